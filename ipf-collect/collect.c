@@ -177,9 +177,12 @@ static int begin_input(struct collect *c, const struct record_input *input, stru
 	bool shared = c->inputs.count > 1 && !c->inputs.shards.of;
 	if (shared)
 		verdict_shards(c->verdict);
-	transport_begin(c->transport, stream_reader_header(record_reader_stream(input->reader)), &input->schedule);
-	return publish_begin_input(c->publish, stream_reader_header(record_reader_stream(input->reader)), &input->schedule,
-	                           shared, err);
+	struct stream_reader *stream = record_reader_stream(input->reader);
+	const struct publish_input published = {&input->schedule, input->api, shared, c->inputs.live};
+	transport_begin(c->transport, stream_reader_header(stream), &input->schedule);
+	if (publish_begin_input(c->publish, stream_reader_header(stream), &published, err) < 0)
+		return ipf_error_place(err, stream_reader_name(stream), 1), -1;
+	return 0;
 }
 
 /* Rows must not stay in our buffers while we wait for input. A compressed output is flushed by the records' own clock

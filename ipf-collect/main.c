@@ -87,10 +87,17 @@ static const struct option_spec specs[] = {
 		OPTION_LIST, 0, "push", "[KIND=]URL", struct collect_options, publish.push.targets,
 		"send the run's figures so far to a Pushgateway (KIND pushgateway) or by Prometheus remote write "
 		"(remote-write), at each --every and at the end; repeatable (default KIND: by the path of the URL)"),
-	OPTION_UNSHAPING(OPTION_TEXT, 0, "push-key-env", "NAME", struct collect_options, publish.push.key_env,
+	OPTION_UNSHAPING(OPTION_TEXT, 0, "push-key-env", "NAME", struct collect_options, publish.push.key.env,
                      "environment variable with the key for --push: a token, or user:password"),
-	OPTION_UNSHAPING(OPTION_FILE, 0, "push-key-file", "FILE", struct collect_options, publish.push.key_file,
+	OPTION_UNSHAPING(OPTION_FILE, 0, "push-key-file", "FILE", struct collect_options, publish.push.key.file,
                      "file with the key for --push, instead of a variable"),
+	OPTION_UNSHAPING(OPTION_TEXT, 0, "otlp", "URL", struct collect_options, publish.push.otlp,
+                     "send a span for each request to an OpenTelemetry collector by OTLP/HTTP, such as "
+                     "http://localhost:4318"),
+	OPTION_UNSHAPING(OPTION_TEXT, 0, "otlp-key-env", "NAME", struct collect_options, publish.push.otlp_key.env,
+                     "environment variable with the key for --otlp: a token, or user:password"),
+	OPTION_UNSHAPING(OPTION_FILE, 0, "otlp-key-file", "FILE", struct collect_options, publish.push.otlp_key.file,
+                     "file with the key for --otlp, instead of a variable"),
 	COMMON_OPTIONS(struct collect_options, common),
 };
 

@@ -31,7 +31,7 @@ int publish_check(const struct publish_options *options, struct ipf_error *err)
 
 bool publish_wanted(const struct publish_options *options)
 {
-	return options->listen || options->push.targets.count;
+	return options->listen || options->push.targets.count || options->push.otlp;
 }
 
 int publish_open(struct publish **publish, const struct publish_options *options, struct ipf_error *err)
@@ -44,7 +44,8 @@ int publish_open(struct publish **publish, const struct publish_options *options
 	if (options->listen && (listen_address_parse(options->listen, &p->address, err) < 0 ||
 	                        metrics_server_start(&p->server, &p->address, p->metrics, err) < 0))
 		return -1;
-	return options->push.targets.count ? push_start(&p->push, &options->push, p->metrics, err) : 0;
+	return options->push.targets.count || options->push.otlp ? push_start(&p->push, &options->push, p->metrics, err)
+	                                                         : 0;
 }
 
 void publish_describe(const struct publish *p, struct buffer *line)
@@ -58,13 +59,15 @@ void publish_describe(const struct publish *p, struct buffer *line)
 		              p->address.loopback ? "" : ", for every machine that reaches this address");
 }
 
-int publish_begin_input(struct publish *p, const json_t *header, const struct schedule *schedule, bool shared,
+int publish_begin_input(struct publish *p, const json_t *header, const struct publish_input *input,
                         struct ipf_error *err)
 {
 	if (!p)
 		return 0;
-	if (live_metrics_begin_input(p->metrics, header, schedule, shared) < 0)
+	if (live_metrics_begin_input(p->metrics, header, input->schedule, input->shared) < 0)
 		return ipf_error_memory(err);
+	if (p->push && push_begin_spans(p->push, header, input->schedule, input->api, input->live, err) < 0)
+		return -1;
 	if (p->push && !p->begun) {
 		const char *name = json_string_value(json_object_get(header, "name"));
 		push_begin(p->push, name ? name : "");
@@ -75,8 +78,11 @@ int publish_begin_input(struct publish *p, const json_t *header, const struct sc
 
 void publish_row(struct publish *p, const struct observation *seen)
 {
-	if (p)
-		live_metrics_row(p->metrics, seen);
+	if (!p)
+		return;
+	live_metrics_row(p->metrics, seen);
+	if (p->push)
+		push_span(p->push, seen);
 }
 
 void publish_client(struct publish *p, struct slice client)

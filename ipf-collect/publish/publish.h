@@ -1,8 +1,9 @@
-/* Everything that shows a run to the outside while it goes: --listen and --push, with the figures that they share.
+/* Everything that shows a run to the outside while it goes: --listen, --push and --otlp, with the figures that the
+ * first two share.
  *
  *     struct publish *publish = NULL;                // nothing was asked for: every call below does nothing
  *     if (publish_wanted(&options) && publish_open(&publish, &options, &err) < 0) …
- *     publish_begin_input(publish, header, &schedule, false);
+ *     publish_begin_input(publish, header, &input, &err);
  *     publish_row(publish, &observation);
  *     publish_finish(publish, verdict_judge(verdict));
  *     json_object_set_new(trailer, "publish", publish_json(publish));
@@ -10,7 +11,7 @@
  *     publish_close(publish);
  *
  * All calls are of one thread and none waits, except publish_finish, which gives targets that do not answer
- * PUBLISH_FINISH_NS, and publish_linger.
+ * PUBLISH_FINISH_NS, publish_linger, and publish_row for a run that is complete (see otlp_batches.h).
  */
 #ifndef COLLECT_PUBLISH_H
 #define COLLECT_PUBLISH_H
@@ -38,8 +39,16 @@ int publish_open(struct publish **publish, const struct publish_options *options
  * Empty: nothing. */
 void publish_describe(const struct publish *publish, struct buffer *line);
 
-/* `shared`: the inputs are of clients that shared one schedule, so that its requests count once. -1: out of memory. */
-int publish_begin_input(struct publish *publish, const json_t *header, const struct schedule *schedule, bool shared,
+/* What the records of one client are. Everything but the flags is borrowed until the end. */
+struct publish_input {
+	const struct schedule *schedule;
+	const struct api *api;
+	bool shared; /* the inputs are of clients that shared one schedule, so that its requests count once */
+	bool live;   /* the run lasts while we read */
+};
+
+/* -1: out of memory; IPF_INPUT if --otlp needs what the header does not say. */
+int publish_begin_input(struct publish *publish, const json_t *header, const struct publish_input *input,
                         struct ipf_error *err);
 void publish_row(struct publish *publish, const struct observation *seen);
 void publish_client(struct publish *publish, struct slice client);

@@ -2,6 +2,7 @@
 
 #include "clock.h"
 #include "publish/metrics_text.h"
+#include "publish/otlp_batches.h"
 #include "publish/push_sender.h"
 #include "publish/remote_write.h"
 #include "safe_text.h"
@@ -17,8 +18,9 @@
 struct push {
 	const struct push_options *options;
 	struct live_metrics *metrics;
-	struct buffer authorization;
-	struct push_sender senders[PUSH_TARGETS];
+	struct otlp_batches *spans; /* NULL: none are sent */
+	struct buffer authorization, otlp_authorization;
+	struct push_sender senders[PUSH_TARGETS + 1];
 	size_t count;
 	CURLM *multi;
 	pthread_t thread;
@@ -32,16 +34,16 @@ struct push {
 	pthread_mutex_t lock; /* of what follows */
 	pthread_cond_t changed;
 	bool begun, finishing;
-	int64_t deadline_ns;             /* after which the thread gives up; with `finishing` */
-	char notices[PUSH_TARGETS][800]; /* of first failures, to be reported; "" */
-	bool noticed[PUSH_TARGETS];
+	int64_t end_ns, wait_ns; /* when the run ended, and for how long the thread then waits; with `finishing` */
+	char notices[PUSH_TARGETS + 1][800]; /* of failures, to be reported; "" */
+	bool noticed[PUSH_TARGETS + 1];
 };
 
 /* ---- the thread ---- */
 
 static void add_gateway(struct push *p, struct push_sender *s)
 {
-	struct push_request request = {0};
+	struct push_request request = {.items = 1};
 	struct metrics_text text = metrics_text(&request.body, false);
 	live_figures_walk(&p->figures, &text.sink);
 	push_sender_add(s, &request);
@@ -49,7 +51,7 @@ static void add_gateway(struct push *p, struct push_sender *s)
 
 static void add_write(struct push *p, struct push_sender *s, bool native)
 {
-	struct push_request request = {.native = native};
+	struct push_request request = {.items = 1, .native = native};
 	buffer_clear(&p->request);
 	struct remote_write w = remote_write(&p->request, p->labels, p->labels_count, clock_wall() / NS_PER_MS, native);
 	live_figures_walk(&p->figures, &w.sink);
@@ -62,19 +64,26 @@ static void add_write(struct push *p, struct push_sender *s, bool native)
 	}
 }
 
+/* Whether an interval of this target has ended; the next one begins then. */
+static bool interval_ends(const struct push *p, struct push_sender *s, int64_t now_ns)
+{
+	int64_t every_ns = p->options->every_ns;
+	bool ends = now_ns >= s->next_ns;
+	if (s->target.kind == PUSH_PUSHGATEWAY && every_ns < GATEWAY_LEAST_NS)
+		every_ns = GATEWAY_LEAST_NS;
+	while (s->next_ns <= now_ns)
+		s->next_ns = s->next_ns + every_ns > now_ns ? s->next_ns + every_ns : now_ns + every_ns;
+	return ends;
+}
+
 /* Takes the figures for the targets whose time it is. */
 static void take_figures(struct push *p, int64_t now_ns, bool final)
 {
 	bool read = false;
 	for (size_t i = 0; i < p->count; i++) {
 		struct push_sender *s = &p->senders[i];
-		int64_t every_ns = p->options->every_ns;
-		if (s->target.kind == PUSH_PUSHGATEWAY && every_ns < GATEWAY_LEAST_NS)
-			every_ns = GATEWAY_LEAST_NS;
-		if (!final && now_ns < s->next_ns)
+		if (s->target.kind == PUSH_OTLP || (!interval_ends(p, s, now_ns) && !final))
 			continue;
-		while (s->next_ns <= now_ns)
-			s->next_ns = s->next_ns + every_ns > now_ns ? s->next_ns + every_ns : now_ns + every_ns;
 		if (!read && live_metrics_read(p->metrics, &p->figures) < 0)
 			return;
 		read = true;
@@ -88,6 +97,25 @@ static void take_figures(struct push *p, int64_t now_ns, bool final)
 	}
 }
 
+/* A batch at a time: the others wait where the newest takes the place of the oldest. */
+static void take_spans(struct push *p, int64_t now_ns, bool final)
+{
+	for (size_t i = 0; i < p->count; i++) {
+		struct push_sender *s = &p->senders[i];
+		struct push_request request;
+		if (s->target.kind != PUSH_OTLP)
+			continue;
+		bool all = interval_ends(p, s, now_ns) || final;
+		if (!s->queue.count && otlp_batches_take(p->spans, all, &request))
+			push_sender_add(s, &request);
+	}
+}
+
+static const char *option_of(const struct push_sender *s)
+{
+	return s->target.kind == PUSH_OTLP ? "otlp" : "push";
+}
+
 static void note_failure(struct push *p, const struct push_sender *s)
 {
 	size_t i = (size_t)(s - p->senders);
@@ -95,7 +123,7 @@ static void note_failure(struct push *p, const struct push_sender *s)
 		return;
 	pthread_mutex_lock(&p->lock);
 	p->noticed[i] = true;
-	snprintf(p->notices[i], sizeof p->notices[i], "--push %s: %s", s->shown, s->error);
+	snprintf(p->notices[i], sizeof p->notices[i], "--%s %s: %s", option_of(s), s->shown, s->error);
 	pthread_mutex_unlock(&p->lock);
 }
 
@@ -114,29 +142,60 @@ static void run_transfers(struct push *p)
 	}
 }
 
+static int64_t spans_waiting(const struct push *p, const struct push_sender *s)
+{
+	int64_t waiting = 0, dropped;
+	if (s->target.kind == PUSH_OTLP)
+		otlp_batches_count(p->spans, &waiting, &dropped);
+	return waiting;
+}
+
+/* When this target is waited for no longer; after the run's end. */
+static int64_t deadline_of(const struct push *p, const struct push_sender *s)
+{
+	int64_t deadline_ns = p->end_ns + p->wait_ns, most_ns = p->end_ns + PUSH_SPANS_MOST_NS;
+	if (s->target.kind == PUSH_OTLP && p->wait_ns && s->sent_ns + p->wait_ns > deadline_ns)
+		deadline_ns = s->sent_ns + p->wait_ns < most_ns ? s->sent_ns + p->wait_ns : most_ns;
+	return deadline_ns;
+}
+
+/* Whether nothing more can be sent in time; after the run's end. */
+static bool is_settled(const struct push *p, const struct push_sender *s, int64_t now_ns)
+{
+	int64_t deadline_ns = deadline_of(p, s);
+	if (s->failed || now_ns >= deadline_ns)
+		return true;
+	if (s->queue.count)
+		return !s->queue.busy && s->resume_ns >= deadline_ns;
+	return !spans_waiting(p, s);
+}
+
+static bool all_settled(const struct push *p, int64_t now_ns)
+{
+	for (size_t i = 0; i < p->count; i++)
+		if (!is_settled(p, &p->senders[i], now_ns))
+			return false;
+	return true;
+}
+
 /* When the next thing is to be done. */
-static int64_t next_event(const struct push *p, bool final, int64_t deadline_ns)
+static int64_t next_event(const struct push *p, bool final, int64_t now_ns)
 {
 	int64_t next_ns = INT64_MAX;
 	for (size_t i = 0; i < p->count; i++) {
 		const struct push_sender *s = &p->senders[i];
-		if (!final && s->next_ns < next_ns)
-			next_ns = s->next_ns;
-		if (s->queue.count && !s->queue.busy && s->resume_ns < next_ns)
-			next_ns = s->resume_ns;
+		int64_t own_ns = INT64_MAX;
+		if (final && is_settled(p, s, now_ns))
+			continue;
+		if (!final)
+			own_ns = s->next_ns;
+		else
+			own_ns = s->queue.count ? deadline_of(p, s) : now_ns; /* there are spans to take */
+		if (s->queue.count && !s->queue.busy && s->resume_ns < own_ns)
+			own_ns = s->resume_ns;
+		next_ns = own_ns < next_ns ? own_ns : next_ns;
 	}
-	return final && deadline_ns < next_ns ? deadline_ns : next_ns;
-}
-
-static bool all_sent(const struct push *p, int64_t deadline_ns)
-{
-	for (size_t i = 0; i < p->count; i++) {
-		const struct push_sender *s = &p->senders[i];
-		/* what may be sent only after the deadline will not be */
-		if (!s->failed && s->queue.count && (s->queue.busy || s->resume_ns < deadline_ns))
-			return false;
-	}
-	return true;
+	return next_ns;
 }
 
 static void wait_until(struct push *p, int64_t next_ns)
@@ -164,15 +223,16 @@ static void *run_thread(void *data)
 		return NULL;
 	for (size_t i = 0; i < p->count; i++) {
 		push_sender_begin(&p->senders[i], p->labels, p->labels_count);
-		p->senders[i].next_ns = clock_now();
+		p->senders[i].next_ns = clock_now() + (p->senders[i].target.kind == PUSH_OTLP ? p->options->every_ns : 0);
 	}
 	for (;;) {
 		pthread_mutex_lock(&p->lock);
 		bool finishing = p->finishing;
-		int64_t deadline_ns = p->deadline_ns, now_ns = clock_now();
 		pthread_mutex_unlock(&p->lock);
+		int64_t now_ns = clock_now();
 		if (!final)
 			take_figures(p, now_ns, finishing);
+		take_spans(p, now_ns, finishing);
 		for (size_t i = 0; i < p->count; i++) {
 			p->senders[i].final = finishing;
 			/* a pause of the run's gives way to its end */
@@ -182,41 +242,92 @@ static void *run_thread(void *data)
 		}
 		final = finishing;
 		run_transfers(p);
-		if (final && (all_sent(p, deadline_ns) || clock_now() >= deadline_ns))
+		now_ns = clock_now();
+		if (final && all_settled(p, now_ns))
 			return NULL;
-		wait_until(p, next_event(p, final, deadline_ns));
+		wait_until(p, next_event(p, final, now_ns));
 	}
 }
 
 /* ---- starting and stopping ---- */
 
-static int check_credential(const struct push_options *options, struct buffer *authorization, struct ipf_error *err)
+static int check_private(const char *option, const struct push_target *target, const struct buffer *authorization,
+                         struct ipf_error *err)
+{
+	return authorization->len && !push_target_is_private(target)
+	           ? ipf_error_set(err, IPF_USAGE, "%s: a key is sent over https only, or to this machine, got \"%s\"",
+	                           option, shown(target->url).text)
+	           : 0;
+}
+
+static int check_figures(const struct push_options *options, struct buffer *authorization, struct ipf_error *err)
 {
 	struct push_target target;
-	if (push_credential(options->key_env, options->key_file, authorization, err) < 0)
+	if (push_credential(&options->key, "--push", authorization, err) < 0)
 		return -1;
-	for (size_t i = 0; i < options->targets.count; i++) {
-		if (push_target_parse(options->targets.items[i], &target, err) < 0)
+	for (size_t i = 0; i < options->targets.count; i++)
+		if (push_target_parse(options->targets.items[i], &target, err) < 0 ||
+		    check_private("--push", &target, authorization, err) < 0)
 			return -1;
-		if (authorization->len && !push_target_is_private(&target))
-			return ipf_error_set(err, IPF_USAGE,
-			                     "--push: a key is sent over https only, or to this machine, got \"%s\"",
-			                     shown(target.url).text);
-	}
 	if (authorization->len && !options->targets.count)
-		return ipf_error_set(err, IPF_USAGE, "--push-key-%s requires --push", options->key_env ? "env" : "file");
+		return ipf_error_set(err, IPF_USAGE, "--push-key-%s requires --push", options->key.env ? "env" : "file");
 	if (options->targets.count > PUSH_TARGETS)
 		return ipf_error_set(err, IPF_USAGE, "--push: at most %d targets, got %zu", PUSH_TARGETS,
 		                     options->targets.count);
 	return 0;
 }
 
+static int check_spans(const struct push_options *options, struct buffer *authorization, struct ipf_error *err)
+{
+	struct push_target target;
+	if (push_credential(&options->otlp_key, "--otlp", authorization, err) < 0)
+		return -1;
+	if (!options->otlp)
+		return authorization->len ? ipf_error_set(err, IPF_USAGE, "--otlp-key-%s requires --otlp",
+		                                          options->otlp_key.env ? "env" : "file")
+		                          : 0;
+	return push_target_parse_otlp(options->otlp, &target, err) < 0
+	           ? -1
+	           : check_private("--otlp", &target, authorization, err);
+}
+
+static void forget(struct buffer *secret)
+{
+	if (secret->data)
+		explicit_bzero(secret->data, secret->len);
+	buffer_release(secret);
+}
+
 int push_check(const struct push_options *options, struct ipf_error *err)
 {
-	struct buffer authorization = {0};
-	int status = check_credential(options, &authorization, err);
-	buffer_release(&authorization);
+	struct buffer figures = {0}, spans = {0};
+	int status = check_figures(options, &figures, err) < 0 ? -1 : check_spans(options, &spans, err);
+	forget(&figures);
+	forget(&spans);
 	return status;
+}
+
+static int add_sender(struct push *p, const struct push_target *target, const struct buffer *authorization,
+                      struct ipf_error *err)
+{
+	return push_sender_init(&p->senders[p->count++], target, authorization->len ? authorization->data : "", err);
+}
+
+static int add_senders(struct push *p, struct ipf_error *err)
+{
+	const struct push_options *o = p->options;
+	struct push_target target;
+	if (check_figures(o, &p->authorization, err) < 0 || check_spans(o, &p->otlp_authorization, err) < 0)
+		return -1;
+	for (size_t i = 0; i < o->targets.count; i++)
+		if (push_target_parse(o->targets.items[i], &target, err) < 0 ||
+		    add_sender(p, &target, &p->authorization, err) < 0)
+			return -1;
+	if (!o->otlp)
+		return 0;
+	if (!(p->spans = otlp_batches_new()))
+		return ipf_error_memory(err);
+	return push_target_parse_otlp(o->otlp, &target, err) < 0 ? -1 : add_sender(p, &target, &p->otlp_authorization, err);
 }
 
 int push_start(struct push **push, const struct push_options *options, struct live_metrics *metrics,
@@ -231,17 +342,11 @@ int push_start(struct push **push, const struct push_options *options, struct li
 	p->metrics = metrics;
 	pthread_mutex_init(&p->lock, NULL);
 	pthread_cond_init(&p->changed, NULL);
-	if (check_credential(options, &p->authorization, err) < 0)
-		return -1;
 	/* before the thread: it is not safe beside other threads */
 	if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK || !(p->multi = curl_multi_init()))
 		return ipf_error_memory(err);
-	for (size_t i = 0; i < options->targets.count; i++) {
-		p->count++;
-		if (push_sender_init(&p->senders[i], options->targets.items[i],
-		                     p->authorization.len ? p->authorization.data : "", err) < 0)
-			return -1;
-	}
+	if (add_senders(p, err) < 0)
+		return -1;
 	if (gethostname(host, sizeof host - 1) < 0 || !*host)
 		strcpy(host, "localhost");
 	safe_text(p->host, sizeof p->host, slice_of(host));
@@ -265,13 +370,41 @@ void push_begin(struct push *p, const char *run)
 	pthread_mutex_unlock(&p->lock);
 }
 
+int push_begin_spans(struct push *p, const json_t *header, const struct schedule *schedule, const struct api *api,
+                     bool live, struct ipf_error *err)
+{
+	return p->spans ? otlp_batches_begin(p->spans, header, schedule, api, live, err) : 0;
+}
+
+void push_span(struct push *p, const struct observation *seen)
+{
+	if (p->spans && otlp_batches_add(p->spans, seen))
+		curl_multi_wakeup(p->multi);
+}
+
+/* What became of the spans that did not arrive. */
+static void note_lost_spans(struct push *p, struct push_sender *s)
+{
+	int64_t waiting, dropped;
+	otlp_batches_count(p->spans, &waiting, &dropped);
+	s->given_up += waiting;
+	s->dropped += dropped;
+	int64_t lost = s->given_up + s->dropped + s->rejected;
+	if (waiting && !*s->error)
+		strcpy(s->error, "no response in time");
+	if (lost)
+		snprintf(p->notices[s - p->senders], sizeof p->notices[0], "--otlp %s: %lld of %lld spans not delivered%s%s",
+		         s->shown, (long long)lost, (long long)(lost + s->sent), *s->error ? ": " : "", s->error);
+}
+
 void push_finish(struct push *p, int64_t wait_ns)
 {
 	if (!p->started)
 		return;
 	pthread_mutex_lock(&p->lock);
 	p->finishing = true;
-	p->deadline_ns = clock_now() + wait_ns;
+	p->end_ns = clock_now();
+	p->wait_ns = wait_ns;
 	pthread_cond_signal(&p->changed);
 	pthread_mutex_unlock(&p->lock);
 	curl_multi_wakeup(p->multi);
@@ -282,8 +415,11 @@ void push_finish(struct push *p, int64_t wait_ns)
 		struct push_sender *s = &p->senders[i];
 		if (s->queue.count && !*s->error)
 			strcpy(s->error, "no response in time");
-		s->given_up += (int64_t)s->queue.count;
+		for (size_t k = 0; k < s->queue.count; k++)
+			s->given_up += s->queue.requests[(s->queue.first + k) % PUSH_QUEUE].items;
 		note_failure(p, s);
+		if (s->target.kind == PUSH_OTLP)
+			note_lost_spans(p, s);
 	}
 }
 
@@ -297,9 +433,9 @@ void push_free(struct push *p)
 	curl_multi_cleanup(p->multi);
 	live_figures_release(&p->figures);
 	buffer_release(&p->request);
-	if (p->authorization.data)
-		explicit_bzero(p->authorization.data, p->authorization.len);
-	buffer_release(&p->authorization);
+	otlp_batches_free(p->spans);
+	forget(&p->authorization);
+	forget(&p->otlp_authorization);
 	pthread_cond_destroy(&p->changed);
 	pthread_mutex_destroy(&p->lock);
 	free(p);
@@ -315,10 +451,15 @@ size_t push_count(const struct push *p)
 json_t *push_json(const struct push *p, size_t target)
 {
 	const struct push_sender *s = &p->senders[target];
-	json_t *json = json_pack("{s:s, s:s, s:I, s:I}", "push", s->shown, "kind", push_kind_names[s->target.kind], "sent",
-	                         (json_int_t)s->sent, "failed", (json_int_t)s->given_up);
+	json_t *json = json_pack("{s:s}", option_of(s), s->shown);
+	if (s->target.kind != PUSH_OTLP)
+		json_object_set_new(json, "kind", json_string(push_kind_names[s->target.kind]));
+	json_object_set_new(json, "sent", json_integer(s->sent));
+	json_object_set_new(json, "failed", json_integer(s->given_up));
 	if (s->dropped)
 		json_object_set_new(json, "dropped", json_integer(s->dropped));
+	if (s->rejected)
+		json_object_set_new(json, "rejected", json_integer(s->rejected));
 	if (s->target.kind == PUSH_REMOTE_WRITE)
 		json_object_set_new(json, "native_histograms", json_boolean(!s->no_native));
 	if (*s->error)

@@ -17,41 +17,44 @@ void push_queue_pop(struct push_queue *q)
 	q->busy = false;
 }
 
-/* Drops the oldest request that is not being sent. False: there is none. */
-static bool drop(struct push_queue *q)
+/* Drops the oldest request that is not being sent, and returns its items; 0: there is none. */
+static int64_t drop(struct push_queue *q)
 {
+	int64_t items;
 	if (!q->busy) {
-		if (!q->count)
-			return false;
+		items = q->count ? push_queue_first(q)->items : 0;
 		push_queue_pop(q);
-		return true;
+		return items;
 	}
 	if (q->count < 2)
-		return false;
+		return 0;
 	/* the first one takes the place of the second */
 	size_t second = (q->first + 1) % PUSH_QUEUE;
 	struct push_request sending = q->requests[q->first];
+	items = q->requests[second].items;
 	q->bytes -= q->requests[second].body.len;
 	buffer_release(&q->requests[second].body);
 	q->requests[second] = sending;
 	q->first = second;
 	q->count--;
-	return true;
+	return items;
 }
 
 int64_t push_queue_put(struct push_queue *q, struct push_request *request)
 {
+	size_t most = q->bytes_most ? q->bytes_most : PUSH_QUEUE_BYTES;
 	int64_t dropped = 0;
-	if (request->body.failed || request->body.len > PUSH_QUEUE_BYTES) {
+	if (request->body.failed || request->body.len > most) {
 		buffer_release(&request->body);
-		return 1;
+		return request->items;
 	}
-	while (q->count == PUSH_QUEUE || q->bytes + request->body.len > PUSH_QUEUE_BYTES) {
-		if (!drop(q)) {
+	while (q->count == PUSH_QUEUE || q->bytes + request->body.len > most) {
+		int64_t items = drop(q);
+		if (!items) {
 			buffer_release(&request->body);
-			return dropped + 1;
+			return dropped + request->items;
 		}
-		dropped++;
+		dropped += items;
 	}
 	q->requests[(q->first + q->count) % PUSH_QUEUE] = *request;
 	q->count++;

@@ -16,19 +16,21 @@
 
 struct push_request {
 	struct buffer body;
-	int tries;   /* so far */
-	bool native; /* has native histograms */
+	int64_t items; /* what is counted: spans, or 1 */
+	int tries;     /* so far */
+	bool native;   /* has native histograms */
 };
 
 /* Zero-initialise. */
 struct push_queue {
 	struct push_request requests[PUSH_QUEUE];
 	size_t first, count, bytes;
-	bool busy; /* the first one is being sent: it is not dropped */
+	size_t bytes_most; /* 0: PUSH_QUEUE_BYTES */
+	bool busy;         /* the first one is being sent: it is not dropped */
 };
 
-/* Returns how many requests were dropped: none, one or more, or, if it is larger than the queue or memory ran out for
- * its body, the request itself. */
+/* Returns how many items were dropped: those of none, one or more requests, or, if it is larger than the queue or
+ * memory ran out for its body, of the request itself. */
 int64_t push_queue_put(struct push_queue *q, struct push_request *request);
 struct push_request *push_queue_first(struct push_queue *q); /* NULL: empty */
 void push_queue_pop(struct push_queue *q);

@@ -2,6 +2,7 @@
 
 #include "absent.h"
 #include "clock.h"
+#include "publish/otlp_response.h"
 #include "redact.h"
 #include "safe_text.h"
 #include "version.h"
@@ -52,15 +53,30 @@ static size_t receive_header(char *line, size_t size, size_t count, void *contex
 	return len;
 }
 
-/* The first line of the response's body, unless it repeats the credential. */
+static struct slice answer_of(const struct push_sender *s)
+{
+	return (struct slice){s->answer, s->answer_len};
+}
+
+static bool repeats_secret(const struct push_sender *s)
+{
+	return s->secret && *s->secret && memmem(s->answer, s->answer_len, s->secret, strlen(s->secret));
+}
+
+/* What the response's body says, in one line, unless it repeats the credential. */
 static struct slice answer_line(const struct push_sender *s)
 {
-	size_t len = 0, secret_len = s->secret ? strlen(s->secret) : 0;
-	while (len < s->answer_len && s->answer[len] != '\n' && s->answer[len] != '\r')
+	struct slice text = {0};
+	size_t len = 0;
+	if (repeats_secret(s))
+		return text;
+	if (s->target.kind == PUSH_OTLP)
+		text = otlp_status_message(answer_of(s));
+	if (!text.len)
+		text = answer_of(s);
+	while (len < text.len && text.data[len] != '\n' && text.data[len] != '\r')
 		len++;
-	if (secret_len && memmem(s->answer, s->answer_len, s->secret, secret_len))
-		len = 0;
-	return (struct slice){s->answer, len};
+	return (struct slice){text.data, len};
 }
 
 /* ---- setting up ---- */
@@ -78,11 +94,14 @@ static bool add_headers(struct push_sender *s, const char *authorization)
 	static const char *const common[] = {"Expect:", "User-Agent: ipf-collect/" IPF_VERSION, NULL},
 							 *const text[] = {"Content-Type: text/plain; version=0.0.4; charset=utf-8", NULL},
 							 *const write[] = {"Content-Type: application/x-protobuf", "Content-Encoding: snappy",
-	                                           "X-Prometheus-Remote-Write-Version: 0.1.0", NULL};
+	                                           "X-Prometheus-Remote-Write-Version: 0.1.0", NULL},
+							 *const spans[] = {"Content-Type: application/x-protobuf", NULL},
+							 *const *const of_kind[] = {
+								 [PUSH_PUSHGATEWAY] = text, [PUSH_REMOTE_WRITE] = write, [PUSH_OTLP] = spans};
 	bool good = !*authorization || add_header(s, authorization);
 	for (const char *const *line = common; good && *line; line++)
 		good = add_header(s, *line);
-	for (const char *const *line = s->target.kind == PUSH_PUSHGATEWAY ? text : write; good && *line; line++)
+	for (const char *const *line = of_kind[s->target.kind]; good && *line; line++)
 		good = add_header(s, *line);
 	return good;
 }
@@ -108,11 +127,11 @@ static bool set_options(struct push_sender *s)
 	return !bad;
 }
 
-int push_sender_init(struct push_sender *s, const char *text, const char *authorization, struct ipf_error *err)
+int push_sender_init(struct push_sender *s, const struct push_target *target, const char *authorization,
+                     struct ipf_error *err)
 {
 	struct buffer shown_url = {0};
-	if (push_target_parse(text, &s->target, err) < 0)
-		return -1;
+	s->target = *target;
 	const char *secret = strrchr(authorization, ' ');
 	s->secret = secret ? secret + 1 : NULL;
 	redact_url(s->target.url, &shown_url);
@@ -176,6 +195,7 @@ static void note_error(struct push_sender *s, CURLcode result, long status)
 	if (result != CURLE_OK && !(result == CURLE_WRITE_ERROR && status >= 300))
 		snprintf(s->error, sizeof s->error, "%.300s",
 		         result == CURLE_OPERATION_TIMEDOUT ? "no response in time"
+		         : result == CURLE_WRITE_ERROR      ? "the response is too long"
 		         : s->curl_error[0]                 ? shown(s->curl_error).text
 		                                            : curl_easy_strerror(result));
 	else
@@ -184,10 +204,15 @@ static void note_error(struct push_sender *s, CURLcode result, long status)
 	redact_message(s->error, sizeof s->error);
 }
 
-/* Can the same request succeed later? */
-static bool can_pass(CURLcode result, long status)
+/* Can the same request succeed later? The specification of OTLP lists the statuses. A response that is too long will
+ * be the same again. */
+static bool can_pass(const struct push_sender *s, CURLcode result, long status)
 {
-	return result != CURLE_OK || status == 429 || status >= 500;
+	if (result != CURLE_OK)
+		return result != CURLE_WRITE_ERROR;
+	if (s->target.kind == PUSH_OTLP)
+		return status == 429 || (status >= 502 && status <= 504);
+	return status == 429 || status >= 500;
 }
 
 /* The first request is given up, or sent again after a pause. */
@@ -201,11 +226,28 @@ static void retry_later(struct push_sender *s, bool again, int64_t now_ns)
 	s->failures++;
 	s->queue.busy = false;
 	if (!again || request->tries >= (s->final ? PUSH_FINAL_TRIES : PUSH_TRIES)) {
+		s->given_up += request->items;
 		push_queue_pop(&s->queue);
-		s->given_up++;
 	}
+	pause_ns += pause_ns / 4 * (now_ns / NS_PER_US % 256) / 256; /* so that clients do not come back all at once */
 	if (again)
 		s->resume_ns = now_ns + (pause_ns > s->retry_after_ns ? pause_ns : s->retry_after_ns);
+}
+
+/* A target of spans can refuse some of a request that it takes. They are not sent again, as the specification says. */
+static void note_partial_success(struct push_sender *s, int64_t items)
+{
+	struct otlp_partial_success partial = otlp_partial_success(answer_of(s));
+	if (!partial.rejected)
+		return;
+	if (repeats_secret(s))
+		partial.message = (struct slice){0};
+	int64_t rejected = partial.rejected < items ? partial.rejected : items;
+	s->rejected += rejected;
+	s->sent -= rejected;
+	snprintf(s->error, sizeof s->error, "%lld spans rejected%s%s", (long long)rejected, partial.message.len ? ": " : "",
+	         shown_slice(partial.message).text);
+	redact_message(s->error, sizeof s->error);
 }
 
 void push_sender_done(struct push_sender *s, CURLM *multi, CURLcode result, int64_t now_ns)
@@ -215,8 +257,11 @@ void push_sender_done(struct push_sender *s, CURLM *multi, CURLcode result, int6
 	curl_easy_getinfo(s->curl, CURLINFO_RESPONSE_CODE, &status);
 	curl_multi_remove_handle(multi, s->curl);
 	if (result == CURLE_OK && status >= 200 && status < 300) {
-		s->sent++;
+		s->sent += request->items;
+		s->sent_ns = now_ns;
 		s->failures = 0;
+		if (s->target.kind == PUSH_OTLP)
+			note_partial_success(s, request->items);
 		push_queue_pop(&s->queue);
 		return;
 	}
@@ -226,5 +271,5 @@ void push_sender_done(struct push_sender *s, CURLM *multi, CURLcode result, int6
 		return;
 	}
 	note_error(s, result, status);
-	retry_later(s, can_pass(result, status), now_ns);
+	retry_later(s, can_pass(s, result, status), now_ns);
 }

@@ -1,5 +1,5 @@
-/* Sends requests to one target of --push over HTTP, one after another: what is tried again, when, and what came of it.
- * Belongs to the thread of push.h, whose curl multi handle carries the transfers of all targets.
+/* Sends requests to one target of --push or --otlp over HTTP, one after another: what is tried again, when, and what
+ * came of it. Belongs to the thread of push.h, whose curl multi handle carries the transfers of all targets.
  *
  *     push_sender_begin(&s, labels, count);
  *     push_sender_add(&s, &request);
@@ -16,6 +16,7 @@
 
 #define PUSH_TRIES       10 /* of one request */
 #define PUSH_FINAL_TRIES 3  /* when the run has ended */
+#define PUSH_ANSWER      4096
 
 struct push_sender {
 	struct push_target target;
@@ -25,22 +26,24 @@ struct push_sender {
 	CURL *curl;
 	struct curl_slist *headers;
 	struct push_queue queue;
-	int64_t next_ns;   /* when figures are taken for it */
-	int64_t resume_ns; /* nothing is sent before this */
-	int failures;      /* in a row */
-	bool final;        /* the run has ended */
-	bool no_native;    /* the target refused native histograms */
-	bool failed;       /* out of memory */
-	int64_t sent, given_up, dropped;
-	char error[512];  /* the last one; "" */
-	char answer[256]; /* the beginning of a response's body */
+	int64_t next_ns;                           /* when figures are taken for it */
+	int64_t resume_ns;                         /* nothing is sent before this */
+	int failures;                              /* in a row */
+	bool final;                                /* the run has ended */
+	bool no_native;                            /* the target refused native histograms */
+	bool failed;                               /* out of memory */
+	int64_t sent, given_up, dropped, rejected; /* items of requests, see push_queue.h */
+	int64_t sent_ns;                           /* when the last one was sent; 0: none */
+	char error[512];                           /* the last one; "" */
+	char answer[PUSH_ANSWER];                  /* the beginning of a response's body */
 	size_t answer_len, answer_bytes;
 	int64_t retry_after_ns;
 	char curl_error[CURL_ERROR_SIZE];
 };
 
-/* `authorization`: a header, "" for none; borrowed. -1: out of memory. */
-int push_sender_init(struct push_sender *s, const char *text, const char *authorization, struct ipf_error *err);
+/* `authorization`: a header, "" for none; borrowed, as is what the target borrows. -1: out of memory. */
+int push_sender_init(struct push_sender *s, const struct push_target *target, const char *authorization,
+                     struct ipf_error *err);
 void push_sender_release(struct push_sender *s, CURLM *multi);
 
 /* The URL to send to. */

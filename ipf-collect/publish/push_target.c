@@ -1,5 +1,6 @@
 #include "publish/push_target.h"
 
+#include "absent.h"
 #include "base64.h"
 #include "key_file.h"
 #include "loopback.h"
@@ -25,6 +26,24 @@ static char *part_of(const char *url, CURLUPart part)
 	return value;
 }
 
+char *push_url_host(const char *url, int64_t *port)
+{
+	CURLU *parsed = curl_url();
+	char *host = NULL, *number = NULL, *own = NULL;
+	*port = IPF_ABSENT;
+	if (parsed && curl_url_set(parsed, CURLUPART_URL, url, 0) == CURLUE_OK &&
+	    curl_url_get(parsed, CURLUPART_HOST, &host, 0) == CURLUE_OK &&
+	    curl_url_get(parsed, CURLUPART_PORT, &number, CURLU_DEFAULT_PORT) == CURLUE_OK) {
+		struct slice name = slice_of(host);
+		own = slice_dup(*host == '[' ? (struct slice){host + 1, name.len - 2} : name);
+		*port = strtol(number, NULL, 10);
+	}
+	curl_free(host);
+	curl_free(number);
+	curl_url_cleanup(parsed);
+	return own;
+}
+
 static bool ends_in(const char *text, const char *end)
 {
 	size_t len = strlen(text), end_len = strlen(end);
@@ -45,29 +64,44 @@ static bool kind_of_path(const char *path, enum push_kind *kind)
 	return true;
 }
 
-static int check_url(const char *url, struct push_target *target, bool kind_given, struct ipf_error *err)
+/* What holds for the URLs of both options. */
+static int check_url(const char *option, const char *url, struct ipf_error *err)
 {
-	char *scheme = part_of(url, CURLUPART_SCHEME), *user = part_of(url, CURLUPART_USER),
-		 *query = part_of(url, CURLUPART_QUERY), *path = part_of(url, CURLUPART_PATH);
+	char *scheme = part_of(url, CURLUPART_SCHEME), *user = part_of(url, CURLUPART_USER);
 	int status = 0;
 	/* a scheme is required: libcurl's parser itself takes "host/path" for none, too */
 	if (!scheme || (strcmp(scheme, "http") != 0 && strcmp(scheme, "https") != 0))
-		status = ipf_error_set(err, IPF_USAGE, "--push: expected an http or https URL, got \"%s\"", shown(url).text);
+		status = ipf_error_set(err, IPF_USAGE, "%s: expected an http or https URL, got \"%s\"", option,
+		                       shown(url).text);
 	else if (user || strchr(url, '@'))
-		status = ipf_error_set(
-			err, IPF_USAGE, "--push: give the user and password by --push-key-file or --push-key-env, not in the URL");
-	else if (!kind_given && !kind_of_path(path ? path : "", &target->kind))
+		status = ipf_error_set(err, IPF_USAGE,
+		                       "%s: give the user and password by %s-key-file or %s-key-env, not in the URL", option,
+		                       option, option);
+	curl_free(scheme);
+	curl_free(user);
+	return status;
+}
+
+static int check_push(const char *url, struct push_target *target, bool kind_given, struct ipf_error *err)
+{
+	char *query = part_of(url, CURLUPART_QUERY), *path = part_of(url, CURLUPART_PATH);
+	int status = check_url("--push", url, err);
+	if (status == 0 && !kind_given && !kind_of_path(path ? path : "", &target->kind))
 		status = ipf_error_set(
 			err, IPF_USAGE, "--push: say which kind of target it is: pushgateway=URL or remote-write=URL, got \"%s\"",
 			shown(url).text);
-	else if (target->kind == PUSH_PUSHGATEWAY && query)
+	else if (status == 0 && target->kind == PUSH_PUSHGATEWAY && query)
 		status = ipf_error_set(err, IPF_USAGE, "--push: the URL of a Pushgateway has no query");
 	target->grouped = path && strstr(path, "/metrics/job");
-	curl_free(scheme);
-	curl_free(user);
 	curl_free(query);
 	curl_free(path);
 	return status;
+}
+
+int push_target_parse_otlp(const char *url, struct push_target *target, struct ipf_error *err)
+{
+	*target = (struct push_target){.kind = PUSH_OTLP, .url = url};
+	return check_url("--otlp", url, err);
 }
 
 int push_target_parse(const char *text, struct push_target *target, struct ipf_error *err)
@@ -82,7 +116,7 @@ int push_target_parse(const char *text, struct push_target *target, struct ipf_e
 		target->url = text + len + 1;
 		given = true;
 	}
-	return check_url(target->url, target, given, err);
+	return check_push(target->url, target, given, err);
 }
 
 /* A label of the grouping. What a path cannot carry as it is goes as base64, as the Pushgateway defines it. */
@@ -104,9 +138,30 @@ static void put_grouping(const struct metric_label *label, struct buffer *out)
 	buffer_release(&encoded);
 }
 
+/* With the path that the specification of OTLP/HTTP gives as the default. */
+static void put_otlp_url(const char *url, struct buffer *out)
+{
+	CURLU *parsed = curl_url();
+	char *path = NULL, *whole = NULL;
+	if (parsed && curl_url_set(parsed, CURLUPART_URL, url, 0) == CURLUE_OK &&
+	    curl_url_get(parsed, CURLUPART_PATH, &path, 0) == CURLUE_OK &&
+	    (strcmp(path, "/") != 0 || curl_url_set(parsed, CURLUPART_PATH, "/v1/traces", 0) == CURLUE_OK) &&
+	    curl_url_get(parsed, CURLUPART_URL, &whole, 0) == CURLUE_OK)
+		buffer_text(out, whole);
+	else
+		out->failed = true;
+	curl_free(path);
+	curl_free(whole);
+	curl_url_cleanup(parsed);
+}
+
 void push_target_url(const struct push_target *target, const struct metric_label *labels, size_t count,
                      struct buffer *out)
 {
+	if (target->kind == PUSH_OTLP) {
+		put_otlp_url(target->url, out);
+		return;
+	}
 	buffer_text(out, target->url);
 	if (target->kind != PUSH_PUSHGATEWAY || target->grouped)
 		return;
@@ -120,32 +175,32 @@ void push_target_url(const struct push_target *target, const struct metric_label
 
 /* ---- credentials ---- */
 
-static int read_file(const char *path, char key[KEY_MAX], struct ipf_error *err)
+static int read_file(const char *path, const char *option, char key[KEY_MAX], struct ipf_error *err)
 {
 	size_t len;
 	if (key_file_read(path, key, KEY_MAX, &len, err) < 0)
 		return -1;
 	if (len == KEY_MAX - 1 || strlen(key) != len)
-		return ipf_error_at(err, IPF_USAGE, path, 0, "--push-key-file: the file contains no key");
+		return ipf_error_at(err, IPF_USAGE, path, 0, "%s-key-file: the file contains no key", option);
 	return 0;
 }
 
-int push_credential(const char *env, const char *file, struct buffer *header, struct ipf_error *err)
+int push_credential(const struct push_key *from, const char *option, struct buffer *header, struct ipf_error *err)
 {
 	char key[KEY_MAX];
-	const char *from = env ? getenv(env) : NULL;
-	if (!env && !file)
+	const char *value = from->env ? getenv(from->env) : NULL;
+	if (!from->env && !from->file)
 		return 0;
-	if (env && file)
-		return ipf_error_set(err, IPF_USAGE, "--push-key-file cannot be combined with --push-key-env");
+	if (from->env && from->file)
+		return ipf_error_set(err, IPF_USAGE, "%s-key-file cannot be combined with %s-key-env", option, option);
 	/* what was given as the name of a variable may be the key itself: the message does not repeat it */
-	if (env && (!from || !*from || strlen(from) >= sizeof key))
+	if (from->env && (!value || !*value || strlen(value) >= sizeof key))
 		return ipf_error_set(err, IPF_USAGE,
-		                     "--push-key-env: expected the name of a variable that is set in the environment");
-	if (file && read_file(file, key, err) < 0)
+		                     "%s-key-env: expected the name of a variable that is set in the environment", option);
+	if (from->file && read_file(from->file, option, key, err) < 0)
 		return -1;
-	if (env)
-		strcpy(key, from);
+	if (from->env)
+		strcpy(key, value);
 	size_t begin = strspn(key, " \t\r\n"), len = strlen(key);
 	while (len > begin && strchr(" \t\r\n", key[len - 1]))
 		key[--len] = '\0';
@@ -153,8 +208,8 @@ int push_credential(const char *env, const char *file, struct buffer *header, st
 		if ((unsigned char)key[i] < ' ' || key[i] == 127)
 			begin = len;
 	if (begin >= len)
-		return ipf_error_set(err, IPF_USAGE, "%s: expected a key without control characters",
-		                     file ? "--push-key-file" : "--push-key-env");
+		return ipf_error_set(err, IPF_USAGE, "%s-key-%s: expected a key without control characters", option,
+		                     from->file ? "file" : "env");
 	bool basic = strchr(key + begin, ':');
 	buffer_text(header, basic ? "Authorization: Basic " : "Authorization: Bearer ");
 	if (basic)

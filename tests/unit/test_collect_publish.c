@@ -266,7 +266,7 @@ static void test_push_targets(void **state)
 
 static struct push_request request_of(size_t bytes)
 {
-	struct push_request request = {0};
+	struct push_request request = {.items = 1};
 	for (size_t i = 0; i < bytes; i++)
 		buffer_byte(&request.body, 'x');
 	return request;
