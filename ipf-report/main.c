@@ -3,7 +3,8 @@
 #include "cli/options.h"
 #include "formats/definitions.h"
 #include "formats/report_format.h"
-#include "report_output.h"
+#include "output/report_output.h"
+#include "plots/plot_files.h"
 #include "results/merge_parts.h"
 #include "results/run_info.h"
 #include "results/steady_windows.h"
@@ -22,6 +23,8 @@ struct report_options {
 	struct figure_options figures;
 	struct slo slo;
 	bool strict, definitions, ascii, curve;
+	const char *plots; /* the folder; NULL */
+	int plot_format;   /* enum plot_format */
 };
 
 static const char *const window_names[] = {
@@ -53,6 +56,10 @@ static const struct option_spec specs[] = {
            "text: draw the time line with ASCII characters"),
 	OPTION(OPTION_FLAG, 0, "curve", NULL, struct report_options, curve,
            "with -f csv: the latency-throughput curve, a row for each measured stage"),
+	OPTION_UNSHAPING(OPTION_FILE, 0, "plots", "FOLDER", struct report_options, plots,
+                     "also draw plots, with their data and scripts, to FOLDER (requires gnuplot)"),
+	OPTION_CHOICE_OF(0, "plot-format", "svg|png|pdf", struct report_options, plot_format, plot_format_names,
+                     "format of the plots (default: svg)"),
 	OPTION(OPTION_FLAG, 0, "definitions", NULL, struct report_options, definitions,
            "print the definition of each figure and the limits of the verdict"),
 	OPTION_HEADING("Evaluation"),
@@ -140,6 +147,29 @@ static bool wants_colour(const struct report_options *options)
 	       strcmp(terminal, "dumb") != 0;
 }
 
+static void say_absent(const struct plot_kind *kind, const char *why, void *to)
+{
+	fprintf(to, "%s: no plot %s: %s\n", program.name, kind->name, why);
+}
+
+/* Without gnuplot there are data and scripts, which can be drawn elsewhere. */
+static int write_plots(const struct report *report, const struct report_options *options, struct ipf_error *err)
+{
+	const struct plot_input input = {report->run, report->figures, report->servers, report->options};
+	struct plot_files done = {.absent = options->common.verbose ? say_absent : NULL, .to = stderr};
+	if (!options->plots)
+		return 0;
+	if (plot_files_write(&input, options->plots, (enum plot_format)options->plot_format, &done, err) < 0)
+		return -1;
+	if (done.gnuplot_missing)
+		fprintf(stderr,
+		        "%s: gnuplot is not installed: the plots in %s are not drawn; their data and scripts are there\n",
+		        program.name, shown(options->plots).text);
+	else if (done.written == 0 && !options->common.quiet)
+		fprintf(stderr, "%s: no plots: the run has no data for any (-v says why)\n", program.name);
+	return 0;
+}
+
 /* Builds the figures and renders them. IPF_INVALID, with the report complete, if --strict rejects the run. */
 static int render(const struct run_data *run, const struct report_options *options, struct buffer *out,
                   struct ipf_error *err)
@@ -176,6 +206,8 @@ static int render(const struct run_data *run, const struct report_options *optio
 	if (status == 0)
 		status = saturation_find(&saturation, run, report.finding, err);
 	if (status == 0)
+		status = write_plots(&report, options, err);
+	if (status == 0)
 		format->render(&report, out);
 	if (status == 0 && run->lines)
 		status = row_lines_check(run->lines, err);
@@ -208,7 +240,7 @@ static int report(const struct report_options *options, const struct operands *o
 	         read_all(&run, options, operands, &bad, &err) < 0 || merge_parts(&run, &err) < 0 ||
 	         steady_windows_find(&run, options->figures.window == WINDOW_STEADY, &err) < 0 ||
 	         render(&run, options, &out, &invalid) < 0)
-		ipf_error_set(&err, invalid.kind, "%s", invalid.text);
+		err = err.kind == IPF_OK ? invalid : err;
 	if (err.kind == IPF_OK && memory_ran_out())
 		ipf_error_memory(&err);
 	if (err.kind == IPF_OK)

@@ -60,8 +60,6 @@ static double ratio(double a, double b)
 
 /* ---- distributions ---- */
 
-enum latency_origin { FROM_START, FROM_DUE, AS_WAITED }; /* AS_WAITED: from due if there is one, else from start */
-
 /* Collects the samples of a metric, and counts the failures that are infinite. -1: out of memory. */
 static int gather(const struct row_selection *sel, enum metric m, enum latency_origin origin, struct samples *s,
                   int64_t *infinite)
@@ -576,6 +574,25 @@ static void figures_release(struct figures *f, const struct run_figures *figures
 		free(f->groups[by]);
 	}
 	free(f->by_finish);
+}
+
+int figures_samples(const struct samples_query *query, struct samples *s, int64_t *infinite)
+{
+	const struct row_selection all = {.run = query->run, .options = query->options, .member = -1};
+	const struct row_selection sel = select_rows(&all, query->stage);
+	return gather(&sel, query->metric, query->origin, s, infinite);
+}
+
+struct histogram *figures_gaps(const struct run_data *run, int32_t stage)
+{
+	struct histogram *all = histogram_new();
+	for (size_t s = 0; all && s < run->schedule.count; s++) {
+		bool in = stage >= 0 ? (int32_t)s == stage : run->schedule.stages[s].measured;
+		const struct histogram *gaps = in ? run_data_gaps(run, (int32_t)s, -1) : NULL;
+		if (gaps)
+			histogram_merge(all, gaps);
+	}
+	return all;
 }
 
 void run_figures_release(struct run_figures *figures)

@@ -104,4 +104,23 @@ int run_figures_build(struct run_figures *figures, const struct run_data *run, c
                       struct ipf_error *err);
 void run_figures_release(struct run_figures *figures);
 
+/* ---- what the distributions consist of ---- */
+
+enum latency_origin { FROM_START, FROM_DUE, AS_WAITED }; /* AS_WAITED: from due if there is one, else from start */
+
+struct samples_query {
+	const struct run_data *run;
+	const struct figure_options *options;
+	int32_t stage; /* -1: all measured stages */
+	enum metric metric;
+	enum latency_origin origin;
+};
+/* Replaces `s` by the samples in nanoseconds, and counts in `infinite` the failures that are infinite
+ * (--errors-as-inf). -1: out of memory. */
+int figures_samples(const struct samples_query *query, struct samples *s, int64_t *infinite);
+
+/* The inter-token gaps of a stage; -1: of all measured ones. A new histogram, which may be empty. NULL: out of
+ * memory. */
+struct histogram *figures_gaps(const struct run_data *run, int32_t stage);
+
 #endif

@@ -1,4 +1,4 @@
-#include "report_output.h"
+#include "output/report_output.h"
 
 #include <errno.h>
 #include <fcntl.h>

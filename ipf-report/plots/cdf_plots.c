@@ -1,0 +1,195 @@
+/* Cumulative distributions: the share of the requests (of the gaps) that took a time at most. A line for each stage;
+ * of a run with one, from the due time and from the start. Points mark p50, p90 and p99. */
+#include "plots/plot_kind.h"
+
+#include "plots/plot_style.h"
+#include "plots/stage_choice.h"
+#include "safe_text.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { EXACT_MOST = 400, GRID_MOST = 512, LINES_MOST = STAGE_LINES_MOST };
+
+static const double marked[] = {50, 90, 99};
+enum { MARKED = 3 };
+
+/* What a line is made of: samples in ns, or a histogram of them. */
+struct distribution {
+	struct samples *samples;
+	int64_t infinite;
+	const struct histogram *gaps;
+};
+
+static double quantile_ms(const struct distribution *d, double p)
+{
+	double ns = d->gaps ? histogram_percentile(d->gaps, p) : percentile_with_infinite(d->samples, d->infinite, p);
+	return ns * 1e-6; /* as in the figures */
+}
+
+static int64_t size_of(const struct distribution *d)
+{
+	return d->gaps ? histogram_count(d->gaps) : (int64_t)d->samples->count + d->infinite;
+}
+
+/* The percentiles at which the line has points: all that there are of few samples, between which percentiles are
+ * interpolated; else 200, and more of the tail. */
+static int percentile_grid(int64_t n, double grid[GRID_MOST])
+{
+	int count = 0;
+	for (int64_t i = 0; n > 1 && n <= EXACT_MOST && i < n; i++)
+		grid[count++] = 100.0 * (double)i / (double)(n - 1);
+	for (int i = 0; n > EXACT_MOST && i < 198; i++)
+		grid[count++] = i * 0.5;
+	for (int i = 0; n > EXACT_MOST && i <= 100; i++)
+		grid[count++] = 99 + i * 0.01;
+	if (n == 1) {
+		grid[count++] = 0;
+		grid[count++] = 100;
+	}
+	return count;
+}
+
+struct cdf {
+	struct plot *p;
+	double low, high; /* of the values, in ms */
+	int lines;
+	const char *names[LINES_MOST];
+};
+
+/* Two tables: the line, and its marks. */
+static void add_line(struct cdf *cdf, const struct distribution *d, const char *name)
+{
+	double grid[GRID_MOST];
+	int64_t n = size_of(d);
+	int count = percentile_grid(n, grid);
+	if (count == 0)
+		return;
+	plot_block(cdf->p, "value_ms\tshare");
+	for (int i = 0; i < count; i++) {
+		double ms = quantile_ms(d, grid[i]);
+		if (!isfinite(ms))
+			break;
+		plot_row(cdf->p, (double[]){ms, grid[i] / 100}, 2);
+		cdf->high = fmax(cdf->high, ms);
+	}
+	/* a few values far below all others do not make the axis longer */
+	double low = quantile_ms(d, 1);
+	cdf->low = low > 0 ? fmin(cdf->low, low) : cdf->low;
+	plot_block(cdf->p, "value_ms\tshare\tpercentile");
+	for (int i = 0; i < MARKED; i++)
+		plot_row(cdf->p, (double[]){quantile_ms(d, marked[i]), marked[i] / 100, marked[i]}, 3);
+	if (n > 0 && isfinite(quantile_ms(d, 50)))
+		plot_say(cdf->p, "%s: p50 %.4g ms, p99 %.4g ms, of %lld.", shown(name).text, quantile_ms(d, 50),
+		         quantile_ms(d, 99), (long long)n);
+	cdf->names[cdf->lines++] = name;
+}
+
+static void legend(const struct cdf *cdf)
+{
+	struct plot_legend_entry entries[LINES_MOST];
+	char names[LINES_MOST][64], lines[LINES_MOST][8];
+	for (int i = 0; i < cdf->lines; i++) {
+		plot_shorten(names[i], sizeof names[i], cdf->names[i], cdf->lines > 2 ? 14 : 24);
+		snprintf(lines[i], sizeof lines[i], "lt %d", i + 1);
+		entries[i] = (struct plot_legend_entry){names[i], lines[i], true};
+	}
+	if (cdf->lines > 1)
+		plot_legend(cdf->p, entries, cdf->lines);
+}
+
+static void draw(struct cdf *cdf, const char *axis_name, const char *share_of)
+{
+	struct plot *p = cdf->p;
+	char label[80];
+	plot_axis_ms(p, "x", axis_name, fmax(cdf->low, cdf->high * 1e-6), cdf->high);
+	snprintf(label, sizeof label, "share of %s", share_of);
+	plot_axis_label(p, "y", label);
+	plot_command(p, "set yrange [0:1]\nset ytics ('0' 0, '25 %%%%' 0.25, '50 %%%%' 0.5, '75 %%%%' 0.75, '90 %%%%' 0.9, "
+	                "'100 %%%%' 1)");
+	legend(cdf);
+	plot_part(p, "plot ");
+	for (int i = 0; i < cdf->lines; i++)
+		plot_part(p, "%sdata index %d using 1:2 with lines lt %d, data index %d using 1:2 with points lt %d",
+		          i ? ", \\\n     " : "", 2 * i, i + 1, 2 * i + 1, i + 1);
+	plot_part(p, "\n");
+}
+
+static struct cdf begin(struct plot *p)
+{
+	return (struct cdf){.p = p, .low = INFINITY};
+}
+
+/* A line of a metric. -1: out of memory. */
+static int add_metric(struct cdf *cdf, const struct plot_input *input, int32_t stage, enum metric m,
+                      enum latency_origin origin, const char *name)
+{
+	struct samples s = {0};
+	struct distribution d = {.samples = &s};
+	const struct samples_query query = {input->run, input->options, stage, m, origin};
+	int bad = figures_samples(&query, &s, &d.infinite);
+	if (bad == 0)
+		add_line(cdf, &d, name);
+	samples_release(&s);
+	return bad;
+}
+
+static const char *words_of(enum metric m)
+{
+	return m == METRIC_TTFT  ? "Time to first token (TTFT)"
+	       : m == METRIC_E2E ? "Time to the end of the answer (E2E)"
+	                         : "Lag: how late requests started";
+}
+
+int make_cdf_plot(const struct plot_kind *kind, const struct plot_input *input, struct plot *p)
+{
+	struct cdf cdf = begin(p);
+	struct stage_choice stages;
+	enum metric m = kind->metric;
+	choose_stages(input->figures, &stages);
+	bool due = metrics[m].from_due && input->figures->total.due[m].n > 0;
+	const char *from = !metrics[m].from_due ? "" : due ? ", from the due time" : ", from the start";
+	plot_title(p, "%s%s", words_of(m), stages.of == 1 && due ? "" : from);
+	plot_say(p, "Cumulative distribution of the %s in milliseconds.", metrics[m].name);
+	int bad = 0;
+	if (stages.of == 1 && due) {
+		bad = add_metric(&cdf, input, -1, m, FROM_DUE, "from the due time");
+		if (bad == 0)
+			bad = add_metric(&cdf, input, -1, m, FROM_START, "from the start");
+	} else
+		for (int i = 0; i < stages.count && bad == 0; i++)
+			bad = add_metric(&cdf, input, stages.stage[i], m, due ? FROM_DUE : FROM_START, stages.name[i]);
+	if (bad < 0)
+		return -1;
+	if (cdf.lines == 0 || !(cdf.high > -INFINITY))
+		return plot_absent(p, m == METRIC_TTFT  ? "no successful request was streamed"
+		                      : m == METRIC_E2E ? "no request succeeded"
+		                                        : "no request has a due time");
+	if (stages.count < stages.of)
+		plot_say(p, "%d of %d stages are shown.", stages.count, stages.of);
+	draw(&cdf, m == METRIC_TTFT ? "TTFT" : m == METRIC_E2E ? "E2E" : "lag", "requests");
+	return 1;
+}
+
+int make_gap_cdf_plot(const struct plot_kind *kind, const struct plot_input *input, struct plot *p)
+{
+	struct cdf cdf = begin(p);
+	struct stage_choice stages;
+	(void)kind;
+	choose_stages(input->figures, &stages);
+	plot_title(p, "Inter-token latency (ITL)");
+	plot_say(p, "Cumulative distribution of the gaps between tokens in milliseconds.");
+	for (int i = 0; i < stages.count; i++) {
+		struct histogram *gaps = figures_gaps(input->run, stages.of == 1 ? -1 : stages.stage[i]);
+		if (!gaps)
+			return -1;
+		add_line(&cdf, &(struct distribution){.gaps = gaps}, stages.name[i]);
+		histogram_free(gaps);
+	}
+	if (cdf.lines == 0)
+		return plot_absent(p, "there are no gaps between tokens");
+	if (stages.count < stages.of)
+		plot_say(p, "%d of %d stages are shown.", stages.count, stages.of);
+	draw(&cdf, "ITL", "gaps");
+	return 1;
+}

@@ -1,0 +1,128 @@
+#include "plots/plot.h"
+
+#include "cli/gnuplot.h"
+#include "safe_text.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+bool plot_failed(const struct plot *p)
+{
+	return p->title.failed || p->about.failed || p->data.failed || p->script.failed;
+}
+
+void plot_release(struct plot *p)
+{
+	buffer_release(&p->title);
+	buffer_release(&p->about);
+	buffer_release(&p->data);
+	buffer_release(&p->script);
+}
+
+int plot_absent(struct plot *p, const char *why)
+{
+	snprintf(p->absent, sizeof p->absent, "%s", why);
+	return 0;
+}
+
+__attribute__((format(printf, 2, 0))) static void add_formatted(struct buffer *to, const char *format,
+                                                                va_list arguments)
+{
+	char text[1024];
+	vsnprintf(text, sizeof text, format, arguments);
+	buffer_text(to, text);
+}
+
+void plot_title(struct plot *p, const char *format, ...)
+{
+	va_list arguments;
+	va_start(arguments, format);
+	buffer_clear(&p->title);
+	add_formatted(&p->title, format, arguments);
+	va_end(arguments);
+}
+
+void plot_say(struct plot *p, const char *format, ...)
+{
+	va_list arguments;
+	va_start(arguments, format);
+	if (p->about.len)
+		buffer_byte(&p->about, ' ');
+	add_formatted(&p->about, format, arguments);
+	va_end(arguments);
+}
+
+int plot_block(struct plot *p, const char *columns)
+{
+	buffer_format(&p->data, "%s# %s\n", p->blocks ? "\n\n" : "", columns);
+	return p->blocks++;
+}
+
+static void add_number(struct buffer *to, double value)
+{
+	char digits[360];
+	if (!isfinite(value)) {
+		buffer_text(to, "NaN");
+		return;
+	}
+	int len = snprintf(digits, sizeof digits, "%.6f", fabs(value) < 1e9 ? round(value * 1e6) / 1e6 : value);
+	while (digits[len - 1] == '0')
+		len--;
+	if (digits[len - 1] == '.')
+		len--;
+	digits[len] = 0;
+	buffer_text(to, strcmp(digits, "-0") == 0 ? "0" : digits);
+}
+
+void plot_row(struct plot *p, const double *values, int count)
+{
+	for (int i = 0; i < count; i++) {
+		if (i)
+			buffer_byte(&p->data, '\t');
+		add_number(&p->data, values[i]);
+	}
+	buffer_byte(&p->data, '\n');
+}
+
+void plot_command(struct plot *p, const char *format, ...)
+{
+	va_list arguments;
+	va_start(arguments, format);
+	add_formatted(&p->script, format, arguments);
+	buffer_byte(&p->script, '\n');
+	va_end(arguments);
+}
+
+void plot_part(struct plot *p, const char *format, ...)
+{
+	va_list arguments;
+	va_start(arguments, format);
+	add_formatted(&p->script, format, arguments);
+	va_end(arguments);
+}
+
+void plot_quoted(struct plot *p, const char *text)
+{
+	gnuplot_quote(&p->script, slice_of(text));
+}
+
+void plot_shorten(char *to, size_t size, const char *text, int characters)
+{
+	char *end = to;
+	safe_text(to, size, slice_of(text));
+	for (int n = 0; *end; n++) {
+		char *next = end + 1;
+		while ((*next & 0xc0) == 0x80)
+			next++;
+		if (n == characters - 1 && *next) {
+			if (end + sizeof "…" <= to + size)
+				strcpy(end, "…");
+			else
+				*end = 0;
+			return;
+		}
+		end = next;
+	}
+}

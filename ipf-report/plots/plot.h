@@ -1,0 +1,61 @@
+/* A plot as it is made: its data, the gnuplot commands that draw them, and the words about it.
+ *
+ *     struct plot p = {.name = "cdf-ttft", .width = 640, .height = 400};
+ *     plot_title(&p, "Time to first token");
+ *     plot_say(&p, "The share of requests …");
+ *     int block = plot_block(&p, "value_ms\tshare");
+ *     plot_row(&p, (double[]){12.5, 0.5}, 2);
+ *     plot_command(&p, "plot data index %d using 1:2 with lines", block);
+ *     plot_release(&p);
+ *
+ * The data are a table of tab-separated columns, or several with two empty lines between them, which are `index` 0, 1,
+ * … in gnuplot; a line that begins with # names the columns. The commands read it from the file that the variable
+ * `data` names. All texts from outside go through plot_quoted: see gnuplot_quote.
+ *
+ * Out of memory is remembered in the buffers and checked where a plot is used (plot_failed).
+ */
+#ifndef REPORT_PLOT_H
+#define REPORT_PLOT_H
+
+#include "buffer.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { PLOT_WIDTH = 640, PLOT_HEIGHT = 400 };
+
+struct plot {
+	const char *name;    /* of its files, and what its ids in SVG begin with */
+	struct buffer title; /* a line */
+	struct buffer about; /* what it shows, in sentences, for those who do not see it */
+	struct buffer data, script;
+	int width, height; /* in the pixels of SVG */
+	int blocks;
+	char absent[160]; /* why there is no plot; "" */
+};
+
+bool plot_failed(const struct plot *p); /* memory ran out */
+void plot_release(struct plot *p);
+
+/* There is no plot: sets why, in words such as "no request was streamed". Returns 0. */
+int plot_absent(struct plot *p, const char *why);
+
+/* Title and words; a text from outside in them is shown() first. plot_say adds a sentence. */
+void plot_title(struct plot *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void plot_say(struct plot *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Begins a table, whose columns are named as in "t_s\tstarted_per_s". Returns its index. */
+int plot_block(struct plot *p, const char *columns);
+/* A row of it. NAN is a value that does not exist. At most six decimals, as in JSON. */
+void plot_row(struct plot *p, const double *values, int count);
+
+/* A line of the script. */
+void plot_command(struct plot *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* A part of a line. */
+void plot_part(struct plot *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* A text as a string constant within a line. */
+void plot_quoted(struct plot *p, const char *text);
+/* Copies a text that is safe to show, at most `characters` of it: the rest is replaced by "…". */
+void plot_shorten(char *to, size_t size, const char *text, int characters);
+
+#endif

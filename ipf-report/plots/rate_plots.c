@@ -1,0 +1,174 @@
+/* Latency and throughput of stages against their load: the offered rate or, if a stage has none, as closed loops, the
+ * mean number of requests in flight. The first table has a row for each measured stage, in the order of the load. */
+#include "plots/plot_kind.h"
+
+#include "absent.h"
+#include "plots/plot_style.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+
+struct load_point {
+	const struct figures *f;
+	double load;
+};
+
+struct load_axis {
+	struct load_point *points;
+	int count;
+	bool in_flight; /* not the offered rate */
+	double low, high;
+};
+
+static int by_load(const void *a, const void *b)
+{
+	const struct load_point *x = a, *y = b;
+	if (x->load != y->load)
+		return x->load < y->load ? -1 : 1;
+	return (x->f > y->f) - (x->f < y->f); /* as scheduled */
+}
+
+static bool is_shown(const struct figures *f)
+{
+	return f->measured && figures_requests(f) > 0;
+}
+
+/* The stages in the order of their load; 0: fewer than two loads, and why; -1: out of memory. */
+static int gather(const struct run_figures *figures, struct load_axis *axis, struct plot *p)
+{
+	*axis = (struct load_axis){.points = calloc(figures->count + 1, sizeof *axis->points)};
+	if (!axis->points)
+		return -1;
+	for (size_t i = 0; i < figures->count; i++)
+		axis->in_flight |= is_shown(&figures->stages[i]) && isnan(figures->stages[i].offered);
+	for (size_t i = 0; i < figures->count; i++) {
+		const struct figures *f = &figures->stages[i];
+		double load = axis->in_flight ? f->in_flight_mean : f->offered;
+		if (is_shown(f) && !isnan(load))
+			axis->points[axis->count++] = (struct load_point){f, load};
+	}
+	qsort(axis->points, (size_t)axis->count, sizeof *axis->points, by_load);
+	if (axis->count > 0) {
+		axis->low = axis->points[0].load;
+		axis->high = axis->points[axis->count - 1].load;
+	}
+	return axis->count > 1 && axis->high > axis->low ? 1 : plot_absent(p, "no two measured stages differ in load");
+}
+
+static const char *load_label(const struct load_axis *axis)
+{
+	return axis->in_flight ? "requests in flight (mean)" : "offered requests per second";
+}
+
+/* Of the percentiles that reports have; NAN: not of these. */
+static double percentile_of(const struct metric_summary *s, const struct percentiles *list, double p)
+{
+	for (int i = 0; i < list->count; i++)
+		if (s->n > 0 && list->p[i] == p)
+			return s->at[i];
+	return s->n == 0 ? NAN : p == 50 ? s->median : p == 99 ? s->p99 : NAN;
+}
+
+static const struct metric_summary *summary_of(const struct figures *f, enum metric m)
+{
+	return metrics[m].from_due && f->due[m].n > 0 ? &f->due[m] : &f->start[m];
+}
+
+static const double shown_percentiles[] = {50, 90, 99};
+enum { SHOWN = 3 };
+
+static void draw_latency(struct plot *p, const struct load_axis *axis, const char *name, double low, double high,
+                         const double last[SHOWN])
+{
+	static const char *const names[SHOWN] = {"p50", "p90", "p99"};
+	struct plot_end_label labels[SHOWN];
+	plot_axis_linear(p, "x", load_label(axis), axis->high);
+	struct plot_axis y = plot_axis_ms(p, "y", name, low, high);
+	for (int i = 0; i < SHOWN; i++)
+		labels[i] = (struct plot_end_label){names[i], last[i], i + 1};
+	plot_command(p, "set rmargin at screen 0.91");
+	plot_end_labels(p, &y, labels, SHOWN);
+	plot_command(p, "plot for [i=0:2] data using 1:2+i with linespoints lt i+1");
+}
+
+int make_rate_latency_plot(const struct plot_kind *kind, const struct plot_input *input, struct plot *p)
+{
+	struct load_axis axis;
+	enum metric m = kind->metric;
+	double low = INFINITY, high = -INFINITY, last[SHOWN] = {NAN, NAN, NAN};
+	int made = gather(input->figures, &axis, p);
+	bool due = made > 0;
+	for (int i = 0; made > 0 && i < axis.count; i++)
+		due &= summary_of(axis.points[i].f, m) == &axis.points[i].f->due[m];
+	plot_block(p, axis.in_flight ? "in_flight\tp50_ms\tp90_ms\tp99_ms" : "offered_per_s\tp50_ms\tp90_ms\tp99_ms");
+	for (int i = 0; made > 0 && i < axis.count; i++) {
+		double row[1 + SHOWN] = {axis.points[i].load};
+		for (int k = 0; k < SHOWN; k++) {
+			const struct metric_summary *s = due ? &axis.points[i].f->due[m] : &axis.points[i].f->start[m];
+			double ms = row[1 + k] = percentile_of(s, &input->options->percentiles, shown_percentiles[k]);
+			low = isfinite(ms) && ms > 0 ? fmin(low, ms) : low;
+			high = isfinite(ms) ? fmax(high, ms) : high;
+			last[k] = isfinite(ms) ? ms : last[k];
+		}
+		plot_row(p, row, 1 + SHOWN);
+	}
+	if (made > 0 && !isfinite(high))
+		made = plot_absent(p, "no measured stage has this latency");
+	if (made > 0) {
+		char name[8] = "";
+		for (int i = 0; metrics[m].name[i] && i < 7; i++)
+			name[i] = (char)toupper((unsigned char)metrics[m].name[i]);
+		plot_title(p, "%s against %s%s", name, axis.in_flight ? "load" : "offered rate",
+		           due ? ", from the due time" : "");
+		plot_say(p, "Percentiles 50, 90 and 99 of the %s of each stage, from %.4g to %.4g %s.", name, axis.low,
+		         axis.high, load_label(&axis));
+		plot_say(p, "At the highest load, p50 is %.4g ms and p99 is %.4g ms.", last[0], last[2]);
+		draw_latency(p, &axis, name, low, high, last);
+	}
+	free(axis.points);
+	return made;
+}
+
+static void draw_throughput(struct plot *p, const struct load_axis *axis, double high, bool good)
+{
+	plot_axis_linear(p, "x", load_label(axis), axis->high);
+	plot_axis_linear(p, "y", "requests per second", high);
+	const struct plot_legend_entry entries[] = {
+		{"completed", "lt 1", true}, {"goodput", "lt 2", true}, {"as offered", "lt -1 lw 1 dt 2", false}};
+	plot_legend(p, good ? entries : (struct plot_legend_entry[]){entries[0], entries[2]}, 1 + good + !axis->in_flight);
+	plot_part(p, "plot ");
+	if (!axis->in_flight)
+		plot_part(p, "x with lines lt -1 lw 1 dt 2, ");
+	plot_command(p, good ? "data using 1:2 with linespoints lt 1, data using 1:3 with linespoints lt 2"
+	                     : "data using 1:2 with linespoints lt 1");
+}
+
+int make_rate_throughput_plot(const struct plot_kind *kind, const struct plot_input *input, struct plot *p)
+{
+	struct load_axis axis;
+	double high = 0;
+	bool good = false;
+	(void)kind;
+	int made = gather(input->figures, &axis, p);
+	if (made > 0) {
+		plot_title(p, "Throughput against %s", axis.in_flight ? "load" : "offered rate");
+		plot_block(p, axis.in_flight ? "in_flight\tcompleted_per_s\tgoodput_per_s\toutput_tokens_per_s"
+		                             : "offered_per_s\tcompleted_per_s\tgoodput_per_s\toutput_tokens_per_s");
+	}
+	for (int i = 0; made > 0 && i < axis.count; i++) {
+		const struct figures *f = axis.points[i].f;
+		plot_row(p, (double[]){axis.points[i].load, f->completed, f->goodput, f->output_per_s}, 4);
+		high = isnan(f->completed) ? high : fmax(high, f->completed);
+		good |= !isnan(f->goodput);
+	}
+	if (made > 0 && !(high > 0))
+		made = plot_absent(p, "no measured stage completed requests");
+	if (made > 0) {
+		plot_say(p, "Completed requests per second of each stage%s, from %.4g to %.4g %s; at most %.4g.",
+		         good ? ", and those that met all objectives" : "", axis.low, axis.high, load_label(&axis), high);
+		draw_throughput(p, &axis, axis.in_flight ? high : fmax(high, axis.high), good);
+	}
+	free(axis.points);
+	return made;
+}

@@ -1,0 +1,19 @@
+/* Which stages of a run a plot shows, if it has a line for each. */
+#ifndef REPORT_STAGE_CHOICE_H
+#define REPORT_STAGE_CHOICE_H
+
+#include "figures/figures.h"
+
+enum { STAGE_LINES_MOST = 5 };
+
+struct stage_choice {
+	int32_t stage[STAGE_LINES_MOST]; /* -1: all measured stages together */
+	const char *name[STAGE_LINES_MOST];
+	int count, of; /* `of`: how many there were to choose from */
+};
+
+/* The measured stages that have requests; if there are more than STAGE_LINES_MOST, the first, the last, and as many
+ * between them at equal distances. */
+void choose_stages(const struct run_figures *figures, struct stage_choice *choice);
+
+#endif

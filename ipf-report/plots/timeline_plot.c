@@ -1,0 +1,337 @@
+/* The run over time, in panels one above the other: load, requests in flight, tokens, latency, failures, and what
+ * servers and accelerators reported. A panel without data is left out. */
+#include "plots/plot_kind.h"
+
+#include "absent.h"
+#include "plots/plot_style.h"
+#include "safe_text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { STEPS_MOST = 200, STAGE_MARKS_MOST = 12 };
+/* in pixels: words above all panels, words above a panel, its height, the space below it, and that of the x axis */
+enum { TOP = 56, HEAD = 26, BODY = 78, GAP = 8, BOTTOM = 60, LEFT = 84, RIGHT = 14 };
+
+enum column {
+	T,
+	SCHEDULED,
+	STARTED,
+	COMPLETED,
+	FAILED,
+	IN_FLIGHT,
+	INPUT_TOKENS,
+	OUTPUT_TOKENS,
+	TTFT_P50,
+	TTFT_P99,
+	ITL_P50,
+	ITL_P99,
+	E2E_P50,
+	E2E_P99,
+	RUNNING,
+	WAITING,
+	KV_CACHE,
+	UTILIZATION,
+	POWER,
+	REPLICAS,
+	COLUMNS
+};
+static const char column_names[] =
+	"t_s\tscheduled_per_s\tstarted_per_s\tcompleted_per_s\tfailed_per_s\tin_flight\tinput_tokens_per_s\t"
+	"output_tokens_per_s\tttft_p50_ms\tttft_p99_ms\titl_p50_ms\titl_p99_ms\te2e_p50_ms\te2e_p99_ms\tserver_running\t"
+	"server_waiting\tkv_cache_usage\tgpu_utilization\tgpu_power_w\treplicas_ready";
+
+struct time_table {
+	double (*rows)[COLUMNS];
+	int count;
+	int64_t begin_ns, step_ns;
+	double low[COLUMNS], high[COLUMNS]; /* of the values that exist and, for `low`, are above 0 */
+};
+
+/* ---- data ---- */
+
+static double percentile_ms(const struct histogram *h, double p)
+{
+	return h && histogram_count(h) > 0 ? histogram_percentile(h, p) / 1e6 : NAN;
+}
+
+static void fill_client(double row[COLUMNS], const struct window *w, double seconds)
+{
+	row[SCHEDULED] = (double)w->scheduled / seconds;
+	row[STARTED] = (double)w->started / seconds;
+	row[COMPLETED] = (double)w->ok / seconds;
+	row[FAILED] = (double)window_failed(w) / seconds;
+	row[IN_FLIGHT] = (double)w->in_flight_ns / 1e9 / seconds;
+	row[INPUT_TOKENS] = (double)w->input_tokens / seconds;
+	row[OUTPUT_TOKENS] = ((double)w->output_tokens + (double)w->failed_output_tokens) / seconds;
+	const struct histogram *const latencies[] = {w->ttft_ns, w->itl_ns, w->e2e_ns};
+	for (int i = 0; i < 3; i++) {
+		row[TTFT_P50 + 2 * i] = percentile_ms(latencies[i], 50);
+		row[TTFT_P50 + 2 * i + 1] = percentile_ms(latencies[i], 99);
+	}
+}
+
+static void fill_servers(double row[COLUMNS], const struct plot_input *input, const struct sample_range *range)
+{
+	static const struct {
+		enum column column;
+		const char *name;
+		bool mean, device;
+	} gauges[] = {{RUNNING, "running", false, false},        {WAITING, "waiting", false, false},
+	              {KV_CACHE, "kv_cache_usage", true, false}, {REPLICAS, "replicas_ready", false, false},
+	              {UTILIZATION, "utilization", true, true},  {POWER, "power_w", false, true}};
+	int devices[64], count = 0;
+	for (int i = 0; i < input->run->accelerators.count && count < 64; i++)
+		devices[count++] = input->run->accelerators.devices[i].source;
+	for (size_t i = 0; i < sizeof gauges / sizeof *gauges; i++) {
+		const int *list = gauges[i].device ? devices : input->servers->sources;
+		int n = gauges[i].device ? count : input->servers->sources_count;
+		row[gauges[i].column] =
+			n ? sample_store_gauge_total(input->run->samples, list, n, gauges[i].name, range, gauges[i].mean).mean
+			  : NAN;
+	}
+}
+
+static void note_extent(struct time_table *t, const double row[COLUMNS])
+{
+	for (int c = 0; c < COLUMNS; c++) {
+		t->high[c] = isnan(row[c]) ? t->high[c] : fmax(t->high[c], row[c]);
+		t->low[c] = row[c] > 0 ? fmin(t->low[c], row[c]) : t->low[c];
+	}
+}
+
+/* The sum of the windows from *at on that begin before `end_ns`. NULL: out of memory. */
+static struct window *sum_until(struct series *windows, size_t *at, int64_t end_ns, int64_t step_ns)
+{
+	struct window *sum = window_new(0, 0, step_ns);
+	const struct window *w;
+	for (; sum && (w = series_get(windows, *at)) && window_begin_ns(w) < end_ns; ++*at)
+		window_merge(sum, w);
+	return sum;
+}
+
+/* 1; 0: there are too few windows; -1: out of memory. */
+static int build(struct time_table *t, const struct plot_input *input)
+{
+	struct series *windows = input->run->windows;
+	size_t count = series_count(windows), at = 0;
+	const struct window *first = series_get(windows, 0), *last = count ? series_get(windows, count - 1) : NULL;
+	if (!first || !last || last->number - first->number < 1)
+		return 0;
+	int64_t all = last->number - first->number + 1, each = (all + STEPS_MOST - 1) / STEPS_MOST;
+	*t = (struct time_table){.begin_ns = window_begin_ns(first),
+	                         .step_ns = each * series_every_ns(windows),
+	                         .count = (int)((all + each - 1) / each)};
+	for (int c = 0; c < COLUMNS; c++) {
+		t->low[c] = INFINITY;
+		t->high[c] = -INFINITY;
+	}
+	t->rows = calloc((size_t)t->count, sizeof *t->rows);
+	for (int i = 0; t->rows && i < t->count; i++) {
+		const struct sample_range range = {t->begin_ns + i * t->step_ns, t->begin_ns + (i + 1) * t->step_ns};
+		struct window *sum = sum_until(windows, &at, range.end_ns, t->step_ns);
+		if (!sum)
+			return -1;
+		t->rows[i][T] = (double)range.begin_ns / 1e9;
+		fill_client(t->rows[i], sum, (double)t->step_ns / 1e9);
+		fill_servers(t->rows[i], input, &range);
+		note_extent(t, t->rows[i]);
+		window_free(sum);
+	}
+	return t->rows ? 1 : -1;
+}
+
+/* ---- panels ---- */
+
+struct line {
+	enum column column;
+	const char *name; /* in the key */
+	bool steps;       /* a rate of the whole window, not a value in it */
+};
+
+struct panel {
+	const char *title;
+	struct line lines[3];
+	bool latency, share;
+	enum column needs; /* it is shown if this one has a value … */
+	bool above_zero;   /* … above 0 */
+};
+
+static const struct panel panels[] = {
+	{"requests/s",
+     {{SCHEDULED, "offered", true}, {STARTED, "achieved", true}, {COMPLETED, "completed", true}},
+     .needs = STARTED},
+	{"in flight", {{IN_FLIGHT, NULL, false}}, .needs = IN_FLIGHT},
+	{"output tokens/s", {{OUTPUT_TOKENS, NULL, true}}, .needs = OUTPUT_TOKENS, .above_zero = true},
+	{"TTFT", {{TTFT_P50, "p50", false}, {TTFT_P99, "p99", false}}, .latency = true, .needs = TTFT_P50},
+	{"ITL", {{ITL_P50, "p50", false}, {ITL_P99, "p99", false}}, .latency = true, .needs = ITL_P50},
+	{"failed/s", {{FAILED, NULL, true}}, .needs = FAILED, .above_zero = true},
+	{"in the servers", {{RUNNING, "running", false}, {WAITING, "waiting", false}}, .needs = RUNNING},
+	{"KV cache in use", {{KV_CACHE, NULL, false}}, .share = true, .needs = KV_CACHE},
+	{"accelerators busy", {{UTILIZATION, NULL, false}}, .share = true, .needs = UTILIZATION},
+	{"replicas ready", {{REPLICAS, NULL, false}}, .needs = REPLICAS},
+};
+enum { PANELS = sizeof panels / sizeof *panels };
+
+static bool is_shown(const struct time_table *t, const struct panel *panel)
+{
+	return panel->above_zero ? t->high[panel->needs] > 0 : t->high[panel->needs] > -INFINITY;
+}
+
+/* Three marks are what fits into the height of a panel. */
+static void set_value_axis(struct plot *p, const struct time_table *t, const struct panel *panel)
+{
+	double low = INFINITY, high = 0;
+	for (int i = 0; i < 3 && panel->lines[i].column; i++) {
+		low = fmin(low, t->low[panel->lines[i].column]);
+		high = fmax(high, t->high[panel->lines[i].column]);
+	}
+	plot_command(p, "unset logscale y");
+	if (panel->latency) {
+		plot_axis_panel_ms(p, low, high);
+	} else if (panel->share) {
+		plot_command(p, "set yrange [0:1]\nset ytics ('0' 0, '50 %%%%' 0.5, '100 %%%%' 1)");
+	} else {
+		plot_axis_panel(p, high);
+	}
+}
+
+/* How a line is drawn. That of what was offered is broad and grey, behind the others. */
+static const char *line_style(const struct line *line, int number, char style[64])
+{
+	if (line->column == SCHEDULED)
+		snprintf(style, 64, "lt 1 dt 1 lw 4 lc rgb '#%06x'", (unsigned)plot_colours[PLOT_GRID].light);
+	else
+		snprintf(style, 64, "lt %d lw 2", number);
+	return style;
+}
+
+static int lines_of(const struct panel *panel)
+{
+	int count = 0;
+	while (count < 3 && panel->lines[count].column)
+		count++;
+	return count;
+}
+
+static void draw_lines(struct plot *p, const struct time_table *t, const struct panel *panel)
+{
+	double half_s = (double)t->step_ns / 2e9;
+	char style[64];
+	plot_part(p, "plot ");
+	if (panel->latency)
+		plot_part(p, "data using ($1+%.9g):%d:%d with filledcurves lc rgb '#c8%06x', ", half_s,
+		          panel->lines[0].column + 1, panel->lines[1].column + 1, (unsigned)plot_colours[PLOT_SERIES].light);
+	for (int i = 0; i < lines_of(panel); i++) {
+		const struct line *line = &panel->lines[i];
+		plot_part(p, "%sdata using ($1+%.9g):%d with %s %s%s", i ? ", " : "", half_s, line->column + 1,
+		          line->steps ? "histeps" : "linespoints", line_style(line, i + 1, style),
+		          line->steps ? "" : " pt 7 ps 0.2");
+	}
+	plot_part(p, "\n");
+}
+
+static void draw_legend(struct plot *p, const struct panel *panel, int down)
+{
+	struct plot_legend_entry entries[3];
+	char styles[3][64];
+	int count = lines_of(panel);
+	for (int i = 0; i < count; i++)
+		entries[i] = (struct plot_legend_entry){panel->lines[i].name, line_style(&panel->lines[i], i + 1, styles[i]),
+		                                        false};
+	plot_command(p, "unset for [i=%d:%d] label i\nunset for [i=%d:%d] arrow i", PLOT_LEGEND, PLOT_LEGEND + 5,
+	             PLOT_LEGEND, PLOT_LEGEND + 5);
+	if (count > 1)
+		plot_legend_right(p, entries, count, RIGHT, down);
+}
+
+static void draw_panel(struct plot *p, const struct time_table *t, const struct panel *panel, int top, bool last)
+{
+	double height = p->height;
+	plot_command(p, "set tmargin at screen %.5f\nset bmargin at screen %.5f", 1 - (top + HEAD) / height,
+	             1 - (top + HEAD + BODY) / height);
+	plot_command(p, "set label 2 '%s' at graph 0,1.14 left", panel->title);
+	set_value_axis(p, t, panel);
+	plot_axis_run(p, (double)t->begin_ns / 1e9, (double)(t->begin_ns + t->count * t->step_ns) / 1e9, last);
+	draw_legend(p, panel, top + HEAD / 2);
+	draw_lines(p, t, panel);
+}
+
+/* ---- stages ---- */
+
+/* Lines where stages begin, and their names above if there is room. */
+static void mark_stages(struct plot *p, const struct plot_input *input, const struct time_table *t)
+{
+	const struct run_data *run = input->run;
+	double begin_s = (double)t->begin_ns / 1e9, span_s = (double)(t->count * t->step_ns) / 1e9;
+	int marks = 0;
+	char name[160];
+	if (run->schedule.count > STAGE_MARKS_MOST || run->schedule.count < 2)
+		return;
+	for (size_t i = 0; i < run->schedule.count; i++) {
+		struct stage_window w = run_data_window(run, (int32_t)i);
+		if (w.begin_ns == IPF_ABSENT)
+			continue;
+		double from_s = (double)w.begin_ns / 1e9, to_s = (double)w.end_ns / 1e9;
+		if (from_s > begin_s + span_s / 100)
+			plot_command(p, "set arrow %d from first %.9g, graph 0 to first %.9g, graph 1 nohead lt -1 lw 1 dt (2,4)",
+			             ++marks, from_s, from_s);
+		int room = (int)((to_s - from_s) / span_s * (PLOT_WIDTH - LEFT - RIGHT) / 9.5);
+		if (room < 4)
+			continue;
+		plot_part(p, "set label %zu ", i + 10);
+		plot_shorten(name, sizeof name, run->schedule.stages[i].name, room);
+		plot_quoted(p, name);
+		plot_command(p, " at first %.9g, screen %.5f center", (from_s + to_s) / 2, 1 - 44.0 / p->height);
+	}
+}
+
+static void draw(struct plot *p, const struct plot_input *input, const struct time_table *t)
+{
+	int shown = 0, last = 0, top = TOP;
+	for (int i = 0; i < PANELS; i++)
+		if (is_shown(t, &panels[i])) {
+			shown++;
+			last = i;
+		}
+	p->height = TOP + shown * (HEAD + BODY + GAP) + BOTTOM;
+	plot_command(p, "set multiplot");
+	plot_command(p, "set lmargin at screen %.5f\nset rmargin at screen %.5f", (double)LEFT / PLOT_WIDTH,
+	             1 - (double)RIGHT / PLOT_WIDTH);
+	mark_stages(p, input, t);
+	for (int i = 0; i <= last; i++) {
+		if (!is_shown(t, &panels[i]))
+			continue;
+		draw_panel(p, t, &panels[i], top, i == last);
+		top += HEAD + BODY + GAP;
+		if (top == TOP + HEAD + BODY + GAP)
+			plot_command(p, "unset label 1\nunset for [i=10:%d] label i", 10 + STAGE_MARKS_MOST);
+	}
+	plot_command(p, "unset multiplot");
+}
+
+int make_time_line_plot(const struct plot_kind *kind, const struct plot_input *input, struct plot *p)
+{
+	const struct run_data *run = input->run;
+	struct time_table t = {0};
+	(void)kind;
+	if (run->part_count > 1 && !run->shards)
+		return plot_absent(p, "repeats of a run have no time in common");
+	if (!run->windows)
+		return plot_absent(p, "the results have no windows");
+	int made = build(&t, input);
+	if (made > 0) {
+		plot_title(p, "The run over time");
+		plot_say(p, "Load, requests in flight, tokens and latency in %d steps of %.4g s.", t.count,
+		         (double)t.step_ns / 1e9);
+		plot_block(p, column_names);
+		for (int i = 0; i < t.count; i++)
+			plot_row(p, t.rows[i], COLUMNS);
+		draw(p, input, &t);
+	} else if (made == 0) {
+		plot_absent(p, "the run is shorter than two windows");
+	}
+	free(t.rows);
+	return made;
+}

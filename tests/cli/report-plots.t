@@ -1,0 +1,136 @@
+#!/bin/bash
+# ipf-report --plots: what is drawn, of which figures, and what a folder of plots is good for.
+. "$TESTS/tap.sh"
+. "$TESTS/data/report/seal.sh"
+data=$TESTS/data/report
+report=$BIN/ipf-report
+here=$PWD
+
+# A run of two rates with a warm-up, its servers watched.
+server_start --step-base 4ms --step-per-seq 100us --max-batch 8 --gpus 2
+"$BIN/ipf-prep" synthetic -n 200 --input-tokens uniform:20-200 --output-tokens uniform:2-30 --seed 1 -o trace 2>"$ERR"
+"$BIN/ipf-sched" constant:rate=20,for=300ms,warmup poisson:rate=30,for=1s,name=low poisson:rate=90,for=1s,name=high -t trace --seed 3 -o schedule
+"$BIN/ipf-fire" -u "$URL" -m sim -t trace schedule 2>"$ERR" |
+	"$BIN/ipf-collect" --every 200ms --scrape "sim=$URL" --gpu "dcgm:$URL/dcgm/metrics" -o results 2>>"$ERR"
+server_stop
+"$report" -f json results >report.json
+
+# The pictures of a folder as XML: a line for each thing that is wrong, and their paths and texts.
+cat >check.py <<'END'
+import re, sys, pathlib
+import xml.etree.ElementTree as ET
+SVG = "{http://www.w3.org/2000/svg}"
+ids = {}
+for path in sorted(pathlib.Path(sys.argv[1]).glob("*.svg")):
+    root = ET.parse(path).getroot()
+    name = path.stem
+    if sys.argv[2:] == ["geometry"]:
+        # what gnuplot draws when it is asked to again has neither our title nor our classes
+        print(name, [(e.get("d") or e.get("points")).split() for e in root.iter() if e.tag in (SVG + "path", SVG + "polygon") and not e.get("id")],
+              ["".join(e.itertext()).strip() for e in root.iter(SVG + "text")])
+        continue
+    title, desc = root.find(SVG + "title"), root.find(SVG + "desc")
+    if root.get("role") != "img" or root.get("aria-labelledby") != f"{title.get('id')} {desc.get('id')}" or not title.text or len(desc.text) < 20:
+        print(name, "is not accessible")
+    if len(list(root.iter(SVG + "title"))) != 1:
+        print(name, "has titles of gnuplot's")
+    for e in root.iter():
+        if e.get("id"):
+            if e.get("id") in ids: print(name, "has an id of", ids[e.get("id")], e.get("id"))
+            ids[e.get("id")] = name
+            if not e.get("id").startswith(name + "-"): print(name, "has the id", e.get("id"))
+        href = e.get("{http://www.w3.org/1999/xlink}href")
+        if href and ids.get(href[1:]) != name: print(name, "refers to", href)
+        if e.tag not in [SVG + t for t in ("svg", "title", "desc", "style", "rect", "g", "defs", "path", "circle", "use", "text", "polygon", "tspan")]:
+            print(name, "has", e.tag)
+    text = path.read_text()
+    if re.search(r"proc/self|NaN|\.tsv|gnuplot\b(?!_)", text): print(name, "shows what it is drawn with")
+    if len(text) > 500000: print(name, "is too large")
+END
+
+if ! command -v gnuplot >/dev/null; then
+	skip_all "gnuplot is not installed"
+fi
+run "$report" --plots plots results
+status_is 0 "plots are drawn beside the report"
+"$report" results >plain
+same "$OUT" plain "which is the same as without them"
+stderr_is "" "without a word"
+all="cdf-e2e cdf-itl cdf-lag cdf-ttft rate-e2e rate-throughput rate-tpot rate-ttft timeline"
+is "$(cd plots && echo *.svg)" "$(for name in $all; do echo "$name.svg"; done | tr '\n' ' ' | sed 's/ $//')" "each plot is a picture"
+is "$(cd plots && echo *.gp *.tsv)" "$(for e in gp tsv; do for name in $all; do echo "$name.$e"; done; done | tr '\n' ' ' | sed 's/ $//')" "with its script and its data"
+is "$(python3 check.py plots)" "" "every picture is XML of its own, with a title and a description, and with its own ids"
+
+# ---- the figures ----------------------------------------------------------------------------------------------------
+rows() { grep -v '^#' "$1" | grep .; }
+jq_rows() { jq -r "$1 | map(if . == null then \"NaN\" else tostring end) | @tsv" report.json; }
+is "$(rows plots/rate-ttft.tsv)" "$(jq_rows '.stages[1:][] | [.rate.offered] + (.latency.ttft_ms.from_due | [.p50, .p90, .p99])')" "TTFT against rate is that of the report"
+is "$(rows plots/rate-tpot.tsv)" "$(jq_rows '.stages[1:][] | [.rate.offered] + (.latency.tpot_ms | [.p50, .p90, .p99])')" "so is TPOT"
+is "$(rows plots/rate-throughput.tsv)" "$(jq_rows '.stages[1:][] | [.rate.offered, .rate.completed, .goodput.requests_per_s, .throughput.output_tokens_per_s]')" "so is throughput"
+for name in ttft e2e; do
+	is "$(rows plots/cdf-$name.tsv | awk 'NF == 3 { print $1 }' | tr '\n' ' ')" \
+		"$(jq -r ".stages[1:][] | .latency.${name}_ms.from_due | .p50, .p90, .p99" report.json | tr '\n' ' ')" "the marks of the CDF of $name are those percentiles"
+done
+is "$(rows plots/cdf-lag.tsv | awk 'NF == 3 { print $1 }' | tr '\n' ' ')" "$(jq -r '.stages[1:][].lag_ms | .p50, .p90, .p99' report.json | tr '\n' ' ')" "so are those of the lag"
+is "$(rows plots/cdf-itl.tsv | awk 'NF == 3 { print $1 }' | tr '\n' ' ')" "$(jq -r '.stages[1:][].latency.itl_ms | .p50, .p90, .p99' report.json | tr '\n' ' ')" "and of the gaps"
+is "$(awk 'NF == 2 && $2 < last { if ($2 != 0) print } { last = $2 }' plots/cdf-*.tsv)" "" "shares do not fall"
+is "$(rows plots/timeline.tsv | cut -f 1,3,4,5,9,10)" "$(jq_rows '.series as $s | $s.windows[] | [.t_s, .started / $s.every_s, .ok / $s.every_s, .failed / $s.every_s, .ttft_ms.p50, .ttft_ms.p99]' |
+	awk -F '\t' -v OFS='\t' -v CONVFMT=%.9g '{ for (i = 1; i <= NF; i++) if ($i != "NaN") $i = $i + 0 } 1')" "the time line has the windows of the report"
+is "$(head -1 plots/timeline.tsv | cut -c 1-19 | tr '\t' ' ')" "# t_s scheduled_per" "columns have names"
+between "$(rows plots/timeline.tsv | awk -F '\t' '$15 != "NaN" && $18 != "NaN"' | wc -l)" 3 1000 "with the servers and the accelerators"
+
+# ---- the folder -----------------------------------------------------------------------------------------------------
+cp -r plots moved
+for name in $all; do (cd moved && rm "$name.svg" && LC_ALL=C.UTF-8 gnuplot "$name.gp") 2>>redraw.err; done
+is "$(cat redraw.err)" "" "every script can be run by hand"
+python3 check.py plots geometry >drawn
+python3 check.py moved geometry >drawn-again
+is "$(grep -c "L[0-9]" drawn)" 9 "each has lines"
+same drawn drawn-again "and draws the same lines and texts"
+run "$report" --plots plots --plot-format png results
+is "$status $(head -c 4 plots/timeline.png | tail -c 3) $(ls plots/*.svg 2>/dev/null)" "0 PNG " "as PNG, instead of SVG"
+run "$report" --plots plots --plot-format pdf results
+is "$status $(head -c 4 plots/cdf-ttft.pdf) $(ls plots/*.png 2>/dev/null)" "0 %PDF " "as PDF"
+run "$report" -v --plots plots "$data/errors.results"
+is "$(ls plots | grep -c 'cdf-ttft\|rate-')" 0 "what a run has no data for is not left over from another one"
+matches "$(cat "$ERR")" '^ipf-report: no plot cdf-ttft: no successful request was streamed$' "and -v says why"
+run "$report" --plots empty "$data/empty.results"
+is "$(ls empty) $(cat "$ERR")" " ipf-report: no plots: the run has no data for any (-v says why)" "a run without requests has no plots"
+
+# ---- hostile names --------------------------------------------------------------------------------------------------
+hostile="it's \`touch\${IFS}here\`@c_^{}\"<b>&\$(touch there)"
+plain results | head -1 | jq -c --arg name "$hostile" '(.. | objects | select(.spec? and .name? == "low") | .name) = $name | (.. | objects | select(.spec? and .name? == "high") | .name) = "\\\"; set output '"'x'"'"' >header
+body results >lines
+seal header lines >hostile.results
+run "$report" --plots hostile hostile.results
+status_is 0 "names can be anything"
+stderr_is "" "without a word of gnuplot's"
+is "$(python3 check.py hostile; ls here there hostile/x hostile/here x 2>/dev/null)" "" "nothing in them is obeyed"
+contains "$(python3 check.py hostile geometry)" "it's \`touch" "they are shown as they are"
+(cd hostile && LC_ALL=C.UTF-8 gnuplot cdf-ttft.gp 2>&1)
+is "$(ls here there hostile/x hostile/here 2>/dev/null)" "" "nor by hand"
+
+# ---- what goes wrong ------------------------------------------------------------------------------------------------
+run "$report" --plots plain results
+status_is 1 "a file instead of a folder"
+complains ipf-report "plain/" "is named"
+run "$report" --plots no/such results
+complains ipf-report "no/such: cannot create the folder: No such file or directory" "so is a folder in none"
+mkdir full && ln -s /dev/full full/timeline.tsv
+run "$report" --plots full results
+status_is 1 "a full disk"
+complains ipf-report "full/timeline.tsv: cannot write: No space left on device" "is reported"
+run "$report" --plots plots --plot-format gif results
+status_is 2 "another format is wrong usage"
+mkdir bare broken
+PATH=$here/bare run "$report" --plots without results
+status_is 0 "without gnuplot there is the report"
+is "$(cat "$ERR")" "ipf-report: gnuplot is not installed: the plots in without are not drawn; their data and scripts are there" "and a line about it"
+same without/rate-ttft.tsv moved/rate-ttft.tsv "with the data"
+same without/rate-ttft.gp moved/rate-ttft.gp "and the scripts"
+is "$(ls without/*.svg 2>/dev/null)" "" "and no pictures"
+printf '#!/bin/sh\necho "gnuplot: broken" >&2\nexit 1\n' >broken/gnuplot
+chmod +x broken/gnuplot
+PATH=$here/broken:$PATH run "$report" --plots without results
+status_is 1 "a gnuplot that fails"
+complains ipf-report "timeline: gnuplot failed: gnuplot: broken" "says why"
