@@ -156,6 +156,7 @@ static void measure_start(const struct record *record, struct result *row)
 			free_to_go = record->pool_ns;
 	}
 	row->client_lag_ns = difference(record->start_ns, free_to_go);
+	row->connect_ns = difference(record->connect_ns, record->dns_ns == IPF_ABSENT ? record->start_ns : record->dns_ns);
 	row->ttfb_ns = difference(record->first_byte_ns, record->start_ns);
 	row->stream_ns = difference(record->end_ns, record->start_ns);
 }

@@ -121,7 +121,7 @@ static const char *find_not_scraped(const struct server_figures *f, const struct
 struct client_sums {
 	struct samples latency[COMPARED_LATENCIES];
 	struct samples more_input; /* input tokens by the usage - those of the trace */
-	double gaps, gaps_ns, wait_ns, ttfb_ns, cached, cached_input;
+	double gaps, gaps_ns, wait_ns, ttfb_ns, cached, cached_input, connect_min;
 	int64_t started, with_ttfb, tokens_known, by_usage;
 	bool several_tokens; /* an event brings more than one token */
 };
@@ -209,27 +209,64 @@ static void finish_client(struct client_facts *c, struct client_sums *sums)
 	c->usage = sums->tokens_known > 0 && (double)sums->by_usage >= 0.99 * (double)sums->tokens_known;
 	c->cached_share = sums->cached_input > 0 ? sums->cached / sums->cached_input : NAN;
 	c->wait_mean = sums->started > 0 ? sums->wait_ns / (double)sums->started : NAN;
+	c->connect_min = sums->connect_min;
 	c->ttfb_mean = sums->with_ttfb > 0 ? sums->ttfb_ns / (double)sums->with_ttfb : NAN;
 	c->template_tokens = template_tokens(&sums->more_input);
+}
+
+/* The gaps of the whole run, if all of it is in the range. Of gaps between events that bring several tokens, none is an
+ * inter-token latency. -1: out of memory. */
+static int read_gaps(struct client_facts *c, const struct client_sums *sums, const struct run_data *run)
+{
+	const char *itl = run_data_itl(run, 0);
+	if (c->edges || !(sums->gaps > 0) || (strcmp(itl, "token") && (strcmp(itl, "gap") || sums->several_tokens)))
+		return 0;
+	struct histogram *all = histogram_new();
+	if (!all)
+		return -1;
+	for (int i = 0; i < run->pooled_count; i++)
+		if (run->pooled[i].model < 0)
+			histogram_merge(all, run->pooled[i].gaps);
+	if (histogram_count(all) > 0)
+		c->latency[COMPARED_ITL] = (struct client_latency){.n = histogram_count(all),
+		                                                   .mean = histogram_mean(all),
+		                                                   .p50 = histogram_percentile(all, 50),
+		                                                   .p90 = histogram_percentile(all, 90),
+		                                                   .p99 = histogram_percentile(all, 99)};
+	histogram_free(all);
+	return 0;
+}
+
+static bool is_stopped(const struct run_data *run)
+{
+	bool stopped = false;
+	for (int i = 0; i < run->part_count; i++)
+		stopped |= run->parts[i].stopped_ns != IPF_ABSENT;
+	return stopped;
 }
 
 /* The requests of the range, all stages, of one target or (-1) of all. -1: out of memory. */
 static int read_client(struct client_facts *c, const struct run_data *run, const struct sample_range *range, int target)
 {
-	struct client_sums sums = {0};
-	*c = (struct client_facts){0};
+	struct client_sums sums = {.connect_min = NAN};
+	bool whole = target < 0;
+	*c = (struct client_facts){.stopped = is_stopped(run)};
 	for (int64_t i = 0; i < run->row_count; i++) {
 		const struct row *row = &run->rows[i];
 		int64_t shift = run->parts[row->part].shift_ns;
 		if (row->start_ns == IPF_ABSENT || (target >= 0 && row->group[BY_TARGET] != target))
 			continue;
 		int64_t begin = row->start_ns + shift, end = row->end_ns == IPF_ABSENT ? INT64_MAX : row->end_ns + shift;
-		if (end < range->begin_ns || begin > range->end_ns)
+		if (row->connect_ns != IPF_ABSENT)
+			sums.connect_min = fmin(sums.connect_min, (double)row->connect_ns);
+		if (end < range->begin_ns || begin > range->end_ns) {
+			whole = false;
 			continue;
+		}
 		add_row(c, &sums, row, begin >= range->begin_ns && end <= range->end_ns, end <= range->end_ns);
 	}
 	finish_client(c, &sums);
-	bool failed = sums.more_input.failed;
+	bool failed = sums.more_input.failed || (whole && read_gaps(c, &sums, run) < 0);
 	for (int i = 0; i < COMPARED_LATENCIES; i++) {
 		failed |= sums.latency[i].failed;
 		samples_release(&sums.latency[i]);
@@ -295,6 +332,38 @@ static double share(const struct server_figures *f, const struct run_data *run, 
 	return all > 0 ? counter(f, run, part).sum / all : NAN;
 }
 
+static int compare(struct compared_figures *c, const struct run_data *run, const int *list, int count,
+                   const struct sample_range *range, int target)
+{
+	server_facts_read(&c->facts, run->samples, list, count, range);
+	if (read_client(&c->client, run, range, target) < 0)
+		return -1;
+	server_comparison_make(&c->comparison, &c->client, &c->facts);
+	return 0;
+}
+
+/* Each target alone, with the requests to its host and port. Of a host that several targets are on, none is. */
+static int compare_targets(struct server_figures *f, const struct run_data *run)
+{
+	int working = 0;
+	for (int i = 0; i < f->count; i++)
+		working += f->targets[i].counts && f->targets[i].readings > f->targets[i].failed;
+	if (working < 2 && run->groups[BY_TARGET].count < 2)
+		return 0;
+	for (int i = 0; i < f->count; i++) {
+		struct server_target_figures *t = &f->targets[i];
+		bool alone = t->counts && t->client >= 0 && t->readings > t->failed;
+		for (int k = 0; k < f->count; k++)
+			alone &= k == i || !f->targets[k].counts || f->targets[k].client != t->client;
+		if (!alone)
+			continue;
+		if (!(t->compared = calloc(1, sizeof *t->compared)) ||
+		    compare(t->compared, run, &t->source, 1, &f->range, t->client) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 int server_figures_build(struct server_figures *f, const struct run_data *run, struct ipf_error *err)
 {
 	*f = (struct server_figures){0};
@@ -314,10 +383,8 @@ int server_figures_build(struct server_figures *f, const struct run_data *run, s
 	f->acceptance = share(f, run, "spec_accepted_tokens", "spec_draft_tokens");
 	if (!find_range(f, run) || (run->part_count > 1 && !run->shards))
 		return 0;
-	server_facts_read(&f->facts, run->samples, f->sources, f->sources_count, &f->range);
-	if (read_client(&f->client, run, &f->range, -1) < 0)
+	if (compare(&f->all, run, f->sources, f->sources_count, &f->range, -1) < 0 || compare_targets(f, run) < 0)
 		return ipf_error_memory(err);
-	server_comparison_make(&f->comparison, &f->client, &f->facts);
 	f->not_scraped = find_not_scraped(f, run);
 	f->compared = true;
 	return 0;
@@ -325,7 +392,12 @@ int server_figures_build(struct server_figures *f, const struct run_data *run, s
 
 void server_figures_release(struct server_figures *f)
 {
-	server_facts_release(&f->facts);
+	server_facts_release(&f->all.facts);
+	for (int i = 0; f->targets && i < f->count; i++) {
+		if (f->targets[i].compared)
+			server_facts_release(&f->targets[i].compared->facts);
+		free(f->targets[i].compared);
+	}
 	free(f->targets);
 	free(f->sources);
 	*f = (struct server_figures){0};

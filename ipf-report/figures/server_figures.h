@@ -3,17 +3,27 @@
  *
  *     struct server_figures servers;
  *     server_figures_build(&servers, &run, &err);
- *     if (servers.count > 0) … servers.running.mean … servers.comparison.notes[i].text …
+ *     if (servers.count > 0) … servers.running.mean … servers.all.comparison.notes[i].text …
  *     server_figures_release(&servers);
  *
  * Shards that scraped the same target count once: the one with the most readings. Parts that are repeats are summed
  * up, but not compared with the client, since each has a range of its own. What is not known is NAN.
+ *
+ * A target at the host and port of one of ipf-fire's URLs is also compared alone, with the requests to that URL, if
+ * there are several URLs or targets. Behind a balancer, nobody can say which replica a request went to.
  */
 #ifndef REPORT_SERVER_FIGURES_H
 #define REPORT_SERVER_FIGURES_H
 
 #include "results/run_data.h"
 #include "series/server_comparison.h"
+
+/* The client's requests of a range of time, beside what servers say of it. */
+struct compared_figures {
+	struct client_facts client;
+	struct server_facts facts;
+	struct server_comparison comparison;
+};
 
 /* A target of a scrape in one part of the run. */
 struct server_target_figures {
@@ -22,9 +32,10 @@ struct server_target_figures {
 	int source;                             /* in run->samples */
 	int part;
 	int64_t readings, failed;
-	bool counts;     /* no other part has scraped it better */
-	int client;      /* the target of ipf-fire on the same host and port, an index into run->groups[BY_TARGET]; -1 */
-	json_t *missing; /* common names that it never had; borrowed; NULL */
+	bool counts; /* no other part has scraped it better */
+	int client;  /* the target of ipf-fire on the same host and port, an index into run->groups[BY_TARGET]; -1 */
+	struct compared_figures *compared; /* with the requests to it; NULL: not known, or it is the only one */
+	json_t *missing;                   /* common names that it never had; borrowed; NULL */
 };
 
 struct server_figures {
@@ -36,10 +47,8 @@ struct server_figures {
 	struct gauge_figures running, waiting, kv_cache, replicas;
 	struct counter_figures input, output, preemptions;
 	double hit_rate, acceptance; /* shares: prefix cache; tokens of speculative decoding */
-	bool compared;               /* the four below exist */
-	struct client_facts client;
-	struct server_facts facts;
-	struct server_comparison comparison;
+	bool compared;               /* the two below exist */
+	struct compared_figures all;
 	const char
 		*not_scraped; /* a URL of ipf-fire that no target of a scrape belongs to, although others have one; NULL */
 };

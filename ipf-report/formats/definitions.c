@@ -154,7 +154,9 @@ static const struct {
 	{"comparison",
      "The client's figures beside the servers' own, of the time between the first and the last scrape: all stages, "
      "also those that are not measured. Quantiles of the servers are known as the bucket that they are in, means "
-     "exactly. Shards that scraped the same target count once. Parts that are repeats are not compared."},
+     "exactly. Shards that scraped the same target count once. Parts that are repeats are not compared. Of several "
+     "targets, one at the host and port of a URL is also compared alone, with the requests to that URL. connect_ms is "
+     "the fastest TCP connection that the client opened, about one round trip."},
 	{"differences",
      "What differs by more than can be known: numbers of requests or tokens by more than 1 % (tokens that the server "
      "did not report in its answers, 5 %) and more than the requests at the edges explain; latencies if p50 or p90 of "

@@ -29,28 +29,6 @@ static json_t *rate_json(const struct counter_figures *f)
 	return json;
 }
 
-static json_t *target_json(const struct server_target_figures *t, const struct sample_store *samples,
-                           const struct sample_range *run)
-{
-	json_t *json = json_object();
-	put_text(json, "target", t->name);
-	put_text(json, "url", t->url);
-	put_text(json, "server", t->server);
-	json_put_count(json, "scrapes", t->readings);
-	json_put_count(json, "failed", t->failed);
-	put_text(json, "last_error", t->last_error);
-	if (json_array_size(t->missing) > 0)
-		json_object_set(json, "missing", t->missing);
-	if (!t->counts)
-		json_object_set_new(json, "counts", json_false());
-	static const char *const gauges[] = {"running", "waiting", "kv_cache_usage", "replicas_ready"};
-	for (size_t i = 0; i < sizeof gauges / sizeof *gauges; i++) {
-		struct gauge_figures f = sample_store_gauge_figures(samples, t->source, gauges[i], run);
-		json_put_object(json, gauges[i], gauge_json(&f));
-	}
-	return json;
-}
-
 /* The server's quantiles as [interpolated, lowest, highest]: the last two are certain. */
 static void put_quantile(json_t *to, const char *name, const struct bucket_histogram *h, double p)
 {
@@ -61,7 +39,7 @@ static void put_quantile(json_t *to, const char *name, const struct bucket_histo
 			json_pack("[o, o, o]", json_figure(q.value / 1e6), json_figure(q.low / 1e6), json_figure(q.high / 1e6)));
 }
 
-static json_t *latency_json(const struct server_figures *f, enum compared_latency which)
+static json_t *latency_json(const struct compared_figures *f, enum compared_latency which)
 {
 	const struct client_latency *a = &f->client.latency[which];
 	const struct bucket_histogram *b = &f->facts.latency[which];
@@ -99,33 +77,53 @@ static void put_pair(json_t *to, const char *name, double client, double server)
 	json_put_object(to, name, json);
 }
 
-static json_t *comparison_json(const struct server_figures *f)
+static json_t *comparison_json(const struct server_figures *f, const struct compared_figures *c)
 {
 	json_t *json = json_object(), *notes = json_array();
 	char name[16];
-	if (!f->compared) {
-		json_decref(notes);
-		return json;
-	}
 	json_put(json, "begin_s", (double)f->range.begin_ns / 1e9);
 	json_put(json, "end_s", (double)f->range.end_ns / 1e9);
-	put_pair(json, "requests", (double)f->client.ended, f->facts.requests);
-	put_pair(json, "input_tokens", f->client.input_tokens, f->facts.input_tokens);
-	put_pair(json, "output_tokens", f->client.output_tokens, f->facts.output_tokens);
-	put_pair(json, "hit_rate", f->client.cached_share, f->facts.hit_rate);
-	put_pair(json, "queue_ms", f->client.wait_mean / 1e6, f->facts.queue_mean / 1e6);
+	put_pair(json, "requests", (double)c->client.ended, c->facts.requests);
+	put_pair(json, "input_tokens", c->client.input_tokens, c->facts.input_tokens);
+	put_pair(json, "output_tokens", c->client.output_tokens, c->facts.output_tokens);
+	put_pair(json, "hit_rate", c->client.cached_share, c->facts.hit_rate);
+	put_pair(json, "queue_ms", c->client.wait_mean / 1e6, c->facts.queue_mean / 1e6);
+	json_put(json, "connect_ms", c->client.connect_min / 1e6);
 	for (enum compared_latency i = 0; i < COMPARED_LATENCIES; i++) {
 		snprintf(name, sizeof name, "%s_ms", compared_latency_names[i]);
-		json_put_object(json, name, latency_json(f, i));
+		json_put_object(json, name, latency_json(c, i));
 	}
-	for (int i = 0; i < f->comparison.count; i++) {
-		const struct comparison_note *n = &f->comparison.notes[i];
+	for (int i = 0; i < c->comparison.count; i++) {
+		const struct comparison_note *n = &c->comparison.notes[i];
 		json_array_append_new(notes, json_pack("{s:s, s:s}", "kind", comparison_kind_names[n->kind], "text", n->text));
 	}
 	if (json_array_size(notes) > 0)
 		json_object_set(json, "differences", notes);
 	json_decref(notes);
-	put_text(json, "not_scraped", f->not_scraped);
+	return json;
+}
+
+static json_t *target_json(const struct server_figures *figures, const struct server_target_figures *t,
+                           const struct sample_store *samples)
+{
+	json_t *json = json_object();
+	put_text(json, "target", t->name);
+	put_text(json, "url", t->url);
+	put_text(json, "server", t->server);
+	json_put_count(json, "scrapes", t->readings);
+	json_put_count(json, "failed", t->failed);
+	put_text(json, "last_error", t->last_error);
+	if (json_array_size(t->missing) > 0)
+		json_object_set(json, "missing", t->missing);
+	if (!t->counts)
+		json_object_set_new(json, "counts", json_false());
+	static const char *const gauges[] = {"running", "waiting", "kv_cache_usage", "replicas_ready"};
+	for (size_t i = 0; i < sizeof gauges / sizeof *gauges; i++) {
+		struct gauge_figures f = sample_store_gauge_figures(samples, t->source, gauges[i], &figures->run);
+		json_put_object(json, gauges[i], gauge_json(&f));
+	}
+	if (t->compared)
+		json_object_set_new(json, "comparison", comparison_json(figures, t->compared));
 	return json;
 }
 
@@ -144,7 +142,7 @@ json_t *json_server(const struct report *report)
 	const struct server_figures *f = report->servers;
 	json_t *json = json_object(), *targets = json_array();
 	for (int i = 0; i < f->count; i++)
-		json_array_append_new(targets, target_json(&f->targets[i], report->run->samples, &f->run));
+		json_array_append_new(targets, target_json(f, &f->targets[i], report->run->samples));
 	if (f->count > 0) {
 		json_object_set(json, "targets", targets);
 		json_put_object(json, "running", gauge_json(&f->running));
@@ -156,7 +154,11 @@ json_t *json_server(const struct report *report)
 		json_put(json, "preemptions", f->preemptions.sum);
 		json_put(json, "hit_rate", f->hit_rate);
 		json_put(json, "acceptance", f->acceptance);
-		json_put_object(json, "comparison", comparison_json(f));
+		if (f->compared) {
+			json_t *all = comparison_json(f, &f->all);
+			put_text(all, "not_scraped", f->not_scraped);
+			json_object_set_new(json, "comparison", all);
+		}
 	}
 	json_t *prometheus = prometheus_json(report->run);
 	if (json_array_size(prometheus) > 0)

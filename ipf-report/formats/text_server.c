@@ -7,8 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define TARGETS_MOST 8  /* that failed, of which each has a line */
-#define DEVICES_MOST 16 /* one more rather than "1 more" */
+#define TARGETS_MOST  8  /* that failed, of which each has a line */
+#define DEVICES_MOST  16 /* one more rather than "1 more" */
+#define COMPARED_MOST 16
 
 /* ---- the server ---- */
 
@@ -62,7 +63,7 @@ static void show_quantile(struct layout *l, int column, const struct bucket_hist
 
 enum { MEAN_END = 34, P50_END = 49, P90_END = 64, P99_END = WIDTH };
 
-static void show_compared(struct layout *l, const struct server_figures *f, enum compared_latency which)
+static void show_compared(struct layout *l, const struct compared_figures *f, enum compared_latency which)
 {
 	static const char *const labels[COMPARED_LATENCIES] = {"TTFT", "TPOT", "ITL", "E2E"};
 	const struct client_latency *a = &f->client.latency[which];
@@ -88,9 +89,20 @@ static void show_compared(struct layout *l, const struct server_figures *f, enum
 	layout_end_line(l);
 }
 
-static void show_comparison(struct layout *l, const struct server_figures *f)
+static void show_differences(struct layout *l, const struct server_comparison *c, const char *target)
 {
-	char text[400], client[40], server[40];
+	for (int i = 0; i < c->count; i++) {
+		layout_to(l, 2);
+		layout_text(l, WARN, "differs");
+		layout_to(l, 14);
+		char text[600];
+		snprintf(text, sizeof text, "%s%s%s", target ? shown(target).text : "", target ? ": " : "", c->notes[i].text);
+		layout_wrapped(l, 14, PLAIN, text);
+	}
+}
+
+static void show_table(struct layout *l, const struct compared_figures *f)
+{
 	bool any = false;
 	for (int i = 0; i < COMPARED_LATENCIES; i++)
 		any |= f->client.latency[i].n > 0 && f->facts.latency[i].n > 0;
@@ -104,21 +116,87 @@ static void show_comparison(struct layout *l, const struct server_figures *f)
 	}
 	for (int i = 0; i < COMPARED_LATENCIES; i++)
 		show_compared(l, f, (enum compared_latency)i);
-	if (!isnan(f->facts.queue_mean)) {
+}
+
+static void show_comparison(struct layout *l, const struct server_figures *f)
+{
+	char text[400], client[40], server[40];
+	const struct compared_figures *all = &f->all;
+	show_table(l, all);
+	if (!isnan(all->facts.queue_mean)) {
 		snprintf(text, sizeof text, "%s ms in the server's queue, %s ms for a slot or connection of the client (means)",
-		         show_number(f->facts.queue_mean / 1e6, server), show_number(f->client.wait_mean / 1e6, client));
+		         show_number(all->facts.queue_mean / 1e6, server), show_number(all->client.wait_mean / 1e6, client));
 		layout_entry(l, "queueing", text);
 	}
-	for (int i = 0; i < f->comparison.count; i++) {
-		layout_to(l, 2);
-		layout_text(l, WARN, "differs");
-		layout_to(l, 14);
-		layout_wrapped(l, 14, PLAIN, f->comparison.notes[i].text);
+	if (!isnan(all->client.connect_min)) {
+		snprintf(text, sizeof text, "%s ms at least to open a connection: about one round trip",
+		         show_number(all->client.connect_min / 1e6, client));
+		layout_entry(l, "network", text);
 	}
+	show_differences(l, &all->comparison, NULL);
 	if (f->not_scraped) {
 		snprintf(text, sizeof text, "%s", shown(f->not_scraped).text);
 		layout_entry(l, "not scraped", text);
 	}
+}
+
+/* ---- targets alone ---- */
+
+enum { REQUESTS_END = 46, TTFT_END = 63, TPOT_END = WIDTH };
+
+/* "CLIENT / SERVER" */
+static void show_pair(struct layout *l, int column, double client, double server)
+{
+	char text[90], a[40], b[40];
+	snprintf(text, sizeof text, "%s / %s", isnan(client) ? "-" : show_value(client, false, a),
+	         isnan(server) ? "-" : show_value(server, false, b));
+	layout_right(l, column, PLAIN, text);
+}
+
+static void show_target_pairs(struct layout *l, const struct server_target_figures *t)
+{
+	const struct compared_figures *c = t->compared;
+	const enum compared_latency list[] = {COMPARED_TTFT, COMPARED_TPOT};
+	const int ends[] = {TTFT_END, TPOT_END};
+	layout_to(l, 2);
+	layout_clipped(l, 28, PLAIN, t->name);
+	show_pair(l, REQUESTS_END, (double)c->client.ended, round(c->facts.requests));
+	for (int i = 0; i < 2; i++) {
+		const struct client_latency *client = &c->client.latency[list[i]];
+		show_pair(l, ends[i], client->n ? client->mean / 1e6 : NAN,
+		          bucket_histogram_mean(&c->facts.latency[list[i]]) / 1e6);
+	}
+	layout_end_line(l);
+}
+
+static void show_compared_targets(struct layout *l, const struct server_figures *f)
+{
+	int lines = 0, more = 0;
+	for (int i = 0; i < f->count; i++) {
+		if (!f->targets[i].compared)
+			continue;
+		if (lines == 0) {
+			layout_heading(l, "Client / server, means");
+			layout_right(l, REQUESTS_END, FAINT, "requests");
+			layout_right(l, TTFT_END, FAINT, "TTFT, ms");
+			layout_right(l, TPOT_END, FAINT, "TPOT, ms");
+			layout_end_line(l);
+		}
+		if (lines++ < COMPARED_MOST)
+			show_target_pairs(l, &f->targets[i]);
+		else
+			more++;
+	}
+	if (more > 0) {
+		layout_to(l, 2);
+		layout_format(l, FAINT, "%d target%s more", more, plural(more));
+		layout_end_line(l);
+	}
+	for (int i = 0, left = COMPARED_MOST; i < f->count && left > 0; i++)
+		if (f->targets[i].compared) {
+			show_differences(l, &f->targets[i].compared->comparison, f->targets[i].name);
+			left--;
+		}
 }
 
 /* Targets of which readings failed or, if verbose, that lack figures. */
@@ -223,8 +301,10 @@ void text_server(struct layout *l, const struct report *report)
 	show_preemptions(l, f);
 	show_targets(l, report);
 	show_prometheus(l, report->run);
-	if (f->compared)
+	if (f->compared) {
 		show_comparison(l, f);
+		show_compared_targets(l, f);
+	}
 }
 
 /* ---- accelerators ---- */

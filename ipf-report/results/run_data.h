@@ -48,7 +48,7 @@ struct row {
 	uint8_t goodness;       /* enum slo_answer */
 	uint8_t not_streamed;   /* enum result_not_streamed */
 	struct slo_marks marks; /* of the objectives of --slo */
-	int64_t due_ns, start_ns, end_ns, pool_wait_ns;
+	int64_t due_ns, start_ns, end_ns, pool_wait_ns, connect_ns;
 	int64_t metric[METRIC_COUNT];
 	int64_t stalls, events, coalesced, after_end, deadlines, deadlines_met;
 	int64_t input_tokens, output_tokens, output_usage, output_tokenizer, input_usage, input_tokenizer;

@@ -25,6 +25,9 @@ const char *const comparison_kind_names[COMPARISON_KINDS] = {
 #define LATENCY_SHARE 0.05
 static const double least_ns[COMPARED_LATENCIES] = {5e6, 1e6, 1e6, 5e6};
 #define HIT_RATE 0.05
+/* Round trips within a difference: so many of them cannot explain it; from so many on they do. */
+#define ROUND_TRIPS_TOO_SHORT 10
+#define ROUND_TRIPS_EXPLAIN   1.5
 
 /* ---- the server's side ---- */
 
@@ -103,6 +106,8 @@ static int compare_requests(struct server_comparison *c, const struct client_fac
 	if (isnan(server->requests) || client->ended == 0)
 		return 0;
 	if (server->requests > (double)client->ended + slack + 0.5) {
+		if (client->stopped)
+			return 1;
 		note(c, COMPARISON_MORE_REQUESTS, (double)client->ended, server->requests,
 		     "the server counted %.0f requests, this client had %lld: another client uses the server, or a proxy sends "
 		     "requests again",
@@ -131,6 +136,8 @@ static void compare_output(struct server_comparison *c, const struct client_fact
 	                      : "another client uses the server, or tokens that it did not send, such as rejected ones";
 	if (isnan(server->output_tokens) || !(got > 0))
 		return;
+	if (client->stopped && server->output_tokens > got)
+		return;
 	if (server->output_tokens > got + slack + client->unknown_output)
 		note(c, COMPARISON_MORE_OUTPUT, got, server->output_tokens,
 		     "the server counted %.0f output tokens, the answers have %.0f: %s", server->output_tokens, got, why);
@@ -151,7 +158,7 @@ static void compare_input(struct server_comparison *c, const struct client_facts
 			"each request has %.3g input tokens more at the server than in the trace: a chat template or special tokens",
 			client->template_tokens);
 	}
-	if (isnan(server->input_tokens) || !(got > 0) || requests != 0)
+	if (isnan(server->input_tokens) || !(got > 0) || requests != 0 || (client->stopped && more > 0))
 		return;
 	if (!client->usage && client->edges == 0 && each >= 0.5 && fabs(each - round(each)) < 0.02 * round(each) &&
 	    !(client->template_tokens >= 0.5))
@@ -190,22 +197,38 @@ static double longer(const struct client_facts *client, const struct server_fact
 	return resolved && fabs(difference) > least_ns[which] && fabs(difference) > LATENCY_SHARE * mean ? difference : 0;
 }
 
+/* What makes TTFT that much longer, with the evidence. Where the headers come early, the way to the server and back is
+ * not what takes so long. */
+static void explain_ttft(const struct client_facts *client, double more, char *text, size_t size)
+{
+	bool early = client->ttfb_mean < more / 2, measured = !isnan(client->connect_min);
+	const char *cause = early ? "a proxy that holds back the body, or a slow network"
+	                          : "the network, a proxy, or a queue in front of the server";
+	if (measured && more < ROUND_TRIPS_EXPLAIN * client->connect_min)
+		cause = "the network";
+	else if (measured && more > ROUND_TRIPS_TOO_SHORT * client->connect_min)
+		cause = early ? "a proxy that holds back the body, or a network that loses packets"
+		              : "a proxy, or a queue in front of the server; not the network";
+	int len = snprintf(text, size, "the first byte came after %.3g ms", client->ttfb_mean / 1e6);
+	if (measured)
+		len += snprintf(text + len, size - (size_t)len, ", and a connection took %.3g ms to open",
+		                client->connect_min / 1e6);
+	snprintf(text + len, size - (size_t)len, ": %s", cause);
+}
+
 static void compare_ttft(struct server_comparison *c, const struct client_facts *client,
                          const struct server_facts *server)
 {
 	double more = longer(client, server, COMPARED_TTFT),
 		   server_mean = bucket_histogram_mean(&server->latency[COMPARED_TTFT]);
 	double client_mean = client->latency[COMPARED_TTFT].mean;
-	/* where the headers come early, the way to the server and back is not what takes so long */
-	bool early = client->ttfb_mean < more / 2;
-	if (more > 0)
-		note(
-			c, COMPARISON_TTFT_LONGER, client_mean, server_mean,
-			"TTFT is %.3g ms longer at the client, %.3g against %.3g ms in the mean; the first byte came after %.3g ms: %s",
-			more / 1e6, client_mean / 1e6, server_mean / 1e6, client->ttfb_mean / 1e6,
-			early ? "a proxy that holds back the body, or a slow network"
-				  : "the network, a proxy, or a queue in front of the server");
-	else if (more < 0)
+	char why[220];
+	if (more > 0) {
+		explain_ttft(client, more, why, sizeof why);
+		note(c, COMPARISON_TTFT_LONGER, client_mean, server_mean,
+		     "TTFT is %.3g ms longer at the client, %.3g against %.3g ms in the mean; %s", more / 1e6,
+		     client_mean / 1e6, server_mean / 1e6, why);
+	} else if (more < 0)
 		note(c, COMPARISON_TTFT_SHORTER, client_mean, server_mean,
 		     "TTFT is %.3g ms shorter at the client, %.3g against %.3g ms in the mean: the server's figures include "
 		     "requests that are not this client's",

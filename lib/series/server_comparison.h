@@ -11,7 +11,8 @@
  * A latency differs if p50 or p90 of the client is outside of the bucket that the server's is in, and the means, which
  * are exact on both sides, differ by 5 % and 5 ms at least. Numbers of requests and tokens differ if they do so by more
  * than 1 % (tokens that the client's tokenizer or its events counted: 5 %) and by more than the requests at the edges
- * of the range can explain. Causes are named as possible, not as found: nothing here can see a proxy.
+ * of the range can explain. Causes are named as possible, not as found: nothing here can see a proxy. But how long a
+ * connection takes to open tells the network, which adds about one round trip to TTFT, from the rest.
  */
 #ifndef IPF_SERVER_COMPARISON_H
 #define IPF_SERVER_COMPARISON_H
@@ -39,6 +40,8 @@ struct client_facts {
 	double cached_share;            /* cached input tokens by the answers / input tokens; NAN */
 	double wait_mean;               /* ns that a request waited for a slot or a connection of a pool; NAN */
 	double ttfb_mean;               /* ns to the first byte of the response */
+	double connect_min;             /* ns: the fastest TCP connection, about one round trip; NAN: none was made */
+	bool stopped;                   /* the run was ended on purpose: requests that were in flight are not among these */
 	struct client_latency latency[COMPARED_LATENCIES];
 };
 

@@ -33,6 +33,7 @@ static const struct field fields[] = {
 	INT(slot_wait_ns),
 	INT(pool_wait_ns),
 	INT(client_lag_ns),
+	INT(connect_ns),
 	INT(ttfb_ns),
 	INT(ttft_ns),
 	INT(ttfa_ns),

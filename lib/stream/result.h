@@ -25,6 +25,7 @@ struct result {
 	int64_t lag_ns;        /* start − due */
 	int64_t slot_wait_ns;  /* start − ready, if it waited for a slot */
 	int64_t pool_wait_ns;  /* start − (ready or slot), if it waited for a connection of the pool */
+	int64_t connect_ns;    /* until the TCP connection was there; absent: it was reused, or none was made */
 	int64_t client_lag_ns; /* start − the moment from which on only the client held it back */
 	int64_t ttfb_ns, ttft_ns, ttfa_ns, ttst_ns, e2e_ns, stream_ns, tpot_ns, tpot_corrected_ns, ntpot_ns;
 	int64_t itl_mean_ns, itl_max_ns;

@@ -79,6 +79,43 @@ is "$(differences 'if .n then .cached_tokens = 50 else . end')" '["hit-rate"]' "
 is "$(differences 'select(.sample != "server" or (.t_ns >= 3000000000 and .t_ns <= 9000000000)) | if .sample == "server" and .t_ns == 3000000000 then del(.interval_ns, .counters, .histograms) else . end')" \
 	'[]' "requests outside of the scraped time do not count"
 
+# The client's gaps have quantiles if the scrapes cover all of the run; how long a connection took is evidence.
+gaps='{"histogram":"itl_ns","stage":0,"count":1140,"min":10000000,"max":10000000,"sum":11400000000,"buckets":[[7778,1140]]}'
+jq -c 'if .sample == "server" and .histograms then .histograms.itl_ns = .histograms.tpot_ns elif .n and .n < 2 then .connect_ns = 400000 - .n else . end' body >timed
+{ cat timed && echo "$gaps"; } >changed
+seal header changed >changed.results
+run "$report" -f json changed.results
+is "$(jq -c '.server.comparison | .connect_ms, (.itl_ms.client | .n, .p50, .p90, .p99)' "$OUT" | tr '\n' ' ')" '0.399999 1140 10 10 10 ' "quantiles of ITL at the client, and the time of a connection"
+run "$report" changed.results
+is "$(sed -n '/^  ITL  *client/p;/^  network/p' "$OUT" | tail -2 | tr -s ' \n' ' ')" " ITL client 10.0 10.0 10.0 10.0 network 0.400 ms at least to open a connection: about one round trip " "in text, too"
+jq -c 'select(.sample != "server" or .t_ns >= 3000000000)' changed >part
+seal header part >part.results
+is "$("$report" -f json part.results | jq -c '.server.comparison.itl_ms.client | [.n < 1140, .p50]')" "[true,null]" "but not if they cover a part of it"
+jq -c 'if .n then .ttft_ns += 100000000 | .ttfb_ns += 100000000 | .e2e_ns += 100000000 | .end_ns += 100000000 else . end' timed >changed
+seal header changed >changed.results
+matches "$("$report" -f json changed.results | jq -r '.server.comparison.differences[].text')" 'a connection took 0.4 ms to open: a proxy, or a queue in front of the server; not the network' "a delay that a short round trip does not explain"
+
+# Two URLs, each with its own server, of which the second is slow in front.
+sed 's|"target":"http://127.0.0.1:8000/v1/chat/completions"|"targets":["http://127.0.0.1:8000/v1/chat/completions","http://10.0.0.2:8000/v1/chat/completions"]|' header >two-header
+{
+	rows 0 60 | jq -c '.target = 0 | .connect_ns = 200000'
+	rows 0 60 | jq -c '.n += 60 | .target = 1 | .connect_ns = 98000000 | .ttft_ns += 100000000 | .ttfb_ns += 100000000 | .e2e_ns += 100000000 | .end_ns += 100000000'
+	samples here 5
+	samples there 5
+} | in_time >body
+described='"server":{"targets":[{"target":"here","url":"http://127.0.0.1:8000/metrics"},{"target":"there","url":"http://10.0.0.2:8000/metrics"}]},'
+seal two-header body | sed "s|\"end\":{|&$described|" >two.results
+run "$report" -f json two.results
+is "$(jq -c '.server.targets[].comparison | [.requests, .ttft_ms.client.mean, .ttft_ms.server.mean, .connect_ms, [.differences[]?.kind]]' "$OUT" | tr '\n' ' ')" \
+	'[{"client":60,"server":60},50,50,0.2,[]] [{"client":60,"server":60},150,50,98,["ttft-longer"]] ' "each server is compared with the requests to its URL"
+is "$(jq -c '.server.comparison.requests' "$OUT")" '{"client":120,"server":120}' "beside the whole"
+run "$report" two.results
+is "$(sed -n '/^Client \/ server/,/^$/p' "$OUT" | tr -s ' \n' ' ')" \
+	"Client / server, means requests TTFT, ms TPOT, ms here 60 / 60 50 / 50 10 / 10 there 60 / 60 150 / 50 10 / 10 differs there: TTFT is 100 ms longer at the client, 150 against 50 ms in the mean; the first byte came after 149 ms, and a connection took 98 ms to open: the network " \
+	"in text, too"
+sed "s|http://10.0.0.2:8000/metrics|http://127.0.0.1:8000/metrics|" two.results >shared.results
+is "$("$report" -f json shared.results | jq -c '[.server.targets[] | has("comparison")]')" "[false,false]" "not if several targets are at one URL"
+
 # Two shards that scrape the same server, and each a server of its own.
 at() { # T0_UNIX_NS: the header of a run that began then
 	sed "s/\"tool\":\"ipf-fire 0.1.0\"/&,\"t0_unix_ns\":$1/" header

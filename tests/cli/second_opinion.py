@@ -58,6 +58,8 @@ def understand(record):
     start = record["start_ns"]
     if "first_byte_ns" in record:
         row["ttfb_ns"] = record["first_byte_ns"] - start
+    if "connect_ns" in record:
+        row["connect_ns"] = record["connect_ns"] - record.get("dns_ns", start)
     transport = record.get("error", {}).get("kind")
     status = record.get("status")
     reported = []  # with each content event: output tokens so far
@@ -232,7 +234,7 @@ def histogram(values):
             "buckets": [[i, buckets.count(i)] for i in sorted(set(buckets))]}
 
 
-FIGURES = ["ok", "error", "finish", "events", "coalesced", "ttfb_ns", "ttft_ns", "ttfa_ns", "ttst_ns", "e2e_ns", "itl_max_ns", "itl_mean_ns",
+FIGURES = ["ok", "error", "finish", "events", "coalesced", "connect_ns", "ttfb_ns", "ttft_ns", "ttfa_ns", "ttst_ns", "e2e_ns", "itl_max_ns", "itl_mean_ns",
            "tpot_ns", "ntpot_ns", "output_tokens", "output_tokens_usage", "input_tokens_usage"]
 
 
