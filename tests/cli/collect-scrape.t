@@ -20,8 +20,9 @@ metrics_server() { # NAME MODE [FILE]: $METRICS is its URL
 
 # ---- a whole run against the simulated server -------------------------------------------------------------------------
 
-server_start --seed 3
-"$BIN/ipf-prep" -n 60 synthetic -o t.trace
+# Latencies far from the bounds of buckets, so that a busy machine moves no quantile by two: ITL 35 ms in 25 to 50, TTFT up to 70 ms.
+server_start --seed 3 --step-base 35ms --step-per-seq 0 --prefill-rate 1000M
+"$BIN/ipf-prep" -n 60 synthetic --output-tokens uniform:8-24 -o t.trace
 "$BIN/ipf-sched" --seed 3 poisson:rate=40,n=60 -o s.sched
 "$BIN/ipf-fire" -q -u "$URL" -t t.trace s.sched | tee live.records |
 	"$BIN/ipf-collect" --scrape sim="$URL" --every 200ms --metric 'vllm:iteration_*' -o live.results 2>collect.err ||
@@ -54,7 +55,7 @@ for name, values in clients.items():
             for bound, n in line["histograms"][name]["buckets"]:
                 buckets[float("inf") if bound is None else bound] = buckets.get(float("inf") if bound is None else bound, 0) + n
     bounds, total = sorted(buckets), sum(buckets.values())
-    for q in (.5,):
+    for q in (.5, .9):
         below = 0
         for place, bound in enumerate(bounds):
             below += buckets[bound]
@@ -73,7 +74,7 @@ for _ in 1 2 3 4; do
 	compared=again.results
 	"$BIN/ipf-fire" -q -u "$URL" -t t.trace s.sched | "$BIN/ipf-collect" --scrape sim="$URL" -o again.results
 done
-is "$(sort -u quantiles)" agrees "quantiles of TTFT and ITL: the client's are within a bucket of the server's"
+is "$(sort -u quantiles)" agrees "p50 and p90 of TTFT and ITL: the client's are within a bucket of the server's"
 is "$(trailer live.results '.targets[0] | [.target, .server, .failed, .scrapes > 2, (.missing | index("spec_drafts") != null)]')" \
 	'["sim","vllm",0,true,true]' "the trailer lists the target and what it lacks"
 
