@@ -30,12 +30,6 @@ static inline void bytes8_store(char *to, uint64_t word)
 	memcpy(to, &word, sizeof word);
 }
 
-/* How many bytes are marked, if all marks are exact. */
-static inline unsigned bytes8_count(uint64_t marks)
-{
-	return (unsigned)((marks >> 7) * BYTES8_ONES >> 56);
-}
-
 /* The index of the first match; marks != 0. */
 static inline unsigned bytes8_first(uint64_t marks)
 {
@@ -66,6 +60,18 @@ static inline uint64_t bytes8_not_digit(uint64_t word)
 {
 	uint64_t digit = word ^ (BYTES8_ONES * '0'); /* 0 to 9 */
 	return ((digit + BYTES8_ONES * 0x76) | digit) & BYTES8_HIGHS;
+}
+
+/* The number that the first `count` bytes are, all of them digits; count is 1 to 8. Neighbours are joined: digits to
+ * numbers of two, these to numbers of four, these to one of eight. */
+static inline uint64_t bytes8_decimal(uint64_t word, unsigned count)
+{
+	const uint64_t low16 = UINT64_C(0x000000ff000000ff);
+	word = (word ^ (BYTES8_ONES * '0')) << (64 - 8 * count); /* zeros before it */
+	word = word * 10 + (word >> 8);
+	return ((word & low16) * (100 + (UINT64_C(1000000) << 32)) +
+	        (word >> 16 & low16) * (1 + (UINT64_C(10000) << 32))) >>
+	       32;
 }
 
 /* The bytes that must be escaped in a JSON string: quotes, backslashes and control characters. */

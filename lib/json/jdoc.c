@@ -1,7 +1,7 @@
 #include "json/jdoc.h"
 
 #include "json/bytes8.h"
-#include "utf8.h"
+#include "json/jtext.h"
 
 #include <errno.h>
 #include <math.h>
@@ -13,6 +13,7 @@
 struct parser {
 	struct jdoc *j;
 	const char *text, *at, *end;
+	struct jdoc_direct *direct; /* NULL: none */
 	struct ipf_error *err;
 };
 
@@ -50,106 +51,12 @@ static void skip_space(struct parser *p)
 		p->at++;
 }
 
-/* Skips to the next quote, backslash, control character or non-ASCII byte; eight bytes at a time. */
-static const char *plain_run(const char *at, const char *end)
-{
-	while (at + 8 <= end) {
-		uint64_t word = bytes8_load(at), marks = bytes8_escaped(word) | (word & BYTES8_HIGHS);
-		if (marks)
-			return at + bytes8_first(marks);
-		at += 8;
-	}
-	while (at < end && (unsigned char)*at >= 0x20 && (unsigned char)*at < 0x80 && *at != '"' && *at != '\\')
-		at++;
-	return at;
-}
-
-/* From a backslash on, skips ASCII and the escapes \\", up to what is neither: another escape, the closing quote, a
- * control character or a non-ASCII byte. The body of a record is JSON inside JSON, and nearly all of its escapes are
- * these, one in seven bytes. Quotes are where backslashes were a byte before, or the run ends: no branch depends on an
- * escape. */
-static const char *quoted_run(const char *at, const char *end)
-{
-	uint64_t pending = 0; /* the mark of the first byte: the last byte before it was a backslash */
-	for (; end - at >= 8; at += 8) {
-		uint64_t word = bytes8_load(at), backslash = bytes8_ascii_equal(word, '\\');
-		uint64_t after = backslash << 8 | pending;
-		uint64_t stop = (bytes8_ascii_equal(word, '"') ^ after) | bytes8_not_printable(word);
-		if (stop) {
-			unsigned first = bytes8_first(stop);
-			return at + first - (after >> (8 * first + 7) & 1);
-		}
-		pending = backslash >> 56;
-	}
-	return at - (pending != 0);
-}
-
-static bool is_hex4(const char *at, const char *end)
-{
-	if (end - at < 4)
-		return false;
-	for (int i = 0; i < 4; i++) {
-		char c = at[i];
-		if (!((c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F')))
-			return false;
-	}
-	return true;
-}
-
-static int parse_escape(struct parser *p)
-{
-	static const bool simple[256] = {['"'] = true, ['\\'] = true, ['/'] = true, ['b'] = true,
-	                                 ['f'] = true, ['n'] = true,  ['r'] = true, ['t'] = true};
-	p->at++;
-	if (p->at < p->end && simple[(unsigned char)*p->at]) {
-		p->at++;
-		return 0;
-	}
-	if (p->at < p->end && *p->at == 'u' && is_hex4(p->at + 1, p->end)) {
-		p->at += 5;
-		return 0;
-	}
-	return fail(p, "invalid escape in a string");
-}
-
-static int parse_not_ascii(struct parser *p)
-{
-	/* the whole run of non-ASCII bytes at once: scripts without spaces would otherwise cost a call per character */
-	const char *run = p->at;
-	while (run < p->end && (unsigned char)*run >= 0x80)
-		run++;
-	size_t good;
-	bool valid = utf8_valid(p->at, (size_t)(run - p->at), &good);
-	p->at += good;
-	return valid ? 0 : fail(p, "invalid UTF-8");
-}
-
 /* p->at is at the opening quote; afterwards it is behind the closing one. */
 static int parse_string(struct parser *p, bool *escaped)
 {
 	p->at++;
-	for (;;) {
-		p->at = plain_run(p->at, p->end);
-		if (p->at < p->end && *p->at == '\\') {
-			*escaped = true;
-			p->at = quoted_run(p->at, p->end);
-		}
-		if (p->at == p->end)
-			return fail(p, "unterminated string");
-		unsigned char c = (unsigned char)*p->at;
-		if (c == '"') {
-			p->at++;
-			return 0;
-		}
-		if (c == '\\') {
-			if (parse_escape(p) < 0)
-				return -1;
-		} else if (c < 0x20) {
-			return fail(p, "control character in a string");
-		} else if (parse_not_ascii(p) < 0) {
-			return -1;
-		}
-	}
+	const char *wrong = jtext_check(&p->at, p->end, escaped);
+	return wrong ? fail(p, wrong) : 0;
 }
 
 static bool digits(struct parser *p)
@@ -230,6 +137,106 @@ static int parse_scalar(struct parser *p)
 	return status;
 }
 
+/* ---- what is read directly ---- */
+
+/* A text, decoded while it is checked. */
+static int read_text(struct parser *p, struct jdoc_direct *d)
+{
+	jdoc_id id = add_node(p, JDOC_TEXT);
+	char *room = buffer_reserve(d->text, (size_t)(p->end - p->at)), *to = room;
+	if (id == JDOC_NONE || !room)
+		return ipf_error_memory(p->err);
+	p->at++;
+	const char *wrong = jtext_read(&p->at, p->end, &to);
+	if (wrong)
+		return fail(p, wrong);
+	d->text->len += (size_t)(to - room);
+	*to = '\0';
+	p->j->nodes[id].escaped = true;
+	d->text_node = id;
+	end_node(p, id);
+	return 1;
+}
+
+/* A row is at most this long; of one so near to the end of the text, ordinary parsing takes care. */
+enum { ROW_LONGEST = JDOC_ROW * (8 + 8) + 4 };
+
+/* An integer of at most 15 digits, of which 16 bytes can be read. */
+static bool read_integer(const char **at, int64_t *value)
+{
+	uint64_t word = bytes8_load(*at), rest = bytes8_not_digit(word);
+	unsigned count = rest ? bytes8_first(rest) : 8;
+	if (count == 0 || (**at == '0' && count > 1))
+		return false;
+	*value = (int64_t)bytes8_decimal(word, count);
+	*at += count;
+	if (rest)
+		return true;
+	word = bytes8_load(*at);
+	rest = bytes8_not_digit(word);
+	count = rest ? bytes8_first(rest) : 8;
+	for (unsigned i = 0; i < count; i++)
+		*value *= 10;
+	*value += count ? (int64_t)bytes8_decimal(word, count) : 0;
+	*at += count;
+	return rest != 0;
+}
+
+static int64_t *add_row(struct jdoc_direct *d)
+{
+	if (d->rows_count == d->rows_cap) {
+		size_t cap = d->rows_cap ? d->rows_cap * 2 : 64;
+		int64_t(*rows)[JDOC_ROW] = realloc(d->rows, cap * sizeof *rows);
+		if (!rows)
+			return NULL;
+		d->rows = rows;
+		d->rows_cap = cap;
+	}
+	return d->rows[d->rows_count++];
+}
+
+/* A list as our writers write it. 0: p->at is at something else, which is left to ordinary parsing. */
+static int read_rows(struct parser *p, struct jdoc_direct *d)
+{
+	const char *at = p->at;
+	char next = ',';
+	d->rows_count = 0;
+	for (at++; next == ','; next = *at++) {
+		int64_t *row = p->end - at > ROW_LONGEST && *at == '[' ? add_row(d) : NULL;
+		for (int i = 0; i < JDOC_ROW; i++) {
+			if (!row || (++at, !read_integer(&at, &row[i])) || *at != (i + 1 < JDOC_ROW ? ',' : ']'))
+				return 0;
+		}
+		at++;
+	}
+	if (next != ']')
+		return 0;
+	jdoc_id id = add_node(p, JDOC_LIST);
+	if (id == JDOC_NONE)
+		return -1;
+	p->at = at;
+	p->j->nodes[id].count = (uint32_t)d->rows_count;
+	d->rows_node = id;
+	end_node(p, id);
+	return 1;
+}
+
+/* 1: the value of the root's member was read; 0: it is not such a member; -1. */
+static int read_member(struct parser *p, struct jdoc_direct *d)
+{
+	if (p->j->nodes[JDOC_ROOT].type != JDOC_MAP)
+		return 0;
+	struct slice key = jdoc_raw(p->j, p->j->count - 1);
+	key = (struct slice){key.data + 1, key.len - 2};
+	if (*p->at == '"' && d->text_node == JDOC_NONE && slice_is(key, d->text_key))
+		return read_text(p, d);
+	if (*p->at == '[' && d->rows_node == JDOC_NONE && slice_is(key, d->rows_key))
+		return read_rows(p, d);
+	return 0;
+}
+
+/* ---- the tree ---- */
+
 /* Where the parser is in an open list or map. */
 enum parser_place { BEFORE_FIRST, BEFORE_NEXT, AFTER_VALUE };
 
@@ -275,7 +282,10 @@ static int parse_tree(struct parser *p)
 				return -1;
 			if (p->at == p->end)
 				return fail(p, "unexpected end");
-			if (*p->at == '{' || *p->at == '[') {
+			int read = p->direct && depth == 1 ? read_member(p, p->direct) : 0; /* `in` may have moved */
+			if (read < 0)
+				return -1;
+			if (read == 0 && (*p->at == '{' || *p->at == '[')) {
 				if (depth == MAX_DEPTH)
 					return fail(p, "nested too deeply");
 				open[depth] = add_node(p, *p->at == '{' ? JDOC_MAP : JDOC_LIST);
@@ -285,7 +295,7 @@ static int parse_tree(struct parser *p)
 				place = BEFORE_FIRST;
 				continue;
 			}
-			if (parse_scalar(p) < 0)
+			if (read == 0 && parse_scalar(p) < 0)
 				return -1;
 			place = AFTER_VALUE;
 		}
@@ -296,7 +306,17 @@ static int parse_tree(struct parser *p)
 
 int jdoc_parse(struct jdoc *j, const char *text, size_t len, struct ipf_error *err)
 {
-	struct parser p = {.j = j, .text = text, .at = text, .end = text + len, .err = err};
+	return jdoc_parse_direct(j, text, len, NULL, err);
+}
+
+int jdoc_parse_direct(struct jdoc *j, const char *text, size_t len, struct jdoc_direct *direct, struct ipf_error *err)
+{
+	struct parser p = {.j = j, .text = text, .at = text, .end = text + len, .direct = direct, .err = err};
+	if (direct) {
+		buffer_clear(direct->text);
+		direct->text_node = direct->rows_node = JDOC_NONE;
+		direct->rows_count = 0;
+	}
 	j->text = text;
 	j->count = 0;
 	if (len >= UINT32_MAX)

@@ -48,6 +48,25 @@ struct jdoc {
 int jdoc_parse(struct jdoc *j, const char *text, size_t len, struct ipf_error *err);
 void jdoc_release(struct jdoc *j);
 
+/* Two members of the root that are most of a long line, and that are read while it is parsed instead of being kept as
+ * nodes: a text, and a list of rows of three integers, as [[10,243,11],[20,240,21]].
+ *
+ *     struct jdoc_direct d = {.text_key = "body", .text = &body, .rows_key = "reads"};
+ *     if (jdoc_parse_direct(&j, line.data, line.len, &d, &err) < 0) …
+ *     if (d.rows_node != JDOC_NONE && d.rows_node == jdoc_get(&j, JDOC_ROOT, "reads")) … d.rows[i][0] …
+ *
+ * A member that was read has a node, of a list without its elements. A list in another form (spaces, rows of another
+ * length, negative or larger numbers, other values) is not read but has nodes like any other. */
+enum { JDOC_ROW = 3 };
+struct jdoc_direct {
+	const char *text_key, *rows_key;
+	struct buffer *text;       /* the caller's; cleared, then the decoded characters */
+	int64_t (*rows)[JDOC_ROW]; /* zero-initialise; reused by the next call; the caller frees it */
+	size_t rows_count, rows_cap;
+	jdoc_id text_node, rows_node; /* what was read, the first of each key; JDOC_NONE: nothing */
+};
+int jdoc_parse_direct(struct jdoc *j, const char *text, size_t len, struct jdoc_direct *direct, struct ipf_error *err);
+
 /* Access. Every function accepts JDOC_NONE and returns JDOC_NONE, 0 or an absent slice for it. */
 static inline enum jdoc_type jdoc_type_of(const struct jdoc *j, jdoc_id node)
 {

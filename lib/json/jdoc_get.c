@@ -1,6 +1,6 @@
 #include "json/jdoc.h"
 
-#include "json/bytes8.h"
+#include "json/jtext.h"
 #include "safe_text.h"
 
 #include <errno.h>
@@ -50,8 +50,6 @@ bool jdoc_step(struct jdoc_each *e)
 	return true;
 }
 
-static size_t decode_one(char to[4], const char **at, const char *end);
-
 bool jdoc_text_is(const struct jdoc *j, jdoc_id node, const char *text)
 {
 	const struct jdoc_node *n = node_at(j, node);
@@ -63,7 +61,7 @@ bool jdoc_text_is(const struct jdoc *j, jdoc_id node, const char *text)
 	const char *at = j->text + n->begin + 1, *end = j->text + n->end - 1;
 	char one[4];
 	while (at < end) {
-		size_t got = decode_one(one, &at, end);
+		size_t got = jtext_decode_one(one, &at, end);
 		if (got > len || memcmp(one, text, got) != 0)
 			return false;
 		text += got;
@@ -117,75 +115,6 @@ jdoc_id jdoc_at(const struct jdoc *j, jdoc_id list, uint32_t index)
 	return e.value;
 }
 
-/* ---- decoding ---- */
-
-static unsigned hex4(const char *at)
-{
-	unsigned value = 0;
-	for (int i = 0; i < 4; i++) {
-		char c = at[i];
-		value = value * 16 + (unsigned)(c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10);
-	}
-	return value;
-}
-
-static char *put_utf8(char *to, unsigned c)
-{
-	if (c < 0x80) {
-		*to++ = (char)c;
-	} else if (c < 0x800) {
-		*to++ = (char)(0xc0 | (c >> 6));
-		*to++ = (char)(0x80 | (c & 0x3f));
-	} else if (c < 0x10000) {
-		*to++ = (char)(0xe0 | (c >> 12));
-		*to++ = (char)(0x80 | ((c >> 6) & 0x3f));
-		*to++ = (char)(0x80 | (c & 0x3f));
-	} else {
-		*to++ = (char)(0xf0 | (c >> 18));
-		*to++ = (char)(0x80 | ((c >> 12) & 0x3f));
-		*to++ = (char)(0x80 | ((c >> 6) & 0x3f));
-		*to++ = (char)(0x80 | (c & 0x3f));
-	}
-	return to;
-}
-
-/* *at is behind the \u; advances it past the digits, of both halves of a surrogate pair. */
-static char *put_unicode_escape(char *to, const char **at, const char *end)
-{
-	unsigned c = hex4(*at);
-	*at += 4;
-	if (c >= 0xd800 && c < 0xdc00 && end - *at >= 6 && (*at)[0] == '\\' && (*at)[1] == 'u') {
-		unsigned low = hex4(*at + 2);
-		if (low >= 0xdc00 && low < 0xe000) {
-			*at += 6;
-			return put_utf8(to, 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00));
-		}
-	}
-	return put_utf8(to, c >= 0xd800 && c < 0xe000 ? 0xfffd : c);
-}
-
-/* *at is behind a backslash and the letter after it. */
-static char *put_escape(char *to, const char **at, const char *end)
-{
-	static const char controls[] = {['b'] = '\b', ['f'] = '\f', ['n'] = '\n', ['r'] = '\r', ['t'] = '\t'};
-	unsigned char letter = (unsigned char)(*at)[-1];
-	if (letter == 'u')
-		return put_unicode_escape(to, at, end);
-	*to++ = letter < sizeof controls && controls[letter] ? controls[letter] : (char)letter;
-	return to;
-}
-
-/* Decodes a single byte or escape inside a string; returns its length. */
-static size_t decode_one(char to[4], const char **at, const char *end)
-{
-	if (**at != '\\') {
-		*to = *(*at)++;
-		return 1;
-	}
-	*at += 2;
-	return (size_t)(put_escape(to, at, end) - to);
-}
-
 bool jdoc_is_safe(const struct jdoc *j, jdoc_id node)
 {
 	struct slice raw = jdoc_raw(j, node);
@@ -203,79 +132,10 @@ bool jdoc_is_safe(const struct jdoc *j, jdoc_id node)
 			part += len + (part + len < until);
 		}
 		at = until;
-		if (escape && !safe_text_is_safe((struct slice){one, decode_one(one, &at, end)}))
+		if (escape && !safe_text_is_safe((struct slice){one, jtext_decode_one(one, &at, end)}))
 			return false;
 	}
 	return true;
-}
-
-/* Removes the first byte that is marked and marks the others where they are then; nothing if none is marked. */
-static uint64_t remove_marked(uint64_t word, uint64_t *marks)
-{
-	uint64_t first = *marks & -*marks, before = (first >> 7) - 1;
-	*marks = (*marks ^ first) >> 8;
-	return (word & before) | (word >> 8 & ~before);
-}
-
-/* Copies ASCII without the backslashes of the escapes \", up to another escape or character: eight bytes at a time,
- * with few branches, since in JSON inside JSON the next backslash is never far. The output has at least as much room as
- * the input has bytes. */
-static void copy_quoted(char **to, const char **at, const char *end)
-{
-	char *out = *to;
-	const char *in = *at;
-	uint64_t pending = 0; /* the mark of the first byte: the last byte before it was a backslash */
-	for (; end - in >= 8; in += 8) {
-		uint64_t word = bytes8_load(in), backslash = bytes8_ascii_equal(word, '\\');
-		uint64_t after = backslash << 8 | pending;
-		if ((after & ~bytes8_ascii_equal(word, '"')) | (word & BYTES8_HIGHS))
-			break;
-		pending = backslash >> 56;
-		size_t kept = 8 - bytes8_count(backslash);
-		if (backslash) {
-			word = remove_marked(word, &backslash);
-			word = remove_marked(word, &backslash);
-			while (backslash)
-				word = remove_marked(word, &backslash);
-		}
-		bytes8_store(out, word);
-		out += kept;
-	}
-	*to = out;
-	*at = in - (pending != 0);
-}
-
-/* Copies up to the next backslash. */
-static void copy_plain(char **to, const char **at, const char *end)
-{
-	char *out = *to;
-	const char *in = *at;
-	for (; end - in >= 8; in += 8, out += 8) {
-		uint64_t word = bytes8_load(in), backslash = bytes8_equal(word, '\\');
-		bytes8_store(out, word);
-		if (backslash) {
-			*to = out + bytes8_first(backslash);
-			*at = in + bytes8_first(backslash);
-			return;
-		}
-	}
-	while (in < end && *in != '\\')
-		*out++ = *in++;
-	*to = out;
-	*at = in;
-}
-
-/* Decodes the inside of a string, which never grows; returns the end of the output. */
-static char *decode(char *to, const char *at, const char *end)
-{
-	for (;;) {
-		copy_quoted(&to, &at, end);
-		copy_plain(&to, &at, end);
-		if (at == end)
-			return to;
-		at += 2;
-		to = put_escape(to, &at, end);
-	}
 }
 
 void jdoc_text(const struct jdoc *j, jdoc_id node, struct buffer *out)
@@ -291,9 +151,9 @@ void jdoc_text(const struct jdoc *j, jdoc_id node, struct buffer *out)
 	char *to = buffer_reserve(out, (size_t)(end - at));
 	if (!to)
 		return;
-	to = decode(to, at, end);
-	out->len = (size_t)(to - out->data);
-	*to = '\0';
+	size_t len = jtext_decode(to, at, end);
+	out->len += len;
+	to[len] = '\0';
 }
 
 bool jdoc_to_int(const struct jdoc *j, jdoc_id node, int64_t *value)

@@ -14,6 +14,7 @@
 struct record_reader {
 	struct stream_reader *stream;
 	struct jdoc doc;
+	struct jdoc_direct direct; /* the body and the reads, as our writers write them */
 	struct record_read *reads;
 	size_t reads_cap;
 	struct buffer body, error_text;
@@ -209,6 +210,7 @@ int record_reader_open(struct record_reader **reader, const char *path, struct i
 		free(r);
 		return -1;
 	}
+	r->direct = (struct jdoc_direct){.text_key = "body", .text = &r->body, .rows_key = "reads"};
 	*reader = r;
 	return 0;
 }
@@ -236,6 +238,24 @@ static int parse_error(struct record_reader *r, struct record *record, struct ip
 	return 0;
 }
 
+/* Reads in another form than that of our writers. */
+static int read_nodes(struct record_reader *r, jdoc_id reads, struct ipf_error *err)
+{
+	struct record_read *to = r->reads;
+	for (struct jdoc_each e = jdoc_each(&r->doc, reads); jdoc_step(&e); to++) {
+		struct jdoc_each part = jdoc_each(&r->doc, e.value);
+		bool good = jdoc_type_of(&r->doc, e.value) == JDOC_LIST && jdoc_step(&part) &&
+		            jdoc_to_int(&r->doc, part.value, &to->t_ns) && jdoc_step(&part) &&
+		            jdoc_to_int(&r->doc, part.value, &to->bytes) && to->bytes >= 0;
+		to->own_ns = to->t_ns;
+		if (good && jdoc_step(&part))
+			good = jdoc_to_int(&r->doc, part.value, &to->own_ns);
+		if (!good)
+			return jdoc_expected(&r->doc, e.value, "reads", "[t_ns, bytes, own_ns] as integers", err);
+	}
+	return 0;
+}
+
 static int parse_reads(struct record_reader *r, struct record *record, struct ipf_error *err)
 {
 	jdoc_id reads = jdoc_get(&r->doc, JDOC_ROOT, "reads");
@@ -249,17 +269,13 @@ static int parse_reads(struct record_reader *r, struct record *record, struct ip
 		r->reads = grown;
 		r->reads_cap = count;
 	}
-	struct record_read *to = r->reads;
-	for (struct jdoc_each e = jdoc_each(&r->doc, reads); jdoc_step(&e); to++) {
-		struct jdoc_each part = jdoc_each(&r->doc, e.value);
-		bool good = jdoc_type_of(&r->doc, e.value) == JDOC_LIST && jdoc_step(&part) &&
-		            jdoc_to_int(&r->doc, part.value, &to->t_ns) && jdoc_step(&part) &&
-		            jdoc_to_int(&r->doc, part.value, &to->bytes) && to->bytes >= 0;
-		to->own_ns = to->t_ns;
-		if (good && jdoc_step(&part))
-			good = jdoc_to_int(&r->doc, part.value, &to->own_ns);
-		if (!good)
-			return jdoc_expected(&r->doc, e.value, "reads", "[t_ns, bytes, own_ns] as integers", err);
+	if (reads != JDOC_NONE && reads == r->direct.rows_node) {
+		for (size_t i = 0; i < count; i++) {
+			const int64_t *row = r->direct.rows[i];
+			r->reads[i] = (struct record_read){.t_ns = row[0], .bytes = row[1], .own_ns = row[2]};
+		}
+	} else if (read_nodes(r, reads, err) < 0) {
+		return -1;
 	}
 	record->reads = r->reads;
 	record->reads_count = count;
@@ -284,9 +300,12 @@ static int decode_base64(struct slice raw, struct buffer *out, struct ipf_error 
 static int parse_body(struct record_reader *r, struct record *record, struct ipf_error *err)
 {
 	struct slice raw;
-	buffer_clear(&r->body);
+	jdoc_id body = jdoc_get(&r->doc, JDOC_ROOT, "body");
+	bool was_read = body != JDOC_NONE && body == r->direct.text_node;
 	record->body = (struct slice){0};
-	int text = jdoc_get_text(&r->doc, JDOC_ROOT, "body", &r->body, err);
+	if (!was_read)
+		buffer_clear(&r->body);
+	int text = was_read ? 1 : jdoc_get_text(&r->doc, JDOC_ROOT, "body", &r->body, err);
 	int base64 = text == 0 ? jdoc_get_raw(&r->doc, JDOC_ROOT, "body_base64", JDOC_TEXT, &raw, err) : 0;
 	if (text < 0 || base64 < 0 || (base64 == 1 && decode_base64(raw, &r->body, err) < 0))
 		return -1;
@@ -306,7 +325,7 @@ static int parse_body(struct record_reader *r, struct record *record, struct ipf
 static int parse(struct record_reader *r, struct slice line, struct record *record, struct slice *client,
                  struct ipf_error *err)
 {
-	if (jdoc_parse(&r->doc, line.data, line.len, err) < 0)
+	if (jdoc_parse_direct(&r->doc, line.data, line.len, &r->direct, err) < 0)
 		return -1;
 	jdoc_id note = jdoc_get(&r->doc, JDOC_ROOT, "client");
 	if (jdoc_type_of(&r->doc, note) == JDOC_MAP) {
@@ -347,6 +366,7 @@ void record_reader_close(struct record_reader *r)
 	jdoc_release(&r->doc);
 	buffer_release(&r->body);
 	buffer_release(&r->error_text);
+	free(r->direct.rows);
 	free(r->reads);
 	free(r);
 }
