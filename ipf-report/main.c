@@ -22,6 +22,7 @@ struct report_options {
 	int by;     /* index into by_names */
 	struct figure_options figures;
 	struct slo slo;
+	const char *stage;
 	bool strict, definitions, ascii, curve;
 	const char *plots; /* the folder; NULL */
 	int plot_format;   /* enum plot_format */
@@ -63,6 +64,8 @@ static const struct option_spec specs[] = {
 	OPTION(OPTION_FLAG, 0, "definitions", NULL, struct report_options, definitions,
            "print the definition of each figure and the limits of the verdict"),
 	OPTION_HEADING("Evaluation"),
+	OPTION(OPTION_TEXT, 0, "stage", "NAME", struct report_options, stage,
+           "measure this stage only, also if it is a warm-up"),
 	OPTION_PARSED_BY(0, "slo", "LIST", struct report_options, slo, parse_slo,
                      "objectives: ttft=500ms,tpot=50ms for each request (goodput), p99:e2e=10s for a percentile"),
 	OPTION_CHOICE_OF(
@@ -232,7 +235,7 @@ static int report(const struct report_options *options, const struct operands *o
 {
 	struct ipf_error err = {0}, bad = {0}, invalid = {0};
 	struct buffer out = {0};
-	struct run_data run = {0};
+	struct run_data run = {.only_stage = options->stage};
 	if (options->definitions)
 		definitions_format(&out);
 	else if (check_options(options, &err) < 0 || run_data_init(&run, &options->slo, &err) < 0 ||

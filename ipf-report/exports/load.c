@@ -58,27 +58,6 @@ static void init_times(struct load *load)
 	load->duration_s = all_ns > 0 ? (double)all_ns / 1e9 : NAN;
 }
 
-void load_init(struct load *load, const struct report *report, int32_t stage)
-{
-	const struct run_data *run = report->run;
-	*load = (struct load){.report = report, .run = run, .stage = stage, .rows = run->rows, .count = run->row_count};
-	if (stage >= 0) {
-		load->one = &run->schedule.stages[stage];
-		load->rows = run_data_stage_rows(run, stage, &load->count);
-	}
-	for_load(load, row)
-	{
-		load->sent++;
-		load->ok += row->ok;
-		load->failed += !row->ok;
-		if (row->ok && row->input_tokens != IPF_ABSENT)
-			load->input_tokens += row->input_tokens;
-		if (row->ok && row->output_tokens != IPF_ABSENT)
-			load->output_tokens += row->output_tokens;
-	}
-	init_times(load);
-}
-
 /* The first stage from `stage` on that is measured and in which a request started. */
 static int32_t find_stage(const struct report *report, int32_t stage)
 {
@@ -91,6 +70,31 @@ static int32_t find_stage(const struct report *report, int32_t stage)
 		for_load(&load, row) return stage;
 	}
 	return LOAD_END;
+}
+
+void load_init(struct load *load, const struct report *report, int32_t stage)
+{
+	const struct run_data *run = report->run;
+	*load = (struct load){.report = report, .run = run, .stage = stage, .rows = run->rows, .count = run->row_count};
+	if (stage >= 0) {
+		load->one = &run->schedule.stages[stage];
+		load->rows = run_data_stage_rows(run, stage, &load->count);
+	} else {
+		int32_t first = find_stage(report, 0);
+		if (first != LOAD_END && find_stage(report, first + 1) == LOAD_END)
+			load->one = &run->schedule.stages[first];
+	}
+	for_load(load, row)
+	{
+		load->sent++;
+		load->ok += row->ok;
+		load->failed += !row->ok;
+		if (row->ok && row->input_tokens != IPF_ABSENT)
+			load->input_tokens += row->input_tokens;
+		if (row->ok && row->output_tokens != IPF_ABSENT)
+			load->output_tokens += row->output_tokens;
+	}
+	init_times(load);
 }
 
 int32_t load_first(const struct report *report)

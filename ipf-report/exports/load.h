@@ -21,7 +21,7 @@ struct load {
 	const struct report *report;
 	const struct run_data *run;
 	int32_t stage;                    /* LOAD_ALL: all measured stages */
-	const struct schedule_stage *one; /* the stage; NULL: all measured stages */
+	const struct schedule_stage *one; /* the stage, also if it is the only measured one; NULL: several */
 	const struct row *rows;           /* the range that contains those of the load, among others */
 	int64_t count;
 	int64_t sent, ok, failed;            /* ok + failed = sent */

@@ -25,7 +25,11 @@
 	FORMAT(aiperf_jsonl, "aiperf-jsonl")                                                                               \
 	FORMAT(aiperf_csv, "aiperf-csv")                                                                                   \
 	FORMAT(genai_perf, "genai-perf")                                                                                   \
-	FORMAT(genai_perf_csv, "genai-perf-csv")
+	FORMAT(genai_perf_csv, "genai-perf-csv")                                                                           \
+	FORMAT(inference_perf, "inference-perf")                                                                           \
+	FORMAT(inference_perf_requests, "inference-perf-requests")                                                         \
+	FORMAT(lpg, "lpg")                                                                                                 \
+	FORMAT(inference_benchmarker, "inference-benchmarker")
 
 /* What a report contains. */
 struct report {

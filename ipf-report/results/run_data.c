@@ -18,6 +18,7 @@ const char *const groupings[GROUPINGS] = {"model", "target"};
 int run_data_init(struct run_data *run, const struct slo *slo, struct ipf_error *err)
 {
 	*run = (struct run_data){.slo = slo,
+	                         .only_stage = run->only_stage,
 	                         .verdict = verdict_new(),
 	                         .samples = sample_store_new(SAMPLE_STORE_BYTES),
 	                         .clocks = clock_offsets_new()};
@@ -529,6 +530,17 @@ static int add_shards(struct run_data *run, struct run_part *part, struct schedu
 	return bad;
 }
 
+/* --stage: no other stage is measured. */
+static int measure_only(struct schedule *schedule, const char *name, struct ipf_error *err)
+{
+	bool found = !name;
+	for (size_t i = 0; name && i < schedule->count; i++) {
+		schedule->stages[i].measured = strcmp(schedule->stages[i].name, name) == 0;
+		found |= schedule->stages[i].measured;
+	}
+	return found ? 0 : ipf_error_set(err, IPF_USAGE, "--stage: no stage is called \"%s\"", name);
+}
+
 static int begin_part(struct run_data *run, struct stream_reader *stream, struct ipf_error *err)
 {
 	struct run_part *parts = room(run->parts, run->part_count, sizeof *parts);
@@ -565,6 +577,8 @@ static int begin_part(struct run_data *run, struct stream_reader *stream, struct
 	int bad = add_shards(run, part, &schedule, err);
 	if (bad == 0)
 		bad = check_schedule(&schedule, part->name, err);
+	if (bad == 0)
+		bad = measure_only(&schedule, run->only_stage, err);
 	if (bad == 0 && run->part_count > 1)
 		bad = check_same_schedule(&run->schedule, &schedule, part->name, run->parts[0].name, err);
 	if (bad == 0 && strcmp(run_data_itl(run, 0), run_data_itl(run, run->part_count - 1)) != 0)

@@ -1,6 +1,6 @@
 /* What was read of a run: its requests as rows of numbers, the histograms of gaps, and the headers of its streams.
  *
- *     struct run_data run;
+ *     struct run_data run = {0};
  *     run_data_init(&run, &slo, &err);
  *     for each file: run_data_read(&run, path, &progress, &err);     // keeps what was read before an error
  *     merge_parts(&run, &err);                                       // merge_parts.h: order, windows
@@ -94,6 +94,7 @@ struct pooled_gaps {
 
 struct run_data {
 	const struct slo *slo;
+	const char *only_stage; /* set before reading: this stage is the only measured one; NULL: those of the schedule */
 	struct run_part *parts;
 	int part_count;
 	struct row *rows; /* sorted by stage and start by merge_parts */

@@ -491,6 +491,114 @@ def genai_perf_csv(stages, load):
     return [rounded(first), rounded(second)]
 
 
+def seconds(name):
+    return lambda row: row[name] / 1e9 if name in row else None
+
+
+def summary(values):
+    """inference-perf's."""
+    if not values:
+        return None
+    return {"mean": mean(values), "min": min(values), "max": max(values), "median": percentile(values, 50),
+            **{f"p{p:g}": percentile(values, p) for p in (0.1, 1, 5, 10, 25, 75, 90, 95, 99, 99.9)}}
+
+
+def prompt_tokens(rows):
+    values, cached = [row["input_tokens"] for row in rows], sum(row.get("cached_tokens", 0) for row in rows)
+    return {"total": sum(values), "cached": cached, "uncached": sum(values) - cached, **summary(values)}
+
+
+def inference_perf(stages, load):
+    def streamed(function):
+        return lambda row: function(row) if row.get("events", 0) > 1 else None
+
+    def good(row):
+        return row["events"] > 1 and row["ttft_ns"] <= 60e6 and tpot_to("e2e_ns")(row) <= 12
+    s, outputs = load.seconds, [row["output_tokens"] for row in load.ok]
+    good_rows = [row for row in load.ok if good(row)]
+    labels = {"429 - Rate Limit": lambda row: row["error"].get("status") == 429, "Timeout": lambda row: row["error"]["kind"] == "timeout",
+              "in-band": lambda row: row["error"]["kind"] == "in-band"}
+    return {
+        "benchmark_time_seconds": s,
+        "load_summary": {"count": len(load.sent), "schedule_delay": summary(load.values(seconds("lag_ns"), load.sent))},
+        "successes": {
+            "count": len(load.ok),
+            "latency": {"request_latency": summary(load.values(seconds("stream_ns"))),
+                        "normalized_time_per_output_token": summary([row["stream_ns"] / 1e9 / row["output_tokens"] for row in load.ok]),
+                        "time_per_output_token": summary([value / 1e3 for value in load.values(streamed(tpot_to("e2e_ns")))]),
+                        "time_to_first_token": summary(load.values(streamed(seconds("ttft_ns")))),
+                        "inter_token_latency": summary([gap / 1e9 for gap in load.gaps()])},
+            "throughput": {"input_tokens_per_sec": load.inputs / s, "output_tokens_per_sec": load.outputs / s,
+                           "total_tokens_per_sec": (load.inputs + load.outputs) / s, "requests_per_sec": len(load.ok) / s},
+            "prompt_tokens": prompt_tokens(load.ok), "output_len": summary([row["output_tokens_tokenizer"] for row in load.ok]),
+            "output_tokens": {"total": sum(outputs), **summary(outputs)},
+            "goodput_metrics": {"goodput_percentage": 100 * len(good_rows) / len(load.ok), "request_goodput": len(good_rows) / s,
+                                "token_goodput": sum(row["input_tokens"] + row["output_tokens"] for row in good_rows) / s,
+                                "good_requests": len(good_rows), "total_requests": len(load.ok)}},
+        "failures": {"count": len(load.failed), "request_latency": summary([(row["end_ns"] - row["start_ns"]) / 1e9 for row in load.failed]),
+                     "prompt_tokens": prompt_tokens(load.failed),
+                     "by_label": {label: {"count": sum(map(is_it, load.failed))} for label, is_it in labels.items()}},
+    }
+
+
+def inference_perf_requests(stages, load):
+    return [{"start_time": row["start_ns"] / 1e9, "end_time": row["end_ns"] / 1e9,
+             "info": {"request_metrics": {"text": {"input_tokens": row["input_tokens"]}},
+                      **({"response_metrics": {"output_tokens": row["output_tokens"], "chunk_times": [t / 1e9 for t in row["event_ns"]]}}
+                         if row["ok"] else {})},
+             "error": {"error_type": row["error"]["kind"]} if "error" in row else None} for row in load.sent]
+
+
+def lpg(stages, load):
+    def moments(values, name=None):
+        found = {"avg" if name else "mean": mean(values), "median": percentile(values, 50), "sd": std(values), "min": min(values),
+                 "max": max(values), "p90": percentile(values, 90), "p99": percentile(values, 99)}
+        return {f"{key}_{name}" if name else key: value for key, value in found.items()}
+    s = load.seconds
+    values = {"per_token_latency_ms": [row["stream_ns"] / 1e6 / (row["input_tokens"] + row["output_tokens"]) for row in load.ok],
+              "TTFT_ms": load.values(ms("ttft_ns")), "ITL_ms": [gap / 1e6 for gap in load.gaps()], "latency_ms": load.values(ms("stream_ns")),
+              "normalized_time_per_output_token_ms": [row["stream_ns"] / 1e6 / row["output_tokens"] for row in load.ok],
+              "input_len": load.values(tokens("input_tokens")), "output_len": load.values(tokens("output_tokens"))}
+    metrics = {"num_prompts_attempted": len(load.sent), "num_prompts_succeeded": len(load.ok), "benchmark_time": s,
+               "queries_per_second": len(load.sent) / ((max(row["start_ns"] for row in load.sent) - load.begin) / 1e9),
+               "throughput_rps": len(load.sent) / s, "throughput": load.outputs / s, "total_output_token": load.outputs,
+               "total_input_tokens": load.inputs, "input_tokens_per_sec": load.inputs / s, "total_tokens": load.inputs + load.outputs,
+               "tokens_per_sec": (load.inputs + load.outputs) / s, "ClientConnectorError": 0,
+               "TimeoutError": sum(row["error"]["kind"] == "timeout" for row in load.failed),
+               "unknown_error": sum(row["error"]["kind"] != "timeout" for row in load.failed)}
+    for name, list_ in values.items():
+        metrics.update(moments(list_, name))
+    begin = load.t0 + load.begin
+    return {"metrics": metrics, "dimensions": {"date": "20261120-062910", "backend": "openai-chat", "model_id": HOSTILE},
+            "config": {"model": HOSTILE, "num_models": 1, "start_time": {"seconds": begin // 10 ** 9, "nanos": begin % 10 ** 9}},
+            "summary_stats": {"stats": [{"request_latency": moments(values["latency_ms"]), "throughput": {"mean": load.outputs / s},
+                                         "input_length": moments(values["input_len"]), "output_length": moments(values["output_len"]),
+                                         "tpot": moments(values["normalized_time_per_output_token_ms"])}]}}
+
+
+def inference_benchmarker(stages, load):
+    def whole(value):
+        return math.floor(value * 1e3 + 1e-7) / 1e3
+
+    def quantiles(values):
+        return {**{f"p{p}": whole(percentile(values, p)) for p in (50, 60, 70, 80, 90, 95, 99)}, "avg": whole(mean(values))}
+
+    def itl(row):
+        return 0 if row["events"] == 1 else tpot_to("e2e_ns")(row)
+    results = []
+    for one in stages:
+        s, rate = one.seconds, one.stage.get("rate")
+        results.append({
+            "id": f"constant@{rate:.2f}req/s" if rate else "throughput", "executor_type": "ConstantArrivalRate" if rate else "ConstantVUs",
+            "config": {"duration_secs": 10, "rate": rate, **({"max_vus": 6} if not rate else {})}, "total_requests": len(one.sent),
+            "total_tokens": one.outputs, "token_throughput_secs": one.outputs / s, "duration_ms": int(s * 1e3),
+            "time_to_first_token_ms": quantiles(one.values(ms("ttft_ns"))), "inter_token_latency_ms": quantiles(one.values(itl)),
+            "failed_requests": len(one.failed), "successful_requests": len(one.ok), "request_rate": len(one.ok) / s,
+            "total_tokens_sent": one.inputs, "e2e_latency_ms": quantiles(one.values(ms("stream_ns")))})
+    return {"config": {"benchmark_kind": "Sweep", "rates": [4.25], "model_name": HOSTILE}, "results": results,
+            "start_time": "2026-11-20T06:29:10.278Z", "system": {"hostname": "=host,\"1\""}}
+
+
 def json_lines(text):
     return [json.loads(line) for line in text.splitlines()]
 
@@ -509,6 +617,10 @@ FORMATS = {
     "aiperf-jsonl": (json_lines, aiperf_lines, []),
     "aiperf-csv": (csv_tables, aiperf_csv, []),
     "genai-perf": (json.loads, genai_perf, []),
+    "inference-perf": (json.loads, inference_perf, ["inter_token_latency"]),
+    "inference-perf-requests": (json.loads, inference_perf_requests, []),
+    "lpg": (json.loads, lpg, ["_ITL_ms"]),
+    "inference-benchmarker": (json.loads, inference_benchmarker, []),
     "genai-perf-csv": (csv_tables, genai_perf_csv, []),
 }
 
