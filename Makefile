@@ -30,7 +30,8 @@ MANUALS  := $(wildcard ipf-*/*.[15] lib/*/*.5 lib/*.7)
 DEBS      := build-essential pkg-config libcurl4-openssl-dev libjansson-dev libzstd-dev libarchive-dev libssl-dev \
              libpcre2-dev libutf8proc-dev libmicrohttpd-dev libsnappy-dev ca-certificates curl gnuplot-nox jq zstd openssl mandoc
 DEBS_TEST := libcmocka-dev python3 python3-grpcio python3-grpc-tools python3-jsonschema nginx-light groff \
-             p7zip-full xz-utils bzip2 strace iproute2 bsdutils unicode-data zsh fish prometheus prometheus-pushgateway
+             p7zip-full xz-utils bzip2 strace iproute2 bsdutils unicode-data zsh fish prometheus prometheus-pushgateway \
+             sqlite3 postgresql
 DEBS_LINT := clang clang-format clang-tidy shellcheck mandoc graphviz
 
 # pkg-config packages of lib, which every program links, and of each program.

@@ -7,6 +7,7 @@
 #include "plots/plot_files.h"
 #include "results/merge_parts.h"
 #include "results/run_info.h"
+#include "results/run_meta.h"
 #include "results/steady_windows.h"
 #include "memory.h"
 #include "safe_text.h"
@@ -26,6 +27,7 @@ struct report_options {
 	bool strict, definitions, ascii, curve;
 	const char *plots; /* the folder; NULL */
 	int plot_format;   /* enum plot_format */
+	json_t *meta;      /* object; NULL: none */
 };
 
 static const char *const window_names[] = {
@@ -45,6 +47,11 @@ static int parse_slo(const char *value, void *variable, struct ipf_error *err)
 	return slo_parse(variable, value, err);
 }
 
+static int parse_meta(const char *value, void *variable, struct ipf_error *err)
+{
+	return run_meta_add(variable, value, err);
+}
+
 static const struct option_spec specs[] = {
 	OPTION_HEADING("Output"),
 	OPTION_CHOICE_OF('f', "format", "FORMAT", struct report_options, format, report_format_names,
@@ -53,6 +60,8 @@ static const struct option_spec specs[] = {
                      "show figures also for each model or target (default: stage)"),
 	OPTION_PARSED_BY(0, "percentiles", "LIST", struct report_options, figures.percentiles, parse_percentiles,
                      "percentiles to show, such as 50,90,99.9"),
+	OPTION_PARSED_BY(0, "meta", "KEY=VALUE", struct report_options, meta, parse_meta,
+                     "note about the run, such as commit=5f3a9c1; repeatable"),
 	OPTION(OPTION_FLAG, 0, "ascii", NULL, struct report_options, ascii,
            "text: draw the time line with ASCII characters"),
 	OPTION(OPTION_FLAG, 0, "curve", NULL, struct report_options, curve,
@@ -173,8 +182,19 @@ static int write_plots(const struct report *report, const struct report_options 
 	return 0;
 }
 
-/* Builds the figures and renders them. IPF_INVALID, with the report complete, if --strict rejects the run. */
-static int render(const struct run_data *run, const struct report_options *options, struct buffer *out,
+static int write_report(const struct report_format *format, const struct report *report, struct ipf_error *err)
+{
+	struct buffer out = {0};
+	format->render(report, &out);
+	int bad = report->run->lines ? row_lines_check(report->run->lines, err) : 0;
+	if (bad == 0)
+		bad = memory_ran_out() ? ipf_error_memory(err) : report_output_put(report->output, &out, err);
+	buffer_release(&out);
+	return bad;
+}
+
+/* Builds the figures and writes them. IPF_INVALID, with the report complete, if --strict rejects the run. */
+static int render(const struct run_data *run, const struct report_options *options, struct report_output *to,
                   struct ipf_error *err)
 {
 	const struct report_format *format = report_formats[options->format];
@@ -191,6 +211,7 @@ static int render(const struct run_data *run, const struct report_options *optio
 	                        .servers = &servers,
 	                        .saturation = &saturation,
 	                        .options = &wanted,
+	                        .output = to,
 	                        .colour = wants_colour(options),
 	                        .ascii = options->ascii,
 	                        .reproducible = options->common.reproducible,
@@ -206,14 +227,14 @@ static int render(const struct run_data *run, const struct report_options *optio
 		if (!report.verdict || !report.finding || !report.run_info)
 			status = ipf_error_memory(err);
 	}
+	if (status == 0 && options->meta)
+		json_object_set(report.run_info, "meta", options->meta);
 	if (status == 0)
 		status = saturation_find(&saturation, run, report.finding, err);
 	if (status == 0)
 		status = write_plots(&report, options, err);
 	if (status == 0)
-		format->render(&report, out);
-	if (status == 0 && run->lines)
-		status = row_lines_check(run->lines, err);
+		status = write_report(format, &report, err);
 	if (status == 0 && options->strict && report.finding->status == VERDICT_INVALID)
 		ipf_error_set(err, IPF_INVALID, "the verdict is INVALID (--strict)");
 	json_decref(report.verdict);
@@ -231,27 +252,34 @@ static int check_options(const struct report_options *options, struct ipf_error 
 	return 0;
 }
 
+static int print_definitions(struct report_output *to, struct ipf_error *err)
+{
+	struct buffer out = {0};
+	definitions_format(&out);
+	int bad = report_output_put(to, &out, err);
+	buffer_release(&out);
+	return bad;
+}
+
 static int report(const struct report_options *options, const struct operands *operands)
 {
 	struct ipf_error err = {0}, bad = {0}, invalid = {0};
-	struct buffer out = {0};
+	struct report_output to = {.path = options->common.output};
 	struct run_data run = {.only_stage = options->stage};
 	if (options->definitions)
-		definitions_format(&out);
+		print_definitions(&to, &err);
 	else if (check_options(options, &err) < 0 || run_data_init(&run, &options->slo, &err) < 0 ||
 	         (report_formats[options->format]->lines && run_data_keep_lines(&run, &err) < 0) ||
 	         read_all(&run, options, operands, &bad, &err) < 0 || merge_parts(&run, &err) < 0 ||
 	         steady_windows_find(&run, options->figures.window == WINDOW_STEADY, &err) < 0 ||
-	         render(&run, options, &out, &invalid) < 0)
-		err = err.kind == IPF_OK ? invalid : err;
+	         render(&run, options, &to, &invalid) < 0)
+		err = err.kind != IPF_OK ? err : invalid;
 	if (err.kind == IPF_OK && memory_ran_out())
 		ipf_error_memory(&err);
-	if (err.kind == IPF_OK)
-		report_output_write(options->common.output, &out, &err);
+	report_output_close(&to, &err);
 	if (err.kind == IPF_OK)
 		err = bad.kind != IPF_OK ? bad : invalid;
 	run_data_release(&run);
-	buffer_release(&out);
 	return ipf_error_report(&err, stderr, program.name);
 }
 
@@ -263,5 +291,7 @@ int main(int argc, char **argv)
 	percentiles_default(&options.figures.percentiles);
 	if (!program_start(&program, argc, argv, &options, &operands, &status))
 		return status;
-	return report(&options, &operands);
+	status = report(&options, &operands);
+	json_decref(options.meta);
+	return status;
 }

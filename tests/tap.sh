@@ -16,6 +16,7 @@ ERR=$PWD/tap.stderr
 status=
 tap_failed=0
 tap_pids=
+tap_folders=
 tap_servers=0
 
 # ---- saying how it went ---------------------------------------------------------------------------------------------
@@ -140,6 +141,11 @@ stop_at_exit() { # PID
 	tap_pids="$tap_pids $1"
 }
 
+# Is FOLDER, outside of the test's own, to be removed at the end, after what was started has stopped.
+remove_at_exit() { # FOLDER
+	tap_folders="$tap_folders $1"
+}
+
 # Plain text of a stream, compressed or not.
 plain() { # FILE
 	zstd -dcfq <"$1"
@@ -202,6 +208,7 @@ tap_exit() {
 	tap_status=$?
 	trap - EXIT
 	for tap_pid in $tap_pids; do tap_stop "$tap_pid" || tap_failed=1; done
+	for tap_folder in $tap_folders; do rm -rf "$tap_folder"; done
 	[ "$tap_status" -ne 0 ] || tap_status=$tap_failed
 	exit "$tap_status"
 }

@@ -151,6 +151,9 @@ static void record(struct csv_writer *csv, const struct report *report, const st
                    const char *group)
 {
 	const struct percentiles *list = &report->options->percentiles;
+	const char *key;
+	json_t *value;
+	char column[80];
 	csv->comma = false;
 	text(csv, "stage", stage);
 	for (enum grouping by = 0; by < GROUPINGS; by++)
@@ -189,6 +192,11 @@ static void record(struct csv_writer *csv, const struct report *report, const st
 	count(csv, "stalls", f->events ? f->stalls : IPF_ABSENT);
 	text(csv, "throughput_absent", f->no_throughput);
 	text(csv, "name", json_string_value(json_object_get(report->run_info, "name")));
+	json_object_foreach(json_object_get(report->run_info, "meta"), key, value)
+	{
+		snprintf(column, sizeof column, "meta_%s", key);
+		text(csv, column, json_string_value(value));
+	}
 	buffer_text(csv->out, "\r\n");
 }
 

@@ -135,6 +135,22 @@ static void show_calibration(struct layout *l, json_t *info)
 	layout_entry(l, "calibrated", text);
 }
 
+/* What the user noted with --meta. */
+static void show_meta(struct layout *l, json_t *info)
+{
+	struct buffer text = {0};
+	const char *key;
+	json_t *value;
+	json_object_foreach(json_object_get(info, "meta"), key, value)
+	{
+		buffer_format(&text, "%s%s=", text.len ? ", " : "", key);
+		safe_text_append(&text, slice_of(json_string_value(value)));
+	}
+	if (text.len && !text.failed)
+		layout_entry(l, "meta", text.data);
+	buffer_release(&text);
+}
+
 static void show_run(struct layout *l, const struct report *report)
 {
 	json_t *info = report->run_info;
@@ -180,6 +196,7 @@ static void show_run(struct layout *l, const struct report *report)
 	     report->run->part_count > 1 ? (report->run->shards ? "pooled from shards" : "pooled from repeats") : NULL, "");
 	if (text[0])
 		layout_entry(l, json_object_get(info, "started") ? "started" : "lasted", text);
+	show_meta(l, info);
 	show_clock(l, info);
 	show_clocks(l, report);
 	show_calibration(l, info);

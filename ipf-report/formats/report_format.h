@@ -1,4 +1,7 @@
-/* The output formats, a file each. A format renders a report into a buffer; main.c writes that.
+/* The output formats, a file each. A format renders a report into a buffer; main.c writes that. One that shows each
+ * request hands the buffer over in pieces, so that a million requests need no memory:
+ *
+ *     for each request: … && report_output_spill(report->output, out)
  *
  * A new format is a file format_NAME.c that defines `const struct report_format format_NAME`, an entry in the list
  * below, and a section in ipf-report(1).
@@ -10,6 +13,7 @@
 #include "buffer.h"
 #include "figures/figures.h"
 #include "figures/server_figures.h"
+#include "output/report_output.h"
 
 /* All formats: identifier in C, and name after -f. The first is the default. -f, --help and the shell completion use
  * this list. */
@@ -17,6 +21,7 @@
 	FORMAT(text, "text")                                                                                               \
 	FORMAT(json, "json")                                                                                               \
 	FORMAT(csv, "csv")                                                                                                 \
+	FORMAT(sql, "sql")                                                                                                 \
 	FORMAT(vllm, "vllm")                                                                                               \
 	FORMAT(vllm_detailed, "vllm-detailed")                                                                             \
 	FORMAT(sglang, "sglang")                                                                                           \
@@ -39,13 +44,14 @@ struct report {
 	const struct saturation *saturation;
 	const struct figure_options *options;
 	const struct verdict_finding *finding;
-	json_t *verdict;   /* from verdict_json */
-	json_t *run_info;  /* from run_info_json */
-	bool colour;       /* text: with escape sequences */
-	bool ascii;        /* text: without characters beyond ASCII where these draw */
-	bool reproducible; /* without what changes from run to run although it was not measured: dates */
-	bool curve;        /* csv: only the latency-throughput curve */
-	bool verbose;      /* text: also what is of interest only if something is amiss */
+	struct report_output *output; /* for formats that render in pieces; NULL: the buffer takes all */
+	json_t *verdict;              /* from verdict_json */
+	json_t *run_info;             /* from run_info_json */
+	bool colour;                  /* text: with escape sequences */
+	bool ascii;                   /* text: without characters beyond ASCII where these draw */
+	bool reproducible;            /* without what changes from run to run although it was not measured: dates */
+	bool curve;                   /* csv: only the latency-throughput curve */
+	bool verbose;                 /* text: also what is of interest only if something is amiss */
 };
 
 struct report_format {

@@ -111,14 +111,18 @@ static int32_t decoded_number(struct run_data *run, struct string_table *table, 
 	return found;
 }
 
-/* The number of the target of a request: from the list in the header of the records, or the only target. -1: not known;
- * -2: out of memory. */
-static int32_t target_number(struct run_data *run, const struct run_part *part, const struct result *result)
+const char *run_part_target(const struct run_part *part, int64_t target)
 {
 	json_t *list = json_object_get(part->records, "targets");
-	const char *url = json_string_value(!list                          ? json_object_get(part->records, "target")
-	                                    : result->target == IPF_ABSENT ? NULL
-	                                                                   : json_array_get(list, (size_t)result->target));
+	return json_string_value(!list                  ? json_object_get(part->records, "target")
+	                         : target == IPF_ABSENT ? NULL
+	                                                : json_array_get(list, (size_t)target));
+}
+
+/* The number of the target of a request. -1: not known; -2: out of memory. */
+static int32_t target_number(struct run_data *run, const struct run_part *part, const struct result *result)
+{
+	const char *url = run_part_target(part, result->target);
 	return url ? string_number(&run->groups[BY_TARGET], url) : -1;
 }
 

@@ -140,6 +140,9 @@ json_t *run_part_prometheus(const struct run_part *part);
 json_t *run_data_clocks(const struct run_data *run);
 /* An earlier part with requests from the same records, so that they count twice; NULL: there is none. */
 const struct run_part *run_data_find_duplicate(const struct run_data *run, int part);
+/* The URL that a request of the part was sent to: number `target` in the list of the header of the records, or the only
+ * one. NULL: not known. */
+const char *run_part_target(const struct run_part *part, int64_t target);
 /* The rows of a stage; *count is their number. After merge_parts. */
 const struct row *run_data_stage_rows(const struct run_data *run, int32_t stage, int64_t *count);
 /* The window of a stage over all shards, from the first begin to the last end. After merge_parts. */

@@ -1,9 +1,11 @@
 #include "clock.h"
 #include "stream/provenance.h"
 #include "cli/options.h"
+#include "stream/digest.h"
 #include "results/run_info.h"
 #include "version.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Removes what changes from run to run, at any depth. */
@@ -54,6 +56,13 @@ static double duration_s(const struct run_data *run)
 	return (double)(run->shards ? most : sum) / 1e9;
 }
 
+/* The same for a new value; NULL is fine. */
+static void give(json_t *to, const char *name, json_t *value)
+{
+	copy(to, name, value);
+	json_decref(value);
+}
+
 static json_t *schedule_text(const struct run_data *run)
 {
 	struct buffer text = {0};
@@ -96,6 +105,37 @@ static json_t *name_of(const struct run_data *run)
 	return json_is_string(name) ? name : NULL;
 }
 
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* The SHA-256 of the lines of the results, as in their trailer; of several results, that of their digests in increasing
+ * order, a line each. NULL: out of memory. */
+static json_t *digest_of(const struct run_data *run)
+{
+	const char **all = calloc((size_t)run->part_count, sizeof *all);
+	struct digest *sum = digest_new();
+	char hex[65] = "";
+	for (int i = 0; all && i < run->part_count; i++) {
+		const char *one = json_string_value(json_array_get(run->parts[i].digests, 0));
+		all[i] = one ? one : "";
+	}
+	if (all && run->part_count == 1) {
+		snprintf(hex, sizeof hex, "%s", all[0]);
+	} else if (all && sum) {
+		qsort(all, (size_t)run->part_count, sizeof *all, by_text);
+		for (int i = 0; i < run->part_count; i++) {
+			digest_update(sum, all[i], strlen(all[i]));
+			digest_update(sum, "\n", 1);
+		}
+		digest_hex(sum, hex);
+	}
+	digest_free(sum);
+	free(all);
+	return hex[0] ? json_string(hex) : NULL;
+}
+
 json_t *run_info_json(const struct run_data *run, bool reproducible)
 {
 	json_t *info = json_object(), *tools = json_object(), *headers = json_array(), *incomplete = json_array();
@@ -118,6 +158,7 @@ json_t *run_info_json(const struct run_data *run, bool reproducible)
 	copy(info, "stopped", json_object_get(run->parts[0].trailer, "stopped"));
 	copy(info, "not_stable", json_object_get(run->parts[0].trailer, "not_stable"));
 	json_object_set_new(info, "duration_s", json_real(duration_s(run)));
+	give(info, "digest", digest_of(run));
 	copy(info, "name", name_of(run));
 	copy(info, "target", json_object_get(records, "target"));
 	copy(info, "api", json_object_get(header, "api"));
@@ -125,22 +166,16 @@ json_t *run_info_json(const struct run_data *run, bool reproducible)
 	copy(info, "tokenizer", json_object_get(header, "tokenizer"));
 	copy(info, "itl", json_object_get(header, "itl"));
 	copy(info, "seed", json_object_get(schedule, "seed"));
-	json_t *stages = schedule_text(run), *shards = run->shard_set.of ? shard_set_json(&run->shard_set) : NULL;
-	copy(info, "schedule", stages);
-	copy(info, "shards", shards);
-	json_decref(shards);
+	give(info, "schedule", schedule_text(run));
+	give(info, "shards", run->shard_set.of ? shard_set_json(&run->shard_set) : NULL);
 	copy(info, "trace", json_object_get(header, "trace"));
 	copy(info, "stamps", json_object_get(records, "stamps"));
-	json_t *of_clients = clients(run), *found = reproducible ? NULL : calibration(records);
-	copy(info, "clients", of_clients);
-	copy(info, "calibration", found);
-	json_decref(of_clients);
-	json_decref(found);
+	give(info, "clients", clients(run));
+	give(info, "calibration", reproducible ? NULL : calibration(records));
 	if (!reproducible)
 		copy(info, "host", json_object_get(records, "host"));
 	json_object_set(info, "versions", tools);
 	json_object_set(info, "headers", headers);
-	json_decref(stages);
 	json_decref(incomplete);
 	json_decref(headers);
 	json_decref(tools);

@@ -153,6 +153,12 @@ int result_parse(struct jdoc *doc, struct slice line, struct result *result, str
 	return 0;
 }
 
+const struct field *result_fields(size_t *count)
+{
+	*count = FIELDS;
+	return fields;
+}
+
 bool result_hung_up(const struct result *result)
 {
 	return !result->ok && slice_is(result->error_kind, "\"hung-up\"");

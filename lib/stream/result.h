@@ -8,6 +8,7 @@
 #define IPF_RESULT_H
 
 #include "json/jdoc.h"
+#include "stream/fields.h"
 #include "stream/stream.h"
 
 struct result {
@@ -85,5 +86,7 @@ enum result_not_streamed result_not_streamed(const struct result *result);
 void result_init(struct result *result);
 /* Renders a row as a body line into `line`, which is cleared first. */
 void result_write(const struct result *result, struct buffer *line);
+/* The members of a row in their order, without those of "error". */
+const struct field *result_fields(size_t *count);
 
 #endif

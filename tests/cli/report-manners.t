@@ -30,7 +30,23 @@ misused 'got "x99:ttft=1s"' --slo x99:ttft=1s
 sed -n '/^\.Sh FORMATS/,/^\.Sh [^F]/s/^\.Ss //p' "$TESTS/../ipf-report/ipf-report.1" "$TESTS/../ipf-report/ipf-exports.5" |
 	sed 's/, /\n/g' | sort >documented
 same known documented "every output format has a section in ipf-report(1) or ipf-exports(5)"
-contains "$("$report" --help | tr -s ' \n' ' ')" "formats: text json csv " "and is in --help"
+contains "$("$report" --help | tr -s ' \n' ' ')" "formats: text json csv sql " "and is in --help"
+
+# ---- --meta ---------------------------------------------------------------------------------------------------------
+misused '--meta: expected KEY=VALUE' --meta commit
+misused 'got "1st=x"' --meta 1st=x
+misused 'got "a b=x"' --meta "a b=x"
+misused 'got "=x"' --meta =x
+misused 'the value is not UTF-8' --meta "$(printf 'key=\377')"
+misused 'at most 64 keys' $(seq -f '--meta=k%g=v' 65)
+noted=(--meta commit=5f3a9c1 --meta gpu=a --meta "gpu==H200, \e[31m" --meta empty=)
+run "$report" "${noted[@]}" "$data/one.results"
+contains "$(sed -n '/^  meta/,/^  [a-z]* *20/p' "$OUT")" 'commit=5f3a9c1, gpu==H200, \e[31m, empty=' "--meta: text has a line of notes"
+run "$report" -f json "${noted[@]}" "$data/one.results"
+is "$(jq -c .run.meta "$OUT")" '{"commit":"5f3a9c1","gpu":"=H200, \\e[31m","empty":""}' "JSON has them in order, of one key the last value"
+run "$report" -f csv "${noted[@]}" "$data/one.results"
+is "$(head -1 "$OUT" | tr -d '\r' | grep -o 'meta_.*')" "meta_commit,meta_gpu,meta_empty" "CSV has a column for each"
+is "$(tail -1 "$OUT" | tr -d '\r' | grep -o '5f3a9c1,.*')" "5f3a9c1,\"'=H200, \\e[31m\"," "no spreadsheet evaluates a value"
 
 # ---- verdict and --strict -------------------------------------------------------------------------------------------
 run "$report" --strict "$data/errors.results"

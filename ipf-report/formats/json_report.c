@@ -1,0 +1,265 @@
+#include "formats/json_report.h"
+
+#include "absent.h"
+#include "formats/json_figures.h"
+#include "formats/json_saturation.h"
+#include "formats/json_series.h"
+#include "formats/json_server.h"
+#include "formats/json_transport.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static json_t *summary_json(const struct metric_summary *d, const struct percentiles *list)
+{
+	json_t *json = json_object();
+	char name[24];
+	if (d->n == 0)
+		return json;
+	json_put_count(json, "n", d->n);
+	json_put(json, "mean", d->mean);
+	json_put(json, "std", d->std);
+	json_put(json, "min", d->min);
+	for (int i = 0; i < list->count; i++)
+		json_put(json, percentile_name(list->p[i], name), d->at[i]);
+	json_put(json, "max", d->max);
+	json_put(json, "n_eff", d->n_eff);
+	if (!isnan(d->low))
+		json_object_set_new(json, "ci95", json_pack("[o, o]", json_figure(d->low), json_figure(d->high)));
+	return json;
+}
+
+static json_t *requests_json(const struct figures *f)
+{
+	json_t *json = json_object(), *errors = json_object();
+	json_put_count(json, "scheduled", f->scheduled);
+	json_put_count(json, "started", f->started);
+	json_put_count(json, "ok", f->ok);
+	json_put_count(json, "failed", f->failed);
+	if (f->hung_up > 0)
+		json_put_count(json, "hung_up", f->hung_up);
+	json_put_count(json, "cut", f->cut);
+	for (int i = 0; i < VERDICT_KINDS; i++)
+		if (f->errors[i] > 0)
+			json_put_count(errors, verdict_kinds[i], f->errors[i]);
+	json_object_set_new(json, "errors", errors);
+	if (f->stale > 0)
+		json_put_count(json, "stale_resets", f->stale);
+	return json;
+}
+
+static json_t *tokens_json(const struct figures *f, const struct report *report)
+{
+	const struct percentiles *list = &report->options->percentiles;
+	json_t *json = json_object(), *residual = json_object(), *finish = json_object(), *counts = json_object();
+	int used = 0, most = 0;
+	json_put_object(json, "input", summary_json(&f->input, list));
+	json_put_object(json, "output", summary_json(&f->output, list));
+	json_put_object(json, "reasoning", summary_json(&f->reasoning, list));
+	for (int i = 0; i < SOURCES; i++) {
+		if (f->by_source[i] == 0)
+			continue;
+		used++;
+		most = f->by_source[i] > f->by_source[most] ? i : most;
+		json_put_count(counts, sources[i], f->by_source[i]);
+	}
+	if (used > 0)
+		json_object_set_new(json, "source", json_string(sources[most]));
+	json_put_object(json, "sources", used > 1 ? json_incref(counts) : json_object());
+	json_decref(counts);
+	json_put_object(json, "asked_input", summary_json(&f->asked_input, list));
+	json_put_object(json, "asked_output", summary_json(&f->asked_output, list));
+	for (int i = 0; i < RESIDUALS; i++) {
+		const struct token_difference *r = &f->residuals[i];
+		json_t *one = json_object();
+		if (r->n > 0) {
+			json_put_count(one, "n", r->n);
+			json_put(one, "mean", r->mean);
+			json_put(one, "min", r->min);
+			json_put(one, "max", r->max);
+			json_put(one, "share", r->share);
+		}
+		json_put_object(residual, r->name, one);
+	}
+	json_put_object(json, "residual", residual);
+	for (int i = 0; i < report->run->finishes.count; i++)
+		if (f->by_finish[i] > 0)
+			json_put_count(finish, report->run->finishes.list[i], f->by_finish[i]);
+	json_put_object(json, "finish_reasons", finish);
+	json_put(json, "cached_share", f->cached_share);
+	return json;
+}
+
+static json_t *latency_json(const struct figures *f, const struct percentiles *list)
+{
+	json_t *json = json_object();
+	char name[32];
+	for (enum metric m = 0; m < METRIC_LATENCIES; m++) {
+		snprintf(name, sizeof name, "%s_ms", metrics[m].name);
+		if (metrics[m].from_due) {
+			json_t *both = json_object();
+			json_put_object(both, "from_start", summary_json(&f->start[m], list));
+			json_put_object(both, "from_due", summary_json(&f->due[m], list));
+			json_put_object(json, name, both);
+		} else {
+			json_put_object(json, name, summary_json(&f->start[m], list));
+		}
+		if (m == METRIC_NTPOT)
+			json_put_object(json, "itl_ms", summary_json(&f->itl, list));
+	}
+	return json;
+}
+
+static json_t *goodput_json(const struct figures *f, const struct slo *slo)
+{
+	json_t *json = json_object(), *objectives = json_array();
+	if (f->judged > 0) {
+		json_put(json, "requests_per_s", f->goodput);
+		json_put(json, "share", f->good_share);
+		json_put_count(json, "good", f->good);
+		json_put_count(json, "of", f->judged);
+	}
+	if (f->left_out > 0)
+		json_put_count(json, "left_out", f->left_out);
+	if (f->unmeasured > 0)
+		json_put_count(json, "unmeasured", f->unmeasured);
+	for (int i = 0; i < slo->count; i++) {
+		const struct objective *objective = &slo->list[i];
+		const struct attainment *a = &f->objectives[i];
+		json_t *one = json_pack("{s:s}", "objective", objective->text);
+		json_put(one, "limit_ms", (double)objective->limit_ns / 1e6);
+		json_put(one, "share", a->share);
+		json_put(one, "value_ms", a->value_ms);
+		if (a->unmeasured > 0)
+			json_put_count(one, "unmeasured", a->unmeasured);
+		if (!isnan(a->value_ms))
+			json_object_set_new(one, "met", json_boolean(a->met));
+		json_array_append_new(objectives, one);
+	}
+	if (json_array_size(objectives) > 0)
+		json_object_set(json, "objectives", objectives);
+	json_decref(objectives);
+	return json;
+}
+
+static json_t *not_streamed_json(const struct figures *f)
+{
+	json_t *json = json_object();
+	for (int i = 0; i < RESULT_NOT_STREAMED_COUNT; i++)
+		if (f->not_streamed[i] > 0)
+			json_put_count(json, result_not_streamed_names[i], f->not_streamed[i]);
+	return json;
+}
+
+static json_t *figures_json(const struct figures *f, const struct report *report)
+{
+	const struct percentiles *list = &report->options->percentiles;
+	json_t *json = json_object(), *rate = json_object(), *throughput = json_object(), *flight = json_object();
+	json_object_set_new(json, "name", json_string(f->name));
+	if (f->kind)
+		json_object_set_new(json, "kind", json_string(f->kind));
+	json_object_set_new(json, "measured", json_boolean(f->measured));
+	json_put(json, "window_s", f->window_s);
+	json_object_set_new(json, "requests", requests_json(f));
+	json_put(rate, "offered", f->offered);
+	json_put(rate, "achieved", f->achieved);
+	json_put(rate, "completed", f->completed);
+	json_object_set_new(json, "rate", rate);
+	json_put_object(json, "lag_ms", summary_json(&f->start[METRIC_LAG], list));
+	json_put_object(json, "client_lag_ms", summary_json(&f->start[METRIC_CLIENT_LAG], list));
+	json_put_object(json, "slot_wait_ms", summary_json(&f->start[METRIC_SLOT_WAIT], list));
+	json_put(throughput, "requests_per_s", f->completed);
+	json_put(throughput, "input_tokens_per_s", f->input_per_s);
+	json_put(throughput, "output_tokens_per_s", f->output_per_s);
+	json_put(throughput, "total_tokens_per_s", f->total_per_s);
+	if (f->no_throughput)
+		json_object_set_new(throughput, "absent", json_string(f->no_throughput));
+	json_object_set_new(json, "throughput", throughput);
+	json_object_set_new(json, "tokens", tokens_json(f, report));
+	json_object_set_new(json, "latency", latency_json(f, list));
+	if (f->events > 0)
+		json_object_set_new(json, "events",
+		                    json_pack("{s:I, s:I, s:o, s:I, s:I}", "content", (json_int_t)f->events, "coalesced",
+		                              (json_int_t)f->coalesced, "coalesced_share",
+		                              json_figure((double)f->coalesced / (double)f->events), "stalls",
+		                              (json_int_t)f->stalls, "stalled_requests", (json_int_t)f->stalled));
+	json_put_object(json, "not_streamed", not_streamed_json(f));
+	if (f->went_on > 0)
+		json_object_set_new(
+			json, "after_end",
+			json_pack("{s:I, s:I}", "responses", (json_int_t)f->went_on, "events", (json_int_t)f->after_end));
+	if (f->deadlines > 0)
+		json_object_set_new(json, "fluidity",
+		                    json_pack("{s:I, s:I, s:o}", "deadlines", (json_int_t)f->deadlines, "met",
+		                              (json_int_t)f->deadlines_met, "share",
+		                              json_figure((double)f->deadlines_met / (double)f->deadlines)));
+	json_put(flight, "mean", f->in_flight_mean);
+	json_put(flight, "max", f->in_flight_max);
+	json_put(flight, "little", f->little);
+	json_object_set_new(json, "in_flight", flight);
+	json_put_object(json, "goodput", goodput_json(f, report->run->slo));
+	for (enum grouping by = 0; by < GROUPINGS; by++) {
+		if (!f->groups[by])
+			continue;
+		json_t *groups = json_object();
+		char name[16];
+		for (int i = 0; i < report->run->groups[by].count; i++)
+			if (figures_requests(&f->groups[by][i]) > 0)
+				json_object_set_new(groups, f->groups[by][i].name, figures_json(&f->groups[by][i], report));
+		snprintf(name, sizeof name, "by_%s", groupings[by]);
+		json_object_set_new(json, name, groups);
+	}
+	return json;
+}
+
+/* Why requests failed, the most frequent reason first. */
+static json_t *failures_json(const struct failure_tally *t)
+{
+	json_t *list = json_array();
+	for (int i = 0; i < t->count; i++) {
+		const struct failure *f = &t->list[i];
+		json_t *one = json_pack("{s:s}", "kind", f->kind);
+		if (f->status != IPF_ABSENT)
+			json_put_count(one, "status", f->status);
+		json_put_count(one, "count", f->count);
+		if (f->text[0])
+			json_object_set_new(one, "text", json_string(f->text));
+		if (failure_hint(f))
+			json_object_set_new(one, "hint", json_string(failure_hint(f)));
+		json_array_append_new(list, one);
+	}
+	return list;
+}
+
+json_t *report_json(const struct report *report)
+{
+	json_t *stages = json_array(), *json = json_object();
+	for (size_t i = 0; i < report->figures->count; i++)
+		json_array_append_new(stages, figures_json(&report->figures->stages[i], report));
+	json_object_set_new(json, "ipf", json_string("report"));
+	json_object_set_new(json, "version", json_integer(1));
+	json_object_set(json, "verdict", report->verdict);
+	json_object_set(json, "run", report->run_info);
+	json_object_set_new(json, "stages", stages);
+	if (json_array_size(report->run->steady) > 0)
+		json_object_set(json, "steady", report->run->steady);
+	if (report->run->failures.count)
+		json_object_set_new(json, "errors", failures_json(&report->run->failures));
+	json_object_set_new(json, "total", figures_json(&report->figures->total, report));
+	json_t *clocks = run_data_clocks(report->run);
+	if (clocks)
+		json_object_set(json, "clocks", clocks);
+	json_decref(clocks);
+	json_t *transport = json_transport(report->run);
+	if (json_array_size(transport) > 0)
+		json_object_set(json, "transport", transport);
+	json_decref(transport);
+	json_put_object(json, "saturation", json_saturation(report));
+	json_put_object(json, "series", json_series(report));
+	json_put_object(json, "server", json_server(report));
+	json_t *accelerators = json_accelerators(report);
+	if (json_array_size(accelerators) > 0)
+		json_object_set(json, "accelerators", accelerators);
+	json_decref(accelerators);
+	return json;
+}

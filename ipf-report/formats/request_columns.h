@@ -1,0 +1,55 @@
+/* What a line for each request shows, the same in every format that has one: the members of the row in ipf-results(5)
+ * that have one value, with the names that stage, target and error go by.
+ *
+ *     struct request_columns columns;
+ *     struct request_cells cells = {0};
+ *     request_columns_init(&columns);
+ *     for each row of run->rows:
+ *         struct request request = {.row = row};
+ *         if (row_lines_read(run->lines, row->line, &request.result))
+ *             for each columns.list[i]: struct request_value v = request_cell(&cells, run, &request, &columns.list[i]);
+ *     request_cells_release(&cells);
+ */
+#ifndef REPORT_REQUEST_COLUMNS_H
+#define REPORT_REQUEST_COLUMNS_H
+
+#include "results/run_data.h"
+
+enum request_type { REQUEST_ABSENT, REQUEST_INTEGER, REQUEST_BOOLEAN, REQUEST_TEXT };
+
+struct request_column {
+	const char *name;
+	enum request_type type;
+	const struct field *field; /* of the row; NULL: computed by `own` */
+	unsigned own;
+};
+
+struct request_columns {
+	struct request_column list[FIELDS_MAX + 16];
+	size_t count;
+};
+
+struct request {
+	const struct row *row;
+	struct result result;
+};
+
+struct request_value {
+	enum request_type type; /* that of the column, or REQUEST_ABSENT */
+	int64_t integer;
+	bool boolean;
+	struct slice text; /* as it was, with whatever characters; valid until the next cell */
+};
+
+struct request_cells {
+	struct jdoc doc;
+	struct buffer text;
+};
+
+void request_columns_init(struct request_columns *columns);
+/* Times of shards count from the start of the first one, as those of the windows do. */
+struct request_value request_cell(struct request_cells *cells, const struct run_data *run,
+                                  const struct request *request, const struct request_column *column);
+void request_cells_release(struct request_cells *cells);
+
+#endif
