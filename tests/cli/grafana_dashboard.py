@@ -1,12 +1,13 @@
-"""Checks a Grafana dashboard, by itself and against a Prometheus that has a run.
+"""Checks a Grafana dashboard, by itself and against a Prometheus that has a run, or a PostgreSQL that has several.
 
     grafana_dashboard.py layout DASHBOARD               # ids, places, what each panel must have
     grafana_dashboard.py queries DASHBOARD              # the number of panels' queries
     grafana_dashboard.py data DASHBOARD URL [QUERY…]    # queries give data of each job, but these: "TITLE, REFID"
+    grafana_dashboard.py sql DASHBOARD [QUERY…]         # psql's database gives rows, over time of at least two runs
 
 Prints a line for each thing that is wrong, and nothing else; ends with 1 if there is any.
 """
-import json, math, re, sys, time, urllib.error, urllib.parse, urllib.request
+import csv, json, math, re, subprocess, sys, time, urllib.error, urllib.parse, urllib.request
 
 WINDOW, RANGE, STEP = "10s", "5m", 0.1  # the scraped run may last less than a second
 
@@ -46,14 +47,30 @@ def layout(dashboard):
         refs = [t["refId"] for t in p["targets"]]
         if len(set(refs)) < len(refs):
             yield f"{title}: two queries of the same refId"
+        chosen = "${%s}" % next(v["name"] for v in dashboard["templating"]["list"] if v["type"] == "datasource")
         for t in p["targets"]:
-            if p["datasource"].get("uid") != "${DS_PROMETHEUS}" or t["datasource"].get("uid") != "${DS_PROMETHEUS}":
+            if p["datasource"].get("uid") != chosen or t["datasource"].get("uid") != chosen:
                 yield f"{title}: not the data source that was chosen"
+            if "rawSql" in t:
+                yield from sql_target(title, t, names)
+                continue
             used = set(re.findall(r"\$(?!__)(\w+)", t["expr"]))
             yield from (f"{title}: ${name} is no variable" for name in sorted(used - names))
             if not {"job", "run"} <= used:
                 yield f"{title}: does not choose job and run"
             yield from legend(p, t)
+
+
+def sql_target(title, target, names):
+    """Variables are quoted, and choose either one run or those of a time, models and a tag."""
+    sql = target["rawSql"]
+    used = set(re.findall(r"\$\{(\w+):sqlstring\}", sql))
+    yield from (f"{title}: {name} is no variable, or not quoted" for name in re.findall(r"\$\{?(?!__)(\w+)(?!\w*:sqlstring)", sql))
+    yield from (f"{title}: {name} is no variable" for name in sorted(used - names))
+    if used != {"run"} and not ({"model", "tag", "value"} <= used and "$__timeFilter(r.started)" in sql):
+        yield f"{title}: does not choose a run, or time, model and tag"
+    if target["format"] == "time_series" and not re.search(r"\bAS time\b", sql):
+        yield f"{title}: no column time"
 
 
 def legend(panel, target):
@@ -118,13 +135,64 @@ def data(dashboard, url, may_be_empty):
                 yield f"{query}: {e}: {expr}"
 
 
+def psql(sql):
+    """Rows as dictionaries; an empty cell is NULL."""
+    p = subprocess.run(["psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", "--csv", "-c", sql], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=30, check=False)
+    if p.returncode:
+        raise ValueError(p.stderr.strip())
+    return list(csv.DictReader(p.stdout.splitlines()))
+
+
+def sql_substituted(sql, values):
+    """As Grafana does it, with these values of the variables."""
+    sql = re.sub(r"\$__timeFilter\(([^)]*)\)", r"\1 BETWEEN '2020-01-01T00:00:00Z' AND '2038-01-01T00:00:00Z'", sql)
+    quoted = lambda m: ",".join("'" + v.replace("'", "''") + "'" for v in values[m[1]])
+    return re.sub(r"\$\{(\w+):sqlstring\}", quoted, sql)
+
+
+def sql_data(dashboard, may_be_empty):
+    values = {}
+    for v in dashboard["templating"]["list"]:
+        if v["type"] == "query":
+            rows = psql(sql_substituted(v["query"], values))
+            found = [row.get("__value", next(iter(row.values()))) for row in rows]
+            values[v["name"]] = found if v["multi"] else found[-1:]
+            if not found:
+                yield f'variable {v["name"]}: no value'
+    for p in panels_of(dashboard):
+        for t in p["targets"]:
+            query = f'{p["title"]}, {t["refId"]}'
+            try:
+                rows = psql(sql_substituted(t["rawSql"], values))
+                yield from (f"{query}: {what}" for what in sql_rows(rows, t) if query not in may_be_empty)
+            except ValueError as e:
+                yield f"{query}: {e}"
+
+
+def sql_rows(rows, target):
+    if not rows:
+        yield "no rows"
+        return
+    if target["format"] == "time_series":
+        figures = [name for name in rows[0] if name not in ("time", "metric")]
+        filled = [row for row in rows if row["time"] and any(row[name] for name in figures)]
+        if len({row["time"] for row in filled}) < 2:
+            yield "fewer than two points in time"
+        if any(math.isnan(float(row[name])) for row in filled for name in figures if row[name]):
+            yield "not a number"
+    else:
+        # NULLs alone would be a name that does not exist.
+        yield from (f"no value of {name}" for name in rows[0] if not any(row[name] for row in rows))
+
+
 def main():
     with open(sys.argv[2]) as f:
         dashboard = json.load(f)
     if sys.argv[1] == "queries":
         print(sum(len(p["targets"]) for p in panels_of(dashboard)))
         return
-    wrong = list(layout(dashboard) if sys.argv[1] == "layout" else data(dashboard, sys.argv[3], sys.argv[4:]))
+    check = {"layout": lambda: layout(dashboard), "data": lambda: data(dashboard, sys.argv[3], sys.argv[4:]), "sql": lambda: sql_data(dashboard, sys.argv[3:])}
+    wrong = list(check[sys.argv[1]]())
     print("\n".join(wrong), end="\n" if wrong else "")
     sys.exit(bool(wrong))
 
