@@ -167,7 +167,8 @@ static void say_absent(const struct plot_kind *kind, const char *why, void *to)
 /* Without gnuplot there are data and scripts, which can be drawn elsewhere. */
 static int write_plots(const struct report *report, const struct report_options *options, struct ipf_error *err)
 {
-	const struct plot_input input = {report->run, report->figures, report->servers, report->options};
+	const struct plot_input input = {report->run, report->figures, report->servers, report->saturation,
+	                                 report->options};
 	struct plot_files done = {.absent = options->common.verbose ? say_absent : NULL, .to = stderr};
 	if (!options->plots)
 		return 0;

@@ -63,7 +63,7 @@ static void add_line(struct cdf *cdf, const struct distribution *d, const char *
 	double grid[GRID_MOST];
 	int64_t n = size_of(d);
 	int count = percentile_grid(n, grid);
-	if (count == 0)
+	if (count == 0 || !isfinite(quantile_ms(d, 0)))
 		return;
 	plot_block(cdf->p, "value_ms\tshare");
 	for (int i = 0; i < count; i++) {
@@ -79,7 +79,7 @@ static void add_line(struct cdf *cdf, const struct distribution *d, const char *
 	plot_block(cdf->p, "value_ms\tshare\tpercentile");
 	for (int i = 0; i < MARKED; i++)
 		plot_row(cdf->p, (double[]){quantile_ms(d, marked[i]), marked[i] / 100, marked[i]}, 3);
-	if (n > 0 && isfinite(quantile_ms(d, 50)))
+	if (isfinite(quantile_ms(d, 50)))
 		plot_say(cdf->p, "%s: p50 %.4g ms, p99 %.4g ms, of %lld.", shown(name).text, quantile_ms(d, 50),
 		         quantile_ms(d, 99), (long long)n);
 	cdf->names[cdf->lines++] = name;
@@ -88,7 +88,7 @@ static void add_line(struct cdf *cdf, const struct distribution *d, const char *
 static void legend(const struct cdf *cdf)
 {
 	struct plot_legend_entry entries[LINES_MOST];
-	char names[LINES_MOST][64], lines[LINES_MOST][8];
+	char names[LINES_MOST][64], lines[LINES_MOST][16];
 	for (int i = 0; i < cdf->lines; i++) {
 		plot_shorten(names[i], sizeof names[i], cdf->names[i], cdf->lines > 2 ? 14 : 24);
 		snprintf(lines[i], sizeof lines[i], "lt %d", i + 1);
@@ -105,8 +105,7 @@ static void draw(struct cdf *cdf, const char *axis_name, const char *share_of)
 	plot_axis_ms(p, "x", axis_name, fmax(cdf->low, cdf->high * 1e-6), cdf->high);
 	snprintf(label, sizeof label, "share of %s", share_of);
 	plot_axis_label(p, "y", label);
-	plot_command(p, "set yrange [0:1]\nset ytics ('0' 0, '25 %%%%' 0.25, '50 %%%%' 0.5, '75 %%%%' 0.75, '90 %%%%' 0.9, "
-	                "'100 %%%%' 1)");
+	plot_axis_shares(p, "y");
 	legend(cdf);
 	plot_part(p, "plot ");
 	for (int i = 0; i < cdf->lines; i++)

@@ -6,6 +6,7 @@
 #ifndef REPORT_PLOT_KIND_H
 #define REPORT_PLOT_KIND_H
 
+#include "analysis/saturation.h"
 #include "figures/figures.h"
 #include "figures/server_figures.h"
 #include "plots/plot.h"
@@ -15,6 +16,7 @@ struct plot_input {
 	const struct run_data *run;
 	const struct run_figures *figures;
 	const struct server_figures *servers;
+	const struct saturation *saturation;
 	const struct figure_options *options;
 };
 
@@ -28,6 +30,12 @@ int make_cdf_plot(const struct plot_kind *kind, const struct plot_input *input, 
 int make_gap_cdf_plot(const struct plot_kind *kind, const struct plot_input *input, struct plot *p);
 int make_rate_latency_plot(const struct plot_kind *kind, const struct plot_input *input, struct plot *p);
 int make_rate_throughput_plot(const struct plot_kind *kind, const struct plot_input *input, struct plot *p);
+int make_pareto_plot(const struct plot_kind *kind, const struct plot_input *input, struct plot *p);
+int make_heat_plot(const struct plot_kind *kind, const struct plot_input *input, struct plot *p);
+int make_input_plot(const struct plot_kind *kind, const struct plot_input *input, struct plot *p);
+int make_lane_plot(const struct plot_kind *kind, const struct plot_input *input, struct plot *p);
+int make_arrivals_plot(const struct plot_kind *kind, const struct plot_input *input, struct plot *p);
+int make_gaps_plot(const struct plot_kind *kind, const struct plot_input *input, struct plot *p);
 int make_time_line_plot(const struct plot_kind *kind, const struct plot_input *input, struct plot *p);
 
 #endif

@@ -208,6 +208,14 @@ struct plot_axis plot_axis_run(struct plot *p, double low_s, double high_s, bool
 	return range;
 }
 
+void plot_axis_shares(struct plot *p, const char *axis)
+{
+	plot_command(p,
+	             "set %srange [0:1]\nset %stics ('0' 0, '25 %%%%' 0.25, '50 %%%%' 0.5, '75 %%%%' 0.75, '90 %%%%' 0.9, "
+	             "'100 %%%%' 1)",
+	             axis, axis);
+}
+
 struct plot_axis plot_axis_panel(struct plot *p, double high)
 {
 	struct plot_axis range = {0, plot_round_up(high, true), false};
@@ -271,28 +279,43 @@ void plot_end_labels(struct plot *p, const struct plot_axis *y, struct plot_end_
 
 /* ---- legends ---- */
 
-/* in pixels: a sample, the space behind it, a character of the mean width, the space to the next entry, a row */
-enum { SAMPLE = 40, SAMPLE_GAP = 8, CHARACTER = 9, ENTRY_GAP = 18, ROW = 24 };
+/* in pixels: a sample, the height of a box, the space behind it, a character of the mean width, the space to the next
+ * entry, a row */
+enum { SAMPLE = 40, BOX = 14, SAMPLE_GAP = 8, CHARACTER = 9, ENTRY_GAP = 18, ROW = 24 };
+
+static int sample_width(const struct plot_legend_entry *entry)
+{
+	return entry->line ? SAMPLE + SAMPLE_GAP : 0;
+}
 
 static int entry_width(const struct plot_legend_entry *entry)
 {
 	int characters = 0;
 	for (const char *at = entry->name; *at; at++)
 		characters += (*at & 0xc0) != 0x80;
-	return SAMPLE + SAMPLE_GAP + characters * CHARACTER;
+	return sample_width(entry) + characters * CHARACTER;
+}
+
+static void draw_sample(struct plot *p, const struct plot_legend_entry *entry, int number, double x, double y)
+{
+	double left = x / p->width, right = (x + SAMPLE) / p->width, half = BOX / 2.0 / p->height;
+	if (strncmp(entry->line, "fc", 2) == 0)
+		plot_command(p, "set object %d rectangle from screen %.5f,%.5f to screen %.5f,%.5f %s fs solid noborder",
+		             number, left, y - half, right, y + half, entry->line);
+	else
+		plot_command(p, "set arrow %d from screen %.5f,%.5f to screen %.5f,%.5f nohead %s", number, left, y, right, y,
+		             entry->line);
+	if (entry->point)
+		plot_command(p, "set label %d '' at screen %.5f,%.5f point %s", number + 1, (left + right) / 2, y, entry->line);
 }
 
 static void draw_entry(struct plot *p, const struct plot_legend_entry *entry, int number, double x, double y)
 {
-	double width = p->width;
-	plot_command(p, "set arrow %d from screen %.5f,%.5f to screen %.5f,%.5f nohead %s", number, x / width, y,
-	             (x + SAMPLE) / width, y, entry->line);
-	if (entry->point)
-		plot_command(p, "set label %d '' at screen %.5f,%.5f point %s", number + 1, (x + SAMPLE / 2.0) / width, y,
-		             entry->line);
+	if (entry->line)
+		draw_sample(p, entry, number, x, y);
 	plot_part(p, "set label %d ", number);
 	plot_quoted(p, entry->name);
-	plot_command(p, " at screen %.5f,%.5f left", (x + SAMPLE + SAMPLE_GAP) / width, y);
+	plot_command(p, " at screen %.5f,%.5f left", (x + sample_width(entry)) / p->width, y);
 }
 
 void plot_legend(struct plot *p, const struct plot_legend_entry *entries, int count)

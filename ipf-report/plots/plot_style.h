@@ -52,6 +52,8 @@ struct plot_axis plot_axis_run(struct plot *p, double low_s, double high_s, bool
 /* The y axis of a small panel, without a label: three marks at most, for values from 0 to `high`, and for times. */
 struct plot_axis plot_axis_panel(struct plot *p, double high);
 struct plot_axis plot_axis_panel_ms(struct plot *p, double low, double high);
+/* The axis of a cumulative distribution: from 0 to 100 %. */
+void plot_axis_shares(struct plot *p, const char *axis);
 /* The label alone, of an axis that the caller sets. */
 void plot_axis_label(struct plot *p, const char *axis, const char *label);
 /* Where a value is between the ends of the axis, from 0 to 1. */
@@ -73,8 +75,9 @@ void plot_end_labels(struct plot *p, const struct plot_axis *y, struct plot_end_
  * gnuplot's own is not used, since it takes the widths of texts for larger than they are. */
 struct plot_legend_entry {
 	const char *name;
-	const char *line; /* how it is drawn, as in "lt 1"; it has a point in the middle if `point` */
-	bool point;
+	const char
+		*line;  /* how it is drawn, as in "lt 1"; a colour, as in "fc rgb 'red'", for a filled box; NULL: words only */
+	bool point; /* a line with a point in its middle */
 };
 /* Above the plot area, which begins below it. */
 void plot_legend(struct plot *p, const struct plot_legend_entry *entries, int count);

@@ -13,6 +13,15 @@ const struct plot_kind plot_kinds[] = {
 	{.name = "cdf-itl", .make = make_gap_cdf_plot},
 	{.name = "cdf-e2e", .make = make_cdf_plot, .metric = METRIC_E2E},
 	{.name = "cdf-lag", .make = make_cdf_plot, .metric = METRIC_LAG},
+	{.name = "pareto", .make = make_pareto_plot},
+	{.name = "pareto-gpu", .make = make_pareto_plot},
+	{.name = "heat-ttft", .make = make_heat_plot, .metric = METRIC_TTFT},
+	{.name = "heat-itl", .make = make_heat_plot, .metric = METRIC_ITL_MEAN},
+	{.name = "heat-e2e", .make = make_heat_plot, .metric = METRIC_E2E},
+	{.name = "ttft-input", .make = make_input_plot},
+	{.name = "lanes", .make = make_lane_plot},
+	{.name = "arrivals", .make = make_arrivals_plot},
+	{.name = "arrival-gaps", .make = make_gaps_plot},
 	{0},
 };
 

@@ -78,6 +78,25 @@ static const struct metric_summary *summary_of(const struct figures *f, enum met
 static const double shown_percentiles[] = {50, 90, 99};
 enum { SHOWN = 3 };
 
+/* Where the server is saturated, on an axis of offered rates: its interval as a band, the capacity as a line. */
+static void mark_knee(struct plot *p, const struct load_axis *axis, const struct plot_input *input)
+{
+	const struct saturation *s = input->saturation;
+	if (axis->in_flight || !s || s->status != SATURATION_REACHED)
+		return;
+	plot_command(p,
+	             "set object 1 rectangle from first %.9g, graph 0 to first %.9g, graph 1 behind fc rgb '#%06x' "
+	             "fs solid noborder",
+	             s->low, s->high, (unsigned)plot_colours[PLOT_GRID].light);
+	plot_command(p, "set arrow 1 from first %.9g, graph 0 to first %.9g, graph 1 nohead lt -1 lw 1.5 dt (6,4)",
+	             s->knee.rate, s->knee.rate);
+	bool left = s->knee.rate > axis->high / 2;
+	plot_command(p, "set label 3 'capacity %.3g/s' at first %.9g, graph 0.06 %s offset %s,0 front", s->knee.rate,
+	             left ? s->low : s->high, left ? "right" : "left", left ? "-0.6" : "0.6");
+	plot_say(p, "The server's capacity is %.4g requests per second, with a 95 %% interval from %.4g to %.4g.",
+	         s->knee.rate, s->low, s->high);
+}
+
 static void draw_latency(struct plot *p, const struct load_axis *axis, const char *name, double low, double high,
                          const double last[SHOWN])
 {
@@ -124,6 +143,7 @@ int make_rate_latency_plot(const struct plot_kind *kind, const struct plot_input
 		plot_say(p, "Percentiles 50, 90 and 99 of the %s of each stage, from %.4g to %.4g %s.", name, axis.low,
 		         axis.high, load_label(&axis));
 		plot_say(p, "At the highest load, p50 is %.4g ms and p99 is %.4g ms.", last[0], last[2]);
+		mark_knee(p, &axis, input);
 		draw_latency(p, &axis, name, low, high, last);
 	}
 	free(axis.points);
@@ -167,6 +187,7 @@ int make_rate_throughput_plot(const struct plot_kind *kind, const struct plot_in
 	if (made > 0) {
 		plot_say(p, "Completed requests per second of each stage%s, from %.4g to %.4g %s; at most %.4g.",
 		         good ? ", and those that met all objectives" : "", axis.low, axis.high, load_label(&axis), high);
+		mark_knee(p, &axis, input);
 		draw_throughput(p, &axis, axis.in_flight ? high : fmax(high, axis.high), good);
 	}
 	free(axis.points);

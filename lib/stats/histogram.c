@@ -225,6 +225,18 @@ static void write_sum(unsigned __int128 sum, struct buffer *out)
 	buffer_append(out, digits + i, sizeof digits - i);
 }
 
+bool histogram_next(const struct histogram *h, int *next, struct histogram_bucket *bucket)
+{
+	int at = *next > h->first ? *next : h->first;
+	while (at - h->first < h->range && h->counts[at - h->first] == 0)
+		at++;
+	if (at - h->first >= h->range)
+		return false;
+	*bucket = (struct histogram_bucket){lowest_of(h, at), highest_of(h, at), count_at(h, at)};
+	*next = at + 1;
+	return true;
+}
+
 void histogram_write(const struct histogram *h, struct buffer *out)
 {
 	struct buffer sum = {0};

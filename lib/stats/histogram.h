@@ -42,6 +42,12 @@ double histogram_mean(const struct histogram *h);
 double histogram_std(const struct histogram *h);                  /* population standard deviation, from the buckets */
 double histogram_percentile(const struct histogram *h, double p); /* p in 0 … 100; interpolated as in samples.h */
 
+/* The buckets that are not empty, in order: begin with *next = 0. false: there is none any more. */
+struct histogram_bucket {
+	int64_t low, high, count; /* values from low to high */
+};
+bool histogram_next(const struct histogram *h, int *next, struct histogram_bucket *bucket);
+
 /* Appends {"count":…,"min":…,"max":…,"sum":…,"buckets":[[index,count],…]}, see ipf-results(5). */
 void histogram_write(const struct histogram *h, struct buffer *out);
 /* Reads that and adds it to `h`, which says whether it is fine or coarse. -1: IPF_INPUT for a histogram that

@@ -56,7 +56,7 @@ status_is 0 "plots are drawn beside the report"
 "$report" results >plain
 same "$OUT" plain "which is the same as without them"
 stderr_is "" "without a word"
-all="cdf-e2e cdf-itl cdf-lag cdf-ttft rate-e2e rate-throughput rate-tpot rate-ttft timeline"
+all="arrival-gaps arrivals cdf-e2e cdf-itl cdf-lag cdf-ttft heat-e2e heat-itl heat-ttft lanes pareto-gpu pareto rate-e2e rate-throughput rate-tpot rate-ttft timeline ttft-input"
 is "$(cd plots && echo *.svg)" "$(for name in $all; do echo "$name.svg"; done | tr '\n' ' ' | sed 's/ $//')" "each plot is a picture"
 is "$(cd plots && echo *.gp *.tsv)" "$(for e in gp tsv; do for name in $all; do echo "$name.$e"; done; done | tr '\n' ' ' | sed 's/ $//')" "with its script and its data"
 is "$(python3 check.py plots)" "" "every picture is XML of its own, with a title and a description, and with its own ids"
@@ -79,13 +79,25 @@ is "$(rows plots/timeline.tsv | cut -f 1,3,4,5,9,10)" "$(jq_rows '.series as $s 
 is "$(head -1 plots/timeline.tsv | cut -c 1-19 | tr '\t' ' ')" "# t_s scheduled_per" "columns have names"
 between "$(rows plots/timeline.tsv | awk -F '\t' '$15 != "NaN" && $18 != "NaN"' | wc -l)" 3 1000 "with the servers and the accelerators"
 
+ended=$(jq '[.series.windows[].ok] | add' report.json)
+for name in ttft e2e; do
+	is "$(rows plots/heat-$name.tsv | awk '{ n += $5 } END { print n }')" "$ended" "the map of $name has each successful request"
+done
+is "$(rows plots/heat-itl.tsv | awk '{ n += $5 } END { print n }')" "$(jq '[.series.windows[].itl_ms.n // 0] | add' report.json)" "that of gaps each gap"
+is "$(awk 'NF == 2 && $1 != "#"' plots/ttft-input.tsv | wc -l)" "$(jq .total.requests.ok report.json)" "TTFT against length has the requests of measured stages"
+is "$(rows plots/arrivals.tsv | awk '{ n += $2 } END { print n }')" "$(jq '[.series.windows[].scheduled] | add' report.json)" "every arrival is shown"
+is "$(rows plots/lanes.tsv | wc -l)" 60 "lanes are at most 60"
+system=$(jq -r '.stages[1:][].throughput.output_tokens_per_s' report.json | sort -n | tr '\n' ' ')
+is "$(awk 'NF == 3 && !/#/ { print $2 }' plots/pareto.tsv | sort -nu | tr '\n' ' ')" "$system" "the front has tokens per second of all"
+is "$(awk 'NF == 3 && !/#/ { print $2 * 2 }' CONVFMT=%.9g OFMT=%.9g plots/pareto-gpu.tsv | sort -nu | wc -l)" 2 "and of each accelerator"
+
 # ---- the folder -----------------------------------------------------------------------------------------------------
 cp -r plots moved
 for name in $all; do (cd moved && rm "$name.svg" && LC_ALL=C.UTF-8 gnuplot "$name.gp") 2>>redraw.err; done
 is "$(cat redraw.err)" "" "every script can be run by hand"
 python3 check.py plots geometry >drawn
 python3 check.py moved geometry >drawn-again
-is "$(grep -c "L[0-9]" drawn)" 9 "each has lines"
+is "$(grep -c "L[0-9]" drawn)" 18 "each has lines"
 same drawn drawn-again "and draws the same lines and texts"
 run "$report" --plots plots --plot-format png results
 is "$status $(head -c 4 plots/timeline.png | tail -c 3) $(ls plots/*.svg 2>/dev/null)" "0 PNG " "as PNG, instead of SVG"
@@ -96,6 +108,11 @@ is "$(ls plots | grep -c 'cdf-ttft\|rate-')" 0 "what a run has no data for is no
 matches "$(cat "$ERR")" '^ipf-report: no plot cdf-ttft: no successful request was streamed$' "and -v says why"
 run "$report" --plots empty "$data/empty.results"
 is "$(ls empty) $(cat "$ERR")" " ipf-report: no plots: the run has no data for any (-v says why)" "a run without requests has no plots"
+
+run "$report" -q --errors-as-inf --plots inf "$data/mixed.results"
+is "$status $(cat "$ERR")" "0 " "failures that are infinite end a distribution below 100 %"
+is "$(python3 check.py inf)" "" "and are not drawn"
+is "$(grep -ic inf inf/*.tsv | grep -v ':0$')" "" "nor written"
 
 # ---- hostile names --------------------------------------------------------------------------------------------------
 hostile="it's \`touch\${IFS}here\`@c_^{}\"<b>&\$(touch there)"

@@ -327,9 +327,31 @@ static void coarse(void **state)
 	histogram_free(again);
 }
 
+static void buckets_in_order(void **state)
+{
+	struct histogram *h = histogram_new_coarse();
+	struct histogram_bucket bucket = {0};
+	int next = 0;
+	(void)state;
+	assert_false(histogram_next(h, &next, &bucket));
+	histogram_add(h, 5, 2);
+	histogram_add(h, 130, 3); /* buckets of 2 from 128 on */
+	histogram_add(h, 131, 1);
+	histogram_add(h, 7, 1);
+	const struct histogram_bucket expected[] = {{5, 5, 2}, {7, 7, 1}, {130, 131, 4}};
+	for (int i = 0; i < 3; i++) {
+		assert_true(histogram_next(h, &next, &bucket));
+		assert_memory_equal(&bucket, &expected[i], sizeof bucket);
+	}
+	assert_false(histogram_next(h, &next, &bucket));
+	assert_false(histogram_next(h, &next, &bucket));
+	histogram_free(h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(buckets_in_order),
 		cmocka_unit_test(empty),
 		cmocka_unit_test(small_values_are_exact),
 		cmocka_unit_test(one_value),
