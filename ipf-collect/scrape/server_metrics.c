@@ -81,7 +81,8 @@ const struct server_metric server_metrics[] = {
 	{"vllm", NAME("vllm:request_prompt_tokens"), COMMON_REQUEST_INPUT_TOKENS, 1, NULL, NULL, 0, PART_ALL},
 	{"vllm", NAME("vllm:request_generation_tokens"), COMMON_REQUEST_OUTPUT_TOKENS, 1, NULL, NULL, 0, PART_ALL},
 
-	/* SGLang 0.5, python/sglang/srt/metrics/collector.py; the label cache_source since 0.5.6 */
+	/* SGLang 0.5, python/sglang/srt/metrics/collector.py, in 2026 srt/observability/metrics_collector.py; the label
+	 * cache_source since 0.5.6, time_per_output_token_seconds until 0.4 */
 	{"sglang", NAME("sglang:num_running_reqs"), COMMON_RUNNING, 1, NULL, NULL, 0, PART_ALL},
 	{"sglang", NAME("sglang:num_queue_reqs"), COMMON_WAITING, 1, NULL, NULL, 0, PART_ALL},
 	{"sglang", NAME("sglang:token_usage"), COMMON_KV_CACHE_USAGE, 1, NULL, NULL, 0, PART_ALL},
@@ -96,6 +97,7 @@ const struct server_metric server_metrics[] = {
 	{"sglang", NAME("sglang:cached_tokens_total"), COMMON_CACHE_HIT_TOKENS_DEVICE, 1, "cache_source", "device", 0, PART_ALL},
 	{"sglang", NAME("sglang:cached_tokens_total"), COMMON_CACHE_HIT_TOKENS_HOST, 1, "cache_source", "host", 0, PART_ALL},
 	{"sglang", NAME("sglang:cached_tokens_total"), COMMON_CACHE_HIT_TOKENS_DISK, 1, "cache_source", "storage_*", 0, PART_ALL},
+	{"sglang", NAME("sglang:spec_verify_calls_total"), COMMON_SPEC_DRAFTS, 1, NULL, NULL, 0, PART_ALL},
 	{"sglang", NAME("sglang:time_to_first_token_seconds"), COMMON_TTFT_NS, SECONDS, NULL, NULL, 0, PART_ALL},
 	{"sglang", NAME("sglang:inter_token_latency_seconds"), COMMON_ITL_NS, SECONDS, NULL, NULL, 0, PART_ALL},
 	{"sglang", NAME("sglang:time_per_output_token_seconds"), COMMON_TPOT_NS, SECONDS, NULL, NULL, 0, PART_ALL},
@@ -104,21 +106,21 @@ const struct server_metric server_metrics[] = {
 	{"sglang", NAME("sglang:prompt_tokens_histogram"), COMMON_REQUEST_INPUT_TOKENS, 1, NULL, NULL, 0, PART_ALL},
 	{"sglang", NAME("sglang:generation_tokens_histogram"), COMMON_REQUEST_OUTPUT_TOKENS, 1, NULL, NULL, 0, PART_ALL},
 
-	/* Text Generation Inference 3.3, docs/source/reference/metrics.md */
+	/* Text Generation Inference 3.3.7, router/src. Its tgi_request_mean_time_per_token_duration is no TPOT: it is the
+	 * time of inference, prefill included, by the number of tokens. */
 	{"tgi", NAME("tgi_batch_current_size"), COMMON_RUNNING, 1, NULL, NULL, 0, PART_ALL},
 	{"tgi", NAME("tgi_batch_current_size"), COMMON_BATCH_SIZE, 1, NULL, NULL, 0, PART_ALL},
 	{"tgi", NAME("tgi_queue_size"), COMMON_WAITING, 1, NULL, NULL, 0, PART_ALL},
 	{"tgi", NAME("tgi_request_success"), COMMON_REQUESTS_OK, 1, NULL, NULL, 0, PART_ALL},
 	{"tgi", NAME("tgi_request_failure"), COMMON_REQUESTS_FAILED, 1, NULL, NULL, 0, PART_ALL},
-	{"tgi", NAME("tgi_request_mean_time_per_token_duration"), COMMON_TPOT_NS, SECONDS, NULL, NULL, 0, PART_ALL},
 	{"tgi", NAME("tgi_request_duration"), COMMON_E2E_NS, SECONDS, NULL, NULL, 0, PART_ALL},
 	{"tgi", NAME("tgi_request_queue_duration"), COMMON_QUEUE_NS, SECONDS, NULL, NULL, 0, PART_ALL},
 	{"tgi", NAME("tgi_request_inference_duration"), COMMON_INFERENCE_NS, SECONDS, NULL, NULL, 0, PART_ALL},
 	{"tgi", NAME("tgi_request_input_length"), COMMON_REQUEST_INPUT_TOKENS, 1, NULL, NULL, 0, PART_ALL},
 	{"tgi", NAME("tgi_request_generated_tokens"), COMMON_REQUEST_OUTPUT_TOKENS, 1, NULL, NULL, 0, PART_ALL},
 
-	/* Triton 25.08, docs/user_guide/metrics.md, and its TensorRT-LLM backend, custom_metrics_reporter.cc. The sums of
-	 * durations are counters in microseconds. */
+	/* Triton 26.05, core/src/metric_model_reporter.cc, and its TensorRT-LLM backend, README.md of July 2026. The sums of
+	 * durations are counters in microseconds; of a model that does not stream, the first response is all of it. */
 	{"triton", NAME("nv_trt_llm_request_metrics"), COMMON_RUNNING, 1, "request_type", "scheduled", 0, PART_ALL},
 	{"triton", NAME("nv_trt_llm_request_metrics"), COMMON_WAITING, 1, "request_type", "waiting", 0, PART_ALL},
 	{"triton", NAME("nv_inference_pending_request_count"), COMMON_WAITING, 1, NULL, NULL, 1, PART_ALL},
@@ -134,7 +136,7 @@ const struct server_metric server_metrics[] = {
 	{"triton", NAME("nv_inference_compute_infer_duration_us"), COMMON_INFERENCE_NS, MICROSECONDS, NULL, NULL, 0, PART_SUM},
 	{"triton", NAME("nv_inference_request_success"), COMMON_INFERENCE_NS, 1, NULL, NULL, 0, PART_COUNT},
 
-	/* TensorRT-LLM 1.2 (trtllm-serve), tensorrt_llm/metrics/collector.py */
+	/* TensorRT-LLM 1.2 (trtllm-serve), tensorrt_llm/metrics/collector.py, unchanged in 2026 */
 	{"tensorrt-llm", NAME("trtllm_num_requests_running"), COMMON_RUNNING, 1, NULL, NULL, 0, PART_ALL},
 	{"tensorrt-llm", NAME("trtllm_num_requests_waiting"), COMMON_WAITING, 1, NULL, NULL, 0, PART_ALL},
 	{"tensorrt-llm", NAME("trtllm_kv_cache_utilization"), COMMON_KV_CACHE_USAGE, 1, NULL, NULL, 0, PART_ALL},
@@ -156,7 +158,7 @@ const struct server_metric server_metrics[] = {
 	{"tensorrt-llm", NAME("trtllm_request_decode_time_seconds"), COMMON_DECODE_NS, SECONDS, NULL, NULL, 0, PART_ALL},
 	{"tensorrt-llm", NAME("trtllm_request_inference_time_seconds"), COMMON_INFERENCE_NS, SECONDS, NULL, NULL, 0, PART_ALL},
 
-	/* JetStream 0.3, jetstream/core/metrics/prometheus.py */
+	/* JetStream 0.3 and its last version (January 2026), jetstream/core/metrics/prometheus.py */
 	{"jetstream", NAME("num_requests_waiting"), COMMON_WAITING, 1, NULL, NULL, 0, PART_ALL},
 	{"jetstream", NAME("jetstream_prefill_backlog_size"), COMMON_WAITING, 1, NULL, NULL, 1, PART_ALL},
 	{"jetstream", NAME("kv_cache_utilization_perc"), COMMON_KV_CACHE_USAGE, 1, NULL, NULL, 0, PART_ALL},
@@ -168,17 +170,23 @@ const struct server_metric server_metrics[] = {
 	{"jetstream", NAME("jetstream_request_input_length"), COMMON_REQUEST_INPUT_TOKENS, 1, NULL, NULL, 0, PART_ALL},
 	{"jetstream", NAME("jetstream_request_output_length"), COMMON_REQUEST_OUTPUT_TOKENS, 1, NULL, NULL, 0, PART_ALL},
 
-	/* llama.cpp b6500 and later, tools/server/README.md; the KV cache's share until b5800 */
+	/* llama.cpp b6500 and later, tools/server; the KV cache's share until b5800. prompt_tokens_total are those that were
+	 * computed; the others are counted since August 2026. */
 	{"llama.cpp", NAME("llamacpp:requests_processing"), COMMON_RUNNING, 1, NULL, NULL, 0, PART_ALL},
 	{"llama.cpp", NAME("llamacpp:requests_deferred"), COMMON_WAITING, 1, NULL, NULL, 0, PART_ALL},
 	{"llama.cpp", NAME("llamacpp:kv_cache_usage_ratio"), COMMON_KV_CACHE_USAGE, 1, NULL, NULL, 0, PART_ALL},
 	{"llama.cpp", NAME("llamacpp:prompt_tokens_total"), COMMON_INPUT_TOKENS, 1, NULL, NULL, 0, PART_ALL},
+	{"llama.cpp", NAME("llamacpp:prompt_tokens_cached_total"), COMMON_INPUT_TOKENS, 1, NULL, NULL, 0, PART_ALL},
 	{"llama.cpp", NAME("llamacpp:tokens_predicted_total"), COMMON_OUTPUT_TOKENS, 1, NULL, NULL, 0, PART_ALL},
+	{"llama.cpp", NAME("llamacpp:prompt_tokens_total"), COMMON_CACHE_QUERY_TOKENS, 1, NULL, NULL, 0, PART_ALL},
+	{"llama.cpp", NAME("llamacpp:prompt_tokens_cached_total"), COMMON_CACHE_QUERY_TOKENS, 1, NULL, NULL, 0, PART_ALL},
+	{"llama.cpp", NAME("llamacpp:prompt_tokens_cached_total"), COMMON_CACHE_HIT_TOKENS, 1, NULL, NULL, 0, PART_ALL},
 	{"llama.cpp", NAME("llamacpp:spec_decode_num_drafts_total"), COMMON_SPEC_DRAFTS, 1, NULL, NULL, 0, PART_ALL},
 	{"llama.cpp", NAME("llamacpp:spec_decode_num_draft_tokens_total"), COMMON_SPEC_DRAFT_TOKENS, 1, NULL, NULL, 0, PART_ALL},
 	{"llama.cpp", NAME("llamacpp:spec_decode_num_accepted_tokens_total"), COMMON_SPEC_ACCEPTED_TOKENS, 1, NULL, NULL, 0, PART_ALL},
 
-	/* NVIDIA NIM for LLMs 1.x, the page "Observability": vLLM's names without their prefix */
+	/* NVIDIA NIM for LLMs 1.x, the page "Observability" of its documentation: vLLM's names without their prefix, which
+	 * 2.x has */
 	{"nim", NAME("num_requests_running"), COMMON_RUNNING, 1, NULL, NULL, 0, PART_ALL},
 	{"nim", NAME("num_requests_waiting"), COMMON_WAITING, 1, NULL, NULL, 0, PART_ALL},
 	{"nim", NAME("num_request_max"), COMMON_BATCH_SLOTS, 1, NULL, NULL, 0, PART_ALL},
@@ -193,7 +201,7 @@ const struct server_metric server_metrics[] = {
 	{"nim", NAME("request_prompt_tokens"), COMMON_REQUEST_INPUT_TOKENS, 1, NULL, NULL, 0, PART_ALL},
 	{"nim", NAME("request_generation_tokens"), COMMON_REQUEST_OUTPUT_TOKENS, 1, NULL, NULL, 0, PART_ALL},
 
-	/* Dynamo 1.x, lib/runtime/src/metrics/prometheus_names.rs: the frontend. Its workers have their engine's names. */
+	/* Dynamo 1.x (2026), lib/runtime/src/metrics/prometheus_names.rs: the frontend. Its workers have their engine's names. */
 	{"dynamo", NAME("dynamo_frontend_inflight_requests"), COMMON_RUNNING, 1, NULL, NULL, 0, PART_ALL},
 	{"dynamo", NAME("dynamo_frontend_queued_requests"), COMMON_WAITING, 1, NULL, NULL, 0, PART_ALL},
 	{"dynamo", NAME("dynamo_frontend_requests_total"), COMMON_REQUESTS_OK, 1, "status", "success", 0, PART_ALL},
@@ -205,23 +213,35 @@ const struct server_metric server_metrics[] = {
 	{"dynamo", NAME("dynamo_frontend_input_sequence_tokens"), COMMON_REQUEST_INPUT_TOKENS, 1, NULL, NULL, 0, PART_ALL},
 	{"dynamo", NAME("dynamo_frontend_output_sequence_tokens"), COMMON_REQUEST_OUTPUT_TOKENS, 1, NULL, NULL, 0, PART_ALL},
 
-	/* the endpoint picker of the Kubernetes Gateway API Inference Extension 1.4, pkg/epp/metrics/metrics.go; rank 1: 1.0 */
-	{"inference-gateway", NAME("inference_objective_running_requests"), COMMON_RUNNING, 1, NULL, NULL, 0, PART_ALL},
-	{"inference-gateway", NAME("inference_model_running_requests"), COMMON_RUNNING, 1, NULL, NULL, 1, PART_ALL},
-	{"inference-gateway", NAME("inference_extension_flow_control_queue_size"), COMMON_WAITING, 1, NULL, NULL, 0, PART_ALL},
-	{"inference-gateway", NAME("inference_pool_average_kv_cache_utilization"), COMMON_KV_CACHE_USAGE, 1, NULL, NULL, 0, PART_ALL},
-	{"inference-gateway", NAME("inference_pool_ready_pods"), COMMON_REPLICAS_READY, 1, NULL, NULL, 0, PART_ALL},
-	{"inference-gateway", NAME("inference_objective_request_error_total"), COMMON_REQUESTS_FAILED, 1, NULL, NULL, 0, PART_ALL},
-	{"inference-gateway", NAME("inference_model_request_error_total"), COMMON_REQUESTS_FAILED, 1, NULL, NULL, 1, PART_ALL},
-	{"inference-gateway", NAME("inference_objective_request_ttft_seconds"), COMMON_TTFT_NS, SECONDS, NULL, NULL, 0, PART_ALL},
-	{"inference-gateway", NAME("inference_objective_request_tpot_seconds"), COMMON_TPOT_NS, SECONDS, NULL, NULL, 0, PART_ALL},
-	{"inference-gateway", NAME("inference_objective_request_duration_seconds"), COMMON_E2E_NS, SECONDS, NULL, NULL, 0, PART_ALL},
-	{"inference-gateway", NAME("inference_model_request_duration_seconds"), COMMON_E2E_NS, SECONDS, NULL, NULL, 1, PART_ALL},
-	{"inference-gateway", NAME("inference_extension_flow_control_request_queue_duration_seconds"), COMMON_QUEUE_NS, SECONDS, NULL, NULL, 0, PART_ALL},
-	{"inference-gateway", NAME("inference_objective_input_tokens"), COMMON_REQUEST_INPUT_TOKENS, 1, NULL, NULL, 0, PART_ALL},
-	{"inference-gateway", NAME("inference_model_input_tokens"), COMMON_REQUEST_INPUT_TOKENS, 1, NULL, NULL, 1, PART_ALL},
-	{"inference-gateway", NAME("inference_objective_output_tokens"), COMMON_REQUEST_OUTPUT_TOKENS, 1, NULL, NULL, 0, PART_ALL},
-	{"inference-gateway", NAME("inference_model_output_tokens"), COMMON_REQUEST_OUTPUT_TOKENS, 1, NULL, NULL, 1, PART_ALL},
+	/* the endpoint picker of the Kubernetes Gateway API Inference Extension: since 1.6 it is llm-d's, whose router 0.10 has
+	 * the old names as well (docs/metrics.md); rank 1: 1.1 to 1.5, pkg/epp/metrics/metrics.go; rank 2: 1.0 */
+	{"inference-gateway", NAME("llm_d_epp_request_running"), COMMON_RUNNING, 1, NULL, NULL, 0, PART_ALL},
+	{"inference-gateway", NAME("llm_d_epp_flow_control_queue_size"), COMMON_WAITING, 1, NULL, NULL, 0, PART_ALL},
+	{"inference-gateway", NAME("llm_d_epp_average_kv_cache_utilization"), COMMON_KV_CACHE_USAGE, 1, NULL, NULL, 0, PART_ALL},
+	{"inference-gateway", NAME("llm_d_epp_ready_endpoints"), COMMON_REPLICAS_READY, 1, NULL, NULL, 0, PART_ALL},
+	{"inference-gateway", NAME("llm_d_epp_request_error_total"), COMMON_REQUESTS_FAILED, 1, NULL, NULL, 0, PART_ALL},
+	{"inference-gateway", NAME("llm_d_epp_request_ttft_seconds"), COMMON_TTFT_NS, SECONDS, NULL, NULL, 0, PART_ALL},
+	{"inference-gateway", NAME("llm_d_epp_request_streaming_tpot_seconds"), COMMON_TPOT_NS, SECONDS, NULL, NULL, 0, PART_ALL},
+	{"inference-gateway", NAME("llm_d_epp_request_duration_seconds"), COMMON_E2E_NS, SECONDS, NULL, NULL, 0, PART_ALL},
+	{"inference-gateway", NAME("llm_d_epp_flow_control_request_queue_duration_seconds"), COMMON_QUEUE_NS, SECONDS, NULL, NULL, 0, PART_ALL},
+	{"inference-gateway", NAME("llm_d_epp_request_input_tokens"), COMMON_REQUEST_INPUT_TOKENS, 1, NULL, NULL, 0, PART_ALL},
+	{"inference-gateway", NAME("llm_d_epp_request_output_tokens"), COMMON_REQUEST_OUTPUT_TOKENS, 1, NULL, NULL, 0, PART_ALL},
+	{"inference-gateway", NAME("inference_objective_running_requests"), COMMON_RUNNING, 1, NULL, NULL, 1, PART_ALL},
+	{"inference-gateway", NAME("inference_model_running_requests"), COMMON_RUNNING, 1, NULL, NULL, 2, PART_ALL},
+	{"inference-gateway", NAME("inference_extension_flow_control_queue_size"), COMMON_WAITING, 1, NULL, NULL, 1, PART_ALL},
+	{"inference-gateway", NAME("inference_pool_average_kv_cache_utilization"), COMMON_KV_CACHE_USAGE, 1, NULL, NULL, 1, PART_ALL},
+	{"inference-gateway", NAME("inference_pool_ready_pods"), COMMON_REPLICAS_READY, 1, NULL, NULL, 1, PART_ALL},
+	{"inference-gateway", NAME("inference_objective_request_error_total"), COMMON_REQUESTS_FAILED, 1, NULL, NULL, 1, PART_ALL},
+	{"inference-gateway", NAME("inference_model_request_error_total"), COMMON_REQUESTS_FAILED, 1, NULL, NULL, 2, PART_ALL},
+	{"inference-gateway", NAME("inference_objective_request_ttft_seconds"), COMMON_TTFT_NS, SECONDS, NULL, NULL, 1, PART_ALL},
+	{"inference-gateway", NAME("inference_objective_request_tpot_seconds"), COMMON_TPOT_NS, SECONDS, NULL, NULL, 1, PART_ALL},
+	{"inference-gateway", NAME("inference_objective_request_duration_seconds"), COMMON_E2E_NS, SECONDS, NULL, NULL, 1, PART_ALL},
+	{"inference-gateway", NAME("inference_model_request_duration_seconds"), COMMON_E2E_NS, SECONDS, NULL, NULL, 2, PART_ALL},
+	{"inference-gateway", NAME("inference_extension_flow_control_request_queue_duration_seconds"), COMMON_QUEUE_NS, SECONDS, NULL, NULL, 1, PART_ALL},
+	{"inference-gateway", NAME("inference_objective_input_tokens"), COMMON_REQUEST_INPUT_TOKENS, 1, NULL, NULL, 1, PART_ALL},
+	{"inference-gateway", NAME("inference_model_input_tokens"), COMMON_REQUEST_INPUT_TOKENS, 1, NULL, NULL, 2, PART_ALL},
+	{"inference-gateway", NAME("inference_objective_output_tokens"), COMMON_REQUEST_OUTPUT_TOKENS, 1, NULL, NULL, 1, PART_ALL},
+	{"inference-gateway", NAME("inference_model_output_tokens"), COMMON_REQUEST_OUTPUT_TOKENS, 1, NULL, NULL, 2, PART_ALL},
 
 	/* kube-state-metrics 2.x */
 	{"kubernetes", NAME("kube_deployment_status_replicas_ready"), COMMON_REPLICAS_READY, 1, NULL, NULL, 0, PART_ALL},

@@ -102,7 +102,6 @@ static void write_tgi(const struct metrics_view *v, struct buffer *out)
 		{"tgi_request_duration", &m->e2e, BOUNDS_TGI_DURATION},
 		{"tgi_request_queue_duration", &m->queue, BOUNDS_TGI_DURATION},
 		{"tgi_request_inference_duration", &m->inference, BOUNDS_TGI_DURATION},
-		{"tgi_request_mean_time_per_token_duration", &m->tpot, BOUNDS_TGI_DURATION},
 		{"tgi_request_input_length", &m->prompt, BOUNDS_TGI_LENGTH},
 		{"tgi_request_generated_tokens", &m->generation, BOUNDS_TGI_LENGTH},
 		{"tgi_request_max_new_tokens", &m->max_tokens, BOUNDS_TGI_LENGTH},
@@ -130,6 +129,8 @@ static void write_llama_cpp(const struct metrics_view *v, struct buffer *out)
 	double computed = m->prompt.sum - (double)m->cached_tokens, prompt_s = m->prefill.sum, output_s = m->decode.sum;
 	const struct exposition_plain metrics[] = {
 		{"counter", "llamacpp:prompt_tokens_total", "Number of prompt tokens processed.", computed},
+		{"counter", "llamacpp:prompt_tokens_cached_total", "Number of prompt tokens reused from the cache.",
+	     (double)m->cached_tokens},
 		{"counter", "llamacpp:prompt_seconds_total", "Prompt process time", prompt_s},
 		{"counter", "llamacpp:tokens_predicted_total", "Number of generation tokens processed.", m->generation.sum},
 		{"counter", "llamacpp:tokens_predicted_seconds_total", "Predict process time", output_s},

@@ -128,6 +128,27 @@ static void test_microseconds_and_request_types(void **state)
 	       "\"queue_ns\":{\"count\":2,\"sum\":300000}}}");
 }
 
+/* llama.cpp counts the tokens that it computed and those that it found apart. */
+static void test_llama_cpp_input(void **state)
+{
+	(void)state;
+	scrape("llamacpp:prompt_tokens_total 100\nllamacpp:prompt_tokens_cached_total 20\n");
+	scrape("llamacpp:prompt_tokens_total 160\nllamacpp:prompt_tokens_cached_total 60\n");
+	assert_string_equal(server_recognize(&now), "llama.cpp");
+	expect_of("llama.cpp", true,
+	          "{\"counters\":{\"input_tokens\":100,\"cache_query_tokens\":100,\"cache_hit_tokens\":40}}");
+}
+
+/* The endpoint picker has each metric under several names for a while. */
+static void test_endpoint_picker(void **state)
+{
+	(void)state;
+	scrape("llm_d_epp_flow_control_queue_size 3\ninference_extension_flow_control_queue_size 3\n"
+	       "inference_objective_running_requests 2\ninference_model_running_requests 2\n");
+	assert_string_equal(server_recognize(&now), "inference-gateway");
+	expect_of("inference-gateway", false, "{\"gauges\":{\"running\":2,\"waiting\":3}}");
+}
+
 static void test_adapters(void **state)
 {
 	(void)state;
@@ -193,6 +214,8 @@ int main(void)
 		cmocka_unit_test_teardown(test_old_and_new_names_count_once, forget),
 		cmocka_unit_test_teardown(test_tiers_by_label, forget),
 		cmocka_unit_test_teardown(test_microseconds_and_request_types, forget),
+		cmocka_unit_test_teardown(test_llama_cpp_input, forget),
+		cmocka_unit_test_teardown(test_endpoint_picker, forget),
 		cmocka_unit_test_teardown(test_adapters, forget),
 		cmocka_unit_test_teardown(test_own_names, forget),
 		cmocka_unit_test_teardown(test_memory_is_bounded, forget),
