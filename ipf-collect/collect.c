@@ -210,8 +210,7 @@ static int watch(struct collect *c, const struct observation *o, struct ipf_erro
 	transport_add(c->transport, o);
 	if (o->record->start_ns != IPF_ABSENT && o->record->end_ns != IPF_ABSENT)
 		prometheus_request(c->prometheus, o->record->start_ns + o->offset_ns, o->record->end_ns + o->offset_ns);
-	if (c->until_stable)
-		until_stable_row(c->until_stable, o->row);
+	until_stable_row(c->until_stable, o->row);
 	publish_row(c->publish, o);
 	if (row_windows_add(c->series, o, err) < 0)
 		return -1;
@@ -245,8 +244,7 @@ static int collect_record(struct collect *c, const struct record_input *input, c
 static int collect_client(struct collect *c, struct slice client, struct ipf_error *err)
 {
 	transport_client(c->transport, client);
-	if (c->until_stable)
-		until_stable_client(c->until_stable, client);
+	until_stable_client(c->until_stable, client);
 	struct slice inside = {client.data + 1, client.len - 1};
 	while (inside.len > 1 && (*inside.data == ' ' || *inside.data == '\t'))
 		inside = (struct slice){inside.data + 1, inside.len - 1};
@@ -290,7 +288,8 @@ static void show(struct collect *c)
 
 static bool is_stable(const struct collect *c)
 {
-	return c->until_stable && until_stable_finding(c->until_stable)->stable;
+	const struct stable_finding *f = until_stable_finding(c->until_stable);
+	return f && f->stable;
 }
 
 /* Waits for input. False: there is something else to do first; with a view, time goes on without input. */
@@ -362,7 +361,7 @@ static int note_missing_shards(struct collect *c, struct ipf_error *err)
 /* What --until-stable found, for the verdict. */
 static void note_stability(struct collect *c)
 {
-	const struct stable_finding *f = c->until_stable ? until_stable_finding(c->until_stable) : NULL;
+	const struct stable_finding *f = until_stable_finding(c->until_stable);
 	struct buffer text = {0};
 	if (!f)
 		return;

@@ -116,7 +116,7 @@ void until_stable_free(struct until_stable *u)
 
 const struct stable_finding *until_stable_finding(const struct until_stable *u)
 {
-	return &u->finding;
+	return u ? &u->finding : NULL;
 }
 
 static struct part sum_of(const struct until_stable *u, int64_t first, int64_t count)
@@ -307,6 +307,8 @@ static bool is_measured(const struct until_stable *u, int64_t stage)
 
 bool until_stable_row(struct until_stable *u, const struct result *row)
 {
+	if (!u)
+		return false;
 	if (!valid(row->end_ns) || !valid(row->start_ns))
 		return u->finding.stable;
 	if (advance(u, row->end_ns))
@@ -325,13 +327,15 @@ bool until_stable_row(struct until_stable *u, const struct result *row)
 
 bool until_stable_time(struct until_stable *u, int64_t t_ns)
 {
-	return valid(t_ns) ? advance(u, t_ns) : u->finding.stable;
+	return u && (valid(t_ns) ? advance(u, t_ns) : u->finding.stable);
 }
 
 bool until_stable_client(struct until_stable *u, struct slice line)
 {
 	struct ipf_error ignored = {0};
 	int64_t t_ns;
+	if (!u)
+		return false;
 	if (jdoc_parse(&u->doc, line.data, line.len, &ignored) < 0 ||
 	    !jdoc_to_int(&u->doc, jdoc_get(&u->doc, JDOC_ROOT, "t_ns"), &t_ns))
 		return u->finding.stable;

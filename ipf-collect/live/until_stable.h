@@ -66,12 +66,12 @@ struct until_stable;
 struct until_stable *until_stable_new(const struct until_stable_rule *rule, const struct schedule *schedule);
 void until_stable_free(struct until_stable *u); /* NULL is fine */
 
-/* Is the run stable? Once it is, it remains so, and nothing that follows counts. */
+/* Is the run stable? Once it is, it remains so, and nothing that follows counts. Without a rule (NULL), it never is. */
 bool until_stable_row(struct until_stable *u, const struct result *row);
 bool until_stable_time(struct until_stable *u, int64_t t_ns);
 /* The same for the time of a client line, as ipf-fire wrote it. */
 bool until_stable_client(struct until_stable *u, struct slice line);
-/* What is known so far. */
+/* What is known so far; NULL without a rule. */
 const struct stable_finding *until_stable_finding(const struct until_stable *u);
 /* As in the trailer, see ipf-results(5): {"stage", "tolerance", …}; new. NULL: out of memory. */
 json_t *until_stable_json(const struct until_stable *u);

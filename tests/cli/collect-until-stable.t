@@ -105,22 +105,27 @@ contains "$(ipf-report drift.results | tr -s ' \n' ' ')" "not stable at its end 
 is "$(ipf-report -f json drift.results | jq -c --slurpfile t trailer '.run.not_stable == $t[0].end.not_stable')" true "in JSON too"
 server_stop
 
+# Whether a run becomes stable is up to the machine as well: those that do not must say why, and end at the end of their schedule.
 [ -n "$IPF_LONG" ] || { skip "twenty seeds, live and from a file" "IPF_LONG=1 runs them"; exit; }
 server_start --step-base 2ms
 seed_run() { # SEED: live, with a copy of the records
 	ipf-sched -q --seed "$1" closed:users=16,for=60s -t run.trace | ipf-fire -q -u "$URL" -m sim -t run.trace | tee "$1.records" |
-		"$BIN/ipf-collect" -q --until-stable 10%,window=1s -o "$1.live"
-	"$BIN/ipf-collect" -q --until-stable 10%,window=1s "$1.records" -o "$1.file"
+		"$BIN/ipf-collect" -q --until-stable 20%,window=1s -o "$1.live"
+	"$BIN/ipf-collect" -q --until-stable 20%,window=1s "$1.records" -o "$1.file"
 }
-agree=0 stable=0
+agree=0 stable=0 explained=0
 for first in 1 6 11 16; do
 	for seed in $first $((first + 1)) $((first + 2)) $((first + 3)) $((first + 4)); do seed_run $seed & done
 	for job in $(jobs -p); do [ "$job" = "$SERVER" ] || wait "$job"; done
 done
 for seed in $(seq 20); do
 	cmp -s "$seed.live" "$seed.file" && agree=$((agree + 1))
-	[ "$(tail -1 "$seed.live" | jq '.end | has("stopped")')" = true ] && stable=$((stable + 1))
+	case $(tail -1 "$seed.live" | jq '.end | has("stopped"), (.not_stable.reason // "" | length > 0)' | tr '\n' ' ') in
+	"true false ") stable=$((stable + 1)) ;;
+	"false true ") explained=$((explained + 1)) ;;
+	esac
 done
 echo "# $stable of 20 seeds were stable before their time; live and from a file, $agree of 20 ended at the same line"
 between $agree 19 20 "an offline look at the same records ends at the same place"
-between $stable 19 20 "and it ends"
+is $((stable + explained)) 20 "each run is stable before its time or says why not"
+between $stable 10 20 "most of them are"
