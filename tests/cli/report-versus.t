@@ -54,8 +54,8 @@ wait_for 30 test -s proxy.port || not_ok "the proxy starts" "$(cat proxy.err)"
 versus slow "http://127.0.0.1:$(cat proxy.port)" -- "$SIM"
 contains "$found" '"ttft-longer"' "a proxy that takes 300 ms"
 between "$(compared slow '.ttft_ms.client.mean - .ttft_ms.server.mean')" 290 3000 "with about that"
-matches "$(text slow)" "differs TTFT is [0-9.e+]+ ms longer at the client, .* in the mean; the first byte came after [0-9.e+]+ ms: the network, a proxy, or a queue in front of the server" \
-	"and what it can be"
+matches "$(text slow)" "differs TTFT is [0-9.e+]+ ms longer at the client, .* in the mean; the first byte came after [0-9.e+]+ ms, and a connection took [0-9.e+-]+ ms to open: .*a proxy, or a queue in front of the server" \
+	"and what it can be, with the evidence"
 is "$(jq -c 'map(select(endswith("requests") or endswith("tokens")))' <<<"$found")" "[]" "the numbers agree"
 
 # ---- another client ----
