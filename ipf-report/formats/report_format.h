@@ -34,7 +34,11 @@
 	FORMAT(inference_perf, "inference-perf")                                                                           \
 	FORMAT(inference_perf_requests, "inference-perf-requests")                                                         \
 	FORMAT(lpg, "lpg")                                                                                                 \
-	FORMAT(inference_benchmarker, "inference-benchmarker")
+	FORMAT(inference_benchmarker, "inference-benchmarker")                                                             \
+	FORMAT(genai_bench, "genai-bench")                                                                                 \
+	FORMAT(benchmark_report, "benchmark-report")                                                                       \
+	FORMAT(benchmark_report_0_2, "benchmark-report-0.2")                                                               \
+	FORMAT(inferencex, "inferencex")
 
 /* What a report contains. */
 struct report {

@@ -599,6 +599,75 @@ def inference_benchmarker(stages, load):
             "start_time": "2026-11-20T06:29:10.278Z", "system": {"hostname": "=host,\"1\""}}
 
 
+def genai_bench(stages, load):
+    def latency(row):
+        return (row["stream_ns"] - row["ttft_ns"]) / 1e9
+
+    def tpot(row):
+        return latency(row) / (row["output_tokens"] - 1) if row["output_tokens"] > 1 and latency(row) >= 0.001 else None
+    figures = {"ttft": seconds("ttft_ns"), "tpot": tpot, "e2e_latency": seconds("stream_ns"), "output_latency": latency,
+               "output_inference_speed": lambda row: 1 / tpot(row) if tpot(row) else None,
+               "num_input_tokens": tokens("input_tokens"), "num_output_tokens": tokens("output_tokens"),
+               "num_reasoning_tokens": lambda row: row.get("reasoning_tokens", 0),
+               "total_tokens": lambda row: row["input_tokens"] + row["output_tokens"],
+               "input_throughput": lambda row: row["input_tokens"] / (row["ttft_ns"] / 1e9),
+               "output_throughput": lambda row: (row["output_tokens"] - 1) / latency(row) if row["output_tokens"] > 1 else None}
+    codes = {"http-status": 429, "timeout": 408, "in-band": 500}
+    s, stats, frequency = load.seconds, {}, {}
+    for name, function in figures.items():
+        values = load.values(function)
+        stats[name] = {"min": min(values), "max": max(values), "mean": mean(values), "stddev": std(values), "sum": sum(values),
+                       **{f"p{p}": percentile(values, p) for p in (25, 50, 75, 90, 95, 99)}}
+    for row in load.failed:
+        code = codes[row["error"]["kind"]]
+        frequency[str(code)] = frequency.get(str(code), 0) + 1
+    return {"aggregated_metrics": {
+        "scenario": "sharegpt", "iteration_type": "num_concurrency", "num_concurrency": peak(load.ok, "stream_ns"), "run_duration": s,
+        "mean_output_throughput_tokens_per_s": load.outputs / s, "mean_input_throughput_tokens_per_s": load.inputs / s,
+        "mean_total_tokens_throughput_tokens_per_s": (load.inputs + load.outputs) / s, "requests_per_second": len(load.ok) / s,
+        "error_codes_frequency": frequency, "error_rate": len(load.failed) / len(load.sent), "num_error_requests": len(load.failed),
+        "num_completed_requests": len(load.ok), "num_requests": len(load.sent), "stats": stats},
+        "individual_request_metrics": [
+            {**{name: function(row) if row["ok"] else None for name, function in figures.items()},
+             "error_code": None if row["ok"] else codes[row["error"]["kind"]],
+             "error_message": None if row["ok"] else row["error"].get("text", row["error"]["kind"])} for row in load.sent]}
+
+
+def benchmark_report(version):
+    def statistics(units, values):
+        return {"units": units, "mean": mean(values), "stddev": std(values), "min": min(values), "max": max(values),
+                **{f"p{p:g}".replace(".", "p"): percentile(values, p) for p in (0.1, 1, 5, 10, 25, 50, 75, 90, 95, 99, 99.9)}}
+
+    def expect(stages, load):
+        s = load.seconds
+        return {"version": version, "scenario": {"load": {"standardized": {"tool": "ipf", "source": "sampled"}}},
+                "results": {"request_performance": {"aggregate": {
+                    "requests": {"total": len(load.sent), "failures": len(load.failed),
+                                 "input_length": statistics("count", load.values(tokens("input_tokens"))),
+                                 "output_length": statistics("count", load.values(tokens("output_tokens")))},
+                    "latency": {"time_to_first_token": statistics("s", load.values(seconds("ttft_ns"))),
+                                "normalized_time_per_output_token":
+                                    statistics("s/token", [row["e2e_ns"] / 1e9 / row["output_tokens"] for row in load.ok]),
+                                "time_per_output_token": statistics("s/token", [v / 1e3 for v in load.values(tpot_to("e2e_ns"))]),
+                                "inter_token_latency": statistics("s/token", [gap / 1e9 for gap in load.gaps()]),
+                                "request_latency": statistics("s", load.values(seconds("e2e_ns")))},
+                    "throughput": {"input_token_rate": {"units": "tokens/s", "mean": load.inputs / s},
+                                   "output_token_rate": {"units": "tokens/s", "mean": load.outputs / s},
+                                   "total_token_rate": {"units": "tokens/s", "mean": (load.inputs + load.outputs) / s},
+                                   "request_rate": {"units": "queries/s", "mean": len(load.ok) / s}}}}}}
+    return expect
+
+
+def inferencex(stages, load):
+    expected = {"model": HOSTILE, "isl": 1000}
+    lists = {"ttft": load.values(seconds("ttft_ns")), "tpot": [v / 1e3 for v in load.values(tpot_to("e2e_ns"))],
+             "itl": [gap / 1e9 for gap in load.gaps()], "e2el": load.values(seconds("e2e_ns"))}
+    for name, values in lists.items():
+        expected.update(of_metric(values, name, [90, 99, 99.9], ""))
+    expected.update({name.replace("tpot", "intvty"): 1 / value for name, value in expected.items() if name.endswith("_tpot")})
+    return expected
+
+
 def json_lines(text):
     return [json.loads(line) for line in text.splitlines()]
 
@@ -621,6 +690,10 @@ FORMATS = {
     "inference-perf-requests": (json.loads, inference_perf_requests, []),
     "lpg": (json.loads, lpg, ["_ITL_ms"]),
     "inference-benchmarker": (json.loads, inference_benchmarker, []),
+    "genai-bench": (json.loads, genai_bench, []),
+    "benchmark-report": (json.loads, benchmark_report("0.2.1"), ["inter_token_latency"]),
+    "benchmark-report-0.2": (json.loads, benchmark_report("0.2"), ["inter_token_latency"]),
+    "inferencex": (json.loads, inferencex, ["_itl"]),
     "genai-perf-csv": (csv_tables, genai_perf_csv, []),
 }
 
@@ -629,7 +702,7 @@ def check(name, forms, results, path):
     read, expect, loose = FORMATS[name]
     with open(path, newline="") as text:
         document = read(text.read())
-    with open(f"{forms}/{name.removesuffix('-detailed')}.json") as form:
+    with open(f"{forms}/{name.removesuffix('-detailed').removesuffix('-0.2')}.json") as form:
         form = json.load(form)
     global ROOT
     ROOT = form
