@@ -9,10 +9,9 @@
 #:   SPIKE=1m         how long the spike lasts
 #:   RAMP=5m          how long the ramp lasts
 #:   STAGES=          stages as ipf-sched takes them, instead of these
-#:   WINDOW=5         the windows of the time line, in seconds
+#:   WINDOW=1         the windows of the time line, in seconds
 #: Targets:
-#:   all              timeline.csv, timeline.svg (with gnuplot; its script is timeline.gp), report.txt and report.json, in the
-#:                    folder autoscale
+#:   all              report.txt, report.json and plots (with gnuplot), such as plots/timeline.svg, in the folder autoscale
 #:   trace, schedule  only so far: nothing is sent
 #:   show             show the report again
 ipf_sp := $(subst x,,x x)
@@ -22,6 +21,7 @@ ipf_self := $(if $(ipf_main),$(ipf_self),$(lastword $(MAKEFILE_LIST)))
 include $(subst ?,\ ,$(dir $(ipf_self)))common.mk
 
 $(eval $(call ipf_begin,autoscale))
+ipf_autoscale_collect := --every $(call ipf_get,WINDOW,1)s $(ipf_autoscale_collect)
 ipf_autoscale_base   := $(call ipf_get,BASE,2)
 ipf_autoscale_peak   := $(call ipf_get,PEAK,20)
 ipf_autoscale_calm   := poisson:rate=$(ipf_autoscale_base),for=$(call ipf_get,CALM,2m)
@@ -36,10 +36,9 @@ $(eval $(call ipf_trace,autoscale,,$(ipf_autoscale_prompts) $(ipf_autoscale_prep
 $(eval $(call ipf_schedule,autoscale,,$(ipf_autoscale_stages)))
 $(eval $(call ipf_records,autoscale,,$(ipf_autoscale_url),$(ipf_autoscale_fire)))
 $(eval $(call ipf_results,autoscale,))
-$(eval $(call ipf_reports,autoscale,,,--show))
-$(eval $(call ipf_timeline,autoscale,$(call ipf_get,WINDOW,5)))
+$(eval $(call ipf_reports,autoscale,,,--show,plots))
 
-$(eval $(call ipf_target,autoscale,all,$(addprefix $(ipf_autoscale_dir)/,timeline.csv report.txt report.json)))
+$(eval $(call ipf_target,autoscale,all,$(addprefix $(ipf_autoscale_dir)/,report.txt report.json)))
 $(eval $(call ipf_target,autoscale,trace,$(ipf_autoscale_traced)))
 $(eval $(call ipf_target,autoscale,schedule,$(ipf_autoscale_dir)/schedule))
 $(eval $(call ipf_target,autoscale,show))

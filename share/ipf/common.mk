@@ -127,20 +127,14 @@ $(ipf_$(1)_dir)/$(2)results.zst: $(ipf_$(1)_dir)/$(2)records.zst $(ipf_$(1)_dir)
 	$(call ipf_script,collect.sh) $$(call ipf_word,$$@) $(call ipf_word,$(ipf_$(1)_out)/$(2)records.zst) $(ipf_$(1)_collect) $(ipf_$(1)_ends)
 endef
 
-# ipf_reports: NAME, STEM, OPTIONS, --show if the text is shown when it is made
+# ipf_reports: NAME, STEM, OPTIONS, --show if the text is shown when it is made, plots if plots are drawn in the folder of this name
 define ipf_reports
 $(call ipf_setting,$(1),$(2)report.set,$(3) $(ipf_$(1)_report))
 $(ipf_$(1)_dir)/$(2)report.json: $(ipf_$(1)_dir)/$(2)results.zst $(ipf_$(1)_dir)/$(2)report.set
 	$(call ipf_script,step.sh) $$(call ipf_word,$$@) ipf-report -f json $(3) $(ipf_$(1)_report) $(call ipf_word,$(ipf_$(1)_out)/$(2)results.zst)
 $(ipf_$(1)_dir)/$(2)report.txt: $(ipf_$(1)_dir)/$(2)results.zst $(ipf_$(1)_dir)/$(2)report.set
-	$(call ipf_script,step.sh) $(4) $$(call ipf_word,$$@) ipf-report $(3) $(ipf_$(1)_report) $(call ipf_word,$(ipf_$(1)_out)/$(2)results.zst)
-endef
-
-# ipf_timeline: NAME, SECONDS of a window
-define ipf_timeline
-$(call ipf_setting,$(1),timeline.set,$(2))
-$(ipf_$(1)_dir)/timeline.csv: $(ipf_$(1)_dir)/results.zst $(ipf_$(1)_dir)/timeline.set
-	$(call ipf_script,timeline.sh) $$(call ipf_word,$$@) $(call ipf_word,$(ipf_$(1)_out)/results.zst) $(call ipf_word,$(2))
+	$(call ipf_script,step.sh) $(4) $$(call ipf_word,$$@) ipf-report $(3) $(if $(5),--plots $(call ipf_word,$(ipf_$(1)_out)/$(2)$(5))) $(ipf_$(1)_report) \
+		$(call ipf_word,$(ipf_$(1)_out)/$(2)results.zst)
 endef
 
 # ipf_target: NAME, TARGET, FILES. The target ipf-NAME-TARGET (ipf-NAME for all), and TARGET alone with `make -f`.

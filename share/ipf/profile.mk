@@ -14,7 +14,7 @@
 #:   UPTO=1.2         the highest rate, in sustained rates
 #:   REST=5s          the pause between rates
 #: Targets:
-#:   all              curve.csv, curve.svg (with gnuplot; its script is curve.gp), report.txt and report.json, in the folder profile
+#:   all              report.txt, report.json, curve.csv and plots (with gnuplot), such as plots/rate-ttft.svg, in the folder profile
 #:   trace            only the requests: nothing is sent
 #:   saturate         only the bursts
 #:   show             show the report again
@@ -45,10 +45,10 @@ $(eval $(ipf_profile_saturate))
 $(eval $(call ipf_schedule,profile,,$(call ipf_word,sweep:from=$(ipf_profile_saturated)$(ipf_comma)$(ipf_profile_sweep))))
 $(eval $(call ipf_records,profile,,$(ipf_profile_url),$(ipf_profile_fire)))
 $(eval $(call ipf_results,profile,))
-$(eval $(call ipf_reports,profile,,,--show))
+$(eval $(call ipf_reports,profile,,,--show,plots))
 define ipf_profile_curve
-$(ipf_profile_dir)/curve.csv: $(ipf_profile_dir)/report.json
-	$(call ipf_script,curve.sh) $$(call ipf_word,$$@) $(call ipf_word,$(ipf_profile_out)/results.zst)
+$(ipf_profile_dir)/curve.csv: $(ipf_profile_dir)/results.zst $(ipf_profile_dir)/report.set
+	$(call ipf_script,step.sh) $$(call ipf_word,$$@) ipf-report -f csv --curve $(ipf_profile_report) $(call ipf_word,$(ipf_profile_out)/results.zst)
 endef
 $(eval $(ipf_profile_curve))
 
@@ -57,6 +57,6 @@ $(eval $(call ipf_target,profile,trace,$(ipf_profile_traced)))
 $(eval $(call ipf_target,profile,saturate,$(ipf_profile_dir)/saturate.results.zst))
 $(eval $(call ipf_target,profile,show))
 ipf-profile-show:
-	@cat $(call ipf_word,$(ipf_profile_out)/report.txt) $(call ipf_word,$(ipf_profile_out)/curve.csv)
+	@cat $(call ipf_word,$(ipf_profile_out)/report.txt)
 $(eval $(call ipf_help,profile))
 .DEFAULT_GOAL := $(if $(ipf_main),all,$(ipf_default))

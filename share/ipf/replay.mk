@@ -9,9 +9,9 @@
 #:   TO=
 #:   FOR=             at most this long, in the time of the run
 #:   REPLAY=          more keys of the replay, such as idle=10s
-#:   WINDOW=10        the windows of the time line, in seconds
+#:   WINDOW=1         the windows of the time line, in seconds
 #: Targets:
-#:   all              timeline.csv, timeline.svg (with gnuplot), report.txt and report.json, in the folder replay
+#:   all              report.txt, report.json and plots (with gnuplot), such as plots/timeline.svg, in the folder replay
 #:   trace, schedule  only so far: nothing is sent
 #:   show             show the report again
 ipf_sp := $(subst x,,x x)
@@ -21,6 +21,7 @@ ipf_self := $(if $(ipf_main),$(ipf_self),$(lastword $(MAKEFILE_LIST)))
 include $(subst ?,\ ,$(dir $(ipf_self)))common.mk
 
 $(eval $(call ipf_begin,replay))
+ipf_replay_collect := --every $(call ipf_get,WINDOW,1)s $(ipf_replay_collect)
 ipf_replay_given := $(ipf_replay_data)$(call ipf_get,TRACE)
 ipf_replay_rate  := $(call ipf_get,RATE)
 ipf_replay_keys  := $(if $(ipf_replay_rate),rate=$(ipf_replay_rate),speed=$(call ipf_get,SPEED,1)) $(addprefix from=,$(call ipf_get,FROM)) \
@@ -33,10 +34,9 @@ $(eval $(call ipf_trace,replay,,$(ipf_replay_prompts) $(ipf_replay_prep)))
 $(eval $(call ipf_schedule,replay,,$(call ipf_word,$(ipf_replay_stage))))
 $(eval $(call ipf_records,replay,,$(ipf_replay_url),$(ipf_replay_fire)))
 $(eval $(call ipf_results,replay,))
-$(eval $(call ipf_reports,replay,,,--show))
-$(eval $(call ipf_timeline,replay,$(call ipf_get,WINDOW,10)))
+$(eval $(call ipf_reports,replay,,,--show,plots))
 
-$(eval $(call ipf_target,replay,all,$(addprefix $(ipf_replay_dir)/,timeline.csv report.txt report.json)))
+$(eval $(call ipf_target,replay,all,$(addprefix $(ipf_replay_dir)/,report.txt report.json)))
 $(eval $(call ipf_target,replay,trace,$(ipf_replay_traced)))
 $(eval $(call ipf_target,replay,schedule,$(ipf_replay_dir)/schedule))
 $(eval $(call ipf_target,replay,show))

@@ -10,7 +10,7 @@
 #:   WARMUP=5s        how long before that the same load is sent unmeasured; 0 for none
 #:   STAGES=          stages as ipf-sched takes them, instead of these three
 #: Targets:
-#:   all              trace.zst, schedule, records.zst, results.zst, report.txt and report.json, in the folder run
+#:   all              trace.zst, schedule, records.zst, results.zst, report.txt, report.json and plots, in the folder run
 #:   trace, schedule  only so far: nothing is sent
 #:   show             show the report again
 ipf_sp := $(subst x,,x x)
@@ -30,7 +30,7 @@ $(eval $(call ipf_trace,run,,$(ipf_run_prompts) $(ipf_run_prep)))
 $(eval $(call ipf_schedule,run,,$(ipf_run_stages)))
 $(eval $(call ipf_records,run,,$(ipf_run_url),$(ipf_run_fire)))
 $(eval $(call ipf_results,run,))
-$(eval $(call ipf_reports,run,,,--show))
+$(eval $(call ipf_reports,run,,,--show,plots))
 
 $(eval $(call ipf_target,run,all,$(ipf_run_dir)/report.txt $(ipf_run_dir)/report.json))
 $(eval $(call ipf_target,run,trace,$(ipf_run_traced)))

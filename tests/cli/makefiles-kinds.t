@@ -25,8 +25,8 @@ again "$@"
 status_is 0 "replay: a recorded trace"
 is "$(plain replay/schedule | head -1 | jq -r '.stages[].spec')" "replay:speed=20,from=10s,to=50s" "a part of it, faster"
 is "$(jq .total.requests.failed replay/report.json)" 0 "nothing fails"
-between "$(wc -l <replay/timeline.csv)" 3 20 "with a time line"
-is "$(awk -F , 'NR > 1 { due += $2; done += $3 } END { print due, done }' replay/timeline.csv)" \
+between "$(wc -l <replay/plots/timeline.tsv)" 3 20 "with a time line"
+is "$(awk -F '\t' 'NR > 1 { started += $3; done += $4 } END { print started, done }' replay/plots/timeline.tsv)" \
 	"$(jq -r '.total.requests | "\(.started) \(.ok)"' replay/report.json)" "in which every request is"
 idle "$@"
 again replay MODEL=base
@@ -57,9 +57,9 @@ set -- autoscale MODEL=lora-a BASE=5 PEAK=60 CALM=1s SPIKE=1s RAMP=1s WINDOW=0.5
 again "$@"
 status_is 0 "autoscale: a spike and a ramp"
 is "$(jq -r '.stages[].name' autoscale/report.json | tr '\n' ' ')" "base-1 spike base-2 ramp base-3 " "with calm between"
-is "$(awk -F , 'NR > 1 && $2 > most { most = $2; at = $1 } END { print (at == 1 || at == 1.5) }' autoscale/timeline.csv)" 1 "the time line has its peak in the spike"
+is "$(awk -F '\t' 'NR > 1 && $2 > most { most = $2; at = $1 } END { print (at == 1 || at == 1.5) }' autoscale/plots/timeline.tsv)" 1 "the time line has its peak in the spike"
 if command -v gnuplot >/dev/null; then
-	contains "$(cat autoscale/timeline.svg)" "</svg>" "and is drawn"
+	contains "$(cat autoscale/plots/timeline.svg)" "</svg>" "and is drawn"
 else
 	skip "and is drawn" "gnuplot is not installed"
 fi

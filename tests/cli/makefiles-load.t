@@ -26,9 +26,8 @@ between "$sustained" 250 650 "the sustained rate"
 is "$(jq -c '[.stages[] | select(.measured)] | length' profile/report.json)" 3 "the sweep has its points"
 is "$(wc -l <profile/curve.csv | tr -d ' ')" 4 "so has the curve"
 is "$(head -1 profile/curve.csv | tr , '\n' | head -3 | tr '\n' ' ')" 'stage offered_per_s completed_per_s ' "with its heading"
-contains "$(cat "$OUT")" "ttft_p99_ms" "which is shown"
 if command -v gnuplot >/dev/null; then
-	contains "$(cat profile/curve.svg)" "</svg>" "and drawn"
+	contains "$(cat profile/plots/rate-ttft.svg)" "</svg>" "and drawn"
 else
 	skip "and drawn" "gnuplot is not installed"
 fi
@@ -37,10 +36,10 @@ is "$status $(cat "$OUT" "$ERR")" "0 $nothing" "profile: nothing to do"
 # without gnuplot: every program but it
 mkdir few
 for name in sh sed ipf-report dirname basename mv rm cat mkdir column cksum printf; do ln -s "$(command -v $name)" few/; done
-touch profile/report.json
+touch profile/results.zst
 PATH=$PWD/few run "$(command -v make)" -f "$SHARE/profile.mk" URL="$URL" MODEL=sim REQUESTS=1500 INPUT=32 OUTPUT=8 FOR=1s POINTS=3 REST=100ms BURST=16
 status_is 0 "without gnuplot"
-contains "$(cat "$ERR")" "gnuplot is not installed: no plot" "the plot's absence is told"
+contains "$(cat "$ERR")" "gnuplot is not installed: the plots in profile/plots are not drawn" "that there are no plots is told"
 FIRE_OPTIONS="--param max_tokens=100000000" profile OUT=failing MODEL=sim
 status_is 2 "profile: a server that answers nothing"
 contains "$(cat "$ERR")" "no request of the burst was answered" "is told"
