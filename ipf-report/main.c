@@ -26,7 +26,7 @@ struct report_options {
 	const char *stage;
 	bool strict, definitions, ascii, curve;
 	const char *plots; /* the folder; NULL */
-	int plot_format;   /* enum plot_format */
+	int plot_format;   /* enum plot_format; -1: the default */
 	json_t *meta;      /* object; NULL: none */
 };
 
@@ -172,7 +172,8 @@ static int write_plots(const struct report *report, const struct report_options 
 	struct plot_files done = {.absent = options->common.verbose ? say_absent : NULL, .to = stderr};
 	if (!options->plots)
 		return 0;
-	if (plot_files_write(&input, options->plots, (enum plot_format)options->plot_format, &done, err) < 0)
+	if (plot_files_write(&input, options->plots,
+	                     options->plot_format < 0 ? PLOT_SVG : (enum plot_format)options->plot_format, &done, err) < 0)
 		return -1;
 	if (done.gnuplot_missing)
 		fprintf(stderr,
@@ -250,6 +251,8 @@ static int check_options(const struct report_options *options, struct ipf_error 
 {
 	if (options->curve && report_formats[options->format] != &format_csv)
 		return ipf_error_set(err, IPF_USAGE, "--curve requires -f csv");
+	if (options->plot_format >= 0 && !options->plots)
+		return ipf_error_set(err, IPF_USAGE, "--plot-format requires --plots");
 	return 0;
 }
 
@@ -286,7 +289,7 @@ static int report(const struct report_options *options, const struct operands *o
 
 int main(int argc, char **argv)
 {
-	struct report_options options = {.common = COMMON_DEFAULTS};
+	struct report_options options = {.common = COMMON_DEFAULTS, .plot_format = -1};
 	struct operands operands;
 	int status;
 	percentiles_default(&options.figures.percentiles);

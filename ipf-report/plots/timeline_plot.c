@@ -139,7 +139,12 @@ static int build(struct time_table *t, const struct plot_input *input)
 		note_extent(t, t->rows[i]);
 		window_free(sum);
 	}
-	return t->rows ? 1 : -1;
+	if (!t->rows)
+		return -1;
+	/* closed loops offer no rate */
+	for (int i = 0; t->high[SCHEDULED] == 0 && i < t->count; i++)
+		t->rows[i][SCHEDULED] = NAN;
+	return 1;
 }
 
 /* ---- panels ---- */
@@ -207,11 +212,13 @@ static const char *line_style(const struct line *line, int number, char style[64
 	return style;
 }
 
-static int lines_of(const struct panel *panel)
+/* The lines of a panel that have values. Returns how many. */
+static int lines_of(const struct panel *panel, const struct time_table *t, const struct line *lines[3])
 {
 	int count = 0;
-	while (count < 3 && panel->lines[count].column)
-		count++;
+	for (int i = 0; i < 3 && panel->lines[i].column; i++)
+		if (panel->lines[i].column != SCHEDULED || t->high[SCHEDULED] > 0)
+			lines[count++] = &panel->lines[i];
 	return count;
 }
 
@@ -219,27 +226,30 @@ static void draw_lines(struct plot *p, const struct time_table *t, const struct 
 {
 	double half_s = (double)t->step_ns / 2e9;
 	char style[64];
+	const struct line *lines[3];
+	int count = lines_of(panel, t, lines);
 	plot_part(p, "plot ");
 	if (panel->latency)
 		plot_part(p, "data using ($1+%.9g):%d:%d with filledcurves lc rgb '#c8%06x', ", half_s,
 		          panel->lines[0].column + 1, panel->lines[1].column + 1, (unsigned)plot_colours[PLOT_SERIES].light);
-	for (int i = 0; i < lines_of(panel); i++) {
-		const struct line *line = &panel->lines[i];
-		plot_part(p, "%sdata using ($1+%.9g):%d with %s %s%s", i ? ", " : "", half_s, line->column + 1,
-		          line->steps ? "histeps" : "linespoints", line_style(line, i + 1, style),
-		          line->steps ? "" : " pt 7 ps 0.2");
+	for (int i = 0; i < count; i++) {
+		plot_part(p, "%sdata using ($1+%.9g):%d with %s %s%s", i ? ", " : "", half_s, lines[i]->column + 1,
+		          lines[i]->steps ? "histeps" : "linespoints",
+		          line_style(lines[i], (int)(lines[i] - panel->lines) + 1, style),
+		          lines[i]->steps ? "" : " pt 7 ps 0.2");
 	}
 	plot_part(p, "\n");
 }
 
-static void draw_legend(struct plot *p, const struct panel *panel, int down)
+static void draw_legend(struct plot *p, const struct time_table *t, const struct panel *panel, int down)
 {
 	struct plot_legend_entry entries[3];
 	char styles[3][64];
-	int count = lines_of(panel);
+	const struct line *lines[3];
+	int count = lines_of(panel, t, lines);
 	for (int i = 0; i < count; i++)
-		entries[i] = (struct plot_legend_entry){panel->lines[i].name, line_style(&panel->lines[i], i + 1, styles[i]),
-		                                        false};
+		entries[i] = (struct plot_legend_entry){
+			lines[i]->name, line_style(lines[i], (int)(lines[i] - panel->lines) + 1, styles[i]), false};
 	plot_command(p, "unset for [i=%d:%d] label i\nunset for [i=%d:%d] arrow i", PLOT_LEGEND, PLOT_LEGEND + 5,
 	             PLOT_LEGEND, PLOT_LEGEND + 5);
 	if (count > 1)
@@ -254,7 +264,7 @@ static void draw_panel(struct plot *p, const struct time_table *t, const struct 
 	plot_command(p, "set label 2 '%s' at graph 0,1.14 left", panel->title);
 	set_value_axis(p, t, panel);
 	plot_axis_run(p, (double)t->begin_ns / 1e9, (double)(t->begin_ns + t->count * t->step_ns) / 1e9, last);
-	draw_legend(p, panel, top + HEAD / 2);
+	draw_legend(p, t, panel, top + HEAD / 2);
 	draw_lines(p, t, panel);
 }
 

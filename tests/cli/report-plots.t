@@ -114,6 +114,10 @@ is "$status $(cat "$ERR")" "0 " "failures that are infinite end a distribution b
 is "$(python3 check.py inf)" "" "and are not drawn"
 is "$(grep -ic inf inf/*.tsv | grep -v ':0$')" "" "nor written"
 
+run "$report" -q --plots closed "$data/closed.results"
+is "$status $(cat "$ERR") $(python3 check.py closed)" "0  " "a closed loop is drawn"
+is "$(ls closed | grep -c '^arrival')" 0 "without arrivals"
+
 # ---- hostile names --------------------------------------------------------------------------------------------------
 hostile="it's \`touch\${IFS}here\`@c_^{}\"<b>&\$(touch there)"
 plain results | head -1 | jq -c --arg name "$hostile" '(.. | objects | select(.spec? and .name? == "low") | .name) = $name | (.. | objects | select(.spec? and .name? == "high") | .name) = "\\\"; set output '"'x'"'"' >header
@@ -139,6 +143,9 @@ status_is 1 "a full disk"
 complains ipf-report "full/timeline.tsv: cannot write: No space left on device" "is reported"
 run "$report" --plots plots --plot-format gif results
 status_is 2 "another format is wrong usage"
+run "$report" --plot-format png results
+status_is 2 "so is a format without --plots"
+complains ipf-report "--plot-format requires --plots" "which is said"
 mkdir bare broken
 PATH=$here/bare run "$report" --plots without results
 status_is 0 "without gnuplot there is the report"
