@@ -383,7 +383,8 @@ void redact_message(char *text, size_t cap)
 
 static bool is_placeholder(const char *value)
 {
-	return !strcmp(value, "$id") || !strcmp(value, "$session") || !strcmp(value, "$model");
+	return !strcmp(value, "$id") || !strcmp(value, "$session") || !strcmp(value, "$model") ||
+	       !strcmp(value, "$traceparent");
 }
 
 void redact_header(const char *line, struct buffer *out)

@@ -29,8 +29,8 @@ bool redact_header_is_credential(const char *name, size_t len);
  * Pointer, all of whose parts must be. */
 bool redact_param_is_public(const char *key);
 
-/* Appends "Name: value". A value that is $id, $session or $model is a placeholder and stays. A text without a colon is
- * redacted as a whole. */
+/* Appends "Name: value". A value that is $id, $session, $model or $traceparent is a placeholder and stays. A text
+ * without a colon is redacted as a whole. */
 void redact_header(const char *line, struct buffer *out);
 /* Appends "KEY=JSON". A text without "=" is redacted as a whole. */
 void redact_param(const char *text, struct buffer *out);

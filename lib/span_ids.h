@@ -20,8 +20,8 @@ struct span_ids {
 
 #define SPAN_IDS_TRACEPARENT 56 /* with its NUL */
 
-/* `run`: a text that no other run has. `n`: the request's number in it. `session`: the name of its session; absent or
- * empty: none. */
+/* `run`: a text that no other run has. `n`: the request's number in it. `session`: the name of its session, as JSON
+ * verbatim; absent or empty: none. */
 struct span_ids span_ids(struct slice run, int64_t n, struct slice session);
 /* The value of the header `traceparent`: version 00, sampled. */
 void span_ids_traceparent(const struct span_ids *ids, char text[SPAN_IDS_TRACEPARENT]);

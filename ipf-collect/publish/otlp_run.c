@@ -93,16 +93,22 @@ static int add_targets(struct otlp_run *r, const json_t *header)
 
 /* ---- the run ---- */
 
-/* The members that tell runs apart: the same records have the same id whenever they are read. */
-static int compute_id(struct otlp_run *r, const json_t *header)
+/* The id with which ipf-fire sent ids itself, or one of the members that tell runs apart: the same records have the
+ * same id whenever they are read. */
+static int choose_id(struct otlp_run *r, const json_t *header)
 {
+	const char *own = json_string_value(json_object_get(header, "run_id"));
 	const json_t *shard = json_object_get(header, "shard");
 	const json_t *parts[] = {json_object_get(header, "t0_unix_ns"),
 	                         json_object_get(json_object_get(header, "host"), "name"), json_object_get(header, "name"),
 	                         json_object_get(header, "target"),
 	                         json_is_object(shard) ? json_object_get(shard, "index") : shard};
-	struct digest *digest = digest_new();
 	char hex[65];
+	if (own && strlen(own) == sizeof r->id - 1 && strspn(own, "0123456789abcdef") == strlen(own)) {
+		strcpy(r->id, own);
+		return 0;
+	}
+	struct digest *digest = digest_new();
 	if (!digest)
 		return -1;
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
@@ -147,7 +153,7 @@ int otlp_run_new(struct otlp_run **run, const json_t *header, const struct sched
 	r->t0_unix_ns = json_integer_value(t0);
 	r->schedule = schedule;
 	name_api(r, api);
-	if (add_targets(r, header) < 0 || compute_id(r, header) < 0)
+	if (add_targets(r, header) < 0 || choose_id(r, header) < 0)
 		return ipf_error_memory(err);
 	describe(r, header);
 	return r->about.failed ? ipf_error_memory(err) : 0;

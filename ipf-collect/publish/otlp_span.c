@@ -105,10 +105,7 @@ static void put_events(const struct otlp_run *run, const struct observation *see
 
 static void put_identity(const struct otlp_run *run, const struct result *row, struct buffer *out)
 {
-	struct buffer session = {0};
-	otlp_json_text(row->session, &session);
-	struct span_ids ids = span_ids(slice_of(run->id), row->n, buffer_all(&session));
-	buffer_release(&session);
+	struct span_ids ids = span_ids(slice_of(run->id), row->n, row->session);
 	wire_string(out, SPAN_TRACE, (struct slice){(const char *)ids.trace, sizeof ids.trace});
 	wire_string(out, SPAN_ID, (struct slice){(const char *)ids.span, sizeof ids.span});
 	size_t name = wire_open(out, SPAN_NAME);

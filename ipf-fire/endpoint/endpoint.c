@@ -383,6 +383,14 @@ static int fill_header(const char *line, struct slice value, struct curl_slist *
 	return result;
 }
 
+bool endpoint_sends_traceparent(const struct endpoint *e)
+{
+	for (const struct curl_slist *own = e->varying; own; own = own->next)
+		if (!strcmp(strrchr(own->data, '$'), "$traceparent"))
+			return true;
+	return false;
+}
+
 int endpoint_address(const struct endpoint *e, const struct request_variables *variables, struct buffer *url,
                      struct curl_slist **headers, struct ipf_error *err)
 {
@@ -393,9 +401,10 @@ int endpoint_address(const struct endpoint *e, const struct request_variables *v
 	}
 	for (const struct curl_slist *own = e->varying; own; own = own->next) {
 		const char *field = strrchr(own->data, '$');
-		struct slice value = !strcmp(field, "$id")        ? variables->id
-		                     : !strcmp(field, "$session") ? variables->session
-		                                                  : variables->model;
+		struct slice value = !strcmp(field, "$id")            ? variables->id
+		                     : !strcmp(field, "$session")     ? variables->session
+		                     : !strcmp(field, "$traceparent") ? variables->traceparent
+		                                                      : variables->model;
 		if (fill_header(own->data, value, headers, err) < 0)
 			return -1;
 	}

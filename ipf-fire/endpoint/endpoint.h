@@ -35,8 +35,8 @@ struct endpoint {
 	struct curl_slist *headers;
 	bool grpc;                  /* HTTP/2, whatever --http says */
 	struct signer *signer;      /* signs each request; NULL if the API needs no signature */
-	struct curl_slist *varying; /* headers whose value is "$id", "$session" or "$model", different in each request; NULL
-	                               if there are none */
+	struct curl_slist *varying; /* headers whose value is "$id", "$session", "$model" or "$traceparent", different in
+	                               each request; NULL if there are none */
 };
 
 struct endpoint_options {
@@ -63,7 +63,11 @@ char *endpoint_url_with_path(const struct api *api, const struct endpoint_option
 /* Fields of a request that its URL and headers can contain: JSON texts; absent if the request has none. */
 struct request_variables {
 	struct slice id, session, model;
+	struct slice traceparent; /* span_ids.h */
 };
+
+/* Whether a header has the request's ids for distributed tracing. */
+bool endpoint_sends_traceparent(const struct endpoint *e);
 
 /* The parts of a request's URL and headers that differ from other requests. If endpoint.url_varies, appends the URL of
  * each target to `url`, each with a NUL after it. If endpoint.varying, appends all headers to `headers`, except those

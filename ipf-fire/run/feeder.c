@@ -5,6 +5,7 @@
 #include "job/job.h"
 #include "job/thread_stats.h"
 #include "run/thread_priority.h"
+#include "span_ids.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -90,6 +91,18 @@ static int render(struct feeder *f, struct job *job, size_t lane, const struct a
 	return 0;
 }
 
+/* The request's traceparent as a text in JSON; absent: it sends none. */
+static struct slice name_span(const char *run_id, const struct job *job, char text[SPAN_IDS_TRACEPARENT + 2])
+{
+	if (!*run_id)
+		return (struct slice){0};
+	struct span_ids ids = span_ids(slice_of(run_id), job->arrival.n, job->session);
+	text[0] = '"';
+	span_ids_traceparent(&ids, text + 1);
+	strcat(text, "\"");
+	return slice_of(text);
+}
+
 static struct job *make_job(struct feeder *f, size_t lane, const struct arrival_request *p, struct ipf_error *err)
 {
 	struct job *job = job_take(f->o.spare);
@@ -115,7 +128,11 @@ static struct job *make_job(struct feeder *f, size_t lane, const struct arrival_
 	job->input_tokens = p->request.input_tokens;
 	job->output_tokens = p->request.output_tokens;
 	job->streamed = f->o.streamed;
-	const struct request_variables variables = {.id = job->id, .session = job->session, .model = job->model};
+	char traceparent[SPAN_IDS_TRACEPARENT + 2];
+	const struct request_variables variables = {.id = job->id,
+	                                            .session = job->session,
+	                                            .model = job->model,
+	                                            .traceparent = name_span(f->o.run_id, job, traceparent)};
 	if (endpoint_address(f->o.endpoint, &variables, &job->url, &job->headers_sent, err) < 0 ||
 	    render(f, job, lane, p, err) < 0) {
 		char where[48];

@@ -25,6 +25,7 @@ struct feeder_options {
 	struct run_counters *counters;
 	struct queue *spare; /* jobs are made from these (job.h) */
 	bool streamed;
+	const char *run_id; /* of the ids that requests send for distributed tracing; "": they send none */
 };
 
 int feeder_start(struct feeder **feeder, const struct feeder_options *options, struct ipf_error *err);

@@ -83,6 +83,8 @@ static int set_requests(json_t *header, const struct records_header_options *h)
 			bad |= json_object_set_new(header, "cancel", json_array());
 		bad |= json_array_append_new(json_object_get(header, "cancel"), json_string(o->cancels.list[i].text));
 	}
+	if (*h->run_id)
+		bad |= json_object_set_new(header, "run_id", json_string(h->run_id));
 	if (json_object_size(h->params))
 		bad |= json_object_set(header, "params", h->params);
 	bad |= json_object_set_new(header, "streamed", json_boolean(h->streamed));

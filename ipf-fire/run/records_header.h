@@ -17,8 +17,9 @@ struct records_header_options {
 	const struct network_path *network_path;
 	struct arrival_reader *arrivals;
 	json_t *params;
-	const char *model; /* of --model, or the only one of the server; NULL: those of the trace */
-	json_t *argv;      /* taken over */
+	const char *model;  /* of --model, or the only one of the server; NULL: those of the trace */
+	json_t *argv;       /* taken over */
+	const char *run_id; /* of ids for distributed tracing; "": none are sent */
 	bool streamed;
 	int64_t wall_ns; /* the run's start on the wall clock */
 };

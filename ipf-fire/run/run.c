@@ -28,6 +28,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -70,6 +71,7 @@ struct run {
 	struct ipf_error input;            /* what was wrong with the input, while the run went on with the rest */
 	int signal_fd;
 	struct generated_input probe; /* a schedule */
+	char run_id[33];              /* of ids for distributed tracing; "": none are sent */
 	char *model;                  /* the server's only one, for requests that name none; NULL */
 	int64_t zero_ns;
 };
@@ -386,6 +388,7 @@ static int write_header(struct run *r, const char *path, struct ipf_error *err)
 	                                         .params = r->params,
 	                                         .model = r->options->model ? r->options->model : r->model,
 	                                         .argv = r->argv,
+	                                         .run_id = r->run_id,
 	                                         .streamed = r->streamed,
 	                                         .wall_ns = wall_ns};
 	json_t *header = records_header(&o);
@@ -539,6 +542,19 @@ static size_t choose_threads(const struct run *r)
 	           : thread_count_useful(arrival_reader_schedule(r->arrivals), cgroup_limits_cores());
 }
 
+/* Before the first request is made ready; the start of the run is not known then. */
+static int choose_run_id(struct run *r, struct ipf_error *err)
+{
+	unsigned char random[sizeof r->run_id / 2];
+	if (!endpoint_sends_traceparent(&r->endpoint))
+		return 0;
+	if (getrandom(random, sizeof random, 0) != sizeof random)
+		return ipf_error_errno(err, errno, NULL, "cannot draw a random id");
+	for (size_t i = 0; i < sizeof random; i++)
+		snprintf(r->run_id + 2 * i, 3, "%02x", random[i]);
+	return 0;
+}
+
 static int set_up(struct run *r, struct ipf_error *err)
 {
 	const struct fire_options *o = r->options;
@@ -565,8 +581,9 @@ static int set_up(struct run *r, struct ipf_error *err)
 	                                      .history = r->history,
 	                                      .counters = &r->counters,
 	                                      .spare = r->spare,
-	                                      .streamed = r->streamed};
-	if (feeder_start(&r->feeder, &feeder, err) < 0)
+	                                      .streamed = r->streamed,
+	                                      .run_id = r->run_id};
+	if (choose_run_id(r, err) < 0 || feeder_start(&r->feeder, &feeder, err) < 0)
 		return -1;
 	struct engine_options engine = engine_options(r);
 	if (engine_open(&r->engine, &engine, err) < 0)

@@ -52,7 +52,8 @@ static bool field_fits(const char *name, unsigned scopes)
 
 bool api_header_field(const char *value)
 {
-	return !strcmp(value, "$id") || !strcmp(value, "$session") || !strcmp(value, "$model");
+	return !strcmp(value, "$id") || !strcmp(value, "$session") || !strcmp(value, "$model") ||
+	       !strcmp(value, "$traceparent");
 }
 
 static int check_template(struct descriptor_place at, const char *member, json_t *value, unsigned scopes,
@@ -150,8 +151,9 @@ static int check_headers(struct descriptor_place at, json_t *headers, struct ipf
 			return descriptor_error(at, key, err,
 			                        "expected a valid header name, and a value without control characters");
 		if (*json_string_value(value) == '$' && !api_header_field(json_string_value(value)))
-			return descriptor_error(at, key, err,
-			                        "expected \"$id\", \"$session\" or \"$model\" if the value begins with $");
+			return descriptor_error(
+				at, key, err,
+				"expected \"$id\", \"$session\", \"$model\" or \"$traceparent\" if the value begins with $");
 	}
 	return 0;
 }

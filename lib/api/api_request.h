@@ -8,7 +8,8 @@
 /* Checks the "request" object: its members, its templates and every field that they name. */
 int api_request_check(struct descriptor_place at, json_t *request, struct ipf_error *err);
 
-/* Does the header's value name a field that differs between requests: "$id", "$session" or "$model"? */
+/* Does the header's value name a field that differs between requests: "$id", "$session", "$model" or
+ * "$traceparent"? */
 bool api_header_field(const char *value);
 
 #endif

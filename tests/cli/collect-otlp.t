@@ -102,6 +102,40 @@ wait $COLLECT || status=$?
 status_is 0 "which then ends"
 agrees chat.records live.results "and are those of the rows"
 
+# ---- the server's spans below the client's ----
+cat >tracing_server.py <<'END'
+import http.server, sys
+class Server(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    def do_POST(self):
+        self.rfile.read(int(self.headers["Content-Length"]))
+        sys.stdout.write(self.headers["traceparent"] + "\n")  # one write: there are several threads
+        sys.stdout.flush()
+        self.send_response(200)
+        self.send_header("Content-Length", "2")
+        self.end_headers()
+        self.wfile.write(b"{}")
+    def log_message(self, *_):
+        pass
+server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Server)
+print(server.server_address[1], flush=True)
+server.serve_forever()
+END
+python3 tracing_server.py >traceparents &
+stop_at_exit $!
+wait_for 20 test -s traceparents
+for run in 1 2; do
+	ipf-sched burst:n=3 closed:users=2,for=100ms -q -t chat.trace |
+		ipf-fire -q -u "http://127.0.0.1:$(head -1 traceparents)" -m sim -H 'traceparent: $traceparent' -t chat.trace -o traced$run.records
+done
+rm -f got/*
+run ipf-collect --otlp "$AT" traced1.records traced2.records -o traced.results
+between "$(sed 1d traceparents | wc -l)" 8 100000 "requests have a traceparent"
+received '.[].parts[].spans[] | "00-\(.trace)-\(.span)-01"' | tr -d '"' | sort >spans
+sed 1d traceparents | sort >sent
+is "$(comm -13 spans sent | wc -l)" 0 "with the ids of their spans"
+is "$(sort -u spans | wc -l)" "$(wc -l <spans)" "also of another run"
+
 # ---- several inputs, several batches ----
 jq -c 'if .ipf then . else empty end' chat.records >many.head
 jq -c 'select(.n == 1)' chat.records >many.row

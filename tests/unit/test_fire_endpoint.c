@@ -159,6 +159,31 @@ static void test_headers(void **state)
 	api_close(api);
 }
 
+/* Headers that differ in each request, and one whose field this request lacks. */
+static void test_headers_of_a_request(void **state)
+{
+	struct endpoint t;
+	struct ipf_error err = {0};
+	struct curl_slist *headers = NULL;
+	struct buffer url = {0};
+	struct api *api = open_api("openai-chat");
+	const char *mine[] = {"traceparent: $traceparent", "X-Talk: $session"};
+	const struct request_variables variables = {.id = slice_of("\"r1\""), .traceparent = slice_of("\"00-ab-cd-01\"")};
+	(void)state;
+	assert_int_equal(open_target(&t, api, "http://h", &(struct string_list){mine, 2}, NULL, &err), 0);
+	assert_true(endpoint_sends_traceparent(&t));
+	assert_int_equal(endpoint_address(&t, &variables, &url, &headers, &err), 0);
+	assert_string_equal(headers->data, "traceparent: 00-ab-cd-01");
+	for (const struct curl_slist *h = headers; h; h = h->next)
+		assert_int_not_equal(strncmp(h->data, "X-Talk", 6), 0);
+	curl_slist_free_all(headers);
+	endpoint_close(&t);
+	assert_int_equal(open_target(&t, api, "http://h", &(struct string_list){mine + 1, 1}, NULL, &err), 0);
+	assert_false(endpoint_sends_traceparent(&t));
+	endpoint_close(&t);
+	api_close(api);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -167,6 +192,7 @@ int main(void)
 		cmocka_unit_test(test_secrets_are_not_shown),
 		cmocka_unit_test(test_invalid_urls),
 		cmocka_unit_test(test_headers),
+		cmocka_unit_test(test_headers_of_a_request),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -322,7 +322,7 @@ static void members_of_the_request_are_checked(void **state)
 	told("request.params", "\"options\"", "request.params: expected a JSON Pointer into the body, got \"options\"");
 	told("request.headers", "{\"A\":\"$session\"}", NULL);
 	told("request.headers", "{\"A\":\"$prompt\"}",
-	     "request.A: expected \"$id\", \"$session\" or \"$model\" if the value begins with $");
+	     "request.A: expected \"$id\", \"$session\", \"$model\" or \"$traceparent\" if the value begins with $");
 	told("request.body.n", "{\"$first\":[\"$output_tokens\",16]}", NULL);
 	told("request.body.n", "{\"$first\":16}", "request.$first: expected an array as the only member, got 16");
 	told("request.body.n", "{\"$json\":{\"a\":\"$id\"}}", NULL);

@@ -34,6 +34,7 @@ static void test_headers(void **state)
 		{"CONTENT-type:text/plain", NULL},
 		{"X-Request-Id: 17", NULL},
 		{"X-Session: $session", NULL},
+		{"X-Parent: $traceparent", NULL},
 		{"Accept:", NULL},
 		{"X-JWT: abc", "X-JWT: [redacted]"},
 		{"x-csrf:abc", "x-csrf: [redacted]"},
