@@ -88,6 +88,7 @@ static void walk_verdict(const struct live_figures *f, struct metric_sink *s)
 static void walk_client(const struct live_figures *f, struct metric_sink *s)
 {
 	static const struct metric_family
+		due = {"ipf_requests_due", "Requests that became due, by the client's last sample.", NULL, METRIC_COUNTER},
 		started = {"ipf_requests_started", "Requests that were started.", NULL, METRIC_COUNTER},
 		in_flight = {"ipf_requests_in_flight", "Requests in flight, by the client's last sample.", NULL, METRIC_GAUGE},
 		waiting = {"ipf_requests_waiting", "Requests that are due and wait for a slot or a connection.", NULL,
@@ -98,6 +99,7 @@ static void walk_client(const struct live_figures *f, struct metric_sink *s)
 	               "Share of a core that the client's busiest sending thread used in its last second.", "ratio",
 	               METRIC_GAUGE};
 	const struct live_client *c = &f->client;
+	put_count(s, &due, c->due);
 	/* a client line is up to a second old, a row is not */
 	put_count(s, &started, c->started > f->rows_started ? c->started : f->rows_started);
 	put_count(s, &in_flight, c->in_flight);

@@ -11,14 +11,21 @@
 #include <string.h>
 
 struct live_metrics {
-	pthread_mutex_t lock;    /* of `now` */
-	struct live_figures now; /* written by one thread, which reads it without the lock */
-	struct verdict *verdict; /* what came so far; the run's own must not be judged before its end */
-	int64_t judged_ns;       /* by the clock */
-	int64_t started, bytes;  /* by the clients of earlier inputs */
-	struct live_client last; /* the last line of this input's */
+	pthread_mutex_t lock;        /* of `now` */
+	struct live_figures now;     /* written by one thread, which reads it without the lock */
+	struct verdict *verdict;     /* what came so far; the run's own must not be judged before its end */
+	int64_t judged_ns;           /* by the clock */
+	int64_t due, started, bytes; /* by the clients of earlier inputs */
+	struct live_client last;     /* the last line of this input's */
 	struct jdoc doc;
 };
+
+static const struct live_client no_client = {.in_flight = IPF_ABSENT,
+                                             .waiting = IPF_ABSENT,
+                                             .due = IPF_ABSENT,
+                                             .started = IPF_ABSENT,
+                                             .bytes = IPF_ABSENT,
+                                             .busiest = NAN};
 
 struct live_metrics *live_metrics_new(void)
 {
@@ -29,7 +36,7 @@ struct live_metrics *live_metrics_new(void)
 	}
 	pthread_mutex_init(&m->lock, NULL);
 	m->now.start_unix_ns = m->now.run_ns = IPF_ABSENT;
-	m->now.client = (struct live_client){IPF_ABSENT, IPF_ABSENT, IPF_ABSENT, IPF_ABSENT, NAN};
+	m->now.client = no_client;
 	m->last = m->now.client;
 	m->judged_ns = INT64_MIN;
 	return m;
@@ -149,9 +156,10 @@ int live_metrics_begin_input(struct live_metrics *m, const json_t *header, const
 		m->now.start_unix_ns = json_integer_value(start);
 	good = good && add_stages(&m->now, schedule, shared);
 	pthread_mutex_unlock(&m->lock);
+	m->due += m->last.due == IPF_ABSENT ? 0 : m->last.due;
 	m->started += m->last.started == IPF_ABSENT ? 0 : m->last.started;
 	m->bytes += m->last.bytes == IPF_ABSENT ? 0 : m->last.bytes;
-	m->last = (struct live_client){IPF_ABSENT, IPF_ABSENT, IPF_ABSENT, IPF_ABSENT, NAN};
+	m->last = no_client;
 	return good ? 0 : -1;
 }
 
@@ -236,10 +244,15 @@ void live_metrics_client(struct live_metrics *m, struct slice client)
 	jdoc_id cpu = jdoc_get(&m->doc, JDOC_ROOT, "cpu");
 	if (cpu != JDOC_NONE)
 		jdoc_to_double(&m->doc, jdoc_get(&m->doc, cpu, "most"), &busiest);
-	m->last = (struct live_client){count_of(&m->doc, "in_flight"), count_of(&m->doc, "waiting"),
-	                               count_of(&m->doc, "started"), count_of(&m->doc, "bytes"), busiest};
+	m->last = (struct live_client){.in_flight = count_of(&m->doc, "in_flight"),
+	                               .waiting = count_of(&m->doc, "waiting"),
+	                               .due = count_of(&m->doc, "due"),
+	                               .started = count_of(&m->doc, "started"),
+	                               .bytes = count_of(&m->doc, "bytes"),
+	                               .busiest = busiest};
 	pthread_mutex_lock(&m->lock);
 	m->now.client = m->last;
+	m->now.client.due = sum_of(m->due, m->last.due);
 	m->now.client.started = sum_of(m->started, m->last.started);
 	m->now.client.bytes = sum_of(m->bytes, m->last.bytes);
 	pthread_mutex_unlock(&m->lock);

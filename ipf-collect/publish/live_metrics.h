@@ -42,7 +42,7 @@ struct live_stage {
 
 /* What the client said of itself; absent before its first line. */
 struct live_client {
-	int64_t in_flight, waiting, started, bytes;
+	int64_t in_flight, waiting, due, started, bytes;
 	double busiest; /* share of a core that its busiest sending thread used, NAN */
 };
 

@@ -20,7 +20,7 @@ struct dispatch {
 	struct dependencies dependencies;
 	struct node_heap timed;
 	struct node_list to_start, dropped;
-	int64_t live, in_flight, waiting;
+	int64_t live, in_flight, waiting, due;
 	int64_t roots_ahead;   /* roots of the stages that do not cycle: added, not due yet */
 	int64_t last_root_due; /* of the last of them; IPF_ABSENT: unknown */
 	size_t last_root_stage;
@@ -40,8 +40,15 @@ struct user_session {
 	size_t stage;
 };
 
+static void count_due(struct dispatch *d, struct dispatch_node *node)
+{
+	d->due += !node->due;
+	node->due = true;
+}
+
 static void let_start(struct dispatch *d, struct dispatch_node *node)
 {
+	count_due(d, node);
 	node->state = NODE_TO_START;
 	d->stages[node->stage].in_flight++;
 	node_list_put(&d->to_start, node);
@@ -532,6 +539,7 @@ static void on_due(struct dispatch *d, struct dispatch_node *node, int64_t now)
 	} else {
 		node_list_put(&s->ready, node);
 		d->waiting++;
+		count_due(d, node);
 	}
 }
 
@@ -736,4 +744,9 @@ int64_t dispatch_in_flight(const struct dispatch *d)
 int64_t dispatch_waiting(const struct dispatch *d)
 {
 	return d->waiting;
+}
+
+int64_t dispatch_due(const struct dispatch *d)
+{
+	return d->due;
 }

@@ -53,6 +53,7 @@ struct dispatch_node {
 	enum node_state state;
 	bool root;     /* has no parents in the schedule */
 	bool has_user; /* its user is free once it ends */
+	bool due;      /* it became due: it may start, or waits only for a slot or a user */
 	bool orphaned; /* dropped and handed back; only edges of its parents still lead to it */
 };
 

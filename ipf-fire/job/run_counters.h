@@ -12,6 +12,7 @@
 struct run_counters {
 	/* of all sending threads together; thread_stats.h has those of each */
 	atomic_llong started, in_flight, waiting, done, failed; /* done: all that ended, including the failed */
+	atomic_llong due;                                       /* started, waiting, or dropped while they waited */
 	atomic_llong unmeasured_done, unmeasured_failed;        /* the part of stages that are not measured */
 	atomic_llong failed_by[RUN_ERRORS];        /* by enum record_error; RECORD_OK: a status that is no 2xx */
 	atomic_llong pool_waiting;                 /* started, and waiting for a connection of a pool */

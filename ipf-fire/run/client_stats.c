@@ -257,6 +257,7 @@ static void write_totals(const struct client_stats *c, struct jout *w, int64_t n
 	jout_member_int(w, "t_ns", now - c->o.zero_ns);
 	jout_member_int(w, "in_flight", counter_get(&g->in_flight));
 	jout_member_int(w, "waiting", counter_get(&g->waiting) + counter_get(&g->pool_waiting));
+	jout_member_int(w, "due", counter_get(&g->due));
 	jout_member_int(w, "started", counter_get(&g->started));
 	jout_member_int(w, "done", done);
 	jout_member_int(w, "failed", failed);

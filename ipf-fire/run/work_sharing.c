@@ -240,6 +240,7 @@ static void update(struct work_sharing *w)
 		drop_job(w, job);
 	counter_set(&w->o.counters->in_flight, dispatch_in_flight(w->dispatch));
 	counter_set(&w->o.counters->waiting, dispatch_waiting(w->dispatch));
+	counter_set(&w->o.counters->due, dispatch_due(w->dispatch));
 	if (!atomic_load(&w->over) && dispatch_done(w->dispatch)) {
 		atomic_store(&w->over, true);
 		wake_all(w);

@@ -41,8 +41,8 @@ is "$(tail -1 chat.records | jq -c '.end.stages')" '[{"begin_ns":0,"end_ns":1000
 body chat.records | jq -c 'select(.client) | .client' >clients
 between "$(wc -l <clients)" 1 3 "a line about the client each second"
 is "$(tail -1 clients |
-	jq -c '[.started, .done, .failed, .in_flight, .waiting, .queue, (.cpu.send > 0), (.loop_lag_ns.max >= 0), (.bytes > 0)]')" \
-	'[50,50,0,0,0,0,true,true,true]' "the last one has it all"
+	jq -c '[.due, .started, .done, .failed, .in_flight, .waiting, .queue, (.cpu.send > 0), (.loop_lag_ns.max >= 0), (.bytes > 0)]')" \
+	'[50,50,50,0,0,0,0,true,true,true]' "the last one has it all"
 is "$(jq -s -c '[(map(.client_lag_ns.count // 0) | add), ([.[] | .client_lag_ns | objects | .p50 <= .p99 and .p99 <= .p999 and .p999 <= .max and .within_1ms <= 1] | all)]' clients)" '[50,true]' \
 	"every start is in one of their lags"
 is "$(jq -s -c '[.[-1] | .starved, .unrendered, (.fullness | keys)]' clients)" '[0,0,["record","render"]]' "nothing was missing"

@@ -124,6 +124,7 @@ static void test_slots_are_given_first_come_first_served(void **state)
 	struct dispatch_start a = expect(&s, 0, 0);
 	expect_none(&s, 25);
 	assert_int_equal(dispatch_waiting(s.d), 2);
+	assert_int_equal(dispatch_due(s.d), 3);
 	dispatch_ended(s.d, a.ticket, 30 * MS);
 	struct dispatch_start b = expect(&s, 31, 1);
 	assert_int_equal(b.due_ns, 10 * MS);
@@ -382,10 +383,12 @@ static void test_stopping_drops_what_has_not_started(void **state)
 	add(&s, 1, -1, -1, -1); /* for its stage */
 	struct dispatch_start a = expect(&s, 0, 0);
 	expect_none(&s, 1);
+	assert_int_equal(dispatch_due(s.d), 2);
 	dispatch_stop(s.d);
 	expect_none(&s, 60);
 	assert_wakes(&s, -1);
 	assert_int_equal(dispatch_waiting(s.d), 0);
+	assert_int_equal(dispatch_due(s.d), 2);
 	int dropped = 0;
 	while (dispatch_dropped(s.d))
 		dropped++;

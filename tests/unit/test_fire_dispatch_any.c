@@ -318,9 +318,12 @@ static void run_world(struct world *w, int64_t stop_at)
 	}
 	assert_int_equal(dispatch_in_flight(d), 0);
 	assert_int_equal(dispatch_waiting(d), 0);
+	int64_t started = 0, added = 0;
 	for (int64_t i = 0; i < w->count; i++) {
 		const struct one *x = &w->all[i];
 		const struct schedule_stage *s = &w->stages[x->a.stage];
+		started += x->started;
+		added += x->added;
 		assert_true(x->started == x->ended);
 		assert_false(x->started && x->dropped);
 		if (x->added)
@@ -330,6 +333,7 @@ static void run_world(struct world *w, int64_t stop_at)
 		if (!stopped && !s->cycle)
 			assert_true(x->added);
 	}
+	assert_true(dispatch_due(d) >= started && dispatch_due(d) <= added); /* each at most once */
 	dispatch_free(d);
 }
 
