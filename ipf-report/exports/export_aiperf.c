@@ -173,11 +173,10 @@ static void render_json(const struct report *report, struct buffer *out)
 
 /* ---- CSV ---- */
 
-/* Two decimals, counts without. */
-static void csv_number(struct buffer *out, double value, bool whole)
+static void csv_number(struct buffer *out, double value)
 {
 	if (!isnan(value))
-		buffer_format(out, whole ? "%.0f" : "%.2f", value);
+		buffer_format(out, "%.2f", value);
 }
 
 static void csv_name(struct buffer *out, const struct tagged_metric *metric)
@@ -202,12 +201,10 @@ static void render_csv(const struct report *report, struct buffer *out)
 	for (int i = 0; i < m.count; i++) {
 		if (m.list[i].values.n == 0)
 			continue;
-		bool counts = strcmp(m.list[i].unit, "tokens") == 0;
 		csv_name(out, &m.list[i]);
 		for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
-			bool whole = counts && (names[k][0] == 'm' || strcmp(names[k], "sum") == 0);
 			buffer_byte(out, ',');
-			csv_number(out, tagged_statistic(&m.list[i], names[k]), whole);
+			csv_number(out, tagged_statistic(&m.list[i], names[k]));
 		}
 		buffer_text(out, "\r\n");
 	}
@@ -219,8 +216,7 @@ static void render_csv(const struct report *report, struct buffer *out)
 			continue;
 		csv_name(out, &m.list[i]);
 		buffer_byte(out, ',');
-		csv_number(out, m.list[i].value,
-		           strcmp(m.list[i].unit, "requests") == 0 || strcmp(m.list[i].unit, "tokens") == 0);
+		csv_number(out, m.list[i].value);
 		buffer_text(out, "\r\n");
 	}
 	tagged_metrics_release(&m);

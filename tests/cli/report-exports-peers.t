@@ -1,0 +1,70 @@
+#!/bin/sh
+# Formats of other tools, read by these tools themselves. IPF_EXPORT_PEERS is a folder with a virtual environment for each;
+# tests/README.md says what is in them.
+. "$TESTS/tap.sh"
+report=$BIN/ipf-report
+[ -n "$IPF_EXPORT_PEERS" ] || skip_all "IPF_EXPORT_PEERS is not set: a folder with the tools whose formats are written"
+
+python3 "$TESTS/cli/exports.py" make run.results
+write() { # FORMAT FILE
+	"$report" -q -f "$1" -o "$2" run.results
+}
+
+# reads NAME TEXT: the Python on standard input runs in that tool's environment
+reads() {
+	cat >program.py
+	if [ -x "$IPF_EXPORT_PEERS/$1/bin/python" ]; then
+		HOME=$PWD MPLBACKEND=agg yes_if "$2" "$IPF_EXPORT_PEERS/$1/bin/python" program.py
+	else
+		skip "$2" "$IPF_EXPORT_PEERS/$1/bin/python does not exist"
+	fi
+}
+
+mkdir aiperf-run sweep
+write aiperf aiperf-run/profile_export_aiperf.json
+write aiperf-jsonl aiperf-run/profile_export.jsonl
+reads aiperf "AIPerf's plot command loads a run" <<'END'
+from pathlib import Path
+from aiperf.common.models.export_models import JsonExportData
+from aiperf.plot.core.data_loader import DataLoader
+run = DataLoader().load_run(Path("aiperf-run"))
+assert len(run.requests) == 69, len(run.requests)
+document = JsonExportData.model_validate_json(Path("aiperf-run/profile_export_aiperf.json").read_bytes())
+values = run.requests["request_latency"].dropna()
+assert abs(document.request_latency.avg - values.mean()) < 1e-6 and document.request_latency.count == len(values)
+END
+
+write vllm lines
+jq -s . lines >sweep/summary.json
+reads vllm "vLLM plots the throughput of stages against their users" <<'END'
+from pathlib import Path
+from vllm.benchmarks.sweep import plot_pareto
+plot_pareto.plot_pareto(Path("sweep"), None, None, [], dry_run=False)
+assert Path("sweep/pareto/PARETO.png").stat().st_size > 10000
+END
+
+write genai-bench openai_text-to-text_concurrency_6_time_30s.json
+reads genai-bench "genai-bench loads a run" <<'END'
+from genai_bench.analysis.experiment_loader import load_run_data
+data = {}
+load_run_data("openai_text-to-text_concurrency_6_time_30s.json", data)
+(run,) = [value for key, value in data["sharegpt"].items() if isinstance(key, int)]
+assert run["aggregated_metrics"].num_requests == 69 and len(run["individual_request_metrics"]) == 69
+END
+
+write benchmark-report report.yaml
+write benchmark-report-0.2 before.yaml
+reads llm-d "the models of llm-d's BenchmarkReport accept both versions, and forbid unknown members" <<'END'
+import json
+from benchmark_report.schema_v0_2 import BenchmarkReportV02
+from benchmark_report.schema_v0_2_1 import BenchmarkReportV021
+for path, model in ("before.yaml", BenchmarkReportV02), ("report.yaml", BenchmarkReportV021):
+    document = json.load(open(path))
+    model.model_validate(document)
+    document["results"]["request_performance"]["unknown"] = 1
+    try:
+        model.model_validate(document)
+    except ValueError:
+        continue
+    raise SystemExit(f"{path}: an unknown member was accepted")
+END
