@@ -86,9 +86,12 @@ static void note_completed(void *data, struct MHD_Connection *connection, void *
 	struct metrics_server *s = data;
 	const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
 	struct open_connection *c = info ? find_connection(s, info->connect_fd) : NULL;
-	(void)context;
-	if (c && code == MHD_REQUEST_TERMINATED_COMPLETED_OK)
+	if (code != MHD_REQUEST_TERMINATED_COMPLETED_OK)
+		return;
+	if (c)
 		c->since_ns = clock_now();
+	/* not before: the server may end then, and what is not sent is lost */
+	atomic_fetch_add(&s->final_scrapes, *context == &s->final_scrapes);
 }
 
 /* ---- answers ---- */
@@ -131,7 +134,9 @@ static void render(const struct live_figures *figures, enum metrics_format forma
 	metrics_text_end(&text);
 }
 
-static enum MHD_Result answer_metrics(struct metrics_server *s, struct MHD_Connection *connection, bool head)
+/* With the final figures, the context becomes &s->final_scrapes. */
+static enum MHD_Result answer_metrics(struct metrics_server *s, struct MHD_Connection *connection, bool head,
+                                      void **context)
 {
 	const char *accept = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT);
 	enum metrics_format format = accept_format(accept);
@@ -143,7 +148,8 @@ static enum MHD_Result answer_metrics(struct metrics_server *s, struct MHD_Conne
 		return answer_text(connection, MHD_HTTP_SERVICE_UNAVAILABLE, "out of memory\n", "text/plain");
 	}
 	atomic_fetch_add(&s->scrapes, !head);
-	atomic_fetch_add(&s->final_scrapes, !head && s->figures.finished);
+	if (!head && s->figures.finished)
+		*context = &s->final_scrapes;
 	struct MHD_Response *response = MHD_create_response_from_buffer_with_free_callback(body.len, body.data, free_body);
 	if (!response)
 		buffer_release(&body);
@@ -167,7 +173,7 @@ static enum MHD_Result handle(void *data, struct MHD_Connection *connection, con
 		return answer_text(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET and HEAD\n", "text/plain");
 	}
 	if (strcmp(url, "/metrics") == 0)
-		return answer_metrics(s, connection, head);
+		return answer_metrics(s, connection, head, context);
 	if (strcmp(url, "/healthz") == 0)
 		return answer_text(connection, MHD_HTTP_OK, "ok\n", "text/plain");
 	if (strcmp(url, "/") == 0)
