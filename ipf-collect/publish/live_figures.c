@@ -8,11 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-const char *metric_suffix(enum metric_type type)
-{
-	return type == METRIC_COUNTER ? "_total" : type == METRIC_INFO ? "_info" : "";
-}
-
 static void put_count(struct metric_sink *s, const struct metric_family *family, int64_t value)
 {
 	if (value == IPF_ABSENT)

@@ -19,8 +19,8 @@
 #define COLLECT_LIVE_METRICS_H
 
 #include "measure/observation.h"
-#include "publish/live_histogram.h"
-#include "publish/metric_sink.h"
+#include "metrics/live_histogram.h"
+#include "metrics/metric_sink.h"
 #include "stream/schedule.h"
 #include "verdict/verdict.h"
 

@@ -10,7 +10,7 @@
 #define COLLECT_METRICS_PROTOBUF_H
 
 #include "buffer.h"
-#include "publish/metric_sink.h"
+#include "metrics/metric_sink.h"
 
 struct metrics_protobuf {
 	struct metric_sink sink;

@@ -4,7 +4,7 @@
 #include "clock.h"
 #include "publish/accept_header.h"
 #include "publish/metrics_protobuf.h"
-#include "publish/metrics_text.h"
+#include "metrics/metrics_text.h"
 
 #include <microhttpd.h>
 #include <stdatomic.h>

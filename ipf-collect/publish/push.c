@@ -1,7 +1,7 @@
 #include "publish/push.h"
 
 #include "clock.h"
-#include "publish/metrics_text.h"
+#include "metrics/metrics_text.h"
 #include "publish/otlp_batches.h"
 #include "publish/push_sender.h"
 #include "publish/remote_write.h"

@@ -15,7 +15,7 @@
 
 #include "buffer.h"
 #include "error.h"
-#include "publish/metric_sink.h"
+#include "metrics/metric_sink.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,7 +2,7 @@
 
 #include "protobuf/protobuf_wire.h"
 #include "publish/metrics_protobuf.h"
-#include "publish/metrics_text.h"
+#include "metrics/metrics_text.h"
 
 #include <math.h>
 #include <snappy-c.h>

@@ -12,7 +12,7 @@
 #define COLLECT_REMOTE_WRITE_H
 
 #include "buffer.h"
-#include "publish/metric_sink.h"
+#include "metrics/metric_sink.h"
 
 #include <stdbool.h>
 

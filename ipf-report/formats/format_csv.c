@@ -1,79 +1,10 @@
 /* -f csv: a line for each stage and one for the total, as in RFC 4180. A figure that does not exist is empty. */
 #include "absent.h"
+#include "formats/csv_writer.h"
 #include "formats/report_format.h"
-#include "safe_text.h"
 
 #include <math.h>
 #include <string.h>
-
-struct csv_writer {
-	struct buffer *out;
-	bool header, comma; /* header: write names instead of values; comma: the line has a field */
-};
-
-static void raw(struct csv_writer *csv, const char *text)
-{
-	if (csv->comma)
-		buffer_byte(csv->out, ',');
-	csv->comma = true;
-	if (!text)
-		return;
-	if (!strpbrk(text, ",\"\r\n")) {
-		buffer_text(csv->out, text);
-		return;
-	}
-	buffer_byte(csv->out, '"');
-	for (; *text; text++) {
-		if (*text == '"')
-			buffer_byte(csv->out, '"');
-		buffer_byte(csv->out, *text);
-	}
-	buffer_byte(csv->out, '"');
-}
-
-/* A name may come from anywhere: escaped as on a terminal, and behind an apostrophe if a spreadsheet would run it. */
-static void text(struct csv_writer *csv, const char *name, const char *value)
-{
-	struct buffer safe = {0};
-	if (csv->header || !value) {
-		raw(csv, csv->header ? name : NULL);
-		return;
-	}
-	char first = value[strspn(value, " ")];
-	if (first && strchr("=+-@", first))
-		buffer_byte(&safe, '\'');
-	safe_text_append(&safe, slice_of(value));
-	csv->out->failed |= safe.failed;
-	raw(csv, buffer_all(&safe).data);
-	buffer_release(&safe);
-}
-
-/* As in JSON: at most six decimals, without trailing zeros. */
-static void number(struct csv_writer *csv, const char *name, double value)
-{
-	char digits[40] = "";
-	if (isinf(value))
-		strcpy(digits, "inf");
-	else if (!isnan(value)) {
-		snprintf(digits, sizeof digits, "%.6f", value);
-		if (strchr(digits, '.')) {
-			char *end = digits + strlen(digits);
-			while (end[-1] == '0')
-				*--end = 0;
-			if (end[-1] == '.')
-				*--end = 0;
-		}
-	}
-	raw(csv, csv->header ? name : digits);
-}
-
-static void count(struct csv_writer *csv, const char *name, int64_t value)
-{
-	char digits[32] = "";
-	if (value != IPF_ABSENT)
-		snprintf(digits, sizeof digits, "%lld", (long long)value);
-	raw(csv, csv->header ? name : digits);
-}
 
 static void summary(struct csv_writer *csv, const char *name, const struct metric_summary *d,
                     const struct percentiles *list)
@@ -84,17 +15,17 @@ static void summary(struct csv_writer *csv, const char *name, const struct metri
 		double value;
 	} moments[] = {{"mean", d->mean}, {"std", d->std}, {"min", d->min}};
 	snprintf(full, sizeof full, "%s_n", name);
-	count(csv, full, d->n);
+	csv_count(csv, full, d->n);
 	for (size_t i = 0; i < sizeof moments / sizeof *moments; i++) {
 		snprintf(full, sizeof full, "%s_%s", name, moments[i].name);
-		number(csv, full, d->n ? moments[i].value : NAN);
+		csv_number(csv, full, d->n ? moments[i].value : NAN);
 	}
 	for (int i = 0; i < list->count; i++) {
 		snprintf(full, sizeof full, "%s_%s", name, percentile_name(list->p[i], p));
-		number(csv, full, d->n ? d->at[i] : NAN);
+		csv_number(csv, full, d->n ? d->at[i] : NAN);
 	}
 	snprintf(full, sizeof full, "%s_max", name);
-	number(csv, full, d->n ? d->max : NAN);
+	csv_number(csv, full, d->n ? d->max : NAN);
 }
 
 static void errors(struct csv_writer *csv, const struct figures *f)
@@ -105,21 +36,21 @@ static void errors(struct csv_writer *csv, const struct figures *f)
 		for (char *c = name; *c; c++)
 			if (*c == '-')
 				*c = '_';
-		count(csv, name, i == VERDICT_HUNG_UP ? f->hung_up : f->errors[i]);
+		csv_count(csv, name, i == VERDICT_HUNG_UP ? f->hung_up : f->errors[i]);
 	}
-	count(csv, "stale_resets", f->stale);
+	csv_count(csv, "stale_resets", f->stale);
 }
 
 static void objectives(struct csv_writer *csv, const struct figures *f, const struct slo *slo)
 {
 	char name[80];
-	number(csv, "goodput_requests_per_s", f->goodput);
-	number(csv, "goodput_share", f->good_share);
+	csv_number(csv, "goodput_requests_per_s", f->goodput);
+	csv_number(csv, "goodput_share", f->good_share);
 	for (int i = 0; i < slo->count; i++) {
 		const struct objective *objective = &slo->list[i];
 		bool each = isnan(objective->percentile);
 		snprintf(name, sizeof name, "slo_%s_%s", objective->text, each ? "share" : "value_ms");
-		number(csv, name, each ? f->objectives[i].share : f->objectives[i].value_ms);
+		csv_number(csv, name, each ? f->objectives[i].share : f->objectives[i].value_ms);
 	}
 }
 
@@ -155,49 +86,49 @@ static void record(struct csv_writer *csv, const struct report *report, const st
 	json_t *value;
 	char column[80];
 	csv->comma = false;
-	text(csv, "stage", stage);
+	csv_text(csv, "stage", slice_of(stage));
 	for (enum grouping by = 0; by < GROUPINGS; by++)
 		if (report->options->by[by])
-			text(csv, groupings[by], group);
-	text(csv, "kind", f->kind);
-	text(csv, "measured", f->measured ? "true" : "false");
-	number(csv, "window_s", f->window_s);
-	count(csv, "requests_scheduled", f->scheduled);
-	count(csv, "requests_started", f->started);
-	count(csv, "requests_ok", f->ok);
-	count(csv, "requests_failed", f->failed);
-	count(csv, "requests_cut", f->cut);
+			csv_text(csv, groupings[by], slice_of(group));
+	csv_text(csv, "kind", slice_of(f->kind));
+	csv_text(csv, "measured", slice_of(f->measured ? "true" : "false"));
+	csv_number(csv, "window_s", f->window_s);
+	csv_count(csv, "requests_scheduled", f->scheduled);
+	csv_count(csv, "requests_started", f->started);
+	csv_count(csv, "requests_ok", f->ok);
+	csv_count(csv, "requests_failed", f->failed);
+	csv_count(csv, "requests_cut", f->cut);
 	errors(csv, f);
-	number(csv, "rate_offered", f->offered);
-	number(csv, "rate_achieved", f->achieved);
-	number(csv, "rate_completed", f->completed);
-	number(csv, "input_tokens_per_s", f->input_per_s);
-	number(csv, "output_tokens_per_s", f->output_per_s);
-	number(csv, "total_tokens_per_s", f->total_per_s);
-	number(csv, "in_flight_mean", f->in_flight_mean);
-	number(csv, "in_flight_max", f->in_flight_max);
-	number(csv, "in_flight_little", f->little);
+	csv_number(csv, "rate_offered", f->offered);
+	csv_number(csv, "rate_achieved", f->achieved);
+	csv_number(csv, "rate_completed", f->completed);
+	csv_number(csv, "input_tokens_per_s", f->input_per_s);
+	csv_number(csv, "output_tokens_per_s", f->output_per_s);
+	csv_number(csv, "total_tokens_per_s", f->total_per_s);
+	csv_number(csv, "in_flight_mean", f->in_flight_mean);
+	csv_number(csv, "in_flight_max", f->in_flight_max);
+	csv_number(csv, "in_flight_little", f->little);
 	objectives(csv, f, report->run->slo);
 	summary(csv, "lag_ms", &f->start[METRIC_LAG], list);
 	summary(csv, "client_lag_ms", &f->start[METRIC_CLIENT_LAG], list);
 	summary(csv, "slot_wait_ms", &f->start[METRIC_SLOT_WAIT], list);
 	latencies(csv, f, list);
-	text(csv, "tokens_source", source(f));
+	csv_text(csv, "tokens_source", slice_of(source(f)));
 	summary(csv, "input_tokens", &f->input, list);
 	summary(csv, "output_tokens", &f->output, list);
 	summary(csv, "reasoning_tokens", &f->reasoning, list);
 	summary(csv, "asked_output_tokens", &f->asked_output, list);
-	number(csv, "cached_share", f->cached_share);
-	number(csv, "coalesced_share", f->events ? (double)f->coalesced / (double)f->events : NAN);
-	count(csv, "stalls", f->events ? f->stalls : IPF_ABSENT);
-	text(csv, "throughput_absent", f->no_throughput);
-	text(csv, "name", json_string_value(json_object_get(report->run_info, "name")));
+	csv_number(csv, "cached_share", f->cached_share);
+	csv_number(csv, "coalesced_share", f->events ? (double)f->coalesced / (double)f->events : NAN);
+	csv_count(csv, "stalls", f->events ? f->stalls : IPF_ABSENT);
+	csv_text(csv, "throughput_absent", slice_of(f->no_throughput));
+	csv_text(csv, "name", slice_of(json_string_value(json_object_get(report->run_info, "name"))));
 	json_object_foreach(json_object_get(report->run_info, "meta"), key, value)
 	{
 		snprintf(column, sizeof column, "meta_%s", key);
-		text(csv, column, json_string_value(value));
+		csv_text(csv, column, slice_of(json_string_value(value)));
 	}
-	buffer_text(csv->out, "\r\n");
+	csv_line_end(csv);
 }
 
 static void records(struct csv_writer *csv, const struct report *report, const struct figures *f)
@@ -218,7 +149,7 @@ static void quantiles(struct csv_writer *csv, const char *metric, const struct f
 	char full[40];
 	for (int i = 0; i < 3; i++) {
 		snprintf(full, sizeof full, "%s_%s_ms", metric, names[i]);
-		number(csv, full, d->n ? values[i] : NAN);
+		csv_number(csv, full, d->n ? values[i] : NAN);
 	}
 }
 
@@ -226,18 +157,18 @@ static void quantiles(struct csv_writer *csv, const char *metric, const struct f
 static void curve_record(struct csv_writer *csv, const struct figures *f)
 {
 	csv->comma = false;
-	text(csv, "stage", f->name);
-	number(csv, "offered_per_s", f->offered);
-	number(csv, "completed_per_s", f->completed);
-	number(csv, "output_tokens_per_s", f->output_per_s);
-	number(csv, "in_flight", f->in_flight_mean);
-	count(csv, "failed", f->failed);
+	csv_text(csv, "stage", slice_of(f->name));
+	csv_number(csv, "offered_per_s", f->offered);
+	csv_number(csv, "completed_per_s", f->completed);
+	csv_number(csv, "output_tokens_per_s", f->output_per_s);
+	csv_number(csv, "in_flight", f->in_flight_mean);
+	csv_count(csv, "failed", f->failed);
 	quantiles(csv, "ttft", f, METRIC_TTFT);
 	quantiles(csv, "tpot", f, METRIC_TPOT);
 	quantiles(csv, "e2e", f, METRIC_E2E);
-	number(csv, "goodput_per_s", f->goodput);
-	number(csv, "good_share", f->good_share);
-	buffer_text(csv->out, "\r\n");
+	csv_number(csv, "goodput_per_s", f->goodput);
+	csv_number(csv, "good_share", f->good_share);
+	csv_line_end(csv);
 }
 
 static void render_curve(const struct report *report, struct csv_writer *csv)

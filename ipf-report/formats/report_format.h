@@ -21,6 +21,11 @@
 	FORMAT(text, "text")                                                                                               \
 	FORMAT(json, "json")                                                                                               \
 	FORMAT(csv, "csv")                                                                                                 \
+	FORMAT(md, "md")                                                                                                   \
+	FORMAT(requests_csv, "requests-csv")                                                                               \
+	FORMAT(junit, "junit")                                                                                             \
+	FORMAT(prometheus, "prometheus")                                                                                   \
+	FORMAT(openmetrics, "openmetrics")                                                                                 \
 	FORMAT(sql, "sql")                                                                                                 \
 	FORMAT(vllm, "vllm")                                                                                               \
 	FORMAT(vllm_detailed, "vllm-detailed")                                                                             \

@@ -70,8 +70,8 @@ for shell in bash zsh fish; do
 		ipf-fire --history |live recorded 
 		ipf-fire --history l|live 
 		ipf-fire --history=|live recorded 
-		ipf-report -f j|json 
-		ipf-report --format=j|json 
+		ipf-report -f js|json 
+		ipf-report --format=js|json 
 		ipf-report --completion |bash fish zsh 
 		ipf-report --completion=f|fish 
 		ipf-report a|a.zst 
@@ -87,7 +87,7 @@ done
 if command -v fish >/dev/null; then
 	mkdir -p ../share/fish/vendor_completions.d
 	for program in $programs; do cp "../fish/$program" "../share/fish/vendor_completions.d/$program.fish"; done
-	is "$(XDG_DATA_DIRS=$PWD/../share fish -c "complete -C 'ipf-report -f j'" </dev/null | cut -f 1)" json "fish finds an installed completion"
+	is "$(XDG_DATA_DIRS=$PWD/../share fish -c "complete -C 'ipf-report -f js'" </dev/null | cut -f 1)" json "fish finds an installed completion"
 else
 	skip "fish finds an installed completion" "fish is not installed"
 fi

@@ -1,4 +1,4 @@
-#include "publish/live_histogram.h"
+#include "metrics/live_histogram.h"
 
 #include "clock.h"
 

@@ -7,10 +7,10 @@
  * Names are those of Prometheus's conventions (https://prometheus.io/docs/practices/naming/): base units, the unit at
  * the end. A family's name is without the suffix that its points have: `_total` of a counter, `_info` of an info.
  */
-#ifndef COLLECT_METRIC_SINK_H
-#define COLLECT_METRIC_SINK_H
+#ifndef IPF_METRIC_SINK_H
+#define IPF_METRIC_SINK_H
 
-#include "publish/live_histogram.h"
+#include "metrics/live_histogram.h"
 
 enum metric_type { METRIC_COUNTER, METRIC_GAUGE, METRIC_HISTOGRAM, METRIC_INFO };
 

@@ -7,11 +7,11 @@
  * Numbers are written as OpenMetrics wants bounds to be written ("1.0", "0.0005") in both, so that a series keeps its
  * `le` label whichever format a server asks for. Memory that runs out shows in the buffer's `failed`.
  */
-#ifndef COLLECT_METRICS_TEXT_H
-#define COLLECT_METRICS_TEXT_H
+#ifndef IPF_METRICS_TEXT_H
+#define IPF_METRICS_TEXT_H
 
 #include "buffer.h"
-#include "publish/metric_sink.h"
+#include "metrics/metric_sink.h"
 
 #include <stdbool.h>
 
@@ -22,7 +22,23 @@ struct metrics_text {
 	struct metric_family family; /* the current one */
 };
 
+/* A distribution that is known by its quantiles. */
+struct text_quantile {
+	double quantile; /* 0 to 1 */
+	double value;
+};
+struct text_summary {
+	int64_t n;
+	double sum; /* NAN: not known */
+	const struct text_quantile *quantiles;
+	size_t count;
+};
+
 struct metrics_text metrics_text(struct buffer *out, bool openmetrics);
+/* A family of summaries instead of what its type says, and one of it: only these formats have them. */
+void metrics_text_begin_summaries(struct metrics_text *text, const struct metric_family *family);
+void metrics_text_summary(struct metrics_text *text, const struct metric_label *labels, size_t count,
+                          const struct text_summary *summary);
 void metrics_text_end(struct metrics_text *text);
 
 /* Appends a number as a bound of a histogram is written: 0.5, 1.0, +Inf. */

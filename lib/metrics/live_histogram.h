@@ -9,8 +9,8 @@
  * Both count every value exactly where the definition says: bounds are inclusive, as in Prometheus's data model. A
  * struct of zeros is an empty histogram.
  */
-#ifndef COLLECT_LIVE_HISTOGRAM_H
-#define COLLECT_LIVE_HISTOGRAM_H
+#ifndef IPF_LIVE_HISTOGRAM_H
+#define IPF_LIVE_HISTOGRAM_H
 
 #include <stddef.h>
 #include <stdint.h>

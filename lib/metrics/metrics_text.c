@@ -1,4 +1,4 @@
-#include "publish/metrics_text.h"
+#include "metrics/metrics_text.h"
 
 #include "json/jout.h"
 
@@ -21,7 +21,9 @@ void metrics_text_bound(struct buffer *out, double value)
 static void put_number(struct buffer *out, double value)
 {
 	struct jout number = {.out = out};
-	if (fabs(value) < 9007199254740992.0 && value == floor(value))
+	if (isinf(value))
+		metrics_text_bound(out, value);
+	else if (fabs(value) < 9007199254740992.0 && value == floor(value))
 		buffer_format(out, "%.0f", value);
 	else
 		jout_double(&number, value);
@@ -41,9 +43,11 @@ static void put_escaped(struct buffer *out, const char *text, bool quoted)
 			buffer_byte(out, *text);
 }
 
-static void put_labels(struct buffer *out, const struct metric_label *labels, size_t count, const double *bound)
+/* `last`: the name of a further label, whose value is a bound or a quantile; NULL: none. */
+static void put_labels(struct buffer *out, const struct metric_label *labels, size_t count, const char *last,
+                       double bound)
 {
-	if (!count && !bound)
+	if (!count && !last)
 		return;
 	buffer_byte(out, '{');
 	for (size_t i = 0; i < count; i++) {
@@ -51,34 +55,39 @@ static void put_labels(struct buffer *out, const struct metric_label *labels, si
 		put_escaped(out, labels[i].value, true);
 		buffer_byte(out, '"');
 	}
-	if (bound) {
-		buffer_text(out, count ? ",le=\"" : "le=\"");
-		metrics_text_bound(out, *bound);
+	if (last) {
+		buffer_format(out, "%s%s=\"", count ? "," : "", last);
+		metrics_text_bound(out, bound);
 		buffer_byte(out, '"');
 	}
 	buffer_byte(out, '}');
+}
+
+/* The classic format names what has points, and knows no info. */
+static void put_family(struct metrics_text *t, const struct metric_family *family, const char *type)
+{
+	const char *suffix = t->openmetrics ? "" : metric_suffix(family->type);
+	t->family = *family;
+	buffer_format(t->out, "# HELP %s%s ", family->name, suffix);
+	put_escaped(t->out, family->help, t->openmetrics);
+	buffer_format(t->out, "\n# TYPE %s%s %s\n", family->name, suffix, type);
+	if (t->openmetrics && family->unit)
+		buffer_format(t->out, "# UNIT %s %s\n", family->name, family->unit);
 }
 
 static void begin(struct metric_sink *sink, const struct metric_family *family)
 {
 	static const char *const types[] = {"counter", "gauge", "histogram", "info"};
 	struct metrics_text *t = (struct metrics_text *)sink;
-	/* the classic format names what has points, and knows no info */
-	const char *suffix = t->openmetrics ? "" : metric_suffix(family->type);
 	bool info = family->type == METRIC_INFO && !t->openmetrics;
-	t->family = *family;
-	buffer_format(t->out, "# HELP %s%s ", family->name, suffix);
-	put_escaped(t->out, family->help, t->openmetrics);
-	buffer_format(t->out, "\n# TYPE %s%s %s\n", family->name, suffix, info ? "gauge" : types[family->type]);
-	if (t->openmetrics && family->unit)
-		buffer_format(t->out, "# UNIT %s %s\n", family->name, family->unit);
+	put_family(t, family, info ? "gauge" : types[family->type]);
 }
 
 static void put_sample(struct metrics_text *t, const char *suffix, const struct metric_label *labels, size_t count,
                        double value)
 {
 	buffer_format(t->out, "%s%s", t->family.name, suffix);
-	put_labels(t->out, labels, count, NULL);
+	put_labels(t->out, labels, count, NULL, 0);
 	buffer_byte(t->out, ' ');
 	put_number(t->out, value);
 	buffer_byte(t->out, '\n');
@@ -99,11 +108,31 @@ static void histogram(struct metric_sink *sink, const struct metric_label *label
 		double bound = i < LIVE_BOUNDS ? (double)live_bounds_ns[i] / 1e9 : INFINITY;
 		cumulative += h->classic[i];
 		buffer_format(t->out, "%s_bucket", t->family.name);
-		put_labels(t->out, labels, count, &bound);
+		put_labels(t->out, labels, count, "le", bound);
 		buffer_format(t->out, " %lld\n", (long long)cumulative);
 	}
 	put_sample(t, "_sum", labels, count, (double)h->sum_ns / 1e9);
 	put_sample(t, "_count", labels, count, (double)h->count);
+}
+
+void metrics_text_begin_summaries(struct metrics_text *text, const struct metric_family *family)
+{
+	put_family(text, family, "summary");
+}
+
+void metrics_text_summary(struct metrics_text *text, const struct metric_label *labels, size_t count,
+                          const struct text_summary *summary)
+{
+	for (size_t i = 0; i < summary->count; i++) {
+		buffer_text(text->out, text->family.name);
+		put_labels(text->out, labels, count, "quantile", summary->quantiles[i].quantile);
+		buffer_byte(text->out, ' ');
+		put_number(text->out, summary->quantiles[i].value);
+		buffer_byte(text->out, '\n');
+	}
+	if (!isnan(summary->sum))
+		put_sample(text, "_sum", labels, count, summary->sum);
+	put_sample(text, "_count", labels, count, (double)summary->n);
 }
 
 static void end(struct metric_sink *sink)

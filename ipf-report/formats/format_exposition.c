@@ -1,0 +1,394 @@
+/* -f prometheus and -f openmetrics: the figures of a finished run in the text formats of Prometheus, for a Pushgateway
+ * or the textfile collector of its node_exporter. Names are those of ipf-metrics(5) for what means the same. */
+#include "formats/json_report.h"
+#include "metrics/metrics_text.h"
+#include "safe_text.h"
+#include "version.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { LABEL_BYTES = 256, META_LABELS = 32, RUN_LABELS = 5 };
+
+struct exposition {
+	struct metrics_text text;
+	json_t *report;
+	size_t stages;
+	char (*names)[LABEL_BYTES]; /* of the stages and, behind them, the total */
+};
+
+static const char *text_of(json_t *object, const char *key)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+	return text ? text : "";
+}
+
+/* The block of stage `i`; behind the last one, the total. */
+static json_t *block_of(const struct exposition *e, size_t i)
+{
+	return i < e->stages ? json_array_get(json_object_get(e->report, "stages"), i)
+	                     : json_object_get(e->report, "total");
+}
+
+/* Each stage needs a label of its own, or its figures would be those of another one. */
+static void name_stages(struct exposition *e)
+{
+	snprintf(e->names[e->stages], LABEL_BYTES, "total");
+	for (size_t i = 0; i < e->stages; i++) {
+		char *name = e->names[i];
+		size_t len = safe_text(name, LABEL_BYTES - 16, slice_of(text_of(block_of(e, i), "name")));
+		bool taken = strcmp(name, "total") == 0;
+		for (size_t k = 0; k < i; k++)
+			taken |= strcmp(e->names[k], name) == 0;
+		if (taken)
+			snprintf(name + len, LABEL_BYTES - len, " (%zu)", i);
+	}
+}
+
+static json_t *find(json_t *object, const char *const *path)
+{
+	for (; object && *path; path++)
+		object = json_object_get(object, *path);
+	return object;
+}
+#define PATH(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+/* A figure of the report; NAN: it does not exist. */
+static double number_of(json_t *value)
+{
+	return json_is_number(value) ? json_number_value(value) : json_is_string(value) ? INFINITY : NAN;
+}
+
+/* Milliseconds of at most six decimals in seconds of at most nine. */
+static double seconds_of(json_t *value)
+{
+	double ms = number_of(value);
+	return isfinite(ms) ? round(ms * 1e6) / 1e9 : ms;
+}
+
+static void put_single(struct exposition *e, const struct metric_family *family, double value)
+{
+	struct metric_sink *s = &e->text.sink;
+	if (isnan(value))
+		return;
+	s->begin(s, family);
+	s->point(s, NULL, 0, value);
+	s->end(s);
+}
+
+static void put_run(struct exposition *e)
+{
+	static const struct metric_family build = {"ipf_build", "Version of the program.", NULL, METRIC_INFO},
+									  about = {"ipf_run", "Name, model, target, API, digest and notes of the run.",
+	                                           NULL, METRIC_INFO};
+	static const char *const keys[RUN_LABELS] = {"api", "digest", "model", "name", "target"};
+	struct metric_sink *s = &e->text.sink;
+	struct metric_label labels[RUN_LABELS + META_LABELS], version = {"version", IPF_VERSION};
+	char values[RUN_LABELS + META_LABELS][LABEL_BYTES], names[META_LABELS][80];
+	json_t *run = json_object_get(e->report, "run"), *value;
+	const char *key;
+	size_t count = 0, notes = 0;
+	s->begin(s, &build);
+	s->point(s, &version, 1, 1);
+	s->end(s);
+	for (size_t i = 0; i < RUN_LABELS; i++) {
+		if (!*text_of(run, keys[i]))
+			continue;
+		safe_text(values[count], LABEL_BYTES, slice_of(text_of(run, keys[i])));
+		labels[count] = (struct metric_label){keys[i], values[count]};
+		count++;
+	}
+	json_object_foreach(json_object_get(run, "meta"), key, value)
+	{
+		if (notes == META_LABELS)
+			break;
+		snprintf(names[notes], sizeof names[notes], "meta_%s", key);
+		safe_text(values[count], LABEL_BYTES, slice_of(json_string_value(value)));
+		labels[count] = (struct metric_label){names[notes++], values[count]};
+		count++;
+	}
+	s->begin(s, &about);
+	s->point(s, labels, count, 1);
+	s->end(s);
+}
+
+static void put_times(struct exposition *e, const struct report *report)
+{
+	static const struct metric_family start = {"ipf_run_start_time_seconds", "When the run began, since the epoch.",
+	                                           "seconds", METRIC_GAUGE},
+									  time = {"ipf_run_time_seconds",
+	                                          "Time of the run, from its begin to its last event.", "seconds",
+	                                          METRIC_GAUGE},
+									  whole = {"ipf_run_finished", "1 for a complete run, else 0.", NULL, METRIC_GAUGE};
+	json_t *run = json_object_get(e->report, "run");
+	if (json_object_get(run, "started"))
+		put_single(e, &start, (double)(report->run->parts[0].t0_ns / 1000000) / 1e3);
+	put_single(e, &time, number_of(json_object_get(run, "duration_s")));
+	put_single(e, &whole, json_object_get(run, "incomplete") == NULL);
+}
+
+static void put_verdict(struct exposition *e)
+{
+	static const struct metric_family family = {
+		"ipf_verdict_status", "Answer to a question of the verdict: 0 OK, 1 DOUBTFUL, 2 INVALID.", NULL, METRIC_GAUGE};
+	struct metric_sink *s = &e->text.sink;
+	json_t *check;
+	size_t i;
+	s->begin(s, &family);
+	json_array_foreach(json_object_get(json_object_get(e->report, "verdict"), "checks"), i, check)
+	{
+		const struct metric_label question = {"question", text_of(check, "name")};
+		const char *status = text_of(check, "status");
+		s->point(s, &question, 1, strcmp(status, "OK") == 0 ? 0 : strcmp(status, "DOUBTFUL") == 0 ? 1 : 2);
+	}
+	s->end(s);
+}
+
+static void put_outcomes(struct exposition *e)
+{
+	static const struct metric_family family = {
+		"ipf_requests", "Requests that have ended, by outcome: ok, hung-up, or the kind of their error.", NULL,
+		METRIC_COUNTER};
+	struct metric_sink *s = &e->text.sink;
+	s->begin(s, &family);
+	for (size_t i = 0; i < e->stages; i++) {
+		json_t *requests = json_object_get(block_of(e, i), "requests"), *errors = json_object_get(requests, "errors");
+		struct metric_label labels[] = {{"outcome", "ok"}, {"stage", e->names[i]}};
+		s->point(s, labels, 2, number_of(json_object_get(requests, "ok")));
+		for (int k = 0; k < VERDICT_KINDS; k++) {
+			json_t *count = json_object_get(k == VERDICT_HUNG_UP ? requests : errors,
+			                                k == VERDICT_HUNG_UP ? "hung_up" : verdict_kinds[k]);
+			labels[0].value = verdict_kinds[k];
+			s->point(s, labels, 2, count ? json_number_value(count) : 0);
+		}
+	}
+	s->end(s);
+}
+
+/* Figures of each stage. Those that count requests, which one may add up, are not given for the total. */
+static const struct stage_figure {
+	struct metric_family family;
+	const char *path[3];
+	bool total;
+} stage_figures[] = {
+	{{"ipf_requests_scheduled", "Requests that the schedule has.", NULL, METRIC_GAUGE},
+     {"requests", "scheduled"},
+     false},
+	{{"ipf_window_seconds", "The time that rates refer to.", "seconds", METRIC_GAUGE}, {"window_s"}, true},
+	{{"ipf_offered_requests_per_second", "Scheduled arrivals per second.", NULL, METRIC_GAUGE},
+     {"rate", "offered"},
+     true},
+	{{"ipf_achieved_requests_per_second", "Starts per second.", NULL, METRIC_GAUGE}, {"rate", "achieved"}, true},
+	{{"ipf_completed_requests_per_second", "Successful requests per second.", NULL, METRIC_GAUGE},
+     {"rate", "completed"},
+     true},
+	{{"ipf_input_tokens_per_second", "Input tokens of successful requests per second.", NULL, METRIC_GAUGE},
+     {"throughput", "input_tokens_per_s"},
+     true},
+	{{"ipf_output_tokens_per_second", "Output tokens of successful requests per second.", NULL, METRIC_GAUGE},
+     {"throughput", "output_tokens_per_s"},
+     true},
+	{{"ipf_requests_in_flight_mean", "Requests in flight, mean over time.", NULL, METRIC_GAUGE},
+     {"in_flight", "mean"},
+     true},
+	{{"ipf_requests_in_flight_max", "Most requests in flight.", NULL, METRIC_GAUGE}, {"in_flight", "max"}, true},
+	{{"ipf_cached_input_tokens_ratio", "Share of the input tokens that the server reports as cached.", "ratio",
+      METRIC_GAUGE},
+     {"tokens", "cached_share"},
+     true},
+	{{"ipf_goodput_requests_per_second", "Requests per second that met every objective.", NULL, METRIC_GAUGE},
+     {"goodput", "requests_per_s"},
+     true},
+	{{"ipf_goodput_ratio", "Share of the requests that met every objective.", "ratio", METRIC_GAUGE},
+     {"goodput", "share"},
+     true},
+};
+
+static void put_stage_figures(struct exposition *e)
+{
+	struct metric_sink *s = &e->text.sink;
+	for (size_t k = 0; k < sizeof stage_figures / sizeof *stage_figures; k++) {
+		const struct stage_figure *f = &stage_figures[k];
+		bool any = false;
+		for (size_t i = 0; i < e->stages + f->total; i++) {
+			const char *const path[] = {f->path[0], f->path[1], NULL};
+			const struct metric_label stage = {"stage", e->names[i]};
+			double value = number_of(find(block_of(e, i), path));
+			if (isnan(value))
+				continue;
+			if (!any)
+				s->begin(s, &f->family);
+			any = true;
+			s->point(s, &stage, 1, value);
+		}
+		if (any)
+			s->end(s);
+	}
+}
+
+/* ---- distributions ---- */
+
+/* One line for each percentile; the minimum and the maximum are the quantiles 0 and 1. */
+static void put_summary(struct exposition *e, const struct metric_label *labels, size_t count, json_t *d, bool time)
+{
+	struct text_quantile list[PERCENTILES_MOST + 2];
+	struct text_summary figures = {.quantiles = list};
+	const char *key;
+	json_t *value;
+	json_object_foreach(d, key, value)
+	{
+		double p = strcmp(key, "min") == 0 ? 0 : strcmp(key, "max") == 0 ? 100 : NAN;
+		if (key[0] == 'p' && sscanf(key + 1, "%lf", &p) != 1)
+			continue;
+		if (!isnan(p) && figures.count < sizeof list / sizeof *list)
+			list[figures.count++] = (struct text_quantile){round(p * 1e6) / 1e8,
+			                                               time ? seconds_of(value) : number_of(value)};
+	}
+	figures.n = json_integer_value(json_object_get(d, "n"));
+	double mean = number_of(json_object_get(d, "mean"));
+	figures.sum = (double)figures.n * (time ? mean / 1e3 : mean);
+	metrics_text_summary(&e->text, labels, count, &figures);
+}
+
+/* The distributions of one name over all stages: of `from` if it is not NULL. */
+static void put_versions(struct exposition *e, const char *const *path, const char *from, bool time, bool *any,
+                         const struct metric_family *family)
+{
+	for (size_t i = 0; i <= e->stages; i++) {
+		const struct metric_label labels[] = {{"stage", e->names[i]}, {"from", from}};
+		json_t *d = find(block_of(e, i), path);
+		if (from)
+			d = json_object_get(d, strcmp(from, "due") == 0 ? "from_due" : "from_start");
+		if (!json_object_get(d, "n"))
+			continue;
+		if (!*any)
+			metrics_text_begin_summaries(&e->text, family);
+		*any = true;
+		put_summary(e, labels, from ? 2 : 1, d, time);
+	}
+}
+
+static void put_distribution(struct exposition *e, const char *const *path, const struct metric_family *family)
+{
+	bool any = false, time = family->unit && strcmp(family->unit, "seconds") == 0;
+	put_versions(e, path, NULL, time, &any, family);
+	put_versions(e, path, "start", time, &any, family);
+	put_versions(e, path, "due", time, &any, family);
+	if (any)
+		e->text.sink.end(&e->text.sink);
+}
+
+static void put_latency(struct exposition *e, const char *const *path, const char *metric)
+{
+	char name[64], help[80];
+	snprintf(name, sizeof name, "ipf_%s_seconds", metric);
+	snprintf(help, sizeof help, "%s, as ipf-report --definitions defines it.", metric);
+	put_distribution(e, path, &(struct metric_family){name, help, "seconds", METRIC_GAUGE});
+}
+
+static void put_distributions(struct exposition *e)
+{
+	static const char *const waits[] = {"lag", "client_lag", "slot_wait"};
+	static const struct metric_family input = {"ipf_request_input_tokens", "Input tokens of a successful request.",
+	                                           "tokens", METRIC_GAUGE},
+									  output = {"ipf_request_output_tokens", "Output tokens of a successful request.",
+	                                            "tokens", METRIC_GAUGE};
+	char key[64];
+	for (enum metric m = 0; m < METRIC_LATENCIES; m++) {
+		snprintf(key, sizeof key, "%s_ms", metrics[m].name);
+		put_latency(e, PATH("latency", key), metrics[m].name);
+	}
+	put_latency(e, PATH("latency", "itl_ms"), "itl");
+	for (size_t i = 0; i < sizeof waits / sizeof *waits; i++) {
+		snprintf(key, sizeof key, "%s_ms", waits[i]);
+		put_latency(e, PATH(key), waits[i]);
+	}
+	put_distribution(e, PATH("tokens", "input"), &input);
+	put_distribution(e, PATH("tokens", "output"), &output);
+}
+
+/* ---- objectives ---- */
+
+static const struct objective_figure {
+	struct metric_family family;
+	const char *key;
+} objective_figures[] = {
+	{{"ipf_objective_met", "1 if the percentile is within the limit of the objective, else 0.", NULL, METRIC_GAUGE},
+     "met"},
+	{{"ipf_objective_value_seconds", "The percentile that the objective limits.", "seconds", METRIC_GAUGE}, "value_ms"},
+	{{"ipf_objective_ratio", "Share of the requests that meet the objective.", "ratio", METRIC_GAUGE}, "share"},
+};
+
+/* An objective that is given twice has figures once. */
+static bool is_repeated(json_t *list, size_t index)
+{
+	for (size_t i = 0; i < index; i++)
+		if (json_equal(json_array_get(list, i), json_array_get(list, index)))
+			return true;
+	return false;
+}
+
+static void put_objectives(struct exposition *e)
+{
+	struct metric_sink *s = &e->text.sink;
+	for (size_t k = 0; k < sizeof objective_figures / sizeof *objective_figures; k++) {
+		const struct objective_figure *f = &objective_figures[k];
+		bool any = false;
+		for (size_t i = 0; i <= e->stages; i++) {
+			json_t *objective, *objectives = find(block_of(e, i), PATH("goodput", "objectives"));
+			size_t o;
+			json_array_foreach(objectives, o, objective)
+			{
+				json_t *value = json_object_get(objective, f->key);
+				const struct metric_label labels[] = {{"objective", text_of(objective, "objective")},
+				                                      {"stage", e->names[i]}};
+				if (!value || is_repeated(objectives, o))
+					continue;
+				if (!any)
+					s->begin(s, &f->family);
+				any = true;
+				s->point(s, labels, 2,
+				         json_is_boolean(value)            ? json_is_true(value)
+				         : strcmp(f->key, "value_ms") == 0 ? seconds_of(value)
+				                                           : number_of(value));
+			}
+		}
+		if (any)
+			s->end(s);
+	}
+}
+
+static void render(const struct report *report, struct buffer *out, bool openmetrics)
+{
+	struct exposition e = {.text = metrics_text(out, openmetrics), .report = report_json(report)};
+	e.stages = json_array_size(json_object_get(e.report, "stages"));
+	e.names = calloc(e.stages + 1, sizeof *e.names);
+	if (!e.names || !e.report) {
+		out->failed = true;
+	} else {
+		name_stages(&e);
+		put_run(&e);
+		put_times(&e, report);
+		put_verdict(&e);
+		put_outcomes(&e);
+		put_stage_figures(&e);
+		put_distributions(&e);
+		put_objectives(&e);
+		metrics_text_end(&e.text);
+	}
+	free(e.names);
+	json_decref(e.report);
+}
+
+static void render_prometheus(const struct report *report, struct buffer *out)
+{
+	render(report, out, false);
+}
+
+static void render_openmetrics(const struct report *report, struct buffer *out)
+{
+	render(report, out, true);
+}
+
+const struct report_format format_prometheus = {.render = render_prometheus};
+const struct report_format format_openmetrics = {.render = render_openmetrics};
