@@ -25,6 +25,7 @@ PROGRAMS := ipf-prep ipf-sched ipf-fire ipf-collect ipf-report
 TOOLS    := ipf-sim
 VERSION  := $(shell sed -n 's/^.define IPF_VERSION "\(.*\)"/\1/p' lib/version.h)
 SHARED_FILES := $(wildcard share/ipf/*.mk share/ipf/*.sh)
+SCHEMAS  := $(wildcard share/ipf/schema/*.json)
 MANUALS  := $(wildcard ipf-*/*.[15] lib/*/*.5 lib/*.7)
 # Debian packages: to build and run, to test, to lint.
 DEBS      := build-essential pkg-config libcurl4-openssl-dev libjansson-dev libzstd-dev libarchive-dev libssl-dev \
@@ -252,10 +253,11 @@ dist: ## a tar archive of the sources, in $(BUILD)
 
 # ---- install --------------------------------------------------------------------------------------------------------
 install: all ## install programs, makefiles, manual pages and completions under $(DESTDIR)$(prefix)
-	install -d $(addprefix $(DESTDIR),$(bindir) $(addprefix $(mandir)/,man1 man5 man7) $(sharedir) $(completions) $(zshcompletions) $(fishcompletions))
+	install -d $(addprefix $(DESTDIR),$(bindir) $(addprefix $(mandir)/,man1 man5 man7) $(sharedir)/schema $(completions) $(zshcompletions) $(fishcompletions))
 	install -m 755 $(addprefix $(BUILD)/bin/,$(PROGRAMS)) $(DESTDIR)$(bindir)
 	for m in $(MANUALS); do install -m 644 $$m $(DESTDIR)$(mandir)/man$${m##*.}; done
 	install -m 644 $(SHARED_FILES) $(DESTDIR)$(sharedir)
+	install -m 644 $(SCHEMAS) $(DESTDIR)$(sharedir)/schema
 	for p in $(PROGRAMS); do \
 		$(BUILD)/bin/$$p --completion bash > $(DESTDIR)$(completions)/$$p && \
 		$(BUILD)/bin/$$p --completion zsh > $(DESTDIR)$(zshcompletions)/_$$p && \
@@ -265,7 +267,8 @@ uninstall: ## remove what `make install` installed
 	rm -f $(addprefix $(DESTDIR)$(bindir)/,$(PROGRAMS)) $(addprefix $(DESTDIR)$(completions)/,$(PROGRAMS)) \
 		$(addprefix $(DESTDIR)$(zshcompletions)/_,$(PROGRAMS)) $(addsuffix .fish,$(addprefix $(DESTDIR)$(fishcompletions)/,$(PROGRAMS)))
 	for m in $(MANUALS); do rm -f $(DESTDIR)$(mandir)/man$${m##*.}/$${m##*/}; done
-	rm -f $(addprefix $(DESTDIR)$(sharedir)/,$(notdir $(SHARED_FILES))); rmdir $(DESTDIR)$(sharedir) 2>/dev/null || true
+	rm -f $(addprefix $(DESTDIR)$(sharedir)/,$(notdir $(SHARED_FILES)) $(SCHEMAS:share/ipf/%=%))
+	rmdir $(DESTDIR)$(sharedir)/schema $(DESTDIR)$(sharedir) 2>/dev/null || true
 
 clean: ## remove the build folder
 	rm -rf .build

@@ -1,0 +1,107 @@
+#!/bin/bash
+# The JSON Schemas of the report and of the streams, held against what the programs write. No member may be unknown to them.
+. "$TESTS/tap.sh"
+. "$TESTS/fixture.sh"
+. "$TESTS/data/report/seal.sh"
+schemas=$ROOT/share/ipf/schema
+data=$TESTS/data/report
+
+python3 -c 'import jsonschema; jsonschema.Draft202012Validator' 2>/dev/null ||
+	skip_all "no python3 with jsonschema here"
+cat >validate.py <<'END'
+import json, sys, jsonschema
+
+def forbid_unknown(schema):
+    """Objects that do not say otherwise have no other members."""
+    if isinstance(schema, dict):
+        if "properties" in schema and "additionalProperties" not in schema and schema.get("type") == "object" and "if" not in schema:
+            schema["additionalProperties"] = False
+        for value in schema.values():
+            forbid_unknown(value)
+    elif isinstance(schema, list):
+        for value in schema:
+            forbid_unknown(value)
+
+name, schema = sys.argv[1], json.load(open(sys.argv[2]))
+jsonschema.Draft202012Validator.check_schema(schema)
+forbid_unknown(schema)
+validator = jsonschema.Draft202012Validator(schema)
+seen = set()
+for path in sys.argv[3:]:
+    with open(path, encoding="utf-8") as file:
+        documents = [json.load(file)] if name == "report" else [json.loads(line) for line in file]
+    for document in documents:
+        for error in validator.iter_errors(document):
+            while error.context:
+                error = max(error.context, key=lambda e: len(e.absolute_path))
+            where = "/".join("*" if isinstance(p, int) else str(p) for p in error.absolute_path)
+            if (where, error.message[:100]) not in seen:
+                seen.add((where, error.message[:100]))
+                print(f"{path}: {where}: {error.message[:200]}")
+END
+valid() { # KIND TEXT FILE…
+	python3 validate.py "$1" "$schemas/$1.schema.json" "${@:3}" >said 2>&1
+	is "$(head -5 said)" "" "$2"
+}
+
+# ---- a run of all four streams, with as many members as can be had ----
+server_start --step-base 1ms --fail error-inband:share=0.1 --fail reset:share=0.1,after=2 --fail reasoning:share=0.2 --fail cut:share=0.1 \
+	--fail bad-utf8:share=0.1 --fail status:share=0.1
+ipf-prep sharegpt "$ROOT/examples/chat.json" --turns all --wait 5ms --models a=0.5,b=0.5 --system "Be brief." -q -o a.trace
+ipf-prep azure "$ROOT/examples/arrivals.csv" -n 20 -q -o b.trace
+ipf-sched poisson:rate=200,n=60,slots=3 closed:users=2,for=300ms rest:for=100ms burst:n=5,warmup -t a.trace -q -o a.sched
+ipf-sched replay:speed=30 -t b.trace -q -o b.sched
+for run in a b; do
+	ipf-fire -q -u "$URL" -m sim --name "run $run" --param temperature=0 --record-header content-type -t $run.trace $run.sched -o $run.records
+	ipf-collect -q -t approx --events --text --every 100ms $run.records -o $run.results
+done
+valid trace "traces" a.trace b.trace
+valid schedule "schedules" a.sched b.sched
+valid records "records" a.records b.records
+valid results "results" a.results b.results "$data"/*.results
+
+# ---- reports: of these, of all goldens, of parts, of samples, of a sweep ----
+reports=0
+report() { # OPTION… RESULTS…
+	reports=$((reports + 1))
+	"$BIN/ipf-report" -q -f json --meta commit=5f3a9c1 "$@" >report.$reports.json
+}
+for file in a.results b.results "$data"/*.results; do
+	report --slo ttft=150ms,p50:e2e=1s "$file"
+	report --errors-as-inf --percentiles 50,99.99 --reproducible "$file"
+done
+report --slo tpot=1s "$data/shard-1.results" "$data/shard-2.results"
+report "$data/one.results" "$data/one.results"
+head -c $(($(wc -c <"$data/mixed.results") * 60 / 100)) "$data/mixed.results" >cut.results
+report cut.results
+{
+	sed -e 1d -e '$d' "$data/one.results"
+	jq -nc 'range(0; 4) as $t | { sample: "server", t_ns: ($t * 1000000000), target: "a", server: "vllm", interval_ns: 1000000000,
+		gauges: { running: $t, waiting: 0, kv_cache_usage: 0.5, replicas_ready: 1 }, counters: { requests_ok: 2, input_tokens: 9, output_tokens: 4, preemptions: 0 },
+		histograms: { ttft_ns: { count: 2, sum: 100000000, buckets: [[40000000, 0], [60000000, 2], [null, 0]] } } }'
+	jq -nc 'range(0; 3) | { sample: "gpu", t_ns: (. * 1000000000), source: "nvml", host: "h", device: "GPU-0", index: 0, model: "m", utilization: 0.5,
+		memory_used_bytes: 1, memory_total_bytes: 2, memory_bandwidth: 0.1, power_w: 300, energy_j: (300 * .), temperature_c: 50, sm_clock_hz: 1 }'
+} >body
+head -1 "$data/one.results" >header
+seal header body >sampled.results
+report sampled.results
+is "$(jq -c '[.server, .accelerators] | map(length > 0)' report.$reports.json)" "[true,true]" "one of them has samples"
+ipf-sched -q constant:rate=40,n=20 constant:rate=80,n=40 constant:rate=160,n=80 -t a.trace -o sweep.sched
+ipf-fire -q -u "$URL" -m sim -t a.trace sweep.sched -o sweep.records
+ipf-collect -q sweep.records -o sweep.results
+report --slo ttft=1s sweep.results
+is "$(jq -c '.saturation | length > 0' report.$reports.json)" true "and one a curve"
+valid report "reports of all kinds" report.*.json
+
+# ---- the test can fail ----
+bad() { # JQ PART TEXT
+	jq "$1" report.1.json >bad.json
+	python3 validate.py report "$schemas/report.schema.json" bad.json >said 2>&1
+	contains "$(cat said)" "$2" "$3"
+}
+bad '.total.latency.ttft_ms.from_start.p50 = "fast"' "total/latency/ttft_ms/from_start/p50" "a text instead of a number is found"
+bad '.total.requests.colour = 1' "'colour' was unexpected" "so is a member that the schema does not have"
+bad 'del(.run.digest)' "'digest' is a required property" "and one that lacks"
+jq -c 'if .n then .ttft_ns = 1.5 else . end' a.results >bad.results
+python3 validate.py results "$schemas/results.schema.json" bad.results >said 2>&1
+contains "$(cat said)" "ttft_ns" "and in a row"
