@@ -3,6 +3,7 @@
 #include "cli/options.h"
 #include "formats/definitions.h"
 #include "formats/report_format.h"
+#include "formats/text_layout.h"
 #include "output/report_output.h"
 #include "plots/plot_files.h"
 #include "results/merge_parts.h"
@@ -12,6 +13,7 @@
 #include "memory.h"
 #include "safe_text.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,8 +85,10 @@ static const struct option_spec specs[] = {
 		"steady part (default: stage)"),
 	OPTION(OPTION_FLAG, 0, "errors-as-inf", NULL, struct report_options, figures.errors_as_inf,
            "count failed requests as infinite in latency percentiles"),
+	OPTION(OPTION_FLAG, 0, "early-stopping", NULL, struct report_options, figures.early_stopping,
+           "also show MLPerf's early-stopping estimates of percentiles"),
 	OPTION(OPTION_FLAG, 0, "strict", NULL, struct report_options, strict,
-           "exit with status 4 if the verdict is INVALID"),
+           "exit with status 4 if the verdict is INVALID, or an objective on a percentile is missed"),
 	COMMON_OPTIONS(struct report_options, common),
 };
 
@@ -195,6 +199,25 @@ static int write_report(const struct report_format *format, const struct report 
 	return bad;
 }
 
+/* --strict: IPF_INVALID if the run or one of its percentiles is not what it should be. */
+static void judge_strictly(const struct report *report, struct ipf_error *err)
+{
+	const struct slo *slo = report->run->slo;
+	char value[40];
+	if (report->finding->status == VERDICT_INVALID)
+		ipf_error_set(err, IPF_INVALID, "the verdict is INVALID (--strict)");
+	for (int i = 0; i < slo->count; i++) {
+		const struct attainment *got = &report->figures->total.objectives[i];
+		if (isnan(slo->list[i].percentile) || got->met)
+			continue;
+		if (isnan(got->value_ms))
+			ipf_error_set(err, IPF_INVALID, "%s: no request to compare (--strict)", slo->list[i].text);
+		else
+			ipf_error_set(err, IPF_INVALID, "%s: missed: %s ms (--strict)", slo->list[i].text,
+			              show_number(got->value_ms, value));
+	}
+}
+
 /* Builds the figures and writes them. IPF_INVALID, with the report complete, if --strict rejects the run. */
 static int render(const struct run_data *run, const struct report_options *options, struct report_output *to,
                   struct ipf_error *err)
@@ -237,8 +260,8 @@ static int render(const struct run_data *run, const struct report_options *optio
 		status = write_plots(&report, options, err);
 	if (status == 0)
 		status = write_report(format, &report, err);
-	if (status == 0 && options->strict && report.finding->status == VERDICT_INVALID)
-		ipf_error_set(err, IPF_INVALID, "the verdict is INVALID (--strict)");
+	if (status == 0 && options->strict)
+		judge_strictly(&report, err);
 	json_decref(report.verdict);
 	json_decref(report.run_info);
 	run_figures_release(&figures);

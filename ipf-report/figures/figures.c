@@ -60,7 +60,14 @@ static double ratio(double a, double b)
 
 /* ---- distributions ---- */
 
-/* Collects the samples of a metric, and counts the failures that are infinite. -1: out of memory. */
+const enum metric waited_metrics[WAITED] = {[WAITED_TTFT] = METRIC_TTFT,
+                                            [WAITED_TTFA] = METRIC_TTFA,
+                                            [WAITED_TPOT] = METRIC_TPOT,
+                                            [WAITED_NTPOT] = METRIC_NTPOT,
+                                            [WAITED_E2E] = METRIC_E2E};
+const double early_percentiles[EARLY_PERCENTILES] = {90, 95, 97, 99, 99.9};
+
+/* Collects the samples of a metric, and counts the failures that can be infinite. -1: out of memory. */
 static int gather(const struct row_selection *sel, enum metric m, enum latency_origin origin, struct samples *s,
                   int64_t *infinite)
 {
@@ -74,7 +81,7 @@ static int gather(const struct row_selection *sel, enum metric m, enum latency_o
 		if (origin == FROM_DUE && lag == IPF_ABSENT)
 			continue;
 		if (m < METRIC_LATENCIES && !row->ok) {
-			*infinite += sel->options->errors_as_inf && row->error != VERDICT_HUNG_UP && !metrics[m].server;
+			*infinite += row->error != VERDICT_HUNG_UP && !metrics[m].server;
 			continue;
 		}
 		succeeded |= row->ok;
@@ -90,19 +97,38 @@ static int gather(const struct row_selection *sel, enum metric m, enum latency_o
 	return s->failed ? -1 : 0;
 }
 
+/* What is shown of a latency beside its distribution. A metric that counts from due replaces what it had from start. */
+static void build_waited(struct figures *f, const struct figure_options *options, enum metric m, struct samples *s,
+                         int64_t failures)
+{
+	for (int i = 0; i < WAITED; i++) {
+		if (waited_metrics[i] != m || s->count == 0)
+			continue;
+		if (failures > 0 && !options->errors_as_inf)
+			metric_summary_of_samples(&f->with_failures[i], s, failures, 1e-6, &options->percentiles);
+		for (int k = 0; k < EARLY_PERCENTILES && options->early_stopping; k++)
+			f->early[i][k] = early_stopping_estimate(s, failures, early_percentiles[k]) * 1e-6;
+	}
+}
+
 static int build_times(struct figures *f, const struct row_selection *sel, struct samples *s)
 {
-	const struct percentiles *list = &sel->options->percentiles;
-	int64_t infinite;
+	const struct figure_options *options = sel->options;
+	int64_t failures;
+	for (int i = 0; i < WAITED; i++)
+		for (int k = 0; k < EARLY_PERCENTILES; k++)
+			f->early[i][k] = NAN;
 	for (enum metric m = 0; m < METRIC_COUNT; m++) {
-		if (gather(sel, m, FROM_START, s, &infinite) < 0)
+		if (gather(sel, m, FROM_START, s, &failures) < 0)
 			return -1;
-		metric_summary_of_samples(&f->start[m], s, infinite, 1e-6, list);
+		metric_summary_of_samples(&f->start[m], s, options->errors_as_inf ? failures : 0, 1e-6, &options->percentiles);
+		build_waited(f, options, m, s, failures);
 		if (!metrics[m].from_due)
 			continue;
-		if (gather(sel, m, FROM_DUE, s, &infinite) < 0)
+		if (gather(sel, m, FROM_DUE, s, &failures) < 0)
 			return -1;
-		metric_summary_of_samples(&f->due[m], s, infinite, 1e-6, list);
+		metric_summary_of_samples(&f->due[m], s, options->errors_as_inf ? failures : 0, 1e-6, &options->percentiles);
+		build_waited(f, options, m, s, failures);
 	}
 	return 0;
 }
@@ -400,7 +426,7 @@ static int build_objectives(struct figures *f, const struct row_selection *sel, 
 		}
 		if (gather(sel, objective->metric, AS_WAITED, s, &infinite) < 0)
 			return -1;
-		double value = percentile_with_infinite(s, infinite, objective->percentile);
+		double value = percentile_with_infinite(s, sel->options->errors_as_inf ? infinite : 0, objective->percentile);
 		a->value_ms = value / 1e6;
 		a->met = value <= (double)objective->limit_ns;
 	}

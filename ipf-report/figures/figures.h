@@ -10,6 +10,7 @@
 #ifndef REPORT_FIGURES_H
 #define REPORT_FIGURES_H
 
+#include "figures/early_stopping.h"
 #include "figures/metric_summary.h"
 #include "results/run_data.h"
 
@@ -23,6 +24,7 @@ struct figure_options {
 	struct percentiles percentiles;
 	int window; /* enum window_kind: the time that rates refer to */
 	bool errors_as_inf;
+	bool early_stopping;
 	bool by[GROUPINGS]; /* also by model, by target */
 };
 
@@ -46,6 +48,12 @@ enum {
 /* Above this share of requests that could not be measured, there is no goodput. */
 #define GOODPUT_UNMEASURED_MOST 0.01
 
+/* Latencies that are also shown with failures as infinite, and with MLPerf's estimates: from due if there is one. */
+enum { WAITED_TTFT, WAITED_TTFA, WAITED_TPOT, WAITED_NTPOT, WAITED_E2E, WAITED };
+extern const enum metric waited_metrics[WAITED];
+enum { EARLY_PERCENTILES = 5 };
+extern const double early_percentiles[EARLY_PERCENTILES]; /* 90, 95, 97, 99 and 99.9, as LoadGen reports them */
+
 struct attainment {
 	int64_t unmeasured; /* requests for which it could not be measured */
 	double share;       /* per-request objective: share of the other requests that meet it */
@@ -65,6 +73,8 @@ struct figures {
 	double in_flight_mean, in_flight_max, little;
 	struct metric_summary start[METRIC_COUNT], due[METRIC_COUNT]; /* `due`: only of metrics that count from the start */
 	struct metric_summary itl;
+	struct metric_summary with_failures[WAITED]; /* n = 0 unless requests failed; failures are infinite */
+	double early[WAITED][EARLY_PERCENTILES];     /* ms; NAN: too few requests, or not requested */
 	struct metric_summary input, output, reasoning, asked_input, asked_output;
 	double input_total, output_total; /* tokens of all requests that ended well */
 	int64_t by_source[SOURCES];

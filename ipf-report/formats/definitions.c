@@ -194,6 +194,13 @@ static const struct {
      "Exact, by linear interpolation between order statistics (NumPy's default); for itl, from the histogram. "
      "Marked with ~ if there are too few samples: p90 needs 44, p99 459, p99.9 4,603 (binomial bound, 99 % "
      "confidence). Several results are pooled request by request; percentiles are never averaged."},
+	{"with failures",
+     "The same of all requests except those that were disconnected on purpose: the latency of a failure is infinite, "
+     "from due if there is one. Shown beside the others if any request failed."},
+	{"early stopping",
+     "MLPerf's estimate of a percentile p: of n requests, the t-th highest latency, where t is the largest number with "
+     "P[Binomial(n, 1 - p) <= t] < 0.01 (LoadGen, early_stopping.cc, 2025). An upper bound at 99 % confidence; failures "
+     "are infinite. Absent with too few requests: p90 needs 64, p99 662, p99.9 6,636."},
 	{"std", "Population standard deviation."},
 	{"n_eff",
      "Effective sample size: how many independent samples would tell as much about the mean as these, whose neighbours "

@@ -445,14 +445,18 @@ static void row_both(struct text_table *t, const char *label, const struct figur
 
 static void latency_rows(struct text_table *t, const struct figures *f, const char *itl)
 {
+	static const char failures[] = "with failures"; /* as infinite */
 	char per[32];
 	snprintf(per, sizeof per, "per %.20s", itl);
 	row_both(t, "TTFT", f, METRIC_TTFT);
+	text_table_row(t, "", failures, &f->with_failures[WAITED_TTFT]);
 	row_both(t, "TTFA", f, METRIC_TTFA);
 	text_table_row(t, "ITL", per, &f->itl);
 	text_table_row(t, "TPOT", "", &f->start[METRIC_TPOT]);
+	text_table_row(t, "", failures, &f->with_failures[WAITED_TPOT]);
 	text_table_row(t, "NTPOT", "", &f->start[METRIC_NTPOT]);
 	row_both(t, "E2E", f, METRIC_E2E);
+	text_table_row(t, "", failures, &f->with_failures[WAITED_E2E]);
 	text_table_row(t, "lag", "", &f->start[METRIC_LAG]);
 	text_table_row(t, "slot wait", "", &f->start[METRIC_SLOT_WAIT]);
 }
@@ -577,9 +581,36 @@ static void show_server_times(struct layout *l, const struct report *report)
 			text_table_row(&t, labels[m - METRIC_SERVER_LOAD], "", &f->start[m]);
 }
 
+static void show_early_stopping(struct layout *l, const struct report *report)
+{
+	static const char *const labels[WAITED] = {"TTFT", "TTFA", "TPOT", "NTPOT", "E2E"};
+	const struct figures *f = &report->figures->total;
+	char text[40];
+	if (!report->options->early_stopping)
+		return;
+	layout_heading(l, "Early stopping, ms");
+	for (int k = 0; k < EARLY_PERCENTILES; k++)
+		layout_right(l, 33 + 9 * k, FAINT, percentile_name(early_percentiles[k], text));
+	layout_end_line(l);
+	for (int i = 0; i < WAITED; i++) {
+		if (f->start[waited_metrics[i]].n == 0)
+			continue;
+		layout_to(l, 2);
+		layout_text(l, PLAIN, labels[i]);
+		for (int k = 0; k < EARLY_PERCENTILES; k++)
+			layout_right(l, 33 + 9 * k, PLAIN, show_narrow_number(f->early[i][k], 8, text));
+		layout_end_line(l);
+	}
+	layout_to(l, 2);
+	layout_wrapped(l, 3, FAINT,
+	               "(MLPerf's bounds at 99 % confidence, from due if there is one, failures as infinite; -: too few "
+	               "requests)");
+}
+
 static void show_latency(struct layout *l, const struct report *report)
 {
 	bool explained = total_latency(l, report);
+	show_early_stopping(l, report);
 	show_server_times(l, report);
 	for (int i = 0; i < KINDS_OF_ROWS; i++) {
 		int kind = i == 0 ? OF_STAGES : i - 1; /* stages come first */

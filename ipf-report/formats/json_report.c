@@ -110,6 +110,39 @@ static json_t *latency_json(const struct figures *f, const struct percentiles *l
 	return json;
 }
 
+/* Latencies with failures as infinite. */
+static json_t *with_failures_json(const struct figures *f, const struct percentiles *list)
+{
+	json_t *json = json_object();
+	char name[32];
+	for (int i = 0; i < WAITED; i++) {
+		snprintf(name, sizeof name, "%s_ms", metrics[waited_metrics[i]].name);
+		json_put_object(json, name, summary_json(&f->with_failures[i], list));
+	}
+	return json;
+}
+
+static json_t *early_stopping_json(const struct figures *f)
+{
+	json_t *json = json_object();
+	char name[32], percentile[24];
+	for (int i = 0; i < WAITED; i++) {
+		json_t *one = json_object();
+		for (int k = 0; k < EARLY_PERCENTILES; k++)
+			json_put(one, percentile_name(early_percentiles[k], percentile), f->early[i][k]);
+		snprintf(name, sizeof name, "%s_ms", metrics[waited_metrics[i]].name);
+		json_put_object(json, name, one);
+	}
+	return json;
+}
+
+static void put_latencies(json_t *json, const struct figures *f, const struct percentiles *list)
+{
+	json_object_set_new(json, "latency", latency_json(f, list));
+	json_put_object(json, "latency_with_failures", with_failures_json(f, list));
+	json_put_object(json, "early_stopping", early_stopping_json(f));
+}
+
 static json_t *goodput_json(const struct figures *f, const struct slo *slo)
 {
 	json_t *json = json_object(), *objectives = json_array();
@@ -176,7 +209,7 @@ static json_t *figures_json(const struct figures *f, const struct report *report
 		json_object_set_new(throughput, "absent", json_string(f->no_throughput));
 	json_object_set_new(json, "throughput", throughput);
 	json_object_set_new(json, "tokens", tokens_json(f, report));
-	json_object_set_new(json, "latency", latency_json(f, list));
+	put_latencies(json, f, list);
 	if (f->events > 0)
 		json_object_set_new(json, "events",
 		                    json_pack("{s:I, s:I, s:o, s:I, s:I}", "content", (json_int_t)f->events, "coalesced",

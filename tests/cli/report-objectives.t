@@ -1,0 +1,80 @@
+#!/bin/bash
+# --strict with objectives on percentiles, percentiles with failures as infinite, and MLPerf's early-stopping estimates, which a script
+# computes again from their definition.
+. "$TESTS/tap.sh"
+report=$BIN/ipf-report
+made() { python3 "$TESTS/cli/queue_results.py" "$@"; }
+made 20:10 40:20 >good.results
+made --fail 0.05 --spread 40:30 60:20 >failing.results
+
+# ---- --strict ----
+run "$report" --strict --slo p99:e2e=100s,ttft=1us good.results
+status_is 0 "--strict: a percentile that is met; an objective of each request is no percentile"
+run "$report" --strict --slo p99:e2e=100s,p50:e2e=1ms good.results
+status_is 4 "a percentile that is missed"
+complains ipf-report "p50:e2e=1ms: missed: 100 ms (--strict)" "is named, with its value"
+contains "$(cat "$OUT")" "missed: 100 ms" "below a whole report"
+run "$report" --slo p50:e2e=1ms good.results
+status_is 0 "without --strict it is only shown"
+run "$report" --strict --slo p99:e2e=100s --errors-as-inf failing.results
+status_is 4 "a percentile among the failed requests"
+complains ipf-report "p99:e2e=100s: missed: inf ms" "is infinite"
+
+# ---- failures as infinite, beside ----
+"$report" failing.results >failing.txt
+is "$(grep -c 'with failures' failing.txt)" 3 "TTFT, TPOT and E2E with failures"
+matches "$(grep 'with failures' failing.txt | tail -1)" ' inf +inf$' "whose p99 and maximum are infinite"
+is "$("$report" good.results | grep -c 'with failures')" 0 "not if nothing failed"
+is "$("$report" --errors-as-inf failing.results | grep -c 'with failures')" 0 "nor with --errors-as-inf, where all are so"
+is "$(sed 's/…/./g' failing.txt | awk '{ gsub(/[^ -~]/, "?") } length > 80')" "" "on 80 columns"
+"$report" -f json failing.results >failing.json
+"$report" -f json --errors-as-inf failing.results >as_inf.json
+is "$(jq -cS '.total.latency_with_failures | [.ttft_ms, .tpot_ms, .e2e_ms]' failing.json)" \
+	"$(jq -cS '.total.latency | [.ttft_ms.from_due, .tpot_ms, .e2e_ms.from_due]' as_inf.json)" "JSON: the same as --errors-as-inf computes"
+is "$(jq -c '[.stages[].latency_with_failures.e2e_ms.n]' failing.json)" "$(jq -c '[.stages[].requests | .ok + .failed]' failing.json)" "for each stage"
+is "$("$report" -f json good.results | jq -c '[.. | objects | select(has("latency_with_failures"))]')" "[]" "absent without failures"
+
+# ---- early stopping ----
+"$report" -f json --early-stopping failing.results >early.json
+cat >early.py <<'END'
+import json
+import math
+import sys
+from fractions import Fraction
+
+def discard(n, p):
+    """The largest t such that P[Binomial(n, 1 - p) <= t] < 0.01, by exact fractions."""
+    above, total, t = 1 - p, Fraction(0), 0
+    for k in range(n + 1):
+        total += math.comb(n, k) * above**k * p ** (n - k)
+        if total >= Fraction(1, 100):
+            return t
+        t = k
+    return t
+
+rows = [json.loads(line) for line in open(sys.argv[1])][1:-1]
+answer = {}
+for metric in ("ttft", "tpot", "e2e"):
+    values = sorted(row.get(metric + "_ns", 0) + (row["lag_ns"] if metric != "tpot" else 0) if row["ok"] else math.inf for row in rows)
+    answer[metric + "_ms"] = one = {}
+    for name in ("90", "95", "97", "99", "99.9"):
+        t = discard(len(values), Fraction(name) / 100)
+        if t > 0:
+            value = values[len(values) - t]
+            one["p" + name] = "inf" if math.isinf(value) else round(value / 1e6, 6)
+print(json.dumps(answer, sort_keys=True))
+END
+head -301 failing.results >part # fewer rows: exact fractions take their time
+. "$TESTS/data/report/seal.sh"
+head -1 part >header
+sed 1d part >body
+seal header body >part.results
+"$report" -f json --early-stopping part.results | jq -cS '.total.early_stopping | {ttft_ms, tpot_ms, e2e_ms}' >ours
+python3 early.py part.results | jq -cS . >theirs
+same ours theirs "early stopping, by exact fractions"
+is "$(jq -c '.e2e_ms | keys' ours)" '["p90","p95","p97"]' "300 requests say nothing of p99"
+is "$(jq -c '.total.early_stopping.e2e_ms | has("p99")' early.json)" true "2,400 do"
+run "$report" --early-stopping failing.results
+matches "$(cat "$OUT")" '^Early stopping, ms +p90 +p95 +p97 +p99 +p99.9$' "text has a table"
+is "$(sed 's/…/./g' "$OUT" | awk '{ gsub(/[^ -~]/, "?") } length > 80')" "" "on 80 columns, too"
+is "$("$report" -f json good.results | jq -c '[.. | objects | select(has("early_stopping"))]')" "[]" "only if asked for"
