@@ -6,6 +6,7 @@
 #include "formats/text_layout.h"
 #include "output/report_output.h"
 #include "plots/plot_files.h"
+#include "results/make_groups.h"
 #include "results/merge_parts.h"
 #include "results/run_info.h"
 #include "results/run_meta.h"
@@ -22,7 +23,7 @@
 struct report_options {
 	struct common_options common;
 	int format; /* index into report_formats */
-	int by;     /* index into by_names */
+	struct grouping_choice by;
 	struct figure_options figures;
 	struct slo slo;
 	const char *stage;
@@ -34,14 +35,14 @@ struct report_options {
 
 static const char *const window_names[] = {
 	[WINDOW_STAGE] = "stage", [WINDOW_DRAIN] = "drain", [WINDOW_STEADY] = "steady", NULL};
-/* BY_STAGE, or the grouping with this number less one */
-enum { BY_STAGE };
-static const char *const by_names[] = {
-	[BY_STAGE] = "stage", [BY_MODEL + 1] = "model", [BY_TARGET + 1] = "target", NULL};
-
 static int parse_percentiles(const char *value, void *variable, struct ipf_error *err)
 {
 	return percentiles_parse(variable, value, err);
+}
+
+static int parse_by(const char *value, void *variable, struct ipf_error *err)
+{
+	return grouping_choice_parse(variable, value, err);
 }
 
 static int parse_slo(const char *value, void *variable, struct ipf_error *err)
@@ -58,8 +59,9 @@ static const struct option_spec specs[] = {
 	OPTION_HEADING("Output"),
 	OPTION_CHOICE_OF('f', "format", "FORMAT", struct report_options, format, report_format_names,
                      "output format (default: text); formats:" REPORT_FORMAT_CHOICES),
-	OPTION_CHOICE_OF(0, "by", "stage|model|target", struct report_options, by, by_names,
-                     "show figures also for each model or target (default: stage)"),
+	OPTION_PARSED_BY(0, "by", "GROUP", struct report_options, by, parse_by,
+                     "show figures also for each model, target, session, time=10s (window of time) or input-tokens=8 "
+                     "(bins of equal counts)"),
 	OPTION_PARSED_BY(0, "percentiles", "LIST", struct report_options, figures.percentiles, parse_percentiles,
                      "percentiles to show, such as 50,90,99.9"),
 	OPTION_PARSED_BY(0, "meta", "KEY=VALUE", struct report_options, meta, parse_meta,
@@ -171,7 +173,7 @@ static void say_absent(const struct plot_kind *kind, const char *why, void *to)
 /* Without gnuplot there are data and scripts, which can be drawn elsewhere. */
 static int write_plots(const struct report *report, const struct report_options *options, struct ipf_error *err)
 {
-	const struct plot_input input = {report->run, report->figures, report->servers, report->saturation,
+	const struct plot_input input = {report->run, report->figures, report->servers, &report->analyses->saturation,
 	                                 report->options};
 	struct plot_files done = {.absent = options->common.verbose ? say_absent : NULL, .to = stderr};
 	if (!options->plots)
@@ -225,16 +227,16 @@ static int render(const struct run_data *run, const struct report_options *optio
 	const struct report_format *format = report_formats[options->format];
 	struct run_figures figures = {0};
 	struct server_figures servers = {0};
-	struct saturation saturation = {0};
+	struct analyses analyses = {0};
 	struct figure_options wanted = options->figures;
-	if (options->by != BY_STAGE)
-		wanted.by[options->by - 1] = true;
-	for (enum grouping by = 0; by < GROUPINGS; by++)
+	if (options->by.by != GROUPINGS)
+		wanted.by[options->by.by] = true;
+	for (enum grouping by = BY_MODEL; by <= BY_TARGET; by++)
 		wanted.by[by] |= format->all_groups && run->groups[by].count > 1;
 	struct report report = {.run = run,
 	                        .figures = &figures,
 	                        .servers = &servers,
-	                        .saturation = &saturation,
+	                        .analyses = &analyses,
 	                        .options = &wanted,
 	                        .output = to,
 	                        .colour = wants_colour(options),
@@ -255,7 +257,7 @@ static int render(const struct run_data *run, const struct report_options *optio
 	if (status == 0 && options->meta)
 		json_object_set(report.run_info, "meta", options->meta);
 	if (status == 0)
-		status = saturation_find(&saturation, run, report.finding, err);
+		status = analyses_build(&analyses, run, report.finding, &wanted.percentiles, err);
 	if (status == 0)
 		status = write_plots(&report, options, err);
 	if (status == 0)
@@ -266,7 +268,7 @@ static int render(const struct run_data *run, const struct report_options *optio
 	json_decref(report.run_info);
 	run_figures_release(&figures);
 	server_figures_release(&servers);
-	saturation_release(&saturation);
+	analyses_release(&analyses);
 	return status;
 }
 
@@ -298,6 +300,7 @@ static int report(const struct report_options *options, const struct operands *o
 	else if (check_options(options, &err) < 0 || run_data_init(&run, &options->slo, &err) < 0 ||
 	         (report_formats[options->format]->lines && run_data_keep_lines(&run, &err) < 0) ||
 	         read_all(&run, options, operands, &bad, &err) < 0 || merge_parts(&run, &err) < 0 ||
+	         make_groups(&run, &options->by, &err) < 0 ||
 	         steady_windows_find(&run, options->figures.window == WINDOW_STEADY, &err) < 0 ||
 	         render(&run, options, &to, &invalid) < 0)
 		err = err.kind != IPF_OK ? err : invalid;
@@ -312,7 +315,7 @@ static int report(const struct report_options *options, const struct operands *o
 
 int main(int argc, char **argv)
 {
-	struct report_options options = {.common = COMMON_DEFAULTS, .plot_format = -1};
+	struct report_options options = {.common = COMMON_DEFAULTS, .plot_format = -1, .by = {.by = GROUPINGS}};
 	struct operands operands;
 	int status;
 	percentiles_default(&options.figures.percentiles);

@@ -9,7 +9,8 @@
 
 /* The rows that figures cover. */
 struct row_selection {
-	const struct run_data *run;
+	const struct run_data *run; /* of a member of a grouping: with the rows of that member only */
+	const struct run_data *whole;
 	const struct figure_options *options;
 	int32_t stage; /* -1: all measured stages */
 	enum grouping by;
@@ -259,9 +260,10 @@ static void schedule_of(const struct run_data *run, int32_t stage, int64_t *sche
  * schedule names no models. */
 static int64_t scheduled_of_member(const struct row_selection *sel, int64_t scheduled)
 {
-	int64_t own = 0;
+	int64_t own = 0, count;
 	for_rows(sel, row) own++;
-	return sel->count == scheduled ? own : IPF_ABSENT;
+	run_data_stage_rows(sel->whole, sel->stage, &count);
+	return count == scheduled ? own : IPF_ABSENT;
 }
 
 /* The number of starts after the first, and the time from the first to the last: over all shards, or summed over
@@ -452,6 +454,23 @@ static int build_figures(struct figures *f, const struct row_selection *sel, str
 	return bad ? ipf_error_memory(err) : 0;
 }
 
+/* The rates of what was due in a window of time refer to the part of it that is in the stage. */
+static void narrow_to_window(struct figures *f, const struct row_selection *sel)
+{
+	const struct run_data *run = sel->run;
+	int64_t begin = (run->time_group_first + sel->member) * run->time_group_ns, end = begin + run->time_group_ns;
+	f->window_ns = 0;
+	for (int i = 0; i < (run->shards ? 1 : run->part_count); i++) {
+		struct stage_window w = run->shards ? run_data_window(run, sel->stage) : run->parts[i].windows[sel->stage];
+		if (w.begin_ns == IPF_ABSENT)
+			continue;
+		int64_t from = w.begin_ns > begin ? w.begin_ns : begin, to = w.end_ns < end ? w.end_ns : end;
+		f->window_ns += to > from ? to - from : 0;
+	}
+	f->in_flight_ns = f->in_flight_max = NAN;
+	f->busy_ns = 0;
+}
+
 static void set_stage(struct figures *f, const struct row_selection *sel, const struct in_flight *load)
 {
 	const struct schedule_stage *schedule = &sel->run->schedule.stages[sel->stage];
@@ -463,25 +482,30 @@ static void set_stage(struct figures *f, const struct row_selection *sel, const 
 	f->busy_ns = load->busy;
 	f->in_flight_max = load->most;
 	f->scheduled = IPF_ABSENT;
-	if (sel->member < 0 || sel->by == BY_MODEL) { /* ipf-fire decides on targets, not the schedule */
+	if (sel->member >= 0 && sel->by == BY_TIME)
+		narrow_to_window(f, sel);
+	if (sel->member < 0 || sel->by != BY_TARGET) { /* ipf-fire decides on targets, not the schedule */
 		schedule_of(sel->run, sel->stage, &f->scheduled, &f->length_ns);
 		if (sel->member >= 0)
 			f->scheduled = scheduled_of_member(sel, f->scheduled);
+		if (sel->member >= 0 && sel->by == BY_TIME && f->length_ns != IPF_ABSENT)
+			f->length_ns = f->window_ns;
 		f->has_length = f->scheduled != IPF_ABSENT && f->length_ns != IPF_ABSENT && f->length_ns > 0;
 		f->offered_n = f->scheduled == IPF_ABSENT ? 0 : f->scheduled;
 	}
 	pace_of(sel, &f->achieved_n, &f->achieved_ns);
 }
 
-/* Adds up the intermediate values of the stages. The total has an offered rate only if every stage has one. */
-static void set_total(struct figures *f, const struct figures *stages, size_t count)
+/* Adds up the intermediate values of the stages; with `parts_only`, of those that have a window. The total has an
+ * offered rate only if every stage has one. */
+static void set_total(struct figures *f, const struct figures *stages, size_t count, bool parts_only)
 {
 	f->name = "total";
 	f->total = f->measured = f->has_length = true;
 	f->scheduled = 0;
 	for (size_t i = 0; i < count; i++) {
 		const struct figures *stage = &stages[i];
-		if (!stage->measured)
+		if (!stage->measured || (parts_only && stage->window_ns == 0))
 			continue;
 		f->window_ns += stage->window_ns;
 		f->in_flight_ns += stage->in_flight_ns;
@@ -508,7 +532,7 @@ static int build_level(struct figures *stages, struct figures *total, const stru
 	struct in_flight *flights = calloc(count + 1, sizeof *flights);
 	if (!flights)
 		return ipf_error_memory(err);
-	int bad = in_flight_measure(run, all->by, all->member, all->options->window == WINDOW_DRAIN, flights, err);
+	int bad = in_flight_measure(run, all->by, -1, all->options->window == WINDOW_DRAIN, flights, err);
 	for (size_t i = 0; bad == 0 && i < count; i++) {
 		struct row_selection sel = select_rows(all, (int32_t)i);
 		set_stage(&stages[i], &sel, &flights[i]);
@@ -516,25 +540,64 @@ static int build_level(struct figures *stages, struct figures *total, const stru
 	}
 	if (bad == 0) {
 		struct row_selection sel = select_rows(all, -1);
-		set_total(total, stages, count);
+		set_total(total, stages, count, all->member >= 0 && all->by == BY_TIME);
 		bad = build_figures(total, &sel, err);
 	}
 	free(flights);
 	return bad;
 }
 
+/* The rows of each member, one member after the other, in the order of the run. `begins` has one more than there are
+ * members. NULL: out of memory. */
+static struct row *rows_by_member(const struct run_data *run, enum grouping by, size_t members, int64_t *begins)
+{
+	struct row *rows = malloc((size_t)(run->row_count + 1) * sizeof *rows);
+	if (!rows)
+		return NULL;
+	for (int64_t i = 0; i < run->row_count; i++)
+		if (run->rows[i].group[by] >= 0 && (size_t)run->rows[i].group[by] < members)
+			begins[run->rows[i].group[by] + 1]++;
+	for (size_t m = 0; m < members; m++)
+		begins[m + 1] += begins[m];
+	for (int64_t i = 0; i < run->row_count; i++)
+		if (run->rows[i].group[by] >= 0 && (size_t)run->rows[i].group[by] < members)
+			rows[begins[run->rows[i].group[by]]++] = run->rows[i];
+	for (size_t m = members; m > 0; m--) /* each begin has become that of the next */
+		begins[m] = begins[m - 1];
+	begins[0] = 0;
+	return rows;
+}
+
+/* Stages and total of each member into `all`, of which each has `level`. */
+static int build_members(struct figures *all, size_t members, size_t level, const struct row_selection *whole,
+                         struct ipf_error *err)
+{
+	int64_t *begins = calloc(members + 1, sizeof *begins);
+	struct row *rows = begins ? rows_by_member(whole->run, whole->by, members, begins) : NULL;
+	int bad = rows ? 0 : ipf_error_memory(err);
+	for (size_t m = 0; bad == 0 && m < members; m++) {
+		struct run_data own = *whole->run;
+		own.rows = rows + begins[m];
+		own.row_count = begins[m + 1] - begins[m];
+		struct row_selection those = *whole;
+		those.run = &own;
+		those.member = (int32_t)m;
+		bad = build_level(all + m * level, all + (m + 1) * level - 1, &those, err);
+	}
+	free(begins);
+	free(rows);
+	return bad;
+}
+
 static int build_groups(struct run_figures *figures, const struct run_data *run, const struct figure_options *options,
                         enum grouping by, struct ipf_error *err)
 {
-	size_t members = (size_t)run->groups[by].count, level = figures->count + 1;
+	size_t members = (size_t)figures->group_counts[by], level = figures->count + 1;
 	struct figures *all = calloc(members * level, sizeof *all);
 	if (!all)
 		return ipf_error_memory(err);
-	int bad = 0;
-	for (size_t m = 0; bad == 0 && m < members; m++) {
-		struct row_selection those = {.run = run, .options = options, .by = by, .member = (int32_t)m};
-		bad = build_level(all + m * level, all + m * level + figures->count, &those, err);
-	}
+	struct row_selection whole = {.run = run, .whole = run, .options = options, .by = by, .member = -1};
+	int bad = build_members(all, members, level, &whole, err);
 	for (size_t i = 0; bad == 0 && i < level; i++) {
 		struct figures *to = i < figures->count ? &figures->stages[i] : &figures->total;
 		to->groups[by] = calloc(members, sizeof **to->groups);
@@ -570,14 +633,15 @@ static void judge_windows(const struct run_figures *figures, const struct run_da
 int run_figures_build(struct run_figures *figures, const struct run_data *run, const struct figure_options *options,
                       struct ipf_error *err)
 {
-	struct row_selection all = {.run = run, .options = options, .member = -1};
+	struct row_selection all = {.run = run, .whole = run, .options = options, .member = -1};
 	*figures = (struct run_figures){.stages = calloc(run->schedule.count + 1, sizeof *figures->stages),
 	                                .count = run->schedule.count};
 	if (!figures->stages)
 		return ipf_error_memory(err);
 	int bad = build_level(figures->stages, &figures->total, &all, err);
 	for (enum grouping by = 0; by < GROUPINGS; by++) {
-		figures->group_counts[by] = run->groups[by].count;
+		int most = (int)(FIGURES_MOST / (figures->count + 1));
+		figures->group_counts[by] = run->groups[by].count < most || most < 1 ? run->groups[by].count : most;
 		/* a single model may be of interest; the figures of a single target are those of the total */
 		if (bad == 0 && options->by[by] && run->groups[by].count > (by == BY_TARGET))
 			bad = build_groups(figures, run, options, by, err);
@@ -606,7 +670,10 @@ int figures_samples(const struct samples_query *query, struct samples *s, int64_
 {
 	const struct row_selection all = {.run = query->run, .options = query->options, .member = -1};
 	const struct row_selection sel = select_rows(&all, query->stage);
-	return gather(&sel, query->metric, query->origin, s, infinite);
+	int status = gather(&sel, query->metric, query->origin, s, infinite);
+	if (!query->options->errors_as_inf)
+		*infinite = 0;
+	return status;
 }
 
 struct histogram *figures_gaps(const struct run_data *run, int32_t stage)

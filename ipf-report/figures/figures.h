@@ -91,7 +91,9 @@ struct figures {
 	double goodput, good_share; /* NAN if no request was judged, or too many could not be measured */
 	struct attainment objectives[OBJECTIVES_MOST];
 	/* Every row is in ok, failed (of which some are cut or cancelled) or hung_up. */
-	struct figures *groups[GROUPINGS]; /* one for each of run->groups, if requested; else NULL */
+	/* One for each of run->groups up to run_figures.group_counts, if requested; else NULL. Windows of time count what
+	 * was due in them, over their length, and have no requests in flight. */
+	struct figures *groups[GROUPINGS];
 
 	/* Intermediate values, which the total adds up. */
 	int64_t length_ns, window_ns, offered_n, achieved_n, achieved_ns;
@@ -100,11 +102,14 @@ struct figures {
 	bool has_length;
 };
 
+/* Figures of members of a grouping, for all stages together: some 300 MB. */
+#define FIGURES_MOST 16384
+
 struct run_figures {
 	struct figures *stages;
 	size_t count;
 	struct figures total;
-	int group_counts[GROUPINGS]; /* length of each `groups`, if it exists */
+	int group_counts[GROUPINGS]; /* length of each `groups`, if it exists: at most FIGURES_MOST for all stages */
 };
 
 /* The number of requests that the figures cover. */

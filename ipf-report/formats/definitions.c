@@ -189,6 +189,19 @@ static const struct {
      "each request, and for pNN that share of them; failures miss them. The headroom is 1 - that rate / the "
      "capacity."},
 
+	{NULL, "Sessions in measured stages, if any has several requests; without failures, unless stated otherwise"},
+	{"time",
+     "From when the first request of the session's critical path was due (in a closed loop: ready) to the end of its "
+     "last answer. The critical path goes from the request that ends last back to the latest one that ended before it "
+     "was due, and so on; branches beside it take no time."},
+	{"parts",
+     "Of this time, which they add up to: model, requests from start to end; think, from the end of a request until the "
+     "next was due (tools, or a user who thinks); from due to start, waiting for a slot or a connection, and client, its "
+     "own lateness."},
+	{"complete_per_hour",
+     "Sessions without failures / the time from the first start to the last end of a request of any session."},
+	{"good", "Sessions, with or without failures, all of whose requests met their objectives."},
+
 	{NULL, "Statistics"},
 	{"percentile",
      "Exact, by linear interpolation between order statistics (NumPy's default); for itl, from the histogram. "

@@ -135,7 +135,7 @@ static void records(struct csv_writer *csv, const struct report *report, const s
 {
 	record(csv, report, f, f->name, NULL);
 	for (enum grouping by = 0; by < GROUPINGS; by++)
-		for (int i = 0; f->groups[by] && i < report->run->groups[by].count; i++)
+		for (int i = 0; f->groups[by] && i < report->figures->group_counts[by]; i++)
 			if (figures_requests(&f->groups[by][i]) > 0)
 				record(csv, report, &f->groups[by][i], f->name, f->groups[by][i].name);
 }

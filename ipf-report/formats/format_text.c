@@ -3,6 +3,7 @@
 #include "formats/report_format.h"
 #include "formats/text_saturation.h"
 #include "formats/text_server.h"
+#include "formats/text_sessions.h"
 #include "formats/text_table.h"
 #include "formats/text_time_line.h"
 #include "formats/text_transport.h"
@@ -13,7 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define REASONS_MOST 5 /* of failures; one more rather than "1 more" */
+#define GROUPS_SHOWN 40 /* in a table */
+#define REASONS_MOST 5  /* of failures; one more rather than "1 more" */
 
 /* ---- verdict and run ---- */
 
@@ -256,7 +258,8 @@ static int rows_of(const struct report *report, int kind)
 {
 	if (kind == OF_STAGES)
 		return (int)report->figures->count;
-	return report->figures->total.groups[kind] ? report->run->groups[kind].count : 0;
+	int count = report->figures->total.groups[kind] ? report->figures->group_counts[kind] : 0;
+	return count < GROUPS_SHOWN ? count : GROUPS_SHOWN;
 }
 
 /* The figures of a row and its label; NULL: the row has no requests to show. */
@@ -350,7 +353,7 @@ static void show_completed(struct layout *l, const struct figures *f)
 /* There is more to see than the tables show. */
 static void note_groupings(struct layout *l, const struct report *report)
 {
-	for (enum grouping by = 0; by < GROUPINGS; by++) {
+	for (enum grouping by = BY_MODEL; by <= BY_TARGET; by++) {
 		if (report->run->groups[by].count < 2 || report->figures->total.groups[by])
 			continue;
 		layout_to(l, 2);
@@ -360,8 +363,20 @@ static void note_groupings(struct layout *l, const struct report *report)
 	}
 }
 
+/* Below a table: how many members it leaves out. */
+static void note_left_out(struct layout *l, const struct report *report, int kind)
+{
+	int shown = rows_of(report, kind), all = report->run->groups[kind].count;
+	if (shown == 0 || shown == all)
+		return;
+	layout_to(l, 2);
+	layout_format(l, FAINT, "(the first %d of %d; -f json and -f csv have more)", shown, all);
+	layout_end_line(l);
+}
+
 static void show_stages(struct layout *l, const struct report *report)
 {
+	static const char *const titles[GROUPINGS] = {"Models", "Targets", "Sessions", "By time", "By input tokens"};
 	const struct run_figures *figures = report->figures;
 	bool unmeasured = false;
 	char name[200];
@@ -383,18 +398,21 @@ static void show_stages(struct layout *l, const struct report *report)
 	note_groupings(l, report);
 	for (int kind = 0; kind < OF_STAGES; kind++) {
 		if (rows_of(report, kind) > 0)
-			load_heads(l, kind == BY_MODEL ? "Models" : "Targets");
+			load_heads(l, titles[kind]);
 		for (int i = 0; i < rows_of(report, kind); i++) {
 			const struct figures *f = row_of(report, kind, i, name);
 			if (f)
 				load_row(l, f, name, true);
 		}
+		note_left_out(l, report, kind);
 	}
 }
 
 /* ---- a row for each stage, model or target ---- */
 
-static const char *const of_each[KINDS_OF_ROWS] = {[OF_STAGES] = "stage", [BY_MODEL] = "model", [BY_TARGET] = "target"};
+static const char *const of_each[KINDS_OF_ROWS] = {
+	[OF_STAGES] = "stage",    [BY_MODEL] = "model", [BY_TARGET] = "target",
+	[BY_SESSION] = "session", [BY_TIME] = "time",   [BY_INPUT_TOKENS] = "input"};
 
 /* Has this kind of rows more to say than the total? */
 static bool is_divided(const struct report *report, int kind)
@@ -861,6 +879,7 @@ static void render_text(const struct report *report, struct buffer *out)
 	show_stages(&l, report);
 	show_latency(&l, report);
 	text_saturation(&l, report);
+	text_sessions(&l, report);
 	show_tokens(&l, report);
 	text_time_line(&l, report);
 	text_server(&l, report);

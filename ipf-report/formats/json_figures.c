@@ -27,3 +27,22 @@ void json_put_object(json_t *to, const char *name, json_t *value)
 		json_object_set(to, name, value);
 	json_decref(value);
 }
+
+json_t *json_summary(const struct metric_summary *d, const struct percentiles *list)
+{
+	json_t *json = json_object();
+	char name[24];
+	if (d->n == 0)
+		return json;
+	json_put_count(json, "n", d->n);
+	json_put(json, "mean", d->mean);
+	json_put(json, "std", d->std);
+	json_put(json, "min", d->min);
+	for (int i = 0; i < list->count; i++)
+		json_put(json, percentile_name(list->p[i], name), d->at[i]);
+	json_put(json, "max", d->max);
+	json_put(json, "n_eff", d->n_eff);
+	if (!isnan(d->low))
+		json_object_set_new(json, "ci95", json_pack("[o, o]", json_figure(d->low), json_figure(d->high)));
+	return json;
+}

@@ -1,6 +1,7 @@
 #include "formats/json_report.h"
 
 #include "absent.h"
+#include "formats/json_analyses.h"
 #include "formats/json_figures.h"
 #include "formats/json_saturation.h"
 #include "formats/json_series.h"
@@ -9,25 +10,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-
-static json_t *summary_json(const struct metric_summary *d, const struct percentiles *list)
-{
-	json_t *json = json_object();
-	char name[24];
-	if (d->n == 0)
-		return json;
-	json_put_count(json, "n", d->n);
-	json_put(json, "mean", d->mean);
-	json_put(json, "std", d->std);
-	json_put(json, "min", d->min);
-	for (int i = 0; i < list->count; i++)
-		json_put(json, percentile_name(list->p[i], name), d->at[i]);
-	json_put(json, "max", d->max);
-	json_put(json, "n_eff", d->n_eff);
-	if (!isnan(d->low))
-		json_object_set_new(json, "ci95", json_pack("[o, o]", json_figure(d->low), json_figure(d->high)));
-	return json;
-}
 
 static json_t *requests_json(const struct figures *f)
 {
@@ -53,9 +35,9 @@ static json_t *tokens_json(const struct figures *f, const struct report *report)
 	const struct percentiles *list = &report->options->percentiles;
 	json_t *json = json_object(), *residual = json_object(), *finish = json_object(), *counts = json_object();
 	int used = 0, most = 0;
-	json_put_object(json, "input", summary_json(&f->input, list));
-	json_put_object(json, "output", summary_json(&f->output, list));
-	json_put_object(json, "reasoning", summary_json(&f->reasoning, list));
+	json_put_object(json, "input", json_summary(&f->input, list));
+	json_put_object(json, "output", json_summary(&f->output, list));
+	json_put_object(json, "reasoning", json_summary(&f->reasoning, list));
 	for (int i = 0; i < SOURCES; i++) {
 		if (f->by_source[i] == 0)
 			continue;
@@ -67,8 +49,8 @@ static json_t *tokens_json(const struct figures *f, const struct report *report)
 		json_object_set_new(json, "source", json_string(sources[most]));
 	json_put_object(json, "sources", used > 1 ? json_incref(counts) : json_object());
 	json_decref(counts);
-	json_put_object(json, "asked_input", summary_json(&f->asked_input, list));
-	json_put_object(json, "asked_output", summary_json(&f->asked_output, list));
+	json_put_object(json, "asked_input", json_summary(&f->asked_input, list));
+	json_put_object(json, "asked_output", json_summary(&f->asked_output, list));
 	for (int i = 0; i < RESIDUALS; i++) {
 		const struct token_difference *r = &f->residuals[i];
 		json_t *one = json_object();
@@ -98,14 +80,14 @@ static json_t *latency_json(const struct figures *f, const struct percentiles *l
 		snprintf(name, sizeof name, "%s_ms", metrics[m].name);
 		if (metrics[m].from_due) {
 			json_t *both = json_object();
-			json_put_object(both, "from_start", summary_json(&f->start[m], list));
-			json_put_object(both, "from_due", summary_json(&f->due[m], list));
+			json_put_object(both, "from_start", json_summary(&f->start[m], list));
+			json_put_object(both, "from_due", json_summary(&f->due[m], list));
 			json_put_object(json, name, both);
 		} else {
-			json_put_object(json, name, summary_json(&f->start[m], list));
+			json_put_object(json, name, json_summary(&f->start[m], list));
 		}
 		if (m == METRIC_NTPOT)
-			json_put_object(json, "itl_ms", summary_json(&f->itl, list));
+			json_put_object(json, "itl_ms", json_summary(&f->itl, list));
 	}
 	return json;
 }
@@ -117,7 +99,7 @@ static json_t *with_failures_json(const struct figures *f, const struct percenti
 	char name[32];
 	for (int i = 0; i < WAITED; i++) {
 		snprintf(name, sizeof name, "%s_ms", metrics[waited_metrics[i]].name);
-		json_put_object(json, name, summary_json(&f->with_failures[i], list));
+		json_put_object(json, name, json_summary(&f->with_failures[i], list));
 	}
 	return json;
 }
@@ -184,6 +166,25 @@ static json_t *not_streamed_json(const struct figures *f)
 	return json;
 }
 
+static json_t *figures_json(const struct figures *f, const struct report *report);
+
+static void put_groups(json_t *json, const struct figures *f, const struct report *report)
+{
+	for (enum grouping by = 0; by < GROUPINGS; by++) {
+		if (!f->groups[by])
+			continue;
+		json_t *groups = json_object();
+		char name[24];
+		for (int i = 0; i < report->figures->group_counts[by]; i++)
+			if (figures_requests(&f->groups[by][i]) > 0)
+				json_object_set_new(groups, f->groups[by][i].name, figures_json(&f->groups[by][i], report));
+		snprintf(name, sizeof name, "by_%s", groupings[by]);
+		json_object_set_new(json, name, groups);
+		if (f->total && report->figures->group_counts[by] < report->run->groups[by].count)
+			json_put_count(json, "groups_left_out", report->run->groups[by].count - report->figures->group_counts[by]);
+	}
+}
+
 static json_t *figures_json(const struct figures *f, const struct report *report)
 {
 	const struct percentiles *list = &report->options->percentiles;
@@ -198,9 +199,9 @@ static json_t *figures_json(const struct figures *f, const struct report *report
 	json_put(rate, "achieved", f->achieved);
 	json_put(rate, "completed", f->completed);
 	json_object_set_new(json, "rate", rate);
-	json_put_object(json, "lag_ms", summary_json(&f->start[METRIC_LAG], list));
-	json_put_object(json, "client_lag_ms", summary_json(&f->start[METRIC_CLIENT_LAG], list));
-	json_put_object(json, "slot_wait_ms", summary_json(&f->start[METRIC_SLOT_WAIT], list));
+	json_put_object(json, "lag_ms", json_summary(&f->start[METRIC_LAG], list));
+	json_put_object(json, "client_lag_ms", json_summary(&f->start[METRIC_CLIENT_LAG], list));
+	json_put_object(json, "slot_wait_ms", json_summary(&f->start[METRIC_SLOT_WAIT], list));
 	json_put(throughput, "requests_per_s", f->completed);
 	json_put(throughput, "input_tokens_per_s", f->input_per_s);
 	json_put(throughput, "output_tokens_per_s", f->output_per_s);
@@ -231,17 +232,7 @@ static json_t *figures_json(const struct figures *f, const struct report *report
 	json_put(flight, "little", f->little);
 	json_object_set_new(json, "in_flight", flight);
 	json_put_object(json, "goodput", goodput_json(f, report->run->slo));
-	for (enum grouping by = 0; by < GROUPINGS; by++) {
-		if (!f->groups[by])
-			continue;
-		json_t *groups = json_object();
-		char name[16];
-		for (int i = 0; i < report->run->groups[by].count; i++)
-			if (figures_requests(&f->groups[by][i]) > 0)
-				json_object_set_new(groups, f->groups[by][i].name, figures_json(&f->groups[by][i], report));
-		snprintf(name, sizeof name, "by_%s", groupings[by]);
-		json_object_set_new(json, name, groups);
-	}
+	put_groups(json, f, report);
 	return json;
 }
 
@@ -288,6 +279,7 @@ json_t *report_json(const struct report *report)
 		json_object_set(json, "transport", transport);
 	json_decref(transport);
 	json_put_object(json, "saturation", json_saturation(report));
+	json_put_object(json, "sessions", json_sessions(report));
 	json_put_object(json, "series", json_series(report));
 	json_put_object(json, "server", json_server(report));
 	json_t *accelerators = json_accelerators(report);

@@ -21,7 +21,7 @@ static json_t *point_json(const struct saturation_point *p, const struct report 
 
 json_t *json_saturation(const struct report *report)
 {
-	const struct saturation *s = report->saturation;
+	const struct saturation *s = &report->analyses->saturation;
 	json_t *json = json_object(), *points = json_array();
 	if (s->status == SATURATION_NO_CURVE) {
 		json_decref(points);

@@ -9,7 +9,7 @@
 #ifndef REPORT_FORMAT_H
 #define REPORT_FORMAT_H
 
-#include "analysis/saturation.h"
+#include "analysis/analyses.h"
 #include "buffer.h"
 #include "figures/figures.h"
 #include "figures/server_figures.h"
@@ -50,7 +50,7 @@ struct report {
 	const struct run_data *run;
 	const struct run_figures *figures;
 	const struct server_figures *servers;
-	const struct saturation *saturation;
+	const struct analyses *analyses;
 	const struct figure_options *options;
 	const struct verdict_finding *finding;
 	struct report_output *output; /* for formats that render in pieces; NULL: the buffer takes all */

@@ -21,7 +21,7 @@ static void add_place(char *text, size_t size, const struct report *report, cons
 
 static void show_capacity(struct layout *l, const struct report *report)
 {
-	const struct saturation *s = report->saturation;
+	const struct saturation *s = &report->analyses->saturation;
 	char text[400] = "", a[40], b[40], c[40];
 	if (s->status == SATURATION_NOT_KNOWN) {
 		snprintf(text, sizeof text, "not known: %s", s->reason);
@@ -48,7 +48,7 @@ static void show_capacity(struct layout *l, const struct report *report)
 
 static void show_within(struct layout *l, const struct report *report)
 {
-	const struct saturation *s = report->saturation;
+	const struct saturation *s = &report->analyses->saturation;
 	char text[400] = "", a[40], b[40];
 	if (!s->objectives)
 		return;
@@ -67,7 +67,7 @@ static void show_within(struct layout *l, const struct report *report)
 
 void text_saturation(struct layout *l, const struct report *report)
 {
-	if (report->saturation->status == SATURATION_NO_CURVE)
+	if (report->analyses->saturation.status == SATURATION_NO_CURVE)
 		return;
 	layout_heading(l, "Saturation");
 	layout_end_line(l);

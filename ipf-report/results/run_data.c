@@ -5,6 +5,7 @@
 #include "clock.h"
 #include "cli/units.h"
 #include "safe_text.h"
+#include "text_hash.h"
 #include "cli/interrupt.h"
 
 #include <errno.h>
@@ -13,7 +14,7 @@
 #include <string.h>
 
 const char *const sources[SOURCES] = {"usage", "tokenizer", "ids", "events", "none", "other"};
-const char *const groupings[GROUPINGS] = {"model", "target"};
+const char *const groupings[GROUPINGS] = {"model", "target", "session", "time", "input_tokens"};
 
 int run_data_init(struct run_data *run, const struct slo *slo, struct ipf_error *err)
 {
@@ -37,6 +38,7 @@ static void string_table_release(struct string_table *table)
 	for (int i = 0; i < table->count; i++)
 		free(table->list[i]);
 	free(table->list);
+	free(table->slots);
 }
 
 void run_data_release(struct run_data *run)
@@ -83,17 +85,50 @@ static void *room(void *list, int64_t count, size_t size)
 	return realloc(list, (size_t)(count ? 2 * count : 1) * size);
 }
 
+/* The slot of a text, or the free one where it belongs. */
+static int32_t *slot_of(const struct string_table *table, const char *text)
+{
+	size_t mask = (size_t)table->slot_count - 1, at = text_hash_mixed(slice_of(text)) & mask;
+	while (table->slots[at] >= 0 && strcmp(table->list[table->slots[at]], text) != 0)
+		at = (at + 1) & mask;
+	return &table->slots[at];
+}
+
+/* Keeps the slots at most half full. -1: out of memory. */
+static int make_slots(struct string_table *table)
+{
+	if (2 * table->count < table->slot_count)
+		return 0;
+	if (table->slot_count > INT32_MAX / 4)
+		return -1;
+	int cap = table->slot_count ? 2 * table->slot_count : 16;
+	int32_t *slots = malloc((size_t)cap * sizeof *slots);
+	if (!slots)
+		return -1;
+	free(table->slots);
+	table->slots = slots;
+	table->slot_count = cap;
+	for (int i = 0; i < cap; i++)
+		slots[i] = -1;
+	for (int32_t i = 0; i < table->count; i++)
+		*slot_of(table, table->list[i]) = i;
+	return 0;
+}
+
 /* The number of a text in the table, to which it is added if necessary; -2: out of memory. */
 static int32_t string_number(struct string_table *table, const char *text)
 {
-	for (int32_t i = 0; i < table->count; i++)
-		if (strcmp(table->list[i], text) == 0)
-			return i;
+	if (make_slots(table) < 0)
+		return -2;
+	int32_t *slot = slot_of(table, text);
+	if (*slot >= 0)
+		return *slot;
 	char **list = room(table->list, table->count, sizeof *list);
 	if (list)
 		table->list = list;
 	if (!list || !(list[table->count] = strdup(text)))
 		return -2;
+	*slot = table->count;
 	return table->count++;
 }
 
@@ -153,6 +188,7 @@ static int check_bounds(const struct result *result, struct ipf_error *err)
 		const char *name;
 		int64_t value;
 	} times[] = {{"due_ns", result->due_ns},
+	             {"ready_ns", result->ready_ns},
 	             {"start_ns", result->start_ns},
 	             {"end_ns", result->end_ns},
 	             {"pool_wait_ns", result->pool_wait_ns},
@@ -257,6 +293,13 @@ static int note_model(struct run_data *run, int32_t stage, int32_t model)
 	return 0;
 }
 
+/* Did memory suffice for the names of a row? */
+static bool has_names(const struct row *row)
+{
+	return row->group[BY_MODEL] != -2 && row->group[BY_TARGET] != -2 && row->group[BY_SESSION] != -2 &&
+	       row->finish != -2;
+}
+
 static int add_row(struct run_data *run, const struct result *result, struct slice line, struct ipf_error *err)
 {
 	struct run_part *part = &run->parts[run->part_count - 1];
@@ -274,7 +317,8 @@ static int add_row(struct run_data *run, const struct result *result, struct sli
 		.line = run->lines ? row_lines_add(run->lines, line) : 0,
 		.part = run->part_count - 1,
 		.stage = (int32_t)result->stage,
-		.group = {decoded_number(run, &run->groups[BY_MODEL], result->model), target_number(run, part, result)},
+		.group = {decoded_number(run, &run->groups[BY_MODEL], result->model), target_number(run, part, result),
+	              decoded_number(run, &run->groups[BY_SESSION], result->session), -1, -1},
 		.finish = decoded_number(run, &run->finishes, result->finish),
 		.error = result->ok ? -1 : (int8_t)verdict_kind_of(result->error_kind),
 		.source = source_number(result->tokens_source),
@@ -284,6 +328,7 @@ static int add_row(struct run_data *run, const struct result *result, struct sli
 		.not_streamed = (uint8_t)result_not_streamed(result),
 		.marks = marks,
 		.due_ns = result->due_ns,
+		.ready_ns = result->ready_ns,
 		.start_ns = result->start_ns,
 		.end_ns = result->end_ns,
 		.pool_wait_ns = result->pool_wait_ns,
@@ -305,8 +350,7 @@ static int add_row(struct run_data *run, const struct result *result, struct sli
 		.asked_input = result->asked_input_tokens,
 		.asked_output = result->asked_output_tokens,
 	};
-	if (row->group[BY_MODEL] == -2 || row->group[BY_TARGET] == -2 || row->finish == -2 ||
-	    (row->ok && note_model(run, row->stage, row->group[BY_MODEL]) < 0))
+	if (!has_names(row) || (row->ok && note_model(run, row->stage, row->group[BY_MODEL]) < 0))
 		return ipf_error_memory(err);
 	for (enum metric m = 0; m < METRIC_COUNT; m++)
 		row->metric[m] = metric_of_result(result, m);

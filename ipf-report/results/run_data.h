@@ -27,15 +27,17 @@
 enum { SOURCE_NONE = 4, SOURCES = 6 };
 extern const char *const sources[SOURCES]; /* usage, tokenizer, ids, events, none (SOURCE_NONE), and "other" */
 
-/* Texts with few distinct values (models, finish reasons), numbered in order of appearance. */
+/* Distinct texts (models, finish reasons, sessions), numbered in order of appearance. */
 struct string_table {
 	char **list;
 	int count;
+	int32_t *slots; /* a hash table of numbers; -1: free */
+	int slot_count; /* 0, or a power of two */
 };
 
 /* What figures can be grouped by, in addition to stages. */
-enum grouping { BY_MODEL, BY_TARGET, GROUPINGS };
-extern const char *const groupings[GROUPINGS]; /* "model", "target" */
+enum grouping { BY_MODEL, BY_TARGET, BY_SESSION, BY_TIME, BY_INPUT_TOKENS, GROUPINGS };
+extern const char *const groupings[GROUPINGS]; /* "model", "target", "session", "time", "input_tokens" */
 
 /* A request. Integers that are not known are IPF_ABSENT. */
 struct row {
@@ -48,7 +50,7 @@ struct row {
 	uint8_t goodness;       /* enum slo_answer */
 	uint8_t not_streamed;   /* enum result_not_streamed */
 	struct slo_marks marks; /* of the objectives of --slo */
-	int64_t due_ns, start_ns, end_ns, pool_wait_ns, connect_ns;
+	int64_t due_ns, ready_ns, start_ns, end_ns, pool_wait_ns, connect_ns;
 	int64_t metric[METRIC_COUNT];
 	int64_t stalls, events, coalesced, after_end, deadlines, deadlines_met;
 	int64_t input_tokens, output_tokens, output_usage, output_tokenizer, input_usage, input_tokenizer;
@@ -104,7 +106,8 @@ struct run_data {
 	int64_t spread_ns;          /* the most time between the starts of the shards of a run */
 	bool shards;                /* the parts ran at the same time; else they are repeats */
 	bool one_schedule;          /* no arrival is in two parts: what was scheduled counts once */
-	struct string_table groups[GROUPINGS], finishes;
+	struct string_table groups[GROUPINGS], finishes; /* time and input tokens: set by make_groups */
+	int64_t time_group_ns, time_group_first;         /* length and number of the first window of groups[BY_TIME] */
 	struct pooled_gaps *pooled;
 	int pooled_count;
 	int32_t *stage_models; /* of the part that is read: for each stage, the model of its successful requests */

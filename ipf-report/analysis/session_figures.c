@@ -1,0 +1,179 @@
+#include "analysis/session_figures.h"
+
+#include "absent.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+const char *const session_part_names[SESSION_PARTS] = {"model", "think", "waiting", "client"};
+
+/* What is gathered of each complete session. */
+struct gathered {
+	struct samples turns, path, time, part[SESSION_PARTS];
+};
+
+/* A session whose path has been followed, in ns. */
+struct followed {
+	int64_t requests, path, time_ns, part_ns[SESSION_PARTS];
+};
+
+/* By stream, session, and end; requests without an end come first. */
+static int by_session(const void *a, const void *b)
+{
+	const struct row *x = *(const struct row *const *)a, *y = *(const struct row *const *)b;
+	if (x->part != y->part)
+		return x->part < y->part ? -1 : 1;
+	if (x->group[BY_SESSION] != y->group[BY_SESSION])
+		return x->group[BY_SESSION] < y->group[BY_SESSION] ? -1 : 1;
+	if (x->end_ns != y->end_ns)
+		return x->end_ns < y->end_ns ? -1 : 1;
+	return (x->n > y->n) - (x->n < y->n);
+}
+
+/* When a request could have started if nothing had held it back. */
+static int64_t due_of(const struct row *row)
+{
+	return row->due_ns != IPF_ABSENT ? row->due_ns : row->ready_ns != IPF_ABSENT ? row->ready_ns : row->start_ns;
+}
+
+/* The last of rows[0 … before - 1] that ended by then; -1: none did. */
+static int64_t last_ended(const struct row *const *rows, int64_t before, int64_t by_ns)
+{
+	int64_t low = 0, high = before;
+	while (low < high) {
+		int64_t middle = low + (high - low) / 2;
+		if (rows[middle]->end_ns <= by_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low - 1;
+}
+
+/* Follows the critical path of a session, whose rows are sorted by their ends and all have succeeded. */
+static struct followed follow(const struct row *const *rows, int64_t count)
+{
+	struct followed f = {.requests = count};
+	int64_t at = count - 1;
+	while (at >= 0) {
+		const struct row *row = rows[at];
+		int64_t due = due_of(row), lag = row->start_ns - due, client = row->metric[METRIC_CLIENT_LAG];
+		client = client == IPF_ABSENT || client < 0 ? 0 : client < lag ? client : lag;
+		f.path++;
+		f.part_ns[SESSION_MODEL] += row->end_ns - row->start_ns;
+		f.part_ns[SESSION_CLIENT] += client;
+		f.part_ns[SESSION_WAITING] += lag - client;
+		f.time_ns = rows[count - 1]->end_ns - due;
+		int64_t before = last_ended(rows, at, due);
+		if (before >= 0)
+			f.part_ns[SESSION_THINK] += due - rows[before]->end_ns;
+		at = before;
+	}
+	return f;
+}
+
+static bool is_complete(const struct row *const *rows, int64_t count)
+{
+	for (int64_t i = 0; i < count; i++)
+		if (!rows[i]->ok || rows[i]->start_ns == IPF_ABSENT || rows[i]->end_ns == IPF_ABSENT ||
+		    rows[i]->start_ns < due_of(rows[i]) || rows[i]->end_ns < rows[i]->start_ns)
+			return false;
+	return true;
+}
+
+static void add_session(struct session_figures *s, struct gathered *all, const struct row *const *rows, int64_t count)
+{
+	bool judged = false, good = true;
+	for (int64_t i = 0; i < count; i++) {
+		judged |= rows[i]->goodness == SLO_GOOD || rows[i]->goodness == SLO_MISSED;
+		good &= rows[i]->goodness != SLO_MISSED;
+	}
+	s->sessions++;
+	s->requests += count;
+	s->judged += judged;
+	s->good += judged && good;
+	if (!is_complete(rows, count))
+		return;
+	struct followed f = follow(rows, count);
+	s->complete++;
+	samples_add(&all->turns, (double)f.requests);
+	samples_add(&all->path, (double)f.path);
+	samples_add(&all->time, (double)f.time_ns / 1e9);
+	for (int i = 0; i < SESSION_PARTS; i++) {
+		samples_add(&all->part[i], (double)f.part_ns[i] / 1e9);
+		s->share[i] += (double)f.part_ns[i];
+	}
+}
+
+/* The time in which sessions ran: summed over repeats, on the clock of each. */
+static double extent_s(const struct run_data *run, const struct row *const *rows, int64_t count)
+{
+	int64_t sum = 0, begin = IPF_ABSENT, end = IPF_ABSENT;
+	for (int64_t i = 0; i <= count; i++) {
+		if (i == count || (i > 0 && !run->shards && rows[i]->part != rows[i - 1]->part)) {
+			sum += begin != IPF_ABSENT && end != IPF_ABSENT && end > begin ? end - begin : 0;
+			begin = end = IPF_ABSENT;
+		}
+		if (i == count)
+			break;
+		if (rows[i]->start_ns != IPF_ABSENT && (begin == IPF_ABSENT || rows[i]->start_ns < begin))
+			begin = rows[i]->start_ns;
+		if (rows[i]->end_ns != IPF_ABSENT && (end == IPF_ABSENT || rows[i]->end_ns > end))
+			end = rows[i]->end_ns;
+	}
+	return (double)sum / 1e9;
+}
+
+static bool summarise(struct session_figures *s, struct gathered *all, const struct percentiles *list)
+{
+	double time = 0;
+	bool failed = all->turns.failed || all->path.failed || all->time.failed;
+	for (int i = 0; i < SESSION_PARTS; i++) {
+		time += s->share[i];
+		failed |= all->part[i].failed;
+	}
+	metric_summary_of_samples(&s->turns, &all->turns, 0, 1, list);
+	metric_summary_of_samples(&s->path, &all->path, 0, 1, list);
+	metric_summary_of_samples(&s->time, &all->time, 0, 1, list);
+	for (int i = 0; i < SESSION_PARTS; i++) {
+		metric_summary_of_samples(&s->part[i], &all->part[i], 0, 1, list);
+		s->share[i] = time > 0 ? s->share[i] / time : NAN;
+		samples_release(&all->part[i]);
+	}
+	samples_release(&all->turns);
+	samples_release(&all->path);
+	samples_release(&all->time);
+	return !failed;
+}
+
+int session_figures_build(struct session_figures *s, const struct run_data *run, const struct percentiles *list,
+                          struct ipf_error *err)
+{
+	*s = (struct session_figures){.per_hour = NAN};
+	if (run->groups[BY_SESSION].count == 0)
+		return 0;
+	const struct row **rows = malloc((size_t)(run->row_count + 1) * sizeof *rows);
+	struct gathered all = {0};
+	int64_t count = 0;
+	bool several = false;
+	if (!rows)
+		return ipf_error_memory(err);
+	for (int64_t i = 0; i < run->row_count; i++)
+		if (run->rows[i].group[BY_SESSION] >= 0 && run->schedule.stages[run->rows[i].stage].measured)
+			rows[count++] = &run->rows[i];
+	qsort(rows, (size_t)count, sizeof *rows, by_session);
+	for (int64_t i = 0, k; i < count; i = k) {
+		for (k = i;
+		     k < count && rows[k]->part == rows[i]->part && rows[k]->group[BY_SESSION] == rows[i]->group[BY_SESSION];)
+			k++;
+		several |= k > i + 1;
+		add_session(s, &all, rows + i, k - i);
+	}
+	double length = extent_s(run, rows, count);
+	bool ok = summarise(s, &all, list);
+	free(rows);
+	s->per_hour = length > 0 ? (double)s->complete * 3600 / length : NAN;
+	if (!several)
+		s->sessions = 0;
+	return ok ? 0 : ipf_error_memory(err);
+}

@@ -1,0 +1,9 @@
+/* "sessions", "autoscaling" and "cost" of the JSON report, see ipf-report(1). */
+#ifndef REPORT_JSON_ANALYSES_H
+#define REPORT_JSON_ANALYSES_H
+
+#include "formats/report_format.h"
+
+json_t *json_sessions(const struct report *report); /* a new object, empty if no session has several requests */
+
+#endif

@@ -1,0 +1,161 @@
+#include "results/make_groups.h"
+
+#include "absent.h"
+#include "cli/units.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+int grouping_choice_parse(struct grouping_choice *choice, const char *text, struct ipf_error *err)
+{
+	static const char *const names[GROUPINGS] = {"model", "target", "session", NULL, NULL};
+	struct ipf_error reason = {0};
+	*choice = (struct grouping_choice){.by = GROUPINGS};
+	if (strcmp(text, "stage") == 0)
+		return 0;
+	for (enum grouping by = 0; by < GROUPINGS; by++)
+		if (names[by] && strcmp(text, names[by]) == 0) {
+			choice->by = by;
+			return 0;
+		}
+	if (strncmp(text, "time=", 5) == 0) {
+		choice->by = BY_TIME;
+		if (parse_duration(text + 5, &choice->value, &reason) < 0)
+			return ipf_error_set(err, IPF_USAGE, "time: %s", reason.text);
+		if (choice->value <= 0)
+			return ipf_error_set(err, IPF_USAGE, "time: expected a time above 0");
+		return 0;
+	}
+	if (strncmp(text, "input-tokens=", 13) == 0) {
+		choice->by = BY_INPUT_TOKENS;
+		if (parse_count(text + 13, &choice->value, &reason) < 0)
+			return ipf_error_set(err, IPF_USAGE, "input-tokens: %s", reason.text);
+		if (choice->value < 2 || choice->value > MADE_GROUPS_MOST)
+			return ipf_error_set(err, IPF_USAGE, "input-tokens: expected a count from 2 to %d, got %lld",
+			                     MADE_GROUPS_MOST, (long long)choice->value);
+		return 0;
+	}
+	return ipf_error_set(err, IPF_USAGE,
+	                     "expected stage, model, target, session, time=TIME or input-tokens=COUNT, got \"%s\"", text);
+}
+
+static int64_t floor_of(int64_t t_ns, int64_t length_ns)
+{
+	return t_ns >= 0 ? t_ns / length_ns : -((-t_ns + length_ns - 1) / length_ns);
+}
+
+static int64_t time_of(const struct row *row)
+{
+	return row->due_ns != IPF_ABSENT ? row->due_ns : row->start_ns;
+}
+
+/* Adds a name to a table of groups. -1: out of memory. */
+static int name_group(struct string_table *table, const char *name)
+{
+	char **list = realloc(table->list, (size_t)(table->count + 1) * sizeof *list);
+	if (!list)
+		return -1;
+	table->list = list;
+	if (!(list[table->count] = strdup(name)))
+		return -1;
+	table->count++;
+	return 0;
+}
+
+static int make_times(struct run_data *run, int64_t length_ns, struct ipf_error *err)
+{
+	int64_t first = INT64_MAX, last = INT64_MIN;
+	for (int64_t i = 0; i < run->row_count; i++) {
+		int64_t t = time_of(&run->rows[i]);
+		if (t == IPF_ABSENT)
+			continue;
+		int64_t window = floor_of(t, length_ns);
+		first = window < first ? window : first;
+		last = window > last ? window : last;
+	}
+	if (first > last)
+		return 0;
+	if (last - first >= MADE_GROUPS_MOST)
+		return ipf_error_set(err, IPF_USAGE, "--by time: %lld windows, and at most %d are possible: use longer ones",
+		                     (long long)(last - first + 1), MADE_GROUPS_MOST);
+	for (int64_t window = first; window <= last; window++) {
+		char name[48];
+		snprintf(name, sizeof name, "%.10g s", (double)(window * length_ns) / 1e9);
+		if (name_group(&run->groups[BY_TIME], name) < 0)
+			return ipf_error_memory(err);
+	}
+	for (int64_t i = 0; i < run->row_count; i++) {
+		int64_t t = time_of(&run->rows[i]);
+		run->rows[i].group[BY_TIME] = t == IPF_ABSENT ? -1 : (int32_t)(floor_of(t, length_ns) - first);
+	}
+	run->time_group_ns = length_ns;
+	run->time_group_first = first;
+	return 0;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+	return (x > y) - (x < y);
+}
+
+/* The bin of a value: how many of the edges are at or below it. */
+static int32_t bin_of(int64_t value, const int64_t *edges, int32_t count)
+{
+	int32_t bin = 0;
+	while (bin < count && edges[bin] <= value)
+		bin++;
+	return bin;
+}
+
+/* Names the bins by their least and their greatest value. -1: out of memory. */
+static int name_bins(struct run_data *run, const int64_t *values, int64_t count, const int64_t *edges,
+                     int32_t edge_count)
+{
+	for (int64_t i = 0, k; i < count; i = k) {
+		int32_t bin = bin_of(values[i], edges, edge_count);
+		for (k = i; k < count && bin_of(values[k], edges, edge_count) == bin;)
+			k++;
+		char name[64];
+		if (values[i] == values[k - 1])
+			snprintf(name, sizeof name, "%lld", (long long)values[i]);
+		else
+			snprintf(name, sizeof name, "%lld-%lld", (long long)values[i], (long long)values[k - 1]);
+		if (name_group(&run->groups[BY_INPUT_TOKENS], name) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int make_bins(struct run_data *run, int64_t bins, struct ipf_error *err)
+{
+	int64_t *values = malloc((size_t)(run->row_count + 1) * sizeof *values), count = 0, edges[MADE_GROUPS_MOST];
+	int32_t edge_count = 0;
+	if (!values)
+		return ipf_error_memory(err);
+	for (int64_t i = 0; i < run->row_count; i++)
+		if (run->rows[i].input_tokens != IPF_ABSENT)
+			values[count++] = run->rows[i].input_tokens;
+	qsort(values, (size_t)count, sizeof *values, by_value);
+	for (int64_t k = 1; k < bins && count > 0; k++) {
+		int64_t edge = values[count * k / bins];
+		if (edge > values[0] && (edge_count == 0 || edge > edges[edge_count - 1]))
+			edges[edge_count++] = edge;
+	}
+	int bad = name_bins(run, values, count, edges, edge_count);
+	free(values);
+	for (int64_t i = 0; i < run->row_count; i++) {
+		struct row *row = &run->rows[i];
+		row->group[BY_INPUT_TOKENS] = row->input_tokens == IPF_ABSENT ? -1
+		                                                              : bin_of(row->input_tokens, edges, edge_count);
+	}
+	return bad < 0 ? ipf_error_memory(err) : 0;
+}
+
+int make_groups(struct run_data *run, const struct grouping_choice *choice, struct ipf_error *err)
+{
+	if (choice->by == BY_TIME)
+		return make_times(run, choice->value, err);
+	return choice->by == BY_INPUT_TOKENS ? make_bins(run, choice->value, err) : 0;
+}

@@ -1,0 +1,28 @@
+/* Groups of requests that are known only when all rows were read: windows of time, and bins of input tokens; and what
+ * --by selects.
+ *
+ *     struct grouping_choice by = {.by = GROUPINGS};           // none
+ *     grouping_choice_parse(&by, "time=10s", &err);
+ *     make_groups(&run, &by, &err);                            // after merge_parts: run.groups[BY_TIME]
+ */
+#ifndef REPORT_MAKE_GROUPS_H
+#define REPORT_MAKE_GROUPS_H
+
+#include "results/run_data.h"
+
+/* Windows or bins that may be asked for. */
+enum { MADE_GROUPS_MOST = 1000 };
+
+struct grouping_choice {
+	enum grouping by; /* GROUPINGS: none, only stages */
+	int64_t value;    /* the length of a window in ns, the number of bins; else 0 */
+};
+
+/* "stage", "model", "target", "session", "time=10s" or "input-tokens=8". IPF_USAGE. */
+int grouping_choice_parse(struct grouping_choice *choice, const char *text, struct ipf_error *err);
+/* Divides the rows: by the time at which they were due (without one, at which they started), from the start of the run;
+ * or by input tokens into bins of about equal numbers, such that equal values are in the same bin. Nothing for other
+ * groupings. IPF_USAGE: more than MADE_GROUPS_MOST windows. */
+int make_groups(struct run_data *run, const struct grouping_choice *choice, struct ipf_error *err);
+
+#endif
