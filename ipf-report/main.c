@@ -24,6 +24,7 @@ struct report_options {
 	struct common_options common;
 	int format; /* index into report_formats */
 	struct grouping_choice by;
+	struct price price;
 	struct figure_options figures;
 	struct slo slo;
 	const char *stage;
@@ -43,6 +44,11 @@ static int parse_percentiles(const char *value, void *variable, struct ipf_error
 static int parse_by(const char *value, void *variable, struct ipf_error *err)
 {
 	return grouping_choice_parse(variable, value, err);
+}
+
+static int parse_price(const char *value, void *variable, struct ipf_error *err)
+{
+	return price_parse(variable, value, err);
 }
 
 static int parse_slo(const char *value, void *variable, struct ipf_error *err)
@@ -89,6 +95,9 @@ static const struct option_spec specs[] = {
            "count failed requests as infinite in latency percentiles"),
 	OPTION(OPTION_FLAG, 0, "early-stopping", NULL, struct report_options, figures.early_stopping,
            "also show MLPerf's early-stopping estimates of percentiles"),
+	OPTION_PARSED_BY(
+		0, "price", "PRICE", struct report_options, price, parse_price,
+		"cost per token and request, at 2.5/h for the endpoint or 2.5/gpu/h; \"EUR 2.5/h\" names a currency"),
 	OPTION(OPTION_FLAG, 0, "strict", NULL, struct report_options, strict,
            "exit with status 4 if the verdict is INVALID, or an objective on a percentile is missed"),
 	COMMON_OPTIONS(struct report_options, common),
@@ -220,6 +229,18 @@ static void judge_strictly(const struct report *report, struct ipf_error *err)
 	}
 }
 
+static int build_analyses(struct analyses *analyses, const struct report *report, const struct price *price,
+                          struct ipf_error *err)
+{
+	const struct analysis_input input = {.run = report->run,
+	                                     .figures = report->figures,
+	                                     .servers = report->servers,
+	                                     .finding = report->finding,
+	                                     .percentiles = &report->options->percentiles,
+	                                     .price = price};
+	return analyses_build(analyses, &input, err);
+}
+
 /* Builds the figures and writes them. IPF_INVALID, with the report complete, if --strict rejects the run. */
 static int render(const struct run_data *run, const struct report_options *options, struct report_output *to,
                   struct ipf_error *err)
@@ -237,6 +258,7 @@ static int render(const struct run_data *run, const struct report_options *optio
 	                        .figures = &figures,
 	                        .servers = &servers,
 	                        .analyses = &analyses,
+	                        .price = &options->price,
 	                        .options = &wanted,
 	                        .output = to,
 	                        .colour = wants_colour(options),
@@ -257,7 +279,7 @@ static int render(const struct run_data *run, const struct report_options *optio
 	if (status == 0 && options->meta)
 		json_object_set(report.run_info, "meta", options->meta);
 	if (status == 0)
-		status = analyses_build(&analyses, run, report.finding, &wanted.percentiles, err);
+		status = build_analyses(&analyses, &report, &options->price, err);
 	if (status == 0)
 		status = write_plots(&report, options, err);
 	if (status == 0)
@@ -315,7 +337,8 @@ static int report(const struct report_options *options, const struct operands *o
 
 int main(int argc, char **argv)
 {
-	struct report_options options = {.common = COMMON_DEFAULTS, .plot_format = -1, .by = {.by = GROUPINGS}};
+	struct report_options options = {
+		.common = COMMON_DEFAULTS, .plot_format = -1, .by = {.by = GROUPINGS}, .price = {.per_hour = NAN}};
 	struct operands operands;
 	int status;
 	percentiles_default(&options.figures.percentiles);

@@ -1,12 +1,12 @@
 #include "analysis/analyses.h"
 
-int analyses_build(struct analyses *a, const struct run_data *run, const struct verdict_finding *finding,
-                   const struct percentiles *list, struct ipf_error *err)
+int analyses_build(struct analyses *a, const struct analysis_input *in, struct ipf_error *err)
 {
 	*a = (struct analyses){0};
-	int bad = saturation_find(&a->saturation, run, finding, err);
+	cost_find(&a->cost, in->run, &in->figures->total, in->price);
+	int bad = saturation_find(&a->saturation, in->run, in->finding, err);
 	if (bad == 0)
-		bad = session_figures_build(&a->sessions, run, list, err);
+		bad = session_figures_build(&a->sessions, in->run, in->percentiles, err);
 	return bad;
 }
 

@@ -1,23 +1,35 @@
 /* What a whole run shows, beyond the figures of its requests: all analyses of a report.
  *
  *     struct analyses analyses;
- *     analyses_build(&analyses, &run, finding, &percentiles, &err);
+ *     analyses_build(&analyses, &input, &err);
  *     analyses_release(&analyses);
  */
 #ifndef REPORT_ANALYSES_H
 #define REPORT_ANALYSES_H
 
+#include "analysis/cost.h"
 #include "analysis/saturation.h"
 #include "analysis/session_figures.h"
+#include "figures/server_figures.h"
 
 struct analyses {
 	struct saturation saturation;
 	struct session_figures sessions;
+	struct cost cost;
+};
+
+/* What the analyses are made from, and how. */
+struct analysis_input {
+	const struct run_data *run;
+	const struct run_figures *figures;
+	const struct server_figures *servers;
+	const struct verdict_finding *finding;
+	const struct percentiles *percentiles;
+	const struct price *price;
 };
 
 /* Fails only when memory runs out. */
-int analyses_build(struct analyses *a, const struct run_data *run, const struct verdict_finding *finding,
-                   const struct percentiles *list, struct ipf_error *err);
+int analyses_build(struct analyses *a, const struct analysis_input *in, struct ipf_error *err);
 void analyses_release(struct analyses *a);
 
 #endif

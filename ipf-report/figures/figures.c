@@ -314,7 +314,7 @@ static bool too_many(int64_t unmeasured, int64_t measured)
 /* Everything that is counted in the window, whose length is in f->window_ns. */
 static void build_rates(struct figures *f, const struct row_selection *sel)
 {
-	double ok = 0, input = 0, output = 0, good = 0;
+	double ok = 0, input = 0, output = 0, good = 0, good_output = 0;
 	bool has_input = false, has_output = false, uncounted = false;
 	for_rows(sel, row)
 	{
@@ -326,10 +326,13 @@ static void build_rates(struct figures *f, const struct row_selection *sel)
 			f->input_total += (double)row->input_tokens;
 		if (row->ok && row->output_tokens != IPF_ABSENT)
 			f->output_total += (double)row->output_tokens;
+		double tokens = row->output_tokens == IPF_ABSENT ? 0 : (double)row->output_tokens;
+		f->good_output_total += row->goodness == SLO_GOOD ? tokens : 0;
 		if (!ended_in_window(sel, row))
 			continue;
 		f->ended++;
 		good += row->goodness == SLO_GOOD;
+		good_output += row->goodness == SLO_GOOD ? tokens : 0;
 		if (!row->ok)
 			continue;
 		ok++;
@@ -337,7 +340,7 @@ static void build_rates(struct figures *f, const struct row_selection *sel)
 		has_output |= row->output_tokens != IPF_ABSENT;
 		uncounted |= row->source == SOURCE_NONE;
 		input += row->input_tokens == IPF_ABSENT ? 0 : (double)row->input_tokens;
-		output += row->output_tokens == IPF_ABSENT ? 0 : (double)row->output_tokens;
+		output += tokens;
 	}
 	has_output &= !uncounted;
 	double seconds = (double)f->window_ns / 1e9;
@@ -349,6 +352,7 @@ static void build_rates(struct figures *f, const struct row_selection *sel)
 	f->little = f->busy_ns > 0 ? ratio(f->busy_ns, (double)f->window_ns) : NAN;
 	bool known = f->judged > 0 && !too_many(f->unmeasured, f->judged);
 	f->goodput = known ? ratio(good, seconds) : NAN;
+	f->good_output_per_s = known && has_output ? ratio(good_output, seconds) : NAN;
 	f->good_share = known ? ratio((double)f->good, (double)f->judged) : NAN;
 	leave_out_throughput(f, ok, has_input || has_output);
 	f->achieved = ratio((double)f->achieved_n * 1e9, (double)f->achieved_ns);

@@ -88,6 +88,8 @@ struct figures {
 	int64_t judged, good;                            /* requests with objectives, and those that met all of them */
 	int64_t left_out;           /* requests with objectives that ipf-fire disconnected on purpose; not in `judged` */
 	int64_t unmeasured;         /* requests with objectives that could not be measured: not streamed; not in `judged` */
+	double good_output_per_s;   /* output tokens of good requests; NAN like the goodput, or if tokens are not known */
+	double good_output_total;   /* of all of them */
 	double goodput, good_share; /* NAN if no request was judged, or too many could not be measured */
 	struct attainment objectives[OBJECTIVES_MOST];
 	/* Every row is in ok, failed (of which some are cut or cancelled) or hung_up. */

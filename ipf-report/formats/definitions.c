@@ -189,6 +189,17 @@ static const struct {
      "each request, and for pNN that share of them; failures miss them. The headroom is 1 - that rate / the "
      "capacity."},
 
+	{NULL, "Cost"},
+	{"price",
+     "The price of the time of the measured stages / the output tokens, or the requests, that were completed in it. A "
+     "price for each GPU counts the accelerators that were sampled; one that two sources report counts once."},
+	{"energy",
+     "The energy of the accelerators from the first start to the last end of a request of the measured stages / all "
+     "output tokens, or requests, of theirs that succeeded. Known only if the energy of every accelerator is valid. If "
+     "there are also stages that are not measured, and measured ones overlap by more than 1 % of their time, it is not "
+     "known."},
+	{"of good", "Output tokens of requests that met all of their objectives, and these requests."},
+
 	{NULL, "Sessions in measured stages, if any has several requests; without failures, unless stated otherwise"},
 	{"time",
      "From when the first request of the session's critical path was due (in a closed loop: ready) to the end of its "

@@ -1,6 +1,7 @@
 /* -f text: the report for a person, on 80 columns. The verdict comes first. A figure that does not exist is a dash. */
 #include "absent.h"
 #include "formats/report_format.h"
+#include "formats/text_cost.h"
 #include "formats/text_saturation.h"
 #include "formats/text_server.h"
 #include "formats/text_sessions.h"
@@ -884,6 +885,7 @@ static void render_text(const struct report *report, struct buffer *out)
 	text_time_line(&l, report);
 	text_server(&l, report);
 	text_accelerators(&l, report);
+	text_cost(&l, report);
 	text_transport(&l, report);
 	show_errors(&l, report);
 	show_goodput(&l, report);

@@ -2,6 +2,7 @@
 
 #include "formats/json_figures.h"
 
+#include <math.h>
 #include <stdio.h>
 
 json_t *json_sessions(const struct report *report)
@@ -29,5 +30,42 @@ json_t *json_sessions(const struct report *report)
 		}
 	}
 	json_put_object(json, "share", share);
+	return json;
+}
+
+/* The value with as many digits as it needs: prices of a token are small. */
+static void put_exact(json_t *to, const char *name, double value)
+{
+	if (!isnan(value))
+		json_object_set_new(to, name, json_real(value));
+}
+
+json_t *json_cost(const struct report *report)
+{
+	const struct cost *c = &report->analyses->cost;
+	json_t *json = json_object();
+	if (isnan(report->price->per_hour) && c->gpus == 0)
+		return json;
+	if (report->price->currency[0])
+		json_object_set_new(json, "currency", json_string(report->price->currency));
+	if (c->gpus > 0)
+		json_put_count(json, "gpus", c->gpus);
+	put_exact(json, "per_hour", c->per_hour);
+	put_exact(json, "per_output_token", c->per_token);
+	put_exact(json, "per_good_output_token", c->per_good_token);
+	put_exact(json, "per_million_output_tokens", 1e6 * c->per_token);
+	put_exact(json, "per_request", c->per_request);
+	put_exact(json, "per_good_request", c->per_good_request);
+	put_exact(json, "energy_j", c->energy_j);
+	put_exact(json, "power_w", c->power_w);
+	put_exact(json, "j_per_output_token", c->j_per_token);
+	put_exact(json, "j_per_good_output_token", c->j_per_good_token);
+	put_exact(json, "j_per_request", c->j_per_request);
+	if (c->no_price)
+		json_object_set_new(json, "no_price", json_string(c->no_price));
+	if (c->no_energy[0])
+		json_object_set_new(json, "no_energy", json_string(c->no_energy));
+	if (c->no_good)
+		json_object_set_new(json, "no_good", json_string(c->no_good));
 	return json;
 }

@@ -286,5 +286,6 @@ json_t *report_json(const struct report *report)
 	if (json_array_size(accelerators) > 0)
 		json_object_set(json, "accelerators", accelerators);
 	json_decref(accelerators);
+	json_put_object(json, "cost", json_cost(report));
 	return json;
 }

@@ -51,6 +51,7 @@ struct report {
 	const struct run_figures *figures;
 	const struct server_figures *servers;
 	const struct analyses *analyses;
+	const struct price *price;
 	const struct figure_options *options;
 	const struct verdict_finding *finding;
 	struct report_output *output; /* for formats that render in pieces; NULL: the buffer takes all */
