@@ -7,6 +7,8 @@ int analyses_build(struct analyses *a, const struct analysis_input *in, struct i
 	int bad = saturation_find(&a->saturation, in->run, in->finding, err);
 	if (bad == 0)
 		bad = session_figures_build(&a->sessions, in->run, in->percentiles, err);
+	if (bad == 0)
+		bad = autoscaling_find(&a->autoscaling, in->run, in->servers, err);
 	return bad;
 }
 

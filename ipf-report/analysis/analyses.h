@@ -7,6 +7,7 @@
 #ifndef REPORT_ANALYSES_H
 #define REPORT_ANALYSES_H
 
+#include "analysis/autoscaling.h"
 #include "analysis/cost.h"
 #include "analysis/saturation.h"
 #include "analysis/session_figures.h"
@@ -15,6 +16,7 @@
 struct analyses {
 	struct saturation saturation;
 	struct session_figures sessions;
+	struct autoscaling autoscaling;
 	struct cost cost;
 };
 

@@ -189,6 +189,21 @@ static const struct {
      "each request, and for pNN that share of them; failures miss them. The headroom is 1 - that rate / the "
      "capacity."},
 
+	{NULL, "Autoscaling: after the begin of each spike and ramp, until the next one"},
+	{"event",
+     "A spike of a stage of that kind; a stage of constant rate that is 1.5 times that of the stages before and "
+     "after it; or, with objectives, a rising ramp."},
+	{"missed_after, met_after",
+     "From its begin until the first request missed an objective in a window that missed them; and until the first of "
+     "three successive windows that met them again. A window is judged by the requests that were due in it: 99 % of "
+     "them must meet the objectives of each request, and for pNN that share of them. Windows are as long as 20 requests "
+     "take to come at the mean rate, from 1 to 60 s."},
+	{"missed_requests", "The debt: requests that missed an objective or failed, of those that were due until the next "
+                        "event, and their output tokens."},
+	{"replicas_enough",
+     "The peak rate (over three windows) / the highest rate per replica, over three windows, at which the objectives "
+     "were met, rounded up: what certainly would have been enough, if replicas are alike; fewer may be."},
+
 	{NULL, "Cost"},
 	{"price",
      "The price of the time of the measured stages / the output tokens, or the requests, that were completed in it. A "

@@ -1,6 +1,7 @@
 /* -f text: the report for a person, on 80 columns. The verdict comes first. A figure that does not exist is a dash. */
 #include "absent.h"
 #include "formats/report_format.h"
+#include "formats/text_autoscaling.h"
 #include "formats/text_cost.h"
 #include "formats/text_saturation.h"
 #include "formats/text_server.h"
@@ -880,6 +881,7 @@ static void render_text(const struct report *report, struct buffer *out)
 	show_stages(&l, report);
 	show_latency(&l, report);
 	text_saturation(&l, report);
+	text_autoscaling(&l, report);
 	text_sessions(&l, report);
 	show_tokens(&l, report);
 	text_time_line(&l, report);

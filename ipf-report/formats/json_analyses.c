@@ -69,3 +69,43 @@ json_t *json_cost(const struct report *report)
 		json_object_set_new(json, "no_good", json_string(c->no_good));
 	return json;
 }
+
+static json_t *event_json(const struct autoscaling_event *e, const struct report *report)
+{
+	json_t *json = json_pack("{s:s, s:s}", "event", e->ramp ? "ramp" : "spike", "stage",
+	                         report->run->schedule.stages[e->stage].name);
+	json_put(json, "begin_s", (double)e->begin_ns / 1e9);
+	json_put(json, "end_s", (double)e->end_ns / 1e9);
+	json_put(json, "rate_before", e->rate_before);
+	json_put(json, "rate_peak", e->rate_peak);
+	json_put_count(json, "requests", e->requests);
+	if (report->analyses->autoscaling.objectives) {
+		json_object_set_new(json, "missed_before", json_boolean(e->missed_before));
+		json_put(json, "missed_after_s", e->missed_after_s);
+		json_put(json, "met_after_s", e->met_after_s);
+		json_put_count(json, "missed_requests", e->missed);
+		json_put_count(json, "missed_output_tokens", e->missed_tokens);
+	}
+	json_put(json, "replicas_before", e->replicas_before);
+	json_put(json, "replicas_most", e->replicas_most);
+	json_put(json, "added_after_s", e->added_after_s);
+	json_put(json, "replicas_enough", e->replicas_enough);
+	return json;
+}
+
+json_t *json_autoscaling(const struct report *report)
+{
+	const struct autoscaling *a = &report->analyses->autoscaling;
+	json_t *json = json_object(), *events = json_array();
+	for (int i = 0; i < a->count; i++)
+		json_array_append_new(events, event_json(&a->events[i], report));
+	if (a->count > 0) {
+		json_put(json, "window_s", a->window_s);
+		json_put(json, "rate_per_replica", a->rate_per_replica);
+		if (a->no_enough)
+			json_object_set_new(json, "no_replicas_enough", json_string(a->no_enough));
+		json_object_set(json, "events", events);
+	}
+	json_decref(events);
+	return json;
+}

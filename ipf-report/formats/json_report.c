@@ -279,6 +279,7 @@ json_t *report_json(const struct report *report)
 		json_object_set(json, "transport", transport);
 	json_decref(transport);
 	json_put_object(json, "saturation", json_saturation(report));
+	json_put_object(json, "autoscaling", json_autoscaling(report));
 	json_put_object(json, "sessions", json_sessions(report));
 	json_put_object(json, "series", json_series(report));
 	json_put_object(json, "server", json_server(report));

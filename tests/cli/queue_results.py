@@ -2,7 +2,7 @@
 
 It serves --servers requests at a time, first come first served, --service seconds each (or with --spread, that long on average,
 exponentially), so that its capacity is servers / service. A STAGE is RATE:SECONDS, FROM-TO:SECONDS for a ramp, rest:SECONDS, or
-BASE^PEAK:SECONDS for a spike in the middle third; arrivals are a Poisson process. --refuse N: with N requests in the queue, the next one fails.
+BASE^PEAK:SECONDS for a spike in the last third; arrivals are a Poisson process. --refuse N: with N requests in the queue, the next one fails.
 --fail SHARE: of all, at random. --slower F: with a queue, each request takes F times as long as without. --replicas T=N,…: from T seconds on,
 N times the servers; with samples of replicas_ready each second."""
 
@@ -36,7 +36,7 @@ def rate_of(kind, t, length):
         return low + (high - low) * t / length
     if "^" in kind:
         base, peak = map(float, kind.split("^"))
-        return peak if length / 3 <= t < 2 * length / 3 else base
+        return peak if t >= 2 * length / 3 else base
     return float(kind)
 
 
@@ -55,7 +55,9 @@ for number, spec in enumerate(options.stages):
                 count += 1
             t += rng.expovariate(most)
     name = "rest" if not measured else "ramp" if "-" in kind else "spike" if "^" in kind else "poisson"
-    stages.append({"name": "%s-%d" % (name, number), "kind": name, "spec": spec, "begin_ns": round(begin * NS),
+    stages.append({"name": "%s-%d" % (name, number), "kind": name, "spec": {"ramp": "ramp:from=%s,to=%s,for=%ss", "spike": "spike:base=%s,peak=%s,every=%ss,width=%ss"}.get(name, spec)
+                   % tuple(kind.replace("^", "-").split("-") + [length, length / 3] if name == "spike" else kind.split("-") + [length]
+                           if name == "ramp" else []), "begin_ns": round(begin * NS),
                    "end_ns": round((begin + length) * NS), "arrivals": count, "first_n": len(arrivals) - count, "measured": measured,
                    **({"rate": float(kind) if name == "poisson" else count / length} if measured else {})})
     begin += length

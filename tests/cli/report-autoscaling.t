@@ -1,0 +1,70 @@
+#!/bin/bash
+# What followed on spikes and ramps: when objectives were missed and met again, what was beyond them, and the replicas; against a server
+# whose replicas are known, and a script that judges the windows again.
+. "$TESTS/tap.sh"
+report=$BIN/ipf-report
+made() { python3 "$TESTS/cli/queue_results.py" "$@"; }
+events() { "$report" -f json --slo e2e=500ms "$@" | jq '.autoscaling'; }
+
+# A replica serves 100 requests/s. 150/s are too many for one; two more come 10 s after the spike has begun.
+made --replicas 0=1,50=3 20:40 150:40 20:40 >scaled.results
+events scaled.results >scaled.json
+is "$(jq -c '[.window_s, (.events | length)] + (.events[0] | [.event, .stage, .begin_s, .replicas_before, .replicas_most, .added_after_s])' scaled.json)" \
+	'[1,1,"spike","poisson-1",40,1,3,10]' "a spike between two stages, and its replicas"
+between "$(jq '.events[0].missed_after_s' scaled.json)" 0 5 "the objectives were missed soon"
+between "$(jq '.events[0].met_after_s' scaled.json)" 10 20 "and met again after the replicas came"
+between "$(jq '.events[0].rate_before' scaled.json)" 15 27 "the rate before"
+between "$(jq '.events[0].rate_peak' scaled.json)" 150 190 "and at its peak"
+between "$(jq '.events[0].replicas_enough' scaled.json)" 2 4 "replicas that would have been enough"
+is "$(jq -c '.no_replicas_enough' scaled.json)" null "which is known"
+
+# The same, judged again.
+cat >judge.py <<'END'
+import json
+
+rows = sorted((row for row in map(json.loads, open("scaled.results")) if "n" in row), key=lambda row: row["due_ns"])
+rows = [row for row in rows if row["due_ns"] >= 40e9]
+missed = [row for row in rows if not row["ok"] or row["e2e_ns"] > 500e6]
+def met(second):
+    own = [row for row in rows if int(row["due_ns"] // 1e9) == second]
+    return not own or sum(row["e2e_ns"] <= 500e6 for row in own) >= 0.99 * len(own)
+seconds = range(40, 120)
+first = next(s for s in seconds if not met(s))
+after = next(row["due_ns"] for row in missed if row["due_ns"] >= first * 1e9) / 1e9 - 40
+again = next(s for s in seconds if s > first and met(s) and met(s + 1) and met(s + 2)) - 40
+print(json.dumps([len(rows), len(missed), sum(row["output_tokens"] for row in missed), round(after, 6), again]))
+END
+is "$(jq -c '.events[0] | [.requests, .missed_requests, .missed_output_tokens, .missed_after_s, .met_after_s]' scaled.json)" \
+	"$(python3 judge.py | jq -c .)" "a script finds the same times and debt"
+is "$("$report" -f json --slo p99:e2e=500ms scaled.results | jq -c '.autoscaling.events[0] | [.missed_requests, .met_after_s]')" \
+	"$(jq -c '.events[0] | [.missed_requests, .met_after_s]' scaled.json)" "an objective on p99 of the same time"
+run "$report" --slo e2e=500ms scaled.results
+matches "$(cat "$OUT")" '^  spike       poisson-1, at 40.0 s: from [0-9.]*/s to 1[0-9]*/s$' "text has the spike"
+matches "$(cat "$OUT")" '^              missed the objectives after [0-9.]* s, met them after 1[0-9.]* s$' "its times"
+matches "$(cat "$OUT")" '^              replicas: 1 before, at most 3, the first was added after' "and its replicas"
+is "$(sed 's/…/./g' "$OUT" | awk '{ gsub(/[^ -~]/, "?") } length > 80')" "" "on 80 columns"
+
+# Spikes of a stage, and a ramp.
+made --replicas 0=2 20^150:60 20:20 10-250:60 >both.results
+events both.results >both.json
+is "$(jq -c '[.events[] | [.event, .stage, .begin_s]]' both.json)" '[["spike","spike-0",40],["ramp","ramp-2",80]]' "a spike at the end of its period, and a ramp"
+is "$(jq -c '.events[0] | [.missed_after_s, .met_after_s, .missed_requests]' both.json)" '[null,null,0]' "two replicas meet the objectives at 150/s"
+is "$(jq -c '.events[1] | [.missed_after_s > 30, .met_after_s, .added_after_s]' both.json)" '[true,null,null]' "not at 250/s, and none is added"
+between "$(jq .rate_per_replica both.json)" 75 110 "the rate of a replica at which they are met"
+is "$(jq .events[1].replicas_enough both.json)" 3 "three would have been enough"
+
+# ---- what is not known ----
+made 20^150:60 20:20 >bare.results
+is "$(events bare.results | jq -r .no_replicas_enough)" "no samples of the replicas (ipf-collect --scrape, --prometheus)" "no samples of replicas"
+is "$("$report" -f json bare.results | jq -c '.autoscaling | [.no_replicas_enough, (.events[0] | has("missed_requests"))]')" \
+	'["no objectives are given (--slo)",false]' "no objectives"
+is "$("$report" -f json both.results | jq -c '[.autoscaling.events[].event]')" '["spike"]' "without objectives a ramp is no event"
+made 10:10 40:10 80:10 >sweep.results
+is "$(events sweep.results)" null "a sweep has no spikes"
+made 80:10 20:10 >falls.results
+is "$(events falls.results)" null "nor has a load that only falls"
+sed '1s/1795156140123000000/1795156940123000000/' scaled.results >again.results
+is "$("$report" -q -f json --slo e2e=500ms scaled.results again.results 2>/dev/null | jq .autoscaling)" null "repeats have no time in common"
+made --fail 1 20:20 60:20 20:20 >failed.results
+is "$(events failed.results | jq -c '.events[0] | [.missed_before, .missed_after_s < 1, .missed_requests == .requests, .missed_output_tokens]')" '[true,true,true,0]' \
+	"a server that only fails"
