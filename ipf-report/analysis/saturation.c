@@ -432,11 +432,12 @@ int saturation_find(struct saturation *s, const struct run_data *run, const stru
 		bad = find_knee(s, from.curve, err);
 	if (bad == 0) {
 		qsort(s->points, s->count, sizeof *s->points, by_rate);
-		if (finding->checks[VERDICT_CLIENT].status == VERDICT_INVALID)
-			not_known(s, "the client was the limit", "see the verdict");
-		if (finding->checks[VERDICT_LOAD].status == VERDICT_INVALID)
-			not_known(s, "the load was not delivered", "see the verdict");
-		find_neighbours(s);
+		bool client = finding->checks[VERDICT_CLIENT].status == VERDICT_INVALID;
+		s->headroom = NAN;
+		if (client || finding->checks[VERDICT_LOAD].status == VERDICT_INVALID)
+			not_known(s, client ? "the client was the limit" : "the load was not delivered", "see the verdict");
+		else
+			find_neighbours(s);
 	}
 	free(from.curve);
 	free(from.ends);

@@ -104,8 +104,8 @@ struct figures {
 	bool has_length;
 };
 
-/* Figures of members of a grouping, for all stages together: some 300 MB. */
-#define FIGURES_MOST 16384
+/* Figures of members of a grouping, for all stages together: some 300 MB while they are built. */
+#define FIGURES_MOST 8192
 
 struct run_figures {
 	struct figures *stages;

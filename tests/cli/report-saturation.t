@@ -50,6 +50,7 @@ is "$("$report" -f json slots.results | jq -c '.saturation | [.status, ([.points
 	"stages whose requests waited for slots are left out"
 sed -e 1d -e '$d' run.results | jq -c '.client_lag_ns = 500000000' >body
 seal header body >late.results
+is "$("$report" -f json --slo e2e=1s late.results | jq -c '.saturation | [.status, .within, .requests_per_s]')" '["not known",null,null]' "a client that was late says nothing of the server"
 matches "$("$report" late.results)" '^  capacity    not known: the load was not delivered: see the verdict$' "a client that was the limit"
 
 # ---- what is shown ----
