@@ -2,28 +2,13 @@
 # Samples of accelerators from exporters (--gpu dcgm:URL, amd:URL), which the simulated server also plays: the energy of its devices, and
 # exporters that fail in every way: the run goes on.
 . "$TESTS/tap.sh"
-. "$TESTS/data/report/seal.sh"
+GPU_SIM="--gpus 2 --gpu-power 100:100"
+. "$TESTS/gpu.sh"
 
-server_start --step-base 1ms --gpus 2 --gpu-power 100:100
-for i in $(seq 200); do printf '{"id":"%s","prompt":"Hi","input_tokens":1,"output_tokens":9}\n' "$i"; done >lines
-printf '{"ipf":"trace","version":1,"tool":"by hand"}\n' >header
-seal header lines >t.trace
 "$BIN/ipf-sched" -q rest:for=1s constant:rate=20,for=3s -t t.trace -o t.sched
 "$BIN/ipf-sched" -q burst:n=5 -t t.trace -o short.sched
 
-collect() { # NAME SCHEDULE ARGUMENTS…: $status of ipf-collect, $ERR; NAME.records, NAME.results
-	local name=$1 schedule=$2
-	shift 2
-	status=0
-	"$BIN/ipf-fire" -q -u "$URL" -m sim -t t.trace "$schedule" |
-		"$BIN/ipf-collect" -o "$name.results" "$@" 2>"$ERR" || status=$?
-	plain "$name.results" | tail -1 | jq -c '.end.accelerators' >"$name.gpus"
-}
-gpus() { # NAME FILTER
-	jq -c "$2" "$1.gpus"
-}
-
-collect both t.sched --every 100ms --gpu "dcgm:$URL/dcgm/metrics" --gpu "amd:$URL/amd/metrics"
+collect both t.sched -- --every 100ms --gpu "dcgm:$URL/dcgm/metrics" --gpu "amd:$URL/amd/metrics"
 status_is 0 "the run ends well"
 stderr_is "" "without notes"
 is "$(gpus both '[.[] | [.source, .host, .index, .valid, .reasons]]')" \
@@ -39,7 +24,7 @@ is "$(plain both.results | grep '^{"sample":"gpu"' | grep '"dcgm"' | tail -1 | j
 # ---- exporters that fail ----
 
 while IFS='|' read -r name url expected; do
-	collect "$name" short.sched --gpu "$url"
+	collect "$name" short.sched -- --gpu "$url"
 	is "$status $(gpus "$name" '[length, .[0].valid, .[0].failed > 0]')" '0 [1,false,true]' "$name: the run goes on"
 	contains "$(gpus "$name" '.[0].last_error')" "$expected" "$name: $expected"
 	is "$(jq -s 'map(select(.n != null)) | length' <(body "$name.results"))" 5 "$name: and all rows are there"
@@ -77,10 +62,10 @@ END
 stop_at_exit $!
 wait_for 20 grep -q ' ' ports
 read -r silent much <ports
-collect silent short.sched --gpu "dcgm:http://127.0.0.1:$silent/"
+collect silent short.sched -- --gpu "dcgm:http://127.0.0.1:$silent/"
 is "$status $(gpus silent '[.[0].valid]')" '0 [false]' "an exporter that is silent delays only the end"
 is "$(jq -s 'map(select(.n != null)) | length' <(body silent.results))" 5 "and all rows are there"
-collect much short.sched --gpu "dcgm:http://127.0.0.1:$much/"
+collect much short.sched -- --gpu "dcgm:http://127.0.0.1:$much/"
 contains "$(gpus much '.[0].last_error')" "more than 4 MiB" "an exporter that says too much is cut"
 
 for wrong in dcgm dcgm: amd: dcgm:ftp://x/ nvml:http://x/; do

@@ -2,32 +2,10 @@
 # Samples of accelerators by NVIDIA's and AMD's tools (--gpu nvidia-smi, amd-smi, auto), which are faked; what happens when they fail, hang
 # or print garbage: the run goes on.
 . "$TESTS/tap.sh"
-. "$TESTS/data/report/seal.sh"
+. "$TESTS/gpu.sh"
 
-server_start --step-base 1ms
-for i in $(seq 200); do printf '{"id":"%s","prompt":"Hi","input_tokens":1,"output_tokens":9}\n' "$i"; done >lines
-printf '{"ipf":"trace","version":1,"tool":"by hand"}\n' >header
-seal header lines >t.trace
 "$BIN/ipf-sched" -q burst:n=5 -t t.trace -o short.sched
 "$BIN/ipf-sched" -q constant:rate=4,for=2500ms -t t.trace -o long.sched
-
-# $status of ipf-collect, $ERR; NAME.records, NAME.results
-collect() { # NAME SCHEDULE [VARIABLE=VALUE…] -- ARGUMENTS…
-	local name=$1 schedule=$2 variables=()
-	shift 2
-	while [ "$1" != -- ]; do variables+=("$1") && shift; done
-	shift
-	status=0
-	"$BIN/ipf-fire" -q -u "$URL" -m sim -t t.trace "$schedule" | tee "$name.records" |
-		env "${variables[@]}" "$BIN/ipf-collect" -o "$name.results" "$@" 2>"$ERR" || status=$?
-	plain "$name.results" | tail -1 | jq -c '.end.accelerators' >"$name.gpus"
-}
-gpus() { # NAME FILTER
-	jq -c "$2" "$1.gpus"
-}
-samples() { # NAME
-	plain "$1.results" | grep '^{"sample":"gpu"'
-}
 
 mkdir bin
 tool() { # NAME: a script from standard input

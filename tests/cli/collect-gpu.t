@@ -2,33 +2,11 @@
 # Samples of accelerators while a run lasts, by NVIDIA's library (--gpu nvml), which is faked: their energy against the integral of the
 # known power curve, and what happens when devices fail, vanish or hang: the run goes on.
 . "$TESTS/tap.sh"
-. "$TESTS/data/report/seal.sh"
+. "$TESTS/gpu.sh"
 
-server_start --step-base 1ms
-for i in $(seq 200); do printf '{"id":"%s","prompt":"Hi","input_tokens":1,"output_tokens":9}\n' "$i"; done >lines
-printf '{"ipf":"trace","version":1,"tool":"by hand"}\n' >header
-seal header lines >t.trace
 "$BIN/ipf-sched" -q rest:for=500ms constant:rate=20,for=2500ms -t t.trace -o t.sched
 "$BIN/ipf-sched" -q burst:n=5 -t t.trace -o short.sched
 "$BIN/ipf-sched" -q rest:for=500ms constant:rate=20,for=500ms -t t.trace -o second.sched
-
-# $status of ipf-collect, $ERR; NAME.records, NAME.results
-collect() { # NAME SCHEDULE [VARIABLE=VALUE…] -- ARGUMENTS…
-	local name=$1 schedule=$2 variables=()
-	shift 2
-	while [ "$1" != -- ]; do variables+=("$1") && shift; done
-	shift
-	status=0
-	"$BIN/ipf-fire" -q -u "$URL" -m sim -t t.trace "$schedule" | tee "$name.records" |
-		env "${variables[@]}" "$BIN/ipf-collect" -o "$name.results" "$@" 2>"$ERR" || status=$?
-	plain "$name.results" | tail -1 | jq -c '.end.accelerators' >"$name.gpus"
-}
-gpus() { # NAME FILTER
-	jq -c "$2" "$1.gpus"
-}
-samples() { # NAME
-	plain "$1.results" | grep '^{"sample":"gpu"'
-}
 
 # Energy of the curves of the fake library between two times of a run.
 expected() { # NAME CURVE FROM_NS TO_NS
@@ -46,14 +24,17 @@ expected() { # NAME CURVE FROM_NS TO_NS
 nvml=LD_LIBRARY_PATH=$BUILD/tests/nvml
 
 for curve in constant sine step; do
-	collect $curve t.sched "$nvml" FAKE_NVML_CURVE=$curve FAKE_NVML_DEVICES=2 -- --gpu nvml
+	begin $curve t.sched "$nvml" FAKE_NVML_CURVE=$curve FAKE_NVML_DEVICES=2 -- --gpu nvml
+done
+for curve in constant sine step; do
+	ended $curve
 	status_is 0 "$curve power: the run ends well"
 	stderr_is "" "$curve power: without notes"
 	is "$(gpus $curve '[.[] | [.source, .index, .device, .model, .valid, .reasons, .failed, .mig]]')" \
 		'[["nvml",0,"GPU-00000000-0000-0000-0000-000000000000","Fake H200",true,[],0,null],["nvml",1,"GPU-00000000-0000-0000-0000-000000000001","Fake H200",true,[],0,null]]' \
 		"$curve power: two devices with valid energy"
+	true_j=$(expected $curve $curve "$(gpus $curve '.[1].from_ns')" "$(gpus $curve '.[1].to_ns')")
 	for figure in energy_counter_j energy_integral_j energy_j; do
-		true_j=$(expected $curve $curve "$(gpus $curve '.[1].from_ns')" "$(gpus $curve '.[1].to_ns')")
 		# the integral sees a step up to half a sample late or early
 		share=0.01
 		[ $curve.$figure != step.energy_integral_j ] || share=0.1
@@ -73,23 +54,27 @@ is "$(body constant.results | grep -vF -f gpu.lines | cksum)" "$(body offline.re
 
 # ---- NVML that does not do everything ----
 
+# All at once, because their time is that of devices.
+begin lost t.sched "$nvml" FAKE_NVML_FAULT=lost FAKE_NVML_AFTER=1 FAKE_NVML_DEVICES=2 -- --gpu nvml
+begin hang t.sched "$nvml" FAKE_NVML_FAULT=hang FAKE_NVML_AFTER=1 -- --gpu nvml
+for fault in silent mig driver denied; do begin $fault short.sched "$nvml" FAKE_NVML_FAULT=$fault -- --gpu nvml; done
 collect plain second.sched "$nvml" FAKE_NVML_FAULT=plain -- --gpu nvml
 is "$(gpus plain '[.[0].energy_counter_j, (.[0].energy_integral_j | type)]')" '[null,"number"]' "without a counter, energy is the integral"
-collect silent short.sched "$nvml" FAKE_NVML_FAULT=silent -- --gpu nvml
+ended silent
 is "$(gpus silent '[.[0].valid, .[0].reasons, .[0].energy_j]')" '[false,["not_reported"],null]' "neither power nor energy: it says so"
-collect mig short.sched "$nvml" FAKE_NVML_FAULT=mig -- --gpu nvml
+ended mig
 is "$(gpus mig '.[0].mig') $(samples mig | head -1 | jq -c '[.mig, .utilization]')" 'true [true,null]' "a divided device is marked"
-collect lost t.sched "$nvml" FAKE_NVML_FAULT=lost FAKE_NVML_AFTER=1 FAKE_NVML_DEVICES=2 -- --gpu nvml
+ended lost
 status_is 0 "a device that is lost does not end the run"
 is "$(gpus lost '[.[0].valid, .[1].valid, (.[1].reasons | index("vanished") != null)]')" '[true,false,true]' "its energy is not valid, that of the other is"
 complains ipf-collect 'GPU-00000000-0000-0000-0000-000000000001: GPU is lost' "and it is named once"
 for fault in driver:'Driver Not Loaded' denied:'no devices: Insufficient Permissions'; do
-	collect ${fault%%:*} short.sched "$nvml" FAKE_NVML_FAULT=${fault%%:*} -- --gpu nvml
-	is "$status $(gpus ${fault%%:*} '[.[] | [.source, .valid, .reasons, .last_error]]')" \
+	ended "${fault%%:*}"
+	is "$status $(gpus "${fault%%:*}" '[.[] | [.source, .valid, .reasons, .last_error]]')" \
 		"0 [[\"nvml\",false,[\"no_samples\"],\"nvml: ${fault#*:}\"]]" "${fault%%:*}: named in the trailer"
 	complains ipf-collect "${fault#*:}" "${fault%%:*}: and once on standard error"
 done
-collect hang t.sched "$nvml" FAKE_NVML_FAULT=hang FAKE_NVML_AFTER=1 -- --gpu nvml
+ended hang
 is "$status $(gpus hang '.[0].last_error')" '0 "does not answer"' "a library that hangs does not hang the run"
 is "$(jq -s 'map(select(.n != null)) | length' <(body hang.results))" 50 "and all rows are there"
 

@@ -16,43 +16,58 @@ says() { jq -r '.end.verdict.checks[] | select(.name == "server_answers").detail
 
 # ---- clean runs ----
 
-clean() { # TEXT SCHEDULE ARGUMENTS OF ipf-fire…
-	ipf-sched -q --seed "$seed" "$2" -t forty.trace -o clean.sched &&
-		ipf-fire -q -m sim -u "$CLEAN" "${@:3}" -t forty.trace clean.sched -o clean.records --force
-	is "$(found clean.records)" "[]" "$1, seed $seed: nothing to say"
+run_of() { # SEED NAME SCHEDULE ARGUMENTS OF ipf-fire…: NAME-SEED.records, in the background
+	ipf-sched -q --seed "$1" "$3" -t forty.trace -o "$2-$1.sched"
+	(trap - EXIT && ipf-fire -q -m sim -u "$URL" "${@:4}" -t forty.trace "$2-$1.sched" -o "$2-$1.records") &
+	running+=($!)
 }
+ended() { # those that were begun
+	wait "${running[@]}"
+	running=()
+}
+nothing() { # NAME-SEED TEXT
+	is "$(found "$1.records")" "[]" "$2, seed ${1#*-}: nothing to say"
+}
+running=()
 server_start --step-base 6ms
-CLEAN=$URL
+for kind in "open poisson:rate=60,n=60" "closed closed:users=6,n=24" "fresh constant:rate=60,n=40 --connections fresh"; do
+	# shellcheck disable=SC2086 # several words
+	for seed in 1 2; do run_of $seed $kind; done
+	ended
+done
 for seed in 1 2; do
-	clean "open loop" poisson:rate=60,n=60
-	clean "closed loop" closed:users=6,n=24
-	clean "a connection each, on purpose" constant:rate=60,n=40 --connections fresh
+	nothing open-$seed "open loop"
+	nothing closed-$seed "closed loop"
+	nothing fresh-$seed "a connection each, on purpose"
 done
 server_start --step-base 40ms
-CLEAN=$URL
-clean "a step of 40 ms" burst:n=8
+run_of 2 step burst:n=8
 server_start --step-base 20ms --prefill-rate 20k
-CLEAN=$URL
-clean "steps that prompts make longer" poisson:rate=30,n=30
+run_of 2 prefill poisson:rate=30,n=30
+ended
+nothing step-2 "a step of 40 ms"
+nothing prefill-2 "steps that prompts make longer"
 is "$(jq -c '.end | has("transport")' trailer)" false "and no member for it"
 
 # ---- a proxy that buffers ----
 
 server_start --step-base 5ms
-through() { # NAME OF THE RECORDS, BYTES OF THE BUFFER
+through() { # NAME OF THE RECORDS, BYTES OF THE BUFFER: in the background
 	python_server python3 "$TESTS/cli/buffering_proxy.py" "${URL##*:}" "${@:2}"
-	ipf-fire -q -m sim -u "http://127.0.0.1:$(cat "$SAID")" -t forty.trace proxy.sched -o "$1"
+	(trap - EXIT && ipf-fire -q -m sim -u "http://127.0.0.1:$(cat "$SAID")" -t forty.trace proxy.sched -o "$1") &
+	running+=($!)
 }
 ipf-sched -q poisson:rate=40,n=40 -t forty.trace -o proxy.sched
 if command -v python3 >/dev/null; then
 	through held.records
+	through sizes.records 1024
+	ended
 	is "$(found held.records)" '["buffering"]' "a proxy that sends responses on when they are complete"
 	is "$(finding buffering '[.share > 0.9, .of, .unit, .doubt, .evidence.ttft_ms > 0.9 * .evidence.e2e_ms]')" \
 		'[true,40,"responses",true,true]' "holds nearly all back"
 	contains "$(says)" "came all at once at their end: their TTFT is nearly the time of the whole response" "the verdict says it"
 	is "$(ipf-report -f json found.results | jq -c '.verdict.checks[] | select(.name == "server_answers") | [.status, (.detail | test("all at once"))]')" \
 		'["DOUBTFUL",true]' "and so does the report"
-	through sizes.records 1024
 	contains "$(found sizes.records)" '"read-sizes"' "a proxy that sends its buffer on when it is full"
 	is "$(finding read-sizes '[.evidence.bytes, .share > 0.8]')" "[1024,true]" "which has 1024 bytes"
 else
@@ -62,26 +77,24 @@ fi
 # ---- bursts, connections, replicas ----
 
 server_start --step-base 5ms --fail coalesce:events=5
-ipf-sched -q closed:users=5,n=20 -t forty.trace -o users.sched
-ipf-fire -q -m sim -u "$URL" -t forty.trace users.sched -o bursts.records
-contains "$(found bursts.records)" '"bursts"' "five events in a write"
-is "$(finding bursts '[.evidence.events_per_read >= 4, .evidence.period_ms > 15]')" "[true,true]" "every so many milliseconds"
-
+run_of 1 bursts closed:users=5,n=20
 server_start --step-base 5ms --fail close
-ipf-sched -q closed:users=6,n=60 -t forty.trace -o users.sched
-ipf-fire -q -m sim -u "$URL" -t forty.trace users.sched -o close.records
-is "$(found close.records)" '["reconnects"]' "a server that closes each connection"
-is "$(finding reconnects '[.evidence.opened, .evidence.requests, .evidence.needed >= 6, .evidence.connect_ms > 0, .affected > 40]')" \
-	"[60,60,true,true,true]" "with the connections that were needed"
-
+run_of 1 close closed:users=6,n=60
 server_start --step-base 2ms
 FAST=$URL
 server_start --step-base 40ms
-ipf-sched -q closed:users=6,n=120 -t forty.trace -o users.sched
-ipf-fire -q -m sim -u "$FAST" -u "$URL" --balance least -t forty.trace users.sched -o two.records
-is "$(found two.records)" '["imbalance"]' "two targets of which one is slow"
+run_of 1 two closed:users=6,n=60 -u "$FAST" --balance least
+ended
+contains "$(found bursts-1.records)" '"bursts"' "five events in a write"
+is "$(finding bursts '[.evidence.events_per_read >= 4, .evidence.period_ms > 15]')" "[true,true]" "every so many milliseconds"
+
+is "$(found close-1.records)" '["reconnects"]' "a server that closes each connection"
+is "$(finding reconnects '[.evidence.opened, .evidence.requests, .evidence.needed >= 6, .evidence.connect_ms > 0, .affected > 40]')" \
+	"[60,60,true,true,true]" "with the connections that were needed"
+
+is "$(found two-1.records)" '["imbalance"]' "two targets of which one is slow"
 is "$(finding imbalance '[.evidence.by, (.evidence.replicas | length, (map(.requests) | add)), .evidence.cv > 0.2]')" \
-	'["target",2,120,true]' "with the requests of each"
+	'["target",2,60,true]' "with the requests of each"
 is "$(finding imbalance '.evidence.replicas | sort_by(.requests)[1].name' | grep -cF "${FAST#http://}")" 1 "the fast one has more"
 
 # ---- records made for the purpose ----
@@ -89,7 +102,7 @@ is "$(finding imbalance '.evidence.replicas | sort_by(.requests)[1].name' | grep
 # A stream of records of which jq makes the lines; $n requests, of which `reads` is a list of [milliseconds, events].
 made() { # FILE JQ-FILTER-OF-n [HEADER]
 	{
-		head -1 close.records | jq -c '.connections = "reuse"'"${3:-}"
+		head -1 close-1.records | jq -c '.connections = "reuse"'"${3:-}"
 		jq -nc 'def event: "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"x\"}}]}\n\n";
 			def done: "data: [DONE]\n\n";
 			def answer($start; $reads): ($reads | map([$start + .[0] * 1000000, (event | length) * .[1], $start + .[0] * 1000000])) as $r

@@ -4,39 +4,14 @@
 . "$TESTS/fixture.sh"
 command -v python3 >/dev/null || skip_all "no python3"
 
-# Runs a command in a shell whose terminal has this width; prints what it showed. With a second width, the terminal changes to it when
-# something has been shown.
-cat >terminal.py <<'PY'
-import fcntl, os, pty, struct, sys, termios
-
-width, then, command = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
-pid, fd = pty.fork()
-if pid == 0:
-    os.environ.pop("COLUMNS", None)
-    os.environ["TERM"] = "dumb"  # the line; view.t has the screen
-    fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 24, width, 0, 0))
-    os.execvp("bash", ["bash", "-c", command])
-shown, changed = b"", False
-while True:
-    try:
-        data = os.read(fd, 65536)
-    except OSError:
-        break
-    if not data:
-        break
-    shown += data
-    if then and not changed and b"\r" in shown:
-        changed = True
-        fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack("HHHH", 24, then, 0, 0))
-sys.stdout.buffer.write(shown)
-sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
-PY
+# Runs a command on a terminal of this width, which changes to THEN when something has been shown; what it showed is in $OUT.
 terminal() { # WIDTH [-THEN] COMMAND
 	local then=0 width=$1
 	shift
 	case $1 in -*) then=${1#-} && shift ;; esac
 	status=0
-	python3 terminal.py "$width" "$then" "$1" >"$OUT" || status=$?
+	# the line; view.t has the screen
+	TERM=dumb python3 "$TESTS/terminal.py" lines 24 "$width" "$then" "$1" >"$OUT" || status=$?
 }
 drawn() { # the lines that were drawn, one a line
 	tr '\r' '\n' <"$OUT" | sed 's/\x1b\[K//g' | grep -v '^$'
@@ -45,10 +20,10 @@ longest() {
 	drawn | LC_ALL=C.UTF-8 awk '{ if (length($0) > n) n = length($0) } END { print n + 0 }'
 }
 
-server_start -m sim
+server_start -m sim --step-base 2ms
 dead=http://127.0.0.1:1
 ipf-prep sharegpt "$ROOT/examples/chat.json" -o t.trace
-ipf-sched -q constant:rate=40,for=1500ms -t t.trace -o t.sched
+ipf-sched -q constant:rate=40,for=600ms -t t.trace -o t.sched
 fire="ipf-fire -u $URL -m sim -t t.trace t.sched"
 
 # ---- raw records ----
@@ -71,7 +46,7 @@ for width in 132 80 60 40 20; do
 	terminal $width "$fire -o records"
 	is "$status" 0 "$width columns: a run"
 	between "$(longest)" 1 $((width - 1)) "$width columns: the line fits"
-	is "$(drawn | grep -vcE '^[0-9]+ s(  started [0-9]+/60(  in flight [0-9]+(  done [0-9]+(  failed [0-9]+(  [0-9.]+ req/s(  [0-9.]+ MB/s(  lag p99 [0-9.]+ [mun]?s)?)?)?)?)?)?)?$')" 0 \
+	is "$(drawn | grep -vcE '^[0-9]+ s(  started [0-9]+/24(  in flight [0-9]+(  done [0-9]+(  failed [0-9]+(  [0-9.]+ req/s(  [0-9.]+ MB/s(  lag p99 [0-9.]+ [mun]?s)?)?)?)?)?)?)?$')" 0 \
 		"$width columns: of whole figures" || drawn
 done
 terminal 130 -30 "$fire -o records"
@@ -80,11 +55,11 @@ COLUMNS=45 terminal 0 "COLUMNS=45 $fire -o records"
 between "$(longest)" 1 44 "COLUMNS, where the terminal does not know its width"
 
 # ---- one program of a pipe ----
-terminal 200 "ipf-sched constant:rate=40,for=1500ms -t t.trace | ipf-fire -u $URL -m sim -t t.trace | ipf-collect -o results"
+terminal 200 "ipf-sched constant:rate=40,for=600ms -t t.trace | ipf-fire -u $URL -m sim -t t.trace | ipf-collect -o results"
 is "$status" 0 "a pipe on a terminal"
 is "$(drawn | grep -c 'in flight')" 0 "ipf-fire leaves it to the last"
 matches "$(drawn)" '^[0-9]+ requests  0 failed  [0-9.]+k? tokens/s  TTFT [0-9.]+ [mu]?s \(mean\)$' "which shows tokens/s, TTFT and failures"
-terminal 200 "ipf-sched constant:rate=40,for=1500ms -t t.trace | ipf-fire -u $URL -m sim -t t.trace --progress | ipf-collect -q -o results"
+terminal 200 "ipf-sched constant:rate=40,for=600ms -t t.trace | ipf-fire -u $URL -m sim -t t.trace --progress | ipf-collect -q -o results"
 matches "$(drawn)" 'in flight' "--progress shows it nevertheless"
 terminal 80 "$fire --no-progress -o records"
 is "$status $(drawn)" "0 " "--no-progress shows none on a terminal"
@@ -92,7 +67,7 @@ terminal 80 "$fire --no-progress --progress -o records"
 matches "$(drawn)" 'in flight' "but with --progress"
 terminal 200 "$fire | ipf-collect | ipf-report >report"
 matches "$(drawn)" '^[0-9]+ requests' "ipf-collect shows it in the middle of a pipe, too"
-ipf-sched -q constant:rate=40,for=1500ms -t t.trace -o dead.sched
+ipf-sched -q constant:rate=40,for=600ms -t t.trace -o dead.sched
 terminal 200 "$fire -H 'X-Nothing: x' -o records; ipf-fire -u $URL/nowhere -m sim -t t.trace dead.sched -o records"
 matches "$(drawn)" 'failed [0-9]+ \(http-status [0-9]+\)' "failures by kind"
 terminal 200 "ipf-fire -u $URL/nowhere -m sim -t t.trace dead.sched | ipf-collect -o results"

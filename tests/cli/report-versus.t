@@ -6,15 +6,23 @@ PATH=$BIN:$PATH
 ipf-prep -q synthetic -n 40 --input-tokens 40 --output-tokens 10 -t approx -o t.trace
 ipf-sched -q constant:rate=20,n=40 -t t.trace -o t.sched
 
-# A run through URLs that scrapes others: its results, and the kinds of differences.
-versus() { # NAME [URL-TO-SEND-TO]… -- URL-TO-SCRAPE…
+# A run through URLs that scrapes others, in the background: those of other servers go on at the same time.
+declare -A runs
+begin() { # NAME [URL-TO-SEND-TO]… -- URL-TO-SCRAPE…
 	local name=$1 to=() scrape=()
 	shift
 	while [ "$1" != -- ]; do to+=(-u "$1") && shift; done
 	shift
 	for url; do scrape+=(--scrape "$url/metrics"); done
-	ipf-fire -q -m sim "${to[@]}" -t t.trace t.sched | ipf-collect -q --every 200ms "${scrape[@]}" -o "$name.results" 2>"$name.err" ||
-		not_ok "$name: the run" "$(cat "$name.err")"
+	(
+		trap - EXIT
+		ipf-fire -q -m sim "${to[@]}" -t t.trace t.sched | ipf-collect -q --every 200ms "${scrape[@]}" -o "$name.results" 2>"$name.err"
+	) &
+	runs[$name]=$!
+}
+ended() { # NAME: its results, and $found, the kinds of differences
+	local name=$1
+	wait "${runs[$name]}" || not_ok "$name: the run" "$(cat "$name.err")"
 	ipf-report -q -f json "$name.results" >"$name.json"
 	ipf-report -q --ascii "$name.results" >"$name.txt"
 	found=$(jq -c '[.server.comparison.differences[]?.kind]' "$name.json")
@@ -34,7 +42,8 @@ near() { # NAME FIGURE OF-A-REQUEST
 server_start --seed 3 --step-base 4ms
 SIM=$URL
 equal() { # a machine that stops the client for long makes a difference that is real: the best of some runs
-	versus equal "$SIM" -- "$SIM"
+	begin equal "$SIM" -- "$SIM"
+	ended equal
 	[ "$found" = "[]" ]
 }
 equal || equal || equal
@@ -51,7 +60,14 @@ is "$(grep -c "^  differs" equal.txt)" 0 "and no difference"
 python3 "$TESTS/cli/delaying_proxy.py" "${SIM##*:}" 300 >proxy.port 2>proxy.err &
 stop_at_exit $!
 wait_for 30 test -s proxy.port || not_ok "the proxy starts" "$(cat proxy.err)"
-versus slow "http://127.0.0.1:$(cat proxy.port)" -- "$SIM"
+begin slow "http://127.0.0.1:$(cat proxy.port)" -- "$SIM"
+server_start --seed 3 --step-base 4ms --template-tokens 7
+begin template "$URL" -- "$URL"
+server_start --seed 3 --step-base 4ms
+ONE=$URL
+server_start --seed 4 --step-base 4ms
+begin replicas "$ONE" "$URL" -- "$ONE"
+ended slow
 contains "$found" '"ttft-longer"' "a proxy that takes 300 ms"
 between "$(compared slow '.ttft_ms.client.mean - .ttft_ms.server.mean')" 290 3000 "with about that"
 matches "$(text slow)" "differs TTFT is [0-9.e+]+ ms longer at the client, .* in the mean; the first byte came after [0-9.e+]+ ms, and a connection took [0-9.e+-]+ ms to open: .*a proxy, or a queue in front of the server" \
@@ -63,28 +79,25 @@ is "$(jq -c 'map(select(endswith("requests") or endswith("tokens")))' <<<"$found
 ipf-sched -q constant:rate=20,n=40 -t t.trace --seed 9 -o other.sched
 ipf-fire -q -m sim -u "$SIM" -t t.trace other.sched -o other.records &
 other=$!
-versus shared "$SIM" -- "$SIM"
+begin shared "$SIM" -- "$SIM"
+wait "${runs[replicas]}"
+begin both "$ONE" "$URL" -- "$ONE" "$URL"
 wait $other
+ended shared
 is "$(jq -c 'index("more-requests") != null and index("more-output-tokens") != null' <<<"$found")" true "another client of the server"
 matches "$(text shared)" "the server counted [0-9]+ requests, this client had [0-9]+: another client uses the server" "and what it can be"
-server_stop
 
 # ---- a chat template ----
 
-server_start --seed 3 --step-base 4ms --template-tokens 7
-versus template "$URL" -- "$URL"
+ended template
 is "$(jq -c 'map(select(. == "template-tokens" or . == "more-input-tokens"))' <<<"$found")" '["template-tokens"]' "a chat template, once"
 contains "$(text template)" "each request has 7 input tokens more at the server than in the trace: a chat template or special tokens" "with its tokens"
-server_stop
 
 # ---- a replica that is not scraped ----
 
-server_start --seed 3 --step-base 4ms
-ONE=$URL
-server_start --seed 4 --step-base 4ms
-versus replicas "$ONE" "$URL" -- "$ONE"
+ended replicas
 is "$(jq -c 'index("fewer-requests") != null and index("fewer-output-tokens") != null' <<<"$found")" true "one of two replicas is not scraped"
 contains "$(text replicas)" "a replica is not scraped" "and so it says"
-versus both "$ONE" "$URL" -- "$ONE" "$URL"
+ended both
 is "$(jq -c 'map(select(endswith("requests") or endswith("tokens")))' <<<"$found")" "[]" "with both, the numbers agree"
 near both requests 1

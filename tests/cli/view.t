@@ -4,63 +4,13 @@
 . "$TESTS/fixture.sh"
 command -v python3 >/dev/null || skip_all "no python3"
 
-# Runs a command whose terminal has this size; prints the screen as it is at the end, after a line that was there before, and on standard
-# error how often it was drawn. With a second size, the terminal changes to it after the first picture. It knows the few sequences
-# that are used, and refuses others.
-cat >screen.py <<'PY'
-import fcntl, os, pty, re, struct, sys, termios
-
-rows, columns, then, command = int(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
-pid, fd = pty.fork()
-if pid == 0:
-    os.environ.pop("COLUMNS", None)
-    fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-    os.execvp("bash", ["bash", "-c", command])
-shown, changed = b"", False
-while True:
-    try:
-        data = os.read(fd, 65536)
-    except OSError:
-        break
-    if not data:
-        break
-    shown += data
-    if then and not changed and b"\x1b[J" in shown:
-        changed = True
-        fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack("HHHH", rows, then, 0, 0))
-lines, row, column, longest = [[]], 0, 0, 0
-for part in re.findall(r"\x1b\[[0-9;]*[A-Za-z]|\x1b.?|\r|\n|[^\x1b\r\n]+", shown.decode()):
-    while len(lines) <= row:
-        lines.append([])
-    if part == "\r":
-        column = 0
-    elif part == "\n":
-        row += 1
-    elif part == "\x1b[K":
-        del lines[row][column:]
-    elif part == "\x1b[J":
-        del lines[row][column:], lines[row + 1:]
-    elif re.fullmatch(r"\x1b\[[0-9]+A", part):
-        row -= int(part[2:-1])
-        assert row >= 0 or then, "above the screen"
-        row = max(row, 0)
-    else:
-        assert part[0] != "\x1b", "unknown sequence %r" % part
-        lines[row][column:column + len(part)] = part
-        column += len(part)
-        longest = max(longest, column)
-for line in lines:
-    print("".join(line))
-print("longest %d last %d pictures %d" % (longest, max(map(len, lines)), shown.count(b"\x1b[J")), file=sys.stderr)
-sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
-PY
-# Prints what is left on the terminal to $OUT.
+# Runs a command on a terminal of this size, in which there is a line already; $OUT is the screen at the end, $ERR what was drawn.
 terminal() { # ROWS COLUMNS [-THEN] COMMAND
 	local then=0 rows=$1 columns=$2
 	shift 2
 	case $1 in -*) then=${1#-} && shift ;; esac
 	status=0
-	TERM=xterm LC_ALL=C.UTF-8 PYTHONIOENCODING=utf-8 python3 screen.py "$rows" "$columns" "$then" "echo before; $1" >"$OUT" 2>"$ERR" || status=$?
+	TERM=xterm LC_ALL=C.UTF-8 PYTHONIOENCODING=utf-8 python3 "$TESTS/terminal.py" screen "$rows" "$columns" "$then" "echo before; $1" >"$OUT" 2>"$ERR" || status=$?
 }
 label() { # NAME: the line with this label
 	grep "^$1 " "$OUT"
@@ -68,13 +18,15 @@ label() { # NAME: the line with this label
 
 server_start -m sim --step-base 2ms
 ipf-prep sharegpt "$ROOT/examples/chat.json" -o t.trace
-ipf-sched -q constant:rate=40,for=1500ms -t t.trace -o t.sched
+ipf-sched -q constant:rate=80,for=700ms -t t.trace -o t.sched
 fire="ipf-fire -u $URL -m sim -t t.trace t.sched"
 live="$fire | ipf-collect -o results"
+# the same from records, with a pause in which there is time for pictures
+again="(head -n 30 records; sleep 0.3; tail -n +31 records) | ipf-collect -o results"
 
 terminal 24 80 "$live"
 is "$status" 0 "a live run on a terminal"
-contains "$(sed -n 2p "$OUT")" "stage 1/1: constant:rate=40,for=1500ms" "the stage"
+contains "$(sed -n 2p "$OUT")" "stage 1/1: constant:rate=80,for=700ms" "the stage"
 is "$(head -1 "$OUT")" before "what was there before stays"
 is "$(tail -n +2 "$OUT" | grep -vc '^$')" 6 "six lines are left behind" || cat "$OUT"
 rows=$(zstd -dc results 2>/dev/null | cat - results | grep -c '"ok":true')
@@ -93,12 +45,12 @@ same() { sed 's/^{"ipf".*//' "$1" | grep -v '^{"end"'; sed -n '/^{"end"/s/.*"ver
 is "$(same viewed | sha256sum)" "$(same unseen | sha256sum)" "the view changes nothing in the results"
 
 for columns in 60 40 20; do
-	terminal 24 $columns "$live"
+	terminal 24 $columns "$again"
 	is "$status" 0 "$columns columns: a run"
 	between "$(sed -n 's/^longest \([0-9]*\).*/\1/p' "$ERR")" 1 $((columns - 1)) "$columns columns: lines fit"
 	is "$(head -1 "$OUT")" before "$columns columns: drawn in place"
 done
-terminal 3 80 "$live"
+terminal 3 80 "$again"
 is "$(tail -n +2 "$OUT" | grep -vc '^$')" 3 "three rows have three lines"
 terminal 24 120 -40 "$live"
 is "$status" 0 "a terminal that becomes narrower"
@@ -108,13 +60,13 @@ terminal 24 80 "ipf-fire -u $URL/nowhere -m sim -t t.trace t.sched | ipf-collect
 matches "$(label failed)" "http-status [0-9]+" "failures by kind"
 matches "$(label verdict)" "^verdict   INVALID: server_answers: " "the question that fails"
 
-terminal 24 80 "$live -q"
+terminal 24 80 "$again -q"
 is "$(cat "$OUT")" before "-q: no view"
-terminal 24 80 "$fire -o records; ipf-collect records -o results"
+terminal 24 80 "ipf-collect records -o results"
 is "$(grep -c '^verdict' "$OUT")" 0 "records in a file: no view"
-TERM=dumb python3 screen.py 24 80 0 "$live" >"$OUT" 2>"$ERR"
+TERM=dumb python3 "$TESTS/terminal.py" screen 24 80 0 "$again" >"$OUT" 2>"$ERR"
 is "$(grep -c '^verdict' "$OUT")" 0 "a terminal that cannot redraw: no view"
-TERM=xterm LC_ALL=C python3 screen.py 24 80 0 "$live" >"$OUT" 2>"$ERR"
+TERM=xterm LC_ALL=C python3 "$TESTS/terminal.py" screen 24 80 0 "$again" >"$OUT" 2>"$ERR"
 is "$(LC_ALL=C grep -c '[^ -~]' "$OUT")" 0 "without UTF-8, ASCII"
 matches "$(label requests)" "[_.:=+*#-]" "with a course"
 run ipf-collect --progress -o results records
