@@ -108,7 +108,11 @@ static void draw_latency(struct plot *p, const struct load_axis *axis, const cha
 		labels[i] = (struct plot_end_label){names[i], last[i], i + 1};
 	plot_command(p, "set rmargin at screen 0.91");
 	plot_end_labels(p, &y, labels, SHOWN);
-	plot_command(p, "plot for [i=0:2] data using 1:2+i with linespoints lt i+1");
+	/* filled points are 7, 5 and 9, hollow ones one less */
+	plot_command(p, "needed(i) = i == 0 ? %zu : i == 1 ? %zu : %zu", samples_needed(50), samples_needed(90),
+	             samples_needed(99));
+	plot_command(p, "point(i, n) = (i == 0 ? 7 : i == 1 ? 5 : 9) - (n < needed(i))");
+	plot_command(p, "plot for [i=0:2] data using 1:2+i:(point(i,$5)) with linespoints lt i+1 pt variable");
 }
 
 int make_rate_latency_plot(const struct plot_kind *kind, const struct plot_input *input, struct plot *p)
@@ -117,20 +121,21 @@ int make_rate_latency_plot(const struct plot_kind *kind, const struct plot_input
 	enum metric m = kind->metric;
 	double low = INFINITY, high = -INFINITY, last[SHOWN] = {NAN, NAN, NAN};
 	int made = gather(input->figures, &axis, p);
-	bool due = made > 0;
+	bool due = made > 0, few = false;
 	for (int i = 0; made > 0 && i < axis.count; i++)
 		due &= summary_of(axis.points[i].f, m) == &axis.points[i].f->due[m];
-	plot_block(p, axis.in_flight ? "in_flight\tp50_ms\tp90_ms\tp99_ms" : "offered_per_s\tp50_ms\tp90_ms\tp99_ms");
+	plot_block(p, axis.in_flight ? "in_flight\tp50_ms\tp90_ms\tp99_ms\tn" : "offered_per_s\tp50_ms\tp90_ms\tp99_ms\tn");
 	for (int i = 0; made > 0 && i < axis.count; i++) {
-		double row[1 + SHOWN] = {axis.points[i].load};
+		const struct metric_summary *s = due ? &axis.points[i].f->due[m] : &axis.points[i].f->start[m];
+		double row[SHOWN + 2] = {axis.points[i].load, [SHOWN + 1] = (double)s->n};
+		few |= s->n < (int64_t)samples_needed(99);
 		for (int k = 0; k < SHOWN; k++) {
-			const struct metric_summary *s = due ? &axis.points[i].f->due[m] : &axis.points[i].f->start[m];
 			double ms = row[1 + k] = percentile_of(s, &input->options->percentiles, shown_percentiles[k]);
 			low = isfinite(ms) && ms > 0 ? fmin(low, ms) : low;
 			high = isfinite(ms) ? fmax(high, ms) : high;
 			last[k] = isfinite(ms) ? ms : last[k];
 		}
-		plot_row(p, row, 1 + SHOWN);
+		plot_row(p, row, SHOWN + 2);
 	}
 	if (made > 0 && !isfinite(high))
 		made = plot_absent(p, "no measured stage has this latency");
@@ -143,6 +148,10 @@ int make_rate_latency_plot(const struct plot_kind *kind, const struct plot_input
 		plot_say(p, "Percentiles 50, 90 and 99 of the %s of each stage, from %.4g to %.4g %s.", name, axis.low,
 		         axis.high, load_label(&axis));
 		plot_say(p, "At the highest load, p50 is %.4g ms and p99 is %.4g ms.", last[0], last[2]);
+		if (few) {
+			plot_say(p, "Hollow points have too few samples for their percentile.");
+			plot_legend(p, (struct plot_legend_entry[]){{"hollow points: too few samples", NULL, false}}, 1);
+		}
 		mark_knee(p, &axis, input);
 		draw_latency(p, &axis, name, low, high, last);
 	}

@@ -64,8 +64,8 @@ is "$(python3 check.py plots)" "" "every picture is XML of its own, with a title
 # ---- the figures ----------------------------------------------------------------------------------------------------
 rows() { grep -v '^#' "$1" | grep .; }
 jq_rows() { jq -r "$1 | map(if . == null then \"NaN\" else tostring end) | @tsv" report.json; }
-is "$(rows plots/rate-ttft.tsv)" "$(jq_rows '.stages[1:][] | [.rate.offered] + (.latency.ttft_ms.from_due | [.p50, .p90, .p99])')" "TTFT against rate is that of the report"
-is "$(rows plots/rate-tpot.tsv)" "$(jq_rows '.stages[1:][] | [.rate.offered] + (.latency.tpot_ms | [.p50, .p90, .p99])')" "so is TPOT"
+is "$(rows plots/rate-ttft.tsv)" "$(jq_rows '.stages[1:][] | [.rate.offered] + (.latency.ttft_ms.from_due | [.p50, .p90, .p99, .n])')" "TTFT against rate is that of the report"
+is "$(rows plots/rate-tpot.tsv)" "$(jq_rows '.stages[1:][] | [.rate.offered] + (.latency.tpot_ms | [.p50, .p90, .p99, .n])')" "so is TPOT"
 is "$(rows plots/rate-throughput.tsv)" "$(jq_rows '.stages[1:][] | [.rate.offered, .rate.completed, .goodput.requests_per_s, .throughput.output_tokens_per_s]')" "so is throughput"
 for name in ttft e2e; do
 	is "$(rows plots/cdf-$name.tsv | awk 'NF == 3 { print $1 }' | tr '\n' ' ')" \
