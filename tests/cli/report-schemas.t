@@ -91,6 +91,12 @@ ipf-fire -q -u "$URL" -m sim -t a.trace sweep.sched -o sweep.records
 ipf-collect -q sweep.records -o sweep.results
 report --slo ttft=1s sweep.results
 is "$(jq -c '.saturation | length > 0' report.$reports.json)" true "and one a curve"
+python3 "$TESTS/cli/queue_results.py" --fail 0.1 --replicas 0=1,10=2 20^150:15 20:5 >spike.results
+report --slo ttft=200ms --early-stopping --price "EUR 2.5/gpu/h" --by time=5s spike.results
+report --price 5/h --by input-tokens=2 spike.results
+report --price 5/h --slo ttft=1s --by session a.results
+is "$(jq -cs '[.[] | has("autoscaling", "sessions", "cost")]' "report.$((reports - 2)).json" "report.$reports.json")" '[true,false,true,false,true,true]' \
+	"some have spikes, sessions and a price"
 valid report "reports of all kinds" report.*.json
 
 # ---- the test can fail ----
