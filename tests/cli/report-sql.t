@@ -76,7 +76,7 @@ bad=(
 	$'a\n\\! touch pwned\nb' $'\\\\! touch pwned' '$$; DROP TABLE runs; $$' $'\e[31mred' "/* */ -- ;" '"; DROP TABLE runs; --' ":name :'name'"
 	"'||(SELECT 1)||'" "naïve 名" "nul\\u0000x"
 )
-printf '%s\0' "${bad[@]}" | jq -Rsc 'split("\u0000")[:-1] | to_entries[] | (.value | sub("nul.*"; "nul\u0000x")) as $v | { n: .key, stage: 0, ok: false, id: $v,
+printf '%s\0' "${bad[@]}" | jq -Rsc 'split("\u0000") | map(select(. != "")) | to_entries[] | (.value | sub("nul.*"; "nul\u0000x")) as $v | { n: .key, stage: 0, ok: false, id: $v,
 	model: $v, session: $v, finish: $v, start_ns: .key, end_ns: (.key + 1), error: { kind: "in-band", text: $v } }' >body
 head -1 "$data/one.results" | jq -c --arg v "${bad[1]}" '.name = $v | .api = $v' >header
 seal header body >evil.results
@@ -128,11 +128,19 @@ is "$("${client[@]}" -Atc "SELECT extract(epoch FROM w.at - r.started) FROM wind
 	"0.000000 1.000000 " "times are points in time"
 head -c $(($(wc -c <errors.sql) / 2)) errors.sql | sed 's/INTO [a-z]*/&/' | psql -X -q -d postgres >cut.out 2>&1
 is "$("${client[@]}" -Atc 'SELECT count(*) FROM runs')" 4 "a stream that is cut changes nothing"
+jq -c 'select(.model | explode | index(0) | not)' body >plain.body
+seal header plain.body >plain.results
+sql plain
 for setting in on off; do
-	run env PGOPTIONS="-c standard_conforming_strings=$setting" "${client[@]}" <evil.sql
+	# Without it, a backslash begins an escape, and that of a NUL is refused.
+	if [ $setting = on ]; then name=evil runs=5; else name=plain runs=6; fi
+	run env PGOPTIONS="-c standard_conforming_strings=$setting" "${client[@]}" <$name.sql
 	status_is 0 "PostgreSQL takes names that would be statements, standard_conforming_strings=$setting"
-	is "$("${client[@]}" -Atc 'SELECT count(*) FROM runs')" 5 "and the tables are there"
+	is "$("${client[@]}" -Atc 'SELECT count(*) FROM runs')" $runs "and the tables are there"
 	[ $setting = off ] || unharmed "$("${client[@]}" -Atc "SELECT r.model FROM requests r JOIN runs USING (run) WHERE id = r.model AND error_text = r.model
 		AND finish = r.model AND session = r.model")" PostgreSQL
 	yes_if "$setting: nothing was run" test ! -e pwned
 done
+run env PGOPTIONS="-c standard_conforming_strings=off" "${client[@]}" <evil.sql
+status_is 3 "a NUL is refused where a backslash begins an escape"
+is "$("${client[@]}" -Atc 'SELECT count(*) FROM runs')" 6 "and changes nothing"
