@@ -1,6 +1,7 @@
 #include "json/jdoc.h"
 
 #include "json/bytes8.h"
+#include "json/jinteger.h"
 #include "json/jtext.h"
 
 #include <errno.h>
@@ -161,27 +162,6 @@ static int read_text(struct parser *p, struct jdoc_direct *d)
 /* A row is at most this long; of one so near to the end of the text, ordinary parsing takes care. */
 enum { ROW_LONGEST = JDOC_ROW * (8 + 8) + 4 };
 
-/* An integer of at most 15 digits, of which 16 bytes can be read. */
-static bool read_integer(const char **at, int64_t *value)
-{
-	uint64_t word = bytes8_load(*at), rest = bytes8_not_digit(word);
-	unsigned count = rest ? bytes8_first(rest) : 8;
-	if (count == 0 || (**at == '0' && count > 1))
-		return false;
-	*value = (int64_t)bytes8_decimal(word, count);
-	*at += count;
-	if (rest)
-		return true;
-	word = bytes8_load(*at);
-	rest = bytes8_not_digit(word);
-	count = rest ? bytes8_first(rest) : 8;
-	for (unsigned i = 0; i < count; i++)
-		*value *= 10;
-	*value += count ? (int64_t)bytes8_decimal(word, count) : 0;
-	*at += count;
-	return rest != 0;
-}
-
 static int64_t *add_row(struct jdoc_direct *d)
 {
 	if (d->rows_count == d->rows_cap) {
@@ -204,7 +184,7 @@ static int read_rows(struct parser *p, struct jdoc_direct *d)
 	for (at++; next == ','; next = *at++) {
 		int64_t *row = p->end - at > ROW_LONGEST && *at == '[' ? add_row(d) : NULL;
 		for (int i = 0; i < JDOC_ROW; i++) {
-			if (!row || (++at, !read_integer(&at, &row[i])) || *at != (i + 1 < JDOC_ROW ? ',' : ']'))
+			if (!row || (++at, !jinteger_read_here(&at, &row[i])) || *at != (i + 1 < JDOC_ROW ? ',' : ']'))
 				return 0;
 		}
 		at++;

@@ -1,6 +1,7 @@
 #include "stats/samples.h"
 
 #include "stats/autocorrelation.h"
+#include "stats/sort_doubles.h"
 #include "stats/student.h"
 
 #include <math.h>
@@ -27,17 +28,10 @@ void samples_add(struct samples *s, double value)
 	s->sorted = false;
 }
 
-static int by_size(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 void samples_sort(struct samples *s)
 {
 	if (!s->sorted && s->count)
-		qsort(s->values, s->count, sizeof *s->values, by_size);
+		sort_doubles(s->values, s->count);
 	s->sorted = true;
 }
 

@@ -1,6 +1,8 @@
 #include "absent.h"
 #include "stream/fields.h"
 
+#include "json/jinteger.h"
+#include "json/jtext.h"
 #include "token_count.h"
 
 #include <stdint.h>
@@ -23,16 +25,20 @@ static bool is_integer(const struct field *f)
 	return f->type == FIELD_INT || f->type == FIELD_UINT || f->type == FIELD_TOKENS;
 }
 
+static void set_absent(const struct field *f, void *object)
+{
+	if (is_integer(f))
+		*(int64_t *)place(f, object) = IPF_ABSENT;
+	else if (f->type == FIELD_BOOL)
+		*(bool *)place(f, object) = false;
+	else
+		*(struct slice *)place(f, object) = (struct slice){0};
+}
+
 void fields_init(const struct field *fields, size_t count, void *object)
 {
-	for (const struct field *f = fields; f < fields + count; f++) {
-		if (is_integer(f))
-			*(int64_t *)place(f, object) = IPF_ABSENT;
-		else if (f->type == FIELD_BOOL)
-			*(bool *)place(f, object) = false;
-		else
-			*(struct slice *)place(f, object) = (struct slice){0};
-	}
+	for (const struct field *f = fields; f < fields + count; f++)
+		set_absent(f, object);
 }
 
 static int read_one(const struct field *f, void *object, const struct jdoc *doc, jdoc_id node, struct ipf_error *err)
@@ -106,6 +112,71 @@ int fields_read(const struct field *fields, size_t count, void *object, const st
 		if (fields[i].required && !(seen[i / MASK_BITS] & UINT64_C(1) << i % MASK_BITS))
 			return ipf_error_set(err, IPF_INPUT, "%s: missing", fields[i].name);
 	return 0;
+}
+
+/* ---- lines as fields_write writes them ---- */
+
+static bool skip(const char **at, const char *end, const char *text, size_t len)
+{
+	if ((size_t)(end - *at) < len || memcmp(*at, text, len) != 0)
+		return false;
+	*at += len;
+	return true;
+}
+
+/* Is the key of the member at `at` that of the field? */
+static bool has_key(const struct field *f, const char *at, const char *end)
+{
+	return (size_t)(end - at) > f->name_len + 3 && at[0] == '"' && at[1] == *f->name && at[f->name_len + 1] == '"' &&
+	       at[f->name_len + 2] == ':' && !memcmp(at + 1, f->name, f->name_len);
+}
+
+static bool read_text(const char **at, const char *end, struct slice *text)
+{
+	bool escaped;
+	const char *begin = *at;
+	if (!skip(at, end, "\"", 1) || jtext_check(at, end, &escaped))
+		return false;
+	*text = (struct slice){begin, (size_t)(*at - begin)};
+	return true;
+}
+
+static bool read_value(const struct field *f, void *object, const char **at, const char *end)
+{
+	switch (f->type) {
+	case FIELD_INT:
+	case FIELD_UINT:
+		return jinteger_read(at, end, place(f, object));
+	case FIELD_TOKENS:
+		return jinteger_read(at, end, place(f, object)) && token_count_is_possible(*(int64_t *)place(f, object));
+	case FIELD_BOOL:
+		*(bool *)place(f, object) = *at < end && **at == 't';
+		return skip(at, end, "true", 4) || skip(at, end, "false", 5);
+	case FIELD_TEXT:
+		return read_text(at, end, place(f, object));
+	case FIELD_NAME:
+	case FIELD_LIST:
+	case FIELD_MAP:
+		break;
+	}
+	return false;
+}
+
+bool fields_read_line(const struct field *fields, size_t count, void *object, struct slice line)
+{
+	const char *at = line.data, *end = line.data + line.len;
+	bool good = skip(&at, end, "{", 1), more = good;
+	for (const struct field *f = fields; good && f < fields + count; f++) {
+		if (!more || !has_key(f, at, end)) {
+			set_absent(f, object);
+			good = !f->required;
+			continue;
+		}
+		at += f->name_len + 3;
+		good = read_value(f, object, &at, end);
+		more = good && skip(&at, end, ",", 1);
+	}
+	return good && !more && skip(&at, end, "}", 1) && at == end;
 }
 
 void fields_write(const struct field *fields, size_t count, const void *object, struct jout *w)

@@ -39,17 +39,17 @@ struct field {
 	enum field_type type;
 	size_t offset;
 	bool required;
+	size_t name_len;
 };
 
+#define NAMED_FIELD(name_, type_, struct_, member_, required_)                                                         \
+	{                                                                                                                  \
+		.name = name_, .type = type_, .offset = offsetof(struct_, member_), .required = required_,                     \
+		.name_len = sizeof name_ - 1                                                                                   \
+	}
 /* A row whose field has the name of the struct's member. */
-#define FIELD(type_, struct_, member_)                                                                                 \
-	{                                                                                                                  \
-		.name = #member_, .type = type_, .offset = offsetof(struct_, member_)                                          \
-	}
-#define REQUIRED_FIELD(type_, struct_, member_)                                                                        \
-	{                                                                                                                  \
-		.name = #member_, .type = type_, .offset = offsetof(struct_, member_), .required = true                        \
-	}
+#define FIELD(type_, struct_, member_)          NAMED_FIELD(#member_, type_, struct_, member_, false)
+#define REQUIRED_FIELD(type_, struct_, member_) NAMED_FIELD(#member_, type_, struct_, member_, true)
 
 /* Sets every field to absent, every bool to false. */
 void fields_init(const struct field *fields, size_t count, void *object);
@@ -57,6 +57,10 @@ void fields_init(const struct field *fields, size_t count, void *object);
  * err says `NAME: expected …` or `NAME: missing`. At most FIELDS_MAX fields. */
 int fields_read(const struct field *fields, size_t count, void *object, const struct jdoc *doc, jdoc_id map,
                 struct ipf_error *err);
+/* The same for a line in the form that fields_write gives it, without a document: in a tenth of the time. False: it has
+ * another form (other members or another order, spaces, null, a negative integer, a list or a map), or is wrong; the
+ * object is undefined then, and fields_read says what is wrong. For tables without FIELD_NAME. */
+bool fields_read_line(const struct field *fields, size_t count, void *object, struct slice line);
 /* Writes the fields that are not absent as members of the map that is open in `w`. */
 void fields_write(const struct field *fields, size_t count, const void *object, struct jout *w);
 

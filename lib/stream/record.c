@@ -56,7 +56,7 @@ static const struct field fields[] = {
 	UINT(prompt_bytes),
 };
 static const struct field connection_fields[] = {
-	{"id", FIELD_UINT, offsetof(struct record, connection), true},
+	NAMED_FIELD("id", FIELD_UINT, struct record, connection, true),
 	REQUIRED_FIELD(FIELD_BOOL, struct record, reused),
 	UINT(http),
 	UINT(refused),

@@ -91,8 +91,8 @@ static const struct field fields[] = {
 	TEXT(reasoning),
 };
 static const struct field error_fields[] = {
-	{"kind", FIELD_TEXT, offsetof(struct result, error_kind), true},
-	{"text", FIELD_TEXT, offsetof(struct result, error_text), false},
+	NAMED_FIELD("kind", FIELD_TEXT, struct result, error_kind, true),
+	NAMED_FIELD("text", FIELD_TEXT, struct result, error_text, false),
 	UINT(status),
 	FIELD(FIELD_BOOL, struct result, stale),
 };
@@ -141,10 +141,12 @@ static bool begins(struct slice line, const char *text)
 
 int result_parse(struct jdoc *doc, struct slice line, struct result *result, struct ipf_error *err)
 {
+	fields_init(error_fields, ERROR_FIELDS, result);
+	if (fields_read_line(fields, FIELDS, result, line) && result->ok)
+		return 0;
 	if (jdoc_parse(doc, line.data, line.len, err) < 0 || fields_read(fields, FIELDS, result, doc, JDOC_ROOT, err) < 0)
 		return -1;
 	jdoc_id error = jdoc_get(doc, JDOC_ROOT, "error");
-	fields_init(error_fields, ERROR_FIELDS, result);
 	if (!jdoc_is_null(doc, error) && fields_read(error_fields, ERROR_FIELDS, result, doc, error, err) < 0)
 		return -1;
 	if (result->ok == (result->error_kind.data != NULL))

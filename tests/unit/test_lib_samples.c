@@ -1,6 +1,7 @@
 #include "stats/samples.h"
 
 #include "stats/rng.h"
+#include "stats/sort_doubles.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -263,9 +264,47 @@ static void percentile_properties(void **state)
 	}
 }
 
+static int by_size(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+	return (x > y) - (x < y);
+}
+
+/* As qsort does: few and many, with the same values, of either sign, far apart, infinite. */
+static void sorts_any_numbers(void **state)
+{
+	(void)state;
+	static const size_t counts[] = {0, 1, 2, 499, 500, 501, 5000, 100000};
+	struct rng rng;
+	rng_init(&rng, 3, "sorts_any_numbers", 0);
+	for (size_t i = 0; i < 6 * sizeof counts / sizeof *counts; i++) {
+		size_t count = counts[i / 6];
+		double *values = malloc((count + 1) * sizeof *values), *expected = malloc((count + 1) * sizeof *expected);
+		assert_non_null(values);
+		assert_non_null(expected);
+		for (size_t k = 0; k < count; k++) {
+			double x = (double)rng_below(&rng, 1 << 30);
+			const double kinds[] = {
+				x, -x, x / 7, x * 1e290 - 5e298, 42, x < 1e8 ? INFINITY : x < 2e8 ? -INFINITY : 1 / x};
+			expected[k] = values[k] = kinds[i % 6] + 0.0;
+		}
+		sort_doubles(values, count);
+		qsort(expected, count, sizeof *expected, by_size);
+		assert_memory_equal(values, expected, count * sizeof *values);
+		free(values);
+		free(expected);
+	}
+	double zeros[600];
+	for (size_t k = 0; k < 600; k++)
+		zeros[k] = k % 2 ? -0.0 : 0.0;
+	sort_doubles(zeros, 600);
+	assert_true(signbit(zeros[299]) && !signbit(zeros[300]));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(sorts_any_numbers),
 		cmocka_unit_test(nothing),
 		cmocka_unit_test(one),
 		cmocka_unit_test(percentiles),
