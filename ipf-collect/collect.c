@@ -260,7 +260,7 @@ static int collect_client(struct collect *c, struct slice client, struct ipf_err
 static void show_publish(struct collect *c)
 {
 	struct buffer line = {0};
-	while (publish_tick(c->publish, &line)) {
+	while (publish_tick(c->publish, c->verdict, &line)) {
 		if (!line.failed && !c->quiet) {
 			progress_end(&c->progress);
 			say(line.data);
@@ -274,10 +274,10 @@ static void show(struct collect *c)
 {
 	struct buffer line = {0};
 	if (c->view)
-		publish_tick(c->publish, NULL); /* what it says waits for the end of the screen */
+		publish_tick(c->publish, c->verdict, NULL); /* what it says waits for the end of the screen */
 	else
 		show_publish(c);
-	run_view_show(c->view, &c->counts);
+	run_view_show(c->view, &c->counts, c->verdict);
 	if (c->view || !progress_due(&c->progress, clock_now()))
 		return;
 	run_counts_progress(&c->counts, &line);

@@ -13,7 +13,6 @@
 struct live_metrics {
 	pthread_mutex_t lock;        /* of `now` */
 	struct live_figures now;     /* written by one thread, which reads it without the lock */
-	struct verdict *verdict;     /* what came so far; the run's own must not be judged before its end */
 	int64_t judged_ns;           /* by the clock */
 	int64_t due, started, bytes; /* by the clients of earlier inputs */
 	struct live_client last;     /* the last line of this input's */
@@ -30,10 +29,8 @@ static const struct live_client no_client = {.in_flight = IPF_ABSENT,
 struct live_metrics *live_metrics_new(void)
 {
 	struct live_metrics *m = calloc(1, sizeof *m);
-	if (!m || !(m->verdict = verdict_new())) {
-		free(m);
+	if (!m)
 		return NULL;
-	}
 	pthread_mutex_init(&m->lock, NULL);
 	m->now.start_unix_ns = m->now.run_ns = IPF_ABSENT;
 	m->now.client = no_client;
@@ -47,7 +44,6 @@ void live_metrics_free(struct live_metrics *m)
 	if (!m)
 		return;
 	live_figures_release(&m->now);
-	verdict_free(m->verdict);
 	jdoc_release(&m->doc);
 	pthread_mutex_destroy(&m->lock);
 	free(m);
@@ -143,9 +139,6 @@ static bool add_stages(struct live_figures *f, const struct schedule *schedule, 
 int live_metrics_begin_input(struct live_metrics *m, const json_t *header, const struct schedule *schedule, bool shared)
 {
 	const json_t *start = json_object_get(header, "t0_unix_ns"), *api = json_object_get(header, "api");
-	bool good = verdict_part(m->verdict, schedule) == 0;
-	if (shared)
-		verdict_shards(m->verdict);
 	pthread_mutex_lock(&m->lock);
 	add_label(m->now.run, json_string_value(json_object_get(header, "name")));
 	add_label(m->now.model, json_string_value(json_object_get(header, "model")));
@@ -154,7 +147,7 @@ int live_metrics_begin_input(struct live_metrics *m, const json_t *header, const
 	if (json_is_integer(start) &&
 	    (m->now.start_unix_ns == IPF_ABSENT || json_integer_value(start) < m->now.start_unix_ns))
 		m->now.start_unix_ns = json_integer_value(start);
-	good = good && add_stages(&m->now, schedule, shared);
+	bool good = add_stages(&m->now, schedule, shared);
 	pthread_mutex_unlock(&m->lock);
 	m->due += m->last.due == IPF_ABSENT ? 0 : m->last.due;
 	m->started += m->last.started == IPF_ABSENT ? 0 : m->last.started;
@@ -205,7 +198,6 @@ void live_metrics_row(struct live_metrics *m, const struct observation *seen)
 {
 	const struct result *row = seen->row;
 	int64_t end_ns;
-	verdict_row(m->verdict, row);
 	pthread_mutex_lock(&m->lock);
 	struct live_stage *stage = stage_at(&m->now, row->stage, NULL);
 	if (stage)
@@ -239,7 +231,7 @@ void live_metrics_client(struct live_metrics *m, struct slice client)
 {
 	struct ipf_error ignored = {0};
 	double busiest = NAN;
-	if (jdoc_parse(&m->doc, client.data, client.len, &ignored) < 0 || verdict_client(m->verdict, client, &ignored) < 0)
+	if (jdoc_parse(&m->doc, client.data, client.len, &ignored) < 0)
 		return;
 	jdoc_id cpu = jdoc_get(&m->doc, JDOC_ROOT, "cpu");
 	if (cpu != JDOC_NONE)
@@ -271,12 +263,12 @@ static void take_verdict(struct live_metrics *m, const struct verdict_finding *f
 	pthread_mutex_unlock(&m->lock);
 }
 
-void live_metrics_judge(struct live_metrics *m, int64_t now_ns)
+void live_metrics_judge(struct live_metrics *m, struct verdict *verdict, int64_t now_ns)
 {
 	if (m->judged_ns != INT64_MIN && now_ns < m->judged_ns + NS_PER_S)
 		return;
 	m->judged_ns = now_ns;
-	take_verdict(m, verdict_judge(m->verdict), false);
+	take_verdict(m, verdict_judge(verdict), false);
 }
 
 void live_metrics_finish(struct live_metrics *m, const struct verdict_finding *verdict)

@@ -71,9 +71,9 @@ int live_metrics_begin_input(struct live_metrics *m, const json_t *header, const
 void live_metrics_row(struct live_metrics *m, const struct observation *seen);
 /* A `client` line as ipf-fire wrote it; what does not parse is ignored. */
 void live_metrics_client(struct live_metrics *m, struct slice client);
-/* Judges what came so far, at most once a second: call it as often as you like. Whether the load was delivered is not
- * known before the end, because what the schedule still has was not yet due. */
-void live_metrics_judge(struct live_metrics *m, int64_t now_ns);
+/* Judges the run so far by its verdict, at most once a second: call it as often as you like. Whether the load was
+ * delivered is not known before the end, because what the schedule still has was not yet due. */
+void live_metrics_judge(struct live_metrics *m, struct verdict *verdict, int64_t now_ns);
 /* The run's end, with its verdict. */
 void live_metrics_finish(struct live_metrics *m, const struct verdict_finding *verdict);
 

@@ -91,11 +91,11 @@ void publish_client(struct publish *p, struct slice client)
 		live_metrics_client(p->metrics, client);
 }
 
-bool publish_tick(struct publish *p, struct buffer *line)
+bool publish_tick(struct publish *p, struct verdict *verdict, struct buffer *line)
 {
 	if (!p)
 		return false;
-	live_metrics_judge(p->metrics, clock_now());
+	live_metrics_judge(p->metrics, verdict, clock_now());
 	return p->push && line && push_take_notice(p->push, line);
 }
 

@@ -52,9 +52,9 @@ int publish_begin_input(struct publish *publish, const json_t *header, const str
                         struct ipf_error *err);
 void publish_row(struct publish *publish, const struct observation *seen);
 void publish_client(struct publish *publish, struct slice client);
-/* To be called often: judges the run so far, once a second. True: a target failed for the first time, which `line`
- * describes; with a `line` of NULL it is left for a later call. */
-bool publish_tick(struct publish *publish, struct buffer *line);
+/* To be called often: judges the run so far by its verdict, once a second. True: a target failed for the first time,
+ * which `line` describes; with a `line` of NULL it is left for a later call. */
+bool publish_tick(struct publish *publish, struct verdict *verdict, struct buffer *line);
 /* The run has ended, with this verdict (NULL: it could not be judged): sends the final figures. */
 void publish_finish(struct publish *publish, const struct verdict_finding *verdict);
 /* What became of it, for the trailer: a list; new. NULL: nothing was asked for, or out of memory. */

@@ -36,7 +36,6 @@ struct run_view {
 	int64_t client_t_ns, in_flight, waiting; /* of the last client line; IPF_ABSENT */
 	int64_t begun_ns;                        /* clock_now() at the first line of the records */
 	size_t spark_columns;
-	struct verdict *so_far; /* of its own: judging a verdict ends a part of it */
 	enum verdict_status status;
 	char why[1024];
 };
@@ -53,8 +52,7 @@ struct run_view *run_view_new(const char *name, const struct schedule *schedule)
 	v->begun_ns = clock_now();
 	v->ttft = histogram_new();
 	v->itl = histogram_new();
-	v->so_far = verdict_new();
-	if (v->ttft && v->itl && v->so_far && verdict_part(v->so_far, schedule) == 0)
+	if (v->ttft && v->itl)
 		return v;
 	run_view_free(v);
 	return NULL;
@@ -70,7 +68,6 @@ void run_view_free(struct run_view *v)
 	histogram_free(v->itl);
 	live_samples_release(&v->samples);
 	jdoc_release(&v->client);
-	verdict_free(v->so_far);
 	free(v);
 }
 
@@ -81,7 +78,6 @@ void run_view_row(struct run_view *v, const struct observation *o)
 	if (!v)
 		return;
 	recent_row(&v->recent, o);
-	verdict_row(v->so_far, o->row);
 	if (!o->row->ok)
 		return;
 	if (o->row->ttft_ns != IPF_ABSENT)
@@ -93,8 +89,7 @@ void run_view_row(struct run_view *v, const struct observation *o)
 void run_view_client(struct run_view *v, struct slice client)
 {
 	struct ipf_error ignored = {0};
-	if (!v || jdoc_parse(&v->client, client.data, client.len, &ignored) < 0 ||
-	    verdict_client(v->so_far, client, &ignored) < 0)
+	if (!v || jdoc_parse(&v->client, client.data, client.len, &ignored) < 0)
 		return;
 	jdoc_to_int(&v->client, jdoc_get(&v->client, JDOC_ROOT, "t_ns"), &v->client_t_ns);
 	jdoc_to_int(&v->client, jdoc_get(&v->client, JDOC_ROOT, "in_flight"), &v->in_flight);
@@ -312,7 +307,7 @@ static void draw(struct run_view *v, const struct run_counts *counts, bool over)
 	screen_show(&v->screen);
 }
 
-void run_view_show(struct run_view *v, const struct run_counts *counts)
+void run_view_show(struct run_view *v, const struct run_counts *counts, struct verdict *verdict)
 {
 	int64_t now_ns = v ? clock_now() : 0;
 	if (!v || now_ns < v->next_draw_ns)
@@ -320,7 +315,7 @@ void run_view_show(struct run_view *v, const struct run_counts *counts)
 	v->next_draw_ns = now_ns + DRAWN_EVERY;
 	if (now_ns >= v->next_judge_ns) {
 		v->next_judge_ns = now_ns + JUDGED_EVERY;
-		judge(v, v->so_far, false);
+		judge(v, verdict, false);
 	}
 	draw(v, counts, false);
 }

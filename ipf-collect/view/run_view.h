@@ -6,7 +6,7 @@
  *     run_view_row(view, &observation);                   // each row
  *     run_view_client(view, client);                      // each client line of the records
  *     run_view_sample(view, line);                        // each sample of a server or an accelerator
- *     run_view_show(view, &counts);                       // often: it draws five times a second
+ *     run_view_show(view, &counts, verdict);              // often: it draws five times a second
  *     run_view_end(view, &counts, verdict);
  *     run_view_free(view);
  *
@@ -30,8 +30,8 @@ void run_view_row(struct run_view *view, const struct observation *o);
 void run_view_client(struct run_view *view, struct slice client);
 void run_view_sample(struct run_view *view, struct slice line);
 
-/* Draws if it is time to. */
-void run_view_show(struct run_view *view, const struct run_counts *counts);
+/* Draws if it is time to, with the verdict so far. */
+void run_view_show(struct run_view *view, const struct run_counts *counts, struct verdict *verdict);
 /* Draws the last state with the verdict of the run, and leaves it. */
 void run_view_end(struct run_view *view, const struct run_counts *counts, struct verdict *verdict);
 

@@ -37,8 +37,8 @@ static void fold_totals(struct client_totals *to, const struct client_totals *fr
 	to->clock_steps += from->clock_steps;
 }
 
-/* Only lines between the first start and the last end of the part's measured requests count. */
-void client_health_end_part(struct client_health *h, int64_t first_start_ns, int64_t last_end_ns)
+/* Adds the current part. Only lines between the first start and the last end of its measured requests count. */
+static void add_part(struct client_health *h, int64_t first_start_ns, int64_t last_end_ns, struct client_values *to)
 {
 	if (h->seconds_count > 1)
 		qsort(h->seconds, h->seconds_count, sizeof *h->seconds, by_time);
@@ -48,30 +48,45 @@ void client_health_end_part(struct client_health *h, int64_t first_start_ns, int
 		if (first_start_ns == IPF_ABSENT || s->t_ns <= first_start_ns || before_ns >= last_end_ns)
 			continue;
 		double cpu = isnan(s->cpu) && isnan(s->send_s) ? NAN : cpu_of(h, i);
-		samples_add(&h->cpu, cpu);
-		samples_add(&h->wait, s->wait);
-		samples_add(&h->loop_ms, s->loop_ms);
-		samples_add(&h->delay_ms, s->delay_ms);
-		samples_add(&h->full, s->full);
+		samples_add(&to->cpu, cpu);
+		samples_add(&to->wait, s->wait);
+		samples_add(&to->loop_ms, s->loop_ms);
+		samples_add(&to->delay_ms, s->delay_ms);
+		samples_add(&to->full, s->full);
 	}
+	fold_totals(&to->totals, &h->part_totals);
+}
+
+void client_health_end_part(struct client_health *h, int64_t first_start_ns, int64_t last_end_ns)
+{
+	add_part(h, first_start_ns, last_end_ns, &h->ended);
 	h->seconds_count = 0;
-	fold_totals(&h->totals, &h->part_totals);
 	h->part_totals = (struct client_totals){0};
+}
+
+static bool values_failed(const struct client_values *v)
+{
+	return v->cpu.failed || v->wait.failed || v->loop_ms.failed || v->delay_ms.failed || v->full.failed;
 }
 
 bool client_health_failed(const struct client_health *h)
 {
-	return h->failed || h->cpu.failed || h->wait.failed || h->loop_ms.failed || h->delay_ms.failed || h->full.failed;
+	return h->failed || values_failed(&h->ended);
+}
+
+static void values_release(struct client_values *v)
+{
+	samples_release(&v->cpu);
+	samples_release(&v->wait);
+	samples_release(&v->loop_ms);
+	samples_release(&v->delay_ms);
+	samples_release(&v->full);
 }
 
 void client_health_release(struct client_health *h)
 {
 	free(h->seconds);
-	samples_release(&h->cpu);
-	samples_release(&h->wait);
-	samples_release(&h->loop_ms);
-	samples_release(&h->delay_ms);
-	samples_release(&h->full);
+	values_release(&h->ended);
 	jdoc_release(&h->doc);
 }
 
@@ -158,23 +173,23 @@ static struct worst_seconds worst_of(struct samples *s)
 	return (struct worst_seconds){samples_percentile(s, 95), samples_percentile(s, 100)};
 }
 
-static bool judge_processor(struct client_health *h, struct verdict_check *check)
+static bool judge_processor(struct client_values *v, struct verdict_check *check)
 {
 	char a[32], b[32];
 	json_t *f = check->figures;
 	bool ok = true;
-	if (h->cpu.count > 0) {
-		double mean = samples_mean(&h->cpu);
-		struct worst_seconds cpu = worst_of(&h->cpu);
+	if (v->cpu.count > 0) {
+		double mean = samples_mean(&v->cpu);
+		struct worst_seconds cpu = worst_of(&v->cpu);
 		ok = verdict_figure(f, "cpu_mean", mean) && verdict_figure(f, "cpu_p95", cpu.p95) &&
 		     verdict_figure(f, "cpu_max", cpu.most);
 		verdict_check_add(check, verdict_above(cpu.p95, VERDICT_CPU_DOUBTFUL, VERDICT_CPU_INVALID),
 		                  "the sending thread used %s of a core, %s in the busiest second", verdict_percent(mean, a),
 		                  verdict_percent(cpu.most, b));
 	}
-	if (h->wait.count > 0) {
-		double mean = samples_mean(&h->wait);
-		struct worst_seconds wait = worst_of(&h->wait);
+	if (v->wait.count > 0) {
+		double mean = samples_mean(&v->wait);
+		struct worst_seconds wait = worst_of(&v->wait);
 		ok = ok && verdict_figure(f, "run_queue_mean", mean) && verdict_figure(f, "run_queue_p95", wait.p95) &&
 		     verdict_figure(f, "run_queue_max", wait.most);
 		if (wait.p95 > VERDICT_WAIT_MENTIONED)
@@ -185,19 +200,19 @@ static bool judge_processor(struct client_health *h, struct verdict_check *check
 	return ok;
 }
 
-static bool judge_lateness(struct client_health *h, struct verdict_check *check)
+static bool judge_lateness(struct client_values *v, struct verdict_check *check)
 {
 	char a[32];
 	json_t *f = check->figures;
 	bool ok = true;
-	if (h->loop_ms.count > 0) {
-		struct worst_seconds loop = worst_of(&h->loop_ms);
+	if (v->loop_ms.count > 0) {
+		struct worst_seconds loop = worst_of(&v->loop_ms);
 		ok = verdict_figure(f, "loop_lag_p95_ms", loop.p95) && verdict_figure(f, "loop_lag_max_ms", loop.most);
 		verdict_check_add(check, verdict_above(loop.p95, VERDICT_LOOP_DOUBTFUL_MS, VERDICT_LOOP_INVALID_MS),
 		                  "its event loop was at most %s late", verdict_duration(loop.most, a));
 	}
-	if (h->delay_ms.count > 0) {
-		struct worst_seconds delay = worst_of(&h->delay_ms);
+	if (v->delay_ms.count > 0) {
+		struct worst_seconds delay = worst_of(&v->delay_ms);
 		ok = ok && verdict_figure(f, "delay_p95_ms", delay.p95) && verdict_figure(f, "delay_max_ms", delay.most);
 		verdict_check_add(check, verdict_above(delay.p95, VERDICT_DELAY_DOUBTFUL_MS, VERDICT_DELAY_INVALID_MS),
 		                  "it read data within %s of the kernel timestamps (p99)", verdict_duration(delay.p95, a));
@@ -205,14 +220,14 @@ static bool judge_lateness(struct client_health *h, struct verdict_check *check)
 	return ok;
 }
 
-static bool judge_shortages(struct client_health *h, struct verdict_check *check)
+static bool judge_shortages(struct client_values *v, struct verdict_check *check)
 {
 	json_t *f = check->figures;
-	const struct client_totals *t = &h->totals;
+	const struct client_totals *t = &v->totals;
 	char a[32];
 	bool ok = true;
-	if (h->full.count > 0) {
-		double most = worst_of(&h->full).most;
+	if (v->full.count > 0) {
+		double most = worst_of(&v->full).most;
 		ok = verdict_figure(f, "record_queue_max", most);
 		if (most > VERDICT_FULL_DOUBTFUL)
 			verdict_check_add(check, VERDICT_DOUBTFUL, "the record queue was %s full", verdict_percent(most, a));
@@ -235,11 +250,33 @@ static bool judge_shortages(struct client_health *h, struct verdict_check *check
 	return ok;
 }
 
-bool client_health_judge(struct client_health *h, struct verdict_check *check)
+static void add_samples(struct samples *to, const struct samples *from)
 {
-	bool ok = verdict_count(check->figures, "client_samples", h->lines) && judge_processor(h, check) &&
-	          judge_lateness(h, check) && judge_shortages(h, check);
-	if (h->cpu.count == 0 && h->loop_ms.count == 0)
+	for (size_t i = 0; i < from->count; i++)
+		samples_add(to, from->values[i]);
+}
+
+/* The parts that ended, and the current one as if it had: in values of its own, since it goes on. */
+static void add_all(struct client_health *h, int64_t first_start_ns, int64_t last_end_ns, struct client_values *to)
+{
+	add_samples(&to->cpu, &h->ended.cpu);
+	add_samples(&to->wait, &h->ended.wait);
+	add_samples(&to->loop_ms, &h->ended.loop_ms);
+	add_samples(&to->delay_ms, &h->ended.delay_ms);
+	add_samples(&to->full, &h->ended.full);
+	to->totals = h->ended.totals;
+	add_part(h, first_start_ns, last_end_ns, to);
+}
+
+bool client_health_judge(struct client_health *h, int64_t first_start_ns, int64_t last_end_ns,
+                         struct verdict_check *check)
+{
+	struct client_values all = {0};
+	add_all(h, first_start_ns, last_end_ns, &all);
+	bool ok = !values_failed(&all) && verdict_count(check->figures, "client_samples", h->lines) &&
+	          judge_processor(&all, check) && judge_lateness(&all, check) && judge_shortages(&all, check);
+	if (all.cpu.count == 0 && all.loop_ms.count == 0)
 		verdict_check_add(check, VERDICT_DOUBTFUL, "the client reported no samples of its CPU and loop lag");
+	values_release(&all);
 	return ok;
 }

@@ -1,9 +1,9 @@
 /* Was the client the limit? Collects ipf-fire's `client` lines, one a second, and judges the client's CPU, its lateness
  * and its shortages.
  *
- *     client_health_line(&h, line, err);                     // every client line of a run's part, in any order
- *     client_health_end_part(&h, first_start, last_end);     // at the end of each part (shard or repeat)
- *     client_health_judge(&h, check);
+ *     client_health_line(&h, line, err);                       // every client line of a run's part, in any order
+ *     client_health_end_part(&h, first_start, last_end);       // before the next part (shard or repeat)
+ *     client_health_judge(&h, first_start, last_end, check);   // at any time, and as often as you like
  *     client_health_release(&h);
  */
 #ifndef IPF_CLIENT_HEALTH_H
@@ -29,14 +29,19 @@ struct client_totals {
 	int64_t started, no_files, kernel_timestamps, rejected_timestamps, clock_steps;
 };
 
+/* What is judged: the values of the seconds in the measured time of parts, and the counts of these parts. */
+struct client_values {
+	struct samples cpu, wait, loop_ms, delay_ms, full;
+	struct client_totals totals;
+};
+
 /* Zero-initialise. */
 struct client_health {
 	int64_t lines;
-	struct samples cpu, wait, loop_ms, delay_ms, full; /* of the parts that ended, during their measured time */
-	struct client_totals totals;                       /* of these parts */
-	struct client_second *seconds;                     /* of the current part */
+	struct client_values ended;    /* of the parts that ended */
+	struct client_second *seconds; /* of the current part, like the next */
 	size_t seconds_count, seconds_cap;
-	struct client_totals part_totals; /* of the current part */
+	struct client_totals part_totals;
 	struct jdoc doc;
 	bool failed; /* out of memory */
 };
@@ -47,8 +52,10 @@ int client_health_line(struct client_health *h, struct slice line, struct ipf_er
 /* Ends a part whose measured requests ran from first_start_ns to last_end_ns (IPF_ABSENT: it has none). */
 void client_health_end_part(struct client_health *h, int64_t first_start_ns, int64_t last_end_ns);
 bool client_health_failed(const struct client_health *h); /* out of memory */
-/* False: out of memory. */
-bool client_health_judge(struct client_health *h, struct verdict_check *check);
+/* Judges the parts so far; the measured requests of the current one ran from first_start_ns to last_end_ns. False: out
+ * of memory. */
+bool client_health_judge(struct client_health *h, int64_t first_start_ns, int64_t last_end_ns,
+                         struct verdict_check *check);
 void client_health_release(struct client_health *h);
 
 #endif

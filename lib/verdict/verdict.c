@@ -21,7 +21,7 @@ struct verdict_stage {
 	int64_t started, ok;
 	int64_t timed, waited;                                /* with a due time; of these, waited noticeably for a slot */
 	int64_t due_first, due_last, start_first, start_last; /* of the current part; IPF_ABSENT */
-	int64_t due_span, start_span;                         /* of the earlier parts */
+	int64_t due_span, start_span;                         /* of the parts that ended */
 };
 
 struct verdict {
@@ -111,12 +111,20 @@ static bool stages_grow(struct verdict *v, size_t count)
 	return true;
 }
 
+static int64_t due_span_of(const struct verdict_stage *stage)
+{
+	return stage->due_span + (stage->due_first == IPF_ABSENT ? 0 : stage->due_last - stage->due_first);
+}
+
+static int64_t start_span_of(const struct verdict_stage *stage)
+{
+	return stage->start_span + (stage->due_first == IPF_ABSENT ? 0 : stage->start_last - stage->start_first);
+}
+
 static void end_stage_part(struct verdict_stage *stage)
 {
-	if (stage->due_first != IPF_ABSENT) {
-		stage->due_span += stage->due_last - stage->due_first;
-		stage->start_span += stage->start_last - stage->start_first;
-	}
+	stage->due_span = due_span_of(stage);
+	stage->start_span = start_span_of(stage);
 	stage->due_first = stage->due_last = stage->start_first = stage->start_last = IPF_ABSENT;
 }
 
@@ -436,9 +444,16 @@ static int64_t scheduled_of(const struct verdict *v, const struct verdict_stage 
 /* The rate of the stage's starts as a share of the scheduled rate; 1 if they took no longer than scheduled. */
 static double pace_of(const struct verdict_stage *stage)
 {
-	double planned = (double)stage->due_span, taken = (double)stage->start_span;
+	double planned = (double)due_span_of(stage), taken = (double)start_span_of(stage);
 	double floor_ns = fmax(planned, 1e9);
 	return taken > planned ? floor_ns / (floor_ns + taken - planned) : 1;
+}
+
+/* By its number if no schedule named it so far. */
+static const char *name_of(const struct verdict *v, const struct verdict_stage *stage, char number[32])
+{
+	snprintf(number, 32, "stage %td", stage - v->stages);
+	return stage->name ? stage->name : number;
 }
 
 struct stages_load {
@@ -464,17 +479,17 @@ static void judge_stage_load(const struct verdict *v, const struct verdict_stage
 	*(stopped ? &load->stopped : &load->started) += stage->started;
 	double started = stopped ? 1 : (double)stage->started / (double)scheduled, pace = pace_of(stage);
 	load->delivered = fmin(isnan(load->delivered) ? 1 : load->delivered, fmin(started, 1) * pace);
-	char share[32];
+	char share[32], number[32];
 	if (started < VERDICT_DELIVERED_DOUBTFUL)
 		verdict_check_add(check, started < VERDICT_DELIVERED_INVALID ? VERDICT_INVALID : VERDICT_DOUBTFUL,
-		                  "%s: only %lld of %lld scheduled requests were started", stage->name,
+		                  "%s: only %lld of %lld scheduled requests were started", name_of(v, stage, number),
 		                  (long long)stage->started, (long long)scheduled);
 	if (pace >= VERDICT_DELIVERED_DOUBTFUL)
 		return;
 	bool slots = (double)stage->waited > VERDICT_SLOTS_DOUBTFUL * (double)stage->timed;
 	verdict_check_add(check, slots || pace >= VERDICT_DELIVERED_INVALID ? VERDICT_DOUBTFUL : VERDICT_INVALID,
-	                  "%s: started at %s of the scheduled pace%s", stage->name, verdict_percent(pace, share),
-	                  slots ? ", held back by its slots" : "");
+	                  "%s: started at %s of the scheduled pace%s", name_of(v, stage, number),
+	                  verdict_percent(pace, share), slots ? ", held back by its slots" : "");
 }
 
 static bool judge_load(struct verdict *v, struct verdict_check *check)
@@ -520,7 +535,7 @@ static bool judge_load(struct verdict *v, struct verdict_check *check)
 static bool judge_client(struct verdict *v, struct verdict_check *check)
 {
 	char text[32];
-	if (!client_health_judge(&v->client, check))
+	if (!client_health_judge(&v->client, v->first_start, v->last_end, check))
 		return false;
 	if (v->events == 0)
 		return true;
@@ -631,6 +646,7 @@ static bool judge_lengths(struct verdict *v, struct verdict_check *check)
 static bool judge_samples(struct verdict *v, struct verdict_check *check)
 {
 	json_t *f = check->figures, *empty = json_array();
+	char number[32];
 	int64_t p90 = (int64_t)samples_needed(90), p99 = (int64_t)samples_needed(99);
 	bool ok = verdict_count(f, "samples", v->ok) && verdict_count(f, "needed_p90", p90) &&
 	          verdict_count(f, "needed_p99", p99);
@@ -650,9 +666,10 @@ static bool judge_samples(struct verdict *v, struct verdict_check *check)
 		const struct verdict_stage *stage = &v->stages[i];
 		if (!stage->measured || stage->ok > 0 || v->ok == 0 || (is_stopped(v, stage) && stage->started == 0))
 			continue;
-		verdict_check_add(check, VERDICT_DOUBTFUL, "%s has %s", stage->name,
+		const char *name = name_of(v, stage, number);
+		verdict_check_add(check, VERDICT_DOUBTFUL, "%s has %s", name,
 		                  scheduled_of(v, stage) > 0 ? "no successful response" : "no requests");
-		ok = json_array_append_new(empty, json_string(stage->name)) == 0;
+		ok = json_array_append_new(empty, json_string(name)) == 0;
 	}
 	ok = (json_array_size(empty) == 0 || json_object_set(f, "empty_stages", empty) == 0) && ok;
 	json_decref(empty);
@@ -682,22 +699,9 @@ static bool judge_repeats(struct verdict *v, struct verdict_check *check)
 	       (v->trace_repeats == 0 || verdict_count(check->figures, "trace_repeats", v->trace_repeats));
 }
 
-/* Stages that no schedule named. */
-static bool name_stages(struct verdict *v)
-{
-	char text[32];
-	for (size_t i = 0; i < v->count; i++) {
-		snprintf(text, sizeof text, "stage %zu", i);
-		if (!v->stages[i].name && !(v->stages[i].name = strdup(text)))
-			return false;
-	}
-	return true;
-}
-
 const struct verdict_finding *verdict_judge(struct verdict *v)
 {
-	end_part(v);
-	if (v->failed || client_health_failed(&v->client) || v->seen.failed || !name_stages(v))
+	if (v->failed || client_health_failed(&v->client) || v->seen.failed)
 		return NULL;
 	struct verdict_finding *finding = &v->finding;
 	for (size_t i = 0; i < VERDICT_QUESTIONS; i++) {

@@ -10,7 +10,7 @@
  *     verdict_part(v, &schedule);                  // once per results stream (a shard or a repeat)
  *     verdict_row(v, &row);                        // every request …
  *     verdict_client(v, client, err);                   // … and every client line, in any order
- *     const struct verdict_finding *f = verdict_judge(v);
+ *     const struct verdict_finding *f = verdict_judge(v); // at the end, and also in the middle of a run
  *     if (f->status == VERDICT_INVALID) …
  *     verdict_free(v);
  *
@@ -71,7 +71,8 @@ void verdict_incomplete(struct verdict *v, const char *why);
  * from there on is no measure of what was delivered. May be called several times; the earliest stage counts. */
 void verdict_stopped(struct verdict *v, int64_t stage);
 
-/* Judges what came so far; owned by the verdict, good until the next call. NULL: out of memory. */
+/* Judges what came so far; changes nothing of it, so that the run can go on. Owned by the verdict, good until the next
+ * call. NULL: out of memory. Takes longer with the number of client lines: milliseconds for those of a day. */
 const struct verdict_finding *verdict_judge(struct verdict *v);
 /* {"status": …, "checks": [{"name", "status", "detail", …figures}]}; new. NULL: out of memory. */
 json_t *verdict_json(struct verdict *v);

@@ -458,6 +458,90 @@ static void rules_are_for_the_checks(void **state)
 	verdict_free(v);
 }
 
+static void assert_same_verdict(struct verdict *a, struct verdict *b)
+{
+	json_t *x = verdict_json(a), *y = verdict_json(b);
+	char *text = json_dumps(x, 0), *other = json_dumps(y, 0);
+	assert_string_equal(text, other);
+	free(text);
+	free(other);
+	json_decref(x);
+	json_decref(y);
+}
+
+/* The lines of a part whose client becomes busier and whose starts fall behind, so that every second counts. */
+static void late_part(struct verdict *v, int64_t judged_every)
+{
+	assert_int_equal(verdict_part(v, &plan), 0);
+	for (int64_t i = 0; i < 1000; i++) {
+		struct result r = row_at(i, i * MS);
+		r.stage += i % 97 == 0 ? 3 : 0; /* some of a stage that no schedule names */
+		verdict_row(v, &r);
+		if (i % 10 == 0) {
+			char line[200];
+			snprintf(
+				line, sizeof line,
+				"{\"t_ns\":%lld,\"started\":%lld,\"starved\":%lld,\"cpu\":{\"send\":%.6f},\"loop_lag_ns\":{\"max\":%lld}}",
+				(long long)((i / 10 + 1) * S), (long long)i, (long long)(i / 400), (double)(i / 10 * (i / 10)) / 200,
+				(long long)(i * MS / 10));
+			assert_int_equal(verdict_client(v, slice_of(line), NULL), 0);
+		}
+		if (judged_every && i % judged_every == 0)
+			assert_non_null(verdict_judge(v));
+	}
+}
+
+static void judging_changes_nothing(void **state)
+{
+	(void)state;
+	struct verdict *often = verdict_new(), *once = verdict_new();
+	assert_non_null(verdict_judge(often));
+	for (int part = 0; part < 3; part++) {
+		late_part(often, 7);
+		late_part(once, 0);
+		assert_same_verdict(often, once); /* that of two parts is judged before the third */
+	}
+	verdict_free(often);
+	verdict_free(once);
+}
+
+/* A part that goes on counts as if it had ended: the same answer as at the end of a run as long as that. */
+static void the_middle_of_a_part_counts(void **state)
+{
+	(void)state;
+	struct verdict *v = begin();
+	for (int64_t i = 0; i < 500; i++) {
+		struct result r = row_at(i, i * 100 * MS);
+		verdict_row(v, &r);
+	}
+	clients(v, 80, 0.9, MS);
+	const struct verdict_finding *f = verdict_judge(v);
+	assert_non_null(f);
+	assert_non_null(strstr(f->checks[VERDICT_LOAD].detail, "of the scheduled pace"));
+	assert_int_equal(f->checks[VERDICT_CLIENT].status, VERDICT_DOUBTFUL);
+	assert_non_null(strstr(f->checks[VERDICT_CLIENT].detail, "used 90.0 % of a core"));
+	verdict_free(v);
+}
+
+/* The schedule of a later part names a stage that was judged before, by its number. */
+static void a_stage_is_named_late(void **state)
+{
+	(void)state;
+	struct verdict *v = verdict_new();
+	struct result r = row_at(0, 0);
+	failed(&r, "\"timeout\"");
+	assert_int_equal(verdict_part(v, NULL), 0);
+	verdict_row(v, &r);
+	r.stage = 0;
+	r.ok = true;
+	verdict_row(v, &r);
+	const struct verdict_finding *f = verdict_judge(v);
+	assert_non_null(f);
+	assert_non_null(strstr(f->checks[VERDICT_SAMPLES].detail, "stage 1 has no requests"));
+	assert_int_equal(verdict_part(v, &plan), 0);
+	expect(v, VERDICT_SAMPLES, VERDICT_DOUBTFUL, "main has no successful response");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -480,6 +564,9 @@ int main(void)
 		cmocka_unit_test(what_is_missing_is_said),
 		cmocka_unit_test(rows_without_a_schedule),
 		cmocka_unit_test(rules_are_for_the_checks),
+		cmocka_unit_test(judging_changes_nothing),
+		cmocka_unit_test(the_middle_of_a_part_counts),
+		cmocka_unit_test(a_stage_is_named_late),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
