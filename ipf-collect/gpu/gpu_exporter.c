@@ -2,11 +2,9 @@
 
 #include "clock.h"
 #include "gpu/gpu_metrics.h"
-#include "loopback.h"
+#include "http/http_handle.h"
 #include "scrape/metrics_url.h"
-#include "version.h"
 
-#include <curl/curl.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,75 +12,21 @@
 /* An exporter that is asked over HTTP: dcgm-exporter or AMD's device-metrics-exporter. */
 struct exporter {
 	const char *name;
-	CURL *curl;
+	struct http_handle http;
 	char *url;
-	bool loopback;
-	char message[CURL_ERROR_SIZE];
 	struct gpu_metrics metrics;
 
 	/* of the answer that is coming in */
 	struct exposition *exposition;
-	size_t bytes;
-	bool too_large;
 	int cancel;
 };
 
-/* ---- opening ---- */
-
-static void close_exporter(void *state)
-{
-	struct exporter *e = state;
-	if (!e)
-		return;
-	curl_easy_cleanup(e->curl);
-	free(e->url);
-	free(e);
-}
-
-/* False: no URL, or no memory. */
-static bool read_url(struct exporter *e, const char *text)
-{
-	struct metrics_url url;
-	bool good = metrics_url_parse(&url, text) && (e->url = strdup(url.whole)) != NULL;
-	e->loopback = good && host_is_loopback(url.host);
-	metrics_url_release(&url);
-	return good;
-}
-
-static int open_exporter(const char *name, void **state, const struct gpu_place *place, struct ipf_error *err)
-{
-	struct exporter *e = calloc(1, sizeof *e);
-	if (!e || !(e->curl = curl_easy_init())) {
-		close_exporter(e);
-		return ipf_error_memory(err);
-	}
-	e->name = name;
-	if (!read_url(e, place->url)) {
-		close_exporter(e);
-		return ipf_error_set(err, IPF_USAGE, "%s: not a URL: %s", name, place->url);
-	}
-	*state = e;
-	return 0;
-}
-
-static int open_dcgm(void **state, const struct gpu_place *place, struct ipf_error *err)
-{
-	return open_exporter("dcgm", state, place, err);
-}
-
-static int open_amd(void **state, const struct gpu_place *place, struct ipf_error *err)
-{
-	return open_exporter("amd", state, place, err);
-}
-
-/* ---- asking ---- */
+/* ---- the answer ---- */
 
 static size_t take_body(char *bytes, size_t size, size_t count, void *data)
 {
 	struct exporter *e = data;
-	e->bytes += size * count;
-	e->too_large = e->bytes > GPU_ANSWER_MOST;
-	if (e->too_large)
+	if (!http_handle_takes(&e->http, size * count) || http_handle_status(&e->http) != 200)
 		return 0;
 	exposition_feed(e->exposition, bytes, size * count);
 	return size * count;
@@ -97,29 +41,71 @@ static int is_cancelled(void *data, curl_off_t down_all, curl_off_t down, curl_o
 	return poll(&cancel, 1, 0) > 0;
 }
 
-static CURLcode transfer(struct exporter *e, const struct gpu_place *place)
+/* ---- opening ---- */
+
+static void close_exporter(void *state)
 {
-	CURL *c = e->curl;
+	struct exporter *e = state;
+	if (!e)
+		return;
+	http_handle_close(&e->http);
+	free(e->url);
+	free(e);
+}
+
+/* False: no URL, or no memory. */
+static bool read_url(struct exporter *e, const char *text)
+{
+	struct metrics_url url;
+	bool good = metrics_url_parse(&url, text) && (e->url = strdup(url.whole)) != NULL;
+	metrics_url_release(&url);
+	return good;
+}
+
+static int open_handle(struct exporter *e, const struct gpu_place *place, struct ipf_error *err)
+{
+	const struct http_settings settings = {
+		.url = e->url, .timeout_ns = place->patience_ns, .most_bytes = GPU_ANSWER_MOST};
+	if (http_handle_open(&e->http, &settings, err) < 0)
+		return -1;
+	CURL *c = e->http.curl;
 	bool good = true;
 #define SET(option_, value_) good &= curl_easy_setopt(c, option_, value_) == CURLE_OK
-	SET(CURLOPT_URL, e->url);
-	SET(CURLOPT_PROTOCOLS_STR, "http,https");
-	SET(CURLOPT_NOSIGNAL, 1L);
-	SET(CURLOPT_TIMEOUT_MS, (long)(place->patience_ns / NS_PER_MS));
-	SET(CURLOPT_FAILONERROR, 1L);
-	SET(CURLOPT_ACCEPT_ENCODING, "gzip");
-	SET(CURLOPT_USERAGENT, "ipf-collect/" IPF_VERSION);
-	SET(CURLOPT_ERRORBUFFER, e->message);
 	SET(CURLOPT_WRITEFUNCTION, take_body);
 	SET(CURLOPT_WRITEDATA, e);
 	SET(CURLOPT_NOPROGRESS, 0L);
 	SET(CURLOPT_XFERINFOFUNCTION, is_cancelled);
 	SET(CURLOPT_XFERINFODATA, e);
-	if (e->loopback)
-		SET(CURLOPT_NOPROXY, "*");
 #undef SET
-	return good ? curl_easy_perform(c) : CURLE_OUT_OF_MEMORY;
+	return good ? 0 : ipf_error_memory(err);
 }
+
+static int open_exporter(const char *name, void **state, const struct gpu_place *place, struct ipf_error *err)
+{
+	struct exporter *e = calloc(1, sizeof *e);
+	if (!e)
+		return ipf_error_memory(err);
+	e->name = name;
+	int status = read_url(e, place->url) ? open_handle(e, place, err)
+	                                     : ipf_error_set(err, IPF_USAGE, "%s: not a URL: %s", name, place->url);
+	if (status < 0)
+		close_exporter(e);
+	else
+		*state = e;
+	return status;
+}
+
+static int open_dcgm(void **state, const struct gpu_place *place, struct ipf_error *err)
+{
+	return open_exporter("dcgm", state, place, err);
+}
+
+static int open_amd(void **state, const struct gpu_place *place, struct ipf_error *err)
+{
+	return open_exporter("amd", state, place, err);
+}
+
+/* ---- asking ---- */
 
 static void add_series(void *data, const struct exposition_series *series)
 {
@@ -131,21 +117,15 @@ static int read_exporter(struct exporter *e, const struct gpu_metrics_family *fa
 {
 	struct ipf_error bad = {0};
 	int status = 0;
-	e->bytes = 0;
-	e->too_large = false;
-	e->message[0] = '\0';
 	e->cancel = place->cancel;
 	gpu_metrics_begin(&e->metrics, family);
 	if (!(e->exposition = exposition_new(add_series, &e->metrics)))
 		return ipf_error_memory(err);
-	CURLcode code = transfer(e, place);
-	if (e->too_large)
-		status = ipf_error_set(err, IPF_INPUT, "%s: %s: an answer of more than %zu MiB", e->name, e->url,
-		                       GPU_ANSWER_MOST >> 20);
-	else if (code != CURLE_OK)
-		status = ipf_error_set(err, IPF_SYSTEM, "%s: %s: %s", e->name, e->url,
-		                       *e->message ? e->message : curl_easy_strerror(code));
-	else if (exposition_finish(e->exposition, &bad) < 0)
+	http_handle_begin(&e->http);
+	curl_easy_setopt(e->http.curl, CURLOPT_TIMEOUT_MS,
+	                 (long)(place->patience_ns / NS_PER_MS)); /* the last is shorter */
+	if (http_handle_judge(&e->http, curl_easy_perform(e->http.curl), &bad) != 0 ||
+	    exposition_finish(e->exposition, &bad) < 0)
 		status = ipf_error_set(err, bad.kind, "%s: %s: %s", e->name, e->url, bad.text);
 	exposition_free(e->exposition);
 	e->exposition = NULL;

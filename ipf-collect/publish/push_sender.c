@@ -5,7 +5,6 @@
 #include "publish/otlp_response.h"
 #include "redact.h"
 #include "safe_text.h"
-#include "version.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +12,7 @@
 #include <time.h>
 
 #define CONNECT_MS         5000L
-#define TRANSFER_MS        10000L
+#define TRANSFER_NS        (10 * NS_PER_S)
 #define ANSWER_MOST        ((size_t)64 * 1024) /* a longer body is cut off */
 #define PAUSE_FIRST_NS     (NS_PER_S / 4)
 #define PAUSE_MOST_NS      (10 * NS_PER_S)
@@ -27,8 +26,7 @@ static size_t receive_body(char *data, size_t size, size_t count, void *context)
 	size_t len = size * count, room = sizeof s->answer - s->answer_len, kept = len < room ? len : room;
 	memcpy(s->answer + s->answer_len, data, kept);
 	s->answer_len += kept;
-	s->answer_bytes += len;
-	return s->answer_bytes > ANSWER_MOST ? 0 : len;
+	return http_handle_takes(&s->http, len) ? len : 0;
 }
 
 static size_t receive_header(char *line, size_t size, size_t count, void *context)
@@ -91,7 +89,7 @@ static bool add_header(struct push_sender *s, const char *line)
 
 static bool add_headers(struct push_sender *s, const char *authorization)
 {
-	static const char *const common[] = {"Expect:", "User-Agent: ipf-collect/" IPF_VERSION, NULL},
+	static const char *const common[] = {"Expect:", NULL},
 							 *const text[] = {"Content-Type: text/plain; version=0.0.4; charset=utf-8", NULL},
 							 *const write[] = {"Content-Type: application/x-protobuf", "Content-Encoding: snappy",
 	                                           "X-Prometheus-Remote-Write-Version: 0.1.0", NULL},
@@ -108,19 +106,15 @@ static bool add_headers(struct push_sender *s, const char *authorization)
 
 static bool set_options(struct push_sender *s)
 {
-	CURL *c = s->curl;
+	CURL *c = s->http.curl;
 	int bad = 0;
-	bad |= curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L) != CURLE_OK;
-	bad |= curl_easy_setopt(c, CURLOPT_PROTOCOLS_STR, "http,https") != CURLE_OK;
 	bad |= curl_easy_setopt(c, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_MS) != CURLE_OK;
-	bad |= curl_easy_setopt(c, CURLOPT_TIMEOUT_MS, TRANSFER_MS) != CURLE_OK;
 	bad |= curl_easy_setopt(c, CURLOPT_HTTPHEADER, s->headers) != CURLE_OK;
 	bad |= curl_easy_setopt(c, CURLOPT_CUSTOMREQUEST, s->target.kind == PUSH_PUSHGATEWAY ? "PUT" : "POST") != CURLE_OK;
 	bad |= curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, receive_body) != CURLE_OK;
 	bad |= curl_easy_setopt(c, CURLOPT_WRITEDATA, s) != CURLE_OK;
 	bad |= curl_easy_setopt(c, CURLOPT_HEADERFUNCTION, receive_header) != CURLE_OK;
 	bad |= curl_easy_setopt(c, CURLOPT_HEADERDATA, s) != CURLE_OK;
-	bad |= curl_easy_setopt(c, CURLOPT_ERRORBUFFER, s->curl_error) != CURLE_OK;
 	bad |= curl_easy_setopt(c, CURLOPT_PRIVATE, s) != CURLE_OK;
 	/* a name server that does not answer must not delay the end */
 	bad |= curl_easy_setopt(c, CURLOPT_QUICK_EXIT, 1L) != CURLE_OK;
@@ -137,15 +131,17 @@ int push_sender_init(struct push_sender *s, const struct push_target *target, co
 	redact_url(s->target.url, &shown_url);
 	safe_text(s->shown, sizeof s->shown, buffer_all(&shown_url));
 	buffer_release(&shown_url);
-	s->curl = curl_easy_init();
-	return s->curl && add_headers(s, authorization) && set_options(s) ? 0 : ipf_error_memory(err);
+	const struct http_settings settings = {.url = s->target.url, .timeout_ns = TRANSFER_NS, .most_bytes = ANSWER_MOST};
+	if (http_handle_open(&s->http, &settings, err) < 0)
+		return -1;
+	return add_headers(s, authorization) && set_options(s) ? 0 : ipf_error_memory(err);
 }
 
 void push_sender_release(struct push_sender *s, CURLM *multi)
 {
-	if (s->curl && s->queue.busy)
-		curl_multi_remove_handle(multi, s->curl);
-	curl_easy_cleanup(s->curl);
+	if (s->http.curl && s->queue.busy)
+		curl_multi_remove_handle(multi, s->http.curl);
+	http_handle_close(&s->http);
 	curl_slist_free_all(s->headers);
 	push_queue_release(&s->queue);
 	buffer_release(&s->url);
@@ -176,14 +172,14 @@ void push_sender_start(struct push_sender *s, CURLM *multi, int64_t now_ns)
 	}
 	if (!request || s->queue.busy || s->failed || now_ns < s->resume_ns)
 		return;
-	s->answer_len = s->answer_bytes = 0;
+	s->answer_len = 0;
 	s->retry_after_ns = 0;
-	s->curl_error[0] = '\0';
+	http_handle_begin(&s->http);
 	request->tries++;
-	if (curl_easy_setopt(s->curl, CURLOPT_URL, s->url.data) != CURLE_OK ||
-	    curl_easy_setopt(s->curl, CURLOPT_POSTFIELDS, request->body.data) != CURLE_OK ||
-	    curl_easy_setopt(s->curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->body.len) != CURLE_OK ||
-	    curl_multi_add_handle(multi, s->curl) != CURLM_OK)
+	if (curl_easy_setopt(s->http.curl, CURLOPT_URL, s->url.data) != CURLE_OK ||
+	    curl_easy_setopt(s->http.curl, CURLOPT_POSTFIELDS, request->body.data) != CURLE_OK ||
+	    curl_easy_setopt(s->http.curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->body.len) != CURLE_OK ||
+	    curl_multi_add_handle(multi, s->http.curl) != CURLM_OK)
 		s->failed = true;
 	else
 		s->queue.busy = true;
@@ -196,7 +192,7 @@ static void note_error(struct push_sender *s, CURLcode result, long status)
 		snprintf(s->error, sizeof s->error, "%.300s",
 		         result == CURLE_OPERATION_TIMEDOUT ? "no response in time"
 		         : result == CURLE_WRITE_ERROR      ? "the response is too long"
-		         : s->curl_error[0]                 ? shown(s->curl_error).text
+		         : s->http.error[0]                 ? shown(s->http.error).text
 		                                            : curl_easy_strerror(result));
 	else
 		snprintf(s->error, sizeof s->error, "HTTP status %ld%s%s", status, line.len ? ": " : "",
@@ -253,9 +249,8 @@ static void note_partial_success(struct push_sender *s, int64_t items)
 void push_sender_done(struct push_sender *s, CURLM *multi, CURLcode result, int64_t now_ns)
 {
 	struct push_request *request = push_queue_first(&s->queue);
-	long status = 0;
-	curl_easy_getinfo(s->curl, CURLINFO_RESPONSE_CODE, &status);
-	curl_multi_remove_handle(multi, s->curl);
+	long status = http_handle_status(&s->http);
+	curl_multi_remove_handle(multi, s->http.curl);
 	if (result == CURLE_OK && status >= 200 && status < 300) {
 		s->sent += request->items;
 		s->sent_ns = now_ns;

@@ -9,10 +9,9 @@
 #ifndef COLLECT_PUSH_SENDER_H
 #define COLLECT_PUSH_SENDER_H
 
+#include "http/http_handle.h"
 #include "publish/push_queue.h"
 #include "publish/push_target.h"
-
-#include <curl/curl.h>
 
 #define PUSH_TRIES       10 /* of one request */
 #define PUSH_FINAL_TRIES 3  /* when the run has ended */
@@ -23,7 +22,7 @@ struct push_sender {
 	struct buffer url;
 	char shown[256];    /* the URL without secrets */
 	const char *secret; /* the credential as it is sent, borrowed; NULL */
-	CURL *curl;
+	struct http_handle http;
 	struct curl_slist *headers;
 	struct push_queue queue;
 	int64_t next_ns;                           /* when figures are taken for it */
@@ -36,9 +35,8 @@ struct push_sender {
 	int64_t sent_ns;                           /* when the last one was sent; 0: none */
 	char error[512];                           /* the last one; "" */
 	char answer[PUSH_ANSWER];                  /* the beginning of a response's body */
-	size_t answer_len, answer_bytes;
+	size_t answer_len;
 	int64_t retry_after_ns;
-	char curl_error[CURL_ERROR_SIZE];
 };
 
 /* `authorization`: a header, "" for none; borrowed, as is what the target borrows. -1: out of memory. */

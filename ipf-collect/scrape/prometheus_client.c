@@ -1,30 +1,25 @@
 #include "scrape/prometheus_client.h"
 
 #include "cli/interrupt.h"
-#include "clock.h"
+#include "http/http_handle.h"
 #include "scrape/bearer.h"
-#include "version.h"
 
-#include <curl/curl.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct prometheus_client {
-	CURL *curl;
+	struct http_handle http;
 	struct curl_slist *headers;
 	struct bearer bearer;
 	char *base; /* without a slash at the end */
 	struct buffer url;
 	struct buffer *body; /* of the request that is being made */
-	bool too_large;
-	char error[CURL_ERROR_SIZE];
 };
 
 static size_t take_body(char *bytes, size_t size, size_t count, void *data)
 {
 	struct prometheus_client *c = data;
-	c->too_large = c->body->len + size * count > PROMETHEUS_BYTES_MAX;
-	if (c->too_large)
+	if (!http_handle_takes(&c->http, size * count))
 		return 0;
 	buffer_append(c->body, bytes, size * count);
 	return c->body->failed ? 0 : size * count;
@@ -36,31 +31,25 @@ static int is_over(void *data, curl_off_t a, curl_off_t b, curl_off_t d, curl_of
 	return interrupted();
 }
 
-static bool set_options(struct prometheus_client *client, const struct scrape_options *o)
+static int open_handle(struct prometheus_client *client, const struct scrape_options *o, struct ipf_error *err)
 {
-	CURL *c = client->curl;
+	const struct http_settings settings = {.url = client->base,
+	                                       .timeout_ns = o->prometheus_timeout_ns,
+	                                       .most_bytes = PROMETHEUS_BYTES_MAX,
+	                                       .cacert = o->cacert,
+	                                       .insecure = o->insecure};
+	if (http_handle_open(&client->http, &settings, err) < 0)
+		return -1;
+	CURL *c = client->http.curl;
 	bool good = true;
 #define SET(option, value) good &= curl_easy_setopt(c, option, value) == CURLE_OK
-	SET(CURLOPT_PROTOCOLS_STR, "http,https");
-	SET(CURLOPT_FOLLOWLOCATION, 0L);
-	SET(CURLOPT_NOSIGNAL, 1L);
-	SET(CURLOPT_TIMEOUT_MS, (long)((o->prometheus_timeout_ns + NS_PER_MS - 1) / NS_PER_MS));
-	SET(CURLOPT_ACCEPT_ENCODING, "gzip");
-	SET(CURLOPT_USERAGENT, "ipf-collect/" IPF_VERSION);
-	SET(CURLOPT_ERRORBUFFER, client->error);
 	SET(CURLOPT_HTTPHEADER, client->headers);
 	SET(CURLOPT_WRITEFUNCTION, take_body);
 	SET(CURLOPT_WRITEDATA, client);
 	SET(CURLOPT_XFERINFOFUNCTION, is_over);
 	SET(CURLOPT_NOPROGRESS, 0L);
-	if (o->cacert)
-		SET(CURLOPT_CAINFO, o->cacert);
-	if (o->insecure) {
-		SET(CURLOPT_SSL_VERIFYPEER, 0L);
-		SET(CURLOPT_SSL_VERIFYHOST, 0L);
-	}
 #undef SET
-	return good;
+	return good ? 0 : ipf_error_memory(err);
 }
 
 /* Paths are appended to it, so it ends before "?" and "#". */
@@ -96,18 +85,17 @@ int prometheus_client_open(struct prometheus_client **client, const struct scrap
 	while (len && options->prometheus[len - 1] == '/')
 		len--;
 	c->base = strndup(options->prometheus, len);
-	c->curl = curl_easy_init();
 	c->headers = curl_slist_append(NULL, "Accept: application/json");
-	if (!c->base || !c->curl || !c->headers || (c->bearer.header && !curl_slist_append(c->headers, c->bearer.header)))
+	if (!c->base || !c->headers || (c->bearer.header && !curl_slist_append(c->headers, c->bearer.header)))
 		return ipf_error_memory(err);
-	return set_options(c, options) ? 0 : ipf_error_memory(err);
+	return open_handle(c, options, err);
 }
 
 void prometheus_client_close(struct prometheus_client *c)
 {
 	if (!c)
 		return;
-	curl_easy_cleanup(c->curl);
+	http_handle_close(&c->http);
 	curl_slist_free_all(c->headers);
 	bearer_release(&c->bearer);
 	buffer_release(&c->url);
@@ -118,7 +106,7 @@ void prometheus_client_close(struct prometheus_client *c)
 void prometheus_client_param(const struct prometheus_client *c, const char *name, struct slice value,
                              struct buffer *params)
 {
-	char *escaped = curl_easy_escape(c->curl, value.data, (int)value.len);
+	char *escaped = curl_easy_escape(c->http.curl, value.data, (int)value.len);
 	buffer_format(params, "%s%s=", params->len ? "&" : "", name);
 	buffer_text(params, escaped ? escaped : "");
 	params->failed |= !escaped;
@@ -127,26 +115,15 @@ void prometheus_client_param(const struct prometheus_client *c, const char *name
 
 static int ask(struct prometheus_client *c, struct buffer *body, struct ipf_error *err)
 {
-	long status = 0;
 	c->body = body;
-	c->too_large = false;
-	*c->error = '\0';
 	buffer_clear(body);
-	CURLcode code = curl_easy_perform(c->curl);
-	curl_easy_getinfo(c->curl, CURLINFO_RESPONSE_CODE, &status);
+	http_handle_begin(&c->http);
+	CURLcode code = curl_easy_perform(c->http.curl);
 	if (body->failed)
 		return ipf_error_memory(err);
-	if (c->too_large)
-		return ipf_error_set(err, IPF_INPUT, "answer of more than %zu MiB", PROMETHEUS_BYTES_MAX >> 20);
 	if (code == CURLE_ABORTED_BY_CALLBACK)
 		return ipf_error_set(err, IPF_SYSTEM, "interrupted");
-	if (code != CURLE_OK)
-		return ipf_error_set(err, IPF_SYSTEM, "%s", *c->error ? c->error : curl_easy_strerror(code));
-	if (status == 200)
-		return 0;
-	ipf_error_set(err, IPF_INPUT, "HTTP status %ld%s", status,
-	              status >= 300 && status < 400 ? " (redirects are not followed)" : "");
-	return 1;
+	return http_handle_judge(&c->http, code, err);
 }
 
 static bool set_url(struct prometheus_client *c, const char *path, const struct buffer *params)
@@ -156,13 +133,13 @@ static bool set_url(struct prometheus_client *c, const char *path, const struct 
 	buffer_text(&c->url, path);
 	if (params)
 		buffer_format(&c->url, "?%s", params->data);
-	return !c->url.failed && curl_easy_setopt(c->curl, CURLOPT_URL, c->url.data) == CURLE_OK;
+	return !c->url.failed && curl_easy_setopt(c->http.curl, CURLOPT_URL, c->url.data) == CURLE_OK;
 }
 
 int prometheus_client_get(struct prometheus_client *c, const char *path, const struct buffer *params,
                           struct buffer *body, struct ipf_error *err)
 {
-	if (params->failed || !set_url(c, path, params) || curl_easy_setopt(c->curl, CURLOPT_HTTPGET, 1L) != CURLE_OK)
+	if (params->failed || !set_url(c, path, params) || curl_easy_setopt(c->http.curl, CURLOPT_HTTPGET, 1L) != CURLE_OK)
 		return ipf_error_memory(err);
 	return ask(c, body, err);
 }
@@ -171,8 +148,8 @@ int prometheus_client_post(struct prometheus_client *c, const char *path, const 
                            struct buffer *body, struct ipf_error *err)
 {
 	if (params->failed || !set_url(c, path, NULL) ||
-	    curl_easy_setopt(c->curl, CURLOPT_POSTFIELDSIZE, (long)params->len) != CURLE_OK ||
-	    curl_easy_setopt(c->curl, CURLOPT_COPYPOSTFIELDS, params->data) != CURLE_OK)
+	    curl_easy_setopt(c->http.curl, CURLOPT_POSTFIELDSIZE, (long)params->len) != CURLE_OK ||
+	    curl_easy_setopt(c->http.curl, CURLOPT_COPYPOSTFIELDS, params->data) != CURLE_OK)
 		return ipf_error_memory(err);
 	return ask(c, body, err);
 }

@@ -1,13 +1,12 @@
 #include "scrape/scraper.h"
 
 #include "clock.h"
+#include "http/http_handle.h"
 #include "live/sampler.h"
 #include "safe_text.h"
 #include "scrape/bearer.h"
 #include "scrape/target.h"
-#include "version.h"
 
-#include <curl/curl.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,12 +21,9 @@
 struct transfer {
 	struct scraper *scraper;
 	struct target target;
-	CURL *curl;
+	struct http_handle http;
 	bool in_flight;
 	int64_t began_ns; /* the answer; 0: not yet */
-	int64_t bytes;
-	bool too_large;
-	char error[CURL_ERROR_SIZE];
 };
 
 struct scraper {
@@ -59,53 +55,41 @@ static size_t take_header(char *line, size_t size, size_t count, void *data)
 static size_t take_body(char *bytes, size_t size, size_t count, void *data)
 {
 	struct transfer *t = data;
-	long status = 0;
-	t->bytes += (int64_t)(size * count);
-	t->too_large = t->bytes > SCRAPE_BYTES_MAX;
-	curl_easy_getinfo(t->curl, CURLINFO_RESPONSE_CODE, &status);
-	if (t->too_large || status != 200)
+	if (!http_handle_takes(&t->http, size * count) || http_handle_status(&t->http) != 200)
 		return 0; /* its body does not matter */
 	exposition_feed(t->target.exposition, bytes, size * count);
 	return size * count;
 }
 
-static bool set_options(struct transfer *t)
+static int open_handle(struct transfer *t, struct ipf_error *err)
 {
 	const struct scrape_options *o = t->scraper->options;
-	CURL *c = t->curl;
+	const struct http_settings settings = {.url = t->target.url,
+	                                       .timeout_ns = o->timeout_ns,
+	                                       .most_bytes = SCRAPE_BYTES_MAX,
+	                                       .cacert = o->cacert,
+	                                       .insecure = o->insecure};
+	if (http_handle_open(&t->http, &settings, err) < 0)
+		return -1;
+	CURL *c = t->http.curl;
 	bool good = true;
 #define SET(option, value) good &= curl_easy_setopt(c, option, value) == CURLE_OK
-	SET(CURLOPT_URL, t->target.url);
-	SET(CURLOPT_PROTOCOLS_STR, "http,https");
-	SET(CURLOPT_FOLLOWLOCATION, 0L);
-	SET(CURLOPT_NOSIGNAL, 1L);
-	SET(CURLOPT_TIMEOUT_MS, (long)((o->timeout_ns + NS_PER_MS - 1) / NS_PER_MS));
-	SET(CURLOPT_ACCEPT_ENCODING, "gzip");
-	SET(CURLOPT_USERAGENT, "ipf-collect/" IPF_VERSION);
-	SET(CURLOPT_ERRORBUFFER, t->error);
 	SET(CURLOPT_PRIVATE, t);
 	SET(CURLOPT_HEADERFUNCTION, take_header);
 	SET(CURLOPT_HEADERDATA, t);
 	SET(CURLOPT_WRITEFUNCTION, take_body);
 	SET(CURLOPT_WRITEDATA, t);
-	if (o->cacert)
-		SET(CURLOPT_CAINFO, o->cacert);
-	if (o->insecure) {
-		SET(CURLOPT_SSL_VERIFYPEER, 0L);
-		SET(CURLOPT_SSL_VERIFYHOST, 0L);
-	}
 #undef SET
-	return good;
+	return good ? 0 : ipf_error_memory(err);
 }
 
 static void start_transfer(struct transfer *t)
 {
 	struct scraper *s = t->scraper;
-	t->began_ns = t->bytes = 0;
-	t->too_large = false;
-	*t->error = '\0';
-	if (!target_begin(&t->target) || curl_easy_setopt(t->curl, CURLOPT_HTTPHEADER, s->headers) != CURLE_OK ||
-	    curl_multi_add_handle(s->multi, t->curl) != CURLM_OK) {
+	t->began_ns = 0;
+	http_handle_begin(&t->http);
+	if (!target_begin(&t->target) || curl_easy_setopt(t->http.curl, CURLOPT_HTTPHEADER, s->headers) != CURLE_OK ||
+	    curl_multi_add_handle(s->multi, t->http.curl) != CURLM_OK) {
 		struct ipf_error err = {0};
 		ipf_error_memory(&err);
 		target_end(&t->target, clock_now(), &err);
@@ -113,20 +97,6 @@ static void start_transfer(struct transfer *t)
 	}
 	t->in_flight = true;
 	s->in_flight++;
-}
-
-/* What the transfer failed with; IPF_OK: nothing. */
-static void judge(const struct transfer *t, CURLcode code, struct ipf_error *err)
-{
-	long status = 0;
-	curl_easy_getinfo(t->curl, CURLINFO_RESPONSE_CODE, &status);
-	if (t->too_large)
-		ipf_error_set(err, IPF_INPUT, "answer of more than %lld MiB", (long long)(SCRAPE_BYTES_MAX >> 20));
-	else if (status && status != 200)
-		ipf_error_set(err, IPF_INPUT, "HTTP status %ld%s", status,
-		              status >= 300 && status < 400 ? " (redirects are not followed)" : "");
-	else if (code != CURLE_OK)
-		ipf_error_set(err, IPF_SYSTEM, "%s", *t->error ? t->error : curl_easy_strerror(code));
 }
 
 /* A new token for the next scrapes. */
@@ -152,14 +122,12 @@ static void end_transfer(struct transfer *t, CURLcode code)
 {
 	struct scraper *s = t->scraper;
 	struct ipf_error err = {0};
-	long status = 0;
-	judge(t, code, &err);
-	curl_easy_getinfo(t->curl, CURLINFO_RESPONSE_CODE, &status);
-	curl_multi_remove_handle(s->multi, t->curl);
+	http_handle_judge(&t->http, code, &err);
+	curl_multi_remove_handle(s->multi, t->http.curl);
 	t->in_flight = false;
 	s->in_flight--;
 	target_end(&t->target, t->began_ns ? t->began_ns : clock_now(), &err);
-	if (status == 401 && s->in_flight == 0)
+	if (http_handle_status(&t->http) == 401 && s->in_flight == 0)
 		renew_bearer(s);
 }
 
@@ -241,8 +209,7 @@ static int open_target(struct scraper *s, const char *text, struct ipf_error *er
 		if (strcmp(s->list[i].target.name, t->target.name) == 0)
 			return ipf_error_set(err, IPF_USAGE, "--scrape: expected different names, got \"%s\" twice",
 			                     t->target.name);
-	t->curl = curl_easy_init();
-	return t->curl && set_options(t) ? 0 : ipf_error_memory(err);
+	return open_handle(t, err);
 }
 
 static int open_all(struct scraper *s, struct ipf_error *err)
@@ -304,7 +271,7 @@ void scraper_free(struct scraper *s)
 	atomic_store(&s->abandoned, true);
 	scraper_stop(s);
 	for (size_t i = 0; i < s->count; i++) {
-		curl_easy_cleanup(s->list[i].curl);
+		http_handle_close(&s->list[i].http);
 		target_release(&s->list[i].target);
 	}
 	curl_multi_cleanup(s->multi);
