@@ -90,11 +90,18 @@ $(BUILD)/lib/api/api_builtin.c: $(api_files) lib/api/apis/embed.sh Makefile
 	$(call say,GEN,$@)
 	$(Q)mkdir -p $(@D) && sh lib/api/apis/embed.sh $(api_files) > $@
 
+# The style sheet and the script of HTML reports, compiled in as C strings.
+page_files := ipf-report/html/report.css ipf-report/html/report.js
+generated_report := $(BUILD)/ipf-report/html/page_files.o
+$(BUILD)/ipf-report/html/page_files.c: $(page_files) ipf-report/html/embed.sh Makefile
+	$(call say,GEN,$@)
+	$(Q)mkdir -p $(@D) && sh ipf-report/html/embed.sh $(page_files) > $@
+
 # ---- programs -------------------------------------------------------------------------------------------------------
 # rule: short name, folder, program
 define program_rules
 sources_$(1) := $$(call sources_in,$(2))
-objects_$(1) := $$(sources_$(1):%.c=$$(BUILD)/%.o)
+objects_$(1) := $$(sources_$(1):%.c=$$(BUILD)/%.o) $$(generated_$(1))
 modules_$(1) := $$(filter-out %/main.o,$$(objects_$(1)))
 cflags_$(1)  := $$(call flags_of,$$(pkgs_$(1)))
 libs_$(1)    := $$(call libs_of,$$(pkgs_$(1)))
@@ -125,7 +132,7 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 	$(Q)mkdir -p $(@D) && $(CC) $(all_cflags) $(cflags_lib) $(room_cflags) -c -o $@ $<
 $(BUILD)/%.o: $(BUILD)/%.c $(BUILD)/flags
 	$(call say,CC,$<)
-	$(Q)$(CC) $(all_cflags) $(cflags_lib) -c -o $@ $<
+	$(Q)$(CC) $(all_cflags) $(cflags_lib) $(room_cflags) -c -o $@ $<
 
 # Other flags or another compiler rebuild everything.
 flags_now = $(CC) $(all_cflags) $(all_ldflags)

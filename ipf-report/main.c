@@ -4,6 +4,7 @@
 #include "formats/definitions.h"
 #include "formats/report_format.h"
 #include "formats/text_layout.h"
+#include "html/html_plots.h"
 #include "output/report_output.h"
 #include "plots/plot_files.h"
 #include "results/make_groups.h"
@@ -179,11 +180,16 @@ static void say_absent(const struct plot_kind *kind, const char *why, void *to)
 	fprintf(to, "%s: no plot %s: %s\n", program.name, kind->name, why);
 }
 
+static struct plot_input plot_input_of(const struct report *report)
+{
+	return (struct plot_input){report->run, report->figures, report->servers, &report->analyses->saturation,
+	                           report->options};
+}
+
 /* Without gnuplot there are data and scripts, which can be drawn elsewhere. */
 static int write_plots(const struct report *report, const struct report_options *options, struct ipf_error *err)
 {
-	const struct plot_input input = {report->run, report->figures, report->servers, &report->analyses->saturation,
-	                                 report->options};
+	const struct plot_input input = plot_input_of(report);
 	struct plot_files done = {.absent = options->common.verbose ? say_absent : NULL, .to = stderr};
 	if (!options->plots)
 		return 0;
@@ -199,13 +205,29 @@ static int write_plots(const struct report *report, const struct report_options 
 	return 0;
 }
 
-static int write_report(const struct report_format *format, const struct report *report, struct ipf_error *err)
+/* The plots within a page, which has none without gnuplot. */
+static int draw_plots(const struct report *report, struct html_plots *plots, struct ipf_error *err)
+{
+	const struct plot_input input = plot_input_of(report);
+	int bad = html_plots_draw(plots, &input, err);
+	if (bad == 0 && plots->gnuplot_missing)
+		fprintf(stderr, "%s: gnuplot is not installed: the report has no plots\n", program.name);
+	return bad;
+}
+
+static int write_report(const struct report_format *format, struct report *report, struct ipf_error *err)
 {
 	struct buffer out = {0};
-	format->render(report, &out);
-	int bad = report->run->lines ? row_lines_check(report->run->lines, err) : 0;
+	struct html_plots plots = {0};
+	int bad = format->plots ? draw_plots(report, &plots, err) : 0;
+	report->plots = &plots;
+	if (bad == 0)
+		format->render(report, &out);
+	if (bad == 0 && report->run->lines)
+		bad = row_lines_check(report->run->lines, err);
 	if (bad == 0)
 		bad = memory_ran_out() ? ipf_error_memory(err) : report_output_put(report->output, &out, err);
+	html_plots_release(&plots);
 	buffer_release(&out);
 	return bad;
 }

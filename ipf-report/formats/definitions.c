@@ -249,6 +249,14 @@ static const struct {
              "degrees of freedom. Absent if n_eff is below 4."},
 };
 
+const char *definition_at(size_t i, const char **name)
+{
+	if (i >= sizeof definitions / sizeof *definitions)
+		return NULL;
+	*name = definitions[i].name;
+	return definitions[i].text;
+}
+
 void definitions_format(struct buffer *out)
 {
 	struct layout l = {.out = out};

@@ -26,6 +26,7 @@
 	FORMAT(junit, "junit")                                                                                             \
 	FORMAT(prometheus, "prometheus")                                                                                   \
 	FORMAT(openmetrics, "openmetrics")                                                                                 \
+	FORMAT(html, "html")                                                                                               \
 	FORMAT(sql, "sql")                                                                                                 \
 	FORMAT(vllm, "vllm")                                                                                               \
 	FORMAT(vllm_detailed, "vllm-detailed")                                                                             \
@@ -45,6 +46,8 @@
 	FORMAT(benchmark_report_0_2, "benchmark-report-0.2")                                                               \
 	FORMAT(inferencex, "inferencex")
 
+struct html_plots;
+
 /* What a report contains. */
 struct report {
 	const struct run_data *run;
@@ -54,14 +57,15 @@ struct report {
 	const struct price *price;
 	const struct figure_options *options;
 	const struct verdict_finding *finding;
-	struct report_output *output; /* for formats that render in pieces; NULL: the buffer takes all */
-	json_t *verdict;              /* from verdict_json */
-	json_t *run_info;             /* from run_info_json */
-	bool colour;                  /* text: with escape sequences */
-	bool ascii;                   /* text: without characters beyond ASCII where these draw */
-	bool reproducible;            /* without what changes from run to run although it was not measured: dates */
-	bool curve;                   /* csv: only the latency-throughput curve */
-	bool verbose;                 /* text: also what is of interest only if something is amiss */
+	const struct html_plots *plots; /* for formats that have plots; NULL */
+	struct report_output *output;   /* for formats that render in pieces; NULL: the buffer takes all */
+	json_t *verdict;                /* from verdict_json */
+	json_t *run_info;               /* from run_info_json */
+	bool colour;                    /* text: with escape sequences */
+	bool ascii;                     /* text: without characters beyond ASCII where these draw */
+	bool reproducible;              /* without what changes from run to run although it was not measured: dates */
+	bool curve;                     /* csv: only the latency-throughput curve */
+	bool verbose;                   /* text: also what is of interest only if something is amiss */
 };
 
 struct report_format {
@@ -69,6 +73,7 @@ struct report_format {
 	void (*render)(const struct report *report, struct buffer *out);
 	bool lines;      /* needs run->lines */
 	bool all_groups; /* shows each model and target if there are several, also without --by */
+	bool plots;      /* needs `plots` of the report */
 };
 
 #define REPORT_FORMAT_DECLARE(id_, name_) extern const struct report_format format_##id_;

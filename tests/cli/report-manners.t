@@ -16,7 +16,7 @@ misused() { # PART ARGUMENTS…
 }
 misused 'got "no-such-format"' -f no-such-format
 misused '--window: expected stage, drain or steady, got "middle"' --window middle
-misused '--by: expected stage, model or target, got "session"' --by session
+misused '--by: expected stage, model, target, session, time=TIME or input-tokens=COUNT, got "nothing"' --by nothing
 misused '--percentiles: expected numbers between 0 and 100 such as 50,90,99.9, got "100"' --percentiles 50,100
 misused 'got ""' --percentiles 50,,90
 misused 'got "ttft"' --slo ttft
@@ -30,7 +30,7 @@ misused 'got "x99:ttft=1s"' --slo x99:ttft=1s
 sed -n '/^\.Sh FORMATS/,/^\.Sh [^F]/s/^\.Ss //p' "$TESTS/../ipf-report/ipf-report.1" "$TESTS/../ipf-report/ipf-exports.5" |
 	sed 's/, /\n/g' | sort >documented
 same known documented "every output format has a section in ipf-report(1) or ipf-exports(5)"
-contains "$("$report" --help | tr -s ' \n' ' ')" "formats: text json csv md requests-csv junit prometheus openmetrics sql " "and is in --help"
+contains "$("$report" --help | tr -s ' \n' ' ')" "formats: text json csv md requests-csv junit prometheus openmetrics html sql " "and is in --help"
 
 # ---- --meta ---------------------------------------------------------------------------------------------------------
 misused '--meta: expected KEY=VALUE' --meta commit

@@ -1,0 +1,101 @@
+#include "html/html_text.h"
+
+#include "safe_text.h"
+
+#include <ctype.h>
+#include <string.h>
+
+static void escape(struct buffer *out, struct slice text)
+{
+	for (size_t i = 0; i < text.len; i++)
+		switch (text.data[i]) {
+		case '&':
+			buffer_text(out, "&amp;");
+			break;
+		case '<':
+			buffer_text(out, "&lt;");
+			break;
+		case '>':
+			buffer_text(out, "&gt;");
+			break;
+		case '"':
+			buffer_text(out, "&quot;");
+			break;
+		case '\'':
+			buffer_text(out, "&#39;");
+			break;
+		case '`':
+			buffer_text(out, "&#96;");
+			break;
+		default:
+			buffer_byte(out, text.data[i]);
+		}
+}
+
+void html_slice(struct buffer *out, struct slice text)
+{
+	struct buffer safe = {0};
+	safe_text_append(&safe, text);
+	escape(out, buffer_all(&safe));
+	out->failed |= safe.failed;
+	buffer_release(&safe);
+}
+
+void html_text(struct buffer *out, const char *text)
+{
+	html_slice(out, slice_of(text));
+}
+
+void html_lines(struct buffer *out, struct slice text)
+{
+	while (text.len > 0) {
+		const char *end = memchr(text.data, '\n', text.len);
+		size_t len = end ? (size_t)(end - text.data) : text.len;
+		html_slice(out, (struct slice){text.data, len});
+		if (!end)
+			return;
+		buffer_byte(out, '\n');
+		text = (struct slice){end + 1, text.len - len - 1};
+	}
+}
+
+void html_prose(struct buffer *out, const char *text)
+{
+	const char *quote;
+	for (bool code = false; (quote = strchr(text, '`')); code = !code, text = quote + 1) {
+		html_slice(out, (struct slice){text, (size_t)(quote - text)});
+		buffer_text(out, code ? "</code>" : "<code>");
+	}
+	html_text(out, text);
+}
+
+void html_shell_word(struct buffer *out, const char *word)
+{
+	struct buffer quoted = {0};
+	size_t plain = strspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@%+=:,./-");
+	bool safe = safe_text_is_safe(slice_of(word));
+	if (*word && !word[plain]) {
+		html_text(out, word);
+		return;
+	}
+	buffer_text(&quoted, safe ? "'" : "$'");
+	for (; *word; word++)
+		if (!safe && (*word < ' ' || *word > '~'))
+			buffer_format(&quoted, "\\x%02x", (unsigned)(unsigned char)*word);
+		else if (!safe && (*word == '\'' || *word == '\\'))
+			buffer_format(&quoted, "\\%c", *word);
+		else if (*word == '\'')
+			buffer_text(&quoted, "'\\''");
+		else
+			buffer_byte(&quoted, *word);
+	buffer_byte(&quoted, '\'');
+	html_slice(out, buffer_all(&quoted));
+	out->failed |= quoted.failed;
+	buffer_release(&quoted);
+}
+
+void html_id(struct buffer *out, const char *name)
+{
+	for (; *name; name++)
+		buffer_byte(out, isalnum((unsigned char)*name) ? *name : '-');
+}

@@ -1,0 +1,53 @@
+/* Tables of the page of ipf-report -f html: their columns become buttons that sort. Without script they are tables. */
+(function () {
+	'use strict';
+
+	/* The value of a cell: data-v is the exact figure; a cell without a figure has none. */
+	function valueOf(row, column) {
+		var cell = row.cells[column];
+		if (!cell.hasAttribute('data-v'))
+			return cell.textContent === '' || cell.classList.contains('number') ? null : cell.textContent;
+		return Number(cell.getAttribute('data-v').replace('inf', 'Infinity'));
+	}
+
+	function compare(a, b) {
+		if (typeof a === 'number' && typeof b === 'number')
+			return a - b;
+		return String(a).localeCompare(String(b), 'en', { numeric: true });
+	}
+
+	function sort(table, column, descending) {
+		var body = table.tBodies[0];
+		var rows = Array.prototype.map.call(body.rows, function (row, i) {
+			return { row: row, value: valueOf(row, column), at: i };
+		});
+		rows.sort(function (a, b) {
+			if (a.value === null || b.value === null)
+				return (a.value === null) - (b.value === null) || a.at - b.at; /* what does not exist comes last */
+			return (descending ? compare(b.value, a.value) : compare(a.value, b.value)) || a.at - b.at;
+		});
+		rows.forEach(function (r) { body.appendChild(r.row); });
+	}
+
+	function makeSortable(table) {
+		var heads = table.tHead.rows[table.tHead.rows.length - 1].cells;
+		Array.prototype.forEach.call(heads, function (head, column) {
+			var button = document.createElement('button');
+			button.type = 'button';
+			while (head.firstChild)
+				button.appendChild(head.firstChild);
+			head.appendChild(button);
+			button.addEventListener('click', function () {
+				var descending = head.getAttribute('aria-sort') === 'ascending';
+				Array.prototype.forEach.call(heads, function (other) { other.removeAttribute('aria-sort'); });
+				head.setAttribute('aria-sort', descending ? 'descending' : 'ascending');
+				sort(table, column, descending);
+			});
+		});
+	}
+
+	Array.prototype.forEach.call(document.querySelectorAll('table.sortable'), function (table) {
+		if (table.tBodies[0].rows.length > 1)
+			makeSortable(table);
+	});
+})();
