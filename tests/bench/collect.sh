@@ -4,6 +4,8 @@
 set -eu -o pipefail
 # shellcheck source-path=SCRIPTDIR/..
 . "$TESTS/tap.sh"
+# shellcheck source=tests/bench/peak.sh
+. "$BENCH/peak.sh"
 
 requests=${COLLECT_REQUESTS:-5000}
 events=200
@@ -55,14 +57,6 @@ day=$((24 * 3600)) many=${COLLECT_MANY:-100000}
 peak_mb() { # REQUESTS EVENTS SECONDS: of ipf-collect with windows of 100 ms
 	ipf-collect -q --every 100ms -o /dev/null < <("$BUILD/bench/recordgen" "$api" "$@") &
 	wait_peak $!
-}
-wait_peak() { # PID: its peak memory in MB, read until it ends
-	local peak=0 now
-	while now=$(awk '/VmHWM/ { print int($2 / 1000) }' "/proc/$1/status" 2>/dev/null) && [ -n "$now" ]; do
-		peak=$now
-		sleep 0.1
-	done
-	wait "$1" && echo "$peak"
 }
 tokens=$(seconds ipf-collect -t approx --itl token generated -o results)
 fine=$(seconds ipf-collect --every 100ms generated -o results)
