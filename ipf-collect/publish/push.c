@@ -35,7 +35,7 @@ struct push {
 	pthread_cond_t changed;
 	bool begun, finishing;
 	int64_t end_ns, wait_ns; /* when the run ended, and for how long the thread then waits; with `finishing` */
-	char notices[PUSH_TARGETS + 1][800]; /* of failures, to be reported; "" */
+	char notices[PUSH_TARGETS + 1][1024]; /* of failures, to be reported; "" */
 	bool noticed[PUSH_TARGETS + 1];
 };
 

@@ -88,7 +88,7 @@ static void add_line(struct cdf *cdf, const struct distribution *d, const char *
 static void legend(const struct cdf *cdf)
 {
 	struct plot_legend_entry entries[LINES_MOST];
-	char names[LINES_MOST][64], lines[LINES_MOST][16];
+	char names[LINES_MOST][64], lines[LINES_MOST][24];
 	for (int i = 0; i < cdf->lines; i++) {
 		plot_shorten(names[i], sizeof names[i], cdf->names[i], cdf->lines > 2 ? 14 : 24);
 		snprintf(lines[i], sizeof lines[i], "lt %d", i + 1);
