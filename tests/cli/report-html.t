@@ -45,8 +45,8 @@ done
 is "$(grep -c '<section id="\(server\|accelerators\|saturation\|tokens\)"' errors.html)" 0 "what a run has no figures for is no section"
 has run.html "<code>ipf-sched constant:rate=20,for=300ms,warmup poisson:rate=40,for=700ms,name=low poisson:rate=90,for=700ms,name=high -t trace --seed 3</code><code>ipf-fire -u $URL --name &#39;the run&#39; -t trace schedule</code>" \
 	"the commands are those of the headers, quoted for a shell"
-head -c $(($(wc -c <results) / 2)) results >cut
-run "$report" -f html -o cut.html cut
+head -c $(($(wc -c <results) / 2)) results >half.results
+run "$report" -f html -o cut.html half.results
 status_is 3 "a cut stream ends with 3"
 has cut.html '<p class="notice"><strong>Incomplete:</strong> cut: cut after' "and its page says so first"
 
