@@ -48,7 +48,7 @@ has run.html "<code>ipf-sched constant:rate=20,for=300ms,warmup poisson:rate=40,
 head -c $(($(wc -c <results) / 2)) results >half.results
 run "$report" -f html -o cut.html half.results
 status_is 3 "a cut stream ends with 3"
-has cut.html '<p class="notice"><strong>Incomplete:</strong> cut: cut after' "and its page says so first"
+has cut.html '<p class="notice"><strong>Incomplete:</strong> half.results: cut after' "and its page says so first"
 
 # ---- the same bytes -------------------------------------------------------------------------------------------------
 "$report" -f html --reproducible -o a.html results 2>"$ERR"
