@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""A server whose /metrics misbehaves as asked: metrics_server.py MODE [FILE]; prints its port. Modes:
+"""A server whose /metrics misbehaves as asked: metrics_server.py MODE [FILE]; prints its port, and on standard error a line for
+each request that came. Modes:
 
 good         counters that grow with each scrape, gzip if accepted
 head         never answers          body        stops in the middle of the body
@@ -51,6 +52,7 @@ def serve(connection, n):
         if not part:
             return
         request += part
+    print("request", n, file=sys.stderr, flush=True)
     if MODE == "head" or (MODE == "late" and n >= 3):
         time.sleep(1000)
     elif MODE == "body":
