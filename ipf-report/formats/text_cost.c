@@ -61,7 +61,8 @@ static void show_energy(struct layout *l, const struct cost *c)
 void text_cost(struct layout *l, const struct report *report)
 {
 	const struct cost *c = &report->analyses->cost;
-	if (isnan(report->price->per_hour) && c->gpus == 0)
+	/* without a price, why energy is not known stands with the accelerators */
+	if (isnan(report->price->per_hour) && (c->gpus == 0 || c->no_energy[0]))
 		return;
 	layout_heading(l, "Cost");
 	layout_end_line(l);
