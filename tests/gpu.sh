@@ -42,6 +42,17 @@ collect() { # as begin
 gpus() { # NAME FILTER
 	jq -c "$2" "$1.gpus"
 }
+# A busy machine may hold the sampler up for so long that energy is not valid: such a run is made again, a few times.
+had_gaps() { # NAME
+	[ "$(gpus "$1" 'any(.[]; .reasons | any(. == "gap" or . == "coverage"))')" = true ]
+}
+collect_without_gaps() { # as begin
+	local tries
+	for tries in 1 2 3 4; do
+		collect "$@"
+		had_gaps "$1" || return 0
+	done
+}
 samples() { # NAME
 	plain "$1.results" | grep '^{"sample":"gpu"'
 }

@@ -8,7 +8,7 @@ GPU_SIM="--gpus 2 --gpu-power 100:100"
 "$BIN/ipf-sched" -q rest:for=1s constant:rate=20,for=3s -t t.trace -o t.sched
 "$BIN/ipf-sched" -q burst:n=5 -t t.trace -o short.sched
 
-collect both t.sched -- --every 100ms --gpu "dcgm:$URL/dcgm/metrics" --gpu "amd:$URL/amd/metrics"
+collect_without_gaps both t.sched -- --every 100ms --gpu "dcgm:$URL/dcgm/metrics" --gpu "amd:$URL/amd/metrics"
 status_is 0 "the run ends well"
 stderr_is "" "without notes"
 is "$(gpus both '[.[] | [.source, .host, .index, .valid, .reasons]]')" \

@@ -28,6 +28,7 @@ for curve in constant sine step; do
 done
 for curve in constant sine step; do
 	ended $curve
+	! had_gaps $curve || collect_without_gaps $curve t.sched "$nvml" FAKE_NVML_CURVE=$curve FAKE_NVML_DEVICES=2 -- --gpu nvml
 	status_is 0 "$curve power: the run ends well"
 	stderr_is "" "$curve power: without notes"
 	is "$(gpus $curve '[.[] | [.source, .index, .device, .model, .valid, .reasons, .failed, .mig]]')" \
