@@ -155,7 +155,6 @@ static void put_load(struct jout *w, const struct load *load, bool detailed)
 	struct request_lists lists = {.tokens_per_s_peak = NAN};
 	if (detailed)
 		lists = request_lists_of(load);
-	jout_begin_map(w);
 	put_setting(w, load);
 	put_totals(w, load);
 	put_latencies(w, load);
@@ -164,29 +163,16 @@ static void put_load(struct jout *w, const struct load *load, bool detailed)
 	put_cache(w, load);
 	if (detailed)
 		put_lists(w, load, &lists);
-	jout_end_map(w);
-	buffer_byte(w->out, '\n');
-	w->comma = false;
-}
-
-static void render(const struct report *report, struct buffer *out, bool detailed)
-{
-	struct jout w = {.out = out};
-	for (int32_t stage = load_first(report); stage != LOAD_END; stage = load_next(report, stage)) {
-		struct load load;
-		load_init(&load, report, stage);
-		put_load(&w, &load, detailed);
-	}
 }
 
 static void render_plain(const struct report *report, struct buffer *out)
 {
-	render(report, out, false);
+	load_documents(report, out, put_load, false);
 }
 
 static void render_detailed(const struct report *report, struct buffer *out)
 {
-	render(report, out, true);
+	load_documents(report, out, put_load, true);
 }
 
 const struct report_format format_sglang = {.render = render_plain};

@@ -165,7 +165,6 @@ static void put_load(struct jout *w, const struct load *load, bool detailed)
 	struct row_values v;
 	if (detailed)
 		lists = request_lists_of(load);
-	jout_begin_map(w);
 	put_setting(w, load);
 	put_totals(w, load);
 	put_lists(w, load, detailed ? &lists : NULL);
@@ -181,29 +180,16 @@ static void put_load(struct jout *w, const struct load *load, bool detailed)
 		row_values_of(&v, load, LOAD_OK, queue_time, 1e6);
 		put_metric(w, load, "client_queue_time", &v);
 	}
-	jout_end_map(w);
-	buffer_byte(w->out, '\n');
-	w->comma = false;
-}
-
-static void render(const struct report *report, struct buffer *out, bool detailed)
-{
-	struct jout w = {.out = out};
-	for (int32_t stage = load_first(report); stage != LOAD_END; stage = load_next(report, stage)) {
-		struct load load;
-		load_init(&load, report, stage);
-		put_load(&w, &load, detailed);
-	}
 }
 
 static void render_plain(const struct report *report, struct buffer *out)
 {
-	render(report, out, false);
+	load_documents(report, out, put_load, false);
 }
 
 static void render_detailed(const struct report *report, struct buffer *out)
 {
-	render(report, out, true);
+	load_documents(report, out, put_load, true);
 }
 
 const struct report_format format_vllm = {.render = render_plain};

@@ -221,3 +221,18 @@ struct load_date load_date(int64_t unix_ns)
 	date.text[strftime(date.text, sizeof date.text, "%Y%m%d-%H%M%S", &tm)] = '\0';
 	return date;
 }
+
+void load_documents(const struct report *report, struct buffer *out,
+                    void (*members)(struct jout *w, const struct load *load, bool detailed), bool detailed)
+{
+	struct jout w = {.out = out};
+	for (int32_t stage = load_first(report); stage != LOAD_END; stage = load_next(report, stage)) {
+		struct load load;
+		load_init(&load, report, stage);
+		jout_begin_map(&w);
+		members(&w, &load, detailed);
+		jout_end_map(&w);
+		buffer_byte(out, '\n');
+		w.comma = false;
+	}
+}

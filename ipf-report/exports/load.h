@@ -14,6 +14,7 @@
 #define REPORT_LOAD_H
 
 #include "formats/report_format.h"
+#include "json/jout.h"
 
 enum { LOAD_ALL = -1, LOAD_END = -2 }; /* besides numbers of stages */
 
@@ -35,6 +36,10 @@ void load_init(struct load *load, const struct report *report, int32_t stage);
 /* The first measured stage in which a request started; LOAD_ALL if there is none, so that a document has one load. */
 int32_t load_first(const struct report *report);
 int32_t load_next(const struct report *report, int32_t stage); /* LOAD_END: there is no other */
+
+/* Writes a JSON object on a line of its own for each load, with the members that `members` puts in. */
+void load_documents(const struct report *report, struct buffer *out,
+                    void (*members)(struct jout *w, const struct load *load, bool detailed), bool detailed);
 
 bool load_has(const struct load *load, const struct row *row);
 /* for_load(load, row) { … } */

@@ -1,6 +1,7 @@
 /* -f junit: JUnit XML for the test reports of CI systems. Each question of the verdict is a test case, which fails if
  * the answer is INVALID, and so is each objective, which fails if it is on a percentile and missed. */
 #include "formats/json_report.h"
+#include "output/markup.h"
 #include "safe_text.h"
 
 #include <string.h>
@@ -17,19 +18,7 @@ static void put_text(struct buffer *out, const char *text)
 	struct buffer safe = {0};
 	safe_text_append(&safe, slice_of(text));
 	out->failed |= safe.failed;
-	for (size_t i = 0; i < safe.len; i++) {
-		char c = safe.data[i];
-		if (c == '&')
-			buffer_text(out, "&amp;");
-		else if (c == '<')
-			buffer_text(out, "&lt;");
-		else if (c == '>')
-			buffer_text(out, "&gt;");
-		else if (c == '"')
-			buffer_text(out, "&quot;");
-		else
-			buffer_byte(out, c);
-	}
+	markup_escape(out, buffer_all(&safe), "");
 	buffer_release(&safe);
 }
 

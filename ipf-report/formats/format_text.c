@@ -1,5 +1,6 @@
 /* -f text: the report for a person, on 80 columns. The verdict comes first. A figure that does not exist is a dash. */
 #include "absent.h"
+#include "formats/event_clock.h"
 #include "formats/report_format.h"
 #include "formats/text_autoscaling.h"
 #include "formats/text_cost.h"
@@ -62,33 +63,6 @@ static int64_t ns_of(json_t *object, const char *map, const char *key)
 {
 	json_t *value = json_object_get(json_object_get(object, map), key);
 	return json_is_integer(value) ? json_integer_value(value) : -1;
-}
-
-/* Which clock gave the times of events, and how late ipf-fire read them: of several clients, the worst. */
-static void show_clock(struct layout *l, json_t *info)
-{
-	json_t *client;
-	size_t i;
-	int64_t p99 = -1, most = -1;
-	char text[160], a[32], b[32];
-	json_array_foreach(json_object_get(info, "clients"), i, client)
-	{
-		if (ns_of(client, "delay_ns", "p99") > p99)
-			p99 = ns_of(client, "delay_ns", "p99");
-		if (ns_of(client, "delay_ns", "max") > most)
-			most = ns_of(client, "delay_ns", "max");
-	}
-	const char *timestamps = info_text(info, "stamps");
-	if (timestamps && !strcmp(timestamps, "user"))
-		layout_entry(l, "event times", "clock of ipf-fire, when it read the data");
-	if (!timestamps || strcmp(timestamps, "kernel") != 0)
-		return;
-	snprintf(text, sizeof text, "receive timestamps of the kernel");
-	if (p99 >= 0)
-		snprintf(text, sizeof text,
-		         "receive timestamps of the kernel; ipf-fire read the data %s later at p99, at most %s later",
-		         format_duration(p99, a), format_duration(most, b));
-	layout_entry(l, "event times", text);
 }
 
 /* How far apart the clocks of shards are: of several, the one that can be furthest from the first. */
@@ -159,6 +133,7 @@ static void show_run(struct layout *l, const struct report *report)
 {
 	json_t *info = report->run_info;
 	static const char *const keys[] = {"target", "model", "tokenizer", "trace", "schedule"};
+	struct event_clock times;
 	char text[512] = "", number[40];
 	layout_heading(l, "Run");
 	layout_end_line(l);
@@ -201,7 +176,8 @@ static void show_run(struct layout *l, const struct report *report)
 	if (text[0])
 		layout_entry(l, json_object_get(info, "started") ? "started" : "lasted", text);
 	show_meta(l, info);
-	show_clock(l, info);
+	if (event_clock_say(info, &times))
+		layout_entry(l, "event times", times.text);
 	show_clocks(l, report);
 	show_calibration(l, info);
 }

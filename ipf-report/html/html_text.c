@@ -1,42 +1,16 @@
 #include "html/html_text.h"
 
+#include "output/markup.h"
 #include "safe_text.h"
 
 #include <ctype.h>
 #include <string.h>
 
-static void escape(struct buffer *out, struct slice text)
-{
-	for (size_t i = 0; i < text.len; i++)
-		switch (text.data[i]) {
-		case '&':
-			buffer_text(out, "&amp;");
-			break;
-		case '<':
-			buffer_text(out, "&lt;");
-			break;
-		case '>':
-			buffer_text(out, "&gt;");
-			break;
-		case '"':
-			buffer_text(out, "&quot;");
-			break;
-		case '\'':
-			buffer_text(out, "&#39;");
-			break;
-		case '`':
-			buffer_text(out, "&#96;");
-			break;
-		default:
-			buffer_byte(out, text.data[i]);
-		}
-}
-
 void html_slice(struct buffer *out, struct slice text)
 {
 	struct buffer safe = {0};
 	safe_text_append(&safe, text);
-	escape(out, buffer_all(&safe));
+	markup_escape(out, buffer_all(&safe), "'`");
 	out->failed |= safe.failed;
 	buffer_release(&safe);
 }

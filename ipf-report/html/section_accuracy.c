@@ -3,6 +3,7 @@
 #include "html/sections.h"
 
 #include "cli/units.h"
+#include "formats/event_clock.h"
 #include "formats/text_layout.h"
 #include "html/html_table.h"
 #include "html/html_text.h"
@@ -17,31 +18,6 @@ static int64_t ns_of(json_t *json, const char *path)
 {
 	json_t *value = json_at(json, path);
 	return json_is_integer(value) ? json_integer_value(value) : -1;
-}
-
-/* Of several clients, the worst. */
-static void show_clock(const struct page *page, json_t *run)
-{
-	const char *timestamps = text_at(run, "stamps");
-	int64_t p99 = -1, most = -1;
-	char text[200], a[32], b[32];
-	json_t *client;
-	size_t i;
-	json_array_foreach(json_at(run, "clients"), i, client)
-	{
-		p99 = ns_of(client, "delay_ns/p99") > p99 ? ns_of(client, "delay_ns/p99") : p99;
-		most = ns_of(client, "delay_ns/max") > most ? ns_of(client, "delay_ns/max") : most;
-	}
-	if (timestamps && strcmp(timestamps, "user") == 0)
-		fact(page, "event times", "clock of ipf-fire, when it read the data");
-	if (!timestamps || strcmp(timestamps, "kernel") != 0)
-		return;
-	snprintf(text, sizeof text, "receive timestamps of the kernel");
-	if (p99 >= 0)
-		snprintf(text, sizeof text,
-		         "receive timestamps of the kernel; ipf-fire read the data %s later at p99, at most %s later",
-		         format_duration(p99, a), format_duration(most, b));
-	fact(page, "event times", text);
 }
 
 static void show_lag(const struct page *page, const char *name, const char *path)
@@ -171,8 +147,10 @@ static void show_transport(const struct page *page)
 void section_accuracy(const struct page *page)
 {
 	json_t *run = json_at(page->json, "run");
+	struct event_clock times;
 	facts_begin(page);
-	show_clock(page, run);
+	if (event_clock_say(run, &times))
+		fact(page, "event times", times.text);
 	show_lag(page, "late starts", "total/lag_ms");
 	show_lag(page, "because of the client", "total/client_lag_ms");
 	show_calibration(page, json_at(run, "calibration"));

@@ -1,5 +1,6 @@
 #include "plots/svg_finish.h"
 
+#include "output/markup.h"
 #include "plots/plot_style.h"
 
 #include <ctype.h>
@@ -30,27 +31,6 @@ struct tag {
 static bool is_space(char c)
 {
 	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-
-static void append_escaped(struct buffer *out, struct slice text)
-{
-	for (size_t i = 0; i < text.len; i++)
-		switch (text.data[i]) {
-		case '<':
-			buffer_text(out, "&lt;");
-			break;
-		case '>':
-			buffer_text(out, "&gt;");
-			break;
-		case '&':
-			buffer_text(out, "&amp;");
-			break;
-		case '"':
-			buffer_text(out, "&quot;");
-			break;
-		default:
-			buffer_byte(out, text.data[i]);
-		}
 }
 
 /* ---- colours ---- */
@@ -184,9 +164,9 @@ static void open_picture(struct svg_writer *w)
 	              "class=\"ipf-plot\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" role=\"img\" "
 	              "aria-labelledby=\"%s-title %s-desc\">\n<title id=\"%s-title\">",
 	              w->p->width, w->p->height, w->p->width, w->p->height, name, name, name);
-	append_escaped(w->out, buffer_all(&w->p->title));
+	markup_escape(w->out, buffer_all(&w->p->title), "");
 	buffer_format(w->out, "</title>\n<desc id=\"%s-desc\">", name);
-	append_escaped(w->out, buffer_all(&w->p->about));
+	markup_escape(w->out, buffer_all(&w->p->about), "");
 	buffer_text(w->out, "</desc>\n");
 	if (w->use == SVG_ALONE) {
 		buffer_text(w->out, "<style>\n");
