@@ -20,6 +20,33 @@ int64_t early_stopping_discard(int64_t n, double p)
 	return t > 0 ? t : 0;
 }
 
+/* Whether at most `above` of n samples are above the percentile only by a chance below the limit. */
+static bool is_enough(int64_t n, int64_t above, double p)
+{
+	double log_odds = exact_log(1 - p / 100) - exact_log(p / 100);
+	double log_term = (double)n * exact_log(p / 100), sum = exact_exp(log_term);
+	for (int64_t k = 0; k < above && k < n && sum < CHANCE; k++) {
+		log_term += log_odds + exact_log((double)(n - k)) - exact_log((double)(k + 1));
+		sum += exact_exp(log_term);
+	}
+	return sum < CHANCE;
+}
+
+int64_t early_stopping_needed(int64_t above, double p)
+{
+	int64_t low = above, high = above + 64;
+	while (!is_enough(high, above, p))
+		high *= 2;
+	while (high - low > 1) {
+		int64_t middle = low + (high - low) / 2;
+		if (is_enough(middle, above, p))
+			high = middle;
+		else
+			low = middle;
+	}
+	return high;
+}
+
 double early_stopping_estimate(struct samples *s, int64_t infinite, double p)
 {
 	int64_t n = (int64_t)s->count + infinite, t = early_stopping_discard(n, p);

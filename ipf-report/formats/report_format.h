@@ -44,7 +44,8 @@
 	FORMAT(genai_bench, "genai-bench")                                                                                 \
 	FORMAT(benchmark_report, "benchmark-report")                                                                       \
 	FORMAT(benchmark_report_0_2, "benchmark-report-0.2")                                                               \
-	FORMAT(inferencex, "inferencex")
+	FORMAT(inferencex, "inferencex")                                                                                   \
+	FORMAT(mlperf, "mlperf")
 
 struct html_plots;
 

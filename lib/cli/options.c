@@ -226,7 +226,7 @@ static int parse_seed(const char *text, struct common_options *common, struct ip
 /* Fails with `expected a, b or c, got "x"`. */
 static int parse_choice(const char *text, const char *const *choices, int *index, struct ipf_error *err)
 {
-	char expected[300] = "";
+	char expected[480] = "";
 	size_t used = 0, count = 0;
 
 	for (; choices[count]; count++)

@@ -668,6 +668,69 @@ def inferencex(stages, load):
     return expected
 
 
+def loadgen_lines(text):
+    """{label: value}: numbers as such; what follows a result of early stopping, line by line."""
+    found, last = {}, None
+    for line in text.splitlines():
+        label, colon, value = line.partition(":")
+        label, value = label.strip(), value.strip()
+        if line.startswith(" ") and not line.startswith("  ") and last is not None:
+            found[last] += line.strip() + "\n"
+        elif colon:
+            last = label if not value else None
+            assert found.get(label, "") in ("", value), f"{label}: twice"
+            found[label] = value
+        elif "encountered" in line:
+            found[" ".join(line.split()[1:])] = line.split()[0]
+    return {label: float(value) if value.replace(".", "", 1).isdigit() else value for label, value in found.items()}
+
+
+def chance_of_most(n, above, p):
+    """P[Binomial(n, 1 - p) <= above]"""
+    return math.fsum(math.comb(n, k) * (1 - p) ** k * p ** (n - k) for k in range(above + 1))
+
+
+def early_stopping(values, load, limit):
+    above, n = sum(value > limit for value in values) + len(load.failed), len(load.sent)
+    needed = n
+    while chance_of_most(needed, above, 0.99) >= 0.01:
+        needed += 1
+    return "* Run successful.\n" if needed == n else \
+        f"* Run unsuccessful.\n* Processed {n} queries.\n* Would need to run at least {needed - n} more queries,\n" \
+        "with the run being successful if every additional\nquery were under latency.\n"
+
+
+def mlperf(stages, load):
+    """LoadGen's summary; a scheduled query waits from then on, and no percentile is interpolated."""
+    def waited(row):
+        return row["start_ns"] - row.get("due_ns", row["start_ns"])
+    first = min(row["start_ns"] - waited(row) for row in load.sent)
+    last = load.sent[-1]
+    done, scheduled = (last["end_ns"] - first) / 1e9, (last["start_ns"] - waited(last) - first) / 1e9
+    lists = {"latency": sorted(row["stream_ns"] + waited(row) for row in load.ok),
+             "First Token latency": sorted(row["ttft_ns"] + waited(row) for row in load.ok),
+             "Time per Output Token": sorted((row["stream_ns"] - row["ttft_ns"]) // (row["output_tokens"] - 1)
+                                             for row in load.ok if row["output_tokens"] > 1)}
+    expected = {"SUT name": HOSTILE.replace("\n", "\\n").replace("\t", "\\t").replace("\u001b", "\\x1b").replace("\u202e", "\\u202e"),
+                "Scenario": "Server", "Mode": "PerformanceOnly", "Result is": "INVALID", "Performance constraints satisfied": "NO",
+                "Min duration satisfied": "NO", "Min queries satisfied": "NO", "Early stopping satisfied": "NO",
+                "Completed samples per second": rounded_2((len(load.ok) - 1) / done), "Completed tokens per second": rounded_2(load.outputs / done),
+                "Scheduled samples per second": rounded_2((len(load.ok) - 1) / scheduled),
+                "TTFT Early Stopping Result": early_stopping(lists["First Token latency"], load, 60e6),
+                "TPOT Early Stopping Result": early_stopping(lists["Time per Output Token"], load, 12e6),
+                "ttft_latency (ns)": 60e6, "tpot_latency (ns)": 12e6, "min_duration (ms)": 600000,
+                "ERRORS encountered. See detailed log.": len(load.failed)}
+    for name, values in lists.items():
+        expected.update({f"Min {name} (ns)": values[0], f"Max {name} (ns)": values[-1], f"Mean {name} (ns)": sum(values) // len(values)})
+        label = name.lower().replace("per output", "to output")
+        expected.update({f"{p:.2f} percentile {label} (ns)": values[int(len(values) * (p / 100))] for p in (50, 90, 95, 97, 99, 99.9)})
+    return expected
+
+
+def rounded_2(value):
+    return float(f"{value:.2f}")
+
+
 def json_lines(text):
     return [json.loads(line) for line in text.splitlines()]
 
@@ -694,6 +757,7 @@ FORMATS = {
     "benchmark-report": (json.loads, benchmark_report("0.2.1"), ["inter_token_latency"]),
     "benchmark-report-0.2": (json.loads, benchmark_report("0.2"), ["inter_token_latency"]),
     "inferencex": (json.loads, inferencex, ["_itl"]),
+    "mlperf": (loadgen_lines, mlperf, []),
     "genai-perf-csv": (csv_tables, genai_perf_csv, []),
 }
 

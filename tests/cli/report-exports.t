@@ -9,7 +9,7 @@ exports() {
 
 exports make run.results
 for name in vllm vllm-detailed sglang sglang-detailed aiperf aiperf-jsonl aiperf-csv genai-perf genai-perf-csv inference-perf \
-	inference-perf-requests lpg inference-benchmarker genai-bench benchmark-report benchmark-report-0.2 inferencex; do
+	inference-perf-requests lpg inference-benchmarker genai-bench benchmark-report benchmark-report-0.2 inferencex mlperf; do
 	run "$report" -q -f "$name" --slo ttft=60ms,tpot=12ms run.results
 	status_is 0 "a run is written for $name"
 	cp "$OUT" "$name.out"
@@ -33,8 +33,46 @@ is "$("$report" -q -f json --stage '=warm,"up"' run.results | jq -c '[.total.req
 run "$report" -q --stage nosuch run.results
 status_is 2 "--stage: a name that no stage has is wrong usage"
 complains ipf-report 'no stage is called "nosuch"' "and it says so"
-# A list that needs what ipf-collect was not asked to keep is left out.
+
+# MLPerf: 700 requests in 699 s, one of which is slow. LoadGen says how many are needed if one is over the target: 662.
 . "$TESTS/data/report/seal.sh"
+mlperf_run() { # FILE STAGE SLOW
+	head -1 run.results | jq -c --argjson stage "$2" '.stages = [$stage + {name: "load", spec: "load", begin_ns: 0, end_ns: 7e11,
+		arrivals: 700, first_n: 0, measured: true}] | .from[0].from[0].stages = .stages' >header
+	jq -nc --argjson slow "$3" --argjson closed "$(echo "$2" | jq .closed)" 'range(700) | {n: ., req: ., stage: 0, ok: true, start_ns: (. * 1000000000 + 5000),
+		end_ns: (. * 1000000000 + 400000000), ttft_ns: (if . < $slow then 900000000 else 100000000 + . end), stream_ns: 399995000,
+		e2e_ns: 399995000, events: 11, output_tokens: 11, input_tokens: 5} + if $closed then {} else {due_ns: (. * 1000000000)} end' >body
+	seal header body >"$1"
+}
+mlperf_run valid.results '{"kind":"constant","rate":1}' 1
+mlperf_run invalid.results '{"kind":"constant","rate":1}' 2
+mlperf_run single.results '{"kind":"closed","closed":true,"slots":1}' 1
+for objective in ttft=200ms,tpot=31ms p99:ttft=200ms,p99:tpot=31ms; do
+	run "$report" -q -f mlperf --slo "$objective" valid.results
+	is "$(sed -n '/^Result is/,/Early stopping satisfied/p' "$OUT" | sed 's/.*: *//' | tr '\n' ' ')" "VALID Yes Yes Yes Yes " "$objective: valid"
+done
+is "$(grep -c '^ \* Run successful' "$OUT")" 2 "with enough requests for both figures"
+is "$(grep -c 'No errors encountered' "$OUT")" 1 "and no errors"
+contains "$(cat "$OUT")" "99.00 percentile first token latency (ns)   : 100005694" "an order statistic, from when it was due"
+run "$report" -q -f mlperf --slo ttft=200ms,tpot=31ms invalid.results
+is "$(sed -n '/^Result is/,/Early stopping satisfied/p' "$OUT" | sed 's/.*: *//' | tr '\n' ' ')" "INVALID Yes Yes Yes NO " \
+	"two slow ones of 700: the percentile is good, but not certain"
+contains "$(cat "$OUT")" "Would need to run at least 138 more queries" "838 are needed then"
+run "$report" -q -f mlperf --slo ttft=50ms valid.results
+contains "$(cat "$OUT")" "TTFT constrain not met: Reduce target QPS" "a percentile beyond the target"
+run "$report" -q -f mlperf valid.results
+contains "$(cat "$OUT")" "Result is : INVALID" "without a target nothing is satisfied"
+contains "$(cat "$OUT")" "ipf-report --slo" "and the summary says how to set one"
+run "$report" -q -f mlperf --slo e2e=1s valid.results
+is "$(grep -cE '^Result is : VALID|^target_latency \(ns\): 1000000000|First Token' "$OUT")" 2 "a target for whole responses: no latencies of tokens"
+run "$report" -q -f mlperf single.results
+is "$(grep -E '^(Scenario|90.0th|Result is)|estimate|discard' "$OUT" | tr '\n' '|')" "Scenario : SingleStream|90.0th percentile latency (ns) : 399995000|\
+90.0th first token percentile latency (ns) : 100000631|Result is : VALID| * Would discard 50 highest latency queries.|\
+ * Early stopping 90.0th percentile estimate: 100000650| * Early stopping 99.0th percentile estimate: 900000000|\
+ * Would discard 50 highest latency queries.| * Early stopping 90.0th percentile estimate: 29999494| * Early stopping 99.0th percentile estimate: 29999499|" \
+	"one slot: a single stream, without targets, with estimates"
+
+# A list that needs what ipf-collect was not asked to keep is left out.
 head -1 run.results >header
 sed '1d;$d' run.results | jq -c 'del(.event_ns, .text)' >body
 seal header body >bare.results

@@ -33,6 +33,24 @@ static void monotone(void **state)
 	assert_in_range(many, 99000, 99999);
 }
 
+/* LoadGen's own words: "Would need to run at least 405 more queries" after 54 of which none was over latency. */
+static void needed_samples(void **state)
+{
+	(void)state;
+	assert_int_equal(early_stopping_needed(0, 99), 54 + 405);
+	assert_int_equal(early_stopping_needed(1, 99), 662);
+	assert_int_equal(early_stopping_needed(1, 90), 64);
+	assert_int_equal(early_stopping_needed(0, 50), 7);
+	for (int64_t n = 64; n < 100000; n += 1 + n / 3)
+		for (int p = 90; p < 100; p += 3) {
+			int64_t t = early_stopping_discard(n, p);
+			if (t == 0)
+				continue;
+			assert_true(early_stopping_needed(t, p) <= n);
+			assert_true(early_stopping_needed(t + 1, p) > n);
+		}
+}
+
 static void the_highest_samples(void **state)
 {
 	(void)state;
@@ -56,6 +74,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(numbers_of_the_rules),
 		cmocka_unit_test(monotone),
+		cmocka_unit_test(needed_samples),
 		cmocka_unit_test(the_highest_samples),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
