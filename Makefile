@@ -41,7 +41,7 @@ pkgs_prep     := libarchive libcurl
 pkgs_sched    :=
 pkgs_fire     := libcurl libssl
 pkgs_collect  := libcurl libmicrohttpd snappy
-pkgs_report   :=
+pkgs_report   := libcurl
 pkgs_sim      :=
 
 # The user's CFLAGS come last and win.
@@ -121,8 +121,8 @@ $(eval $(call program_rules,sim,tests/sim,ipf-sim))
 # Its C interface does not tell the version.
 cflags_collect += -DSNAPPY_VERSION='"$(shell $(PKG_CONFIG) --modversion snappy $(quietly))"'
 
-# What fetches from the Hugging Face hub: the programs that use it link libcurl.
-$(BUILD)/lib/hub/%.o: room_cflags = $(cflags_collect)
+# What talks to servers beside the run: the programs that use it link libcurl.
+$(BUILD)/lib/hub/%.o $(BUILD)/lib/http/%.o $(BUILD)/lib/push/%.o: room_cflags = $(cflags_collect)
 $(BUILD)/unit/test_lib_%: $(BUILD)/tests/unit/test_lib_%.o $(BUILD)/libipf.a
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(all_ldflags) -o $@ $< $(BUILD)/libipf.a $(libs_collect) $(libs_lib) -lcmocka

@@ -84,12 +84,12 @@ static const struct option_spec specs[] = {
                      "keep --listen open after the results are complete until they were scraped, at most for TIME "
                      "(default: 0)"),
 	OPTION_UNSHAPING(
-		OPTION_LIST, 0, "push", "[KIND=]URL", struct collect_options, publish.push.targets,
+		OPTION_LIST, 0, "push", "[KIND=]URL", struct collect_options, publish.push.figures.targets,
 		"send the run's figures so far to a Pushgateway (KIND pushgateway) or by Prometheus remote write "
 		"(remote-write), at each --every and at the end; repeatable (default KIND: by the path of the URL)"),
-	OPTION_UNSHAPING(OPTION_TEXT, 0, "push-key-env", "NAME", struct collect_options, publish.push.key.env,
+	OPTION_UNSHAPING(OPTION_TEXT, 0, "push-key-env", "NAME", struct collect_options, publish.push.figures.key.env,
                      "environment variable with the key for --push: a token, or user:password"),
-	OPTION_UNSHAPING(OPTION_FILE, 0, "push-key-file", "FILE", struct collect_options, publish.push.key.file,
+	OPTION_UNSHAPING(OPTION_FILE, 0, "push-key-file", "FILE", struct collect_options, publish.push.figures.key.file,
                      "file with the key for --push, instead of a variable"),
 	OPTION_UNSHAPING(OPTION_TEXT, 0, "otlp", "URL", struct collect_options, publish.push.otlp,
                      "send a span for each request to an OpenTelemetry collector by OTLP/HTTP, such as "

@@ -1,6 +1,7 @@
 /* ipf-report: shows what a run measured, and whether it can be trusted. */
 #include "cli/interrupt.h"
 #include "cli/options.h"
+#include "delivery/delivery.h"
 #include "formats/definitions.h"
 #include "formats/report_format.h"
 #include "formats/text_layout.h"
@@ -33,6 +34,7 @@ struct report_options {
 	const char *plots; /* the folder; NULL */
 	int plot_format;   /* enum plot_format; -1: the default */
 	json_t *meta;      /* object; NULL: none */
+	struct delivery_options delivery;
 };
 
 static const char *const window_names[] = {
@@ -83,6 +85,13 @@ static const struct option_spec specs[] = {
                      "format of the plots (default: svg)"),
 	OPTION(OPTION_FLAG, 0, "definitions", NULL, struct report_options, definitions,
            "print the definition of each figure and the limits of the verdict"),
+	OPTION_HEADING("Delivery"),
+	OPTION_UNSHAPING(OPTION_LIST, 0, "push", "URL", struct report_options, delivery.push.targets,
+                     "also send the figures to a Prometheus Pushgateway, as -f prometheus writes them; repeatable"),
+	OPTION_UNSHAPING(OPTION_TEXT, 0, "push-key-env", "NAME", struct report_options, delivery.push.key.env,
+                     "environment variable with the key for --push: a token, or user:password"),
+	OPTION_UNSHAPING(OPTION_FILE, 0, "push-key-file", "FILE", struct report_options, delivery.push.key.file,
+                     "file with the key for --push, instead of a variable"),
 	OPTION_HEADING("Evaluation"),
 	OPTION(OPTION_TEXT, 0, "stage", "NAME", struct report_options, stage,
            "measure this stage only, also if it is a warm-up"),
@@ -114,6 +123,7 @@ static const struct program program = {
 	.specs = specs,
 	.count = sizeof specs / sizeof *specs,
 	.max_operands = -1,
+	.libraries = delivery_libraries,
 };
 
 /* At the end of a pipeline, a signal ends the programs before this one in good order: what they measured is still
@@ -265,7 +275,7 @@ static int build_analyses(struct analyses *analyses, const struct report *report
 
 /* Builds the figures and writes them. IPF_INVALID, with the report complete, if --strict rejects the run. */
 static int render(const struct run_data *run, const struct report_options *options, struct report_output *to,
-                  struct ipf_error *err)
+                  struct delivery *delivery, struct ipf_error *err)
 {
 	const struct report_format *format = report_formats[options->format];
 	struct run_figures figures = {0};
@@ -306,6 +316,8 @@ static int render(const struct run_data *run, const struct report_options *optio
 		status = write_plots(&report, options, err);
 	if (status == 0)
 		status = write_report(format, &report, err);
+	if (status == 0)
+		status = delivery_prepare(delivery, &report, err);
 	if (status == 0 && options->strict)
 		judge_strictly(&report, err);
 	json_decref(report.verdict);
@@ -322,7 +334,7 @@ static int check_options(const struct report_options *options, struct ipf_error 
 		return ipf_error_set(err, IPF_USAGE, "--curve requires -f csv");
 	if (options->plot_format >= 0 && !options->plots)
 		return ipf_error_set(err, IPF_USAGE, "--plot-format requires --plots");
-	return 0;
+	return delivery_check(&options->delivery, err);
 }
 
 static int print_definitions(struct report_output *to, struct ipf_error *err)
@@ -336,9 +348,10 @@ static int print_definitions(struct report_output *to, struct ipf_error *err)
 
 static int report(const struct report_options *options, const struct operands *operands)
 {
-	struct ipf_error err = {0}, bad = {0}, invalid = {0};
+	struct ipf_error err = {0}, bad = {0}, invalid = {0}, undelivered = {0};
 	struct report_output to = {.path = options->common.output};
 	struct run_data run = {.only_stage = options->stage};
+	struct delivery delivery = {.options = &options->delivery};
 	if (options->definitions)
 		print_definitions(&to, &err);
 	else if (check_options(options, &err) < 0 || run_data_init(&run, &options->slo, &err) < 0 ||
@@ -346,11 +359,15 @@ static int report(const struct report_options *options, const struct operands *o
 	         read_all(&run, options, operands, &bad, &err) < 0 || merge_parts(&run, &err) < 0 ||
 	         make_groups(&run, &options->by, &err) < 0 ||
 	         steady_windows_find(&run, options->figures.window == WINDOW_STEADY, &err) < 0 ||
-	         render(&run, options, &to, &invalid) < 0)
+	         render(&run, options, &to, &delivery, &invalid) < 0)
 		err = err.kind != IPF_OK ? err : invalid;
 	if (err.kind == IPF_OK && memory_ran_out())
 		ipf_error_memory(&err);
 	report_output_close(&to, &err);
+	if ((err.kind == IPF_OK || err.kind == IPF_CLOSED) &&
+	    delivery_send(&delivery, stderr, program.name, &undelivered) < 0)
+		err = undelivered;
+	delivery_release(&delivery);
 	if (err.kind == IPF_OK)
 		err = bad.kind != IPF_OK ? bad : invalid;
 	run_data_release(&run);

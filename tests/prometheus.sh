@@ -21,3 +21,15 @@ prometheus_start() { # NAME TARGET [OPTION…]
 		exit 1
 	}
 }
+
+# Starts a Pushgateway; $GATEWAY is its URL, $GATEWAY_PID its pid. Debian's would keep the groups of other tests in a file.
+pushgateway_start() {
+	prometheus-pushgateway --web.listen-address=127.0.0.1:0 --persistence.file= >pushgateway.log 2>&1 &
+	GATEWAY_PID=$!
+	stop_at_exit $GATEWAY_PID
+	wait_for 30 grep -q '"Listening on"' pushgateway.log || {
+		not_ok "the Pushgateway starts" "$(tail -5 pushgateway.log)"
+		exit 1
+	}
+	GATEWAY=http://$(sed -n 's/.*"Listening on" address=//p' pushgateway.log)
+}

@@ -18,7 +18,7 @@
 #define COLLECT_OTLP_BATCHES_H
 
 #include "publish/otlp_span.h"
-#include "publish/push_queue.h"
+#include "push/push_queue.h"
 
 #define OTLP_BATCH       512 /* as the SDKs of OpenTelemetry have by default */
 #define OTLP_BATCH_BYTES ((size_t)1 << 20)

@@ -3,7 +3,7 @@
 #include "absent.h"
 #include "protobuf/protobuf_wire.h"
 #include "publish/otlp_attributes.h"
-#include "publish/push_target.h"
+#include "push/push_target.h"
 #include "stream/digest.h"
 #include "version.h"
 

@@ -31,7 +31,7 @@ int publish_check(const struct publish_options *options, struct ipf_error *err)
 
 bool publish_wanted(const struct publish_options *options)
 {
-	return options->listen || options->push.targets.count || options->push.otlp;
+	return options->listen || options->push.figures.targets.count || options->push.otlp;
 }
 
 int publish_open(struct publish **publish, const struct publish_options *options, struct ipf_error *err)
@@ -44,8 +44,9 @@ int publish_open(struct publish **publish, const struct publish_options *options
 	if (options->listen && (listen_address_parse(options->listen, &p->address, err) < 0 ||
 	                        metrics_server_start(&p->server, &p->address, p->metrics, err) < 0))
 		return -1;
-	return options->push.targets.count || options->push.otlp ? push_start(&p->push, &options->push, p->metrics, err)
-	                                                         : 0;
+	return options->push.figures.targets.count || options->push.otlp
+	           ? push_start(&p->push, &options->push, p->metrics, err)
+	           : 0;
 }
 
 void publish_describe(const struct publish *p, struct buffer *line)

@@ -3,8 +3,8 @@
 #include "clock.h"
 #include "metrics/metrics_text.h"
 #include "publish/otlp_batches.h"
-#include "publish/push_sender.h"
 #include "publish/remote_write.h"
+#include "push/push_sender.h"
 #include "safe_text.h"
 
 #include <pthread.h>
@@ -12,6 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define PUSH_TRIES       10       /* of one request */
+#define PUSH_FINAL_TRIES 3        /* when the run has ended */
 #define GATEWAY_LEAST_NS NS_PER_S /* the state at each second is enough for what keeps only the latest */
 #define GROUPING         3        /* labels: job, instance, run */
 
@@ -234,7 +236,7 @@ static void *run_thread(void *data)
 			take_figures(p, now_ns, finishing);
 		take_spans(p, now_ns, finishing);
 		for (size_t i = 0; i < p->count; i++) {
-			p->senders[i].final = finishing;
+			p->senders[i].tries_most = finishing ? PUSH_FINAL_TRIES : PUSH_TRIES;
 			/* a pause of the run's gives way to its end */
 			if (finishing && !final && !p->senders[i].retry_after_ns)
 				p->senders[i].resume_ns = now_ns;
@@ -251,59 +253,29 @@ static void *run_thread(void *data)
 
 /* ---- starting and stopping ---- */
 
-static int check_private(const char *option, const struct push_target *target, const struct buffer *authorization,
-                         struct ipf_error *err)
+static int check_spans(const struct push_options *options, struct push_target *target, struct buffer *authorization,
+                       struct ipf_error *err)
 {
-	return authorization->len && !push_target_is_private(target)
-	           ? ipf_error_set(err, IPF_USAGE, "%s: a key is sent over https only, or to this machine, got \"%s\"",
-	                           option, shown(target->url).text)
-	           : 0;
-}
-
-static int check_figures(const struct push_options *options, struct buffer *authorization, struct ipf_error *err)
-{
-	struct push_target target;
-	if (push_credential(&options->key, "--push", authorization, err) < 0)
-		return -1;
-	for (size_t i = 0; i < options->targets.count; i++)
-		if (push_target_parse(options->targets.items[i], &target, err) < 0 ||
-		    check_private("--push", &target, authorization, err) < 0)
-			return -1;
-	if (authorization->len && !options->targets.count)
-		return ipf_error_set(err, IPF_USAGE, "--push-key-%s requires --push", options->key.env ? "env" : "file");
-	if (options->targets.count > PUSH_TARGETS)
-		return ipf_error_set(err, IPF_USAGE, "--push: at most %d targets, got %zu", PUSH_TARGETS,
-		                     options->targets.count);
-	return 0;
-}
-
-static int check_spans(const struct push_options *options, struct buffer *authorization, struct ipf_error *err)
-{
-	struct push_target target;
 	if (push_credential(&options->otlp_key, "--otlp", authorization, err) < 0)
 		return -1;
 	if (!options->otlp)
 		return authorization->len ? ipf_error_set(err, IPF_USAGE, "--otlp-key-%s requires --otlp",
 		                                          options->otlp_key.env ? "env" : "file")
 		                          : 0;
-	return push_target_parse_otlp(options->otlp, &target, err) < 0
+	return push_target_parse_otlp(options->otlp, target, err) < 0
 	           ? -1
-	           : check_private("--otlp", &target, authorization, err);
-}
-
-static void forget(struct buffer *secret)
-{
-	if (secret->data)
-		explicit_bzero(secret->data, secret->len);
-	buffer_release(secret);
+	           : push_target_check_private(target, "--otlp", authorization, err);
 }
 
 int push_check(const struct push_options *options, struct ipf_error *err)
 {
 	struct buffer figures = {0}, spans = {0};
-	int status = check_figures(options, &figures, err) < 0 ? -1 : check_spans(options, &spans, err);
-	forget(&figures);
-	forget(&spans);
+	struct push_target targets[PUSH_TARGETS], otlp;
+	int status = push_figures_parse(&options->figures, targets, &figures, err) < 0
+	                 ? -1
+	                 : check_spans(options, &otlp, &spans, err);
+	push_credential_forget(&figures);
+	push_credential_forget(&spans);
 	return status;
 }
 
@@ -316,18 +288,18 @@ static int add_sender(struct push *p, const struct push_target *target, const st
 static int add_senders(struct push *p, struct ipf_error *err)
 {
 	const struct push_options *o = p->options;
-	struct push_target target;
-	if (check_figures(o, &p->authorization, err) < 0 || check_spans(o, &p->otlp_authorization, err) < 0)
+	struct push_target targets[PUSH_TARGETS], otlp;
+	if (push_figures_parse(&o->figures, targets, &p->authorization, err) < 0 ||
+	    check_spans(o, &otlp, &p->otlp_authorization, err) < 0)
 		return -1;
-	for (size_t i = 0; i < o->targets.count; i++)
-		if (push_target_parse(o->targets.items[i], &target, err) < 0 ||
-		    add_sender(p, &target, &p->authorization, err) < 0)
+	for (size_t i = 0; i < o->figures.targets.count; i++)
+		if (add_sender(p, &targets[i], &p->authorization, err) < 0)
 			return -1;
 	if (!o->otlp)
 		return 0;
 	if (!(p->spans = otlp_batches_new()))
 		return ipf_error_memory(err);
-	return push_target_parse_otlp(o->otlp, &target, err) < 0 ? -1 : add_sender(p, &target, &p->otlp_authorization, err);
+	return add_sender(p, &otlp, &p->otlp_authorization, err);
 }
 
 int push_start(struct push **push, const struct push_options *options, struct live_metrics *metrics,
@@ -434,8 +406,8 @@ void push_free(struct push *p)
 	live_figures_release(&p->figures);
 	buffer_release(&p->request);
 	otlp_batches_free(p->spans);
-	forget(&p->authorization);
-	forget(&p->otlp_authorization);
+	push_credential_forget(&p->authorization);
+	push_credential_forget(&p->otlp_authorization);
 	pthread_cond_destroy(&p->changed);
 	pthread_mutex_destroy(&p->lock);
 	free(p);

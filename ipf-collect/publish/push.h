@@ -21,22 +21,19 @@
 #ifndef COLLECT_PUSH_H
 #define COLLECT_PUSH_H
 
-#include "cli/option_table.h"
 #include "error.h"
 #include "publish/live_metrics.h"
 #include "publish/otlp_run.h"
-#include "publish/push_target.h"
+#include "push/push_target.h"
 
 #include <jansson.h>
 
-#define PUSH_TARGETS 8 /* of figures; one more may get spans */
 /* The longest that push_finish waits for a target that takes spans. */
 #define PUSH_SPANS_MOST_NS (INT64_C(60) * 1000 * 1000 * 1000)
 
 struct push_options {
-	struct string_list targets; /* [KIND=]URL */
-	struct push_key key;        /* of --push */
-	const char *otlp;           /* URL; NULL: no spans */
+	struct push_figures figures;
+	const char *otlp; /* URL; NULL: no spans */
 	struct push_key otlp_key;
 	int64_t every_ns;
 };

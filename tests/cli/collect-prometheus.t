@@ -24,11 +24,8 @@ prometheus_start classic "127.0.0.1:$ready"
 classic=$PROMETHEUS
 gateway=
 if command -v prometheus-pushgateway >/dev/null; then
-	gateway=http://127.0.0.1:$(free_port)
-	prometheus-pushgateway --web.listen-address="${gateway#http://}" >gateway.log 2>&1 &
-	GATEWAY=$!
-	stop_at_exit $GATEWAY
-	wait_for 20 curl -sf "$gateway/-/ready" || not_ok "the Pushgateway starts" "$(cat gateway.log)"
+	pushgateway_start
+	gateway=$GATEWAY
 fi
 ipf-collect --listen "127.0.0.1:$ready" --linger 20s --push "$native/api/v1/write" --push "remote-write=$classic/api/v1/write" \
 	${gateway:+--push "$gateway"} -o live.results <records 2>live.err &
@@ -59,7 +56,7 @@ run promtool check metrics <text
 is "$(cat "$OUT" "$ERR")" "" "promtool finds nothing wrong"
 
 # ---- the end: a last push, a last scrape; a Pushgateway that is gone does not matter ----
-[ -z "$gateway" ] || tap_stop "$GATEWAY"
+[ -z "$gateway" ] || tap_stop "$GATEWAY_PID"
 sed -n '$p' run.records >&3
 exec 3>&-
 status=0

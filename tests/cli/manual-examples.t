@@ -4,7 +4,7 @@
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 
-# What a reader would bring: data sets, a trace of more than half an hour, another client's results, a descriptor, a key.
+# What a reader would bring: data sets, a trace of more than half an hour, another client's results, a descriptor, a key, a Pushgateway.
 cp "$ROOT/examples/chat.json" ShareGPT_V3.json
 awk 'BEGIN { print "TIMESTAMP,ContextTokens,GeneratedTokens"
 	for (i = 0; i < 120; i++) printf "2024-06-11 09:%02d:%02d.%07d,%d,%d\n", i / 2, i % 2 * 30, 1234567 + i, 20 + i, 10 + i % 7 }' \
@@ -14,6 +14,9 @@ cp "$ROOT/lib/api/apis/openai-chat.json" mine.json
 echo secret >llm.key
 server_start --step-base 1ms
 export URL
+python3 "$TESTS/cli/push_target.py" push.log >push.port &
+stop_at_exit $!
+wait_for 20 test -s push.port
 
 examples_of() { # PAGE: each in a file example.N
 	rm -f example.*
@@ -45,7 +48,8 @@ for program in prep sched fire collect report whole; do
 	for ((i = 1; i <= count; i++)); do
 		shorter='s/zzz/zzz/'
 		[ $program = sched ] || shorter='s/for=[0-9]*[sm]/for=1s/g;s/replay:speed=2 /replay:speed=3600 /'
-		sed -e 's/^\$ //' -e 's/\\e$/\\/' -e 's/\\-/-/g' -e "s,http://localhost:8000,$URL,g" -e "s,127.0.0.1:9464,127.0.0.1:0,g" -e "s,--linger 30s,--linger 100ms," -e "$shorter" "example.$i" >"example.$i.sh"
+		sed -e 's/^\$ //' -e 's/\\e$/\\/' -e 's/\\-/-/g' -e "s,http://localhost:8000,$URL,g" -e "s,http://localhost:9091,http://127.0.0.1:$(cat push.port)/metrics,g" \
+			-e "s,127.0.0.1:9464,127.0.0.1:0,g" -e "s,--linger 30s,--linger 100ms," -e "$shorter" "example.$i" >"example.$i.sh"
 		run bash -e -u -o pipefail "example.$i.sh"
 		case $program/$(cat "example.$i.sh") in
 		report/*--strict*) matches "$status" '^[04]$' "ipf-report.1: --strict judges" ;;

@@ -1,5 +1,5 @@
 /* What an OTLP receiver answers: any bytes give a number that is not negative, and texts that are parts of them. */
-#include "publish/otlp_response.h"
+#include "push/otlp_response.h"
 
 #include <stdint.h>
 #include <stdlib.h>

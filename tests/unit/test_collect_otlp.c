@@ -7,8 +7,8 @@
 #include "protobuf/protobuf_wire.h"
 #include "publish/otlp_attributes.h"
 #include "publish/otlp_batches.h"
-#include "publish/otlp_response.h"
-#include "publish/push_target.h"
+#include "push/otlp_response.h"
+#include "push/push_target.h"
 
 #include <pthread.h>
 

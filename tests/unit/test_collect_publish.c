@@ -2,8 +2,6 @@
 #include "publish/listen_address.h"
 #include "metrics/live_histogram.h"
 #include "metrics/metrics_text.h"
-#include "publish/push_queue.h"
-#include "publish/push_target.h"
 #include "publish/remote_write.h"
 #include "unit.h"
 
@@ -225,80 +223,6 @@ static void test_listen_addresses(void **state)
 	}
 }
 
-static void pushes(const char *text, enum push_kind kind, const char *expected)
-{
-	const struct metric_label labels[] = {{"job", "ipf"}, {"instance", "h-1.x"}, {"run", "a/b ÿ"}};
-	struct push_target target;
-	struct ipf_error err = {0};
-	struct buffer url = {0};
-	if (push_target_parse(text, &target, &err) < 0)
-		fail_msg("%s: %s", text, err.text);
-	assert_int_equal(target.kind, kind);
-	push_target_url(&target, labels, 3, &url);
-	assert_string_equal(url.data, expected);
-	buffer_release(&url);
-}
-
-static void test_push_targets(void **state)
-{
-	const char *wrong[] = {"",           "localhost:9091",       "pushgateway=", "http://h/ingest", "ftp://h/metrics",
-	                       "x=http://h", "http://me:pw@h/write", "http://h?q=1"};
-	(void)state;
-	pushes("http://h:9091", PUSH_PUSHGATEWAY, "http://h:9091/metrics/job/ipf/instance/h-1.x/run@base64/YS9iIMO_");
-	pushes("http://h:9091/", PUSH_PUSHGATEWAY, "http://h:9091/metrics/job/ipf/instance/h-1.x/run@base64/YS9iIMO_");
-	pushes("pushgateway=http://h/gw/write", PUSH_PUSHGATEWAY,
-	       "http://h/gw/write/metrics/job/ipf/instance/h-1.x/run@base64/YS9iIMO_");
-	pushes("https://h/gw/metrics/", PUSH_PUSHGATEWAY,
-	       "https://h/gw/metrics/job/ipf/instance/h-1.x/run@base64/YS9iIMO_");
-	pushes("http://h/metrics/job/a/b/c", PUSH_PUSHGATEWAY, "http://h/metrics/job/a/b/c");
-	pushes("http://h:9090/api/v1/write", PUSH_REMOTE_WRITE, "http://h:9090/api/v1/write");
-	pushes("https://h/api/v1/push?tenant=1", PUSH_REMOTE_WRITE, "https://h/api/v1/push?tenant=1");
-	pushes("http://h/api/v1/receive", PUSH_REMOTE_WRITE, "http://h/api/v1/receive");
-	pushes("remote-write=http://h/ingest", PUSH_REMOTE_WRITE, "http://h/ingest");
-	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-		struct push_target target;
-		struct ipf_error err = {0};
-		if (push_target_parse(wrong[i], &target, &err) == 0)
-			fail_msg("%s is accepted", wrong[i]);
-		assert_int_equal(err.kind, IPF_USAGE);
-	}
-}
-
-static struct push_request request_of(size_t bytes)
-{
-	struct push_request request = {.items = 1};
-	for (size_t i = 0; i < bytes; i++)
-		buffer_byte(&request.body, 'x');
-	return request;
-}
-
-static void test_queue_is_bounded(void **state)
-{
-	static struct push_queue q;
-	int64_t dropped = 0;
-	(void)state;
-	for (int i = 0; i < PUSH_QUEUE + 10; i++) {
-		struct push_request request = request_of(1 + (size_t)i % 7);
-		q.busy = i >= 5; /* the first one is being sent from then on */
-		dropped += push_queue_put(&q, &request);
-	}
-	assert_int_equal(dropped, 10);
-	assert_int_equal(q.count, PUSH_QUEUE);
-	assert_int_equal(push_queue_first(&q)->body.len, 1); /* it stays the first */
-	push_queue_pop(&q);
-	assert_int_equal(push_queue_first(&q)->body.len, 1 + 11 % 7);
-	struct push_request large = request_of(PUSH_QUEUE_BYTES), larger = request_of(PUSH_QUEUE_BYTES + 1);
-	assert_int_equal(push_queue_put(&q, &larger), 1);
-	assert_int_equal(q.count, PUSH_QUEUE - 1);
-	assert_int_equal(push_queue_put(&q, &large), PUSH_QUEUE - 1);
-	assert_int_equal(q.count, 1);
-	q.busy = true;
-	struct push_request late = request_of(1);
-	assert_int_equal(push_queue_put(&q, &late), 1); /* there is no room beside what is being sent */
-	push_queue_release(&q);
-	assert_int_equal(q.bytes, 0);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -310,8 +234,6 @@ int main(void)
 		cmocka_unit_test(test_snappy_round_trip),
 		cmocka_unit_test(test_accept),
 		cmocka_unit_test(test_listen_addresses),
-		cmocka_unit_test(test_push_targets),
-		cmocka_unit_test(test_queue_is_bounded),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

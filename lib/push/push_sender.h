@@ -1,21 +1,19 @@
 /* Sends requests to one target of --push or --otlp over HTTP, one after another: what is tried again, when, and what
- * came of it. Belongs to the thread of push.h, whose curl multi handle carries the transfers of all targets.
+ * came of it. Belongs to one thread, whose curl multi handle carries the transfers of all targets.
  *
  *     push_sender_begin(&s, labels, count);
  *     push_sender_add(&s, &request);
  *     push_sender_start(&s, multi, now_ns);               // begins the transfer that is due, if any
  *     push_sender_done(&s, multi, result, now_ns);        // curl says that it has ended
  */
-#ifndef COLLECT_PUSH_SENDER_H
-#define COLLECT_PUSH_SENDER_H
+#ifndef IPF_PUSH_SENDER_H
+#define IPF_PUSH_SENDER_H
 
 #include "http/http_handle.h"
-#include "publish/push_queue.h"
-#include "publish/push_target.h"
+#include "push/push_queue.h"
+#include "push/push_target.h"
 
-#define PUSH_TRIES       10 /* of one request */
-#define PUSH_FINAL_TRIES 3  /* when the run has ended */
-#define PUSH_ANSWER      4096
+#define PUSH_ANSWER 4096
 
 struct push_sender {
 	struct push_target target;
@@ -28,7 +26,7 @@ struct push_sender {
 	int64_t next_ns;                           /* when figures are taken for it */
 	int64_t resume_ns;                         /* nothing is sent before this */
 	int failures;                              /* in a row */
-	bool final;                                /* the run has ended */
+	int tries_most;                            /* of one request; to be set by the caller */
 	bool no_native;                            /* the target refused native histograms */
 	bool failed;                               /* out of memory */
 	int64_t sent, given_up, dropped, rejected; /* items of requests, see push_queue.h */

@@ -4,8 +4,8 @@
  *     struct push_request *next = push_queue_first(&queue);
  *     push_queue_pop(&queue);
  */
-#ifndef COLLECT_PUSH_QUEUE_H
-#define COLLECT_PUSH_QUEUE_H
+#ifndef IPF_PUSH_QUEUE_H
+#define IPF_PUSH_QUEUE_H
 
 #include "buffer.h"
 

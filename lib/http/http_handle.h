@@ -1,6 +1,6 @@
-/* Handles of libcurl for what ipf-collect asks of servers beside the run: their metrics, a Prometheus, exporters of
- * accelerators, targets of --push and --otlp. What they have in common is set here: http and https only, no redirects,
- * a time limit, at most so many bytes, TLS as the user wants it, no proxy for this machine, our name.
+/* Handles of libcurl for servers beside the run: their metrics, a Prometheus, exporters of accelerators, targets of
+ * --push and --otlp. What they have in common is set here: http and https only, no redirects, a time limit, at most so
+ * many bytes, TLS as the user wants it, no proxy for this machine, our name.
  *
  *     struct http_handle h = {0};
  *     if (http_handle_open(&h, &settings, &err) < 0) …
@@ -11,8 +11,8 @@
  *
  * One transfer at a time; alone or with others in a multi handle. Memory: that of libcurl.
  */
-#ifndef COLLECT_HTTP_HANDLE_H
-#define COLLECT_HTTP_HANDLE_H
+#ifndef IPF_HTTP_HANDLE_H
+#define IPF_HTTP_HANDLE_H
 
 #include "error.h"
 

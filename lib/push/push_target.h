@@ -1,4 +1,5 @@
-/* Where --push sends the figures, a Pushgateway or a receiver of Prometheus remote write, and --otlp the spans.
+/* Where --push of ipf-collect and ipf-report sends figures, a Pushgateway or a receiver of Prometheus remote write, and
+ * --otlp the spans.
  *
  *     struct push_target target;
  *     if (push_target_parse("remote-write=http://localhost:9090/api/v1/write", &target, &err) < 0) …  // IPF_USAGE
@@ -6,14 +7,14 @@
  * KIND= is `pushgateway` or `remote-write`. Without it the path decides: one that ends in /write, /push or /receive is
  * remote write's, an empty one or one that contains /metrics a Pushgateway's.
  *
- * A Pushgateway's URL gets the grouping /metrics/job/ipf/instance/HOST, and /run/NAME if the run has a name, unless its
- * path has a grouping already; remote write gives every series the same labels. OTLP's gets the path /v1/traces if it
- * has none.
+ * A Pushgateway's URL gets the caller's labels as its grouping, such as /metrics/job/ipf/run/NAME, unless its path has
+ * a grouping already; remote write gives every series the same labels. OTLP's gets the path /v1/traces if it has none.
  */
-#ifndef COLLECT_PUSH_TARGET_H
-#define COLLECT_PUSH_TARGET_H
+#ifndef IPF_PUSH_TARGET_H
+#define IPF_PUSH_TARGET_H
 
 #include "buffer.h"
+#include "cli/option_table.h"
 #include "error.h"
 #include "metrics/metric_sink.h"
 
@@ -50,7 +51,24 @@ struct push_key {
  * the form user:password. Nothing is appended if it was not given. `option`: the option in messages, none of which
  * contains the credential. IPF_USAGE also if both places are given. */
 int push_credential(const struct push_key *key, const char *option, struct buffer *header, struct ipf_error *err);
-/* Whether a credential may be sent there: over https, or to this machine. */
-bool push_target_is_private(const struct push_target *target);
+/* IPF_USAGE if a credential may not be sent there: it goes over https, or to this machine. Nothing is wrong without a
+ * credential, which is an empty `header`. */
+int push_target_check_private(const struct push_target *target, const char *option, const struct buffer *header,
+                              struct ipf_error *err);
+/* Overwrites a credential in memory and releases it. */
+void push_credential_forget(struct buffer *header);
+
+#define PUSH_TARGETS 8 /* the most of --push */
+
+/* The options --push, --push-key-env and --push-key-file. */
+struct push_figures {
+	struct string_list targets; /* [KIND=]URL */
+	struct push_key key;
+};
+
+/* Parses all targets, and appends the credential to `header`, to be forgotten by the caller in any case. IPF_USAGE, or
+ * IPF_SYSTEM: the file of the key cannot be read. */
+int push_figures_parse(const struct push_figures *figures, struct push_target targets[PUSH_TARGETS],
+                       struct buffer *header, struct ipf_error *err);
 
 #endif

@@ -1,4 +1,4 @@
-#include "publish/push_target.h"
+#include "push/push_target.h"
 
 #include "absent.h"
 #include "base64.h"
@@ -220,11 +220,44 @@ int push_credential(const struct push_key *from, const char *option, struct buff
 	return header->failed ? ipf_error_memory(err) : 0;
 }
 
-bool push_target_is_private(const struct push_target *target)
+static bool is_private(const struct push_target *target)
 {
 	char *scheme = part_of(target->url, CURLUPART_SCHEME), *host = part_of(target->url, CURLUPART_HOST);
 	bool private = scheme && host && (strcmp(scheme, "https") == 0 || host_is_loopback(host));
 	curl_free(scheme);
 	curl_free(host);
 	return private;
+}
+
+int push_target_check_private(const struct push_target *target, const char *option, const struct buffer *header,
+                              struct ipf_error *err)
+{
+	return header->len && !is_private(target)
+	           ? ipf_error_set(err, IPF_USAGE, "%s: a key is sent over https only, or to this machine, got \"%s\"",
+	                           option, shown(target->url).text)
+	           : 0;
+}
+
+void push_credential_forget(struct buffer *header)
+{
+	if (header->data)
+		explicit_bzero(header->data, header->len);
+	buffer_release(header);
+}
+
+int push_figures_parse(const struct push_figures *figures, struct push_target targets[PUSH_TARGETS],
+                       struct buffer *header, struct ipf_error *err)
+{
+	size_t count = figures->targets.count;
+	if (push_credential(&figures->key, "--push", header, err) < 0)
+		return -1;
+	for (size_t i = 0; i < count && i < PUSH_TARGETS; i++)
+		if (push_target_parse(figures->targets.items[i], &targets[i], err) < 0 ||
+		    push_target_check_private(&targets[i], "--push", header, err) < 0)
+			return -1;
+	if (header->len && !count)
+		return ipf_error_set(err, IPF_USAGE, "--push-key-%s requires --push", figures->key.env ? "env" : "file");
+	if (count > PUSH_TARGETS)
+		return ipf_error_set(err, IPF_USAGE, "--push: at most %d targets, got %zu", PUSH_TARGETS, count);
+	return 0;
 }

@@ -15,7 +15,7 @@ static bool set_options(struct http_handle *h, const struct http_settings *s)
 	SET(CURLOPT_NOSIGNAL, 1L);
 	SET(CURLOPT_TIMEOUT_MS, (long)((s->timeout_ns + NS_PER_MS - 1) / NS_PER_MS));
 	SET(CURLOPT_ACCEPT_ENCODING, "gzip");
-	SET(CURLOPT_USERAGENT, "ipf-collect/" IPF_VERSION);
+	SET(CURLOPT_USERAGENT, "ipf/" IPF_VERSION);
 	SET(CURLOPT_ERRORBUFFER, h->error);
 	if (url_is_loopback(s->url))
 		SET(CURLOPT_NOPROXY, "*");

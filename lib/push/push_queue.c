@@ -1,4 +1,4 @@
-#include "publish/push_queue.h"
+#include "push/push_queue.h"
 
 struct push_request *push_queue_first(struct push_queue *q)
 {

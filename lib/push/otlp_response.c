@@ -1,4 +1,4 @@
-#include "publish/otlp_response.h"
+#include "push/otlp_response.h"
 
 #include "protobuf/protobuf_wire.h"
 

@@ -1,8 +1,8 @@
-#include "publish/push_sender.h"
+#include "push/push_sender.h"
 
 #include "absent.h"
 #include "clock.h"
-#include "publish/otlp_response.h"
+#include "push/otlp_response.h"
 #include "redact.h"
 #include "safe_text.h"
 
@@ -221,7 +221,7 @@ static void retry_later(struct push_sender *s, bool again, int64_t now_ns)
 	pause_ns = pause_ns < PAUSE_MOST_NS ? pause_ns : PAUSE_MOST_NS;
 	s->failures++;
 	s->queue.busy = false;
-	if (!again || request->tries >= (s->final ? PUSH_FINAL_TRIES : PUSH_TRIES)) {
+	if (!again || request->tries >= s->tries_most) {
 		s->given_up += request->items;
 		push_queue_pop(&s->queue);
 	}

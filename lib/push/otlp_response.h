@@ -7,8 +7,8 @@
  *
  * Slices are parts of the body.
  */
-#ifndef COLLECT_OTLP_RESPONSE_H
-#define COLLECT_OTLP_RESPONSE_H
+#ifndef IPF_OTLP_RESPONSE_H
+#define IPF_OTLP_RESPONSE_H
 
 #include "buffer.h"
 
