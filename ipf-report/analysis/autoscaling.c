@@ -77,7 +77,8 @@ static struct judged judge(const struct due_rows *due, int64_t begin_ns, int64_t
 			continue;
 		j.judged++;
 		j.missed += missed;
-		j.missed_tokens += missed && row->output_tokens != IPF_ABSENT ? row->output_tokens : 0;
+		j.missed_tokens += missed && row_get(row, ROW_OUTPUT_TOKENS) != IPF_ABSENT ? row_get(row, ROW_OUTPUT_TOKENS)
+		                                                                           : 0;
 		of += row->goodness == SLO_GOOD || row->goodness == SLO_MISSED;
 		good += row->goodness == SLO_GOOD;
 		for (int k = 0; k < slo->count; k++) {

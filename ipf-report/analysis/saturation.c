@@ -203,10 +203,11 @@ static const char *left_out(const struct source *from, const struct piece *piece
 		const struct row *row = &piece->rows[i];
 		if (!is_of(row, from->part))
 			continue;
-		int64_t slot_ns = row->metric[METRIC_SLOT_WAIT];
+		int64_t slot_ns = row_get(row, METRIC_SLOT_WAIT);
 		started += row->start_ns != IPF_ABSENT;
 		waited += (slot_ns != IPF_ABSENT && slot_ns > VERDICT_SLOT_WAIT_NS) ||
-		          (row->pool_wait_ns != IPF_ABSENT && row->pool_wait_ns > VERDICT_SLOT_WAIT_NS);
+		          (row_get(row, ROW_POOL_WAIT_NS) != IPF_ABSENT &&
+		           row_get(row, ROW_POOL_WAIT_NS) > VERDICT_SLOT_WAIT_NS);
 	}
 	if ((double)waited > VERDICT_SLOTS_DOUBTFUL * (double)started)
 		return "requests waited for slots or connections of the client";

@@ -33,7 +33,9 @@ static int by_session(const void *a, const void *b)
 /* When a request could have started if nothing had held it back. */
 static int64_t due_of(const struct row *row)
 {
-	return row->due_ns != IPF_ABSENT ? row->due_ns : row->ready_ns != IPF_ABSENT ? row->ready_ns : row->start_ns;
+	return row->due_ns != IPF_ABSENT                  ? row->due_ns
+	       : row_get(row, ROW_READY_NS) != IPF_ABSENT ? row_get(row, ROW_READY_NS)
+	                                                  : row->start_ns;
 }
 
 /* The last of rows[0 … before - 1] that ended by then; -1: none did. */
@@ -57,7 +59,7 @@ static struct followed follow(const struct row *const *rows, int64_t count)
 	int64_t at = count - 1;
 	while (at >= 0) {
 		const struct row *row = rows[at];
-		int64_t due = due_of(row), lag = row->start_ns - due, client = row->metric[METRIC_CLIENT_LAG];
+		int64_t due = due_of(row), lag = row->start_ns - due, client = row_get(row, METRIC_CLIENT_LAG);
 		client = client == IPF_ABSENT || client < 0 ? 0 : client < lag ? client : lag;
 		f.path++;
 		f.part_ns[SESSION_MODEL] += row->end_ns - row->start_ns;

@@ -34,17 +34,18 @@ static double prefill_throughput_per_user(const struct row *row)
 
 static double reasoning(const struct row *row)
 {
-	return row->reasoning_tokens == IPF_ABSENT ? NAN : (double)row->reasoning_tokens;
+	return row_get(row, ROW_REASONING_TOKENS) == IPF_ABSENT ? NAN : (double)row_get(row, ROW_REASONING_TOKENS);
 }
 
 static double output_without_reasoning(const struct row *row)
 {
-	return row_output(row) - (row->reasoning_tokens == IPF_ABSENT ? 0 : (double)row->reasoning_tokens);
+	return row_output(row) -
+	       (row_get(row, ROW_REASONING_TOKENS) == IPF_ABSENT ? 0 : (double)row_get(row, ROW_REASONING_TOKENS));
 }
 
 static double cached(const struct row *row)
 {
-	return row->cached_tokens == IPF_ABSENT ? NAN : (double)row->cached_tokens;
+	return row_get(row, ROW_CACHED_TOKENS) == IPF_ABSENT ? NAN : (double)row_get(row, ROW_CACHED_TOKENS);
 }
 
 static double ttfa(const struct row *row)

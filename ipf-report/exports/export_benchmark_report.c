@@ -15,7 +15,7 @@
 
 static double ntpot(const struct row *row)
 {
-	return row->output_tokens > 0 ? row_e2e(row) / (double)row->output_tokens : NAN;
+	return row_get(row, ROW_OUTPUT_TOKENS) > 0 ? row_e2e(row) / (double)row_get(row, ROW_OUTPUT_TOKENS) : NAN;
 }
 
 static void put(struct jout *w, const char *key, const char *units, struct row_values *v)

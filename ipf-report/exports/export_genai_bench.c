@@ -28,8 +28,8 @@ static double output_latency(const struct row *row)
 /* Too short a time says nothing about speed, by its definition. */
 static double tpot(const struct row *row)
 {
-	return row->output_tokens > 1 && output_latency(row) >= 0.001
-	           ? output_latency(row) / (double)(row->output_tokens - 1)
+	return row_get(row, ROW_OUTPUT_TOKENS) > 1 && output_latency(row) >= 0.001
+	           ? output_latency(row) / (double)(row_get(row, ROW_OUTPUT_TOKENS) - 1)
 	           : NAN;
 }
 
@@ -40,8 +40,9 @@ static double output_inference_speed(const struct row *row)
 
 static double output_throughput(const struct row *row)
 {
-	return row->output_tokens > 1 && output_latency(row) > 0 ? (double)(row->output_tokens - 1) / output_latency(row)
-	                                                         : NAN;
+	return row_get(row, ROW_OUTPUT_TOKENS) > 1 && output_latency(row) > 0
+	           ? (double)(row_get(row, ROW_OUTPUT_TOKENS) - 1) / output_latency(row)
+	           : NAN;
 }
 
 static double input_throughput(const struct row *row)
@@ -56,7 +57,7 @@ static double total_tokens(const struct row *row)
 
 static double reasoning(const struct row *row)
 {
-	return row->reasoning_tokens == IPF_ABSENT ? 0 : (double)row->reasoning_tokens;
+	return row_get(row, ROW_REASONING_TOKENS) == IPF_ABSENT ? 0 : (double)row_get(row, ROW_REASONING_TOKENS);
 }
 
 static const struct {

@@ -13,7 +13,7 @@
 /* Rounded to the nanosecond, halves to even: as Python does. */
 static double inter_token_latency(const struct row *row)
 {
-	return row->events > 1 ? rint(row_tpot(row)) : NAN;
+	return row_get(row, ROW_EVENTS) > 1 ? rint(row_tpot(row)) : NAN;
 }
 
 static double throughput_per_user(const struct row *row)

@@ -14,7 +14,7 @@
 /* By its definition, a response of one event has a latency of 0. */
 static double inter_token_latency(const struct row *row)
 {
-	return row->events == 1 ? 0 : row_tpot(row);
+	return row_get(row, ROW_EVENTS) == 1 ? 0 : row_tpot(row);
 }
 
 static void member_null(struct jout *w, const char *key)

@@ -15,7 +15,7 @@
 /* A value for those responses that have at least two content events: others are not streamed for inference-perf. */
 static double streamed(const struct row *row, double value)
 {
-	return row->events > 1 ? value : NAN;
+	return row_get(row, ROW_EVENTS) > 1 ? value : NAN;
 }
 
 static double ttft(const struct row *row)
@@ -30,7 +30,7 @@ static double tpot(const struct row *row)
 
 static double ntpot(const struct row *row)
 {
-	return row->output_tokens > 0 ? row_stream(row) / (double)row->output_tokens : NAN;
+	return row_get(row, ROW_OUTPUT_TOKENS) > 0 ? row_stream(row) / (double)row_get(row, ROW_OUTPUT_TOKENS) : NAN;
 }
 
 static double itl(const struct row *row)
@@ -51,7 +51,7 @@ static double whole(const struct row *row)
 
 static double tokenized(const struct row *row)
 {
-	return row->output_tokenizer == IPF_ABSENT ? NAN : (double)row->output_tokenizer;
+	return row_get(row, ROW_OUTPUT_TOKENIZER) == IPF_ABSENT ? NAN : (double)row_get(row, ROW_OUTPUT_TOKENIZER);
 }
 
 static void put_members(struct jout *w, struct row_values *v)
@@ -114,8 +114,8 @@ static void put_prompt_tokens(struct jout *w, const struct load *load, enum load
 {
 	struct row_values v;
 	double cached = 0;
-	for_load(load, row) if ((which == LOAD_OK) == row->ok && row->cached_tokens != IPF_ABSENT)
-		cached += (double)row->cached_tokens;
+	for_load(load, row) if ((which == LOAD_OK) == row->ok && row_get(row, ROW_CACHED_TOKENS) != IPF_ABSENT)
+		cached += (double)row_get(row, ROW_CACHED_TOKENS);
 	row_values_of(&v, load, which, row_input, 1);
 	jout_key(w, "prompt_tokens");
 	jout_begin_map(w);
@@ -331,13 +331,13 @@ static void put_request(struct jout *w, const struct load *load, const struct ro
 	jout_begin_map(w);
 	jout_key(w, "text");
 	jout_begin_map(w);
-	jout_member_int(w, "input_tokens", row->input_tokens);
+	jout_member_int(w, "input_tokens", row_get(row, ROW_INPUT_TOKENS));
 	jout_end_map(w);
 	jout_end_map(w);
 	if (row->ok) {
 		jout_key(w, "response_metrics");
 		jout_begin_map(w);
-		jout_member_int(w, "output_tokens", row->output_tokens);
+		jout_member_int(w, "output_tokens", row_get(row, ROW_OUTPUT_TOKENS));
 		if (has_times)
 			put_times(w, "chunk_times", load, row, times);
 		jout_end_map(w);

@@ -40,7 +40,7 @@ static int64_t same_length(const struct load *load, bool output)
 	int64_t length = IPF_ABSENT;
 	for_load(load, row)
 	{
-		int64_t asked = output ? row->asked_output : row->asked_input;
+		int64_t asked = output ? row_get(row, ROW_ASKED_OUTPUT) : row_get(row, ROW_ASKED_INPUT);
 		if (asked == IPF_ABSENT || (length != IPF_ABSENT && asked != length))
 			return IPF_ABSENT;
 		length = asked;

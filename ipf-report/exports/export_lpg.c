@@ -18,7 +18,7 @@ static double per_token(const struct row *row)
 
 static double per_output_token(const struct row *row)
 {
-	return row->output_tokens > 0 ? row_stream(row) / (double)row->output_tokens : NAN;
+	return row_get(row, ROW_OUTPUT_TOKENS) > 0 ? row_stream(row) / (double)row_get(row, ROW_OUTPUT_TOKENS) : NAN;
 }
 
 /* As "avg_latency_ms" …; or, for `name` NULL, as "mean" … */

@@ -63,7 +63,9 @@ static double first_token_latency(const struct row *row)
 /* In whole nanoseconds: LoadGen divides integers. */
 static double time_per_output_token(const struct row *row)
 {
-	return row->output_tokens > 1 ? floor((row_stream(row) - row_ttft(row)) / (double)(row->output_tokens - 1)) : NAN;
+	return row_get(row, ROW_OUTPUT_TOKENS) > 1
+	           ? floor((row_stream(row) - row_ttft(row)) / (double)(row_get(row, ROW_OUTPUT_TOKENS) - 1))
+	           : NAN;
 }
 
 static double percentile(const struct row_values *v, double p)

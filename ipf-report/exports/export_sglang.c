@@ -24,17 +24,19 @@ static const char *backend(const char *api)
 
 static double tpot(const struct row *row)
 {
-	return row->output_tokens > 1 ? (row_stream(row) - row_ttft(row)) / (double)(row->output_tokens - 1) : NAN;
+	return row_get(row, ROW_OUTPUT_TOKENS) > 1
+	           ? (row_stream(row) - row_ttft(row)) / (double)(row_get(row, ROW_OUTPUT_TOKENS) - 1)
+	           : NAN;
 }
 
 static double retokenized(const struct row *row)
 {
-	return row->output_tokenizer == IPF_ABSENT ? NAN : (double)row->output_tokenizer;
+	return row_get(row, ROW_OUTPUT_TOKENIZER) == IPF_ABSENT ? NAN : (double)row_get(row, ROW_OUTPUT_TOKENIZER);
 }
 
 static double cached(const struct row *row)
 {
-	return row->cached_tokens == IPF_ABSENT ? NAN : (double)row->cached_tokens;
+	return row_get(row, ROW_CACHED_TOKENS) == IPF_ABSENT ? NAN : (double)row_get(row, ROW_CACHED_TOKENS);
 }
 
 static void put_setting(struct jout *w, const struct load *load)

@@ -37,7 +37,7 @@ struct request_lists request_lists_of(const struct load *load)
 		if (event_times_parse(&times, result.event_ns)) {
 			if (seconds)
 				count_events(seconds, count, load, row, &times);
-		} else if (row->metric[METRIC_ITL_MEAN] != IPF_ABSENT) {
+		} else if (row_get(row, METRIC_ITL_MEAN) != IPF_ABSENT) {
 			lists.events = false;
 		}
 	}
@@ -75,7 +75,8 @@ void request_list_inputs(struct jout *w, const struct load *load)
 	jout_begin_list(w);
 	for_load(load, row)
 	{
-		int64_t tokens = row->input_tokens != IPF_ABSENT ? row->input_tokens : row->asked_input;
+		int64_t tokens = row_get(row, ROW_INPUT_TOKENS) != IPF_ABSENT ? row_get(row, ROW_INPUT_TOKENS)
+		                                                              : row_get(row, ROW_ASKED_INPUT);
 		jout_int(w, tokens == IPF_ABSENT ? 0 : tokens);
 	}
 	jout_end_list(w);

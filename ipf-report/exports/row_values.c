@@ -12,7 +12,7 @@ static double or_nan(int64_t value)
 
 double row_metric(const struct row *row, enum metric m)
 {
-	return or_nan(row->metric[m]);
+	return or_nan(row_get(row, m));
 }
 
 double row_ttft(const struct row *row)
@@ -32,17 +32,19 @@ double row_stream(const struct row *row)
 
 double row_input(const struct row *row)
 {
-	return or_nan(row->input_tokens);
+	return or_nan(row_get(row, ROW_INPUT_TOKENS));
 }
 
 double row_output(const struct row *row)
 {
-	return or_nan(row->output_tokens);
+	return or_nan(row_get(row, ROW_OUTPUT_TOKENS));
 }
 
 double row_tpot(const struct row *row)
 {
-	return row->output_tokens > 1 ? (row_e2e(row) - row_ttft(row)) / (double)(row->output_tokens - 1) : NAN;
+	return row_get(row, ROW_OUTPUT_TOKENS) > 1
+	           ? (row_e2e(row) - row_ttft(row)) / (double)(row_get(row, ROW_OUTPUT_TOKENS) - 1)
+	           : NAN;
 }
 
 static bool is_part(const struct row *row, enum load_part which)

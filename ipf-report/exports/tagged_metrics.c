@@ -87,9 +87,9 @@ double load_content_seconds(const struct load *load)
 	int64_t begin = IPF_ABSENT, end = IPF_ABSENT;
 	for_load(load, row)
 	{
-		if (!row->ok || row->metric[METRIC_E2E] == IPF_ABSENT)
+		if (!row->ok || row_get(row, METRIC_E2E) == IPF_ABSENT)
 			continue;
-		int64_t start = load_start_ns(load, row), last = start + row->metric[METRIC_E2E];
+		int64_t start = load_start_ns(load, row), last = start + row_get(row, METRIC_E2E);
 		begin = begin == IPF_ABSENT || start < begin ? start : begin;
 		end = end == IPF_ABSENT || last > end ? last : end;
 	}

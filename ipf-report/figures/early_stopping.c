@@ -52,6 +52,5 @@ double early_stopping_estimate(struct samples *s, int64_t infinite, double p)
 	int64_t n = (int64_t)s->count + infinite, t = early_stopping_discard(n, p);
 	if (t == 0)
 		return NAN;
-	samples_sort(s);
-	return t <= infinite ? INFINITY : s->values[n - t];
+	return t <= infinite ? INFINITY : samples_at_rank(s, (size_t)(n - t));
 }

@@ -2,6 +2,7 @@
 
 #include "absent.h"
 #include "figures/in_flight.h"
+#include "figures/row_samples.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -68,36 +69,6 @@ const enum metric waited_metrics[WAITED] = {[WAITED_TTFT] = METRIC_TTFT,
                                             [WAITED_E2E] = METRIC_E2E};
 const double early_percentiles[EARLY_PERCENTILES] = {90, 95, 97, 99, 99.9};
 
-/* Collects the samples of a metric, and counts the failures that can be infinite. -1: out of memory. */
-static int gather(const struct row_selection *sel, enum metric m, enum latency_origin origin, struct samples *s,
-                  int64_t *infinite)
-{
-	s->count = 0;
-	s->sorted = false;
-	*infinite = 0;
-	bool succeeded = false;
-	for_rows(sel, row)
-	{
-		int64_t value = row->metric[m], lag = row->metric[METRIC_LAG];
-		if (origin == FROM_DUE && lag == IPF_ABSENT)
-			continue;
-		if (m < METRIC_LATENCIES && !row->ok) {
-			*infinite += row->error != VERDICT_HUNG_UP && !metrics[m].server;
-			continue;
-		}
-		succeeded |= row->ok;
-		if (value == IPF_ABSENT)
-			continue;
-		if (origin != FROM_START && metrics[m].from_due && lag != IPF_ABSENT)
-			value += lag;
-		samples_add(s, (double)value);
-	}
-	/* failures are not infinite in a figure that no success has */
-	if (s->count == 0 && (succeeded || (m != METRIC_TTFT && m != METRIC_E2E && m != METRIC_TTFB)))
-		*infinite = 0;
-	return s->failed ? -1 : 0;
-}
-
 /* What is shown of a latency beside its distribution. A metric that counts from due replaces what it had from start. */
 static void build_waited(struct figures *f, const struct figure_options *options, enum metric m, struct samples *s,
                          int64_t failures)
@@ -112,21 +83,21 @@ static void build_waited(struct figures *f, const struct figure_options *options
 	}
 }
 
-static int build_times(struct figures *f, const struct row_selection *sel, struct samples *s)
+static int build_times(struct figures *f, const struct figure_options *options, const struct picked_rows *rows,
+                       struct samples *s)
 {
-	const struct figure_options *options = sel->options;
 	int64_t failures;
 	for (int i = 0; i < WAITED; i++)
 		for (int k = 0; k < EARLY_PERCENTILES; k++)
 			f->early[i][k] = NAN;
 	for (enum metric m = 0; m < METRIC_COUNT; m++) {
-		if (gather(sel, m, FROM_START, s, &failures) < 0)
+		if (row_samples_metric(rows, m, FROM_START, s, &failures) < 0)
 			return -1;
 		metric_summary_of_samples(&f->start[m], s, options->errors_as_inf ? failures : 0, 1e-6, &options->percentiles);
 		build_waited(f, options, m, s, failures);
 		if (!metrics[m].from_due)
 			continue;
-		if (gather(sel, m, FROM_DUE, s, &failures) < 0)
+		if (row_samples_metric(rows, m, FROM_DUE, s, &failures) < 0)
 			return -1;
 		metric_summary_of_samples(&f->due[m], s, options->errors_as_inf ? failures : 0, 1e-6, &options->percentiles);
 		build_waited(f, options, m, s, failures);
@@ -137,7 +108,7 @@ static int build_times(struct figures *f, const struct row_selection *sel, struc
 /* Has a request of the selection gaps in this stage? */
 static bool has_gaps(const struct row_selection *sel, int32_t stage)
 {
-	for_rows(sel, row) if (row->stage == stage && row->ok && row->metric[METRIC_ITL_MEAN] != IPF_ABSENT) return true;
+	for_rows(sel, row) if (row->stage == stage && row->ok && row_get(row, METRIC_ITL_MEAN) != IPF_ABSENT) return true;
 	return false;
 }
 
@@ -162,24 +133,16 @@ static int build_gaps(struct figures *f, const struct row_selection *sel)
 	return failed ? -1 : 0;
 }
 
-static int build_tokens(struct figures *f, const struct row_selection *sel, struct samples *s)
+static int build_tokens(struct figures *f, const struct figure_options *options, const struct picked_rows *rows,
+                        struct samples *s)
 {
-	static const size_t of_row[] = {offsetof(struct row, input_tokens), offsetof(struct row, output_tokens),
-	                                offsetof(struct row, reasoning_tokens), offsetof(struct row, asked_input),
-	                                offsetof(struct row, asked_output)};
-	struct metric_summary *of_block[] = {&f->input, &f->output, &f->reasoning, &f->asked_input, &f->asked_output};
-	for (size_t i = 0; i < sizeof of_row / sizeof *of_row; i++) {
-		s->count = 0;
-		s->sorted = false;
-		for_rows(sel, row)
-		{
-			int64_t value = *(const int64_t *)((const char *)row + of_row[i]);
-			if (row->ok && value != IPF_ABSENT)
-				samples_add(s, (double)value);
-		}
-		if (s->failed)
+	static const enum row_column columns[] = {ROW_INPUT_TOKENS, ROW_OUTPUT_TOKENS, ROW_REASONING_TOKENS,
+	                                          ROW_ASKED_INPUT, ROW_ASKED_OUTPUT};
+	struct metric_summary *summaries[] = {&f->input, &f->output, &f->reasoning, &f->asked_input, &f->asked_output};
+	for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
+		if (row_samples_column(rows, columns[i], s) < 0)
 			return -1;
-		metric_summary_of_samples(of_block[i], s, 0, 1, &sel->options->percentiles);
+		metric_summary_of_samples(summaries[i], s, 0, 1, &options->percentiles);
 	}
 	return 0;
 }
@@ -191,19 +154,19 @@ static void count_requests(struct figures *f, const struct row_selection *sel)
 	for_rows(sel, row)
 	{
 		f->started += row->start_ns != IPF_ABSENT;
-		if (row->after_end != IPF_ABSENT && row->after_end > 0) {
-			f->after_end += row->after_end;
+		if (row_get(row, ROW_AFTER_END) != IPF_ABSENT && row_get(row, ROW_AFTER_END) > 0) {
+			f->after_end += row_get(row, ROW_AFTER_END);
 			f->went_on++;
 		}
 		if (row->ok) {
 			f->ok++;
 			f->not_streamed[row->not_streamed] += row->not_streamed != RESULT_STREAMED;
-			f->events += row->events == IPF_ABSENT ? 0 : row->events;
-			f->coalesced += row->coalesced == IPF_ABSENT ? 0 : row->coalesced;
-			f->stalls += row->stalls == IPF_ABSENT ? 0 : row->stalls;
-			f->stalled += row->stalls != IPF_ABSENT && row->stalls > 0;
-			f->deadlines += row->deadlines == IPF_ABSENT ? 0 : row->deadlines;
-			f->deadlines_met += row->deadlines_met == IPF_ABSENT ? 0 : row->deadlines_met;
+			f->events += row_get(row, ROW_EVENTS) == IPF_ABSENT ? 0 : row_get(row, ROW_EVENTS);
+			f->coalesced += row_get(row, ROW_COALESCED) == IPF_ABSENT ? 0 : row_get(row, ROW_COALESCED);
+			f->stalls += row_get(row, ROW_STALLS) == IPF_ABSENT ? 0 : row_get(row, ROW_STALLS);
+			f->stalled += row_get(row, ROW_STALLS) != IPF_ABSENT && row_get(row, ROW_STALLS) > 0;
+			f->deadlines += row_get(row, ROW_DEADLINES) == IPF_ABSENT ? 0 : row_get(row, ROW_DEADLINES);
+			f->deadlines_met += row_get(row, ROW_DEADLINES_MET) == IPF_ABSENT ? 0 : row_get(row, ROW_DEADLINES_MET);
 			if (row->source >= 0)
 				f->by_source[row->source]++;
 			if (row->finish >= 0)
@@ -322,11 +285,11 @@ static void build_rates(struct figures *f, const struct row_selection *sel)
 		f->good += row->goodness == SLO_GOOD;
 		f->left_out += row->goodness == SLO_LEFT_OUT;
 		f->unmeasured += row->goodness == SLO_UNMEASURED;
-		if (row->ok && row->input_tokens != IPF_ABSENT)
-			f->input_total += (double)row->input_tokens;
-		if (row->ok && row->output_tokens != IPF_ABSENT)
-			f->output_total += (double)row->output_tokens;
-		double tokens = row->output_tokens == IPF_ABSENT ? 0 : (double)row->output_tokens;
+		if (row->ok && row_get(row, ROW_INPUT_TOKENS) != IPF_ABSENT)
+			f->input_total += (double)row_get(row, ROW_INPUT_TOKENS);
+		if (row->ok && row_get(row, ROW_OUTPUT_TOKENS) != IPF_ABSENT)
+			f->output_total += (double)row_get(row, ROW_OUTPUT_TOKENS);
+		double tokens = row_get(row, ROW_OUTPUT_TOKENS) == IPF_ABSENT ? 0 : (double)row_get(row, ROW_OUTPUT_TOKENS);
 		f->good_output_total += row->goodness == SLO_GOOD ? tokens : 0;
 		if (!ended_in_window(sel, row))
 			continue;
@@ -336,10 +299,10 @@ static void build_rates(struct figures *f, const struct row_selection *sel)
 		if (!row->ok)
 			continue;
 		ok++;
-		has_input |= row->input_tokens != IPF_ABSENT;
-		has_output |= row->output_tokens != IPF_ABSENT;
+		has_input |= row_get(row, ROW_INPUT_TOKENS) != IPF_ABSENT;
+		has_output |= row_get(row, ROW_OUTPUT_TOKENS) != IPF_ABSENT;
 		uncounted |= row->source == SOURCE_NONE;
-		input += row->input_tokens == IPF_ABSENT ? 0 : (double)row->input_tokens;
+		input += row_get(row, ROW_INPUT_TOKENS) == IPF_ABSENT ? 0 : (double)row_get(row, ROW_INPUT_TOKENS);
 		output += tokens;
 	}
 	has_output &= !uncounted;
@@ -366,53 +329,57 @@ static void build_rates(struct figures *f, const struct row_selection *sel)
 
 static const struct {
 	const char *name;
-	size_t a, b;
+	enum row_column a, b;
 } residual_specs[RESIDUALS] = {
-	[OUTPUT_USAGE_TOKENIZER] = {"output_usage_minus_tokenizer", offsetof(struct row, output_usage),
-                                offsetof(struct row, output_tokenizer)},
-	[OUTPUT_USAGE_EVENTS] = {"output_usage_minus_events", offsetof(struct row, output_usage),
-                             offsetof(struct row, events)},
-	[OUTPUT_TOKENIZER_EVENTS] = {"output_tokenizer_minus_events", offsetof(struct row, output_tokenizer),
-                                 offsetof(struct row, events)},
-	[INPUT_USAGE_TOKENIZER] = {"input_usage_minus_tokenizer", offsetof(struct row, input_usage),
-                               offsetof(struct row, input_tokenizer)},
-	[INPUT_ASKED] = {"input_minus_asked", offsetof(struct row, input_tokens), offsetof(struct row, asked_input)},
-	[OUTPUT_ASKED] = {"output_minus_asked", offsetof(struct row, output_tokens), offsetof(struct row, asked_output)},
+	[OUTPUT_USAGE_TOKENIZER] = {"output_usage_minus_tokenizer", ROW_OUTPUT_USAGE, ROW_OUTPUT_TOKENIZER},
+	[OUTPUT_USAGE_EVENTS] = {"output_usage_minus_events", ROW_OUTPUT_USAGE, ROW_EVENTS},
+	[OUTPUT_TOKENIZER_EVENTS] = {"output_tokenizer_minus_events", ROW_OUTPUT_TOKENIZER, ROW_EVENTS},
+	[INPUT_USAGE_TOKENIZER] = {"input_usage_minus_tokenizer", ROW_INPUT_USAGE, ROW_INPUT_TOKENIZER},
+	[INPUT_ASKED] = {"input_minus_asked", ROW_INPUT_TOKENS, ROW_ASKED_INPUT},
+	[OUTPUT_ASKED] = {"output_minus_asked", ROW_OUTPUT_TOKENS, ROW_ASKED_OUTPUT},
 };
 
-static void build_residuals(struct figures *f, const struct row_selection *sel)
+/* The difference of two columns, over the successful requests that have both. */
+static struct token_difference difference_of(const struct picked_rows *rows, enum row_column a, enum row_column b,
+                                             const char *name)
 {
-	for (int i = 0; i < RESIDUALS; i++) {
-		struct token_difference *r = &f->residuals[i];
-		double sum = 0, of = 0;
-		*r = (struct token_difference){
-			.name = residual_specs[i].name, .mean = NAN, .min = NAN, .max = NAN, .share = NAN};
-		for_rows(sel, row)
-		{
-			int64_t a = *(const int64_t *)((const char *)row + residual_specs[i].a);
-			int64_t c = *(const int64_t *)((const char *)row + residual_specs[i].b);
-			if (!row->ok || a == IPF_ABSENT || c == IPF_ABSENT)
-				continue;
-			double difference = (double)(a - c);
-			r->min = r->n == 0 ? difference : fmin(r->min, difference);
-			r->max = r->n == 0 ? difference : fmax(r->max, difference);
-			r->n++;
-			sum += difference;
-			of += (double)c;
-		}
-		r->mean = ratio(sum, (double)r->n);
-		r->share = ratio(sum, of);
+	struct token_difference r = {.name = name, .mean = NAN, .min = NAN, .max = NAN, .share = NAN};
+	const int64_t *of_a = rows->columns->list[a], *of_b = rows->columns->list[b];
+	double sum = 0, of = 0;
+	for (size_t i = 0; of_a && of_b && i < rows->count; i++) {
+		int64_t at = rows->list[i].at;
+		if (!rows->list[i].ok || of_a[at] == IPF_ABSENT || of_b[at] == IPF_ABSENT)
+			continue;
+		double difference = (double)(of_a[at] - of_b[at]);
+		r.min = r.n == 0 ? difference : fmin(r.min, difference);
+		r.max = r.n == 0 ? difference : fmax(r.max, difference);
+		r.n++;
+		sum += difference;
+		of += (double)of_b[at];
 	}
-	double cached = 0, input = 0;
-	for_rows(sel, row) if (row->ok && row->cached_tokens != IPF_ABSENT && row->input_tokens != IPF_ABSENT)
-	{
-		cached += (double)row->cached_tokens;
-		input += (double)row->input_tokens;
-	}
-	f->cached_share = ratio(cached, input);
+	r.mean = ratio(sum, (double)r.n);
+	r.share = ratio(sum, of);
+	return r;
 }
 
-static int build_objectives(struct figures *f, const struct row_selection *sel, struct samples *s)
+static void build_residuals(struct figures *f, const struct picked_rows *rows)
+{
+	const int64_t *cached = rows->columns->list[ROW_CACHED_TOKENS], *input = rows->columns->list[ROW_INPUT_TOKENS];
+	double sum = 0, of = 0;
+	for (int i = 0; i < RESIDUALS; i++)
+		f->residuals[i] = difference_of(rows, residual_specs[i].a, residual_specs[i].b, residual_specs[i].name);
+	for (size_t i = 0; cached && input && i < rows->count; i++) {
+		int64_t at = rows->list[i].at;
+		if (!rows->list[i].ok || cached[at] == IPF_ABSENT || input[at] == IPF_ABSENT)
+			continue;
+		sum += (double)cached[at];
+		of += (double)input[at];
+	}
+	f->cached_share = ratio(sum, of);
+}
+
+static int build_objectives(struct figures *f, const struct row_selection *sel, const struct picked_rows *picked,
+                            struct samples *s)
 {
 	const struct slo *slo = sel->run->slo;
 	for (int i = 0; i < slo->count; i++) {
@@ -430,7 +397,7 @@ static int build_objectives(struct figures *f, const struct row_selection *sel, 
 			a->share = too_many(a->unmeasured, rows) ? NAN : ratio((double)met, (double)rows);
 			continue;
 		}
-		if (gather(sel, objective->metric, AS_WAITED, s, &infinite) < 0)
+		if (row_samples_metric(picked, objective->metric, AS_WAITED, s, &infinite) < 0)
 			return -1;
 		double value = percentile_with_infinite(s, sel->options->errors_as_inf ? infinite : 0, objective->percentile);
 		a->value_ms = value / 1e6;
@@ -441,20 +408,29 @@ static int build_objectives(struct figures *f, const struct row_selection *sel, 
 
 /* ---- stages, total, groups ---- */
 
+static struct picked_rows pick(const struct row_selection *sel)
+{
+	struct picked_rows picked = {.columns = &sel->whole->columns};
+	for_rows(sel, row) picked_rows_add(&picked, row);
+	return picked;
+}
+
 /* Builds all figures except what the caller sets: name, window, schedule, requests in flight. */
 static int build_figures(struct figures *f, const struct row_selection *sel, struct ipf_error *err)
 {
 	struct samples s = {0};
+	struct picked_rows picked = pick(sel);
 	f->by_finish = calloc((size_t)sel->run->finishes.count + 1, sizeof *f->by_finish);
-	int bad = !f->by_finish;
+	int bad = !f->by_finish || picked.failed;
 	if (!bad) {
 		count_requests(f, sel);
 		build_rates(f, sel);
-		build_residuals(f, sel);
-		bad = build_times(f, sel, &s) < 0 || build_gaps(f, sel) < 0 || build_tokens(f, sel, &s) < 0 ||
-		      build_objectives(f, sel, &s) < 0;
+		build_residuals(f, &picked);
+		bad = build_times(f, sel->options, &picked, &s) < 0 || build_gaps(f, sel) < 0 ||
+		      build_tokens(f, sel->options, &picked, &s) < 0 || build_objectives(f, sel, &picked, &s) < 0;
 	}
 	samples_release(&s);
+	picked_rows_release(&picked);
 	return bad ? ipf_error_memory(err) : 0;
 }
 
@@ -527,6 +503,43 @@ static void set_total(struct figures *f, const struct figures *stages, size_t co
 	}
 }
 
+/* The only measured stage that has a window; NULL: there are several or none. */
+static const struct figures *only_stage(const struct figures *stages, size_t count)
+{
+	const struct figures *only = NULL;
+	for (size_t i = 0; i < count; i++) {
+		if (!stages[i].measured)
+			continue;
+		if (only || stages[i].window_ns == 0)
+			return NULL;
+		only = &stages[i];
+	}
+	return only;
+}
+
+/* The total of one stage is that stage. */
+static int build_total(struct figures *total, const struct figures *stages, const struct row_selection *all,
+                       struct ipf_error *err)
+{
+	size_t count = all->run->schedule.count;
+	const struct figures *only = only_stage(stages, count);
+	struct row_selection sel = select_rows(all, -1);
+	set_total(total, stages, count, all->member >= 0 && all->by == BY_TIME);
+	if (!only)
+		return build_figures(total, &sel, err);
+	size_t finishes = (size_t)all->run->finishes.count + 1;
+	struct figures same = *only;
+	same.by_finish = malloc(finishes * sizeof *same.by_finish);
+	if (!same.by_finish)
+		return ipf_error_memory(err);
+	memcpy(same.by_finish, only->by_finish, finishes * sizeof *same.by_finish);
+	same.name = total->name;
+	same.kind = total->kind;
+	same.total = true;
+	*total = same;
+	return 0;
+}
+
 /* Builds stages and total for all requests, or for a member of a grouping. */
 static int build_level(struct figures *stages, struct figures *total, const struct row_selection *all,
                        struct ipf_error *err)
@@ -542,11 +555,8 @@ static int build_level(struct figures *stages, struct figures *total, const stru
 		set_stage(&stages[i], &sel, &flights[i]);
 		bad = build_figures(&stages[i], &sel, err);
 	}
-	if (bad == 0) {
-		struct row_selection sel = select_rows(all, -1);
-		set_total(total, stages, count, all->member >= 0 && all->by == BY_TIME);
-		bad = build_figures(total, &sel, err);
-	}
+	if (bad == 0)
+		bad = build_total(total, stages, all, err);
 	free(flights);
 	return bad;
 }
@@ -672,9 +682,11 @@ static void figures_release(struct figures *f, const struct run_figures *figures
 
 int figures_samples(const struct samples_query *query, struct samples *s, int64_t *infinite)
 {
-	const struct row_selection all = {.run = query->run, .options = query->options, .member = -1};
+	const struct row_selection all = {.run = query->run, .whole = query->run, .options = query->options, .member = -1};
 	const struct row_selection sel = select_rows(&all, query->stage);
-	int status = gather(&sel, query->metric, query->origin, s, infinite);
+	struct picked_rows picked = pick(&sel);
+	int status = picked.failed ? -1 : row_samples_metric(&picked, query->metric, query->origin, s, infinite);
+	picked_rows_release(&picked);
 	if (!query->options->errors_as_inf)
 		*infinite = 0;
 	return status;

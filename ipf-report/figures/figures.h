@@ -12,6 +12,7 @@
 
 #include "figures/early_stopping.h"
 #include "figures/metric_summary.h"
+#include "figures/row_samples.h"
 #include "results/run_data.h"
 
 enum window_kind {
@@ -122,8 +123,6 @@ int run_figures_build(struct run_figures *figures, const struct run_data *run, c
 void run_figures_release(struct run_figures *figures);
 
 /* ---- what the distributions consist of ---- */
-
-enum latency_origin { FROM_START, FROM_DUE, AS_WAITED }; /* AS_WAITED: from due if there is one, else from start */
 
 struct samples_query {
 	const struct run_data *run;

@@ -1,12 +1,14 @@
 #include "absent.h"
 #include "figures/in_flight.h"
+#include "stats/sort_numbers.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-struct change {
-	int64_t at_ns;
-	int64_t by; /* +1, -1 */
+/* When requests started and ended, both in order. */
+struct flights {
+	int64_t *starts, *ends;
+	size_t count;
 };
 
 /* Which rows count: those of a member of a grouping, and of a part; -1: all. */
@@ -16,15 +18,6 @@ struct row_filter {
 	int part;
 };
 
-/* By time; at the same time ends come before starts, so that such requests do not overlap. */
-static int by_time(const void *a, const void *b)
-{
-	const struct change *x = a, *y = b;
-	if (x->at_ns != y->at_ns)
-		return x->at_ns < y->at_ns ? -1 : 1;
-	return (x->by > y->by) - (x->by < y->by);
-}
-
 static bool counts(const struct row *row, struct row_filter filter)
 {
 	return (filter.member < 0 || row->group[filter.by] == filter.member) &&
@@ -32,32 +25,38 @@ static bool counts(const struct row *row, struct row_filter filter)
 	       row->end_ns > row->start_ns;
 }
 
-static size_t collect(const struct run_data *run, struct row_filter filter, struct change *changes)
+static void collect(const struct run_data *run, struct row_filter filter, struct flights *f)
 {
-	size_t count = 0;
+	f->count = 0;
 	for (int64_t i = 0; i < run->row_count; i++) {
 		const struct row *row = &run->rows[i];
 		if (!counts(row, filter))
 			continue;
-		changes[count++] = (struct change){row->start_ns, 1};
-		changes[count++] = (struct change){row->end_ns, -1};
+		f->starts[f->count] = row->start_ns;
+		f->ends[f->count++] = row->end_ns;
 	}
-	qsort(changes, count, sizeof *changes, by_time);
-	return count;
+	sort_integers(f->starts, f->count);
+	sort_integers(f->ends, f->count);
 }
 
-static void sweep(const struct change *changes, size_t count, int64_t begin, int64_t end, struct in_flight *load)
+/* At the same time ends come before starts, so that such requests do not overlap. */
+static void sweep(const struct flights *f, int64_t begin, int64_t end, struct in_flight *load)
 {
 	int64_t level = 0, since = begin;
-	for (size_t i = 0; i < count && changes[i].at_ns < end; i++) {
-		int64_t at = changes[i].at_ns;
+	for (size_t started = 0, ended = 0; ended < f->count;) { /* the last change is an end */
+		bool ends = started == f->count || f->ends[ended] <= f->starts[started];
+		int64_t at = ends ? f->ends[ended] : f->starts[started];
+		if (at >= end)
+			break;
 		if (at > since) {
 			load->integral += (double)level * (double)(at - since);
 			/* a level counts if it lasts, not if it only exists between two changes at one instant */
 			load->most = fmax(load->most, (double)level);
 			since = at;
 		}
-		level += changes[i].by;
+		level += ends ? -1 : 1;
+		started += !ends;
+		ended += ends;
 	}
 	if (end > since) {
 		load->integral += (double)level * (double)(end - since);
@@ -81,23 +80,24 @@ static double busy(const struct run_data *run, struct row_filter filter, int64_t
 int in_flight_measure(const struct run_data *run, enum grouping by, int32_t member, bool drain,
                       struct in_flight *flights, struct ipf_error *err)
 {
-	struct change *changes = malloc((size_t)(2 * run->row_count + 1) * sizeof *changes);
-	if (!changes)
+	int64_t *times = malloc((size_t)(2 * run->row_count + 1) * sizeof *times);
+	if (!times)
 		return ipf_error_memory(err);
+	struct flights all = {.starts = times, .ends = times + run->row_count};
 	for (size_t s = 0; s < run->schedule.count; s++)
 		flights[s] = (struct in_flight){0};
 	for (int i = 0; i < (run->shards ? 1 : run->part_count); i++) {
 		struct row_filter filter = {.by = by, .member = member, .part = run->shards ? -1 : i};
-		size_t count = collect(run, filter, changes);
+		collect(run, filter, &all);
 		for (size_t s = 0; s < run->schedule.count; s++) {
 			struct stage_window w = run->shards ? run_data_window(run, (int32_t)s) : run->parts[i].windows[s];
 			if (w.begin_ns == IPF_ABSENT)
 				continue;
 			int64_t end = drain ? w.drain_ns : w.end_ns;
-			sweep(changes, count, w.begin_ns, end, &flights[s]);
+			sweep(&all, w.begin_ns, end, &flights[s]);
 			flights[s].busy += busy(run, filter, w.begin_ns, end);
 		}
 	}
-	free(changes);
+	free(times);
 	return 0;
 }

@@ -58,13 +58,13 @@ double percentile_with_infinite(struct samples *s, int64_t infinite, double p)
 	if (infinite == 0)
 		return samples_percentile(s, p);
 	/* the rank among all samples, as in samples_percentile */
-	samples_sort(s);
 	double rank = p / 100 * (double)((int64_t)s->count + infinite - 1);
 	size_t below = (size_t)rank;
 	double part = rank - (double)below;
 	if (below >= s->count || (below + 1 >= s->count && part > 0))
 		return INFINITY;
-	return part > 0 ? s->values[below] + part * (s->values[below + 1] - s->values[below]) : s->values[below];
+	double low = samples_at_rank(s, below);
+	return part > 0 ? low + part * (samples_at_rank(s, below + 1) - low) : low;
 }
 
 static void metric_summary_clear(struct metric_summary *d)
@@ -98,6 +98,7 @@ void metric_summary_of_samples(struct metric_summary *d, struct samples *s, int6
 		d->low = interval.low * scale;
 		d->high = interval.high * scale;
 	}
+	samples_partition(s);
 	for (int i = 0; i < list->count; i++)
 		d->at[i] = percentile_with_infinite(s, infinite, list->p[i]) * scale;
 	d->median = percentile_with_infinite(s, infinite, 50) * scale;

@@ -139,25 +139,26 @@ static void add_latency(struct samples *s, int64_t value)
 
 static void add_success(struct client_sums *sums, const struct row *row)
 {
-	add_latency(&sums->latency[COMPARED_TTFT], row->metric[METRIC_TTFT]);
-	add_latency(&sums->latency[COMPARED_TPOT], row->metric[METRIC_TPOT]);
-	add_latency(&sums->latency[COMPARED_E2E], row->metric[METRIC_E2E]);
-	if (row->metric[METRIC_TTFT] != IPF_ABSENT && row->metric[METRIC_E2E] != IPF_ABSENT && row->events > 1) {
-		sums->gaps += (double)(row->events - 1);
-		sums->gaps_ns += (double)(row->metric[METRIC_E2E] - row->metric[METRIC_TTFT]);
-		sums->several_tokens |= known(row->output_tokens) > 1.02 * (double)row->events + 1;
+	add_latency(&sums->latency[COMPARED_TTFT], row_get(row, METRIC_TTFT));
+	add_latency(&sums->latency[COMPARED_TPOT], row_get(row, METRIC_TPOT));
+	add_latency(&sums->latency[COMPARED_E2E], row_get(row, METRIC_E2E));
+	if (row_get(row, METRIC_TTFT) != IPF_ABSENT && row_get(row, METRIC_E2E) != IPF_ABSENT &&
+	    row_get(row, ROW_EVENTS) > 1) {
+		sums->gaps += (double)(row_get(row, ROW_EVENTS) - 1);
+		sums->gaps_ns += (double)(row_get(row, METRIC_E2E) - row_get(row, METRIC_TTFT));
+		sums->several_tokens |= known(row_get(row, ROW_OUTPUT_TOKENS)) > 1.02 * (double)row_get(row, ROW_EVENTS) + 1;
 	}
-	if (row->metric[METRIC_TTFB] != IPF_ABSENT) {
-		sums->ttfb_ns += (double)row->metric[METRIC_TTFB];
+	if (row_get(row, METRIC_TTFB) != IPF_ABSENT) {
+		sums->ttfb_ns += (double)row_get(row, METRIC_TTFB);
 		sums->with_ttfb++;
 	}
-	if (row->cached_tokens != IPF_ABSENT && row->input_tokens != IPF_ABSENT) {
-		sums->cached += (double)row->cached_tokens;
-		sums->cached_input += (double)row->input_tokens;
+	if (row_get(row, ROW_CACHED_TOKENS) != IPF_ABSENT && row_get(row, ROW_INPUT_TOKENS) != IPF_ABSENT) {
+		sums->cached += (double)row_get(row, ROW_CACHED_TOKENS);
+		sums->cached_input += (double)row_get(row, ROW_INPUT_TOKENS);
 	}
-	if (row->input_usage != IPF_ABSENT && row->asked_input != IPF_ABSENT)
-		samples_add(&sums->more_input, (double)(row->input_usage - row->asked_input));
-	sums->tokens_known += row->output_tokens != IPF_ABSENT;
+	if (row_get(row, ROW_INPUT_USAGE) != IPF_ABSENT && row_get(row, ROW_ASKED_INPUT) != IPF_ABSENT)
+		samples_add(&sums->more_input, (double)(row_get(row, ROW_INPUT_USAGE) - row_get(row, ROW_ASKED_INPUT)));
+	sums->tokens_known += row_get(row, ROW_OUTPUT_TOKENS) != IPF_ABSENT;
 	sums->by_usage += row->source == 0;
 }
 
@@ -166,18 +167,19 @@ static void add_row(struct client_facts *c, struct client_sums *sums, const stru
 {
 	if (!inside) {
 		c->edges++;
-		c->edge_input += known(row->input_tokens);
-		c->edge_output += known(row->output_tokens);
+		c->edge_input += known(row_get(row, ROW_INPUT_TOKENS));
+		c->edge_output += known(row_get(row, ROW_OUTPUT_TOKENS));
 	}
 	if (!ended)
 		return;
 	c->ended++;
 	c->ok += row->ok;
-	c->input_tokens += known(row->input_tokens);
-	c->output_tokens += known(row->output_tokens);
-	if (!row->ok && row->asked_output != IPF_ABSENT && known(row->output_tokens) < (double)row->asked_output)
-		c->unknown_output += (double)row->asked_output - known(row->output_tokens);
-	sums->wait_ns += known(row->metric[METRIC_SLOT_WAIT]) + known(row->pool_wait_ns);
+	c->input_tokens += known(row_get(row, ROW_INPUT_TOKENS));
+	c->output_tokens += known(row_get(row, ROW_OUTPUT_TOKENS));
+	if (!row->ok && row_get(row, ROW_ASKED_OUTPUT) != IPF_ABSENT &&
+	    known(row_get(row, ROW_OUTPUT_TOKENS)) < (double)row_get(row, ROW_ASKED_OUTPUT))
+		c->unknown_output += (double)row_get(row, ROW_ASKED_OUTPUT) - known(row_get(row, ROW_OUTPUT_TOKENS));
+	sums->wait_ns += known(row_get(row, METRIC_SLOT_WAIT)) + known(row_get(row, ROW_POOL_WAIT_NS));
 	sums->started++;
 	if (row->ok)
 		add_success(sums, row);
@@ -257,8 +259,8 @@ static int read_client(struct client_facts *c, const struct run_data *run, const
 		if (row->start_ns == IPF_ABSENT || (target >= 0 && row->group[BY_TARGET] != target))
 			continue;
 		int64_t begin = row->start_ns + shift, end = row->end_ns == IPF_ABSENT ? INT64_MAX : row->end_ns + shift;
-		if (row->connect_ns != IPF_ABSENT)
-			sums.connect_min = fmin(sums.connect_min, (double)row->connect_ns);
+		if (row_get(row, ROW_CONNECT_NS) != IPF_ABSENT)
+			sums.connect_min = fmin(sums.connect_min, (double)row_get(row, ROW_CONNECT_NS));
 		if (end < range->begin_ns || begin > range->end_ns) {
 			whole = false;
 			continue;

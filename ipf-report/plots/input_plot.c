@@ -34,10 +34,10 @@ static struct input_point *gather(const struct run_data *run, int64_t *count)
 	*count = 0;
 	for (int64_t i = 0; points && i < run->row_count; i++) {
 		const struct row *row = &run->rows[i];
-		if (row->ok && run->schedule.stages[row->stage].measured && row->input_tokens != IPF_ABSENT &&
-		    row->metric[METRIC_TTFT] != IPF_ABSENT)
-			points[(*count)++] = (struct input_point){(double)row->input_tokens,
-			                                          (double)row->metric[METRIC_TTFT] / 1e6};
+		if (row->ok && run->schedule.stages[row->stage].measured && row_get(row, ROW_INPUT_TOKENS) != IPF_ABSENT &&
+		    row_get(row, METRIC_TTFT) != IPF_ABSENT)
+			points[(*count)++] = (struct input_point){(double)row_get(row, ROW_INPUT_TOKENS),
+			                                          (double)row_get(row, METRIC_TTFT) / 1e6};
 	}
 	return points;
 }

@@ -39,7 +39,7 @@ static struct lane *gather(const struct run_data *run, int64_t *count)
 		const struct row *row = &run->rows[i];
 		if (row->start_ns == IPF_ABSENT || row->end_ns == IPF_ABSENT)
 			continue;
-		int64_t shift = run->parts[row->part].shift_ns, ttft = row->metric[METRIC_TTFT];
+		int64_t shift = run->parts[row->part].shift_ns, ttft = row_get(row, METRIC_TTFT);
 		lanes[(*count)++] = (struct lane){
 			.due_s = (double)((row->due_ns == IPF_ABSENT ? row->start_ns : row->due_ns) + shift) / 1e9,
 			.start_s = (double)(row->start_ns + shift) / 1e9,

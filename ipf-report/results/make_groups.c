@@ -135,8 +135,8 @@ static int make_bins(struct run_data *run, int64_t bins, struct ipf_error *err)
 	if (!values)
 		return ipf_error_memory(err);
 	for (int64_t i = 0; i < run->row_count; i++)
-		if (run->rows[i].input_tokens != IPF_ABSENT)
-			values[count++] = run->rows[i].input_tokens;
+		if (row_get(&run->rows[i], ROW_INPUT_TOKENS) != IPF_ABSENT)
+			values[count++] = row_get(&run->rows[i], ROW_INPUT_TOKENS);
 	qsort(values, (size_t)count, sizeof *values, by_value);
 	for (int64_t k = 1; k < bins && count > 0; k++) {
 		int64_t edge = values[count * k / bins];
@@ -147,8 +147,9 @@ static int make_bins(struct run_data *run, int64_t bins, struct ipf_error *err)
 	free(values);
 	for (int64_t i = 0; i < run->row_count; i++) {
 		struct row *row = &run->rows[i];
-		row->group[BY_INPUT_TOKENS] = row->input_tokens == IPF_ABSENT ? -1
-		                                                              : bin_of(row->input_tokens, edges, edge_count);
+		row->group[BY_INPUT_TOKENS] = row_get(row, ROW_INPUT_TOKENS) == IPF_ABSENT
+		                                  ? -1
+		                                  : bin_of(row_get(row, ROW_INPUT_TOKENS), edges, edge_count);
 	}
 	return bad < 0 ? ipf_error_memory(err) : 0;
 }

@@ -1,14 +1,22 @@
 #include "absent.h"
 #include "results/merge_parts.h"
+#include "stats/sort_numbers.h"
 #include "safe_text.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* What rows are sorted by. Only these are moved until the order is known. */
+struct row_key {
+	int32_t stage, part;
+	int64_t start_ns, n;
+	int64_t from; /* the index of the row */
+};
+
 static int by_stage_and_start(const void *a, const void *b)
 {
-	const struct row *x = a, *y = b;
+	const struct row_key *x = a, *y = b;
 	if (x->stage != y->stage)
 		return x->stage < y->stage ? -1 : 1;
 	if (x->start_ns != y->start_ns)
@@ -18,10 +26,40 @@ static int by_stage_and_start(const void *a, const void *b)
 	return (x->n > y->n) - (x->n < y->n);
 }
 
-static int by_value(const void *a, const void *b)
+/* Puts rows[keys[i].from] at i, for all i: along each cycle of the permutation, with one row set aside. */
+static void move_rows(struct row *rows, struct row_key *keys, int64_t count)
 {
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-	return (x > y) - (x < y);
+	for (int64_t i = 0; i < count; i++) {
+		if (keys[i].from == i)
+			continue;
+		struct row aside = rows[i];
+		int64_t to = i;
+		for (int64_t from; (from = keys[to].from) != i; to = from) {
+			rows[to] = rows[from];
+			keys[to].from = to;
+		}
+		rows[to] = aside;
+		keys[to].from = to;
+	}
+}
+
+static int sort_rows(struct run_data *run, struct ipf_error *err)
+{
+	struct row_key *keys = malloc((size_t)(run->row_count + 1) * sizeof *keys);
+	bool sorted = true;
+	if (!keys)
+		return ipf_error_memory(err);
+	for (int64_t i = 0; i < run->row_count; i++) {
+		const struct row *row = &run->rows[i];
+		keys[i] = (struct row_key){row->stage, row->part, row->start_ns, row->n, i};
+		sorted &= i == 0 || by_stage_and_start(&keys[i - 1], &keys[i]) <= 0;
+	}
+	if (!sorted) {
+		qsort(keys, (size_t)run->row_count, sizeof *keys, by_stage_and_start);
+		move_rows(run->rows, keys, run->row_count);
+	}
+	free(keys);
+	return 0;
 }
 
 /* Is no arrival in two parts? -1: out of memory. */
@@ -32,7 +70,7 @@ static int disjoint(const struct run_data *run, struct ipf_error *err)
 		return ipf_error_memory(err);
 	for (int64_t i = 0; i < run->row_count; i++)
 		all[i] = run->rows[i].n;
-	qsort(all, (size_t)run->row_count, sizeof *all, by_value);
+	sort_integers(all, (size_t)run->row_count);
 	int answer = 1;
 	for (int64_t i = 1; i < run->row_count && answer; i++)
 		answer = all[i] != all[i - 1];
@@ -227,9 +265,7 @@ static void set_windows(const struct run_data *run, int part_index)
 int merge_parts(struct run_data *run, struct ipf_error *err)
 {
 	failure_tally_sort(&run->failures);
-	if (run->row_count > 1)
-		qsort(run->rows, (size_t)run->row_count, sizeof *run->rows, by_stage_and_start);
-	if (find_shards(run, err) < 0 || name_stages(run, err) < 0)
+	if (sort_rows(run, err) < 0 || find_shards(run, err) < 0 || name_stages(run, err) < 0)
 		return -1;
 	judge_clocks(run);
 	for (int i = 0; i < run->part_count; i++) {

@@ -61,6 +61,7 @@ void run_data_release(struct run_data *run)
 	free(run->pooled);
 	free(run->stage_models);
 	free(run->rows);
+	row_columns_release(&run->columns);
 	for (enum grouping by = 0; by < GROUPINGS; by++)
 		string_table_release(&run->groups[by]);
 	string_table_release(&run->finishes);
@@ -177,9 +178,6 @@ static void later(int64_t *latest, int64_t moment)
 		*latest = moment;
 }
 
-/* Sums and differences of values within these bounds (30 years, 1e12 tokens) do not overflow. */
-#define TIME_MOST  INT64_C(1000000000000000000)
-#define COUNT_MOST INT64_C(1000000000000)
 #define STAGE_MOST 100000
 
 static int check_bounds(const struct result *result, struct ipf_error *err)
@@ -187,40 +185,10 @@ static int check_bounds(const struct result *result, struct ipf_error *err)
 	const struct {
 		const char *name;
 		int64_t value;
-	} times[] = {{"due_ns", result->due_ns},
-	             {"ready_ns", result->ready_ns},
-	             {"start_ns", result->start_ns},
-	             {"end_ns", result->end_ns},
-	             {"pool_wait_ns", result->pool_wait_ns},
-	             {"connect_ns", result->connect_ns}},
-	  counts[] = {{"stalls", result->stalls},
-	              {"events", result->events},
-	              {"coalesced", result->coalesced},
-	              {"after_end", result->after_end},
-	              {"deadlines", result->deadlines},
-	              {"deadlines_met", result->deadlines_met},
-	              {"input_tokens", result->input_tokens},
-	              {"output_tokens", result->output_tokens},
-	              {"output_tokens_usage", result->output_tokens_usage},
-	              {"output_tokens_tokenizer", result->output_tokens_tokenizer},
-	              {"input_tokens_usage", result->input_tokens_usage},
-	              {"input_tokens_tokenizer", result->input_tokens_tokenizer},
-	              {"reasoning_tokens", result->reasoning_tokens},
-	              {"cached_tokens", result->cached_tokens},
-	              {"asked_input_tokens", result->asked_input_tokens},
-	              {"asked_output_tokens", result->asked_output_tokens}};
+	} times[] = {{"due_ns", result->due_ns}, {"start_ns", result->start_ns}, {"end_ns", result->end_ns}};
 	for (size_t i = 0; i < sizeof times / sizeof *times; i++)
-		if (times[i].value != IPF_ABSENT && (times[i].value > TIME_MOST || times[i].value < -TIME_MOST))
+		if (times[i].value != IPF_ABSENT && (times[i].value > ROW_TIME_MOST || times[i].value < -ROW_TIME_MOST))
 			return ipf_error_set(err, IPF_INPUT, "%s: %lld is out of range", times[i].name, (long long)times[i].value);
-	for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-		if (counts[i].value > COUNT_MOST)
-			return ipf_error_set(err, IPF_INPUT, "%s: %lld is out of range", counts[i].name,
-			                     (long long)counts[i].value);
-	for (enum metric m = 0; m < METRIC_COUNT; m++) {
-		int64_t value = metric_of_result(result, m);
-		if (value != IPF_ABSENT && (value > TIME_MOST || value < -TIME_MOST))
-			return ipf_error_set(err, IPF_INPUT, "%s_ns: %lld is out of range", metrics[m].name, (long long)value);
-	}
 	if (result->stage > STAGE_MOST)
 		return ipf_error_set(err, IPF_INPUT, "stage: expected at most %d, got %lld", STAGE_MOST,
 		                     (long long)result->stage);
@@ -231,8 +199,8 @@ static int check_schedule(const struct schedule *schedule, const char *file, str
 {
 	for (size_t i = 0; i < schedule->count; i++) {
 		const struct schedule_stage *stage = &schedule->stages[i];
-		if (stage->begin_ns > TIME_MOST || stage->end_ns > TIME_MOST || stage->arrivals > COUNT_MOST ||
-		    stage->all_arrivals > COUNT_MOST)
+		if (stage->begin_ns > ROW_TIME_MOST || stage->end_ns > ROW_TIME_MOST || stage->arrivals > ROW_COUNT_MOST ||
+		    stage->all_arrivals > ROW_COUNT_MOST)
 			return ipf_error_at(err, IPF_INPUT, file, 1, "stages[%zu]: times or arrivals are out of range", i);
 	}
 	return 0;
@@ -309,11 +277,13 @@ static int add_row(struct run_data *run, const struct result *result, struct sli
 	int goodness = slo_judge(run->slo, result, &run->doc, &marks, err);
 	if (goodness < 0)
 		return -1;
-	if (make_room(run, err) < 0)
+	if (make_room(run, err) < 0 || row_columns_add(&run->columns, run->row_count, result, err) < 0)
 		return -1;
 	struct row *row = &run->rows[run->row_count];
 	*row = (struct row){
 		.n = result->n,
+		.columns = &run->columns,
+		.at = run->row_count,
 		.line = run->lines ? row_lines_add(run->lines, line) : 0,
 		.part = run->part_count - 1,
 		.stage = (int32_t)result->stage,
@@ -328,32 +298,11 @@ static int add_row(struct run_data *run, const struct result *result, struct sli
 		.not_streamed = (uint8_t)result_not_streamed(result),
 		.marks = marks,
 		.due_ns = result->due_ns,
-		.ready_ns = result->ready_ns,
 		.start_ns = result->start_ns,
 		.end_ns = result->end_ns,
-		.pool_wait_ns = result->pool_wait_ns,
-		.connect_ns = result->connect_ns,
-		.stalls = result->stalls,
-		.events = result->events,
-		.coalesced = result->coalesced,
-		.after_end = result->after_end,
-		.deadlines = result->deadlines,
-		.deadlines_met = result->deadlines_met,
-		.input_tokens = result->input_tokens,
-		.output_tokens = result->output_tokens,
-		.output_usage = result->output_tokens_usage,
-		.output_tokenizer = result->output_tokens_tokenizer,
-		.input_usage = result->input_tokens_usage,
-		.input_tokenizer = result->input_tokens_tokenizer,
-		.reasoning_tokens = result->reasoning_tokens,
-		.cached_tokens = result->cached_tokens,
-		.asked_input = result->asked_input_tokens,
-		.asked_output = result->asked_output_tokens,
 	};
 	if (!has_names(row) || (row->ok && note_model(run, row->stage, row->group[BY_MODEL]) < 0))
 		return ipf_error_memory(err);
-	for (enum metric m = 0; m < METRIC_COUNT; m++)
-		row->metric[m] = metric_of_result(result, m);
 	later(&part->last_ns, row->start_ns);
 	later(&part->last_ns, row->end_ns);
 	run->row_count++;
@@ -437,7 +386,7 @@ static int add_sample(struct run_data *run, struct slice line, struct ipf_error 
 		return server_samples_add(&run->servers, number, part->shift_ns, &run->doc, err);
 	if (jdoc_text_is(&run->doc, kind, "gpu"))
 		return gpu_samples_add(&run->accelerators, number, part->shift_ns, &run->doc, err);
-	if (jdoc_to_int(&run->doc, jdoc_get(&run->doc, JDOC_ROOT, "t_ns"), &t_ns) && t_ns <= TIME_MOST)
+	if (jdoc_to_int(&run->doc, jdoc_get(&run->doc, JDOC_ROOT, "t_ns"), &t_ns) && t_ns <= ROW_TIME_MOST)
 		later(&part->last_ns, t_ns);
 	if (!jdoc_text_is(&run->doc, kind, "client"))
 		return 0;
@@ -602,7 +551,7 @@ static int begin_part(struct run_data *run, struct stream_reader *stream, struct
 	                          .stopped_ns = IPF_ABSENT,
 	                          .stopped_stage = IPF_ABSENT};
 	json_t *t0 = json_object_get(provenance_find(part->header, "records"), "t0_unix_ns");
-	if (json_is_integer(t0) && json_integer_value(t0) >= 0 && json_integer_value(t0) < 4 * TIME_MOST)
+	if (json_is_integer(t0) && json_integer_value(t0) >= 0 && json_integer_value(t0) < 4 * ROW_TIME_MOST)
 		part->t0_ns = json_integer_value(t0);
 	if (part->t0_ns != IPF_ABSENT && parts[0].t0_ns != IPF_ABSENT)
 		part->shift_ns = part->t0_ns - parts[0].t0_ns;
@@ -706,9 +655,9 @@ static void read_stability(struct run_data *run, struct run_part *part)
 	if (reason)
 		verdict_note(run->verdict, VERDICT_SAMPLES, VERDICT_DOUBTFUL, "not stable at its end (--until-stable): %.200s",
 		             shown(reason).text);
-	if (!integer_of(stable, "to_ns", TIME_MOST, &end_ns) || !integer_of(stable, "stage", STAGE_MOST, &stage) ||
+	if (!integer_of(stable, "to_ns", ROW_TIME_MOST, &end_ns) || !integer_of(stable, "stage", STAGE_MOST, &stage) ||
 	    !integer_of(stable, "windows", STAGE_MOST, &windows) ||
-	    !integer_of(stable, "window_ns", TIME_MOST, &window_ns) || stage < 0)
+	    !integer_of(stable, "window_ns", ROW_TIME_MOST, &window_ns) || stage < 0)
 		return;
 	part->stopped_ns = end_ns;
 	part->stopped_stage = stage;

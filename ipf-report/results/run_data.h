@@ -10,7 +10,9 @@
 #ifndef REPORT_RUN_DATA_H
 #define REPORT_RUN_DATA_H
 
+#include "absent.h"
 #include "cli/progress.h"
+#include "results/row_columns.h"
 #include "results/row_lines.h"
 #include "results/slo.h"
 #include "series/clock_offsets.h"
@@ -42,7 +44,9 @@ extern const char *const groupings[GROUPINGS]; /* "model", "target", "session", 
 /* A request. Integers that are not known are IPF_ABSENT. */
 struct row {
 	int64_t n;
-	int64_t line; /* in run->lines, if these are kept */
+	const struct row_columns *columns; /* of the run: row_get() has the other values */
+	int64_t at;                        /* its number there, and in the order of reading */
+	int64_t line;                      /* in run->lines, if these are kept */
 	int32_t part, stage;
 	int32_t group[GROUPINGS], finish; /* index into run->groups, run->finishes; -1: not known */
 	int8_t error, source;             /* index into verdict_kinds, sources; -1: none */
@@ -50,12 +54,15 @@ struct row {
 	uint8_t goodness;       /* enum slo_answer */
 	uint8_t not_streamed;   /* enum result_not_streamed */
 	struct slo_marks marks; /* of the objectives of --slo */
-	int64_t due_ns, ready_ns, start_ns, end_ns, pool_wait_ns, connect_ns;
-	int64_t metric[METRIC_COUNT];
-	int64_t stalls, events, coalesced, after_end, deadlines, deadlines_met;
-	int64_t input_tokens, output_tokens, output_usage, output_tokenizer, input_usage, input_tokenizer;
-	int64_t reasoning_tokens, cached_tokens, asked_input, asked_output;
+	int64_t due_ns, start_ns, end_ns;
 };
+
+/* A value of the row: of enum metric or enum row_column; IPF_ABSENT: it has none. */
+static inline int64_t row_get(const struct row *row, int column)
+{
+	const int64_t *list = row->columns->list[column];
+	return list ? list[row->at] : IPF_ABSENT;
+}
 
 /* The measured part of a stage in one results stream, on the clock of that stream. */
 struct stage_window {
@@ -101,6 +108,7 @@ struct run_data {
 	int part_count;
 	struct row *rows; /* sorted by stage and start by merge_parts */
 	int64_t row_count, row_cap;
+	struct row_columns columns;
 	struct schedule schedule;   /* of the first part; merge_parts adds stages that only rows have */
 	struct shard_set shard_set; /* the parts, if they are shards by their schedules' headers; empty if each is whole */
 	int64_t spread_ns;          /* the most time between the starts of the shards of a run */

@@ -16,20 +16,33 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct sample_ranges;
+
 /* A growing set of numbers. Zero-initialise. */
 struct samples {
-	double *values; /* in the order of arrival until samples_sort */
+	double *values; /* in the order of arrival until samples_sort or samples_partition */
 	size_t count, cap;
 	bool sorted, failed;
+	bool partitioned;             /* by samples_partition */
+	struct sample_ranges *ranges; /* NULL until then */
 };
 
 /* NAN, an absent value, is not added. `failed` becomes and stays true when memory runs out. */
 void samples_add(struct samples *s, double value);
+/* Room for `more` values after the last one, for a caller that writes them there and raises `count`: finite ones or
+ * infinities. NULL: out of memory, and `failed` is set. */
+double *samples_reserve(struct samples *s, size_t more);
+void samples_clear(struct samples *s); /* keeps its memory */
 void samples_sort(struct samples *s);
+/* Prepares many samples for a few percentiles, which then only sort what is next to them: in a third of the time of
+ * samples_sort. The figures below are to be asked before, as their last digits can depend on the order. */
+void samples_partition(struct samples *s);
 void samples_release(struct samples *s);
 
-/* p in 0 … 100; NAN for an empty set. Sorts. */
+/* p in 0 … 100; NAN for an empty set. Sorts, unless partitioned. */
 double samples_percentile(struct samples *s, double p);
+/* The value that samples_sort would put at values[rank]. Sorts, unless partitioned. */
+double samples_at_rank(struct samples *s, size_t rank);
 double samples_mean(const struct samples *s);
 double samples_std(const struct samples *s); /* population standard deviation, NumPy's default */
 

@@ -1,7 +1,7 @@
 #include "stats/samples.h"
 
 #include "stats/rng.h"
-#include "stats/sort_doubles.h"
+#include "stats/sort_numbers.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -301,10 +301,87 @@ static void sorts_any_numbers(void **state)
 	assert_true(signbit(zeros[299]) && !signbit(zeros[300]));
 }
 
+static int by_integer(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+	return (x > y) - (x < y);
+}
+
+static void sorts_integers(void **state)
+{
+	(void)state;
+	struct rng rng;
+	rng_init(&rng, 3, "sorts_integers", 0);
+	for (size_t count = 0; count < 3000; count = 2 * count + 1) {
+		int64_t values[3000], expected[3000];
+		for (size_t k = 0; k < count; k++)
+			expected[k] = values[k] = k % 7 ? (int64_t)rng_below(&rng, UINT64_C(1) << 45) - (INT64_C(1) << 44)
+			                                : INT64_MIN;
+		sort_integers(values, count);
+		qsort(expected, count, sizeof *expected, by_integer);
+		assert_memory_equal(values, expected, count * sizeof *values);
+		sort_integers(values, count); /* in order */
+		assert_memory_equal(values, expected, count * sizeof *values);
+	}
+}
+
+/* A partition gives every rank the value that sorting gives it: values close together, far apart, equal, infinite. */
+static void partitions_as_it_sorts(void **state)
+{
+	(void)state;
+	struct rng rng;
+	rng_init(&rng, 3, "partitions_as_it_sorts", 0);
+	struct samples s = {0}, sorted = {0};
+	for (int kind = 0; kind < 6; kind++) {
+		samples_clear(&s);
+		samples_clear(&sorted);
+		for (int i = 0; i < (kind == 5 ? 100 : 70000 + kind); i++) {
+			double x = (double)rng_below(&rng, 1 << 30);
+			const double kinds[] = {x, x - 5e8, 42, x < 1e8 ? INFINITY : x < 2e8 ? -INFINITY : 1 / x, 1e15 + x, x};
+			samples_add(&s, kinds[kind]);
+			samples_add(&sorted, kinds[kind]);
+		}
+		samples_sort(&sorted);
+		samples_partition(&s);
+		if (kind != 5) /* of few samples, the order of arrival is kept */
+			assert_true(isnan(samples_mean_interval(&s).low));
+		for (double p = 0; p <= 100; p += 7.3)
+			assert_close(samples_percentile(&s, p), samples_percentile(&sorted, p), 0);
+		for (size_t rank = 0; rank < s.count; rank += 97)
+			assert_close(samples_at_rank(&s, rank), sorted.values[rank], 0);
+		samples_add(&s, 7); /* begins anew */
+		samples_add(&sorted, 7);
+		assert_close(samples_percentile(&s, 33), samples_percentile(&sorted, 33), 0);
+		samples_sort(&s);
+		assert_memory_equal(s.values, sorted.values, s.count * sizeof *s.values);
+	}
+	samples_release(&s);
+	samples_release(&sorted);
+}
+
+static void takes_what_is_written_into_it(void **state)
+{
+	(void)state;
+	struct samples s = {0};
+	samples_add(&s, 9);
+	double *to = samples_reserve(&s, 2);
+	assert_non_null(to);
+	to[0] = 3;
+	to[1] = 1;
+	s.count += 2;
+	assert_close(samples_percentile(&s, 50), 3, 0);
+	assert_null(samples_reserve(&s, SIZE_MAX / 2));
+	assert_true(s.failed);
+	samples_release(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sorts_any_numbers),
+		cmocka_unit_test(sorts_integers),
+		cmocka_unit_test(partitions_as_it_sorts),
+		cmocka_unit_test(takes_what_is_written_into_it),
 		cmocka_unit_test(nothing),
 		cmocka_unit_test(one),
 		cmocka_unit_test(percentiles),

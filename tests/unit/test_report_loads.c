@@ -16,17 +16,30 @@ struct fixture {
 	struct report report;
 };
 
-static struct row row_of(int32_t stage, int32_t part, int64_t start_ns, int64_t ttft_ns, int64_t e2e_ns, int64_t tokens)
+struct request {
+	int32_t stage, part;
+	int64_t start_ns, ttft_ns, e2e_ns, tokens;
+};
+
+static void add(struct fixture *f, struct request r)
 {
-	struct row row = {
-		.stage = stage, .part = part, .start_ns = start_ns, .end_ns = start_ns + e2e_ns, .error = -1, .ok = true};
-	for (enum metric m = 0; m < METRIC_COUNT; m++)
-		row.metric[m] = IPF_ABSENT;
-	row.metric[METRIC_TTFT] = ttft_ns;
-	row.metric[METRIC_E2E] = row.metric[METRIC_STREAM] = e2e_ns;
-	row.input_tokens = 10;
-	row.output_tokens = tokens;
-	return row;
+	struct ipf_error err = {0};
+	struct result result;
+	int64_t at = f->run.row_count++;
+	f->rows[at] = (struct row){.columns = &f->run.columns,
+	                           .at = at,
+	                           .stage = r.stage,
+	                           .part = r.part,
+	                           .start_ns = r.start_ns,
+	                           .end_ns = r.start_ns + r.e2e_ns,
+	                           .error = -1,
+	                           .ok = true};
+	result_init(&result);
+	result.ttft_ns = r.ttft_ns;
+	result.e2e_ns = result.stream_ns = r.e2e_ns;
+	result.input_tokens = 10;
+	result.output_tokens = r.tokens;
+	assert_int_equal(row_columns_add(&f->run.columns, at, &result, &err), 0);
 }
 
 /* A warm-up, a stage of which a request failed and one was ended on purpose, and a stage without requests. */
@@ -35,19 +48,18 @@ static void fill(struct fixture *f)
 	*f = (struct fixture){.stages = {{.name = "a", .kind = "constant", .rate = 1, .slots = IPF_ABSENT},
 	                                 {.name = "b", .kind = "poisson", .rate = 2, .slots = 3, .measured = true},
 	                                 {.name = "c", .kind = "closed", .rate = NAN, .closed = true, .measured = true}},
-	                      .rows = {row_of(0, 0, 0, 1, 100, 1), row_of(1, 0, 1000, 10, 110, 11),
-	                               row_of(1, 0, 1050, 20, 40, 1), row_of(1, 0, 1060, 0, 900, 0),
-	                               row_of(1, 0, 1070, 5, 50, 5), row_of(1, 1, 1090, 30, 90, 4)},
 	                      .parts = {{.t0_ns = 5000000000}, {.t0_ns = 5000000000}}};
+	f->run = (struct run_data){
+		.rows = f->rows, .parts = f->parts, .part_count = 1, .schedule = {.stages = f->stages, .count = 3}};
+	add(f, (struct request){0, 0, 0, 1, 100, 1});
+	add(f, (struct request){1, 0, 1000, 10, 110, 11});
+	add(f, (struct request){1, 0, 1050, 20, 40, 1});
+	add(f, (struct request){1, 0, 1060, IPF_ABSENT, 900, 0});
+	add(f, (struct request){1, 0, 1070, 5, 50, 5});
+	add(f, (struct request){1, 1, 1090, 30, 90, 4});
 	f->rows[3].ok = f->rows[4].ok = false;
 	f->rows[3].error = 0;
-	f->rows[3].metric[METRIC_TTFT] = IPF_ABSENT;
 	f->rows[4].error = VERDICT_HUNG_UP;
-	f->run = (struct run_data){.rows = f->rows,
-	                           .row_count = ROWS,
-	                           .parts = f->parts,
-	                           .part_count = 1,
-	                           .schedule = {.stages = f->stages, .count = 3}};
 	f->report = (struct report){.run = &f->run};
 }
 
@@ -78,6 +90,7 @@ static void one_load_for_each_stage_with_requests(void **state)
 	assert_int_equal(load.sent, 0);
 	assert_true(isnan(load.duration_s));
 	assert_true(isnan(load_rate(&load)) && load_slots(&load) == IPF_ABSENT && load_peak(&load, METRIC_E2E) == 0);
+	row_columns_release(&f.run.columns);
 }
 
 static void repeats_add_up_and_shards_do_not(void **state)
@@ -96,6 +109,7 @@ static void repeats_add_up_and_shards_do_not(void **state)
 	f.report.reproducible = true;
 	load_init(&load, &f.report, LOAD_ALL);
 	assert_true(load.begin_unix_ns == IPF_ABSENT);
+	row_columns_release(&f.run.columns);
 }
 
 static void values_and_their_statistics(void **state)
@@ -121,6 +135,7 @@ static void values_and_their_statistics(void **state)
 	assert_int_equal(v.n, 0);
 	assert_true(isnan(v.mean) && isnan(v.std) && isnan(row_values_percentile(&v, 50)));
 	row_values_release(&v);
+	row_columns_release(&f.run.columns);
 }
 
 static void dates(void **state)

@@ -11,6 +11,7 @@ enum { ROWS_MOST = 100 };
 
 struct small_run {
 	struct row rows[ROWS_MOST];
+	int64_t ttft_ns[ROWS_MOST], input_tokens[ROWS_MOST];
 	struct run_part part;
 	struct schedule_stage stage;
 	struct figures figures;
@@ -26,18 +27,23 @@ static void begin(struct small_run *r)
 	r->figures = (struct figures){.name = "a", .measured = true};
 	r->run = (struct run_data){.rows = r->rows, .parts = &r->part, .part_count = 1, .schedule = {.count = 1}};
 	r->run.schedule.stages = &r->stage;
+	r->run.columns.list[METRIC_TTFT] = r->ttft_ns;
+	r->run.columns.list[ROW_INPUT_TOKENS] = r->input_tokens;
 	r->all = (struct run_figures){.stages = &r->figures, .count = 1};
 	r->input = (struct plot_input){.run = &r->run, .figures = &r->all};
 }
 
 static struct row *add(struct small_run *r, double due_s)
 {
-	struct row *row = &r->rows[r->run.row_count++];
-	*row = (struct row){.ok = true, .due_ns = (int64_t)(due_s * 1e9), .start_ns = (int64_t)(due_s * 1e9)};
+	int64_t at = r->run.row_count++;
+	struct row *row = &r->rows[at];
+	*row = (struct row){.columns = &r->run.columns,
+	                    .at = at,
+	                    .ok = true,
+	                    .due_ns = (int64_t)(due_s * 1e9),
+	                    .start_ns = (int64_t)(due_s * 1e9)};
 	row->end_ns = row->start_ns + INT64_C(1000000000);
-	row->input_tokens = IPF_ABSENT;
-	for (int m = 0; m < METRIC_COUNT; m++)
-		row->metric[m] = IPF_ABSENT;
+	r->ttft_ns[at] = r->input_tokens[at] = IPF_ABSENT;
 	r->figures.ok++;
 	return row;
 }
@@ -107,11 +113,11 @@ static void test_prompt_lengths(void **state)
 	begin(&r);
 	for (int i = 16; i >= 1; i--) {
 		struct row *row = add(&r, i);
-		row->input_tokens = i;
-		row->metric[METRIC_TTFT] = (i % 2 ? 100 + i : i) * INT64_C(1000000);
+		r.input_tokens[row->at] = i;
+		r.ttft_ns[row->at] = (i % 2 ? 100 + i : i) * INT64_C(1000000);
 	}
-	add(&r, 1)->input_tokens = 99;                /* without a TTFT */
-	add(&r, 1)->metric[METRIC_TTFT] = 1000000000; /* of unknown length */
+	r.input_tokens[add(&r, 1)->at] = 99;    /* without a TTFT */
+	r.ttft_ns[add(&r, 1)->at] = 1000000000; /* of unknown length */
 	add(&r, 1)->ok = false;
 	assert_int_equal(make_input_plot(NULL, &r.input, &p), 1);
 	const char *head = "# input_tokens\tttft_ms\n1\t101\n2\t2\n3\t103\n";
@@ -121,7 +127,7 @@ static void test_prompt_lengths(void **state)
 	assert_memory_equal(p.data.data + p.data.len - strlen(tail), tail, strlen(tail));
 	plot_release(&p);
 	for (int i = 0; i < 16; i++)
-		r.rows[i].input_tokens = 7;
+		r.input_tokens[i] = 7;
 	p = (struct plot){.name = "a"};
 	is_absent(&p, make_input_plot(NULL, &r.input, &p), "all prompts have the same length");
 }
@@ -136,7 +142,7 @@ static void test_lanes(void **state)
 	add(&r, 2)->ok = false;
 	struct row *row = add(&r, 1);
 	row->start_ns += INT64_C(500000000);
-	row->metric[METRIC_TTFT] = INT64_C(250000000);
+	r.ttft_ns[row->at] = INT64_C(250000000);
 	add(&r, 3)->start_ns = IPF_ABSENT;
 	p = (struct plot){.name = "a", .width = 640, .height = 400};
 	assert_int_equal(make_lane_plot(NULL, &r.input, &p), 1);

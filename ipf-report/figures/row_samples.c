@@ -1,0 +1,80 @@
+#include "figures/row_samples.h"
+
+#include <stdlib.h>
+
+void picked_rows_add(struct picked_rows *rows, const struct row *row)
+{
+	if (rows->count == rows->cap) {
+		size_t cap = rows->cap ? 2 * rows->cap : 1024;
+		struct picked_row *list = realloc(rows->list, cap * sizeof *list);
+		if (!list) {
+			rows->failed = true;
+			return;
+		}
+		rows->list = list;
+		rows->cap = cap;
+	}
+	rows->list[rows->count++] = (struct picked_row){
+		.at = row->at, .ok = row->ok, .wrong = !row->ok && row->error != VERDICT_HUNG_UP};
+}
+
+void picked_rows_release(struct picked_rows *rows)
+{
+	free(rows->list);
+	*rows = (struct picked_rows){0};
+}
+
+/* Do failures count as infinite in a figure that no success has? */
+static bool every_answer_has(enum metric m)
+{
+	return m == METRIC_TTFT || m == METRIC_E2E || m == METRIC_TTFB;
+}
+
+int row_samples_metric(const struct picked_rows *rows, enum metric m, enum latency_origin origin, struct samples *s,
+                       int64_t *infinite)
+{
+	const int64_t *values = rows->columns->list[m], *lags = rows->columns->list[METRIC_LAG];
+	bool latency = m < METRIC_LATENCIES, waited = origin != FROM_START && metrics[m].from_due, succeeded = false;
+	size_t count = 0;
+	samples_clear(s);
+	*infinite = 0;
+	if (!values && !every_answer_has(m))
+		return 0;
+	double *to = samples_reserve(s, rows->count);
+	if (!to)
+		return -1;
+	for (const struct picked_row *row = rows->list, *end = row + rows->count; row < end; row++) {
+		int64_t lag = lags ? lags[row->at] : IPF_ABSENT, value = values ? values[row->at] : IPF_ABSENT;
+		if (origin == FROM_DUE && lag == IPF_ABSENT)
+			continue;
+		if (latency && !row->ok) {
+			*infinite += row->wrong && !metrics[m].server;
+			continue;
+		}
+		succeeded |= row->ok;
+		if (value == IPF_ABSENT)
+			continue;
+		to[count++] = (double)(waited && lag != IPF_ABSENT ? value + lag : value);
+	}
+	s->count = count;
+	if (count == 0 && (succeeded || !every_answer_has(m)))
+		*infinite = 0;
+	return 0;
+}
+
+int row_samples_column(const struct picked_rows *rows, enum row_column column, struct samples *s)
+{
+	const int64_t *values = rows->columns->list[column];
+	size_t count = 0;
+	samples_clear(s);
+	if (!values)
+		return 0;
+	double *to = samples_reserve(s, rows->count);
+	if (!to)
+		return -1;
+	for (const struct picked_row *row = rows->list, *end = row + rows->count; row < end; row++)
+		if (row->ok && values[row->at] != IPF_ABSENT)
+			to[count++] = (double)values[row->at];
+	s->count = count;
+	return 0;
+}

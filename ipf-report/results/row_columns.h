@@ -1,0 +1,54 @@
+/* What not every row has: metrics, tokens, counts. Each is a column, which exists if at least one row has the value, so
+ * that a run takes no memory for what its server never reports, and who needs one value of all rows reads only that.
+ *
+ *     struct row_columns columns = {0};
+ *     row_columns_add(&columns, 0, &result, &err);               // row 0
+ *     columns.list[METRIC_TTFT] …                                // NULL, or a value for each row
+ *     row_columns_release(&columns);
+ *
+ * Rows are numbered in the order of reading. Integers are as in ipf-results(5); one that a row does not have is
+ * IPF_ABSENT.
+ */
+#ifndef REPORT_ROW_COLUMNS_H
+#define REPORT_ROW_COLUMNS_H
+
+#include "stream/metric.h"
+
+/* The columns: those of enum metric, and these. */
+enum row_column {
+	ROW_READY_NS = METRIC_COUNT,
+	ROW_POOL_WAIT_NS,
+	ROW_CONNECT_NS,
+	ROW_STALLS,
+	ROW_EVENTS,
+	ROW_COALESCED,
+	ROW_AFTER_END,
+	ROW_DEADLINES,
+	ROW_DEADLINES_MET,
+	ROW_INPUT_TOKENS,
+	ROW_OUTPUT_TOKENS,
+	ROW_OUTPUT_USAGE,
+	ROW_OUTPUT_TOKENIZER,
+	ROW_INPUT_USAGE,
+	ROW_INPUT_TOKENIZER,
+	ROW_REASONING_TOKENS,
+	ROW_CACHED_TOKENS,
+	ROW_ASKED_INPUT,
+	ROW_ASKED_OUTPUT,
+	ROW_COLUMNS,
+};
+
+struct row_columns {
+	int64_t *list[ROW_COLUMNS];
+	int64_t cap; /* rows that each of them has room for */
+};
+
+/* Sums and differences of values within these bounds (30 years, 1e12 tokens) do not overflow. */
+#define ROW_TIME_MOST  INT64_C(1000000000000000000)
+#define ROW_COUNT_MOST INT64_C(1000000000000)
+
+/* Sets row number `at`, the one after the last. -1: IPF_INPUT, a value is out of range; IPF_SYSTEM. */
+int row_columns_add(struct row_columns *columns, int64_t at, const struct result *result, struct ipf_error *err);
+void row_columns_release(struct row_columns *columns);
+
+#endif
