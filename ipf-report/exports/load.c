@@ -210,6 +210,11 @@ const char *load_tokenizer(const struct load *load)
 	                                                          : json_string_value(json_object_get(tokenizer, "name"));
 }
 
+json_t *load_meta(const struct load *load)
+{
+	return json_object_get(load->report->run_info, "meta");
+}
+
 struct load_date load_date(int64_t unix_ns)
 {
 	struct load_date date = {""};

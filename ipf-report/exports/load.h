@@ -68,6 +68,7 @@ const char *load_api(const struct load *load);
 const char *load_target(const struct load *load);
 const char *load_dataset(const struct load *load);   /* the name of its format in ipf-prep */
 const char *load_tokenizer(const struct load *load); /* NULL also for an approximation */
+json_t *load_meta(const struct load *load);          /* an object of texts, from --meta */
 
 /* A time in UTC as several tools write it, "20261122-041400"; "" if it is not known. */
 struct load_date {

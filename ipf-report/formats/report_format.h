@@ -41,6 +41,7 @@
 	FORMAT(inference_perf_requests, "inference-perf-requests")                                                         \
 	FORMAT(lpg, "lpg")                                                                                                 \
 	FORMAT(inference_benchmarker, "inference-benchmarker")                                                             \
+	FORMAT(guidellm, "guidellm")                                                                                       \
 	FORMAT(genai_bench, "genai-bench")                                                                                 \
 	FORMAT(benchmark_report, "benchmark-report")                                                                       \
 	FORMAT(benchmark_report_0_2, "benchmark-report-0.2")                                                               \

@@ -668,6 +668,140 @@ def inferencex(stages, load):
     return expected
 
 
+def weighted(pairs, count=None):
+    """GuideLLM's summary of values with weights: a percentile is the first value that reaches it."""
+    pairs = sorted((value, weight) for value, weight in pairs if weight > 0)
+    total, below, joined = sum(weight for _, weight in pairs), 0, {}
+    count = round(total) if count is None else count
+    shares = {"p001": 0.001, "p01": 0.01, "p05": 0.05, "p10": 0.1, "p25": 0.25, "p50": 0.5, "p75": 0.75, "p90": 0.9, "p95": 0.95,
+              "p99": 0.99, "p999": 0.999}
+    found = dict.fromkeys(shares, 0)
+    if not pairs:
+        return {"mean": 0, "count": count, "percentiles": found}
+    for value, weight in pairs:
+        joined[value] = joined.get(value, 0) + weight
+    joined = {value: weight / total for value, weight in joined.items()}
+    for value, share in joined.items():
+        for name, at in shares.items():
+            if below < at:
+                found[name] = value
+        below += share
+    middle = math.fsum(value * share for value, share in joined.items())
+    variance = math.fsum((value - middle) ** 2 * share for value, share in joined.items())
+    return {"mean": middle, "median": found["p50"], "variance": variance, "std_dev": math.sqrt(variance), "min": pairs[0][0],
+            "max": pairs[-1][0], "count": count, "total_sum": middle * count, "percentiles": found}
+
+
+def moments(changes):
+    """Those within 0.1 ms of the first of them are one: [seconds, amount]."""
+    found = []
+    for ns, amount in sorted(changes, key=lambda change: change[0]):
+        if found and ns <= found[-1][0] + 1e5:
+            found[-1][1] += amount
+        else:
+            found.append([ns, amount])
+    return [(ns / 1e9, amount) for ns, amount in found]
+
+
+def rates(changes):
+    at = moments(changes)
+    borders = [at[0][0]] + [(a + b) / 2 for (a, _), (b, _) in zip(at, at[1:])] + [max(at[-1][0], (at[-1][0] + at[-2][0]) / 2 + 1e-6)]
+    lengths = [b - a for a, b in zip(borders, borders[1:])]
+    if len(at) == 2:
+        return {"max": max(amount / length for (_, amount), length in zip(at, lengths))}  # of equal weights: rounding decides the median
+    return weighted([(amount / length, length) for (_, amount), length in zip(at, lengths)], round(sum(amount for _, amount in changes)))
+
+
+def levels(intervals):
+    at, level, found = moments([(a, amount) for a, _, amount in intervals] + [(b, -amount) for _, b, amount in intervals]), 0, []
+    for (begin, amount), (end, _) in zip(at, at[1:]):
+        level += amount
+        found.append((level, end - begin))
+    return weighted(found, len(intervals))
+
+
+def output_pulses(row):
+    """Evenly from the first event to the last; the first one is a token."""
+    if "ttft_ns" not in row:
+        return [(row["end_ns"], 0)]
+    first, last, events, count = row["start_ns"] + row["ttft_ns"], row["start_ns"] + row["e2e_ns"], row["events"], row["output_tokens"]
+    if events == 1:
+        return [(last, count)]
+    return [(first, 1)] + [(first + (last - first) * i / (events - 1), (count - 1) / (events - 1)) for i in range(1, events)]
+
+
+def guidellm_metrics(load, rows):
+    """Of successes, or of failures, whose tokens are not known: of these, what has no value is empty."""
+    good = [row for row in rows if row["ok"]]
+    edges = [(load.begin, 0), (load.end, 0)]
+    each = {"request_latency": [(row["end_ns"] - row["start_ns"]) / 1e9 for row in rows],
+            "prompt_token_count": [row["input_tokens"] for row in rows], "output_token_count": [row["output_tokens"] for row in good],
+            "total_token_count": [row["input_tokens"] + row.get("output_tokens", 0) for row in rows],
+            "time_to_first_token_ms": [row["ttft_ns"] / 1e6 for row in good],
+            "time_to_first_output_token_ms": [row["ttfa_ns"] / 1e6 for row in good]}
+    if not load.stage.get("closed"):
+        each["request_dispatch_delay"] = [(row["start_ns"] - row["due_ns"]) / 1e9 for row in rows]
+        each["request_scheduled_latency"] = [(row["end_ns"] - row["due_ns"]) / 1e9 for row in rows]
+    found = {name: weighted([(value, 1) for value in values]) for name, values in each.items()}
+    found["time_per_output_token_ms"] = weighted([(row["e2e_ns"] / 1e6 / row["output_tokens"], row["output_tokens"]) for row in good])
+    found["inter_token_latency_ms"] = weighted([(tpot_to("e2e_ns")(row), row["output_tokens"] - 1) for row in good if row["output_tokens"] > 1])
+    found["requests_per_second"] = rates(edges + [(row["end_ns"], 1) for row in rows])
+    found["request_concurrency"] = levels([(row["start_ns"], row["end_ns"], 1) for row in rows])
+    prompts = [(row["start_ns"] + row["ttft_ns"] if row["ok"] else row["end_ns"], row["input_tokens"]) for row in rows]
+    outputs = [pulse for row in rows for pulse in output_pulses(row)]
+    found.update(prompt_tokens_per_second=rates(edges + prompts), output_tokens_per_second=rates(edges + outputs),
+                 tokens_per_second=rates(edges + prompts + outputs))
+    iterations = [row["output_tokens"] if row["events"] == 1 else 1 for row in good]
+    found["iter_tokens_per_iteration"] = weighted([(1, row["events"] - 1) for row in good])
+    found["output_tokens_per_iteration"] = weighted([(value, 1) for value in iterations] + [(1, row["events"] - 1) for row in good])
+    return found
+
+
+def guidellm_text(rows):
+    good = [row for row in rows if row["ok"]]
+    ends = {"input": [(row["end_ns"], row["input_tokens"]) for row in rows],
+            "output": [(row["end_ns"], row.get("output_tokens", 0)) for row in rows]}
+    values = {"input": [row["input_tokens"] for row in rows], "output": [row["output_tokens"] for row in good]}
+    spans = {name: [(row["start_ns"], end, amount) for row, (end, amount) in zip(rows, list_)] for name, list_ in ends.items()}
+    for lists in ends, values, spans:
+        lists["total"] = lists["input"] + lists["output"]
+    return {**{name: weighted([(value, 1) for value in values[name]]) for name in values},
+            **{f"{name}_per_second": rates(ends[name]) for name in ends}, **{f"{name}_concurrency": levels(spans[name]) for name in spans}}
+
+
+def guidellm(stages, total):
+    """Objectives count for those that have a value; failures do not meet them."""
+    benchmarks = []
+    for index, load in enumerate(stages):
+        parts = {"successful": load.ok, "errored": load.failed, "total": load.sent}
+        metrics, text = {}, {}
+        for part, rows in parts.items():
+            for name, value in guidellm_metrics(load, rows).items():
+                metrics.setdefault(name, {})[part] = value
+            for name, value in guidellm_text(rows).items():
+                text.setdefault(name, {})[part] = value
+        judged = [row for row in load.ok if row["output_tokens"] > 1]
+        good = [row for row in judged if row["ttft_ns"] <= 60e6 and tpot_to("e2e_ns")(row) <= 12]
+        metrics["request_goodput"] = {"successful": rates([(load.begin, 0), (load.end, 0)] + [(row["end_ns"], 1) for row in good])}
+        metrics.update(slo_attainment=len(good) / (len(judged) + len(load.failed)), slo_determined_requests=len(judged) + len(load.failed),
+                       text={"tokens": text}, request_totals={"successful": len(load.ok), "incomplete": 0, "errored": len(load.failed),
+                                                              "total": len(load.sent)})
+        requests = [{"request_id": row["id"], "request_latency": (row["end_ns"] - row["start_ns"]) / 1e9, "prompt_tokens": row["input_tokens"],
+                     "time_to_first_token_ms": row["ttft_ns"] / 1e6, "time_per_output_token_ms": row["e2e_ns"] / 1e6 / row["output_tokens"],
+                     "info": {"conversation_id": row["session"], "turn_index": row["turn"], "status": "completed",
+                              "timings": {"request_start": (load.t0 + row["start_ns"]) / 1e9, "resolve_end": (load.t0 + row["end_ns"]) / 1e9}}}
+                    for row in load.ok]
+        closed = load.stage.get("closed")
+        benchmarks.append({
+            "config": {"run_index": index, "strategy": {"type_": "concurrent", "streams": 6} if closed else {"type_": "poisson", "rate": 4.25},
+                       "slo": {"ttft_ms": 60, "tpot_ms": 12}},
+            "scheduler_metrics": {"measure_start_time": (load.t0 + load.begin) / 1e9, "queued_time_avg": -1,
+                                  "request_targeted_start_delay_avg": -1 if closed else 0.00025},
+            "metrics": metrics, "duration": load.seconds,
+            "requests": {"successful": requests, "errored": [{"info": {"error": row["error"].get("text", row["error"]["kind"])}} for row in load.failed]}})
+    return {"config": {"metadata": {"labels": {}}, "spec": {"profile": {"kind": "replay"}, "backend": {"model": HOSTILE}}}, "benchmarks": benchmarks}
+
+
 def loadgen_lines(text):
     """{label: value}: numbers as such; what follows a result of early stopping, line by line."""
     found, last = {}, None
@@ -757,6 +891,7 @@ FORMATS = {
     "benchmark-report": (json.loads, benchmark_report("0.2.1"), ["inter_token_latency"]),
     "benchmark-report-0.2": (json.loads, benchmark_report("0.2"), ["inter_token_latency"]),
     "inferencex": (json.loads, inferencex, ["_itl"]),
+    "guidellm": (json.loads, guidellm, ["_per_second", "_concurrency", "request_goodput", "_time", "timings", ".duration"]),
     "mlperf": (loadgen_lines, mlperf, []),
     "genai-perf-csv": (csv_tables, genai_perf_csv, []),
 }

@@ -69,6 +69,43 @@ for path, model in ("before.yaml", BenchmarkReportV02), ("report.yaml", Benchmar
     raise SystemExit(f"{path}: an unknown member was accepted")
 END
 
+# GuideLLM computes the figures again from the requests in the file. Its own times are doubles since 1970, exact to 0.2 us. What it counts
+# as 0 for requests that lack it is in "errored" and "total"; what we do not know is empty.
+"$report" -q -f guidellm --slo ttft=60ms,tpot=12ms --meta commit=5f3a9c1 -o benchmarks.json run.results
+reads guidellm "GuideLLM loads a report, and computes the same figures from its requests" <<'END'
+import json
+from guidellm.benchmark.schemas.accumulator import GenerativeBenchmarkAccumulator
+from guidellm.benchmark.schemas.metrics import GenerativeMetrics
+from guidellm.benchmark.schemas.report import GenerativeBenchmarksReport
+
+report = GenerativeBenchmarksReport.load_file("benchmarks.json")
+assert report.config.metadata.labels == {"commit": "5f3a9c1"}
+raw = json.load(open("benchmarks.json"))
+compared, wrong = 0, []
+
+def compare(theirs, ours, path):
+    global compared
+    if isinstance(theirs, dict) and ours is not None:
+        for key in theirs.keys() & ours.keys() - {"errored", "total", "mode"}:
+            compare(theirs[key], ours[key], f"{path}.{key}")
+    elif isinstance(theirs, (int, float)):
+        compared += 1
+        if abs(theirs - ours) > 5e-4 * max(abs(theirs), abs(ours)) + 1e-6:
+            wrong.append(f"{path}: {theirs} {ours}")
+
+for benchmark, ours in zip(report.benchmarks, raw["benchmarks"], strict=True):
+    again = GenerativeBenchmarkAccumulator(config=benchmark.config)
+    again.completed.requests_stats, again.errored.requests_stats = benchmark.requests.successful, benchmark.requests.errored
+    again.timings.measure_start, again.timings.measure_end = benchmark.start_time, benchmark.end_time
+    metrics = json.loads(GenerativeMetrics.compile(again).model_dump_json())
+    for unknown in "request_streaming_iterations_count", "time_to_last_round_trip_ms", "avg_round_trip_time_ms":
+        del metrics[unknown]
+    compare(metrics, ours["metrics"], "")
+    for one, line in zip(benchmark.requests.successful, ours["requests"]["successful"], strict=True):
+        compare(json.loads(one.model_dump_json()), line, one.request_id)
+assert compared > 1000 and not wrong, (compared, wrong)
+END
+
 # LoadGen writes its own summary of a run of its own; ours has no line that is not one of its.
 write mlperf summary.txt
 reads loadgen "the lines of our summary are LoadGen's" <<'END'

@@ -9,7 +9,7 @@ exports() {
 
 exports make run.results
 for name in vllm vllm-detailed sglang sglang-detailed aiperf aiperf-jsonl aiperf-csv genai-perf genai-perf-csv inference-perf \
-	inference-perf-requests lpg inference-benchmarker genai-bench benchmark-report benchmark-report-0.2 inferencex mlperf; do
+	inference-perf-requests lpg inference-benchmarker guidellm genai-bench benchmark-report benchmark-report-0.2 inferencex mlperf; do
 	run "$report" -q -f "$name" --slo ttft=60ms,tpot=12ms run.results
 	status_is 0 "a run is written for $name"
 	cp "$OUT" "$name.out"
