@@ -172,54 +172,20 @@ static void render_json(const struct report *report, struct buffer *out)
 	tagged_metrics_release(&m);
 }
 
-/* ---- CSV ---- */
-
-static void csv_number(struct buffer *out, double value)
-{
-	if (!isnan(value))
-		buffer_format(out, "%.2f", value);
-}
-
-static void csv_name(struct buffer *out, const struct tagged_metric *metric)
-{
-	buffer_text(out, metric->title);
-	if (strcmp(metric->unit, "requests") != 0)
-		buffer_format(out, " (%s)", metric->unit);
-}
-
 static void render_csv(const struct report *report, struct buffer *out)
 {
-	static const char *const names[] = {"avg", "min", "max", "sum", "p1",  "p5",  "p10",
-	                                    "p25", "p50", "p75", "p90", "p95", "p99", "std"};
+	static const char *const statistics[] = {"avg", "min", "max", "sum", "p1",  "p5",  "p10", "p25",
+	                                         "p50", "p75", "p90", "p95", "p99", "std", NULL};
+	static const struct tagged_csv form = {.statistics = statistics, .bare_unit = "requests"};
 	struct load load;
 	load_init(&load, report, LOAD_ALL);
 	struct tagged_metrics m = {.load = &load};
 	add_metrics(&m);
-	buffer_text(out, "Metric");
-	for (size_t k = 0; k < sizeof names / sizeof *names; k++)
-		buffer_format(out, ",%s", names[k]);
-	buffer_text(out, "\r\n");
-	for (int i = 0; i < m.count; i++) {
-		if (m.list[i].values.n == 0)
-			continue;
-		csv_name(out, &m.list[i]);
-		for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
-			buffer_byte(out, ',');
-			csv_number(out, tagged_statistic(&m.list[i], names[k]));
-		}
-		buffer_text(out, "\r\n");
-	}
+	tagged_metrics_csv(&m, &form, out);
 	tagged_metrics_release(&m);
 	add_totals(&m);
-	buffer_text(out, "\r\nMetric,Value\r\n");
-	for (int i = 0; i < m.count; i++) {
-		if (isnan(m.list[i].value))
-			continue;
-		csv_name(out, &m.list[i]);
-		buffer_byte(out, ',');
-		csv_number(out, m.list[i].value);
-		buffer_text(out, "\r\n");
-	}
+	buffer_text(out, "\r\n");
+	tagged_metrics_csv(&m, &form, out);
 	tagged_metrics_release(&m);
 }
 

@@ -59,6 +59,26 @@ static void put_rate(struct jout *w, const char *key, const char *units, double 
 	jout_end_map(w);
 }
 
+/* What the user noted, as "KEY=VALUE". */
+static void put_keywords(struct jout *w, const struct load *load)
+{
+	const char *key;
+	json_t *value;
+	struct buffer text = {0};
+	if (!load_meta(load))
+		return;
+	jout_key(w, "keywords");
+	jout_begin_list(w);
+	json_object_foreach(load_meta(load), key, value)
+	{
+		buffer_clear(&text);
+		buffer_format(&text, "%s=%s", key, json_string_value(value));
+		jout_string(w, buffer_all(&text));
+	}
+	jout_end_list(w);
+	buffer_release(&text);
+}
+
 /* A time, and how long the run took, as ISO 8601 has them. */
 static void put_run(struct jout *w, const struct load *load)
 {
@@ -69,6 +89,7 @@ static void put_run(struct jout *w, const struct load *load)
 	jout_begin_map(w);
 	jout_member_string(w, "uid", slice_of(digest ? digest : report->run->parts[0].name));
 	jout_member_string(w, "eid", slice_of(json_string_value(json_object_get(report->run_info, "name"))));
+	put_keywords(w, load);
 	if (load->begin_unix_ns != IPF_ABSENT) {
 		jout_key(w, "time");
 		jout_begin_map(w);

@@ -5,10 +5,7 @@
  * All measured stages are one run. The duration ends with the last content of a success. */
 #include "exports/tagged_metrics.h"
 
-#include "absent.h"
-
 #include <math.h>
-#include <string.h>
 
 /* Rounded to the nanosecond, halves to even: as Python does. */
 static double inter_token_latency(const struct row *row)
@@ -41,11 +38,12 @@ static void add_metrics(struct tagged_metrics *m)
 
 static void add_totals(struct tagged_metrics *m, const char *per_s)
 {
-	double s = load_content_seconds(m->load);
+	double s = load_content_seconds(m->load), good = load_good_with_values(m->load);
 	tagged_add_one(m, "output_token_throughput", "Output Token Throughput", "tokens/sec",
 	               (double)m->load->output_tokens / s);
 	tagged_add_one(m, "request_throughput", "Request Throughput", per_s, (double)m->load->ok / s);
-	tagged_add_one(m, "request_goodput", "Request Goodput", per_s, load_good_with_values(m->load) / s);
+	if (!isnan(good)) /* without objectives, no empty line */
+		tagged_add_one(m, "request_goodput", "Request Goodput", per_s, good / s);
 	tagged_add_one(m, "request_count", "Request Count", "count", (double)m->load->ok);
 }
 
@@ -64,60 +62,20 @@ static void render_json(const struct report *report, struct buffer *out)
 	tagged_metrics_release(&m);
 }
 
-/* Two decimals, and commas between thousands, for which the field is quoted. */
-static void csv_number(struct buffer *out, double value)
-{
-	char digits[340];
-	if (isnan(value)) {
-		buffer_text(out, "N/A");
-		return;
-	}
-	snprintf(digits, sizeof digits, "%.2f", value);
-	size_t whole = strcspn(digits, ".");
-	bool quoted = whole > 3;
-	if (quoted)
-		buffer_byte(out, '"');
-	for (size_t i = 0; i < whole; i++) {
-		if (i > 0 && (whole - i) % 3 == 0)
-			buffer_byte(out, ',');
-		buffer_byte(out, digits[i]);
-	}
-	buffer_text(out, digits + whole);
-	if (quoted)
-		buffer_byte(out, '"');
-}
-
 static void render_csv(const struct report *report, struct buffer *out)
 {
-	static const char *const names[] = {"avg", "min", "max", "p99", "p95", "p90",
-	                                    "p75", "p50", "p25", "p10", "p5",  "p1"};
+	static const char *const statistics[] = {"avg", "min", "max", "p99", "p95", "p90", "p75",
+	                                         "p50", "p25", "p10", "p5",  "p1",  NULL};
+	static const struct tagged_csv form = {.statistics = statistics, .empty = true, .thousands = true};
 	struct load load;
 	load_init(&load, report, LOAD_ALL);
 	struct tagged_metrics m = {.load = &load};
 	add_metrics(&m);
-	buffer_text(out, "Metric");
-	for (size_t k = 0; k < sizeof names / sizeof *names; k++)
-		buffer_format(out, ",%s", names[k]);
-	buffer_text(out, "\r\n");
-	for (int i = 0; i < m.count; i++) {
-		buffer_format(out, "%s (%s)", m.list[i].title, m.list[i].unit);
-		for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
-			buffer_byte(out, ',');
-			csv_number(out, tagged_statistic(&m.list[i], names[k]));
-		}
-		buffer_text(out, "\r\n");
-	}
+	tagged_metrics_csv(&m, &form, out);
 	tagged_metrics_release(&m);
 	add_totals(&m, "per sec");
-	buffer_text(out, "\r\nMetric,Value\r\n");
-	for (int i = 0; i < m.count; i++) {
-		if (strcmp(m.list[i].tag, "request_goodput") == 0 && isnan(m.list[i].value))
-			continue;
-		buffer_format(out, "%s (%s)", m.list[i].title, m.list[i].unit);
-		buffer_byte(out, ',');
-		csv_number(out, m.list[i].value);
-		buffer_text(out, "\r\n");
-	}
+	buffer_text(out, "\r\n");
+	tagged_metrics_csv(&m, &form, out);
 	tagged_metrics_release(&m);
 }
 

@@ -112,7 +112,11 @@ static void put_config(struct jout *w, const struct load *all)
 	jout_member_string(w, "tokenizer", slice_of(load_tokenizer(all)));
 	jout_member_string(w, "model_name", slice_of(load_model(all)));
 	member_null(w, "profile");
-	member_null(w, "meta");
+	jout_key(w, "meta");
+	if (load_meta(all))
+		jout_json(w, load_meta(all));
+	else
+		jout_null(w);
 	jout_member_string(w, "run_id", slice_of(json_string_value(json_object_get(report->run_info, "name"))));
 	jout_end_map(w);
 }

@@ -148,6 +148,8 @@ static void put_summary(struct jout *w, const struct load *load)
 	jout_end_map(w);
 }
 
+static const char *const own_dimensions[] = {"date", "backend", "model_id", "tokenizer_id", NULL};
+
 static void render(const struct report *report, struct buffer *out)
 {
 	struct jout w = {.out = out};
@@ -163,6 +165,7 @@ static void render(const struct report *report, struct buffer *out)
 	jout_member_string(&w, "backend", slice_of(load_api(&load)));
 	jout_member_string(&w, "model_id", slice_of(load_model(&load)));
 	jout_member_string(&w, "tokenizer_id", slice_of(load_tokenizer(&load)));
+	load_put_meta(&w, &load, own_dimensions);
 	jout_end_map(&w);
 	jout_key(&w, "config");
 	jout_begin_map(&w);

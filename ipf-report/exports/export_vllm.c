@@ -26,6 +26,41 @@ static void member_text(struct jout *w, const char *key, const char *text)
 		jout_null(w);
 }
 
+/* A note of this name would be a second member. */
+static const char *const own_members[] = {"date",
+                                          "endpoint_type",
+                                          "backend",
+                                          "label",
+                                          "model_id",
+                                          "tokenizer_id",
+                                          "num_prompts",
+                                          "request_rate",
+                                          "burstiness",
+                                          "max_concurrency",
+                                          "duration",
+                                          "completed",
+                                          "failed",
+                                          "total_input_tokens",
+                                          "total_output_tokens",
+                                          "request_throughput",
+                                          "request_goodput",
+                                          "output_throughput",
+                                          "total_token_throughput",
+                                          "input_lens",
+                                          "output_lens",
+                                          "ttfts",
+                                          "itls",
+                                          "latencies",
+                                          "start_times",
+                                          "queue_times",
+                                          "generated_texts",
+                                          "errors",
+                                          "max_output_tokens_per_s",
+                                          "max_concurrent_requests",
+                                          "rtfx",
+                                          "*_ms",
+                                          NULL};
+
 static void put_setting(struct jout *w, const struct load *load)
 {
 	struct load_date date = load_date(load->end_unix_ns);
@@ -40,6 +75,7 @@ static void put_setting(struct jout *w, const struct load *load)
 	if (load_tokenizer(load))
 		member_text(w, "tokenizer_id", load_tokenizer(load));
 	jout_member_int(w, "num_prompts", load->sent);
+	load_put_meta(w, load, own_members);
 	jout_key(w, "request_rate");
 	double rate = load_rate(load);
 	if (isnan(rate))

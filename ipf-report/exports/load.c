@@ -215,6 +215,25 @@ json_t *load_meta(const struct load *load)
 	return json_object_get(load->report->run_info, "meta");
 }
 
+static bool is_taken(const char *key, const char *const *taken)
+{
+	size_t len = strlen(key);
+	for (; *taken; taken++) {
+		size_t end = **taken == '*' ? strlen(*taken + 1) : 0;
+		if (end ? end <= len && strcmp(key + len - end, *taken + 1) == 0 : strcmp(key, *taken) == 0)
+			return true;
+	}
+	return false;
+}
+
+void load_put_meta(struct jout *w, const struct load *load, const char *const *taken)
+{
+	const char *key;
+	json_t *value;
+	json_object_foreach(load_meta(load), key, value) if (!is_taken(key, taken))
+		jout_member_string(w, key, slice_of(json_string_value(value)));
+}
+
 struct load_date load_date(int64_t unix_ns)
 {
 	struct load_date date = {""};

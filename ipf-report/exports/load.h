@@ -68,7 +68,9 @@ const char *load_api(const struct load *load);
 const char *load_target(const struct load *load);
 const char *load_dataset(const struct load *load);   /* the name of its format in ipf-prep */
 const char *load_tokenizer(const struct load *load); /* NULL also for an approximation */
-json_t *load_meta(const struct load *load);          /* an object of texts, from --meta */
+json_t *load_meta(const struct load *load);          /* an object of texts, from --meta; NULL: none */
+/* Those texts as members, without those whose name is in `taken`, which NULL ends; "*_ms" is all that end so. */
+void load_put_meta(struct jout *w, const struct load *load, const char *const *taken);
 
 /* A time in UTC as several tools write it, "20261122-041400"; "" if it is not known. */
 struct load_date {

@@ -82,6 +82,56 @@ void tagged_metrics_json(const struct tagged_metrics *m, struct jout *w, bool su
 	}
 }
 
+static void csv_number(const struct tagged_csv *form, struct buffer *out, double value)
+{
+	char digits[340];
+	if (isnan(value)) {
+		buffer_text(out, form->empty ? "N/A" : "");
+		return;
+	}
+	snprintf(digits, sizeof digits, "%.2f", value);
+	size_t whole = strcspn(digits, ".");
+	bool quoted = form->thousands && whole > 3;
+	if (quoted)
+		buffer_byte(out, '"');
+	for (size_t i = 0; i < whole; i++) {
+		if (quoted && i > 0 && (whole - i) % 3 == 0)
+			buffer_byte(out, ',');
+		buffer_byte(out, digits[i]);
+	}
+	buffer_text(out, digits + whole);
+	if (quoted)
+		buffer_byte(out, '"');
+}
+
+static void csv_line(const struct tagged_csv *form, const char *const *columns, struct tagged_metric *metric,
+                     struct buffer *out)
+{
+	buffer_text(out, metric->title);
+	if (!form->bare_unit || strcmp(metric->unit, form->bare_unit) != 0)
+		buffer_format(out, " (%s)", metric->unit);
+	for (; *columns; columns++) {
+		buffer_byte(out, ',');
+		csv_number(form, out, metric->each ? tagged_statistic(metric, *columns) : metric->value);
+	}
+	buffer_text(out, "\r\n");
+}
+
+void tagged_metrics_csv(struct tagged_metrics *m, const struct tagged_csv *form, struct buffer *out)
+{
+	static const char *const value[] = {"Value", NULL};
+	const char *const *columns = m->count && m->list[0].each ? form->statistics : value;
+	buffer_text(out, "Metric");
+	for (const char *const *column = columns; *column; column++)
+		buffer_format(out, ",%s", *column);
+	buffer_text(out, "\r\n");
+	for (int i = 0; i < m->count; i++) {
+		struct tagged_metric *metric = &m->list[i];
+		if (form->empty || (metric->each ? metric->values.n > 0 : !isnan(metric->value)))
+			csv_line(form, columns, metric, out);
+	}
+}
+
 double load_content_seconds(const struct load *load)
 {
 	int64_t begin = IPF_ABSENT, end = IPF_ABSENT;

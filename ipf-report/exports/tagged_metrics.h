@@ -37,6 +37,15 @@ void tagged_metrics_release(struct tagged_metrics *m);
 
 /* Members {"unit", "avg", "p1", …}; `sums`: also "count" and "sum". */
 void tagged_metrics_json(const struct tagged_metrics *m, struct jout *w, bool sums);
+/* How a tool writes its CSV. */
+struct tagged_csv {
+	const char *const *statistics; /* the columns of metrics of requests; NULL ends them */
+	const char *bare_unit;         /* a unit that is not written behind the name; NULL: none */
+	bool empty;                    /* metrics that do not exist have a line too, with N/A */
+	bool thousands;                /* commas between thousands, for which the field is quoted */
+};
+/* A table: metrics of requests with their statistics, or those of a run with a "Value". Two decimals. */
+void tagged_metrics_csv(struct tagged_metrics *m, const struct tagged_csv *form, struct buffer *out);
 /* One of "avg", "min", "max", "sum", "std", "p1" …; NAN. */
 double tagged_statistic(struct tagged_metric *metric, const char *name);
 

@@ -34,6 +34,25 @@ run "$report" -q --stage nosuch run.results
 status_is 2 "--stage: a name that no stage has is wrong usage"
 complains ipf-report 'no stage is called "nosuch"' "and it says so"
 
+# Notes, where a format has a place for them; none takes the place of a member.
+noted() { # FORMAT FILTER
+	"$report" -q -f "$1" --stage =closed --meta "commit=5f3a\"9c1" --meta duration=long --meta p99_ttft_ms=0 --meta date=never run.results >noted
+	jq -c "$2" noted
+}
+for name in vllm vllm-detailed; do
+	is "$(noted $name '[.commit, .num_prompts, (.duration | type), (.p99_ttft_ms > 0), .date == "never"]')" \
+		'["5f3a\"9c1",30,"number",true,false]' "$name: --meta makes members, as vLLM's --metadata"
+	is "$(grep -oc '"duration"' noted) $(grep -o '"date"' noted | wc -l | tr -d ' ')" "1 1" "but none twice"
+done
+is "$(noted lpg '.dimensions | [.commit, .duration, .date == "never"]')" '["5f3a\"9c1","long",false]' "lpg: dimensions"
+all='{"commit":"5f3a\"9c1","duration":"long","p99_ttft_ms":"0","date":"never"}'
+is "$(noted inference-benchmarker .config.meta)" "$all" "inference-benchmarker: meta"
+is "$(noted guidellm .config.metadata.labels)" "$all" "guidellm: labels"
+is "$(noted benchmark-report .run.keywords)" '["commit=5f3a\"9c1","duration=long","p99_ttft_ms=0","date=never"]' "benchmark-report: keywords"
+for name in sglang aiperf aiperf-jsonl genai-perf inference-perf genai-bench inferencex; do
+	is "$(noted "$name" . | grep -c 5f3a)" 0 "$name has no place for notes"
+done
+
 # MLPerf: 700 requests in 699 s, one of which is slow. LoadGen says how many are needed if one is over the target: 662.
 . "$TESTS/data/report/seal.sh"
 mlperf_run() { # FILE STAGE SLOW
