@@ -5,7 +5,9 @@
 #include "formats/definitions.h"
 #include "formats/report_format.h"
 #include "formats/text_layout.h"
+#include "figures/stated_figures.h"
 #include "html/html_plots.h"
+#include "imports/import.h"
 #include "output/report_output.h"
 #include "plots/plot_files.h"
 #include "results/make_groups.h"
@@ -33,6 +35,7 @@ struct report_options {
 	bool strict, definitions, ascii, curve;
 	const char *plots; /* the folder; NULL */
 	int plot_format;   /* enum plot_format; -1: the default */
+	int from;          /* index into importer_names; IMPORT_AUTOMATIC */
 	json_t *meta;      /* object; NULL: none */
 	struct delivery_options delivery;
 };
@@ -85,6 +88,9 @@ static const struct option_spec specs[] = {
                      "format of the plots (default: svg)"),
 	OPTION(OPTION_FLAG, 0, "definitions", NULL, struct report_options, definitions,
            "print the definition of each figure and the limits of the verdict"),
+	OPTION_HEADING("Input"),
+	OPTION_CHOICE_OF(0, "from", "TOOL", struct report_options, from, importer_names,
+                     "the tool that wrote RESULTS (default: recognised by the content); tools:" IMPORTER_CHOICES),
 	OPTION_HEADING("Delivery"),
 	OPTION_UNSHAPING(OPTION_LIST, 0, "push", "URL", struct report_options, delivery.push.targets,
                      "also send the figures to a Prometheus Pushgateway, as -f prometheus writes them; repeatable"),
@@ -149,7 +155,7 @@ static int read_all(struct run_data *run, const struct report_options *options, 
 	for (int i = 0; i < (operands->count ? operands->count : 1) && status == 0; i++) {
 		struct ipf_error now = {0};
 		int parts = run->part_count;
-		int got = run_data_read(run, operands->count ? operands->items[i] : NULL, &progress, &now);
+		int got = import_read(run, operands->count ? operands->items[i] : NULL, options->from, &progress, &now);
 		if (options->common.verbose && run->part_count > parts) {
 			progress_end(&progress);
 			const struct run_part *part = &run->parts[parts];
@@ -273,6 +279,20 @@ static int build_analyses(struct analyses *analyses, const struct report *report
 	return analyses_build(analyses, &input, err);
 }
 
+/* Formats that show requests have nothing to show of a run of which another tool only tells figures. */
+static int check_requests(const struct run_data *run, const struct report_options *options, struct ipf_error *err)
+{
+	const struct report_format *format = report_formats[options->format];
+	const char *name = report_format_names[options->format];
+	if (!run->stated)
+		return 0;
+	if (format->times || (format->requests && !run->stated->requests))
+		return ipf_error_at(err, IPF_INPUT, run->parts[0].name, 0,
+		                    "-f %s requires requests%s, which the file does not have", name,
+		                    run->stated->requests ? " with the times of their starts" : "");
+	return 0;
+}
+
 /* Builds the figures and writes them. IPF_INVALID, with the report complete, if --strict rejects the run. */
 static int render(const struct run_data *run, const struct report_options *options, struct report_output *to,
                   struct delivery *delivery, struct ipf_error *err)
@@ -282,6 +302,10 @@ static int render(const struct run_data *run, const struct report_options *optio
 	struct server_figures servers = {0};
 	struct analyses analyses = {0};
 	struct figure_options wanted = options->figures;
+	if (check_requests(run, options, err) < 0)
+		return -1;
+	if (run->stated && !wanted.percentiles.chosen)
+		stated_percentiles(&wanted.percentiles, run->stated);
 	if (options->by.by != GROUPINGS)
 		wanted.by[options->by.by] = true;
 	for (enum grouping by = BY_MODEL; by <= BY_TARGET; by++)
@@ -299,6 +323,8 @@ static int render(const struct run_data *run, const struct report_options *optio
 	                        .curve = options->curve,
 	                        .verbose = options->common.verbose};
 	int status = run_figures_build(&figures, run, &wanted, err);
+	if (status == 0 && run->stated)
+		stated_figures_apply(&figures, run->stated, &wanted.percentiles);
 	if (status == 0)
 		status = server_figures_build(&servers, run, err);
 	if (status == 0) {
@@ -376,8 +402,11 @@ static int report(const struct report_options *options, const struct operands *o
 
 int main(int argc, char **argv)
 {
-	struct report_options options = {
-		.common = COMMON_DEFAULTS, .plot_format = -1, .by = {.by = GROUPINGS}, .price = {.per_hour = NAN}};
+	struct report_options options = {.common = COMMON_DEFAULTS,
+	                                 .plot_format = -1,
+	                                 .from = IMPORT_AUTOMATIC,
+	                                 .by = {.by = GROUPINGS},
+	                                 .price = {.per_hour = NAN}};
 	struct operands operands;
 	int status;
 	percentiles_default(&options.figures.percentiles);

@@ -301,6 +301,6 @@ static void render_jsonl(const struct report *report, struct buffer *out)
 	event_times_release(&times);
 }
 
-const struct report_format format_aiperf = {.render = render_json};
-const struct report_format format_aiperf_csv = {.render = render_csv};
-const struct report_format format_aiperf_jsonl = {.render = render_jsonl, .lines = true};
+const struct report_format format_aiperf = {.times = true, .render = render_json};
+const struct report_format format_aiperf_csv = {.times = true, .render = render_csv};
+const struct report_format format_aiperf_jsonl = {.times = true, .render = render_jsonl, .lines = true};

@@ -220,5 +220,5 @@ static void render_before(const struct report *report, struct buffer *out)
 	render(report, out, "0.2");
 }
 
-const struct report_format format_benchmark_report = {.render = render_now};
-const struct report_format format_benchmark_report_0_2 = {.render = render_before};
+const struct report_format format_benchmark_report = {.times = true, .render = render_now};
+const struct report_format format_benchmark_report_0_2 = {.times = true, .render = render_before};

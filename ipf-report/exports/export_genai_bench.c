@@ -221,4 +221,4 @@ static void render(const struct report *report, struct buffer *out)
 	buffer_byte(out, '\n');
 }
 
-const struct report_format format_genai_bench = {.render = render, .lines = true};
+const struct report_format format_genai_bench = {.times = true, .render = render, .lines = true};

@@ -79,5 +79,5 @@ static void render_csv(const struct report *report, struct buffer *out)
 	tagged_metrics_release(&m);
 }
 
-const struct report_format format_genai_perf = {.render = render_json};
-const struct report_format format_genai_perf_csv = {.render = render_csv};
+const struct report_format format_genai_perf = {.times = true, .render = render_json};
+const struct report_format format_genai_perf_csv = {.times = true, .render = render_csv};

@@ -152,4 +152,4 @@ static void render(const struct report *report, struct buffer *out)
 	buffer_byte(out, '\n');
 }
 
-const struct report_format format_inference_benchmarker = {.render = render};
+const struct report_format format_inference_benchmarker = {.times = true, .render = render};

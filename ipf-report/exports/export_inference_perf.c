@@ -374,5 +374,5 @@ static void render_requests(const struct report *report, struct buffer *out)
 	event_times_release(&times);
 }
 
-const struct report_format format_inference_perf = {.render = render};
-const struct report_format format_inference_perf_requests = {.render = render_requests, .lines = true};
+const struct report_format format_inference_perf = {.times = true, .render = render};
+const struct report_format format_inference_perf_requests = {.times = true, .render = render_requests, .lines = true};

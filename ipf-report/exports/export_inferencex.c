@@ -77,4 +77,4 @@ static void render(const struct report *report, struct buffer *out)
 	buffer_byte(out, '\n');
 }
 
-const struct report_format format_inferencex = {.render = render};
+const struct report_format format_inferencex = {.times = true, .render = render};

@@ -185,4 +185,4 @@ static void render(const struct report *report, struct buffer *out)
 	buffer_byte(out, '\n');
 }
 
-const struct report_format format_lpg = {.render = render};
+const struct report_format format_lpg = {.times = true, .render = render};

@@ -177,5 +177,5 @@ static void render_detailed(const struct report *report, struct buffer *out)
 	load_documents(report, out, put_load, true);
 }
 
-const struct report_format format_sglang = {.render = render_plain};
-const struct report_format format_sglang_detailed = {.render = render_detailed, .lines = true};
+const struct report_format format_sglang = {.times = true, .render = render_plain};
+const struct report_format format_sglang_detailed = {.times = true, .render = render_detailed, .lines = true};

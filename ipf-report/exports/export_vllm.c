@@ -228,5 +228,5 @@ static void render_detailed(const struct report *report, struct buffer *out)
 	load_documents(report, out, put_load, true);
 }
 
-const struct report_format format_vllm = {.render = render_plain};
-const struct report_format format_vllm_detailed = {.render = render_detailed, .lines = true};
+const struct report_format format_vllm = {.times = true, .render = render_plain};
+const struct report_format format_vllm_detailed = {.times = true, .render = render_detailed, .lines = true};

@@ -1,5 +1,6 @@
 #include "figures/metric_summary.h"
 
+#include "absent.h"
 #include "cli/units.h"
 
 #include <math.h>
@@ -128,5 +129,5 @@ void metric_summary_of_histogram(struct metric_summary *d, const struct histogra
 
 bool percentile_is_firm(int64_t n, double p)
 {
-	return n >= (int64_t)samples_needed(p);
+	return n == IPF_ABSENT || n >= (int64_t)samples_needed(p);
 }

@@ -26,7 +26,8 @@ int percentiles_parse(struct percentiles *list, const char *text, struct ipf_err
 const char *percentile_name(double p, char text[24]);
 
 /* Figures are in the unit of the samples times `scale`. A figure that does not exist is NAN; one that infinite samples
- * reach (--errors-as-inf) is INFINITY. n == 0: there are no samples. */
+ * reach (--errors-as-inf) is INFINITY. n == 0: there are no samples;
+ * IPF_ABSENT: another tool states the figures, and not of how many samples. */
 struct metric_summary {
 	int64_t n;
 	double mean, std, min, max;
@@ -45,7 +46,7 @@ void metric_summary_of_histogram(struct metric_summary *d, const struct histogra
 /* A percentile of the samples, which it sorts, and `infinite` more at infinity; NAN if there are no samples. */
 double percentile_with_infinite(struct samples *s, int64_t infinite, double p);
 
-/* Are n samples enough for this percentile, at 99 % confidence (samples_needed)? */
+/* Are n samples enough for this percentile, at 99 % confidence (samples_needed)? Yes if n is not known. */
 bool percentile_is_firm(int64_t n, double p);
 
 #endif

@@ -274,7 +274,10 @@ void definitions_format(struct buffer *out)
 	}
 	const char *about, *rule, *before = "";
 	layout_end_line(&l);
-	layout_wrapped(&l, 0, PLAIN, "Verdict: OK, DOUBTFUL or INVALID; the run has the worst verdict of its checks");
+	layout_wrapped(
+		&l, 0, PLAIN,
+		"Verdict: OK, DOUBTFUL or INVALID, or UNKNOWN if it cannot be judged; the run has the worst verdict of its "
+		"checks");
 	for (size_t i = 0; (rule = verdict_rule(i, &about)) != NULL; i++) {
 		layout_to(&l, 2);
 		layout_text(&l, PLAIN, about == before ? "" : about);

@@ -139,7 +139,8 @@ static void put_verdict(struct exposition *e)
 	{
 		const struct metric_label question = {"question", text_of(check, "name")};
 		const char *status = text_of(check, "status");
-		s->point(s, &question, 1, strcmp(status, "OK") == 0 ? 0 : strcmp(status, "DOUBTFUL") == 0 ? 1 : 2);
+		if (strcmp(status, "UNKNOWN") != 0)
+			s->point(s, &question, 1, strcmp(status, "OK") == 0 ? 0 : strcmp(status, "DOUBTFUL") == 0 ? 1 : 2);
 	}
 	s->end(s);
 }

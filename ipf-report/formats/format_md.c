@@ -104,6 +104,20 @@ static json_t *latency(json_t *block, const char *name)
 	return due ? due : start ? start : both;
 }
 
+/* Whose figures and whose definitions these are, if not ours. */
+static void put_imported(struct buffer *out, json_t *imported)
+{
+	if (!imported)
+		return;
+	buffer_text(out, strcmp(text_of(imported, "has"), "figures") == 0 ? "Figures as stated by " : "From requests of ");
+	put_text(out, text_of(imported, "tool"));
+	if (*text_of(imported, "version")) {
+		buffer_byte(out, ' ');
+		put_text(out, text_of(imported, "version"));
+	}
+	buffer_text(out, ", with its definitions.\n\n");
+}
+
 static void put_verdict(struct buffer *out, json_t *report)
 {
 	json_t *verdict = json_object_get(report, "verdict"), *check;
@@ -119,6 +133,7 @@ static void put_verdict(struct buffer *out, json_t *report)
 		put_text(out, json_string_value(reason));
 		buffer_text(out, "\n\n");
 	}
+	put_imported(out, json_object_get(run, "imported"));
 	buffer_text(out, "| question | answer | detail |\n| --- | --- | --- |\n");
 	json_array_foreach(json_object_get(verdict, "checks"), i, check)
 	{

@@ -53,4 +53,4 @@ static void render_requests_csv(const struct report *report, struct buffer *out)
 	request_cells_release(&lines.cells);
 }
 
-const struct report_format format_requests_csv = {.render = render_requests_csv, .lines = true};
+const struct report_format format_requests_csv = {.render = render_requests_csv, .lines = true, .requests = true};

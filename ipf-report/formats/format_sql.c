@@ -26,7 +26,7 @@ static const struct sql_column run_columns[] = {
 	COLUMN("name", TEXT, "run.name", NULL),
 	COLUMN("started", TIME, BEGAN, NULL),
 	COLUMN("duration_s", REAL, "run.duration_s", "seconds"),
-	COLUMN("verdict", TEXT, "verdict.status", "OK, DOUBTFUL or INVALID"),
+	COLUMN("verdict", TEXT, "verdict.status", "OK, DOUBTFUL, INVALID or UNKNOWN"),
 	COLUMN("incomplete", TEXT, "run.incomplete", "why a part is missing"),
 	COLUMN("target", TEXT, "run.target", NULL),
 	COLUMN("api", TEXT, "run.api", NULL),
@@ -47,7 +47,7 @@ static const struct sql_column meta_columns[] = {
 static const struct sql_column check_columns[] = {
 	RUN_COLUMN,
 	COLUMN("name", TEXT, "name", NULL),
-	COLUMN("status", TEXT, "status", "OK, DOUBTFUL or INVALID"),
+	COLUMN("status", TEXT, "status", "OK, DOUBTFUL, INVALID or UNKNOWN"),
 	COLUMN("detail", TEXT, "detail", NULL),
 };
 static const struct sql_column stage_columns[] = {

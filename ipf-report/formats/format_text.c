@@ -24,7 +24,7 @@
 
 static enum style status_style(enum verdict_status status)
 {
-	return status == VERDICT_OK ? GOOD : status == VERDICT_DOUBTFUL ? WARN : BAD;
+	return status == VERDICT_OK ? GOOD : status == VERDICT_INVALID ? BAD : WARN;
 }
 
 static void show_verdict(struct layout *l, const struct report *report)
@@ -129,6 +129,26 @@ static void show_meta(struct layout *l, json_t *info)
 	buffer_release(&text);
 }
 
+/* Whose file it is and whose definitions its figures have, if they are not ours. */
+static void show_imported(struct layout *l, json_t *info)
+{
+	json_t *imported = json_object_get(info, "imported"), *note;
+	const char *version = info_text(imported, "version"), *has = info_text(imported, "has");
+	char text[400];
+	size_t i;
+	if (!imported)
+		return;
+	bool figures = has && strcmp(has, "figures") == 0;
+	snprintf(text, sizeof text, "%s of %.80s%s%.60s%s", figures ? "figures, as stated by the file" : "requests",
+	         info_text(imported, "tool"), version ? " " : "", version ? shown(version).text : "",
+	         version ? "" : ", which does not say its version");
+	layout_entry(l, "imported", text);
+	snprintf(text, sizeof text, "those of %.80s, read as of version %.60s:", info_text(imported, "tool"),
+	         info_text(imported, "as_of"));
+	layout_entry(l, "definitions", text);
+	json_array_foreach(json_object_get(imported, "notes"), i, note) layout_entry(l, "", json_string_value(note));
+}
+
 static void show_run(struct layout *l, const struct report *report)
 {
 	json_t *info = report->run_info;
@@ -137,6 +157,7 @@ static void show_run(struct layout *l, const struct report *report)
 	char text[512] = "", number[40];
 	layout_heading(l, "Run");
 	layout_end_line(l);
+	show_imported(l, info);
 	if (info_text(info, "name"))
 		layout_entry(l, "name", shown(info_text(info, "name")).text);
 	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
@@ -476,15 +497,25 @@ static void note_not_streamed(struct layout *l, const struct figures *f)
 	}
 }
 
+/* The total of several stages whose figures another tool states has none. */
+static bool has_latency(const struct figures *f)
+{
+	bool any = f->itl.n != 0;
+	for (enum metric m = 0; m < METRIC_COUNT; m++)
+		any |= f->start[m].n != 0;
+	return any;
+}
+
 /* Returns whether any percentile was marked. */
 static bool total_latency(struct layout *l, const struct report *report)
 {
 	const struct figures *f = &report->figures->total;
 	struct text_table t;
 	text_table_init(&t, l, &report->options->percentiles, false);
-	if (f->ok == 0 && f->started == 0)
+	if ((f->ok == 0 && f->started == 0) || (report->run->stated && !has_latency(f)))
 		return false;
-	while (text_table_part(&t, "Latency, ms"))
+	while (text_table_part(&t, report->run->stated && !report->run->stated->requests ? "Latency, ms, as stated"
+	                                                                                 : "Latency, ms"))
 		latency_rows(&t, f, run_data_itl(report->run, 0));
 	text_table_note(l, t.weak);
 	note_not_streamed(l, f);
@@ -702,7 +733,7 @@ static void show_tokens(struct layout *l, const struct report *report)
 	const struct figures *f = &report->figures->total;
 	struct text_table t;
 	text_table_init(&t, l, &report->options->percentiles, true);
-	if (f->ok == 0)
+	if (f->ok == 0 || (report->run->stated && f->input.n == 0 && f->output.n == 0))
 		return;
 	while (text_table_part(&t, "Tokens")) {
 		text_table_row(&t, "input", "", &f->input);
@@ -760,8 +791,10 @@ static void show_failures(struct layout *l, const struct figures *f)
 			snprintf(item, sizeof item, "%s %s", verdict_kinds[i], show_count(f->errors[i], a));
 			join(text, sizeof text, ", ", item, "");
 		}
-	layout_to(l, 14);
-	layout_wrapped(l, 14, PLAIN, text);
+	if (*text) {
+		layout_to(l, 14);
+		layout_wrapped(l, 14, PLAIN, text);
+	}
 	if (f->stale > 0) {
 		layout_to(l, 14);
 		snprintf(text, sizeof text, "%s of the resets: kept-alive connections that the server had already closed",

@@ -76,6 +76,8 @@ struct report_format {
 	bool lines;      /* needs run->lines */
 	bool all_groups; /* shows each model and target if there are several, also without --by */
 	bool plots;      /* needs `plots` of the report */
+	bool requests;   /* shows requests: a run of which only figures are known has none to show */
+	bool times;      /* … and needs to know when they started */
 };
 
 #define REPORT_FORMAT_DECLARE(id_, name_) extern const struct report_format format_##id_;

@@ -8,9 +8,10 @@
 static void show_rules(const struct page *page)
 {
 	const char *about, *rule, *before = "";
-	buffer_text(page->out,
-	            "<h3>Verdict</h3>\n<p>OK, DOUBTFUL or INVALID; the run has the worst verdict of its checks.</p>\n"
-	            "<dl class=\"definitions\">\n");
+	buffer_text(
+		page->out,
+		"<h3>Verdict</h3>\n<p>OK, DOUBTFUL or INVALID, or UNKNOWN if it cannot be judged; the run has the worst verdict of its checks.</p>\n"
+		"<dl class=\"definitions\">\n");
 	for (size_t i = 0; (rule = verdict_rule(i, &about)) != NULL; i++) {
 		if (about != before) {
 			buffer_text(page->out, "<dt>");

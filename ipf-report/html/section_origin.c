@@ -44,6 +44,23 @@ static void tokenizer_fact(const struct page *page, json_t *run)
 	fact(page, "tokenizer", text);
 }
 
+/* Whose file it is and whose definitions its figures have, if they are not ours. */
+static void imported_facts(const struct page *page, json_t *run)
+{
+	const char *tool = text_at(run, "imported/tool"), *version = text_at(run, "imported/version"),
+			   *has = text_at(run, "imported/has");
+	char text[240];
+	json_t *note;
+	size_t i;
+	if (!tool)
+		return;
+	snprintf(text, sizeof text, "%.20s of %.80s%s%.60s", has ? has : "", tool,
+	         version ? " " : ", which does not say its version", version ? version : "");
+	fact(page, "imported", text);
+	json_array_foreach(json_at(run, "imported/notes"), i, note)
+		fact(page, i ? "" : "its definitions", json_string_value(note));
+}
+
 void section_run(const struct page *page)
 {
 	json_t *run = json_at(page->json, "run"), *version;
@@ -52,6 +69,7 @@ void section_run(const struct page *page)
 	const char *tool;
 	char text[80], a[40];
 	facts_begin(page);
+	imported_facts(page, run);
 	fact(page, "name", text_at(run, "name"));
 	fact(page, "target", text_at(run, "target"));
 	fact(page, "API", text_at(run, "api"));

@@ -11,8 +11,10 @@
 
 /* ---- verdict ---- */
 
-static const char *const status_classes[] = {
-	[VERDICT_OK] = "ok", [VERDICT_DOUBTFUL] = "doubtful", [VERDICT_INVALID] = "invalid"};
+static const char *const status_classes[] = {[VERDICT_OK] = "ok",
+                                             [VERDICT_DOUBTFUL] = "doubtful",
+                                             [VERDICT_INVALID] = "invalid",
+                                             [VERDICT_UNKNOWN] = "doubtful"};
 
 static void show_sentence(const struct page *page)
 {
@@ -27,6 +29,8 @@ static void show_sentence(const struct page *page)
 	else if (finding->status == VERDICT_DOUBTFUL)
 		buffer_format(page->out, "Read the figures with care: %d of the four checks found%s cause for doubt.", less,
 		              less == 1 ? "" : " a");
+	else if (finding->status == VERDICT_UNKNOWN)
+		buffer_text(page->out, "Whether the figures can be trusted is not known: not all checks could be made.");
 	else
 		buffer_text(page->out, "The figures do not answer what the run was to measure: a check failed.");
 	buffer_text(page->out, "</p>\n");

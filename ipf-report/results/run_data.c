@@ -74,6 +74,7 @@ void run_data_release(struct run_data *run)
 	clock_offsets_free(run->clocks);
 	series_free(run->windows);
 	row_lines_free(run->lines);
+	stated_free(run->stated);
 	jdoc_release(&run->doc);
 	*run = (struct run_data){0};
 }
@@ -538,15 +539,15 @@ static int measure_only(struct schedule *schedule, const char *name, struct ipf_
 	return found ? 0 : ipf_error_set(err, IPF_USAGE, "--stage: no stage is called \"%s\"", name);
 }
 
-static int begin_part(struct run_data *run, struct stream_reader *stream, struct ipf_error *err)
+int run_data_begin(struct run_data *run, const char *name, json_t *header, struct ipf_error *err)
 {
 	struct run_part *parts = room(run->parts, run->part_count, sizeof *parts);
 	if (!parts)
 		return ipf_error_memory(err);
 	run->parts = parts;
 	struct run_part *part = &parts[run->part_count];
-	*part = (struct run_part){.name = strdup(stream_reader_name(stream)),
-	                          .header = json_incref(stream_reader_header(stream)),
+	*part = (struct run_part){.name = strdup(name),
+	                          .header = json_incref(header),
 	                          .t0_ns = IPF_ABSENT,
 	                          .stopped_ns = IPF_ABSENT,
 	                          .stopped_stage = IPF_ABSENT};
@@ -568,8 +569,8 @@ static int begin_part(struct run_data *run, struct stream_reader *stream, struct
 		return ipf_error_memory(err);
 
 	struct schedule schedule = {0};
-	json_t *header = json_object_get(part->header, "stages") ? part->header : schedule_find_header(part->header);
-	if (header && schedule_from_header(&schedule, header, part->name, err) < 0)
+	json_t *stages = json_object_get(part->header, "stages") ? part->header : schedule_find_header(part->header);
+	if (stages && schedule_from_header(&schedule, stages, part->name, err) < 0)
 		return -1;
 	int bad = add_shards(run, part, &schedule, err);
 	if (bad == 0)
@@ -686,13 +687,13 @@ static void read_trailer(struct run_part *part, json_t *trailer)
 		part->stages = json_incref(stages);
 }
 
-static void note_digests(struct run_part *part, struct stream_reader *stream)
+static void note_digests(struct run_part *part, const char *sha256)
 {
 	json_t *entry;
 	size_t i;
 	part->digests = json_array();
-	json_array_append_new(part->digests, json_string(stream_reader_sha256(stream)));
-	json_array_foreach(json_object_get(stream_reader_trailer(stream), "from"), i, entry)
+	json_array_append_new(part->digests, json_string(sha256));
+	json_array_foreach(json_object_get(part->trailer, "from"), i, entry)
 	{
 		json_t *digest = json_object_get(entry, "sha256");
 		if (json_integer_value(json_object_get(entry, "lines")) > 0 && json_is_string(digest))
@@ -700,13 +701,35 @@ static void note_digests(struct run_part *part, struct stream_reader *stream)
 	}
 }
 
-int run_data_read(struct run_data *run, const char *path, struct progress *progress, struct ipf_error *err)
+int run_data_add(struct run_data *run, const struct result *row, struct slice line, struct ipf_error *err)
+{
+	return add_row(run, row, line, err);
+}
+
+int run_data_add_gaps(struct run_data *run, int32_t stage, struct histogram *gaps, struct ipf_error *err)
+{
+	int32_t only = stage < run->stage_models_count ? run->stage_models[stage] : MODEL_UNSEEN;
+	return pool_stage_gaps(run, stage, only, gaps) < 0 ? ipf_error_memory(err) : 0;
+}
+
+void run_data_end(struct run_data *run, json_t *trailer, const char *sha256, int64_t last_ns)
+{
+	struct run_part *part = &run->parts[run->part_count - 1];
+	part->trailer = json_incref(trailer);
+	read_trailer(part, trailer);
+	note_digests(part, sha256);
+	later(&part->last_ns, last_ns);
+	if (part->incomplete[0])
+		verdict_incomplete(run->verdict, part->incomplete);
+}
+
+int run_data_read(struct run_data *run, struct stream_reader *input, struct progress *progress, struct ipf_error *err)
 {
 	struct result_reader *reader;
-	if (result_reader_open(&reader, path, err) < 0)
+	if (result_reader_begin(&reader, input, err) < 0)
 		return -1;
 	struct stream_reader *stream = result_reader_stream(reader);
-	int bad = begin_part(run, stream, err);
+	int bad = run_data_begin(run, stream_reader_name(stream), stream_reader_header(stream), err);
 	if (bad < 0) {
 		result_reader_close(reader);
 		return -1;
@@ -727,7 +750,7 @@ int run_data_read(struct run_data *run, const char *path, struct progress *progr
 	if (part->client >= 0 && json_array_size(part->clients) == 1)
 		clock_offsets_end(run->clocks, part->client, json_array_get(part->clients, 0));
 	read_stability(run, part);
-	note_digests(part, stream);
+	note_digests(part, stream_reader_sha256(stream));
 	if (verdict_transport(run->verdict, json_object_get(part->trailer, "transport")) < 0 && bad == 0)
 		bad = ipf_error_memory(err);
 	if (part->incomplete[0])

@@ -2,7 +2,7 @@
  *
  *     struct run_data run = {0};
  *     run_data_init(&run, &slo, &err);
- *     for each file: run_data_read(&run, path, &progress, &err);     // keeps what was read before an error
+ *     for each file: run_data_read(&run, input, &progress, &err);    // keeps what was read before an error
  *     merge_parts(&run, &err);                                       // merge_parts.h: order, windows
  *     run_figures_build(&figures, &run, &options, &err);             // figures.h
  *     run_data_release(&run);
@@ -15,6 +15,7 @@
 #include "results/row_columns.h"
 #include "results/row_lines.h"
 #include "results/slo.h"
+#include "results/stated.h"
 #include "series/clock_offsets.h"
 #include "series/series.h"
 #include "series/server_samples.h"
@@ -129,6 +130,7 @@ struct run_data {
 	struct clock_offsets *clocks; /* of the parts that are of one client each */
 	json_t *steady;               /* list: where each stage was steady, or why not; set by steady_windows_find */
 	struct row_lines *lines;      /* the lines of the rows; NULL: not kept */
+	struct stated *stated;        /* figures that another tool states of the run; NULL: none */
 	struct jdoc doc;
 };
 
@@ -138,10 +140,21 @@ struct run_data {
 int run_data_init(struct run_data *run, const struct slo *slo, struct ipf_error *err);
 /* Keeps the lines of the rows that are read from now on: for formats that show what rows have no room for. */
 int run_data_keep_lines(struct run_data *run, struct ipf_error *err);
-/* Reads the results stream `path` (NULL or "-": standard input) as a new part. -1: an error; what was read before it is
- * kept. The part is marked incomplete if the stream was cut or has an error, or if its trailer reports that something
- * is missing (which is no error). */
-int run_data_read(struct run_data *run, const char *path, struct progress *progress, struct ipf_error *err);
+/* Reads a results stream, opened with stream_reader_open_input, as a new part; takes it over. -1: an error; what was
+ * read before it is kept. The part is marked incomplete if the stream was cut or has an error, or if its trailer
+ * reports that something is missing (which is no error). */
+int run_data_read(struct run_data *run, struct stream_reader *input, struct progress *progress, struct ipf_error *err);
+
+/* A part that is no results stream but was read from a file of another tool (imports/import.h): begun with a header
+ * like that of results (borrowed), then rows and gaps as such a stream has them, then the end. */
+int run_data_begin(struct run_data *run, const char *name, json_t *header, struct ipf_error *err);
+/* `line` is the row as result_write renders it. */
+int run_data_add(struct run_data *run, const struct result *row, struct slice line, struct ipf_error *err);
+/* The gaps of all requests of a stage, of any model; takes them over. */
+int run_data_add_gaps(struct run_data *run, int32_t stage, struct histogram *gaps, struct ipf_error *err);
+/* `trailer` is like the "end" of results (borrowed). What the tool states lasted until last_ns, if no row did so long.
+ */
+void run_data_end(struct run_data *run, json_t *trailer, const char *sha256, int64_t last_ns);
 void run_data_release(struct run_data *run);
 
 /* What the part's trailer says of the questions to a Prometheus ("prometheus" in ipf-results(5)); borrowed; NULL. */

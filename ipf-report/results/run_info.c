@@ -160,6 +160,7 @@ json_t *run_info_json(const struct run_data *run, bool reproducible)
 	json_object_set_new(info, "duration_s", json_real(duration_s(run)));
 	give(info, "digest", digest_of(run));
 	copy(info, "name", name_of(run));
+	copy(info, "imported", json_object_get(header, "imported"));
 	copy(info, "target", json_object_get(records, "target"));
 	copy(info, "api", json_object_get(header, "api"));
 	copy(info, "model", json_object_get(records, "model"));

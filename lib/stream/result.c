@@ -119,18 +119,25 @@ void result_write(const struct result *result, struct buffer *line)
 	jout_end_map(&w);
 }
 
-int result_reader_open(struct result_reader **reader, const char *path, struct ipf_error *err)
+int result_reader_begin(struct result_reader **reader, struct stream_reader *input, struct ipf_error *err)
 {
-	*reader = NULL;
 	struct result_reader *r = calloc(1, sizeof *r);
-	if (!r)
-		return ipf_error_memory(err);
-	if (stream_reader_open(&r->stream, path, "results", err) < 0) {
+	int bad = r ? stream_reader_begin(input, "results", err) : ipf_error_memory(err);
+	*reader = bad ? NULL : r;
+	if (bad) {
+		stream_reader_close(input);
 		free(r);
 		return -1;
 	}
-	*reader = r;
+	r->stream = input;
 	return 0;
+}
+
+int result_reader_open(struct result_reader **reader, const char *path, struct ipf_error *err)
+{
+	struct stream_reader *input;
+	*reader = NULL;
+	return stream_reader_open_input(&input, path, err) < 0 ? -1 : result_reader_begin(reader, input, err);
 }
 
 static bool begins(struct slice line, const char *text)

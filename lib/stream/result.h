@@ -58,6 +58,8 @@ enum result_line { RESULT_END = 0, RESULT_ROW = 1, RESULT_HISTOGRAM = 2, RESULT_
 struct result_reader;
 
 int result_reader_open(struct result_reader **reader, const char *path, struct ipf_error *err);
+/* The same of an input that was opened with stream_reader_open_input, which it takes over, also if it fails. */
+int result_reader_begin(struct result_reader **reader, struct stream_reader *input, struct ipf_error *err);
 /* The kind of the next line: RESULT_ROW fills *result; for a histogram, a sample or a window
  * *line is the whole line. RESULT_END
  * at the end; -1. Valid until the next call. */

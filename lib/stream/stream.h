@@ -55,6 +55,23 @@ size_t stream_line_limit(void);
  * "{" is refused without looking for the end of the line. */
 int stream_reader_open(struct stream_reader **reader, const char *path, const char *kind, struct ipf_error *err);
 
+/* Opens an input that may be something else than a stream: detects compression and reads no further. Then either
+ * stream_reader_begin reads the header and the reader is like one of stream_reader_open, or stream_reader_text returns
+ * the bytes.
+ *
+ *     if (stream_reader_open_input(&r, path, &err) < 0 || stream_reader_peek(r, 4096, &text, &err) < 0) …
+ *     if (looks_like_a_stream(text)) stream_reader_begin(r, "results", &err) …
+ *     else while ((got = stream_reader_text(r, &text, &err)) == 1) …
+ */
+int stream_reader_open_input(struct stream_reader **reader, const char *path, struct ipf_error *err);
+/* The decompressed beginning: `size` bytes or more, or all if there are fewer. Consumes nothing; valid until the next
+ * call. */
+int stream_reader_peek(struct stream_reader *reader, size_t size, struct slice *text, struct ipf_error *err);
+int stream_reader_begin(struct stream_reader *reader, const char *kind, struct ipf_error *err);
+/* 1: the next bytes, valid until the next call; 0: the end; -1. stream_reader_sha256 is then that of all these bytes.
+ */
+int stream_reader_text(struct stream_reader *reader, struct slice *text, struct ipf_error *err);
+
 /* Reads the next body line, without its newline. 1: a line; 0: the end, after a trailer that agrees with the lines; -1:
  * IPF_CUT (no trailer, or a damaged end), IPF_INPUT (the trailer disagrees, data follow it, a line is too long or a
  * longer one does not begin with "{"), IPF_SYSTEM. The text

@@ -269,12 +269,10 @@ static int start(struct stream_reader *r, struct ipf_error *err)
 	digest_free(r->digest);
 	if (!(r->digest = digest_new()))
 		return ipf_error_memory(err);
-	if (detect_compression(r, err) < 0)
-		return -1;
-	return read_header(r, err);
+	return detect_compression(r, err);
 }
 
-int stream_reader_open(struct stream_reader **reader, const char *path, const char *kind, struct ipf_error *err)
+int stream_reader_open_input(struct stream_reader **reader, const char *path, struct ipf_error *err)
 {
 	*reader = NULL;
 	struct stream_reader *r = calloc(1, sizeof *r);
@@ -283,7 +281,6 @@ int stream_reader_open(struct stream_reader **reader, const char *path, const ch
 	r->fd = -1;
 	r->name = strdup(is_standard(path) ? "standard input" : path);
 	r->in = malloc(IN_SIZE);
-	snprintf(r->kind, sizeof r->kind, "%s", kind);
 	if (!r->name || !r->in) {
 		ipf_error_memory(err);
 		goto fail;
@@ -301,6 +298,47 @@ int stream_reader_open(struct stream_reader **reader, const char *path, const ch
 fail:
 	stream_reader_close(r);
 	return -1;
+}
+
+int stream_reader_begin(struct stream_reader *r, const char *kind, struct ipf_error *err)
+{
+	snprintf(r->kind, sizeof r->kind, "%s", kind);
+	return read_header(r, err);
+}
+
+int stream_reader_open(struct stream_reader **reader, const char *path, const char *kind, struct ipf_error *err)
+{
+	if (stream_reader_open_input(reader, path, err) < 0)
+		return -1;
+	if (stream_reader_begin(*reader, kind, err) == 0)
+		return 0;
+	stream_reader_close(*reader);
+	*reader = NULL;
+	return -1;
+}
+
+/* ---- what may be no stream ---- */
+
+int stream_reader_peek(struct stream_reader *r, size_t size, struct slice *text, struct ipf_error *err)
+{
+	int got = 1;
+	while (got > 0 && r->text.len - r->text_at < size)
+		got = more(r, err);
+	*text = (struct slice){r->text.data ? r->text.data + r->text_at : "", r->text.len - r->text_at};
+	return got < 0 ? -1 : 0;
+}
+
+int stream_reader_text(struct stream_reader *r, struct slice *text, struct ipf_error *err)
+{
+	int got = r->text_at < r->text.len ? 1 : more(r, err);
+	if (got == 0 && r->frame_open)
+		return ipf_error_at(err, IPF_CUT, r->name, 0, "cut: the compressed data end in the middle");
+	if (got <= 0)
+		return got;
+	*text = (struct slice){r->text.data + r->text_at, r->text.len - r->text_at};
+	digest_update(r->digest, text->data, text->len);
+	r->text_at = r->searched = r->text.len;
+	return 1;
 }
 
 /* ---- the body ---- */
@@ -373,7 +411,7 @@ int stream_reader_rewind(struct stream_reader *r, struct ipf_error *err)
 	if (!r->seekable || lseek(r->fd, 0, SEEK_SET) < 0)
 		return ipf_error_at(err, IPF_SYSTEM, r->name, 0,
 		                    "cannot be read twice: it is not a regular file; write it to a file first");
-	return start(r, err);
+	return start(r, err) < 0 ? -1 : read_header(r, err);
 }
 
 int stream_reader_ready(struct stream_reader *r, int *fd)

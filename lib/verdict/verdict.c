@@ -51,6 +51,7 @@ struct verdict {
 		char *text;
 	} * notes;
 	size_t notes_count;
+	bool unknown[VERDICT_QUESTIONS]; /* cannot be judged; a note says why */
 	struct verdict_finding finding;
 };
 
@@ -309,14 +310,12 @@ static bool is_stopped(const struct verdict *v, const struct verdict_stage *stag
 	return stage - v->stages >= v->stopped;
 }
 
-void verdict_note(struct verdict *v, enum verdict_question question, enum verdict_status status, const char *format,
-                  ...)
+__attribute__((format(printf, 4, 0))) static void add_note(struct verdict *v, enum verdict_question question,
+                                                           enum verdict_status status, const char *format,
+                                                           va_list values)
 {
 	char text[sizeof v->finding.checks->detail];
-	va_list values;
-	va_start(values, format);
 	vsnprintf(text, sizeof text, format, values);
-	va_end(values);
 	struct verdict_note *notes = realloc(v->notes, (v->notes_count + 1) * sizeof *notes);
 	if (notes)
 		v->notes = notes;
@@ -325,6 +324,24 @@ void verdict_note(struct verdict *v, enum verdict_question question, enum verdic
 		notes[v->notes_count++] = (struct verdict_note){question, status, copy};
 	else
 		v->failed = true;
+}
+
+void verdict_note(struct verdict *v, enum verdict_question question, enum verdict_status status, const char *format,
+                  ...)
+{
+	va_list values;
+	va_start(values, format);
+	add_note(v, question, status, format, values);
+	va_end(values);
+}
+
+void verdict_unknown(struct verdict *v, enum verdict_question question, const char *format, ...)
+{
+	va_list values;
+	v->unknown[question] = true;
+	va_start(values, format);
+	add_note(v, question, VERDICT_UNKNOWN, format, values);
+	va_end(values);
 }
 
 void verdict_clocks(struct verdict *v, int64_t low_ns, int64_t high_ns, int64_t window_ns)
@@ -409,7 +426,7 @@ static const struct {
 
 const char *verdict_status_name(enum verdict_status status)
 {
-	static const char *const names[] = {"OK", "DOUBTFUL", "INVALID"};
+	static const char *const names[] = {"OK", "DOUBTFUL", "INVALID", "UNKNOWN"};
 	return names[status];
 }
 
@@ -699,6 +716,25 @@ static bool judge_repeats(struct verdict *v, struct verdict_check *check)
 	       (v->trace_repeats == 0 || verdict_count(check->figures, "trace_repeats", v->trace_repeats));
 }
 
+static bool judge_question(struct verdict *v, enum verdict_question question, struct verdict_check *check)
+{
+	if (v->unknown[question]) {
+		if (question == VERDICT_LOAD && v->incomplete[0])
+			verdict_check_add(check, VERDICT_DOUBTFUL, "part of the run is missing: %s", v->incomplete);
+		return true;
+	}
+	switch (question) {
+	case VERDICT_LOAD:
+		return judge_load(v, check);
+	case VERDICT_CLIENT:
+		return judge_client(v, check);
+	case VERDICT_SERVER:
+		return judge_errors(v, check) && judge_ends(v, check) && judge_streaming(v, check) && judge_lengths(v, check);
+	default:
+		return judge_samples(v, check) && judge_repeats(v, check);
+	}
+}
+
 const struct verdict_finding *verdict_judge(struct verdict *v)
 {
 	if (v->failed || client_health_failed(&v->client) || v->seen.failed)
@@ -712,15 +748,12 @@ const struct verdict_finding *verdict_judge(struct verdict *v)
 	}
 	for (size_t i = 0; i < v->notes_count; i++)
 		verdict_check_add(&finding->checks[v->notes[i].question], v->notes[i].status, "%s", v->notes[i].text);
-	if (!judge_load(v, &finding->checks[VERDICT_LOAD]) || !judge_client(v, &finding->checks[VERDICT_CLIENT]) ||
-	    !judge_errors(v, &finding->checks[VERDICT_SERVER]) || !judge_ends(v, &finding->checks[VERDICT_SERVER]) ||
-	    !judge_streaming(v, &finding->checks[VERDICT_SERVER]) || !judge_lengths(v, &finding->checks[VERDICT_SERVER]) ||
-	    !judge_samples(v, &finding->checks[VERDICT_SAMPLES]) || !judge_repeats(v, &finding->checks[VERDICT_SAMPLES]))
-		return NULL;
+	for (enum verdict_question q = 0; q < VERDICT_QUESTIONS; q++)
+		if (!judge_question(v, q, &finding->checks[q]))
+			return NULL;
 	finding->status = VERDICT_OK;
 	for (size_t i = 0; i < VERDICT_QUESTIONS; i++)
-		if (finding->checks[i].status > finding->status)
-			finding->status = finding->checks[i].status;
+		finding->status = verdict_worse(finding->status, finding->checks[i].status);
 	return finding;
 }
 

@@ -1,5 +1,5 @@
-/* Can this run be trusted? Four questions come before any figure. Each answer is OK, DOUBTFUL or INVALID, with a
- * sentence and figures:
+/* Can this run be trusted? Four questions come before any figure. Each answer is OK, DOUBTFUL or INVALID (or
+ * UNKNOWN, see verdict_unknown), with a sentence and figures:
  *
  *   load_delivered    Was the offered load delivered? Every request started, on time.
  *   client_headroom   Was the client the limit? Its CPU, its lateness, what it ran out of, events that shared a read.
@@ -54,6 +54,10 @@ void verdict_shards(struct verdict *v);
 void verdict_row(struct verdict *v, const struct result *row);
 /* Takes a `client` line as ipf-fire wrote it. Members that are absent are not judged. */
 int verdict_client(struct verdict *v, struct slice client, struct ipf_error *err); /* -1: a number out of range */
+/* What was read does not say enough to judge this question, and why: a clause without a full stop. What the caller
+ * found (verdict_note, verdict_incomplete) still counts. */
+__attribute__((format(printf, 3, 4))) void verdict_unknown(struct verdict *v, enum verdict_question question,
+                                                           const char *format, ...);
 /* Adds what the caller found to the answer of a question, as a clause without a full stop. May be called several times.
  */
 __attribute__((format(printf, 4, 5))) void verdict_note(struct verdict *v, enum verdict_question question,
@@ -77,7 +81,7 @@ const struct verdict_finding *verdict_judge(struct verdict *v);
 /* {"status": …, "checks": [{"name", "status", "detail", …figures}]}; new. NULL: out of memory. */
 json_t *verdict_json(struct verdict *v);
 
-const char *verdict_status_name(enum verdict_status status); /* "OK", "DOUBTFUL", "INVALID" */
+const char *verdict_status_name(enum verdict_status status); /* "OK", "DOUBTFUL", "INVALID", "UNKNOWN" */
 /* The limits in words, i = 0, 1, … until NULL; *about is the check's name. */
 const char *verdict_rule(size_t i, const char **about);
 

@@ -18,8 +18,13 @@ void verdict_check_add(struct verdict_check *check, enum verdict_status status, 
 	va_start(args, format);
 	vsnprintf(check->detail + len, sizeof check->detail - len, format, args);
 	va_end(args);
-	if (status > check->status)
-		check->status = status;
+	check->status = verdict_worse(check->status, status);
+}
+
+enum verdict_status verdict_worse(enum verdict_status a, enum verdict_status b)
+{
+	static const int rank[] = {[VERDICT_OK] = 0, [VERDICT_UNKNOWN] = 1, [VERDICT_DOUBTFUL] = 2, [VERDICT_INVALID] = 3};
+	return rank[b] > rank[a] ? b : a;
 }
 
 enum verdict_status verdict_above(double value, double doubtful, double invalid)

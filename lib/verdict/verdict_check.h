@@ -11,7 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum verdict_status { VERDICT_OK, VERDICT_DOUBTFUL, VERDICT_INVALID };
+/* UNKNOWN: cannot be judged, since what was read does not say. It is worse than OK and better than DOUBTFUL. */
+enum verdict_status { VERDICT_OK, VERDICT_DOUBTFUL, VERDICT_INVALID, VERDICT_UNKNOWN };
 
 struct verdict_check {
 	const char *name; /* "load_delivered" */
@@ -23,6 +24,8 @@ struct verdict_check {
 /* Appends a clause, and raises the status if the clause's is worse. */
 __attribute__((format(printf, 3, 4))) void verdict_check_add(struct verdict_check *check, enum verdict_status status,
                                                              const char *format, ...);
+/* The worse of the two. */
+enum verdict_status verdict_worse(enum verdict_status a, enum verdict_status b);
 /* INVALID above `invalid`, else DOUBTFUL above `doubtful`, else OK. */
 enum verdict_status verdict_above(double value, double doubtful, double invalid);
 

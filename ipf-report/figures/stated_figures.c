@@ -1,0 +1,121 @@
+#include "figures/stated_figures.h"
+
+#include "absent.h"
+
+#include <math.h>
+
+static void fill(double *figure, double stated)
+{
+	if (isnan(*figure))
+		*figure = stated;
+}
+
+static double stated_at(const struct stated_summary *s, double p)
+{
+	for (int i = 0; i < s->count; i++)
+		if (fabs(s->p[i] - p) < 1e-9)
+			return s->value[i];
+	return NAN;
+}
+
+static void fill_summary(struct metric_summary *to, const struct stated_summary *s, const struct percentiles *list)
+{
+	if (to->n != 0 || !s->has || s->n == 0)
+		return;
+	*to = (struct metric_summary){.n = s->n,
+	                              .mean = s->mean,
+	                              .std = s->std,
+	                              .min = s->min,
+	                              .max = s->max,
+	                              .median = stated_at(s, 50),
+	                              .p90 = stated_at(s, 90),
+	                              .p99 = stated_at(s, 99),
+	                              .n_eff = NAN,
+	                              .low = NAN,
+	                              .high = NAN};
+	for (int i = 0; i < list->count; i++)
+		to->at[i] = stated_at(s, list->p[i]);
+}
+
+static void fill_counts(struct figures *f, const struct stated_stage *s)
+{
+	if (figures_requests(f) > 0)
+		return;
+	f->ok = s->ok == IPF_ABSENT ? 0 : s->ok;
+	f->failed = s->failed == IPF_ABSENT ? 0 : s->failed;
+	f->started = f->ok + f->failed;
+	f->input_total = isnan(s->input_total) ? 0 : s->input_total;
+	f->output_total = isnan(s->output_total) ? 0 : s->output_total;
+}
+
+static void fill_stage(struct figures *f, const struct stated_stage *s, const struct percentiles *list)
+{
+	fill_counts(f, s);
+	fill(&f->window_s, s->window_s);
+	fill(&f->offered, s->offered);
+	fill(&f->completed, s->completed);
+	fill(&f->input_per_s, s->input_per_s);
+	fill(&f->output_per_s, s->output_per_s);
+	fill(&f->total_per_s, s->total_per_s);
+	fill(&f->in_flight_mean, s->in_flight_mean);
+	fill(&f->in_flight_max, s->in_flight_max);
+	if (!isnan(f->completed))
+		f->no_throughput = NULL;
+	for (enum metric m = 0; m < METRIC_COUNT; m++)
+		fill_summary(&f->start[m], &s->start[m], list);
+	fill_summary(&f->due[METRIC_E2E], &s->due_e2e, list);
+	fill_summary(&f->itl, &s->itl, list);
+	fill_summary(&f->input, &s->input, list);
+	fill_summary(&f->output, &s->output, list);
+}
+
+void stated_figures_apply(struct run_figures *figures, const struct stated *stated, const struct percentiles *list)
+{
+	size_t measured = 0, last = 0;
+	bool counted = figures_requests(&figures->total) > 0;
+	for (size_t i = 0; i < figures->count && i < stated->count; i++) {
+		fill_stage(&figures->stages[i], &stated->stages[i], list);
+		if (!figures->stages[i].measured)
+			continue;
+		measured++;
+		last = i;
+		if (counted)
+			continue;
+		figures->total.ok += figures->stages[i].ok;
+		figures->total.failed += figures->stages[i].failed;
+		figures->total.started += figures->stages[i].started;
+		figures->total.input_total += figures->stages[i].input_total;
+		figures->total.output_total += figures->stages[i].output_total;
+	}
+	if (measured == 1)
+		fill_stage(&figures->total, &stated->stages[last], list);
+}
+
+static void add_percentiles(struct percentiles *list, const struct stated_summary *s)
+{
+	for (int i = 0; i < s->count; i++) {
+		int at = 0;
+		while (at < list->count && list->p[at] < s->p[i])
+			at++;
+		if (list->count == PERCENTILES_MOST || (at < list->count && list->p[at] <= s->p[i]))
+			continue;
+		for (int k = list->count++; k > at; k--)
+			list->p[k] = list->p[k - 1];
+		list->p[at] = s->p[i];
+	}
+}
+
+void stated_percentiles(struct percentiles *list, const struct stated *stated)
+{
+	struct percentiles found = {0};
+	for (size_t i = 0; i < stated->count; i++) {
+		const struct stated_stage *s = &stated->stages[i];
+		for (enum metric m = 0; m < METRIC_COUNT; m++)
+			add_percentiles(&found, &s->start[m]);
+		add_percentiles(&found, &s->itl);
+		add_percentiles(&found, &s->input);
+		add_percentiles(&found, &s->output);
+	}
+	if (found.count > 0)
+		*list = found;
+}

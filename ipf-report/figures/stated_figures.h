@@ -1,0 +1,18 @@
+/* Puts what another tool states (results/stated.h) into figures that have no rows to be computed from.
+ *
+ *     stated_percentiles(&options.percentiles, run.stated);       // unless the user chose some
+ *     run_figures_build(&figures, &run, &options, &err);
+ *     stated_figures_apply(&figures, run.stated, &options.percentiles);
+ */
+#ifndef REPORT_STATED_FIGURES_H
+#define REPORT_STATED_FIGURES_H
+
+#include "figures/figures.h"
+
+/* The percentiles that are stated anywhere, in place of the usual ones; unchanged if there are none. */
+void stated_percentiles(struct percentiles *list, const struct stated *stated);
+/* Only fills what is absent. The total of several stages has their counts, and no distributions: percentiles do not add
+ * up. */
+void stated_figures_apply(struct run_figures *figures, const struct stated *stated, const struct percentiles *list);
+
+#endif

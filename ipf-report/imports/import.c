@@ -1,0 +1,390 @@
+#include "imports/import.h"
+
+#include "absent.h"
+#include "clock.h"
+#include "memory.h"
+#include "safe_text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { LOOK_FIRST = 64, LOOK = 256 * 1024 };
+
+/* What a file becomes. Rows wait in a file until the end, when all stages are known. */
+struct import_parts {
+	struct row_lines *rows;
+	int64_t row_count;
+	json_t *stages, *begins; /* as in the headers of schedules and in trailers */
+	struct import_counts {
+		int64_t arrivals;
+		struct histogram *gaps;
+	} counts[STATED_STAGES_MOST];
+	struct stated *stated;
+	int64_t lasted_ns;
+	struct buffer line;
+};
+
+#define IMPORTER_OF(id_, name_)   &import_##id_,
+#define IMPORTER_NAME(id_, name_) name_,
+static const struct importer *const importers[] = {IMPORTERS(IMPORTER_OF)};
+const char *const importer_names[] = {IMPORTERS(IMPORTER_NAME) NULL};
+enum { IMPORTER_COUNT = sizeof importers / sizeof *importers };
+
+/* ---- what tools add ---- */
+
+/* Names of stages are unique. */
+static void name_stage(json_t *stages, const char *wanted, char name[240])
+{
+	json_t *other;
+	size_t i = 0, count = json_array_size(stages);
+	if (wanted && *wanted)
+		snprintf(name, 240, "%.200s", shown(wanted).text);
+	else
+		snprintf(name, 240, "run %zu", count + 1);
+	for (size_t number = 2; i < count; i++) {
+		other = json_object_get(json_array_get(stages, i), "name");
+		if (strcmp(json_string_value(other), name) != 0)
+			continue;
+		snprintf(name, 240, "%.200s %zu", wanted && *wanted ? shown(wanted).text : "run", number++);
+		i = (size_t)-1;
+	}
+}
+
+int import_stage(struct import *in, const struct import_stage *stage, struct ipf_error *err)
+{
+	json_t *stages = in->parts->stages;
+	int number = (int)json_array_size(stages);
+	char name[240];
+	if (number == STATED_STAGES_MOST)
+		return json_pull_wrong(&in->json, err, "has more than %d runs", STATED_STAGES_MOST);
+	name_stage(stages, stage->name, name);
+	const char *kind = stage->kind ? stage->kind : "unknown";
+	json_t *json = json_pack("{s:s, s:s, s:s, s:i}", "name", name, "kind", kind, "spec", "", "begin_ns", 0);
+	int bad = !json;
+	if (stage->rate > 0 && stage->rate < 1e6)
+		bad |= json_object_set_new(json, "rate", json_real(stage->rate));
+	if (stage->slots > 0 && stage->slots <= SCHEDULE_SLOTS_MAX) {
+		bad |= json_object_set_new(json, "slots", json_integer(stage->slots));
+		if (strcmp(kind, "closed") == 0)
+			bad |= json_object_set_new(json, "closed", json_true());
+	}
+	bad |= json_array_append_new(stages, json);
+	bad |= json_array_append_new(in->parts->begins, json_pack("{s:I}", "begin_ns", (json_int_t)stage->begin_ns));
+	return bad ? ipf_error_memory(err) : number;
+}
+
+int import_row(struct import *in, struct result *row, struct ipf_error *err)
+{
+	struct import_parts *parts = in->parts;
+	row->n = parts->row_count++;
+	result_write(row, &parts->line);
+	if (parts->line.failed)
+		return ipf_error_memory(err);
+	parts->counts[row->stage].arrivals++;
+	row_lines_add(parts->rows, buffer_all(&parts->line));
+	return row_lines_check(parts->rows, err);
+}
+
+void import_gap(struct import *in, int stage, int64_t gap_ns)
+{
+	struct histogram **gaps = &in->parts->counts[stage].gaps;
+	if (!*gaps)
+		*gaps = histogram_new();
+	if (*gaps)
+		histogram_add(*gaps, gap_ns, 1);
+}
+
+void import_gaps(struct import *in, int stage, struct histogram *gaps)
+{
+	histogram_free(in->parts->counts[stage].gaps);
+	in->parts->counts[stage].gaps = gaps;
+}
+
+struct stated_stage *import_figures(struct import *in, int number, struct ipf_error *err)
+{
+	struct import_parts *parts = in->parts;
+	if (!parts->stated)
+		parts->stated = stated_new();
+	struct stated_stage *stage = parts->stated ? stated_stage_of(parts->stated, (size_t)number) : NULL;
+	if (!stage)
+		ipf_error_memory(err);
+	return stage;
+}
+
+void import_lasted(struct import *in, double seconds)
+{
+	int64_t ns = import_ns(seconds, 1e9);
+	in->parts->lasted_ns += ns == IPF_ABSENT ? 0 : ns;
+}
+
+void import_note(struct import *in, const char *text)
+{
+	json_t *notes = json_object_get(in->facts, "notes");
+	if (!notes) {
+		notes = json_array();
+		json_object_set_new(in->facts, "notes", notes);
+	}
+	json_array_append_new(notes, json_string(text));
+}
+
+int64_t import_ns(double value, double unit)
+{
+	double ns = value * unit;
+	return ns > -1e17 && ns < 1e17 ? (int64_t)llround(ns) : IPF_ABSENT;
+}
+
+int64_t import_count(double value)
+{
+	return value >= 0 && value <= 1e12 ? (int64_t)llround(value) : IPF_ABSENT;
+}
+
+static int64_t share(int64_t ns, int64_t parts)
+{
+	return (int64_t)llround((double)ns / (double)parts);
+}
+
+void import_derive(struct result *row, int64_t gaps, double gaps_ns, int64_t gap_max_ns)
+{
+	int64_t tokens = row->output_tokens;
+	if (row->start_ns != IPF_ABSENT && row->end_ns == IPF_ABSENT && row->e2e_ns != IPF_ABSENT)
+		row->end_ns = row->start_ns + row->e2e_ns;
+	if (row->start_ns != IPF_ABSENT && row->due_ns != IPF_ABSENT && row->lag_ns == IPF_ABSENT)
+		row->lag_ns = row->start_ns - row->due_ns;
+	if (gaps > 0 && row->itl_mean_ns == IPF_ABSENT) {
+		row->itl_mean_ns = import_ns(gaps_ns / (double)gaps, 1);
+		row->itl_max_ns = gap_max_ns;
+	}
+	if (!row->ok || tokens == IPF_ABSENT || tokens < 1 || row->e2e_ns == IPF_ABSENT)
+		return;
+	if (row->ntpot_ns == IPF_ABSENT)
+		row->ntpot_ns = share(row->e2e_ns, tokens);
+	if (row->tpot_ns == IPF_ABSENT && tokens > 1 && row->ttft_ns != IPF_ABSENT && row->e2e_ns >= row->ttft_ns)
+		row->tpot_ns = share(row->e2e_ns - row->ttft_ns, tokens - 1);
+}
+
+void import_began(struct import *in, int64_t unix_ns)
+{
+	char text[40] = "";
+	struct tm tm;
+	time_t seconds = (time_t)(unix_ns / 1000000000);
+	if (unix_ns <= 0 || !gmtime_r(&seconds, &tm))
+		return;
+	strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &tm);
+	json_object_set_new(in->records, "t0", json_string(text));
+	json_object_set_new(in->records, "t0_unix_ns", json_integer(unix_ns));
+}
+
+void import_fact(json_t *to, const char *key, struct slice text)
+{
+	json_t *value = text.data ? json_loadb(text.data, text.len, JSON_DECODE_ANY, NULL) : NULL;
+	if (json_is_string(value) && json_string_length(value) > 0)
+		json_object_set(to, key, value);
+	json_decref(value);
+}
+
+/* ---- the part of the run ---- */
+
+static json_t *header_of(struct import *in)
+{
+	struct import_parts *parts = in->parts;
+	const char *version = json_string_value(json_object_get(in->facts, "version"));
+	json_t *stage, *header = json_pack("{s:s, s:i, s:O, s:[O]}", "ipf", "results", "version", 1, "imported", in->facts,
+	                                   "from", in->records);
+	size_t i;
+	int64_t first_n = 0;
+	json_array_foreach(parts->stages, i, stage)
+	{
+		json_object_set_new(stage, "arrivals", json_integer(parts->counts[i].arrivals));
+		json_object_set_new(stage, "first_n", json_integer(first_n));
+		first_n += parts->counts[i].arrivals;
+	}
+	json_object_set_new(in->records, "ipf", json_string("records"));
+	json_object_set(in->records, "stages", parts->stages);
+	char tool[100];
+	snprintf(tool, sizeof tool, "%s%s%.60s", json_string_value(json_object_get(in->facts, "format")),
+	         version ? " " : "", version ? version : "");
+	json_object_set_new(header, "tool", json_string(tool));
+	json_object_set_new(in->records, "tool", json_string(tool));
+	return header;
+}
+
+static int add_rows(struct import *in, struct progress *progress, struct ipf_error *err)
+{
+	struct import_parts *parts = in->parts;
+	struct result row;
+	int64_t at = 0;
+	for (int64_t i = 0; i < parts->row_count; i++) {
+		if (!row_lines_read(parts->rows, at, &row))
+			return row_lines_check(parts->rows, err);
+		result_write(&row, &parts->line);
+		at += (int64_t)parts->line.len + 1;
+		if (run_data_add(in->run, &row, buffer_all(&parts->line), err) < 0)
+			return -1;
+		if (progress_due(progress, clock_now()))
+			progress_show(progress, "%lld requests read", (long long)in->run->row_count);
+	}
+	for (size_t i = 0; i < json_array_size(parts->stages); i++) {
+		struct histogram *gaps = parts->counts[i].gaps;
+		parts->counts[i].gaps = NULL;
+		if (gaps && run_data_add_gaps(in->run, (int32_t)i, gaps, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static void judge(struct import *in, const char *tool)
+{
+	struct verdict *v = in->run->verdict;
+	verdict_unknown(v, VERDICT_LOAD, "cannot be judged: a file of %s does not say what was scheduled", tool);
+	verdict_unknown(v, VERDICT_CLIENT, "cannot be judged: a file of %s says nothing of the client that measured", tool);
+	if (in->parts->row_count > 0 || !in->run->stated)
+		return;
+	verdict_unknown(v, VERDICT_SERVER, "cannot be judged: the file has figures, and no requests");
+	verdict_unknown(v, VERDICT_SAMPLES, "cannot be judged: the figures are those of %s, not computed from requests",
+	                tool);
+}
+
+/* The rows of a tool can only be merged with those of the same one, and figures with none. */
+static int check_alike(const struct run_data *run, const char *name, const char *tool, struct ipf_error *err)
+{
+	if (run->part_count == 0)
+		return 0;
+	const char *first = json_string_value(json_object_get(json_object_get(run->parts[0].header, "imported"), "tool"));
+	if (run->stated)
+		return ipf_error_at(err, IPF_INPUT, name, 0, "cannot be merged with %s, which has figures of %s",
+		                    shown(run->parts[0].name).text, first);
+	if ((first || tool) && (!first || !tool || strcmp(first, tool) != 0))
+		return ipf_error_at(err, IPF_INPUT, name, 0, "is from %s, but %s is from %s: their definitions differ",
+		                    tool ? tool : "ipf-collect", shown(run->parts[0].name).text, first ? first : "ipf-collect");
+	return 0;
+}
+
+static int finish(struct import *in, const char *tool, struct progress *progress, struct ipf_error *err)
+{
+	struct import_parts *parts = in->parts;
+	struct run_data *run = in->run;
+	if (parts->stated && run->part_count > 0)
+		return ipf_error_at(err, IPF_INPUT, in->name, 0, "has figures of %s, which cannot be merged with %s", tool,
+		                    shown(run->parts[0].name).text);
+	if (json_array_size(parts->stages) == 0)
+		return ipf_error_at(err, IPF_INPUT, in->name, 0, "has no requests and no figures");
+	json_object_set_new(in->facts, "has", json_string(parts->row_count > 0 || !parts->stated ? "requests" : "figures"));
+	json_t *header = header_of(in), *trailer = json_pack("{s:[{s:O}]}", "from", "stages", parts->begins);
+	int bad = header && trailer ? run_data_begin(run, in->name, header, err) : ipf_error_memory(err);
+	if (bad == 0) {
+		bad = add_rows(in, progress, err);
+		run->stated = parts->stated;
+		parts->stated = NULL;
+		run_data_end(run, trailer, stream_reader_sha256(in->json.input), parts->lasted_ns);
+		if (run->stated)
+			run->stated->requests = parts->row_count > 0;
+	}
+	json_decref(header);
+	json_decref(trailer);
+	return bad;
+}
+
+static void import_release(struct import *in)
+{
+	struct import_parts *parts = in->parts;
+	for (size_t i = 0; parts && i < STATED_STAGES_MOST; i++)
+		histogram_free(parts->counts[i].gaps);
+	if (parts) {
+		row_lines_free(parts->rows);
+		json_decref(parts->stages);
+		json_decref(parts->begins);
+		stated_free(parts->stated);
+		buffer_release(&parts->line);
+	}
+	free(parts);
+	json_decref(in->facts);
+	json_decref(in->records);
+	json_outline_release(&in->outline);
+	json_pull_release(&in->json);
+}
+
+/* ---- reading ---- */
+
+static int import_file(struct import *in, int which, struct progress *progress, struct ipf_error *err)
+{
+	const struct importer *importer = importers[which];
+	struct import_parts *parts = in->parts = calloc(1, sizeof *parts);
+	if (!parts)
+		return ipf_error_memory(err);
+	parts->rows = row_lines_new(err);
+	parts->stages = json_array();
+	parts->begins = json_array();
+	in->records = json_object();
+	in->facts = json_pack("{s:s, s:s, s:s}", "tool", importer->tool, "format", importer_names[which], "as_of",
+	                      importer->as_of);
+	if (!parts->rows || !parts->stages || !parts->begins || !in->records || !in->facts)
+		return parts->rows ? ipf_error_memory(err) : -1;
+	for (size_t i = 0; importer->notes[i]; i++)
+		import_note(in, importer->notes[i]);
+	if (check_alike(in->run, in->name, importer->tool, err) < 0 || importer->read(in, err) < 0)
+		return -1;
+	if (memory_ran_out())
+		return ipf_error_memory(err);
+	int bad = finish(in, importer->tool, progress, err);
+	if (bad == 0)
+		judge(in, importer->tool);
+	return bad;
+}
+
+static bool begins(struct slice text, const char *with)
+{
+	return text.len >= strlen(with) && memcmp(text.data, with, strlen(with)) == 0;
+}
+
+/* Which tool wrote this; IMPORT_AUTOMATIC: none, and then it can only be a stream of ours; -2: nothing that is known.
+ */
+static int recognise(struct import *in, struct ipf_error *err)
+{
+	struct slice text;
+	int which = 0;
+	if (stream_reader_peek(in->json.input, LOOK_FIRST, &text, err) < 0)
+		return -2;
+	if (begins(text, "\x1f\x8b")) {
+		ipf_error_at(err, IPF_INPUT, in->name, 0, "compressed with gzip: zcat %s | ipf-report", shown(in->name).text);
+		return -2;
+	}
+	if (begins(text, "{\"ipf\":"))
+		return IMPORT_AUTOMATIC;
+	if (stream_reader_peek(in->json.input, LOOK, &text, err) < 0)
+		return -2;
+	json_outline_read(&in->outline, text);
+	while (which < IMPORTER_COUNT && !importers[which]->recognises(&in->outline))
+		which++;
+	if (which < IMPORTER_COUNT)
+		return which;
+	if (!in->outline.paths.len || json_outline_has(&in->outline, "ipf"))
+		return IMPORT_AUTOMATIC;
+	ipf_error_at(err, IPF_INPUT, in->name, 1,
+	             "neither results of ipf-collect nor a file that is known; --from names the tool:" IMPORTER_CHOICES);
+	return -2;
+}
+
+int import_read(struct run_data *run, const char *path, int from, struct progress *progress, struct ipf_error *err)
+{
+	struct stream_reader *input;
+	if (stream_reader_open_input(&input, path, err) < 0)
+		return -1;
+	struct import in = {.name = stream_reader_name(input), .run = run};
+	json_pull_init(&in.json, input);
+	int which = recognise(&in, err), bad = -1;
+	if (from != IMPORT_AUTOMATIC && which != from) {
+		ipf_error_clear(err);
+		which = from;
+	}
+	if (which == IMPORT_AUTOMATIC && check_alike(run, in.name, NULL, err) == 0) {
+		import_release(&in);
+		return run_data_read(run, input, progress, err);
+	}
+	if (which >= 0)
+		bad = import_file(&in, which, progress, err);
+	import_release(&in);
+	stream_reader_close(input);
+	return bad;
+}

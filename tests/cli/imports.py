@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+"""Files of other tools that ipf-report has read, compared with what they were made of.
+
+    imports.py agree NAME RUN IMPORTED    RUN is the JSON report of a run, IMPORTED that of its export in the format NAME
+    imports.py states NAME FILE IMPORTED  IMPORTED has the figures that FILE states, unchanged
+
+What the format carries must agree; what it does not carry must be absent. Both say what is wrong and end with 1.
+"""
+import json
+import math
+import sys
+
+STATISTICS = ("n", "mean", "std", "min", "max", "p50", "p90", "p99")
+wrong = []
+
+
+def compare(what, got, expected, loose=1e-6):
+    if got is None or expected is None:
+        same = got is expected
+    elif isinstance(expected, (int, float)) and isinstance(got, (int, float)):
+        same = math.isclose(got, expected, rel_tol=loose, abs_tol=2e-6)
+    else:
+        same = got == expected
+    if not same:
+        wrong.append(f"{what}: got {got!r}, expected {expected!r}")
+
+
+def at(value, path):
+    for key in path.split("/"):
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
+
+
+# What agrees in each format, and how well: figures of a stage as paths into the JSON report.
+COUNTS = ("requests/ok", "requests/failed")
+AGREE = {
+    "vllm-detailed": {"latency/ttft_ms/from_start": 1e-6, "latency/e2e_ms/from_start": 1e-6, "latency/tpot_ms": 1e-5,
+                      "latency/itl_ms": 1e-3, "latency/ntpot_ms": 1e-5, "tokens/input": 0, "tokens/output": 0},
+}
+# What the format cannot say.
+ABSENT = {
+    "vllm-detailed": ("latency/ttft_ms/from_due", "latency/ttfb_ms", "latency/ttfa_ms", "latency/stream_ms", "lag_ms", "client_lag_ms",
+                      "rate/offered", "tokens/source", "tokens/reasoning"),
+}
+
+
+def agree(name, run, imported):
+    expected = [s for s in run["stages"] if s["measured"]]
+    stages = imported["stages"]
+    compare("stages", [s["name"] for s in stages], [s["name"] for s in expected])
+    for e, s in zip(expected, stages):
+        for path in COUNTS:
+            compare(f"{e['name']}: {path}", at(s, path), at(e, path))
+        for path, loose in AGREE[name].items():
+            for statistic in STATISTICS:
+                compare(f"{e['name']}: {path}/{statistic}", at(s, f"{path}/{statistic}"), at(e, f"{path}/{statistic}"), loose)
+        for path in ABSENT[name]:
+            compare(f"{e['name']}: {path}", at(s, path), None)
+
+
+# ---- figures as stated ------------------------------------------------------------------------------------------------
+
+def flat(document, names):
+    """Of mean_ttft_ms and the like: path of the summary -> {statistic: value}."""
+    found = {}
+    for key, value in document.items():
+        for name, path in names.items():
+            if key.endswith(f"_{name}_ms") and value is not None:
+                statistic = key[:-len(name) - 4]
+                found.setdefault(path, {})["p50" if statistic == "median" else statistic] = value
+    return found
+
+
+def vllm(text):
+    for line in text.splitlines():
+        d = json.loads(line)
+        figures = flat(d, {"ttft": "latency/ttft_ms/from_start", "tpot": "latency/tpot_ms", "itl": "latency/itl_ms",
+                           "e2el": "latency/e2e_ms/from_start", "client_queue_time": "slot_wait_ms"})
+        rate = d["request_rate"]
+        yield d["label"], figures, {"requests/ok": d["completed"], "requests/failed": d["failed"], "window_s": d["duration"],
+                                    "throughput/requests_per_s": d["request_throughput"],
+                                    "throughput/output_tokens_per_s": d["output_throughput"],
+                                    "throughput/total_tokens_per_s": d["total_token_throughput"],
+                                    "rate/offered": None if rate == "inf" else rate, "rate/achieved": None}
+
+
+STATED = {"vllm": vllm}
+
+
+def states(name, path, imported):
+    with open(path, encoding="utf-8") as file:
+        runs = list(STATED[name](file.read()))
+    compare("stages", len(imported["stages"]), len(runs))
+    for (label, figures, scalars), stage in zip(runs, imported["stages"]):
+        if label is not None:
+            compare("name", stage["name"], label)
+        for path, value in scalars.items():
+            compare(f"{label}: {path}", at(stage, path), value)
+        for path, summary in figures.items():
+            got = at(stage, path) or {}
+            compare(f"{label}: statistics of {path}", sorted(k for k in got if k != "n"), sorted(k for k in summary if k != "n"))
+            for statistic, value in summary.items():
+                compare(f"{label}: {path}/{statistic}", got.get(statistic), value)
+        shown = {f"latency/{m}" + ("/from_start" if "from_start" in d else "") for m, d in stage["latency"].items()}
+        compare(f"{label}: latencies", sorted(shown), sorted(p for p in figures if p.startswith("latency/")))
+    compare("verdict", imported["verdict"]["status"], "UNKNOWN")
+    compare("verdicts", {c["status"] for c in imported["verdict"]["checks"]}, {"UNKNOWN"})
+    compare("has", imported["run"]["imported"]["has"], "figures")
+
+
+def main():
+    command, name, first, second = sys.argv[1:]
+    with open(second, encoding="utf-8") as file:
+        imported = json.load(file)
+    if command == "agree":
+        with open(first, encoding="utf-8") as file:
+            agree(name, json.load(file), imported)
+    else:
+        states(name, first, imported)
+    for line in wrong[:20]:
+        print(line)
+    return 1 if wrong else 0
+
+
+sys.exit(main())

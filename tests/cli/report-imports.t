@@ -1,0 +1,109 @@
+#!/bin/sh
+# Files of other tools: what ipf-report writes in their formats, it reads again, and the figures agree as far as the format
+# carries them; figures that a tool states are shown as they are.
+. "$TESTS/tap.sh"
+report=$BIN/ipf-report
+imports() {
+	python3 "$TESTS/cli/imports.py" "$@"
+}
+
+python3 "$TESTS/cli/exports.py" make run.results
+"$report" -q -f json run.results >run.json
+
+# ---- requests -------------------------------------------------------------------------------------------------------
+for name in vllm-detailed; do
+	"$report" -q -f "$name" run.results >"$name.out"
+	run "$report" -q -f json "$name.out"
+	status_is 0 "$name: requests are read"
+	cp "$OUT" "$name.json"
+	yes_if "and agree with the run that they were written from" imports agree "$name" run.json "$name.json"
+	is "$(jq -r '.run.imported.has' "$name.json")" requests "and the report says that it had requests"
+	is "$(jq -r '[.verdict.checks[] | select(.status == "UNKNOWN") | .name] | join(" ")' "$name.json")" \
+		"load_delivered client_headroom" "and what cannot be judged of such a file is left open"
+	for format in text csv md html junit prometheus openmetrics requests-csv; do
+		run "$report" -q -f "$format" "$name.out"
+		status_is 0 "and shown as $format"
+	done
+done
+"$report" -q -f vllm-detailed vllm-detailed.out >again.out
+is "$(jq -c '[.itls, .ttfts, .errors, .latencies]' again.out)" "$(jq -c '[.itls, .ttfts, .errors, .latencies]' vllm-detailed.out)" \
+	"vllm-detailed: lists come out as they went in"
+
+# ---- figures --------------------------------------------------------------------------------------------------------
+for name in vllm; do
+	"$report" -q -f "$name" run.results >"$name.out"
+	run "$report" -q -f json "$name.out"
+	status_is 0 "$name: figures are read"
+	cp "$OUT" "$name.json"
+	yes_if "and shown as the file states them" imports states "$name" "$name.out" "$name.json"
+	for format in text csv md html junit prometheus openmetrics sql; do
+		run "$report" -q -f "$format" "$name.out"
+		status_is 0 "and shown as $format"
+	done
+	for format in requests-csv vllm; do
+		run "$report" -q -f "$format" "$name.out"
+		status_is 3 "but a format of requests has none to show"
+		complains ipf-report "$name.out: -f $format requires requests, which the file does not have" "and it says so"
+	done
+done
+run "$report" vllm.out
+matches "$(cat "$OUT")" "imported    figures, as stated by the file of vLLM bench serve" "the report says whose figures these are"
+run "$report" --percentiles 50,90 -f json vllm.out
+is "$(jq -c '.stages[0].latency.ttft_ms.from_start | [has("p50"), has("p90")]' "$OUT")" '[true,false]' "a percentile that is not stated is absent"
+
+# ---- where from -----------------------------------------------------------------------------------------------------
+"$report" -q -f json <vllm-detailed.out >stdin.json
+is "$(jq -cS '.total' stdin.json)" "$(jq -cS '.total' vllm-detailed.json)" "standard input"
+zstd -q vllm-detailed.out -o compressed.zst
+"$report" -q -f json compressed.zst >zst.json
+is "$(jq -cS '.total' zst.json)" "$(jq -cS '.total' vllm-detailed.json)" "compressed"
+is "$(jq -r .run.digest zst.json)" "$(sha256sum <vllm-detailed.out | cut -d' ' -f1)" "the digest of the run is that of the file's text"
+jq . vllm-detailed.out >pretty.out
+"$report" -q -f json pretty.out >pretty.json
+is "$(jq -cS '.total' pretty.json)" "$(jq -cS '.total' vllm-detailed.json)" "in many lines"
+run "$report" -q --from vllm -f json vllm.out
+status_is 0 "--from names the tool"
+run "$report" --from nosuch vllm.out
+status_is 2 "--from: a tool that is not known"
+cp run.results run.out
+jq -c 'del(.label)' vllm.out >unnamed.out
+is "$("$report" -q -f json unnamed.out | jq -c '[.stages[].name]')" '["run 1","run 2"]' "runs without a name have a number"
+run "$report" -q -f json vllm-detailed.out vllm-detailed.out
+status_is 0 "requests of several files of a tool are merged"
+run "$report" run.results vllm-detailed.out
+status_is 3 "but not with those of another one"
+complains ipf-report "vllm-detailed.out: is from vLLM bench serve, but run.results is from ipf-collect: their definitions differ" "and it says so"
+run "$report" vllm-detailed.out run.results
+status_is 3 "in any order"
+run "$report" vllm.out vllm.out
+status_is 3 "figures are not merged"
+complains ipf-report "cannot be merged with" "and it says so"
+
+# ---- bad input ------------------------------------------------------------------------------------------------------
+refused() { # TEXT FILE: ipf-report says TEXT of it
+	run "$report" "$2"
+	status_is 3 "refused: $1"
+	complains ipf-report "$1" "and the line names file, member and value"
+	is "$(wc -l <"$ERR")" 1 "in one line"
+}
+head -1 vllm-detailed.out >one.out
+jq -c '.ttfts[3] = "soon"' one.out >bad.json
+refused 'bad.json:1: ttfts[3]: expected a number, got "soon"' bad.json
+jq -c '.itls[2] = 5' one.out >bad.json
+refused 'bad.json:1: itls[2]: expected a list, got 5' bad.json
+jq -c '.itls |= (.[1][0] = -1)' one.out >bad.json
+refused 'expected a number of seconds, got -1' bad.json
+jq -c '.output_lens |= .[1:]' one.out >bad.json
+refused 'output_lens: expected 39 entries as in ttfts, got 38' bad.json
+head -c 3000 one.out >bad.json
+refused 'bad.json:1: cut: the JSON ends in the middle' bad.json
+echo '{"model_id":"m","num_prompts":1,"request_rate":1,"duration":"long"}' >bad.json
+refused 'bad.json:1: duration: expected a number, got "long"' bad.json
+echo '{"hello":"world"}' >bad.json
+refused 'bad.json:1: neither results of ipf-collect nor a file that is known' bad.json
+gzip -c vllm.out >bad.gz
+refused 'bad.gz: compressed with gzip: zcat bad.gz | ipf-report' bad.gz
+jq -c '.completed = 3' one.out >odd.json
+run "$report" -q -f json odd.json
+is "$(jq -r '.verdict.checks[2].detail' "$OUT" | grep -c 'the file counts 3 completed requests, and its lists have 35')" 1 \
+	"lists that contradict the counts of the file are doubtful"
