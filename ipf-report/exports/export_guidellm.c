@@ -401,4 +401,4 @@ static void render(const struct report *report, struct buffer *out)
 	buffer_byte(out, '\n');
 }
 
-const struct report_format format_guidellm = {.render = render, .lines = true};
+const struct report_format format_guidellm = {.times = true, .render = render, .lines = true};

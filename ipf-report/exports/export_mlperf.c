@@ -442,4 +442,4 @@ static void render(const struct report *report, struct buffer *out)
 		row_values_release(&s.list[i].values);
 }
 
-const struct report_format format_mlperf = {.render = render};
+const struct report_format format_mlperf = {.times = true, .render = render};
