@@ -18,6 +18,7 @@ struct row_selection {
 	int32_t member;         /* of that grouping; -1: all requests */
 	const struct row *rows; /* the range that contains them, among others */
 	int64_t count;
+	const enum metric *twins; /* for each metric: an earlier one with the same values, or itself */
 };
 
 static bool wanted(const struct row_selection *sel, const struct row *row)
@@ -83,14 +84,42 @@ static void build_waited(struct figures *f, const struct figure_options *options
 	}
 }
 
-static int build_times(struct figures *f, const struct figure_options *options, const struct picked_rows *rows,
+/* The first metric that has the same values in each row of the run and counts in the same way. */
+static void find_twins(enum metric twins[METRIC_COUNT], const struct run_data *run)
+{
+	for (enum metric m = 0; m < METRIC_COUNT; m++) {
+		twins[m] = m;
+		for (enum metric k = 0; k < m && twins[m] == m; k++)
+			if (metrics[k].from_due == metrics[m].from_due && metrics[k].server == metrics[m].server &&
+			    (k < METRIC_LATENCIES) == (m < METRIC_LATENCIES) &&
+			    row_columns_same(&run->columns, k, m, run->row_count))
+				twins[m] = k;
+	}
+}
+
+static bool has_wrong(const struct picked_rows *rows)
+{
+	for (size_t i = 0; i < rows->count; i++)
+		if (rows->list[i].wrong)
+			return true;
+	return false;
+}
+
+static int build_times(struct figures *f, const struct row_selection *sel, const struct picked_rows *rows,
                        struct samples *s)
 {
+	const struct figure_options *options = sel->options;
+	bool copy = !has_wrong(rows) && !options->early_stopping; /* else, metrics differ in what is shown of failures */
 	int64_t failures;
 	for (int i = 0; i < WAITED; i++)
 		for (int k = 0; k < EARLY_PERCENTILES; k++)
 			f->early[i][k] = NAN;
 	for (enum metric m = 0; m < METRIC_COUNT; m++) {
+		if (copy && sel->twins[m] != m) {
+			f->start[m] = f->start[sel->twins[m]];
+			f->due[m] = f->due[sel->twins[m]];
+			continue;
+		}
 		if (row_samples_metric(rows, m, FROM_START, s, &failures) < 0)
 			return -1;
 		metric_summary_of_samples(&f->start[m], s, options->errors_as_inf ? failures : 0, 1e-6, &options->percentiles);
@@ -426,7 +455,7 @@ static int build_figures(struct figures *f, const struct row_selection *sel, str
 		count_requests(f, sel);
 		build_rates(f, sel);
 		build_residuals(f, &picked);
-		bad = build_times(f, sel->options, &picked, &s) < 0 || build_gaps(f, sel) < 0 ||
+		bad = build_times(f, sel, &picked, &s) < 0 || build_gaps(f, sel) < 0 ||
 		      build_tokens(f, sel->options, &picked, &s) < 0 || build_objectives(f, sel, &picked, &s) < 0;
 	}
 	samples_release(&s);
@@ -603,14 +632,16 @@ static int build_members(struct figures *all, size_t members, size_t level, cons
 	return bad;
 }
 
-static int build_groups(struct run_figures *figures, const struct run_data *run, const struct figure_options *options,
-                        enum grouping by, struct ipf_error *err)
+static int build_groups(struct run_figures *figures, const struct row_selection *run_rows, enum grouping by,
+                        struct ipf_error *err)
 {
+	const struct run_data *run = run_rows->run;
 	size_t members = (size_t)figures->group_counts[by], level = figures->count + 1;
 	struct figures *all = calloc(members * level, sizeof *all);
 	if (!all)
 		return ipf_error_memory(err);
-	struct row_selection whole = {.run = run, .whole = run, .options = options, .by = by, .member = -1};
+	struct row_selection whole = *run_rows;
+	whole.by = by;
 	int bad = build_members(all, members, level, &whole, err);
 	for (size_t i = 0; bad == 0 && i < level; i++) {
 		struct figures *to = i < figures->count ? &figures->stages[i] : &figures->total;
@@ -647,18 +678,20 @@ static void judge_windows(const struct run_figures *figures, const struct run_da
 int run_figures_build(struct run_figures *figures, const struct run_data *run, const struct figure_options *options,
                       struct ipf_error *err)
 {
-	struct row_selection all = {.run = run, .whole = run, .options = options, .member = -1};
+	enum metric twins[METRIC_COUNT];
+	struct row_selection all = {.run = run, .whole = run, .options = options, .member = -1, .twins = twins};
 	*figures = (struct run_figures){.stages = calloc(run->schedule.count + 1, sizeof *figures->stages),
 	                                .count = run->schedule.count};
 	if (!figures->stages)
 		return ipf_error_memory(err);
+	find_twins(twins, run);
 	int bad = build_level(figures->stages, &figures->total, &all, err);
 	for (enum grouping by = 0; by < GROUPINGS; by++) {
 		int most = (int)(FIGURES_MOST / (figures->count + 1));
 		figures->group_counts[by] = run->groups[by].count < most || most < 1 ? run->groups[by].count : most;
 		/* a single model may be of interest; the figures of a single target are those of the total */
 		if (bad == 0 && options->by[by] && run->groups[by].count > (by == BY_TARGET))
-			bad = build_groups(figures, run, options, by, err);
+			bad = build_groups(figures, &all, by, err);
 	}
 	if (bad == 0 && options->window != WINDOW_STEADY)
 		judge_windows(figures, run);

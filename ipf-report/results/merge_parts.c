@@ -43,21 +43,32 @@ static void move_rows(struct row *rows, struct row_key *keys, int64_t count)
 	}
 }
 
+static struct row_key key_of(const struct row *rows, int64_t i)
+{
+	return (struct row_key){rows[i].stage, rows[i].part, rows[i].start_ns, rows[i].n, i};
+}
+
+static bool in_order(const struct run_data *run)
+{
+	for (int64_t i = 1; i < run->row_count; i++) {
+		struct row_key before = key_of(run->rows, i - 1), key = key_of(run->rows, i);
+		if (by_stage_and_start(&before, &key) > 0)
+			return false;
+	}
+	return true;
+}
+
 static int sort_rows(struct run_data *run, struct ipf_error *err)
 {
-	struct row_key *keys = malloc((size_t)(run->row_count + 1) * sizeof *keys);
-	bool sorted = true;
+	if (in_order(run))
+		return 0;
+	struct row_key *keys = malloc((size_t)run->row_count * sizeof *keys);
 	if (!keys)
 		return ipf_error_memory(err);
-	for (int64_t i = 0; i < run->row_count; i++) {
-		const struct row *row = &run->rows[i];
-		keys[i] = (struct row_key){row->stage, row->part, row->start_ns, row->n, i};
-		sorted &= i == 0 || by_stage_and_start(&keys[i - 1], &keys[i]) <= 0;
-	}
-	if (!sorted) {
-		qsort(keys, (size_t)run->row_count, sizeof *keys, by_stage_and_start);
-		move_rows(run->rows, keys, run->row_count);
-	}
+	for (int64_t i = 0; i < run->row_count; i++)
+		keys[i] = key_of(run->rows, i);
+	qsort(keys, (size_t)run->row_count, sizeof *keys, by_stage_and_start);
+	move_rows(run->rows, keys, run->row_count);
 	free(keys);
 	return 0;
 }

@@ -14,7 +14,7 @@
 
 #include "stream/metric.h"
 
-/* The columns: those of enum metric, and these. */
+/* The columns: those of enum metric, and these. Times come before counts. */
 enum row_column {
 	ROW_READY_NS = METRIC_COUNT,
 	ROW_POOL_WAIT_NS,
@@ -40,7 +40,8 @@ enum row_column {
 
 struct row_columns {
 	int64_t *list[ROW_COLUMNS];
-	int64_t cap; /* rows that each of them has room for */
+	int64_t cap;                 /* rows that each of them has room for */
+	size_t offsets[ROW_COLUMNS]; /* of their values in struct result; set with the first row */
 };
 
 /* Sums and differences of values within these bounds (30 years, 1e12 tokens) do not overflow. */
@@ -49,6 +50,9 @@ struct row_columns {
 
 /* Sets row number `at`, the one after the last. -1: IPF_INPUT, a value is out of range; IPF_SYSTEM. */
 int row_columns_add(struct row_columns *columns, int64_t at, const struct result *result, struct ipf_error *err);
+/* Have both metrics the same values in all of the `count` rows, as the lag of a client that nothing held back, or the
+ * TTFT and TTFA of a model that does not reason? */
+bool row_columns_same(const struct row_columns *columns, enum metric a, enum metric b, int64_t count);
 void row_columns_release(struct row_columns *columns);
 
 #endif

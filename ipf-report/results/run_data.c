@@ -88,10 +88,10 @@ static void *room(void *list, int64_t count, size_t size)
 }
 
 /* The slot of a text, or the free one where it belongs. */
-static int32_t *slot_of(const struct string_table *table, const char *text)
+static int32_t *slot_of(const struct string_table *table, struct slice text)
 {
-	size_t mask = (size_t)table->slot_count - 1, at = text_hash_mixed(slice_of(text)) & mask;
-	while (table->slots[at] >= 0 && strcmp(table->list[table->slots[at]], text) != 0)
+	size_t mask = (size_t)table->slot_count - 1, at = text_hash_mixed(text) & mask;
+	while (table->slots[at] >= 0 && !slice_is(text, table->list[table->slots[at]]))
 		at = (at + 1) & mask;
 	return &table->slots[at];
 }
@@ -113,12 +113,12 @@ static int make_slots(struct string_table *table)
 	for (int i = 0; i < cap; i++)
 		slots[i] = -1;
 	for (int32_t i = 0; i < table->count; i++)
-		*slot_of(table, table->list[i]) = i;
+		*slot_of(table, slice_of(table->list[i])) = i;
 	return 0;
 }
 
 /* The number of a text in the table, to which it is added if necessary; -2: out of memory. */
-static int32_t string_number(struct string_table *table, const char *text)
+static int32_t string_number(struct string_table *table, struct slice text)
 {
 	if (make_slots(table) < 0)
 		return -2;
@@ -128,24 +128,34 @@ static int32_t string_number(struct string_table *table, const char *text)
 	char **list = room(table->list, table->count, sizeof *list);
 	if (list)
 		table->list = list;
-	if (!list || !(list[table->count] = strdup(text)))
+	if (!list || !(list[table->count] = strndup(text.data, text.len)))
 		return -2;
 	*slot = table->count;
 	return table->count++;
 }
 
-/* The number of a JSON text, with its quotes; -1: absent; -2: out of memory. */
-static int32_t decoded_number(struct run_data *run, struct string_table *table, struct slice text)
+/* The number of a JSON text with escapes. */
+static int32_t unescaped_number(struct run_data *run, struct string_table *table, struct slice text)
 {
 	struct ipf_error ignored = {0};
 	struct buffer plain = {0};
-	if (!text.data || jdoc_parse(&run->doc, text.data, text.len, &ignored) < 0)
+	if (jdoc_parse(&run->doc, text.data, text.len, &ignored) < 0)
 		return -1;
 	jdoc_text(&run->doc, JDOC_ROOT, &plain);
 	buffer_byte(&plain, 0);
-	int32_t found = plain.failed ? -2 : string_number(table, plain.data);
+	int32_t found = plain.failed ? -2 : string_number(table, slice_of(plain.data));
 	buffer_release(&plain);
 	return found;
+}
+
+/* The number of a JSON text, with its quotes; -1: absent; -2: out of memory. */
+static int32_t decoded_number(struct run_data *run, struct string_table *table, struct slice text)
+{
+	if (!text.data)
+		return -1;
+	if (memchr(text.data, '\\', text.len))
+		return unescaped_number(run, table, text);
+	return string_number(table, (struct slice){text.data + 1, text.len - 2});
 }
 
 const char *run_part_target(const struct run_part *part, int64_t target)
@@ -159,8 +169,10 @@ const char *run_part_target(const struct run_part *part, int64_t target)
 /* The number of the target of a request. -1: not known; -2: out of memory. */
 static int32_t target_number(struct run_data *run, const struct run_part *part, const struct result *result)
 {
+	if (result->target == IPF_ABSENT && part->only_target != TARGET_UNSEEN)
+		return part->only_target;
 	const char *url = run_part_target(part, result->target);
-	return url ? string_number(&run->groups[BY_TARGET], url) : -1;
+	return url ? string_number(&run->groups[BY_TARGET], slice_of(url)) : -1;
 }
 
 static int8_t source_number(struct slice text)
@@ -302,6 +314,8 @@ static int add_row(struct run_data *run, const struct result *result, struct sli
 		.start_ns = result->start_ns,
 		.end_ns = result->end_ns,
 	};
+	if (result->target == IPF_ABSENT)
+		part->only_target = row->group[BY_TARGET];
 	if (!has_names(row) || (row->ok && note_model(run, row->stage, row->group[BY_MODEL]) < 0))
 		return ipf_error_memory(err);
 	later(&part->last_ns, row->start_ns);
@@ -473,7 +487,7 @@ static int number_targets(struct run_data *run, const struct run_part *part)
 	size_t i;
 	json_array_foreach(json_object_get(part->records, "targets"), i, url)
 	{
-		if (json_is_string(url) && string_number(&run->groups[BY_TARGET], json_string_value(url)) < 0)
+		if (json_is_string(url) && string_number(&run->groups[BY_TARGET], slice_of(json_string_value(url))) < 0)
 			return -1;
 	}
 	return 0;
@@ -558,6 +572,7 @@ int run_data_begin(struct run_data *run, const char *name, json_t *header, struc
 		part->shift_ns = part->t0_ns - parts[0].t0_ns;
 	part->records = records_of(part->header);
 	part->client = -1;
+	part->only_target = TARGET_UNSEEN;
 	if (part->records && json_array_size(json_object_get(part->header, "from")) == 1)
 		part->client = clock_offsets_client(run->clocks, part->records);
 	if (part->client == -2)
@@ -632,7 +647,7 @@ static int read_lines(struct run_data *run, struct result_reader *reader, struct
 			ipf_error_place(err, stream_reader_name(stream), stream_reader_line(stream));
 			return -1;
 		}
-		if (progress_due(progress, clock_now()))
+		if (progress->on && progress_due(progress, clock_now()))
 			progress_show(progress, "%lld requests read", (long long)run->row_count);
 	}
 }

@@ -73,15 +73,19 @@ struct stage_window {
 	int64_t length_ns;        /* as scheduled; IPF_ABSENT if counted */
 };
 
+enum { TARGET_UNSEEN = -3 };
+
 /* One results stream: a shard or a repeat. The json members are borrowed only where noted. */
 struct run_part {
 	char *name;
 	json_t *header;
-	json_t *clients;  /* array, may be empty: what each ipf-fire reported of itself (the trailer in ipf-records(5)) */
-	json_t *stages;   /* array: when each stage began and ended, from ipf-fire; NULL */
-	json_t *digests;  /* array: of the lines, and of the records that they were made from */
-	json_t *trailer;  /* what the results' trailer has in "end"; NULL: cut */
-	json_t *records;  /* the header of the records, if all have the same targets; NULL; borrowed from header */
+	json_t *clients; /* array, may be empty: what each ipf-fire reported of itself (the trailer in ipf-records(5)) */
+	json_t *stages;  /* array: when each stage began and ended, from ipf-fire; NULL */
+	json_t *digests; /* array: of the lines, and of the records that they were made from */
+	json_t *trailer; /* what the results' trailer has in "end"; NULL: cut */
+	json_t *records; /* the header of the records, if all have the same targets; NULL; borrowed from header */
+	int32_t
+		only_target;  /* in groups[BY_TARGET]: of the requests that name none; -1: none; TARGET_UNSEEN: not looked up */
 	int64_t t0_ns;    /* beginning of the run, since the epoch; IPF_ABSENT */
 	int64_t shift_ns; /* its t0 - that of the first part; 0 if one is not known */
 	char incomplete[360];  /* why part of it is missing; "": it is complete */

@@ -1,6 +1,7 @@
 #include "absent.h"
 #include "stream/fields.h"
 
+#include "json/bytes8.h"
 #include "json/jinteger.h"
 #include "json/jtext.h"
 #include "token_count.h"
@@ -124,11 +125,25 @@ static bool skip(const char **at, const char *end, const char *text, size_t len)
 	return true;
 }
 
+/* Names are so short that a call of memcmp would take most of the time. */
+static bool same_name(const char *a, const char *b, size_t len)
+{
+	size_t at = 0;
+	for (; at + 8 <= len; at += 8)
+		if (bytes8_load(a + at) != bytes8_load(b + at))
+			return false;
+	if (len >= 8)
+		return bytes8_load(a + len - 8) == bytes8_load(b + len - 8);
+	while (at < len && a[at] == b[at])
+		at++;
+	return at == len;
+}
+
 /* Is the key of the member at `at` that of the field? */
 static bool has_key(const struct field *f, const char *at, const char *end)
 {
 	return (size_t)(end - at) > f->name_len + 3 && at[0] == '"' && at[1] == *f->name && at[f->name_len + 1] == '"' &&
-	       at[f->name_len + 2] == ':' && !memcmp(at + 1, f->name, f->name_len);
+	       at[f->name_len + 2] == ':' && same_name(at + 1, f->name, f->name_len);
 }
 
 static bool read_text(const char **at, const char *end, struct slice *text)
@@ -162,21 +177,65 @@ static bool read_value(const struct field *f, void *object, const char **at, con
 	return false;
 }
 
-bool fields_read_line(const struct field *fields, size_t count, void *object, struct slice line)
+/* Tries each field in turn. */
+static bool read_any_line(const struct field *fields, size_t count, void *object, struct slice line,
+                          struct fields_shape *shape)
 {
 	const char *at = line.data, *end = line.data + line.len;
 	bool good = skip(&at, end, "{", 1), more = good;
+	shape->count = 0;
 	for (const struct field *f = fields; good && f < fields + count; f++) {
 		if (!more || !has_key(f, at, end)) {
 			set_absent(f, object);
 			good = !f->required;
 			continue;
 		}
+		shape->list[shape->count++] = (unsigned char)(f - fields);
 		at += f->name_len + 3;
 		good = read_value(f, object, &at, end);
 		more = good && skip(&at, end, ",", 1);
 	}
 	return good && !more && skip(&at, end, "}", 1) && at == end;
+}
+
+/* Does the line have the same fields as the last one, and no others? */
+static bool read_same_fields(const struct field *fields, void *object, struct slice line,
+                             const struct fields_shape *shape)
+{
+	const char *at = line.data, *end = line.data + line.len;
+	bool good = shape->count > 0;
+	for (size_t i = 0; good && i < shape->count; i++) {
+		const struct field *f = &fields[shape->list[i]];
+		good = skip(&at, end, i ? "," : "{", 1) && has_key(f, at, end);
+		at += good ? f->name_len + 3 : 0;
+		good = good && read_value(f, object, &at, end);
+	}
+	return good && skip(&at, end, "}", 1) && at == end;
+}
+
+/* The fields that a line with this shape does not have. */
+static void set_others_absent(const struct field *fields, size_t count, void *object, const struct fields_shape *shape)
+{
+	size_t next = 0;
+	for (size_t i = 0; i < count; i++) {
+		if (next < shape->count && shape->list[next] == i)
+			next++;
+		else
+			set_absent(&fields[i], object);
+	}
+}
+
+bool fields_read_line(const struct field *fields, size_t count, void *object, struct slice line,
+                      struct fields_shape *shape)
+{
+	if (read_same_fields(fields, object, line, shape)) {
+		set_others_absent(fields, count, object, shape);
+		return true;
+	}
+	bool good = read_any_line(fields, count, object, line, shape);
+	if (!good)
+		shape->count = 0; /* required fields may be missing in it */
+	return good;
 }
 
 void fields_write(const struct field *fields, size_t count, const void *object, struct jout *w)

@@ -57,10 +57,18 @@ void fields_init(const struct field *fields, size_t count, void *object);
  * err says `NAME: expected …` or `NAME: missing`. At most FIELDS_MAX fields. */
 int fields_read(const struct field *fields, size_t count, void *object, const struct jdoc *doc, jdoc_id map,
                 struct ipf_error *err);
+/* The fields that the last line had, in their order: nearly always those of the next one. Zero-initialise. */
+struct fields_shape {
+	size_t count;
+	unsigned char list[FIELDS_MAX];
+};
+
 /* The same for a line in the form that fields_write gives it, without a document: in a tenth of the time. False: it has
  * another form (other members or another order, spaces, null, a negative integer, a list or a map), or is wrong; the
- * object is undefined then, and fields_read says what is wrong. For tables without FIELD_NAME. */
-bool fields_read_line(const struct field *fields, size_t count, void *object, struct slice line);
+ * object is undefined then, and fields_read says what is wrong. For tables without FIELD_NAME, of at most
+ * FIELDS_MAX fields. `shape`: of the lines of one stream and one table. */
+bool fields_read_line(const struct field *fields, size_t count, void *object, struct slice line,
+                      struct fields_shape *shape);
 /* Writes the fields that are not absent as members of the map that is open in `w`. */
 void fields_write(const struct field *fields, size_t count, const void *object, struct jout *w);
 

@@ -8,6 +8,7 @@
 struct result_reader {
 	struct stream_reader *stream;
 	struct jdoc doc;
+	struct fields_shape shape; /* of the last row */
 };
 
 #define INT(member_)    FIELD(FIELD_INT, struct result, member_)
@@ -146,11 +147,15 @@ static bool begins(struct slice line, const char *text)
 	return line.len >= len && memcmp(line.data, text, len) == 0;
 }
 
-int result_parse(struct jdoc *doc, struct slice line, struct result *result, struct ipf_error *err)
+/* Reads the line of a row that is good, in the form that writers give it. */
+static bool read_good_line(struct fields_shape *shape, struct slice line, struct result *result)
 {
 	fields_init(error_fields, ERROR_FIELDS, result);
-	if (fields_read_line(fields, FIELDS, result, line) && result->ok)
-		return 0;
+	return fields_read_line(fields, FIELDS, result, line, shape) && result->ok;
+}
+
+static int parse_line(struct jdoc *doc, struct slice line, struct result *result, struct ipf_error *err)
+{
 	if (jdoc_parse(doc, line.data, line.len, err) < 0 || fields_read(fields, FIELDS, result, doc, JDOC_ROOT, err) < 0)
 		return -1;
 	jdoc_id error = jdoc_get(doc, JDOC_ROOT, "error");
@@ -160,6 +165,12 @@ int result_parse(struct jdoc *doc, struct slice line, struct result *result, str
 		return ipf_error_set(err, IPF_INPUT,
 		                     result->ok ? "error: present although ok is true" : "error: missing although ok is false");
 	return 0;
+}
+
+int result_parse(struct jdoc *doc, struct slice line, struct result *result, struct ipf_error *err)
+{
+	struct fields_shape shape = {.count = 0};
+	return read_good_line(&shape, line, result) ? 0 : parse_line(doc, line, result, err);
 }
 
 const struct field *result_fields(size_t *count)
@@ -177,7 +188,7 @@ const char *const result_not_streamed_names[RESULT_NOT_STREAMED_COUNT] = {NULL, 
 
 enum result_not_streamed result_not_streamed(const struct result *result)
 {
-	for (int i = 1; i < RESULT_NOT_STREAMED_COUNT; i++) {
+	for (int i = 1; result->not_streamed.data && i < RESULT_NOT_STREAMED_COUNT; i++) {
 		size_t len = strlen(result_not_streamed_names[i]);
 		if (result->not_streamed.len == len + 2 &&
 		    memcmp(result->not_streamed.data + 1, result_not_streamed_names[i], len) == 0)
@@ -198,7 +209,7 @@ int result_reader_next(struct result_reader *r, struct result *result, struct sl
 		return RESULT_SAMPLE;
 	if (begins(*line, "{\"window\":"))
 		return RESULT_WINDOW;
-	if (result_parse(&r->doc, *line, result, err) == 0)
+	if (read_good_line(&r->shape, *line, result) || parse_line(&r->doc, *line, result, err) == 0)
 		return RESULT_ROW;
 	ipf_error_place(err, stream_reader_name(r->stream), stream_reader_line(r->stream));
 	return -1;

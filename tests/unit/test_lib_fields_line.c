@@ -19,7 +19,8 @@ enum { COUNT = sizeof table / sizeof *table };
 
 static bool read_line(const char *line, struct thing *to)
 {
-	return fields_read_line(table, COUNT, to, slice_of(line));
+	struct fields_shape shape = {.count = 0};
+	return fields_read_line(table, COUNT, to, slice_of(line), &shape);
 }
 
 static void reads_what_is_written(void **state)
@@ -116,12 +117,45 @@ static void assert_equal(const struct thing *a, const struct thing *b)
 	assert_true(slice_equal(a->name, b->name) && slice_equal(a->text, b->text) && slice_equal(a->last, b->last));
 }
 
+static void lines_of_one_shape(void **state)
+{
+	(void)state;
+	struct thing t;
+	struct fields_shape shape = {.count = 0};
+	static const struct {
+		const char *line;
+		bool good;
+	} cases[] = {
+		{"{\"n\":1,\"t_ns\":2,\"ok\":true,\"name\":\"a\"}", true},
+		{"{\"n\":3,\"t_ns\":4,\"ok\":true,\"name\":\"b\"}", true},
+		{"{\"n\":3,\"t_ns\":4,\"ok\":true,\"name\":\"b\",\"last\":\"c\"}", true}, /* one more */
+		{"{\"n\":5,\"ok\":true}", true},                                          /* fewer */
+		{"{\"n\":5}", false},                                                     /* without what is required … */
+		{"{\"n\":5}", false},                                                     /* … which is no shape */
+		{"{\"n\":5,\"ok\":true}", true},
+		{"{\"n\":5,\"ok\":true,}", false},
+		{"{\"n\":5,\"ok\":true", false},
+		{"{\"n\":5,\"ok\":true}}", false},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		memset(&t, 0x55, sizeof t);
+		bool good = fields_read_line(table, COUNT, &t, slice_of(cases[i].line), &shape);
+		if (good != cases[i].good)
+			fail_msg("%s", cases[i].line);
+		if (good && t.n == 5)
+			assert_true(t.t_ns == IPF_ABSENT && !t.name.data && !t.last.data && !t.late && t.count == IPF_ABSENT);
+		if (good && t.n == 3)
+			assert_true(t.t_ns == 4 && slice_is(t.name, "\"b\"") && (i == 2) == (t.last.data != NULL));
+	}
+}
+
 static void agrees_with_fields_read(void **state)
 {
 	(void)state;
 	uint64_t seed = test_seed(__func__);
 	struct buffer line = {0};
 	struct jdoc doc = {0};
+	struct fields_shape shape = {.count = 0};
 	size_t read = 0;
 	for (int round = 0; round < 50000; round++) {
 		random_line(&line, &seed);
@@ -131,7 +165,11 @@ static void agrees_with_fields_read(void **state)
 		memcpy(exact, line.data, line.len);
 		struct thing fast, slow;
 		struct ipf_error err = {0};
-		if (fields_read_line(table, COUNT, &fast, (struct slice){exact, line.len})) {
+		struct thing again;
+		struct slice text = {exact, line.len};
+		if (fields_read_line(table, COUNT, &fast, text, &shape)) {
+			assert_true(fields_read_line(table, COUNT, &again, text, &shape)); /* by the shape of itself */
+			assert_equal(&again, &fast);
 			assert_int_equal(jdoc_parse(&doc, exact, line.len, &err), 0);
 			assert_int_equal(fields_read(table, COUNT, &slow, &doc, JDOC_ROOT, &err), 0);
 			assert_equal(&fast, &slow);
@@ -149,6 +187,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(reads_what_is_written),
 		cmocka_unit_test(leaves_other_lines_to_fields_read),
+		cmocka_unit_test(lines_of_one_shape),
 		cmocka_unit_test(agrees_with_fields_read),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
