@@ -90,27 +90,41 @@ status_is 2 "--curve without CSV"
 complains ipf-report "--curve requires -f csv" "is refused"
 
 # ---- the simulated server: ten requests at a time, ten tokens of 10 ms ----
-sweep_of() { # SEED STAGE…: its answer
+# The verdict says when the load was not delivered, and the server when it had no core for long. Such a run says nothing of the capacity,
+# and is made again.
+run_sweep() { # SEED STAGE…: its answer, or "unusable" and why
 	server_start -v --step-base 10ms --step-per-seq 0 --prefill-rate 1000M --max-batch 10 --seed "$1"
 	"$BIN/ipf-prep" synthetic -q -n 2000 --input-tokens 20 --output-tokens 10 --seed "$1" -o "$1.trace"
 	"$BIN/ipf-sched" -q -t "$1.trace" --seed "$1" "${@:2}" | "$BIN/ipf-fire" -q -u "$URL" -m sim -t "$1.trace" |
 		"$BIN/ipf-collect" -q -o "$1.results"
 	server_stop
-	# a server that had no core for long is none of this capacity
-	if ! grep -q "steps moved by 0" "$SERVER_ERR"; then echo "not known	the machine is too busy"; else "$report" -f json "$1.results" | jq -r "$answer"; fi
+	"$report" -f json "$1.results" >"$1.json"
+	invalid=$(jq -r '[.verdict.checks[]? | select(.name != "enough_samples" and .status == "INVALID")] | map(.name) | join(" ")' "$1.json")
+	if ! grep -q "steps moved by 0" "$SERVER_ERR"; then
+		echo "unusable	the server had no core"
+	elif [ "$invalid" ]; then
+		echo "unusable	$invalid"
+	else
+		jq -r "$answer" "$1.json"
+	fi
 }
-knee="sweep:rates=40,80,130,160,for=1500ms,rest=200ms"
-seeds=$(seq "$([ -n "$IPF_LONG" ] && echo 20 || echo 2)")
-for seed in $seeds; do sweep_of "$seed" $knee >"$seed.answer"; done
-cat ./*.answer
-# A client without a core for too long says nothing of the server, and that is what is reported.
-busy=$(cat ./*.answer | grep -c '^not known')
+tries=$([ -n "$IPF_LONG" ] && echo 5 || echo 1)
+sweep_of() { # SEED STAGE…: the answer of the first usable run
+	for try in $(seq "$tries"); do
+		run_sweep "$@" >"$1.answer"
+		cut -f 1 "$1.answer" | grep -q unusable || break
+	done
+	echo "# seed $1: $(tr '\t' ' ' <"$1.answer")$([ "$try" = 1 ] || echo " (run $try)")"
+}
+count=$([ -n "$IPF_LONG" ] && echo 20 || echo 2)
+answers() { # STAGE…: a file for each seed; sets usable
+	for seed in $(seq "$count"); do sweep_of "$seed" "$@"; done
+	usable=$(cat ./*.answer | grep -vc '^unusable')
+	[ "$usable" = "$count" ] || skip "$((count - usable)) of $count seeds" "this machine was too busy: $(grep -h '^unusable' ./*.answer | cut -f 2 | sort | uniq -c | tr -s ' \n' ' ')"
+}
+answers sweep:rates=40,80,130,160,for=1500ms,rest=200ms
 good=$(awk -F '\t' '$1 == "saturated" && $2 >= 95 && $2 <= 105' ./*.answer | wc -l)
-if [ "$busy" = "$(echo "$seeds" | wc -l)" ]; then
-	skip "the capacity of the simulated server" "this machine is too busy to deliver the load"
-else
-	between "$((good + busy))" "$(($(echo "$seeds" | wc -l) * 19 / 20))" 20 "the simulated server's capacity within 5 %"
-fi
+[ "$usable" = 0 ] || between "$good" $((usable * 19 / 20)) "$usable" "the simulated server's capacity within 5 %, for 19 of 20 seeds"
 [ -n "$IPF_LONG" ] || { skip "not saturated, for twenty seeds" "IPF_LONG=1 runs them"; exit; }
-for seed in $seeds; do sweep_of "$seed" sweep:rates=20,50,80,for=1500ms,rest=200ms; done | grep -c '^not saturated' >count
-is "$(cat count)" 20 "not saturated, for twenty seeds"
+answers sweep:rates=20,50,80,for=1500ms,rest=200ms
+is "$(cat ./*.answer | grep -c '^not saturated')" "$usable" "not saturated, for each seed"
