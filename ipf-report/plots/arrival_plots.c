@@ -16,14 +16,15 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The due times of a stage, or of all stages (-1), on the clock of the first part, in order. NULL: out of memory. */
+/* The due times of a stage, or of all that are shown (-1), on the clock of the first part, in order. NULL: out of
+ * memory. */
 static int64_t *due_times(const struct run_data *run, int32_t stage, int64_t *count)
 {
 	int64_t *due = calloc((size_t)run->row_count + 1, sizeof *due);
 	*count = 0;
 	for (int64_t i = 0; due && i < run->row_count; i++) {
 		const struct row *row = &run->rows[i];
-		if (row->due_ns != IPF_ABSENT && (stage < 0 || row->stage == stage))
+		if (row->due_ns != IPF_ABSENT && (stage < 0 ? stage_is_shown(run, row->stage) : row->stage == stage))
 			due[(*count)++] = row->due_ns + run->parts[row->part].shift_ns;
 	}
 	if (due)
@@ -46,7 +47,9 @@ int make_arrivals_plot(const struct plot_kind *kind, const struct plot_input *in
 	int64_t *due = due_times(input->run, -1, &count);
 	if (!due)
 		return -1;
-	double begin_s = count ? fmin(0, (double)due[0] / 1e9) : 0, end_s = count ? (double)due[count - 1] / 1e9 : 0;
+	double begin_s = count ? (double)due[0] / 1e9 : 0, end_s = count ? (double)due[count - 1] / 1e9 : 0;
+	if (!input->run->only_stage)
+		begin_s = fmin(0, begin_s);
 	double step_s = plot_round_up((end_s - begin_s) / STEPS_MOST, false);
 	if (count < 2 || !(end_s > begin_s)) {
 		free(due);
@@ -114,12 +117,12 @@ int make_gaps_plot(const struct plot_kind *kind, const struct plot_input *input,
 			continue;
 		plot_shorten(names[shown], sizeof names[shown], stages.name[i], stages.count > 2 ? 12 : 24);
 		snprintf(lines[shown], sizeof lines[shown], "lt %d", shown + 1);
-		entries[shown] = (struct plot_legend_entry){names[shown], lines[shown], false};
+		entries[shown] = (struct plot_legend_entry){names[shown], lines[shown], PLOT_LINE};
 		shown++;
 	}
 	if (shown == 0)
 		return plot_absent(p, "no measured stage has three due times");
-	entries[shown] = (struct plot_legend_entry){"Poisson", "lt -1 lw 1 dt 2", false};
+	entries[shown] = (struct plot_legend_entry){"Poisson", "lt -1 lw 1 dt 2", PLOT_LINE};
 	plot_title(p, "Gaps between arrivals");
 	plot_say(
 		p, "Cumulative distribution of the gaps between due times, as shares of the mean gap of the stage, beside that "

@@ -92,7 +92,7 @@ static void legend(const struct cdf *cdf)
 	for (int i = 0; i < cdf->lines; i++) {
 		plot_shorten(names[i], sizeof names[i], cdf->names[i], cdf->lines > 2 ? 14 : 24);
 		snprintf(lines[i], sizeof lines[i], "lt %d", i + 1);
-		entries[i] = (struct plot_legend_entry){names[i], lines[i], true};
+		entries[i] = (struct plot_legend_entry){names[i], lines[i], PLOT_LINE_AND_POINT};
 	}
 	if (cdf->lines > 1)
 		plot_legend(cdf->p, entries, cdf->lines);

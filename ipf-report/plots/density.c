@@ -57,7 +57,7 @@ static void add_legend(const struct density *d, struct plot *p, const char *what
 		         i == 2 || d->most <= 1 ? what : "");
 		snprintf(lines[n], sizeof lines[n], "fc rgb '#%02x%06x'", transparency(counts[i], d->most),
 		         (unsigned)plot_colours[PLOT_SERIES].light);
-		entries[n] = (struct plot_legend_entry){names[n], lines[n], false};
+		entries[n] = (struct plot_legend_entry){names[n], lines[n], PLOT_LINE};
 		n++;
 	}
 	plot_legend(p, entries, n);

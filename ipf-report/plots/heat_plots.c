@@ -3,6 +3,7 @@
 
 #include "absent.h"
 #include "plots/density.h"
+#include "plots/stage_choice.h"
 
 #include <math.h>
 
@@ -22,7 +23,7 @@ static void walk_rows(const struct latency_walk *walk)
 	for (int64_t i = 0; i < walk->run->row_count; i++) {
 		const struct row *row = &walk->run->rows[i];
 		int64_t ns = row_get(row, walk->metric);
-		if (row->ok && ns != IPF_ABSENT && row->start_ns != IPF_ABSENT)
+		if (row->ok && ns != IPF_ABSENT && row->start_ns != IPF_ABSENT && stage_is_shown(walk->run, row->stage))
 			walk->add((double)(row->start_ns + ns + walk->run->parts[row->part].shift_ns) / 1e9, (double)ns / 1e6, 1,
 			          walk->to);
 	}
@@ -35,7 +36,8 @@ static void walk_gaps(const struct latency_walk *walk)
 	for (size_t i = 0; walk->run->windows && (w = series_get(walk->run->windows, i)); i++) {
 		struct histogram_bucket bucket;
 		double at_s = ((double)window_begin_ns(w) + (double)w->length_ns / 2) / 1e9;
-		for (int next = 0; w->itl_ns && histogram_next(w->itl_ns, &next, &bucket);)
+		for (int next = 0;
+		     w->itl_ns && stage_is_shown(walk->run, (int32_t)w->stage) && histogram_next(w->itl_ns, &next, &bucket);)
 			walk->add(at_s, ((double)bucket.low + (double)bucket.high) / 2e6, (double)bucket.count, walk->to);
 	}
 }
@@ -70,7 +72,7 @@ static void count(double at_s, double ms, double n, void *to)
 /* The time that the map covers, and how many columns it has: those of gaps are whole windows. */
 static int divide_time(const struct run_data *run, bool gaps, const struct extent *e, struct plot_axis *x)
 {
-	*x = (struct plot_axis){fmin(0, e->begin_s), e->end_s, false};
+	*x = (struct plot_axis){run->only_stage ? e->begin_s : fmin(0, e->begin_s), e->end_s, false};
 	if (!gaps)
 		return DENSITY_COLUMNS_MOST;
 	double every_s = (double)series_every_ns(run->windows) / 1e9;

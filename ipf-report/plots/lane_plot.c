@@ -8,11 +8,12 @@
 
 #include "absent.h"
 #include "plots/plot_style.h"
+#include "plots/stage_choice.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-enum { LANES_MOST = 60 };
+enum { LANES_MOST = 60, SHORTEST = 300 };
 /* A request that takes less of the run than this is a dot. */
 #define LENGTH_LEAST 0.02
 
@@ -30,14 +31,14 @@ static int by_start(const void *a, const void *b)
 	return (x->end_s > y->end_s) - (x->end_s < y->end_s);
 }
 
-/* Lanes of all requests that started and ended. NULL: out of memory. */
+/* Lanes of all requests that are shown, started and ended. NULL: out of memory. */
 static struct lane *gather(const struct run_data *run, int64_t *count)
 {
 	struct lane *lanes = calloc((size_t)run->row_count + 1, sizeof *lanes);
 	*count = 0;
 	for (int64_t i = 0; lanes && i < run->row_count; i++) {
 		const struct row *row = &run->rows[i];
-		if (row->start_ns == IPF_ABSENT || row->end_ns == IPF_ABSENT)
+		if (row->start_ns == IPF_ABSENT || row->end_ns == IPF_ABSENT || !stage_is_shown(run, row->stage))
 			continue;
 		int64_t shift = run->parts[row->part].shift_ns, ttft = row_get(row, METRIC_TTFT);
 		lanes[(*count)++] = (struct lane){
@@ -106,7 +107,9 @@ static int choose(struct lane *lanes, int64_t count, struct plot *p)
 	return middle < 0 ? -1 : LANES_MOST;
 }
 
-static void draw(struct plot *p, const struct lane *lanes, int count)
+/* `whole`: from the beginning of the run, if most of it is shown. What is shorter than a line is broad is drawn as
+ * long. */
+static void draw(struct plot *p, const struct lane *lanes, int count, bool whole)
 {
 	double begin = INFINITY, end = -INFINITY;
 	bool failed = false;
@@ -118,20 +121,21 @@ static void draw(struct plot *p, const struct lane *lanes, int count)
 		end = fmax(end, lane->end_s);
 		failed |= !lane->ok;
 	}
-	const struct plot_legend_entry entries[] = {{"waits", "lt -1 lw 1.5", false},
-	                                            {"for the first token", "lc rgb '#d55e00' lw 3", false},
-	                                            {"tokens", "lc rgb '#0072b2' lw 7", false},
-	                                            {"failed", "lt -1 lw 0 pt 2 ps 0.8", true}};
+	const struct plot_legend_entry entries[] = {{"waits", "lt -1 lw 1.5", PLOT_LINE},
+	                                            {"for the first token", "lc rgb '#d55e00' lw 3", PLOT_LINE},
+	                                            {"tokens", "lc rgb '#0072b2' lw 7", PLOT_LINE},
+	                                            {"failed", "lt -1 pt 2 ps 0.8", PLOT_POINT}};
 	plot_legend(p, entries, 3 + failed);
-	plot_axis_run(p, end - begin > begin ? fmin(begin, 0) : begin, end, true);
+	plot_axis_run(p, whole && end - begin > begin ? fmin(begin, 0) : begin, end, true);
 	plot_axis_label(p, "y", "requests");
 	plot_command(p, "set yrange [%d:0]\nunset ytics\nset border 1", count < 12 ? 13 : count + 1);
 	plot_command(
 		p,
 		"plot data using 2:1:($3-$2):(0) with vectors nohead lt -1 lw 1, \\\n"
 		"     data using 3:1:3:(strcol(4) eq 'NaN' ? $5 : $4):($1-0.18):($1+0.18) with boxxyerror lc rgb '#d55e00', \\\n"
-		"     data using 4:1:4:5:($1-0.42):($1+0.42) with boxxyerror lc rgb '#0072b2', \\\n"
-		"     data using ($6>0?NaN:$5):1 with points lt -1 pt 2 ps 0.5");
+		"     data using 4:1:4:($5 < $4 + %.9g ? $4 + %.9g : $5):($1-0.42):($1+0.42) with boxxyerror lc rgb '#0072b2', \\\n"
+		"     data using ($6>0?NaN:$5):1 with points lt -1 pt 2 ps 0.5",
+		(end - begin) / SHORTEST, (end - begin) / SHORTEST);
 }
 
 int make_lane_plot(const struct plot_kind *kind, const struct plot_input *input, struct plot *p)
@@ -149,7 +153,7 @@ int make_lane_plot(const struct plot_kind *kind, const struct plot_input *input,
 		         "%d requests over time, in the order of their starts: how long each waited before its start, then for "
 		         "its first token, then until its end.",
 		         shown);
-		draw(p, lanes, shown);
+		draw(p, lanes, shown, !input->run->only_stage);
 	}
 	free(lanes);
 	return shown < 0 ? -1 : shown ? 1 : plot_absent(p, "no request started");

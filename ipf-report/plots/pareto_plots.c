@@ -58,20 +58,113 @@ static struct pareto_point *gather(const struct run_figures *figures, double dev
 	return points;
 }
 
-/* A table of the offered rates, but for points so near to an earlier one that their numbers would overlap. */
-static int add_numbers(struct plot *p, const struct pareto_point *points, int count, double user_most,
-                       double system_most)
+/* ---- numbers beside the points ---- */
+
+/* in pixels: the area between the axes, and a number of so many characters */
+enum { AREA_WIDTH = 500, AREA_HEIGHT = 240, CHARACTER = 9, NUMBER_HEIGHT = 17, POINT_RADIUS = 6, LINE_SAMPLES = 40 };
+
+struct box {
+	double left, right, low, high; /* in pixels from the origin */
+};
+
+/* What numbers must not cover. */
+struct placing {
+	const struct pareto_point *points;
+	int count;
+	const struct plot_axis *x, *y;
+	struct box *placed;
+	int placed_count;
+};
+
+static double pixel_x(const struct placing *all, double user)
 {
-	int block = plot_block(p, "user_tokens_per_s\toutput_tokens_per_s\toffered_per_s");
-	for (int i = 0; i < count; i++) {
-		bool near = isnan(points[i].f->offered);
-		for (int k = 0; k < i && !near; k++)
-			near = fabs(points[i].user - points[k].user) < 0.12 * user_most &&
-			       fabs(points[i].system - points[k].system) < 0.07 * system_most;
-		if (!near)
-			plot_row(p, (double[]){points[i].user, points[i].system, points[i].f->offered}, 3);
+	return plot_axis_place(all->x, user) * AREA_WIDTH;
+}
+
+static double pixel_y(const struct placing *all, double system)
+{
+	return plot_axis_place(all->y, system) * AREA_HEIGHT;
+}
+
+static bool covers(const struct box *box, double x, double y, double margin)
+{
+	return x > box->left - margin && x < box->right + margin && y > box->low - margin && y < box->high + margin;
+}
+
+/* Whether the line from one point of the front to the next goes through the box. */
+static bool covers_front(const struct placing *all, const struct box *box)
+{
+	const struct pareto_point *from = NULL;
+	for (int i = 0; i < all->count; i++) {
+		const struct pareto_point *to = &all->points[i];
+		if (!to->front)
+			continue;
+		for (int k = 0; from && k <= LINE_SAMPLES; k++) {
+			double share = k / (double)LINE_SAMPLES;
+			if (covers(box, pixel_x(all, from->user + (to->user - from->user) * share),
+			           pixel_y(all, from->system + (to->system - from->system) * share), 2))
+				return true;
+		}
+		from = to;
 	}
-	return block;
+	return false;
+}
+
+static bool is_free(const struct placing *all, const struct box *box)
+{
+	if (box->left < 0 || box->right > AREA_WIDTH || box->low < 0 || box->high > AREA_HEIGHT)
+		return false;
+	for (int i = 0; i < all->count; i++)
+		if (covers(box, pixel_x(all, all->points[i].user), pixel_y(all, all->points[i].system), POINT_RADIUS))
+			return false;
+	for (int i = 0; i < all->placed_count; i++) {
+		const struct box *other = &all->placed[i];
+		if (box->left < other->right && other->left < box->right && box->low < other->high && other->low < box->high)
+			return false;
+	}
+	return !covers_front(all, box);
+}
+
+/* Beside the point, above or below it: the first place that is free. */
+static bool place(struct placing *all, const struct pareto_point *point)
+{
+	static const int ways[][2] = {{-1, 0}, {1, 0}, {0, 1}, {0, -1}, {-1, -1}, {1, 1}, {-1, 1}, {1, -1}};
+	char text[32];
+	double half_width = snprintf(text, sizeof text, "%.3g", point->f->offered) * CHARACTER / 2.0;
+	for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+		double x = pixel_x(all, point->user) + ways[i][0] * (half_width + POINT_RADIUS + 3);
+		double y = pixel_y(all, point->system) + ways[i][1] * (NUMBER_HEIGHT / 2.0 + POINT_RADIUS + 1);
+		struct box box = {x - half_width, x + half_width, y - NUMBER_HEIGHT / 2.0, y + NUMBER_HEIGHT / 2.0};
+		if (is_free(all, &box)) {
+			all->placed[all->placed_count++] = box;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* A table of the offered rates and of the middles of their numbers; points whose number would cover something have
+ * none. 0: there is no number; -1: out of memory. */
+static int add_numbers(struct plot *p, struct placing *all)
+{
+	int block = 0;
+	all->placed = calloc((size_t)all->count, sizeof *all->placed);
+	for (int i = 0; all->placed && i < all->count; i++) {
+		const struct pareto_point *point = &all->points[i];
+		if (isnan(point->f->offered) || !place(all, point))
+			continue;
+		const struct box *box = &all->placed[all->placed_count - 1];
+		if (block == 0)
+			block = plot_block(p,
+			                   "user_tokens_per_s\toutput_tokens_per_s\toffered_per_s\tnumber_x_share\tnumber_y_share");
+		plot_row(p,
+		         (double[]){point->user, point->system, point->f->offered, (box->left + box->right) / 2 / AREA_WIDTH,
+		                    (box->low + box->high) / 2 / AREA_HEIGHT},
+		         5);
+	}
+	bool failed = !all->placed;
+	free(all->placed);
+	return failed ? -1 : block;
 }
 
 /* A table of the points on the front, or of the others. */
@@ -84,34 +177,36 @@ static int add_points(struct plot *p, const struct pareto_point *points, int cou
 	return block;
 }
 
-static void draw(struct plot *p, const struct pareto_point *points, int count, const char *system)
+/* -1: out of memory. */
+static int draw(struct plot *p, const struct pareto_point *points, int count, const char *system)
 {
 	double user_most = 0, system_most = 0;
-	bool beaten = false, loads = false;
+	bool beaten = false;
 	for (int i = 0; i < count; i++) {
 		user_most = fmax(user_most, points[i].user);
 		system_most = fmax(system_most, points[i].system);
 		beaten |= !points[i].front;
-		loads |= !isnan(points[i].f->offered);
 	}
 	add_points(p, points, count, true);
 	int rest = beaten ? add_points(p, points, count, false) : 0; /* for gnuplot, a table without rows is none */
-	const struct plot_legend_entry entries[] = {{"best trade-offs", "lt 1", true},
-	                                            {"numbers: offered requests/s", NULL, false},
-	                                            {"beaten in both", "lt 6 lw 0 pt 6", true}};
-	if (loads)
-		plot_legend(p, entries, 2 + beaten);
-	else
-		plot_legend(p, (struct plot_legend_entry[]){entries[0], entries[2]}, 1 + beaten);
-	int numbers = loads ? add_numbers(p, points, count, user_most, system_most) : 0;
-	plot_axis_linear(p, "x", "output tokens per second of a user", user_most);
-	plot_axis_linear(p, "y", system, system_most * 1.06);
+	struct plot_axis x = plot_axis_linear(p, "x", "output tokens per second of a user", user_most);
+	struct plot_axis y = plot_axis_linear(p, "y", system, system_most * 1.06);
+	struct placing all = {.points = points, .count = count, .x = &x, .y = &y};
+	int numbers = add_numbers(p, &all), shown = 1;
+	struct plot_legend_entry entries[3] = {{"best trade-offs", "lt 1", PLOT_LINE_AND_POINT}};
+	if (beaten)
+		entries[shown++] = (struct plot_legend_entry){"beaten in both", "lt 6 pt 6", PLOT_POINT};
+	if (numbers > 0)
+		entries[shown++] = (struct plot_legend_entry){"numbers: offered requests/s", NULL, PLOT_LINE};
+	plot_legend(p, entries, shown);
 	plot_part(p, "plot data index 0 using 1:2 with linespoints lt 1");
 	if (beaten)
 		plot_part(p, ", data index %d using 1:2 with points lt 6 pt 6", rest);
-	if (loads)
-		plot_part(p, ", data index %d using 1:2:(sprintf('%%.3g', $3)) with labels right offset -0.7,-0.7", numbers);
+	if (numbers > 0)
+		plot_part(p, ", data index %d using ($4*%.9g):($5*%.9g):(sprintf('%%.3g', $3)) with labels center", numbers,
+		          x.high, y.high);
 	plot_part(p, "\n");
+	return numbers;
 }
 
 int make_pareto_plot(const struct plot_kind *kind, const struct plot_input *input, struct plot *p)
@@ -131,7 +226,7 @@ int make_pareto_plot(const struct plot_kind *kind, const struct plot_input *inpu
 	                   : "Tokens per second: a user's and the system's");
 	plot_say(p, "Output tokens per second of one request (1 / median TPOT) and of %s, for %d stages.",
 	         each ? "each accelerator" : "all requests together", count);
-	draw(p, points, count, each ? "output tokens per second and accelerator" : "output tokens per second of all");
+	int drawn = draw(p, points, count, each ? "output tokens/s per accelerator" : "output tokens per second of all");
 	free(points);
-	return 1;
+	return drawn < 0 ? -1 : 1;
 }

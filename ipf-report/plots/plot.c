@@ -1,7 +1,9 @@
 #include "plots/plot.h"
 
 #include "cli/gnuplot.h"
+#include "cli/terminal.h"
 #include "safe_text.h"
+#include "utf8.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -103,26 +105,66 @@ void plot_part(struct plot *p, const char *format, ...)
 	va_end(arguments);
 }
 
-void plot_quoted(struct plot *p, const char *text)
+/* The code point at `at`, which is well-formed. */
+static uint32_t code_point(const unsigned char *at, size_t bytes)
 {
-	gnuplot_quote(&p->script, slice_of(text));
+	uint32_t point = bytes == 1 ? at[0] : at[0] & (0x7fu >> bytes);
+	for (size_t i = 1; i < bytes; i++)
+		point = point << 6 | (at[i] & 0x3f);
+	return point;
 }
 
-void plot_shorten(char *to, size_t size, const char *text, int characters)
+/* Beyond Latin, Greek, Cyrillic and general punctuation. */
+static bool is_uncommon(uint32_t point)
 {
-	char *end = to;
-	safe_text(to, size, slice_of(text));
-	for (int n = 0; *end; n++) {
-		char *next = end + 1;
-		while ((*next & 0xc0) == 0x80)
-			next++;
-		if (n == characters - 1 && *next) {
-			if (end + sizeof "…" <= to + size)
-				strcpy(end, "…");
-			else
-				*end = 0;
-			return;
+	return point >= 0x530 && !(point >= 0x2000 && point < 0x2070);
+}
+
+void plot_quote(struct buffer *script, struct slice text)
+{
+	struct buffer safe = {0}, plain = {0}, list = {0};
+	safe_text_append(&safe, text);
+	for (size_t i = 0, bytes; i < safe.len; i += bytes) {
+		bytes = utf8_character(safe.data + i, safe.len - i);
+		bytes = bytes ? bytes : 1;
+		uint32_t point = code_point((const unsigned char *)safe.data + i, bytes);
+		if (is_uncommon(point)) {
+			buffer_format(&list, "%s%x", list.len ? " " : "", (unsigned)point);
+			buffer_byte(&plain, '?');
+		} else {
+			buffer_append(&plain, safe.data + i, bytes);
 		}
-		end = next;
 	}
+	if (list.len) {
+		buffer_text(script, "(glyphs('");
+		buffer_slice(script, buffer_all(&list));
+		buffer_text(script, "') ? ");
+	}
+	gnuplot_quote(script, text);
+	if (list.len) {
+		buffer_text(script, " : ");
+		gnuplot_quote(script, buffer_all(&plain));
+		buffer_byte(script, ')');
+	}
+	script->failed |= safe.failed || plain.failed || list.failed;
+	buffer_release(&safe);
+	buffer_release(&plain);
+	buffer_release(&list);
+}
+
+void plot_quoted(struct plot *p, const char *text)
+{
+	plot_quote(&p->script, slice_of(text));
+}
+
+void plot_shorten(char *to, size_t size, const char *text, int columns)
+{
+	safe_text(to, size, slice_of(text));
+	if (terminal_width_of(slice_of(to)) <= (size_t)columns)
+		return;
+	char *end = to + terminal_cut(to, (size_t)columns - 1);
+	if (end + sizeof "…" <= to + size)
+		strcpy(end, "…");
+	else
+		*end = 0;
 }

@@ -53,9 +53,14 @@ void plot_row(struct plot *p, const double *values, int count);
 void plot_command(struct plot *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* A part of a line. */
 void plot_part(struct plot *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* A text as a string constant within a line. */
+/* A text as a string within a line. */
 void plot_quoted(struct plot *p, const char *text);
-/* Copies a text that is safe to show, at most `characters` of it: the rest is replaced by "…". */
-void plot_shorten(char *to, size_t size, const char *text, int characters);
+/* The same at the end of any script: a string constant or, if there is a character that fonts often lack, an expression
+ * with "?" in its place if no font has it. Without that, gnuplot draws such a character over the whole picture, as PNG
+ * and PDF (seen with 5.4 and Pango 1.50). The script defines glyphs(list) before. */
+void plot_quote(struct buffer *script, struct slice text);
+/* Copies a text that is safe to show, as much as fits into so many columns, of which wide characters (CJK) take two:
+ * the rest is replaced by "…". */
+void plot_shorten(char *to, size_t size, const char *text, int columns);
 
 #endif

@@ -1,5 +1,7 @@
 #include "plots/plot_style.h"
 
+#include "cli/terminal.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,9 +30,10 @@ static void set_terminal(const struct plot *p, enum plot_format format, struct b
 			"background '#ffffff'\n",
 			2 * p->width, 2 * p->height);
 	else
-		buffer_format(script,
-		              "set terminal pdfcairo noenhanced size %.2fin,%.2fin font 'sans,12' linewidth 1 pointscale 0.7\n",
-		              p->width / 100.0, p->height / 100.0);
+		buffer_format(
+			script,
+			"set terminal pdfcairo noenhanced size %.2fin,%.2fin font 'sans,12' fontscale 0.75 linewidth 1.5 pointscale 0.8\n",
+			p->width / 100.0, p->height / 100.0);
 }
 
 void plot_style_begin(const struct plot *p, enum plot_format format, struct buffer *script)
@@ -40,6 +43,12 @@ void plot_style_begin(const struct plot *p, enum plot_format format, struct buff
 	static const int points[PLOT_SERIES_MOST] = {7, 5, 9, 13, 11, 6};
 	buffer_text(script, "reset\nset encoding utf8\n");
 	set_terminal(p, format, script);
+	/* whether a font has these characters (plot_quote); what shows SVG has fonts of its own */
+	buffer_text(
+		script,
+		format == PLOT_SVG
+			? "glyphs(list) = 1\n"
+			: "glyphs(list) = strlen(system(\"fc-list ':charset=\".list.\"' family </dev/null 2>/dev/null\")) > 0\n");
 	for (int i = 0; i < PLOT_SERIES_MOST; i++)
 		buffer_format(script, "set linetype %d lc rgb '#%06x' lw 2.2 dt %s pt %d ps 0.9\n", i + 1,
 		              plot_colours[PLOT_SERIES + i].light, dashes[i], points[i]);
@@ -290,10 +299,7 @@ static int sample_width(const struct plot_legend_entry *entry)
 
 static int entry_width(const struct plot_legend_entry *entry)
 {
-	int characters = 0;
-	for (const char *at = entry->name; *at; at++)
-		characters += (*at & 0xc0) != 0x80;
-	return sample_width(entry) + characters * CHARACTER;
+	return sample_width(entry) + (int)terminal_width_of(slice_of(entry->name)) * CHARACTER;
 }
 
 static void draw_sample(struct plot *p, const struct plot_legend_entry *entry, int number, double x, double y)
@@ -302,10 +308,10 @@ static void draw_sample(struct plot *p, const struct plot_legend_entry *entry, i
 	if (strncmp(entry->line, "fc", 2) == 0)
 		plot_command(p, "set object %d rectangle from screen %.5f,%.5f to screen %.5f,%.5f %s fs solid noborder",
 		             number, left, y - half, right, y + half, entry->line);
-	else
+	else if (entry->sample != PLOT_POINT)
 		plot_command(p, "set arrow %d from screen %.5f,%.5f to screen %.5f,%.5f nohead %s", number, left, y, right, y,
 		             entry->line);
-	if (entry->point)
+	if (entry->sample != PLOT_LINE)
 		plot_command(p, "set label %d '' at screen %.5f,%.5f point %s", number + 1, (left + right) / 2, y, entry->line);
 }
 

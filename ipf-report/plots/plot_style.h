@@ -73,11 +73,12 @@ void plot_end_labels(struct plot *p, const struct plot_axis *y, struct plot_end_
 
 /* A legend: samples of lines with their names, one beside the other, as many as fit, and in more rows if they do not.
  * gnuplot's own is not used, since it takes the widths of texts for larger than they are. */
+enum plot_sample { PLOT_LINE, PLOT_LINE_AND_POINT, PLOT_POINT };
 struct plot_legend_entry {
 	const char *name;
 	const char
-		*line;  /* how it is drawn, as in "lt 1"; a colour, as in "fc rgb 'red'", for a filled box; NULL: words only */
-	bool point; /* a line with a point in its middle */
+		*line; /* how it is drawn, as in "lt 1"; a colour, as in "fc rgb 'red'", for a filled box; NULL: words only */
+	enum plot_sample sample;
 };
 /* Above the plot area, which begins below it. */
 void plot_legend(struct plot *p, const struct plot_legend_entry *entries, int count);

@@ -41,7 +41,7 @@ static void write_script(const struct plot *p, enum plot_format format, bool fol
 	else
 		buffer_text(script, "data = '" GNUPLOT_DATA "'\n");
 	buffer_text(script, "set label 1 ");
-	gnuplot_quote(script, buffer_all(&p->title));
+	plot_quote(script, buffer_all(&p->title));
 	buffer_format(script, " at screen 0.5, screen %.5f center\n", 1 - PLOT_TITLE_AT / (double)p->height);
 	buffer_slice(script, buffer_all(&p->script));
 }

@@ -78,23 +78,27 @@ static const struct metric_summary *summary_of(const struct figures *f, enum met
 static const double shown_percentiles[] = {50, 90, 99};
 enum { SHOWN = 3 };
 
-/* Where the server is saturated, on an axis of offered rates: its interval as a band, the capacity as a line. */
-static void mark_knee(struct plot *p, const struct load_axis *axis, const struct plot_input *input)
+#define KNEE_LINE "lt -1 lw 1.5 dt (6,4)"
+
+/* Where the server is saturated, on an axis of offered rates: its interval as a band, the capacity as a line, which the
+ * legend names. Returns how many entries it adds to the legend. */
+static int mark_knee(struct plot *p, const struct load_axis *axis, const struct plot_input *input,
+                     struct plot_legend_entry *entry, char name[32])
 {
 	const struct saturation *s = input->saturation;
 	if (axis->in_flight || !s || s->status != SATURATION_REACHED)
-		return;
+		return 0;
 	plot_command(p,
 	             "set object 1 rectangle from first %.9g, graph 0 to first %.9g, graph 1 behind fc rgb '#%06x' "
 	             "fs solid noborder",
 	             s->low, s->high, (unsigned)plot_colours[PLOT_GRID].light);
-	plot_command(p, "set arrow 1 from first %.9g, graph 0 to first %.9g, graph 1 nohead lt -1 lw 1.5 dt (6,4)",
-	             s->knee.rate, s->knee.rate);
-	bool left = s->knee.rate > axis->high / 2;
-	plot_command(p, "set label 3 'capacity %.3g/s' at first %.9g, graph 0.06 %s offset %s,0 front", s->knee.rate,
-	             left ? s->low : s->high, left ? "right" : "left", left ? "-0.6" : "0.6");
+	plot_command(p, "set arrow 1 from first %.9g, graph 0 to first %.9g, graph 1 nohead " KNEE_LINE, s->knee.rate,
+	             s->knee.rate);
+	snprintf(name, 32, "capacity %.3g/s", s->knee.rate);
+	*entry = (struct plot_legend_entry){name, KNEE_LINE, PLOT_LINE};
 	plot_say(p, "The server's capacity is %.4g requests per second, with a 95 %% interval from %.4g to %.4g.",
 	         s->knee.rate, s->low, s->high);
+	return 1;
 }
 
 static void draw_latency(struct plot *p, const struct load_axis *axis, const char *name, double low, double high,
@@ -148,24 +152,35 @@ int make_rate_latency_plot(const struct plot_kind *kind, const struct plot_input
 		plot_say(p, "Percentiles 50, 90 and 99 of the %s of each stage, from %.4g to %.4g %s.", name, axis.low,
 		         axis.high, load_label(&axis));
 		plot_say(p, "At the highest load, p50 is %.4g ms and p99 is %.4g ms.", last[0], last[2]);
+		struct plot_legend_entry entries[2];
+		char capacity[32];
+		int count = mark_knee(p, &axis, input, entries, capacity);
 		if (few) {
 			plot_say(p, "Hollow points have too few samples for their percentile.");
-			plot_legend(p, (struct plot_legend_entry[]){{"hollow points: too few samples", NULL, false}}, 1);
+			entries[count++] = (struct plot_legend_entry){"hollow points: too few samples", NULL, PLOT_LINE};
 		}
-		mark_knee(p, &axis, input);
+		if (count)
+			plot_legend(p, entries, count);
 		draw_latency(p, &axis, name, low, high, last);
 	}
 	free(axis.points);
 	return made;
 }
 
-static void draw_throughput(struct plot *p, const struct load_axis *axis, double high, bool good)
+static void draw_throughput(struct plot *p, const struct load_axis *axis, const struct plot_input *input, double high,
+                            bool good)
 {
+	struct plot_legend_entry entries[4] = {{"completed", "lt 1", PLOT_LINE_AND_POINT}};
+	char capacity[32];
+	int count = 1;
 	plot_axis_linear(p, "x", load_label(axis), axis->high);
 	plot_axis_linear(p, "y", "requests per second", high);
-	const struct plot_legend_entry entries[] = {
-		{"completed", "lt 1", true}, {"goodput", "lt 2", true}, {"as offered", "lt -1 lw 1 dt 2", false}};
-	plot_legend(p, good ? entries : (struct plot_legend_entry[]){entries[0], entries[2]}, 1 + good + !axis->in_flight);
+	if (good)
+		entries[count++] = (struct plot_legend_entry){"goodput", "lt 2", PLOT_LINE_AND_POINT};
+	if (!axis->in_flight)
+		entries[count++] = (struct plot_legend_entry){"as offered", "lt -1 lw 1 dt 2", PLOT_LINE};
+	count += mark_knee(p, axis, input, &entries[count], capacity);
+	plot_legend(p, entries, count);
 	plot_part(p, "plot ");
 	if (!axis->in_flight)
 		plot_part(p, "x with lines lt -1 lw 1 dt 2, ");
@@ -196,8 +211,7 @@ int make_rate_throughput_plot(const struct plot_kind *kind, const struct plot_in
 	if (made > 0) {
 		plot_say(p, "Completed requests per second of each stage%s, from %.4g to %.4g %s; at most %.4g.",
 		         good ? ", and those that met all objectives" : "", axis.low, axis.high, load_label(&axis), high);
-		mark_knee(p, &axis, input);
-		draw_throughput(p, &axis, axis.in_flight ? high : fmax(high, axis.high), good);
+		draw_throughput(p, &axis, input, axis.in_flight ? high : fmax(high, axis.high), good);
 	}
 	free(axis.points);
 	return made;

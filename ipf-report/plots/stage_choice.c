@@ -1,5 +1,7 @@
 #include "plots/stage_choice.h"
 
+#include <stdio.h>
+
 static bool is_candidate(const struct figures *f)
 {
 	return f->measured && figures_requests(f) > 0;
@@ -19,7 +21,18 @@ void choose_stages(const struct run_figures *figures, struct stage_choice *choic
 		int next = shown > 1 ? (int)((int64_t)choice->count * (candidates - 1) / (shown - 1)) : 0;
 		if (seen++ != next)
 			continue;
-		choice->stage[choice->count] = (int32_t)i;
-		choice->name[choice->count++] = figures->stages[i].name;
+		int at = choice->count++;
+		choice->stage[at] = (int32_t)i;
+		choice->name[at] = figures->stages[i].name;
+		if (!*choice->name[at]) {
+			snprintf(choice->unnamed[at], sizeof choice->unnamed[at], "stage %zu", i + 1);
+			choice->name[at] = choice->unnamed[at];
+		}
 	}
+}
+
+bool stage_is_shown(const struct run_data *run, int32_t stage)
+{
+	return !run->only_stage ||
+	       (stage >= 0 && stage < (int32_t)run->schedule.count && run->schedule.stages[stage].measured);
 }

@@ -7,13 +7,17 @@
 enum { STAGE_LINES_MOST = 5 };
 
 struct stage_choice {
-	int32_t stage[STAGE_LINES_MOST]; /* -1: all measured stages together */
-	const char *name[STAGE_LINES_MOST];
+	int32_t stage[STAGE_LINES_MOST];    /* -1: all measured stages together */
+	const char *name[STAGE_LINES_MOST]; /* never empty */
+	char unnamed[STAGE_LINES_MOST][32];
 	int count, of; /* `of`: how many there were to choose from */
 };
 
 /* The measured stages that have requests; if there are more than STAGE_LINES_MOST, the first, the last, and as many
  * between them at equal distances. */
 void choose_stages(const struct run_figures *figures, struct stage_choice *choice);
+
+/* Whether plots over time show the requests of a stage: of all stages, or with --stage of that one alone. */
+bool stage_is_shown(const struct run_data *run, int32_t stage);
 
 #endif

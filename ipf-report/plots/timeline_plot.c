@@ -4,6 +4,7 @@
 
 #include "absent.h"
 #include "plots/plot_style.h"
+#include "plots/stage_choice.h"
 #include "safe_text.h"
 
 #include <math.h>
@@ -101,23 +102,39 @@ static void note_extent(struct time_table *t, const double row[COLUMNS])
 	}
 }
 
-/* The sum of the windows from *at on that begin before `end_ns`. NULL: out of memory. */
-static struct window *sum_until(struct series *windows, size_t *at, int64_t end_ns, int64_t step_ns)
+/* The sum of the windows from *at on that begin before `end_ns` and are of stages that are shown. NULL: out of memory.
+ */
+static struct window *sum_until(const struct run_data *run, size_t *at, int64_t end_ns, int64_t step_ns)
 {
 	struct window *sum = window_new(0, 0, step_ns);
 	const struct window *w;
-	for (; sum && (w = series_get(windows, *at)) && window_begin_ns(w) < end_ns; ++*at)
-		window_merge(sum, w);
+	for (; sum && (w = series_get(run->windows, *at)) && window_begin_ns(w) < end_ns; ++*at)
+		if (stage_is_shown(run, (int32_t)w->stage))
+			window_merge(sum, w);
 	return sum;
+}
+
+/* The first and the last window of stages that are shown; false: there are not two. */
+static bool find_ends(const struct run_data *run, const struct window **first, const struct window **last)
+{
+	const struct window *w;
+	*first = *last = NULL;
+	for (size_t i = 0; i < series_count(run->windows) && (w = series_get(run->windows, i)); i++) {
+		if (!stage_is_shown(run, (int32_t)w->stage))
+			continue;
+		*first = *first ? *first : w;
+		*last = w;
+	}
+	return *first && (*last)->number > (*first)->number;
 }
 
 /* 1; 0: there are too few windows; -1: out of memory. */
 static int build(struct time_table *t, const struct plot_input *input)
 {
 	struct series *windows = input->run->windows;
-	size_t count = series_count(windows), at = 0;
-	const struct window *first = series_get(windows, 0), *last = count ? series_get(windows, count - 1) : NULL;
-	if (!first || !last || last->number - first->number < 1)
+	size_t at = 0;
+	const struct window *first, *last;
+	if (!find_ends(input->run, &first, &last))
 		return 0;
 	int64_t all = last->number - first->number + 1, each = (all + STEPS_MOST - 1) / STEPS_MOST;
 	*t = (struct time_table){.begin_ns = window_begin_ns(first),
@@ -130,7 +147,7 @@ static int build(struct time_table *t, const struct plot_input *input)
 	t->rows = calloc((size_t)t->count, sizeof *t->rows);
 	for (int i = 0; t->rows && i < t->count; i++) {
 		const struct sample_range range = {t->begin_ns + i * t->step_ns, t->begin_ns + (i + 1) * t->step_ns};
-		struct window *sum = sum_until(windows, &at, range.end_ns, t->step_ns);
+		struct window *sum = sum_until(input->run, &at, range.end_ns, t->step_ns);
 		if (!sum)
 			return -1;
 		t->rows[i][T] = (double)range.begin_ns / 1e9;
@@ -249,7 +266,7 @@ static void draw_legend(struct plot *p, const struct time_table *t, const struct
 	int count = lines_of(panel, t, lines);
 	for (int i = 0; i < count; i++)
 		entries[i] = (struct plot_legend_entry){
-			lines[i]->name, line_style(lines[i], (int)(lines[i] - panel->lines) + 1, styles[i]), false};
+			lines[i]->name, line_style(lines[i], (int)(lines[i] - panel->lines) + 1, styles[i]), PLOT_LINE};
 	plot_command(p, "unset for [i=%d:%d] label i\nunset for [i=%d:%d] arrow i", PLOT_LEGEND, PLOT_LEGEND + 5,
 	             PLOT_LEGEND, PLOT_LEGEND + 5);
 	if (count > 1)
@@ -277,7 +294,7 @@ static void mark_stages(struct plot *p, const struct plot_input *input, const st
 	double begin_s = (double)t->begin_ns / 1e9, span_s = (double)(t->count * t->step_ns) / 1e9;
 	int marks = 0;
 	char name[160];
-	if (run->schedule.count > STAGE_MARKS_MOST || run->schedule.count < 2)
+	if (run->schedule.count > STAGE_MARKS_MOST || run->schedule.count < 2 || run->only_stage)
 		return;
 	for (size_t i = 0; i < run->schedule.count; i++) {
 		struct stage_window w = run_data_window(run, (int32_t)i);
@@ -332,7 +349,7 @@ int make_time_line_plot(const struct plot_kind *kind, const struct plot_input *i
 		return plot_absent(p, "the results have no windows");
 	int made = build(&t, input);
 	if (made > 0) {
-		plot_title(p, "The run over time");
+		plot_title(p, run->only_stage ? "The stage over time" : "The run over time");
 		plot_say(p, "Load, requests in flight, tokens and latency in %d steps of %.4g s.", t.count,
 		         (double)t.step_ns / 1e9);
 		plot_block(p, column_names);
@@ -340,7 +357,8 @@ int make_time_line_plot(const struct plot_kind *kind, const struct plot_input *i
 			plot_row(p, t.rows[i], COLUMNS);
 		draw(p, input, &t);
 	} else if (made == 0) {
-		plot_absent(p, "the run is shorter than two windows");
+		plot_absent(p,
+		            run->only_stage ? "the stage is shorter than two windows" : "the run is shorter than two windows");
 	}
 	free(t.rows);
 	return made;

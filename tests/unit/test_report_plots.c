@@ -44,6 +44,14 @@ static void test_texts(void **state)
 	assert_string_equal(text, "abc…");
 	plot_shorten(text, sizeof text, "äöüß", 4);
 	assert_string_equal(text, "äöüß");
+	plot_shorten(text, sizeof text, "高峰期", 4); /* two columns each */
+	assert_string_equal(text, "高…");
+	plot_shorten(text, sizeof text, "高峰期", 6);
+	assert_string_equal(text, "高峰期");
+	plot_quote(&quoted, slice_of("äµ…"));
+	is_text(&quoted, "'äµ…'");
+	plot_quote(&quoted, slice_of("it's 低\U0001f600!"));
+	is_text(&quoted, "(glyphs('4f4e 1f600') ? 'it''s 低\U0001f600!' : 'it''s ?\?!')");
 	plot_shorten(text, sizeof text, "", 4);
 	assert_string_equal(text, "");
 	plot_title(&p, "%d requests", 3);
@@ -101,6 +109,8 @@ static void test_end_labels(void **state)
 static void test_stage_choice(void **state)
 {
 	struct figures stages[12] = {0};
+	for (int i = 0; i < 12; i++)
+		stages[i].name = i == 4 ? "" : "name";
 	struct run_figures figures = {.stages = stages, .count = 12};
 	struct stage_choice choice;
 	(void)state;
@@ -115,6 +125,8 @@ static void test_stage_choice(void **state)
 	assert_int_equal(choice.count, STAGE_LINES_MOST);
 	const int32_t expected[] = {1, 4, 6, 8, 11};
 	assert_memory_equal(choice.stage, expected, sizeof expected);
+	assert_string_equal(choice.name[0], "name");
+	assert_string_equal(choice.name[1], "stage 5"); /* it has no name */
 	figures.count = 2;
 	choose_stages(&figures, &choice);
 	assert_int_equal(choice.count, 1);
