@@ -191,6 +191,8 @@ static void count_requests(struct figures *f, const struct row_selection *sel)
 			f->ok++;
 			f->not_streamed[row->not_streamed] += row->not_streamed != RESULT_STREAMED;
 			f->events += row_get(row, ROW_EVENTS) == IPF_ABSENT ? 0 : row_get(row, ROW_EVENTS);
+			f->reads_known |= row_get(row, ROW_COALESCED) != IPF_ABSENT;
+			f->stalls_known |= row_get(row, ROW_STALLS) != IPF_ABSENT;
 			f->coalesced += row_get(row, ROW_COALESCED) == IPF_ABSENT ? 0 : row_get(row, ROW_COALESCED);
 			f->stalls += row_get(row, ROW_STALLS) == IPF_ABSENT ? 0 : row_get(row, ROW_STALLS);
 			f->stalled += row_get(row, ROW_STALLS) != IPF_ABSENT && row_get(row, ROW_STALLS) > 0;

@@ -66,6 +66,7 @@ struct figures {
 	const char *name, *kind;
 	bool measured, total;
 	double window_s;
+	bool failures_unknown; /* another tool states how many requests succeeded, and not how many failed */
 	int64_t scheduled, started, ok, failed, hung_up, cut, cancelled, stale, errors[VERDICT_KINDS];
 	double offered, achieved, completed;
 	double input_per_s, output_per_s, total_per_s;
@@ -82,6 +83,7 @@ struct figures {
 	int64_t *by_finish; /* one count for each of run->finishes */
 	struct token_difference residuals[RESIDUALS];
 	double cached_share;
+	bool reads_known, stalls_known;             /* do rows say which events shared a read, and which gaps are stalls? */
 	int64_t events, coalesced, stalls, stalled; /* stalled: requests with at least one stall */
 	int64_t after_end, went_on; /* content events after the end mark, and responses with any; also of failures */
 	int64_t not_streamed[RESULT_NOT_STREAMED_COUNT]; /* successful responses in one piece, by reason */

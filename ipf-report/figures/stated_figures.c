@@ -39,8 +39,12 @@ static void fill_summary(struct metric_summary *to, const struct stated_summary 
 
 static void fill_counts(struct figures *f, const struct stated_stage *s)
 {
-	if (figures_requests(f) > 0)
+	if (figures_requests(f) > 0) {
+		if (f->started == 0) /* the rows do not say when */
+			f->started = figures_requests(f);
 		return;
+	}
+	f->failures_unknown = s->failed == IPF_ABSENT;
 	f->ok = s->ok == IPF_ABSENT ? 0 : s->ok;
 	f->failed = s->failed == IPF_ABSENT ? 0 : s->failed;
 	f->started = f->ok + f->failed;
@@ -79,14 +83,19 @@ void stated_figures_apply(struct run_figures *figures, const struct stated *stat
 			continue;
 		measured++;
 		last = i;
-		if (counted)
+		if (counted) {
+			figures->total.started = figures->total.started ? figures->total.started
+			                                                : figures_requests(&figures->total);
 			continue;
+		}
 		figures->total.ok += figures->stages[i].ok;
 		figures->total.failed += figures->stages[i].failed;
 		figures->total.started += figures->stages[i].started;
+		figures->total.failures_unknown |= figures->stages[i].failures_unknown;
 		figures->total.input_total += figures->stages[i].input_total;
 		figures->total.output_total += figures->stages[i].output_total;
 	}
+	figures->total.no_throughput = NULL; /* each stage has its own */
 	if (measured == 1)
 		fill_stage(&figures->total, &stated->stages[last], list);
 }

@@ -94,9 +94,9 @@ static void record(struct csv_writer *csv, const struct report *report, const st
 	csv_text(csv, "measured", slice_of(f->measured ? "true" : "false"));
 	csv_number(csv, "window_s", f->window_s);
 	csv_count(csv, "requests_scheduled", f->scheduled);
-	csv_count(csv, "requests_started", f->started);
+	csv_count(csv, "requests_started", f->failures_unknown ? IPF_ABSENT : f->started);
 	csv_count(csv, "requests_ok", f->ok);
-	csv_count(csv, "requests_failed", f->failed);
+	csv_count(csv, "requests_failed", f->failures_unknown ? IPF_ABSENT : f->failed);
 	csv_count(csv, "requests_cut", f->cut);
 	errors(csv, f);
 	csv_number(csv, "rate_offered", f->offered);
@@ -119,8 +119,8 @@ static void record(struct csv_writer *csv, const struct report *report, const st
 	summary(csv, "reasoning_tokens", &f->reasoning, list);
 	summary(csv, "asked_output_tokens", &f->asked_output, list);
 	csv_number(csv, "cached_share", f->cached_share);
-	csv_number(csv, "coalesced_share", f->events ? (double)f->coalesced / (double)f->events : NAN);
-	csv_count(csv, "stalls", f->events ? f->stalls : IPF_ABSENT);
+	csv_number(csv, "coalesced_share", f->events && f->reads_known ? (double)f->coalesced / (double)f->events : NAN);
+	csv_count(csv, "stalls", f->events && f->stalls_known ? f->stalls : IPF_ABSENT);
 	csv_text(csv, "throughput_absent", slice_of(f->no_throughput));
 	csv_text(csv, "name", slice_of(json_string_value(json_object_get(report->run_info, "name"))));
 	json_object_foreach(json_object_get(report->run_info, "meta"), key, value)
@@ -162,7 +162,7 @@ static void curve_record(struct csv_writer *csv, const struct figures *f)
 	csv_number(csv, "completed_per_s", f->completed);
 	csv_number(csv, "output_tokens_per_s", f->output_per_s);
 	csv_number(csv, "in_flight", f->in_flight_mean);
-	csv_count(csv, "failed", f->failed);
+	csv_count(csv, "failed", f->failures_unknown ? IPF_ABSENT : f->failed);
 	quantiles(csv, "ttft", f, METRIC_TTFT);
 	quantiles(csv, "tpot", f, METRIC_TPOT);
 	quantiles(csv, "e2e", f, METRIC_E2E);

@@ -284,7 +284,8 @@ static void load_row(struct layout *l, const struct figures *f, const char *name
 	layout_right(l, 50, style, show_narrow_number(f->in_flight_mean, 8, text));
 	layout_right(l, 56, style, show_count(isnan(f->in_flight_max) ? IPF_ABSENT : (int64_t)f->in_flight_max, text));
 	layout_right(l, 64, style, show_narrow_count(f->ok, 7, text));
-	layout_right(l, 71, f->failed && f->measured ? BAD : style, show_narrow_count(f->failed, 6, text));
+	layout_right(l, 71, f->failed && f->measured ? BAD : style,
+	             show_narrow_count(f->failures_unknown ? IPF_ABSENT : f->failed, 6, text));
 	layout_right(l, WIDTH, style, show_narrow_number(f->output_per_s, 8, text));
 	layout_end_line(l);
 }
@@ -703,8 +704,10 @@ static void note_events(struct layout *l, const struct figures *f)
 	char text[240], events[40], share[40], stalls[40], stalled[40];
 	if (f->events == 0)
 		return;
-	snprintf(text, sizeof text, "%s with content, %s of them shared a read", show_count(f->events, events),
-	         show_percent((double)f->coalesced / (double)f->events, share));
+	snprintf(text, sizeof text, "%s with content", show_count(f->events, events));
+	if (f->reads_known)
+		snprintf(text + strlen(text), sizeof text - strlen(text), ", %s of them shared a read",
+		         show_percent((double)f->coalesced / (double)f->events, share));
 	if (f->stalls > 0)
 		snprintf(text + strlen(text), sizeof text - strlen(text), ", %s stall%s in %s request%s",
 		         show_count(f->stalls, stalls), plural(f->stalls), show_count(f->stalled, stalled), plural(f->stalled));
@@ -807,7 +810,7 @@ static void show_errors(struct layout *l, const struct report *report)
 {
 	const struct figures *f = &report->figures->total;
 	char a[40], c[40];
-	if (figures_requests(f) == 0)
+	if (figures_requests(f) == 0 || f->failures_unknown)
 		return;
 	layout_heading(l, "Errors");
 	show_failures(l, f);

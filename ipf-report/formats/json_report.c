@@ -15,9 +15,11 @@ static json_t *requests_json(const struct figures *f)
 {
 	json_t *json = json_object(), *errors = json_object();
 	json_put_count(json, "scheduled", f->scheduled);
-	json_put_count(json, "started", f->started);
+	if (!f->failures_unknown)
+		json_put_count(json, "started", f->started);
 	json_put_count(json, "ok", f->ok);
-	json_put_count(json, "failed", f->failed);
+	if (!f->failures_unknown)
+		json_put_count(json, "failed", f->failed);
 	if (f->hung_up > 0)
 		json_put_count(json, "hung_up", f->hung_up);
 	json_put_count(json, "cut", f->cut);
@@ -166,6 +168,23 @@ static json_t *not_streamed_json(const struct figures *f)
 	return json;
 }
 
+static json_t *events_json(const struct figures *f)
+{
+	json_t *json = json_object();
+	if (f->events == 0)
+		return json;
+	json_put_count(json, "content", f->events);
+	if (f->reads_known) {
+		json_put_count(json, "coalesced", f->coalesced);
+		json_put(json, "coalesced_share", (double)f->coalesced / (double)f->events);
+	}
+	if (f->stalls_known) {
+		json_put_count(json, "stalls", f->stalls);
+		json_put_count(json, "stalled_requests", f->stalled);
+	}
+	return json;
+}
+
 static json_t *figures_json(const struct figures *f, const struct report *report);
 
 static void put_groups(json_t *json, const struct figures *f, const struct report *report)
@@ -211,12 +230,7 @@ static json_t *figures_json(const struct figures *f, const struct report *report
 	json_object_set_new(json, "throughput", throughput);
 	json_object_set_new(json, "tokens", tokens_json(f, report));
 	put_latencies(json, f, list);
-	if (f->events > 0)
-		json_object_set_new(json, "events",
-		                    json_pack("{s:I, s:I, s:o, s:I, s:I}", "content", (json_int_t)f->events, "coalesced",
-		                              (json_int_t)f->coalesced, "coalesced_share",
-		                              json_figure((double)f->coalesced / (double)f->events), "stalls",
-		                              (json_int_t)f->stalls, "stalled_requests", (json_int_t)f->stalled));
+	json_put_object(json, "events", events_json(f));
 	json_put_object(json, "not_streamed", not_streamed_json(f));
 	if (f->went_on > 0)
 		json_object_set_new(

@@ -39,6 +39,8 @@ static void show_failures(const struct page *page)
 	json_t *requests = json_at(page->json, "total/requests");
 	double ok = figure_at(requests, "ok"), failed = figure_at(requests, "failed");
 	char text[160], a[40], b[40], c[40];
+	if (isnan(failed)) /* not known */
+		return;
 	if (failed > 0)
 		snprintf(text, sizeof text, "%s of %s requests failed, %s", show_count((int64_t)failed, a),
 		         show_count((int64_t)(ok + failed), b), show_percent(failed / (ok + failed), c));

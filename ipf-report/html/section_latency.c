@@ -274,9 +274,10 @@ static void show_events(const struct page *page)
 	json_t *events = json_at(page->json, "total/events"), *fluidity = json_at(page->json, "total/fluidity");
 	char text[200], a[40], b[40];
 	if (events) {
-		snprintf(text, sizeof text, "%s with content, %s of them shared a read",
-		         show_count((int64_t)figure_at(events, "content"), a),
-		         show_percent(figure_at(events, "coalesced_share"), b));
+		bool reads = !isnan(figure_at(events, "coalesced_share"));
+		snprintf(text, sizeof text, "%s with content%s%s%s", show_count((int64_t)figure_at(events, "content"), a),
+		         reads ? ", " : "", reads ? show_percent(figure_at(events, "coalesced_share"), b) : "",
+		         reads ? " of them shared a read" : "");
 		fact(page, "events", text);
 	}
 	if (figure_at(events, "stalls") > 0) {

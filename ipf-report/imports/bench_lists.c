@@ -239,16 +239,7 @@ static void put_events(struct bench_lists *lists, size_t i, int64_t first_ns, st
 	if (!lists->events || first_ns == IPF_ABSENT ||
 	    !row_lines_read(lists->events, (int64_t)lists->event_lines.values[i], &kept) || !kept.event_ns.data)
 		return;
-	const char *from = kept.event_ns.data + 1, *end = kept.event_ns.data + kept.event_ns.len;
-	while (from < end) {
-		char *after;
-		long long ns = strtoll(from, &after, 10);
-		if (after == from)
-			break;
-		buffer_format(list, "%c%lld", list->len ? ',' : '[', (long long)first_ns + ns);
-		from = after + 1;
-	}
-	buffer_byte(list, ']');
+	import_move_events(kept.event_ns, first_ns, list);
 	row->event_ns = buffer_all(list);
 }
 

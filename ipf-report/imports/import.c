@@ -16,9 +16,11 @@ enum { LOOK_FIRST = 64, LOOK = 256 * 1024 };
 struct import_parts {
 	struct row_lines *rows;
 	int64_t row_count;
-	json_t *stages, *begins; /* as in the headers of schedules and in trailers */
+	json_t *stages;   /* as in the headers of schedules */
+	int64_t first_ns; /* the earliest start of all, when all rows are there; IPF_ABSENT */
+	int64_t began_ns; /* the moment that times count from, since the epoch; IPF_ABSENT */
 	struct import_counts {
-		int64_t arrivals;
+		int64_t arrivals, first_ns; /* the earliest start; IPF_ABSENT */
 		struct histogram *gaps;
 	} counts[STATED_STAGES_MOST];
 	struct stated *stated;
@@ -70,8 +72,10 @@ int import_stage(struct import *in, const struct import_stage *stage, struct ipf
 		if (strcmp(kind, "closed") == 0)
 			bad |= json_object_set_new(json, "closed", json_true());
 	}
+	if (stage->warmup)
+		bad |= json_object_set_new(json, "measured", json_false());
 	bad |= json_array_append_new(stages, json);
-	bad |= json_array_append_new(in->parts->begins, json_pack("{s:I}", "begin_ns", (json_int_t)stage->begin_ns));
+	in->parts->counts[number].first_ns = IPF_ABSENT;
 	return bad ? ipf_error_memory(err) : number;
 }
 
@@ -82,7 +86,10 @@ int import_row(struct import *in, struct result *row, struct ipf_error *err)
 	result_write(row, &parts->line);
 	if (parts->line.failed)
 		return ipf_error_memory(err);
-	parts->counts[row->stage].arrivals++;
+	struct import_counts *counts = &parts->counts[row->stage];
+	counts->arrivals++;
+	if (row->start_ns != IPF_ABSENT && (counts->first_ns == IPF_ABSENT || row->start_ns < counts->first_ns))
+		counts->first_ns = row->start_ns;
 	row_lines_add(parts->rows, buffer_all(&parts->line));
 	return row_lines_check(parts->rows, err);
 }
@@ -164,7 +171,27 @@ void import_derive(struct result *row, int64_t gaps, double gaps_ns, int64_t gap
 		row->tpot_ns = share(row->e2e_ns - row->ttft_ns, tokens - 1);
 }
 
+void import_move_events(struct slice list, int64_t by_ns, struct buffer *out)
+{
+	const char *from = list.data + 1, *end = list.data + list.len;
+	buffer_clear(out);
+	while (from < end) {
+		char *after;
+		long long ns = strtoll(from, &after, 10);
+		if (after == from)
+			break;
+		buffer_format(out, "%c%lld", out->len ? ',' : '[', (long long)by_ns + ns);
+		from = after + 1;
+	}
+	buffer_text(out, out->len ? "]" : "[]");
+}
+
 void import_began(struct import *in, int64_t unix_ns)
+{
+	in->parts->began_ns = unix_ns;
+}
+
+static void put_began(struct import *in, int64_t unix_ns)
 {
 	char text[40] = "";
 	struct tm tm;
@@ -210,28 +237,77 @@ static json_t *header_of(struct import *in)
 	return header;
 }
 
+/* The earliest start, which becomes the start of the run; IPF_ABSENT. */
+static int64_t first_start(const struct import_parts *parts)
+{
+	int64_t first_ns = IPF_ABSENT;
+	for (size_t i = 0; i < json_array_size(parts->stages); i++) {
+		int64_t ns = parts->counts[i].first_ns;
+		if (ns != IPF_ABSENT && (first_ns == IPF_ABSENT || ns < first_ns))
+			first_ns = ns;
+	}
+	return first_ns;
+}
+
+/* When each stage began, as in a trailer. */
+static json_t *trailer_of(const struct import_parts *parts)
+{
+	json_t *begins = json_array(), *trailer = json_pack("{s:[{s:O}]}", "from", "stages", begins);
+	for (size_t i = 0; i < json_array_size(parts->stages); i++) {
+		int64_t ns = parts->counts[i].first_ns;
+		json_array_append_new(
+			begins, json_pack("{s:I}", "begin_ns", (json_int_t)(ns == IPF_ABSENT ? 0 : ns - parts->first_ns)));
+	}
+	json_decref(begins);
+	return trailer;
+}
+
+static void move_row(struct result *row, int64_t by_ns, struct buffer *events)
+{
+	int64_t *const times[] = {&row->due_ns, &row->ready_ns, &row->start_ns, &row->end_ns};
+	for (size_t i = 0; by_ns != 0 && i < sizeof times / sizeof *times; i++)
+		if (*times[i] != IPF_ABSENT)
+			*times[i] += by_ns;
+	if (by_ns == 0 || !row->event_ns.data)
+		return;
+	import_move_events(row->event_ns, by_ns, events);
+	row->event_ns = buffer_all(events);
+}
+
+static int add_row(struct import *in, struct result *row, struct buffer *events, struct ipf_error *err)
+{
+	struct import_parts *parts = in->parts;
+	move_row(row, parts->first_ns == IPF_ABSENT ? 0 : -parts->first_ns, events);
+	if (!in->run->lines)
+		return run_data_add(in->run, row, (struct slice){0}, err);
+	result_write(row, &parts->line);
+	return parts->line.failed || events->failed ? ipf_error_memory(err)
+	                                            : run_data_add(in->run, row, buffer_all(&parts->line), err);
+}
+
 static int add_rows(struct import *in, struct progress *progress, struct ipf_error *err)
 {
 	struct import_parts *parts = in->parts;
+	struct buffer events = {0};
 	struct result row;
 	int64_t at = 0;
-	for (int64_t i = 0; i < parts->row_count; i++) {
-		if (!row_lines_read(parts->rows, at, &row))
-			return row_lines_check(parts->rows, err);
-		result_write(&row, &parts->line);
-		at += (int64_t)parts->line.len + 1;
-		if (run_data_add(in->run, &row, buffer_all(&parts->line), err) < 0)
-			return -1;
+	int bad = 0;
+	for (int64_t i = 0; bad == 0 && i < parts->row_count; i++) {
+		bad = row_lines_read(parts->rows, at, &row) ? 0 : row_lines_check(parts->rows, err);
+		at = row_lines_next(parts->rows);
+		if (bad == 0)
+			bad = add_row(in, &row, &events, err);
 		if (progress_due(progress, clock_now()))
 			progress_show(progress, "%lld requests read", (long long)in->run->row_count);
 	}
-	for (size_t i = 0; i < json_array_size(parts->stages); i++) {
+	for (size_t i = 0; bad == 0 && i < json_array_size(parts->stages); i++) {
 		struct histogram *gaps = parts->counts[i].gaps;
 		parts->counts[i].gaps = NULL;
-		if (gaps && run_data_add_gaps(in->run, (int32_t)i, gaps, err) < 0)
-			return -1;
+		if (gaps)
+			bad = run_data_add_gaps(in->run, (int32_t)i, gaps, err);
 	}
-	return 0;
+	buffer_release(&events);
+	return bad;
 }
 
 static void judge(struct import *in, const char *tool)
@@ -271,7 +347,10 @@ static int finish(struct import *in, const char *tool, struct progress *progress
 	if (json_array_size(parts->stages) == 0)
 		return ipf_error_at(err, IPF_INPUT, in->name, 0, "has no requests and no figures");
 	json_object_set_new(in->facts, "has", json_string(parts->row_count > 0 || !parts->stated ? "requests" : "figures"));
-	json_t *header = header_of(in), *trailer = json_pack("{s:[{s:O}]}", "from", "stages", parts->begins);
+	parts->first_ns = first_start(parts);
+	if (parts->began_ns != IPF_ABSENT && parts->first_ns != IPF_ABSENT)
+		put_began(in, parts->began_ns + parts->first_ns);
+	json_t *header = header_of(in), *trailer = trailer_of(parts);
 	int bad = header && trailer ? run_data_begin(run, in->name, header, err) : ipf_error_memory(err);
 	if (bad == 0) {
 		bad = add_rows(in, progress, err);
@@ -294,7 +373,6 @@ static void import_release(struct import *in)
 	if (parts) {
 		row_lines_free(parts->rows);
 		json_decref(parts->stages);
-		json_decref(parts->begins);
 		stated_free(parts->stated);
 		buffer_release(&parts->line);
 	}
@@ -315,11 +393,11 @@ static int import_file(struct import *in, int which, struct progress *progress, 
 		return ipf_error_memory(err);
 	parts->rows = row_lines_new(err);
 	parts->stages = json_array();
-	parts->begins = json_array();
+	parts->began_ns = IPF_ABSENT;
 	in->records = json_object();
 	in->facts = json_pack("{s:s, s:s, s:s}", "tool", importer->tool, "format", importer_names[which], "as_of",
 	                      importer->as_of);
-	if (!parts->rows || !parts->stages || !parts->begins || !in->records || !in->facts)
+	if (!parts->rows || !parts->stages || !in->records || !in->facts)
 		return parts->rows ? ipf_error_memory(err) : -1;
 	for (size_t i = 0; importer->notes[i]; i++)
 		import_note(in, importer->notes[i]);

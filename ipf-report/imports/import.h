@@ -26,7 +26,10 @@
 
 /* All tools: identifier in C, and name after --from. --from, --help and the shell completion use this list. A file is
  * read by the first one that recognises it. */
-#define IMPORTERS(IMPORTER) IMPORTER(vllm, "vllm")
+#define IMPORTERS(IMPORTER)                                                                                            \
+	IMPORTER(vllm, "vllm")                                                                                             \
+	IMPORTER(sglang, "sglang")                                                                                         \
+	IMPORTER(aiperf, "aiperf")
 
 enum { IMPORT_AUTOMATIC = -1 };
 
@@ -66,12 +69,13 @@ struct import_stage {
 	const char *kind; /* as in ipf-schedule(5): "poisson", "closed", …; NULL: "unknown" */
 	double rate;      /* requests per second; 0: none is planned */
 	int64_t slots;    /* the most requests in flight; 0: no limit */
-	int64_t begin_ns; /* since the start of the run */
+	bool warmup;      /* not measured */
 };
 
 /* The number of the new stage, from 0; -1. */
 int import_stage(struct import *in, const struct import_stage *stage, struct ipf_error *err);
-/* Adds a request of a stage; sets row->n. */
+/* Adds a request of a stage; sets row->n. Times may count from any moment: that of the earliest start becomes that of
+ * the run. */
 int import_row(struct import *in, struct result *row, struct ipf_error *err);
 void import_gap(struct import *in, int stage, int64_t gap_ns);
 /* All gaps of a stage at once, instead; takes them over. */
@@ -90,8 +94,10 @@ int64_t import_ns(double value, double unit);
 int64_t import_count(double value);
 /* What follows from the others: end, TPOT, NTPOT, mean and greatest gap; what is known already stays. */
 void import_derive(struct result *row, int64_t gaps, double gaps_ns, int64_t gap_max_ns);
-/* Sets the time that a run's times count from. */
+/* The moment that the times of rows count from, since the epoch. */
 void import_began(struct import *in, int64_t unix_ns);
+/* A list of times of events, each later by `by_ns`, into `out`, which is cleared first. */
+void import_move_events(struct slice list, int64_t by_ns, struct buffer *out);
 /* A member of the header of the records, from JSON text with its quotes; absent: nothing. */
 void import_fact(json_t *to, const char *key, struct slice text);
 

@@ -90,6 +90,11 @@ bool row_lines_read(struct row_lines *lines, int64_t where, struct result *resul
 	return result_parse(&lines->doc, (struct slice){lines->line, (size_t)len - 1}, result, &lines->err) == 0;
 }
 
+int64_t row_lines_next(const struct row_lines *lines)
+{
+	return lines->at;
+}
+
 int row_lines_check(const struct row_lines *lines, struct ipf_error *err)
 {
 	if (lines->err.kind == IPF_OK)

@@ -3,6 +3,7 @@
 
     imports.py agree NAME RUN IMPORTED    RUN is the JSON report of a run, IMPORTED that of its export in the format NAME
     imports.py states NAME FILE IMPORTED  IMPORTED has the figures that FILE states, unchanged
+    imports.py same NAME STATED IMPORTED  both are JSON reports of one run: of the tool's figures, and of its requests
 
 What the format carries must agree; what it does not carry must be absent. Both say what is wrong and end with 1.
 """
@@ -33,26 +34,39 @@ def at(value, path):
 
 # What agrees in each format, and how well: figures of a stage as paths into the JSON report.
 COUNTS = ("requests/ok", "requests/failed")
+TIMES = {"latency/ttft_ms/from_start": 1e-6, "latency/e2e_ms/from_start": 1e-6, "latency/tpot_ms": 1e-5, "latency/itl_ms": 1e-3,
+         "latency/ntpot_ms": 1e-5}
 AGREE = {
+    "sglang-detailed": {**TIMES, "tokens/input": 0, "tokens/output": 0},
+    "aiperf-jsonl": {**TIMES, "latency/ttft_ms/from_due": 1e-6, "latency/e2e_ms/from_due": 1e-6, "lag_ms": 1e-6, "latency/ttfa_ms/from_start": 1e-6,
+                     "latency/itl_mean_ms": 1e-6, "latency/itl_max_ms": 1e-6, "tokens/input": 0, "tokens/output": 0, "tokens/reasoning": 0},
     "vllm-detailed": {"latency/ttft_ms/from_start": 1e-6, "latency/e2e_ms/from_start": 1e-6, "latency/tpot_ms": 1e-5,
                       "latency/itl_ms": 1e-3, "latency/ntpot_ms": 1e-5, "tokens/input": 0, "tokens/output": 0},
 }
 # What the format cannot say.
 ABSENT = {
+    "sglang-detailed": ("latency/ttft_ms/from_due", "latency/ttfb_ms", "latency/stream_ms", "lag_ms", "rate/achieved", "in_flight/little"),
+    "aiperf-jsonl": ("latency/ttfb_ms", "client_lag_ms", "slot_wait_ms", "rate/offered", "tokens/source"),
     "vllm-detailed": ("latency/ttft_ms/from_due", "latency/ttfb_ms", "latency/ttfa_ms", "latency/stream_ms", "lag_ms", "client_lag_ms",
                       "rate/offered", "tokens/source", "tokens/reasoning"),
 }
 
 
+# Formats that join all measured stages.
+JOINED = {"aiperf-jsonl": "profiling"}
+
+
 def agree(name, run, imported):
     expected = [s for s in run["stages"] if s["measured"]]
+    if name in JOINED:
+        expected = [dict(run["total"], name=JOINED[name])]
     stages = imported["stages"]
     compare("stages", [s["name"] for s in stages], [s["name"] for s in expected])
     for e, s in zip(expected, stages):
         for path in COUNTS:
             compare(f"{e['name']}: {path}", at(s, path), at(e, path))
         for path, loose in AGREE[name].items():
-            for statistic in STATISTICS:
+            for statistic in STATISTICS[path == "lag_ms":]:  # those that we disconnected from on purpose have one, too
                 compare(f"{e['name']}: {path}/{statistic}", at(s, f"{path}/{statistic}"), at(e, f"{path}/{statistic}"), loose)
         for path in ABSENT[name]:
             compare(f"{e['name']}: {path}", at(s, path), None)
@@ -84,7 +98,46 @@ def vllm(text):
                                     "rate/offered": None if rate == "inf" else rate, "rate/achieved": None}
 
 
-STATED = {"vllm": vllm}
+def sglang(text):
+    for line in text.splitlines():
+        d = json.loads(line)
+        figures = flat(d, {"ttft": "latency/ttft_ms/from_start", "tpot": "latency/tpot_ms", "itl": "latency/itl_ms",
+                           "e2e_latency": "latency/e2e_ms/from_start"})
+        yield d["tag"], figures, {"requests/ok": d["completed"], "requests/failed": None, "requests/started": None, "window_s": d["duration"],
+                                  "throughput/requests_per_s": d["request_throughput"], "in_flight/mean": d["concurrency"],
+                                  "throughput/input_tokens_per_s": d["input_throughput"],
+                                  "throughput/output_tokens_per_s": d["output_throughput"],
+                                  "throughput/total_tokens_per_s": d["total_throughput"], "rate/offered": d.get("request_rate")}
+
+
+def tagged(d, names):
+    """Of objects with avg, p50 and the like."""
+    figures = {}
+    for tag, path in names.items():
+        if tag in d:
+            figures[path] = {{"avg": "mean", "count": "n"}.get(k, k): v for k, v in d[tag].items() if k not in ("unit", "sum")}
+    return figures
+
+
+def value(d, tag, default=None):
+    return d[tag]["avg"] if tag in d else default
+
+
+TAGS = {"time_to_first_token": "latency/ttft_ms/from_start", "time_to_second_token": "latency/ttst_ms",
+        "request_latency": "latency/e2e_ms/from_start", "inter_token_latency": "latency/tpot_ms", "input_sequence_length": "tokens/input",
+        "output_sequence_length": "tokens/output"}
+
+
+def aiperf(text):
+    d = json.loads(text)
+    yield None, tagged(d, {**TAGS, "effective_latency": "latency/e2e_ms/from_due", "credit_to_start_latency": "lag_ms",
+                           "inter_chunk_latency": "latency/itl_ms", "time_to_first_output_token": "latency/ttfa_ms/from_start"}), {
+        "requests/ok": value(d, "request_count"), "requests/failed": value(d, "error_request_count", 0), "window_s": value(d, "benchmark_duration"),
+        "throughput/requests_per_s": value(d, "request_throughput"),
+        "throughput/output_tokens_per_s": value(d, "output_token_throughput"), "rate/offered": None}
+
+
+STATED = {"vllm": vllm, "sglang": sglang, "aiperf": aiperf}
 
 
 def states(name, path, imported):
@@ -101,11 +154,28 @@ def states(name, path, imported):
             compare(f"{label}: statistics of {path}", sorted(k for k in got if k != "n"), sorted(k for k in summary if k != "n"))
             for statistic, value in summary.items():
                 compare(f"{label}: {path}/{statistic}", got.get(statistic), value)
-        shown = {f"latency/{m}" + ("/from_start" if "from_start" in d else "") for m, d in stage["latency"].items()}
+        shown = set()
+        for m, d in stage["latency"].items():
+            shown |= {f"latency/{m}/{origin}" for origin in ("from_start", "from_due") if origin in d} or {f"latency/{m}"}
         compare(f"{label}: latencies", sorted(shown), sorted(p for p in figures if p.startswith("latency/")))
     compare("verdict", imported["verdict"]["status"], "UNKNOWN")
     compare("verdicts", {c["status"] for c in imported["verdict"]["checks"]}, {"UNKNOWN"})
     compare("has", imported["run"]["imported"]["has"], "figures")
+
+
+def same(name, stated, imported):
+    """The figures that a tool computed are those that we compute from its requests."""
+    for metric, d in stated["total"]["latency"].items():
+        for path in (f"latency/{metric}", f"latency/{metric}/from_start", f"latency/{metric}/from_due"):
+            for statistic in ("n", "mean", "min", "max", "p1", "p50", "p90", "p99"):
+                value = at(stated["total"], f"{path}/{statistic}")
+                if value is not None:
+                    loose = 1e-3 if metric == "itl_ms" else 1e-5 if "due" in path else 1e-6  # AIPerf: to the end of the response
+                    compare(f"{name}: {path}/{statistic}", at(imported["total"], f"{path}/{statistic}"), value, loose)
+    for path in ("requests/ok", "requests/failed", "tokens/input/mean", "tokens/output/mean", "tokens/output/p99"):
+        compare(f"{name}: {path}", at(imported["total"], path), at(stated["total"], path))
+    if not stated["total"]["latency"]:
+        wrong.append(f"{name}: no latencies")
 
 
 def main():
@@ -115,6 +185,9 @@ def main():
     if command == "agree":
         with open(first, encoding="utf-8") as file:
             agree(name, json.load(file), imported)
+    elif command == "same":
+        with open(first, encoding="utf-8") as file:
+            same(name, json.load(file), imported)
     else:
         states(name, first, imported)
     for line in wrong[:20]:

@@ -11,7 +11,7 @@ python3 "$TESTS/cli/exports.py" make run.results
 "$report" -q -f json run.results >run.json
 
 # ---- requests -------------------------------------------------------------------------------------------------------
-for name in vllm-detailed; do
+for name in vllm-detailed sglang-detailed aiperf-jsonl; do
 	"$report" -q -f "$name" run.results >"$name.out"
 	run "$report" -q -f json "$name.out"
 	status_is 0 "$name: requests are read"
@@ -20,7 +20,7 @@ for name in vllm-detailed; do
 	is "$(jq -r '.run.imported.has' "$name.json")" requests "and the report says that it had requests"
 	is "$(jq -r '[.verdict.checks[] | select(.status == "UNKNOWN") | .name] | join(" ")' "$name.json")" \
 		"load_delivered client_headroom" "and what cannot be judged of such a file is left open"
-	for format in text csv md html junit prometheus openmetrics requests-csv; do
+	for format in text csv md html junit prometheus openmetrics requests-csv sql; do
 		run "$report" -q -f "$format" "$name.out"
 		status_is 0 "and shown as $format"
 	done
@@ -29,8 +29,18 @@ done
 is "$(jq -c '[.itls, .ttfts, .errors, .latencies]' again.out)" "$(jq -c '[.itls, .ttfts, .errors, .latencies]' vllm-detailed.out)" \
 	"vllm-detailed: lists come out as they went in"
 
+run "$report" -q -f vllm sglang-detailed.out
+status_is 3 "a format of requests needs to know when they started"
+complains ipf-report "sglang-detailed.out: -f vllm requires requests with the times of their starts, which the file does not have" "and it says so"
+"$report" -q -f aiperf-jsonl aiperf-jsonl.out >again.out
+is "$(jq -cS 'del(.metadata.session_num, .metadata.worker_id)' again.out | sort | sha256sum)" \
+	"$(jq -cS 'del(.metadata.session_num, .metadata.worker_id)' aiperf-jsonl.out | sort | sha256sum)" "aiperf-jsonl: lines come out as they went in"
+jq -c 'if .metadata.session_num % 2 == 0 then .metadata.benchmark_phase = "warmup" else . end' aiperf-jsonl.out >warm.out
+is "$("$report" -q -f json warm.out | jq -c '[.stages[] | [.name, .measured]] | sort')" '[["profiling",true],["warmup",false]]' \
+	"aiperf-jsonl: a warm-up is not measured"
+
 # ---- figures --------------------------------------------------------------------------------------------------------
-for name in vllm; do
+for name in vllm sglang aiperf; do
 	"$report" -q -f "$name" run.results >"$name.out"
 	run "$report" -q -f json "$name.out"
 	status_is 0 "$name: figures are read"
@@ -50,6 +60,16 @@ run "$report" vllm.out
 matches "$(cat "$OUT")" "imported    figures, as stated by the file of vLLM bench serve" "the report says whose figures these are"
 run "$report" --percentiles 50,90 -f json vllm.out
 is "$(jq -c '.stages[0].latency.ttft_ms.from_start | [has("p50"), has("p90")]' "$OUT")" '[true,false]' "a percentile that is not stated is absent"
+
+# ---- files that the tools wrote --------------------------------------------------------------------------------------
+data=$TESTS/data/imports
+"$report" -q -f json "$data/aiperf-0.13.0.json" >stated.json
+is "$(jq -r '.run | [.imported.tool, .imported.version, .model, .target] | join(" ")' stated.json)" \
+	"AIPerf 0.13.0 sim http://127.0.0.1:41297" "a file of AIPerf says its version, the model and the target"
+run "$report" -q -f json "$data/aiperf-0.13.0.jsonl"
+cp "$OUT" imported.json
+yes_if "AIPerf's own figures are those that we compute from its requests" imports same aiperf stated.json imported.json
+is "$(jq -c '[.sessions, .total.events]' imported.json)" '[null,{"content":72}]' "what is not known of events is absent"
 
 # ---- where from -----------------------------------------------------------------------------------------------------
 "$report" -q -f json <vllm-detailed.out >stdin.json
