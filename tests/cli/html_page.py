@@ -187,8 +187,28 @@ def check_rest(page, report):
     for point, row in zip(points, page.tables.get("points-table", {"rows": []})["rows"]):
         compare("point", row[2], point.get("offered"))
         compare("point", row[3], point.get("completed"))
+    check_analyses(page, report)
     ok = str(report["total"]["requests"]["ok"])
     if page.tiles[:1] != [ok]: wrong("summary:", page.tiles, ok)
+
+
+EVENT = ("begin_s rate_before rate_peak requests replicas_before replicas_most added_after_s replicas_enough missed_after_s met_after_s "
+         "missed_requests missed_output_tokens").split()
+
+
+def check_analyses(page, report):
+    events, rows = at(report, "autoscaling/events") or [], page.tables.get("events-table", {"rows": []})["rows"]
+    if len(events) != len(rows): wrong("events:", len(rows), "rows of", len(events))
+    for event, row in zip(events, rows):
+        for cell, key in zip(row[1:], EVENT): compare("event " + key, cell, event.get(key))
+    sessions = report.get("sessions", {})
+    wanted = [(sessions[f"{name}_s"], sessions["share"].get(name)) for name in ["time", *sessions.get("share", {})] if f"{name}_s" in sessions]
+    rows = page.tables.get("sessions-table", {"rows": []})["rows"]
+    if len(wanted) != len(rows): wrong("sessions:", len(rows), "rows of", len(wanted))
+    for (summary, share), row in zip(wanted, rows):
+        for cell, key in zip(row[1:], ("n", "mean", "min", "p50", "p90", "p99", "max")): compare("session " + key, cell, summary.get(key))
+        compare("share", row[8], share)
+    if ("cost" in report) != ("cost" in page.ids): wrong("cost")
 
 
 def main():

@@ -33,7 +33,16 @@ page_path=$here/bare # without gnuplot, which takes most of the time
 page_of few results "also with other percentiles, and none of the usual ones" --percentiles 75,99.9
 page_of infinite "$data/mixed.results" "and with failures as infinite" --errors-as-inf --slo ttft=150ms
 for name in one errors empty closed; do page_of $name "$data/$name.results" "so is that of $name.results"; done
+python3 "$TESTS/cli/queue_results.py" --replicas 0=1,8=3 30^200:12 >spike.results
+page_of spike spike.results "a spike has its autoscaling, and what it cost" --slo ttft=12ms --price "EUR 2.5/h"
+python3 "$TESTS/cli/exports.py" make sessions.results
+page_of sessions sessions.results "so are sessions" --price 2/h
 page_path=
+has spike.html '<section id="autoscaling"' "in sections of their own"
+has spike.html '<dt>price of an hour</dt><dd>EUR 2.50</dd>' "a price has its currency"
+matches "$(cat spike.html)" 'Enough: at [0-9.]+ requests/s a replica the objectives were met|How many replicas would have been enough is not known' \
+	"and what would have been enough is said"
+has sessions.html '<section id="sessions"' "sessions too"
 sed 's/data-v="/&1/' run.html >bad.html
 isnt "$(python3 "$TESTS/cli/html_page.py" bad.html run.json)" "" "a number that differs is found"
 sed 's/<main>/<main><p>/' run.html >bad.html
@@ -42,7 +51,7 @@ has run.html '<h1>the run</h1>' "the name of the run is its heading"
 for section in verdict summary stages latency tokens server accelerators errors accuracy run commands provenance definitions; do
 	has run.html "<section id=\"$section\"" "it has the section $section"
 done
-is "$(grep -c '<section id="\(server\|accelerators\|saturation\|tokens\)"' errors.html)" 0 "what a run has no figures for is no section"
+is "$(grep -c '<section id="\(server\|accelerators\|saturation\|autoscaling\|sessions\|cost\|tokens\)"' errors.html)" 0 "what a run has no figures for is no section"
 has run.html "<code>ipf-sched constant:rate=20,for=300ms,warmup poisson:rate=40,for=700ms,name=low poisson:rate=90,for=700ms,name=high -t trace --seed 3</code><code>ipf-fire -u $URL --name &#39;the run&#39; -t trace schedule</code>" \
 	"the commands are those of the headers, quoted for a shell"
 head -c $(($(wc -c <results) / 2)) results >half.results

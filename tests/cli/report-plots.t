@@ -91,18 +91,6 @@ system=$(jq -r '.stages[1:][].throughput.output_tokens_per_s' report.json | sort
 is "$(awk 'NF == 3 && !/#/ { print $2 }' plots/pareto.tsv | sort -nu | tr '\n' ' ')" "$system" "the front has tokens per second of all"
 is "$(awk 'NF == 3 && !/#/ { print $2 * 2 }' CONVFMT=%.9g OFMT=%.9g plots/pareto-gpu.tsv | sort -nu | wc -l)" 2 "and of each accelerator"
 
-# ---- one stage ------------------------------------------------------------------------------------------------------
-run "$report" -q --plots one --stage high results
-"$report" -q -f json --stage high results >one.json
-ok=$(jq .total.requests.ok one.json)
-for name in ttft e2e; do
-	is "$(rows one/heat-$name.tsv | awk '{ n += $5 } END { print n }')" "$ok" "--stage: the map of $name has the requests of that stage"
-done
-is "$(rows one/arrivals.tsv | awk '{ n += $2 } END { print n }')" "$(jq .total.requests.started one.json)" "so have the arrivals"
-is "$(rows one/timeline.tsv | awk '{ n += $4 * 0.2 } END { printf "%.0f", n }')" "$ok" "and the time line"
-is "$(rows one/lanes.tsv | awk '$2 < 1.3' | wc -l) $(rows one/arrivals.tsv | awk '$1 < 1.3' | wc -l)" "0 0" "lanes and arrivals begin with the stage"
-is "$(find one -name 'rate-*' -o -name 'pareto*')" "" "there is nothing to compare it with"
-
 # ---- the folder -----------------------------------------------------------------------------------------------------
 cp -r plots moved
 for name in $all; do (cd moved && rm "$name.svg" && LC_ALL=C.UTF-8 gnuplot "$name.gp") 2>>redraw.err; done
@@ -130,18 +118,6 @@ run "$report" -q --plots closed "$data/closed.results"
 is "$status $(cat "$ERR") $(python3 check.py closed)" "0  " "a closed loop is drawn"
 is "$(find closed -name 'arrival*')" "" "without arrivals"
 
-# ---- a server's capacity ----------------------------------------------------------------------------------------------
-python3 "$TESTS/cli/queue_results.py" --spread 40:5 60:5 80:5 90:5 120:5 150:5 >sweep.results
-run "$report" -q --plots sweep sweep.results
-for name in ttft e2e throughput; do
-	matches "$(cat sweep/rate-$name.gp)" "set label 10[0-9] 'capacity [0-9.]+/s' at screen" "rate-$name names the capacity above the curves"
-done
-numbers=$(rows sweep/pareto.tsv | awk 'NF == 5')
-between "$(echo "$numbers" | wc -l)" 3 6 "numbers beside points of the front"
-is "$(echo "$numbers" | awk '$4 < 0 || $4 > 1 || $5 < 0 || $5 > 1')" "" "are between the axes"
-is "$(echo "$numbers" | awk '{ for (i = 0; i < n; i++) if (($4 - x[i]) ^ 2 < 0.04 ^ 2 && ($5 - y[i]) ^ 2 < 0.06 ^ 2) print; x[n] = $4; y[n++] = $5 }')" "" \
-	"and apart from each other"
-
 # ---- hostile names --------------------------------------------------------------------------------------------------
 hostile="it's \`touch\${IFS}here\`@c_^{}\"<b>&\$(touch there)"
 plain results | head -1 | jq -c --arg name "$hostile" '(.. | objects | select(.spec? and .name? == "low") | .name) = $name | (.. | objects | select(.spec? and .name? == "high") | .name) = "\\\"; set output '"'x'"'"' >header
@@ -154,19 +130,6 @@ is "$(python3 check.py hostile; ls here there hostile/x hostile/here x 2>/dev/nu
 contains "$(python3 check.py hostile geometry)" "it's \`touch" "they are shown as they are"
 (cd hostile && LC_ALL=C.UTF-8 gnuplot cdf-ttft.gp 2>&1)
 is "$(ls here there hostile/x hostile/here 2>/dev/null)" "" "nor by hand"
-
-# Names in other scripts, and none at all. gnuplot draws a character that no font has over the whole picture.
-plain results | head -1 | jq -c '(.. | objects | select(.spec? and .name? == "low") | .name) = "" | (.. | objects | select(.spec? and .name? == "high") | .name) = "高峰"' >header
-seal header lines >wide.results
-mkdir fonts
-printf '#!/bin/sh\necho "$*" >>%s/asked\n' "$here" >fonts/fc-list
-chmod +x fonts/fc-list
-PATH=$here/fonts:$PATH run "$report" -q --plots wide --plot-format png wide.results
-is "$status $(cat "$ERR") $(sort -u asked)" "0  :charset=9ad8 5cf0 family" "PNG: whether a font has the characters is asked"
-contains "$(cat wide/cdf-ttft.gp)" "(glyphs('9ad8 5cf0') ? '高峰' : '??')" "and if not, there are others"
-contains "$(cat wide/cdf-ttft.gp)" "'stage 2'" "a stage without a name has its number"
-run "$report" -q --plots wide wide.results
-is "$(python3 check.py wide) $(grep -c 高峰 wide/cdf-ttft.svg)" " 2" "SVG has the name: what shows it has its own fonts"
 
 # ---- what goes wrong ------------------------------------------------------------------------------------------------
 run "$report" --plots plain results
