@@ -5,6 +5,7 @@
 #include "collect.h"
 #include "explain.h"
 #include "gpu/accelerators.h"
+#include "header_field.h"
 #include "safe_text.h"
 #include "series/series.h"
 
@@ -33,6 +34,8 @@ static const struct option_spec specs[] = {
            "count a gap longer than TIME as a stall (default: 10 times the request's median gap, and at least 100ms)"),
 	OPTION(OPTION_DURATION, 0, "deadline", "TIME", struct collect_options, measure.deadline_ns,
            "measure fluidity: the share of tokens that arrive within TIME of the previous token's deadline"),
+	OPTION(OPTION_TEXT, 0, "replica-header", "NAME", struct collect_options, measure.replica_header,
+           "take the replica that answered from this response header, which ipf-fire --record-header recorded"),
 	OPTION_HEADING("While the run lasts"),
 	OPTION(OPTION_LIST, 0, "gpu", "SOURCE", struct collect_options, gpu,
            "sample accelerators: auto, nvml, nvidia-smi, amd-smi, or an exporter: dcgm:URL or amd:URL (repeatable)"),
@@ -158,6 +161,9 @@ static int check(const struct collect_options *options, struct ipf_error *err)
 	char every[32];
 	if (options->measure.deadline_ns == 0)
 		return ipf_error_set(err, IPF_USAGE, "--deadline: expected a time above 0, got 0");
+	const char *replica = options->measure.replica_header;
+	if (replica && !header_name_is_valid(replica, strlen(replica)))
+		return ipf_error_set(err, IPF_USAGE, "--replica-header: expected the name of a header, got \"%.60s\"", replica);
 	if (options->every_ns < SERIES_EVERY_LEAST_NS || options->every_ns > SERIES_EVERY_MOST_NS)
 		return ipf_error_set(err, IPF_USAGE, "--every: expected a time from 100ms to 1h, got %s",
 		                     format_duration(options->every_ns, every));

@@ -71,9 +71,11 @@ static const struct option_spec specs[] = {
 	OPTION_HEADING("Output"),
 	OPTION_CHOICE_OF('f', "format", "FORMAT", struct report_options, format, report_format_names,
                      "output format (default: text); formats:" REPORT_FORMAT_CHOICES),
-	OPTION_PARSED_BY(0, "by", "GROUP", struct report_options, by, parse_by,
-                     "show figures also for each model, target, session, time=10s (window of time) or input-tokens=8 "
-                     "(bins of equal counts)"),
+	OPTION_PARSED_BY(
+		0, "by", "GROUP", struct report_options, by, parse_by,
+		"show figures also for each model, target, replica, session, tag, tag=NAME, time=10s (window of time) or "
+		"input-tokens=8 "
+		"(bins of equal counts)"),
 	OPTION_PARSED_BY(0, "percentiles", "LIST", struct report_options, figures.percentiles, parse_percentiles,
                      "percentiles to show, such as 50,90,99.9"),
 	OPTION_PARSED_BY(0, "meta", "KEY=VALUE", struct report_options, meta, parse_meta,
@@ -376,7 +378,7 @@ static int report(const struct report_options *options, const struct operands *o
 {
 	struct ipf_error err = {0}, bad = {0}, invalid = {0}, undelivered = {0};
 	struct report_output to = {.path = options->common.output};
-	struct run_data run = {.only_stage = options->stage};
+	struct run_data run = {.only_stage = options->stage, .tag = options->by.tag};
 	struct delivery delivery = {.options = &options->delivery};
 	if (options->definitions)
 		print_definitions(&to, &err);

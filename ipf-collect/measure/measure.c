@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 const char *const itl_mode_names[] = {"gap", "token", "request", NULL};
 
@@ -119,6 +120,22 @@ static void judge(struct measure *m, const struct record *record, const struct r
 
 /* ---- times ---- */
 
+/* The value of this header of the answer; absent: it has none. */
+static struct slice find_header(struct measure *m, const struct record *record, const char *name)
+{
+	struct ipf_error ignored = {0};
+	size_t len = name ? strlen(name) : 0;
+	if (!name || !record->headers.data ||
+	    jdoc_parse(&m->headers, record->headers.data, record->headers.len, &ignored) < 0)
+		return (struct slice){0};
+	for (struct jdoc_each e = jdoc_each(&m->headers, JDOC_ROOT); jdoc_step(&e);) {
+		struct slice key = jdoc_raw(&m->headers, e.key);
+		if (key.len == len + 2 && strncasecmp(key.data + 1, name, len) == 0)
+			return jdoc_type_of(&m->headers, e.value) == JDOC_TEXT ? jdoc_raw(&m->headers, e.value) : (struct slice){0};
+	}
+	return (struct slice){0};
+}
+
 static void copy(const struct record *record, struct result *row)
 {
 	row->n = record->n;
@@ -130,6 +147,7 @@ static void copy(const struct record *record, struct result *row)
 	row->model = record->model;
 	row->target = record->target;
 	row->slo = record->slo;
+	row->tags = record->tags;
 	row->asked_input_tokens = record->asked_input_tokens;
 	row->asked_output_tokens = record->asked_output_tokens;
 	row->due_ns = record->due_ns;
@@ -584,6 +602,7 @@ int measure_row(struct measure *m, const struct record *record, const struct res
 	if (make_room(m, r->events_count, err) < 0 || find_tokens(m, r, options, &found, err) < 0)
 		return -1;
 	copy(record, row);
+	row->replica = find_header(m, record, options->replica_header);
 	judge(m, record, r, row);
 	measure_start(record, row);
 	measure_events(record, r, row);
@@ -619,6 +638,7 @@ void measure_release(struct measure *m)
 	                        &m->reasoning, &m->event_ns,   &m->tokens_list, &m->not_streamed};
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		buffer_release(all[i]);
+	jdoc_release(&m->headers);
 	free(m->gaps);
 	free(m->event_tokens);
 	free(m->event_ends);

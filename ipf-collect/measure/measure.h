@@ -26,6 +26,7 @@ struct measure_options {
 	int64_t stall_ns;                   /* a longer gap is a stall; IPF_ABSENT: the default rule */
 	int64_t deadline_ns;                /* time for each token, for the fluidity; not above 0: it is not measured */
 	bool keep_events, keep_text;        /* --events, --text */
+	const char *replica_header;         /* the header of answers that names the replica; NULL: none */
 	const struct token_counter *tokens; /* NULL: no tokenizer */
 };
 
@@ -48,6 +49,7 @@ struct measure {
 	int64_t *gaps;
 	size_t *event_ends;
 	size_t cap;
+	struct jdoc headers;
 	struct buffer kind, error_text, finish, finish_server, text, reasoning, event_ns, tokens_list, not_streamed;
 };
 

@@ -246,7 +246,7 @@ void history_ended(struct history *h, const struct job *job)
 	t->record.reads = &t->read;
 	t->record.reads_count = t->body.len ? 1 : 0;
 	t->record.error_text = (struct slice){0};
-	t->record.id = t->record.session = t->record.model = t->record.slo = (struct slice){0};
+	t->record.id = t->record.session = t->record.model = t->record.slo = t->record.tags = (struct slice){0};
 	t->next_ended = atomic_load(&h->ended);
 	while (!atomic_compare_exchange_weak(&h->ended, &t->next_ended, t))
 		;

@@ -191,6 +191,7 @@ void job_to_record(const struct job *job, struct buffer *headers, struct record 
 	record->asked_input_tokens = job->input_tokens;
 	record->asked_output_tokens = job->output_tokens;
 	record->slo = job->slo;
+	record->tags = job->tags;
 	record->due_ns = job->due_ns;
 	record->ready_ns = job->ready_ns;
 	record->slot_ns = job->slot_ns;

@@ -20,7 +20,7 @@ struct job {
 
 	/* What the record repeats of the trace; the slices point into `text`. */
 	struct buffer text;
-	struct slice id, session, model, slo;
+	struct slice id, session, model, slo, tags;
 	int64_t turn, input_tokens, output_tokens;
 
 	/* What is sent. */

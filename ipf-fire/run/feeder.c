@@ -117,6 +117,7 @@ static struct job *make_job(struct feeder *f, size_t lane, const struct arrival_
 	job->session = put_text(&job->text, p->request.session);
 	job->model = put_text(&job->text, body_renderer_model(f->o.renderer, &p->request));
 	job->slo = put_text(&job->text, p->request.slo);
+	job->tags = put_text(&job->text, p->request.tags);
 	if (job->text.failed)
 		goto out;
 	char *at = job->text.data;
@@ -124,6 +125,7 @@ static struct job *make_job(struct feeder *f, size_t lane, const struct arrival_
 	point_into(&job->session, &at);
 	point_into(&job->model, &at);
 	point_into(&job->slo, &at);
+	point_into(&job->tags, &at);
 	job->turn = p->request.turn;
 	job->input_tokens = p->request.input_tokens;
 	job->output_tokens = p->request.output_tokens;

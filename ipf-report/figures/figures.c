@@ -495,7 +495,8 @@ static void set_stage(struct figures *f, const struct row_selection *sel, const 
 	f->scheduled = IPF_ABSENT;
 	if (sel->member >= 0 && sel->by == BY_TIME)
 		narrow_to_window(f, sel);
-	if (sel->member < 0 || sel->by != BY_TARGET) { /* ipf-fire decides on targets, not the schedule */
+	if (sel->member < 0 ||
+	    (sel->by != BY_TARGET && sel->by != BY_REPLICA)) { /* ipf-fire decides on targets, not the schedule */
 		schedule_of(sel->run, sel->stage, &f->scheduled, &f->length_ns);
 		if (sel->member >= 0)
 			f->scheduled = scheduled_of_member(sel, f->scheduled);

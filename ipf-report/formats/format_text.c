@@ -241,7 +241,7 @@ static const char *member_name(const struct run_data *run, enum grouping by, int
 {
 	const struct string_table *names = &run->groups[by];
 	size_t front = 0, back = 0;
-	if (by == BY_TARGET)
+	if (by == BY_TARGET || by == BY_REPLICA)
 		common_ends(names, &front, &back);
 	for (int i = 0; i < names->count; i++)
 		if (strlen(names->list[i]) <= front + back)
@@ -252,6 +252,9 @@ static const char *member_name(const struct run_data *run, enum grouping by, int
 
 /* The tables that have a row for each stage, or for each model or target over all measured stages. */
 enum { OF_STAGES = GROUPINGS, KINDS_OF_ROWS };
+static const char *const of_each[KINDS_OF_ROWS] = {
+	[OF_STAGES] = "stage", [BY_MODEL] = "model",        [BY_TARGET] = "target",   [BY_SESSION] = "session",
+	[BY_TIME] = "time",    [BY_INPUT_TOKENS] = "input", [BY_REPLICA] = "replica", [BY_TAG] = "tag"};
 
 static int rows_of(const struct report *report, int kind)
 {
@@ -374,9 +377,20 @@ static void note_left_out(struct layout *l, const struct report *report, int kin
 	layout_end_line(l);
 }
 
+/* --by what no request has. */
+static void note_no_members(struct layout *l, const struct report *report, enum grouping by)
+{
+	if (!report->options->by[by] || report->run->groups[by].count > 0)
+		return;
+	layout_to(l, 2);
+	layout_format(l, FAINT, "(--by: no request has a %s)", of_each[by]);
+	layout_end_line(l);
+}
+
 static void show_stages(struct layout *l, const struct report *report)
 {
-	static const char *const titles[GROUPINGS] = {"Models", "Targets", "Sessions", "By time", "By input tokens"};
+	static const char *const titles[GROUPINGS] = {"Models",          "Targets",  "Sessions", "By time",
+	                                              "By input tokens", "Replicas", "By tag"};
 	const struct run_figures *figures = report->figures;
 	bool unmeasured = false;
 	char name[200];
@@ -405,14 +419,11 @@ static void show_stages(struct layout *l, const struct report *report)
 				load_row(l, f, name, true);
 		}
 		note_left_out(l, report, kind);
+		note_no_members(l, report, (enum grouping)kind);
 	}
 }
 
 /* ---- a row for each stage, model or target ---- */
-
-static const char *const of_each[KINDS_OF_ROWS] = {
-	[OF_STAGES] = "stage",    [BY_MODEL] = "model", [BY_TARGET] = "target",
-	[BY_SESSION] = "session", [BY_TIME] = "time",   [BY_INPUT_TOKENS] = "input"};
 
 /* Has this kind of rows more to say than the total? */
 static bool is_divided(const struct report *report, int kind)

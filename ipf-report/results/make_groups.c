@@ -9,7 +9,7 @@
 
 int grouping_choice_parse(struct grouping_choice *choice, const char *text, struct ipf_error *err)
 {
-	static const char *const names[GROUPINGS] = {"model", "target", "session", NULL, NULL};
+	static const char *const names[GROUPINGS] = {"model", "target", "session", NULL, NULL, "replica", "tag"};
 	struct ipf_error reason = {0};
 	*choice = (struct grouping_choice){.by = GROUPINGS};
 	if (strcmp(text, "stage") == 0)
@@ -17,8 +17,13 @@ int grouping_choice_parse(struct grouping_choice *choice, const char *text, stru
 	for (enum grouping by = 0; by < GROUPINGS; by++)
 		if (names[by] && strcmp(text, names[by]) == 0) {
 			choice->by = by;
+			choice->tag = by == BY_TAG ? "" : NULL;
 			return 0;
 		}
+	if (strncmp(text, "tag=", 4) == 0 && text[4]) {
+		*choice = (struct grouping_choice){.by = BY_TAG, .tag = text + 4};
+		return 0;
+	}
 	if (strncmp(text, "time=", 5) == 0) {
 		choice->by = BY_TIME;
 		if (parse_duration(text + 5, &choice->value, &reason) < 0)
@@ -37,7 +42,9 @@ int grouping_choice_parse(struct grouping_choice *choice, const char *text, stru
 		return 0;
 	}
 	return ipf_error_set(err, IPF_USAGE,
-	                     "expected stage, model, target, session, time=TIME or input-tokens=COUNT, got \"%s\"", text);
+	                     "expected stage, model, target, replica, session, tag, tag=NAME, time=TIME or "
+	                     "input-tokens=COUNT, got \"%s\"",
+	                     text);
 }
 
 static int64_t floor_of(int64_t t_ns, int64_t length_ns)

@@ -15,10 +15,11 @@ enum { MADE_GROUPS_MOST = 1000 };
 
 struct grouping_choice {
 	enum grouping by; /* GROUPINGS: none, only stages */
+	const char *tag;  /* BY_TAG: its name, borrowed from what was parsed; "": all tags together; else NULL */
 	int64_t value;    /* the length of a window in ns, the number of bins; else 0 */
 };
 
-/* "stage", "model", "target", "session", "time=10s" or "input-tokens=8". IPF_USAGE. */
+/* "stage", "model", "target", "replica", "session", "tag", "tag=NAME", "time=10s" or "input-tokens=8". IPF_USAGE. */
 int grouping_choice_parse(struct grouping_choice *choice, const char *text, struct ipf_error *err);
 /* Divides the rows: by the time at which they were due (without one, at which they started), from the start of the run;
  * or by input tokens into bins of about equal numbers, such that equal values are in the same bin. Nothing for other

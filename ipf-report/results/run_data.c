@@ -14,11 +14,12 @@
 #include <string.h>
 
 const char *const sources[SOURCES] = {"usage", "tokenizer", "ids", "events", "none", "other"};
-const char *const groupings[GROUPINGS] = {"model", "target", "session", "time", "input_tokens"};
+const char *const groupings[GROUPINGS] = {"model", "target", "session", "time", "input_tokens", "replica", "tag"};
 
 int run_data_init(struct run_data *run, const struct slo *slo, struct ipf_error *err)
 {
 	*run = (struct run_data){.slo = slo,
+	                         .tag = run->tag,
 	                         .only_stage = run->only_stage,
 	                         .verdict = verdict_new(),
 	                         .samples = sample_store_new(SAMPLE_STORE_BYTES),
@@ -175,6 +176,40 @@ static int32_t target_number(struct run_data *run, const struct run_part *part, 
 	return url ? string_number(&run->groups[BY_TARGET], slice_of(url)) : -1;
 }
 
+/* Behind a balancer, the replica that the answer named; else the target. */
+static int32_t replica_number(struct run_data *run, const struct result *result, int32_t target)
+{
+	struct string_table *replicas = &run->groups[BY_REPLICA];
+	if (result->replica.data)
+		return decoded_number(run, replicas, result->replica);
+	return target < 0 ? target : string_number(replicas, slice_of(run->groups[BY_TARGET].list[target]));
+}
+
+/* The value of the tag in a map, or whether a list has it: its number in the table, -1 or -2. */
+static int32_t tag_number(struct run_data *run, struct slice tags)
+{
+	struct ipf_error ignored = {0};
+	struct string_table *values = &run->groups[BY_TAG];
+	const struct jdoc *doc = &run->doc;
+	if (!run->tag || !tags.data)
+		return -1;
+	if (!*run->tag)
+		return string_number(values, tags);
+	if (jdoc_parse(&run->doc, tags.data, tags.len, &ignored) < 0)
+		return -1;
+	if (jdoc_type_of(doc, JDOC_ROOT) == JDOC_MAP) {
+		jdoc_id value = jdoc_get(doc, JDOC_ROOT, run->tag);
+		if (jdoc_is_null(doc, value))
+			return -1;
+		struct slice raw = jdoc_raw(doc, value);
+		return jdoc_type_of(doc, value) == JDOC_TEXT ? decoded_number(run, values, raw) : string_number(values, raw);
+	}
+	for (struct jdoc_each e = jdoc_each(doc, JDOC_ROOT); jdoc_step(&e);)
+		if (jdoc_text_is(doc, e.value, run->tag))
+			return string_number(values, slice_of("yes"));
+	return string_number(values, slice_of("no"));
+}
+
 static int8_t source_number(struct slice text)
 {
 	if (!text.data)
@@ -277,8 +312,10 @@ static int note_model(struct run_data *run, int32_t stage, int32_t model)
 /* Did memory suffice for the names of a row? */
 static bool has_names(const struct row *row)
 {
-	return row->group[BY_MODEL] != -2 && row->group[BY_TARGET] != -2 && row->group[BY_SESSION] != -2 &&
-	       row->finish != -2;
+	bool all = row->finish != -2;
+	for (enum grouping by = 0; by < GROUPINGS; by++)
+		all &= row->group[by] != -2;
+	return all;
 }
 
 static int add_row(struct run_data *run, const struct result *result, struct slice line, struct ipf_error *err)
@@ -301,7 +338,8 @@ static int add_row(struct run_data *run, const struct result *result, struct sli
 		.part = run->part_count - 1,
 		.stage = (int32_t)result->stage,
 		.group = {decoded_number(run, &run->groups[BY_MODEL], result->model), target_number(run, part, result),
-	              decoded_number(run, &run->groups[BY_SESSION], result->session), -1, -1},
+	              decoded_number(run, &run->groups[BY_SESSION], result->session), -1, -1, -1,
+	              tag_number(run, result->tags)},
 		.finish = decoded_number(run, &run->finishes, result->finish),
 		.error = result->ok ? -1 : (int8_t)verdict_kind_of(result->error_kind),
 		.source = source_number(result->tokens_source),
@@ -316,6 +354,7 @@ static int add_row(struct run_data *run, const struct result *result, struct sli
 	};
 	if (result->target == IPF_ABSENT)
 		part->only_target = row->group[BY_TARGET];
+	row->group[BY_REPLICA] = replica_number(run, result, row->group[BY_TARGET]);
 	if (!has_names(row) || (row->ok && note_model(run, row->stage, row->group[BY_MODEL]) < 0))
 		return ipf_error_memory(err);
 	later(&part->last_ns, row->start_ns);

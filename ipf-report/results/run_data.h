@@ -39,8 +39,8 @@ struct string_table {
 };
 
 /* What figures can be grouped by, in addition to stages. */
-enum grouping { BY_MODEL, BY_TARGET, BY_SESSION, BY_TIME, BY_INPUT_TOKENS, GROUPINGS };
-extern const char *const groupings[GROUPINGS]; /* "model", "target", "session", "time", "input_tokens" */
+enum grouping { BY_MODEL, BY_TARGET, BY_SESSION, BY_TIME, BY_INPUT_TOKENS, BY_REPLICA, BY_TAG, GROUPINGS };
+extern const char *const groupings[GROUPINGS]; /* "model", "target", "session", "time", "input_tokens", … */
 
 /* A request. Integers that are not known are IPF_ABSENT. */
 struct row {
@@ -108,6 +108,7 @@ struct pooled_gaps {
 
 struct run_data {
 	const struct slo *slo;
+	const char *tag;        /* set before reading: the one of groups[BY_TAG]; "": all of them together; NULL: none */
 	const char *only_stage; /* set before reading: this stage is the only measured one; NULL: those of the schedule */
 	struct run_part *parts;
 	int part_count;

@@ -54,6 +54,7 @@ static int read_one(const struct field *f, void *object, const struct jdoc *doc,
 		[FIELD_NAME] = "a name without control characters",
 		[FIELD_LIST] = "a list",
 		[FIELD_MAP] = "an object",
+		[FIELD_TAGS] = "a list or an object without control characters",
 		[FIELD_TOKENS] = TOKENS_EXPECTED,
 	};
 	bool good;
@@ -69,7 +70,9 @@ static int read_one(const struct field *f, void *object, const struct jdoc *doc,
 		good = jdoc_type_of(doc, node) == JDOC_BOOL;
 		*(bool *)place(f, object) = good && jdoc_raw(doc, node).data[0] == 't';
 	} else {
-		good = jdoc_type_of(doc, node) == types[f->type] && (f->type != FIELD_NAME || jdoc_is_safe(doc, node));
+		enum jdoc_type type = jdoc_type_of(doc, node);
+		good = f->type == FIELD_TAGS ? (type == JDOC_LIST || type == JDOC_MAP) && jdoc_is_safe(doc, node)
+		                             : type == types[f->type] && (f->type != FIELD_NAME || jdoc_is_safe(doc, node));
 		if (good)
 			*(struct slice *)place(f, object) = jdoc_raw(doc, node);
 	}
@@ -172,6 +175,7 @@ static bool read_value(const struct field *f, void *object, const char **at, con
 	case FIELD_NAME:
 	case FIELD_LIST:
 	case FIELD_MAP:
+	case FIELD_TAGS:
 		break;
 	}
 	return false;

@@ -25,6 +25,7 @@ enum field_type {
 	FIELD_NAME,   /* the same for a name: without what safe_text.h escapes */
 	FIELD_LIST,
 	FIELD_MAP,
+	FIELD_TAGS, /* a list or a map, all of whose names and texts are like a FIELD_NAME */
 };
 
 /* The largest integer of a field, so that the sum of a few never overflows: in nanoseconds since 1970, the year 2043.

@@ -35,6 +35,7 @@ static const struct field fields[] = {
 	TOKENS(asked_input_tokens),
 	TOKENS(asked_output_tokens),
 	FIELD(FIELD_MAP, struct record, slo),
+	FIELD(FIELD_TAGS, struct record, tags),
 	INT(due_ns),
 	INT(ready_ns),
 	INT(slot_ns),

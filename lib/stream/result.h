@@ -15,7 +15,8 @@ struct result {
 	int64_t n, req, stage;
 	struct slice id, session, model; /* texts */
 	int64_t turn;
-	int64_t target; /* index into "targets" of the records' header; absent: there is only one */
+	int64_t target;       /* index into "targets" of the records' header; absent: there is only one */
+	struct slice replica; /* text: which server of several answered, from a header of the answer */
 	bool ok;
 	struct slice error_kind; /* text: connect tls timeout reset http-status in-band cut malformed hung-up cancelled
 	                          * too-large */
@@ -48,6 +49,7 @@ struct result {
 		server_inference_ns, server_total_ns, server_prefill_queue_ns, server_kv_transfer_ns,
 		server_decode_queue_ns;          /* as the server reports them */
 	struct slice slo;                    /* map: the request's own objectives */
+	struct slice tags;                   /* map or list, from the trace */
 	struct slice event_ns, event_tokens; /* lists; --events */
 	struct slice text, reasoning;        /* texts; --text */
 };
