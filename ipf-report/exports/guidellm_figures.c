@@ -77,7 +77,7 @@ static double later_tokens(const struct row *row)
 
 static double later_events(const struct row *row)
 {
-	return (double)(row_get(row, ROW_EVENTS) - 1);
+	return (double)row_get(row, ROW_EVENTS) - 1;
 }
 
 bool guidellm_scheduled(const struct load *load)
