@@ -81,7 +81,7 @@ static const struct option_spec specs[] = {
 	OPTION_PARSED_BY(0, "meta", "KEY=VALUE", struct report_options, meta, parse_meta,
                      "note about the run, such as commit=5f3a9c1; repeatable"),
 	OPTION(OPTION_FLAG, 0, "ascii", NULL, struct report_options, ascii,
-           "text: draw the time line with ASCII characters"),
+           "text: draw shapes and the time line with ASCII characters"),
 	OPTION(OPTION_FLAG, 0, "curve", NULL, struct report_options, curve,
            "with -f csv: the latency-throughput curve, a row for each measured stage"),
 	OPTION_UNSHAPING(OPTION_FILE, 0, "plots", "FOLDER", struct report_options, plots,

@@ -5,6 +5,7 @@
 #include "formats/text_autoscaling.h"
 #include "formats/text_cost.h"
 #include "formats/text_saturation.h"
+#include "formats/text_distributions.h"
 #include "formats/text_server.h"
 #include "formats/text_sessions.h"
 #include "formats/text_table.h"
@@ -649,6 +650,7 @@ static void show_early_stopping(struct layout *l, const struct report *report)
 static void show_latency(struct layout *l, const struct report *report)
 {
 	bool explained = total_latency(l, report);
+	text_distributions(l, report);
 	show_early_stopping(l, report);
 	show_server_times(l, report);
 	for (int i = 0; i < KINDS_OF_ROWS; i++) {

@@ -97,6 +97,15 @@ void layout_clipped(struct layout *l, int width, enum style style, const char *n
 	layout_text(l, style, "\u2026");
 }
 
+void layout_level(struct layout *l, double share, bool ascii)
+{
+	static const char *const blocks[] = {"\u2581", "\u2582", "\u2583", "\u2584",
+	                                     "\u2585", "\u2586", "\u2587", "\u2588"},
+							 *const marks[] = {".", ":", "-", "=", "+", "*", "%", "#"};
+	int level = isnan(share) ? 0 : share < 1 ? (int)(8 * share) : 7;
+	layout_text(l, PLAIN, isnan(share) ? " " : ascii ? marks[level] : blocks[level]);
+}
+
 void layout_wrapped(struct layout *l, int indent, enum style style, const char *text)
 {
 	struct buffer safe = {0};

@@ -28,6 +28,8 @@ void layout_format(struct layout *l, enum style style, const char *format, ...) 
 void layout_right(struct layout *l, int column, enum style style, const char *text);
 /* Appends text, cut to `width` characters with an ellipsis as the last one. */
 void layout_clipped(struct layout *l, int width, enum style style, const char *text);
+/* Appends a bar of one character, as high as `share` of the most; a blank for NAN. `ascii`: a mark instead. */
+void layout_level(struct layout *l, double share, bool ascii);
 /* Appends text from the current column on, and ends the line. Breaks lines at blanks before column WIDTH and continues
  * at column `indent`. */
 void layout_wrapped(struct layout *l, int indent, enum style style, const char *text);

@@ -2,21 +2,30 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 static const char *stage_name(const struct report *report, const struct saturation_point *p)
 {
 	return report->run->schedule.stages[p->stage].name;
 }
 
-/* "at stage NAME", and for a ramp how long after its begin. */
+/* As in the table of stages, which counts all of a stage. The point of the curve leaves out its beginning. */
+static double offered(const struct report *report, const struct saturation_point *p)
+{
+	double whole = report->figures->stages[p->stage].offered;
+	return isnan(p->begin_s) && !isnan(whole) ? whole : p->offered;
+}
+
+/* " in NAME", and for a ramp how long after its begin. */
 static void add_place(char *text, size_t size, const struct report *report, const struct saturation_point *p)
 {
-	char item[160], number[40];
-	snprintf(item, sizeof item, "in %.100s", stage_name(report, p));
-	if (!isnan(p->begin_s))
-		snprintf(item, sizeof item, "in %.100s, %s s after its begin", stage_name(report, p),
-		         show_number(p->begin_s, number));
-	join(text, size, ", ", item, "");
+	size_t len = strlen(text);
+	char number[40];
+	snprintf(text + len, size - len, " in %.100s", stage_name(report, p));
+	if (!isnan(p->begin_s)) {
+		len = strlen(text);
+		snprintf(text + len, size - len, ", %s s after its begin", show_number(p->begin_s, number));
+	}
 }
 
 static void show_capacity(struct layout *l, const struct report *report)
@@ -36,7 +45,7 @@ static void show_capacity(struct layout *l, const struct report *report)
 	layout_entry(l, "capacity", text);
 	if (s->status != SATURATION_REACHED || !s->beyond)
 		return;
-	snprintf(text, sizeof text, "first exceeded by %s/s", show_number(s->beyond->offered, a));
+	snprintf(text, sizeof text, "first exceeded");
 	add_place(text, sizeof text, report, s->beyond);
 	layout_entry(l, "", text);
 	if (s->knee.slope < 0) {
@@ -56,7 +65,7 @@ static void show_within(struct layout *l, const struct report *report)
 		layout_entry(l, "objectives", "missed at the lowest rate");
 		return;
 	}
-	snprintf(text, sizeof text, "met up to %s/s", show_number(s->within->offered, a));
+	snprintf(text, sizeof text, "met up to %s/s", show_number(offered(report, s->within), a));
 	add_place(text, sizeof text, report, s->within);
 	if (s->all_within)
 		join(text, sizeof text, ", ", "the highest rate", "");

@@ -9,20 +9,12 @@
 /* From 0 to the greatest value of the row; a blank where there is none. */
 static void show_row(struct layout *l, const struct time_line_row *row, int steps, bool ascii)
 {
-	static const char *const blocks[] = {"\u2581", "\u2582", "\u2583", "\u2584",
-	                                     "\u2585", "\u2586", "\u2587", "\u2588"},
-							 *const marks[] = {".", ":", "-", "=", "+", "*", "%", "#"};
 	char most[40];
 	layout_to(l, 2);
 	layout_text(l, PLAIN, row->label);
 	layout_to(l, 14);
-	for (int i = 0; i < steps; i++) {
-		int level = row->most > 0 ? (int)(8 * row->value[i] / row->most) : 0;
-		layout_text(l, PLAIN,
-		            isnan(row->value[i]) ? " "
-		            : ascii              ? marks[level < 8 ? level : 7]
-		                                 : blocks[level < 8 ? level : 7]);
-	}
+	for (int i = 0; i < steps; i++)
+		layout_level(l, row->most > 0 || isnan(row->value[i]) ? row->value[i] / row->most : 0, ascii);
 	layout_to(l, 14 + TIME_LINE_STEPS + 1);
 	layout_format(l, FAINT, "at most %s", show_narrow_number(row->most, 8, most));
 	layout_end_line(l);

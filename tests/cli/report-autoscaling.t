@@ -42,7 +42,7 @@ run "$report" --slo e2e=500ms scaled.results
 matches "$(cat "$OUT")" '^  spike       poisson-1, at 40.0 s: from [0-9.]*/s to 1[0-9]*/s$' "text has the spike"
 matches "$(cat "$OUT")" '^              missed the objectives after [0-9.]* s, met them after 1[0-9.]* s$' "its times"
 matches "$(cat "$OUT")" '^              replicas: 1 before, at most 3, the first was added after' "and its replicas"
-is "$(sed 's/…/./g' "$OUT" | awk '{ gsub(/[^ -~]/, "?") } length > 80')" "" "on 80 columns"
+is "$(sed -E 's/…|▁|▂|▃|▄|▅|▆|▇|█/./g' "$OUT" | awk '{ gsub(/[^ -~]/, "?") } length > 80')" "" "on 80 columns"
 
 # Spikes of a stage, and a ramp.
 made --replicas 0=2 20^150:60 20:20 10-250:60 >both.results

@@ -25,7 +25,7 @@ row() { # TITLE LABEL FILE: the figures of a row, one blank between them
 	section "$1" "$3" | awk -v label="$2" '$1 == label' | tr -s ' ' | tr -d '~' | sed 's/^ //'
 }
 fits() { # FILE WHAT
-	is "$(sed 's/…/./g' "$1" | awk '{ gsub(/[^ -~]/, "?") } length > 80')" "" "$2: no line is longer than 80 columns"
+	is "$(sed -E 's/…|▁|▂|▃|▄|▅|▆|▇|█/./g' "$1" | awk '{ gsub(/[^ -~]/, "?") } length > 80')" "" "$2: no line is longer than 80 columns"
 }
 
 run "$report" --by model --slo ttft=200ms two.results

@@ -48,7 +48,7 @@ is "$(jq '.per_million_output_tokens / .per_output_token | round' cost.json)" 10
 run "$report" --price 'EUR 2.5/gpu/h' --slo e2e=100ms two.results
 matches "$(cat "$OUT")" '^  price       EUR 5.00 an hour for 2 GPUs; [0-9.]* per million output tokens;' "text has the price"
 matches "$(cat "$OUT")" '^  energy      700 W; [0-9.]* J per output token;' "and the energy"
-is "$(sed 's/…/./g' "$OUT" | awk '{ gsub(/[^ -~]/, "?") } length > 80')" "" "on 80 columns"
+is "$(sed -E 's/…|▁|▂|▃|▄|▅|▆|▇|█/./g' "$OUT" | awk '{ gsub(/[^ -~]/, "?") } length > 80')" "" "on 80 columns"
 
 # ---- what is not known, and why ----
 why() { "$report" -f json "$@" | jq -r '.cost | [.no_price, .no_energy, .no_good] | map(. // "-") | join("; ")'; }

@@ -50,7 +50,7 @@ for by in time:3 session:0 input_tokens:5; do
 	python3 groups.py "$kind" "$value" | jq -cS . >theirs
 	same ours theirs "--by $option: counts, goodput and p90 of each group"
 	"$report" --slo e2e=200ms --by $option run.results >"$kind.txt"
-	is "$(sed 's/…/./g' "$kind.txt" | awk '{ gsub(/[^ -~]/, "?") } length > 80')" "" "on 80 columns"
+	is "$(sed -E 's/…|▁|▂|▃|▄|▅|▆|▇|█/./g' "$kind.txt" | awk '{ gsub(/[^ -~]/, "?") } length > 80')" "" "on 80 columns"
 	is "$("$report" -f csv --by $option run.results | tr -d '\r' | head -1 | cut -d , -f 1,2)" "stage,$kind" "a column in CSV"
 	is "$("$report" -f csv --by $option run.results | tr -d '\r' | grep -c '^total,[^,]')" "$(jq length theirs)" "with each of them"
 done

@@ -26,7 +26,7 @@ is "$(grep -c 'with failures' failing.txt)" 3 "TTFT, TPOT and E2E with failures"
 matches "$(grep 'with failures' failing.txt | tail -1)" ' inf +inf$' "whose p99 and maximum are infinite"
 is "$("$report" good.results | grep -c 'with failures')" 0 "not if nothing failed"
 is "$("$report" --errors-as-inf failing.results | grep -c 'with failures')" 0 "nor with --errors-as-inf, where all are so"
-is "$(sed 's/…/./g' failing.txt | awk '{ gsub(/[^ -~]/, "?") } length > 80')" "" "on 80 columns"
+is "$(sed -E 's/…|▁|▂|▃|▄|▅|▆|▇|█/./g' failing.txt | awk '{ gsub(/[^ -~]/, "?") } length > 80')" "" "on 80 columns"
 "$report" -f json failing.results >failing.json
 "$report" -f json --errors-as-inf failing.results >as_inf.json
 is "$(jq -cS '.total.latency_with_failures | [.ttft_ms, .tpot_ms, .e2e_ms]' failing.json)" \
@@ -76,5 +76,5 @@ is "$(jq -c '.e2e_ms | keys' ours)" '["p90","p95","p97"]' "300 requests say noth
 is "$(jq -c '.total.early_stopping.e2e_ms | has("p99")' early.json)" true "2,400 do"
 run "$report" --early-stopping failing.results
 matches "$(cat "$OUT")" '^Early stopping, ms +p90 +p95 +p97 +p99 +p99.9$' "text has a table"
-is "$(sed 's/…/./g' "$OUT" | awk '{ gsub(/[^ -~]/, "?") } length > 80')" "" "on 80 columns, too"
+is "$(sed -E 's/…|▁|▂|▃|▄|▅|▆|▇|█/./g' "$OUT" | awk '{ gsub(/[^ -~]/, "?") } length > 80')" "" "on 80 columns, too"
 is "$("$report" -f json good.results | jq -c '[.. | objects | select(has("early_stopping"))]')" "[]" "only if asked for"

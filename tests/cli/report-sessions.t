@@ -86,7 +86,7 @@ python3 paths.py | jq -cS . >theirs
 same ours theirs "the parts of sixty sessions, followed by a script"
 "$report" --slo e2e=500ms random.results >random.txt
 matches "$(cat random.txt)" '^  complete    60 of 60 sessions without failures, [0-9,]* an hour, [0-9.]* % met all' "text says how many were complete"
-is "$(sed 's/…/./g' random.txt | awk '{ gsub(/[^ -~]/, "?") } length > 80')" "" "on 80 columns"
+is "$(sed -E 's/…|▁|▂|▃|▄|▅|▆|▇|█/./g' random.txt | awk '{ gsub(/[^ -~]/, "?") } length > 80')" "" "on 80 columns"
 
 # Conversations, for real: turns with pauses.
 server_start --step-base 2ms
