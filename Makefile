@@ -29,7 +29,7 @@ SCHEMAS  := $(wildcard share/ipf/schema/*.json)
 MANUALS  := $(wildcard ipf-*/*.[15] lib/*/*.5 lib/*.7)
 # Debian packages: to build and run, to test, to lint.
 DEBS      := build-essential pkg-config libcurl4-openssl-dev libjansson-dev libzstd-dev libarchive-dev libssl-dev \
-             libpcre2-dev libutf8proc-dev libmicrohttpd-dev libsnappy-dev ca-certificates curl gnuplot-nox jq zstd openssl mandoc
+             libpcre2-dev libutf8proc-dev libmicrohttpd-dev libsnappy-dev libexpat1-dev ca-certificates curl gnuplot-nox jq zstd openssl mandoc
 DEBS_TEST := libcmocka-dev python3 python3-grpcio python3-grpc-tools python3-jsonschema nginx-light groff \
              p7zip-full xz-utils bzip2 strace iproute2 bsdutils unicode-data zsh fish prometheus prometheus-pushgateway \
              sqlite3 postgresql
@@ -41,7 +41,7 @@ pkgs_prep     := libarchive libcurl
 pkgs_sched    :=
 pkgs_fire     := libcurl libssl
 pkgs_collect  := libcurl libmicrohttpd snappy
-pkgs_report   := libcurl
+pkgs_report   := libcurl expat
 pkgs_sim      :=
 
 # The user's CFLAGS come last and win.
@@ -122,7 +122,7 @@ $(eval $(call program_rules,sim,tests/sim,ipf-sim))
 cflags_collect += -DSNAPPY_VERSION='"$(shell $(PKG_CONFIG) --modversion snappy $(quietly))"'
 
 # What talks to servers beside the run: the programs that use it link libcurl.
-$(BUILD)/lib/hub/%.o $(BUILD)/lib/http/%.o $(BUILD)/lib/push/%.o: room_cflags = $(cflags_collect)
+$(addprefix $(BUILD)/lib/,aws/%.o hub/%.o http/%.o push/%.o): room_cflags = $(cflags_collect)
 $(BUILD)/unit/test_lib_%: $(BUILD)/tests/unit/test_lib_%.o $(BUILD)/libipf.a
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(all_ldflags) -o $@ $< $(BUILD)/libipf.a $(libs_collect) $(libs_lib) -lcmocka

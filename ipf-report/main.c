@@ -94,6 +94,12 @@ static const struct option_spec specs[] = {
 	OPTION_CHOICE_OF(0, "from", "TOOL", struct report_options, from, importer_names,
                      "the tool that wrote RESULTS (default: recognised by the content); tools:" IMPORTER_CHOICES),
 	OPTION_HEADING("Delivery"),
+	OPTION_UNSHAPING(
+		OPTION_TEXT, 0, "upload", "URL", struct report_options, delivery.upload.url,
+		"also upload the report, and the plots of --plots, to s3://BUCKET/PATH or gs://BUCKET/PATH (a path "
+		"that ends in a slash is a folder)"),
+	OPTION_UNSHAPING(OPTION_LIST, 0, "upload-file", "FILE", struct report_options, delivery.upload.files,
+                     "with --upload: also upload FILE, such as the results, beside the report; repeatable"),
 	OPTION_UNSHAPING(OPTION_LIST, 0, "push", "URL", struct report_options, delivery.push.targets,
                      "also send the figures to a Prometheus Pushgateway, as -f prometheus writes them; repeatable"),
 	OPTION_UNSHAPING(OPTION_TEXT, 0, "push-key-env", "NAME", struct report_options, delivery.push.key.env,
@@ -377,7 +383,7 @@ static int print_definitions(struct report_output *to, struct ipf_error *err)
 static int report(const struct report_options *options, const struct operands *operands)
 {
 	struct ipf_error err = {0}, bad = {0}, invalid = {0}, undelivered = {0};
-	struct report_output to = {.path = options->common.output};
+	struct report_output to = {.path = options->common.output, .keep = options->delivery.upload.url};
 	struct run_data run = {.only_stage = options->stage, .tag = options->by.tag};
 	struct delivery delivery = {.options = &options->delivery};
 	if (options->definitions)
@@ -392,10 +398,11 @@ static int report(const struct report_options *options, const struct operands *o
 	if (err.kind == IPF_OK && memory_ran_out())
 		ipf_error_memory(&err);
 	report_output_close(&to, &err);
-	if ((err.kind == IPF_OK || err.kind == IPF_CLOSED) &&
-	    delivery_send(&delivery, stderr, program.name, &undelivered) < 0)
+	if ((err.kind == IPF_OK || err.kind == IPF_CLOSED) && delivery_send(&delivery, &to, &undelivered) < 0)
 		err = undelivered;
 	delivery_release(&delivery);
+	if (to.kept > 0)
+		close(to.kept);
 	if (err.kind == IPF_OK)
 		err = bad.kind != IPF_OK ? bad : invalid;
 	run_data_release(&run);
@@ -414,6 +421,11 @@ int main(int argc, char **argv)
 	percentiles_default(&options.figures.percentiles);
 	if (!program_start(&program, argc, argv, &options, &operands, &status))
 		return status;
+	options.delivery.upload.output = options.common.output;
+	options.delivery.upload.plots = options.plots;
+	options.delivery.upload.program = program.name;
+	options.delivery.upload.verbose = options.common.verbose;
+	options.delivery.upload.progress = options.common.progress && !options.common.quiet;
 	status = report(&options, &operands);
 	json_decref(options.meta);
 	return status;

@@ -172,8 +172,9 @@ static int add_key(struct endpoint *e, json_t *auth, const struct endpoint_optio
 	if ((o->key_env || o->key_file) && service)
 		return ipf_error_set(err, IPF_USAGE, "%s: this API uses AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY instead",
 		                     o->key_file ? "--key-file" : "--key-env");
+	const struct signer_source aws = signer_aws(service, e->targets[0].url);
 	if (service)
-		return signer_new(&e->signer, service, e->targets[0].url, err);
+		return signer_new(&e->signer, &aws, err);
 	if ((o->key_env || o->key_file) && !auth)
 		return ipf_error_set(err, IPF_USAGE, "%s: this API does not use a key",
 		                     o->key_file ? "--key-file" : "--key-env");

@@ -11,7 +11,7 @@
 
 #include "api/api.h"
 #include "cli/options.h"
-#include "endpoint/sigv4.h"
+#include "aws/sigv4.h"
 #include "error.h"
 
 #include <curl/curl.h>

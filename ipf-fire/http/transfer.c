@@ -444,8 +444,11 @@ static void set_headers(struct transfer *x, const struct job *job)
 	struct curl_slist *list = t->varying ? job->headers_sent : t->headers;
 	if (t->signer) {
 		curl_slist_free_all(x->signed_headers);
-		x->signed_headers = signer_headers(t->signer, t->method, url_of(x, job, x->target), buffer_all(&job->request),
-		                                   time(NULL));
+		const struct signed_request request = {.method = t->method,
+		                                       .url = url_of(x, job, x->target),
+		                                       .body = buffer_all(&job->request),
+		                                       .now = time(NULL)};
+		x->signed_headers = signer_headers(t->signer, &request);
 		x->no_memory |= !x->signed_headers;
 		for (; list && !x->no_memory; list = list->next)
 			x->no_memory |= !curl_slist_append(x->signed_headers, list->data);

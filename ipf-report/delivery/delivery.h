@@ -1,22 +1,22 @@
-/* Where a report goes besides its output: --push. It goes there when the output is complete, so that what fails here
- * takes nothing away from it.
+/* Where a report goes besides its output: --push and --upload. It goes there when the output is complete, so that what
+ * fails here takes nothing away from it.
  *
  *     struct delivery d = {.options = &options};
  *     if (delivery_check(&options, &err) < 0) …           // before anything is read
  *     delivery_prepare(&d, &report, &err);                // while there are figures
- *     delivery_send(&d, stderr, "ipf-report", &err);      // when the output is closed
+ *     delivery_send(&d, &output, &err);                   // when the output is closed
  *     delivery_release(&d);
  */
 #ifndef REPORT_DELIVERY_H
 #define REPORT_DELIVERY_H
 
+#include "delivery/upload_report.h"
 #include "formats/report_format.h"
 #include "push/push_target.h"
 
-#include <stdio.h>
-
 struct delivery_options {
 	struct push_figures push;
+	struct upload_options upload;
 };
 
 struct delivery {
@@ -26,13 +26,13 @@ struct delivery {
 	bool prepared;
 };
 
-/* Whether the options are right: IPF_USAGE, or IPF_SYSTEM for a key that cannot be read. */
+/* Whether the options are right: IPF_USAGE, or IPF_SYSTEM for a file that cannot be read. */
 int delivery_check(const struct delivery_options *options, struct ipf_error *err);
 /* Renders what another format than that of the output is needed for. -1: out of memory. */
 int delivery_prepare(struct delivery *d, const struct report *report, struct ipf_error *err);
-/* Sends everything, also if some of it fails: the first failure is `err`, the others are printed on `to`. Does nothing
- * if nothing was prepared. */
-int delivery_send(const struct delivery *d, FILE *to, const char *program, struct ipf_error *err);
+/* Sends everything, also if some of it fails: the first failure is `err`, the others are printed on standard error.
+ * Does nothing if nothing was prepared. `output`: closed; its copy of what went to standard output is uploaded. */
+int delivery_send(const struct delivery *d, const struct report_output *output, struct ipf_error *err);
 void delivery_release(struct delivery *d);
 
 /* The libraries' names and versions, for --version. */

@@ -1,5 +1,7 @@
 #include "output/report_output.h"
 
+#include "output/unnamed_file.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -18,18 +20,25 @@ static const char *name_of(const struct report_output *to)
 	return is_standard(to) ? "standard output" : to->path;
 }
 
-static int write_all(struct report_output *to, const char *bytes, size_t len)
+static int write_to(struct report_output *to, int fd, const char *name, const char *bytes, size_t len)
 {
 	while (len > 0) {
-		ssize_t wrote = write(to->fd, bytes, len);
+		ssize_t wrote = write(fd, bytes, len);
 		if (wrote < 0 && errno == EINTR)
 			continue;
 		if (wrote < 0)
-			return ipf_error_errno(&to->err, errno, name_of(to), "cannot write");
+			return ipf_error_errno(&to->err, errno, name, "cannot write");
 		bytes += wrote;
 		len -= (size_t)wrote;
 	}
 	return 0;
+}
+
+static int write_all(struct report_output *to, const char *bytes, size_t len)
+{
+	if (to->kept && write_to(to, to->kept, unnamed_file_folder(), bytes, len) < 0)
+		return -1;
+	return write_to(to, to->fd, name_of(to), bytes, len);
 }
 
 static int open_output(struct report_output *to)
@@ -39,7 +48,7 @@ static int open_output(struct report_output *to)
 	to->fd = STDOUT_FILENO;
 	to->opened = true;
 	if (is_standard(to))
-		return 0;
+		return to->keep && (to->kept = unnamed_file_open(&to->err)) < 0 ? -1 : 0;
 	to->fd = open(to->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 	if (to->fd < 0)
 		return ipf_error_errno(&to->err, errno, to->path, "cannot create");

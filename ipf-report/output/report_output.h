@@ -1,4 +1,5 @@
-/* Where a report goes: standard output or a file, compressed if its name ends in .zst.
+/* Where a report goes: standard output or a file, compressed if its name ends in .zst. Of what goes to standard output,
+ * a temporary file can keep a copy.
  *
  *     struct report_output to = {.path = path};
  *     for each part: report_output_put(&to, &part, &err);       // also empties the buffer
@@ -17,6 +18,8 @@
 
 struct report_output {
 	const char *path; /* NULL or "-": standard output */
+	bool keep;        /* of standard output: keep a copy in the file `kept`, which the caller closes */
+	int kept;         /* 0: there is none */
 	int fd;
 	bool opened;
 	ZSTD_CCtx *packer; /* NULL: not compressed */

@@ -1,7 +1,8 @@
 #include "results/row_lines.h"
 
+#include "output/unnamed_file.h"
+
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -17,32 +18,18 @@ struct row_lines {
 	struct ipf_error err;
 };
 
-/* A file without a name, also where the file system cannot make one at once. */
-static int open_unnamed(const char *folder)
-{
-	char name[256];
-	int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	if (fd >= 0 || snprintf(name, sizeof name, "%s/ipf-report.XXXXXX", folder) >= (int)sizeof name)
-		return fd;
-	fd = mkostemp(name, O_CLOEXEC);
-	if (fd >= 0)
-		unlink(name);
-	return fd;
-}
-
 struct row_lines *row_lines_new(struct ipf_error *err)
 {
-	const char *folder = getenv("TMPDIR");
 	struct row_lines *lines = calloc(1, sizeof *lines);
 	if (!lines) {
 		ipf_error_memory(err);
 		return NULL;
 	}
-	snprintf(lines->folder, sizeof lines->folder, "%s", folder && *folder ? folder : "/tmp");
-	int fd = open_unnamed(lines->folder);
+	snprintf(lines->folder, sizeof lines->folder, "%s", unnamed_file_folder());
+	int fd = unnamed_file_open(err);
 	lines->file = fd >= 0 ? fdopen(fd, "w+") : NULL;
 	if (!lines->file) {
-		ipf_error_errno(err, errno, lines->folder, "cannot create a temporary file");
+		ipf_error_errno(err, errno, lines->folder, "cannot open a temporary file");
 		if (fd >= 0)
 			close(fd);
 		free(lines);

@@ -38,7 +38,7 @@ $(eval $(call ipf_records,autoscale,,$(ipf_autoscale_url),$(ipf_autoscale_fire))
 $(eval $(call ipf_results,autoscale,))
 $(eval $(call ipf_reports,autoscale,,,--show,plots))
 
-$(eval $(call ipf_target,autoscale,all,$(addprefix $(ipf_autoscale_dir)/,report.txt report.json)))
+$(eval $(call ipf_target,autoscale,all,$(addprefix $(ipf_autoscale_dir)/,report.txt report.json) $(call ipf_delivered,autoscale)))
 $(eval $(call ipf_target,autoscale,trace,$(ipf_autoscale_traced)))
 $(eval $(call ipf_target,autoscale,schedule,$(ipf_autoscale_dir)/schedule))
 $(eval $(call ipf_target,autoscale,show))

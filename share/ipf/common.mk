@@ -27,6 +27,10 @@
 #:   LISTEN=          serve the figures of the run to Prometheus, at an address such as :9464
 #:   PUSH=            send them to [KIND=]URL
 #:   LIVE_OPTIONS=    more options of this ipf-collect, such as --scrape-timeout 2s
+#: With one of these, the report of a finished run is also written as report.html and delivered; see ipf-report(1). Makefiles with several
+#: runs do not have them.
+#:   UPLOAD=          upload it with report.json and results.zst to a folder: s3://BUCKET/PATH or gs://BUCKET/PATH
+#:   PUSH_REPORT=     send its figures to Pushgateways
 #: IPF_URL and so on are read before URL and so on, in case a makefile or the environment uses those names otherwise.
 #: A file that exists is not made again, and the next call after an interruption continues. If a variable has another value, what
 #: depends on it is made again, and the records of earlier runs are kept beside the new ones as earlier-1.records.zst and so on.
@@ -58,6 +62,10 @@ ipf_published = $(strip $(call ipf_option,--listen,$(call ipf_get,LISTEN)) $(cal
 ipf_more = $(if $(strip $(1)),$(ipf_sp)$(strip $(1)))
 # ipf_following: OPTIONS, MORE OPTIONS. Those of the ipf-collect that follows a run, if there are any of the former.
 ipf_following = $(if $(strip $(1)),-- $(strip $(1) $(2)))
+
+# Where a report is delivered; what the target all has for it.
+ipf_delivery  = $(strip $(call ipf_get,UPLOAD) $(call ipf_get,PUSH_REPORT))
+ipf_delivered = $(if $(ipf_delivery),$(ipf_$(1)_dir)/report.html)
 
 .PHONY: ipf_force
 ipf_force:
@@ -135,6 +143,12 @@ $(ipf_$(1)_dir)/$(2)report.json: $(ipf_$(1)_dir)/$(2)results.zst $(ipf_$(1)_dir)
 $(ipf_$(1)_dir)/$(2)report.txt: $(ipf_$(1)_dir)/$(2)results.zst $(ipf_$(1)_dir)/$(2)report.set
 	$(call ipf_script,step.sh) $(4) $$(call ipf_word,$$@) ipf-report $(3) $(if $(5),--plots $(call ipf_word,$(ipf_$(1)_out)/$(2)$(5))) $(ipf_$(1)_report) \
 		$(call ipf_word,$(ipf_$(1)_out)/$(2)results.zst)
+$(call ipf_setting,$(1),$(2)delivery.set,$(3) $(ipf_$(1)_report) $(ipf_delivery))
+$(ipf_$(1)_dir)/$(2)report.html: $(ipf_$(1)_dir)/$(2)report.json $(ipf_$(1)_dir)/$(2)delivery.set
+	$(call ipf_script,step.sh) $$(call ipf_word,$$@) ipf-report -f html $(3) $(ipf_$(1)_report) \
+		$(if $(call ipf_get,UPLOAD),--upload $(call ipf_word,$(patsubst %/,%,$(call ipf_get,UPLOAD))/$(2)report.html) \
+			--upload-file $(call ipf_word,$(ipf_$(1)_out)/$(2)report.json) --upload-file $(call ipf_word,$(ipf_$(1)_out)/$(2)results.zst)) \
+		$(call ipf_options,--push,$(call ipf_get,PUSH_REPORT)) $(call ipf_word,$(ipf_$(1)_out)/$(2)results.zst)
 endef
 
 # ipf_target: NAME, TARGET, FILES. The target ipf-NAME-TARGET (ipf-NAME for all), and TARGET alone with `make -f`.

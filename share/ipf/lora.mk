@@ -36,7 +36,7 @@ $(eval $(call ipf_records,lora,,$(ipf_lora_url),$(ipf_lora_fire)))
 $(eval $(call ipf_results,lora,))
 $(eval $(call ipf_reports,lora,,--by model,--show))
 
-$(eval $(call ipf_target,lora,all,$(addprefix $(ipf_lora_dir)/,report.txt report.json)))
+$(eval $(call ipf_target,lora,all,$(addprefix $(ipf_lora_dir)/,report.txt report.json) $(call ipf_delivered,lora)))
 $(eval $(call ipf_target,lora,trace,$(ipf_lora_traced)))
 $(eval $(call ipf_target,lora,schedule,$(ipf_lora_dir)/schedule))
 $(eval $(call ipf_target,lora,show))

@@ -52,7 +52,7 @@ $(ipf_profile_dir)/curve.csv: $(ipf_profile_dir)/results.zst $(ipf_profile_dir)/
 endef
 $(eval $(ipf_profile_curve))
 
-$(eval $(call ipf_target,profile,all,$(addprefix $(ipf_profile_dir)/,report.txt report.json curve.csv)))
+$(eval $(call ipf_target,profile,all,$(addprefix $(ipf_profile_dir)/,report.txt report.json curve.csv) $(call ipf_delivered,profile)))
 $(eval $(call ipf_target,profile,trace,$(ipf_profile_traced)))
 $(eval $(call ipf_target,profile,saturate,$(ipf_profile_dir)/saturate.results.zst))
 $(eval $(call ipf_target,profile,show))

@@ -36,7 +36,7 @@ $(eval $(call ipf_records,replay,,$(ipf_replay_url),$(ipf_replay_fire)))
 $(eval $(call ipf_results,replay,))
 $(eval $(call ipf_reports,replay,,,--show,plots))
 
-$(eval $(call ipf_target,replay,all,$(addprefix $(ipf_replay_dir)/,report.txt report.json)))
+$(eval $(call ipf_target,replay,all,$(addprefix $(ipf_replay_dir)/,report.txt report.json) $(call ipf_delivered,replay)))
 $(eval $(call ipf_target,replay,trace,$(ipf_replay_traced)))
 $(eval $(call ipf_target,replay,schedule,$(ipf_replay_dir)/schedule))
 $(eval $(call ipf_target,replay,show))

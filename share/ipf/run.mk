@@ -32,7 +32,7 @@ $(eval $(call ipf_records,run,,$(ipf_run_url),$(ipf_run_fire)))
 $(eval $(call ipf_results,run,))
 $(eval $(call ipf_reports,run,,,--show,plots))
 
-$(eval $(call ipf_target,run,all,$(ipf_run_dir)/report.txt $(ipf_run_dir)/report.json))
+$(eval $(call ipf_target,run,all,$(ipf_run_dir)/report.txt $(ipf_run_dir)/report.json $(call ipf_delivered,run)))
 $(eval $(call ipf_target,run,trace,$(ipf_run_traced)))
 $(eval $(call ipf_target,run,schedule,$(ipf_run_dir)/schedule))
 $(eval $(call ipf_target,run,show))

@@ -1,6 +1,7 @@
 #!/bin/bash
 # The makefiles of share/ipf, with run.mk as the example: help, a run, nothing to do, other settings, interruption, inclusion.
 . "$TESTS/tap.sh"
+. "$TESTS/s3.sh"
 SHARE=$(cd "$TESTS/../share/ipf" && pwd)
 PATH=$BIN:$PATH
 export PATH
@@ -51,6 +52,16 @@ again REPORT_OPTIONS="--slo 'ttft=1s'"
 is "$(made)" "ipf-report " "other options of the report: only the reports"
 again COLLECT_OPTIONS="-t approx" REPORT_OPTIONS="--slo 'ttft=1s'"
 is "$(made)" "ipf-collect ipf-report " "other options of ipf-collect: nothing is sent"
+store_for_uploads
+python3 "$TESTS/cli/push_target.py" pushed >push.port &
+stop_at_exit $!
+wait_for 20 test -s push.port
+again COLLECT_OPTIONS="-t approx" REPORT_OPTIONS="--slo 'ttft=1s'" UPLOAD="s3://plain/a b/" PUSH_REPORT="http://127.0.0.1:1/metrics"
+is "$status $(ls run/*.html 2>/dev/null)" "2 " "a report that is not delivered is not made"
+again COLLECT_OPTIONS="-t approx" REPORT_OPTIONS="--slo 'ttft=1s'" UPLOAD="s3://plain/a b/" PUSH_REPORT="http://127.0.0.1:$(cat push.port)/metrics"
+is "$status $(made)" "0 ipf-report " "a report is delivered"
+for file in report.html report.json results.zst; do same run/$file "store/objects/plain/a b/$file" "$file is uploaded"; done
+is "$(cut -d ' ' -f 2 pushed)" /metrics/job/ipf-report/run/run "its figures are sent"
 again
 cp run/records.zst ../first
 RATE=40

@@ -3,8 +3,9 @@
 # and what is sent is cut to a second.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
+. "$TESTS/s3.sh"
 
-# What a reader would bring: data sets, a trace of more than half an hour, another client's results, a descriptor, a key, a Pushgateway.
+# What a reader would bring: data sets, a trace of more than half an hour, another client's results, a descriptor, a key, a Pushgateway, a bucket.
 cp "$ROOT/examples/chat.json" ShareGPT_V3.json
 awk 'BEGIN { print "TIMESTAMP,ContextTokens,GeneratedTokens"
 	for (i = 0; i < 120; i++) printf "2024-06-11 09:%02d:%02d.%07d,%d,%d\n", i / 2, i % 2 * 30, 1234567 + i, 20 + i, 10 + i % 7 }' \
@@ -14,6 +15,7 @@ cp "$ROOT/lib/api/apis/openai-chat.json" mine.json
 echo secret >llm.key
 server_start --step-base 1ms
 export URL
+store_for_uploads
 python3 "$TESTS/cli/push_target.py" push.log >push.port &
 stop_at_exit $!
 wait_for 20 test -s push.port
@@ -49,7 +51,7 @@ for program in prep sched fire collect report whole; do
 		shorter='s/zzz/zzz/'
 		[ $program = sched ] || shorter='s/for=[0-9]*[sm]/for=1s/g;s/replay:speed=2 /replay:speed=3600 /'
 		sed -e 's/^\$ //' -e 's/\\e$/\\/' -e 's/\\-/-/g' -e "s,http://localhost:8000,$URL,g" -e "s,http://localhost:9091,http://127.0.0.1:$(cat push.port)/metrics,g" \
-			-e "s,127.0.0.1:9464,127.0.0.1:0,g" -e "s,--linger 30s,--linger 100ms," -e "$shorter" "example.$i" >"example.$i.sh"
+			-e "s,s3://my-runs,s3://plain," -e "s,127.0.0.1:9464,127.0.0.1:0,g" -e "s,--linger 30s,--linger 100ms," -e "$shorter" "example.$i" >"example.$i.sh"
 		run bash -e -u -o pipefail "example.$i.sh"
 		case $program/$(cat "example.$i.sh") in
 		report/*--strict*) matches "$status" '^[04]$' "ipf-report.1: --strict judges" ;;

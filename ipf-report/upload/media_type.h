@@ -1,0 +1,8 @@
+/* What an object says that it is, by the end of its name, so that a browser shows a report instead of saving it. */
+#ifndef REPORT_MEDIA_TYPE_H
+#define REPORT_MEDIA_TYPE_H
+
+/* "text/html; charset=utf-8"; application/octet-stream if it is not known. */
+const char *media_type(const char *name);
+
+#endif
