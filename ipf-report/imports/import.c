@@ -203,6 +203,16 @@ static void put_began(struct import *in, int64_t unix_ns)
 	json_object_set_new(in->records, "t0_unix_ns", json_integer(unix_ns));
 }
 
+int import_value(struct import *in, struct buffer *raw, struct jdoc *doc, struct ipf_error *err)
+{
+	if (json_pull_value(&in->json, raw, err) < 0)
+		return -1;
+	if (jdoc_parse(doc, raw->data, raw->len, err) == 0)
+		return 0;
+	ipf_error_place(err, in->name, in->json.line);
+	return -1;
+}
+
 void import_fact(json_t *to, const char *key, struct slice text)
 {
 	json_t *value = text.data ? json_loadb(text.data, text.len, JSON_DECODE_ANY, NULL) : NULL;

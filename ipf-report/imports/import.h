@@ -29,7 +29,10 @@
 #define IMPORTERS(IMPORTER)                                                                                            \
 	IMPORTER(vllm, "vllm")                                                                                             \
 	IMPORTER(sglang, "sglang")                                                                                         \
-	IMPORTER(aiperf, "aiperf")
+	IMPORTER(aiperf, "aiperf")                                                                                         \
+	IMPORTER(guidellm, "guidellm")                                                                                     \
+	IMPORTER(inference_perf, "inference-perf")                                                                         \
+	IMPORTER(genai_perf, "genai-perf")
 
 enum { IMPORT_AUTOMATIC = -1 };
 
@@ -98,6 +101,8 @@ void import_derive(struct result *row, int64_t gaps, double gaps_ns, int64_t gap
 void import_began(struct import *in, int64_t unix_ns);
 /* A list of times of events, each later by `by_ns`, into `out`, which is cleared first. */
 void import_move_events(struct slice list, int64_t by_ns, struct buffer *out);
+/* Reads a value and parses it; `raw` must live as long as `doc` is used. */
+int import_value(struct import *in, struct buffer *raw, struct jdoc *doc, struct ipf_error *err);
 /* A member of the header of the records, from JSON text with its quotes; absent: nothing. */
 void import_fact(json_t *to, const char *key, struct slice text);
 

@@ -233,9 +233,7 @@ static int read_requests(struct import *in, struct ipf_error *err)
 	struct lines l = {.stages = {-1, -1}};
 	int got;
 	while ((got = json_pull_document(&in->json, err)) == 1) {
-		got = json_pull_value(&in->json, &l.raw, err);
-		if (got == 0 && (got = jdoc_parse(&l.doc, l.raw.data, l.raw.len, err)) < 0)
-			ipf_error_place(err, in->name, in->json.line);
+		got = import_value(in, &l.raw, &l.doc, err);
 		if (got < 0 || (got = put_row(in, &l, err)) < 0)
 			break;
 	}

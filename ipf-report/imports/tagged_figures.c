@@ -1,8 +1,8 @@
 #include "imports/tagged_figures.h"
 
+#include "imports/distributions.h"
+
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 double tagged_unit_ms(const struct jdoc *doc, jdoc_id unit)
 {
@@ -16,41 +16,12 @@ double tagged_unit_ms(const struct jdoc *doc, jdoc_id unit)
 	return 1;
 }
 
-static void put_statistic(struct stated_summary *s, const struct jdoc *doc, const struct jdoc_each *e, double unit)
-{
-	static const struct {
-		const char *name;
-		size_t offset;
-	} moments[] = {{"avg", offsetof(struct stated_summary, mean)},
-	               {"std", offsetof(struct stated_summary, std)},
-	               {"min", offsetof(struct stated_summary, min)},
-	               {"max", offsetof(struct stated_summary, max)}};
-	struct slice key = jdoc_raw(doc, e->key); /* with its quotes */
-	double value;
-	if (!jdoc_to_double(doc, e->value, &value))
-		return;
-	for (size_t i = 0; i < sizeof moments / sizeof *moments; i++)
-		if (jdoc_text_is(doc, e->key, moments[i].name)) {
-			*(double *)((char *)s + moments[i].offset) = value * unit;
-			s->has = true;
-		}
-	if (jdoc_text_is(doc, e->key, "count"))
-		s->n = import_count(value);
-	if (key.len > 3 && key.len < 12 && key.data[1] == 'p') {
-		char *after;
-		double p = strtod(key.data + 2, &after);
-		if (*after == '"')
-			stated_percentile(s, p, value * unit);
-	}
-}
-
 static void put(void *to, enum tagged_kind kind, const struct jdoc *doc)
 {
 	jdoc_id unit_node = jdoc_get(doc, JDOC_ROOT, "unit");
 	double unit = tagged_unit_ms(doc, unit_node), value = NAN;
 	if (kind == TAG_SUMMARY) {
-		for (struct jdoc_each e = jdoc_each(doc, JDOC_ROOT); jdoc_step(&e);)
-			put_statistic(to, doc, &e, unit);
+		distribution_read(to, doc, JDOC_ROOT, unit);
 		return;
 	}
 	if (!jdoc_to_double(doc, jdoc_get(doc, JDOC_ROOT, "avg"), &value))
@@ -70,11 +41,7 @@ int tagged_figure(struct stated_stage *stage, const struct tagged_metric *known,
 		known++;
 	if (!known->tag)
 		return 0;
-	int bad = json_pull_value(&in->json, &raw, err);
-	if (bad == 0 && jdoc_parse(&doc, raw.data, raw.len, err) < 0) {
-		ipf_error_place(err, in->name, in->json.line);
-		bad = -1;
-	}
+	int bad = import_value(in, &raw, &doc, err);
 	if (bad == 0 && jdoc_type_of(&doc, JDOC_ROOT) != JDOC_MAP)
 		bad = json_pull_wrong(&in->json, err, "expected an object with \"unit\" and \"avg\"");
 	if (bad == 0)

@@ -37,6 +37,11 @@ COUNTS = ("requests/ok", "requests/failed")
 TIMES = {"latency/ttft_ms/from_start": 1e-6, "latency/e2e_ms/from_start": 1e-6, "latency/tpot_ms": 1e-5, "latency/itl_ms": 1e-3,
          "latency/ntpot_ms": 1e-5}
 AGREE = {
+    # Seconds since the epoch have 0.2 us in a double.
+    "guidellm": {"latency/ttft_ms/from_start": 1e-6, "latency/e2e_ms/from_start": 2e-5, "latency/tpot_ms": 1e-5, "latency/stream_ms/from_start": 1e-6,
+                 "latency/ttfa_ms/from_start": 1e-6, "tokens/input": 0, "tokens/output": 0},
+    "inference-perf-requests": {"latency/stream_ms/from_start": 1e-6, "latency/e2e_ms/from_start": 1e-6, "latency/ntpot_ms": 1e-5, "latency/tpot_ms": 1e-5,
+                                "latency/itl_ms": 1e-3, "tokens/input": 0, "tokens/output": 0},
     "sglang-detailed": {**TIMES, "tokens/input": 0, "tokens/output": 0},
     "aiperf-jsonl": {**TIMES, "latency/ttft_ms/from_due": 1e-6, "latency/e2e_ms/from_due": 1e-6, "lag_ms": 1e-6, "latency/ttfa_ms/from_start": 1e-6,
                      "latency/itl_mean_ms": 1e-6, "latency/itl_max_ms": 1e-6, "tokens/input": 0, "tokens/output": 0, "tokens/reasoning": 0},
@@ -45,6 +50,8 @@ AGREE = {
 }
 # What the format cannot say.
 ABSENT = {
+    "guidellm": ("latency/ttfb_ms", "latency/itl_ms", "client_lag_ms", "tokens/source"),
+    "inference-perf-requests": ("latency/ttft_ms/from_due", "latency/ttfa_ms", "lag_ms", "slot_wait_ms"),
     "sglang-detailed": ("latency/ttft_ms/from_due", "latency/ttfb_ms", "latency/stream_ms", "lag_ms", "rate/achieved", "in_flight/little"),
     "aiperf-jsonl": ("latency/ttfb_ms", "client_lag_ms", "slot_wait_ms", "rate/offered", "tokens/source"),
     "vllm-detailed": ("latency/ttft_ms/from_due", "latency/ttfb_ms", "latency/ttfa_ms", "latency/stream_ms", "lag_ms", "client_lag_ms",
@@ -53,7 +60,7 @@ ABSENT = {
 
 
 # Formats that join all measured stages.
-JOINED = {"aiperf-jsonl": "profiling"}
+JOINED = {"inference-perf-requests": "run 1", "aiperf-jsonl": "profiling"}
 
 
 def agree(name, run, imported):
@@ -137,7 +144,49 @@ def aiperf(text):
         "throughput/output_tokens_per_s": value(d, "output_token_throughput"), "rate/offered": None}
 
 
-STATED = {"vllm": vllm, "sglang": sglang, "aiperf": aiperf}
+def genai_perf(text):
+    d = json.loads(text)
+    yield None, tagged(d, TAGS), {"requests/ok": value(d, "request_count"), "requests/failed": None, "rate/offered": None,
+                                  "throughput/requests_per_s": value(d, "request_throughput"),
+                                  "throughput/output_tokens_per_s": value(d, "output_token_throughput")}
+
+
+def inference_perf(text):
+    d = json.loads(text)
+    ok, figures = d["successes"], {}
+    for source, name, path, unit in (
+            (ok["latency"], "request_latency", "latency/e2e_ms/from_start", 1e3),
+            (ok["latency"], "normalized_time_per_output_token", "latency/ntpot_ms", 1e3),
+            (ok["latency"], "time_per_output_token", "latency/tpot_ms", 1e3),
+            (ok["latency"], "time_to_first_token", "latency/ttft_ms/from_start", 1e3),
+            (ok["latency"], "inter_token_latency", "latency/itl_ms", 1e3), (ok, "prompt_tokens", "tokens/input", 1),
+            (ok, "output_tokens", "tokens/output", 1), (d["load_summary"], "schedule_delay", "lag_ms", 1e3)):
+        figures[path] = {"p50" if k == "median" else k: v * unit for k, v in source[name].items() if k not in ("total", "cached", "uncached")}
+    rates = ok["throughput"]
+    yield None, figures, {"requests/ok": ok["count"], "requests/failed": d["failures"]["count"], "window_s": d["benchmark_time_seconds"],
+                          "throughput/requests_per_s": rates["requests_per_sec"],
+                          "throughput/input_tokens_per_s": rates["input_tokens_per_sec"],
+                          "throughput/output_tokens_per_s": rates["output_tokens_per_sec"],
+                          "throughput/total_tokens_per_s": rates["total_tokens_per_sec"]}
+
+
+def guidellm(text):
+    for b in json.loads(text)["benchmarks"]:
+        m, figures = b["metrics"], {}
+        for name, path, unit in (("request_latency", "latency/e2e_ms/from_start", 1e3), ("time_to_first_token_ms", "latency/ttft_ms/from_start", 1),
+                                 ("time_to_first_output_token_ms", "latency/ttfa_ms/from_start", 1),
+                                 ("inter_token_latency_ms", "latency/tpot_ms", 1), ("time_per_output_token_ms", "latency/ntpot_ms", 1),
+                                 ("prompt_token_count", "tokens/input", 1), ("output_token_count", "tokens/output", 1)):
+            d = m[name]["successful"]
+            figures[path] = {"mean": d["mean"] * unit, "std": d["std_dev"] * unit, "min": d["min"] * unit, "max": d["max"] * unit, "n": d["count"]}
+            for key, v in d["percentiles"].items():
+                figures[path][{"p001": "p0.1", "p01": "p1", "p05": "p5", "p999": "p99.9"}.get(key, key)] = v * unit
+        yield b["config"]["name"], figures, {"requests/ok": m["request_totals"]["successful"], "requests/failed": m["request_totals"]["errored"],
+                                             "throughput/requests_per_s": m["requests_per_second"]["successful"]["mean"],
+                                             "in_flight/mean": m["request_concurrency"]["successful"]["mean"]}
+
+
+STATED = {"inference-perf": inference_perf, "genai-perf": genai_perf, "guidellm-figures": guidellm, "vllm": vllm, "sglang": sglang, "aiperf": aiperf}
 
 
 def states(name, path, imported):

@@ -10,8 +10,12 @@ imports() {
 python3 "$TESTS/cli/exports.py" make run.results
 "$report" -q -f json run.results >run.json
 
+formats_of() { # NAME: all of them for one tool
+	case $1 in vllm*) echo text csv md html junit prometheus openmetrics sql ;; *) echo text ;; esac
+}
+
 # ---- requests -------------------------------------------------------------------------------------------------------
-for name in vllm-detailed sglang-detailed aiperf-jsonl; do
+for name in vllm-detailed sglang-detailed aiperf-jsonl guidellm inference-perf-requests; do
 	"$report" -q -f "$name" run.results >"$name.out"
 	run "$report" -q -f json "$name.out"
 	status_is 0 "$name: requests are read"
@@ -20,7 +24,7 @@ for name in vllm-detailed sglang-detailed aiperf-jsonl; do
 	is "$(jq -r '.run.imported.has' "$name.json")" requests "and the report says that it had requests"
 	is "$(jq -r '[.verdict.checks[] | select(.status == "UNKNOWN") | .name] | join(" ")' "$name.json")" \
 		"load_delivered client_headroom" "and what cannot be judged of such a file is left open"
-	for format in text csv md html junit prometheus openmetrics requests-csv sql; do
+	for format in $(formats_of "$name") requests-csv; do
 		run "$report" -q -f "$format" "$name.out"
 		status_is 0 "and shown as $format"
 	done
@@ -40,13 +44,14 @@ is "$("$report" -q -f json warm.out | jq -c '[.stages[] | [.name, .measured]] | 
 	"aiperf-jsonl: a warm-up is not measured"
 
 # ---- figures --------------------------------------------------------------------------------------------------------
-for name in vllm sglang aiperf; do
-	"$report" -q -f "$name" run.results >"$name.out"
+jq -c '.benchmarks[].requests |= map_values([])' guidellm.out >guidellm-figures.out
+for name in vllm sglang aiperf genai-perf inference-perf guidellm-figures; do
+	[ -s "$name.out" ] || "$report" -q -f "$name" run.results >"$name.out"
 	run "$report" -q -f json "$name.out"
 	status_is 0 "$name: figures are read"
 	cp "$OUT" "$name.json"
 	yes_if "and shown as the file states them" imports states "$name" "$name.out" "$name.json"
-	for format in text csv md html junit prometheus openmetrics sql; do
+	for format in $(formats_of "$name"); do
 		run "$report" -q -f "$format" "$name.out"
 		status_is 0 "and shown as $format"
 	done
@@ -70,6 +75,23 @@ run "$report" -q -f json "$data/aiperf-0.13.0.jsonl"
 cp "$OUT" imported.json
 yes_if "AIPerf's own figures are those that we compute from its requests" imports same aiperf stated.json imported.json
 is "$(jq -c '[.sessions, .total.events]' imported.json)" '[null,{"content":72}]' "what is not known of events is absent"
+
+# What perf_analyzer wrote for genai-perf: events of which some have no content, two at once, a failure.
+cat >profile_export.json <<'END'
+{"experiments":[{"experiment":{"mode":"concurrency","value":2},"requests":[
+ {"timestamp":1000000000,"request_inputs":{"payload":"{}"},"response_timestamps":[1010000000,1020000000,1035000000,1040000000,1041000000],
+  "response_outputs":[{"response":"data: {\"choices\":[{\"delta\":{\"role\":\"assistant\",\"content\":\"\"}}]}\n\n"},
+   {"response":"data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\n"},
+   {"response":"data: {\"choices\":[{\"delta\":{\"content\":\"\"}}]}\n\ndata: {\"choices\":[{\"delta\":{\"content\":\"b\"}}]}\n\n"},
+   {"response":"data: {\"choices\":[],\"usage\":{\"prompt_tokens\":9,\"completion_tokens\":4}}\n\n"},{"response":"data: [DONE]\n\n"}]},
+ {"timestamp":1005000000,"request_inputs":{},"response_timestamps":[1009000000],"response_outputs":[{"response":"{\"error\":\"full\"}"}]}],
+ "window_boundaries":[1,2]}],"version":"2.59.1","service_kind":"openai","endpoint":"v1/chat/completions"}
+END
+run "$report" -q -f json profile_export.json
+is "$(jq -c '.total | [.requests.ok, .requests.failed, .latency.ttft_ms.from_start.p50, .latency.itl_ms.max, .latency.e2e_ms.from_start.p50,
+	.latency.stream_ms.from_start.p50, .latency.tpot_ms.p50, .tokens.input.mean, .tokens.output.mean, .events.content]' "$OUT")" \
+	'[1,1,20,15,35,41,5,9,4,2]' "genai-perf's profile export: responses without content are no tokens"
+is "$(jq -c '[.stages[0].kind, .run.imported.tool]' "$OUT")" '["closed","genai-perf"]' "with its load"
 
 # ---- where from -----------------------------------------------------------------------------------------------------
 "$report" -q -f json <vllm-detailed.out >stdin.json
