@@ -138,11 +138,11 @@ int64_t load_peak(const struct load *load, enum metric latency)
 		return IPF_ABSENT;
 	for_load(load, row)
 	{
-		if (!row->ok || row_get(row, latency) == IPF_ABSENT)
+		if (!row->ok || row_get(row, (int)latency) == IPF_ABSENT)
 			continue;
 		int64_t start = load_start_ns(load, row);
 		steps[count++] = (struct step){start, 1};
-		steps[count++] = (struct step){start + row_get(row, latency), -1};
+		steps[count++] = (struct step){start + row_get(row, (int)latency), -1};
 	}
 	qsort(steps, (size_t)count, sizeof *steps, compare_steps);
 	for (int64_t i = 0; i < count; i++)
@@ -163,10 +163,10 @@ int64_t load_peak_second(const struct load *load, enum metric latency)
 		return IPF_ABSENT;
 	for_load(load, row)
 	{
-		if (!row->ok || row_get(row, latency) == IPF_ABSENT || row_get(row, latency) < 0)
+		if (!row->ok || row_get(row, (int)latency) == IPF_ABSENT || row_get(row, (int)latency) < 0)
 			continue;
 		int64_t start_ns = load_start_ns(load, row) - load->begin_ns;
-		int64_t first = start_ns / 1000000000, after = (start_ns + row_get(row, latency)) / 1000000000 + 1;
+		int64_t first = start_ns / 1000000000, after = (start_ns + row_get(row, (int)latency)) / 1000000000 + 1;
 		change[first < count ? first : count]++;
 		change[after < count ? after : count]--;
 	}

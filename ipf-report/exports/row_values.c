@@ -12,7 +12,7 @@ static double or_nan(int64_t value)
 
 double row_metric(const struct row *row, enum metric m)
 {
-	return or_nan(row_get(row, m));
+	return or_nan(row_get(row, (int)m));
 }
 
 double row_ttft(const struct row *row)

@@ -22,7 +22,7 @@ static void walk_rows(const struct latency_walk *walk)
 {
 	for (int64_t i = 0; i < walk->run->row_count; i++) {
 		const struct row *row = &walk->run->rows[i];
-		int64_t ns = row_get(row, walk->metric);
+		int64_t ns = row_get(row, (int)walk->metric);
 		if (row->ok && ns != IPF_ABSENT && row->start_ns != IPF_ABSENT && stage_is_shown(walk->run, row->stage))
 			walk->add((double)(row->start_ns + ns + walk->run->parts[row->part].shift_ns) / 1e9, (double)ns / 1e6, 1,
 			          walk->to);
