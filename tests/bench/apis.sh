@@ -15,7 +15,7 @@ for api in $(ipf-fire --list-apis | cut -d' ' -f1 | grep -v grpc); do
 	ipf-fire -q -u "$URL/$api" -m sim --api "$api" -t one.trace one.sched -o records 2>said || true
 	# OpenAI's are at the root; others may not be streamed, or not be spoken here
 	[ "$(jq -s 'map(select(.status == 200)) | length' log)" = $requests ] ||
-		ipf-fire -q -u "$URL" -m sim --api "$api" -t one.trace one.sched -o records 2>said || true
+		ipf-fire -q --force -u "$URL" -m sim --api "$api" -t one.trace one.sched -o records 2>said || true
 	if ! ipf-collect -q records -o results 2>>said; then
 		server_stop || true
 		continue

@@ -19,7 +19,7 @@ sockets_are() { # PID COUNT
 # Memory with so many streams that wait for their first event; the run is then cut.
 idle() { # STREAMS
 	ipf-sched -q "closed:users=$1,n=$1" -t raw.trace -o raw.sched
-	taskset -c "$client_cores" ipf-fire -q -u "$URL" -m raw -t raw.trace -o idle.records raw.sched &
+	taskset -c "$client_cores" ipf-fire -q --force -u "$URL" -m raw -t raw.trace -o idle.records raw.sched &
 	local pid=$! kib
 	wait_for 60 sockets_are $pid "$1" || echo "not all of $1 streams were opened" >&2
 	sleep 2

@@ -66,7 +66,7 @@ fire() { # STAGE [ARGUMENTS OF ipf-fire…]: $EVENTS in each answer; the records
 	local stage=$1 TIMEFORMAT='%U %S'
 	shift
 	ipf-sched -q "$stage" -t raw.trace -o raw.sched
-	{ time on_client ipf-fire -q -u "$URL" -m raw -t raw.trace -o raw.records.zst "$@" raw.sched 2>fire.said; } 2>fire.time || cat fire.said >&2
+	{ time on_client ipf-fire -q --force -u "$URL" -m raw -t raw.trace -o raw.records.zst "$@" raw.sched 2>fire.said; } 2>fire.time || cat fire.said >&2
 	zstd -dcq raw.records.zst | grep '^{"client"' | tail -1 |
 		jq -c --argjson events "${EVENTS:-1}" --argjson cpu "$(awk '{ print $1 + $2 }' fire.time)" '.client | (.t_ns / 1e9) as $seconds | (.done - .failed) as $answers
 			| {requests: .done, failed, events: ($answers * $events), reads, seconds: $seconds, cpu_s: $cpu, requests_s: ($answers / $seconds),

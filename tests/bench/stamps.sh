@@ -64,7 +64,7 @@ measure() { # NAME [capture | COMMAND… that disturbs meanwhile]
 		disturb=$!
 	fi
 	# shellcheck disable=SC2086
-	$on_client ipf-fire -q -u "$url" -m sim -t t.trace t.sched -o t.records
+	$on_client ipf-fire -q --force -u "$url" -m sim -t t.trace t.sched -o t.records
 	[ -z "$disturb" ] || { kill "$disturb" 2>/dev/null || true; wait "$disturb" 2>/dev/null || true; }
 	kill -INT "$server"
 	wait "$server"
