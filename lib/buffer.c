@@ -8,7 +8,7 @@
 
 #define DOUBLED_MOST ((size_t)1 << 20) /* larger ones grow by a quarter, so that little of them is unused */
 
-char *buffer_reserve(struct buffer *b, size_t len)
+char *buffer_grow(struct buffer *b, size_t len)
 {
 	if (b->failed)
 		return NULL;
@@ -31,27 +31,6 @@ char *buffer_reserve(struct buffer *b, size_t len)
 		b->data[b->len] = '\0';
 	}
 	return b->data + b->len;
-}
-
-void buffer_append(struct buffer *b, const void *data, size_t len)
-{
-	char *to = buffer_reserve(b, len);
-	if (!to)
-		return;
-	if (len)
-		memcpy(to, data, len);
-	b->len += len;
-	b->data[b->len] = '\0';
-}
-
-void buffer_byte(struct buffer *b, char c)
-{
-	char *to = buffer_reserve(b, 1);
-	if (!to)
-		return;
-	to[0] = c;
-	to[1] = '\0';
-	b->len++;
 }
 
 void buffer_text(struct buffer *b, const char *text)

@@ -14,6 +14,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 struct buffer {
 	char *data;
@@ -27,15 +28,38 @@ struct slice {
 	size_t len;
 };
 
-void buffer_append(struct buffer *b, const void *data, size_t len);
-void buffer_byte(struct buffer *b, char c);
+/* Makes room for at least `len` more bytes and returns where they go. NULL, and b->failed, when memory runs out. The
+ * caller writes there and adds to b->len. */
+char *buffer_grow(struct buffer *b, size_t len); /* does so when there is not enough room, or after a failure */
+static inline char *buffer_reserve(struct buffer *b, size_t len)
+{
+	return len < b->cap - b->len && !b->failed ? b->data + b->len : buffer_grow(b, len);
+}
+
+static inline void buffer_append(struct buffer *b, const void *data, size_t len)
+{
+	char *to = buffer_reserve(b, len);
+	if (!to)
+		return;
+	if (len)
+		memcpy(to, data, len);
+	to[len] = '\0';
+	b->len += len;
+}
+
+static inline void buffer_byte(struct buffer *b, char c)
+{
+	char *to = buffer_reserve(b, 1);
+	if (!to)
+		return;
+	to[0] = c;
+	to[1] = '\0';
+	b->len++;
+}
+
 void buffer_text(struct buffer *b, const char *text);
 void buffer_slice(struct buffer *b, struct slice s);
 void buffer_format(struct buffer *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-/* Makes room for at least `len` more bytes and returns where they go. NULL, and b->failed, when memory runs out. The
- * caller writes there and adds to b->len. */
-char *buffer_reserve(struct buffer *b, size_t len);
 
 /* Empties the buffer, keeps its memory and clears `failed`. */
 void buffer_clear(struct buffer *b);

@@ -74,11 +74,16 @@ static inline uint64_t bytes8_decimal(uint64_t word, unsigned count)
 	       32;
 }
 
+/* The control characters but DEL. */
+static inline uint64_t bytes8_control(uint64_t word)
+{
+	return (word - BYTES8_ONES * 0x20) & ~word & BYTES8_HIGHS;
+}
+
 /* The bytes that must be escaped in a JSON string: quotes, backslashes and control characters. */
 static inline uint64_t bytes8_escaped(uint64_t word)
 {
-	uint64_t control = (word - BYTES8_ONES * 0x20) & ~word & BYTES8_HIGHS;
-	return bytes8_equal(word, '"') | bytes8_equal(word, '\\') | control;
+	return bytes8_equal(word, '"') | bytes8_equal(word, '\\') | bytes8_control(word);
 }
 
 #endif

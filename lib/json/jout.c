@@ -44,25 +44,44 @@ void jout_end_list(struct jout *w)
 	w->comma = true;
 }
 
+void jout_name(struct jout *w, const char *key, size_t len)
+{
+	char *to = buffer_reserve(w->out, len + 4);
+	if (!to)
+		return;
+	char *at = to;
+	if (w->comma)
+		*at++ = ',';
+	*at++ = '"';
+	memcpy(at, key, len);
+	memcpy(at + len, "\":", 3); /* with the NUL */
+	w->out->len += (size_t)(at - to) + len + 2;
+	w->comma = false;
+}
+
 void jout_key(struct jout *w, const char *key)
 {
-	before_value(w);
-	buffer_byte(w->out, '"');
-	buffer_text(w->out, key);
-	buffer_append(w->out, "\":", 2);
-	w->comma = false;
+	jout_name(w, key, strlen(key));
 }
 
 void jout_int(struct jout *w, int64_t value)
 {
-	char digits[24], *at = digits + sizeof digits;
+	static const char pairs[] = "00010203040506070809101112131415161718192021222324252627282930313233343536373839"
+								"40414243444546474849505152535455565758596061626364656667686970717273747576777879"
+								"8081828384858687888990919293949596979899";
+	char digits[24], *at = digits + sizeof digits; /* a comma, a sign and 19 or 20 digits */
 	uint64_t left = value < 0 ? -(uint64_t)value : (uint64_t)value;
-	do
-		*--at = (char)('0' + left % 10);
-	while (left /= 10);
+	for (; left >= 100; left /= 100)
+		memcpy(at -= 2, pairs + 2 * (left % 100), 2);
+	if (left >= 10)
+		memcpy(at -= 2, pairs + 2 * left, 2);
+	else
+		*--at = (char)('0' + left);
 	if (value < 0)
 		*--at = '-';
-	before_value(w);
+	if (w->comma)
+		*--at = ',';
+	w->comma = true;
 	buffer_append(w->out, at, (size_t)(digits + sizeof digits - at));
 }
 
@@ -97,10 +116,13 @@ void jout_null(struct jout *w)
 /* Writes at most six bytes; returns the end of the output. */
 static char *put_escaped(char *to, unsigned char c)
 {
-	static const char shorts[] = {
-		['\b'] = 'b', ['\f'] = 'f', ['\n'] = 'n', ['\r'] = 'r', ['\t'] = 't', ['"'] = '"', ['\\'] = '\\'};
+	static const char shorts[] = {['\b'] = 'b', ['\f'] = 'f', ['\n'] = 'n', ['\r'] = 'r', ['\t'] = 't'};
 	static const char digits[] = "0123456789abcdef";
 	*to++ = '\\';
+	if (c == '"' || c == '\\') { /* nearly all, in JSON inside JSON */
+		*to++ = (char)c;
+		return to;
+	}
 	if (c < sizeof shorts && shorts[c]) {
 		*to++ = shorts[c];
 		return to;

@@ -247,11 +247,14 @@ void fields_write(const struct field *fields, size_t count, const void *object, 
 	for (const struct field *f = fields; f < fields + count; f++) {
 		const void *from = place_const(f, object);
 		if (is_integer(f)) {
-			jout_member_int(w, f->name, *(const int64_t *)from);
+			if (*(const int64_t *)from == IPF_ABSENT)
+				continue;
+			jout_name(w, f->name, f->name_len);
+			jout_int(w, *(const int64_t *)from);
 		} else if (f->type == FIELD_BOOL) {
 			if (!f->required && !*(const bool *)from)
 				continue;
-			jout_key(w, f->name);
+			jout_name(w, f->name, f->name_len);
 			jout_bool(w, *(const bool *)from);
 		} else {
 			jout_member_value(w, f->name, *(const struct slice *)from);

@@ -2,6 +2,7 @@
 
 #include "absent.h"
 #include "base64.h"
+#include "json/bytes8.h"
 #include "utf8.h"
 #include "stream/fields.h"
 
@@ -130,12 +131,17 @@ static void write_reads(struct jout *w, const struct record *record, struct part
 /* Is it text, and not so full of control characters, of which each becomes six bytes, that base64 is shorter? */
 static bool written_as_text(struct slice body)
 {
-	size_t controls = 0;
+	size_t controls = 0, i = 0;
 	if (!utf8_valid(body.data, body.len, NULL))
 		return false;
-	for (size_t i = 0; i < body.len; i++)
-		controls += (unsigned char)body.data[i] < 0x20 && body.data[i] != '\t' && body.data[i] != '\n' &&
-		            body.data[i] != '\r';
+	while (i < body.len) {
+		if (body.len - i >= 8 && !bytes8_control(bytes8_load(body.data + i))) {
+			i += 8;
+			continue;
+		}
+		char c = body.data[i++];
+		controls += (unsigned char)c < 0x20 && c != '\t' && c != '\n' && c != '\r';
+	}
 	return controls <= body.len / 16;
 }
 

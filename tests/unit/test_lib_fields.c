@@ -18,7 +18,8 @@ static int make_table(void **state)
 	(void)state;
 	for (size_t i = 0; i < MANY + 1; i++) {
 		snprintf(names[i], sizeof names[i], "f%zu", i);
-		table[i] = (struct field){.name = names[i], .type = FIELD_INT, .offset = i * sizeof(int64_t)};
+		table[i] = (struct field){
+			.name = names[i], .name_len = strlen(names[i]), .type = FIELD_INT, .offset = i * sizeof(int64_t)};
 	}
 	return 0;
 }
