@@ -29,7 +29,8 @@ SCHEMAS  := $(wildcard share/ipf/schema/*.json)
 MANUALS  := $(wildcard ipf-*/*.[15] lib/*/*.5 lib/*.7)
 # Debian packages: to build and run, to test, to lint.
 DEBS      := build-essential pkg-config libcurl4-openssl-dev libjansson-dev libzstd-dev libarchive-dev libssl-dev \
-             libpcre2-dev libutf8proc-dev libmicrohttpd-dev libsnappy-dev libexpat1-dev ca-certificates curl gnuplot-nox jq zstd openssl mandoc
+             libnghttp2-dev libpcre2-dev libutf8proc-dev libmicrohttpd-dev libsnappy-dev libexpat1-dev ca-certificates curl gnuplot-nox \
+             jq zstd openssl mandoc
 DEBS_TEST := libcmocka-dev python3 python3-grpcio python3-grpc-tools python3-jsonschema nginx-light groff \
              p7zip-full xz-utils bzip2 strace iproute2 bsdutils unicode-data zsh fish prometheus prometheus-pushgateway \
              sqlite3 postgresql
@@ -39,7 +40,7 @@ DEBS_LINT := clang clang-format clang-tidy shellcheck mandoc graphviz
 pkgs_lib      := jansson libzstd libcrypto libpcre2-8 libutf8proc
 pkgs_prep     := libarchive libcurl
 pkgs_sched    :=
-pkgs_fire     := libcurl libssl
+pkgs_fire     := libcurl libssl libnghttp2
 pkgs_collect  := libcurl libmicrohttpd snappy
 pkgs_report   := libcurl expat
 pkgs_sim      :=
@@ -176,6 +177,9 @@ $(BUILD)/fuzz/fuzz_%: $(BUILD)/tests/fuzz/fuzz_%.o $(fuzz_main) $(modules_collec
 $(BUILD)/fuzz/fuzz_report_%: $(BUILD)/tests/fuzz/fuzz_report_%.o $(fuzz_main) $(modules_report) $(BUILD)/libipf.a
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(all_ldflags) $(if $(FUZZER),-fsanitize=fuzzer) -o $@ $(filter %.o %.a,$^) $(libs_report) $(libs_lib)
+$(BUILD)/fuzz/fuzz_http%: $(BUILD)/tests/fuzz/fuzz_http%.o $(fuzz_main) $(modules_fire) $(BUILD)/libipf.a
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D) && $(CC) $(all_ldflags) $(if $(FUZZER),-fsanitize=fuzzer) -o $@ $(filter %.o %.a,$^) $(libs_fire) $(libs_lib)
 $(BUILD)/fuzz/fuzz_sim_%: $(BUILD)/tests/fuzz/fuzz_sim_%.o $(fuzz_main) $(modules_sim) $(BUILD)/libipf.a
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(all_ldflags) $(if $(FUZZER),-fsanitize=fuzzer) -o $@ $(filter %.o %.a,$^) $(libs_lib)
@@ -193,6 +197,7 @@ fuzz: ## search for inputs that break a reader, FUZZ_TIME=30 seconds each (needs
 bench_tools := $(addprefix $(BUILD)/bench/,rawserver bareclient sleeper recordgen)
 $(BUILD)/tests/fuzz/%.o: room_cflags = -Iipf-collect -Iipf-prep -Itests/sim
 $(BUILD)/tests/fuzz/fuzz_report_%.o: room_cflags = -Iipf-report
+$(BUILD)/tests/fuzz/fuzz_http%.o: room_cflags = -Iipf-fire
 $(BUILD)/tests/bench/%.o: room_cflags = -Itests/sim
 $(BUILD)/bench/rawserver: $(addprefix $(BUILD)/tests/,bench/rawserver.o bench/rawanswer.o bench/sendlog.o sim/timers.o)
 $(BUILD)/bench/%: $(BUILD)/tests/bench/%.o $(BUILD)/libipf.a

@@ -2,10 +2,6 @@
  */
 #include "api/api.h"
 #include "calibrate/calibrate.h"
-#include "http/curl_clock.h"
-#include "http/curl_memory.h"
-#include "http/curl_streams.h"
-#include "http/h2_goaway.h"
 #include "run/run.h"
 #include "run/settings.h"
 
@@ -54,12 +50,8 @@ int main(int argc, char **argv)
 		return list_apis();
 	}
 	memory_init();
-	curl_memory_init();
-	curl_clock_init();
-	curl_streams_init();
-	h2_goaway_init();
+	curl_global_init(CURL_GLOBAL_DEFAULT);
 	status = run(&options, schedule, header_argv);
 	curl_global_cleanup();
-	curl_memory_drain();
 	return status;
 }

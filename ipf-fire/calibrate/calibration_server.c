@@ -54,6 +54,7 @@ int calibration_server_next(const char *body, size_t len, size_t *at, int64_t *a
 
 struct conn {
 	int fd;
+	struct socket_times times;
 	struct buffer head;                /* of the request that is being received */
 	int64_t body_left;                 /* -1: the head is not complete */
 	int64_t asked_ns, next_ns, events; /* of the request that is being answered; events: number sent so far */
@@ -101,7 +102,6 @@ static void list_take(struct conn *c)
 static void conn_close(struct streaming_server *s, struct conn *c)
 {
 	list_take(c);
-	timestamps_forget(s->timestamps, c->fd);
 	s->conns[c->fd] = NULL;
 	close(c->fd);
 	buffer_release(&c->head);
@@ -130,8 +130,8 @@ static void conn_open(struct streaming_server *s, int fd)
 		return;
 	}
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-	timestamps_watch(s->timestamps, fd);
 	*c = (struct conn){.fd = fd, .body_left = -1};
+	timestamps_watch(s->timestamps, &c->times, fd);
 	s->conns[fd] = c;
 }
 
@@ -220,12 +220,11 @@ static bool take(struct streaming_server *s, struct conn *c, const char *data, s
 
 static void on_readable(struct streaming_server *s, struct conn *c)
 {
-	timestamps_attach(s->timestamps);
-	ssize_t got = recv(c->fd, s->input, sizeof s->input, MSG_DONTWAIT);
+	struct timestamp at;
+	ssize_t got = timestamps_recv(s->timestamps, &c->times, c->fd, s->input, sizeof s->input, &at);
 	if (got < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
-	const struct timestamp *timestamp = got > 0 ? timestamps_of(s->timestamps, c->fd) : NULL;
-	if (got <= 0 || !take(s, c, s->input, (size_t)got, timestamp ? timestamp->t_ns : clock_now()))
+	if (got <= 0 || !take(s, c, s->input, (size_t)got, at.t_ns))
 		conn_close(s, c);
 }
 

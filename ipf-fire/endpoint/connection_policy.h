@@ -24,6 +24,7 @@ struct connection_policy {
 	int64_t pool; /* maximum per target of CONNECTION_POLICY_POOL; above 0 */
 	enum http_version http;
 	int64_t streams;    /* HTTP/2: maximum number of concurrent requests on a connection; above 0 */
+	bool open_ahead;    /* a pool's connections are opened before the run */
 	bool no_resumption; /* TLS sessions are not resumed */
 };
 

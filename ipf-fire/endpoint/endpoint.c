@@ -286,6 +286,8 @@ static void close_target(struct target *p)
 	curl_url_cleanup(p->parsed);
 	free(p->shown);
 	curl_slist_free_all(p->resolve);
+	if (p->found)
+		freeaddrinfo(p->found);
 }
 
 void endpoint_close(struct endpoint *e)

@@ -15,6 +15,7 @@
 #include "error.h"
 
 #include <curl/curl.h>
+#include <netdb.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -25,6 +26,10 @@ struct target {
 	char *shown;                /* the URL without its secrets: credentials and query */
 	struct curl_slist *resolve; /* entries of CURLOPT_RESOLVE that pin the addresses of the server and of the proxy;
 	                               NULL if both are numeric */
+	struct addrinfo *found, *addresses; /* what connections are made to: the server's addresses, or the proxy's; the
+	                                       first that could be reached, and those after it in `found`. NULL: a Unix
+	                                       socket, or not looked up yet */
+	bool addresses_by_user;             /* --resolve gave them */
 };
 
 struct endpoint {

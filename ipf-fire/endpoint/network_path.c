@@ -45,7 +45,7 @@ static int open_sources(struct network_path *p, struct ipf_error *err)
 	return result;
 }
 
-/* libcurl's default if a proxy's URL has no port. */
+/* As libcurl has it, if a proxy's URL has no port. */
 static const char *default_port(const char *scheme)
 {
 	return strcmp(scheme, "https") ? "1080" : "443";
@@ -91,6 +91,7 @@ static int open_proxy(struct network_path *p, struct ipf_error *err)
 	p->proxy_host = strdup(host);
 	p->proxy_port = strdup(port ? port : default_port(scheme));
 	p->proxy_tls = !strcmp(scheme, "https");
+	p->proxy_socks = !strncmp(scheme, "socks", 5);
 	p->proxy_resolves = strcmp(scheme, "socks5") != 0 && strcmp(scheme, "socks4") != 0;
 	result = p->proxy_shown && p->proxy_host && p->proxy_port ? 0 : ipf_error_memory(err);
 out:

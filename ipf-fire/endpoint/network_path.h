@@ -35,6 +35,7 @@ struct network_path {
 	char *proxy_shown;             /* the proxy's URL without credentials; NULL: no proxy */
 	char *proxy_host, *proxy_port; /* NULL: no proxy */
 	bool proxy_tls;                /* the connection to the proxy is encrypted */
+	bool proxy_socks;              /* it speaks SOCKS, not HTTP */
 	bool proxy_resolves;           /* the proxy looks up the names of the servers */
 };
 

@@ -75,7 +75,7 @@ static int pin(struct target *t, const char *host, const char *port, const struc
 {
 	char address[64];
 	if (getnameinfo(a->ai_addr, a->ai_addrlen, address, sizeof address, NULL, 0, NI_NUMERICHOST))
-		return 0; /* libcurl will look it up */
+		return 0; /* then libcurl looks it up itself */
 	return strcmp(address, host) ? add_entry(&t->resolve, a->ai_family, host, port, address, err) : 0;
 }
 
@@ -133,7 +133,7 @@ static int try_host(const struct attempt *how, struct target *t, char *host, con
 	}
 	if (look_up(how, host, port, &by_user, &list, err) < 0)
 		return -1;
-	const struct addrinfo *a = list;
+	struct addrinfo *a = list;
 	char from[64] = "";
 	for (; how->connect && a && (why = try_address(how->network_path, a, how->timeout_ns, from)); a = a->ai_next)
 		failed = why;
@@ -145,8 +145,14 @@ static int try_host(const struct attempt *how, struct target *t, char *host, con
 		result = ipf_error_errno(err, failed, how->shown, from[0] ? "cannot connect from %s" : "cannot connect", from);
 	else if (!how->network_path->o.dns_each || by_user)
 		result = pin(t, host, port, a, err);
-	freeaddrinfo(list);
-	return result;
+	if (result < 0 || !how->connect) {
+		freeaddrinfo(list);
+		return result;
+	}
+	t->found = list;
+	t->addresses = a;
+	t->addresses_by_user = by_user;
+	return 0;
 }
 
 static int try_unix_socket(const struct attempt *how, struct ipf_error *err)
@@ -179,6 +185,9 @@ static int try_target(struct attempt how, struct target *t, struct ipf_error *er
 	int result = -1;
 	curl_slist_free_all(t->resolve);
 	t->resolve = NULL;
+	if (t->found)
+		freeaddrinfo(t->found);
+	t->found = t->addresses = NULL;
 	if (how.network_path->o.unix_socket)
 		return try_unix_socket(&how, err);
 	if (how.network_path->o.proxy && try_proxy(how, t, err) < 0)

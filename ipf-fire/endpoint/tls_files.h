@@ -1,5 +1,4 @@
-/* Checks the files that TLS needs before the run. libcurl opens them at each connection, so that a mistyped name would
- * otherwise make every request of a run fail.
+/* Checks the files that TLS needs before the run, so that what is wrong is said in one line, and nothing is sent.
  */
 #ifndef IPF_TLS_FILES_H
 #define IPF_TLS_FILES_H

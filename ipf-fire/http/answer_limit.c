@@ -6,9 +6,9 @@
 
 #define ANSWER_WITHOUT_WAIT (INT64_C(64) << 10) /* up to here an answer may grow where nothing can be waited for */
 
-static struct memory_use *memory_of(const struct transfer *x)
+static struct memory_use *memory_of(const struct exchange *x)
 {
-	return x->setup->options->memory;
+	return x->transport->options->memory;
 }
 
 void answer_limit_init(struct transport *t)
@@ -23,18 +23,18 @@ void answer_limit_init(struct transport *t)
 	         format_size(m->most, text));
 }
 
-static void cut(struct transfer *x, const char *why)
+static void cut(struct exchange *x, const char *why)
 {
 	if (x->cancelled)
 		return;
 	x->cancelled = why;
 	x->cancelled_as = RECORD_TOO_LARGE;
-	x->multi->transport->cut = true;
+	x->transport->cut = true;
 	if (memory_of(x))
 		job_leaves(x->job, memory_of(x));
 }
 
-size_t answer_limit_room(struct transfer *x, size_t len)
+size_t answer_limit_room(struct exchange *x, size_t len)
 {
 	const struct memory_use *m = memory_of(x);
 	if (!m || !m->answer_most)
@@ -43,24 +43,16 @@ size_t answer_limit_room(struct transfer *x, size_t len)
 	int64_t room = m->answer_most - job_answer_bytes(x->job) - (int64_t)sizeof(struct record_read);
 	if (room >= (int64_t)len)
 		return len;
-	cut(x, x->multi->transport->too_large_text);
+	cut(x, x->transport->too_large_text);
 	return room > 0 ? (size_t)room : 0;
 }
 
-bool answer_limit_header(struct transfer *x, size_t len)
-{
-	x->job->header_bytes += (int64_t)len + 64;
-	if (x->job->header_bytes > ANSWER_HEADERS_MOST)
-		cut(x, "the response's headers exceed 256 KiB");
-	return !x->cancelled;
-}
-
 /* The largest answer in flight that has not been cut; NULL: there is none above ANSWER_SMALL. */
-static struct transfer *largest(const struct transport *t)
+static struct exchange *largest(const struct transport *t)
 {
-	struct transfer *found = NULL;
+	struct exchange *found = NULL;
 	int64_t most = ANSWER_SMALL;
-	for (struct transfer *x = t->in_flight; x; x = x->next)
+	for (struct exchange *x = t->in_flight; x; x = x->next)
 		if (x->job && !x->cancelled && job_answer_bytes(x->job) > most) {
 			most = job_answer_bytes(x->job);
 			found = x;
@@ -70,14 +62,14 @@ static struct transfer *largest(const struct transport *t)
 
 static void note_largest(const struct transport *t)
 {
-	const struct transfer *x = largest(t);
+	const struct exchange *x = largest(t);
 	counter_set(&t->options->memory->largest[t->options->thread], x ? job_answer_bytes(x->job) : 0);
 }
 
 /* Cuts the largest of all threads, or asks for it. false: there is none that can be cut. */
 static bool cut_largest(struct transport *t)
 {
-	struct transfer *x = largest(t);
+	struct exchange *x = largest(t);
 	int64_t bytes = x ? job_answer_bytes(x->job) : ANSWER_SMALL;
 	if (memory_use_ask(t->options->memory, t->options->thread, bytes))
 		return true;
@@ -90,9 +82,9 @@ static bool cut_largest(struct transport *t)
 
 /* Waits for the recorder, so that the answer may grow. Other threads may wait as well: whichever has the largest answer
  * must cut it. false: there is no room for this one. */
-static bool wait_for_room(struct transfer *x)
+static bool wait_for_room(struct exchange *x)
 {
-	struct transport *t = x->multi->transport;
+	struct transport *t = x->transport;
 	struct memory_use *m = memory_of(x);
 	struct memory_wait wait = memory_wait_begin(m);
 	while (memory_use_state(m) == MEMORY_FULL) {
@@ -112,12 +104,12 @@ static bool wait_for_room(struct transfer *x)
 	return true;
 }
 
-bool answer_limit_grown(struct transfer *x)
+bool answer_limit_grown(struct exchange *x)
 {
 	struct memory_use *m = memory_of(x);
 	if (!m)
 		return true;
-	struct transport *t = x->multi->transport;
+	struct transport *t = x->transport;
 	bool more = job_count_growth(x->job, m);
 	int64_t bytes = job_answer_bytes(x->job);
 	if (!more || bytes <= ANSWER_SMALL)
@@ -137,7 +129,7 @@ void answer_limit_end_cut(struct transport *t, int64_t now, answer_limit_finish 
 	if (!t->cut)
 		return;
 	t->cut = false;
-	for (struct transfer *x = t->in_flight, *next; x; x = next) {
+	for (struct exchange *x = t->in_flight, *next; x; x = next) {
 		next = x->next;
 		if (x->job && x->cancelled)
 			finish(t, x, now);
@@ -155,8 +147,8 @@ bool answer_limit_cut_largest(struct transport *t, int64_t now, answer_limit_fin
 	return true;
 }
 
-void answer_limit_ended(struct transfer *x, const struct job *job)
+void answer_limit_ended(struct exchange *x, const struct job *job)
 {
 	if (memory_of(x) && job_answer_bytes(job) > ANSWER_SMALL)
-		note_largest(x->multi->transport);
+		note_largest(x->transport);
 }

@@ -1,81 +1,32 @@
 #include "http/timestamp.h"
 
-#include "absent.h"
 #include "clock.h"
-#include "stream/fields.h"
 
 #include <errno.h>
 #include <linux/errqueue.h>
 #include <linux/net_tstamp.h>
 #include <netinet/in.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/types.h>
 #include <time.h>
 #include <unistd.h>
 
-#define SEND_EVERY_NS                                                                                                  \
-	(NS_PER_MS / 10)         /* a timestamp of a send costs more than a microsecond: at most one per this time … */
-#define SEND_BURST 1024      /* … except for this many in a burst */
-#define LOOK_NS    NS_PER_MS /* how long the offset of the clocks is trusted */
-#define SLACK_NS                                                                                                       \
-	1000 /* tolerance for a timestamp in the future, because the offset is only as accurate as the clocks can be read  \
-	      */
-
-struct socket_state {
-	struct timestamp timestamp;
-	int64_t wall_ns; /* the kernel's timestamp, on the wall clock; 0: the last read had none */
-	bool watched;
-	enum { SENDS_UNASKED, SENDS_WANTED, SENDS_TIMESTAMPED } sends;
-	uint32_t sent_bytes; /* sent since sends are timestamped; wraps around, like the kernel's counter */
-	int64_t sent_ns;     /* when the last of these bytes left; 0: not known yet */
-	/* during one event that libcurl handles; for all sockets, watched or not */
-	uint64_t event;    /* the event that the following members belong to */
-	size_t read_bytes; /* so far */
-	int64_t read_ns;   /* our clock right after the last read */
-	bool emptied; /* the last read returned all that was available, or something was just sent, and no response can have
-	                 arrived */
-};
+#define SEND_EVERY_NS (NS_PER_MS / 10) /* at most one timestamp of a send per this time … */
+#define SEND_BURST    1024             /* … except for this many in a burst */
+#define LOOK_NS       NS_PER_MS        /* how long the offset of the clocks is trusted */
+/* Tolerance for a timestamp in the future: the offset is only as accurate as the clocks can be read. */
+#define SLACK_NS 1000
 
 struct timestamps {
-	struct socket_state *sockets;
-	size_t count;
 	bool kernel;
-	int held_fd; /* see timestamps_new */
-	int last_fd,
-		last_sent_fd;  /* of the last read (watched or not) and the last send since timestamps_attach; -1: none */
-	uint64_t event;    /* counts timestamps_attach */
-	size_t read_limit; /* see timestamps_limit */
+	int held_fd;                     /* see timestamps_new */
 	int64_t offset_ns, width_ns;     /* wall clock minus our clock, as of a comparison that took `width_ns` */
 	int64_t looked_ns;               /* time of the last comparison, on our clock; INT64_MIN: none yet */
 	bool stepped;                    /* the last comparison found that the clock was set */
 	int64_t credit_ns, credit_at_ns; /* how much time may be spent on timestamps of sends, and as of when */
 	struct thread_stats *stats;
 };
-
-/* Records the reads and sends of the calling thread; NULL: nothing does. */
-static _Thread_local struct timestamps *attached;
-
-static struct socket_state *watched_socket(const struct timestamps *s, int fd)
-{
-	if (fd < 0)
-		fd = s->last_fd;
-	return fd >= 0 && (size_t)fd < s->count && s->sockets[fd].watched ? &s->sockets[fd] : NULL;
-}
-
-/* The state of the socket's reads within this event; NULL: the socket is not known. */
-static struct socket_state *socket_in_event(const struct timestamps *s, int fd)
-{
-	struct socket_state *n = fd >= 0 && (size_t)fd < s->count ? &s->sockets[fd] : NULL;
-	if (n && n->event != s->event) {
-		n->event = s->event;
-		n->read_bytes = 0;
-		n->emptied = false;
-	}
-	return n;
-}
 
 /* ---- clocks ---- */
 
@@ -110,36 +61,32 @@ static void look_now(struct timestamps *s, int64_t own_ns)
 
 /* ---- reads ---- */
 
-void timestamps_note(struct timestamps *s, int fd, int64_t wall_ns, int64_t own_ns)
+struct timestamp timestamps_note(struct timestamps *s, struct socket_times *times, int64_t wall_ns, int64_t own_ns)
 {
-	struct socket_state *n = watched_socket(s, fd);
-	if (!n)
-		return;
-	s->last_fd = fd;
 	if (!wall_ns) {
-		n->wall_ns = 0;
+		times->wall_ns = 0;
 		thread_stats_count(&s->stats->without, 1);
-		return;
+		return times->last = (struct timestamp){own_ns, own_ns};
 	}
-	if (wall_ns == n->wall_ns)
-		return; /* more of the same packet, which was available at the previous read */
+	if (wall_ns == times->wall_ns)
+		return times->last; /* more of the same packet, which was available at the previous read */
 	thread_stats_count(&s->stats->stamped, 1);
-	n->wall_ns = wall_ns;
-	n->timestamp = (struct timestamp){.t_ns = wall_ns - s->offset_ns, .own_ns = own_ns};
+	times->wall_ns = wall_ns;
+	times->last = (struct timestamp){.t_ns = wall_ns - s->offset_ns, .own_ns = own_ns};
 	/* it is unknown whether the packet arrived before or after the clock was set */
-	if (s->stepped || n->timestamp.t_ns > own_ns + SLACK_NS)
-		timestamps_reject(s, fd);
-	else if (n->timestamp.t_ns > own_ns)
-		n->timestamp.t_ns = own_ns;
-	delay_histogram_add(&s->stats->delay, own_ns - n->timestamp.t_ns);
+	if (s->stepped || times->last.t_ns > own_ns + SLACK_NS)
+		timestamps_reject(s, times);
+	else if (times->last.t_ns > own_ns)
+		times->last.t_ns = own_ns;
+	delay_histogram_add(&s->stats->delay, own_ns - times->last.t_ns);
+	return times->last;
 }
 
-void timestamps_reject(struct timestamps *s, int fd)
+void timestamps_reject(struct timestamps *s, struct socket_times *times)
 {
-	struct socket_state *n = watched_socket(s, fd);
-	if (!n)
+	if (!times->receives || !times->wall_ns)
 		return;
-	n->timestamp.t_ns = n->timestamp.own_ns;
+	times->last.t_ns = times->last.own_ns;
 	thread_stats_count(&s->stats->rejected, 1);
 	thread_stats_count(&s->stats->stamped, -1);
 }
@@ -156,81 +103,36 @@ static int64_t timestamp_in(struct msghdr *m)
 	return 0;
 }
 
-/* Replaces the C library's recv, with the same behaviour for the caller. The dynamic linker looks for a library's
- * symbols in the program first. So libcurl, which reads both plain sockets and TLS through recv, calls this function.
- * The timestamps of packets come beside the data, in a control message that only recvmsg returns. That costs 0.3 us per
- * read; the alternative, a peek at the first byte before libcurl reads, costs 0.8 us. Threads that are not attached,
- * such as libcurl's own, get the usual result.
- *
- * If a version of libcurl calls something else, nothing is noted, and timestamps_trial reports it. */
-ssize_t timestamped_recv(int fd, void *data, size_t len, int flags) __asm__("recv");
-
-__attribute__((visibility("default"), used)) ssize_t timestamped_recv(int fd, void *data, size_t len, int flags)
+ssize_t timestamps_recv(struct timestamps *s, struct socket_times *times, int fd, void *to, size_t len,
+                        struct timestamp *at)
 {
-	struct timestamps *s = attached;
-	if (!s || flags & (MSG_PEEK | MSG_ERRQUEUE))
-		return recvfrom(fd, data, len, flags, NULL, NULL);
 	union {
 		char bytes[CMSG_SPACE(sizeof(struct timespec)) + CMSG_SPACE(3 * sizeof(struct timespec))];
 		struct cmsghdr align;
 	} control;
-	struct iovec to = {.iov_base = data, .iov_len = len};
-	struct msghdr m = {.msg_iov = &to, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
-	struct socket_state *n = socket_in_event(s, fd);
-	if (s->read_limit && n && (n->emptied || n->read_bytes >= s->read_limit)) {
-		errno = EAGAIN;
-		return -1;
-	}
-	bool watched = fd >= 0 && watched_socket(s, fd);
-	ssize_t got = watched ? recvmsg(fd, &m, flags) : recvfrom(fd, data, len, flags, NULL, NULL);
-	if (!n)
+	struct iovec part = {.iov_base = to, .iov_len = len};
+	struct msghdr m = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+	ssize_t got = times->receives ? recvmsg(fd, &m, MSG_DONTWAIT) : recv(fd, to, len, MSG_DONTWAIT);
+	if (got <= 0)
 		return got;
-	n->emptied = got > 0 && (size_t)got < len;
-	if (got == 0 && len && s->read_limit && n->read_bytes) {
-		errno = EAGAIN;
-		return -1;
-	}
-	if (got > 0) {
-		s->last_fd = fd;
-		n->read_bytes += (size_t)got;
-		n->read_ns = clock_now();
-	}
-	if (got > 0 && watched) {
-		look_now(s, n->read_ns);
-		timestamps_note(s, fd, timestamp_in(&m), n->read_ns);
+	int64_t own = clock_now();
+	*at = (struct timestamp){own, own};
+	if (times->receives) {
+		look_now(s, own);
+		*at = timestamps_note(s, times, timestamp_in(&m), own);
 	}
 	return got;
 }
 
-const struct timestamp *timestamps_of(const struct timestamps *s, int fd)
-{
-	const struct socket_state *n = watched_socket(s, fd);
-	return n && n->wall_ns ? &n->timestamp : NULL;
-}
-
-void timestamps_limit(struct timestamps *s, size_t most)
-{
-	s->read_limit = most;
-}
-
-int timestamps_last_read(const struct timestamps *s)
-{
-	return s->last_fd;
-}
-
-int64_t timestamps_own(const struct timestamps *s, int fd)
-{
-	const struct socket_state *n = socket_in_event(s, fd < 0 ? s->last_fd : fd);
-	return n && n->read_bytes ? n->read_ns : IPF_ABSENT;
-}
-
 /* ---- sends ---- */
 
-void timestamps_watch_sends(struct timestamps *s, int fd)
+void timestamps_watch_sends(struct socket_times *times, int fd)
 {
-	struct socket_state *n = fd >= 0 ? watched_socket(s, fd) : NULL;
-	if (n)
-		n->sends = SENDS_WANTED;
+	int what = SOF_TIMESTAMPING_SOFTWARE | SOF_TIMESTAMPING_OPT_ID | SOF_TIMESTAMPING_OPT_TSONLY;
+	if (!times->receives)
+		return;
+	times->sends = setsockopt(fd, SOL_SOCKET, SO_TIMESTAMPING, &what, sizeof what) == 0;
+	times->sent_bytes = 0;
 }
 
 /* Reads one entry of the error queue: which byte of all that were sent left, and when, by the wall clock. */
@@ -256,35 +158,24 @@ static bool read_entry(struct msghdr *m, uint32_t *byte, int64_t *wall_ns)
 
 /* Empties the error queue, at least until the last byte's timestamp has been read. Left in the queue, a timestamp would
  * look like a broken socket. */
-static bool drain(struct timestamps *s, struct socket_state *n, int fd)
+static void drain(struct timestamps *s, struct socket_times *times, int fd)
 {
-	bool some = false;
 	for (;;) {
 		char control[512];
 		struct msghdr m = {.msg_control = control, .msg_controllen = sizeof control};
 		uint32_t byte = 0;
 		int64_t wall;
 		if (recvmsg(fd, &m, MSG_ERRQUEUE | MSG_DONTWAIT) < 0)
-			return some;
-		some = true;
-		if (!read_entry(&m, &byte, &wall) || byte + 1 != n->sent_bytes)
+			return;
+		if (!read_entry(&m, &byte, &wall) || byte + 1 != times->sent_bytes)
 			continue;
 		int64_t now = clock_now();
 		look_now(s, now);
-		n->sent_ns = wall - s->offset_ns;
-		if (s->stepped || n->sent_ns > now)
-			n->sent_ns = 0;
-		return some;
+		times->sent_ns = wall - s->offset_ns;
+		if (s->stepped || times->sent_ns > now)
+			times->sent_ns = 0;
+		return;
 	}
-}
-
-/* Asks the kernel for timestamps of sends. It identifies them by the number of bytes sent since this call, and refuses
- * the call before the socket is connected. Each send then says whether it is timestamped. */
-static void ask(struct socket_state *n, int fd)
-{
-	int what = SOF_TIMESTAMPING_SOFTWARE | SOF_TIMESTAMPING_OPT_ID | SOF_TIMESTAMPING_OPT_TSONLY;
-	n->sends = setsockopt(fd, SOL_SOCKET, SO_TIMESTAMPING, &what, sizeof what) == 0 ? SENDS_TIMESTAMPED : SENDS_UNASKED;
-	n->sent_bytes = 0;
 }
 
 static bool may_timestamp(struct timestamps *s)
@@ -298,152 +189,51 @@ static bool may_timestamp(struct timestamps *s)
 	return true;
 }
 
-static ssize_t send_with_timestamp(int fd, const void *data, size_t len, int flags)
+ssize_t timestamps_send(struct timestamps *s, struct socket_times *times, int fd, struct iovec *parts, size_t count)
 {
 	union {
 		char bytes[CMSG_SPACE(sizeof(uint32_t))];
 		struct cmsghdr align;
 	} control = {.bytes = {0}};
-	const uint32_t what = SOF_TIMESTAMPING_TX_SOFTWARE;
-	struct iovec from = {.iov_base = (void *)(uintptr_t)data, .iov_len = len};
-	struct msghdr m = {.msg_iov = &from, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
-	struct cmsghdr *c = CMSG_FIRSTHDR(&m);
-	c->cmsg_level = SOL_SOCKET;
-	c->cmsg_type = SO_TIMESTAMPING;
-	c->cmsg_len = CMSG_LEN(sizeof what);
-	memcpy(CMSG_DATA(c), &what, sizeof what);
-	return sendmsg(fd, &m, flags);
-}
-
-/* Replaces the C library's send, as timestamped_recv does recv. On most network paths the timestamp is in the error
- * queue when the call returns, and is read before anything polls the socket; timestamps_late handles the others. */
-ssize_t timestamped_send(int fd, const void *data, size_t len, int flags) __asm__("send");
-
-__attribute__((visibility("default"), used)) ssize_t timestamped_send(int fd, const void *data, size_t len, int flags)
-{
-	struct timestamps *s = attached;
-	struct socket_state *n = s && fd >= 0 ? watched_socket(s, fd) : NULL;
-	if (n && n->sends == SENDS_WANTED)
-		ask(n, fd);
-	bool stamped = n && n->sends == SENDS_TIMESTAMPED && may_timestamp(s);
-	ssize_t sent = stamped ? send_with_timestamp(fd, data, len, flags) : sendto(fd, data, len, flags, NULL, 0);
-	if (s && s->read_limit && sent < 0 && (errno == EPIPE || errno == ECONNRESET))
-		return (ssize_t)len; /* pretend success: reads report the broken connection, after what the server still sent */
-	struct socket_state *within = s && sent > 0 ? socket_in_event(s, fd) : NULL;
-	if (within)
-		within->emptied = true;
-	if (n && n->sends == SENDS_TIMESTAMPED && sent > 0) {
-		int kept = errno;
-		n->sent_bytes += (uint32_t)sent;
-		n->sent_ns = 0;
-		s->last_sent_fd = fd;
-		if (stamped)
-			drain(s, n, fd);
-		errno = kept;
+	struct msghdr m = {.msg_iov = parts, .msg_iovlen = count};
+	bool asked = times->sends && may_timestamp(s);
+	if (asked) {
+		const uint32_t what = SOF_TIMESTAMPING_TX_SOFTWARE;
+		m.msg_control = &control;
+		m.msg_controllen = sizeof control;
+		struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+		c->cmsg_level = SOL_SOCKET;
+		c->cmsg_type = SO_TIMESTAMPING;
+		c->cmsg_len = CMSG_LEN(sizeof what);
+		memcpy(CMSG_DATA(c), &what, sizeof what);
 	}
+	ssize_t sent = sendmsg(fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL);
+	if (sent <= 0 || !times->sends)
+		return sent;
+	times->sent_bytes += (uint32_t)sent;
+	times->sent_ns = 0;
+	if (asked)
+		drain(s, times, fd);
 	return sent;
 }
 
-int64_t timestamps_sent(const struct timestamps *s, int fd)
+void timestamps_late(struct timestamps *s, struct socket_times *times, int fd)
 {
-	if (fd < 0)
-		fd = s->last_sent_fd;
-	const struct socket_state *n = fd >= 0 ? watched_socket(s, fd) : NULL;
-	return n && n->sends == SENDS_TIMESTAMPED && n->sent_ns ? n->sent_ns : IPF_ABSENT;
-}
-
-static bool clear_send_timestamps(struct timestamps *s, struct pollfd *p)
-{
-	struct socket_state *n = p->fd >= 0 ? watched_socket(s, p->fd) : NULL;
-	const struct timespec at_once = {0};
-	if (!n || n->sends != SENDS_TIMESTAMPED)
-		return false;
-	/* an error without a timestamp is a real one; what epoll reported may have been read meanwhile */
-	do {
-		p->revents = 0;
-		if (ppoll(p, 1, &at_once, NULL) < 0)
-			return false;
-	} while (p->revents & POLLERR && drain(s, n, p->fd));
-	return true;
-}
-
-uint32_t timestamps_late(struct timestamps *s, int fd, uint32_t events)
-{
-	struct pollfd p = {.fd = fd, .events = POLLIN | POLLOUT};
-	/* poll and epoll use the same bits; of events that were not requested only errors count */
-	return clear_send_timestamps(s, &p) ? (uint32_t)p.revents & (events | POLLERR | POLLHUP) : events;
-}
-
-/* ---- poll ---- */
-
-/* Replaces the C library's poll. After each read libcurl polls for more data. If that read returned less than there was
- * room for, there is none, and the answer costs no system call. The same holds right after a send, because no response
- * can have arrived. Both apply only while libcurl handles one event; epoll reports what arrives meanwhile. A timestamp
- * of a send is not reported as an error. */
-int timestamped_poll(struct pollfd *fds, nfds_t count, int timeout) __asm__("poll");
-
-__attribute__((visibility("default"), used)) int timestamped_poll(struct pollfd *fds, nfds_t count, int timeout)
-{
-	const short reading = POLLIN | POLLRDNORM | POLLRDBAND | POLLPRI;
-	struct timestamps *s = attached;
-	const struct socket_state *n = s && count == 1 && timeout == 0 ? socket_in_event(s, fds->fd) : NULL;
-	if (n && n->emptied && !(fds->events & ~reading)) {
-		fds->revents = 0;
-		return 0;
-	}
-	struct timespec wait = {.tv_sec = timeout / 1000, .tv_nsec = timeout % 1000 * NS_PER_MS};
-	int ready = ppoll(fds, count, timeout < 0 ? NULL : &wait, NULL);
-	for (nfds_t i = 0; s && ready > 0 && i < count; i++)
-		if (fds[i].revents & POLLERR && clear_send_timestamps(s, &fds[i]) && !fds[i].revents)
-			ready--;
-	return ready;
+	if (times->sends)
+		drain(s, times, fd);
 }
 
 /* ---- sockets ---- */
 
-static bool make_room(struct timestamps *s, int fd)
-{
-	size_t count = s->count ? s->count : 256;
-	if ((size_t)fd < s->count)
-		return true;
-	while (count <= (size_t)fd)
-		count *= 2;
-	struct socket_state *sockets = realloc(s->sockets, count * sizeof *sockets);
-	if (!sockets)
-		return false;
-	memset(sockets + s->count, 0, (count - s->count) * sizeof *sockets);
-	s->sockets = sockets;
-	s->count = count;
-	return true;
-}
-
-bool timestamps_watch(struct timestamps *s, int fd)
+bool timestamps_watch(const struct timestamps *s, struct socket_times *times, int fd)
 {
 	int on = 1, protocol = 0;
 	socklen_t len = sizeof protocol;
+	*times = (struct socket_times){0};
 	/* a Unix socket accepts the option, but has no timestamps */
-	if (!make_room(s, fd))
-		return false;
-	s->sockets[fd] = (struct socket_state){.watched = false};
-	if (!s->kernel || getsockopt(fd, SOL_SOCKET, SO_PROTOCOL, &protocol, &len) < 0 || protocol != IPPROTO_TCP)
-		return false;
-	s->sockets[fd].watched = setsockopt(fd, SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof on) == 0;
-	return s->sockets[fd].watched;
-}
-
-void timestamps_forget(struct timestamps *s, int fd)
-{
-	if ((size_t)fd < s->count)
-		s->sockets[fd] = (struct socket_state){0};
-}
-
-void timestamps_attach(struct timestamps *s)
-{
-	attached = s;
-	if (!s)
-		return;
-	s->event++;
-	s->last_fd = s->last_sent_fd = -1;
+	if (s->kernel && getsockopt(fd, SOL_SOCKET, SO_PROTOCOL, &protocol, &len) == 0 && protocol == IPPROTO_TCP)
+		times->receives = setsockopt(fd, SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof on) == 0;
+	return times->receives;
 }
 
 struct timestamps *timestamps_new(struct thread_stats *stats, bool kernel)
@@ -455,7 +245,7 @@ struct timestamps *timestamps_new(struct thread_stats *stats, bool kernel)
 	s->stats = stats;
 	s->kernel = kernel;
 	s->looked_ns = INT64_MIN;
-	s->last_fd = s->last_sent_fd = s->held_fd = -1;
+	s->held_fd = -1;
 	if (!kernel)
 		return s;
 	/* The kernel timestamps packets while any socket asks for it, and starts a moment after the first one asked. This
@@ -470,10 +260,7 @@ void timestamps_free(struct timestamps *s)
 {
 	if (!s)
 		return;
-	if (attached == s)
-		attached = NULL;
 	if (s->held_fd >= 0)
 		close(s->held_fd);
-	free(s->sockets);
 	free(s);
 }

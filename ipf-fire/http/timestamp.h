@@ -1,16 +1,13 @@
-/* Receive and send times of sockets, by the kernel's clock: accurate to a few microseconds, however late the program
- * reads them.
+/* Reads and sends of sockets with the times at which the kernel received and sent the bytes: accurate to a few
+ * microseconds, however late the program is.
  *
- * libcurl reads its sockets and passes on bytes without times. To get the kernel's timestamps with the bytes, this
- * module defines its own `recv`, which libcurl's dynamic link finds before the C library's; see timestamp.c. It notes
- * for each descriptor when the last read arrived:
- *
- *     struct timestamps *s = timestamps_new(stats, true);   // one for each thread that reads
- *     timestamps_watch(s, fd);                              // a new TCP socket
- *     timestamps_attach(s);                                 // from here on, reads of this thread are noted in s
- *     curl_multi_socket_action(…);                          // and in its callbacks:
- *         const struct timestamp *read = timestamps_of(s, fd);
- *         if (read) … read->t_ns, read->own_ns              // when the bytes arrived, and when they were read
+ *     struct timestamps *s = timestamps_new(stats, true);      // one for each thread that reads
+ *     struct socket_times times = {0};
+ *     timestamps_watch(s, &times, fd);                         // a new TCP socket
+ *     got = timestamps_recv(s, &times, fd, to, len, &at);      // at.t_ns: when the bytes came
+ *     timestamps_watch_sends(s, &times, fd);                   // once it is connected
+ *     sent = timestamps_send(s, &times, fd, parts, count);
+ *     times.sent_ns                                            // when its last byte left, if known by now
  *
  * The kernel's timestamps are on CLOCK_REALTIME. Its offset from CLOCK_MONOTONIC changes only when the clock is set.
  * The offset is checked at the first read of every millisecond, so that a step is noticed, counted and followed.
@@ -24,64 +21,59 @@
 #include "job/thread_stats.h"
 
 #include <stddef.h>
+#include <sys/types.h>
+#include <sys/uio.h>
 
 struct timestamps;
 
 /* The time of a read, on CLOCK_MONOTONIC. If one read returns several packets, the kernel reports the time of the last
  * one. */
 struct timestamp {
-	int64_t t_ns;   /* when the kernel received the bytes */
+	int64_t t_ns;   /* when the kernel received the bytes; without its timestamp our clock */
 	int64_t own_ns; /* our clock, right after the read */
 };
 
-/* Tests with a connection over loopback whether timestamps are available: does libcurl call our `recv`, and does the
- * kernel timestamp packets? Call it after curl_global_init. NULL: they are available; else the reason why not. */
+/* What is known of a socket. All zero: nothing is asked of the kernel. */
+struct socket_times {
+	struct timestamp last; /* of the packet that was read last */
+	int64_t wall_ns;       /* its timestamp on the wall clock; 0: it had none */
+	int64_t sent_ns;       /* when the last byte that was sent left; 0: not known (yet) */
+	uint32_t sent_bytes;   /* since sends are timestamped; wraps around, like the kernel's counter */
+	bool receives, sends;  /* the kernel timestamps them */
+};
+
+/* Tests with a connection over loopback whether the kernel timestamps packets. NULL: it does; else the reason why not.
+ */
 const char *timestamps_trial(void);
 
 /* Counts go to `stats` (borrowed). Without `kernel` no socket is watched, and only our own clock is noted. NULL: out of
  * memory. */
 struct timestamps *timestamps_new(struct thread_stats *stats, bool kernel);
-/* Call it after the thread has ended or attached another one. NULL is fine. */
-void timestamps_free(struct timestamps *s);
+void timestamps_free(struct timestamps *s); /* NULL is fine */
 
-/* Adds a socket, and asks the kernel to timestamp what arrives on it. false: the kernel does not. */
-bool timestamps_watch(struct timestamps *s, int fd);
-void timestamps_forget(struct timestamps *s, int fd); /* the descriptor was closed */
+/* Asks the kernel to timestamp what arrives on a socket. false: it does not, as with Unix sockets. */
+bool timestamps_watch(const struct timestamps *s, struct socket_times *times, int fd);
+/* Asks it to timestamp what leaves on a watched socket, which is connected: it refuses others. Each send then says
+ * whether it is timestamped, because that costs more than a microsecond: there are at most ten thousand a second. */
+void timestamps_watch_sends(struct socket_times *times, int fd);
 
-/* From here on, the reads of the calling thread are noted in s; NULL: nowhere. */
-void timestamps_attach(struct timestamps *s);
+/* As recv, without flags, and when the bytes came. */
+ssize_t timestamps_recv(struct timestamps *s, struct socket_times *times, int fd, void *to, size_t len,
+                        struct timestamp *at);
+/* Rejects the socket's last timestamp as impossible: from here on it is that of our own clock. */
+void timestamps_reject(struct timestamps *s, struct socket_times *times);
 
-/* Limits what libcurl can read of one socket after each timestamps_attach: after `most` bytes, or all that was
- * available, further reads find nothing. So each stream of the socket gets its bytes before the next ones, or the end,
- * are read. The rest stays in the kernel, and epoll reports it again. Nor do sends report a broken connection before
- * reads do. 0, the default: no limit. */
-void timestamps_limit(struct timestamps *s, size_t most);
-
-/* The last read of the socket (-1: of any, since timestamps_attach). NULL: it had no kernel timestamp, or nothing was
+/* As writev, without SIGPIPE. On most network paths the timestamp is there when the call returns. */
+ssize_t timestamps_send(struct timestamps *s, struct socket_times *times, int fd, struct iovec *parts, size_t count);
+/* Call it if epoll reports an error on the socket: this may only be a timestamp that came after the send, and is then
  * read. */
-const struct timestamp *timestamps_of(const struct timestamps *s, int fd);
-/* Our clock right after the last read since timestamps_attach, with or without a kernel timestamp, if that read was of
- * this socket (-1: any); else IPF_ABSENT. */
-int64_t timestamps_own(const struct timestamps *s, int fd);
-/* The socket of the last read since timestamps_attach; -1: there was none. */
-int timestamps_last_read(const struct timestamps *s);
-/* Rejects the last timestamp of this socket as impossible. */
-void timestamps_reject(struct timestamps *s, int fd);
-
-/* From its next send on, the kernel also timestamps what leaves on this (watched) socket. */
-void timestamps_watch_sends(struct timestamps *s, int fd);
-/* When the last byte that was sent on the socket (-1: on any, since timestamps_attach) left; IPF_ABSENT: not known, or
- * not yet. */
-int64_t timestamps_sent(const struct timestamps *s, int fd);
-/* Call it if epoll reports an error on the socket, which may only be a timestamp that arrived after the send. Returns
- * what is left of `events`; 0: nothing. */
-uint32_t timestamps_late(struct timestamps *s, int fd, uint32_t events);
+void timestamps_late(struct timestamps *s, struct socket_times *times, int fd);
 
 /* Compares both clocks: the wall clock was read between two readings of the other. True: it was set since the last
  * comparison. Done automatically at reads; public for the tests. */
 bool timestamps_compare_clocks(struct timestamps *s, int64_t before_ns, int64_t wall_ns, int64_t after_ns);
-/* Notes a read of the socket at own_ns whose last packet the kernel timestamped with wall_ns. Likewise public for the
+/* Notes a read at own_ns whose last packet the kernel timestamped with wall_ns (0: not at all). Likewise public for the
  * tests. */
-void timestamps_note(struct timestamps *s, int fd, int64_t wall_ns, int64_t own_ns);
+struct timestamp timestamps_note(struct timestamps *s, struct socket_times *times, int64_t wall_ns, int64_t own_ns);
 
 #endif

@@ -1,332 +1,103 @@
-#include "http/transport.h"
+#include "http/transport_state.h"
 
 #include "absent.h"
 #include "cli/units.h"
 #include "clock.h"
 #include "http/answer_limit.h"
-#include "http/curl_clock.h"
-#include "http/h2_goaway.h"
-#include "http/h2_sharing.h"
-#include "http/multi_handles.h"
+#include "http/protocols.h"
+#include "text_hash.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
-#define MAX_TIMER_ROUNDS 1024 /* streams that one read may have data for */
+/* Kinds of deadlines: the first token, one for each of the cancels, and these two. */
+#define DEADLINE_REQUEST(t) (1 + (t)->options->cancels.count)
+#define DEADLINE_CONNECT(t) (2 + (t)->options->cancels.count)
+#define DEADLINE_KINDS(t)   (3 + (t)->options->cancels.count)
 
-/* ---- sockets ---- */
+/* ---- deadlines ---- */
 
-static struct socket *socket_of(struct transport *t, int fd)
+/* Has what the deadline was set for come, or ended? */
+static bool deadline_over(const struct transport *t, const struct deadline *deadline, size_t kind)
 {
-	if ((size_t)fd >= t->sockets_count) {
-		size_t count = t->sockets_count ? t->sockets_count : 256;
-		while (count <= (size_t)fd)
-			count *= 2;
-		struct socket *sockets = realloc(t->sockets, count * sizeof *sockets);
-		if (!sockets)
-			return NULL;
-		memset(sockets + t->sockets_count, 0, (count - t->sockets_count) * sizeof *sockets);
-		t->sockets = sockets;
-		t->sockets_count = count;
+	if (kind == DEADLINE_CONNECT(t)) {
+		const struct connection *c = deadline->owner;
+		return c->generation != deadline->serial || c->step == STEP_OPEN || c->step == STEP_CLOSED;
 	}
-	return &t->sockets[fd];
-}
-
-static void watch(struct transport *t, int fd, struct socket *s, uint32_t events)
-{
-	if (s->events == events)
-		return;
-	struct epoll_event e = {.events = events, .data.fd = fd};
-	if (epoll_ctl(t->epoll_fd,
-	              !events     ? EPOLL_CTL_DEL
-	              : s->events ? EPOLL_CTL_MOD
-	                          : EPOLL_CTL_ADD,
-	              fd, &e) == 0 ||
-	    !events)
-		s->events = events;
-}
-
-static curl_socket_t on_open(void *data, curlsocktype purpose, struct curl_sockaddr *address)
-{
-	struct transfer *x = data;
-	struct multi_handle *m = x->multi;
-	(void)purpose;
-	/* libcurl retries by itself: the kept connection broke, or the server refused the request */
-	if (x->attempts > 0) {
-		x->refused = transfer_may_retry(x);
-		return CURL_SOCKET_BAD;
-	}
-	if (x->only_kept) {
-		x->restart = true;
-		return CURL_SOCKET_BAD;
-	}
-	int fd = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
-	struct socket *s = fd < 0 ? NULL : socket_of(m->transport, fd);
-	if (!s) {
-		transfer_no_socket(x, fd < 0 ? errno : ENOMEM);
-		thread_stats_count(&m->transport->stats->starved, fd < 0 && (errno == EMFILE || errno == ENFILE));
-		if (fd >= 0)
-			close(fd);
-		return CURL_SOCKET_BAD;
-	}
-	int why = network_path_bind(m->transport->options->network_path, m->transport->next_source++, fd, address->family);
-	if (why) {
-		transfer_no_socket(x, why);
-		close(fd);
-		return CURL_SOCKET_BAD;
-	}
-	*s = (struct socket){.multi = m,
-	                     .id = atomic_fetch_add(m->transport->options->numbers, 1),
-	                     .key = x->key,
-	                     .open = true,
-	                     .connecting = x};
-	if (s->key)
-		session_scopes_take(m->transport->scopes, s->key);
-	m->open++;
-	x->opened_fd = fd;
-	h2_sharing_opening(x, false);
-	if (timestamps_watch(m->transport->setup.timestamps, fd))
-		timestamps_watch_sends(m->transport->setup.timestamps, fd);
-	return fd;
-}
-
-static int on_close(void *data, curl_socket_t fd)
-{
-	struct transport *t = data;
-	struct socket *s = socket_of(t, fd);
-	timestamps_forget(t->setup.timestamps, fd);
-	if (s && s->open) {
-		s->multi->open--;
-		s->multi->closed++;
-		h2_sharing_closed(s, fd);
-		if (s->key)
-			session_scopes_leave(t->scopes, s->key);
-		*s = (struct socket){.id = -1};
-	}
-	return close(fd);
-}
-
-/* The connection that the transfer is on, if it is open; else NULL. */
-static struct socket *socket_under(const struct transfer *x)
-{
-	struct socket *s = x->fd < 0 ? NULL : socket_of(x->multi->transport, x->fd);
-	return s && s->open && s->id == x->job->connection ? s : NULL;
-}
-
-static void note_connection(struct transfer *x, int fd)
-{
-	struct job *job = x->job;
-	struct socket *s = socket_of(x->multi->transport, fd);
-	if (!s || !s->open || job->connection == s->id)
-		return;
-	h2_sharing_left(x, socket_under(x));
-	job->connection = s->id;
-	job->reused = s->used;
-	s->used = true;
-	x->fd = fd;
-	x->round_trip_ns = s->round_trip_ns;
-	h2_sharing_joined(x, s);
-}
-
-static void on_refused(struct transfer *x)
-{
-	struct socket *s = socket_under(x);
-	h2_sharing_left(x, s);
-	h2_sharing_retire(s);
-}
-
-static void on_connected(struct transfer *x, int fd)
-{
-	if (fd < 0 && x->fd < 0 && x->opening)
-		fd = x->opened_fd; /* the socket that was opened for this transfer */
-	if (fd >= 0)
-		note_connection(x, fd);
-	struct socket *s = x->fd < 0 ? NULL : socket_of(x->multi->transport, x->fd);
-	if (s && s->open && !s->ready) {
-		s->ready = true;
-		x->multi->ready++;
-		h2_sharing_negotiated(x);
-	}
-	h2_sharing_opened(x);
-}
-
-/* Is the transfer's connection still open? If libcurl has not reported the connection yet, as with a shared one:
- * nothing has been sent, and no connection has been closed. */
-static bool alive(const struct transfer *x)
-{
-	if (x->fd < 0)
-		return x->multi->closed == x->closed;
-	return socket_under(x) || x->multi->healthy_id == x->job->connection;
-}
-
-/* libcurl reports which events of a socket it waits for. Removing the socket when a request ends and adding it again
- * for the next one would cost two system calls per request. So it stays registered until something happens on it while
- * it is idle. */
-static int on_socket(CURL *easy, curl_socket_t fd, int what, void *data, void *unused)
-{
-	struct multi_handle *m = data;
-	struct transport *t = m->transport;
-	struct socket *s = socket_of(t, fd);
-	(void)unused;
-	if (!s)
-		return -1;
-	if (!s->multi)
-		*s = (struct socket){.multi = m, .id = -1};
-	if (what == CURL_POLL_REMOVE) {
-		s->idle = true;
-		s->connecting = NULL;
-		if (!s->open || s->events & EPOLLOUT)
-			watch(t, fd, s, s->open ? EPOLLIN : 0);
-		if (!s->open)
-			*s = (struct socket){.id = -1};
-		return 0;
-	}
-	s->idle = false;
-	struct transfer *x = NULL;
-	curl_easy_getinfo(easy, CURLINFO_PRIVATE, (char **)&x);
-	if (x && x->job)
-		note_connection(x, fd);
-	watch(t, fd, s, (what & CURL_POLL_IN ? EPOLLIN : 0u) | (what & CURL_POLL_OUT ? EPOLLOUT : 0u));
-	return 0;
-}
-
-static int on_timer(CURLM *handle, long ms, void *data)
-{
-	struct multi_handle *m = data;
-	(void)handle;
-	m->soon = ms == 0;
-	m->deadline = ms < 0 ? INT64_MAX : clock_now() - m->transport->setup.zero_ns + (int64_t)ms * NS_PER_MS;
-	return 0;
-}
-
-/* ---- opening and closing ---- */
-
-int transport_open(struct transport **transport, const struct endpoint *endpoint,
-                   const struct transport_options *options, int epoll_fd, struct thread_stats *stats,
-                   struct ipf_error *err)
-{
-	struct transport *t = calloc(1, sizeof *t);
-	*transport = t;
-	if (!t)
-		return ipf_error_memory(err);
-	t->balance = options->balance;
-	t->options = options;
-	t->endpoint = endpoint;
-	t->epoll_fd = epoll_fd;
-	t->soonest = INT64_MAX;
-	t->stats = stats;
-	t->setup = (struct transfer_setup){.endpoint = endpoint,
-	                                   .options = options,
-	                                   .open_socket = on_open,
-	                                   .close_socket = on_close,
-	                                   .close_data = t,
-	                                   .connected = on_connected,
-	                                   .room = answer_limit_room,
-	                                   .grown = answer_limit_grown,
-	                                   .header = answer_limit_header,
-	                                   .alive = alive,
-	                                   .refused = on_refused};
-	t->on_socket = on_socket;
-	t->on_timer = on_timer;
-	t->queues = calloc(endpoint->count, sizeof *t->queues);
-	/* handles that share nothing could not resume each other's TLS sessions */
-	if (!options->connections.no_resumption && (t->setup.share = curl_share_init()))
-		curl_share_setopt(t->setup.share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION);
-	if (!t->queues || (!t->setup.share && !options->connections.no_resumption))
-		return ipf_error_memory(err);
-	if (options->connections.kind == CONNECTION_POLICY_SESSION && !(t->scopes = session_scopes_new()))
-		return ipf_error_memory(err);
-	char text[32];
-	t->deadlines = deadlines_new(1 + options->cancels.count);
-	snprintf(t->no_token_text, sizeof t->no_token_text, "no first token within %s",
-	         format_duration(options->first_token_ns, text));
-	answer_limit_init(t);
-	if (!t->deadlines)
-		return ipf_error_memory(err);
-	if (!(t->setup.timestamps = timestamps_new(stats, options->kernel_timestamps)))
-		return ipf_error_memory(err);
-	timestamps_limit(t->setup.timestamps, options->connections.http != HTTP_1_1 ? SHARED_READ : 0);
-	return 0;
-}
-
-void transport_zero(struct transport *t, int64_t zero_ns)
-{
-	t->setup.zero_ns = zero_ns;
-}
-
-void transport_close(struct transport *t)
-{
-	if (!t)
-		return;
-	for (struct transfer *x = t->spare, *next; x; x = next) {
-		next = x->next;
-		transfer_free(x);
-	}
-	for (size_t i = 0; i < t->count; i++) {
-		curl_multi_cleanup(t->multi_handles[i]->handle);
-		free(t->multi_handles[i]);
-	}
-	curl_share_cleanup(t->setup.share);
-	session_scopes_free(t->scopes);
-	free(t->queues);
-	deadlines_free(t->deadlines);
-	free(t->multi_handles);
-	free(t->sockets);
-	timestamps_free(t->setup.timestamps);
-	free(t);
-}
-
-bool transport_prepare(struct transport *t, size_t spare)
-{
-	for (int i = 0; i < 4 && t->spare_count < spare; i++) {
-		struct transfer *x = transfer_new(&t->setup);
-		if (!x)
-			return false;
-		x->next = t->spare;
-		t->spare = x;
-		t->spare_count++;
-	}
-	return t->spare_count < spare;
-}
-
-/* ---- deadlines of requests: the first token, simulated disconnects ---- */
-
-/* Has the request that the deadline was set for ended, or its first byte come? */
-static bool deadline_over(const struct deadline *deadline, size_t kind)
-{
-	const struct transfer *x = deadline->owner;
+	const struct exchange *x = deadline->owner;
 	return !x->job || x->serial != deadline->serial || (kind == 0 && x->job->reads_count);
 }
 
-/* Without memory for a deadline the request is not aborted in time, and ends by itself. */
-static void set_deadlines(struct transport *t, struct transfer *x)
+/* So that the event loop does not wake up for deadlines of what has ended. */
+static void drop_over(struct transport *t, size_t kind)
+{
+	for (const struct deadline *first; (first = deadlines_first(t->deadlines, kind)) && deadline_over(t, first, kind);)
+		deadlines_drop_first(t->deadlines, kind);
+}
+
+static void set_deadline(struct transport *t, size_t kind, void *owner, uint64_t serial, int64_t at_ns)
+{
+	drop_over(t, kind);
+	/* without memory for it the request is not ended in time, and ends by itself */
+	deadlines_set(t->deadlines, kind, (struct deadline){.at_ns = at_ns, .owner = owner, .serial = serial});
+}
+
+static void set_deadlines(struct transport *t, struct exchange *x)
 {
 	const struct transport_options *o = t->options;
+	int64_t start = x->job->start_ns;
 	int cancel = cancels_find(&o->cancels, x->job->arrival.n);
-	struct deadline deadline = {.at_ns = x->job->start_ns + o->first_token_ns, .owner = x, .serial = x->serial};
 	if (o->first_token_ns)
-		deadlines_set(t->deadlines, 0, deadline);
-	/* so that the event loop does not wake up for deadlines of requests that have ended */
-	for (size_t i = 0; i <= o->cancels.count; i++)
-		for (const struct deadline *first; (first = deadlines_first(t->deadlines, i)) && deadline_over(first, i);)
-			deadlines_drop_first(t->deadlines, i);
-	if (cancel < 0)
-		return;
-	deadline.at_ns = x->job->start_ns + o->cancels.list[cancel].after_ns;
-	deadlines_set(t->deadlines, 1 + (size_t)cancel, deadline);
+		set_deadline(t, 0, x, x->serial, start + o->first_token_ns);
+	if (o->timeout_ns)
+		set_deadline(t, DEADLINE_REQUEST(t), x, x->serial, start + o->timeout_ns);
+	if (cancel >= 0)
+		set_deadline(t, 1 + (size_t)cancel, x, x->serial, start + o->cancels.list[cancel].after_ns);
 }
 
-/* ---- requests ---- */
-
-struct job *transport_ended(struct transport *t)
+int64_t transport_deadline(const struct transport *t)
 {
-	return job_list_take(&t->ended);
+	int64_t next = network_deadline(&t->network);
+	for (size_t i = 0; i < DEADLINE_KINDS(t); i++) {
+		const struct deadline *first = deadlines_first(t->deadlines, i);
+		if (first && first->at_ns < next)
+			next = first->at_ns;
+	}
+	return next;
 }
+
+static void expire_one(struct transport *t, const struct deadline *deadline, size_t kind, int64_t now)
+{
+	char text[96], within[32];
+	if (kind == DEADLINE_CONNECT(t)) {
+		struct connection *c = deadline->owner;
+		snprintf(text, sizeof text, "%s within %s", c->step == STEP_TLS ? "no TLS handshake" : "not connected",
+		         format_duration(t->options->connect_timeout_ns, within));
+		protocols_failed(c, connection_late(c), text);
+	} else if (kind == DEADLINE_REQUEST(t)) {
+		snprintf(text, sizeof text, "not answered within %s", format_duration(t->options->timeout_ns, within));
+		transport_end(t, deadline->owner, RECORD_TIMEOUT, text, now);
+	} else {
+		transport_end(t, deadline->owner, kind ? RECORD_HUNG_UP : RECORD_TIMEOUT,
+		              kind ? "simulated client disconnect (--cancel)" : t->no_token_text, now);
+	}
+}
+
+static void expire_deadlines(struct transport *t, int64_t now)
+{
+	for (size_t kind = 0; kind < DEADLINE_KINDS(t); kind++)
+		for (const struct deadline *first; (first = deadlines_first(t->deadlines, kind)) && first->at_ns <= now;) {
+			struct deadline deadline = *first;
+			bool over = deadline_over(t, first, kind);
+			deadlines_drop_first(t->deadlines, kind);
+			if (!over)
+				expire_one(t, &deadline, kind, now);
+		}
+}
+
+/* ---- beginning ---- */
 
 static void refuse(struct transport *t, struct job *job, int64_t now, const char *why)
 {
@@ -334,203 +105,221 @@ static void refuse(struct transport *t, struct job *job, int64_t now, const char
 		job->start_ns = now;
 	job->end_ns = now;
 	job->error = RECORD_CANCELLED;
-	strncpy(job->error_text, why, sizeof job->error_text - 1);
+	snprintf(job->error_text, sizeof job->error_text, "%s", why);
 	job_list_put(&t->ended, job);
 }
 
-static void leave(struct transport *t, size_t target)
+static struct exchange *take_exchange(struct transport *t)
 {
-	t->queues[target].busy--;
-	balance_ended(t->balance, target);
-}
-
-static void detach(struct transport *t, struct transfer *x)
-{
-	curl_multi_remove_handle(x->multi->handle, x->easy);
-	transfer_reset(x);
-	if (x->key)
-		session_scopes_leave(t->scopes, x->key);
-	x->multi->busy--;
-	*(x->previous ? &x->previous->next : &t->in_flight) = x->next;
-	if (x->next)
-		x->next->previous = x->previous;
-	x->next = t->spare;
-	t->spare = x;
-	t->spare_count++;
-}
-
-/* Sends a request again that a connection without a free stream refused. It waits with those that have not been sent,
- * so that all connections they need are opened at once. */
-static void send_again(struct transport *t, struct transfer *x)
-{
-	struct target_queue *q = &t->queues[x->multi->target];
-	h2_sharing_opened(x);
-	detach(t, x);
-	job_list_put(&q->held, x->job);
-	q->held_count++;
-	t->held++;
-	x->job = NULL;
-}
-
-/* Ends a transfer: removes it from the multi handle and returns the job. */
-static void finish(struct transport *t, struct transfer *x, CURLcode code, int64_t t_ns)
-{
-	struct job *job = x->job;
-	curl_socket_t fd = -1;
-	if (job->connection == IPF_ABSENT && !curl_easy_getinfo(x->easy, CURLINFO_ACTIVESOCKET, &fd) && fd >= 0)
-		note_connection(x, fd);
-	h2_sharing_opened(x);
-	struct socket *s = socket_under(x);
-	h2_sharing_left(x, s);
-	transfer_end(x, code, t_ns);
-	answer_limit_ended(x, job);
-	if (s && s->id == job->connection && job->connect_ns != IPF_ABSENT)
-		s->round_trip_ns = job->connect_ns - job->start_ns;
-	detach(t, x);
-	leave(t, x->multi->target);
-	job_list_put(&t->ended, job);
-}
-
-static void finish_cut(struct transport *t, struct transfer *x, int64_t now)
-{
-	finish(t, x, CURLE_ABORTED_BY_CALLBACK, now);
-}
-
-static void collect_ended(struct transport *t, const struct multi_handle *m)
-{
-	int left;
-	for (CURLMsg *message; (message = curl_multi_info_read(m->handle, &left));) {
-		struct transfer *x = NULL;
-		if (message->msg != CURLMSG_DONE)
-			continue;
-		curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&x);
-		if (x->refused || transfer_must_resend(x, message->data.result)) {
-			send_again(t, x);
-		} else if (x->restart) {
-			curl_multi_remove_handle(m->handle, x->easy);
-			transfer_restart(x);
-			curl_multi_add_handle(m->handle, x->easy);
-		} else {
-			finish(t, x, message->data.result, t->setup.t_ns);
-		}
-	}
-}
-
-/* Lets libcurl handle a socket or its timers. The bytes that it passes on arrived at t_ns, unless the kernel has a
- * timestamp. */
-static void work(struct multi_handle *m, curl_socket_t fd, int bits, int64_t t_ns, int64_t own_ns)
-{
-	struct transport *t = m->transport;
-	int running;
-	t->setup.t_ns = t_ns;
-	t->setup.own_ns = own_ns;
-	timestamps_attach(t->setup.timestamps);
-	h2_goaway_attach(t);
-	if (!m->opening)
-		curl_clock_stop(); /* libcurl measures how long connecting takes, and needs a running clock */
-	curl_multi_socket_action(m->handle, fd, bits, &running);
-	/* one read may contain data for several streams, which libcurl handles one after another */
-	for (int i = 0; m->soon && t->options->connections.http != HTTP_1_1 && i < MAX_TIMER_ROUNDS; i++) {
-		m->soon = false;
-		m->deadline = INT64_MAX;
-		curl_multi_socket_action(m->handle, CURL_SOCKET_TIMEOUT, 0, &running);
-	}
-	curl_clock_go();
-	h2_sharing_read_settings(m);
-	collect_ended(t, m);
-	answer_limit_end_cut(t, t_ns, finish_cut);
-	if (m->deadline < t->soonest)
-		t->soonest = m->deadline;
-}
-
-/* Passes the request to libcurl. */
-static void send_on(struct transport *t, struct multi_handle *m, struct job *job, size_t target)
-{
-	if (m && !t->spare)
-		transport_prepare(t, 1);
-	struct transfer *x = t->spare;
-	uint64_t key = h2_sharing_session_key(t, job);
-	uint32_t scope = key ? session_scopes_take(t->scopes, key) : 0;
-	if (!m || !x || job->request.failed || (key && !scope)) {
-		if (scope)
-			session_scopes_leave(t->scopes, key);
-		refuse(t, job, clock_now() - t->setup.zero_ns, "out of memory");
-		leave(t, target);
-		return;
-	}
-	t->spare = x->next;
-	t->spare_count--;
-	x->multi = m;
-	x->key = key;
-	x->scope = scope;
-	x->closed = m->closed;
-	x->opened_fd = -1;
-	x->previous = NULL;
-	x->next = t->in_flight;
+	struct exchange *x = t->spare;
+	if (x)
+		t->spare = x->next;
+	else if (!(x = malloc(sizeof *x)))
+		return NULL;
+	*x = (struct exchange){.transport = t, .serial = ++t->serial, .stream = -1, .next = t->in_flight};
 	if (x->next)
 		x->next->previous = x;
 	t->in_flight = x;
-	bool kept = h2_sharing_room(t, m) || t->queues[target].http1_only;
-	m->busy++;
-	transfer_begin(x, job, target, !m->pinned, kept);
-	if (!kept)
-		h2_sharing_opening(x, true);
-	m->pinned = true;
-	int64_t now = clock_now() - t->setup.zero_ns;
-	x->begin_ns = now;
-	if (job->start_ns == IPF_ABSENT)
-		job->start_ns = now;
-	set_deadlines(t, x);
-	curl_multi_add_handle(m->handle, x->easy);
-	work(m, CURL_SOCKET_TIMEOUT, 0, now, now);
+	return x;
+}
+
+static void give_exchange(struct transport *t, struct exchange *x)
+{
+	*(x->previous ? &x->previous->next : &t->in_flight) = x->next;
+	if (x->next)
+		x->next->previous = x->previous;
+	x->job = NULL;
+	x->next = t->spare;
+	t->spare = x;
+}
+
+/* Before anything of a new connection is reported. */
+static void prepare_connection(struct connection *c, void *opener)
+{
+	struct exchange *x = opener;
+	c->opener = x;
+	x->opening = c;
+	pool_opening(x->shelf, c);
+}
+
+/* Sets the deadline of a connection that is being opened. */
+static void watch_connect(struct transport *t, struct connection *c)
+{
+	if (t->options->connect_timeout_ns && c->step != STEP_OPEN && c->step != STEP_CLOSED)
+		set_deadline(t, DEADLINE_CONNECT(t), c, c->generation, c->begin_ns + t->options->connect_timeout_ns);
+}
+
+/* Opens a connection for the request, which may have ended when this returns. */
+static void open_for(struct transport *t, struct exchange *x)
+{
+	struct connection *c = connection_open(&t->network, &t->origins[x->target], x->target, prepare_connection, x);
+	if (!c)
+		transport_end(t, x, RECORD_CANCELLED, "out of memory", network_now(&t->network));
+	else
+		watch_connect(t, c);
+}
+
+static void hold(struct transport *t, struct exchange *x)
+{
+	shelf_hold(x->shelf, x);
+	t->held++;
+}
+
+/* Sends the request, opens a connection for it, or lets it wait. */
+static void place(struct transport *t, struct exchange *x)
+{
+	struct shelf *s = x->shelf;
+	struct connection *c = s->held ? NULL : pool_take(&t->pool, s);
+	if (c)
+		protocols_send(x, c);
+	else if (pool_must_wait(&t->pool, s, s->held_count))
+		hold(t, x);
+	else
+		open_for(t, x);
 }
 
 static void begin(struct transport *t, struct job *job, size_t target)
 {
-	struct target_queue *q = &t->queues[target];
-	uint64_t key = h2_sharing_session_key(t, job);
-	q->busy++;
-	if (!h2_sharing_must_wait(t, target, key, q->held_count)) {
-		send_on(t, multi_handle_choose(t, target, key), job, target);
+	bool sticky = t->options->connections.kind == CONNECTION_POLICY_SESSION && job->session.data;
+	int64_t now = network_now(&t->network);
+	struct shelf *shelf = pool_shelf(&t->pool, target, sticky ? text_hash_mixed(job->session) | 1 : 0);
+	struct exchange *x = shelf && !job->request.failed ? take_exchange(t) : NULL;
+	if (!x) {
+		if (shelf)
+			shelf_leave(&t->pool, shelf);
+		balance_ended(t->balance, target);
+		refuse(t, job, now, "out of memory");
 		return;
 	}
-	job->start_ns = clock_now() - t->setup.zero_ns;
-	job_list_put(&q->held, job);
-	q->held_count++;
-	t->held++;
+	x->job = job;
+	x->target = target;
+	x->shelf = shelf;
+	job->start_ns = now;
+	t->pool.targets[target].busy++;
+	set_deadlines(t, x);
+	place(t, x);
 }
 
-/* Starts waiting requests as far as there is room. */
-static void admit(struct transport *t)
+/* ---- waiting ---- */
+
+void transport_again(struct transport *t, struct shelf *s)
 {
-	for (size_t target = 0; t->waiting + t->held && target < t->endpoint->count; target++) {
-		struct target_queue *q = &t->queues[target];
-		while (q->held.first &&
-		       !h2_sharing_must_wait(t, target, h2_sharing_session_key(t, q->held.first), q->held_count - 1)) {
-			struct job *job = job_list_take(&q->held);
-			q->held_count--;
-			t->held--;
-			send_on(t, multi_handle_choose(t, target, h2_sharing_session_key(t, job)), job, target);
-		}
-		for (; q->waiting.first && !h2_sharing_pool_full(t, target); t->waiting--) {
-			q->waiting.first->pool_ns = clock_now() - t->setup.zero_ns;
-			begin(t, job_list_take(&q->waiting), target);
-		}
+	if (s->due || !s->held)
+		return;
+	s->due = true;
+	s->users++;
+	s->next_due = t->due;
+	t->due = s;
+}
+
+void transport_hold(struct transport *t, struct exchange *x)
+{
+	hold(t, x);
+	transport_again(t, x->shelf);
+}
+
+static void admit_held(struct transport *t, struct shelf *s)
+{
+	for (struct exchange *x; (x = s->held);) {
+		struct connection *c = pool_take(&t->pool, s);
+		if (!c && pool_must_wait(&t->pool, s, s->held_count - 1))
+			return;
+		shelf_release(s, x);
+		t->held--;
+		if (c)
+			protocols_send(x, c);
+		else
+			open_for(t, x);
 	}
 }
+
+static void admit_waiting(struct transport *t, size_t target)
+{
+	struct pool_target *p = &t->pool.targets[target];
+	while (p->waiting.first && !pool_full(&t->pool, target)) {
+		struct job *job = job_list_take(&p->waiting);
+		t->waiting--;
+		job->pool_ns = network_now(&t->network);
+		begin(t, job, target);
+	}
+}
+
+static void finish_cut(struct transport *t, struct exchange *x, int64_t now)
+{
+	transport_end(t, x, RECORD_CANCELLED, x->cancelled, now);
+}
+
+/* What follows from what has happened: once no connection is at work. */
+static void follow(struct transport *t)
+{
+	for (bool more = true; more;) {
+		answer_limit_end_cut(t, t->network.event_ns, finish_cut);
+		while (t->due) {
+			struct shelf *s = t->due;
+			t->due = s->next_due;
+			s->due = false;
+			admit_held(t, s);
+			shelf_leave(&t->pool, s);
+		}
+		for (size_t i = 0; t->waiting && i < t->pool.count; i++)
+			admit_waiting(t, i);
+		more = t->due || t->cut;
+	}
+	for (struct connection *c; (c = pool_surplus(&t->pool));)
+		protocols_close(c);
+}
+
+/* ---- ending ---- */
+
+void transport_end(struct transport *t, struct exchange *x, enum record_error kind, const char *why, int64_t at_ns)
+{
+	struct job *job = x->job;
+	struct shelf *shelf = x->shelf;
+	size_t target = x->target;
+	exchange_end(x, kind, why, at_ns);
+	answer_limit_ended(x, job);
+	if (x->held) {
+		shelf_release(shelf, x);
+		t->held--;
+	}
+	if (x->opening) {
+		struct connection *c = x->opening;
+		c->opener = NULL;
+		x->opening = NULL;
+		/* others may wait for it */
+		if (c->step != STEP_CLOSED && !shelf->held)
+			protocols_close(c);
+	}
+	protocols_leave(x, job->error == RECORD_OK);
+	give_exchange(t, x);
+	t->pool.targets[target].busy--;
+	balance_ended(t->balance, target);
+	transport_again(t, shelf);
+	shelf_leave(&t->pool, shelf);
+	job_list_put(&t->ended, job);
+}
+
+struct job *transport_ended(struct transport *t)
+{
+	return job_list_take(&t->ended);
+}
+
+/* ---- the interface ---- */
 
 void transport_start(struct transport *t, struct job *job)
 {
 	size_t target = balance_choose(t->balance, job->session);
+	struct pool_target *p = &t->pool.targets[target];
+	network_reap(&t->network);
 	if (t->endpoint->count > 1)
 		job->target = (int64_t)target;
-	if (!h2_sharing_pool_full(t, target)) {
+	if (!p->waiting.first && !pool_full(&t->pool, target)) {
 		begin(t, job, target);
 	} else {
-		job_list_put(&t->queues[target].waiting, job);
+		job_list_put(&p->waiting, job);
 		t->waiting++;
 	}
-	admit(t);
+	follow(t);
 }
 
 size_t transport_waiting(const struct transport *t)
@@ -538,119 +327,157 @@ size_t transport_waiting(const struct transport *t)
 	return t->waiting;
 }
 
-/* Discards what arrives on an idle connection: a "408 Request Timeout" before the server closes it, or bytes beyond a
- * response's length. libcurl would treat it as the response to the next request. With TLS it may be a session ticket,
- * with HTTP/2 a frame that belongs to no response; these are left alone. */
-static void discard_unsolicited(const struct transport *t, int fd, size_t target)
+void transport_event(struct transport *t, uint64_t tag, uint32_t events, int64_t t_ns)
 {
-	char said[4096];
-	bool plain = !strncmp(t->endpoint->targets[target].url, "http:", 5) && !t->options->network_path->proxy_tls;
-	if (!plain || t->options->connections.http != HTTP_1_1 || recv(fd, said, sizeof said, MSG_DONTWAIT) <= 0)
-		return;
-	shutdown(fd, SHUT_RDWR);
-	while (recv(fd, said, sizeof said, MSG_DONTWAIT) > 0)
-		; /* so that libcurl's next read finds the end */
-}
-
-void transport_event(struct transport *t, int fd, uint32_t events, int64_t t_ns, int64_t own_ns)
-{
-	struct socket *s = socket_of(t, fd);
-	/* closed since the event was reported: its number may now be that of another thread's file */
-	if (!s || !s->multi)
-		return;
-	if (events & EPOLLERR && !(events = timestamps_late(t->setup.timestamps, fd, events)))
-		return;
-	if (s->idle) {
-		/* the server has closed it, or sends unsolicited data: libcurl notices before it uses the connection again */
-		discard_unsolicited(t, fd, s->multi->target);
-		watch(t, fd, s, 0);
-		return;
-	}
-	int bits = (events & EPOLLIN ? CURL_CSELECT_IN : 0) | (events & EPOLLOUT ? CURL_CSELECT_OUT : 0) |
-	           (events & (EPOLLERR | EPOLLHUP) ? CURL_CSELECT_ERR : 0);
-	if (s->connecting && !(events & (EPOLLERR | EPOLLHUP))) {
-		s->connecting->established = true;
-		s->connecting = NULL;
-	}
-	work(s->multi, fd, bits, t_ns, own_ns);
-	admit(t);
-}
-
-int64_t transport_deadline(const struct transport *t)
-{
-	int64_t next_ns = t->soonest;
-	for (size_t i = 0; i <= t->options->cancels.count; i++) {
-		const struct deadline *first = deadlines_first(t->deadlines, i);
-		if (first && first->at_ns < next_ns)
-			next_ns = first->at_ns;
-	}
-	return next_ns;
-}
-
-static void end_now(struct transport *t, struct transfer *x, enum record_error as, const char *why, int64_t now)
-{
-	x->cancelled = why;
-	x->cancelled_as = as;
-	finish(t, x, CURLE_ABORTED_BY_CALLBACK, now);
-}
-
-static void expire_deadlines(struct transport *t, int64_t now)
-{
-	for (size_t i = 0; i <= t->options->cancels.count; i++)
-		for (const struct deadline *deadline; (deadline = deadlines_first(t->deadlines, i)) && deadline->at_ns <= now;
-		     deadlines_drop_first(t->deadlines, i)) {
-			if (!deadline_over(deadline, i))
-				end_now(t, deadline->owner, i ? RECORD_HUNG_UP : RECORD_TIMEOUT,
-				        i ? "simulated client disconnect (--cancel)" : t->no_token_text, now);
-		}
-}
-
-static void expire(struct multi_handle *m, int64_t now)
-{
-	long ms = -1;
-	if (m->deadline > now)
-		return;
-	m->deadline = INT64_MAX;
-	work(m, CURL_SOCKET_TIMEOUT, 0, now, now);
-	/* libcurl does not report a timer again that it has reported before */
-	if (m->deadline == INT64_MAX && curl_multi_timeout(m->handle, &ms) == CURLM_OK && ms >= 0)
-		m->deadline = now + (ms ? ms : 1) * NS_PER_MS;
+	network_reap(&t->network);
+	t->network.event_ns = t_ns;
+	struct connection *c = network_find(&t->network, tag);
+	if (c)
+		connection_event(c, events, t_ns);
+	else
+		network_event(&t->network, tag, events);
+	follow(t);
 }
 
 void transport_expire(struct transport *t, int64_t now)
 {
+	network_reap(&t->network);
+	t->network.event_ns = now;
 	expire_deadlines(t, now);
-	if (t->soonest <= now) {
-		t->soonest = INT64_MAX;
-		for (size_t i = 0; i < t->count; i++) {
-			expire(t->multi_handles[i], now);
-			if (t->multi_handles[i]->deadline < t->soonest)
-				t->soonest = t->multi_handles[i]->deadline;
-		}
-	}
-	admit(t);
+	network_expire(&t->network, now);
+	follow(t);
 }
 
 bool transport_save_memory(struct transport *t, int64_t now)
 {
+	network_reap(&t->network);
 	bool saved = answer_limit_cut_largest(t, now, finish_cut);
-	admit(t);
+	follow(t);
 	return saved;
 }
 
 void transport_cancel(struct transport *t, int64_t now, const char *why)
 {
+	network_reap(&t->network);
 	for (size_t target = 0; target < t->endpoint->count; target++) {
-		struct target_queue *q = &t->queues[target];
-		for (; q->waiting.first; t->waiting--) {
+		struct pool_target *p = &t->pool.targets[target];
+		for (; p->waiting.first; t->waiting--) {
 			balance_ended(t->balance, target);
-			refuse(t, job_list_take(&q->waiting), now, why);
-		}
-		for (; q->held.first; t->held--, q->held_count--) {
-			leave(t, target);
-			refuse(t, job_list_take(&q->held), now, why);
+			refuse(t, job_list_take(&p->waiting), now, why);
 		}
 	}
 	while (t->in_flight)
-		end_now(t, t->in_flight, RECORD_CANCELLED, why, now);
+		transport_end(t, t->in_flight, RECORD_CANCELLED, why, now);
+	follow(t);
+}
+
+/* ---- opening ahead ---- */
+
+static void prepare_ahead(struct connection *c, void *transport)
+{
+	struct transport *t = transport;
+	struct shelf *s = &t->pool.targets[c->target].shelf;
+	c->existed = true;
+	pool_opening(s, c);
+}
+
+static bool some_open(const struct transport *t)
+{
+	for (size_t i = 0; i < t->pool.count; i++)
+		if (t->pool.targets[i].shelf.opening)
+			return true;
+	return false;
+}
+
+int transport_open_ahead(struct transport *t, struct ipf_error *err)
+{
+	struct epoll_event events[64];
+	for (size_t i = 0; i < t->pool.count; i++)
+		for (int64_t k = 0; k < t->options->connections.pool; k++) {
+			struct connection *c = connection_open(&t->network, &t->origins[i], i, prepare_ahead, t);
+			if (!c)
+				return ipf_error_memory(err);
+			watch_connect(t, c);
+		}
+	while (some_open(t) && !t->failed_text[0]) {
+		int count = epoll_wait(t->network.o.epoll_fd, events, 64, 10);
+		int64_t now = network_now(&t->network);
+		for (int i = 0; i < count; i++)
+			transport_event(t, events[i].data.u64, events[i].events, now);
+		if (transport_deadline(t) <= now)
+			transport_expire(t, now);
+	}
+	return t->failed_text[0] ? ipf_error_set(err, IPF_SYSTEM, "--open-ahead: %s", t->failed_text) : 0;
+}
+
+/* ---- opening and closing ---- */
+
+static int open_network(struct transport *t, int epoll_fd, struct ipf_error *err)
+{
+	const struct transport_options *o = t->options;
+	enum http_version http = o->connections.http;
+	for (size_t i = 0; i < t->endpoint->count; i++)
+		if (origin_open(&t->origins[i], &t->endpoint->targets[i], o->network_path, http != HTTP_1_1, err) < 0)
+			return -1;
+	const struct network_options network = {.path = o->network_path,
+	                                        .owner = &protocols_owner,
+	                                        .kernel_timestamps = o->kernel_timestamps,
+	                                        .h2 = http != HTTP_1_1,
+	                                        .only_h2 = http == HTTP_2_PRIOR,
+	                                        .no_resumption = o->connections.no_resumption,
+	                                        .origins = t->endpoint->count,
+	                                        .numbers = o->numbers,
+	                                        .stats = t->stats,
+	                                        .epoll_fd = epoll_fd,
+	                                        .data = t};
+	return network_open(&t->network, &network, t->origins, err);
+}
+
+int transport_open(struct transport **transport, const struct endpoint *endpoint,
+                   const struct transport_options *options, int epoll_fd, struct thread_stats *stats,
+                   struct ipf_error *err)
+{
+	char text[32];
+	struct transport *t = calloc(1, sizeof *t);
+	*transport = t;
+	if (!t)
+		return ipf_error_memory(err);
+	t->balance = options->balance;
+	t->options = options;
+	t->endpoint = endpoint;
+	t->stats = stats;
+	t->origins = calloc(endpoint->count, sizeof *t->origins);
+	t->deadlines = deadlines_new(DEADLINE_KINDS(t));
+	if (!t->origins || !t->deadlines)
+		return ipf_error_memory(err);
+	snprintf(t->no_token_text, sizeof t->no_token_text, "no first token within %s",
+	         format_duration(options->first_token_ns, text));
+	answer_limit_init(t);
+	if (pool_open(&t->pool, &options->connections, endpoint->count, err) < 0)
+		return -1;
+	return open_network(t, epoll_fd, err);
+}
+
+void transport_zero(struct transport *t, int64_t zero_ns)
+{
+	t->network.zero_ns = zero_ns;
+}
+
+void transport_close(struct transport *t)
+{
+	if (!t)
+		return;
+	protocols_close_all(t);
+	network_close(&t->network);
+	pool_close(&t->pool);
+	for (struct exchange *x = t->spare, *next; x; x = next) {
+		next = x->next;
+		free(x);
+	}
+	for (size_t i = 0; t->origins && i < t->endpoint->count; i++)
+		origin_close(&t->origins[i]);
+	free(t->origins);
+	deadlines_free(t->deadlines);
+	buffer_release(&t->head);
+	free(t);
 }

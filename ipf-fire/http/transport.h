@@ -1,19 +1,17 @@
-/* HTTP for an event loop that its user provides: sends requests, and notes for each byte of a response when its socket
- * became readable. libcurl does the work, behind this interface only.
+/* HTTP for an event loop that its user provides: sends requests, and notes for each byte of a response when it came.
  *
  *     transport_start(t, job);                              // sends at once
- *     if epoll reports an event of a descriptor that is not yours:
- *         transport_event(t, fd, events, t_ns, own_ns);     // t_ns: when the bytes arrived, read before anything else
+ *     if epoll reports an event whose data is none of yours:
+ *         transport_event(t, data.u64, events, t_ns);       // t_ns: when the event was reported
  *     when transport_deadline(t) has passed:
  *         transport_expire(t, now);
  *     while ((job = transport_ended(t))) …                  // after each of these
  *
  * Bytes that were read have the time of the read: the kernel's with kernel_timestamps, and our own, right after it.
- * Everything else has t_ns.
+ * Everything else has t_ns. All times count from the run's start.
  *
- * libcurl's limits shape this module: finding a connection and removing one take time linear in the connections of a
- * multi handle. So there are several multi handles, of some 256 connections each, and a request goes to one that has an
- * idle connection. All times count from the run's start.
+ * A request that was not answered is not sent again, but for those that the server says it has not looked at (HTTP/2).
+ * Nothing is hidden: no redirects, no decompression, no cookies.
  */
 #ifndef IPF_TRANSPORT_H
 #define IPF_TRANSPORT_H
@@ -45,20 +43,19 @@ struct transport_options {
 	int64_t zero_ns; /* the run's start on the monotonic clock; transport_zero may set it later */
 };
 
-/* Registers its sockets with `epoll_fd`, with the descriptor itself as data. Borrows options, endpoint and stats. */
+/* Registers its sockets with `epoll_fd`; the upper half of their data is not 0. Borrows options, endpoint and stats. */
 int transport_open(struct transport **transport, const struct endpoint *endpoint,
                    const struct transport_options *options, int epoll_fd, struct thread_stats *stats,
                    struct ipf_error *err);
+/* Opens all connections of the pools before the first request (--open-ahead), and waits for them: before anything else
+ * is registered with the transport's epoll. -1: IPF_SYSTEM, one of them cannot be opened. */
+int transport_open_ahead(struct transport *t, struct ipf_error *err);
 void transport_close(struct transport *t); /* nothing may be in flight; NULL is fine */
 void transport_zero(struct transport *t, int64_t zero_ns);
 
-/* Creates handles ahead of time, a few per call, until there are `spare` unused ones. true: there are more to create.
- */
-bool transport_prepare(struct transport *t, size_t spare);
-
 /* Sends job->request. Its times and the response are noted in the job, which transport_ended returns. */
 void transport_start(struct transport *t, struct job *job);
-void transport_event(struct transport *t, int fd, uint32_t events, int64_t t_ns, int64_t own_ns);
+void transport_event(struct transport *t, uint64_t data, uint32_t events, int64_t t_ns);
 int64_t transport_deadline(const struct transport *t); /* INT64_MAX: none */
 void transport_expire(struct transport *t, int64_t now_ns);
 /* The next job that has ended; NULL: there is none. */

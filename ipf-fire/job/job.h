@@ -47,7 +47,6 @@ struct job {
 	struct record_read *reads;
 	size_t reads_count, reads_cap;
 	struct buffer body;
-	int64_t header_bytes; /* of all header lines so far, kept or not, and what libcurl takes for each */
 
 	/* For the modules that handle it. */
 	struct job *next; /* in a job_list */

@@ -12,9 +12,6 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#define SPARE_HANDLES      64
-#define SPARE_HANDLES_MOST 1024
-
 struct engine {
 	struct engine_options o;
 	struct work_sharing *sharing;
@@ -25,17 +22,6 @@ struct engine {
 	int64_t zero_ns;
 	int done_fd;
 };
-
-/* The handles that each thread keeps ready: as many as may be needed at once. */
-static size_t spare_handles(const struct engine_options *o)
-{
-	const struct schedule *schedule = arrival_reader_schedule(o->arrivals);
-	int64_t most = SPARE_HANDLES;
-	for (size_t i = 0; i < schedule->count; i++)
-		if (schedule->stages[i].closed && schedule->stages[i].slots / (int64_t)o->threads > most)
-			most = schedule->stages[i].slots / (int64_t)o->threads;
-	return most < SPARE_HANDLES_MOST ? (size_t)most : SPARE_HANDLES_MOST;
-}
 
 /* One thread's share of the transport options. */
 static struct transport_options transport_of(struct engine *e, size_t index)
@@ -80,7 +66,6 @@ int engine_open(struct engine **engine, const struct engine_options *options, st
 			.records = options->records[i],
 			.counters = options->counters,
 			.stats = options->stats[i],
-			.spare_handles = spare_handles(options),
 			.signal_fd = options->signal_fd,
 			.spin_ns = options->spin_ns,
 		};

@@ -90,6 +90,8 @@ static int set_requests(json_t *header, const struct records_header_options *h)
 	bad |= json_object_set_new(header, "streamed", json_boolean(h->streamed));
 	bad |= json_object_set_new(header, "exact_output", json_boolean(o->exact_output));
 	bad |= json_object_set_new(header, "connections", json_string(o->connections.text));
+	if (o->connections.policy.open_ahead)
+		bad |= json_object_set_new(header, "open_ahead", json_true());
 	bad |= json_object_set_new(header, "history", json_string(history_names[o->history]));
 	return bad | json_object_set_new(header, "http", json_string(http_version_names[o->connections.policy.http]));
 }

@@ -2,7 +2,6 @@
 
 #include "absent.h"
 #include "clock.h"
-#include "http/curl_memory.h"
 #include "cli/interrupt.h"
 #include "job/event_fd.h"
 #include "job/job_list.h"
@@ -164,9 +163,9 @@ static void on_wake(struct sender *s)
 
 static void on_event(struct sender *s, const struct epoll_event *event, int64_t t)
 {
-	int fd = event->data.fd;
-	if (fd != s->timer_fd && fd != s->due_fd && fd != s->wake_fd && fd != s->feeder_fd && fd != s->signal_fd) {
-		transport_event(s->transport, fd, event->events, t, t);
+	int fd = (int)(uint32_t)event->data.u64;
+	if (event->data.u64 >> 32) {
+		transport_event(s->transport, event->data.u64, event->events, t);
 	} else if (fd == s->signal_fd) {
 		on_signal(s);
 	} else {
@@ -246,9 +245,7 @@ static int64_t next_wake(const struct sender *s)
 static int wait(struct sender *s, struct epoll_event *events)
 {
 	int64_t wake = next_wake(s), due = work_sharing_wake(s->o.sharing, s->o.index), now = now_of(s);
-	/* prepare handles in the time left before the next deadline */
-	bool more = due > now + NS_PER_MS && transport_prepare(s->transport, s->o.spare_handles);
-	if (wake <= now || due <= now || more)
+	if (wake <= now || due <= now)
 		return epoll_wait(s->epoll_fd, events, EVENTS, 0);
 	arm_timer(s, wake);
 	if (due - s->o.spin_ns > now || !work_sharing_is_own_wake(s->o.sharing, s->o.index))
@@ -305,7 +302,6 @@ static void *sender_run(void *data)
 			wait_and_handle(s);
 	}
 	counter_set(&s->o.stats->cpu_ns, clock_cpu_thread());
-	curl_memory_drain();
 	s->done(s->done_data);
 	return NULL;
 }
@@ -314,7 +310,7 @@ static void *sender_run(void *data)
 
 static int listen_to(struct sender *s, int fd)
 {
-	struct epoll_event event = {.events = EPOLLIN, .data.fd = fd};
+	struct epoll_event event = {.events = EPOLLIN, .data.u64 = (uint32_t)fd};
 	return fd < 0 ? -1 : epoll_ctl(s->epoll_fd, EPOLL_CTL_ADD, fd, &event);
 }
 
@@ -333,16 +329,19 @@ int sender_open(struct sender **sender, const struct sender_options *options, st
 	                     .feeder_fd = first ? feeder_wake_fd(options->feeder) : -1};
 	s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	s->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
-	if (s->epoll_fd < 0 || listen_to(s, s->timer_fd) < 0 || listen_to(s, s->due_fd) < 0 ||
-	    listen_to(s, s->wake_fd) < 0 || (first && (listen_to(s, s->signal_fd) < 0 || listen_to(s, s->feeder_fd) < 0))) {
+	if (s->epoll_fd < 0) {
 		ipf_error_errno(err, errno, NULL, "cannot set up the event loop");
 		goto out;
 	}
 	s->o.transport->memory->wake_fd[s->o.index] = s->wake_fd;
-	if (transport_open(&s->transport, options->endpoint, options->transport, s->epoll_fd, options->stats, err) < 0)
+	if (transport_open(&s->transport, options->endpoint, options->transport, s->epoll_fd, options->stats, err) < 0 ||
+	    (options->transport->connections.open_ahead && transport_open_ahead(s->transport, err) < 0))
 		goto out;
-	while (transport_prepare(s->transport, s->o.spare_handles))
-		;
+	if (listen_to(s, s->timer_fd) < 0 || listen_to(s, s->due_fd) < 0 || listen_to(s, s->wake_fd) < 0 ||
+	    (first && (listen_to(s, s->signal_fd) < 0 || listen_to(s, s->feeder_fd) < 0))) {
+		ipf_error_errno(err, errno, NULL, "cannot set up the event loop");
+		goto out;
+	}
 	*sender = s;
 	return 0;
 out:

@@ -22,7 +22,6 @@ struct sender_options {
 	struct queue *records; /* it puts the jobs that have ended */
 	struct run_counters *counters;
 	struct thread_stats *stats; /* its own */
-	size_t spare_handles;       /* handles that are kept ready */
 	int signal_fd;              /* for number 0: the first signal stops starting, the second cancels */
 	int64_t spin_ns;            /* before a deadline it does not sleep */
 };

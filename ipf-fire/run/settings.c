@@ -8,6 +8,9 @@
 #include "safe_text.h"
 
 #include <curl/curl.h>
+#include <nghttp2/nghttp2.h>
+#include <openssl/crypto.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
@@ -159,6 +162,8 @@ static const struct option_spec specs[] = {
 	OPTION_HEADING("Connections"),
 	FIRE_PARSED("connections", "reuse|fresh|N|session", connections, parse_connections,
 	            "reuse connections, open one per request, open at most N per URL, or one per session (default: reuse)"),
+	FIRE(OPTION_FLAG, 0, "open-ahead", NULL, connections.policy.open_ahead,
+	     "open all connections of --connections N before the first request"),
 	FIRE_CHOICE("http", "1.1|2|2-prior", connections.policy.http, http_version_names,
 	            "HTTP version: 1.1, 2 if a TLS server agrees, or 2 without negotiation (default: 1.1)"),
 	FIRE(OPTION_COUNT, 0, "streams", "N", connections.policy.streams,
@@ -240,8 +245,8 @@ static int check_connections(const struct fire_options *o, struct ipf_error *err
 	if (c->kind == CONNECTION_POLICY_POOL && o->threads > c->pool)
 		return ipf_error_set(err, IPF_USAGE, "--threads: maximum is %lld, the number of --connections, got %lld",
 		                     (long long)c->pool, (long long)o->threads);
-	if (c->kind == CONNECTION_POLICY_SESSION && !(curl_version_info(CURLVERSION_NOW)->features & CURL_VERSION_IPV6))
-		return ipf_error_set(err, IPF_SYSTEM, "--connections session requires a libcurl with IPv6 support");
+	if (c->open_ahead && c->kind != CONNECTION_POLICY_POOL)
+		return ipf_error_set(err, IPF_USAGE, "--open-ahead requires --connections N");
 	return 0;
 }
 
@@ -301,7 +306,10 @@ static int check_terminal(struct fire_options *o, struct ipf_error *err)
 
 static const char *libraries(void)
 {
-	return curl_version();
+	static char text[128];
+	snprintf(text, sizeof text, "libcurl/%s OpenSSL/%s nghttp2/%s", curl_version_info(CURLVERSION_NOW)->version,
+	         OpenSSL_version(OPENSSL_VERSION_STRING), nghttp2_version(0)->version_str);
+	return text;
 }
 
 bool fire_options_parse(struct fire_options *o, int argc, char **arguments, const char **schedule, json_t **argv,

@@ -51,6 +51,18 @@ fire many.sched -u "$URL" --connections 300
 good 400
 between "$(connections)" 1 300 "a pool that is larger than a handle's"
 
+# ---- opened before the first request ----
+fire burst.sched -u "$URL" --connections 12 --open-ahead
+good 12
+is "$(connections) $(jq -c '[.connection.reused, .connect_ns]' rows | sort -u)" "12 [true,null]" "--open-ahead: no request connects"
+is "$(head -1 "$OUT" | jq -c .open_ahead)" true "and the header says so"
+fire burst.sched -u "$URL" --connections 3 --open-ahead
+good 12
+is "$(connections) $(jq -c .connection.reused rows | sort -u)" "3 true" "of a pool, all of it"
+run ipf-fire -q -u "$URL" -t chat.trace one.sched --open-ahead
+status_is 2 "--open-ahead without a pool"
+complains ipf-fire "--open-ahead requires --connections N" "is refused"
+
 # A pool whose server is gone: no request waits forever.
 server_start --fail reset
 fire burst.sched -u "$URL" --connections 2

@@ -146,7 +146,7 @@ is "$(kinds)" "too-large 4" "a body of zeros"
 is "$(jq -s 'all(.body_base64_bytes > 1000)' rows)" true "is recorded as base64"
 bounded 16000000 2 "keeps to --memory although a zero is six bytes in JSON"
 fire bomb 2 4 --memory 16MB
-is "$(kinds)" "too-large 4" "a body that unpacks to far more"
+is "$(kinds)" "malformed 4" "a body that is packed, which no one asked for"
 bounded 16000000 2 "keeps to --memory"
 fire bytes 10 12 --memory 1MB --timeout 20s
 bounded 1000000 10 "bodies that come a byte at a time keep to --memory"
@@ -155,8 +155,9 @@ bounded 1000000 10 "bodies that come a byte at a time keep to --memory"
 
 for how in headers interim trailers header; do
 	fire $how 5 10 --memory 16MB --record-header '*'
-	is "$(kinds)" "too-large 10" "$how without end"
-	matches "$(jq -r .error.text rows | sort -u)" "headers exceed|headers exceeds" "… and why"
+	if [ $how = interim ]; then kind=malformed why="too many interim responses"; else kind=too-large why="headers exceed 256 KiB"; fi
+	is "$(kinds)" "$kind 10" "$how without end"
+	matches "$(jq -r .error.text rows | sort -u)" "$why" "… and why"
 	bounded 16000000 5 "$how without end keep to --memory"
 done
 

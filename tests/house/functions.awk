@@ -9,8 +9,8 @@ FNR == 1 { head = ""; start = 0 }
 	while (gsub(/\([^()]*\)/, "", parameters))
 		;
 	count = gsub(/,/, ",", parameters) + 1
-	# the type of libmicrohttpd's request handler is the library's choice
-	if (head ~ /\(/ && head !~ /=/ && head !~ /struct MHD_Connection/ && count > 6)
+	# the types of libmicrohttpd's request handler and of nghttp2's sources of bodies are the libraries' choice
+	if (head ~ /\(/ && head !~ /=/ && head !~ /struct MHD_Connection|nghttp2_data_source/ && count > 6)
 		print FILENAME ":" start ": " count " parameters"
 }
 /^\}/ && start {

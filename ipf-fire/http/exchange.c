@@ -1,0 +1,265 @@
+#include "http/exchange.h"
+
+#include "absent.h"
+#include "clock.h"
+#include "http/answer_limit.h"
+#include "http/http1_request.h"
+#include "http/transport_state.h"
+#include "version.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+_Static_assert(REFUSALS_MAX == 100, "the error text names the number");
+
+#define STALE_NS (2 * NS_PER_MS) /* in addition to two round trips */
+
+static const char user_agent[] = "ipf-fire/" IPF_VERSION;
+
+/* ---- what is sent ---- */
+
+/* The URL of the request if it has its own; NULL: the origin's. */
+static const char *own_url(const struct exchange *x)
+{
+	const char *url = x->job->url.data;
+	if (!x->job->url.len)
+		return NULL;
+	for (size_t i = 0; i < x->target; i++)
+		url += strlen(url) + 1;
+	return url;
+}
+
+/* The headers with the signature, which is made now because it is valid only for minutes. The caller frees them. NULL:
+ * out of memory. */
+static struct curl_slist *sign(const struct exchange *x, const struct curl_slist *list)
+{
+	const struct endpoint *e = x->transport->endpoint;
+	const char *url = own_url(x);
+	const struct signed_request request = {.method = e->method,
+	                                       .url = url ? url : e->targets[x->target].url,
+	                                       .body = buffer_all(&x->job->request),
+	                                       .now = time(NULL)};
+	struct curl_slist *all = signer_headers(e->signer, &request);
+	for (; list && all; list = list->next)
+		if (!curl_slist_append(all, list->data)) {
+			curl_slist_free_all(all);
+			return NULL;
+		}
+	return all;
+}
+
+static struct slice body_of(const struct exchange *x)
+{
+	return x->job->request.len ? buffer_all(&x->job->request) : (struct slice){"", 0};
+}
+
+static void send_http1(struct exchange *x, struct connection *c, const struct curl_slist *headers)
+{
+	struct transport *t = x->transport;
+	const struct origin *o = c->origin;
+	const char *url = own_url(x);
+	bool forwarded = o->route == ROUTE_FORWARD;
+	struct http1_request q = {.method = t->endpoint->method,
+	                          .target = forwarded ? slice_of(url ? url : o->url)
+	                                    : url     ? origin_path_of(url)
+	                                              : o->path,
+	                          .host = slice_of(o->authority),
+	                          .credentials = slice_of(o->credentials),
+	                          .proxy_credentials = forwarded ? slice_of(o->proxy_credentials) : (struct slice){0},
+	                          .forwarded = forwarded,
+	                          .user_agent = {user_agent, sizeof user_agent - 1},
+	                          .headers = headers,
+	                          .body_bytes = x->job->request.len};
+	struct slice body = body_of(x);
+	buffer_clear(&t->head);
+	struct slice after = http1_request_head(&q, &t->head);
+	if (after.len) { /* seldom: in chunks */
+		buffer_slice(&t->head, body);
+		buffer_slice(&t->head, after);
+		body.len = 0;
+	}
+	if (t->head.failed) {
+		x->no_memory = true;
+		return;
+	}
+	http1_begin(&c->reader, !strcmp(t->endpoint->method, "HEAD"));
+	if (connection_write(c, t->head.data, t->head.len, body))
+		exchange_sent(x);
+}
+
+static void send_http2(struct exchange *x, struct connection *c, const struct curl_slist *headers)
+{
+	const struct origin *o = c->origin;
+	const char *url = own_url(x);
+	struct http2_request q = {.method = x->transport->endpoint->method,
+	                          .scheme = o->tls ? "https" : "http",
+	                          .authority = slice_of(o->authority),
+	                          .path = url ? origin_path_of(url) : o->path,
+	                          .headers = headers,
+	                          .authorization = slice_of(o->authorization),
+	                          .user_agent = {user_agent, sizeof user_agent - 1},
+	                          .body = body_of(x)};
+	x->stream = http2_request(c->h2, x, &q);
+	x->no_memory = x->stream < 0;
+}
+
+/* What the record says of the connection. The phases are those of the request that it was opened for. */
+static void note_connection(struct exchange *x, struct connection *c)
+{
+	struct job *job = x->job;
+	job->connection = c->id;
+	job->reused = c->existed;
+	job->resumed = !c->existed && c->tls && tls_is_resumed(c->tls);
+	job->http = c->h2 ? 2 : IPF_ABSENT;
+	if (x->transport->options->connections.http != HTTP_1_1)
+		job->connected_ns = network_now(c->network);
+	if (!c->existed && c->begin_ns >= job->start_ns) {
+		job->dns_ns = c->dns_ns;
+		job->connect_ns = c->connect_ns;
+		job->tls_ns = c->tls_ns;
+	}
+	c->existed = true;
+}
+
+void exchange_send(struct exchange *x, struct connection *c)
+{
+	const struct endpoint *e = x->transport->endpoint;
+	const struct curl_slist *headers = e->varying ? x->job->headers_sent : e->headers;
+	struct curl_slist *signed_headers = e->signer ? sign(x, headers) : NULL;
+	x->connection = c;
+	x->on_previous = NULL;
+	x->on_next = c->exchanges;
+	if (x->on_next)
+		x->on_next->on_previous = x;
+	c->exchanges = x;
+	x->no_memory = e->signer && !signed_headers;
+	note_connection(x, c);
+	if (!x->no_memory && c->h2)
+		send_http2(x, c, signed_headers ? signed_headers : headers);
+	else if (!x->no_memory)
+		send_http1(x, c, signed_headers ? signed_headers : headers);
+	curl_slist_free_all(signed_headers);
+}
+
+/* When the kernel sent the last byte of the connection. This is the request's last byte as long as no other request is
+ * sent on it. */
+static void note_left(struct exchange *x)
+{
+	const struct connection *c = x->connection;
+	int64_t left = c->times.sent_ns - c->network->zero_ns;
+	if (c->times.sends && c->times.sent_ns && left >= x->job->start_ns)
+		x->job->left_ns = left;
+}
+
+void exchange_sent(struct exchange *x)
+{
+	x->job->sent_ns = network_now(x->connection->network);
+	note_left(x);
+}
+
+/* ---- what comes back ---- */
+
+void exchange_answered(struct exchange *x)
+{
+	struct job *job = x->job;
+	struct connection *c = x->connection;
+	if (c->at.t_ns < job->start_ns) { /* no answer comes before the request */
+		timestamps_reject(c->network->timestamps, &c->times);
+		c->at.t_ns = c->at.own_ns;
+	}
+	if (job->first_byte_ns != IPF_ABSENT)
+		return;
+	job->first_byte_ns = c->at.t_ns;
+	/* sent_ns was read after the call that sent; the response may have arrived before */
+	if (job->sent_ns != IPF_ABSENT && job->sent_ns > job->first_byte_ns)
+		job->sent_ns = job->first_byte_ns;
+	if (job->left_ns == IPF_ABSENT && job->sent_ns != IPF_ABSENT && !c->h2)
+		note_left(x); /* the timestamp arrived after the send */
+	if (job->left_ns != IPF_ABSENT && job->left_ns > job->first_byte_ns)
+		job->left_ns = IPF_ABSENT;
+}
+
+void exchange_status(void *exchange, int status)
+{
+	struct exchange *x = exchange;
+	exchange_answered(x);
+	x->job->status = status;
+	response_headers_forget(x->job); /* those of an interim response */
+}
+
+void exchange_header(void *exchange, struct slice name, struct slice value)
+{
+	struct exchange *x = exchange;
+	struct transport *t = x->transport;
+	response_headers_note(x->job, t->options->record_headers, name, value);
+	if (name.len == 4 && !strncasecmp(name.data, "date", 4))
+		response_headers_date(x->job, &t->date, value, x->connection->at.t_ns);
+}
+
+bool exchange_body(void *exchange, const char *bytes, size_t len)
+{
+	struct exchange *x = exchange;
+	const struct timestamp *at = &x->connection->at;
+	if (x->cancelled || x->no_memory)
+		return false;
+	if (job_received(x->job, bytes, answer_limit_room(x, len), at->t_ns, at->own_ns) < 0) {
+		x->no_memory = true;
+		return false;
+	}
+	return answer_limit_grown(x) && !x->cancelled;
+}
+
+/* ---- how it ends ---- */
+
+void exchange_end(struct exchange *x, enum record_error kind, const char *why, int64_t at_ns)
+{
+	struct job *job = x->job;
+	int64_t last = job->reads_count ? job->reads[job->reads_count - 1].t_ns : job->start_ns;
+	job->end_ns = at_ns > last ? at_ns : last;
+	job->error = kind;
+	if (x->cancelled) {
+		job->error = x->cancelled_as;
+		why = x->cancelled;
+	} else if (x->no_memory && kind != RECORD_OK) {
+		job->error = RECORD_CANCELLED;
+		why = "out of memory";
+	}
+	if (job->error == RECORD_OK)
+		job->error_text[0] = '\0';
+	else
+		snprintf(job->error_text, sizeof job->error_text, "%s", why);
+	if (job->status < 200 && job->status != IPF_ABSENT) /* of an interim response, and no other came */
+		job->status = IPF_ABSENT;
+}
+
+/* Had the server closed the kept connection before it saw the request? Then its end answered the first packet. An end
+ * that comes later is that of a request that the server was processing. */
+static bool is_stale(const struct exchange *x, int64_t at_ns)
+{
+	const struct connection *c = x->connection;
+	int64_t sent = x->job->sent_ns == IPF_ABSENT ? x->job->start_ns : x->job->sent_ns;
+	int64_t round_trip = c->connect_ns == IPF_ABSENT ? 0 : c->connect_ns - c->begin_ns;
+	return at_ns - sent <= 2 * round_trip + STALE_NS;
+}
+
+void exchange_broken(struct exchange *x, enum connection_end how, const char *why, int64_t at_ns)
+{
+	static const enum record_error kinds[] = {[CONNECTION_FINISHED] = RECORD_CUT,
+	                                          [CONNECTION_CUT] = RECORD_CUT,
+	                                          [CONNECTION_BROKEN] = RECORD_RESET,
+	                                          [CONNECTION_TLS] = RECORD_TLS};
+	struct job *job = x->job;
+	enum record_error kind = kinds[how];
+	char text[256];
+	if (job->reused && job->first_byte_ns == IPF_ABSENT) {
+		kind = RECORD_RESET;
+		job->stale = is_stale(x, at_ns);
+		why = job->stale ? "the server had closed the kept connection" : "the kept connection broke before a response";
+	} else {
+		snprintf(text, sizeof text, "%s %s", why,
+		         job->first_byte_ns == IPF_ABSENT ? "before a response" : "within the response");
+		why = text;
+	}
+	transport_end(x->transport, x, kind, why, at_ns);
+}

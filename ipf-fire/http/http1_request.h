@@ -1,0 +1,35 @@
+/* Writes the head of an HTTP/1.1 request as libcurl does, in its order and with its meaning of a header list:
+ *
+ *     struct http1_request q = {.method = "POST", .target = path, .host = host, .headers = list, .body_bytes =
+ * body.len}; struct slice after = http1_request_head(&q, &head); if (head.failed) …                       // out of
+ * memory write head, body, after                  // `after` ends a body in chunks; empty otherwise
+ *
+ * A header list is that of CURLOPT_HTTPHEADER: "Name: value" is sent verbatim, and replaces what would be sent by
+ * default under that name; "Name:" only suppresses it; "Name;" sends it empty. Unlike libcurl, no Content-Type is made
+ * up if the list has none, and a Proxy-Authorization in the list replaces the default one.
+ */
+#ifndef IPF_HTTP1_REQUEST_H
+#define IPF_HTTP1_REQUEST_H
+
+#include "buffer.h"
+
+#include <curl/curl.h>
+#include <stdint.h>
+
+struct http1_request {
+	const char *method;
+	struct slice target;            /* "/path?query"; for a forwarding proxy "http://host:port/path?query" */
+	struct slice host;              /* of Host: the authority without credentials, "name", "name:port", "[::1]:8000" */
+	struct slice credentials;       /* "user:password" of the URL, decoded: Authorization: Basic; absent: none */
+	struct slice proxy_credentials; /* the same for a forwarding proxy */
+	bool forwarded;                 /* by such a proxy: also sends Proxy-Connection: Keep-Alive */
+	struct slice user_agent;        /* absent: none */
+	const struct curl_slist *headers;
+	uint64_t body_bytes; /* Content-Length if not 0, and always for POST, PUT and PATCH */
+};
+
+/* Appends the head. A list with "Transfer-Encoding: chunked" sends the body as one chunk, whose size is part of the
+ * head. Returns what has to follow the body, a constant. */
+struct slice http1_request_head(const struct http1_request *q, struct buffer *head);
+
+#endif

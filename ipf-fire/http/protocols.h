@@ -1,0 +1,23 @@
+/* HTTP/1.1 and HTTP/2 on connections: which of them it is, what comes in, what goes out, and what becomes of a
+ * connection when a request on it has ended.
+ */
+#ifndef IPF_PROTOCOLS_H
+#define IPF_PROTOCOLS_H
+
+#include "http/exchange.h"
+
+/* The owner of a transport's connections: network_options.data is the transport. */
+extern const struct connection_owner protocols_owner;
+
+/* Sends a request on a connection that counts it already. It may have ended when this returns. */
+void protocols_send(struct exchange *x, struct connection *c);
+/* A request has ended, or goes elsewhere: it leaves its connection, if it has one. The connection is closed if it
+ * carries nothing else, and if it is of no use for others; `whole`: the response was complete. */
+void protocols_leave(struct exchange *x, bool whole);
+/* A connection that could not be opened in time: its requests end so. */
+void protocols_failed(struct connection *c, enum record_error kind, const char *why);
+/* Closes a connection without requests. */
+void protocols_close(struct connection *c);
+void protocols_close_all(struct transport *t);
+
+#endif

@@ -1,0 +1,84 @@
+#include "http/response_headers.h"
+
+#include "absent.h"
+#include "json/jout.h"
+#include "redact.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* How much of a response header is recorded. */
+enum kept { KEPT_NOT, KEPT_NAME, KEPT_VALUE };
+
+static enum kept kept(const struct string_list *names, struct slice name)
+{
+	enum kept kept = KEPT_NOT;
+	for (size_t i = 0; i < names->count; i++)
+		if (!strcmp(names->items[i], "*"))
+			kept = redact_header_is_public(name.data, name.len) ? KEPT_VALUE : kept > KEPT_NAME ? kept : KEPT_NAME;
+		else if (strlen(names->items[i]) == name.len && !strncasecmp(names->items[i], name.data, name.len))
+			return redact_header_is_credential(name.data, name.len) ? KEPT_NAME : KEPT_VALUE;
+	return kept;
+}
+
+static void keep(struct job *job, struct slice name, struct slice value)
+{
+	char member[128 + 4];
+	struct jout w = {.out = &job->headers};
+	size_t len = 0;
+	if (name.len + 4 > sizeof member)
+		return;
+	member[len++] = '"';
+	for (size_t i = 0; i < name.len; i++)
+		member[len++] = (char)(name.data[i] >= 'A' && name.data[i] <= 'Z' ? name.data[i] | 32 : name.data[i]);
+	member[len++] = '"';
+	member[len++] = ':';
+	if (job->headers.len && memmem(job->headers.data, job->headers.len, member, len))
+		return; /* keep the first of several headers with the same name */
+	if (job->headers.len)
+		buffer_byte(&job->headers, ',');
+	buffer_append(&job->headers, member, len);
+	jout_string(&w, value);
+}
+
+/* The value of a header without the secrets of URLs in it. */
+static void keep_value(struct job *job, struct slice name, struct slice value)
+{
+	struct buffer clean = {0};
+	char *text = value.len && memmem(value.data, value.len, "://", 3) ? slice_dup(value) : NULL;
+	if (text) {
+		redact_value(text, &clean);
+		value = clean.failed ? slice_of(REDACTED) : buffer_all(&clean);
+	}
+	keep(job, name, value);
+	buffer_release(&clean);
+	free(text);
+}
+
+void response_headers_note(struct job *job, const struct string_list *names, struct slice name, struct slice value)
+{
+	enum kept how = names->count ? kept(names, name) : KEPT_NOT;
+	if (how == KEPT_NAME)
+		keep(job, name, slice_of(REDACTED));
+	else if (how == KEPT_VALUE)
+		keep_value(job, name, value);
+}
+
+void response_headers_date(struct job *job, struct date_cache *cache, struct slice value, int64_t t_ns)
+{
+	if (value.len != HTTP_DATE_LENGTH || job->date_s != IPF_ABSENT)
+		return;
+	if (memcmp(value.data, cache->text, HTTP_DATE_LENGTH) != 0) {
+		cache->date_s = http_date_parse(value);
+		memcpy(cache->text, value.data, HTTP_DATE_LENGTH);
+	}
+	job->date_s = cache->date_s;
+	job->date_ns = t_ns;
+}
+
+void response_headers_forget(struct job *job)
+{
+	buffer_clear(&job->headers);
+	job->date_s = IPF_ABSENT;
+}

@@ -1,0 +1,22 @@
+/* What is recorded of a response's headers: those that the user and the API's descriptor name, and the Date. */
+#ifndef IPF_RESPONSE_HEADERS_H
+#define IPF_RESPONSE_HEADERS_H
+
+#include "cli/options.h"
+#include "http_date.h"
+#include "job/job.h"
+
+/* The last Date, and what it means: answers that come in succession often have the same. */
+struct date_cache {
+	char text[HTTP_DATE_LENGTH];
+	int64_t date_s;
+};
+
+/* Notes a header in job->headers, if it is one of the names: "*" are all. Of credentials only the name is kept. */
+void response_headers_note(struct job *job, const struct string_list *names, struct slice name, struct slice value);
+/* Notes the Date of an answer, which came at t_ns. */
+void response_headers_date(struct job *job, struct date_cache *cache, struct slice value, int64_t t_ns);
+/* Forgets those of an interim response. */
+void response_headers_forget(struct job *job);
+
+#endif
