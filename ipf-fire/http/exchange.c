@@ -54,26 +54,55 @@ static struct slice body_of(const struct exchange *x)
 	return x->job->request.len ? buffer_all(&x->job->request) : (struct slice){"", 0};
 }
 
+static struct http1_request http1_request_of(const struct exchange *x, const struct origin *o,
+                                             const struct curl_slist *headers)
+{
+	const char *url = own_url(x);
+	bool forwarded = o->route == ROUTE_FORWARD;
+	return (struct http1_request){.method = x->transport->endpoint->method,
+	                              .target = forwarded ? slice_of(url ? url : o->url)
+	                                        : url     ? origin_path_of(url)
+	                                                  : o->path,
+	                              .host = slice_of(o->authority),
+	                              .credentials = slice_of(o->credentials),
+	                              .proxy_credentials = forwarded ? slice_of(o->proxy_credentials) : (struct slice){0},
+	                              .forwarded = forwarded,
+	                              .user_agent = {user_agent, sizeof user_agent - 1},
+	                              .headers = headers,
+	                              .body_bytes = x->job->request.len};
+}
+
+/* The head of a request that differs from others in its body only. false: it differs otherwise. */
+static bool usual_head(struct exchange *x, const struct curl_slist *headers)
+{
+	struct transport *t = x->transport;
+	struct origin *o = &t->origins[x->target];
+	if (headers != t->endpoint->headers || x->job->url.len)
+		return false;
+	if (!o->head.len) {
+		struct http1_request q = http1_request_of(x, o, headers);
+		if (http1_request_frames_itself(&q))
+			return false;
+		http1_request_begin(&q, &o->head);
+		if (o->head.failed) {
+			buffer_release(&o->head);
+			return false;
+		}
+	}
+	buffer_slice(&t->head, buffer_all(&o->head));
+	http1_request_length(t->endpoint->method, x->job->request.len, &t->head);
+	return true;
+}
+
 static void send_http1(struct exchange *x, struct connection *c, const struct curl_slist *headers)
 {
 	struct transport *t = x->transport;
-	const struct origin *o = c->origin;
-	const char *url = own_url(x);
-	bool forwarded = o->route == ROUTE_FORWARD;
-	struct http1_request q = {.method = t->endpoint->method,
-	                          .target = forwarded ? slice_of(url ? url : o->url)
-	                                    : url     ? origin_path_of(url)
-	                                              : o->path,
-	                          .host = slice_of(o->authority),
-	                          .credentials = slice_of(o->credentials),
-	                          .proxy_credentials = forwarded ? slice_of(o->proxy_credentials) : (struct slice){0},
-	                          .forwarded = forwarded,
-	                          .user_agent = {user_agent, sizeof user_agent - 1},
-	                          .headers = headers,
-	                          .body_bytes = x->job->request.len};
-	struct slice body = body_of(x);
+	struct slice body = body_of(x), after = {0};
 	buffer_clear(&t->head);
-	struct slice after = http1_request_head(&q, &t->head);
+	if (!usual_head(x, headers)) {
+		struct http1_request q = http1_request_of(x, c->origin, headers);
+		after = http1_request_head(&q, &t->head);
+	}
 	if (after.len) { /* seldom: in chunks */
 		buffer_slice(&t->head, body);
 		buffer_slice(&t->head, after);

@@ -98,14 +98,19 @@ static bool is_chunked(const struct http1_request *q)
 	return value.len == strlen("chunked") && !strncasecmp(value.data, "chunked", value.len);
 }
 
-static bool has_length(const struct http1_request *q)
+/* A decimal number. */
+static void add_number(struct buffer *head, uint64_t number)
 {
-	return q->body_bytes || !strcmp(q->method, "POST") || !strcmp(q->method, "PUT") || !strcmp(q->method, "PATCH");
+	char digits[20];
+	size_t at = sizeof digits;
+	do
+		digits[--at] = (char)('0' + number % 10);
+	while (number /= 10);
+	buffer_append(head, digits + at, sizeof digits - at);
 }
 
-struct slice http1_request_head(const struct http1_request *q, struct buffer *head)
+void http1_request_begin(const struct http1_request *q, struct buffer *head)
 {
-	bool chunked = is_chunked(q);
 	buffer_text(head, q->method);
 	buffer_byte(head, ' ');
 	buffer_slice(head, q->target);
@@ -118,10 +123,34 @@ struct slice http1_request_head(const struct http1_request *q, struct buffer *he
 	if (q->forwarded)
 		add_default(q, head, "Proxy-Connection", slice_of("Keep-Alive"));
 	add_list(q, head);
-	if (has_length(q) && !chunked && !find(q->headers, "Content-Length"))
-		buffer_format(head, "Content-Length: %" PRIu64 "\r\n", q->body_bytes);
+}
+
+bool http1_request_frames_itself(const struct http1_request *q)
+{
+	return is_chunked(q) || find(q->headers, "Content-Length");
+}
+
+void http1_request_length(const char *method, uint64_t body_bytes, struct buffer *head)
+{
+	if (body_bytes || !strcmp(method, "POST") || !strcmp(method, "PUT") || !strcmp(method, "PATCH")) {
+		buffer_append(head, "Content-Length: ", 16);
+		add_number(head, body_bytes);
+		buffer_append(head, "\r\n", 2);
+	}
+	buffer_append(head, "\r\n", 2);
+}
+
+struct slice http1_request_head(const struct http1_request *q, struct buffer *head)
+{
+	http1_request_begin(q, head);
+	if (!http1_request_frames_itself(q)) {
+		http1_request_length(q->method, q->body_bytes, head);
+		return slice_of("");
+	}
 	buffer_text(head, "\r\n");
-	if (chunked && q->body_bytes)
+	if (!is_chunked(q))
+		return slice_of("");
+	if (q->body_bytes)
 		buffer_format(head, "%" PRIx64 "\r\n", q->body_bytes);
-	return slice_of(!chunked ? "" : q->body_bytes ? "\r\n0\r\n\r\n" : "0\r\n\r\n");
+	return slice_of(q->body_bytes ? "\r\n0\r\n\r\n" : "0\r\n\r\n");
 }

@@ -14,6 +14,7 @@
 #include "buffer.h"
 
 #include <curl/curl.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 struct http1_request {
@@ -31,5 +32,12 @@ struct http1_request {
 /* Appends the head. A list with "Transfer-Encoding: chunked" sends the body as one chunk, whose size is part of the
  * head. Returns what has to follow the body, a constant. */
 struct slice http1_request_head(const struct http1_request *q, struct buffer *head);
+
+/* The same in two parts, for requests that differ in their bodies only: all but the length, once, and then the length
+ * and the end of the head for each. Not for lists that say themselves how long the body is, or that it comes in chunks.
+ */
+void http1_request_begin(const struct http1_request *q, struct buffer *head);
+void http1_request_length(const char *method, uint64_t body_bytes, struct buffer *head);
+bool http1_request_frames_itself(const struct http1_request *q);
 
 #endif

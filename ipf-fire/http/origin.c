@@ -124,5 +124,6 @@ void origin_close(struct origin *o)
 	                       o->url,  o->credentials, o->authorization, o->proxy_credentials};
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
 		free(texts[i]);
+	buffer_release(&o->head);
 	*o = (struct origin){0};
 }

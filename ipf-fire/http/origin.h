@@ -32,6 +32,7 @@ struct origin {
 	struct addrinfo *addresses; /* to connect to, the first one tried first; borrowed, or `local` */
 	struct addrinfo local;      /* of a Unix socket */
 	struct sockaddr_un local_address;
+	struct buffer head; /* of its requests, if they differ in their bodies only; empty: not made yet */
 };
 
 /* After preflight_connect has found the target's addresses, which are borrowed. `http2`: requests are sent in HTTP/2,
