@@ -345,8 +345,7 @@ bool connection_write(struct connection *c, const char *head, size_t len, struct
 static void read_input(struct connection *c)
 {
 	struct network *n = c->network;
-	uint32_t generation = c->generation;
-	for (int reads = 0; c->step == STEP_OPEN && c->generation == generation; reads++) {
+	for (int reads = 0; c->step == STEP_OPEN; reads++) {
 		size_t got = 0;
 		enum tls_result result = layer_read(c, n->buffer, READ_SIZE, &got);
 		if (result == TLS_WANT_READ || result == TLS_WANT_WRITE)
@@ -598,7 +597,6 @@ struct connection *connection_open(struct network *n, const struct origin *origi
 
 void connection_event(struct connection *c, uint32_t events, int64_t t_ns)
 {
-	uint32_t generation = c->generation;
 	c->network->event_ns = t_ns;
 	c->emptied = false;
 	c->finished = events & (EPOLLHUP | EPOLLERR);
@@ -620,7 +618,7 @@ void connection_event(struct connection *c, uint32_t events, int64_t t_ns)
 		if (connection_is_drained(c) && !c->broken)
 			c->network->o.owner->drained(c);
 	}
-	if (c->step == STEP_OPEN && c->generation == generation && (events & ~(uint32_t)EPOLLOUT || c->broken))
+	if (c->step == STEP_OPEN && (events & ~(uint32_t)EPOLLOUT || c->broken))
 		read_input(c);
 }
 

@@ -71,13 +71,12 @@ static int take_apart(struct origin *o, CURLU *parsed)
 	size_t len = strlen(host);
 	bool brackets = *host == '[' && host[len - 1] == ']';
 	o->host = brackets ? strndup(host + 1, len - 2) : strdup(host);
-	o->port = strdup(port);
 	o->url = strdup(url);
 	if (asprintf(&o->authority, given ? "%s:%s" : "%s", host, given) < 0)
 		o->authority = NULL;
 	if (asprintf(&o->connect_to, "%s:%s", host, port) < 0)
 		o->connect_to = NULL;
-	if (o->host && o->port && o->url && o->authority && o->connect_to) {
+	if (o->host && o->url && o->authority && o->connect_to) {
 		o->path = origin_path_of(o->url);
 		result = 0;
 	}
@@ -120,8 +119,8 @@ int origin_open(struct origin *o, const struct target *target, const struct netw
 
 void origin_close(struct origin *o)
 {
-	char *const texts[] = {o->host, o->port,        o->authority,     o->connect_to,
-	                       o->url,  o->credentials, o->authorization, o->proxy_credentials};
+	char *const texts[] = {o->host,        o->authority,     o->connect_to,       o->url,
+	                       o->credentials, o->authorization, o->proxy_credentials};
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
 		free(texts[i]);
 	buffer_release(&o->head);

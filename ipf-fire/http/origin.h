@@ -20,7 +20,7 @@ struct origin {
 	enum route route;
 	bool by_libcurl;            /* libcurl connects: SOCKS proxies, and names that are looked up each time */
 	bool tls;                   /* to the server */
-	char *host, *port;          /* host without brackets */
+	char *host;                 /* without brackets */
 	char *authority;            /* "host:port", the port left out if it is the scheme's own */
 	char *connect_to;           /* "host:port", for CONNECT */
 	char *url;                  /* without credentials and fragment; its path begins at `path` */

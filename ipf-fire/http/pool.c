@@ -157,11 +157,6 @@ void shelf_hold(struct shelf *s, struct exchange *x)
 	s->held_count++;
 }
 
-struct exchange *shelf_next_held(const struct shelf *s)
-{
-	return s->held;
-}
-
 void shelf_release(struct shelf *s, struct exchange *x)
 {
 	x->held = false;

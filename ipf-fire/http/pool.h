@@ -81,7 +81,6 @@ void pool_gone(struct pool *p, struct connection *c);
 struct connection *pool_surplus(const struct pool *p);
 
 void shelf_hold(struct shelf *s, struct exchange *x);
-struct exchange *shelf_next_held(const struct shelf *s);
 void shelf_release(struct shelf *s, struct exchange *x); /* any of those that it holds */
 
 #endif
