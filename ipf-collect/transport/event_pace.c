@@ -52,11 +52,12 @@ static void add_gap(struct event_pace *p, struct pace *own, int64_t gap_ns, int6
 	}
 }
 
-/* A server that takes so long for a step, or for two, makes such gaps too, but with one event each. */
+/* A server that takes so long for a step, or for two, makes such gaps too, but with one event each; and one that takes
+ * longer makes some by chance. */
 static bool is_rhythm(const struct pace *own, int which)
 {
 	double mean_ms = own->sum / (double)(own->reads - 1) / MS;
-	bool usual = 2 * own->in[which] >= own->reads - 1,
+	bool usual = 2 * own->in[which] >= own->reads - 1 || mean_ms >= clusters[which].from - 4,
 		 twice = 2 * mean_ms >= clusters[which].from - 4 && 2 * mean_ms < clusters[which].to + 4;
 	return (usual || twice) && (double)own->events[which] < TRANSPORT_CLUSTER_EVENTS * (double)own->in[which];
 }

@@ -27,7 +27,7 @@ static void keep(struct job *job, struct slice name, struct slice value)
 	char member[128 + 4];
 	struct jout w = {.out = &job->headers};
 	size_t len = 0;
-	if (name.len + 4 > sizeof member)
+	if (name.len + 4 > sizeof member || job->headers_count == RESPONSE_HEADERS_MOST)
 		return;
 	member[len++] = '"';
 	for (size_t i = 0; i < name.len; i++)
@@ -40,6 +40,7 @@ static void keep(struct job *job, struct slice name, struct slice value)
 		buffer_byte(&job->headers, ',');
 	buffer_append(&job->headers, member, len);
 	jout_string(&w, value);
+	job->headers_count++;
 }
 
 /* The value of a header without the secrets of URLs in it. */
@@ -80,5 +81,6 @@ void response_headers_date(struct job *job, struct date_cache *cache, struct sli
 void response_headers_forget(struct job *job)
 {
 	buffer_clear(&job->headers);
+	job->headers_count = 0;
 	job->date_s = IPF_ABSENT;
 }

@@ -6,6 +6,9 @@
 #include "http_date.h"
 #include "job/job.h"
 
+/* So many are recorded of a response: each name is compared with those before it. */
+#define RESPONSE_HEADERS_MOST 256
+
 /* The last Date, and what it means: answers that come in succession often have the same. */
 struct date_cache {
 	char text[HTTP_DATE_LENGTH];

@@ -43,6 +43,7 @@ struct job {
 	enum record_error error;
 	char error_text[256];    /* "": none */
 	struct buffer headers;   /* members of a JSON map */
+	int headers_count;       /* how many */
 	int64_t date_s, date_ns; /* the Date header, in seconds since the epoch, and when it came */
 	struct record_read *reads;
 	size_t reads_count, reads_cap;

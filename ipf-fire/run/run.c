@@ -664,6 +664,14 @@ static void report_failures(struct run *r)
 		        kinds, t->count > 1 ? "most often " : "", most, hint ? " (" : "", hint ? hint : "", hint ? ")" : "");
 }
 
+/* Whoever watches a run that stopped learns it at once: a reader that hangs holds its end back. */
+static void report_full(const struct run *r)
+{
+	if (r->result.memory_full && !r->options->common.quiet)
+		fputs("ipf-fire: --memory is full, no more requests are started; waiting until the records are written\n",
+		      stderr);
+}
+
 /* Waits until everything is written. A reader of the records that hangs could delay that without end: the third signal
  * ends the program at once. */
 static void wait_for_recorder(struct run *r)
@@ -710,6 +718,7 @@ static int run(struct run *r, struct ipf_error *err)
 	engine_finish(r->engine, &r->result);
 	r->result.stopped = r->stopped[0] ? r->stopped : NULL;
 	r->result.signals += r->early_signals;
+	report_full(r);
 	wait_for_recorder(r);
 	json_t *client = recorder_stop(r->recorder, err);
 	feeder_stop(r->feeder, &r->input);

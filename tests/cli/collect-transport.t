@@ -80,9 +80,9 @@ server_start --step-base 5ms --fail coalesce:events=5
 run_of 1 bursts closed:users=5,n=20
 server_start --step-base 5ms --fail close
 run_of 1 close closed:users=6,n=60
-server_start --step-base 2ms
+server_start --step-base 4ms
 FAST=$URL
-server_start --step-base 40ms
+server_start --step-base 25ms # not 40: on a busy machine some steps of the fast one take as long as a delayed acknowledgement
 run_of 1 two closed:users=6,n=60 -u "$FAST" --balance least
 ended
 contains "$(found bursts-1.records)" '"bursts"' "five events in a write"

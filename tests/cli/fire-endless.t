@@ -159,6 +159,7 @@ for how in headers interim trailers header; do
 	is "$(kinds)" "$kind 10" "$how without end"
 	matches "$(jq -r .error.text rows | sort -u)" "$why" "… and why"
 	bounded 16000000 5 "$how without end keep to --memory"
+	[ $how != headers ] || is "$(jq -s 'map(.headers | length) | unique' -c rows)" "[256]" "… of which the first are recorded"
 done
 
 # ---- --max-answer ----
