@@ -8,7 +8,7 @@ mkdir tree
 (cd "$TESTS/.." && tar -cf - --exclude=.build Makefile lib ipf-* share tests/sim) |
 	tar -xf - -C tree
 cd tree || exit 1
-build() { run make --no-print-directory -j2 CFLAGS=-O0 "$@"; }
+build() { run make --no-print-directory -j2 CFLAGS="-O0 -g0" "$@"; }
 
 build
 status_is 0 "builds from nothing but its sources"
@@ -30,7 +30,7 @@ is "$(grep 'LD ' "$OUT" | tr -s ' ')" " LD .build/bin/ipf-sched" "and one progra
 touch lib/api/apis/openai-chat.json
 build
 contains "$(cat "$OUT")" "lib/api/api_builtin.c" "a changed API descriptor is compiled in again"
-run make -n CFLAGS='-O0 -DOTHER' V=1
+run make -n CFLAGS="-O0 -DOTHER" V=1
 is "$(grep -c -e ' -c -o ' "$OUT")" "$(find lib ipf-* tests/sim .build/lib .build/ipf-report -name '*.c' | wc -l)" \
 	"other flags rebuild everything"
 run make -n SANITIZE=address
