@@ -128,25 +128,32 @@ static bool skip(const char **at, const char *end, const char *text, size_t len)
 	return true;
 }
 
-/* Names are so short that a call of memcmp would take most of the time. */
-static bool same_name(const char *a, const char *b, size_t len)
+/* Keys are so short that a call of memcmp would take most of the time. They have 4 bytes or more. */
+static inline bool same_key(const char *a, const char *b, size_t len)
 {
-	size_t at = 0;
-	for (; at + 8 <= len; at += 8)
+	uint32_t x, y;
+	if (len < 8) {
+		memcpy(&x, a, sizeof x);
+		memcpy(&y, b, sizeof y);
+		bool first = x == y;
+		memcpy(&x, a + len - sizeof x, sizeof x);
+		memcpy(&y, b + len - sizeof y, sizeof y);
+		return first && x == y;
+	}
+	for (size_t at = 0; at + 8 < len; at += 8)
 		if (bytes8_load(a + at) != bytes8_load(b + at))
 			return false;
-	if (len >= 8)
-		return bytes8_load(a + len - 8) == bytes8_load(b + len - 8);
-	while (at < len && a[at] == b[at])
-		at++;
-	return at == len;
+	return bytes8_load(a + len - 8) == bytes8_load(b + len - 8);
 }
 
-/* Is the key of the member at `at` that of the field? */
-static bool has_key(const struct field *f, const char *at, const char *end)
+/* Goes past the key of the field: that of the first member follows a brace, the others a comma. */
+static inline bool skip_key(const struct field *f, const char **at, const char *end, bool first)
 {
-	return (size_t)(end - at) > f->name_len + 3 && at[0] == '"' && at[1] == *f->name && at[f->name_len + 1] == '"' &&
-	       at[f->name_len + 2] == ':' && same_name(at + 1, f->name, f->name_len);
+	if ((size_t)(end - *at) < f->key_len || (first && **at != '{') ||
+	    !same_key(*at + first, f->key + first, f->key_len - first))
+		return false;
+	*at += f->key_len;
+	return true;
 }
 
 static bool read_text(const char **at, const char *end, struct slice *text)
@@ -159,7 +166,7 @@ static bool read_text(const char **at, const char *end, struct slice *text)
 	return true;
 }
 
-static bool read_value(const struct field *f, void *object, const char **at, const char *end)
+static inline bool read_value(const struct field *f, void *object, const char **at, const char *end)
 {
 	switch (f->type) {
 	case FIELD_INT:
@@ -181,25 +188,42 @@ static bool read_value(const struct field *f, void *object, const char **at, con
 	return false;
 }
 
+/* Keeps which fields the line did not have. */
+static void note_absent(const struct field *fields, size_t count, struct fields_shape *shape)
+{
+	shape->absent_count = 0;
+	for (int others = 0; others < 2; others++) {
+		size_t next = 0;
+		for (size_t i = 0; i < count; i++) {
+			if (next < shape->count && shape->list[next] == i)
+				next++;
+			else if (is_integer(&fields[i]) == !others)
+				shape->absent[shape->absent_count++] = (unsigned char)i;
+		}
+		if (!others)
+			shape->absent_integers = shape->absent_count;
+	}
+}
+
 /* Tries each field in turn. */
 static bool read_any_line(const struct field *fields, size_t count, void *object, struct slice line,
                           struct fields_shape *shape)
 {
 	const char *at = line.data, *end = line.data + line.len;
-	bool good = skip(&at, end, "{", 1), more = good;
 	shape->count = 0;
-	for (const struct field *f = fields; good && f < fields + count; f++) {
-		if (!more || !has_key(f, at, end)) {
+	for (const struct field *f = fields; f < fields + count; f++) {
+		if (!skip_key(f, &at, end, shape->count == 0)) {
 			set_absent(f, object);
-			good = !f->required;
+			if (f->required)
+				return false;
 			continue;
 		}
 		shape->list[shape->count++] = (unsigned char)(f - fields);
-		at += f->name_len + 3;
-		good = read_value(f, object, &at, end);
-		more = good && skip(&at, end, ",", 1);
+		if (!read_value(f, object, &at, end))
+			return false;
 	}
-	return good && !more && skip(&at, end, "}", 1) && at == end;
+	note_absent(fields, count, shape);
+	return (shape->count > 0 || skip(&at, end, "{", 1)) && skip(&at, end, "}", 1) && at == end;
 }
 
 /* Does the line have the same fields as the last one, and no others? */
@@ -207,33 +231,27 @@ static bool read_same_fields(const struct field *fields, void *object, struct sl
                              const struct fields_shape *shape)
 {
 	const char *at = line.data, *end = line.data + line.len;
-	bool good = shape->count > 0;
-	for (size_t i = 0; good && i < shape->count; i++) {
+	for (size_t i = 0; i < shape->count; i++) {
 		const struct field *f = &fields[shape->list[i]];
-		good = skip(&at, end, i ? "," : "{", 1) && has_key(f, at, end);
-		at += good ? f->name_len + 3 : 0;
-		good = good && read_value(f, object, &at, end);
+		if (!skip_key(f, &at, end, i == 0) || !read_value(f, object, &at, end))
+			return false;
 	}
-	return good && skip(&at, end, "}", 1) && at == end;
+	return shape->count > 0 && skip(&at, end, "}", 1) && at == end;
 }
 
-/* The fields that a line with this shape does not have. */
-static void set_others_absent(const struct field *fields, size_t count, void *object, const struct fields_shape *shape)
+static void set_others_absent(const struct field *fields, void *object, const struct fields_shape *shape)
 {
-	size_t next = 0;
-	for (size_t i = 0; i < count; i++) {
-		if (next < shape->count && shape->list[next] == i)
-			next++;
-		else
-			set_absent(&fields[i], object);
-	}
+	for (size_t i = 0; i < shape->absent_integers; i++)
+		*(int64_t *)place(&fields[shape->absent[i]], object) = IPF_ABSENT;
+	for (size_t i = shape->absent_integers; i < shape->absent_count; i++)
+		set_absent(&fields[shape->absent[i]], object);
 }
 
 bool fields_read_line(const struct field *fields, size_t count, void *object, struct slice line,
                       struct fields_shape *shape)
 {
 	if (read_same_fields(fields, object, line, shape)) {
-		set_others_absent(fields, count, object, shape);
+		set_others_absent(fields, object, shape);
 		return true;
 	}
 	bool good = read_any_line(fields, count, object, line, shape);
@@ -249,12 +267,12 @@ void fields_write(const struct field *fields, size_t count, const void *object, 
 		if (is_integer(f)) {
 			if (*(const int64_t *)from == IPF_ABSENT)
 				continue;
-			jout_name(w, f->name, f->name_len);
+			jout_name(w, f->name, f->key_len - 4);
 			jout_int(w, *(const int64_t *)from);
 		} else if (f->type == FIELD_BOOL) {
 			if (!f->required && !*(const bool *)from)
 				continue;
-			jout_name(w, f->name, f->name_len);
+			jout_name(w, f->name, f->key_len - 4);
 			jout_bool(w, *(const bool *)from);
 		} else {
 			jout_member_value(w, f->name, *(const struct slice *)from);

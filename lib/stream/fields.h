@@ -40,13 +40,14 @@ struct field {
 	enum field_type type;
 	size_t offset;
 	bool required;
-	size_t name_len;
+	const char *key; /* as fields_write writes it after another member: `,"name":` */
+	size_t key_len;
 };
 
 #define NAMED_FIELD(name_, type_, struct_, member_, required_)                                                         \
 	{                                                                                                                  \
 		.name = name_, .type = type_, .offset = offsetof(struct_, member_), .required = required_,                     \
-		.name_len = sizeof name_ - 1                                                                                   \
+		.key = ",\"" name_ "\":", .key_len = sizeof name_ + 3                                                          \
 	}
 /* A row whose field has the name of the struct's member. */
 #define FIELD(type_, struct_, member_)          NAMED_FIELD(#member_, type_, struct_, member_, false)
@@ -58,10 +59,11 @@ void fields_init(const struct field *fields, size_t count, void *object);
  * err says `NAME: expected …` or `NAME: missing`. At most FIELDS_MAX fields. */
 int fields_read(const struct field *fields, size_t count, void *object, const struct jdoc *doc, jdoc_id map,
                 struct ipf_error *err);
-/* The fields that the last line had, in their order: nearly always those of the next one. Zero-initialise. */
+/* The fields that the last line had, in their order, and those that it had not, integers first: nearly always those of
+ * the next one. Zero-initialise. */
 struct fields_shape {
-	size_t count;
-	unsigned char list[FIELDS_MAX];
+	size_t count, absent_integers, absent_count;
+	unsigned char list[FIELDS_MAX], absent[FIELDS_MAX];
 };
 
 /* The same for a line in the form that fields_write gives it, without a document: in a tenth of the time. False: it has

@@ -9,7 +9,7 @@ struct wide {
 	int64_t values[MANY + 1];
 };
 
-static char names[MANY + 1][8];
+static char names[MANY + 1][8], keys[MANY + 1][12];
 static struct field table[MANY + 1];
 static struct ipf_error err;
 
@@ -18,8 +18,9 @@ static int make_table(void **state)
 	(void)state;
 	for (size_t i = 0; i < MANY + 1; i++) {
 		snprintf(names[i], sizeof names[i], "f%zu", i);
+		int len = snprintf(keys[i], sizeof keys[i], ",\"%s\":", names[i]);
 		table[i] = (struct field){
-			.name = names[i], .name_len = strlen(names[i]), .type = FIELD_INT, .offset = i * sizeof(int64_t)};
+			.name = names[i], .key = keys[i], .key_len = (size_t)len, .type = FIELD_INT, .offset = i * sizeof(int64_t)};
 	}
 	return 0;
 }
