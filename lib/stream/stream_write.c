@@ -18,7 +18,7 @@ enum {
 	OUT_SIZE = 128 * 1024,
 	LEVEL = 3,
 	RECORDS_LEVEL = 1,
-	RECORDS_HASH_LOG = 12, /* 16 KiB, which stay in the first cache beside the sending thread */
+	RECORDS_HASH_LOG = 11, /* 8 KiB, which stay in the first cache beside the sending thread */
 	LONG_WINDOW_LOG = 27   /* 128 MiB, the most that zstd -d accepts without an option */
 };
 
