@@ -13,7 +13,8 @@
 
 _Static_assert(REFUSALS_MAX == 100, "the error text names the number");
 
-#define STALE_NS (2 * NS_PER_MS) /* in addition to two round trips */
+#define STALE_NS   (2 * NS_PER_MS)    /* in addition to two round trips */
+#define SMALL_BODY ((size_t)16 << 10) /* is copied behind its head: cheaper than a message of two parts */
 
 static const char user_agent[] = "ipf-fire/" IPF_VERSION;
 
@@ -103,7 +104,7 @@ static void send_http1(struct exchange *x, struct connection *c, const struct cu
 		struct http1_request q = http1_request_of(x, c->origin, headers);
 		after = http1_request_head(&q, &t->head);
 	}
-	if (after.len) { /* seldom: in chunks */
+	if (body.len <= SMALL_BODY || after.len) { /* `after`, seldom: in chunks */
 		buffer_slice(&t->head, body);
 		buffer_slice(&t->head, after);
 		body.len = 0;

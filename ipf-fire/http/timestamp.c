@@ -12,9 +12,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SEND_EVERY_NS (NS_PER_MS / 10) /* at most one timestamp of a send per this time … */
-#define SEND_BURST    1024             /* … except for this many in a burst */
-#define LOOK_NS       NS_PER_MS        /* how long the offset of the clocks is trusted */
+#define SEND_EVERY_NS (NS_PER_MS / 2) /* at most one timestamp of a send per this time: it costs 2 to 3 us … */
+#define SEND_BURST    1024            /* … except for this many in a burst */
+#define LOOK_NS       NS_PER_MS       /* how long the offset of the clocks is trusted */
+/* What is asked of the kernel about what comes in. */
+#define RECEIVES (SOF_TIMESTAMPING_RX_SOFTWARE | SOF_TIMESTAMPING_SOFTWARE)
 /* Tolerance for a timestamp in the future: the offset is only as accurate as the clocks can be read. */
 #define SLACK_NS 1000
 
@@ -46,7 +48,7 @@ bool timestamps_compare_clocks(struct timestamps *s, int64_t before_ns, int64_t 
 	s->offset_ns = offset;
 	s->width_ns = width;
 	if (!first)
-		thread_stats_count(&s->stats->steps, 1);
+		counter_count(&s->stats->steps, 1);
 	return !first;
 }
 
@@ -65,12 +67,12 @@ struct timestamp timestamps_note(struct timestamps *s, struct socket_times *time
 {
 	if (!wall_ns) {
 		times->wall_ns = 0;
-		thread_stats_count(&s->stats->without, 1);
+		counter_count(&s->stats->without, 1);
 		return times->last = (struct timestamp){own_ns, own_ns};
 	}
 	if (wall_ns == times->wall_ns)
 		return times->last; /* more of the same packet, which was available at the previous read */
-	thread_stats_count(&s->stats->stamped, 1);
+	counter_count(&s->stats->stamped, 1);
 	times->wall_ns = wall_ns;
 	times->last = (struct timestamp){.t_ns = wall_ns - s->offset_ns, .own_ns = own_ns};
 	/* it is unknown whether the packet arrived before or after the clock was set */
@@ -87,18 +89,18 @@ void timestamps_reject(struct timestamps *s, struct socket_times *times)
 	if (!times->receives || !times->wall_ns)
 		return;
 	times->last.t_ns = times->last.own_ns;
-	thread_stats_count(&s->stats->rejected, 1);
-	thread_stats_count(&s->stats->stamped, -1);
+	counter_count(&s->stats->rejected, 1);
+	counter_count(&s->stats->stamped, -1);
 }
 
 static int64_t timestamp_in(struct msghdr *m)
 {
 	for (struct cmsghdr *c = CMSG_FIRSTHDR(m); c; c = CMSG_NXTHDR(m, c)) {
-		struct timespec t;
-		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_TIMESTAMPNS || c->cmsg_len < CMSG_LEN(sizeof t))
+		struct scm_timestamping t;
+		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_TIMESTAMPING || c->cmsg_len < CMSG_LEN(sizeof t))
 			continue;
 		memcpy(&t, CMSG_DATA(c), sizeof t);
-		return (int64_t)t.tv_sec * NS_PER_S + t.tv_nsec;
+		return (int64_t)t.ts[0].tv_sec * NS_PER_S + t.ts[0].tv_nsec;
 	}
 	return 0;
 }
@@ -107,7 +109,7 @@ ssize_t timestamps_recv(struct timestamps *s, struct socket_times *times, int fd
                         struct timestamp *at)
 {
 	union {
-		char bytes[CMSG_SPACE(sizeof(struct timespec)) + CMSG_SPACE(3 * sizeof(struct timespec))];
+		char bytes[CMSG_SPACE(sizeof(struct scm_timestamping))];
 		struct cmsghdr align;
 	} control;
 	struct iovec part = {.iov_base = to, .iov_len = len};
@@ -128,7 +130,7 @@ ssize_t timestamps_recv(struct timestamps *s, struct socket_times *times, int fd
 
 void timestamps_watch_sends(struct socket_times *times, int fd)
 {
-	int what = SOF_TIMESTAMPING_SOFTWARE | SOF_TIMESTAMPING_OPT_ID | SOF_TIMESTAMPING_OPT_TSONLY;
+	int what = RECEIVES | SOF_TIMESTAMPING_OPT_ID | SOF_TIMESTAMPING_OPT_TSONLY;
 	if (!times->receives)
 		return;
 	times->sends = setsockopt(fd, SOL_SOCKET, SO_TIMESTAMPING, &what, sizeof what) == 0;
@@ -207,7 +209,9 @@ ssize_t timestamps_send(struct timestamps *s, struct socket_times *times, int fd
 		c->cmsg_len = CMSG_LEN(sizeof what);
 		memcpy(CMSG_DATA(c), &what, sizeof what);
 	}
-	ssize_t sent = sendmsg(fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL);
+	/* the kernel takes a single part without a message around it in a quarter of a microsecond less */
+	ssize_t sent = asked || count > 1 ? sendmsg(fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL)
+	                                  : send(fd, parts->iov_base, parts->iov_len, MSG_DONTWAIT | MSG_NOSIGNAL);
 	if (sent <= 0 || !times->sends)
 		return sent;
 	times->sent_bytes += (uint32_t)sent;
@@ -227,12 +231,12 @@ void timestamps_late(struct timestamps *s, struct socket_times *times, int fd)
 
 bool timestamps_watch(const struct timestamps *s, struct socket_times *times, int fd)
 {
-	int on = 1, protocol = 0;
+	int what = RECEIVES, protocol = 0;
 	socklen_t len = sizeof protocol;
 	*times = (struct socket_times){0};
 	/* a Unix socket accepts the option, but has no timestamps */
 	if (s->kernel && getsockopt(fd, SOL_SOCKET, SO_PROTOCOL, &protocol, &len) == 0 && protocol == IPPROTO_TCP)
-		times->receives = setsockopt(fd, SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof on) == 0;
+		times->receives = setsockopt(fd, SOL_SOCKET, SO_TIMESTAMPING, &what, sizeof what) == 0;
 	return times->receives;
 }
 
