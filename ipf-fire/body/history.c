@@ -74,7 +74,7 @@ static void count_memory(const struct history *h, struct history_turn *t)
 static bool room_for(const struct history *h, size_t body)
 {
 	int64_t most = h->memory->most;
-	return !most || counter_get(&h->memory->taken) + 4 * (int64_t)body < most;
+	return !most || memory_use_taken(h->memory) + 4 * (int64_t)body < most;
 }
 
 static void turn_free(struct history_turn *t)

@@ -31,7 +31,7 @@ static void cut(struct exchange *x, const char *why)
 	x->cancelled_as = RECORD_TOO_LARGE;
 	x->transport->cut = true;
 	if (memory_of(x))
-		job_leaves(x->job, memory_of(x));
+		job_leaves(x->job, memory_of(x), x->transport->options->thread);
 }
 
 size_t answer_limit_room(struct exchange *x, size_t len)
@@ -110,7 +110,7 @@ bool answer_limit_grown(struct exchange *x)
 	if (!m)
 		return true;
 	struct transport *t = x->transport;
-	bool more = job_count_growth(x->job, m);
+	bool more = job_count_growth(x->job, m, t->options->thread);
 	int64_t bytes = job_answer_bytes(x->job);
 	if (!more || bytes <= ANSWER_SMALL)
 		return true;

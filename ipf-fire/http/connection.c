@@ -492,7 +492,7 @@ static int connect_to(struct connection *c)
 	const struct addrinfo *a = c->address;
 	int fd = socket(a->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0) {
-		thread_stats_count(&n->o.stats->starved, errno == EMFILE || errno == ENFILE);
+		counter_count(&n->o.stats->starved, errno == EMFILE || errno == ENFILE);
 		return errno;
 	}
 	int why = network_path_bind(n->o.path, n->sources++, fd, a->ai_family);

@@ -37,7 +37,7 @@ static curl_socket_t on_open(void *data, curlsocktype purpose, struct curl_socka
 	int why = fd < 0 ? errno : network_path_bind(n->o.path, n->sources++, fd, address->family);
 	if (!why)
 		return fd;
-	thread_stats_count(&n->o.stats->starved, why == EMFILE || why == ENFILE);
+	counter_count(&n->o.stats->starved, why == EMFILE || why == ENFILE);
 	if (fd >= 0)
 		close(fd);
 	return CURL_SOCKET_BAD;

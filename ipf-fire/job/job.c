@@ -60,22 +60,26 @@ void job_sent(struct job *job)
 static void reset(struct job *job)
 {
 	struct buffer *buffers[] = {&job->text, &job->request, &job->url, &job->headers, &job->body};
-	struct job new = {0};
-	struct buffer *kept[] = {&new.text, &new.request, &new.url, &new.headers, &new.body};
+	struct buffer kept[sizeof buffers / sizeof *buffers];
+	struct record_read *reads = job->reads;
+	size_t reads_cap = job->reads_cap;
 	for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++) {
 		keep_small(buffers[i]);
-		*kept[i] = *buffers[i];
+		kept[i] = *buffers[i];
 	}
 	free(job->after);
 	deferred_request_free(job->source);
 	curl_slist_free_all(job->headers_sent);
-	if (job->reads_cap <= KEPT_READS) {
-		new.reads = job->reads;
-		new.reads_cap = job->reads_cap;
-	} else {
-		free(job->reads);
+	if (reads_cap > KEPT_READS) {
+		free(reads);
+		reads = NULL;
+		reads_cap = 0;
 	}
-	memcpy(job, &new, sizeof *job);
+	memset(job, 0, offsetof(struct job, error_text) + 1);
+	for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
+		*buffers[i] = kept[i];
+	job->reads = reads;
+	job->reads_cap = reads_cap;
 	make_absent(job);
 }
 
@@ -113,45 +117,48 @@ int64_t job_answer_bytes(const struct job *job)
 	return (int64_t)(job->body.len + job->reads_count * sizeof *job->reads);
 }
 
-static void change_count(struct job *job, struct memory_use *memory, int64_t to)
+static void change_count(struct job *job, struct memory_part *part, int64_t to)
 {
 	int64_t more = to - job->counted_bytes;
 	if (!more)
 		return;
 	job->counted_bytes = to;
-	memory_use_add(memory, more);
+	counter_count(&part->taken, more);
 	if (job->leaving)
-		counter_add(&memory->leaving, more);
+		counter_count(&part->leaving, more);
 }
 
-void job_count_memory(struct job *job, struct memory_use *memory)
+void job_count_memory(struct job *job, struct memory_use *memory, size_t sender)
 {
-	counter_add(&memory->growing, -job->growing_bytes);
+	struct memory_part *part = memory_use_of_sender(memory, sender);
+	if (job->growing_bytes)
+		counter_count(&part->growing, -job->growing_bytes);
 	job->growing_bytes = 0;
-	change_count(job, memory, (int64_t)job_bytes(job));
+	change_count(job, part, (int64_t)job_bytes(job));
 }
 
-bool job_count_growth(struct job *job, struct memory_use *memory)
+bool job_count_growth(struct job *job, struct memory_use *memory, size_t sender)
 {
 	int64_t more = (int64_t)job_bytes(job) - job->counted_bytes;
 	if (!more)
 		return false;
+	struct memory_part *part = memory_use_of_sender(memory, sender);
 	job->growing_bytes += more;
-	counter_add(&memory->growing, more);
-	change_count(job, memory, job->counted_bytes + more);
+	counter_count(&part->growing, more);
+	change_count(job, part, job->counted_bytes + more);
 	return more > 0;
 }
 
-void job_leaves(struct job *job, struct memory_use *memory)
+void job_leaves(struct job *job, struct memory_use *memory, size_t sender)
 {
 	if (!job->leaving)
-		counter_add(&memory->leaving, job->counted_bytes);
+		counter_count(&memory_use_of_sender(memory, sender)->leaving, job->counted_bytes);
 	job->leaving = true;
 }
 
 void job_uncount_memory(struct job *job, struct memory_use *memory)
 {
-	change_count(job, memory, 0);
+	change_count(job, memory_use_of_recorder(memory), 0);
 }
 
 int job_received(struct job *job, const void *data, size_t len, int64_t t_ns, int64_t own_ns)

@@ -41,7 +41,6 @@ struct job {
 	int64_t connection, http, refused, status;
 	bool reused, resumed, stale;
 	enum record_error error;
-	char error_text[256];    /* "": none */
 	struct buffer headers;   /* members of a JSON map */
 	int headers_count;       /* how many */
 	int64_t date_s, date_ns; /* the Date header, in seconds since the epoch, and when it came */
@@ -60,6 +59,7 @@ struct job {
 	int64_t growing_bytes;             /* … and in memory_use.growing, while it is in flight */
 	int64_t request_bytes;             /* kept after the body is released */
 	int64_t prompt_bytes;              /* length of the prompt as text, if responses begin with it; else IPF_ABSENT */
+	char error_text[256];              /* "": none; last, so that a job that is used again need not clear it */
 };
 
 #define JOB_WARMUP_FIRST_N SCHEDULE_WARMUP_FIRST_N
@@ -87,13 +87,14 @@ size_t job_bytes(const struct job *job);
 /* What its answer takes: the bytes of the body, and the times of the reads. --max-answer limits this. */
 int64_t job_answer_bytes(const struct job *job);
 
-/* Counts the memory that it takes now, instead of what was counted before, once it has ended or before it starts. */
-void job_count_memory(struct job *job, struct memory_use *memory);
+/* Counts the memory that it takes now, instead of what was counted before, once it has ended or before it starts. Each
+ * thread counts in its own part. */
+void job_count_memory(struct job *job, struct memory_use *memory, size_t sender);
 /* The same while it is in flight. Does it take more than before? */
-bool job_count_growth(struct job *job, struct memory_use *memory);
+bool job_count_growth(struct job *job, struct memory_use *memory, size_t sender);
 /* Its answer was cut. */
-void job_leaves(struct job *job, struct memory_use *memory);
-/* It has been recorded. */
+void job_leaves(struct job *job, struct memory_use *memory, size_t sender);
+/* It has been recorded: for the recorder. */
 void job_uncount_memory(struct job *job, struct memory_use *memory);
 
 /* Appends bytes of the response. They are added to the last read if that has the same time; reads never go back in

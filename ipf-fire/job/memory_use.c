@@ -14,14 +14,35 @@ void memory_use_add(struct memory_use *m, int64_t bytes)
 	counter_add(&m->taken, bytes);
 }
 
+static int64_t sum(const struct memory_use *m, size_t member)
+{
+	const char *recorder = (const char *)&m->parts[THREADS_MOST] + member;
+	int64_t sum = counter_get((const atomic_llong *)(const void *)recorder);
+	for (size_t i = 0; i < m->threads; i++)
+		sum += counter_get((const atomic_llong *)(const void *)((const char *)&m->parts[i] + member));
+	return sum;
+}
+
+#define SUM(m_, member_) sum(m_, offsetof(struct memory_part, member_))
+
+int64_t memory_use_taken(const struct memory_use *m)
+{
+	return counter_get(&m->taken) + SUM(m, taken);
+}
+
+int64_t memory_use_staying(const struct memory_use *m)
+{
+	return memory_use_taken(m) - SUM(m, leaving);
+}
+
 static bool is_short(const struct memory_use *m)
 {
-	return counter_get(&m->taken) - counter_get(&m->leaving) > m->most / 4 * 3;
+	return memory_use_staying(m) > m->most / 4 * 3;
 }
 
 bool memory_use_cuts(const struct memory_use *m)
 {
-	return m->most && is_short(m) && counter_get(&m->growing) > m->most / 4;
+	return m->most && is_short(m) && SUM(m, growing) > m->most / 4;
 }
 
 enum memory_state memory_use_state(const struct memory_use *m)
@@ -29,7 +50,7 @@ enum memory_state memory_use_state(const struct memory_use *m)
 	if (!m->most)
 		return MEMORY_AMPLE;
 	int64_t margin = m->most / 8 < MARGIN ? m->most / 8 : MARGIN;
-	if (counter_get(&m->taken) > m->most - margin)
+	if (memory_use_taken(m) > m->most - margin)
 		return MEMORY_FULL;
 	return is_short(m) ? MEMORY_SHORT : MEMORY_AMPLE;
 }

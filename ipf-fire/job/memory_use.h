@@ -12,7 +12,7 @@
  *     while (memory_use_state(m) == MEMORY_FULL && memory_use_wait(m, &wait))
  *         …                     // what cannot wait
  *
- * All functions may be called by any thread.
+ * All functions may be called by any thread. Requests are counted by job.h, each thread in its own part.
  */
 #ifndef IPF_MEMORY_USE_H
 #define IPF_MEMORY_USE_H
@@ -23,16 +23,23 @@
 
 #define ANSWER_SMALL 4096 /* an answer that takes no more is never cut to save memory */
 
+/* What one thread has added, without a locked instruction: of requests that it handles. Another one may subtract it. */
+struct memory_part {
+	atomic_llong taken;   /* all of it */
+	atomic_llong growing; /* by answers in flight: cutting them helps only if they have a quarter of the bound */
+	atomic_llong leaving; /* by answers that were cut */
+	char apart[64];       /* from that of another thread */
+};
+
 struct memory_use {
-	int64_t most;        /* the bound; 0: none */
-	int64_t answer_most; /* bytes of one answer; 0: no limit */
-	atomic_llong taken;  /* all of it */
-	atomic_llong
-		growing; /* the part of answers in flight: cutting them helps only if they have a quarter of the bound */
-	atomic_llong leaving; /* the part of answers that were cut */
+	int64_t most;         /* the bound; 0: none */
+	int64_t answer_most;  /* bytes of one answer; 0: no limit */
+	atomic_llong taken;   /* by what any thread may add to */
 	atomic_llong written; /* bytes of records written so far: whether the recorder gets on */
 	atomic_bool full;     /* the recorder did not get on: the run ends */
-	/* by sending thread */
+	/* by sending thread; what the recorder frees comes after those */
+	size_t threads; /* constant */
+	struct memory_part parts[THREADS_MOST + 1];
 	atomic_llong largest[THREADS_MOST]; /* the largest answer in flight, as far as it was noted */
 	atomic_bool asked[THREADS_MOST];    /* another thread wants it to be cut */
 	int wake_fd[THREADS_MOST];          /* an eventfd to notify then */
@@ -45,6 +52,19 @@ enum memory_state {
 };
 
 void memory_use_add(struct memory_use *m, int64_t bytes);
+/* The part of a sending thread, which alone may count in it. */
+static inline struct memory_part *memory_use_of_sender(struct memory_use *m, size_t thread)
+{
+	return &m->parts[thread];
+}
+/* The same of the recorder. */
+static inline struct memory_part *memory_use_of_recorder(struct memory_use *m)
+{
+	return &m->parts[THREADS_MOST];
+}
+int64_t memory_use_taken(const struct memory_use *m);
+/* Without what is leaving. */
+int64_t memory_use_staying(const struct memory_use *m);
 /* Would cutting the largest answer in flight help? */
 bool memory_use_cuts(const struct memory_use *m);
 enum memory_state memory_use_state(const struct memory_use *m);

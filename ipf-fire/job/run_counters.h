@@ -1,28 +1,46 @@
-/* Counters that the threads share during a run: one thread writes, others read at any time. */
+/* Counters that the threads share during a run. Each has one writer at a time, so that counting needs no locked
+ * instruction; others read at any time. What every sending thread counts, readers add up:
+ *
+ *     counter_count(&counters->senders[thread].done, 1); // the sending thread `thread`
+ *     counters_sum(counters, done)                       // any thread
+ */
 #ifndef IPF_RUN_COUNTERS_H
 #define IPF_RUN_COUNTERS_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define THREADS_MOST 64 /* sending threads */
 #define RUN_ERRORS   16 /* more than there are kinds of errors */
 
+/* Of one sending thread; thread_stats.h has what it counts about itself. */
+struct sender_counters {
+	atomic_llong started, done, failed;              /* done: all that ended, including the failed */
+	atomic_llong unmeasured_done, unmeasured_failed; /* the part of stages that are not measured */
+	atomic_llong failed_by[RUN_ERRORS];              /* by enum record_error; RECORD_OK: a status that is no 2xx */
+	atomic_llong pool_waiting;                       /* started, and waiting for a connection of a pool */
+	atomic_llong bytes, reads;                       /* of response bodies */
+	atomic_llong handed_over, handed_over_bytes;     /* to the recorder */
+	char apart[64];                                  /* from those that another thread writes */
+};
+
 struct run_counters {
-	/* of all sending threads together; thread_stats.h has those of each */
-	atomic_llong started, in_flight, waiting, done, failed; /* done: all that ended, including the failed */
-	atomic_llong due;                                       /* started, waiting, or dropped while they waited */
-	atomic_llong unmeasured_done, unmeasured_failed;        /* the part of stages that are not measured */
-	atomic_llong failed_by[RUN_ERRORS];        /* by enum record_error; RECORD_OK: a status that is no 2xx */
-	atomic_llong pool_waiting;                 /* started, and waiting for a connection of a pool */
-	atomic_llong bytes, reads;                 /* of response bodies */
-	atomic_llong unrecorded, unrecorded_bytes; /* ended and not written yet */
-	/* of the feeder; the sending threads subtract what they fetch */
-	atomic_llong ahead, ahead_bytes; /* rendered and not fetched yet */
-	atomic_llong ahead_room;         /* the most there can be */
-	atomic_llong render_thread;      /* its thread_number (thread_stats.h) */
+	struct sender_counters senders[THREADS_MOST];
+	size_t threads; /* how many of them there are; constant */
+	/* of the senders together, which write them under the lock of work_sharing */
+	atomic_llong in_flight, waiting;
+	atomic_llong due; /* started, waiting, or dropped while they waited */
+	atomic_llong fetched, fetched_bytes;
+	char apart[64];
+	/* of the feeder */
+	atomic_llong rendered, rendered_bytes; /* for senders to fetch */
+	atomic_llong ahead_room;               /* the most that can be rendered and not fetched */
+	atomic_llong render_thread;            /* its thread_number (thread_stats.h) */
+	char apart_too[64];
 	/* of the recorder */
+	atomic_llong recorded, recorded_bytes;
 	atomic_llong lag_p99_ns; /* of start - due so far; -1: none yet */
 	atomic_bool output_gone; /* the output was closed, or cannot be written */
 };
@@ -37,9 +55,39 @@ static inline void counter_set(atomic_llong *g, int64_t value)
 	atomic_store_explicit(g, value, memory_order_relaxed);
 }
 
+/* For its only writer. */
+static inline void counter_count(atomic_llong *g, int64_t more)
+{
+	counter_set(g, counter_get(g) + more);
+}
+
+/* For one of several writers. */
 static inline void counter_add(atomic_llong *g, int64_t value)
 {
 	atomic_fetch_add_explicit(g, value, memory_order_relaxed);
+}
+
+#define counters_sum(counters_, member_) counters_sum_at(counters_, offsetof(struct sender_counters, member_))
+
+static inline int64_t counters_sum_at(const struct run_counters *c, size_t member)
+{
+	int64_t sum = 0;
+	for (size_t i = 0; i < c->threads; i++)
+		sum += counter_get((const atomic_llong *)(const void *)((const char *)&c->senders[i] + member));
+	return sum;
+}
+
+/* Ended and not written yet: requests, and the bytes that they take. */
+static inline int64_t counters_unrecorded(const struct run_counters *c)
+{
+	int64_t recorded = counter_get(&c->recorded); /* first: it follows */
+	return counters_sum(c, handed_over) - recorded;
+}
+
+static inline int64_t counters_unrecorded_bytes(const struct run_counters *c)
+{
+	int64_t recorded = counter_get(&c->recorded_bytes);
+	return counters_sum(c, handed_over_bytes) - recorded;
 }
 
 #endif

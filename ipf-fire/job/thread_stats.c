@@ -18,8 +18,8 @@ void thread_stats_woke(struct thread_stats *t, int ready)
 {
 	if (ready <= 0)
 		return;
-	thread_stats_count(&t->wakes, 1);
-	thread_stats_count(&t->ready, ready);
+	counter_count(&t->wakes, 1);
+	counter_count(&t->ready, ready);
 	if (ready > counter_get(&t->ready_most))
 		counter_set(&t->ready_most, ready);
 }

@@ -25,11 +25,7 @@ struct thread_stats {
 
 struct thread_stats *thread_stats_new(void); /* NULL: out of memory; free it */
 
-/* Only the thread itself calls these. */
-static inline void thread_stats_count(atomic_llong *g, int64_t more)
-{
-	counter_set(g, counter_get(g) + more);
-}
+/* Only the thread itself calls this. */
 void thread_stats_woke(struct thread_stats *t, int ready);
 
 /* ---- how long a thread was ready to run but did not run ---- */

@@ -211,7 +211,8 @@ static void write_ready(struct client_stats *c, struct jout *w)
 static void write_fullness(const struct client_stats *c, struct jout *w)
 {
 	double most = 0;
-	int64_t room = counter_get(&c->o.counters->ahead_room);
+	const struct run_counters *g = c->o.counters;
+	int64_t room = counter_get(&g->ahead_room), ahead = counter_get(&g->rendered) - counter_get(&g->fetched);
 	for (size_t i = 0; i < c->o.senders; i++) {
 		double full = (double)queue_count(c->o.queues[i]) / (double)queue_room(c->o.queues[i]);
 		if (full > most)
@@ -219,7 +220,7 @@ static void write_fullness(const struct client_stats *c, struct jout *w)
 	}
 	jout_key(w, "fullness");
 	jout_begin_map(w);
-	write_member_double(w, "render", room ? (double)counter_get(&c->o.counters->ahead) / (double)room : 0);
+	write_member_double(w, "render", room ? (double)ahead / (double)room : 0);
 	write_member_double(w, "record", most);
 	jout_end_map(w);
 }
@@ -253,18 +254,18 @@ static void write_totals(const struct client_stats *c, struct jout *w, int64_t n
 {
 	const struct run_counters *g = c->o.counters;
 	/* failed first: it counts in done, and both go on meanwhile */
-	int64_t failed = counter_get(&g->failed), done = counter_get(&g->done);
+	int64_t failed = counters_sum(g, failed), done = counters_sum(g, done);
 	jout_member_int(w, "t_ns", now - c->o.zero_ns);
 	jout_member_int(w, "in_flight", counter_get(&g->in_flight));
-	jout_member_int(w, "waiting", counter_get(&g->waiting) + counter_get(&g->pool_waiting));
+	jout_member_int(w, "waiting", counter_get(&g->waiting) + counters_sum(g, pool_waiting));
 	jout_member_int(w, "due", counter_get(&g->due));
-	jout_member_int(w, "started", counter_get(&g->started));
+	jout_member_int(w, "started", counters_sum(g, started));
 	jout_member_int(w, "done", done);
 	jout_member_int(w, "failed", failed);
 	jout_member_int(w, "starved", SUM(starved));
 	jout_member_int(w, "unrendered", SUM(unrendered));
-	jout_member_int(w, "bytes", counter_get(&g->bytes));
-	jout_member_int(w, "reads", counter_get(&g->reads));
+	jout_member_int(w, "bytes", counters_sum(g, bytes));
+	jout_member_int(w, "reads", counters_sum(g, reads));
 }
 
 void client_stats_line(struct client_stats *c, int64_t now, struct server_dates *dates, struct buffer *line)
@@ -294,8 +295,8 @@ void client_stats_line(struct client_stats *c, int64_t now, struct server_dates 
 	jout_end_map(&w);
 	write_ready(c, &w);
 	write_timestamps(c, &w);
-	jout_member_int(&w, "queue", counter_get(&g->unrecorded));
-	jout_member_int(&w, "queue_bytes", counter_get(&g->unrecorded_bytes));
+	jout_member_int(&w, "queue", counters_unrecorded(g));
+	jout_member_int(&w, "queue_bytes", counters_unrecorded_bytes(g));
 	write_fullness(c, &w);
 	server_dates_write(dates, &w);
 	jout_end_map(&w);

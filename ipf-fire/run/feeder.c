@@ -14,7 +14,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#define QUEUE_JOBS   1024
+#define QUEUE_JOBS   512
 #define QUEUE_ORDERS 16384
 #define QUEUE_BYTES  (INT64_C(32) << 20) /* of bodies, in all queues */
 #define BATCH        32                  /* jobs of one lane before the next lane */
@@ -187,6 +187,11 @@ static enum feed_result end_lane(struct lane_queue *lane, struct feeder *f)
 	return FEED_LANE_ENDED;
 }
 
+static int64_t bytes_ahead(const struct run_counters *c)
+{
+	return counter_get(&c->rendered_bytes) - counter_get(&c->fetched_bytes);
+}
+
 static enum feed_result feed_lane(struct feeder *f, size_t index, int *input_fd)
 {
 	struct lane_queue *lane = &f->lanes[index];
@@ -194,8 +199,7 @@ static enum feed_result feed_lane(struct feeder *f, size_t index, int *input_fd)
 	for (int i = 0; i < BATCH; i++) {
 		if (lane->ended_seen)
 			return FEED_LANE_ENDED;
-		if (queue_full(lane->queue) ||
-		    (counter_get(&f->o.counters->ahead_bytes) >= QUEUE_BYTES && queue_count(lane->queue) > 0))
+		if (queue_full(lane->queue) || (bytes_ahead(f->o.counters) >= QUEUE_BYTES && queue_count(lane->queue) > 0))
 			return FEED_QUEUE_FULL;
 		/* waiting for a schedule that comes through a pipe must not delay the other lanes, or the end */
 		if (!index && !f->input_ready && !stream_reader_ready(arrival_reader_stream(f->o.arrivals), input_fd))
@@ -210,10 +214,10 @@ static enum feed_result feed_lane(struct feeder *f, size_t index, int *input_fd)
 			atomic_store(&f->failed, true);
 		if (!job)
 			return end_lane(lane, f);
-		counter_add(&f->o.counters->ahead_bytes, job->request_bytes);
-		counter_add(&f->o.counters->ahead, 1);
+		counter_count(&f->o.counters->rendered_bytes, job->request_bytes);
+		counter_count(&f->o.counters->rendered, 1);
 		queue_put(lane->queue, job);
-		if (atomic_exchange(&lane->hungry, false))
+		if (atomic_load(&lane->hungry) && atomic_exchange(&lane->hungry, false))
 			event_fd_notify(f->wake_fd);
 	}
 	return FEED_MORE;
@@ -339,8 +343,8 @@ struct job *feeder_fetch(struct feeder *f, size_t index, bool *ended)
 		bool over = atomic_load(&lane->ended);
 		struct job *job = queue_take(lane->queue);
 		if (job) {
-			counter_add(&f->o.counters->ahead_bytes, -job->request_bytes);
-			counter_add(&f->o.counters->ahead, -1);
+			counter_count(&f->o.counters->fetched_bytes, job->request_bytes);
+			counter_count(&f->o.counters->fetched, 1);
 			return job;
 		}
 		if (over) {

@@ -16,7 +16,7 @@
 
 #define BACKLOG_LARGE (INT64_C(16) << 20) /* bytes */
 #define BACKLOG_SMALL (INT64_C(4) << 20)
-#define TICK_MS       10 /* between looks at the queues: the sending threads do not spend time on waking us */
+#define TICK_MS       2 /* between looks at the queues: the sending threads do not spend time on waking us */
 #define FLUSH_NS      (250 * NS_PER_MS) /* in a file: what was written can be read by others after this time */
 #define CLIENT_NS     NS_PER_S
 #define MESSAGE_BODY  ((size_t)64 << 10) /* an error response that is longer is not searched for its message */
@@ -41,7 +41,7 @@ struct recorder {
  * them waits for memory: it could grow without limit. */
 static void adjust_priority(struct recorder *r)
 {
-	int64_t waiting = counter_get(&r->o.counters->unrecorded_bytes);
+	int64_t waiting = counters_unrecorded_bytes(r->o.counters);
 	bool needed = memory_use_state(r->o.memory) == MEMORY_FULL;
 	if (!r->may_catch_up || (r->catching_up ? waiting > BACKLOG_SMALL || needed : waiting < BACKLOG_LARGE && !needed))
 		return;
@@ -69,7 +69,7 @@ static void write_line(struct recorder *r)
 static int write_part(void *data, struct buffer *part)
 {
 	struct recorder *r = data;
-	counter_add(&r->o.memory->written, (int64_t)part->len);
+	counter_count(&r->o.memory->written, (int64_t)part->len);
 	adjust_priority(r);
 	if (stream_writer_part(r->o.writer, part, &r->error) == 0)
 		return 0;
@@ -115,14 +115,14 @@ static void write_record(struct recorder *r, struct job *job)
 			probe_show_response(stderr, &line, r->o.show_messages);
 		if (record_write_parts(&line, &r->line, write_part, r) == 0)
 			write_line(r);
-		counter_add(&r->o.memory->written, (int64_t)r->line.len);
+		counter_count(&r->o.memory->written, (int64_t)r->line.len);
 	}
 	if (job->date_s != IPF_ABSENT && job->start_ns != IPF_ABSENT)
 		server_dates_add(&r->dates, &(struct server_date){job->target == IPF_ABSENT ? 0 : job->target, job->date_s,
 		                                                  job->date_ns, job->start_ns});
 	tally_failure(r, job);
-	counter_add(&r->o.counters->unrecorded, -1);
-	counter_add(&r->o.counters->unrecorded_bytes, -(int64_t)job_bytes(job));
+	counter_count(&r->o.counters->recorded, 1);
+	counter_count(&r->o.counters->recorded_bytes, (int64_t)job_bytes(job));
 	job_uncount_memory(job, r->o.memory);
 	job_recycle(r->o.spare, job);
 	adjust_priority(r);

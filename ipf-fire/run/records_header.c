@@ -190,7 +190,7 @@ json_t *records_trailer(struct arrival_reader *arrivals, const struct engine_res
 	else if (result->stopped)
 		why = json_string(result->stopped);
 	else if (result->signals)
-		why = json_sprintf("interrupted: %lld requests were started", (long long)counter_get(&counters->started));
+		why = json_sprintf("interrupted: %lld requests were started", (long long)counters_sum(counters, started));
 	if (why)
 		json_object_set_new(end, "incomplete", why);
 	if (result->signals)

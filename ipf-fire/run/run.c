@@ -482,7 +482,7 @@ static int begin(struct run *r, struct ipf_error *err)
 /* --start-at: has the warm-up not ended in time? */
 static bool warmup_late(struct run *r, int64_t now, char why[128])
 {
-	int64_t warm = r->options->warm, done = counter_get(&r->counters.done);
+	int64_t warm = r->options->warm, done = counters_sum(&r->counters, done);
 	bool late = r->options->start_at.text && now >= r->zero_ns && !r->begun && done < warm;
 	if (late)
 		snprintf(why, 128, "stopped: only %lld of %lld warm-up requests had ended at --start-at", (long long)done,
@@ -569,6 +569,7 @@ static int set_up(struct run *r, struct ipf_error *err)
 	r->threads = choose_threads(r);
 	r->memory.most = r->options->memory_bytes ? r->options->memory_bytes : cgroup_limits_memory() / 2;
 	r->memory.answer_most = r->options->max_answer;
+	r->memory.threads = r->counters.threads = r->threads;
 	for (size_t i = 0; i < r->threads; i++)
 		if (!(r->records[i] = queue_new(RECORDS_QUEUE / r->threads)) || !(r->stats[i] = thread_stats_new()))
 			return ipf_error_memory(err);
@@ -636,9 +637,9 @@ static void report_failures(struct run *r)
 {
 	struct failure_tally *t = &r->failures;
 	char most[FAILURE_TEXT + 80], kinds[160] = "";
-	int64_t warm = counter_get(&r->counters.done) < r->options->warm ? counter_get(&r->counters.done)
-	                                                                 : r->options->warm;
-	int64_t all = counter_get(&r->counters.done) - warm;
+	int64_t warm = counters_sum(&r->counters, done) < r->options->warm ? counters_sum(&r->counters, done)
+	                                                                   : r->options->warm;
+	int64_t all = counters_sum(&r->counters, done) - warm;
 	if (!t->all || r->options->common.quiet)
 		return;
 	failure_tally_sort(t);

@@ -22,6 +22,7 @@
 
 struct sender {
 	struct sender_options o;
+	struct sender_counters *counters; /* its own */
 	struct transport *transport;
 	int epoll_fd, timer_fd, due_fd, wake_fd, signal_fd, feeder_fd;
 	int64_t zero_ns;
@@ -56,10 +57,9 @@ static void drain_backlog(struct sender *s)
 
 static void put_record(struct sender *s, struct job *job)
 {
-	struct run_counters *g = s->o.counters;
-	counter_add(&g->unrecorded, 1);
-	job_count_memory(job, s->o.transport->memory);
-	counter_add(&g->unrecorded_bytes, (int64_t)job_bytes(job));
+	counter_count(&s->counters->handed_over, 1);
+	job_count_memory(job, s->o.transport->memory, s->o.index);
+	counter_count(&s->counters->handed_over_bytes, (int64_t)job_bytes(job));
 	drain_backlog(s);
 	if (s->backlog.first || !queue_put(s->o.records, job))
 		job_list_put(&s->backlog, job);
@@ -67,18 +67,18 @@ static void put_record(struct sender *s, struct job *job)
 
 static void end_job(struct sender *s, struct job *job)
 {
-	struct run_counters *g = s->o.counters;
+	struct sender_counters *g = s->counters;
 	bool failed = job->error != RECORD_HUNG_UP && (job->error != RECORD_OK || job->status < 200 || job->status > 299);
 	if (!work_sharing_measured(s->o.sharing, job)) {
-		counter_add(&g->unmeasured_done, 1);
-		counter_add(&g->unmeasured_failed, failed);
+		counter_count(&g->unmeasured_done, 1);
+		counter_count(&g->unmeasured_failed, failed);
 	}
-	counter_add(&g->done, 1);
-	counter_add(&g->failed, failed);
+	counter_count(&g->done, 1);
+	counter_count(&g->failed, failed);
 	if (job->error < RUN_ERRORS)
-		counter_add(&g->failed_by[job->error], failed);
-	counter_add(&g->bytes, (int64_t)job->body.len);
-	counter_add(&g->reads, (int64_t)job->reads_count);
+		counter_count(&g->failed_by[job->error], failed);
+	counter_count(&g->bytes, (int64_t)job->body.len);
+	counter_count(&g->reads, (int64_t)job->reads_count);
 	job_sent(job);
 	work_sharing_ended(s->o.sharing, job);
 	feeder_answered(s->o.feeder, job);
@@ -99,7 +99,7 @@ static void take_ended(struct sender *s)
 {
 	struct memory_use *m = s->o.transport->memory;
 	while (end_jobs(s)) {
-		bool over = m->most && counter_get(&m->taken) - counter_get(&m->leaving) > m->most;
+		bool over = m->most && memory_use_staying(m) > m->most;
 		if (!atomic_load(&m->full) && (!over || transport_save_memory(s->transport, now_of(s))))
 			continue;
 		s->result.memory_full = true;
@@ -111,8 +111,8 @@ static void take_ended(struct sender *s)
 
 static void send_job(struct sender *s, struct job *job, int64_t now)
 {
-	counter_add(&s->o.counters->started, 1);
-	job_count_memory(job, s->o.transport->memory);
+	counter_count(&s->counters->started, 1);
+	job_count_memory(job, s->o.transport->memory, s->o.index);
 	if (!s->cancelled) {
 		transport_start(s->transport, job);
 		/* it may have ended by now, but is still ours; if it waits for a connection of a pool, we are not late */
@@ -274,7 +274,7 @@ static void count_waiting(struct sender *s)
 {
 	int64_t waiting = (int64_t)transport_waiting(s->transport);
 	if (waiting != s->waiting)
-		counter_add(&s->o.counters->pool_waiting, waiting - s->waiting);
+		counter_set(&s->counters->pool_waiting, waiting);
 	s->waiting = waiting;
 }
 
@@ -322,6 +322,7 @@ int sender_open(struct sender **sender, const struct sender_options *options, st
 		return ipf_error_memory(err);
 	bool first = !options->index;
 	*s = (struct sender){.o = *options,
+	                     .counters = &options->counters->senders[options->index],
 	                     .armed_ns = INT64_MAX,
 	                     .due_fd = work_sharing_due_fd(options->sharing, options->index),
 	                     .wake_fd = work_sharing_wake_fd(options->sharing, options->index),

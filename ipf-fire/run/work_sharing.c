@@ -78,7 +78,7 @@ static void assign(struct work_sharing *w, struct job *job)
 {
 	struct sharing_thread *t = &w->threads[job->thread];
 	job_list_put(&t->assigned, job);
-	atomic_store(&t->has_assigned, true);
+	atomic_store_explicit(&t->has_assigned, true, memory_order_relaxed);
 	t->to_wake = true;
 }
 
@@ -228,7 +228,7 @@ static bool start_next(struct work_sharing *w, size_t self, int64_t now)
 		assign(w, job);
 		return true;
 	}
-	thread_stats_count(&w->o.stats[self]->unrendered, 1);
+	counter_count(&w->o.stats[self]->unrendered, 1);
 	job_list_put(&w->unrendered, job);
 	return true;
 }
@@ -253,7 +253,7 @@ static struct job *take(struct work_sharing *w, size_t thread, int64_t now)
 	while (!t->assigned.first && start_next(w, thread, now))
 		;
 	struct job *job = job_list_take(&t->assigned);
-	atomic_store(&t->has_assigned, t->assigned.first != NULL);
+	atomic_store_explicit(&t->has_assigned, t->assigned.first != NULL, memory_order_relaxed);
 	return job;
 }
 

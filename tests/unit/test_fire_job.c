@@ -45,7 +45,7 @@ static void assert_as_new(struct job *job)
 	bare.text = bare.request = bare.url = bare.headers = bare.body = (struct buffer){0};
 	bare.reads = NULL;
 	bare.reads_cap = 0;
-	assert_memory_equal(&bare, new, sizeof bare);
+	assert_memory_equal(&bare, new, offsetof(struct job, error_text) + 1); /* what follows its end means nothing */
 	job_free(new);
 }
 

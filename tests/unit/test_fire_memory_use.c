@@ -11,16 +11,20 @@
 
 static void test_states(void **state)
 {
-	struct memory_use m = {.most = 32 * MB};
+	struct memory_use m = {.most = 32 * MB, .threads = 2};
 	(void)state;
-	memory_use_add(&m, 24 * MB);
+	memory_use_add(&m, 4 * MB); /* by all together 24 */
+	counter_count(&memory_use_of_sender(&m, 0)->taken, 22 * MB);
+	counter_count(&memory_use_of_sender(&m, 1)->taken, 3 * MB);
+	counter_count(&memory_use_of_recorder(&m)->taken, -5 * MB);
+	assert_int_equal(memory_use_taken(&m), 24 * MB);
 	assert_int_equal(memory_use_state(&m), MEMORY_AMPLE);
 	memory_use_add(&m, 1 * MB);
 	assert_int_equal(memory_use_state(&m), MEMORY_SHORT);
 	assert_false(memory_use_cuts(&m)); /* the answers have not a quarter of it */
-	atomic_store(&m.growing, 9 * MB);
+	counter_set(&m.parts[0].growing, 9 * MB);
 	assert_true(memory_use_cuts(&m));
-	atomic_store(&m.leaving, 2 * MB);
+	counter_set(&m.parts[0].leaving, 2 * MB);
 	assert_false(memory_use_cuts(&m)); /* enough is cut */
 	memory_use_add(&m, 6 * MB);
 	assert_int_equal(memory_use_state(&m), MEMORY_FULL);
