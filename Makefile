@@ -34,6 +34,7 @@ DEBS      := build-essential pkg-config libcurl4-openssl-dev libjansson-dev libz
 DEBS_TEST := libcmocka-dev python3 python3-grpcio python3-grpc-tools python3-jsonschema nginx-light groff \
              p7zip-full xz-utils bzip2 strace iproute2 bsdutils unicode-data zsh fish prometheus prometheus-pushgateway \
              sqlite3 postgresql
+DEBS_CLUSTER := slurm-wlm munge
 DEBS_LINT := clang clang-format clang-tidy shellcheck mandoc graphviz
 
 # pkg-config packages of lib, which every program links, and of each program.
@@ -168,6 +169,10 @@ check: ## install what is missing, build, and run all tests (TESTS=… selects s
 	-$(Q)$(MAKE) --no-print-directory deps DEPS="$(DEBS) $(DEBS_TEST)"
 	$(Q)$(MAKE) --no-print-directory tests
 	$(Q)BUILD=$(abspath $(BUILD)) SANITIZE=$(SANITIZE) tests/run $(TESTS)
+check-cluster: ## run the examples of clusters on real ones, which start here; as root, takes minutes (TESTS=…)
+	-$(Q)$(MAKE) --no-print-directory deps DEPS="$(DEBS) $(DEBS_TEST) $(DEBS_CLUSTER)"
+	$(Q)$(MAKE) --no-print-directory tests
+	$(Q)BUILD=$(abspath $(BUILD)) JOBS=1 LIMIT=1800 tests/run $(or $(TESTS),cluster/)
 
 # A fuzz target is linked with a main that replays its corpus, or with libFuzzer's for `make fuzz` (FUZZER=1).
 fuzz_main = $(if $(FUZZER),,$(BUILD)/tests/fuzz/replay.o)

@@ -339,11 +339,23 @@ static int step(struct collect *c, const struct record_input *input, struct ipf_
 	return got == 1 && is_stable(c) ? 0 : got;
 }
 
-static void note_incomplete(struct collect *c, const char *why)
+/* Of a shard, also which one, and the host on which it ran: of several machines, this one is to look at. */
+static void note_incomplete(struct collect *c, const struct record_input *input, const char *why)
 {
+	json_t *header = stream_reader_header(record_reader_stream(input->reader)),
+		   *shard = json_object_get(header, "shard");
+	const char *host = json_string_value(json_object_get(json_object_get(header, "host"), "name"));
+	char text[512];
 	size_t len = strlen(c->incomplete);
-	snprintf(c->incomplete + len, sizeof c->incomplete - len, "%s%s", len ? "; " : "", why);
-	verdict_incomplete(c->verdict, why);
+	if (shard)
+		snprintf(text, sizeof text, "shard %lld of %lld%s%.64s: %.300s",
+		         (long long)json_integer_value(json_object_get(shard, "index")),
+		         (long long)json_integer_value(json_object_get(shard, "of")), host ? ", on " : "", shown(host).text,
+		         why);
+	else
+		snprintf(text, sizeof text, "%.500s", why);
+	snprintf(c->incomplete + len, sizeof c->incomplete - len, "%s%s", len ? "; " : "", text);
+	verdict_incomplete(c->verdict, text);
 }
 
 static int note_missing_shards(struct collect *c, struct ipf_error *err)
@@ -413,9 +425,9 @@ int collect_run(struct collect *c, struct ipf_error *err)
 		json_t *trailer = stream_reader_trailer(record_reader_stream(c->inputs.list[i].reader));
 		const char *why = json_string_value(json_object_get(trailer, "incomplete"));
 		if (bad.kind != IPF_OK)
-			note_incomplete(c, bad.text);
+			note_incomplete(c, &c->inputs.list[i], bad.text);
 		else if (why)
-			note_incomplete(c, why);
+			note_incomplete(c, &c->inputs.list[i], why);
 		if (err->kind == IPF_OK)
 			*err = bad;
 	}

@@ -77,6 +77,11 @@ missing '[2]' '[1,3]' "shards 1 and 3 of 3 are missing" c2.results
 run ipf-collect c3.records c1.records -o part.results
 status_is 0 "some shards are collected together"
 complains ipf-collect "shard 2 of 3 is missing" "and it says what is missing"
+head -n 4 c1.records >cut.records
+run ipf-collect -q cut.records c3.records -o cut.results
+status_is 3 "the records of a shard were cut"
+is "$(tail -1 cut.results | jq -r .end.incomplete)" "shard 1 of 3, on $(uname -n): cut after 3 good lines: the trailer is missing" \
+	"the results name shard and host"
 is "$(tail -1 part.results | jq -r .end.verdict.status)" INVALID "as the verdict does"
 missing '[1,3]' '[2]' "shard 2 of 3 is missing" part.results
 report part.results c2.results
