@@ -144,7 +144,8 @@ static int open_parts(struct collect *c, const struct collect_options *options, 
 	if (options->until_stable.text &&
 	    !(c->until_stable = until_stable_new(&options->until_stable, &c->inputs.list[0].schedule)))
 		return ipf_error_memory(err);
-	c->response_options = (struct response_options){.tokens = c->tokens, .keep_text = options->measure.keep_text};
+	c->response_options = (struct response_options){
+		.tokens = c->tokens, .keep_text = options->measure.keep_text, .keep_others = options->measure.keep_events};
 	c->measure_options = options->measure;
 	c->measure_options.tokens = c->tokens;
 	c->flushed_ns = INT64_MIN;

@@ -37,6 +37,7 @@ struct report_options {
 	int plot_format;   /* enum plot_format; -1: the default */
 	int from;          /* index into importer_names; IMPORT_AUTOMATIC */
 	json_t *meta;      /* object; NULL: none */
+	struct said said;
 	struct delivery_options delivery;
 };
 
@@ -60,6 +61,11 @@ static int parse_price(const char *value, void *variable, struct ipf_error *err)
 static int parse_slo(const char *value, void *variable, struct ipf_error *err)
 {
 	return slo_parse(variable, value, err);
+}
+
+static int parse_as(const char *value, void *variable, struct ipf_error *err)
+{
+	return said_choose(variable, value, err);
 }
 
 static int parse_meta(const char *value, void *variable, struct ipf_error *err)
@@ -88,6 +94,8 @@ static const struct option_spec specs[] = {
                      "also draw plots, with their data and scripts, to FOLDER (requires gnuplot)"),
 	OPTION_CHOICE_OF(0, "plot-format", "svg|png|pdf", struct report_options, plot_format, plot_format_names,
                      "format of the plots (default: svg)"),
+	OPTION_PARSED_BY(0, "as", "TOOLS", struct report_options, said, parse_as,
+                     "also show what other tools would have said of the run: " TOOL_NAMES ", or all"),
 	OPTION(OPTION_FLAG, 0, "definitions", NULL, struct report_options, definitions,
            "print the definition of each figure and the limits of the verdict"),
 	OPTION_HEADING("Input"),
@@ -275,8 +283,8 @@ static void judge_strictly(const struct report *report, struct ipf_error *err)
 	}
 }
 
-static int build_analyses(struct analyses *analyses, const struct report *report, const struct price *price,
-                          struct ipf_error *err)
+static int build_analyses(struct analyses *analyses, struct said *said, const struct report *report,
+                          const struct price *price, struct ipf_error *err)
 {
 	const struct analysis_input input = {.run = report->run,
 	                                     .figures = report->figures,
@@ -284,6 +292,8 @@ static int build_analyses(struct analyses *analyses, const struct report *report
 	                                     .finding = report->finding,
 	                                     .percentiles = &report->options->percentiles,
 	                                     .price = price};
+	if (said->any && said_build(said, report->run, report->figures, err) < 0)
+		return -1;
 	return analyses_build(analyses, &input, err);
 }
 
@@ -294,6 +304,9 @@ static int check_requests(const struct run_data *run, const struct report_option
 	const char *name = report_format_names[options->format];
 	if (!run->stated)
 		return 0;
+	if (options->said.any)
+		return ipf_error_at(err, IPF_INPUT, run->parts[0].name, 0,
+		                    "--as requires results of ipf-collect: this file has the figures of another tool");
 	if (format->times || (format->requests && !run->stated->requests))
 		return ipf_error_at(err, IPF_INPUT, run->parts[0].name, 0,
 		                    "-f %s requires requests%s, which the file does not have", name,
@@ -318,7 +331,9 @@ static int render(const struct run_data *run, const struct report_options *optio
 		wanted.by[options->by.by] = true;
 	for (enum grouping by = BY_MODEL; by <= BY_TARGET; by++)
 		wanted.by[by] |= format->all_groups && run->groups[by].count > 1;
+	struct said said = options->said;
 	struct report report = {.run = run,
+	                        .said = &said,
 	                        .figures = &figures,
 	                        .servers = &servers,
 	                        .analyses = &analyses,
@@ -345,7 +360,7 @@ static int render(const struct run_data *run, const struct report_options *optio
 	if (status == 0 && options->meta)
 		json_object_set(report.run_info, "meta", options->meta);
 	if (status == 0)
-		status = build_analyses(&analyses, &report, &options->price, err);
+		status = build_analyses(&analyses, &said, &report, &options->price, err);
 	if (status == 0)
 		status = write_plots(&report, options, err);
 	if (status == 0)
@@ -389,7 +404,7 @@ static int report(const struct report_options *options, const struct operands *o
 	if (options->definitions)
 		print_definitions(&to, &err);
 	else if (check_options(options, &err) < 0 || run_data_init(&run, &options->slo, &err) < 0 ||
-	         (report_formats[options->format]->lines && run_data_keep_lines(&run, &err) < 0) ||
+	         ((report_formats[options->format]->lines || options->said.any) && run_data_keep_lines(&run, &err) < 0) ||
 	         read_all(&run, options, operands, &bad, &err) < 0 || merge_parts(&run, &err) < 0 ||
 	         make_groups(&run, &options->by, &err) < 0 ||
 	         steady_windows_find(&run, options->figures.window == WINDOW_STEADY, &err) < 0 ||

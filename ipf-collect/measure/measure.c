@@ -535,23 +535,60 @@ static void divide_tokens(struct measure *m, size_t events, bool tokens_known, c
 	}
 }
 
-static void list_events(struct measure *m, const struct response *r, bool tokens_known, struct result *row)
+static void list_times(struct measure *m, const struct response *r, bool tokens_known, struct result *row)
 {
-	struct jout times = {.out = &m->event_ns}, tokens = {.out = &m->tokens_list};
-	buffer_clear(&m->event_ns);
-	buffer_clear(&m->tokens_list);
+	struct jout times = {.out = &m->event_ns}, tokens = {.out = &m->tokens_list}, kinds = {.out = &m->event_kinds};
+	bool only_text = true;
 	jout_begin_list(&times);
 	jout_begin_list(&tokens);
+	jout_begin_list(&kinds);
 	for (size_t i = 0; i < r->events_count; i++) {
 		jout_int(&times, r->events[i].t_ns);
 		if (tokens_known)
 			jout_int(&tokens, m->event_tokens[i]);
+		only_text &= r->events[i].kind == EVENT_TEXT;
+		jout_string0(&kinds, event_kind_names[r->events[i].kind]);
 	}
 	jout_end_list(&times);
 	jout_end_list(&tokens);
+	jout_end_list(&kinds);
 	row->event_ns = buffer_all(&m->event_ns);
 	if (tokens_known)
 		row->event_tokens = buffer_all(&m->tokens_list);
+	if (!only_text)
+		row->event_kinds = buffer_all(&m->event_kinds);
+}
+
+/* "close" comes after all events: the response was complete as far as HTTP knows. */
+static void list_others(struct measure *m, const struct record *record, const struct response *r, struct result *row)
+{
+	struct jout times = {.out = &m->other_ns}, kinds = {.out = &m->other_kinds};
+	jout_begin_list(&times);
+	jout_begin_list(&kinds);
+	for (size_t i = 0; i < r->others_count; i++) {
+		jout_int(&times, r->others[i].t_ns);
+		jout_string0(&kinds, event_kind_names[r->others[i].kind]);
+	}
+	if (record->error == RECORD_OK && record->end_ns != IPF_ABSENT) {
+		jout_int(&times, record->end_ns);
+		jout_string0(&kinds, "close");
+	}
+	jout_end_list(&times);
+	jout_end_list(&kinds);
+	row->other_ns = buffer_all(&m->other_ns);
+	row->other_kinds = buffer_all(&m->other_kinds);
+}
+
+/* Also of a response without content, whose other events say why. */
+static void list_events(struct measure *m, const struct record *record, const struct response *r, bool tokens_known,
+                        struct result *row)
+{
+	struct buffer *lists[] = {&m->event_ns, &m->tokens_list, &m->event_kinds, &m->other_ns, &m->other_kinds};
+	for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+		buffer_clear(lists[i]);
+	if (r->events_count || r->others_count)
+		list_times(m, r, tokens_known, row);
+	list_others(m, record, r, row);
 }
 
 static void keep_texts(struct measure *m, const struct response *r, struct result *row)
@@ -613,8 +650,8 @@ int measure_row(struct measure *m, const struct record *record, const struct res
 		measure_fluidity(m, r, options->deadline_ns, found.by_event, row);
 	if (r->events_count > 1)
 		measure_gaps(m, r, options, found.by_event, row);
-	if (r->events_count && options->keep_events)
-		list_events(m, r, found.by_event, row);
+	if (r->parsed && options->keep_events)
+		list_events(m, record, r, found.by_event && r->events_count, row);
 	divide_tokens(m, r->events_count, found.by_event, row);
 	if (options->keep_text)
 		keep_texts(m, r, row);
@@ -624,8 +661,9 @@ int measure_row(struct measure *m, const struct record *record, const struct res
 		row->finish_server = json_text(&m->finish_server, buffer_all(&r->finish_server));
 	keep_server_times(r, row);
 	keep_details(r, row);
-	const struct buffer *all[] = {&m->kind,      &m->error_text, &m->finish,      &m->finish_server, &m->text,
-	                              &m->reasoning, &m->event_ns,   &m->tokens_list, &m->not_streamed};
+	const struct buffer *all[] = {&m->kind,         &m->error_text,  &m->finish,   &m->finish_server,
+	                              &m->text,         &m->reasoning,   &m->event_ns, &m->tokens_list,
+	                              &m->not_streamed, &m->event_kinds, &m->other_ns, &m->other_kinds};
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		if (all[i]->failed)
 			return ipf_error_memory(err);
@@ -634,8 +672,9 @@ int measure_row(struct measure *m, const struct record *record, const struct res
 
 void measure_release(struct measure *m)
 {
-	struct buffer *all[] = {&m->kind,      &m->error_text, &m->finish,      &m->finish_server, &m->text,
-	                        &m->reasoning, &m->event_ns,   &m->tokens_list, &m->not_streamed};
+	struct buffer *all[] = {&m->kind,         &m->error_text,  &m->finish,   &m->finish_server,
+	                        &m->text,         &m->reasoning,   &m->event_ns, &m->tokens_list,
+	                        &m->not_streamed, &m->event_kinds, &m->other_ns, &m->other_kinds};
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		buffer_release(all[i]);
 	jdoc_release(&m->headers);

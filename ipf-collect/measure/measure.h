@@ -50,7 +50,8 @@ struct measure {
 	size_t *event_ends;
 	size_t cap;
 	struct jdoc headers;
-	struct buffer kind, error_text, finish, finish_server, text, reasoning, event_ns, tokens_list, not_streamed;
+	struct buffer kind, error_text, finish, finish_server, text, reasoning, event_ns, tokens_list, not_streamed,
+		event_kinds, other_ns, other_kinds;
 };
 
 /* Fills `row`. Its slices point into the record, the response and `m` and are good until one of them is reused. -1: out

@@ -3,7 +3,7 @@
  * table.
  *
  * All measured stages are one run. The duration ends with the last content of a success. */
-#include "exports/event_times.h"
+#include "results/event_times.h"
 #include "exports/tagged_metrics.h"
 
 #include "absent.h"

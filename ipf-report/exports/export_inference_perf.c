@@ -3,7 +3,7 @@
  * (inference_perf/reportgen/base.py, summarize_requests). ipf-exports(5) has a table of it.
  *
  * Seconds. All measured stages are one run. A request ends with its response. */
-#include "exports/event_times.h"
+#include "results/event_times.h"
 #include "exports/row_values.h"
 #include "json/jout.h"
 

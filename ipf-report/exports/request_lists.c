@@ -1,7 +1,7 @@
 #include "exports/request_lists.h"
 
 #include "absent.h"
-#include "exports/event_times.h"
+#include "results/event_times.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,6 +4,7 @@
 #include "formats/report_format.h"
 #include "formats/text_autoscaling.h"
 #include "formats/text_cost.h"
+#include "formats/text_said.h"
 #include "formats/text_saturation.h"
 #include "formats/text_distributions.h"
 #include "formats/text_server.h"
@@ -916,6 +917,7 @@ static void render_text(const struct report *report, struct buffer *out)
 	text_transport(&l, report);
 	show_errors(&l, report);
 	show_goodput(&l, report);
+	text_said(&l, report);
 }
 
 const struct report_format format_text = {.render = render_text};

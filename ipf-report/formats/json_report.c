@@ -3,6 +3,7 @@
 #include "absent.h"
 #include "formats/json_analyses.h"
 #include "formats/json_figures.h"
+#include "formats/json_said.h"
 #include "formats/json_saturation.h"
 #include "formats/json_series.h"
 #include "formats/json_server.h"
@@ -302,5 +303,6 @@ json_t *report_json(const struct report *report)
 		json_object_set(json, "accelerators", accelerators);
 	json_decref(accelerators);
 	json_put_object(json, "cost", json_cost(report));
+	json_put_object(json, "as", json_said(report));
 	return json;
 }

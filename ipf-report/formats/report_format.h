@@ -11,6 +11,7 @@
 
 #include "analysis/analyses.h"
 #include "buffer.h"
+#include "definitions/said.h"
 #include "figures/figures.h"
 #include "figures/server_figures.h"
 #include "output/report_output.h"
@@ -57,6 +58,7 @@ struct report {
 	const struct server_figures *servers;
 	const struct analyses *analyses;
 	const struct price *price;
+	const struct said *said; /* what other tools would have said; empty without --as */
 	const struct figure_options *options;
 	const struct verdict_finding *finding;
 	const struct html_plots *plots; /* for formats that have plots; NULL */

@@ -294,8 +294,8 @@ const char *api_response_used_header(const struct api_response *r, size_t i)
 /* Only token counts and timings may come from a header. */
 static bool header_misplaced(const struct api_response *r)
 {
-	return r->text.header || r->prefix_len.header || r->token_ids.header || r->reasoning.header || r->tools.header ||
-	       r->data.header || r->finish.header || r->error.header || r->end_when.header;
+	return r->text.header || r->prefix_len.header || r->token_ids.header || r->role.header || r->reasoning.header ||
+	       r->tools.header || r->data.header || r->finish.header || r->error.header || r->end_when.header;
 }
 
 /* ---- the whole ---- */
@@ -353,7 +353,7 @@ int api_response_compile(struct descriptor_place at, json_t *json, struct api_re
 	static const char *const known[] = {"framing", "text_mode",  "text",        "reasoning", "tools",
 	                                    "finish",  "error",      "error_event", "usage",     "end",
 	                                    "data",    "text_after", "prefix_len",  "token_ids", "finish_words",
-	                                    "server",  "envelope",   NULL};
+	                                    "server",  "envelope",   "role",        NULL};
 	if (!json_is_object(json))
 		return descriptor_wrong((struct descriptor_place){at.file, NULL}, at.inside, err, "an object", json);
 	if (descriptor_only_members(at, json, known, err) < 0 || compile_framing(at, json, r, err) < 0 ||
@@ -365,6 +365,7 @@ int api_response_compile(struct descriptor_place at, json_t *json, struct api_re
 	    compile_pointers(at, json, "data", &r->data, err) < 0 ||
 	    compile_pointers(at, json, "prefix_len", &r->prefix_len, err) < 0 ||
 	    compile_pointers(at, json, "token_ids", &r->token_ids, err) < 0 ||
+	    compile_pointers(at, json, "role", &r->role, err) < 0 ||
 	    copy_string(at, json, "text_after", &r->text_after, err) < 0 ||
 	    copy_string(at, json, "error_event", &r->error_event, err) < 0 ||
 	    compile_finish_words(at, json_object_get(json, "finish_words"), r, err) < 0 ||
@@ -382,7 +383,7 @@ void api_response_release(struct api_response *r)
 	struct api_pointers *all[] = {&r->text,          &r->reasoning,    &r->tools,         &r->finish,
 	                              &r->error,         &r->input_tokens, &r->output_tokens, &r->reasoning_tokens,
 	                              &r->cached_tokens, &r->end_when,     &r->data,          &r->prefix_len,
-	                              &r->token_ids};
+	                              &r->token_ids,     &r->role};
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		api_pointers_release(all[i]);
 	for (size_t i = 0; i < API_DETAILS; i++)

@@ -30,9 +30,9 @@ static bool any_depends(const struct api_pointers *from, struct slice key)
 static bool only_text(const struct api_response *r, struct slice key)
 {
 	const struct api_pointers *texts[] = {&r->text, &r->reasoning, &r->tools};
-	const struct api_pointers *others[] = {&r->prefix_len,   &r->data,          &r->finish,           &r->error,
-	                                       &r->input_tokens, &r->output_tokens, &r->reasoning_tokens, &r->cached_tokens,
-	                                       &r->token_ids,    &r->end_when};
+	const struct api_pointers *others[] = {
+		&r->prefix_len,       &r->data,          &r->finish,    &r->error,    &r->input_tokens, &r->output_tokens,
+		&r->reasoning_tokens, &r->cached_tokens, &r->token_ids, &r->end_when, &r->role};
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
 		if (any_depends(texts[i], key))
 			return false;

@@ -152,7 +152,42 @@ static bool extract_text(struct response *r, const struct response_options *opti
 	return any;
 }
 
-static int add_event(struct response *r, int64_t t_ns, int64_t usage_tokens, struct ipf_error *err)
+const char *const event_kind_names[EVENT_KINDS] = {"text", "reasoning", "tool",  "empty",
+                                                   "role", "usage",     "other", "end"};
+
+static int add_other(struct response *r, int64_t t_ns, enum event_kind kind, struct ipf_error *err)
+{
+	if (r->others_count == r->others_cap) {
+		size_t cap = r->others_cap ? 2 * r->others_cap : 16;
+		struct response_other *more = realloc(r->others, cap * sizeof *more);
+		if (!more)
+			return ipf_error_memory(err);
+		r->others = more;
+		r->others_cap = cap;
+	}
+	r->others[r->others_count++] = (struct response_other){t_ns, r->events_count, (uint8_t)kind};
+	return 0;
+}
+
+static bool note_text(const struct jdoc *doc, jdoc_id node, void *data)
+{
+	*(bool *)data |= jdoc_type_of(doc, node) == JDOC_TEXT;
+	return true;
+}
+
+/* What an event without content is. */
+static enum event_kind kind_of_other(const struct response *r, bool usage)
+{
+	bool empty = false;
+	if (r->format->role.count && api_pointers_first(&r->format->role, &r->doc, JDOC_ROOT) != JDOC_NONE)
+		return EVENT_ROLE;
+	for (size_t i = 0; i < r->format->text.count; i++)
+		api_pointer_each(r->format->text.list[i], &r->doc, JDOC_ROOT, note_text, &empty);
+	return empty ? EVENT_EMPTY : usage ? EVENT_USAGE : EVENT_OTHER;
+}
+
+static int add_event(struct response *r, int64_t t_ns, int64_t usage_tokens, enum event_kind kind,
+                     struct ipf_error *err)
 {
 	if (r->events_count == r->events_cap) {
 		size_t cap = r->events_cap ? 2 * r->events_cap : 256;
@@ -162,8 +197,11 @@ static int add_event(struct response *r, int64_t t_ns, int64_t usage_tokens, str
 		r->events = more;
 		r->events_cap = cap;
 	}
-	r->events[r->events_count++] = (struct response_event){
-		.t_ns = t_ns, .usage_tokens = usage_tokens, .token_ids = r->token_ids, .content_end = r->content.len};
+	r->events[r->events_count++] = (struct response_event){.t_ns = t_ns,
+	                                                       .usage_tokens = usage_tokens,
+	                                                       .token_ids = r->token_ids,
+	                                                       .content_end = r->content.len,
+	                                                       .kind = (uint8_t)kind};
 	r->token_ids = IPF_ABSENT;
 	return 0;
 }
@@ -398,7 +436,7 @@ static int add_repeated(struct response *r, const struct record *record, const s
 	int64_t t_ns = event_time(r, record, event->end);
 	if (!r->repeat.reasoning && r->first_text_ns == IPF_ABSENT)
 		r->first_text_ns = t_ns;
-	return add_event(r, t_ns, IPF_ABSENT, err);
+	return add_event(r, t_ns, IPF_ABSENT, r->repeat.reasoning ? EVENT_REASONING : EVENT_TEXT, err);
 }
 
 static int extract_content(struct response *r, const struct record *record, const struct response_options *options,
@@ -418,6 +456,8 @@ static int extract_content(struct response *r, const struct record *record, cons
 	bool content = reasoning || text || tools || data;
 	if (usage != IPF_ABSENT)
 		r->usage_events = r->events_count + content;
+	if (!content && options->keep_others)
+		return add_other(r, event_time(r, record, event->end), kind_of_other(r, usage != IPF_ABSENT), err);
 	if (!content)
 		return 0;
 	r->after_end += after_end;
@@ -430,7 +470,7 @@ static int extract_content(struct response *r, const struct record *record, cons
 		event_repeat_learn(&r->repeat, r->format, &r->doc, framing_trim(event->data), r->text_node);
 		r->repeat.reasoning = reasoning;
 	}
-	return add_event(r, t_ns, usage, err);
+	return add_event(r, t_ns, usage, text || data ? EVENT_TEXT : reasoning ? EVENT_REASONING : EVENT_TOOL, err);
 }
 
 /* An SSE event whose name means an error: its data, JSON or not, is the message. */
@@ -500,7 +540,7 @@ static int parse_event(struct response *r, const struct record *record, const st
 	if (r->format->end_data && slice_is(data, r->format->end_data)) {
 		if (!r->ended)
 			end_here(r);
-		return 0;
+		return options->keep_others ? add_other(r, event_time(r, record, event->end), EVENT_END, err) : 0;
 	}
 	if (!event->bare && !event->pending && event_repeat_find(&r->repeat, data, &piece))
 		return add_repeated(r, record, options, event, piece, err);
@@ -508,7 +548,9 @@ static int parse_event(struct response *r, const struct record *record, const st
 	int parsed = parse_data(r, event, data, err);
 	if (parsed <= 0)
 		return parsed;
-	if (extract_error(r) || jdoc_is_null(&r->doc, JDOC_ROOT))
+	if (extract_error(r))
+		return options->keep_others ? add_other(r, event_time(r, record, event->end), EVENT_OTHER, err) : 0;
+	if (jdoc_is_null(&r->doc, JDOC_ROOT))
 		return 0;
 	enum jdoc_type type = jdoc_type_of(&r->doc, JDOC_ROOT);
 	if (event->bare || (type != JDOC_MAP && !(type == JDOC_LIST && r->framing.kind == FRAMING_JSON))) {
@@ -644,7 +686,7 @@ static void begin(struct response *r, const struct record *record)
 		r->server_ns[i] = IPF_ABSENT;
 	for (size_t i = 0; i < API_DETAILS; i++)
 		r->details[i] = IPF_ABSENT;
-	r->events_count = r->usage_events = 0;
+	r->events_count = r->usage_events = r->others_count = 0;
 	r->event = 0;
 	r->end_event = SIZE_MAX;
 	r->after_end = 0;
@@ -725,4 +767,5 @@ void response_release(struct response *r)
 	envelope_release(&r->envelope);
 	jdoc_release(&r->doc);
 	free(r->events);
+	free(r->others);
 }

@@ -25,6 +25,7 @@
 struct response_options {
 	const struct token_counter *tokens; /* NULL: no tokenizer, so `content` stays empty */
 	bool keep_text;                     /* fill `text` and `reasoning` */
+	bool keep_others;                   /* fill `others` */
 };
 
 /* A content event: it brings at least one character of text, reasoning or tool call, or data such as an embedding. */
@@ -33,11 +34,35 @@ struct response_event {
 	int64_t usage_tokens; /* output tokens so far, if the event itself reports usage; IPF_ABSENT */
 	int64_t token_ids;    /* tokens that came since the previous content event, if the server lists ids; IPF_ABSENT */
 	size_t content_end;   /* length of `content` up to and including this event */
+	uint8_t kind;         /* enum event_kind: EVENT_TEXT, or what it brings if that is no text */
+};
+
+/* What an event brings. Text wins over reasoning, and that over a tool call. */
+enum event_kind {
+	EVENT_TEXT,
+	EVENT_REASONING,
+	EVENT_TOOL,
+	EVENT_EMPTY, /* a text that is "" */
+	EVENT_ROLE,  /* it opens the answer, without text */
+	EVENT_USAGE, /* counts of tokens, and no choice of the answer */
+	EVENT_OTHER, /* none of these, such as a finish reason alone */
+	EVENT_END,   /* the end mark */
+	EVENT_KINDS,
+};
+extern const char *const event_kind_names[EVENT_KINDS]; /* "text", "reasoning", … */
+
+/* An event that is not a content event. */
+struct response_other {
+	int64_t t_ns;
+	size_t before; /* how many content events came before it */
+	uint8_t kind;  /* EVENT_EMPTY to EVENT_END */
 };
 
 struct response {
 	struct response_event *events;
 	size_t events_count, events_cap;
+	struct response_other *others; /* in the order of arrival; only with options.keep_others */
+	size_t others_count, others_cap;
 	size_t usage_events;   /* content events up to the last report of output tokens: more of them came after it */
 	int64_t after_end;     /* content events after the end mark; they are among `events` */
 	int64_t first_text_ns; /* time of the first event with text that is not reasoning; IPF_ABSENT */

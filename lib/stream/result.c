@@ -90,6 +90,9 @@ static const struct field fields[] = {
 	FIELD(FIELD_TAGS, struct result, tags),
 	LIST(event_ns),
 	LIST(event_tokens),
+	LIST(event_kinds),
+	LIST(other_ns),
+	LIST(other_kinds),
 	TEXT(text),
 	TEXT(reasoning),
 };

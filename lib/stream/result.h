@@ -51,6 +51,8 @@ struct result {
 	struct slice slo;                    /* map: the request's own objectives */
 	struct slice tags;                   /* map or list, from the trace */
 	struct slice event_ns, event_tokens; /* lists; --events */
+	struct slice event_kinds;            /* list of texts; absent: all are "text" */
+	struct slice other_ns, other_kinds;  /* lists: the events that are no content events, and "close" */
 	struct slice text, reasoning;        /* texts; --text */
 };
 

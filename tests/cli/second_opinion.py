@@ -282,4 +282,5 @@ def compare_windows(ours, theirs):
     print(f"{len(ours)} windows, {differ} differ")
 
 
-main()
+if __name__ == "__main__":
+    main()

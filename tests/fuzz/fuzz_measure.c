@@ -66,7 +66,8 @@ static void understand(struct record *record, unsigned how, unsigned which, cons
 {
 	static struct response response;
 	static struct measure measure;
-	const struct response_options response_options = {.tokens = how & 1 ? tokens : NULL, .keep_text = how & 2};
+	const struct response_options response_options = {
+		.tokens = how & 1 ? tokens : NULL, .keep_text = how & 2, .keep_others = how & 32};
 	const struct measure_options options = {.itl = (enum itl_mode)(how >> 2 & 3) % 3,
 	                                        .stall_ns = how & 16 ? 3 : IPF_ABSENT,
 	                                        .keep_events = how & 32,

@@ -1,7 +1,7 @@
 /* Lines of rows: what was added is read again, in any order; the times of events in them. */
 #include "unit.h"
 
-#include "exports/event_times.h"
+#include "results/event_times.h"
 #include "results/row_lines.h"
 
 #include <stdlib.h>

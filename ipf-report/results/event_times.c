@@ -1,4 +1,4 @@
-#include "exports/event_times.h"
+#include "results/event_times.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "exports/weighted_values.h"
+#include "definitions/weighted_values.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,0 +1,39 @@
+#!/bin/bash
+# What other tools would have said of a run (--as): a server with bad manners, and every figure computed a second time by loops as the
+# sources of those tools have them.
+. "$TESTS/tap.sh"
+. "$TESTS/fixture.sh"
+
+command -v python3 >/dev/null && python3 -c 'import sys; sys.exit(sys.version_info < (3, 9))' ||
+	skip_all "python3 is not installed"
+modes=()
+for mode in status error-inband:after=3 cut:after=4,terminator=1 empty malformed one-token role-late:events=2,delay=40ms role-each nulls multi:tokens=3 \
+	usage-each usage-in-last no-done late-end:pause=60ms reasoning:field=reasoning tools finish-in-last reset:after=3; do
+	name=${mode%%:*} keys=${mode#"$name"} keys=${keys#:}
+	modes+=(--fail "$name:share=0.05${keys:+,$keys}")
+done
+server_start --seed 7 --step-base 2ms "${modes[@]}"
+ipf-prep sharegpt "$ROOT/examples/chat.json" --output-tokens uniform:1-30 --seed 1 -q -o chat.trace
+ipf-sched poisson:rate=120,for=2s -t chat.trace --seed 1 -q -o chat.sched
+ipf-fire -q -u "$URL" -m sim --timeout 3s -t chat.trace chat.sched -o chat.records
+server_stop
+ipf-collect -q --events chat.records -o chat.results
+run ipf-report -q --as all -f json chat.results
+status_is 0 "what all tools would have said"
+cp "$OUT" said.json
+run python3 "$TESTS/cli/said.py" chat.records said.json
+matches "$(tail -1 "$OUT")" '^1[0-9][0-9] figures, 0 differ$' "and loops as those tools have them say the same" || sed 's/^/# /' "$OUT"
+is "$(jq -c '[.as.tools[].tool.name]' said.json)" '["vllm","sglang","guidellm","aiperf","genai-perf","inference-perf","lpg","mlperf"]' \
+	"in one order"
+is "$(jq -c '[.as.tools[] | select(.figures.failures.ok > $ours) | .tool.name]' --argjson ours "$(jq .as.ipf.figures.failures.ok said.json)" said.json)" \
+	'["vllm","sglang","guidellm","aiperf","genai-perf","inference-perf","lpg"]' "most of them do not see that some answers failed"
+run ipf-report -q --as vllm --as lpg,mlperf chat.results
+is "$(sed -n '/^What other tools/,$p' "$OUT" | grep -cE '^  (vllm|lpg|mlperf) +[0-9]')" 20 "as text: a row for each figure of each"
+is "$(sed -n '/^What other tools/,$p' "$OUT" | awk 'length > 80' | wc -l)" 0 "on 80 columns"
+ipf-collect -q chat.records -o plain.results
+contains "$(ipf-report -q --as sglang,aiperf plain.results | tr -s ' \n' ' ')" \
+	"sglang, aiperf: events without content are not in the results: ipf-collect --events" \
+	"without the events, it says what is needed"
+run ipf-report -q --as vlm chat.results
+status_is 2 "a tool that is none is wrong usage"
+complains ipf-report '"vlm" is no tool; tools: vllm, sglang, guidellm' "and it says which there are"
