@@ -1,4 +1,5 @@
 /* ipf-report: shows what a run measured, and whether it can be trusted. */
+#include "absent.h"
 #include "cli/interrupt.h"
 #include "cli/options.h"
 #include "delivery/delivery.h"
@@ -31,6 +32,7 @@ struct report_options {
 	struct price price;
 	struct figure_options figures;
 	struct slo slo;
+	int64_t accuracy_ns; /* IPF_ABSENT: no limit */
 	const char *stage;
 	bool strict, definitions, ascii, curve;
 	const char *plots; /* the folder; NULL */
@@ -130,8 +132,10 @@ static const struct option_spec specs[] = {
 	OPTION_PARSED_BY(
 		0, "price", "PRICE", struct report_options, price, parse_price,
 		"cost per token and request, at 2.5/h for the endpoint or 2.5/gpu/h; \"EUR 2.5/h\" names a currency"),
+	OPTION(OPTION_DURATION, 0, "accuracy", "TIME", struct report_options, accuracy_ns,
+           "call figures DOUBTFUL that the client may have changed by more than TIME"),
 	OPTION(OPTION_FLAG, 0, "strict", NULL, struct report_options, strict,
-           "exit with status 4 if the verdict is INVALID, or an objective on a percentile is missed"),
+           "exit with status 4 if the verdict is INVALID, or an objective on a percentile or --accuracy is missed"),
 	COMMON_OPTIONS(struct report_options, common),
 };
 
@@ -281,6 +285,8 @@ static void judge_strictly(const struct report *report, struct ipf_error *err)
 			ipf_error_set(err, IPF_INVALID, "%s: missed: %s ms (--strict)", slo->list[i].text,
 			              show_number(got->value_ms, value));
 	}
+	if (report->accuracy->missed > 0)
+		ipf_error_set(err, IPF_INVALID, "--accuracy: missed: %s (--strict)", report->accuracy->worst);
 }
 
 static int build_analyses(struct analyses *analyses, struct said *said, const struct report *report,
@@ -314,6 +320,19 @@ static int check_requests(const struct run_data *run, const struct report_option
 	return 0;
 }
 
+/* The verdict, with all that was noted for it, and what the streams say of the run. */
+static int describe_run(struct report *report, json_t *meta, struct ipf_error *err)
+{
+	report->verdict = verdict_json(report->run->verdict);
+	report->finding = verdict_judge(report->run->verdict);
+	report->run_info = run_info_json(report->run, report->reproducible);
+	if (!report->verdict || !report->finding || !report->run_info)
+		return ipf_error_memory(err);
+	if (meta)
+		json_object_set(report->run_info, "meta", meta);
+	return 0;
+}
+
 /* Builds the figures and writes them. IPF_INVALID, with the report complete, if --strict rejects the run. */
 static int render(const struct run_data *run, const struct report_options *options, struct report_output *to,
                   struct delivery *delivery, struct ipf_error *err)
@@ -322,6 +341,7 @@ static int render(const struct run_data *run, const struct report_options *optio
 	struct run_figures figures = {0};
 	struct server_figures servers = {0};
 	struct analyses analyses = {0};
+	struct run_accuracy accuracy = {0};
 	struct figure_options wanted = options->figures;
 	if (check_requests(run, options, err) < 0)
 		return -1;
@@ -337,6 +357,7 @@ static int render(const struct run_data *run, const struct report_options *optio
 	                        .figures = &figures,
 	                        .servers = &servers,
 	                        .analyses = &analyses,
+	                        .accuracy = &accuracy,
 	                        .price = &options->price,
 	                        .options = &wanted,
 	                        .output = to,
@@ -349,16 +370,11 @@ static int render(const struct run_data *run, const struct report_options *optio
 	if (status == 0 && run->stated)
 		stated_figures_apply(&figures, run->stated, &wanted.percentiles);
 	if (status == 0)
+		status = run_accuracy_build(&accuracy, run, &figures, &wanted, options->accuracy_ns, err);
+	if (status == 0)
 		status = server_figures_build(&servers, run, err);
-	if (status == 0) {
-		report.verdict = verdict_json(run->verdict);
-		report.finding = verdict_judge(run->verdict);
-		report.run_info = run_info_json(run, options->common.reproducible);
-		if (!report.verdict || !report.finding || !report.run_info)
-			status = ipf_error_memory(err);
-	}
-	if (status == 0 && options->meta)
-		json_object_set(report.run_info, "meta", options->meta);
+	if (status == 0)
+		status = describe_run(&report, options->meta, err);
 	if (status == 0)
 		status = build_analyses(&analyses, &said, &report, &options->price, err);
 	if (status == 0)
@@ -372,6 +388,7 @@ static int render(const struct run_data *run, const struct report_options *optio
 	json_decref(report.verdict);
 	json_decref(report.run_info);
 	run_figures_release(&figures);
+	run_accuracy_release(&accuracy);
 	server_figures_release(&servers);
 	analyses_release(&analyses);
 	return status;
@@ -430,6 +447,7 @@ int main(int argc, char **argv)
 	                                 .plot_format = -1,
 	                                 .from = IMPORT_AUTOMATIC,
 	                                 .by = {.by = GROUPINGS},
+	                                 .accuracy_ns = IPF_ABSENT,
 	                                 .price = {.per_hour = NAN}};
 	struct operands operands;
 	int status;

@@ -11,13 +11,15 @@
 #define MODELS_MAX 1024
 
 struct model_gaps {
-	char *model; /* JSON, with its quotes; NULL: no model, or one too many */
-	struct histogram *gaps;
+	char *model;              /* JSON, with its quotes; NULL: no model, or one too many */
+	struct histogram *sure;   /* samples that are as they were measured … */
+	struct histogram *unsure; /* … and those that may be shorter or longer */
 };
 
 struct stage_gaps {
 	struct model_gaps *models;
 	size_t count;
+	struct histogram *low, *high; /* of the unsure samples of all models, the least and the most that each can be */
 };
 
 struct itl_histograms {
@@ -38,8 +40,11 @@ void itl_histograms_free(struct itl_histograms *itl)
 	for (size_t i = 0; i < itl->count; i++) {
 		for (size_t k = 0; k < itl->stages[i].count; k++) {
 			free(itl->stages[i].models[k].model);
-			histogram_free(itl->stages[i].models[k].gaps);
+			histogram_free(itl->stages[i].models[k].sure);
+			histogram_free(itl->stages[i].models[k].unsure);
 		}
+		histogram_free(itl->stages[i].low);
+		histogram_free(itl->stages[i].high);
 		free(itl->stages[i].models);
 	}
 	free(itl->stages);
@@ -64,18 +69,23 @@ static bool is_model(const struct model_gaps *m, struct slice model)
 	return strlen(m->model) == model.len && memcmp(m->model, model.data, model.len) == 0;
 }
 
-static struct histogram *find(const struct stage_gaps *stage, struct slice model)
+static struct model_gaps *find(const struct stage_gaps *stage, struct slice model)
 {
 	for (size_t i = 0; i < stage->count; i++)
 		if (is_model(&stage->models[i], model))
-			return stage->models[i].gaps;
+			return &stage->models[i];
 	return NULL;
 }
 
-/* The histogram of a model in a stage, made if necessary; NULL: out of memory. */
-static struct histogram *histogram_of(struct itl_histograms *itl, struct stage_gaps *stage, struct slice model)
+static bool make_histogram(struct histogram **h)
 {
-	struct histogram *found = find(stage, model);
+	return *h || (*h = histogram_new());
+}
+
+/* The histograms of a model in a stage, made if necessary; NULL: out of memory. */
+static struct model_gaps *model_of(struct itl_histograms *itl, struct stage_gaps *stage, struct slice model)
+{
+	struct model_gaps *found = find(stage, model);
 	if (!found && itl->models >= MODELS_MAX) {
 		model = (struct slice){0};
 		found = find(stage, model);
@@ -87,16 +97,25 @@ static struct histogram *histogram_of(struct itl_histograms *itl, struct stage_g
 		return NULL;
 	stage->models = models;
 	struct model_gaps *m = &models[stage->count];
-	*m = (struct model_gaps){.gaps = histogram_new()};
-	if (m->gaps && model.data)
-		m->model = strndup(model.data, model.len);
-	if (!m->gaps || (model.data && !m->model)) {
-		histogram_free(m->gaps);
+	*m = (struct model_gaps){.model = model.data ? strndup(model.data, model.len) : NULL};
+	if (!make_histogram(&m->sure) || (model.data && !m->model)) {
+		histogram_free(m->sure);
+		free(m->model);
 		return NULL;
 	}
 	stage->count++;
 	itl->models += model.data != NULL;
-	return m->gaps;
+	return m;
+}
+
+static bool add_unsure(struct stage_gaps *stage, struct model_gaps *model, const struct itl_sample *sample)
+{
+	if (!make_histogram(&model->unsure) || !make_histogram(&stage->low) || !make_histogram(&stage->high))
+		return false;
+	histogram_add(model->unsure, sample->value_ns, sample->count);
+	histogram_add(stage->low, sample->low_ns, sample->count);
+	histogram_add(stage->high, sample->high_ns, sample->count);
+	return true;
 }
 
 int itl_histograms_add(struct itl_histograms *itl, const struct result *row, const struct itl_sample *samples,
@@ -109,21 +128,31 @@ int itl_histograms_add(struct itl_histograms *itl, const struct result *row, con
 		                     (long long)row->stage);
 	if ((size_t)row->stage >= itl->count && grow(itl, (size_t)row->stage + 1, err) < 0)
 		return -1;
-	struct histogram *h = histogram_of(itl, &itl->stages[row->stage], row->model);
-	if (!h)
-		return ipf_error_memory(err);
-	for (size_t i = 0; i < count; i++)
-		histogram_add(h, samples[i].value_ns, samples[i].count);
-	return 0;
+	struct stage_gaps *stage = &itl->stages[row->stage];
+	struct model_gaps *model = model_of(itl, stage, row->model);
+	bool ok = model != NULL;
+	for (size_t i = 0; i < count && ok; i++)
+		if (samples[i].low_ns >= samples[i].value_ns && samples[i].high_ns <= samples[i].value_ns)
+			histogram_add(model->sure, samples[i].value_ns, samples[i].count);
+		else
+			ok = add_unsure(stage, model, &samples[i]);
+	return ok ? 0 : ipf_error_memory(err);
 }
 
-static int write_line(size_t stage, const char *model, const struct histogram *gaps, struct stream_writer *writer,
-                      struct buffer *line, struct ipf_error *err)
+/* What the lines of a stage have in common. */
+struct line_output {
+	size_t stage;
+	struct stream_writer *writer;
+	struct buffer *line;
+};
+
+static int write_line(const struct line_output *out, const char *name, const char *model, const struct histogram *gaps,
+                      struct ipf_error *err)
 {
-	struct buffer value = {0};
+	struct buffer value = {0}, *line = out->line;
 	histogram_write(gaps, &value);
 	buffer_clear(line);
-	buffer_format(line, "{\"histogram\":\"itl_ns\",\"stage\":%zu,", stage);
+	buffer_format(line, "{\"histogram\":\"%s\",\"stage\":%zu,", name, out->stage);
 	if (model) {
 		buffer_text(line, "\"model\":");
 		buffer_text(line, model);
@@ -134,22 +163,46 @@ static int write_line(size_t stage, const char *model, const struct histogram *g
 		buffer_slice(line, (struct slice){value.data + 1, value.len - 1});
 	line->failed |= value.failed;
 	buffer_release(&value);
-	return stream_writer_line(writer, line, err);
+	return stream_writer_line(out->writer, line, err);
 }
 
-static int write_stage(const struct stage_gaps *stage, size_t number, struct stream_writer *writer, struct buffer *line,
-                       struct ipf_error *err)
+/* Writes the sum of two histograms, of which the second may be absent. */
+static int write_sum(const struct line_output *out, const char *name, const char *model,
+                     const struct histogram *parts[2], struct ipf_error *err)
 {
-	struct histogram *all = histogram_new();
-	if (!all)
+	struct histogram *sum = histogram_new();
+	if (!sum)
 		return ipf_error_memory(err);
-	for (size_t i = 0; i < stage->count; i++)
-		histogram_merge(all, stage->models[i].gaps);
-	int status = write_line(number, NULL, all, writer, line, err);
-	histogram_free(all);
-	for (size_t i = 0; i < stage->count && stage->count > 1 && status == 0; i++)
-		if (stage->models[i].model)
-			status = write_line(number, stage->models[i].model, stage->models[i].gaps, writer, line, err);
+	for (int i = 0; i < 2; i++)
+		if (parts[i])
+			histogram_merge(sum, parts[i]);
+	int status = write_line(out, name, model, sum, err);
+	histogram_free(sum);
+	return status;
+}
+
+static int write_stage(const struct stage_gaps *stage, const struct line_output *out, struct ipf_error *err)
+{
+	struct histogram *sure = histogram_new(), *unsure = histogram_new();
+	for (size_t i = 0; i < stage->count && sure && unsure; i++) {
+		histogram_merge(sure, stage->models[i].sure);
+		if (stage->models[i].unsure)
+			histogram_merge(unsure, stage->models[i].unsure);
+	}
+	int status = sure && unsure ? 0 : ipf_error_memory(err);
+	if (status == 0)
+		status = write_sum(out, "itl_ns", NULL, (const struct histogram *[]){sure, unsure}, err);
+	if (status == 0)
+		status = write_sum(out, "itl_low_ns", NULL, (const struct histogram *[]){sure, stage->low}, err);
+	if (status == 0)
+		status = write_sum(out, "itl_high_ns", NULL, (const struct histogram *[]){sure, stage->high}, err);
+	histogram_free(sure);
+	histogram_free(unsure);
+	for (size_t i = 0; i < stage->count && stage->count > 1 && status == 0; i++) {
+		const struct model_gaps *m = &stage->models[i];
+		if (m->model)
+			status = write_sum(out, "itl_ns", m->model, (const struct histogram *[]){m->sure, m->unsure}, err);
+	}
 	return status;
 }
 
@@ -159,6 +212,6 @@ int itl_histograms_write(const struct itl_histograms *itl, struct stream_writer 
 	int status = 0;
 	for (size_t i = 0; i < itl->count && status == 0; i++)
 		if (itl->stages[i].count > 0)
-			status = write_stage(&itl->stages[i], i, writer, line, err);
+			status = write_stage(&itl->stages[i], &(struct line_output){i, writer, line}, err);
 	return status;
 }

@@ -179,6 +179,37 @@ static void measure_start(const struct record *record, struct result *row)
 	row->stream_ns = difference(record->end_ns, record->start_ns);
 }
 
+/* A request of this many bytes is sent at once, in the ten segments with which a connection begins (RFC 6928). */
+#define SENT_AT_ONCE_BYTES 14600
+
+static int64_t later_of(int64_t a, int64_t b)
+{
+	return a == IPF_ABSENT || b > a ? b : a;
+}
+
+/* What lies between the moment at which only the client held the request back and the one at which it was on its way.
+ * Of a long request the last byte may wait for the network: then the time at which the kernel had it counts, if that is
+ * earlier. */
+static void measure_sending(const struct record *record, struct result *row)
+{
+	int64_t ready = later_of(record->start_ns, record->connect_ns), left = record->left_ns;
+	ready = later_of(later_of(ready, record->tls_ns), record->connected_ns);
+	if (left == IPF_ABSENT ||
+	    (record->request_bytes > SENT_AT_ONCE_BYTES && record->sent_ns != IPF_ABSENT && record->sent_ns < left))
+		left = record->sent_ns;
+	int64_t sending = difference(left, ready);
+	if (sending == IPF_ABSENT)
+		return;
+	row->sending_ns = sending > 0 ? sending : 0;
+	/* TLS 1.2 waits twice */
+	int64_t waits = (record->connect_ns != IPF_ABSENT) + 2 * (record->tls_ns != IPF_ABSENT) +
+	                (record->dns_ns != IPF_ABSENT) + (record->connected_ns != IPF_ABSENT);
+	if (waits == 0 || ready <= record->start_ns)
+		return;
+	row->send_waits = waits;
+	row->setup_ns = ready - record->start_ns;
+}
+
 static void measure_events(const struct record *record, const struct response *r, struct result *row)
 {
 	const struct response_event *e = r->events;
@@ -198,6 +229,8 @@ static void measure_events(const struct record *record, const struct response *r
 	row->ttft_ns = difference(e[0].t_ns, record->start_ns);
 	row->ttfa_ns = difference(r->first_text_ns, record->start_ns);
 	row->e2e_ns = difference(e[r->events_count - 1].t_ns, record->start_ns);
+	row->first_early_ns = e[0].early_ns;
+	row->last_early_ns = e[r->events_count - 1].early_ns;
 	if (r->events_count > 1)
 		row->ttst_ns = e[1].t_ns - e[0].t_ns;
 }
@@ -420,23 +453,33 @@ static int64_t count_stalls(int64_t *gaps, size_t count, int64_t longest, const 
 	return stalls;
 }
 
-static void add_sample(struct measure *m, int64_t value_ns, int64_t count, int64_t t_ns)
+/* A sample of what lies between two events, a share of it each for `parts` of them: `times` of these. */
+struct gap_parts {
+	const struct response_event *from, *to;
+	int64_t parts, times;
+};
+
+static void add_sample(struct measure *m, const struct gap_parts *g)
 {
-	m->samples[m->samples_count++] = (struct itl_sample){value_ns, count, t_ns};
+	int64_t gap = g->to->t_ns - g->from->t_ns, low = gap > g->to->early_ns ? gap - g->to->early_ns : 0,
+			high = gap + g->from->early_ns;
+	m->samples[m->samples_count++] = (struct itl_sample){.value_ns = share(gap, g->parts),
+	                                                     .count = g->times,
+	                                                     .t_ns = g->to->t_ns,
+	                                                     .low_ns = low / g->parts,
+	                                                     .high_ns = (high + g->parts - 1) / g->parts};
 }
 
 /* A gap that ends in an event without tokens is added to the next one, or dropped at the last event. */
 static void sample_tokens(struct measure *m, const struct response *r, bool known)
 {
-	int64_t gap = 0;
+	size_t from = 0;
 	m->tokens_unknown = !known;
-	for (size_t i = 1; known && i < r->events_count; i++) {
-		gap += m->gaps[i - 1];
+	for (size_t i = 1; known && i < r->events_count; i++)
 		if (m->event_tokens[i] > 0) {
-			add_sample(m, share(gap, m->event_tokens[i]), m->event_tokens[i], r->events[i].t_ns);
-			gap = 0;
+			add_sample(m, &(struct gap_parts){&r->events[from], &r->events[i], m->event_tokens[i], m->event_tokens[i]});
+			from = i;
 		}
-	}
 }
 
 static void measure_gaps(struct measure *m, const struct response *r, const struct measure_options *options,
@@ -451,9 +494,9 @@ static void measure_gaps(struct measure *m, const struct response *r, const stru
 	if (options->itl == ITL_TOKEN)
 		sample_tokens(m, r, tokens_known);
 	else if (options->itl == ITL_REQUEST)
-		add_sample(m, share(r->events[count].t_ns - r->events[0].t_ns, (int64_t)count), 1, r->events[count].t_ns);
+		add_sample(m, &(struct gap_parts){&r->events[0], &r->events[count], (int64_t)count, 1});
 	for (size_t i = 0; options->itl == ITL_GAP && i < count; i++)
-		add_sample(m, m->gaps[i], 1, r->events[i + 1].t_ns);
+		add_sample(m, &(struct gap_parts){&r->events[i], &r->events[i + 1], 1, 1});
 	for (size_t i = 0; i < m->samples_count; i++) {
 		sum += m->samples[i].value_ns * m->samples[i].count;
 		samples += m->samples[i].count;
@@ -642,6 +685,7 @@ int measure_row(struct measure *m, const struct record *record, const struct res
 	row->replica = find_header(m, record, options->replica_header);
 	judge(m, record, r, row);
 	measure_start(record, row);
+	measure_sending(record, row);
 	measure_events(record, r, row);
 	measure_tokens(record, r, &found, row);
 	measure_streaming(m, record, r, row);

@@ -34,6 +34,7 @@ struct measure_options {
  * ITL_REQUEST, of the last content event. */
 struct itl_sample {
 	int64_t value_ns, count, t_ns;
+	int64_t low_ns, high_ns; /* between which it is, with what is not known of the times of its events */
 };
 
 /* Samples of the last row and scratch space, reused for each row. Zero-initialise. */

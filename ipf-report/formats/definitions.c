@@ -236,6 +236,12 @@ static const struct {
 	{"with failures",
      "The same of all requests except those that were disconnected on purpose: the latency of a failure is infinite, "
      "from due if there is one. Shown beside the others if any request failed."},
+	{"accuracy",
+     "The error of the client: how much it may have added to a latency, by what was measured of each request. "
+     "A request has a least and a greatest possible value; the error bar of a percentile lies between the "
+     "percentiles of these, that of a mean between their means. It covers when the request left, events that "
+     "came before the time of their read, and the clocks; not the network, the server, or chance. See "
+     "ACCURACY in ipf-results(5)."},
 	{"early stopping",
      "MLPerf's estimate of a percentile p: of n requests, the t-th highest latency, where t is the largest number with "
      "P[Binomial(n, 1 - p) <= t] < 0.01 (LoadGen, early_stopping.cc, 2025). An upper bound at 99 % confidence; failures "

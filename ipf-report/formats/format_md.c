@@ -219,6 +219,37 @@ static void put_distributions(struct buffer *out, json_t *report)
 	buffer_text(out, "\n</details>\n\n");
 }
 
+static void put_width(struct buffer *out, double value)
+{
+	json_t *number = isfinite(value) ? json_real(value) : NULL;
+	put_cell(out, number);
+	json_decref(number);
+}
+
+static void put_accuracy(struct buffer *out, const struct report *report)
+{
+	const struct run_accuracy *a = report->accuracy;
+	if (!a->known)
+		return;
+	buffer_text(out, "<details><summary>Error of the client, ms</summary>\n\n"
+	                 "| ± | mean | p50 | p90 | p99 | max |\n| --- | ---: | ---: | ---: | ---: | ---: |\n");
+	for (enum bar bar = 0; bar < ERROR_BARS; bar++) {
+		const struct bar_spec *spec = &bar_specs[bar];
+		const struct metric_summary w = bar_widths(&a->total.bars[bar], bar_summary(&report->figures->total, bar));
+		const double figures[] = {w.mean, w.median, w.p90, w.p99, w.max};
+		if (w.n == 0)
+			continue;
+		buffer_format(out, "| %s%s |", spec->json,
+		              !spec->version                           ? ""
+		              : strcmp(spec->version, "from_due") == 0 ? " from due"
+		                                                       : " from start");
+		for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
+			put_width(out, figures[i]);
+		buffer_byte(out, '\n');
+	}
+	buffer_text(out, "\n</details>\n\n");
+}
+
 static void put_objectives(struct buffer *out, json_t *report)
 {
 	json_t *goodput = MEMBER(report, "total", "goodput"), *list = json_object_get(goodput, "objectives"), *one;
@@ -355,6 +386,7 @@ static void render_md(const struct report *report, struct buffer *out)
 	put_objectives(out, json);
 	put_errors(out, json);
 	put_distributions(out, json);
+	put_accuracy(out, report);
 	put_run(out, json);
 	json_decref(json);
 }

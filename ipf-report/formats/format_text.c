@@ -2,6 +2,7 @@
 #include "absent.h"
 #include "formats/event_clock.h"
 #include "formats/report_format.h"
+#include "formats/text_accuracy.h"
 #include "formats/text_autoscaling.h"
 #include "formats/text_cost.h"
 #include "formats/text_said.h"
@@ -651,6 +652,7 @@ static void show_early_stopping(struct layout *l, const struct report *report)
 static void show_latency(struct layout *l, const struct report *report)
 {
 	bool explained = total_latency(l, report);
+	text_accuracy(l, report);
 	text_distributions(l, report);
 	show_early_stopping(l, report);
 	show_server_times(l, report);

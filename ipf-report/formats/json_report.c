@@ -1,6 +1,7 @@
 #include "formats/json_report.h"
 
 #include "absent.h"
+#include "formats/json_accuracy.h"
 #include "formats/json_analyses.h"
 #include "formats/json_figures.h"
 #include "formats/json_said.h"
@@ -231,6 +232,7 @@ static json_t *figures_json(const struct figures *f, const struct report *report
 	json_object_set_new(json, "throughput", throughput);
 	json_object_set_new(json, "tokens", tokens_json(f, report));
 	put_latencies(json, f, list);
+	json_put_object(json, "accuracy", json_accuracy(report, f));
 	json_put_object(json, "events", events_json(f));
 	json_put_object(json, "not_streamed", not_streamed_json(f));
 	if (f->went_on > 0)
@@ -285,6 +287,7 @@ json_t *report_json(const struct report *report)
 	if (report->run->failures.count)
 		json_object_set_new(json, "errors", failures_json(&report->run->failures));
 	json_object_set_new(json, "total", figures_json(&report->figures->total, report));
+	json_put_object(json, "accuracy", json_run_accuracy(report));
 	json_t *clocks = run_data_clocks(report->run);
 	if (clocks)
 		json_object_set(json, "clocks", clocks);

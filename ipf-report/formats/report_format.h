@@ -12,6 +12,7 @@
 #include "analysis/analyses.h"
 #include "buffer.h"
 #include "definitions/said.h"
+#include "figures/error_bars.h"
 #include "figures/figures.h"
 #include "figures/server_figures.h"
 #include "output/report_output.h"
@@ -57,6 +58,7 @@ struct report {
 	const struct run_figures *figures;
 	const struct server_figures *servers;
 	const struct analyses *analyses;
+	const struct run_accuracy *accuracy;
 	const struct price *price;
 	const struct said *said; /* what other tools would have said; empty without --as */
 	const struct figure_options *options;

@@ -1,5 +1,5 @@
-/* How exact the figures are: which clock gave the times, what the client added, how far apart clocks were, whether the
- * run was steady, what the way between client and server did. */
+/* How exact the figures are: which clock gave the times, what the client added, what the client may have added to each
+ * figure, how far apart clocks were, whether the run was steady, what the way between client and server did. */
 #include "html/sections.h"
 
 #include "cli/units.h"
@@ -59,6 +59,41 @@ static void show_calibration(const struct page *page, json_t *found)
 	         show_number(figure_at(found, "highest/requests_per_s"), rate),
 	         show_number(figure_at(found, "highest/events_per_s"), events));
 	fact(page, "error below 1 ms", text);
+}
+
+static void show_bar(struct html_table *t, const char *name, const struct metric_summary *w)
+{
+	if (w->n == 0)
+		return;
+	html_row_defined(t, name, "accuracy", NULL);
+	html_number(t, w->mean);
+	html_number(t, w->median);
+	html_number(t, w->p90);
+	html_number(t, w->p99);
+	html_number(t, w->max);
+	html_row_end(t);
+}
+
+static void show_bars(const struct page *page)
+{
+	static const struct html_column columns[] = {{NULL, "latency", NULL, true}, {NULL, "mean", "± ms", false},
+	                                             {NULL, "p50", "± ms", false},  {NULL, "p90", "± ms", false},
+	                                             {NULL, "p99", "± ms", false},  {NULL, "max", "± ms", false}};
+	const struct run_accuracy *a = page->report->accuracy;
+	char name[64], version[64];
+	if (!a->known)
+		return;
+	struct html_table t = {.out = page->out, .name = "bars", .columns = columns, .count = 6};
+	html_table_begin(&t, "Error of the client");
+	for (enum bar bar = 0; bar < ERROR_BARS; bar++) {
+		const struct bar_spec *spec = &bar_specs[bar];
+		const struct metric_summary w = bar_widths(&a->total.bars[bar],
+		                                           bar_summary(&page->report->figures->total, bar));
+		snprintf(name, sizeof name, "%s%s%s", spec->label, spec->version ? " " : "",
+		         spec->version ? spaced(spec->version, version) : "");
+		show_bar(&t, name, &w);
+	}
+	html_table_end(&t);
 }
 
 static void show_clocks(const struct page *page)
@@ -155,6 +190,7 @@ void section_accuracy(const struct page *page)
 	show_lag(page, "because of the client", "total/client_lag_ms");
 	show_calibration(page, json_at(run, "calibration"));
 	facts_end(page);
+	show_bars(page);
 	show_clocks(page);
 	show_transport(page);
 	show_steady(page);

@@ -284,6 +284,9 @@ int merge_parts(struct run_data *run, struct ipf_error *err)
 		if (!run->parts[i].windows)
 			return ipf_error_memory(err);
 		set_windows(run, i);
+		client_delays_prepare(&run->parts[i].delays);
+		if (run->parts[i].delays.failed)
+			return ipf_error_memory(err);
 	}
 	return 0;
 }

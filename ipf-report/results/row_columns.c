@@ -17,6 +17,10 @@ static const struct {
 	[ROW_READY_NS - METRIC_COUNT] = MEMBER(ready_ns),
 	[ROW_POOL_WAIT_NS - METRIC_COUNT] = MEMBER(pool_wait_ns),
 	[ROW_CONNECT_NS - METRIC_COUNT] = MEMBER(connect_ns),
+	[ROW_SENDING_NS - METRIC_COUNT] = MEMBER(sending_ns),
+	[ROW_SETUP_NS - METRIC_COUNT] = MEMBER(setup_ns),
+	[ROW_FIRST_EARLY_NS - METRIC_COUNT] = MEMBER(first_early_ns),
+	[ROW_LAST_EARLY_NS - METRIC_COUNT] = MEMBER(last_early_ns),
 	[ROW_STALLS - METRIC_COUNT] = MEMBER(stalls),
 	[ROW_EVENTS - METRIC_COUNT] = MEMBER(events),
 	[ROW_COALESCED - METRIC_COUNT] = MEMBER(coalesced),
@@ -33,6 +37,7 @@ static const struct {
 	[ROW_CACHED_TOKENS - METRIC_COUNT] = MEMBER(cached_tokens),
 	[ROW_ASKED_INPUT - METRIC_COUNT] = MEMBER(asked_input_tokens),
 	[ROW_ASKED_OUTPUT - METRIC_COUNT] = MEMBER(asked_output_tokens),
+	[ROW_SEND_WAITS - METRIC_COUNT] = MEMBER(send_waits),
 };
 
 static int out_of_range(int column, int64_t value, struct ipf_error *err)

@@ -53,6 +53,7 @@ void run_data_release(struct run_data *run)
 		json_decref(run->parts[i].stages);
 		json_decref(run->parts[i].digests);
 		steady_free(run->parts[i].steady);
+		client_delays_release(&run->parts[i].delays);
 		json_decref(run->parts[i].trailer);
 	}
 	for (int i = 0; i < run->pooled_count; i++)
@@ -365,23 +366,36 @@ static int add_row(struct run_data *run, const struct result *result, struct sli
 	return tally_failure(run, result) < 0 ? ipf_error_memory(err) : 0;
 }
 
-/* Merges gaps into those of a stage and model; takes them over. */
-static int pool_gaps(struct run_data *run, int32_t stage, int32_t model, struct histogram *gaps)
+static struct histogram *find_gaps(const struct run_data *run, enum gaps_kind kind, int32_t stage, int32_t model)
 {
 	for (int i = 0; i < run->pooled_count; i++)
-		if (run->pooled[i].stage == stage && run->pooled[i].model == model) {
-			histogram_merge(run->pooled[i].gaps, gaps);
-			histogram_free(gaps);
-			return 0;
-		}
+		if (run->pooled[i].kind == kind && run->pooled[i].stage == stage && run->pooled[i].model == model)
+			return run->pooled[i].gaps;
+	return NULL;
+}
+
+/* Merges gaps into those of a stage and model; takes them over. */
+static int pool_kind(struct run_data *run, enum gaps_kind kind, int32_t stage, int32_t model, struct histogram *gaps)
+{
+	struct histogram *found = find_gaps(run, kind, stage, model);
+	if (found) {
+		histogram_merge(found, gaps);
+		histogram_free(gaps);
+		return 0;
+	}
 	struct pooled_gaps *pooled = room(run->pooled, run->pooled_count, sizeof *pooled);
 	if (!pooled) {
 		histogram_free(gaps);
 		return -1;
 	}
 	run->pooled = pooled;
-	pooled[run->pooled_count++] = (struct pooled_gaps){.stage = stage, .model = model, .gaps = gaps};
+	pooled[run->pooled_count++] = (struct pooled_gaps){.kind = kind, .stage = stage, .model = model, .gaps = gaps};
 	return 0;
+}
+
+static int pool_gaps(struct run_data *run, int32_t stage, int32_t model, struct histogram *gaps)
+{
+	return pool_kind(run, GAPS, stage, model, gaps);
 }
 
 /* The gaps of a stage with one model, which has no histogram of its own, are those of the model. */
@@ -403,7 +417,11 @@ static int add_gaps(struct run_data *run, struct slice line, struct ipf_error *e
 	int64_t stage;
 	if (jdoc_parse(&run->doc, line.data, line.len, err) < 0)
 		return -1;
-	if (!jdoc_text_is(&run->doc, jdoc_get(&run->doc, JDOC_ROOT, "histogram"), "itl_ns"))
+	jdoc_id title = jdoc_get(&run->doc, JDOC_ROOT, "histogram");
+	enum gaps_kind kind = jdoc_text_is(&run->doc, title, "itl_low_ns")    ? GAPS_LOW
+	                      : jdoc_text_is(&run->doc, title, "itl_high_ns") ? GAPS_HIGH
+	                                                                      : GAPS;
+	if (kind == GAPS && !jdoc_text_is(&run->doc, title, "itl_ns"))
 		return 0;
 	int got = jdoc_get_uint(&run->doc, JDOC_ROOT, "stage", &stage, err);
 	if (got != 1)
@@ -417,6 +435,8 @@ static int add_gaps(struct run_data *run, struct slice line, struct ipf_error *e
 		histogram_free(gaps);
 		return ipf_error_memory(err); /* the first error wins: that of histogram_read, if it failed */
 	}
+	if (kind != GAPS)
+		return pool_kind(run, kind, (int32_t)stage, MODEL_NONE, gaps) < 0 ? ipf_error_memory(err) : 0;
 	/* decoded_number parses run->doc anew */
 	int32_t model = decoded_number(run, &run->groups[BY_MODEL], name);
 	int32_t only = stage < run->stage_models_count ? run->stage_models[stage] : MODEL_UNSEEN;
@@ -444,6 +464,7 @@ static int add_sample(struct run_data *run, struct slice line, struct ipf_error 
 		later(&part->last_ns, t_ns);
 	if (!jdoc_text_is(&run->doc, kind, "client"))
 		return 0;
+	client_delays_read(&part->delays, &run->doc, JDOC_ROOT);
 	if (part->client >= 0 && clock_offsets_read(run->clocks, part->client, &run->doc, JDOC_ROOT, err) < 0)
 		return -1;
 	return verdict_client(run->verdict, line, err);
@@ -821,7 +842,7 @@ static bool has_gaps_of_models(const struct run_data *run, int32_t stage)
 {
 	int64_t missing = 0;
 	for (int i = 0; i < run->pooled_count; i++)
-		if (run->pooled[i].stage == stage)
+		if (run->pooled[i].stage == stage && run->pooled[i].kind == GAPS)
 			missing += (run->pooled[i].model == MODEL_NONE ? 1 : -1) * histogram_count(run->pooled[i].gaps);
 	return missing == 0;
 }
@@ -830,10 +851,14 @@ const struct histogram *run_data_gaps(const struct run_data *run, int32_t stage,
 {
 	if (model != MODEL_NONE && !has_gaps_of_models(run, stage))
 		return NULL;
-	for (int i = 0; i < run->pooled_count; i++)
-		if (run->pooled[i].stage == stage && run->pooled[i].model == model)
-			return run->pooled[i].gaps;
-	return NULL;
+	return find_gaps(run, GAPS, stage, model);
+}
+
+const struct histogram *run_data_gap_bounds(const struct run_data *run, int32_t stage, enum gaps_kind kind)
+{
+	const struct histogram *gaps = find_gaps(run, GAPS, stage, MODEL_NONE),
+						   *bounds = find_gaps(run, kind, stage, MODEL_NONE);
+	return gaps && bounds && histogram_count(gaps) == histogram_count(bounds) ? bounds : NULL;
 }
 
 /* ---- what was read ---- */

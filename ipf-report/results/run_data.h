@@ -12,6 +12,7 @@
 
 #include "absent.h"
 #include "cli/progress.h"
+#include "results/client_delays.h"
 #include "results/row_columns.h"
 #include "results/row_lines.h"
 #include "results/slo.h"
@@ -96,12 +97,17 @@ struct run_part {
 	int64_t rows;
 	int client;                   /* its number in run->clocks, if it has the records of one client; -1 */
 	bool sharded;                 /* of a schedule that was divided into shards */
+	struct client_delays delays;  /* of its clients; prepared by merge_parts */
 	int64_t *arrivals;            /* for each stage of the schedule */
 	struct stage_window *windows; /* for each stage, including those without a schedule; set by merge_parts */
 };
 
+/* Gaps as they were measured; and the least and the most that each of them can be, of all models only. */
+enum gaps_kind { GAPS, GAPS_LOW, GAPS_HIGH };
+
 /* Inter-token gaps of all requests of a stage. */
 struct pooled_gaps {
+	enum gaps_kind kind;
 	int32_t stage, model; /* model -1: all models */
 	struct histogram *gaps;
 };
@@ -181,5 +187,7 @@ const char *run_data_itl(const struct run_data *run, int part);
 /* The pooled gaps of a stage, of all models for model -1; NULL: there are none, or some of the results have none of
  * each model. */
 const struct histogram *run_data_gaps(const struct run_data *run, int32_t stage, int32_t model);
+/* GAPS_LOW or GAPS_HIGH of a stage; NULL: not known of all its gaps. */
+const struct histogram *run_data_gap_bounds(const struct run_data *run, int32_t stage, enum gaps_kind kind);
 
 #endif

@@ -13,17 +13,46 @@
 
 /* ---- time ---- */
 
-/* The time of the read that brought the byte before `end`. Events come in order, so the reads are walked once. Kernel
- * timestamps are converted from another clock and may step back a little; events never do. */
+/* Before the first read: when nothing of the body can have come yet. */
+static int64_t before_reads(const struct record *record)
+{
+	int64_t left = record->left_ns != IPF_ABSENT ? record->left_ns : record->start_ns;
+	bool head = record->reads_count && record->first_byte_ns < record->reads[0].t_ns;
+	return head && record->first_byte_ns > left ? record->first_byte_ns : left;
+}
+
+/* Is the time of the current read that of the packet with the byte before `end`? The kernel's timestamp is that of the
+ * last packet of a read. With HTTP/2 this can be a packet of another stream, and at the end of a response one that only
+ * says so. */
+static bool is_exact(const struct response *r, const struct record *record, size_t end)
+{
+	const struct record_read *read = &record->reads[r->read];
+	bool last = r->read + 1 == record->reads_count;
+	return end == r->read_end && read->t_ns != read->own_ns && record->http != 2 &&
+	       (last ? record->end_ns > read->t_ns : read[1].t_ns > read->t_ns);
+}
+
+static int64_t within_times(int64_t t_ns)
+{
+	return t_ns > RESPONSE_TIME_MAX ? RESPONSE_TIME_MAX : t_ns < -RESPONSE_TIME_MAX ? -RESPONSE_TIME_MAX : t_ns;
+}
+
+/* The time of the read that brought the byte before `end`; and in early_ns, how much earlier that may have come. Events
+ * come in order, so the reads are walked once. Kernel timestamps are converted from another clock and may step back a
+ * little; events never do. */
 static int64_t event_time(struct response *r, const struct record *record, size_t end)
 {
-	while (r->read_end < end && r->read + 1 < record->reads_count)
+	while (r->read_end < end && r->read + 1 < record->reads_count) {
+		if (record->reads[r->read + 1].t_ns > record->reads[r->read].t_ns)
+			r->before_ns = record->reads[r->read].t_ns;
 		r->read_end += (size_t)record->reads[++r->read].bytes;
-	int64_t t_ns = r->read < record->reads_count ? record->reads[r->read].t_ns : record->end_ns;
-	if (t_ns > RESPONSE_TIME_MAX)
-		t_ns = RESPONSE_TIME_MAX;
+	}
+	bool known = r->read < record->reads_count;
+	int64_t t_ns = within_times(known ? record->reads[r->read].t_ns : record->end_ns);
 	if (t_ns > r->last_ns)
 		r->last_ns = t_ns;
+	int64_t before_ns = within_times(r->before_ns);
+	r->early_ns = (known && is_exact(r, record, end)) || before_ns > r->last_ns ? 0 : r->last_ns - before_ns;
 	return r->last_ns;
 }
 
@@ -198,6 +227,7 @@ static int add_event(struct response *r, int64_t t_ns, int64_t usage_tokens, enu
 		r->events_cap = cap;
 	}
 	r->events[r->events_count++] = (struct response_event){.t_ns = t_ns,
+	                                                       .early_ns = r->early_ns,
 	                                                       .usage_tokens = usage_tokens,
 	                                                       .token_ids = r->token_ids,
 	                                                       .content_end = r->content.len,
@@ -700,6 +730,7 @@ static void begin(struct response *r, const struct record *record)
 	r->read = 0;
 	r->read_end = record->reads_count ? (size_t)record->reads[0].bytes : 0;
 	r->last_ns = -RESPONSE_TIME_MAX;
+	r->before_ns = before_reads(record);
 }
 
 static bool out_of_memory(const struct response *r)

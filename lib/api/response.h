@@ -31,6 +31,7 @@ struct response_options {
 /* A content event: it brings at least one character of text, reasoning or tool call, or data such as an embedding. */
 struct response_event {
 	int64_t t_ns;         /* time of the read that brought its last byte; events of one read share it */
+	int64_t early_ns;     /* it came so much before t_ns at most: see ACCURACY in ipf-results(5); 0: at t_ns */
 	int64_t usage_tokens; /* output tokens so far, if the event itself reports usage; IPF_ABSENT */
 	int64_t token_ids;    /* tokens that came since the previous content event, if the server lists ids; IPF_ABSENT */
 	size_t content_end;   /* length of `content` up to and including this event */
@@ -104,6 +105,8 @@ struct response {
 	size_t event;          /* the number of the event that is being parsed */
 	bool truncated;        /* the body ended in the middle of an event */
 	size_t read, read_end; /* the read in which the last event ended, and where that read ends in the body */
+	int64_t before_ns;     /* nothing of this read came earlier: the last time before that of the read */
+	int64_t early_ns;      /* of the last event, see struct response_event */
 	int64_t last_ns;
 };
 

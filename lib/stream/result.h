@@ -31,6 +31,9 @@ struct result {
 	int64_t client_lag_ns; /* start − the moment from which on only the client held it back */
 	int64_t ttfb_ns, ttft_ns, ttfa_ns, ttst_ns, e2e_ns, stream_ns, tpot_ns, tpot_corrected_ns, ntpot_ns;
 	int64_t itl_mean_ns, itl_max_ns;
+	int64_t sending_ns; /* the request left so much after `start` at most, or after its connection was ready */
+	int64_t setup_ns, send_waits;          /* until then, and what it waited for: TCP, TLS, a name; absent: nothing */
+	int64_t first_early_ns, last_early_ns; /* the first, the last content event came so much earlier at most */
 	int64_t stalls, events, coalesced;
 	int64_t after_end;                /* content events after the end mark; absent: none */
 	int64_t deadlines, deadlines_met; /* fluidity: tokens after the first, and how many of them met --deadline */

@@ -50,7 +50,7 @@ is "$(body "$OUT" | jq -rs '[.[] | select(.n) | .error.kind // "ok"] | join(" ")
 
 # ---- conventions and what the header says of them
 "$BIN/ipf-collect" --itl request "$records" >by-request
-is "$(jq -c 'select(.histogram) | [.stage, .count]' by-request)" "[1,3]" "--itl request: one sample for each that has gaps"
+is "$(jq -c 'select(.histogram == "itl_ns") | [.stage, .count]' by-request)" "[1,3]" "--itl request: one sample for each that has gaps"
 is "$(head -1 by-request | jq -c '[.itl, .stall, .api, .tokenizer]')" \
 	'["request",{"over_medians":10,"over_ns":100000000},"openai-chat",null]' "the header tells the conventions"
 is "$(head -1 "$OUT" |
@@ -59,7 +59,7 @@ is "$(head -1 "$OUT" |
 is "$(head -1 "$OUT" | jq -c '[.stages[].measured]')" "[false,true]" "and the stages"
 run "$BIN/ipf-collect" --itl token "$records"
 stderr_contains "--itl token: 2 requests left out" "--itl token without counts says whom it left out"
-is "$(jq -c 'select(.histogram) | [.count, .max]' "$OUT")" "[3,10000137]" "and has those of a response with as many events as tokens"
+is "$(jq -c 'select(.histogram == "itl_ns") | [.count, .max]' "$OUT")" "[3,10000137]" "and has those of a response with as many events as tokens"
 
 # ---- another descriptor
 cat >mine.json <<'END'
@@ -79,7 +79,7 @@ is "$status $(head -1 "$OUT" | jq -r .api)" "0 ollama-generate" "the manual's ex
 is "$(body both | jq -s '[.[] | select(.n != null)] | length')" 18 "two files of records: the rows of both"
 is "$(head -1 both | jq '.from | length')" 2 "both headers"
 is "$(tail -1 both | jq '.end.from | length')" 2 "both digests"
-is "$(jq -c 'select(.histogram) | .count' both)" 10 "one histogram"
+is "$(jq -c 'select(.histogram == "itl_ns") | .count' both)" 10 "one histogram"
 
 run "$BIN/ipf-collect" -v "$records" -o /dev/null
 stderr_is "ipf-collect: 9 requests, 5 failed: in-band 1, cut 1, http-status 1, connect 1, malformed 1" "-v counts the failures"

@@ -41,8 +41,40 @@ def events_of(body):
         yield name, b"\n".join(data), len(body)
 
 
+def sending_of(record):
+    """When the request was on its way, after all that it waited for."""
+    waits = {"dns_ns": 1, "connect_ns": 1, "tls_ns": 2, "connected_ns": 1}
+    ready = max(record[key] for key in ("start_ns", "connect_ns", "tls_ns", "connected_ns") if key in record)
+    left = record.get("left_ns", record.get("sent_ns"))
+    if left is None:
+        return {}
+    if record.get("request_bytes", 0) > 10 * 1460:
+        left = min(left, record.get("sent_ns", left))
+    row = {"sending_ns": max(left - ready, 0)}
+    if ready > record["start_ns"]:
+        row |= {"setup_ns": ready - record["start_ns"], "send_waits": sum(n for key, n in waits.items() if key in record)}
+    return row
+
+
+def early_of(record, end, length):
+    """By how much the event that ends there may have come before its time: back to the last read with another time."""
+    before, arrived = record.get("left_ns", record["start_ns"]), 0
+    if before < record.get("first_byte_ns", before) < record["reads"][0][0]:
+        before = record["first_byte_ns"]
+    for i, (t_ns, size, own_ns) in enumerate(record["reads"]):
+        arrived += size
+        following = record["reads"][i + 1][0] if i + 1 < len(record["reads"]) else record["end_ns"]
+        if arrived >= end:
+            exact = arrived == end and t_ns != own_ns and record["connection"].get("http") != 2 and following > t_ns
+            return 0 if exact else max(t_ns - before, 0)
+        if following > t_ns:
+            before = t_ns
+    raise AssertionError(f"{end} of {length}")
+
+
 def understand(record):
     row = {"ok": False}
+    row.update(sending_of(record))
     body = record.get("body", "").encode()
     if "body_base64" in record:
         body = base64.b64decode(record["body_base64"])
@@ -63,7 +95,7 @@ def understand(record):
     transport = record.get("error", {}).get("kind")
     status = record.get("status")
     reported = []  # with each content event: output tokens so far
-    content, answers, in_band, malformed, ended, usage, finish = [], [], False, False, False, {}, None
+    content, answers, ends, in_band, malformed, ended, usage, finish = [], [], [], False, False, False, {}, None
     if status is not None and 200 <= status < 300 and b"data:" in body:
         pending = []
         for name, data, end in events_of(body):
@@ -94,6 +126,7 @@ def understand(record):
                 finish = choice.get("finish_reason") or finish
             if text or other:
                 content.append(read_of(end))
+                ends.append(end)
                 reported.append((event.get("usage") or {}).get("completion_tokens"))
             if text:
                 answers.append(read_of(end))
@@ -123,6 +156,7 @@ def understand(record):
         row["coalesced"] = sum(content.count(i) > 1 for i in content)
         row["ttft_ns"] = times[0] - start
         row["e2e_ns"] = times[-1] - start
+        row["first_early_ns"], row["last_early_ns"] = (early_of(record, ends[i], arrived) for i in (0, -1))
         if answers:
             row["ttfa_ns"] = reads[answers[0]][1] - start
         if gaps:
@@ -235,7 +269,7 @@ def histogram(values):
 
 
 FIGURES = ["ok", "error", "finish", "events", "coalesced", "connect_ns", "ttfb_ns", "ttft_ns", "ttfa_ns", "ttst_ns", "e2e_ns", "itl_max_ns", "itl_mean_ns",
-           "tpot_ns", "ntpot_ns", "output_tokens", "output_tokens_usage", "input_tokens_usage"]
+           "tpot_ns", "ntpot_ns", "sending_ns", "setup_ns", "send_waits", "first_early_ns", "last_early_ns", "output_tokens", "output_tokens_usage", "input_tokens_usage"]
 
 
 def same(a, b):

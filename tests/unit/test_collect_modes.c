@@ -192,16 +192,21 @@ static void gaps_of_models(struct stream_reader *reader)
 {
 	struct ipf_error err = {0};
 	static const struct {
+		const char *name;
 		int64_t stage, count, min, max;
 		const char *model;
-	} expected[] = {{0, 1, 5, 5, NULL}, {2, 5, 5, 30, NULL}, {2, 3, 10, 30, "a"}, {2, 1, 5, 5, "b"}};
+	} expected[] = {{"itl_ns", 0, 1, 5, 5, NULL},      {"itl_low_ns", 0, 1, 5, 5, NULL},
+	                {"itl_high_ns", 0, 1, 5, 5, NULL}, {"itl_ns", 2, 5, 5, 30, NULL},
+	                {"itl_low_ns", 2, 5, 5, 25, NULL}, {"itl_high_ns", 2, 5, 5, 37, NULL},
+	                {"itl_ns", 2, 3, 10, 30, "a"},     {"itl_ns", 2, 1, 5, 5, "b"}};
 	struct slice raw;
 	struct jdoc doc = {0};
 	int64_t stage;
-	for (size_t i = 0; i < 4; i++) {
+	for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
 		struct histogram *h = histogram_new();
 		assert_int_equal(stream_reader_next(reader, &raw, &err), 1);
 		assert_int_equal(jdoc_parse(&doc, raw.data, raw.len, &err), 0);
+		assert_true(jdoc_text_is(&doc, jdoc_get(&doc, JDOC_ROOT, "histogram"), expected[i].name));
 		assert_int_equal(jdoc_get_int(&doc, JDOC_ROOT, "stage", &stage, &err), 1);
 		assert_int_equal(stage, expected[i].stage);
 		jdoc_id model = jdoc_get(&doc, JDOC_ROOT, "model");
@@ -222,7 +227,8 @@ static void gaps_are_pooled_by_stage(void **state)
 	close(mkstemp(path));
 	struct ipf_error err = {0};
 	struct itl_histograms *itl = itl_histograms_new();
-	const struct itl_sample first[] = {{10, 1, 0}, {30, 2, 0}}, second[] = {{5, 1, 0}};
+	/* the second of the first may be 5 shorter and 7 longer */
+	const struct itl_sample first[] = {{10, 1, 0, 10, 10}, {30, 2, 0, 25, 37}}, second[] = {{5, 1, 0, 5, 5}};
 	const struct result rows[] = {{.stage = 0, .model = slice_of("\"a\"")},
 	                              {.stage = 1, .model = slice_of("\"a\"")},
 	                              {.stage = 2, .model = slice_of("\"a\"")},

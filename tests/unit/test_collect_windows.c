@@ -44,7 +44,8 @@ static void event(struct request *r, double t, int64_t tokens)
 	if (tokens)
 		r->row.output_tokens = (i ? r->row.output_tokens : 0) + tokens;
 	if (i)
-		r->samples[r->measure.samples_count++] = (struct itl_sample){tenths(t) - r->events[i - 1].t_ns, 1, tenths(t)};
+		r->samples[r->measure.samples_count++] = (struct itl_sample){
+			.value_ns = tenths(t) - r->events[i - 1].t_ns, .count = 1, .t_ns = tenths(t)};
 }
 
 static void fails(struct request *r, const char *kind)

@@ -1,0 +1,64 @@
+#!/bin/bash
+# The error of the client: bars of a real run against a second computation, what --accuracy makes of them, results without them.
+. "$TESTS/tap.sh"
+. "$TESTS/fixture.sh"
+
+if ! command -v python3 >/dev/null; then
+	skip "error bars" "python3 is not installed"
+	exit
+fi
+small_run 40
+run ipf-report -f json chat.results
+status_is 0 "a run is reported"
+cp "$OUT" report.json
+is "$(jq -c '.accuracy' report.json)" '{"known":true}' "how exact it is is known"
+run python3 "$TESTS/cli/error_bars.py" chat.results report.json
+matches "$(tail -1 "$OUT")" '^[1-9][0-9]+ figures, 0 differ$' "error bars are those of the definition"
+[ "$(tail -1 "$OUT" | sed 's/.*, //')" = "0 differ" ] || sed 's/^/#   /' "$OUT"
+is "$(jq -c '[.total, .stages[0]] | map(.accuracy) | .[0] == .[1]' report.json)" true "the total of one stage is that stage"
+
+# made wider, number by number: 1 ms until a request was on its way, which every TTFT and E2E then may have too much
+sed -E 's/"sending_ns":[0-9]+/"sending_ns":1000000/; s/_early_ns":[0-9]+/_early_ns":0/g; s/"setup_ns":[0-9]+,"send_waits":[0-9]+,//' chat.results >wide.body
+head -1 chat.results >wide.results
+body wide.body >>wide.results
+printf '{"end":{"lines":%d,"sha256":"%s"}}\n' "$(body wide.body | wc -l)" "$(body wide.body | openssl dgst -sha256 -r | cut -d ' ' -f 1)" >>wide.results
+run ipf-report -f json wide.results
+cp "$OUT" wide.json
+run python3 "$TESTS/cli/error_bars.py" wide.results wide.json
+matches "$(tail -1 "$OUT")" ', 0 differ$' "also where requests left late"
+yes_if "a bar is as wide as that" jq -e '.total | .latency.ttft_ms.from_start.p50 - .accuracy.ttft_ms.from_start.low.p50 >= 1' wide.json
+run ipf-report wide.results
+matches "$(cat "$OUT")" "^Client's error, ms ± +mean +min +p50 +p90 +p99 +max$" "text has them below the latencies"
+matches "$(cat "$OUT")" '^  TTFT   from start +1\.0[0-9]+ ' "in ms"
+is "$(sed -n "/Client.s error/,/^$/p" "$OUT" | awk '{ gsub(/[^ -~]+/, "x"); if (length > 80) n++ } END { print n + 0 }')" 0 "on 80 columns"
+run ipf-report -f md wide.results
+matches "$(cat "$OUT")" '^\| ttft_ms from start \| 1\.0[0-9]+ \|' "Markdown has them"
+run ipf-report -f html wide.results
+matches "$(cat "$OUT")" 'Error of the client' "HTML has them"
+
+# ---- a limit
+run ipf-report --accuracy 1h wide.results
+lacks=$(grep -c -- --accuracy "$OUT")
+is "$status $lacks" "0 0" "a limit that is met is not mentioned"
+run ipf-report -f json --accuracy 500us wide.results
+status_is 0 "one that is missed"
+is "$(jq -r '.accuracy | [.limit_ms, .missed > 20] | map(tostring) | join(" ")' "$OUT")" "0.5 true" "says how many figures miss it"
+is "$(jq -r '.verdict.checks[1].status' "$OUT")" DOUBTFUL "makes them doubtful"
+contains "$(jq -r '.verdict.checks[1].detail' "$OUT")" "not exact to 500 us (--accuracy): TTFT from start mean ± 1" "names the first"
+run ipf-report --accuracy 500us --strict wide.results
+status_is 4 "and ends with 4 if it is to be strict"
+run ipf-report --accuracy 2 wide.results
+status_is 2 "a limit has a unit"
+
+# ---- results of an earlier version
+grep -v '"itl_[a-z]*_ns","stage"' wide.results |
+	sed -E 's/"(sending|first_early|last_early)_ns":[0-9]+,//g' >old.body
+head -1 chat.results >old.results
+body old.body >>old.results
+printf '{"end":{"lines":%d,"sha256":"%s"}}\n' "$(body old.body | wc -l)" "$(body old.body | openssl dgst -sha256 -r | cut -d ' ' -f 1)" >>old.results
+run ipf-report -f json old.results
+is "$status $(jq -c '[.accuracy, .total.accuracy]' "$OUT")" '0 [{"known":false},null]' "have no bars"
+run ipf-report old.results
+is "$(grep -c "Client's error" "$OUT")" 0 "and text none"
+run ipf-report --accuracy 1s old.results
+contains "$(tr -s ' \n' '  ' <"$OUT")" "TTFT from start is not known to be exact at all" "which no limit takes for exact"
