@@ -204,10 +204,12 @@ $(BUILD)/tests/fuzz/%.o: room_cflags = -Iipf-collect -Iipf-prep -Itests/sim
 $(BUILD)/tests/fuzz/fuzz_report_%.o: room_cflags = -Iipf-report
 $(BUILD)/tests/fuzz/fuzz_http%.o: room_cflags = -Iipf-fire
 $(BUILD)/tests/bench/%.o: room_cflags = -Itests/sim
-$(BUILD)/bench/rawserver: $(addprefix $(BUILD)/tests/,bench/rawserver.o bench/rawanswer.o bench/sendlog.o sim/timers.o)
+$(BUILD)/bench/rawserver: $(addprefix $(BUILD)/tests/,bench/rawserver.o bench/rawanswer.o bench/rawtls.o bench/sendlog.o \
+	sim/timers.o)
+$(BUILD)/bench/rawserver: bench_libs = $(call libs_of,libssl)
 $(BUILD)/bench/%: $(BUILD)/tests/bench/%.o $(BUILD)/libipf.a
 	$(call say,LD,$@)
-	$(Q)mkdir -p $(@D) && $(CC) $(all_ldflags) -o $@ $(filter %.o,$^) $(BUILD)/libipf.a $(libs_lib)
+	$(Q)mkdir -p $(@D) && $(CC) $(all_ldflags) -o $@ $(filter %.o,$^) $(BUILD)/libipf.a $(bench_libs) $(libs_lib)
 
 bench-tools: all $(bench_tools) ## build what the benchmarks need
 bench: bench-tools ## measure, as ratios to baselines in the same run (BENCHES=…)

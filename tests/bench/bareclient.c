@@ -6,13 +6,17 @@
  * needed
  *
  * Prints one line of JSON. lag_us: how late requests started (open loop); delay_us: from an event's sent_ns, which the
- * raw server puts into it, to our clock when its bytes had been read. Events that came in one read share that time. */
+ * raw server puts into it, to our clock when its bytes had been read. Events that came in one read share that time.
+ * wire_us (--wire): from a request's start to the kernel's timestamp of its packet; in a closed loop the first request
+ * of each connection starts at the same instant, at which the connections are opened, or with --ahead are open. */
 #include "clock.h"
 #include "stats/histogram.h"
 #include "cli/options.h"
 #include "stats/rng.h"
 
 #include <errno.h>
+#include <linux/errqueue.h>
+#include <linux/net_tstamp.h>
 #include <math.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -37,6 +41,7 @@ struct conn {
 	enum state state;
 	int matched;       /* bytes of the head's end seen so far */
 	size_t size;       /* what is left of the chunk; while it is read: so far */
+	int64_t start_ns;  /* of the request */
 	struct conn *next; /* idle, or waiting to connect */
 };
 
@@ -45,12 +50,14 @@ struct options {
 	int64_t port, connections, requests, for_ns;
 	double rate;
 	const char *path;
+	bool wire, ahead;
 };
 
 struct client {
 	const struct options *options;
 	int epoll_fd, timer_fd;
 	struct conn *idle;
+	int64_t opening; /* ahead, and not open yet */
 	char *request;
 	size_t request_len;
 	int64_t wanted, started, done, failed, connections, reads, chunks, bytes;
@@ -58,7 +65,7 @@ struct client {
 	int64_t due_ns;           /* of the next request; INT64_MAX: closed loop, or none */
 	ptrdiff_t sent_at;        /* where sent_ns stands in a chunk; -1: not known */
 	struct rng gaps;
-	struct histogram *lag, *delay;
+	struct histogram *lag, *delay, *wire;
 	struct ipf_error *err;
 	char input[READ_ROOM];
 };
@@ -171,7 +178,7 @@ static struct conn *conn_open(struct client *c)
 	                              .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	struct conn *k = calloc(1, sizeof *k);
 	struct epoll_event event = {.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, .data.ptr = k};
-	int on = 1;
+	int on = 1, stamps = SOF_TIMESTAMPING_TX_SOFTWARE | SOF_TIMESTAMPING_SOFTWARE | SOF_TIMESTAMPING_OPT_TSONLY;
 	if (!k || (k->fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)) < 0) {
 		ipf_error_errno(c->err, errno, NULL, "socket");
 		c->failed++;
@@ -180,7 +187,10 @@ static struct conn *conn_open(struct client *c)
 		return NULL;
 	}
 	k->connecting = true;
+	k->start_ns = c->begin_ns;
 	setsockopt(k->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+	if (c->options->wire)
+		setsockopt(k->fd, SOL_SOCKET, SO_TIMESTAMPING, &stamps, sizeof stamps);
 	epoll_ctl(c->epoll_fd, EPOLL_CTL_ADD, k->fd, &event);
 	c->connections++;
 	if (connect(k->fd, (struct sockaddr *)&address, sizeof address) < 0 && errno != EINPROGRESS) {
@@ -190,17 +200,38 @@ static struct conn *conn_open(struct client *c)
 	return k;
 }
 
+/* Over loopback the timestamp is there once the call has returned. */
+static void note_wire(struct client *c, const struct conn *k)
+{
+	char control[256];
+	struct msghdr m = {.msg_control = control, .msg_controllen = sizeof control};
+	if (recvmsg(k->fd, &m, MSG_ERRQUEUE) < 0)
+		return;
+	int64_t before = clock_now(), wall = clock_wall(), offset = wall - before - (clock_now() - before) / 2;
+	for (struct cmsghdr *h = CMSG_FIRSTHDR(&m); h; h = CMSG_NXTHDR(&m, h)) {
+		struct scm_timestamping t;
+		if (h->cmsg_level != SOL_SOCKET || h->cmsg_type != SCM_TIMESTAMPING)
+			continue;
+		memcpy(&t, CMSG_DATA(h), sizeof t);
+		histogram_add(c->wire, t.ts[0].tv_sec * NS_PER_S + t.ts[0].tv_nsec - offset - k->start_ns, 1);
+	}
+}
+
 static void conn_send(struct client *c, struct conn *k)
 {
 	k->state = HEAD;
 	k->matched = 0;
 	if (send(k->fd, c->request, c->request_len, MSG_NOSIGNAL) != (ssize_t)c->request_len)
 		conn_failed(c, k, "send");
+	else if (c->options->wire)
+		note_wire(c, k);
 }
 
 static void conn_start(struct client *c, struct conn *k)
 {
 	c->started++;
+	if (c->options->wire)
+		k->start_ns = clock_now();
 	if (!k->connecting)
 		conn_send(c, k);
 }
@@ -229,10 +260,15 @@ static void on_event(struct client *c, const struct epoll_event *event)
 		getsockopt(k->fd, SOL_SOCKET, SO_ERROR, &error, &len);
 		k->connecting = false;
 		errno = error;
-		if (error)
+		if (error) {
 			conn_failed(c, k, "connect");
-		else
+		} else if (c->opening) {
+			c->opening--;
+			k->next = c->idle;
+			c->idle = k;
+		} else {
 			conn_send(c, k);
+		}
 		return;
 	}
 	if (!(event->events & ~(uint32_t)EPOLLOUT))
@@ -281,11 +317,34 @@ static void start_due(struct client *c)
 	}
 }
 
+/* Opens the connections of a closed loop; then its first requests start. */
+static void open_ahead(struct client *c)
+{
+	struct epoll_event events[EVENTS];
+	c->opening = c->options->connections;
+	for (int64_t i = 0; i < c->options->connections && !c->failed; i++)
+		conn_open(c);
+	while (c->opening && !c->failed)
+		for (int i = 0, n = epoll_wait(c->epoll_fd, events, EVENTS, -1); i < n; i++)
+			if (events[i].data.ptr)
+				on_event(c, &events[i]);
+	c->begin_ns = clock_now();
+	while (c->idle && c->started < c->wanted) {
+		struct conn *k = c->idle;
+		c->idle = k->next;
+		c->started++;
+		k->start_ns = c->begin_ns;
+		conn_send(c, k);
+	}
+}
+
 static void run(struct client *c)
 {
 	struct epoll_event events[EVENTS];
 	int64_t set = INT64_MAX;
-	if (c->due_ns == INT64_MAX)
+	if (c->options->ahead)
+		open_ahead(c);
+	else if (c->due_ns == INT64_MAX)
 		for (int64_t i = 0; i < c->options->connections && c->started < c->wanted; i++) {
 			struct conn *k = conn_open(c);
 			c->started++;
@@ -335,6 +394,7 @@ static void print_run(const struct client *c)
 		used.ru_maxrss);
 	print_times("lag_us", c->lag);
 	print_times("delay_us", c->delay);
+	print_times("wire_us", c->wire);
 	puts("}");
 }
 
@@ -348,6 +408,8 @@ static const struct option_spec specs[] = {
 	ROW(OPTION_RATE, 0, "rate", "RATE", rate, "open loop: Poisson arrivals, so many a second"),
 	ROW(OPTION_DURATION, 0, "for", "TIME", for_ns, "start requests for so long (default: 10s)"),
 	ROW(OPTION_TEXT, 0, "path", "PATH", path, "what to POST to (default: /v1/chat/completions)"),
+	ROW(OPTION_FLAG, 0, "wire", NULL, wire, "from a request's start to the kernel's timestamp of its packet"),
+	ROW(OPTION_FLAG, 0, "ahead", NULL, ahead, "closed loop: open the connections before the first request"),
 	OPTION(OPTION_SEED, 0, "seed", "N", struct options, common, "seed of the arrivals (default: 1)"),
 	{.kind = OPTION_HELP, .letter = 'h', .name = "help", .help = "show this help"},
 };
@@ -372,7 +434,8 @@ static int measure(struct client *c, const struct options *o, struct ipf_error *
 		o->path, (int)o->port, sizeof body - 1, body);
 	c->lag = histogram_new();
 	c->delay = histogram_new();
-	if (len < 0 || !c->lag || !c->delay)
+	c->wire = histogram_new();
+	if (len < 0 || !c->lag || !c->delay || !c->wire)
 		return ipf_error_errno(err, ENOMEM, NULL, "memory");
 	c->request_len = (size_t)len;
 	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
@@ -409,8 +472,10 @@ int main(int argc, char **argv)
 	int status;
 	if (!program_start(&program, argc, argv, &options, &operands, &status))
 		return status;
-	if (options.port < 1 || options.port > 65535 || options.requests < 1 || options.connections < 1) {
-		ipf_error_set(&err, IPF_USAGE, "expected a port, and at least one request and connection");
+	if (options.port < 1 || options.port > 65535 || options.requests < 1 || options.connections < 1 ||
+	    (options.ahead && options.rate > 0)) {
+		ipf_error_set(&err, IPF_USAGE,
+		              "expected a port, at least one request and connection, and no --ahead with --rate");
 		return program_misuse(&program, &err);
 	}
 	prctl(PR_SET_TIMERSLACK, 1);

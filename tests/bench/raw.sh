@@ -40,6 +40,12 @@ raw_start() { # ARGUMENTS OF rawserver…
 	PORT=${URL##*:}
 }
 
+# cert.pem and key.pem, for `raw_start --cert cert.pem --key key.pem`; ipf-fire needs --insecure.
+raw_certificate() {
+	openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout key.pem -out cert.pem -days 2 -subj /CN=127.0.0.1 2>openssl.said ||
+		{ cat openssl.said >&2; return 1; }
+}
+
 # Others on the same port, each on a core; all of them have --share.
 raw_more() { # CORE… -- ARGUMENTS OF rawserver…
 	local on=()

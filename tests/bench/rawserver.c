@@ -8,6 +8,7 @@
  * /v1/chat/completions?events=5&first=1s&gap=2ms&batch=1. A GET gets a list of models; there is nothing to tokenize
  * with. It waits for nothing but the request: model, prompt and parameters are not looked at. */
 #include "rawanswer.h"
+#include "rawtls.h"
 #include "sendlog.h"
 #include "timers.h"
 
@@ -46,6 +47,7 @@ struct shape {
 
 struct conn {
 	int fd;
+	struct ssl_st *tls;     /* NULL: none */
 	uint32_t port;          /* the client's */
 	bool readable, blocked; /* there may be more to read; the socket's buffer is full */
 	bool answering, last;   /* last: the client asked for the connection to be closed */
@@ -70,6 +72,7 @@ struct rawserver {
 	struct timers timers;
 	struct conn *ring, *dead; /* dead: closed in this turn of the loop, which may hold events for them */
 	struct sendlog *log;
+	struct ssl_ctx_st *tls;
 	uint32_t requests;
 	int64_t events, connections;
 	bool awake; /* it never sleeps */
@@ -109,10 +112,16 @@ static void conn_close(struct rawserver *s, struct conn *c)
 	ring_remove(s, c);
 	timers_stop(&s->timers, &c->timer);
 	buffer_release(&c->head);
+	rawtls_end(c->tls);
 	close(c->fd);
 	c->fd = -1;
 	c->dead_next = s->dead;
 	s->dead = c;
+}
+
+static ssize_t conn_send(struct conn *c, const char *from, size_t len)
+{
+	return c->tls ? rawtls_send(c->tls, from, len) : send(c->fd, from, len, MSG_NOSIGNAL);
 }
 
 /* How many events the next piece has. */
@@ -130,7 +139,7 @@ static int send_piece(struct rawserver *s, struct conn *c)
 		real_ns = c->stamp_ns;
 	size_t len = rawanswer_write(s->output, c->request, c->next, count, c->shape.events, real_ns);
 	int64_t mono_ns = s->log ? clock_now() : 0;
-	ssize_t n = send(c->fd, s->output + c->sent, len - c->sent, MSG_NOSIGNAL);
+	ssize_t n = conn_send(c, s->output + c->sent, len - c->sent);
 	if (n < 0)
 		return errno == EAGAIN ? 0 : -1;
 	if (!c->sent && s->log)
@@ -237,14 +246,14 @@ static const char *read_head(struct rawserver *s, struct conn *c, char *head)
 		else if (strncasecmp(line, "connection: close", 17) == 0)
 			c->last = true;
 		else if (strncasecmp(line, "expect: 100", 11) == 0)
-			send(c->fd, "HTTP/1.1 100 Continue\r\n\r\n", 25, MSG_NOSIGNAL);
+			conn_send(c, "HTTP/1.1 100 Continue\r\n\r\n", 25);
 	}
 	return c->body_left < 0 ? "a body without a length" : NULL;
 }
 
 static void whole_answer(struct rawserver *s, struct conn *c, size_t len)
 {
-	if (send(c->fd, s->output, len, MSG_NOSIGNAL) != (ssize_t)len || c->last)
+	if (conn_send(c, s->output, len) != (ssize_t)len || c->last)
 		conn_close(s, c);
 }
 
@@ -345,14 +354,14 @@ static void read_some(struct rawserver *s, struct conn *c)
 		struct iovec room = {s->input, sizeof s->input};
 		struct msghdr message = {
 			.msg_iov = &room, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
-		ssize_t n = recvmsg(c->fd, &message, 0);
+		ssize_t n = c->tls ? rawtls_recv(c->tls, s->input, sizeof s->input) : recvmsg(c->fd, &message, 0);
 		if (n == 0 || (n < 0 && errno != EAGAIN)) {
 			conn_close(s, c);
 			return;
 		}
-		c->readable = n == (ssize_t)sizeof s->input;
+		c->readable = c->tls ? n > 0 : n == (ssize_t)sizeof s->input;
 		if (n > 0)
-			take(s, c, s->input, (size_t)n, stamp_of(&message));
+			take(s, c, s->input, (size_t)n, c->tls ? 0 : stamp_of(&message));
 	}
 }
 
@@ -366,7 +375,11 @@ static void accept_all(struct rawserver *s)
 	while ((fd = accept4(s->listen_fd, (struct sockaddr *)&from, &from_len, SOCK_NONBLOCK | SOCK_CLOEXEC)) >= 0) {
 		struct conn *c = calloc(1, sizeof *c);
 		struct epoll_event event = {.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, .data.ptr = c};
-		if (!c || epoll_ctl(s->epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0) {
+		if (c && s->tls)
+			c->tls = rawtls_accept(s->tls, fd);
+		if (!c || (s->tls && !c->tls) || epoll_ctl(s->epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0) {
+			if (c)
+				rawtls_end(c->tls);
 			free(c);
 			close(fd);
 			continue;
@@ -484,7 +497,8 @@ static int open_server(struct rawserver *s, int port, bool share, struct ipf_err
 		return ipf_error_errno(err, errno, NULL, "port %d", port);
 	if (watch(s, &s->listen_fd, err) < 0 || watch(s, &s->timer_fd, err) < 0 || watch(s, &s->signal_fd, err) < 0)
 		return -1;
-	if (printf("listening on http://127.0.0.1:%d\n", ntohs(address.sin_port)) < 0 || fflush(stdout) != 0)
+	if (printf("listening on http%s://127.0.0.1:%d\n", s->tls ? "s" : "", ntohs(address.sin_port)) < 0 ||
+	    fflush(stdout) != 0)
 		return ipf_error_errno(err, errno, NULL, "standard output");
 	return 0;
 }
@@ -494,7 +508,7 @@ struct options {
 	struct shape shape;
 	int64_t port;
 	bool share, awake;
-	const char *log, *show, *sum;
+	const char *log, *show, *sum, *cert, *key;
 };
 
 #define ROW(kind_, letter_, name_, argument_, member_, help_)                                                          \
@@ -511,6 +525,8 @@ static const struct option_spec specs[] = {
         "from event to event (default: 0, as fast as the socket takes them)"),
 	ROW(OPTION_COUNT, 0, "batch", "N", shape.batch, "events in one send (default: 1)"),
 	ROW(OPTION_FLAG, 0, "awake", NULL, awake, "ask for what is new without end, so that nobody pays for waking it up"),
+	ROW(OPTION_FILE, 0, "cert", "FILE", cert, "serve TLS with this certificate"),
+	ROW(OPTION_FILE, 0, "key", "FILE", key, "… and its key"),
 	ROW(OPTION_FILE, 0, "log", "FILE", log, "write down when each request came and each send was made"),
 	ROW(OPTION_FILE, 0, "show", "FILE", show, "print such a log as lines of JSON, and end"),
 	ROW(OPTION_FILE, 0, "sum", "FILE", sum, "print what such a log comes to, and end"),
@@ -521,7 +537,7 @@ static const struct option_spec specs[] = {
 static const struct program program = {
 	.name = "rawserver",
 	.summary = "a model server that costs next to nothing, to measure clients against",
-	.details = "Prints one line, `listening on http://127.0.0.1:PORT`, once it does. SIGTERM\n"
+	.details = "Prints one line, `listening on http[s]://127.0.0.1:PORT`, once it does. SIGTERM\n"
 			   "and SIGINT end it, and so does the end of the process that started it.\n",
 	.manual = "tests/bench/README.md",
 	.specs = specs,
@@ -540,13 +556,16 @@ static void raise_file_limit(void)
 static int serve(struct rawserver *s, const struct options *o, struct ipf_error *err)
 {
 	struct rusage used;
-	if ((!o->log || sendlog_open(&s->log, o->log, err) == 0) && open_server(s, (int)o->port, o->share, err) == 0)
+	if ((!o->log || sendlog_open(&s->log, o->log, err) == 0) &&
+	    (!o->cert || rawtls_open(&s->tls, o->cert, o->key, err) == 0) &&
+	    open_server(s, (int)o->port, o->share, err) == 0)
 		run(s);
 	if (o->common.verbose && getrusage(RUSAGE_SELF, &used) == 0)
 		fprintf(stderr, "rawserver: %lld connections, %u requests, %lld events, %.3f s of CPU time\n",
 		        (long long)s->connections, s->requests, (long long)s->events,
 		        (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
 		            (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6);
+	rawtls_close(s->tls);
 	return sendlog_close(s->log, err);
 }
 
@@ -559,8 +578,9 @@ int main(int argc, char **argv)
 	int status;
 	if (!program_start(&program, argc, argv, &options, &operands, &status))
 		return status;
-	if (!shape_is_good(&options.shape) || options.port > 65535) {
-		ipf_error_set(&err, IPF_USAGE, "expected 1 to 99,999 events, a batch of 1 to %d, a port below 65,536",
+	if (!shape_is_good(&options.shape) || options.port > 65535 || !options.cert != !options.key) {
+		ipf_error_set(&err, IPF_USAGE,
+		              "expected 1 to 99,999 events, a batch of 1 to %d, a port below 65,536, a certificate with a key",
 		              RAWANSWER_BATCH);
 		return program_misuse(&program, &err);
 	}

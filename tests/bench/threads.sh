@@ -38,5 +38,4 @@ EVENTS=100
 raw_start --events $EVENTS --first 50ms --gap 10ms
 in_turn paced
 one=$(median cpu_us_event paced.1) two=$(median cpu_us_event paced.2)
-# 1.7 times as much from two threads as from one: each event may cost 2 / 1.7 as much.
-row "1,000 streams of 100 events/s, CPU with two threads" "$(rounded "$two" 2) us an event" "$(rounded "$one" 2) us with one" "$(ratio "$two" "$one")" "< 1.18"
+row "1,000 streams of 100 events/s, CPU with two threads" "$(rounded "$two" 2) us an event" "$(rounded "$one" 2) us with one" "$(ratio "$two" "$one")" "< 1.05"
