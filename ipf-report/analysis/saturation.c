@@ -12,8 +12,9 @@ const char *const saturation_status_names[] = {NULL, "not known", "not saturated
 /* What the points are made from. */
 struct source {
 	const struct run_data *run;
-	struct knee_point *curve; /* one for each point of the saturation */
-	int64_t *ends;            /* sorted: when requests of one clock completed */
+	struct knee_point *curve;     /* one for each point of the saturation */
+	struct plateau_point *levels; /* the same for closed loops */
+	int64_t *ends;                /* sorted: when requests of one clock completed */
 	int64_t end_count;
 	int part; /* whose clock it is; -1: all parts have one */
 };
@@ -22,6 +23,7 @@ struct source {
 struct piece {
 	const struct row *rows; /* of the stage */
 	int64_t count;
+	bool closed;              /* a closed loop: its requests are due when they start */
 	int64_t begin_ns, end_ns; /* in which its requests were due */
 	int64_t shift_ns;         /* how much later completions count */
 };
@@ -35,6 +37,8 @@ static int by_value(const void *a, const void *b)
 static int by_rate(const void *a, const void *b)
 {
 	const struct saturation_point *x = a, *y = b;
+	if (x->users != y->users) /* all are of closed loops, or none */
+		return x->users < y->users ? -1 : 1;
 	if (x->offered < y->offered || x->offered > y->offered)
 		return x->offered < y->offered ? -1 : 1;
 	return (x->stage > y->stage) - (x->stage < y->stage);
@@ -104,11 +108,36 @@ static bool has_curve(const struct run_data *run)
 	return false;
 }
 
+/* The first closed loop after a stage, or of all for NULL; NULL: there is none. */
+static const struct schedule_stage *next_loop(const struct run_data *run, const struct schedule_stage *after)
+{
+	const struct schedule_stage *end = run->schedule.stages + run->schedule.count;
+	for (const struct schedule_stage *stage = after ? after + 1 : run->schedule.stages; stage < end; stage++)
+		if (stage->measured && stage->closed && stage->slots != IPF_ABSENT)
+			return stage;
+	return NULL;
+}
+
+/* Does the run have numbers of users to compare? */
+static bool has_users(const struct run_data *run)
+{
+	const struct schedule_stage *first = next_loop(run, NULL), *stage = first;
+	while (stage && stage->slots == first->slots)
+		stage = next_loop(run, stage);
+	return stage != NULL;
+}
+
+/* When a request came to be sent. */
+static int64_t moment_of(const struct piece *piece, const struct row *row)
+{
+	return piece->closed ? row->start_ns : row->due_ns;
+}
+
 /* Was the request due in the piece? */
 static bool due_here(const struct source *from, const struct piece *piece, const struct row *row)
 {
-	return is_of(row, from->part) && row->due_ns != IPF_ABSENT && row->due_ns >= piece->begin_ns &&
-	       row->due_ns < piece->end_ns;
+	int64_t at = moment_of(piece, row);
+	return is_of(row, from->part) && at != IPF_ABSENT && at >= piece->begin_ns && at < piece->end_ns;
 }
 
 static int64_t due_in(const struct source *from, const struct piece *piece)
@@ -126,7 +155,7 @@ static int latencies_of(const struct source *from, const struct piece *piece, st
 	for (int64_t i = 0; i < piece->count; i++) {
 		const struct row *row = &piece->rows[i];
 		if (row->ok && row->end_ns != IPF_ABSENT && due_here(from, piece, row))
-			samples_add(s, (double)(row->end_ns - row->due_ns));
+			samples_add(s, (double)(row->end_ns - moment_of(piece, row)));
 	}
 	if (!s->failed)
 		return 0;
@@ -211,6 +240,8 @@ static const char *left_out(const struct source *from, const struct piece *piece
 	}
 	if ((double)waited > VERDICT_SLOTS_DOUBTFUL * (double)started)
 		return "requests waited for slots or connections of the client";
+	if (piece->closed)
+		return NULL;
 	if (from->part < 0 && schedule->all_arrivals > scheduled)
 		scheduled = schedule->all_arrivals;
 	if (scheduled != IPF_ABSENT && (double)due < SATURATION_DUE * (double)scheduled && from->run->part_count == 1)
@@ -255,6 +286,60 @@ static int add_stage(struct saturation *s, struct source *from, struct piece who
 			point.left_out = "too few requests";
 	}
 	set_point(s, from, point);
+	return 0;
+}
+
+/* What a closed loop completes from begin to end: each request by the share of its time that lies between them, so that
+ * it does not matter where in a batch of answers they fall. */
+static void count_loop(const struct source *from, const struct piece *piece, struct plateau_point *p)
+{
+	double length = (double)(piece->end_ns - piece->begin_ns), part = length / KNEE_BATCHES;
+	p->seconds = length / 1e9;
+	for (int64_t i = 0; i < piece->count; i++) {
+		const struct row *row = &piece->rows[i];
+		if (!row->ok || !is_of(row, from->part) || row->start_ns == IPF_ABSENT || row->end_ns <= row->start_ns)
+			continue;
+		double start = (double)(row->start_ns - piece->begin_ns), end = (double)(row->end_ns - piece->begin_ns);
+		for (int k = 0; k < KNEE_BATCHES; k++) {
+			double inside = fmin(end, part * (k + 1)) - fmax(start, part * k);
+			p->completed[k] += fmax(inside, 0) / (end - start);
+		}
+	}
+}
+
+/* A closed loop: one point. -1: out of memory. */
+static int add_loop(struct saturation *s, struct source *from, struct piece whole, int32_t stage)
+{
+	const struct schedule_stage *schedule = &from->run->schedule.stages[stage];
+	struct saturation_point point = {.stage = stage,
+	                                 .part = from->part < 0 ? 0 : from->part,
+	                                 .users = (double)schedule->slots,
+	                                 .begin_s = NAN,
+	                                 .offered = NAN,
+	                                 .completed = NAN};
+	struct samples latencies;
+	whole.begin_ns += schedule->rampup_ns < whole.end_ns - whole.begin_ns ? schedule->rampup_ns : 0;
+	if (latencies_of(from, &whole, &latencies) < 0)
+		return -1;
+	double length = (double)(whole.end_ns - whole.begin_ns), least = percentile_or_0(&latencies, 5),
+		   most = percentile_or_0(&latencies, 99);
+	samples_release(&latencies);
+	point.left_out = left_out(from, &whole, stage, due_in(from, &whole));
+	if (!point.left_out && least * SATURATION_LENGTHS > length)
+		point.left_out = "the stage is too short for its latencies";
+	if (!point.left_out && (from->run->shards || from->run->schedule.shards > 0))
+		point.left_out = "its users are divided among shards";
+	if (!point.left_out && schedule->pace_ns != next_loop(from->run, NULL)->pace_ns)
+		point.left_out = "its pace differs from that of the first closed loop";
+	judge_piece(from, &whole, &point);
+	if (!point.left_out) {
+		struct plateau_point *level = &from->levels[s->count];
+		level->users = point.users;
+		whole.begin_ns += (int64_t)fmin(most, length / 2);
+		count_loop(from, &whole, level);
+		point.completed = plateau_point_rate(level);
+	}
+	s->points[s->count++] = point;
 	return 0;
 }
 
@@ -303,17 +388,28 @@ static bool extent(const struct source *from, int32_t stage, struct piece *whole
 {
 	const struct run_data *run = from->run;
 	struct stage_window w = from->part < 0 ? run_data_window(run, stage) : run->parts[from->part].windows[stage];
-	*whole = (struct piece){.begin_ns = w.begin_ns, .end_ns = w.end_ns};
+	*whole = (struct piece){.closed = run->schedule.stages[stage].closed, .begin_ns = w.begin_ns, .end_ns = w.end_ns};
 	whole->rows = run_data_stage_rows(run, stage, &whole->count);
 	if (w.begin_ns == IPF_ABSENT)
 		return false;
 	if (w.counted) { /* the window lasts until the last answer: the load ended before */
 		whole->end_ns = w.begin_ns;
 		for (int64_t i = 0; i < whole->count; i++)
-			if (is_of(&whole->rows[i], from->part) && whole->rows[i].due_ns > whole->end_ns)
-				whole->end_ns = whole->rows[i].due_ns;
+			if (is_of(&whole->rows[i], from->part) && moment_of(whole, &whole->rows[i]) > whole->end_ns)
+				whole->end_ns = moment_of(whole, &whole->rows[i]);
 	}
 	return whole->end_ns > whole->begin_ns;
+}
+
+/* How a stage makes points of the curve; NULL: it makes none. */
+typedef int add_points_of(struct saturation *s, struct source *from, struct piece whole, int32_t stage);
+static add_points_of *maker_of(const struct saturation *s, const struct schedule_stage *stage)
+{
+	if (!stage->measured || stage->closed != s->by_users)
+		return NULL;
+	if (s->by_users)
+		return stage->slots == IPF_ABSENT ? NULL : add_loop;
+	return is_ramp(stage) ? add_ramp : has_constant_rate(stage) ? add_stage : NULL;
 }
 
 /* The points of all stages on one clock. -1: out of memory. */
@@ -322,11 +418,11 @@ static int add_points(struct saturation *s, struct source *from)
 	collect_ends(from);
 	for (size_t i = 0; i < from->run->schedule.count; i++) {
 		const struct schedule_stage *stage = &from->run->schedule.stages[i];
+		add_points_of *make = maker_of(s, stage);
 		struct piece whole;
-		if (!stage->measured || stage->closed || !(is_ramp(stage) || has_constant_rate(stage)) ||
-		    s->count + RAMP_PIECES > KNEE_POINTS_MOST || !extent(from, (int32_t)i, &whole))
+		if (!make || s->count + RAMP_PIECES > KNEE_POINTS_MOST || !extent(from, (int32_t)i, &whole))
 			continue;
-		if ((is_ramp(stage) ? add_ramp : add_stage)(s, from, whole, (int32_t)i) < 0)
+		if (make(s, from, whole, (int32_t)i) < 0)
 			return -1;
 	}
 	return 0;
@@ -360,7 +456,8 @@ static void count_rates(struct saturation *s, size_t used)
 	if (why)
 		snprintf(detail, sizeof detail, "%zu left out: %s", s->count - used, why);
 	char text[80];
-	snprintf(text, sizeof text, "%zu usable rate%s, and %d are needed", used, used == 1 ? "" : "s", SATURATION_POINTS);
+	snprintf(text, sizeof text, "%zu usable %s%s%s, and %d are needed", used, s->by_users ? "number" : "rate",
+	         used == 1 ? "" : "s", s->by_users ? " of users" : "", SATURATION_POINTS);
 	not_known(s, text, detail);
 }
 
@@ -391,6 +488,43 @@ static int find_knee(struct saturation *s, struct knee_point *curve, struct ipf_
 	return 0;
 }
 
+static int find_plateau(struct saturation *s, struct plateau_point *levels, struct ipf_error *err)
+{
+	size_t used = 0;
+	for (size_t i = 0; i < s->count; i++)
+		if (!s->points[i].left_out)
+			levels[used++] = levels[i];
+	s->highest_offered = s->highest_completed = NAN;
+	if (used < SATURATION_POINTS) {
+		count_rates(s, used);
+		return 0;
+	}
+	plateau_find(levels, used, &s->plateau);
+	if (plateau_interval(levels, used, &s->plateau, err) < 0)
+		return -1;
+	for (size_t i = 0; i < used; i++)
+		if (isnan(s->highest_completed) || levels[i].users > s->highest_users) {
+			s->highest_users = levels[i].users;
+			s->highest_completed = plateau_point_rate(&levels[i]);
+		}
+	s->knee = (struct knee){.rate = s->plateau.rate, .below = s->plateau.below, .above = used - s->plateau.below};
+	s->low = s->plateau.rate_low;
+	s->high = s->plateau.rate_high;
+	if (!(s->plateau.rate > 0))
+		not_known(s, "no request succeeded", "");
+	else
+		s->status = s->plateau.flat ? SATURATION_REACHED : SATURATION_NOT_REACHED;
+	return 0;
+}
+
+/* Does a point bring more than what the server can do? */
+static bool is_beyond(const struct saturation *s, const struct saturation_point *p)
+{
+	if (p->left_out)
+		return false;
+	return s->by_users ? isnan(s->plateau.users) || p->users > s->plateau.users : p->offered > s->knee.rate;
+}
+
 /* Which of the points, by rate, are next to the knee and within the objectives. */
 static void find_neighbours(struct saturation *s)
 {
@@ -398,7 +532,7 @@ static void find_neighbours(struct saturation *s)
 	s->headroom = NAN;
 	for (size_t i = 0; i < s->count; i++) {
 		const struct saturation_point *p = &s->points[i];
-		if (s->status == SATURATION_REACHED && !s->beyond && !p->left_out && p->offered > s->knee.rate)
+		if (s->status == SATURATION_REACHED && !s->beyond && is_beyond(s, p))
 			s->beyond = p;
 		if (p->judged == 0 || p->left_out)
 			continue;
@@ -409,28 +543,30 @@ static void find_neighbours(struct saturation *s)
 	}
 	s->all_within = s->objectives && within;
 	if (s->within && s->status == SATURATION_REACHED)
-		s->headroom = 1 - s->within->offered / s->knee.rate;
+		s->headroom = 1 - (s->by_users ? s->within->completed : s->within->offered) / s->knee.rate;
 }
 
 int saturation_find(struct saturation *s, const struct run_data *run, const struct verdict_finding *finding,
                     struct ipf_error *err)
 {
-	*s = (struct saturation){.headroom = NAN};
-	if (!has_curve(run))
+	bool rates = has_curve(run);
+	*s = (struct saturation){.headroom = NAN, .by_users = !rates};
+	if (!rates && !has_users(run))
 		return 0;
 	struct source from = {.run = run, .part = -1};
 	bool repeats = run->part_count > 1 && !run->shards;
 	s->points = calloc(KNEE_POINTS_MOST, sizeof *s->points);
 	from.curve = calloc(KNEE_POINTS_MOST, sizeof *from.curve);
+	from.levels = calloc(KNEE_POINTS_MOST, sizeof *from.levels);
 	from.ends = malloc((size_t)(run->row_count + 1) * sizeof *from.ends);
-	int bad = !s->points || !from.curve || !from.ends ? ipf_error_memory(err) : 0;
+	int bad = !s->points || !from.curve || !from.levels || !from.ends ? ipf_error_memory(err) : 0;
 	for (int part = 0; bad == 0 && part < (repeats ? run->part_count : 1); part++) {
 		from.part = repeats ? part : -1;
 		if (add_points(s, &from) < 0)
 			bad = ipf_error_memory(err);
 	}
 	if (bad == 0)
-		bad = find_knee(s, from.curve, err);
+		bad = s->by_users ? find_plateau(s, from.levels, err) : find_knee(s, from.curve, err);
 	if (bad == 0) {
 		qsort(s->points, s->count, sizeof *s->points, by_rate);
 		bool client = finding->checks[VERDICT_CLIENT].status == VERDICT_INVALID;
@@ -441,6 +577,7 @@ int saturation_find(struct saturation *s, const struct run_data *run, const stru
 			find_neighbours(s);
 	}
 	free(from.curve);
+	free(from.levels);
 	free(from.ends);
 	return bad;
 }

@@ -1,4 +1,5 @@
-/* From which rate on a server completes no more: from stages at several constant rates (a sweep), or from a ramp.
+/* From which load on a server completes no more: from stages at several constant rates (a sweep), from a ramp, or, if a
+ * run has neither, from closed loops with different numbers of users.
  *
  *     struct saturation s;
  *     saturation_find(&s, &run, finding, &err);
@@ -18,11 +19,16 @@
  * A stage is left out if its requests waited for slots or connections of the client (its load was not that of the
  * schedule), if they depend on answers (closed loops, sessions), if its rate varies, or if it is too short for its
  * latencies.
+ *
+ * Closed loops are the points of the plateau that plateau.h finds. Each counts the requests of its stage from the p99
+ * of their latencies after its begin (or its ramp-up) on, at most half of its length, until its end or, if the stage is
+ * bounded by a count, until its last request starts. A request counts by the share of its time that lies between them.
  */
 #ifndef REPORT_SATURATION_H
 #define REPORT_SATURATION_H
 
 #include "analysis/knee.h"
+#include "analysis/plateau.h"
 #include "results/run_data.h"
 
 enum { RAMP_PIECES = 20, SATURATION_POINTS = 3 };
@@ -41,7 +47,7 @@ enum { RAMP_PIECES = 20, SATURATION_POINTS = 3 };
 #define SATURATION_GOOD 0.99
 
 enum saturation_status {
-	SATURATION_NO_CURVE, /* the run has neither several rates nor a ramp */
+	SATURATION_NO_CURVE, /* the run has neither several rates or numbers of users nor a ramp */
 	SATURATION_NOT_KNOWN,
 	SATURATION_NOT_REACHED,
 	SATURATION_REACHED,
@@ -52,7 +58,8 @@ struct saturation_point {
 	int32_t stage;
 	int part;             /* of the run, if these are repeats; else 0 */
 	double begin_s;       /* of a piece of a ramp: when it begins in its stage; NAN */
-	double offered;       /* arrivals per second */
+	double users;         /* of a closed loop; 0: it is none */
+	double offered;       /* arrivals per second; NAN in a closed loop */
 	double completed;     /* per second; NAN if `left_out` */
 	const char *left_out; /* why it is not on the curve; NULL: it is */
 	int64_t requests, judged;
@@ -62,15 +69,18 @@ struct saturation_point {
 
 struct saturation {
 	enum saturation_status status;
-	char reason[320]; /* why it is not known; else "" */
-	struct knee knee; /* unless it is not known */
-	double low, high; /* 95 % interval of knee.rate */
+	char reason[320];       /* why it is not known; else "" */
+	bool by_users;          /* the points are closed loops */
+	struct knee knee;       /* unless it is not known; of closed loops: the rate, and the points below and above */
+	double low, high;       /* 95 % interval of knee.rate */
+	struct plateau plateau; /* of closed loops, unless it is not known */
 	double highest_offered, highest_completed;
-	const struct saturation_point *beyond; /* the lowest rate beyond the knee; NULL */
-	const struct saturation_point *within; /* the highest rate such that it and all lower ones are within; NULL */
+	double highest_users;                  /* of closed loops; highest_offered is NAN then */
+	const struct saturation_point *beyond; /* the lowest load beyond the knee; NULL */
+	const struct saturation_point *within; /* the highest load such that it and all lower ones are within; NULL */
 	bool objectives, all_within;
-	double headroom;                 /* 1 - within->offered / knee.rate, if that was reached; else NAN */
-	struct saturation_point *points; /* by offered rate */
+	double headroom; /* 1 - within->offered (of closed loops: completed) / knee.rate, if that was reached; else NAN */
+	struct saturation_point *points; /* by offered rate, or by users */
 	size_t count;
 };
 

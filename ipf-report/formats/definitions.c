@@ -169,18 +169,27 @@ static const struct {
 	{"utilization", "The share of the time in which the accelerator was busy, by its own count. Figures of "
                     "accelerators are means over time and maxima."},
 
-	{NULL, "Saturation: of stages at several constant rates, or of a ramp"},
+	{NULL, "Saturation: of stages at several constant rates, of a ramp or, without these, of closed loops with "
+           "different numbers of users"},
 	{"capacity",
      "The rate from which on a server completes no more: the curve min(offered, capacity), the asymptotic bound of an "
      "open system (Denning and Buzen, 1978), fitted by least squares to a point for each rate. Beyond it, the curve "
      "may fall. A point counts what is completed, of any stage, from the p99 latency after the begin of its stage (at "
      "most half of it) to its end, and what arrived in as long a time, earlier by the median latency."},
+	{"capacity of closed loops",
+     "The mean throughput of the plateau: the numbers of users, from the fewest on, that complete 95 % of the most that "
+     "any completes, or less by no more than two standard errors, up to the first that completes less again. The users "
+     "that reach it are estimated from the next fewer users: as many as would complete it if each of them did as much "
+     "as each of those. A stage counts from the p99 latency after its begin or its ramp-up (at most half of it) to its "
+     "end, and each request in it by the share of its time in there."},
 	{"interval",
      "95 %, by the bootstrap: each point is measured in 10 parts, which are drawn anew 1,000 times. It covers what "
      "varies within stages, not what differs from run to run."},
 	{"saturated",
-     "The interval ends 3 % or more below the highest rate. Otherwise not saturated: the capacity may be anything "
-     "above. Not known with fewer than 3 usable rates, if the points differ from the curve by more than 10 % (root of "
+     "The interval ends 3 % or more below the highest rate. Of closed loops: beyond the plateau the throughput falls, "
+     "or its last users are 1.2 times its first or more, and bring less than half of what they would in proportion. "
+     "Otherwise not saturated: the capacity may be anything above. Not known with fewer than 3 usable rates or "
+     "numbers of users, if the points differ from the curve by more than 10 % (root of "
      "the mean square), or if load_delivered or client_headroom is INVALID. Stages are left out if their requests "
      "waited for slots or connections, depend on earlier answers, are fewer than 20, or took more than a quarter of "
      "the stage; pieces of a ramp (20) only count if it rises."},

@@ -154,7 +154,7 @@ static void quantiles(struct csv_writer *csv, const char *metric, const struct f
 }
 
 /* A point of the latency-throughput curve. */
-static void curve_record(struct csv_writer *csv, const struct figures *f)
+static void curve_record(struct csv_writer *csv, const struct figures *f, const struct schedule_stage *stage)
 {
 	csv->comma = false;
 	csv_text(csv, "stage", slice_of(f->name));
@@ -168,16 +168,17 @@ static void curve_record(struct csv_writer *csv, const struct figures *f)
 	quantiles(csv, "e2e", f, METRIC_E2E);
 	csv_number(csv, "goodput_per_s", f->goodput);
 	csv_number(csv, "good_share", f->good_share);
+	csv_count(csv, "users", stage && stage->closed ? stage->slots : IPF_ABSENT);
 	csv_line_end(csv);
 }
 
 static void render_curve(const struct report *report, struct csv_writer *csv)
 {
-	curve_record(csv, &report->figures->total);
+	curve_record(csv, &report->figures->total, NULL);
 	csv->header = false;
 	for (size_t i = 0; i < report->figures->count; i++)
 		if (report->figures->stages[i].measured)
-			curve_record(csv, &report->figures->stages[i]);
+			curve_record(csv, &report->figures->stages[i], &report->run->schedule.stages[i]);
 }
 
 static void render_csv(const struct report *report, struct buffer *out)

@@ -28,12 +28,35 @@ static void add_place(char *text, size_t size, const struct report *report, cons
 	}
 }
 
+/* How many users reach the capacity, and what more of them bring. */
+static void show_users(struct layout *l, const struct saturation *s)
+{
+	char text[200], a[40], b[40], c[40];
+	if (isnan(s->plateau.users))
+		snprintf(text, sizeof text, "the fewest users reach it");
+	else
+		snprintf(text, sizeof text, "from %s users on (%s to %s)", show_number(s->plateau.users, a),
+		         show_number(s->plateau.users_low, b), show_number(s->plateau.users_high, c));
+	layout_entry(l, "", text);
+	if (!s->plateau.falls)
+		return;
+	snprintf(text, sizeof text, "beyond it the throughput falls: %s/s with %.0f users",
+	         show_number(s->highest_completed, a), s->highest_users);
+	layout_entry(l, "", text);
+}
+
 static void show_capacity(struct layout *l, const struct report *report)
 {
 	const struct saturation *s = &report->analyses->saturation;
 	char text[400] = "", a[40], b[40], c[40];
 	if (s->status == SATURATION_NOT_KNOWN) {
 		snprintf(text, sizeof text, "not known: %s", s->reason);
+	} else if (s->by_users && s->status == SATURATION_NOT_REACHED) {
+		snprintf(text, sizeof text, "not saturated: %.0f users, the most, complete %s requests/s", s->highest_users,
+		         show_number(s->highest_completed, b));
+	} else if (s->by_users) {
+		snprintf(text, sizeof text, "%s requests/s (%s to %s)", show_number(s->knee.rate, a), show_number(s->low, b),
+		         show_number(s->high, c));
 	} else if (s->status == SATURATION_NOT_REACHED) {
 		snprintf(text, sizeof text, "not saturated: of %s requests/s offered, %s/s were completed",
 		         show_number(s->highest_offered, a), show_number(s->highest_completed, b));
@@ -43,6 +66,8 @@ static void show_capacity(struct layout *l, const struct report *report)
 		         s->knee.above);
 	}
 	layout_entry(l, "capacity", text);
+	if (s->status == SATURATION_REACHED && s->by_users)
+		show_users(l, s);
 	if (s->status != SATURATION_REACHED || !s->beyond)
 		return;
 	snprintf(text, sizeof text, "first exceeded");
@@ -62,13 +87,17 @@ static void show_within(struct layout *l, const struct report *report)
 	if (!s->objectives)
 		return;
 	if (!s->within) {
-		layout_entry(l, "objectives", "missed at the lowest rate");
+		layout_entry(l, "objectives", s->by_users ? "missed by the fewest users" : "missed at the lowest rate");
 		return;
 	}
-	snprintf(text, sizeof text, "met up to %s/s", show_number(offered(report, s->within), a));
+	if (s->by_users)
+		snprintf(text, sizeof text, "met up to %.0f users, %s/s", s->within->users,
+		         show_number(s->within->completed, a));
+	else
+		snprintf(text, sizeof text, "met up to %s/s", show_number(offered(report, s->within), a));
 	add_place(text, sizeof text, report, s->within);
 	if (s->all_within)
-		join(text, sizeof text, ", ", "the highest rate", "");
+		join(text, sizeof text, ", ", s->by_users ? "the most users" : "the highest rate", "");
 	if (!isnan(s->headroom) && s->headroom >= 0)
 		join(text, sizeof text, ", ", show_percent(s->headroom, b), "below the capacity");
 	layout_entry(l, "objectives", text);

@@ -14,20 +14,20 @@
 
 static void show_points(const struct page *page, json_t *points)
 {
-	static const struct html_column columns[] = {{NULL, "stage", NULL, true},
-	                                             {NULL, "begins after", "s", false},
-	                                             {NULL, "offered", "per s", false},
-	                                             {NULL, "completed", "per s", false},
-	                                             {NULL, "within objectives", NULL, false},
-	                                             {NULL, "left out", NULL, true}};
+	static const struct html_column columns[] = {
+		{NULL, "stage", NULL, true},         {NULL, "begins after", "s", false},
+		{NULL, "users", NULL, false},        {NULL, "offered", "per s", false},
+		{NULL, "completed", "per s", false}, {NULL, "within objectives", NULL, false},
+		{NULL, "left out", NULL, true}};
 	json_t *point;
 	size_t i;
-	struct html_table t = {.out = page->out, .name = "points", .columns = columns, .count = 6, .sortable = true};
+	struct html_table t = {.out = page->out, .name = "points", .columns = columns, .count = 7, .sortable = true};
 	html_table_begin(&t, "Points of the curve");
 	json_array_foreach(points, i, point)
 	{
 		html_row(&t, text_at(point, "stage"), NULL);
 		html_number(&t, figure_at(point, "begin_s"));
+		html_count(&t, figure_at(point, "users"));
 		html_number(&t, figure_at(point, "offered"));
 		html_number(&t, figure_at(point, "completed"));
 		html_percent(&t, figure_at(point, "good_share"));
@@ -37,20 +37,33 @@ static void show_points(const struct page *page, json_t *points)
 	html_table_end(&t);
 }
 
+/* Users are whole numbers. */
+static const char *show_load(json_t *s, const char *path, bool users, char text[40])
+{
+	if (!users)
+		return show_number(figure_at(s, path), text);
+	snprintf(text, 40, "%.0f", figure_at(s, path));
+	return text;
+}
+
 static void show_within(const struct page *page, json_t *s)
 {
 	char text[200], a[40], b[40] = "";
 	if (!json_at(s, "all_within"))
 		return;
+	bool users = json_at(json_array_get(json_at(s, "points"), 0), "users") != NULL;
 	if (!json_at(s, "within")) {
-		fact(page, "objectives", "missed at the lowest rate");
+		fact(page, "objectives", users ? "missed by the fewest users" : "missed at the lowest rate");
 		return;
 	}
 	show_percent(figure_at(s, "headroom"), b);
 	bool headroom = figure_at(s, "headroom") >= 0;
-	snprintf(text, sizeof text, "met up to %s requests/s%s%s%s%s", show_number(figure_at(s, "within/offered"), a),
-	         json_is_true(json_at(s, "all_within")) ? ", the highest rate" : "", headroom ? ", " : "",
-	         headroom ? b : "", headroom ? " below the capacity" : "");
+	snprintf(text, sizeof text, "met up to %s %s%s%s%s%s",
+	         show_load(s, users ? "within/users" : "within/offered", users, a), users ? "users" : "requests/s",
+	         !json_is_true(json_at(s, "all_within")) ? ""
+	         : users                                 ? ", the most"
+	                                                 : ", the highest rate",
+	         headroom ? ", " : "", headroom ? b : "", headroom ? " below the capacity" : "");
 	fact(page, "objectives", text);
 }
 
@@ -69,12 +82,25 @@ void section_saturation(const struct page *page)
 		         show_number(json_number_value(json_array_get(json_at(s, "ci95"), 1)), c));
 	else if (reason)
 		snprintf(text, sizeof text, "%s: %.320s", text_at(s, "status"), reason);
+	else if (!isnan(figure_at(s, "highest_users")))
+		snprintf(text, sizeof text, "not saturated: %s users, the most, complete %s requests/s",
+		         show_load(s, "highest_users", true, a), show_number(figure_at(s, "highest_completed"), b));
 	else
 		snprintf(text, sizeof text, "not saturated: of %s requests/s offered, %s/s were completed",
 		         show_number(figure_at(s, "highest_offered"), a), show_number(figure_at(s, "highest_completed"), b));
 	fact(page, "capacity", text);
+	if (!isnan(figure_at(s, "users"))) {
+		snprintf(text, sizeof text, "from %s users on (95 %% interval: %s to %s)%s",
+		         show_number(figure_at(s, "users"), a),
+		         show_number(json_number_value(json_array_get(json_at(s, "users_ci95"), 0)), b),
+		         show_number(json_number_value(json_array_get(json_at(s, "users_ci95"), 1)), c),
+		         json_is_true(json_at(s, "falls_beyond")) ? "; the throughput falls beyond it" : "");
+		fact(page, "reached", text);
+	}
 	if (json_at(s, "exceeded_by")) {
-		snprintf(text, sizeof text, "%s/s, in %.200s", show_number(figure_at(s, "exceeded_by/offered"), a),
+		bool users = json_at(s, "exceeded_by/users") != NULL;
+		snprintf(text, sizeof text, "%s%s, in %.200s",
+		         show_load(s, users ? "exceeded_by/users" : "exceeded_by/offered", users, a), users ? " users" : "/s",
 		         text_at(s, "exceeded_by/stage"));
 		fact(page, "first exceeded by", text);
 	}

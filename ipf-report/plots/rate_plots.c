@@ -1,5 +1,6 @@
-/* Latency and throughput of stages against their load: the offered rate or, if a stage has none, as closed loops, the
- * mean number of requests in flight. The first table has a row for each measured stage, in the order of the load. */
+/* Latency and throughput of stages against their load: the offered rate, the users of closed loops or, if a run has
+ * stages of both kinds, the mean number of requests in flight. The first table has a row for each measured stage, in
+ * the order of the load. */
 #include "plots/plot_kind.h"
 
 #include "absent.h"
@@ -14,10 +15,19 @@ struct load_point {
 	double load;
 };
 
+enum load_kind { BY_RATE, BY_USERS, BY_IN_FLIGHT };
+static const struct {
+	const char *column, *label, *load;
+} load_kinds[] = {
+	[BY_RATE] = {"offered_per_s", "offered requests per second", "offered rate"},
+	[BY_USERS] = {"users", "users", "users"},
+	[BY_IN_FLIGHT] = {"in_flight", "requests in flight (mean)", "load"},
+};
+
 struct load_axis {
 	struct load_point *points;
 	int count;
-	bool in_flight; /* not the offered rate */
+	enum load_kind by;
 	double low, high;
 };
 
@@ -34,17 +44,33 @@ static bool is_shown(const struct figures *f)
 	return f->measured && figures_requests(f) > 0;
 }
 
-/* The stages in the order of their load; 0: fewer than two loads, and why; -1: out of memory. */
-static int gather(const struct run_figures *figures, struct load_axis *axis, struct plot *p)
+/* What all of the stages have. Shards divide the users of a stage. */
+static enum load_kind kind_of_load(const struct plot_input *input)
 {
-	*axis = (struct load_axis){.points = calloc(figures->count + 1, sizeof *axis->points)};
+	const struct schedule *schedule = &input->run->schedule;
+	bool rates = true, users = !input->run->shards && schedule->shards == 0;
+	for (size_t i = 0; i < input->figures->count; i++) {
+		const struct figures *f = &input->figures->stages[i];
+		if (!is_shown(f))
+			continue;
+		rates &= !isnan(f->offered);
+		users &= schedule->stages[i].closed && schedule->stages[i].slots != IPF_ABSENT;
+	}
+	return rates ? BY_RATE : users ? BY_USERS : BY_IN_FLIGHT;
+}
+
+/* The stages in the order of their load; 0: fewer than two loads, and why; -1: out of memory. */
+static int gather(const struct plot_input *input, struct load_axis *axis, struct plot *p)
+{
+	const struct run_figures *figures = input->figures;
+	*axis = (struct load_axis){.points = calloc(figures->count + 1, sizeof *axis->points), .by = kind_of_load(input)};
 	if (!axis->points)
 		return -1;
-	for (size_t i = 0; i < figures->count; i++)
-		axis->in_flight |= is_shown(&figures->stages[i]) && isnan(figures->stages[i].offered);
 	for (size_t i = 0; i < figures->count; i++) {
 		const struct figures *f = &figures->stages[i];
-		double load = axis->in_flight ? f->in_flight_mean : f->offered;
+		double load = axis->by == BY_RATE    ? f->offered
+		              : axis->by == BY_USERS ? (double)input->run->schedule.stages[i].slots
+		                                     : f->in_flight_mean;
 		if (is_shown(f) && !isnan(load))
 			axis->points[axis->count++] = (struct load_point){f, load};
 	}
@@ -54,11 +80,6 @@ static int gather(const struct run_figures *figures, struct load_axis *axis, str
 		axis->high = axis->points[axis->count - 1].load;
 	}
 	return axis->count > 1 && axis->high > axis->low ? 1 : plot_absent(p, "no two measured stages differ in load");
-}
-
-static const char *load_label(const struct load_axis *axis)
-{
-	return axis->in_flight ? "requests in flight (mean)" : "offered requests per second";
 }
 
 /* Of the percentiles that reports have; NAN: not of these. */
@@ -80,24 +101,32 @@ enum { SHOWN = 3 };
 
 #define KNEE_LINE "lt -1 lw 1.5 dt (6,4)"
 
-/* Where the server is saturated, on an axis of offered rates: its interval as a band, the capacity as a line, which the
- * legend names. Returns how many entries it adds to the legend. */
+/* Where the server is saturated: its interval as a band, the rate or the users as a line, which the legend names.
+ * Returns how many entries it adds to the legend. */
 static int mark_knee(struct plot *p, const struct load_axis *axis, const struct plot_input *input,
-                     struct plot_legend_entry *entry, char name[32])
+                     struct plot_legend_entry *entry, char name[48])
 {
 	const struct saturation *s = input->saturation;
-	if (axis->in_flight || !s || s->status != SATURATION_REACHED)
+	bool users = axis->by == BY_USERS;
+	double at = s && users ? s->plateau.users : s ? s->knee.rate : NAN;
+	if (axis->by == BY_IN_FLIGHT || !s || s->status != SATURATION_REACHED || s->by_users != users || isnan(at))
 		return 0;
 	plot_command(p,
 	             "set object 1 rectangle from first %.9g, graph 0 to first %.9g, graph 1 behind fc rgb '#%06x' "
 	             "fs solid noborder",
-	             s->low, s->high, (unsigned)plot_colours[PLOT_GRID].light);
-	plot_command(p, "set arrow 1 from first %.9g, graph 0 to first %.9g, graph 1 nohead " KNEE_LINE, s->knee.rate,
-	             s->knee.rate);
-	snprintf(name, 32, "capacity %.3g/s", s->knee.rate);
+	             users ? s->plateau.users_low : s->low, users ? s->plateau.users_high : s->high,
+	             (unsigned)plot_colours[PLOT_GRID].light);
+	plot_command(p, "set arrow 1 from first %.9g, graph 0 to first %.9g, graph 1 nohead " KNEE_LINE, at, at);
+	if (users)
+		snprintf(name, 48, "capacity %.3g/s, from %.3g users on", s->knee.rate, at);
+	else
+		snprintf(name, 48, "capacity %.3g/s", s->knee.rate);
 	*entry = (struct plot_legend_entry){name, KNEE_LINE, PLOT_LINE};
 	plot_say(p, "The server's capacity is %.4g requests per second, with a 95 %% interval from %.4g to %.4g.",
 	         s->knee.rate, s->low, s->high);
+	if (users)
+		plot_say(p, "%.4g users reach it, with an interval from %.4g to %.4g.", at, s->plateau.users_low,
+		         s->plateau.users_high);
 	return 1;
 }
 
@@ -106,7 +135,7 @@ static void draw_latency(struct plot *p, const struct load_axis *axis, const cha
 {
 	static const char *const names[SHOWN] = {"p50", "p90", "p99"};
 	struct plot_end_label labels[SHOWN];
-	plot_axis_linear(p, "x", load_label(axis), axis->high);
+	plot_axis_linear(p, "x", load_kinds[axis->by].label, axis->high);
 	struct plot_axis y = plot_axis_ms(p, "y", name, low, high);
 	for (int i = 0; i < SHOWN; i++)
 		labels[i] = (struct plot_end_label){names[i], last[i], i + 1};
@@ -124,11 +153,13 @@ int make_rate_latency_plot(const struct plot_kind *kind, const struct plot_input
 	struct load_axis axis;
 	enum metric m = kind->metric;
 	double low = INFINITY, high = -INFINITY, last[SHOWN] = {NAN, NAN, NAN};
-	int made = gather(input->figures, &axis, p);
+	char columns[80];
+	int made = gather(input, &axis, p);
 	bool due = made > 0, few = false;
 	for (int i = 0; made > 0 && i < axis.count; i++)
 		due &= summary_of(axis.points[i].f, m) == &axis.points[i].f->due[m];
-	plot_block(p, axis.in_flight ? "in_flight\tp50_ms\tp90_ms\tp99_ms\tn" : "offered_per_s\tp50_ms\tp90_ms\tp99_ms\tn");
+	snprintf(columns, sizeof columns, "%s\tp50_ms\tp90_ms\tp99_ms\tn", load_kinds[axis.by].column);
+	plot_block(p, columns);
 	for (int i = 0; made > 0 && i < axis.count; i++) {
 		const struct metric_summary *s = due ? &axis.points[i].f->due[m] : &axis.points[i].f->start[m];
 		double row[SHOWN + 2] = {axis.points[i].load, [SHOWN + 1] = (double)s->n};
@@ -147,13 +178,12 @@ int make_rate_latency_plot(const struct plot_kind *kind, const struct plot_input
 		char name[8] = "";
 		for (int i = 0; metrics[m].name[i] && i < 7; i++)
 			name[i] = (char)toupper((unsigned char)metrics[m].name[i]);
-		plot_title(p, "%s against %s%s", name, axis.in_flight ? "load" : "offered rate",
-		           due ? ", from the due time" : "");
+		plot_title(p, "%s against %s%s", name, load_kinds[axis.by].load, due ? ", from the due time" : "");
 		plot_say(p, "Percentiles 50, 90 and 99 of the %s of each stage, from %.4g to %.4g %s.", name, axis.low,
-		         axis.high, load_label(&axis));
+		         axis.high, load_kinds[axis.by].label);
 		plot_say(p, "At the highest load, p50 is %.4g ms and p99 is %.4g ms.", last[0], last[2]);
 		struct plot_legend_entry entries[2];
-		char capacity[32];
+		char capacity[48];
 		int count = mark_knee(p, &axis, input, entries, capacity);
 		if (few) {
 			plot_say(p, "Hollow points have too few samples for their percentile.");
@@ -171,18 +201,18 @@ static void draw_throughput(struct plot *p, const struct load_axis *axis, const 
                             bool good)
 {
 	struct plot_legend_entry entries[4] = {{"completed", "lt 1", PLOT_LINE_AND_POINT}};
-	char capacity[32];
+	char capacity[48];
 	int count = 1;
-	plot_axis_linear(p, "x", load_label(axis), axis->high);
+	plot_axis_linear(p, "x", load_kinds[axis->by].label, axis->high);
 	plot_axis_linear(p, "y", "requests per second", high);
 	if (good)
 		entries[count++] = (struct plot_legend_entry){"goodput", "lt 2", PLOT_LINE_AND_POINT};
-	if (!axis->in_flight)
+	if (axis->by == BY_RATE)
 		entries[count++] = (struct plot_legend_entry){"as offered", "lt -1 lw 1 dt 2", PLOT_LINE};
 	count += mark_knee(p, axis, input, &entries[count], capacity);
 	plot_legend(p, entries, count);
 	plot_part(p, "plot ");
-	if (!axis->in_flight)
+	if (axis->by == BY_RATE)
 		plot_part(p, "x with lines lt -1 lw 1 dt 2, ");
 	plot_command(p, good ? "data using 1:2 with linespoints lt 1, data using 1:3 with linespoints lt 2"
 	                     : "data using 1:2 with linespoints lt 1");
@@ -193,12 +223,14 @@ int make_rate_throughput_plot(const struct plot_kind *kind, const struct plot_in
 	struct load_axis axis;
 	double high = 0;
 	bool good = false;
+	char columns[80];
 	(void)kind;
-	int made = gather(input->figures, &axis, p);
+	int made = gather(input, &axis, p);
 	if (made > 0) {
-		plot_title(p, "Throughput against %s", axis.in_flight ? "load" : "offered rate");
-		plot_block(p, axis.in_flight ? "in_flight\tcompleted_per_s\tgoodput_per_s\toutput_tokens_per_s"
-		                             : "offered_per_s\tcompleted_per_s\tgoodput_per_s\toutput_tokens_per_s");
+		plot_title(p, "Throughput against %s", load_kinds[axis.by].load);
+		snprintf(columns, sizeof columns, "%s\tcompleted_per_s\tgoodput_per_s\toutput_tokens_per_s",
+		         load_kinds[axis.by].column);
+		plot_block(p, columns);
 	}
 	for (int i = 0; made > 0 && i < axis.count; i++) {
 		const struct figures *f = axis.points[i].f;
@@ -210,8 +242,9 @@ int make_rate_throughput_plot(const struct plot_kind *kind, const struct plot_in
 		made = plot_absent(p, "no measured stage completed requests");
 	if (made > 0) {
 		plot_say(p, "Completed requests per second of each stage%s, from %.4g to %.4g %s; at most %.4g.",
-		         good ? ", and those that met all objectives" : "", axis.low, axis.high, load_label(&axis), high);
-		draw_throughput(p, &axis, input, axis.in_flight ? high : fmax(high, axis.high), good);
+		         good ? ", and those that met all objectives" : "", axis.low, axis.high, load_kinds[axis.by].label,
+		         high);
+		draw_throughput(p, &axis, input, axis.by == BY_RATE ? fmax(high, axis.high) : high, good);
 	}
 	free(axis.points);
 	return made;

@@ -1,8 +1,8 @@
 """Results of a made-up server: queue_results.py OPTION… STAGE… >run.results
 
 It serves --servers requests at a time, first come first served, --service seconds each (or with --spread, that long on average,
-exponentially), so that its capacity is servers / service. A STAGE is RATE:SECONDS, FROM-TO:SECONDS for a ramp, rest:SECONDS, or
-BASE^PEAK:SECONDS for a spike in the last third; arrivals are a Poisson process. --refuse N: with N requests in the queue, the next one fails.
+exponentially), so that its capacity is servers / service. A STAGE is RATE:SECONDS, FROM-TO:SECONDS for a ramp, rest:SECONDS,
+BASE^PEAK:SECONDS for a spike in the last third, or closed=USERS:SECONDS; arrivals are a Poisson process. --refuse N: with N requests in the queue, the next one fails.
 --fail SHARE: of all, at random. --slower F: with a queue, each request takes F times as long as without. --replicas T=N,…: from T seconds on,
 N times the servers; with samples of replicas_ready each second."""
 
@@ -46,6 +46,13 @@ for number, spec in enumerate(options.stages):
     length = float(length)
     measured = kind != "rest"
     count = 0
+    if kind.startswith("closed="):
+        users = int(kind[7:])
+        arrivals += [(begin, number)] * users
+        stages.append({"name": "closed-%d" % number, "kind": "closed", "spec": spec, "begin_ns": round(begin * NS), "closed": True, "slots": users,
+                       "cycle": True, "end_ns": round((begin + length) * NS), "arrivals": users, "first_n": 0, "measured": True})
+        begin += length
+        continue
     if measured:
         most = max(rate_of(kind, length * i / 300, length) for i in range(301))
         t = rng.expovariate(most)
@@ -67,8 +74,12 @@ free = [0.0] * options.servers * replicas[0][1]
 for before, after in zip(replicas, replicas[1:]):
     free += [after[0]] * options.servers * (after[1] - before[1])
 heapq.heapify(free)
-rows, starts = [], []
-for n, (due, stage) in enumerate(arrivals):
+rows, starts, n = [], [], -1
+heapq.heapify(arrivals)
+while arrivals:
+    due, stage = heapq.heappop(arrivals)
+    n += 1
+    closed = stages[stage].get("closed", False)
     waiting = sum(1 for s in starts[-options.refuse:] if s > due) if options.refuse else 0
     row = {"n": n, "req": n, "stage": stage, "model": "m", "due_ns": round(due * NS), "ready_ns": round(due * NS), "start_ns": round(due * NS),
            "lag_ns": 0, "client_lag_ns": 0, "input_tokens": 100, "asked_output_tokens": 10}
@@ -81,6 +92,10 @@ for n, (due, stage) in enumerate(arrivals):
     heapq.heappush(free, begin_s + service)
     starts.append(begin_s)
     first, last = begin_s + service / 10, begin_s + service
+    if closed:
+        row = {key: row[key] for key in row if key not in ("due_ns", "lag_ns")}
+        if last < stages[stage]["end_ns"] / NS:
+            heapq.heappush(arrivals, (last, stage))
     rows.append({**row, "ok": True, "end_ns": round(last * NS), "ttfb_ns": round((first - due) * NS), "ttft_ns": round((first - due) * NS),
                  "ttfa_ns": round((first - due) * NS), "e2e_ns": round((last - due) * NS), "stream_ns": round((last - due) * NS),
                  "tpot_ns": round((last - first) * NS / 9), "itl_mean_ns": round((last - first) * NS / 9), "events": 10, "output_tokens": 10,

@@ -39,6 +39,31 @@ matches "$(cat two.txt)" '^  capacity    not known: 2 usable rates, and 3 are ne
 made 50:10 | "$report" >one.txt
 is "$(grep -c '^Saturation' one.txt)" 0 "and is silent about one rate"
 
+# ---- closed loops: the same server, whose slots ten users fill ----
+loops="closed=2:10 closed=5:10 closed=8:10 closed=16:10 closed=32:10"
+# shellcheck disable=SC2086
+between "$(held "$few" --spread $loops)" $((few * 19 / 20)) "$few" "closed loops: the capacity within 5 %"
+is "$(none --spread closed=2:5 closed=5:5 closed=8:5)" "$few" "users that do not reach it"
+# shellcheck disable=SC2086
+made $loops >loops.results
+run "$report" --slo e2e=250ms loops.results
+matches "$(cat "$OUT")" '^  capacity    (99\.[0-9]|100) requests/s \((9[0-9.]*|100) to 10[0-9.]*\)$' "closed loops in text"
+matches "$(cat "$OUT")" '^              from (9\.9[0-9]|10\.0) users on \([0-9.]* to [0-9.]*\)$' "the users that fill the server's slots"
+matches "$(cat "$OUT")" '^              first exceeded in closed-3$' "the first stage with more"
+matches "$(cat "$OUT")" '^  objectives  met up to 16 users, [0-9.]*/s in closed-3' "the most users within the objectives"
+"$report" -f json --slo e2e=250ms loops.results >loops.json
+is "$(jq -c '.saturation | [.status, .highest_users, (.points | map(.users)), .within.users, .exceeded_by.users, .falls_beyond, .slope_beyond]' loops.json)" \
+	'["saturated",32,[2,5,8,16,32],16,16,false,null]' "closed loops in JSON"
+is "$("$report" -f csv --curve loops.results | tr -d '\r' | cut -d , -f 18 | tr '\n' ' ')" "users 2 5 8 16 32 " "and in the curve"
+"$report" -f html -o loops.html --slo e2e=250ms loops.results
+contains "$(cat loops.html)" "met up to 16 users" "and in HTML"
+matches "$(made closed=2:5 closed=5:5 closed=8:5 | "$report")" "not saturated: 8 users, the most, complete (79|80)[.0-9]* requests/s" "not saturated by users, in text"
+matches "$(made --slower 1.5 closed=2:5 closed=5:5 closed=9:5 closed=16:5 closed=20:5 | "$report")" "beyond it the throughput falls: 6[67][.0-9]*/s with 20 users" "more users that complete less"
+contains "$(made closed=20:5 closed=30:5 closed=40:5 | "$report")" "the fewest users reach it" "a server that is always full"
+is "$(why closed=2:5 closed=20:5)" "not known: 2 usable numbers of users, and 3 are needed" "two numbers of users are not enough"
+is "$(why closed=5:5 closed=5:5)" "null: null" "one number of users is no curve"
+is "$(made closed=2:5 closed=8:5 20:5 40:5 80:5 | "$report" -f json | jq -c '.saturation.points | map(.users) | unique')" "[null]" "rates are preferred to users"
+
 # The client waited for slots: its load, not the server, was the limit.
 # shellcheck disable=SC2086
 made $sweep >run.results
@@ -77,7 +102,7 @@ is "$(jq -c '.saturation | [.status, .points_below + .points_above]' both.json)"
 
 # ---- the curve ----
 "$report" -f csv --curve --slo e2e=250ms run.results >curve.csv
-is "$(head -1 curve.csv | tr -d '\r')" "stage,offered_per_s,completed_per_s,output_tokens_per_s,in_flight,failed,ttft_p50_ms,ttft_p90_ms,ttft_p99_ms,tpot_p50_ms,tpot_p90_ms,tpot_p99_ms,e2e_p50_ms,e2e_p90_ms,e2e_p99_ms,goodput_per_s,good_share" \
+is "$(head -1 curve.csv | tr -d '\r')" "stage,offered_per_s,completed_per_s,output_tokens_per_s,in_flight,failed,ttft_p50_ms,ttft_p90_ms,ttft_p99_ms,tpot_p50_ms,tpot_p90_ms,tpot_p99_ms,e2e_p50_ms,e2e_p90_ms,e2e_p99_ms,goodput_per_s,good_share,users" \
 	"the curve's names"
 is "$(wc -l <curve.csv | tr -d ' ')" 8 "a row for each measured stage"
 is "$(tr -d '\r' <curve.csv | awk -F , 'NR > 1 { printf "%s ", $2 }')" "$(jq -r '.stages[].rate.offered' run.json | tr '\n' ' ')" "the offered rates of the report"
