@@ -604,10 +604,12 @@ static int redact_template(json_t *template, bool public, int depth)
 int redact_api(json_t *api)
 {
 	static const char *const templates[] = {"body", "stream", "whole", "exact_output"};
-	json_t *request = json_object_get(api, "request"), *path = json_object_get(api, "path"), *value;
+	json_t *request = json_object_get(api, "request"), *value;
 	const char *name;
-	int bad = redact_member(api, "path", redact_path) | redact_member(api, "ready", redact_path) |
-	          redact_member(path, "stream", redact_path) | redact_member(path, "whole", redact_path);
+	int bad = redact_member(api, "path", redact_path) | redact_member(api, "ready", redact_path);
+	/* a path that was a text has been replaced */
+	json_t *path = json_object_get(api, "path");
+	bad |= redact_member(path, "stream", redact_path) | redact_member(path, "whole", redact_path);
 	json_object_foreach(json_object_get(request, "headers"), name, value)
 	{
 		const char *text = json_string_value(value);
