@@ -11,6 +11,8 @@ prefix      ?= /usr/local
 bindir      ?= $(prefix)/bin
 mandir      ?= $(prefix)/share/man
 sharedir        ?= $(prefix)/share/ipf
+libdir          ?= $(prefix)/lib
+includedir      ?= $(prefix)/include
 completions     ?= $(prefix)/share/bash-completion/completions
 zshcompletions  ?= $(prefix)/share/zsh/site-functions
 fishcompletions ?= $(prefix)/share/fish/vendor_completions.d
@@ -26,14 +28,15 @@ TOOLS    := ipf-sim
 VERSION  := $(shell sed -n 's/^.define IPF_VERSION "\(.*\)"/\1/p' lib/version.h)
 SHARED_FILES := $(wildcard share/ipf/*.mk share/ipf/*.sh)
 SCHEMAS  := $(wildcard share/ipf/schema/*.json)
-MANUALS  := $(wildcard ipf-*/*.[15] lib/*/*.5 lib/*.7)
+MANUALS  := $(wildcard ipf-*/*.[15] lib/*/*.[35] lib/*.7)
+HEADERS  := $(wildcard lib/public/ipf/*.h)
 # Debian packages: to build and run, to test, to lint.
 DEBS      := build-essential pkg-config libcurl4-openssl-dev libjansson-dev libzstd-dev libarchive-dev libssl-dev \
              libnghttp2-dev libpcre2-dev libutf8proc-dev libmicrohttpd-dev libsnappy-dev libexpat1-dev ca-certificates curl gnuplot-nox \
              jq zstd openssl mandoc
 DEBS_TEST := libcmocka-dev python3 python3-grpcio python3-grpc-tools python3-jsonschema nginx-light groff \
              p7zip-full xz-utils bzip2 strace iproute2 bsdutils unicode-data zsh fish prometheus prometheus-pushgateway \
-             sqlite3 postgresql
+             sqlite3 postgresql valgrind
 DEBS_CLUSTER := slurm-wlm munge
 DEBS_LINT := clang clang-format clang-tidy shellcheck mandoc graphviz
 
@@ -46,8 +49,8 @@ pkgs_collect  := libcurl libmicrohttpd snappy
 pkgs_report   := libcurl expat
 pkgs_sim      :=
 
-# The user's CFLAGS come last and win.
-all_cflags = -std=c11 -D_GNU_SOURCE -O2 -g -ffp-contract=off -pthread -Ilib -MMD -MP \
+# The user's CFLAGS come last and win. One set of objects is for the programs and for the library.
+all_cflags = -std=c11 -D_GNU_SOURCE -O2 -g -ffp-contract=off -fPIC -fvisibility=hidden -pthread -Ilib -Ilib/public -MMD -MP \
              -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 -Wvla \
              $(if $(WERROR),-Werror) $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno-sanitize-recover=all) \
              $(CPPFLAGS) $(CFLAGS)
@@ -69,17 +72,22 @@ ifeq ($(quietly)$(strip $(libs_lib)),-lm)
 $(warning packages are missing: `make deps` installs them)
 endif
 
+# The library: libipf.so.MAJOR for programs, and libipf.a.
+VERSION_MAJOR := $(firstword $(subst ., ,$(VERSION)))
+soname    := libipf.so.$(VERSION_MAJOR)
+libraries := $(addprefix $(BUILD)/library/,$(soname) libipf.a)
+
 .PHONY: all tests check bench bench-tools fuzz demo deps deps-all
 .PHONY: lint format format-check tidy tables graph html dist install uninstall clean help
 .DELETE_ON_ERROR:
 .SECONDARY:
 .SUFFIXES:
 
-all: $(addprefix $(BUILD)/bin/,$(PROGRAMS) $(TOOLS)) ## build everything (the default)
+all: $(addprefix $(BUILD)/bin/,$(PROGRAMS) $(TOOLS)) $(libraries) ## build everything (the default)
 
 # ---- lib ------------------------------------------------------------------------------------------------------------
 sources_in  = $(sort $(shell find $(1) -name "*.c"))
-lib_sources := $(call sources_in,lib)
+lib_sources := $(filter-out lib/public/%,$(call sources_in,lib))
 lib_objects := $(lib_sources:%.c=$(BUILD)/%.o) $(BUILD)/lib/api/api_builtin.o
 api_files   := $(sort $(wildcard lib/api/apis/*.json))
 
@@ -148,6 +156,31 @@ FORCE:
 
 -include $(shell test -d $(BUILD) && find $(BUILD) -name '*.d')
 
+# ---- libipf ---------------------------------------------------------------------------------------------------------
+# Rooms of lib and of the programs behind the headers of lib/public/ipf. They are taken from archives, so that only what is
+# used is in it; library_memory.o is in the place of memory.o, and no allocation of the process is intercepted.
+pkgs_library    := $(pkgs_lib)
+library_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard lib/public/*.c))
+library_rooms   := $(filter-out $(BUILD)/ipf-collect/transport/%,$(modules_collect)) $(modules_sched)
+$(BUILD)/lib/public/%.o: room_cflags = -Iipf-collect -Iipf-sched
+
+$(BUILD)/library/rooms.a: $(library_rooms)
+	$(call say,AR,$@)
+	$(Q)mkdir -p $(@D) && rm -f $@ && ar qcs $@ $^
+
+$(BUILD)/library/$(soname): $(library_objects) $(BUILD)/library/rooms.a $(BUILD)/libipf.a lib/public/libipf.map
+	$(call say,LD,$@)
+	$(Q)$(CC) -shared -pthread -Wl,-soname,$(soname) -Wl,--version-script=lib/public/libipf.map \
+		$(if $(SANITIZE),-fsanitize=$(SANITIZE),-Wl,-z,defs) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) \
+		$(call libs_of,$(pkgs_library)) -lm
+	$(Q)ln -sf $(soname) $(@D)/libipf.so
+
+# One object in which all names but the public ones are local, so that a program may use them for its own functions.
+$(BUILD)/library/libipf.a: $(library_objects) $(BUILD)/library/rooms.a $(BUILD)/libipf.a
+	$(call say,AR,$@)
+	$(Q)$(LD) -r -o $(@D)/libipf.o $(filter %.o %.a,$^) && objcopy --localize-hidden $(@D)/libipf.o && \
+		rm -f $@ && ar qcs $@ $(@D)/libipf.o
+
 # ---- tests ----------------------------------------------------------------------------------------------------------
 unit_tests := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/test_*.c))
 fuzz_names := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
@@ -162,6 +195,11 @@ $(BUILD)/tests/%.so: tests/preload/%.c
 $(BUILD)/tests/nvml/libnvidia-ml.so.1: tests/preload/fake_nvml.c
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D) && $(CC) -std=c11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Wconversion $(if $(WERROR),-Werror) -fPIC -shared -o $@ $< -lm
+
+# The library's functions, with the sanitizers of the build.
+$(BUILD)/unit/test_public: $(BUILD)/tests/unit/test_public.o $(library_objects) $(BUILD)/library/rooms.a $(BUILD)/libipf.a
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D) && $(CC) $(filter-out -Wl$(comma)--wrap%,$(all_ldflags)) -o $@ $^ $(call libs_of,$(pkgs_library)) -lm -lcmocka
 
 libraries_of_tests := $(preloads) $(BUILD)/tests/nvml/libnvidia-ml.so.1
 tests: all $(unit_tests) $(fuzz_names:%=$(BUILD)/fuzz/%) $(libraries_of_tests) ## build the tests and what they test
@@ -271,12 +309,19 @@ dist: ## a tar archive of the sources, in $(BUILD)
 	$(call say,DIST,$(BUILD)/ipf-$(VERSION).tar.gz)
 
 # ---- install --------------------------------------------------------------------------------------------------------
-install: all ## install programs, makefiles, manual pages and completions under $(DESTDIR)$(prefix)
-	install -d $(addprefix $(DESTDIR),$(bindir) $(addprefix $(mandir)/,man1 man5 man7) $(sharedir)/schema $(completions) $(zshcompletions) $(fishcompletions))
+install: all ## install programs, library, makefiles, manual pages and completions under $(DESTDIR)$(prefix)
+	install -d $(addprefix $(DESTDIR),$(bindir) $(addprefix $(mandir)/,man1 man3 man5 man7) \
+		$(includedir)/ipf $(libdir)/pkgconfig $(sharedir)/schema $(completions) $(zshcompletions) $(fishcompletions))
 	install -m 755 $(addprefix $(BUILD)/bin/,$(PROGRAMS)) $(DESTDIR)$(bindir)
 	for m in $(MANUALS); do install -m 644 $$m $(DESTDIR)$(mandir)/man$${m##*.}; done
 	install -m 644 $(SHARED_FILES) $(DESTDIR)$(sharedir)
 	install -m 644 $(SCHEMAS) $(DESTDIR)$(sharedir)/schema
+	install -m 644 $(HEADERS) $(DESTDIR)$(includedir)/ipf
+	install -m 755 $(BUILD)/library/$(soname) $(DESTDIR)$(libdir)/libipf.so.$(VERSION)
+	ln -sf libipf.so.$(VERSION) $(DESTDIR)$(libdir)/$(soname) && ln -sf $(soname) $(DESTDIR)$(libdir)/libipf.so
+	install -m 644 $(BUILD)/library/libipf.a $(DESTDIR)$(libdir)
+	sed -e 's|@prefix@|$(prefix)|; s|@libdir@|$(libdir)|; s|@includedir@|$(includedir)|; s|@version@|$(VERSION)|' \
+		-e 's|@packages@|$(pkgs_library)|' lib/public/ipf.pc.in > $(DESTDIR)$(libdir)/pkgconfig/ipf.pc
 	for p in $(PROGRAMS); do \
 		$(BUILD)/bin/$$p --completion bash > $(DESTDIR)$(completions)/$$p && \
 		$(BUILD)/bin/$$p --completion zsh > $(DESTDIR)$(zshcompletions)/_$$p && \
@@ -287,6 +332,9 @@ uninstall: ## remove what `make install` installed
 		$(addprefix $(DESTDIR)$(zshcompletions)/_,$(PROGRAMS)) $(addsuffix .fish,$(addprefix $(DESTDIR)$(fishcompletions)/,$(PROGRAMS)))
 	for m in $(MANUALS); do rm -f $(DESTDIR)$(mandir)/man$${m##*.}/$${m##*/}; done
 	rm -f $(addprefix $(DESTDIR)$(sharedir)/,$(notdir $(SHARED_FILES)) $(SCHEMAS:share/ipf/%=%))
+	rm -f $(addprefix $(DESTDIR)$(includedir)/ipf/,$(notdir $(HEADERS))) $(DESTDIR)$(libdir)/pkgconfig/ipf.pc \
+		$(addprefix $(DESTDIR)$(libdir)/libipf.,a so so.$(VERSION_MAJOR) so.$(VERSION))
+	rmdir $(DESTDIR)$(includedir)/ipf 2>/dev/null || true
 	rmdir $(DESTDIR)$(sharedir)/schema $(DESTDIR)$(sharedir) 2>/dev/null || true
 
 clean: ## remove the build folder

@@ -3,8 +3,6 @@
 #ifndef IPF_ABSENT_H
 #define IPF_ABSENT_H
 
-#include <stdint.h>
-
-#define IPF_ABSENT INT64_MIN
+#include "public/ipf/values.h" /* IPF_ABSENT, which libipf has too */
 
 #endif

@@ -20,26 +20,9 @@
 #ifndef IPF_ERROR_H
 #define IPF_ERROR_H
 
-#include <stdint.h>
+#include "public/ipf/values.h" /* struct ipf_error and its kinds, which libipf has too */
+
 #include <stdio.h>
-
-enum ipf_error_kind {
-	IPF_OK = 0,
-	IPF_SYSTEM,  /* I/O, memory, network set-up: exit status 1 */
-	IPF_USAGE,   /* wrong command line: exit status 2 */
-	IPF_INPUT,   /* invalid input: exit status 3 */
-	IPF_CUT,     /* a stream without its trailer: exit status 3 */
-	IPF_INVALID, /* done, but the run is invalid (--strict): exit status 4 */
-	IPF_CLOSED,  /* the reader of our output closed it: no message, exit status 0 */
-};
-
-struct ipf_error {
-	enum ipf_error_kind kind;
-	int errno_value; /* 0: no system call failed */
-	int64_t line;    /* line of `file`, from 1; 0: none */
-	char file[256];  /* the input or output concerned; "": none */
-	char text[768];
-};
 
 /* Fills err unless it is already filled; returns -1, so that a caller can `return ipf_error_set(…)`. */
 int ipf_error_set(struct ipf_error *err, enum ipf_error_kind kind, const char *format, ...)
@@ -59,12 +42,6 @@ int ipf_error_memory(struct ipf_error *err);
 
 /* Adds a place to an error that was set without one: a JSON reader knows the field, its caller the file and line. */
 void ipf_error_place(struct ipf_error *err, const char *file, int64_t line);
-
-/* Clears the error, so that the struct can be reused. */
-void ipf_error_clear(struct ipf_error *err);
-
-/* The exit status that belongs to the kind, 0 to 4. */
-int ipf_error_status(const struct ipf_error *err);
 
 /* Prints `prog: file:line: text` on `to`, or nothing for IPF_OK and IPF_CLOSED; returns the exit status. For programs:
  * lib/ only calls it where options.h ends a program. If memory ran out and err does not say so, the status is 1. */

@@ -207,17 +207,24 @@ int record_write_parts(const struct record *record, struct buffer *part, int (*p
 
 /* ---- reading ---- */
 
+struct record_reader *record_reader_new(void)
+{
+	struct record_reader *r = calloc(1, sizeof *r);
+	if (r)
+		r->direct = (struct jdoc_direct){.text_key = "body", .text = &r->body, .rows_key = "reads"};
+	return r;
+}
+
 int record_reader_open(struct record_reader **reader, const char *path, struct ipf_error *err)
 {
 	*reader = NULL;
-	struct record_reader *r = calloc(1, sizeof *r);
+	struct record_reader *r = record_reader_new();
 	if (!r)
 		return ipf_error_memory(err);
 	if (stream_reader_open(&r->stream, path, "records", err) < 0) {
 		free(r);
 		return -1;
 	}
-	r->direct = (struct jdoc_direct){.text_key = "body", .text = &r->body, .rows_key = "reads"};
 	*reader = r;
 	return 0;
 }
@@ -329,8 +336,8 @@ static int parse_body(struct record_reader *r, struct record *record, struct ipf
 	return 0;
 }
 
-static int parse(struct record_reader *r, struct slice line, struct record *record, struct slice *client,
-                 struct ipf_error *err)
+int record_reader_parse(struct record_reader *r, struct slice line, struct record *record, struct slice *client,
+                        struct ipf_error *err)
 {
 	if (jdoc_parse_direct(&r->doc, line.data, line.len, &r->direct, err) < 0)
 		return -1;
@@ -355,7 +362,7 @@ int record_reader_next(struct record_reader *r, struct record *record, struct sl
 {
 	struct slice line;
 	int got = stream_reader_next(r->stream, &line, err);
-	if (got == 1 && (got = parse(r, line, record, client, err)) < 0)
+	if (got == 1 && (got = record_reader_parse(r, line, record, client, err)) < 0)
 		ipf_error_place(err, stream_reader_name(r->stream), stream_reader_line(r->stream));
 	return got;
 }

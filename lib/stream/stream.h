@@ -49,9 +49,9 @@ void stream_limit_windows(size_t bytes);
 size_t stream_line_limit(void);
 
 /* Opens `path` (NULL or "-": standard input), detects compression by the first bytes and reads the header. `kind` is
- * the expected kind: "trace", "schedule", "records" or "results". -1: IPF_SYSTEM; IPF_INPUT for another kind, a newer
- * version or anything that is not a stream; IPF_CUT for an incomplete header or an empty input. What does not begin
- * with
+ * the expected kind: "trace", "schedule", "records" or "results"; NULL: any. -1: IPF_SYSTEM; IPF_INPUT for another
+ * kind, a newer version or anything that is not a stream; IPF_CUT for an incomplete header or an empty input. What does
+ * not begin with
  * "{" is refused without looking for the end of the line. */
 int stream_reader_open(struct stream_reader **reader, const char *path, const char *kind, struct ipf_error *err);
 

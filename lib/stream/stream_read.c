@@ -191,9 +191,10 @@ static int next_line(struct stream_reader *r, struct slice *line, struct ipf_err
 
 static int cut_at_header(struct stream_reader *r, struct ipf_error *err)
 {
-	return ipf_error_at(
-		err, IPF_CUT, r->name, 0,
-		r->text.len || r->compressed ? "cut in the header: 0 good lines" : "empty: expected an ipf %s stream", r->kind);
+	return ipf_error_at(err, IPF_CUT, r->name, 0,
+	                    r->text.len || r->compressed ? "cut in the header: 0 good lines"
+	                                                 : "empty: expected an ipf %s%sstream",
+	                    r->kind, *r->kind ? " " : "");
 }
 
 static int read_header(struct stream_reader *r, struct ipf_error *err)
@@ -213,7 +214,7 @@ static int read_header(struct stream_reader *r, struct ipf_error *err)
 	const char *kind = json_string_value(json_object_get(r->header, "ipf"));
 	if (!kind)
 		return ipf_error_at(err, IPF_INPUT, r->name, 1, "not an ipf stream: the first line is not a header");
-	if (strcmp(kind, r->kind) != 0)
+	if (*r->kind && strcmp(kind, r->kind) != 0)
 		return ipf_error_at(err, IPF_INPUT, r->name, 1, "expected an ipf %s stream, got \"%s\"", r->kind, kind);
 	json_t *version = json_object_get(r->header, "version");
 	if (!json_is_integer(version) || json_integer_value(version) < 1)
@@ -311,7 +312,7 @@ fail:
 
 int stream_reader_begin(struct stream_reader *r, const char *kind, struct ipf_error *err)
 {
-	snprintf(r->kind, sizeof r->kind, "%s", kind);
+	snprintf(r->kind, sizeof r->kind, "%s", kind ? kind : "");
 	return read_header(r, err);
 }
 

@@ -78,34 +78,36 @@ int trace_reader_open(struct trace_reader **reader, const char *path, struct ipf
 	return 0;
 }
 
-static int parse(struct trace_reader *r, struct slice line, struct trace_request *request, struct ipf_error *err)
+int trace_request_parse(struct jdoc *doc, struct slice line, bool lengths_only, struct trace_request *request,
+                        struct ipf_error *err)
 {
-	if (jdoc_parse(&r->doc, line.data, line.len, err) < 0 ||
-	    fields_read(fields, FIELDS, request, &r->doc, JDOC_ROOT, err) < 0)
+	if (jdoc_parse(doc, line.data, line.len, err) < 0 || fields_read(fields, FIELDS, request, doc, JDOC_ROOT, err) < 0)
 		return -1;
-	jdoc_id tags = jdoc_get(&r->doc, JDOC_ROOT, "tags"), context = jdoc_get(&r->doc, JDOC_ROOT, "context");
-	if (!jdoc_is_safe(&r->doc, tags))
-		return jdoc_expected(&r->doc, tags, "tags", "names and values without control characters", err);
-	request->tags = jdoc_is_null(&r->doc, tags) ? (struct slice){0} : jdoc_raw(&r->doc, tags);
-	request->context_session = jdoc_text_is(&r->doc, context, "session");
-	if (!jdoc_is_null(&r->doc, context) && !request->context_session)
-		return jdoc_expected(&r->doc, context, "context", "\"session\"", err);
+	jdoc_id tags = jdoc_get(doc, JDOC_ROOT, "tags"), context = jdoc_get(doc, JDOC_ROOT, "context");
+	if (!jdoc_is_safe(doc, tags))
+		return jdoc_expected(doc, tags, "tags", "names and values without control characters", err);
+	request->tags = jdoc_is_null(doc, tags) ? (struct slice){0} : jdoc_raw(doc, tags);
+	request->context_session = jdoc_text_is(doc, context, "session");
+	if (!jdoc_is_null(doc, context) && !request->context_session)
+		return jdoc_expected(doc, context, "context", "\"session\"", err);
 	if (request->context_session && (!request->session.data || !request->messages.data))
 		return ipf_error_set(err, IPF_INPUT, "context: \"session\" requires session and messages");
 	int prompts = !!request->messages.data + !!request->prompt.data + !!request->prompt_token_ids.data;
-	if (prompts != 1 && !(prompts == 0 && r->lengths_only))
+	if (prompts != 1 && !(prompts == 0 && lengths_only))
 		return ipf_error_set(err, IPF_INPUT,
 		                     prompts ? "messages, prompt, prompt_token_ids: expected one of them, got several"
 		                             : "messages, prompt, prompt_token_ids: expected one of them, got none");
-	return 1;
+	return 0;
 }
 
 int trace_reader_next(struct trace_reader *r, struct trace_request *request, struct ipf_error *err)
 {
 	struct slice line;
 	int got = stream_reader_next(r->stream, &line, err);
-	if (got == 1 && (got = parse(r, line, request, err)) < 0)
+	if (got == 1 && trace_request_parse(&r->doc, line, r->lengths_only, request, err) < 0) {
 		ipf_error_place(err, stream_reader_name(r->stream), stream_reader_line(r->stream));
+		got = -1;
+	}
 	return got;
 }
 

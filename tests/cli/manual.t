@@ -38,7 +38,7 @@ for name in prep sched fire collect report; do
 done
 
 if command -v mandoc >/dev/null; then
-	for page in "$ROOT"/ipf-*/*.[15] "$ROOT"/lib/*/*.5 "$ROOT"/lib/*.7; do
+	for page in "$ROOT"/ipf-*/*.[15] "$ROOT"/lib/*/*.[35] "$ROOT"/lib/*.7; do
 		run mandoc -T lint -W warning "$page"
 		is "$(cat "$OUT" "$ERR")" "" "mandoc has nothing to say about $(basename "$page")"
 	done
@@ -48,7 +48,7 @@ fi
 
 # As Debian's man shows them, too: nothing that cannot be broken into lines, no quotation inside another.
 if command -v groff >/dev/null; then
-	for page in "$ROOT"/ipf-*/*.[15] "$ROOT"/lib/*/*.5 "$ROOT"/lib/*.7; do
+	for page in "$ROOT"/ipf-*/*.[15] "$ROOT"/lib/*/*.[35] "$ROOT"/lib/*.7; do
 		run groff -mdoc -Tutf8 -rLL=78n "$page"
 		is "$(head -3 "$ERR")" "" "groff has nothing to say about $(basename "$page")"
 		# shellcheck disable=SC1112 # they are meant
@@ -59,11 +59,11 @@ else
 fi
 
 # A command that does not fit a line of 80 columns has to say where it goes on, or cannot be copied from the page.
-is "$(grep -nE '^\.Dl .{68,}' "$ROOT"/ipf-*/*.[15] "$ROOT"/lib/*/*.5 "$ROOT"/lib/*.7)" "" "no command is broken by the page's width"
+is "$(grep -nE '^\.Dl .{68,}' "$ROOT"/ipf-*/*.[15] "$ROOT"/lib/*/*.[35] "$ROOT"/lib/*.7)" "" "no command is broken by the page's width"
 
 # Cross references lead to pages that exist.
-for page in "$ROOT"/ipf-*/*.[15] "$ROOT"/lib/*/*.5 "$ROOT"/lib/*.7; do
-	sed -n 's/^\.Xr \(ipf[a-z-]*\) \([0-9]\).*/\1.\2/p' "$page"
+for page in "$ROOT"/ipf-*/*.[15] "$ROOT"/lib/*/*.[35] "$ROOT"/lib/*.7; do
+	sed -n 's/^\.Xr \(ipf[a-z_-]*\) \([0-9]\).*/\1.\2/p' "$page"
 done | sort -u >references
 while read -r reference; do
 	yes_if "the page $reference that others point to exists" test -n "$(find "$ROOT"/ipf-* "$ROOT"/lib -name "$reference")"

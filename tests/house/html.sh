@@ -17,7 +17,7 @@ for page; do
 	mandoc -T html -O style=style.css,man=%N.%S.html,toc -I os=ipf "$page" >"$folder/$(basename "$page").html"
 done
 # mandoc links every cross reference; pages that are not ours are not here.
-for page in "$folder"/*.[157].html; do
+for page in "$folder"/*.[1357].html; do
 	grep -oE 'href="[^"#]+\.html"' "$page" | cut -d '"' -f 2 | sort -u | while read -r target; do
 		[ -e "$folder/$target" ] || sed -i "s,<a class=\"Xr\" href=\"$target\"\\([^>]*\\)>\\([^<]*\\)</a>,\\2,g" "$page"
 	done

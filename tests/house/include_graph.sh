@@ -11,12 +11,14 @@ edges=$(mktemp)
 trap 'rm -f "$edges"' EXIT
 
 # Each line: including folder, included folder. lib's own files (buffer, error, …) are the folder lib; main.c and what lies beside
-# it are the program's own folder.
+# it are the program's own folder. lib/public, the library for others, is above the programs' rooms that it uses.
 find lib ipf-* -name '*.[ch]' | sort | while read -r file; do
 	room=${file%%/*}
 	sed -n 's/^#include "\([^"]*\)".*/\1/p' "$file" | while read -r header; do
 		if [ "$room" != lib ] && [ -e "$room/$header" ]; then
 			target=$room/$header
+		elif [ "${file%/*}" = lib/public ] && [ ! -e "lib/$header" ]; then
+			target=$(ls ipf-*/"$header")
 		else
 			target=lib/$header
 		fi

@@ -1,0 +1,165 @@
+#!/bin/sh
+# libipf: what is installed, by pkg-config alone; the same rows, schedules and tokens as the programs; no leak; what its interface is.
+. "$TESTS/tap.sh"
+. "$TESTS/fixture.sh"
+
+[ -z "${SANITIZE:-}" ] || skip_all "unit/test_public runs its functions under sanitizers"
+prefix=$PWD/prefix
+unset DESTDIR
+run make -C "$ROOT" -o all BUILD="$BUILD" prefix="$prefix" install
+status_is 0 "make install"
+export PKG_CONFIG_PATH="$prefix/lib/pkgconfig" XDG_CACHE_HOME="$PWD/cache"
+
+# ---- the interface ---------------------------------------------------------------------------------------------------
+
+lib=$prefix/lib/libipf.so
+headers=$ROOT/lib/public/ipf
+nm -D --defined-only "$lib" | awk '$2 == "T" { sub(/@.*/, "", $3); print $3 }' | sort >exported
+sed -n 's/^\t\(ipf_[a-z_]*\);$/\1/p' "$ROOT/lib/public/libipf.map" | sort >listed
+sed -e '/^#/d' "$headers"/*.h | grep -oE 'IPF_PUBLIC [^(]*\(' | grep -oE 'ipf_[a-z_]+\($' | tr -d '(' | sort >declared
+sed -n 's/^\.Fo \(ipf_[a-z_]*\)$/\1/p' "$ROOT"/lib/public/*.3 | sort >documented
+yes_if "the list of functions is not empty" test -s listed
+is "$(diff listed exported)" "" "the shared library has the functions of the list and no other symbol"
+is "$(diff listed declared)" "" "so have the headers"
+is "$(diff listed documented)" "" "and the manual pages"
+is "$(nm -g --defined-only "$prefix/lib/libipf.a" | awk 'NF == 3 { print $3 }' | sort)" "$(cat listed)" "and the static library"
+is "$(for f in $(cat listed); do
+	grep -l "^\.Fn $f\b" "$ROOT"/lib/public/*.3 >/dev/null || echo "$f"; done | grep -vE '_(free|new|close)$')" "" \
+	"every function is described"
+matches "$(readelf -d "$lib")" "SONAME.*\[libipf.so.0\]" "it has a soname"
+is "$(nm -D --undefined-only "$lib" | grep -wE '(exit|_exit|abort|printf|puts|sigaction|signal|sigprocmask|json_set_alloc_funcs)')" "" \
+	"it neither ends the process, prints to standard output, nor touches signals"
+
+/usr/bin/python3 "$TESTS/cli/library_layout.py" "$headers"/*.h >layout.c
+run cc -o layout layout.c -I"$prefix/include"
+if [ "$(uname -m)" = x86_64 ]; then
+	./layout >layout.txt
+	is "$(diff "$TESTS/data/library_layout.txt" layout.txt)" "" "structs and enums are laid out as in the list"
+else
+	skip "structs and enums are laid out as in the list" "the list is that of x86_64"
+fi
+for header in "$prefix"/include/ipf/*.h; do
+	printf '#include <ipf/%s>\nint main(void) { return 0; }\n' "${header##*/}" >one.c
+	cp one.c one.cc
+	run cc -std=c99 -pedantic -Wall -Wextra -Werror -I"$prefix/include" -fsyntax-only one.c
+	status_is 0 "$(basename "$header") is C99 by itself"
+	run c++ -std=c++11 -pedantic -Wall -Wextra -Werror -I"$prefix/include" -fsyntax-only one.cc
+	status_is 0 "and C++"
+done
+
+# ---- against an installed prefix ---------------------------------------------------------------------------------------
+
+build() { # PROGRAM SOURCE
+	# shellcheck disable=SC2046 # one word a flag
+	run cc -std=c99 -D_POSIX_C_SOURCE=200809L -pedantic -Wall -Wextra -Werror -g -o "$1" "$2" $(pkg-config --cflags --libs ipf)
+	status_is 0 "$(basename "$2") builds by pkg-config alone"
+}
+build user "$TESTS/cli/library_user.c"
+build measure "$ROOT/examples/library/measure.c"
+# shellcheck disable=SC2046
+run cc -o static "$TESTS/cli/library_user.c" $(pkg-config --cflags ipf) "$prefix/lib/libipf.a" $(pkg-config --static --libs ipf | tr ' ' '\n' | grep -v '^-lipf$')
+status_is 0 "and with the static library"
+export LD_LIBRARY_PATH="$prefix/lib"
+
+checked() { # COMMAND…: under valgrind, if there is one
+	if command -v valgrind >/dev/null; then
+		run valgrind -q --leak-check=full --errors-for-leak-kinds=definite,indirect,possible --error-exitcode=99 "$@"
+	else
+		run "$@"
+	fi
+}
+command -v valgrind >/dev/null || skip "no memory is lost or misused" "valgrind is not installed"
+
+small_run
+ipf-collect --events chat.records -o events.results && plain events.results | grep '^{"n":' >rows.expected
+checked ./user rows chat.records
+status_is 0 "measures records"
+same "$OUT" rows.expected "rows are those of ipf-collect"
+run ./static rows chat.records
+same "$OUT" rows.expected "and with the static library"
+run ./measure chat.records
+status_is 0 "the example runs"
+matches "$(cat "$OUT")" '^sim +12 +0 ' "and counts the requests of the model"
+
+for stream in trace sched records results; do
+	run ./user walk chat.$stream
+	status_is 0 "walks a $stream"
+	is "$(sed -e 1d -e '$d' -e 's/^[0-9]* [0-9]* //' "$OUT" | cksum)" "$(plain chat.$stream | sed -e 1d -e '$d' | cksum)" "line by line"
+done
+is "$(./user walk chat.results | awk '$1 == 6' | wc -l)" 12 "rows are told from other lines"
+run ./user figures chat.results
+status_is 0 "statistics of results"
+ipf-report -f json chat.results >report.json
+is "$(jq '[.count, .p50 / 1e6, .mean / 1e6 | . * 1000 | round]' -c "$OUT")" \
+	"$(jq '.total.latency.ttft_ms.from_start | [.n, .p50, .mean | . * 1000 | round]' -c report.json)" "are those of ipf-report"
+is "$(jq -r '.histogram_count == .count and .itl > 0 and (.histogram_p50 / .p50 - 1 | fabs) < 0.002' "$OUT")" true "and of histograms, within 0.2 %"
+
+checked ./user trace made.trace.zst
+status_is 0 "writes a trace"
+stdout_is "id: missing
+messages, prompt, prompt_token_ids: expected one of them, got several
+messages: expected JSON on one line: not JSON: unexpected text after the value at byte 2
+prompt: expected UTF-8
+output_tokens: expected a number of tokens from 0 to 2^40, got -1" "and refuses what a trace cannot have"
+yes_if "the trace is whole" whole made.trace.zst
+is "$(ipf-prep stat made.trace.zst -f json 2>/dev/null | jq -r .requests)" 3 "ipf-prep reads it"
+
+checked ./user schedule made.sched chat.trace 7 poisson:rate=20,for=2s,warmup closed:users=2,n=4
+status_is 0 "writes a schedule"
+ipf-sched --seed 7 -t chat.trace -o expected.sched poisson:rate=20,for=2s,warmup closed:users=2,n=4
+is "$(tail -1 made.sched | jq -r .end.sha256)" "$(tail -1 expected.sched | jq -r .end.sha256)" "the one of ipf-sched"
+run ./user schedule bad.sched chat.trace 7 poisson:rate=0,for=2s
+status_is 2 "refuses a stage"
+is "$(cat "$ERR")" "$(ipf-sched poisson:rate=0,for=2s 2>&1 | sed 's/^ipf-sched: //')" "as ipf-sched does"
+run ./user times times.sched chat.trace 0 1000 5000000
+status_is 0 "writes times"
+run ipf-sched stat times.sched
+status_is 0 "which ipf-sched reads"
+
+for name in gpt2 llama; do
+	text=$(jq -r 'select(.text | length > 20 and test("^[ -~]+$")) | .text' "$TESTS/data/tokenizer/$name.cases" | head -1)
+	[ $name = gpt2 ] && check=checked || check=run
+	$check ./user tokens "$TESTS/data/tokenizer/$name.json" "$text"
+	status_is 0 "tokenizes with $name"
+	is "$(head -1 "$OUT")" "$(jq -r --arg t "$text" 'select(.text == $t) | .ids | map(tostring) | join(" ")' "$TESTS/data/tokenizer/$name.cases")" "as the reference"
+	is "$(sed -n 3p "$OUT")" "$(jq -r --arg t "$text" 'select(.text == $t) | .decoded' "$TESTS/data/tokenizer/$name.cases")" "and back"
+done
+
+# ---- errors are values -------------------------------------------------------------------------------------------------
+
+plain chat.results | head -5 >cut.results
+run ./user walk cut.results
+status_is 3 "a stream that was cut"
+stderr_contains "cut.results: " "is named"
+is "$(wc -l <"$OUT")" 5 "after its good lines"
+sed '3s/"ttft_ns":[0-9]*/"ttft_ns":"many"/' chat.results >odd.results
+run ./user figures odd.results
+status_is 3 "a member of another type"
+stderr_is 'odd.results:3: ttft_ns: expected an integer, got "many"' "is named with file, line and value"
+run ./user walk nowhere
+status_is 1 "a file that is not there"
+stderr_is "nowhere: cannot open: No such file or directory" "is named"
+
+# ---- other languages ---------------------------------------------------------------------------------------------------
+
+run env LIBIPF="$lib" /usr/bin/python3 "$ROOT/examples/library/results.py" chat.results
+status_is 0 "results.py reads results"
+matches "$(cat "$OUT")" "ttft_ns" "and shows latencies"
+if "${PYTHON:-/usr/bin/python3}" -c 'import pandas' 2>/dev/null; then
+	run env LIBIPF="$lib" "${PYTHON:-/usr/bin/python3}" "$ROOT/examples/library/results.py" chat.results
+	matches "$(cat "$OUT")" "^count +12" "and makes a DataFrame"
+else
+	skip "results.py makes a DataFrame" "PYTHON has no package pandas"
+fi
+run env LIBIPF="$lib" /usr/bin/python3 "$ROOT/examples/library/results.py" cut.results
+status_is 1 "and names what is wrong"
+stderr_is "results.py: cut.results: cut after 4 good lines: the trailer is missing" "with the library's words"
+# A Python with the packages pandas and duckdb, such as a virtual environment: not of Debian.
+python=${PYTHON:-/usr/bin/python3}
+zstd -q chat.results -o run.results.zst
+if "$python" -c 'import duckdb' 2>/dev/null; then
+	run "$python" -c 'import duckdb, sys; print(duckdb.sql(open(sys.argv[1]).read()).fetchall())' "$ROOT/examples/library/results.sql"
+	matches "$(cat "$OUT")" "^\[\(0, 'sim', 12, 0, " "DuckDB reads results"
+else
+	skip "DuckDB reads results" "PYTHON has no package duckdb"
+fi
