@@ -2,6 +2,8 @@
 #include "absent.h"
 #include "cli/interrupt.h"
 #include "cli/options.h"
+#include "cli/units.h"
+#include "compare/compare_format.h"
 #include "delivery/delivery.h"
 #include "formats/definitions.h"
 #include "formats/report_format.h"
@@ -40,6 +42,8 @@ struct report_options {
 	int from;          /* index into importer_names; IMPORT_AUTOMATIC */
 	json_t *meta;      /* object; NULL: none */
 	struct said said;
+	bool compare;
+	double min_effect;
 	struct delivery_options delivery;
 };
 
@@ -75,6 +79,14 @@ static int parse_meta(const char *value, void *variable, struct ipf_error *err)
 	return run_meta_add(variable, value, err);
 }
 
+static int parse_effect(const char *value, void *variable, struct ipf_error *err)
+{
+	double *effect = variable;
+	if (parse_share(value, effect, err) < 0)
+		return -1;
+	return *effect > 0 && *effect < 1 ? 0 : ipf_error_set(err, IPF_USAGE, "expected more than 0 and less than 100%%");
+}
+
 static const struct option_spec specs[] = {
 	OPTION_HEADING("Output"),
 	OPTION_CHOICE_OF('f', "format", "FORMAT", struct report_options, format, report_format_names,
@@ -103,6 +115,11 @@ static const struct option_spec specs[] = {
 	OPTION_HEADING("Input"),
 	OPTION_CHOICE_OF(0, "from", "TOOL", struct report_options, from, importer_names,
                      "the tool that wrote RESULTS (default: recognised by the content); tools:" IMPORTER_CHOICES),
+	OPTION_HEADING("Comparison"),
+	OPTION(OPTION_FLAG, 0, "compare", NULL, struct report_options, compare,
+           "compare the results before -- (the base) with those after it: BASE… -- NEW…"),
+	OPTION_PARSED_BY(0, "min-effect", "SHARE", struct report_options, min_effect, parse_effect,
+                     "with --compare: the least change that counts as a difference (default: 2%)"),
 	OPTION_HEADING("Delivery"),
 	OPTION_UNSHAPING(
 		OPTION_TEXT, 0, "upload", "URL", struct report_options, delivery.upload.url,
@@ -141,11 +158,12 @@ static const struct option_spec specs[] = {
 
 static const struct program program = {
 	.name = "ipf-report",
-	.operands = "[RESULTS…]",
+	.operands = "[RESULTS… [-- RESULTS…]]",
 	.summary = "show what a run measured, and whether it can be trusted",
 	.details = "  ipf-report chat.results.zst\n"
 			   "  ipf-report -f json chat.results.zst | jq .total.latency.ttft_ms.from_due.p99\n"
-			   "  ipf-report --slo ttft=500ms,p99:tpot=50ms --strict chat.results.zst\n",
+			   "  ipf-report --slo ttft=500ms,p99:tpot=50ms --strict chat.results.zst\n"
+			   "  ipf-report --compare old.results.zst -- new.results.zst\n",
 	.specs = specs,
 	.count = sizeof specs / sizeof *specs,
 	.max_operands = -1,
@@ -403,6 +421,85 @@ static int check_options(const struct report_options *options, struct ipf_error 
 	return delivery_check(&options->delivery, err);
 }
 
+/* Which operands are the base, and which the other side. */
+static int split_operands(const struct operands *all, struct operands sides[SIDES], struct ipf_error *err)
+{
+	const int base = all->before_mark < 0 && all->count == SIDES ? 1 : all->before_mark;
+	if (base <= 0 || base == all->count)
+		return ipf_error_set(err, IPF_USAGE, "--compare: expected BASE… -- NEW…, results before and after --");
+	sides[SIDE_BASE] = (struct operands){.items = all->items, .count = base};
+	sides[SIDE_NEW] = (struct operands){.items = all->items + base, .count = all->count - base};
+	return 0;
+}
+
+static int check_comparison(const struct report_options *options, struct ipf_error *err)
+{
+	const struct {
+		bool given;
+		const char *name;
+	} others[] = {{options->by.by != GROUPINGS, "--by"},
+	              {options->plots, "--plots"},
+	              {options->curve, "--curve"},
+	              {options->figures.early_stopping, "--early-stopping"},
+	              {options->figures.errors_as_inf, "--errors-as-inf"},
+	              {!isnan(options->price.per_hour), "--price"},
+	              {options->said.any, "--as"},
+	              {options->accuracy_ns != IPF_ABSENT, "--accuracy"},
+	              {options->meta, "--meta"},
+	              {options->delivery.push.targets.count > 0, "--push"}};
+	if (!options->compare)
+		return isnan(options->min_effect) ? 0 : ipf_error_set(err, IPF_USAGE, "--min-effect requires --compare");
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+		if (others[i].given)
+			return ipf_error_set(err, IPF_USAGE, "%s and --compare exclude each other", others[i].name);
+	if (!compare_has_format(report_format_names[options->format]))
+		return ipf_error_set(err, IPF_USAGE, "--compare: -f %s shows one run only; use " COMPARE_FORMATS_TEXT,
+		                     report_format_names[options->format]);
+	return 0;
+}
+
+/* Reads the results of a side. */
+static int read_side(struct run_data *run, const struct report_options *options, const struct operands *operands,
+                     struct ipf_error *bad, struct ipf_error *err)
+{
+	*run = (struct run_data){.only_stage = options->stage};
+	if (run_data_init(run, &options->slo, err) < 0 || read_all(run, options, operands, bad, err) < 0 ||
+	    merge_parts(run, err) < 0 || steady_windows_find(run, options->figures.window == WINDOW_STEADY, err) < 0)
+		return -1;
+	return 0;
+}
+
+/* --compare. IPF_INVALID in `invalid`, with the comparison complete, if it is no comparison of valid runs. */
+static int compare(const struct report_options *options, const struct operands *operands, struct report_output *to,
+                   struct ipf_error *bad, struct ipf_error *invalid, struct ipf_error *err)
+{
+	struct operands sides[SIDES];
+	struct run_data runs[SIDES] = {0};
+	struct comparison comparison = {0};
+	struct buffer out = {0};
+	const struct comparison_options wanted = {.effect = isnan(options->min_effect) ? 0.02 : options->min_effect,
+	                                          .share_effect = 0.01,
+	                                          .figures = &options->figures};
+	const struct compare_style style = {.colour = wants_colour(options)};
+	int status = split_operands(operands, sides, err);
+	for (int s = 0; s < SIDES && status == 0; s++)
+		status = read_side(&runs[s], options, &sides[s], bad, err);
+	if (status == 0)
+		status = comparison_build(&comparison, (const struct run_data *[]){&runs[SIDE_BASE], &runs[SIDE_NEW]}, &wanted,
+		                          err);
+	if (status == 0) {
+		compare_render(&comparison, report_format_names[options->format], &style, &out);
+		status = memory_ran_out() || out.failed ? ipf_error_memory(err) : report_output_put(to, &out, err);
+	}
+	if (status == 0 && comparison.outcome == OUTCOME_INVALID)
+		ipf_error_set(invalid, IPF_INVALID, "not compared: the verdict of a side is INVALID");
+	comparison_release(&comparison);
+	for (int s = 0; s < SIDES; s++)
+		run_data_release(&runs[s]);
+	buffer_release(&out);
+	return status;
+}
+
 static int print_definitions(struct report_output *to, struct ipf_error *err)
 {
 	struct buffer out = {0};
@@ -420,7 +517,11 @@ static int report(const struct report_options *options, const struct operands *o
 	struct delivery delivery = {.options = &options->delivery};
 	if (options->definitions)
 		print_definitions(&to, &err);
-	else if (check_options(options, &err) < 0 || run_data_init(&run, &options->slo, &err) < 0 ||
+	else if (check_options(options, &err) < 0 || check_comparison(options, &err) < 0)
+		;
+	else if (options->compare)
+		compare(options, operands, &to, &bad, &invalid, &err);
+	else if (run_data_init(&run, &options->slo, &err) < 0 ||
 	         ((report_formats[options->format]->lines || options->said.any) && run_data_keep_lines(&run, &err) < 0) ||
 	         read_all(&run, options, operands, &bad, &err) < 0 || merge_parts(&run, &err) < 0 ||
 	         make_groups(&run, &options->by, &err) < 0 ||
@@ -448,6 +549,7 @@ int main(int argc, char **argv)
 	                                 .from = IMPORT_AUTOMATIC,
 	                                 .by = {.by = GROUPINGS},
 	                                 .accuracy_ns = IPF_ABSENT,
+	                                 .min_effect = NAN,
 	                                 .price = {.per_hour = NAN}};
 	struct operands operands;
 	int status;

@@ -422,7 +422,7 @@ static int parse(struct argument_walk *w, void *options, struct operands *operan
 	struct argument a, before = {0};
 	int got = -1;
 
-	*operands = (struct operands){.items = (char **)items};
+	*operands = (struct operands){.items = (char **)items, .before_mark = -1};
 	if (!items || !seen) {
 		ipf_error_memory(err);
 		goto out;
@@ -437,6 +437,8 @@ static int parse(struct argument_walk *w, void *options, struct operands *operan
 			goto out;
 		}
 		if (!a.spec) {
+			if (w->operands_only && operands->before_mark < 0)
+				operands->before_mark = operands->count;
 			items[operands->count++] = a.value;
 			continue;
 		}
@@ -450,6 +452,8 @@ static int parse(struct argument_walk *w, void *options, struct operands *operan
 		seen[a.spec - w->program->specs] = true;
 	}
 	items[operands->count] = NULL;
+	if (w->operands_only && operands->before_mark < 0)
+		operands->before_mark = operands->count;
 	if (got == 0)
 		got = check_operands(w->program, operands, err) < 0 ? -1 : 1;
 out:

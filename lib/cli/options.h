@@ -86,6 +86,7 @@ int options_max_window(const char *text, void *variable, struct ipf_error *err);
 struct operands {
 	char **items; /* of argv, NULL at the end; valid as long as the program runs */
 	int count;
+	int before_mark; /* how many of them come before "--"; -1: there was none */
 };
 
 /* Prepares the process and parses the environment and the command line.

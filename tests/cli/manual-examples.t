@@ -40,6 +40,8 @@ for program in prep sched fire collect report whole; do
 	report)
 		ipf-fire -q -u "$URL" -m sim -t chat.trace.zst chat.sched | ipf-collect -q -o east.results.zst
 		ipf-fire -q -u "$URL" -m sim -t chat.trace.zst chat.sched | ipf-collect -q -o west.results.zst
+		cp east.results.zst old.results.zst
+		cp west.results.zst new.results.zst
 		;;
 	esac
 	page=$ROOT/ipf-$program/ipf-$program.1

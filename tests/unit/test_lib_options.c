@@ -143,6 +143,7 @@ static void every_kind(void **state)
 	assert_int_equal(o.common.seed, 1);
 	assert_false(o.common.seed_given);
 	assert_int_equal(operands.count, 1);
+	assert_int_equal(operands.before_mark, -1);
 	assert_string_equal(operands.items[0], "stage");
 	assert_null(operands.items[1]);
 }
@@ -176,6 +177,7 @@ static void all_ways_to_write(void **state)
 
 	(void)state;
 	o = parse(mixed, &operands);
+	assert_int_equal(operands.before_mark, 2);
 	assert_int_equal(o.common.verbose, 3);
 	assert_true(o.insecure);
 	assert_int_equal(o.n, 7);

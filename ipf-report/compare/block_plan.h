@@ -1,0 +1,40 @@
+/* Divides each measured stage of a run into blocks of successive requests of its schedule, and places requests in them.
+ *
+ *     struct block_plan plan;
+ *     block_plan_make(&plan, &base, &err);
+ *     block_plan_place(&plan, &base, cells, &err);        // cells[i] of rows[i]: run * blocks + block
+ *     block_plan_place(&plan, &other, cells_of_other, &err);     // of the same schedule: the same blocks
+ *     block_plan_release(&plan);
+ *
+ * Requests are in the order of their numbers in the schedule, which is the same in every run of it, whatever was late.
+ * A session is in the block of its first request as a whole, since its turns depend on each other.
+ */
+#ifndef COMPARE_BLOCK_PLAN_H
+#define COMPARE_BLOCK_PLAN_H
+
+#include "compare/influence.h"
+#include "results/run_data.h"
+
+/* Blocks of a run: one for each 20 requests, from 8 to 48. Of fewer requests than 40, no noise is known. */
+enum { PLAN_REQUESTS = 20, PLAN_BLOCKS_FEWEST = 8, PLAN_BLOCKS_MOST = 48, PLAN_REQUESTS_FEWEST = 40 };
+
+struct block_plan {
+	size_t stages;     /* measured ones that have requests */
+	int32_t *position; /* for each stage of the schedule: among those; -1 */
+	size_t positions;
+	size_t *begin;    /* the blocks of each; stages + 1 */
+	int64_t *first_n; /* of each block: its requests are numbered from here on */
+};
+
+/* How many runs a side has: its parts, or one if these are shards of it. */
+int block_plan_runs(const struct run_data *run);
+/* -1: out of memory. */
+int block_plan_make(struct block_plan *plan, const struct run_data *run, struct ipf_error *err);
+void block_plan_release(struct block_plan *plan);
+/* Sets cells[i] for each row; -1 for those that are in no block. -1: out of memory. */
+int block_plan_place(const struct block_plan *plan, const struct run_data *run, int32_t *cells, struct ipf_error *err);
+/* The cell of a moment in the window of a stage, of which each block is a part of equal length; -1: outside. */
+int32_t block_plan_cell_at(const struct block_plan *plan, const struct run_data *run, const struct row *row,
+                           const struct stage_window *window, int64_t at_ns);
+
+#endif

@@ -1,0 +1,22 @@
+/* The formats of a comparison: those of -f that can show two sides.
+ *
+ *     if (!compare_has_format("json")) …                        // ipf-report --compare -f csv
+ *     compare_render(&comparison, "json", &style, &out);
+ */
+#ifndef COMPARE_COMPARE_FORMAT_H
+#define COMPARE_COMPARE_FORMAT_H
+
+#include "compare/comparison.h"
+
+#define COMPARE_FORMATS_TEXT "text, json"
+
+struct compare_style {
+	bool colour; /* text: with escape sequences */
+};
+
+bool compare_has_format(const char *name);
+/* Appends the comparison. When memory runs out, the buffer's `failed` is set. */
+void compare_render(const struct comparison *c, const char *name, const struct compare_style *style,
+                    struct buffer *out);
+
+#endif

@@ -1,0 +1,147 @@
+#include "compare/compare_words.h"
+
+#include "absent.h"
+#include "formats/text_layout.h"
+#include "safe_text.h"
+#include "stream/provenance.h"
+
+#include <math.h>
+#include <stdio.h>
+
+const char *compare_percent(double share, char text[40])
+{
+	snprintf(text, 40, "%.3g %%", 100 * share);
+	return text;
+}
+
+static size_t differing(const struct comparison *c)
+{
+	size_t count = 0;
+	for (size_t k = 0; k < c->count; k++)
+		count += c->figures[k].d.finding == FINDING_LOWER || c->figures[k].d.finding == FINDING_HIGHER ? 1 : 0;
+	return count;
+}
+
+const char *compare_outcome(const struct comparison *c, char text[COMPARE_WORDS])
+{
+	char effect[40];
+	compare_percent(c->options->effect, effect);
+	switch (c->outcome) {
+	case OUTCOME_SAME:
+		snprintf(text, COMPARE_WORDS, "no difference of %s or more was found", effect);
+		break;
+	case OUTCOME_SLOWER:
+	case OUTCOME_FASTER:
+	case OUTCOME_MIXED:
+		snprintf(text, COMPARE_WORDS, "new is %s: %zu of %zu figures differ by %s or more",
+		         c->outcome == OUTCOME_MIXED    ? "slower in some figures and faster in others"
+		         : c->outcome == OUTCOME_SLOWER ? "slower"
+		                                        : "faster",
+		         differing(c), c->family, effect);
+		break;
+	case OUTCOME_FEW_RUNS:
+		snprintf(text, COMPARE_WORDS, "not enough runs to tell whether there is a difference of %s", effect);
+		break;
+	case OUTCOME_UNJUDGED:
+		snprintf(text, COMPARE_WORDS, "not judged: how much the figures vary is not known");
+		break;
+	case OUTCOME_INVALID:
+		snprintf(text, COMPARE_WORDS, "not compared: the verdict of %s is INVALID",
+		         c->verdicts[SIDE_NEW]->status != VERDICT_INVALID    ? "base"
+		         : c->verdicts[SIDE_BASE]->status != VERDICT_INVALID ? "new"
+		                                                             : "both sides");
+		break;
+	}
+	return text;
+}
+
+const char *compare_noise(const struct comparison *c, char text[COMPARE_WORDS])
+{
+	if (c->noise == NOISE_RUNS)
+		snprintf(text, COMPARE_WORDS, "measured between the runs of a side, and within them");
+	else if (c->noise == NOISE_BLOCKS)
+		snprintf(text, COMPARE_WORDS,
+		         "estimated from blocks within a run; how much runs differ beyond that is not known: "
+		         "give several runs of each side");
+	else
+		snprintf(text, COMPARE_WORDS, "not known: too few requests, or figures that another tool states");
+	return text;
+}
+
+const char *compare_pairing(const struct comparison *c, char text[COMPARE_WORDS])
+{
+	snprintf(text, COMPARE_WORDS, "%s%s",
+	         c->paired ? "the same on both sides: each block is compared with that of the other side"
+	                   : "not the same on both sides: what other requests change is part of the noise",
+	         c->same_records ? "; the records of a run are on both sides" : "");
+	return text;
+}
+
+const char *compare_side(const struct comparison *c, enum compared_side side, char text[COMPARE_WORDS])
+{
+	const struct run_data *run = c->runs[side];
+	const char *target = json_string_value(json_object_get(provenance_find(run->parts[0].header, "records"), "target")),
+			   *tool = json_string_value(json_object_get(json_object_get(run->parts[0].header, "imported"), "tool"));
+	char requests[40], name[240];
+	snprintf(name, sizeof name, "%s", shown(run->parts[0].name).text);
+	snprintf(text, COMPARE_WORDS, "%s%s; %d run%s, %s requests; verdict %s%s%s%s%s", name,
+	         run->part_count > 1 ? ", …" : "", c->run_count[side], plural(c->run_count[side]),
+	         show_count(c->requests[side], requests), verdict_status_name(c->verdicts[side]->status),
+	         tool ? "; of " : "", tool ? shown(tool).text : "", target ? "; " : "", target ? shown(target).text : "");
+	return text;
+}
+
+/* "+4.2" of a share or of percentage points. */
+static const char *signed_number(const struct difference *d, double value, char text[40])
+{
+	snprintf(text, 40, "%+.*f", !d->relative ? 2 : fabs(value) < 0.0995 ? 1 : 0, 100 * value);
+	return text;
+}
+
+const char *compare_change(const struct difference *d, char text[40])
+{
+	char number[40];
+	if (isnan(d->change))
+		snprintf(text, 40, "-");
+	else
+		snprintf(text, 40, "%.30s %s", signed_number(d, d->change, number), d->relative ? "%" : "pp");
+	return text;
+}
+
+const char *compare_interval(const struct difference *d, char text[64])
+{
+	const char *unit = d->relative ? "%" : "pp";
+	const bool no_low = !(d->low > -1), no_high = !(d->high < 99);
+	char low[40], high[40];
+	signed_number(d, d->low, low);
+	signed_number(d, d->high, high);
+	if (no_low && no_high)
+		snprintf(text, 64, "-");
+	else if (no_low || no_high)
+		snprintf(text, 64, "%s %.20s %s", no_low ? "below" : "above", no_low ? high : low, unit);
+	else
+		snprintf(text, 64, "%.20s to %.20s %s", low, high, unit);
+	return text;
+}
+
+const char *compare_p(const struct difference *d, char text[40])
+{
+	if (isnan(d->adjusted))
+		snprintf(text, 40, "-");
+	else if (d->adjusted < 0.001)
+		snprintf(text, 40, "<0.001");
+	else
+		snprintf(text, 40, d->adjusted < 0.1 ? "%.3f" : "%.2f", d->adjusted);
+	return text;
+}
+
+const char *compare_value(const struct compared_figure *figure, double value, char text[40])
+{
+	if (figure->kind != FIGURE_FAILURES)
+		return show_number(value, text);
+	if (isnan(value))
+		snprintf(text, 40, "-");
+	else
+		snprintf(text, 40, "%.2f %%", 100 * value);
+	return text;
+}

@@ -1,0 +1,29 @@
+/* What a comparison says in words, the same in every format. Functions that take a buffer of characters return it. */
+#ifndef COMPARE_COMPARE_WORDS_H
+#define COMPARE_COMPARE_WORDS_H
+
+#include "compare/comparison.h"
+
+enum { COMPARE_WORDS = 1000 };
+
+/* "new is slower: 3 of 14 figures differ by 2 % or more" */
+const char *compare_outcome(const struct comparison *c, char text[COMPARE_WORDS]);
+/* What the noise is known from, and what is not known of it. */
+const char *compare_noise(const struct comparison *c, char text[COMPARE_WORDS]);
+/* Whether both sides had the same requests. */
+const char *compare_pairing(const struct comparison *c, char text[COMPARE_WORDS]);
+/* "2 runs, 1,624 requests; verdict OK; http://localhost:8000/v1" */
+const char *compare_side(const struct comparison *c, enum compared_side side, char text[COMPARE_WORDS]);
+
+/* "+5.1 %", "+0.30 pp" */
+const char *compare_change(const struct difference *d, char text[40]);
+/* "+4.2 to +5.9 %", "above -1.2 %" */
+const char *compare_interval(const struct difference *d, char text[64]);
+/* "<0.001", "0.04"; "-": not tested. Of the adjusted value. */
+const char *compare_p(const struct difference *d, char text[40]);
+/* A value of the figure: a number, or a share as percent. */
+const char *compare_value(const struct compared_figure *figure, double value, char text[40]);
+/* "2 %" */
+const char *compare_percent(double share, char text[40]);
+
+#endif

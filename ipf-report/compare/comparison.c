@@ -1,0 +1,481 @@
+#include "compare/comparison.h"
+
+#include "absent.h"
+#include "compare/block_plan.h"
+#include "compare/settings.h"
+#include "figures/stated_figures.h"
+#include "stats/holm.h"
+#include "stream/provenance.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const outcome_names[] = {
+	[OUTCOME_SAME] = "no difference",
+	[OUTCOME_SLOWER] = "slower",
+	[OUTCOME_FASTER] = "faster",
+	[OUTCOME_MIXED] = "mixed",
+	[OUTCOME_FEW_RUNS] = "not enough runs",
+	[OUTCOME_UNJUDGED] = "not judged",
+	[OUTCOME_INVALID] = "not compared",
+};
+
+/* One side, while it is compared. */
+struct side {
+	const struct run_data *run;
+	struct block_plan plan;
+	struct run_blocks blocks;
+	int32_t *cells; /* of each row */
+	int *schedule;  /* of each run */
+	struct run_figures figures;
+};
+
+struct both_sides {
+	struct side side[SIDES];
+	int *partner;
+	struct comparison_design design;
+};
+
+bool finding_is_worse(const struct compared_figure *figure, enum finding finding)
+{
+	return finding == (figure->lower_is_better ? FINDING_HIGHER : FINDING_LOWER);
+}
+
+const char *finding_name(const struct compared_figure *figure, enum finding finding)
+{
+	const bool share = figure->kind == FIGURE_FAILURES;
+	if (finding == FINDING_SAME)
+		return "no difference";
+	if (finding == FINDING_FEW_RUNS)
+		return "not enough runs";
+	if (finding == FINDING_NONE)
+		return "not judged";
+	if (finding_is_worse(figure, finding))
+		return share ? "more" : "slower";
+	return share ? "fewer" : "faster";
+}
+
+/* ---- which runs have the same requests ---- */
+
+static bool same_schedule(const struct run_data *a, int i, const struct run_data *b, int k)
+{
+	json_t *x = a->parts[i].header, *y = b->parts[k].header;
+	json_t *of_x = schedule_find_header(x), *of_y = schedule_find_header(y);
+	json_t *trace = json_object_get(json_object_get(of_x, "trace"), "sha256");
+	if (!json_is_string(trace) || !json_equal(trace, json_object_get(json_object_get(of_y, "trace"), "sha256")))
+		return false;
+	if (!a->shards && !b->shards && !json_equal(json_object_get(of_x, "stages"), json_object_get(of_y, "stages")))
+		return false;
+	json_t *seed_x = json_object_get(provenance_find(x, "schedule"), "seed"),
+		   *seed_y = json_object_get(provenance_find(y, "schedule"), "seed");
+	return seed_x == seed_y || json_equal(seed_x, seed_y);
+}
+
+/* Numbers the schedules of all runs. Without a trace, as of other tools, repeats of a side are taken for the same. */
+static void number_schedules(struct both_sides *both)
+{
+	int numbers = 0;
+	for (int s = 0; s < SIDES; s++) {
+		struct side *own = &both->side[s];
+		for (int r = 0; r < own->blocks.runs; r++) {
+			own->schedule[r] = -1;
+			for (int t = 0; t <= s; t++)
+				for (int k = 0; k < (t == s ? r : both->side[t].blocks.runs); k++)
+					if (own->schedule[r] < 0 && same_schedule(own->run, r, both->side[t].run, k))
+						own->schedule[r] = both->side[t].schedule[k];
+			if (own->schedule[r] < 0)
+				own->schedule[r] = own->run->schedule.trace_sha256[0] || r == 0 ? numbers++ : own->schedule[0];
+		}
+	}
+}
+
+/* Finds a run of the other side for each of the base, in the order in which they were given. */
+static bool find_partners(struct both_sides *both)
+{
+	const struct side *base = &both->side[SIDE_BASE], *other = &both->side[SIDE_NEW];
+	bool any = false;
+	for (int a = 0; a < base->blocks.runs; a++) {
+		both->partner[a] = -1;
+		for (int b = 0; b < other->blocks.runs && both->partner[a] < 0; b++) {
+			bool taken = false;
+			for (int k = 0; k < a; k++)
+				taken |= both->partner[k] == b;
+			if (!taken && base->schedule[a] == other->schedule[b])
+				both->partner[a] = b;
+		}
+		any |= both->partner[a] >= 0;
+	}
+	return any;
+}
+
+/* ---- sides ---- */
+
+static int begin_side(struct side *side, const struct run_data *run, const struct comparison_options *options,
+                      struct ipf_error *err)
+{
+	side->run = run;
+	side->blocks.runs = block_plan_runs(run);
+	side->cells = malloc((size_t)(run->row_count + 1) * sizeof *side->cells);
+	side->schedule = calloc((size_t)side->blocks.runs, sizeof *side->schedule);
+	if (!side->cells || !side->schedule)
+		return ipf_error_memory(err);
+	if (run_figures_build(&side->figures, run, options->figures, err) < 0)
+		return -1;
+	if (run->stated)
+		stated_figures_apply(&side->figures, run->stated, &options->figures->percentiles);
+	return 0;
+}
+
+static int begin_sides(struct both_sides *both, struct comparison *c, struct ipf_error *err)
+{
+	for (int s = 0; s < SIDES; s++)
+		if (begin_side(&both->side[s], c->runs[s], c->options, err) < 0)
+			return -1;
+	both->partner = calloc((size_t)both->side[SIDE_BASE].blocks.runs, sizeof *both->partner);
+	if (!both->partner)
+		return ipf_error_memory(err);
+	number_schedules(both);
+	c->paired = find_partners(both);
+	for (int s = 0; s < SIDES; s++) {
+		struct side *side = &both->side[s];
+		const struct run_data *like = c->paired ? c->runs[SIDE_BASE] : side->run;
+		if (block_plan_make(&side->plan, like, err) < 0 ||
+		    block_plan_place(&side->plan, side->run, side->cells, err) < 0)
+			return -1;
+		side->blocks.stages = side->plan.stages;
+		side->blocks.begin = side->plan.begin;
+		both->design.blocks[s] = side->blocks;
+		both->design.schedule[s] = side->schedule;
+	}
+	both->design.partner = both->partner;
+	return 0;
+}
+
+static void end_sides(struct both_sides *both)
+{
+	for (int s = 0; s < SIDES; s++) {
+		block_plan_release(&both->side[s].plan);
+		run_figures_release(&both->side[s].figures);
+		free(both->side[s].cells);
+		free(both->side[s].schedule);
+	}
+	free(both->partner);
+}
+
+/* ---- figures ---- */
+
+static bool counts(const struct side *side, const struct row *row)
+{
+	return side->run->schedule.stages[row->stage].measured;
+}
+
+/* for_counted(side, row) { … } */
+#define for_counted(side_, row_)                                                                                       \
+	for (const struct row *row_ = (side_)->run->rows, *end_ = row_ ? row_ + (side_)->run->row_count : NULL;            \
+	     row_ < end_; row_++)                                                                                          \
+		if (counts(side_, row_))
+
+/* The latencies of successful requests in milliseconds, from due if there is one. */
+static int place_latencies(const struct side *side, enum metric metric, struct placed_values *placed,
+                           struct ipf_error *err)
+{
+	for_counted(side, row)
+	{
+		const int64_t value = row_get(row, (int)metric), lag = row_get(row, METRIC_LAG);
+		if (!row->ok || value == IPF_ABSENT)
+			continue;
+		const int64_t all = metrics[metric].from_due && lag != IPF_ABSENT ? value + lag : value;
+		if (placed_values_add(placed, (double)all / 1e6, side->cells[row - side->run->rows], err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static struct stage_window window_of(const struct side *side, const struct row *row)
+{
+	struct stage_window w = side->run->shards ? run_data_window(side->run, row->stage)
+	                                          : side->run->parts[row->part].windows[row->stage];
+	return w;
+}
+
+/* What a request adds to the sum of a figure; NAN: nothing, not even to what it is divided by. */
+static double addend(const struct row *row, enum figure_kind kind)
+{
+	const int64_t tokens = row_get(row, ROW_OUTPUT_TOKENS);
+	if (kind == FIGURE_FAILURES)
+		return row->ok ? 0 : row->error == VERDICT_HUNG_UP ? NAN : 1;
+	if (kind == FIGURE_GOOD)
+		return row->goodness == SLO_GOOD;
+	if (kind == FIGURE_OUTPUT)
+		return row->ok && tokens != IPF_ABSENT ? (double)tokens : 0;
+	return row->ok;
+}
+
+/* The time of each block, in seconds. */
+static void measure_time(const struct side *side, bool drain, double *under)
+{
+	const size_t each = run_blocks_each(&side->blocks);
+	for (int r = 0; r < side->blocks.runs; r++)
+		for (size_t s = 0; s < side->run->schedule.count; s++) {
+			const int32_t position = s < side->plan.positions ? side->plan.position[s] : -1;
+			const struct row any = {.part = r, .stage = (int32_t)s};
+			const struct stage_window w = window_of(side, &any);
+			if (position < 0 || w.begin_ns == IPF_ABSENT)
+				continue;
+			const size_t begin = side->plan.begin[position], end = side->plan.begin[position + 1];
+			for (size_t b = begin; b < end; b++)
+				under[(size_t)r * each + b] = (double)((drain ? w.drain_ns : w.end_ns) - w.begin_ns) / 1e9 /
+				                              (double)(end - begin);
+		}
+}
+
+/* Sums for each block: of what happened in its part of the time, or to its requests. */
+static void add_up(const struct side *side, enum figure_kind kind, bool drain, double *over, double *under)
+{
+	if (kind != FIGURE_FAILURES)
+		measure_time(side, drain, under);
+	for_counted(side, row)
+	{
+		const double value = addend(row, kind);
+		int32_t cell = side->cells[row - side->run->rows];
+		struct stage_window w = window_of(side, row);
+		w.end_ns = drain ? w.drain_ns : w.end_ns;
+		if (kind != FIGURE_FAILURES)
+			cell = w.begin_ns == IPF_ABSENT || row->end_ns == IPF_ABSENT ||
+			               (row->end_ns == w.end_ns && !w.counted && !drain)
+			           ? -1
+			           : block_plan_cell_at(&side->plan, side->run, row, &w, row->end_ns);
+		if (cell < 0 || isnan(value))
+			continue;
+		over[cell] += value;
+		if (kind == FIGURE_FAILURES)
+			under[cell]++;
+	}
+}
+
+/* What the report of the side alone shows: also where there are too few requests for blocks, or none. */
+static double stated_value(const struct side *side, const struct compared_figure *figure)
+{
+	const struct figures *f = &side->figures.total;
+	if (figure->kind == FIGURE_MEAN || figure->kind == FIGURE_PERCENTILE) {
+		const struct metric_summary *due = &f->due[figure->metric], *d = metrics[figure->metric].from_due && due->n != 0
+		                                                                     ? due
+		                                                                     : &f->start[figure->metric];
+		if (d->n == 0)
+			return NAN;
+		return figure->kind == FIGURE_MEAN ? d->mean
+		       : figure->percentile == 50  ? d->median
+		       : figure->percentile == 90  ? d->p90
+		                                   : d->p99;
+	}
+	if (figure->kind == FIGURE_FAILURES)
+		return f->failures_unknown || f->ok + f->failed == 0 ? NAN : (double)f->failed / (double)(f->ok + f->failed);
+	return figure->kind == FIGURE_REQUESTS ? f->completed
+	       : figure->kind == FIGURE_OUTPUT ? f->output_per_s
+	                                       : f->goodput;
+}
+
+static int influence_of_sums(struct influence *i, const struct side *side, const struct compared_figure *figure,
+                             const struct comparison_options *options, struct ipf_error *err)
+{
+	const size_t count = (size_t)side->blocks.runs * run_blocks_each(&side->blocks);
+	double *over = calloc(2 * count + 1, sizeof *over);
+	if (!over)
+		return ipf_error_memory(err);
+	add_up(side, figure->kind, options->figures->window == WINDOW_DRAIN, over, over + count);
+	const int bad = influence_of_ratio(i, &side->blocks, over, over + count,
+	                                   figure->kind == FIGURE_FAILURES ? INFLUENCE_SHARE : INFLUENCE_RELATIVE, err);
+	free(over);
+	return bad;
+}
+
+/* Latencies of a side, which several figures are of. */
+struct side_latencies {
+	struct placed_values placed;
+	struct samples sorted;
+};
+
+static int influence_of_figure(struct influence *i, const struct side *side, struct side_latencies *latencies,
+                               const struct comparison *c, const struct compared_figure *figure, struct ipf_error *err)
+{
+	int bad;
+	if (figure->kind == FIGURE_MEAN)
+		bad = influence_of_mean(i, &side->blocks, &latencies->placed, err);
+	else if (figure->kind == FIGURE_PERCENTILE)
+		bad = influence_of_percentile(i, &side->blocks, &latencies->placed, &latencies->sorted, figure->percentile,
+		                              err);
+	else
+		bad = influence_of_sums(i, side, figure, c->options, err);
+	const double shown = stated_value(side, figure);
+	/* the report of the side alone is the same figure: a rate of 0 that it does not know is none here either */
+	if (isnan(shown) || isnan(i->value))
+		i->value = shown;
+	i->scale = figure->kind == FIGURE_FAILURES ? INFLUENCE_SHARE : i->scale;
+	return bad;
+}
+
+static int read_latencies(struct side_latencies *to, const struct side *side, enum metric metric, struct ipf_error *err)
+{
+	if (place_latencies(side, metric, &to->placed, err) < 0)
+		return -1;
+	double *values = samples_reserve(&to->sorted, to->placed.values.count);
+	if (!values)
+		return ipf_error_memory(err);
+	if (to->placed.values.count)
+		memcpy(values, to->placed.values.values, to->placed.values.count * sizeof *values);
+	to->sorted.count = to->placed.values.count;
+	samples_sort(&to->sorted);
+	return 0;
+}
+
+static int compare_figure(struct comparison *c, struct both_sides *both, struct side_latencies latencies[SIDES],
+                          const struct compared_figure *figure, struct ipf_error *err)
+{
+	struct influence i[SIDES] = {0};
+	int bad = 0;
+	for (int s = 0; s < SIDES && bad == 0; s++)
+		bad = influence_of_figure(&i[s], &both->side[s], &latencies[s], c, figure, err);
+	if (bad == 0 && !(isnan(i[SIDE_BASE].value) && isnan(i[SIDE_NEW].value))) {
+		struct figure_difference *f = &c->figures[c->count++];
+		*f = (struct figure_difference){.figure = figure,
+		                                .d = difference_of(&i[SIDE_BASE], &i[SIDE_NEW], &both->design)};
+		for (int s = 0; s < SIDES; s++) {
+			f->of_runs[s] = i[s].of_runs;
+			i[s].of_runs = NULL;
+		}
+	}
+	influence_release(&i[SIDE_BASE]);
+	influence_release(&i[SIDE_NEW]);
+	return bad;
+}
+
+/* The figures of one measure after another, so that only its values are in memory. */
+static int compare_figures(struct comparison *c, struct both_sides *both, struct ipf_error *err)
+{
+	struct side_latencies latencies[SIDES] = {0};
+	enum metric have = METRIC_COUNT;
+	int bad = 0;
+	for (size_t k = 0; k < COMPARED_FIGURES && bad == 0; k++) {
+		const struct compared_figure *figure = &compared_figures[k];
+		for (int s = 0; s < SIDES && bad == 0 && figure->metric != have; s++) {
+			placed_values_release(&latencies[s].placed);
+			samples_release(&latencies[s].sorted);
+			if (figure->metric != METRIC_COUNT)
+				bad = read_latencies(&latencies[s], &both->side[s], figure->metric, err);
+		}
+		have = figure->metric;
+		if (bad == 0)
+			bad = compare_figure(c, both, latencies, figure, err);
+	}
+	for (int s = 0; s < SIDES; s++) {
+		placed_values_release(&latencies[s].placed);
+		samples_release(&latencies[s].sorted);
+	}
+	return bad;
+}
+
+/* ---- what it comes to ---- */
+
+static void adjust(struct comparison *c)
+{
+	double p[COMPARED_FIGURES];
+	for (size_t k = 0; k < c->count; k++) {
+		p[k] = c->figures[k].d.p;
+		c->family += isnan(p[k]) ? 0 : 1;
+		if (c->figures[k].d.noise > c->noise)
+			c->noise = c->figures[k].d.noise;
+	}
+	holm_adjust(p, c->count);
+	for (size_t k = 0; k < c->count; k++) {
+		c->figures[k].d.adjusted = p[k];
+		difference_judge(&c->figures[k].d,
+		                 &(struct difference_limits){c->options->effect, c->options->share_effect, c->family});
+	}
+}
+
+/* Is of each measure that was tested at least one figure known well enough? */
+static bool resolved(const struct comparison *c)
+{
+	for (size_t k = 0; k < c->count; k++) {
+		bool tested = false, known = false;
+		for (size_t j = 0; j < c->count; j++)
+			if (strcmp(c->figures[j].figure->measure, c->figures[k].figure->measure) == 0) {
+				tested |= c->figures[j].d.finding != FINDING_NONE;
+				known |= c->figures[j].d.finding == FINDING_SAME;
+			}
+		if (tested && !known)
+			return false;
+	}
+	return true;
+}
+
+static enum outcome outcome_of(const struct comparison *c)
+{
+	bool worse = false, better = false;
+	for (size_t k = 0; k < c->count; k++) {
+		const enum finding finding = c->figures[k].d.finding;
+		const bool differs = finding == FINDING_LOWER || finding == FINDING_HIGHER;
+		worse |= differs && finding_is_worse(c->figures[k].figure, finding);
+		better |= differs && !finding_is_worse(c->figures[k].figure, finding);
+	}
+	if (worse || better)
+		return worse && better ? OUTCOME_MIXED : worse ? OUTCOME_SLOWER : OUTCOME_FASTER;
+	if (c->family == 0)
+		return OUTCOME_UNJUDGED;
+	return resolved(c) ? OUTCOME_SAME : OUTCOME_FEW_RUNS;
+}
+
+static bool share_records(const struct run_data *a, const struct run_data *b)
+{
+	json_t *x, *y;
+	size_t i, k;
+	for (int p = 0; p < a->part_count; p++)
+		for (int q = 0; q < b->part_count; q++)
+			json_array_foreach(a->parts[p].digests, i, x)
+			{
+				json_array_foreach(b->parts[q].digests, k, y)
+				{
+					if (a->parts[p].rows > 0 && json_equal(x, y))
+						return true;
+				}
+			}
+	return false;
+}
+
+int comparison_build(struct comparison *c, const struct run_data *const runs[SIDES],
+                     const struct comparison_options *options, struct ipf_error *err)
+{
+	struct both_sides both = {0};
+	*c = (struct comparison){.options = options};
+	for (int s = 0; s < SIDES; s++) {
+		c->runs[s] = runs[s];
+		c->run_count[s] = block_plan_runs(runs[s]);
+		if (!(c->verdicts[s] = verdict_judge(runs[s]->verdict)))
+			return ipf_error_memory(err);
+	}
+	if (!(c->settings = settings_compare(runs[SIDE_BASE]->parts[0].header, runs[SIDE_NEW]->parts[0].header)))
+		return ipf_error_memory(err);
+	c->same_records = share_records(runs[SIDE_BASE], runs[SIDE_NEW]);
+	int bad = begin_sides(&both, c, err);
+	for (int s = 0; s < SIDES && bad == 0; s++)
+		c->requests[s] = figures_requests(&both.side[s].figures.total);
+	const bool invalid = c->verdicts[SIDE_BASE]->status == VERDICT_INVALID ||
+	                     c->verdicts[SIDE_NEW]->status == VERDICT_INVALID;
+	if (bad == 0 && !invalid)
+		bad = compare_figures(c, &both, err);
+	if (bad == 0)
+		adjust(c);
+	c->outcome = invalid ? OUTCOME_INVALID : outcome_of(c);
+	end_sides(&both);
+	return bad;
+}
+
+void comparison_release(struct comparison *c)
+{
+	for (size_t k = 0; k < c->count; k++)
+		for (int s = 0; s < SIDES; s++)
+			free(c->figures[k].of_runs[s]);
+	json_decref(c->settings);
+	*c = (struct comparison){0};
+}

@@ -1,0 +1,68 @@
+/* ipf-report --compare: two sides, each of one or more runs, figure by figure.
+ *
+ *     struct comparison_options options = {.effect = 0.02};
+ *     struct comparison c;
+ *     comparison_build(&c, (const struct run_data *[]){&base, &new_runs}, &options, &err);
+ *     if (c.outcome == OUTCOME_SLOWER) …
+ *     comparison_release(&c);
+ *
+ * Both sides have been read and merged (merge_parts.h). What the figures are: figure_list.h; how they are compared:
+ * difference.h. p values are adjusted for all figures that could be tested (holm.h).
+ */
+#ifndef COMPARE_COMPARISON_H
+#define COMPARE_COMPARISON_H
+
+#include "compare/difference.h"
+#include "compare/figure_list.h"
+#include "figures/figures.h"
+#include "results/run_data.h"
+
+enum outcome {
+	OUTCOME_SAME,     /* no figure differs, and of each measure at least one is known to within the least effect */
+	OUTCOME_SLOWER,   /* at least one figure is worse, and none is better */
+	OUTCOME_FASTER,   /* at least one is better, and none is worse */
+	OUTCOME_MIXED,    /* both */
+	OUTCOME_FEW_RUNS, /* nothing differs, but not of every measure a figure is known well enough */
+	OUTCOME_UNJUDGED, /* no noise is known, as of figures that another tool states */
+	OUTCOME_INVALID,  /* the verdict of a side is INVALID: not compared */
+};
+extern const char *const outcome_names[]; /* "no difference", "slower", … */
+
+struct comparison_options {
+	double effect;       /* --min-effect: a share */
+	double share_effect; /* of a share of requests: a difference */
+	const struct figure_options *figures;
+};
+
+/* A figure is better or worse, not only lower or higher. */
+const char *finding_name(const struct compared_figure *figure, enum finding finding);
+bool finding_is_worse(const struct compared_figure *figure, enum finding finding);
+
+struct figure_difference {
+	const struct compared_figure *figure;
+	struct difference d;
+	double *of_runs[SIDES]; /* the figure of each run; NULL: not known */
+};
+
+struct comparison {
+	const struct run_data *runs[SIDES];
+	const struct verdict_finding *verdicts[SIDES];
+	const struct comparison_options *options;
+	int run_count[SIDES];
+	int64_t requests[SIDES]; /* of measured stages */
+	bool paired;             /* runs of both sides have the same requests at the same times */
+	bool same_records;       /* a run is on both sides */
+	enum noise_source noise; /* the best of any figure */
+	size_t family;           /* figures that were tested */
+	struct figure_difference figures[COMPARED_FIGURES];
+	size_t count; /* of those that at least one side has */
+	json_t *settings;
+	enum outcome outcome;
+};
+
+/* -1: out of memory. */
+int comparison_build(struct comparison *c, const struct run_data *const runs[SIDES],
+                     const struct comparison_options *options, struct ipf_error *err);
+void comparison_release(struct comparison *c);
+
+#endif

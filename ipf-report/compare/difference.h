@@ -1,0 +1,84 @@
+/* Is a figure of one side different from that of the other, by how much, and how many runs would it take to know?
+ *
+ *     struct difference d = difference_of(&base, &new_side, &design);
+ *     printf("%+.1f %% [%+.1f, %+.1f]\n", 100 * d.change, 100 * d.low, 100 * d.high);
+ *     double p[] = {d.p, …};
+ *     holm_adjust(p, count);
+ *     d.adjusted = p[0];
+ *     difference_judge(&d, &(struct difference_limits){.effect = 0.02, .family = count});
+ *
+ * Noise. Requests share queues with their neighbours, so that each of them says little that the others do not: what is
+ * independent are blocks of a run (block_noise.h), and runs. Where both sides executed the same schedule, a block of
+ * one is compared with the same block of the other, and what the load itself changed from block to block does not
+ * count. With several runs of a side, the variance between runs is measured as well, and the greater of both estimates
+ * counts: with its own few degrees of freedom if it is visibly greater (F test, 50 %), else with those of both.
+ *
+ * Interval. Differences are those of logarithms, so that they are relative, and of shares, as they are. A percentile's
+ * own interval is where its level could be (its error in logits), read off the values; those of both sides are combined
+ * with their correlation as by G. Y. Zou and A. Donner, "Construction of confidence limits about effect measures: a
+ * general approach", Statistics in Medicine 27(10), 2008 (MOVER), except that an error which both sides share moves
+ * both limits of one in the same direction. The p value is the level at which the interval just reaches no difference.
+ *
+ * Pure; the same bits on every machine.
+ */
+#ifndef COMPARE_DIFFERENCE_H
+#define COMPARE_DIFFERENCE_H
+
+#include "compare/influence.h"
+
+enum compared_side { SIDE_BASE, SIDE_NEW, SIDES };
+
+/* What is compared with what. */
+struct comparison_design {
+	struct run_blocks blocks[SIDES];
+	const int *partner;         /* for each run of the base: that of the other side with the same requests; -1: none */
+	const int *schedule[SIDES]; /* for each run: a number that runs of the same requests share */
+};
+
+enum finding {
+	FINDING_NONE, /* one side, or both, do not have the figure, or no noise is known */
+	FINDING_SAME,
+	FINDING_LOWER,
+	FINDING_HIGHER,
+	FINDING_FEW_RUNS,
+};
+
+enum noise_source { NOISE_UNKNOWN, NOISE_BLOCKS, NOISE_RUNS };
+
+struct difference {
+	double base, value;    /* of the sides; NAN */
+	bool relative;         /* the following are shares of the base; else differences */
+	double change;         /* NAN: not known */
+	double low, high;      /* 95 % interval; infinite: more values would be needed to know; NAN: not known */
+	double error, degrees; /* standard error of the change (of its logarithm, if relative) */
+	enum noise_source noise;
+	double between; /* standard deviation between runs of a side, as `error`; NAN: not measured */
+	double within;  /* what blocks would make expect of it; NAN: not known */
+	double p, adjusted;
+	int runs[SIDES];
+	/* by difference_judge: */
+	enum finding finding;
+	double visible;      /* a change as large would be significant in 80 of 100 such comparisons; NAN */
+	int64_t runs_needed; /* of each side, for the least effect to be so; IPF_ABSENT: not known, or above RUNS_MOST */
+};
+
+#define RUNS_MOST 100000
+/* A difference counts as one if p, adjusted for the number of figures, is below this … */
+#define DIFFERENCE_ALPHA 0.05
+/* … and is found with this probability if it is as large as `visible`. */
+#define DIFFERENCE_POWER 0.80
+
+struct difference_limits {
+	double effect;       /* the least relative change that counts, above 0 */
+	double share_effect; /* the least change of a share */
+	size_t family;       /* how many figures are tested */
+};
+
+/* Either influence may have no parts: the difference then has no interval. */
+struct difference difference_of(const struct influence *base, const struct influence *value,
+                                const struct comparison_design *design);
+/* Sets the finding, after `adjusted` has been set. Lower or higher: significant, and the change is at least the least
+ * effect. Same: the interval is within plus and minus the least effect. Few runs: otherwise. */
+void difference_judge(struct difference *d, const struct difference_limits *limits);
+
+#endif

@@ -1,0 +1,19 @@
+#include "compare/figure_list.h"
+
+/* clang-format off */
+#define LATENCY(name_, label_, metric_)                                                                                \
+	{name_ ".mean", name_, label_ " mean", "ms", FIGURE_MEAN, metric_, 0, true},                                       \
+	{name_ ".p50", name_, label_ " p50", "ms", FIGURE_PERCENTILE, metric_, 50, true},                                  \
+	{name_ ".p90", name_, label_ " p90", "ms", FIGURE_PERCENTILE, metric_, 90, true},                                  \
+	{name_ ".p99", name_, label_ " p99", "ms", FIGURE_PERCENTILE, metric_, 99, true}
+
+const struct compared_figure compared_figures[COMPARED_FIGURES] = {
+	LATENCY("ttft", "TTFT", METRIC_TTFT),
+	LATENCY("tpot", "TPOT", METRIC_TPOT),
+	LATENCY("e2e", "E2E", METRIC_E2E),
+	{"requests", "requests", "requests", "per s", FIGURE_REQUESTS, METRIC_COUNT, 0, false},
+	{"output_tokens", "output_tokens", "output tokens", "per s", FIGURE_OUTPUT, METRIC_COUNT, 0, false},
+	{"goodput", "goodput", "goodput", "per s", FIGURE_GOOD, METRIC_COUNT, 0, false},
+	{"failures", "failures", "failures", "", FIGURE_FAILURES, METRIC_COUNT, 0, true},
+};
+/* clang-format on */

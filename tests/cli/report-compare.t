@@ -1,0 +1,99 @@
+#!/bin/bash
+# Comparing two sides: what they are, in what they differ, the findings, and what is refused. tests/unit/test_report_difference.c
+# counts how often intervals and findings are right.
+. "$TESTS/tap.sh"
+report=$BIN/ipf-report
+made() { python3 "$TESTS/cli/compare_results.py" "$@"; }
+for k in 1 2 3; do
+	made --seed $k >a$k.results
+	made --seed 1$k --slower 1.2 --http 2 --target http://other:8000/v1 >b$k.results
+done
+
+# ---- a slower server ----
+run "$report" --compare a1.results a2.results a3.results -- b1.results b2.results b3.results
+status_is 0 "a comparison of three runs a side"
+cp "$OUT" slower.txt
+contains "$(cat slower.txt)" "new is slower: " "a server that is slower by 20 % is slower"
+matches "$(cat slower.txt)" '^  TPOT p50, ms +1[0-9.]+ +1[0-9.]+ +\+2[0-9] % +\+[0-9.]+ to \+[0-9.]+ % +slower$' "with change and interval of a figure"
+is "$(awk '/^Settings/ {s = NR} /^Result/ {r = NR} /TTFT mean/ {f = NR} END {print (s > 0 && s < r && r < f)}' slower.txt)" 1 \
+	"settings that differ come before the result, and that before the figures"
+contains "$(grep -A1 records.target slower.txt)" "http://other:8000/v1" "servers that differ are named"
+contains "$(grep -A1 records.http slower.txt)" "→ 2" "and so is the protocol"
+is "$(awk 'length($0) > 80' slower.txt)" "" "no line is longer than 80 columns"
+"$report" -f json --compare a?.results -- b?.results >slower.json
+is "$(jq -c '[.outcome, .paired, .noise, .base.runs, .new.runs, .limits.tests]' slower.json)" '["slower",true,"runs",3,3,15]' "the same in JSON"
+is "$(jq '[.figures[] | select(.finding == "slower") | .low > 0 and .p_adjusted < 0.05 and .change >= 0.02] | all' slower.json)" true \
+	"what is slower is significant, and at least the least effect"
+is "$("$report" -f json --compare b?.results -- a?.results | jq -r .outcome)" faster "the other way round, it is faster"
+alone=$("$report" -f json a?.results | jq -c '.total | [.latency.ttft_ms.from_due.p99, .latency.tpot_ms.mean, .latency.e2e_ms.from_due.p50, .throughput.output_tokens_per_s]')
+is "$(jq -c '[.figures[] | select(.name | IN("ttft.p99", "tpot.mean", "e2e.p50", "output_tokens")) | .base] | [.[0], .[1], .[2], .[3]] | map(. * 1e6 | round)' slower.json)" \
+	"$(echo "$alone" | jq -c 'map(. * 1e6 | round)')" "figures are those of the report of a side"
+is "$(jq '[.figures[] | .base_runs | length] | unique' -c slower.json)" "[3]" "and of each run"
+
+# ---- the same server ----
+found=0
+for k in 4 5 6 7 8 9; do
+	made --seed $k >other.results
+	case $("$report" -f json --compare a1.results -- other.results | jq -r .outcome) in
+	"not enough runs" | "no difference") ;;
+	*) found=$((found + 1)) ;;
+	esac
+done
+is "$found" 0 "two runs of one server do not differ, with six seeds"
+"$report" -f json --compare a1.results -- a2.results >alike.json
+is "$(jq -c '[.noise, ([.figures[] | select(.finding == "not enough runs") | .runs_needed > 1 or .p < 0.05] | all)]' alike.json)" '["blocks",true]' \
+	"from one run, noise is estimated, and more runs are asked for"
+contains "$("$report" --compare a1.results -- a2.results)" "give several runs of each side" "which text says"
+is "$("$report" -f json --min-effect 60% --compare a1.results a2.results | jq -c '[.outcome, .limits.min_effect]')" '["no difference",0.6]' \
+	"a greater least effect; two results need no --"
+"$report" -f json --compare a1.results -- a1.results >itself.json
+is "$(jq -c '[.same_records, .outcome, ([.figures[].p] | unique)]' itself.json)" '[true,"no difference",[1]]' "a run does not differ from itself"
+
+# ---- other requests, sessions, failures ----
+made --schedule 2 >c.results
+"$report" -f json --compare a1.results -- c.results >unpaired.json
+is "$(jq .paired unpaired.json)" false "runs of other schedules are not paired"
+is "$(jq '[.settings[] | select(.name == "results.trace" or .name == "results.trace.sha256" or .name == "schedule.seed")] | length' unpaired.json)" 2 "trace and seed are named"
+width() { jq '.figures[] | select(.name == "tpot.p50") | .high - .low' "$1"; }
+is "$(awk -v a="$(width alike.json)" -v b="$(width unpaired.json)" 'BEGIN {print (b > a)}')" 1 "their intervals are wider"
+made --sessions 8 >s1.results
+made --sessions 8 --seed 2 >s2.results
+is "$("$report" -f json --compare s1.results -- s2.results | jq -c '[.outcome != "slower", .outcome != "faster"]')" "[true,true]" "runs with sessions"
+made --fail 0.04 --seed 3 >f.results
+is "$("$report" -f json --compare a1.results -- f.results | jq -c '.figures[] | select(.name == "failures") | [.finding, .interval_of, .base]')" \
+	'["more","difference",0]' "failures are compared as shares"
+made --fail 0.3 --seed 3 >bad.results
+run "$report" --compare a1.results -- bad.results
+status_is 4 "a run whose verdict is INVALID is not compared"
+contains "$(cat "$OUT")" "not compared: the verdict of new is INVALID" "which the result says"
+is "$(grep -c 'TTFT' "$OUT")" 0 "without any figure"
+is "$("$report" -f json --compare bad.results -- a1.results 2>/dev/null | jq -c '[.outcome, .figures]')" '["not compared",[]]' "nor in JSON"
+
+# ---- files of other tools, few requests, cut results ----
+"$report" -f json --compare a1.results -- "$TESTS/data/imports/aiperf-0.13.0.json" >imported.json
+is "$(jq -c '[.outcome, .new.imported, .new.verdict.status, .settings[0].new, ([.figures[] | has("low")] | any), (.figures[0] | has("change"))]' imported.json)" \
+	'["not judged","AIPerf","UNKNOWN","AIPerf",false,true]' "figures that another tool states: changes without intervals"
+"$report" --compare "$TESTS/data/imports/aiperf-0.13.0.jsonl" -- "$TESTS/data/imports/aiperf-0.13.0.jsonl" >few.txt
+contains "$(cat few.txt)" "not judged" "twelve requests are too few to judge"
+head -300 a1.results >cut.results
+run "$report" --compare a1.results -- cut.results
+status_is 3 "results that are cut"
+contains "$(cat "$OUT")" "base" "are compared as far as they go"
+run "$report" --compare a1.results -- missing.results
+status_is 1 "results that do not exist"
+is "$(cat "$OUT")" "" "give no comparison"
+
+# ---- refused ----
+refused() { # TEXT ARGUMENTS
+	run "$report" "${@:2}"
+	status_is 2 "refused: ${*:2}"
+	contains "$(cat "$ERR")" "$1" "$1"
+}
+refused "expected BASE… -- NEW…" --compare a1.results
+refused "expected BASE… -- NEW…" --compare a1.results --
+refused "expected BASE… -- NEW…" --compare -- a1.results a2.results
+refused "expected BASE… -- NEW…" --compare a1.results a2.results a3.results
+refused "--min-effect requires --compare" --min-effect 3% a1.results
+refused "--min-effect" --compare --min-effect 0 a1.results a2.results
+refused "-f csv shows one run only" --compare -f csv a1.results a2.results
+refused "--by and --compare exclude each other" --compare --by model a1.results a2.results

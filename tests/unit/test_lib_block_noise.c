@@ -1,0 +1,135 @@
+/* Tails of Student's t and of F, adjusted p values, and the noise of sums of correlated blocks. */
+#include "unit.h"
+
+#include "stats/block_noise.h"
+#include "stats/holm.h"
+#include "stats/rng.h"
+#include "stats/student.h"
+
+#include <math.h>
+
+static void close_to(double got, double expected, double relative)
+{
+	if (!(fabs(got - expected) <= relative * fabs(expected)))
+		fail_msg("%.15g, expected %.15g", got, expected);
+}
+
+/* SciPy 1.17.1: 2 * stats.t.sf(t, v), stats.t.isf(p / 2, v), stats.f.sf(f, a, b). */
+static void tails(void **state)
+{
+	(void)state;
+	static const struct {
+		double t, degrees, p;
+	} two_sided[] = {
+		{0.5, 1, 0.704832764699133},   {2, 1, 0.295167235300867},      {12.7062047361747, 1, 0.05},
+		{2, 2, 0.183503419072274},     {3.182446305284263, 3, 0.05},   {4, 10, 0.00251833262473669},
+		{1e-3, 7, 0.999230017244999},  {10, 30, 4.57525140822962e-11}, {1.96, 1e5, 0.04999856319430168},
+		{40, 40, 7.0408105747785e-34}, {2.5, 2.5, 0.104569963078155},
+	};
+	for (size_t i = 0; i < sizeof two_sided / sizeof *two_sided; i++)
+		close_to(student_two_sided(two_sided[i].t, two_sided[i].degrees), two_sided[i].p, 1e-9);
+	close_to(student_two_sided(1.96, 1e12), 0.0499957905597, 1e-5);
+	close_to(student_two_sided(-2, 2), student_two_sided(2, 2), 1e-15);
+	close_to(student_critical(0.05, 1), 12.7062047361747, 1e-9);
+	close_to(student_critical(0.05, 4.5), 2.658912347204404, 1e-9);
+	close_to(student_critical(0.001, 23), 3.76762680431178, 1e-9);
+	close_to(student_critical(0.0025, 1.3), 75.73766292737156, 1e-9);
+	close_to(variance_ratio_tail(3, 4, 60), 0.025276321398524582, 1e-9);
+	assert_true(student_two_sided(INFINITY, 3) == 0);
+	assert_true(student_two_sided(0, 3) == 1);
+	assert_true(isnan(student_two_sided(NAN, 3)) && isnan(student_two_sided(1, 0.5)));
+	assert_true(isnan(student_critical(0, 3)) && isnan(student_critical(0.05, NAN)));
+}
+
+static void adjusted(void **state)
+{
+	(void)state;
+	double p[] = {0.01, NAN, 0.04, 0.03, 0.005};
+	holm_adjust(p, 5);
+	close_to(p[0], 0.03, 1e-12);
+	assert_true(isnan(p[1]));
+	close_to(p[2], 0.06, 1e-12); /* never below that of a smaller one */
+	close_to(p[3], 0.06, 1e-12);
+	close_to(p[4], 0.02, 1e-12);
+	double large[] = {0.9, 0.8};
+	holm_adjust(large, 2);
+	assert_true(large[0] == 1 && large[1] == 1);
+	holm_adjust(NULL, 0);
+}
+
+/* A first-order autoregressive process of `count` values with unit variance. */
+static void correlated(double *values, size_t count, double r, struct rng *rng)
+{
+	double x = rng_normal(rng);
+	for (size_t i = 0; i < count; i++) {
+		values[i] = x;
+		x = r * x + sqrt(1 - r * r) * rng_normal(rng);
+	}
+}
+
+/* How often the 95 % interval of a sum of 48 blocks, each of 20 values, covers its expectation of 0. */
+static double coverage(double r, uint64_t seed)
+{
+	enum { REPETITIONS = 1000, BLOCKS = 48, EACH = 20 };
+	static double values[BLOCKS * EACH];
+	double parts[BLOCKS];
+	int inside = 0;
+	for (uint64_t k = 0; k < REPETITIONS; k++) {
+		struct rng rng;
+		double sum = 0;
+		rng_init(&rng, seed, "blocks", k);
+		correlated(values, BLOCKS * EACH, r, &rng);
+		for (size_t b = 0; b < BLOCKS; b++) {
+			parts[b] = 0;
+			for (size_t i = 0; i < EACH; i++)
+				parts[b] += values[b * EACH + i];
+			sum += parts[b];
+		}
+		const struct block_noise noise = block_noise_of(parts, BLOCKS);
+		inside += fabs(sum) <= student_critical(0.05, noise.degrees) * sqrt(noise.variance);
+	}
+	return (double)inside / REPETITIONS;
+}
+
+/* Naive intervals of such values cover their mean in 24 % of all cases for r = 0.95. */
+static void covers(void **state)
+{
+	(void)state;
+	const uint64_t seed = 20240229;
+	static const double correlations[] = {0, 0.5, 0.9, 0.95};
+	for (size_t i = 0; i < sizeof correlations / sizeof *correlations; i++) {
+		const double got = coverage(correlations[i], seed + i);
+		printf("# r = %g: %.1f %%\n", correlations[i], 100 * got);
+		assert_true(got > 0.925 && got < 0.98);
+	}
+}
+
+static void edges(void **state)
+{
+	(void)state;
+	double parts[200] = {0};
+	assert_true(isnan(block_noise_of(parts, 0).variance) && isnan(block_noise_of(parts, 1).variance));
+	assert_true(block_noise_of(parts, 200).variance == 0);
+	parts[7] = 1; /* all that varies is in one block of many: hardly anything is known of its variance */
+	const struct block_noise one = block_noise_of(parts, 48);
+	assert_true(one.variance > 0 && one.degrees < 3);
+	for (int i = 0; i < 48; i++)
+		parts[i] = i % 2 ? 1 : -1; /* what one block leaves, the next one does */
+	assert_true(block_noise_of(parts, 48).variance < 48 * 0.2);
+	const struct block_noise sum = block_noise_add((struct block_noise){4, 10}, (struct block_noise){4, 10});
+	close_to(sum.variance, 8, 1e-12);
+	close_to(sum.degrees, 20, 1e-12);
+	assert_true(isnan(block_noise_add(sum, (struct block_noise){NAN, 0}).variance));
+	close_to(block_noise_add((struct block_noise){0}, sum).degrees, 20, 1e-12);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(tails),
+		cmocka_unit_test(adjusted),
+		cmocka_unit_test(covers),
+		cmocka_unit_test(edges),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
