@@ -108,6 +108,8 @@ struct connection {
 	bool opening, has_room, retired, idle; /* as the shelf counts it; in the shelf's list; takes no new requests; in
 	                                          the list of idle ones */
 	bool within;                           /* its session of HTTP/2 is at work, and must not be freed */
+	bool unwritten;                        /* requests of its session wait in the transport's list, to be written … */
+	struct connection *unwritten_next;     /* … together */
 	struct connection *next, *previous, *idle_next, *idle_previous;
 };
 

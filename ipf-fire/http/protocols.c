@@ -13,11 +13,22 @@ static struct transport *transport_of(const struct connection *c)
 
 /* ---- closing ---- */
 
+static void forget_unwritten(struct connection *c)
+{
+	struct connection **at = &transport_of(c)->unwritten;
+	while (c->unwritten && *at != c)
+		at = &(*at)->unwritten_next;
+	if (c->unwritten)
+		*at = c->unwritten_next;
+	c->unwritten = false;
+}
+
 void protocols_close(struct connection *c)
 {
 	if (c->step == STEP_CLOSED)
 		return;
 	struct transport *t = transport_of(c);
+	forget_unwritten(c);
 	transport_again(t, c->shelf);
 	pool_gone(&t->pool, c); /* before it is in the list of closed ones */
 	http2_free(c->h2);
@@ -126,10 +137,22 @@ void protocols_send(struct exchange *x, struct connection *c)
 {
 	struct transport *t = transport_of(c);
 	exchange_send(x, c);
-	if (x->no_memory)
+	if (x->no_memory) {
 		transport_end(t, x, RECORD_CANCELLED, "out of memory", network_now(c->network));
-	else if (c->h2)
+	} else if (c->h2 && !c->unwritten) {
+		c->unwritten = true;
+		c->unwritten_next = t->unwritten;
+		t->unwritten = c;
+	}
+}
+
+void protocols_flush(struct transport *t)
+{
+	for (struct connection *c; (c = t->unwritten);) {
+		t->unwritten = c->unwritten_next;
+		c->unwritten = false;
 		settle(c);
+	}
 }
 
 static void leave_connection(struct exchange *x)

@@ -9,8 +9,11 @@
 /* The owner of a transport's connections: network_options.data is the transport. */
 extern const struct connection_owner protocols_owner;
 
-/* Sends a request on a connection that counts it already. It may have ended when this returns. */
+/* Sends a request on a connection that counts it already. It may have ended when this returns. In HTTP/2 it is written
+ * by protocols_flush, or with whatever else the connection has to say before. */
 void protocols_send(struct exchange *x, struct connection *c);
+/* Writes the requests that were sent on connections of HTTP/2: those of each in as few calls as possible. */
+void protocols_flush(struct transport *t);
 /* A request has ended, or goes elsewhere: it leaves its connection, if it has one. The connection is closed if it
  * carries nothing else, and if it is of no use for others; `whole`: the response was complete. */
 void protocols_leave(struct exchange *x, bool whole);

@@ -322,6 +322,17 @@ void transport_start(struct transport *t, struct job *job)
 	follow(t);
 }
 
+void transport_flush(struct transport *t)
+{
+	if (!t->unwritten)
+		return;
+	network_reap(&t->network);
+	while (t->unwritten) {
+		protocols_flush(t);
+		follow(t);
+	}
+}
+
 size_t transport_waiting(const struct transport *t)
 {
 	return t->waiting;

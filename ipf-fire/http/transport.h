@@ -53,8 +53,11 @@ int transport_open_ahead(struct transport *t, struct ipf_error *err);
 void transport_close(struct transport *t); /* nothing may be in flight; NULL is fine */
 void transport_zero(struct transport *t, int64_t zero_ns);
 
-/* Sends job->request. Its times and the response are noted in the job, which transport_ended returns. */
+/* Sends job->request. Its times and the response are noted in the job, which transport_ended returns. Requests that go
+ * on the same connection of HTTP/2 are written together by transport_flush, which has to follow before epoll is asked
+ * for events: one write costs more than a request. */
 void transport_start(struct transport *t, struct job *job);
+void transport_flush(struct transport *t);
 void transport_event(struct transport *t, uint64_t data, uint32_t events, int64_t t_ns);
 int64_t transport_deadline(const struct transport *t); /* INT64_MAX: none */
 void transport_expire(struct transport *t, int64_t now_ns);

@@ -16,9 +16,10 @@ struct transport {
 	struct pool pool;
 	struct origin *origins; /* a target each */
 	struct deadlines *deadlines;
-	size_t waiting, held;       /* requests without a connection: not started; started */
-	struct shelf *due;          /* there may be room in them for requests that wait */
-	struct exchange *in_flight; /* doubly linked */
+	size_t waiting, held;         /* requests without a connection: not started; started */
+	struct shelf *due;            /* there may be room in them for requests that wait */
+	struct connection *unwritten; /* of HTTP/2, with requests that are to be written */
+	struct exchange *in_flight;   /* doubly linked */
 	struct exchange *spare;
 	struct buffer head; /* of the request that is being written */
 	struct date_cache date;

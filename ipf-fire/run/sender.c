@@ -185,6 +185,7 @@ static int64_t handle(struct sender *s, const struct epoll_event *event, int64_t
 	int64_t t = now_of(s);
 	note_loop_lag(s, t - woken);
 	on_event(s, event, t);
+	transport_flush(s->transport);
 	take_ended(s);
 	return t;
 }
@@ -195,6 +196,7 @@ static int64_t handle(struct sender *s, const struct epoll_event *event, int64_t
 static void poll_between_starts(struct sender *s)
 {
 	struct epoll_event events[EVENTS];
+	transport_flush(s->transport);
 	int count = epoll_wait(s->epoll_fd, events, EVENTS, 0);
 	int64_t woken = count > 0 ? now_of(s) : 0;
 	thread_stats_woke(s->o.stats, count);
@@ -215,6 +217,7 @@ static void start_due(struct sender *s)
 				poll_between_starts(s);
 			now = now_of(s);
 		}
+		transport_flush(s->transport);
 		take_ended(s); /* one that fails at once frees a slot */
 	} while (s->ask);
 }
@@ -298,6 +301,8 @@ static void *sender_run(void *data)
 		if (now >= work_sharing_grace_end(s->o.sharing))
 			cancel(s, "cancelled: grace period expired");
 		count_waiting(s);
+		transport_flush(s->transport);
+		take_ended(s);
 		if (!s->ask && (!work_sharing_over(s->o.sharing) || s->backlog.first))
 			wait_and_handle(s);
 	}
