@@ -557,11 +557,10 @@ static void put_schema(struct sql_run *run, const struct sql_table *requests)
 	for (int i = 0; i < TABLES; i++)
 		sql_create(&run->w, &tables[i]);
 	sql_create(&run->w, requests);
-	for (int i = 0; i <= TABLES; i++) {
-		buffer_format(run->w.out, "DELETE FROM %s WHERE run = ", i < TABLES ? tables[i].name : requests->name);
-		sql_literal(run->w.out, run->id);
-		buffer_text(run->w.out, ";\n");
-	}
+	buffer_text(run->w.out,
+	            "-- If a column is missing here, another version made the tables: see VERSIONS in ipf-sql(5).\n");
+	for (int i = 0; i <= TABLES; i++)
+		sql_delete(&run->w, i < TABLES ? &tables[i] : requests, run->id);
 }
 
 static void render_sql(const struct report *report, struct buffer *out)

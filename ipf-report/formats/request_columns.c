@@ -9,8 +9,8 @@ enum own { OWN_PART, OWN_STAGE_NAME, OWN_TARGET, OWN_ERROR_KIND, OWN_STATUS, OWN
 /* Members that have no single value, or whose texts are whole answers. */
 static bool is_left_out(const struct field *field)
 {
-	return field->type == FIELD_LIST || field->type == FIELD_MAP || field->type == FIELD_TAGS ||
-	       strcmp(field->name, "text") == 0 || strcmp(field->name, "reasoning") == 0;
+	return field->type == FIELD_LIST || field->type == FIELD_MAP || strcmp(field->name, "text") == 0 ||
+	       strcmp(field->name, "reasoning") == 0;
 }
 
 static enum request_type type_of(const struct field *field)
@@ -20,6 +20,7 @@ static enum request_type type_of(const struct field *field)
 		return REQUEST_BOOLEAN;
 	case FIELD_TEXT:
 	case FIELD_NAME:
+	case FIELD_TAGS:
 		return REQUEST_TEXT;
 	default:
 		return REQUEST_INTEGER;
@@ -124,6 +125,10 @@ struct request_value request_cell(struct request_cells *cells, const struct run_
 	if (!field)
 		return own_value(cells, run, request, (enum own)column->own);
 	const void *member = (const char *)&request->result + field->offset;
+	if (field->type == FIELD_TAGS) { /* as JSON, which both databases can look into */
+		struct slice tags = *(const struct slice *)member;
+		return (struct request_value){.type = tags.data ? REQUEST_TEXT : REQUEST_ABSENT, .text = tags};
+	}
 	if (column->type == REQUEST_TEXT)
 		return row_text(cells, *(const struct slice *)member);
 	if (column->type == REQUEST_BOOLEAN)

@@ -1,5 +1,5 @@
 /* What a line for each request shows, the same in every format that has one: the members of the row in ipf-results(5)
- * that have one value, with the names that stage, target and error go by.
+ * that have one value, with the names that stage, target and error go by, and the tags as JSON.
  *
  *     struct request_columns columns;
  *     struct request_cells cells = {0};

@@ -29,6 +29,17 @@ void sql_create(struct sql_writer *w, const struct sql_table *table)
 	buffer_text(w->out, ")\n);\n");
 }
 
+void sql_delete(struct sql_writer *w, const struct sql_table *table, struct slice first)
+{
+	const char *key = table->columns[0].name;
+	buffer_format(w->out, "DELETE FROM %s WHERE %s = ", table->name, key);
+	sql_literal(w->out, first);
+	buffer_format(w->out, " AND (%s IS NOT NULL", key);
+	for (size_t i = 1; i < table->count; i++)
+		buffer_format(w->out, " OR %s IS NULL", table->columns[i].name);
+	buffer_text(w->out, ");\n");
+}
+
 void sql_rows_end(struct sql_writer *w)
 {
 	if (w->table)

@@ -42,6 +42,9 @@ struct sql_writer {
 
 /* CREATE TABLE IF NOT EXISTS. */
 void sql_create(struct sql_writer *w, const struct sql_table *table);
+/* Deletes the rows whose first column is this text. It names all columns, so that a table of another version, which
+ * lacks one, is an error before anything is changed. */
+void sql_delete(struct sql_writer *w, const struct sql_table *table, struct slice first);
 /* Begins a row. A row whose key is there already is ignored by the database: the first one counts. */
 void sql_row(struct sql_writer *w, const struct sql_table *table);
 void sql_row_end(struct sql_writer *w);

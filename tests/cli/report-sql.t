@@ -17,7 +17,7 @@ agrees=$TESTS/cli/sql_agrees.py
 	jq -nc 'range(0; 3) | { sample: "gpu", t_ns: (. * 1000000000), source: "nvml", host: "h", device: "GPU-0", index: 0, utilization: 0.5, power_w: 300 }'
 	jq -nc 'range(2) | { window: ., t_ns: (. * 1000000000), length_ns: 1000000000, stage: 0, scheduled: 4, started: 4, ok: 4, in_flight_ns: 400000000,
 		output_tokens: 8 }'
-} >body
+} | jq -c 'if .n == 1 then .tags = { tenant: "a \"b\"" } elif .n == 2 then .tags = ["x", "y"] else . end' >body
 head -1 "$data/mixed.results" | jq -c '.series = { every_ns: 1000000000, t0_unix_ns: 0 }' >header
 seal header body >sampled.results
 cp "$data/mixed.results" "$data/errors.results" "$data/empty.results" .
@@ -44,6 +44,10 @@ if command -v sqlite3 >/dev/null; then
 		python3 "$agrees" report runs.db $name.json $name.results >differs
 		is "$(head -5 differs)" "" "$name: every number agrees with JSON and with the rows"
 	done
+	is "$(sqlite3 runs.db "SELECT number, coalesce(json_extract(tags, '$.tenant'), json_extract(tags, '\$[1]')) FROM requests WHERE tags IS NOT NULL" | tr '\n' ' ')" \
+		'1|a "b" 2|y ' "tags are JSON"
+	is "$("$report" -f requests-csv sampled.results | python3 -c 'import csv, sys; print([row["tags"] for row in csv.DictReader(sys.stdin)][:3])')" \
+		"['', '{\"tenant\":\"a \\\\\"b\\\\\"\"}', '[\"x\",\"y\"]']" "also in the table of requests"
 	is "$(sqlite3 runs.db "SELECT DISTINCT key, value FROM meta" | tr '\n' ' ')" "commit|5f3a9c1 note|it's \\\\ " "notes are there"
 	digest=$(tail -1 mixed.results | jq -r .end.sha256)
 	is "$(sqlite3 runs.db "SELECT count(*) FROM runs WHERE run = '$digest'")" 1 "a run is called by the SHA-256 of its lines"
@@ -57,6 +61,15 @@ if command -v sqlite3 >/dev/null; then
 	is "$(grep -c '"inf"' mixed.json | sed 's/[1-9][0-9]*/some/')" some "with infinite latencies"
 	sqlite3 infinite.db <mixed.sql
 	is "$(sqlite3 infinite.db "SELECT count(*) FROM metrics WHERE value IS NULL OR typeof(value) <> 'real'")" 0 "what is not finite is not there"
+	sqlite3 old.db <errors.sql
+	sqlite3 old.db "ALTER TABLE requests DROP COLUMN tags" || sqlite3 old.db "ALTER TABLE requests RENAME COLUMN tags TO none"
+	run sqlite3 -bail old.db <errors.sql
+	status_is 1 "a database of an older version is refused"
+	contains "$(cat "$ERR")" "no such column: tags" "for the column that it lacks"
+	is "$(sqlite3 old.db "SELECT (SELECT count(*) FROM requests) > 0, (SELECT count(*) FROM runs)")" "1|1" "and is what it was"
+	sqlite3 old.db "ALTER TABLE requests ADD COLUMN tags TEXT"
+	run sqlite3 -bail old.db <errors.sql
+	status_is 0 "with the column, it takes the run"
 	head -c $(($(wc -c <errors.sql) / 2)) errors.sql | sqlite3 cut.db 2>cut.err
 	is "$(sqlite3 cut.db .tables)" "" "a stream that is cut leaves nothing behind"
 	sqlite3 runs.db "SELECT m.name || '.' || p.name FROM sqlite_master m JOIN pragma_table_info(m.name) p WHERE m.type = 'table'" >columns
@@ -126,6 +139,12 @@ if [ -e runs.db ]; then
 fi
 is "$("${client[@]}" -Atc "SELECT extract(epoch FROM w.at - r.started) FROM windows w JOIN runs r USING (run) ORDER BY w.t_s" | tr '\n' ' ')" \
 	"0.000000 1.000000 " "times are points in time"
+"${client[@]}" -c "ALTER TABLE requests DROP COLUMN tags"
+run "${client[@]}" <errors.sql
+status_is 3 "PostgreSQL refuses tables of an older version"
+contains "$(cat "$ERR")" 'column "tags" does not exist' "for the column that they lack"
+is "$("${client[@]}" -Atc "SELECT (SELECT count(*) FROM requests) > 0, (SELECT count(*) FROM runs)")" "t|4" "and nothing has changed"
+"${client[@]}" -c "ALTER TABLE requests ADD COLUMN tags TEXT"
 head -c $(($(wc -c <errors.sql) / 2)) errors.sql | sed 's/INTO [a-z]*/&/' | psql -X -q -d postgres >cut.out 2>&1
 is "$("${client[@]}" -Atc 'SELECT count(*) FROM runs')" 4 "a stream that is cut changes nothing"
 jq -c 'select(.model | explode | index(0) | not)' body >plain.body

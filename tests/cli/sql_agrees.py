@@ -121,6 +121,8 @@ def check_sources(sources, metrics, report):
 
 def check_request(found, row, report):
     row = {key: value for key, value in row.items() if key not in ("event_ns", "event_tokens", "slo", "text", "reasoning", "target")}
+    if "tags" in row:
+        row["tags"] = json.dumps(row["tags"], separators=(",", ":"))
     error = row.pop("error", None)
     if error:
         row.update({"error_kind": error["kind"], "status": error.get("status"), "stale": error.get("stale", False), "error_text": error.get("text")})
