@@ -36,6 +36,8 @@ struct report_options {
 	struct slo slo;
 	int64_t accuracy_ns; /* IPF_ABSENT: no limit */
 	const char *stage;
+	const char *trace;  /* NULL: not given */
+	int64_t cache_size; /* tokens; 0: not given */
 	bool strict, definitions, ascii, curve;
 	const char *plots; /* the folder; NULL */
 	int plot_format;   /* enum plot_format; -1: the default */
@@ -151,6 +153,10 @@ static const struct option_spec specs[] = {
 		"cost per token and request, at 2.5/h for the endpoint or 2.5/gpu/h; \"EUR 2.5/h\" names a currency"),
 	OPTION(OPTION_DURATION, 0, "accuracy", "TIME", struct report_options, accuracy_ns,
            "call figures DOUBTFUL that the client may have changed by more than TIME"),
+	OPTION(OPTION_FILE, 0, "trace", "TRACE", struct report_options, trace,
+           "hold the run against its trace: what a prefix cache could have found, beside what the server says"),
+	OPTION(OPTION_COUNT, 0, "cache-size", "TOKENS", struct report_options, cache_size,
+           "with --trace: also what a cache of TOKENS could have found"),
 	OPTION(OPTION_FLAG, 0, "strict", NULL, struct report_options, strict,
            "exit with status 4 if the verdict is INVALID, or an objective on a percentile or --accuracy is missed"),
 	COMMON_OPTIONS(struct report_options, common),
@@ -321,6 +327,14 @@ static int build_analyses(struct analyses *analyses, struct said *said, const st
 	return analyses_build(analyses, &input, err);
 }
 
+static int build_trace(struct trace_findings *trace, const struct run_data *run, const struct report_options *options,
+                       struct ipf_error *err)
+{
+	const struct cache_options wanted = {.size_tokens = options->cache_size,
+	                                     .percentiles = &options->figures.percentiles};
+	return trace_findings_build(trace, options->trace, run, &wanted, err);
+}
+
 /* Formats that show requests have nothing to show of a run of which another tool only tells figures. */
 static int check_requests(const struct run_data *run, const struct report_options *options, struct ipf_error *err)
 {
@@ -351,6 +365,18 @@ static int describe_run(struct report *report, json_t *meta, struct ipf_error *e
 	return 0;
 }
 
+static struct figure_options wanted_figures(const struct run_data *run, const struct report_options *options)
+{
+	struct figure_options wanted = options->figures;
+	if (run->stated && !wanted.percentiles.chosen)
+		stated_percentiles(&wanted.percentiles, run->stated);
+	if (options->by.by != GROUPINGS)
+		wanted.by[options->by.by] = true;
+	for (enum grouping by = BY_MODEL; by <= BY_TARGET; by++)
+		wanted.by[by] |= report_formats[options->format]->all_groups && run->groups[by].count > 1;
+	return wanted;
+}
+
 /* Builds the figures and writes them. IPF_INVALID, with the report complete, if --strict rejects the run. */
 static int render(const struct run_data *run, const struct report_options *options, struct report_output *to,
                   struct delivery *delivery, struct ipf_error *err)
@@ -360,15 +386,10 @@ static int render(const struct run_data *run, const struct report_options *optio
 	struct server_figures servers = {0};
 	struct analyses analyses = {0};
 	struct run_accuracy accuracy = {0};
-	struct figure_options wanted = options->figures;
+	struct trace_findings trace = {0};
+	struct figure_options wanted = wanted_figures(run, options);
 	if (check_requests(run, options, err) < 0)
 		return -1;
-	if (run->stated && !wanted.percentiles.chosen)
-		stated_percentiles(&wanted.percentiles, run->stated);
-	if (options->by.by != GROUPINGS)
-		wanted.by[options->by.by] = true;
-	for (enum grouping by = BY_MODEL; by <= BY_TARGET; by++)
-		wanted.by[by] |= format->all_groups && run->groups[by].count > 1;
 	struct said said = options->said;
 	struct report report = {.run = run,
 	                        .said = &said,
@@ -376,6 +397,7 @@ static int render(const struct run_data *run, const struct report_options *optio
 	                        .servers = &servers,
 	                        .analyses = &analyses,
 	                        .accuracy = &accuracy,
+	                        .trace = &trace,
 	                        .price = &options->price,
 	                        .options = &wanted,
 	                        .output = to,
@@ -391,6 +413,8 @@ static int render(const struct run_data *run, const struct report_options *optio
 		status = run_accuracy_build(&accuracy, run, &figures, &wanted, options->accuracy_ns, err);
 	if (status == 0)
 		status = server_figures_build(&servers, run, err);
+	if (status == 0)
+		status = build_trace(&trace, run, options, err);
 	if (status == 0)
 		status = describe_run(&report, options->meta, err);
 	if (status == 0)
@@ -409,6 +433,7 @@ static int render(const struct run_data *run, const struct report_options *optio
 	run_accuracy_release(&accuracy);
 	server_figures_release(&servers);
 	analyses_release(&analyses);
+	trace_findings_release(&trace);
 	return status;
 }
 
@@ -418,6 +443,8 @@ static int check_options(const struct report_options *options, struct ipf_error 
 		return ipf_error_set(err, IPF_USAGE, "--curve requires -f csv");
 	if (options->plot_format >= 0 && !options->plots)
 		return ipf_error_set(err, IPF_USAGE, "--plot-format requires --plots");
+	if (options->cache_size && !options->trace)
+		return ipf_error_set(err, IPF_USAGE, "--cache-size requires --trace");
 	return delivery_check(&options->delivery, err);
 }
 
@@ -513,7 +540,8 @@ static int report(const struct report_options *options, const struct operands *o
 {
 	struct ipf_error err = {0}, bad = {0}, invalid = {0}, undelivered = {0};
 	struct report_output to = {.path = options->common.output, .keep = options->delivery.upload.url};
-	struct run_data run = {.only_stage = options->stage, .tag = options->by.tag};
+	struct run_data run = {
+		.only_stage = options->stage, .tag = options->by.tag, .columns = {.with_req = options->trace != NULL}};
 	struct delivery delivery = {.options = &options->delivery};
 	if (options->definitions)
 		print_definitions(&to, &err);

@@ -237,6 +237,20 @@ static const struct {
      "Sessions without failures / the time from the first start to the last end of a request of any session."},
 	{"good", "Sessions, with or without failures, all of whose requests met their objectives."},
 
+	{NULL, "Prefix cache (--trace): successful requests of measured stages, in the order in which they started"},
+	{"ideal",
+     "Prompt tokens that a cache without a limit finds, which is empty when the run begins: the leading blocks of a prompt that begin the prompt of a request that started before. At least the last token of a prompt is computed. Blocks have 16 tokens; they are joined in pairs as often as the memory for a large trace requires."},
+	{"prompt tokens",
+     "As the server's usage reports them, else as counted from the trace: a token is a token id, or 4 bytes of a message's text. Where the server counts otherwise, apart from a chat template of at most 128 tokens, shares of the counted tokens are applied to its own."},
+	{"found",
+     "Of it, what the server says it found (cached_tokens of its usage), and where. If it says so for any request, it found nothing for the requests with a usage for which it says nothing."},
+	{"gap",
+     "ideal - found, of requests that say what was found. Below 0 if the server finds parts of blocks, or its cache was not empty."},
+	{"by size",
+     "The same as ideal for a cache that keeps a number of tokens and replaces the least recently used block, the end of a prompt first: for all sizes in one pass, by the distances of Mattson et al. (1970). Answers take room too. Sizes that have no room for the largest request are left out."},
+	{"warm",
+     "Tokens found beyond all that any other request could have left: those that started before this one had its first token. of_tokens: all tokens that the run sent for the first time in this sense. With a chat template's tokens and a part of a block as allowance. Absent if requests of the run are missing, and for repeats."},
+
 	{NULL, "Statistics"},
 	{"percentile",
      "Exact, by linear interpolation between order statistics (NumPy's default); for itl, from the histogram. "

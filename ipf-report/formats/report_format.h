@@ -16,6 +16,7 @@
 #include "figures/figures.h"
 #include "figures/server_figures.h"
 #include "output/report_output.h"
+#include "workload/trace_findings.h"
 
 /* All formats: identifier in C, and name after -f. The first is the default. -f, --help and the shell completion use
  * this list. */
@@ -59,6 +60,7 @@ struct report {
 	const struct server_figures *servers;
 	const struct analyses *analyses;
 	const struct run_accuracy *accuracy;
+	const struct trace_findings *trace;
 	const struct price *price;
 	const struct said *said; /* what other tools would have said; empty without --as */
 	const struct figure_options *options;

@@ -28,6 +28,7 @@ static const struct section {
 	{"saturation", "Saturation", section_saturation},
 	{"autoscaling", "Autoscaling", section_autoscaling},
 	{"sessions", "Sessions", section_sessions},
+	{"cache", "Prefix cache", section_cache},
 	{"tokens", "Tokens", section_tokens},
 	{"server", "Server", section_server},
 	{"accelerators", "Accelerators", section_accelerators},

@@ -35,9 +35,14 @@ static const struct {
 	[ROW_INPUT_TOKENIZER - METRIC_COUNT] = MEMBER(input_tokens_tokenizer),
 	[ROW_REASONING_TOKENS - METRIC_COUNT] = MEMBER(reasoning_tokens),
 	[ROW_CACHED_TOKENS - METRIC_COUNT] = MEMBER(cached_tokens),
+	[ROW_CACHED_DEVICE - METRIC_COUNT] = MEMBER(cached_tokens_device),
+	[ROW_CACHED_HOST - METRIC_COUNT] = MEMBER(cached_tokens_host),
+	[ROW_CACHED_DISK - METRIC_COUNT] = MEMBER(cached_tokens_disk),
+	[ROW_CACHED_REMOTE - METRIC_COUNT] = MEMBER(cached_tokens_remote),
 	[ROW_ASKED_INPUT - METRIC_COUNT] = MEMBER(asked_input_tokens),
 	[ROW_ASKED_OUTPUT - METRIC_COUNT] = MEMBER(asked_output_tokens),
 	[ROW_SEND_WAITS - METRIC_COUNT] = MEMBER(send_waits),
+	[ROW_REQ - METRIC_COUNT] = MEMBER(req),
 };
 
 static int out_of_range(int column, int64_t value, struct ipf_error *err)
@@ -95,7 +100,8 @@ int row_columns_add(struct row_columns *columns, int64_t at, const struct result
 {
 	if (at == columns->cap && lengthen(columns, err) < 0)
 		return -1;
-	for (int i = 0; i < ROW_COLUMNS; i++) {
+	const int count = columns->with_req ? ROW_COLUMNS : ROW_REQ;
+	for (int i = 0; i < count; i++) {
 		int64_t value = *(const int64_t *)((const char *)result + columns->offsets[i]);
 		if (value != IPF_ABSENT) {
 			if (set(columns, i, at, value, err) < 0)

@@ -37,15 +37,21 @@ enum row_column {
 	ROW_INPUT_TOKENIZER,
 	ROW_REASONING_TOKENS,
 	ROW_CACHED_TOKENS,
+	ROW_CACHED_DEVICE,
+	ROW_CACHED_HOST,
+	ROW_CACHED_DISK,
+	ROW_CACHED_REMOTE,
 	ROW_ASKED_INPUT,
 	ROW_ASKED_OUTPUT,
 	ROW_SEND_WAITS,
+	ROW_REQ, /* the last one: kept only if `with_req` says so */
 	ROW_COLUMNS,
 };
 
 struct row_columns {
 	int64_t *list[ROW_COLUMNS];
 	int64_t cap;                 /* rows that each of them has room for */
+	bool with_req;               /* set before the first row: keep the column ROW_REQ */
 	size_t offsets[ROW_COLUMNS]; /* of their values in struct result; set with the first row */
 };
 

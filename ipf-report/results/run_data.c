@@ -21,6 +21,7 @@ int run_data_init(struct run_data *run, const struct slo *slo, struct ipf_error 
 	*run = (struct run_data){.slo = slo,
 	                         .tag = run->tag,
 	                         .only_stage = run->only_stage,
+	                         .columns = {.with_req = run->columns.with_req},
 	                         .verdict = verdict_new(),
 	                         .samples = sample_store_new(SAMPLE_STORE_BYTES),
 	                         .clocks = clock_offsets_new()};

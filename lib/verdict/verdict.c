@@ -419,6 +419,9 @@ static const struct {
      "had sent before (those of ipf-fire --warm do not count), or if more than 1 % of the prompts of the "
      "trace repeat an earlier one and were not recorded so: a prefix cache makes them faster."},
 	{VERDICT_SAMPLES,
+     "DOUBTFUL if the server's prefix cache had more than 1 % of the prompt tokens that the run sent for the first "
+     "time (ipf-report --trace): it was warm from earlier requests, or shared with others."},
+	{VERDICT_SAMPLES,
      "DOUBTFUL if less than 50 % of the requests that a measured stage started ended within its window: "
      "its rates count no others."},
 	{VERDICT_SAMPLES,

@@ -55,6 +55,8 @@
 #define VERDICT_LENGTH_DOUBTFUL 0.10
 /* Share of the successful requests of a stage whose prompt was sent before, or of the prompts of a trace. */
 #define VERDICT_REPEATS_DOUBTFUL 0.01
+/* Share of the prompt tokens sent for the first time that the server had in its prefix cache. */
+#define VERDICT_WARM_DOUBTFUL 0.01
 /* Share of the started requests of a stage that ended within it, which is what its rates count. */
 #define VERDICT_ENDED_DOUBTFUL 0.50
 

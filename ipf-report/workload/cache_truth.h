@@ -1,0 +1,94 @@
+/* What a prefix cache could have found in the prompts of a run, and what the server says that it found.
+ *
+ *     struct cache_truth t;
+ *     cache_truth_find(&t, &workload, &run, &options, &err);
+ *     if (!t.absent) … t.all.ideal / t.all.prompt, t.reported.found …
+ *     cache_truth_judge(&t, &run);                     // a warm start, for the verdict
+ *     cache_truth_release(&t);
+ *
+ * Prompts are blocks of tokens (prompt_chain.h), and requests are taken in the order in which they started. The ideal
+ * cache has no limit, begins empty, and has the blocks of every request that started before; at least the last token of
+ * a prompt is computed. "Cache truth" in ipf-report(1) defines every figure.
+ *
+ * Requests that overlap make the order at the server uncertain. So two bounds are computed besides: the least that a
+ * cache without a limit has certainly (blocks of requests that had their first token before this one started) and the
+ * most that it can have (blocks of any other request that started before this one had its first token). A server that
+ * found more than the latter has had the prompts before the run: its cache was warm.
+ */
+#ifndef REPORT_CACHE_TRUTH_H
+#define REPORT_CACHE_TRUTH_H
+
+#include "figures/metric_summary.h"
+#include "workload/lru_curve.h"
+#include "workload/workload.h"
+
+enum { CACHE_TIERS = 4, CACHE_INTERVALS_MOST = 60, CACHE_SESSIONS_SHOWN = 10 };
+extern const char *const cache_tiers[CACHE_TIERS]; /* "device", "host", "disk", "remote" */
+
+/* Tokens of successful requests of measured stages. */
+struct cache_sums {
+	int64_t requests;
+	int64_t prompt; /* of their prompts */
+	int64_t ideal;  /* that the ideal cache finds */
+	int64_t found;  /* that the server says it found; 0 unless all of these requests say it */
+};
+
+/* The requests that started in an interval. */
+struct cache_interval {
+	struct cache_sums all, reported;
+};
+
+struct cache_session {
+	const char *name;
+	struct cache_sums sums; /* of requests that report */
+};
+
+struct cache_point {
+	int64_t tokens; /* size of the cache */
+	int64_t ideal;  /* prompt tokens that it finds */
+	double share;   /* of all */
+};
+
+/* The bounds of a request, in the server's tokens. */
+struct cache_bounds {
+	int64_t prompt, ideal, least, most;
+	int64_t slack; /* what a server may find beyond `most`: a chat template, parts of blocks */
+	bool exact;    /* the tokens are counted as the server does */
+};
+
+struct cache_truth {
+	const char *absent; /* why there are no figures; NULL: there are */
+	int64_t block_tokens;
+	struct cache_sums all, reported; /* `reported`: of those of which the server says what it found */
+	int64_t tiers[CACHE_TIERS];      /* where it found it; IPF_ABSENT: it does not say */
+	struct cache_point curve[LRU_SIZES];
+	int curve_count;
+	struct cache_point size; /* at the size that was asked for; share NAN: none was */
+	int64_t first_ns, every_ns;
+	struct cache_interval intervals[CACHE_INTERVALS_MOST];
+	int interval_count;
+	int64_t sessions;                                 /* of several requests that report */
+	struct metric_summary ideal_share, found_share;   /* of these sessions */
+	struct cache_session worst[CACHE_SESSIONS_SHOWN]; /* those that miss most tokens, the first one most */
+	int worst_count;
+	int64_t warm, warm_of;       /* tokens found that no request of the run had sent, of all such tokens */
+	const char *no_warm;         /* why a warm start cannot be told; NULL: it can */
+	struct cache_bounds *bounds; /* for each of workload.started */
+};
+
+struct cache_options {
+	int64_t size_tokens; /* 0: none */
+	const struct percentiles *percentiles;
+};
+
+/* Fails only when memory runs out. */
+int cache_truth_find(struct cache_truth *t, const struct workload *w, const struct run_data *run,
+                     const struct cache_options *options, struct ipf_error *err);
+/* What the server says that it found for a request; IPF_ABSENT. A server that reports it for others says nothing where
+ * it found nothing. */
+int64_t cache_truth_found(const struct run_data *run, const struct row *row);
+/* Tells the verdict of a warm start. */
+void cache_truth_judge(const struct cache_truth *t, const struct run_data *run);
+void cache_truth_release(struct cache_truth *t);
+
+#endif

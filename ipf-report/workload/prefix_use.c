@@ -1,0 +1,56 @@
+#include "workload/prefix_use.h"
+
+#include <stdlib.h>
+
+int prefix_use_init(struct prefix_use *u, const struct prefix_tree *tree)
+{
+	*u = (struct prefix_use){.tree = tree};
+	u->user = calloc((size_t)tree->count + 1, sizeof *u->user);
+	u->computed = calloc((size_t)tree->count + 1, sizeof *u->computed);
+	return u->user && u->computed ? 0 : -1;
+}
+
+/* Who had a block had all before it, so that a walk towards the root ends where nothing changes any more. */
+void prefix_use_start(struct prefix_use *u, uint32_t node, uint32_t request)
+{
+	for (; node != PREFIX_ROOT && u->user[node] != PREFIX_SEVERAL; node = u->tree->nodes[node].parent)
+		u->user[node] = u->user[node] && u->user[node] != request ? PREFIX_SEVERAL : request;
+}
+
+void prefix_use_done(struct prefix_use *u, uint32_t node)
+{
+	for (; node != PREFIX_ROOT && !u->computed[node]; node = u->tree->nodes[node].parent)
+		u->computed[node] = true;
+}
+
+static uint32_t tokens_of(const struct prefix_use *u, uint32_t node)
+{
+	return node == PREFIX_ROOT ? 0 : u->tree->nodes[node].tokens;
+}
+
+uint32_t prefix_use_found(const struct prefix_use *u, uint32_t node)
+{
+	while (node != PREFIX_ROOT && !u->user[node])
+		node = u->tree->nodes[node].parent;
+	return tokens_of(u, node);
+}
+
+uint32_t prefix_use_by_others(const struct prefix_use *u, uint32_t node, uint32_t request)
+{
+	while (node != PREFIX_ROOT && (!u->user[node] || u->user[node] == request))
+		node = u->tree->nodes[node].parent;
+	return tokens_of(u, node);
+}
+
+uint32_t prefix_use_computed(const struct prefix_use *u, uint32_t node)
+{
+	while (node != PREFIX_ROOT && !u->computed[node])
+		node = u->tree->nodes[node].parent;
+	return tokens_of(u, node);
+}
+
+void prefix_use_release(struct prefix_use *u)
+{
+	free(u->user);
+	free(u->computed);
+}

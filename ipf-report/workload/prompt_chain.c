@@ -1,0 +1,139 @@
+#include "workload/prompt_chain.h"
+
+#include "text_hash.h"
+
+#include <string.h>
+
+#define TOKEN_BYTES 4
+/* Marks are no tokens: they have a bit that no token of a text or list has. */
+#define MARK UINT64_C(0x8000000000000000)
+
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+	uint64_t x = (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
+	x = (x ^ x >> 32) * UINT64_C(0xd6e8feb86659fd93);
+	return x ^ x >> 29;
+}
+
+static void add_mark(struct prompt_chain *c, struct slice what)
+{
+	c->hash = mix(c->hash, MARK | text_hash_mixed(what));
+}
+
+static void add_token(struct prompt_chain *c, struct prefix_tree *tree, uint64_t token)
+{
+	c->hash = mix(c->hash, token & ~MARK);
+	c->tokens++;
+	if (++c->filled < PROMPT_BLOCK)
+		return;
+	c->filled = 0;
+	c->blocks++;
+	if (c->blocks % (INT64_C(1) << tree->joined) == 0 && c->tokens <= UINT32_MAX)
+		c->node = prefix_tree_add(tree, c->node, c->hash, (uint32_t)c->tokens);
+}
+
+static void add_text(struct prompt_chain *c, struct prefix_tree *tree, struct slice text)
+{
+	for (size_t i = 0; i < text.len; i += TOKEN_BYTES) {
+		uint32_t token = 0;
+		size_t len = text.len - i < TOKEN_BYTES ? text.len - i : TOKEN_BYTES;
+		memcpy(&token, text.data + i, len);
+		add_token(c, tree, (uint64_t)len << 32 | token);
+	}
+}
+
+void prompt_scratch_release(struct prompt_scratch *s)
+{
+	jdoc_release(&s->doc);
+	buffer_release(&s->text);
+}
+
+void prompt_chain_begin(struct prompt_chain *c, struct slice model)
+{
+	*c = (struct prompt_chain){.node = PREFIX_ROOT};
+	if (model.data)
+		add_mark(c, model);
+}
+
+/* A text, or a list of parts: the texts joined, and a mark for everything else. */
+static void add_content(struct prompt_chain *c, struct prefix_tree *tree, jdoc_id content, struct prompt_scratch *s)
+{
+	const struct jdoc *doc = &s->doc;
+	buffer_clear(&s->text);
+	if (jdoc_type_of(doc, content) == JDOC_TEXT)
+		jdoc_text(doc, content, &s->text);
+	for (struct jdoc_each e = jdoc_each(doc, jdoc_type_of(doc, content) == JDOC_LIST ? content : JDOC_NONE);
+	     jdoc_step(&e);) {
+		jdoc_id text = jdoc_type_of(doc, e.value) == JDOC_TEXT ? e.value : jdoc_get(doc, e.value, "text");
+		if (jdoc_type_of(doc, text) == JDOC_TEXT)
+			jdoc_text(doc, text, &s->text);
+		else
+			add_mark(c, jdoc_raw(doc, e.value));
+	}
+	add_text(c, tree, buffer_all(&s->text));
+}
+
+static int add_messages(struct prompt_chain *c, struct prefix_tree *tree, struct prompt_scratch *s,
+                        struct ipf_error *err)
+{
+	const struct jdoc *doc = &s->doc;
+	for (struct jdoc_each e = jdoc_each(doc, JDOC_ROOT); jdoc_step(&e);) {
+		if (jdoc_type_of(doc, e.value) != JDOC_MAP)
+			return jdoc_expected(doc, e.value, "messages", "a list of objects", err);
+		add_mark(c, jdoc_raw(doc, jdoc_get(doc, e.value, "role")));
+		for (struct jdoc_each member = jdoc_each(doc, e.value); jdoc_step(&member);) {
+			if (jdoc_text_is(doc, member.key, "content"))
+				add_content(c, tree, member.value, s);
+			else if (!jdoc_text_is(doc, member.key, "role"))
+				add_mark(c, jdoc_raw(doc, member.value));
+		}
+	}
+	return 0;
+}
+
+static int add_ids(struct prompt_chain *c, struct prefix_tree *tree, struct prompt_scratch *s, struct ipf_error *err)
+{
+	for (struct jdoc_each e = jdoc_each(&s->doc, JDOC_ROOT); jdoc_step(&e);) {
+		int64_t id;
+		if (!jdoc_to_int(&s->doc, e.value, &id))
+			return jdoc_expected(&s->doc, e.value, "prompt_token_ids", "a list of integers", err);
+		add_token(c, tree, (uint64_t)id);
+	}
+	return 0;
+}
+
+int prompt_chain_add(struct prompt_chain *c, struct prefix_tree *tree, const struct trace_request *r,
+                     struct prompt_scratch *s, struct ipf_error *err)
+{
+	struct slice json = r->messages.data ? r->messages : r->prompt_token_ids.data ? r->prompt_token_ids : r->prompt;
+	if (r->tools.data)
+		add_mark(c, r->tools);
+	if (!json.data)
+		return 0;
+	if (jdoc_parse(&s->doc, json.data, json.len, err) < 0)
+		return -1;
+	if (r->messages.data)
+		return add_messages(c, tree, s, err);
+	if (r->prompt_token_ids.data)
+		return add_ids(c, tree, s, err);
+	add_content(c, tree, JDOC_ROOT, s);
+	return 0;
+}
+
+int prompt_chain_answer(struct prompt_chain *c, struct prefix_tree *tree, struct slice text, struct prompt_scratch *s,
+                        struct ipf_error *err)
+{
+	add_mark(c, slice_of("\"assistant\""));
+	if (jdoc_parse(&s->doc, text.data, text.len, err) < 0)
+		return -1;
+	add_content(c, tree, JDOC_ROOT, s);
+	return 0;
+}
+
+void prompt_chain_generated(struct prompt_chain *c, struct prefix_tree *tree, int64_t req, int64_t tokens)
+{
+	const uint64_t answer = UINT64_C(1) << 62 | (uint64_t)req << 20;
+	add_mark(c, slice_of("\"assistant\""));
+	for (int64_t i = 0; i < tokens; i++)
+		add_token(c, tree, mix(answer, (uint64_t)i));
+}

@@ -1,0 +1,49 @@
+/* Prompts of the trace as blocks of tokens in a prefix_tree.
+ *
+ *     struct prompt_chain chain;
+ *     prompt_chain_begin(&chain, model);                      // a prompt of its own
+ *     prompt_chain_add(&chain, &tree, &request, &scratch);    // its messages, text or token ids
+ *     … chain.node, chain.tokens …
+ *     prompt_chain_answer(&chain, &tree, tokens_of_answer …)  // then the next turn of the session, if it continues
+ *
+ * Token ids are tokens. A text has a token for every 4 bytes, and each message begins a token of its own: that is how
+ * "approx" counts. Roles, and parts that are no text, are between tokens: they make prompts differ but have no length,
+ * since what a server's chat template makes of them is not known.
+ */
+#ifndef REPORT_PROMPT_CHAIN_H
+#define REPORT_PROMPT_CHAIN_H
+
+#include "stream/trace.h"
+#include "workload/prefix_tree.h"
+
+/* Tokens of a block: the unit in which most servers cache. */
+#define PROMPT_BLOCK 16
+
+struct prompt_chain {
+	uint64_t hash;   /* of all tokens so far */
+	int64_t tokens;  /* so far */
+	int64_t blocks;  /* whole ones so far */
+	uint32_t filled; /* tokens of the block at hand */
+	uint32_t node;   /* of the last whole block */
+};
+
+/* What is used while a prompt is read; zero-initialise. */
+struct prompt_scratch {
+	struct jdoc doc;
+	struct buffer text;
+};
+void prompt_scratch_release(struct prompt_scratch *scratch);
+
+/* Begins a prompt for a model (a text; absent: not named): models share no cache. */
+void prompt_chain_begin(struct prompt_chain *chain, struct slice model);
+/* Appends the tools and the prompt of a request; of one with "context": "session", what is new in it. -1: IPF_INPUT for
+ * messages that are none. */
+int prompt_chain_add(struct prompt_chain *chain, struct prefix_tree *tree, const struct trace_request *request,
+                     struct prompt_scratch *scratch, struct ipf_error *err);
+/* Appends an answer that the next turn has in its prompt: a text of the trace (JSON), or … */
+int prompt_chain_answer(struct prompt_chain *chain, struct prefix_tree *tree, struct slice text,
+                        struct prompt_scratch *scratch, struct ipf_error *err);
+/* … one of which only the length is known, and that it is the answer to request number `req`. */
+void prompt_chain_generated(struct prompt_chain *chain, struct prefix_tree *tree, int64_t req, int64_t tokens);
+
+#endif

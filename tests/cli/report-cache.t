@@ -1,0 +1,92 @@
+#!/bin/bash
+# What a prefix cache could have found in a run (--trace), against the simulated server's cache, whose size is known: to the token.
+. "$TESTS/tap.sh"
+. "$TESTS/fixture.sh"
+
+server() { # ARGUMENTS OF ipf-sim…
+	server_start --step-base 100us --step-per-seq 0 --prefill-rate 100M "$@"
+}
+fire() { # NAME TRACE STAGE ARGUMENTS OF ipf-fire…: NAME.results
+	ipf-sched -q "$3" -t "$2" -o now.sched
+	ipf-fire -q -m sim -u "$URL" -t "$2" "${@:4}" now.sched | ipf-collect -q -o "$1.results"
+}
+cache() { # TRACE RESULTS FILTER ARGUMENTS OF ipf-report…
+	ipf-report -f json --trace "$1" "${@:4}" "$2" | jq -c ".cache | $3"
+}
+warm() { # NAME: whether the verdict names a warm start
+	ipf-report -f json --trace "$2" "$1" | jq -r '.verdict.checks[] | select(.name == "enough_samples") | .status + " " + .detail' |
+		grep -c '^DOUBTFUL.*the prefix cache was warm'
+}
+
+ipf-prep prefix -q -n 50 --hit-rate 0.5 --groups 4 --input-tokens uniform:200-400 --output-tokens 5 -o a.trace
+one_by_one=closed:users=1,n=50
+
+# ---- no limit ----
+server
+fire cold a.trace $one_by_one
+fire again a.trace $one_by_one
+is "$(cache a.trace cold.results '[.reported.tokens == .ideal_tokens, .reported.gap_tokens, .requests, .warm.tokens, .block_tokens]')" \
+	'[true,0,50,0,16]' "what the server found is what was possible"
+between "$(cache a.trace cold.results .ideal_share)" 0.48 0.52 "the hit rate that was asked for"
+is "$(cache a.trace cold.results '.curve | [.[-1].ideal_tokens, (map(.share) | . == sort)]')" \
+	"[$(cache a.trace cold.results .ideal_tokens),true]" "the curve rises to it"
+is "$(warm cold.results a.trace)" 0 "a cold start is none"
+between "$(cache a.trace again.results .warm.share)" 0.9 1 "a second run finds nearly everything"
+is "$(warm again.results a.trace)" 1 "the verdict names a warm start"
+ipf-prep prefix -q -n 50 --hit-rate 0.5 --groups 4 --input-tokens uniform:200-400 --output-tokens 5 --salt other -o salted.trace
+fire salted salted.trace $one_by_one
+is "$(warm salted.results salted.trace)$(cache salted.trace salted.results .reported.gap_tokens)" 00 "other text makes it cold again"
+
+# Conversations: the answers of the server are in its cache too, those of the trace are not.
+ipf-prep sharegpt "$ROOT/examples/chat.json" --turns all --wait 1ms --output-tokens 21 --salt x -q -n 60 -o chat.trace 2>prep.err ||
+	ipf-prep sharegpt "$ROOT/examples/chat.json" --turns all --wait 1ms --output-tokens 21 -q -n 60 -o chat.trace
+server
+fire recorded chat.trace closed:sessions=1,n=20
+is "$(cache chat.trace recorded.results '[.reported.gap_tokens, .warm.tokens, .sessions.count > 1, .sessions.share == .sessions.ideal_share]')" '[0,0,true,true]' \
+	"sessions with recorded answers"
+server
+fire live chat.trace closed:sessions=1,n=20 --history live
+is "$(cache chat.trace live.results '[.reported.gap_tokens, .warm.tokens]')" '[0,0]' "sessions with live answers"
+between "$(cache chat.trace live.results .ideal_tokens)" "$(($(cache chat.trace recorded.results .ideal_tokens) + 1))" 1e9 "which a cache has had, too"
+
+# ---- with a limit ----
+server --kv-blocks 90
+fire small a.trace $one_by_one
+is "$(cache a.trace small.results '.reported.tokens == .size.ideal_tokens and .size.ideal_tokens < .ideal_tokens' --cache-size 1440)" true \
+	"a cache of 90 blocks finds what it can"
+is "$(cache a.trace small.results '.warm.tokens')" 0 "which does not make it warm"
+server --no-prefix-cache
+fire none a.trace closed:users=8,n=50
+is "$(cache a.trace none.results '[.reported.tokens, .reported.gap_tokens == .ideal_tokens, .warm.tokens]')" '[0,true,0]' "without a cache, all is missing"
+server
+fire busy a.trace closed:users=8,n=50
+is "$(warm busy.results a.trace)" 0 "requests that overlap make no start warm"
+
+# ---- formats ----
+run ipf-report --ascii --trace a.trace --cache-size 1k again.results
+matches "$(cat "$OUT")" '^Prefix cache  [0-9,]+ prompt tokens, in blocks of 16$' "a section of the text"
+matches "$(cat "$OUT")" '^  warm +[0-9,]+ tokens found that this run had not sent before' "says that it was warm"
+matches "$(cat "$OUT")" 'in a cache of 1,000 tokens, as asked for' "and what the size would have found"
+is "$(awk 'length > 80' "$OUT" | wc -l)" 0 "within 80 columns"
+is "$(ipf-report cold.results | grep -c '^Prefix cache')" 0 "without a trace there is none"
+ipf-report -f html --trace a.trace --cache-size 1k cold.results -o cold.html
+is "$(grep -c -e 'id="cache-sums-table' -e 'id="cache-sizes-table' cold.html)" 2 "the page has its tables"
+
+# ---- what is not known ----
+jq_rows() { # FILTER FILE: results with other rows
+	plain "$2" | jq -c "if .n != null then $1 else . end" | sed -e 1d -e '$d' >changed.body
+	{ plain "$2" | head -1 && cat changed.body; printf '{"end":{"lines":%s,"sha256":"%s"}}\n' "$(wc -l <changed.body)" \
+		"$(openssl dgst -sha256 -r changed.body | cut -d ' ' -f 1)"; } >changed.results
+}
+jq_rows 'del(.cached_tokens)' cold.results
+is "$(cache a.trace changed.results '[has("reported"), has("warm"), .ideal_tokens]')" \
+	"[false,false,$(cache a.trace cold.results .ideal_tokens)]" "a server that says nothing"
+jq_rows 'del(.req)' cold.results
+is "$(cache a.trace changed.results .)" '{"absent":"no successful request has a prompt in the trace"}' "rows without their requests"
+run ipf-report --trace salted.trace cold.results
+complains ipf-report 'salted.trace: is not the trace of this run' "the trace of another run"
+status_is 3 "is bad input"
+run ipf-report --trace missing.trace cold.results
+complains ipf-report 'missing.trace: cannot open' "a trace that is not there"
+run ipf-report --cache-size 5 cold.results
+status_is 2 "--cache-size alone"

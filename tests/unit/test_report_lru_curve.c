@@ -1,0 +1,139 @@
+/* What prefix caches of any size find: the distances against a list that is searched, and blocks that are joined. */
+#include "unit.h"
+
+#include "workload/lru_curve.h"
+#include "workload/prefix_use.h"
+
+#include <string.h>
+
+enum { PROMPTS = 300, DEPTH_MOST = 12 };
+
+/* Prompts that branch at random: each block is one of three after the one before it. */
+struct made {
+	uint32_t path[PROMPTS][DEPTH_MOST];
+	size_t depth[PROMPTS];
+	int64_t own[PROMPTS];
+};
+
+static void make(struct made *m, struct prefix_tree *tree, uint64_t *random)
+{
+	for (int i = 0; i < PROMPTS; i++) {
+		uint64_t key = 1;
+		uint32_t node = PREFIX_ROOT;
+		m->depth[i] = test_random(random) % (DEPTH_MOST + 1);
+		m->own[i] = (int64_t)(test_random(random) % 5);
+		for (size_t k = 0; k < m->depth[i]; k++) {
+			key = key * 31 + test_random(random) % 3 + 1;
+			m->path[i][k] = node = prefix_tree_add(tree, node, key * UINT64_C(0x9e3779b97f4a7c15),
+			                                       16 * ((uint32_t)k + 1));
+		}
+	}
+}
+
+/* A cache of `size` blocks as a list, the block that was used last first: its hits, in tokens. */
+static int64_t searched(const struct made *m, int64_t size)
+{
+	static uint64_t list[PROMPTS * (DEPTH_MOST + 5)];
+	size_t count = 0;
+	int64_t hits = 0;
+	uint64_t own = UINT64_C(1) << 40;
+	for (int i = 0; i < PROMPTS; i++) {
+		bool leading = true;
+		for (size_t k = 0; k < m->depth[i]; k++) {
+			size_t at = 0;
+			while (at < count && list[at] != m->path[i][k])
+				at++;
+			leading = leading && at < count && (int64_t)at < size;
+			hits += leading ? 16 : 0;
+		}
+		/* the end of the prompt comes first, so that its beginning is the last that is forgotten */
+		for (int64_t k = (int64_t)m->depth[i] + m->own[i] - 1; k >= 0; k--) {
+			uint64_t block = k < (int64_t)m->depth[i] ? m->path[i][k] : own++;
+			size_t at = 0;
+			while (at < count && list[at] != block)
+				at++;
+			count += at == count;
+			memmove(list + 1, list, at * sizeof *list);
+			list[0] = block;
+		}
+	}
+	return hits;
+}
+
+static void every_size(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 5; seed++) {
+		static struct made m;
+		struct prefix_tree tree = {0};
+		uint64_t random = seed;
+		make(&m, &tree, &random);
+		for (int64_t size = 1; size < 400; size += 1 + size / 7) {
+			struct lru_curve curve;
+			assert_int_equal(lru_curve_init(&curve, &tree, PROMPTS, size), 0);
+			for (int i = 0; i < PROMPTS; i++)
+				lru_curve_use(&curve, m.path[i], m.depth[i], m.depth[i], m.own[i]);
+			assert_int_equal(curve.size_hits, searched(&m, size));
+			for (int k = 0; k < LRU_SIZES; k++)
+				if (lru_size(k) == size)
+					assert_int_equal(lru_curve_hits(&curve, k), curve.size_hits);
+			lru_curve_release(&curve);
+		}
+		prefix_tree_release(&tree);
+	}
+}
+
+static void who_had_what(void **state)
+{
+	(void)state;
+	struct prefix_tree tree = {0};
+	struct prefix_use use;
+	uint32_t a = prefix_tree_add(&tree, PREFIX_ROOT, 10, 16), b = prefix_tree_add(&tree, a, 11, 32),
+			 c = prefix_tree_add(&tree, a, 12, 32);
+	assert_int_equal(prefix_tree_add(&tree, a, 12, 32), c);
+	assert_int_equal(prefix_use_init(&use, &tree), 0);
+	assert_int_equal(prefix_use_found(&use, b), 0);
+	prefix_use_start(&use, b, 1);
+	assert_int_equal(prefix_use_found(&use, c), 16);
+	assert_int_equal(prefix_use_by_others(&use, b, 1), 0);
+	prefix_use_start(&use, c, 2);
+	assert_int_equal(prefix_use_by_others(&use, b, 1), 16);
+	assert_int_equal(prefix_use_by_others(&use, b, 3), 32);
+	assert_int_equal(prefix_use_computed(&use, b), 0);
+	prefix_use_done(&use, c);
+	assert_int_equal(prefix_use_computed(&use, b), 16);
+	assert_int_equal(prefix_use_found(&use, PREFIX_ROOT), 0);
+	prefix_use_release(&use);
+	prefix_tree_release(&tree);
+}
+
+static void joined_blocks(void **state)
+{
+	(void)state;
+	struct prefix_tree tree = {0};
+	uint32_t nodes[7] = {PREFIX_ROOT}, map[8];
+	for (uint32_t i = 1; i < 6; i++)
+		nodes[i] = prefix_tree_add(&tree, nodes[i - 1], 100 + i, 16 * i);
+	nodes[6] = prefix_tree_add(&tree, nodes[1], 200, 32); /* a branch after the first block */
+	prefix_tree_halve(&tree, map);
+	assert_int_equal(tree.joined, 1);
+	assert_int_equal(tree.count, 4); /* root, 2, 4, the branch */
+	assert_int_equal(map[nodes[1]], PREFIX_ROOT);
+	assert_int_equal(tree.nodes[map[nodes[2]]].tokens, 32);
+	assert_int_equal(map[nodes[3]], map[nodes[2]]);
+	assert_int_equal(tree.nodes[map[nodes[5]]].tokens, 64);
+	assert_int_equal(tree.nodes[map[nodes[4]]].parent, map[nodes[2]]);
+	assert_int_equal(tree.nodes[map[nodes[6]]].parent, PREFIX_ROOT);
+	assert_int_equal(prefix_tree_add(&tree, PREFIX_ROOT, 102, 32), map[nodes[2]]);
+	prefix_tree_release(&tree);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_size),
+		cmocka_unit_test(who_had_what),
+		cmocka_unit_test(joined_blocks),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
