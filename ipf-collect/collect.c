@@ -144,10 +144,13 @@ static int open_parts(struct collect *c, const struct collect_options *options, 
 	if (options->until_stable.text &&
 	    !(c->until_stable = until_stable_new(&options->until_stable, &c->inputs.list[0].schedule)))
 		return ipf_error_memory(err);
-	c->response_options = (struct response_options){
-		.tokens = c->tokens, .keep_text = options->measure.keep_text, .keep_others = options->measure.keep_events};
+	c->response_options = (struct response_options){.tokens = c->tokens,
+	                                                .keep_text = options->measure.keep_text,
+	                                                .keep_others = options->measure.keep_events ||
+	                                                               options->definition >= 0};
 	c->measure_options = options->measure;
 	c->measure_options.tokens = c->tokens;
+	c->measure_options.definition = options->definition >= 0 ? &tool_rules[options->definition] : NULL;
 	c->flushed_ns = INT64_MIN;
 	progress_init(&c->progress, options->common.progress,
 	              options->common.quiet || progress_is_left(options->common.output, true, options->common.progress));

@@ -30,6 +30,8 @@ static const struct option_spec specs[] = {
 		0, "itl", "MODE", struct collect_options, measure.itl, itl_mode_names,
 		"inter-token latency sample: gap (default), token (a gap divided among the tokens of the event that "
 		"ends it) or request (the mean gap of a request)"),
+	OPTION_CHOICE_OF(0, "definition", "TOOL", struct collect_options, definition, tool_names,
+                     "results by the definitions of another tool: " TOOL_NAMES " (default: those of ipf-results(5))"),
 	OPTION(OPTION_DURATION, 0, "stall", "TIME", struct collect_options, measure.stall_ns,
            "count a gap longer than TIME as a stall (default: 10 times the request's median gap, and at least 100ms)"),
 	OPTION(OPTION_DURATION, 0, "deadline", "TIME", struct collect_options, measure.deadline_ns,
@@ -156,6 +158,20 @@ static int check_prometheus(const struct scrape_options *o, struct ipf_error *er
 	return 0;
 }
 
+static int check_definition(const struct collect_options *options, struct ipf_error *err)
+{
+	if (options->definition < 0)
+		return 0;
+	if (tool_rules[options->definition].from_due)
+		return ipf_error_set(err, IPF_USAGE,
+		                     "--definition %s: its latencies count from when a request was due, which rows do not; "
+		                     "ipf-report --as %s shows them",
+		                     tool_names[options->definition], tool_names[options->definition]);
+	if (options->measure.itl != ITL_GAP)
+		return ipf_error_set(err, IPF_USAGE, "--itl is not for --definition, which says what a sample is");
+	return 0;
+}
+
 static int check(const struct collect_options *options, struct ipf_error *err)
 {
 	char every[32];
@@ -175,7 +191,8 @@ static int check(const struct collect_options *options, struct ipf_error *err)
 		                     options->gpu.count              ? "--gpu"
 		                     : options->scrape.targets.count ? "--scrape"
 		                                                     : "--prometheus");
-	if (check_sources(&options->scrape, err) < 0 || check_prometheus(&options->scrape, err) < 0)
+	if (check_definition(options, err) < 0 || check_sources(&options->scrape, err) < 0 ||
+	    check_prometheus(&options->scrape, err) < 0)
 		return -1;
 	return accelerators_check(&options->gpu, err);
 }
@@ -185,6 +202,7 @@ int main(int argc, char **argv)
 	struct collect_options options = {.common = COMMON_DEFAULTS,
 	                                  .every_ns = NS_PER_S,
 	                                  .scrape = {.timeout_ns = 5 * NS_PER_S, .prometheus_timeout_ns = 30 * NS_PER_S},
+	                                  .definition = -1,
 	                                  .measure = {.stall_ns = IPF_ABSENT, .deadline_ns = IPF_ABSENT}};
 	struct operands operands;
 	struct collect *collect = NULL;

@@ -33,6 +33,27 @@ static json_t *series_rule(const struct record_inputs *inputs, const struct coll
 	return rule;
 }
 
+static enum itl_mode itl_mode(const struct collect_options *options)
+{
+	if (options->definition < 0)
+		return options->measure.itl;
+	enum tool_itl itl = tool_rules[options->definition].itl;
+	return itl == TOOL_ITL_TOKENS ? ITL_TOKEN : itl == TOOL_ITL_GAPS ? ITL_GAP : ITL_REQUEST;
+}
+
+/* Whose definitions the rows have, and each rule in words. */
+static json_t *definition_json(const struct tool_rules *r)
+{
+	json_t *json = json_pack("{s:s, s:s, s:s, s:s}", "name", r->name, "tool", r->tool, "version", r->version, "source",
+	                         r->source);
+	json_t *rules = json_object();
+	for (int i = 0; i < TOOL_FIGURES; i++)
+		if (r->figures[i].name && i != TOOL_THROUGHPUT)
+			json_object_set_new(rules, tool_figure_names[i], json_string(r->figures[i].rule));
+	json_object_set_new(json, "rules", rules);
+	return json;
+}
+
 json_t *results_header(const struct record_inputs *inputs, const struct collect_options *options,
                        const struct token_counter *tokens, json_t *argv)
 {
@@ -48,7 +69,9 @@ json_t *results_header(const struct record_inputs *inputs, const struct collect_
 	bad |= json_object_set_new(header, "api", json_string(api_name(inputs->list[0].api)));
 	if (tokens)
 		bad |= json_object_set_new(header, "tokenizer", token_counter_describe(tokens));
-	bad |= json_object_set_new(header, "itl", json_string(itl_mode_names[options->measure.itl]));
+	bad |= json_object_set_new(header, "itl", json_string(itl_mode_names[itl_mode(options)]));
+	if (options->definition >= 0)
+		bad |= json_object_set_new(header, "definition", definition_json(&tool_rules[options->definition]));
 	bad |= json_object_set_new(header, "stall", stall_rule(&options->measure));
 	bad |= json_object_set_new(header, "series", series_rule(inputs, options));
 	if (options->measure.deadline_ns != IPF_ABSENT)

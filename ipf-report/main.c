@@ -340,6 +340,11 @@ static int check_requests(const struct run_data *run, const struct report_option
 {
 	const struct report_format *format = report_formats[options->format];
 	const char *name = report_format_names[options->format];
+	const char *definition = run_data_definition(run, 0);
+	if (strcmp(definition, "ipf") != 0 && (options->said.any || format->times))
+		return ipf_error_at(err, IPF_INPUT, run->parts[0].name, 0,
+		                    "%s%s applies the definitions of other tools itself: the results already have those of %s",
+		                    options->said.any ? "" : "-f ", options->said.any ? "--as" : name, definition);
 	if (!run->stated)
 		return 0;
 	if (options->said.any)

@@ -2,6 +2,7 @@
 
 #include "absent.h"
 #include "json/jout.h"
+#include "measure/as_tool.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -555,8 +556,12 @@ static int make_room(struct measure *m, size_t events, struct ipf_error *err)
 	m->event_tokens = event_tokens ? event_tokens : m->event_tokens;
 	size_t *event_ends = realloc(m->event_ends, cap * sizeof *event_ends);
 	m->event_ends = event_ends ? event_ends : m->event_ends;
-	struct itl_sample *samples = realloc(m->samples, cap * sizeof *samples);
-	m->samples = samples ? samples : m->samples;
+	struct itl_sample *samples = m->samples;
+	if (m->samples_cap < cap) {
+		samples = realloc(m->samples, cap * sizeof *samples);
+		m->samples = samples ? samples : m->samples;
+		m->samples_cap = samples ? cap : m->samples_cap;
+	}
 	if (!gaps || !event_tokens || !event_ends || !samples)
 		return ipf_error_memory(err);
 	m->cap = cap;
@@ -681,6 +686,7 @@ int measure_row(struct measure *m, const struct record *record, const struct res
 	m->tokens_unknown = false;
 	if (make_room(m, r->events_count, err) < 0 || find_tokens(m, r, options, &found, err) < 0)
 		return -1;
+	m->event_tokens_known = found.by_event;
 	copy(record, row);
 	row->replica = find_header(m, record, options->replica_header);
 	judge(m, record, r, row);
@@ -696,6 +702,8 @@ int measure_row(struct measure *m, const struct record *record, const struct res
 		measure_gaps(m, r, options, found.by_event, row);
 	if (r->parsed && options->keep_events)
 		list_events(m, record, r, found.by_event && r->events_count, row);
+	if (options->definition && as_tool(m, record, r, options->definition, row, err) < 0)
+		return -1;
 	divide_tokens(m, r->events_count, found.by_event, row);
 	if (options->keep_text)
 		keep_texts(m, r, row);
@@ -726,4 +734,5 @@ void measure_release(struct measure *m)
 	free(m->event_tokens);
 	free(m->event_ends);
 	free(m->samples);
+	free(m->chunks);
 }

@@ -5,6 +5,7 @@
 #define COLLECT_MEASURE_H
 
 #include "api/response.h"
+#include "definition/tool_rules.h"
 #include "stream/record.h"
 #include "stream/result.h"
 
@@ -23,11 +24,12 @@ extern const char *const itl_mode_names[]; /* NULL at the end */
 
 struct measure_options {
 	enum itl_mode itl;
-	int64_t stall_ns;                   /* a longer gap is a stall; IPF_ABSENT: the default rule */
-	int64_t deadline_ns;                /* time for each token, for the fluidity; not above 0: it is not measured */
-	bool keep_events, keep_text;        /* --events, --text */
-	const char *replica_header;         /* the header of answers that names the replica; NULL: none */
-	const struct token_counter *tokens; /* NULL: no tokenizer */
+	int64_t stall_ns;                    /* a longer gap is a stall; IPF_ABSENT: the default rule */
+	int64_t deadline_ns;                 /* time for each token, for the fluidity; not above 0: it is not measured */
+	bool keep_events, keep_text;         /* --events, --text */
+	const char *replica_header;          /* the header of answers that names the replica; NULL: none */
+	const struct token_counter *tokens;  /* NULL: no tokenizer */
+	const struct tool_rules *definition; /* as_tool.h; NULL: ipf's own definitions */
 };
 
 /* `count` inter-token latencies of this value, which ended at t_ns: the time of the event that ends the gap, or, with
@@ -35,6 +37,11 @@ struct measure_options {
 struct itl_sample {
 	int64_t value_ns, count, t_ns;
 	int64_t low_ns, high_ns; /* between which it is, with what is not known of the times of its events */
+};
+
+/* A chunk that counts as tokens for the tool of --definition. */
+struct measure_chunk {
+	int64_t t_ns, early_ns, tokens; /* early_ns as in struct response_event */
 };
 
 /* Samples of the last row and scratch space, reused for each row. Zero-initialise. */
@@ -47,9 +54,12 @@ struct measure {
 	int64_t *event_tokens;
 
 	/* private */
+	bool event_tokens_known; /* they are, and not only their sum */
 	int64_t *gaps;
 	size_t *event_ends;
-	size_t cap;
+	size_t cap, samples_cap;
+	struct measure_chunk *chunks;
+	size_t chunks_count, chunks_cap;
 	struct jdoc headers;
 	struct buffer kind, error_text, finish, finish_server, text, reasoning, event_ns, tokens_list, not_streamed,
 		event_kinds, other_ns, other_kinds;

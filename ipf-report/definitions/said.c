@@ -22,7 +22,7 @@ int said_choose(struct said *said, const char *list, struct ipf_error *err)
 	for (const char *at = list;; at++) {
 		size_t len = strcspn(at, ",");
 		bool found = len == 3 && memcmp(at, "all", 3) == 0;
-		for (int i = 0; i < TOOLS; i++) {
+		for (int i = 0; i < TOOL_COUNT; i++) {
 			bool is = strlen(tool_rules[i].name) == len && memcmp(tool_rules[i].name, at, len) == 0;
 			said->chosen[i] |= is || (len == 3 && memcmp(at, "all", 3) == 0);
 			found |= is;
@@ -291,10 +291,10 @@ static void take_ours(struct said_tool *tool, const struct figures *total)
 
 int said_build(struct said *said, const struct run_data *run, const struct run_figures *figures, struct ipf_error *err)
 {
-	struct gathered list[TOOLS + 1];
+	struct gathered list[TOOL_COUNT + 1];
 	int count = 0;
 	list[count++] = (struct gathered){.tool = &said->ours};
-	for (int i = 0; i < TOOLS; i++) {
+	for (int i = 0; i < TOOL_COUNT; i++) {
 		if (!said->chosen[i])
 			continue;
 		said->tools[said->count].rules = &tool_rules[i];

@@ -40,8 +40,8 @@ struct said_tool {
 };
 
 struct said {
-	bool chosen[TOOLS];
-	struct said_tool ours, tools[TOOLS]; /* those that were chosen, in the order of enum tool */
+	bool chosen[TOOL_COUNT];
+	struct said_tool ours, tools[TOOL_COUNT]; /* those that were chosen, in the order of enum tool */
 	int count;
 	bool any; /* --as was given */
 };

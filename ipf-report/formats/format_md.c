@@ -118,6 +118,18 @@ static void put_imported(struct buffer *out, json_t *imported)
 	buffer_text(out, ", with its definitions.\n\n");
 }
 
+/* Those that ipf-collect --definition applied. */
+static void put_definition(struct buffer *out, json_t *definition)
+{
+	if (!*text_of(definition, "tool"))
+		return;
+	buffer_text(out, "By the definitions of ");
+	put_text(out, text_of(definition, "tool"));
+	buffer_byte(out, ' ');
+	put_text(out, text_of(definition, "version"));
+	buffer_text(out, ".\n\n");
+}
+
 static void put_verdict(struct buffer *out, json_t *report)
 {
 	json_t *verdict = json_object_get(report, "verdict"), *check;
@@ -134,6 +146,7 @@ static void put_verdict(struct buffer *out, json_t *report)
 		buffer_text(out, "\n\n");
 	}
 	put_imported(out, json_object_get(run, "imported"));
+	put_definition(out, json_object_get(run, "definition"));
 	buffer_text(out, "| question | answer | detail |\n| --- | --- | --- |\n");
 	json_array_foreach(json_object_get(verdict, "checks"), i, check)
 	{

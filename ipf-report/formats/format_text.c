@@ -153,6 +153,26 @@ static void show_imported(struct layout *l, json_t *info)
 	json_array_foreach(json_object_get(imported, "notes"), i, note) layout_entry(l, "", json_string_value(note));
 }
 
+/* Those that ipf-collect --definition applied. */
+static void show_definition(struct layout *l, json_t *info)
+{
+	json_t *definition = json_object_get(info, "definition"), *rule;
+	const char *figure;
+	char text[400];
+	if (!info_text(definition, "tool") || !info_text(definition, "version"))
+		return;
+	snprintf(text, sizeof text, "those of %.80s", shown(info_text(definition, "tool")).text);
+	snprintf(text + strlen(text), sizeof text - strlen(text),
+	         " %.60s, not ours:", shown(info_text(definition, "version")).text);
+	layout_entry(l, "definitions", text);
+	json_object_foreach(json_object_get(definition, "rules"), figure, rule)
+	{
+		snprintf(text, sizeof text, "%.40s: %.300s", shown(figure).text,
+		         json_is_string(rule) ? json_string_value(rule) : "");
+		layout_entry(l, "", shown(text).text);
+	}
+}
+
 static void show_run(struct layout *l, const struct report *report)
 {
 	json_t *info = report->run_info;
@@ -162,6 +182,7 @@ static void show_run(struct layout *l, const struct report *report)
 	layout_heading(l, "Run");
 	layout_end_line(l);
 	show_imported(l, info);
+	show_definition(l, info);
 	if (info_text(info, "name"))
 		layout_entry(l, "name", shown(info_text(info, "name")).text);
 	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {

@@ -61,6 +61,24 @@ static void imported_facts(const struct page *page, json_t *run)
 		fact(page, i ? "" : "its definitions", json_string_value(note));
 }
 
+/* Those that ipf-collect --definition applied. */
+static void definition_facts(const struct page *page, json_t *run)
+{
+	const char *tool = text_at(run, "definition/tool"), *version = text_at(run, "definition/version"), *figure;
+	char text[400];
+	json_t *rule;
+	if (!tool)
+		return;
+	snprintf(text, sizeof text, "those of %.80s %.60s, not those at the end of this page", tool,
+	         version ? version : "");
+	fact(page, "definitions", text);
+	json_object_foreach(json_at(run, "definition/rules"), figure, rule)
+	{
+		snprintf(text, sizeof text, "%.40s: %.300s", figure, json_is_string(rule) ? json_string_value(rule) : "");
+		fact(page, "", text);
+	}
+}
+
 void section_run(const struct page *page)
 {
 	json_t *run = json_at(page->json, "run"), *version;
@@ -70,6 +88,7 @@ void section_run(const struct page *page)
 	char text[80], a[40];
 	facts_begin(page);
 	imported_facts(page, run);
+	definition_facts(page, run);
 	fact(page, "name", text_at(run, "name"));
 	fact(page, "target", text_at(run, "target"));
 	fact(page, "API", text_at(run, "api"));

@@ -614,6 +614,23 @@ static int measure_only(struct schedule *schedule, const char *name, struct ipf_
 	return found ? 0 : ipf_error_set(err, IPF_USAGE, "--stage: no stage is called \"%s\"", name);
 }
 
+const char *run_data_definition(const struct run_data *run, int part)
+{
+	const char *tool = json_string_value(
+		json_object_get(json_object_get(run->parts[part].header, "definition"), "tool"));
+	return tool ? tool : "ipf";
+}
+
+static int check_same_definition(const struct run_data *run, const struct run_part *part, struct ipf_error *err)
+{
+	json_t *first = json_object_get(run->parts[0].header, "definition");
+	json_t *own = json_object_get(part->header, "definition");
+	if (first == own || json_equal(first, own))
+		return 0;
+	return ipf_error_at(err, IPF_INPUT, part->name, 0, "has the definitions of %.40s, but %s those of %.40s",
+	                    run_data_definition(run, run->part_count - 1), run->parts[0].name, run_data_definition(run, 0));
+}
+
 int run_data_begin(struct run_data *run, const char *name, json_t *header, struct ipf_error *err)
 {
 	struct run_part *parts = room(run->parts, run->part_count, sizeof *parts);
@@ -658,6 +675,8 @@ int run_data_begin(struct run_data *run, const char *name, json_t *header, struc
 	if (bad == 0 && strcmp(run_data_itl(run, 0), run_data_itl(run, run->part_count - 1)) != 0)
 		bad = ipf_error_at(err, IPF_INPUT, part->name, 0, "was collected with --itl %.20s, but %s with --itl %.20s",
 		                   run_data_itl(run, run->part_count - 1), run->parts[0].name, run_data_itl(run, 0));
+	if (bad == 0)
+		bad = check_same_definition(run, part, err);
 	if (bad == 0 && verdict_part(run->verdict, &schedule) < 0)
 		bad = ipf_error_memory(err);
 	if (bad == 0 && !(part->arrivals = calloc(schedule.count + 1, sizeof *part->arrivals)))

@@ -184,6 +184,8 @@ const struct row *run_data_stage_rows(const struct run_data *run, int32_t stage,
 struct stage_window run_data_window(const struct run_data *run, int32_t stage);
 /* What a sample of the pooled gaps is, from ipf-collect --itl: "gap", "token" or "request". */
 const char *run_data_itl(const struct run_data *run, int part);
+/* Whose definitions the rows of the part have: "ipf", or the tool of ipf-collect --definition. */
+const char *run_data_definition(const struct run_data *run, int part);
 /* The pooled gaps of a stage, of all models for model -1; NULL: there are none, or some of the results have none of
  * each model. */
 const struct histogram *run_data_gaps(const struct run_data *run, int32_t stage, int32_t model);

@@ -161,6 +161,7 @@ json_t *run_info_json(const struct run_data *run, bool reproducible)
 	give(info, "digest", digest_of(run));
 	copy(info, "name", name_of(run));
 	copy(info, "imported", json_object_get(header, "imported"));
+	copy(info, "definition", json_object_get(header, "definition"));
 	copy(info, "target", json_object_get(records, "target"));
 	copy(info, "api", json_object_get(header, "api"));
 	copy(info, "model", json_object_get(records, "model"));

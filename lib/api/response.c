@@ -194,7 +194,7 @@ static int add_other(struct response *r, int64_t t_ns, enum event_kind kind, str
 		r->others = more;
 		r->others_cap = cap;
 	}
-	r->others[r->others_count++] = (struct response_other){t_ns, r->events_count, (uint8_t)kind};
+	r->others[r->others_count++] = (struct response_other){t_ns, r->early_ns, r->events_count, (uint8_t)kind};
 	return 0;
 }
 

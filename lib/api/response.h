@@ -55,8 +55,9 @@ extern const char *const event_kind_names[EVENT_KINDS]; /* "text", "reasoning", 
 /* An event that is not a content event. */
 struct response_other {
 	int64_t t_ns;
-	size_t before; /* how many content events came before it */
-	uint8_t kind;  /* EVENT_EMPTY to EVENT_END */
+	int64_t early_ns; /* as in struct response_event */
+	size_t before;    /* how many content events came before it */
+	uint8_t kind;     /* EVENT_EMPTY to EVENT_END */
 };
 
 struct response {

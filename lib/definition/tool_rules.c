@@ -14,7 +14,7 @@ const char *const tool_figure_names[TOOL_FIGURES] = {"ttft",       "itl",       
 
 static const char span[] = "first start to last end, failures included";
 
-const struct tool_rules tool_rules[TOOLS] = {
+const struct tool_rules tool_rules[TOOL_COUNT] = {
 	[TOOL_VLLM] = {.name = "vllm",
                    .tool = "vLLM",
                    .version = "0.33.0",
@@ -42,8 +42,9 @@ const struct tool_rules tool_rules[TOOLS] = {
                      .itl = TOOL_ITL_GAPS,
                      .tokens = {TOOL_TOKENS_USAGE, TOOL_TOKENS_ASKED},
                      .fails = TOOL_FAILS_MALFORMED,
+                     .zero_ttft = true,
                      .zero_usage = true,
-                     .figures = {{"ttft", "first chunk with text; tool calls do not count"},
+                     .figures = {{"ttft", "first chunk with text, not of tool calls; without one 0"},
                                  {"itl", "gaps between such chunks"},
                                  {"tpot", "(e2e_latency - ttft) / (output tokens - 1): the end mark included"},
                                  {"e2e_latency", "last line, which is the end mark"},
@@ -177,7 +178,7 @@ const char *const tool_names[] = {"vllm",           "sglang", "guidellm", "aiper
 
 const struct tool_rules *tool_rules_find(const char *name)
 {
-	for (int i = 0; i < TOOLS; i++)
+	for (int i = 0; i < TOOL_COUNT; i++)
 		if (strcmp(tool_rules[i].name, name) == 0)
 			return &tool_rules[i];
 	return NULL;
@@ -211,7 +212,7 @@ int64_t tool_output_tokens(const struct tool_rules *rules, const struct tool_cou
 
 double tool_ttft(const struct tool_rules *rules, const struct tool_times *t)
 {
-	return rules->two_chunks && t->chunks < 2 ? NAN : t->first;
+	return rules->zero_ttft && t->chunks == 0 ? 0 : rules->two_chunks && t->chunks < 2 ? NAN : t->first;
 }
 
 double tool_e2e(const struct tool_rules *rules, const struct tool_times *t)
@@ -227,7 +228,7 @@ double tool_tpot(const struct tool_rules *rules, const struct tool_times *t, int
 	case TOOL_TPOT_LAST_LESS_FIRST:
 		return (t->last - t->first) / later;
 	case TOOL_TPOT_END_LESS_FIRST:
-		return (tool_e2e(rules, t) - t->first) / later;
+		return (tool_e2e(rules, t) - tool_ttft(rules, t)) / later;
 	case TOOL_TPOT_LAST_PER_TOKEN:
 		return (isnan(t->last) ? t->end : t->last) / all;
 	case TOOL_TPOT_END_PER_TOKEN:

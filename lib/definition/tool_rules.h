@@ -27,7 +27,7 @@ enum tool {
 	TOOL_INFERENCE_PERF,
 	TOOL_LPG,
 	TOOL_MLPERF,
-	TOOLS,
+	TOOL_COUNT,
 };
 
 /* Where the latency of a whole request ends. */
@@ -114,6 +114,7 @@ struct tool_rules {
 	enum tool_window window;
 	unsigned fails;
 	bool two_chunks;   /* without a second chunk there is no ttft and no tpot */
+	bool zero_ttft;    /* without a chunk that counts, the first one came at 0 */
 	bool zero_usage;   /* a usage of 0 counts; else it is none */
 	bool no_deviation; /* it shows none */
 	bool sent_count;   /* its rate is that of requests sent, failures too */
@@ -123,7 +124,7 @@ struct tool_rules {
 		const char *rule; /* in words */
 	} figures[TOOL_FIGURES];
 };
-extern const struct tool_rules tool_rules[TOOLS];
+extern const struct tool_rules tool_rules[TOOL_COUNT];
 extern const char *const tool_names[]; /* NULL ends them */
 #define TOOL_NAMES "vllm, sglang, guidellm, aiperf, genai-perf, inference-perf, lpg, mlperf"
 

@@ -37,3 +37,34 @@ contains "$(ipf-report -q --as sglang,aiperf plain.results | tr -s ' \n' ' ')" \
 run ipf-report -q --as vlm chat.results
 status_is 2 "a tool that is none is wrong usage"
 complains ipf-report '"vlm" is no tool; tools: vllm, sglang, guidellm' "and it says which there are"
+
+# Whole results by the definitions of another tool: what the report shows of them is what --as says.
+SAID='.as.tools[] | select(.tool.name == $t).figures | [.failures.ok, .failures.failed, .ttft_ms.mean, .itl_ms.mean, .e2e_ms.mean, .e2e_ms.std, .output_tokens.total]'
+FIGURES='.total | [.requests.ok, .requests.failed, .latency.ttft_ms.from_start.mean, .latency.itl_ms.mean, .latency.e2e_ms.from_start.mean,
+	.latency.e2e_ms.from_start.std]'
+for tool in vllm sglang guidellm aiperf genai-perf inference-perf lpg; do
+	ipf-collect -q --definition $tool chat.records -o $tool.results
+	ipf-report -q -f json $tool.results >$tool.json
+	# rounded to the nanosecond in the rows; no deviation where the tool shows none
+	is "$(jq -n -c --arg t $tool --slurpfile said said.json --slurpfile own $tool.json "[(\$own[0] | $FIGURES), (\$said[0] | $SAID | .[0:6])]
+		| transpose | map(select(.[1] != null and (.[0] - .[1] | fabs) > 1e-4))")" "[]" "--definition $tool: the figures of --as $tool"
+	is "$(body $tool.results | jq -s 'map(select(.n and .ok == true) | .output_tokens // 0) | add')" "$(jq --arg t $tool "$SAID | .[6]" said.json)" "and its tokens"
+	is "$(jq -r .run.definition.name $tool.json)" $tool "and the report says whose they are"
+done
+contains "$(ipf-report -q sglang.results | tr -s ' \n' ' ')" "definitions those of SGLang 0.5.23, not ours: ttft:" "as text"
+contains "$(ipf-report -q -f md sglang.results)" "By the definitions of SGLang 0.5.23." "and in Markdown"
+for bad in "sglang.results vllm.results:vllm.results: has the definitions of vLLM, but sglang.results those of SGLang" \
+	"plain.results sglang.results:has the definitions of SGLang, but plain.results those of ipf" \
+	"--as vllm sglang.results:--as applies the definitions of other tools itself: the results already have those of SGLang" \
+	"-f vllm sglang.results:-f vllm applies the definitions of other tools itself"; do
+	# shellcheck disable=SC2086 # several arguments
+	run ipf-report -q ${bad%%:*}
+	status_is 3 "refused: ${bad%%:*}"
+	complains ipf-report "${bad#*:}" "and it says why"
+done
+run ipf-collect -q --definition mlperf chat.records
+status_is 2 "--definition mlperf"
+complains ipf-collect "--definition mlperf: its latencies count from when a request was due" "has no rows"
+run ipf-collect -q --definition vllm --itl token chat.records
+status_is 2 "--definition with --itl"
+complains ipf-collect "--itl is not for --definition" "is refused"

@@ -67,8 +67,8 @@ def sglang(record):
         delta = delta_of(data)
         if delta.get("reasoning_content") or delta.get("reasoning") or delta.get("content"):
             times.append(t)
-    first = times[0] if times else None
-    return {"ttft": first, "gaps": times, "tpot": (latency - first) / (tokens - 1) if tokens > 1 and times else None, "e2e": latency,
+    first = times[0] if times else 0
+    return {"ttft": first, "gaps": times, "tpot": (latency - first) / (tokens - 1) if tokens > 1 else None, "e2e": latency,
             "tokens": tokens, "last": times[-1] if times else 0}
 
 

@@ -73,7 +73,7 @@ static void odd_lists_are_survived(void **state)
 	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
 		see(&seen, lines[i]);
 		assert_int_equal(seen.count, counts[i]);
-		for (int tool = 0; tool < TOOLS; tool++)
+		for (int tool = 0; tool < TOOL_COUNT; tool++)
 			seen_request_chunks(&chunks, &seen, &tool_rules[tool]);
 	}
 	seen_request_release(&seen);
@@ -131,14 +131,14 @@ static void failures_differ(void **state)
 	assert_true(tool_success(&tool_rules[TOOL_AIPERF], &cut));
 	assert_false(tool_success(&tool_rules[TOOL_MLPERF], &cut));
 	struct tool_outcome status = {.closed = true, .chunks = 0};
-	for (int i = 0; i < TOOLS; i++)
+	for (int i = 0; i < TOOL_COUNT; i++)
 		assert_false(tool_success(&tool_rules[i], &status));
 }
 
 static void every_row_is_filled(void **state)
 {
 	(void)state;
-	for (int i = 0; i < TOOLS; i++) {
+	for (int i = 0; i < TOOL_COUNT; i++) {
 		const struct tool_rules *r = &tool_rules[i];
 		assert_string_equal(r->name, tool_names[i]);
 		assert_ptr_equal(tool_rules_find(r->name), r);
@@ -148,7 +148,7 @@ static void every_row_is_filled(void **state)
 		assert_true((r->tpot == TOOL_TPOT_NONE) == (r->figures[TOOL_TPOT].name == NULL));
 		assert_true((r->itl == TOOL_ITL_NONE) == (r->figures[TOOL_ITL].name == NULL));
 	}
-	assert_null(tool_names[TOOLS]);
+	assert_null(tool_names[TOOL_COUNT]);
 	assert_null(tool_rules_find("nosuch"));
 }
 
