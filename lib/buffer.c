@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define FIRST        ((size_t)64)
 #define DOUBLED_MOST ((size_t)1 << 20) /* larger ones grow by a quarter, so that little of them is unused */
 
 char *buffer_grow(struct buffer *b, size_t len)
@@ -18,7 +19,7 @@ char *buffer_grow(struct buffer *b, size_t len)
 	}
 	size_t needed = b->len + len + 1;
 	if (needed > b->cap) {
-		size_t cap = b->cap ? b->cap : 256;
+		size_t cap = b->cap ? b->cap : needed <= FIRST ? FIRST : 256;
 		while (cap < needed)
 			cap += cap < DOUBLED_MOST ? cap : cap / 4;
 		char *data = realloc(b->data, cap);

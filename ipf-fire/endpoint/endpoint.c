@@ -256,11 +256,9 @@ static int add_headers(struct endpoint *e, json_t *request, const struct endpoin
 	}
 	json_object_foreach(json_object_get(request, "headers"), name,
 	                    value) if (add_pair(e, user, name, "", json_string_value(value), err) < 0) return -1;
-	if ((e->grpc && add_grpc(e, o, err) < 0) || add_pair(e, user, "Accept-Encoding", "", "identity", err) < 0 ||
-	    add_key(e, json_object_get(request, "auth"), o, err) < 0)
+	if ((e->grpc && add_grpc(e, o, err) < 0) || add_pair(e, user, "Accept-Encoding", "", "identity", err) < 0)
 		return -1;
-	/* otherwise libcurl waits for "100 Continue" before it sends a large body */
-	return overridden(user, "Expect") ? 0 : add(e, "Expect:", err);
+	return add_key(e, json_object_get(request, "auth"), o, err);
 }
 
 int endpoint_open(struct endpoint *e, const struct api *api, const struct endpoint_options *o, struct ipf_error *err)

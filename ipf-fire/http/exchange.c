@@ -65,8 +65,9 @@ static struct http1_request http1_request_of(const struct exchange *x, const str
 	                                        : url     ? origin_path_of(url)
 	                                                  : o->path,
 	                              .host = slice_of(o->authority),
-	                              .credentials = slice_of(o->credentials),
-	                              .proxy_credentials = forwarded ? slice_of(o->proxy_credentials) : (struct slice){0},
+	                              .authorization = slice_of(o->authorization),
+	                              .proxy_authorization = forwarded ? slice_of(o->proxy_authorization)
+	                                                               : (struct slice){0},
 	                              .forwarded = forwarded,
 	                              .user_agent = {user_agent, sizeof user_agent - 1},
 	                              .headers = headers,
@@ -186,6 +187,11 @@ void exchange_sent(struct exchange *x)
 {
 	x->job->sent_ns = network_now(x->connection->network);
 	note_left(x);
+	if (x->connection->h2) /* it may have to be sent again */
+		return;
+	job_sent(x->job);
+	if (x->transport->options->memory)
+		job_count_memory(x->job, x->transport->options->memory, x->transport->options->thread);
 }
 
 /* ---- what comes back ---- */
@@ -247,18 +253,12 @@ void exchange_end(struct exchange *x, enum record_error kind, const char *why, i
 	struct job *job = x->job;
 	int64_t last = job->reads_count ? job->reads[job->reads_count - 1].t_ns : job->start_ns;
 	job->end_ns = at_ns > last ? at_ns : last;
-	job->error = kind;
-	if (x->cancelled) {
-		job->error = x->cancelled_as;
-		why = x->cancelled;
-	} else if (x->no_memory && kind != RECORD_OK) {
-		job->error = RECORD_CANCELLED;
-		why = "out of memory";
-	}
-	if (job->error == RECORD_OK)
-		job->error_text[0] = '\0';
+	if (x->cancelled)
+		job_fail(job, x->cancelled_as, x->cancelled);
+	else if (x->no_memory && kind != RECORD_OK)
+		job_fail(job, RECORD_CANCELLED, "out of memory");
 	else
-		snprintf(job->error_text, sizeof job->error_text, "%s", why);
+		job_fail(job, kind, kind == RECORD_OK ? "" : why);
 	if (job->status < 200 && job->status != IPF_ABSENT) /* of an interim response, and no other came */
 		job->status = IPF_ABSENT;
 }

@@ -1,7 +1,5 @@
 #include "http/http1_request.h"
 
-#include "base64.h"
-
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,17 +50,6 @@ static void add_default(const struct http1_request *q, struct buffer *head, cons
 {
 	if (value.data && !find(q->headers, name))
 		add(head, name, value);
-}
-
-static void add_credentials(const struct http1_request *q, struct buffer *head, const char *name,
-                            struct slice credentials)
-{
-	if (!credentials.data || find(q->headers, name))
-		return;
-	buffer_text(head, name);
-	buffer_text(head, ": Basic ");
-	base64_encode(credentials, head);
-	buffer_text(head, "\r\n");
 }
 
 /* The list's own value, at the place where Host belongs. */
@@ -116,8 +103,8 @@ void http1_request_begin(const struct http1_request *q, struct buffer *head)
 	buffer_slice(head, q->target);
 	buffer_text(head, " HTTP/1.1\r\n");
 	add_host(q, head);
-	add_credentials(q, head, "Proxy-Authorization", q->proxy_credentials);
-	add_credentials(q, head, "Authorization", q->credentials);
+	add_default(q, head, "Proxy-Authorization", q->proxy_authorization);
+	add_default(q, head, "Authorization", q->authorization);
 	add_default(q, head, "User-Agent", q->user_agent);
 	add_default(q, head, "Accept", slice_of("*/*"));
 	if (q->forwarded)

@@ -19,12 +19,12 @@
 
 struct http1_request {
 	const char *method;
-	struct slice target;            /* "/path?query"; for a forwarding proxy "http://host:port/path?query" */
-	struct slice host;              /* of Host: the authority without credentials, "name", "name:port", "[::1]:8000" */
-	struct slice credentials;       /* "user:password" of the URL, decoded: Authorization: Basic; absent: none */
-	struct slice proxy_credentials; /* the same for a forwarding proxy */
-	bool forwarded;                 /* by such a proxy: also sends Proxy-Connection: Keep-Alive */
-	struct slice user_agent;        /* absent: none */
+	struct slice target;        /* "/path?query"; for a forwarding proxy "http://host:port/path?query" */
+	struct slice host;          /* of Host: the authority without credentials, "name", "name:port", "[::1]:8000" */
+	struct slice authorization; /* of Authorization; absent: none */
+	struct slice proxy_authorization;
+	bool forwarded;          /* by a proxy: also sends Proxy-Connection: Keep-Alive */
+	struct slice user_agent; /* absent: none */
 	const struct curl_slist *headers;
 	uint64_t body_bytes; /* Content-Length if not 0, and always for POST, PUT and PATCH */
 };

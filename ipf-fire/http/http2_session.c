@@ -40,7 +40,7 @@ struct http2_session {
 	size_t fields_count, fields_cap, fields_bytes;
 	const char *error; /* NULL: the connection is good */
 	char protocol_error[120];
-	uint32_t goaway_code, streams_most;
+	uint32_t streams_most;
 	bool settled, goaway;
 	bool within;         /* a call of ours: nghttp2 must not be called again but to submit */
 	unsigned char http1; /* how many of the first bytes are HTTP1's; more than it has: it is something else */
@@ -183,7 +183,6 @@ static int on_frame_received(nghttp2_session *frames, const nghttp2_frame *frame
 		return 0;
 	case NGHTTP2_GOAWAY:
 		s->goaway = true;
-		s->goaway_code = frame->goaway.error_code;
 		return end_held(s);
 	case NGHTTP2_RST_STREAM:
 	case NGHTTP2_HEADERS:
@@ -622,11 +621,6 @@ uint32_t http2_streams_most(const struct http2_session *s)
 bool http2_going_away(const struct http2_session *s)
 {
 	return s->goaway || nghttp2_session_get_next_stream_id(s->frames) > INT32_MAX;
-}
-
-uint32_t http2_goaway_code(const struct http2_session *s)
-{
-	return s->goaway_code;
 }
 
 size_t http2_streams(const struct http2_session *s)

@@ -94,8 +94,6 @@ bool http2_settled(const struct http2_session *s);
 uint32_t http2_streams_most(const struct http2_session *s);
 /* Has the server sent GOAWAY, or have stream ids run out? Then no new request goes on it. */
 bool http2_going_away(const struct http2_session *s);
-/* The error code of its last GOAWAY; 0 (NO_ERROR) if there was none. */
-uint32_t http2_goaway_code(const struct http2_session *s);
 /* Requests on it that have not ended. */
 size_t http2_streams(const struct http2_session *s);
 /* Those of them that are not sent yet: the next http2_output sends them, except for those beyond http2_streams_most. */

@@ -6,43 +6,38 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* "user:password" of the URL. -1: out of memory. */
-static int credentials_of(CURLU *u, char **credentials)
+/* What user and password of the URL say in a header: "Basic " and both in base64 (RFC 7617). NULL: it has none. -1: out
+ * of memory. */
+static int authorization_of(CURLU *u, char **authorization)
 {
 	char *user = NULL, *password = NULL;
-	int result = 0;
-	if (curl_url_get(u, CURLUPART_USER, &user, CURLU_URLDECODE) == CURLUE_OK) {
-		curl_url_get(u, CURLUPART_PASSWORD, &password, CURLU_URLDECODE);
-		if (asprintf(credentials, "%s:%s", user, password ? password : "") < 0) {
-			*credentials = NULL;
-			result = -1;
-		}
-	}
+	struct buffer both = {0}, text = {0};
+	*authorization = NULL;
+	if (curl_url_get(u, CURLUPART_USER, &user, CURLU_URLDECODE) != CURLUE_OK)
+		return 0;
+	curl_url_get(u, CURLUPART_PASSWORD, &password, CURLU_URLDECODE);
+	buffer_text(&both, user);
+	buffer_byte(&both, ':');
+	buffer_text(&both, password ? password : "");
+	buffer_text(&text, "Basic ");
+	base64_encode(buffer_all(&both), &text);
+	*authorization = both.failed || text.failed ? NULL : strdup(text.data);
 	if (password)
 		explicit_bzero(password, strlen(password));
+	if (both.data)
+		explicit_bzero(both.data, both.len);
+	buffer_release(&both);
+	buffer_release(&text);
 	curl_free(user);
 	curl_free(password);
-	return result;
+	return *authorization ? 0 : -1;
 }
 
-/* -1: out of memory. */
-static int authorize(struct origin *o)
-{
-	struct buffer text = {0};
-	if (!o->credentials)
-		return 0;
-	buffer_text(&text, "Basic ");
-	base64_encode(slice_of(o->credentials), &text);
-	o->authorization = text.failed ? NULL : strdup(text.data);
-	buffer_release(&text);
-	return o->authorization ? 0 : -1;
-}
-
-static int proxy_credentials(struct origin *o, const char *proxy)
+static int proxy_authorization(struct origin *o, const char *proxy)
 {
 	CURLU *u = curl_url();
 	int result = u && !curl_url_set(u, CURLUPART_URL, proxy, CURLU_NON_SUPPORT_SCHEME)
-	                 ? credentials_of(u, &o->proxy_credentials)
+	                 ? authorization_of(u, &o->proxy_authorization)
 	                 : -1;
 	curl_url_cleanup(u);
 	return result;
@@ -61,7 +56,7 @@ static int take_apart(struct origin *o, CURLU *parsed)
 	char *scheme = NULL, *host = NULL, *given = NULL, *port = NULL, *url = NULL;
 	CURLU *u = curl_url_dup(parsed);
 	int result = -1;
-	if (!u || credentials_of(u, &o->credentials) < 0 || authorize(o) < 0 || curl_url_set(u, CURLUPART_USER, NULL, 0) ||
+	if (!u || authorization_of(u, &o->authorization) < 0 || curl_url_set(u, CURLUPART_USER, NULL, 0) ||
 	    curl_url_set(u, CURLUPART_PASSWORD, NULL, 0) || curl_url_set(u, CURLUPART_FRAGMENT, NULL, 0) ||
 	    curl_url_get(u, CURLUPART_URL, &url, 0) || curl_url_get(u, CURLUPART_SCHEME, &scheme, 0) ||
 	    curl_url_get(u, CURLUPART_HOST, &host, 0) || curl_url_get(u, CURLUPART_PORT, &port, CURLU_DEFAULT_PORT))
@@ -106,7 +101,7 @@ int origin_open(struct origin *o, const struct target *target, const struct netw
                 struct ipf_error *err)
 {
 	*o = (struct origin){.route = ROUTE_DIRECT, .addresses = target->addresses, .resolve = target->resolve};
-	if (take_apart(o, target->parsed) < 0 || (path->o.proxy && proxy_credentials(o, path->o.proxy) < 0))
+	if (take_apart(o, target->parsed) < 0 || (path->o.proxy && proxy_authorization(o, path->o.proxy) < 0))
 		return ipf_error_memory(err);
 	if (path->o.unix_socket)
 		use_unix_socket(o, path->o.unix_socket);
@@ -119,8 +114,7 @@ int origin_open(struct origin *o, const struct target *target, const struct netw
 
 void origin_close(struct origin *o)
 {
-	char *const texts[] = {o->host,        o->authority,     o->connect_to,       o->url,
-	                       o->credentials, o->authorization, o->proxy_credentials};
+	char *const texts[] = {o->host, o->authority, o->connect_to, o->url, o->authorization, o->proxy_authorization};
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
 		free(texts[i]);
 	buffer_release(&o->head);

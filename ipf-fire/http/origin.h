@@ -25,9 +25,8 @@ struct origin {
 	char *connect_to;           /* "host:port", for CONNECT */
 	char *url;                  /* without credentials and fragment; its path begins at `path` */
 	struct slice path;          /* with the query */
-	char *credentials;          /* "user:password" of the URL; NULL: none */
-	char *authorization;        /* the header of these credentials; NULL */
-	char *proxy_credentials;    /* of the proxy's URL; NULL: none */
+	char *authorization;        /* "Basic …", by the user and the password of the URL; NULL: it has none */
+	char *proxy_authorization;  /* the same by the proxy's URL */
 	struct curl_slist *resolve; /* addresses for libcurl; borrowed */
 	struct addrinfo *addresses; /* to connect to, the first one tried first; borrowed, or `local` */
 	struct addrinfo local;      /* of a Unix socket */

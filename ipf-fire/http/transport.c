@@ -104,8 +104,7 @@ static void refuse(struct transport *t, struct job *job, int64_t now, const char
 	if (job->start_ns == IPF_ABSENT)
 		job->start_ns = now;
 	job->end_ns = now;
-	job->error = RECORD_CANCELLED;
-	snprintf(job->error_text, sizeof job->error_text, "%s", why);
+	job_fail(job, RECORD_CANCELLED, why);
 	job_list_put(&t->ended, job);
 }
 

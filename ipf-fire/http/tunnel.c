@@ -1,6 +1,5 @@
 #include "http/tunnel.h"
 
-#include "base64.h"
 #include "version.h"
 
 #include <stdio.h>
@@ -8,11 +7,8 @@
 void tunnel_request(struct buffer *out, const struct origin *origin)
 {
 	buffer_format(out, "CONNECT %s HTTP/1.1\r\nHost: %s\r\n", origin->connect_to, origin->connect_to);
-	if (origin->proxy_credentials) {
-		buffer_text(out, "Proxy-Authorization: Basic ");
-		base64_encode(slice_of(origin->proxy_credentials), out);
-		buffer_text(out, "\r\n");
-	}
+	if (origin->proxy_authorization)
+		buffer_format(out, "Proxy-Authorization: %s\r\n", origin->proxy_authorization);
 	buffer_text(out, "User-Agent: ipf-fire/" IPF_VERSION "\r\nProxy-Connection: Keep-Alive\r\n\r\n");
 }
 

@@ -7,6 +7,7 @@
 
 #define KEPT_BYTES    2048 /* of each of its buffers */
 #define KEPT_READS    128
+#define ERROR_TEXT    255
 #define FIRST_READS   8
 #define DOUBLED_READS 65536 /* from here on their number grows by a quarter */
 
@@ -39,6 +40,7 @@ void job_free(struct job *job)
 	buffer_release(&job->request);
 	buffer_release(&job->url);
 	curl_slist_free_all(job->headers_sent);
+	free(job->error_text);
 	buffer_release(&job->headers);
 	buffer_release(&job->body);
 	free(job);
@@ -57,6 +59,14 @@ void job_sent(struct job *job)
 	keep_small(&job->request);
 }
 
+/* Without memory for it there is no text. */
+void job_fail(struct job *job, enum record_error error, const char *why)
+{
+	job->error = error;
+	free(job->error_text);
+	job->error_text = *why ? strndup(why, ERROR_TEXT) : NULL;
+}
+
 static void reset(struct job *job)
 {
 	struct buffer *buffers[] = {&job->text, &job->request, &job->url, &job->headers, &job->body};
@@ -70,12 +80,13 @@ static void reset(struct job *job)
 	free(job->after);
 	deferred_request_free(job->source);
 	curl_slist_free_all(job->headers_sent);
+	free(job->error_text);
 	if (reads_cap > KEPT_READS) {
 		free(reads);
 		reads = NULL;
 		reads_cap = 0;
 	}
-	memset(job, 0, offsetof(struct job, error_text) + 1);
+	memset(job, 0, sizeof *job);
 	for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
 		*buffers[i] = kept[i];
 	job->reads = reads;
@@ -221,7 +232,7 @@ void job_to_record(const struct job *job, struct buffer *headers, struct record 
 	record->status = job->status;
 	record->error = job->error;
 	record->stale = job->stale;
-	if (job->error_text[0])
+	if (job->error_text)
 		record->error_text = slice_of(job->error_text);
 	if (job->headers.len) {
 		buffer_clear(headers);

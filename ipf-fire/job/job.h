@@ -41,6 +41,7 @@ struct job {
 	int64_t connection, http, refused, status;
 	bool reused, resumed, stale;
 	enum record_error error;
+	char *error_text;        /* NULL: none */
 	struct buffer headers;   /* members of a JSON map */
 	int headers_count;       /* how many */
 	int64_t date_s, date_ns; /* the Date header, in seconds since the epoch, and when it came */
@@ -59,7 +60,6 @@ struct job {
 	int64_t growing_bytes;             /* … and in memory_use.growing, while it is in flight */
 	int64_t request_bytes;             /* kept after the body is released */
 	int64_t prompt_bytes;              /* length of the prompt as text, if responses begin with it; else IPF_ABSENT */
-	char error_text[256];              /* "": none; last, so that a job that is used again need not clear it */
 };
 
 #define JOB_WARMUP_FIRST_N SCHEDULE_WARMUP_FIRST_N
@@ -80,6 +80,9 @@ void jobs_free(struct queue *spare);       /* with the queue; NULL is fine */
 
 /* Releases the body that was sent. */
 void job_sent(struct job *job);
+
+/* How it ended, and why: at most 255 bytes of the text. */
+void job_fail(struct job *job, enum record_error error, const char *why);
 
 /* The memory that it takes, approximately. */
 size_t job_bytes(const struct job *job);

@@ -83,8 +83,6 @@ static int show_headers(FILE *to, const struct curl_slist *list, struct ipf_erro
 {
 	struct buffer line = {0};
 	for (; list; list = list->next) {
-		if (!strcmp(list->data, "Expect:"))
-			continue;
 		buffer_clear(&line);
 		redact_header(list->data, &line);
 		show_text(to, "> ", line.failed ? slice_of(REDACTED) : buffer_all(&line));

@@ -122,8 +122,7 @@ static void send_job(struct sender *s, struct job *job, int64_t now)
 		return;
 	}
 	job->start_ns = job->end_ns = now;
-	job->error = RECORD_CANCELLED;
-	snprintf(job->error_text, sizeof job->error_text, "cancelled before it was sent");
+	job_fail(job, RECORD_CANCELLED, "cancelled before it was sent");
 	end_job(s, job);
 }
 

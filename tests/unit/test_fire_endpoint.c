@@ -131,7 +131,6 @@ static void test_headers(void **state)
 	assert_int_equal(open_target(&t, api, "http://h", &no_headers, NULL, &err), 0);
 	assert_true(has(&t, "Content-Type: application/json"));
 	assert_true(has(&t, "Accept-Encoding: identity"));
-	assert_true(has(&t, "Expect:"));
 	assert_int_equal(count(&t, "Authorization"), 0);
 	endpoint_close(&t);
 
