@@ -34,10 +34,10 @@ HEADERS  := $(wildcard lib/public/ipf/*.h)
 DEBS      := build-essential pkg-config libcurl4-openssl-dev libjansson-dev libzstd-dev libarchive-dev libssl-dev \
              libnghttp2-dev libpcre2-dev libutf8proc-dev libmicrohttpd-dev libsnappy-dev libexpat1-dev ca-certificates curl gnuplot-nox \
              jq zstd openssl mandoc
-DEBS_TEST := libcmocka-dev python3 python3-grpcio python3-grpc-tools python3-jsonschema nginx-light groff \
+DEBS_TEST := libcmocka-dev python3 python3-grpcio python3-grpc-tools python3-jsonschema python3-yaml nginx-light groff \
              p7zip-full xz-utils bzip2 strace iproute2 bsdutils unicode-data zsh fish prometheus prometheus-pushgateway \
              sqlite3 postgresql valgrind
-DEBS_CLUSTER := slurm-wlm munge
+DEBS_CLUSTER := slurm-wlm munge buildah podman runc mmdebstrap containerd containernetworking-plugins
 DEBS_LINT := clang clang-format clang-tidy shellcheck mandoc graphviz
 
 # pkg-config packages of lib, which every program links, and of each program.

@@ -33,7 +33,7 @@ struct sim_options {
 	struct replicas_options replicas;
 	const char *api_key, *log;
 	struct string_list models, adapters, fails;
-	bool no_prefix_cache, role_early, request_metrics, die_with_parent, list_modes;
+	bool no_prefix_cache, role_early, request_metrics, die_with_parent, list_modes, all_addresses;
 };
 
 static int parse_clock_offset(const char *text, void *variable, struct ipf_error *err)
@@ -56,6 +56,8 @@ static const char *const scrape_modes[] = {"well", "hang", "die", "garbage", "hu
 static const struct option_spec specs[] = {
 	OPTION_HEADING("Server"),
 	ROW(OPTION_COUNT, 'p', "port", "PORT", port, "listen on this port of 127.0.0.1 (default: 0, a free port)"),
+	ROW(OPTION_FLAG, 0, "all-addresses", NULL, all_addresses,
+        "listen on all addresses of the machine, as a container has to"),
 	ROW(OPTION_LIST, 'm', "model", "NAME", models,
         "serve a model of this name; may be given several times; others get 404 (default: accept any name)"),
 	ROW(OPTION_LIST, 0, "lora", "NAME", adapters, "serve a LoRA adapter of this name; may be given several times"),
@@ -197,6 +199,7 @@ static int check_options(const struct sim_options *o, struct server_options *ser
 	                                  .gpu = o->gpu,
 	                                  .replicas = o->replicas,
 	                                  .port = (int)o->port,
+	                                  .all_addresses = o->all_addresses,
 	                                  .models = o->models.items,
 	                                  .model_count = o->models.count,
 	                                  .adapters = o->adapters.items,

@@ -20,10 +20,11 @@
 
 /* ---- opening ---- */
 
-static int listen_on(struct server *s, int port, struct ipf_error *err)
+static int listen_on(struct server *s, int port, bool all_addresses, struct ipf_error *err)
 {
-	struct sockaddr_in address = {
-		.sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	struct sockaddr_in address = {.sin_family = AF_INET,
+	                              .sin_port = htons((uint16_t)port),
+	                              .sin_addr.s_addr = htonl(all_addresses ? INADDR_ANY : INADDR_LOOPBACK)};
 	int on = 1;
 	s->listen_fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (s->listen_fd < 0)
@@ -104,9 +105,9 @@ int server_open(struct server **server, const struct server_options *options, st
 	s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	s->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
 	open_signals(s);
-	if (engine_open(&s->engine, &options->engine, err) < 0 || listen_on(s, options->port, err) < 0 ||
-	    watch(s, &s->listen_fd, EPOLLIN, err) < 0 || watch(s, &s->timer_fd, EPOLLIN, err) < 0 ||
-	    watch(s, &s->signal_fd, EPOLLIN, err) < 0) {
+	if (engine_open(&s->engine, &options->engine, err) < 0 ||
+	    listen_on(s, options->port, options->all_addresses, err) < 0 || watch(s, &s->listen_fd, EPOLLIN, err) < 0 ||
+	    watch(s, &s->timer_fd, EPOLLIN, err) < 0 || watch(s, &s->signal_fd, EPOLLIN, err) < 0) {
 		server_close(s);
 		return -1;
 	}

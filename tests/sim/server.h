@@ -27,7 +27,8 @@ struct server_options {
 	struct generate_request_options ask;
 	struct gpu_options gpu;
 	struct replicas_options replicas;
-	int port; /* 0: any */
+	int port;           /* 0: any */
+	bool all_addresses; /* not only of 127.0.0.1 */
 	const char *const *models;
 	size_t model_count; /* 0: any name will do */
 	const char *const *adapters;

@@ -1,0 +1,22 @@
+#!/bin/sh
+# The examples of clusters, as far as they can be checked without one; make check-cluster runs them on real ones.
+. "$TESTS/tap.sh"
+. "$TESTS/fixture.sh"
+
+python3 -c 'import yaml' 2>/dev/null || skip_all "python3-yaml is not installed"
+run python3 "$TESTS/cli/manifests.py" "$ROOT" "$BIN"
+status_is 0 "the examples can be checked"
+stdout_is "" "files, variables and options that they name exist"
+
+mkdir -p wrong/examples wrong/share
+cp -r "$ROOT/examples/kubernetes" wrong/examples
+cp -r "$ROOT/share/ipf" wrong/share
+sed -i 's/IPF_RATE=/IPF_RATES=/' wrong/examples/kubernetes/base/run.env
+sed -i 's/run\.mk/walk.mk/' wrong/examples/kubernetes/base/job.yaml
+sed -i 's/\.Values\.shards/.Values.shard/' wrong/examples/kubernetes/chart/templates/config.yaml
+sed -i 's/--probe/--prob/' wrong/examples/kubernetes/shards.sh
+rm wrong/examples/kubernetes/sharded/indexed.yaml
+run python3 "$TESTS/cli/manifests.py" wrong "$BIN"
+for mistake in IPF_RATES: walk.mk: .Values.shard: --prob: indexed.yaml:; do
+	contains "$(cat "$OUT")" "$mistake" "a mistake is found: $mistake"
+done

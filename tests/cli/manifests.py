@@ -1,0 +1,151 @@
+"""Checks the examples of clusters without a cluster: manifests.py ROOT BIN. Prints what is wrong, a line each.
+
+YAML parses; files and folders that a kustomization names exist, and so do the makefiles and scripts that containers run; a variable is one that
+a makefile documents, or an option that a program has; scripts give no option that a program does not have."""
+
+import os, re, subprocess, sys
+import yaml
+
+ROOT, BIN = sys.argv[1:]
+PROGRAMS = ["prep", "sched", "fire", "collect", "report"]
+HERE = os.path.join(ROOT, "examples/kubernetes")
+OWN = {"SHARDS", "START_IN", "READY", "SILENCE", "RUN", "POD_NAME", "NODE_NAME", "AWS_REGION", "HOME", "USER", "HF_HOME", "IPF_OUT"}
+
+
+def fail(where, text):
+    print(f"{os.path.relpath(where, ROOT)}: {text}")
+
+
+def options():
+    found = {}
+    for program in PROGRAMS:
+        text = subprocess.run([f"{BIN}/ipf-{program}", "--help"], capture_output=True, text=True, check=True).stdout
+        found[program] = set(re.findall(r"--([a-z][a-z0-9-]*)", text))
+    found["sim"] = set(re.findall(r"--([a-z0-9-]+)", subprocess.run([f"{BIN}/ipf-sim", "--help"], capture_output=True, text=True).stdout))
+    return found
+
+
+def variables():
+    names = set()
+    for file in os.listdir(os.path.join(ROOT, "share/ipf")):
+        if file.endswith(".mk"):
+            for line in open(os.path.join(ROOT, "share/ipf", file), encoding="utf-8"):
+                if line.startswith("#:"):
+                    names.update(re.findall(r"\b([A-Z][A-Z_]+)=", line))
+    return names
+
+
+OPTIONS, VARIABLES = options(), variables()
+
+
+def check_variable(where, name):
+    if name in OWN or name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "OPENAI_API_KEY", "HF_TOKEN"):
+        return
+    if not name.startswith("IPF_"):
+        return fail(where, f"{name}: not a variable of ours")
+    program = re.match(r"IPF_(PREP|SCHED|FIRE|COLLECT|REPORT)_(.+)", name)
+    if program and program[2].lower().replace("_", "-") in OPTIONS[program[1].lower()]:
+        return
+    if name[4:] not in VARIABLES:
+        fail(where, f"{name}: no makefile has this variable, no program this option")
+
+
+def check_command(where, command):
+    for word in command:
+        path = re.fullmatch(r"/usr/local/share/ipf/(.+)", str(word))
+        if path and not os.path.exists(f"{ROOT}/share/ipf/{path[1]}") and not os.path.exists(f"{HERE}/{path[1]}"):
+            fail(where, f"{word}: the image does not have it")
+    if command and command[0] == "ipf-sim":
+        check_options(where, "sim", command)
+
+
+def check_options(where, program, words):
+    for word in words:
+        if re.match(r"--[a-z]", str(word)) and str(word)[2:].split("=")[0] not in OPTIONS[program]:
+            fail(where, f"{word}: ipf-{program} does not have this option")
+
+
+def check_pods(where, value):
+    if isinstance(value, dict):
+        if isinstance(value.get("containers"), list):
+            for container in value["containers"]:
+                check_command(where, container.get("command", []))
+                if container.get("command") == ["ipf-sim"]:
+                    check_options(where, "sim", container.get("args", []))
+                for variable in container.get("env", []):
+                    check_variable(where, variable["name"])
+        for inner in value.values():
+            check_pods(where, inner)
+    elif isinstance(value, list):
+        for inner in value:
+            check_pods(where, inner)
+
+
+def check_kustomization(where, value):
+    folder = os.path.dirname(where)
+    for path in value.get("resources", []) + [p["path"] for p in value.get("patches", []) if "path" in p]:
+        if not os.path.exists(os.path.join(folder, path)):
+            fail(where, f"{path}: does not exist")
+    for generator in value.get("configMapGenerator", []) + value.get("secretGenerator", []):
+        lines = list(generator.get("literals", []))
+        for path in generator.get("envs", []):
+            lines += open(os.path.join(folder, path), encoding="utf-8").read().splitlines()
+        for line in lines:
+            if line and not line.startswith("#"):
+                check_variable(where, line.split("=")[0])
+    for patch in value.get("patches", []):
+        text = yaml.safe_load(patch.get("patch", "null"))
+        for step in text if isinstance(text, list) else []:
+            if str(step.get("path", "")).endswith("/command"):
+                check_command(where, step["value"])
+
+
+def check_yaml(where):
+    try:
+        for value in yaml.safe_load_all(open(where, encoding="utf-8")):
+            if os.path.basename(where) == "kustomization.yaml":
+                check_kustomization(where, value)
+            elif os.path.basename(where) == "values.yaml":
+                for name in value["run"]:
+                    check_variable(where, name)
+            elif not isinstance(value, dict):
+                fail(where, "not an object")
+            else:
+                check_pods(where, value)
+    except yaml.YAMLError as error:
+        fail(where, str(error).replace("\n", " "))
+
+
+def check_chart(where):
+    text = open(where, encoding="utf-8").read()
+    values = yaml.safe_load(open(f"{HERE}/chart/values.yaml", encoding="utf-8"))
+    for path in re.findall(r"\.Values((?:\.[a-zA-Z]+)+)", text):
+        at = values
+        for name in path[1:].split("."):
+            if not isinstance(at, dict) or name not in at:
+                fail(where, f".Values{path}: not in values.yaml")
+                break
+            at = at[name]
+    for name in re.findall(r'include "([^"]+)"', text):
+        if f'define "{name}"' not in open(f"{HERE}/chart/templates/_names.tpl", encoding="utf-8").read():
+            fail(where, f"{name}: not in _names.tpl")
+
+
+def check_script(where):
+    text = re.sub(r"\\\n", " ", open(where, encoding="utf-8").read())
+    for line in text.splitlines():
+        if not line.lstrip().startswith("#"):
+            for program, words in re.findall(r"(?<![\w-])ipf-(prep|sched|fire|collect|report|sim)(?=\s)([^|;&`]*)", line):
+                check_options(where, program, re.findall(r"(?<=\s)--[a-z][a-z0-9-]*", words))
+
+
+for folder in ("container", "kubernetes", "slurm", "ci"):
+    for at, _, files in os.walk(os.path.join(ROOT, "examples", folder)):
+        for file in files:
+            path = os.path.join(at, file)
+            if "chart/templates" in at:
+                check_chart(path)
+            elif file.endswith((".yaml", ".yml")):
+                check_yaml(path)
+            if file.endswith((".sh", ".sbatch", ".md", ".yml")):
+                check_script(path)

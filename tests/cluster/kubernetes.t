@@ -1,0 +1,149 @@
+#!/bin/bash
+# examples/kubernetes on a real Kubernetes: every manifest, a run in one pod, a run in several pods that start together, the chart.
+. "$TESTS/tap.sh"
+. "$TESTS/fixture.sh"
+. "$TESTS/cluster/image.sh"
+. "$TESTS/cluster/kubernetes.sh"
+
+lacks=$(image_lacks)$(kube_lacks)
+[ -z "$lacks" ] || skip_all "$lacks is missing"
+image_build || skip_all "the image cannot be built, see cluster/container"
+kube_build || { curl -sI --max-time 20 https://proxy.golang.org/ >/dev/null || skip_all "there is no network for Go modules"; }
+if ! [ -x "$kube_bin/kubectl" ]; then
+	not_ok "Kubernetes is built" "$(tail -20 kubernetes.log)"
+	exit 1
+fi
+image_save "$IMAGE" "$CLUSTER/ipf.tar"
+kube_start "$PWD/kubernetes/pause.tar" "$CLUSTER/ipf.tar"
+trap 'kube_stop; tap_exit' EXIT
+
+kubectl create namespace ipf >/dev/null
+kubectl label namespace ipf pod-security.kubernetes.io/enforce=restricted >/dev/null
+kubectl config set-context --current --namespace ipf >/dev/null
+cp -r "$ROOT/examples/kubernetes" manifests
+
+# ---- every manifest, as the API server takes it ----
+server_takes() { # FILE: its objects, and each template of a pod as a pod, which pod security refuses if it may do too much
+	kubectl apply --dry-run=server -f "$1" -o json >applied.json || return 1
+	jq -c '(.items // [.])[] | select(.spec.template.spec.containers) | .metadata.name as $name | .spec.template |
+		{apiVersion: "v1", kind: "Pod", metadata: (.metadata + {name: $name}), spec: .spec}' applied.json >pods.json
+	[ ! -s pods.json ] || kubectl create --dry-run=server -f pods.json
+}
+for overlay in base sharded upload monitor autoscale lora servers/vllm servers/sglang servers/tgi servers/triton servers/llama-cpp servers/sim; do
+	kubectl kustomize "manifests/$overlay" >"rendered.yaml"
+	yes_if "kustomize: $overlay" server_takes rendered.yaml
+done
+charted() { # TEXT OPTION…
+	local text=$1
+	shift
+	helm template run manifests/chart "$@" >rendered.yaml
+	yes_if "chart: $text" server_takes rendered.yaml
+}
+charted "as it is"
+charted "several shards" --set shards=4
+charted "a PodMonitor" --set podMonitor=true
+charted "a server with an autoscaler" --set server.enabled=true --set server.autoscale.enabled=true --set makefile=autoscale.mk
+run helm template run manifests/chart --set shards=4 --set makefile=lora.mk
+isnt "$status" 0 "chart: shards of another makefile are refused"
+run kubectl run root --image="$IMAGE" --dry-run=server
+isnt "$status" 0 "pod security refuses other pods here"
+
+# ---- a server, and volumes on the node ----
+mkdir volume
+chmod 777 volume
+for volume in one two three four five six; do # a claim that was deleted keeps its own
+	cat <<END
+---
+apiVersion: v1
+kind: PersistentVolume
+metadata: {name: $volume}
+spec:
+  capacity: {storage: 10Gi}
+  accessModes: [ReadWriteOnce, ReadWriteMany]
+  persistentVolumeReclaimPolicy: Retain
+  hostPath: {path: $PWD/volume}
+END
+done | kubectl apply -f - >/dev/null
+overlay() { # NAME RESOURCE LINE…: a kustomization of the test, with our image
+	local name=$1 resource=$2
+	shift 2
+	mkdir "$name"
+	{
+		printf 'apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [../manifests/%s]\n' "$resource"
+		printf 'images:\n- {name: registry.example.com/ipf, newName: localhost/ipf, newTag: test}\n'
+		printf '%s\n' "$@"
+	} >"$name/kustomization.yaml"
+}
+overlay server servers/sim
+kubectl apply -k server >/dev/null
+yes_if "the simulated server becomes ready" kubectl wait --for=condition=available deployment/model --timeout=120s
+address=$(kubectl get pod -l app.kubernetes.io/name=model -o jsonpath='{.items[0].status.podIP}')
+load=('configMapGenerator:' '- name: ipf' '  behavior: merge' '  literals:' "  - IPF_URL=http://$address:8000" '  - IPF_MODEL=sim' '  - IPF_RATE=40'
+	'  - IPF_FOR=4s' '  - IPF_WARMUP=1s' '  - IPF_REQUESTS=300' '  - IPF_INPUT=20' '  - IPF_OUTPUT=8')
+small=('patches:' '- target: {kind: Job}' '  patch: |' '    - {op: replace, path: /spec/template/spec/containers/0/resources/requests/cpu, value: 10m}'
+	'    - {op: replace, path: /spec/template/spec/containers/0/resources/requests/memory, value: 64Mi}')
+
+# ---- a run in one pod ----
+overlay single base "${load[@]}" "${small[@]}"
+kubectl apply -k single >/dev/null
+yes_if "a Job measures" kubectl wait --for=condition=complete job/ipf --timeout=120s
+contains "$(kubectl logs job/ipf)" "Verdict " "its log has the report"
+mv volume/ipf-* whole
+is "$(jq -r .total.requests.failed whole/report.json)" 0 "its files are on the volume"
+kubectl delete -k single >/dev/null
+
+# ---- several pods, one start ----
+overlay several sharded "${load[@]}" '  - START_IN=5' "${small[@]}"
+kubectl apply -k several >/dev/null
+yes_if "an Indexed Job measures" kubectl wait --for=condition=complete job/ipf --timeout=180s
+logs=$(kubectl logs -l batch.kubernetes.io/job-completion-index=0 --tail=-1)
+contains "$logs" "all clients ended well" "all clients end well"
+contains "$logs" "Verdict " "the first pod reports"
+mv "$(dirname volume/*/start)" parts
+between "$(for file in parts/shard-*/records.zst; do plain "$file" | head -1; done | jq -s 'map(.t0_clock_ns) | max - min')" 0 5000000 \
+	"the clients start within 5 ms of each other"
+figures='[.stages[] | .requests.scheduled, .requests.ok], .total.tokens.input, .total.tokens.output'
+is "$(jq -c "$figures" parts/report.json)" "$(jq -c "$figures" whole/report.json)" "requests and tokens are those of the run in one pod"
+arrivals() { ipf-report -f requests-csv "$1/results.zst" | csv_columns; }
+csv_columns() { python3 -c 'import csv, sys
+rows = csv.DictReader(sys.stdin)
+print(*sorted((int(row["n"]), row["due_ns"]) for row in rows), sep="\n")'; }
+arrivals parts >parts.txt
+arrivals whole >whole.txt
+same parts.txt whole.txt "each request is due at the same time"
+kubectl delete -k several >/dev/null
+
+# ---- a start that has passed ----
+overlay late sharded "${load[@]}" '  - START_IN=0' "${small[@]}"
+kubectl apply -k late >/dev/null
+yes_if "a run whose start has passed fails" kubectl wait --for=condition=failed job/ipf --timeout=180s
+contains "$(kubectl logs -l batch.kubernetes.io/job-completion-index=2 --tail=-1)" "--start-at: missed @" "its clients say by how much they missed it"
+kubectl delete -k late >/dev/null
+rm -rf volume/*
+
+# ---- a pod that fails in the middle, and one that is stopped ----
+overlay failing sharded "${load[@]}" '  - START_IN=5' '  - SILENCE=10' "${small[@]}"
+sed -i 's/IPF_FOR=4s/IPF_FOR=15s/' failing/kustomization.yaml
+kubectl apply -k failing >/dev/null
+has_records() { [ "$(plain volume/*/shard-3/part.records.zst | wc -l)" -gt 5 ]; }
+yes_if "client 3 sends" wait_for 120 has_records
+for process in $(grep -lsz '^JOB_COMPLETION_INDEX=3$' /proc/[0-9]*/environ | cut -d / -f 3); do kill -KILL "$process"; done
+yes_if "the run ends without one of its pods" kubectl wait --for=condition=failed job/ipf --timeout=180s
+logs=$(kubectl logs -l batch.kubernetes.io/job-completion-index=0 --tail=-1)
+contains "$logs" "shard 3 on node: did not end" "its report names client and node"
+contains "$(tr -s ' \n' ' ' <<<"$logs")" "shard 3 of 4, on ipf-3: cut after" "and the pod"
+kubectl delete -k failing >/dev/null
+
+# ---- the chart ----
+# shellcheck disable=SC2054 # helm's lists
+values=(--set image.repository=localhost/ipf,image.tag=test --set run.IPF_URL="http://$address:8000",run.IPF_MODEL=sim,run.IPF_FOR=2s,run.IPF_WARMUP=0
+	--set-string run.IPF_REQUESTS=100,run.IPF_INPUT=20,run.IPF_OUTPUT=8,run.IPF_RATE=20 --set resources.requests.cpu=10m,resources.requests.memory=64Mi)
+run helm install chat manifests/chart --namespace ipf "${values[@]}"
+status_is 0 "helm install"
+yes_if "its Job measures" kubectl wait --for=condition=complete job/chat-1 --timeout=120s
+run helm upgrade chat manifests/chart --namespace ipf "${values[@]}" --set-string run.IPF_RATE=40
+status_is 0 "helm upgrade"
+yes_if "another Job measures" kubectl wait --for=condition=complete job/chat-2 --timeout=120s
+run helm uninstall chat --namespace ipf
+status_is 0 "helm uninstall"
+yes_if "leaves the results" kubectl get pvc chat-results
