@@ -382,6 +382,13 @@ static struct figure_options wanted_figures(const struct run_data *run, const st
 	return wanted;
 }
 
+static int apply_stated(struct run_figures *figures, const struct run_data *run, const struct percentiles *list,
+                        struct ipf_error *err)
+{
+	stated_figures_apply(figures, run->stated, list);
+	return stated_figures_judge(figures, run, err);
+}
+
 /* Builds the figures and writes them. IPF_INVALID, with the report complete, if --strict rejects the run. */
 static int render(const struct run_data *run, const struct report_options *options, struct report_output *to,
                   struct delivery *delivery, struct ipf_error *err)
@@ -413,7 +420,7 @@ static int render(const struct run_data *run, const struct report_options *optio
 	                        .verbose = options->common.verbose};
 	int status = run_figures_build(&figures, run, &wanted, err);
 	if (status == 0 && run->stated)
-		stated_figures_apply(&figures, run->stated, &wanted.percentiles);
+		status = apply_stated(&figures, run, &wanted.percentiles, err);
 	if (status == 0)
 		status = run_accuracy_build(&accuracy, run, &figures, &wanted, options->accuracy_ns, err);
 	if (status == 0)

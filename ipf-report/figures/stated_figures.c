@@ -3,6 +3,8 @@
 #include "absent.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 static void fill(double *figure, double stated)
 {
@@ -98,6 +100,55 @@ void stated_figures_apply(struct run_figures *figures, const struct stated *stat
 	figures->total.no_throughput = NULL; /* each stage has its own */
 	if (measured == 1)
 		fill_stage(&figures->total, &stated->stages[last], list);
+}
+
+/* ---- objectives ---- */
+
+/* An objective on a percentile needs that percentile: none is computed from others. */
+static int no_percentile(const struct run_data *run, const struct objective *objective, const struct stated_summary *s,
+                         struct ipf_error *err)
+{
+	char list[160] = "", name[24];
+	for (int i = 0; i < s->count && strlen(list) + 40 < sizeof list; i++) {
+		size_t len = strlen(list);
+		snprintf(list + len, sizeof list - len, "%s%s", i ? ", " : "", percentile_name(s->p[i], name));
+	}
+	return ipf_error_at(err, IPF_INPUT, run->parts[0].name, 0, "%s: the file does not state %s of %s; it has %s",
+	                    objective->text, percentile_name(objective->percentile, name), metrics[objective->metric].name,
+	                    s->count ? list : "no percentiles of it");
+}
+
+static int judge_stage(struct figures *f, const struct stated_stage *stage, int number, const struct run_data *run,
+                       struct ipf_error *err)
+{
+	const struct objective *objective = &run->slo->list[number];
+	struct attainment *a = &f->objectives[number];
+	bool due = objective->metric == METRIC_E2E && stage->due_e2e.has;
+	const struct stated_summary *s = due ? &stage->due_e2e : &stage->start[objective->metric];
+	if (isnan(objective->percentile) || !isnan(a->value_ms) || figures_requests(f) == 0)
+		return 0;
+	a->value_ms = stated_at(s, objective->percentile);
+	a->met = a->value_ms * 1e6 <= (double)objective->limit_ns;
+	return isnan(a->value_ms) ? no_percentile(run, objective, s, err) : 0;
+}
+
+int stated_figures_judge(struct run_figures *figures, const struct run_data *run, struct ipf_error *err)
+{
+	for (int k = 0; k < run->slo->count; k++) {
+		struct attainment *total = &figures->total.objectives[k];
+		bool known = !isnan(total->value_ms);
+		for (size_t i = 0; i < figures->count && i < run->stated->count; i++) {
+			struct figures *f = &figures->stages[i];
+			if (judge_stage(f, &run->stated->stages[i], k, run, err) < 0)
+				return -1;
+			if (known || !f->measured || isnan(f->objectives[k].value_ms))
+				continue;
+			/* a percentile of all is at most the largest of the stages */
+			total->value_ms = fmax(total->value_ms, f->objectives[k].value_ms);
+			total->met = total->value_ms * 1e6 <= (double)run->slo->list[k].limit_ns;
+		}
+	}
+	return 0;
 }
 
 static void add_percentiles(struct percentiles *list, const struct stated_summary *s)

@@ -153,7 +153,9 @@ static void each_row(struct html_table *t, json_t *block, const char *name, cons
 /* `blocks`: an array of stages, or an object of the members of a grouping. */
 static void show_each(const struct page *page, const char *what, json_t *blocks)
 {
-	bool due = json_at(page->json, "total/latency/e2e_ms/from_due") != NULL;
+	/* what another tool states of several stages has no total */
+	bool due = json_at(page->json, "total/latency/e2e_ms/from_due") ||
+	           json_at(json_array_get(blocks, 0), "latency/e2e_ms/from_due");
 	const char *const groups[EACH] = {due ? "TTFT from due, ms" : "TTFT from start, ms", "ITL, ms", "TPOT, ms",
 	                                  due ? "E2E from due, ms" : "E2E from start, ms"};
 	struct html_column columns[1 + EACH * EACH_PERCENTILES] = {{.name = what, .text = true}};
@@ -207,13 +209,18 @@ void section_latency(const struct page *page)
 	json_t *stages = json_at(page->json, "stages"), *total = json_at(page->json, "total"), *block;
 	const char *key;
 	char what[64];
-	size_t i, measured = 0;
-	if (!json_at(total, "lag_ms") && !has_latency(page, false))
-		return;
-	show_total(page);
-	show_not_streamed(page);
+	size_t i, measured = 0, with_latency = 0;
 	json_array_foreach(stages, i, block)
-		measured += json_is_true(json_at(block, "measured")) && figure_at(block, "requests/ok") > 0;
+	{
+		bool shown = json_is_true(json_at(block, "measured")) && figure_at(block, "requests/ok") > 0;
+		measured += shown;
+		with_latency += shown && json_object_size(json_at(block, "latency")) > 0;
+	}
+	if (json_at(total, "lag_ms") || has_latency(page, false))
+		show_total(page);
+	else if (with_latency < 2)
+		return;
+	show_not_streamed(page);
 	if (measured > 1)
 		show_each(page, "stage", stages);
 	json_object_foreach(total, key, block)

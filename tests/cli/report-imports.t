@@ -66,6 +66,21 @@ matches "$(cat "$OUT")" "imported    figures, as stated by the file of vLLM benc
 run "$report" --percentiles 50,90 -f json vllm.out
 is "$(jq -c '.stages[0].latency.ttft_ms.from_start | [has("p50"), has("p90")]' "$OUT")" '[true,false]' "a percentile that is not stated is absent"
 
+# Two stages, each with its percentiles, and no total of them.
+run "$report" -q -f html vllm.out
+is "$(grep -c 'id="latency-by-stage-table"' "$OUT")" 1 "HTML shows the latencies of stated stages"
+run "$report" -q -f json --slo p99:e2e=1us vllm.out
+is "$(jq -c '[.stages[], .total | .goodput.objectives[0] | [.value_ms != null, .met]] | unique' "$OUT")" '[[true,false]]' "objectives on stated percentiles"
+is "$(jq -c '[.stages[].goodput.objectives[0].value_ms] | max' "$OUT")" "$(jq -c '.total.goodput.objectives[0].value_ms' "$OUT")" "the total has the largest of the stages"
+is "$(jq -c '[.stages[].goodput.objectives[0].value_ms]' "$OUT")" "$(jq -c '[.stages[].latency.e2e_ms | (.from_due // .from_start).p99]' "$OUT")" "each that of its stage"
+run "$report" -q --strict --slo p99:e2e=1us vllm.out
+status_is 4 "which --strict judges"
+run "$report" -q --strict --slo p99:e2e=1h vllm.out
+status_is 0 "either way"
+run "$report" -q --slo p95.5:ttft=1s vllm.out
+status_is 3 "a percentile that the file does not state"
+matches "$(cat "$ERR")" "^ipf-report: vllm.out: p95.5:ttft=1s: the file does not state p95.5 of ttft; it has p50" "is an error that says so"
+
 # ---- files that the tools wrote --------------------------------------------------------------------------------------
 data=$TESTS/data/imports
 "$report" -q -f json "$data/aiperf-0.13.0.json" >stated.json
