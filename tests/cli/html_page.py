@@ -185,8 +185,9 @@ def check_rest(page, report):
     points = at(report, "saturation/points") or []
     if len(points) != len(page.tables.get("points-table", {"rows": []})["rows"]): wrong("points of the curve")
     for point, row in zip(points, page.tables.get("points-table", {"rows": []})["rows"]):
-        compare("point", row[2], point.get("offered"))
-        compare("point", row[3], point.get("completed"))
+        compare("point", row[2], point.get("users"))
+        compare("point", row[3], point.get("offered"))
+        compare("point", row[4], point.get("completed"))
     check_analyses(page, report)
     ok = str(report["total"]["requests"]["ok"])
     if page.tiles[:1] != [ok]: wrong("summary:", page.tiles, ok)
