@@ -153,8 +153,10 @@ static const struct option_spec specs[] = {
 		"cost per token and request, at 2.5/h for the endpoint or 2.5/gpu/h; \"EUR 2.5/h\" names a currency"),
 	OPTION(OPTION_DURATION, 0, "accuracy", "TIME", struct report_options, accuracy_ns,
            "call figures DOUBTFUL that the client may have changed by more than TIME"),
-	OPTION(OPTION_FILE, 0, "trace", "TRACE", struct report_options, trace,
-           "hold the run against its trace: what a prefix cache could have found, beside what the server says"),
+	OPTION(
+		OPTION_FILE, 0, "trace", "TRACE", struct report_options, trace,
+		"hold the run against its trace: how faithful a replay was, and what a prefix cache could have found, beside "
+		"what the server says"),
 	OPTION(OPTION_COUNT, 0, "cache-size", "TOKENS", struct report_options, cache_size,
            "with --trace: also what a cache of TOKENS could have found"),
 	OPTION(OPTION_FLAG, 0, "strict", NULL, struct report_options, strict,

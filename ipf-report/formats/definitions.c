@@ -237,19 +237,56 @@ static const struct {
      "Sessions without failures / the time from the first start to the last end of a request of any session."},
 	{"good", "Sessions, with or without failures, all of whose requests met their objectives."},
 
+	{NULL, "Fidelity of a replay (--trace)"},
+	{"fidelity",
+     "The mean over all requests that measured replay stages were to send, of the product of each request's "
+     "shares: of its time, its lengths in and out, and its reuse of prefixes. 1 as recorded. A product, since a "
+     "request with a wrong length at a wrong time is less than either; a mean, so that one request is worth the "
+     "same in each trace. Shares that are not known count 1 (judged says which are known); a request that failed "
+     "or was not sent counts 0."},
+	{"time",
+     "1 up to 10 ms from when it should have started, about a step of a server; beyond that, by x ms, 1 / (1 + x /"
+     " 1 s): a second, the window of most figures, counts half. It should have started at its recorded time "
+     "divided by the speed of the replay or, if it follows others, when these had ended and its recorded wait was "
+     "over, if that is later."},
+	{"lengths",
+     "The smaller of both / the larger: input tokens of the server's usage against those of the trace, output "
+     "tokens against those of the trace."},
+	{"prefix",
+     "1 - missing / prompt tokens. Missing: tokens that other requests of the run had certainly had computed (they"
+     " had their first token before this one started), and that the server did not find again, less a part of a "
+     "block."},
+	{"causes",
+     "1 - fidelity, divided among what each share lacks: unsent, schedule (another time than recorded), slots "
+     "(waiting for a slot or a connection), client (its own lateness), causality (sent before what it follows had "
+     "ended: counts 0), input; and by the server: failed, output, prefix. They add up."},
+	{"moved_by_server",
+     "Requests that follow others and became due later than recorded because these took longer, in the mean by "
+     "mean_ms. It is no loss: how fast the server is, is what a replay measures."},
+
 	{NULL, "Prefix cache (--trace): successful requests of measured stages, in the order in which they started"},
 	{"ideal",
-     "Prompt tokens that a cache without a limit finds, which is empty when the run begins: the leading blocks of a prompt that begin the prompt of a request that started before. At least the last token of a prompt is computed. Blocks have 16 tokens; they are joined in pairs as often as the memory for a large trace requires."},
+     "Prompt tokens that a cache without a limit finds, which is empty when the run begins: the leading blocks of "
+     "a prompt that begin the prompt of a request that started before. At least the last token of a prompt is "
+     "computed. Blocks have 16 tokens; they are joined in pairs as often as the memory for a large trace requires."},
 	{"prompt tokens",
-     "As the server's usage reports them, else as counted from the trace: a token is a token id, or 4 bytes of a message's text. Where the server counts otherwise, apart from a chat template of at most 128 tokens, shares of the counted tokens are applied to its own."},
+     "As the server's usage reports them, else as counted from the trace: a token is a token id, or 4 bytes of a "
+     "message's text. Where the server counts otherwise, apart from a chat template of at most 128 tokens, shares "
+     "of the counted tokens are applied to its own. The template's tokens count as found with the first block."},
 	{"found",
-     "Of it, what the server says it found (cached_tokens of its usage), and where. If it says so for any request, it found nothing for the requests with a usage for which it says nothing."},
-	{"gap",
-     "ideal - found, of requests that say what was found. Below 0 if the server finds parts of blocks, or its cache was not empty."},
+     "Of it, what the server says it found (cached_tokens of its usage), and where. If it says so for any request,"
+     " it found nothing for the requests with a usage for which it says nothing."},
+	{"gap", "ideal - found, of requests that say what was found. Below 0 if the server finds parts of blocks, or its "
+            "cache was not empty."},
 	{"by size",
-     "The same as ideal for a cache that keeps a number of tokens and replaces the least recently used block, the end of a prompt first: for all sizes in one pass, by the distances of Mattson et al. (1970). Answers take room too. Sizes that have no room for the largest request are left out."},
+     "The same as ideal for a cache that keeps a number of tokens and replaces the least recently used block, the "
+     "end of a prompt first: for all sizes in one pass, by the distances of Mattson et al. (1970). Answers take "
+     "room too. Sizes that have no room for the largest request are left out."},
 	{"warm",
-     "Tokens found beyond all that any other request could have left: those that started before this one had its first token. of_tokens: all tokens that the run sent for the first time in this sense. With a chat template's tokens and a part of a block as allowance. Absent if requests of the run are missing, and for repeats."},
+     "Tokens found beyond all that any other request could have left: those that started before this one had its "
+     "first token. of_tokens: all tokens that the run sent for the first time in this sense. With a chat "
+     "template's tokens and a part of a block as allowance. Absent if requests of the run are missing, and for "
+     "repeats."},
 
 	{NULL, "Statistics"},
 	{"percentile",

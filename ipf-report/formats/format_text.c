@@ -6,6 +6,7 @@
 #include "formats/text_autoscaling.h"
 #include "formats/text_cache.h"
 #include "formats/text_cost.h"
+#include "formats/text_fidelity.h"
 #include "formats/text_said.h"
 #include "formats/text_saturation.h"
 #include "formats/text_distributions.h"
@@ -934,6 +935,7 @@ static void render_text(const struct report *report, struct buffer *out)
 	text_autoscaling(&l, report);
 	text_sessions(&l, report);
 	show_tokens(&l, report);
+	text_fidelity(&l, report);
 	text_cache(&l, report);
 	text_time_line(&l, report);
 	text_server(&l, report);

@@ -4,6 +4,7 @@
 #include "formats/json_accuracy.h"
 #include "formats/json_analyses.h"
 #include "formats/json_cache.h"
+#include "formats/json_fidelity.h"
 #include "formats/json_figures.h"
 #include "formats/json_said.h"
 #include "formats/json_saturation.h"
@@ -301,6 +302,7 @@ json_t *report_json(const struct report *report)
 	json_put_object(json, "autoscaling", json_autoscaling(report));
 	json_put_object(json, "sessions", json_sessions(report));
 	json_put_object(json, "cache", json_cache(report));
+	json_put_object(json, "fidelity", json_fidelity(report));
 	json_put_object(json, "series", json_series(report));
 	json_put_object(json, "server", json_server(report));
 	json_t *accelerators = json_accelerators(report);

@@ -28,6 +28,7 @@ static const struct section {
 	{"saturation", "Saturation", section_saturation},
 	{"autoscaling", "Autoscaling", section_autoscaling},
 	{"sessions", "Sessions", section_sessions},
+	{"fidelity", "Fidelity", section_fidelity},
 	{"cache", "Prefix cache", section_cache},
 	{"tokens", "Tokens", section_tokens},
 	{"server", "Server", section_server},

@@ -44,6 +44,13 @@ static int64_t in_server_tokens(const struct cache_bounds *b, int64_t ours, int6
 	return b->exact ? tokens : llround((double)tokens * (double)b->prompt / (double)ours);
 }
 
+/* What a chat template puts before a prompt is found with the first block of it. */
+static int64_t with_template(const struct cache_bounds *b, int64_t ours, int64_t found)
+{
+	int64_t all = b->exact && found > 0 ? found + b->prompt - ours : found;
+	return all >= b->prompt && b->prompt > 0 ? b->prompt - 1 : all;
+}
+
 static struct cache_bounds bounds_of(const struct row *row, const struct workload_request *r)
 {
 	struct cache_bounds b = {.prompt = row_get(row, ROW_INPUT_USAGE)};
@@ -142,7 +149,7 @@ static int begin_request(struct follower *f, int64_t i)
 	uint32_t within = node_within(&f->w->tree, r->node, (int64_t)r->tokens - 1);
 	uint32_t last = last_block(f, row, r, &tokens);
 	*b = bounds_of(row, r);
-	b->ideal = in_server_tokens(b, r->tokens, prefix_use_found(&f->use, within));
+	b->ideal = with_template(b, r->tokens, in_server_tokens(b, r->tokens, prefix_use_found(&f->use, within)));
 	b->least = in_server_tokens(b, r->tokens, prefix_use_computed(&f->use, within));
 	prefix_use_start(&f->use, last, (uint32_t)i + 1);
 	return use_blocks(f, last, is_counted(f->run, row) ? within : PREFIX_ROOT, tokens);

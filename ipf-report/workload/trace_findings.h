@@ -8,12 +8,13 @@
 #ifndef REPORT_TRACE_FINDINGS_H
 #define REPORT_TRACE_FINDINGS_H
 
-#include "workload/cache_truth.h"
+#include "workload/fidelity.h"
 
 struct trace_findings {
 	bool given;
 	struct workload workload;
 	struct cache_truth cache;
+	struct fidelity fidelity;
 };
 
 /* `path`: NULL: no trace was given, and nothing is found. -1: as workload_read, or out of memory. */

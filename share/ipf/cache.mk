@@ -12,7 +12,8 @@
 #:                    Stability in ipf-collect(1)
 #:   GROUPS=          the number of groups of prompts that share a prefix; see --groups in ipf-prep(1)
 #: Targets:
-#:   all              cache.csv and a report for each share (hit-0.5.report.txt), in the folder cache
+#:   all              cache.csv, with the share that the server found and the one that was possible, and a report for each share
+#:                    (hit-0.5.report.txt), in the folder cache
 #:   show             show the table again
 ipf_sp := $(subst x,,x x)
 ipf_self := $(subst $(ipf_sp),?,$(strip $(MAKEFILE_LIST)))
@@ -34,7 +35,7 @@ $(call ipf_trace,cache,hit-$(1).,prefix --hit-rate $(1) --salt $(call ipf_word,$
 $(call ipf_schedule,cache,hit-$(1).,$(ipf_cache_stage),$(ipf_cache_out)/hit-$(1).trace.zst)
 $(call ipf_records,cache,hit-$(1).,$(ipf_cache_url),$(ipf_cache_fire),$(ipf_cache_out)/hit-$(1).trace.zst,$(ipf_cache_last))
 $(call ipf_results,cache,hit-$(1).)
-$(call ipf_reports,cache,hit-$(1).,)
+$(call ipf_reports,cache,hit-$(1).,--trace $(call ipf_word,$(ipf_cache_out)/hit-$(1).trace.zst))
 ipf_cache_last := $(ipf_cache_dir)/hit-$(1).records.zst
 endef
 ipf_cache_data :=

@@ -34,7 +34,7 @@ $(eval $(call ipf_trace,replay,,$(ipf_replay_prompts) $(ipf_replay_prep)))
 $(eval $(call ipf_schedule,replay,,$(call ipf_word,$(ipf_replay_stage))))
 $(eval $(call ipf_records,replay,,$(ipf_replay_url),$(ipf_replay_fire)))
 $(eval $(call ipf_results,replay,))
-$(eval $(call ipf_reports,replay,,,--show,plots))
+$(eval $(call ipf_reports,replay,,--trace $(call ipf_word,$(ipf_replay_trace)),--show,plots))
 
 $(eval $(call ipf_target,replay,all,$(addprefix $(ipf_replay_dir)/,report.txt report.json) $(call ipf_delivered,replay)))
 $(eval $(call ipf_target,replay,trace,$(ipf_replay_traced)))

@@ -1,0 +1,91 @@
+#!/bin/bash
+# How faithful a replay was (--trace): 1.000 as recorded, and less, with the cause named, for each thing that is put in its way. One run
+# against the simulated server; what goes wrong is put into its rows, so that no machine decides how late a request was.
+. "$TESTS/tap.sh"
+. "$TESTS/fixture.sh"
+
+# Twenty requests, 50 ms apart, that share a prefix, and five conversations of three turns: a pause of 20 ms after each answer.
+python3 - >lines <<'END2'
+import json
+import random
+
+rng = random.Random(7)
+words = lambda tokens: "".join(rng.choice("abcdefgh") for _ in range(4 * tokens))
+shared = words(64)
+lines = []
+for k in range(20):
+    lines.append({"id": f"r{k}", "messages": [{"role": "user", "content": shared + words(30)}], "input_tokens": 94, "output_tokens": 6,
+                  "at_ns": k * 50_000_000})
+for s in range(5):
+    past = 0
+    for turn in range(3):
+        new = 64 if turn == 0 else 20
+        past += new
+        line = {"id": f"s{s}/{turn}", "messages": [{"role": "user", "content": words(new)}], "input_tokens": past, "output_tokens": 5, "session": f"s{s}",
+                "turn": turn, "answer": words(5), "context": "session"}
+        line.update({"at_ns": 1_000_000_000 + s * 50_000_000} if turn == 0 else {"wait_ns": 20_000_000})
+        lines.append(line)
+        past += 5
+for line in lines:
+    print(json.dumps(line))
+END2
+seal_lines() { # HEADER BODY
+	cat "$1" "$2"
+	printf '{"end":{"lines":%s,"sha256":"%s"}}\n' "$(wc -l <"$2")" "$(openssl dgst -sha256 -r "$2" | cut -d ' ' -f 1)"
+}
+echo '{"ipf":"trace","version":1}' >trace.header
+seal_lines trace.header lines >a.trace
+server_start --step-base 100us --step-per-seq 0 --prefill-rate 100M
+ipf-sched -q replay -t a.trace -o a.sched
+ipf-fire -q -m sim -u "$URL" -t a.trace a.sched | ipf-collect -q -o run.results
+body run.results | jq -c 'select(.n != null)' >rows
+plain run.results | head -1 >header
+
+# A busy machine is taken out of it: each request starts when due, and later turns are due as recorded.
+jq -s -c 'sort_by(.n) | reduce .[] as $r ([]; . + [($r | (.end_ns - .start_ns) as $took | (.ttft_ns // 0) as $first |
+	(if (.turn // 0) > 0 then 0 else .due_ns end) as $due | .due_ns = $due | .start_ns = $due | .end_ns = $due + 2000000 | .ttft_ns = 1000000 |
+	.lag_ns = 0 | .client_lag_ns = 0 | (if .turn == null then .cached_tokens = (if .n == 0 then 0 else 64 end) else . end) | del(.slot_wait_ns, .pool_wait_ns))]) |
+	[range(length) as $i | .[$i] | if (.turn // 0) > 0 then .moved = true else . end] |
+	reduce .[] as $r ([]; . + [if $r.moved then (.[-1].end_ns + 20000000) as $due | $r | .due_ns = $due | .start_ns = $due | .end_ns = $due + 2000000 | del(.moved)
+	else $r end]) | .[]' rows >exact
+# Of rows that FILTER changes: the fidelity with three decimals, and its causes
+fidelity() { # FILTER ARGUMENTS OF ipf-report…
+	jq -c "$1" exact >changed
+	seal_lines header changed >changed.results
+	ipf-report -f json --trace a.trace "${@:2}" changed.results | jq -c '.fidelity | [(.value * 1000 | floor), ((.causes // {}) | keys_unsorted | join(" "))]'
+}
+
+is "$(fidelity .)" '[1000,""]' "a replay as recorded"
+is "$(ipf-report -f json --trace a.trace changed.results | jq -c '.fidelity | [.requests, .speed, .judged.input, .judged.output, .judged.prefix, has("worst")]')" \
+	'[35,1,true,true,true,false]' "of everything that was recorded"
+is "$(ipf-report --trace a.trace changed.results | grep -A1 '^Fidelity')" "Fidelity      1.000 of a replay as recorded: 35 requests" "in one line"
+# 1 s late beyond the tolerance counts half: 7 of 35 requests (which have what they share with others) lose 0.1 in all.
+late='(if .n > 12 and .turn == null then .start_ns += 1010000000 | .end_ns += 1010000000 | .lag_ns = 1010000000'
+is "$(fidelity "$late | .slot_wait_ns = 1010000000 else . end)")" '[900,"slots"]' "a limit of slots"
+is "$(fidelity "$late | .client_lag_ns = 1010000000 else . end)")" '[900,"client"]' "a slow client"
+is "$(fidelity "$late | .slot_wait_ns = 505000000 | .client_lag_ns = 505000000 else . end)")" '[900,"slots client"]' "both, in equal parts"
+is "$(ipf-report -f json --trace a.trace changed.results | jq -c '.fidelity | [.causes[].loss * 1e6 | round], (.worst | map(.cause) | unique), .causes.slots.late_ms')" \
+	"$(printf '[50000,50000]\n["slots"]\n505')" "which the figures say"
+is "$(fidelity '.due_ns *= 2 | .start_ns *= 2 | .end_ns *= 2')" '[1000,""]' \
+	"another speed is none, while it is even"
+is "$(fidelity '.input_tokens_usage *= 2')" '[500,"input"]' "another tokenizer"
+is "$(fidelity '.output_tokens = 3 | .asked_output_tokens = 6' | jq -c '.[1]')" '"output"' "other answers"
+is "$(fidelity 'if .n == 3 then .ok = false | .error = {kind: "timeout"} else . end')" '[971,"failed"]' "a failure"
+is "$(fidelity 'select(.n != 3)')" '[971,"unsent"]' "a request that was not sent"
+is "$(fidelity 'if .turn == 1 then .start_ns -= 21000000 else . end' | jq -c '.[1]')" '"causality"' "a turn before the answer"
+is "$(fidelity 'if .turn == 2 then .start_ns += 500000000 | .end_ns += 500000000 else . end' | jq -c '.[1]')" '"schedule"' "a pause that is too long"
+is "$(fidelity 'if .cached_tokens then .cached_tokens = 0 else . end' | jq -c '.[1]')" '"prefix"' "a cache that was lost"
+is "$(fidelity 'if .turn then .end_ns += 700000000 * (.turn + 1) | .start_ns += 700000000 * .turn | .due_ns = .start_ns else . end')" '[1000,""]' \
+	"a slower server is no loss"
+ipf-report --trace a.trace run.results >text
+is "$(grep -c -E '^Fidelity +[01]\.[0-9]{3} of a replay as recorded: 35 requests' text)" 1 "the run itself"
+
+# What is not known: rows of earlier versions, loads that are no replay.
+is "$(fidelity 'del(.input_tokens_usage, .output_tokens, .cached_tokens, .client_lag_ns)')" '[1000,""]' "absent fields lose nothing"
+is "$(ipf-report -f json --trace a.trace changed.results | jq -c '.fidelity.judged')" '{"input":false,"output":false,"prefix":false}' "which the report says"
+sed 's/"kind":"replay"/"kind":"constant"/g' header >other.header
+seal_lines other.header exact >other.results
+is "$(ipf-report -f json --trace a.trace other.results | jq -c .fidelity)" '{"absent":"no measured stage replays requests of the trace"}' "a load that is no replay"
+fidelity "$late | .slot_wait_ns = 1010000000 else . end)" >/dev/null
+matches "$(ipf-report --trace a.trace changed.results)" '^  slots +-0.100: 7 requests were held back by slots or connections, for' "the text names the cause"
+is "$(ipf-report -f html --trace a.trace changed.results | grep -c -e 'id="fidelity-table' -e 'id="fidelity-worst-table')" 2 "and so does the page"
