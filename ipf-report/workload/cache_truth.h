@@ -22,7 +22,7 @@
 #include "workload/lru_curve.h"
 #include "workload/workload.h"
 
-enum { CACHE_TIERS = 4, CACHE_INTERVALS_MOST = 60, CACHE_SESSIONS_SHOWN = 10 };
+enum { CACHE_TIERS = 4, CACHE_INTERVALS_MOST = 54, CACHE_SESSIONS_SHOWN = 10 };
 extern const char *const cache_tiers[CACHE_TIERS]; /* "device", "host", "disk", "remote" */
 
 /* Tokens of successful requests of measured stages. */
