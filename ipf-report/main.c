@@ -46,6 +46,7 @@ struct report_options {
 	struct said said;
 	bool compare;
 	double min_effect;
+	struct string_list fail_if;
 	struct delivery_options delivery;
 };
 
@@ -122,6 +123,8 @@ static const struct option_spec specs[] = {
            "compare the results before -- (the base) with those after it: BASE… -- NEW…"),
 	OPTION_PARSED_BY(0, "min-effect", "SHARE", struct report_options, min_effect, parse_effect,
                      "with --compare: the least change that counts as a difference (default: 2%)"),
+	OPTION(OPTION_LIST, 0, "fail-if", "CONDITION", struct report_options, fail_if,
+           "with --compare: exit with status 4 if a figure changed beyond a limit, as in 'ttft.p99 > +5%'; repeatable"),
 	OPTION_HEADING("Delivery"),
 	OPTION_UNSHAPING(
 		OPTION_TEXT, 0, "upload", "URL", struct report_options, delivery.upload.url,
@@ -485,11 +488,22 @@ static int check_comparison(const struct report_options *options, struct ipf_err
 	              {options->figures.errors_as_inf, "--errors-as-inf"},
 	              {!isnan(options->price.per_hour), "--price"},
 	              {options->said.any, "--as"},
+	              {options->trace, "--trace"},
 	              {options->accuracy_ns != IPF_ABSENT, "--accuracy"},
 	              {options->meta, "--meta"},
 	              {options->delivery.push.targets.count > 0, "--push"}};
 	if (!options->compare)
-		return isnan(options->min_effect) ? 0 : ipf_error_set(err, IPF_USAGE, "--min-effect requires --compare");
+		return isnan(options->min_effect) && options->fail_if.count == 0
+		           ? 0
+		           : ipf_error_set(err, IPF_USAGE, "%s requires --compare",
+		                           isnan(options->min_effect) ? "--fail-if" : "--min-effect");
+	for (size_t i = 0; i < options->fail_if.count; i++) {
+		struct fail_if condition;
+		struct ipf_error wrong = {0};
+		if (fail_if_parse(&condition, options->fail_if.items[i], &wrong) < 0)
+			return ipf_error_set(err, IPF_USAGE, "--fail-if \"%s\": %s", shown(options->fail_if.items[i]).text,
+			                     wrong.text);
+	}
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
 		if (others[i].given)
 			return ipf_error_set(err, IPF_USAGE, "%s and --compare exclude each other", others[i].name);
@@ -520,7 +534,8 @@ static int compare(const struct report_options *options, const struct operands *
 	struct buffer out = {0};
 	const struct comparison_options wanted = {.effect = isnan(options->min_effect) ? 0.02 : options->min_effect,
 	                                          .share_effect = 0.01,
-	                                          .figures = &options->figures};
+	                                          .figures = &options->figures,
+	                                          .fail_if = &options->fail_if};
 	const struct compare_style style = {.colour = wants_colour(options)};
 	int status = split_operands(operands, sides, err);
 	for (int s = 0; s < SIDES && status == 0; s++)
@@ -534,6 +549,10 @@ static int compare(const struct report_options *options, const struct operands *
 	}
 	if (status == 0 && comparison.outcome == OUTCOME_INVALID)
 		ipf_error_set(invalid, IPF_INVALID, "not compared: the verdict of a side is INVALID");
+	for (size_t i = 0; status == 0 && i < comparison.condition_count; i++)
+		if (comparison.conditions[i].failed)
+			ipf_error_set(invalid, IPF_INVALID, "--fail-if %s: %s", shown(comparison.conditions[i].text).text,
+			              comparison.conditions[i].detail);
 	comparison_release(&comparison);
 	for (int s = 0; s < SIDES; s++)
 		run_data_release(&runs[s]);

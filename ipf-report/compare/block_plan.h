@@ -15,7 +15,8 @@
 #include "compare/influence.h"
 #include "results/run_data.h"
 
-/* Blocks of a run: one for each 20 requests, from 8 to 48. Of fewer requests than 40, no noise is known. */
+/* Blocks of a run: one for each 20 requests, from 8 to 48. Fewer requests than 40 are one block, which shows no
+ * noise: only several runs do. */
 enum { PLAN_REQUESTS = 20, PLAN_BLOCKS_FEWEST = 8, PLAN_BLOCKS_MOST = 48, PLAN_REQUESTS_FEWEST = 40 };
 
 struct block_plan {

@@ -1,6 +1,8 @@
 #include "compare/compare_format.h"
 
 #include "compare/compare_json.h"
+#include "compare/compare_junit.h"
+#include "compare/compare_md.h"
 #include "compare/compare_text.h"
 
 #include <string.h>
@@ -26,10 +28,22 @@ static void render_text(const struct comparison *c, const struct compare_style *
 	compare_text(c, style->colour, out);
 }
 
+static void render_md(const struct comparison *c, const struct compare_style *style, struct buffer *out)
+{
+	(void)style;
+	compare_md(c, out);
+}
+
+static void render_junit(const struct comparison *c, const struct compare_style *style, struct buffer *out)
+{
+	(void)style;
+	compare_junit(c, out);
+}
+
 static const struct {
 	const char *name;
 	void (*render)(const struct comparison *c, const struct compare_style *style, struct buffer *out);
-} formats[] = {{"text", render_text}, {"json", render_json}};
+} formats[] = {{"text", render_text}, {"json", render_json}, {"md", render_md}, {"junit", render_junit}};
 
 bool compare_has_format(const char *name)
 {

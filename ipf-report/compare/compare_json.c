@@ -117,5 +117,12 @@ json_t *compare_json(const struct comparison *c)
 	for (size_t k = 0; k < c->count; k++)
 		json_array_append_new(figures, figure_json(&c->figures[k]));
 	json_object_set_new(json, "figures", figures);
+	json_t *conditions = c->condition_count ? json_array() : NULL;
+	for (size_t k = 0; k < c->condition_count; k++)
+		json_array_append_new(conditions,
+		                      json_pack("{s:s, s:b, s:s}", "condition", shown(c->conditions[k].text).text, "failed",
+		                                c->conditions[k].failed, "detail", c->conditions[k].detail));
+	set_if(json, "fail_if", conditions);
+	json_decref(conditions);
 	return json;
 }

@@ -132,6 +132,13 @@ void compare_text(const struct comparison *c, bool colour, struct buffer *out)
 		[OUTCOME_FEW_RUNS] = WARN, [OUTCOME_UNJUDGED] = WARN, [OUTCOME_INVALID] = BAD,
 	};
 	layout_wrapped(&l, 10, styles[c->outcome], compare_outcome(c, text));
+	for (size_t k = 0; k < c->condition_count; k++) {
+		layout_to(&l, 2);
+		layout_text(&l, c->conditions[k].failed ? BAD : GOOD, c->conditions[k].failed ? "failed" : "passed");
+		layout_to(&l, 10);
+		snprintf(text, sizeof text, "%s: %s", shown(c->conditions[k].text).text, c->conditions[k].detail);
+		layout_wrapped(&l, 10, PLAIN, text);
+	}
 	compare_percent(c->options->effect, effect);
 	show_table(&l, c, FINDING_LOWER, "What changed", "new is");
 	snprintf(title, sizeof title, "Not enough runs to tell");

@@ -394,6 +394,35 @@ static void adjust(struct comparison *c)
 	}
 }
 
+static int read_conditions(struct comparison *c, const struct string_list *list, struct ipf_error *err)
+{
+	for (size_t i = 0; list && i < list->count; i++) {
+		if (i == FAIL_IF_MOST)
+			return ipf_error_set(err, IPF_USAGE, "--fail-if: at most %d conditions", FAIL_IF_MOST);
+		if (fail_if_parse(&c->conditions[i], list->items[i], err) < 0)
+			return -1;
+		c->condition_count++;
+	}
+	return 0;
+}
+
+static void judge_conditions(struct comparison *c)
+{
+	const struct difference *of[FAIL_IF_MOST] = {0};
+	double p[FAIL_IF_MOST];
+	for (size_t i = 0; i < c->condition_count; i++) {
+		for (size_t k = 0; k < c->count; k++)
+			if (c->figures[k].figure == c->conditions[i].figure)
+				of[i] = &c->figures[k].d;
+		const bool tests = of[i] && c->conditions[i].form != FAIL_IF_VALUE &&
+		                   c->conditions[i].word == FAIL_IF_SIGNIFICANT;
+		p[i] = tests ? of[i]->p : NAN;
+	}
+	holm_adjust(p, c->condition_count);
+	for (size_t i = 0; i < c->condition_count; i++)
+		fail_if_judge(&c->conditions[i], of[i], p[i]);
+}
+
 /* Is of each measure that was tested at least one figure known well enough? */
 static bool resolved(const struct comparison *c)
 {
@@ -448,6 +477,8 @@ int comparison_build(struct comparison *c, const struct run_data *const runs[SID
 {
 	struct both_sides both = {0};
 	*c = (struct comparison){.options = options};
+	if (read_conditions(c, options->fail_if, err) < 0)
+		return -1;
 	for (int s = 0; s < SIDES; s++) {
 		c->runs[s] = runs[s];
 		c->run_count[s] = block_plan_runs(runs[s]);
@@ -466,6 +497,9 @@ int comparison_build(struct comparison *c, const struct run_data *const runs[SID
 		bad = compare_figures(c, &both, err);
 	if (bad == 0)
 		adjust(c);
+	if (invalid)
+		c->condition_count = 0;
+	judge_conditions(c);
 	c->outcome = invalid ? OUTCOME_INVALID : outcome_of(c);
 	end_sides(&both);
 	return bad;

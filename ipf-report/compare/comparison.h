@@ -13,9 +13,11 @@
 #define COMPARE_COMPARISON_H
 
 #include "compare/difference.h"
+#include "compare/fail_if.h"
 #include "compare/figure_list.h"
 #include "figures/figures.h"
 #include "results/run_data.h"
+#include "cli/option_table.h"
 
 enum outcome {
 	OUTCOME_SAME,     /* no figure differs, and of each measure at least one is known to within the least effect */
@@ -32,6 +34,7 @@ struct comparison_options {
 	double effect;       /* --min-effect: a share */
 	double share_effect; /* of a share of requests: a difference */
 	const struct figure_options *figures;
+	const struct string_list *fail_if; /* --fail-if */
 };
 
 /* A figure is better or worse, not only lower or higher. */
@@ -56,11 +59,13 @@ struct comparison {
 	size_t family;           /* figures that were tested */
 	struct figure_difference figures[COMPARED_FIGURES];
 	size_t count; /* of those that at least one side has */
+	struct fail_if conditions[FAIL_IF_MOST];
+	size_t condition_count; /* 0 if the sides are not compared */
 	json_t *settings;
 	enum outcome outcome;
 };
 
-/* -1: out of memory. */
+/* -1: out of memory; IPF_USAGE for a condition. */
 int comparison_build(struct comparison *c, const struct run_data *const runs[SIDES],
                      const struct comparison_options *options, struct ipf_error *err);
 void comparison_release(struct comparison *c);

@@ -17,9 +17,10 @@
 #:   UNTIL_STABLE=    end the run when throughput and latency are within a limit such as 5%, at the latest after FOR; see
 #:                    Stability in ipf-collect(1)
 #:   WARMUP=5s        how long before that the same load is sent unmeasured; 0 for none
+#:   COMPARE_OPTIONS= more options of ipf-report --compare, such as --min-effect 5% or --fail-if 'ttft.p99 > +5%', with which make fails
 #:   STAGES=          stages as ipf-sched takes them, instead of these three
 #: Targets:
-#:   all              comparison.txt, comparison.csv, and a report for each run (a-1.report.txt), in the folder compare
+#:   all              difference.txt (what changed from A to B, and what is noise), comparison.txt, comparison.csv, and a report for each run (a-1.report.txt), in the folder compare
 #:   show             show the table again
 ipf_sp := $(subst x,,x x)
 ipf_self := $(subst $(ipf_sp),?,$(strip $(MAKEFILE_LIST)))
@@ -66,10 +67,17 @@ $(ipf_compare_dir)/comparison.csv: $(ipf_compare_reports)
 	$(call ipf_script,comparison.sh) $$(call ipf_word,$$@) $(ipf_compare_rounds)
 endef
 $(eval $(ipf_compare_table))
+ipf_compare_options := $(call ipf_get,COMPARE_OPTIONS)
+define ipf_compare_difference
+$(call ipf_setting,compare,difference.set,$(ipf_compare_options))
+$(ipf_compare_dir)/difference.txt: $(ipf_compare_reports:.report.json=.results.zst) $(ipf_compare_dir)/comparison.csv $(ipf_compare_dir)/difference.set
+	$(call ipf_script,difference.sh) $$(call ipf_word,$$@) $(call ipf_word,$(ipf_compare_rounds)) $(ipf_compare_options)
+endef
+$(eval $(ipf_compare_difference))
 
-$(eval $(call ipf_target,compare,all,$(ipf_compare_reports:.json=.txt) $(ipf_compare_dir)/comparison.csv))
+$(eval $(call ipf_target,compare,all,$(ipf_compare_reports:.json=.txt) $(ipf_compare_dir)/comparison.csv $(ipf_compare_dir)/difference.txt))
 $(eval $(call ipf_target,compare,show))
 ipf-compare-show:
-	@cat $(call ipf_word,$(ipf_compare_out)/comparison.txt)
+	@cat $(call ipf_word,$(ipf_compare_out)/comparison.txt) $(call ipf_word,$(ipf_compare_out)/difference.txt)
 $(eval $(call ipf_help,compare))
 .DEFAULT_GOAL := $(if $(ipf_main),all,$(ipf_default))

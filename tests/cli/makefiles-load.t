@@ -82,7 +82,12 @@ isnt "$(plain compare/a-1.schedule | head -1 | jq .trace.sha256)" "$(plain compa
 is "$(grep '^"TPOT p50' compare/comparison.csv | cut -d, -f 1,10)" '"TPOT p50,true' "the slower one is recognized"
 matches "$(cat "$OUT")" "^TPOT p50, ms +[0-9.]+ +[0-9.]+ +\+[0-9]{3}" "and shown"
 is "$(grep -c Verdict "$OUT")" 0 "without the reports of all runs"
+matches "$(cat "$OUT")" "^  TPOT p50, ms .* \+[0-9,]+ %" "what changed comes last"
+contains "$(cat compare/difference.txt)" "2 runs, " "over both rounds"
 compare
 is "$status $(cat "$OUT" "$ERR")" "0 $nothing" "compare: nothing to do"
+compare COMPARE_OPTIONS="--fail-if 'tpot.p50 > +20% estimate'"
+contains "$status $(cat "$OUT" "$ERR")" "2 " "compare: a condition fails"
+contains "$(cat "$OUT")" "failed  tpot.p50 > +20% estimate" "and make with it"
 compare ROUNDS=3
 is "$status $(sent)" "0 2" "compare: another round: only that"

@@ -83,6 +83,41 @@ run "$report" --compare a1.results -- missing.results
 status_is 1 "results that do not exist"
 is "$(cat "$OUT")" "" "give no comparison"
 
+# ---- conditions ----
+gate() { # STATUS CONDITION [NEW…]
+	run "$report" --compare --fail-if "$2" a1.results a2.results a3.results -- "${@:3}"
+	status_is "$1" "--fail-if '$2'"
+}
+gate 4 'tpot.p50 > +10%' b1.results b2.results b3.results
+contains "$(cat "$ERR")" "--fail-if tpot.p50 > +10%: +2" "with the change"
+contains "$(cat "$OUT")" "failed  tpot.p50 > +10%: +2" "also in the text"
+gate 0 'tpot.p50 > +50%' b1.results b2.results b3.results
+contains "$(cat "$OUT")" "passed  tpot.p50 > +50%: +2" "which says what passed, too"
+gate 4 'tpot.p50>+1ms certain' b1.results b2.results b3.results
+gate 0 'tpot.p50 > +22% certain' b1.results b2.results b3.results
+gate 4 'ttft.p99 > +50% possible' b1.results b2.results b3.results
+gate 0 'ttft.p99 > +50%' b1.results b2.results b3.results
+gate 4 'tpot.p50 > 15ms' b1.results b2.results b3.results
+gate 0 'requests < 5' b1.results b2.results b3.results
+gate 0 'tpot.p50 < -10%' b1.results b2.results b3.results
+gate 4 'failures > +1%' f.results
+gate 4 'failures > 2%' f.results
+gate 4 'goodput < -5%' b1.results
+contains "$(cat "$ERR")" "a side does not have the figure" "a figure that does not exist fails"
+gate 4 'tpot.p50 < -20%' "$TESTS/data/imports/aiperf-0.13.0.json"
+contains "$(cat "$ERR")" "noise not known" "without noise, the change decides"
+
+# ---- other formats ----
+"$report" -f md --compare --fail-if 'ttft.p50 > +5%' a?.results -- b?.results >slower.md 2>/dev/null
+contains "$(head -1 slower.md)" "## Comparison: new is slower: " "Markdown begins with the result"
+matches "$(cat slower.md)" '^\| TPOT p50, ms \| [0-9.]+ \| [0-9.]+ \| \+[0-9]+ % \| .* \| &#60;0.001 \| \*\*slower\*\* \|$' "and has a table"
+contains "$(cat slower.md)" "- **failed**: ttft.p50 &#62; +5%" "and what failed"
+"$report" -f junit --compare a?.results -- b?.results >slower.xml
+counts='import sys, xml.etree.ElementTree as e; s = e.parse(sys.argv[1]).getroot()[0]; print(s.get("tests"), int(s.get("failures")) > 5, len(s.findall("testcase")), len(s.findall("testcase/failure")) == int(s.get("failures")))'
+is "$(python3 -c "$counts" slower.xml)" "15 True 15 True" "JUnit: figures that are worse fail"
+"$report" -f junit --compare --fail-if 'ttft.p50 > +5%' a?.results -- b?.results >gate.xml 2>/dev/null
+is "$(python3 -c "$counts" gate.xml)" "16 False 16 True" "with conditions, only these do"
+
 # ---- refused ----
 refused() { # TEXT ARGUMENTS
 	run "$report" "${@:2}"
@@ -95,5 +130,9 @@ refused "expected BASE… -- NEW…" --compare -- a1.results a2.results
 refused "expected BASE… -- NEW…" --compare a1.results a2.results a3.results
 refused "--min-effect requires --compare" --min-effect 3% a1.results
 refused "--min-effect" --compare --min-effect 0 a1.results a2.results
+refused "--fail-if requires --compare" --fail-if 'ttft.p99 > +5%' a1.results
+for wrong in 'x > 5' 'ttft.p99 > 5%' 'ttft.p99 = 3ms' 'ttft.p99 > +5% often' 'ttft.p99 > 500ms certain' 'requests > +5x' 'failures > 3' 'ttft.p99 > +5%%' 'ttft.p99 >'; do
+	refused "--fail-if \"$wrong\": " --compare --fail-if "$wrong" a1.results a2.results
+done
 refused "-f csv shows one run only" --compare -f csv a1.results a2.results
 refused "--by and --compare exclude each other" --compare --by model a1.results a2.results

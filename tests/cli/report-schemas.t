@@ -59,7 +59,7 @@ valid trace "traces" a.trace b.trace
 ipf-report -q -f json --compare a.results -- b.results >comparison.json 2>/dev/null
 python3 "$TESTS/cli/compare_results.py" >x.results
 python3 "$TESTS/cli/compare_results.py" --seed 2 --http 2 --fail 0.01 >y.results
-ipf-report -q -f json --slo ttft=50ms --compare x.results x.results -- y.results >compared.json
+ipf-report -q -f json --fail-if 'requests < -90%' --slo ttft=50ms --compare x.results x.results -- y.results >compared.json
 ipf-report -f json --compare x.results -- "$TESTS/data/imports/aiperf-0.13.0.json" >imported.json
 valid comparison "comparisons" comparison.json compared.json imported.json
 valid schedule "schedules" a.sched b.sched

@@ -1,6 +1,6 @@
 /* Differences between two sides, on a simulated server: it batches, its steps have jitter, a slow drift and pauses, and
  * its latencies depend on each other through the batch and the queue. Each simulation takes a millisecond, so that the
- * coverage of intervals and the truth of findings can be counted. IPF_LONG=1: over 400 pairs instead of 100.
+ * coverage of intervals and the truth of findings can be counted. IPF_LONG=1: over 400 pairs instead of 60.
  */
 #include "unit.h"
 
@@ -244,7 +244,7 @@ static const struct noise alike[SIDES] = {{1, 0}, {1, 0}};
  * what arrives, and the interval of their rates is wider than it has to be. */
 static void covers(const char *what, const struct load *load, const struct noise noises[SIDES], bool rate_too)
 {
-	const int repetitions = few_or_many(100, 400);
+	const int repetitions = few_or_many(60, 400);
 	const struct tally t = repeat(load, noises, 0.02, repetitions, 1);
 	/* the binomial spread of that many cases around 95 % */
 	const double spread = 3 * sqrt(0.95 * 0.05 / repetitions);
@@ -280,7 +280,7 @@ static void finds_five_percent(void **state)
 {
 	(void)state;
 	const struct load load = {2000, 12, 32, true, 1};
-	const int repetitions = few_or_many(40, 200);
+	const int repetitions = few_or_many(20, 200);
 	const struct tally t = repeat(&load, (const struct noise[]){{1, 0}, {1.05, 0}}, 0.02, repetitions, 1);
 	printf("# 5 %% slower: found in %d of %d\n", t.found, repetitions);
 	assert_true(t.found >= repetitions * 18 / 20);

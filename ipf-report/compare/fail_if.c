@@ -1,0 +1,152 @@
+#include "compare/fail_if.h"
+
+#include "cli/units.h"
+#include "safe_text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *const words[] = {[FAIL_IF_SIGNIFICANT] = "",
+                                    [FAIL_IF_ESTIMATE] = "estimate",
+                                    [FAIL_IF_CERTAIN] = "certain",
+                                    [FAIL_IF_POSSIBLE] = "possible"};
+
+/* Takes the next word, up to a blank or an operator, into `word`. */
+static const char *next_word(const char *at, char word[32])
+{
+	size_t len;
+	at += strspn(at, " ");
+	len = *at == '<' || *at == '>' ? 1 : strcspn(at, " <>");
+	snprintf(word, 32, "%.*s", (int)(len < 31 ? len : 31), at);
+	return at + len;
+}
+
+static int find_figure(struct fail_if *condition, const char *name, struct ipf_error *err)
+{
+	for (size_t i = 0; i < COMPARED_FIGURES; i++)
+		if (strcmp(compared_figures[i].name, name) == 0) {
+			condition->figure = &compared_figures[i];
+			return 0;
+		}
+	return ipf_error_set(err, IPF_USAGE,
+	                     "expected a figure such as ttft.p99, e2e.mean, requests, output_tokens, goodput or failures, "
+	                     "got \"%s\"",
+	                     name);
+}
+
+static int parse_limit(struct fail_if *condition, const char *text, struct ipf_error *err)
+{
+	const bool sign = *text == '+' || *text == '-', share = strchr(text, '%') != NULL;
+	const bool of_share = condition->figure->kind == FIGURE_FAILURES, time = strcmp(condition->figure->unit, "ms") == 0;
+	const double direction = *text == '-' ? -1 : 1;
+	const char *number = text + sign;
+	int64_t ns;
+	condition->form = !sign ? FAIL_IF_VALUE : share && !of_share ? FAIL_IF_CHANGE : FAIL_IF_DIFFERENCE;
+	if (share && !sign && !of_share)
+		return ipf_error_set(err, IPF_USAGE, "a change needs a sign: +%s or -%s", text, text);
+	if (of_share && !share)
+		return ipf_error_set(err, IPF_USAGE, "expected a share such as 1%% or +1%%, got \"%s\"", text);
+	if (share) {
+		/* changes may be larger than what they are of */
+		char plain[32];
+		snprintf(plain, sizeof plain, "%.*s", (int)strcspn(number, "%"), number);
+		if (number[strcspn(number, "%") + 1] != '\0' || parse_rate(plain, &condition->limit, err) < 0)
+			return ipf_error_set(err, IPF_USAGE, "expected a change such as +5%%, got \"%s\"", text);
+		condition->limit /= 100;
+	} else if (time) {
+		if (parse_duration(number, &ns, err) < 0)
+			return -1;
+		condition->limit = (double)ns / 1e6;
+	} else if (parse_rate(number, &condition->limit, err) < 0) {
+		return -1;
+	}
+	condition->limit *= direction;
+	return 0;
+}
+
+int fail_if_parse(struct fail_if *condition, const char *text, struct ipf_error *err)
+{
+	char word[32];
+	*condition = (struct fail_if){.text = text};
+	const char *at = next_word(text, word);
+	if (find_figure(condition, word, err) < 0)
+		return -1;
+	at = next_word(at, word);
+	if (strcmp(word, "<") != 0 && strcmp(word, ">") != 0)
+		return ipf_error_set(err, IPF_USAGE, "expected < or > after %s, as in \"%s > +5%%\"", condition->figure->name,
+		                     condition->figure->name);
+	condition->above = *word == '>';
+	at = next_word(at, word);
+	if (parse_limit(condition, word, err) < 0)
+		return -1;
+	at = next_word(at, word);
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		if (strcmp(words[i], word) == 0 && at[strspn(at, " ")] == '\0') {
+			condition->word = (enum fail_if_word)i;
+			if (condition->form == FAIL_IF_VALUE && *word)
+				return ipf_error_set(err, IPF_USAGE, "\"%s\" requires a change, with a sign", word);
+			return 0;
+		}
+	return ipf_error_set(err, IPF_USAGE, "expected estimate, certain, possible or nothing after the limit, got \"%s\"",
+	                     word);
+}
+
+static bool beyond(const struct fail_if *condition, double value)
+{
+	return condition->above ? value > condition->limit : value < condition->limit;
+}
+
+/* From the unit of the change to that of the limit. */
+static double in_unit(const struct fail_if *condition, const struct difference *d, double change)
+{
+	return condition->form == FAIL_IF_DIFFERENCE && d->relative ? change * d->base : change;
+}
+
+static bool is_failed(const struct fail_if *condition, const struct difference *d, double p)
+{
+	const double change = condition->form == FAIL_IF_DIFFERENCE ? d->value - d->base : d->change;
+	const double low = in_unit(condition, d, d->low), high = in_unit(condition, d, d->high);
+	const bool known = !isnan(low) && !isnan(high);
+	switch (condition->word) {
+	case FAIL_IF_ESTIMATE:
+		return beyond(condition, change);
+	case FAIL_IF_CERTAIN:
+		return known && beyond(condition, low) && beyond(condition, high);
+	case FAIL_IF_POSSIBLE:
+		return !known || beyond(condition, low) || beyond(condition, high);
+	case FAIL_IF_SIGNIFICANT:
+		break;
+	}
+	return beyond(condition, change) && (isnan(p) || p < DIFFERENCE_ALPHA);
+}
+
+void fail_if_judge(struct fail_if *condition, const struct difference *d, double p)
+{
+	const char *unit = *condition->figure->unit ? condition->figure->unit : "%";
+	char significance[40] = "";
+	if (!d || isnan(d->value) || (condition->form != FAIL_IF_VALUE && isnan(d->change))) {
+		condition->failed = true;
+		snprintf(condition->detail, sizeof condition->detail, "not known: a side does not have the figure");
+		return;
+	}
+	if (condition->form == FAIL_IF_VALUE) {
+		condition->failed = beyond(condition, d->value);
+		snprintf(condition->detail, sizeof condition->detail, "new is %.4g %s", d->relative ? d->value : 100 * d->value,
+		         unit);
+		return;
+	}
+	condition->failed = is_failed(condition, d, p);
+	if (!isnan(p))
+		snprintf(significance, sizeof significance, ", p = %.2g", p);
+	if (d->relative && !isnan(d->low))
+		snprintf(condition->detail, sizeof condition->detail,
+		         "%+.3g %%, 95 %% interval %+.3g to %+.3g %%%s (%.4g to %.4g %s)", 100 * d->change, 100 * d->low,
+		         100 * d->high, significance, d->base, d->value, unit);
+	else if (d->relative)
+		snprintf(condition->detail, sizeof condition->detail, "%+.3g %%, noise not known (%.4g to %.4g %s)",
+		         100 * d->change, d->base, d->value, unit);
+	else
+		snprintf(condition->detail, sizeof condition->detail, "%+.3g percentage points%s", 100 * d->change,
+		         significance);
+}

@@ -1,0 +1,29 @@
+#!/bin/sh
+# The comparison at the end of compare.mk: difference.sh FILE "ROUND…" OPTION-OF-ipf-report…, from a-ROUND.results.zst and
+# b-ROUND.results.zst in the same folder. It is written to FILE and shown. With --fail-if among the options, a comparison that fails
+# is only shown, and ends with status 4.
+file=$1 rounds=$2
+shift 2
+folder=$(dirname "$file")
+part=$folder/part.$(basename "$file")
+gate=
+for argument; do
+	case $argument in --fail-if*) gate=1 ;; esac
+done
+set -- ipf-report "$@" -o "$part" --compare
+for round in $rounds; do set -- "$@" "$folder/a-$round.results.zst"; done
+set -- "$@" --
+for round in $rounds; do set -- "$@" "$folder/b-$round.results.zst"; done
+if [ -n "${V:-}" ]; then echo "+ $*" >&2; else echo "ipf-report: $file" >&2; fi
+"$@"
+status=$?
+if [ $status -ne 0 ] && [ $status -ne 4 ]; then
+	rm -f "$part"
+	exit $status
+fi
+cat "$part" || exit 1
+if [ $status -eq 4 ] && [ -n "$gate" ]; then
+	rm -f "$part"
+	exit 4
+fi
+mv -f "$part" "$file"
