@@ -1,0 +1,165 @@
+"""Runs a tool that measures model servers, as it is in its package, against URL: N requests, one at a time, without warm-up.
+
+usage: run_tool.py TOOL PACKAGES URL N OUT       TOOL: vllm, sglang, guidellm, inference-perf
+PACKAGES is a folder with the packages: vllm-src and sgl-src, the unpacked wheels; ip-src, that of inference-perf; guidellm is installed. What they import and do
+not need here, such as engines, is replaced by modules without content; tokenizers by one of four bytes a token.
+"""
+import argparse
+import asyncio
+import importlib.abc
+import importlib.machinery
+import json
+import os
+import sys
+import types
+
+
+class Nothing(types.ModuleType):
+    """A module that has any name, as a class without content."""
+    __path__ = []
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        made = type(name, (), {"__init__": lambda self, *a, **k: None, "__class_getitem__": classmethod(lambda cls, item: cls)})
+        setattr(self, name, made)
+        return made
+
+
+class StandIns(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    def __init__(self, *prefixes):
+        self.prefixes = prefixes
+        sys.meta_path.append(self)
+
+    def find_spec(self, name, path=None, target=None):
+        known = any(name == p or name.startswith(p + ".") for p in self.prefixes)
+        return importlib.machinery.ModuleSpec(name, self, is_package=True) if known else None
+
+    def create_module(self, spec):
+        return Nothing(spec.name)
+
+    def exec_module(self, module):
+        pass
+
+
+class Tokenizer:
+    def __call__(self, text, **_):
+        return types.SimpleNamespace(input_ids=self.encode(text))
+
+    def encode(self, text, **_):
+        return [0] * ((len(text.encode()) + 3) // 4)
+
+
+class Fields(types.SimpleNamespace):
+    """What is not said is None."""
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return None
+
+
+PROMPT = "tell me a story of sixty-four bytes, no more and no less of it"
+
+
+def vllm(packages, url, n):
+    sys.path.insert(0, packages + "/vllm-src")
+    root = types.ModuleType("vllm")
+    root.__path__ = [packages + "/vllm-src/vllm"]
+    sys.modules["vllm"] = root
+    for name in ("vllm.benchmarks.datasets", "vllm.tokenizers", "vllm.utils", "vllm.utils.argparse_utils", "vllm.utils.gc_utils",
+                 "vllm.utils.network_utils"):
+        sys.modules[name] = Nothing(name)
+    StandIns("vllm")
+    sys.modules["vllm.utils.gc_utils"].freeze_gc_heap = lambda: None
+    from vllm.benchmarks import serve
+    request = Fields(prompt=PROMPT, prompt_len=16, expected_output_len=64)
+    return asyncio.run(serve.benchmark(
+        serve.TaskType.GENERATION, "openai-chat", url + "/v1/chat/completions", url, "sim", "sim", Tokenizer(), [request] * n, None, float("inf"), 1.0,
+        True, 0, False, ["ttft", "tpot", "itl", "e2el"], [50.0, 90.0, 99.0], False, {}, 1, None, None, None, ready_check_timeout_sec=0))
+
+
+def sglang(packages, url, n):
+    sys.path.insert(0, packages + "/sgl-src")
+    for name in ("sglang.benchmark.datasets", "sglang.benchmark.datasets.mooncake", "sglang.srt", "sglang.srt.disaggregation.utils",
+                 "sglang.srt.utils.network"):
+        sys.modules[name] = Nothing(name)
+    StandIns("sglang")
+    from sglang.benchmark import serving
+    row = Fields(prompt=PROMPT, prompt_len=16, output_len=64, text_prompt_len=16, vision_prompt_len=0, extra_request_body={})
+    serving.args = Fields(disable_ignore_eos=True, backend="sglang-oai-chat", dataset_name="custom", output_file=sys.argv[5] + ".tool",
+                          output_details=True, max_concurrency=1, num_prompts=n, request_rate=float("inf"), random_input_len=16,
+                          random_output_len=64, random_range_ratio=0)
+    return asyncio.run(serving.benchmark("sglang-oai-chat", url + "/v1/chat/completions", url, "sim", Tokenizer(), [row] * n, float("inf"), 1, True, [],
+                                         None, None, {}, False, warmup_requests=0))
+
+
+def stand_in_for_torch():
+    """GuideLLM needs of it that it loads its data."""
+    os.environ.update(USE_TORCH="0", USE_JAX="0")
+    for name in ("torch", "torch.utils", "torch.utils.data", "torch.utils.data.dataloader", "torch.utils.data.dataset", "torch.nn"):
+        sys.modules[name] = Nothing(name)
+        sys.modules[name].__version__ = "0"
+        sys.modules[name].__spec__ = importlib.machinery.ModuleSpec(name, None)
+
+    class Loader:
+        def __class_getitem__(cls, item):
+            return cls
+
+        def __init__(self, dataset, collate_fn=None, **_):
+            self.dataset, self.collate_fn = dataset, collate_fn or (lambda batch: batch)
+
+        def __iter__(self):
+            for item in self.dataset:
+                yield self.collate_fn([item])
+
+    torch = sys.modules["torch"]
+    torch.utils, torch.nn = sys.modules["torch.utils"], sys.modules["torch.nn"]
+    torch.utils.data = sys.modules["torch.utils.data"]
+    torch.utils.data.get_worker_info = lambda: None
+    sys.modules["torch.utils.data.dataloader"].DataLoader = Loader
+    torch.Generator = type("Generator", (), {"manual_seed": lambda self, *_: self})
+
+
+def guidellm(packages, url, n):
+    out = sys.argv[5]
+    json.dump([{"prompt": f"{PROMPT} {i}", "output_tokens_count": 64} for i in range(n)], open(out + ".prompts.json", "w"))
+    from guidellm.__main__ import cli
+    sys.argv = ["guidellm", "run", "--backend", f"kind=openai_http,target={url},model=sim", "--profile", "kind=synchronous", "--constraint",
+                f"kind=max_requests,count={n}", "--data", f"kind=json_file,path={out}.prompts.json", "--output", f"kind=json,path={out}",
+                "--disable-console"]
+    cli()
+
+
+def inference_perf(packages, url, n):
+    sys.path.insert(0, packages + "/ip-src")
+    StandIns("av", "google", "boto3", "botocore", "azure", "prometheus_client", "opentelemetry")
+    from inference_perf.utils import custom_tokenizer
+    made = custom_tokenizer.CustomTokenizer
+    made.__init__ = lambda self, *a, **k: None
+    made.count_tokens = lambda self, text, add_special_tokens=True: (len(text.encode()) + 3) // 4
+    made.get_tokenizer = lambda self: Tokenizer()
+    from inference_perf import main
+    config = {"load": {"type": "concurrent", "interval": 0, "num_workers": 1, "worker_max_concurrency": 1,
+                       "stages": [{"num_requests": n, "concurrency_level": 1}]},
+              "api": {"type": "chat", "streaming": True}, "server": {"type": "vllm", "model_name": "sim", "base_url": url, "ignore_eos": True},
+              "tokenizer": {"pretrained_model_name_or_path": "none"}, "data": {"type": "mock"},
+              "storage": {"local_storage": {"path": sys.argv[5] + ".files"}},
+              "report": {"request_lifecycle": {"summary": True, "per_stage": False, "per_request": True}}}
+    json.dump(config, open(sys.argv[5] + ".yaml", "w"))
+    sys.argv = ["inference-perf", "--config_file", sys.argv[5] + ".yaml"]
+    main.main_cli()
+
+
+def main():
+    tool, packages, url, n, out = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4]), sys.argv[5]
+    got = {"vllm": vllm, "sglang": sglang, "guidellm": guidellm, "inference-perf": inference_perf}[tool](packages, url, n)
+    if got:
+        json.dump(got, open(out, "w"), default=float)
+
+
+# also in the processes that GuideLLM starts
+if "guidellm" in sys.argv[:2]:
+    stand_in_for_torch()
+if __name__ == "__main__":
+    main()
