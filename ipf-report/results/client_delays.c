@@ -39,6 +39,8 @@ static int64_t max_of(const struct jdoc *doc, jdoc_id node, const char *key)
 void client_delays_read(struct client_delays *d, const struct jdoc *doc, jdoc_id node)
 {
 	int64_t t_ns, longest_ns = max_of(doc, node, "delay_ns"), loop_ns = max_of(doc, node, "loop_lag_ns");
+	/* without the kernel's timestamps, nothing says how late the thread woke up: twice what it was late then */
+	loop_ns = longest_ns ? loop_ns : 2 * loop_ns;
 	longest_ns = loop_ns > longest_ns ? loop_ns : longest_ns;
 	if (!jdoc_to_int(doc, jdoc_get(doc, node, "t_ns"), &t_ns) || t_ns > TIME_MOST || t_ns < -TIME_MOST || !longest_ns)
 		return;

@@ -1,5 +1,6 @@
 /* How long what had arrived could lie before the client saw it, second by second of a run: from its samples, whose
- * longest delay of a read (delay_ns) and longest lag of its event loop (loop_lag_ns) are exact.
+ * longest delay of a read (delay_ns) and longest lag of its event loop (loop_lag_ns) are exact. A sample
+ * without the former, as with --stamps user, counts with twice the latter.
  *
  *     struct client_delays delays = {0};
  *     client_delays_read(&delays, &doc, JDOC_ROOT);     // each client sample, in any order

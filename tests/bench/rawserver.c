@@ -149,6 +149,7 @@ static int send_piece(struct rawserver *s, struct conn *c)
 		                                         .event = (int32_t)c->next,
 		                                         .count = (uint32_t)count,
 		                                         .bytes = (uint32_t)n,
+		                                         .took_ns = (uint32_t)(clock_wall() - real_ns),
 		                                         .port = c->port});
 	c->stamp_ns = real_ns;
 	c->sent += (size_t)n;

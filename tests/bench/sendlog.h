@@ -1,6 +1,6 @@
 /* What the raw server says of its sends: a file of entries of 40 bytes in the machine's own byte order, in the order in
  * which they happened. numpy:
- * [('mono_ns','i8'),('real_ns','i8'),('request','u4'),('event','i4'),('count','u4'),('bytes','u4'),('port','u4'),('','u4')].
+ * [('mono_ns','i8'),('real_ns','i8'),('request','u4'),('event','i4'),('count','u4'),('bytes','u4'),('port','u4'),('took_ns','u4')].
  * `rawserver --show FILE` prints them as lines of JSON, `rawserver --sum FILE` what they come to.
  */
 #ifndef BENCH_SENDLOG_H
@@ -20,7 +20,7 @@ struct send_entry {
 	uint32_t count;           /* how many events */
 	uint32_t bytes;           /* handed to the kernel; the rest of a cut send follows without an entry */
 	uint32_t port;            /* the client's */
-	uint32_t unused;
+	uint32_t took_ns;         /* how long the send took */
 };
 
 struct sendlog;

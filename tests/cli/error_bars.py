@@ -22,7 +22,8 @@ def longest_delays(samples):
     """By second: a sample counts for the seconds since the one before it, and the one before that."""
     seconds, last = {}, 0
     for s in samples:
-        longest = max(s.get("delay_ns", {}).get("max", 0), s.get("loop_lag_ns", {}).get("max", 0))
+        delay, loop = s.get("delay_ns", {}).get("max", 0), s.get("loop_lag_ns", {}).get("max", 0)
+        longest = max(delay, loop) if delay else 2 * loop
         if not longest:
             continue
         for second in range(last // 10**9 - 1, s["t_ns"] // 10**9 + 1):
@@ -31,32 +32,38 @@ def longest_delays(samples):
     return {second: max(ns, LEAST) for second, ns in seconds.items()}, max([LEAST, *seconds.values()])
 
 
-def bars(lines, stage):
-    rows = [line for line in lines if "n" in line and line["ok"] and line["stage"] == stage]
-    seconds, longest = longest_delays([line for line in lines if line.get("sample") == "client"])
+def bars_of_row(r, seconds, longest):
+    """Of a request: the least and the most of each latency, in ns; with _due those from due."""
     delay = lambda t: seconds.get(t // 10**9, longest)
-    found = {name: ([], []) for name in ("ttft_ms/from_start", "ttft_ms/from_due", "e2e_ms/from_start", "e2e_ms/from_due", "tpot_ms")}
-    for r in rows:
-        sending = r["sending_ns"]
-        if "setup_ns" in r:
-            sending += min(r["setup_ns"], r["send_waits"] * delay(r["start_ns"]))
-        early = {"ttft": r["first_early_ns"], "e2e": r["last_early_ns"]}
-        for metric in early:
-            if early[metric] and f"{metric}_ns" in r:
-                early[metric] = min(early[metric], delay(r["start_ns"] + r[f"{metric}_ns"]))
-        for metric in early:
-            if f"{metric}_ns" not in r:
-                continue
-            value = r[f"{metric}_ns"]
-            found[f"{metric}_ms/from_start"][0].append(max(0, value - sending - early[metric] - CLOCK))
-            found[f"{metric}_ms/from_start"][1].append(value + CLOCK)
-            if "lag_ns" in r:
-                found[f"{metric}_ms/from_due"][0].append(max(0, value + r["lag_ns"] - sending - early[metric] - r["client_lag_ns"] - CLOCK))
-                found[f"{metric}_ms/from_due"][1].append(value + r["lag_ns"] + CLOCK)
-        if "tpot_ns" in r:
-            parts = r["output_tokens"] - 1
-            found["tpot_ms"][0].append(max(0, r["tpot_ns"] - (early["e2e"] + CLOCK) / parts))
-            found["tpot_ms"][1].append(r["tpot_ns"] + (early["ttft"] + CLOCK) / parts)
+    sending, early, found = r["sending_ns"], {"ttft": r["first_early_ns"], "e2e": r["last_early_ns"]}, {}
+    if "setup_ns" in r:
+        sending += min(r["setup_ns"], r["send_waits"] * delay(r["start_ns"]))
+    for metric in early:
+        if early[metric] and f"{metric}_ns" in r:
+            early[metric] = min(early[metric], delay(r["start_ns"] + r[f"{metric}_ns"]))
+    for metric in early:
+        if f"{metric}_ns" not in r:
+            continue
+        low, high = r[f"{metric}_ns"] - sending - early[metric] - CLOCK, r[f"{metric}_ns"] + CLOCK
+        found[metric] = (max(0, low), high)
+        if "lag_ns" in r:
+            found[f"{metric}_due"] = (max(0, low + r["lag_ns"] - r["client_lag_ns"]), high + r["lag_ns"])
+    if "tpot_ns" in r:
+        parts = r["output_tokens"] - 1
+        found["tpot"] = (max(0, r["tpot_ns"] - (early["e2e"] + CLOCK) / parts), r["tpot_ns"] + (early["ttft"] + CLOCK) / parts)
+    return found
+
+
+def bars(lines, stage):
+    names = {"ttft": "ttft_ms/from_start", "ttft_due": "ttft_ms/from_due", "e2e": "e2e_ms/from_start", "e2e_due": "e2e_ms/from_due", "tpot": "tpot_ms"}
+    seconds, longest = longest_delays([line for line in lines if line.get("sample") == "client"])
+    found = {path: ([], []) for path in names.values()}
+    for row in lines:
+        if "n" not in row or not row["ok"] or row["stage"] != stage:
+            continue
+        for name, ends in bars_of_row(row, seconds, longest).items():
+            for values, end in zip(found[names[name]], ends):
+                values.append(end)
     return found
 
 
@@ -91,4 +98,5 @@ def main():
     print(f"{count} figures, {differ} differ")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,96 @@
+#!/bin/bash
+# Do the error bars hold what was true? Request by request against what servers log of their sends: quiet, with the sending thread at 60 % of a
+# core, with a process that takes half of the client's core 5 ms at a time, over TLS and over HTTP/2; and against captured packets, where
+# tcpdump may do that. STREAMS=100 makes it smaller.
+set -eu -o pipefail
+# shellcheck source-path=SCRIPTDIR/..
+. "$TESTS/tap.sh"
+PATH=$BUILD/bench:$PATH
+
+streams=${STREAMS:-400} seconds=${BARS_SECONDS:-4}
+plan() { # STREAMS EVENTS GAP_MS: as many in flight
+	printf '{"id":"r","messages":[{"role":"user","content":"Tell me."}],"output_tokens":%d}\n' "$2" >lines
+	printf '{"ipf":"trace","version":1}\n%s\n{"end":{"lines":1,"sha256":"%s"}}\n' "$(cat lines)" "$(sha256sum <lines |
+		cut -d ' ' -f 1)" >t.trace
+	ipf-sched -q "poisson:rate=$(awk -v s="$1" -v e="$2" -v g="$3" 'BEGIN { print s / (e * g / 1000) }'),for=${seconds}s" -t t.trace -o t.sched
+}
+if [ "$(nproc)" -gt 1 ]; then on_server="taskset -c 0" on_client="taskset -c 1"; else on_server='' on_client=''; fi
+
+row() { # NAME FILE
+	jq -r --arg name "$1" 'to_entries[] | [$name + ", " + .key, "\(.value.within * 10000 | round / 100) % of \(.value.requests)",
+		"\(.value.width_p50_us) us wide at p50, \(.value.width_p99_us) us at p99", "-", ">= 99 %",
+		(if .value.within >= 0.99 then "met" else "missed" end)] | @tsv' "$2"
+}
+
+measure() { # NAME EVENTS SERVER… -- ARGUMENTS OF IPF-FIRE… [-- COMMAND that disturbs meanwhile]
+	local name=$1 server=() fire=() disturb='' capture='' url
+	shift
+	while [ "$1" != -- ]; do server+=("$1") && shift; done
+	shift
+	while [ $# -gt 0 ] && [ "$1" != -- ]; do fire+=("$1") && shift; done
+	rm -f sends port packets t.records t.results
+	# shellcheck disable=SC2086 # one word or none
+	$on_server "${server[@]}" >port &
+	local pid=$!
+	wait_for 20 test -s port
+	url=$(sed '1s/.* //' port)
+	case $url in http*) ;; *) url=${scheme:-http}://localhost:$url ;; esac
+	if [ $# -gt 1 ]; then
+		shift
+		"$@" &
+		disturb=$!
+	elif [ -n "${with_capture:-}" ]; then
+		tcpdump -i lo -w packets -s 400 -B 65536 --time-stamp-precision=nano "tcp port ${url##*:}" 2>said &
+		capture=$!
+		wait_for 10 grep -q listening said || capture=
+	fi
+	# shellcheck disable=SC2086
+	$on_client ipf-fire -q --force -u "$url" -m sim -t t.trace t.sched -o t.records ${fire[@]+"${fire[@]}"}
+	[ -z "$disturb" ] || { kill "$disturb" 2>/dev/null || true; wait "$disturb" 2>/dev/null || true; }
+	kill "$pid"
+	wait "$pid" || true
+	ipf-collect -q t.records -o t.results
+	busy=$(grep '^{"client"' t.records |
+		jq -s '.[:-1] | if length < 2 then 0
+			else (.[-1].client.cpu.send - .[0].client.cpu.send) / (.[-1].client.t_ns - .[0].client.t_ns) * 1e11 | round end')
+	python3 "$TESTS/bar_truth.py" t.records t.results --log sends >by-log
+	row "$name, sending thread at $busy %" by-log
+	[ -z "$capture" ] || { sleep 0.5 && kill -INT "$capture" && wait "$capture" || true; }
+	if [ -s packets ]; then
+		python3 "$TESTS/bar_truth.py" t.records t.results --pcap packets >by-pcap
+		row "$name, by captured packets" by-pcap
+	fi
+}
+raw() { # NAME [-- COMMAND…]
+	local name=$1
+	shift
+	measure "$name" rawserver --events 100 --first 50ms --gap 10ms --log sends -- "$@"
+}
+
+plan "$streams" 100 10
+if [ "$(id -u)" = 0 ] && command -v tcpdump >/dev/null; then
+	with_capture=yes raw "$streams streams"
+else
+	raw "$streams streams"
+	printf 'by captured packets\tskipped: needs tcpdump, as root\t-\t-\t-\t-\n'
+fi
+if [ "$busy" -gt 0 ] && [ "$busy" -lt 55 ]; then
+	more=$((streams * 60 / busy))
+	plan "$more" 100 10
+	raw "$more streams"
+	plan "$streams" 100 10
+fi
+"${CC:-cc}" -O2 -o hog "$BENCH/hog.c"
+# shellcheck disable=SC2086
+raw "$streams streams, with a hog" -- $on_client ./hog 5ms 10ms
+
+# a server in Python: fewer of them
+few=$((streams / 20 + 1))
+plan "$few" 20 5
+openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout key.pem -out cert.pem -days 2 -subj /CN=localhost \
+	-addext subjectAltName=DNS:localhost >/dev/null 2>&1
+cat key.pem cert.pem >both.pem
+scheme=https measure "$few streams, TLS" python3 "$TESTS/truth_server.py" sends --cert both.pem -- --http 1.1 --cacert cert.pem
+measure "$few streams, HTTP/2" python3 "$TESTS/truth_server.py" sends -- --http 2-prior
+scheme=https measure "$few streams, HTTP/2 over TLS" python3 "$TESTS/truth_server.py" sends --cert both.pem -- --http 2 --cacert cert.pem
+measure "$few streams, clock of ipf-fire" python3 "$TESTS/truth_server.py" sends -- --stamps user
