@@ -5,6 +5,7 @@
 #include "cli/units.h"
 #include "compare/compare_format.h"
 #include "delivery/delivery.h"
+#include "formats/certificate.h"
 #include "formats/definitions.h"
 #include "formats/report_format.h"
 #include "formats/text_layout.h"
@@ -38,7 +39,7 @@ struct report_options {
 	const char *stage;
 	const char *trace;  /* NULL: not given */
 	int64_t cache_size; /* tokens; 0: not given */
-	bool strict, definitions, ascii, curve;
+	bool strict, definitions, certificate, ascii, curve;
 	const char *plots; /* the folder; NULL */
 	int plot_format;   /* enum plot_format; -1: the default */
 	int from;          /* index into importer_names; IMPORT_AUTOMATIC */
@@ -113,6 +114,8 @@ static const struct option_spec specs[] = {
                      "format of the plots (default: svg)"),
 	OPTION_PARSED_BY(0, "as", "TOOLS", struct report_options, said, parse_as,
                      "also show what other tools would have said of the run: " TOOL_NAMES ", or all"),
+	OPTION(OPTION_FLAG, 0, "certificate", NULL, struct report_options, certificate,
+           "print the evidence for the error of the client, as text or with -f json"),
 	OPTION(OPTION_FLAG, 0, "definitions", NULL, struct report_options, definitions,
            "print the definition of each figure and the limits of the verdict"),
 	OPTION_HEADING("Input"),
@@ -394,11 +397,19 @@ static int apply_stated(struct run_figures *figures, const struct run_data *run,
 	return stated_figures_judge(figures, run, err);
 }
 
+static const struct report_format *format_of(const struct report_options *options)
+{
+	const struct report_format *format = report_formats[options->format];
+	if (!options->certificate)
+		return format;
+	return format == &format_json ? &format_certificate_json : &format_certificate_text;
+}
+
 /* Builds the figures and writes them. IPF_INVALID, with the report complete, if --strict rejects the run. */
 static int render(const struct run_data *run, const struct report_options *options, struct report_output *to,
                   struct delivery *delivery, struct ipf_error *err)
 {
-	const struct report_format *format = report_formats[options->format];
+	const struct report_format *format = format_of(options);
 	struct run_figures figures = {0};
 	struct server_figures servers = {0};
 	struct analyses analyses = {0};
@@ -458,6 +469,9 @@ static int check_options(const struct report_options *options, struct ipf_error 
 {
 	if (options->curve && report_formats[options->format] != &format_csv)
 		return ipf_error_set(err, IPF_USAGE, "--curve requires -f csv");
+	if (options->certificate && report_formats[options->format] != &format_text &&
+	    report_formats[options->format] != &format_json)
+		return ipf_error_set(err, IPF_USAGE, "--certificate is text, or JSON with -f json");
 	if (options->plot_format >= 0 && !options->plots)
 		return ipf_error_set(err, IPF_USAGE, "--plot-format requires --plots");
 	if (options->cache_size && !options->trace)

@@ -36,6 +36,26 @@ matches "$(cat "$OUT")" '^\| ttft_ms from start \| 1\.0[0-9]+ \|' "Markdown has 
 run ipf-report -f html wide.results
 matches "$(cat "$OUT")" 'Error of the client' "HTML has them"
 
+# ---- the evidence
+run ipf-report --certificate -f json chat.results
+status_is 0 "a certificate"
+cp "$OUT" certificate.json
+is "$(jq -c '[.ipf, .known, [.sources[].source]]' certificate.json)" \
+	'["certificate",true,["sending","connection","first_event","last_event","client_lag","clock"]]' "has each source of error"
+is "$(jq -c '.sources[0] | [.observations, .ns.max == .worst[0].ns]' certificate.json)" "[40,true]" "with quantiles and the largest"
+is "$(jq -c '[.figures[] | select(.latency == "ttft_ms") | .error.p50] | map(. > 0)' certificate.json)" "[true,true]" "and what follows from them"
+is "$(jq -r '.streams[0].sha256' certificate.json)" "$(tail -1 chat.results | jq -r .end.sha256)" "has the digest of the results"
+is "$(jq -r '.streams[1].sha256' certificate.json)" "$(tail -1 chat.records | jq -r .end.sha256)" "and of the records"
+is "$(bash -c "$(jq -r '.verify[0].command' certificate.json)" | cut -d ' ' -f 1)" "$(jq -r '.streams[0].sha256' certificate.json)" \
+	"which its command computes again"
+bash -c "$(jq -r '.verify[1].command' certificate.json | sed 's/RECORDS/chat.records/')" >again.results
+same again.results chat.results "and the command for the results makes the same"
+run ipf-report --certificate chat.results
+matches "$(cat "$OUT")" '^    40 observations: p50 [0-9.]+ [um]s, p99 ' "it is text, too"
+is "$(sed '/^Streams/,$d' "$OUT" | awk '{ gsub(/[^ -~]+/, "x"); if (length > 80) n++ } END { print n + 0 }')" 0 "on 80 columns"
+run ipf-report --certificate -f csv chat.results
+status_is 2 "but nothing else"
+
 # ---- a limit
 run ipf-report --accuracy 1h wide.results
 lacks=$(grep -c -- --accuracy "$OUT")
@@ -62,3 +82,5 @@ run ipf-report old.results
 is "$(grep -c "Client's error" "$OUT")" 0 "and text none"
 run ipf-report --accuracy 1s old.results
 contains "$(tr -s ' \n' '  ' <"$OUT")" "TTFT from start is not known to be exact at all" "which no limit takes for exact"
+run ipf-report --certificate old.results
+is "$status $(grep -c 'Not known: the results do not say' "$OUT")" "0 1" "nor a certificate more than that"
