@@ -597,6 +597,8 @@ static int add_shards(struct run_data *run, struct run_part *part, struct schedu
 	part->sharded = own.of > 0;
 	if (shard_set_complete(&own)) /* a run on its own, as for a schedule that was not divided */
 		schedule->shard = schedule->shards = 0;
+	else if (own.of > 0) /* which the stages in the results' own header do not say */
+		schedule->shards = own.of;
 	if (shard_set_spread_ns(&own) > run->spread_ns)
 		run->spread_ns = shard_set_spread_ns(&own);
 	shard_set_release(&own);
