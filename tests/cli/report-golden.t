@@ -86,7 +86,7 @@ page=$TESTS/../ipf-report/ipf-report.1
 sed -e '/^\.It Sy /s//@/' -e '/^\./d' -e 's/\\-/-/g' "$page" | tr '\n' ' ' | tr '@' '\n' | tr -s ' ' >manual
 awk '/^[^ ]/ { next } /^  [^ ]/ { if (text != "") print text; text = $0; next } { sub(/^ */, ""); text = text " " $0 } END { print text }' "$OUT" |
 	sed -e 's/^ *//' | tr -d '`' | tr -s ' ' >definitions
-between "$(wc -l <definitions)" 50 100 "there are definitions to look for"
+between "$(wc -l <definitions)" 50 200 "there are definitions to look for"
 while read -r definition; do
 	grep -qF -e "$definition" manual || echo "$definition"
 done <definitions >missing
