@@ -2,6 +2,7 @@
 #include "absent.h"
 #include "cli/units.h"
 #include "clock.h"
+#include "check_records.h"
 #include "collect.h"
 #include "explain.h"
 #include "gpu/accelerators.h"
@@ -80,6 +81,8 @@ static const struct option_spec specs[] = {
            "include the text of the responses and their reasoning"),
 	OPTION(OPTION_FLAG, 0, "explain", NULL, struct collect_options, explain,
            "print how each response is parsed, and what is missing, instead of results"),
+	OPTION(OPTION_FLAG, 0, "check", NULL, struct collect_options, check,
+           "print every violation of ipf-records(5) instead of results: for records of other load generators"),
 	OPTION_HEADING("Publishing"),
 	OPTION_UNSHAPING(
 		OPTION_TEXT, 0, "listen", "ADDRESS", struct collect_options, publish.listen,
@@ -221,6 +224,12 @@ int main(int argc, char **argv)
 	options.publish.push.every_ns = options.every_ns;
 	if (publish_check(&options.publish, &err) < 0)
 		return err.kind == IPF_USAGE ? program_misuse(&program, &err) : ipf_error_report(&err, stderr, program.name);
+	if (options.explain && options.check) {
+		ipf_error_set(&err, IPF_USAGE, "--check cannot be combined with --explain");
+		return program_misuse(&program, &err);
+	}
+	if (options.check)
+		return ipf_error_report((check_run(&options, &operands, &err), &err), stderr, program.name);
 	if (options.explain)
 		return ipf_error_report((explain_run(&options, &operands, &err), &err), stderr, program.name);
 	if (collect_open(&collect, &options, &operands,
