@@ -139,10 +139,13 @@ $(BUILD)/unit/test_lib_%: $(BUILD)/tests/unit/test_lib_%.o $(BUILD)/libipf.a
 
 $(BUILD)/%.o: %.c $(BUILD)/flags
 	$(call say,CC,$<)
-	$(Q)mkdir -p $(@D) && $(CC) $(all_cflags) $(cflags_lib) $(room_cflags) -c -o $@ $<
+	$(Q)mkdir -p $(@D) && $(CC) $(all_cflags) $(sections) $(cflags_lib) $(room_cflags) -c -o $@ $<
 $(BUILD)/%.o: $(BUILD)/%.c $(BUILD)/flags
 	$(call say,CC,$<)
 	$(Q)$(CC) $(all_cflags) $(cflags_lib) $(room_cflags) -c -o $@ $<
+
+# What only programs use of these is left out of the library: it changes the process.
+$(addprefix $(BUILD)/,lib/cli/options.o lib/cli/interrupt.o ipf-fire/run/settings.o ipf-fire/run/run.o): sections = -ffunction-sections
 
 # Other flags or another compiler rebuild everything.
 flags_now = $(CC) $(all_cflags) $(all_ldflags)
@@ -159,10 +162,10 @@ FORCE:
 # ---- libipf ---------------------------------------------------------------------------------------------------------
 # Rooms of lib and of the programs behind the headers of lib/public/ipf. They are taken from archives, so that only what is
 # used is in it; library_memory.o is in the place of memory.o, and no allocation of the process is intercepted.
-pkgs_library    := $(pkgs_lib)
+pkgs_library    := $(pkgs_lib) $(pkgs_fire)
 library_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard lib/public/*.c))
-library_rooms   := $(filter-out $(BUILD)/ipf-collect/transport/%,$(modules_collect)) $(modules_sched)
-$(BUILD)/lib/public/%.o: room_cflags = -Iipf-collect -Iipf-sched
+library_rooms   := $(filter-out $(BUILD)/ipf-collect/transport/%,$(modules_collect)) $(modules_sched) $(modules_fire)
+$(BUILD)/lib/public/%.o: room_cflags = -Iipf-collect -Iipf-sched -Iipf-fire $(cflags_fire)
 
 $(BUILD)/library/rooms.a: $(library_rooms)
 	$(call say,AR,$@)
@@ -170,7 +173,7 @@ $(BUILD)/library/rooms.a: $(library_rooms)
 
 $(BUILD)/library/$(soname): $(library_objects) $(BUILD)/library/rooms.a $(BUILD)/libipf.a lib/public/libipf.map
 	$(call say,LD,$@)
-	$(Q)$(CC) -shared -pthread -Wl,-soname,$(soname) -Wl,--version-script=lib/public/libipf.map \
+	$(Q)$(CC) -shared -pthread -Wl,--gc-sections -Wl,-soname,$(soname) -Wl,--version-script=lib/public/libipf.map \
 		$(if $(SANITIZE),-fsanitize=$(SANITIZE),-Wl,-z,defs) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) \
 		$(call libs_of,$(pkgs_library)) -lm
 	$(Q)ln -sf $(soname) $(@D)/libipf.so

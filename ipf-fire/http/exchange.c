@@ -214,6 +214,7 @@ void exchange_answered(struct exchange *x)
 		note_left(x); /* the timestamp arrived after the send */
 	if (job->left_ns != IPF_ABSENT && job->left_ns > job->first_byte_ns)
 		job->left_ns = IPF_ABSENT;
+	run_observer_first_byte(x->transport->options->observer, job);
 }
 
 void exchange_status(void *exchange, int status)
@@ -239,10 +240,12 @@ bool exchange_body(void *exchange, const char *bytes, size_t len)
 	const struct timestamp *at = &x->connection->at;
 	if (x->cancelled || x->no_memory)
 		return false;
-	if (job_received(x->job, bytes, answer_limit_room(x, len), at->t_ns, at->own_ns) < 0) {
+	size_t room = answer_limit_room(x, len);
+	if (job_received(x->job, bytes, room, at->t_ns, at->own_ns) < 0) {
 		x->no_memory = true;
 		return false;
 	}
+	run_observer_received(x->transport->options->observer, x->job, at->t_ns, (struct slice){bytes, room});
 	return answer_limit_grown(x) && !x->cancelled;
 }
 

@@ -194,6 +194,7 @@ static void begin(struct transport *t, struct job *job, size_t target)
 	x->target = target;
 	x->shelf = shelf;
 	job->start_ns = now;
+	run_observer_started(t->options->observer, job);
 	t->pool.targets[target].busy++;
 	set_deadlines(t, x);
 	place(t, x);

@@ -22,7 +22,7 @@
 #include "endpoint/network_path.h"
 #include "http/cancel.h"
 #include "http/timestamp.h"
-#include "job/job.h"
+#include "job/run_observer.h"
 
 #include <stdatomic.h>
 
@@ -40,6 +40,7 @@ struct transport_options {
 	struct memory_use *memory;                /* shared by all threads; NULL: no limits */
 	size_t thread;                            /* the number of this thread */
 	atomic_llong *numbers;                    /* the next connection's number; shared by all transports */
+	const struct run_observer *observer;      /* NULL: none */
 	int64_t zero_ns; /* the run's start on the monotonic clock; transport_zero may set it later */
 };
 

@@ -23,7 +23,7 @@
 
 struct recorder {
 	struct recorder_options o;
-	struct buffer line, headers, message;
+	struct buffer line, headers, message, observed;
 	struct jdoc doc;
 	struct histogram *lags;
 	struct client_stats *client;
@@ -104,6 +104,13 @@ static void tally_failure(struct recorder *r, const struct job *job)
 	failure_tally_add(r->o.failures, slice_of(bad_status ? "http-status" : kind), job->status, text);
 }
 
+static void show_observer(struct recorder *r, const struct record *record)
+{
+	record_write(record, &r->observed);
+	if (!r->observed.failed)
+		r->o.observer->ended(r->o.observer->data, buffer_all(&r->observed));
+}
+
 static void write_record(struct recorder *r, struct job *job)
 {
 	struct record line;
@@ -111,6 +118,8 @@ static void write_record(struct recorder *r, struct job *job)
 		histogram_add(r->lags, job->start_ns - job->due_ns, 1);
 	if (!r->error.kind) {
 		job_to_record(job, &r->headers, &line);
+		if (r->o.observer && r->o.observer->ended)
+			show_observer(r, &line);
 		if (r->o.show)
 			probe_show_response(stderr, &line, r->o.show_messages);
 		if (record_write_parts(&line, &r->line, write_part, r) == 0)
@@ -199,6 +208,7 @@ static void recorder_free(struct recorder *r)
 	buffer_release(&r->line);
 	buffer_release(&r->headers);
 	buffer_release(&r->message);
+	buffer_release(&r->observed);
 	jdoc_release(&r->doc);
 	free(r);
 }

@@ -4,7 +4,7 @@
 #ifndef IPF_RECORDER_H
 #define IPF_RECORDER_H
 
-#include "job/job.h"
+#include "job/run_observer.h"
 #include "run/client_stats.h"
 #include "stream/stream.h"
 #include "verdict/failure_tally.h"
@@ -22,10 +22,11 @@ struct recorder_options {
 	int engine_fd;                      /* an eventfd that wakes the engine when the output is gone */
 	struct run_counters *counters;
 	struct memory_use *memory;
-	struct failure_tally *failures; /* the recorder's alone from start to stop; warm-up requests are not in it */
-	struct queue *spare;            /* takes the jobs that are written */
-	bool show;                      /* show each response on standard error, too */
-	bool show_messages;             /* responses are gRPC messages */
+	struct failure_tally *failures;      /* the recorder's alone from start to stop; warm-up requests are not in it */
+	struct queue *spare;                 /* takes the jobs that are written */
+	const struct run_observer *observer; /* NULL: none */
+	bool show;                           /* show each response on standard error, too */
+	bool show_messages;                  /* responses are gRPC messages */
 };
 
 int recorder_start(struct recorder **recorder, const struct recorder_options *options, struct ipf_error *err);

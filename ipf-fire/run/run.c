@@ -39,6 +39,7 @@
 
 struct run {
 	const struct fire_options *options;
+	const struct run_observer *observer; /* NULL: this is the process of ipf-fire */
 	const char *schedule;
 	json_t *argv, *params;
 	struct api *api;
@@ -274,6 +275,10 @@ static int catch_signals(struct run *r, struct ipf_error *err)
 {
 	sigset_t set;
 	struct sigaction hangup;
+	if (r->observer) {
+		r->signal_fd = fcntl(r->observer->stop_fd, F_DUPFD_CLOEXEC, 3);
+		return r->signal_fd < 0 ? ipf_error_errno(err, errno, NULL, "cannot duplicate a descriptor") : 0;
+	}
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
@@ -301,6 +306,7 @@ static struct engine_options engine_options(struct run *r)
 	                  .network_path = &r->network_path,
 	                  .record_headers = &r->record_headers,
 	                  .kernel_timestamps = r->kernel_timestamps,
+	                  .observer = r->observer,
 	                  .memory = &r->memory},
 		.threads = r->threads,
 		.records = r->records,
@@ -464,6 +470,7 @@ static int begin(struct run *r, struct ipf_error *err)
 		.memory = &r->memory,
 		.failures = &r->failures,
 		.spare = r->spare,
+		.observer = r->observer,
 		.show = r->options->probe,
 		.show_messages = r->endpoint.grpc,
 	};
@@ -683,7 +690,7 @@ static void wait_for_recorder(struct run *r)
 	for (int signals = r->result.signals; poll(fds, 2, -1) <= 0 || !fds[0].revents;) {
 		while (read(r->signal_fd, &info, sizeof info) == (ssize_t)sizeof info)
 			signals += interrupt_is_new();
-		if (signals < 3)
+		if (signals < 3 || r->observer)
 			continue;
 		sigset_t none;
 		sigemptyset(&none);
@@ -752,12 +759,20 @@ static int run(struct run *r, struct ipf_error *err)
 	return 0;
 }
 
+int fire_run_observed(const struct fire_options *options, const char *schedule, json_t *argv,
+                      const struct run_observer *observer, struct ipf_error *err)
+{
+	struct run r = {
+		.options = options, .observer = observer, .schedule = schedule, .argv = argv, .signal_fd = -1, .probe.fd = -1};
+	if (run(&r, err) == 0)
+		*err = r.input;
+	tear_down(&r);
+	return err->kind ? -1 : 0;
+}
+
 int fire_run(const struct fire_options *options, const char *schedule, json_t *argv)
 {
-	struct run r = {.options = options, .schedule = schedule, .argv = argv, .signal_fd = -1, .probe.fd = -1};
 	struct ipf_error err = {0};
-	if (run(&r, &err) == 0)
-		err = r.input;
-	tear_down(&r);
+	fire_run_observed(options, schedule, argv, NULL, &err);
 	return ipf_error_report(&err, stderr, "ipf-fire");
 }

@@ -312,22 +312,20 @@ static const char *libraries(void)
 	return text;
 }
 
-bool fire_options_parse(struct fire_options *o, int argc, char **arguments, const char **schedule, json_t **argv,
-                        int *status)
+static const struct program program = {
+	.name = "ipf-fire",
+	.operands = "[SCHEDULE]",
+	.summary = "send requests on time and record what comes back",
+	.details = details,
+	.specs = specs,
+	.count = sizeof specs / sizeof *specs,
+	.max_operands = 1,
+	.libraries = libraries,
+};
+
+static struct fire_options defaults(void)
 {
-	const struct program program = {
-		.name = "ipf-fire",
-		.operands = "[SCHEDULE]",
-		.summary = "send requests on time and record what comes back",
-		.details = details,
-		.specs = specs,
-		.count = sizeof specs / sizeof *specs,
-		.max_operands = 1,
-		.libraries = libraries,
-	};
-	struct operands operands;
-	struct ipf_error err = {0};
-	*o = (struct fire_options){
+	return (struct fire_options){
 		.common = COMMON_DEFAULTS,
 		.api = "openai-chat",
 		.connections = {.text = "reuse", .policy = {.streams = 100}},
@@ -339,6 +337,14 @@ bool fire_options_parse(struct fire_options *o, int argc, char **arguments, cons
 		.connect_timeout_ns = 30 * NS_PER_S,
 		.grace_ns = 30 * NS_PER_S,
 	};
+}
+
+bool fire_options_parse(struct fire_options *o, int argc, char **arguments, const char **schedule, json_t **argv,
+                        int *status)
+{
+	struct operands operands;
+	struct ipf_error err = {0};
+	*o = defaults();
 	if (!program_start(&program, argc, arguments, o, &operands, status))
 		return false;
 	*schedule = operands.count ? operands.items[0] : NULL;
@@ -348,4 +354,22 @@ bool fire_options_parse(struct fire_options *o, int argc, char **arguments, cons
 	}
 	*argv = options_argv(&program, argc, arguments, true, o->common.reproducible);
 	return true;
+}
+
+int fire_options_read(struct fire_options *o, struct arguments *arguments, const char **schedule, json_t **argv,
+                      struct ipf_error *err)
+{
+	struct program within = program;
+	struct operands operands;
+	within.no_environment = true;
+	*o = defaults();
+	*argv = NULL;
+	if (options_parse(&within, arguments, o, &operands, err) < 0)
+		return -1;
+	*schedule = operands.count ? operands.items[0] : NULL;
+	o->common.quiet = true;
+	if (check(o, *schedule, err) < 0)
+		return -1;
+	*argv = options_argv(&within, arguments->argc, arguments->argv, true, o->common.reproducible);
+	return 0;
 }

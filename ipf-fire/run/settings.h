@@ -65,4 +65,8 @@ extern const char *const history_names[];
 bool fire_options_parse(struct fire_options *options, int argc, char **arguments, const char **schedule, json_t **argv,
                         int *status);
 
+/* The same for a run within another process: nothing is printed, and the environment sets no options. -1: IPF_USAGE. */
+int fire_options_read(struct fire_options *options, struct arguments *arguments, const char **schedule, json_t **argv,
+                      struct ipf_error *err);
+
 #endif

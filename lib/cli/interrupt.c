@@ -10,10 +10,10 @@ static volatile sig_atomic_t ignored_left, stop;
 
 bool interrupt_is_new(void)
 {
-	static int64_t last_ns = INT64_MIN;
-	int64_t now = clock_now();
+	static _Atomic int64_t last = INT64_MIN;
+	int64_t now = clock_now(), last_ns = last;
 	bool again = last_ns != INT64_MIN && now - last_ns < 100 * NS_PER_MS;
-	last_ns = now;
+	last = now;
 	return !again;
 }
 

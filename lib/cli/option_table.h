@@ -91,6 +91,7 @@ struct program {
 	const struct option_spec *specs;
 	size_t count;
 	int min_operands, max_operands; /* max -1: any number */
+	bool no_environment;            /* variables of the environment set no options */
 	bool plain_operands;            /* operands are never paths, even if they contain slashes (poisson:rate=300/m) */
 	const char *manual;             /* where it is described, if it has no manual page of its name; otherwise NULL */
 	const char *(*libraries)(void); /* for --version, besides those of lib: "libcurl/7.88.1 …"; may be NULL */

@@ -26,6 +26,7 @@ struct argument_walk {
 	int argc, at;
 	const char *cluster; /* the rest of "-vqn5" */
 	bool operands_only;  /* "--" was seen */
+	struct options_memory **memory;
 };
 
 struct argument {
@@ -175,31 +176,32 @@ static int next_argument(struct argument_walk *w, struct argument *a, struct ipf
 
 /* ---- storing ----------------------------------------------------------------------------------------------------- */
 
-/* Memory that lives as long as the program; the list keeps it reachable for leak checkers. */
-struct kept {
-	struct kept *next;
+struct options_memory {
+	struct options_memory *next;
 	const char *items[];
 };
-static struct kept *kept;
+/* Of a program: the list keeps it reachable for leak checkers. */
+static struct options_memory *kept;
 
-static const char **keep_items(int count, struct ipf_error *err)
+static const char **keep_items(struct options_memory **memory, int count, struct ipf_error *err)
 {
-	struct kept *k = malloc(sizeof *k + (size_t)count * sizeof *k->items);
+	struct options_memory *k = malloc(sizeof *k + (size_t)count * sizeof *k->items);
 
 	if (!k) {
 		ipf_error_memory(err);
 		return NULL;
 	}
-	k->next = kept;
-	kept = k;
+	k->next = *memory;
+	*memory = k;
 	return k->items;
 }
 
 /* The first occurrence replaces the default list. */
-static int store_item(struct string_list *list, const struct argument *a, bool first, int argc, struct ipf_error *err)
+static int store_item(const struct argument_walk *w, struct string_list *list, const struct argument *a, bool first,
+                      int most, struct ipf_error *err)
 {
 	if (first) {
-		list->items = keep_items(argc, err);
+		list->items = keep_items(w->memory, most, err);
 		list->count = 0;
 		if (!list->items)
 			return -1;
@@ -307,7 +309,9 @@ static int store_value(const struct argument *a, void *variable, struct ipf_erro
 	}
 }
 
-static int store(const struct argument *a, void *options, bool first, int argc, struct ipf_error *err)
+/* `most`: how often it can occur. */
+static int store(const struct argument_walk *w, const struct argument *a, void *options, bool first, int most,
+                 struct ipf_error *err)
 {
 	void *variable = (char *)options + a->spec->offset;
 	struct ipf_error wrong = {0};
@@ -323,7 +327,7 @@ static int store(const struct argument *a, void *options, bool first, int argc, 
 		return ipf_error_set(err, IPF_USAGE, "%s: expected %s in UTF-8, without control characters, got \"%s\"",
 		                     a->shown, a->spec->argument, shown(a->value).text);
 	if (a->spec->kind == OPTION_LIST)
-		return store_item(variable, a, first, argc, err);
+		return store_item(w, variable, a, first, most, err);
 	if (store_value(a, variable, &wrong) < 0)
 		return ipf_error_set(err, wrong.kind, "%s: %s", a->shown, wrong.text);
 	return 0;
@@ -382,7 +386,7 @@ static const char *environment(const struct program *program, const struct optio
 	snprintf(name, 80, "%s_%s", program->name, spec->name);
 	for (char *c = name; *c; c++)
 		*c = *c == '-' || *c == ' ' ? '_' : (char)toupper((unsigned char)*c);
-	const char *value = getenv(name);
+	const char *value = program->no_environment ? NULL : getenv(name);
 	return value && *value ? value : NULL;
 }
 
@@ -397,8 +401,9 @@ static int truth(const char *value)
 }
 
 /* Options that variables of the environment set; the command line comes after them and wins. */
-static int parse_environment(const struct program *program, void *options, struct ipf_error *err)
+static int parse_environment(const struct argument_walk *w, void *options, struct ipf_error *err)
 {
+	const struct program *program = w->program;
 	for (size_t i = 0; i < program->count; i++) {
 		struct argument a = {.spec = &program->specs[i]};
 		a.value = environment(program, a.spec, a.shown);
@@ -407,7 +412,7 @@ static int parse_environment(const struct program *program, void *options, struc
 		bool flag = !option_takes_value(a.spec);
 		if (flag && truth(a.value) < 0)
 			return ipf_error_set(err, IPF_USAGE, "%s: expected 1 or 0, got \"%s\"", a.shown, shown(a.value).text);
-		if ((!flag || truth(a.value)) && store(&a, options, true, 1, err) < 0)
+		if ((!flag || truth(a.value)) && store(w, &a, options, true, 1, err) < 0)
 			return -1;
 	}
 	return 0;
@@ -417,7 +422,7 @@ static int parse_environment(const struct program *program, void *options, struc
 static int parse(struct argument_walk *w, void *options, struct operands *operands, struct printing *prints,
                  struct ipf_error *err)
 {
-	const char **items = keep_items(w->argc + 1, err);
+	const char **items = keep_items(w->memory, w->argc + 1, err);
 	bool *seen = calloc(w->program->count + 1, sizeof *seen);
 	struct argument a, before = {0};
 	int got = -1;
@@ -427,7 +432,7 @@ static int parse(struct argument_walk *w, void *options, struct operands *operan
 		ipf_error_memory(err);
 		goto out;
 	}
-	if (parse_environment(w->program, options, err) < 0)
+	if (parse_environment(w, options, err) < 0)
 		goto out;
 	for (; (got = next_argument(w, &a, err)) == 1; before = a) {
 		if (!a.spec && is_rest_of_header(&before, a.value)) {
@@ -446,7 +451,7 @@ static int parse(struct argument_walk *w, void *options, struct operands *operan
 			got = printing_of(&a, prints, err);
 			goto out;
 		}
-		got = store(&a, options, !seen[a.spec - w->program->specs], w->argc, err);
+		got = store(w, &a, options, !seen[a.spec - w->program->specs], w->argc, err);
 		if (got < 0)
 			goto out;
 		seen[a.spec - w->program->specs] = true;
@@ -542,7 +547,7 @@ static int print_instead(const struct program *program, const struct printing *p
 bool program_start(const struct program *program, int argc, char **argv, void *options, struct operands *operands,
                    int *status)
 {
-	struct argument_walk w = {.program = program, .argv = argv, .argc = argc, .at = 1};
+	struct argument_walk w = {.program = program, .argv = argv, .argc = argc, .at = 1, .memory = &kept};
 	struct printing prints;
 	struct ipf_error err = {0};
 	int got;
@@ -560,6 +565,26 @@ bool program_start(const struct program *program, int argc, char **argv, void *o
 		print_instead(program, &prints, &err);
 	*status = ipf_error_report(&err, stderr, program->name);
 	return false;
+}
+
+int options_parse(const struct program *program, struct arguments *a, void *options, struct operands *operands,
+                  struct ipf_error *err)
+{
+	struct argument_walk w = {.program = program, .argv = a->argv, .argc = a->argc, .at = 1, .memory = &a->memory};
+	struct printing prints;
+	int got = parse(&w, options, operands, &prints, err);
+	if (got == 0)
+		ipf_error_set(err, IPF_USAGE, "expected options of a run, got one that prints");
+	return got == 1 ? keep_inputs(program, options, operands, err) : -1;
+}
+
+void options_memory_free(struct options_memory *memory)
+{
+	while (memory) {
+		struct options_memory *next = memory->next;
+		free(memory);
+		memory = next;
+	}
 }
 
 int program_misuse(const struct program *program, const struct ipf_error *err)

@@ -106,6 +106,20 @@ struct operands {
 bool program_start(const struct program *program, int argc, char **argv, void *options, struct operands *operands,
                    int *status);
 
+/* Arguments of a program that does its work within another process. */
+struct options_memory;
+struct arguments {
+	int argc;
+	char **argv;                   /* as of main(), the program's name first */
+	struct options_memory *memory; /* what was parsed points into this, and into argv; NULL before */
+};
+
+/* Parses them: prepares nothing, prints nothing, and does not read the environment if program->no_environment says so.
+ * -1: IPF_USAGE, also for an option that prints instead of running. Then options_memory_free(a->memory) in any case. */
+int options_parse(const struct program *program, struct arguments *a, void *options, struct operands *operands,
+                  struct ipf_error *err);
+void options_memory_free(struct options_memory *memory); /* NULL is fine */
+
 /* Returns the header's "argv", a new list: the arguments as given, without the program's name and without options that
  * do not affect the content. Options of the environment come first. `keep_operands`: include the operands.
  * `reproducible`: shorten paths (OPTION_FILE, and operands unless they are plain) to their last part. */

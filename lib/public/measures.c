@@ -26,10 +26,12 @@ struct ipf_measure {
 
 static int open_api(struct ipf_measure *m, const char *name, struct ipf_error *err)
 {
-	struct stream_reader *stream = m->records->stream;
-	json_t *descriptor = json_object_get(stream_reader_header(stream), "api");
 	if (name)
 		return api_open(&m->api, name, err);
+	if (!m->records)
+		return ipf_error_set(err, IPF_USAGE, "api: expected a descriptor's name or file for records of no file");
+	struct stream_reader *stream = m->records->stream;
+	json_t *descriptor = json_object_get(stream_reader_header(stream), "api");
 	if (json_is_object(descriptor))
 		return api_from_json(&m->api, descriptor, stream_reader_name(stream), err);
 	return ipf_error_at(err, IPF_INPUT, stream_reader_name(stream), 1, "api: the header has no API descriptor");
@@ -50,7 +52,7 @@ static int take_options(struct ipf_measure_options *to, const struct ipf_measure
 static int open_measure(struct ipf_measure *m, const struct ipf_measure_options *options, struct ipf_error *err)
 {
 	struct ipf_measure_options o = IPF_MEASURE_INIT;
-	if (strcmp(m->records->kind, "records") != 0)
+	if (m->records && strcmp(m->records->kind, "records") != 0)
 		return ipf_error_at(err, IPF_INPUT, stream_reader_name(m->records->stream), 1,
 		                    "expected an ipf records stream, got \"%s\"", m->records->kind);
 	if (take_options(&o, options, err) < 0 || open_api(m, o.api, err) < 0)
@@ -99,10 +101,25 @@ static int measure_line(struct ipf_measure *m, struct ipf_line *line, struct ipf
 	return 1;
 }
 
+int ipf_measure_line(struct ipf_measure *m, struct ipf_line *record, struct ipf_line **row, struct ipf_error *err)
+{
+	library_begin();
+	*row = NULL;
+	m->record = record;
+	int got = measure_line(m, record, err);
+	if (got < 0)
+		ipf_error_place(err, record->place.file, record->place.number);
+	if (got == 1)
+		*row = &m->row;
+	return got == 2 ? 0 : got;
+}
+
 int ipf_measure_next(struct ipf_measure *m, struct ipf_line **row, struct ipf_error *err)
 {
 	int got;
 	*row = NULL;
+	if (!m->records)
+		return ipf_error_set(err, IPF_USAGE, "there is no reader of records: use ipf_measure_line");
 	do {
 		got = ipf_reader_next(m->records, &m->record, err);
 		if (got != 1)

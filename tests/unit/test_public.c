@@ -135,6 +135,45 @@ static void two_readers_share_nothing(void **state)
 	ipf_reader_close(a);
 }
 
+static void runs_refuse_what_is_for_programs(void **state)
+{
+	(void)state;
+	static const char *const refused[] = {"probe", "calibrate", "verbose", "max-line", "help", "-o", "url=x", ""};
+	struct ipf_error err = {0};
+	struct ipf_run_callbacks callbacks = IPF_RUN_CALLBACKS_INIT;
+	struct ipf_run *run;
+	assert_int_equal(ipf_run_open(&run, &err), 0);
+	assert_int_equal(ipf_run_observe(run, &callbacks, &err), 0);
+	for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+		assert_int_equal(ipf_run_set(run, refused[i], "x", &err), -1);
+		assert_int_equal(err.kind, IPF_USAGE);
+		ipf_error_clear(&err);
+	}
+	assert_int_equal(ipf_run_fire(run, "none.sched", &err), -1);
+	assert_string_equal(err.text, "output: missing: expected a file");
+	ipf_error_clear(&err);
+	assert_int_equal(ipf_run_set(run, "output", "-", &err), -1);
+	ipf_error_clear(&err);
+	assert_int_equal(ipf_run_set(run, "output", "/dev/null", &err), 0);
+	assert_int_equal(ipf_run_fire(run, "-", &err), -1);
+	ipf_error_clear(&err);
+	assert_int_equal(ipf_run_fire(run, "none.sched", &err), -1);
+	assert_string_equal(err.text, "--url is required");
+	ipf_error_clear(&err);
+	assert_int_equal(ipf_run_set(run, "url", "http://127.0.0.1:9", &err), 0);
+	assert_int_equal(ipf_run_set(run, "trace", "none.trace", &err), 0);
+	ipf_run_stop(run);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(ipf_run_fire(run, "none.sched", &err), -1);
+		assert_int_equal(err.kind, IPF_SYSTEM);
+		ipf_error_clear(&err);
+	}
+	assert_int_equal(ipf_run_set(run, "timeout", "soon", &err), 0);
+	assert_int_equal(ipf_run_fire(run, "none.sched", &err), -1);
+	assert_int_equal(err.kind, IPF_USAGE);
+	ipf_run_close(run);
+}
+
 static void statistics_agree(void **state)
 {
 	(void)state;
@@ -173,6 +212,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(members_are_found_by_their_path, make_path, remove_path),
 		cmocka_unit_test_setup_teardown(bad_arguments_are_refused, make_path, remove_path),
 		cmocka_unit_test_setup_teardown(two_readers_share_nothing, make_path, remove_path),
+		cmocka_unit_test(runs_refuse_what_is_for_programs),
 		cmocka_unit_test(statistics_agree),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

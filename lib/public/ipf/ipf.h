@@ -1,4 +1,4 @@
-/* libipf: the streams, schedules, tokenizers, statistics and metrics of ipf for other programs. All headers at
+/* libipf: the streams, schedules, tokenizers, statistics, metrics and runs of ipf for other programs. All headers at
  * once; see ipf(3).
  *
  *     cc program.c $(pkg-config --cflags --libs ipf)
@@ -7,6 +7,7 @@
 #define LIBIPF_IPF_H
 
 #include <ipf/measures.h>
+#include <ipf/runs.h>
 #include <ipf/schedules.h>
 #include <ipf/statistics.h>
 #include <ipf/streams.h>
