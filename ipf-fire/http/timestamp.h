@@ -54,7 +54,7 @@ void timestamps_free(struct timestamps *s); /* NULL is fine */
 /* Asks the kernel to timestamp what arrives on a socket. false: it does not, as with Unix sockets. */
 bool timestamps_watch(const struct timestamps *s, struct socket_times *times, int fd);
 /* Asks it to timestamp what leaves on a watched socket, which is connected: it refuses others. Each send then says
- * whether it is timestamped, because that costs more than a microsecond: there are at most ten thousand a second. */
+ * whether it is timestamped, because that costs more than a microsecond: there are at most two thousand a second. */
 void timestamps_watch_sends(struct socket_times *times, int fd);
 
 /* As recv, without flags, and when the bytes came. */
