@@ -7,7 +7,8 @@
 lacks=$(image_lacks)
 [ -z "$lacks" ] || skip_all "$lacks is missing"
 if ! image_build; then
-	curl -sI --max-time 20 http://deb.debian.org/ >/dev/null || skip_all "there is no network for Debian's packages"
+	mirror=$(apt-get indextargets --format '$(SITE)' | grep -m1 ^http)
+	curl -sI --max-time 20 "$mirror" >/dev/null || skip_all "there is no network for Debian's packages"
 	not_ok "the image is built" "$(tail -20 image.log)"
 	exit 1
 fi

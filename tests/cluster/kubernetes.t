@@ -8,7 +8,7 @@
 lacks=$(image_lacks)$(kube_lacks)
 [ -z "$lacks" ] || skip_all "$lacks is missing"
 image_build || skip_all "the image cannot be built, see cluster/container"
-kube_build || { curl -sI --max-time 20 https://proxy.golang.org/ >/dev/null || skip_all "there is no network for Go modules"; }
+kube_build || { curl -sI --max-time 20 "$(go env GOPROXY | cut -d, -f1)" >/dev/null || skip_all "there is no network for Go modules"; }
 if ! [ -x "$kube_bin/kubectl" ]; then
 	not_ok "Kubernetes is built" "$(tail -20 kubernetes.log)"
 	exit 1
