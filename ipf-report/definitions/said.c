@@ -21,13 +21,11 @@ int said_choose(struct said *said, const char *list, struct ipf_error *err)
 	said->any = true;
 	for (const char *at = list;; at++) {
 		size_t len = strcspn(at, ",");
-		bool found = len == 3 && memcmp(at, "all", 3) == 0;
-		for (int i = 0; i < TOOL_COUNT; i++) {
-			bool is = strlen(tool_rules[i].name) == len && memcmp(tool_rules[i].name, at, len) == 0;
-			said->chosen[i] |= is || (len == 3 && memcmp(at, "all", 3) == 0);
-			found |= is;
-		}
-		if (!found)
+		bool all = len == 3 && memcmp(at, "all", 3) == 0;
+		const struct tool_rules *one = tool_rules_find((struct slice){at, len});
+		for (int i = 0; i < TOOL_COUNT; i++)
+			said->chosen[i] |= all || one == &tool_rules[i];
+		if (!all && !one)
 			return ipf_error_set(err, IPF_USAGE, "\"%.*s\" is no tool; tools: " TOOL_NAMES ", all", (int)len, at);
 		at += len;
 		if (!*at)

@@ -1,7 +1,7 @@
 #include "absent.h"
 #include "formats/certificate.h"
 #include "formats/json_figures.h"
-#include "safe_text.h"
+#include "output/shell_word.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -210,20 +210,8 @@ static json_t *streams_json(const struct run_data *run)
 
 static void put_word(struct buffer *out, const char *word)
 {
-	struct buffer safe = {0};
-	safe_text_append(&safe, slice_of(word));
-	bool plain = safe.len > 0;
-	for (size_t i = 0; i < safe.len; i++)
-		plain &= strchr("\"'`$&|;<>(){}[]*?!#~\\ \t", safe.data[i]) == NULL;
-	buffer_text(out, plain ? " " : " '");
-	for (size_t i = 0; i < safe.len; i++)
-		if (safe.data[i] == '\'')
-			buffer_text(out, "'\\''");
-		else
-			buffer_byte(out, safe.data[i]);
-	buffer_text(out, plain ? "" : "'");
-	out->failed |= safe.failed;
-	buffer_release(&safe);
+	buffer_byte(out, ' ');
+	shell_word(out, word);
 }
 
 /* Takes the command over. */

@@ -1,6 +1,7 @@
 /* -f md: Markdown for a comment on a change, such as a pull request, or for a wiki: GitHub's and GitLab's dialect. */
 #include "absent.h"
 #include "formats/json_report.h"
+#include "output/shell_word.h"
 #include "safe_text.h"
 
 #include <ctype.h>
@@ -318,25 +319,6 @@ static void put_entry(struct buffer *out, const char *label, const char *value)
 	buffer_byte(out, '\n');
 }
 
-/* An argument as a shell reads it. */
-static void put_argument(struct buffer *out, const char *text)
-{
-	struct buffer safe = {0};
-	safe_text_append(&safe, slice_of(text));
-	bool plain = safe.len > 0;
-	for (size_t i = 0; i < safe.len; i++)
-		plain &= isalnum((unsigned char)safe.data[i]) || strchr("-_./:=,+%@", safe.data[i]);
-	buffer_text(out, plain ? " " : " '");
-	for (size_t i = 0; i < safe.len; i++)
-		if (safe.data[i] == '\'')
-			buffer_text(out, "'\\''");
-		else
-			buffer_byte(out, safe.data[i]);
-	buffer_text(out, plain ? "" : "'");
-	out->failed |= safe.failed;
-	buffer_release(&safe);
-}
-
 /* The commands that made a stream, those of its inputs first: each line is code by its indent, which no text ends. */
 static void put_commands(struct buffer *out, json_t *header, int depth)
 {
@@ -355,7 +337,10 @@ static void put_commands(struct buffer *out, json_t *header, int depth)
 	buffer_format(out, "    %s", name.data ? name.data : "");
 	buffer_release(&name);
 	json_array_foreach(json_object_get(header, "argv"), i, argument)
-		put_argument(out, json_string_value(argument) ? json_string_value(argument) : "");
+	{
+		buffer_byte(out, ' ');
+		shell_word(out, json_string_value(argument) ? json_string_value(argument) : "");
+	}
 	buffer_byte(out, '\n');
 }
 

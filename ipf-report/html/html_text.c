@@ -1,6 +1,7 @@
 #include "html/html_text.h"
 
 #include "output/markup.h"
+#include "output/shell_word.h"
 #include "safe_text.h"
 
 #include <ctype.h>
@@ -46,23 +47,7 @@ void html_prose(struct buffer *out, const char *text)
 void html_shell_word(struct buffer *out, const char *word)
 {
 	struct buffer quoted = {0};
-	size_t plain = strspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@%+=:,./-");
-	bool safe = safe_text_is_safe(slice_of(word));
-	if (*word && !word[plain]) {
-		html_text(out, word);
-		return;
-	}
-	buffer_text(&quoted, safe ? "'" : "$'");
-	for (; *word; word++)
-		if (!safe && (*word < ' ' || *word > '~'))
-			buffer_format(&quoted, "\\x%02x", (unsigned)(unsigned char)*word);
-		else if (!safe && (*word == '\'' || *word == '\\'))
-			buffer_format(&quoted, "\\%c", *word);
-		else if (*word == '\'')
-			buffer_text(&quoted, "'\\''");
-		else
-			buffer_byte(&quoted, *word);
-	buffer_byte(&quoted, '\'');
+	shell_word(&quoted, word);
 	html_slice(out, buffer_all(&quoted));
 	out->failed |= quoted.failed;
 	buffer_release(&quoted);

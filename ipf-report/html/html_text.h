@@ -22,7 +22,7 @@ void html_lines(struct buffer *out, struct slice text);
 /* A sentence of ours, with `words` between backquotes as <code>. */
 void html_prose(struct buffer *out, const char *text);
 
-/* An argument as a shell takes it: quoted if it has to be, and as $'…' if a character in it cannot be shown. */
+/* An argument of a command, see output/shell_word.h. */
 void html_shell_word(struct buffer *out, const char *word);
 
 /* Appends a name as a part of an id: letters and digits; everything else is "-". */

@@ -176,10 +176,10 @@ const struct tool_rules tool_rules[TOOL_COUNT] = {
 const char *const tool_names[] = {"vllm",           "sglang", "guidellm", "aiperf", "genai-perf",
                                   "inference-perf", "lpg",    "mlperf",   NULL};
 
-const struct tool_rules *tool_rules_find(const char *name)
+const struct tool_rules *tool_rules_find(struct slice name)
 {
 	for (int i = 0; i < TOOL_COUNT; i++)
-		if (strcmp(tool_rules[i].name, name) == 0)
+		if (strlen(tool_rules[i].name) == name.len && memcmp(tool_rules[i].name, name.data, name.len) == 0)
 			return &tool_rules[i];
 	return NULL;
 }

@@ -2,7 +2,7 @@
  * functions that apply it. Whoever shows a figure by another tool's definition takes it from here: the exports and
  * `ipf-report --as`.
  *
- *     const struct tool_rules *vllm = tool_rules_find("vllm");
+ *     const struct tool_rules *vllm = tool_rules_find(slice_of("vllm"));
  *     if (tool_counts(vllm, EVENT_EMPTY)) …                  // does a chunk with empty text count as a token?
  *     int64_t tokens = tool_output_tokens(vllm, &counts, &source);
  *     double tpot_ns = tool_tpot(vllm, &times, tokens);
@@ -13,6 +13,7 @@
 #ifndef IPF_TOOL_RULES_H
 #define IPF_TOOL_RULES_H
 
+#include "buffer.h"
 #include "api/response.h"
 
 #include <stdbool.h>
@@ -128,7 +129,7 @@ extern const struct tool_rules tool_rules[TOOL_COUNT];
 extern const char *const tool_names[]; /* NULL ends them */
 #define TOOL_NAMES "vllm, sglang, guidellm, aiperf, genai-perf, inference-perf, lpg, mlperf"
 
-const struct tool_rules *tool_rules_find(const char *name); /* NULL: none */
+const struct tool_rules *tool_rules_find(struct slice name); /* NULL: none */
 
 bool tool_counts(const struct tool_rules *rules, enum event_kind kind);
 

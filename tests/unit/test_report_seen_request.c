@@ -141,7 +141,7 @@ static void every_row_is_filled(void **state)
 	for (int i = 0; i < TOOL_COUNT; i++) {
 		const struct tool_rules *r = &tool_rules[i];
 		assert_string_equal(r->name, tool_names[i]);
-		assert_ptr_equal(tool_rules_find(r->name), r);
+		assert_ptr_equal(tool_rules_find(slice_of(r->name)), r);
 		assert_true(r->tool && r->version && r->source && r->chunks && r->tokens[0]);
 		for (int k = 0; k < TOOL_FIGURES; k++)
 			assert_non_null(r->figures[k].rule);
@@ -149,7 +149,7 @@ static void every_row_is_filled(void **state)
 		assert_true((r->itl == TOOL_ITL_NONE) == (r->figures[TOOL_ITL].name == NULL));
 	}
 	assert_null(tool_names[TOOL_COUNT]);
-	assert_null(tool_rules_find("nosuch"));
+	assert_null(tool_rules_find(slice_of("nosuch")));
 }
 
 int main(void)
