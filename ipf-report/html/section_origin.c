@@ -101,7 +101,7 @@ void section_run(const struct page *page)
 	         data->part_count == 1 ? ""
 	         : data->shards        ? ", pooled from shards"
 	                               : ", pooled from repeats");
-	fact(page, "duration", text);
+	fact(page, "duration", isnan(figure_at(run, "duration_s")) ? NULL : text);
 	if (!isnan(figure_at(run, "seed"))) {
 		snprintf(text, sizeof text, "%lld", (long long)json_integer_value(json_at(run, "seed")));
 		fact(page, "seed", text);

@@ -3,7 +3,7 @@
  *     struct event_list events = {0};
  *     event_list_begin(&events);
  *     for each event: event_list_add(&events, in, stage, ns);
- *     event_list_put(&events, &row);                 // events, event_ns, ttft, e2e, itl; row.start_ns is known
+ *     event_list_put(&events, &row);                 // events, event_ns, ttft, ttst, e2e, itl; row.start_ns is known
  *     event_list_release(&events);
  */
 #ifndef REPORT_EVENT_LIST_H
@@ -13,7 +13,7 @@
 
 struct event_list {
 	struct buffer list;
-	int64_t count, first_ns, last_ns, most_ns;
+	int64_t count, first_ns, second_ns, last_ns, most_ns;
 };
 
 void event_list_begin(struct event_list *events);

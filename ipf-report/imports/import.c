@@ -142,6 +142,14 @@ int64_t import_ns(double value, double unit)
 	return ns > -1e17 && ns < 1e17 ? (int64_t)llround(ns) : IPF_ABSENT;
 }
 
+int64_t import_moment(const struct jdoc *doc, jdoc_id node, int64_t base_ns)
+{
+	int64_t ns, most_ns = INT64_C(1) << 56;
+	if (!jdoc_to_int(doc, node, &ns) || ns < 0 || ns - base_ns > most_ns || ns - base_ns < -most_ns)
+		return IPF_ABSENT;
+	return ns - base_ns;
+}
+
 int64_t import_count(double value)
 {
 	return value >= 0 && value <= 1e12 ? (int64_t)llround(value) : IPF_ABSENT;

@@ -93,6 +93,8 @@ void import_note(struct import *in, const char *text);
 
 /* Nanoseconds of a time in units of `unit` ns; IPF_ABSENT: not known, or out of range. */
 int64_t import_ns(double value, double unit);
+/* A moment in ns since the epoch, from another one; IPF_ABSENT: none is known, or one that is years away. */
+int64_t import_moment(const struct jdoc *doc, jdoc_id node, int64_t base_ns);
 /* A count of tokens; IPF_ABSENT: not known, or no count. */
 int64_t import_count(double value);
 /* What follows from the others: end, TPOT, NTPOT, mean and greatest gap; what is known already stays. */

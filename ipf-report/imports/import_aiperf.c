@@ -19,28 +19,6 @@ static const char *const notes[] = {
 
 /* ---- figures ---- */
 
-static const struct tagged_metric known[] = {TAGGED_SUMMARY("request_latency", start[METRIC_E2E]),
-                                             TAGGED_SUMMARY("time_to_first_token", start[METRIC_TTFT]),
-                                             TAGGED_SUMMARY("time_to_second_token", start[METRIC_TTST]),
-                                             TAGGED_SUMMARY("time_to_first_output_token", start[METRIC_TTFA]),
-                                             TAGGED_SUMMARY("inter_token_latency", start[METRIC_TPOT]),
-                                             TAGGED_SUMMARY("inter_chunk_latency", itl),
-                                             TAGGED_SUMMARY("input_sequence_length", input),
-                                             TAGGED_SUMMARY("output_sequence_length", output),
-                                             TAGGED_SUMMARY("effective_latency", due_e2e),
-                                             TAGGED_SUMMARY("credit_to_start_latency", start[METRIC_LAG]),
-                                             TAGGED_VALUE("effective_concurrency", in_flight_mean),
-                                             TAGGED_VALUE("request_throughput", completed),
-                                             TAGGED_VALUE("input_token_throughput", input_per_s),
-                                             TAGGED_VALUE("output_token_throughput", output_per_s),
-                                             TAGGED_VALUE("total_token_throughput", total_per_s),
-                                             TAGGED_VALUE("benchmark_duration", window_s),
-                                             TAGGED_VALUE("total_isl", input_total),
-                                             TAGGED_VALUE("total_osl", output_total),
-                                             TAGGED_COUNT("request_count", ok),
-                                             TAGGED_COUNT("error_request_count", failed),
-                                             {NULL, 0, TAG_VALUE}};
-
 static int read_version(struct import *in, struct ipf_error *err)
 {
 	struct buffer raw = {0};
@@ -71,28 +49,23 @@ static int read_config(struct import *in, struct ipf_error *err)
 	return bad;
 }
 
+static int read_other(struct import *in, struct slice key, struct ipf_error *err)
+{
+	return slice_is(key, "aiperf_version") ? read_version(in, err)
+	       : slice_is(key, "input_config") ? read_config(in, err)
+	                                       : json_pull_skip(&in->json, err);
+}
+
 static int read_figures(struct import *in, struct ipf_error *err)
 {
 	struct stated_stage figures;
-	struct slice key;
-	stated_stage_init(&figures);
-	int got = json_pull_enter(&in->json, JDOC_MAP, err);
-	while (got >= 0 && (got = json_pull_member(&in->json, &key, err)) == 1) {
-		got = tagged_figure(&figures, known, key, in, err);
-		if (got == 0)
-			got = slice_is(key, "aiperf_version") ? read_version(in, err)
-			      : slice_is(key, "input_config") ? read_config(in, err)
-			                                      : json_pull_skip(&in->json, err);
-	}
-	int stage = got < 0 ? -1 : import_stage(in, &(struct import_stage){0}, err);
-	struct stated_stage *to = stage < 0 ? NULL : import_figures(in, stage, err);
-	if (!to)
+	if (tagged_figures_read(&figures, in, read_other, err) < 0)
 		return -1;
 	if (figures.failed == IPF_ABSENT && figures.ok != IPF_ABSENT) /* written only if a request failed */
 		figures.failed = 0;
-	*to = figures;
-	import_lasted(in, figures.window_s);
-	return 0;
+	if (figures.failed > 0) /* effective_latency has failures among its values, also those of a few ms */
+		figures.due_e2e.has = false;
+	return tagged_figures_put(&figures, in, err);
 }
 
 /* ---- requests ---- */
@@ -123,11 +96,7 @@ static int64_t count_of(const struct jdoc *doc, jdoc_id all, const char *tag)
 
 static int64_t moment_of(const struct lines *l, jdoc_id metadata, const char *key)
 {
-	int64_t ns;
-	if (!jdoc_to_int(&l->doc, jdoc_get(&l->doc, metadata, key), &ns) || ns < 0 || ns - l->base_ns > INT64_C(1) << 56 ||
-	    ns - l->base_ns < -(INT64_C(1) << 56))
-		return IPF_ABSENT;
-	return ns - l->base_ns;
+	return import_moment(&l->doc, jdoc_get(&l->doc, metadata, key), l->base_ns);
 }
 
 /* The stage of a line, which begins with its first one. */

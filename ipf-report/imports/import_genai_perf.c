@@ -17,19 +17,6 @@ static const char *const notes[] = {
 	"reported, if it did, and one without a response with content failed.",
 	NULL};
 
-static const struct tagged_metric known[] = {
-	TAGGED_SUMMARY("request_latency", start[METRIC_E2E]),
-	TAGGED_SUMMARY("time_to_first_token", start[METRIC_TTFT]),
-	TAGGED_SUMMARY("time_to_second_token", start[METRIC_TTST]),
-	TAGGED_SUMMARY("inter_token_latency", start[METRIC_TPOT]),
-	TAGGED_SUMMARY("input_sequence_length", input),
-	TAGGED_SUMMARY("output_sequence_length", output),
-	TAGGED_VALUE("request_throughput", completed),
-	TAGGED_VALUE("output_token_throughput", output_per_s),
-	TAGGED_COUNT("request_count", ok),
-	{NULL, 0, TAG_VALUE},
-};
-
 static bool has_requests(const struct json_outline *outline)
 {
 	return json_outline_has(outline, "experiments[].experiment") || json_outline_has(outline, "experiments[].requests");
@@ -45,20 +32,8 @@ static bool recognises(const struct json_outline *outline)
 
 static int read_figures(struct import *in, struct ipf_error *err)
 {
-	struct stated_stage figures, *to = NULL;
-	struct slice key;
-	stated_stage_init(&figures);
-	int got = json_pull_enter(&in->json, JDOC_MAP, err);
-	while (got >= 0 && (got = json_pull_member(&in->json, &key, err)) == 1) {
-		got = tagged_figure(&figures, known, key, in, err);
-		if (got == 0)
-			got = json_pull_skip(&in->json, err);
-	}
-	if (got == 0 && (got = import_stage(in, &(struct import_stage){0}, err)) >= 0)
-		to = import_figures(in, got, err);
-	if (to)
-		*to = figures;
-	return to ? 0 : -1;
+	struct stated_stage figures;
+	return tagged_figures_read(&figures, in, NULL, err) < 0 ? -1 : tagged_figures_put(&figures, in, err);
 }
 
 /* ---- requests ---- */
@@ -118,15 +93,6 @@ static bool is_content(struct experiment *x, jdoc_id output, struct result *row)
 	return content;
 }
 
-static int64_t moment(const struct experiment *x, jdoc_id node)
-{
-	int64_t ns;
-	if (!jdoc_to_int(&x->doc, node, &ns) || ns < 0 || ns - *x->base_ns > INT64_C(1) << 56 ||
-	    ns - *x->base_ns < -(INT64_C(1) << 56))
-		return IPF_ABSENT;
-	return ns - *x->base_ns;
-}
-
 static int put_request(struct import *in, struct experiment *x, struct ipf_error *err)
 {
 	struct result row;
@@ -134,16 +100,19 @@ static int put_request(struct import *in, struct experiment *x, struct ipf_error
 			times = jdoc_get(&x->doc, JDOC_ROOT, "response_timestamps"),
 			outputs = jdoc_get(&x->doc, JDOC_ROOT, "response_outputs");
 	struct jdoc_each e = jdoc_each(&x->doc, times), output = jdoc_each(&x->doc, outputs);
-	if (*x->base_ns == IPF_ABSENT && (!jdoc_to_int(&x->doc, started, x->base_ns) || *x->base_ns < 0))
-		return json_pull_wrong(&in->json, err, "timestamp: expected a time in ns");
+	if (*x->base_ns == IPF_ABSENT) {
+		if (!jdoc_to_int(&x->doc, started, x->base_ns) || *x->base_ns < 0)
+			return json_pull_wrong(&in->json, err, "timestamp: expected a time in ns");
+		import_began(in, *x->base_ns);
+	}
 	result_init(&row);
 	row.stage = x->number;
-	row.start_ns = moment(x, started);
+	row.start_ns = import_moment(&x->doc, started, *x->base_ns);
 	if (row.start_ns == IPF_ABSENT)
 		return json_pull_wrong(&in->json, err, "timestamp: expected a time in ns, near that of the first request");
 	event_list_begin(&x->events);
 	while (jdoc_step(&e)) {
-		int64_t ns = moment(x, e.value);
+		int64_t ns = import_moment(&x->doc, e.value, *x->base_ns);
 		bool content = !jdoc_step(&output) || is_content(x, output.value, &row);
 		if (ns == IPF_ABSENT)
 			continue;

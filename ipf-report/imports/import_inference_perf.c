@@ -7,6 +7,7 @@
 #include "absent.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const notes[] = {
@@ -151,10 +152,30 @@ static void put_success(struct import *in, struct requests *r, jdoc_id info, str
 	import_derive(row, 0, 0, 0);
 }
 
+/* {"error_type": "HTTP Error 503", "error_msg": "…"} */
+static void put_failure(const struct jdoc *doc, jdoc_id error, struct result *row)
+{
+	static const char http[] = "\"HTTP Error ";
+	struct ipf_error ignored = {0};
+	struct slice type;
+	row->error_kind = slice_of("\"other\"");
+	jdoc_get_raw(doc, error, "error_msg", JDOC_TEXT, &row->error_text, &ignored);
+	if (jdoc_get_raw(doc, error, "error_type", JDOC_TEXT, &type, &ignored) != 1)
+		return;
+	if (type.len > sizeof http - 1 && memcmp(type.data, http, sizeof http - 1) == 0) {
+		long status = strtol(type.data + sizeof http - 1, NULL, 10); /* its quote ends it */
+		if (status < 400 || status > 599)
+			return;
+		row->status = status;
+		row->error_kind = slice_of("\"http-status\"");
+	} else if (verdict_kind_of(type) != VERDICT_OTHER && verdict_kind_of(type) != VERDICT_HUNG_UP) {
+		row->error_kind = type; /* as we write it */
+	}
+}
+
 static int put_request(struct import *in, struct requests *r, struct ipf_error *err)
 {
 	const struct jdoc *doc = &r->doc;
-	struct ipf_error ignored = {0};
 	struct result row;
 	jdoc_id info = jdoc_get(doc, JDOC_ROOT, "info"), error = jdoc_get(doc, JDOC_ROOT, "error"),
 			text = jdoc_get(doc, jdoc_get(doc, info, "request_metrics"), "text");
@@ -169,16 +190,10 @@ static int put_request(struct import *in, struct requests *r, struct ipf_error *
 	if (row.start_ns == IPF_ABSENT)
 		return json_pull_wrong(&in->json, err, "start_time: expected seconds, near those of the first request");
 	row.input_tokens = import_count(distribution_number(doc, jdoc_is_null(doc, text) ? info : text, "input_tokens"));
-	if (row.ok) {
+	if (row.ok)
 		put_success(in, r, info, &row);
-	} else {
-		struct slice type;
-		row.error_kind = slice_of("\"other\"");
-		jdoc_get_raw(doc, error, "error_msg", JDOC_TEXT, &row.error_text, &ignored);
-		if (jdoc_get_raw(doc, error, "error_type", JDOC_TEXT, &type, &ignored) == 1 &&
-		    verdict_kind_of(type) != VERDICT_OTHER && verdict_kind_of(type) != VERDICT_HUNG_UP)
-			row.error_kind = type; /* as we write it */
-	}
+	else
+		put_failure(doc, error, &row);
 	return import_row(in, &row, err);
 }
 

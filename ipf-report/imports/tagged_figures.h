@@ -1,36 +1,24 @@
-/* Figures as AIPerf and genai-perf write them: a member for each metric, which is an object with "unit", "avg", "p50",
- * …
+/* Figures as AIPerf and its predecessor genai-perf write them: a member for each metric, which is an object with
+ * "unit", "avg", "p50", … Both use the same tags; genai-perf has fewer.
  *
- *     static const struct tagged_metric known[] = {TAGGED_SUMMARY("time_to_first_token", start[METRIC_TTFT]),
- *                                                  TAGGED_VALUE("request_throughput", completed), {0}};
- *     for each member: got = tagged_figure(stage, known, key, in, err);       // 1: one of them; 0: not read
+ *     struct stated_stage figures;
+ *     if (tagged_figures_read(&figures, in, read_other, err) < 0) …    // read_other: members that are no metric
+ *     return tagged_figures_put(&figures, in, err);
+ *
+ * Times become milliseconds, those of values seconds, by the "unit" of the metric.
  */
 #ifndef REPORT_TAGGED_FIGURES_H
 #define REPORT_TAGGED_FIGURES_H
 
 #include "imports/import.h"
 
-struct tagged_metric {
-	const char *tag;
-	size_t offset; /* in struct stated_stage: of a struct stated_summary, a double, or an int64_t */
-	enum tagged_kind { TAG_SUMMARY, TAG_VALUE, TAG_COUNT } kind;
-};
-#define TAGGED_SUMMARY(tag_, member_)                                                                                  \
-	{                                                                                                                  \
-		tag_, offsetof(struct stated_stage, member_), TAG_SUMMARY                                                      \
-	}
-#define TAGGED_VALUE(tag_, member_)                                                                                    \
-	{                                                                                                                  \
-		tag_, offsetof(struct stated_stage, member_), TAG_VALUE                                                        \
-	}
-#define TAGGED_COUNT(tag_, member_)                                                                                    \
-	{                                                                                                                  \
-		tag_, offsetof(struct stated_stage, member_), TAG_COUNT                                                        \
-	}
+/* Reads the value of a member that is no known metric, or skips it. -1: an error. */
+typedef int (*tagged_other)(struct import *in, struct slice key, struct ipf_error *err);
 
-/* Times become milliseconds, those of values seconds, by the "unit" of the metric. */
-int tagged_figure(struct stated_stage *stage, const struct tagged_metric *known, struct slice key, struct import *in,
-                  struct ipf_error *err);
+/* Reads the whole document. `other` NULL: other members are skipped. */
+int tagged_figures_read(struct stated_stage *figures, struct import *in, tagged_other other, struct ipf_error *err);
+/* Makes them the only stage of the file. */
+int tagged_figures_put(const struct stated_stage *figures, struct import *in, struct ipf_error *err);
 /* Milliseconds of a time in this unit; 1 for what is no time. */
 double tagged_unit_ms(const struct jdoc *doc, jdoc_id unit);
 

@@ -157,7 +157,8 @@ json_t *run_info_json(const struct run_data *run, bool reproducible)
 		copy(info, "started", json_object_get(records, "t0"));
 	copy(info, "stopped", json_object_get(run->parts[0].trailer, "stopped"));
 	copy(info, "not_stable", json_object_get(run->parts[0].trailer, "not_stable"));
-	json_object_set_new(info, "duration_s", json_real(duration_s(run)));
+	if (!run->stated || run->stated->requests || duration_s(run) > 0) /* not every file of figures says it */
+		json_object_set_new(info, "duration_s", json_real(duration_s(run)));
 	give(info, "digest", digest_of(run));
 	copy(info, "name", name_of(run));
 	copy(info, "imported", json_object_get(header, "imported"));

@@ -4,6 +4,7 @@
     imports.py agree NAME RUN IMPORTED    RUN is the JSON report of a run, IMPORTED that of its export in the format NAME
     imports.py states NAME FILE IMPORTED  IMPORTED has the figures that FILE states, unchanged
     imports.py same NAME STATED IMPORTED  both are JSON reports of one run: of the tool's figures, and of its requests
+    imports.py own NAME FILE IMPORTED     FILE has requests, and beside them the tool's own figures: those of IMPORTED
 
 What the format carries must agree; what it does not carry must be absent. Both say what is wrong and end with 1.
 """
@@ -212,19 +213,80 @@ def states(name, path, imported):
     compare("has", imported["run"]["imported"]["has"], "figures")
 
 
+# What figures mean of a file of requests, where that is another figure (None: they do not say it).
+MEANS = {"inference-perf": {"e2e_ms": "stream_ms", "ntpot_ms": None}, "genai-perf": {"tpot_ms": None, "tokens": None, "requests/failed": None}}
+
+
 def same(name, stated, imported):
     """The figures that a tool computed are those that we compute from its requests."""
+    means = MEANS.get(name, {})
     for metric, d in stated["total"]["latency"].items():
+        if means.get(metric, metric) is None:
+            continue
         for path in (f"latency/{metric}", f"latency/{metric}/from_start", f"latency/{metric}/from_due"):
             for statistic in ("n", "mean", "min", "max", "p1", "p50", "p90", "p99"):
                 value = at(stated["total"], f"{path}/{statistic}")
                 if value is not None:
                     loose = 1e-3 if metric == "itl_ms" else 1e-5 if "due" in path else 1e-6  # AIPerf: to the end of the response
-                    compare(f"{name}: {path}/{statistic}", at(imported["total"], f"{path}/{statistic}"), value, loose)
+                    ours = path.replace(metric, means.get(metric, metric))
+                    compare(f"{name}: {path}/{statistic}", at(imported["total"], f"{ours}/{statistic}"), value, loose)
     for path in ("requests/ok", "requests/failed", "tokens/input/mean", "tokens/output/mean", "tokens/output/p99"):
+        if path in means or path.split("/")[0] in means:
+            continue
         compare(f"{name}: {path}", at(imported["total"], path), at(stated["total"], path))
     if not stated["total"]["latency"]:
         wrong.append(f"{name}: no latencies")
+
+
+# ---- files with both ------------------------------------------------------------------------------------------------
+
+def own_vllm(d):
+    ok = [i for i, error in enumerate(d["errors"]) if not error]
+    figures = flat(d, {"ttft": "latency/ttft_ms/from_start", "itl": "latency/itl_ms", "tpot": "latency/tpot_ms", "e2el": "latency/e2e_ms/from_start"})
+    figures["tokens/output"] = {"mean": d["total_output_tokens"] / len(ok)}
+    figures["tokens/input"] = {"mean": d["total_input_tokens"] / len(ok)}
+    return figures, {"requests/ok": d["completed"], "requests/failed": len(d["errors"]) - len(ok), "window_s": d["duration"],
+                     "throughput/requests_per_s": d["request_throughput"], "throughput/output_tokens_per_s": d["output_throughput"]}
+
+
+def own_vllm_rs(d):
+    return own_vllm(d)
+
+
+def own_sglang(d):
+    ok = [i for i, error in enumerate(d["errors"]) if not error]
+    return flat(d, {"ttft": "latency/ttft_ms/from_start", "itl": "latency/itl_ms"}), {
+        "requests/ok": d["completed"], "requests/failed": len(d["errors"]) - len(ok), "window_s": d["duration"],
+        "throughput/requests_per_s": d["request_throughput"], "throughput/output_tokens_per_s": d["output_throughput"]}
+
+
+def own_guidellm(d):
+    """Its percentiles are of another kind; ttft and latency have no weights. Throughputs there are distributions over moments."""
+    (b,) = d["benchmarks"]
+    figures = {}
+    for name, path, unit in (("request_latency", "latency/stream_ms", 1e3), ("time_to_first_token_ms", "latency/ttft_ms/from_start", 1),
+                             ("time_to_first_output_token_ms", "latency/ttfa_ms/from_start", 1), ("prompt_token_count", "tokens/input", 1),
+                             ("output_token_count", "tokens/output", 1)):
+        m = b["metrics"][name]["successful"]
+        figures[path] = {"n": m["count"], "mean": m["mean"] * unit, "std": m["std_dev"] * unit, "min": m["min"] * unit, "max": m["max"] * unit}
+    figures["latency/stream_ms/from_start"] = figures.pop("latency/stream_ms")
+    totals = b["metrics"]["request_totals"]
+    return figures, {"requests/ok": totals["successful"], "requests/failed": totals["errored"]}
+
+
+OWN = {"vllm": own_vllm, "vllm-rs": own_vllm_rs, "sglang": own_sglang, "guidellm": own_guidellm}
+
+
+def own(name, path, imported):
+    with open(path, encoding="utf-8") as file:
+        figures, scalars = OWN[name](json.loads(file.read()))
+    compare("has", imported["run"]["imported"]["has"], "requests")
+    for path, value in scalars.items():  # vLLM's time begins before the first request does
+        compare(f"{name}: {path}", at(imported["total"], path), value, 1e-2 if name.startswith("vllm") and not path.startswith("requests") else 1e-5)
+    for path, summary in figures.items():
+        for statistic, value in summary.items():  # gaps are in a histogram
+            compare(f"{name}: {path}/{statistic}", at(imported["total"], f"{path}/{statistic}"), value,
+                    5e-3 if "itl" in path and statistic == "std" else 1e-3 if "itl" in path else 1e-5)
 
 
 def main():
@@ -237,6 +299,8 @@ def main():
     elif command == "same":
         with open(first, encoding="utf-8") as file:
             same(name, json.load(file), imported)
+    elif command == "own":
+        own(name, first, imported)
     else:
         states(name, first, imported)
     for line in wrong[:20]:

@@ -86,9 +86,42 @@ data=$TESTS/data/imports
 "$report" -q -f json "$data/aiperf-0.13.0.json" >stated.json
 is "$(jq -r '.run | [.imported.tool, .imported.version, .model, .target] | join(" ")' stated.json)" \
 	"AIPerf 0.13.0 sim http://127.0.0.1:41297" "a file of AIPerf says its version, the model and the target"
-run "$report" -q -f json "$data/aiperf-0.13.0.jsonl"
-cp "$OUT" imported.json
-yes_if "AIPerf's own figures are those that we compute from its requests" imports same aiperf stated.json imported.json
+for pair in aiperf-0.13.0.json:aiperf-0.13.0.jsonl aiperf-0.13.0-failed.json:aiperf-0.13.0-failed.jsonl \
+	inference-perf-0.7.0.json:inference-perf-0.7.0-requests.json genai-perf-0.0.16.json:genai-perf-0.0.16-requests.json; do
+	"$report" -q -f json "$data/${pair%:*}" >stated.json
+	run "$report" -q -f json "$data/${pair#*:}"
+	cp "$OUT" imported.json
+	yes_if "${pair%:*}: the tool's own figures are those that we compute from its requests" imports same "${pair%%-0.*}" stated.json imported.json
+	is "$(jq -r '[.run.imported.has, .total.requests.failed // 0] | join(" ")' stated.json imported.json | tr '\n' ' ')" \
+		"$(case $pair in aiperf-0.13.0.json* | genai*) echo 'figures 0 requests 0 ' ;; *) echo 'figures 1 requests 1 ' ;; esac)" \
+		"and so are the failures"
+done
+is "$(jq -c '[.run | has("duration_s"), has("started")]' stated.json imported.json | tr '\n' ' ')" "[false,false] [true,true] " \
+	"how long a run lasted is absent if the file does not say it"
+for name in vllm:vllm-0.33.0.json vllm-rs:vllm-rs-0.33.0.json sglang:sglang-0.5.23.jsonl guidellm:guidellm-0.8.1.json; do
+	run "$report" -q -f json --percentiles 50,90,95,99 "$data/${name#*:}"
+	cp "$OUT" imported.json
+	yes_if "${name#*:}: the figures that it has beside its requests are those that we compute" imports own "${name%%:*}" "$data/${name#*:}" imported.json
+done
+# The same tool without its lists of requests: the figures are all that there is.
+lists='del(.input_lens, .output_lens, .start_times, .ttfts, .itls, .generated_texts, .errors)'
+jq -c "$lists"' | .label = "run 1"' "$data/vllm-0.33.0.json" >vllm-own.out
+jq -c "$lists"' | .tag = "run 1" | .request_rate = null' "$data/sglang-0.5.23.jsonl" >sglang-own.out
+jq -c '.benchmarks[].requests |= map_values([])' "$data/guidellm-0.8.1.json" | jq -c '.benchmarks[].config.name = "run 1"' >guidellm-figures-own.out
+for name in vllm sglang guidellm-figures; do
+	"$report" -q -f json "$name-own.out" >own.json
+	yes_if "$name: figures are shown as the tool wrote them" imports states "$name" "$name-own.out" own.json
+done
+for name in inference-perf:inference-perf-0.7.0.json aiperf:aiperf-0.13.0.json genai-perf:genai-perf-0.0.16.json; do
+	"$report" -q -f json "$data/${name#*:}" >own.json
+	yes_if "${name%%:*}: figures are shown as the tool wrote them" imports states "${name%%:*}" "$data/${name#*:}" own.json
+done
+is "$("$report" -q -f json "$data/aiperf-0.13.0-failed.json" | jq -c '[.stages[0].latency.e2e_ms | has("from_due"), has("from_start")]')" '[false,true]' \
+	"a figure that has failures among its values is not the latency of successes"
+is "$(for file in aiperf-0.13.0-failed.jsonl inference-perf-0.7.0-requests.json vllm-0.33.0.json; do
+	"$report" -q -f json "$data/$file" | jq -c .total.requests.errors
+done | tr '\n' ' ')" '{"http-status":1} {"http-status":1} {"other":1} ' "a failure is of the kind that the file says"
+"$report" -q -f json "$data/aiperf-0.13.0.jsonl" >imported.json
 is "$(jq -c '[.sessions, .total.events]' imported.json)" '[null,{"content":72}]' "what is not known of events is absent"
 
 # What perf_analyzer wrote for genai-perf: events of which some have no content, two at once, a failure.

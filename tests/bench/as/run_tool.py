@@ -1,8 +1,10 @@
-"""Runs a tool that measures model servers, as it is in its package, against URL: N requests, one at a time, without warm-up.
+"""Runs a tool that measures model servers, as it is in its package, against URL: N requests of TOKENS tokens (64), SLOTS
+at a time (1), without warm-up.
 
-usage: run_tool.py TOOL PACKAGES URL N OUT       TOOL: vllm, sglang, guidellm, inference-perf
+usage: run_tool.py TOOL PACKAGES URL N OUT [SLOTS [TOKENS]]       TOOL: vllm, sglang, guidellm, inference-perf
 PACKAGES is a folder with the packages: vllm-src and sgl-src, the unpacked wheels; ip-src, that of inference-perf; guidellm is installed. What they import and do
-not need here, such as engines, is replaced by modules without content; tokenizers by one of four bytes a token.
+not need here, such as engines, is replaced by modules without content; tokenizers by one of four bytes a token. The tool writes its file: OUT of vLLM and
+GuideLLM, OUT.tool of SGLang, and the folder OUT.files of inference-perf.
 """
 import argparse
 import asyncio
@@ -60,6 +62,8 @@ class Fields(types.SimpleNamespace):
 
 
 PROMPT = "tell me a story of sixty-four bytes, no more and no less of it"
+# not in the processes that GuideLLM starts
+SLOTS, TOKENS = (int(value) if value.isdigit() else 1 for value in (sys.argv[6:] + ["1", "64"][len(sys.argv[6:]):])[:2])
 
 
 def vllm(packages, url, n):
@@ -73,10 +77,15 @@ def vllm(packages, url, n):
     StandIns("vllm")
     sys.modules["vllm.utils.gc_utils"].freeze_gc_heap = lambda: None
     from vllm.benchmarks import serve
-    request = Fields(prompt=PROMPT, prompt_len=16, expected_output_len=64)
-    return asyncio.run(serve.benchmark(
-        serve.TaskType.GENERATION, "openai-chat", url + "/v1/chat/completions", url, "sim", "sim", Tokenizer(), [request] * n, None, float("inf"), 1.0,
-        True, 0, False, ["ttft", "tpot", "itl", "e2el"], [50.0, 90.0, 99.0], False, {}, 1, None, None, None, ready_check_timeout_sec=0))
+    request = Fields(prompt=PROMPT, prompt_len=16, expected_output_len=TOKENS)
+    serve.get_samples = lambda args, tokenizer: [request] * n
+    serve.get_tokenizer = lambda *_, **__: Tokenizer()
+    parser = argparse.ArgumentParser()
+    serve.add_cli_args(parser)
+    args = parser.parse_args(["--backend", "openai-chat", "--base-url", url, "--endpoint", "/v1/chat/completions", "--model", "sim", "--max-concurrency",
+                              str(SLOTS), "--percentile-metrics", "ttft,tpot,itl,e2el", "--metric-percentiles", "50,90,99", "--disable-tqdm",
+                              "--ready-check-timeout-sec", "0", "--save-result", "--save-detailed", "--result-filename", sys.argv[5]])
+    serve.main(Fields(**{"dataset_name": "custom", "num_prompts": n, "seed": 0, **vars(args)}))
 
 
 def sglang(packages, url, n):
@@ -86,11 +95,11 @@ def sglang(packages, url, n):
         sys.modules[name] = Nothing(name)
     StandIns("sglang")
     from sglang.benchmark import serving
-    row = Fields(prompt=PROMPT, prompt_len=16, output_len=64, text_prompt_len=16, vision_prompt_len=0, extra_request_body={})
+    row = Fields(prompt=PROMPT, prompt_len=16, output_len=TOKENS, text_prompt_len=16, vision_prompt_len=0, extra_request_body={})
     serving.args = Fields(disable_ignore_eos=True, backend="sglang-oai-chat", dataset_name="custom", output_file=sys.argv[5] + ".tool",
-                          output_details=True, max_concurrency=1, num_prompts=n, request_rate=float("inf"), random_input_len=16,
-                          random_output_len=64, random_range_ratio=0)
-    return asyncio.run(serving.benchmark("sglang-oai-chat", url + "/v1/chat/completions", url, "sim", Tokenizer(), [row] * n, float("inf"), 1, True, [],
+                          output_details=True, max_concurrency=SLOTS, num_prompts=n, request_rate=float("inf"), random_input_len=16,
+                          random_output_len=TOKENS, random_range_ratio=0)
+    return asyncio.run(serving.benchmark("sglang-oai-chat", url + "/v1/chat/completions", url, "sim", Tokenizer(), [row] * n, float("inf"), SLOTS, True, [],
                                          None, None, {}, False, warmup_requests=0))
 
 
@@ -123,9 +132,10 @@ def stand_in_for_torch():
 
 def guidellm(packages, url, n):
     out = sys.argv[5]
-    json.dump([{"prompt": f"{PROMPT} {i}", "output_tokens_count": 64} for i in range(n)], open(out + ".prompts.json", "w"))
+    json.dump([{"prompt": f"{PROMPT} {i}", "output_tokens_count": TOKENS} for i in range(n)], open(out + ".prompts.json", "w"))
     from guidellm.__main__ import cli
-    sys.argv = ["guidellm", "run", "--backend", f"kind=openai_http,target={url},model=sim", "--profile", "kind=synchronous", "--constraint",
+    sys.argv = ["guidellm", "run", "--backend", f"kind=openai_http,target={url},model=sim", "--profile",
+                "kind=synchronous" if SLOTS == 1 else f"kind=concurrent,streams={SLOTS}", "--constraint",
                 f"kind=max_requests,count={n}", "--data", f"kind=json_file,path={out}.prompts.json", "--output", f"kind=json,path={out}",
                 "--disable-console"]
     cli()
@@ -140,8 +150,8 @@ def inference_perf(packages, url, n):
     made.count_tokens = lambda self, text, add_special_tokens=True: (len(text.encode()) + 3) // 4
     made.get_tokenizer = lambda self: Tokenizer()
     from inference_perf import main
-    config = {"load": {"type": "concurrent", "interval": 0, "num_workers": 1, "worker_max_concurrency": 1,
-                       "stages": [{"num_requests": n, "concurrency_level": 1}]},
+    config = {"load": {"type": "concurrent", "interval": 0, "num_workers": 1, "worker_max_concurrency": SLOTS,
+                       "stages": [{"num_requests": n, "concurrency_level": SLOTS}]},
               "api": {"type": "chat", "streaming": True}, "server": {"type": "vllm", "model_name": "sim", "base_url": url, "ignore_eos": True},
               "tokenizer": {"pretrained_model_name_or_path": "none"}, "data": {"type": "mock"},
               "storage": {"local_storage": {"path": sys.argv[5] + ".files"}},
