@@ -485,6 +485,11 @@ static int split_operands(const struct operands *all, struct operands sides[SIDE
 	const int base = all->before_mark < 0 && all->count == SIDES ? 1 : all->before_mark;
 	if (base <= 0 || base == all->count)
 		return ipf_error_set(err, IPF_USAGE, "--compare: expected BASE… -- NEW…, results before and after --");
+	for (int i = base; i < all->count; i++)
+		if (all->items[i][0] == '-' && all->items[i][1] && access(all->items[i], F_OK) < 0)
+			return ipf_error_set(err, IPF_USAGE,
+			                     "--compare: %s: options come before --, since what follows are results",
+			                     shown(all->items[i]).text);
 	sides[SIDE_BASE] = (struct operands){.items = all->items, .count = base};
 	sides[SIDE_NEW] = (struct operands){.items = all->items + base, .count = all->count - base};
 	return 0;

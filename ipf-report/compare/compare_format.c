@@ -1,5 +1,6 @@
 #include "compare/compare_format.h"
 
+#include "compare/compare_html.h"
 #include "compare/compare_json.h"
 #include "compare/compare_junit.h"
 #include "compare/compare_md.h"
@@ -40,10 +41,17 @@ static void render_junit(const struct comparison *c, const struct compare_style 
 	compare_junit(c, out);
 }
 
+static void render_html(const struct comparison *c, const struct compare_style *style, struct buffer *out)
+{
+	(void)style;
+	compare_html(c, out);
+}
+
 static const struct {
 	const char *name;
 	void (*render)(const struct comparison *c, const struct compare_style *style, struct buffer *out);
-} formats[] = {{"text", render_text}, {"json", render_json}, {"md", render_md}, {"junit", render_junit}};
+} formats[] = {
+	{"text", render_text}, {"json", render_json}, {"md", render_md}, {"html", render_html}, {"junit", render_junit}};
 
 bool compare_has_format(const char *name)
 {

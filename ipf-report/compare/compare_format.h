@@ -8,7 +8,7 @@
 
 #include "compare/comparison.h"
 
-#define COMPARE_FORMATS_TEXT "text, json, md or junit"
+#define COMPARE_FORMATS_TEXT "text, html, json, md or junit"
 
 struct compare_style {
 	bool colour; /* text: with escape sequences */

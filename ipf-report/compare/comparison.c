@@ -199,17 +199,41 @@ static struct stage_window window_of(const struct side *side, const struct row *
 	return w;
 }
 
-/* What a request adds to the sum of a figure; NAN: nothing, not even to what it is divided by. */
-static double addend(const struct row *row, enum figure_kind kind)
+/* How many gaps (or whatever --itl counts) a request has: what its mean gap is the mean of. NAN: none. */
+static double gaps_of(const struct row *row, bool by_request)
+{
+	const int64_t mean = row_get(row, METRIC_ITL_MEAN), e2e = row_get(row, METRIC_E2E),
+				  ttft = row_get(row, METRIC_TTFT), events = row_get(row, ROW_EVENTS);
+	if (!row->ok || mean == IPF_ABSENT || e2e == IPF_ABSENT || ttft == IPF_ABSENT)
+		return NAN;
+	if (by_request)
+		return 1;
+	if (mean > 0 && e2e > ttft)
+		return (double)(e2e - ttft) / (double)mean;
+	return events > 1 ? (double)(events - 1) : NAN;
+}
+
+/* What a request adds to a figure: to the sum, and to what this is divided by; a sum of NAN: nothing. */
+struct addend {
+	double over, under;
+};
+
+static struct addend addend_of(const struct row *row, enum figure_kind kind, bool by_request)
 {
 	const int64_t tokens = row_get(row, ROW_OUTPUT_TOKENS);
-	if (kind == FIGURE_FAILURES)
-		return row->ok ? 0 : row->error == VERDICT_HUNG_UP ? NAN : 1;
-	if (kind == FIGURE_GOOD)
-		return row->goodness == SLO_GOOD;
-	if (kind == FIGURE_OUTPUT)
-		return row->ok && tokens != IPF_ABSENT ? (double)tokens : 0;
-	return row->ok;
+	const double gaps = gaps_of(row, by_request);
+	switch (kind) {
+	case FIGURE_GAPS_MEAN:
+		return (struct addend){isnan(gaps) ? NAN : (double)row_get(row, METRIC_ITL_MEAN) / 1e6 * gaps, gaps};
+	case FIGURE_FAILURES:
+		return (struct addend){row->ok ? 0 : row->error == VERDICT_HUNG_UP ? NAN : 1, 1};
+	case FIGURE_GOOD:
+		return (struct addend){row->goodness == SLO_GOOD, 0};
+	case FIGURE_OUTPUT:
+		return (struct addend){row->ok && tokens != IPF_ABSENT ? (double)tokens : 0, 0};
+	default:
+		return (struct addend){row->ok, 0};
+	}
 }
 
 /* The time of each block, in seconds. */
@@ -233,41 +257,49 @@ static void measure_time(const struct side *side, bool drain, double *under)
 /* Sums for each block: of what happened in its part of the time, or to its requests. */
 static void add_up(const struct side *side, enum figure_kind kind, bool drain, double *over, double *under)
 {
-	if (kind != FIGURE_FAILURES)
+	const bool of_requests = kind == FIGURE_FAILURES || kind == FIGURE_GAPS_MEAN;
+	const bool by_request = strcmp(run_data_itl(side->run, 0), "request") == 0;
+	if (!of_requests)
 		measure_time(side, drain, under);
 	for_counted(side, row)
 	{
-		const double value = addend(row, kind);
+		const struct addend value = addend_of(row, kind, by_request);
 		int32_t cell = side->cells[row - side->run->rows];
 		struct stage_window w = window_of(side, row);
 		w.end_ns = drain ? w.drain_ns : w.end_ns;
-		if (kind != FIGURE_FAILURES)
+		if (!of_requests)
 			cell = w.begin_ns == IPF_ABSENT || row->end_ns == IPF_ABSENT ||
 			               (row->end_ns == w.end_ns && !w.counted && !drain)
 			           ? -1
 			           : block_plan_cell_at(&side->plan, side->run, row, &w, row->end_ns);
-		if (cell < 0 || isnan(value))
+		if (cell < 0 || isnan(value.over))
 			continue;
-		over[cell] += value;
-		if (kind == FIGURE_FAILURES)
-			under[cell]++;
+		over[cell] += value.over;
+		under[cell] += value.under;
 	}
+}
+
+static double summary_value(const struct metric_summary *d, const struct compared_figure *figure)
+{
+	if (d->n == 0)
+		return NAN;
+	return figure->kind == FIGURE_MEAN || figure->kind == FIGURE_GAPS_MEAN ? d->mean
+	       : figure->percentile == 50                                      ? d->median
+	       : figure->percentile == 90                                      ? d->p90
+	                                                                       : d->p99;
 }
 
 /* What the report of the side alone shows: also where there are too few requests for blocks, or none. */
 static double stated_value(const struct side *side, const struct compared_figure *figure)
 {
 	const struct figures *f = &side->figures.total;
+	if (figure->kind == FIGURE_GAPS_MEAN || figure->kind == FIGURE_GAPS)
+		return summary_value(&f->itl, figure);
 	if (figure->kind == FIGURE_MEAN || figure->kind == FIGURE_PERCENTILE) {
 		const struct metric_summary *due = &f->due[figure->metric], *d = metrics[figure->metric].from_due && due->n != 0
 		                                                                     ? due
 		                                                                     : &f->start[figure->metric];
-		if (d->n == 0)
-			return NAN;
-		return figure->kind == FIGURE_MEAN ? d->mean
-		       : figure->percentile == 50  ? d->median
-		       : figure->percentile == 90  ? d->p90
-		                                   : d->p99;
+		return summary_value(d, figure);
 	}
 	if (figure->kind == FIGURE_FAILURES)
 		return f->failures_unknown || f->ok + f->failed == 0 ? NAN : (double)f->failed / (double)(f->ok + f->failed);
@@ -299,17 +331,20 @@ struct side_latencies {
 static int influence_of_figure(struct influence *i, const struct side *side, struct side_latencies *latencies,
                                const struct comparison *c, const struct compared_figure *figure, struct ipf_error *err)
 {
-	int bad;
+	int bad = 0;
+	*i = (struct influence){.value = NAN, .level = NAN};
 	if (figure->kind == FIGURE_MEAN)
 		bad = influence_of_mean(i, &side->blocks, &latencies->placed, err);
 	else if (figure->kind == FIGURE_PERCENTILE)
 		bad = influence_of_percentile(i, &side->blocks, &latencies->placed, &latencies->sorted, figure->percentile,
 		                              err);
-	else
+	else if (figure->kind !=
+	         FIGURE_GAPS) /* of whose percentiles results have all requests together: no noise is known */
 		bad = influence_of_sums(i, side, figure, c->options, err);
 	const double shown = stated_value(side, figure);
-	/* the report of the side alone is the same figure: a rate of 0 that it does not know is none here either */
-	if (isnan(shown) || isnan(i->value))
+	/* the report of the side alone is the same figure: a rate of 0 that it does not know is none here either, and the
+	 * mean gap is that of all gaps, also under another tool's definitions */
+	if (isnan(shown) || isnan(i->value) || figure->kind == FIGURE_GAPS_MEAN)
 		i->value = shown;
 	i->scale = figure->kind == FIGURE_FAILURES ? INFLUENCE_SHARE : i->scale;
 	return bad;
@@ -350,6 +385,19 @@ static int compare_figure(struct comparison *c, struct both_sides *both, struct 
 	return bad;
 }
 
+/* What a picture of the distributions shows. */
+static void keep_distribution(struct comparison *c, enum metric metric, struct side_latencies latencies[SIDES])
+{
+	struct compared_distribution *to = &c->distributions[c->distribution_count];
+	if (metric == METRIC_COUNT || latencies[SIDE_BASE].sorted.count == 0 || latencies[SIDE_NEW].sorted.count == 0)
+		return;
+	to->metric = metric;
+	for (int s = 0; s < SIDES; s++)
+		for (int p = 0; p < DISTRIBUTION_POINTS; p++)
+			to->at[s][p] = samples_percentile(&latencies[s].sorted, p);
+	c->distribution_count++;
+}
+
 /* The figures of one measure after another, so that only its values are in memory. */
 static int compare_figures(struct comparison *c, struct both_sides *both, struct ipf_error *err)
 {
@@ -364,6 +412,8 @@ static int compare_figures(struct comparison *c, struct both_sides *both, struct
 			if (figure->metric != METRIC_COUNT)
 				bad = read_latencies(&latencies[s], &both->side[s], figure->metric, err);
 		}
+		if (bad == 0 && figure->metric != have)
+			keep_distribution(c, figure->metric, latencies);
 		have = figure->metric;
 		if (bad == 0)
 			bad = compare_figure(c, both, latencies, figure, err);
@@ -472,6 +522,24 @@ static bool share_records(const struct run_data *a, const struct run_data *b)
 	return false;
 }
 
+/* The headers of a side, one of each run: shards of a run have the same settings. */
+static json_t *headers_of(const struct run_data *run)
+{
+	json_t *headers = json_array();
+	for (int r = 0; r < block_plan_runs(run); r++)
+		json_array_append(headers, run->parts[r].header);
+	return headers;
+}
+
+static json_t *compare_settings(const struct run_data *const runs[SIDES])
+{
+	json_t *headers[SIDES] = {headers_of(runs[SIDE_BASE]), headers_of(runs[SIDE_NEW])};
+	json_t *settings = settings_compare(headers[SIDE_BASE], headers[SIDE_NEW]);
+	json_decref(headers[SIDE_BASE]);
+	json_decref(headers[SIDE_NEW]);
+	return settings;
+}
+
 int comparison_build(struct comparison *c, const struct run_data *const runs[SIDES],
                      const struct comparison_options *options, struct ipf_error *err)
 {
@@ -485,7 +553,7 @@ int comparison_build(struct comparison *c, const struct run_data *const runs[SID
 		if (!(c->verdicts[s] = verdict_judge(runs[s]->verdict)))
 			return ipf_error_memory(err);
 	}
-	if (!(c->settings = settings_compare(runs[SIDE_BASE]->parts[0].header, runs[SIDE_NEW]->parts[0].header)))
+	if (!(c->settings = compare_settings(runs)))
 		return ipf_error_memory(err);
 	c->same_records = share_records(runs[SIDE_BASE], runs[SIDE_NEW]);
 	int bad = begin_sides(&both, c, err);

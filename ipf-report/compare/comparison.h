@@ -47,6 +47,14 @@ struct figure_difference {
 	double *of_runs[SIDES]; /* the figure of each run; NULL: not known */
 };
 
+enum { DISTRIBUTION_POINTS = 101, COMPARED_DISTRIBUTIONS = 3 };
+
+/* The percentiles 0 to 100 of a latency of all requests of each side, in milliseconds. */
+struct compared_distribution {
+	enum metric metric;
+	double at[SIDES][DISTRIBUTION_POINTS];
+};
+
 struct comparison {
 	const struct run_data *runs[SIDES];
 	const struct verdict_finding *verdicts[SIDES];
@@ -59,6 +67,8 @@ struct comparison {
 	size_t family;           /* figures that were tested */
 	struct figure_difference figures[COMPARED_FIGURES];
 	size_t count; /* of those that at least one side has */
+	struct compared_distribution distributions[COMPARED_DISTRIBUTIONS];
+	size_t distribution_count; /* of those that both sides have */
 	struct fail_if conditions[FAIL_IF_MOST];
 	size_t condition_count; /* 0 if the sides are not compared */
 	json_t *settings;

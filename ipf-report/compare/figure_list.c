@@ -9,6 +9,10 @@
 
 const struct compared_figure compared_figures[COMPARED_FIGURES] = {
 	LATENCY("ttft", "TTFT", METRIC_TTFT),
+	{"itl.mean", "itl", "ITL mean", "ms", FIGURE_GAPS_MEAN, METRIC_COUNT, 0, true},
+	{"itl.p50", "itl", "ITL p50", "ms", FIGURE_GAPS, METRIC_COUNT, 50, true},
+	{"itl.p90", "itl", "ITL p90", "ms", FIGURE_GAPS, METRIC_COUNT, 90, true},
+	{"itl.p99", "itl", "ITL p99", "ms", FIGURE_GAPS, METRIC_COUNT, 99, true},
 	LATENCY("tpot", "TPOT", METRIC_TPOT),
 	LATENCY("e2e", "E2E", METRIC_E2E),
 	{"requests", "requests", "requests", "per s", FIGURE_REQUESTS, METRIC_COUNT, 0, false},

@@ -6,7 +6,16 @@
 
 #include <stdbool.h>
 
-enum figure_kind { FIGURE_MEAN, FIGURE_PERCENTILE, FIGURE_REQUESTS, FIGURE_OUTPUT, FIGURE_GOOD, FIGURE_FAILURES };
+enum figure_kind {
+	FIGURE_MEAN, /* of the values of requests */
+	FIGURE_PERCENTILE,
+	FIGURE_GAPS_MEAN, /* of the gaps of all requests */
+	FIGURE_GAPS,      /* a percentile of them */
+	FIGURE_REQUESTS,  /* per second; the same for the next two */
+	FIGURE_OUTPUT,
+	FIGURE_GOOD,
+	FIGURE_FAILURES, /* a share */
+};
 
 struct compared_figure {
 	const char *name;    /* "ttft.p99": in JSON and --fail-if */
@@ -14,12 +23,12 @@ struct compared_figure {
 	const char *label;   /* "TTFT p99" */
 	const char *unit;    /* "ms", "per s"; "": a share */
 	enum figure_kind kind;
-	enum metric metric; /* of a mean or percentile */
+	enum metric metric; /* of requests: what the mean or percentile is of; METRIC_COUNT */
 	double percentile;
 	bool lower_is_better;
 };
 
-enum { COMPARED_FIGURES = 16 };
+enum { COMPARED_FIGURES = 20 };
 extern const struct compared_figure compared_figures[COMPARED_FIGURES];
 
 #endif

@@ -1,17 +1,19 @@
 #include "compare/settings.h"
 
+#include "buffer.h"
 #include "memory.h"
 #include "stream/provenance.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* What says nothing of the run, or is said elsewhere: what a stream was made of has an entry of its own. */
-static const char *const left_out[] = {"argv",        "created",      "from",        "name",   "t0",      "t0_unix_ns",
-                                       "t0_clock_ns", "system_clock", "calibration", "shard",  "ipf",     "version",
-                                       "series",      "clock",        "note",        "search", "clients", "limits",
-                                       "release",     "first_n",      "all_arrivals"};
+static const char *const left_out[] = {
+	"argv",        "created", "from",    "name",    "t0",           "t0_unix_ns", "t0_clock_ns", "system_clock",
+	"calibration", "shard",   "ipf",     "version", "series",       "clock",      "note",        "search",
+	"clients",     "limits",  "release", "first_n", "all_arrivals", "definition"};
 
 static bool is_left_out(const char *key)
 {
@@ -112,11 +114,22 @@ static void compare(json_t *list, const char *path, json_t *base, json_t *value,
 		add(list, path, base, value);
 }
 
-/* Whose definitions the figures of a side have. */
-static const char *definitions_of(json_t *header)
+/* Whose definitions the figures of a run have: ours, those of a tool that ipf-collect --definition applied, or of the
+ * one that wrote the file. */
+static json_t *definitions_of(json_t *header)
 {
+	json_t *applied = json_object_get(header, "definition");
 	const char *tool = json_string_value(json_object_get(json_object_get(header, "imported"), "tool"));
-	return tool ? tool : "ipf";
+	const char *by = json_string_value(json_object_get(applied, "tool")),
+			   *version = json_string_value(json_object_get(applied, "version"));
+	if (tool || !by)
+		return json_string(tool ? tool : "ipf");
+	return json_sprintf("%s%s%s", by, version ? " " : "", version ? version : "");
+}
+
+static bool is_imported(json_t *header)
+{
+	return json_object_get(header, "imported") != NULL;
 }
 
 /* A file of another tool says little of what our headers say: that would be a list of what is absent. */
@@ -129,7 +142,8 @@ static void keep_common(json_t *list)
 	}
 }
 
-json_t *settings_compare(json_t *base, json_t *value)
+/* What two headers differ in: a new array of entries; NULL: out of memory. */
+static json_t *compare_headers(json_t *base, json_t *value)
 {
 	static const char *const kinds[] = {"results", "records", "schedule", "trace"};
 	json_t *list = json_array();
@@ -139,11 +153,123 @@ json_t *settings_compare(json_t *base, json_t *value)
 		if (a && b)
 			compare_members(list, kinds[i], a, b, 0);
 	}
-	if (!list || strcmp(definitions_of(base), definitions_of(value)) == 0)
-		return list;
-	keep_common(list);
-	json_array_insert_new(list, 0,
-	                      json_pack("{s:s, s:s, s:s}", "name", "definitions", "base", definitions_of(base), "new",
-	                                definitions_of(value)));
+	if (is_imported(base) != is_imported(value))
+		keep_common(list);
+	json_t *a = definitions_of(base), *b = definitions_of(value);
+	if (list && a && b && !json_equal(a, b))
+		json_array_insert_new(list, 0, json_pack("{s:s, s:O, s:O}", "name", "definitions", "base", a, "new", b));
+	json_decref(a);
+	json_decref(b);
+	return list;
+}
+
+/* ---- several runs ---- */
+
+static json_t *entry_of(json_t *list, const char *name)
+{
+	json_t *entry;
+	size_t i;
+	json_array_foreach(list, i, entry)
+	{
+		if (strcmp(json_string_value(json_object_get(entry, "name")), name) == 0)
+			return entry;
+	}
+	return NULL;
+}
+
+/* Which runs of a side have which value of a setting: {VALUE: [run, …]}, in order of appearance. `lists` are their
+ * differences from the first run of the base, whose value is `reference`; NULL: it has none. "" is no value. */
+static json_t *runs_by_value(json_t *lists, const char *name, const char *reference)
+{
+	json_t *by_value = json_object(), *list;
+	size_t r;
+	json_array_foreach(lists, r, list)
+	{
+		json_t *entry = entry_of(list, name);
+		const char *value = entry ? json_string_value(json_object_get(entry, "new")) : reference;
+		json_t *runs = json_object_get(by_value, value ? value : "");
+		if (!runs) {
+			runs = json_array();
+			json_object_set_new(by_value, value ? value : "", runs);
+		}
+		json_array_append_new(runs, json_integer((json_int_t)r + 1));
+	}
+	return by_value;
+}
+
+/* Has the same share of the runs of both sides each value? */
+static bool same_shares(json_t *base, size_t base_runs, json_t *value, size_t value_runs)
+{
+	const char *key;
+	json_t *runs;
+	json_object_foreach(base, key, runs)
+	{
+		if (json_array_size(runs) * value_runs != json_array_size(json_object_get(value, key)) * base_runs)
+			return false;
+	}
+	return json_object_size(base) == json_object_size(value);
+}
+
+/* "1.1", or "1.1 (runs 1, 3); 2 (run 2)"; a new text; NULL: no run has a value. */
+static json_t *text_of_runs(json_t *by_value)
+{
+	struct buffer text = {0};
+	const char *value;
+	json_t *runs, *run, *made;
+	size_t i;
+	json_object_foreach(by_value, value, runs)
+	{
+		buffer_format(&text, "%s%s", text.len ? "; " : "", *value || json_object_size(by_value) == 1 ? value : "-");
+		json_array_foreach(json_object_size(by_value) > 1 ? runs : NULL, i, run)
+			buffer_format(&text, "%s%lld",
+		                  i                           ? ", "
+		                  : json_array_size(runs) > 1 ? " (runs "
+		                                              : " (run ",
+		                  (long long)json_integer_value(run));
+		if (json_object_size(by_value) > 1)
+			buffer_byte(&text, ')');
+	}
+	made = text.len ? json_stringn(text.data, text.len) : NULL;
+	buffer_release(&text);
+	return made;
+}
+
+static void add_runs(json_t *list, const char *name, const char *reference, json_t *base, json_t *value)
+{
+	json_t *by_base = runs_by_value(base, name, reference), *by_value = runs_by_value(value, name, reference);
+	if (json_array_size(list) < SETTINGS_MOST && !entry_of(list, name) &&
+	    !same_shares(by_base, json_array_size(base), by_value, json_array_size(value))) {
+		json_t *entry = json_pack("{s:s}", "name", name), *a = text_of_runs(by_base), *b = text_of_runs(by_value);
+		if (a)
+			json_object_set_new(entry, "base", a);
+		if (b)
+			json_object_set_new(entry, "new", b);
+		json_array_append_new(list, entry);
+	}
+	json_decref(by_base);
+	json_decref(by_value);
+}
+
+/* What each run differs in from the first one of the base: an array of arrays. */
+static json_t *compare_all(json_t *first, json_t *headers)
+{
+	json_t *lists = json_array(), *header;
+	size_t r;
+	json_array_foreach(headers, r, header) json_array_append_new(lists, compare_headers(first, header));
+	return lists;
+}
+
+json_t *settings_compare(json_t *base, json_t *value)
+{
+	json_t *first = json_array_get(base, 0), *list = json_array(), *lists[2], *differing, *entry;
+	size_t s, r, i;
+	lists[0] = compare_all(first, base);
+	lists[1] = compare_all(first, value);
+	for (s = 0; s < 2; s++)
+		json_array_foreach(lists[s], r, differing) json_array_foreach(differing, i, entry)
+			add_runs(list, json_string_value(json_object_get(entry, "name")),
+		             json_string_value(json_object_get(entry, "base")), lists[0], lists[1]);
+	json_decref(lists[0]);
+	json_decref(lists[1]);
 	return list;
 }

@@ -147,6 +147,13 @@ void html_percent(struct html_table *t, double share)
 	buffer_text(t->out, "</td>");
 }
 
+void html_figure(struct html_table *t, double value, const char *text)
+{
+	begin_number(t, value);
+	show_figure(t, value, text);
+	buffer_text(t->out, "</td>");
+}
+
 void html_percentile(struct html_table *t, double value, double n, double p)
 {
 	char text[40];

@@ -49,6 +49,8 @@ void html_table_foot(struct html_table *t);
 void html_number(struct html_table *t, double value);
 void html_count(struct html_table *t, double value);
 void html_percent(struct html_table *t, double share);
+/* A figure in words of its own: "+5.1 %". NAN: a dash. */
+void html_figure(struct html_table *t, double value, const char *text);
 /* A percentile of n samples: marked if these are too few. */
 void html_percentile(struct html_table *t, double value, double n, double p);
 void html_words(struct html_table *t, const char *text); /* NULL is "" */

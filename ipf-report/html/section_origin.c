@@ -2,7 +2,7 @@
 #include "html/sections.h"
 
 #include "formats/text_layout.h"
-#include "html/html_table.h"
+#include "html/html_streams.h"
 #include "html/html_text.h"
 #include "html/json_path.h"
 
@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Streams that are shown, and bytes of a header. */
-enum { STREAMS_MOST = 64, DEPTH_MOST = 16, HEADER_MOST = 256 * 1024 };
+/* Bytes of a header that is shown. */
+enum { HEADER_MOST = 256 * 1024 };
 
 /* ---- the run ---- */
 
@@ -118,73 +118,14 @@ void section_run(const struct page *page)
 
 /* ---- streams ---- */
 
-/* The headers of all streams of the run, each once, what was made first before what was made of it. */
-struct streams {
-	json_t *list[STREAMS_MOST];
-	int count;
-};
-
-static void find_streams(struct streams *s, json_t *header, int depth)
-{
-	json_t *entry;
-	size_t i;
-	if (!json_is_object(header) || depth > DEPTH_MOST)
-		return;
-	json_array_foreach(json_at(header, "from"), i, entry) find_streams(s, entry, depth + 1);
-	for (int k = 0; k < s->count; k++)
-		if (json_equal(s->list[k], header))
-			return;
-	if (s->count < STREAMS_MOST)
-		s->list[s->count++] = header;
-}
-
-static void find_all_streams(struct streams *s, const struct page *page)
-{
-	json_t *header;
-	size_t i;
-	s->count = 0;
-	json_array_foreach(json_at(page->json, "run/headers"), i, header) find_streams(s, header, 0);
-}
-
-/* The program of a header, "ipf-fire" of "ipf-fire 0.1.0". */
-static const char *program_of(json_t *header, char name[40])
-{
-	const char *tool = text_at(header, "tool");
-	if (!tool)
-		return NULL;
-	snprintf(name, 40, "%.*s", (int)(strcspn(tool, " ") < 39 ? strcspn(tool, " ") : 39), tool);
-	return name;
-}
-
-static void show_command(const struct page *page, json_t *header)
-{
-	char program[40];
-	json_t *argument;
-	size_t i;
-	html_text(page->out, program_of(header, program));
-	json_array_foreach(json_at(header, "argv"), i, argument)
-	{
-		buffer_byte(page->out, ' ');
-		html_shell_word(page->out, json_is_string(argument) ? json_string_value(argument) : "");
-	}
-}
-
 void section_commands(const struct page *page)
 {
-	struct streams streams;
-	char program[40];
-	find_all_streams(&streams, page);
+	struct html_streams streams;
+	html_streams_find(&streams, json_at(page->json, "run/headers"));
 	buffer_text(page->out,
 	            "<p>The arguments as the streams of the run recorded them, in the order in which the programs ran. "
-	            "Where a program wrote its stream is not recorded: add <code>-o</code>, or a pipe.</p>\n"
-	            "<pre class=\"commands\">");
-	for (int i = 0; i < streams.count; i++)
-		if (program_of(streams.list[i], program)) {
-			buffer_text(page->out, "<code>");
-			show_command(page, streams.list[i]);
-			buffer_text(page->out, "</code>");
-		}
-	buffer_text(page->out, "</pre>\n");
+	            "Where a program wrote its stream is not recorded: add <code>-o</code>, or a pipe.</p>\n");
+	html_commands(page->out, &streams);
 }
 
 static void file_facts(const struct page *page, json_t *header)
@@ -239,10 +180,10 @@ static void show_header(const struct page *page, json_t *header)
 
 void section_provenance(const struct page *page)
 {
-	struct streams streams;
+	struct html_streams streams;
 	char text[80];
 	const char *digest = text_at(page->json, "run/digest");
-	find_all_streams(&streams, page);
+	html_streams_find(&streams, json_at(page->json, "run/headers"));
 	if (digest) {
 		facts_begin(page);
 		fact(page, "digest of the run", digest);
@@ -258,7 +199,7 @@ void section_provenance(const struct page *page)
 		stream_facts(page, streams.list[i]);
 		show_header(page, streams.list[i]);
 	}
-	if (streams.count == STREAMS_MOST)
+	if (streams.count == HTML_STREAMS_MOST)
 		buffer_format(page->out, "<p class=\"note\">The first %d streams; the JSON report has all headers.</p>\n",
-		              STREAMS_MOST);
+		              HTML_STREAMS_MOST);
 }

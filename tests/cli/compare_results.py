@@ -2,7 +2,7 @@
 
 Requests arrive as a Poisson process (--schedule seed), --requests of them, --rate per second. The server takes up to 32 into a step, whose
 time has jitter, a slow drift and pauses (--seed). --slower F: each step takes F times as long. --fail SHARE: of the requests, at random.
---target, --http, --tokenizer: what the headers say. --sessions N: each N successive requests are turns of a session."""
+--target, --http, --tokenizer, --definition: what the headers say. --sessions N: each N successive requests are turns of a session."""
 
 import argparse
 import hashlib
@@ -21,6 +21,7 @@ parser.add_argument("--sessions", type=int, default=0)
 parser.add_argument("--target", default="http://localhost:8000/v1/chat/completions")
 parser.add_argument("--http", default="1.1")
 parser.add_argument("--tokenizer", default="approx")
+parser.add_argument("--definition", default="")
 options = parser.parse_args()
 NS = 1000000000
 plan = random.Random("schedule %d" % options.schedule)
@@ -48,10 +49,14 @@ while running or waiting:
         step += 0.02 + rng.expovariate(20)
     now += step
     for q in fresh:
-        q["first"] = now
+        q["first"] = q["last"] = now
+        q["gaps"] = []
     running += fresh
     for q in running:
         q["left"] -= 1
+        if now > q["last"]:
+            q["gaps"].append(round((now - q["last"]) * NS))
+            q["last"] = now
         if q["left"] == 0:
             q["end"] = now
     running = [q for q in running if q["left"] > 0]
@@ -68,7 +73,19 @@ header = {
         "from": [{"ipf": "schedule", "version": 1, "tool": "ipf-sched 0.1.0", "seed": options.schedule, "stages": stages, "trace": trace}],
     }],
 }
-body = []
+if options.definition:
+    header["definition"] = {"tool": options.definition, "version": "1.0", "rules": {}}
+
+
+def bucket(ns):
+    """Its index in a histogram of ipf-results(5)."""
+    if ns < 512:
+        return ns
+    octave = ns.bit_length() - 9
+    return octave * 512 + (ns >> (octave - 1)) - 512
+
+
+body, pooled = [], []
 for q in requests:
     due, first, end = (round(x * NS) for x in (q["at"], q["first"], q["end"]))
     row = {"n": q["n"], "req": q["n"], "stage": 0, "ok": True, "due_ns": due, "ready_ns": due, "start_ns": due, "end_ns": end, "lag_ns": 0, "client_lag_ns": 0}
@@ -78,7 +95,14 @@ for q in requests:
         row.update(ok=False, error={"kind": "http-status", "text": "status 500", "status": 500})
     else:
         row.update(ttft_ns=first - due, e2e_ns=end - due, tpot_ns=(end - first) // (q["output"] - 1), input_tokens=q["input"], output_tokens=q["output"], tokens_source="usage")
+        if q["gaps"]:
+            row.update(events=q["output"], itl_mean_ns=round(sum(q["gaps"]) / len(q["gaps"])), itl_max_ns=max(q["gaps"]))
+            pooled += q["gaps"]
     body.append(json.dumps(row, separators=(",", ":")))
+counts = {}
+for gap in pooled:
+    counts[bucket(gap)] = counts.get(bucket(gap), 0) + 1
+body.append(json.dumps({"histogram": "itl_ns", "stage": 0, "count": len(pooled), "min": min(pooled), "max": max(pooled), "sum": sum(pooled), "buckets": sorted(counts.items())}, separators=(",", ":")))
 text = "".join(line + "\n" for line in body)
 print(json.dumps(header, separators=(",", ":")))
 print(text, end="")

@@ -23,7 +23,9 @@ CHECKS = """(() => {
 })()"""
 
 SORTING = """(() => {
-  const wrong = [], table = document.querySelector('table.sortable'), body = table.tBodies[0];
+  const wrong = [], table = document.querySelector('table.sortable');
+  if (!table) return wrong;
+  const body = table.tBodies[0];
   if (body.rows.length < 2) return table.querySelector('button') ? ['a table of one row has buttons'] : [];
   const head = table.tHead.rows[table.tHead.rows.length - 1].cells[1], button = head.querySelector('button');
   if (!button) return ['there are no buttons'];

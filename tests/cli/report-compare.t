@@ -21,14 +21,18 @@ contains "$(grep -A1 records.target slower.txt)" "http://other:8000/v1" "servers
 contains "$(grep -A1 records.http slower.txt)" "→ 2" "and so is the protocol"
 is "$(awk 'length($0) > 80' slower.txt)" "" "no line is longer than 80 columns"
 "$report" -f json --compare a?.results -- b?.results >slower.json
-is "$(jq -c '[.outcome, .paired, .noise, .base.runs, .new.runs, .limits.tests]' slower.json)" '["slower",true,"runs",3,3,15]' "the same in JSON"
+is "$(jq -c '[.outcome, .paired, .noise, .base.runs, .new.runs, .limits.tests]' slower.json)" '["slower",true,"runs",3,3,16]' "the same in JSON"
 is "$(jq '[.figures[] | select(.finding == "slower") | .low > 0 and .p_adjusted < 0.05 and .change >= 0.02] | all' slower.json)" true \
 	"what is slower is significant, and at least the least effect"
 is "$("$report" -f json --compare b?.results -- a?.results | jq -r .outcome)" faster "the other way round, it is faster"
-alone=$("$report" -f json a?.results | jq -c '.total | [.latency.ttft_ms.from_due.p99, .latency.tpot_ms.mean, .latency.e2e_ms.from_due.p50, .throughput.output_tokens_per_s]')
-is "$(jq -c '[.figures[] | select(.name | IN("ttft.p99", "tpot.mean", "e2e.p50", "output_tokens")) | .base] | [.[0], .[1], .[2], .[3]] | map(. * 1e6 | round)' slower.json)" \
+alone=$("$report" -f json a?.results | jq -c '.total | [.latency.ttft_ms.from_due.p99, .latency.itl_ms.mean, .latency.itl_ms.p99, .latency.tpot_ms.mean, .latency.e2e_ms.from_due.p50, .throughput.output_tokens_per_s]')
+is "$(jq -c '[.figures[] | select(.name | IN("ttft.p99", "itl.mean", "itl.p99", "tpot.mean", "e2e.p50", "output_tokens")) | .base] | map(. * 1e6 | round)' slower.json)" \
 	"$(echo "$alone" | jq -c 'map(. * 1e6 | round)')" "figures are those of the report of a side"
-is "$(jq '[.figures[] | .base_runs | length] | unique' -c slower.json)" "[3]" "and of each run"
+is "$(jq '[.figures[] | .base_runs | values | length] | unique' -c slower.json)" "[3]" "and of each run"
+
+is "$(jq -c '[.figures[] | select(.name | startswith("itl")) | [.name, .finding, has("low")]]' slower.json)" \
+	'[["itl.mean","slower",true],["itl.p50","not judged",false],["itl.p90","not judged",false],["itl.p99","not judged",false]]' \
+	"of ITL, the mean is judged; of its percentiles, no noise is known"
 
 # ---- the same server ----
 found=0
@@ -47,7 +51,7 @@ contains "$("$report" --compare a1.results -- a2.results)" "give several runs of
 is "$("$report" -f json --min-effect 60% --compare a1.results a2.results | jq -c '[.outcome, .limits.min_effect]')" '["no difference",0.6]' \
 	"a greater least effect; two results need no --"
 "$report" -f json --compare a1.results -- a1.results >itself.json
-is "$(jq -c '[.same_records, .outcome, ([.figures[].p] | unique)]' itself.json)" '[true,"no difference",[1]]' "a run does not differ from itself"
+is "$(jq -c '[.same_records, .outcome, ([.figures[].p | values] | unique)]' itself.json)" '[true,"no difference",[1]]' "a run does not differ from itself"
 
 # ---- other requests, sessions, failures ----
 made --schedule 2 >c.results
@@ -68,6 +72,14 @@ status_is 4 "a run whose verdict is INVALID is not compared"
 contains "$(cat "$OUT")" "not compared: the verdict of new is INVALID" "which the result says"
 is "$(grep -c 'TTFT' "$OUT")" 0 "without any figure"
 is "$("$report" -f json --compare bad.results -- a1.results 2>/dev/null | jq -c '[.outcome, .figures]')" '["not compared",[]]' "nor in JSON"
+
+# ---- settings of each run ----
+made --seed 5 --http 2 >h2.results
+is "$("$report" -f json --compare a1.results a3.results -- a2.results h2.results | jq -c .settings)" \
+	'[{"name":"records.http","base":"1.1","new":"1.1 (run 1); 2 (run 2)"}]' "a run in the middle of a side that is other is named"
+made --seed 2 --definition vllm >defined.results
+is "$("$report" -f json --compare a1.results -- defined.results | jq -c .settings)" '[{"name":"definitions","base":"ipf","new":"vllm 1.0"}]' \
+	"definitions of another tool are named"
 
 # ---- files of other tools, few requests, cut results ----
 "$report" -f json --compare a1.results -- "$TESTS/data/imports/aiperf-0.13.0.json" >imported.json
@@ -114,9 +126,32 @@ matches "$(cat slower.md)" '^\| TPOT p50, ms \| [0-9.]+ \| [0-9.]+ \| \+[0-9]+ %
 contains "$(cat slower.md)" "- **failed**: ttft.p50 &#62; +5%" "and what failed"
 "$report" -f junit --compare a?.results -- b?.results >slower.xml
 counts='import sys, xml.etree.ElementTree as e; s = e.parse(sys.argv[1]).getroot()[0]; print(s.get("tests"), int(s.get("failures")) > 5, len(s.findall("testcase")), len(s.findall("testcase/failure")) == int(s.get("failures")))'
-is "$(python3 -c "$counts" slower.xml)" "15 True 15 True" "JUnit: figures that are worse fail"
+is "$(python3 -c "$counts" slower.xml)" "19 True 19 True" "JUnit: figures that are worse fail"
 "$report" -f junit --compare --fail-if 'ttft.p50 > +5%' a?.results -- b?.results >gate.xml 2>/dev/null
-is "$(python3 -c "$counts" gate.xml)" "16 False 16 True" "with conditions, only these do"
+is "$(python3 -c "$counts" gate.xml)" "20 False 20 True" "with conditions, only these do"
+
+# ---- the page ----
+page_of() { # NAME TEXT ARGUMENTS: a page that is whole and has the figures of JSON
+	"$report" -f html --compare "${@:3}" >"$1.html" 2>/dev/null
+	"$report" -f json --compare "${@:3}" >"$1.json" 2>/dev/null
+	is "$(python3 "$TESTS/cli/html_page.py" "$1.html" 2>&1; python3 "$TESTS/cli/compare_page.py" "$1.html" "$1.json" 2>&1)" "" "$2"
+}
+page_of slower "a page has the settings, conditions and figures of JSON, and is accessible" --fail-if 'ttft.p50 > +5%' --fail-if 'requests < -20%' a?.results -- b?.results
+page_of alike "so does that of one run a side" a1.results -- a2.results
+page_of bad "that of sides that are not compared has no figures" a1.results -- bad.results
+page_of imported "nor intervals that of another tool's file" a1.results -- "$TESTS/data/imports/aiperf-0.13.0.json"
+sed 's/data-v="/&1/' slower.html >wrong.html
+isnt "$(python3 "$TESTS/cli/compare_page.py" wrong.html slower.json 2>&1)" "" "a number that differs is found"
+contains "$(cat slower.html)" '<code>ipf-report --compare --min-effect 2% --fail-if &#39;ttft.p50 &gt; +5%&#39; --fail-if &#39;requests &lt; -20%&#39; a1.results' \
+	"it has the command of the comparison"
+made --target '</script><script>alert(1)</script>"&' --http '<b>' >hostile.results
+page_of hostile "names can be anything" a1.results -- hostile.results
+is "$(grep -c '<script>alert\|<b>' hostile.html)" 0 "and never are elements"
+if command -v chromium >/dev/null; then
+	is "$(python3 "$TESTS/cli/html_browser.py" slower.html hostile.html 2>&1)" "" "in Chromium: no message, no request, room enough on a phone, and contrast"
+else
+	skip "in Chromium: no message, no request, room enough on a phone, and contrast" "chromium is not installed"
+fi
 
 # ---- refused ----
 refused() { # TEXT ARGUMENTS
@@ -128,6 +163,8 @@ refused "expected BASE… -- NEW…" --compare a1.results
 refused "expected BASE… -- NEW…" --compare a1.results --
 refused "expected BASE… -- NEW…" --compare -- a1.results a2.results
 refused "expected BASE… -- NEW…" --compare a1.results a2.results a3.results
+refused "--fail-if: options come before --" --compare a1.results -- a2.results --fail-if 'ttft.p99 > +5%'
+refused "-f: options come before --" --compare a1.results -- -f json a2.results
 refused "--min-effect requires --compare" --min-effect 3% a1.results
 refused "--min-effect" --compare --min-effect 0 a1.results a2.results
 refused "--fail-if requires --compare" --fail-if 'ttft.p99 > +5%' a1.results
