@@ -328,7 +328,7 @@ static int build_analyses(struct analyses *analyses, struct said *said, const st
 	                                     .figures = report->figures,
 	                                     .servers = report->servers,
 	                                     .finding = report->finding,
-	                                     .percentiles = &report->options->percentiles,
+	                                     .options = report->options,
 	                                     .price = price};
 	if (said->any && said_build(said, report->run, report->figures, err) < 0)
 		return -1;

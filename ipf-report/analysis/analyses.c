@@ -6,7 +6,9 @@ int analyses_build(struct analyses *a, const struct analysis_input *in, struct i
 	cost_find(&a->cost, in->run, &in->figures->total, in->price);
 	int bad = saturation_find(&a->saturation, in->run, in->finding, err);
 	if (bad == 0)
-		bad = session_figures_build(&a->sessions, in->run, in->percentiles, err);
+		bad = session_figures_build(&a->sessions, in->run, &in->options->percentiles, err);
+	if (bad == 0)
+		bad = repeats_build(&a->repeats, in->run, in->options, err);
 	if (bad == 0)
 		bad = autoscaling_find(&a->autoscaling, in->run, in->servers, err);
 	return bad;
@@ -15,4 +17,5 @@ int analyses_build(struct analyses *a, const struct analysis_input *in, struct i
 void analyses_release(struct analyses *a)
 {
 	saturation_release(&a->saturation);
+	repeats_release(&a->repeats);
 }

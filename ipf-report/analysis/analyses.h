@@ -9,6 +9,7 @@
 
 #include "analysis/autoscaling.h"
 #include "analysis/cost.h"
+#include "analysis/repeats.h"
 #include "analysis/saturation.h"
 #include "analysis/session_figures.h"
 #include "figures/server_figures.h"
@@ -18,6 +19,7 @@ struct analyses {
 	struct session_figures sessions;
 	struct autoscaling autoscaling;
 	struct cost cost;
+	struct repeats repeats;
 };
 
 /* What the analyses are made from, and how. */
@@ -26,7 +28,7 @@ struct analysis_input {
 	const struct run_figures *figures;
 	const struct server_figures *servers;
 	const struct verdict_finding *finding;
-	const struct percentiles *percentiles;
+	const struct figure_options *options;
 	const struct price *price;
 };
 

@@ -1,6 +1,7 @@
 /* -f md: Markdown for a comment on a change, such as a pull request, or for a wiki: GitHub's and GitLab's dialect. */
 #include "absent.h"
 #include "formats/json_report.h"
+#include "formats/text_repeats.h"
 #include "output/shell_word.h"
 #include "safe_text.h"
 
@@ -264,6 +265,33 @@ static void put_accuracy(struct buffer *out, const struct report *report)
 	buffer_text(out, "\n</details>\n\n");
 }
 
+/* How much the runs differ, if there are several. */
+static void put_repeats(struct buffer *out, const struct report *report)
+{
+	const struct repeats *r = &report->analyses->repeats;
+	char text[REPEATS_WORDS], a[40];
+	if (r->count == 0)
+		return;
+	buffer_format(out, "### Repeats: %s\n\n", repeats_title(r, text));
+	buffer_text(out, "| figure | mean | 95 % interval | lowest | highest |\n| --- | ---: | ---: | ---: | ---: |\n");
+	for (size_t i = 0; i < r->count; i++) {
+		const struct repeated_figure *f = &r->figures[i];
+		const double values[] = {f->mean, f->low, f->high, f->of_runs[f->least], f->of_runs[f->most]};
+		static const char *const after[] = {" | ", " to ", " | ", " | ", " |\n"};
+		buffer_format(out, "| %s%s%s | ", f->label, *f->unit ? ", " : "", f->unit);
+		for (size_t k = 0; k < sizeof values / sizeof *values; k++)
+			buffer_format(out, "%s%s", repeats_value(f, values[k], a), after[k]);
+	}
+	buffer_byte(out, '\n');
+	for (int k = 0; k < r->runs; k++)
+		if (repeats_outliers(report, k, text)) {
+			buffer_text(out, "- outlier: ");
+			put_text(out, text);
+			buffer_byte(out, '\n');
+		}
+	buffer_byte(out, '\n');
+}
+
 static void put_objectives(struct buffer *out, json_t *report)
 {
 	json_t *goodput = MEMBER(report, "total", "goodput"), *list = json_object_get(goodput, "objectives"), *one;
@@ -381,6 +409,7 @@ static void render_md(const struct report *report, struct buffer *out)
 	json_t *json = report_json(report);
 	put_verdict(out, json);
 	put_stages(out, json);
+	put_repeats(out, report);
 	put_objectives(out, json);
 	put_errors(out, json);
 	put_distributions(out, json);

@@ -11,6 +11,7 @@
 #include "formats/text_saturation.h"
 #include "formats/text_distributions.h"
 #include "formats/text_server.h"
+#include "formats/text_repeats.h"
 #include "formats/text_sessions.h"
 #include "formats/text_table.h"
 #include "formats/text_time_line.h"
@@ -931,6 +932,7 @@ static void render_text(const struct report *report, struct buffer *out)
 	show_run(&l, report);
 	show_stages(&l, report);
 	show_latency(&l, report);
+	text_repeats(&l, report);
 	text_saturation(&l, report);
 	text_autoscaling(&l, report);
 	text_sessions(&l, report);

@@ -1,6 +1,7 @@
 #include "formats/json_analyses.h"
 
 #include "formats/json_figures.h"
+#include "safe_text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -30,6 +31,40 @@ json_t *json_sessions(const struct report *report)
 		}
 	}
 	json_put_object(json, "share", share);
+	return json;
+}
+
+static json_t *repeated_json(const struct repeated_figure *f, int runs)
+{
+	json_t *json = json_pack("{s:s, s:s, s:s}", "name", f->name, "label", f->label, "unit",
+	                         *f->unit ? f->unit : "share"),
+		   *values = json_array();
+	json_put(json, "mean", f->mean);
+	json_put(json, "std", f->std);
+	json_object_set_new(json, "ci95", json_pack("[o, o]", json_figure(f->low), json_figure(f->high)));
+	for (int r = 0; r < runs; r++)
+		json_array_append_new(values, isnan(f->of_runs[r]) ? json_null() : json_figure(f->of_runs[r]));
+	json_object_set_new(json, "of_runs", values);
+	if (f->outlier >= 0)
+		json_put_count(json, "outlier", f->outlier + 1);
+	return json;
+}
+
+json_t *json_repeats(const struct report *report)
+{
+	const struct repeats *r = &report->analyses->repeats;
+	json_t *json = json_object(), *runs = json_array(), *figures = json_array();
+	for (size_t i = 0; i < r->count; i++)
+		json_array_append_new(figures, repeated_json(&r->figures[i], r->runs));
+	for (int k = 0; k < r->runs; k++)
+		json_array_append_new(runs, json_string(shown(report->run->parts[k].name).text));
+	if (r->count > 0) {
+		json_object_set(json, "runs", runs);
+		json_object_set_new(json, "one_schedule", json_boolean(r->one_schedule));
+		json_object_set(json, "figures", figures);
+	}
+	json_decref(runs);
+	json_decref(figures);
 	return json;
 }
 

@@ -301,6 +301,7 @@ json_t *report_json(const struct report *report)
 	json_put_object(json, "saturation", json_saturation(report));
 	json_put_object(json, "autoscaling", json_autoscaling(report));
 	json_put_object(json, "sessions", json_sessions(report));
+	json_put_object(json, "repeats", json_repeats(report));
 	json_put_object(json, "cache", json_cache(report));
 	json_put_object(json, "fidelity", json_fidelity(report));
 	json_put_object(json, "series", json_series(report));

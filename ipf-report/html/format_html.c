@@ -17,6 +17,7 @@ static const struct section {
 	{"stages", "Stages", section_stages},
 	{"plots", "Plots", section_plots},
 	{"latency", "Latency", section_latency},
+	{"repeats", "Repeats", section_repeats},
 	{"saturation", "Saturation", section_saturation},
 	{"autoscaling", "Autoscaling", section_autoscaling},
 	{"sessions", "Sessions", section_sessions},

@@ -24,6 +24,7 @@ void section_tokens(const struct page *page);
 void section_saturation(const struct page *page);
 void section_autoscaling(const struct page *page);
 void section_sessions(const struct page *page);
+void section_repeats(const struct page *page);
 void section_fidelity(const struct page *page);
 void section_cache(const struct page *page);
 void section_cost(const struct page *page);

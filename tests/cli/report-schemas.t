@@ -78,6 +78,7 @@ for file in a.results b.results "$data"/*.results; do
 done
 report --slo tpot=1s "$data/shard-1.results" "$data/shard-2.results"
 report "$data/one.results" "$data/one.results"
+report x.results y.results
 head -c $(($(wc -c <"$data/mixed.results") * 60 / 100)) "$data/mixed.results" >cut.results
 report cut.results
 {

@@ -1,0 +1,257 @@
+#include "analysis/repeats.h"
+
+#include "stats/samples.h"
+#include "stats/student.h"
+#include "stream/provenance.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What is added up for a rate or a share. */
+enum sum { SUM_NONE, SUM_REQUESTS, SUM_OUTPUT, SUM_GOOD, SUM_FAILED, SUM_GAPS };
+
+static const struct repeated_spec {
+	const char *name, *label, *unit;
+	enum sum sum;
+	enum metric metric;
+	double percentile; /* NAN: the mean */
+} specs[REPEATED_FIGURES] = {
+	{"ttft.mean", "TTFT mean", "ms", SUM_NONE, METRIC_TTFT, NAN},
+	{"ttft.p50", "TTFT p50", "ms", SUM_NONE, METRIC_TTFT, 50},
+	{"ttft.p99", "TTFT p99", "ms", SUM_NONE, METRIC_TTFT, 99},
+	{"itl.mean", "ITL mean", "ms", SUM_GAPS, METRIC_COUNT, NAN},
+	{"tpot.mean", "TPOT mean", "ms", SUM_NONE, METRIC_TPOT, NAN},
+	{"tpot.p50", "TPOT p50", "ms", SUM_NONE, METRIC_TPOT, 50},
+	{"tpot.p99", "TPOT p99", "ms", SUM_NONE, METRIC_TPOT, 99},
+	{"e2e.mean", "E2E mean", "ms", SUM_NONE, METRIC_E2E, NAN},
+	{"e2e.p50", "E2E p50", "ms", SUM_NONE, METRIC_E2E, 50},
+	{"e2e.p99", "E2E p99", "ms", SUM_NONE, METRIC_E2E, 99},
+	{"requests", "requests", "per s", SUM_REQUESTS, METRIC_COUNT, NAN},
+	{"output_tokens", "output tokens", "per s", SUM_OUTPUT, METRIC_COUNT, NAN},
+	{"goodput", "goodput", "per s", SUM_GOOD, METRIC_COUNT, NAN},
+	{"failures", "failures", "", SUM_FAILED, METRIC_COUNT, NAN},
+};
+
+/* for_rows(run, row) { … }: of measured stages */
+#define for_rows(run_, row_)                                                                                           \
+	for (const struct row *row_ = (run_)->rows, *end_ = row_ ? row_ + (run_)->row_count : NULL; row_ < end_; row_++)   \
+		if ((run_)->schedule.stages[row_->stage].measured)
+
+/* ---- figures of each run ---- */
+
+struct work {
+	const struct run_data *run;
+	const struct figure_options *options;
+	int runs;
+	struct samples *latencies; /* of each run, of one metric */
+	double *over, *under;      /* of each run */
+};
+
+/* In ms, from due if there is one. */
+static void read_latencies(struct work *w, enum metric metric)
+{
+	for (int r = 0; r < w->runs; r++)
+		samples_clear(&w->latencies[r]);
+	for_rows(w->run, row)
+	{
+		const int64_t value = row_get(row, (int)metric), lag = row_get(row, METRIC_LAG);
+		if (row->ok && value != IPF_ABSENT)
+			samples_add(&w->latencies[row->part],
+			            (double)(metrics[metric].from_due && lag != IPF_ABSENT ? value + lag : value) / 1e6);
+	}
+}
+
+static bool ended_in_window(const struct work *w, const struct row *row)
+{
+	const struct stage_window *window = &w->run->parts[row->part].windows[row->stage];
+	const bool drain = w->options->window == WINDOW_DRAIN;
+	const int64_t end = drain ? window->drain_ns : window->end_ns;
+	return window->begin_ns != IPF_ABSENT && row->end_ns != IPF_ABSENT && row->end_ns >= window->begin_ns &&
+	       (row->end_ns < end || (row->end_ns == end && (drain || window->counted)));
+}
+
+static void measure_time(struct work *w)
+{
+	for (int r = 0; r < w->runs; r++)
+		for (size_t s = 0; s < w->run->schedule.count; s++) {
+			const struct stage_window *window = &w->run->parts[r].windows[s];
+			if (w->run->schedule.stages[s].measured && window->begin_ns != IPF_ABSENT)
+				w->under[r] += (double)((w->options->window == WINDOW_DRAIN ? window->drain_ns : window->end_ns) -
+				                        window->begin_ns) /
+				               1e9;
+		}
+}
+
+/* The gaps of a request: as many as its mean gap is the mean of. */
+static void add_gaps(struct work *w, const struct row *row)
+{
+	const int64_t mean = row_get(row, METRIC_ITL_MEAN), e2e = row_get(row, METRIC_E2E),
+				  ttft = row_get(row, METRIC_TTFT);
+	if (!row->ok || mean == IPF_ABSENT || mean <= 0 || e2e == IPF_ABSENT || ttft == IPF_ABSENT || e2e <= ttft)
+		return;
+	const double gaps = strcmp(run_data_itl(w->run, 0), "request") == 0 ? 1 : (double)(e2e - ttft) / (double)mean;
+	w->over[row->part] += gaps * (double)mean / 1e6;
+	w->under[row->part] += gaps;
+}
+
+static void add_row(struct work *w, enum sum sum, const struct row *row, bool *known)
+{
+	const int64_t tokens = row_get(row, ROW_OUTPUT_TOKENS);
+	if (sum == SUM_GAPS) {
+		add_gaps(w, row);
+		*known = true;
+	} else if (sum == SUM_FAILED) {
+		const bool left_out = !row->ok && row->error == VERDICT_HUNG_UP;
+		w->over[row->part] += !row->ok && !left_out;
+		w->under[row->part] += !left_out;
+		*known = true;
+	} else if (sum == SUM_GOOD) {
+		*known |= row->goodness == SLO_GOOD || row->goodness == SLO_MISSED;
+		w->over[row->part] += row->goodness == SLO_GOOD && ended_in_window(w, row);
+	} else if (row->ok && ended_in_window(w, row)) {
+		*known |= sum == SUM_REQUESTS || tokens != IPF_ABSENT;
+		w->over[row->part] += sum == SUM_REQUESTS ? 1 : tokens != IPF_ABSENT ? (double)tokens : 0;
+	}
+}
+
+static void read_sums(struct work *w, enum sum sum, double *of_runs)
+{
+	const bool rate = sum == SUM_REQUESTS || sum == SUM_OUTPUT || sum == SUM_GOOD;
+	bool known = false;
+	memset(w->over, 0, (size_t)w->runs * sizeof *w->over);
+	memset(w->under, 0, (size_t)w->runs * sizeof *w->under);
+	if (rate)
+		measure_time(w);
+	for_rows(w->run, row) add_row(w, sum, row, &known);
+	/* what of a steady part ended within it is what the windows say, not the rows */
+	known &= !rate || w->options->window != WINDOW_STEADY;
+	for (int r = 0; r < w->runs; r++)
+		of_runs[r] = known && w->under[r] > 0 ? w->over[r] / w->under[r] : NAN;
+}
+
+/* ---- what they come to ---- */
+
+double repeats_critical(int n, double level)
+{
+	const double t = student_critical(level / n, n - 2);
+	return (n - 1) / sqrt(n) * sqrt(t * t / (n - 2 + t * t));
+}
+
+static void summarise(struct repeated_figure *f, int runs)
+{
+	double sum = 0, squares = 0;
+	f->least = f->most = f->outlier = -1;
+	f->std = f->low = f->high = NAN;
+	for (int r = 0; r < runs; r++) {
+		const double value = f->of_runs[r];
+		if (isnan(value))
+			continue;
+		sum += value;
+		f->runs++;
+		f->least = f->least < 0 || value < f->of_runs[f->least] ? r : f->least;
+		f->most = f->most < 0 || value > f->of_runs[f->most] ? r : f->most;
+	}
+	f->mean = sum / f->runs;
+	if (f->runs < 2)
+		return;
+	for (int r = 0; r < runs; r++)
+		if (!isnan(f->of_runs[r]))
+			squares += (f->of_runs[r] - f->mean) * (f->of_runs[r] - f->mean);
+	f->std = sqrt(squares / (f->runs - 1));
+	const double half = student_critical(0.05, f->runs - 1) * f->std / sqrt(f->runs);
+	f->low = fmax(0, f->mean - half);
+	f->high = f->mean + half;
+}
+
+static void find_outlier(struct repeated_figure *f, size_t family)
+{
+	/* equal but for rounding is not far */
+	if (f->runs < REPEATS_FOR_OUTLIERS || !(f->std > 1e-9 * f->mean))
+		return;
+	const double below = f->mean - f->of_runs[f->least], above = f->of_runs[f->most] - f->mean;
+	if (fmax(below, above) / f->std > repeats_critical(f->runs, REPEATS_OUTLIER / (double)family))
+		f->outlier = below > above ? f->least : f->most;
+}
+
+static bool same_requests(const struct run_data *run)
+{
+	for (int i = 1; i < run->part_count; i++)
+		for (size_t k = 0; k < 2; k++) {
+			static const char *const members[] = {"seed", "trace"};
+			json_t *a = json_object_get(provenance_find(run->parts[0].header, "schedule"), members[k]),
+				   *b = json_object_get(provenance_find(run->parts[i].header, "schedule"), members[k]);
+			if (!a || !b || !json_equal(a, b))
+				return false;
+		}
+	return true;
+}
+
+static bool has_repeats(const struct run_data *run)
+{
+	for (int i = 1; i < run->part_count; i++)
+		if (run_data_find_duplicate(run, i))
+			return false;
+	return run->part_count > 1 && !run->shards && run->row_count > 0;
+}
+
+static int add_figure(struct repeats *r, struct work *w, const struct repeated_spec *spec, struct ipf_error *err)
+{
+	struct repeated_figure *f = &r->figures[r->count];
+	*f = (struct repeated_figure){.name = spec->name,
+	                              .label = spec->label,
+	                              .unit = spec->unit,
+	                              .of_runs = malloc((size_t)w->runs * sizeof *f->of_runs)};
+	if (!f->of_runs)
+		return ipf_error_memory(err);
+	if (spec->sum != SUM_NONE)
+		read_sums(w, spec->sum, f->of_runs);
+	for (int k = 0; spec->sum == SUM_NONE && k < w->runs; k++)
+		f->of_runs[k] = isnan(spec->percentile) ? samples_mean(&w->latencies[k])
+		                                        : samples_percentile(&w->latencies[k], spec->percentile);
+	summarise(f, w->runs);
+	if (f->runs >= 2)
+		r->count++;
+	else
+		free(f->of_runs);
+	return 0;
+}
+
+int repeats_build(struct repeats *r, const struct run_data *run, const struct figure_options *options,
+                  struct ipf_error *err)
+{
+	struct work w = {.run = run, .options = options, .runs = run->part_count};
+	enum metric have = METRIC_COUNT;
+	int bad = 0;
+	*r = (struct repeats){.runs = run->part_count, .one_schedule = same_requests(run)};
+	if (!has_repeats(run))
+		return 0;
+	w.latencies = calloc((size_t)w.runs, sizeof *w.latencies);
+	w.over = calloc(2 * (size_t)w.runs, sizeof *w.over);
+	w.under = w.over ? w.over + w.runs : NULL;
+	if (!w.latencies || !w.over)
+		bad = ipf_error_memory(err);
+	for (size_t i = 0; i < REPEATED_FIGURES && bad == 0; i++) {
+		if (specs[i].sum == SUM_NONE && specs[i].metric != have)
+			read_latencies(&w, specs[i].metric);
+		have = specs[i].metric;
+		bad = add_figure(r, &w, &specs[i], err);
+	}
+	for (size_t i = 0; i < r->count; i++)
+		find_outlier(&r->figures[i], r->count);
+	for (int k = 0; w.latencies && k < w.runs; k++) {
+		if (bad == 0 && w.latencies[k].failed)
+			bad = ipf_error_memory(err);
+		samples_release(&w.latencies[k]);
+	}
+	free(w.latencies);
+	free(w.over);
+	return bad;
+}
+
+void repeats_release(struct repeats *r)
+{
+	for (size_t i = 0; i < r->count; i++)
+		free(r->figures[i].of_runs);
+	*r = (struct repeats){0};
+}
