@@ -5,6 +5,7 @@
 #include "cli/units.h"
 #include "compare/compare_format.h"
 #include "delivery/delivery.h"
+#include "definitions/tool_view.h"
 #include "formats/certificate.h"
 #include "formats/definitions.h"
 #include "formats/report_format.h"
@@ -283,6 +284,24 @@ static int draw_plots(const struct report *report, struct html_plots *plots, str
 	return bad;
 }
 
+/* A format of another tool shows the run as that tool would have seen it. */
+static int render_format(const struct report_format *format, const struct report *report, struct buffer *out,
+                         struct ipf_error *err)
+{
+	struct tool_view view;
+	struct report seen = *report;
+	if (!format->tool) {
+		format->render(report, out);
+		return 0;
+	}
+	if (tool_view_build(&view, report->run, format->tool, err) < 0)
+		return -1;
+	seen.run = &view.run;
+	format->render(&seen, out);
+	tool_view_release(&view);
+	return 0;
+}
+
 static int write_report(const struct report_format *format, struct report *report, struct ipf_error *err)
 {
 	struct buffer out = {0};
@@ -290,7 +309,7 @@ static int write_report(const struct report_format *format, struct report *repor
 	int bad = format->plots ? draw_plots(report, &plots, err) : 0;
 	report->plots = &plots;
 	if (bad == 0)
-		format->render(report, &out);
+		bad = render_format(format, report, &out, err);
 	if (bad == 0 && report->run->lines)
 		bad = row_lines_check(report->run->lines, err);
 	if (bad == 0)
@@ -588,6 +607,12 @@ static int print_definitions(struct report_output *to, struct ipf_error *err)
 	return bad;
 }
 
+static bool needs_lines(const struct report_options *options)
+{
+	const struct report_format *format = report_formats[options->format];
+	return format->lines || format->tool || options->said.any;
+}
+
 static int report(const struct report_options *options, const struct operands *operands)
 {
 	struct ipf_error err = {0}, bad = {0}, invalid = {0}, undelivered = {0};
@@ -602,7 +627,7 @@ static int report(const struct report_options *options, const struct operands *o
 	else if (options->compare)
 		compare(options, operands, &to, &bad, &invalid, &err);
 	else if (run_data_init(&run, &options->slo, &err) < 0 ||
-	         ((report_formats[options->format]->lines || options->said.any) && run_data_keep_lines(&run, &err) < 0) ||
+	         (needs_lines(options) && run_data_keep_lines(&run, &err) < 0) ||
 	         read_all(&run, options, operands, &bad, &err) < 0 || merge_parts(&run, &err) < 0 ||
 	         make_groups(&run, &options->by, &err) < 0 ||
 	         steady_windows_find(&run, options->figures.window == WINDOW_STEADY, &err) < 0 ||

@@ -119,12 +119,12 @@ static int sample(struct measure *m, const struct tool_rules *rules, const struc
 		return 0;
 	if (rules->itl == TOOL_ITL_GAPS || rules->itl == TOOL_ITL_TOKENS)
 		return sample_gaps(m, rules->itl == TOOL_ITL_TOKENS, err);
-	if (isnan(t->first) || tokens < 2)
+	if (isnan(tool_request_itl(rules, t, tokens)))
 		return 0;
 	return add_sample(m, m->chunks, last, tokens - 1, rules->itl == TOOL_ITL_REQUESTS ? 1 : tokens - 1, err);
 }
 
-static int64_t samples_mean(const struct measure *m)
+static int64_t mean_of_samples(const struct measure *m)
 {
 	double sum = 0, count = 0;
 	for (size_t i = 0; i < m->samples_count; i++) {
@@ -157,7 +157,7 @@ static void judge(const struct record *record, const struct response *r, const s
 
 static void count_output(const struct tool_rules *rules, struct result *row)
 {
-	static const char *const names[] = {"\"none\"", "\"usage\"", "\"tokenizer\"", "\"asked\"", "\"events\"", "\"one\""};
+	static const char *const names[] = {"\"none\"", "\"usage\"", "\"tokenizer\"", "\"asked\"", "\"events\""};
 	struct tool_counts counts = {row->output_tokens_usage, row->output_tokens_tokenizer, row->asked_output_tokens,
 	                             row->events};
 	enum tool_tokens source;
@@ -192,7 +192,7 @@ int as_tool(struct measure *m, const struct record *record, const struct respons
 		row->first_early_ns = m->chunks[0].early_ns;
 		row->last_early_ns = m->chunks[m->chunks_count - 1].early_ns;
 	}
-	row->itl_mean_ns = samples_mean(m);
+	row->itl_mean_ns = mean_of_samples(m);
 	if (row->itl_mean_ns == IPF_ABSENT)
 		row->itl_max_ns = IPF_ABSENT;
 	return 0;

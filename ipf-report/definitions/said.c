@@ -71,20 +71,6 @@ static void add(struct gathered *g, enum tool_figure figure, double ns, double w
 		samples_add(&g->lists[figure], ns / 1e6);
 }
 
-static void add_gaps(struct gathered *g, const struct seen_chunks *chunks)
-{
-	bool tokens = rules_of(g->tool)->itl == TOOL_ITL_TOKENS;
-	for (size_t i = 0; i < chunks->count; i++) {
-		const struct seen_event *e = &chunks->list[i];
-		if (i > 0)
-			histogram_add(g->gaps, (int64_t)(e->ns - chunks->list[i - 1].ns), 1);
-		if (tokens && e->tokens == IPF_ABSENT)
-			g->tool->lacks |= SAID_NO_CHUNKS;
-		else if (tokens)
-			histogram_add(g->gaps, 0, e->tokens - 1);
-	}
-}
-
 static int64_t count_tokens(struct gathered *g, const struct seen_chunks *chunks, const struct row *row)
 {
 	const struct tool_rules *rules = g->tool->rules;
@@ -92,8 +78,9 @@ static int64_t count_tokens(struct gathered *g, const struct seen_chunks *chunks
 	if (!rules)
 		return row_get(row, ROW_OUTPUT_TOKENS);
 	int64_t tokens = tool_output_tokens(rules, &chunks->counts, &source);
-	if (rules->tokens[0] == TOOL_TOKENS_TOKENIZER && source != TOOL_TOKENS_TOKENIZER)
-		g->tool->lacks |= SAID_NO_TOKENIZER;
+	for (int i = 0; i < TOOL_TOKENS_MOST && rules->tokens[i] != source; i++)
+		if (rules->tokens[i] == TOOL_TOKENS_TOKENIZER)
+			g->tool->lacks |= SAID_NO_TOKENIZER;
 	return tokens;
 }
 
@@ -101,14 +88,14 @@ static void add_success(struct gathered *g, const struct seen_chunks *chunks, in
 {
 	const struct tool_rules *rules = rules_of(g->tool);
 	const struct tool_times *t = &chunks->times;
-	double itl = tool_request_itl(t, tokens), known = tokens == IPF_ABSENT ? 0 : (double)tokens;
+	double itl = tool_request_itl(rules, t, tokens), known = tokens == IPF_ABSENT ? 0 : (double)tokens;
 	add(g, TOOL_TTFT, tool_ttft(rules, t) + waited_ns, 1);
 	add(g, TOOL_E2E, tool_e2e(rules, t) + waited_ns, 1);
 	add(g, TOOL_TPOT, tool_tpot(rules, t, tokens), known);
 	if (rules->itl == TOOL_ITL_REQUESTS || rules->itl == TOOL_ITL_REQUEST_WEIGHTS)
 		add(g, TOOL_ITL, itl, rules->itl == TOOL_ITL_REQUESTS ? 1 : known - 1);
-	else if (g->gaps)
-		add_gaps(g, chunks);
+	else if (g->gaps && !seen_chunks_gaps(chunks, rules, g->gaps))
+		g->tool->lacks |= SAID_NO_CHUNKS;
 	g->tool->output_tokens += known;
 }
 
@@ -124,7 +111,8 @@ static void widen(struct gathered *g, const struct row *row, const struct seen_c
 		end = row->start_ns + (int64_t)chunks->times.last;
 	}
 	g->begin_ns = g->begin_ns == IPF_ABSENT || begin < g->begin_ns ? begin : g->begin_ns;
-	g->end_ns = g->end_ns == IPF_ABSENT || end > g->end_ns ? end : g->end_ns;
+	if (g->end_ns == IPF_ABSENT || end > g->end_ns || window == TOOL_WINDOW_DUE) /* rows are in the order of starts */
+		g->end_ns = end;
 }
 
 static void add_request(struct gathered *g, const struct row *row, const struct seen_request *seen,
@@ -172,22 +160,15 @@ static struct said_latency of_weighted(struct weighted_values *v)
 	                                      .p99 = s.percentile[WEIGHTED_P50 + 4]};
 }
 
-static double percentile(struct samples *list, enum tool_percentile rule, double p)
-{
-	if (rule != TOOL_PERCENTILE_FLOOR)
-		return samples_percentile(list, p);
-	return list->count ? samples_at_rank(list, (size_t)((double)list->count * (p / 100))) : NAN;
-}
-
-static struct said_latency of_list(struct samples *list, enum tool_percentile rule)
+static struct said_latency of_list(struct samples *list, const struct tool_rules *rules)
 {
 	double mean = samples_mean(list), std = list->count ? samples_std(list) : NAN;
 	return (struct said_latency){.n = (int64_t)list->count,
 	                             .mean = list->count ? mean : NAN,
 	                             .std = std,
-	                             .p50 = percentile(list, rule, 50),
-	                             .p90 = percentile(list, rule, 90),
-	                             .p99 = percentile(list, rule, 99)};
+	                             .p50 = tool_percentile(rules, list, 50),
+	                             .p90 = tool_percentile(rules, list, 90),
+	                             .p99 = tool_percentile(rules, list, 99)};
 }
 
 static struct said_latency of_histogram(const struct histogram *h)
@@ -229,7 +210,7 @@ static void finish(struct gathered *g, const struct run_data *run, bool events)
 	for (int i = 0; i < TOOL_LATENCIES; i++)
 		tool->latencies[i] = i == TOOL_ITL && g->gaps                     ? of_histogram(g->gaps)
 		                     : rules->percentile == TOOL_PERCENTILE_LEAST ? of_weighted(&g->weighted[i])
-		                                                                  : of_list(&g->lists[i], rules->percentile);
+		                                                                  : of_list(&g->lists[i], rules);
 	for (int i = 0; i < TOOL_LATENCIES && rules->no_deviation; i++)
 		tool->latencies[i].std = NAN;
 	tool->seconds = g->ns > 0 ? g->ns / 1e9 : NAN;

@@ -4,6 +4,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What a tool counts is not always in the results: of files of other tools, and of servers that send the ids of tokens,
+ * the count is what the server would have said. */
+static struct tool_counts counts_of(const struct row *row)
+{
+	struct tool_counts c = {row_get(row, ROW_OUTPUT_USAGE), row_get(row, ROW_OUTPUT_TOKENIZER),
+	                        row_get(row, ROW_ASKED_OUTPUT), row_get(row, ROW_EVENTS)};
+	bool said = row->source < 0 || strcmp(sources[row->source], "ids") == 0;
+	if (c.usage == IPF_ABSENT && c.tokenizer == IPF_ABSENT && said)
+		c.usage = row_get(row, ROW_OUTPUT_TOKENS);
+	return c;
+}
+
 static double or_nan(int64_t value)
 {
 	return value == IPF_ABSENT ? NAN : (double)value;
@@ -102,14 +114,13 @@ void seen_request_read(struct seen_request *seen, const struct row *row, const s
 	seen->count = 0;
 	seen->complete = false;
 	seen->times = (struct tool_times){or_nan(row_get(row, METRIC_TTFT)), last, end, end, 0};
-	seen->counts = (struct tool_counts){row_get(row, ROW_OUTPUT_USAGE), row_get(row, ROW_OUTPUT_TOKENIZER),
-	                                    row_get(row, ROW_ASKED_OUTPUT), row_get(row, ROW_EVENTS)};
+	seen->counts = counts_of(row);
 	seen->times.chunks = seen->counts.chunks == IPF_ABSENT ? 0 : seen->counts.chunks;
 	seen->outcome = (struct tool_outcome){.ok = row->ok,
 	                                      .error = strcmp(kind, "in-band") == 0,
 	                                      .malformed = strcmp(kind, "malformed") == 0,
 	                                      .incomplete = strcmp(kind, "cut") == 0,
-	                                      .chunks = seen->times.chunks};
+	                                      .chunks = seen->times.chunks ? seen->times.chunks : row->ok};
 	seen->content_ns.count = seen->content_tokens.count = seen->other_ns.count = 0;
 	if (result && result->event_ns.data && result->other_ns.data && result->other_kinds.data)
 		read_events(seen, row, result);
@@ -149,6 +160,20 @@ void seen_request_chunks(struct seen_chunks *chunks, const struct seen_request *
 	chunks->times.first = streamed && chunks->count ? chunks->list[0].ns : NAN;
 	chunks->times.last = chunks->count ? chunks->list[chunks->count - 1].ns : NAN;
 	chunks->times.chunks = chunks->counts.chunks = chunks->outcome.chunks = (int64_t)chunks->count;
+}
+
+bool seen_chunks_gaps(const struct seen_chunks *chunks, const struct tool_rules *rules, struct histogram *gaps)
+{
+	bool tokens = rules->itl == TOOL_ITL_TOKENS, known = true;
+	for (size_t i = 0; i < chunks->count; i++) {
+		const struct seen_event *e = &chunks->list[i];
+		if (i > 0)
+			histogram_add(gaps, (int64_t)(e->ns - chunks->list[i - 1].ns), 1);
+		known &= !tokens || e->tokens != IPF_ABSENT;
+		if (tokens && e->tokens != IPF_ABSENT)
+			histogram_add(gaps, 0, e->tokens - 1);
+	}
+	return known;
 }
 
 void seen_chunks_release(struct seen_chunks *chunks)

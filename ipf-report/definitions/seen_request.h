@@ -50,6 +50,9 @@ struct seen_chunks {
 };
 
 void seen_request_chunks(struct seen_chunks *chunks, const struct seen_request *seen, const struct tool_rules *rules);
+/* Adds the gaps between them; of TOOL_ITL_TOKENS also 0 for each further token of a chunk. false: the tokens of a chunk
+ * are not known, and it counted as one. */
+bool seen_chunks_gaps(const struct seen_chunks *chunks, const struct tool_rules *rules, struct histogram *gaps);
 void seen_chunks_release(struct seen_chunks *chunks);
 
 #endif

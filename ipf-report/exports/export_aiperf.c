@@ -3,7 +3,7 @@
  * table.
  *
  * All measured stages are one run. The duration ends with the last content of a success. */
-#include "results/event_times.h"
+#include "exports/request_lists.h"
 #include "exports/tagged_metrics.h"
 
 #include "absent.h"
@@ -24,7 +24,7 @@ static double e2e_output_throughput(const struct row *row)
 
 static double output_throughput_per_user(const struct row *row)
 {
-	return row_tpot(row) > 0 ? 1 / seconds(row_tpot(row)) : NAN;
+	return row_itl(row) > 0 ? 1 / seconds(row_itl(row)) : NAN;
 }
 
 static double prefill_throughput_per_user(const struct row *row)
@@ -76,7 +76,7 @@ static void add_metrics(struct tagged_metrics *m)
 	tagged_add(m, "error_isl", "Error Input Sequence Length", tokens, LOAD_FAILED, row_input);
 	tagged_add(m, "input_sequence_length", "Input Sequence Length", tokens, LOAD_OK, row_input);
 	tagged_add_gaps(m, "inter_chunk_latency", "Inter Chunk Latency");
-	tagged_add_ms(m, "inter_token_latency", "Inter Token Latency", row_tpot);
+	tagged_add_ms(m, "inter_token_latency", "Inter Token Latency", row_itl);
 	tagged_add(m, "output_sequence_length", "Output Sequence Length", tokens, LOAD_OK, row_output);
 	tagged_add(m, "output_token_count", "Output Token Count", tokens, LOAD_OK, output_without_reasoning);
 	tagged_add(m, "output_token_throughput_per_user", "Output Token Throughput Per User", per_user, LOAD_OK,
@@ -94,7 +94,7 @@ static void add_metrics(struct tagged_metrics *m)
 static void add_totals(struct tagged_metrics *m)
 {
 	const struct load *load = m->load;
-	double s = load_content_seconds(load), good = load_good_with_values(load);
+	double s = load->duration_s, good = load_good_with_values(load);
 	const char *tokens = "tokens", *requests = "requests", *tokens_per_s = "tokens/sec", *per_s = "requests/sec";
 	tagged_add_one(m, "benchmark_duration", "Benchmark Duration", "sec", s);
 	tagged_add_one(m, "error_request_count", "Error Request Count", requests,
@@ -202,22 +202,22 @@ static void put_value(struct jout *w, const char *tag, const char *unit, double 
 	jout_end_map(w);
 }
 
-static void put_gaps(struct jout *w, const struct result *result, struct event_times *times)
+static void put_gaps(struct jout *w, const struct request_chunks *chunks)
 {
-	if (!event_times_parse(times, result->event_ns) || times->count < 2)
+	if (chunks->count < 2)
 		return;
 	jout_key(w, "inter_chunk_latency");
 	jout_begin_map(w);
 	jout_key(w, "value");
 	jout_begin_list(w);
-	for (size_t i = 1; i < times->count; i++)
-		jout_double(w, (times->ns[i] - times->ns[i - 1]) / 1e6);
+	for (size_t i = 1; i < chunks->count; i++)
+		jout_double(w, (chunks->ns[i] - chunks->ns[i - 1]) / 1e6);
 	jout_end_list(w);
 	jout_member_string(w, "unit", slice_of("ms"));
 	jout_end_map(w);
 }
 
-static void put_metrics(struct jout *w, const struct row *row, const struct result *result, struct event_times *times)
+static void put_metrics(struct jout *w, const struct row *row, const struct request_chunks *chunks)
 {
 	jout_key(w, "metrics");
 	jout_begin_map(w);
@@ -226,8 +226,8 @@ static void put_metrics(struct jout *w, const struct row *row, const struct resu
 		put_value(w, "time_to_first_token", "ms", row_ttft(row) / 1e6);
 		put_value(w, "time_to_second_token", "ms", ttst(row) / 1e6);
 		put_value(w, "time_to_first_output_token", "ms", ttfa(row) / 1e6);
-		put_value(w, "inter_token_latency", "ms", row_tpot(row) / 1e6);
-		put_gaps(w, result, times);
+		put_value(w, "inter_token_latency", "ms", row_itl(row) / 1e6);
+		put_gaps(w, chunks);
 		put_value(w, "input_sequence_length", "tokens", row_input(row));
 		put_value(w, "output_sequence_length", "tokens", row_output(row));
 		put_value(w, "output_token_count", "tokens", output_without_reasoning(row));
@@ -266,23 +266,23 @@ static void put_metadata(struct jout *w, const struct load *load, const struct r
 	jout_end_map(w);
 }
 
-static void put_error(struct jout *w, const struct result *result)
+static void put_error(struct jout *w, const struct row *row, const struct result *result)
 {
 	jout_key(w, "error");
-	if (result->ok) {
+	if (row->ok) {
 		jout_null(w);
 		return;
 	}
 	jout_begin_map(w);
 	jout_member_int(w, "code", result->status);
-	jout_member_value(w, "type", result->error_kind);
-	jout_member_value(w, "message", result->error_text.data ? result->error_text : result->error_kind);
+	jout_member_value(w, "type", request_error_kind(row, result));
+	jout_member_value(w, "message", request_error_text(row, result));
 	jout_end_map(w);
 }
 
 static void render_jsonl(const struct report *report, struct buffer *out)
 {
-	struct event_times times = {0};
+	struct request_chunks chunks = {0};
 	struct result result;
 	struct load load;
 	load_init(&load, report, LOAD_ALL);
@@ -291,16 +291,18 @@ static void render_jsonl(const struct report *report, struct buffer *out)
 		struct jout w = {.out = out};
 		if (!row_lines_read(report->run->lines, row->line, &result))
 			break;
+		request_chunks_read(&chunks, row, &result);
 		jout_begin_map(&w);
 		put_metadata(&w, &load, row, &result);
-		put_metrics(&w, row, &result, &times);
-		put_error(&w, &result);
+		put_metrics(&w, row, &chunks);
+		put_error(&w, row, &result);
 		jout_end_map(&w);
 		buffer_byte(out, '\n');
 	}
-	event_times_release(&times);
+	request_chunks_release(&chunks);
 }
 
-const struct report_format format_aiperf = {.times = true, .render = render_json};
-const struct report_format format_aiperf_csv = {.times = true, .render = render_csv};
-const struct report_format format_aiperf_jsonl = {.times = true, .render = render_jsonl, .lines = true};
+const struct report_format format_aiperf = {.times = true, .render = render_json, .tool = &tool_rules[TOOL_AIPERF]};
+const struct report_format format_aiperf_csv = {.times = true, .render = render_csv, .tool = &tool_rules[TOOL_AIPERF]};
+const struct report_format format_aiperf_jsonl = {
+	.times = true, .render = render_jsonl, .tool = &tool_rules[TOOL_AIPERF]};

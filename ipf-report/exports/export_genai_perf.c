@@ -7,15 +7,9 @@
 
 #include <math.h>
 
-/* Rounded to the nanosecond, halves to even: as Python does. */
-static double inter_token_latency(const struct row *row)
-{
-	return row_get(row, ROW_EVENTS) > 1 ? rint(row_tpot(row)) : NAN;
-}
-
 static double throughput_per_user(const struct row *row)
 {
-	return inter_token_latency(row) > 0 ? 1e9 / inter_token_latency(row) : NAN;
+	return row_itl(row) > 0 ? 1e9 / row_itl(row) : NAN;
 }
 
 static double ttst(const struct row *row)
@@ -29,7 +23,7 @@ static void add_metrics(struct tagged_metrics *m)
 	tagged_add_ms(m, "time_to_first_token", "Time To First Token", row_ttft);
 	tagged_add_ms(m, "time_to_second_token", "Time To Second Token", ttst);
 	tagged_add_ms(m, "request_latency", "Request Latency", row_e2e);
-	tagged_add_ms(m, "inter_token_latency", "Inter Token Latency", inter_token_latency);
+	tagged_add_ms(m, "inter_token_latency", "Inter Token Latency", row_itl);
 	tagged_add(m, "output_token_throughput_per_user", "Output Token Throughput Per User", "tokens/sec/user", LOAD_OK,
 	           throughput_per_user);
 	tagged_add(m, "output_sequence_length", "Output Sequence Length", "tokens", LOAD_OK, row_output);
@@ -38,7 +32,7 @@ static void add_metrics(struct tagged_metrics *m)
 
 static void add_totals(struct tagged_metrics *m, const char *per_s)
 {
-	double s = load_content_seconds(m->load), good = load_good_with_values(m->load);
+	double s = m->load->duration_s, good = load_good_with_values(m->load);
 	tagged_add_one(m, "output_token_throughput", "Output Token Throughput", "tokens/sec",
 	               (double)m->load->output_tokens / s);
 	tagged_add_one(m, "request_throughput", "Request Throughput", per_s, (double)m->load->ok / s);
@@ -79,5 +73,7 @@ static void render_csv(const struct report *report, struct buffer *out)
 	tagged_metrics_release(&m);
 }
 
-const struct report_format format_genai_perf = {.times = true, .render = render_json};
-const struct report_format format_genai_perf_csv = {.times = true, .render = render_csv};
+const struct report_format format_genai_perf = {
+	.times = true, .render = render_json, .tool = &tool_rules[TOOL_GENAI_PERF]};
+const struct report_format format_genai_perf_csv = {
+	.times = true, .render = render_csv, .tool = &tool_rules[TOOL_GENAI_PERF]};

@@ -4,6 +4,7 @@
  * Unix times in seconds; from the beginning of the run if --reproducible or if the results do not say when that was.
  * What GuideLLM does not know itself is -1 in "scheduler_metrics", by its own rule. */
 #include "exports/guidellm_figures.h"
+#include "exports/request_lists.h"
 #include "json/jout.h"
 
 #include "absent.h"
@@ -240,7 +241,7 @@ static void put_time(struct jout *w, const char *key, const struct load *load, c
 
 static void put_timings(struct jout *w, const struct load *load, const struct row *row)
 {
-	double end_ns = row->end_ns == IPF_ABSENT ? NAN : (double)(row->end_ns - row->start_ns);
+	double end_ns = guidellm_latency(row) * 1e9;
 	double due_ns = row->due_ns == IPF_ABSENT ? NAN : (double)(row->due_ns - row->start_ns);
 	jout_key(w, "timings");
 	jout_begin_map(w);
@@ -250,7 +251,7 @@ static void put_timings(struct jout *w, const struct load *load, const struct ro
 	put_time(w, "first_token_iteration", load, row, row_ttft(row));
 	put_time(w, "first_output_token_iteration", load, row, row_metric(row, METRIC_TTFA));
 	if (!isnan(row_ttft(row))) {
-		put_time(w, "last_token_iteration", load, row, row_e2e(row));
+		put_time(w, "last_token_iteration", load, row, row_last(row));
 		jout_member_int(w, "token_iterations", row_get(row, ROW_EVENTS));
 	}
 	put_time(w, "request_end", load, row, end_ns);
@@ -280,7 +281,7 @@ static void put_info(struct jout *w, const struct load *load, const struct row *
 	jout_member_string(w, "status", slice_of(statuses[guidellm_status(row)]));
 	put_timings(w, load, row);
 	if (!row->ok)
-		jout_member_value(w, "error", result->error_text.data ? result->error_text : result->error_kind);
+		jout_member_value(w, "error", request_error_text(row, result));
 	jout_end_map(w);
 }
 
@@ -401,4 +402,4 @@ static void render(const struct report *report, struct buffer *out)
 	buffer_byte(out, '\n');
 }
 
-const struct report_format format_guidellm = {.times = true, .render = render, .lines = true};
+const struct report_format format_guidellm = {.times = true, .render = render, .tool = &tool_rules[TOOL_GUIDELLM]};

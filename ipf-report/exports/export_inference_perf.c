@@ -3,34 +3,16 @@
  * (inference_perf/reportgen/base.py, summarize_requests). ipf-exports(5) has a table of it.
  *
  * Seconds. All measured stages are one run. A request ends with its response. */
-#include "results/event_times.h"
-#include "exports/row_values.h"
-#include "json/jout.h"
+#include "exports/request_lists.h"
 
 #include "absent.h"
 
 #include <math.h>
 #include <string.h>
 
-/* A value for those responses that have at least two content events: others are not streamed for inference-perf. */
-static double streamed(const struct row *row, double value)
-{
-	return row_get(row, ROW_EVENTS) > 1 ? value : NAN;
-}
-
-static double ttft(const struct row *row)
-{
-	return streamed(row, row_ttft(row));
-}
-
-static double tpot(const struct row *row)
-{
-	return streamed(row, row_tpot(row));
-}
-
 static double ntpot(const struct row *row)
 {
-	return row_get(row, ROW_OUTPUT_TOKENS) > 0 ? row_stream(row) / (double)row_get(row, ROW_OUTPUT_TOKENS) : NAN;
+	return row_get(row, ROW_OUTPUT_TOKENS) > 0 ? row_e2e(row) / (double)row_get(row, ROW_OUTPUT_TOKENS) : NAN;
 }
 
 static double itl(const struct row *row)
@@ -132,11 +114,11 @@ static const struct constraint {
 	enum metric metric;
 	const char *name;
 	row_value value;
-} constraints[] = {{METRIC_TTFT, "ttft", ttft},
-                   {METRIC_TPOT, "tpot", tpot},
+} constraints[] = {{METRIC_TTFT, "ttft", row_ttft},
+                   {METRIC_TPOT, "tpot", row_tpot},
                    {METRIC_ITL_MEAN, "itl", itl},
                    {METRIC_NTPOT, "ntpot", ntpot},
-                   {METRIC_E2E, "request_latency", row_stream}};
+                   {METRIC_E2E, "request_latency", row_e2e}};
 enum { CONSTRAINTS = sizeof constraints / sizeof *constraints };
 
 static const struct constraint *constraint_of(const struct objective *objective)
@@ -193,10 +175,10 @@ static void put_successes(struct jout *w, const struct load *load)
 	jout_member_int(w, "count", load->ok);
 	jout_key(w, "latency");
 	jout_begin_map(w);
-	put_values(w, "request_latency", load, LOAD_OK, row_stream, 1e9);
+	put_values(w, "request_latency", load, LOAD_OK, row_e2e, 1e9);
 	put_values(w, "normalized_time_per_output_token", load, LOAD_OK, ntpot, 1e9);
-	put_values(w, "time_per_output_token", load, LOAD_OK, tpot, 1e9);
-	put_values(w, "time_to_first_token", load, LOAD_OK, ttft, 1e9);
+	put_values(w, "time_per_output_token", load, LOAD_OK, row_tpot, 1e9);
+	put_values(w, "time_to_first_token", load, LOAD_OK, row_ttft, 1e9);
 	row_values_of_gaps(&v, load, 1e9);
 	put(w, "inter_token_latency", &v);
 	jout_end_map(w);
@@ -308,7 +290,7 @@ static void render(const struct report *report, struct buffer *out)
 /* ---- one request after another ---- */
 
 static void put_times(struct jout *w, const char *key, const struct load *load, const struct row *row,
-                      const struct event_times *times)
+                      const struct request_chunks *times)
 {
 	jout_key(w, key);
 	jout_begin_list(w);
@@ -318,9 +300,9 @@ static void put_times(struct jout *w, const char *key, const struct load *load, 
 }
 
 static void put_request(struct jout *w, const struct load *load, const struct row *row, const struct result *result,
-                        struct event_times *times)
+                        struct request_chunks *times)
 {
-	bool has_times = event_times_parse(times, result->event_ns);
+	bool has_times = request_chunks_read(times, row, result);
 	jout_begin_map(w);
 	jout_member_double(w, "start_time", (double)load_start_ns(load, row) / 1e9);
 	jout_member_double(w, "end_time", (double)load_end_ns(load, row) / 1e9);
@@ -348,8 +330,8 @@ static void put_request(struct jout *w, const struct load *load, const struct ro
 		jout_null(w);
 	} else {
 		jout_begin_map(w);
-		jout_member_value(w, "error_type", result->error_kind);
-		jout_member_value(w, "error_msg", result->error_text.data ? result->error_text : result->error_kind);
+		jout_member_value(w, "error_type", request_error_kind(row, result));
+		jout_member_value(w, "error_msg", request_error_text(row, result));
 		jout_end_map(w);
 	}
 	jout_end_map(w);
@@ -358,7 +340,7 @@ static void put_request(struct jout *w, const struct load *load, const struct ro
 static void render_requests(const struct report *report, struct buffer *out)
 {
 	struct jout w = {.out = out};
-	struct event_times times = {0};
+	struct request_chunks times = {0};
 	struct result result;
 	struct load load;
 	load_init(&load, report, LOAD_ALL);
@@ -371,8 +353,10 @@ static void render_requests(const struct report *report, struct buffer *out)
 	}
 	jout_end_list(&w);
 	buffer_byte(out, '\n');
-	event_times_release(&times);
+	request_chunks_release(&times);
 }
 
-const struct report_format format_inference_perf = {.times = true, .render = render};
-const struct report_format format_inference_perf_requests = {.times = true, .render = render_requests, .lines = true};
+const struct report_format format_inference_perf = {
+	.times = true, .render = render, .tool = &tool_rules[TOOL_INFERENCE_PERF]};
+const struct report_format format_inference_perf_requests = {
+	.times = true, .render = render_requests, .tool = &tool_rules[TOOL_INFERENCE_PERF]};

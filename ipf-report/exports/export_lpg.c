@@ -13,12 +13,7 @@
 static double per_token(const struct row *row)
 {
 	double tokens = row_input(row) + row_output(row);
-	return tokens > 0 ? row_stream(row) / tokens : NAN;
-}
-
-static double per_output_token(const struct row *row)
-{
-	return row_get(row, ROW_OUTPUT_TOKENS) > 0 ? row_stream(row) / (double)row_get(row, ROW_OUTPUT_TOKENS) : NAN;
+	return tokens > 0 ? row_e2e(row) / tokens : NAN;
 }
 
 /* As "avg_latency_ms" …; or, for `name` NULL, as "mean" … */
@@ -46,12 +41,10 @@ static const struct {
 	const char *name, *summary; /* in "metrics", and in "summary_stats" */
 	row_value value;
 	double per;
-} figures[] = {{"per_token_latency_ms", NULL, per_token, 1e6},
-               {"TTFT_ms", NULL, row_ttft, 1e6},
-               {"latency_ms", "request_latency", row_stream, 1e6},
-               {"normalized_time_per_output_token_ms", "tpot", per_output_token, 1e6},
-               {"input_len", "input_length", row_input, 1},
-               {"output_len", "output_length", row_output, 1}};
+} figures[] = {
+	{"per_token_latency_ms", NULL, per_token, 1e6},  {"TTFT_ms", NULL, row_ttft, 1e6},
+	{"latency_ms", "request_latency", row_e2e, 1e6}, {"normalized_time_per_output_token_ms", "tpot", row_tpot, 1e6},
+	{"input_len", "input_length", row_input, 1},     {"output_len", "output_length", row_output, 1}};
 enum { FIGURES = sizeof figures / sizeof *figures };
 
 /* Requests sent per second, until the last one was sent. */
@@ -185,4 +178,4 @@ static void render(const struct report *report, struct buffer *out)
 	buffer_byte(out, '\n');
 }
 
-const struct report_format format_lpg = {.times = true, .render = render};
+const struct report_format format_lpg = {.times = true, .render = render, .tool = &tool_rules[TOOL_LPG]};

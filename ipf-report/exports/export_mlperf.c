@@ -45,35 +45,6 @@ struct summary {
 
 /* ---- definitions ---- */
 
-static double waited(const struct row *row)
-{
-	return row->due_ns == IPF_ABSENT ? 0 : (double)(row->start_ns - row->due_ns);
-}
-
-static double sample_latency(const struct row *row)
-{
-	return row_stream(row) + waited(row);
-}
-
-static double first_token_latency(const struct row *row)
-{
-	return row_ttft(row) + waited(row);
-}
-
-/* In whole nanoseconds: LoadGen divides integers. */
-static double time_per_output_token(const struct row *row)
-{
-	return row_get(row, ROW_OUTPUT_TOKENS) > 1
-	           ? floor((row_stream(row) - row_ttft(row)) / (double)(row_get(row, ROW_OUTPUT_TOKENS) - 1))
-	           : NAN;
-}
-
-static double percentile(const struct row_values *v, double p)
-{
-	int64_t rank = (int64_t)((double)v->n * (p / 100));
-	return v->n == 0 ? NAN : v->list.values[rank < v->n ? rank : v->n - 1];
-}
-
 /* How many queries take longer than asked, those that failed among them. */
 static int64_t over_latency(const struct summary *s, const struct latency *latency)
 {
@@ -113,13 +84,12 @@ static double seconds_until(const struct load *load, int64_t begin_ns, int64_t n
 
 static void find_times(struct summary *s)
 {
-	int64_t begin_ns = IPF_ABSENT, due_ns = 0, start_ns = 0, end_ns = 0;
+	int64_t begin_ns = IPF_ABSENT, due_ns = 0, start_ns = 0;
 	s->scheduled_s = s->issued_s = s->done_s = NAN;
 	for_load(s->load, row)
 	{
 		start_ns = load_start_ns(s->load, row);
-		due_ns = start_ns - (int64_t)waited(row);
-		end_ns = load_end_ns(s->load, row);
+		due_ns = start_ns - (int64_t)row_waited(row);
 		if (begin_ns == IPF_ABSENT || due_ns < begin_ns)
 			begin_ns = due_ns;
 	}
@@ -127,7 +97,7 @@ static void find_times(struct summary *s)
 		return;
 	s->scheduled_s = seconds_until(s->load, begin_ns, due_ns);
 	s->issued_s = seconds_until(s->load, begin_ns, start_ns);
-	s->done_s = seconds_until(s->load, begin_ns, end_ns);
+	s->done_s = s->load->duration_s;
 }
 
 /* The latencies with what --slo asks of them: an objective of each request is one of LoadGen's usual percentile. */
@@ -138,9 +108,9 @@ static void find_latencies(struct summary *s)
 	s->list[SAMPLE].name = "";
 	s->list[TTFT].name = "TTFT ";
 	s->list[TPOT].name = "TPOT ";
-	row_values_of(&s->list[SAMPLE].values, s->load, LOAD_OK, sample_latency, 1);
-	row_values_of(&s->list[TTFT].values, s->load, LOAD_OK, first_token_latency, 1);
-	row_values_of(&s->list[TPOT].values, s->load, LOAD_OK, time_per_output_token, 1);
+	row_values_of(&s->list[SAMPLE].values, s->load, LOAD_OK, row_e2e, 1);
+	row_values_of(&s->list[TTFT].values, s->load, LOAD_OK, row_ttft, 1);
+	row_values_of(&s->list[TPOT].values, s->load, LOAD_OK, row_tpot, 1);
 	for (int i = 0; i < LATENCIES; i++) {
 		s->list[i].limit_ns = NAN;
 		s->list[i].percentile = s->scenario == SERVER ? 99 : 90;
@@ -206,7 +176,7 @@ static void put_ns(struct buffer *out, const char *label, double value)
 }
 
 /* `name` with "(ns)", filled up to `width`, and the name that it has in the lines of percentiles. */
-static void put_distribution(struct buffer *out, const struct row_values *v, const char *name, int width,
+static void put_distribution(struct buffer *out, struct row_values *v, const char *name, int width,
                              const char *name_of_percentile)
 {
 	static const char *const ends[] = {"Min", "Max", "Mean"};
@@ -219,7 +189,7 @@ static void put_distribution(struct buffer *out, const struct row_values *v, con
 	}
 	for (int i = 0; i < LISTED; i++) {
 		snprintf(label, sizeof label, "%.2f percentile %s (ns)   : ", listed[i], name_of_percentile);
-		put_ns(out, label, percentile(v, listed[i]));
+		put_ns(out, label, row_values_percentile(v, listed[i]));
 	}
 }
 
@@ -229,16 +199,16 @@ static void put_title(struct buffer *out, const char *title)
 }
 
 /* The figure by which the scenario is measured. */
-static void put_main_figure(struct buffer *out, const struct summary *s)
+static void put_main_figure(struct buffer *out, struct summary *s)
 {
 	const struct load *load = s->load;
 	char label[64];
 	if (s->scenario == SINGLE_STREAM) {
 		snprintf(label, sizeof label, "%.1fth percentile latency (ns) : ", s->list[SAMPLE].percentile);
-		put_ns(out, label, percentile(&s->list[SAMPLE].values, s->list[SAMPLE].percentile));
+		put_ns(out, label, row_values_percentile(&s->list[SAMPLE].values, s->list[SAMPLE].percentile));
 		snprintf(label, sizeof label, "%.1fth first token percentile latency (ns) : ", s->list[TTFT].percentile);
 		if (s->tokens)
-			put_ns(out, label, percentile(&s->list[TTFT].values, s->list[TTFT].percentile));
+			put_ns(out, label, row_values_percentile(&s->list[TTFT].values, s->list[TTFT].percentile));
 	} else if (s->scenario == OFFLINE) {
 		double seconds = s->list[SAMPLE].values.max / 1e9;
 		if (seconds > 0)
@@ -257,7 +227,7 @@ static const char *yes(bool satisfied)
 	return satisfied ? "Yes" : "NO";
 }
 
-static void put_result(struct buffer *out, const struct summary *s)
+static void put_result(struct buffer *out, struct summary *s)
 {
 	static const char *const longer[] = {
 		"Decrease the expected latency so the loadgen pre-generates more queries.",
@@ -334,7 +304,7 @@ static void put_estimates(struct buffer *out, const struct summary *s, const str
 		              (long long)needed_99);
 }
 
-static void put_early_stopping(struct buffer *out, const struct summary *s)
+static void put_early_stopping(struct buffer *out, struct summary *s)
 {
 	for (int i = 0; i < LATENCIES && s->scenario != OFFLINE; i++) {
 		if (!is_judged(s, i))
@@ -347,7 +317,7 @@ static void put_early_stopping(struct buffer *out, const struct summary *s)
 	}
 }
 
-static void put_additional(struct buffer *out, const struct summary *s)
+static void put_additional(struct buffer *out, struct summary *s)
 {
 	const struct load *load = s->load;
 	double mean_s = s->list[SAMPLE].values.mean / 1e9;
@@ -376,7 +346,7 @@ static void put_additional(struct buffer *out, const struct summary *s)
 }
 
 /* Those that are known; LoadGen's others are about its own samples and seeds. */
-static void put_parameters(struct buffer *out, const struct summary *s)
+static void put_parameters(struct buffer *out, struct summary *s)
 {
 	static const char *const names[LATENCIES] = {"target_latency", "ttft_latency", "tpot_latency"};
 	const struct load *load = s->load;
@@ -442,4 +412,4 @@ static void render(const struct report *report, struct buffer *out)
 		row_values_release(&s.list[i].values);
 }
 
-const struct report_format format_mlperf = {.times = true, .render = render};
+const struct report_format format_mlperf = {.times = true, .render = render, .tool = &tool_rules[TOOL_MLPERF]};

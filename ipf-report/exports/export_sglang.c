@@ -1,8 +1,7 @@
 /* -f sglang, sglang-detailed: the result file of SGLang's serving benchmark (--output-file, --output-details,
  * --cache-report) of SGLang 0.5.23, sglang/benchmark/serving.py; JSON Lines, one for each measured stage.
  * ipf-exports(5) has a table of it.
- *
- * Its latency ends with the last chunk, which is the end mark: that is our `stream`. */
+ */
 #include "exports/request_lists.h"
 
 #include "absent.h"
@@ -20,13 +19,6 @@ static const char *backend(const char *api)
 		if (strcmp(api, names[i][0]) == 0)
 			return names[i][1];
 	return api;
-}
-
-static double tpot(const struct row *row)
-{
-	return row_get(row, ROW_OUTPUT_TOKENS) > 1
-	           ? (row_stream(row) - row_ttft(row)) / (double)(row_get(row, ROW_OUTPUT_TOKENS) - 1)
-	           : NAN;
 }
 
 static double retokenized(const struct row *row)
@@ -97,12 +89,12 @@ static void put_metric(struct jout *w, const char *name, struct row_values *v)
 static void put_latencies(struct jout *w, const struct load *load)
 {
 	struct row_values v;
-	row_values_of(&v, load, LOAD_OK, row_stream, 1e6);
+	row_values_of(&v, load, LOAD_OK, row_e2e, 1e6);
 	double sum_ms = v.sum;
 	put_metric(w, "e2e_latency", &v);
 	row_values_of(&v, load, LOAD_OK, row_ttft, 1e6);
 	put_metric(w, "ttft", &v);
-	row_values_of(&v, load, LOAD_OK, tpot, 1e6);
+	row_values_of(&v, load, LOAD_OK, row_tpot, 1e6);
 	put_metric(w, "tpot", &v);
 	row_values_of_gaps(&v, load, 1e6);
 	put_metric(w, "itl", &v);
@@ -177,5 +169,6 @@ static void render_detailed(const struct report *report, struct buffer *out)
 	load_documents(report, out, put_load, true);
 }
 
-const struct report_format format_sglang = {.times = true, .render = render_plain};
-const struct report_format format_sglang_detailed = {.times = true, .render = render_detailed, .lines = true};
+const struct report_format format_sglang = {.times = true, .render = render_plain, .tool = &tool_rules[TOOL_SGLANG]};
+const struct report_format format_sglang_detailed = {
+	.times = true, .render = render_detailed, .tool = &tool_rules[TOOL_SGLANG]};

@@ -108,8 +108,7 @@ static double good_requests(const struct load *load)
 		bool met = row->ok;
 		for (int i = 0; i < slo->count; i++) {
 			enum metric m = slo->list[i].metric;
-			double value = m == METRIC_TPOT ? row_tpot(row) : row_metric(row, m);
-			met &= !(value > (double)slo->list[i].limit_ns);
+			met &= !(row_asked(row, m) > (double)slo->list[i].limit_ns);
 		}
 		good += met;
 	}
@@ -228,5 +227,6 @@ static void render_detailed(const struct report *report, struct buffer *out)
 	load_documents(report, out, put_load, true);
 }
 
-const struct report_format format_vllm = {.times = true, .render = render_plain};
-const struct report_format format_vllm_detailed = {.times = true, .render = render_detailed, .lines = true};
+const struct report_format format_vllm = {.times = true, .render = render_plain, .tool = &tool_rules[TOOL_VLLM]};
+const struct report_format format_vllm_detailed = {
+	.times = true, .render = render_detailed, .tool = &tool_rules[TOOL_VLLM]};

@@ -16,7 +16,8 @@ enum guidellm_status guidellm_status(const struct row *row)
 
 double guidellm_latency(const struct row *row)
 {
-	return row->end_ns == IPF_ABSENT ? NAN : (double)(row->end_ns - row->start_ns) / 1e9;
+	double whole = row->end_ns == IPF_ABSENT ? NAN : (double)(row->end_ns - row->start_ns);
+	return (row->ok && !isnan(row_e2e(row)) ? row_e2e(row) : whole) / 1e9;
 }
 
 double guidellm_dispatch_delay(const struct row *row)
@@ -39,16 +40,14 @@ double guidellm_ttfot(const struct row *row)
 	return row_metric(row, METRIC_TTFA) / 1e6;
 }
 
-/* A response that is not streamed has no last token; then its end counts. */
 double guidellm_tpot(const struct row *row)
 {
-	double last_ms = isnan(row_ttft(row)) ? guidellm_latency(row) * 1e3 : row_e2e(row) / 1e6;
-	return row_get(row, ROW_OUTPUT_TOKENS) > 0 ? last_ms / (double)row_get(row, ROW_OUTPUT_TOKENS) : NAN;
+	return row_tpot(row) / 1e6;
 }
 
 double guidellm_itl(const struct row *row)
 {
-	return row_tpot(row) / 1e6;
+	return row_itl(row) / 1e6;
 }
 
 double guidellm_total(const struct row *row)
@@ -64,7 +63,7 @@ static double output_less_one(const struct row *row)
 
 static bool has_iterations(const struct row *row)
 {
-	return row_get(row, ROW_EVENTS) > 1 && !isnan(row_ttft(row)) && !isnan(row_e2e(row));
+	return row_get(row, ROW_EVENTS) > 1 && !isnan(row_ttft(row)) && !isnan(row_last(row));
 }
 
 /* Tokens of each event after the first one, which has one token by its definition. */
@@ -265,7 +264,8 @@ static double start_of(const struct load *load, const struct row *row)
 
 static double end_of(const struct load *load, const struct row *row)
 {
-	return (double)(load_end_ns(load, row) - load->begin_ns);
+	double latency_ns = guidellm_latency(row) * 1e9;
+	return start_of(load, row) + (isnan(latency_ns) ? 0 : latency_ns);
 }
 
 static void add_one(struct pulses *p, double ns, double amount)
@@ -297,7 +297,7 @@ static void add_prompt(struct pulses *p, const struct load *load, const struct r
 
 static void add_tokens(struct pulses *p, const struct load *load, const struct row *row)
 {
-	double start = start_of(load, row), last = start + row_e2e(row);
+	double start = start_of(load, row), last = start + row_last(row);
 	if (!has_iterations(row)) {
 		add_one(p, isnan(row_ttft(row)) || isnan(last) ? end_of(load, row) : last, or_0(row_output(row)));
 		return;

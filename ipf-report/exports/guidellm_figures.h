@@ -16,7 +16,7 @@ enum guidellm_status { GUIDELLM_SUCCESSFUL, GUIDELLM_INCOMPLETE, GUIDELLM_ERRORE
 enum guidellm_status guidellm_status(const struct row *row);
 
 /* Of a request; NAN: there is none. In seconds: */
-double guidellm_latency(const struct row *row);           /* to the end of the response */
+double guidellm_latency(const struct row *row);           /* of a success to the end mark; of a failure to its end */
 double guidellm_dispatch_delay(const struct row *row);    /* from when it was due to its start */
 double guidellm_scheduled_latency(const struct row *row); /* from when it was due to the end */
 /* In ms: */

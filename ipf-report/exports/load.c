@@ -1,6 +1,7 @@
 #include "exports/load.h"
 
 #include "absent.h"
+#include "definition/tool_rules.h"
 #include "stream/provenance.h"
 
 #include <math.h>
@@ -41,14 +42,38 @@ static int64_t span_ns(const struct load *load, int32_t part, int64_t *begin_ns,
 	return *begin_ns == IPF_ABSENT ? IPF_ABSENT : *end_ns - *begin_ns;
 }
 
+/* The time that the tool's rates refer to, in a part; IPF_ABSENT. */
+static int64_t window_ns(const struct load *load, int32_t part)
+{
+	enum tool_window window = load->run->columns.rules->window;
+	int64_t begin_ns = IPF_ABSENT, end_ns = IPF_ABSENT;
+	for_load(load, row)
+	{
+		bool content = window == TOOL_WINDOW_CONTENT;
+		if ((part >= 0 && row->part != part) || (content && (!row->ok || row_get(row, METRIC_E2E) == IPF_ABSENT)))
+			continue;
+		int64_t start = load_start_ns(load, row),
+				end = content ? start + row_get(row, METRIC_E2E) : load_end_ns(load, row);
+		int64_t begin = start -
+		                (window == TOOL_WINDOW_DUE && row->due_ns != IPF_ABSENT ? row->start_ns - row->due_ns : 0);
+		begin_ns = begin_ns == IPF_ABSENT || begin < begin_ns ? begin : begin_ns;
+		if (end_ns == IPF_ABSENT || end > end_ns || window == TOOL_WINDOW_DUE) /* rows are in the order of starts */
+			end_ns = end;
+	}
+	return begin_ns == IPF_ABSENT ? IPF_ABSENT : end_ns - begin_ns;
+}
+
 static void init_times(struct load *load)
 {
 	const struct run_data *run = load->run;
+	bool other = run->columns.rules && run->columns.rules->window != TOOL_WINDOW_ENDS;
 	int64_t all_ns = span_ns(load, -1, &load->begin_ns, &load->end_ns), begin_ns, end_ns;
+	if (other)
+		all_ns = window_ns(load, -1);
 	if (!run->shards && run->part_count > 1) {
 		all_ns = 0;
 		for (int i = 0; i < run->part_count; i++) {
-			int64_t one_ns = span_ns(load, i, &begin_ns, &end_ns);
+			int64_t one_ns = other ? window_ns(load, i) : span_ns(load, i, &begin_ns, &end_ns);
 			all_ns += one_ns == IPF_ABSENT ? 0 : one_ns;
 		}
 	}

@@ -29,7 +29,8 @@ struct load {
 	int64_t input_tokens, output_tokens; /* of the successes */
 	int64_t begin_ns, end_ns;            /* first start and last end, from t0 of the first part; IPF_ABSENT */
 	int64_t begin_unix_ns, end_unix_ns;  /* the same by the wall clock; IPF_ABSENT: not known, or --reproducible */
-	double duration_s; /* from the first start to the last end, of failures too; of repeats the sum. NAN: none */
+	double duration_s; /* the time that rates refer to: from the first start to the last end, of failures too, or by the
+	                    * rule of the tool; of repeats the sum. NAN: none */
 };
 
 void load_init(struct load *load, const struct report *report, int32_t stage);

@@ -1,16 +1,58 @@
 #include "exports/request_lists.h"
 
 #include "absent.h"
-#include "results/event_times.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #define SECONDS_MOST 10000000 /* 115 days */
 
+bool request_chunks_read(struct request_chunks *c, const struct row *row, const struct result *result)
+{
+	c->count = 0;
+	if (!event_times_parse(&c->content, result->event_ns))
+		return false;
+	seen_request_read(&c->seen, row, result);
+	bool all = row->columns->rules && c->seen.complete;
+	if (all)
+		seen_request_chunks(&c->chunks, &c->seen, row->columns->rules);
+	size_t count = all ? c->chunks.count : c->content.count;
+	if (count > c->cap) {
+		double *more = realloc(c->ns, 2 * count * sizeof *more);
+		if (!more)
+			return false;
+		c->ns = more;
+		c->cap = 2 * count;
+	}
+	for (; c->count < count; c->count++)
+		c->ns[c->count] = all ? (double)row->start_ns + c->chunks.list[c->count].ns : c->content.ns[c->count];
+	return true;
+}
+
+void request_chunks_release(struct request_chunks *c)
+{
+	event_times_release(&c->content);
+	seen_request_release(&c->seen);
+	seen_chunks_release(&c->chunks);
+	free(c->ns);
+	*c = (struct request_chunks){0};
+}
+
+struct slice request_error_kind(const struct row *row, const struct result *result)
+{
+	return !row->ok && result->ok ? slice_of("\"cut\"") : result->error_kind;
+}
+
+struct slice request_error_text(const struct row *row, const struct result *result)
+{
+	return !row->ok && result->ok    ? slice_of("\"no chunk that counts as a token\"")
+	       : result->error_text.data ? result->error_text
+	                                 : result->error_kind;
+}
+
 /* Counts the events of a request in seconds from the first start on. */
 static void count_events(double *seconds, int64_t count, const struct load *load, const struct row *row,
-                         const struct event_times *times)
+                         const struct request_chunks *times)
 {
 	double begin_ns = (double)(load->begin_ns - load->run->parts[row->part].shift_ns);
 	for (size_t i = 0; i < times->count; i++) {
@@ -23,7 +65,7 @@ static void count_events(double *seconds, int64_t count, const struct load *load
 struct request_lists request_lists_of(const struct load *load)
 {
 	struct request_lists lists = {.events = true, .tokens_per_s_peak = NAN};
-	struct event_times times = {0};
+	struct request_chunks times = {0};
 	struct result result;
 	int64_t count = load->begin_ns == IPF_ABSENT ? 0 : (load->end_ns - load->begin_ns) / 1000000000 + 2;
 	double *seconds = count < SECONDS_MOST ? calloc((size_t)count + 1, sizeof *seconds) : NULL;
@@ -34,7 +76,7 @@ struct request_lists request_lists_of(const struct load *load)
 		lists.texts |= result.text.data != NULL;
 		if (!row->ok)
 			continue;
-		if (event_times_parse(&times, result.event_ns)) {
+		if (request_chunks_read(&times, row, &result)) {
 			if (seconds)
 				count_events(seconds, count, load, row, &times);
 		} else if (row_get(row, METRIC_ITL_MEAN) != IPF_ABSENT) {
@@ -43,7 +85,7 @@ struct request_lists request_lists_of(const struct load *load)
 	}
 	for (int64_t i = 0; seconds && lists.events && load->ok && i < count; i++)
 		lists.tokens_per_s_peak = fmax(lists.tokens_per_s_peak, seconds[i]);
-	event_times_release(&times);
+	request_chunks_release(&times);
 	free(seconds);
 	return lists;
 }
@@ -84,20 +126,20 @@ void request_list_inputs(struct jout *w, const struct load *load)
 
 void request_list_gaps(struct jout *w, const struct load *load)
 {
-	struct event_times times = {0};
+	struct request_chunks times = {0};
 	struct result result;
 	jout_begin_list(w);
 	for_load(load, row)
 	{
 		jout_begin_list(w);
 		if (row->ok && row_lines_read(load->run->lines, row->line, &result) &&
-		    event_times_parse(&times, result.event_ns))
+		    request_chunks_read(&times, row, &result))
 			for (size_t i = 1; i < times.count; i++)
 				jout_double(w, (times.ns[i] - times.ns[i - 1]) / 1e9);
 		jout_end_list(w);
 	}
 	jout_end_list(w);
-	event_times_release(&times);
+	request_chunks_release(&times);
 }
 
 void request_list_texts(struct jout *w, const struct load *load)
@@ -123,7 +165,7 @@ void request_list_errors(struct jout *w, const struct load *load)
 		if (row->ok || !row_lines_read(load->run->lines, row->line, &result))
 			jout_string0(w, "");
 		else
-			jout_value(w, result.error_text.data ? result.error_text : result.error_kind);
+			jout_value(w, request_error_text(row, &result));
 	}
 	jout_end_list(w);
 }

@@ -10,14 +10,36 @@
 #ifndef REPORT_REQUEST_LISTS_H
 #define REPORT_REQUEST_LISTS_H
 
+#include "definitions/seen_request.h"
 #include "exports/row_values.h"
+#include "results/event_times.h"
 #include "json/jout.h"
+
+/* When the chunks of a request came that count for the tool, in ns from t0 of its part. Zero-initialise; may be used
+ * again for the next request. */
+struct request_chunks {
+	double *ns;
+	size_t count;
+
+	/* private */
+	size_t cap;
+	struct event_times content;
+	struct seen_request seen;
+	struct seen_chunks chunks;
+};
+/* false, and none: the results do not say it (ipf-collect --events). */
+bool request_chunks_read(struct request_chunks *c, const struct row *row, const struct result *result);
+void request_chunks_release(struct request_chunks *c);
+
+/* JSON texts of a failure; also of one that only the tool takes for a failure. */
+struct slice request_error_kind(const struct row *row, const struct result *result);
+struct slice request_error_text(const struct row *row, const struct result *result);
 
 /* What the lines of the rows have: without the option of ipf-collect there is no such list. */
 struct request_lists {
 	bool events;              /* --events, for every streamed response that succeeded */
 	bool texts;               /* --text */
-	double tokens_per_s_peak; /* the most content events in a second from the first start on; NAN: not known */
+	double tokens_per_s_peak; /* the most chunks that count in a second from the first start on; NAN: not known */
 };
 struct request_lists request_lists_of(const struct load *load);
 

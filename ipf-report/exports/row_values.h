@@ -23,6 +23,7 @@ struct row_values {
 	struct samples list;    /* empty for gaps */
 	struct histogram *gaps;
 	double per;
+	const struct tool_rules *rules; /* NULL: ipf's */
 };
 
 enum load_part { LOAD_OK, LOAD_FAILED, LOAD_SENT };
@@ -37,16 +38,23 @@ void row_values_of(struct row_values *v, const struct load *load, enum load_part
 void row_values_of_gaps(struct row_values *v, const struct load *load, double per);
 void row_values_release(struct row_values *v);
 
-/* p in 0 … 100, by linear interpolation between order statistics: NumPy's default. */
+/* p in 0 … 100, by the rule of the tool: linear interpolation between order statistics, NumPy's default, or an order
+ * statistic. */
 double row_values_percentile(struct row_values *v, double p);
 
-/* In ns; NAN: absent. */
+/* In ns; NAN: absent. In the view of a tool (definitions/tool_view.h) by its definitions, else by ipf's. */
 double row_ttft(const struct row *row);
-double row_e2e(const struct row *row);    /* to the last content event */
-double row_stream(const struct row *row); /* to the end of the response */
-double row_tpot(const struct row *row);   /* (e2e - ttft) / (output tokens - 1) */
-double row_input(const struct row *row);  /* tokens */
+double row_e2e(const struct row *row);  /* ipf's: to the last content event */
+double row_tpot(const struct row *row); /* ipf's: (e2e - ttft) / (output tokens - 1) */
+double row_itl(const struct row *row);  /* (last chunk - first chunk) / (output tokens - 1) */
 double row_output(const struct row *row);
+/* What has one definition for all. */
+double row_last(const struct row *row);   /* the last chunk that counts */
+double row_stream(const struct row *row); /* the end of the response */
+double row_waited(const struct row *row); /* from when it was due to its start, if latencies count from then; else 0 */
+double row_input(const struct row *row);  /* tokens */
 double row_metric(const struct row *row, enum metric m);
+/* What an objective on this metric is compared with: a latency by the tool's definition. */
+double row_asked(const struct row *row, enum metric m);
 
 #endif

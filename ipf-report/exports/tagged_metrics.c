@@ -132,20 +132,6 @@ void tagged_metrics_csv(struct tagged_metrics *m, const struct tagged_csv *form,
 	}
 }
 
-double load_content_seconds(const struct load *load)
-{
-	int64_t begin = IPF_ABSENT, end = IPF_ABSENT;
-	for_load(load, row)
-	{
-		if (!row->ok || row_get(row, METRIC_E2E) == IPF_ABSENT)
-			continue;
-		int64_t start = load_start_ns(load, row), last = start + row_get(row, METRIC_E2E);
-		begin = begin == IPF_ABSENT || start < begin ? start : begin;
-		end = end == IPF_ABSENT || last > end ? last : end;
-	}
-	return begin == IPF_ABSENT || end <= begin ? NAN : (double)(end - begin) / 1e9;
-}
-
 double load_good_with_values(const struct load *load)
 {
 	const struct slo *slo = load->run->slo;
@@ -161,7 +147,7 @@ double load_good_with_values(const struct load *load)
 		bool met = row->ok;
 		for (int i = 0; i < slo->count; i++) {
 			enum metric m = slo->list[i].metric;
-			met &= (m == METRIC_TPOT ? row_tpot(row) : row_metric(row, m)) <= (double)slo->list[i].limit_ns;
+			met &= row_asked(row, m) <= (double)slo->list[i].limit_ns;
 		}
 		good += met;
 	}

@@ -49,8 +49,6 @@ void tagged_metrics_csv(struct tagged_metrics *m, const struct tagged_csv *form,
 /* One of "avg", "min", "max", "sum", "std", "p1" …; NAN. */
 double tagged_statistic(struct tagged_metric *metric, const char *name);
 
-/* Seconds from the first start to the last content event of the successes; NAN. */
-double load_content_seconds(const struct load *load);
 /* The successes that meet all objectives, from start; one that has no value for an objective does not. NAN: there are
  * no objectives, or others than of ttft, ttst, tpot and e2e. */
 double load_good_with_values(const struct load *load);

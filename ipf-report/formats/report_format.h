@@ -79,6 +79,9 @@ struct report {
 struct report_format {
 	/* Appends the report. When memory runs out, the buffer's `failed` is set. */
 	void (*render)(const struct report *report, struct buffer *out);
+	/* The tool whose definitions it has: `run` of the report is then its view (definitions/tool_view.h). NULL: ipf's.
+	 * Needs run->lines. */
+	const struct tool_rules *tool;
 	bool lines;      /* needs run->lines */
 	bool all_groups; /* shows each model and target if there are several, also without --by */
 	bool plots;      /* needs `plots` of the report */

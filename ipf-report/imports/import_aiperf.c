@@ -11,8 +11,7 @@ static const char *const notes[] = {
 	"TTFT is the time to the first response with content; TTFA to the first that is not reasoning.",
 	"Its inter_token_latency is (latency - TTFT) / (output tokens - 1) of a request, and is shown as TPOT; its "
 	"inter_chunk_latency is a gap between responses, and is shown as ITL.",
-	"E2E ends with the last response with content. Its standard deviation is that of a sample, and is shown as the file has "
-	"it.",
+	"E2E ends with the last response with content.",
 	"A request is due when AIPerf issued its credit. Rates that are stated are over the time from the first start to the last "
 	"response.",
 	NULL};

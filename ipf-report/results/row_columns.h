@@ -48,11 +48,14 @@ enum row_column {
 	ROW_COLUMNS,
 };
 
+struct tool_rules;
+
 struct row_columns {
 	int64_t *list[ROW_COLUMNS];
-	int64_t cap;                 /* rows that each of them has room for */
-	bool with_req;               /* set before the first row: keep the column ROW_REQ */
-	size_t offsets[ROW_COLUMNS]; /* of their values in struct result; set with the first row */
+	int64_t cap;                    /* rows that each of them has room for */
+	const struct tool_rules *rules; /* of the tool whose definitions the values have (tool_view.h); NULL: ipf's own */
+	bool with_req;                  /* set before the first row: keep the column ROW_REQ */
+	size_t offsets[ROW_COLUMNS];    /* of their values in struct result; set with the first row */
 };
 
 /* Sums and differences of values within these bounds (30 years, 1e12 tokens) do not overflow. */

@@ -8,7 +8,7 @@
 #define CONTENT  (1u << EVENT_TEXT | 1u << EVENT_REASONING | 1u << EVENT_TOOL)
 #define ANYTHING ((1u << EVENT_KINDS) - 1)
 
-const char *const tool_tokens_names[] = {"none", "usage", "tokenizer", "asked", "chunks", "one"};
+const char *const tool_tokens_names[] = {"none", "usage", "tokenizer", "asked", "chunks"};
 const char *const tool_figure_names[TOOL_FIGURES] = {"ttft",       "itl",           "tpot",    "e2e",
                                                      "throughput", "output_tokens", "failures"};
 
@@ -23,14 +23,14 @@ const struct tool_rules tool_rules[TOOL_COUNT] = {
                    .end = TOOL_END_LAST_CHUNK,
                    .tpot = TOOL_TPOT_LAST_LESS_FIRST,
                    .itl = TOOL_ITL_GAPS,
-                   .tokens = {TOOL_TOKENS_USAGE, TOOL_TOKENS_TOKENIZER, TOOL_TOKENS_ONE},
+                   .tokens = {TOOL_TOKENS_USAGE, TOOL_TOKENS_TOKENIZER, TOOL_TOKENS_CHUNKS},
                    .fails = TOOL_FAILS_MALFORMED | TOOL_FAILS_EMPTY,
                    .figures = {{"ttft", "first chunk with output, or with empty text and no role"},
                                {"itl", "gaps between such chunks, those with empty text included"},
                                {"tpot", "(e2el - ttft) / (output tokens - 1), of more than one token"},
                                {"e2el", "last such chunk; neither usage nor the end mark"},
                                {"throughput", span},
-                               {"output_tokens", "usage; else the tokenizer's count; else 1"},
+                               {"output_tokens", "usage; else the tokenizer's count"},
                                {"failed", "an error in the stream is none if a chunk came"}}},
 	[TOOL_SGLANG] = {.name = "sglang",
                      .tool = "SGLang",
@@ -82,7 +82,7 @@ const struct tool_rules tool_rules[TOOL_COUNT] = {
                      .end = TOOL_END_LAST_CHUNK,
                      .tpot = TOOL_TPOT_NONE,
                      .itl = TOOL_ITL_REQUESTS,
-                     .tokens = {TOOL_TOKENS_TOKENIZER, TOOL_TOKENS_USAGE},
+                     .tokens = {TOOL_TOKENS_TOKENIZER, TOOL_TOKENS_USAGE, TOOL_TOKENS_CHUNKS},
                      .window = TOOL_WINDOW_CONTENT,
                      .fails = TOOL_FAILS_EMPTY,
                      .figures = {{"time_to_first_token", "first chunk with content"},
@@ -101,8 +101,10 @@ const struct tool_rules tool_rules[TOOL_COUNT] = {
                          .end = TOOL_END_LAST_CHUNK,
                          .tpot = TOOL_TPOT_NONE,
                          .itl = TOOL_ITL_REQUESTS,
-                         .tokens = {TOOL_TOKENS_TOKENIZER, TOOL_TOKENS_USAGE},
+                         .tokens = {TOOL_TOKENS_TOKENIZER, TOOL_TOKENS_USAGE, TOOL_TOKENS_CHUNKS},
                          .window = TOOL_WINDOW_CONTENT,
+                         .whole_ns = TOOL_NEAREST_NS,
+                         .two_for_itl = true,
                          .fails = TOOL_FAILS_ERROR | TOOL_FAILS_MALFORMED | TOOL_FAILS_EMPTY,
                          .figures = {{"time_to_first_token", "first chunk with content"},
                                      {"inter_token_latency",
@@ -120,7 +122,7 @@ const struct tool_rules tool_rules[TOOL_COUNT] = {
                              .end = TOOL_END_RESPONSE,
                              .tpot = TOOL_TPOT_LAST_LESS_FIRST,
                              .itl = TOOL_ITL_TOKENS,
-                             .tokens = {TOOL_TOKENS_TOKENIZER, TOOL_TOKENS_USAGE},
+                             .tokens = {TOOL_TOKENS_TOKENIZER, TOOL_TOKENS_USAGE, TOOL_TOKENS_CHUNKS},
                              .zero_usage = true,
                              .no_deviation = true,
                              .two_chunks = true,
@@ -140,7 +142,7 @@ const struct tool_rules tool_rules[TOOL_COUNT] = {
                   .end = TOOL_END_RESPONSE,
                   .tpot = TOOL_TPOT_END_PER_TOKEN,
                   .itl = TOOL_ITL_GAPS,
-                  .tokens = {TOOL_TOKENS_TOKENIZER, TOOL_TOKENS_USAGE},
+                  .tokens = {TOOL_TOKENS_TOKENIZER, TOOL_TOKENS_USAGE, TOOL_TOKENS_CHUNKS},
                   .fails = TOOL_FAILS_ERROR | TOOL_FAILS_MALFORMED,
                   .sent_count = true,
                   .figures = {{"TTFT", "first chunk of the body, whatever is in it"},
@@ -161,6 +163,7 @@ const struct tool_rules tool_rules[TOOL_COUNT] = {
                      .tokens = {TOOL_TOKENS_USAGE, TOOL_TOKENS_TOKENIZER, TOOL_TOKENS_CHUNKS},
                      .percentile = TOOL_PERCENTILE_FLOOR,
                      .window = TOOL_WINDOW_DUE,
+                     .whole_ns = TOOL_FLOOR_NS,
                      .fails = TOOL_FAILS_ERROR | TOOL_FAILS_MALFORMED | TOOL_FAILS_EMPTY | TOOL_FAILS_NO_END,
                      .no_deviation = true,
                      .from_due = true,
@@ -168,7 +171,8 @@ const struct tool_rules tool_rules[TOOL_COUNT] = {
                                  {NULL, "it has none"},
                                  {"Time per Output Token", "(latency - first token) / (tokens - 1)"},
                                  {"latency", "from due to the end of the response"},
-                                 {"Completed samples per second", "(successes - 1) / first due to last end"},
+                                 {"Completed samples per second",
+                                  "(successes - 1) / first due to the end of the last one"},
                                  {"tokens", "as the system under test says"},
                                  {"errors", "as the system under test says"}}},
 };
@@ -197,7 +201,6 @@ int64_t tool_output_tokens(const struct tool_rules *rules, const struct tool_cou
 		[TOOL_TOKENS_TOKENIZER] = counts->tokenizer,
 		[TOOL_TOKENS_ASKED] = counts->asked,
 		[TOOL_TOKENS_CHUNKS] = counts->chunks,
-		[TOOL_TOKENS_ONE] = 1,
 	};
 	for (int i = 0; i < TOOL_TOKENS_MOST; i++)
 		if (known[rules->tokens[i]] != IPF_ABSENT) {
@@ -220,28 +223,42 @@ double tool_e2e(const struct tool_rules *rules, const struct tool_times *t)
 	return rules->end == TOOL_END_LAST_CHUNK ? t->last : rules->end == TOOL_END_LAST_EVENT ? t->event : t->end;
 }
 
+static double per_token(const struct tool_rules *rules, double ns)
+{
+	return rules->whole_ns == TOOL_NEAREST_NS ? rint(ns) : rules->whole_ns == TOOL_FLOOR_NS ? floor(ns) : ns;
+}
+
 double tool_tpot(const struct tool_rules *rules, const struct tool_times *t, int64_t tokens)
 {
 	double later = tokens > 1 && !(rules->two_chunks && t->chunks < 2) ? (double)(tokens - 1) : NAN,
 		   all = tokens > 0 ? (double)tokens : NAN;
 	switch (rules->tpot) {
 	case TOOL_TPOT_LAST_LESS_FIRST:
-		return (t->last - t->first) / later;
+		return per_token(rules, (t->last - t->first) / later);
 	case TOOL_TPOT_END_LESS_FIRST:
-		return (tool_e2e(rules, t) - tool_ttft(rules, t)) / later;
+		return per_token(rules, (tool_e2e(rules, t) - tool_ttft(rules, t)) / later);
 	case TOOL_TPOT_LAST_PER_TOKEN:
-		return (isnan(t->last) ? t->end : t->last) / all;
+		return per_token(rules, (isnan(t->last) ? t->end : t->last) / all);
 	case TOOL_TPOT_END_PER_TOKEN:
-		return tool_e2e(rules, t) / all;
+		return per_token(rules, tool_e2e(rules, t) / all);
 	case TOOL_TPOT_NONE:
 		break;
 	}
 	return NAN;
 }
 
-double tool_request_itl(const struct tool_times *t, int64_t tokens)
+double tool_request_itl(const struct tool_rules *rules, const struct tool_times *t, int64_t tokens)
 {
-	return tokens > 1 ? (t->last - t->first) / (double)(tokens - 1) : NAN;
+	bool known = tokens > 1 && !(rules->two_for_itl && t->chunks < 2);
+	return known ? per_token(rules, (t->last - t->first) / (double)(tokens - 1)) : NAN;
+}
+
+double tool_percentile(const struct tool_rules *rules, struct samples *values, double p)
+{
+	if (rules->percentile != TOOL_PERCENTILE_FLOOR)
+		return samples_percentile(values, p);
+	size_t rank = (size_t)((double)values->count * (p / 100));
+	return values->count ? samples_at_rank(values, rank < values->count ? rank : values->count - 1) : NAN;
 }
 
 bool tool_success(const struct tool_rules *rules, const struct tool_outcome *o)

@@ -15,6 +15,7 @@
 
 #include "buffer.h"
 #include "api/response.h"
+#include "stats/samples.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -62,8 +63,7 @@ enum tool_tokens {
 	TOOL_TOKENS_USAGE,     /* the server's */
 	TOOL_TOKENS_TOKENIZER, /* of the whole text */
 	TOOL_TOKENS_ASKED,     /* as requested */
-	TOOL_TOKENS_CHUNKS,    /* the chunks that count */
-	TOOL_TOKENS_ONE,
+	TOOL_TOKENS_CHUNKS,    /* the chunks that count: what is left if its tokenizer's count is not known */
 };
 enum { TOOL_TOKENS_MOST = 3 };
 extern const char *const tool_tokens_names[]; /* "usage", … */
@@ -79,7 +79,14 @@ enum tool_percentile {
 enum tool_window {
 	TOOL_WINDOW_ENDS,    /* from the first start to the last end, failures too */
 	TOOL_WINDOW_CONTENT, /* from the first start to the last content of a success */
-	TOOL_WINDOW_DUE,     /* from when the first request was due to the last end; one success less counts */
+	TOOL_WINDOW_DUE,     /* from when the first request was due to the end of the last one; one success less counts */
+};
+
+/* What becomes of a time per token. */
+enum tool_whole_ns {
+	TOOL_FRACTIONS,
+	TOOL_NEAREST_NS, /* halves to even */
+	TOOL_FLOOR_NS,
 };
 
 /* What makes a response of status 2xx a failure, apart from a connection that breaks before its end. */
@@ -114,7 +121,9 @@ struct tool_rules {
 	enum tool_percentile percentile;
 	enum tool_window window;
 	unsigned fails;
+	enum tool_whole_ns whole_ns;
 	bool two_chunks;   /* without a second chunk there is no ttft and no tpot */
+	bool two_for_itl;  /* without a second chunk there is no TOOL_ITL_REQUESTS */
 	bool zero_ttft;    /* without a chunk that counts, the first one came at 0 */
 	bool zero_usage;   /* a usage of 0 counts; else it is none */
 	bool no_deviation; /* it shows none */
@@ -151,7 +160,9 @@ double tool_ttft(const struct tool_rules *rules, const struct tool_times *t);
 double tool_e2e(const struct tool_rules *rules, const struct tool_times *t);
 double tool_tpot(const struct tool_rules *rules, const struct tool_times *t, int64_t tokens);
 /* (last - first) / (tokens - 1) */
-double tool_request_itl(const struct tool_times *t, int64_t tokens);
+double tool_request_itl(const struct tool_rules *rules, const struct tool_times *t, int64_t tokens);
+/* By its rule, but for TOOL_PERCENTILE_LEAST, which needs weights; p in 0 … 100. Sorts. NAN: there are no values. */
+double tool_percentile(const struct tool_rules *rules, struct samples *values, double p);
 
 /* How a response ended, in ipf's words. */
 struct tool_outcome {

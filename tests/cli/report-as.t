@@ -38,6 +38,17 @@ run ipf-report -q --as vlm chat.results
 status_is 2 "a tool that is none is wrong usage"
 complains ipf-report '"vlm" is no tool; tools: vllm, sglang, guidellm' "and it says which there are"
 
+# What a tool would have said is also what is written in its format, with all events in the results and without.
+ipf-report -q --as all -f json plain.results >plain.json
+for name in chat:said.json plain:plain.json; do
+	mkdir "${name%:*}"
+	for tool in vllm sglang guidellm aiperf genai-perf inference-perf lpg mlperf; do
+		ipf-report -q --percentiles 50,90,99 -f $tool "${name%:*}.results" >"${name%:*}/$tool.out"
+	done
+	run python3 "$TESTS/cli/as_exports.py" "${name#*:}" "${name%:*}"
+	matches "$(tail -1 "$OUT")" '^1[0-9][0-9] figures, 0 differ$' "${name%:*}.results: -f TOOL has the figures of --as TOOL" || sed 's/^/# /' "$OUT"
+done
+
 # Whole results by the definitions of another tool: what the report shows of them is what --as says.
 SAID='.as.tools[] | select(.tool.name == $t).figures | [.failures.ok, .failures.failed, .ttft_ms.mean, .itl_ms.mean, .e2e_ms.mean, .e2e_ms.std, .output_tokens.total]'
 FIGURES='.total | [.requests.ok, .requests.failed, .latency.ttft_ms.from_start.mean, .latency.itl_ms.mean, .latency.e2e_ms.from_start.mean,

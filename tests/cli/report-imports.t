@@ -7,7 +7,12 @@ imports() {
 	python3 "$TESTS/cli/imports.py" "$@"
 }
 
-python3 "$TESTS/cli/exports.py" make run.results
+# without the tokenizer's counts, which some of the tools prefer to the server's
+. "$TESTS/data/report/seal.sh"
+python3 "$TESTS/cli/exports.py" make made.results
+head -1 made.results >header
+sed '1d;$d' made.results | jq -c 'del(.output_tokens_tokenizer)' >body
+seal header body >run.results
 "$report" -q -f json run.results >run.json
 
 formats_of() { # NAME: all of them for one tool

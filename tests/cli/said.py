@@ -51,7 +51,7 @@ def vllm(record):
             tokens = data["usage"].get("completion_tokens")
     if not times:
         raise Failed
-    tokens = tokens or 1
+    tokens = tokens or len(times)  # its tokenizer is not there
     return {"ttft": times[0], "gaps": times, "tpot": (times[-1] - times[0]) / (tokens - 1) if tokens > 1 else None, "e2e": times[-1],
             "tokens": tokens, "last": times[-1]}
 
@@ -118,12 +118,18 @@ def contents(record, strict):
 
 def aiperf(record, strict=False):
     times, tokens = contents(record, strict)
-    return {"ttft": times[0], "itl": (times[-1] - times[0]) / (tokens - 1) if tokens and tokens > 1 else None, "e2e": times[-1],
-            "tokens": tokens or 0, "last": times[-1]}
+    tokens = tokens or len(times)
+    return {"ttft": times[0], "itl": (times[-1] - times[0]) / (tokens - 1) if tokens > 1 else None, "e2e": times[-1],
+            "tokens": tokens, "last": times[-1]}
 
 
 def genai_perf(record):
-    return aiperf(record, strict=True)
+    one = aiperf(record, strict=True)
+    if len(contents(record, True)[0]) < 2:
+        one["itl"] = None
+    if one["itl"] is not None:
+        one["itl"] = round(one["itl"])
+    return one
 
 
 def inference_perf(record):
@@ -138,7 +144,7 @@ def inference_perf(record):
         if delta_of(data).get("content"):
             times.append(t)
         usage = data.get("usage") or usage
-    tokens = usage.get("completion_tokens", 0)
+    tokens = usage.get("completion_tokens", len(times))
     streamed = len(times) > 1
     return {"ttft": times[0] if streamed else None, "tpot": (times[-1] - times[0]) / (tokens - 1) if streamed and tokens > 1 else None,
             "e2e": record["end_ns"] - record["start_ns"], "tokens": tokens, "last": 0}

@@ -111,9 +111,37 @@ static void tokens_have_an_order(void **state)
 	assert_int_equal(tool_output_tokens(&tool_rules[TOOL_SGLANG], &counts, NULL), 0);
 	assert_int_equal(tool_output_tokens(&tool_rules[TOOL_GUIDELLM], &counts, NULL), 3);
 	counts.usage = counts.tokenizer = IPF_ABSENT;
-	assert_int_equal(tool_output_tokens(&tool_rules[TOOL_VLLM], &counts, NULL), 1);
+	assert_int_equal(tool_output_tokens(&tool_rules[TOOL_VLLM], &counts, NULL), 3); /* its tokenizer is not there */
+	assert_int_equal(tool_output_tokens(&tool_rules[TOOL_AIPERF], &counts, &source), 3);
+	assert_int_equal(source, TOOL_TOKENS_CHUNKS);
+	counts.chunks = counts.asked = IPF_ABSENT;
 	assert_int_equal(tool_output_tokens(&tool_rules[TOOL_AIPERF], &counts, &source), IPF_ABSENT);
 	assert_int_equal(source, TOOL_TOKENS_NONE);
+}
+
+static void times_per_token_are_whole(void **state)
+{
+	(void)state;
+	const struct tool_times t = {.first = 100, .last = 399, .event = 500, .end = 599, .chunks = 3};
+	const struct tool_times one = {.first = 100, .last = 100, .event = 500, .end = 600, .chunks = 1};
+	assert_true(tool_request_itl(&tool_rules[TOOL_AIPERF], &t, 3) == 149.5);
+	assert_true(tool_request_itl(&tool_rules[TOOL_GENAI_PERF], &t, 3) == 150);
+	assert_true(tool_tpot(&tool_rules[TOOL_MLPERF], &t, 3) == 249);
+	assert_true(tool_request_itl(&tool_rules[TOOL_AIPERF], &one, 3) == 0);
+	assert_true(isnan(tool_request_itl(&tool_rules[TOOL_GENAI_PERF], &one, 3)));
+}
+
+static void percentiles_differ(void **state)
+{
+	(void)state;
+	struct samples s = {0};
+	for (int i = 1; i <= 10; i++)
+		samples_add(&s, i);
+	assert_true(tool_percentile(&tool_rules[TOOL_VLLM], &s, 50) == 5.5);
+	assert_true(tool_percentile(&tool_rules[TOOL_MLPERF], &s, 50) == 6);
+	assert_true(tool_percentile(&tool_rules[TOOL_MLPERF], &s, 100) == 10);
+	samples_release(&s);
+	assert_true(isnan(tool_percentile(&tool_rules[TOOL_MLPERF], &s, 50)));
 }
 
 static void failures_differ(void **state)
@@ -155,9 +183,10 @@ static void every_row_is_filled(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(all_events_are_read), cmocka_unit_test(odd_lists_are_survived),
-		cmocka_unit_test(rules_are_applied),   cmocka_unit_test(tokens_have_an_order),
-		cmocka_unit_test(failures_differ),     cmocka_unit_test(every_row_is_filled),
+		cmocka_unit_test(all_events_are_read),       cmocka_unit_test(odd_lists_are_survived),
+		cmocka_unit_test(rules_are_applied),         cmocka_unit_test(tokens_have_an_order),
+		cmocka_unit_test(times_per_token_are_whole), cmocka_unit_test(percentiles_differ),
+		cmocka_unit_test(failures_differ),           cmocka_unit_test(every_row_is_filled),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
