@@ -48,6 +48,7 @@ pkgs_fire     := libcurl libssl libnghttp2
 pkgs_collect  := libcurl libmicrohttpd snappy
 pkgs_report   := libcurl expat
 pkgs_sim      :=
+pkgs_operator := libcurl libmicrohttpd
 
 # The user's CFLAGS come last and win. One set of objects is for the programs and for the library.
 all_cflags = -std=c11 -D_GNU_SOURCE -O2 -g -ffp-contract=off -fPIC -fvisibility=hidden -pthread -Ilib -Ilib/public -MMD -MP \
@@ -77,7 +78,7 @@ VERSION_MAJOR := $(firstword $(subst ., ,$(VERSION)))
 soname    := libipf.so.$(VERSION_MAJOR)
 libraries := $(addprefix $(BUILD)/library/,$(soname) libipf.a)
 
-.PHONY: all tests check bench bench-tools fuzz demo deps deps-all
+.PHONY: all tests check operator bench bench-tools fuzz demo deps deps-all
 .PHONY: lint format format-check tidy tables graph html dist install uninstall clean help
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -127,6 +128,9 @@ $$(BUILD)/unit/test_$(1)_%: $$(BUILD)/tests/unit/test_$(1)_%.o $$(modules_$(1)) 
 endef
 $(foreach p,prep sched fire collect report,$(eval $(call program_rules,$(p),ipf-$(p),ipf-$(p))))
 $(eval $(call program_rules,sim,tests/sim,ipf-sim))
+# The operator of examples/kubernetes is built for the tests and for the image, and not installed.
+operator := $(wildcard examples/kubernetes/operator/source)
+$(if $(operator),$(eval $(call program_rules,operator,$(operator),ipf-operator)))
 
 # Its C interface does not tell the version.
 cflags_collect += -DSNAPPY_VERSION='"$(shell $(PKG_CONFIG) --modversion snappy $(quietly))"'
@@ -204,12 +208,13 @@ $(BUILD)/unit/test_public: $(BUILD)/tests/unit/test_public.o $(library_objects) 
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(filter-out -Wl$(comma)--wrap%,$(all_ldflags)) -o $@ $^ $(call libs_of,$(pkgs_library)) -lm -lcmocka
 
-libraries_of_tests := $(preloads) $(BUILD)/tests/nvml/libnvidia-ml.so.1
+libraries_of_tests := $(if $(operator),$(BUILD)/bin/ipf-operator) $(preloads) $(BUILD)/tests/nvml/libnvidia-ml.so.1
 tests: all $(unit_tests) $(fuzz_names:%=$(BUILD)/fuzz/%) $(libraries_of_tests) ## build the tests and what they test
 check: ## install what is missing, build, and run all tests (TESTS=… selects some by name)
 	-$(Q)$(MAKE) --no-print-directory deps DEPS="$(DEBS) $(DEBS_TEST)"
 	$(Q)$(MAKE) --no-print-directory tests
 	$(Q)BUILD=$(abspath $(BUILD)) SANITIZE=$(SANITIZE) tests/run $(TESTS)
+operator: $(BUILD)/bin/ipf-operator ## build the operator of examples/kubernetes
 check-cluster: ## run the examples of clusters on real ones, which start here; as root, takes minutes (TESTS=…)
 	-$(Q)$(MAKE) --no-print-directory deps DEPS="$(DEBS) $(DEBS_TEST) $(DEBS_CLUSTER)"
 	$(Q)$(MAKE) --no-print-directory tests
@@ -277,7 +282,7 @@ deps-all: ## install the packages for building, testing and linting
 
 # ---- the state of the sources ---------------------------------------------------------------------------------------
 # Generated tables keep the layout that their scripts gave them.
-formatted = $(filter-out $(shell grep -rl --include='*.[ch]' 'clang-format off' lib),$(wildcard $(shell find lib ipf-* tests -name '*.[ch]')))
+formatted = $(filter-out $(shell grep -rl --include='*.[ch]' 'clang-format off' lib),$(wildcard $(shell find lib ipf-* tests examples/kubernetes -name '*.[ch]')))
 
 lint: format-check ## check manual pages, wording, shell scripts and layout (by the linters that are installed)
 	$(Q)mandoc -T lint -W warning $(MANUALS)

@@ -16,7 +16,10 @@ sed -i 's/run\.mk/walk.mk/' wrong/examples/kubernetes/base/job.yaml
 sed -i 's/\.Values\.shards/.Values.shard/' wrong/examples/kubernetes/chart/templates/config.yaml
 sed -i 's/--probe/--prob/' wrong/examples/kubernetes/shards.sh
 rm wrong/examples/kubernetes/sharded/indexed.yaml
+sed -i 's/rate: 4/rats: 4/' wrong/examples/kubernetes/operator/samples/catalogue.yaml
+sed -i 's/IPF_SCRAPE/IPF_SCRAPES/' wrong/examples/kubernetes/operator/source/kinds/benchmark_config.c
+sed -i 's/resources: \[pods\]/resources: [secrets]/' wrong/examples/kubernetes/operator/deploy/rights.yaml
 run python3 "$TESTS/cli/manifests.py" wrong "$BIN"
-for mistake in IPF_RATES: walk.mk: .Values.shard: --prob: indexed.yaml:; do
+for mistake in IPF_RATES: walk.mk: .Values.shard: --prob: indexed.yaml: spec.performance.traffic.rats: IPF_SCRAPES: secrets:; do
 	contains "$(cat "$OUT")" "$mistake" "a mistake is found: $mistake"
 done

@@ -4,7 +4,7 @@
 work=$PWD
 cd "$TESTS/.." || exit 1
 
-c_files=$(find lib ipf-* tests -name '*.c' -o -name '*.h' | sort)
+c_files=$(find lib ipf-* tests examples/kubernetes -name '*.c' -o -name '*.h' | sort)
 # shellcheck disable=SC2086 # one word a file, here and below
 is "$(awk -f "$TESTS/house/functions.awk" $c_files)" "" "no function has more than 60 lines or six parameters"
 # shellcheck disable=SC2046
@@ -23,6 +23,10 @@ is "$(for room in ipf-*; do
 	find lib "$room" -name '*.c' | sed 's,.*/,,' | sort | uniq -d | sed "s,^,$room and lib: ,"
 	find lib "$room" -name '*.h' | sed 's,.*/,,' | sort | uniq -d | sed "s,^,$room and lib: ,"
 done)" "" "no file name occurs twice within a program and lib"
+operator=examples/kubernetes/operator/source
+is "$(grep -rhoE '^#include "[^"]+"' $operator | sort -u | cut -d '"' -f 2 |
+	while read -r header; do test -e "$operator/$header" || test -e "lib/$header" || echo "$header"; done)" "" \
+	"the operator includes by path, from lib and from itself only"
 is "$(find lib ipf-* -name '*private*.h')" "" "no header is private to files that were one"
 sh "$TESTS/house/include_graph.sh" --check >"$work/graph" 2>&1
 is "$?$(cat "$work/graph")" 0 "folders include each other without a circle"

@@ -1,7 +1,8 @@
 """Checks the examples of clusters without a cluster: manifests.py ROOT BIN. Prints what is wrong, a line each.
 
 YAML parses; files and folders that a kustomization names exist, and so do the makefiles and scripts that containers run; a variable is one that
-a makefile documents, or an option that a program has; scripts give no option that a program does not have."""
+a makefile documents, or an option that a program has; scripts give no option that a program does not have; what the operator makes of a
+Benchmark, and its rights, name what exists."""
 
 import os, re, subprocess, sys
 import yaml
@@ -9,7 +10,7 @@ import yaml
 ROOT, BIN = sys.argv[1:]
 PROGRAMS = ["prep", "sched", "fire", "collect", "report"]
 HERE = os.path.join(ROOT, "examples/kubernetes")
-OWN = {"SHARDS", "START_IN", "READY", "SILENCE", "RUN", "POD_NAME", "NODE_NAME", "AWS_REGION", "HOME", "USER", "HF_HOME", "IPF_OUT"}
+OWN = {"SHARDS", "START_IN", "READY", "SILENCE", "RUN", "POD_NAME", "NODE_NAME", "AWS_REGION", "HOME", "USER", "HF_HOME", "IPF_OUT", "BASELINE", "FAIL_IF"}
 
 
 def fail(where, text):
@@ -21,6 +22,7 @@ def options():
     for program in PROGRAMS:
         text = subprocess.run([f"{BIN}/ipf-{program}", "--help"], capture_output=True, text=True, check=True).stdout
         found[program] = set(re.findall(r"--([a-z][a-z0-9-]*)", text))
+    found["operator"] = set(re.findall(r"--([a-z-]+)", subprocess.run([f"{BIN}/ipf-operator", "--help"], capture_output=True, text=True).stdout))
     found["sim"] = set(re.findall(r"--([a-z0-9-]+)", subprocess.run([f"{BIN}/ipf-sim", "--help"], capture_output=True, text=True).stdout))
     return found
 
@@ -43,7 +45,7 @@ def check_variable(where, name):
         return
     if not name.startswith("IPF_"):
         return fail(where, f"{name}: not a variable of ours")
-    program = re.match(r"IPF_(PREP|SCHED|FIRE|COLLECT|REPORT)_(.+)", name)
+    program = re.match(r"IPF_(PREP|SCHED|FIRE|COLLECT|REPORT|OPERATOR)_(.+)", name)
     if program and program[2].lower().replace("_", "-") in OPTIONS[program[1].lower()]:
         return
     if name[4:] not in VARIABLES:
@@ -139,6 +141,48 @@ def check_script(where):
                 check_options(where, program, re.findall(r"(?<=\s)--[a-z][a-z0-9-]*", words))
 
 
+def check_operator(folder):
+    for at, _, files in os.walk(os.path.join(folder, "source")):
+        for file in files:
+            text = open(os.path.join(at, file), encoding="utf-8").read()
+            for path in re.findall(r'"(/usr/local/share/ipf/[^"]+)"', text):
+                if not os.path.exists(os.path.join(folder, os.path.basename(path))):
+                    fail(os.path.join(at, file), f"{path}: the image does not have it")
+            if file == "benchmark_config.c":
+                for name in re.findall(r'\{"([A-Z_]+)", ', text):
+                    check_variable(os.path.join(at, file), name)
+    kinds = list(yaml.safe_load_all(open(f"{folder}/deploy/crds.yaml", encoding="utf-8")))
+    known = {kind["spec"]["names"]["plural"] for kind in kinds}
+    for rights in yaml.safe_load_all(open(f"{folder}/deploy/rights.yaml", encoding="utf-8")):
+        for rule in rights.get("rules", []):
+            for resource in rule["resources"]:
+                if "*" in resource + "".join(rule["verbs"]) or resource == "secrets":
+                    fail(f"{folder}/deploy/rights.yaml", f"{resource}: too much")
+                if rule["apiGroups"] == ["operator.ipf"] and resource.split("/")[0] not in known:
+                    fail(f"{folder}/deploy/rights.yaml", f"{resource}: no such kind")
+    for file in os.listdir(f"{folder}/samples"):
+        for value in yaml.safe_load_all(open(f"{folder}/samples/{file}", encoding="utf-8")):
+            schemas = [kind["spec"]["versions"][0]["schema"]["openAPIV3Schema"] for kind in kinds if kind["spec"]["names"]["kind"] == value["kind"]]
+            for schema in schemas or [{"properties": {}}]:
+                check_members(f"{folder}/samples/{file}", value["spec"], schema["properties"].get("spec", {}), "spec")
+
+
+def check_members(where, value, schema, path):
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            if name not in schema.get("properties", {}):
+                fail(where, f"{path}.{name}: not in the schema")
+            else:
+                check_members(where, inner, schema["properties"][name], f"{path}.{name}")
+    elif isinstance(value, list):
+        for inner in value:
+            check_members(where, inner, schema.get("items", {}), path)
+    elif isinstance(value, str) and not re.search(schema.get("pattern", ""), value):
+        fail(where, f"{path}: {value}: not of the form that the schema wants")
+
+
+if os.path.exists(f"{HERE}/operator"):
+    check_operator(f"{HERE}/operator")
 for folder in ("container", "kubernetes", "slurm", "ci"):
     for at, _, files in os.walk(os.path.join(ROOT, "examples", folder)):
         for file in files:

@@ -1,0 +1,356 @@
+/* From a Benchmark to its Job, and from the Job back to the Benchmark's status.
+ *
+ * The Job has the name of the spec (benchmark_job_name), so that a changed spec is another Job, and the same spec is
+ * the same one, whatever the operator remembers. What a Benchmark needs, in this order, each pass a step of it or more:
+ * the finalizer; that no Job of an earlier spec is left; its turn at the endpoint; the ConfigMap; the Job; the status.
+ */
+#include "reconcile/operator.h"
+
+#include "kinds/benchmark_config.h"
+#include "kinds/benchmark_job.h"
+#include "kinds/benchmark_status.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char finalizer[] = "operator.ipf/jobs";
+
+struct subject {
+	struct operator_state *op;
+	json_t *object;          /* the Benchmark, held */
+	char job[JOB_NAME_SIZE]; /* the name of the Job of its spec */
+	const char *name;
+};
+
+static const char *uid_of(const json_t *object)
+{
+	const char *uid = json_string_value(object_meta(object, "uid"));
+	return uid ? uid : "";
+}
+
+static bool owns(const json_t *owner, const json_t *object)
+{
+	size_t i;
+	json_t *reference;
+	json_array_foreach(object_meta(object, "ownerReferences"), i, reference)
+	{
+		const char *uid = json_string_value(json_object_get(reference, "uid"));
+		if (uid && strcmp(uid, uid_of(owner)) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* "Complete", "Failed" or NULL: it has not ended. */
+static const char *end_of(const json_t *job)
+{
+	for (const char *const *type = (const char *const[]){"Complete", "Failed", NULL}; *type; type++) {
+		const char *is = json_string_value(
+			json_object_get(condition_of(json_object_get(job, "status"), *type), "status"));
+		if (is && strcmp(is, "True") == 0)
+			return *type;
+	}
+	return NULL;
+}
+
+static bool patch_finalizers(struct subject *s, json_t *list)
+{
+	char path[2 * PATH_SIZE];
+	json_t *body = json_pack("{s:{s:O, s:o}}", "metadata", "resourceVersion", object_meta(s->object, "resourceVersion"),
+	                         "finalizers", list);
+	snprintf(path, sizeof path, "%s/%s", s->op->benchmarks_path, s->name);
+	struct api_step patch = {.method = "PATCH", .path = path, .body = body, .keep_in = &s->op->benchmarks};
+	long status = operator_call(s->op, &patch);
+	json_decref(body);
+	if (status == 409) {
+		struct api_step refresh = {.method = "GET", .path = path, .keep_in = &s->op->benchmarks};
+		operator_call(s->op, &refresh);
+		s->op->again = true;
+	}
+	return status == 200;
+}
+
+static int finalizer_index(const json_t *object)
+{
+	size_t i;
+	json_t *one;
+	json_array_foreach(object_meta(object, "finalizers"), i,
+	                   one) if (json_is_string(one) && strcmp(json_string_value(one), finalizer) == 0) return (int)i;
+	return -1;
+}
+
+/* What other controllers have put there stays. */
+static bool set_finalizer(struct subject *s, bool present)
+{
+	json_t *list = json_copy(object_meta(s->object, "finalizers"));
+	int index = finalizer_index(s->object);
+	if (!list)
+		list = json_array();
+	if (present)
+		json_array_append_new(list, json_string(finalizer));
+	else if (index >= 0)
+		json_array_remove(list, (size_t)index);
+	return patch_finalizers(s, list);
+}
+
+/* Removes Jobs of the Benchmark that are not `keep`, with their configuration. How many are still there: their pods get
+ * the time to end in good order, and the server is theirs until then. */
+static int remove_jobs(struct subject *s, const char *keep)
+{
+	const char *name;
+	json_t *job;
+	void *next;
+	int left = 0;
+	json_object_foreach_safe(s->op->jobs.objects, next, name, job)
+	{
+		if (!owns(s->object, job) || (keep && strcmp(name, keep) == 0))
+			continue;
+		left++;
+		if (object_is_deleted(job))
+			continue;
+		char path[2 * PATH_SIZE];
+		json_t *options = json_pack("{s:s, s:s, s:s}", "apiVersion", "v1", "kind", "DeleteOptions", "propagationPolicy",
+		                            "Foreground");
+		snprintf(path, sizeof path, "%s/configmaps/%s", s->op->core_path, name);
+		struct api_step config = {.method = "DELETE", .path = path};
+		operator_call(s->op, &config);
+		snprintf(path, sizeof path, "%s/%s", s->op->jobs_path, name);
+		struct api_step step = {.method = "DELETE", .path = path, .body = options};
+		operator_call(s->op, &step);
+		json_decref(options);
+	}
+	return left;
+}
+
+/* How many Jobs measure the endpoint, or still have pods that do. */
+static int64_t busy(const struct operator_state *op, const char *endpoint)
+{
+	const char *name;
+	json_t *job;
+	int64_t count = 0;
+	json_object_foreach(op->jobs.objects, name, job)
+		count += strcmp(object_label(job, LABEL_ENDPOINT), endpoint) == 0 && (!end_of(job) || object_is_deleted(job));
+	return count;
+}
+
+static void tell(struct subject *s, const struct observation *o)
+{
+	const char *was = json_string_value(json_object_get(json_object_get(s->object, "status"), "phase"));
+	const char *verdict = json_string_value(json_object_get(o->result, "verdict"));
+	const char *regression = json_string_value(json_object_get(o->result, "regression"));
+	const json_t *ready = condition_of(json_object_get(s->object, "status"), "Ready");
+	const char *reason = json_string_value(json_object_get(ready, "reason"));
+	char text[1000];
+
+	if (was && strcmp(was, phase_names[o->phase]) == 0 && reason && strcmp(reason, o->reason) == 0)
+		return;
+	snprintf(text, sizeof text, "%s: %s%s%s", o->job ? o->job : s->name, o->message, verdict ? "; verdict " : "",
+	         verdict ? verdict : "");
+	operator_event(s->op, s->object,
+	               &(struct happening){"Benchmark", o->reason, text,
+	                                   o->phase == PHASE_FAILED || strcmp(o->reason, "InvalidSpec") == 0 ||
+	                                       strcmp(o->reason, "JobRefused") == 0 ||
+	                                       strcmp(o->reason, "PresetNotFound") == 0});
+	if (regression && *regression)
+		operator_event(s->op, s->object, &(struct happening){"Benchmark", "Regressed", regression, true});
+	operator_say("benchmark", s->name, "%s, %s: %s", phase_names[o->phase], o->reason, text);
+}
+
+/* The event comes first: if the operator ends between the two, it is told again under the same name, which is once. */
+static void settle(struct subject *s, struct observation *o)
+{
+	o->generation = json_integer_value(object_meta(s->object, "generation"));
+	o->now = s->op->now;
+	tell(s, o);
+	operator_put_status(s->op, &s->op->benchmarks, s->object,
+	                    benchmark_status(o, json_object_get(s->object, "status")));
+}
+
+static void wait_for(struct subject *s, const char *reason, const char *message)
+{
+	settle(s, &(struct observation){.phase = PHASE_PENDING, .reason = reason, .message = message});
+}
+
+/* What the Job's pods left as their termination message: that of the first pod that is a result. `message` gets the end
+ * of another one's, for a Job that failed. -1: not known now. */
+static int read_pods(struct subject *s, json_t **result, char *message, size_t size)
+{
+	struct ipf_error err = {0};
+	struct api_answer answer;
+	char path[2 * PATH_SIZE];
+	size_t i, k;
+	json_t *pod, *container;
+
+	snprintf(path, sizeof path, "%s/pods?labelSelector=batch.kubernetes.io%%2Fjob-name%%3D%s&limit=500",
+	         s->op->core_path, s->job);
+	if (api_call(&s->op->api, "GET", path, NULL, &answer, &err) < 0 || answer.status != 200) {
+		operator_say("benchmark", s->name, "pods: %s", err.kind ? err.text : api_answer_message(&answer));
+		api_answer_release(&answer);
+		s->op->again = true;
+		return -1;
+	}
+	json_array_foreach(json_object_get(answer.body, "items"), i, pod)
+	{
+		json_t *status = json_object_get(pod, "status");
+		json_array_foreach(json_object_get(status, "containerStatuses"), k, container)
+		{
+			json_t *ended = json_object_get(json_object_get(container, "state"), "terminated");
+			const char *text = json_string_value(json_object_get(ended, "message"));
+			if (text && !*result)
+				*result = result_read(text);
+			if (text && !*result && strlen(text) >= size)
+				text += strlen(text) - size + 1;
+			if (text && !*result)
+				snprintf(message, size, "%s", text);
+		}
+	}
+	api_answer_release(&answer);
+	return 0;
+}
+
+static void observe_end(struct subject *s, const char *end)
+{
+	struct observation o = {.job = s->job, .phase = strcmp(end, "Complete") == 0 ? PHASE_COMPLETE : PHASE_FAILED};
+	char message[600] = "";
+	json_t *result = NULL;
+
+	if (read_pods(s, &result, message, sizeof message) == 0) {
+		for (char *c = message; *c; c++) /* a log can contain anything; JSON wants UTF-8, and a cut may be anywhere */
+			*c = (char)(*c < ' ' || *c > '~' ? ' ' : *c);
+		o.result = result;
+		o.reason = o.phase == PHASE_FAILED ? "JobFailed" : result ? "Measured" : "NoResult";
+		o.message = o.phase == PHASE_FAILED ? (*message ? message : "its pods have left no message")
+		            : result                ? "the run has ended"
+		                                    : "the run has ended, but its pod has left no result";
+		settle(s, &o);
+	}
+	json_decref(result);
+}
+
+static void observe_job(struct subject *s, const json_t *job)
+{
+	const char *end = end_of(job);
+	bool active = json_integer_value(json_object_get(json_object_get(job, "status"), "ready")) > 0;
+
+	if (object_is_deleted(job) || !owns(s->object, job))
+		wait_for(s, "Replacing", "a Job of this name is being deleted");
+	else if (end)
+		observe_end(s, end);
+	else
+		settle(s,
+		       &(struct observation){.phase = PHASE_RUNNING,
+		                             .job = s->job,
+		                             .reason = active ? "Measuring" : "Starting",
+		                             .message = active ? "the run is under way" : "the Job's pods are not ready yet"});
+}
+
+/* Makes the Job, and the ConfigMap before it. They may be there already, made by an operator that was ended here. */
+static void start(struct subject *s, const json_t *spec, const json_t *config)
+{
+	const struct job_plan plan = {
+		.benchmark = s->object, .spec = spec, .name = s->job, .image = s->op->settings->image};
+	char path[2 * PATH_SIZE], job_path[2 * PATH_SIZE];
+	json_t *map = benchmark_config_map(&plan, config), *job = benchmark_job(&plan);
+
+	snprintf(path, sizeof path, "%s/configmaps", s->op->core_path);
+	struct api_step make_map = {.method = "POST", .path = path, .body = map};
+	struct api_step make_job = {.method = "POST", .path = s->op->jobs_path, .body = job, .keep_in = &s->op->jobs};
+	long status = operator_call(s->op, &make_map);
+	if (status / 100 == 2 || status == 409)
+		status = operator_call(s->op, &make_job);
+	json_decref(map);
+	json_decref(job);
+	if (status == 409) {
+		snprintf(job_path, sizeof job_path, "%s/%s", s->op->jobs_path, s->job);
+		struct api_step known = {.method = "GET", .path = job_path, .keep_in = &s->op->jobs};
+		operator_call(s->op, &known);
+		s->op->again = true;
+	} else if (status / 100 == 2) {
+		observe_job(s, json_object_get(s->op->jobs.objects, s->job));
+	} else if (status) {
+		wait_for(s, "JobRefused", *make_job.message ? make_job.message : make_map.message);
+	}
+}
+
+static void start_in_turn(struct subject *s)
+{
+	const char *preset_name = json_string_value(json_object_get(json_object_get(s->object, "spec"), "preset"));
+	const json_t *preset = preset_name ? json_object_get(s->op->benchmarks.objects, preset_name) : NULL;
+	json_t *spec = benchmark_merged(json_object_get(preset, "spec"), json_object_get(s->object, "spec"));
+	struct ipf_error err = {0};
+	json_t *config = benchmark_config(spec, &err);
+	char endpoint[17], message[400];
+
+	benchmark_endpoint_key(spec, endpoint);
+	if (preset_name && !preset) {
+		snprintf(message, sizeof message, "there is no Benchmark %.300s", preset_name);
+		wait_for(s, "PresetNotFound", message);
+	} else if (!config || !*endpoint) {
+		wait_for(s, "InvalidSpec", config ? "endpoint.url: is no URL" : err.text);
+	} else if (busy(s->op, endpoint) >= s->op->settings->per_endpoint) {
+		wait_for(s, "EndpointBusy", "another Benchmark measures this server");
+	} else {
+		start(s, spec, config);
+	}
+	json_decref(config);
+	json_decref(spec);
+}
+
+static void reconcile(struct subject *s)
+{
+	const json_t *spec = json_object_get(s->object, "spec");
+	const json_t *job = json_object_get(s->op->jobs.objects, s->job);
+
+	if (object_is_deleted(s->object)) {
+		if (finalizer_index(s->object) >= 0 && remove_jobs(s, NULL) == 0)
+			set_finalizer(s, false);
+		return;
+	}
+	if (finalizer_index(s->object) < 0) { /* which gives it another version, for the next pass */
+		set_finalizer(s, true);
+		return;
+	}
+	bool replacing = remove_jobs(s, s->job) > 0;
+	if (status_has_ended(json_object_get(s->object, "status"), s->job))
+		return;
+	if (json_is_true(json_object_get(spec, "suspend")))
+		wait_for(s, "Suspended", "spec.suspend is true");
+	else if (job)
+		observe_job(s, job);
+	else if (replacing)
+		wait_for(s, "Replacing", "the Job of an earlier spec is being deleted");
+	else
+		start_in_turn(s);
+}
+
+static int by_age(const void *a, const void *b)
+{
+	const json_t *x = *(json_t *const *)a, *y = *(json_t *const *)b;
+	const char *of_x = json_string_value(object_meta(x, "creationTimestamp"));
+	const char *of_y = json_string_value(object_meta(y, "creationTimestamp"));
+	int by_time = strcmp(of_x ? of_x : "", of_y ? of_y : "");
+	return by_time ? by_time : strcmp(object_name(x), object_name(y));
+}
+
+/* Who came first is first at an endpoint. Each object is held while it is looked at, and looked at as it is then: what
+ * has been done for one before it may have changed the stores. */
+void reconcile_benchmarks(struct operator_state *op)
+{
+	size_t count = 0, size = json_object_size(op->benchmarks.objects);
+	json_t **list = calloc(size + 1, sizeof(*list)), *object;
+	const char *name;
+
+	if (!list) {
+		op->again = true;
+		return;
+	}
+	json_object_foreach(op->benchmarks.objects, name, object) list[count++] = json_incref(object);
+	qsort(list, count, sizeof(*list), by_age);
+	for (size_t i = 0; i < count; i++) {
+		struct subject s = {.op = op, .object = list[i], .name = object_name(list[i])};
+		benchmark_job_name(s.object, s.job);
+		reconcile(&s);
+		json_decref(list[i]);
+	}
+	free(list);
+}

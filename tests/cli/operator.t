@@ -1,0 +1,157 @@
+#!/bin/sh
+# The operator of examples/kubernetes, against an API server with failures; tests/cluster/operator.t has a real one.
+. "$TESTS/tap.sh"
+. "$TESTS/fixture.sh"
+
+OPERATOR=$BIN/ipf-operator
+echo secret-token >token
+python3 "$TESTS/cli/api_server.py" secret-token >port 2>server.err &
+stop_at_exit $!
+wait_for 20 test -s port
+API=http://127.0.0.1:$(cat port)
+GROUP=/apis/operator.ipf/v1alpha1/namespaces/ns
+BATCH=/apis/batch/v1/namespaces/ns
+
+operator_start() {
+	"$OPERATOR" --server "$API" --token-file token --namespace ns --image ipf:test --port 0 2>>operator.err &
+	operator=$!
+	stop_at_exit $operator
+}
+api() { curl -s -H "Authorization: Bearer secret-token" "$@"; }
+get() { api "$API$1" >got.json && jq -r "$2" got.json; } # PATH FILTER
+test_api() { curl -s -X POST "$API/test/$1" >/dev/null; }
+make_one() { # NAME PORT [MORE OF ITS SPEC]
+	api -X POST "$API$GROUP/benchmarks" -o created.json -d '{"apiVersion": "operator.ipf/v1alpha1", "kind": "Benchmark", "metadata": {"name": "'"$1"'"},
+		"spec": {"endpoint": {"url": "http://model:'"$2"'"}, "performance": {"traffic": [{"rate": 4, "duration": "60s"}]}'"$3"'}}'
+}
+change() { api -X PATCH "$API$GROUP/benchmarks/$1" -d "{\"metadata\": {}, \"spec\": $2}" -o created.json; } # NAME SPEC
+shows() { [ "$(get "$GROUP/benchmarks/$1" '"\(.status.phase) \(.status.conditions[0].reason)"')" = "$2" ]; } # NAME PHASE-AND-REASON
+comes_to() { # NAME PHASE-AND-REASON TEXT
+	if wait_for 20 shows "$1" "$2"; then ok "$3"; else not_ok "$3" "$(cat got.json)" "$(tail -5 operator.err)"; fi
+}
+job_of() { get "$GROUP/benchmarks/$1" .status.job; }
+finish() { # NAME PHASE MESSAGE
+	curl -s -X POST "$API/test/finish?job=$(job_of "$1")&phase=$2" -d "$3" >/dev/null
+}
+requests() { curl -s "$API/test/log" | jq -r '.[]' | grep -cE "$1"; }
+gone() { [ "$(api -o got.json -w '%{http_code}' "$API$1")" = 404 ]; }
+RESULT='{"verdict": "OK", "reason": "", "folder": "f-1", "objectives": true, "figures": {"requests": 240, "failed": 0, "ttftP99Ms": 12.5}}'
+
+# ---- from a Benchmark to its Job and back ----
+make_one chat 8000 ', "objectives": [{"metric": "ttft", "percentile": 99, "max": "500ms"}], "dataset": {"inputTokens": 100}'
+operator_start
+comes_to chat "Running Measuring" "a Benchmark gets its Job"
+job=$(job_of chat)
+is "$(get "$BATCH/jobs/$job" '.metadata.ownerReferences[0].kind + " " + .spec.template.spec.containers[0].image')" "Benchmark ipf:test" "which it owns"
+is "$(get "/api/v1/namespaces/ns/configmaps/$job" '.data | to_entries | map("\(.key)=\(.value)") | sort | join(" ")')" \
+	"IPF_INPUT=100 IPF_REPORT_SLO=p99:ttft=500ms IPF_STAGES=poisson:rate=4,for=60s IPF_URL=http://model:8000" "with its load in a ConfigMap"
+is "$(get "$GROUP/benchmarks/chat" '.metadata.finalizers[0]')" operator.ipf/jobs "and a finalizer"
+make_one waits 8000
+comes_to waits "Pending EndpointBusy" "another one of this server waits"
+make_one other 8001
+comes_to other "Running Measuring" "one of another server does not"
+finish chat Complete "$RESULT"
+comes_to chat "Complete Measured" "it is complete when its Job is"
+is "$(get "$GROUP/benchmarks/chat" '.status | "\(.verdict) \(.figures.requests) \(.figures.ttftP99Ms) \(.folder) \(.observedGeneration)"')" \
+	"OK 240 12.5 f-1 1" "with the verdict and the figures of the report"
+is "$(get "$GROUP/benchmarks/chat" '[.status.conditions[] | "\(.type)=\(.status)"] | join(" ")')" \
+	"Ready=True Running=False Complete=True Failed=False Verdict=True ObjectivesMet=True" "and conditions"
+comes_to waits "Running Measuring" "then the one that waited has its turn"
+matches "$(get "/api/v1/namespaces/ns/events" '.items[] | "\(.type) \(.reason) \(.involvedObject.kind)"')" '^Normal (Measured|Measuring|EndpointBusy) Benchmark$' \
+	"there are events"
+
+# ---- a change, a failure ----
+old=$(job_of other)
+change other '{"model": "m2"}'
+replaced() { [ "$(job_of other)" != "$old" ] && gone "$BATCH/jobs/$old" && shows other "Running Measuring"; }
+yes_if "another spec is another Job, and the old one is removed" wait_for 20 replaced
+yes_if "with its ConfigMap" gone "/api/v1/namespaces/ns/configmaps/$old"
+finish other Failed "the server was not ready within 30m"
+comes_to other "Failed JobFailed" "a Job that fails fails the Benchmark"
+contains "$(get "$GROUP/benchmarks/other" '.status.conditions[3].message')" "not ready within 30m" "which says why"
+
+# ---- ended in the middle ----
+kill -9 $operator
+wait $operator 2>/dev/null
+finish waits Complete '{"verdict": "INVALID", "reason": "load_delivered: 3 of 240", "figures": {"requests": 3}}'
+made=$(requests "POST $BATCH/jobs")
+operator_start
+comes_to waits "Complete Measured" "an operator that was killed goes on where it was"
+is "$(get "$GROUP/benchmarks/waits" '.status.conditions[] | select(.type == "Verdict") | "\(.status) \(.reason) \(.message)"')" \
+	"False INVALID load_delivered: 3 of 240" "a verdict has its reason"
+is "$(requests "POST $BATCH/jobs")" "$made" "and no Job is made again"
+
+# ---- conflicts, 410, connections that are cut, lines that are too long, an API server that is away ----
+test_api "conflict?count=2"
+make_one conflict 8002
+comes_to conflict "Running Measuring" "a conflict is tried again"
+lists() { [ "$(requests "GET $GROUP/benchmarks\?limit")" -gt "$1" ]; }
+before=$(requests "GET $GROUP/benchmarks\?limit")
+test_api compact
+make_one after-410 8003
+comes_to after-410 "Running Measuring" "after 410, all is listed again"
+yes_if "by another list" lists "$before"
+test_api cut
+make_one after-cut 8004
+comes_to after-cut "Running Measuring" "a watch that is cut is begun again"
+test_api huge
+make_one after-huge 8005
+comes_to after-huge "Running Measuring" "a line without end is not read to its end"
+yes_if "and told" wait_for 20 grep -q "an object of more than 4 MiB; trying again" operator.err
+test_api "fail?status=503&count=6"
+test_api cut
+make_one after-503 8006
+comes_to after-503 "Running Measuring" "an API server that fails is asked again"
+test_api "fail?status=0&count=3"
+test_api cut
+make_one after-away 8007
+comes_to after-away "Running Measuring" "and one that does not answer"
+
+# ---- presets, and what is wrong ----
+make_one from-preset 8008 ', "preset": "missing"'
+comes_to from-preset "Pending PresetNotFound" "a preset that does not exist is awaited"
+make_one missing 8009 ', "suspend": true, "model": "of-preset", "pod": {"cpu": "1"}'
+comes_to from-preset "Running Measuring" "and taken when it does"
+is "$(get "/api/v1/namespaces/ns/configmaps/$(job_of from-preset)" '.data.IPF_MODEL + " " + .data.IPF_URL')" "of-preset http://model:8008" \
+	"its members are replaced one by one"
+comes_to missing "Pending Suspended" "a suspended one is not run"
+make_one evil 8010 ', "model": "$(shell id)"'
+comes_to evil "Pending InvalidSpec" "what make would run is refused"
+make_one refused 8011
+comes_to refused "Pending JobRefused" "a Job that is refused is told"
+change refused '{"suspend": true}'
+make_one shards 8012 ', "shards": 3, "results": {"claimName": "c"}'
+comes_to shards "Running Measuring" "shards are an Indexed Job"
+is "$(get "$BATCH/jobs/$(job_of shards)" '.spec | "\(.completionMode) \(.completions) \(.parallelism)"')" "Indexed 4 4" "of one pod more"
+
+# ---- a schedule ----
+HOURS_AGO=$(date -u -d '3 hours ago' +%Y-%m-%dT%H:%M:%SZ)
+curl -s -X POST "$API/test/put?resource=benchmarks" -d '{"metadata": {"name": "nightly-1", "labels": {"operator.ipf/schedule": "nightly"},
+	"creationTimestamp": "'"$HOURS_AGO"'", "finalizers": ["operator.ipf/jobs"]}, "spec": {"suspend": true},
+	"status": {"phase": "Complete", "verdict": "OK", "folder": "good-1", "job": "nightly-1-'"$(printf 0)"'"}}' >/dev/null
+curl -s -X POST "$API/test/put?resource=benchmarkschedules" -d '{"metadata": {"name": "hourly", "creationTimestamp": "'"$HOURS_AGO"'"},
+	"spec": {"benchmark": "missing", "every": "1h", "failIf": ["ttft.p99 > +10%"]}}' >/dev/null
+made_run() { [ "$(get "$GROUP/benchmarkschedules/hourly" .status.active)" != null ]; }
+yes_if "a schedule makes the run that is due" wait_for 20 made_run
+run=$(get "$GROUP/benchmarkschedules/hourly" .status.active)
+comes_to "$run" "Running Measuring" "which is measured"
+is "$(get "$GROUP/benchmarks/$run" '.spec.model + " " + (.spec.gate | tostring)')" "of-preset null" "with the spec of its Benchmark"
+finish "$run" Complete "$RESULT"
+good() { [ "$(get "$GROUP/benchmarkschedules/hourly" .status.lastGoodRun)" = "$run" ]; }
+yes_if "a good run is the one to compare with" wait_for 20 good
+matches "$(get "$GROUP/benchmarkschedules/hourly" '.status.nextScheduleTime')" '^20.*Z$' "the next one is known"
+
+# ---- the end of a Benchmark, and of the operator ----
+job=$(job_of conflict)
+api -X DELETE "$API$GROUP/benchmarks/conflict" -o got.json
+yes_if "a Benchmark that is deleted goes" wait_for 20 gone "$GROUP/benchmarks/conflict"
+yes_if "after its Job" gone "$BATCH/jobs/$job"
+port=$(sed -n 's/.*health on port //p' operator.err | tail -1)
+is "$(curl -s "http://127.0.0.1:$port/healthz" "http://127.0.0.1:$port/readyz" | tr '\n' ' ')" "ok ok " "it is healthy and ready"
+kill -TERM $operator
+wait $operator
+is $? 0 "SIGTERM ends it in good order"
+is "$(grep -c secret-token operator.err)" 0 "its token is nowhere in what it says"
+run "$OPERATOR" --server "$API"
+complains ipf-operator "--image is missing" "an image is required"
+status_is 2 "as a usage error"
