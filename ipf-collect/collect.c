@@ -205,8 +205,7 @@ static int flush(struct collect *c, const struct record *record, struct ipf_erro
 /* Everything that watches the run, a line each. */
 static int watch(struct collect *c, const struct observation *o, struct ipf_error *err)
 {
-	const struct measure *m = o->measure;
-	if (o->row->ok && itl_histograms_add(c->itl, o->row, m->samples, m->samples_count, err) < 0)
+	if (o->row->ok && itl_histograms_add(c->itl, o->row, o->measure, err) < 0)
 		return -1;
 	verdict_row(c->verdict, o->row);
 	run_counts_add(&c->counts, o);

@@ -115,9 +115,10 @@ static int sample(struct measure *m, const struct tool_rules *rules, const struc
 	const struct measure_chunk *last = m->chunks_count ? &m->chunks[m->chunks_count - 1] : NULL;
 	m->samples_count = 0;
 	m->tokens_unknown = false;
+	m->samples_are_means = rules->itl != TOOL_ITL_GAPS && rules->itl != TOOL_ITL_TOKENS;
 	if (!last || rules->itl == TOOL_ITL_NONE)
 		return 0;
-	if (rules->itl == TOOL_ITL_GAPS || rules->itl == TOOL_ITL_TOKENS)
+	if (!m->samples_are_means)
 		return sample_gaps(m, rules->itl == TOOL_ITL_TOKENS, err);
 	if (isnan(tool_request_itl(rules, t, tokens)))
 		return 0;

@@ -1,5 +1,6 @@
 #include "measure/itl_histograms.h"
 
+#include "series/itl_positions.h"
 #include "stats/histogram.h"
 
 #include <stdlib.h>
@@ -26,11 +27,17 @@ struct itl_histograms {
 	struct stage_gaps *stages; /* by the stage's number */
 	size_t count;
 	size_t models; /* of all stages */
+	struct itl_positions *positions;
 };
 
 struct itl_histograms *itl_histograms_new(void)
 {
-	return calloc(1, sizeof(struct itl_histograms));
+	struct itl_histograms *itl = calloc(1, sizeof *itl);
+	if (itl && !(itl->positions = itl_positions_new())) {
+		free(itl);
+		itl = NULL;
+	}
+	return itl;
 }
 
 void itl_histograms_free(struct itl_histograms *itl)
@@ -48,6 +55,7 @@ void itl_histograms_free(struct itl_histograms *itl)
 		free(itl->stages[i].models);
 	}
 	free(itl->stages);
+	itl_positions_free(itl->positions);
 	free(itl);
 }
 
@@ -118,10 +126,23 @@ static bool add_unsure(struct stage_gaps *stage, struct model_gaps *model, const
 	return true;
 }
 
-int itl_histograms_add(struct itl_histograms *itl, const struct result *row, const struct itl_sample *samples,
-                       size_t count, struct ipf_error *err)
+static bool add_positions(struct itl_positions *positions, int64_t stage, const struct measure *m)
 {
-	if (!count)
+	int64_t position = 1;
+	for (size_t i = 0; i < m->samples_count; i++) {
+		const struct itl_sample *sample = &m->samples[i];
+		if (itl_positions_add(positions, stage, position, sample->value_ns, sample->count) < 0)
+			return false;
+		position += sample->count;
+	}
+	return true;
+}
+
+int itl_histograms_add(struct itl_histograms *itl, const struct result *row, const struct measure *m,
+                       struct ipf_error *err)
+{
+	const struct itl_sample *samples = m->samples;
+	if (!m->samples_count)
 		return 0;
 	if (row->stage < 0 || row->stage >= STAGES_MAX)
 		return ipf_error_set(err, IPF_INPUT, "stage: expected a number from 0 to %d, got %lld", STAGES_MAX - 1,
@@ -130,8 +151,8 @@ int itl_histograms_add(struct itl_histograms *itl, const struct result *row, con
 		return -1;
 	struct stage_gaps *stage = &itl->stages[row->stage];
 	struct model_gaps *model = model_of(itl, stage, row->model);
-	bool ok = model != NULL;
-	for (size_t i = 0; i < count && ok; i++)
+	bool ok = model && (m->samples_are_means || add_positions(itl->positions, row->stage, m));
+	for (size_t i = 0; i < m->samples_count && ok; i++)
 		if (samples[i].low_ns >= samples[i].value_ns && samples[i].high_ns <= samples[i].value_ns)
 			histogram_add(model->sure, samples[i].value_ns, samples[i].count);
 		else
@@ -149,8 +170,7 @@ struct line_output {
 static int write_line(const struct line_output *out, const char *name, const char *model, const struct histogram *gaps,
                       struct ipf_error *err)
 {
-	struct buffer value = {0}, *line = out->line;
-	histogram_write(gaps, &value);
+	struct buffer *line = out->line;
 	buffer_clear(line);
 	buffer_format(line, "{\"histogram\":\"%s\",\"stage\":%zu,", name, out->stage);
 	if (model) {
@@ -158,11 +178,7 @@ static int write_line(const struct line_output *out, const char *name, const cha
 		buffer_text(line, model);
 		buffer_byte(line, ',');
 	}
-	/* the histogram's own members, without its opening brace */
-	if (!value.failed)
-		buffer_slice(line, (struct slice){value.data + 1, value.len - 1});
-	line->failed |= value.failed;
-	buffer_release(&value);
+	histogram_write_members(gaps, line);
 	return stream_writer_line(out->writer, line, err);
 }
 
@@ -206,12 +222,29 @@ static int write_stage(const struct stage_gaps *stage, const struct line_output 
 	return status;
 }
 
+static int write_positions(const struct itl_positions *positions, const struct line_output *out, struct ipf_error *err)
+{
+	int status = 0;
+	for (int bin = 0; bin < ITL_POSITION_BINS && status == 0; bin++) {
+		if (!itl_positions_get(positions, out->stage, bin))
+			continue;
+		buffer_clear(out->line);
+		itl_positions_write(positions, out->stage, bin, out->line);
+		status = stream_writer_line(out->writer, out->line, err);
+	}
+	return status;
+}
+
 int itl_histograms_write(const struct itl_histograms *itl, struct stream_writer *writer, struct buffer *line,
                          struct ipf_error *err)
 {
 	int status = 0;
-	for (size_t i = 0; i < itl->count && status == 0; i++)
+	for (size_t i = 0; i < itl->count && status == 0; i++) {
+		const struct line_output out = {i, writer, line};
 		if (itl->stages[i].count > 0)
-			status = write_stage(&itl->stages[i], &(struct line_output){i, writer, line}, err);
+			status = write_stage(&itl->stages[i], &out, err);
+		if (status == 0)
+			status = write_positions(itl->positions, &out, err);
+	}
 	return status;
 }

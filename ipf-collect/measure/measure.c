@@ -684,6 +684,7 @@ int measure_row(struct measure *m, const struct record *record, const struct res
 	result_init(row);
 	m->samples_count = 0;
 	m->tokens_unknown = false;
+	m->samples_are_means = options->itl == ITL_REQUEST;
 	if (make_room(m, r->events_count, err) < 0 || find_tokens(m, r, options, &found, err) < 0)
 		return -1;
 	m->event_tokens_known = found.by_event;

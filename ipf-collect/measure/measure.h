@@ -49,6 +49,8 @@ struct measure {
 	struct itl_sample *samples; /* of the last row */
 	size_t samples_count;
 	bool tokens_unknown; /* ITL_TOKEN: there were gaps, but the tokens of each event are unknown */
+	/* The samples are of no place in the answer: the mean gap of the request. Otherwise they are in its order. */
+	bool samples_are_means;
 	/* Of the last row: the output tokens that each content event brought, whose sum is the row's output_tokens. If only
 	 * the sum is known, it is divided evenly over the events. Meaningless if the row has no output_tokens. */
 	int64_t *event_tokens;

@@ -36,6 +36,10 @@ static const struct {
 	{"itl", "Gaps between successive content events, pooled over requests, from a histogram that is accurate to 0.1 "
             "%. `ipf-collect --itl` selects whether a sample is a gap, a token's share of a gap, or the mean gap of a "
             "request."},
+	{"itl_by_position",
+     "The samples of itl by their number in the answer: the first gap has position 1. With `--itl token`, an event of "
+     "several tokens has as many positions. Bins double: 1, 2-3, 4-7, and so on. Accurate to 0.8 %. Later positions "
+     "are those of longer answers only. Absent if a sample is the mean of a request."},
 	{"itl_mean", "The mean gap of a request."},
 	{"itl_max", "The longest gap of a request."},
 	{"tpot", "(e2e - ttft) / (output_tokens - 1). Absent with fewer than two tokens or two content events."},

@@ -1,6 +1,7 @@
 #include "formats/json_report.h"
 
 #include "absent.h"
+#include "figures/gap_positions.h"
 #include "formats/json_accuracy.h"
 #include "formats/json_analyses.h"
 #include "formats/json_cache.h"
@@ -255,6 +256,29 @@ static json_t *figures_json(const struct figures *f, const struct report *report
 	return json;
 }
 
+/* Adds the gaps of a stage, or of all measured ones for -1, by their position in the answer. */
+static void put_positions(json_t *json, const struct report *report, int32_t stage)
+{
+	struct gap_positions found;
+	json_t *list = json_array();
+	int got = gap_positions_find(&found, report->run, stage);
+	for (int i = 0; got > 0 && i < found.count; i++) {
+		struct metric_summary summary;
+		const struct percentiles *percentiles = &report->options->percentiles;
+		metric_summary_of_histogram(&summary, found.list[i].gaps, 1e-6, percentiles);
+		json_t *one = json_pack("{s:I, s:I}", "from", (json_int_t)found.list[i].from, "to",
+		                        (json_int_t)found.list[i].to),
+			   *figures = json_summary(&summary, percentiles);
+		json_object_update(one, figures);
+		json_decref(figures);
+		json_array_append_new(list, one);
+	}
+	gap_positions_release(&found);
+	if (json_array_size(list) > 0)
+		json_object_set(json, "itl_by_position_ms", list);
+	json_decref(list);
+}
+
 /* Why requests failed, the most frequent reason first. */
 static json_t *failures_json(const struct failure_tally *t)
 {
@@ -277,8 +301,10 @@ static json_t *failures_json(const struct failure_tally *t)
 json_t *report_json(const struct report *report)
 {
 	json_t *stages = json_array(), *json = json_object();
-	for (size_t i = 0; i < report->figures->count; i++)
+	for (size_t i = 0; i < report->figures->count; i++) {
 		json_array_append_new(stages, figures_json(&report->figures->stages[i], report));
+		put_positions(json_array_get(stages, i), report, (int32_t)i);
+	}
 	json_object_set_new(json, "ipf", json_string("report"));
 	json_object_set_new(json, "version", json_integer(1));
 	json_object_set(json, "verdict", report->verdict);
@@ -289,6 +315,7 @@ json_t *report_json(const struct report *report)
 	if (report->run->failures.count)
 		json_object_set_new(json, "errors", failures_json(&report->run->failures));
 	json_object_set_new(json, "total", figures_json(&report->figures->total, report));
+	put_positions(json_object_get(json, "total"), report, -1);
 	json_put_object(json, "accuracy", json_run_accuracy(report));
 	json_t *clocks = run_data_clocks(report->run);
 	if (clocks)

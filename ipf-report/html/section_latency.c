@@ -189,6 +189,35 @@ static void show_each(const struct page *page, const char *what, json_t *blocks)
 	html_left_out(page->out, shown, HTML_ROWS_MOST);
 }
 
+/* What the plot of the same name shows, for a page without plots. */
+static void show_positions(const struct page *page)
+{
+	json_t *list = json_at(page->json, "total/itl_by_position_ms"), *one;
+	struct html_column columns[2 + EACH_PERCENTILES] = {{.name = "gaps of an answer", .text = true}, {.name = "n"}};
+	char names[EACH_PERCENTILES][24], label[64], a[40], b[40];
+	double p[EACH_PERCENTILES];
+	int count = few(&page->report->options->percentiles, p);
+	size_t i;
+	if (json_array_size(list) < 2)
+		return;
+	for (int k = 0; k < count; k++)
+		columns[2 + k] = (struct html_column){.group = "ITL, ms", .name = percentile_name(p[k], names[k])};
+	struct html_table t = {.out = page->out, .name = "itl-by-position", .columns = columns, .count = 2 + count};
+	html_table_begin(&t, "ITL by position in the answer");
+	json_array_foreach(list, i, one)
+	{
+		double from = figure_at(one, "from"), to = figure_at(one, "to"), n = figure_at(one, "n");
+		snprintf(label, sizeof label, from < to ? "%s to %s" : "%s", show_count((int64_t)from, a),
+		         show_count((int64_t)to, b));
+		html_row_defined(&t, label, i == 0 ? "itl_by_position" : NULL, NULL);
+		html_count(&t, n);
+		for (int k = 0; k < count; k++)
+			html_percentile(&t, figure_at(one, percentile_name(p[k], names[k])), n, p[k]);
+		html_row_end(&t);
+	}
+	html_table_end(&t);
+}
+
 static void show_not_streamed(const struct page *page)
 {
 	char a[40], b[40];
@@ -221,6 +250,7 @@ void section_latency(const struct page *page)
 	else if (with_latency < 2)
 		return;
 	show_not_streamed(page);
+	show_positions(page);
 	if (measured > 1)
 		show_each(page, "stage", stages);
 	json_object_foreach(total, key, block)

@@ -33,6 +33,7 @@ int make_rate_throughput_plot(const struct plot_kind *kind, const struct plot_in
 int make_pareto_plot(const struct plot_kind *kind, const struct plot_input *input, struct plot *p);
 int make_heat_plot(const struct plot_kind *kind, const struct plot_input *input, struct plot *p);
 int make_input_plot(const struct plot_kind *kind, const struct plot_input *input, struct plot *p);
+int make_position_plot(const struct plot_kind *kind, const struct plot_input *input, struct plot *p);
 int make_lane_plot(const struct plot_kind *kind, const struct plot_input *input, struct plot *p);
 int make_arrivals_plot(const struct plot_kind *kind, const struct plot_input *input, struct plot *p);
 int make_gaps_plot(const struct plot_kind *kind, const struct plot_input *input, struct plot *p);

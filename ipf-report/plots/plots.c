@@ -19,6 +19,7 @@ const struct plot_kind plot_kinds[] = {
 	{.name = "heat-itl", .make = make_heat_plot, .metric = METRIC_ITL_MEAN},
 	{.name = "heat-e2e", .make = make_heat_plot, .metric = METRIC_E2E},
 	{.name = "ttft-input", .make = make_input_plot},
+	{.name = "itl-position", .make = make_position_plot},
 	{.name = "lanes", .make = make_lane_plot},
 	{.name = "arrivals", .make = make_arrivals_plot},
 	{.name = "arrival-gaps", .make = make_gaps_plot},

@@ -24,9 +24,10 @@ int run_data_init(struct run_data *run, const struct slo *slo, struct ipf_error 
 	                         .columns = {.with_req = run->columns.with_req},
 	                         .verdict = verdict_new(),
 	                         .samples = sample_store_new(SAMPLE_STORE_BYTES),
+	                         .positions = itl_positions_new(),
 	                         .clocks = clock_offsets_new()};
 	run->servers.store = run->accelerators.store = run->samples;
-	return run->verdict && run->samples && run->clocks ? 0 : ipf_error_memory(err);
+	return run->verdict && run->samples && run->positions && run->clocks ? 0 : ipf_error_memory(err);
 }
 
 int run_data_keep_lines(struct run_data *run, struct ipf_error *err)
@@ -59,6 +60,7 @@ void run_data_release(struct run_data *run)
 	}
 	for (int i = 0; i < run->pooled_count; i++)
 		histogram_free(run->pooled[i].gaps);
+	itl_positions_free(run->positions);
 	json_decref(run->steady);
 	free(run->parts);
 	free(run->pooled);
@@ -422,7 +424,8 @@ static int add_gaps(struct run_data *run, struct slice line, struct ipf_error *e
 	enum gaps_kind kind = jdoc_text_is(&run->doc, title, "itl_low_ns")    ? GAPS_LOW
 	                      : jdoc_text_is(&run->doc, title, "itl_high_ns") ? GAPS_HIGH
 	                                                                      : GAPS;
-	if (kind == GAPS && !jdoc_text_is(&run->doc, title, "itl_ns"))
+	bool positions = jdoc_text_is(&run->doc, title, ITL_POSITIONS_NAME);
+	if (kind == GAPS && !positions && !jdoc_text_is(&run->doc, title, "itl_ns"))
 		return 0;
 	int got = jdoc_get_uint(&run->doc, JDOC_ROOT, "stage", &stage, err);
 	if (got != 1)
@@ -431,6 +434,8 @@ static int add_gaps(struct run_data *run, struct slice line, struct ipf_error *e
 		name = (struct slice){0};
 	if (stage > STAGE_MOST)
 		return ipf_error_set(err, IPF_INPUT, "stage: expected at most %d, got %lld", STAGE_MOST, (long long)stage);
+	if (positions)
+		return itl_positions_read(run->positions, stage, &run->doc, err);
 	struct histogram *gaps = histogram_new();
 	if (!gaps || histogram_read(gaps, &run->doc, JDOC_ROOT, err) < 0) {
 		histogram_free(gaps);
@@ -881,6 +886,16 @@ const struct histogram *run_data_gap_bounds(const struct run_data *run, int32_t 
 	const struct histogram *gaps = find_gaps(run, GAPS, stage, MODEL_NONE),
 						   *bounds = find_gaps(run, kind, stage, MODEL_NONE);
 	return gaps && bounds && histogram_count(gaps) == histogram_count(bounds) ? bounds : NULL;
+}
+
+bool run_data_has_positions(const struct run_data *run, int32_t stage)
+{
+	const struct histogram *gaps = find_gaps(run, GAPS, stage, MODEL_NONE), *one;
+	int64_t sum = 0;
+	for (int bin = 0; gaps && bin < ITL_POSITION_BINS; bin++)
+		if ((one = itl_positions_get(run->positions, (size_t)stage, bin)))
+			sum += histogram_count(one);
+	return gaps && sum == histogram_count(gaps);
 }
 
 /* ---- what was read ---- */

@@ -18,6 +18,7 @@
 #include "results/slo.h"
 #include "results/stated.h"
 #include "series/clock_offsets.h"
+#include "series/itl_positions.h"
 #include "series/series.h"
 #include "series/server_samples.h"
 #include "series/steady.h"
@@ -130,6 +131,7 @@ struct run_data {
 	int64_t time_group_ns, time_group_first;         /* length and number of the first window of groups[BY_TIME] */
 	struct pooled_gaps *pooled;
 	int pooled_count;
+	struct itl_positions *positions; /* the gaps of all stages, by their position in the answer */
 	int32_t *stage_models; /* of the part that is read: for each stage, the model of its successful requests */
 	int64_t stage_models_count;
 	struct failure_tally failures; /* of measured stages; sorted after the last part */
@@ -191,5 +193,7 @@ const char *run_data_definition(const struct run_data *run, int part);
 const struct histogram *run_data_gaps(const struct run_data *run, int32_t stage, int32_t model);
 /* GAPS_LOW or GAPS_HIGH of a stage; NULL: not known of all its gaps. */
 const struct histogram *run_data_gap_bounds(const struct run_data *run, int32_t stage, enum gaps_kind kind);
+/* Is the position known of all gaps of a stage? run->positions has them. */
+bool run_data_has_positions(const struct run_data *run, int32_t stage);
 
 #endif

@@ -264,6 +264,16 @@ void histogram_write(const struct histogram *h, struct buffer *out)
 	jout_end_map(&w);
 }
 
+void histogram_write_members(const struct histogram *h, struct buffer *out)
+{
+	struct buffer map = {0};
+	histogram_write(h, &map);
+	if (!map.failed)
+		buffer_slice(out, (struct slice){map.data + 1, map.len - 1}); /* without its opening brace */
+	out->failed |= map.failed;
+	buffer_release(&map);
+}
+
 static int read_sum(struct histogram *h, const struct jdoc *doc, jdoc_id map, struct ipf_error *err)
 {
 	jdoc_id node = jdoc_get(doc, map, "sum");

@@ -50,6 +50,8 @@ bool histogram_next(const struct histogram *h, int *next, struct histogram_bucke
 
 /* Appends {"count":…,"min":…,"max":…,"sum":…,"buckets":[[index,count],…]}, see ipf-results(5). */
 void histogram_write(const struct histogram *h, struct buffer *out);
+/* The same as the end of a map that the caller has begun: "count":…} */
+void histogram_write_members(const struct histogram *h, struct buffer *out);
 /* Reads that and adds it to `h`, which says whether it is fine or coarse. -1: IPF_INPUT for a histogram that
  * contradicts itself, or out of memory; `h` is then unchanged. */
 int histogram_read(struct histogram *h, const struct jdoc *doc, jdoc_id node, struct ipf_error *err);

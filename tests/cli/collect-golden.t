@@ -1,5 +1,6 @@
 #!/bin/sh
 # ipf-collect on a small file of awkward answers: golden results, the same in every way of reading and writing.
+# IPF_UPDATE=1 writes the expected ones anew: review the difference.
 . "$TESTS/tap.sh"
 
 data=$TESTS/data/collect
@@ -14,6 +15,7 @@ no_verdict() { # FILE
 run "$BIN/ipf-collect" "$records"
 status_is 0 "records are understood"
 no_verdict "$OUT" >plainly
+[ -z "$IPF_UPDATE" ] || cp plainly "$data/awkward.results"
 same plainly "$data/awkward.results" "and give the golden results"
 stderr_is "" "in silence"
 is "$(tail -1 "$OUT" |
@@ -43,6 +45,7 @@ same reproducible first "nothing in them changes from run to run anyway"
 
 run "$BIN/ipf-collect" -t approx --itl token --events --text --stall 15ms "$records"
 no_verdict "$OUT" >details
+[ -z "$IPF_UPDATE" ] || cp details "$data/awkward-details.results"
 same details "$data/awkward-details.results" "with tokens, events and text"
 
 is "$(body "$OUT" | jq -rs '[.[] | select(.n) | .error.kind // "ok"] | join(" ")')" \
@@ -51,6 +54,7 @@ is "$(body "$OUT" | jq -rs '[.[] | select(.n) | .error.kind // "ok"] | join(" ")
 # ---- conventions and what the header says of them
 "$BIN/ipf-collect" --itl request "$records" >by-request
 is "$(jq -c 'select(.histogram == "itl_ns") | [.stage, .count]' by-request)" "[1,3]" "--itl request: one sample for each that has gaps"
+is "$(jq -c 'select(.histogram == "itl_by_position_ns")' by-request)" "" "of no position"
 is "$(head -1 by-request | jq -c '[.itl, .stall, .api, .tokenizer]')" \
 	'["request",{"over_medians":10,"over_ns":100000000},"openai-chat",null]' "the header tells the conventions"
 is "$(head -1 "$OUT" |

@@ -86,3 +86,4 @@ is "$(body apart.results | jq -c 'select(.n) | [.n, .start_ns]' | sort)" \
 	"$({ body apart.1 && body apart.2; } | jq -c 'select(.n) | [.n, .start_ns]' | sort)" "the times of rows are not"
 run python3 "$TESTS/cli/second_opinion.py" apart.1 apart.2 apart.results
 matches "$(tail -2 "$OUT" | head -1)" '^[0-9]+ windows, 0 differ$' "as a second program says too"
+matches "$(tail -3 "$OUT" | head -1)" '^[1-9][0-9]* bins of positions, 0 differ$' "and of the gaps by position"

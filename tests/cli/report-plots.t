@@ -56,7 +56,7 @@ status_is 0 "plots are drawn beside the report"
 "$report" results >plain
 same "$OUT" plain "which is the same as without them"
 stderr_is "" "without a word"
-all="arrival-gaps arrivals cdf-e2e cdf-itl cdf-lag cdf-ttft heat-e2e heat-itl heat-ttft lanes pareto-gpu pareto rate-e2e rate-throughput rate-tpot rate-ttft timeline ttft-input"
+all="arrival-gaps arrivals cdf-e2e cdf-itl cdf-lag cdf-ttft heat-e2e heat-itl heat-ttft itl-position lanes pareto-gpu pareto rate-e2e rate-throughput rate-tpot rate-ttft timeline ttft-input"
 is "$(cd plots && echo *.svg)" "$(for name in $all; do echo "$name.svg"; done | tr '\n' ' ' | sed 's/ $//')" "each plot is a picture"
 is "$(cd plots && echo *.gp *.tsv)" "$(for e in gp tsv; do for name in $all; do echo "$name.$e"; done; done | tr '\n' ' ' | sed 's/ $//')" "with its script and its data"
 is "$(python3 check.py plots)" "" "every picture is XML of its own, with a title and a description, and with its own ids"
@@ -73,6 +73,10 @@ for name in ttft e2e; do
 done
 is "$(rows plots/cdf-lag.tsv | awk 'NF == 3 { print $1 }' | tr '\n' ' ')" "$(jq -r '.stages[1:][].lag_ms | .p50, .p90, .p99' report.json | tr '\n' ' ')" "so are those of the lag"
 is "$(rows plots/cdf-itl.tsv | awk 'NF == 3 { print $1 }' | tr '\n' ' ')" "$(jq -r '.stages[1:][].latency.itl_ms | .p50, .p90, .p99' report.json | tr '\n' ' ')" "and of the gaps"
+is "$(rows plots/itl-position.tsv)" "$(jq_rows '.stages[1:][].itl_by_position_ms[] | [.from, .to, .n, .mean, .p50, .p90, .p99]')" "ITL against position is that of the report"
+is "$(jq -c '.stages[1:][] | [([.itl_by_position_ms[].n] | add) == .latency.itl_ms.n, (.itl_by_position_ms | map(.to == 2 * .from - 1) | all)]' report.json | sort -u)" \
+	"[true,true]" "with each gap of a stage once, in bins that double"
+is "$(jq -c '.total.itl_by_position_ms | map([.from, .n])' report.json)" "$(jq -c '[.stages[1:][].itl_by_position_ms[]] | group_by(.from) | map([.[0].from, (map(.n) | add)])' report.json)" "and those of the total are the sums"
 is "$(awk 'NF == 2 && $2 < last { if ($2 != 0) print } { last = $2 }' plots/cdf-*.tsv)" "" "shares do not fall"
 is "$(rows plots/timeline.tsv | cut -f 1,3,4,5,9,10)" "$(jq_rows '.series as $s | $s.windows[] | [.t_s, .started / $s.every_s, .ok / $s.every_s, .failed / $s.every_s, .ttft_ms.p50, .ttft_ms.p99]' |
 	awk -F '\t' -v OFS='\t' -v CONVFMT=%.9g '{ for (i = 1; i <= NF; i++) if ($i != "NaN") $i = $i + 0 } 1')" "the time line has the windows of the report"
@@ -97,7 +101,7 @@ for name in $all; do (cd moved && rm "$name.svg" && LC_ALL=C.UTF-8 gnuplot "$nam
 is "$(cat redraw.err)" "" "every script can be run by hand"
 python3 check.py plots geometry >drawn
 python3 check.py moved geometry >drawn-again
-is "$(grep -c "L[0-9]" drawn)" 18 "each has lines"
+is "$(grep -c "L[0-9]" drawn)" 19 "each has lines"
 same drawn drawn-again "and draws the same lines and texts"
 run "$report" --plots plots --plot-format png results
 is "$status $(head -c 4 plots/timeline.png | tail -c 3) $(ls plots/*.svg 2>/dev/null)" "0 PNG " "as PNG, instead of SVG"

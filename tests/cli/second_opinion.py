@@ -194,7 +194,7 @@ class Windows:
     """The windows of a run by (number, stage), as in the results."""
 
     def __init__(self, every):
-        self.every, self.all = every, {}
+        self.every, self.all, self.positions = every, {}, {}
 
     def at(self, t_ns, stage):
         return self.all.setdefault((t_ns // self.every, stage), {})
@@ -248,6 +248,12 @@ class Windows:
             self.sample(times[-1], stage, "e2e_ns", times[-1] - start)
             for before, after in zip(times, times[1:]):
                 self.sample(after, stage, "itl_ns", after - before)
+            for position, (before, after) in enumerate(zip(times, times[1:]), 1):
+                self.positions.setdefault((stage, 2 ** (position.bit_length() - 1)), []).append(after - before)
+
+    def position_lines(self):
+        for (stage, position), values in sorted(self.positions.items()):
+            yield {"histogram": "itl_by_position_ns", "stage": stage, "position": position, **histogram(values)}
 
     def lines(self):
         for (number, stage), window in sorted(self.all.items()):
@@ -293,6 +299,7 @@ def main():
         if wrong:
             differ += 1
             print(f"n {record['n']}: " + "; ".join(wrong))
+    compare_positions(list(windows.position_lines()), [line for line in results if line.get("histogram") == "itl_by_position_ns"])
     compare_windows(list(windows.lines()), [line for line in results if "window" in line])
     print(f"{count} rows, {differ + len(rows)} differ")
 
@@ -302,6 +309,10 @@ def records_of(paths, t0_ns):
         header, lines = lines_of(path)
         offset = header["t0_unix_ns"] - t0_ns if t0_ns is not None else 0
         yield from ((line, offset) for line in lines if "n" in line)
+
+
+def compare_positions(ours, theirs):
+    print(f"{len(ours)} bins of positions, {sum(line not in theirs for line in ours) + sum(line not in ours for line in theirs)} differ")
 
 
 def compare_windows(ours, theirs):

@@ -195,20 +195,33 @@ static void gaps_of_models(struct stream_reader *reader)
 		const char *name;
 		int64_t stage, count, min, max;
 		const char *model;
-	} expected[] = {{"itl_ns", 0, 1, 5, 5, NULL},      {"itl_low_ns", 0, 1, 5, 5, NULL},
-	                {"itl_high_ns", 0, 1, 5, 5, NULL}, {"itl_ns", 2, 5, 5, 30, NULL},
-	                {"itl_low_ns", 2, 5, 5, 25, NULL}, {"itl_high_ns", 2, 5, 5, 37, NULL},
-	                {"itl_ns", 2, 3, 10, 30, "a"},     {"itl_ns", 2, 1, 5, 5, "b"}};
+		int64_t position;
+	} expected[] = {{"itl_ns", 0, 1, 5, 5, NULL, 0},
+	                {"itl_low_ns", 0, 1, 5, 5, NULL, 0},
+	                {"itl_high_ns", 0, 1, 5, 5, NULL, 0},
+	                {"itl_by_position_ns", 0, 1, 5, 5, NULL, 1},
+	                {"itl_ns", 2, 5, 5, 30, NULL, 0},
+	                {"itl_low_ns", 2, 5, 5, 25, NULL, 0},
+	                {"itl_high_ns", 2, 5, 5, 37, NULL, 0},
+	                {"itl_ns", 2, 3, 10, 30, "a", 0},
+	                {"itl_ns", 2, 1, 5, 5, "b", 0},
+	                {"itl_by_position_ns", 2, 3, 5, 10, NULL, 1}, /* of three answers */
+	                {"itl_by_position_ns", 2, 2, 30, 30, NULL, 2},
+	                {"itl_ns", 3, 1, 5, 5, NULL, 0}, /* the mean of a request has no position */
+	                {"itl_low_ns", 3, 1, 5, 5, NULL, 0},
+	                {"itl_high_ns", 3, 1, 5, 5, NULL, 0}};
 	struct slice raw;
 	struct jdoc doc = {0};
-	int64_t stage;
+	int64_t stage, position;
 	for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
-		struct histogram *h = histogram_new();
+		struct histogram *h = expected[i].position ? histogram_new_coarse() : histogram_new();
 		assert_int_equal(stream_reader_next(reader, &raw, &err), 1);
 		assert_int_equal(jdoc_parse(&doc, raw.data, raw.len, &err), 0);
 		assert_true(jdoc_text_is(&doc, jdoc_get(&doc, JDOC_ROOT, "histogram"), expected[i].name));
 		assert_int_equal(jdoc_get_int(&doc, JDOC_ROOT, "stage", &stage, &err), 1);
 		assert_int_equal(stage, expected[i].stage);
+		assert_int_equal(jdoc_get_int(&doc, JDOC_ROOT, "position", &position, &err), expected[i].position > 0);
+		assert_true(expected[i].position == 0 || position == expected[i].position);
 		jdoc_id model = jdoc_get(&doc, JDOC_ROOT, "model");
 		assert_true(expected[i].model ? jdoc_text_is(&doc, model, expected[i].model) : jdoc_is_null(&doc, model));
 		assert_int_equal(histogram_read(h, &doc, JDOC_ROOT, &err), 0);
@@ -228,18 +241,23 @@ static void gaps_are_pooled_by_stage(void **state)
 	struct ipf_error err = {0};
 	struct itl_histograms *itl = itl_histograms_new();
 	/* the second of the first may be 5 shorter and 7 longer */
-	const struct itl_sample first[] = {{10, 1, 0, 10, 10}, {30, 2, 0, 25, 37}}, second[] = {{5, 1, 0, 5, 5}};
+	struct itl_sample first[] = {{10, 1, 0, 10, 10}, {30, 2, 0, 25, 37}}, second[] = {{5, 1, 0, 5, 5}};
+	const struct measure two = {.samples = first, .samples_count = 2}, one = {.samples = second, .samples_count = 1},
+						 none = {.samples = second},
+						 mean = {.samples = second, .samples_count = 1, .samples_are_means = true};
 	const struct result rows[] = {{.stage = 0, .model = slice_of("\"a\"")},
 	                              {.stage = 1, .model = slice_of("\"a\"")},
 	                              {.stage = 2, .model = slice_of("\"a\"")},
 	                              {.stage = 2, .model = slice_of("\"b\"")},
 	                              {.stage = 2},
-	                              {.stage = 100000}};
-	assert_int_equal(itl_histograms_add(itl, &rows[2], first, 2, &err), 0);
-	assert_int_equal(itl_histograms_add(itl, &rows[0], second, 1, &err), 0);
-	assert_int_equal(itl_histograms_add(itl, &rows[3], second, 1, &err), 0);
-	assert_int_equal(itl_histograms_add(itl, &rows[4], second, 1, &err), 0);
-	assert_int_equal(itl_histograms_add(itl, &rows[1], second, 0, &err), 0); /* no samples: no line */
+	                              {.stage = 100000},
+	                              {.stage = 3}};
+	assert_int_equal(itl_histograms_add(itl, &rows[2], &two, &err), 0);
+	assert_int_equal(itl_histograms_add(itl, &rows[0], &one, &err), 0);
+	assert_int_equal(itl_histograms_add(itl, &rows[3], &one, &err), 0);
+	assert_int_equal(itl_histograms_add(itl, &rows[4], &one, &err), 0);
+	assert_int_equal(itl_histograms_add(itl, &rows[1], &none, &err), 0); /* no samples: no line */
+	assert_int_equal(itl_histograms_add(itl, &rows[6], &mean, &err), 0);
 
 	struct provenance p = {.tool = "test", .undated = true};
 	json_t *header = stream_header("results", &p);
@@ -255,7 +273,7 @@ static void gaps_are_pooled_by_stage(void **state)
 	gaps_of_models(reader);
 	assert_int_equal(stream_reader_next(reader, &raw, &err), 0);
 
-	assert_int_equal(itl_histograms_add(itl, &rows[5], second, 1, &err), -1);
+	assert_int_equal(itl_histograms_add(itl, &rows[5], &one, &err), -1);
 	assert_int_equal(err.kind, IPF_INPUT);
 	stream_reader_close(reader);
 	buffer_release(&line);
