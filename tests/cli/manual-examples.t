@@ -56,7 +56,8 @@ for program in prep sched fire collect report whole; do
 			-e "s,s3://my-runs,s3://plain," -e "s,127.0.0.1:9464,127.0.0.1:0,g" -e "s,--linger 30s,--linger 100ms," -e "$shorter" "example.$i" >"example.$i.sh"
 		run bash -e -u -o pipefail "example.$i.sh"
 		case $program/$(cat "example.$i.sh") in
-		report/*--strict* | report/*--fail-if*) matches "$status" '^[04]$' "ipf-report.1: $(head -1 "example.$i.sh" | cut -c 1-50) judges" ;;
+		report/*--strict* | report/*--compare*) # the verdict of a run on a busy machine may be INVALID
+			matches "$status" '^[04]$' "ipf-report.1: $(head -1 "example.$i.sh" | cut -c 1-50) judges" ;;
 		*) status_is 0 "$(basename "$page"): $(head -1 "example.$i.sh" | cut -c 1-70)" ;;
 		esac
 	done
