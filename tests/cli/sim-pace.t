@@ -20,7 +20,13 @@ ask 12
 wait_for 20 test -s log.ndjson
 # 10 ms, and each step 2^(t/100ms) times as long: the sum of twelve such steps
 between "$(took_ms 0)" "$(awk 'BEGIN { while (n++ < 12) t += 10 * 2 ^ (t / 100); print t - 1 }')" 5000 "throughput falls"
-for wrong in "--drift 2" "--drift 2%/0" "--warm-up 5s" "--warm-up 5s:0" "--clock-offset x" "--metrics-mode x"; do
+rm log.ndjson
+server_start --log log.ndjson --step-base 10ms --step-per-seq 0 --jitter 10% --pause 100ms/1ms
+ask 6
+wait_for 20 test -s log.ndjson
+# six steps with a pause each, whose sum the seed decides: 456 ms
+between "$(took_ms 0)" 300 5000 "a server that pauses in each step"
+for wrong in "--jitter 2" "--pause 50ms" "--pause 50ms/0" "--drift 2" "--drift 2%/0" "--warm-up 5s" "--warm-up 5s:0" "--clock-offset x" "--metrics-mode x"; do
 	# shellcheck disable=SC2086 # two words
 	run "$BIN/ipf-sim" $wrong
 	status_is 2 "$wrong is refused"

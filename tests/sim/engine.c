@@ -4,6 +4,8 @@
 
 #include "clock.h"
 #include "cli/units.h"
+#include "stats/exact_math.h"
+#include "stats/rng.h"
 
 #include <errno.h>
 #include <math.h>
@@ -29,6 +31,7 @@ struct engine {
 	void (*on_step)(const struct engine_step *step, void *data);
 	void *watcher;
 	int64_t wake_ns; /* no step: when the first hold ends */
+	struct rng noise, pauses;
 	struct engine_counts counts;
 };
 
@@ -128,6 +131,18 @@ int engine_parse_warm_up(const char *text, void *pace, struct ipf_error *err)
 	return 0;
 }
 
+int engine_parse_pause(const char *text, void *pace, struct ipf_error *err)
+{
+	struct engine_pace *p = pace;
+	char time[32];
+	struct ipf_error why = {0};
+	const char *period = split_at(text, '/', time, sizeof time);
+	if (!period || parse_duration(time, &p->pause_ns, &why) < 0 ||
+	    parse_duration(period, &p->pause_every_ns, &why) < 0 || p->pause_ns < 1 || p->pause_every_ns < NS_PER_MS)
+		return ipf_error_set(err, IPF_USAGE, "expected TIME/TIME such as 50ms/2s, got \"%s\"", text);
+	return 0;
+}
+
 int engine_parse_tier(const char *text, void *tier, struct ipf_error *err)
 {
 	static const struct key_value keys[] = {{"rate", KEY_VALUE_RATE, offsetof(struct engine_tier, rate), NULL}};
@@ -194,6 +209,8 @@ int engine_open(struct engine **engine, const struct engine_options *options, st
 		return ipf_error_errno(err, ENOMEM, NULL, "engine");
 	int64_t most = options->most_replicas > 1 ? options->most_replicas : 1;
 	e->options = *options;
+	rng_init(&e->noise, options->pace.seed, "jitter", 0);
+	rng_init(&e->pauses, options->pace.seed, "pause", 0);
 	e->kv = kv_cache_new((int32_t)(options->kv_blocks * most));
 	e->batch = calloc((size_t)(options->max_batch * most), sizeof(struct sequence *));
 	if (!e->kv || !e->batch || !open_tiers(e)) {
@@ -499,6 +516,18 @@ static double stretch(struct engine *e, int64_t now_ns)
 	return factor < MOST_STRETCH ? factor : MOST_STRETCH;
 }
 
+/* How long a step of this length really takes. */
+static int64_t with_noise(struct engine *e, int64_t length_ns)
+{
+	const struct engine_pace *pace = &e->options.pace;
+	if (pace->jitter > 0)
+		length_ns = (int64_t)((double)length_ns *
+		                      exact_exp(pace->jitter * rng_normal(&e->noise) - pace->jitter * pace->jitter / 2));
+	if (pace->pause_ns && rng_exponential(&e->pauses) * (double)pace->pause_every_ns < (double)length_ns)
+		length_ns += (int64_t)(rng_exponential(&e->pauses) * (double)pace->pause_ns);
+	return length_ns;
+}
+
 void engine_start(struct engine *e, int64_t now_ns)
 {
 	if (e->stepping)
@@ -531,7 +560,7 @@ void engine_start(struct engine *e, int64_t now_ns)
 		e->step.prefill_ns = (int64_t)((double)e->step.prefill_ns * factor);
 		length_ns = (int64_t)((double)length_ns * factor);
 	}
-	e->step.end_ns = now_ns + length_ns;
+	e->step.end_ns = now_ns + with_noise(e, length_ns);
 	if (e->on_step)
 		e->on_step(&e->step, e->watcher);
 }

@@ -43,11 +43,19 @@ struct engine_pace {
 	int64_t drift_ns;
 	int64_t warm_ns;
 	double warm_factor;
+	/* And by chance: a step takes exp(jitter * z - jitter² / 2) times as long, z from the normal distribution, so that
+	 * its mean stays what it is; pauses begin once in pause_every_ns of steps, on average, and take pause_ns, on
+	 * average (both exponential). */
+	double jitter;
+	int64_t pause_ns, pause_every_ns;
+	uint64_t seed;
 };
 
 /* "2%/10s" or "-2%/10s"; "5s:3", three times as long for five seconds: into the pace. */
 int engine_parse_drift(const char *text, void *pace, struct ipf_error *err);
 int engine_parse_warm_up(const char *text, void *pace, struct ipf_error *err);
+/* "50ms/2s": pauses of 50 ms, one in two seconds of steps, on average. */
+int engine_parse_pause(const char *text, void *pace, struct ipf_error *err);
 
 /* Speculative decoding: a step that decodes drafts `tokens` more and keeps them up to the first one that is refused. */
 struct engine_spec {

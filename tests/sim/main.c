@@ -96,6 +96,11 @@ static const struct option_spec specs[] = {
                      "(default: none)"),
 	OPTION_PARSED_BY(0, "warm-up", "TIME:FACTOR", struct sim_options, pace, engine_parse_warm_up,
                      "steps take FACTOR times as long for TIME after the first one (default: none)"),
+	OPTION(OPTION_SHARE, 0, "jitter", "SHARE", struct sim_options, pace.jitter,
+           "steps vary: log-normal with this standard deviation, by --seed, with the same mean (default: 0)"),
+	OPTION_PARSED_BY(0, "pause", "TIME/TIME", struct sim_options, pace, engine_parse_pause,
+                     "pauses of the first TIME, one in the second TIME of steps, on average, by --seed, as in 50ms/2s "
+                     "(default: none)"),
 	OPTION_HEADING("Devices"),
 	ROW(OPTION_COUNT, 0, "gpus", "N", gpu.count, "report N devices at /dcgm/metrics and /amd/metrics (default: 0)"),
 	OPTION_PARSED_BY(0, "gpu-power", "IDLE:BUSY", struct sim_options, gpu, gpu_parse_power,
@@ -221,6 +226,7 @@ static int check_options(const struct sim_options *o, struct server_options *ser
 	                                  .date_offset_ns = o->clock.ns,
 	                                  .scrape_mode = (enum scrape_mode)o->scrape_mode,
 	                                  .verbose = o->common.verbose};
+	server->engine.pace.seed = o->common.seed;
 	return read_fails(o, server, err);
 }
 

@@ -238,6 +238,40 @@ static void pace_changes_steps(void **state)
 	release(&w, 1);
 }
 
+/* Steps vary around the same mean, pauses add theirs, and the seed decides. */
+static void noise_of_steps(void **state)
+{
+	struct engine_options options = plain;
+	double means[3];
+	(void)state;
+	options.step_base_ns = 10 * MS;
+	options.step_per_seq_ns = 0;
+	options.prefill_rate = 1e12;
+	options.kv_blocks = 1000;
+	for (int k = 0; k < 3; k++) {
+		struct sequence s[1];
+		struct world w;
+		options.pace = (struct engine_pace){.jitter = 0.2, .seed = k == 1 ? 2 : 1};
+		if (k == 2) {
+			options.pace.pause_ns = 100 * MS;
+			options.pace.pause_every_ns = 1000 * MS;
+		}
+		begin(&w, &options, s);
+		fill(s, 10, 0, 4000);
+		engine_add(w.engine, s, w.now_ns);
+		engine_start(w.engine, w.now_ns);
+		const int64_t begin_ns = w.now_ns;
+		run_until(&w, INT64_MAX - 1);
+		means[k] = (double)(w.now_ns - begin_ns) / 4000 / (double)MS;
+		release(&w, 1);
+	}
+	/* 10 ms with a standard error of 0.03 ms; of 10 ms steps, one in a hundred has a pause of 100 ms: 1 ms more, with a
+	 * standard error of 0.22 ms. The seeds are fixed. */
+	assert_true(means[0] > 9.9 && means[0] < 10.1);
+	assert_true(means[1] > 9.9 && means[1] < 10.1 && means[1] != means[0]);
+	assert_true(means[2] > means[0] + 0.4 && means[2] < means[0] + 1.6);
+}
+
 static void paces_are_read(void **state)
 {
 	static const char *const wrong[] = {"", "2%", "2%/", "/10s", "2%/0", "200%/10s", "x/10s", "2%/10s/5", "100%/1s"};
@@ -250,10 +284,13 @@ static void paces_are_read(void **state)
 	assert_true(p.drift < -0.4999 && p.drift_ns == 60000 * MS);
 	assert_int_equal(engine_parse_warm_up("5s:2.5", &p, &err), 0);
 	assert_true(p.warm_ns == 5000 * MS && p.warm_factor > 2.49 && p.warm_factor < 2.51);
+	assert_int_equal(engine_parse_pause("50ms/2s", &p, &err), 0);
+	assert_true(p.pause_ns == 50 * MS && p.pause_every_ns == 2000 * MS);
 	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
 		struct ipf_error why = {0};
 		assert_int_equal(engine_parse_drift(wrong[i], &p, &why), -1);
 		assert_int_equal(engine_parse_warm_up(wrong[i], &p, &(struct ipf_error){0}), -1);
+		assert_int_equal(engine_parse_pause(wrong[i], &p, &(struct ipf_error){0}), -1);
 	}
 }
 
@@ -598,6 +635,7 @@ int main(void)
 		cmocka_unit_test(saturation_follows_from_the_options),
 		cmocka_unit_test(replicas_share_each_step),
 		cmocka_unit_test(pace_changes_steps),
+		cmocka_unit_test(noise_of_steps),
 		cmocka_unit_test(paces_are_read),
 		cmocka_unit_test(drafts_are_accepted),
 		cmocka_unit_test(drafts_fit_the_cache),
