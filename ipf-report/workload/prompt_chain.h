@@ -16,6 +16,9 @@
 #include "stream/trace.h"
 #include "workload/prefix_tree.h"
 
+/* Longer answers than any context are not generated: a file can claim any length. */
+#define PROMPT_ANSWER_MOST (INT64_C(1) << 24)
+
 /* Tokens of a block: the unit in which most servers cache. */
 #define PROMPT_BLOCK 16
 
@@ -43,7 +46,8 @@ int prompt_chain_add(struct prompt_chain *chain, struct prefix_tree *tree, const
 /* Appends an answer that the next turn has in its prompt: a text of the trace (JSON), or … */
 int prompt_chain_answer(struct prompt_chain *chain, struct prefix_tree *tree, struct slice text,
                         struct prompt_scratch *scratch, struct ipf_error *err);
-/* … one of which only the length is known, and that it is the answer to request number `req`. */
+/* … one of which only the length is known, and that it is the answer to request number `req`:
+ * at most PROMPT_ANSWER_MOST tokens. */
 void prompt_chain_generated(struct prompt_chain *chain, struct prefix_tree *tree, int64_t req, int64_t tokens);
 
 #endif

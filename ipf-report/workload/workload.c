@@ -161,7 +161,7 @@ static int add_answer(struct workload *w, struct session_reader *s, bool live, s
 	int64_t before = w->count - 1;
 	const struct row *row = w->row_of[before];
 	int64_t tokens = row && row->ok ? row_get(row, ROW_OUTPUT_TOKENS) : IPF_ABSENT;
-	if (live && tokens != IPF_ABSENT && tokens >= 0 && tokens <= UINT32_MAX) {
+	if (live && tokens != IPF_ABSENT && tokens >= 0 && tokens <= PROMPT_ANSWER_MOST) {
 		prompt_chain_generated(&s->chain, &w->tree, before, tokens);
 		w->requests[before].answer = s->chain.node;
 		return 0;

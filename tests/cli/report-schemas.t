@@ -29,7 +29,7 @@ validator = jsonschema.Draft202012Validator(schema)
 seen = set()
 for path in sys.argv[3:]:
     with open(path, encoding="utf-8") as file:
-        documents = [json.load(file)] if name in ("report", "comparison") else [json.loads(line) for line in file]
+        documents = [json.load(file)] if name in ("report", "comparison", "certificate") else [json.loads(line) for line in file]
     for document in documents:
         for error in validator.iter_errors(document):
             while error.context:
@@ -104,7 +104,19 @@ report --price 5/h --by input-tokens=2 spike.results
 report --price 5/h --slo ttft=1s --by session a.results
 is "$(jq -cs '[.[] | has("autoscaling", "sessions", "cost")]' "report.$((reports - 2)).json" "report.$reports.json")" '[true,false,true,false,true,true]' \
 	"some have spikes, sessions and a price"
+report --trace a.trace a.results
+report --trace a.trace --cache-size 100 --accuracy 1ms a.results
+report --trace b.trace --reproducible b.results
+is "$(jq -cs 'map(has("cache", "fidelity")) | unique' report.{$((reports - 2)),$((reports - 1)),$reports}.json)" "[true]" "with a trace, there are cache and fidelity"
 valid report "reports of all kinds" report.*.json
+n=0
+for file in a.results b.results "$data/one.results" x.results; do
+	n=$((n + 1))
+	ipf-report -q --certificate -f json "$file" >certificate.$n.json
+done
+ipf-report -q --certificate -f json "$data/shard-1.results" "$data/shard-2.results" >certificate.5.json
+is "$(jq -cs 'map(.known) | unique' certificate.*.json)" "[false,true]" "certificates, of records that say how exact they are, and others"
+valid certificate "certificates" certificate.*.json
 
 # ---- the test can fail ----
 bad() { # JQ PART TEXT

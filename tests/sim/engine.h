@@ -43,7 +43,7 @@ struct engine_pace {
 	int64_t drift_ns;
 	int64_t warm_ns;
 	double warm_factor;
-	/* And by chance: a step takes exp(jitter * z - jitter² / 2) times as long, z from the normal distribution, so that
+	/* And at random: a step takes exp(jitter * z - jitter² / 2) times as long, z from the normal distribution, so that
 	 * its mean stays what it is; pauses begin once in pause_every_ns of steps, on average, and take pause_ns, on
 	 * average (both exponential). */
 	double jitter;

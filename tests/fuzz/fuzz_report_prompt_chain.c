@@ -1,0 +1,86 @@
+/* Lines of a trace as prompts in a tree of blocks: each is refused with a reason or taken in, the same prompt is always
+ * the same node, and a tree whose blocks are joined still holds what it says. */
+#include "absent.h"
+#include "workload/prompt_chain.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* The prompt of a request and its answer; false: refused. */
+static bool take_in(struct prefix_tree *tree, const struct trace_request *request, struct prompt_scratch *scratch,
+                    struct prompt_chain *chain)
+{
+	struct ipf_error err = {0};
+	prompt_chain_begin(chain, request->model);
+	int bad = prompt_chain_add(chain, tree, request, scratch, &err);
+	if (bad == 0 && request->answer.data)
+		bad = prompt_chain_answer(chain, tree, request->answer, scratch, &err);
+	if (bad == 0 && request->output_tokens != IPF_ABSENT && request->output_tokens <= 1000)
+		prompt_chain_generated(chain, tree, request->turn, request->output_tokens);
+	if (bad < 0 ? err.kind == IPF_OK || !err.text[0] : err.kind != IPF_OK)
+		abort();
+	return bad == 0;
+}
+
+static void check_tree(const struct prefix_tree *tree)
+{
+	for (uint32_t i = 1; i < tree->count; i++)
+		if (tree->nodes[i].parent >= i || tree->nodes[i].tokens <= tree->nodes[tree->nodes[i].parent].tokens)
+			abort();
+}
+
+static void take_line(struct prefix_tree *tree, const struct trace_request *request, struct prompt_scratch *scratch)
+{
+	struct prompt_chain once, again;
+	if (!take_in(tree, request, scratch, &once))
+		return;
+	const uint32_t count = tree->count;
+	if (!take_in(tree, request, scratch, &again) || again.node != once.node || again.hash != once.hash ||
+	    again.tokens != once.tokens || tree->count != count)
+		abort();
+	if (once.blocks != once.tokens / PROMPT_BLOCK || once.filled != once.tokens % PROMPT_BLOCK)
+		abort();
+	if (once.node != PREFIX_ROOT && (once.node >= tree->count || tree->nodes[once.node].tokens > once.tokens))
+		abort();
+}
+
+static void halve(struct prefix_tree *tree)
+{
+	uint32_t *map = calloc(tree->count + 1, sizeof *map);
+	const uint32_t before = tree->count;
+	if (!map)
+		return;
+	prefix_tree_halve(tree, map);
+	for (uint32_t i = 0; i < before; i++)
+		if (map[i] >= tree->count && map[i] != PREFIX_ROOT)
+			abort();
+	free(map);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct prefix_tree tree = {0};
+	struct prompt_scratch scratch = {0};
+	struct jdoc doc = {0};
+	const char *at = (const char *)data, *end = at + size;
+	for (int line = 0; at < end; line++) {
+		const char *stop = memchr(at, '\n', (size_t)(end - at));
+		struct trace_request request;
+		struct ipf_error err = {0};
+		if (!stop)
+			stop = end;
+		if (trace_request_parse(&doc, (struct slice){at, (size_t)(stop - at)}, line % 5 == 4, &request, &err) == 0)
+			take_line(&tree, &request, &scratch);
+		check_tree(&tree);
+		if (line % 3 == 2)
+			halve(&tree);
+		check_tree(&tree);
+		at = stop + 1;
+	}
+	prompt_scratch_release(&scratch);
+	jdoc_release(&doc);
+	prefix_tree_release(&tree);
+	return 0;
+}
