@@ -8,7 +8,8 @@
 #include <string.h>
 
 /* The columns that a view has of its own. */
-static const int changed[] = {METRIC_TTFT, METRIC_TTST, METRIC_E2E, METRIC_STREAM, ROW_EVENTS, ROW_OUTPUT_TOKENS};
+static const int changed[] = {METRIC_TTFT, METRIC_TTST,      METRIC_E2E,       METRIC_STREAM,
+                              ROW_EVENTS,  ROW_INPUT_TOKENS, ROW_OUTPUT_TOKENS};
 enum { CHANGED = sizeof changed / sizeof *changed };
 _Static_assert(CHANGED == sizeof((struct tool_view *)0)->columns / sizeof(int64_t *), "a list for each");
 
@@ -75,7 +76,7 @@ static void set(const struct row *row, int column, int64_t value)
 	row->columns->list[column][row->at] = value;
 }
 
-static void put_row(struct building *b, struct row *row)
+static void put_row(struct building *b, const struct row *from, struct row *row)
 {
 	const struct tool_rules *rules = b->rules;
 	const struct seen_chunks *c = &b->chunks;
@@ -92,6 +93,10 @@ static void put_row(struct building *b, struct row *row)
 	set(row, METRIC_E2E, whole(c->times.last));
 	set(row, METRIC_STREAM, whole(last_event ? c->times.event : c->times.end));
 	set(row, ROW_EVENTS, b->seen.complete ? c->times.chunks : c->counts.chunks);
+	if (rules->tokens[0] == TOOL_TOKENS_TOKENIZER && row_get(from, ROW_INPUT_TOKENIZER) != IPF_ABSENT)
+		set(row, ROW_INPUT_TOKENS, row_get(from, ROW_INPUT_TOKENIZER));
+	else
+		set(row, ROW_INPUT_TOKENS, row_get(from, ROW_INPUT_TOKENS));
 	set(row, ROW_OUTPUT_TOKENS, tool_output_tokens(rules, &c->counts, NULL));
 	if (ok && b->seen.complete)
 		seen_chunks_gaps(c, rules, b->view->pooled[row->stage].gaps);
@@ -106,7 +111,7 @@ static void add_row(struct building *b, const struct run_data *run, const struct
 	seen_request_chunks(&b->chunks, &b->seen, b->rules);
 	b->events |= b->seen.complete;
 	b->missing |= from->ok && !b->seen.complete;
-	put_row(b, to);
+	put_row(b, from, to);
 	if (!to->ok)
 		tally(b, to, has_line ? &result : NULL);
 }

@@ -8,9 +8,9 @@
  *
  * Of a row in the view, `ok` is whether the tool counts it as a success; METRIC_TTFT and METRIC_E2E are the first and
  * the last chunk that counts, METRIC_TTST the second one from the first, METRIC_STREAM the last event or the end of the
- * response, whichever ends a latency of the tool; ROW_EVENTS counts the chunks, ROW_OUTPUT_TOKENS the output tokens.
- * Gaps of stages are those between the chunks, and the run's failures are those of the tool. row_values.h has the
- * figures. What the results lack is as in said.h.
+ * response, whichever ends a latency of the tool; ROW_EVENTS counts the chunks, ROW_INPUT_TOKENS and ROW_OUTPUT_TOKENS
+ * are the counts of tokens that the tool has. Gaps of stages are those between the chunks, and the run's failures are
+ * those of the tool. row_values.h has the figures. What the results lack is as in said.h.
  */
 #ifndef REPORT_TOOL_VIEW_H
 #define REPORT_TOOL_VIEW_H
@@ -23,7 +23,7 @@ struct tool_view {
 
 	/* private */
 	struct row *rows;
-	int64_t *columns[6];
+	int64_t *columns[7];
 	struct pooled_gaps *pooled;
 };
 

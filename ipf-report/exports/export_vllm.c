@@ -171,7 +171,7 @@ static void put_lists(struct jout *w, const struct load *load, const struct requ
 		request_list_errors(w, load);
 		jout_member_double(w, "max_output_tokens_per_s", lists->tokens_per_s_peak);
 	}
-	jout_member_int(w, "max_concurrent_requests", load_peak(load, METRIC_E2E));
+	jout_member_int(w, "max_concurrent_requests", load_peak_second(load, METRIC_E2E));
 	jout_member_double(w, "rtfx", 0); /* of audio only */
 }
 

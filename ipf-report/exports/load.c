@@ -100,7 +100,12 @@ static int32_t find_stage(const struct report *report, int32_t stage)
 void load_init(struct load *load, const struct report *report, int32_t stage)
 {
 	const struct run_data *run = report->run;
-	*load = (struct load){.report = report, .run = run, .stage = stage, .rows = run->rows, .count = run->row_count};
+	*load = (struct load){.report = report,
+	                      .run = run,
+	                      .stage = stage,
+	                      .rows = run->rows,
+	                      .count = run->row_count,
+	                      .ok_begin_ns = IPF_ABSENT};
 	if (stage >= 0) {
 		load->one = &run->schedule.stages[stage];
 		load->rows = run_data_stage_rows(run, stage, &load->count);
@@ -111,6 +116,8 @@ void load_init(struct load *load, const struct report *report, int32_t stage)
 	}
 	for_load(load, row)
 	{
+		if (row->ok && (load->ok_begin_ns == IPF_ABSENT || load_start_ns(load, row) < load->ok_begin_ns))
+			load->ok_begin_ns = load_start_ns(load, row);
 		load->sent++;
 		load->ok += row->ok;
 		load->failed += !row->ok;
@@ -181,7 +188,7 @@ int64_t load_peak(const struct load *load, enum metric latency)
 
 int64_t load_peak_second(const struct load *load, enum metric latency)
 {
-	int64_t count = load->begin_ns == IPF_ABSENT ? 0 : (load->end_ns - load->begin_ns) / 1000000000 + 2, now = 0,
+	int64_t count = load->ok_begin_ns == IPF_ABSENT ? 0 : (load->end_ns - load->ok_begin_ns) / 1000000000 + 2, now = 0,
 			most = 0;
 	int64_t *change = count < SECONDS_MOST ? calloc((size_t)count + 1, sizeof *change) : NULL;
 	if (!change)
@@ -190,7 +197,7 @@ int64_t load_peak_second(const struct load *load, enum metric latency)
 	{
 		if (!row->ok || row_get(row, (int)latency) == IPF_ABSENT || row_get(row, (int)latency) < 0)
 			continue;
-		int64_t start_ns = load_start_ns(load, row) - load->begin_ns;
+		int64_t start_ns = load_start_ns(load, row) - load->ok_begin_ns;
 		int64_t first = start_ns / 1000000000, after = (start_ns + row_get(row, (int)latency)) / 1000000000 + 1;
 		change[first < count ? first : count]++;
 		change[after < count ? after : count]--;

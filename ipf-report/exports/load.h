@@ -28,6 +28,7 @@ struct load {
 	int64_t sent, ok, failed;            /* ok + failed = sent */
 	int64_t input_tokens, output_tokens; /* of the successes */
 	int64_t begin_ns, end_ns;            /* first start and last end, from t0 of the first part; IPF_ABSENT */
+	int64_t ok_begin_ns;                 /* first start of a success; IPF_ABSENT */
 	int64_t begin_unix_ns, end_unix_ns;  /* the same by the wall clock; IPF_ABSENT: not known, or --reproducible */
 	double duration_s; /* the time that rates refer to: from the first start to the last end, of failures too, or by the
 	                    * rule of the tool; of repeats the sum. NAN: none */
@@ -60,7 +61,8 @@ int64_t load_slots(const struct load *load);
 /* The most successful requests in flight at once, each from its start for `latency` ns. */
 int64_t load_peak(const struct load *load, enum metric latency);
 
-/* The same in whole seconds from the first start on: the most requests that were in flight at any time in a second. */
+/* The same in whole seconds from the first start of a success on: the most of them in flight at any time in a second.
+ */
 int64_t load_peak_second(const struct load *load, enum metric latency);
 
 /* What the run was made with; NULL: not known, or not the same for all of it. Borrowed. */

@@ -50,11 +50,11 @@ struct slice request_error_text(const struct row *row, const struct result *resu
 	                                 : result->error_kind;
 }
 
-/* Counts the events of a request in seconds from the first start on. */
+/* Counts the events of a request in seconds from the first start of a success on. */
 static void count_events(double *seconds, int64_t count, const struct load *load, const struct row *row,
                          const struct request_chunks *times)
 {
-	double begin_ns = (double)(load->begin_ns - load->run->parts[row->part].shift_ns);
+	double begin_ns = (double)(load->ok_begin_ns - load->run->parts[row->part].shift_ns);
 	for (size_t i = 0; i < times->count; i++) {
 		double at = floor((times->ns[i] - begin_ns) / 1e9);
 		if (at >= 0 && at < (double)count)
@@ -67,7 +67,7 @@ struct request_lists request_lists_of(const struct load *load)
 	struct request_lists lists = {.events = true, .tokens_per_s_peak = NAN};
 	struct request_chunks times = {0};
 	struct result result;
-	int64_t count = load->begin_ns == IPF_ABSENT ? 0 : (load->end_ns - load->begin_ns) / 1000000000 + 2;
+	int64_t count = load->ok_begin_ns == IPF_ABSENT ? 0 : (load->end_ns - load->ok_begin_ns) / 1000000000 + 2;
 	double *seconds = count < SECONDS_MOST ? calloc((size_t)count + 1, sizeof *seconds) : NULL;
 	for_load(load, row)
 	{

@@ -281,11 +281,20 @@ def peak(rows, end):
     return most
 
 
+def busiest_second(rows, end):
+    """The most requests in flight at any time in a second."""
+    seconds, begin = {}, min(row["start_ns"] for row in rows)
+    for row in rows:
+        for second in range((row["start_ns"] - begin) // 10 ** 9, (row["start_ns"] + row[end] - begin) // 10 ** 9 + 1):
+            seconds[second] = seconds.get(second, 0) + 1
+    return max(seconds.values())
+
+
 def peak_events(load):
-    seconds = {}
+    seconds, begin = {}, min(row["start_ns"] for row in load.ok)
     for row in load.ok:
         for event in row["event_ns"]:
-            second = (event - load.begin) // 10 ** 9
+            second = (event - begin) // 10 ** 9
             seconds[second] = seconds.get(second, 0) + 1
     return max(seconds.values())
 
@@ -302,7 +311,7 @@ def vllm(load, detailed):
                 "request_goodput": sum(row["ttft_ns"] <= 60e6 and (tpot_to("e2e_ns")(row) or 0) <= 12 for row in load.ok) / s,
                 "latencies": [row.get("e2e_ns", 0) / 1e9 for row in load.sent],
                 "queue_times": [wait(row) / 1e3 if row["ok"] else 0 for row in load.sent],
-                "max_concurrent_requests": peak(load.ok, "e2e_ns"),
+                "max_concurrent_requests": busiest_second(load.ok, "e2e_ns"),
                 **of_metric(load.values(ms("ttft_ns")), "ttft", [99]), **of_metric(load.values(tpot_to("e2e_ns")), "tpot", [99]),
                 **of_metric([gap / 1e6 for gap in load.gaps()], "itl", [99]), **of_metric(load.values(ms("e2e_ns")), "e2el", [99])}
     if "slots" in load.stage:
@@ -322,10 +331,6 @@ def details(load):
 
 def sglang(load, detailed):
     s = load.seconds
-    in_second = {}
-    for row in load.ok:
-        for second in range((row["start_ns"] - load.begin) // 10 ** 9, (row["end_ns"] - load.begin) // 10 ** 9 + 1):
-            in_second[second] = in_second.get(second, 0) + 1
     latencies = load.values(ms("stream_ns"))
     cached = sum(row["cached_tokens"] for row in load.ok)
     expected = {"tag": load.stage["name"], "backend": "sglang-oai-chat", "dataset_name": "sharegpt",
@@ -334,7 +339,7 @@ def sglang(load, detailed):
                 "total_output_tokens_retokenized": sum(row["output_tokens_tokenizer"] for row in load.ok),
                 "request_throughput": len(load.ok) / s, "input_throughput": load.inputs / s, "output_throughput": load.outputs / s,
                 "total_throughput": (load.inputs + load.outputs) / s, "concurrency": sum(latencies) / 1e3 / s,
-                "max_concurrent_requests": max(in_second.values()),
+                "max_concurrent_requests": busiest_second(load.ok, "stream_ns"),
                 "cache_report": {"total_prompt_tokens": load.inputs, "total_cached_tokens": cached,
                                  "cache_hit_rate_pct": round(100 * cached / load.inputs, 2)}}
     for name, values in [("e2e_latency", latencies), ("ttft", load.values(ms("ttft_ns"))), ("tpot", load.values(tpot_to("stream_ns"))),

@@ -11,7 +11,7 @@
 static const char *const lines[] = {
 	/* an empty chunk at 1200, text at 1300 and 1500, the end mark at 1600, the connection's end at 1700 */
 	"{\"n\":0,\"stage\":0,\"ok\":true,\"start_ns\":1000,\"end_ns\":1700,\"ttft_ns\":300,\"e2e_ns\":500,\"stream_ns\":700,"
-	"\"events\":2,\"output_tokens\":3,\"output_tokens_usage\":3,\"output_tokens_tokenizer\":5,\"due_ns\":900,"
+	"\"events\":2,\"output_tokens\":3,\"output_tokens_usage\":3,\"output_tokens_tokenizer\":5,\"input_tokens\":4,\"input_tokens_tokenizer\":6,\"due_ns\":900,"
 	"\"event_ns\":[1300,1500],\"event_tokens\":[2,1],\"other_ns\":[1200,1600,1700],\"other_kinds\":[\"empty\",\"end\","
 	"\"close\"]}",
 	/* an error in the stream after two chunks */
@@ -95,6 +95,8 @@ static void each_tool_sees_its_own_chunks(void **state)
 		assert_true(isnan(want[i].tpot) ? isnan(row_tpot(row)) : fabs(row_tpot(row) - want[i].tpot) < 1e-9);
 		assert_true(isnan(want[i].itl) || row_itl(row) == want[i].itl);
 		assert_true(row_output(row) == want[i].output);
+		bool counts = tool_rules[want[i].tool].tokens[0] == TOOL_TOKENS_TOKENIZER;
+		assert_true(row_input(row) == (counts ? 6 : 4));
 		assert_int_equal(histogram_count(run_data_gaps(&f.view.run, 0, -1)), want[i].gaps);
 		assert_int_equal(f.view.run.failures.all, want[i].second ? 0 : 1);
 		/* the run itself is as it was */
