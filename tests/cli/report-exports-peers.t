@@ -42,6 +42,13 @@ from vllm.benchmarks.sweep import plot_pareto
 plot_pareto.plot_pareto(Path("sweep"), None, None, [], dry_run=False)
 assert Path("sweep/pareto/PARETO.png").stat().st_size > 10000
 END
+reads vllm "and any figure against another" <<'END'
+from pathlib import Path
+from vllm.benchmarks.sweep import plot
+plot.plot(Path("sweep"), Path("figures"), [], [], [], [], var_x="total_token_throughput", var_y="median_ttft_ms", filter_by=plot.PlotFilters([]),
+          bin_by=plot.PlotBinners([]), scale_x=None, scale_y=None, dry_run=False)
+assert Path("figures/FIGURE.png").stat().st_size > 10000
+END
 
 write genai-bench openai_text-to-text_concurrency_6_time_30s.json
 reads genai-bench "genai-bench loads a run" <<'END'
