@@ -3,6 +3,7 @@
 #include "plots/plot_kind.h"
 
 #include "absent.h"
+#include "cli/terminal.h"
 #include "plots/plot_style.h"
 #include "plots/stage_choice.h"
 #include "safe_text.h"
@@ -12,6 +13,8 @@
 #include <string.h>
 
 enum { STEPS_MOST = 200, STAGE_MARKS_MOST = 12 };
+/* The columns that a stage's number needs, and those of a name that is cut and still says something. */
+enum { STAGE_NUMBER_WIDTH = 2, STAGE_NAME_LEAST = 14 };
 /* in pixels: words above all panels, words above a panel, its height, the space below it, and that of the x axis */
 enum { TOP = 56, HEAD = 26, BODY = 78, GAP = 8, BOTTOM = 60, LEFT = 84, RIGHT = 14 };
 
@@ -287,15 +290,35 @@ static void draw_panel(struct plot *p, const struct time_table *t, const struct 
 
 /* ---- stages ---- */
 
-/* Lines where stages begin, and their names above if there is room. */
+/* The columns of text above a stage; a name may take one less, so that it does not touch the next. */
+static int stage_room(const struct stage_window *w, double span_s)
+{
+	return (int)((double)(w->end_ns - w->begin_ns) / 1e9 / span_s * (PLOT_WIDTH - LEFT - RIGHT) / 9.5) - 1;
+}
+
+/* Numbers are shorter than names, but names say more: these if enough of each can be read. */
+static bool names_fit(const struct run_data *run, double span_s)
+{
+	for (size_t i = 0; i < run->schedule.count; i++) {
+		struct stage_window w = run_data_window(run, (int32_t)i);
+		int room = w.begin_ns == IPF_ABSENT ? 0 : stage_room(&w, span_s);
+		int width = (int)terminal_width_of(slice_of(run->schedule.stages[i].name));
+		if (room >= STAGE_NUMBER_WIDTH && room < STAGE_NAME_LEAST && room < width)
+			return false;
+	}
+	return true;
+}
+
+/* Lines where stages begin, and their names above, or else their numbers, if there is room. */
 static void mark_stages(struct plot *p, const struct plot_input *input, const struct time_table *t)
 {
 	const struct run_data *run = input->run;
 	double begin_s = (double)t->begin_ns / 1e9, span_s = (double)(t->count * t->step_ns) / 1e9;
 	int marks = 0;
-	char name[160];
+	char name[160], number[24];
 	if (run->schedule.count > STAGE_MARKS_MOST || run->schedule.count < 2 || run->only_stage)
 		return;
+	bool names = names_fit(run, span_s);
 	for (size_t i = 0; i < run->schedule.count; i++) {
 		struct stage_window w = run_data_window(run, (int32_t)i);
 		if (w.begin_ns == IPF_ABSENT)
@@ -304,14 +327,18 @@ static void mark_stages(struct plot *p, const struct plot_input *input, const st
 		if (from_s > begin_s + span_s / 100)
 			plot_command(p, "set arrow %d from first %.9g, graph 0 to first %.9g, graph 1 nohead lt -1 lw 1 dt (2,4)",
 			             ++marks, from_s, from_s);
-		int room = (int)((to_s - from_s) / span_s * (PLOT_WIDTH - LEFT - RIGHT) / 9.5);
-		if (room < 4)
+		if (stage_room(&w, span_s) < STAGE_NUMBER_WIDTH)
 			continue;
+		snprintf(number, sizeof number, "%zu", i + 1);
 		plot_part(p, "set label %zu ", i + 10);
-		plot_shorten(name, sizeof name, run->schedule.stages[i].name, room);
+		plot_shorten(name, sizeof name, names ? run->schedule.stages[i].name : number, stage_room(&w, span_s));
 		plot_quoted(p, name);
 		plot_command(p, " at first %.9g, screen %.5f center", (from_s + to_s) / 2, 1 - 44.0 / p->height);
 	}
+	if (names)
+		return;
+	plot_command(p, "set label 9 'stage' at screen 0.022, screen %.5f left", 1 - 44.0 / p->height);
+	plot_say(p, "Stages are numbered in the order of the schedule.");
 }
 
 static void draw(struct plot *p, const struct plot_input *input, const struct time_table *t)
@@ -333,7 +360,7 @@ static void draw(struct plot *p, const struct plot_input *input, const struct ti
 		draw_panel(p, t, &panels[i], top, i == last);
 		top += HEAD + BODY + GAP;
 		if (top == TOP + HEAD + BODY + GAP)
-			plot_command(p, "unset label 1\nunset for [i=10:%d] label i", 10 + STAGE_MARKS_MOST);
+			plot_command(p, "unset label 1\nunset for [i=9:%d] label i", 10 + STAGE_MARKS_MOST);
 	}
 	plot_command(p, "unset multiplot");
 }

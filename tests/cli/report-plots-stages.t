@@ -45,6 +45,25 @@ is "$(echo "$numbers" | awk '$4 < 0 || $4 > 1 || $5 < 0 || $5 > 1')" "" "are bet
 is "$(echo "$numbers" | awk '{ for (i = 0; i < n; i++) if (($4 - x[i]) ^ 2 < 0.04 ^ 2 && ($5 - y[i]) ^ 2 < 0.06 ^ 2) print; x[n] = $4; y[n++] = $5 }')" "" \
 	"and apart from each other"
 
+# ---- what is above the time line ----------------------------------------------------------------------------------------
+timed() { # FOLDER RATE:LENGTH…: stages of 30 s altogether, in a time line of 31 s
+	folder=$1
+	shift
+	python3 "$TESTS/cli/queue_results.py" --spread "$@" >plain.results
+	plain plain.results | head -1 | jq -c '.series = { every_ns: 1000000000 }' >header
+	{
+		body plain.results | jq -c 'select(.n)'
+		jq -nc 'range(31) | { window: ., t_ns: (. * 1000000000), length_ns: 1000000000, stage: 0, started: 1 }'
+	} >lines
+	seal header lines >timed.results
+	plots "$folder" timed.results
+}
+above() { sed -n "s/^set label [0-9]* '\([^']*\)' at \(first\|screen 0.022\).*/\1/p" "$1/timeline.gp" | tr '\n' ' '; }
+timed few 4:10 6:10 8:10
+is "$(above few)" "poisson-0 poisson-1 poisson-2 " "names of stages are above the time line"
+timed many 4:5 6:5 8:5 9:5 12:5 15:5
+is "$(above many)" "1 2 3 4 5 6 stage " "or their numbers, where names would be cut"
+
 # ---- names in other scripts, and none at all ----------------------------------------------------------------------------
 # gnuplot draws a character that no font has over the whole picture.
 plain results | head -1 | jq -c '(.. | objects | select(.spec? and .name? == "low") | .name) = "" | (.. | objects | select(.spec? and .name? == "high") | .name) = "高峰"' >header
