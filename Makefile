@@ -38,6 +38,7 @@ DEBS_TEST := libcmocka-dev python3 python3-grpcio python3-grpc-tools python3-jso
              p7zip-full xz-utils bzip2 strace iproute2 bsdutils unicode-data zsh fish prometheus prometheus-pushgateway \
              sqlite3 postgresql valgrind
 DEBS_CLUSTER := slurm-wlm munge buildah podman runc mmdebstrap containerd containernetworking-plugins
+DEBS_PACKAGES := debhelper dpkg-dev lintian mmdebstrap patchelf
 DEBS_LINT := clang clang-format clang-tidy shellcheck mandoc graphviz
 
 # pkg-config packages of lib, which every program links, and of each program.
@@ -63,7 +64,7 @@ Q   = $(if $(V),,@)
 say = $(if $(V),,@printf '  %-5s %s\n' $(1) $(2))
 
 # Asks pkg-config, silently if the target compiles nothing.
-compile_nothing := check clean demo deps deps-all dist format format-check fuzz graph help html lint tables tidy uninstall
+compile_nothing := check clean deb demo deps deps-all dist format format-check fuzz graph help html lint tables tidy uninstall
 quietly  := $(if $(filter $(compile_nothing),$(MAKECMDGOALS)),2>/dev/null)
 flags_of = $(if $(1),$(shell $(PKG_CONFIG) --cflags $(1) $(quietly)))
 libs_of  = $(if $(1),$(shell $(PKG_CONFIG) --libs $(1) $(quietly)))
@@ -79,7 +80,7 @@ soname    := libipf.so.$(VERSION_MAJOR)
 libraries := $(addprefix $(BUILD)/library/,$(soname) libipf.a)
 
 .PHONY: all tests check operator bench bench-tools fuzz demo deps deps-all
-.PHONY: lint format format-check tidy tables graph html dist install uninstall clean help
+.PHONY: lint format format-check tidy tables graph html dist deb bundle check-packages install uninstall clean help
 .DELETE_ON_ERROR:
 .SECONDARY:
 .SUFFIXES:
@@ -161,7 +162,7 @@ $(BUILD)/flags:
 .PHONY: FORCE
 FORCE:
 
--include $(shell test -d $(BUILD) && find $(BUILD) -name '*.d')
+-include $(shell test -d $(BUILD) && find $(BUILD) -path $(BUILD)/deb -prune -o -type f -name '*.d' -print)
 
 # ---- libipf ---------------------------------------------------------------------------------------------------------
 # Rooms of lib and of the programs behind the headers of lib/public/ipf. They are taken from archives, so that only what is
@@ -314,7 +315,38 @@ html: ## the manual pages as linked HTML pages, in $(BUILD)/html
 # A release: what git tracks, in a folder that is named after the version.
 dist: ## a tar archive of the sources, in $(BUILD)
 	$(Q)mkdir -p $(BUILD) && git archive --prefix=ipf-$(VERSION)/ -o $(BUILD)/ipf-$(VERSION).tar.gz HEAD
+	$(Q)git diff --quiet HEAD || echo "dist: changes that are not committed are not in it" >&2
 	$(call say,DIST,$(BUILD)/ipf-$(VERSION).tar.gz)
+
+# Debian packages of what is committed; see examples/debian. The changelog has the version of lib/version.h and the date of the last
+# commit. A revision of 0 leaves 1 to Debian. Debian's variables say who makes the packages: without them it is nobody's address.
+deb: dist ## Debian packages, in $(BUILD)/deb (needs DEPS="debhelper dpkg-dev lintian")
+	$(Q)rm -rf $(BUILD)/deb && mkdir -p $(BUILD)/deb && cp $(BUILD)/ipf-$(VERSION).tar.gz $(BUILD)/deb/ipf_$(VERSION).orig.tar.gz
+	$(Q)tar -xzf $(BUILD)/ipf-$(VERSION).tar.gz -C $(BUILD)/deb && cd $(BUILD)/deb/ipf-$(VERSION) && cp -r examples/debian debian && \
+		maker="$${DEBFULLNAME:-ipf developers} <$${DEBEMAIL:-ipf@example.org}>" && \
+		sed -i "s/^Maintainer: .*/Maintainer: $$maker/" debian/control && \
+		printf 'ipf (%s) unstable; urgency=medium\n\n  * Version %s, see NEWS.md.\n\n -- %s  %s\n' \
+			$(VERSION)-0ipf1 $(VERSION) "$$maker" "$$(git -C $(CURDIR) log -1 --format=%cD)" >debian/changelog
+	$(Q)cd $(BUILD)/deb/ipf-$(VERSION) && env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u BUILD dpkg-buildpackage -us -uc \
+		$(if $(V),,>../build.log 2>&1 || { tail -20 ../build.log; exit 1; })
+	$(Q)if command -v lintian >/dev/null; then lintian --allow-root --fail-on error $(BUILD)/deb/*.changes; \
+	else echo "deb: not checked: lintian is not installed"; fi
+	$(call say,DEB,"$(BUILD)/deb/*.deb")
+
+# The programs with the libraries that they need, for systems without these packages; needs patchelf.
+bundle_name := ipf-$(VERSION)-linux-$(shell uname -m)
+bundle: all ## a folder of the programs with their libraries, as a tar archive in $(BUILD)
+	$(Q)rm -rf $(BUILD)/stage && $(MAKE) --no-print-directory install prefix= DESTDIR=$(abspath $(BUILD))/stage >/dev/null
+	$(Q)install -D -m 755 $(BUILD)/bin/ipf-sim $(BUILD)/stage/libexec/ipf/bin/ipf-sim
+	$(Q)mkdir -p $(BUILD)/stage/share/doc/ipf && cp -r examples $(BUILD)/stage/share/doc/ipf
+	$(Q)examples/debian/bundle.sh $(BUILD)/stage $(BUILD)/$(bundle_name)
+	$(Q)tar -C $(BUILD) --sort=name --owner=0 --group=0 --numeric-owner -czf $(BUILD)/$(bundle_name).tar.gz $(bundle_name)
+	$(call say,TAR,$(BUILD)/$(bundle_name).tar.gz)
+
+check-packages: ## make packages and bundle, install and run them in bare systems; as root, takes minutes (TESTS=…)
+	-$(Q)$(MAKE) --no-print-directory deps DEPS="$(DEBS) $(DEBS_PACKAGES)"
+	$(Q)$(MAKE) --no-print-directory all
+	$(Q)BUILD=$(abspath $(BUILD)) JOBS=1 LIMIT=1800 tests/run $(or $(TESTS),packages/)
 
 # ---- install --------------------------------------------------------------------------------------------------------
 install: all ## install programs, library, makefiles, manual pages and completions under $(DESTDIR)$(prefix)
