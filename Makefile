@@ -235,6 +235,9 @@ $(BUILD)/fuzz/fuzz_http%: $(BUILD)/tests/fuzz/fuzz_http%.o $(fuzz_main) $(module
 $(BUILD)/fuzz/fuzz_sim_%: $(BUILD)/tests/fuzz/fuzz_sim_%.o $(fuzz_main) $(modules_sim) $(BUILD)/libipf.a
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(all_ldflags) $(if $(FUZZER),-fsanitize=fuzzer) -o $@ $(filter %.o %.a,$^) $(libs_lib)
+$(BUILD)/fuzz/fuzz_operator_%: $(BUILD)/tests/fuzz/fuzz_operator_%.o $(fuzz_main) $(modules_operator) $(BUILD)/libipf.a
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D) && $(CC) $(all_ldflags) $(if $(FUZZER),-fsanitize=fuzzer) -o $@ $(filter %.o %.a,$^) $(libs_operator) $(libs_lib)
 
 FUZZ_TIME ?= 30
 fuzz: ## search for inputs that break a reader, FUZZ_TIME=30 seconds each (needs clang)
@@ -249,6 +252,7 @@ fuzz: ## search for inputs that break a reader, FUZZ_TIME=30 seconds each (needs
 bench_tools := $(addprefix $(BUILD)/bench/,rawserver bareclient sleeper recordgen)
 $(BUILD)/tests/fuzz/%.o: room_cflags = -Iipf-collect -Iipf-prep -Itests/sim
 $(BUILD)/tests/fuzz/fuzz_report_%.o: room_cflags = -Iipf-report
+$(BUILD)/tests/fuzz/fuzz_operator_%.o: room_cflags = -I$(operator)
 $(BUILD)/tests/fuzz/fuzz_http%.o: room_cflags = -Iipf-fire
 $(BUILD)/tests/bench/%.o: room_cflags = -Itests/sim
 $(BUILD)/bench/rawserver: $(addprefix $(BUILD)/tests/,bench/rawserver.o bench/rawanswer.o bench/rawtls.o bench/sendlog.o \

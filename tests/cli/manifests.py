@@ -152,6 +152,7 @@ def check_operator(folder):
                 for name in re.findall(r'\{"([A-Z_]+)", ', text):
                     check_variable(os.path.join(at, file), name)
     kinds = list(yaml.safe_load_all(open(f"{folder}/deploy/crds.yaml", encoding="utf-8")))
+    check_values(f"{folder}/deploy/crds.yaml", kinds)
     known = {kind["spec"]["names"]["plural"] for kind in kinds}
     for rights in yaml.safe_load_all(open(f"{folder}/deploy/rights.yaml", encoding="utf-8")):
         for rule in rights.get("rules", []):
@@ -165,6 +166,13 @@ def check_operator(folder):
             schemas = [kind["spec"]["versions"][0]["schema"]["openAPIV3Schema"] for kind in kinds if kind["spec"]["names"]["kind"] == value["kind"]]
             for schema in schemas or [{"properties": {}}]:
                 check_members(f"{folder}/samples/{file}", value["spec"], schema["properties"].get("spec", {}), "spec")
+
+
+def check_values(where, value):
+    for name, inner in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+        if inner is None:
+            fail(where, f"{name}: has no value")
+        check_values(where, inner)
 
 
 def check_members(where, value, schema, path):

@@ -152,6 +152,28 @@ kill -TERM $operator
 wait $operator
 is $? 0 "SIGTERM ends it in good order"
 is "$(grep -c secret-token operator.err)" 0 "its token is nowhere in what it says"
+
+# ---- what its pods run ----
+cp -r "$ROOT/share/ipf" programs
+cp "$ROOT/examples/kubernetes/operator/benchmark.sh" programs
+server_start
+mkdir work
+measure() { # RUN VARIABLE=VALUE…: as in a pod
+	name=$1
+	shift
+	run env WORK="$PWD/work" RUN="$name" MESSAGE="$PWD/message" IPF_URL="$URL" IPF_MODEL=sim IPF_STAGES=constant:rate=40,for=1s IPF_REQUESTS=50 IPF_INPUT=20 \
+		IPF_OUTPUT=4 IPF_REPORT_SLO=p99:ttft=1m "$@" sh programs/benchmark.sh
+}
+said() { jq -r "$1" message; }
+measure one
+status_is 0 "a pod measures"
+is "$(said '"\(.verdict) \(.figures.requests) \(.folder) \(.objectives) \(has("regression"))"')" \
+	"$(jq -r .verdict.status work/one/report.json) 40 one true false" "and leaves verdict and figures as its message"
+measure two BASELINE=one FAIL_IF='requests > 0.001
+failures > 100%'
+status_is 0 "another one compares"
+matches "$(said .regression)" '^requests > 0.001: ' "and says which condition held"
+between "$(wc -c <message)" 100 4095 "in less than 4096 bytes"
 run "$OPERATOR" --server "$API"
 complains ipf-operator "--image is missing" "an image is required"
 status_is 2 "as a usage error"

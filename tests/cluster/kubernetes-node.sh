@@ -9,8 +9,9 @@ ip link add cni0 type bridge
 ip address add 10.88.0.1/24 dev cni0
 ip link set cni0 up
 ip route add default dev cni0
+ip address add 10.96.0.1/32 dev lo # the address of the service "kubernetes", as nothing here translates addresses of services
 
-# ---- control plane: on 127.0.0.1 ----
+# ---- control plane ----
 openssl genrsa -out service-accounts.key 2048 2>/dev/null
 openssl rsa -in service-accounts.key -pubout -out service-accounts.pub 2>/dev/null
 token=$(head -c 16 /dev/urandom | od -An -tx1 | tr -d ' \n')
@@ -18,7 +19,7 @@ echo "$token,admin,admin,system:masters" >tokens.csv
 "$bin/etcd" --data-dir etcd --listen-client-urls http://127.0.0.1:2379 --advertise-client-urls http://127.0.0.1:2379 \
 	--listen-peer-urls http://127.0.0.1:2380 --initial-advertise-peer-urls http://127.0.0.1:2380 --initial-cluster default=http://127.0.0.1:2380 \
 	--unsafe-no-fsync --log-level warn >log/etcd.log 2>&1 &
-"$bin/kube-apiserver" --etcd-servers http://127.0.0.1:2379 --cert-dir certs --bind-address 127.0.0.1 --advertise-address 10.88.0.1 --secure-port 6443 \
+"$bin/kube-apiserver" --etcd-servers http://127.0.0.1:2379 --cert-dir certs --bind-address 0.0.0.0 --advertise-address 10.88.0.1 --secure-port 443 \
 	--endpoint-reconciler-type none --service-cluster-ip-range 10.96.0.0/24 --authorization-mode Node,RBAC --token-auth-file tokens.csv \
 	--service-account-issuer https://kubernetes.default.svc --service-account-signing-key-file service-accounts.key \
 	--service-account-key-file service-accounts.pub --kubelet-preferred-address-types InternalIP --allow-privileged=true --profiling=false \
@@ -26,7 +27,7 @@ echo "$token,admin,admin,system:masters" >tokens.csv
 cat >kubeconfig.new <<END
 apiVersion: v1
 kind: Config
-clusters: [{name: c, cluster: {server: "https://localhost:6443", tls-server-name: kubernetes, certificate-authority: $folder/certs/apiserver.crt}}]
+clusters: [{name: c, cluster: {server: "https://localhost:443", tls-server-name: kubernetes, certificate-authority: $folder/certs/apiserver.crt}}]
 users: [{name: u, user: {token: $token}}]
 contexts: [{name: x, context: {cluster: c, user: u}}]
 current-context: x

@@ -3,7 +3,7 @@
 # 4 GB the first time). As root, with Go; Debian: apt-get install containerd containernetworking-plugins openssl iproute2
 #
 # All of it lives in namespaces of its own (mounts, network, processes), so that it takes no port and ends as a whole. It has no DNS and no
-# addresses of services: pods are reached by their own.
+# addresses of services but that of the API server: pods are reached by their own.
 # shellcheck shell=bash
 
 KUBERNETES=1.36.3
@@ -154,6 +154,19 @@ END
 	printf 'FROM scratch\nADD pause /pause\nUSER 65535:65535\nENTRYPOINT ["/pause"]\n' >"$kube_folder/pause/Containerfile"
 	# shellcheck disable=SC2154,SC2086 # several options, of image.sh
 	buildah $image_store build --isolation chroot -q -t localhost/pause:1 "$kube_folder/pause" >pause.log 2>&1 && image_save localhost/pause:1 "$kube_folder/pause.tar"
+}
+
+# The API server dies, and is started again.
+kube_api_stop() {
+	local pid
+	pid=$(pgrep -P "$kube_pid" -x kube-apiserver)
+	mapfile -d '' kube_api_command <"/proc/$pid/cmdline"
+	kill -KILL "$pid"
+}
+kube_api_start() {
+	nsenter --mount --net --pid --ipc --wd="$kube_folder" --target "$kube_pid" "${kube_api_command[@]}" >>"$kube_folder/log/apiserver.log" 2>&1 </dev/null &
+	stop_at_exit $!
+	wait_for 60 kubectl get --raw /readyz
 }
 
 kube_stop() { kill -KILL "$kube_pid"; }

@@ -26,8 +26,9 @@ json_t *benchmark_config(const json_t *spec, struct ipf_error *err);
 /* 16 hexadecimal digits for host and port of spec.endpoint.url; "" if it is no URL. */
 void benchmark_endpoint_key(const json_t *spec, char key[17]);
 
-/* The name of the Job of this spec: the Benchmark's name and eight digits that change with any member of the spec. */
-enum { BENCHMARK_NAME_MOST = 52, JOB_NAME_SIZE = 64 };
+/* The name of the Job of this spec: the Benchmark's name and eight digits that change with any member of the spec. With
+ * the index of a pod, it is a host name of 63 characters at most. */
+enum { BENCHMARK_NAME_MOST = 50, JOB_NAME_SIZE = 64 };
 void benchmark_job_name(const json_t *benchmark, char name[JOB_NAME_SIZE]);
 
 #endif
