@@ -45,13 +45,9 @@ refused "shards without a volume" "several shards meet on a volume" "{\"endpoint
 refused "a schedule without times" "one of schedule and every" '{"benchmark": "b"}' BenchmarkSchedule
 
 # ---- the operator, as its page says, and two simulated servers ----
-mkdir operator server volume
+mkdir server volume
 chmod 777 volume
-cat >operator/kustomization.yaml <<'END'
-resources: [../manifests/operator/deploy]
-images:
-- {name: registry.example.com/ipf, newName: localhost/ipf, newTag: test}
-END
+sed -i 's,registry.example.com/ipf,localhost/ipf,; s,newTag: .*,newTag: test,' manifests/operator/deploy/kustomization.yaml
 cat >server/kustomization.yaml <<'END'
 resources: [../manifests/servers/sim]
 replicas:
@@ -76,7 +72,7 @@ spec:
   resources: {requests: {storage: 1Gi}}
 END
 kubectl apply -f volumes.yaml >/dev/null
-kubectl apply -k operator >/dev/null
+kubectl apply -k manifests/operator/deploy >/dev/null
 kubectl apply -k server >/dev/null
 yes_if "the operator becomes ready" kubectl wait --for=condition=available deployment/ipf-operator --timeout=120s
 yes_if "so do the servers" kubectl wait --for=condition=available deployment/model --timeout=120s
