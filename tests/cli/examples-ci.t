@@ -1,0 +1,159 @@
+#!/bin/bash
+# examples/ci: the scripts within the files for GitHub Actions and GitLab, step by step as these run them, against servers of which one is twenty
+# times as slow. No condition is near what a busy machine does to a figure, and what it made invalid is measured again.
+. "$TESTS/tap.sh"
+python3 -c 'import yaml' 2>/dev/null || skip_all "python3-yaml is not installed"
+ROOT=$(cd "$TESTS/.." && pwd)
+PATH=$BIN:$PATH
+export PATH XDG_RUNTIME_DIR=$PWD
+unset MAKEFLAGS MAKELEVEL MODEL DATA V
+ci=$ROOT/examples/ci
+steps=$PWD/steps
+mkdir "$steps" "$steps/gitlab" "$steps/github"
+
+# ---- the files -----------------------------------------------------------------------------------------------------
+run python3 "$TESTS/cli/ci_steps.py" github "$ci/github.yml" "$steps/github"
+status_is 0 "the workflow can be read"
+cp "$OUT" github.steps
+is "$(cut -f 1 github.steps | grep -v '^uses')" "Start the server
+Measure
+Stop the server
+Compare
+Show the comparison
+Comment
+Make the new baseline" "it has these steps"
+run python3 "$TESTS/cli/ci_steps.py" gitlab "$ci/gitlab.yml" "$steps/gitlab"
+status_is 0 "the file for GitLab can be read"
+contains "$(cat "$OUT")" '"reports": {"junit": "report/comparison.xml"}' "it says where the test report is"
+is "$(. "$steps/gitlab/env"; echo "$LOAD$RUNS$FAIL_IF")" "$(. "$steps/github/env"; echo "$LOAD$RUNS$FAIL_IF")" "both have the same load and conditions"
+yes_if "scripts are for bash" bash -n "$steps/github/Measure.sh"
+
+# What is used of ipf exists: the variables of run.mk, and the conditions.
+# shellcheck disable=SC2046 # words
+is "$(for word in $(. "$steps/github/env"; echo "$LOAD OUT= SALT= FIRE_OPTIONS="); do
+	grep -qE "ipf_get,${word%%=*}\b" "$ROOT"/share/ipf/{run,common}.mk || echo "$word"; done)" "" "makefile variables"
+. "$TESTS/fixture.sh"
+python3 "$TESTS/cli/compare_results.py" --seed 1 >some.results
+run env FAIL_IF="$(. "$steps/github/env"; echo "$FAIL_IF")" bash -c 'mkdir -p a/1 b/1; cp some.results a/1/results.zst; cp some.results b/1/results.zst; '"'$ci/gate.sh' a b r"
+status_is 0 "the conditions are read, and a run does not differ from itself"
+is "$(grep -c '^ *passed ' r/comparison.txt)" "$(. "$steps/github/env"; grep -c . <<<"$FAIL_IF")" "each of them"
+
+# ---- servers -------------------------------------------------------------------------------------------------------
+server_start --step-base 2ms --step-per-seq 0
+fast=$URL
+server_start --step-base 60ms --step-per-seq 0
+slow=$URL
+settings='SERVER="sleep 600" MODEL=sim RUNS=2 IPF='$ROOT'/share/ipf LOAD="RATE=40 FOR=1s WARMUP=0 REQUESTS=60 INPUT=16 OUTPUT=4"
+FAIL_IF="
+tpot.p50 > +400% estimate
+
+failures > +50% estimate"'
+
+# As the runner does: each step in a shell of its own, until one fails; then those that are always run.
+github() { # URL EVENT: in the folder of the checkout; $status is the first failure
+	local name condition file first=0
+	rm -rf new report
+	while IFS=$'\t' read -r name condition; do
+		case "$first:$condition:$2" in
+		0::* | *:"if always()":* | *:"if always() && github.event_name == 'pull_request'":pull_request | 0:"if github.event_name == 'push'":push) ;;
+		*) continue ;;
+		esac
+		file=$steps/github/${name// /-}.sh
+		[ -e "$file" ] || continue # an action
+		(
+			. "$steps/github/env"
+			eval "export $settings"
+			export URL=$1 GITHUB_STEP_SUMMARY=$PWD/summary PULL_REQUEST=7 PATH=$PWD/../bin:$PATH
+			exec bash --noprofile --norc -eo pipefail "$file" >"${name// /-}.log" 2>&1
+		)
+		status=$?
+		[ $first -ne 0 ] || first=$status
+	done <../github.steps
+	status=$first
+}
+gitlab() { # URL BRANCH: all lines in one shell, then after_script in another one
+	rm -rf new report
+	(
+		. "$steps/gitlab/env"
+		eval "export $settings"
+		export URL=$1 CI_API_V4_URL=$api CI_PROJECT_ID=3 CI_JOB_TOKEN=job CI_DEFAULT_BRANCH=main PERFORMANCE_TOKEN=comments
+		export BASELINE=$api/projects/3/packages/generic/performance-baseline/1.0.0/baseline.tar
+		if [ "$2" = main ]; then export CI_COMMIT_BRANCH=main; else export CI_MERGE_REQUEST_IID=7; fi
+		bash --noprofile --norc -eo pipefail "$steps/gitlab/script.sh" >script.log 2>&1
+		status=$?
+		bash --noprofile --norc -eo pipefail "$steps/gitlab/after_script.sh" >after_script.log 2>&1
+		exit $status
+	)
+	status=$?
+}
+# Measures again what the machine disturbed so much that its verdict is INVALID.
+undisturbed() { # FUNCTION ARGUMENT…
+	for _ in 1 2 3 4 5 6; do
+		"$@"
+		grep -qsE 'INVALID' report/comparison.txt || return 0
+	done
+}
+
+# ---- GitHub --------------------------------------------------------------------------------------------------------
+mkdir bin checkout checkout/ci
+cp "$ci/gate.sh" checkout/ci
+cat >bin/gh <<'X'
+#!/bin/sh
+[ "$*" = "pr comment 7 --edit-last --create-if-none --body-file report/comparison.md" ] && cp report/comparison.md comment
+X
+chmod +x bin/gh
+cd checkout || exit
+undisturbed github "$fast" push
+is "$status" 0 "GitHub: the first run passes"
+[ "$status" = 0 ] || cat ./*.log
+contains "$(cat Compare.log)" "there is no baseline" "and says that there is no baseline"
+is "$(cd baseline && ls -d */results.zst | tr '\n' ' ')" "1/results.zst 2/results.zst " "its results are the baseline"
+gone() { [ ! -e "/proc/$1/status" ] || grep -q '^State:.Z' "/proc/$1/status"; } # nobody may wait for it
+yes_if "the server is stopped" wait_for 20 gone "$(cat server.pid)"
+is "$(for run in 1 2; do plain new/$run/trace.zst | cksum; done | uniq | wc -l)" 2 "each run has its own prompts"
+body new/1/trace.zst | cksum >prompts
+cp -r baseline first
+settings=${settings/RUNS=2/RUNS=1}
+undisturbed github "$fast" pull_request
+is "$status" 0 "the same server passes"
+contains "$(cat report/comparison.txt)" "passed  tpot.p50 > +400% estimate" "the condition"
+is "$(body new/1/trace.zst | cksum)" "$(cat prompts)" "with the same prompts"
+yes_if "a pull request is no baseline" diff -r baseline first
+undisturbed github "$slow" pull_request
+is "$status" 4 "a server that is much slower fails"
+contains "$(cat report/comparison.txt)" "failed  tpot.p50 > +400% estimate" "by the condition"
+same comment report/comparison.md "which the comment shows"
+contains "$(tail -n +2 summary)" "$(cat report/comparison.md)" "and the summary"
+run python3 -c 'import xml.etree.ElementTree as t; print(len(t.parse("report/comparison.xml").findall(".//failure")))'
+is "$(cat "$OUT")" 1 "one test case of the JUnit report fails"
+contains "$(cat report/comparison.html)" "</html>" "there is a page"
+rm -rf new && mkdir new
+run ci/gate.sh baseline new report
+is "$status $(cat "$ERR")" "2 gate: no results in new" "without results, the gate does not pass"
+cd .. || exit
+
+# ---- GitLab --------------------------------------------------------------------------------------------------------
+command -v curl >/dev/null || { skip GitLab "curl is not installed"; exit $tap_failed; }
+mkdir registry
+python3 "$TESTS/cli/ci_registry.py" registry >registry.port &
+stop_at_exit $!
+wait_for 20 test -s registry.port
+api=http://127.0.0.1:$(cat registry.port)/api/v4
+mkdir -p lab/ci
+cp "$ci/gate.sh" lab/ci
+cd lab || exit
+undisturbed gitlab "$fast" main
+is "$status" 0 "GitLab: the first run passes"
+[ "$status" = 0 ] || cat script.log
+is "$(tar -tf ../registry/baseline.tar)" 1/results.zst "and is kept as the baseline"
+cksum ../registry/baseline.tar >kept
+undisturbed gitlab "$slow" change
+is "$status" 4 "a server that is much slower fails"
+same ../registry/notes report/comparison.md "which the comment shows"
+is "$(cksum ../registry/baseline.tar)" "$(cat kept)" "and the baseline stays"
+is "$(grep -c 'job\|comments' script.log after_script.log)" "$(printf 'script.log:0\nafter_script.log:0')" "no token is shown"
+touch ../registry/broken
+sed -i 's/--retry 3//' "$steps/gitlab/script.sh" # which waits between tries
+gitlab "$fast" main
+is "$status $(ls new 2>/dev/null)" "1 " "a registry that fails is not a missing baseline: nothing is measured"
+contains "$(cat script.log)" "the baseline cannot be fetched: status 500" "it says"
