@@ -9,6 +9,7 @@
 #:                    Stability in ipf-collect(1)
 #:   WARMUP=5s        how long before that the same load is sent unmeasured; 0 for none
 #:   STAGES=          stages as ipf-sched takes them, instead of these three
+#:   SHOW=1           show the report when it is made; 0: do not
 #: Targets:
 #:   all              trace.zst, schedule, records.zst, results.zst, report.txt, report.json and plots, in the folder run
 #:   trace, schedule  only so far: nothing is sent
@@ -30,7 +31,7 @@ $(eval $(call ipf_trace,run,,$(ipf_run_prompts) $(ipf_run_prep)))
 $(eval $(call ipf_schedule,run,,$(ipf_run_stages)))
 $(eval $(call ipf_records,run,,$(ipf_run_url),$(ipf_run_fire)))
 $(eval $(call ipf_results,run,))
-$(eval $(call ipf_reports,run,,,--show,plots))
+$(eval $(call ipf_reports,run,,,$(if $(filter 0,$(call ipf_get,SHOW,1)),,--show),plots))
 
 $(eval $(call ipf_target,run,all,$(ipf_run_dir)/report.txt $(ipf_run_dir)/report.json $(call ipf_delivered,run)))
 $(eval $(call ipf_target,run,trace,$(ipf_run_traced)))

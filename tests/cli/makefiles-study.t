@@ -1,0 +1,90 @@
+#!/bin/bash
+# study.mk: a matrix of models, servers and loads; a cell that fails, what is missing, one table of all.
+. "$TESTS/tap.sh"
+SHARE=$(cd "$TESTS/../share/ipf" && pwd)
+PATH=$BIN:$PATH
+export PATH XDG_RUNTIME_DIR=$PWD
+unset MAKEFLAGS MAKELEVEL MODEL DATA V
+server_start --step-base 1ms --step-per-seq 0
+one=$URL
+server_start --step-base 1ms --step-per-seq 0
+two=$URL
+mkdir "a folder"
+cd "a folder" || exit
+cell="my study"
+study() { run make -f "$SHARE/study.mk" OUT="$cell" SERVERS="a=$one b=$two" STAGES_few=constant:rate=40,n=6 REQUESTS=60 INPUT=16 OUTPUT=2 "$@"; }
+sent() { sed -n 's/^ipf-fire: \(.*\/\)records.zst$/\1/p' "$ERR" | tr '\n' ' '; }
+
+# ---- a cell that fails ---------------------------------------------------------------------------------------------
+study MODELS=org/m LOADS=few FIRE_OPTIONS_a=--nonsense
+status_is 2 "a study with a cell that fails"
+yes_if "the other one is measured" test -s "my study/org_m/b/few/records.zst"
+contains "$(cat "$ERR")" "unknown option --nonsense" "the cell says why"
+contains "$(cat "$ERR")" "study: 1 of 2 cells failed; the next call tries them again" "and the study, which"
+matches "$(cat "$OUT")" '^org_m  a       few   failed +- ' "the table names it"
+is "$(ls "my study/org_m/a/few/records.zst" 2>/dev/null)" "" "there are no records of it"
+contains "$(cat "my study/study.csv")" '"org_m","a","few","failed",,,' "it has no figures"
+cksum <"my study/org_m/b/few/records.zst" >kept
+study MODELS=org/m LOADS=few UPLOAD=s3://nowhere/at-all
+status_is 0 "the next call"
+is "$(sent)" "my study/org_m/a/few/ " "measures only what failed"
+is "$(cksum <"my study/org_m/b/few/records.zst")" "$(cat kept)" "the records of the other one are the same"
+is "$(cat "my study/study.txt")" "$(cat "$OUT")" "the table is shown"
+is "$(grep -c '^org_m ' "$OUT") $(grep -c failed "my study/study.csv")" "2 1" "without a failure"
+is "$(grep -c Verdict "$OUT")" 0 "and not the report of each run"
+study MODELS=org/m LOADS=few
+is "$status $(cat "$OUT" "$ERR")" "0 " "then there is nothing to do"
+
+# ---- more of it ----------------------------------------------------------------------------------------------------
+study MODELS=org/m LOADS='few 25' FOR=300ms WARMUP=0 -n
+is "$status $(grep -c "ipf-sched  poisson:rate=25,for=300ms" "$OUT") $(find . -path '*25*')" "0 2 " "-n shows what another load would run, and makes nothing"
+study MODELS=org/m LOADS=few FIRE_OPTIONS_a=--nonsense -n
+is "$status $(find . -name failed)" "0 " "nor a failure"
+study MODELS='org/m other=a%20b' LOADS=few -j4
+status_is 0 "another model, with -j"
+is "$(sent)" "my study/other/a/few/ my study/other/b/few/ " "only its cells are measured, in turn"
+is "$(jq -c '[.run.model, .run.target]' "my study/other/b/few/report.json")" "[\"a b\",\"$two/v1/chat/completions\"]" "under its own name, by its server"
+is "$(jq -r .run.model "my study/org_m/b/few/report.json")" org/m "a slash is in the model's name, not in the folder's"
+is "$(body "my study/other/a/few/trace.zst" | cksum)" "$(body "my study/other/b/few/trace.zst" | cksum)" "servers get the same prompts"
+isnt "$(body "my study/other/a/few/trace.zst" | cksum)" "$(body "my study/org_m/a/few/trace.zst" | cksum)" "models get others"
+
+# ---- the tables ----------------------------------------------------------------------------------------------------
+cd "my study" || exit
+is "$(tail -n +2 study.csv | cut -d , -f 1-3 | tr '\n' ' ')" '"org_m","a","few" "org_m","b","few" "other","a","few" "other","b","few" ' "the table has every cell"
+is "$(head -1 study.csv | tr , '\n' | wc -l) $(awk -F , '{print NF}' study.csv | sort -u)" "14 14" "and every column"
+is "$(sed -n 's/.*"few","[A-Z]*",[0-9.]*,\([0-9.]*\),.*/\1/p' study.csv | head -1)" "$(jq .total.rate.completed org_m/a/few/report.json)" "with the figures of the reports"
+is "$(awk 'length > 100' study.txt)" "" "lines of the text are short"
+is "$(grep -c '^| ' study.md) $(awk -F '|' '{print NF}' study.md | sort -u)" "6 13" "Markdown has a heading and the cells"
+run python3 -c '
+import html.parser, os, sys, urllib.parse
+pages = []
+class Page(html.parser.HTMLParser):
+    def handle_starttag(self, tag, attributes):
+        pages.extend(value for name, value in attributes if name == "href")
+Page().feed(open("index.html").read())
+print(len(pages), all(os.path.getsize(urllib.parse.unquote(page)) > 1000 for page in pages))'
+is "$(cat "$OUT")" "4 True" "index.html leads to the page of each cell"
+if command -v sqlite3 >/dev/null; then
+	for _ in 1 2; do sqlite3 -bail runs.db <study.sql; done
+	is "$(sqlite3 runs.db "SELECT group_concat(value, ' ') FROM (SELECT value FROM meta JOIN runs USING (run) WHERE key = 'cell' ORDER BY value)")" \
+		"org_m/a/few org_m/b/few other/a/few other/b/few" "study.sql has all of them"
+else
+	skip "study.sql has all of them" "sqlite3 is not installed"
+fi
+is "$(echo part.*)" "part.*" "no part of a file is left"
+cd .. || exit
+study show
+is "$(cat "$OUT")" "$(cat "my study/study.txt")" "the table can be shown again"
+
+# ---- names ---------------------------------------------------------------------------------------------------------
+study MODELS='org/m org_m'
+is "$status $(grep -o 'MODELS: two have the same name' "$ERR")" "2 MODELS: two have the same name" "two entries of one name are refused"
+run make -n -f "$SHARE/study.mk" SERVERS=https://user:secret@host:8000/ MODELS=m LOADS=4
+contains "$(cat "$OUT")" "cell='study/m/host_8000/4'" "a server without a name is called after its address, without the password"
+run make -n -f "$SHARE/study.mk" URL="$one" MODEL="a b" RATE=7
+contains "$(cat "$OUT")" "cell='study/a_b/127.0.0.1_${one##*:}/7'" "URL, MODEL and RATE are a study of one"
+printf 'all:\n\t@echo own\nURL = %s\nOUT = inner\ninclude %s/study.mk\n' "$one" "$SHARE" >Makefile
+run make
+is "$(cat "$OUT")" own "included, it does not change the default target"
+run make -n ipf-study
+contains "$(cat "$OUT")" "IPF_URL='$one'" "and knows the makefile's variables"
