@@ -324,7 +324,7 @@ dist: ## a tar archive of the sources, in $(BUILD)
 
 # Debian packages of what is committed; see examples/debian. The changelog has the version of lib/version.h and the date of the last
 # commit. A revision of 0 leaves 1 to Debian. Debian's variables say who makes the packages: without them it is nobody's address.
-deb: dist ## Debian packages, in $(BUILD)/deb (needs DEPS="debhelper dpkg-dev lintian")
+deb: dist ## build Debian packages, in $(BUILD)/deb (needs DEPS="debhelper dpkg-dev lintian")
 	$(Q)rm -rf $(BUILD)/deb && mkdir -p $(BUILD)/deb && cp $(BUILD)/ipf-$(VERSION).tar.gz $(BUILD)/deb/ipf_$(VERSION).orig.tar.gz
 	$(Q)tar -xzf $(BUILD)/ipf-$(VERSION).tar.gz -C $(BUILD)/deb && cd $(BUILD)/deb/ipf-$(VERSION) && cp -r examples/debian debian && \
 		maker="$${DEBFULLNAME:-ipf developers} <$${DEBEMAIL:-ipf@example.org}>" && \

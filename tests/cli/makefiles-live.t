@@ -20,9 +20,9 @@ set -- -f "$SHARE/run.mk" URL="$URL" MODEL=sim REQUESTS=2000 INPUT=32 OUTPUT=8 V
 again() { run make "$@"; }
 made() { sed -n 's/^+ \(ipf-[a-z]*\) .*/\1/p' "$ERR" | sort | tr '\n' ' '; }
 whole() { plain "$1" | tail -1 | jq -e .end >/dev/null; }
-followers() { # of runs whose files are in FOLDER
+followers() { # of runs in this folder whose files are in FOLDER
 	grep -lz -e "$1/part" /proc/[0-9]*/cmdline 2>/dev/null |
-		while read -r file; do { tr "\0" " " <"$file"; } 2>/dev/null | grep -E "^(ipf-|tail|[^ ]*/ipf-)"; done
+		while read -r file; do [ "$(readlink "${file%cmdline}cwd")" != "$PWD" ] || { tr "\0" " " <"$file"; } 2>/dev/null | grep -E "^(ipf-|tail|[^ ]*/ipf-)"; done
 }
 
 # ---- a run that ends when it is stable --------------------------------------------------------------------------------
