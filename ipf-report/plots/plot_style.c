@@ -270,7 +270,7 @@ void plot_end_labels(struct plot *p, const struct plot_axis *y, struct plot_end_
 	int n = 0;
 	qsort(labels, (size_t)count, sizeof *labels, by_value);
 	for (; n < count && n < 16 && !isnan(labels[n].value); n++) {
-		at[n] = plot_axis_place(y, labels[n].value);
+		at[n] = fmax(plot_axis_place(y, labels[n].value), 0); /* 0 has no place on a logarithmic axis */
 		if (n && at[n] < at[n - 1] + LABEL_DISTANCE)
 			at[n] = at[n - 1] + LABEL_DISTANCE;
 	}

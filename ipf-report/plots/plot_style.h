@@ -63,7 +63,8 @@ double plot_axis_place(const struct plot_axis *axis, double value);
  * not less; of the value 0: 1. */
 double plot_round_up(double value, bool fine);
 
-/* Words at the right ends of lines, beside the axis. They move apart if they would overlap. */
+/* Words at the right ends of lines, beside the axis: at its bottom if the value is below it. They move apart if they
+ * would overlap. */
 struct plot_end_label {
 	const char *text;
 	double value; /* NAN: none */

@@ -94,15 +94,17 @@ static void test_axes(void **state)
 static void test_end_labels(void **state)
 {
 	struct plot p = {.name = "a"};
-	const struct plot_axis y = {0, 100, false};
-	struct plot_end_label labels[] = {{"c", 100, 1}, {"a", NAN, 2}, {"b", 99, 3}, {"d", 10, 1}};
+	const struct plot_axis y = {0, 100, false}, log_y = {0.1, 100, true};
+	struct plot_end_label labels[] = {{"c", 100, 1}, {"a", NAN, 2}, {"b", 99, 3}, {"d", 10, 1}}, zero = {"e", 0, 1};
 	(void)state;
 	plot_end_labels(&p, &y, labels, 4);
+	plot_end_labels(&p, &log_y, &zero, 1);
 	buffer_byte(&p.script, 0);
 	assert_non_null(strstr(p.script.data, "'d' at graph 1.02,0.1000"));
 	assert_non_null(strstr(p.script.data, "'b' at graph 1.02,0.9250")); /* 99 would touch 100 */
 	assert_non_null(strstr(p.script.data, "'c' at graph 1.02,1.0000"));
 	assert_null(strstr(p.script.data, "'a'"));
+	assert_non_null(strstr(p.script.data, "'e' at graph 1.02,0.0000")); /* the logarithm of 0 is no place */
 	plot_release(&p);
 }
 
