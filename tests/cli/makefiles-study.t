@@ -52,7 +52,7 @@ isnt "$(body "my study/other/a/few/trace.zst" | cksum)" "$(body "my study/org_m/
 cd "my study" || exit
 is "$(tail -n +2 study.csv | cut -d , -f 1-3 | tr '\n' ' ')" '"org_m","a","few" "org_m","b","few" "other","a","few" "other","b","few" ' "the table has every cell"
 is "$(head -1 study.csv | tr , '\n' | wc -l) $(awk -F , '{print NF}' study.csv | sort -u)" "14 14" "and every column"
-is "$(sed -n 's/.*"few","[A-Z]*",[0-9.]*,\([0-9.]*\),.*/\1/p' study.csv | head -1)" "$(jq .total.rate.completed org_m/a/few/report.json)" "with the figures of the reports"
+is "$(sed -n 's/^"org_m","a","few","[A-Z]*",\([0-9.]*,[0-9.]*\),.*/\1/p' study.csv)" "$(jq -r '.total.rate | "\(.offered // ""),\(.completed // "")"' org_m/a/few/report.json)" "with the figures of the reports"
 is "$(awk 'length > 100' study.txt)" "" "lines of the text are short"
 is "$(grep -c '^| ' study.md) $(awk -F '|' '{print NF}' study.md | sort -u)" "6 13" "Markdown has a heading and the cells"
 run python3 -c '
