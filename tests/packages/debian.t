@@ -41,7 +41,7 @@ run system_user "$root" 'BUILD=/usr/libexec/ipf DEMO=~/demo /usr/share/doc/ipf/e
 status_is 0 "the demo runs from the package, as a user"
 is "$(grep -c '^Verdict ' "$OUT")" 2 "and shows two reports"
 is "$(jq .total.requests.failed "$root/home/user/demo/chat.report.json")" 0 "of requests that were answered"
-run system_user "$root" '/usr/libexec/ipf/bin/ipf-sim --die-with-parent >sim.txt & for _ in $(seq 300); do [ ! -s sim.txt ] || break; sleep 0.1; done
+run system_user "$root" 'rm -f sim.txt; /usr/libexec/ipf/bin/ipf-sim --die-with-parent >sim.txt & for _ in $(seq 300); do [ ! -s sim.txt ] || break; sleep 0.1; done
 	make -f /usr/share/ipf/run.mk URL=$(grep -o "http[^ ]*" sim.txt) MODEL=sim REQUESTS=100 INPUT=20 OUTPUT=4 RATE=20 FOR=2s WARMUP=0 OUT="a run"'
 status_is 0 "a makefile runs from there"
 contains "$(cat "$OUT")" "Verdict " "and shows its report"
@@ -52,7 +52,7 @@ run system_user "$root" 'cp -r /usr/share/doc/ipf/examples/library . && cd libra
 	ldd benchmark | grep -o "libipf.so.[0-9]*" && ./measure ~/demo/chat.records.zst'
 status_is 0 "programs build with libipf-dev, and measure"
 contains "$(cat "$OUT")" "libipf.so.$major" "with the shared library"
-run system_user "$root" '/usr/libexec/ipf/bin/ipf-sim --die-with-parent >sim.txt & for _ in $(seq 300); do [ ! -s sim.txt ] || break; sleep 0.1; done
+run system_user "$root" 'rm -f sim.txt; /usr/libexec/ipf/bin/ipf-sim --die-with-parent >sim.txt & for _ in $(seq 300); do [ ! -s sim.txt ] || break; sleep 0.1; done
 	library/benchmark $(grep -o "http[^ ]*" sim.txt) sim 20 2'
 status_is 0 "a benchmark as code runs"
 run system_user "$root" 'cd library && cc -o static measure.c -l:libipf.a -lm $(pkg-config --cflags --libs $(pkg-config --print-requires-private ipf)) &&
