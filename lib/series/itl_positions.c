@@ -72,8 +72,9 @@ int itl_positions_add(struct itl_positions *all, int64_t stage, int64_t position
 		if (!h)
 			return -1;
 		histogram_add(h, value_ns, n);
-		position += n;
 		count -= n;
+		if (count > 0) /* the next bin; in the last one there is none, and positions may be as large as any */
+			position += n;
 	}
 	return 0;
 }
