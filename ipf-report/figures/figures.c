@@ -665,17 +665,30 @@ static int build_groups(struct run_figures *figures, const struct row_selection 
 	return bad;
 }
 
-/* Do the windows show the run? Rates count the requests that ended within. */
+static bool window_shows(const struct figures *f)
+{
+	return !f->measured || (double)f->ended >= VERDICT_ENDED_DOUBTFUL * (double)f->started;
+}
+
+/* Do the windows show the run? Rates count the requests that ended within. The first stage whose window does not is
+ * named: there may be hundreds. */
 static void judge_windows(const struct run_figures *figures, const struct run_data *run)
 {
-	for (size_t i = 0; i < figures->count; i++) {
-		const struct figures *f = &figures->stages[i];
-		if (f->measured && (double)f->ended < VERDICT_ENDED_DOUBTFUL * (double)f->started)
-			verdict_note(run->verdict, VERDICT_SAMPLES, VERDICT_DOUBTFUL,
-			             "%s: only %lld of %lld started requests ended within the stage, which its rates count "
-			             "(--window drain counts all)",
-			             f->name, (long long)f->ended, (long long)f->started);
-	}
+	const struct figures *first = NULL;
+	int others = 0;
+	char more[48] = "";
+	for (size_t i = 0; i < figures->count; i++)
+		if (!window_shows(&figures->stages[i])) {
+			others += first != NULL;
+			first = first ? first : &figures->stages[i];
+		}
+	if (others > 0)
+		snprintf(more, sizeof more, "; so it is in %d other stage%s", others, verdict_plural(others));
+	if (first)
+		verdict_note(run->verdict, VERDICT_SAMPLES, VERDICT_DOUBTFUL,
+		             "%s: only %lld of %lld started requests ended within the stage, which its rates count "
+		             "(--window drain counts all)%s",
+		             first->name, (long long)first->ended, (long long)first->started, more);
 }
 
 int run_figures_build(struct run_figures *figures, const struct run_data *run, const struct figure_options *options,

@@ -7,16 +7,39 @@
 #include <stdio.h>
 #include <string.h>
 
-void verdict_check_add(struct verdict_check *check, enum verdict_status status, const char *format, ...)
+/* Stands for the clauses that do not fit: none is shown in part, unless it is the first. */
+#define MORE "…"
+
+static bool is_full(const char *detail, size_t len)
 {
-	size_t len = strlen(check->detail);
-	if (len > 0 && len + 3 < sizeof check->detail) {
-		memcpy(check->detail + len, "; ", 3);
+	return len >= strlen(MORE) && strcmp(detail + len - strlen(MORE), MORE) == 0;
+}
+
+__attribute__((format(printf, 2, 0))) static void add_clause(struct verdict_check *check, const char *format,
+                                                             va_list args)
+{
+	size_t begin = strlen(check->detail), most = sizeof check->detail - sizeof "; " MORE;
+	size_t len = begin;
+	if (is_full(check->detail, begin))
+		return;
+	if (begin > 0) {
+		memcpy(check->detail + begin, "; ", 3);
 		len += 2;
 	}
+	int more = vsnprintf(check->detail + len, sizeof check->detail - len, format, args);
+	if (more >= 0 && len + (size_t)more <= most)
+		return;
+	if (!begin)
+		for (len = most; (check->detail[len] & 0xC0) == 0x80;) /* not within a character */
+			len--;
+	memcpy(check->detail + len, MORE, sizeof MORE);
+}
+
+void verdict_check_add(struct verdict_check *check, enum verdict_status status, const char *format, ...)
+{
 	va_list args;
 	va_start(args, format);
-	vsnprintf(check->detail + len, sizeof check->detail - len, format, args);
+	add_clause(check, format, args);
 	va_end(args);
 	check->status = verdict_worse(check->status, status);
 }

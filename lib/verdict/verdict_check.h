@@ -21,7 +21,8 @@ struct verdict_check {
 	json_t *figures;  /* object; owned by the verdict */
 };
 
-/* Appends a clause, and raises the status if the clause's is worse. */
+/* Appends a clause, and raises the status if the clause's is worse. What does not fit is left out whole: the sentence
+ * then ends with "…". */
 __attribute__((format(printf, 3, 4))) void verdict_check_add(struct verdict_check *check, enum verdict_status status,
                                                              const char *format, ...);
 /* The worse of the two. */

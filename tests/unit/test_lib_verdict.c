@@ -5,6 +5,7 @@
 #include "verdict/verdict.h"
 
 #include <math.h>
+#include <string.h>
 
 #define MS INT64_C(1000000)
 #define S  INT64_C(1000000000)
@@ -542,6 +543,30 @@ static void a_stage_is_named_late(void **state)
 	expect(v, VERDICT_SAMPLES, VERDICT_DOUBTFUL, "main has no successful response");
 }
 
+/* Nothing is cut in the middle: of a sentence that is too long, the clauses that fit are shown. */
+static void a_sentence_that_is_too_long(void **state)
+{
+	(void)state;
+	struct verdict_check check = {.status = VERDICT_OK};
+	for (int i = 0; i < 1000; i++)
+		verdict_check_add(&check, i == 999 ? VERDICT_INVALID : VERDICT_OK, "clause %d is here", i);
+	size_t len = strlen(check.detail);
+	assert_true(len < sizeof check.detail && len > sizeof check.detail - 40);
+	assert_string_equal(check.detail + len - strlen(" is here; …"), " is here; …");
+	assert_int_equal(check.status, VERDICT_INVALID);
+	check.detail[0] = '\0';
+	char name[2001] = "";
+	for (int i = 0; i < 1000; i++)
+		strcat(name, "é");
+	verdict_check_add(&check, VERDICT_OK, "%s", name);
+	len = strlen(check.detail);
+	assert_true(len < sizeof check.detail);
+	assert_string_equal(check.detail + len - strlen("é…"), "é…");
+	assert_memory_equal(check.detail, name, len - strlen("…"));
+	verdict_check_add(&check, VERDICT_OK, "more");
+	assert_int_equal(strlen(check.detail), len);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -567,6 +592,7 @@ int main(void)
 		cmocka_unit_test(judging_changes_nothing),
 		cmocka_unit_test(the_middle_of_a_part_counts),
 		cmocka_unit_test(a_stage_is_named_late),
+		cmocka_unit_test(a_sentence_that_is_too_long),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
