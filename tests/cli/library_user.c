@@ -129,8 +129,12 @@ static int figures(const char *path)
 	if (got < 0 || !s || !h || !itl)
 		return -1;
 	while ((got = ipf_reader_next(reader, &line, &err)) == 1) {
-		if (ipf_line_kind(line) == IPF_LINE_HISTOGRAM)
-			ipf_histogram_add_line(itl, line, "", &err);
+		const char *name;
+		size_t len;
+		if (ipf_line_kind(line) == IPF_LINE_HISTOGRAM && ipf_line_text(line, "histogram", &name, &len, &err) == 1 &&
+		    len == strlen("itl_ns") && memcmp(name, "itl_ns", len) == 0 &&
+		    ipf_histogram_add_line(itl, line, "", &err) < 0)
+			return -1;
 		if (ipf_line_kind(line) == IPF_LINE_ROW && ipf_line_integer(line, "ttft_ns", &ns, &err) == 1) {
 			ipf_samples_add(s, (double)ns);
 			ipf_histogram_add(h, ns, 1);

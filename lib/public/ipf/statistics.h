@@ -44,7 +44,8 @@ IPF_PUBLIC void ipf_histogram_free(struct ipf_histogram *histogram); /* NULL is 
 /* Adds `count` times a value of 0 or more. -1: out of memory. */
 IPF_PUBLIC int ipf_histogram_add(struct ipf_histogram *histogram, int64_t value, int64_t count);
 IPF_PUBLIC int ipf_histogram_merge(struct ipf_histogram *into, const struct ipf_histogram *from);
-/* Adds the histogram at `path` of a line of results: "" for a line of kind IPF_LINE_HISTOGRAM. -1: IPF_INPUT. */
+/* Adds the histogram at `path` of a line of results: "" for a line of kind IPF_LINE_HISTOGRAM, whose member "histogram"
+ * is its name. -1: IPF_INPUT, also for those with other buckets: the ones of windows, and "itl_by_position_ns". */
 IPF_PUBLIC int ipf_histogram_add_line(struct ipf_histogram *histogram, struct ipf_line *line, const char *path,
                                       struct ipf_error *err);
 IPF_PUBLIC int64_t ipf_histogram_count(const struct ipf_histogram *histogram);
