@@ -4,6 +4,7 @@
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 . "$TESTS/nginx.sh"
+. "$TESTS/told_port.sh"
 . "$TESTS/cli/grpc.sh"
 
 [ -n "${IPF_LONG:-}" ] && MANY=100000 || MANY=
@@ -27,22 +28,6 @@ both() { # TEXT COUNT ARGUMENTS OF ipf-fire…
 	hold "$1, four connections" "${@:2}" --connections 4 --streams 10
 	is "$(jq -c .connection.refused rows | sort -u)" null "$1, four connections: no stream was refused"
 }
-
-# A server that is told its port; another one is tried where that is not free.
-listen() { # COMMAND… with PORT for the port: $PORT
-	for try in 1 2 3 4 5; do
-		PORT=$((10000 + ($$ * 41 + try * 211 + tap_servers * 17) % 10000))
-		"${@//PORT/$PORT}" >listen.said 2>&1 &
-		SERVER=$!
-		stop_at_exit $SERVER
-		wait_for 20 listens_or_gone
-		kill -0 $SERVER 2>/dev/null && return 0
-	done
-	not_ok "$1 starts" "$(cat listen.said)"
-	exit 1
-}
-listens_or_gone() { curl -sf --http2-prior-knowledge -o /dev/null "http://127.0.0.1:$PORT/" || [ $? != 7 ] || ! kill -0 $SERVER; }
-quit() { kill $SERVER && wait $SERVER 2>/dev/null; }
 
 # ---- nghttp2 ----
 if command -v nghttpd >/dev/null; then

@@ -4,6 +4,7 @@
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 . "$TESTS/nginx.sh"
+. "$TESTS/told_port.sh"
 PATH=$PATH:/usr/sbin
 have=0
 for proxy in squid tinyproxy danted haproxy; do ! command -v $proxy >/dev/null || have=$((have + 1)); done
@@ -15,23 +16,6 @@ ipf-prep synthetic -n 10 --input-tokens 20 --output-tokens 4 -q -o chat.trace
 openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=localhost \
 	-addext subjectAltName=DNS:localhost -keyout key.pem -out cert.pem 2>openssl.said
 nginx_start "$SIM" || TLS1=
-
-# A server that is told its port; another one is tried where that is not free.
-listen() { # COMMAND… with PORT for the port, also in the file proxy.conf: $PORT
-	for try in 1 2 3 4 5; do
-		PORT=$((10000 + ($$ * 43 + try * 223 + tap_servers * 19) % 10000))
-		[ ! -e proxy.template ] || sed "s/PORT/$PORT/g" proxy.template >proxy.conf
-		"${@//PORT/$PORT}" >listen.said 2>&1 &
-		SERVER=$!
-		stop_at_exit $SERVER
-		wait_for 20 listens_or_gone
-		kill -0 $SERVER 2>/dev/null && return 0
-	done
-	not_ok "$1 starts" "$(cat listen.said)"
-	exit 1
-}
-listens_or_gone() { (exec 3<>"/dev/tcp/127.0.0.1/$PORT") 2>/dev/null || ! kill -0 $SERVER 2>/dev/null; }
-quit() { kill $SERVER && wait $SERVER 2>/dev/null; rm -f proxy.template; }
 
 hold() { # TEXT COUNT ARGUMENTS OF ipf-fire…
 	local many=$2

@@ -170,3 +170,23 @@ kube_api_start() {
 }
 
 kube_stop() { kill -KILL "$kube_pid"; }
+
+# What a test of examples/kubernetes begins with: a cluster that has the image, and NAMESPACE, restricted, as the current one. Skips the test
+# where something is missing; the cluster ends with the test.
+kube_cluster() { # NAMESPACE
+	local lacks
+	lacks=$(image_lacks)$(kube_lacks)
+	[ -z "$lacks" ] || skip_all "$lacks is missing"
+	image_build || skip_all "the image cannot be built, see cluster/container"
+	kube_build || { curl -sI --max-time 20 "$(go env GOPROXY | cut -d, -f1)" >/dev/null || skip_all "there is no network for Go modules"; }
+	if ! [ -x "$kube_bin/kubectl" ]; then
+		not_ok "Kubernetes is built" "$(tail -20 kubernetes.log)"
+		exit 1
+	fi
+	image_save "$IMAGE" "$CLUSTER/ipf.tar"
+	kube_start "$PWD/kubernetes/pause.tar" "$CLUSTER/ipf.tar"
+	trap 'kube_stop; tap_exit' EXIT
+	kubectl create namespace "$1" >/dev/null
+	kubectl label namespace "$1" pod-security.kubernetes.io/enforce=restricted >/dev/null
+	kubectl config set-context --current --namespace "$1" >/dev/null
+}

@@ -5,21 +5,7 @@
 . "$TESTS/cluster/image.sh"
 . "$TESTS/cluster/kubernetes.sh"
 
-lacks=$(image_lacks)$(kube_lacks)
-[ -z "$lacks" ] || skip_all "$lacks is missing"
-image_build || skip_all "the image cannot be built, see cluster/container"
-kube_build || { curl -sI --max-time 20 "$(go env GOPROXY | cut -d, -f1)" >/dev/null || skip_all "there is no network for Go modules"; }
-if ! [ -x "$kube_bin/kubectl" ]; then
-	not_ok "Kubernetes is built" "$(tail -20 kubernetes.log)"
-	exit 1
-fi
-image_save "$IMAGE" "$CLUSTER/ipf.tar"
-kube_start "$PWD/kubernetes/pause.tar" "$CLUSTER/ipf.tar"
-trap 'kube_stop; tap_exit' EXIT
-
-kubectl create namespace ipf >/dev/null
-kubectl label namespace ipf pod-security.kubernetes.io/enforce=restricted >/dev/null
-kubectl config set-context --current --namespace ipf >/dev/null
+kube_cluster ipf
 cp -r "$ROOT/examples/kubernetes" manifests
 
 # ---- every manifest, as the API server takes it ----

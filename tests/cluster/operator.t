@@ -5,17 +5,7 @@
 . "$TESTS/cluster/image.sh"
 . "$TESTS/cluster/kubernetes.sh"
 
-lacks=$(image_lacks)$(kube_lacks)
-[ -z "$lacks" ] || skip_all "$lacks is missing"
-image_build || skip_all "the image cannot be built, see cluster/container"
-kube_build || skip_all "Kubernetes cannot be built, see cluster/kubernetes"
-image_save "$IMAGE" "$CLUSTER/ipf.tar"
-kube_start "$PWD/kubernetes/pause.tar" "$CLUSTER/ipf.tar"
-trap 'kube_stop; tap_exit' EXIT
-
-kubectl create namespace ipf >/dev/null
-kubectl label namespace ipf pod-security.kubernetes.io/enforce=restricted >/dev/null
-kubectl config set-context --current --namespace ipf >/dev/null
+kube_cluster ipf
 cp -r "$ROOT/examples/kubernetes" manifests
 kubectl apply -f manifests/operator/deploy/crds.yaml >/dev/null
 kubectl wait --for=condition=established crd/benchmarks.operator.ipf crd/benchmarkschedules.operator.ipf --timeout=60s >/dev/null

@@ -31,6 +31,15 @@ bool object_is_deleted(const json_t *object)
 	return json_is_string(object_meta(object, "deletionTimestamp"));
 }
 
+int object_by_age(const void *a, const void *b)
+{
+	const json_t *x = *(json_t *const *)a, *y = *(json_t *const *)b;
+	const char *of_x = json_string_value(object_meta(x, "creationTimestamp"));
+	const char *of_y = json_string_value(object_meta(y, "creationTimestamp"));
+	int by_time = strcmp(of_x ? of_x : "", of_y ? of_y : "");
+	return by_time ? by_time : strcmp(object_name(x), object_name(y));
+}
+
 static size_t take(char *data, size_t size, size_t count, void *context)
 {
 	struct object_store *s = context;

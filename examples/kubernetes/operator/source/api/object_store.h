@@ -1,9 +1,11 @@
 /* The objects of one kind in the namespace, as the API server has them: listed once, then kept up to date by a watch.
  *
  *     struct object_store jobs;
- *     store_open(&jobs, &(struct store_kind){.path = "/apis/batch/v1/namespaces/x/jobs", .selector = "a=b"}, &api,
- * &err); for (;;) { store_step(&jobs, multi, clock_now());     // lists or begins to watch, if that is due
- *         curl_multi_perform(multi, …);              // and store_finished() for a transfer that has ended
+ *     struct store_kind kind = {.path = "/apis/batch/v1/namespaces/x/jobs", .selector = "a=b"};
+ *     store_open(&jobs, &kind, &api, &err);
+ *     for (;;) {
+ *         store_step(&jobs, multi, clock_now()); // lists or begins to watch, if that is due
+ *         curl_multi_perform(multi, …);          // and store_finished() for a transfer that has ended
  *         if (jobs.listed && jobs.changed) … json_object_get(jobs.objects, "name") …
  *     }
  *
@@ -64,5 +66,7 @@ const char *object_name(const json_t *object);                     /* "" if it h
 json_t *object_meta(const json_t *object, const char *member);     /* borrowed; NULL: absent */
 const char *object_label(const json_t *object, const char *label); /* "" if absent */
 bool object_is_deleted(const json_t *object);                      /* is its deletion under way? */
+/* For qsort() of json_t pointers: the oldest first, those of one second by their names. */
+int object_by_age(const void *a, const void *b);
 
 #endif

@@ -103,11 +103,7 @@ static int find_due(const json_t *schedule, int64_t now_s, struct schedule_plan 
 
 static int newest_first(const void *a, const void *b)
 {
-	const json_t *x = *(json_t *const *)a, *y = *(json_t *const *)b;
-	const char *of_x = json_string_value(object_meta(x, "creationTimestamp"));
-	const char *of_y = json_string_value(object_meta(y, "creationTimestamp"));
-	int by_time = strcmp(of_y ? of_y : "", of_x ? of_x : "");
-	return by_time ? by_time : strcmp(object_name(y), object_name(x));
+	return object_by_age(b, a);
 }
 
 static void look_at(const json_t *benchmark, int limit, int *ended, struct schedule_plan *plan)

@@ -323,15 +323,6 @@ static void reconcile(struct subject *s)
 		start_in_turn(s);
 }
 
-static int by_age(const void *a, const void *b)
-{
-	const json_t *x = *(json_t *const *)a, *y = *(json_t *const *)b;
-	const char *of_x = json_string_value(object_meta(x, "creationTimestamp"));
-	const char *of_y = json_string_value(object_meta(y, "creationTimestamp"));
-	int by_time = strcmp(of_x ? of_x : "", of_y ? of_y : "");
-	return by_time ? by_time : strcmp(object_name(x), object_name(y));
-}
-
 /* Who came first is first at an endpoint. Each object is held while it is looked at, and looked at as it is then: what
  * has been done for one before it may have changed the stores. */
 void reconcile_benchmarks(struct operator_state *op)
@@ -345,7 +336,7 @@ void reconcile_benchmarks(struct operator_state *op)
 		return;
 	}
 	json_object_foreach(op->benchmarks.objects, name, object) list[count++] = json_incref(object);
-	qsort(list, count, sizeof(*list), by_age);
+	qsort(list, count, sizeof(*list), object_by_age);
 	for (size_t i = 0; i < count; i++) {
 		struct subject s = {.op = op, .object = list[i], .name = object_name(list[i])};
 		benchmark_job_name(s.object, s.job);
