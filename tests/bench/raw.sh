@@ -73,7 +73,7 @@ fire() { # STAGE [ARGUMENTS OF ipf-fire…]: $EVENTS in each answer; the records
 	shift
 	ipf-sched -q "$stage" -t raw.trace -o raw.sched
 	{ time on_client ipf-fire -q --force -u "$URL" -m raw -t raw.trace -o raw.records.zst "$@" raw.sched 2>fire.said; } 2>fire.time || cat fire.said >&2
-	zstd -dcq raw.records.zst | grep '^{"client"' | tail -1 |
+	zstd -dcq raw.records.zst | tail -c 1000000 | grep '^{"client"' | tail -n 1 | # a line before it may be too long for grep
 		jq -c --argjson events "${EVENTS:-1}" --argjson cpu "$(awk '{ print $1 + $2 }' fire.time)" '.client | (.t_ns / 1e9) as $seconds | (.done - .failed) as $answers
 			| {requests: .done, failed, events: ($answers * $events), reads, seconds: $seconds, cpu_s: $cpu, requests_s: ($answers / $seconds),
 			   events_s: ($answers * $events / $seconds), cpu_us_request: ($cpu / $answers * 1e6), cpu_us_event: ($cpu / ($answers * $events) * 1e6),
