@@ -62,6 +62,8 @@ print("spread between runs of the base: " + ", ".join(f"{name} {100 * spread[nam
 same, _ = tally("same", "2%")
 wrong = sum(same[o] for o in ("slower", "faster", "mixed"))
 row("A/A", text(same), "19 of 20 without a difference", wrong <= max(1, same.total() / 20))
+alike, _ = tally("same", "5%")
+row("A/A, least effect 5 %", text(alike), "19 of 20 no difference", alike["no difference"] >= 0.95 * alike.total())
 five, _ = tally("five", "2%")
 row("slower by 5 %", text(five), "18 of 20 slower", five["slower"] >= 0.9 * five.total())
 one, asked = tally("one", "1%")
