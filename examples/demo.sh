@@ -55,6 +55,8 @@ say 'What it meant. This needs no server and can be repeated with other definiti
 show 'ipf-collect $DEMO/chat.records.zst -o $DEMO/chat.results.zst'
 show 'ipf-report $DEMO/chat.results.zst | tee $DEMO/chat.report.txt'
 show 'ipf-report -f json -o $DEMO/chat.report.json $DEMO/chat.results.zst'
+say 'The same with plots, as a page of one file.'
+show 'ipf-report -f html -o $DEMO/chat.report.html $DEMO/chat.results.zst'
 
 say 'Recorded arrivals, six times as fast, all in one pipe. (200 answers are few: see the verdict.)'
 show 'ipf-prep azure examples/arrivals.csv -o $DEMO/arrivals.trace.zst'
@@ -63,5 +65,6 @@ show 'ipf-sched replay:speed=6 -t $DEMO/arrivals.trace.zst | tee $DEMO/arrivals.
     ipf-collect | tee $DEMO/arrivals.results |
     ipf-report | tee $DEMO/arrivals.report.txt'
 }
-say "Streams and reports are in $DEMO/. Look into one:  zstd -dc $DEMO/chat.results.zst | head -3"
+say "Streams and reports are in $DEMO/. Open $DEMO/chat.report.html, or look into a stream:
+#   zstd -dc $DEMO/chat.results.zst | head -3"
 ls -l "$DEMO"
