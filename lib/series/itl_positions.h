@@ -5,7 +5,7 @@
  * all runs: they are merged exactly. Over the bins of a stage, counts and sums are those of its `itl_ns` histogram.
  *
  *     struct itl_positions *all = itl_positions_new();
- *     itl_positions_add(all, 0, 1, gap_ns, 1, &err);
+ *     itl_positions_add(all, 0, 1, gap_ns, 1);
  *     for (size_t s = 0; s < itl_positions_stages(all); s++)
  *         for (int bin = 0; bin < ITL_POSITION_BINS; bin++)
  *             if ((h = itl_positions_get(all, s, bin))) …

@@ -2,7 +2,7 @@
 # Are comparisons right about real runs? Pairs of short runs against ipf-sim, whose steps vary and which pauses: the same server, one that
 # is slower by 5 %, one by 1 %. How many runs a comparison asks for is held against how many it takes: comparisons of so many runs of each
 # side, drawn from all of them. COMPARE_PAIRS=20, COMPARE_SECONDS=10, COMPARE_AT_ONCE=4 (runs at the same time, each with a
-# server of its own).
+# server; 4 at most, since runs of one side that overlap are parts of one run).
 set -eu -o pipefail
 # shellcheck source-path=SCRIPTDIR/..
 . "$TESTS/tap.sh"
