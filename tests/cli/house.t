@@ -33,6 +33,10 @@ is "$?$(cat "$work/graph")" 0 "folders include each other without a circle"
 is "$(grep -rlE '^#include <curl/' lib ipf-* |
 	grep -v '^ipf-fire/\|^lib/public/runs.c$\|^lib/hub/download.c$\|^lib/http/\|^lib/push/\|^ipf-prep/config/chat_template.c$\|^ipf-collect/scrape/\|^ipf-collect/publish/publish.c$\|^ipf-report/delivery/\|^ipf-report/upload/\|^lib/aws/')" "" \
 	"only ipf-fire knows libcurl, what downloads, what asks for the tokens of a chat template, what scrapes, and what sends figures and reports"
+# the others are run by sh
+is "$(for test in "$TESTS"/*/*.t; do
+	! head -n 1 "$test" | grep -q bash || test -x "$test" || echo "$test"
+done)" "" "tests for bash are executable"
 if git ls-files --error-unmatch Makefile >/dev/null 2>&1; then
 	# what begins as programs, objects and archives do
 	is "$(git ls-files -z |
