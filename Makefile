@@ -287,7 +287,7 @@ deps-all: ## install the packages for building, testing and linting
 
 # ---- the state of the sources ---------------------------------------------------------------------------------------
 # Generated tables keep the layout that their scripts gave them.
-formatted = $(filter-out $(shell grep -rl --include='*.[ch]' 'clang-format off' lib),$(wildcard $(shell find lib ipf-* tests examples/kubernetes -name '*.[ch]')))
+formatted = $(filter-out $(shell grep -rl --include='*.[ch]' 'clang-format off' lib),$(wildcard $(shell find lib ipf-* tests examples -name '*.[ch]')))
 
 lint: format-check ## check manual pages, wording, shell scripts and layout (by the linters that are installed)
 	$(Q)mandoc -T lint -W warning $(MANUALS)
@@ -302,8 +302,8 @@ format-check: ## check that `make format` would change nothing
 	else echo "format-check: skipped: the layout is that of clang-format 14"; fi
 
 tidy: $(BUILD)/lib/api/api_builtin.c ## check the C sources by .clang-tidy (minutes)
-	$(Q)find lib ipf-* -name '*.c' | sort | xargs -P $(shell nproc) -n 8 sh -c 'status=0; for file; do \
-		clang-tidy --quiet $$file -- -std=c11 -D_GNU_SOURCE -Ilib -I$${file%%/*} $(cflags_lib) 2>/dev/null || status=1; \
+	$(Q)find lib ipf-* examples/kubernetes -name '*.c' | sort | xargs -P $(shell nproc) -n 8 sh -c 'status=0; for file; do \
+		clang-tidy --quiet $$file -- -std=c11 -D_GNU_SOURCE -Ilib -I$${file%%/*} $(operator:%=-I%) $(cflags_lib) 2>/dev/null || status=1; \
 		done; exit $$status' tidy
 
 tables: ## generate the tables of lib again, and check that they are the same

@@ -87,11 +87,15 @@ report() {
 	done
 	[ -z "$failed" ] || set -- --meta "failed=$failed"
 	echo "${failed:-all clients ended well}"
+	push=
+	for url in ${IPF_PUSH_REPORT:-}; do push="$push --push $url"; done
 	# Status 3: some of the records were cut; the report says which.
 	ipf-collect -q "$folder"/shard-*/*records.zst -o "$folder/results.zst" || [ $? = 3 ] || exit 1
+	# shellcheck disable=SC2086 # URLs are words
 	ipf-report "$@" -f json -o "$folder/report.json" "$folder/results.zst" &&
-		ipf-report "$@" -f html -o "$folder/report.html" "$folder/results.zst" \
-			${IPF_UPLOAD:+--upload "$IPF_UPLOAD/$RUN/report.html" --upload-file "$folder/report.json" --upload-file "$folder/results.zst"} &&
+		ipf-report "$@" -f html -o "$folder/report.html" \
+			${IPF_UPLOAD:+--upload "${IPF_UPLOAD%/}/$RUN/report.html" --upload-file "$folder/report.json" --upload-file "$folder/results.zst"} \
+			$push "$folder/results.zst" &&
 		ipf-report "$@" --strict "$folder/results.zst"
 }
 

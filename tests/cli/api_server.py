@@ -66,7 +66,9 @@ def merge(value, patch):
     return value
 
 
-def selected(value, selector):
+def selected(value, selector, fields=""):
+    if fields and value["metadata"]["name"] != fields.removeprefix("metadata.name="):
+        return False
     labels = value["metadata"].get("labels", {})
     return all(labels.get(part.split("=")[0]) == part.split("=")[1] for part in selector.split(",") if part)
 
@@ -160,7 +162,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def page(self, kind, query):
         if int(query.get("continue", state["version"])) < state["oldest"]:
             return self.refuse(410, "too old")
-        names = sorted(name for name, value in objects.get(kind, {}).items() if selected(value, query.get("labelSelector", "")))
+        names = sorted(name for name, value in objects.get(kind, {}).items() if selected(value, query.get("labelSelector", ""), query.get("fieldSelector", "")))
         begin = int(query.get("offset", 0)) if not query.get("continue") else int(query["continue"]) % 1000
         end = begin + min(2, int(query.get("limit", 2)))
         meta = {"resourceVersion": str(state["version"])}

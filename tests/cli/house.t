@@ -4,7 +4,7 @@
 work=$PWD
 cd "$TESTS/.." || exit 1
 
-c_files=$(find lib ipf-* tests examples/kubernetes -name '*.c' -o -name '*.h' | sort)
+c_files=$(find lib ipf-* tests examples -name '*.c' -o -name '*.h' | sort)
 # shellcheck disable=SC2086 # one word a file, here and below
 is "$(awk -f "$TESTS/house/functions.awk" $c_files)" "" "no function has more than 60 lines or six parameters"
 # shellcheck disable=SC2046

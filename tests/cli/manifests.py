@@ -10,7 +10,8 @@ import yaml
 ROOT, BIN = sys.argv[1:]
 PROGRAMS = ["prep", "sched", "fire", "collect", "report"]
 HERE = os.path.join(ROOT, "examples/kubernetes")
-OWN = {"SHARDS", "START_IN", "READY", "SILENCE", "RUN", "POD_NAME", "NODE_NAME", "AWS_REGION", "HOME", "USER", "HF_HOME", "IPF_OUT", "BASELINE", "FAIL_IF"}
+OWN = {"SHARDS", "START_IN", "READY", "SILENCE", "RUN", "POD_NAME", "NODE_NAME", "AWS_REGION", "HOME", "USER", "HF_HOME", "IPF_OUT", "BASELINE", "FAIL_IF",
+       "UPLOAD_TO", "PUSH_AS"}
 
 
 def fail(where, text):

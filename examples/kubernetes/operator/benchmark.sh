@@ -3,7 +3,8 @@
 # the run's folder on the volume. With SHARDS, it is a pod of shards.sh, of which the first one reports.
 #
 # In the end, what the operator shows as status is written as the termination message: JSON of at most 4096 bytes, which Kubernetes keeps
-# with the pod. With BASELINE, the folder of an earlier run, and FAIL_IF, conditions a line each, the runs are compared; see ipf-report(1).
+# with the pod. The report goes to the bucket IPF_UPLOAD, into the folder RUN, and to the Pushgateways IPF_PUSH_REPORT, as
+# the run PUSH_AS. With BASELINE, the folder of an earlier run, and FAIL_IF, conditions a line each, the runs are compared; see ipf-report(1).
 set -u
 here=$(dirname "$0")
 work=${WORK:-/work}
@@ -14,48 +15,78 @@ attend() { # COMMAND…
 	"$@" &
 	pid=$!
 	trap 'kill -TERM $pid' TERM INT
-	while kill -0 $pid 2>/dev/null; do
+	while :; do
 		wait $pid
-		status=$?
+		ended=$?
+		kill -0 $pid 2>/dev/null || break
 	done
 	trap - TERM INT
-	return $status
+	return $ended
 }
 
+# It is delivered in the end, by this shell: figures of a run stay figures if a bucket refuses them.
+upload=${IPF_UPLOAD:-} push=${IPF_PUSH_REPORT:-}
+unset IPF_UPLOAD IPF_PUSH_REPORT
+status=0
 if [ "${SHARDS:-1}" -gt 1 ]; then
-	attend sh "$here/shards.sh" || exit
-	[ "$JOB_COMPLETION_INDEX" = 0 ] || exit 0
+	attend sh "$here/shards.sh" || status=$?
+	[ "$JOB_COMPLETION_INDEX" = 0 ] || exit "$status"
+	[ "$status" -ne 4 ] || status=0 # INVALID, which is a result
 else
-	IPF_OUT=$folder attend make -f "$here/run.mk" || exit
+	IPF_OUT=$folder attend make -f "$here/run.mk" || status=$?
+fi
+[ -s "$folder/report.json" ] || exit "$status"
+problem=
+[ "$status" -eq 0 ] || problem="the run did not end well: see the log of its pod"
+
+# A step after the run: its failure is the problem that the status shows. 4: a condition holds.
+step() { # WHAT COMMAND…
+	what=$1 errors=${TMPDIR:-/tmp}/step.err result=0
+	shift
+	attend "$@" 2>"$errors" || result=$?
+	cat "$errors" >&2
+	[ $result -eq 0 ] || [ $result -eq 4 ] || { problem="$what: $(tail -n 1 "$errors")"; status=1; }
+	return $result
+}
+
+if [ -n "$upload$push" ]; then
+	set --
+	[ -z "$upload" ] || set -- --upload "${upload%/}/$RUN/report.html" --upload-file "$folder/report.json" --upload-file "$folder/results.zst"
+	for url in $push; do
+		case $url in
+		*/job/*) ;; # it says which figures these replace
+		*) url=${url%/} url=${url%/metrics}/metrics/job/ipf-report/run/$PUSH_AS ;;
+		esac
+		set -- "$@" --push "$url"
+	done
+	step "not delivered" ipf-report -q -f html -o "$folder/report.html" "$@" "$folder/results.zst"
 fi
 
 regression=null
-if [ -n "${BASELINE:-}" ]; then
-	if [ -s "$work/$BASELINE/results.zst" ]; then
-		set --
-		while IFS= read -r condition; do set -- "$@" --fail-if "$condition"; done <<END
+if [ -n "${BASELINE:-}" ] && [ ! -s "$work/$BASELINE/results.zst" ]; then
+	echo "there is nothing to compare with: $work/$BASELINE/results.zst is missing"
+elif [ -n "${BASELINE:-}" ]; then
+	set --
+	while IFS= read -r condition; do set -- "$@" --fail-if "$condition"; done <<END
 $FAIL_IF
 END
-		# it has no objectives
-		unset IPF_REPORT_SLO
-		ipf-report --compare "$@" -f json -o "$folder/comparison.json" "$work/$BASELINE/results.zst" -- "$folder/results.zst"
-		case $? in
-		0) regression='""' ;;
-		4) regression=$(jq -c '[.fail_if[] | select(.failed) | "\(.condition): \(.detail)"] | join("; ")' "$folder/comparison.json") ;;
-		*) exit 1 ;;
-		esac
-	else
-		echo "there is nothing to compare with: $work/$BASELINE/results.zst is missing"
-	fi
+	unset IPF_REPORT_SLO # a comparison has no objectives
+	step "not compared" ipf-report -q --compare "$@" -f json -o "$folder/comparison.json" "$work/$BASELINE/results.zst" \
+		-- "$folder/results.zst"
+	case $? in
+	0) regression='""' ;;
+	4) regression=$(jq -c '[.fail_if[] | select(.failed) | "\(.condition): \(.detail)"] | join("; ")' "$folder/comparison.json") ;;
+	esac
 fi
 
 # Numbers that do not exist are left out. Texts have a length each, so that all of it has less than 4096 bytes.
-jq -c --arg folder "$RUN" --argjson regression "$regression" '
+jq -c --arg folder "$RUN" --argjson regression "$regression" --arg problem "$problem" '
 	def known: with_entries(select(.value != null));
 	.total as $t | {
 		verdict: .verdict.status,
 		reason: ([.verdict.checks[] | select(.status != "OK") | "\(.name): \(.detail)"] | join("; ") | .[:400]),
 		folder: $folder,
+		problem: (if $problem == "" then null else $problem[:400] end),
 		regression: (if $regression == null then null else $regression[:400] end),
 		objectives: ([$t.goodput.objectives[]? | .met | select(. != null)] | if length == 0 then null else all end),
 		figures: ({
@@ -66,3 +97,4 @@ jq -c --arg folder "$RUN" --argjson regression "$regression" '
 			e2eP50Ms: $t.latency.e2e_ms.from_start.p50, e2eP99Ms: $t.latency.e2e_ms.from_start.p99
 		} | known)
 	} | known' "$folder/report.json" >"${MESSAGE:-/dev/termination-log}"
+exit "$status"

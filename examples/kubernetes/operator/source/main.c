@@ -12,7 +12,7 @@
 #define ACCOUNT "/var/run/secrets/kubernetes.io/serviceaccount/"
 
 struct operator_options {
-	const char *server, *token_file, *cacert, *namespace, *image;
+	const char *server, *token_file, *cacert, *namespace, *image, *pod;
 	int64_t per_endpoint, port;
 };
 
@@ -21,7 +21,9 @@ struct operator_options {
 
 static const struct option_spec specs[] = {
 	OPTION_HEADING("Work"),
-	ROW(OPTION_TEXT, "image", "IMAGE", image, "the image that measures, unless a Benchmark has another one (required)"),
+	ROW(OPTION_TEXT, "pod", "NAME", pod,
+        "measure with the image of this pod's container operator: that of the operator itself"),
+	ROW(OPTION_TEXT, "image", "IMAGE", image, "measure with this image instead"),
 	ROW(OPTION_COUNT, "per-endpoint", "N", per_endpoint, "how many Jobs may measure one server at a time (default: 1)"),
 	ROW(OPTION_COUNT, "port", "PORT", port, "answer /healthz and /readyz on this port (default: 8080; 0: a free one)"),
 	OPTION_HEADING("API server (default: that of the cluster which this is a pod of)"),
@@ -48,14 +50,20 @@ static const struct program program = {
 	.manual = "examples/kubernetes/operator/README.md",
 };
 
+/* It becomes a part of paths. */
+static bool is_name(const char *text, size_t most, const char *of)
+{
+	return *text && strlen(text) <= most && strspn(text, of) == strlen(text);
+}
+
 /* Where nothing else is said: as in a pod. */
 static int complete(struct operator_options *o, char server[300], char namespace[256], struct ipf_error *err)
 {
 	const char *host = getenv("KUBERNETES_SERVICE_HOST"), *port = getenv("KUBERNETES_SERVICE_PORT");
 	size_t len;
 
-	if (!o->image)
-		return ipf_error_set(err, IPF_USAGE, "--image is missing: the image that measures");
+	if (!o->image && !o->pod)
+		return ipf_error_set(err, IPF_USAGE, "--pod or --image is missing: the image that measures");
 	if (o->per_endpoint < 1 || o->port < 0 || o->port > 65535)
 		return ipf_error_set(err, IPF_USAGE, "--%s: out of range", o->per_endpoint < 1 ? "per-endpoint" : "port");
 	if (!o->server) {
@@ -72,10 +80,10 @@ static int complete(struct operator_options *o, char server[300], char namespace
 		namespace[strcspn(namespace, "\n")] = '\0';
 		o->namespace = namespace;
 	}
-	/* it becomes a part of paths */
-	if (!*o->namespace || strlen(o->namespace) > 63 ||
-	    strspn(o->namespace, "abcdefghijklmnopqrstuvwxyz0123456789-") != strlen(o->namespace))
+	if (!is_name(o->namespace, 63, "abcdefghijklmnopqrstuvwxyz0123456789-"))
 		return ipf_error_set(err, IPF_USAGE, "--namespace: no name of a namespace: \"%s\"", o->namespace);
+	if (o->pod && !is_name(o->pod, 253, "abcdefghijklmnopqrstuvwxyz0123456789-."))
+		return ipf_error_set(err, IPF_USAGE, "--pod: no name of a pod: \"%s\"", o->pod);
 	return 0;
 }
 
@@ -94,6 +102,7 @@ int main(int argc, char **argv)
 	const struct operator_settings settings = {.api = {o.server, o.token_file, o.cacert},
 	                                           .namespace = o.namespace,
 	                                           .image = o.image,
+	                                           .pod = o.pod,
 	                                           .per_endpoint = o.per_endpoint};
 	interrupt_watch(0);
 	curl_global_init(CURL_GLOBAL_DEFAULT);

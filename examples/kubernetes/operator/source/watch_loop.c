@@ -6,6 +6,7 @@
 #include "kinds/benchmark_status.h"
 #include "memory.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -49,6 +50,7 @@ static void close_loop(struct loop *l)
 	for (int i = 0; i < STORES; i++)
 		store_close(l->stores[i], l->multi);
 	api_close(&l->op.api);
+	free(l->op.image);
 	curl_multi_cleanup(l->multi);
 }
 
@@ -87,8 +89,10 @@ static void pass(struct loop *l)
 	op->wake_s = 0;
 	for (int i = 0; i < STORES; i++)
 		l->stores[i]->changed = false;
-	reconcile_benchmarks(op);
-	reconcile_schedules(op);
+	if (operator_find_image(op)) {
+		reconcile_benchmarks(op);
+		reconcile_schedules(op);
+	}
 	if (op->again) {
 		l->pass_at_ns = clock_now() + backoff_next(&l->backoff);
 		return;

@@ -160,6 +160,7 @@ json_t *result_read(const char *message)
 	copy_text(result, given, "reason");
 	copy_text(result, given, "folder");
 	copy_text(result, given, "regression");
+	copy_text(result, given, "problem");
 	if (json_is_boolean(json_object_get(given, "objectives")))
 		json_object_set(result, "objectives", json_object_get(given, "objectives"));
 	for (const char *const *name = figure_names; *name; name++) {

@@ -31,8 +31,8 @@ json_t *benchmark_status(const struct observation *o, const json_t *old);
 bool status_has_ended(const json_t *status, const char *job);
 
 /* What a pod says of its run in its termination message, at most 4096 bytes of JSON: {"verdict", "reason", "folder",
- * "figures", "objectives", "regression"}, see benchmark.sh. Only members with these names and with values of the right
- * type are kept, since the text comes from a pod. NULL: it is something else. The caller frees it. */
+ * "figures", "objectives", "regression", "problem"}, see benchmark.sh. Only members with these names and with values of
+ * the right type are kept, since the text comes from a pod. NULL: it is something else. The caller frees it. */
 json_t *result_read(const char *message);
 
 /* A condition of a list as in status.conditions; NULL: absent. */

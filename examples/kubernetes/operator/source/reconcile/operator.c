@@ -47,6 +47,43 @@ long operator_call(struct operator_state *op, struct api_step *step)
 	return status;
 }
 
+static const char *image_of(const json_t *pod)
+{
+	size_t i;
+	json_t *container;
+	json_array_foreach(json_object_get(json_object_get(pod, "spec"), "containers"), i, container)
+	{
+		const char *name = json_string_value(json_object_get(container, "name"));
+		if (name && strcmp(name, "operator") == 0)
+			return json_string_value(json_object_get(container, "image"));
+	}
+	return NULL;
+}
+
+bool operator_find_image(struct operator_state *op)
+{
+	const char *known = op->settings->image, *pod = op->settings->pod;
+	struct ipf_error err = {0};
+	struct api_answer answer = {0};
+	char path[2 * PATH_SIZE];
+
+	if (op->image)
+		return true;
+	snprintf(path, sizeof path, "%s/pods?fieldSelector=metadata.name%%3D%s", op->core_path, pod ? pod : "");
+	if (!known && api_call(&op->api, "GET", path, NULL, &answer, &err) == 0)
+		known = image_of(json_array_get(json_object_get(answer.body, "items"), 0));
+	if (known)
+		op->image = strdup(known);
+	else
+		operator_say("pod", pod, "its image is not known: %s",
+		             err.kind                   ? err.text
+		             : answer.status / 100 != 2 ? api_answer_message(&answer)
+		                                        : "there is no such pod, or no container operator in it");
+	api_answer_release(&answer);
+	op->again |= !op->image;
+	return op->image != NULL;
+}
+
 bool operator_put_status(struct operator_state *op, struct object_store *store, const json_t *object, json_t *status)
 {
 	char path[2 * PATH_SIZE];

@@ -14,9 +14,10 @@
 
 struct operator_settings {
 	struct api_settings api;
-	const char *namespace, *image;
+	const char *namespace;
+	const char *image;    /* that measures; NULL: that of `pod` */
+	const char *pod;      /* of the operator; NULL: there is an image */
 	int64_t per_endpoint; /* Jobs that may measure one server at a time */
-	bool verbose;
 };
 
 enum { PATH_SIZE = 512 };
@@ -26,6 +27,7 @@ struct operator_state {
 	struct api_client api;
 	struct object_store benchmarks, schedules, jobs;
 	char benchmarks_path[PATH_SIZE], schedules_path[PATH_SIZE], jobs_path[PATH_SIZE], core_path[PATH_SIZE];
+	char *image;    /* that measures; NULL: not known yet */
 	char now[24];   /* of this pass, RFC 3339 */
 	int64_t now_s;  /* the same, since the epoch */
 	int64_t wake_s; /* when the next pass is due at the latest; 0: when something changes */
@@ -55,6 +57,11 @@ struct happening {
 	bool warning;
 };
 void operator_event(struct operator_state *op, const json_t *object, const struct happening *what);
+
+/* Looks up the image that measures, unless it is known: that of the container "operator" of the operator's own pod,
+ * which whatever changes the Deployment has set. It is found by a list with the pod's name, for which the right to list
+ * pods is enough. False: it is not known now, and another pass is asked for. */
+bool operator_find_image(struct operator_state *op);
 
 void reconcile_benchmarks(struct operator_state *op);
 void reconcile_schedules(struct operator_state *op);

@@ -215,6 +215,8 @@ static void observe_end(struct subject *s, const char *end)
 	json_t *result = NULL;
 
 	if (read_pods(s, &result, message, sizeof message) == 0) {
+		if (json_object_get(result, "problem"))
+			snprintf(message, sizeof message, "%s", json_string_value(json_object_get(result, "problem")));
 		for (char *c = message; *c; c++) /* a log can contain anything; JSON wants UTF-8, and a cut may be anywhere */
 			*c = (char)(*c < ' ' || *c > '~' ? ' ' : *c);
 		o.result = result;
@@ -247,8 +249,7 @@ static void observe_job(struct subject *s, const json_t *job)
 /* Makes the Job, and the ConfigMap before it. They may be there already, made by an operator that was ended here. */
 static void start(struct subject *s, const json_t *spec, const json_t *config)
 {
-	const struct job_plan plan = {
-		.benchmark = s->object, .spec = spec, .name = s->job, .image = s->op->settings->image};
+	const struct job_plan plan = {.benchmark = s->object, .spec = spec, .name = s->job, .image = s->op->image};
 	char path[2 * PATH_SIZE], job_path[2 * PATH_SIZE];
 	json_t *map = benchmark_config_map(&plan, config), *job = benchmark_job(&plan);
 
@@ -272,6 +273,14 @@ static void start(struct subject *s, const json_t *spec, const json_t *config)
 	}
 }
 
+/* On a Pushgateway, the figures of a Benchmark replace those of its earlier run, and all runs of a schedule are one. */
+static void name_push(const struct subject *s, json_t *config)
+{
+	const char *schedule = object_label(s->object, LABEL_SCHEDULE);
+	if (json_object_get(config, "IPF_PUSH_REPORT"))
+		json_object_set_new(config, "PUSH_AS", json_string(*schedule ? schedule : s->name));
+}
+
 static void start_in_turn(struct subject *s)
 {
 	const char *preset_name = json_string_value(json_object_get(json_object_get(s->object, "spec"), "preset"));
@@ -281,6 +290,7 @@ static void start_in_turn(struct subject *s)
 	json_t *config = benchmark_config(spec, &err);
 	char endpoint[17], message[400];
 
+	name_push(s, config);
 	benchmark_endpoint_key(spec, endpoint);
 	if (preset_name && !preset) {
 		snprintf(message, sizeof message, "there is no Benchmark %.300s", preset_name);
