@@ -181,8 +181,8 @@ static bool extract_text(struct response *r, const struct response_options *opti
 	return any;
 }
 
-const char *const event_kind_names[EVENT_KINDS] = {"text", "reasoning", "tool",  "empty",
-                                                   "role", "usage",     "other", "end"};
+const char *const event_kind_names[EVENT_KINDS] = {"text",  "reasoning", "tool", "empty", "role",
+                                                   "usage", "other",     "end",  "error"};
 
 static int add_other(struct response *r, int64_t t_ns, enum event_kind kind, struct ipf_error *err)
 {
@@ -212,7 +212,9 @@ static enum event_kind kind_of_other(const struct response *r, bool usage)
 		return EVENT_ROLE;
 	for (size_t i = 0; i < r->format->text.count; i++)
 		api_pointer_each(r->format->text.list[i], &r->doc, JDOC_ROOT, note_text, &empty);
-	return empty ? EVENT_EMPTY : usage ? EVENT_USAGE : EVENT_OTHER;
+	const struct api_finish_word *word;
+	bool finish = end_mark_finish(r->format, r->protobuf, &r->doc, &word) != JDOC_NONE;
+	return empty ? EVENT_EMPTY : usage && !finish ? EVENT_USAGE : EVENT_OTHER;
 }
 
 static int add_event(struct response *r, int64_t t_ns, int64_t usage_tokens, enum event_kind kind,
@@ -579,7 +581,7 @@ static int parse_event(struct response *r, const struct record *record, const st
 	if (parsed <= 0)
 		return parsed;
 	if (extract_error(r))
-		return options->keep_others ? add_other(r, event_time(r, record, event->end), EVENT_OTHER, err) : 0;
+		return options->keep_others ? add_other(r, event_time(r, record, event->end), EVENT_ERROR, err) : 0;
 	if (jdoc_is_null(&r->doc, JDOC_ROOT))
 		return 0;
 	enum jdoc_type type = jdoc_type_of(&r->doc, JDOC_ROOT);

@@ -48,6 +48,7 @@ enum event_kind {
 	EVENT_USAGE, /* counts of tokens, and no choice of the answer */
 	EVENT_OTHER, /* none of these, such as a finish reason alone */
 	EVENT_END,   /* the end mark */
+	EVENT_ERROR, /* an error in the stream */
 	EVENT_KINDS,
 };
 extern const char *const event_kind_names[EVENT_KINDS]; /* "text", "reasoning", … */
@@ -57,7 +58,7 @@ struct response_other {
 	int64_t t_ns;
 	int64_t early_ns; /* as in struct response_event */
 	size_t before;    /* how many content events came before it */
-	uint8_t kind;     /* EVENT_EMPTY to EVENT_END */
+	uint8_t kind;     /* EVENT_EMPTY and what follows it */
 };
 
 struct response {

@@ -32,6 +32,27 @@ const struct tool_rules tool_rules[TOOL_COUNT] = {
                                {"throughput", span},
                                {"output_tokens", "usage; else the tokenizer's count"},
                                {"failed", "an error in the stream is none if a chunk came"}}},
+	/* Not read in its source, but observed, with answers of twenty-two kinds. It stops reading at an event that is no
+     * JSON; results do not say where that was, so that what came after it counts here. */
+	[TOOL_VLLM_RS] = {.name = "vllm-rs",
+                      .tool = "vLLM's Rust client",
+                      .version = "0.33.0",
+                      .source = "vllm-rs bench serve, of the wheel of vllm 0.33.0: observed, not read",
+                      .chunks = CONTENT | 1u << EVENT_EMPTY | 1u << EVENT_ROLE | 1u << EVENT_OTHER,
+                      .end = TOOL_END_LAST_CHUNK,
+                      .tpot = TOOL_TPOT_LAST_LESS_FIRST,
+                      .itl = TOOL_ITL_GAPS,
+                      .tokens = {TOOL_TOKENS_USAGE, TOOL_TOKENS_CHUNKS},
+                      .zero_ttft = true,
+                      .zero_e2e = true,
+                      .one_token = true,
+                      .figures = {{"ttft", "first chunk with a choice: the opening one; without one 0"},
+                                  {"itl", "gaps between such chunks, the opening and the last one included"},
+                                  {"tpot", "(e2el - ttft) / (output tokens - 1), of more than one token"},
+                                  {"e2el", "last such chunk; neither usage nor the end mark; without one 0"},
+                                  {"throughput", span},
+                                  {"output_tokens", "usage; else the chunks with a choice, at least 1"},
+                                  {"failed", "an error in the stream, or an empty answer, is none"}}},
 	[TOOL_SGLANG] = {.name = "sglang",
                      .tool = "SGLang",
                      .version = "0.5.23",
@@ -177,8 +198,8 @@ const struct tool_rules tool_rules[TOOL_COUNT] = {
                                  {"errors", "as the system under test says"}}},
 };
 
-const char *const tool_names[] = {"vllm",           "sglang", "guidellm", "aiperf", "genai-perf",
-                                  "inference-perf", "lpg",    "mlperf",   NULL};
+const char *const tool_names[] = {"vllm",       "vllm-rs",        "sglang", "guidellm", "aiperf",
+                                  "genai-perf", "inference-perf", "lpg",    "mlperf",   NULL};
 
 const struct tool_rules *tool_rules_find(struct slice name)
 {
@@ -200,7 +221,7 @@ int64_t tool_output_tokens(const struct tool_rules *rules, const struct tool_cou
 		[TOOL_TOKENS_USAGE] = counts->usage == 0 && !rules->zero_usage ? IPF_ABSENT : counts->usage,
 		[TOOL_TOKENS_TOKENIZER] = counts->tokenizer,
 		[TOOL_TOKENS_ASKED] = counts->asked,
-		[TOOL_TOKENS_CHUNKS] = counts->chunks,
+		[TOOL_TOKENS_CHUNKS] = counts->chunks == 0 && rules->one_token ? 1 : counts->chunks,
 	};
 	for (int i = 0; i < TOOL_TOKENS_MOST; i++)
 		if (known[rules->tokens[i]] != IPF_ABSENT) {
@@ -220,6 +241,8 @@ double tool_ttft(const struct tool_rules *rules, const struct tool_times *t)
 
 double tool_e2e(const struct tool_rules *rules, const struct tool_times *t)
 {
+	if (rules->zero_e2e && t->chunks == 0)
+		return 0;
 	return rules->end == TOOL_END_LAST_CHUNK ? t->last : rules->end == TOOL_END_LAST_EVENT ? t->event : t->end;
 }
 

@@ -22,6 +22,7 @@
 
 enum tool {
 	TOOL_VLLM,
+	TOOL_VLLM_RS,
 	TOOL_SGLANG,
 	TOOL_GUIDELLM,
 	TOOL_AIPERF,
@@ -125,6 +126,8 @@ struct tool_rules {
 	bool two_chunks;   /* without a second chunk there is no ttft and no tpot */
 	bool two_for_itl;  /* without a second chunk there is no TOOL_ITL_REQUESTS */
 	bool zero_ttft;    /* without a chunk that counts, the first one came at 0 */
+	bool zero_e2e;     /* and so did the last one */
+	bool one_token;    /* without a chunk that counts, the answer has one token if chunks are counted */
 	bool zero_usage;   /* a usage of 0 counts; else it is none */
 	bool no_deviation; /* it shows none */
 	bool sent_count;   /* its rate is that of requests sent, failures too */
@@ -136,7 +139,7 @@ struct tool_rules {
 };
 extern const struct tool_rules tool_rules[TOOL_COUNT];
 extern const char *const tool_names[]; /* NULL ends them */
-#define TOOL_NAMES "vllm, sglang, guidellm, aiperf, genai-perf, inference-perf, lpg, mlperf"
+#define TOOL_NAMES "vllm, vllm-rs, sglang, guidellm, aiperf, genai-perf, inference-perf, lpg, mlperf"
 
 const struct tool_rules *tool_rules_find(struct slice name); /* NULL: none */
 

@@ -118,9 +118,9 @@ jdoc_id jdoc_at(const struct jdoc *j, jdoc_id list, uint32_t index)
 bool jdoc_is_safe(const struct jdoc *j, jdoc_id node)
 {
 	struct slice raw = jdoc_raw(j, node);
-	const char *at = raw.data, *end = raw.data + raw.len;
+	const char *at = raw.data, *end = at ? at + raw.len : NULL; /* there may be none */
 	char one[4];
-	while (raw.data && at < end) {
+	while (at < end) {
 		const char *escape = memchr(at, '\\', (size_t)(end - at)), *until = escape ? escape : end;
 		/* between strings there may be white space */
 		for (const char *part = at; part < until;) {

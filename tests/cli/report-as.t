@@ -23,10 +23,10 @@ status_is 0 "what all tools would have said"
 cp "$OUT" said.json
 run python3 "$TESTS/cli/said.py" chat.records said.json
 matches "$(tail -1 "$OUT")" '^1[0-9][0-9] figures, 0 differ$' "and loops as those tools have them say the same" || sed 's/^/# /' "$OUT"
-is "$(jq -c '[.as.tools[].tool.name]' said.json)" '["vllm","sglang","guidellm","aiperf","genai-perf","inference-perf","lpg","mlperf"]' \
+is "$(jq -c '[.as.tools[].tool.name]' said.json)" '["vllm","vllm-rs","sglang","guidellm","aiperf","genai-perf","inference-perf","lpg","mlperf"]' \
 	"in one order"
 is "$(jq -c '[.as.tools[] | select(.figures.failures.ok > $ours) | .tool.name]' --argjson ours "$(jq .as.ipf.figures.failures.ok said.json)" said.json)" \
-	'["vllm","sglang","guidellm","aiperf","genai-perf","inference-perf","lpg"]' "most of them do not see that some answers failed"
+	'["vllm","vllm-rs","sglang","guidellm","aiperf","genai-perf","inference-perf","lpg"]' "most of them do not see that some answers failed"
 run ipf-report -q --as vllm --as lpg,mlperf chat.results
 is "$(sed -n '/^What other tools/,$p' "$OUT" | grep -cE '^  (vllm|lpg|mlperf) +[0-9]')" 20 "as text: a row for each figure of each"
 is "$(sed -n '/^What other tools/,$p' "$OUT" | awk 'length > 80' | wc -l)" 0 "on 80 columns"
@@ -36,7 +36,7 @@ contains "$(ipf-report -q --as sglang,aiperf plain.results | tr -s ' \n' ' ')" \
 	"without the events, it says what is needed"
 run ipf-report -q --as vlm chat.results
 status_is 2 "a tool that is none is wrong usage"
-complains ipf-report '"vlm" is no tool; tools: vllm, sglang, guidellm' "and it says which there are"
+complains ipf-report '"vlm" is no tool; tools: vllm, vllm-rs, sglang' "and it says which there are"
 
 # What a tool would have said is also what is written in its format, with all events in the results and without.
 ipf-report -q --as all -f json plain.results >plain.json
@@ -53,7 +53,7 @@ done
 SAID='.as.tools[] | select(.tool.name == $t).figures | [.failures.ok, .failures.failed, .ttft_ms.mean, .itl_ms.mean, .e2e_ms.mean, .e2e_ms.std, .output_tokens.total]'
 FIGURES='.total | [.requests.ok, .requests.failed, .latency.ttft_ms.from_start.mean, .latency.itl_ms.mean, .latency.e2e_ms.from_start.mean,
 	.latency.e2e_ms.from_start.std]'
-for tool in vllm sglang guidellm aiperf genai-perf inference-perf lpg; do
+for tool in vllm vllm-rs sglang guidellm aiperf genai-perf inference-perf lpg; do
 	ipf-collect -q --definition $tool chat.records -o $tool.results
 	ipf-report -q -f json $tool.results >$tool.json
 	# rounded to the nanosecond in the rows; no deviation where the tool shows none

@@ -56,6 +56,24 @@ def vllm(record):
             "tokens": tokens, "last": times[-1]}
 
 
+def vllm_rs(record):
+    times, tokens = [], None
+    for t, chunk in events_of(record):
+        if chunk == b"[DONE]":
+            continue
+        try:
+            data = json.loads(chunk)
+        except ValueError:
+            continue # it stops here; results do not say where that was
+        if data.get("choices"):
+            times.append(t)
+        tokens = (data.get("usage") or {}).get("completion_tokens", tokens)
+    tokens = tokens or max(1, len(times))
+    times = times or [0]
+    return {"ttft": times[0], "gaps": times, "tpot": (times[-1] - times[0]) / (tokens - 1) if tokens > 1 else None, "e2e": times[-1],
+            "tokens": tokens, "last": times[-1]}
+
+
 def sglang(record):
     times, tokens, latency = [], record["asked_output_tokens"], 0
     for t, chunk in events_of(record):
@@ -150,7 +168,7 @@ def inference_perf(record):
             "e2e": record["end_ns"] - record["start_ns"], "tokens": tokens, "last": 0}
 
 
-TOOLS = {"vllm": vllm, "sglang": sglang, "guidellm": guidellm, "aiperf": aiperf, "genai-perf": genai_perf, "inference-perf": inference_perf}
+TOOLS = {"vllm": vllm, "vllm-rs": vllm_rs, "sglang": sglang, "guidellm": guidellm, "aiperf": aiperf, "genai-perf": genai_perf, "inference-perf": inference_perf}
 
 
 def percentile(values, p):

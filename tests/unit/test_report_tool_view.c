@@ -74,14 +74,12 @@ static void each_tool_sees_its_own_chunks(void **state)
 		bool second; /* is the error in the stream forgiven? */
 		double ttft, e2e, tpot, itl, output;
 		int64_t gaps;
-	} want[] = {{TOOL_VLLM, true, 200, 500, 150, 150, 3, 3},
-	            {TOOL_SGLANG, true, 300, 600, 150, 100, 3, 2},
-	            {TOOL_GUIDELLM, false, 300, 600, 500.0 / 3, 100, 3, 1},
-	            {TOOL_AIPERF, true, 300, 500, NAN, 50, 5, 2},
-	            {TOOL_GENAI_PERF, false, 300, 500, NAN, 50, 5, 1},
-	            {TOOL_INFERENCE_PERF, true, 300, 700, 50, 50, 5, 3},
-	            {TOOL_LPG, false, 200, 700, 140, NAN, 5, 3},
-	            {TOOL_MLPERF, false, 400, 800, 200, NAN, 3, 1}};
+	} want[] = {
+		{TOOL_VLLM, true, 200, 500, 150, 150, 3, 3},         {TOOL_VLLM_RS, true, 200, 500, 150, 150, 3, 3},
+		{TOOL_SGLANG, true, 300, 600, 150, 100, 3, 2},       {TOOL_GUIDELLM, false, 300, 600, 500.0 / 3, 100, 3, 1},
+		{TOOL_AIPERF, true, 300, 500, NAN, 50, 5, 2},        {TOOL_GENAI_PERF, false, 300, 500, NAN, 50, 5, 1},
+		{TOOL_INFERENCE_PERF, true, 300, 700, 50, 50, 5, 3}, {TOOL_LPG, false, 200, 700, 140, NAN, 5, 3},
+		{TOOL_MLPERF, false, 400, 800, 200, NAN, 3, 1}};
 	(void)state;
 	for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
 		struct fixture f;

@@ -1,12 +1,13 @@
 """A server of OpenAI's chat completions with bad manners on a fixed schedule, to compare what tools say of the same answers.
 
-usage: awkward_server.py [--plain] [--step MS] [--records FILE]      prints "listening on URL"; ends with its standard input
+usage: awkward_server.py [--plain] [--step MS] [--before URL] [--records FILE]      prints "listening on URL"; ends with its standard input
 
 With --records, it writes what it sent, and when, as records of ipf-fire: what a client could at best have seen of the same answers.
 
 The k-th request gets the manner k mod 16: the opening chunk at once and the model late, empty chunks, several tokens in a chunk, usage in
 every chunk, an error in the stream, no end mark, a status, an answer without content, a pause before the end mark. With --plain, every
-answer is a usual one. Each token takes STEP milliseconds.
+answer is a usual one. Each token takes STEP milliseconds. With --before, it has no manners and passes requests on to another server, and
+chunk by chunk what that answers.
 """
 import argparse
 import asyncio
@@ -89,6 +90,31 @@ class Server:
             pass
         writer.close()
 
+    def begin(self, writer, number, started):
+        self.records.append({"n": number, "req": 0, "stage": 0, "model": "sim", "asked_output_tokens": 64, "start_ns": started, "streamed": True})
+        return Answer(writer, self.records[-1])
+
+    async def pass_on(self, path, body, started, writer):
+        sent = self.begin(writer, self.count, started)
+        self.count += 1
+        host = self.options.before.split("//")[1]
+        reader, upstream = await asyncio.open_connection(*host.split(":"))
+        upstream.write(f"POST {path} HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body)
+        head = await reader.readuntil(b"\r\n\r\n")
+        status = int(head.split()[1])
+        if b"transfer-encoding: chunked" not in head.lower():
+            raise ConnectionError("not an answer in chunks")
+        await sent.send(head)
+        size = 1
+        while size:
+            line = await reader.readuntil(b"\r\n")
+            size = int(line, 16)
+            data = await reader.readexactly(size + 2)
+            await sent.send(line + data, data[:-2].decode())
+        upstream.close()
+        sent.end(status)
+        return True
+
     async def one(self, reader, writer):
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
         started = time.monotonic_ns()
@@ -97,17 +123,18 @@ class Server:
         path = head.split(" ")[1]
         if not path.endswith("/chat/completions"):
             models = json.dumps({"object": "list", "data": [{"id": "sim", "object": "model"}]}) if path.endswith("/models") else "{}"
-            writer.write(f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(models)}\r\n\r\n{models}".encode())
+            status = "404 Not Found" if head.startswith("POST") else "200 OK"
+            writer.write(f"HTTP/1.1 {status}\r\nContent-Type: application/json\r\nContent-Length: {len(models)}\r\n\r\n{models}".encode())
             await writer.drain()
             return True
         json.loads(body)
+        if self.options.before:
+            return await self.pass_on(path, body, started, writer)
         manner = "usual" if self.options.plain else MANNERS[self.count % len(MANNERS)]
         tokens = 1 if manner == "one-token" else 12 + self.count % len(MANNERS)
         self.count += 1
         loop, step = asyncio.get_running_loop(), self.options.step / 1000
-        record = {"n": self.count - 1, "req": 0, "stage": 0, "model": "sim", "asked_output_tokens": 64, "start_ns": started, "streamed": True}
-        self.records.append(record)
-        sent = Answer(writer, record)
+        sent = self.begin(writer, self.count - 1, started)
         if manner == "status":
             await asyncio.sleep(step)
             text = '{"error":{"message":"busy","type":"ServiceUnavailable","code":503}}'
@@ -132,7 +159,7 @@ class Server:
         stage = {"name": "closed", "kind": "closed", "spec": "closed:slots=1", "closed": True, "slots": 1, "measured": True, "begin_ns": 0,
                  "arrivals": len(self.records)}
         header = {"ipf": "records", "version": 1, "tool": "awkward_server", "from": [{"ipf": "schedule", "version": 1, "stages": [stage]}]}
-        first = min(record["start_ns"] for record in self.records)
+        first = min((record["start_ns"] for record in self.records), default=0)
         for record in self.records:
             for name in ("start_ns", "first_byte_ns", "end_ns"):
                 record[name] -= first
@@ -148,6 +175,7 @@ async def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--plain", action="store_true")
     parser.add_argument("--step", type=float, default=20)
+    parser.add_argument("--before", metavar="URL")
     parser.add_argument("--records")
     server = Server(parser.parse_args())
     listening = await asyncio.start_server(server.answer, "127.0.0.1", 0)
