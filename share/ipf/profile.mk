@@ -37,7 +37,7 @@ $(eval $(call ipf_setting,profile,saturate.set,$(ipf_profile_bursts) $(ipf_profi
 define ipf_profile_saturate
 $(ipf_profile_dir)/saturate.results.zst: $(ipf_profile_traced) $(ipf_profile_dir)/saturate.set
 	$(call ipf_script,saturate.sh) $$(call ipf_word,$$@) $(call ipf_word,$(ipf_profile_trace)) $(ipf_profile_bursts) \
-		$(ipf_profile_seed) $(call ipf_word,$(ipf_profile_url)) $(ipf_profile_fire) $(ipf_profile_live)
+		$(ipf_profile_seed) $(call ipf_word,$(ipf_profile_url)) $(call ipf_word,$(ipf_profile_collect)) $(ipf_profile_fire) $(ipf_profile_live)
 $(ipf_profile_dir)/schedule: $(ipf_profile_dir)/saturate.results.zst
 endef
 $(eval $(ipf_profile_saturate))

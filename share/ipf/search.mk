@@ -25,10 +25,11 @@ $(call ipf_needs_url,search)
 
 $(eval $(call ipf_trace,search,,$(ipf_search_prompts) $(ipf_search_prep)))
 $(eval $(call ipf_setting,search,search.set,$(ipf_search_stage) $(ipf_search_seed) $(ipf_search_url) $(ipf_search_fire)$(call ipf_more,$(ipf_search_sampled))))
+$(eval $(call ipf_setting,search,collect.set,$(ipf_search_collect)))
 define ipf_search_answer
-$(ipf_search_dir)/answer.txt: $(ipf_search_traced) $(ipf_search_dir)/search.set
+$(ipf_search_dir)/answer.txt: $(ipf_search_traced) $(ipf_search_dir)/search.set $(ipf_search_dir)/collect.set
 	$(call ipf_script,search.sh) $$(call ipf_word,$$@) $(call ipf_word,$(ipf_search_trace)) $(call ipf_word,$(ipf_search_stage)) \
-		$(ipf_search_seed) $(call ipf_word,$(ipf_search_url)) $(ipf_search_fire) $(ipf_search_live)
+		$(ipf_search_seed) $(call ipf_word,$(ipf_search_url)) $(call ipf_word,$(ipf_search_collect)) $(ipf_search_fire) $(ipf_search_live)
 endef
 $(eval $(ipf_search_answer))
 

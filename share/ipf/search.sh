@@ -1,9 +1,9 @@
 #!/bin/sh
-# A search: search.sh ANSWER TRACE STAGE SEED URL OPTION-OF-ipf-fire… [-- OPTION-OF-ipf-collect…]
+# A search: search.sh ANSWER TRACE STAGE SEED URL OPTIONS-OF-ipf-collect OPTION-OF-ipf-fire… [-- OPTION-OF-ipf-collect-meanwhile…]
 # A stage after another, each from the results of the ones before, until ipf-sched has the answer. Stages that are there are not sent again.
 # shellcheck disable=SC3013,SC3067 # test -nt and -O, which every sh of Linux has
-answer=$1 trace=$2 stage=$3 seed=$4 url=$5
-shift 5
+answer=$1 trace=$2 stage=$3 seed=$4 url=$5 collect=$6
+shift 6
 here=$(dirname "$0")
 folder=$(dirname "$answer")
 . "$here/runs.sh"
@@ -40,7 +40,7 @@ while :; do
 		[ $status -ne 10 ] || break
 		[ $status -eq 0 ] || exit $status
 	fi
-	results_of "$this" "$this.schedule" "$trace" "$url" "$@"
+	results_of "$this" "$this.schedule" "$trace" "$url" "$collect" "$@"
 	row $i >>"$folder/part.search.csv" || exit
 	newer=$this.results.zst
 done

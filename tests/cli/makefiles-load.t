@@ -14,7 +14,7 @@ sent() { grep -c '^ipf-fire: .*records' "$ERR"; } # how many runs
 
 # ---- profile --------------------------------------------------------------------------------------------------------
 # shellcheck disable=SC2086 # $small is several words, here and below
-profile() { run make -f "$SHARE/profile.mk" URL="$URL" $small FOR=1s POINTS=3 REST=100ms BURST=16 "$@"; }
+profile() { run make -f "$SHARE/profile.mk" URL="$URL" $small FOR=1s POINTS=3 REST=100ms BURST=16 COLLECT_OPTIONS="--itl request" "$@"; }
 profile MOST=16
 status_is 2 "profile: a burst that is too small, and none larger allowed"
 matches "$(cat "$ERR")" "^saturate: a larger burst is needed" "is told"
@@ -22,6 +22,7 @@ profile -j4
 status_is 0 "profile: larger bursts follow"
 is "$(grep -c 'too few:' "$ERR")" "$(($(sent) - 2))" "until one tells the rate; then the sweep"
 sustained=$(plain profile/schedule | head -1 | jq '[.stages[] | select(.measured) | .rate] | max / 1.2')
+is "$(for results in profile/*results.zst; do plain "$results" | head -1 | jq -c .itl; done | sort -u)" '"request"' "COLLECT_OPTIONS are those of all results"
 between "$sustained" 250 650 "the sustained rate"
 is "$(jq -c '[.stages[] | select(.measured)] | length' profile/report.json)" 3 "the sweep has its points"
 is "$(wc -l <profile/curve.csv | tr -d ' ')" 4 "so has the curve"
@@ -37,7 +38,7 @@ is "$status $(cat "$OUT" "$ERR")" "0 $nothing" "profile: nothing to do"
 mkdir few
 for name in sh sed ipf-report dirname basename mv rm cat mkdir column cksum printf; do ln -s "$(command -v $name)" few/; done
 touch profile/results.zst
-PATH=$PWD/few run "$(command -v make)" -f "$SHARE/profile.mk" URL="$URL" MODEL=sim REQUESTS=1500 INPUT=32 OUTPUT=8 FOR=1s POINTS=3 REST=100ms BURST=16
+PATH=$PWD/few run "$(command -v make)" -f "$SHARE/profile.mk" URL="$URL" MODEL=sim REQUESTS=1500 INPUT=32 OUTPUT=8 FOR=1s POINTS=3 REST=100ms BURST=16 COLLECT_OPTIONS="--itl request"
 status_is 0 "without gnuplot"
 contains "$(cat "$ERR")" "gnuplot is not installed: the plots in profile/plots are not drawn" "that there are no plots is told"
 FIRE_OPTIONS="--param max_tokens=100000000" profile OUT=failing MODEL=sim
@@ -65,6 +66,11 @@ is "$(for results in search/stage-?.results.zst; do plain "$results" | tail -1 |
 	"each stage has what the server said"
 search
 is "$status $(cat "$OUT" "$ERR")" "0 $nothing" "search: nothing to do"
+cksum search/stage-1.records.zst >first
+search COLLECT_OPTIONS="--itl 'request'"
+is "$status $(for results in search/stage-?.results.zst; do plain "$results" | head -1 | jq -c .itl; done | sort -u)" '0 "request"' \
+	"search: other COLLECT_OPTIONS"
+is "$(cksum search/stage-1.records.zst)" "$(cat first)" "begin with the first stage that was sent"
 
 # ---- compare --------------------------------------------------------------------------------------------------------
 first=$URL
