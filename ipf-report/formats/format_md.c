@@ -1,6 +1,7 @@
 /* -f md: Markdown for a comment on a change, such as a pull request, or for a wiki: GitHub's and GitLab's dialect. */
 #include "absent.h"
 #include "formats/json_report.h"
+#include "formats/md_said.h"
 #include "formats/text_repeats.h"
 #include "output/shell_word.h"
 #include "safe_text.h"
@@ -414,6 +415,7 @@ static void render_md(const struct report *report, struct buffer *out)
 	put_errors(out, json);
 	put_distributions(out, json);
 	put_accuracy(out, report);
+	md_said(out, report);
 	put_run(out, json);
 	json_decref(json);
 }

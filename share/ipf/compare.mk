@@ -20,7 +20,7 @@
 #:   COMPARE_OPTIONS= more options of ipf-report --compare, such as --min-effect 5% or --fail-if 'ttft.p99 > +5%', with which make fails
 #:   STAGES=          stages as ipf-sched takes them, instead of these three
 #: Targets:
-#:   all              difference.txt (what changed from A to B, and what is noise), comparison.txt, comparison.csv, and a report for each run (a-1.report.txt), in the folder compare
+#:   all              difference.txt and difference.html (what changed from A to B, and what is noise), comparison.txt, comparison.csv, and a report for each run (a-1.report.txt), in the folder compare
 #:   show             show the table again
 ipf_sp := $(subst x,,x x)
 ipf_self := $(subst $(ipf_sp),?,$(strip $(MAKEFILE_LIST)))

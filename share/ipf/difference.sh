@@ -1,7 +1,7 @@
 #!/bin/sh
 # The comparison at the end of compare.mk: difference.sh FILE "ROUND…" OPTION-OF-ipf-report…, from a-ROUND.results.zst and
 # b-ROUND.results.zst in the same folder. It is written to FILE and shown. With --fail-if among the options, a comparison that fails
-# is only shown, and ends with status 4.
+# is only shown, and ends with status 4. The page beside FILE, .html instead of .txt, is written in any case.
 file=$1 rounds=$2
 shift 2
 folder=$(dirname "$file")
@@ -10,18 +10,26 @@ gate=
 for argument; do
 	case $argument in --fail-if*) gate=1 ;; esac
 done
-set -- ipf-report "$@" -o "$part" --compare
+page=${file%.txt}.html
+set -- "$@" --compare
 for round in $rounds; do set -- "$@" "$folder/a-$round.results.zst"; done
 set -- "$@" --
 for round in $rounds; do set -- "$@" "$folder/b-$round.results.zst"; done
-if [ -n "${V:-}" ]; then echo "+ $*" >&2; else echo "ipf-report: $file" >&2; fi
-"$@"
+compare() { # OUTPUT OPTION…
+	output=$1
+	shift
+	if [ -n "${V:-}" ]; then echo "+ ipf-report -o $output $*" >&2; fi
+	ipf-report -o "$output" "$@"
+}
+[ -n "${V:-}" ] || echo "ipf-report: $file" >&2
+compare "$part" "$@"
 status=$?
 if [ $status -ne 0 ] && [ $status -ne 4 ]; then
 	rm -f "$part"
 	exit $status
 fi
 cat "$part" || exit 1
+compare "$page" -q -f html "$@" || [ $? -eq 4 ] || exit 1
 if [ $status -eq 4 ] && [ -n "$gate" ]; then
 	rm -f "$part"
 	exit 4

@@ -95,10 +95,13 @@ matches "$(cat "$OUT")" "^TPOT p50, ms +[0-9.]+ +[0-9.]+ +\+[0-9]{3}" "and shown
 is "$(grep -c Verdict "$OUT")" 0 "without the reports of all runs"
 matches "$(cat "$OUT")" "^  TPOT p50, ms .* \+[0-9,]+ %" "what changed comes last"
 contains "$(cat compare/difference.txt)" "2 runs, " "over both rounds"
+matches "$(cat compare/difference.html)" "^<!DOCTYPE html>" "also as a page"
+rm compare/difference.html
 compare
 is "$status $(cat "$OUT" "$ERR")" "0 $nothing" "compare: nothing to do"
 compare COMPARE_OPTIONS="--fail-if 'tpot.p50 > +20% estimate'"
 contains "$status $(cat "$OUT" "$ERR")" "2 " "compare: a condition fails"
 contains "$(cat "$OUT")" "failed  tpot.p50 > +20% estimate" "and make with it"
+contains "$(cat compare/difference.html)" "tpot.p50 &gt; +20% estimate" "but not without its page"
 compare ROUNDS=3
 is "$status $(sent)" "0 2" "compare: another round: only that"

@@ -30,6 +30,11 @@ is "$(jq -c '[.as.tools[] | select(.figures.failures.ok > $ours) | .tool.name]' 
 run ipf-report -q --as vllm --as lpg,mlperf chat.results
 is "$(sed -n '/^What other tools/,$p' "$OUT" | grep -cE '^  (vllm|lpg|mlperf) +[0-9]')" 20 "as text: a row for each figure of each"
 is "$(sed -n '/^What other tools/,$p' "$OUT" | awk 'length > 80' | wc -l)" 0 "on 80 columns"
+run ipf-report -q --as vllm,vllm-rs,lpg -f md chat.results
+is "$(sed -n '/What other tools/,/<.details>/p' "$OUT" | grep -cE '^\| (vllm|vllm-rs|lpg) \|')" 21 "in Markdown, too"
+is "$(sed -n '/What other tools/,/<.details>/p' "$OUT" | grep '^| vllm-rs |' | tail -1 | cut -d '|' -f 3,4 | tr -d ' ')" \
+	"$(jq -r '.as.tools[] | select(.tool.name == "vllm-rs").figures.failures | "\(.ok)|\(.failed)"' said.json)" "with the same numbers"
+is "$(ipf-report -q -f md chat.results | grep -c 'other tools')" 0 "which only --as adds"
 ipf-collect -q chat.records -o plain.results
 contains "$(ipf-report -q --as sglang,aiperf plain.results | tr -s ' \n' ' ')" \
 	"sglang, aiperf: events without content are not in the results: ipf-collect --events" \
