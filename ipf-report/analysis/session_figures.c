@@ -17,17 +17,72 @@ struct followed {
 	int64_t requests, path, time_ns, part_ns[SESSION_PARTS];
 };
 
-/* By stream, session, and end; requests without an end come first. */
+/* A session that was sent: as often as the schedule comes to it. */
+struct sent_session {
+	int part;  /* the repeat; 0 in shards of one run */
+	int64_t n; /* its first request */
+	const struct row **rows;
+	int64_t count;
+};
+
+/* By session, and in the order of the schedule. */
 static int by_session(const void *a, const void *b)
 {
 	const struct row *x = *(const struct row *const *)a, *y = *(const struct row *const *)b;
-	if (x->part != y->part)
-		return x->part < y->part ? -1 : 1;
 	if (x->group[BY_SESSION] != y->group[BY_SESSION])
 		return x->group[BY_SESSION] < y->group[BY_SESSION] ? -1 : 1;
+	return (x->n > y->n) - (x->n < y->n);
+}
+
+static int by_part(const void *a, const void *b)
+{
+	const struct row *x = *(const struct row *const *)a, *y = *(const struct row *const *)b;
+	return x->part != y->part ? (x->part < y->part ? -1 : 1) : by_session(a, b);
+}
+
+/* Requests without an end come first. */
+static int by_end(const void *a, const void *b)
+{
+	const struct row *x = *(const struct row *const *)a, *y = *(const struct row *const *)b;
 	if (x->end_ns != y->end_ns)
 		return x->end_ns < y->end_ns ? -1 : 1;
 	return (x->n > y->n) - (x->n < y->n);
+}
+
+static int by_first(const void *a, const void *b)
+{
+	const struct sent_session *x = a, *y = b;
+	if (x->part != y->part)
+		return x->part < y->part ? -1 : 1;
+	return (x->n > y->n) - (x->n < y->n);
+}
+
+/* Its requests are in the order of the trace: from its first one on, it is sent again. */
+static bool is_same(const struct run_data *run, const struct row *last, const struct row *row)
+{
+	int64_t before = row_get(last, ROW_REQ), req = row_get(row, ROW_REQ);
+	return last->group[BY_SESSION] == row->group[BY_SESSION] && (run->shards || last->part == row->part) &&
+	       last->stage == row->stage && (before == IPF_ABSENT || req == IPF_ABSENT || req > before);
+}
+
+/* The sessions in the order in which the schedule has them, whichever client sent them. NULL: no memory. */
+static struct sent_session *list_sent(const struct run_data *run, const struct row **rows, int64_t count,
+                                      int64_t *sessions)
+{
+	struct sent_session *list = calloc((size_t)count + 1, sizeof *list);
+	*sessions = 0;
+	if (!list)
+		return NULL;
+	qsort(rows, (size_t)count, sizeof *rows, run->shards ? by_session : by_part);
+	for (int64_t i = 0; i < count; i++) {
+		if (i == 0 || !is_same(run, rows[i - 1], rows[i]))
+			list[(*sessions)++] = (struct sent_session){run->shards ? 0 : rows[i]->part, rows[i]->n, rows + i, 0};
+		list[*sessions - 1].count++;
+	}
+	qsort(list, (size_t)*sessions, sizeof *list, by_first);
+	for (int64_t i = 0; i < *sessions; i++)
+		qsort(list[i].rows, (size_t)list[i].count, sizeof *list[i].rows, by_end);
+	return list;
 }
 
 /* When a request could have started if nothing had held it back. */
@@ -156,23 +211,21 @@ int session_figures_build(struct session_figures *s, const struct run_data *run,
 		return 0;
 	const struct row **rows = malloc((size_t)(run->row_count + 1) * sizeof *rows);
 	struct gathered all = {0};
-	int64_t count = 0;
+	int64_t count = 0, sessions;
 	bool several = false;
 	if (!rows)
 		return ipf_error_memory(err);
 	for (int64_t i = 0; i < run->row_count; i++)
 		if (run->rows[i].group[BY_SESSION] >= 0 && run->schedule.stages[run->rows[i].stage].measured)
 			rows[count++] = &run->rows[i];
-	qsort(rows, (size_t)count, sizeof *rows, by_session);
-	for (int64_t i = 0, k; i < count; i = k) {
-		for (k = i;
-		     k < count && rows[k]->part == rows[i]->part && rows[k]->group[BY_SESSION] == rows[i]->group[BY_SESSION];)
-			k++;
-		several |= k > i + 1;
-		add_session(s, &all, rows + i, k - i);
+	struct sent_session *sent = list_sent(run, rows, count, &sessions);
+	for (int64_t i = 0; i < sessions; i++) {
+		several |= sent[i].count > 1;
+		add_session(s, &all, sent[i].rows, sent[i].count);
 	}
 	double length = extent_s(run, rows, count);
-	bool ok = summarise(s, &all, list);
+	bool ok = summarise(s, &all, list) && sent;
+	free(sent);
 	free(rows);
 	s->per_hour = length > 0 ? (double)s->complete * 3600 / length : NAN;
 	if (!several)

@@ -4,7 +4,8 @@
  *     session_figures_build(&s, &run, &percentiles, &err);
  *     if (s.sessions > 0) … s.time.median, s.share[SESSION_MODEL] …
  *
- * A session is the requests with one `session` of one results stream, in measured stages. Its time is from when its
+ * A session is the requests with one `session`, in a measured stage, from one of the trace's first to the next of the
+ * same: a session that is sent again, by any client, is another one. Its time is from when its
  * first request was due (in a closed loop: ready) to the end of its last answer. That time is divided along its
  * critical path: from the request that ends last, back to the one whose end it waited for, which is the latest that
  * ended before it was due, and so on. Along it, everything belongs to one of

@@ -100,9 +100,10 @@ int row_columns_add(struct row_columns *columns, int64_t at, const struct result
 {
 	if (at == columns->cap && lengthen(columns, err) < 0)
 		return -1;
-	const int count = columns->with_req ? ROW_COLUMNS : ROW_REQ;
-	for (int i = 0; i < count; i++) {
-		int64_t value = *(const int64_t *)((const char *)result + columns->offsets[i]);
+	const bool with_req = columns->with_req || result->session.data;
+	for (int i = 0; i < ROW_COLUMNS; i++) {
+		int64_t value = i == ROW_REQ && !with_req ? IPF_ABSENT
+		                                          : *(const int64_t *)((const char *)result + columns->offsets[i]);
 		if (value != IPF_ABSENT) {
 			if (set(columns, i, at, value, err) < 0)
 				return -1;

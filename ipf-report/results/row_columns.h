@@ -44,7 +44,7 @@ enum row_column {
 	ROW_ASKED_INPUT,
 	ROW_ASKED_OUTPUT,
 	ROW_SEND_WAITS,
-	ROW_REQ, /* the last one: kept only if `with_req` says so */
+	ROW_REQ, /* kept if `with_req` says so, and of sessions */
 	ROW_COLUMNS,
 };
 
@@ -54,7 +54,7 @@ struct row_columns {
 	int64_t *list[ROW_COLUMNS];
 	int64_t cap;                    /* rows that each of them has room for */
 	const struct tool_rules *rules; /* of the tool whose definitions the values have (tool_view.h); NULL: ipf's own */
-	bool with_req;                  /* set before the first row: keep the column ROW_REQ */
+	bool with_req;                  /* set before the first row: keep the column ROW_REQ of all */
 	size_t offsets[ROW_COLUMNS];    /* of their values in struct result; set with the first row */
 };
 

@@ -770,11 +770,37 @@ static void read_stability(struct run_data *run, struct run_part *part)
 	             format_duration(window_ns, window), 100 * json_number_value(json_object_get(stable, "tolerance")));
 }
 
-/* Takes from the trailer what is missing, and the real times of the stages if the results are from one client. */
+/* The times of the stages as the clients had them: a stage began when the first of them began it. NULL: one did not
+ * say. */
+static json_t *stages_of_clients(json_t *from)
+{
+	json_t *all = NULL, *entry, *stage;
+	size_t i, k;
+	json_array_foreach(from, i, entry)
+	{
+		json_t *stages = json_object_get(entry, "stages");
+		if (!json_is_array(stages) || (all && json_array_size(all) != json_array_size(stages))) {
+			json_decref(all);
+			return NULL;
+		}
+		if (!all)
+			all = json_deep_copy(stages);
+		json_array_foreach(stages, k, stage)
+		{
+			json_t *begin = json_object_get(stage, "begin_ns"), *first = json_array_get(all, k);
+			if (json_is_integer(begin) &&
+			    json_integer_value(begin) < json_integer_value(json_object_get(first, "begin_ns")))
+				json_object_set(first, "begin_ns", begin);
+		}
+	}
+	return all;
+}
+
+/* Takes from the trailer what is missing, and the real times of the stages. */
 static void read_trailer(struct run_part *part, json_t *trailer)
 {
 	const char *why = json_string_value(json_object_get(trailer, "incomplete"));
-	json_t *from = json_object_get(trailer, "from"), *stages = json_object_get(json_array_get(from, 0), "stages");
+	json_t *from = json_object_get(trailer, "from");
 	if (why && !part->incomplete[0])
 		snprintf(part->incomplete, sizeof part->incomplete, "%.100s: %.200s", part->name, why);
 	json_t *entry;
@@ -785,8 +811,7 @@ static void read_trailer(struct run_part *part, json_t *trailer)
 		if (json_is_object(json_object_get(entry, "client")))
 			json_array_append(part->clients, json_object_get(entry, "client"));
 	}
-	if (json_array_size(from) == 1 && json_is_array(stages))
-		part->stages = json_incref(stages);
+	part->stages = stages_of_clients(from);
 }
 
 static void note_digests(struct run_part *part, const char *sha256)

@@ -76,7 +76,7 @@ void prefix_tree_halve(struct prefix_tree *tree, uint32_t *map)
 	}
 	free(left_out);
 	tree->count = kept;
-	tree->joined++;
+	tree->joined += tree->joined < PREFIX_JOINED_MOST;
 	fill_slots(tree);
 }
 

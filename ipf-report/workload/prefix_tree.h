@@ -19,6 +19,8 @@
 #define PREFIX_ROOT ((uint32_t)0)
 /* The nodes from which on blocks are to be joined: about 256 MiB of them. */
 #define PREFIX_NODES_MOST ((uint32_t)1 << 23)
+/* Halvings that count: the blocks of more are longer than any prompt. */
+#define PREFIX_JOINED_MOST 32
 
 struct prefix_node {
 	uint64_t key;    /* hash of all tokens up to the end of the block */

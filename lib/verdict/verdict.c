@@ -129,9 +129,10 @@ static void end_stage_part(struct verdict_stage *stage)
 	stage->due_first = stage->due_last = stage->start_first = stage->start_last = IPF_ABSENT;
 }
 
-static void end_part(struct verdict *v)
+/* A stage of shards spans all of them, as if one client had sent it; stages of repeats come after each other. */
+static void end_part(struct verdict *v, bool shard)
 {
-	for (size_t i = 0; i < v->count; i++)
+	for (size_t i = 0; i < v->count && !shard; i++)
 		end_stage_part(&v->stages[i]);
 	client_health_end_part(&v->client, v->first_start, v->last_end);
 	v->first_start = v->last_end = IPF_ABSENT;
@@ -139,7 +140,7 @@ static void end_part(struct verdict *v)
 
 int verdict_part(struct verdict *v, const struct schedule *schedule)
 {
-	end_part(v);
+	end_part(v, schedule && schedule->shards > 0);
 	v->parts++;
 	if (!schedule || !schedule->shards) /* a repeat, or the first part */
 		seen_numbers_release(&v->seen);
