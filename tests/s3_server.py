@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""A store of objects for the tests of --upload, on a free port of 127.0.0.1: the protocol of Amazon S3 as far as an upload needs it.
+"""A store of objects for the tests of --upload, on a free port of 127.0.0.1 or ADDRESS: the protocol of Amazon S3 as far as an upload needs it.
 
-    python3 s3_server.py FOLDER READY
+    python3 s3_server.py FOLDER READY [ADDRESS]
 
 READY gets the port. FOLDER/objects/BUCKET/KEY are the objects, FOLDER/log has a line a request: METHOD PATH?QUERY STATUS CONTENT-TYPE.
 Signatures are computed anew from the request as it came, with the keys below; digests of bodies are compared. A bearer token is taken, too.
@@ -26,7 +26,7 @@ import urllib.parse
 import xml.etree.ElementTree as ET
 from xml.sax.saxutils import escape
 
-folder, ready = sys.argv[1:]
+folder, ready, *address = sys.argv[1:]
 KEYS = {"AKIDTEST": ("kEy/With+Marks=", None), "ASIATEST": ("temporary-secret", "session/token=="), "GOOGTEST": ("hmac-secret", None)}
 TOKEN = "ya29.gcs-token"
 BUCKETS = {"plain", "kms", "gcs", "write", "far"}
@@ -258,7 +258,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 
 os.makedirs(folder, exist_ok=True)
-server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+server = http.server.ThreadingHTTPServer((*(address or ["127.0.0.1"]), 0), Handler)
 server.daemon_threads = True
 with open(ready + ".new", "w", encoding="utf-8") as file:
     file.write("%d\n" % server.server_address[1])

@@ -126,7 +126,12 @@ comes_to evil "Pending InvalidSpec" "what make would run is refused"
 make_one refused 8011
 comes_to refused "Pending JobRefused" "a Job that is refused is told"
 change refused '{"suspend": true}'
+make_one stuck 8013
+comes_to stuck "Running Starting" "pods that are not ready are starting"
+curl -s -X POST "$API/test/put?resource=pods" -d '{"metadata": {"name": "p", "labels": {"batch.kubernetes.io/job-name": "'"$(job_of stuck)"'"}},
+	"status": {"containerStatuses": [{"state": {"waiting": {"reason": "ErrImagePull", "message": "not found"}}}]}}' >/dev/null
 make_one shards 8012 ', "shards": 3, "results": {"claimName": "c"}'
+comes_to stuck "Running ErrImagePull" "and in the next pass, what they wait for is told"
 comes_to shards "Running Measuring" "shards are an Indexed Job"
 is "$(get "$BATCH/jobs/$(job_of shards)" '.spec | "\(.completionMode) \(.completions) \(.parallelism)"')" "Indexed 4 4" "of one pod more"
 

@@ -114,6 +114,24 @@ kube_in() { nsenter --net --target "$kube_pid" "$@"; }
 kubectl() { KUBECONFIG=$kube_folder/kubeconfig kube_in "$kube_bin/kubectl" "$@"; }
 helm() { KUBECONFIG=$kube_folder/kubeconfig HOME=$kube_folder kube_in "$kube_bin/helm" "$@"; }
 
+# Starts a program in the cluster's network, where $kube_address is this machine's; it ends with the test.
+kube_address=10.88.0.1
+kube_serve() { # COMMAND…
+	nsenter --net --target "$kube_pid" "$@" &
+	stop_at_exit $!
+}
+
+# Starts a store of objects there, with the folder NAME; $STORE is its URL.
+kube_store() { # NAME
+	kube_serve python3 "$TESTS/s3_server.py" "$1" "$1.ready" "$kube_address" 2>"$1.err"
+	wait_for 30 test -s "$1.ready" || {
+		not_ok "the store starts" "$(cat "$1.err")"
+		exit 1
+	}
+	# shellcheck disable=SC2034 # for the test
+	STORE=http://$kube_address:$(cat "$1.ready")
+}
+
 # Starts it, with the images in IMAGE-FILEs (of docker save). Its state is in a folder of the test.
 kube_start() { # IMAGE-FILE…
 	kube_folder=$PWD/kubernetes

@@ -78,6 +78,18 @@ mv volume/ipf-* whole
 is "$(jq -r .total.requests.failed whole/report.json)" 0 "its files are on the volume"
 kubectl delete -k single >/dev/null
 
+# ---- a bucket instead of a volume ----
+kube_store store
+overlay bucket upload "${load[@]}" '  - UPLOAD_TO=s3://plain/ipf' '  - AWS_REGION=us-east-1' 'secretGenerator:' '- name: ipf-keys' '  behavior: merge' '  literals:' \
+	"  - AWS_ENDPOINT_URL=$STORE" '  - AWS_ACCESS_KEY_ID=AKIDTEST' '  - AWS_SECRET_ACCESS_KEY=kEy/With+Marks=' "${small[@]}"
+kubectl apply -k bucket >/dev/null
+yes_if "a Job without a volume measures" kubectl wait --for=condition=complete job/ipf --timeout=120s
+pod=$(kubectl get pod -l job-name=ipf -o jsonpath='{.items[0].metadata.name}')
+is "$(jq -r .total.requests.failed "store/objects/plain/ipf/$pod/report.json")" 0 "its report is in the bucket, in a folder of the run"
+yes_if "so are its results" whole "store/objects/plain/ipf/$pod/results.zst"
+is "$(ls volume)" "" "and nothing is on the volume"
+kubectl delete -k bucket >/dev/null
+
 # ---- several pods, one start ----
 overlay several sharded "${load[@]}" '  - START_IN=5' "${small[@]}"
 kubectl apply -k several >/dev/null

@@ -4,6 +4,7 @@
 #include "kinds/benchmark_config.h"
 #include "kinds/benchmark_job.h"
 #include "kinds/benchmark_status.h"
+#include "kinds/pod_state.h"
 
 static json_t *parse(const char *text)
 {
@@ -186,6 +187,59 @@ static const char *condition_status(const json_t *status, const char *type)
 	return text_of(condition_of(status, type), "status");
 }
 
+static void check_wait(const char *status, const char *reason, const char *message)
+{
+	struct pod_wait wait = {.reason = ""};
+	json_t *pods = json_pack("[{s:{}}, {s:o}]", "status", "status", parse(status));
+	assert_int_equal(pods_wait(pods, &wait), reason != NULL);
+	if (reason) {
+		assert_string_equal(wait.reason, reason);
+		assert_string_equal(wait.message, message);
+	}
+	json_decref(pods);
+}
+
+static void test_waiting_pods(void **state)
+{
+	(void)state;
+#define WAITING(reason_)                                                                                               \
+	"{\"containerStatuses\": [{\"state\": {\"waiting\": {\"reason\": \"" reason_ "\", \"message\": \"a\\n\u00e9b\"}}}]}"
+	check_wait(WAITING("CreateContainerConfigError"), "CreateContainerConfigError", "a   b");
+	check_wait(WAITING("ContainerCreating"), NULL, NULL);
+	check_wait("{\"conditions\": [{\"type\": \"PodScheduled\", \"status\": \"False\", \"reason\": \"Unschedulable\", "
+	           "\"message\": \"0/1 nodes\"}]}",
+	           "Unschedulable", "0/1 nodes");
+	check_wait("{\"conditions\": [{\"type\": \"PodScheduled\", \"status\": \"True\"}]}", NULL, NULL);
+	check_wait("{\"containerStatuses\": [{\"state\": {\"running\": {}}}]}", NULL, NULL);
+	check_wait("{\"containerStatuses\": [{\"state\": {\"waiting\": 7}}, 8], \"conditions\": {}}", NULL, NULL);
+#undef WAITING
+}
+
+static json_t *ended_pods(const char *first, const char *second)
+{
+	return json_pack("[{s:{s:[{s:{s:{s:s}}}]}}, {s:{s:[{s:{s:{s:s}}}]}}]", "status", "containerStatuses", "state",
+	                 "terminated", "message", first, "status", "containerStatuses", "state", "terminated", "message",
+	                 second);
+}
+
+static void test_ended_pods(void **state)
+{
+	(void)state;
+	char message[8];
+	json_t *pods = ended_pods("the end of a log", "{\"verdict\": \"INVALID\"}");
+	json_t *result = pods_result(pods, message, sizeof message);
+	assert_string_equal(text_of(result, "verdict"), "INVALID");
+	assert_string_equal(message, " of a log" + 2);
+	json_decref(result);
+	json_decref(pods);
+	pods = ended_pods("log", "{\"verdict\": \"OK\", \"problem\": \"refused\"}");
+	json_decref(pods_result(pods, message, sizeof message));
+	assert_string_equal(message, "refused");
+	json_decref(pods);
+	assert_null(pods_result(NULL, message, sizeof message));
+	assert_string_equal(message, "");
+}
+
 static void test_status(void **state)
 {
 	json_t *result = parse(
@@ -238,9 +292,10 @@ static void test_patches(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_traffic), cmocka_unit_test(test_variables), cmocka_unit_test(test_nothing_is_run),
-		cmocka_unit_test(test_presets), cmocka_unit_test(test_endpoints), cmocka_unit_test(test_job),
-		cmocka_unit_test(test_results), cmocka_unit_test(test_status),    cmocka_unit_test(test_patches),
+		cmocka_unit_test(test_traffic),      cmocka_unit_test(test_variables),  cmocka_unit_test(test_nothing_is_run),
+		cmocka_unit_test(test_presets),      cmocka_unit_test(test_endpoints),  cmocka_unit_test(test_job),
+		cmocka_unit_test(test_results),      cmocka_unit_test(test_status),     cmocka_unit_test(test_patches),
+		cmocka_unit_test(test_waiting_pods), cmocka_unit_test(test_ended_pods),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -47,6 +47,12 @@ long operator_call(struct operator_state *op, struct api_step *step)
 	return status;
 }
 
+void operator_wake(struct operator_state *op, int64_t at_s)
+{
+	if (!op->wake_s || at_s < op->wake_s)
+		op->wake_s = at_s;
+}
+
 static const char *image_of(const json_t *pod)
 {
 	size_t i;

@@ -48,6 +48,9 @@ struct api_step {
 };
 long operator_call(struct operator_state *op, struct api_step *step);
 
+/* Asks for a pass at this time at the latest, seconds since the epoch. */
+void operator_wake(struct operator_state *op, int64_t at_s);
+
 /* Makes the status of an object what it should be, if it is something else; frees `status`. False: it was not taken. */
 bool operator_put_status(struct operator_state *op, struct object_store *store, const json_t *object, json_t *status);
 

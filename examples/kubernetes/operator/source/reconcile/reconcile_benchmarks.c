@@ -9,10 +9,12 @@
 #include "kinds/benchmark_config.h"
 #include "kinds/benchmark_job.h"
 #include "kinds/benchmark_status.h"
+#include "kinds/pod_state.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+enum { START_CHECK_S = 5 };
 static const char finalizer[] = "operator.ipf/jobs";
 
 struct subject {
@@ -133,6 +135,15 @@ static int64_t busy(const struct operator_state *op, const char *endpoint)
 	return count;
 }
 
+static bool is_usual(const char *reason)
+{
+	static const char *const usual[] = {"Suspended", "EndpointBusy", "Replacing", "Starting", "Measuring", "Measured"};
+	for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
+		if (strcmp(reason, usual[i]) == 0)
+			return true;
+	return false;
+}
+
 static void tell(struct subject *s, const struct observation *o)
 {
 	const char *was = json_string_value(json_object_get(json_object_get(s->object, "status"), "phase"));
@@ -146,11 +157,7 @@ static void tell(struct subject *s, const struct observation *o)
 		return;
 	snprintf(text, sizeof text, "%s: %s%s%s", o->job ? o->job : s->name, o->message, verdict ? "; verdict " : "",
 	         verdict ? verdict : "");
-	operator_event(s->op, s->object,
-	               &(struct happening){"Benchmark", o->reason, text,
-	                                   o->phase == PHASE_FAILED || strcmp(o->reason, "InvalidSpec") == 0 ||
-	                                       strcmp(o->reason, "JobRefused") == 0 ||
-	                                       strcmp(o->reason, "PresetNotFound") == 0});
+	operator_event(s->op, s->object, &(struct happening){"Benchmark", o->reason, text, !is_usual(o->reason)});
 	if (regression && *regression)
 		operator_event(s->op, s->object, &(struct happening){"Benchmark", "Regressed", regression, true});
 	operator_say("benchmark", s->name, "%s, %s: %s", phase_names[o->phase], o->reason, text);
@@ -171,79 +178,73 @@ static void wait_for(struct subject *s, const char *reason, const char *message)
 	settle(s, &(struct observation){.phase = PHASE_PENDING, .reason = reason, .message = message});
 }
 
-/* What the Job's pods left as their termination message: that of the first pod that is a result. `message` gets the end
- * of another one's, for a Job that failed. -1: not known now. */
-static int read_pods(struct subject *s, json_t **result, char *message, size_t size)
+/* The Job's pods; -1: they are not known now. The caller releases the answer. */
+static int list_pods(struct subject *s, struct api_answer *answer)
 {
 	struct ipf_error err = {0};
-	struct api_answer answer;
 	char path[2 * PATH_SIZE];
-	size_t i, k;
-	json_t *pod, *container;
 
 	snprintf(path, sizeof path, "%s/pods?labelSelector=batch.kubernetes.io%%2Fjob-name%%3D%s&limit=500",
 	         s->op->core_path, s->job);
-	if (api_call(&s->op->api, "GET", path, NULL, &answer, &err) < 0 || answer.status != 200) {
-		operator_say("benchmark", s->name, "pods: %s", err.kind ? err.text : api_answer_message(&answer));
-		api_answer_release(&answer);
-		s->op->again = true;
-		return -1;
-	}
-	json_array_foreach(json_object_get(answer.body, "items"), i, pod)
-	{
-		json_t *status = json_object_get(pod, "status");
-		json_array_foreach(json_object_get(status, "containerStatuses"), k, container)
-		{
-			json_t *ended = json_object_get(json_object_get(container, "state"), "terminated");
-			const char *text = json_string_value(json_object_get(ended, "message"));
-			if (text && !*result)
-				*result = result_read(text);
-			if (text && !*result && strlen(text) >= size)
-				text += strlen(text) - size + 1;
-			if (text && !*result)
-				snprintf(message, size, "%s", text);
-		}
-	}
-	api_answer_release(&answer);
-	return 0;
+	if (api_call(&s->op->api, "GET", path, NULL, answer, &err) == 0 && answer->status == 200)
+		return 0;
+	operator_say("benchmark", s->name, "pods: %s", err.kind ? err.text : api_answer_message(answer));
+	api_answer_release(answer);
+	s->op->again = true;
+	return -1;
 }
 
 static void observe_end(struct subject *s, const char *end)
 {
 	struct observation o = {.job = s->job, .phase = strcmp(end, "Complete") == 0 ? PHASE_COMPLETE : PHASE_FAILED};
-	char message[600] = "";
-	json_t *result = NULL;
+	struct api_answer pods;
+	char message[600];
 
-	if (read_pods(s, &result, message, sizeof message) == 0) {
-		if (json_object_get(result, "problem"))
-			snprintf(message, sizeof message, "%s", json_string_value(json_object_get(result, "problem")));
-		for (char *c = message; *c; c++) /* a log can contain anything; JSON wants UTF-8, and a cut may be anywhere */
-			*c = (char)(*c < ' ' || *c > '~' ? ' ' : *c);
-		o.result = result;
-		o.reason = o.phase == PHASE_FAILED ? "JobFailed" : result ? "Measured" : "NoResult";
-		o.message = o.phase == PHASE_FAILED ? (*message ? message : "its pods have left no message")
-		            : result                ? "the run has ended"
-		                                    : "the run has ended, but its pod has left no result";
-		settle(s, &o);
-	}
+	if (list_pods(s, &pods) < 0)
+		return;
+	json_t *result = pods_result(json_object_get(pods.body, "items"), message, sizeof message);
+	o.result = result;
+	o.reason = o.phase == PHASE_FAILED ? "JobFailed" : result ? "Measured" : "NoResult";
+	o.message = o.phase == PHASE_FAILED ? (*message ? message : "its pods have left no message")
+	            : result                ? "the run has ended"
+	                                    : "the run has ended, but its pod has left no result";
+	settle(s, &o);
 	json_decref(result);
+	api_answer_release(&pods);
+}
+
+/* A Job whose pods cannot start says nothing of it: they are looked at every few seconds until they are ready. */
+static void observe_start(struct subject *s)
+{
+	struct observation o = {
+		.phase = PHASE_RUNNING, .job = s->job, .reason = "Starting", .message = "the Job's pods are not ready yet"};
+	struct api_answer pods;
+	struct pod_wait wait;
+
+	if (list_pods(s, &pods) < 0)
+		return;
+	if (pods_wait(json_object_get(pods.body, "items"), &wait)) {
+		o.reason = wait.reason;
+		o.message = wait.message;
+	}
+	settle(s, &o);
+	operator_wake(s->op, s->op->now_s + START_CHECK_S);
+	api_answer_release(&pods);
 }
 
 static void observe_job(struct subject *s, const json_t *job)
 {
 	const char *end = end_of(job);
-	bool active = json_integer_value(json_object_get(json_object_get(job, "status"), "ready")) > 0;
 
 	if (object_is_deleted(job) || !owns(s->object, job))
 		wait_for(s, "Replacing", "a Job of this name is being deleted");
 	else if (end)
 		observe_end(s, end);
+	else if (json_integer_value(json_object_get(json_object_get(job, "status"), "ready")) > 0)
+		settle(s, &(struct observation){
+					  .phase = PHASE_RUNNING, .job = s->job, .reason = "Measuring", .message = "the run is under way"});
 	else
-		settle(s,
-		       &(struct observation){.phase = PHASE_RUNNING,
-		                             .job = s->job,
-		                             .reason = active ? "Measuring" : "Starting",
-		                             .message = active ? "the run is under way" : "the Job's pods are not ready yet"});
+		observe_start(s);
 }
 
 /* Makes the Job, and the ConfigMap before it. They may be there already, made by an operator that was ended here. */

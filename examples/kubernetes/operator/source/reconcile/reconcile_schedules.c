@@ -63,8 +63,8 @@ static void reconcile(struct operator_state *op, const json_t *schedule)
 	}
 	remove_surplus(op, &plan);
 	operator_put_status(op, &op->schedules, schedule, schedule_status(schedule, &view));
-	if (plan.next_s > 0 && (!op->wake_s || plan.next_s < op->wake_s))
-		op->wake_s = plan.next_s;
+	if (plan.next_s > 0)
+		operator_wake(op, plan.next_s);
 	schedule_plan_release(&plan);
 }
 
