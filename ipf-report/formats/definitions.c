@@ -170,6 +170,9 @@ static const struct {
      "How much later the wall clock of a shard is than that of the first: certainly between low_ns and high_ns. "
      "Known from the Date headers of a server that both send to, which change at the same moment, and from "
      "their NTP state (adjtimex). Merged series are not corrected by it."},
+	{"starts",
+     "From the first start of a shard to the last one: by their own clocks (0 with --start-at), and truly, at most, by "
+     "what is known of the clocks. ipf-fire refuses a start that has passed."},
 	{"utilization", "The share of the time in which the accelerator was busy, by its own count. Figures of "
                     "accelerators are means over time and maxima."},
 

@@ -71,6 +71,46 @@ static int64_t ns_of(json_t *object, const char *map, const char *key)
 	return json_is_integer(value) ? json_integer_value(value) : -1;
 }
 
+/* "the clocks of shards 1 and 3 are not synchronised", of the clients whose systems do not say that they are. */
+static void put_unsynchronised(char *text, size_t size, json_t *clocks)
+{
+	json_t *list = json_object_get(clocks, "unsynchronised");
+	size_t count = json_array_size(list), len = strlen(text);
+	if (count == (size_t)json_integer_value(json_object_get(clocks, "clients")))
+		snprintf(text + len, size - len, ": no clock of them is known to be synchronised");
+	else if (count == 1)
+		snprintf(text + len, size - len, ": the clock of shard %lld is not known to be synchronised",
+		         (long long)json_integer_value(json_array_get(list, 0)) + 1);
+	else if (count > 1)
+		snprintf(text + len, size - len, ": %zu of their clocks are not known to be synchronised", count);
+}
+
+/* How far apart the shards began: by their clocks, and what is certain. */
+static void show_starts(struct layout *l, json_t *clocks)
+{
+	json_t *starts = json_object_get(clocks, "starts"), *most = json_object_get(starts, "at_most_ns"),
+		   *shard = json_object_get(starts, "last_shard");
+	int64_t apart_ns = json_integer_value(json_object_get(starts, "apart_ns"));
+	char text[320], apart[40], bound[40];
+	if (!starts)
+		return;
+	if (apart_ns == 0)
+		snprintf(text, sizeof text, "all shards at one time by their clocks");
+	else
+		snprintf(
+			text, sizeof text, "%s apart by the shards' clocks, shard %lld last", format_duration(apart_ns, apart),
+			(long long)(shard ? json_integer_value(shard) : json_integer_value(json_object_get(starts, "last")) + 1));
+	size_t len = strlen(text);
+	if (json_is_integer(most))
+		snprintf(text + len, sizeof text - len, "; truly apart by at most %s",
+		         format_duration(json_integer_value(most), bound));
+	else
+		snprintf(text + len, sizeof text - len, "; how far truly is not known");
+	if (!json_is_integer(most))
+		put_unsynchronised(text, sizeof text, clocks);
+	layout_entry(l, "starts", text);
+}
+
 /* How far apart the clocks of shards are: of several, the one that can be furthest from the first. */
 static void show_clocks(struct layout *l, const struct report *report)
 {
@@ -90,6 +130,7 @@ static void show_clocks(struct layout *l, const struct report *report)
 		         o.contradiction ? " (what is known of it is contradictory)" : "");
 		layout_entry(l, "clocks", text);
 	}
+	show_starts(l, clocks);
 	json_decref(clocks);
 }
 

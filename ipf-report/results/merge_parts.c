@@ -107,10 +107,12 @@ static int overlapping(const struct run_data *run)
 static int judge_shards(struct run_data *run, struct ipf_error *err)
 {
 	struct buffer text = {0};
-	int64_t spread_ns = shard_set_spread_ns(&run->shard_set), length_ns = 0;
+	int64_t last, spread_ns = shard_set_spread_ns(&run->shard_set, &last), length_ns = 0;
 	char spread[32];
-	if (run->spread_ns > spread_ns)
+	if (run->spread_ns > spread_ns) {
 		spread_ns = run->spread_ns;
+		last = run->last_shard;
+	}
 	for (int i = 0; i < run->part_count; i++)
 		length_ns = run->parts[i].last_ns > length_ns ? run->parts[i].last_ns : length_ns;
 	if (shard_set_missing(&run->shard_set) > 0) {
@@ -121,8 +123,8 @@ static int judge_shards(struct run_data *run, struct ipf_error *err)
 	}
 	if (spread_ns > VERDICT_SPREAD_DOUBTFUL_NS && (double)spread_ns > VERDICT_SPREAD_DOUBTFUL * (double)length_ns)
 		verdict_note(run->verdict, VERDICT_LOAD, VERDICT_DOUBTFUL,
-		             "the shards began %s apart: their load was not that of the schedule",
-		             verdict_duration((double)spread_ns / 1e6, spread));
+		             "the shards began %s apart, shard %lld last: their load was not that of the schedule",
+		             verdict_duration((double)spread_ns / 1e6, spread), (long long)last);
 	bool failed = text.failed;
 	buffer_release(&text);
 	return failed ? ipf_error_memory(err) : 0;

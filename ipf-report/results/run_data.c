@@ -604,8 +604,11 @@ static int add_shards(struct run_data *run, struct run_part *part, struct schedu
 		schedule->shard = schedule->shards = 0;
 	else if (own.of > 0) /* which the stages in the results' own header do not say */
 		schedule->shards = own.of;
-	if (shard_set_spread_ns(&own) > run->spread_ns)
-		run->spread_ns = shard_set_spread_ns(&own);
+	int64_t last, spread_ns = shard_set_spread_ns(&own, &last);
+	if (spread_ns > run->spread_ns) {
+		run->spread_ns = spread_ns;
+		run->last_shard = last;
+	}
 	shard_set_release(&own);
 	return bad;
 }

@@ -125,6 +125,7 @@ struct run_data {
 	struct schedule schedule;   /* of the first part; merge_parts adds stages that only rows have */
 	struct shard_set shard_set; /* the parts, if they are shards by their schedules' headers; empty if each is whole */
 	int64_t spread_ns;          /* the most time between the starts of the shards of a run */
+	int64_t last_shard;         /* which of them began last */
 	bool shards;                /* the parts ran at the same time; else they are repeats */
 	bool one_schedule;          /* no arrival is in two parts: what was scheduled counts once */
 	struct string_table groups[GROUPINGS], finishes; /* time and input tokens: set by make_groups */

@@ -357,17 +357,99 @@ static double size_of(const struct clock_offset *o)
 	return low > high ? low : high;
 }
 
+/* When the clients started, in ns after the first client did: by their own clocks, and truly, within bounds. */
+struct starts {
+	int64_t first_ns, last_ns, low_ns[CLOCK_CLIENTS_MOST], high_ns[CLOCK_CLIENTS_MOST];
+	int last;
+	bool known, bounded;
+};
+
+static void note_start(struct starts *s, const struct clock_offsets *c, int client, const struct clock_offset *o)
+{
+	int64_t start_ns, t0_ns = c->clients[client].t0_ns, first_ns = c->clients[0].t0_ns;
+	s->known &= t0_ns != IPF_ABSENT && first_ns != IPF_ABSENT;
+	if (!s->known)
+		return;
+	start_ns = t0_ns - first_ns;
+	if (start_ns > s->last_ns) {
+		s->last_ns = start_ns;
+		s->last = client;
+	}
+	s->first_ns = start_ns < s->first_ns ? start_ns : s->first_ns;
+	s->bounded &= o->low_ns != IPF_ABSENT && !__builtin_sub_overflow(start_ns, o->high_ns, &s->low_ns[client]) &&
+	              !__builtin_sub_overflow(start_ns, o->low_ns, &s->high_ns[client]);
+}
+
+/* The most that one of them can have started after another one; IPF_ABSENT: not known. */
+static int64_t most_apart(const struct starts *s, int count)
+{
+	int64_t most_ns = 0, apart_ns;
+	for (int i = 0; s->bounded && i < count; i++)
+		for (int k = 0; k < count; k++) {
+			if (i != k && __builtin_sub_overflow(s->high_ns[i], s->low_ns[k], &apart_ns))
+				return IPF_ABSENT;
+			most_ns = i != k && apart_ns > most_ns ? apart_ns : most_ns;
+		}
+	return s->bounded ? most_ns : IPF_ABSENT;
+}
+
+/* The index of the client's shard, from the header of its records or, within results, of the schedule that it names. */
+static json_t *shard_of(json_t *header)
+{
+	json_t *shard = json_object_get(header, "shard"), *from = json_object_get(header, "from");
+	if (!shard)
+		shard = json_object_get(json_array_get(from, 0), "shard");
+	json_t *index = json_object_get(shard, "index");
+	return json_is_integer(index) ? index : NULL;
+}
+
+static json_t *starts_json(const struct starts *s, const struct clock_offsets *c)
+{
+	int64_t most_ns = most_apart(s, c->count);
+	json_t *json = json_pack("{s:I, s:i}", "apart_ns", (json_int_t)(s->last_ns - s->first_ns), "last", s->last);
+	json_t *shard = shard_of(c->clients[s->last].header);
+	int bad = !json;
+	if (most_ns != IPF_ABSENT)
+		bad |= json_object_set_new(json, "at_most_ns", json_integer(most_ns));
+	if (shard)
+		bad |= json_object_set(json, "last_shard", shard);
+	if (!bad)
+		return json;
+	json_decref(json);
+	return NULL;
+}
+
+static int add_starts(json_t *json, const struct starts *starts, const struct clock_offsets *c)
+{
+	json_t *unknown_clocks = json_array();
+	int bad = !unknown_clocks;
+	for (int i = 0; i < c->count; i++)
+		if (!c->clients[i].synchronised)
+			bad |= json_array_append_new(unknown_clocks, json_integer(i));
+	if (json_array_size(unknown_clocks) > 0)
+		bad |= json_object_set(json, "unsynchronised", unknown_clocks);
+	json_decref(unknown_clocks);
+	if (starts->known)
+		bad |= json_object_set_new(json, "starts", starts_json(starts, c));
+	return bad;
+}
+
 json_t *clock_offsets_json(const struct clock_offsets *c)
 {
 	json_t *offsets = c->count > 1 ? json_array() : NULL;
+	struct starts starts = {.known = true, .bounded = true};
 	int bad = !offsets;
 	for (int i = 1; !bad && i < c->count; i++) {
 		struct clock_offset o = clock_offsets_between(c, 0, i);
+		note_start(&starts, c, i, &o);
 		bad |= json_array_append_new(offsets, offset_json(&o, i));
 	}
 	json_t *json = bad ? NULL : json_pack("{s:i, s:O}", "clients", c->count, "offsets", offsets);
 	json_decref(offsets);
-	return json;
+	if (json && add_starts(json, &starts, c) == 0)
+		return json;
+	json_decref(json);
+	return NULL;
 }
 
 struct clock_offset clock_offsets_worst(json_t *clocks, int *client)

@@ -52,8 +52,8 @@ void clock_offsets_end(struct clock_offsets *c, int client, json_t *of_trailer);
 
 int clock_offsets_clients(const struct clock_offsets *c);
 struct clock_offset clock_offsets_between(const struct clock_offsets *c, int a, int b);
-/* "clocks" of ipf-results(5): the offsets of all clients from the first one. New; NULL: fewer than two clients, or out
- * of memory. */
+/* "clocks" of ipf-results(5): the offsets of all clients from the first one, and how far apart their starts were. New;
+ * NULL: fewer than two clients, or out of memory. */
 json_t *clock_offsets_json(const struct clock_offsets *c);
 /* The offset of the client in such an object that can be the largest, and whose it is; low_ns is IPF_ABSENT if one of
  * them is unknown. */

@@ -215,15 +215,19 @@ void shard_set_describe_missing(const struct shard_set *set, struct buffer *out)
 	buffer_format(out, " of %lld %s missing", (long long)set->of, missing == 1 ? "is" : "are");
 }
 
-int64_t shard_set_spread_ns(const struct shard_set *set)
+int64_t shard_set_spread_ns(const struct shard_set *set, int64_t *index)
 {
 	int64_t first = IPF_ABSENT, last = IPF_ABSENT;
+	*index = 0;
 	for (size_t i = 0; i < set->count; i++) {
 		int64_t t0_ns = set->list[i].t0_ns;
 		if (t0_ns == IPF_ABSENT)
 			return 0;
 		first = first == IPF_ABSENT || t0_ns < first ? t0_ns : first;
-		last = last == IPF_ABSENT || t0_ns > last ? t0_ns : last;
+		if (last == IPF_ABSENT || t0_ns > last) {
+			last = t0_ns;
+			*index = set->list[i].index;
+		}
 	}
 	return last - first;
 }

@@ -47,8 +47,8 @@ bool shard_set_complete(const struct shard_set *set);
 int64_t shard_set_missing(const struct shard_set *set);
 /* Appends, for instance, "shard 2 of 2 is missing" or "shards 2, 4 and 5 of 5 are missing". */
 void shard_set_describe_missing(const struct shard_set *set, struct buffer *out);
-/* From the first start of a shard's run to the last one; 0 if they are not known. */
-int64_t shard_set_spread_ns(const struct shard_set *set);
+/* From the first start of a shard's run to the last one, which is that of shard `index`; 0 if they are not known. */
+int64_t shard_set_spread_ns(const struct shard_set *set, int64_t *index);
 /* {"of": N, "present": […], "missing": […]}, for a header or report. "missing" is absent if shard_set_missing is 0.
  * New; NULL: out of memory. */
 json_t *shard_set_json(const struct shard_set *set);

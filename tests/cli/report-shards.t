@@ -146,7 +146,18 @@ later() { # FILE SECONDS: later.results
 later a2.results 60
 report a1.results later.results
 is "$(jq -r "$load | .status" report.json)" DOUBTFUL "shards one after another are no load of the schedule"
-matches "$(jq -r "$load | .detail" report.json)" 'the shards began (1 m|60|59).* apart' "and it says so"
+matches "$(jq -r "$load | .detail" report.json)" 'the shards began (1 m|60|59).* apart, shard 2 last' "and it says so, and which one"
+
+# One that began a quarter of a second after the other one.
+plain a1.results | head -1 | jq '.from[0].t0_unix_ns + 250000000' >late
+plain a2.results | head -1 | jq -c --slurpfile late late '.from[0].t0_unix_ns = $late[0]' >header
+plain a2.results | sed '1d;$d' >rows
+seal header rows >later.results
+report later.results a1.results
+between "$(jq '.clocks.starts.apart_ns' report.json)" 249999000 250001000 "the report says how far apart they began"
+is "$(jq -c '.clocks.starts | [.last, .last_shard]' report.json)" "[0,2]" "and which one began last"
+run ipf-report later.results a1.results
+matches "$(tr -s ' \n' ' ' <"$OUT")" " starts 250 ms apart by the shards' clocks, shard 2 last; " "also as text"
 
 # A header that is nonsense.
 for shard in '{"index":3,"of":2}' '{"index":1,"of":1000000000000}' '{"of":2}' '"1/2"' '{"index":0,"of":2}'; do
