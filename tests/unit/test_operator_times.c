@@ -92,7 +92,7 @@ static void test_schedule(void **state)
 		"\"failIf\": [\"ttft.p99 > +5%\"]}}");
 	json_t *runs = json_object();
 	json_object_set_new(runs, "s-1", run_of("s-1", "2026-11-20T01:00:00Z", "Complete", "OK"));
-	json_object_set_new(runs, "s-2", run_of("s-2", "2026-11-20T02:00:00Z", "Complete", "OK"));
+	json_object_set_new(runs, "s-2", run_of("s-2", "2026-11-20T02:00:00Z", "Complete", "DOUBTFUL"));
 	json_object_set_new(runs, "s-3", run_of("s-3", "2026-11-20T03:00:00Z", "Complete", "INVALID"));
 	(void)state;
 

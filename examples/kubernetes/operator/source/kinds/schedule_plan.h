@@ -7,8 +7,8 @@
  *     schedule_plan_release(&plan);
  *
  * Of several times that have passed, only the last one is due: runs are not made up for. Its Benchmark has the name of
- * the schedule and the minute, so that it is made once, whoever tries to. A run that is good has a verdict of OK and no
- * regression; the last good one is kept whatever the limits of the history are.
+ * the schedule and the minute, so that it is made once, whoever tries to. A run that is good has the verdict OK or
+ * DOUBTFUL and no regression; the last good one is kept whatever the limits of the history are.
  */
 #ifndef IPF_OPERATOR_SCHEDULE_PLAN_H
 #define IPF_OPERATOR_SCHEDULE_PLAN_H
