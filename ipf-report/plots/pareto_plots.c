@@ -37,16 +37,18 @@ static int accelerators_of(const struct run_data *run)
 	return count;
 }
 
-/* In the order of the user's tokens per second. NULL: out of memory. */
-static struct pareto_point *gather(const struct run_figures *figures, double devices, int *count)
+/* In the order of the user's tokens per second, and how many measured stages have none. NULL: out of memory. */
+static struct pareto_point *gather(const struct run_figures *figures, double devices, int *count, int *missing)
 {
 	struct pareto_point *points = calloc(figures->count + 1, sizeof *points);
-	*count = 0;
+	*count = *missing = 0;
 	for (size_t i = 0; points && i < figures->count; i++) {
 		const struct figures *f = &figures->stages[i];
 		const struct metric_summary *tpot = &f->start[METRIC_TPOT];
 		if (f->measured && tpot->n > 0 && tpot->median > 0 && isfinite(tpot->median) && f->output_per_s > 0)
 			points[(*count)++] = (struct pareto_point){f, 1e3 / tpot->median, f->output_per_s / devices, true};
+		else
+			*missing += f->measured && figures_requests(f) > 0;
 	}
 	if (points)
 		qsort(points, (size_t)*count, sizeof *points, by_user);
@@ -178,7 +180,7 @@ static int add_points(struct plot *p, const struct pareto_point *points, int cou
 }
 
 /* -1: out of memory. */
-static int draw(struct plot *p, const struct pareto_point *points, int count, const char *system)
+static int draw(struct plot *p, const struct pareto_point *points, int count, int missing, const char *system)
 {
 	double user_most = 0, system_most = 0;
 	bool beaten = false;
@@ -193,11 +195,14 @@ static int draw(struct plot *p, const struct pareto_point *points, int count, co
 	struct plot_axis y = plot_axis_linear(p, "y", system, system_most * 1.06);
 	struct placing all = {.points = points, .count = count, .x = &x, .y = &y};
 	int numbers = add_numbers(p, &all), shown = 1;
-	struct plot_legend_entry entries[3] = {{"best trade-offs", "lt 1", PLOT_LINE_AND_POINT}};
+	char left_out[48];
+	struct plot_legend_entry entries[4] = {{"best trade-offs", "lt 1", PLOT_LINE_AND_POINT}};
 	if (beaten)
 		entries[shown++] = (struct plot_legend_entry){"beaten in both", "lt 6 pt 6", PLOT_POINT};
 	if (numbers > 0)
 		entries[shown++] = (struct plot_legend_entry){"numbers: offered requests/s", NULL, PLOT_LINE};
+	shown += plot_missing(p, missing, missing + count, "no TPOT, or no tokens that came while they lasted",
+	                      &entries[shown], left_out);
 	plot_legend(p, entries, shown);
 	plot_part(p, "plot data index 0 using 1:2 with linespoints lt 1");
 	if (beaten)
@@ -212,10 +217,10 @@ static int draw(struct plot *p, const struct pareto_point *points, int count, co
 int make_pareto_plot(const struct plot_kind *kind, const struct plot_input *input, struct plot *p)
 {
 	bool each = strcmp(kind->name, "pareto-gpu") == 0;
-	int count, devices = each ? accelerators_of(input->run) : 1;
+	int count, missing, devices = each ? accelerators_of(input->run) : 1;
 	if (devices == 0)
 		return plot_absent(p, "no accelerator was sampled");
-	struct pareto_point *points = gather(input->figures, devices, &count);
+	struct pareto_point *points = gather(input->figures, devices, &count, &missing);
 	if (!points)
 		return -1;
 	if (count < 2) {
@@ -226,7 +231,8 @@ int make_pareto_plot(const struct plot_kind *kind, const struct plot_input *inpu
 	                   : "Tokens per second: a user's and the system's");
 	plot_say(p, "Output tokens per second of one request (1 / median TPOT) and of %s, for %d stages.",
 	         each ? "each accelerator" : "all requests together", count);
-	int drawn = draw(p, points, count, each ? "output tokens/s per accelerator" : "output tokens per second of all");
+	int drawn = draw(p, points, count, missing,
+	                 each ? "output tokens/s per accelerator" : "output tokens per second of all");
 	free(points);
 	return drawn < 0 ? -1 : 1;
 }

@@ -339,6 +339,16 @@ void plot_legend(struct plot *p, const struct plot_legend_entry *entries, int co
 	plot_command(p, "set tmargin at screen %.5f", 1 - (PLOT_TITLE_AT + (row + 1.8) * ROW) / height);
 }
 
+int plot_missing(struct plot *p, int missing, int all, const char *why, struct plot_legend_entry *entry, char words[48])
+{
+	if (missing == 0)
+		return 0;
+	plot_say(p, "%d of %d stages are not shown: %s.", missing, all, why);
+	snprintf(words, 48, "%d of %d stages not shown", missing, all);
+	*entry = (struct plot_legend_entry){words, NULL, PLOT_LINE};
+	return 1;
+}
+
 void plot_legend_right(struct plot *p, const struct plot_legend_entry *entries, int count, int right, int down)
 {
 	double x = p->width - right + ENTRY_GAP;

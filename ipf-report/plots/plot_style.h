@@ -83,6 +83,10 @@ struct plot_legend_entry {
 };
 /* Above the plot area, which begins below it. */
 void plot_legend(struct plot *p, const struct plot_legend_entry *entries, int count);
+/* Of `all` stages `missing` have no point in the plot: says so, with the reason as in "no request ended within the
+ * window", and sets an entry of the legend, whose words are in `words`. How many entries that is: 0 or 1. */
+int plot_missing(struct plot *p, int missing, int all, const char *why, struct plot_legend_entry *entry,
+                 char words[48]);
 /* In one row that ends `right` pixels from the right edge and is `down` pixels below the top. */
 void plot_legend_right(struct plot *p, const struct plot_legend_entry *entries, int count, int right, int down);
 

@@ -155,6 +155,7 @@ int make_rate_latency_plot(const struct plot_kind *kind, const struct plot_input
 	double low = INFINITY, high = -INFINITY, last[SHOWN] = {NAN, NAN, NAN};
 	char columns[80];
 	int made = gather(input, &axis, p);
+	int missing = 0;
 	bool due = made > 0, few = false;
 	for (int i = 0; made > 0 && i < axis.count; i++)
 		due &= summary_of(axis.points[i].f, m) == &axis.points[i].f->due[m];
@@ -163,7 +164,8 @@ int make_rate_latency_plot(const struct plot_kind *kind, const struct plot_input
 	for (int i = 0; made > 0 && i < axis.count; i++) {
 		const struct metric_summary *s = due ? &axis.points[i].f->due[m] : &axis.points[i].f->start[m];
 		double row[SHOWN + 2] = {axis.points[i].load, [SHOWN + 1] = (double)s->n};
-		few |= s->n < (int64_t)samples_needed(99);
+		few |= s->n > 0 && s->n < (int64_t)samples_needed(99);
+		missing += s->n == 0;
 		for (int k = 0; k < SHOWN; k++) {
 			double ms = row[1 + k] = percentile_of(s, &input->options->percentiles, shown_percentiles[k]);
 			low = isfinite(ms) && ms > 0 ? fmin(low, ms) : low;
@@ -182,13 +184,15 @@ int make_rate_latency_plot(const struct plot_kind *kind, const struct plot_input
 		plot_say(p, "Percentiles 50, 90 and 99 of the %s of each stage, from %.4g to %.4g %s.", name, axis.low,
 		         axis.high, load_kinds[axis.by].label);
 		plot_say(p, "At the highest load, p50 is %.4g ms and p99 is %.4g ms.", last[0], last[2]);
-		struct plot_legend_entry entries[2];
-		char capacity[48];
+		struct plot_legend_entry entries[3];
+		char capacity[48], left_out[48];
 		int count = mark_knee(p, &axis, input, entries, capacity);
 		if (few) {
 			plot_say(p, "Hollow points have too few samples for their percentile.");
 			entries[count++] = (struct plot_legend_entry){"hollow points: too few samples", NULL, PLOT_LINE};
 		}
+		count += plot_missing(p, missing, axis.count, "no request of theirs has this latency", &entries[count],
+		                      left_out);
 		if (count)
 			plot_legend(p, entries, count);
 		draw_latency(p, &axis, name, low, high, last);
@@ -197,11 +201,26 @@ int make_rate_latency_plot(const struct plot_kind *kind, const struct plot_input
 	return made;
 }
 
+/* Of stages beyond the capacity, perhaps nothing ends while they last. */
+static int mark_missing(struct plot *p, const struct load_axis *axis, struct plot_legend_entry *entry, char words[48])
+{
+	const char *why = NULL;
+	int missing = 0;
+	for (int i = 0; i < axis->count; i++) {
+		const struct figures *f = axis->points[i].f;
+		if (!isnan(f->completed))
+			continue;
+		why = f->no_throughput ? f->no_throughput : "their rate is not known";
+		missing++;
+	}
+	return plot_missing(p, missing, axis->count, why, entry, words);
+}
+
 static void draw_throughput(struct plot *p, const struct load_axis *axis, const struct plot_input *input, double high,
                             bool good)
 {
-	struct plot_legend_entry entries[4] = {{"completed", "lt 1", PLOT_LINE_AND_POINT}};
-	char capacity[48];
+	struct plot_legend_entry entries[5] = {{"completed", "lt 1", PLOT_LINE_AND_POINT}};
+	char capacity[48], left_out[48];
 	int count = 1;
 	plot_axis_linear(p, "x", load_kinds[axis->by].label, axis->high);
 	plot_axis_linear(p, "y", "requests per second", high);
@@ -210,6 +229,7 @@ static void draw_throughput(struct plot *p, const struct load_axis *axis, const 
 	if (axis->by == BY_RATE)
 		entries[count++] = (struct plot_legend_entry){"as offered", "lt -1 lw 1 dt 2", PLOT_LINE};
 	count += mark_knee(p, axis, input, &entries[count], capacity);
+	count += mark_missing(p, axis, &entries[count], left_out);
 	plot_legend(p, entries, count);
 	plot_part(p, "plot ");
 	if (axis->by == BY_RATE)

@@ -61,6 +61,16 @@ is "$(cd plots && echo *.svg)" "$(for name in $all; do echo "$name.svg"; done | 
 is "$(cd plots && echo *.gp *.tsv)" "$(for e in gp tsv; do for name in $all; do echo "$name.$e"; done; done | tr '\n' ' ' | sed 's/ $//')" "with its script and its data"
 is "$(python3 check.py plots)" "" "every picture is XML of its own, with a title and a description, and with its own ids"
 
+# ---- stages that cannot be shown ---
+plain results | head -1 >header
+plain results | sed "1d;\$d" | jq -c "if .n and .stage == 2 then .end_ns += 60000000000 else . end" >lines
+seal header lines >late.results
+run "$report" --plots late late.results
+is "$(grep -o "1 of 2 stages are not shown: no request ended within the window\." late/rate-throughput.svg)" \
+	"1 of 2 stages are not shown: no request ended within the window." "a stage without a throughput is told"
+contains "$(cat late/rate-throughput.svg)" ">1 of 2 stages not shown<" "and seen"
+is "$(grep -l "not shown" plots/*.svg)" "" "if all can be shown, nothing is said"
+
 # ---- the figures ----------------------------------------------------------------------------------------------------
 rows() { grep -v '^#' "$1" | grep .; }
 jq_rows() { jq -r "$1 | map(if . == null then \"NaN\" else tostring end) | @tsv" report.json; }
