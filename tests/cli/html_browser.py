@@ -27,9 +27,13 @@ SORTING = """(() => {
   if (!table) return wrong;
   const body = table.tBodies[0];
   if (body.rows.length < 2) return table.querySelector('button') ? ['a table of one row has buttons'] : [];
-  const head = table.tHead.rows[table.tHead.rows.length - 1].cells[1], button = head.querySelector('button');
+  const heads = [...table.tHead.rows[table.tHead.rows.length - 1].cells];
+  const full = c => c > 0 && [...body.rows].every(r => 'v' in r.cells[c].dataset);
+  const column = heads.findIndex((_, c) => full(c)); // closed loops have no offered rate
+  if (column < 0) return wrong;
+  const head = heads[column], button = head.querySelector('button');
   if (!button) return ['there are no buttons'];
-  const values = () => [...body.rows].map(r => Number(r.cells[1].dataset.v));
+  const values = () => [...body.rows].map(r => Number(r.cells[column].dataset.v));
   const rising = v => v.every((x, i) => i === 0 || v[i - 1] <= x);
   button.focus();
   if (document.activeElement !== button) wrong.push('the keyboard cannot reach a button');
@@ -40,6 +44,11 @@ SORTING = """(() => {
   if (table.querySelectorAll('[aria-sort]').length !== 1) wrong.push('aria-sort is set ' + table.querySelectorAll('[aria-sort]').length + ' times');
   return wrong;
 })()"""
+
+
+# Texts that are squeezed into columns of a few characters.
+SQUEEZED = """[...document.querySelectorAll('dd, td')].filter(e => e.textContent.length > 80 && e.getClientRects().length && e.clientWidth < 80)
+  .map(e => 'squeezed: ' + e.textContent.slice(0, 30))"""
 
 
 class Browser:
@@ -101,7 +110,11 @@ def look_at(browser, page):
             browser.ask("Page.navigate", url=url)
             browser.wait_for("Page.loadEventFired")
         for line in browser.evaluate(CHECKS): print(f"{page}: {width} pixels{', dark' if dark else ''}: {line}")
-    for line in browser.evaluate(SORTING): print(f"{page}: {line}")
+    for line in browser.evaluate(SORTING) + browser.evaluate(SQUEEZED): print(f"{page}: {line}")
+    browser.ask("Emulation.setDeviceMetricsOverride", width=700, height=1000, deviceScaleFactor=1, mobile=False)
+    browser.ask("Emulation.setEmulatedMedia", media="print")
+    for line in browser.evaluate(SQUEEZED): print(f"{page}: on paper: {line}")
+    browser.ask("Emulation.setEmulatedMedia", media="")
     for event in browser.events:
         p = event.get("params", {})
         if event.get("method") == "Network.requestWillBeSent" and p["request"]["url"] != url: print(f"{page}: requests {p['request']['url']}")
