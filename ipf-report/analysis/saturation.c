@@ -108,23 +108,41 @@ static bool has_curve(const struct run_data *run)
 	return false;
 }
 
-/* The first closed loop after a stage, or of all for NULL; NULL: there is none. */
-static const struct schedule_stage *next_loop(const struct run_data *run, const struct schedule_stage *after)
+static bool are_repeats(const struct run_data *run)
 {
-	const struct schedule_stage *end = run->schedule.stages + run->schedule.count;
-	for (const struct schedule_stage *stage = after ? after + 1 : run->schedule.stages; stage < end; stage++)
-		if (stage->measured && stage->closed && stage->slots != IPF_ABSENT)
-			return stage;
-	return NULL;
+	return run->part_count > 1 && !run->shards;
+}
+
+/* The users of a closed loop: of a repeat, or of all shards together (part -1). IPF_ABSENT: it is none. */
+static int64_t users_of(const struct run_data *run, int part, size_t stage)
+{
+	const struct schedule_stage *schedule = &run->schedule.stages[stage];
+	if (!schedule->measured || !schedule->closed)
+		return IPF_ABSENT;
+	return part < 0 ? schedule->slots : run->parts[part].loads[stage].slots;
 }
 
 /* Does the run have numbers of users to compare? */
 static bool has_users(const struct run_data *run)
 {
-	const struct schedule_stage *first = next_loop(run, NULL), *stage = first;
-	while (stage && stage->slots == first->slots)
-		stage = next_loop(run, stage);
-	return stage != NULL;
+	int64_t first = IPF_ABSENT;
+	for (int part = 0; part < (are_repeats(run) ? run->part_count : 1); part++)
+		for (size_t i = 0; i < run->schedule.count; i++) {
+			int64_t users = users_of(run, are_repeats(run) ? part : -1, i);
+			if (users != IPF_ABSENT && first != IPF_ABSENT && users != first)
+				return true;
+			first = first == IPF_ABSENT ? users : first;
+		}
+	return false;
+}
+
+/* The pace of the first closed loop; there is one. */
+static int64_t first_pace_ns(const struct run_data *run)
+{
+	size_t i = 0;
+	while (i + 1 < run->schedule.count && users_of(run, are_repeats(run) ? 0 : -1, i) == IPF_ABSENT)
+		i++;
+	return run->schedule.stages[i].pace_ns;
 }
 
 /* When a request came to be sent. */
@@ -313,7 +331,7 @@ static int add_loop(struct saturation *s, struct source *from, struct piece whol
 	const struct schedule_stage *schedule = &from->run->schedule.stages[stage];
 	struct saturation_point point = {.stage = stage,
 	                                 .part = from->part < 0 ? 0 : from->part,
-	                                 .users = (double)schedule->slots,
+	                                 .users = (double)users_of(from->run, from->part, (size_t)stage),
 	                                 .begin_s = NAN,
 	                                 .offered = NAN,
 	                                 .completed = NAN};
@@ -327,9 +345,7 @@ static int add_loop(struct saturation *s, struct source *from, struct piece whol
 	point.left_out = left_out(from, &whole, stage, due_in(from, &whole));
 	if (!point.left_out && least * SATURATION_LENGTHS > length)
 		point.left_out = "the stage is too short for its latencies";
-	if (!point.left_out && (from->run->shards || from->run->schedule.shards > 0))
-		point.left_out = "its users are divided among shards";
-	if (!point.left_out && schedule->pace_ns != next_loop(from->run, NULL)->pace_ns)
+	if (!point.left_out && schedule->pace_ns != first_pace_ns(from->run))
 		point.left_out = "its pace differs from that of the first closed loop";
 	judge_piece(from, &whole, &point);
 	if (!point.left_out) {
@@ -403,12 +419,13 @@ static bool extent(const struct source *from, int32_t stage, struct piece *whole
 
 /* How a stage makes points of the curve; NULL: it makes none. */
 typedef int add_points_of(struct saturation *s, struct source *from, struct piece whole, int32_t stage);
-static add_points_of *maker_of(const struct saturation *s, const struct schedule_stage *stage)
+static add_points_of *maker_of(const struct saturation *s, const struct source *from, size_t index)
 {
+	const struct schedule_stage *stage = &from->run->schedule.stages[index];
 	if (!stage->measured || stage->closed != s->by_users)
 		return NULL;
 	if (s->by_users)
-		return stage->slots == IPF_ABSENT ? NULL : add_loop;
+		return users_of(from->run, from->part, index) == IPF_ABSENT ? NULL : add_loop;
 	return is_ramp(stage) ? add_ramp : has_constant_rate(stage) ? add_stage : NULL;
 }
 
@@ -417,8 +434,7 @@ static int add_points(struct saturation *s, struct source *from)
 {
 	collect_ends(from);
 	for (size_t i = 0; i < from->run->schedule.count; i++) {
-		const struct schedule_stage *stage = &from->run->schedule.stages[i];
-		add_points_of *make = maker_of(s, stage);
+		add_points_of *make = maker_of(s, from, i);
 		struct piece whole;
 		if (!make || s->count + RAMP_PIECES > KNEE_POINTS_MOST || !extent(from, (int32_t)i, &whole))
 			continue;
@@ -554,7 +570,7 @@ int saturation_find(struct saturation *s, const struct run_data *run, const stru
 	if (!rates && !has_users(run))
 		return 0;
 	struct source from = {.run = run, .part = -1};
-	bool repeats = run->part_count > 1 && !run->shards;
+	bool repeats = are_repeats(run);
 	s->points = calloc(KNEE_POINTS_MOST, sizeof *s->points);
 	from.curve = calloc(KNEE_POINTS_MOST, sizeof *from.curve);
 	from.levels = calloc(KNEE_POINTS_MOST, sizeof *from.levels);

@@ -23,6 +23,7 @@
  * Closed loops are the points of the plateau that plateau.h finds. Each counts the requests of its stage from the p99
  * of their latencies after its begin (or its ramp-up) on, at most half of its length, until its end or, if the stage is
  * bounded by a count, until its last request starts. A request counts by the share of its time that lies between them.
+ * Shards of a run are one loop, with the users of all of them; repeats are points with their own users.
  */
 #ifndef REPORT_SATURATION_H
 #define REPORT_SATURATION_H

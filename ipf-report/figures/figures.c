@@ -241,7 +241,7 @@ static void schedule_of(const struct run_data *run, int32_t stage, int64_t *sche
 		const struct run_part *part = &run->parts[i];
 		if (part->stopped_ns != IPF_ABSENT && stage >= part->stopped_stage) /* how many until then is not known */
 			return;
-		int64_t arrivals = part->arrivals[stage];
+		int64_t arrivals = part->loads[stage].arrivals;
 		sum += arrivals;
 		most = arrivals > most ? arrivals : most;
 	}

@@ -188,7 +188,7 @@ static const struct {
      "any completes, or less by no more than two standard errors, up to the first that completes less again. The users "
      "that reach it are estimated from the next fewer users: as many as would complete it if each of them did as much "
      "as each of those. A stage counts from the p99 latency after its begin or its ramp-up (at most half of it) to its "
-     "end, and each request in it by the share of its time in there."},
+     "end, and each request in it by the share of its time in there. The users of shards add up."},
 	{"interval",
      "95 %, by the bootstrap: each point is measured in 10 parts, which are drawn anew 1,000 times. It covers what "
      "varies within stages, not what differs from run to run."},

@@ -44,11 +44,11 @@ static bool is_shown(const struct figures *f)
 	return f->measured && figures_requests(f) > 0;
 }
 
-/* What all of the stages have. Shards divide the users of a stage. */
+/* What all of the stages have. */
 static enum load_kind kind_of_load(const struct plot_input *input)
 {
 	const struct schedule *schedule = &input->run->schedule;
-	bool rates = true, users = !input->run->shards && schedule->shards == 0;
+	bool rates = true, users = true;
 	for (size_t i = 0; i < input->figures->count; i++) {
 		const struct figures *f = &input->figures->stages[i];
 		if (!is_shown(f))

@@ -209,6 +209,48 @@ static int name_stages(struct run_data *run, struct ipf_error *err)
 	return 0;
 }
 
+/* The load of two repeats is the same, up to what is rounded. */
+static bool same_load(const struct stage_load *a, const struct stage_load *b)
+{
+	bool rates = isnan(a->rate) || isnan(b->rate) ? isnan(a->rate) == isnan(b->rate)
+	                                              : fabs(a->rate - b->rate) <= 0.01 * fabs(a->rate);
+	return rates && a->slots == b->slots;
+}
+
+/* Repeats that ipf-fire recorded with other loads than the first: figures of all of them are those of no load. Shards
+ * of a schedule that ran one after another have each their share. */
+static void judge_repeated_load(struct run_data *run, size_t stage)
+{
+	struct schedule_stage *schedule = &run->schedule.stages[stage];
+	const struct run_part *first = &run->parts[0], *other = first;
+	for (int i = 1; i < run->part_count && other == first; i++)
+		if (!same_load(&first->loads[stage], &run->parts[i].loads[stage]))
+			other = &run->parts[i];
+	if (other == first || run->shard_set.of || json_object_get(first->header, "imported"))
+		return;
+	schedule->slots = IPF_ABSENT;
+	schedule->rate = NAN;
+	verdict_note(run->verdict, VERDICT_LOAD, VERDICT_DOUBTFUL,
+	             "%s has another load than %s in stage %s: the figures of both together describe neither",
+	             shown(other->name).text, shown(first->name).text, shown(schedule->name).text);
+}
+
+/* Gives the stages the load of all parts. */
+static void join_loads(struct run_data *run)
+{
+	for (size_t s = 0; s < run->schedule.count; s++) {
+		if (!run->shards) {
+			judge_repeated_load(run, s);
+			continue;
+		}
+		struct stage_load sum = run->parts[0].loads[s];
+		for (int i = 1; i < run->part_count; i++)
+			stage_load_add(&sum, &run->parts[i].loads[s]);
+		run->schedule.stages[s].slots = sum.slots;
+		run->schedule.stages[s].rate = sum.rate;
+	}
+}
+
 /* The first start and the last end of a part's requests in a stage; IPF_ABSENT. */
 static void extent(const struct run_data *run, int32_t stage, int part, int64_t *first, int64_t *last)
 {
@@ -278,7 +320,10 @@ static void set_windows(const struct run_data *run, int part_index)
 int merge_parts(struct run_data *run, struct ipf_error *err)
 {
 	failure_tally_sort(&run->failures);
-	if (sort_rows(run, err) < 0 || find_shards(run, err) < 0 || name_stages(run, err) < 0)
+	if (sort_rows(run, err) < 0 || find_shards(run, err) < 0)
+		return -1;
+	join_loads(run);
+	if (name_stages(run, err) < 0)
 		return -1;
 	judge_clocks(run);
 	for (int i = 0; i < run->part_count; i++) {

@@ -49,7 +49,7 @@ void run_data_release(struct run_data *run)
 	for (int i = 0; i < run->part_count; i++) {
 		free(run->parts[i].name);
 		free(run->parts[i].windows);
-		free(run->parts[i].arrivals);
+		free(run->parts[i].loads);
 		json_decref(run->parts[i].header);
 		json_decref(run->parts[i].clients);
 		json_decref(run->parts[i].stages);
@@ -565,28 +565,58 @@ const char *run_data_itl(const struct run_data *run, int part)
 	return itl ? itl : "gap";
 }
 
-/* Results that were collected from the records of several shards have the schedule of one of them: gives it the
- * arrivals of all that are there. */
-static int join_shards(const struct run_part *part, struct schedule *schedule, struct ipf_error *err)
+void stage_load_add(struct stage_load *sum, const struct stage_load *more)
+{
+	sum->arrivals += more->arrivals == IPF_ABSENT ? 0 : more->arrivals;
+	sum->slots = sum->slots == IPF_ABSENT || more->slots == IPF_ABSENT ? IPF_ABSENT : sum->slots + more->slots;
+	sum->rate += more->rate;
+}
+
+static struct stage_load load_of(const struct schedule_stage *stage)
+{
+	return (struct stage_load){.arrivals = stage->arrivals, .slots = stage->slots, .rate = stage->rate};
+}
+
+/* Adds what the schedules of all shards have of each stage, given those of their records. */
+static int add_loads(const struct run_part *part, struct stage_load *sums, size_t count, struct ipf_error *err)
 {
 	json_t *entry;
 	size_t i;
-	for (size_t k = 0; k < schedule->count; k++)
-		schedule->stages[k].arrivals = 0;
 	json_array_foreach(json_object_get(part->header, "from"), i, entry)
 	{
 		struct schedule one = {0};
 		json_t *header = schedule_find_header(entry);
-		if (!header || schedule_from_header(&one, header, part->name, err) < 0)
-			return -(header != NULL);
+		if (!header)
+			return 0;
+		if (schedule_from_header(&one, header, part->name, err) < 0)
+			return -1;
 		int bad = check_schedule(&one, part->name, err);
-		for (size_t k = 0; bad == 0 && k < schedule->count && k < one.count; k++)
-			schedule->stages[k].arrivals += one.stages[k].arrivals == IPF_ABSENT ? 0 : one.stages[k].arrivals;
+		for (size_t k = 0; bad == 0 && k < count && k < one.count; k++) {
+			struct stage_load load = load_of(&one.stages[k]);
+			stage_load_add(&sums[k], &load);
+		}
 		schedule_release(&one);
 		if (bad < 0)
 			return -1;
 	}
 	return 0;
+}
+
+/* Results that were collected from the records of several shards have the schedule of one of them: gives it the load
+ * of all that are there. */
+static int join_shards(const struct run_part *part, struct schedule *schedule, struct ipf_error *err)
+{
+	struct stage_load *sums = calloc(schedule->count + 1, sizeof *sums);
+	if (!sums)
+		return ipf_error_memory(err);
+	int bad = add_loads(part, sums, schedule->count, err);
+	for (size_t k = 0; bad == 0 && k < schedule->count; k++) {
+		schedule->stages[k].arrivals = sums[k].arrivals;
+		schedule->stages[k].slots = sums[k].slots;
+		schedule->stages[k].rate = sums[k].rate;
+	}
+	free(sums);
+	return bad;
 }
 
 /* Which shards a part has. One that has all is a whole run, of which there may be others. */
@@ -689,10 +719,10 @@ int run_data_begin(struct run_data *run, const char *name, json_t *header, struc
 		bad = check_same_definition(run, part, err);
 	if (bad == 0 && verdict_part(run->verdict, &schedule) < 0)
 		bad = ipf_error_memory(err);
-	if (bad == 0 && !(part->arrivals = calloc(schedule.count + 1, sizeof *part->arrivals)))
+	if (bad == 0 && !(part->loads = calloc(schedule.count + 1, sizeof *part->loads)))
 		bad = ipf_error_memory(err);
 	for (size_t i = 0; bad == 0 && i < schedule.count; i++)
-		part->arrivals[i] = schedule.stages[i].arrivals;
+		part->loads[i] = load_of(&schedule.stages[i]);
 	if (run->part_count == 1)
 		run->schedule = schedule;
 	else

@@ -77,6 +77,16 @@ struct stage_window {
 
 enum { TARGET_UNSEEN = -3 };
 
+/* What the schedule of a part has of a stage. */
+struct stage_load {
+	int64_t arrivals, slots; /* IPF_ABSENT: not known */
+	double rate;             /* per second; NAN: none is planned */
+};
+
+/* The load of two shards together: slots or a rate that one of them lacks are not known. Arrivals that are not known
+ * count as none. */
+void stage_load_add(struct stage_load *sum, const struct stage_load *more);
+
 /* One results stream: a shard or a repeat. The json members are borrowed only where noted. */
 struct run_part {
 	char *name;
@@ -99,7 +109,7 @@ struct run_part {
 	int client;                   /* its number in run->clocks, if it has the records of one client; -1 */
 	bool sharded;                 /* of a schedule that was divided into shards */
 	struct client_delays delays;  /* of its clients; prepared by merge_parts */
-	int64_t *arrivals;            /* for each stage of the schedule */
+	struct stage_load *loads;     /* for each stage of the schedule */
 	struct stage_window *windows; /* for each stage, including those without a schedule; set by merge_parts */
 };
 
@@ -122,7 +132,8 @@ struct run_data {
 	struct row *rows; /* sorted by stage and start by merge_parts */
 	int64_t row_count, row_cap;
 	struct row_columns columns;
-	struct schedule schedule;   /* of the first part; merge_parts adds stages that only rows have */
+	struct schedule schedule;   /* of the first part. merge_parts adds stages that only rows have, and gives slots and rates
+	                             * of all shards, or none where repeats differ in them */
 	struct shard_set shard_set; /* the parts, if they are shards by their schedules' headers; empty if each is whole */
 	int64_t spread_ns;          /* the most time between the starts of the shards of a run */
 	int64_t last_shard;         /* which of them began last */

@@ -251,7 +251,7 @@ static void add_unsent(struct replay *p)
 		if (!is_replayed(run, (int64_t)i))
 			continue;
 		for (int k = 0; k < run->part_count; k++) {
-			int64_t own = run->parts[k].arrivals[i];
+			int64_t own = run->parts[k].loads[i].arrivals;
 			if (own == IPF_ABSENT || run->parts[k].stopped_ns != IPF_ABSENT)
 				return;
 			scheduled = run->one_schedule ? (own > scheduled ? own : scheduled) : scheduled + own;

@@ -385,7 +385,8 @@ static const struct {
 	{VERDICT_LOAD,
      "INVALID if a shard of the schedule is missing that had requests: the load was not that of the "
      "schedule. DOUBTFUL if the shards began more than 1 s, and more than 5 % of the run, apart. "
-     "DOUBTFUL if the results have a series, and the clocks of two shards are further apart than one of its "
+     "DOUBTFUL if a repeat had another rate, by more than 1 %, or another number of users or slots in a stage than the "
+     "first one. DOUBTFUL if the results have a series, and the clocks of two shards are further apart than one of its "
      "windows, or this is not known to within a window."},
 	{VERDICT_CLIENT,
      "DOUBTFUL if in one second of twenty (p95) the sending thread used more than 80 % of a core (INVALID "

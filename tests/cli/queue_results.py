@@ -102,8 +102,8 @@ while arrivals:
                  "tokens_source": "usage", "finish": "length"})
 rows.sort(key=lambda row: row["end_ns"])
 
-header = {"ipf": "results", "version": 1, "tool": "ipf-collect 0.1.0", "from": [{"ipf": "records", "version": 1, "from": [
-    {"ipf": "schedule", "version": 1, "stages": stages}], "target": "http://127.0.0.1:8000", "t0_unix_ns": 1795156140123000000}],
+header = {"ipf": "results", "version": 1, "tool": "ipf-collect 0.1.0", "from": [{"ipf": "records", "version": 1, "tool": "ipf-fire 0.1.0", "from": [
+    {"ipf": "schedule", "version": 1, "tool": "ipf-sched 0.1.0", "stages": stages}], "target": "http://127.0.0.1:8000", "t0_unix_ns": 1795156140123000000}],
     "api": "openai-chat", "itl": "gap", "stages": stages}
 body = [json.dumps(row) for row in rows]
 if options.replicas:

@@ -64,10 +64,52 @@ is "$(why closed=2:5 closed=20:5)" "not known: 2 usable numbers of users, and 3 
 is "$(why closed=5:5 closed=5:5)" "null: null" "one number of users is no curve"
 is "$(made closed=2:5 closed=8:5 20:5 40:5 80:5 | "$report" -f json | jq -c '.saturation.points | map(.users) | unique')" "[null]" "rates are preferred to users"
 
+# Shards: the same results, divided among two clients, say the same. 2, 5, 8, 16 and 32 users are 1, 3, 4, 8 and 16 of the first one.
+. "$TESTS/data/report/seal.sh"
+for k in 1 2; do
+	head -1 loops.results | jq -c --argjson k $k '(.. | .stages? // empty) |= map(.all_arrivals = .arrivals | .arrivals = (.arrivals + 2 - $k) / 2 | .arrivals |= floor |
+		.slots = ((.slots + 2 - $k) / 2 | floor)) | .from[0].from[0].shard = {index: $k, of: 2}' >header
+	sed -e 1d -e '$d' loops.results | jq -c --argjson k $k 'select(.n % 2 == $k - 1)' >body
+	seal header body >shard$k.results
+done
+jq -c '.from[0]' header >second && head -1 shard1.results | jq -c --slurpfile second second '.from += $second' >header
+sed -e 1d -e '$d' loops.results >body
+seal header body >both.results # as ipf-collect makes it of the records of both
+is "$(head -1 shard1.results | jq -c '[.stages[].slots]')$(head -1 shard2.results | jq -c '[.stages[].slots]')" "[1,3,4,8,16][1,2,4,8,16]" "shards of closed loops"
+for files in "shard1.results shard2.results" "shard2.results shard1.results" both.results; do
+	# shellcheck disable=SC2086 # several files
+	"$report" -f json --slo e2e=250ms $files >shards.json
+	is "$(jq -c .saturation shards.json)" "$(jq -c .saturation loops.json)" "$files: the saturation of the run that was not divided"
+	# shellcheck disable=SC2086
+	is "$("$report" -f csv --curve $files | tr -d '\r' | cut -d , -f 18 | tr '\n' ' ')" "users 2 5 8 16 32 " "$files: and all users in the curve"
+	# shellcheck disable=SC2086
+	is "$("$report" -f guidellm --reproducible $files | jq -c '[.benchmarks[].config.strategy.streams]')" "[2,5,8,16,32]" "$files: and in a format of another tool"
+done
+mkdir bare # without gnuplot, there are the data
+PATH=$PWD/bare "$report" -q --plots plots shard1.results shard2.results -o /dev/null
+is "$(grep -v '^#' plots/rate-throughput.tsv | cut -f 1 | xargs)" "2 5 8 16 32" "and in plots"
+is "$("$report" -f json shard1.results | jq -c '.saturation | [.status, .reason]')" '["not known","the load was not delivered: see the verdict"]' \
+	"one shard alone is a part of the run, and says nothing of the capacity"
+
+# Repeats with other users are points with their users, but no repeats.
+for users in 2 5 8 16 32; do
+	made "closed=$users:10" | sed "1s/1795156140123000000/$((1795156140 + users * 100))000000000/" >users$users.results
+done
+run "$report" -f json users2.results users5.results users8.results users16.results users32.results
+is "$(jq -c '.saturation | [.status, (.points | map(.users))]' "$OUT")" '["saturated",[2,5,8,16,32]]' "a run for each number of users"
+is "$(jq -r '.verdict.checks[0].status' "$OUT")" DOUBTFUL "which are no repeats of each other"
+contains "$(jq -r '.verdict.checks[0].detail' "$OUT")" "users5.results has another load than users2.results in stage closed-0: the figures of both together describe neither" \
+	"as the verdict says"
+is "$("$report" -f csv --curve users2.results users5.results | tr -d '\r' | cut -d , -f 18 | tr '\n' ' ')" "users  " "and the users of both together are not known"
+made closed=2:10 | sed "1s/1795156140123000000/1795156180000000000/" >again.results
+is "$("$report" users2.results again.results | grep -c "another load")" 0 "repeats with the same load"
+made --seed 2 20:10 | sed "1s/1795156140123000000/1795156180000000000/" >faster.results
+made 10:10 | "$report" - faster.results >rates.txt
+contains "$(tr -s ' \n' ' ' <rates.txt)" "has another load than" "nor are runs at other rates"
+
 # The client waited for slots: its load, not the server, was the limit.
 # shellcheck disable=SC2086
 made $sweep >run.results
-. "$TESTS/data/report/seal.sh"
 head -1 run.results >header
 sed -e 1d -e '$d' run.results | jq -c 'if .stage < 5 then . else .slot_wait_ns = 50000000 end' >body
 seal header body >slots.results
