@@ -161,7 +161,7 @@ static void summarise(struct repeated_figure *f, int runs)
 	f->std = sqrt(squares / (f->runs - 1));
 	const double half = student_critical(0.05, f->runs - 1) * f->std / sqrt(f->runs);
 	f->low = fmax(0, f->mean - half);
-	f->high = f->mean + half;
+	f->high = f->unit[0] ? f->mean + half : fmin(1, f->mean + half);
 }
 
 static void find_outlier(struct repeated_figure *f, size_t family)

@@ -31,7 +31,7 @@ struct repeated_figure {
 	double *of_runs;   /* NAN: the run does not have it */
 	int runs;          /* that have it: at least 2 */
 	double mean, std;  /* std: of a sample, n - 1 */
-	double low, high;  /* 95 % interval of the mean; the low end is at least 0 */
+	double low, high;  /* 95 % interval of the mean, cut at 0, and of a share at 1 */
 	int least, most;   /* the runs with the lowest and the highest value, from 0 */
 	int outlier;       /* the run; -1: none */
 };

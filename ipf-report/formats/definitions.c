@@ -319,7 +319,9 @@ static const struct {
      "in the order of the starts resemble each other. n / (1 + 2 * the sum of the autocorrelations), by Geyer's initial "
      "monotone sequence estimator (1992); at most n; needs 40 samples."},
 	{"ci95", "95 % confidence interval of the mean: that of n_eff independent samples, by Student's t with n_eff - 1 "
-             "degrees of freedom. Absent if n_eff is below 4."},
+             "degrees of freedom, on a scale of logarithms: mean / f to mean * f. It is never negative; of skewed "
+             "latencies it holds the mean more often than a symmetric one. Absent if n_eff is below 4; below 20 or so, "
+             "it is too narrow, as long correlations do not show in a short run."},
 };
 
 const char *definition_at(size_t i, const char **name)

@@ -132,8 +132,8 @@ struct run_data {
 	struct row *rows; /* sorted by stage and start by merge_parts */
 	int64_t row_count, row_cap;
 	struct row_columns columns;
-	struct schedule schedule;   /* of the first part. merge_parts adds stages that only rows have, and gives slots and rates
-	                             * of all shards, or none where repeats differ in them */
+	struct schedule schedule;   /* of the first part; merge_parts: stages that only rows have, slots and rates of all
+	                               shards, and none where repeats differ in them */
 	struct shard_set shard_set; /* the parts, if they are shards by their schedules' headers; empty if each is whole */
 	int64_t spread_ns;          /* the most time between the starts of the shards of a run */
 	int64_t last_shard;         /* which of them began last */

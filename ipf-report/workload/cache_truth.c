@@ -381,6 +381,9 @@ static int sum_sessions(struct cache_truth *t, const struct follower *f, const s
 	}
 	metric_summary_of_samples(&t->ideal_share, &ideal, 0, 1, percentiles);
 	metric_summary_of_samples(&t->found_share, &found, 0, 1, percentiles);
+	struct metric_summary *const shares[] = {&t->ideal_share, &t->found_share};
+	for (int i = 0; i < 2; i++)
+		shares[i]->high = shares[i]->high > 1 ? 1 : shares[i]->high; /* the end of an interval */
 	int bad = !list || ideal.failed || found.failed ? -1 : 0;
 	samples_release(&ideal);
 	samples_release(&found);

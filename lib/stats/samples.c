@@ -1,6 +1,7 @@
 #include "stats/samples.h"
 
 #include "stats/autocorrelation.h"
+#include "stats/exact_math.h"
 #include "stats/sort_numbers.h"
 #include "stats/student.h"
 
@@ -224,6 +225,14 @@ double samples_std(const struct samples *s)
 	return sqrt(variance_of(s->values, s->count));
 }
 
+static bool any_negative(const struct samples *s)
+{
+	for (size_t i = 0; i < s->count; i++)
+		if (s->values[i] < 0)
+			return true;
+	return false;
+}
+
 struct mean_interval samples_mean_interval(const struct samples *s)
 {
 	struct mean_interval interval = {NAN, NAN, NAN};
@@ -234,9 +243,13 @@ struct mean_interval samples_mean_interval(const struct samples *s)
 	if (!isfinite(e.mean))
 		return interval;
 	interval.n_eff = e.n_eff;
-	if (isfinite(half)) {
-		interval.low = e.mean - half;
-		interval.high = e.mean + half;
+	if (!isfinite(half))
+		return interval;
+	interval.low = e.mean - half;
+	interval.high = e.mean + half;
+	if (e.mean > 0 && !any_negative(s)) { /* finite: a mean of n such values is at least 1/n of the largest of them */
+		interval.low = e.mean * exact_exp(-half / e.mean);
+		interval.high = e.mean * exact_exp(half / e.mean);
 	}
 	return interval;
 }

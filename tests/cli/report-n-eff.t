@@ -8,7 +8,7 @@ if python3 -c 'import numpy' 2>/dev/null; then how=NumPy; else
 	how="plain Python"
 	skip "comparison with NumPy" "Python has no numpy: plain Python takes its place"
 fi
-for case in "1 0 500" "2 0.5 1000" "3 0.8 2000" "4 0.95 2000" "5 -0.4 600"; do
+for case in "1 0 500" "2 0.5 1000" "3 0.8 2000" "4 0.95 2000" "5 -0.4 600" "6 0.8 200 skewed" "7 0.9 60 skewed"; do
 	# shellcheck disable=SC2086 # words
 	python3 "$TESTS/cli/time_series.py" rows $case >rows
 	seal <(head -1 "$TESTS/data/report/one.results") rows >run.results

@@ -32,6 +32,9 @@ END
 is "$(cat said)" "" "mean, spread and interval are those of Student's t"
 is "$(json --window drain r1.results r2.results | jq -c '[.repeats.figures[] | select(.name == "requests") | .of_runs[0]] | map(. * 1e4 | round)')" \
 	"$(json --window drain r1.results | jq -c '[.total.throughput.requests_per_s * 1e4 | round]')" "rates are those of --window"
+made --seed 8 --fail 0.5 >half.results
+is "$(json r1.results half.results | jq -c '[.repeats.figures[] | select(.name == "failures" or .unit == "") | .ci95]')" "[[0,1]]" \
+	"two runs say next to nothing of a share, which lies between 0 and 1"
 
 # ---- outliers ----
 json r?.results slow.results >outlier.json

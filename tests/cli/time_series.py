@@ -49,17 +49,17 @@ def student(quantile, degrees):
     return low
 
 
-def series(seed, r, count):
+def series(seed, r, count, skewed):
     rng = random.Random(seed)
     x, values = rng.gauss(0, 1) / math.sqrt(1 - r * r), []
     for _ in range(count):
-        values.append(int(100e6 + 5e6 * x))
+        values.append(int(100e6 * math.exp(x * math.sqrt(1 - r * r)) if skewed else 100e6 + 5e6 * x))
         x = r * x + rng.gauss(0, 1)
     return values
 
 
 if sys.argv[1] == "rows":
-    for n, ttft in enumerate(series(int(sys.argv[2]), float(sys.argv[3]), int(sys.argv[4]))):
+    for n, ttft in enumerate(series(int(sys.argv[2]), float(sys.argv[3]), int(sys.argv[4]), "skewed" in sys.argv)):
         start = n * 10_000_000
         print(json.dumps({"n": n, "stage": 0, "ok": True, "start_ns": start, "end_ns": start + 300_000_000, "ttft_ns": ttft,
                           "e2e_ns": 300_000_000}))
@@ -69,7 +69,7 @@ else:
     n_eff, mean = effective_size(ttft), math.fsum(ttft) / len(ttft)
     error = math.sqrt(math.fsum((v - mean) ** 2 for v in ttft) / len(ttft) / (n_eff - 1))
     half = student(0.975, n_eff - 1) * error
-    print("# n_eff %.3f and %.3f, ci95 %s and [%.5f, %.5f]" % (got["n_eff"], n_eff, got["ci95"], mean - half, mean + half))
-    close = abs(got["n_eff"] / n_eff - 1) < 1e-6 and abs(got["ci95"][0] - (mean - half)) < 1e-3 * half \
-        and abs(got["ci95"][1] - (mean + half)) < 1e-3 * half
+    low, high = mean * math.exp(-half / mean), mean * math.exp(half / mean)
+    print("# n_eff %.3f and %.3f, ci95 %s and [%.5f, %.5f]" % (got["n_eff"], n_eff, got["ci95"], low, high))
+    close = abs(got["n_eff"] / n_eff - 1) < 1e-6 and abs(got["ci95"][0] - low) < 1e-3 * half and abs(got["ci95"][1] - high) < 1e-3 * half
     sys.exit(not close)

@@ -135,11 +135,44 @@ static void interval_by_hand(void **state)
 	}
 	struct mean_interval interval = samples_mean_interval(&s);
 	assert_close(interval.n_eff, 40, 0);
-	assert_close(interval.low, 7 - 2.0227 / sqrt(39), 1e-5);
-	assert_close(interval.high, 7 + 2.0227 / sqrt(39), 1e-5);
+	assert_close(interval.low, 7 * exp(-2.0227 / sqrt(39) / 7), 1e-5);
+	assert_close(interval.high, 7 * exp(2.0227 / sqrt(39) / 7), 1e-5);
 	samples_sort(&s);
 	assert_true(isnan(samples_mean_interval(&s).n_eff));
 	assert_true(isnan(samples_mean_interval(&s).high));
+	samples_release(&s);
+}
+
+/* What can be negative has the usual interval: here 0 ± 2.0227 / √39. */
+static void interval_of_signed_samples(void **state)
+{
+	struct samples s = {0};
+
+	(void)state;
+	for (int i = 0; i < 40; i++)
+		samples_add(&s, (i + 1) / 2 % 2 ? -1 : 1);
+	struct mean_interval interval = samples_mean_interval(&s);
+	assert_close(interval.low, -2.0227 / sqrt(39), 1e-5);
+	assert_close(interval.high, 2.0227 / sqrt(39), 1e-5);
+	samples_release(&s);
+}
+
+/* One of many is all there is: the mean can be small, but not negative. */
+static void interval_of_a_burst(void **state)
+{
+	struct samples s = {0};
+
+	(void)state;
+	for (int i = 0; i < 100; i++)
+		samples_add(&s, i < 3 ? 1000 : 0);
+	struct mean_interval interval = samples_mean_interval(&s);
+	assert_true(interval.low > 0 && interval.low < 30 && interval.high > 30 && interval.high < 3000);
+	samples_clear(&s);
+	for (int i = 0; i < 100; i++)
+		samples_add(&s, 0);
+	interval = samples_mean_interval(&s);
+	assert_close(interval.low, 0, 0);
+	assert_close(interval.high, 0, 0);
 	samples_release(&s);
 }
 
@@ -220,6 +253,37 @@ static void intervals_cover(void **state)
 			assert_in_range(coverage((double[]){0, 0.3, 0.5, 0.8}[i], 1000, seed), 930, 970);
 		assert_in_range(coverage(0.9, 5000, seed), 930, 970);
 	}
+}
+
+/* The same for skewed series, e to the power of one that is normal with deviation 1, whose mean is √e. */
+static int skewed_coverage(double r, int count)
+{
+	struct rng rng;
+	int covered = 0;
+
+	rng_init(&rng, 1, "skewed", (uint64_t)count);
+	for (int run = 0; run < 1000; run++) {
+		struct samples s = {0};
+		double x = rng_normal(&rng);
+		for (int i = 0; i < count; i++) {
+			samples_add(&s, exp(x));
+			x = r * x + sqrt(1 - r * r) * rng_normal(&rng);
+		}
+		struct mean_interval interval = samples_mean_interval(&s);
+		assert_true(interval.low > 0);
+		covered += interval.low <= exp(0.5) && exp(0.5) <= interval.high;
+		samples_release(&s);
+	}
+	print_message("# skewed, r = %g, n = %d: %d of 1000 intervals hold the mean\n", r, count, covered);
+	return covered;
+}
+
+static void skewed_intervals_cover(void **state)
+{
+	(void)state;
+	assert_in_range(skewed_coverage(0, 200), 920, 980);
+	assert_in_range(skewed_coverage(0.5, 500), 920, 980);
+	assert_in_range(skewed_coverage(0.8, 2000), 920, 980);
 }
 
 static void enough(void **state)
@@ -388,10 +452,13 @@ int main(void)
 		cmocka_unit_test(infinities_stay_at_the_end),
 		cmocka_unit_test(moments),
 		cmocka_unit_test(interval_by_hand),
+		cmocka_unit_test(interval_of_signed_samples),
+		cmocka_unit_test(interval_of_a_burst),
 		cmocka_unit_test(constant_samples),
 		cmocka_unit_test(no_interval_of_a_ramp),
 		cmocka_unit_test(infinite_samples_have_no_interval),
 		cmocka_unit_test(intervals_cover),
+		cmocka_unit_test(skewed_intervals_cover),
 		cmocka_unit_test(enough),
 		cmocka_unit_test(percentile_properties),
 	};
