@@ -459,7 +459,7 @@ int dispatch_add(struct dispatch *d, const struct schedule_arrival *a, void *dat
 	if (!is_valid(d, a))
 		return ipf_error_set(err, IPF_INPUT, "arrival n %lld: its stage or its times are out of range",
 		                     (long long)a->n);
-	struct dispatch_node *node = calloc(1, sizeof *node);
+	struct dispatch_node *node = malloc(sizeof *node);
 	struct stage_state *s = &d->stages[a->stage];
 	struct arrival_ends *ends = d->dependencies.ends;
 	if (!node || !node_heap_reserve(&d->timed, (size_t)d->live) || arrival_ends_reserve(ends, a->n) < 0 ||

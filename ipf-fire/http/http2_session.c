@@ -493,14 +493,12 @@ int32_t http2_request(struct http2_session *s, void *stream, const struct http2_
 	struct http2_stream *x;
 	if (s->error || !nghttp2_session_check_request_allowed(s->frames))
 		return -1;
-	x = calloc(1, sizeof *x);
+	x = malloc(sizeof *x);
 	if (!x)
 		return -1;
-	x->owner = stream;
-	x->body = request->body;
+	*x = (struct http2_stream){.owner = stream, .body = request->body, .id = -1};
 	body.source.ptr = x;
 	snprintf(length, sizeof length, "%zu", request->body.len);
-	x->id = -1;
 	if (add_fields(s, request, length))
 		x->id = nghttp2_submit_request(s->frames, NULL, s->fields, s->fields_count, request->body.len ? &body : NULL,
 		                               x);

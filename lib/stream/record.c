@@ -128,20 +128,22 @@ static void write_reads(struct jout *w, const struct record *record, struct part
 	jout_end_list(w);
 }
 
+static bool is_odd_control(char c)
+{
+	return (unsigned char)c < 0x20 && c != '\t' && c != '\n' && c != '\r';
+}
+
 /* Is it text, and not so full of control characters, of which each becomes six bytes, that base64 is shorter? */
 static bool written_as_text(struct slice body)
 {
 	size_t controls = 0, i = 0;
 	if (!utf8_valid(body.data, body.len, NULL))
 		return false;
-	while (i < body.len) {
-		if (body.len - i >= 8 && !bytes8_control(bytes8_load(body.data + i))) {
-			i += 8;
-			continue;
-		}
-		char c = body.data[i++];
-		controls += (unsigned char)c < 0x20 && c != '\t' && c != '\n' && c != '\r';
-	}
+	for (; body.len - i >= 8; i += 8)
+		for (uint64_t marks = bytes8_control(bytes8_load(body.data + i)); marks; marks &= marks - 1)
+			controls += is_odd_control(body.data[i + bytes8_first(marks)]);
+	for (; i < body.len; i++)
+		controls += is_odd_control(body.data[i]);
 	return controls <= body.len / 16;
 }
 
