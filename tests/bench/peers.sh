@@ -183,8 +183,12 @@ off() { # MEMBER
 		"\(off("mean")) mean, \(off("p99")) p99"'
 }
 
+per_event() { # CPU SECONDS, THOSE OF A START, REQUESTS: in us
+	awk -v c="$1" -v s="$2" -v n="$3" 'BEGIN { printf "%.1f", (c - s) / n / 100 * 1e6 }'
+}
+
 streams() { # STREAMS
-	local cpu start name n=$((3 * $1)) ours_ttft='' ours_itl='' ours_cpu=''
+	local cpu start sending name n=$((3 * $1)) ours_ttft='' ours_itl='' ours_cpu=''
 	for name in $(wanted ipf-fire vllm-rust sglang-rust vllm-python aiperf guidellm inference-perf k6); do
 		if ! has "$name"; then
 			row "$name, $1 streams" "skipped: not here" - - - && continue
@@ -193,6 +197,7 @@ streams() { # STREAMS
 		raw_start --events 1
 		CHAT=$URL/v1/chat/completions
 		start=$(cpu_of times_of "$name" 1 1) || start=0
+		[ "$name" != ipf-fire ] || sending=$(jq .cpu_s fire.run)
 		server_stop
 		raw_start --events 100 --first 50ms --gap 10ms --log server.log
 		CHAT=$URL/v1/chat/completions
@@ -201,11 +206,13 @@ streams() { # STREAMS
 		server_stop
 		"$RAW" --sum server.log >server.sum
 		echo "$name, $1 streams: told $(cat peer.out), was $(cat server.sum)" >&2
-		cpu=$(awk -v c="$cpu" -v s="$start" -v n="$n" 'BEGIN { printf "%.1f", (c - s) / n / 100 * 1e6 }')
+		cpu=$(per_event "$cpu" "$start" "$n")
 		[ -n "$ours_cpu" ] || { ours_ttft=$(off ttft) ours_itl=$(off itl) ours_cpu=$cpu; }
 		row "$name, $1 streams: TTFT is off by, ms" "$(off ttft)" "$ours_ttft ipf-fire" - -
 		row "  ITL is off by, ms" "$(off itl)" "$ours_itl ipf-fire" - -
 		row "  CPU of an event" "$cpu us" "$ours_cpu us ipf-fire" "$(ratio "$cpu" "$ours_cpu")" -
+		[ "$name" != ipf-fire ] || row "  of that, ipf-fire, which sends and records; the rest are schedule, metrics and report" \
+			"$(per_event "$(jq .cpu_s fire.run)" "$sending" "$n") us" "$cpu us" "$(ratio "$(per_event "$(jq .cpu_s fire.run)" "$sending" "$n")" "$cpu")" -
 	done
 }
 
