@@ -58,11 +58,30 @@ static int no_memory(int64_t rows, struct ipf_error *err)
 	return ipf_error_set(err, IPF_SYSTEM, "out of memory after %lld rows", (long long)rows);
 }
 
+static size_t offset_of(int column)
+{
+	return column < METRIC_COUNT ? metrics[column].offset : others[column - METRIC_COUNT].offset;
+}
+
+static void find_places(struct row_columns *columns)
+{
+	int at = 0;
+	for (int exists = 1; exists >= 0; exists--) {
+		for (int i = 0; i < ROW_COLUMNS; i++)
+			if (i != ROW_REQ && (columns->list[i] != NULL) == exists)
+				columns->places[at++] = (struct row_column_place){.list = columns->list[i],
+				                                                  .most = i < ROW_STALLS ? ROW_TIME_MOST
+				                                                                         : ROW_COUNT_MOST,
+				                                                  .offset = offset_of(i),
+				                                                  .column = i};
+		if (exists)
+			columns->used = at;
+	}
+}
+
 static int lengthen(struct row_columns *columns, struct ipf_error *err)
 {
 	int64_t cap = columns->cap ? 2 * columns->cap : 1024;
-	for (int i = 0; i < ROW_COLUMNS; i++)
-		columns->offsets[i] = i < METRIC_COUNT ? metrics[i].offset : others[i - METRIC_COUNT].offset;
 	for (int i = 0; i < ROW_COLUMNS; i++) {
 		int64_t *longer = columns->list[i] ? realloc(columns->list[i], (size_t)cap * sizeof *longer) : NULL;
 		if (columns->list[i] && !longer)
@@ -70,6 +89,7 @@ static int lengthen(struct row_columns *columns, struct ipf_error *err)
 		columns->list[i] = longer;
 	}
 	columns->cap = cap;
+	find_places(columns);
 	return 0;
 }
 
@@ -85,14 +105,30 @@ static int begin_column(struct row_columns *columns, int column, int64_t at, str
 	return 0;
 }
 
-static int set(struct row_columns *columns, int column, int64_t at, int64_t value, struct ipf_error *err)
+static bool in_range(int64_t value, int64_t most)
 {
-	int64_t most = column < ROW_STALLS ? ROW_TIME_MOST : ROW_COUNT_MOST;
-	if (value > most || value < -most)
-		return out_of_range(column, value, err);
-	if (!columns->list[column] && begin_column(columns, column, at, err) < 0)
-		return -1;
-	columns->list[column][at] = value;
+	return value <= most && value >= -most;
+}
+
+static int64_t value_at(const struct result *result, size_t offset)
+{
+	return *(const int64_t *)((const char *)result + offset);
+}
+
+/* Begins the columns of values of which the row is the first. */
+static int begin_columns(struct row_columns *columns, int64_t at, const struct result *result, struct ipf_error *err)
+{
+	int begun = 0;
+	for (int i = columns->used; i < ROW_COLUMNS - 1; i++) {
+		const struct row_column_place *place = &columns->places[i];
+		if (value_at(result, place->offset) == IPF_ABSENT)
+			continue;
+		if (begin_column(columns, place->column, at, err) < 0)
+			return -1;
+		begun++;
+	}
+	if (begun)
+		find_places(columns);
 	return 0;
 }
 
@@ -100,16 +136,22 @@ int row_columns_add(struct row_columns *columns, int64_t at, const struct result
 {
 	if (at == columns->cap && lengthen(columns, err) < 0)
 		return -1;
-	const bool with_req = columns->with_req || result->session.data;
-	for (int i = 0; i < ROW_COLUMNS; i++) {
-		int64_t value = i == ROW_REQ && !with_req ? IPF_ABSENT
-		                                          : *(const int64_t *)((const char *)result + columns->offsets[i]);
-		if (value != IPF_ABSENT) {
-			if (set(columns, i, at, value, err) < 0)
-				return -1;
-		} else if (columns->list[i]) {
-			columns->list[i][at] = IPF_ABSENT;
-		}
+	if (begin_columns(columns, at, result, err) < 0)
+		return -1;
+	for (const struct row_column_place *place = columns->places; place < columns->places + columns->used; place++) {
+		int64_t value = value_at(result, place->offset);
+		if (!in_range(value, place->most) && value != IPF_ABSENT)
+			return out_of_range(place->column, value, err);
+		place->list[at] = value;
+	}
+	if ((columns->with_req || result->session.data) && result->req != IPF_ABSENT) {
+		if (!in_range(result->req, ROW_COUNT_MOST))
+			return out_of_range(ROW_REQ, result->req, err);
+		if (!columns->list[ROW_REQ] && begin_column(columns, ROW_REQ, at, err) < 0)
+			return -1;
+		columns->list[ROW_REQ][at] = result->req;
+	} else if (columns->list[ROW_REQ]) {
+		columns->list[ROW_REQ][at] = IPF_ABSENT;
 	}
 	return 0;
 }

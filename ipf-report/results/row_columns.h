@@ -55,7 +55,13 @@ struct row_columns {
 	int64_t cap;                    /* rows that each of them has room for */
 	const struct tool_rules *rules; /* of the tool whose definitions the values have (tool_view.h); NULL: ipf's own */
 	bool with_req;                  /* set before the first row: keep the column ROW_REQ of all */
-	size_t offsets[ROW_COLUMNS];    /* of their values in struct result; set with the first row */
+	/* The columns but ROW_REQ, first the `used` ones, which exist, since most rows have the values of all of these. */
+	struct row_column_place {
+		int64_t *list, most;
+		size_t offset; /* of its value in struct result */
+		int column;
+	} places[ROW_COLUMNS];
+	int used;
 };
 
 /* Sums and differences of values within these bounds (30 years, 1e12 tokens) do not overflow. */
