@@ -562,6 +562,11 @@ static void find_neighbours(struct saturation *s)
 		s->headroom = 1 - (s->by_users ? s->within->completed : s->within->offered) / s->knee.rate;
 }
 
+const char *saturation_excuse(double offered, double completed)
+{
+	return completed < (1 - SATURATION_SHORTFALL) * offered ? ", by chance as far as stages this short can tell" : "";
+}
+
 int saturation_find(struct saturation *s, const struct run_data *run, const struct verdict_finding *finding,
                     struct ipf_error *err)
 {

@@ -85,6 +85,10 @@ struct saturation {
 	size_t count;
 };
 
+/* "", or if less than the offered rate was completed although the server is not saturated, why that is not said: to
+ * follow a sentence with both rates. */
+const char *saturation_excuse(double offered, double completed);
+
 /* `finding`: of the verdict, whose load and client must not be INVALID. Fails only when memory runs out. */
 int saturation_find(struct saturation *s, const struct run_data *run, const struct verdict_finding *finding,
                     struct ipf_error *err);

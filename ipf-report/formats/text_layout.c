@@ -1,6 +1,7 @@
 #include "formats/text_layout.h"
 
 #include "absent.h"
+#include "cli/terminal.h"
 #include "json/jdoc.h"
 #include "safe_text.h"
 
@@ -10,17 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool begins_character(char byte)
-{
-	return ((unsigned char)byte & 0xc0) != 0x80;
-}
-
 static int width_of(const char *text, size_t len)
 {
-	int width = 0;
-	for (size_t i = 0; i < len; i++)
-		width += begins_character(text[i]);
-	return width;
+	return (int)terminal_width_of((struct slice){text, len});
 }
 
 int text_width(const char *text)
@@ -53,8 +46,7 @@ static void put(struct layout *l, enum style style, const char *text, size_t len
 		buffer_text(l->out, escapes[style]);
 	size_t before = l->out->len;
 	safe_text_append(l->out, (struct slice){text, len});
-	for (size_t i = before; i < l->out->len; i++)
-		l->column += begins_character(l->out->data[i]);
+	l->column += width_of(l->out->data + before, l->out->len - before);
 	if (styled)
 		buffer_text(l->out, "\033[0m");
 }
@@ -89,11 +81,7 @@ void layout_clipped(struct layout *l, int width, enum style style, const char *n
 		layout_text(l, style, text);
 		return;
 	}
-	char *at = text;
-	for (int seen = 0; *at; at++)
-		if (begins_character(*at) && seen++ == width - 1)
-			break;
-	put(l, style, text, (size_t)(at - text));
+	put(l, style, text, terminal_cut(text, (size_t)(width - 1)));
 	layout_text(l, style, "\u2026");
 }
 

@@ -16,7 +16,7 @@ struct layout {
 
 enum style { PLAIN, STRONG, FAINT, GOOD, WARN, BAD };
 
-/* The width of UTF-8 text: its number of code points. */
+/* The columns that UTF-8 text takes on a terminal: wide characters have two, combining ones none. */
 int text_width(const char *text);
 
 void layout_end_line(struct layout *l);

@@ -58,8 +58,9 @@ static void show_capacity(struct layout *l, const struct report *report)
 		snprintf(text, sizeof text, "%s requests/s (%s to %s)", show_number(s->knee.rate, a), show_number(s->low, b),
 		         show_number(s->high, c));
 	} else if (s->status == SATURATION_NOT_REACHED) {
-		snprintf(text, sizeof text, "not saturated: of %s requests/s offered, %s/s were completed",
-		         show_number(s->highest_offered, a), show_number(s->highest_completed, b));
+		snprintf(text, sizeof text, "not saturated: of %s requests/s offered, %s/s were completed%s",
+		         show_number(s->highest_offered, a), show_number(s->highest_completed, b),
+		         saturation_excuse(s->highest_offered, s->highest_completed));
 	} else {
 		snprintf(text, sizeof text, "%s requests/s (%s to %s), from %zu rates below and %zu above",
 		         show_number(s->knee.rate, a), show_number(s->low, b), show_number(s->high, c), s->knee.below,

@@ -1,6 +1,7 @@
 /* What the whole run shows of the server: its capacity, what it said of itself, its accelerators. */
 #include "html/sections.h"
 
+#include "analysis/saturation.h"
 #include "formats/text_layout.h"
 #include "html/html_table.h"
 #include "html/html_text.h"
@@ -86,8 +87,9 @@ void section_saturation(const struct page *page)
 		snprintf(text, sizeof text, "not saturated: %s users, the most, complete %s requests/s",
 		         show_load(s, "highest_users", true, a), show_number(figure_at(s, "highest_completed"), b));
 	else
-		snprintf(text, sizeof text, "not saturated: of %s requests/s offered, %s/s were completed",
-		         show_number(figure_at(s, "highest_offered"), a), show_number(figure_at(s, "highest_completed"), b));
+		snprintf(text, sizeof text, "not saturated: of %s requests/s offered, %s/s were completed%s",
+		         show_number(figure_at(s, "highest_offered"), a), show_number(figure_at(s, "highest_completed"), b),
+		         saturation_excuse(figure_at(s, "highest_offered"), figure_at(s, "highest_completed")));
 	fact(page, "capacity", text);
 	if (!isnan(figure_at(s, "users"))) {
 		snprintf(text, sizeof text, "from %s users on (95 %% interval: %s to %s)%s",

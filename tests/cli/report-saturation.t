@@ -26,6 +26,10 @@ none() { # ARGUMENTS: how many of the seeds are not saturated
 is "$(none 20:10 40:10 60:10 80:10)" "$few" "a sweep that does not reach it says so for each seed"
 is "$(none --spread 10-80:60)" "$few" "nor does a ramp"
 
+made --spread --seed 2 40:1 60:1 110:1 | "$report" | tr -s ' \n' ' ' >short.txt
+contains "$(cat short.txt)" 'not saturated: of 102 requests/s offered, 84.0/s were completed, by chance as far as stages this short can tell' \
+	"what is missing although the server is not saturated"
+
 why() { # ARGUMENTS: status and reason
 	made "$@" | "$report" -f json | jq -r '.saturation | "\(.status): \(.reason)"'
 }
