@@ -27,8 +27,7 @@ static void show_sentence(const struct page *page)
 	if (finding->status == VERDICT_OK)
 		buffer_text(page->out, "The figures can be trusted: all four checks passed.");
 	else if (finding->status == VERDICT_DOUBTFUL)
-		buffer_format(page->out, "Read the figures with care: %d of the four checks found%s cause for doubt.", less,
-		              less == 1 ? "" : " a");
+		buffer_format(page->out, "Read the figures with care: %d of the four checks found cause for doubt.", less);
 	else if (finding->status == VERDICT_UNKNOWN)
 		buffer_text(page->out, "Whether the figures can be trusted is not known: not all checks could be made.");
 	else

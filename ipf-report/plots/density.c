@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 void density_init(struct density *d, const struct plot_axis *x, const struct plot_axis *y, int columns)
 {
@@ -53,8 +54,9 @@ static void add_legend(const struct density *d, struct plot *p, const char *what
 	for (int i = 0; i < 3; i++) {
 		if (i && counts[i] <= counts[i - 1])
 			continue;
-		snprintf(names[n], sizeof names[n], "%.0f%s%s", counts[i], i == 2 || d->most <= 1 ? " " : "",
-		         i == 2 || d->most <= 1 ? what : "");
+		const bool named = i == 2 || d->most <= 1;
+		const int letters = (int)strlen(what) - (counts[i] <= 1); /* without the s of the plural */
+		snprintf(names[n], sizeof names[n], "%.0f%s%.*s", counts[i], named ? " " : "", named ? letters : 0, what);
 		snprintf(lines[n], sizeof lines[n], "fc rgb '#%02x%06x'", transparency(counts[i], d->most),
 		         (unsigned)plot_colours[PLOT_SERIES].light);
 		entries[n] = (struct plot_legend_entry){names[n], lines[n], PLOT_LINE};

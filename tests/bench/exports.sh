@@ -2,10 +2,16 @@
 # Do our exports say what the tools themselves say? Each tool and ipf-fire measure the same simulated server with the same requests, four at
 # a time; the tool's file and our export in its format are compared figure by figure, beside the difference of two runs of the tool. Needs
 # AS_PEERS, as as.sh does, and for genai-perf a virtual environment genai-perf/ in it; a tool that is not there is skipped. Minutes long.
+# EXPORTS_RATE=10: an open loop of as many requests per second, in equal steps, without SGLang, whose steps are random.
 set -eu -o pipefail
 # shellcheck source-path=SCRIPTDIR/..
 . "$TESTS/tap.sh"
-peers=${AS_PEERS:-} count=${EXPORTS_REQUESTS:-40} slots=4
+peers=${AS_PEERS:-} count=${EXPORTS_REQUESTS:-40} slots=4 rate=${EXPORTS_RATE:-}
+load=(--concurrency "$slots") stage=closed:users=$slots,n=$count
+if [ -n "$rate" ]; then
+	load=(--request-rate "$rate") stage=constant:rate=$rate,n=$count
+	export AS_RATE=$rate
+fi
 [ -n "$peers" ] || {
 	echo "exports: skipped: AS_PEERS is not set: a folder with the tools that are run" >&2
 	exit 0
@@ -24,14 +30,14 @@ run_tool() { # TOOL OUT: the tool's file; its own time counts: AS_RUN="chrt -r 1
 	local python=$peers/aiperf/bin/python
 	case $1 in
 	aiperf)
-		"$peers/aiperf/bin/aiperf" profile -m sim --url "$URL" --endpoint-type chat --streaming --concurrency $slots --request-count "$count" \
-			--input-file prompts.jsonl --custom-dataset-type single_turn --tokenizer "$tokenizer" --use-server-token-count --artifact-dir "$2.files" \
+		"$peers/aiperf/bin/aiperf" profile -m sim --url "$URL" --endpoint-type chat --streaming "${load[@]}" ${rate:+--request-rate-mode constant} \
+			--request-count "$count" --input-file prompts.jsonl --custom-dataset-type single_turn --tokenizer "$tokenizer" --use-server-token-count --artifact-dir "$2.files" \
 			--ui none || true
 		cp "$2.files/profile_export_aiperf.json" "$2"
 		;;
 	genai-perf)
 		PATH=$peers/genai-perf/bin:$PATH HF_HUB_OFFLINE=1 genai-perf profile -m sim --tokenizer "$tokenizer" --endpoint-type chat --streaming \
-			--url "${URL#http://}" --concurrency $slots --request-count "$count" --input-file prompts.jsonl --output-tokens-mean 64 \
+			--url "${URL#http://}" "${load[@]}" --request-count "$count" --input-file prompts.jsonl --output-tokens-mean 64 \
 			--artifact-dir "$2.files" || true
 		cp "$2.files"/*/profile_export_genai_perf.json "$2"
 		;;
@@ -62,7 +68,7 @@ run_ours() { # TOOL OUT: the same requests as the tool sends
 	inference-perf) counter=approx ;;
 	esac
 	ipf-prep jsonl -q ours.jsonl --output-tokens $length -o ours.trace
-	ipf-sched -q closed:users=$slots,n="$count" -t ours.trace -o ours.sched
+	ipf-sched -q "$stage" -t ours.trace -o ours.sched
 	${AS_RUN:-} ipf-fire -q --force -u "$URL" -m sim -t ours.trace ours.sched -o ours.records
 	ipf-collect -q --events ${counter:+-t "$counter"} ours.records -o "$2.results"
 	ipf-report -q --percentiles 50,90,99 -f "$1" "$2.results" >"$2"
@@ -86,6 +92,7 @@ for tool in vllm:vllm-src sglang:sgl-src guidellm:guidellm aiperf:aiperf genai-p
 		echo "$name: skipped: there is no $peers/${tool#*:}" >&2
 		continue
 	}
+	[ -z "$rate" ] || [ "$name" != sglang ] || continue
 	measure "$name" tool "$PWD/$name.1"
 	measure "$name" ours "$PWD/$name.ours"
 	measure "$name" tool "$PWD/$name.2"

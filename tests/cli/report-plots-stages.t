@@ -33,6 +33,12 @@ is "$(find one -name 'rate-*' -o -name 'pareto*')" "" "there is nothing to compa
 plots all results
 between "$(rows all/arrivals.tsv | awk '{ n += $2 } END { print n }')" "$((ok + 6))" 100 "without it, there are all stages"
 
+# No cell has more than one.
+python3 "$TESTS/cli/time_series.py" rows 1 0 60 | jq -c '.start_ns = .n * 1000000000 | .end_ns = .start_ns + 300000000 | .ttft_ns = .n * 1000000' >rows.few
+seal <(head -1 "$TESTS/data/report/one.results") rows.few >few.results
+plots few few.results
+matches "$(cat few/heat-ttft.gp)" '\b1 request\b' "a legend of one request"
+
 # ---- a server's capacity ----------------------------------------------------------------------------------------------
 python3 "$TESTS/cli/queue_results.py" --spread 40:5 60:5 80:5 90:5 120:5 150:5 >sweep.results
 plots sweep sweep.results

@@ -2,6 +2,7 @@
 at a time (1), without warm-up.
 
 usage: run_tool.py TOOL PACKAGES URL N OUT [SLOTS [TOKENS]]       TOOL: vllm, sglang, guidellm, inference-perf
+With AS_RATE, as many requests per second in equal steps instead of SLOTS at a time: not of sglang, which has none.
 PACKAGES is a folder with the packages: vllm-src and sgl-src, the unpacked wheels; ip-src, that of inference-perf; guidellm is installed. What they import and do
 not need here, such as engines, is replaced by modules without content; tokenizers by one of four bytes a token. The tool writes its file: OUT of vLLM and
 GuideLLM, OUT.tool of SGLang, and the folder OUT.files of inference-perf.
@@ -65,6 +66,8 @@ PROMPT = "tell me a story of sixty-four bytes, no more and no less of it"
 # not in the processes that GuideLLM starts
 SLOTS, TOKENS = (int(value) if value.isdigit() else 1 for value in (sys.argv[6:] + ["1", "64"][len(sys.argv[6:]):])[:2])
 
+RATE = os.environ.get("AS_RATE")
+
 
 def vllm(packages, url, n):
     sys.path.insert(0, packages + "/vllm-src")
@@ -82,8 +85,8 @@ def vllm(packages, url, n):
     serve.get_tokenizer = lambda *_, **__: Tokenizer()
     parser = argparse.ArgumentParser()
     serve.add_cli_args(parser)
-    args = parser.parse_args(["--backend", "openai-chat", "--base-url", url, "--endpoint", "/v1/chat/completions", "--model", "sim", "--max-concurrency",
-                              str(SLOTS), "--percentile-metrics", "ttft,tpot,itl,e2el", "--metric-percentiles", "50,90,99", "--disable-tqdm",
+    args = parser.parse_args(["--backend", "openai-chat", "--base-url", url, "--endpoint", "/v1/chat/completions", "--model", "sim",
+                              *(["--request-rate", RATE, "--burstiness", "inf"] if RATE else ["--max-concurrency", str(SLOTS)]), "--percentile-metrics", "ttft,tpot,itl,e2el", "--metric-percentiles", "50,90,99", "--disable-tqdm",
                               "--ready-check-timeout-sec", "0", "--save-result", "--save-detailed", "--result-filename", sys.argv[5]])
     serve.main(Fields(**{"dataset_name": "custom", "num_prompts": n, "seed": 0, **vars(args)}))
 
@@ -135,7 +138,7 @@ def guidellm(packages, url, n):
     json.dump([{"prompt": f"{PROMPT} {i}", "output_tokens_count": TOKENS} for i in range(n)], open(out + ".prompts.json", "w"))
     from guidellm.__main__ import cli
     sys.argv = ["guidellm", "run", "--backend", f"kind=openai_http,target={url},model=sim", "--profile",
-                "kind=synchronous" if SLOTS == 1 else f"kind=concurrent,streams={SLOTS}", "--constraint",
+                f"kind=constant,rate={RATE}" if RATE else "kind=synchronous" if SLOTS == 1 else f"kind=concurrent,streams={SLOTS}", "--constraint",
                 f"kind=max_requests,count={n}", "--data", f"kind=json_file,path={out}.prompts.json", "--output", f"kind=json,path={out}",
                 "--disable-console"]
     cli()
@@ -150,8 +153,11 @@ def inference_perf(packages, url, n):
     made.count_tokens = lambda self, text, add_special_tokens=True: (len(text.encode()) + 3) // 4
     made.get_tokenizer = lambda self: Tokenizer()
     from inference_perf import main
-    config = {"load": {"type": "concurrent", "interval": 0, "num_workers": 1, "worker_max_concurrency": SLOTS,
-                       "stages": [{"num_requests": n, "concurrency_level": SLOTS}]},
+    load = {"type": "concurrent", "interval": 0, "num_workers": 1, "worker_max_concurrency": SLOTS,
+            "stages": [{"num_requests": n, "concurrency_level": SLOTS}]}
+    if RATE:
+        load = {"type": "constant", "interval": 0, "num_workers": 1, "stages": [{"rate": float(RATE), "duration": round(n / float(RATE))}]}
+    config = {"load": load,
               "api": {"type": "chat", "streaming": True}, "server": {"type": "vllm", "model_name": "sim", "base_url": url, "ignore_eos": True},
               "tokenizer": {"pretrained_model_name_or_path": "none"}, "data": {"type": "mock"},
               "storage": {"local_storage": {"path": sys.argv[5] + ".files"}},
