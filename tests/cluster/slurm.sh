@@ -5,7 +5,7 @@
 # What is missing; nothing if all is there.
 slurm_lacks() {
 	[ "$(id -u)" = 0 ] || echo "root"
-	for slurm_program in munged slurmctld slurmd sbatch srun scontrol unshare; do
+	for slurm_program in munged slurmctld slurmd sbatch srun scontrol unshare setpriv; do
 		command -v "$slurm_program" >/dev/null || echo "$slurm_program"
 	done | head -1
 	unset slurm_program
@@ -18,7 +18,8 @@ for s in all: s.bind(("127.0.0.1", 0))
 print(*(s.getsockname()[1] for s in all))' "$1"
 }
 
-# Starts it. Its state is in a folder of the test; SLURM_CONF leads its commands there. $SLURM_NODE_0 and so on are the nodes' daemons.
+# Starts it; all of it dies with the test, also if that is killed. Its state is in a folder of the test; SLURM_CONF leads its commands
+# there. $SLURM_NODE_0 and so on are the nodes' daemons.
 slurm_start() {
 	SLURM_FOLDER=$PWD/slurm
 	export SLURM_CONF=$SLURM_FOLDER/slurm.conf
@@ -68,23 +69,26 @@ END
 		slurm_node=$((slurm_node + 1))
 	done >>"$SLURM_CONF"
 	echo 'PartitionName=test Nodes=n[0-3] Default=YES MaxTime=INFINITE State=UP' >>"$SLURM_CONF"
-	munged --foreground --force --socket="$SLURM_FOLDER/munge/socket" --key-file="$SLURM_FOLDER/munge/key" --pid-file="$SLURM_FOLDER/munge/pid" \
+	setpriv --pdeathsig KILL munged --foreground --force --socket="$SLURM_FOLDER/munge/socket" --key-file="$SLURM_FOLDER/munge/key" --pid-file="$SLURM_FOLDER/munge/pid" \
 		--log-file="$SLURM_FOLDER/munge/log" --seed-file="$SLURM_FOLDER/munge/seed" >"$SLURM_FOLDER/munged.out" 2>&1 &
 	stop_at_exit $!
 	wait_for 20 test -S "$SLURM_FOLDER/munge/socket"
-	slurmctld -D -i >"$SLURM_FOLDER/slurmctld.out" 2>&1 &
+	setpriv --pdeathsig KILL slurmctld -D -i >"$SLURM_FOLDER/slurmctld.out" 2>&1 &
 	stop_at_exit $!
 	for slurm_node in 0 1 2 3; do
 		mkdir -p "$SLURM_FOLDER/spool-n$slurm_node"
-		unshare --uts sh -c 'hostname "$1"; exec slurmd -D -N "$1"' sh "n$slurm_node" >"$SLURM_FOLDER/slurmd-$slurm_node.out" 2>&1 &
-		eval "SLURM_NODE_$slurm_node=$!"
-		stop_at_exit $!
+		setpriv --pdeathsig KILL unshare --uts --pid --mount-proc --fork --kill-child \
+			sh -c 'hostname "$1"; exec slurmd -D -N "$1"' sh "n$slurm_node" >"$SLURM_FOLDER/slurmd-$slurm_node.out" 2>&1 &
+		slurm_process=$!
+		eval "SLURM_NODE_$slurm_node=$slurm_process"
+		wait_for 20 pgrep -P $slurm_process slurmd
+		stop_at_exit "$(pgrep -P $slurm_process)" # unshare itself takes no SIGTERM
 	done
 	wait_for 60 slurm_is_up || {
 		not_ok "Slurm starts" "$(cat "$SLURM_FOLDER"/*.out | tail -20)" "$(tail -5 "$SLURM_FOLDER/slurmctld.log")"
 		exit 1
 	}
-	unset slurm_node slurm_port slurm_gres
+	unset slurm_node slurm_port slurm_gres slurm_process
 }
 
 slurm_is_up() { # all nodes are idle
