@@ -2,6 +2,7 @@
 
 #include "cli/units.h"
 #include "figures/server_figures.h"
+#include "series/energy.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -63,7 +64,9 @@ static bool add_energy(struct cost *c, json_t *entry, double *from_ns, double *t
 {
 	json_t *energy = json_object_get(entry, "energy_j");
 	if (!json_is_true(json_object_get(entry, "valid")) || !json_is_number(energy)) {
-		snprintf(c->no_energy, sizeof c->no_energy, "the energy is not valid: %.60s", first_reason(entry));
+		char words[64];
+		snprintf(c->no_energy, sizeof c->no_energy, "the energy is not valid: %s",
+		         energy_reason_words(first_reason(entry), words));
 		return false;
 	}
 	c->energy_j += json_number_value(energy);

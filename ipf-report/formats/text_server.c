@@ -2,6 +2,7 @@
 
 #include "absent.h"
 #include "safe_text.h"
+#include "series/energy.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -359,13 +360,13 @@ static void show_device(struct layout *l, const struct accelerator_figures *f)
 
 static void show_reasons(struct layout *l, const struct accelerator_figures *f)
 {
-	char text[500] = "", label[200], line[800];
+	char text[500] = "", words[64], label[200], line[800];
 	json_t *reason;
 	size_t i;
 	if (!f->energy || is_valid(f))
 		return;
 	json_array_foreach(json_object_get(f->energy, "reasons"), i, reason)
-		join(text, sizeof text, ", ", shown(json_string_value(reason)).text, "");
+		join(text, sizeof text, ", ", shown(energy_reason_words(json_string_value(reason), words)).text, "");
 	name_device(f, label, sizeof label);
 	snprintf(line, sizeof line, "(%s: the energy is not valid: %s)", label, text[0] ? text : "no reason given");
 	layout_to(l, 2);

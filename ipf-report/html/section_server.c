@@ -6,6 +6,7 @@
 #include "html/html_table.h"
 #include "html/html_text.h"
 #include "html/json_path.h"
+#include "series/energy.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -300,7 +301,7 @@ void section_server(const struct page *page)
 
 static void device_row(struct html_table *t, json_t *device)
 {
-	char name[200], index[24] = "";
+	char name[200], index[24] = "", words[64];
 	const char *host = text_at(device, "host"), *model = text_at(device, "model");
 	bool valid = json_is_true(json_at(device, "energy/valid"));
 	struct buffer reasons = {0};
@@ -311,7 +312,7 @@ static void device_row(struct html_table *t, json_t *device)
 	snprintf(name, sizeof name, "%.64s%s%s%.80s", host ? host : "", index, host || *index ? ": " : "",
 	         model ? model : "device");
 	json_array_foreach(json_at(device, "energy/reasons"), i, reason)
-		buffer_format(&reasons, "%s%.60s", i ? ", " : "", json_string_value(reason));
+		buffer_format(&reasons, "%s%s", i ? ", " : "", energy_reason_words(json_string_value(reason), words));
 	html_row(t, name, NULL);
 	html_percent(t, figure_at(device, "utilization/mean"));
 	html_percent(t, figure_at(device, "memory_bandwidth/mean"));

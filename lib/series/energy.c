@@ -1,8 +1,17 @@
 #include "series/energy.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+const char *energy_reason_words(const char *name, char words[64])
+{
+	snprintf(words, 64, "%.60s", name ? name : "");
+	for (char *at = words; *at; at++)
+		*at = *at == '_' ? ' ' : *at;
+	return words;
+}
 
 const char *const energy_reason_names[ENERGY_REASONS] = {
 	[ENERGY_NO_SAMPLES] = "no_samples",

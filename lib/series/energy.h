@@ -54,6 +54,9 @@ enum energy_reason {
 };
 /* "no_samples", "not_reported", …: as in the results. */
 extern const char *const energy_reason_names[ENERGY_REASONS];
+/* "too few samples" of "too_few_samples", for people. A name that is unknown is shortened to what fits, and NULL is "".
+ */
+const char *energy_reason_words(const char *name, char words[64]);
 
 struct energy {
 	double energy_j;              /* the one to use; NAN: unknown */

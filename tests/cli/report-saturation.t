@@ -1,5 +1,5 @@
 #!/bin/bash
-# The capacity that a sweep or a ramp shows, against servers whose capacity is known: made-up ones with 20 seeds or 4, and the simulated
+# The capacity that a sweep or a ramp shows, against servers whose capacity is known: made-up ones with 20 seeds or 2, and the simulated
 # server with two. IPF_LONG=1: with twenty.
 . "$TESTS/tap.sh"
 report=$BIN/ipf-report
@@ -8,7 +8,7 @@ answer='.saturation | [.status, .requests_per_s, .ci95[0], .ci95[1], .points_bel
 
 # ---- made-up servers: ten requests at a time, 0.1 s each ----
 sweep="20:10 40:10 60:10 80:10 95:10 110:10 130:10"
-few=$([ -n "$IPF_LONG" ] && echo 20 || echo 4)
+few=$([ -n "$IPF_LONG" ] && echo 20 || echo 2)
 held() { # SEEDS ARGUMENTS: how many are saturated within 5 % of 100/s
 	for seed in $(seq "$1"); do
 		made --seed "$seed" "${@:2}" | "$report" -f json | jq -r "$answer"
@@ -163,7 +163,7 @@ complains ipf-report "--curve requires -f csv" "is refused"
 # ---- the simulated server: ten requests at a time, ten tokens of 10 ms ----
 # The verdict says when the load was not delivered, and the server when it had no core for long. Such a run says nothing of the capacity,
 # and is made again.
-run_sweep() { # SEED STAGE…: its answer, or "unusable" and why
+run_sweep() { # SEED STAGE…: sets said, its answer, or "unusable" and why
 	server_start -v --step-base 10ms --step-per-seq 0 --prefill-rate 1000M --max-batch 10 --seed "$1"
 	"$BIN/ipf-prep" synthetic -q -n 2000 --input-tokens 20 --output-tokens 10 --seed "$1" -o "$1.trace"
 	"$BIN/ipf-sched" -q -t "$1.trace" --seed "$1" "${@:2}" | "$BIN/ipf-fire" -q -u "$URL" -m sim -t "$1.trace" |
@@ -172,19 +172,20 @@ run_sweep() { # SEED STAGE…: its answer, or "unusable" and why
 	"$report" -f json "$1.results" >"$1.json"
 	invalid=$(jq -r '[.verdict.checks[]? | select(.name != "enough_samples" and .status == "INVALID")] | map(.name) | join(" ")' "$1.json")
 	if ! grep -q "steps moved by 0" "$SERVER_ERR"; then
-		echo "unusable	the server had no core"
+		said="unusable	the server had no core"
 	elif [ "$invalid" ]; then
-		echo "unusable	$invalid"
+		said="unusable	$invalid"
 	else
-		jq -r "$answer" "$1.json"
+		said=$(jq -r "$answer" "$1.json")
 	fi
 }
 tries=$([ -n "$IPF_LONG" ] && echo 5 || echo 1)
 sweep_of() { # SEED STAGE…: the answer of the first usable run
 	for try in $(seq "$tries"); do
-		run_sweep "$@" >"$1.answer"
-		cut -f 1 "$1.answer" | grep -q unusable || break
+		run_sweep "$@"
+		case $said in unusable*) ;; *) break ;; esac
 	done
+	echo "$said" >"$1.answer"
 	echo "# seed $1: $(tr '\t' ' ' <"$1.answer")$([ "$try" = 1 ] || echo " (run $try)")"
 }
 count=$([ -n "$IPF_LONG" ] && echo 20 || echo 2)

@@ -339,12 +339,22 @@ static void test_written(void **state)
 	energy_series_free(s);
 }
 
+static void reasons_in_words(void **state)
+{
+	char words[64];
+	const char *name = "a_name_that_is_longer_than_any_that_we_have_and_longer_than_60_characters";
+	(void)state;
+	assert_string_equal(energy_reason_words("too_few_samples", words), "too few samples");
+	assert_string_equal(energy_reason_words(NULL, words), "");
+	assert_int_equal(strlen(energy_reason_words(name, words)), 60);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_known_curves), cmocka_unit_test(test_spans_add),
-	                                   cmocka_unit_test(test_long_run),     cmocka_unit_test(test_reasons),
-	                                   cmocka_unit_test(test_outside),      cmocka_unit_test(test_idle),
-	                                   cmocka_unit_test(test_written)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(reasons_in_words), cmocka_unit_test(test_known_curves),
+	                                   cmocka_unit_test(test_spans_add),   cmocka_unit_test(test_long_run),
+	                                   cmocka_unit_test(test_reasons),     cmocka_unit_test(test_outside),
+	                                   cmocka_unit_test(test_idle),        cmocka_unit_test(test_written)};
 	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
