@@ -1,12 +1,14 @@
 """Do the error bars of requests hold what was true? Against what the server logged, or what was captured on the way.
 
     bar_truth.py RECORDS RESULTS --log LOG        of truth_server.py, or of rawserver (sendlog.h)
-    bar_truth.py RECORDS RESULTS --pcap FILE      as truth.py reads it
+    bar_truth.py RECORDS RESULTS --pcap FILE --tap STAMPS    as truth.py and tap_delay.py of bench read them
 
 Prints a line of JSON: for TTFT, E2E and TPOT how many requests were compared, the share that lies within its bar, and percentiles of the
 width of the bars, in us. The truth is an interval, too: a send happened between the beginning and the end of a call, and a request came to
-the server after it had left the client, by the stamps of both kernels: that time is the network's. A request that opened a connection is
-compared by TPOT only: its server knows nothing of that wait."""
+the server after it had left the client, by the stamps of both kernels: that time is the network's. A capture on loopback has the time at which
+it copied a packet, which is later than that of its leaving and earlier than that of its coming: by what messages of another connection in the
+same capture show of both (the delay that 99 % of them keep). A request that opened a connection is compared by TPOT only: its server knows
+nothing of that wait."""
 import argparse
 import json
 import os
@@ -37,9 +39,19 @@ def logged(path):
     return found
 
 
-def captured(path):
-    from truth import captured as packets
-    return {number: (begun, [(t, t) for t, _ in events]) for number, (begun, events) in packets(path).items() if begun}
+def captured(path, stamps):
+    """As logged(), when a request left in place of when it came; and the delays of the capture."""
+    from tap_delay import read
+    from truth import captured as events_of, packets
+    delays = read(stamps, ((t, payload) for t, _, _, _, payload in packets(path)))
+    after_leaving, before_coming = (list_[int(len(list_) * 0.99)] for list_ in delays)
+    found = {number: (begun, begun - after_leaving, [(t, t + before_coming) for t, _ in events])
+             for number, (begun, events) in events_of(path).items() if begun}
+    return found, {"messages": len(delays[0]), "after_leaving_us": spread(delays[0]), "before_coming_us": spread(delays[1])}
+
+
+def spread(values):
+    return {"p50": round(values[len(values) // 2] / 1e3, 2), "p99": round(values[int(len(values) * 0.99)] / 1e3, 2)}
 
 
 def truth_of(arrived, left, sent, tokens):
@@ -57,9 +69,10 @@ def main():
     options.add_argument("results")
     options.add_argument("--log")
     options.add_argument("--pcap")
+    options.add_argument("--tap")
     options.add_argument("-v", action="store_true", help="also a line for each request outside its bar")
     o = options.parse_args()
-    truth = logged(o.log) if o.log else captured(o.pcap)
+    truth, tap = ({n: (came, None, sent) for n, (came, sent) in logged(o.log).items()}, None) if o.log else captured(o.pcap, o.tap)
     records = lines_of(o.records)
     zero = records[0]["t0_unix_ns"]
     records = {r["n"]: r for r in records if "n" in r and ID.search(r.get("body", ""))}
@@ -71,11 +84,11 @@ def main():
         if "n" not in row or not row["ok"]:
             continue
         record = records[row["n"]]
-        arrived, sent = truth.get(int(ID.search(record["body"])[1]), (None, []))
+        arrived, left, sent = truth.get(int(ID.search(record["body"])[1]), (None, None, []))
         if len(sent) != row["events"]:
             continue # a packet that the capture lost
-        # a capture on loopback has the packet some 2 us after the kernel's timestamp of its leaving
-        left = min(arrived, zero + record["left_ns"]) if "left_ns" in record else arrived
+        if left is None:
+            left = min(arrived, zero + record["left_ns"]) if "left_ns" in record else arrived
         true = truth_of(arrived, left, sent, row["output_tokens"])
         for name, (low, high) in bars_of_row(row, seconds, longest).items():
             if name not in true or ("connect_ns" in record and name != "tpot"):
@@ -87,7 +100,7 @@ def main():
                 print(f"n {row['n']}: {name} {true[name][0]:.0f} … {true[name][1]:.0f}, by its bar {low:.0f} … {high:.0f} ns", file=sys.stderr)
     point = lambda values, p: round(sorted(values)[min(len(values) - 1, int(len(values) * p))], 1)
     print(json.dumps({name: {"requests": len(list_), "within": round(sum(list_) / len(list_), 5), "width_p50_us": point(widths[name], 0.5), "width_p99_us": point(widths[name], 0.99)}
-                      for name, list_ in within.items() if list_}))
+                      for name, list_ in within.items() if list_} | ({"tap": tap} if tap else {})))
 
 
 main()

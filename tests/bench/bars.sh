@@ -1,7 +1,8 @@
 #!/bin/bash
 # Do the error bars hold what was true? Request by request against what servers log of their sends: quiet, with the sending thread at 60 % of a
-# core, with a process that takes half of the client's core 5 ms at a time, over TLS and over HTTP/2; and against captured packets, where
-# tcpdump may do that. STREAMS=100 makes it smaller. On a machine that does other things, as root: BARS_RUN="chrt -r 10", for all processes.
+# core, with a process that takes half of the client's core 5 ms at a time, over TLS and over HTTP/2; the first three also against
+# captured packets, where tcpdump may do that. STREAMS=100 makes it smaller. On a machine that does other things, as root:
+# BARS_RUN="chrt -r 10", for all processes.
 set -eu -o pipefail
 # shellcheck source-path=SCRIPTDIR/..
 . "$TESTS/tap.sh"
@@ -18,18 +19,20 @@ on_server=${BARS_RUN:-} on_client=${BARS_RUN:-}
 if [ "$(nproc)" -gt 1 ]; then on_server="$on_server taskset -c 0" on_client="$on_client taskset -c 1"; fi
 
 row() { # NAME FILE
-	jq -r --arg name "$1" 'to_entries[] | [$name + ", " + .key, "\(.value.within * 10000 | round / 100) % of \(.value.requests)",
-		"\(.value.width_p50_us) us wide at p50, \(.value.width_p99_us) us at p99", "-", ">= 99 %",
-		(if .value.within >= 0.99 then "met" else "missed" end)] | @tsv' "$2"
+	jq -r --arg name "$1" '(del(.tap) | to_entries[] | [$name + ", " + .key, "\(.value.within * 10000 | round / 100) % of \(.value.requests)",
+			"\(.value.width_p50_us) us wide at p50, \(.value.width_p99_us) us at p99", "-", ">= 99 %",
+			(if .value.within >= 0.99 then "met" else "missed" end)]),
+		(.tap | values | [$name + ", after leaving and before coming", "\(.after_leaving_us.p50) and \(.before_coming_us.p50) us at p50",
+			"\(.after_leaving_us.p99) and \(.before_coming_us.p99) us at p99", "-", "-", "of \(.messages) messages"]) | @tsv' "$2"
 }
 
 measure() { # NAME EVENTS SERVER… -- ARGUMENTS OF IPF-FIRE… [-- COMMAND that disturbs meanwhile]
-	local name=$1 server=() fire=() disturb='' capture='' url
+	local name=$1 server=() fire=() disturb='' capture='' beside='' url
 	shift
 	while [ "$1" != -- ]; do server+=("$1") && shift; done
 	shift
 	while [ $# -gt 0 ] && [ "$1" != -- ]; do fire+=("$1") && shift; done
-	rm -f sends port packets t.records t.results
+	rm -f sends port packets tap.port stamps t.records t.results
 	# shellcheck disable=SC2086 # one word or none
 	$on_server "${server[@]}" >port &
 	local pid=$!
@@ -40,8 +43,14 @@ measure() { # NAME EVENTS SERVER… -- ARGUMENTS OF IPF-FIRE… [-- COMMAND that
 		shift
 		"$@" &
 		disturb=$!
-	elif [ -n "${with_capture:-}" ]; then
-		tcpdump -i lo -w packets -s 400 -B 65536 --time-stamp-precision=nano "tcp port ${url##*:}" 2>said &
+	fi
+	if [ -n "${with_capture:-}" ]; then
+		# shellcheck disable=SC2086
+		${BARS_RUN:-} python3 "$BENCH/tap_delay.py" tap.port stamps &
+		beside=$!
+		wait_for 10 test -s tap.port
+		tcpdump -i lo -w packets -s 400 -B 262144 --time-stamp-precision=nano \
+			"greater 80 and (tcp port ${url##*:} or tcp port $(cat tap.port))" 2>said & # no mere acknowledgements
 		capture=$!
 		wait_for 10 grep -q listening said || capture=
 	fi
@@ -56,9 +65,10 @@ measure() { # NAME EVENTS SERVER… -- ARGUMENTS OF IPF-FIRE… [-- COMMAND that
 			else (.[-1].client.cpu.send - .[0].client.cpu.send) / (.[-1].client.t_ns - .[0].client.t_ns) * 1e11 | round end')
 	python3 "$TESTS/bar_truth.py" t.records t.results --log sends >by-log
 	row "$name, sending thread at $busy %" by-log
+	[ -z "$beside" ] || { kill "$beside" && wait "$beside" || true; }
 	[ -z "$capture" ] || { sleep 0.5 && kill -INT "$capture" && wait "$capture" || true; }
 	if [ -s packets ]; then
-		python3 "$TESTS/bar_truth.py" t.records t.results --pcap packets >by-pcap
+		python3 "$TESTS/bar_truth.py" t.records t.results --pcap packets --tap stamps >by-pcap
 		row "$name, by captured packets" by-pcap
 	fi
 }
@@ -69,10 +79,12 @@ raw() { # NAME [-- COMMAND…]
 }
 
 plan "$streams" 100 10
+with_capture=
 if [ "$(id -u)" = 0 ] && command -v tcpdump >/dev/null; then
-	with_capture=yes raw "$streams streams"
-else
-	raw "$streams streams"
+	with_capture=yes
+fi
+raw "$streams streams"
+if [ -z "$with_capture" ]; then
 	printf 'by captured packets\tskipped: needs tcpdump, as root\t-\t-\t-\t-\n'
 fi
 # as many as keep the thread busy for 60 %; less is needed for each when there are more
@@ -89,7 +101,8 @@ plan "$streams" 100 10
 # shellcheck disable=SC2086
 raw "$streams streams, with a hog" -- $on_client ./hog 5ms 10ms
 
-# a server in Python: fewer of them
+# a server in Python: fewer of them, and nothing in a capture that tells of which request a packet is
+with_capture=
 few=$((streams / 20 + 1))
 plan "$few" 20 5
 openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout key.pem -out cert.pem -days 2 -subj /CN=localhost \
