@@ -266,7 +266,9 @@ static const struct {
 	{"causes",
      "1 - fidelity, divided among what each share lacks: unsent, schedule (another time than recorded), slots "
      "(waiting for a slot or a connection), client (its own lateness), causality (sent before what it follows had "
-     "ended: counts 0), input; and by the server: failed, output, prefix. They add up."},
+     "ended: counts 0), input, routing (of what prefix lacks, the part that another replica had, and not the one "
+     "that answered: by --replica-header of ipf-collect, else by target); and by the server: failed, output, "
+     "prefix. They add up."},
 	{"moved_by_server",
      "Requests that follow others and became due later than recorded because these took longer, in the mean by "
      "mean_ms. It is no loss: how fast the server is, is what a replay measures."},

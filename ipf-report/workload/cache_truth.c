@@ -151,6 +151,7 @@ static int begin_request(struct follower *f, int64_t i)
 	*b = bounds_of(row, r);
 	b->ideal = with_template(b, r->tokens, in_server_tokens(b, r->tokens, prefix_use_found(&f->use, within)));
 	b->least = in_server_tokens(b, r->tokens, prefix_use_computed(&f->use, within));
+	b->least_here = in_server_tokens(b, r->tokens, prefix_use_computed_by(&f->use, within, row->group[BY_REPLICA]));
 	prefix_use_start(&f->use, last, (uint32_t)i + 1);
 	return use_blocks(f, last, is_counted(f->run, row) ? within : PREFIX_ROOT, tokens);
 }
@@ -163,7 +164,7 @@ static void end_prompt(struct follower *f, int64_t i)
 		return;
 	b->most = in_server_tokens(b, r->tokens, prefix_use_by_others(&f->use, r->node, (uint32_t)i + 1));
 	if (f->w->started[i]->ok)
-		prefix_use_done(&f->use, r->node);
+		prefix_use_done(&f->use, r->node, f->w->started[i]->group[BY_REPLICA]);
 }
 
 static int follow(struct follower *f, const struct moment *moments, int64_t count)
@@ -181,7 +182,7 @@ static int follow_all(struct follower *f, int64_t size_blocks)
 	int64_t count = f->w->started_count;
 	struct moment *moments = calloc(2 * (size_t)count + 1, sizeof *moments);
 	int bad = -1;
-	if (moments && prefix_use_init(&f->use, &f->w->tree) == 0 &&
+	if (moments && prefix_use_init(&f->use, &f->w->tree, f->run->groups[BY_REPLICA].count) == 0 &&
 	    lru_curve_init(&f->curve, &f->w->tree, count, size_blocks) == 0) {
 		for (int64_t i = 0; i < count; i++) {
 			const struct row *row = f->w->started[i];

@@ -52,8 +52,9 @@ struct cache_point {
 /* The bounds of a request, in the server's tokens. */
 struct cache_bounds {
 	int64_t prompt, ideal, least, most;
-	int64_t slack; /* what a server may find beyond `most`: a chat template, parts of blocks */
-	bool exact;    /* the tokens are counted as the server does */
+	int64_t least_here; /* of `least`, what the replica had that answered; all, if that is not known */
+	int64_t slack;      /* what a server may find beyond `most`: a chat template, parts of blocks */
+	bool exact;         /* the tokens are counted as the server does */
 };
 
 struct cache_truth {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 const char *const fidelity_cause_names[FIDELITY_CAUSES] = {"unsent", "schedule", "slots",  "client", "causality",
-                                                           "input",  "failed",   "output", "prefix"};
+                                                           "input",  "routing",  "failed", "output", "prefix"};
 
 bool fidelity_is_server(enum fidelity_cause cause)
 {
@@ -183,10 +183,13 @@ static void judge_prefix(struct replay *p, int64_t request, const struct row *ro
 	int64_t missing = b->least - found - (PROMPT_BLOCK - 1);
 	if (missing <= 0)
 		return;
+	/* what only other replicas had is not this one's to find */
+	int64_t elsewhere = b->least - b->least_here;
+	elsewhere = elsewhere < missing ? elsewhere : missing;
 	double share = 1 - (double)missing / (double)b->prompt;
-	share = share < 0 ? 0 : share;
-	lose(l, FIDELITY_PREFIX, share);
-	l->value *= share;
+	lose(l, FIDELITY_ROUTING, 1 - (double)elsewhere / (double)b->prompt);
+	lose(l, FIDELITY_PREFIX, 1 - (double)(missing - elsewhere) / (double)b->prompt);
+	l->value *= share < 0 ? 0 : share;
 }
 
 static struct request_loss judge(struct replay *p, int64_t request, const struct row *row)
@@ -290,7 +293,7 @@ static void finish(struct replay *p)
 	f->moved_ms = f->moved > 0 ? p->moved_sum_ms / (double)f->moved : NAN;
 	for (enum fidelity_cause c = 0; c < FIDELITY_CAUSES; c++) {
 		bool has_mean = c >= FIDELITY_SCHEDULE && c != FIDELITY_CAUSALITY && c != FIDELITY_FAILED &&
-		                c != FIDELITY_PREFIX;
+		                c != FIDELITY_PREFIX && c != FIDELITY_ROUTING;
 		f->causes[c].loss /= n;
 		f->causes[c].mean = has_mean && f->causes[c].requests > 0 ? p->sums[c] / (double)f->causes[c].requests : NAN;
 	}

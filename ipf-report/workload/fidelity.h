@@ -29,6 +29,7 @@ enum fidelity_cause {
 	FIDELITY_CLIENT,    /* the client was late */
 	FIDELITY_CAUSALITY, /* sent before what it follows had ended */
 	FIDELITY_INPUT,     /* the server counted another length of the prompt */
+	FIDELITY_ROUTING,   /* it went to a replica without the prefix, which another one had computed */
 	FIDELITY_FAILED,    /* from here on the server's: no complete answer */
 	FIDELITY_OUTPUT,    /* an answer of another length */
 	FIDELITY_PREFIX,    /* it computed again what it had computed */

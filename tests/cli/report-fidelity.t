@@ -75,6 +75,11 @@ is "$(fidelity 'select(.n != 3)')" '[971,"unsent"]' "a request that was not sent
 is "$(fidelity 'if .turn == 1 then .start_ns -= 21000000 else . end' | jq -c '.[1]')" '"causality"' "a turn before the answer"
 is "$(fidelity 'if .turn == 2 then .start_ns += 500000000 | .end_ns += 500000000 else . end' | jq -c '.[1]')" '"schedule"' "a pause that is too long"
 is "$(fidelity 'if .cached_tokens then .cached_tokens = 0 else . end' | jq -c '.[1]')" '"prefix"' "a cache that was lost"
+# The same cache, when every other request goes to another replica: what only that one had is lost on the way, not by the cache.
+is "$(fidelity 'if .cached_tokens then .cached_tokens = 0 | .replica = (if .n == 1 then "b" else "a" end) else .replica = "a" end' |
+	jq -c '.[1]')" '"routing prefix"' "one of them on another replica"
+is "$(fidelity 'if .n == 1 then .cached_tokens = 0 | .replica = "b" else .replica = "a" end' | jq -c '.[1]')" '"routing"' "a prefix on another replica"
+is "$(fidelity '.replica = (if .n % 2 == 1 then "a" else "b" end)' | jq -c '.[1]')" '""' "replicas alone lose nothing"
 is "$(fidelity 'if .turn then .end_ns += 700000000 * (.turn + 1) | .start_ns += 700000000 * .turn | .due_ns = .start_ns else . end')" '[1000,""]' \
 	"a slower server is no loss"
 ipf-report --trace a.trace run.results >text

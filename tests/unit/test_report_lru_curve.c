@@ -91,7 +91,7 @@ static void who_had_what(void **state)
 	uint32_t a = prefix_tree_add(&tree, PREFIX_ROOT, 10, 16), b = prefix_tree_add(&tree, a, 11, 32),
 			 c = prefix_tree_add(&tree, a, 12, 32);
 	assert_int_equal(prefix_tree_add(&tree, a, 12, 32), c);
-	assert_int_equal(prefix_use_init(&use, &tree), 0);
+	assert_int_equal(prefix_use_init(&use, &tree, 2), 0);
 	assert_int_equal(prefix_use_found(&use, b), 0);
 	prefix_use_start(&use, b, 1);
 	assert_int_equal(prefix_use_found(&use, c), 16);
@@ -100,8 +100,16 @@ static void who_had_what(void **state)
 	assert_int_equal(prefix_use_by_others(&use, b, 1), 16);
 	assert_int_equal(prefix_use_by_others(&use, b, 3), 32);
 	assert_int_equal(prefix_use_computed(&use, b), 0);
-	prefix_use_done(&use, c);
+	prefix_use_done(&use, c, 1);
 	assert_int_equal(prefix_use_computed(&use, b), 16);
+	assert_int_equal(prefix_use_computed_by(&use, b, 0), 0);
+	assert_int_equal(prefix_use_computed_by(&use, b, 1), 16);
+	assert_int_equal(prefix_use_computed_by(&use, c, -1), 32); /* it may be any */
+	prefix_use_done(&use, c, 0);                               /* it is marked, but not by this one */
+	assert_int_equal(prefix_use_computed_by(&use, b, 0), 16);
+	prefix_use_done(&use, b, -1);
+	assert_int_equal(prefix_use_computed(&use, b), 32);
+	assert_int_equal(prefix_use_computed_by(&use, b, 0), 16);
 	assert_int_equal(prefix_use_found(&use, PREFIX_ROOT), 0);
 	prefix_use_release(&use);
 	prefix_tree_release(&tree);
