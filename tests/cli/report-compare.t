@@ -87,6 +87,9 @@ is "$(jq -c '[.outcome, .new.imported, .new.verdict.status, .settings[0].new, ([
 	'["not judged","AIPerf","UNKNOWN","AIPerf",false,true]' "figures that another tool states: changes without intervals"
 "$report" --compare "$TESTS/data/imports/aiperf-0.13.0.jsonl" -- "$TESTS/data/imports/aiperf-0.13.0.jsonl" >few.txt
 contains "$(cat few.txt)" "not judged" "twelve requests are too few to judge"
+made --requests 1 >single.results
+"$report" --compare single.results -- single.results >few.txt
+is "$(grep -c '1 run, 1 request; verdict' few.txt)$(grep -c -E '(slower|faster)$' few.txt)" 20 "one request is compared, and nothing found"
 head -300 a1.results >cut.results
 run "$report" --compare a1.results -- cut.results
 status_is 3 "results that are cut"
