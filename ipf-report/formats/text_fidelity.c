@@ -14,7 +14,7 @@ static const struct {
 	[FIDELITY_CAUSALITY] = {"request", "sent before what they follow had ended", NULL, NULL},
 	[FIDELITY_INPUT] = {"prompt", "of another length", ": ",
                         " tokens for each recorded one (another tokenizer, or a chat template)"},
-	[FIDELITY_ROUTING] = {"prompt", "not in the prefix cache of its replica, but in another's", NULL, NULL},
+	[FIDELITY_ROUTING] = {"prompt", "not in the replica's prefix cache, but in another's", NULL, NULL},
 	[FIDELITY_FAILED] = {"request", "without a complete answer", NULL, NULL},
 	[FIDELITY_OUTPUT] = {"answer", "of another length", ": ", " tokens for each recorded one"},
 	[FIDELITY_PREFIX] = {"prompt", "not in the server's prefix cache, although computed before", NULL, NULL},

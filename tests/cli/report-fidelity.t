@@ -1,6 +1,7 @@
 #!/bin/bash
 # How faithful a replay was (--trace): 1.000 as recorded, and less, with the cause named, for each thing that is put in its way. One run
-# against the simulated server; what goes wrong is put into its rows, so that no machine decides how late a request was.
+# against the simulated server; what goes wrong is put into its rows, so that no machine decides how late a request was. Then a client that
+# was stopped, and routing over replicas.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 
@@ -84,6 +85,56 @@ is "$(fidelity 'if .turn then .end_ns += 700000000 * (.turn + 1) | .start_ns += 
 	"a slower server is no loss"
 ipf-report --trace a.trace run.results >text
 is "$(grep -c -E '^Fidelity +[01]\.[0-9]{3} of a replay as recorded: 35 requests' text)" 1 "the run itself"
+
+# ---- in fact: a client that does not run for half a second, and a conversation whose turns go to two replicas in turn ----
+python3 - >later <<'END2'
+import json
+
+for k in range(30):
+    print(json.dumps({"id": f"r{k}", "prompt": "x", "input_tokens": 1, "output_tokens": 1, "at_ns": k * 100_000_000}))
+END2
+seal_lines trace.header later >b.trace
+ipf-sched -q replay -t b.trace -o b.sched
+causes() { # TRACE RESULTS: the causes among those that no machine brings about
+	ipf-report -f json --trace "$1" "$2" | jq -c '[(.fidelity.causes // {}) | keys_unsorted[]] - ["schedule"] | join(" ")'
+}
+sent() { grep -c '"n":' b.records; }
+answered() { [ "$(sent)" -ge "$1" ] || ! kill -0 "$fire" 2>/dev/null; }
+for _ in 1 2 3 4 5; do # until it was stopped in time
+	ipf-fire -q --force --api openai-completions -m sim -u "$URL" -t b.trace b.sched -o b.records &
+	fire=$!
+	stop_at_exit $fire
+	wait_for 20 answered 1
+	kill -STOP $fire
+	before=$(sent)
+	sleep 0.5
+	kill -CONT $fire
+	wait $fire
+	[ "$before" -lt 20 ] && break
+done
+ipf-collect -q b.records -o b.results
+is "$(causes b.trace b.results)" '"client"' "a client that was stopped"
+is "$(ipf-report -f json --trace b.trace b.results | jq -c '.fidelity | [.value < 1, .causes.client.late_ms > 10, .causes.client.requests > 0]')" \
+	"[true,true,true]" "which costs what it was late"
+python3 - >talk.lines <<'END2'
+import json
+
+for turn in range(4):
+    line = {"id": f"t{turn}", "messages": [{"role": "user", "content": f"{turn}, and more: " * 40}], "output_tokens": 3, "session": "t", "turn": turn,
+            "answer": "One two.", "context": "session"}
+    print(json.dumps(line | ({"wait_ns": 1_000_000} if turn else {"at_ns": 0})))
+END2
+seal_lines trace.header talk.lines >talk.trace
+ipf-sched -q replay -t talk.trace -o talk.sched
+first=$URL
+for balance in round-robin session; do
+	server_start --step-base 100us --step-per-seq 0 --prefill-rate 100M
+	ipf-fire -q -m sim -u "$first" -u "$URL" --balance $balance -t talk.trace talk.sched | ipf-collect -q -o $balance.results
+	server_stop
+done
+lost() { ipf-report -f json --trace talk.trace "$1" | jq -c '.fidelity.causes // {} | [(.routing.requests // 0) > 0, has("prefix")]'; }
+is "$(lost round-robin.results)" "[true,false]" "turns that go to two replicas"
+is "$(lost session.results)" "[false,false]" "and do not, if a session stays where it began"
 
 # What is not known: rows of earlier versions, loads that are no replay.
 is "$(fidelity 'del(.input_tokens_usage, .output_tokens, .cached_tokens, .client_lag_ns)')" '[1000,""]' "absent fields lose nothing"
