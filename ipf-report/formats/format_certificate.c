@@ -69,22 +69,39 @@ static void add_clock(char *text, size_t size, const char *when, json_t *clock)
 	join(text, size, "; ", item, "");
 }
 
+/* Streams of other tools do not say all of this. */
+static void show_program(struct layout *l, json_t *client, json_t *stamps)
+{
+	char line[400], item[200];
+	json_t *host = json_object_get(client, "host");
+	const char *clock = text_of(client, "clock");
+	if (json_object_size(host) > 0) {
+		snprintf(line, sizeof line, "%.60s, %.40s %.60s, %lld processors", shown(text_of(host, "name")).text,
+		         shown(text_of(host, "system")).text, shown(text_of(host, "release")).text,
+		         (long long)json_integer_value(json_object_get(host, "processors")));
+		layout_entry(l, "machine", line);
+	}
+	snprintf(line, sizeof line, "%.40s", shown(text_of(client, "tool")).text);
+	if (*clock)
+		join(line, sizeof line, ", ", shown(clock).text, "");
+	if (json_object_size(stamps) > 0) {
+		snprintf(item, sizeof item, "timestamps of the %.20s: %lld, %lld rejected, %lld without; %lld steps",
+		         shown(text_of(client, "stamps")).text,
+		         (long long)json_integer_value(json_object_get(stamps, "kernel")),
+		         (long long)json_integer_value(json_object_get(stamps, "rejected")),
+		         (long long)json_integer_value(json_object_get(stamps, "none")),
+		         (long long)json_integer_value(json_object_get(stamps, "clock_steps")));
+		join(line, sizeof line, "; ", item, "");
+	}
+	if (*line)
+		layout_entry(l, "client", line);
+}
+
 static void show_client(struct layout *l, json_t *client)
 {
 	char line[400], a[32], b[32], c[32];
-	json_t *host = json_object_get(client, "host"), *end = json_object_get(client, "end"),
-		   *stamps = json_object_get(end, "stamps"), *calibration = json_object_get(client, "calibration");
-	snprintf(line, sizeof line, "%.60s, %.40s %.60s, %lld processors", shown(text_of(host, "name")).text,
-	         shown(text_of(host, "system")).text, shown(text_of(host, "release")).text,
-	         (long long)json_integer_value(json_object_get(host, "processors")));
-	layout_entry(l, "machine", line);
-	snprintf(line, sizeof line, "%.40s, %.40s; timestamps of the %.20s: %lld, %lld rejected, %lld without; %lld steps",
-	         shown(text_of(client, "tool")).text, shown(text_of(client, "clock")).text,
-	         shown(text_of(client, "stamps")).text, (long long)json_integer_value(json_object_get(stamps, "kernel")),
-	         (long long)json_integer_value(json_object_get(stamps, "rejected")),
-	         (long long)json_integer_value(json_object_get(stamps, "none")),
-	         (long long)json_integer_value(json_object_get(stamps, "clock_steps")));
-	layout_entry(l, "client", line);
+	json_t *end = json_object_get(client, "end"), *calibration = json_object_get(client, "calibration");
+	show_program(l, client, json_object_get(end, "stamps"));
 	json_t *delay = json_object_get(end, "delay_ns"), *loop = json_object_get(end, "loop_lag_ns");
 	snprintf(line, sizeof line, "%lld reads, p50 %s, p99 %s, at most %s after the kernel's timestamp",
 	         (long long)json_integer_value(json_object_get(delay, "count")), time_of(delay, "p50", a),

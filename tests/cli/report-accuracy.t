@@ -84,3 +84,6 @@ run ipf-report --accuracy 1s old.results
 contains "$(tr -s ' \n' '  ' <"$OUT")" "TTFT from start is not known to be exact at all" "which no limit takes for exact"
 run ipf-report --certificate old.results
 is "$status $(grep -c 'Not known: the results do not say' "$OUT")" "0 1" "nor a certificate more than that"
+python3 "$TESTS/cli/compare_results.py" --requests 5 >bare.results
+run ipf-report --certificate bare.results
+is "$status $(sed -n '/^Client$/,/^Streams/p' "$OUT" | grep -c -E 'machine|timestamps')" "0 0" "nor, of a client that said nothing of itself, zeros"
