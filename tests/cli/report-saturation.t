@@ -15,7 +15,7 @@ held() { # SEEDS ARGUMENTS: how many are saturated within 5 % of 100/s
 	done | awk -F '\t' '$1 == "saturated" && $2 >= 95 && $2 <= 105' | wc -l
 }
 # shellcheck disable=SC2086 # several stages
-between "$(held 20 $sweep)" 19 20 "a sweep without rests: the capacity within 5 % in 19 of 20 seeds"
+between "$(held 20 ${sweep//:10/:5})" 19 20 "a sweep without rests: the capacity within 5 % in 19 of 20 seeds"
 between "$(held "$few" --refuse 20 20:10 rest:1 50:10 rest:1 80:10 rest:1 120:10 rest:1 160:10)" $((few * 19 / 20)) "$few" "a server that refuses what it cannot serve"
 between "$(held "$few" 10-150:100)" $((few * 19 / 20)) "$few" "a ramp"
 none() { # ARGUMENTS: how many of the seeds are not saturated
