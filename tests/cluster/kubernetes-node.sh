@@ -87,6 +87,8 @@ enforceNodeAllocatable: []
 featureGates: {KubeletInUserNamespace: true}
 podLogsDir: $folder/logs-of-pods
 evictionHard: {memory.available: 100Mi, nodefs.available: 1%, imagefs.available: 1%}
+# Images come from files: kubelet must not delete one that no pod uses at the moment, however full the disk is.
+imageGCHighThresholdPercent: 100
 nodeStatusUpdateFrequency: 2s
 syncFrequency: 2s
 resolvConf: /etc/resolv.conf
