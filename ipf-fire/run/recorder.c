@@ -14,8 +14,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#define BACKLOG_LARGE (INT64_C(16) << 20) /* bytes */
-#define BACKLOG_SMALL (INT64_C(4) << 20)
+#define BACKLOG_LARGE (INT64_C(4) << 20) /* bytes */
+#define BACKLOG_SMALL (INT64_C(1) << 20)
 #define TICK_MS       2 /* between looks at the queues: the sending threads do not spend time on waking us */
 #define FLUSH_NS      (250 * NS_PER_MS) /* in a file: what was written can be read by others after this time */
 #define CLIENT_NS     NS_PER_S

@@ -35,7 +35,7 @@
 
 #define HEAD_START_NS (20 * NS_PER_MS) /* from everything being ready to the run's start */
 #define RECORDS_QUEUE 65536            /* of all threads together */
-#define JOBS_SPARE    1024
+#define JOBS_SPARE    4096
 
 struct run {
 	const struct fire_options *options;
