@@ -40,7 +40,7 @@ def create(kind, value):
     state["number"] += 1
     value["metadata"].update(uid=f"uid-{state['number']}", creationTimestamp=value["metadata"].get("creationTimestamp", stamp()), generation=1)
     if kind == "jobs":
-        value["status"] = {"active": 1, "ready": 0 if "stuck" in value["metadata"]["name"] else 1}
+        value.setdefault("status", {"active": 1, "ready": 0 if "stuck" in value["metadata"]["name"] else 1})
     store(kind, value, "ADDED")
 
 

@@ -128,12 +128,26 @@ comes_to refused "Pending JobRefused" "a Job that is refused is told"
 change refused '{"suspend": true}'
 make_one stuck 8013
 comes_to stuck "Running Starting" "pods that are not ready are starting"
-curl -s -X POST "$API/test/put?resource=pods" -d '{"metadata": {"name": "p", "labels": {"batch.kubernetes.io/job-name": "'"$(job_of stuck)"'"}},
-	"status": {"containerStatuses": [{"state": {"waiting": {"reason": "ErrImagePull", "message": "not found"}}}]}}' >/dev/null
+put_pod() { # NAME BENCHMARK STATUS
+	curl -s -X POST "$API/test/put?resource=pods" -d '{"metadata": {"name": "'"$1"'", "creationTimestamp": "2026-01-01T00:00:00Z",
+		"labels": {"batch.kubernetes.io/job-name": "'"$(job_of "$2")"'"}}, "status": '"$3"'}' >/dev/null
+}
+put_pod p stuck '{"phase": "Pending", "conditions": [{"type": "PodScheduled", "status": "True"}, {"type": "PodReadyToStartContainers", "status": "False"}],
+	"containerStatuses": [{"state": {"waiting": {"reason": "ContainerCreating"}}}]}'
+comes_to stuck "Running StartIsSlow" "a pod whose status gives no cause is told after a while"
+is "$(get "$GROUP/benchmarks/stuck" '.status.conditions[0].message')" \
+	"after 30 s, pod p has no volumes or no network (sandbox); see: kubectl describe pod p" "with what shows the cause"
+put_pod p stuck '{"containerStatuses": [{"state": {"waiting": {"reason": "ErrImagePull", "message": "not found"}}}]}'
 make_one shards 8012 ', "shards": 3, "results": {"claimName": "c"}'
 comes_to stuck "Running ErrImagePull" "and in the next pass, what they wait for is told"
 comes_to shards "Running Measuring" "shards are an Indexed Job"
 is "$(get "$BATCH/jobs/$(job_of shards)" '.spec | "\(.completionMode) \(.completions) \(.parallelism)"')" "Indexed 4 4" "of one pod more"
+put_pod late shards '{"phase": "Pending", "conditions": [{"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "0/3 nodes"}]}'
+get "$BATCH/jobs/$(job_of shards)" '.status.active = 4 | .status.ready = 3' >part.json
+curl -s -X POST "$API/test/put?resource=jobs" -d @part.json >/dev/null
+comes_to shards "Running Unschedulable" "one that cannot start holds up the others, and is told"
+put_pod late shards '{"phase": "Running"}'
+comes_to shards "Running Measuring" "until it does"
 
 # ---- a schedule ----
 HOURS_AGO=$(date -u -d '3 hours ago' +%Y-%m-%dT%H:%M:%SZ)

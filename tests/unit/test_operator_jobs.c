@@ -191,7 +191,7 @@ static void check_wait(const char *status, const char *reason, const char *messa
 {
 	struct pod_wait wait = {.reason = ""};
 	json_t *pods = json_pack("[{s:{}}, {s:o}]", "status", "status", parse(status));
-	assert_int_equal(pods_wait(pods, &wait), reason != NULL);
+	assert_int_equal(pods_wait(pods, NULL, 0, &wait), reason != NULL);
 	if (reason) {
 		assert_string_equal(wait.reason, reason);
 		assert_string_equal(wait.message, message);
@@ -212,7 +212,57 @@ static void test_waiting_pods(void **state)
 	check_wait("{\"conditions\": [{\"type\": \"PodScheduled\", \"status\": \"True\"}]}", NULL, NULL);
 	check_wait("{\"containerStatuses\": [{\"state\": {\"running\": {}}}]}", NULL, NULL);
 	check_wait("{\"containerStatuses\": [{\"state\": {\"waiting\": 7}}, 8], \"conditions\": {}}", NULL, NULL);
+	check_wait("{\"initContainerStatuses\": [{\"state\": {\"waiting\": {\"reason\": \"ErrImagePull\"}}}], "
+	           "\"containerStatuses\": [{\"state\": {\"waiting\": {\"reason\": \"PodInitializing\"}}}]}",
+	           "ErrImagePull", "");
 #undef WAITING
+}
+
+/* A pod, or a Job, that was made at 12:00:00, after so many seconds; NULL: nothing is to be told. */
+static void check_slow(const char *pods_text, const char *job_status, int seconds, const char *reason,
+                       const char *message)
+{
+	struct pod_wait wait = {.reason = ""};
+	json_t *pods = parse(pods_text),
+		   *job = json_pack("{s:{s:s, s:s}, s:o}", "metadata", "name", "j", "creationTimestamp", "2026-11-23T12:00:00Z",
+	                        "status", parse(job_status));
+	int64_t made_s = rfc3339_seconds(json_object_get(json_object_get(job, "metadata"), "creationTimestamp"));
+	assert_int_equal(pods_wait(pods, job, made_s + seconds, &wait), reason != NULL);
+	if (reason) {
+		assert_string_equal(wait.reason, reason);
+		assert_string_equal(wait.message, message);
+	}
+	json_decref(pods);
+	json_decref(job);
+}
+
+static void test_slow_pods(void **state)
+{
+	(void)state;
+#define PENDING(more_) "[{\"metadata\": {\"name\": \"p\", \"creationTimestamp\": \"2026-11-23T12:00:00Z\"" more_
+#define CREATING(ready_)                                                                                               \
+	PENDING(                                                                                                           \
+		"}, \"status\": {\"phase\": \"Pending\", \"containerStatuses\": [{\"state\": {\"waiting\": {\"reason\": "      \
+		"\"ContainerCreating\"}}}], \"conditions\": [{\"type\": \"PodScheduled\", \"status\": \"True\"}, {\"type\": "  \
+		"\"PodReadyToStartContainers\", \"status\": \"" ready_ "\"}]}}]")
+	check_slow(CREATING("False"), "{}", 29, NULL, NULL);
+	check_slow(CREATING("False"), "{}", 30, "StartIsSlow",
+	           "after 30 s, pod p has no volumes or no network (sandbox); see: kubectl describe pod p");
+	check_slow(CREATING("True"), "{}", 30, "StartIsSlow",
+	           "after 30 s, pod p waits for its image or container; see: kubectl describe pod p");
+	check_slow(CREATING("Unknown"), "{}", 30, "StartIsSlow",
+	           "after 30 s, pod p has no container; see: kubectl describe pod p");
+	check_slow(PENDING("}, \"status\": {\"phase\": \"Pending\"}}]"), "{}", 31, "StartIsSlow",
+	           "after 30 s, pod p has not been looked at by a scheduler; see: kubectl describe pod p");
+	check_slow(PENDING(", \"deletionTimestamp\": \"2026-11-23T12:00:00Z\"}, \"status\": {\"phase\": \"Pending\"}}]"),
+	           "{}", 99, NULL, NULL);
+	check_slow(PENDING("}, \"status\": {\"phase\": \"Running\"}}]"), "{}", 99, NULL, NULL);
+	check_slow("[]", "{}", 29, NULL, NULL);
+	check_slow("[]", "{}", 30, "NoPods", "after 30 s, the Job has no pod; see: kubectl describe job j");
+	check_slow("[]", "{\"conditions\": [{\"type\": \"Suspended\", \"status\": \"True\"}]}", 0, "JobSuspended",
+	           "the Job is suspended, for instance by a queue");
+#undef CREATING
+#undef PENDING
 }
 
 static json_t *ended_pods(const char *first, const char *second)
@@ -238,6 +288,30 @@ static void test_ended_pods(void **state)
 	json_decref(pods);
 	assert_null(pods_result(NULL, message, sizeof message));
 	assert_string_equal(message, "");
+}
+
+static void check_unusual_end(const char *status, const char *expected)
+{
+	char message[40];
+	json_t *pods = json_pack("[{s:o}]", "status", parse(status));
+	assert_null(pods_result(pods, message, sizeof message));
+	assert_string_equal(message, expected);
+	json_decref(pods);
+}
+
+static void test_unusual_ends(void **state)
+{
+	(void)state;
+#define ENDED(more_) "{\"phase\": \"Failed\", \"containerStatuses\": [{\"state\": {\"terminated\": {" more_ "}}}]}"
+	check_unusual_end(ENDED("\"reason\": \"OOMKilled\", \"message\": \"the end of a log that is longer than this\""),
+	                  "OOMKilled: log that is longer than this");
+	check_unusual_end(ENDED("\"reason\": \"OOMKilled\""), "OOMKilled");
+	check_unusual_end(ENDED("\"reason\": \"Error\", \"message\": \"log\""), "log");
+	check_unusual_end(ENDED("\"reason\": \"Error\""), "");
+	check_unusual_end("{\"phase\": \"Failed\", \"reason\": \"Evicted\", \"message\": \"low on memory\"}",
+	                  "Evicted: low on memory");
+	check_unusual_end("{\"phase\": \"Failed\", \"reason\": \"Evicted\"}", "Evicted");
+#undef ENDED
 }
 
 static void test_status(void **state)
@@ -295,7 +369,8 @@ int main(void)
 		cmocka_unit_test(test_traffic),      cmocka_unit_test(test_variables),  cmocka_unit_test(test_nothing_is_run),
 		cmocka_unit_test(test_presets),      cmocka_unit_test(test_endpoints),  cmocka_unit_test(test_job),
 		cmocka_unit_test(test_results),      cmocka_unit_test(test_status),     cmocka_unit_test(test_patches),
-		cmocka_unit_test(test_waiting_pods), cmocka_unit_test(test_ended_pods),
+		cmocka_unit_test(test_waiting_pods), cmocka_unit_test(test_ended_pods), cmocka_unit_test(test_slow_pods),
+		cmocka_unit_test(test_unusual_ends),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

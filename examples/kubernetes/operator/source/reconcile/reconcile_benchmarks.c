@@ -55,6 +55,12 @@ static const char *end_of(const json_t *job)
 	return NULL;
 }
 
+/* A number of pods in the status of a Job. */
+static json_int_t status_count(const json_t *job, const char *of)
+{
+	return json_integer_value(json_object_get(json_object_get(job, "status"), of));
+}
+
 static bool patch_finalizers(struct subject *s, json_t *list)
 {
 	char path[2 * PATH_SIZE];
@@ -213,17 +219,20 @@ static void observe_end(struct subject *s, const char *end)
 	api_answer_release(&pods);
 }
 
-/* A Job whose pods cannot start says nothing of it: they are looked at every few seconds until they are ready. */
-static void observe_start(struct subject *s)
+/* A Job whose pods cannot start says nothing of it: they are looked at every few seconds until all are ready. */
+static void observe_start(struct subject *s, const json_t *job)
 {
-	struct observation o = {
-		.phase = PHASE_RUNNING, .job = s->job, .reason = "Starting", .message = "the Job's pods are not ready yet"};
+	bool some = status_count(job, "ready") > 0;
+	struct observation o = {.phase = PHASE_RUNNING,
+	                        .job = s->job,
+	                        .reason = some ? "Measuring" : "Starting",
+	                        .message = some ? "the run is under way" : "the Job's pods are not ready yet"};
 	struct api_answer pods;
 	struct pod_wait wait;
 
 	if (list_pods(s, &pods) < 0)
 		return;
-	if (pods_wait(json_object_get(pods.body, "items"), &wait)) {
+	if (pods_wait(json_object_get(pods.body, "items"), job, s->op->now_s, &wait)) {
 		o.reason = wait.reason;
 		o.message = wait.message;
 	}
@@ -232,19 +241,21 @@ static void observe_start(struct subject *s)
 	api_answer_release(&pods);
 }
 
+/* Shards begin together: one whose pod cannot start holds up those that are ready. */
 static void observe_job(struct subject *s, const json_t *job)
 {
 	const char *end = end_of(job);
+	json_int_t ready = status_count(job, "ready");
 
 	if (object_is_deleted(job) || !owns(s->object, job))
 		wait_for(s, "Replacing", "a Job of this name is being deleted");
 	else if (end)
 		observe_end(s, end);
-	else if (json_integer_value(json_object_get(json_object_get(job, "status"), "ready")) > 0)
+	else if (ready > 0 && ready >= status_count(job, "active"))
 		settle(s, &(struct observation){
 					  .phase = PHASE_RUNNING, .job = s->job, .reason = "Measuring", .message = "the run is under way"});
 	else
-		observe_start(s);
+		observe_start(s, job);
 }
 
 /* Makes the Job, and the ConfigMap before it. They may be there already, made by an operator that was ended here. */
