@@ -1,6 +1,7 @@
 #include "formats/text_layout.h"
 
 #include "absent.h"
+#include "cli/units.h"
 #include "cli/terminal.h"
 #include "json/jdoc.h"
 #include "safe_text.h"
@@ -143,18 +144,6 @@ const char *plural(int64_t n)
 	return n == 1 ? "" : "s";
 }
 
-/* "1234567" to "1,234,567", in place; text has room. */
-static void separate(char *text)
-{
-	char *digits = text + (*text == '-');
-	size_t whole = strspn(digits, "0123456789");
-	for (size_t at = whole; at > 3;) {
-		at -= 3;
-		memmove(digits + at + 1, digits + at, strlen(digits + at) + 1);
-		digits[at] = ',';
-	}
-}
-
 const char *show_number(double value, char text[40])
 {
 	if (isnan(value))
@@ -167,7 +156,7 @@ const char *show_number(double value, char text[40])
 		snprintf(text, 40, "%.3g", value);
 	else
 		snprintf(text, 40, "%.*f", size > 0 ? decimals : 0, value);
-	separate(text);
+	separate_thousands(text);
 	return text;
 }
 
@@ -176,7 +165,7 @@ const char *show_count(int64_t value, char text[40])
 	if (value == IPF_ABSENT)
 		return strcpy(text, "-");
 	snprintf(text, 40, "%lld", (long long)value);
-	separate(text);
+	separate_thousands(text);
 	return text;
 }
 

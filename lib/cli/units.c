@@ -338,3 +338,15 @@ char *format_count(double value, char text[32])
 	}
 	return text;
 }
+
+char *separate_thousands(char *text)
+{
+	char *digits = text + (*text == '-');
+	size_t whole = strspn(digits, "0123456789");
+	for (size_t at = whole; at > 3;) {
+		at -= 3;
+		memmove(digits + at + 1, digits + at, strlen(digits + at) + 1);
+		digits[at] = ',';
+	}
+	return text;
+}

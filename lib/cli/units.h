@@ -32,4 +32,7 @@ char *format_duration(int64_t ns, char text[32]);
 char *format_size(int64_t bytes, char text[32]); /* "1.5 MB", "1000 bytes" */
 char *format_count(double value, char text[32]); /* 999, 1.50k, 23.4M */
 
+/* "-1234567.5" to "-1,234,567.5", in place: a third more room than the digits take. Returns `text`. */
+char *separate_thousands(char *text);
+
 #endif

@@ -235,8 +235,8 @@ static bool judge_shortages(struct client_values *v, struct verdict_check *check
 	if (t->no_files > 0) {
 		bool many = (double)t->no_files > VERDICT_NO_FILES_INVALID * (double)t->started;
 		verdict_check_add(check, many ? VERDICT_INVALID : VERDICT_DOUBTFUL,
-		                  "%lld request%s could not be sent: too many open files (raise ulimit -n)",
-		                  (long long)t->no_files, verdict_plural(t->no_files));
+		                  "%s request%s could not be sent: too many open files (raise ulimit -n)",
+		                  VERDICT_NUMBER(t->no_files), verdict_plural(t->no_files));
 		ok = ok && verdict_count(f, "out_of_files", t->no_files);
 	}
 	if (t->kernel_timestamps + t->rejected_timestamps > 0) {

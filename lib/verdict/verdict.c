@@ -505,8 +505,8 @@ static void judge_stage_load(const struct verdict *v, const struct verdict_stage
 	char share[32], number[32];
 	if (started < VERDICT_DELIVERED_DOUBTFUL)
 		verdict_check_add(check, started < VERDICT_DELIVERED_INVALID ? VERDICT_INVALID : VERDICT_DOUBTFUL,
-		                  "%s: only %lld of %lld scheduled requests were started", name_of(v, stage, number),
-		                  (long long)stage->started, (long long)scheduled);
+		                  "%s: only %s of %s scheduled requests were started", name_of(v, stage, number),
+		                  VERDICT_NUMBER(stage->started), VERDICT_NUMBER(scheduled));
 	if (pace >= VERDICT_DELIVERED_DOUBTFUL)
 		return;
 	bool slots = (double)stage->waited > VERDICT_SLOTS_DOUBTFUL * (double)stage->timed;
@@ -527,16 +527,16 @@ static bool judge_load(struct verdict *v, struct verdict_check *check)
 		if (v->stages[i].measured)
 			judge_stage_load(v, &v->stages[i], check, &load);
 	if (load.stopped > 0)
-		verdict_check_add(check, VERDICT_OK, "%lld request%s until the run was ended on purpose",
-		                  (long long)load.stopped, verdict_plural(load.stopped));
+		verdict_check_add(check, VERDICT_OK, "%s request%s until the run was ended on purpose",
+		                  VERDICT_NUMBER(load.stopped), verdict_plural(load.stopped));
 	double late = histogram_count(v->client_lag) ? ms_of(v->client_lag, 99) : 0;
 	if (load.scheduled > 0 && load.started == load.scheduled)
 		verdict_check_add(check, VERDICT_OK,
 		                  load.started == 1 ? "the one scheduled request was started"
-		                                    : "all %lld scheduled requests were started",
-		                  (long long)load.started);
+		                                    : "all %s scheduled requests were started",
+		                  VERDICT_NUMBER(load.started));
 	if (load.closed_loop > 0)
-		verdict_check_add(check, VERDICT_OK, "%lld request%s in closed loop", (long long)load.closed_loop,
+		verdict_check_add(check, VERDICT_OK, "%s request%s in closed loop", VERDICT_NUMBER(load.closed_loop),
 		                  verdict_plural(load.closed_loop));
 	if (histogram_count(v->client_lag) > 0)
 		verdict_check_add(check, verdict_above(late, VERDICT_LATE_DOUBTFUL_MS, VERDICT_LATE_INVALID_MS),
@@ -577,7 +577,8 @@ static void list_kinds(const struct verdict *v, char *text, size_t size)
 	for (size_t i = 0; i < VERDICT_KINDS; i++) {
 		size_t len = strlen(text);
 		if (v->errors[i] > 0 && i != VERDICT_HUNG_UP)
-			snprintf(text + len, size - len, "%s%lld %s", len ? ", " : "", (long long)v->errors[i], verdict_kinds[i]);
+			snprintf(text + len, size - len, "%s%s %s", len ? ", " : "", VERDICT_NUMBER(v->errors[i]),
+			         verdict_kinds[i]);
 	}
 }
 
@@ -599,22 +600,22 @@ static bool judge_errors(struct verdict *v, struct verdict_check *check)
 	double rows = asked ? (double)asked : 1;
 	list_kinds(v, list, sizeof list);
 	if (failed == 0)
-		verdict_check_add(check, VERDICT_OK, "no errors in %lld request%s", (long long)asked, verdict_plural(asked));
+		verdict_check_add(check, VERDICT_OK, "no errors in %s request%s", VERDICT_NUMBER(asked), verdict_plural(asked));
 	else
 		verdict_check_add(check, verdict_above((double)theirs / rows, VERDICT_ERRORS_DOUBTFUL, VERDICT_ERRORS_INVALID),
-		                  "%lld of %lld request%s failed (%s): %s", (long long)failed, (long long)asked,
+		                  "%s of %s request%s failed (%s): %s", VERDICT_NUMBER(failed), VERDICT_NUMBER(asked),
 		                  verdict_plural(asked), verdict_percent((double)failed / rows, share), list);
 	if ((double)cancelled / rows > VERDICT_CANCELLED_DOUBTFUL)
 		verdict_check_add(check, VERDICT_DOUBTFUL, "the client cancelled %s of the requests at the end of the run",
 		                  verdict_percent((double)cancelled / rows, share));
 	if (hung_up > 0)
-		verdict_check_add(check, VERDICT_OK, "the client disconnected from %lld more request%s on purpose",
-		                  (long long)hung_up, verdict_plural(hung_up));
+		verdict_check_add(check, VERDICT_OK, "the client disconnected from %s more request%s on purpose",
+		                  VERDICT_NUMBER(hung_up), verdict_plural(hung_up));
 	if (v->stale > 0)
 		verdict_check_add(check, VERDICT_OK,
-		                  "%lld reset%s on kept-alive connections that the server had closed "
+		                  "%s reset%s on kept-alive connections that the server had closed "
 		                  "(ipf-fire --connections fresh avoids them)",
-		                  (long long)v->stale, verdict_plural(v->stale));
+		                  VERDICT_NUMBER(v->stale), verdict_plural(v->stale));
 	return ok && verdict_figure(f, "error_share", (double)theirs / rows) && verdict_count(f, "stale_resets", v->stale);
 }
 
@@ -625,7 +626,7 @@ static bool judge_ends(struct verdict *v, struct verdict_check *check)
 		return true;
 	double after = (double)v->after_end / (double)v->ok;
 	verdict_check_add(check, verdict_above(after, VERDICT_AFTER_END_DOUBTFUL, INFINITY),
-	                  "the content of %lld response%s (%s) went on after the end mark", (long long)v->after_end,
+	                  "the content of %s response%s (%s) went on after the end mark", VERDICT_NUMBER(v->after_end),
 	                  verdict_plural(v->after_end), verdict_percent(after, share));
 	return verdict_count(check->figures, "after_end", v->after_end);
 }
@@ -638,8 +639,8 @@ static bool judge_streaming(struct verdict *v, struct verdict_check *check)
 		   lumped = v->streamed ? (double)v->one_event / (double)v->streamed : 0;
 	if (v->stream_ignored > 0)
 		verdict_check_add(check, verdict_above(ignored, VERDICT_NOT_STREAMED_DOUBTFUL, INFINITY),
-		                  "streaming was requested, but %lld response%s (%s) came as a whole and %s no TTFT",
-		                  (long long)v->stream_ignored, verdict_plural(v->stream_ignored),
+		                  "streaming was requested, but %s response%s (%s) came as a whole and %s no TTFT",
+		                  VERDICT_NUMBER(v->stream_ignored), verdict_plural(v->stream_ignored),
 		                  verdict_percent(ignored, text), v->stream_ignored == 1 ? "has" : "have");
 	if (lumped > VERDICT_ONE_EVENT_DOUBTFUL)
 		verdict_check_add(check, VERDICT_DOUBTFUL,
@@ -676,15 +677,14 @@ static bool judge_samples(struct verdict *v, struct verdict_check *check)
 	if (v->ok == 0)
 		verdict_check_add(check, VERDICT_INVALID, "no successful response to measure");
 	else if (v->ok < p90)
-		verdict_check_add(check, VERDICT_DOUBTFUL, "%lld response%s: too few even for p90, which needs %lld",
-		                  (long long)v->ok, verdict_plural(v->ok), (long long)p90);
+		verdict_check_add(check, VERDICT_DOUBTFUL, "%s response%s: too few even for p90, which needs %s",
+		                  VERDICT_NUMBER(v->ok), verdict_plural(v->ok), VERDICT_NUMBER(p90));
 	else if (v->ok < p99)
-		verdict_check_add(check, VERDICT_DOUBTFUL,
-		                  "%lld responses are enough for p90 but not for p99, which needs %lld", (long long)v->ok,
-		                  (long long)p99);
+		verdict_check_add(check, VERDICT_DOUBTFUL, "%s responses are enough for p90 but not for p99, which needs %s",
+		                  VERDICT_NUMBER(v->ok), VERDICT_NUMBER(p99));
 	else
-		verdict_check_add(check, VERDICT_OK, "%lld responses, enough for p99 (%lld needed)", (long long)v->ok,
-		                  (long long)p99);
+		verdict_check_add(check, VERDICT_OK, "%s responses, enough for p99 (%s needed)", VERDICT_NUMBER(v->ok),
+		                  VERDICT_NUMBER(p99));
 	for (size_t i = 0; ok && i < v->count; i++) {
 		const struct verdict_stage *stage = &v->stages[i];
 		if (!stage->measured || stage->ok > 0 || v->ok == 0 || (is_stopped(v, stage) && stage->started == 0))
@@ -710,14 +710,13 @@ static bool judge_repeats(struct verdict *v, struct verdict_check *check)
 			many |= (double)v->stages[i].repeated > VERDICT_REPEATS_DOUBTFUL * (double)v->stages[i].ok;
 		}
 	if (many)
-		verdict_check_add(
-			check, VERDICT_DOUBTFUL,
-			"%lld of %lld responses are to prompts that were sent before: a prefix cache makes them faster",
-			(long long)repeated, (long long)v->ok);
+		verdict_check_add(check, VERDICT_DOUBTFUL,
+		                  "%s of %s responses are to prompts that were sent before: a prefix cache makes them faster",
+		                  VERDICT_NUMBER(repeated), VERDICT_NUMBER(v->ok));
 	if ((double)v->trace_repeats > VERDICT_REPEATS_DOUBTFUL * (double)v->trace_requests)
 		verdict_check_add(check, VERDICT_DOUBTFUL,
-		                  "%lld of %lld prompts of the trace repeat an earlier one: a prefix cache makes them faster",
-		                  (long long)v->trace_repeats, (long long)v->trace_requests);
+		                  "%s of %s prompts of the trace repeat an earlier one: a prefix cache makes them faster",
+		                  VERDICT_NUMBER(v->trace_repeats), VERDICT_NUMBER(v->trace_requests));
 	return (repeated == 0 || verdict_count(check->figures, "repeated_prompts", repeated)) &&
 	       (v->trace_repeats == 0 || verdict_count(check->figures, "trace_repeats", v->trace_repeats));
 }

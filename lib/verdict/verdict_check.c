@@ -72,6 +72,12 @@ const char *verdict_duration(double ms, char text[32])
 	return format_duration(llround(ms * 1e6), text);
 }
 
+const char *verdict_number(int64_t n, char text[32])
+{
+	snprintf(text, 32, "%lld", (long long)n);
+	return separate_thousands(text);
+}
+
 const char *verdict_plural(int64_t n)
 {
 	return n == 1 ? "" : "s";

@@ -37,7 +37,10 @@ bool verdict_count(json_t *to, const char *name, int64_t value);
 /* Values as text; they return `text`. */
 const char *verdict_duration(double ms, char text[32]);
 const char *verdict_percent(double share, char text[32]);
-const char *verdict_plural(int64_t n); /* "s", or "" for 1 */
+const char *verdict_number(int64_t n, char text[32]); /* "12,345" */
+const char *verdict_plural(int64_t n);                /* "s", or "" for 1 */
+/* verdict_number in a text that lives until the end of the block. */
+#define VERDICT_NUMBER(n) verdict_number(n, (char[32]){0})
 
 /* Is the time known and within 30 years? Then differences cannot overflow. */
 static inline bool verdict_valid_time(int64_t ns)

@@ -376,6 +376,25 @@ static void counts_for_people(void **state)
 }
 
 /* Every duration has a text that fits, and neighbouring units meet without a gap (never "1000 ms" or "60 s"). */
+static void thousands_are_separated(void **state)
+{
+	static const char *const cases[][2] = {
+		{"0", "0"},
+		{"999", "999"},
+		{"1000", "1,000"},
+		{"-1000", "-1,000"},
+		{"-100", "-100"},
+		{"1234567.25", "1,234,567.25"},
+		{"-9223372036854775808", "-9,223,372,036,854,775,808"},
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		char text[32];
+		strcpy(text, cases[i][0]);
+		assert_string_equal(separate_thousands(text), cases[i][1]);
+	}
+}
+
 static void texts_for_people_stay_short(void **state)
 {
 	char text[32];
@@ -425,6 +444,7 @@ int main(void)
 		cmocka_unit_test(durations_round_trip),
 		cmocka_unit_test(durations_for_people),
 		cmocka_unit_test(counts_for_people),
+		cmocka_unit_test(thousands_are_separated),
 		cmocka_unit_test(texts_for_people_stay_short),
 		cmocka_unit_test(wall_clock),
 	};

@@ -127,7 +127,7 @@ static void requests_of_the_warm_up_do_not_count(void **state)
 		verdict_row(v, &r);
 	}
 	good_rows(v, 0, 1000);
-	expect(v, VERDICT_SERVER, VERDICT_OK, "no errors in 1000 requests");
+	expect(v, VERDICT_SERVER, VERDICT_OK, "no errors in 1,000 requests");
 }
 
 static void requests_that_never_started(void **state)
@@ -172,7 +172,7 @@ static void starts_that_fall_behind(void **state)
 		}
 		expect(v, VERDICT_LOAD, cases[i].status,
 		       cases[i].slots                  ? "held back by its slots"
-		       : cases[i].status == VERDICT_OK ? "all 1000"
+		       : cases[i].status == VERDICT_OK ? "all 1,000"
 		                                       : "pace");
 	}
 }
@@ -187,7 +187,7 @@ static void a_burst_is_on_time(void **state)
 		r.n = i;
 		verdict_row(v, &r);
 	}
-	expect(v, VERDICT_LOAD, VERDICT_OK, "all 1000");
+	expect(v, VERDICT_LOAD, VERDICT_OK, "all 1,000");
 }
 
 static void lateness_of_the_client(void **state)
@@ -329,7 +329,7 @@ static void errors_of_the_server(void **state)
 			verdict_row(v, &r);
 		}
 		char said[48];
-		snprintf(said, sizeof said, "%d of 1000 requests failed", cases[i].failed);
+		snprintf(said, sizeof said, "%d of 1,000 requests failed", cases[i].failed);
 		expect(v, VERDICT_SERVER, cases[i].status, said);
 	}
 }
@@ -360,7 +360,7 @@ static void hung_up_on_purpose(void **state)
 		verdict_row(v, &r);
 	}
 	expect(v, VERDICT_SERVER, VERDICT_OK,
-	       "no errors in 0 requests; the client disconnected from 1000 more requests on purpose");
+	       "no errors in 0 requests; the client disconnected from 1,000 more requests on purpose");
 }
 
 static void lengths_not_as_asked(void **state)
@@ -407,13 +407,13 @@ static void repeats_add_up_and_shards_do_not(void **state)
 	good_rows(v, 0, 1000);
 	assert_int_equal(verdict_part(v, &plan), 0);
 	good_rows(v, 0, 1000);
-	expect(v, VERDICT_LOAD, VERDICT_OK, "all 2000 scheduled");
+	expect(v, VERDICT_LOAD, VERDICT_OK, "all 2,000 scheduled");
 	v = begin();
 	good_rows(v, 0, 400);
 	assert_int_equal(verdict_part(v, &plan), 0);
 	good_rows(v, 400, 1000);
 	verdict_shards(v);
-	expect(v, VERDICT_LOAD, VERDICT_OK, "all 1000 scheduled");
+	expect(v, VERDICT_LOAD, VERDICT_OK, "all 1,000 scheduled");
 }
 
 static void what_is_missing_is_said(void **state)
