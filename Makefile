@@ -240,7 +240,7 @@ $(BUILD)/fuzz/fuzz_operator_%: $(BUILD)/tests/fuzz/fuzz_operator_%.o $(fuzz_main
 	$(Q)mkdir -p $(@D) && $(CC) $(all_ldflags) $(if $(FUZZER),-fsanitize=fuzzer) -o $@ $(filter %.o %.a,$^) $(libs_operator) $(libs_lib)
 
 FUZZ_TIME ?= 30
-fuzz: ## search for inputs that break a reader, FUZZ_TIME=30 seconds each (needs clang)
+fuzz: ## search for inputs that break a reader, FUZZ_TIME=30 seconds each (needs clang and libclang-rt-dev)
 	$(Q)$(MAKE) --no-print-directory CC=clang SANITIZE=address,undefined CFLAGS='-O1 -fsanitize=fuzzer-no-link' FUZZER=1 \
 		BUILD=.build/fuzzer $(fuzz_names:%=.build/fuzzer/fuzz/%)
 	$(Q)cd .build/fuzzer && for f in $(fuzz_names); do \
