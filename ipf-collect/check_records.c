@@ -91,6 +91,9 @@ static void check_stages(struct check *c, json_t *header)
 		unreadable(c, &bad);
 	else
 		c->has_schedule = true;
+	for (size_t i = 0; c->has_schedule && i < c->schedule.count; i++)
+		if (!*c->schedule.stages[i].name)
+			violation(c, "stages[%zu].name: missing: expected its name in reports", i);
 }
 
 static void check_header(struct check *c, json_t *header, const char *api)

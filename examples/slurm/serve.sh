@@ -6,19 +6,24 @@ folder=$1
 # shellcheck source=examples/slurm/settings.sh
 . "$folder/settings.sh"
 
-server=''
+server='' probe=''
 finish() {
+	[ -s "$folder/start" ] || [ -s "$folder/stop" ] || stop "the server's job was ended before the start"
+	[ -z "$probe" ] || kill "$probe" 2>/dev/null
 	[ -z "$server" ] || kill -TERM -- "-$server" 2>/dev/null
 	[ -z "$server" ] || wait "$server" 2>/dev/null
 }
-trap finish EXIT
-trap 'exit 143' TERM
 # Clients that wait for a start read why there is none.
-give_up() {
+stop() {
 	echo "$1" | tee "$folder/stop.new" >&2
 	mv "$folder/stop.new" "$folder/stop"
+}
+give_up() {
+	stop "$1"
 	exit 1
 }
+trap finish EXIT
+trap 'exit 143' TERM
 dead() { [ -n "$server" ] && ! kill -0 "$server" 2>/dev/null; }
 count() { find "$folder" -maxdepth 1 -name "shard-*.$1" | wc -l; }
 

@@ -138,9 +138,30 @@ static int check_range(json_t *object, size_t index, const char *file, struct ip
 	return 0;
 }
 
+/* Without these nothing can be said of a stage; each is named with what else a stage needs. */
+static int check_needed(json_t *object, size_t index, const char *file, struct ipf_error *err)
+{
+	static const char *const needed[] = {"begin_ns", "arrivals", "first_n"};
+	if (!json_is_object(object))
+		return ipf_error_at(err, IPF_INPUT, file, 1, "stages[%zu]: expected an object as in ipf-schedule(5)", index);
+	for (size_t i = 0; i < sizeof needed / sizeof *needed; i++) {
+		const json_t *value = json_object_get(object, needed[i]);
+		if (!value)
+			return ipf_error_at(err, IPF_INPUT, file, 1,
+			                    "stages[%zu].%s: missing: a stage requires begin_ns, arrivals and first_n", index,
+			                    needed[i]);
+		if (get_int(object, needed[i]) == IPF_ABSENT)
+			return ipf_error_at(err, IPF_INPUT, file, 1, "stages[%zu].%s: expected an integer of 0 or more", index,
+			                    needed[i]);
+	}
+	return 0;
+}
+
 static int stage_from_json(struct schedule_stage *s, json_t *object, size_t index, const char *file,
                            struct ipf_error *err)
 {
+	if (check_needed(object, index, file, err) < 0)
+		return -1;
 	s->name = get_text(object, "name");
 	s->kind = get_text(object, "kind");
 	s->spec = get_text(object, "spec");
@@ -165,12 +186,6 @@ static int stage_from_json(struct schedule_stage *s, json_t *object, size_t inde
 	s->rampup_ns = get_time(object, "rampup_ns");
 	s->pace_ns = get_time(object, "pace_ns");
 	s->measured = !json_is_false(json_object_get(object, "measured"));
-	static const char *const needed[] = {"begin_ns", "arrivals", "first_n"};
-	const int64_t have[] = {s->begin_ns, s->arrivals, s->first_n};
-	for (size_t i = 0; i < 3; i++)
-		if (have[i] == IPF_ABSENT)
-			return ipf_error_at(err, IPF_INPUT, file, 1, "stages[%zu].%s: expected an integer of 0 or more", index,
-			                    needed[i]);
 	if (s->slots == 0)
 		return ipf_error_at(err, IPF_INPUT, file, 1, "stages[%zu].slots: expected at least 1, got 0", index);
 	if (s->closed && s->slots == IPF_ABSENT)

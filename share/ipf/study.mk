@@ -41,7 +41,12 @@ ipf_study_value = $(subst %20,$(ipf_sp),$(if $(ipf_study_named),$(patsubst $(ipf
 ipf_study_plain = $(subst /,_,$(subst :,_,$(subst %20,_,$(lastword $(subst @,$(ipf_sp),$(subst https://,,$(subst http://,,$(patsubst %/,%,$(1)))))))))
 ipf_study_name  = $(or $(ipf_study_named),$(ipf_study_plain))
 # ipf_study_apart: WHAT, ENTRIES. Two with one name would be one folder.
+# A name is a folder and a target: what make or a pattern would read as something else is refused.
+ipf_study_odd = $(foreach entry,$(1),$(if $(filter =%,$(entry))$(strip $(foreach c,= ; | % & * ? [ ] \,$(findstring $(c),$(call ipf_study_name,$(entry))))),$(entry)))
 define ipf_study_apart
+ifneq (,$(call ipf_study_odd,$(2)))
+$$(error $(1): $(firstword $(call ipf_study_odd,$(2))): its name would have one of = ; | % & * ? [ ] \: give it another one$(ipf_comma) as in NAME=VALUE)
+endif
 ifneq ($(words $(2)),$(words $(sort $(foreach entry,$(2),$(call ipf_study_name,$(entry))))))
 $$(error $(1): two have the same name: give each another one$(ipf_comma) as in NAME=VALUE)
 endif

@@ -82,6 +82,14 @@ head.records:1: api
 head.records:1: stages
 head.records: cut after 0 good lines: the trailer is missing" "lacks all that is required"
 contains "$(tail -1 "$OUT")" "chat.records: 0 violations" "and the next input is checked too"
+for stages in '[{}]' '[1]' '[{"begin_ns":0,"arrivals":1,"first_n":0}]'; do
+	echo '{"ipf":"records","version":1,"tool":"x 1","t0_unix_ns":1,"stages":'"$stages}" >stages.records
+	run ipf-collect --check --api openai-chat stages.records
+	head -1 "$OUT"
+done >stages
+is "$(cat stages)" 'stages.records:1: stages[0].begin_ns: missing: a stage requires begin_ns, arrivals and first_n
+stages.records:1: stages[0]: expected an object as in ipf-schedule(5)
+stages.records:1: stages[0].name: missing: expected its name in reports' "what a stage lacks is said, with where it is described"
 run ipf-collect --check chat.trace
 status_is 3 "another stream"
 contains "$(cat "$OUT")" 'chat.trace:1: expected an ipf records stream, got "trace"' "is none of records"

@@ -79,6 +79,12 @@ is "$(cat "$OUT")" "$(cat "my study/study.txt")" "the table can be shown again"
 # ---- names ---------------------------------------------------------------------------------------------------------
 study MODELS='org/m org_m'
 is "$status $(grep -o 'MODELS: two have the same name' "$ERR")" "2 MODELS: two have the same name" "two entries of one name are refused"
+for models in '../x=y' '=y' 'a;b' 'a|b'; do
+	run make -n -f "$SHARE/study.mk" SERVERS=http://host MODELS="m $models" LOADS=4
+	contains "$status $(cat "$ERR")" "*** MODELS: $models: its name would have one of = ; |" "a name that make would read otherwise is refused: $models"
+done
+run make -n -f "$SHARE/study.mk" SERVERS='s=http://host/?a=b' MODELS='x=a;b' LOADS=4
+contains "$status $(cat "$OUT")" "IPF_URL='http://host/?a=b' IPF_MODEL='a;b'" "with another name it is taken"
 run make -n -f "$SHARE/study.mk" SERVERS=https://user:secret@host:8000/ MODELS=m LOADS=4
 contains "$(cat "$OUT")" "cell='study/m/host_8000/4'" "a server without a name is called after its address, without the password"
 run make -n -f "$SHARE/study.mk" URL="$one" MODEL="a b" RATE=7

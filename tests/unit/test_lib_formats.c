@@ -213,7 +213,16 @@ static void bad_arrivals_are_named(void **state)
 	struct schedule_reader *r = NULL;
 	put("schedule", "{\"stages\":[{\"begin_ns\":0,\"arrivals\":1}]}", NULL, 0);
 	assert_int_equal(schedule_reader_open(&r, path, &err), -1);
-	assert_string_equal(err.text, "stages[0].first_n: expected an integer of 0 or more");
+	assert_string_equal(err.text, "stages[0].first_n: missing: a stage requires begin_ns, arrivals and first_n");
+	static const char *const odd[][2] = {
+		{"{\"stages\":[{\"begin_ns\":0,\"arrivals\":-1}]}", "stages[0].arrivals: expected an integer of 0 or more"},
+		{"{\"stages\":[7]}", "stages[0]: expected an object as in ipf-schedule(5)"}};
+	for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
+		ipf_error_clear(&err);
+		put("schedule", odd[i][0], NULL, 0);
+		assert_int_equal(schedule_reader_open(&r, path, &err), -1);
+		assert_string_equal(err.text, odd[i][1]);
+	}
 }
 
 static void record_comes_back_with(struct slice body)

@@ -1,0 +1,63 @@
+#!/bin/bash
+# The scripts of examples/slurm where Slurm refuses or ends a job; tests/cluster/slurm.t has a real Slurm.
+. "$TESTS/tap.sh"
+
+EXAMPLE=$(cd "$TESTS/../examples/slurm" && pwd)
+mkdir slurm
+cat >slurm/sbatch <<'END'
+#!/bin/sh
+case $* in *"$REFUSED"*) echo "sbatch: error: Batch job submission failed: Invalid generic resource (gres) specification" >&2 && exit 1 ;; esac
+echo x >>submitted
+echo "47$(wc -l <submitted)"
+END
+cat >slurm/scancel <<'END'
+#!/bin/sh
+echo "$*" >>cancelled
+END
+cat >slurm/scontrol <<'END'
+#!/bin/sh
+echo "$*" >>released
+END
+chmod +x slurm/*
+settings() { # SERVER
+	cat >settings.sh <<END
+SERVER='$1'
+URL=http://127.0.0.1:1
+MODEL=sim
+READY=60s
+SHARDS=2
+START_IN=1
+FIRE=()
+SERVER_JOB=(--gres=gpu:1)
+CLIENT_JOB=()
+REPORT_JOB=(--report)
+RUNS=$PWD/runs
+PATH=$BIN:\$PATH
+END
+}
+settings 'exec sleep 1000'
+submit() { # WHAT-IS-REFUSED
+	rm -rf submitted cancelled released runs
+	REFUSED=$1 PATH=$PWD/slurm:$PATH run "$EXAMPLE/submit.sh" settings.sh
+}
+
+submit nothing
+is "$status $(cat "$OUT") $(cat released) $(cat cancelled 2>/dev/null)" "0 $PWD/runs/471 release 471 " "three jobs are submitted, and released"
+submit gres
+is "$status $(cat cancelled) $(cat released 2>/dev/null)" "1 471 " "if the server's job is refused, the clients' is cancelled"
+contains "$(cat "$ERR")" "not submitted; cancelling 471" "which is said"
+submit --report
+is "$status $(cat cancelled) $(cat released 2>/dev/null)" "1 471 472 " "if the report's is, both are"
+submit shard
+is "$status $(cat cancelled 2>/dev/null)" "1 " "if the first one is, there is nothing to cancel"
+
+mkdir run
+cp settings.sh run
+bash "$EXAMPLE/serve.sh" run 2>serve.err &
+serve=$!
+stop_at_exit $serve
+wait_for 20 test -s run/url
+kill -TERM $serve
+wait $serve
+is "$?" 143 "the server's job is cancelled before the start"
+is "$(cat run/stop)" "the server's job was ended before the start" "the clients read that there is none"
