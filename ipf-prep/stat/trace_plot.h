@@ -3,7 +3,7 @@
 #define PREP_TRACE_PLOT_H
 
 #include "error.h"
-#include "stat/prefix_reuse.h"
+#include "stats/prefix_reuse.h"
 #include "stats/samples.h"
 
 struct trace_plot {

@@ -1,8 +1,8 @@
 #include "stat/trace_summary.h"
 
 #include "absent.h"
+#include "stream/trace_blocks.h"
 #include "text_hash.h"
-#include "token_count.h"
 
 #include <math.h>
 #include <string.h>
@@ -39,32 +39,6 @@ static void add_prompt_text(struct trace_summary *t, const struct trace_request 
 	prefix_reuse_add_rest(&t->texts, (int64_t)t->pending.len); /* too short for a block */
 	if (r->context_session && r->answer.data)                  /* part of the next turn's prompt */
 		add_text(t, r->answer, prefix_reuse_add_answer);
-}
-
-static int add_blocks(struct trace_summary *t, const struct trace_request *r, struct jdoc *j, struct ipf_error *err)
-{
-	if (jdoc_parse(j, r->blocks.data, r->blocks.len, err) < 0)
-		return -1;
-	jdoc_id ids = jdoc_get(j, JDOC_ROOT, "ids"), tokens = jdoc_get(j, JDOC_ROOT, "tokens");
-	struct slice scope = jdoc_raw(j, jdoc_get(j, JDOC_ROOT, "scope"));
-	uint64_t salt = scope.data ? text_hash_mixed(scope) * UINT64_C(0x9e3779b97f4a7c15) : 0;
-	struct jdoc_each sizes = jdoc_each(j, tokens);
-	bool listed = jdoc_type_of(j, tokens) == JDOC_LIST;
-	int64_t each = 0, left = r->input_tokens;
-	if (!listed && (!jdoc_to_int(j, tokens, &each) || each <= 0 || !token_count_is_possible(each)))
-		return jdoc_expected(j, tokens, "blocks.tokens", "a count or a list", err);
-	prefix_reuse_begin(&t->blocks, r->at_ns, 0);
-	for (struct jdoc_each e = jdoc_each(j, ids); jdoc_step(&e);) {
-		struct slice raw = jdoc_raw(j, e.value);
-		if (listed && (!jdoc_step(&sizes) || !jdoc_to_int(j, sizes.value, &each) || !token_count_is_possible(each)))
-			return jdoc_expected(j, tokens, "blocks.tokens", "a length for each id", err);
-		prefix_reuse_add_block(&t->blocks, text_hash_mixed(raw) ^ salt,
-		                       left != IPF_ABSENT && each > left ? left : each);
-		left = left > each ? left - each : left == IPF_ABSENT ? IPF_ABSENT : 0;
-	}
-	if (left > 0 && left != IPF_ABSENT) /* text in no block */
-		prefix_reuse_add_rest(&t->blocks, left);
-	return 0;
 }
 
 static void end_session(struct trace_summary *t)
@@ -114,13 +88,10 @@ static int add_request(struct trace_summary *t, const struct trace_request *r, s
 		samples_add(&t->wait, (double)r->wait_ns / 1e9);
 	add_model(t, r->model);
 	tag_measures_add(&t->tags, r->tags, j);
+	if (trace_blocks_add(&t->blocks, r, j, err) < 0)
+		return -1;
 	if (r->blocks.data)
-		return add_blocks(t, r, j, err);
-	/* If others have blocks, this prompt shares nothing with them. */
-	if (r->input_tokens != IPF_ABSENT && !r->context_session) {
-		prefix_reuse_begin(&t->blocks, r->at_ns, 0);
-		prefix_reuse_add_rest(&t->blocks, r->input_tokens);
-	}
+		return 0;
 	if (r->messages.data || r->prompt.data || r->prompt_token_ids.data)
 		add_prompt_text(t, r, continues);
 	return 0;

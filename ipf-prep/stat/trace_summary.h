@@ -10,8 +10,8 @@
 #ifndef PREP_TRACE_SUMMARY_H
 #define PREP_TRACE_SUMMARY_H
 
-#include "stat/prefix_reuse.h"
 #include "stat/tag_measures.h"
+#include "stats/prefix_reuse.h"
 #include "stats/samples.h"
 #include "stream/trace.h"
 

@@ -278,6 +278,11 @@ static const struct {
      "Prompt tokens that a cache without a limit finds, which is empty when the run begins: the leading blocks of "
      "a prompt that begin the prompt of a request that started before. At least the last token of a prompt is "
      "computed. Blocks have 16 tokens; they are joined in pairs as often as the memory for a large trace requires."},
+	{"recorded",
+     "Of the requests that were sent, each once and in the order of their recorded arrivals: prompt tokens that "
+     "the same cache would have found by the blocks that the trace recorded of its prompts. Where the trace has "
+     "none, it is not shown. Far from ideal, the prompts as sent have not in common what the recorded ones had, "
+     "or were sent in another order. ipf-prep stat computes it of the whole trace."},
 	{"prompt tokens",
      "As the server's usage reports them, else as counted from the trace: a token is a token id, or 4 bytes of a "
      "message's text. Where the server counts otherwise, apart from a chat template of at most 128 tokens, shares "

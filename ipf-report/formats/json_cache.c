@@ -99,6 +99,24 @@ static json_t *warm_json(const struct cache_truth *t)
 	return json;
 }
 
+/* What the recorded prompts had in common; NULL: the trace does not say. */
+static json_t *recorded_json(const struct workload *w)
+{
+	const struct prefix_reuse *r = &w->recorded;
+	json_t *json = r->block_count || w->recorded_cut ? json_object() : NULL;
+	if (w->recorded_cut) {
+		json_object_set_new(json, "absent", json_string("the trace has too many recorded blocks"));
+	} else if (json && r->tokens == IPF_ABSENT) {
+		json_object_set_new(json, "absent", json_string("the recorded tokens are more than can be counted"));
+	} else if (json) {
+		json_put_count(json, "requests", (int64_t)r->count);
+		json_put_count(json, "prompt_tokens", r->tokens);
+		json_put_count(json, "ideal_tokens", r->hit_tokens);
+		json_put(json, "ideal_share", share(r->hit_tokens, r->tokens));
+	}
+	return json;
+}
+
 json_t *json_cache(const struct report *report)
 {
 	const struct cache_truth *t = &report->trace->cache;
@@ -111,6 +129,7 @@ json_t *json_cache(const struct report *report)
 		json_put_count(json, "prompt_tokens", t->all.prompt);
 		json_put_count(json, "ideal_tokens", t->all.ideal);
 		json_put(json, "ideal_share", share(t->all.ideal, t->all.prompt));
+		json_put_object(json, "recorded", recorded_json(&report->trace->workload));
 		json_put_object(json, "reported", reported_json(t));
 		if (report->servers->count > 0)
 			json_put(json, "counters_share", report->servers->hit_rate);

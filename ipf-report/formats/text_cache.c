@@ -12,6 +12,18 @@ static double share(int64_t part, int64_t of)
 	return of > 0 ? (double)part / (double)of : NAN;
 }
 
+/* What the trace says of its own prompts, where it has their blocks. */
+static void show_recorded(struct layout *l, const struct workload *w)
+{
+	const struct prefix_reuse *r = &w->recorded;
+	char text[LINE_TEXT], a[40], b[40];
+	if (w->recorded_cut || r->block_count == 0 || r->tokens == IPF_ABSENT)
+		return;
+	snprintf(text, sizeof text, "%s of %s prompt tokens, by the blocks of the trace",
+	         show_percent(share(r->hit_tokens, r->tokens), a), show_count(r->tokens, b));
+	layout_entry(l, "recorded", text);
+}
+
 static void show_found(struct layout *l, const struct cache_truth *t)
 {
 	const struct cache_sums *r = &t->reported;
@@ -129,6 +141,7 @@ void text_cache(struct layout *l, const struct report *report)
 	snprintf(text, sizeof text, "%s, in a cache without a limit that is empty at first",
 	         show_percent(share(t->all.ideal, t->all.prompt), a));
 	layout_entry(l, "possible", text);
+	show_recorded(l, &report->trace->workload);
 	show_found(l, t);
 	if (report->servers->count > 0 && !isnan(report->servers->hit_rate)) {
 		snprintf(text, sizeof text, "%s of the tokens that it looked up", show_percent(report->servers->hit_rate, b));

@@ -39,6 +39,8 @@ static void show_sums(const struct page *page, json_t *cache)
 	html_table_begin(&t, "Prompt tokens that a cache without a limit finds, and that the server says it found");
 	sum_row(&t, "all", figure_at(cache, "prompt_tokens"), NAN);
 	sum_row(&t, "possible", figure_at(cache, "ideal_tokens"), figure_at(cache, "ideal_share"));
+	sum_row(&t, "recorded, by the blocks of the trace", figure_at(cache, "recorded/ideal_tokens"),
+	        figure_at(cache, "recorded/ideal_share"));
 	sum_row(&t, "found", figure_at(reported, "tokens"), figure_at(reported, "share"));
 	for (size_t i = 0; i < sizeof tiers / sizeof *tiers; i++)
 		sum_row(&t, spaced(tiers[i], name), figure_at(reported, tiers[i]), figure_at(reported, tiers[i]) / prompts);

@@ -1,10 +1,13 @@
 #include "workload/workload.h"
 
-#include "stream/trace.h"
+#include "stream/trace_blocks.h"
 #include "text_hash.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* Recorded blocks that are counted: about 512 MiB of them. */
+#define RECORDED_MOST ((size_t)1 << 23)
 
 /* The session at hand. */
 struct session_reader {
@@ -187,6 +190,22 @@ static int add_prompt(struct workload *w, struct session_reader *s, const struct
 	return prompt_chain_add(&s->chain, &w->tree, r, &s->scratch, err);
 }
 
+/* What the trace says of the prompt's blocks, beside the blocks of what was sent. */
+static int add_recorded(struct workload *w, struct session_reader *s, const struct trace_request *r,
+                        struct ipf_error *err)
+{
+	if (!w->row_of[w->count] || w->recorded_cut)
+		return 0;
+	if (trace_blocks_add(&w->recorded, r, &s->scratch.doc, err) < 0)
+		return -1;
+	if (w->recorded.failed)
+		return ipf_error_memory(err);
+	w->recorded_cut = w->recorded.block_count > RECORDED_MOST;
+	if (w->recorded_cut)
+		prefix_reuse_release(&w->recorded);
+	return 0;
+}
+
 static int add_request(struct workload *w, struct session_reader *s, const struct trace_request *r, bool live,
                        struct ipf_error *err)
 {
@@ -202,7 +221,8 @@ static int add_request(struct workload *w, struct session_reader *s, const struc
 		buffer_clear(&s->name);
 		buffer_slice(&s->name, r->session);
 	}
-	if (add_parents(w, s, r, to, err) < 0 || (!w->no_blocks && add_prompt(w, s, r, live, err) < 0))
+	if (add_parents(w, s, r, to, err) < 0 || add_recorded(w, s, r, err) < 0 ||
+	    (!w->no_blocks && add_prompt(w, s, r, live, err) < 0))
 		return -1;
 	to->node = to->answer = s->chain.node;
 	to->tokens = s->chain.tokens <= UINT32_MAX ? (uint32_t)s->chain.tokens : 0;
@@ -281,6 +301,10 @@ int workload_read(struct workload *w, const char *path, const struct run_data *r
 		bad = read_trace(w, &session, reader, needed, has_live_histories(run), err);
 	if (bad == 0)
 		bad = check_digest(reader, run, err);
+	if (bad == 0) {
+		prefix_reuse_compute(&w->recorded);
+		bad = w->recorded.failed ? ipf_error_memory(err) : 0;
+	}
 	trace_reader_close(reader);
 	buffer_release(&session.name);
 	buffer_release(&session.answer);
@@ -302,5 +326,6 @@ void workload_release(struct workload *w)
 	free(w->started);
 	free(w->row_of);
 	prefix_tree_release(&w->tree);
+	prefix_reuse_release(&w->recorded);
 	*w = (struct workload){0};
 }

@@ -13,6 +13,7 @@
 #define REPORT_WORKLOAD_H
 
 #include "results/run_data.h"
+#include "stats/prefix_reuse.h"
 #include "workload/prompt_chain.h"
 
 /* A request of the trace; integers as there, IPF_ABSENT if it does not say. */
@@ -34,8 +35,10 @@ struct workload {
 	struct prefix_tree tree;
 	const struct row **started; /* all requests that started, in the order of their starts on one clock */
 	int64_t started_count;
-	const struct row **row_of; /* for each request, the row that answered it first; NULL: none */
-	const char *no_blocks;     /* why it is not known which blocks were sent; NULL: it is */
+	const struct row **row_of;    /* for each request, the row that answered it first; NULL: none */
+	const char *no_blocks;        /* why it is not known which blocks were sent; NULL: it is */
+	struct prefix_reuse recorded; /* the recorded blocks of the requests that were sent, each once */
+	bool recorded_cut;            /* there are more than are counted, and none is kept */
 };
 
 /* When a request started, and so on, on the clock of the first part. */

@@ -62,6 +62,52 @@ server
 fire busy a.trace closed:users=8,n=50
 is "$(warm busy.results a.trace)" 0 "requests that overlap make no start warm"
 
+# ---- recorded blocks ----
+# A trace whose prompts are blocks of 512 tokens, a part of each shared; arrivals that are not in the order of the file.
+awk 'BEGIN { for (i = 0; i < 40; i++) printf "{\"timestamp\":%d,\"input_length\":%d,\"output_length\":3,\"hash_ids\":[%d,%d,%d]}\n",
+	i * 37 % 40 * 10, 1024 + 1 + i * 7 % 500, i % 3, 10 + i % 5 + 100 * (i % 3), 1000 + i % 20 }' >blocks.jsonl
+ipf-prep mooncake blocks.jsonl -q -o blocks.trace
+server
+fire blocks blocks.trace replay
+expected() { # the same by another program: tokens of prompts, and those of leading blocks of the prompts that arrived before
+	python3 - "$1" <<'END'
+import json, sys
+asked = [json.loads(line) for line in open(sys.argv[1])]
+asked = [r for r in asked if "blocks" in r]
+seen, hits, tokens = set(), 0, 0
+for r in sorted(asked, key=lambda r: r["at_ns"]):
+    size, left, chain, leading = r["blocks"]["tokens"], r["input_tokens"], (), True
+    before = []
+    for i in r["blocks"]["ids"]:
+        here = min(size, left)
+        left -= here
+        chain += ((i, here),)
+        leading = leading and chain in seen
+        hits += here if leading else 0
+        before.append(chain)
+    seen.update(before)
+    tokens += r["input_tokens"]
+print(f"[{len(asked)},{tokens},{hits}]")
+END
+}
+if command -v python3 >/dev/null; then
+	plain blocks.trace | sed -e 1d -e '$d' >blocks.lines
+	is "$(cache blocks.trace blocks.results '.recorded | [.requests, .prompt_tokens, .ideal_tokens]')" "$(expected blocks.lines)" \
+		"what the trace recorded of its blocks, as an independent program finds it"
+else
+	skip "recorded blocks" "no python3 here"
+fi
+is "$(cache blocks.trace blocks.results '[.recorded.ideal_share > 0.3, (.recorded.ideal_share - .ideal_share | fabs) < 0.05]')" '[true,true]' \
+	"which is what was possible with the prompts as sent"
+is "$(ipf-prep stat -f json blocks.trace | jq -c '.sharing.hit_rate * 1000 | round')" \
+	"$(cache blocks.trace blocks.results '.recorded.ideal_share * 1000 | round')" "and what ipf-prep stat says of the trace"
+fire some blocks.trace closed:users=1,n=10
+is "$(cache blocks.trace some.results .recorded.requests)" 10 "only requests that were sent"
+is "$(cache chat.trace recorded.results 'has("recorded")')" false "nothing where the trace has no blocks"
+matches "$(ipf-report --trace blocks.trace blocks.results)" 'recorded +[0-9.]+ ?% of [0-9,]+ prompt tokens, by the blocks of the trace' "a line of the text"
+ipf-report -f html --trace blocks.trace blocks.results -o blocks.html
+is "$(grep -c 'recorded, by the blocks of the trace' blocks.html)" 1 "a row of the page"
+
 # ---- formats ----
 run ipf-report --ascii --trace a.trace --cache-size 1k again.results
 matches "$(cat "$OUT")" '^Prefix cache  [0-9,]+ prompt tokens, in blocks of 16$' "a section of the text"

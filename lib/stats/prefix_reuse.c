@@ -1,7 +1,6 @@
-#include "stat/prefix_reuse.h"
+#include "stats/prefix_reuse.h"
 
 #include "absent.h"
-#include "json/jdoc.h"
 #include "token_count.h"
 
 #include <stdlib.h>

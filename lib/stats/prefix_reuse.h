@@ -12,8 +12,8 @@
  *
  * Lengths may be in any unit, such as tokens or bytes of text, if it is the same for all.
  */
-#ifndef PREP_PREFIX_REUSE_H
-#define PREP_PREFIX_REUSE_H
+#ifndef IPF_PREFIX_REUSE_H
+#define IPF_PREFIX_REUSE_H
 
 #include <stdbool.h>
 #include <stddef.h>
