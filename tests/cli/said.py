@@ -179,12 +179,15 @@ def percentile(values, p):
 
 
 def least(pairs, p):
-    total, sum_ = sum(w for _, w in pairs), 0
-    for value, weight in sorted(pairs):
-        sum_ += weight
-        if sum_ >= total * p / 100 * (1 - 1e-12):
+    """By sums of shares as they are in floating point, like the tool's: at half of an even number they may miss 0.5."""
+    total, below, weights = sum(w for _, w in pairs), 0, {}
+    for value, weight in pairs:
+        weights[value] = weights.get(value, 0) + weight
+    for value in sorted(weights):
+        below += weights[value] / total
+        if below >= p / 100:
             return value
-    return None
+    return max(weights)
 
 
 def summary(values):
