@@ -4,7 +4,7 @@ YAML parses; files and folders that a kustomization names exist, and so do the m
 a makefile documents, or an option that a program has; scripts give no option that a program does not have; what the operator makes of a
 Benchmark, and its rights, name what exists."""
 
-import os, re, subprocess, sys
+import json, os, re, subprocess, sys
 import yaml
 
 ROOT, BIN = sys.argv[1:]
@@ -134,6 +134,19 @@ def check_chart(where):
             fail(where, f"{name}: not in _names.tpl")
 
 
+def check_schema(folder):
+    """The chart's schema has what its values have, and names the makefiles and variables that exist: Helm refuses others."""
+    where, values = f"{folder}/values.schema.json", yaml.safe_load(open(f"{folder}/values.yaml", encoding="utf-8"))
+    schema = json.load(open(where, encoding="utf-8"))
+    check_members(where, values, schema, "values")
+    properties = schema["properties"]
+    names = next(way["enum"] for way in properties["run"]["propertyNames"]["anyOf"] if "enum" in way)
+    makefiles = [file for file in os.listdir(os.path.join(ROOT, "share/ipf")) if file.endswith(".mk") and file != "common.mk"]
+    for what, said, wanted in (("run", names, ["IPF_" + name for name in VARIABLES]), ("makefile", properties["makefile"]["enum"], makefiles)):
+        for name in sorted(set(said) ^ set(wanted)):
+            fail(where, f"{what}: {name}: {'no such one' if name in said else 'is missing'}")
+
+
 def check_script(where):
     text = re.sub(r"\\\n", " ", open(where, encoding="utf-8").read())
     for line in text.splitlines():
@@ -178,8 +191,8 @@ def check_values(where, value):
 
 def check_members(where, value, schema, path):
     if isinstance(value, dict):
-        for name, inner in value.items():
-            if name not in schema.get("properties", {}):
+        for name, inner in value.items() if "properties" in schema else (): # else whatever Kubernetes takes
+            if name not in schema["properties"]:
                 fail(where, f"{path}.{name}: not in the schema")
             else:
                 check_members(where, inner, schema["properties"][name], f"{path}.{name}")
@@ -190,6 +203,8 @@ def check_members(where, value, schema, path):
         fail(where, f"{path}: {value}: not of the form that the schema wants")
 
 
+if os.path.exists(f"{HERE}/chart"):
+    check_schema(f"{HERE}/chart")
 if os.path.exists(f"{HERE}/operator"):
     check_operator(f"{HERE}/operator")
 for folder in ("container", "kubernetes", "slurm", "ci"):
