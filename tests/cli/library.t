@@ -49,12 +49,12 @@ done
 
 # ---- against an installed prefix ---------------------------------------------------------------------------------------
 
-build() { # PROGRAM SOURCE
+build() { # PROGRAM SOURCE [STANDARD]
 	# shellcheck disable=SC2046 # one word a flag
-	run cc -std=c99 -D_POSIX_C_SOURCE=200809L -pedantic -Wall -Wextra -Werror -g -o "$1" "$2" $(pkg-config --cflags --libs ipf)
+	run cc -std="${3:-c99}" -D_POSIX_C_SOURCE=200809L -pedantic -Wall -Wextra -Werror -g -o "$1" "$2" $(pkg-config --cflags --libs ipf) -pthread
 	status_is 0 "$(basename "$2") builds by pkg-config alone"
 }
-build user "$TESTS/cli/library_user.c"
+build user "$TESTS/cli/library_user.c" c11
 build benchmark "$ROOT/examples/library/benchmark.c"
 build measure "$ROOT/examples/library/measure.c"
 # shellcheck disable=SC2046
@@ -140,6 +140,23 @@ stderr_contains 'benchmark: stage 1 (poisson): rate: ' "is named"
 run env IPF_FIRE_TIMEOUT=nonsense ./benchmark nothttp://x sim 1 1
 status_is 2 "a URL that is none, whatever the environment says"
 stderr_contains "nothttp" "is named"
+
+# Long enough that no machine is through with it before it is stopped.
+ipf-sched -q closed:users=1,n=2000 -t chat.trace -o long.sched
+ipf-sched -q closed:users=1,n=2 -t chat.trace -o short.sched
+for who in start first_byte part end thread; do
+	[ $who = thread ] && check=checked || check=run
+	$check ./user stop $who "$URL" chat.trace long.sched short.sched stopped.$who
+	status_is 0 "a run is stopped by $who"
+	matches "$(head -1 "$OUT")" "^0: [1-9][0-9]?[0-9]? started, .* 1 with text, [1-9][0-9]?[0-9]? ended" "after some requests, all of which end"
+	is "$(sed -n 2p "$OUT")" "0: 2 started, 2 answered, 1 with text, 2 ended, 0 failed" "and then fires whatever it is given"
+	yes_if "its records are whole" whole stopped.$who
+done
+checked ./user two "$URL" chat.trace short.sched first.records second.records
+status_is 0 "two runs at the same time"
+stdout_is "0: 2 ended, 0 failed
+0: 2 ended, 0 failed" "have all their requests"
+is "$(cat first.records second.records | grep -c '"status":200')" 4 "each in its own records"
 
 # ---- errors are values -------------------------------------------------------------------------------------------------
 

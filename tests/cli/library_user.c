@@ -7,13 +7,22 @@
  *     times FILE TRACE NS…
  *     tokens TOKENIZER TEXT    ids, count and text again
  *     figures RESULTS          percentiles of TTFT, by samples and by a histogram
+ *     stop WHO URL TRACE SCHEDULE SHORT RECORDS
+ *                              fires a long schedule, which WHO ends after three requests: the callback "start",
+ *                              "first_byte", "part" or "end", or a "thread"; then a short one with the same run. Prints
+ *                              what was called
+ *     two URL TRACE SCHEDULE RECORDS OTHER-RECORDS
+ *                              fires it twice at the same time; prints how many requests ended in each run
  */
 #include <ipf/ipf.h>
 
 #include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static struct ipf_error err;
 
@@ -151,6 +160,149 @@ static int figures(const char *path)
 	return got;
 }
 
+/* ---- runs ---- */
+
+struct seen {
+	struct ipf_run *run;
+	const char *who;                        /* ends the run; NULL: nobody */
+	long starts, first_bytes, parts, bytes; /* by the thread that sends */
+	long ends, failed;                      /* by the one that records */
+	atomic_long ended;                      /* for the one that waits */
+	struct ipf_error error;
+};
+
+static void maybe_stop(struct seen *s, const char *who, long times)
+{
+	if (s->who && !strcmp(s->who, who) && times >= 3)
+		ipf_run_stop(s->run);
+}
+
+static void on_start(void *data, int64_t n, int64_t t_ns)
+{
+	struct seen *s = data;
+	(void)n;
+	s->starts += t_ns >= 0;
+	maybe_stop(s, "start", s->starts);
+}
+
+static void on_first_byte(void *data, int64_t n, int64_t t_ns)
+{
+	struct seen *s = data;
+	(void)n;
+	s->first_bytes += t_ns >= 0;
+	maybe_stop(s, "first_byte", s->first_bytes);
+}
+
+static void on_part(void *data, int64_t n, int64_t t_ns, const char *bytes, size_t len)
+{
+	struct seen *s = data;
+	(void)n;
+	s->parts += t_ns >= 0 && bytes;
+	s->bytes += (long)len;
+	maybe_stop(s, "part", s->parts);
+}
+
+static void on_end(void *data, struct ipf_line *record)
+{
+	struct seen *s = data;
+	int64_t status;
+	s->ends++;
+	s->failed += ipf_line_integer(record, "status", &status, &s->error) != 1 || status != 200;
+	atomic_fetch_add(&s->ended, 1);
+	maybe_stop(s, "end", s->ends);
+}
+
+static void *stop_from_outside(void *data)
+{
+	struct seen *s = data;
+	const struct timespec nap = {0, 1000000};
+	while (atomic_load(&s->ended) < 3)
+		nanosleep(&nap, NULL);
+	ipf_run_stop(s->run);
+	return NULL;
+}
+
+static int open_run(struct seen *s, const char *url, const char *trace, const char *records)
+{
+	const char *options[][2] = {{"url", url},    {"model", "sim"}, {"trace", trace}, {"output", records},
+	                            {"grace", "0s"}, {"force", NULL},  {"threads", "1"}};
+	struct ipf_run_callbacks callbacks = IPF_RUN_CALLBACKS_INIT;
+	if (ipf_run_open(&s->run, &s->error) < 0)
+		return -1;
+	callbacks.data = s;
+	callbacks.start = on_start;
+	callbacks.first_byte = on_first_byte;
+	callbacks.part = on_part;
+	callbacks.end = on_end;
+	int got = ipf_run_observe(s->run, &callbacks, &s->error);
+	for (size_t i = 0; got == 0 && i < sizeof options / sizeof *options; i++)
+		got = ipf_run_set(s->run, options[i][0], options[i][1], &s->error);
+	return got;
+}
+
+static int fire(struct seen *s, const char *schedule)
+{
+	s->starts = s->first_bytes = s->parts = s->bytes = s->ends = s->failed = 0;
+	atomic_store(&s->ended, 0);
+	int got = ipf_run_fire(s->run, schedule, &s->error);
+	printf("%d: %ld started, %ld answered, %d with text, %ld ended, %ld failed\n", got, s->starts, s->first_bytes,
+	       s->bytes > 0, s->ends, s->failed);
+	return got;
+}
+
+static int stop(char **argv)
+{
+	struct seen s = {.who = argv[0]};
+	pthread_t thread;
+	int waits = !strcmp(s.who, "thread");
+	int got = open_run(&s, argv[1], argv[2], argv[5]);
+	if (got == 0 && waits && pthread_create(&thread, NULL, stop_from_outside, &s) != 0)
+		return -1;
+	if (got == 0)
+		got = fire(&s, argv[3]);
+	if (got == 0 && waits)
+		pthread_join(thread, NULL);
+	s.who = NULL;
+	if (got == 0)
+		got = fire(&s, argv[4]);
+	ipf_run_close(s.run);
+	err = s.error;
+	return got;
+}
+
+struct one_run {
+	struct seen seen;
+	const char *schedule;
+	int got;
+};
+
+static void *fire_one(void *data)
+{
+	struct one_run *r = data;
+	r->got = ipf_run_fire(r->seen.run, r->schedule, &r->seen.error);
+	return NULL;
+}
+
+static int two(char **argv)
+{
+	static struct one_run runs[2];
+	pthread_t threads[2];
+	for (int i = 0; i < 2; i++) {
+		runs[i].schedule = argv[2];
+		if (open_run(&runs[i].seen, argv[0], argv[1], argv[3 + i]) < 0 ||
+		    pthread_create(&threads[i], NULL, fire_one, &runs[i]) != 0)
+			return -1;
+	}
+	for (int i = 0; i < 2; i++) {
+		pthread_join(threads[i], NULL);
+		printf("%d: %ld ended, %ld failed\n", runs[i].got, runs[i].seen.ends, runs[i].seen.failed);
+		ipf_run_close(runs[i].seen.run);
+		if (runs[i].got < 0)
+			err = runs[i].seen.error;
+	}
+	return err.kind ? -1 : 0;
+}
+
 int main(int argc, char **argv)
 {
 	char text[IPF_ERROR_TEXT];
@@ -172,6 +324,10 @@ int main(int argc, char **argv)
 		got = tokens(argv[2], argv[3]);
 	else if (!strcmp(argv[1], "figures"))
 		got = figures(argv[2]);
+	else if (!strcmp(argv[1], "stop") && argc == 8)
+		got = stop(argv + 2);
+	else if (!strcmp(argv[1], "two") && argc == 7)
+		got = two(argv + 2);
 	if (got < 0)
 		fprintf(stderr, "%s\n", ipf_error_describe(&err, text, sizeof text));
 	return ipf_error_status(&err);
