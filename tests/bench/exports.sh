@@ -1,8 +1,10 @@
 #!/bin/bash
 # Do our exports say what the tools themselves say? Each tool and ipf-fire measure the same simulated server with the same requests, four at
 # a time; the tool's file and our export in its format are compared figure by figure, beside the difference of two runs of the tool. Needs
-# AS_PEERS, as as.sh does, and for genai-perf a virtual environment genai-perf/ in it; a tool that is not there is skipped. Minutes long.
-# EXPORTS_RATE=10: an open loop of as many requests per second, in equal steps, without SGLang, whose steps are random.
+# AS_PEERS, as as.sh does, and in it virtual environments genai-perf/ and, for MLPerf's LoadGen, loadgen/; a tool that is not there is skipped.
+# Minutes long. LoadGen sends one request after another, the latency profile generator (lpg) at the times of a Poisson
+# process, which ours repeats. EXPORTS_RATE=10: an open loop of as many requests per second, in equal steps, without
+# these two and SGLang, whose steps are random.
 set -eu -o pipefail
 # shellcheck source-path=SCRIPTDIR/..
 . "$TESTS/tap.sh"
@@ -41,11 +43,17 @@ run_tool() { # TOOL OUT: the tool's file; its own time counts: AS_RUN="chrt -r 1
 			--artifact-dir "$2.files" || true
 		cp "$2.files"/*/profile_export_genai_perf.json "$2"
 		;;
+	mlperf)
+		mkdir -p "$2.files"
+		"$peers/loadgen/bin/python" "$here/loadgen.py" "$URL" "$count" "$2.files"
+		cp "$2.files/mlperf_log_summary.txt" "$2"
+		;;
 	*)
-		[ "$1" != guidellm ] || python=$peers/guidellm/bin/python
+		[ ! -d "$peers/$1" ] || python=$peers/$1/bin/python
 		"$python" "$BENCH/as/run_tool.py" "$1" "$peers" "$URL" "$count" "$2.json" $slots || true
 		case $1 in
 		sglang) mv "$2.json.tool" "$2" ;;
+		lpg) mv "$2.json.lpg"-*-weighted.json "$2" ;;
 		inference-perf) cp "$2.json.files/summary_lifecycle_metrics.json" "$2" ;;
 		*) mv "$2.json" "$2" ;;
 		esac
@@ -54,22 +62,29 @@ run_tool() { # TOOL OUT: the tool's file; its own time counts: AS_RUN="chrt -r 1
 }
 
 run_ours() { # TOOL OUT: the same requests as the tool sends
-	local length=64 counter=
+	local length=64 counter='' loop=$stage api=openai-chat at=''
 	case $1 in
 	inference-perf) # its mock data
 		length=30
 		jq -nc --argjson n "$count" 'range($n) | {prompt: "mock prompt \(.)"}' >ours.jsonl
 		;;
 	guidellm) jq -nc --arg prompt "$prompt" --argjson n "$count" 'range($n) | {prompt: "\($prompt) \(.)"}' >ours.jsonl ;;
+	lpg) # at the times that it draws
+		"$peers/lpg/bin/python" -c "import numpy; numpy.random.seed(0); print('0', *numpy.random.exponential(0.1, $count - 1).cumsum())" |
+			tr ' ' '\n' | jq -c --arg prompt "$prompt" '{prompt: $prompt, at: .}' >ours.jsonl
+		loop=replay at=yes
+		;;
 	*) jq -nc --arg prompt "$prompt" --argjson n "$count" 'range($n) | {prompt: $prompt}' >ours.jsonl ;;
 	esac
 	case $1 in
 	genai-perf) counter=$tokenizer/tokenizer.json ;;
 	inference-perf) counter=approx ;;
+	mlperf) loop=closed:users=1,n=$count ;;
+	lpg) counter=approx api=openai-completions ;;
 	esac
-	ipf-prep jsonl -q ours.jsonl --output-tokens $length -o ours.trace
-	ipf-sched -q "$stage" -t ours.trace -o ours.sched
-	${AS_RUN:-} ipf-fire -q --force -u "$URL" -m sim -t ours.trace ours.sched -o ours.records
+	ipf-prep jsonl -q ours.jsonl --field prompt=/prompt ${at:+--field "at=/at"} --output-tokens $length -o ours.trace
+	ipf-sched -q "$loop" -t ours.trace -o ours.sched
+	${AS_RUN:-} ipf-fire -q --force --api $api -u "$URL" -m sim -t ours.trace ours.sched -o ours.records
 	ipf-collect -q --events ${counter:+-t "$counter"} ours.records -o "$2.results"
 	ipf-report -q --percentiles 50,90,99 -f "$1" "$2.results" >"$2"
 }
@@ -86,13 +101,13 @@ measure() { # TOOL WHO OUT: against a server of its own
 	rm -f ours.results ours.records
 }
 
-for tool in vllm:vllm-src sglang:sgl-src guidellm:guidellm aiperf:aiperf genai-perf:genai-perf inference-perf:ip-src; do
+for tool in vllm:vllm-src sglang:sgl-src guidellm:guidellm aiperf:aiperf genai-perf:genai-perf inference-perf:ip-src mlperf:loadgen lpg:lpg-src; do
 	name=${tool%:*}
 	[ -d "$peers/${tool#*:}" ] || {
 		echo "$name: skipped: there is no $peers/${tool#*:}" >&2
 		continue
 	}
-	[ -z "$rate" ] || [ "$name" != sglang ] || continue
+	case $name in sglang | mlperf | lpg) [ -z "$rate" ] || continue ;; esac
 	measure "$name" tool "$PWD/$name.1"
 	measure "$name" ours "$PWD/$name.ours"
 	measure "$name" tool "$PWD/$name.2"

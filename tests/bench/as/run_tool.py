@@ -1,11 +1,12 @@
 """Runs a tool that measures model servers, as it is in its package, against URL: N requests of TOKENS tokens (64), SLOTS
 at a time (1), without warm-up.
 
-usage: run_tool.py TOOL PACKAGES URL N OUT [SLOTS [TOKENS]]       TOOL: vllm, sglang, guidellm, inference-perf
+usage: run_tool.py TOOL PACKAGES URL N OUT [SLOTS [TOKENS]]       TOOL: vllm, sglang, guidellm, inference-perf, lpg
 With AS_RATE, as many requests per second in equal steps instead of SLOTS at a time: not of sglang, which has none.
-PACKAGES is a folder with the packages: vllm-src and sgl-src, the unpacked wheels; ip-src, that of inference-perf; guidellm is installed. What they import and do
+PACKAGES is a folder with the packages: vllm-src and sgl-src, the unpacked wheels; ip-src, that of inference-perf; lpg-src with the
+benchmark_serving.py of the latency profile generator, which sends ten requests per second; guidellm is installed. What they import and do
 not need here, such as engines, is replaced by modules without content; tokenizers by one of four bytes a token. The tool writes its file: OUT of vLLM and
-GuideLLM, OUT.tool of SGLang, and the folder OUT.files of inference-perf.
+GuideLLM, OUT.tool of SGLang, the folder OUT.files of inference-perf, and OUT.lpg-…-weighted.json of the latency profile generator.
 """
 import argparse
 import asyncio
@@ -15,6 +16,7 @@ import json
 import os
 import sys
 import types
+import urllib.parse
 
 
 class Nothing(types.ModuleType):
@@ -167,9 +169,29 @@ def inference_perf(packages, url, n):
     main.main_cli()
 
 
+def lpg(packages, url, n):
+    sys.path.insert(0, packages + "/lpg-src")
+    StandIns("google", "transformers")
+    import benchmark_serving
+    address, out = urllib.parse.urlsplit(url), sys.argv[5]
+    benchmark_serving.get_filtered_dataset = lambda *_: [(PROMPT, 16, TOKENS)]
+    benchmark_serving.AutoTokenizer.from_pretrained = lambda *_, **__: Tokenizer()
+    benchmark_serving.start_http_server = lambda _: None
+    benchmark_serving.Timestamp = lambda: Fields(FromDatetime=lambda _: None)
+
+    async def get_qps(_):
+        return 0.0
+    # it counts requests without streaming only, and fails for those that stream
+    benchmark_serving.AsyncRequestCounter.get_qps = get_qps
+    args = Fields(backend="vllm", models="sim", host=address.hostname, port=address.port, stream_request=True, request_timeout=600.0, tokenizer="none",
+                  best_of=1, num_prompts=n, max_input_length=1024, max_output_length=1024, top_k=1, request_rate=10.0, seed=0,
+                  save_json_results=True, file_prefix=out + ".lpg", tcp_conn_limit=100, use_beam_search=False, ignore_eos=False)
+    asyncio.run(benchmark_serving.main(args))
+
+
 def main():
     tool, packages, url, n, out = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4]), sys.argv[5]
-    got = {"vllm": vllm, "sglang": sglang, "guidellm": guidellm, "inference-perf": inference_perf}[tool](packages, url, n)
+    got = {"vllm": vllm, "sglang": sglang, "guidellm": guidellm, "inference-perf": inference_perf, "lpg": lpg}[tool](packages, url, n)
     if got:
         json.dump(got, open(out, "w"), default=float)
 

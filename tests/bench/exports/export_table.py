@@ -11,8 +11,9 @@ import os
 import re
 import sys
 
-# What is no figure: times of day, numbers of this run, ids; and lists of requests, whose order is not that of another run.
-NO_FIGURE = re.compile(r"date|start|end_time|\bseed|session_num|id$|\[|version|timings|scheduler|config|\.mode$")
+# What is no figure: what lpg fails to count, and its rate, which a replay does not know; times of day, numbers of this run, ids; and lists of
+# requests, whose order is not that of another run.
+NO_FIGURE = re.compile(r"date|queries_per_second|metrics.request_rate|start|end_time|\bseed|session_num|id$|\[|version|timings|scheduler|config|\.mode$")
 # As they are in the table: path and unit in ms.
 SHOWN = {
     "vllm": {"ttft": ("mean_ttft_ms", 1), "itl": ("mean_itl_ms", 1), "tpot": ("mean_tpot_ms", 1), "e2e": ("mean_e2el_ms", 1),
@@ -30,6 +31,10 @@ SHOWN = {
                        "tokens/s": ("successes.throughput.output_tokens_per_sec", 1)},
 }
 SHOWN["genai-perf"] = SHOWN["aiperf"]
+SHOWN["lpg"] = {"ttft": ("metrics.avg_TTFT_ms", 1), "itl": ("metrics.avg_ITL_ms", 1), "e2e": ("metrics.avg_latency_ms", 1),
+                "requests/s": ("metrics.throughput_rps", 1), "tokens/s": ("metrics.throughput", 1)}
+SHOWN["mlperf"] = {"ttft": ("Mean First Token latency (ns)", 1e-6), "tpot": ("Mean Time per Output Token (ns)", 1e-6),
+                   "e2e": ("Mean latency (ns)", 1e-6), "requests/s": ("QPS w/ loadgen overhead", 1), "tokens/s": ("TPS w/ loadgen overhead", 1)}
 
 
 def flat(value, at=""):
@@ -40,7 +45,16 @@ def flat(value, at=""):
         yield at, value
 
 
+def loadgen(path):
+    """What LoadGen measured: the numbers of its summary, which end where its parameters begin."""
+    with open(path, encoding="utf-8") as file:
+        text = file.read().split("Test Parameters Used")[0]
+    return {name.strip(): float(value) for name, value in re.findall(r"^([^:*\n]+):\s*([0-9.]+)$", text, re.MULTILINE)}
+
+
 def figures(name, path):
+    if name == "mlperf":
+        return loadgen(path)
     with open(path, encoding="utf-8") as file:
         document = json.loads(file.readline() if name in ("vllm", "sglang") else file.read())
     if name == "guidellm":
@@ -51,6 +65,8 @@ def figures(name, path):
 
 def half_ms(path, value):
     """0.5 ms in the unit of the figure, if it is a time."""
+    if path.endswith("(ns)"):
+        return 0.5e6
     if re.search(r"_ms\b|latenc|time_to|time_per|inter_", path):
         return 0.5e-3 if abs(value) < 5 and "_ms" not in path and re.search(r"^successes|^request_latency\.", path) else 0.5
     return 0
