@@ -8,6 +8,7 @@ folder=$1
 
 server='' probe=''
 finish() {
+	[ "$BASHPID" = $$ ] || return 0 # a child that a signal ended before it became its program
 	[ -s "$folder/start" ] || [ -s "$folder/stop" ] || stop "the server's job was ended before the start"
 	[ -z "$probe" ] || kill "$probe" 2>/dev/null
 	[ -z "$server" ] || kill -TERM -- "-$server" 2>/dev/null

@@ -14,6 +14,7 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/ipf-shard.XXXXXX") || exit 1
 
 finish() {
 	status=$?
+	[ "$BASHPID" = $$ ] || return 0 # a child that a signal ended before it became its program
 	echo "$status" >"$name.status"
 	rm -rf "$work"
 	exit "$status"

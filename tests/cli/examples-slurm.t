@@ -61,3 +61,13 @@ kill -TERM $serve
 wait $serve
 is "$?" 143 "the server's job is cancelled before the start"
 is "$(cat run/stop)" "the server's job was ended before the start" "the clients read that there is none"
+
+# The server ends before the program that waits for it has become one: that one must not end the job in its place.
+settings 'false'
+cp settings.sh run
+for _ in $(seq 20); do
+	rm -f run/stop
+	bash "$EXAMPLE/serve.sh" run 2>>serve.err
+	cat run/stop
+done | sort | uniq -c | sed 's/^ *//' >stops
+is "$(cat stops)" "20 the server ended before it was ready, see server.log" "a server that ends at once is what the clients read, 20 times"
