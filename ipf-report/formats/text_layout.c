@@ -164,9 +164,7 @@ const char *show_count(int64_t value, char text[40])
 {
 	if (value == IPF_ABSENT)
 		return strcpy(text, "-");
-	snprintf(text, 40, "%lld", (long long)value);
-	separate_thousands(text);
-	return text;
+	return format_whole(value, text);
 }
 
 /* Shortens a value that is shown in `text`. */

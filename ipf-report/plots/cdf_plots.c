@@ -2,6 +2,7 @@
  * of a run with one, from the due time and from the start. Points mark p50, p90 and p99. */
 #include "plots/plot_kind.h"
 
+#include "cli/units.h"
 #include "plots/plot_style.h"
 #include "plots/stage_choice.h"
 #include "safe_text.h"
@@ -79,9 +80,10 @@ static void add_line(struct cdf *cdf, const struct distribution *d, const char *
 	plot_block(cdf->p, "value_ms\tshare\tpercentile");
 	for (int i = 0; i < MARKED; i++)
 		plot_row(cdf->p, (double[]){quantile_ms(d, marked[i]), marked[i] / 100, marked[i]}, 3);
+	char all[32];
 	if (isfinite(quantile_ms(d, 50)))
-		plot_say(cdf->p, "%s: p50 %.4g ms, p99 %.4g ms, of %lld.", shown(name).text, quantile_ms(d, 50),
-		         quantile_ms(d, 99), (long long)n);
+		plot_say(cdf->p, "%s: p50 %.4g ms, p99 %.4g ms, of %s.", shown(name).text, quantile_ms(d, 50),
+		         quantile_ms(d, 99), format_whole(n, all));
 	cdf->names[cdf->lines++] = name;
 }
 

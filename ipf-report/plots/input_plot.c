@@ -2,6 +2,7 @@
 #include "plots/plot_kind.h"
 
 #include "absent.h"
+#include "cli/units.h"
 #include "plots/density.h"
 
 #include <math.h>
@@ -105,8 +106,10 @@ int make_input_plot(const struct plot_kind *kind, const struct plot_input *input
 		                                : "all prompts have the same length");
 	}
 	plot_title(p, "TTFT against prompt length");
-	plot_say(p, "The time to first token, from the start, of %lld requests with %.0f to %.0f input tokens.",
-	         (long long)count, points[0].tokens, points[count - 1].tokens);
+	char all[32], least[32], most[32];
+	plot_say(p, "The time to first token, from the start, of %s requests with %s to %s input tokens.",
+	         format_whole(count, all), format_whole((int64_t)points[0].tokens, least),
+	         format_whole((int64_t)points[count - 1].tokens, most));
 	struct plot_axis x = plot_axis_linear(p, "x", "input tokens", points[count - 1].tokens);
 	struct plot_axis y = plot_axis_ms(p, "y", "TTFT", fmax(low, high * 1e-4), high);
 	int made = draw_points(p, points, count, &x, &y) < 0 ? -1 : 1;

@@ -7,6 +7,7 @@
 #include "plots/plot_kind.h"
 
 #include "absent.h"
+#include "cli/units.h"
 #include "plots/plot_style.h"
 #include "plots/stage_choice.h"
 
@@ -85,6 +86,7 @@ static int64_t busiest(const struct lane *lanes, int64_t count)
 static int choose(struct lane *lanes, int64_t count, struct plot *p)
 {
 	double length = 0, begin = INFINITY, end = -INFINITY;
+	char all[32];
 	plot_title(p, "Requests");
 	if (count <= LANES_MOST)
 		return (int)count;
@@ -94,12 +96,12 @@ static int choose(struct lane *lanes, int64_t count, struct plot *p)
 		end = fmax(end, lanes[i].end_s);
 	}
 	if (length >= LENGTH_LEAST * (end - begin)) {
-		plot_title(p, "%d of %lld requests, at equal distances", LANES_MOST, (long long)count);
+		plot_title(p, "%d of %s requests, at equal distances", LANES_MOST, format_whole(count, all));
 		for (int64_t i = 0; i < LANES_MOST; i++)
 			lanes[i] = lanes[i * (count - 1) / (LANES_MOST - 1)];
 		return LANES_MOST;
 	}
-	plot_title(p, "%d of %lld requests, when most were in flight", LANES_MOST, (long long)count);
+	plot_title(p, "%d of %s requests, when most were in flight", LANES_MOST, format_whole(count, all));
 	int64_t middle = busiest(lanes, count), first = middle - LANES_MOST / 2;
 	first = first < 0 ? 0 : first > count - LANES_MOST ? count - LANES_MOST : first;
 	for (int64_t i = 0; i < LANES_MOST; i++)

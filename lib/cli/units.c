@@ -350,3 +350,9 @@ char *separate_thousands(char *text)
 	}
 	return text;
 }
+
+char *format_whole(int64_t value, char text[32])
+{
+	snprintf(text, 32, "%lld", (long long)value);
+	return separate_thousands(text);
+}

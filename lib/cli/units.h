@@ -29,8 +29,9 @@ int parse_number(const char *text, double *number,
 
 /* Format for people with three significant digits: "1.5 ms", "23.4 s", "2 m 5 s". Return `text`. */
 char *format_duration(int64_t ns, char text[32]);
-char *format_size(int64_t bytes, char text[32]); /* "1.5 MB", "1000 bytes" */
-char *format_count(double value, char text[32]); /* 999, 1.50k, 23.4M */
+char *format_size(int64_t bytes, char text[32]);  /* "1.5 MB", "1000 bytes" */
+char *format_count(double value, char text[32]);  /* 999, 1.50k, 23.4M */
+char *format_whole(int64_t value, char text[32]); /* every digit: "-1,234,567" */
 
 /* "-1234567.5" to "-1,234,567.5", in place: a third more room than the digits take. Returns `text`. */
 char *separate_thousands(char *text);

@@ -74,8 +74,7 @@ const char *verdict_duration(double ms, char text[32])
 
 const char *verdict_number(int64_t n, char text[32])
 {
-	snprintf(text, 32, "%lld", (long long)n);
-	return separate_thousands(text);
+	return format_whole(n, text);
 }
 
 const char *verdict_plural(int64_t n)

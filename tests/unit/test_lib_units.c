@@ -392,6 +392,8 @@ static void thousands_are_separated(void **state)
 		char text[32];
 		strcpy(text, cases[i][0]);
 		assert_string_equal(separate_thousands(text), cases[i][1]);
+		if (!strchr(cases[i][0], '.'))
+			assert_string_equal(format_whole(strtoll(cases[i][0], NULL, 10), text), cases[i][1]);
 	}
 }
 
