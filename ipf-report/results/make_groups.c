@@ -29,7 +29,7 @@ int grouping_choice_parse(struct grouping_choice *choice, const char *text, stru
 		if (parse_duration(text + 5, &choice->value, &reason) < 0)
 			return ipf_error_set(err, IPF_USAGE, "time: %s", reason.text);
 		if (choice->value <= 0)
-			return ipf_error_set(err, IPF_USAGE, "time: expected a time above 0");
+			return ipf_error_set(err, IPF_USAGE, "time: expected a time above 0, got \"%s\"", text + 5);
 		return 0;
 	}
 	if (strncmp(text, "input-tokens=", 13) == 0) {

@@ -123,7 +123,7 @@ void help_format(const struct program *program, struct buffer *out)
 			buffer_byte(out, '\n');
 	}
 	buffer_format(out, "\nExit status: 0 success, 1 system error, 2 usage error, 3 invalid or cut input%s\n",
-	              has_option(program, "strict") ? ",\n4 invalid run (--strict)" : "");
+	              has_option(program, "strict") ? ",\n4 refused by --strict, --compare or --fail-if" : "");
 	if (program->manual)
 		buffer_format(out, "Manual: %s\n", program->manual);
 	else
