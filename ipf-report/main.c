@@ -491,6 +491,12 @@ static int check_options(const struct report_options *options, struct ipf_error 
 	if (options->certificate && report_formats[options->format] != &format_text &&
 	    report_formats[options->format] != &format_json)
 		return ipf_error_set(err, IPF_USAGE, "--certificate is text, or JSON with -f json");
+	if (options->by.by != GROUPINGS && !report_formats[options->format]->groups)
+		return ipf_error_set(err, IPF_USAGE, "--by: -f %s has no groups; use text, json, csv, html, md or sql",
+		                     report_format_names[options->format]);
+	if (options->by.by != GROUPINGS && (options->curve || options->certificate))
+		return ipf_error_set(err, IPF_USAGE, "--by and %s exclude each other",
+		                     options->curve ? "--curve" : "--certificate");
 	if (options->plot_format >= 0 && !options->plots)
 		return ipf_error_set(err, IPF_USAGE, "--plot-format requires --plots");
 	if (options->cache_size && !options->trace)

@@ -195,4 +195,4 @@ static void render_csv(const struct report *report, struct buffer *out)
 	records(&csv, report, &report->figures->total);
 }
 
-const struct report_format format_csv = {.render = render_csv};
+const struct report_format format_csv = {.render = render_csv, .groups = true};

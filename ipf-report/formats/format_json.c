@@ -16,4 +16,4 @@ static void render_json(const struct report *report, struct buffer *out)
 	json_decref(json);
 }
 
-const struct report_format format_json = {.render = render_json, .all_groups = true};
+const struct report_format format_json = {.render = render_json, .groups = true, .all_groups = true};

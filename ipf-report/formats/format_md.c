@@ -183,22 +183,56 @@ static void put_stage(struct buffer *out, json_t *block, bool measured)
 	buffer_byte(out, '\n');
 }
 
+/* The head of a table of put_stage. */
+static void put_stage_head(struct buffer *out, const char *title, const char *what)
+{
+	buffer_format(out,
+	              "### %c%s\n\n| %s | offered/s | completed/s | output tokens/s | TTFT p50 | TTFT p99 | TPOT p50 | "
+	              "TPOT p99 | E2E p99 | ok | failed |\n| --- |",
+	              toupper((unsigned char)*title), title + 1, what);
+	for (int i = 0; i < 10; i++)
+		buffer_text(out, " ---: |");
+	buffer_byte(out, '\n');
+}
+
 static void put_stages(struct buffer *out, json_t *report)
 {
 	json_t *stage;
 	size_t i;
-	buffer_text(out,
-	            "### Stages\n\n| stage | offered/s | completed/s | output tokens/s | TTFT p50 | TTFT p99 | TPOT p50 | "
-	            "TPOT p99 | E2E p99 | ok | failed |\n| --- |");
-	for (i = 0; i < 10; i++)
-		buffer_text(out, " ---: |");
-	buffer_byte(out, '\n');
+	put_stage_head(out, "Stages", "stage");
 	json_array_foreach(json_object_get(report, "stages"), i, stage)
 		put_stage(out, stage, json_is_true(json_object_get(stage, "measured")));
 	put_stage(out, json_object_get(report, "total"), true);
 	buffer_text(out,
 	            "\nLatencies in ms; TTFT and E2E from the due time if there is one. The total is that of the measured "
 	            "stages.\n\n");
+}
+
+/* The groups that --by chose, of all measured stages. */
+static void put_groups(struct buffer *out, json_t *report, enum grouping by)
+{
+	json_t *total = json_object_get(report, "total"), *groups, *group;
+	const char *name;
+	char key[32];
+	size_t shown = 0;
+	snprintf(key, sizeof key, "by_%s", groupings[by]);
+	groups = json_object_get(total, key);
+	const size_t all = json_object_size(groups) + (size_t)json_integer_value(json_object_get(total, "groups_left_out"));
+	if (json_object_size(groups) == 0)
+		return;
+	for (char *c = key; *c; c++)
+		*c = *c == '_' ? ' ' : *c;
+	put_stage_head(out, key, key + strlen("by "));
+	json_object_foreach(groups, name, group)
+	{
+		if (shown == GROUPS_SHOWN)
+			break;
+		put_stage(out, group, true);
+		shown++;
+	}
+	if (shown < all)
+		buffer_format(out, "\nThe first %zu of %zu; `-f json` and `-f csv` have more.\n", shown, all);
+	buffer_byte(out, '\n');
 }
 
 static void put_distribution(struct buffer *out, const char *label, json_t *d)
@@ -410,6 +444,8 @@ static void render_md(const struct report *report, struct buffer *out)
 	json_t *json = report_json(report);
 	put_verdict(out, json);
 	put_stages(out, json);
+	for (enum grouping by = 0; by < GROUPINGS; by++)
+		put_groups(out, json, by);
 	put_repeats(out, report);
 	put_objectives(out, json);
 	put_errors(out, json);
@@ -420,4 +456,4 @@ static void render_md(const struct report *report, struct buffer *out)
 	json_decref(json);
 }
 
-const struct report_format format_md = {.render = render_md};
+const struct report_format format_md = {.render = render_md, .groups = true};

@@ -23,8 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GROUPS_SHOWN 40 /* in a table */
-#define REASONS_MOST 5  /* of failures; one more rather than "1 more" */
+#define REASONS_MOST 5 /* of failures; one more rather than "1 more" */
 
 /* ---- verdict and run ---- */
 
@@ -990,4 +989,4 @@ static void render_text(const struct report *report, struct buffer *out)
 	text_said(&l, report);
 }
 
-const struct report_format format_text = {.render = render_text};
+const struct report_format format_text = {.render = render_text, .groups = true};

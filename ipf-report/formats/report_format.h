@@ -51,6 +51,9 @@
 	FORMAT(inferencex, "inferencex")                                                                                   \
 	FORMAT(mlperf, "mlperf")
 
+/* The most groups of --by in a table of text or Markdown. */
+#define GROUPS_SHOWN 40
+
 struct html_plots;
 
 /* What a report contains. */
@@ -83,6 +86,7 @@ struct report_format {
 	 * Needs run->lines. */
 	const struct tool_rules *tool;
 	bool lines;      /* needs run->lines */
+	bool groups;     /* shows the groups of --by */
 	bool all_groups; /* shows each model and target if there are several, also without --by */
 	bool plots;      /* needs `plots` of the report */
 	bool requests;   /* shows requests: a run of which only figures are known has none to show */

@@ -77,4 +77,4 @@ static void render_html(const struct report *report, struct buffer *out)
 	json_decref(page.json);
 }
 
-const struct report_format format_html = {.render = render_html, .all_groups = true, .plots = true};
+const struct report_format format_html = {.render = render_html, .groups = true, .all_groups = true, .plots = true};

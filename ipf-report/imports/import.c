@@ -362,7 +362,7 @@ static int finish(struct import *in, const char *tool, struct progress *progress
 	if (parts->stated && run->part_count > 0)
 		return ipf_error_at(err, IPF_INPUT, in->name, 0, "has figures of %s, which cannot be merged with %s", tool,
 		                    shown(run->parts[0].name).text);
-	if (json_array_size(parts->stages) == 0)
+	if (json_array_size(parts->stages) == 0 || (parts->stated && parts->row_count == 0 && !stated_any(parts->stated)))
 		return ipf_error_at(err, IPF_INPUT, in->name, 0, "has no requests and no figures");
 	json_object_set_new(in->facts, "has", json_string(parts->row_count > 0 || !parts->stated ? "requests" : "figures"));
 	parts->first_ns = first_start(parts);

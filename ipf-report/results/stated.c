@@ -69,3 +69,25 @@ void stated_percentile(struct stated_summary *s, double p, double value)
 	s->count++;
 	s->has = true;
 }
+
+static bool stage_any(const struct stated_stage *stage)
+{
+	const double figures[] = {stage->window_s,     stage->offered,     stage->completed,      stage->input_per_s,
+	                          stage->output_per_s, stage->total_per_s, stage->in_flight_mean, stage->in_flight_max,
+	                          stage->input_total,  stage->output_total};
+	bool any = stage->ok != IPF_ABSENT || stage->failed != IPF_ABSENT || stage->due_e2e.has || stage->itl.has ||
+	           stage->input.has || stage->output.has;
+	for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
+		any |= !isnan(figures[i]);
+	for (size_t i = 0; i < METRIC_COUNT; i++)
+		any |= stage->start[i].has;
+	return any;
+}
+
+bool stated_any(const struct stated *stated)
+{
+	for (size_t i = 0; i < stated->count; i++)
+		if (stage_any(&stated->stages[i]))
+			return true;
+	return false;
+}

@@ -50,6 +50,8 @@ void stated_stage_init(struct stated_stage *stage);
 /* The figures of a stage by its number; those before it exist from then on too. NULL: out of memory. Valid until the
  * next call. */
 struct stated_stage *stated_stage_of(struct stated *stated, size_t number);
+/* Is any figure known? */
+bool stated_any(const struct stated *stated);
 /* Ignores a percentile outside 0 … 100, one that is there already, and those beyond STATED_PERCENTILES. */
 void stated_percentile(struct stated_summary *s, double p, double value);
 

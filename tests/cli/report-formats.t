@@ -29,6 +29,33 @@ status_is 3 "a stream that was cut ends with 3"
 contains "$(sed -n 3p "$OUT")" "**Incomplete**: cut.results: cut after" "and Markdown says so first"
 is "$("$report" -q -f prometheus cut.results 2>&- | grep '^ipf_run_finished')" "ipf_run_finished 0" "as do the metrics"
 
+# ---- groups ----
+python3 "$TESTS/cli/queue_results.py" 30^200:12 >many.results
+python3 "$TESTS/cli/exports.py" make sessions.results
+for by in model sessions:session replica time=1s input-tokens=3 many:time=100ms; do
+	name=mixed
+	case $by in *:*) name=${by%:*} ;; esac
+	mkdir -p by
+	for format in json md; do "$report" -f "$format" --by "${by#*:}" $name.results >by/$format; done
+	is "$(python3 "$TESTS/cli/report_formats.py" md by 2>&1)" "" "$name: Markdown has the figures of --by ${by#*:}"
+	is "$(grep -c '^### By ' by/md)" 1 "in a table"
+done
+matches "$(cat by/md)" '^The first 40 of [0-9]{2,3}; `-f json` and `-f csv` have more\.$' "of at most 40 groups"
+is "$("$report" -f md mixed.results | grep -c '^### By ')" 0 "which only --by adds"
+for format in requests-csv junit prometheus openmetrics vllm mlperf; do
+	run "$report" --by model -f $format mixed.results
+	status_is 2 "$format has no groups"
+	complains ipf-report "--by: -f $format has no groups; use text, json, csv, html, md or sql" "and says so"
+done
+run "$report" --by model -f csv --curve mixed.results
+status_is 2 "nor has a curve"
+complains ipf-report "--by and --curve exclude each other" "which is said, too"
+run "$report" --by model --certificate mixed.results
+status_is 2 "nor a certificate"
+complains ipf-report "--by and --certificate exclude each other" "as well"
+run "$report" --by stage -f junit mixed.results
+status_is 0 "--by stage means none"
+
 # ---- by other readers ----
 if command -v promtool >/dev/null; then
 	for name in mixed errors empty one closed; do

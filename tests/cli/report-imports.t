@@ -196,6 +196,15 @@ echo '{"model_id":"m","num_prompts":1,"request_rate":1,"duration":"long"}' >bad.
 refused 'bad.json:1: duration: expected a number, got "long"' bad.json
 echo '{"hello":"world"}' >bad.json
 refused 'bad.json:1: neither results of ipf-collect nor a file that is known' bad.json
+echo '{}' >bad.json
+for tool in vllm sglang aiperf guidellm inference-perf genai-perf; do
+	run "$report" --from $tool bad.json
+	status_is 3 "$tool: an empty object"
+	complains ipf-report "bad.json: has no requests and no figures" "has nothing to report"
+done
+echo '{"model_id":"m","num_prompts":1,"request_rate":1,"completed":0,"failed":1}' >bad.json
+run "$report" -q -f json bad.json
+is "$status $(jq -c '[.total.requests.ok, .total.requests.failed]' "$OUT")" "0 [0,1]" "while counts alone are figures"
 gzip -c vllm.out >bad.gz
 refused 'bad.gz: compressed with gzip: zcat bad.gz | ipf-report' bad.gz
 jq -c '.completed = 3' one.out >odd.json

@@ -1,6 +1,7 @@
 """Reads the formats of ipf-report back and compares every number with the JSON report.
 
     report_formats.py FOLDER RESULTS    FOLDER has json, csv, md, requests-csv, junit, prometheus, openmetrics of RESULTS
+    report_formats.py md FOLDER         FOLDER has json and md
 
 Prints what differs.
 """
@@ -12,7 +13,7 @@ import re
 import sys
 import xml.etree.ElementTree as ET
 
-SHOWN = {"\n": "\\n", "\t": "\\t", "\x1b": "\\x1b", "\0": "\\x00"}
+SHOWN = {"\n": "\\n", "\t": "\\t", "\x1b": "\\x1b", "\0": "\\x00", "\u202e": "\\u202e"}
 
 
 def shown(text):
@@ -147,7 +148,7 @@ def check_md(text, report):
         return f"{value:.0f}" if abs(value) >= 1000 or value == round(value) else f"{value:.4g}"
 
     def table_of(first):
-        return next(t for t in tables if t[0][0] == first)
+        return next((t for t in tables if t[0][0] == first), [])
 
     checks = {row[0].replace(" ", "_"): row[1:] for row in table_of("question")[2:]}
     for c in report["verdict"]["checks"]:
@@ -157,11 +158,20 @@ def check_md(text, report):
         d = block["latency"].get(name, {})
         return d.get("from_due", d.get("from_start", d))
 
-    for row, block in zip(table_of("stage")[2:], report["stages"] + [report["total"]]):
+    def check_blocks(first, blocks):
+        rows = table_of(first)[2:]
+        compare(f"md: {first}s", len(rows), len(blocks))
+        for row, block in zip(rows, blocks):
+            check_block(row, block)
+
+    def check_block(row, block):
         expected = [at(block, "rate.offered"), at(block, "rate.completed"), at(block, "throughput.output_tokens_per_s"),
                     latency(block, "ttft_ms").get("p50"), latency(block, "ttft_ms").get("p99"), at(block, "latency.tpot_ms.p50"),
                     at(block, "latency.tpot_ms.p99"), latency(block, "e2e_ms").get("p99"), block["requests"]["ok"], block["requests"]["failed"]]
-        compare("md: stage", row, [("" if block["measured"] else "(not measured) ") + shown(block["name"])] + [figure(v) for v in expected])
+        compare(f"md: {block['name']}", row, [("" if block["measured"] else "(not measured) ") + shown(block["name"])] + [figure(v) for v in expected])
+    check_blocks("stage", report["stages"] + [report["total"]])
+    for grouped in re.findall(r"(?m)^### By ([a-z ]+)$", text):
+        check_blocks(grouped, list(report["total"]["by_" + grouped.replace(" ", "_")].values())[:40])
     errors = report.get("errors", [])
     if errors:
         for row, e in zip(table_of("requests")[2:], errors):
@@ -304,13 +314,16 @@ def check_exposition(name, text, report):
 
 
 def main():
-    folder, results = sys.argv[1:3]
+    only_md = sys.argv[1] == "md"
+    folder, results = sys.argv[:0:-1] if only_md else sys.argv[1:3]
 
     def read(name):
         with open(f"{folder}/{name}", encoding="utf-8", newline="") as file:
             return file.read()
 
     report = json.loads(read("json"))
+    if only_md:
+        return check_md(read("md"), report)
     rows = []
     with open(results, encoding="utf-8") as file:
         for line in file:
