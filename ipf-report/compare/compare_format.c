@@ -53,6 +53,8 @@ static const struct {
 } formats[] = {
 	{"text", render_text}, {"json", render_json}, {"md", render_md}, {"html", render_html}, {"junit", render_junit}};
 
+const char *const compare_format_names[] = {"text", "json", "md", "html", "junit", NULL};
+
 bool compare_has_format(const char *name)
 {
 	for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)

@@ -14,6 +14,7 @@ struct compare_style {
 	bool colour; /* text: with escape sequences */
 };
 
+extern const char *const compare_format_names[]; /* the first is the default; NULL ends them */
 bool compare_has_format(const char *name);
 /* Appends the comparison. When memory runs out, the buffer's `failed` is set. */
 void compare_render(const struct comparison *c, const char *name, const struct compare_style *style,

@@ -1,5 +1,5 @@
-/* The output formats, a file each. A format renders a report into a buffer; main.c writes that. One that shows each
- * request hands the buffer over in pieces, so that a million requests need no memory:
+/* The output formats, a file each. A format renders a report into a buffer, which commands/write_report.c writes. One
+ * that shows each request hands the buffer over in pieces, so that a million requests need no memory:
  *
  *     for each request: … && report_output_spill(report->output, out)
  *
@@ -18,18 +18,19 @@
 #include "output/report_output.h"
 #include "workload/trace_findings.h"
 
-/* All formats: identifier in C, and name after -f. The first is the default. -f, --help and the shell completion use
- * this list. */
-#define REPORT_FORMATS(FORMAT)                                                                                         \
+/* All formats: identifier in C, and name after -f; the first is the default. Those that people read, and those that
+ * other programs read, which `ipf-report export` has. -f, --help and the shell completion use these lists. */
+#define REPORT_FORMATS_READ(FORMAT)                                                                                    \
 	FORMAT(text, "text")                                                                                               \
+	FORMAT(md, "md")                                                                                                   \
+	FORMAT(html, "html")
+#define REPORT_FORMATS_EXPORTED(FORMAT)                                                                                \
 	FORMAT(json, "json")                                                                                               \
 	FORMAT(csv, "csv")                                                                                                 \
-	FORMAT(md, "md")                                                                                                   \
 	FORMAT(requests_csv, "requests-csv")                                                                               \
 	FORMAT(junit, "junit")                                                                                             \
 	FORMAT(prometheus, "prometheus")                                                                                   \
 	FORMAT(openmetrics, "openmetrics")                                                                                 \
-	FORMAT(html, "html")                                                                                               \
 	FORMAT(sql, "sql")                                                                                                 \
 	FORMAT(vllm, "vllm")                                                                                               \
 	FORMAT(vllm_detailed, "vllm-detailed")                                                                             \
@@ -50,6 +51,7 @@
 	FORMAT(benchmark_report_0_2, "benchmark-report-0.2")                                                               \
 	FORMAT(inferencex, "inferencex")                                                                                   \
 	FORMAT(mlperf, "mlperf")
+#define REPORT_FORMATS(FORMAT) REPORT_FORMATS_READ(FORMAT) REPORT_FORMATS_EXPORTED(FORMAT)
 
 /* The most groups of --by in a table of text or Markdown. */
 #define GROUPS_SHOWN 40
@@ -98,9 +100,10 @@ REPORT_FORMATS(REPORT_FORMAT_DECLARE)
 
 extern const struct report_format *const report_formats[];
 extern const char *const report_format_names[]; /* in the same order; NULL ends them */
+extern const char *const report_export_names[]; /* those of REPORT_FORMATS_EXPORTED */
 
 #define REPORT_FORMAT_TEXT(id_, name_) " " name_
-/* " text json csv" */
+/* " text md html json" */
 #define REPORT_FORMAT_CHOICES REPORT_FORMATS(REPORT_FORMAT_TEXT)
 
 #endif

@@ -7,3 +7,4 @@
 
 const struct report_format *const report_formats[] = {REPORT_FORMATS(POINTER)};
 const char *const report_format_names[] = {REPORT_FORMATS(NAME) NULL};
+const char *const report_export_names[] = {REPORT_FORMATS_EXPORTED(NAME) NULL};

@@ -12,7 +12,7 @@ static size_t case_pattern(const struct program *program, bool files, struct buf
 
 	for (size_t i = 0; i < program->count; i++) {
 		const struct option_spec *spec = &program->specs[i];
-		if (!option_takes_value(spec) || spec->kind == OPTION_CHOICE || completes_files(spec) != files)
+		if (!option_takes_value(spec) || spec->older || spec->kind == OPTION_CHOICE || completes_files(spec) != files)
 			continue;
 		if (n++)
 			buffer_byte(out, '|');
@@ -40,7 +40,7 @@ static void choices_cases(const struct program *program, struct buffer *out)
 {
 	for (size_t i = 0; i < program->count; i++) {
 		const struct option_spec *spec = &program->specs[i];
-		if (!spec->choices)
+		if (!spec->choices || spec->older)
 			continue;
 		buffer_text(out, "\t");
 		if (spec->letter)
@@ -52,31 +52,91 @@ static void choices_cases(const struct program *program, struct buffer *out)
 	}
 }
 
-void completion_bash(const struct program *program, struct buffer *out)
+static void function_name(const struct program *program, char name[64])
 {
-	static const char files[] = "compopt -o filenames\n\t\tmapfile -t COMPREPLY < <(compgen -f -- \"$cur\")";
+	snprintf(name, 64, "_%s", program->name);
+	for (char *p = name; *p; p++)
+		if (*p == '-' || *p == ' ')
+			*p = '_';
+}
+
+static void words(const char *const *list, const char *between, struct buffer *out)
+{
+	for (size_t i = 0; list[i]; i++)
+		buffer_format(out, "%s%s", i ? between : "", list[i]);
+}
+
+/* Leaves the words behind a command to the command's function. */
+static void commands_case(const struct program *program, struct buffer *out)
+{
+	buffer_text(out, "\tif ((COMP_CWORD > 1)); then\n\t\tcase ${COMP_WORDS[1]} in\n");
+	for (size_t i = 0; program->commands[i]; i++) {
+		char function[64];
+		function_name(program->commands[i], function);
+		buffer_format(out, "\t\t%s)\n\t\t\t%s\n\t\t\treturn ;;\n", command_word(program->commands[i]), function);
+	}
+	buffer_text(out, "\t\tesac\n\tfi\n");
+}
+
+static const char files[] = "compopt -o filenames\n\t\tmapfile -t COMPREPLY < <(compgen -f -- \"$cur\")";
+
+/* A case for operands: files, behind a choice or beside the commands if the program has these. */
+static void operands_case(const struct program *program, struct buffer *out)
+{
+	if (program->choices) {
+		buffer_text(out, "\t*)\n\t\tlocal word\n\t\tfor word in \"${COMP_WORDS[@]:2:COMP_CWORD-2}\"; do\n"
+		                 "\t\t\tcase $word in\n\t\t\t");
+		words(program->choices, "|", out);
+		buffer_format(out, ")\n\t\t%s\n\t\treturn ;;\n\t\t\tesac\n\t\tdone\n", files);
+		buffer_text(out, "\t\tmapfile -t COMPREPLY < <(compgen -W '");
+		words(program->choices, " ", out);
+		buffer_text(out, "' -- \"$cur\") ;;\n");
+	} else if (program->commands) {
+		buffer_text(out, "\t*)\n\t\tcompopt -o filenames\n\t\tmapfile -t COMPREPLY < <(\n"
+		                 "\t\t\t((COMP_CWORD > 1)) || compgen -W '");
+		for (size_t i = 0; program->commands[i]; i++)
+			buffer_format(out, "%s%s", i ? " " : "", command_word(program->commands[i]));
+		buffer_text(out, "' -- \"$cur\"\n\t\t\tcompgen -f -- \"$cur\") ;;\n");
+	} else if (program->max_operands != 0) {
+		buffer_format(out, "\t*)\n\t\t%s ;;\n", files);
+	}
+}
+
+static void function_of(const struct program *program, struct buffer *out)
+{
 	char function[64];
 
-	snprintf(function, sizeof function, "_%s", program->name);
-	for (char *p = function; *p; p++)
-		if (*p == '-')
-			*p = '_';
-	buffer_format(out, "# bash completion for %s %s, printed by %s --completion\n%s()\n{\n", program->name, IPF_VERSION,
-	              program->name, function);
+	function_name(program, function);
 	/* bash splits --name=value into three words */
+	buffer_format(out, "%s()\n{\n", function);
 	buffer_text(out, "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}\n"
 	                 "\tif [[ $cur == = ]]; then\n\t\tcur=\n"
 	                 "\telif [[ $prev == = && COMP_CWORD -ge 2 ]]; then\n\t\tprev=${COMP_WORDS[COMP_CWORD - 2]}\n\tfi\n"
-	                 "\tCOMPREPLY=()\n\tcase $prev in\n");
+	                 "\tCOMPREPLY=()\n");
+	if (program->commands)
+		commands_case(program, out);
+	buffer_text(out, "\tcase $prev in\n");
 	case_of(program, true, files, out);
 	choices_cases(program, out);
 	case_of(program, false, ":", out);
 	buffer_text(out, "\tesac\n\tcase $cur in\n\t-*)\n\t\tmapfile -t COMPREPLY < <(compgen -W '");
 	for (size_t i = 0, n = 0; i < program->count; i++)
-		if (program->specs[i].kind != OPTION_HEADING)
+		if (option_is_shown(&program->specs[i]))
 			buffer_format(out, "%s--%s", n++ ? " " : "", program->specs[i].name);
 	buffer_text(out, "' -- \"$cur\") ;;\n");
-	if (program->max_operands != 0)
-		buffer_format(out, "\t*)\n\t\t%s ;;\n", files);
-	buffer_format(out, "\tesac\n}\ncomplete -F %s %s\n", function, program->name);
+	operands_case(program, out);
+	buffer_text(out, "\tesac\n}\n");
+}
+
+void completion_bash(const struct program *program, struct buffer *out)
+{
+	char function[64];
+
+	function_name(program, function);
+	buffer_format(out, "# bash completion for %s %s, printed by %s --completion\n", program->name, IPF_VERSION,
+	              program->name);
+	for (size_t i = 0; program->commands && program->commands[i]; i++)
+		function_of(program->commands[i], out);
+	function_of(program, out);
+	buffer_format(out, "complete -F %s %s\n", function, program->name);
 }

@@ -27,17 +27,20 @@ static void value(struct buffer *out, const struct option_spec *spec)
 	}
 }
 
-void completion_fish(const struct program *program, struct buffer *out)
+static void words(const char *const *list, struct buffer *out)
 {
-	buffer_format(out, "# fish completion for %s %s, printed by %s --completion fish\n", program->name, IPF_VERSION,
-	              program->name);
-	if (program->max_operands == 0)
-		buffer_format(out, "complete -c %s -f\n", program->name);
+	for (size_t i = 0; list[i]; i++)
+		buffer_format(out, "%s%s", i ? " " : "", list[i]);
+}
+
+/* Lines "complete -c NAME -n CONDITION …" for the options; `condition` may be empty. */
+static void options(const struct program *program, const char *name, const char *condition, struct buffer *out)
+{
 	for (size_t i = 0; i < program->count; i++) {
 		const struct option_spec *spec = &program->specs[i];
-		if (spec->kind == OPTION_HEADING)
+		if (!option_is_shown(spec))
 			continue;
-		buffer_format(out, "complete -c %s", program->name);
+		buffer_format(out, "complete -c %s%s", name, condition);
 		if (spec->letter)
 			buffer_format(out, " -s %c", spec->letter);
 		buffer_format(out, " -l %s", spec->name);
@@ -46,4 +49,48 @@ void completion_fish(const struct program *program, struct buffer *out)
 		quoted(out, completion_description(spec));
 		buffer_byte(out, '\n');
 	}
+}
+
+/* A command: its word as the first operand, its options and the choices of its own first operand. */
+static void command(const struct program *command, const char *name, struct buffer *out)
+{
+	struct buffer condition = {0};
+	const char *word = command_word(command);
+	buffer_format(out, "complete -c %s -n 'test (count (commandline -opc)) -eq 1' -a %s -d ", name, word);
+	quoted(out, slice_of(command->summary));
+	buffer_format(out, "\n");
+	buffer_format(&condition, " -n '__fish_seen_subcommand_from %s'", word);
+	options(command, name, condition.data ? condition.data : "", out);
+	if (command->choices) {
+		buffer_format(out, "complete -c %s -n '__fish_seen_subcommand_from %s; and not __fish_seen_subcommand_from ",
+		              name, word);
+		words(command->choices, out);
+		buffer_text(out, "' -x -a '");
+		words(command->choices, out);
+		buffer_text(out, "'\n");
+	} else if (command->max_operands == 0) {
+		buffer_format(out, "complete -c %s%s -f\n", name, condition.data ? condition.data : "");
+	}
+	out->failed |= condition.failed;
+	buffer_release(&condition);
+}
+
+void completion_fish(const struct program *program, struct buffer *out)
+{
+	struct buffer condition = {0};
+	buffer_format(out, "# fish completion for %s %s, printed by %s --completion fish\n", program->name, IPF_VERSION,
+	              program->name);
+	if (program->max_operands == 0)
+		buffer_format(out, "complete -c %s -f\n", program->name);
+	if (program->commands) {
+		buffer_text(&condition, " -n 'not __fish_seen_subcommand_from");
+		for (size_t i = 0; program->commands[i]; i++)
+			buffer_format(&condition, " %s", command_word(program->commands[i]));
+		buffer_text(&condition, "'");
+	}
+	options(program, program->name, condition.data ? condition.data : "", out);
+	for (size_t i = 0; program->commands && program->commands[i]; i++)
+		command(program->commands[i], program->name, out);
+	out->failed |= condition.failed;
+	buffer_release(&condition);
 }

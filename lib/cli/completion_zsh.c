@@ -73,20 +73,82 @@ static void argument(struct buffer *out, const struct option_spec *spec)
 	buffer_byte(out, '\'');
 }
 
+/* The name of the function that completes a program or a command: _ipf-report-compare. */
+static void function_name(const struct program *program, char name[64])
+{
+	snprintf(name, 64, "_%s", program->name);
+	for (char *p = name; *p; p++)
+		if (*p == ' ')
+			*p = '-';
+}
+
+/* Leaves the words behind a command to the command's function. */
+static void commands_case(const struct program *program, struct buffer *out)
+{
+	buffer_text(out, "\tif (( CURRENT > 2 )); then\n\t\tcase $words[2] in\n");
+	for (size_t i = 0; program->commands[i]; i++) {
+		char function[64];
+		function_name(program->commands[i], function);
+		buffer_format(out, "\t\t%s)\n\t\t\tshift words\n\t\t\t(( CURRENT-- ))\n\t\t\t%s\n\t\t\treturn ;;\n",
+		              command_word(program->commands[i]), function);
+	}
+	buffer_text(out, "\t\tesac\n\tfi\n");
+}
+
+/* The function that offers files, and commands in the first place. */
+static void command_operands(const struct program *program, const char *function, struct buffer *out)
+{
+	buffer_format(out, "%s-operands()\n{\n\tlocal -a commands=(", function);
+	for (size_t i = 0; program->commands[i]; i++) {
+		buffer_format(out, "\n\t\t'%s:", command_word(program->commands[i]));
+		quoted(out, slice_of(program->commands[i]->summary), ":");
+		buffer_byte(out, '\'');
+	}
+	buffer_text(out, ")\n\t(( CURRENT > 2 )) || _describe command commands\n\t_files\n}\n");
+}
+
+static void operands(const struct program *program, const char *function, struct buffer *out)
+{
+	if (program->choices) {
+		buffer_text(out, " \\\n\t\t'1:FORMAT:(");
+		for (size_t i = 0; program->choices[i]; i++)
+			buffer_format(out, "%s%s", i ? " " : "", program->choices[i]);
+		buffer_text(out, ")'");
+	}
+	if (program->commands)
+		buffer_format(out, " \\\n\t\t'*:COMMAND or FILE:%s-operands'", function);
+	else if (program->max_operands != 0)
+		buffer_text(out, " \\\n\t\t'*:FILE:_files'");
+}
+
+static void function_of(const struct program *program, const char *function, struct buffer *out)
+{
+	buffer_format(out, "%s()\n{\n", function);
+	if (program->commands)
+		commands_case(program, out);
+	buffer_text(out, "\t_arguments -s -S :");
+	for (size_t i = 0; i < program->count; i++)
+		if (option_is_shown(&program->specs[i]))
+			argument(out, &program->specs[i]);
+	operands(program, function, out);
+	buffer_text(out, "\n}\n");
+}
+
 void completion_zsh(const struct program *program, struct buffer *out)
 {
-	char function[64];
+	char function[64], command[64];
 
-	snprintf(function, sizeof function, "_%s", program->name);
+	function_name(program, function);
 	buffer_format(out, "#compdef %s\n# zsh completion for %s %s, printed by %s --completion zsh\n", program->name,
 	              program->name, IPF_VERSION, program->name);
-	buffer_format(out, "%s()\n{\n\t_arguments -s -S :", function);
-	for (size_t i = 0; i < program->count; i++)
-		if (program->specs[i].kind != OPTION_HEADING)
-			argument(out, &program->specs[i]);
-	if (program->max_operands != 0)
-		buffer_text(out, " \\\n\t\t'*:FILE:_files'");
+	for (size_t i = 0; program->commands && program->commands[i]; i++) {
+		function_name(program->commands[i], command);
+		function_of(program->commands[i], command, out);
+	}
+	if (program->commands)
+		command_operands(program, function, out);
+	function_of(program, function, out);
 	/* found by its name in fpath, it runs; sourced, it registers itself */
-	buffer_format(out, "\n}\nif [[ ${funcstack[1]} == %s ]]; then\n\t%s \"$@\"\nelse\n\tcompdef %s %s\nfi\n", function,
+	buffer_format(out, "if [[ ${funcstack[1]} == %s ]]; then\n\t%s \"$@\"\nelse\n\tcompdef %s %s\nfi\n", function,
 	              function, function, program->name);
 }

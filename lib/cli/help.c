@@ -71,7 +71,7 @@ static size_t help_column(const struct program *program)
 	size_t widest = 0, wide;
 
 	for (size_t i = 0; i < program->count; i++) {
-		if (program->specs[i].kind == OPTION_HEADING)
+		if (!option_is_shown(&program->specs[i]))
 			continue;
 		wide = option_left(&program->specs[i], &left);
 		if (wide <= MAX_LEFT && wide > widest)
@@ -91,6 +91,8 @@ static void help_options(const struct program *program, struct buffer *out)
 			buffer_format(out, "%s%s:\n", i ? "\n" : "", program->specs[i].help);
 			continue;
 		}
+		if (program->specs[i].older)
+			continue;
 		at = option_left(&program->specs[i], out);
 		if (at + 2 > column) {
 			buffer_byte(out, '\n');
@@ -109,12 +111,44 @@ static bool has_option(const struct program *program, const char *name)
 	return false;
 }
 
+/* "compare BASE… -- NEW…  compare two sides …", a line or two for each command. */
+static void help_commands(const struct program *program, struct buffer *out)
+{
+	const struct program *command;
+	size_t column = 0;
+	buffer_text(out, "Commands, each with its own --help:\n");
+	for (size_t i = 0; (command = program->commands[i]); i++) {
+		size_t wide = strlen("    ") + strlen(command_word(command)) +
+		              columns(command->operands, strlen(command->operands)) + 1;
+		if (wide > column)
+			column = wide;
+	}
+	for (size_t i = 0; (command = program->commands[i]); i++) {
+		size_t begin = out->len;
+		buffer_format(out, "  %s %s", command_word(command), command->operands);
+		pad(out, columns(out->data + begin, out->len - begin), column);
+		wrap(out, command->summary, column, column);
+	}
+	buffer_byte(out, '\n');
+}
+
+/* What status 4 stands for, if the program has an option that makes it end so. */
+static const char *help_refusals(const struct program *program)
+{
+	if (has_option(program, "strict"))
+		return has_option(program, "compare") ? ",\n4 refused by --strict, --compare or --fail-if"
+		                                      : ",\n4 refused by --strict";
+	return has_option(program, "fail-if") ? ",\n4 not comparable, or refused by --fail-if" : "";
+}
+
 void help_format(const struct program *program, struct buffer *out)
 {
-	buffer_format(out, "usage: %s [OPTION…]%s%s\n", program->name, program->operands ? " " : "",
+	buffer_format(out, "usage: %s [OPTION…]%s%s\n", program->name, program->operands && *program->operands ? " " : "",
 	              program->operands ? program->operands : "");
 	wrap(out, program->summary, 0, 0);
 	buffer_byte(out, '\n');
+	if (program->commands)
+		help_commands(program, out);
 	help_options(program, out);
 	if (program->details) {
 		buffer_byte(out, '\n');
@@ -123,7 +157,7 @@ void help_format(const struct program *program, struct buffer *out)
 			buffer_byte(out, '\n');
 	}
 	buffer_format(out, "\nExit status: 0 success, 1 system error, 2 usage error, 3 invalid or cut input%s\n",
-	              has_option(program, "strict") ? ",\n4 refused by --strict, --compare or --fail-if" : "");
+	              help_refusals(program));
 	if (program->manual)
 		buffer_format(out, "Manual: %s\n", program->manual);
 	else

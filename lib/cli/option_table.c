@@ -1,5 +1,7 @@
 #include "cli/option_table.h"
 
+#include <string.h>
+
 bool option_takes_value(const struct option_spec *spec)
 {
 	switch (spec->kind) {
@@ -13,4 +15,15 @@ bool option_takes_value(const struct option_spec *spec)
 	default:
 		return true;
 	}
+}
+
+bool option_is_shown(const struct option_spec *spec)
+{
+	return spec->kind != OPTION_HEADING && !spec->older;
+}
+
+const char *command_word(const struct program *command)
+{
+	const char *blank = strrchr(command->name, ' ');
+	return blank ? blank + 1 : command->name;
 }

@@ -56,6 +56,7 @@ struct option_spec {
 	const char *const *choices; /* OPTION_CHOICE: its values, NULL at the end */
 	option_parser *parse;       /* OPTION_PARSED */
 	bool unshaping; /* does not affect the output's content: not in the header's argv (-o, -v, -q, --progress) */
+	bool older;     /* a spelling that a command has replaced: it works, but help and completion do not show it */
 };
 
 #define OPTION_HEADING(text_)                                                                                          \
@@ -83,6 +84,7 @@ struct option_spec {
 		.help = help_, .unshaping = true                                                                               \
 	}
 
+/* A program, or a command of one: "ipf-report compare" has its own operands, options and manual page. */
 struct program {
 	const char *name;
 	const char *operands; /* as shown in the usage line: "SOURCE [FILE…]" */
@@ -93,11 +95,18 @@ struct program {
 	int min_operands, max_operands; /* max -1: any number */
 	bool no_environment;            /* variables of the environment set no options */
 	bool plain_operands;            /* operands are never paths, even if they contain slashes (poisson:rate=300/m) */
+	const char *variables;          /* variables of the environment begin with this name; NULL: with that of `name` */
+	const char *const *choices;     /* values of the first operand, NULL at the end; NULL: it is a file */
+	const struct program *const *commands; /* which the first operand may name; NULL at the end; NULL: there are none */
 	const char *manual;             /* where it is described, if it has no manual page of its name; otherwise NULL */
 	const char *(*libraries)(void); /* for --version, besides those of lib: "libcurl/7.88.1 …"; may be NULL */
 };
 
 /* Whether the option takes a value. */
 bool option_takes_value(const struct option_spec *spec);
+/* Whether --help and --completion show it: not a heading, not an older spelling. */
+bool option_is_shown(const struct option_spec *spec);
+/* The word that selects a command: the last one of its name, "compare". */
+const char *command_word(const struct program *command);
 
 #endif

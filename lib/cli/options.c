@@ -383,7 +383,7 @@ static const char *environment(const struct program *program, const struct optio
 {
 	if (spec->kind == OPTION_HEADING || only_prints(spec))
 		return NULL;
-	snprintf(name, 80, "%s_%s", program->name, spec->name);
+	snprintf(name, 80, "%s_%s", program->variables ? program->variables : program->name, spec->name);
 	for (char *c = name; *c; c++)
 		*c = *c == '-' || *c == ' ' ? '_' : (char)toupper((unsigned char)*c);
 	const char *value = program->no_environment ? NULL : getenv(name);

@@ -60,19 +60,27 @@ struct common_options {
 		.parse = options_max_window, .unshaping = true                                                                 \
 	}
 
-/* The rows that all five programs have in common. */
-#define COMMON_OPTIONS(type_, member_)                                                                                 \
-	OPTION_HEADING("Common options"),                                                                                  \
-		OPTION_UNSHAPING(OPTION_FILE, 'o', "output", "FILE", type_, member_.output,                                    \
-	                     "write to FILE, compressed if its name ends in .zst (default: standard output)"),             \
-		OPTION_UNSHAPING(OPTION_COUNTER, 'v', "verbose", NULL, type_, member_.verbose,                                 \
-	                     "report more on standard error"),                                                             \
+/* The row of the programs that write a file. */
+#define OUTPUT_OPTION(type_, member_)                                                                                  \
+	OPTION_UNSHAPING(OPTION_FILE, 'o', "output", "FILE", type_, member_.output,                                        \
+	                 "write to FILE, compressed if its name ends in .zst (default: standard output)")
+
+/* The rows that the commands of a program have in common. */
+#define COMMAND_OPTIONS(type_, member_)                                                                                \
+	OPTION_UNSHAPING(OPTION_COUNTER, 'v', "verbose", NULL, type_, member_.verbose, "report more on standard error"),   \
 		OPTION_UNSHAPING(OPTION_FLAG, 'q', "quiet", NULL, type_, member_.quiet, "no progress, no warnings"),           \
 		OPTION_UNSHAPING(OPTION_FLAG, 0, "progress", NULL, type_, member_.progress,                                    \
 	                     "show progress even if standard error is not a terminal"),                                    \
 		OPTION_UNSHAPING(OPTION_FLAG, 0, "reproducible", NULL, type_, member_.reproducible,                            \
 	                     "omit from the header what changes from run to run"),                                         \
-		INPUT_LIMITS(type_, member_), {.kind = OPTION_HELP, .letter = 'h', .name = "help", .help = "show this help"},  \
+		INPUT_LIMITS(type_, member_),                                                                                  \
+	{                                                                                                                  \
+		.kind = OPTION_HELP, .letter = 'h', .name = "help", .help = "show this help"                                   \
+	}
+
+/* The rows that all five programs have in common. */
+#define COMMON_OPTIONS(type_, member_)                                                                                 \
+	OPTION_HEADING("Common options"), OUTPUT_OPTION(type_, member_), COMMAND_OPTIONS(type_, member_),                  \
 		{.kind = OPTION_VERSION, .name = "version", .help = "show the version, and those of the libraries"},           \
 	{                                                                                                                  \
 		.kind = OPTION_COMPLETION, .name = "completion", .argument = "[SHELL]", .choices = completion_shells,          \
@@ -92,7 +100,8 @@ struct operands {
 /* Prepares the process and parses the environment and the command line.
  *
  * Environment: the variable IPF_FIRE_WAIT_READY sets the option --wait-ready of ipf-fire, and so on for every option
- * that takes a value; 1 sets a flag. The command line wins. An empty variable is like none.
+ * that takes a value; 1 sets a flag. The command line wins. An empty variable is like none. The commands of a program
+ * read its variables (struct program, `variables`), as far as they have the option.
  *
  * Preparation: SIGPIPE and SIGXFSZ are ignored, so that writers see EPIPE and EFBIG. A closed descriptor among 0 to 2
  * is occupied, so that no file opened later gets its number; reading and writing it still fails.

@@ -24,6 +24,10 @@ for program in $programs; do
 	cat fish/"$program" >>all.fish
 	"$program" --help | sed -nE 's/^ {2}(-., | {4})(--[a-z][a-z0-9-]*).*/\2/p' | sort -u >"$program.options"
 done
+commands="compare export plot certificate definitions"
+for command in $commands; do
+	ipf-report $command --help | sed -nE 's/^ {2}(-., | {4})(--[a-z][a-z0-9-]*).*/\2/p' | sort -u >$command.options
+done
 for wrong in "--completion tcsh" "--completion=tcsh" "--completion="; do
 	# shellcheck disable=SC2086 # two words
 	run ipf-report $wrong
@@ -63,6 +67,9 @@ for shell in bash zsh fish; do
 		# fish offers short options too
 		is "$(offers_$shell "$program --" | grep '^--')" "$(cat "../$program.options")" "$shell: every option of $program"
 	done
+	for command in $commands; do
+		is "$(offers_$shell "ipf-report $command --" | grep '^--')" "$(cat "../$command.options")" "$shell: every option of ipf-report $command"
+	done
 	while IFS='|' read -r words offered; do
 		is "$(offers_$shell "$words" | tr '\n' ' ')" "$offered" "$shell: $words"
 	done <<-'END'
@@ -80,6 +87,21 @@ for shell in bash zsh fish; do
 		ipf-fire -v b|b.csv 
 		ipf-sched --seed |
 		ipf-fire --url a|
+		ipf-report c|certificate compare 
+		ipf-report b|b.csv 
+		ipf-report -v |a.zst b.csv 
+		ipf-report compare |a.zst b.csv 
+		ipf-report compare a.zst -- |a.zst b.csv 
+		ipf-report compare -f j|json junit 
+		ipf-report compare --window=d|drain 
+		ipf-report compare --min-effect |
+		ipf-report export c|csv 
+		ipf-report export --window steady mlp|mlperf 
+		ipf-report export csv |a.zst b.csv 
+		ipf-report export csv -o |a.zst b.csv 
+		ipf-report plot --plot-format p|pdf png 
+		ipf-report plot |a.zst b.csv 
+		ipf-report certificate --format=|json text 
 	END
 done
 

@@ -30,7 +30,7 @@ misused 'got "x99:ttft=1s"' --slo x99:ttft=1s
 sed -n '/^\.Sh FORMATS/,/^\.Sh [^F]/s/^\.Ss //p' "$TESTS/../ipf-report/ipf-report.1" "$TESTS/../ipf-report/ipf-exports.5" |
 	sed 's/, /\n/g' | sort >documented
 same known documented "every output format has a section in ipf-report(1) or ipf-exports(5)"
-contains "$("$report" --help | tr -s ' \n' ' ')" "formats: text json csv md requests-csv junit prometheus openmetrics html sql " "and is in --help"
+contains "$("$report" --help | tr -s ' \n' ' ')" "formats: text md html json csv requests-csv junit prometheus openmetrics sql " "and is in --help"
 
 # ---- --meta ---------------------------------------------------------------------------------------------------------
 misused '--meta: expected KEY=VALUE' --meta commit

@@ -1,0 +1,149 @@
+#include "commands/build_report.h"
+
+#include "figures/stated_figures.h"
+#include "formats/text_layout.h"
+#include "results/run_info.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Formats that show requests have nothing to show of a run of which another tool only tells figures. */
+static int check_requests(const struct run_data *run, const struct report_options *options, struct ipf_error *err)
+{
+	const struct report_format *format = report_formats[options->format];
+	const char *name = report_format_names[options->format];
+	const char *definition = run_data_definition(run, 0);
+	if (strcmp(definition, "ipf") != 0 && (options->said.any || format->times))
+		return ipf_error_at(err, IPF_INPUT, run->parts[0].name, 0,
+		                    "%s%s applies the definitions of other tools itself: the results already have those of %s",
+		                    options->said.any ? "" : "-f ", options->said.any ? "--as" : name, definition);
+	if (!run->stated)
+		return 0;
+	if (options->said.any)
+		return ipf_error_at(err, IPF_INPUT, run->parts[0].name, 0,
+		                    "--as requires results of ipf-collect: this file has the figures of another tool");
+	if (format->times || (format->requests && !run->stated->requests))
+		return ipf_error_at(err, IPF_INPUT, run->parts[0].name, 0,
+		                    "-f %s requires requests%s, which the file does not have", name,
+		                    run->stated->requests ? " with the times of their starts" : "");
+	return 0;
+}
+
+static struct figure_options wanted_figures(const struct run_data *run, const struct report_options *options)
+{
+	struct figure_options wanted = options->figures;
+	if (run->stated && !wanted.percentiles.chosen)
+		stated_percentiles(&wanted.percentiles, run->stated);
+	if (options->by.by != GROUPINGS)
+		wanted.by[options->by.by] = true;
+	for (enum grouping by = BY_MODEL; by <= BY_TARGET; by++)
+		wanted.by[by] |= report_formats[options->format]->all_groups && run->groups[by].count > 1;
+	return wanted;
+}
+
+static int apply_stated(struct run_figures *figures, const struct run_data *run, const struct percentiles *list,
+                        struct ipf_error *err)
+{
+	stated_figures_apply(figures, run->stated, list);
+	return stated_figures_judge(figures, run, err);
+}
+
+/* The verdict, with all that was noted for it, and what the streams say of the run. */
+static int describe_run(struct report *report, json_t *meta, struct ipf_error *err)
+{
+	report->verdict = verdict_json(report->run->verdict);
+	report->finding = verdict_judge(report->run->verdict);
+	report->run_info = run_info_json(report->run, report->reproducible);
+	if (!report->verdict || !report->finding || !report->run_info)
+		return ipf_error_memory(err);
+	if (meta)
+		json_object_set(report->run_info, "meta", meta);
+	return 0;
+}
+
+static int build_trace(struct trace_findings *trace, const struct run_data *run, const struct report_options *options,
+                       struct ipf_error *err)
+{
+	const struct cache_options wanted = {.size_tokens = options->cache_size,
+	                                     .percentiles = &options->figures.percentiles};
+	return trace_findings_build(trace, options->trace, run, &wanted, err);
+}
+
+static int build_analyses(struct analyses *analyses, struct said *said, const struct report *report,
+                          const struct price *price, struct ipf_error *err)
+{
+	const struct analysis_input input = {.run = report->run,
+	                                     .figures = report->figures,
+	                                     .servers = report->servers,
+	                                     .finding = report->finding,
+	                                     .options = report->options,
+	                                     .price = price};
+	if (said->any && said_build(said, report->run, report->figures, err) < 0)
+		return -1;
+	return analyses_build(analyses, &input, err);
+}
+
+void judge_strictly(const struct report *report, struct ipf_error *err)
+{
+	const struct slo *slo = report->run->slo;
+	char value[40];
+	if (report->finding->status == VERDICT_INVALID)
+		ipf_error_set(err, IPF_INVALID, "the verdict is INVALID (--strict)");
+	for (int i = 0; i < slo->count; i++) {
+		const struct attainment *got = &report->figures->total.objectives[i];
+		if (isnan(slo->list[i].percentile) || got->met)
+			continue;
+		if (isnan(got->value_ms))
+			ipf_error_set(err, IPF_INVALID, "%s: no request to compare (--strict)", slo->list[i].text);
+		else
+			ipf_error_set(err, IPF_INVALID, "%s: missed: %s ms (--strict)", slo->list[i].text,
+			              show_number(got->value_ms, value));
+	}
+	if (report->accuracy->missed > 0)
+		ipf_error_set(err, IPF_INVALID, "--accuracy: missed: %s (--strict)", report->accuracy->worst);
+}
+
+int build_report(struct built_report *built, const struct run_data *run, const struct report_options *options,
+                 struct report_output *to, struct ipf_error *err)
+{
+	struct built_report *b = built;
+	*b = (struct built_report){.said = options->said};
+	if (check_requests(run, options, err) < 0)
+		return -1;
+	b->wanted = wanted_figures(run, options);
+	b->report = (struct report){.run = run,
+	                            .said = &b->said,
+	                            .figures = &b->figures,
+	                            .servers = &b->servers,
+	                            .analyses = &b->analyses,
+	                            .accuracy = &b->accuracy,
+	                            .trace = &b->trace,
+	                            .price = &options->price,
+	                            .options = &b->wanted,
+	                            .output = to,
+	                            .colour = report_wants_colour(options),
+	                            .ascii = options->ascii,
+	                            .reproducible = options->common.reproducible,
+	                            .curve = options->curve,
+	                            .verbose = options->common.verbose};
+	if (run_figures_build(&b->figures, run, &b->wanted, err) < 0 ||
+	    (run->stated && apply_stated(&b->figures, run, &b->wanted.percentiles, err) < 0) ||
+	    run_accuracy_build(&b->accuracy, run, &b->figures, &b->wanted, options->accuracy_ns, err) < 0 ||
+	    server_figures_build(&b->servers, run, err) < 0 || build_trace(&b->trace, run, options, err) < 0 ||
+	    describe_run(&b->report, options->meta, err) < 0)
+		return -1;
+	return build_analyses(&b->analyses, &b->said, &b->report, &options->price, err);
+}
+
+void built_report_release(struct built_report *built)
+{
+	json_decref(built->report.verdict);
+	json_decref(built->report.run_info);
+	run_figures_release(&built->figures);
+	run_accuracy_release(&built->accuracy);
+	server_figures_release(&built->servers);
+	analyses_release(&built->analyses);
+	trace_findings_release(&built->trace);
+}

@@ -1,0 +1,86 @@
+/* `ipf-report [RESULTS…]`: the report. Options that a command has replaced go on working: they are marked `older`. */
+#include "commands/command.h"
+#include "commands/compare_runs.h"
+#include "commands/option_rows.h"
+#include "commands/show_run.h"
+
+#define OLDER_FLAG(name_, member_, help_)                                                                              \
+	{                                                                                                                  \
+		.kind = OPTION_FLAG, .name = name_, .offset = offsetof(struct report_options, member_), .help = help_,         \
+		.older = true                                                                                                  \
+	}
+
+static const struct option_spec specs[] = {
+	OPTION_HEADING("Output"),
+	OPTION_CHOICE_OF('f', "format", "FORMAT", struct report_options, format, report_format_names,
+                     "output format (default: text); formats:" REPORT_FORMAT_CHOICES),
+	ROW_BY,
+	ROW_PERCENTILES,
+	ROW_META,
+	OPTION(OPTION_FLAG, 0, "ascii", NULL, struct report_options, ascii,
+           "text: draw shapes and the time line with ASCII characters"),
+	ROW_CURVE,
+	OPTION_UNSHAPING(OPTION_FILE, 0, "plots", "FOLDER", struct report_options, plots,
+                     "also draw plots, with their data and scripts, to FOLDER (requires gnuplot)"),
+	ROW_PLOT_FORMAT,
+	ROW_AS,
+	OLDER_FLAG("certificate", certificate, "ipf-report certificate"),
+	OLDER_FLAG("definitions", definitions, "ipf-report definitions"),
+	OLDER_FLAG("compare", compare, "ipf-report compare BASE… -- NEW…"),
+	{.kind = OPTION_PARSED,
+     .name = "min-effect",
+     .argument = "SHARE",
+     .offset = offsetof(struct report_options, min_effect),
+     .help = "with --compare",
+     .parse = option_effect,
+     .older = true},
+	{.kind = OPTION_LIST,
+     .name = "fail-if",
+     .argument = "CONDITION",
+     .offset = offsetof(struct report_options, fail_if),
+     .help = "with --compare",
+     .older = true},
+	OPTION_HEADING("Input"),
+	ROW_FROM,
+	OPTION_HEADING("Delivery"),
+	ROW_UPLOAD_OF("the report, and the plots of --plots,"),
+	ROW_UPLOAD_FILE,
+	ROWS_PUSH,
+	OPTION_HEADING("Evaluation"),
+	ROWS_EVALUATION,
+	ROW_EARLY_STOPPING,
+	ROW_PRICE,
+	ROW_ACCURACY,
+	ROWS_TRACE,
+	ROW_STRICT,
+	COMMON_OPTIONS(struct report_options, common),
+};
+
+static int run(struct report_options *options, const struct operands *operands)
+{
+	struct ipf_error err = {0};
+	const struct compare_wanted wanted = {
+		.format = report_format_names[options->format], .place = "--compare: ", .command = REPORT_PROGRAM};
+	if (options->definitions)
+		return command_definitions.run(options, operands);
+	if ((options->compare && report_options_check(options, &err) < 0) || compare_options_check(options, &err) < 0 ||
+	    command_check_operands(operands, &err) < 0)
+		return command_end(&err, REPORT_PROGRAM);
+	return options->compare ? compare_runs(options, operands, &wanted) : show_run(options, operands, REPORT_PROGRAM);
+}
+
+const struct command command_report = {
+	.program = {.name = REPORT_PROGRAM,
+                .operands = "[RESULTS…]",
+                .summary = "show what a run measured, and whether it can be trusted",
+                .details = "  ipf-report chat.results.zst\n"
+                           "  ipf-report --slo ttft=500ms,p99:tpot=50ms --strict chat.results.zst\n"
+                           "  ipf-report export json chat.results.zst | jq .total.latency.ttft_ms.from_due.p99\n"
+                           "  ipf-report compare old.results.zst -- new.results.zst\n",
+                .specs = specs,
+                .count = sizeof specs / sizeof *specs,
+                .max_operands = -1,
+                .commands = command_programs,
+                .libraries = delivery_libraries},
+	.run = run,
+};

@@ -1,0 +1,90 @@
+#include "commands/compare_runs.h"
+
+#include "commands/read_inputs.h"
+#include "commands/show_run.h"
+#include "compare/compare_format.h"
+#include "memory.h"
+#include "safe_text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Divides the operands into the base and the other side. */
+static int split_operands(const struct operands *all, const char *place, struct operands sides[SIDES],
+                          struct ipf_error *err)
+{
+	const int base = all->before_mark < 0 && all->count == SIDES ? 1 : all->before_mark;
+	if (base <= 0 || base == all->count)
+		return ipf_error_set(err, IPF_USAGE, "%sexpected BASE… -- NEW…, results before and after --", place);
+	for (int i = base; i < all->count; i++)
+		if (all->items[i][0] == '-' && all->items[i][1] && access(all->items[i], F_OK) < 0)
+			return ipf_error_set(err, IPF_USAGE, "%s%s: options come before --, since what follows are results", place,
+			                     shown(all->items[i]).text);
+	sides[SIDE_BASE] = (struct operands){.items = all->items, .count = base};
+	sides[SIDE_NEW] = (struct operands){.items = all->items + base, .count = all->count - base};
+	return 0;
+}
+
+static int read_side(struct run_data *run, const struct report_options *options, const struct operands *operands,
+                     struct ipf_error *bad, struct ipf_error *err)
+{
+	*run = (struct run_data){.only_stage = options->stage};
+	return run_data_init(run, &options->slo, err) < 0 ? -1 : read_inputs(run, options, operands, bad, err);
+}
+
+static int write_comparison(const struct comparison *comparison, const struct report_options *options,
+                            const char *format, struct report_output *to, struct ipf_error *err)
+{
+	const struct compare_style style = {.colour = report_wants_colour(options)};
+	struct buffer out = {0};
+	compare_render(comparison, format, &style, &out);
+	int status = memory_ran_out() || out.failed ? ipf_error_memory(err) : report_output_put(to, &out, err);
+	buffer_release(&out);
+	return status;
+}
+
+/* IPF_INVALID if it is not a comparison of valid runs, or if a condition of --fail-if is met. */
+static void judge(const struct comparison *comparison, struct ipf_error *invalid)
+{
+	if (comparison->outcome == OUTCOME_INVALID)
+		ipf_error_set(invalid, IPF_INVALID, "not compared: the verdict of a side is INVALID");
+	for (size_t i = 0; i < comparison->condition_count; i++)
+		if (comparison->conditions[i].failed)
+			ipf_error_set(invalid, IPF_INVALID, "--fail-if %s: %s", shown(comparison->conditions[i].text).text,
+			              comparison->conditions[i].detail);
+}
+
+int compare_runs(const struct report_options *options, const struct operands *operands,
+                 const struct compare_wanted *wanted)
+{
+	struct ipf_error err = {0}, bad = {0}, invalid = {0};
+	struct report_output to = {.path = options->common.output};
+	struct operands sides[SIDES];
+	struct run_data runs[SIDES] = {0};
+	struct comparison comparison = {0};
+	const struct comparison_options how = {.effect = isnan(options->min_effect) ? 0.02 : options->min_effect,
+	                                       .share_effect = 0.01,
+	                                       .figures = &options->figures,
+	                                       .fail_if = &options->fail_if};
+	int status = split_operands(operands, wanted->place, sides, &err);
+	for (int s = 0; s < SIDES && status == 0; s++)
+		status = read_side(&runs[s], options, &sides[s], &bad, &err);
+	if (status == 0)
+		status = comparison_build(&comparison, (const struct run_data *[]){&runs[SIDE_BASE], &runs[SIDE_NEW]}, &how,
+		                          &err);
+	if (status == 0)
+		status = write_comparison(&comparison, options, wanted->format, &to, &err);
+	if (status == 0)
+		judge(&comparison, &invalid);
+	comparison_release(&comparison);
+	for (int s = 0; s < SIDES; s++)
+		run_data_release(&runs[s]);
+	if (err.kind == IPF_OK && memory_ran_out())
+		ipf_error_memory(&err);
+	report_output_close(&to, &err);
+	if (err.kind == IPF_OK)
+		err = bad.kind != IPF_OK ? bad : invalid;
+	return command_end(&err, wanted->command);
+}

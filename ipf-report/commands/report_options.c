@@ -1,0 +1,152 @@
+#include "commands/report_options.h"
+
+#include "absent.h"
+#include "cli/units.h"
+#include "compare/compare_format.h"
+#include "compare/fail_if.h"
+#include "imports/import.h"
+#include "plots/plots.h"
+#include "results/run_meta.h"
+#include "safe_text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+const char *const option_window_names[] = {
+	[WINDOW_STAGE] = "stage", [WINDOW_DRAIN] = "drain", [WINDOW_STEADY] = "steady", NULL};
+const char *const certificate_format_names[] = {"text", "json", NULL};
+
+int option_percentiles(const char *value, void *variable, struct ipf_error *err)
+{
+	return percentiles_parse(variable, value, err);
+}
+
+int option_by(const char *value, void *variable, struct ipf_error *err)
+{
+	return grouping_choice_parse(variable, value, err);
+}
+
+int option_price(const char *value, void *variable, struct ipf_error *err)
+{
+	return price_parse(variable, value, err);
+}
+
+int option_slo(const char *value, void *variable, struct ipf_error *err)
+{
+	return slo_parse(variable, value, err);
+}
+
+int option_as(const char *value, void *variable, struct ipf_error *err)
+{
+	return said_choose(variable, value, err);
+}
+
+int option_meta(const char *value, void *variable, struct ipf_error *err)
+{
+	return run_meta_add(variable, value, err);
+}
+
+int option_effect(const char *value, void *variable, struct ipf_error *err)
+{
+	double *effect = variable;
+	if (parse_share(value, effect, err) < 0)
+		return -1;
+	return *effect > 0 && *effect < 1 ? 0 : ipf_error_set(err, IPF_USAGE, "expected more than 0 and less than 100%%");
+}
+
+void report_options_init(struct report_options *options)
+{
+	*options = (struct report_options){.common = COMMON_DEFAULTS,
+	                                   .plot_format = -1,
+	                                   .from = IMPORT_AUTOMATIC,
+	                                   .by = {.by = GROUPINGS},
+	                                   .accuracy_ns = IPF_ABSENT,
+	                                   .min_effect = NAN,
+	                                   .price = {.per_hour = NAN}};
+	percentiles_default(&options->figures.percentiles);
+}
+
+void report_options_release(struct report_options *options)
+{
+	json_decref(options->meta);
+	options->meta = NULL;
+}
+
+bool report_wants_colour(const struct report_options *options)
+{
+	const char *forbidden = getenv("NO_COLOR"), *terminal = getenv("TERM");
+	return !options->common.output && isatty(STDOUT_FILENO) && !(forbidden && *forbidden) && terminal &&
+	       strcmp(terminal, "dumb") != 0;
+}
+
+int report_options_check(const struct report_options *options, struct ipf_error *err)
+{
+	if (options->curve && report_formats[options->format] != &format_csv)
+		return ipf_error_set(err, IPF_USAGE, "--curve requires -f csv");
+	if (options->certificate && report_formats[options->format] != &format_text &&
+	    report_formats[options->format] != &format_json)
+		return ipf_error_set(err, IPF_USAGE, "--certificate is text, or JSON with -f json");
+	if (options->by.by != GROUPINGS && !report_formats[options->format]->groups)
+		return ipf_error_set(err, IPF_USAGE, "--by: -f %s has no groups; use text, json, csv, html, md or sql",
+		                     report_format_names[options->format]);
+	if (options->by.by != GROUPINGS && (options->curve || options->certificate))
+		return ipf_error_set(err, IPF_USAGE, "--by and %s exclude each other",
+		                     options->curve ? "--curve" : "--certificate");
+	if (options->plot_format >= 0 && !options->plots)
+		return ipf_error_set(err, IPF_USAGE, "--plot-format requires --plots");
+	if (options->cache_size && !options->trace)
+		return ipf_error_set(err, IPF_USAGE, "--cache-size requires --trace");
+	return delivery_check(&options->delivery, err);
+}
+
+/* The options of a report that a comparison has no use for. */
+static int check_others(const struct report_options *options, struct ipf_error *err)
+{
+	const struct {
+		bool given;
+		const char *name;
+	} others[] = {{options->by.by != GROUPINGS, "--by"},
+	              {options->plots, "--plots"},
+	              {options->curve, "--curve"},
+	              {options->figures.early_stopping, "--early-stopping"},
+	              {options->figures.errors_as_inf, "--errors-as-inf"},
+	              {!isnan(options->price.per_hour), "--price"},
+	              {options->said.any, "--as"},
+	              {options->trace, "--trace"},
+	              {options->accuracy_ns != IPF_ABSENT, "--accuracy"},
+	              {options->meta, "--meta"},
+	              {options->delivery.push.targets.count > 0, "--push"}};
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+		if (others[i].given)
+			return ipf_error_set(err, IPF_USAGE, "%s and --compare exclude each other", others[i].name);
+	return 0;
+}
+
+int compare_conditions_check(const struct report_options *options, struct ipf_error *err)
+{
+	for (size_t i = 0; i < options->fail_if.count; i++) {
+		struct fail_if condition;
+		struct ipf_error wrong = {0};
+		if (fail_if_parse(&condition, options->fail_if.items[i], &wrong) < 0)
+			return ipf_error_set(err, IPF_USAGE, "--fail-if \"%s\": %s", shown(options->fail_if.items[i]).text,
+			                     wrong.text);
+	}
+	return 0;
+}
+
+int compare_options_check(const struct report_options *options, struct ipf_error *err)
+{
+	if (!options->compare)
+		return isnan(options->min_effect) && options->fail_if.count == 0
+		           ? 0
+		           : ipf_error_set(err, IPF_USAGE, "%s requires --compare",
+		                           isnan(options->min_effect) ? "--fail-if" : "--min-effect");
+	if (compare_conditions_check(options, err) < 0 || check_others(options, err) < 0)
+		return -1;
+	if (!compare_has_format(report_format_names[options->format]))
+		return ipf_error_set(err, IPF_USAGE, "--compare: -f %s shows one run only; use " COMPARE_FORMATS_TEXT,
+		                     report_format_names[options->format]);
+	return 0;
+}

@@ -1,0 +1,69 @@
+/* The options of ipf-report and of its commands, parsed once. Each command has a table of those that it takes
+ * (option_rows.h), and all of them fill this struct:
+ *
+ *     struct report_options options;
+ *     report_options_init(&options);
+ *     if (!program_start(&program, argc, argv, &options, &operands, &status)) …
+ *     if (report_options_check(&options, &err) < 0) …       // combinations that exclude each other
+ *     report_options_release(&options);
+ */
+#ifndef REPORT_REPORT_OPTIONS_H
+#define REPORT_REPORT_OPTIONS_H
+
+#include "analysis/cost.h"
+#include "cli/options.h"
+#include "definitions/said.h"
+#include "delivery/delivery.h"
+#include "figures/figures.h"
+#include "results/make_groups.h"
+#include "results/slo.h"
+
+struct report_options {
+	struct common_options common;
+	int format;             /* index into report_formats */
+	int compare_format;     /* of `ipf-report compare`: index into compare_format_names */
+	int certificate_format; /* of `ipf-report certificate`: index into certificate_format_names */
+	struct grouping_choice by;
+	struct price price;
+	struct figure_options figures;
+	struct slo slo;
+	int64_t accuracy_ns; /* IPF_ABSENT: no limit */
+	const char *stage;
+	const char *trace;  /* NULL: not given */
+	int64_t cache_size; /* tokens; 0: not given */
+	bool strict, ascii, curve;
+	bool compare, certificate, definitions; /* older spellings of the commands */
+	const char *plots;                      /* the folder; NULL */
+	bool only_plots;                        /* write no report */
+	int plot_format;                        /* enum plot_format; -1: the default */
+	int from;                               /* index into importer_names; IMPORT_AUTOMATIC */
+	json_t *meta;                           /* object; NULL: none */
+	struct said said;
+	double min_effect; /* NAN: the default */
+	struct string_list fail_if;
+	struct delivery_options delivery;
+};
+
+extern const char *const certificate_format_names[]; /* "text", "json"; NULL ends them */
+/* As it stands before messages. */
+#define REPORT_PROGRAM "ipf-report"
+
+void report_options_init(struct report_options *options);
+void report_options_release(struct report_options *options);
+
+/* Whether text goes to a terminal that shows colours. */
+bool report_wants_colour(const struct report_options *options);
+
+/* Whether the options of a report go together. IPF_USAGE, or IPF_SYSTEM for a file of --push or --upload. */
+int report_options_check(const struct report_options *options, struct ipf_error *err);
+/* Whether those of a comparison do, in the older spelling, which shares the table of the report. IPF_USAGE. */
+int compare_options_check(const struct report_options *options, struct ipf_error *err);
+
+/* Whether the conditions of --fail-if can be parsed. IPF_USAGE. */
+int compare_conditions_check(const struct report_options *options, struct ipf_error *err);
+
+/* Parsers of values, for the tables. */
+option_parser option_percentiles, option_by, option_price, option_slo, option_as, option_meta, option_effect;
+extern const char *const option_window_names[];
+
+#endif

@@ -1,0 +1,93 @@
+#include "commands/write_report.h"
+
+#include "definitions/tool_view.h"
+#include "formats/certificate.h"
+#include "html/html_plots.h"
+#include "memory.h"
+#include "plots/plot_files.h"
+#include "safe_text.h"
+
+#include <stdio.h>
+
+static void say_absent(const struct plot_kind *kind, const char *why, void *to)
+{
+	fprintf(to, "%s: no plot %s: %s\n", REPORT_PROGRAM, kind->name, why);
+}
+
+static struct plot_input plot_input_of(const struct report *report)
+{
+	return (struct plot_input){report->run, report->figures, report->servers, &report->analyses->saturation,
+	                           report->options};
+}
+
+int write_plots(const struct report *report, const struct report_options *options, struct ipf_error *err)
+{
+	const struct plot_input input = plot_input_of(report);
+	struct plot_files done = {.absent = options->common.verbose ? say_absent : NULL, .to = stderr};
+	if (!options->plots)
+		return 0;
+	if (plot_files_write(&input, options->plots,
+	                     options->plot_format < 0 ? PLOT_SVG : (enum plot_format)options->plot_format, &done, err) < 0)
+		return -1;
+	if (done.gnuplot_missing)
+		fprintf(stderr,
+		        "%s: gnuplot is not installed: the plots in %s are not drawn; their data and scripts are there\n",
+		        REPORT_PROGRAM, shown(options->plots).text);
+	else if (done.written == 0 && !options->common.quiet)
+		fprintf(stderr, "%s: no plots: the run has no data for any (-v says why)\n", REPORT_PROGRAM);
+	return 0;
+}
+
+/* The plots within a page, which has none without gnuplot. */
+static int draw_plots(const struct report *report, struct html_plots *plots, struct ipf_error *err)
+{
+	const struct plot_input input = plot_input_of(report);
+	int bad = html_plots_draw(plots, &input, err);
+	if (bad == 0 && plots->gnuplot_missing)
+		fprintf(stderr, "%s: gnuplot is not installed: the report has no plots\n", REPORT_PROGRAM);
+	return bad;
+}
+
+/* A format of another tool shows the run as that tool would have seen it. */
+static int render_format(const struct report_format *format, const struct report *report, struct buffer *out,
+                         struct ipf_error *err)
+{
+	struct tool_view view;
+	struct report seen = *report;
+	if (!format->tool) {
+		format->render(report, out);
+		return 0;
+	}
+	if (tool_view_build(&view, report->run, format->tool, err) < 0)
+		return -1;
+	seen.run = &view.run;
+	format->render(&seen, out);
+	tool_view_release(&view);
+	return 0;
+}
+
+static const struct report_format *format_of(const struct report_options *options)
+{
+	const struct report_format *format = report_formats[options->format];
+	if (!options->certificate)
+		return format;
+	return format == &format_json ? &format_certificate_json : &format_certificate_text;
+}
+
+int write_report(struct report *report, const struct report_options *options, struct ipf_error *err)
+{
+	const struct report_format *format = format_of(options);
+	struct buffer out = {0};
+	struct html_plots plots = {0};
+	int bad = format->plots ? draw_plots(report, &plots, err) : 0;
+	report->plots = &plots;
+	if (bad == 0)
+		bad = render_format(format, report, &out, err);
+	if (bad == 0 && report->run->lines)
+		bad = row_lines_check(report->run->lines, err);
+	if (bad == 0)
+		bad = memory_ran_out() ? ipf_error_memory(err) : report_output_put(report->output, &out, err);
+	html_plots_release(&plots);
+	buffer_release(&out);
+	return bad;
+}

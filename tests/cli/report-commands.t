@@ -1,0 +1,104 @@
+#!/bin/bash
+# The commands of ipf-report: each does what its older spelling does, with a table of options, help and completion of its own.
+. "$TESTS/tap.sh"
+data=$TESTS/data/report
+report=$BIN/ipf-report
+cp "$data/mixed.results" "$data/one.results" .
+
+# ---- the same bytes as by the older spelling --------------------------------------------------------------------------
+alike() { # TEXT COMMAND… -- OLDER…
+	local text=$1 command=()
+	shift
+	while [ "$1" != --older ]; do
+		command+=("$1")
+		shift
+	done
+	shift
+	"$report" "${command[@]}" >new.out 2>new.err
+	local new=$?
+	"$report" "$@" >old.out 2>old.err
+	local old=$?
+	is "$new $(sed 's/^ipf-report [a-z]*:/ipf-report:/' new.err)" "$old $(cat old.err)" "$text: the same status and messages"
+	same new.out old.out "$text: the same bytes"
+}
+formats=$("$report" export --help | sed -n '/^Formats:/,/^$/p' | sed -e 's/^Formats://' -e 's/and those of//' -e 's/^other tools://' | tr -d ',' | tr -s ' ' '\n' | grep .)
+between "$(wc -l <<<"$formats")" 20 40 "export --help lists the formats"
+for format in $formats; do
+	alike "export $format" export $format --reproducible mixed.results --older -f $format --reproducible mixed.results
+done
+same <("$report" export json --reproducible <mixed.results) <("$report" -f json --reproducible <mixed.results) "export, from standard input"
+alike "export with options before FORMAT" export --curve csv mixed.results --older -f csv --curve mixed.results
+alike "definitions" definitions --older --definitions
+alike "certificate" certificate mixed.results --older --certificate mixed.results
+alike "certificate -f json" certificate -f json --reproducible mixed.results --older --certificate -f json --reproducible mixed.results
+for format in text json md html junit; do
+	alike "compare -f $format" compare -f $format one.results -- mixed.results --older --compare -f $format one.results -- mixed.results
+done
+alike "compare --fail-if" compare --fail-if 'ttft.p50 > 1ms' mixed.results mixed.results --older --compare --fail-if 'ttft.p50 > 1ms' mixed.results mixed.results
+run "$report" plot new.plots mixed.results
+status_is 0 "plot"
+is "$(wc -c <"$OUT" | tr -d ' ')" 0 "writes nothing but plots"
+"$report" --plots old.plots mixed.results >/dev/null 2>&1
+between "$(find new.plots -type f | wc -l)" 10 200 "plot: there are files"
+same <(cd new.plots && md5sum -- *.tsv *.gp) <(cd old.plots && md5sum -- *.tsv *.gp) "plot: the same data and scripts as by --plots"
+run "$report" definitions -o definitions.txt
+same definitions.txt <("$report" definitions) "definitions -o FILE"
+IPF_REPORT_STAGE=nothing run "$report" certificate mixed.results
+complains "ipf-report certificate" nothing "variables of ipf-report set the options of its commands"
+IPF_REPORT_BY=model run "$report" certificate mixed.results
+status_is 0 "as far as they have the option"
+
+# ---- help ------------------------------------------------------------------------------------------------------------
+for command in compare export plot certificate definitions; do
+	run "$report" $command --help
+	status_is 0 "$command --help ends with 0"
+	matches "$(head -1 "$OUT")" "^usage: ipf-report $command \[OPTION…\]" "and begins with how to call it"
+	is "$(awk '{ gsub(/[^ -~]/, "") } length > 80' "$OUT")" "" "fits 80 columns"
+	contains "$(tail -1 "$OUT")" "man ipf-report-$command" "and names the page"
+	contains "$("$report" --help)" "  $command " "ipf-report --help lists $command"
+	run "$report" $command --no-such-option
+	status_is 2 "$command --no-such-option ends with 2"
+	complains "ipf-report $command" "unknown option --no-such-option" "and says so"
+done
+for option in compare min-effect fail-if certificate definitions; do
+	is "$("$report" --help | grep -c -e "--$option\b.*  ")" 0 "ipf-report --help leaves out --$option, which a command replaced"
+done
+is "$("$report" compare --help | grep -cE '^ +--(by|price|plots|push|upload|as|trace)\b')" 0 "compare has no option that it cannot use"
+
+# ---- wrong usage -----------------------------------------------------------------------------------------------------
+misused() { # COMMAND PART ARGUMENTS…
+	local name=$1 part=$2
+	shift 2
+	run "$report" "$@"
+	status_is 2 "$*: is wrong usage"
+	complains "$name" "$part" "and says why"
+	is "$(wc -c <"$OUT" | tr -d ' ')" 0 "and reports nothing"
+}
+misused "ipf-report export" 'expected FORMAT [RESULTS…], got nothing' export
+misused "ipf-report export" 'unknown FORMAT "request-csv" (did you mean requests-csv?)' export request-csv mixed.results
+misused "ipf-report export" 'unknown FORMAT "xyz"; --help lists the formats' export xyz mixed.results
+misused "ipf-report export" 'html is a format for people: ipf-report -f html' export html mixed.results
+misused "ipf-report export" 'the FORMAT comes before the results: ipf-report export FORMAT mixed.results' export mixed.results
+misused "ipf-report export" '--by: -f junit has no groups' export junit --by model mixed.results
+misused "ipf-report plot" 'expected FOLDER [RESULTS…], got nothing' plot
+misused "ipf-report plot" 'expected the FOLDER before the results, got the file "mixed.results"' plot mixed.results
+misused "ipf-report plot" '--plot-format: expected svg, png or pdf, got "gif"' plot --plot-format gif plots mixed.results
+misused "ipf-report compare" 'expected BASE… -- NEW…, results before and after --' compare mixed.results
+misused "ipf-report compare" 'expected BASE… -- NEW…, results before and after --' compare mixed.results --
+misused "ipf-report compare" '--fail-if "speed > 1": expected a figure' compare --fail-if 'speed > 1' one.results -- one.results
+misused "ipf-report compare" '-f: expected text, json, md, html or junit, got "csv"' compare -f csv one.results -- one.results
+misused "ipf-report definitions" 'unexpected operand "x"' definitions x
+misused "ipf-report certificate" '-f: expected text or json, got "csv"' certificate -f csv mixed.results
+misused ipf-report '"comapre": no such file or command (did you mean compare?)' comapre one.results -- mixed.results
+misused ipf-report '"exports": no such file or command (did you mean export?)' exports csv mixed.results
+misused ipf-report 'the command comes before the options: ipf-report compare …' -q compare one.results -- mixed.results
+
+# ---- a file called like a command ------------------------------------------------------------------------------------
+cp mixed.results compare
+cp mixed.results exports
+same <("$report" ./compare) <("$report" mixed.results) "a file called compare is reached as ./compare"
+run "$report" -q mixed.results compare
+status_is 0 "or behind another file"
+same <("$report" exports) <("$report" mixed.results) "a file whose name is almost that of a command is a file"
+run "$report" no-such-file
+status_is 1 "a file that is not there and resembles no command is a file"
