@@ -285,7 +285,7 @@ static int read_part(struct stage *stage, char *part, const char *before, uint64
 static bool list_goes_on(enum key_type type, const char *text)
 {
 	if (type == KEY_GOALS)
-		return search_goal_begins(text);
+		return objective_begins(text);
 	return (type == KEY_RATES || type == KEY_COUNTS) && *text >= '0' && *text <= '9';
 }
 

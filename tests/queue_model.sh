@@ -120,7 +120,7 @@ queue_search() { # SEED
 	queue_stages=0
 	set -- "$1" --seed "$1"
 	shift
-	while ipf-sched search:slo=ttft=150ms@p90,low=10,high=1000,for=4s "$@" -q -o next.sched >answer; do
+	while ipf-sched search:slo=p90:ttft=150ms,low=10,high=1000,for=4s "$@" -q -o next.sched >answer; do
 		queue_stages=$((queue_stages + 1))
 		queue_model next.sched "run$queue_stages.results" || return 1
 		set -- "$@" -r "run$queue_stages.results"

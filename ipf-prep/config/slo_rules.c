@@ -1,8 +1,7 @@
 #include "config/slo_rules.h"
 
 #include "json/jout.h"
-#include "stream/metric.h"
-#include "cli/units.h"
+#include "objective/objective.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -29,26 +28,16 @@ static int parse_condition(struct slo_rule *rule, const char *text, size_t len, 
 /* METRIC=TIME,… */
 static int parse_objectives(struct slo_rule *rule, const char *text, struct ipf_error *err)
 {
+	const struct objective_rules rules = {.of = OBJECTIVE_OF_REQUEST};
+	struct objective list[OBJECTIVES_MOST];
 	struct jout w = {.out = &rule->objectives};
+	int count = 0;
+	if (objectives_parse(text, &rules, list, &count, err) < 0)
+		return -1;
 	jout_begin_map(&w);
-	for (const char *at = text;; at++) {
-		size_t len = strcspn(at, ","), name = strcspn(at, "=");
-		char limit[32];
-		int64_t ns;
-		if (name >= len || len - name >= sizeof limit)
-			return wrong_form(text, err);
-		enum metric metric = metric_find(at, name);
-		if (metric == METRIC_COUNT)
-			return ipf_error_set(err, IPF_USAGE, "unknown metric \"%.*s\"; ipf-report --definitions lists the metrics",
-			                     (int)name, at);
-		snprintf(limit, sizeof limit, "%.*s", (int)(len - name - 1), at + name + 1);
-		if (parse_duration(limit, &ns, err) < 0)
-			return -1;
-		jout_key(&w, metrics[metric].name);
-		jout_string(&w, slice_of(limit));
-		at += len;
-		if (!*at)
-			break;
+	for (int i = 0; i < count; i++) {
+		jout_key(&w, metrics[list[i].metric].name);
+		jout_string(&w, slice_of(strchr(list[i].text, '=') + 1));
 	}
 	jout_end_map(&w);
 	return rule->objectives.failed ? ipf_error_memory(err) : 0;

@@ -6,67 +6,12 @@
 #include <math.h>
 #include <string.h>
 
-/* Reads "p99:" at the beginning of an item, if there is one. -1: invalid. */
-static int take_percentile(const char **text, struct objective *objective)
-{
-	objective->percentile = NAN;
-	const char *colon = strchr(*text, ':');
-	if (!colon)
-		return 0;
-	char number[24];
-	struct ipf_error ignored = {0};
-	size_t len = (size_t)(colon - *text);
-	if (**text != 'p' || len < 2 || len >= sizeof number)
-		return -1;
-	memcpy(number, *text + 1, len - 1);
-	number[len - 1] = 0;
-	*text = colon + 1;
-	if (parse_number(number, &objective->percentile, &ignored) < 0 || objective->percentile <= 0 ||
-	    objective->percentile >= 100)
-		return -1;
-	return 0;
-}
-
-static int add_item(struct slo *slo, const char *item, struct ipf_error *err)
-{
-	if (slo->count == OBJECTIVES_MOST)
-		return ipf_error_set(err, IPF_USAGE, "expected at most %d objectives", OBJECTIVES_MOST);
-	struct objective *objective = &slo->list[slo->count];
-	struct ipf_error reason = {0};
-	snprintf(objective->text, sizeof objective->text, "%s", item);
-	const char *name = item, *equals = strchr(item, '=');
-	if (!equals || take_percentile(&name, objective) < 0)
-		return ipf_error_set(err, IPF_USAGE, "expected objectives such as ttft=500ms or p99:ttft=500ms, got \"%s\"",
-		                     item);
-	objective->metric = metric_find(name, (size_t)(equals - name));
-	if (objective->metric == METRIC_COUNT)
-		return ipf_error_set(
-			err, IPF_USAGE,
-			"expected ttft, ttfa, ttfb, ttst, e2e, stream, tpot, tpot_corrected, ntpot, itl_mean, itl_max, lag, "
-			"client_lag or slot_wait before the \"=\", got \"%s\"",
-			item);
-	if (parse_duration(equals + 1, &objective->limit_ns, &reason) < 0)
-		return ipf_error_set(err, IPF_USAGE, "%.*s: %s", (int)(equals - item), item, reason.text);
-	slo->per_request |= isnan(objective->percentile);
-	slo->count++;
-	return 0;
-}
-
 int slo_parse(struct slo *slo, const char *text, struct ipf_error *err)
 {
-	char item[sizeof slo->list->text];
-	do {
-		size_t len = strcspn(text, ",");
-		if (len >= sizeof item)
-			return ipf_error_set(err, IPF_USAGE, "expected objectives such as ttft=500ms, got \"%.*s\"", (int)len,
-			                     text);
-		memcpy(item, text, len);
-		item[len] = 0;
-		if (add_item(slo, item, err) < 0)
-			return -1;
-		text += len;
-	} while (*text++ == ',');
-	return 0;
+	int status = objectives_parse(text, &objectives_any, slo->list, &slo->count, err);
+	for (int i = 0; i < slo->count; i++)
+		slo->per_request |= isnan(slo->list[i].percentile);
+	return status;
 }
 
 enum attained { MISSED, MET, UNMEASURED };

@@ -1,7 +1,7 @@
-/* Objectives (SLO): limits for the latencies of a request, or for a percentile over all requests.
+/* What the objectives of --slo (objective/objective.h), and those of a request itself, say of each request.
  *
- *     ttft=500ms,tpot=50ms        a request that meets both is good; the goodput counts good requests
- *     p99:e2e=10s                 the 99th percentile must be within the limit
+ *     slo_parse(&slo, "ttft=500ms,tpot=50ms", &err);          // a request that meets both is good: goodput counts it
+ *     slo_judge(&slo, &result, &doc, &marks, &err)            // SLO_GOOD, …
  *
  * A latency that counts from the start is compared from the due time if there is one: that is what a user waits. An
  * objective on a figure that an answer cannot have (the TPOT of one token) is met; one on a figure that exists only in
@@ -12,16 +12,7 @@
 
 #include "error.h"
 #include "json/jdoc.h"
-#include "stream/metric.h"
-
-enum { OBJECTIVES_MOST = 16 };
-
-struct objective {
-	enum metric metric;
-	int64_t limit_ns;
-	double percentile; /* NAN: the limit applies to each request */
-	char text[48];     /* as it was given */
-};
+#include "objective/objective.h"
 
 struct slo {
 	struct objective list[OBJECTIVES_MOST];

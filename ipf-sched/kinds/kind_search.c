@@ -11,7 +11,7 @@
 #include <string.h>
 
 static const struct stage_key keys[] = {
-	REQUIRED_KEY("slo", "GOAL,…", KEY_GOALS, goals, "goals, such as ttft=500ms@p99,tpot=50ms@p90"),
+	REQUIRED_KEY("slo", "GOAL,…", KEY_GOALS, goals, "objectives, such as p99:ttft=500ms,p90:tpot=50ms"),
 	REQUIRED_KEY("low", "RATE", KEY_RATE, low, "lowest rate, or number of users, to consider"),
 	REQUIRED_KEY("high", "RATE", KEY_RATE, high, "highest rate, or number of users, to consider"),
 	STAGE_KEY("users", NULL, KEY_FLAG, by_users, "find a number of users in a closed loop instead of a rate"),

@@ -1,7 +1,7 @@
-/* The goals of a search: a latency, its limit, and the percentile that has to be within it, as in `ttft=500ms@p99`.
+/* The goals of a search: objectives on percentiles (objective/objective.h) of the latencies that a search knows.
  *
  *     struct search_goals goals = {0};
- *     search_goals_parse("ttft=500ms@p99,tpot=50ms@p90", &goals, &err);
+ *     search_goals_parse("p99:ttft=500ms,p90:tpot=50ms", &goals, &err);
  *
  * At least 99 of 100 requests then must have their first token within 500 ms. A request that failed misses every goal;
  * a request without the figure (the TPOT of a single token) meets it, unless the run was not streamed. Latencies that
@@ -11,6 +11,7 @@
 #define IPF_SEARCH_GOAL_H
 
 #include "error.h"
+#include "objective/objective.h"
 #include "stream/result.h"
 
 enum latency { LATENCY_TTFT, LATENCY_TTFA, LATENCY_E2E, LATENCY_TPOT, LATENCY_NTPOT, LATENCY_ITL, LATENCY_COUNT };
@@ -19,16 +20,14 @@ struct search_goal {
 	enum latency latency;
 	int64_t limit_ns;
 	double share;  /* of the requests that must be within the limit, from 0 to 1 */
-	char text[48]; /* as it was given */
+	char text[48]; /* "p99:ttft=500ms" */
 };
 
 struct search_goals {
-	struct search_goal list[LATENCY_COUNT * 2];
+	struct search_goal list[OBJECTIVES_MOST];
 	int count;
 };
 
-/* Does this text begin with a goal? It decides whether a list of goals continues behind a comma (`low=1` is a key). */
-bool search_goal_begins(const char *text);
 /* Adds the goals of `text`, separated by commas. IPF_USAGE. */
 int search_goals_parse(const char *text, struct search_goals *goals, struct ipf_error *err);
 

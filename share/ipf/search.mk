@@ -1,9 +1,9 @@
 #: The highest load at which a server meets objectives, by a search: stages at one rate after another, until the answer is known.
 #:
-#:   make -f search.mk URL=http://localhost:8000 MODEL=llama-3.1-8b SLO=ttft=500ms@p99,tpot=50ms@p90 [VARIABLE=…]
+#:   make -f search.mk URL=http://localhost:8000 MODEL=llama-3.1-8b SLO=p99:ttft=500ms,p90:tpot=50ms [VARIABLE=…]
 #:
 #: Variables:
-#:   SLO=ttft=500ms@p99  the objectives, as in Searching in ipf-sched(1)
+#:   SLO=p99:ttft=500ms  the objectives, as in Searching in ipf-sched(1)
 #:   LOW=1            the lowest rate, in requests per second
 #:   HIGH=100         the highest rate
 #:   FOR=60s          how long each rate is measured
@@ -20,7 +20,7 @@ include $(subst ?,\ ,$(dir $(ipf_self)))common.mk
 
 $(eval $(call ipf_begin,search))
 ipf_search_more   := $(call ipf_get,SEARCH)
-ipf_search_stage  := search:slo=$(call ipf_get,SLO,ttft=500ms@p99),low=$(call ipf_get,LOW,1),high=$(call ipf_get,HIGH,100),for=$(call ipf_get,FOR,60s)$(if $(ipf_search_more),$(ipf_comma)$(ipf_search_more))
+ipf_search_stage  := search:slo=$(call ipf_get,SLO,p99:ttft=500ms),low=$(call ipf_get,LOW,1),high=$(call ipf_get,HIGH,100),for=$(call ipf_get,FOR,60s)$(if $(ipf_search_more),$(ipf_comma)$(ipf_search_more))
 $(call ipf_needs_url,search)
 
 $(eval $(call ipf_trace,search,,$(ipf_search_prompts) $(ipf_search_prep)))

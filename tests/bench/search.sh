@@ -9,8 +9,8 @@ seeds=${SEARCH_SEEDS:-20}
 . "$TESTS/queue_model.sh"
 # shellcheck source=tests/queue_server.sh
 . "$TESTS/queue_server.sh"
-rate_search=search:slo=ttft=150ms@p90,low=10,high=1000,for=4s,most=40
-users_search=search:slo=ttft=150ms@p75,users,low=2,high=200,for=4s,most=40
+rate_search=search:slo=p90:ttft=150ms,low=10,high=1000,for=4s,most=40
+users_search=search:slo=p75:ttft=150ms,users,low=2,high=200,for=4s,most=40
 
 row() { # WHAT GOOD OF
 	awk -v OFS='\t' -v what="$1" -v good="$2" -v of="$3" 'BEGIN { print what, good " of " of, "-", "-", ">= 19 of 20", (good >= of * 0.95) ? "met" : "missed" }'

@@ -58,7 +58,7 @@ cp search/stage-1.results.zst first
 search
 status_is 0 "search: goes on"
 same search/stage-1.results.zst first "with what it had"
-matches "$(cat "$OUT")" "80/s meet e2e=200ms@p90" "and has the answer"
+matches "$(cat "$OUT")" "80/s meet p90:e2e=200ms" "and has the answer"
 is "$(cat search/answer.txt)" "$(cat "$OUT")" "in a file"
 is "$(head -1 search/search.csv | cut -d , -f 1-3)" "n,stage,offered_per_s" "search.csv has names"
 is "$(($(wc -l <search/search.csv) - 1))" "$(ls search/stage-*.results.zst | wc -l | tr -d ' ')" "a row for each stage"

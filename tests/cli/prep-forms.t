@@ -78,8 +78,9 @@ is "$(body tagged.trace | jq -c '[.tags.model, .slo]' |
 printf '{"prompt":"a","n":3,"goal":{"ttft":"9s"}}\n{"prompt":"b","n":3}\n' >own.jsonl
 ipf-prep jsonl own.jsonl --field prompt=/prompt --field output_tokens=/n --field slo=/goal -o own.trace
 is "$(body own.trace | jq -c .slo | paste -sd ' ')" '{"ttft":"9s"} null' "or of the data"
-refused 'unknown metric "ttf"' --slo ttf=3s
-refused "expected METRIC=TIME" --slo ttft
+refused 'slot_wait before the "=", got "ttf=3s"' --slo ttf=3s
+refused 'expected objectives such as ttft=500ms, got "ttft"' --slo ttft
+refused 'expected objectives such as ttft=500ms, got "ttft=1s@p99"' --slo ttft=1s@p99
 refused "expected METRIC=TIME" --slo x:ttft=3s
 refused "expected a duration" --slo ttft=soon
 

@@ -84,8 +84,8 @@ misuse 'unknown key "rat", did you mean "rate"?' poisson:rat=1
 misuse 'is longer than 146 years' constant:rate=1/d,n=1M
 misuse '--seed' poisson:rate=1,n=1 --seed many
 misuse 'stage 1 (constant): rate: expected one value, got a second one after the comma: "5"' constant:rate=1,5,for=1s
-misuse 'stage 2 (search): for: a closed loop with for= requires a trace' rest:for=1s search:slo=ttft=1s@p90,users,low=1,high=9,for=1s
-misuse 'stage 2 (search): expected one search' search:slo=ttft=1s@p90,low=1,high=9,for=1s search:slo=tpot=1s@p90,low=1,high=9,for=1s
+misuse 'stage 2 (search): for: a closed loop with for= requires a trace' rest:for=1s search:slo=p90:ttft=1s,users,low=1,high=9,for=1s
+misuse 'stage 2 (search): expected one search' search:slo=p90:ttft=1s,low=1,high=9,for=1s search:slo=p90:tpot=1s,low=1,high=9,for=1s
 
 # Every key of every kind, with values that it cannot have: the stage, its kind and the key are named.
 a_right() { # KIND: a spec that is right
@@ -103,7 +103,7 @@ a_right() { # KIND: a spec that is right
 	burst) echo n=5 ;;
 	rest) echo for=1s ;;
 	sweep) echo rates=1,2 for=1s ;;
-	search) echo slo=ttft=1s@p90 low=1 high=2 for=1s ;;
+	search) echo slo=p90:ttft=1s low=1 high=2 for=1s ;;
 	esac
 }
 "$sched" --list |

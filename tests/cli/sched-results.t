@@ -81,7 +81,7 @@ done
 status_is 10 "a search ends with 10 when it knows"
 between "$i" 6 20 "after a dozen stages"
 between "$(sed 's,/s.*,,' "$OUT")" 19 21 "with the rate that it was looking for"
-matches "$(cat "$OUT")" '^[0-9.]+/s meet ttft=100ms@p90: between [0-9.]+/s and [0-9.]+/s, 95 % sure, after [0-9]+ stages$' "and says how sure it is"
+matches "$(cat "$OUT")" '^[0-9.]+/s meet p90:ttft=100ms: between [0-9.]+/s and [0-9.]+/s, 95 % sure, after [0-9]+ stages$' "and says how sure it is"
 is "$(head -1 next.sched | jq -r '.from | length')" "$((i - 1))" "each schedule names the results that it was made of"
 run "$BIN/ipf-sched" poisson:rate=1,n=1 -r run1.results
 status_is 2 "results without a search are wrong usage"

@@ -214,12 +214,15 @@ static const struct {
 	{"sweep:rates=1,2,points=3,for=1s", "points: requires from=FILE"},
 	{"rates:linear", "file=FILE is required"},
 	{"search:low=1,high=2,for=1s", "slo=GOAL,… is required"},
-	{"search:slo=ttft=1s,low=1,high=2,for=1s", "slo: expected goals such as ttft=500ms@p99, got \"ttft=1s\""},
-	{"search:slo=ttft=1s@p100,low=1,high=2,for=1s", "slo: expected goals such as ttft=500ms@p99, got \"ttft=1s@p100\""},
-	{"search:slo=ttft=fast@p9,low=1,high=2,for=1s", "slo: ttft: expected a duration such as 250ms or 2m, got \"fast\""},
-	{"search:slo=load=1s@p9,low=1,high=2,for=1s",
-     "slo: expected ttft, ttfa, e2e, tpot, ntpot or itl_mean before the \"=\", got \"load=1s@p9\""},
-	{"search:slo=ttft=1s@p9,tpot=1s@p9,low=3,high=2,for=1s", "high: expected more than low= (3), got 2"},
+	{"search:slo=ttft=1s,low=1,high=2,for=1s", "slo: expected objectives such as p99:ttft=500ms, got \"ttft=1s\""},
+	{"search:slo=p100:ttft=1s,low=1,high=2,for=1s",
+     "slo: expected objectives such as p99:ttft=500ms, got \"p100:ttft=1s\""},
+	{"search:slo=ttft=1s@p100,low=1,high=2,for=1s",
+     "slo: expected objectives such as p99:ttft=500ms, got \"ttft=1s@p100\""},
+	{"search:slo=p9:ttft=fast,low=1,high=2,for=1s", "slo: ttft: expected a duration such as 250ms or 2m, got \"fast\""},
+	{"search:slo=p9:load=1s,low=1,high=2,for=1s",
+     "slo: expected ttft, ttfa, e2e, tpot, ntpot or itl_mean before the \"=\", got \"p9:load=1s\""},
+	{"search:slo=p9:ttft=1s,tpot=1s@p9,low=3,high=2,for=1s", "high: expected more than low= (3), got 2"},
 	{"search:slo=ttft=1s@p9,low=1,high=2", "for=TIME or n=COUNT is required"},
 	{"search:slo=ttft=1s@p9,low=1.5,high=2,for=1s,users", "low: expected a whole number of users, got 1.5"},
 	{"onoff:peak=2,on=1s,off=1us,n=5", "off: expected at least 1 ms, got 1 us"},
@@ -249,7 +252,7 @@ static const char *const *wrong_values(enum key_type type)
 	                                                                                                   "", NULL};
 	static const char *const names[] = {"even", "", NULL}, *const texts[] = {"", "\xff", NULL},
 							 *const shares[] = {"half", "1.5", "101%", "", NULL};
-	static const char *const goals[] = {"ttft", "ttft=1s", "ttft=1s@p0", "ttft=x@p9", "", NULL}, *const none[] = {NULL};
+	static const char *const goals[] = {"ttft", "ttft=1s", "p0:ttft=1s", "ttft=x@p9", "", NULL}, *const none[] = {NULL};
 	switch (type) {
 	case KEY_RATE:
 	case KEY_RATE_0:
