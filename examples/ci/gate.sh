@@ -2,10 +2,10 @@
 # A regression gate: gate.sh BASELINE NEW REPORT
 #
 # BASELINE and NEW are folders with a folder for each run, which has results.zst. They are compared, and REPORT gets the comparison as
-# comparison.txt, .md (for a comment), .xml (JUnit) and .html. FAIL_IF has the conditions, one a line; see Conditions in ipf-report(1).
+# comparison.txt, .md (for a comment), .xml (JUnit) and .html. FAIL_IF has the conditions, one a line; see CONDITIONS in ipf-report-compare(1).
 #
 # Exit status: 0 passed, or there is no baseline yet; 4 a condition holds, or a run was not valid (its verdict says why); else what
-# ipf-report(1) says.
+# ipf-report-compare(1) says.
 set -euo pipefail
 baseline=$1 new=$2 report=$3
 shopt -s nullglob

@@ -75,7 +75,7 @@ const struct command command_report = {
                 .summary = "show what a run measured, and whether it can be trusted",
                 .details = "  ipf-report chat.results.zst\n"
                            "  ipf-report --slo ttft=500ms,p99:tpot=50ms --strict chat.results.zst\n"
-                           "  ipf-report export json chat.results.zst | jq .total.latency.ttft_ms.from_due.p99\n"
+                           "  ipf-report export json chat.results.zst | jq .total.latency.ttft_ms\n"
                            "  ipf-report compare old.results.zst -- new.results.zst\n",
                 .specs = specs,
                 .count = sizeof specs / sizeof *specs,

@@ -9,10 +9,10 @@
 
 #include <jansson.h>
 
-/* {"ipf": "certificate", …}, see ipf-report(1). A new object; when memory runs out, see memory.h. */
+/* {"ipf": "certificate", …}, see ipf-report-certificate(1). A new object; when memory runs out, see memory.h. */
 json_t *certificate_json(const struct report *report);
 
-/* As text and as JSON. They stand in no list: --certificate selects them. */
+/* As text and as JSON. They are in no list: `ipf-report certificate` selects them. */
 extern const struct report_format format_certificate_text, format_certificate_json;
 
 #endif

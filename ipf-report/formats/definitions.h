@@ -4,7 +4,8 @@
 
 #include "buffer.h"
 
-/* Appends the text, on 80 columns. The METRICS section of ipf-report(1) has the same definitions, word for word. */
+/* Appends the text, on 80 columns. The METRICS section of ipf-report-definitions(1) has the same definitions, word for
+ * word. */
 void definitions_format(struct buffer *out);
 
 /* The definitions one by one, i = 0, 1, … until NULL; for a heading *name is NULL. `words` between backquotes are

@@ -4,7 +4,7 @@
  *     for each request: … && report_output_spill(report->output, out)
  *
  * A new format is a file format_NAME.c that defines `const struct report_format format_NAME`, an entry in the list
- * below, and a section in ipf-report(1).
+ * below, and a section in ipf-report-export(1), or in ipf-report(1) if it is for people.
  */
 #ifndef REPORT_FORMAT_H
 #define REPORT_FORMAT_H

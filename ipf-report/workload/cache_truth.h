@@ -8,7 +8,7 @@
  *
  * Prompts are blocks of tokens (prompt_chain.h), and requests are taken in the order in which they started. The ideal
  * cache has no limit, begins empty, and has the blocks of every request that started before; at least the last token of
- * a prompt is computed. "Cache truth" in ipf-report(1) defines every figure.
+ * a prompt is computed. "Prefix cache" in ipf-report-definitions(1) defines every figure.
  *
  * Requests that overlap make the order at the server uncertain. So two bounds are computed besides: the least that a
  * cache without a limit has certainly (blocks of requests that had their first token before this one started) and the

@@ -7,7 +7,7 @@
  *
  * The fidelity of a request is the product of shares, each 1 as recorded: of its time, its lengths and its reuse of
  * prefixes. 1 less it is lost, and divided among the causes in proportion to what each share lacks; so the losses of
- * all causes add up to 1 - value. "Fidelity of a replay" in ipf-report(1) defines the shares.
+ * all causes add up to 1 - value. "Fidelity of a replay" in ipf-report-definitions(1) defines the shares.
  *
  * A request that follows others is due when they have ended, as recorded: a server of another speed moves it, which is
  * what a replay measures, and no loss. That is told beside (`moved`).

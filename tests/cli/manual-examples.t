@@ -29,7 +29,7 @@ examples_of() { # PAGE: each in a file example.N
 		inside { print > ("example." n) }'
 }
 
-for program in prep sched fire collect report whole; do
+for program in prep sched fire collect report report-compare report-export report-plot report-certificate report-definitions whole; do
 	case $program in
 	sched) ipf-prep azure AzureLLMInferenceTrace_conv.csv -q -o azure.trace.zst ;;
 	collect)
@@ -44,7 +44,7 @@ for program in prep sched fire collect report whole; do
 		cp west.results.zst new.results.zst
 		;;
 	esac
-	page=$ROOT/ipf-$program/ipf-$program.1
+	page=$ROOT/ipf-${program%%-*}/ipf-$program.1
 	[ $program != whole ] || page=$ROOT/lib/ipf.7
 	examples_of "$page"
 	count=$(find . -name 'example.*' | wc -l)
@@ -56,8 +56,8 @@ for program in prep sched fire collect report whole; do
 			-e "s,s3://my-runs,s3://plain," -e "s,127.0.0.1:9464,127.0.0.1:0,g" -e "s,--linger 30s,--linger 100ms," -e "$shorter" "example.$i" >"example.$i.sh"
 		run bash -e -u -o pipefail "example.$i.sh"
 		case $program/$(cat "example.$i.sh") in
-		report/*--strict* | report/*--compare*) # the verdict of a run on a busy machine may be INVALID
-			matches "$status" '^[04]$' "ipf-report.1: $(head -1 "example.$i.sh" | cut -c 1-50) judges" ;;
+		report/*--strict* | report-compare/*) # the verdict of a run on a busy machine may be INVALID
+			matches "$status" '^[04]$' "$(basename "$page"): $(head -1 "example.$i.sh" | cut -c 1-50) judges" ;;
 		*) status_is 0 "$(basename "$page"): $(head -1 "example.$i.sh" | cut -c 1-70)" ;;
 		esac
 	done

@@ -37,6 +37,21 @@ for name in prep sched fire collect report; do
 	is "$(wc -c <"$OUT" | tr -d ' ')" 0 "with nothing on standard output"
 done
 
+# Commands have a page of their own. Options that have the same meaning as in the program's page may share an entry.
+for command in "ipf-prep tokenize" "ipf-report compare" "ipf-report export" "ipf-report plot" "ipf-report certificate" "ipf-report definitions"; do
+	program=${command% *}
+	page=$ROOT/$program/$(echo "$command" | tr ' ' -).1
+	# shellcheck disable=SC2086 # two words
+	"$BIN"/$command --help | sed -nE 's/^ {2}(-., | {4})(--[a-z][a-z0-9-]*).*/\2/p' | sort -u >known
+	documented "$page" >written
+	yes_if "$command has options to compare" test -s known
+	is "$(comm -23 known written | tr '\n' ' ')" "" "every option of $command stands in its page"
+	is "$(comm -13 known written | tr '\n' ' ')" "" "which names no other"
+	for section in NAME SYNOPSIS DESCRIPTION "EXIT STATUS" EXAMPLES "SEE ALSO"; do
+		yes_if "the page of $command has $section" grep -qx "\.Sh \"\{0,1\}$section\"\{0,1\}" "$page"
+	done
+done
+
 if command -v mandoc >/dev/null; then
 	for page in "$ROOT"/ipf-*/*.[15] "$ROOT"/lib/*/*.[35] "$ROOT"/lib/*.7; do
 		run mandoc -T lint -W warning "$page"

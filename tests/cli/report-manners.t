@@ -26,10 +26,10 @@ misused 'got "p0:ttft=1s"' --slo p0:ttft=1s
 misused 'got "x99:ttft=1s"' --slo x99:ttft=1s
 
 # The formats that the program knows are those of its completion, and each has a section in the manual.
-"$report" --completion | sed -n "/^[[:space:]]*-f|--format)/{n;s/.*-W '\([a-z0-9. -]*\)'.*/\1/p}" | tr ' ' '\n' | sort >known
-sed -n '/^\.Sh FORMATS/,/^\.Sh [^F]/s/^\.Ss //p' "$TESTS/../ipf-report/ipf-report.1" "$TESTS/../ipf-report/ipf-exports.5" |
+"$report" --completion | sed -n "/^[[:space:]]*-f|--format)/{n;s/.*-W '\([a-z0-9. -]*\)'.*/\1/p}" | tr ' ' '\n' | sort -u >known
+sed -n '/^\.Sh FORMATS/,/^\.Sh [^F]/s/^\.Ss //p' "$TESTS/../ipf-report/ipf-report.1" "$TESTS/../ipf-report/ipf-report-export.1" "$TESTS/../ipf-report/ipf-exports.5" |
 	sed 's/, /\n/g' | sort >documented
-same known documented "every output format has a section in ipf-report(1) or ipf-exports(5)"
+same known documented "every output format has a section in ipf-report(1), ipf-report-export(1) or ipf-exports(5)"
 contains "$("$report" --help | tr -s ' \n' ' ')" "formats: text md html json csv requests-csv junit prometheus openmetrics sql " "and is in --help"
 
 # ---- --meta ---------------------------------------------------------------------------------------------------------

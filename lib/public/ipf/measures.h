@@ -7,7 +7,7 @@
  *     ipf_measure_close(measure);
  *     ipf_reader_close(records);
  *
- * A row is the line that ipf-collect(1) would write for the record. `ipf-report --definitions` defines each metric.
+ * A row is the line that ipf-collect(1) would write for the record. `ipf-report definitions` defines each metric.
  */
 #ifndef LIBIPF_MEASURES_H
 #define LIBIPF_MEASURES_H
