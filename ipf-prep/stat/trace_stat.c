@@ -41,7 +41,7 @@ static const struct program stat_program = {
 	.count = sizeof specs / sizeof *specs,
 	.min_operands = 0,
 	.max_operands = 1,
-	.manual = "man ipf-prep, section \"Describing a trace\"",
+	.manual = "man ipf-prep-stat; overview: man ipf",
 };
 
 /* ---- output ---- */

@@ -18,7 +18,8 @@ static int check_requests(const struct run_data *run, const struct report_option
 	if (strcmp(definition, "ipf") != 0 && (options->said.any || format->times))
 		return ipf_error_at(err, IPF_INPUT, run->parts[0].name, 0,
 		                    "%s%s applies the definitions of other tools itself: the results already have those of %s",
-		                    options->said.any ? "" : "-f ", options->said.any ? "--as" : name, definition);
+		                    options->said.any ? "" : report_format_option(options), options->said.any ? "--as" : name,
+		                    definition);
 	if (!run->stated)
 		return 0;
 	if (options->said.any)
@@ -26,8 +27,8 @@ static int check_requests(const struct run_data *run, const struct report_option
 		                    "--as requires results of ipf-collect: this file has the figures of another tool");
 	if (format->times || (format->requests && !run->stated->requests))
 		return ipf_error_at(err, IPF_INPUT, run->parts[0].name, 0,
-		                    "-f %s requires requests%s, which the file does not have", name,
-		                    run->stated->requests ? " with the times of their starts" : "");
+		                    "%s%s requires requests%s, which the file does not have", report_format_option(options),
+		                    name, run->stated->requests ? " with the times of their starts" : "");
 	return 0;
 }
 

@@ -61,6 +61,7 @@ static int run(struct report_options *options, const struct operands *operands)
 	struct ipf_error err = {0};
 	if (find_format(operands->items[0], &options->format, &err) < 0)
 		return command_end(&err, name);
+	options->exported = true;
 	return show_run(options, &results, name);
 }
 

@@ -74,6 +74,11 @@ void report_options_release(struct report_options *options)
 	options->meta = NULL;
 }
 
+const char *report_format_option(const struct report_options *options)
+{
+	return options->exported ? "" : "-f ";
+}
+
 bool report_wants_colour(const struct report_options *options)
 {
 	const char *forbidden = getenv("NO_COLOR"), *terminal = getenv("TERM");
@@ -84,13 +89,14 @@ bool report_wants_colour(const struct report_options *options)
 int report_options_check(const struct report_options *options, struct ipf_error *err)
 {
 	if (options->curve && report_formats[options->format] != &format_csv)
-		return ipf_error_set(err, IPF_USAGE, "--curve requires -f csv");
+		return ipf_error_set(err, IPF_USAGE, "--curve requires %scsv", report_format_option(options));
 	if (options->certificate && report_formats[options->format] != &format_text &&
 	    report_formats[options->format] != &format_json)
 		return ipf_error_set(err, IPF_USAGE, "--certificate is text, or JSON with -f json");
 	if (options->by.by != GROUPINGS && !report_formats[options->format]->groups)
-		return ipf_error_set(err, IPF_USAGE, "--by: -f %s has no groups; use text, json, csv, html, md or sql",
-		                     report_format_names[options->format]);
+		return ipf_error_set(err, IPF_USAGE, "--by: %s%s has no groups; use %s", report_format_option(options),
+		                     report_format_names[options->format],
+		                     options->exported ? "json, csv or sql" : "text, json, csv, html, md or sql");
 	if (options->by.by != GROUPINGS && (options->curve || options->certificate))
 		return ipf_error_set(err, IPF_USAGE, "--by and %s exclude each other",
 		                     options->curve ? "--curve" : "--certificate");

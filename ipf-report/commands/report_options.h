@@ -35,6 +35,7 @@ struct report_options {
 	bool compare, certificate, definitions; /* older spellings of the commands */
 	const char *plots;                      /* the folder; NULL */
 	bool only_plots;                        /* write no report */
+	bool exported;                          /* the format is an operand, not the value of -f */
 	int plot_format;                        /* enum plot_format; -1: the default */
 	int from;                               /* index into importer_names; IMPORT_AUTOMATIC */
 	json_t *meta;                           /* object; NULL: none */
@@ -51,6 +52,8 @@ extern const char *const certificate_format_names[]; /* "text", "json"; NULL end
 void report_options_init(struct report_options *options);
 void report_options_release(struct report_options *options);
 
+/* The words before a format in messages: "-f ", or "" if it is an operand. */
+const char *report_format_option(const struct report_options *options);
 /* Whether text goes to a terminal that shows colours. */
 bool report_wants_colour(const struct report_options *options);
 

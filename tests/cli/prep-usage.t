@@ -79,9 +79,9 @@ status_is 0 "--list"
 cut -d ' ' -f 1 "$OUT" | sort >listed
 contains "$(tr '\n' ' ' <listed)" " mooncake mtbench " "lists the sources"
 is "$(awk '{ print $2 }' "$OUT" | sort -u | tr '\n' ' ')" "dataset generated trace " "with their kinds"
-sed -n '/^\.Ss Formats/,/^\.Ss Distributions/s/^\.It Cm \([a-z0-9-]*\)$/\1/p' "$TESTS/../ipf-prep/ipf-prep.1" |
+sed -n 's/^\.It Cm \([a-z0-9-]*\)$/\1/p' "$TESTS/../ipf-prep/ipf-prep-formats.5" |
 	sort >written
-is "$(comm -23 listed written | tr '\n' ' ')" "" "ipf-prep(1) describes each of them"
+is "$(comm -23 listed written | tr '\n' ' ')" "" "ipf-prep-formats(5) describes each of them"
 status=0
 "$prep" --list >/dev/full 2>"$ERR" || status=$?
 status_is 1 "--list > /dev/full ends with 1"

@@ -79,7 +79,8 @@ misused "ipf-report export" 'unknown FORMAT "request-csv" (did you mean requests
 misused "ipf-report export" 'unknown FORMAT "xyz"; --help lists the formats' export xyz mixed.results
 misused "ipf-report export" 'html is a format for people: ipf-report -f html' export html mixed.results
 misused "ipf-report export" 'the FORMAT comes before the results: ipf-report export FORMAT mixed.results' export mixed.results
-misused "ipf-report export" '--by: -f junit has no groups' export junit --by model mixed.results
+misused "ipf-report export" '--by: junit has no groups; use json, csv or sql' export junit --by model mixed.results
+misused "ipf-report export" '--curve requires csv' export json --curve mixed.results
 misused "ipf-report plot" 'expected FOLDER [RESULTS…], got nothing' plot
 misused "ipf-report plot" 'expected the FOLDER before the results, got the file "mixed.results"' plot mixed.results
 misused "ipf-report plot" '--plot-format: expected svg, png or pdf, got "gif"' plot --plot-format gif plots mixed.results
