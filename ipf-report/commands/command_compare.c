@@ -12,7 +12,6 @@ static const struct option_spec specs[] = {
 	OPTION_HEADING("Output"),
 	OPTION_CHOICE_OF('f', "format", "FORMAT", struct report_options, compare_format, compare_format_names,
                      "output format: " COMPARE_FORMATS_TEXT " (default: text)"),
-	ROW_PERCENTILES,
 	OUTPUT_OPTION(struct report_options, common),
 	OPTION_HEADING("Evaluation"),
 	ROW_STAGE,

@@ -9,7 +9,6 @@
 static const struct option_spec specs[] = {
 	OPTION_HEADING("Output"),
 	ROW_PLOT_FORMAT,
-	ROW_PERCENTILES,
 	OPTION_HEADING("Evaluation"),
 	ROWS_EVALUATION,
 	ROW_FROM,

@@ -136,8 +136,7 @@ static void help_commands(const struct program *program, struct buffer *out)
 static const char *help_refusals(const struct program *program)
 {
 	if (has_option(program, "strict"))
-		return has_option(program, "compare") ? ",\n4 refused by --strict, --compare or --fail-if"
-		                                      : ",\n4 refused by --strict";
+		return ",\n4 refused by --strict";
 	return has_option(program, "fail-if") ? ",\n4 not comparable, or refused by --fail-if" : "";
 }
 
