@@ -1,4 +1,4 @@
-/* -f json: the object that ipf-report-json(5) describes. A figure that does not exist is omitted. */
+/* -f json: the object that ipf-report(1) describes. A figure that does not exist is omitted. */
 #include "formats/json_report.h"
 
 static int append(const char *bytes, size_t len, void *out)

@@ -1,4 +1,4 @@
-/* "sessions", "repeats", "autoscaling" and "cost" of the JSON report, see ipf-report-json(5). */
+/* "sessions", "repeats", "autoscaling" and "cost" of the JSON report, see ipf-report(1). */
 #ifndef REPORT_JSON_ANALYSES_H
 #define REPORT_JSON_ANALYSES_H
 

@@ -15,7 +15,7 @@ json_t *json_figure(double value); /* with at most six decimals; "inf" */
 void json_put(json_t *to, const char *name, double value);
 void json_put_count(json_t *to, const char *name, int64_t value);
 void json_put_object(json_t *to, const char *name, json_t *value);
-/* A distribution, DIST in ipf-report-json(5): a new object, empty without samples. */
+/* A distribution, DIST in ipf-report(1): a new object, empty without samples. */
 json_t *json_summary(const struct metric_summary *d, const struct percentiles *list);
 
 #endif

@@ -1,4 +1,4 @@
-/* "saturation" of the JSON report, see ipf-report-json(5). */
+/* "saturation" of the JSON report, see ipf-report(1). */
 #ifndef REPORT_JSON_SATURATION_H
 #define REPORT_JSON_SATURATION_H
 

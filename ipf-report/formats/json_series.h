@@ -1,4 +1,4 @@
-/* "series" of the JSON report: the windows of the run, of all stages together. See ipf-report-json(5). */
+/* "series" of the JSON report: the windows of the run, of all stages together. See ipf-report(1). */
 #ifndef REPORT_JSON_SERIES_H
 #define REPORT_JSON_SERIES_H
 

@@ -1,4 +1,4 @@
-/* "server" and "accelerators" of the JSON report, see ipf-report-json(5). */
+/* "server" and "accelerators" of the JSON report, see ipf-report(1). */
 #ifndef REPORT_JSON_SERVER_H
 #define REPORT_JSON_SERVER_H
 

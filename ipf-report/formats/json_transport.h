@@ -1,4 +1,4 @@
-/* "transport" of the JSON report: the findings in the trailers of the results. See ipf-report-json(5). */
+/* "transport" of the JSON report: the findings in the trailers of the results. See ipf-report(1). */
 #ifndef REPORT_JSON_TRANSPORT_H
 #define REPORT_JSON_TRANSPORT_H
 
