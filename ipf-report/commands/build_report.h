@@ -7,7 +7,13 @@
 #ifndef REPORT_BUILD_REPORT_H
 #define REPORT_BUILD_REPORT_H
 
+#include "analysis/analyses.h"
 #include "commands/report_options.h"
+#include "figures/error_bars.h"
+#include "figures/figures.h"
+#include "figures/server_figures.h"
+#include "formats/report_format.h"
+#include "workload/trace_findings.h"
 
 struct built_report {
 	struct report report; /* refers to the members below, the run, and the options */

@@ -3,6 +3,7 @@
 #include "commands/command.h"
 #include "commands/option_rows.h"
 #include "commands/show_run.h"
+#include "formats/report_format.h"
 #include "safe_text.h"
 
 #include <string.h>

@@ -3,6 +3,7 @@
 #include "commands/compare_runs.h"
 #include "commands/option_rows.h"
 #include "commands/show_run.h"
+#include "formats/report_format.h"
 
 #define OLDER_FLAG(name_, member_, help_)                                                                              \
 	{                                                                                                                  \

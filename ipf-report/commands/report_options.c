@@ -4,6 +4,7 @@
 #include "cli/units.h"
 #include "compare/compare_format.h"
 #include "compare/fail_if.h"
+#include "formats/report_format.h"
 #include "imports/import.h"
 #include "plots/plots.h"
 #include "results/run_meta.h"

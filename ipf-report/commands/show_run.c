@@ -3,6 +3,7 @@
 #include "commands/build_report.h"
 #include "commands/read_inputs.h"
 #include "commands/write_report.h"
+#include "formats/report_format.h"
 #include "memory.h"
 
 #include <stdio.h>

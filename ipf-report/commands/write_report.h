@@ -7,6 +7,7 @@
 #define REPORT_WRITE_REPORT_H
 
 #include "commands/report_options.h"
+#include "formats/report_format.h"
 
 /* Writes the plots into the folder options->plots; NULL: writes none. Without gnuplot these are data and scripts, which
  * can be drawn elsewhere; a message says so. -1: IPF_SYSTEM. */
