@@ -1,5 +1,6 @@
 #include "commands/write_report.h"
 
+#include "analysis/analyses.h"
 #include "definitions/tool_view.h"
 #include "formats/certificate.h"
 #include "html/html_plots.h"
