@@ -104,10 +104,16 @@ $(BUILD)/lib/api/api_builtin.c: $(api_files) lib/api/apis/embed.sh Makefile
 
 # The style sheet and the script of HTML reports, compiled in as C strings.
 page_files := ipf-report/html/report.css ipf-report/html/report.js
-generated_report := $(BUILD)/ipf-report/html/page_files.o
+generated_report := $(BUILD)/ipf-report/html/page_files.o $(BUILD)/ipf-report/catalogue/definitions.o
 $(BUILD)/ipf-report/html/page_files.c: $(page_files) ipf-report/html/embed.sh Makefile
 	$(call say,GEN,$@)
 	$(Q)mkdir -p $(@D) && sh ipf-report/html/embed.sh $(page_files) > $@
+
+# The definitions of figures, compiled in as a table.
+embed_definitions := ipf-report/catalogue/embed_definitions.sh ipf-report/catalogue/definitions.txt
+$(BUILD)/ipf-report/catalogue/definitions.c: $(embed_definitions) Makefile
+	$(call say,GEN,$@)
+	$(Q)mkdir -p $(@D) && sh $(embed_definitions) > $@
 
 # ---- programs -------------------------------------------------------------------------------------------------------
 # rule: short name, folder, program

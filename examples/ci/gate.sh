@@ -20,18 +20,18 @@ conditions=()
 
 if [ ${#base[@]} -eq 0 ]; then
 	echo "gate: there is no baseline: the runs are reported alone"
-	wanted=(--strict "${runs[@]}")
+	show=(ipf-report) wanted=(--strict "${runs[@]}")
 else
 	while read -r condition; do
 		[ -z "$condition" ] || conditions+=(--fail-if "$condition")
 	done <<<"${FAIL_IF:-}"
-	wanted=(--compare "${conditions[@]}" "${base[@]}" -- "${runs[@]}")
+	show=(ipf-report compare) wanted=("${conditions[@]}" "${base[@]}" -- "${runs[@]}")
 fi
 status=0
-ipf-report -f text -o "$report/comparison.txt" "${wanted[@]}" || status=$?
+"${show[@]}" -f text -o "$report/comparison.txt" "${wanted[@]}" || status=$?
 cat "$report/comparison.txt"
 # The same again, with the same messages and the same status.
 for format in md:md junit:xml html:html; do
-	ipf-report -f "${format%:*}" -o "$report/comparison.${format#*:}" "${wanted[@]}" 2>/dev/null || [ $? -eq $status ] || status=1
+	"${show[@]}" -f "${format%:*}" -o "$report/comparison.${format#*:}" "${wanted[@]}" 2>/dev/null || [ $? -eq $status ] || status=1
 done
 exit $status

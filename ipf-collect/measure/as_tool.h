@@ -1,6 +1,6 @@
 /* A row by the definitions of another tool (--definition): which chunks count as tokens, where the latency ends, who
  * counts the output tokens, what is a sample of inter-token latency, which answers are failures. The rules are in
- * definition/tool_rules.h.
+ * other_tools/tool_rules.h.
  *
  *     measure_row(&m, record, response, &options, &row, &err);   // calls as_tool if options.definition is set
  *

@@ -5,7 +5,7 @@
 #define COLLECT_MEASURE_H
 
 #include "api/response.h"
-#include "definition/tool_rules.h"
+#include "other_tools/tool_rules.h"
 #include "stream/record.h"
 #include "stream/result.h"
 

@@ -4,12 +4,14 @@ int analyses_build(struct analyses *a, const struct analysis_input *in, struct i
 {
 	*a = (struct analyses){0};
 	cost_find(&a->cost, in->run, &in->figures->total, in->price);
-	int bad = saturation_find(&a->saturation, in->run, in->finding, err);
-	if (bad == 0)
+	int bad = 0;
+	if (in->wanted & ANALYSIS_SATURATION)
+		bad = saturation_find(&a->saturation, in->run, in->finding, err);
+	if (bad == 0 && in->wanted & ANALYSIS_SESSIONS)
 		bad = session_figures_build(&a->sessions, in->run, &in->options->percentiles, err);
-	if (bad == 0)
+	if (bad == 0 && in->wanted & ANALYSIS_REPEATS)
 		bad = repeats_build(&a->repeats, in->run, in->options, err);
-	if (bad == 0)
+	if (bad == 0 && in->wanted & ANALYSIS_AUTOSCALING)
 		bad = autoscaling_find(&a->autoscaling, in->run, in->servers, err);
 	return bad;
 }

@@ -14,6 +14,10 @@
 #include "analysis/session_figures.h"
 #include "figures/server_figures.h"
 
+/* Those that take time. */
+enum { ANALYSIS_SATURATION = 1, ANALYSIS_SESSIONS = 2, ANALYSIS_AUTOSCALING = 4, ANALYSIS_REPEATS = 8 };
+
+/* What was not wanted is as if the run had nothing of it. */
 struct analyses {
 	struct saturation saturation;
 	struct session_figures sessions;
@@ -30,6 +34,7 @@ struct analysis_input {
 	const struct verdict_finding *finding;
 	const struct figure_options *options;
 	const struct price *price;
+	unsigned wanted; /* bits of ANALYSIS_… */
 };
 
 /* Fails only when memory runs out. */

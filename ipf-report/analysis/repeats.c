@@ -8,31 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is added up for a rate or a share. */
-enum sum { SUM_NONE, SUM_REQUESTS, SUM_OUTPUT, SUM_GOOD, SUM_FAILED, SUM_GAPS };
-
-static const struct repeated_spec {
-	const char *name, *label, *unit;
-	enum sum sum;
-	enum metric metric;
-	double percentile; /* NAN: the mean */
-} specs[REPEATED_FIGURES] = {
-	{"ttft.mean", "TTFT mean", "ms", SUM_NONE, METRIC_TTFT, NAN},
-	{"ttft.p50", "TTFT p50", "ms", SUM_NONE, METRIC_TTFT, 50},
-	{"ttft.p99", "TTFT p99", "ms", SUM_NONE, METRIC_TTFT, 99},
-	{"itl.mean", "ITL mean", "ms", SUM_GAPS, METRIC_COUNT, NAN},
-	{"tpot.mean", "TPOT mean", "ms", SUM_NONE, METRIC_TPOT, NAN},
-	{"tpot.p50", "TPOT p50", "ms", SUM_NONE, METRIC_TPOT, 50},
-	{"tpot.p99", "TPOT p99", "ms", SUM_NONE, METRIC_TPOT, 99},
-	{"e2e.mean", "E2E mean", "ms", SUM_NONE, METRIC_E2E, NAN},
-	{"e2e.p50", "E2E p50", "ms", SUM_NONE, METRIC_E2E, 50},
-	{"e2e.p99", "E2E p99", "ms", SUM_NONE, METRIC_E2E, 99},
-	{"requests", "requests", "per s", SUM_REQUESTS, METRIC_COUNT, NAN},
-	{"output_tokens", "output tokens", "per s", SUM_OUTPUT, METRIC_COUNT, NAN},
-	{"goodput", "goodput", "per s", SUM_GOOD, METRIC_COUNT, NAN},
-	{"failures", "failures", "", SUM_FAILED, METRIC_COUNT, NAN},
-};
-
 /* for_rows(run, row) { … }: of measured stages */
 #define for_rows(run_, row_)                                                                                           \
 	for (const struct row *row_ = (run_)->rows, *end_ = row_ ? row_ + (run_)->row_count : NULL; row_ < end_; row_++)   \
@@ -95,35 +70,35 @@ static void add_gaps(struct work *w, const struct row *row)
 	w->under[row->part] += gaps;
 }
 
-static void add_row(struct work *w, enum sum sum, const struct row *row, bool *known)
+static void add_row(struct work *w, enum figure_kind kind, const struct row *row, bool *known)
 {
 	const int64_t tokens = row_get(row, ROW_OUTPUT_TOKENS);
-	if (sum == SUM_GAPS) {
+	if (kind == FIGURE_GAPS_MEAN) {
 		add_gaps(w, row);
 		*known = true;
-	} else if (sum == SUM_FAILED) {
+	} else if (kind == FIGURE_FAILURES) {
 		const bool left_out = !row->ok && row->error == VERDICT_HUNG_UP;
 		w->over[row->part] += !row->ok && !left_out;
 		w->under[row->part] += !left_out;
 		*known = true;
-	} else if (sum == SUM_GOOD) {
+	} else if (kind == FIGURE_GOOD) {
 		*known |= row->goodness == SLO_GOOD || row->goodness == SLO_MISSED;
 		w->over[row->part] += row->goodness == SLO_GOOD && ended_in_window(w, row);
 	} else if (row->ok && ended_in_window(w, row)) {
-		*known |= sum == SUM_REQUESTS || tokens != IPF_ABSENT;
-		w->over[row->part] += sum == SUM_REQUESTS ? 1 : tokens != IPF_ABSENT ? (double)tokens : 0;
+		*known |= kind == FIGURE_REQUESTS || tokens != IPF_ABSENT;
+		w->over[row->part] += kind == FIGURE_REQUESTS ? 1 : tokens != IPF_ABSENT ? (double)tokens : 0;
 	}
 }
 
-static void read_sums(struct work *w, enum sum sum, double *of_runs)
+static void read_sums(struct work *w, enum figure_kind kind, double *of_runs)
 {
-	const bool rate = sum == SUM_REQUESTS || sum == SUM_OUTPUT || sum == SUM_GOOD;
+	const bool rate = kind == FIGURE_REQUESTS || kind == FIGURE_OUTPUT || kind == FIGURE_GOOD;
 	bool known = false;
 	memset(w->over, 0, (size_t)w->runs * sizeof *w->over);
 	memset(w->under, 0, (size_t)w->runs * sizeof *w->under);
 	if (rate)
 		measure_time(w);
-	for_rows(w->run, row) add_row(w, sum, row, &known);
+	for_rows(w->run, row) add_row(w, kind, row, &known);
 	/* what of a steady part ended within it is what the windows say, not the rows */
 	known &= !rate || w->options->window != WINDOW_STEADY;
 	for (int r = 0; r < w->runs; r++)
@@ -195,7 +170,12 @@ static bool has_repeats(const struct run_data *run)
 	return run->part_count > 1 && !run->shards && run->row_count > 0;
 }
 
-static int add_figure(struct repeats *r, struct work *w, const struct repeated_spec *spec, struct ipf_error *err)
+static bool of_requests(const struct compared_figure *spec)
+{
+	return spec->kind == FIGURE_MEAN || spec->kind == FIGURE_PERCENTILE;
+}
+
+static int add_figure(struct repeats *r, struct work *w, const struct compared_figure *spec, struct ipf_error *err)
 {
 	struct repeated_figure *f = &r->figures[r->count];
 	*f = (struct repeated_figure){.name = spec->name,
@@ -204,11 +184,11 @@ static int add_figure(struct repeats *r, struct work *w, const struct repeated_s
 	                              .of_runs = malloc((size_t)w->runs * sizeof *f->of_runs)};
 	if (!f->of_runs)
 		return ipf_error_memory(err);
-	if (spec->sum != SUM_NONE)
-		read_sums(w, spec->sum, f->of_runs);
-	for (int k = 0; spec->sum == SUM_NONE && k < w->runs; k++)
-		f->of_runs[k] = isnan(spec->percentile) ? samples_mean(&w->latencies[k])
-		                                        : samples_percentile(&w->latencies[k], spec->percentile);
+	if (!of_requests(spec))
+		read_sums(w, spec->kind, f->of_runs);
+	for (int k = 0; of_requests(spec) && k < w->runs; k++)
+		f->of_runs[k] = spec->kind == FIGURE_MEAN ? samples_mean(&w->latencies[k])
+		                                          : samples_percentile(&w->latencies[k], spec->percentile);
 	summarise(f, w->runs);
 	if (f->runs >= 2)
 		r->count++;
@@ -231,11 +211,14 @@ int repeats_build(struct repeats *r, const struct run_data *run, const struct fi
 	w.under = w.over ? w.over + w.runs : NULL;
 	if (!w.latencies || !w.over)
 		bad = ipf_error_memory(err);
-	for (size_t i = 0; i < REPEATED_FIGURES && bad == 0; i++) {
-		if (specs[i].sum == SUM_NONE && specs[i].metric != have)
-			read_latencies(&w, specs[i].metric);
-		have = specs[i].metric;
-		bad = add_figure(r, &w, &specs[i], err);
+	for (size_t i = 0; i < COMPARED_FIGURES && bad == 0; i++) {
+		const struct compared_figure *spec = &compared_figures[i];
+		if (!spec->repeated)
+			continue;
+		if (of_requests(spec) && spec->metric != have)
+			read_latencies(&w, spec->metric);
+		have = spec->metric;
+		bad = add_figure(r, &w, spec, err);
 	}
 	for (size_t i = 0; i < r->count; i++)
 		find_outlier(&r->figures[i], r->count);

@@ -12,10 +12,11 @@
 #ifndef REPORT_REPEATS_H
 #define REPORT_REPEATS_H
 
+#include "catalogue/figure_list.h"
 #include "figures/figures.h"
 #include "results/run_data.h"
 
-enum { REPEATED_FIGURES = 14 };
+enum { REPEATED_FIGURES = COMPARED_FIGURES }; /* at most */
 
 /* A run is an outlier of a figure if it is further from the mean of all runs than of normal variables the furthest one
  * would be in one of twenty reports: F. E. Grubbs, "Procedures for Detecting Outlying Observations in Samples",

@@ -1,7 +1,10 @@
 #include "commands/build_report.h"
 
+#include "absent.h"
 #include "figures/stated_figures.h"
-#include "formats/text_layout.h"
+#include "formats/report_format.h"
+#include "json_report/json_report.h"
+#include "document/shown_numbers.h"
 #include "results/run_info.h"
 
 #include <math.h>
@@ -32,7 +35,19 @@ static int check_requests(const struct run_data *run, const struct report_option
 	return 0;
 }
 
-static struct figure_options wanted_figures(const struct run_data *run, const struct report_options *options)
+/* The members of the JSON report that are needed: a report for people has those of its sections. */
+static unsigned wanted_members(const struct report_options *options, const struct report_view *view)
+{
+	const bool people = report_formats[options->format]->sections && !options->certificate;
+	if (options->only_plots)
+		return REPORT_SATURATION;
+	return !people || options->delivery.push.targets.count > 0
+	           ? REPORT_ALL
+	           : sections_members(view) | (options->plots ? REPORT_SATURATION : 0);
+}
+
+static struct figure_options wanted_figures(const struct run_data *run, const struct report_options *options,
+                                            bool brief)
 {
 	struct figure_options wanted = options->figures;
 	if (run->stated && !wanted.percentiles.chosen)
@@ -40,7 +55,7 @@ static struct figure_options wanted_figures(const struct run_data *run, const st
 	if (options->by.by != GROUPINGS)
 		wanted.by[options->by.by] = true;
 	for (enum grouping by = BY_MODEL; by <= BY_TARGET; by++)
-		wanted.by[by] |= report_formats[options->format]->all_groups && run->groups[by].count > 1;
+		wanted.by[by] |= !brief && report_formats[options->format]->all_groups && run->groups[by].count > 1;
 	return wanted;
 }
 
@@ -80,10 +95,22 @@ static int build_analyses(struct analyses *analyses, struct said *said, const st
 	                                     .servers = report->servers,
 	                                     .finding = report->finding,
 	                                     .options = report->options,
-	                                     .price = price};
+	                                     .price = price,
+	                                     .wanted = (report->members & REPORT_SATURATION ? ANALYSIS_SATURATION : 0) |
+	                                               (report->members & REPORT_SESSIONS ? ANALYSIS_SESSIONS : 0) |
+	                                               (report->members & REPORT_AUTOSCALING ? ANALYSIS_AUTOSCALING : 0) |
+	                                               (report->members & REPORT_REPEATS ? ANALYSIS_REPEATS : 0)};
 	if (said->any && said_build(said, report->run, report->figures, err) < 0)
 		return -1;
 	return analyses_build(analyses, &input, err);
+}
+
+/* The error bars of all latencies, which belong to the figures of a full report. */
+static int build_accuracy(struct built_report *b, const struct report_options *options, struct ipf_error *err)
+{
+	if (!(b->report.members & REPORT_ACCURACY) && options->accuracy_ns == IPF_ABSENT)
+		return 0;
+	return run_accuracy_build(&b->accuracy, b->report.run, &b->figures, &b->wanted, options->accuracy_ns, err);
 }
 
 void judge_strictly(const struct report *report, struct ipf_error *err)
@@ -113,7 +140,10 @@ int build_report(struct built_report *built, const struct run_data *run, const s
 	*b = (struct built_report){.said = options->said};
 	if (check_requests(run, options, err) < 0)
 		return -1;
-	b->wanted = wanted_figures(run, options);
+	b->view = (struct report_view){.brief = report_formats[options->format] == &format_text && !options->full,
+	                               .sections = options->sections};
+	b->wanted = wanted_figures(run, options, b->view.brief && !options->sections);
+	b->style = report_style(options);
 	b->report = (struct report){.run = run,
 	                            .said = &b->said,
 	                            .figures = &b->figures,
@@ -124,16 +154,17 @@ int build_report(struct built_report *built, const struct run_data *run, const s
 	                            .price = &options->price,
 	                            .options = &b->wanted,
 	                            .output = to,
-	                            .colour = report_wants_colour(options),
-	                            .ascii = options->ascii,
+	                            .view = &b->view,
+	                            .style = &b->style,
+	                            .members = wanted_members(options, &b->view),
+	                            .by = options->by.by == GROUPINGS ? NULL : groupings[options->by.by],
 	                            .reproducible = options->common.reproducible,
 	                            .curve = options->curve,
 	                            .verbose = options->common.verbose};
 	if (run_figures_build(&b->figures, run, &b->wanted, err) < 0 ||
 	    (run->stated && apply_stated(&b->figures, run, &b->wanted.percentiles, err) < 0) ||
-	    run_accuracy_build(&b->accuracy, run, &b->figures, &b->wanted, options->accuracy_ns, err) < 0 ||
-	    server_figures_build(&b->servers, run, err) < 0 || build_trace(&b->trace, run, options, err) < 0 ||
-	    describe_run(&b->report, options->meta, err) < 0)
+	    build_accuracy(b, options, err) < 0 || server_figures_build(&b->servers, run, err) < 0 ||
+	    build_trace(&b->trace, run, options, err) < 0 || describe_run(&b->report, options->meta, err) < 0)
 		return -1;
 	return build_analyses(&b->analyses, &b->said, &b->report, &options->price, err);
 }

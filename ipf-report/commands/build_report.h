@@ -10,9 +10,9 @@
 #include "analysis/analyses.h"
 #include "commands/report_options.h"
 #include "figures/error_bars.h"
-#include "figures/figures.h"
-#include "figures/server_figures.h"
-#include "formats/report_format.h"
+#include "json_report/report.h"
+#include "other_tools/said.h"
+#include "sections/sections.h"
 #include "workload/trace_findings.h"
 
 struct built_report {
@@ -24,6 +24,8 @@ struct built_report {
 	struct trace_findings trace;
 	struct said said;
 	struct figure_options wanted;
+	struct report_view view;
+	struct text_style style;
 };
 
 /* `run` as read_inputs leaves it; `to` is where the report goes. -1: IPF_INPUT if the format cannot show this run,

@@ -2,8 +2,9 @@
 #include "commands/command.h"
 #include "commands/option_rows.h"
 #include "commands/show_run.h"
-#include "formats/definitions.h"
 #include "memory.h"
+#include "output/report_output.h"
+#include "sections/sections.h"
 
 static const struct option_spec specs[] = {
 	OUTPUT_OPTION(struct report_options, common),
@@ -14,9 +15,12 @@ static int run(struct report_options *options, const struct operands *operands)
 {
 	struct report_output to = {.path = options->common.output};
 	struct buffer out = {0};
+	struct document d = {0};
 	struct ipf_error err = {0};
 	(void)operands;
-	definitions_format(&out);
+	definitions_document(&d);
+	document_text(&d, &(struct text_style){0}, &out);
+	document_release(&d);
 	report_output_put(&to, &out, &err);
 	buffer_release(&out);
 	if (err.kind == IPF_OK && memory_ran_out())

@@ -15,6 +15,10 @@ static const struct option_spec specs[] = {
 	OPTION_HEADING("Output"),
 	OPTION_CHOICE_OF('f', "format", "FORMAT", struct report_options, format, report_format_names,
                      "output format (default: text); formats:" REPORT_FORMAT_CHOICES),
+	OPTION(OPTION_FLAG, 0, "full", NULL, struct report_options, full,
+           "text: show all sections, not only the first screen"),
+	OPTION_PARSED_BY(0, "section", "NAME,…", struct report_options, sections, option_sections,
+                     "text, html, md: show these sections only, such as server,cache"),
 	ROW_BY,
 	ROW_PERCENTILES,
 	ROW_META,
@@ -72,7 +76,7 @@ static int run(struct report_options *options, const struct operands *operands)
 
 const struct command command_report = {
 	.program = {.name = REPORT_PROGRAM,
-                .operands = "[RESULTS…]",
+                .operands = "[RESULTS…|REPORT.json]",
                 .summary = "show what a run measured, and whether it can be trusted",
                 .details = "  ipf-report chat.results.zst\n"
                            "  ipf-report --slo ttft=500ms,p99:tpot=50ms --strict chat.results.zst\n"

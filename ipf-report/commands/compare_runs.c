@@ -37,7 +37,7 @@ static int read_side(struct run_data *run, const struct report_options *options,
 static int write_comparison(const struct comparison *comparison, const struct report_options *options,
                             const char *format, struct report_output *to, struct ipf_error *err)
 {
-	const struct compare_style style = {.colour = report_wants_colour(options)};
+	const struct compare_style style = {.text = report_style(options)};
 	struct buffer out = {0};
 	compare_render(comparison, format, &style, &out);
 	int status = memory_ran_out() || out.failed ? ipf_error_memory(err) : report_output_put(to, &out, err);

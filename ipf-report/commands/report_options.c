@@ -9,15 +9,24 @@
 #include "plots/plots.h"
 #include "results/run_meta.h"
 #include "safe_text.h"
+#include "sections/sections.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 const char *const option_window_names[] = {
 	[WINDOW_STAGE] = "stage", [WINDOW_DRAIN] = "drain", [WINDOW_STEADY] = "steady", NULL};
 const char *const certificate_format_names[] = {"text", "json", NULL};
+
+int option_sections(const char *value, void *variable, struct ipf_error *err)
+{
+	const char **sections = variable;
+	*sections = value;
+	return sections_check(value, err);
+}
 
 int option_percentiles(const char *value, void *variable, struct ipf_error *err)
 {
@@ -80,11 +89,16 @@ const char *report_format_option(const struct report_options *options)
 	return options->exported ? "" : "-f ";
 }
 
-bool report_wants_colour(const struct report_options *options)
+struct text_style report_style(const struct report_options *options)
 {
 	const char *forbidden = getenv("NO_COLOR"), *terminal = getenv("TERM");
-	return !options->common.output && isatty(STDOUT_FILENO) && !(forbidden && *forbidden) && terminal &&
-	       strcmp(terminal, "dumb") != 0;
+	const bool on_terminal = !options->common.output && isatty(STDOUT_FILENO);
+	struct winsize size;
+	return (struct text_style){
+		.width = on_terminal && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0,
+		.colour = on_terminal && !(forbidden && *forbidden) && terminal && strcmp(terminal, "dumb") != 0,
+		.ascii = options->ascii,
+	};
 }
 
 int report_options_check(const struct report_options *options, struct ipf_error *err)
@@ -103,6 +117,9 @@ int report_options_check(const struct report_options *options, struct ipf_error 
 		                     options->curve ? "--curve" : "--certificate");
 	if (options->plot_format >= 0 && !options->plots)
 		return ipf_error_set(err, IPF_USAGE, "--plot-format requires --plots");
+	if (options->sections && !report_formats[options->format]->sections)
+		return ipf_error_set(err, IPF_USAGE, "--section: -f %s has no sections; use text, html or md",
+		                     report_format_names[options->format]);
 	if (options->cache_size && !options->trace)
 		return ipf_error_set(err, IPF_USAGE, "--cache-size requires --trace");
 	return delivery_check(&options->delivery, err);

@@ -12,8 +12,9 @@
 
 #include "analysis/cost.h"
 #include "cli/options.h"
-#include "definitions/said.h"
+#include "other_tools/said.h"
 #include "delivery/delivery.h"
+#include "document/document_text.h"
 #include "figures/figures.h"
 #include "results/make_groups.h"
 #include "results/slo.h"
@@ -31,7 +32,8 @@ struct report_options {
 	const char *stage;
 	const char *trace;  /* NULL: not given */
 	int64_t cache_size; /* tokens; 0: not given */
-	bool strict, ascii, curve;
+	bool strict, ascii, curve, full;
+	const char *sections;                   /* --section; NULL: those of the depth */
 	bool compare, certificate, definitions; /* older spellings of the commands */
 	const char *plots;                      /* the folder; NULL */
 	bool only_plots;                        /* write no report */
@@ -52,10 +54,10 @@ extern const char *const certificate_format_names[]; /* "text", "json"; NULL end
 void report_options_init(struct report_options *options);
 void report_options_release(struct report_options *options);
 
+/* How text looks: as wide as the terminal, and with colours if it has these. */
+struct text_style report_style(const struct report_options *options);
 /* The words before a format in messages: "-f ", or "" if it is an operand. */
 const char *report_format_option(const struct report_options *options);
-/* Whether text goes to a terminal that shows colours. */
-bool report_wants_colour(const struct report_options *options);
 
 /* Whether the options of a report go together. IPF_USAGE, or IPF_SYSTEM for a file of --push or --upload. */
 int report_options_check(const struct report_options *options, struct ipf_error *err);
@@ -66,7 +68,8 @@ int compare_options_check(const struct report_options *options, struct ipf_error
 int compare_conditions_check(const struct report_options *options, struct ipf_error *err);
 
 /* Parsers of values, for the tables. */
-option_parser option_percentiles, option_by, option_price, option_slo, option_as, option_meta, option_effect;
+option_parser option_sections, option_percentiles, option_by, option_price, option_slo, option_as, option_meta,
+	option_effect;
 extern const char *const option_window_names[];
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "commands/build_report.h"
 #include "commands/read_inputs.h"
+#include "commands/saved_report.h"
 #include "commands/write_report.h"
 #include "formats/report_format.h"
 #include "memory.h"
@@ -56,6 +57,14 @@ int show_run(struct report_options *options, const struct operands *operands, co
 	struct run_data run = {
 		.only_stage = options->stage, .tag = options->by.tag, .columns = {.with_req = options->trace != NULL}};
 	struct delivery delivery = {.options = &options->delivery};
+	json_t *saved = NULL;
+	int found = saved_report_read(operands, &saved, &err);
+	if (found != 0) {
+		if (found > 0 && report_options_check(options, &err) == 0)
+			saved_report_show(saved, options, &err);
+		json_decref(saved);
+		return command_end(&err, command);
+	}
 	prepare_upload(options);
 	if (report_options_check(options, &err) == 0 && run_data_init(&run, &options->slo, &err) == 0 &&
 	    (!needs_lines(options) || run_data_keep_lines(&run, &err) == 0) &&

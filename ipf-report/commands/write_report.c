@@ -1,9 +1,8 @@
 #include "commands/write_report.h"
 
-#include "analysis/analyses.h"
-#include "definitions/tool_view.h"
+#include "other_tools/tool_view.h"
 #include "formats/certificate.h"
-#include "html/html_plots.h"
+#include "formats/json_plots.h"
 #include "memory.h"
 #include "plots/plot_files.h"
 #include "safe_text.h"
@@ -39,14 +38,22 @@ int write_plots(const struct report *report, const struct report_options *option
 	return 0;
 }
 
-/* The plots within a page, which has none without gnuplot. */
-static int draw_plots(const struct report *report, struct html_plots *plots, struct ipf_error *err)
+int draw_page_plots(json_t *list, struct html_plots *plots, struct ipf_error *err)
 {
-	const struct plot_input input = plot_input_of(report);
-	int bad = html_plots_draw(plots, &input, err);
+	int bad = html_plots_draw(plots, list, err);
 	if (bad == 0 && plots->gnuplot_missing)
 		fprintf(stderr, "%s: gnuplot is not installed: the report has no plots\n", REPORT_PROGRAM);
 	return bad;
+}
+
+static int prepare_plots(const struct report_format *format, struct report *report, struct html_plots *plots,
+                         struct ipf_error *err)
+{
+	const struct plot_input input = plot_input_of(report);
+	if (!format->plots)
+		return 0;
+	report->plot_data = json_plots(&input, err);
+	return !report->plot_data ? -1 : format->drawn ? draw_page_plots(report->plot_data, plots, err) : 0;
 }
 
 /* A format of another tool shows the run as that tool would have seen it. */
@@ -80,7 +87,7 @@ int write_report(struct report *report, const struct report_options *options, st
 	const struct report_format *format = format_of(options);
 	struct buffer out = {0};
 	struct html_plots plots = {0};
-	int bad = format->plots ? draw_plots(report, &plots, err) : 0;
+	int bad = prepare_plots(format, report, &plots, err);
 	report->plots = &plots;
 	if (bad == 0)
 		bad = render_format(format, report, &out, err);
@@ -89,6 +96,8 @@ int write_report(struct report *report, const struct report_options *options, st
 	if (bad == 0)
 		bad = memory_ran_out() ? ipf_error_memory(err) : report_output_put(report->output, &out, err);
 	html_plots_release(&plots);
+	json_decref(report->plot_data);
+	report->plot_data = NULL;
 	buffer_release(&out);
 	return bad;
 }

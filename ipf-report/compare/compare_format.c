@@ -1,10 +1,10 @@
 #include "compare/compare_format.h"
 
-#include "compare/compare_html.h"
+#include "compare/compare_document.h"
 #include "compare/compare_json.h"
 #include "compare/compare_junit.h"
-#include "compare/compare_md.h"
-#include "compare/compare_text.h"
+#include "document/document_md.h"
+#include "html/document_html.h"
 
 #include <string.h>
 
@@ -24,27 +24,36 @@ static void render_json(const struct comparison *c, const struct compare_style *
 	json_decref(json);
 }
 
-static void render_text(const struct comparison *c, const struct compare_style *style, struct buffer *out)
-{
-	compare_text(c, style->colour, out);
-}
-
-static void render_md(const struct comparison *c, const struct compare_style *style, struct buffer *out)
-{
-	(void)style;
-	compare_md(c, out);
-}
-
 static void render_junit(const struct comparison *c, const struct compare_style *style, struct buffer *out)
 {
 	(void)style;
 	compare_junit(c, out);
 }
 
+static void render_text(const struct comparison *c, const struct compare_style *style, struct buffer *out)
+{
+	struct document d = {0};
+	compare_document(&d, c);
+	document_text(&d, &style->text, out);
+	document_release(&d);
+}
+
+static void render_md(const struct comparison *c, const struct compare_style *style, struct buffer *out)
+{
+	struct document d = {0};
+	(void)style;
+	compare_document(&d, c);
+	document_md(&d, out);
+	document_release(&d);
+}
+
 static void render_html(const struct comparison *c, const struct compare_style *style, struct buffer *out)
 {
+	struct document d = {0};
 	(void)style;
-	compare_html(c, out);
+	compare_document(&d, c);
+	document_html(&d, out);
+	document_release(&d);
 }
 
 static const struct {

@@ -7,11 +7,12 @@
 #define COMPARE_COMPARE_FORMAT_H
 
 #include "compare/comparison.h"
+#include "document/document_text.h"
 
 #define COMPARE_FORMATS_TEXT "text, html, json, md or junit"
 
 struct compare_style {
-	bool colour; /* text: with escape sequences */
+	struct text_style text;
 };
 
 extern const char *const compare_format_names[]; /* the first is the default; NULL ends them */

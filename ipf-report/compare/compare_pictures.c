@@ -1,7 +1,7 @@
 #include "compare/compare_pictures.h"
 
 #include "compare/compare_words.h"
-#include "formats/text_layout.h"
+#include "document/shown_numbers.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 #include "compare/compare_words.h"
 
 #include "absent.h"
-#include "formats/text_layout.h"
+#include "document/shown_numbers.h"
 #include "safe_text.h"
 #include "stream/provenance.h"
 

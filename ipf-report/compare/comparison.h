@@ -14,7 +14,7 @@
 
 #include "compare/difference.h"
 #include "compare/fail_if.h"
-#include "compare/figure_list.h"
+#include "catalogue/figure_list.h"
 #include "figures/figures.h"
 #include "results/run_data.h"
 #include "cli/option_table.h"

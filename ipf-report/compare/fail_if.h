@@ -20,7 +20,7 @@
 #define COMPARE_FAIL_IF_H
 
 #include "compare/difference.h"
-#include "compare/figure_list.h"
+#include "catalogue/figure_list.h"
 
 enum fail_if_form { FAIL_IF_CHANGE, FAIL_IF_DIFFERENCE, FAIL_IF_VALUE };
 enum fail_if_word { FAIL_IF_SIGNIFICANT, FAIL_IF_ESTIMATE, FAIL_IF_CERTAIN, FAIL_IF_POSSIBLE };

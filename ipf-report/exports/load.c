@@ -1,7 +1,6 @@
 #include "exports/load.h"
 
 #include "absent.h"
-#include "definition/tool_rules.h"
 #include "stream/provenance.h"
 
 #include <math.h>

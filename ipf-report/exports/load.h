@@ -13,8 +13,11 @@
 #ifndef REPORT_LOAD_H
 #define REPORT_LOAD_H
 
+#include "figures/figures.h"
 #include "formats/report_format.h"
 #include "json/jout.h"
+#include "other_tools/tool_rules.h"
+#include "output/report_output.h"
 
 enum { LOAD_ALL = -1, LOAD_END = -2 }; /* besides numbers of stages */
 

@@ -15,7 +15,7 @@
 #ifndef REPORT_PULSES_H
 #define REPORT_PULSES_H
 
-#include "definitions/weighted_values.h"
+#include "other_tools/weighted_values.h"
 
 #include <stdint.h>
 

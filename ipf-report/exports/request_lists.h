@@ -10,7 +10,7 @@
 #ifndef REPORT_REQUEST_LISTS_H
 #define REPORT_REQUEST_LISTS_H
 
-#include "definitions/seen_request.h"
+#include "other_tools/seen_request.h"
 #include "exports/row_values.h"
 #include "results/event_times.h"
 #include "json/jout.h"

@@ -1,7 +1,6 @@
 #include "exports/row_values.h"
 
 #include "absent.h"
-#include "definition/tool_rules.h"
 
 #include <math.h>
 #include <string.h>

@@ -42,7 +42,7 @@ void row_values_release(struct row_values *v);
  * statistic. */
 double row_values_percentile(struct row_values *v, double p);
 
-/* In ns; NAN: absent. In the view of a tool (definitions/tool_view.h) by its definitions, else by ipf's. */
+/* In ns; NAN: absent. In the view of a tool (other_tools/tool_view.h) by its definitions, else by ipf's. */
 double row_ttft(const struct row *row);
 double row_e2e(const struct row *row);  /* ipf's: to the last content event */
 double row_tpot(const struct row *row); /* ipf's: (e2e - ttft) / (output tokens - 1) */

@@ -33,6 +33,16 @@ static bool wanted(const struct row_selection *sel, const struct row *row)
 	     row_ < end_; row_++)                                                                                          \
 		if (wanted(sel_, row_))
 
+/* The parts of a stage's rates, which the total adds up. */
+struct rate_parts {
+	int64_t window_ns;
+	int64_t scheduled, length_ns; /* of the offered rate, if has_length */
+	bool has_length;
+	int64_t after_first, span_ns; /* of the achieved rate: starts after the first, and the time of these */
+	double in_flight_ns;          /* integral of the requests in flight */
+	double busy_ns;               /* sum of end - start, of requests of any stage that ended in the window */
+};
+
 /* The part of `all` that belongs to a stage; -1: to all measured stages. */
 static struct row_selection select_rows(const struct row_selection *all, int32_t stage)
 {
@@ -178,26 +188,33 @@ static int build_tokens(struct figures *f, const struct figure_options *options,
 
 /* ---- counts ---- */
 
+/* 0 also if it is not known. */
+static int64_t count_of(const struct row *row, enum row_column column)
+{
+	int64_t value = row_get(row, column);
+	return value == IPF_ABSENT ? 0 : value;
+}
+
 static void count_requests(struct figures *f, const struct row_selection *sel)
 {
 	for_rows(sel, row)
 	{
 		f->started += row->start_ns != IPF_ABSENT;
-		if (row_get(row, ROW_AFTER_END) != IPF_ABSENT && row_get(row, ROW_AFTER_END) > 0) {
-			f->after_end += row_get(row, ROW_AFTER_END);
+		if (count_of(row, ROW_AFTER_END) > 0) {
+			f->after_end += count_of(row, ROW_AFTER_END);
 			f->went_on++;
 		}
 		if (row->ok) {
 			f->ok++;
 			f->not_streamed[row->not_streamed] += row->not_streamed != RESULT_STREAMED;
-			f->events += row_get(row, ROW_EVENTS) == IPF_ABSENT ? 0 : row_get(row, ROW_EVENTS);
+			f->events += count_of(row, ROW_EVENTS);
 			f->reads_known |= row_get(row, ROW_COALESCED) != IPF_ABSENT;
 			f->stalls_known |= row_get(row, ROW_STALLS) != IPF_ABSENT;
-			f->coalesced += row_get(row, ROW_COALESCED) == IPF_ABSENT ? 0 : row_get(row, ROW_COALESCED);
-			f->stalls += row_get(row, ROW_STALLS) == IPF_ABSENT ? 0 : row_get(row, ROW_STALLS);
-			f->stalled += row_get(row, ROW_STALLS) != IPF_ABSENT && row_get(row, ROW_STALLS) > 0;
-			f->deadlines += row_get(row, ROW_DEADLINES) == IPF_ABSENT ? 0 : row_get(row, ROW_DEADLINES);
-			f->deadlines_met += row_get(row, ROW_DEADLINES_MET) == IPF_ABSENT ? 0 : row_get(row, ROW_DEADLINES_MET);
+			f->coalesced += count_of(row, ROW_COALESCED);
+			f->stalls += count_of(row, ROW_STALLS);
+			f->stalled += count_of(row, ROW_STALLS) > 0;
+			f->deadlines += count_of(row, ROW_DEADLINES);
+			f->deadlines_met += count_of(row, ROW_DEADLINES_MET);
 			if (row->source >= 0)
 				f->by_source[row->source]++;
 			if (row->finish >= 0)
@@ -285,12 +302,12 @@ static void pace_of(const struct row_selection *sel, int64_t *after_first, int64
 }
 
 /* What a window cannot show is absent: answers that all ended after it are no rate of 0. */
-static void leave_out_throughput(struct figures *f, double ok, bool has_tokens)
+static void leave_out_throughput(struct figures *f, bool has_window, double ok, bool has_tokens)
 {
 	if (figures_requests(f) == 0)
 		return;
 	if (f->ended == 0)
-		f->no_throughput = f->window_ns > 0 ? "no request ended within the window" : "the window has no length";
+		f->no_throughput = has_window ? "no request ended within the window" : "the window has no length";
 	else if (ok == 0 && f->ok > 0)
 		f->no_throughput = "no successful request ended within the window";
 	else if (ok > 0 && !has_tokens && f->input_total + f->output_total > 0)
@@ -305,8 +322,8 @@ static bool too_many(int64_t unmeasured, int64_t measured)
 	return (double)unmeasured > GOODPUT_UNMEASURED_MOST * (double)(measured + unmeasured);
 }
 
-/* Everything that is counted in the window, whose length is in f->window_ns. */
-static void build_rates(struct figures *f, const struct row_selection *sel)
+/* Everything that is counted in the window. */
+static void build_rates(struct figures *f, const struct row_selection *sel, const struct rate_parts *parts)
 {
 	double ok = 0, input = 0, output = 0, good = 0, good_output = 0;
 	bool has_input = false, has_output = false, uncounted = false;
@@ -316,11 +333,9 @@ static void build_rates(struct figures *f, const struct row_selection *sel)
 		f->good += row->goodness == SLO_GOOD;
 		f->left_out += row->goodness == SLO_LEFT_OUT;
 		f->unmeasured += row->goodness == SLO_UNMEASURED;
-		if (row->ok && row_get(row, ROW_INPUT_TOKENS) != IPF_ABSENT)
-			f->input_total += (double)row_get(row, ROW_INPUT_TOKENS);
-		if (row->ok && row_get(row, ROW_OUTPUT_TOKENS) != IPF_ABSENT)
-			f->output_total += (double)row_get(row, ROW_OUTPUT_TOKENS);
-		double tokens = row_get(row, ROW_OUTPUT_TOKENS) == IPF_ABSENT ? 0 : (double)row_get(row, ROW_OUTPUT_TOKENS);
+		double prompt = (double)count_of(row, ROW_INPUT_TOKENS), tokens = (double)count_of(row, ROW_OUTPUT_TOKENS);
+		f->input_total += row->ok ? prompt : 0;
+		f->output_total += row->ok ? tokens : 0;
 		f->good_output_total += row->goodness == SLO_GOOD ? tokens : 0;
 		if (!ended_in_window(sel, row))
 			continue;
@@ -333,25 +348,25 @@ static void build_rates(struct figures *f, const struct row_selection *sel)
 		has_input |= row_get(row, ROW_INPUT_TOKENS) != IPF_ABSENT;
 		has_output |= row_get(row, ROW_OUTPUT_TOKENS) != IPF_ABSENT;
 		uncounted |= row->source == SOURCE_NONE;
-		input += row_get(row, ROW_INPUT_TOKENS) == IPF_ABSENT ? 0 : (double)row_get(row, ROW_INPUT_TOKENS);
+		input += prompt;
 		output += tokens;
 	}
 	has_output &= !uncounted;
-	double seconds = (double)f->window_ns / 1e9;
-	f->window_s = f->window_ns > 0 ? seconds : NAN;
+	double seconds = (double)parts->window_ns / 1e9;
+	f->window_s = parts->window_ns > 0 ? seconds : NAN;
 	f->completed = ratio(ok, seconds);
 	f->input_per_s = has_input ? ratio(input, seconds) : NAN;
 	f->output_per_s = has_output ? ratio(output, seconds) : NAN;
 	f->total_per_s = has_input && has_output ? ratio(input + output, seconds) : NAN;
-	f->little = f->busy_ns > 0 ? ratio(f->busy_ns, (double)f->window_ns) : NAN;
+	f->little = parts->busy_ns > 0 ? ratio(parts->busy_ns, (double)parts->window_ns) : NAN;
 	bool known = f->judged > 0 && !too_many(f->unmeasured, f->judged);
 	f->goodput = known ? ratio(good, seconds) : NAN;
 	f->good_output_per_s = known && has_output ? ratio(good_output, seconds) : NAN;
 	f->good_share = known ? ratio((double)f->good, (double)f->judged) : NAN;
-	leave_out_throughput(f, ok, has_input || has_output);
-	f->achieved = ratio((double)f->achieved_n * 1e9, (double)f->achieved_ns);
-	f->offered = f->has_length ? ratio((double)f->offered_n * 1e9, (double)f->length_ns) : NAN;
-	f->in_flight_mean = ratio(f->in_flight_ns, (double)f->window_ns);
+	leave_out_throughput(f, parts->window_ns > 0, ok, has_input || has_output);
+	f->achieved = ratio((double)parts->after_first * 1e9, (double)parts->span_ns);
+	f->offered = parts->has_length ? ratio((double)parts->scheduled * 1e9, (double)parts->length_ns) : NAN;
+	f->in_flight_mean = ratio(parts->in_flight_ns, (double)parts->window_ns);
 	if (isnan(f->in_flight_mean))
 		f->in_flight_max = NAN;
 }
@@ -447,7 +462,8 @@ static struct picked_rows pick(const struct row_selection *sel)
 }
 
 /* Builds all figures except what the caller sets: name, window, schedule, requests in flight. */
-static int build_figures(struct figures *f, const struct row_selection *sel, struct ipf_error *err)
+static int build_figures(struct figures *f, const struct row_selection *sel, const struct rate_parts *parts,
+                         struct ipf_error *err)
 {
 	struct samples s = {0};
 	struct picked_rows picked = pick(sel);
@@ -455,7 +471,7 @@ static int build_figures(struct figures *f, const struct row_selection *sel, str
 	int bad = !f->by_finish || picked.failed;
 	if (!bad) {
 		count_requests(f, sel);
-		build_rates(f, sel);
+		build_rates(f, sel, parts);
 		build_residuals(f, &picked);
 		bad = build_times(f, sel, &picked, &s) < 0 || build_gaps(f, sel) < 0 ||
 		      build_tokens(f, sel->options, &picked, &s) < 0 || build_objectives(f, sel, &picked, &s) < 0;
@@ -466,99 +482,109 @@ static int build_figures(struct figures *f, const struct row_selection *sel, str
 }
 
 /* The rates of what was due in a window of time refer to the part of it that is in the stage. */
-static void narrow_to_window(struct figures *f, const struct row_selection *sel)
+static void narrow_to_window(struct rate_parts *parts, const struct row_selection *sel)
 {
 	const struct run_data *run = sel->run;
 	int64_t begin = (run->time_group_first + sel->member) * run->time_group_ns, end = begin + run->time_group_ns;
-	f->window_ns = 0;
+	parts->window_ns = 0;
 	for (int i = 0; i < (run->shards ? 1 : run->part_count); i++) {
 		struct stage_window w = run->shards ? run_data_window(run, sel->stage) : run->parts[i].windows[sel->stage];
 		if (w.begin_ns == IPF_ABSENT)
 			continue;
 		int64_t from = w.begin_ns > begin ? w.begin_ns : begin, to = w.end_ns < end ? w.end_ns : end;
-		f->window_ns += to > from ? to - from : 0;
+		parts->window_ns += to > from ? to - from : 0;
 	}
-	f->in_flight_ns = f->in_flight_max = NAN;
-	f->busy_ns = 0;
+	parts->in_flight_ns = NAN;
+	parts->busy_ns = 0;
 }
 
-static void set_stage(struct figures *f, const struct row_selection *sel, const struct in_flight *load)
+static void set_stage(struct figures *f, struct rate_parts *parts, const struct row_selection *sel,
+                      const struct in_flight *load)
 {
 	const struct schedule_stage *schedule = &sel->run->schedule.stages[sel->stage];
+	bool by_time = sel->member >= 0 && sel->by == BY_TIME;
 	f->name = schedule->name;
 	f->kind = schedule->kind;
 	f->measured = schedule->measured;
-	f->window_ns = window_of(sel, sel->stage);
-	f->in_flight_ns = load->integral;
-	f->busy_ns = load->busy;
-	f->in_flight_max = load->most;
+	f->in_flight_max = by_time ? NAN : load->most;
 	f->scheduled = IPF_ABSENT;
-	if (sel->member >= 0 && sel->by == BY_TIME)
-		narrow_to_window(f, sel);
+	*parts = (struct rate_parts){
+		.window_ns = window_of(sel, sel->stage), .in_flight_ns = load->integral, .busy_ns = load->busy};
+	if (by_time)
+		narrow_to_window(parts, sel);
 	if (sel->member < 0 ||
 	    (sel->by != BY_TARGET && sel->by != BY_REPLICA)) { /* ipf-fire decides on targets, not the schedule */
-		schedule_of(sel->run, sel->stage, &f->scheduled, &f->length_ns);
+		schedule_of(sel->run, sel->stage, &f->scheduled, &parts->length_ns);
 		if (sel->member >= 0)
 			f->scheduled = scheduled_of_member(sel, f->scheduled);
-		if (sel->member >= 0 && sel->by == BY_TIME && f->length_ns != IPF_ABSENT)
-			f->length_ns = f->window_ns;
-		f->has_length = f->scheduled != IPF_ABSENT && f->length_ns != IPF_ABSENT && f->length_ns > 0;
-		f->offered_n = f->scheduled == IPF_ABSENT ? 0 : f->scheduled;
+		if (by_time && parts->length_ns != IPF_ABSENT)
+			parts->length_ns = parts->window_ns;
+		parts->has_length = f->scheduled != IPF_ABSENT && parts->length_ns != IPF_ABSENT && parts->length_ns > 0;
+		parts->scheduled = f->scheduled == IPF_ABSENT ? 0 : f->scheduled;
 	}
-	pace_of(sel, &f->achieved_n, &f->achieved_ns);
+	pace_of(sel, &parts->after_first, &parts->span_ns);
 }
 
-/* Adds up the intermediate values of the stages; with `parts_only`, of those that have a window. The total has an
- * offered rate only if every stage has one. */
-static void set_total(struct figures *f, const struct figures *stages, size_t count, bool parts_only)
+/* The stages of a level, and the parts of their rates. */
+struct level {
+	struct figures *stages;
+	struct rate_parts *parts;
+	size_t count;
+};
+
+/* Adds up the stages; with `parts_only`, those that have a window. The total has an offered rate only if every stage
+ * has one. */
+static struct rate_parts set_total(struct figures *f, const struct level *level, bool parts_only)
 {
+	struct rate_parts sum = {.has_length = true};
 	f->name = "total";
-	f->total = f->measured = f->has_length = true;
+	f->total = f->measured = true;
 	f->scheduled = 0;
-	for (size_t i = 0; i < count; i++) {
-		const struct figures *stage = &stages[i];
-		if (!stage->measured || (parts_only && stage->window_ns == 0))
+	for (size_t i = 0; i < level->count; i++) {
+		const struct figures *stage = &level->stages[i];
+		const struct rate_parts *parts = &level->parts[i];
+		if (!stage->measured || (parts_only && parts->window_ns == 0))
 			continue;
-		f->window_ns += stage->window_ns;
-		f->in_flight_ns += stage->in_flight_ns;
-		f->busy_ns += stage->busy_ns;
+		sum.window_ns += parts->window_ns;
+		sum.in_flight_ns += parts->in_flight_ns;
+		sum.busy_ns += parts->busy_ns;
 		f->in_flight_max = fmax(f->in_flight_max, stage->in_flight_max); /* fmax of a NAN and a number is the number */
-		f->achieved_n += stage->achieved_n;
-		f->achieved_ns += stage->achieved_ns;
-		f->has_length = f->has_length && stage->has_length;
-		if (stage->has_length) {
-			f->length_ns += stage->length_ns;
-			f->offered_n += stage->offered_n;
+		sum.after_first += parts->after_first;
+		sum.span_ns += parts->span_ns;
+		sum.has_length = sum.has_length && parts->has_length;
+		if (parts->has_length) {
+			sum.length_ns += parts->length_ns;
+			sum.scheduled += parts->scheduled;
 		}
 		f->scheduled = f->scheduled == IPF_ABSENT || stage->scheduled == IPF_ABSENT ? IPF_ABSENT
 		                                                                            : f->scheduled + stage->scheduled;
 	}
+	return sum;
 }
 
 /* The only measured stage that has a window; NULL: there are several or none. */
-static const struct figures *only_stage(const struct figures *stages, size_t count)
+static const struct figures *only_stage(const struct level *level)
 {
 	const struct figures *only = NULL;
-	for (size_t i = 0; i < count; i++) {
-		if (!stages[i].measured)
+	for (size_t i = 0; i < level->count; i++) {
+		if (!level->stages[i].measured)
 			continue;
-		if (only || stages[i].window_ns == 0)
+		if (only || level->parts[i].window_ns == 0)
 			return NULL;
-		only = &stages[i];
+		only = &level->stages[i];
 	}
 	return only;
 }
 
 /* The total of one stage is that stage. */
-static int build_total(struct figures *total, const struct figures *stages, const struct row_selection *all,
+static int build_total(struct figures *total, const struct level *level, const struct row_selection *all,
                        struct ipf_error *err)
 {
-	size_t count = all->run->schedule.count;
-	const struct figures *only = only_stage(stages, count);
+	const struct figures *only = only_stage(level);
 	struct row_selection sel = select_rows(all, -1);
-	set_total(total, stages, count, all->member >= 0 && all->by == BY_TIME);
+	struct rate_parts parts = set_total(total, level, all->member >= 0 && all->by == BY_TIME);
 	if (!only)
-		return build_figures(total, &sel, err);
+		return build_figures(total, &sel, &parts, err);
 	size_t finishes = (size_t)all->run->finishes.count + 1;
 	struct figures same = *only;
 	same.by_finish = malloc(finishes * sizeof *same.by_finish);
@@ -577,18 +603,20 @@ static int build_level(struct figures *stages, struct figures *total, const stru
                        struct ipf_error *err)
 {
 	const struct run_data *run = all->run;
-	size_t count = run->schedule.count;
-	struct in_flight *flights = calloc(count + 1, sizeof *flights);
-	if (!flights)
-		return ipf_error_memory(err);
-	int bad = in_flight_measure(run, all->by, -1, all->options->window == WINDOW_DRAIN, flights, err);
-	for (size_t i = 0; bad == 0 && i < count; i++) {
+	struct level level = {.stages = stages, .count = run->schedule.count};
+	struct in_flight *flights = calloc(level.count + 1, sizeof *flights);
+	level.parts = calloc(level.count + 1, sizeof *level.parts);
+	int bad = flights && level.parts
+	              ? in_flight_measure(run, all->by, -1, all->options->window == WINDOW_DRAIN, flights, err)
+	              : ipf_error_memory(err);
+	for (size_t i = 0; bad == 0 && i < level.count; i++) {
 		struct row_selection sel = select_rows(all, (int32_t)i);
-		set_stage(&stages[i], &sel, &flights[i]);
-		bad = build_figures(&stages[i], &sel, err);
+		set_stage(&stages[i], &level.parts[i], &sel, &flights[i]);
+		bad = build_figures(&stages[i], &sel, &level.parts[i], err);
 	}
 	if (bad == 0)
-		bad = build_total(total, stages, all, err);
+		bad = build_total(total, &level, all, err);
+	free(level.parts);
 	free(flights);
 	return bad;
 }

@@ -99,12 +99,6 @@ struct figures {
 	/* One for each of run->groups up to run_figures.group_counts, if requested; else NULL. Windows of time count what
 	 * was due in them, over their length, and have no requests in flight. */
 	struct figures *groups[GROUPINGS];
-
-	/* Intermediate values, which the total adds up. */
-	int64_t length_ns, window_ns, offered_n, achieved_n, achieved_ns;
-	double in_flight_ns; /* integral of the requests in flight, in ns */
-	double busy_ns;      /* sum of end - start, of requests of any stage that ended in the window */
-	bool has_length;
 };
 
 /* Figures of members of a grouping, for all stages together: some 300 MB while they are built. */

@@ -1,6 +1,8 @@
 #include "absent.h"
+#include "figures/error_bars.h"
+#include "figures/figures.h"
 #include "formats/certificate.h"
-#include "formats/json_figures.h"
+#include "json_report/json_figures.h"
 #include "output/shell_word.h"
 
 #include <math.h>
@@ -257,6 +259,7 @@ json_t *certificate_json(const struct report *report)
 {
 	json_t *json = json_pack("{s:s, s:i, s:s, s:b}", "ipf", "certificate", "version", 1, "verdict",
 	                         verdict_status_name(report->finding->status), "known", report->accuracy->known);
+	json_object_set_new(json, "itl", json_string(run_data_itl(report->run, 0)));
 	json_object_set_new(json, "figures", widths_json(report));
 	if (report->accuracy->known)
 		json_object_set_new(json, "sources", sources_json(report));

@@ -1,7 +1,12 @@
 /* -f prometheus and -f openmetrics: the figures of a finished run in the text formats of Prometheus, for a Pushgateway
  * or the textfile collector of its node_exporter. Names are those of ipf-metrics(5) for what means the same. */
-#include "formats/json_report.h"
+#include "catalogue/catalogue.h"
+#include "figures/metric_summary.h"
+#include "formats/report_format.h"
+#include "json_report/json_path.h"
+#include "json_report/json_report.h"
 #include "metrics/metrics_text.h"
+#include "results/run_data.h"
 #include "safe_text.h"
 #include "version.h"
 
@@ -45,24 +50,10 @@ static void name_stages(struct exposition *e)
 	}
 }
 
-static json_t *find(json_t *object, const char *const *path)
+/* A figure in milliseconds of at most six decimals, in seconds of at most nine. */
+static double seconds_at(json_t *object, const char *path)
 {
-	for (; object && *path; path++)
-		object = json_object_get(object, *path);
-	return object;
-}
-#define PATH(...) ((const char *const[]){__VA_ARGS__, NULL})
-
-/* A figure of the report; NAN: it does not exist. */
-static double number_of(json_t *value)
-{
-	return json_is_number(value) ? json_number_value(value) : json_is_string(value) ? INFINITY : NAN;
-}
-
-/* Milliseconds of at most six decimals in seconds of at most nine. */
-static double seconds_of(json_t *value)
-{
-	double ms = number_of(value);
+	double ms = figure_at(object, path);
 	return isfinite(ms) ? round(ms * 1e6) / 1e9 : ms;
 }
 
@@ -123,7 +114,7 @@ static void put_times(struct exposition *e, const struct report *report)
 	json_t *run = json_object_get(e->report, "run");
 	if (json_object_get(run, "started"))
 		put_single(e, &start, (double)(report->run->parts[0].t0_ns / 1000000) / 1e3);
-	put_single(e, &time, number_of(json_object_get(run, "duration_s")));
+	put_single(e, &time, figure_at(run, "duration_s"));
 	put_single(e, &whole, json_object_get(run, "incomplete") == NULL);
 }
 
@@ -155,7 +146,7 @@ static void put_outcomes(struct exposition *e)
 	for (size_t i = 0; i < e->stages; i++) {
 		json_t *requests = json_object_get(block_of(e, i), "requests"), *errors = json_object_get(requests, "errors");
 		struct metric_label labels[] = {{"outcome", "ok"}, {"stage", e->names[i]}};
-		s->point(s, labels, 2, number_of(json_object_get(requests, "ok")));
+		s->point(s, labels, 2, figure_at(requests, "ok"));
 		for (int k = 0; k < VERDICT_KINDS; k++) {
 			json_t *count = json_object_get(k == VERDICT_HUNG_UP ? requests : errors,
 			                                k == VERDICT_HUNG_UP ? "hung_up" : verdict_kinds[k]);
@@ -166,68 +157,39 @@ static void put_outcomes(struct exposition *e)
 	s->end(s);
 }
 
-/* Figures of each stage. Those that count requests, which one may add up, are not given for the total. */
-static const struct stage_figure {
-	struct metric_family family;
-	const char *path[3];
-	bool total;
-} stage_figures[] = {
-	{{"ipf_requests_scheduled", "Requests that the schedule has.", NULL, METRIC_GAUGE},
-     {"requests", "scheduled"},
-     false},
-	{{"ipf_window_seconds", "The time that rates refer to.", "seconds", METRIC_GAUGE}, {"window_s"}, true},
-	{{"ipf_offered_requests_per_second", "Scheduled arrivals per second.", NULL, METRIC_GAUGE},
-     {"rate", "offered"},
-     true},
-	{{"ipf_achieved_requests_per_second", "Starts per second.", NULL, METRIC_GAUGE}, {"rate", "achieved"}, true},
-	{{"ipf_completed_requests_per_second", "Successful requests per second.", NULL, METRIC_GAUGE},
-     {"rate", "completed"},
-     true},
-	{{"ipf_input_tokens_per_second", "Input tokens of successful requests per second.", NULL, METRIC_GAUGE},
-     {"throughput", "input_tokens_per_s"},
-     true},
-	{{"ipf_output_tokens_per_second", "Output tokens of successful requests per second.", NULL, METRIC_GAUGE},
-     {"throughput", "output_tokens_per_s"},
-     true},
-	{{"ipf_requests_in_flight_mean", "Requests in flight, mean over time.", NULL, METRIC_GAUGE},
-     {"in_flight", "mean"},
-     true},
-	{{"ipf_requests_in_flight_max", "Most requests in flight.", NULL, METRIC_GAUGE}, {"in_flight", "max"}, true},
-	{{"ipf_cached_input_tokens_ratio", "Share of the input tokens that the server reports as cached.", "ratio",
-      METRIC_GAUGE},
-     {"tokens", "cached_share"},
-     true},
-	{{"ipf_goodput_requests_per_second", "Requests per second that met every objective.", NULL, METRIC_GAUGE},
-     {"goodput", "requests_per_s"},
-     true},
-	{{"ipf_goodput_ratio", "Share of the requests that met every objective.", "ratio", METRIC_GAUGE},
-     {"goodput", "share"},
-     true},
-};
+/* ---- the figures of the catalogue ---- */
 
-static void put_stage_figures(struct exposition *e)
+static const char family_order[] =
+	"requests/ window_s rate/ throughput/ in_flight/ tokens/cached_share goodput/ latency/ latency/itl_ms lag_ms "
+	"client_lag_ms slot_wait_ms tokens/ *";
+
+static const char *unit_of(const struct catalogue_figure *figure)
 {
-	struct metric_sink *s = &e->text.sink;
-	for (size_t k = 0; k < sizeof stage_figures / sizeof *stage_figures; k++) {
-		const struct stage_figure *f = &stage_figures[k];
-		bool any = false;
-		for (size_t i = 0; i < e->stages + f->total; i++) {
-			const char *const path[] = {f->path[0], f->path[1], NULL};
-			const struct metric_label stage = {"stage", e->names[i]};
-			double value = number_of(find(block_of(e, i), path));
-			if (isnan(value))
-				continue;
-			if (!any)
-				s->begin(s, &f->family);
-			any = true;
-			s->point(s, &stage, 1, value);
-		}
-		if (any)
-			s->end(s);
-	}
+	if (figure->kind == KIND_SHARE)
+		return "ratio";
+	if (figure->kind == KIND_DISTRIBUTION)
+		return strcmp(figure->unit, "ms") == 0 ? "seconds" : figure->unit;
+	return figure->kind == KIND_DURATION ? "seconds" : NULL;
 }
 
-/* ---- distributions ---- */
+/* Counts, which one may add up, are not given for the total. */
+static void put_figure(struct exposition *e, const struct catalogue_figure *figure, const struct metric_family *family)
+{
+	struct metric_sink *s = &e->text.sink;
+	bool any = false;
+	for (size_t i = 0; i < e->stages + (figure->kind != KIND_COUNT); i++) {
+		const struct metric_label stage = {"stage", e->names[i]};
+		double value = figure_at(block_of(e, i), figure->path);
+		if (isnan(value))
+			continue;
+		if (!any)
+			s->begin(s, family);
+		any = true;
+		s->point(s, &stage, 1, value);
+	}
+	if (any)
+		s->end(s);
+}
 
 /* One line for each percentile; the minimum and the maximum are the quantiles 0 and 1. */
 static void put_summary(struct exposition *e, const struct metric_label *labels, size_t count, json_t *d, bool time)
@@ -243,69 +205,46 @@ static void put_summary(struct exposition *e, const struct metric_label *labels,
 			continue;
 		if (!isnan(p) && figures.count < sizeof list / sizeof *list)
 			list[figures.count++] = (struct text_quantile){round(p * 1e6) / 1e8,
-			                                               time ? seconds_of(value) : number_of(value)};
+			                                               time ? seconds_at(d, key) : figure_at(d, key)};
 	}
 	figures.n = json_integer_value(json_object_get(d, "n"));
-	double mean = number_of(json_object_get(d, "mean"));
-	figures.sum = (double)figures.n * (time ? mean / 1e3 : mean);
+	figures.sum = (double)figures.n * (time ? figure_at(d, "mean") / 1e3 : figure_at(d, "mean"));
 	metrics_text_summary(&e->text, labels, count, &figures);
 }
 
-/* The distributions of one name over all stages: of `from` if it is not NULL. */
-static void put_versions(struct exposition *e, const char *const *path, const char *from, bool time, bool *any,
-                         const struct metric_family *family)
+/* The distributions of all stages, of a latency with two of them first those from start. */
+static void put_distribution(struct exposition *e, const struct catalogue_figure *figure,
+                             const struct metric_family *family)
 {
-	for (size_t i = 0; i <= e->stages; i++) {
-		const struct metric_label labels[] = {{"stage", e->names[i]}, {"from", from}};
-		json_t *d = find(block_of(e, i), path);
-		if (from)
-			d = json_object_get(d, strcmp(from, "due") == 0 ? "from_due" : "from_start");
-		if (!json_object_get(d, "n"))
-			continue;
-		if (!*any)
-			metrics_text_begin_summaries(&e->text, family);
-		*any = true;
-		put_summary(e, labels, from ? 2 : 1, d, time);
-	}
-}
-
-static void put_distribution(struct exposition *e, const char *const *path, const struct metric_family *family)
-{
-	bool any = false, time = family->unit && strcmp(family->unit, "seconds") == 0;
-	put_versions(e, path, NULL, time, &any, family);
-	put_versions(e, path, "start", time, &any, family);
-	put_versions(e, path, "due", time, &any, family);
+	static const char *const from[] = {"start", "due"}, *const members[] = {"from_start", "from_due"};
+	bool any = false, time = strcmp(figure->unit, "ms") == 0;
+	for (int v = 0; v < (figure->due ? 2 : 1); v++)
+		for (size_t i = 0; i <= e->stages; i++) {
+			const struct metric_label labels[] = {{"stage", e->names[i]}, {"from", from[v]}};
+			json_t *d = json_at(block_of(e, i), figure->path);
+			d = figure->due ? json_object_get(d, members[v]) : d;
+			if (!json_object_get(d, "n"))
+				continue;
+			if (!any)
+				metrics_text_begin_summaries(&e->text, family);
+			any = true;
+			put_summary(e, labels, figure->due ? 2 : 1, d, time);
+		}
 	if (any)
 		e->text.sink.end(&e->text.sink);
 }
 
-static void put_latency(struct exposition *e, const char *const *path, const char *metric)
+static void put_figures(struct exposition *e)
 {
-	char name[64], help[80];
-	snprintf(name, sizeof name, "ipf_%s_seconds", metric);
-	snprintf(help, sizeof help, "%s, as ipf-report --definitions defines it.", metric);
-	put_distribution(e, path, &(struct metric_family){name, help, "seconds", METRIC_GAUGE});
-}
-
-static void put_distributions(struct exposition *e)
-{
-	static const char *const waits[] = {"lag", "client_lag", "slot_wait"};
-	static const struct metric_family input = {"ipf_request_input_tokens", "Input tokens of a successful request.",
-	                                           "tokens", METRIC_GAUGE},
-									  output = {"ipf_request_output_tokens", "Output tokens of a successful request.",
-	                                            "tokens", METRIC_GAUGE};
-	char key[64];
-	for (enum metric m = 0; m < METRIC_LATENCIES; m++) {
-		snprintf(key, sizeof key, "%s_ms", metrics[m].name);
-		put_latency(e, PATH("latency", key), metrics[m].name);
+	const struct catalogue_figure *list[CATALOGUE_MOST];
+	size_t count = catalogue_sorted(list, family_order);
+	for (size_t i = 0; i < count; i++) {
+		const struct metric_family family = {list[i]->family, list[i]->help, unit_of(list[i]), METRIC_GAUGE};
+		if (family.name && list[i]->kind == KIND_DISTRIBUTION)
+			put_distribution(e, list[i], &family);
+		else if (family.name)
+			put_figure(e, list[i], &family);
 	}
-	put_latency(e, PATH("latency", "itl_ms"), "itl");
-	for (size_t i = 0; i < sizeof waits / sizeof *waits; i++) {
-		snprintf(key, sizeof key, "%s_ms", waits[i]);
-		put_latency(e, PATH(key), waits[i]);
-	}
-	put_distribution(e, PATH("tokens", "input"), &input);
-	put_distribution(e, PATH("tokens", "output"), &output);
 }
 
 /* ---- objectives ---- */
@@ -336,7 +275,7 @@ static void put_objectives(struct exposition *e)
 		const struct objective_figure *f = &objective_figures[k];
 		bool any = false;
 		for (size_t i = 0; i <= e->stages; i++) {
-			json_t *objective, *objectives = find(block_of(e, i), PATH("goodput", "objectives"));
+			json_t *objective, *objectives = json_at(block_of(e, i), "goodput/objectives");
 			size_t o;
 			json_array_foreach(objectives, o, objective)
 			{
@@ -350,8 +289,8 @@ static void put_objectives(struct exposition *e)
 				any = true;
 				s->point(s, labels, 2,
 				         json_is_boolean(value)            ? json_is_true(value)
-				         : strcmp(f->key, "value_ms") == 0 ? seconds_of(value)
-				                                           : number_of(value));
+				         : strcmp(f->key, "value_ms") == 0 ? seconds_at(objective, f->key)
+				                                           : figure_at(objective, f->key));
 			}
 		}
 		if (any)
@@ -361,7 +300,9 @@ static void put_objectives(struct exposition *e)
 
 static void render(const struct report *report, struct buffer *out, bool openmetrics)
 {
-	struct exposition e = {.text = metrics_text(out, openmetrics), .report = report_json(report)};
+	struct exposition e = {
+		.text = metrics_text(out, openmetrics),
+		.report = report_json_members(report, REPORT_VERDICT | REPORT_RUN | REPORT_STAGES | REPORT_TOTAL)};
 	e.stages = json_array_size(json_object_get(e.report, "stages"));
 	e.names = calloc(e.stages + 1, sizeof *e.names);
 	if (!e.names || !e.report) {
@@ -372,8 +313,7 @@ static void render(const struct report *report, struct buffer *out, bool openmet
 		put_times(&e, report);
 		put_verdict(&e);
 		put_outcomes(&e);
-		put_stage_figures(&e);
-		put_distributions(&e);
+		put_figures(&e);
 		put_objectives(&e);
 		metrics_text_end(&e.text);
 	}

@@ -1,5 +1,7 @@
-/* -f json: the object that ipf-report(1) describes. A figure that does not exist is omitted. */
-#include "formats/json_report.h"
+/* -f json: the object that ipf-report-json(5) describes. A figure that does not exist is omitted. */
+#include "formats/report_format.h"
+#include "json_report/json_report.h"
+#include "output/report_output.h"
 
 static int append(const char *bytes, size_t len, void *out)
 {
@@ -16,4 +18,4 @@ static void render_json(const struct report *report, struct buffer *out)
 	json_decref(json);
 }
 
-const struct report_format format_json = {.render = render_json, .groups = true, .all_groups = true};
+const struct report_format format_json = {.render = render_json, .groups = true, .all_groups = true, .plots = true};

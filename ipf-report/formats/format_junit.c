@@ -1,7 +1,9 @@
 /* -f junit: JUnit XML for the test reports of CI systems. Each question of the verdict is a test case, which fails if
  * the answer is INVALID, and so is each objective, which fails if it is on a percentile and missed. */
-#include "formats/json_report.h"
+#include "formats/report_format.h"
+#include "json_report/json_report.h"
 #include "output/markup.h"
+#include "results/run_data.h"
 #include "safe_text.h"
 
 #include <string.h>
@@ -186,7 +188,8 @@ static void put_start(struct buffer *out, json_t *run)
 
 static void render_junit(const struct report *report, struct buffer *out)
 {
-	json_t *json = report_json(report), *run = json_object_get(json, "run");
+	json_t *json = report_json_members(report, REPORT_VERDICT | REPORT_RUN | REPORT_STAGES | REPORT_TOTAL),
+		   *run = json_object_get(json, "run");
 	struct junit j = {.out = out};
 	const char *name = text_of(run, "name");
 	put_checks(&j, json_object_get(json, "verdict"));

@@ -1,9 +1,11 @@
 /* -f sql: a run as statements for SQLite and PostgreSQL; ipf-sql(5) describes the tables. All of it is one transaction.
  * What an earlier import of the same run has left is deleted first, so that a run is there once. */
 #include "absent.h"
-#include "formats/json_report.h"
+#include "formats/report_format.h"
 #include "formats/request_columns.h"
 #include "formats/sql_writer.h"
+#include "json_report/json_path.h"
+#include "json_report/json_report.h"
 #include "version.h"
 
 #include <math.h>
@@ -23,21 +25,21 @@
 
 static const struct sql_column run_columns[] = {
 	COLUMN("run", TEXT, RUN, "SHA-256 of the results"),
-	COLUMN("name", TEXT, "run.name", NULL),
+	COLUMN("name", TEXT, "run/name", NULL),
 	COLUMN("started", TIME, BEGAN, NULL),
-	COLUMN("duration_s", REAL, "run.duration_s", "seconds"),
-	COLUMN("verdict", TEXT, "verdict.status", "OK, DOUBTFUL, INVALID or UNKNOWN"),
-	COLUMN("incomplete", TEXT, "run.incomplete", "why a part is missing"),
-	COLUMN("target", TEXT, "run.target", NULL),
-	COLUMN("api", TEXT, "run.api", NULL),
-	COLUMN("model", TEXT, "run.model", NULL),
-	COLUMN("tokenizer", TEXT, "run.tokenizer.name", NULL),
-	COLUMN("itl", TEXT, "run.itl", "gap, token or request"),
-	COLUMN("seed", TEXT, "run.seed", NULL),
-	COLUMN("schedule", TEXT, "run.schedule", NULL),
-	COLUMN("trace", TEXT, "run.trace.sha256", "SHA-256 of the trace"),
-	COLUMN("host", TEXT, "run.host.name", NULL),
-	COLUMN("version", TEXT, "run.versions.ipf-report", "of ipf-report"),
+	COLUMN("duration_s", REAL, "run/duration_s", "seconds"),
+	COLUMN("verdict", TEXT, "verdict/status", "OK, DOUBTFUL, INVALID or UNKNOWN"),
+	COLUMN("incomplete", TEXT, "run/incomplete", "why a part is missing"),
+	COLUMN("target", TEXT, "run/target", NULL),
+	COLUMN("api", TEXT, "run/api", NULL),
+	COLUMN("model", TEXT, "run/model", NULL),
+	COLUMN("tokenizer", TEXT, "run/tokenizer/name", NULL),
+	COLUMN("itl", TEXT, "run/itl", "gap, token or request"),
+	COLUMN("seed", TEXT, "run/seed", NULL),
+	COLUMN("schedule", TEXT, "run/schedule", NULL),
+	COLUMN("trace", TEXT, "run/trace/sha256", "SHA-256 of the trace"),
+	COLUMN("host", TEXT, "run/host/name", NULL),
+	COLUMN("version", TEXT, "run/versions/ipf-report", "of ipf-report"),
 };
 static const struct sql_column meta_columns[] = {
 	RUN_COLUMN,
@@ -92,8 +94,8 @@ static const struct sql_column error_columns[] = {
 	COLUMN("hint", TEXT, "hint", NULL),
 };
 #define LATENCY_COLUMNS(name_)                                                                                         \
-	COLUMN(name_ "_n", INTEGER, name_ ".n", NULL), COLUMN(name_ "_p50", REAL, name_ ".p50", "milliseconds"),           \
-		COLUMN(name_ "_p99", REAL, name_ ".p99", "milliseconds")
+	COLUMN(name_ "_n", INTEGER, name_ "/n", NULL), COLUMN(name_ "_p50", REAL, name_ "/p50", "milliseconds"),           \
+		COLUMN(name_ "_p99", REAL, name_ "/p99", "milliseconds")
 static const struct sql_column window_columns[] = {
 	RUN_COLUMN,
 	COLUMN("t_s", REAL, "t_s", "seconds from the start of the run"),
@@ -176,17 +178,6 @@ struct sql_run {
 	const char *grouped_by, *group_name;
 };
 
-static json_t *member(json_t *object, const char *path)
-{
-	char key[64];
-	for (size_t len; object && *path; path += len + (path[len] == '.')) {
-		len = strcspn(path, ".");
-		snprintf(key, sizeof key, "%.*s", (int)len, path);
-		object = json_object_get(object, key);
-	}
-	return object;
-}
-
 /* A list of texts is one text. */
 static void put_text(struct sql_writer *w, json_t *value)
 {
@@ -250,7 +241,7 @@ static void put_members(struct sql_run *run, const struct sql_table *table, size
 		else if (strcmp(c->from, AT) == 0)
 			put_time(run, json_number_value(json_object_get(object, "t_s")));
 		else
-			put_value(run, c->type, member(object, c->from));
+			put_value(run, c->type, json_at(object, c->from));
 	}
 }
 
@@ -411,7 +402,7 @@ static void put_objectives(struct sql_run *run, json_t *block)
 	const struct sql_table *table = &tables[OBJECTIVES];
 	json_t *objective;
 	size_t i;
-	json_array_foreach(member(block, "goodput.objectives"), i, objective)
+	json_array_foreach(json_at(block, "goodput/objectives"), i, objective)
 	{
 		put_group(run, table);
 		put_members(run, table, 4, 5, objective, 0);
@@ -424,9 +415,9 @@ static void put_objectives(struct sql_run *run, json_t *block)
 static void put_windows(struct sql_run *run)
 {
 	const struct sql_table *table = &tables[WINDOWS];
-	json_t *every = member(run->json, "series.every_s"), *window;
+	json_t *every = json_at(run->json, "series/every_s"), *window;
 	size_t i;
-	json_array_foreach(member(run->json, "series.windows"), i, window)
+	json_array_foreach(json_at(run->json, "series/windows"), i, window)
 	{
 		sql_row(&run->w, table);
 		put_members(run, table, 0, 3, window, 0);
@@ -565,7 +556,11 @@ static void put_schema(struct sql_run *run, const struct sql_table *requests)
 
 static void render_sql(const struct report *report, struct buffer *out)
 {
-	struct sql_run run = {.w = {.out = out, .to = report->output}, .report = report, .json = report_json(report)};
+	struct sql_run run = {.w = {.out = out, .to = report->output},
+	                      .report = report,
+	                      .json = report_json_members(report, REPORT_VERDICT | REPORT_RUN | REPORT_STAGES |
+	                                                              REPORT_TOTAL | REPORT_ERRORS | REPORT_SERIES |
+	                                                              REPORT_SERVER | REPORT_ACCELERATORS)};
 	struct request_columns columns;
 	struct sql_column list[REQUEST_KEY + sizeof columns.list / sizeof *columns.list];
 	struct sql_table requests;
@@ -581,7 +576,7 @@ static void render_sql(const struct report *report, struct buffer *out)
 	put_schema(&run, &requests);
 	put_row(&run, RUNS, run.json, 0);
 	put_meta(&run);
-	put_rows(&run, CHECKS, member(run.json, "verdict.checks"));
+	put_rows(&run, CHECKS, json_at(run.json, "verdict/checks"));
 	for_blocks(&run, put_stage);
 	for_blocks(&run, put_block);
 	for_blocks(&run, put_objectives);

@@ -9,14 +9,8 @@
 #ifndef REPORT_FORMAT_H
 #define REPORT_FORMAT_H
 
-#include "analysis/analyses.h"
 #include "buffer.h"
-#include "definitions/said.h"
-#include "figures/error_bars.h"
-#include "figures/figures.h"
-#include "figures/server_figures.h"
-#include "output/report_output.h"
-#include "workload/trace_findings.h"
+#include "json_report/report.h"
 
 /* All formats: identifier in C, and name after -f; the first is the default. Those that people read, and those that
  * other programs read, which `ipf-report export` has. -f, --help and the shell completion use these lists. */
@@ -53,44 +47,18 @@
 	FORMAT(mlperf, "mlperf")
 #define REPORT_FORMATS(FORMAT) REPORT_FORMATS_READ(FORMAT) REPORT_FORMATS_EXPORTED(FORMAT)
 
-/* The most groups of --by in a table of text or Markdown. */
-#define GROUPS_SHOWN 40
-
-struct html_plots;
-
-/* What a report contains. */
-struct report {
-	const struct run_data *run;
-	const struct run_figures *figures;
-	const struct server_figures *servers;
-	const struct analyses *analyses;
-	const struct run_accuracy *accuracy;
-	const struct trace_findings *trace;
-	const struct price *price;
-	const struct said *said; /* what other tools would have said; empty without --as */
-	const struct figure_options *options;
-	const struct verdict_finding *finding;
-	const struct html_plots *plots; /* for formats that have plots; NULL */
-	struct report_output *output;   /* for formats that render in pieces; NULL: the buffer takes all */
-	json_t *verdict;                /* from verdict_json */
-	json_t *run_info;               /* from run_info_json */
-	bool colour;                    /* text: with escape sequences */
-	bool ascii;                     /* text: without characters beyond ASCII where these draw */
-	bool reproducible;              /* without what changes from run to run although it was not measured: dates */
-	bool curve;                     /* csv: only the latency-throughput curve */
-	bool verbose;                   /* text: also what is of interest only if something is amiss */
-};
-
 struct report_format {
 	/* Appends the report. When memory runs out, the buffer's `failed` is set. */
 	void (*render)(const struct report *report, struct buffer *out);
-	/* The tool whose definitions it has: `run` of the report is then its view (definitions/tool_view.h). NULL: ipf's.
+	/* The tool whose definitions it has: `run` of the report is then its view (other_tools/tool_view.h). NULL: ipf's.
 	 * Needs run->lines. */
 	const struct tool_rules *tool;
 	bool lines;      /* needs run->lines */
+	bool sections;   /* is for people, who choose sections */
 	bool groups;     /* shows the groups of --by */
 	bool all_groups; /* shows each model and target if there are several, also without --by */
-	bool plots;      /* needs `plots` of the report */
+	bool plots;      /* has plots: needs `plot_data` of the report */
+	bool drawn;      /* … and `plots` */
 	bool requests;   /* shows requests: a run of which only figures are known has none to show */
 	bool times;      /* … and needs to know when they started */
 };

@@ -70,9 +70,12 @@ static void put_section(struct buffer *out, const struct html_section *section)
 
 void html_page_write(struct html_page *page, struct html_section *sections, int count, struct buffer *out)
 {
+	int first = 0;
+	while (first + 1 < count && sections[first].body.len == 0)
+		first++;
 	put_head(out, page);
 	buffer_format(out, "<a class=\"skip\" href=\"#%s\">To the %s</a>\n<header>\n<p class=\"kind\">%s</p>\n<h1>",
-	              sections[0].id, sections[0].id, page->kind);
+	              sections[first].id, sections[first].id, page->kind);
 	put(out, &page->heading);
 	buffer_text(out, "</h1>\n<p class=\"when\">");
 	put(out, &page->when);

@@ -1,13 +1,15 @@
 /* The plots of a page, drawn before it is rendered, since gnuplot can be missing or fail.
  *
  *     struct html_plots plots = {0};
- *     if (html_plots_draw(&plots, &input, &err) == 0) …         // plots.gnuplot_missing: the page has none
- *     html_plots_release(&plots);
+ *     if (html_plots_draw(&plots, json_object_get(report, "plots"), &err) == 0) …
+ *     html_plots_release(&plots);                               // plots.gnuplot_missing: the page has none
  */
 #ifndef REPORT_HTML_PLOTS_H
 #define REPORT_HTML_PLOTS_H
 
 #include "plots/plots.h"
+
+#include <jansson.h>
 
 struct html_plots {
 	struct buffer figures; /* <figure> elements with an <svg> in each */
@@ -15,8 +17,9 @@ struct html_plots {
 	bool gnuplot_missing;
 };
 
-/* Draws the plots that the run has data for. -1: gnuplot failed, or out of memory. */
-int html_plots_draw(struct html_plots *plots, const struct plot_input *input, struct ipf_error *err);
+/* Draws "plots" of a JSON report; NULL: it has none. -1: IPF_INPUT for a plot that is not one of ours, gnuplot failed,
+ * or out of memory. */
+int html_plots_draw(struct html_plots *plots, json_t *list, struct ipf_error *err);
 void html_plots_release(struct html_plots *plots);
 
 #endif

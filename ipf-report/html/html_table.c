@@ -1,201 +1,142 @@
 #include "html/html_table.h"
 
-#include "figures/metric_summary.h"
-#include "formats/text_layout.h"
 #include "html/html_text.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
-/* ---- columns ---- */
+enum { WIDE = 9 }; /* columns: narrower, and smaller on paper */
 
-static void show_unit(struct buffer *out, const struct html_column *column)
-{
-	if (column->unit) {
-		buffer_text(out, " <span class=\"unit\">");
-		html_text(out, column->unit);
-		buffer_text(out, "</span>");
-	}
-}
-
-static int group_length(const struct html_table *t, int from)
+static int group_length(const struct doc_table_spec *s, int from)
 {
 	int i = from + 1;
-	while (i < t->count && t->columns[i].group && t->columns[from].group &&
-	       strcmp(t->columns[i].group, t->columns[from].group) == 0)
+	while (i < s->count && s->columns[i].group && s->columns[from].group &&
+	       strcmp(s->columns[i].group, s->columns[from].group) == 0)
 		i++;
 	return i - from;
 }
 
-static void show_groups(const struct html_table *t)
+static void show_groups(struct buffer *out, const struct doc_table_spec *s)
 {
-	buffer_text(t->out, "<tr>");
-	for (int i = 0; i < t->count; i += group_length(t, i)) {
-		if (!t->columns[i].group) {
-			buffer_text(t->out, "<td></td>");
+	bool any = false;
+	for (int i = 0; i < s->count; i++)
+		any |= s->columns[i].group != NULL;
+	if (!any)
+		return;
+	buffer_text(out, "<tr><td></td>");
+	for (int i = 0; i < s->count; i += group_length(s, i)) {
+		if (!s->columns[i].group) {
+			buffer_text(out, "<td></td>");
 			continue;
 		}
-		buffer_format(t->out, "<th scope=\"colgroup\" colspan=\"%d\">", group_length(t, i));
-		html_text(t->out, t->columns[i].group);
-		buffer_text(t->out, "</th>");
+		buffer_format(out, "<th scope=\"colgroup\" colspan=\"%d\">", group_length(s, i));
+		html_text(out, s->columns[i].group);
+		buffer_text(out, "</th>");
 	}
-	buffer_text(t->out, "</tr>\n");
+	buffer_text(out, "</tr>\n");
 }
 
-void html_table_begin(struct html_table *t, const char *caption)
+/* `again`: the caption is the heading of the section, and only for those who do not see it. */
+static void begin(struct buffer *out, const struct doc_table_spec *s, bool again)
 {
-	bool groups = false;
-	for (int i = 0; i < t->count; i++)
-		groups |= t->columns[i].group != NULL;
-	buffer_format(t->out,
-	              "<div class=\"box\" role=\"region\" aria-labelledby=\"%s-caption\" tabindex=\"0\"><table "
-	              "id=\"%s-table\"%s>\n<caption id=\"%s-caption\">",
-	              t->name, t->name,
-	              t->sortable ? t->wide ? " class=\"sortable wide\"" : " class=\"sortable\""
-	              : t->wide   ? " class=\"wide\""
-	                          : "",
-	              t->name);
-	html_text(t->out, caption);
-	buffer_text(t->out, "</caption>\n<thead>\n");
-	if (groups)
-		show_groups(t);
-	buffer_text(t->out, "<tr>");
-	for (int i = 0; i < t->count; i++) {
-		buffer_text(t->out,
-		            i > 0 && !t->columns[i].text ? "<th scope=\"col\" class=\"number\">" : "<th scope=\"col\">");
-		html_text(t->out, t->columns[i].name);
-		show_unit(t->out, &t->columns[i]);
-		buffer_text(t->out, "</th>");
+	bool wide = s->count >= WIDE;
+	buffer_format(
+		out, "<div class=\"box\" role=\"region\" aria-labelledby=\"%s-caption\" tabindex=\"0\"><table id=\"%s-table\"",
+		s->id, s->id);
+	if (s->sortable || wide)
+		buffer_format(out, " class=\"%s%s%s\"", s->sortable ? "sortable" : "", s->sortable && wide ? " " : "",
+		              wide ? "wide" : "");
+	buffer_format(out, ">\n<caption id=\"%s-caption\"%s>", s->id, again ? " class=\"again\"" : "");
+	html_text(out, s->caption);
+	buffer_text(out, "</caption>\n<thead>\n");
+	show_groups(out, s);
+	buffer_text(out, "<tr><th scope=\"col\">");
+	html_text(out, s->rows);
+	buffer_text(out, "</th>");
+	for (int i = 0; i < s->count; i++) {
+		buffer_text(out,
+		            s->columns[i].kind == CELL_WORDS ? "<th scope=\"col\">" : "<th scope=\"col\" class=\"number\">");
+		html_text(out, s->columns[i].name);
+		if (s->columns[i].unit) {
+			buffer_text(out, " <span class=\"unit\">");
+			html_text(out, s->columns[i].unit);
+			buffer_text(out, "</span>");
+		}
+		buffer_text(out, "</th>");
 	}
-	buffer_text(t->out, "</tr>\n</thead>\n<tbody>\n");
+	buffer_text(out, "</tr>\n</thead>\n<tbody>\n");
 }
 
-/* ---- rows ---- */
-
-void html_row_defined(struct html_table *t, const char *name, const char *definition, const char *remark)
+static void show_name(struct buffer *out, const struct doc_row *row)
 {
-	buffer_text(t->out, remark && strcmp(remark, "not measured") == 0 ? "<tr class=\"aside\">" : "<tr>");
-	buffer_text(t->out, "<th scope=\"row\">");
-	if (definition) {
-		buffer_text(t->out, "<a href=\"#def-");
-		html_id(t->out, definition);
-		buffer_text(t->out, "\">");
+	const char *remark = row->remark ? row->remark : row->aside ? "not measured" : NULL;
+	buffer_text(out, row->aside ? "<tr class=\"aside\"><th scope=\"row\">" : "<tr><th scope=\"row\">");
+	if (row->definition) {
+		buffer_text(out, "<a href=\"#def-");
+		html_id(out, row->definition);
+		buffer_text(out, "\">");
 	}
-	html_text(t->out, name);
-	if (definition)
-		buffer_text(t->out, "</a>");
+	html_text(out, row->name);
+	if (row->definition)
+		buffer_text(out, "</a>");
 	if (remark) {
-		buffer_text(t->out, " <span class=\"soft\">");
-		html_text(t->out, remark);
-		buffer_text(t->out, "</span>");
+		buffer_text(out, " <span class=\"soft\">");
+		html_text(out, remark);
+		buffer_text(out, "</span>");
 	}
-	buffer_text(t->out, "</th>");
+	buffer_text(out, "</th>");
 }
 
-void html_row(struct html_table *t, const char *name, const char *remark)
+static void show_words(struct buffer *out, const struct doc_cell *cell)
 {
-	html_row_defined(t, name, NULL, remark);
+	const char *class = html_tone(cell->tone);
+	buffer_text(out, "<td class=\"text\">");
+	if (*class)
+		buffer_format(out, "<span class=\"%s\">", class);
+	html_text(out, cell->text);
+	buffer_text(out, *class ? "</span></td>" : "</td>");
 }
 
-static void begin_number(struct html_table *t, double value)
+/* A figure that does not exist is a dash for the eye, which is read as "minus" or not read. */
+static void show_figure(struct buffer *out, const struct doc_cell *cell)
 {
-	if (isinf(value))
-		buffer_text(t->out, "<td class=\"number\" data-v=\"inf\">");
-	else if (isnan(value))
-		buffer_text(t->out, "<td class=\"number\">");
+	buffer_format(out, "<td class=\"number%s\"", cell->tone == TONE_BAD ? " bad" : "");
+	if (cell->text && isinf(cell->value))
+		buffer_text(out, " data-v=\"inf\"");
+	else if (cell->text && !isnan(cell->value))
+		buffer_format(out, " data-v=\"%.15g\"", cell->value);
+	buffer_byte(out, '>');
+	if (cell->text)
+		html_text(out, cell->text);
 	else
-		buffer_format(t->out, "<td class=\"number\" data-v=\"%.15g\">", value);
+		buffer_text(out, "<span class=\"soft\">–</span>");
+	buffer_text(out, cell->weak ? "<span class=\"weak\">~</span></td>" : "</td>");
 }
 
-/* A dash for the eye, which is read as "minus" or not read. */
-static void show_figure(struct html_table *t, double value, const char *text)
+void html_table(struct buffer *out, const struct doc_table *t, const char *title)
 {
-	if (isnan(value))
-		buffer_text(t->out, "<span class=\"soft\">–</span>");
-	else
-		html_text(t->out, text);
-}
-
-static const char *show_value(double value, bool whole, char text[40])
-{
-	whole = whole && fabs(value - round(value)) < 1e-9 && fabs(value) < 1e15;
-	return whole ? show_count((int64_t)round(value), text) : show_number(value, text);
-}
-
-void html_number(struct html_table *t, double value)
-{
-	char text[40];
-	begin_number(t, value);
-	show_figure(t, value, show_value(value, t->whole, text));
-	buffer_text(t->out, "</td>");
-}
-
-void html_count(struct html_table *t, double value)
-{
-	char text[40];
-	begin_number(t, value);
-	show_figure(t, value, show_value(value, true, text));
-	buffer_text(t->out, "</td>");
-}
-
-void html_percent(struct html_table *t, double share)
-{
-	char text[40];
-	begin_number(t, share);
-	show_figure(t, share, show_percent(share, text));
-	buffer_text(t->out, "</td>");
-}
-
-void html_figure(struct html_table *t, double value, const char *text)
-{
-	begin_number(t, value);
-	show_figure(t, value, text);
-	buffer_text(t->out, "</td>");
-}
-
-void html_percentile(struct html_table *t, double value, double n, double p)
-{
-	char text[40];
-	bool weak = !isnan(value) && n >= 0 && n < 1e18 && !percentile_is_firm((int64_t)n, p);
-	begin_number(t, value);
-	show_figure(t, value, show_value(value, t->whole, text));
-	if (weak)
-		buffer_text(t->out, "<span class=\"weak\">~</span>");
-	buffer_text(t->out, "</td>");
-	t->weak |= weak;
-}
-
-void html_words(struct html_table *t, const char *text)
-{
-	buffer_text(t->out, "<td class=\"text\">");
-	html_text(t->out, text);
-	buffer_text(t->out, "</td>");
-}
-
-void html_row_end(struct html_table *t)
-{
-	buffer_text(t->out, "</tr>\n");
-}
-
-void html_table_foot(struct html_table *t)
-{
-	if (!t->foot)
-		buffer_text(t->out, "</tbody>\n<tfoot>\n");
-	t->foot = true;
-}
-
-void html_table_end(struct html_table *t)
-{
-	buffer_text(t->out, t->foot ? "</tfoot>\n" : "</tbody>\n");
-	buffer_text(t->out, "</table></div>\n");
+	bool foot = false;
+	if (t->count == 0)
+		return;
+	begin(out, &t->spec, strcmp(t->spec.caption, title) == 0);
+	for (size_t i = 0; i < t->count; i++) {
+		const struct doc_row *row = &t->rows[i];
+		if (row->total && !foot)
+			buffer_text(out, "</tbody>\n<tfoot>\n");
+		foot |= row->total;
+		show_name(out, row);
+		for (int k = 0; k < t->spec.count; k++)
+			if (t->spec.columns[k].kind == CELL_WORDS)
+				show_words(out, &row->cells[k]);
+			else
+				show_figure(out, &row->cells[k]);
+		buffer_text(out, "</tr>\n");
+	}
+	buffer_text(out, foot ? "</tfoot>\n</table></div>\n" : "</tbody>\n</table></div>\n");
 	if (t->weak)
-		buffer_text(t->out, "<p class=\"note\">~ too few samples for this percentile: p90 needs 44, p99 459, p99.9 "
-		                    "4,603</p>\n");
-}
-
-void html_left_out(struct buffer *out, size_t all, size_t shown)
-{
-	if (all > shown)
-		buffer_format(out, "<p class=\"note\">The first %zu of %zu; the JSON report has all.</p>\n", shown, all);
+		buffer_text(out, "<p class=\"note\">~ too few samples for this percentile: p90 needs 44, p99 459, p99.9 "
+		                 "4,603</p>\n");
+	if (t->left_out)
+		buffer_format(out, "<p class=\"note\">The first %zu of %zu; the JSON report has all.</p>\n", t->count,
+		              t->count + t->left_out);
 }

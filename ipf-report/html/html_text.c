@@ -1,7 +1,6 @@
 #include "html/html_text.h"
 
 #include "output/markup.h"
-#include "output/shell_word.h"
 #include "safe_text.h"
 
 #include <ctype.h>
@@ -44,13 +43,11 @@ void html_prose(struct buffer *out, const char *text)
 	html_text(out, text);
 }
 
-void html_shell_word(struct buffer *out, const char *word)
+const char *html_tone(enum tone tone)
 {
-	struct buffer quoted = {0};
-	shell_word(&quoted, word);
-	html_slice(out, buffer_all(&quoted));
-	out->failed |= quoted.failed;
-	buffer_release(&quoted);
+	static const char *const classes[] = {
+		[TONE_PLAIN] = "", [TONE_FAINT] = "soft", [TONE_GOOD] = "ok", [TONE_WARN] = "doubtful", [TONE_BAD] = "invalid"};
+	return classes[tone];
 }
 
 void html_id(struct buffer *out, const char *name)

@@ -1,7 +1,6 @@
 /* Texts in a page. Whatever is not a constant of ours goes through here.
  *
  *     html_text(out, stage->name);                        // between tags, and in attributes with double quotes
- *     buffer_text(out, "<code>"); html_shell_word(out, argument); …
  *
  * A text is made safe first (safe_text.h: control characters and what reorders a line become visible escapes), then the
  * characters that mean something in HTML become references: & < > " ' and `. The result is plain text in an element, or
@@ -11,7 +10,7 @@
 #ifndef REPORT_HTML_TEXT_H
 #define REPORT_HTML_TEXT_H
 
-#include "buffer.h"
+#include "document/document.h"
 
 void html_text(struct buffer *out, const char *text); /* NULL is "" */
 void html_slice(struct buffer *out, struct slice text);
@@ -22,8 +21,8 @@ void html_lines(struct buffer *out, struct slice text);
 /* A sentence of ours, with `words` between backquotes as <code>. */
 void html_prose(struct buffer *out, const char *text);
 
-/* An argument of a command, see output/shell_word.h. */
-void html_shell_word(struct buffer *out, const char *word);
+/* The class of a tone: "ok", "doubtful", "invalid", "soft"; "" of a plain one. */
+const char *html_tone(enum tone tone);
 
 /* Appends a name as a part of an id: letters and digits; everything else is "-". */
 void html_id(struct buffer *out, const char *name);

@@ -136,6 +136,36 @@ static json_t *digest_of(const struct run_data *run)
 	return hex[0] ? json_string(hex) : NULL;
 }
 
+/* Sections of a report for which the run has data, and which a brief one leaves out. */
+static json_t *data_of(const struct run_data *run)
+{
+	const struct {
+		bool has;
+		const char *section;
+	} data[] = {{run->groups[BY_SESSION].count > 0, "sessions"},
+	            {run->windows != NULL, "timeline"},
+	            {run->samples && sample_store_sources(run->samples) > 0, "server"},
+	            {run->accelerators.count > 0, "accelerators"}};
+	json_t *list = json_array();
+	for (size_t i = 0; i < sizeof data / sizeof *data; i++)
+		if (data[i].has)
+			json_array_append_new(list, json_string(data[i].section));
+	return list;
+}
+
+/* How many models and targets there are, if several: there is more to see than the figures of all. */
+static json_t *group_counts(const struct run_data *run)
+{
+	json_t *counts = json_object();
+	for (enum grouping by = BY_MODEL; by <= BY_TARGET; by++)
+		if (run->groups[by].count > 1)
+			json_object_set_new(counts, groupings[by], json_integer(run->groups[by].count));
+	if (json_object_size(counts) > 0)
+		return counts;
+	json_decref(counts);
+	return NULL;
+}
+
 json_t *run_info_json(const struct run_data *run, bool reproducible)
 {
 	json_t *info = json_object(), *tools = json_object(), *headers = json_array(), *incomplete = json_array();
@@ -163,6 +193,10 @@ json_t *run_info_json(const struct run_data *run, bool reproducible)
 	copy(info, "name", name_of(run));
 	copy(info, "imported", json_object_get(header, "imported"));
 	copy(info, "definition", json_object_get(header, "definition"));
+	give(info, "has", data_of(run));
+	give(info, "groups", group_counts(run));
+	if (run->part_count > 1)
+		json_object_set_new(info, "pooled", json_string(run->shards ? "shards" : "repeats"));
 	copy(info, "target", json_object_get(records, "target"));
 	copy(info, "api", json_object_get(header, "api"));
 	copy(info, "model", json_object_get(records, "model"));

@@ -17,7 +17,7 @@
 #:   UNTIL_STABLE=    end the run when throughput and latency are within a limit such as 5%, at the latest after FOR; see
 #:                    Stability in ipf-collect(1)
 #:   WARMUP=5s        how long before that the same load is sent unmeasured; 0 for none
-#:   COMPARE_OPTIONS= more options of ipf-report --compare, such as --min-effect 5% or --fail-if 'ttft.p99 > +5%', with which make fails
+#:   COMPARE_OPTIONS= more options of ipf-report compare, such as --min-effect 5% or --fail-if 'ttft.p99 > +5%', with which make fails
 #:   STAGES=          stages as ipf-sched takes them, instead of these three
 #: Targets:
 #:   all              difference.txt and difference.html (what changed from A to B, and what is noise), comparison.txt, comparison.csv, and a report for each run (a-1.report.txt), in the folder compare

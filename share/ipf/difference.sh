@@ -11,15 +11,14 @@ for argument; do
 	case $argument in --fail-if*) gate=1 ;; esac
 done
 page=${file%.txt}.html
-set -- "$@" --compare
 for round in $rounds; do set -- "$@" "$folder/a-$round.results.zst"; done
 set -- "$@" --
 for round in $rounds; do set -- "$@" "$folder/b-$round.results.zst"; done
 compare() { # OUTPUT OPTION…
 	output=$1
 	shift
-	if [ -n "${V:-}" ]; then echo "+ ipf-report -o $output $*" >&2; fi
-	ipf-report -o "$output" "$@"
+	if [ -n "${V:-}" ]; then echo "+ ipf-report compare -o $output $*" >&2; fi
+	ipf-report compare -o "$output" "$@"
 }
 [ -n "${V:-}" ] || echo "ipf-report: $file" >&2
 compare "$part" "$@"

@@ -119,12 +119,12 @@ cp -r baseline first
 settings=${settings/RUNS=2/RUNS=1}
 undisturbed github "$fast" pull_request
 is "$status" 0 "the same server passes"
-contains "$(cat report/comparison.txt)" "passed  e2e.p50 > +1500ms estimate" "the condition"
+contains "$(cat report/comparison.txt)" "passed      e2e.p50 > +1500ms estimate" "the condition"
 is "$(body new/1/trace.zst | cksum)" "$(cat prompts)" "with the same prompts"
 yes_if "a pull request is no baseline" diff -r baseline first
 undisturbed github "$slow" pull_request
 is "$status" 4 "a server that is much slower fails"
-contains "$(cat report/comparison.txt)" "failed  e2e.p50 > +1500ms estimate" "by the condition"
+contains "$(cat report/comparison.txt)" "failed      e2e.p50 > +1500ms estimate" "by the condition"
 same comment report/comparison.md "which the comment shows"
 contains "$(tail -n +2 summary)" "$(cat report/comparison.md)" "and the summary"
 run python3 -c 'import xml.etree.ElementTree as t; print(len(t.parse("report/comparison.xml").findall(".//failure")))'

@@ -120,13 +120,14 @@ def compare(where, cell, value):
     if (value is None) != (cell["text"] == "–"): wrong(where, "is shown as", cell["text"])
 
 
-LOAD = ("rate/offered rate/achieved rate/completed requests/ok requests/failed in_flight/mean in_flight/max throughput/input_tokens_per_s "
+LOAD = ("rate/offered rate/achieved rate/completed in_flight/mean in_flight/max requests/ok requests/failed throughput/input_tokens_per_s "
         "throughput/output_tokens_per_s goodput/requests_per_s goodput/share").split()
 
 
 def check_load(page, report):
     table = page.tables["stages-table"]
-    blocks = report["stages"] + [report["total"]]
+    alone = len(report["stages"]) == 1 and report["stages"][0]["measured"]
+    blocks = report["stages"] + ([] if alone else [report["total"]])
     rows = table["rows"] + table["foot"]
     if len(rows) != len(blocks): wrong("stages:", len(rows), "rows of", len(blocks))
     for row, block in zip(rows, blocks):
@@ -141,17 +142,26 @@ def check_summary(where, cells, summary, percentiles):
     for cell, value in zip(cells, values): compare(where, cell, value)
 
 
+LATENCY = {"ttfb": ("TTFB", ""), "ttft": ("TTFT", ""), "ttfa": ("TTFA", ""), "ttst": ("TTST", ""), "e2e": ("E2E", ""), "stream": ("stream", ""), "tpot": ("TPOT", ""),
+           "tpot_corrected": ("TPOT", "corrected"), "ntpot": ("NTPOT", ""), "itl": ("ITL", "per gap"), "itl_mean": ("ITL", "request mean"),
+           "itl_max": ("ITL", "request max"), "lag": ("lag", ""), "client_lag": ("lag", "of the client"), "slot_wait": ("slot wait", "")}
+
+
 def check_latency(page, report):
     table = page.tables.get("latency-table")
     total = report["total"]
-    wanted = []
-    for key, value in total["latency"].items():
-        if not key.startswith("server_"): wanted += [value] if "n" in value else list(value.values())
-    wanted += [total[k] for k in ("lag_ms", "client_lag_ms", "slot_wait_ms") if k in total]
+    wanted = {}
+    for key, value in list(total["latency"].items()) + [(k, total[k]) for k in ("lag_ms", "client_lag_ms", "slot_wait_ms") if k in total]:
+        if key.startswith("server_"): continue
+        name, remark = LATENCY[key[:-3]]
+        for version, d in [(remark, value)] if "max" in value else [(v.replace("_", " "), d) for v, d in value.items()]:
+            wanted[f"{name} {version}".strip()] = d
+    for key, value in total.get("latency_with_failures", {}).items(): wanted[LATENCY[key[:-3]][0] + " with failures"] = value
     if not wanted: return
     percentiles = [c["text"] for c in table["heads"][-1][5:-3]]
-    if len(table["rows"]) != len(wanted): wrong("latency:", len(table["rows"]), "rows of", len(wanted))
-    for row, summary in zip(table["rows"], wanted): check_summary("latency " + row[0]["text"], row[1:], summary, percentiles)
+    found = {row[0]["text"].replace("per token", "per gap").replace("per request", "per gap"): row for row in table["rows"]}
+    if found.keys() != wanted.keys(): wrong("latency:", sorted(found), "of", sorted(wanted))
+    for name in found.keys() & wanted.keys(): check_summary("latency " + name, found[name][1:], wanted[name], percentiles)
     tokens = [total["tokens"][k] for k in ("input", "output", "asked_input", "asked_output", "reasoning") if k in total["tokens"]]
     if "tokens-table" in page.tables:
         for row, summary in zip(page.tables["tokens-table"]["rows"], tokens): check_summary("tokens " + row[0]["text"], row[1:], summary, percentiles)
@@ -203,13 +213,14 @@ def check_analyses(page, report):
     for event, row in zip(events, rows):
         for cell, key in zip(row[1:], EVENT): compare("event " + key, cell, event.get(key))
     sessions = report.get("sessions", {})
-    wanted = [(sessions[f"{name}_s"], sessions["share"].get(name)) for name in ["time", *sessions.get("share", {})] if f"{name}_s" in sessions]
-    rows = page.tables.get("sessions-table", {"rows": []})["rows"]
-    if len(wanted) != len(rows): wrong("sessions:", len(rows), "rows of", len(wanted))
-    for (summary, share), row in zip(wanted, rows):
-        for cell, key in zip(row[1:], ("n", "mean", "min", "p50", "p90", "p99", "max")): compare("session " + key, cell, summary.get(key))
-        compare("share", row[8], share)
-    if ("cost" in report) != ("cost" in page.ids): wrong("cost")
+    wanted = [sessions[f"{name}_s"] for name in ["time", *sessions.get("share", {})] if f"{name}_s" in sessions]
+    wanted += [sessions["requests_each"]] if "requests_each" in sessions else []
+    table = page.tables.get("sessions-table", {"rows": [], "heads": [[]]})
+    if len(wanted) != len(table["rows"]): wrong("sessions:", len(table["rows"]), "rows of", len(wanted))
+    percentiles = [c["text"] for c in table["heads"][-1][5:-3]]
+    for summary, row in zip(wanted, table["rows"]): check_summary("sessions", row[1:], summary, percentiles)
+    cost = report.get("cost", {})
+    if bool("per_hour" in cost or "no_price" in cost or (cost and "no_energy" not in cost)) != ("cost" in page.ids): wrong("cost")
 
 
 def main():

@@ -101,7 +101,7 @@ compare
 is "$status $(cat "$OUT" "$ERR")" "0 $nothing" "compare: nothing to do"
 compare COMPARE_OPTIONS="--fail-if 'tpot.p50 > +20% estimate'"
 contains "$status $(cat "$OUT" "$ERR")" "2 " "compare: a condition fails"
-contains "$(cat "$OUT")" "failed  tpot.p50 > +20% estimate" "and make with it"
+contains "$(cat "$OUT")" "failed      tpot.p50 > +20% estimate" "and make with it"
 contains "$(cat compare/difference.html)" "tpot.p50 &gt; +20% estimate" "but not without its page"
 compare ROUNDS=3
 is "$status $(sent)" "0 2" "compare: another round: only that"

@@ -23,6 +23,9 @@ def options():
     for program in PROGRAMS:
         text = subprocess.run([f"{BIN}/ipf-{program}", "--help"], capture_output=True, text=True, check=True).stdout
         found[program] = set(re.findall(r"--([a-z][a-z0-9-]*)", text))
+    for command in ("compare", "export", "plot", "certificate"):
+        text = subprocess.run([f"{BIN}/ipf-report", command, "--help"], capture_output=True, text=True, check=True).stdout
+        found["report"] |= set(re.findall(r"--([a-z][a-z0-9-]*)", text))
     found["operator"] = set(re.findall(r"--([a-z-]+)", subprocess.run([f"{BIN}/ipf-operator", "--help"], capture_output=True, text=True).stdout))
     found["sim"] = set(re.findall(r"--([a-z0-9-]+)", subprocess.run([f"{BIN}/ipf-sim", "--help"], capture_output=True, text=True).stdout))
     return found

@@ -1,6 +1,7 @@
 #!/bin/bash
 # The error of the client: bars of a real run against a second computation, what --accuracy makes of them, results without them.
 . "$TESTS/tap.sh"
+export IPF_REPORT_FULL=1 # all sections of the text
 . "$TESTS/fixture.sh"
 
 if ! command -v python3 >/dev/null; then
@@ -30,11 +31,11 @@ run python3 "$TESTS/cli/error_bars.py" wide.results wide.json
 matches "$(tail -1 "$OUT")" ', 0 differ$' "also where requests left late"
 yes_if "a bar is as wide as that" jq -e '.total | .latency.ttft_ms.from_start.p50 - .accuracy.ttft_ms.from_start.low.p50 >= 1' wide.json
 run ipf-report wide.results
-matches "$(cat "$OUT")" "^Client's error, ms ± +mean +min +p50 +p90 +p99 +max$" "text has them below the latencies"
-matches "$(cat "$OUT")" '^  TTFT   from start +1\.0[0-9]+ ' "in ms"
-is "$(sed -n "/Client.s error/,/^$/p" "$OUT" | awk '{ gsub(/[^ -~]+/, "x"); if (length > 80) n++ } END { print n + 0 }')" 0 "on 80 columns"
+matches "$(cat "$OUT")" "^Error of the client, ms ± +mean +min +p50 +p90 +p99 +max$" "text has them below the latencies"
+matches "$(cat "$OUT")" '^  TTFT from start +1\.0[0-9]+ ' "in ms"
+is "$(sed -n "/^Error of the client/,/^$/p" "$OUT" | awk '{ gsub(/[^ -~]+/, "x"); if (length > 80) n++ } END { print n + 0 }')" 0 "on 80 columns"
 run ipf-report -f md wide.results
-matches "$(cat "$OUT")" '^\| ttft_ms from start \| 1\.0[0-9]+ \|' "Markdown has them"
+matches "$(cat "$OUT")" '^\| TTFT, from start \| 1\.0[0-9]+ \|' "Markdown has them"
 run ipf-report -f html wide.results
 matches "$(cat "$OUT")" 'Error of the client' "HTML has them"
 
@@ -53,7 +54,7 @@ is "$(bash -c "$(jq -r '.verify[0].command' certificate.json)" | cut -d ' ' -f 1
 bash -c "$(jq -r '.verify[1].command' certificate.json | sed 's/RECORDS/chat.records/')" >again.results
 same again.results chat.results "and the command for the results makes the same"
 run ipf-report --certificate chat.results
-matches "$(cat "$OUT")" '^    40 observations: p50 [0-9.]+ [um]s, p99 ' "it is text, too"
+matches "$(cat "$OUT")" '^ +40 observations: p50 [0-9.]+ [um]s, p99 ' "it is text, too"
 is "$(sed '/^Streams/,$d' "$OUT" | awk '{ gsub(/[^ -~]+/, "x"); if (length > 80) n++ } END { print n + 0 }')" 0 "on 80 columns"
 run ipf-report --certificate -f csv chat.results
 status_is 2 "but nothing else"
@@ -81,11 +82,11 @@ printf '{"end":{"lines":%d,"sha256":"%s"}}\n' "$(body old.body | wc -l)" "$(body
 run ipf-report -f json old.results
 is "$status $(jq -c '[.accuracy, .total.accuracy]' "$OUT")" '0 [{"known":false},null]' "have no bars"
 run ipf-report old.results
-is "$(grep -c "Client's error" "$OUT")" 0 "and text none"
+is "$(grep -c "Error of the client" "$OUT")" 0 "and text none"
 run ipf-report --accuracy 1s old.results
 contains "$(tr -s ' \n' '  ' <"$OUT")" "TTFT from start is not known to be exact at all" "which no limit takes for exact"
 run ipf-report --certificate old.results
-is "$status $(grep -c 'Not known: the results do not say' "$OUT")" "0 1" "nor a certificate more than that"
+is "$status $(grep -c 'Unknown: the results do not have' "$OUT")" "0 1" "nor a certificate more than that"
 python3 "$TESTS/cli/compare_results.py" --requests 5 >bare.results
 run ipf-report --certificate bare.results
 is "$status $(sed -n '/^Client$/,/^Streams/p' "$OUT" | grep -c -E 'machine|timestamps')" "0 0" "nor, of a client that said nothing of itself, zeros"

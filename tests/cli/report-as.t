@@ -2,6 +2,7 @@
 # What other tools would have said of a run (--as): a server with bad manners, and every figure computed a second time by loops as the
 # sources of those tools have them.
 . "$TESTS/tap.sh"
+export IPF_REPORT_FULL=1 # all sections of the text
 . "$TESTS/fixture.sh"
 
 command -v python3 >/dev/null && python3 -c 'import sys; sys.exit(sys.version_info < (3, 9))' ||
@@ -29,16 +30,16 @@ is "$(jq -c '[.as.tools[].tool.name]' said.json)" '["vllm","vllm-rs","sglang","g
 is "$(jq -c '[.as.tools[] | select(.figures.failures.ok > $ours) | .tool.name]' --argjson ours "$(jq .as.ipf.figures.failures.ok said.json)" said.json)" \
 	'["vllm","vllm-rs","sglang","guidellm","aiperf","genai-perf","inference-perf","lpg"]' "most of them do not see that some answers failed"
 run ipf-report -q --as vllm --as lpg,mlperf chat.results
-is "$(sed -n '/^What other tools/,$p' "$OUT" | grep -cE '^  (vllm|lpg|mlperf) +[0-9]')" 20 "as text: a row for each figure of each"
-is "$(sed -n '/^What other tools/,$p' "$OUT" | awk 'length > 80' | wc -l)" 0 "on 80 columns"
+is "$(sed -n '/^Other tools/,$p' "$OUT" | grep -cE '^  (vllm|lpg|mlperf) +[0-9]')" 20 "as text: a row for each figure of each"
+is "$(sed -n '/^Other tools/,$p' "$OUT" | awk 'length > 80' | wc -l)" 0 "on 80 columns"
 run ipf-report -q --as vllm,vllm-rs,lpg -f md chat.results
-is "$(sed -n '/What other tools/,/<.details>/p' "$OUT" | grep -cE '^\| (vllm|vllm-rs|lpg) \|')" 21 "in Markdown, too"
-is "$(sed -n '/What other tools/,/<.details>/p' "$OUT" | grep '^| vllm-rs |' | tail -1 | cut -d '|' -f 3,4 | tr -d ' ')" \
+is "$(sed -n '/<summary>Other tools/,/<.details>/p' "$OUT" | grep -cE '^\| (vllm|vllm-rs|lpg) \|')" 21 "in Markdown, too"
+is "$(sed -n '/<summary>Other tools/,/<.details>/p' "$OUT" | grep '^| vllm-rs |' | tail -1 | cut -d '|' -f 3,4 | tr -d ' ')" \
 	"$(jq -r '.as.tools[] | select(.tool.name == "vllm-rs").figures.failures | "\(.ok)|\(.failed)"' said.json)" "with the same numbers"
-is "$(ipf-report -q -f md chat.results | grep -c 'other tools')" 0 "which only --as adds"
+is "$(ipf-report -q -f md chat.results | grep -c 'Other tools')" 0 "which only --as adds"
 ipf-collect -q chat.records -o plain.results
 contains "$(ipf-report -q --as sglang,aiperf plain.results | tr -s ' \n' ' ')" \
-	"sglang, aiperf: events without content are not in the results: ipf-collect --events" \
+	"events without content are not in the results: ipf-collect --events" \
 	"without the events, it says what is needed"
 run ipf-report -q --as vlm chat.results
 status_is 2 "a tool that is none is wrong usage"
@@ -70,7 +71,7 @@ for tool in vllm vllm-rs sglang guidellm aiperf genai-perf inference-perf lpg; d
 	is "$(jq -r .run.definition.name $tool.json)" $tool "and the report says whose they are"
 done
 contains "$(ipf-report -q sglang.results | tr -s ' \n' ' ')" "definitions those of SGLang 0.5.23, not ours: ttft:" "as text"
-contains "$(ipf-report -q -f md sglang.results)" "By the definitions of SGLang 0.5.23." "and in Markdown"
+contains "$(ipf-report -q -f md sglang.results)" "definitions: those of SGLang 0.5.23, not ours:" "and in Markdown"
 for bad in "sglang.results vllm.results:vllm.results: has the definitions of vLLM, but sglang.results those of SGLang" \
 	"plain.results sglang.results:has the definitions of SGLang, but plain.results those of ipf" \
 	"--as vllm sglang.results:--as applies the definitions of other tools itself: the results already have those of SGLang" \

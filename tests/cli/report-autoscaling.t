@@ -2,6 +2,7 @@
 # What followed on spikes and ramps: when objectives were missed and met again, what was beyond them, and the replicas; against a server
 # whose replicas are known, and a script that judges the windows again.
 . "$TESTS/tap.sh"
+export IPF_REPORT_FULL=1 # all sections of the text
 report=$BIN/ipf-report
 made() { python3 "$TESTS/cli/queue_results.py" "$@"; }
 events() { "$report" -f json --slo e2e=500ms "$@" | jq '.autoscaling'; }

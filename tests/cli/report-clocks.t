@@ -1,6 +1,7 @@
 #!/bin/bash
 # How far apart the clocks of two shards are, from the Date headers that both see: nginx sends them.
 . "$TESTS/tap.sh"
+export IPF_REPORT_FULL=1 # all sections of the text
 . "$TESTS/fixture.sh"
 . "$TESTS/nginx.sh"
 . "$TESTS/data/report/seal.sh"
@@ -83,7 +84,7 @@ shard far 1 1900
 is "$(jq -c '.clocks' near.json)" '{"clients":2,"offsets":[{"client":1,"low_ns":180000000,"high_ns":220000000,"by":["date"]}],"unsynchronised":[0,1],"starts":{"apart_ns":0,"last":0,"at_most_ns":220000000}}' \
 	"an offset of 200 ms, and the starts no further apart than that"
 run "$report" a.results b.results
-contains "$(tr -s ' \n' ' ' <"$OUT")" "starts all shards at one time by their clocks; truly apart by at most 220 ms" "as text, too"
+contains "$(tr -s ' \n' ' ' <"$OUT")" "starts all shards at one time by their clocks; at most 220 ms apart, given the known clock offsets" "as text, too"
 synchronised() { # NAME MAX-ERROR-NS: b.results of a client whose system says this of its clock
 	plain b.results | head -1 | jq -c --argjson most "$2" '.from[0].system_clock = {synchronised: ($most > 0), max_error_ns: $most}
 		| .from[0].t0_unix_ns += 2000000' >b.header
@@ -97,10 +98,10 @@ synchronised bad 0
 is "$(jq -c '.clocks | [.offsets[0].by, .offsets[0].high_ns, .starts.at_most_ns, .unsynchronised]' ntp.json)" '[["ntp"],7000000,7000000,null]' \
 	"two synchronised clocks differ by no more than both can be wrong"
 run "$report" a.results bad.results
-contains "$(tr -s ' \n' ' ' <"$OUT")" "starts 2 ms apart by the shards' clocks, shard 2 last; how far truly is not known: no clock of them is known to be synchronised" \
+contains "$(tr -s ' \n' ' ' <"$OUT")" "starts 2 ms apart by the shards' clocks, shard 2 last; the true distance is unknown: no clock of them is known to be synchronised" \
 	"clocks that are not synchronised are named"
 run "$report" good.results bad.results
-contains "$(tr -s ' \n' ' ' <"$OUT")" "how far truly is not known: the clock of shard 2 is not known to be synchronised" "one by one"
+contains "$(tr -s ' \n' ' ' <"$OUT")" "the true distance is unknown: the clock of shard 2 is not known to be synchronised" "one by one"
 "$report" -f json a.results far.results >far.json
 is "$(jq -c '[.clocks.offsets[0].low_ns, .verdict.checks[0].status]' far.json)" '[1780000000,"DOUBTFUL"]' "one that is longer than a window is DOUBTFUL"
 matches "$(jq -r '.verdict.checks[0].detail' far.json)" 'the clocks of two shards are 1\.8 s apart \(to within 20 ms\)' "with the figures"

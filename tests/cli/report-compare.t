@@ -14,11 +14,11 @@ run "$report" --compare a1.results a2.results a3.results -- b1.results b2.result
 status_is 0 "a comparison of three runs a side"
 cp "$OUT" slower.txt
 contains "$(cat slower.txt)" "new is slower: " "a server that is slower by 20 % is slower"
-matches "$(cat slower.txt)" '^  TPOT p50, ms +1[0-9.]+ +1[0-9.]+ +\+2[0-9] % +\+[0-9.]+ to \+[0-9.]+ % +slower$' "with change and interval of a figure"
-is "$(awk '/^Settings/ {s = NR} /^Result/ {r = NR} /TTFT mean/ {f = NR} END {print (s > 0 && s < r && r < f)}' slower.txt)" 1 \
-	"settings that differ come before the result, and that before the figures"
-contains "$(grep -A1 records.target slower.txt)" "http://other:8000/v1" "servers that differ are named"
-contains "$(grep -A1 records.http slower.txt)" "→ 2" "and so is the protocol"
+matches "$(cat slower.txt)" '^  TPOT p50, ms +1[0-9.]+ +1[0-9.]+ +\+2[0-9] % +\+[0-9.]+ to \+[0-9.]+ %' "with change and interval of a figure"
+is "$(awk '/^Settings/ {s = NR} /^Result/ {r = NR} /TTFT mean/ {f = NR} END {print (r > 0 && r < s && s < f)}' slower.txt)" 1 \
+	"the result comes first, then settings that differ, then the figures"
+contains "$(grep -A2 records.target slower.txt)" "http://other:8000/v1" "servers that differ are named"
+is "$(grep -A2 records.http slower.txt | tr -s ' \n' ' ')" " records.http 1.1 2 " "and so is the protocol"
 is "$(awk 'length($0) > 80' slower.txt)" "" "no line is longer than 80 columns"
 "$report" -f json --compare a?.results -- b?.results >slower.json
 is "$(jq -c '[.outcome, .paired, .noise, .base.runs, .new.runs, .limits.tests]' slower.json)" '["slower",true,"runs",3,3,16]' "the same in JSON"
@@ -105,9 +105,9 @@ gate() { # STATUS CONDITION [NEW…]
 }
 gate 4 'tpot.p50 > +10%' b1.results b2.results b3.results
 contains "$(cat "$ERR")" "--fail-if tpot.p50 > +10%: +2" "with the change"
-contains "$(cat "$OUT")" "failed  tpot.p50 > +10%: +2" "also in the text"
+contains "$(cat "$OUT")" "failed      tpot.p50 > +10%: +2" "also in the text"
 gate 0 'tpot.p50 > +50%' b1.results b2.results b3.results
-contains "$(cat "$OUT")" "passed  tpot.p50 > +50%: +2" "which says what passed, too"
+contains "$(cat "$OUT")" "passed      tpot.p50 > +50%: +2" "which says what passed, too"
 gate 4 'tpot.p50>+1ms certain' b1.results b2.results b3.results
 gate 0 'tpot.p50 > +22% certain' b1.results b2.results b3.results
 gate 4 'ttft.p99 > +50% possible' b1.results b2.results b3.results
@@ -124,9 +124,9 @@ contains "$(cat "$ERR")" "noise not known" "without noise, the change decides"
 
 # ---- other formats ----
 "$report" -f md --compare --fail-if 'ttft.p50 > +5%' a?.results -- b?.results >slower.md 2>/dev/null
-contains "$(head -1 slower.md)" "## Comparison: new is slower: " "Markdown begins with the result"
-matches "$(cat slower.md)" '^\| TPOT p50, ms \| [0-9.]+ \| [0-9.]+ \| \+[0-9]+ % \| .* \| &#60;0.001 \| \*\*slower\*\* \|$' "and has a table"
-contains "$(cat slower.md)" "- **failed**: ttft.p50 &#62; +5%" "and what failed"
+contains "$(sed -n 5p slower.md)" "**new is slower**: " "Markdown begins with the result"
+matches "$(cat slower.md)" '^\| TPOT p50, ms \| [0-9.]+ \| [0-9.]+ \| \*\*\+[0-9]+ %\*\* \| .* \| &#60;0.001 \| \*\*slower\*\* \|' "and has a table"
+contains "$(cat slower.md)" "- ttft.p50 &#62; +5% **failed**: " "and what failed"
 "$report" -f junit --compare a?.results -- b?.results >slower.xml
 counts='import sys, xml.etree.ElementTree as e; s = e.parse(sys.argv[1]).getroot()[0]; print(s.get("tests"), int(s.get("failures")) > 5, len(s.findall("testcase")), len(s.findall("testcase/failure")) == int(s.get("failures")))'
 is "$(python3 -c "$counts" slower.xml)" "19 True 19 True" "JUnit: figures that are worse fail"
@@ -145,7 +145,7 @@ page_of bad "that of sides that are not compared has no figures" a1.results -- b
 page_of imported "nor intervals that of another tool's file" a1.results -- "$TESTS/data/imports/aiperf-0.13.0.json"
 sed 's/data-v="/&1/' slower.html >wrong.html
 isnt "$(python3 "$TESTS/cli/compare_page.py" wrong.html slower.json 2>&1)" "" "a number that differs is found"
-contains "$(cat slower.html)" '<code>ipf-report --compare --min-effect 2% --fail-if &#39;ttft.p50 &gt; +5%&#39; --fail-if &#39;requests &lt; -20%&#39; a1.results' \
+contains "$(cat slower.html)" '<code>ipf-report compare --min-effect 2% --fail-if &#39;ttft.p50 &gt; +5%&#39; --fail-if &#39;requests &lt; -20%&#39; a1.results' \
 	"it has the command of the comparison"
 made --target '</script><script>alert(1)</script>"&' --http '<b>' >hostile.results
 page_of hostile "names can be anything" a1.results -- hostile.results

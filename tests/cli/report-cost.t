@@ -1,6 +1,7 @@
 #!/bin/bash
 # --price and the energy of accelerators: per token and request, and of the good ones, against a script; and why they are not known.
 . "$TESTS/tap.sh"
+export IPF_REPORT_FULL=1 # all sections of the text
 . "$TESTS/data/report/seal.sh"
 report=$BIN/ipf-report
 python3 "$TESTS/cli/queue_results.py" --fail 0.1 --spread 50:20 80:20 >made.results
@@ -47,7 +48,7 @@ is "$(grep -v true compared)" "" "none differs"
 is "$(jq '.per_million_output_tokens / .per_output_token | round' cost.json)" 1000000 "a million tokens"
 run "$report" --price 'EUR 2.5/gpu/h' --slo e2e=100ms two.results
 matches "$(cat "$OUT")" '^  price       EUR 5.00 an hour for 2 GPUs; [0-9.]* per million output tokens;' "text has the price"
-matches "$(cat "$OUT")" '^  energy      700 W; [0-9.]* J per output token;' "and the energy"
+matches "$(cat "$OUT")" '^  energy      [0-9,.]* J; 700 W; [0-9.]* J per output token;' "and the energy"
 is "$(sed -E 's/…|▁|▂|▃|▄|▅|▆|▇|█/./g' "$OUT" | awk '{ gsub(/[^ -~]/, "?") } length > 80')" "" "on 80 columns"
 
 # ---- what is not known, and why ----
@@ -58,7 +59,7 @@ is "$(why --price 5/h --slo e2e=1s bad.results)" "-; the energy is not valid: ga
 is "$(why --price 5/gpu/h --slo e2e=1s made.results)" "the number of GPUs is not known (ipf-collect --gpu); -; -" "a price for each GPU, and none known"
 is "$("$report" -f json made.results | jq .cost)" null "neither price nor accelerators: no cost"
 is "$("$report" made.results | grep -c '^Cost')" 0 "also in text"
-matches "$("$report" --price 5/h made.results)" '^  energy      not known: no accelerators were sampled' "text says what is missing"
+matches "$("$report" --price 5/h made.results)" '^  energy      unknown: no accelerators were sampled' "text says what is missing"
 is "$("$report" -f json --price 5/h made.results | jq -c '.cost | [.per_hour, .currency, .per_good_output_token]')" '[5,null,null]' "of the endpoint, without a currency"
 # Two sources of one machine, and two shards that sample it, count once.
 { gpu A nvml 1000 && gpu GPU-0 dcgm 1000 && cat rows; } >body

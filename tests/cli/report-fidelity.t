@@ -3,6 +3,7 @@
 # against the simulated server; what goes wrong is put into its rows, so that no machine decides how late a request was. Then a client that
 # was stopped, and routing over replicas.
 . "$TESTS/tap.sh"
+export IPF_REPORT_FULL=1 # all sections of the text
 . "$TESTS/fixture.sh"
 
 # Twenty requests, 50 ms apart, that share a prefix, and five conversations of three turns: a pause of 20 ms after each answer.
@@ -143,5 +144,5 @@ sed 's/"kind":"replay"/"kind":"constant"/g' header >other.header
 seal_lines other.header exact >other.results
 is "$(ipf-report -f json --trace a.trace other.results | jq -c .fidelity)" '{"absent":"no measured stage replays requests of the trace"}' "a load that is no replay"
 fidelity "$late | .slot_wait_ns = 1010000000 else . end)" >/dev/null
-matches "$(ipf-report --trace a.trace changed.results)" '^  slots +-0.100: 7 requests were held back by slots or connections, for' "the text names the cause"
+matches "$(ipf-report --trace a.trace changed.results)" '^      7 requests were held back by slots or connections, for' "the text names the cause"
 is "$(ipf-report -f html --trace a.trace changed.results | grep -c -e 'id="fidelity-table' -e 'id="fidelity-worst-table')" 2 "and so does the page"

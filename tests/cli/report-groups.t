@@ -1,6 +1,7 @@
 #!/bin/bash
 # --by session, time=TIME and input-tokens=COUNT, against a script that groups the rows again.
 . "$TESTS/tap.sh"
+export IPF_REPORT_FULL=1 # all sections of the text
 . "$TESTS/data/report/seal.sh"
 report=$BIN/ipf-report
 python3 "$TESTS/cli/queue_results.py" --fail 0.03 --spread 40:10 rest:2 90:10 >made.results
@@ -58,7 +59,7 @@ is "$(jq -c '[.total.by_input_tokens[] | .requests | .ok + .failed] | (max - min
 is "$(jq -c '[.total.by_time | to_entries[] | select(.value.rate.offered != null) | .key] | length' time.json)" "$(jq '.total.by_time | length' time.json)" "each window has its offered rate"
 between "$(jq '.total.by_time["3 s"].rate.offered' time.json)" 25 55 "over its own length"
 is "$(jq -c '[.total.by_time[].in_flight.mean] | unique' time.json)" '[null]' "but nothing in flight, which is no matter of due times"
-matches "$(cat session.txt)" '^  \(the first 40 of 60; -f json and -f csv have more\)$' "text shows some sessions, and says how many there are"
+matches "$(cat session.txt)" '^  the first 40 of 60; the JSON report has all$' "text shows some sessions, and says how many there are"
 is "$("$report" -f json run.results | jq -c '[.. | objects | select(has("by_session") or has("by_time"))]')" "[]" "none of them unasked"
 for wrong in time=0 time=x time=1us input-tokens=1 input-tokens=x input-tokens=2000 replicas; do
 	run "$report" --by "$wrong" run.results

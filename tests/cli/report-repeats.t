@@ -1,6 +1,7 @@
 #!/bin/bash
 # Several runs of one schedule in a report: each run by itself, the spread between runs, intervals over runs, and which run is an outlier.
 . "$TESTS/tap.sh"
+export IPF_REPORT_FULL=1 # all sections of the text
 report=$BIN/ipf-report
 made() { python3 "$TESTS/cli/compare_results.py" --requests 200 "$@"; }
 for k in 1 2 3 4 5; do made --seed $k >r$k.results; done
@@ -41,16 +42,16 @@ json r?.results slow.results >outlier.json
 is "$(jq -c '[.repeats.figures[] | select(.name | endswith("p50")) | .outlier]' outlier.json)" "[6,6,6]" "a slower run is an outlier"
 is "$(json r?.results | jq -c '[.repeats.figures[].outlier | values]')" "[]" "runs of one server are none"
 "$report" r?.results slow.results >outlier.txt 2>"$ERR"
-matches "$(tr -s ' \n' ' ' <outlier.txt)" 'outliers run 6 \(slow.results\): .*TPOT p50 is [0-9.]+ ms, in the others [0-9.]+ to [0-9.]+' "text names the run, and says how the others are"
+matches "$(tr -s ' \n' ' ' <outlier.txt)" 'outlier run 6 \(slow.results\): .*TPOT p50 is [0-9.]+ ms, in the others [0-9.]+ to [0-9.]+' "text names the run, and says how the others are"
 matches "$(cat outlier.txt)" '^  TPOT p50, ms +[0-9.]+ +[0-9.]+ to [0-9.]+ +[0-9.]+ % +[0-9.]+ +[0-9.]+$' "and has a row for each figure"
 is "$(sed -n '/^Repeats/,/^$/p' outlier.txt | awk 'length($0) > 80')" "" "in 80 columns"
 contains "$("$report" -f md r?.results slow.results 2>"$ERR")" "- outlier: run 6 (slow.results): " "Markdown has them"
-matches "$("$report" -f md r1.results r2.results 2>"$ERR")" '^\| TPOT p50, ms \| [0-9.]+ \| [0-9.]+ to [0-9.]+ \| [0-9.]+ \| [0-9.]+ \|$' "and the figures"
+matches "$("$report" -f md r1.results r2.results 2>"$ERR")" '^\| TPOT p50, ms \| [0-9.]+ \| [0-9.]+ to [0-9.]+ \| [0-9.]+ % \| [0-9.]+ \| [0-9.]+ \|$' "and the figures"
 PATH=$(dirname "$(command -v python3)"):/bin "$report" -q -f html -o page.html r?.results slow.results 2>"$ERR"
 json r?.results slow.results >page.json
 is "$(python3 "$TESTS/cli/html_page.py" page.html page.json 2>&1)" "" "the page is whole"
 contains "$(cat page.html)" '<section id="repeats"' "with a section of repeats"
-contains "$(cat page.html)" "<li>run 6 (slow.results): " "that names outliers"
+contains "$(cat page.html)" "run 6 (slow.results): " "that names outliers"
 is "$(grep -o 'id="runs-table".*' page.html | wc -l)$(grep -c '<th scope="row">6: slow.results' page.html)" 11 "and shows each run"
 
 # ---- what are no repeats ----

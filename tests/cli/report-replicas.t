@@ -1,6 +1,7 @@
 #!/bin/bash
 # Tags of the trace and the replica that answered, from the trace to --by replica and --by tag.
 . "$TESTS/tap.sh"
+export IPF_REPORT_FULL=1 # all sections of the text
 . "$TESTS/data/report/seal.sh"
 report=$BIN/ipf-report
 
@@ -55,7 +56,7 @@ matches "$(cat "$OUT")" '^  no ' "a tag that no list has"
 sed -e 1d -e '$d' without.results | jq -c 'del(.tags)' >body
 head -1 without.results >header
 seal header body >bare.results
-matches "$("$report" --by tag bare.results)" '^  .--by: no request has a tag.$' "no tags at all: a note says so"
+matches "$("$report" --by tag bare.results)" '^  --by: no request has a tag$' "no tags at all: a note says so"
 
 # ---- what is refused ----
 run "$report" --by tag= run.results

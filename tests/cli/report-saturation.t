@@ -2,6 +2,7 @@
 # The capacity that a sweep or a ramp shows, against servers whose capacity is known: made-up ones with 20 seeds or 2, and the simulated
 # server with two. IPF_LONG=1: with twenty.
 . "$TESTS/tap.sh"
+export IPF_REPORT_FULL=1 # all sections of the text
 report=$BIN/ipf-report
 made() { python3 "$TESTS/cli/queue_results.py" "$@"; }
 answer='.saturation | [.status, .requests_per_s, .ci95[0], .ci95[1], .points_below, .points_above] | @tsv'
@@ -39,7 +40,7 @@ contains "$(why --fail 0.3 20:10 50:10 80:10 120:10 160:10)" "not known: complet
 contains "$(why --service 8 --servers 2000 20:10 40:10 60:10 80:10)" "the stage is too short for its latencies" "latencies as long as the stage"
 is "$(why 50:10)" "null: null" "one rate is no curve"
 made 20:10 40:10 | "$report" >two.txt
-matches "$(cat two.txt)" '^  capacity    not known: 2 usable rates, and 3 are needed$' "which text says, too"
+matches "$(cat two.txt)" '^  capacity    unknown: 2 usable rates, and 3 are needed$' "which text says, too"
 made 50:10 | "$report" >one.txt
 is "$(grep -c '^Saturation' one.txt)" 0 "and is silent about one rate"
 
@@ -53,7 +54,7 @@ made $loops >loops.results
 run "$report" --slo e2e=250ms loops.results
 matches "$(cat "$OUT")" '^  capacity    (99\.[0-9]|100) requests/s \((9[0-9.]*|100) to 10[0-9.]*\)$' "closed loops in text"
 matches "$(cat "$OUT")" '^              from (9\.9[0-9]|10\.0) users on \([0-9.]* to [0-9.]*\)$' "the users that fill the server's slots"
-matches "$(cat "$OUT")" '^              first exceeded in closed-3$' "the first stage with more"
+matches "$(cat "$OUT")" '^              first exceeded in closed-3, by [0-9]+ users$' "the first stage with more"
 matches "$(cat "$OUT")" '^  objectives  met up to 16 users, [0-9.]*/s in closed-3' "the most users within the objectives"
 "$report" -f json --slo e2e=250ms loops.results >loops.json
 is "$(jq -c '.saturation | [.status, .highest_users, (.points | map(.users)), .within.users, .exceeded_by.users, .falls_beyond, .slope_beyond]' loops.json)" \
@@ -122,13 +123,13 @@ is "$("$report" -f json slots.results | jq -c '.saturation | [.status, ([.points
 sed -e 1d -e '$d' run.results | jq -c '.client_lag_ns = 500000000' >body
 seal header body >late.results
 is "$("$report" -f json --slo e2e=1s late.results | jq -c '.saturation | [.status, .within, .requests_per_s]')" '["not known",null,null]' "a client that was late says nothing of the server"
-matches "$("$report" late.results)" '^  capacity    not known: the load was not delivered: see the verdict$' "a client that was the limit"
+matches "$("$report" late.results)" '^  capacity    unknown: the load was not delivered: see the verdict$' "a client that was the limit"
 
 # ---- what is shown ----
 run "$report" --slo e2e=250ms run.results
 status_is 0 "objectives"
 matches "$(cat "$OUT")" '^  capacity    (99\.[0-9]|100) requests/s \(9[0-9.]* to 10[0-9]\), from 5 rates below and 2 above$' "the capacity, with its interval"
-matches "$(cat "$OUT")" '^              first exceeded in poisson-5$' "the stage that exceeds it"
+matches "$(cat "$OUT")" '^              first exceeded in poisson-5, by [0-9.]+/s$' "the stage that exceeds it"
 matches "$(cat "$OUT")" '^  objectives  met up to [0-9.]*/s in poisson-[34], [0-9.]* % below the capacity$' "the highest rate within the objectives"
 is "$(sed -E 's/…|▁|▂|▃|▄|▅|▆|▇|█/./g' "$OUT" | awk '{ gsub(/[^ -~]/, "?") } length > 80')" "" "on 80 columns"
 "$report" -f json --slo e2e=250ms run.results >run.json

@@ -1,6 +1,7 @@
 #!/bin/bash
 # The windows of a run in the report: the time line of the text, and "series" of the JSON.
 . "$TESTS/tap.sh"
+export IPF_REPORT_FULL=1 # all sections of the text
 . "$TESTS/data/report/seal.sh"
 data=$TESTS/data/report
 report=$BIN/ipf-report
@@ -28,11 +29,11 @@ make whole 1000000000000000000 0 12 1000000000 0
 run "$report" --ascii whole.results
 status_is 0 "a run with windows is reported"
 is "$(sed -n '/^Time line/,/^$/p' "$OUT")" "Time line     12 s, 1 s a character
-  started/s   .:--=++*%%##                                     at most 12.0
-  in flight   ############                                     at most 2.00
-  tokens/s    ..:--=+**%##                                     at most 110
-  TTFT p99 ms ############                                     at most 0.000
-  failed      ...#........                                     at most 2.00" "with a time line"
+  started/s   .:--=++*%%## at most 12.0
+  in flight   ############ at most 2.00
+  tokens/s    ..:--=+**%## at most 110
+  TTFT p99 ms ############ at most 0.000
+  failed      ...#........ at most 2.00" "with a time line"
 run "$report" whole.results
 is "$(LC_ALL=C tr -d '\200-\277' <"$OUT" | LC_ALL=C awk 'length > 80')" "" "on 80 columns"
 contains "$(cat "$OUT")" "▁▂▃▃▄▅▅▆▇▇██" "which is drawn with blocks"

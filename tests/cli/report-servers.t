@@ -1,6 +1,7 @@
 #!/bin/bash
 # What ipf-report makes of samples of servers and accelerators, of streams made by hand.
 . "$TESTS/tap.sh"
+export IPF_REPORT_FULL=1 # all sections of the text
 . "$TESTS/data/report/seal.sh"
 data=$TESTS/data/report
 report=$BIN/ipf-report
@@ -87,7 +88,7 @@ seal header changed >changed.results
 run "$report" -f json changed.results
 is "$(jq -c '.server.comparison | .connect_ms, (.itl_ms.client | .n, .p50, .p90, .p99)' "$OUT" | tr '\n' ' ')" '0.399999 1140 10 10 10 ' "quantiles of ITL at the client, and the time of a connection"
 run "$report" changed.results
-is "$(sed -n '/^  ITL  *client/p;/^  network/p' "$OUT" | tail -2 | tr -s ' \n' ' ')" " ITL client 10.0 10.0 10.0 10.0 network 0.400 ms at least to open a connection: about one round trip " "in text, too"
+is "$(sed -n '/^  ITL  *client/p;/^  network/p' "$OUT" | tail -2 | tr -s ' \n' ' ')" " network 0.400 ms at least to open a connection: about one round trip ITL client 10.0 10.0 10.0 10.0 " "in text, too"
 jq -c 'select(.sample != "server" or .t_ns >= 3000000000)' changed >part
 seal header part >part.results
 is "$("$report" -f json part.results | jq -c '.server.comparison.itl_ms.client | [.n < 1140, .p50]')" "[true,null]" "but not if they cover a part of it"
@@ -160,7 +161,7 @@ is "$(grep -A1 '^Server' "$OUT" | tr -s ' \n' ' ')" 'Server prometheus http://p:
 is "$(jq -c '.server.prometheus[0] | [.url, .error]' asked.json)" '["http://p:9090","unavailable: try\u001b[31m later"]' "in JSON too"
 { rows 0 60 && samples good 5; } | in_time >body
 asked '"error":"bad: bad_data: parse error","queries":[{"name":"bad","query":"sum(","points":0,"error":"bad_data: parse error"},{"name":"up","query":"up","points":7},{"name":"none","query":"x","points":0,"error":"no data"}]'
-is "$(prometheus_lines)" " prometheus bad: bad_data: parse error none: no data " "of each expression"
+is "$(prometheus_lines)" " prometheus bad: bad_data: parse error prometheus none: no data " "of each expression"
 asked '"queries":[{"name":"up","query":"up","points":7}]'
 is "$(grep -c prometheus "$OUT")" 0 "nothing if all was answered"
 

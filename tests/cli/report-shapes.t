@@ -1,6 +1,7 @@
 #!/bin/bash
 # The small histograms of the text report: the shape of each latency between its least value and p99.
 . "$TESTS/tap.sh"
+export IPF_REPORT_FULL=1 # all sections of the text
 . "$TESTS/data/report/seal.sh"
 report=$BIN/ipf-report
 head -1 "$TESTS/data/report/one.results" >header
@@ -14,7 +15,7 @@ rows() { # COUNT: three of four answers from a cache, after 20 ms; the others af
 rows 440 >run.results
 "$report" run.results >run.txt
 shape() { # LABEL FILE: its line
-	awk -v label="$1" '/^Shape, ms/ { on = 1; next } !NF { on = 0 } on && $1 == label' "$2"
+	awk -v label="$1" '/^Shape/ { on = 1; next } !NF { on = 0 } on && $1 == label' "$2"
 }
 is "$(shape TTFT run.txt)" "  TTFT             20.0 █                                          ▃ 200" "two peaks: the lower one is three times as high"
 is "$(shape TPOT run.txt)" "" "a metric whose values are all equal has no shape"

@@ -2,6 +2,7 @@
 # Client against server, in whole runs: ipf-sim is scraped while ipf-fire sends, and what differs between the two is named with what it
 # can be.
 . "$TESTS/tap.sh"
+export IPF_REPORT_FULL=1 # all sections of the text
 PATH=$BIN:$PATH
 ipf-prep -q synthetic -n 40 --input-tokens 40 --output-tokens 10 -t approx -o t.trace
 ipf-sched -q constant:rate=20,n=40 -t t.trace -o t.sched

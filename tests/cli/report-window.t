@@ -1,6 +1,7 @@
 #!/bin/bash
 # What the window of a stage cannot show is absent with the reason, never 0.
 . "$TESTS/tap.sh"
+export IPF_REPORT_FULL=1 # all sections of the text
 . "$TESTS/data/report/seal.sh"
 data=$TESTS/data/report
 report=$BIN/ipf-report
@@ -37,7 +38,7 @@ late() { # REASON: neither stage nor total has a throughput
 	is "$(python3 -c 'import csv; print([[row[k] for k in ("rate_completed", "output_tokens_per_s", "throughput_absent")] for row in csv.DictReader(open("run.csv"))])')" \
 		"[['', '', '$1'], ['', '', '$1']]" "as CSV too"
 	"$report" run.results >run.txt
-	contains "$(tr -s ' \n' ' ' <run.txt)" "(no throughput: $1" "and as text"
+	contains "$(tr -s ' \n' ' ' <run.txt)" "no throughput: $1" "and as text"
 	is "$(sed -n '/^Stages/,/^$/s/^  s .* //p' run.txt)" - "with a dash"
 }
 for members in '{}' '{"closed":true,"cycle":true,"slots":5}'; do
@@ -114,7 +115,7 @@ END
 contains "$(json "$samples")" "first: only 0 of 2" "one stage of two"
 is "$(json '.total | [.throughput.output_tokens_per_s, .by_model.fast.throughput.output_tokens_per_s, .by_model.slow.throughput.output_tokens_per_s, .by_model.slow.throughput.absent]')" \
 	'[2,2,null,"no request ended within the window"]' "and one model of two"
-contains "$("$report" run.results | tr -s ' \n' ' ')" "(first: no throughput: no request ended within the window; --window drain" "the text names it"
+contains "$("$report" run.results | tr -s ' \n' ' ')" "first: no throughput: no request ended within the window; --window drain" "the text names it"
 is "$("$report" run.results | awk '{ gsub(/[^ -~]/, "?") } length > 80')" "" "on 80 columns"
 
 # ---- stages without a length, and stages that wait for their last request ----

@@ -124,63 +124,94 @@ def check_requests(text, rows, report):
 
 def unmarked(cell):
     """The text of a cell: as it is read once references and code are shown."""
-    cell = re.sub(r"`([^`]*)`", r"\1", cell.strip())
-    return html.unescape(re.sub(r"</?code>", "", cell))
+    return html.unescape(re.sub(r"`([^`]*)`", r"\1", re.sub(r"^ | $", "", cell).replace("**", "")))
 
 
-def check_md(text, report):
-    tables, table = [], []
+def figure(value):
+    """Three significant digits, as people read them."""
+    if value is None:
+        return "–"
+    if value == "inf":
+        return "inf"
+    size = abs(value)
+    return "0" if value == 0 else f"{value:,.{0 if size >= 99.95 else 1 if size >= 9.995 else 2 if size >= 0.9995 else 3}f}"
+
+
+def count(value):
+    return f"{round(value):,}" if isinstance(value, (int, float)) and abs(value - round(value)) < 1e-9 else figure(value)
+
+
+def percent(value):
+    return "–" if value is None else f"{100 * value:.{3 if 0 < abs(100 * value) < 0.095 else 1}f} %"
+
+
+LOAD = {"requests/s offered": ("rate.offered", figure), "requests/s achieved": ("rate.achieved", figure), "requests/s completed": ("rate.completed", figure),
+        "in flight mean": ("in_flight.mean", figure), "in flight max": ("in_flight.max", count), "requests ok": ("requests.ok", count),
+        "requests failed": ("requests.failed", count), "tokens/s input": ("throughput.input_tokens_per_s", figure),
+        "tokens/s output": ("throughput.output_tokens_per_s", figure), "goodput per s": ("goodput.requests_per_s", figure), "goodput share": ("goodput.share", percent)}
+LATENCY = {"TTFB": "ttfb", "TTFT": "ttft", "TTFA": "ttfa", "TTST": "ttst", "E2E": "e2e", "stream": "stream", "TPOT": "tpot", "TPOT, corrected": "tpot_corrected",
+           "NTPOT": "ntpot", "ITL, per gap": "itl", "ITL, request mean": "itl_mean", "ITL, request max": "itl_max", "lag": "lag", "lag, of the client": "client_lag",
+           "slot wait": "slot_wait"}
+GROUPS = {"Models": "model", "Targets": "target", "Replicas": "replica", "Sessions": "session", "By time": "time", "By input tokens": "input_tokens", "By tag": "tag"}
+
+
+def tables_of(text):
+    """The tables by the line above them, the section's title or their caption."""
+    tables, title, table = {}, "", []
     for line in text.splitlines() + [""]:
         if line.startswith("|"):
             table.append([unmarked(cell) for cell in line.strip("|").split("|")])
-        elif table:
-            tables.append(table)
+            continue
+        if table:
+            if len({len(row) for row in table}) != 1:
+                print(f"md: a table with rows of different lengths: {table}")
+            tables[title] = table
             table = []
-    for t in tables:
-        if len({len(row) for row in t}) != 1:
-            print(f"md: a table with rows of different lengths: {t}")
+        m = re.fullmatch(r"### (.*)|\*\*(.*)\*\*|<details><summary>(.*)</summary>", line)
+        title = html.unescape(next(t for t in m.groups() if t is not None)) if m else title
+    return tables
 
-    def figure(value):
-        if value is None:
-            return "–"
-        if isinstance(value, str):
-            return value
-        return f"{value:.0f}" if abs(value) >= 1000 or value == round(value) else f"{value:.4g}"
 
-    def table_of(first):
-        return next((t for t in tables if t[0][0] == first), [])
-
-    checks = {row[0].replace(" ", "_"): row[1:] for row in table_of("question")[2:]}
+def check_md(text, report):
+    tables, plain = tables_of(text), html.unescape(re.sub(r"`([@#])`", r"\1", text))
     for c in report["verdict"]["checks"]:
-        compare("md: check", checks.get(c["name"]), [c["status"], shown(c["detail"])])
+        if f"- {c['name'].replace('_', ' ')} **{c['status']}**: {shown(c['detail'])}\n" not in plain:
+            print(f"md: the check is missing: {c}")
 
-    def latency(block, name):
-        d = block["latency"].get(name, {})
-        return d.get("from_due", d.get("from_start", d))
-
-    def check_blocks(first, blocks):
-        rows = table_of(first)[2:]
-        compare(f"md: {first}s", len(rows), len(blocks))
-        for row, block in zip(rows, blocks):
-            check_block(row, block)
-
-    def check_block(row, block):
-        expected = [at(block, "rate.offered"), at(block, "rate.completed"), at(block, "throughput.output_tokens_per_s"),
-                    latency(block, "ttft_ms").get("p50"), latency(block, "ttft_ms").get("p99"), at(block, "latency.tpot_ms.p50"),
-                    at(block, "latency.tpot_ms.p99"), latency(block, "e2e_ms").get("p99"), block["requests"]["ok"], block["requests"]["failed"]]
-        compare(f"md: {block['name']}", row, [("" if block["measured"] else "(not measured) ") + shown(block["name"])] + [figure(v) for v in expected])
-    check_blocks("stage", report["stages"] + [report["total"]])
-    for grouped in re.findall(r"(?m)^### By ([a-z ]+)$", text):
-        check_blocks(grouped, list(report["total"]["by_" + grouped.replace(" ", "_")].values())[:40])
-    errors = report.get("errors", [])
-    if errors:
-        for row, e in zip(table_of("requests")[2:], errors):
-            compare("md: error", row, [figure(e["count"]), e["kind"], figure(e.get("status")), shown(e.get("text", "")), e.get("hint", "")])
-    for row in table_of("")[2:]:
-        name, _, version = row[0].partition(" from ")
-        d = at(report["total"], "tokens." + name.split()[0]) if " tokens" in name else at(report["total"], name) or at(report["total"], "latency." + name)
-        d = d["from_" + version] if version else d
-        compare(f"md: {row[0]}", row[1:], [figure(d.get(k)) for k in ("mean", "min", "p50", "p90", "p99", "max", "n")])
+    def check_blocks(title, blocks):
+        table = tables.get(title, [[]])
+        compare(f"md: {title}", len(table) - 2, len(blocks))
+        for row, (name, block) in zip(table[2:], blocks):
+            compare("md: name", row[0], shown(name) + ("" if block["measured"] else ", not measured"))
+            compare(f"md: {name}", row[1:], [show(at(block, path)) for path, show in (LOAD[head] for head in table[0][1:])])
+    stages = [(s["name"], s) for s in report["stages"]]
+    alone = len(stages) == 1 and report["stages"][0]["measured"]
+    check_blocks("Stages", stages + ([] if alone else [("total", report["total"])]))
+    for title, by in GROUPS.items():
+        if "by_" + by not in report["total"]:
+            continue
+        names = [n for n in report["total"]["by_" + by] if n is not None]
+        table = tables.get(title, [[]])
+        blocks = list(report["total"]["by_" + by].values())[:40]
+        compare(f"md: {title}", len(table) - 2, len(blocks))
+        for row, block in zip(table[2:], blocks):
+            compare(f"md: {title}", row[1:], [show(at(block, path)) for path, show in (LOAD[head] for head in table[0][1:])])
+    for e in report.get("errors", []):
+        what = e.get("status", e["kind"])
+        if f"- {what} ×{e['count']:,}" not in plain or shown(e.get("text", "")) not in plain or e.get("hint", "") not in plain:
+            print(f"md: error: {e}")
+    table, total, seen = tables.get("Latency, ms", [[]]), report["total"], 0
+    for row in table[2:]:
+        name, _, version = re.fullmatch(r"(.*?)(, (from start|from due|with failures))?", row[0]).groups()
+        name = LATENCY[name] + "_ms"
+        d = total.get("latency_with_failures", {}).get(name) if version == "with failures" else total["latency"].get(name, total.get(name))
+        d = d["from_" + version[5:]] if version and version.startswith("from") else d
+        compare(f"md: {row[0]}", [c.rstrip("~") for c in row[1:]], [figure(d.get(k)) for k in table[0][1:]])
+        seen += 1
+    latencies = [v for k, v in total["latency"].items() if not k.startswith("server_")]
+    wanted = sum(1 if "max" in d else len(d) for d in latencies) + len(total.get("latency_with_failures", {})) + \
+        sum(k in total for k in ("lag_ms", "client_lag_ms", "slot_wait_ms"))
+    compare("md: latencies", seen, wanted)
 
 
 # ---- junit ----

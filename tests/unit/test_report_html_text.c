@@ -2,6 +2,7 @@
 #include "unit.h"
 
 #include "html/html_text.h"
+#include "output/shell_word.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -45,8 +46,10 @@ static void words_of_a_shell(void **state)
 		{"\xc3\xa4", "&#39;\xc3\xa4&#39;"},
 	};
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-		struct buffer out = {0};
-		html_shell_word(&out, words[i][0]);
+		struct buffer out = {0}, word = {0};
+		shell_word(&word, words[i][0]);
+		html_slice(&out, buffer_all(&word));
+		buffer_release(&word);
 		is_text(&out, words[i][1]);
 	}
 }

@@ -3,7 +3,7 @@
 #include "unit.h"
 
 #include "absent.h"
-#include "definitions/seen_request.h"
+#include "other_tools/seen_request.h"
 
 #include <math.h>
 

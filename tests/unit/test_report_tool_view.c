@@ -3,7 +3,7 @@
 #include "unit.h"
 
 #include "absent.h"
-#include "definitions/tool_view.h"
+#include "other_tools/tool_view.h"
 #include "exports/row_values.h"
 
 #include <math.h>

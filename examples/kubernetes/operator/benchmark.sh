@@ -71,7 +71,7 @@ elif [ -n "${BASELINE:-}" ]; then
 $FAIL_IF
 END
 	unset IPF_REPORT_SLO # a comparison has no objectives
-	step "not compared" ipf-report -q --compare "$@" -f json -o "$folder/comparison.json" "$work/$BASELINE/results.zst" \
+	step "not compared" ipf-report compare -q "$@" -f json -o "$folder/comparison.json" "$work/$BASELINE/results.zst" \
 		-- "$folder/results.zst"
 	case $? in
 	0) regression='""' ;;

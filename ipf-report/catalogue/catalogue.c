@@ -1,0 +1,249 @@
+#include "catalogue/catalogue.h"
+
+#include "absent.h"
+#include "figures/figures.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+/* ---- values that are no member of their own ---- */
+
+static const char *token_source(const struct figures *f)
+{
+	int most = 0;
+	for (int i = 0; i < SOURCES; i++)
+		most = f->by_source[i] > f->by_source[most] ? i : most;
+	return f->by_source[most] > 0 ? sources[most] : NULL;
+}
+
+/* Numbers that exist under a condition. */
+#define NUMBER_IF(name_, condition_, value_)                                                                           \
+	static double name_(const struct figures *f)                                                                       \
+	{                                                                                                                  \
+		return (condition_) ? (double)(value_) : NAN;                                                                  \
+	}
+NUMBER_IF(started, !f->failures_unknown, f->started)
+NUMBER_IF(failed, !f->failures_unknown, f->failed)
+NUMBER_IF(coalesced, f->events > 0 && f->reads_known, f->coalesced)
+NUMBER_IF(coalesced_share, f->events > 0 && f->reads_known, (double)f->coalesced / (double)f->events)
+NUMBER_IF(stalls, f->events > 0 && f->stalls_known, f->stalls)
+NUMBER_IF(stalled_requests, f->events > 0 && f->stalls_known, f->stalled)
+NUMBER_IF(deadlines_met, f->deadlines > 0, f->deadlines_met)
+NUMBER_IF(fluidity, f->deadlines > 0, (double)f->deadlines_met / (double)f->deadlines)
+NUMBER_IF(good, f->judged > 0, f->good)
+NUMBER_IF(judged, f->judged > 0, f->judged)
+
+/* ---- the table ---- */
+
+#define AT(member_) .offset = offsetof(struct figures, member_)
+/* Path, label, unit, kind, definition. */
+#define ROW(path_, label_, unit_, kind_, definition_)                                                                  \
+	.path = path_, .label = label_, .unit = unit_, .kind = KIND_##kind_, .definition = definition_
+#define COLUMN(name_)        .column = name_
+#define FAMILY(name_, help_) .family = name_, .help = help_
+/* A distribution of times, in an object or in the block itself. */
+#define TIMES(group_, name_, label_, member_)                                                                          \
+	ROW(group_ name_ "_ms", label_, "ms", DISTRIBUTION, name_), AT(member_), COLUMN(name_ "_ms"),                      \
+		FAMILY("ipf_" name_ "_seconds", name_ ", as ipf-report --definitions defines it.")
+#define LATENCY(name_, metric_, label_) TIMES("latency/", name_, label_, start[metric_])
+#define DUE(metric_)                    .due = offsetof(struct figures, due[metric_])
+#define WITH_FAILURES(name_, index_, label_)                                                                           \
+	ROW("latency_with_failures/" name_ "_ms", label_, "ms", DISTRIBUTION, "with failures"), AT(with_failures[index_])
+
+const struct catalogue_figure catalogue[] = {
+	{ROW("name", "stage", "", TEXT, NULL), AT(name)},
+	{ROW("kind", "kind", "", TEXT, NULL), AT(kind), COLUMN("kind")},
+	{ROW("measured", "measured", "", FLAG, NULL), AT(measured), COLUMN("measured")},
+	{ROW("window_s", "window", "s", DURATION, "window"), AT(window_s), COLUMN("window_s"),
+     FAMILY("ipf_window_seconds", "The time that rates refer to.")},
+
+	{ROW("requests/scheduled", "scheduled", "requests", COUNT, NULL), AT(scheduled), COLUMN("requests_scheduled"),
+     FAMILY("ipf_requests_scheduled", "Requests that the schedule has.")},
+	{ROW("requests/started", "started", "requests", COUNT, "start"), .number = started, COLUMN("requests_started")},
+	{ROW("requests/ok", "ok", "requests", COUNT, NULL), AT(ok), COLUMN("requests_ok")},
+	{ROW("requests/failed", "failed", "requests", COUNT, NULL), .number = failed, COLUMN("requests_failed"),
+     .point = "failed"},
+	{ROW("requests/hung_up", "hung up", "requests", COUNT, "hung-up"), AT(hung_up), .positive = true},
+	{ROW("requests/cut", "cut", "requests", COUNT, "cut"), AT(cut), COLUMN("requests_cut")},
+	{ROW("requests/errors", "errors", "requests", COUNTS, NULL), AT(errors), .names = verdict_kinds,
+     .name_count = VERDICT_KINDS, COLUMN("errors")},
+	{ROW("requests/stale_resets", "stale resets", "requests", COUNT, "reset"), AT(stale), .positive = true,
+     COLUMN("stale_resets")},
+
+	{ROW("rate/offered", "offered", "requests/s", RATE, "offered"), AT(offered), COLUMN("rate_offered"),
+     .point = "offered_per_s", FAMILY("ipf_offered_requests_per_second", "Scheduled arrivals per second.")},
+	{ROW("rate/achieved", "achieved", "requests/s", RATE, "achieved"), AT(achieved), COLUMN("rate_achieved"),
+     FAMILY("ipf_achieved_requests_per_second", "Starts per second.")},
+	{ROW("rate/completed", "completed", "requests/s", RATE, "completed"), AT(completed), COLUMN("rate_completed"),
+     .point = "completed_per_s", FAMILY("ipf_completed_requests_per_second", "Successful requests per second.")},
+
+	{TIMES("", "lag", "lag", start[METRIC_LAG])},
+	{TIMES("", "client_lag", "client lag", start[METRIC_CLIENT_LAG])},
+	{TIMES("", "slot_wait", "slot wait", start[METRIC_SLOT_WAIT])},
+
+	{ROW("throughput/requests_per_s", "requests/s", "requests/s", RATE, "completed"), AT(completed)},
+	{ROW("throughput/input_tokens_per_s", "input tokens/s", "tokens/s", RATE, "tokens_per_s"), AT(input_per_s),
+     COLUMN("input_tokens_per_s"),
+     FAMILY("ipf_input_tokens_per_second", "Input tokens of successful requests per second.")},
+	{ROW("throughput/output_tokens_per_s", "output tokens/s", "tokens/s", RATE, "tokens_per_s"), AT(output_per_s),
+     COLUMN("output_tokens_per_s"), .point = "output_tokens_per_s",
+     FAMILY("ipf_output_tokens_per_second", "Output tokens of successful requests per second.")},
+	{ROW("throughput/total_tokens_per_s", "total tokens/s", "tokens/s", RATE, "tokens_per_s"), AT(total_per_s),
+     COLUMN("total_tokens_per_s")},
+	{ROW("throughput/absent", "not known", "", TEXT, NULL), AT(no_throughput), COLUMN("throughput_absent")},
+
+	{ROW("tokens/input", "input tokens", "tokens", DISTRIBUTION, "input_tokens"), AT(input), COLUMN("input_tokens"),
+     FAMILY("ipf_request_input_tokens", "Input tokens of a successful request.")},
+	{ROW("tokens/output", "output tokens", "tokens", DISTRIBUTION, "output_tokens"), AT(output),
+     COLUMN("output_tokens"), FAMILY("ipf_request_output_tokens", "Output tokens of a successful request.")},
+	{ROW("tokens/reasoning", "reasoning tokens", "tokens", DISTRIBUTION, "output_tokens"), AT(reasoning),
+     COLUMN("reasoning_tokens")},
+	{ROW("tokens/source", "source", "", TEXT, "output_tokens"), .text = token_source, COLUMN("tokens_source")},
+	{ROW("tokens/sources", "sources", "requests", GROUP, "output_tokens")},
+	{ROW("tokens/asked_input", "input tokens asked for", "tokens", DISTRIBUTION, "asked"), AT(asked_input)},
+	{ROW("tokens/asked_output", "output tokens asked for", "tokens", DISTRIBUTION, "asked"), AT(asked_output),
+     COLUMN("asked_output_tokens")},
+	{ROW("tokens/residual", "difference of counts", "tokens", GROUP, "residual")},
+	{ROW("tokens/finish_reasons", "finish reasons", "requests", GROUP, NULL)},
+	{ROW("tokens/cached_share", "cached input tokens", "", SHARE, "cached_share"), AT(cached_share),
+     COLUMN("cached_share"),
+     FAMILY("ipf_cached_input_tokens_ratio", "Share of the input tokens that the server reports as cached.")},
+
+	{LATENCY("ttfb", METRIC_TTFB, "TTFB"), DUE(METRIC_TTFB)},
+	{LATENCY("ttft", METRIC_TTFT, "TTFT"), DUE(METRIC_TTFT), .point = "ttft"},
+	{LATENCY("ttfa", METRIC_TTFA, "TTFA"), DUE(METRIC_TTFA)},
+	{LATENCY("ttst", METRIC_TTST, "TTST")},
+	{LATENCY("e2e", METRIC_E2E, "E2E"), DUE(METRIC_E2E), .point = "e2e"},
+	{LATENCY("stream", METRIC_STREAM, "stream"), DUE(METRIC_STREAM)},
+	{LATENCY("tpot", METRIC_TPOT, "TPOT"), .point = "tpot"},
+	{LATENCY("tpot_corrected", METRIC_TPOT_CORRECTED, "TPOT, corrected")},
+	{LATENCY("ntpot", METRIC_NTPOT, "NTPOT")},
+	{TIMES("latency/", "itl", "ITL", itl)},
+	{LATENCY("itl_mean", METRIC_ITL_MEAN, "ITL, mean of a request")},
+	{LATENCY("itl_max", METRIC_ITL_MAX, "ITL, longest of a request")},
+	{LATENCY("server_load", METRIC_SERVER_LOAD, "load")},
+	{LATENCY("server_queue", METRIC_SERVER_QUEUE, "queue")},
+	{LATENCY("server_prefill", METRIC_SERVER_PREFILL, "prefill")},
+	{LATENCY("server_ttft", METRIC_SERVER_TTFT, "TTFT")},
+	{LATENCY("server_decode", METRIC_SERVER_DECODE, "decode")},
+	{LATENCY("server_tpot", METRIC_SERVER_TPOT, "TPOT")},
+	{LATENCY("server_inference", METRIC_SERVER_INFERENCE, "inference")},
+	{LATENCY("server_total", METRIC_SERVER_TOTAL, "total")},
+	{LATENCY("server_prefill_queue", METRIC_SERVER_PREFILL_QUEUE, "prefill queue")},
+	{LATENCY("server_kv_transfer", METRIC_SERVER_KV_TRANSFER, "KV transfer")},
+	{LATENCY("server_decode_queue", METRIC_SERVER_DECODE_QUEUE, "decode queue")},
+
+	{WITH_FAILURES("ttft", WAITED_TTFT, "TTFT")},
+	{WITH_FAILURES("ttfa", WAITED_TTFA, "TTFA")},
+	{WITH_FAILURES("tpot", WAITED_TPOT, "TPOT")},
+	{WITH_FAILURES("ntpot", WAITED_NTPOT, "NTPOT")},
+	{WITH_FAILURES("e2e", WAITED_E2E, "E2E")},
+	{ROW("early_stopping", "early stopping", "ms", GROUP, "early stopping")},
+	{ROW("accuracy", "error bars", "ms", GROUP, "accuracy")},
+
+	{ROW("events/content", "content events", "events", COUNT, "content event"), AT(events), .positive = true},
+	{ROW("events/coalesced", "coalesced", "events", COUNT, "coalesced"), .number = coalesced},
+	{ROW("events/coalesced_share", "coalesced", "", SHARE, "coalesced"), .number = coalesced_share,
+     COLUMN("coalesced_share")},
+	{ROW("events/stalls", "stalls", "gaps", COUNT, "stall"), .number = stalls, COLUMN("stalls")},
+	{ROW("events/stalled_requests", "requests with a stall", "requests", COUNT, "stall"), .number = stalled_requests},
+	{ROW("not_streamed", "not streamed", "requests", COUNTS, "not_streamed"), AT(not_streamed),
+     .names = result_not_streamed_names, .name_count = RESULT_NOT_STREAMED_COUNT},
+	{ROW("after_end/responses", "responses after the end mark", "requests", COUNT, "after_end"), AT(went_on),
+     .positive = true},
+	{ROW("after_end/events", "events after the end mark", "events", COUNT, "after_end"), AT(after_end),
+     .positive = true},
+	{ROW("fluidity/deadlines", "deadlines", "tokens", COUNT, "fluidity"), AT(deadlines), .positive = true},
+	{ROW("fluidity/met", "deadlines met", "tokens", COUNT, "fluidity"), .number = deadlines_met},
+	{ROW("fluidity/share", "fluidity", "", SHARE, "fluidity"), .number = fluidity},
+
+	{ROW("in_flight/mean", "in flight, mean", "requests", NUMBER, "in_flight"), AT(in_flight_mean),
+     COLUMN("in_flight_mean"), .point = "in_flight",
+     FAMILY("ipf_requests_in_flight_mean", "Requests in flight, mean over time.")},
+	{ROW("in_flight/max", "in flight, most", "requests", NUMBER, "in_flight"), AT(in_flight_max),
+     COLUMN("in_flight_max"), FAMILY("ipf_requests_in_flight_max", "Most requests in flight.")},
+	{ROW("in_flight/little", "in flight, by Little's law", "requests", NUMBER, "little"), AT(little),
+     COLUMN("in_flight_little")},
+
+	{ROW("goodput/requests_per_s", "goodput", "requests/s", RATE, "goodput"), AT(goodput),
+     COLUMN("goodput_requests_per_s"), .point = "goodput_per_s",
+     FAMILY("ipf_goodput_requests_per_second", "Requests per second that met every objective.")},
+	{ROW("goodput/share", "good requests", "", SHARE, "goodput"), AT(good_share), COLUMN("goodput_share"),
+     .point = "good_share", FAMILY("ipf_goodput_ratio", "Share of the requests that met every objective.")},
+	{ROW("goodput/good", "good requests", "requests", COUNT, "goodput"), .number = good},
+	{ROW("goodput/of", "judged requests", "requests", COUNT, "goodput"), .number = judged},
+	{ROW("goodput/left_out", "disconnected on purpose", "requests", COUNT, "goodput"), AT(left_out), .positive = true},
+	{ROW("goodput/unmeasured", "not measured", "requests", COUNT, "goodput"), AT(unmeasured), .positive = true},
+	{ROW("goodput/objectives", "objectives", "", LIST, "goodput"), COLUMN("slo")},
+	{ROW("itl_by_position_ms", "ITL by position", "ms", LIST, "itl_by_position")},
+};
+const size_t catalogue_count = sizeof catalogue / sizeof *catalogue;
+static_assert(sizeof catalogue / sizeof *catalogue <= CATALOGUE_MOST, "the catalogue has more figures than fit");
+
+const struct catalogue_figure *catalogue_find(const char *path)
+{
+	for (size_t i = 0; i < catalogue_count; i++) {
+		size_t len = strlen(catalogue[i].path);
+		if (strncmp(catalogue[i].path, path, len) == 0 && (!path[len] || path[len] == '/'))
+			return &catalogue[i];
+	}
+	return NULL;
+}
+
+double catalogue_number(const struct catalogue_figure *figure, const struct figures *f)
+{
+	const void *at = (const char *)f + figure->offset;
+	if (figure->number)
+		return figure->number(f);
+	if (figure->kind == KIND_FLAG)
+		return *(const bool *)at;
+	if (figure->kind == KIND_COUNT)
+		return *(const int64_t *)at == IPF_ABSENT ? NAN : (double)*(const int64_t *)at;
+	return *(const double *)at;
+}
+
+const int64_t *catalogue_counts(const struct catalogue_figure *figure, const struct figures *f)
+{
+	return (const int64_t *)((const char *)f + figure->offset);
+}
+
+const char *catalogue_text(const struct catalogue_figure *figure, const struct figures *f)
+{
+	return figure->text ? figure->text(f) : *(const char *const *)((const char *)f + figure->offset);
+}
+
+const struct metric_summary *catalogue_distribution(const struct catalogue_figure *figure, const struct figures *f)
+{
+	return (const struct metric_summary *)((const char *)f + figure->offset);
+}
+
+const struct metric_summary *catalogue_from_due(const struct catalogue_figure *figure, const struct figures *f)
+{
+	return (const struct metric_summary *)((const char *)f + figure->due);
+}
+
+/* The word of `order` that a path belongs to, from 0; SIZE_MAX: none. */
+static size_t rank_of(const char *path, const char *order)
+{
+	size_t rank = SIZE_MAX, longest = 0;
+	for (size_t i = 0; *order; i++) {
+		size_t len = strcspn(order, " "), same = *order == '*' ? 0 : len;
+		if (same >= longest && strncmp(path, order, same) == 0) {
+			rank = i;
+			longest = same;
+		}
+		order += len + (order[len] == ' ');
+	}
+	return rank;
+}
+
+size_t catalogue_sorted(const struct catalogue_figure *list[CATALOGUE_MOST], const char *order)
+{
+	size_t count = 0;
+	for (size_t rank = 0; rank < CATALOGUE_MOST; rank++)
+		for (size_t i = 0; i < catalogue_count; i++)
+			if (rank_of(catalogue[i].path, order) == rank)
+				list[count++] = &catalogue[i];
+	return count;
+}

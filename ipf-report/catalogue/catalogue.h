@@ -1,0 +1,79 @@
+/* The figures of a block (a stage, a member of a grouping, the total), one row each. Everything that lists figures is
+ * made from this table: the members of the JSON report, the columns of CSV, the families of Prometheus, their labels
+ * and the definitions that belong to them.
+ *
+ *     const struct catalogue_figure *f = catalogue_find("latency/ttft_ms/from_due/p99");
+ *     … f->label …                                    // "TTFT"
+ *     … f->unit …                                     // "ms"
+ *     … definition_find(f->definition) …              // definition_list.h
+ *
+ * A new figure is a row here, a member of `struct figures`, what computes it (figures/figures.c) and its definition
+ * (definitions.txt).
+ */
+#ifndef REPORT_CATALOGUE_H
+#define REPORT_CATALOGUE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct figures;
+struct metric_summary;
+
+enum catalogue_kind {
+	KIND_TEXT,
+	KIND_FLAG,
+	KIND_COUNT,        /* an integer; counts of stages may be added up */
+	KIND_NUMBER,       /* any other number */
+	KIND_RATE,         /* per second */
+	KIND_SHARE,        /* 0 to 1 */
+	KIND_DURATION,     /* of one value, in `unit` */
+	KIND_DISTRIBUTION, /* DIST in ipf-report(1): its values in `unit` */
+	KIND_COUNTS,       /* an object: a count for each of `names`, if it is not 0 */
+	KIND_GROUP,        /* an object with a shape of its own */
+	KIND_LIST,         /* objects with a shape of their own */
+};
+
+struct catalogue_figure {
+	const char *path;  /* in a block of the JSON report: "rate/offered" */
+	const char *label; /* for people, after the label of its group if it has one: "TTFT", "output tokens/s" */
+	const char *unit;  /* "requests", "tokens/s", "ms", …; "": none */
+	enum catalogue_kind kind;
+	const char *definition; /* its name in the definitions; NULL: it is said by the label */
+	/* The value is a member of `struct figures`, unless a function returns it. Of GROUP and LIST: neither. */
+	size_t offset;
+	size_t due; /* of a latency that has two distributions, the one from due; else 0 */
+	double (*number)(const struct figures *f);
+	const char *(*text)(const struct figures *f);
+	const char *const *names;
+	int name_count;
+	bool positive;      /* a count of 0 is not shown */
+	const char *column; /* of CSV; of a distribution, the first part of its columns; NULL: none */
+	const char *point;  /* the same for --curve */
+	const char *family; /* of Prometheus; NULL: none */
+	const char *help;
+};
+
+enum { CATALOGUE_MOST = 96 };
+extern const struct catalogue_figure catalogue[];
+extern const size_t catalogue_count; /* at most CATALOGUE_MOST */
+
+/* The figure at this path of a block, or the one that it is a part of; NULL: there is none. */
+const struct catalogue_figure *catalogue_find(const char *path);
+
+/* The values of a figure. A number that does not exist is NAN, a text NULL, a distribution one with n = 0. */
+double catalogue_number(const struct catalogue_figure *figure, const struct figures *f); /* also of a flag */
+const int64_t *catalogue_counts(const struct catalogue_figure *figure, const struct figures *f);
+const char *catalogue_text(const struct catalogue_figure *figure, const struct figures *f);
+const struct metric_summary *catalogue_distribution(const struct catalogue_figure *figure, const struct figures *f);
+const struct metric_summary *catalogue_from_due(const struct catalogue_figure *figure, const struct figures *f);
+
+/* Lists the figures in the order of beginnings of paths, and returns their number.
+ *
+ *     catalogue_sorted(list, "rate/ tokens/source tokens/ *")     // first rates, then the source of tokens, …
+ *
+ * A path belongs to the longest word that it begins with, "*" is any path; figures of a word keep the order of the
+ * catalogue, and those that belong to none are left out. */
+size_t catalogue_sorted(const struct catalogue_figure *list[CATALOGUE_MOST], const char *order);
+
+#endif

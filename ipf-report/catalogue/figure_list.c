@@ -1,0 +1,23 @@
+#include "catalogue/figure_list.h"
+
+/* clang-format off */
+#define LATENCY(name_, label_, metric_)                                                                                \
+	{name_ ".mean", name_, label_ " mean", "ms", FIGURE_MEAN, metric_, 0, true, true},                                 \
+	{name_ ".p50", name_, label_ " p50", "ms", FIGURE_PERCENTILE, metric_, 50, true, true},                            \
+	{name_ ".p90", name_, label_ " p90", "ms", FIGURE_PERCENTILE, metric_, 90, true, false},                           \
+	{name_ ".p99", name_, label_ " p99", "ms", FIGURE_PERCENTILE, metric_, 99, true, true}
+
+const struct compared_figure compared_figures[COMPARED_FIGURES] = {
+	LATENCY("ttft", "TTFT", METRIC_TTFT),
+	{"itl.mean", "itl", "ITL mean", "ms", FIGURE_GAPS_MEAN, METRIC_COUNT, 0, true, true},
+	{"itl.p50", "itl", "ITL p50", "ms", FIGURE_GAPS, METRIC_COUNT, 50, true, false},
+	{"itl.p90", "itl", "ITL p90", "ms", FIGURE_GAPS, METRIC_COUNT, 90, true, false},
+	{"itl.p99", "itl", "ITL p99", "ms", FIGURE_GAPS, METRIC_COUNT, 99, true, false},
+	LATENCY("tpot", "TPOT", METRIC_TPOT),
+	LATENCY("e2e", "E2E", METRIC_E2E),
+	{"requests", "requests", "requests", "per s", FIGURE_REQUESTS, METRIC_COUNT, 0, false, true},
+	{"output_tokens", "output_tokens", "output tokens", "per s", FIGURE_OUTPUT, METRIC_COUNT, 0, false, true},
+	{"goodput", "goodput", "goodput", "per s", FIGURE_GOOD, METRIC_COUNT, 0, false, true},
+	{"failures", "failures", "failures", "", FIGURE_FAILURES, METRIC_COUNT, 0, true, true},
+};
+/* clang-format on */

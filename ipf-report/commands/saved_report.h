@@ -1,0 +1,17 @@
+/* A JSON report that was saved: shown again in every format for people, as from its results.
+ *
+ *     json_t *report = NULL;
+ *     int found = saved_report_read(&operands, &report, &err);        // 0: these are results
+ *     if (found > 0) status = saved_report_show(report, &options, &err);
+ */
+#ifndef REPORT_SAVED_REPORT_H
+#define REPORT_SAVED_REPORT_H
+
+#include "commands/report_options.h"
+
+/* 1: the only operand is a JSON report, which the caller releases; 0; -1: it is one, and cannot be read. */
+int saved_report_read(const struct operands *operands, json_t **report, struct ipf_error *err);
+/* Writes it. IPF_USAGE for a format that needs results, or an option that changes figures; IPF_INVALID for --strict. */
+int saved_report_show(json_t *report, const struct report_options *options, struct ipf_error *err);
+
+#endif

@@ -1,0 +1,35 @@
+/* Lines of text as a terminal shows them: what is in which column, words that are wrapped, numbers that end in a
+ * column, texts made safe, and styles. */
+#ifndef REPORT_TEXT_LINES_H
+#define REPORT_TEXT_LINES_H
+
+#include "document/document.h"
+
+enum { STRONG = TONE_BAD + 1 };
+
+struct text_lines {
+	struct buffer *out;
+	int width;  /* of a line, in columns */
+	int column; /* in the current line, from 0; characters, not bytes */
+	bool colour;
+};
+
+/* The columns that a text takes once it is safe: wide characters have two, combining ones none. */
+int text_width(const char *text);
+
+void end_line(struct text_lines *l);
+/* Appends blanks up to this column; at least one, unless the line is empty. */
+void move_to(struct text_lines *l, int column);
+/* Appends a text that is not broken. `tone`: enum tone, or STRONG. */
+void put(struct text_lines *l, int tone, const char *text);
+void put_slice(struct text_lines *l, int tone, struct slice text);
+/* The same, cut to `width` columns with an ellipsis as the last one. */
+void put_clipped(struct text_lines *l, int tone, const char *text, int width);
+/* The same, so that it ends before `column`. */
+void put_right(struct text_lines *l, int column, int tone, const char *text);
+/* Appends words from the current column on and ends the line; continues at column `indent`. */
+void put_wrapped(struct text_lines *l, int indent, int tone, const char *text);
+/* Appends a bar of one character, as high as `share` of the most; a blank for NAN. `ascii`: a mark instead. */
+void put_level(struct text_lines *l, double share, bool ascii);
+
+#endif

@@ -1,0 +1,33 @@
+/* The contents of a report: what the formats render. Whoever reads a part includes the header of that part. */
+#ifndef REPORT_REPORT_H
+#define REPORT_REPORT_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+struct report {
+	const struct run_data *run;
+	const struct run_figures *figures;
+	const struct server_figures *servers;
+	const struct analyses *analyses;
+	const struct run_accuracy *accuracy;
+	const struct trace_findings *trace;
+	const struct price *price;
+	const struct said *said; /* figures by the definitions of other tools; empty without --as */
+	const struct figure_options *options;
+	const struct verdict_finding *finding;
+	json_t *plot_data;              /* "plots" of the JSON report, for formats that have plots; NULL */
+	const struct html_plots *plots; /* these drawn, for a page; NULL */
+	struct report_output *output;   /* for formats that render in pieces; NULL: the buffer takes all */
+	json_t *verdict;                /* from verdict_json */
+	json_t *run_info;               /* from run_info_json */
+	const struct report_view *view; /* what people are shown */
+	const struct text_style *style; /* text: width, colour */
+	const char *by;                 /* the grouping that was asked for, such as "model"; NULL */
+	unsigned members;               /* of the JSON report, that people are shown: REPORT_… of json_report.h */
+	bool reproducible;              /* without what changes from run to run although it was not measured: dates */
+	bool curve;                     /* csv: only the latency-throughput curve */
+	bool verbose;                   /* text: also what is of interest only if something is amiss */
+};
+
+#endif

@@ -1,0 +1,17 @@
+/* Are these commands such as our plots consist of? A saved report contains the plots' commands for gnuplot, which could
+ * otherwise run programs, and read and write files: a report that comes from elsewhere is not trusted.
+ *
+ *     if (plot_commands_check(slice_of(text), &err) < 0) …          // err says which word is not one of ours
+ *
+ * What passes has only the words of a list, reads nothing but the variable `data`, and has strings only as texts.
+ */
+#ifndef REPORT_PLOT_CHECK_H
+#define REPORT_PLOT_CHECK_H
+
+#include "buffer.h"
+#include "error.h"
+
+/* IPF_INPUT. */
+int plot_commands_check(struct slice commands, struct ipf_error *err);
+
+#endif

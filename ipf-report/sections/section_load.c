@@ -1,0 +1,126 @@
+/* Stages, models and targets: their load, and the throughput that the server reached. */
+#include "sections/groups.h"
+#include "sections/sections.h"
+
+#include "document/shown_numbers.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct doc_column columns[] = {
+	{"requests/s", "offered", NULL, "rate/offered", CELL_NUMBER, KEEP},
+	{"requests/s", "achieved", NULL, "rate/achieved", CELL_NUMBER, KEEP_FULL},
+	{"requests/s", "completed", NULL, "rate/completed", CELL_NUMBER, KEEP},
+	{"in flight", "mean", NULL, "in_flight/mean", CELL_NUMBER, KEEP},
+	{"in flight", "max", NULL, "in_flight/max", CELL_COUNT, KEEP},
+	{"requests", "ok", NULL, "requests/ok", CELL_COUNT, KEEP},
+	{"requests", "failed", NULL, "requests/failed", CELL_COUNT, KEEP},
+	{"tokens/s", "input", NULL, "throughput/input_tokens_per_s", CELL_NUMBER, KEEP_FULL},
+	{"tokens/s", "output", NULL, "throughput/output_tokens_per_s", CELL_NUMBER, KEEP},
+	{"goodput", "per s", NULL, "goodput/requests_per_s", CELL_NUMBER, KEEP_FULL},
+	{"goodput", "share", NULL, "goodput/share", CELL_PERCENT, KEEP_FULL},
+};
+enum { COLUMNS = sizeof columns / sizeof *columns, FAILED = 6, GOODPUT_COLUMNS = 2 };
+
+static bool has_goodput(const struct telling *t)
+{
+	return !isnan(figure_at(t->total, "goodput/of")) || !isnan(figure_at(t->total, "goodput/unmeasured"));
+}
+
+static struct doc_table *load_table(const struct telling *t, const char *id, const char *caption, const char *rows)
+{
+	return doc_table(t->d, &(struct doc_table_spec){.id = id,
+	                                                .caption = caption,
+	                                                .rows = rows,
+	                                                .columns = columns,
+	                                                .count = COLUMNS - (has_goodput(t) ? 0 : GOODPUT_COLUMNS),
+	                                                .sortable = true,
+	                                                .few = true});
+}
+
+static struct doc_row *load_row(const struct telling *t, struct doc_table *table, const char *name, json_t *block)
+{
+	struct doc_row *row = doc_row_of(t->d, table, name, NULL, block);
+	row->aside = json_is_false(json_at(block, "measured"));
+	if (row->cells && figure_at(block, "requests/failed") > 0 && !row->aside)
+		row->cells[FAILED].tone = TONE_BAD;
+	return row;
+}
+
+/* Why rows have no throughput, if the same holds for the total, or for the first such stage. */
+static void note_throughput(const struct telling *t)
+{
+	json_t *stage, *found = json_at(t->total, "throughput/absent") ? t->total : NULL;
+	size_t i;
+	json_array_foreach(json_at(t->report, "stages"), i, stage)
+	{
+		if (!found && json_is_true(json_at(stage, "measured")) && json_at(stage, "throughput/absent"))
+			found = stage;
+	}
+	if (found)
+		doc_note(t->d, "%s%sno throughput: %s%s", found == t->total ? "" : text_at(found, "name"),
+		         found == t->total ? "" : ": ", text_at(found, "throughput/absent"),
+		         figure_at(found, "window_s") > 0 ? "; --window drain measures until the last request has ended" : "");
+}
+
+/* What was completed in the windows of all measured stages. */
+static void tell_completed(const struct telling *t)
+{
+	static const char *const paths[][2] = {{"rate/completed", "requests/s"},
+	                                       {"throughput/input_tokens_per_s", "input tokens/s"},
+	                                       {"throughput/output_tokens_per_s", "output tokens/s"}};
+	char text[200] = "", number[40];
+	for (size_t i = 0; i < 3; i++) {
+		double value = figure_at(t->total, paths[i][0]);
+		if (!isnan(value))
+			join(text, sizeof text, ", ", show_number(value, number), paths[i][1]);
+	}
+	if (*text && !(t->brief && json_array_size(json_at(t->report, "stages")) > 1))
+		doc_fact(t->d, "completed", "%s", text);
+}
+
+static void tell_group(const struct telling *t, const struct group *group)
+{
+	const char *member;
+	char front[200];
+	json_t *block;
+	struct doc_table *table = load_table(t, doc_say(t->d, "load-%s", group->id), group->title, group->what);
+	json_object_foreach(group->members, member, block) load_row(t, table, group_member(group, member, front), block);
+	table->left_out += group->left_out;
+}
+
+/* There is more to see than the tables show. */
+static void note_groups(const struct telling *t)
+{
+	const char *by;
+	char key[40];
+	json_t *count;
+	json_object_foreach(json_at(t->report, "run/groups"), by, count)
+	{
+		snprintf(key, sizeof key, "by_%.30s", by);
+		if (t->brief && !group_is_asked(t, by))
+			doc_note(t->d, "%lld %ss: --by %s shows each", (long long)json_integer_value(count), by, by);
+	}
+	if (figure_at(t->report, "options/members") == 0)
+		doc_note(t->d, "--by: no request has a %s", group_word(text_at(t->report, "options/by")));
+}
+
+void section_stages(const struct telling *t)
+{
+	json_t *stages = json_at(t->report, "stages"), *block;
+	struct doc_table *table = load_table(t, "stages", "Stages", "stage");
+	struct group group;
+	bool aside = false;
+	size_t i;
+	json_array_foreach(stages, i, block) aside |= load_row(t, table, text_at(block, "name"), block)->aside;
+	if (json_array_size(stages) != 1 || aside)
+		load_row(t, table, "total", t->total)->total = true;
+	tell_completed(t);
+	if (aside)
+		doc_note(t->d, "stages in brackets are not measured and not in the total")->media = IN_TEXT;
+	note_throughput(t);
+	note_groups(t);
+	for (void *at = group_first(t, &group); at; at = group_next(t, &group, at))
+		tell_group(t, &group);
+}

@@ -1,0 +1,120 @@
+/* Tokens of successful requests: how many, by whose count, and how counts differ. */
+#include "sections/distribution_table.h"
+#include "sections/sections.h"
+
+#include "document/shown_numbers.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* "usage 746, tokenizer 3": how many there are of each, the members of an object. */
+static void tell_counts(const struct telling *t, const char *label, json_t *counts)
+{
+	struct buffer text = {0};
+	char number[40];
+	const char *key;
+	json_t *count;
+	json_object_foreach(counts, key, count)
+		buffer_format(&text, "%s%s %s", text.len ? ", " : "", key, show_count(json_integer_value(count), number));
+	if (text.len)
+		doc_fact(t->d, label, "%s", text.data);
+	t->d->failed |= text.failed;
+	buffer_release(&text);
+}
+
+static void tell_source(const struct telling *t)
+{
+	const char *source = text_at(t->total, "tokens/source");
+	json_t *sources = json_at(t->total, "tokens/sources");
+	double ok = figure_at(t->total, "requests/ok");
+	char number[40];
+	if (json_object_size(sources) > 1)
+		tell_counts(t, "counted by", sources);
+	else if (source)
+		doc_fact(t->d, "counted by", "%s (%s answer%s%s)", source, show_whole(ok, number), plural((int64_t)ok),
+		         strcmp(source, "none") == 0 ? "; ipf-collect -t counts them" : "");
+}
+
+/* Rounded as shown, so that there is no "-0.0". */
+static double percent(double share)
+{
+	return round(1000 * share) / 10 + 0.0;
+}
+
+/* Counts of the same tokens against each other. */
+static void tell_residuals(const struct telling *t)
+{
+	static const struct doc_column columns[] = {{.name = "n", .path = "n", .kind = CELL_COUNT},
+	                                            {.name = "mean", .path = "mean"},
+	                                            {.name = "min", .path = "min"},
+	                                            {.name = "max", .path = "max"},
+	                                            {.name = "share", .path = "share", .kind = CELL_RANGE}};
+	json_t *all = json_at(t->total, "tokens/residual"), *one;
+	const char *key;
+	char name[64], text[40];
+	if (json_object_size(all) == 0)
+		return;
+	struct doc_table *table = doc_table(t->d, &(struct doc_table_spec){.id = "residuals",
+	                                                                   .caption = "Differences of counts",
+	                                                                   .rows = "counts of the same tokens",
+	                                                                   .columns = columns,
+	                                                                   .count = 5,
+	                                                                   .whole = true});
+	json_object_foreach(all, key, one)
+	{
+		snprintf(name, sizeof name, "%s", key);
+		for (char *c = name; *c; c++)
+			*c = *c == '_' ? ' ' : *c;
+		doc_row(t->d, table, name, NULL)->definition = "residual";
+		for (int i = 0; i < 4; i++)
+			doc_cell_figure(t->d, table, figure_at(one, columns[i].path), columns[i].kind);
+		double share = figure_at(one, "share");
+		snprintf(text, sizeof text, "%+.1f %%", percent(share));
+		doc_cell_said(t->d, table, share, text, TONE_PLAIN);
+	}
+}
+
+static void tell_events(const struct telling *t)
+{
+	json_t *events = json_at(t->total, "events"), *fluidity = json_at(t->total, "fluidity");
+	double shared = figure_at(events, "coalesced_share"), stalls = figure_at(events, "stalls"),
+		   stalled = figure_at(events, "stalled_requests");
+	char a[40], b[40];
+	if (events)
+		doc_fact(t->d, "events", "%s with content%s%s%s", show_whole(figure_at(events, "content"), a),
+		         isnan(shared) ? "" : ", ", isnan(shared) ? "" : show_percent(shared, b),
+		         isnan(shared) ? "" : " of them shared a read");
+	if (stalls > 0)
+		doc_fact(t->d, "stalls", "%s stall%s in %s request%s", show_whole(stalls, a), plural((int64_t)stalls),
+		         show_whole(stalled, b), plural((int64_t)stalled));
+	if (fluidity)
+		doc_fact(t->d, "fluidity", "%s of %s tokens met their deadline", show_percent(figure_at(fluidity, "share"), a),
+		         show_whole(figure_at(fluidity, "deadlines"), b));
+}
+
+void section_tokens(const struct telling *t)
+{
+	static const char *const rows[][2] = {{"input", "input"},
+	                                      {"output", "output"},
+	                                      {"asked_input", "requested input"},
+	                                      {"asked_output", "requested output"},
+	                                      {"reasoning", "reasoning"}};
+	json_t *tokens = json_at(t->total, "tokens");
+	char cached[40];
+	if (!(figure_at(t->total, "requests/ok") > 0) ||
+	    (json_at(t->report, "run/imported") && !json_at(tokens, "input") && !json_at(tokens, "output")))
+		return;
+	struct doc_table *table = distribution_table(
+		t, (struct doc_table_spec){.id = "tokens", .caption = "Tokens", .rows = "tokens", .whole = true}, tokens);
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+		if (json_at(tokens, rows[i][0]))
+			doc_row_of(t->d, table, rows[i][1], NULL, json_at(tokens, rows[i][0]));
+	tell_source(t);
+	if (!isnan(figure_at(tokens, "cached_share")))
+		doc_fact(t->d, "cached", "%s of the input tokens, as the server reports",
+		         show_percent(figure_at(tokens, "cached_share"), cached));
+	tell_events(t);
+	tell_counts(t, "finish", json_at(tokens, "finish_reasons"));
+	tell_residuals(t);
+}

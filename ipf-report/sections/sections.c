@@ -1,0 +1,162 @@
+#include "sections/sections.h"
+
+#include "json_report/json_report.h"
+#include "memory.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum depth {
+	FIRST, /* a brief report has it */
+	FULL,
+	PAGE,        /* only a page has it, unless it is asked for … */
+	PAGE_AND_MD, /* … or also Markdown */
+};
+
+static const struct kind {
+	const char *name, *title;
+	void (*tell)(const struct telling *t);
+	enum depth depth;
+	bool folded;   /* in Markdown */
+	unsigned from; /* members of the JSON report, besides those of all sections */
+} kinds[] = {
+	{"incomplete", "Incomplete", section_incomplete, FIRST, false, 0},
+	{"verdict", "Verdict", section_verdict, FIRST, false, 0},
+	{"summary", "Summary", section_summary, PAGE, false, REPORT_SATURATION},
+	{"stages", "Stages", section_stages, FIRST, false, 0},
+	{"plots", "Plots", section_plots, PAGE, false, REPORT_PLOTS},
+	{"latency", "Latency", section_latency, FIRST, false, 0},
+	{"shape", "Shape", section_shape, FULL, false, REPORT_SHAPE},
+	{"repeats", "Repeats", section_repeats, FIRST, false, REPORT_REPEATS},
+	{"saturation", "Saturation", section_saturation, FIRST, false, REPORT_SATURATION},
+	{"autoscaling", "Autoscaling", section_autoscaling, FIRST, false, REPORT_AUTOSCALING},
+	{"sessions", "Sessions", section_sessions, FULL, true, REPORT_SESSIONS},
+	{"fidelity", "Fidelity", section_fidelity, FIRST, false, REPORT_FIDELITY},
+	{"cache", "Prefix cache", section_cache, FIRST, true, REPORT_CACHE},
+	{"tokens", "Tokens", section_tokens, FULL, true, 0},
+	{"timeline", "Time line", section_timeline, FULL, true, REPORT_TIME_LINE},
+	{"server", "Server", section_server, FIRST, true, REPORT_SERVER},
+	{"accelerators", "Accelerators", section_accelerators, FULL, true, REPORT_ACCELERATORS},
+	{"cost", "Cost", section_cost, FIRST, false, REPORT_COST},
+	{"errors", "Errors", section_errors, FIRST, false, REPORT_ERRORS},
+	{"goodput", "Goodput", section_goodput, FIRST, false, 0},
+	{"accuracy", "Accuracy", section_accuracy, FULL, true,
+     REPORT_ACCURACY | REPORT_CLOCKS | REPORT_STEADY | REPORT_TRANSPORT},
+	{"as", "Other tools", section_as, FIRST, true, REPORT_AS},
+	{"run", "Run", section_run, FULL, true, REPORT_CLOCKS},
+	{"commands", "Commands", section_commands, PAGE_AND_MD, true, 0},
+	{"provenance", "Provenance", section_provenance, PAGE, true, 0},
+	{"definitions", "Definitions", section_definitions, PAGE, true, 0},
+};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+/* Is the name in the list? */
+static bool lists(const char *names, const char *name)
+{
+	size_t len = strlen(name);
+	for (const char *at = names; *at; at += strcspn(at, ",") + (at[strcspn(at, ",")] == ','))
+		if (strcspn(at, ",") == len && strncmp(at, name, len) == 0)
+			return true;
+	return false;
+}
+
+int sections_check(const char *names, struct ipf_error *err)
+{
+	for (const char *at = names; *at; at += strcspn(at, ",") + (at[strcspn(at, ",")] == ',')) {
+		char name[40];
+		bool known = false;
+		snprintf(name, sizeof name, "%.*s", (int)strcspn(at, ","), at);
+		for (int i = 0; i < KINDS && !known; i++)
+			known = strcmp(kinds[i].name, name) == 0;
+		if (!known)
+			return ipf_error_set(err, IPF_USAGE, "there is no section \"%s\"; sections: " SECTION_NAMES, name);
+	}
+	return 0;
+}
+
+/* The run's name, or its model and target. */
+static const char *name_of(struct document *d, json_t *report)
+{
+	const char *name = text_at(report, "run/name"), *model = text_at(report, "run/model"),
+			   *target = text_at(report, "run/target");
+	const char *host = target && strstr(target, "://") ? strstr(target, "://") + 3 : NULL;
+	if (name || !model || !host)
+		return name ? name : model ? model : "ipf report";
+	return doc_say(d, "%s at %.*s", model, (int)strcspn(host, "/"), host);
+}
+
+static void name_document(struct document *d, json_t *report)
+{
+	const char *started = text_at(report, "run/started"), *target = text_at(report, "run/target");
+	d->kind = "ipf report";
+	d->heading = doc_copy(d, name_of(d, report));
+	d->title = doc_say(d, "%s: %s", text_at(report, "verdict/status"), d->heading);
+	d->when = doc_say(d, "%s%s%s", target ? target : "", started ? target ? ", started " : "started " : "",
+	                  started ? started : "");
+}
+
+static bool is_shown(const struct kind *kind, const struct report_view *view)
+{
+	return view->sections ? lists(view->sections, kind->name) : !view->brief || kind->depth == FIRST;
+}
+
+unsigned sections_members(const struct report_view *view)
+{
+	unsigned members = REPORT_VERDICT | REPORT_RUN | REPORT_STAGES | REPORT_TOTAL | REPORT_OPTIONS;
+	for (int i = 0; i < KINDS; i++)
+		members |= is_shown(&kinds[i], view) ? kinds[i].from : 0;
+	return members;
+}
+
+/* The sections that a brief report leaves out: those that every run has, and those that "has" of the run names. */
+static void tell_more(struct document *d, json_t *report)
+{
+	static const char always[] = "tokens,accuracy,run";
+	struct buffer names = {0};
+	json_t *has = json_at(report, "run/has"), *name;
+	size_t k;
+	for (int i = 0; i < KINDS; i++) {
+		bool there = lists(always, kinds[i].name);
+		json_array_foreach(has, k, name) there |= strcmp(json_string_value(name), kinds[i].name) == 0;
+		if (there)
+			buffer_format(&names, "%s%s", names.len ? "," : "", kinds[i].name);
+	}
+	doc_section(d, "more", NULL);
+	doc_note(d, "More: --full, or --section %s", names.data ? names.data : "");
+	d->failed |= names.failed;
+	buffer_release(&names);
+}
+
+static void restrict_media(struct doc_section *s, int media)
+{
+	for (size_t i = 0; i < s->count; i++)
+		s->parts[i].media &= media;
+}
+
+int report_document(struct document *d, json_t *report, const struct report_view *view, struct ipf_error *err)
+{
+	const struct telling t = {d,
+	                          report,
+	                          json_object_get(report, "total"),
+	                          view->brief && !view->sections,
+	                          view->sections != NULL,
+	                          view->pictures};
+	if (view->sections && sections_check(view->sections, err) < 0)
+		return -1;
+	d->brief = t.brief;
+	d->plots = view->pictures && *view->pictures;
+	name_document(d, report);
+	for (int i = 0; i < KINDS; i++) {
+		if (!is_shown(&kinds[i], view))
+			continue;
+		doc_section(d, kinds[i].name, kinds[i].title);
+		if (!d->failed)
+			d->sections[d->count - 1].folded = kinds[i].folded && !view->sections;
+		kinds[i].tell(&t);
+		if (!t.asked && kinds[i].depth >= PAGE && !d->failed)
+			restrict_media(&d->sections[d->count - 1], kinds[i].depth == PAGE ? IN_PAGE : IN_PAGE | IN_MARKDOWN);
+	}
+	if (t.brief)
+		tell_more(d, report);
+	return d->failed ? ipf_error_memory(err) : 0;
+}
