@@ -85,8 +85,8 @@ const char *compare_side(const struct comparison *c, enum compared_side side, ch
 	char requests[40], name[240];
 	snprintf(name, sizeof name, "%s", shown(run->parts[0].name).text);
 	snprintf(text, COMPARE_WORDS, "%s%s; %d run%s, %s request%s; verdict %s%s%s%s%s", name,
-	         run->part_count > 1 ? ", …" : "", c->run_count[side], plural(c->run_count[side]),
-	         show_count(c->requests[side], requests), plural(c->requests[side]),
+	         run->part_count > 1 ? ", …" : "", c->run_count[side], plural((double)c->run_count[side]),
+	         show_count(c->requests[side], requests), plural((double)c->requests[side]),
 	         verdict_status_name(c->verdicts[side]->status), tool ? "; of " : "", tool ? shown(tool).text : "",
 	         target ? "; " : "", target ? shown(target).text : "");
 	return text;

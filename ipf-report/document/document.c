@@ -119,7 +119,7 @@ struct doc_part *doc_part(struct document *d, enum part_kind kind, const char *l
 		return &lost;
 	s->parts = list;
 	s->parts[s->count] = (struct doc_part){
-		.kind = kind, .media = EVERYWHERE, .label = doc_copy(d, label), .text = doc_copy(d, text), .value = NAN};
+		.kind = kind, .media = EVERYWHERE, .label = doc_copy(d, label), .text = doc_copy(d, text || kind == PART_LEVELS ? text : ""), .value = NAN};
 	return &s->parts[s->count++];
 }
 
@@ -211,19 +211,23 @@ void doc_cell_said(struct document *d, struct doc_table *t, double value, const 
 		*cell = (struct doc_cell){isnan(value) ? NULL : doc_copy(d, text), value, CELL_RANGE, tone, false};
 }
 
-void doc_cell_figure(struct document *d, struct doc_table *t, double value, enum cell_kind kind)
+static struct doc_cell figure_cell(struct document *d, const struct doc_table *t, double value, enum cell_kind kind)
 {
 	char text[40];
-	struct doc_cell *cell = next_cell(t);
-	if (!cell)
-		return;
 	if (kind == CELL_PERCENT)
 		show_percent(value, text);
 	else if (kind == CELL_COUNT || t->spec.whole)
 		show_whole(value, text);
 	else
 		show_number(value, text);
-	*cell = (struct doc_cell){isnan(value) ? NULL : doc_copy(d, text), value, kind, TONE_PLAIN, false};
+	return (struct doc_cell){isnan(value) ? NULL : doc_copy(d, text), value, kind, TONE_PLAIN, false};
+}
+
+void doc_cell_figure(struct document *d, struct doc_table *t, double value, enum cell_kind kind)
+{
+	struct doc_cell *cell = next_cell(t);
+	if (cell)
+		*cell = figure_cell(d, t, value, kind);
 }
 
 void doc_cell_percentile(struct document *d, struct doc_table *t, const char *path, json_t *json)
@@ -233,13 +237,12 @@ void doc_cell_percentile(struct document *d, struct doc_table *t, const char *pa
 	double value = figure_at(json, path), p = NAN;
 	snprintf(beside, sizeof beside, "%.*sn", (int)(name - path), path);
 	double n = figure_at(json, beside);
-	doc_cell_figure(d, t, value, CELL_NUMBER);
-	if (sscanf(name, "p%lf", &p) != 1 || isnan(value) || isnan(n) || n >= 1e18 || percentile_is_firm((int64_t)n, p) ||
-	    !t->count)
+	struct doc_cell *cell = next_cell(t);
+	if (!cell)
 		return;
-	struct doc_row *row = &t->rows[t->count - 1];
-	if (row->filled)
-		row->cells[row->filled - 1].weak = t->weak = true;
+	*cell = figure_cell(d, t, value, CELL_NUMBER);
+	if (sscanf(name, "p%lf", &p) == 1 && !isnan(value) && n >= 0 && n < 1e18 && !percentile_is_firm((int64_t)n, p))
+		cell->weak = t->weak = true;
 }
 
 /* A quantile that is known as a bucket. */

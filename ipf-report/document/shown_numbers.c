@@ -16,7 +16,7 @@ void join(char *text, size_t size, const char *before, const char *what, const c
 		snprintf(text + len, size - len, "%s%s%s%s", len ? before : "", what, after[0] ? " " : "", after);
 }
 
-const char *plural(int64_t n)
+const char *plural(double n)
 {
 	return n == 1 ? "" : "s";
 }

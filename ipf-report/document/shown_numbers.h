@@ -16,7 +16,7 @@ const char *show_narrow_number(double value, int width, char text[40]);
 const char *show_percent(double share, char text[40]);
 /* At least three significant digits, however small: prices. */
 const char *show_small(double value, char text[40]);
-const char *plural(int64_t n); /* "" or "s" */
+const char *plural(double n); /* "" or "s" */
 
 /* Appends an item to a list in `text`: `what`, and after a blank `after`, if that is not "". `before` separates items.
  * Does nothing if `what` is NULL. */

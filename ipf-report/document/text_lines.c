@@ -107,6 +107,6 @@ void put_level(struct text_lines *l, double share, bool ascii)
 	static const char *const blocks[] = {"\u2581", "\u2582", "\u2583", "\u2584",
 	                                     "\u2585", "\u2586", "\u2587", "\u2588"},
 							 *const marks[] = {".", ":", "-", "=", "+", "*", "%", "#"};
-	int level = isnan(share) ? 0 : share < 1 ? (int)(8 * share) : 7;
+	int level = !(share > 0) ? 0 : share < 1 ? (int)(8 * share) : 7;
 	put(l, TONE_PLAIN, isnan(share) ? " " : ascii ? marks[level] : blocks[level]);
 }

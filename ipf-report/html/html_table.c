@@ -40,13 +40,17 @@ static void show_groups(struct buffer *out, const struct doc_table_spec *s)
 static void begin(struct buffer *out, const struct doc_table_spec *s, bool again)
 {
 	bool wide = s->count >= WIDE;
-	buffer_format(
-		out, "<div class=\"box\" role=\"region\" aria-labelledby=\"%s-caption\" tabindex=\"0\"><table id=\"%s-table\"",
-		s->id, s->id);
+	buffer_text(out, "<div class=\"box\" role=\"region\" aria-labelledby=\"");
+	html_id(out, s->id);
+	buffer_text(out, "-caption\" tabindex=\"0\"><table id=\"");
+	html_id(out, s->id);
+	buffer_text(out, "-table\"");
 	if (s->sortable || wide)
 		buffer_format(out, " class=\"%s%s%s\"", s->sortable ? "sortable" : "", s->sortable && wide ? " " : "",
 		              wide ? "wide" : "");
-	buffer_format(out, ">\n<caption id=\"%s-caption\"%s>", s->id, again ? " class=\"again\"" : "");
+	buffer_text(out, ">\n<caption id=\"");
+	html_id(out, s->id);
+	buffer_text(out, again ? "-caption\" class=\"again\">" : "-caption\">");
 	html_text(out, s->caption);
 	buffer_text(out, "</caption>\n<thead>\n");
 	show_groups(out, s);

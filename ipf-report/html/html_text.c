@@ -35,10 +35,13 @@ void html_lines(struct buffer *out, struct slice text)
 
 void html_prose(struct buffer *out, const char *text)
 {
-	const char *quote;
-	for (bool code = false; (quote = strchr(text, '`')); code = !code, text = quote + 1) {
-		html_slice(out, (struct slice){text, (size_t)(quote - text)});
-		buffer_text(out, code ? "</code>" : "<code>");
+	const char *open, *close;
+	while (text && (open = strchr(text, '`')) && (close = strchr(open + 1, '`'))) {
+		html_slice(out, (struct slice){text, (size_t)(open - text)});
+		buffer_text(out, "<code>");
+		html_slice(out, (struct slice){open + 1, (size_t)(close - open - 1)});
+		buffer_text(out, "</code>");
+		text = close + 1;
 	}
 	html_text(out, text);
 }

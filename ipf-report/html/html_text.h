@@ -18,7 +18,7 @@ void html_slice(struct buffer *out, struct slice text);
 /* The same, with line ends kept: for <pre>. */
 void html_lines(struct buffer *out, struct slice text);
 
-/* A sentence of ours, with `words` between backquotes as <code>. */
+/* A sentence of ours, with `words` between backquotes as <code>. A text from outside in it may have any. */
 void html_prose(struct buffer *out, const char *text);
 
 /* The class of a tone: "ok", "doubtful", "invalid", "soft"; "" of a plain one. */

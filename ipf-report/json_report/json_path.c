@@ -29,7 +29,22 @@ double figure_at(json_t *json, const char *path)
 	return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
+json_t *element_at(json_t *array, double index)
+{
+	return index >= 0 && index < (double)json_array_size(array) ? json_array_get(array, (size_t)index) : NULL;
+}
+
 const char *text_at(json_t *json, const char *path)
 {
 	return json_string_value(json_at(json, path));
+}
+
+const char *words_of(json_t *json)
+{
+	return json_is_string(json) ? json_string_value(json) : "";
+}
+
+const char *words_at(json_t *json, const char *path)
+{
+	return words_of(json_at(json, path));
 }

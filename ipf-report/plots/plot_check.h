@@ -3,7 +3,8 @@
  *
  *     if (plot_commands_check(slice_of(text), &err) < 0) …          // err says which word is not one of ours
  *
- * What passes has only the words of a list, reads nothing but the variable `data`, and has strings only as texts.
+ * What passes has only the words of a list, reads nothing but the variable `data`, gives no variable a value, and has
+ * strings only where gnuplot draws them: a string that a plot could take for its data is a file, or a command.
  */
 #ifndef REPORT_PLOT_CHECK_H
 #define REPORT_PLOT_CHECK_H

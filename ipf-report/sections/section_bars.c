@@ -7,6 +7,11 @@
 
 #include <math.h>
 
+static int64_t ns_of(double seconds)
+{
+	return fabs(seconds) < 9e9 ? (int64_t)(seconds * 1e9) : 0;
+}
+
 void section_timeline(const struct telling *t)
 {
 	json_t *line = json_at(t->report, "time_line"), *row, *rows = json_at(line, "rows");
@@ -16,8 +21,8 @@ void section_timeline(const struct telling *t)
 	if (!line)
 		return;
 	struct doc_part *about = doc_fact(t->d, NULL, "%s, %s a character",
-	                                  format_duration((int64_t)(step_s * (double)steps * 1e9), length),
-	                                  format_duration((int64_t)(step_s * 1e9), step));
+	                                  format_duration(ns_of(step_s * (double)steps), length),
+	                                  format_duration(ns_of(step_s), step));
 	about->tone = TONE_FAINT;
 	about->media = IN_TEXT;
 	json_array_foreach(rows, i, row)

@@ -51,10 +51,10 @@ void section_errors(const struct telling *t)
 	if (requests_of(t->total) == 0 || isnan(failed)) /* not known */
 		return;
 	if (failed == 0)
-		doc_fact(t->d, NULL, "none in %s request%s", show_whole(all, a), plural((int64_t)all));
+		doc_fact(t->d, NULL, "none in %s request%s", show_whole(all, a), plural(all));
 	else
 		doc_fact(t->d, NULL, "%s of %s request%s failed, %s", show_whole(failed, a), show_whole(all, b),
-		         plural((int64_t)all), show_percent(failed / all, c))
+		         plural(all), show_percent(failed / all, c))
 			->tone = TONE_BAD;
 	if (!(t->brief && json_array_size(json_at(t->report, "errors"))))
 		json_object_foreach(json_at(requests, "errors"), kind, count)
@@ -73,7 +73,7 @@ void section_errors(const struct telling *t)
 	if (json_at(t->total, "after_end")) {
 		double events = figure_at(t->total, "after_end/events"), of = figure_at(t->total, "after_end/responses");
 		doc_fact(t->d, NULL, "after the end mark: %s content event%s of %s response%s", show_whole(events, a),
-		         plural((int64_t)events), show_whole(of, b), plural((int64_t)of));
+		         plural(events), show_whole(of, b), plural(of));
 	}
 }
 

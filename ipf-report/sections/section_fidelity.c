@@ -32,7 +32,7 @@ static const char *describe(const struct telling *t, const char *name, json_t *c
 		double mean = words[i].mean ? figure_at(cause, words[i].mean) : NAN;
 		if (strcmp(words[i].cause, name) == 0)
 			return doc_say(t->d, "%s %s%s %s %s%s%s%s", show_whole(requests, a), words[i].subject,
-			               plural((int64_t)requests), requests == 1 ? "was" : "were", words[i].was,
+			               plural(requests), requests == 1 ? "was" : "were", words[i].was,
 			               words[i].mean ? words[i].before : "", words[i].mean ? show_number(mean, b) : "",
 			               words[i].mean ? words[i].after : "");
 	}
@@ -78,7 +78,7 @@ void section_fidelity(const struct telling *t)
 	if (!f || isnan(figure_at(f, "value")))
 		return;
 	doc_fact(t->d, NULL, "%.3f of a replay as recorded: %s request%s%s%s%s", figure_at(f, "value"),
-	         show_whole(requests, a), plural((int64_t)requests), other ? ", at " : "",
+	         show_whole(requests, a), plural(requests), other ? ", at " : "",
 	         other ? show_number(speed, b) : "", other ? " times the speed" : "");
 	tell_causes(t, json_at(f, "causes"));
 	if (figure_at(moved, "requests") > 0)

@@ -113,7 +113,7 @@ static void note_not_streamed(const struct telling *t)
 		for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
 			why = strcmp(reasons[i].member, member) == 0 ? reasons[i].words : why;
 		doc_note(t->d, "no TTFT, TTFA, ITL and TPOT for %s of %s response%s, which came as a whole: %s",
-		         show_count(json_integer_value(count), a), show_whole(ok, b), plural((int64_t)ok), why)
+		         show_count(json_integer_value(count), a), show_whole(ok, b), plural(ok), why)
 			->tone = TONE_WARN;
 	}
 }

@@ -59,8 +59,8 @@ static void note_throughput(const struct telling *t)
 			found = stage;
 	}
 	if (found)
-		doc_note(t->d, "%s%sno throughput: %s%s", found == t->total ? "" : text_at(found, "name"),
-		         found == t->total ? "" : ": ", text_at(found, "throughput/absent"),
+		doc_note(t->d, "%s%sno throughput: %s%s", found == t->total ? "" : words_at(found, "name"),
+		         found == t->total ? "" : ": ", words_at(found, "throughput/absent"),
 		         figure_at(found, "window_s") > 0 ? "; --window drain measures until the last request has ended" : "");
 }
 

@@ -10,7 +10,7 @@
 /* Shares are percentages. */
 static const char *show(json_t *figure, double value, char text[40])
 {
-	if (strcmp(text_at(figure, "unit"), "share") != 0 || isnan(value))
+	if (strcmp(words_at(figure, "unit"), "share") != 0 || isnan(value))
 		return show_number(value, text);
 	snprintf(text, 40, "%.2f %%", 100 * value);
 	return text;
@@ -18,7 +18,7 @@ static const char *show(json_t *figure, double value, char text[40])
 
 static const char *unit_of(json_t *figure)
 {
-	return strcmp(text_at(figure, "unit"), "share") == 0 ? "" : text_at(figure, "unit");
+	return strcmp(words_at(figure, "unit"), "share") == 0 ? "" : words_at(figure, "unit");
 }
 
 /* The least and the most of the runs but `without`; -1: of all. */
@@ -43,11 +43,11 @@ static void figure_row(const struct telling *t, struct doc_table *table, json_t 
 		   least, most;
 	double outlier = figure_at(figure, "outlier"),
 		   odd = isnan(outlier) ? NAN
-	                            : json_number_value(json_array_get(json_at(figure, "of_runs"), (size_t)outlier - 1));
+	                            : json_number_value(element_at(json_at(figure, "of_runs"), outlier - 1));
 	char a[40], b[40];
 	range_of(figure, -1, &least, &most);
 	doc_row(t->d, table,
-	        doc_say(t->d, "%s%s%s", text_at(figure, "label"), *unit_of(figure) ? ", " : "", unit_of(figure)), NULL);
+	        doc_say(t->d, "%s%s%s", words_at(figure, "label"), *unit_of(figure) ? ", " : "", unit_of(figure)), NULL);
 	doc_cell_said(t->d, table, mean, show(figure, mean, a), TONE_PLAIN);
 	doc_cell_said(t->d, table, low, doc_say(t->d, "%s to %s", show(figure, low, a), show(figure, high, b)), TONE_PLAIN);
 	doc_cell_figure(t->d, table, *unit_of(figure) && mean > 0 ? figure_at(figure, "std") / mean : NAN, CELL_PERCENT);
@@ -69,7 +69,7 @@ static void tell_outlier(const struct telling *t, int run, const char *name)
 		if (figure_at(figure, "outlier") != run + 1)
 			continue;
 		range_of(figure, run, &least, &most);
-		buffer_format(&text, "%s%s is %s%s%s, in the others %s to %s", text.len ? "; " : "", text_at(figure, "label"),
+		buffer_format(&text, "%s%s is %s%s%s, in the others %s to %s", text.len ? "; " : "", words_at(figure, "label"),
 		              show(figure, json_number_value(json_array_get(json_at(figure, "of_runs"), (size_t)run)), a),
 		              *unit_of(figure) ? " " : "", unit_of(figure), show(figure, least, b), show(figure, most, c));
 	}
@@ -90,7 +90,7 @@ static void runs_table(const struct telling *t, json_t *runs, json_t *figures)
 	{
 		if (i < count)
 			columns[i] = (struct doc_column){
-				.name = text_at(figure, "label"), .unit = unit_of(figure), .keep = KEEP_ROOM};
+				.name = words_at(figure, "label"), .unit = unit_of(figure), .keep = KEEP_ROOM};
 		if (i < count && !*columns[i].unit)
 			columns[i].unit = NULL;
 	}
@@ -103,7 +103,7 @@ static void runs_table(const struct telling *t, json_t *runs, json_t *figures)
 	                                                                   .media = IN_PAGE});
 	json_array_foreach(runs, i, run)
 	{
-		doc_row(t->d, table, doc_say(t->d, "%zu: %s", i + 1, json_string_value(run)), NULL);
+		doc_row(t->d, table, doc_say(t->d, "%zu: %s", i + 1, words_of(run)), NULL);
 		json_array_foreach(figures, k, figure)
 		{
 			json_t *value = json_array_get(json_at(figure, "of_runs"), i);
@@ -138,6 +138,6 @@ void section_repeats(const struct telling *t)
 		               "standard deviation between runs. Elsewhere in this report, the runs are pooled.")
 			->media = IN_PAGE;
 	for (size_t k = 0; k < json_array_size(runs); k++)
-		tell_outlier(t, (int)k, json_string_value(json_array_get(runs, k)));
+		tell_outlier(t, (int)k, words_of(json_array_get(runs, k)));
 	runs_table(t, runs, figures);
 }

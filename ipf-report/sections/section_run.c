@@ -24,8 +24,8 @@ static void tell_imported(const struct telling *t)
 	doc_fact(t->d, "imported", "%s of %s%s%s",
 	         has && strcmp(has, "figures") == 0 ? "figures, as stated by the file" : "requests", tool,
 	         version ? " " : ", which does not give its version", version ? version : "");
-	doc_fact(t->d, "definitions", "those of %s, read as of version %s:", tool, text_at(imported, "as_of"));
-	json_array_foreach(json_at(imported, "notes"), i, note) doc_fact(t->d, "", "%s", json_string_value(note));
+	doc_fact(t->d, "definitions", "those of %s, read as of version %s:", tool, words_at(imported, "as_of"));
+	json_array_foreach(json_at(imported, "notes"), i, note) doc_fact(t->d, "", "%s", words_of(note));
 }
 
 /* Those that ipf-collect --definition applied. */
@@ -91,9 +91,9 @@ static void tell_notes(const struct telling *t)
 	const char *key;
 	json_t *value;
 	json_object_foreach(json_at(t->report, "run/meta"), key, value)
-		buffer_format(&text, "%s%s=%s", text.len ? ", " : "", key, json_string_value(value));
+		buffer_format(&text, "%s%s=%s", text.len ? ", " : "", key, words_of(value));
 	json_object_foreach(json_at(t->report, "run/versions"), key, value)
-		buffer_format(&versions, "%s%s %s", versions.len ? ", " : "", key, json_string_value(value));
+		buffer_format(&versions, "%s%s %s", versions.len ? ", " : "", key, words_of(value));
 	if (text.len)
 		doc_fact(t->d, "meta", "%s", text.data);
 	tell_plain(t, "client", "run/host/name");
@@ -115,8 +115,8 @@ static const char *unsynchronised(const struct telling *t, json_t *clocks)
 		return ": no clock of them is known to be synchronised";
 	if (count > 1)
 		return doc_say(t->d, ": %zu of their clocks are not known to be synchronised", count);
-	return doc_say(t->d, ": the clock of shard %lld is not known to be synchronised",
-	               (long long)json_integer_value(json_array_get(list, 0)) + 1);
+	return doc_say(t->d, ": the clock of shard %.0f is not known to be synchronised",
+	               json_number_value(json_array_get(list, 0)) + 1);
 }
 
 /* How far apart the shards began: by their clocks, and for certain. */
@@ -125,12 +125,12 @@ static void tell_starts(const struct telling *t, json_t *clocks)
 	json_t *starts = json_at(clocks, "starts"), *most = json_at(starts, "at_most_ns"),
 		   *shard = json_at(starts, "last_shard");
 	int64_t apart_ns = json_integer_value(json_at(starts, "apart_ns"));
-	long long last = shard ? json_integer_value(shard) : json_integer_value(json_at(starts, "last")) + 1;
+	double last = shard ? json_number_value(shard) : json_number_value(json_at(starts, "last")) + 1;
 	char a[40], b[40];
 	if (!starts)
 		return;
 	const char *apart = apart_ns == 0 ? "all shards at one time by their clocks"
-	                                  : doc_say(t->d, "%s apart by the shards' clocks, shard %lld last",
+	                                  : doc_say(t->d, "%s apart by the shards' clocks, shard %.0f last",
 	                                            format_duration(apart_ns, a), last);
 	if (json_is_integer(most))
 		doc_fact(t->d, "starts", "%s; at most %s apart, given the known clock offsets", apart,
@@ -138,6 +138,9 @@ static void tell_starts(const struct telling *t, json_t *clocks)
 	else
 		doc_fact(t->d, "starts", "%s; the true distance is unknown%s", apart, unsynchronised(t, clocks));
 }
+
+/* Clocks that are further apart than this are none. */
+#define CLOCK_MOST (INT64_MAX / 4)
 
 /* How far apart the clocks of shards are: of several, the one that can be furthest from the first. */
 static void tell_clocks(const struct telling *t)
@@ -150,7 +153,7 @@ static void tell_clocks(const struct telling *t)
 		return;
 	if (o.low_ns == IPF_ABSENT && json_at(t->report, "run/headers/0/series"))
 		doc_fact(t->d, "clocks", "the distance between the shards' clocks is unknown");
-	if (o.low_ns != IPF_ABSENT) {
+	if (o.low_ns > -CLOCK_MOST && o.high_ns < CLOCK_MOST && o.low_ns <= o.high_ns) {
 		int64_t middle_ns = o.low_ns + (o.high_ns - o.low_ns) / 2;
 		doc_fact(t->d, "clocks", "shard %d of %lld is %s %s the first, to within %s%s; times are not corrected by it",
 		         client + 1, (long long)json_integer_value(json_at(clocks, "clients")),

@@ -13,7 +13,7 @@ static double offered_of(const struct telling *t, json_t *point)
 {
 	double index = figure_at(point, "index"), whole = NAN;
 	if (!isnan(index))
-		whole = figure_at(json_array_get(json_at(t->report, "stages"), (size_t)index), "rate/offered");
+		whole = figure_at(element_at(json_at(t->report, "stages"), index), "rate/offered");
 	return isnan(figure_at(point, "begin_s")) && !isnan(whole) ? whole : figure_at(point, "offered");
 }
 
@@ -22,7 +22,7 @@ static const char *place_of(const struct telling *t, json_t *point)
 {
 	double begin_s = figure_at(point, "begin_s");
 	char number[40];
-	return doc_say(t->d, " in %s%s%s%s", text_at(point, "stage"), isnan(begin_s) ? "" : ", ",
+	return doc_say(t->d, " in %s%s%s%s", words_at(point, "stage"), isnan(begin_s) ? "" : ", ",
 	               isnan(begin_s) ? "" : show_number(begin_s, number), isnan(begin_s) ? "" : " s after its begin");
 }
 
@@ -30,7 +30,7 @@ static void tell_capacity(const struct telling *t, json_t *s, bool users)
 {
 	double capacity = figure_at(s, "requests_per_s"), highest = figure_at(s, "highest_completed"),
 		   most_users = figure_at(s, "highest_users"), offered = figure_at(s, "highest_offered");
-	const char *reason = text_at(s, "reason"), *status = text_at(s, "status");
+	const char *reason = text_at(s, "reason"), *status = words_at(s, "status");
 	char a[40], b[40], c[40];
 	if (!isnan(capacity) && users)
 		doc_fact(t->d, "capacity", "%s requests/s (%s to %s)", show_number(capacity, a),
@@ -39,7 +39,7 @@ static void tell_capacity(const struct telling *t, json_t *s, bool users)
 		doc_fact(t->d, "capacity", "%s requests/s (%s to %s), from %.0f rate%s below and %.0f above",
 		         show_number(capacity, a), show_number(figure_at(s, "ci95/0"), b),
 		         show_number(figure_at(s, "ci95/1"), c), figure_at(s, "points_below"),
-		         plural((int64_t)figure_at(s, "points_below")), figure_at(s, "points_above"));
+		         plural(figure_at(s, "points_below")), figure_at(s, "points_above"));
 	else if (reason)
 		doc_fact(t->d, "capacity", "%s: %s", strcmp(status, "not known") == 0 ? "unknown" : status, reason);
 	else if (!isnan(most_users))

@@ -49,8 +49,8 @@ static void tell_facts(const struct telling *t, json_t *server)
 	json_array_foreach(targets, i, target) scrapes += figure_at(target, "scrapes");
 	if (json_array_size(targets))
 		doc_fact(t->d, "scraped", "%s%s%zu target%s, %s scrape%s", name ? name : "", name ? ", " : "",
-		         json_array_size(targets), plural((int64_t)json_array_size(targets)), show_whole(scrapes, a),
-		         plural((int64_t)scrapes));
+		         json_array_size(targets), plural((double)json_array_size(targets)), show_whole(scrapes, a),
+		         plural(scrapes));
 	if (!isnan(figure_at(server, "hit_rate")))
 		doc_fact(t->d, "hit rate", "%s of the prompt tokens that were looked up in the prefix cache",
 		         show_percent(figure_at(server, "hit_rate"), a));
@@ -121,7 +121,7 @@ static void tell_differences(const struct telling *t, json_t *comparison, const 
 	json_t *one;
 	size_t i;
 	json_array_foreach(json_at(comparison, "differences"), i, one)
-		doc_fact(t->d, "differs", "%s%s%s", target ? target : "", target ? ": " : "", text_at(one, "text"))
+		doc_fact(t->d, "differs", "%s%s%s", target ? target : "", target ? ": " : "", words_at(one, "text"))
 			->tone = TONE_WARN;
 }
 
@@ -193,7 +193,7 @@ static void tell_targets(const struct telling *t, json_t *targets)
 	{
 		struct buffer text = {0};
 		json_array_foreach(json_at(target, "missing"), k, name)
-			buffer_format(&text, "%s%s", text.len ? ", " : "", json_string_value(name));
+			buffer_format(&text, "%s%s", text.len ? ", " : "", words_of(name));
 		if (text.len)
 			doc_fact(t->d, "missing", "%s", text.data)->media = IN_PAGE | IN_MARKDOWN;
 		t->d->failed |= text.failed;
@@ -211,7 +211,7 @@ static void tell_unreached(const struct telling *t, json_t *targets)
 	{
 		const char *error = text_at(target, "last_error");
 		if (figure_at(target, "failed") > 0)
-			doc_fact(t->d, "not reached", "%s: %s of %s scrapes failed: %s", text_at(target, "target"),
+			doc_fact(t->d, "not reached", "%s: %s of %s scrapes failed: %s", words_at(target, "target"),
 			         show_whole(figure_at(target, "failed"), a), show_whole(figure_at(target, "scrapes"), b),
 			         error ? error : "")
 				->tone = TONE_WARN;
@@ -260,7 +260,7 @@ static void device_row(const struct telling *t, struct doc_table *table, json_t 
 	json_t *reason;
 	size_t i;
 	json_array_foreach(json_at(device, "energy/reasons"), i, reason)
-		buffer_format(&reasons, "%s%s", i ? ", " : "", energy_reason_words(json_string_value(reason), words));
+		buffer_format(&reasons, "%s%s", i ? ", " : "", energy_reason_words(words_of(reason), words));
 	doc_row(t->d, table, device_name(t, device), NULL);
 	doc_cell_figure(t->d, table, figure_at(device, "utilization/mean"), CELL_PERCENT);
 	doc_cell_figure(t->d, table, figure_at(device, "memory_bandwidth/mean"), CELL_PERCENT);

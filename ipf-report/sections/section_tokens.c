@@ -32,7 +32,7 @@ static void tell_source(const struct telling *t)
 	if (json_object_size(sources) > 1)
 		tell_counts(t, "counted by", sources);
 	else if (source)
-		doc_fact(t->d, "counted by", "%s (%s answer%s%s)", source, show_whole(ok, number), plural((int64_t)ok),
+		doc_fact(t->d, "counted by", "%s (%s answer%s%s)", source, show_whole(ok, number), plural(ok),
 		         strcmp(source, "none") == 0 ? "; ipf-collect -t counts them" : "");
 }
 
@@ -86,8 +86,8 @@ static void tell_events(const struct telling *t)
 		         isnan(shared) ? "" : ", ", isnan(shared) ? "" : show_percent(shared, b),
 		         isnan(shared) ? "" : " of them shared a read");
 	if (stalls > 0)
-		doc_fact(t->d, "stalls", "%s stall%s in %s request%s", show_whole(stalls, a), plural((int64_t)stalls),
-		         show_whole(stalled, b), plural((int64_t)stalled));
+		doc_fact(t->d, "stalls", "%s stall%s in %s request%s", show_whole(stalls, a), plural(stalls),
+		         show_whole(stalled, b), plural(stalled));
 	if (fluidity)
 		doc_fact(t->d, "fluidity", "%s of %s tokens met their deadline", show_percent(figure_at(fluidity, "share"), a),
 		         show_whole(figure_at(fluidity, "deadlines"), b));

@@ -28,18 +28,18 @@ void section_incomplete(const struct telling *t)
 	json_t *reason;
 	size_t i;
 	json_array_foreach(json_at(t->report, "run/incomplete"), i, reason)
-		doc_fact(t->d, NULL, "%s", json_string_value(reason))
+		doc_fact(t->d, NULL, "%s", words_of(reason))
 			->tone = TONE_BAD;
 }
 
 void section_verdict(const struct telling *t)
 {
 	json_t *checks = json_at(t->report, "verdict/checks"), *check;
-	const char *status = text_at(t->report, "verdict/status");
+	const char *status = words_at(t->report, "verdict/status");
 	char name[64];
 	int less = 0;
 	size_t i;
-	json_array_foreach(checks, i, check) less += strcmp(text_at(check, "status"), "OK") != 0;
+	json_array_foreach(checks, i, check) less += strcmp(words_at(check, "status"), "OK") != 0;
 	struct doc_part *word = doc_part(t->d, PART_CHECK, NULL, t->brief ? t->d->heading : NULL);
 	word->media = IN_TEXT;
 	word->status = doc_copy(t->d, status);
@@ -50,8 +50,8 @@ void section_verdict(const struct telling *t)
 	sentence->tone = tone_of(status);
 	json_array_foreach(checks, i, check)
 	{
-		const char *answer = text_at(check, "status");
-		snprintf(name, sizeof name, "%s", text_at(check, "name"));
+		const char *answer = words_at(check, "status");
+		snprintf(name, sizeof name, "%s", words_at(check, "name"));
 		for (char *c = name; *c; c++)
 			*c = *c == '_' ? ' ' : *c;
 		struct doc_part *part = doc_part(t->d, PART_CHECK, name,

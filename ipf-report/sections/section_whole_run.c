@@ -88,7 +88,7 @@ void section_autoscaling(const struct telling *t)
 	{
 		if (i >= shown)
 			break;
-		doc_fact(t->d, text_at(e, "event"), "%s, at %s s: from %s/s to %s/s", text_at(e, "stage"),
+		doc_fact(t->d, text_at(e, "event"), "%s, at %s s: from %s/s to %s/s", words_at(e, "stage"),
 		         show_number(figure_at(e, "begin_s"), a), show_number(figure_at(e, "rate_before"), b),
 		         show_number(figure_at(e, "rate_peak"), c));
 		tell_objectives(t, e);
@@ -165,7 +165,7 @@ static void tell_price(const struct telling *t, json_t *cost)
 	buffer_format(&text, "%s%s%s an hour", currency ? currency : "", currency ? " " : "",
 	              show_small(figure_at(cost, "per_hour"), a));
 	if (json_is_true(json_at(cost, "per_gpu")))
-		buffer_format(&text, " for %.0f GPU%s", figure_at(cost, "gpus"), plural((int64_t)figure_at(cost, "gpus")));
+		buffer_format(&text, " for %.0f GPU%s", figure_at(cost, "gpus"), plural(figure_at(cost, "gpus")));
 	add(&text, cost, "per_million_output_tokens", "per million output tokens");
 	add(&text, cost, "per_million_good_output_tokens", "per million of good requests");
 	add(&text, cost, "per_request", "per request");

@@ -90,7 +90,7 @@ static void name_document(struct document *d, json_t *report)
 	const char *started = text_at(report, "run/started"), *target = text_at(report, "run/target");
 	d->kind = "ipf report";
 	d->heading = doc_copy(d, name_of(d, report));
-	d->title = doc_say(d, "%s: %s", text_at(report, "verdict/status"), d->heading);
+	d->title = doc_say(d, "%s: %s", words_at(report, "verdict/status"), d->heading);
 	d->when = doc_say(d, "%s%s%s", target ? target : "", started ? target ? ", started " : "started " : "",
 	                  started ? started : "");
 }
@@ -117,7 +117,7 @@ static void tell_more(struct document *d, json_t *report)
 	size_t k;
 	for (int i = 0; i < KINDS; i++) {
 		bool there = lists(always, kinds[i].name);
-		json_array_foreach(has, k, name) there |= strcmp(json_string_value(name), kinds[i].name) == 0;
+		json_array_foreach(has, k, name) there |= strcmp(words_of(name), kinds[i].name) == 0;
 		if (there)
 			buffer_format(&names, "%s%s", names.len ? "," : "", kinds[i].name);
 	}
