@@ -118,8 +118,11 @@ struct doc_part *doc_part(struct document *d, enum part_kind kind, const char *l
 	if (!list)
 		return &lost;
 	s->parts = list;
-	s->parts[s->count] = (struct doc_part){
-		.kind = kind, .media = EVERYWHERE, .label = doc_copy(d, label), .text = doc_copy(d, text || kind == PART_LEVELS ? text : ""), .value = NAN};
+	s->parts[s->count] = (struct doc_part){.kind = kind,
+	                                       .media = EVERYWHERE,
+	                                       .label = doc_copy(d, label),
+	                                       .text = doc_copy(d, text || kind == PART_LEVELS ? text : ""),
+	                                       .value = NAN};
 	return &s->parts[s->count++];
 }
 

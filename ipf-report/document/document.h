@@ -23,7 +23,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum tone { TONE_PLAIN, TONE_FAINT, TONE_GOOD, TONE_WARN, TONE_BAD };
+enum tone { TONE_PLAIN, TONE_FAINT, TONE_GOOD, TONE_WARN, TONE_BAD, TONE_STRONG };
 
 /* Which renderers show a part. */
 enum media { IN_TEXT = 1, IN_PAGE = 2, IN_MARKDOWN = 4, EVERYWHERE = 7 };

@@ -97,12 +97,12 @@ static void show_words(struct writer *w, const struct doc_part *part)
 	close_title(w);
 	move_to(&w->l, LABEL_AT);
 	if (part->label)
-		put(&w->l, STRONG, part->label);
+		put(&w->l, TONE_STRONG, part->label);
 	if (part->label)
 		put(&w->l, TONE_PLAIN, " ");
 	if (item)
 		put(&w->l, TONE_PLAIN, "- ");
-	put_wrapped(&w->l, item ? LABEL_AT + 2 : LABEL_AT, note && part->tone == TONE_PLAIN ? TONE_FAINT : (int)part->tone,
+	put_wrapped(&w->l, item ? LABEL_AT + 2 : LABEL_AT, note && part->tone == TONE_PLAIN ? TONE_FAINT : part->tone,
 	            part->text);
 }
 
@@ -139,8 +139,7 @@ static void show_table(struct writer *w, const struct doc_table *t, bool first)
 		w->open = false;
 	else if (!first && t->count)
 		end_line(&w->l);
-	text_table(&w->l, t, w->brief);
-	if (t->weak && !w->explained) {
+	if (text_table(&w->l, t, w->brief) && !w->explained) {
 		move_to(&w->l, LABEL_AT);
 		put_wrapped(&w->l, LABEL_AT + 2, TONE_FAINT,
 		            "~ too few samples for this percentile: p90 needs 44, p99 459, p99.9 4,603");
@@ -170,7 +169,7 @@ static void show_part(struct writer *w, const struct doc_part *part, bool first)
 		close_title(w);
 		if (w->l.out->len)
 			end_line(&w->l);
-		put_wrapped(&w->l, 0, STRONG, part->text);
+		put_wrapped(&w->l, 0, TONE_STRONG, part->text);
 		break;
 	case PART_TERM:
 		show_term(w, part);
@@ -205,7 +204,7 @@ static void show_section(struct writer *w, const struct doc_section *s)
 		if (first && w->l.out->len)
 			end_line(&w->l);
 		if (first && s->parts[i].kind != PART_TABLE && s->title)
-			put(&w->l, STRONG, s->title);
+			put(&w->l, TONE_STRONG, s->title);
 		w->open = first && s->title;
 		show_part(w, &s->parts[i], first);
 		first = false;

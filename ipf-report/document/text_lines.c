@@ -32,10 +32,11 @@ void move_to(struct text_lines *l, int column)
 }
 
 /* Bytes that are safe. */
-static void put_bytes(struct text_lines *l, int tone, const char *text, size_t len)
+static void put_bytes(struct text_lines *l, enum tone tone, const char *text, size_t len)
 {
-	static const char *const escapes[] = {[TONE_PLAIN] = "",        [TONE_FAINT] = "\033[2m", [TONE_GOOD] = "\033[32m",
-	                                      [TONE_WARN] = "\033[33m", [TONE_BAD] = "\033[31m",  [STRONG] = "\033[1m"};
+	static const char *const escapes[] = {
+		[TONE_PLAIN] = "",        [TONE_FAINT] = "\033[2m", [TONE_GOOD] = "\033[32m",
+		[TONE_WARN] = "\033[33m", [TONE_BAD] = "\033[31m",  [TONE_STRONG] = "\033[1m"};
 	bool styled = l->colour && tone != TONE_PLAIN && len > 0;
 	if (styled)
 		buffer_text(l->out, escapes[tone]);
@@ -45,7 +46,7 @@ static void put_bytes(struct text_lines *l, int tone, const char *text, size_t l
 		buffer_text(l->out, "\033[0m");
 }
 
-void put_slice(struct text_lines *l, int tone, struct slice text)
+void put_slice(struct text_lines *l, enum tone tone, struct slice text)
 {
 	struct buffer safe = {0};
 	safe_text_append(&safe, text);
@@ -55,12 +56,12 @@ void put_slice(struct text_lines *l, int tone, struct slice text)
 	buffer_release(&safe);
 }
 
-void put(struct text_lines *l, int tone, const char *text)
+void put(struct text_lines *l, enum tone tone, const char *text)
 {
 	put_slice(l, tone, slice_of(text));
 }
 
-void put_clipped(struct text_lines *l, int tone, const char *text, int width)
+void put_clipped(struct text_lines *l, enum tone tone, const char *text, int width)
 {
 	struct buffer safe = {0};
 	safe_text_append(&safe, slice_of(text));
@@ -73,13 +74,13 @@ void put_clipped(struct text_lines *l, int tone, const char *text, int width)
 	buffer_release(&safe);
 }
 
-void put_right(struct text_lines *l, int column, int tone, const char *text)
+void put_right(struct text_lines *l, int column, enum tone tone, const char *text)
 {
 	move_to(l, column - text_width(text));
 	put(l, tone, text);
 }
 
-void put_wrapped(struct text_lines *l, int indent, int tone, const char *text)
+void put_wrapped(struct text_lines *l, int indent, enum tone tone, const char *text)
 {
 	struct buffer safe = {0};
 	bool first = true;

@@ -5,8 +5,6 @@
 
 #include "document/document.h"
 
-enum { STRONG = TONE_BAD + 1 };
-
 struct text_lines {
 	struct buffer *out;
 	int width;  /* of a line, in columns */
@@ -20,15 +18,15 @@ int text_width(const char *text);
 void end_line(struct text_lines *l);
 /* Appends blanks up to this column; at least one, unless the line is empty. */
 void move_to(struct text_lines *l, int column);
-/* Appends a text that is not broken. `tone`: enum tone, or STRONG. */
-void put(struct text_lines *l, int tone, const char *text);
-void put_slice(struct text_lines *l, int tone, struct slice text);
+/* Appends a text that is not broken. */
+void put(struct text_lines *l, enum tone tone, const char *text);
+void put_slice(struct text_lines *l, enum tone tone, struct slice text);
 /* The same, cut to `width` columns with an ellipsis as the last one. */
-void put_clipped(struct text_lines *l, int tone, const char *text, int width);
+void put_clipped(struct text_lines *l, enum tone tone, const char *text, int width);
 /* The same, so that it ends before `column`. */
-void put_right(struct text_lines *l, int column, int tone, const char *text);
+void put_right(struct text_lines *l, int column, enum tone tone, const char *text);
 /* Appends words from the current column on and ends the line; continues at column `indent`. */
-void put_wrapped(struct text_lines *l, int indent, int tone, const char *text);
+void put_wrapped(struct text_lines *l, int indent, enum tone tone, const char *text);
 /* Appends a bar of one character, as high as `share` of the most; a blank for NAN. `ascii`: a mark instead. */
 void put_level(struct text_lines *l, double share, bool ascii);
 

@@ -266,7 +266,7 @@ static void put_caption(struct text_lines *l, const struct form *f, int from, in
 	const struct doc_column *first = to > from ? &f->t->spec.columns[f->shown[from]] : NULL;
 	bool groups = has_groups(f, from, to);
 	char text[80];
-	put(l, STRONG, first_part ? f->t->spec.caption : "");
+	put(l, TONE_STRONG, first_part ? f->t->spec.caption : "");
 	if (!first) {
 		end_line(l);
 		return;
@@ -302,7 +302,7 @@ static void put_label(struct text_lines *l, const struct form *f, size_t i)
 static void put_cell(struct text_lines *l, const struct doc_cell *cell, int end, int width, bool aside)
 {
 	char text[40];
-	int tone = aside && cell->tone == TONE_PLAIN ? TONE_FAINT : (int)cell->tone;
+	enum tone tone = aside && cell->tone == TONE_PLAIN ? TONE_FAINT : cell->tone;
 	if (cell->kind == CELL_WORDS) {
 		move_to(l, end - width + GAP);
 		put(l, tone, cell_text(cell, text));
@@ -320,7 +320,7 @@ static void put_below(struct text_lines *l, const struct doc_table *t, const str
 		if (!is_below(t, i) || !cell->text || !*cell->text)
 			continue;
 		move_to(l, 3 * INDENT);
-		put_wrapped(l, 3 * INDENT, cell->tone == TONE_PLAIN ? TONE_FAINT : (int)cell->tone, cell->text);
+		put_wrapped(l, 3 * INDENT, cell->tone == TONE_PLAIN ? TONE_FAINT : cell->tone, cell->text);
 	}
 }
 
@@ -371,13 +371,23 @@ static void put_parts(struct text_lines *l, const struct form *f, bool first)
 	}
 }
 
-void text_table(struct text_lines *l, const struct doc_table *t, bool brief)
+static bool shows_weak(const struct form *f)
+{
+	bool weak = false;
+	for (size_t i = 0; i < doc_rows_few(f->t); i++)
+		for (int k = 0; k < f->count; k++)
+			weak |= f->t->rows[i].cells[f->shown[k]].weak;
+	return weak;
+}
+
+bool text_table(struct text_lines *l, const struct doc_table *t, bool brief)
 {
 	struct form f = {.t = t}, rest;
 	if (t->count == 0)
-		return;
+		return false;
 	measure_labels(&f, l->width);
 	choose_columns(&f, &rest, l->width, brief);
 	put_parts(l, &f, true);
 	put_parts(l, &rest, false);
+	return shows_weak(&f) || shows_weak(&rest);
 }

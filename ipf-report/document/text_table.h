@@ -6,6 +6,7 @@
 
 #include "document/text_lines.h"
 
-void text_table(struct text_lines *l, const struct doc_table *t, bool brief);
+/* Whether a cell that it shows is marked as weak. */
+bool text_table(struct text_lines *l, const struct doc_table *t, bool brief);
 
 #endif

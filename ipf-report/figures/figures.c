@@ -189,7 +189,7 @@ static int build_tokens(struct figures *f, const struct figure_options *options,
 /* ---- counts ---- */
 
 /* 0 also if it is not known. */
-static int64_t count_of(const struct row *row, enum row_column column)
+static int64_t count_of(const struct row *row, int column)
 {
 	int64_t value = row_get(row, column);
 	return value == IPF_ABSENT ? 0 : value;

@@ -11,8 +11,9 @@ static const char words[] =
 	"histeps fsteps filledcurves behind front multiplot vectors strcol sprintf samples labels eq ne boxes border NaN tc "
 	"n i key tics grid above below mirror nomirror noenhanced textcolor glyphs needed point place shape shade ";
 /* Those that can follow set and unset. */
-static const char settings[] = " arrow bmargin border grid key label lmargin logscale multiplot object rmargin samples tics tmargin "
-							   "xlabel xrange xtics ylabel yrange ytics ";
+static const char settings[] =
+	" arrow bmargin border grid key label lmargin logscale multiplot object rmargin samples tics tmargin "
+	"xlabel xrange xtics ylabel yrange ytics ";
 /* Functions that plots define. */
 static const char functions[] = " needed point place shape shade ";
 /* Words whose value is or may be a text: where a plot names its data, a text is a file or a command. */

@@ -81,8 +81,7 @@ void section_as(const struct telling *t)
 		const char *name = text_at(tool, "tool/name");
 		doc_fact(t->d, name, "%s %s (%s)", words_at(tool, "tool/title"), words_at(tool, "tool/version"),
 		         words_at(tool, "tool/source"));
-		json_array_foreach(json_at(tool, "lacks"), k, lack) doc_fact(t->d, "", "%s", words_of(lack))->tone =
-			TONE_WARN;
+		json_array_foreach(json_at(tool, "lacks"), k, lack) doc_fact(t->d, "", "%s", words_of(lack))->tone = TONE_WARN;
 	}
 	for (size_t f = 0; f < sizeof figures / sizeof *figures; f++)
 		tell_figure(t, as, &figures[f]);

@@ -1,5 +1,5 @@
 /* What a prefix cache could have found of the prompts, beside what the server found. */
-#include "sections/sections.h"
+#include "sections/sentence.h"
 
 #include "document/shown_numbers.h"
 
@@ -46,22 +46,15 @@ static void tell_sums(const struct telling *t, json_t *cache)
 
 static void tell_notes(const struct telling *t, json_t *cache)
 {
-	json_t *reported = json_at(cache, "reported");
-	double some = figure_at(reported, "requests"), warm = figure_at(cache, "warm/tokens");
-	char a[40], b[40];
-	doc_fact(t->d, "blocks", "of %s tokens; possible: in a cache without a limit that is empty at first",
-	         show_whole(figure_at(cache, "block_tokens"), a));
-	if (!reported)
+	tell(t, "blocks", cache, "of {block_tokens#} tokens; possible: in a cache without a limit that is empty at first");
+	if (!json_at(cache, "reported"))
 		doc_fact(t->d, "found", "the server does not report it");
-	else if (some < figure_at(cache, "requests"))
-		doc_fact(t->d, "found", "reported for %s of %s requests", show_whole(some, a),
-		         show_whole(figure_at(cache, "requests"), b));
-	if (!isnan(figure_at(cache, "counters_share")))
-		doc_fact(t->d, "by metrics", "%s of the tokens that the server looked up",
-		         show_percent(figure_at(cache, "counters_share"), a));
-	if (warm > 0 && reported)
-		doc_fact(t->d, "warm", "%s tokens found that this run had not sent before, %s of all such tokens",
-		         show_whole(warm, a), show_percent(figure_at(cache, "warm/share"), b));
+	else if (figure_at(cache, "reported/requests") < figure_at(cache, "requests"))
+		tell(t, "found", cache, "reported for {reported/requests#} of {requests#} requests");
+	tell(t, "by metrics", cache, "{counters_share%} of the tokens that the server looked up");
+	if (figure_at(cache, "warm/tokens") > 0 && json_at(cache, "reported"))
+		tell(t, "warm", cache,
+		     "{warm/tokens#} tokens found that this run had not sent before, {warm/share%} of all such tokens");
 }
 
 /* A few of the sizes in the text, from the first that finds a fifth of the most; all of them elsewhere. */
@@ -145,12 +138,8 @@ static void tell_sessions(const struct telling *t, json_t *cache)
 	                                            {"tokens", "possible", NULL, "ideal_tokens", CELL_COUNT, KEEP},
 	                                            {"tokens", "found", NULL, "tokens", CELL_COUNT, KEEP}};
 	json_t *sessions = json_at(cache, "sessions");
-	char a[40], b[40], c[40];
-	if (!sessions)
-		return;
-	doc_fact(t->d, "sessions", "%s of several requests: found %s of the prompts at the median, %s possible",
-	         show_whole(figure_at(sessions, "count"), a), show_percent(figure_at(sessions, "share/p50"), b),
-	         show_percent(figure_at(sessions, "ideal_share/p50"), c));
+	tell(t, "sessions", sessions,
+	     "{count#} of several requests: found {share/p50%} of the prompts at the median, {ideal_share/p50%} possible");
 	if (json_array_size(json_at(sessions, "worst")) == 0 || t->brief)
 		return;
 	struct doc_table *table = doc_table(t->d, &(struct doc_table_spec){.id = "cache-sessions",
@@ -165,8 +154,7 @@ static void tell_sessions(const struct telling *t, json_t *cache)
 void section_cache(const struct telling *t)
 {
 	json_t *cache = json_at(t->report, "cache");
-	if (text_at(cache, "absent"))
-		doc_fact(t->d, NULL, "unknown: %s", text_at(cache, "absent"));
+	tell(t, NULL, cache, "unknown: {absent!}");
 	if (!cache || text_at(cache, "absent"))
 		return;
 	tell_sums(t, cache);

@@ -123,7 +123,8 @@ static void tell_streams(struct document *d, json_t *streams)
 				   *lines = json_is_integer(json_at(one, "lines"))
 		                        ? doc_say(d, ", %lld lines", (long long)json_integer_value(json_at(one, "lines")))
 		                        : "";
-		doc_part(d, PART_CODE, doc_say(d, "%s%s%s%s", words_at(one, "stream"), file ? " " : "", or_nothing(file), lines),
+		doc_part(d, PART_CODE,
+		         doc_say(d, "%s%s%s%s", words_at(one, "stream"), file ? " " : "", or_nothing(file), lines),
 		         text_at(one, "sha256"));
 	}
 }

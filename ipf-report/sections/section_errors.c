@@ -1,5 +1,5 @@
 /* Why requests failed, and which objectives were met. */
-#include "sections/sections.h"
+#include "sections/sentence.h"
 
 #include "document/shown_numbers.h"
 
@@ -53,8 +53,8 @@ void section_errors(const struct telling *t)
 	if (failed == 0)
 		doc_fact(t->d, NULL, "none in %s request%s", show_whole(all, a), plural(all));
 	else
-		doc_fact(t->d, NULL, "%s of %s request%s failed, %s", show_whole(failed, a), show_whole(all, b),
-		         plural(all), show_percent(failed / all, c))
+		doc_fact(t->d, NULL, "%s of %s request%s failed, %s", show_whole(failed, a), show_whole(all, b), plural(all),
+		         show_percent(failed / all, c))
 			->tone = TONE_BAD;
 	if (!(t->brief && json_array_size(json_at(t->report, "errors"))))
 		json_object_foreach(json_at(requests, "errors"), kind, count)
@@ -63,18 +63,12 @@ void section_errors(const struct telling *t)
 		doc_fact(t->d, "kinds", "%s", kinds.data);
 	t->d->failed |= kinds.failed;
 	buffer_release(&kinds);
-	if (figure_at(requests, "stale_resets") > 0)
-		doc_fact(t->d, NULL, "%s of the resets: kept-alive connections that the server had already closed",
-		         show_whole(figure_at(requests, "stale_resets"), a));
+	tell(t, NULL, requests, "{stale_resets#} of the resets: kept-alive connections that the server had already closed");
 	tell_reasons(t);
-	if (figure_at(requests, "hung_up") > 0)
-		doc_fact(t->d, NULL, "%s more: disconnected by ipf-fire on purpose",
-		         show_whole(figure_at(requests, "hung_up"), a));
-	if (json_at(t->total, "after_end")) {
-		double events = figure_at(t->total, "after_end/events"), of = figure_at(t->total, "after_end/responses");
-		doc_fact(t->d, NULL, "after the end mark: %s content event%s of %s response%s", show_whole(events, a),
-		         plural(events), show_whole(of, b), plural(of));
-	}
+	tell(t, NULL, requests, "{hung_up#} more: disconnected by ipf-fire on purpose");
+	tell(t, NULL, t->total,
+	     "after the end mark: {after_end/events#} content event{s:after_end/events} of {after_end/responses#} "
+	     "response{s:after_end/responses}");
 }
 
 /* ---- objectives ---- */
@@ -83,48 +77,36 @@ void section_errors(const struct telling *t)
 static void tell_objective(const struct telling *t, json_t *objective)
 {
 	const char *text = text_at(objective, "objective");
-	double share = figure_at(objective, "share"), value = figure_at(objective, "value_ms");
-	json_t *met = json_at(objective, "met");
-	char a[40];
-	struct doc_part *part;
-	if (met && isinf(value))
-		part = doc_fact(t->d, text, "missed: among the failed requests");
-	else if (met)
-		part = doc_fact(t->d, text, "%s: %s ms", json_is_true(met) ? "met" : "missed", show_number(value, a));
-	else if (!isnan(share))
-		part = doc_fact(t->d, text, "%s of the requests", show_percent(share, a));
+	const bool met = json_is_true(json_at(objective, "met"));
+	if (json_at(objective, "met"))
+		tell(t, text, objective,
+		     isinf(figure_at(objective, "value_ms")) ? "missed: among the failed requests"
+		     : met                                   ? "met: {value_ms} ms"
+		                                             : "missed: {value_ms} ms")
+			->tone = met ? TONE_GOOD : TONE_BAD;
+	else if (json_at(objective, "share"))
+		tell(t, text, objective, "{share%} of the requests");
 	else
-		part = doc_fact(t->d, text, "%s",
-		                figure_at(objective, "unmeasured") > 0 ? "not measurable: not streamed"
-		                                                       : "no request to compare");
-	part->tone = !met ? TONE_PLAIN : json_is_true(met) ? TONE_GOOD : TONE_BAD;
+		doc_fact(t->d, text,
+		         figure_at(objective, "unmeasured") > 0 ? "not measurable: not streamed" : "no request to compare");
 }
 
 void section_goodput(const struct telling *t)
 {
-	json_t *goodput = json_at(t->total, "goodput"), *objective;
-	double share = figure_at(goodput, "share"), unmeasured = figure_at(goodput, "unmeasured"),
-		   of = figure_at(goodput, "of"), left_out = figure_at(goodput, "left_out");
-	char a[40], b[40];
+	json_t *goodput = json_at(t->total, "goodput"), *list = json_at(goodput, "objectives"), *objective;
+	/* a brief report with one objective of each request says it in the first line */
+	const bool one = t->brief && json_array_size(list) == 1 && !json_at(list, "0/met");
 	size_t i;
-	if (!goodput)
+	if (json_at(goodput, "share")) {
+		doc_fact(t->d, NULL, "%s %s",
+		         sentence(t->d, goodput, "{requests_per_s} requests/s, {share%} of the requests met"),
+		         one ? words_at(list, "0/objective") : "all objectives");
+		tell(t, NULL, goodput, "{unmeasured#} excluded: not streamed");
+	} else {
+		tell(t, NULL, goodput, "not measurable: {unmeasured#} requests were not streamed[, {of#} were]");
+	}
+	tell(t, NULL, goodput, "{left_out#} excluded: disconnected on purpose");
+	if (one && json_at(goodput, "share"))
 		return;
-	if (!isnan(share))
-		doc_fact(t->d, NULL, "%s requests/s, %s of the requests met %s",
-		         show_number(figure_at(goodput, "requests_per_s"), a), show_percent(share, b),
-		         t->brief && json_array_size(json_at(goodput, "objectives")) == 1
-		             ? text_at(goodput, "objectives/0/objective")
-		             : "all objectives");
-	else if (unmeasured > 0)
-		doc_fact(t->d, NULL, "not measurable: %s of %s requests were not streamed", show_whole(unmeasured, a),
-		         show_whole(unmeasured + (isnan(of) ? 0 : of), b));
-	if (!isnan(share) && unmeasured > 0)
-		doc_fact(t->d, NULL, "%s excluded: not streamed", show_whole(unmeasured, a));
-	if (left_out > 0)
-		doc_fact(t->d, NULL, "%s excluded: disconnected on purpose", show_whole(left_out, a));
-	/* one objective of each request says what the line above says */
-	if (t->brief && json_array_size(json_at(goodput, "objectives")) == 1 && !isnan(share) &&
-	    !json_at(goodput, "objectives/0/met"))
-		return;
-	json_array_foreach(json_at(goodput, "objectives"), i, objective) tell_objective(t, objective);
+	json_array_foreach(list, i, objective) tell_objective(t, objective);
 }

@@ -1,5 +1,5 @@
 /* How faithful a replay was, and what it lost to each cause. */
-#include "sections/sections.h"
+#include "sections/sentence.h"
 
 #include "document/shown_numbers.h"
 
@@ -7,36 +7,38 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A sentence of each cause; with the mean of the cause between `before` and `after`, if it has one. */
+/* The cause of a loss, of one request and of several. */
 static const struct {
-	const char *cause, *subject, *was, *mean, *before, *after;
-} words[] = {
-	{"unsent", "request", "not sent, although scheduled", NULL, NULL, NULL},
-	{"schedule", "request", "scheduled at another time than recorded", "late_ms", ", by ", " ms on average"},
-	{"slots", "request", "held back by slots or connections", "late_ms", ", for ", " ms on average"},
-	{"client", "request", "late because of the client", "late_ms", ", by ", " ms on average"},
-	{"causality", "request", "sent before the requests that it follows had ended", NULL, NULL, NULL},
-	{"input", "prompt", "of another length", "tokens_ratio", ": ",
-     " tokens for each recorded one (another tokenizer, or a chat template)"},
-	{"routing", "prompt", "in the prefix cache of another replica only", NULL, NULL, NULL},
-	{"failed", "request", "without a complete answer", NULL, NULL, NULL},
-	{"output", "answer", "of another length", "tokens_ratio", ": ", " tokens for each recorded one"},
-	{"prefix", "prompt", "not in the server's prefix cache, although computed before", NULL, NULL, NULL},
+	const char *cause, *one, *several;
+} effects[] = {
+	{"unsent", "1 request was not sent, although scheduled", "{requests#} requests were not sent, although scheduled"},
+	{"schedule", "1 request was scheduled at another time than recorded, by {late_ms} ms on average",
+     "{requests#} requests were scheduled at another time than recorded, by {late_ms} ms on average"},
+	{"slots", "1 request was held back by slots or connections, for {late_ms} ms on average",
+     "{requests#} requests were held back by slots or connections, for {late_ms} ms on average"},
+	{"client", "1 request was late because of the client, by {late_ms} ms on average",
+     "{requests#} requests were late because of the client, by {late_ms} ms on average"},
+	{"causality", "1 request was sent before the requests that it follows had ended",
+     "{requests#} requests were sent before the requests that they follow had ended"},
+	{"input",
+     "1 prompt was of another length: {tokens_ratio} tokens for each recorded one (another tokenizer, or a chat template)",
+     "{requests#} prompts were of another length: {tokens_ratio} tokens for each recorded one (another tokenizer, or a chat "
+     "template)"},
+	{"routing", "1 prompt was in the prefix cache of another replica only",
+     "{requests#} prompts were in the prefix cache of another replica only"},
+	{"failed", "1 request was without a complete answer", "{requests#} requests were without a complete answer"},
+	{"output", "1 answer was of another length: {tokens_ratio} tokens for each recorded one",
+     "{requests#} answers were of another length: {tokens_ratio} tokens for each recorded one"},
+	{"prefix", "1 prompt was not in the server's prefix cache, although computed before",
+     "{requests#} prompts were not in the server's prefix cache, although computed before"},
 };
 
 static const char *describe(const struct telling *t, const char *name, json_t *cause)
 {
-	double requests = figure_at(cause, "requests");
-	char a[40], b[40];
-	for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-		double mean = words[i].mean ? figure_at(cause, words[i].mean) : NAN;
-		if (strcmp(words[i].cause, name) == 0)
-			return doc_say(t->d, "%s %s%s %s %s%s%s%s", show_whole(requests, a), words[i].subject,
-			               plural(requests), requests == 1 ? "was" : "were", words[i].was,
-			               words[i].mean ? words[i].before : "", words[i].mean ? show_number(mean, b) : "",
-			               words[i].mean ? words[i].after : "");
-	}
-	return doc_say(t->d, "%s requests", show_whole(requests, a));
+	for (size_t i = 0; i < sizeof effects / sizeof *effects; i++)
+		if (strcmp(effects[i].cause, name) == 0)
+			return sentence(t->d, cause, figure_at(cause, "requests") == 1 ? effects[i].one : effects[i].several);
+	return sentence(t->d, cause, "{requests#} request{s:requests}");
 }
 
 static void tell_causes(const struct telling *t, json_t *causes)
@@ -67,24 +69,22 @@ void section_fidelity(const struct telling *t)
 {
 	static const struct doc_column worst_columns[] = {{.name = "fidelity", .path = "value"},
 	                                                  {.name = "cause", .path = "cause", .kind = CELL_WORDS}};
-	json_t *f = json_at(t->report, "fidelity"), *moved = json_at(f, "moved_by_server"), *worst = json_at(f, "worst"),
-		   *one;
-	double requests = figure_at(f, "requests"), speed = figure_at(f, "speed");
-	bool other = !isnan(speed) && fabs(speed - 1) > 1e-6;
-	char a[40], b[40], c[40];
+	json_t *f = json_at(t->report, "fidelity"), *worst = json_at(f, "worst"), *one;
 	size_t i;
-	if (text_at(f, "absent") && !t->brief)
-		doc_fact(t->d, NULL, "unknown: %s", text_at(f, "absent"));
-	if (!f || isnan(figure_at(f, "value")))
+	if (!t->brief)
+		tell(t, NULL, f, "unknown: {absent!}");
+	if (!json_at(f, "value"))
 		return;
-	doc_fact(t->d, NULL, "%.3f of a replay as recorded: %s request%s%s%s%s", figure_at(f, "value"),
-	         show_whole(requests, a), plural(requests), other ? ", at " : "",
-	         other ? show_number(speed, b) : "", other ? " times the speed" : "");
+	doc_fact(t->d, NULL, "%.3f of a replay as recorded: %s", figure_at(f, "value"),
+	         sentence(t->d, f,
+	                  fabs(figure_at(f, "speed") - 1) > 1e-6
+	                      ? "{requests#} request{s:requests}, at {speed} times the speed"
+	                      : "{requests#} request{s:requests}"));
 	tell_causes(t, json_at(f, "causes"));
-	if (figure_at(moved, "requests") > 0)
-		doc_fact(t->d, "no loss", "the server's own speed moved %s of %s later turns, by %s ms on average",
-		         show_whole(figure_at(moved, "requests"), a), show_whole(figure_at(moved, "of"), b),
-		         show_number(figure_at(moved, "mean_ms"), c));
+	if (figure_at(f, "moved_by_server/requests") > 0)
+		tell(t, "no loss", f,
+		     "the server's own speed moved {moved_by_server/requests#} of {moved_by_server/of#} later turns, by "
+		     "{moved_by_server/mean_ms} ms on average");
 	if (t->brief || json_array_size(worst) == 0)
 		return;
 	struct doc_table *table = doc_table(t->d, &(struct doc_table_spec){.id = "fidelity-worst",

@@ -111,13 +111,12 @@ void section_stages(const struct telling *t)
 	json_t *stages = json_at(t->report, "stages"), *block;
 	struct doc_table *table = load_table(t, "stages", "Stages", "stage");
 	struct group group;
-	bool aside = false;
-	size_t i;
-	json_array_foreach(stages, i, block) aside |= load_row(t, table, text_at(block, "name"), block)->aside;
-	if (json_array_size(stages) != 1 || aside)
+	size_t i, asides = 0;
+	json_array_foreach(stages, i, block) asides += load_row(t, table, text_at(block, "name"), block)->aside;
+	if (json_array_size(stages) - asides != 1)
 		load_row(t, table, "total", t->total)->total = true;
 	tell_completed(t);
-	if (aside)
+	if (asides)
 		doc_note(t->d, "stages in brackets are not measured and not in the total")->media = IN_TEXT;
 	note_throughput(t);
 	note_groups(t);

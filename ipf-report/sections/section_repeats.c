@@ -42,8 +42,7 @@ static void figure_row(const struct telling *t, struct doc_table *table, json_t 
 	double mean = figure_at(figure, "mean"), low = figure_at(figure, "ci95/0"), high = figure_at(figure, "ci95/1"),
 		   least, most;
 	double outlier = figure_at(figure, "outlier"),
-		   odd = isnan(outlier) ? NAN
-	                            : json_number_value(element_at(json_at(figure, "of_runs"), outlier - 1));
+		   odd = isnan(outlier) ? NAN : json_number_value(element_at(json_at(figure, "of_runs"), outlier - 1));
 	char a[40], b[40];
 	range_of(figure, -1, &least, &most);
 	doc_row(t->d, table,

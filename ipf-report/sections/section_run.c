@@ -1,5 +1,6 @@
 /* The run: its target, model, trace and schedule, when it was, and whose definitions its figures have. */
 #include "sections/sections.h"
+#include "sections/sentence.h"
 #include "sections/time_facts.h"
 
 #include "cli/units.h"
@@ -50,38 +51,17 @@ static void tell_plain(const struct telling *t, const char *label, const char *p
 
 static void tell_trace(const struct telling *t)
 {
-	const char *sha = text_at(t->report, "run/trace/sha256"), *name = text_at(t->report, "run/tokenizer/name"),
-			   *rule = text_at(t->report, "run/tokenizer/rule");
-	double requests = figure_at(t->report, "run/trace/requests");
-	char a[40];
-	if (name)
-		doc_fact(t->d, "tokenizer", "%s%s%s%s", name, rule ? " (" : "", rule ? rule : "", rule ? ")" : "");
-	if (isnan(requests))
-		return;
-	struct doc_part *part = doc_fact(t->d, "trace", "%s requests, SHA-256 %.16s", show_whole(requests, a),
-	                                 sha ? sha : "unknown");
-	part->media = IN_TEXT; /* enough to distinguish traces */
-	part = doc_fact(t->d, "trace", "%s requests, SHA-256 %s", show_whole(requests, a), sha ? sha : "unknown");
-	part->media = IN_PAGE | IN_MARKDOWN;
+	tell(t, "tokenizer", json_at(t->report, "run/tokenizer"), "{name!}[ ({rule!})]");
+	tell(t, "trace", json_at(t->report, "run/trace"), "{requests#} request{s:requests}[, SHA-256 {sha256!}]");
 }
 
 static void tell_when(const struct telling *t)
 {
-	const char *started = text_at(t->report, "run/started"), *pooled = text_at(t->report, "run/pooled");
-	double duration = figure_at(t->report, "run/duration_s");
-	json_t *seed = json_at(t->report, "run/seed");
-	char text[400] = "", number[40];
-	join(text, sizeof text, "", started, "");
-	if (!isnan(duration))
-		join(text, sizeof text, ", ", show_number(duration, number), "s");
-	if (json_is_integer(seed)) {
-		snprintf(number, sizeof number, "%lld", (long long)json_integer_value(seed));
-		join(text, sizeof text, ", ", "seed", number);
-	}
-	if (pooled)
-		join(text, sizeof text, ", ", "pooled from", pooled);
-	if (*text)
-		doc_fact(t->d, started ? "started" : "lasted", "%s", text);
+	json_t *run = json_at(t->report, "run");
+	if (text_at(run, "started"))
+		tell(t, "started", run, "{started!}[, {duration_s} s][, seed {seed!}][, pooled from {pooled!}]");
+	else
+		tell(t, "lasted", run, "{duration_s} s[, seed {seed!}][, pooled from {pooled!}]");
 }
 
 /* Notes of the user, versions, the machine of the client. */

@@ -1,84 +1,67 @@
 /* The capacity of the server, and the load within objectives. */
-#include "sections/sections.h"
+#include "sections/sentence.h"
 
 #include "analysis/saturation.h"
-#include "document/shown_numbers.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-/* As in the table of stages, which counts all of a stage: a point of the curve leaves out its beginning. */
-static double offered_of(const struct telling *t, json_t *point)
+/* The load of a point, and where it is: " 44.0/s in sweep 40/s". The rate is that of the table of stages, which counts
+ * all of a stage; a point of the curve leaves out its beginning. */
+static const char *load_of(const struct telling *t, json_t *point, bool users)
 {
-	double index = figure_at(point, "index"), whole = NAN;
-	if (!isnan(index))
-		whole = figure_at(element_at(json_at(t->report, "stages"), index), "rate/offered");
-	return isnan(figure_at(point, "begin_s")) && !isnan(whole) ? whole : figure_at(point, "offered");
-}
-
-/* " in NAME", and for a ramp how long after its begin. */
-static const char *place_of(const struct telling *t, json_t *point)
-{
-	double begin_s = figure_at(point, "begin_s");
-	char number[40];
-	return doc_say(t->d, " in %s%s%s%s", words_at(point, "stage"), isnan(begin_s) ? "" : ", ",
-	               isnan(begin_s) ? "" : show_number(begin_s, number), isnan(begin_s) ? "" : " s after its begin");
+	json_t *stage = element_at(json_at(t->report, "stages"), figure_at(point, "index"));
+	const bool whole = !json_at(point, "begin_s") && json_at(stage, "rate/offered");
+	const char *load = users   ? sentence(t->d, point, "{users#} users, {completed}/s")
+	                   : whole ? sentence(t->d, stage, "{rate/offered}/s")
+	                           : sentence(t->d, point, "{offered}/s");
+	const char *place = sentence(t->d, point, " in {stage!}[, {begin_s} s after its begin]");
+	return doc_say(t->d, "%s%s", load ? load : "an unknown load", place ? place : "");
 }
 
 static void tell_capacity(const struct telling *t, json_t *s, bool users)
 {
-	double capacity = figure_at(s, "requests_per_s"), highest = figure_at(s, "highest_completed"),
-		   most_users = figure_at(s, "highest_users"), offered = figure_at(s, "highest_offered");
-	const char *reason = text_at(s, "reason"), *status = words_at(s, "status");
-	char a[40], b[40], c[40];
-	if (!isnan(capacity) && users)
-		doc_fact(t->d, "capacity", "%s requests/s (%s to %s)", show_number(capacity, a),
-		         show_number(figure_at(s, "ci95/0"), b), show_number(figure_at(s, "ci95/1"), c));
-	else if (!isnan(capacity))
-		doc_fact(t->d, "capacity", "%s requests/s (%s to %s), from %.0f rate%s below and %.0f above",
-		         show_number(capacity, a), show_number(figure_at(s, "ci95/0"), b),
-		         show_number(figure_at(s, "ci95/1"), c), figure_at(s, "points_below"),
-		         plural(figure_at(s, "points_below")), figure_at(s, "points_above"));
-	else if (reason)
-		doc_fact(t->d, "capacity", "%s: %s", strcmp(status, "not known") == 0 ? "unknown" : status, reason);
-	else if (!isnan(most_users))
-		doc_fact(t->d, "capacity", "not saturated: %.0f users, the most, complete %s requests/s", most_users,
-		         show_number(highest, a));
+	if (json_at(s, "requests_per_s") && users)
+		tell(t, "capacity", s, "{requests_per_s} requests/s ({ci95/0} to {ci95/1})");
+	else if (json_at(s, "requests_per_s"))
+		tell(t, "capacity", s,
+		     "{requests_per_s} requests/s ({ci95/0} to {ci95/1}), from {points_below#} rate{s:points_below} below and "
+		     "{points_above#} above");
+	else if (json_at(s, "reason"))
+		tell(t, "capacity", s,
+		     strcmp(words_at(s, "status"), "not known") == 0 ? "unknown: {reason!}" : "{status!}: {reason!}");
+	else if (json_at(s, "highest_users"))
+		tell(t, "capacity", s,
+		     "not saturated: {highest_users#} users, the most, complete {highest_completed} requests/s");
 	else
-		doc_fact(t->d, "capacity", "not saturated: of %s requests/s offered, %s/s were completed%s",
-		         show_number(offered, a), show_number(highest, b), saturation_excuse(offered, highest));
+		tell(t, "capacity", s,
+		     doc_say(t->d,
+		             "not saturated: of {highest_offered} requests/s offered, {highest_completed}/s were completed%s",
+		             saturation_excuse(figure_at(s, "highest_offered"), figure_at(s, "highest_completed"))));
 }
 
 /* How many users reach the capacity, where it was exceeded first, and whether more load lowers the throughput. */
 static void tell_beyond(const struct telling *t, json_t *s, bool users)
 {
 	json_t *beyond = json_at(s, "exceeded_by");
-	char a[40], b[40], c[40];
-	if (isnan(figure_at(s, "requests_per_s")))
+	if (!json_at(s, "requests_per_s"))
 		return;
-	if (users && isnan(figure_at(s, "users")))
+	if (users && !json_at(s, "users"))
 		doc_fact(t->d, "", "the fewest users reach it");
 	else if (users)
-		doc_fact(t->d, "", "from %s users on (%s to %s)", show_number(figure_at(s, "users"), a),
-		         show_number(figure_at(s, "users_ci95/0"), b), show_number(figure_at(s, "users_ci95/1"), c));
-	if (json_is_true(json_at(s, "falls_beyond")))
-		doc_fact(t->d, "", "beyond it the throughput falls: %s/s with %.0f users",
-		         show_number(figure_at(s, "highest_completed"), a), figure_at(s, "highest_users"));
+		tell(t, "", s, "from {users} users on ({users_ci95/0} to {users_ci95/1})");
 	if (beyond)
-		doc_fact(t->d, "", "first exceeded%s, by %s%s", place_of(t, beyond),
-		         users ? show_whole(figure_at(beyond, "users"), a) : show_number(offered_of(t, beyond), a),
-		         users ? " users" : "/s");
-	if (beyond && figure_at(s, "slope_beyond") < 0)
-		doc_fact(t->d, "", "beyond it the throughput falls: %s/s at %s/s offered",
-		         show_number(figure_at(s, "highest_completed"), a), show_number(figure_at(s, "highest_offered"), b));
+		doc_fact(t->d, "", "first exceeded by %s", load_of(t, beyond, users));
+	if (json_is_true(json_at(s, "falls_beyond")))
+		tell(t, "", s, "beyond it the throughput falls: {highest_completed}/s with {highest_users#} users");
+	else if (figure_at(s, "slope_beyond") < 0)
+		tell(t, "", s, "beyond it the throughput falls: {highest_completed}/s at {highest_offered}/s offered");
 }
 
 static void tell_within(const struct telling *t, json_t *s, bool users)
 {
 	json_t *within = json_at(s, "within"), *all = json_at(s, "all_within");
-	double headroom = figure_at(s, "headroom");
-	char a[40], b[40], c[40];
 	if (!all)
 		return;
 	if (!within) {
@@ -86,15 +69,12 @@ static void tell_within(const struct telling *t, json_t *s, bool users)
 			TONE_BAD;
 		return;
 	}
-	const char *load = users ? doc_say(t->d, "%s users, %s/s", show_whole(figure_at(within, "users"), a),
-	                                   show_number(figure_at(within, "completed"), b))
-	                         : doc_say(t->d, "%s/s", show_number(offered_of(t, within), a));
-	doc_fact(t->d, "objectives", "met up to %s%s%s%s%s%s", load, place_of(t, within),
+	const char *headroom = figure_at(s, "headroom") >= 0 ? sentence(t->d, s, ", {headroom%} below the capacity") : NULL;
+	doc_fact(t->d, "objectives", "met up to %s%s%s", load_of(t, within, users),
 	         !json_is_true(all) ? ""
 	         : users            ? ", the most users"
 	                            : ", the highest rate",
-	         headroom >= 0 ? ", " : "", headroom >= 0 ? show_percent(headroom, c) : "",
-	         headroom >= 0 ? " below the capacity" : "");
+	         headroom ? headroom : "");
 }
 
 void section_saturation(const struct telling *t)

@@ -1,6 +1,6 @@
 /* The figures that the servers published of themselves, beside the client's; accelerators. */
 #include "sections/distribution_table.h"
-#include "sections/sections.h"
+#include "sections/sentence.h"
 
 #include "document/shown_numbers.h"
 #include "series/energy.h"
@@ -44,51 +44,40 @@ static void tell_facts(const struct telling *t, json_t *server)
 	json_t *targets = json_at(server, "targets"), *target;
 	const char *name = text_at(targets, "0/server");
 	double scrapes = 0;
-	char a[40], b[40];
+	char a[40];
 	size_t i;
 	json_array_foreach(targets, i, target) scrapes += figure_at(target, "scrapes");
 	if (json_array_size(targets))
 		doc_fact(t->d, "scraped", "%s%s%zu target%s, %s scrape%s", name ? name : "", name ? ", " : "",
 		         json_array_size(targets), plural((double)json_array_size(targets)), show_whole(scrapes, a),
 		         plural(scrapes));
-	if (!isnan(figure_at(server, "hit_rate")))
-		doc_fact(t->d, "hit rate", "%s of the prompt tokens that were looked up in the prefix cache",
-		         show_percent(figure_at(server, "hit_rate"), a));
-	if (!isnan(figure_at(server, "acceptance")))
-		doc_fact(t->d, "speculation", "%s of the draft tokens accepted",
-		         show_percent(figure_at(server, "acceptance"), a));
+	tell(t, "hit rate", server, "{hit_rate%} of the prompt tokens that were looked up in the prefix cache");
+	tell(t, "speculation", server, "{acceptance%} of the draft tokens accepted");
 	if (figure_at(server, "preemptions") > 0)
-		doc_fact(t->d, "preemptions", "%s", show_number(figure_at(server, "preemptions"), a));
-	if (json_at(server, "comparison/queue_ms"))
-		doc_fact(t->d, "queueing", "%s ms in the server's queue, %s ms for a slot or connection of the client (means)",
-		         show_number(figure_at(server, "comparison/queue_ms/server"), a),
-		         show_number(figure_at(server, "comparison/queue_ms/client"), b));
-	if (!isnan(figure_at(server, "comparison/connect_ms")))
-		doc_fact(t->d, "network", "%s ms at least to open a connection: about one round trip",
-		         show_number(figure_at(server, "comparison/connect_ms"), a));
-	if (text_at(server, "comparison/not_scraped"))
-		doc_fact(t->d, "not scraped", "%s", text_at(server, "comparison/not_scraped"));
+		tell(t, "preemptions", server, "{preemptions}");
+	tell(
+		t, "queueing", server,
+		"{comparison/queue_ms/server} ms in the server's queue, {comparison/queue_ms/client} ms for a slot or connection of "
+		"the client (means)");
+	tell(t, "network", server, "{comparison/connect_ms} ms at least to open a connection: about one round trip");
+	tell(t, "not scraped", server, "{comparison/not_scraped!}");
 }
 
-/* Errors of a Prometheus that was asked. */
+/* Errors of a Prometheus that was asked: of its queries or, if these have none, of all. */
 static void tell_prometheus(const struct telling *t, json_t *list)
 {
 	json_t *one, *query;
 	size_t i, k;
 	json_array_foreach(list, i, one)
 	{
-		const char *url = text_at(one, "url"), *error = text_at(one, "error");
 		bool told = false;
 		json_array_foreach(json_at(one, "queries"), k, query)
 		{
-			const char *name = text_at(query, "name");
-			if (!text_at(query, "error"))
-				continue;
-			doc_fact(t->d, "prometheus", "%s: %s", name ? name : "", text_at(query, "error"))->tone = TONE_WARN;
-			told = true;
+			tell(t, "prometheus", query, "[{name!}: ]{error!}")->tone = TONE_WARN;
+			told |= text_at(query, "error") != NULL;
 		}
-		if (error && !told)
-			doc_fact(t->d, "prometheus", "%s: %s", url ? url : "", error)->tone = TONE_WARN;
+		if (!told)
+			tell(t, "prometheus", one, "[{url!}: ]{error!}")->tone = TONE_WARN;
 	}
 }
 
@@ -206,15 +195,11 @@ static void tell_unreached(const struct telling *t, json_t *targets)
 {
 	json_t *target;
 	size_t i;
-	char a[40], b[40];
 	json_array_foreach(targets, i, target)
 	{
-		const char *error = text_at(target, "last_error");
 		if (figure_at(target, "failed") > 0)
-			doc_fact(t->d, "not reached", "%s: %s of %s scrapes failed: %s", words_at(target, "target"),
-			         show_whole(figure_at(target, "failed"), a), show_whole(figure_at(target, "scrapes"), b),
-			         error ? error : "")
-				->tone = TONE_WARN;
+			tell(t, "not reached", target, "{target!}: {failed#} of {scrapes#} scrapes failed[: {last_error!}]")->tone =
+				TONE_WARN;
 	}
 }
 

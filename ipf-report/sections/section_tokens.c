@@ -1,6 +1,6 @@
 /* Tokens of successful requests: how many, by whose count, and how counts differ. */
 #include "sections/distribution_table.h"
-#include "sections/sections.h"
+#include "sections/sentence.h"
 
 #include "document/shown_numbers.h"
 
@@ -77,20 +77,11 @@ static void tell_residuals(const struct telling *t)
 
 static void tell_events(const struct telling *t)
 {
-	json_t *events = json_at(t->total, "events"), *fluidity = json_at(t->total, "fluidity");
-	double shared = figure_at(events, "coalesced_share"), stalls = figure_at(events, "stalls"),
-		   stalled = figure_at(events, "stalled_requests");
-	char a[40], b[40];
-	if (events)
-		doc_fact(t->d, "events", "%s with content%s%s%s", show_whole(figure_at(events, "content"), a),
-		         isnan(shared) ? "" : ", ", isnan(shared) ? "" : show_percent(shared, b),
-		         isnan(shared) ? "" : " of them shared a read");
-	if (stalls > 0)
-		doc_fact(t->d, "stalls", "%s stall%s in %s request%s", show_whole(stalls, a), plural(stalls),
-		         show_whole(stalled, b), plural(stalled));
-	if (fluidity)
-		doc_fact(t->d, "fluidity", "%s of %s tokens met their deadline", show_percent(figure_at(fluidity, "share"), a),
-		         show_whole(figure_at(fluidity, "deadlines"), b));
+	json_t *events = json_at(t->total, "events");
+	tell(t, "events", events, "{content#} with content[, {coalesced_share%} of them shared a read]");
+	if (figure_at(events, "stalls") > 0)
+		tell(t, "stalls", events, "{stalls#} stall{s:stalls} in {stalled_requests#} request{s:stalled_requests}");
+	tell(t, "fluidity", t->total, "{fluidity/share%} of {fluidity/deadlines#} tokens met their deadline");
 }
 
 void section_tokens(const struct telling *t)
@@ -101,7 +92,6 @@ void section_tokens(const struct telling *t)
 	                                      {"asked_output", "requested output"},
 	                                      {"reasoning", "reasoning"}};
 	json_t *tokens = json_at(t->total, "tokens");
-	char cached[40];
 	if (!(figure_at(t->total, "requests/ok") > 0) ||
 	    (json_at(t->report, "run/imported") && !json_at(tokens, "input") && !json_at(tokens, "output")))
 		return;
@@ -111,9 +101,7 @@ void section_tokens(const struct telling *t)
 		if (json_at(tokens, rows[i][0]))
 			doc_row_of(t->d, table, rows[i][1], NULL, json_at(tokens, rows[i][0]));
 	tell_source(t);
-	if (!isnan(figure_at(tokens, "cached_share")))
-		doc_fact(t->d, "cached", "%s of the input tokens, as the server reports",
-		         show_percent(figure_at(tokens, "cached_share"), cached));
+	tell(t, "cached", tokens, "{cached_share%} of the input tokens, as the server reports");
 	tell_events(t);
 	tell_counts(t, "finish", json_at(tokens, "finish_reasons"));
 	tell_residuals(t);

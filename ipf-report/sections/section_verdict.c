@@ -27,9 +27,8 @@ void section_incomplete(const struct telling *t)
 {
 	json_t *reason;
 	size_t i;
-	json_array_foreach(json_at(t->report, "run/incomplete"), i, reason)
-		doc_fact(t->d, NULL, "%s", words_of(reason))
-			->tone = TONE_BAD;
+	json_array_foreach(json_at(t->report, "run/incomplete"), i, reason) doc_fact(t->d, NULL, "%s", words_of(reason))
+		->tone = TONE_BAD;
 }
 
 void section_verdict(const struct telling *t)

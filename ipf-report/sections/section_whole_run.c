@@ -1,6 +1,6 @@
 /* Analyses of a whole run: autoscaling, sessions, cost. */
 #include "sections/distribution_table.h"
-#include "sections/sections.h"
+#include "sections/sentence.h"
 
 #include "document/shown_numbers.h"
 
@@ -14,33 +14,27 @@ enum { EVENTS_BRIEF = 3 };
 
 static void tell_objectives(const struct telling *t, json_t *e)
 {
-	double missed = figure_at(e, "missed_after_s"), met = figure_at(e, "met_after_s");
-	char a[40], b[40], c[40];
 	if (!json_at(e, "missed_before"))
 		return;
-	if (isnan(missed)) {
+	if (!json_at(e, "missed_after_s")) {
 		doc_fact(t->d, "", "the objectives were met throughout");
 		return;
 	}
-	doc_fact(t->d, "", "missed the objectives after %s s%s, %s%s%s", show_number(missed, a),
-	         json_is_true(json_at(e, "missed_before")) ? " (and before)" : "",
-	         isnan(met) ? "did not meet them again" : "met them after ", isnan(met) ? "" : show_number(met, b),
-	         isnan(met) ? "" : " s");
-	doc_fact(t->d, "", "%s of %s requests missed them, with %s output tokens",
-	         show_whole(figure_at(e, "missed_requests"), a), show_whole(figure_at(e, "requests"), b),
-	         show_whole(figure_at(e, "missed_output_tokens"), c));
+	const char *missed = json_is_true(json_at(e, "missed_before"))
+	                         ? "missed the objectives after {missed_after_s} s (and before), "
+	                         : "missed the objectives after {missed_after_s} s, ";
+	tell(t, "", e,
+	     doc_say(t->d, "%s%s", missed,
+	             json_at(e, "met_after_s") ? "met them after {met_after_s} s" : "did not meet them again"));
+	tell(t, "", e,
+	     "{missed_requests#} of {requests#} requests missed them, with {missed_output_tokens#} output tokens");
 }
 
 static void tell_replicas(const struct telling *t, json_t *e)
 {
-	double added = figure_at(e, "added_after_s"), enough = figure_at(e, "replicas_enough");
-	char a[40];
-	if (isnan(figure_at(e, "replicas_most")))
-		return;
-	doc_fact(t->d, "", "replicas: %.3g before, at most %.3g%s%s%s%s", figure_at(e, "replicas_before"),
-	         figure_at(e, "replicas_most"), isnan(added) ? "" : ", the first was added after ",
-	         isnan(added) ? "" : show_number(added, a), isnan(added) ? "" : " s",
-	         isnan(enough) ? "" : doc_say(t->d, "; %.6g would have been enough", enough));
+	tell(t, "", e,
+	     "replicas: {replicas_before#} before, at most {replicas_most#}[, the first was added after {added_after_s} s]"
+	     "[; {replicas_enough#} would have been enough]");
 }
 
 static void events_table(const struct telling *t, json_t *events)
@@ -80,17 +74,14 @@ void section_autoscaling(const struct telling *t)
 	json_t *all = json_at(t->report, "autoscaling"), *events = json_at(all, "events"), *e;
 	size_t i, shown = t->brief ? EVENTS_BRIEF : DOC_ROWS_MOST,
 			  first = t->d->count ? t->d->sections[t->d->count - 1].count : 0;
-	char a[40], b[40], c[40];
 	if (json_array_size(events) == 0)
 		return;
-	doc_fact(t->d, NULL, "in windows of %s s", show_number(figure_at(all, "window_s"), a))->tone = TONE_FAINT;
+	tell(t, NULL, all, "in windows of {window_s} s")->tone = TONE_FAINT;
 	json_array_foreach(events, i, e)
 	{
 		if (i >= shown)
 			break;
-		doc_fact(t->d, text_at(e, "event"), "%s, at %s s: from %s/s to %s/s", words_at(e, "stage"),
-		         show_number(figure_at(e, "begin_s"), a), show_number(figure_at(e, "rate_before"), b),
-		         show_number(figure_at(e, "rate_peak"), c));
+		tell(t, text_at(e, "event"), e, "{stage!}, at {begin_s} s: from {rate_before}/s to {rate_peak}/s");
 		tell_objectives(t, e);
 		tell_replicas(t, e);
 	}
@@ -100,11 +91,8 @@ void section_autoscaling(const struct telling *t)
 	for (size_t k = first; s && k < s->count; k++)
 		s->parts[k].media = IN_TEXT; /* elsewhere there is the table */
 	events_table(t, events);
-	if (text_at(all, "no_replicas_enough"))
-		doc_fact(t->d, "enough", "the replicas needed are unknown: %s", text_at(all, "no_replicas_enough"));
-	else
-		doc_fact(t->d, "enough", "at %s requests/s a replica the objectives were met",
-		         show_number(figure_at(all, "rate_per_replica"), a));
+	tell(t, "enough", all, "the replicas needed are unknown: {no_replicas_enough!}");
+	tell(t, "enough", all, "at {rate_per_replica} requests/s a replica the objectives were met");
 }
 
 /* ---- sessions ---- */
@@ -113,7 +101,7 @@ void section_sessions(const struct telling *t)
 {
 	json_t *s = json_at(t->report, "sessions"), *share;
 	const char *part;
-	char name[64], member[80], text[240] = "", a[40], b[40], c[40];
+	char name[64], member[80], text[240] = "", a[40];
 	if (!s)
 		return;
 	struct doc_table *table = distribution_table(
@@ -133,63 +121,40 @@ void section_sessions(const struct telling *t)
 		doc_row_of(t->d, table, "requests", NULL, json_at(s, "requests_each"));
 	if (figure_at(s, "complete") > 0 && *text)
 		doc_fact(t->d, "time for", "%s", text);
-	doc_fact(t->d, "complete", "%s of %s sessions without failures, %s an hour",
-	         show_whole(figure_at(s, "complete"), a), show_whole(figure_at(s, "sessions"), b),
-	         show_number(figure_at(s, "complete_per_hour"), c));
+	tell(t, "complete", s, "{complete#} of {sessions#} sessions without failures, {complete_per_hour} an hour");
 	if (figure_at(s, "of") > 0)
-		doc_fact(t->d, "good", "%s of %s, %s, met all objectives", show_whole(figure_at(s, "good"), a),
-		         show_whole(figure_at(s, "of"), b), show_percent(figure_at(s, "good") / figure_at(s, "of"), c));
+		doc_fact(t->d, "good", "%s, %s, met all objectives", sentence(t->d, s, "{good#} of {of#}"),
+		         show_percent(figure_at(s, "good") / figure_at(s, "of"), a));
 }
 
 /* ---- cost ---- */
 
-static void add(struct buffer *text, json_t *cost, const char *member, const char *words)
-{
-	double value = figure_at(cost, member);
-	char number[40];
-	if (!isnan(value))
-		buffer_format(text, "%s%s %s", text->len ? "; " : "", show_small(value, number), words);
-}
+/* Behind the price or the energy, the first without a separator. */
+static const char amounts[] = "[; {per_million_output_tokens$} per million output tokens]"
+							  "[; {per_million_good_output_tokens$} per million of good requests]"
+							  "[; {per_request$} per request][; {per_good_request$} per good request]";
+static const char energies[] =
+	"[; {energy_j$} J][; {power_w$} W][; {j_per_output_token$} J per output token]"
+	"[; {j_per_good_output_token$} J per output token of good requests][; {j_per_request$} J per request]";
 
 static void tell_price(const struct telling *t, json_t *cost)
 {
-	const char *currency = text_at(cost, "currency");
-	struct buffer text = {0};
-	char a[40];
-	if (text_at(cost, "no_price")) {
-		doc_fact(t->d, "price", "unknown: %s", text_at(cost, "no_price"));
-		return;
-	}
-	if (isnan(figure_at(cost, "per_hour")))
-		return;
-	buffer_format(&text, "%s%s%s an hour", currency ? currency : "", currency ? " " : "",
-	              show_small(figure_at(cost, "per_hour"), a));
-	if (json_is_true(json_at(cost, "per_gpu")))
-		buffer_format(&text, " for %.0f GPU%s", figure_at(cost, "gpus"), plural(figure_at(cost, "gpus")));
-	add(&text, cost, "per_million_output_tokens", "per million output tokens");
-	add(&text, cost, "per_million_good_output_tokens", "per million of good requests");
-	add(&text, cost, "per_request", "per request");
-	add(&text, cost, "per_good_request", "per good request");
-	doc_fact(t->d, "price", "%s", text.data ? text.data : "");
-	t->d->failed |= text.failed;
-	buffer_release(&text);
+	const bool each = json_is_true(json_at(cost, "per_gpu"));
+	tell(t, "price", cost, "unknown: {no_price!}");
+	if (!json_at(cost, "no_price"))
+		tell(t, "price", cost,
+		     doc_say(t->d, "[{currency!} ]{per_hour$} an hour%s%s", each ? "[ for {gpus#} GPU{s:gpus}]" : "", amounts));
 }
 
 static void tell_energy(const struct telling *t, json_t *cost)
 {
-	struct buffer text = {0};
-	if (text_at(cost, "no_energy"))
-		buffer_format(&text, "unknown: %s", text_at(cost, "no_energy"));
-	else if (isnan(figure_at(cost, "gpus")))
-		buffer_text(&text, "unknown: no accelerators were sampled (ipf-collect --gpu)");
-	add(&text, cost, "energy_j", "J");
-	add(&text, cost, "power_w", "W");
-	add(&text, cost, "j_per_output_token", "J per output token");
-	add(&text, cost, "j_per_good_output_token", "J per output token of good requests");
-	add(&text, cost, "j_per_request", "J per request");
-	doc_fact(t->d, "energy", "%s", text.data ? text.data : "");
-	t->d->failed |= text.failed;
-	buffer_release(&text);
+	const char *known = sentence(t->d, cost, energies);
+	if (json_at(cost, "no_energy"))
+		tell(t, "energy", cost, doc_say(t->d, "unknown: {no_energy!}%s", energies));
+	else if (!json_at(cost, "gpus"))
+		doc_fact(t->d, "energy", "unknown: no accelerators were sampled (ipf-collect --gpu)");
+	else if (known)
+		doc_fact(t->d, "energy", "%s", *known ? known + strlen("; ") : "");
 }
 
 void section_cost(const struct telling *t)
@@ -201,6 +166,6 @@ void section_cost(const struct telling *t)
 		return;
 	tell_price(t, cost);
 	tell_energy(t, cost);
-	if (text_at(cost, "no_good") && !(text_at(cost, "no_price") && text_at(cost, "no_energy")))
-		doc_fact(t->d, "of good", "unknown: %s", text_at(cost, "no_good"));
+	if (!(text_at(cost, "no_price") && text_at(cost, "no_energy")))
+		tell(t, "of good", cost, "unknown: {no_good!}");
 }

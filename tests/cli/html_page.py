@@ -126,7 +126,7 @@ LOAD = ("rate/offered rate/achieved rate/completed in_flight/mean in_flight/max 
 
 def check_load(page, report):
     table = page.tables["stages-table"]
-    alone = len(report["stages"]) == 1 and report["stages"][0]["measured"]
+    alone = sum(stage["measured"] for stage in report["stages"]) == 1
     blocks = report["stages"] + ([] if alone else [report["total"]])
     rows = table["rows"] + table["foot"]
     if len(rows) != len(blocks): wrong("stages:", len(rows), "rows of", len(blocks))

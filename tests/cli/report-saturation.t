@@ -54,7 +54,7 @@ made $loops >loops.results
 run "$report" --slo e2e=250ms loops.results
 matches "$(cat "$OUT")" '^  capacity    (99\.[0-9]|100) requests/s \((9[0-9.]*|100) to 10[0-9.]*\)$' "closed loops in text"
 matches "$(cat "$OUT")" '^              from (9\.9[0-9]|10\.0) users on \([0-9.]* to [0-9.]*\)$' "the users that fill the server's slots"
-matches "$(cat "$OUT")" '^              first exceeded in closed-3, by [0-9]+ users$' "the first stage with more"
+matches "$(cat "$OUT")" '^              first exceeded by [0-9]+ users, [0-9.]+/s in closed-3$' "the first stage with more"
 matches "$(cat "$OUT")" '^  objectives  met up to 16 users, [0-9.]*/s in closed-3' "the most users within the objectives"
 "$report" -f json --slo e2e=250ms loops.results >loops.json
 is "$(jq -c '.saturation | [.status, .highest_users, (.points | map(.users)), .within.users, .exceeded_by.users, .falls_beyond, .slope_beyond]' loops.json)" \
@@ -129,7 +129,7 @@ matches "$("$report" late.results)" '^  capacity    unknown: the load was not de
 run "$report" --slo e2e=250ms run.results
 status_is 0 "objectives"
 matches "$(cat "$OUT")" '^  capacity    (99\.[0-9]|100) requests/s \(9[0-9.]* to 10[0-9]\), from 5 rates below and 2 above$' "the capacity, with its interval"
-matches "$(cat "$OUT")" '^              first exceeded in poisson-5, by [0-9.]+/s$' "the stage that exceeds it"
+matches "$(cat "$OUT")" '^              first exceeded by [0-9.]+/s in poisson-5$' "the stage that exceeds it"
 matches "$(cat "$OUT")" '^  objectives  met up to [0-9.]*/s in poisson-[34], [0-9.]* % below the capacity$' "the highest rate within the objectives"
 is "$(sed -E 's/…|▁|▂|▃|▄|▅|▆|▇|█/./g' "$OUT" | awk '{ gsub(/[^ -~]/, "?") } length > 80')" "" "on 80 columns"
 "$report" -f json --slo e2e=250ms run.results >run.json

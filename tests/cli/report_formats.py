@@ -185,7 +185,7 @@ def check_md(text, report):
             compare("md: name", row[0], shown(name) + ("" if block["measured"] else ", not measured"))
             compare(f"md: {name}", row[1:], [show(at(block, path)) for path, show in (LOAD[head] for head in table[0][1:])])
     stages = [(s["name"], s) for s in report["stages"]]
-    alone = len(stages) == 1 and report["stages"][0]["measured"]
+    alone = sum(stage["measured"] for stage in report["stages"]) == 1
     check_blocks("Stages", stages + ([] if alone else [("total", report["total"])]))
     for title, by in GROUPS.items():
         if "by_" + by not in report["total"]:

@@ -1,5 +1,5 @@
-/* The commands of plots in a saved report: whatever passes has, outside of strings, nothing by which gnuplot runs a program
- * or touches a file, and no string where a plot would take it for its data. */
+/* The commands of plots in a saved report: whatever passes has, outside of strings, nothing by which gnuplot runs a
+ * program or touches a file, and no string where a plot would take it for its data. */
 #include "plots/plot_check.h"
 
 #include <ctype.h>
@@ -13,10 +13,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 /* Words that gnuplot obeys, and the beginnings that it takes for them. */
 static bool is_dangerous(const char *word, size_t len)
 {
-	static const char *const words[] = {"system", "load",  "call",  "eval",   "evaluate", "shell", "output", "terminal", "term",
-	                                    "print",  "table", "save",  "fit",    "stats",    "cd",    "exec",   "pipe",     "datafile",
-	                                    "do",     "while", "if",    "import", "update",   "test",  "file",   "loadpath", "macros",
-	                                    "title",  "enhanced"};
+	static const char *const words[] = {
+		"system", "load",   "call",   "eval",  "evaluate", "shell",    "output", "terminal", "term",    "print",
+		"table",  "save",   "fit",    "stats", "cd",       "exec",     "pipe",   "datafile", "do",      "while",
+		"if",     "import", "update", "test",  "file",     "loadpath", "macros", "title",    "enhanced"};
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
 		if (strlen(words[i]) == len && memcmp(words[i], word, len) == 0)
 			return true;
