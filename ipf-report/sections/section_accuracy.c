@@ -107,6 +107,10 @@ void tell_error_bars(const struct telling *t, json_t *bars, const char *itl)
 		bar_row(t, table, member, "from start", json_at(bar, "from_start"));
 		bar_row(t, table, member, "from due", json_at(bar, "from_due"));
 	}
+	if (table->count)
+		doc_note(t->d,
+		         "each is the error of that statistic, not a statistic of errors: a maximum can be surer than a mean")
+			->media = IN_TEXT;
 }
 
 static void tell_clocks(const struct telling *t)

@@ -3,6 +3,7 @@
 #include "sections/sections.h"
 
 #include "document/shown_numbers.h"
+#include "stats/mser.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -64,6 +65,23 @@ static void note_throughput(const struct telling *t)
 		         figure_at(found, "window_s") > 0 ? "; --window drain measures until the last request has ended" : "");
 }
 
+/* A short report says it here, a longer one has a table (section_accuracy). */
+static void note_unsteady(const struct telling *t)
+{
+	json_t *one, *first = NULL;
+	size_t i, count = 0;
+	json_array_foreach(json_at(t->report, "steady"), i, one)
+	{
+		bool unsteady = json_is_false(json_at(one, "found")) && figure_at(one, "windows") >= MSER_FEWEST;
+		first = unsteady && count++ == 0 ? one : first;
+	}
+	if (!t->brief || !first)
+		return;
+	json_t *stage = json_array_get(json_at(t->report, "stages"), (size_t)json_integer_value(json_at(first, "stage")));
+	doc_note(t->d, "no steady state in %s%s: %s", words_at(stage, "name"),
+	         count > 1 ? doc_say(t->d, " and %zu more", count - 1) : "", words_at(first, "reason"));
+}
+
 /* What was completed in the windows of all measured stages. */
 static void tell_completed(const struct telling *t)
 {
@@ -119,6 +137,7 @@ void section_stages(const struct telling *t)
 	if (asides)
 		doc_note(t->d, "stages in brackets are not measured and not in the total")->media = IN_TEXT;
 	note_throughput(t);
+	note_unsteady(t);
 	note_groups(t);
 	for (void *at = group_first(t, &group); at; at = group_next(t, &group, at))
 		tell_group(t, &group);

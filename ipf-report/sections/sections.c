@@ -23,7 +23,7 @@ static const struct kind {
 	{"incomplete", "Incomplete", section_incomplete, FIRST, false, 0},
 	{"verdict", "Verdict", section_verdict, FIRST, false, 0},
 	{"summary", "Summary", section_summary, PAGE, false, REPORT_SATURATION},
-	{"stages", "Stages", section_stages, FIRST, false, 0},
+	{"stages", "Stages", section_stages, FIRST, false, REPORT_STEADY},
 	{"plots", "Plots", section_plots, PAGE, false, REPORT_PLOTS},
 	{"latency", "Latency", section_latency, FIRST, false, 0},
 	{"shape", "Shape", section_shape, FULL, false, REPORT_SHAPE},

@@ -377,10 +377,16 @@ static const char *name_of(const struct schedule *schedule, int64_t stage, char 
 	return text;
 }
 
+/* Too short to say, which is no finding against the run; or not steady. */
+static bool is_short(const struct steady_finding *f)
+{
+	return !f->found && f->windows < MSER_FEWEST;
+}
+
 bool steady_summary(const struct steady *s, const struct schedule *schedule, struct buffer *out)
 {
 	struct steady_finding last = {0}, not = {0};
-	int stages = 0, found = 0;
+	int stages = 0, found = 0, too_short = 0;
 	char a[32], b[32];
 	for (size_t i = 0; i < s->count; i++) {
 		if (!is_measured(schedule, s->stages[i].stage))
@@ -388,17 +394,22 @@ bool steady_summary(const struct steady *s, const struct schedule *schedule, str
 		last = steady_find(s, i);
 		stages++;
 		found += last.found;
-		if (!last.found && !not .reason[0])
+		too_short += is_short(&last);
+		if (!last.found && !is_short(&last) && !not .reason[0])
 			not = last;
 	}
+	const int unsteady = stages - found - too_short;
 	if (stages == 1 && found)
 		buffer_format(out, "steady from %s to %s", format_duration(last.from_ns, a), format_duration(last.to_ns, b));
 	else if (stages == 1)
-		buffer_format(out, "no steady state: %s", not .reason);
+		buffer_format(out, "%s: %s", too_short ? "steady state unknown" : "no steady state", last.reason);
 	else if (stages > 1 && found == stages)
 		buffer_format(out, "steady state in all %d stages", stages);
-	else if (stages > 1)
-		buffer_format(out, "steady state in %d of %d stages (not in %s: %s)", found, stages,
+	if (stages > 1 && unsteady)
+		buffer_format(out, "no steady state in %d of %d stages (%s: %s)", unsteady, stages,
 		              shown(name_of(schedule, not .stage, a)).text, not .reason);
+	if (stages > 1 && too_short)
+		buffer_format(out, "%s%d of %d stages are too short for a steady state (%d windows are needed)",
+		              unsteady ? ", " : "", too_short, stages, MSER_FEWEST);
 	return found == stages;
 }

@@ -79,9 +79,9 @@ struct steady_finding steady_find(const struct steady *s, size_t i);
 json_t *steady_json(const struct steady_finding *f);
 /* The list of those of all measured stages (of all, without a schedule); new. NULL: out of memory. */
 json_t *steady_list_json(const struct steady *s, const struct schedule *schedule);
-/* Appends a clause for the verdict: "steady from 12 s to 58 s", "no steady state: too few windows (3, 20 are needed)"
- * or "steady state in 5 of 8 stages (not in rate-3: trend: …)"; nothing without measured windows. Is every measured
- * stage steady? */
+/* Appends a clause for the verdict: "steady from 12 s to 58 s", "steady state unknown: too few windows (3, 20 are
+ * needed)" or "no steady state in 3 of 8 stages (rate-3: trend: …)"; nothing without measured windows. Is every
+ * measured stage steady? */
 bool steady_summary(const struct steady *s, const struct schedule *schedule, struct buffer *out);
 
 #endif
