@@ -3,72 +3,86 @@
 #include "absent.h"
 #include "commands/write_report.h"
 #include "formats/formats_for_people.h"
+#include "imports/import.h"
 #include "memory.h"
 #include "safe_text.h"
+#include "stream/stream.h"
 
-#include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { HEAD_BYTES = 65536 };
 
-/* Whether the text begins as a JSON report does: {"ipf": "report", …}. */
-static bool begins_report(const char *text)
+/* Whether a JSON text says that it is a report: {"ipf": "report", …}, or the same member further on, as after jq -S. */
+static bool says_report(const char *text)
 {
-	static const char *const parts[] = {"{", "\"ipf\"", ":", "\"report\""};
-	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-		text += strspn(text, " \t\r\n");
-		if (strncmp(text, parts[i], strlen(parts[i])) != 0)
-			return false;
-		text += strlen(parts[i]);
-	}
-	return true;
-}
-
-/* A report whose members are in another order, as after jq -S, is found by the same member further on. */
-static bool has_report(const char *text)
-{
+	static const char member[] = "\"ipf\"";
 	const char *at = text + strspn(text, " \t\r\n");
+	bool first = true;
 	if (*at != '{')
 		return false;
-	for (at = strstr(text, "\"ipf\""); at; at = strstr(at + 1, "\"ipf\"")) {
-		const char *value = at + strlen("\"ipf\"");
+	const char *begin = at + 1 + strspn(at + 1, " \t\r\n");
+	for (at = strstr(begin, member); at; at = strstr(at + 1, member), first = false) {
+		const char *value = at + strlen(member);
 		value += strspn(value, " \t\r\n:");
 		if (strncmp(value, "\"report\"", 8) == 0)
 			return true;
+		if (first && at == begin) /* a stream of ours */
+			return false;
 	}
-	return begins_report(text);
+	return false;
+}
+
+/* What was read from a pipe to look at it would be missing. */
+static bool is_one_file(const struct operands *operands)
+{
+	struct stat about;
+	return operands->count == 1 && strcmp(operands->items[0], "-") != 0 && stat(operands->items[0], &about) == 0 &&
+	       S_ISREG(about.st_mode);
+}
+
+/* The whole text of a report; an empty one: it is none. */
+static int read_text(const char *path, struct buffer *text, struct ipf_error *err)
+{
+	struct stream_reader *input;
+	struct ipf_error ignored = {0}; /* reading it as results says why */
+	struct slice part;
+	int got = 0;
+	if (stream_reader_open_input(&input, path, &ignored) < 0)
+		return 0;
+	if (stream_reader_peek(input, HEAD_BYTES, &part, &ignored) == 0) {
+		buffer_slice(text, part);
+		bool report = text->len > 0 && says_report(text->data);
+		buffer_clear(text);
+		while (report && (got = stream_reader_text(input, &part, err)) == 1)
+			buffer_slice(text, part);
+	}
+	stream_reader_close(input);
+	return text->failed ? ipf_error_memory(err) : got;
 }
 
 int saved_report_read(const struct operands *operands, json_t **report, struct ipf_error *err)
 {
-	char head[HEAD_BYTES + 1];
-	json_error_t wrong;
-	FILE *file = operands->count == 1 && strcmp(operands->items[0], "-") != 0 ? fopen(operands->items[0], "rb") : NULL;
-	if (!file) /* reading it as results says why */
+	struct buffer text = {0};
+	json_error_t wrong = {0};
+	if (!is_one_file(operands))
 		return 0;
-	size_t len = fread(head, 1, HEAD_BYTES, file);
-	head[len] = 0;
-	if (!has_report(head) || fseek(file, 0, SEEK_SET) < 0) {
-		fclose(file);
-		return 0;
+	int found = read_text(operands->items[0], &text, err);
+	if (found == 0 && text.len) {
+		*report = json_loadb(text.data, text.len, JSON_REJECT_DUPLICATES, &wrong);
+		found = *report ? strcmp(words_at(*report, "ipf"), "report") == 0 : -1;
+		if (found < 0)
+			memory_ran_out() ? ipf_error_memory(err)
+							 : ipf_error_at(err, IPF_INPUT, operands->items[0], (int64_t)wrong.line,
+			                                "a JSON report that is cut or damaged: %s", shown(wrong.text).text);
 	}
-	*report = json_loadf(file, JSON_REJECT_DUPLICATES, &wrong);
-	fclose(file);
-	if (*report &&
-	    strcmp(json_string_value(json_object_get(*report, "ipf")) ? json_string_value(json_object_get(*report, "ipf"))
-	                                                              : "",
-	           "report") != 0) {
+	buffer_release(&text);
+	if (found <= 0) {
 		json_decref(*report);
 		*report = NULL;
-		return 0;
 	}
-	if (!*report)
-		return memory_ran_out() ? ipf_error_memory(err)
-		                        : ipf_error_at(err, IPF_INPUT, operands->items[0], (int64_t)wrong.line,
-		                                       "a JSON report that is cut or damaged: %s", shown(wrong.text).text);
-	return 1;
+	return found;
 }
 
 /* A report has figures that were computed: options that compute them anew need the results. */
@@ -80,7 +94,8 @@ static int check_options(const struct report_options *o, struct ipf_error *err)
 	} computing[] = {{o->by.by != GROUPINGS, "--by"},
 	                 {o->figures.percentiles.chosen, "--percentiles"},
 	                 {o->meta, "--meta"},
-	                 {o->plots, "--plots"},
+	                 {o->plots, o->only_plots ? "plot" : "--plots"},
+	                 {o->from != IMPORT_AUTOMATIC, "--from"},
 	                 {o->said.any, "--as"},
 	                 {o->stage, "--stage"},
 	                 {o->slo.count > 0, "--slo"},
@@ -99,8 +114,8 @@ static int check_options(const struct report_options *o, struct ipf_error *err)
 			                     "%s requires results: a saved report has the figures that were computed for it",
 			                     computing[i].name);
 	if (!report_formats[o->format]->sections && report_formats[o->format] != &format_json)
-		return ipf_error_set(err, IPF_USAGE, "-f %s requires results: a saved report can be shown as text, html or md",
-		                     report_format_names[o->format]);
+		return ipf_error_set(err, IPF_USAGE, "%s%s requires results: a saved report can be shown as text, html or md",
+		                     report_format_option(o), report_format_names[o->format]);
 	return 0;
 }
 

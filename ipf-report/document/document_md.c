@@ -7,10 +7,10 @@
 
 /* A text as it is, whatever Markdown would make of it: what is not plain is a character reference, and what would
  * notify people or link issues is code. */
-static void put_text(struct buffer *out, const char *text)
+static void put_slice(struct buffer *out, struct slice text)
 {
 	struct buffer safe = {0};
-	safe_text_append(&safe, slice_of(text));
+	safe_text_append(&safe, text);
 	out->failed |= safe.failed;
 	for (size_t i = 0; i < safe.len; i++) {
 		unsigned char c = (unsigned char)safe.data[i];
@@ -24,21 +24,34 @@ static void put_text(struct buffer *out, const char *text)
 	buffer_release(&safe);
 }
 
-/* A sentence of ours, with `words` between backquotes as code. */
+static void put_text(struct buffer *out, const char *text)
+{
+	put_slice(out, slice_of(text));
+}
+
+/* A text without backquotes. */
+static void put_code(struct buffer *out, struct slice text)
+{
+	struct buffer safe = {0};
+	safe_text_append(&safe, text);
+	buffer_byte(out, '`');
+	buffer_slice(out, buffer_all(&safe));
+	buffer_byte(out, '`');
+	out->failed |= safe.failed;
+	buffer_release(&safe);
+}
+
+/* A sentence of ours, with `words` between backquotes as code. A text from outside in it may have any. */
 static void put_prose(struct buffer *out, const char *text)
 {
-	for (bool code = false; *text; code = !code) {
-		size_t len = strcspn(text, "`");
-		struct buffer part = {0};
-		buffer_append(&part, text, len);
-		if (code)
-			buffer_format(out, "`%s`", part.data ? part.data : "");
-		else
-			put_text(out, part.data);
-		out->failed |= part.failed;
-		buffer_release(&part);
-		text += len + (text[len] == '`');
+	const char *open, *close;
+	while ((open = strchr(text, '`')) && (close = strchr(open + 1, '`'))) {
+		put_slice(out, (struct slice){text, (size_t)(open - text)});
+		if (close > open + 1)
+			put_code(out, (struct slice){open + 1, (size_t)(close - open - 1)});
+		text = close + 1;
 	}
+	put_text(out, text);
 }
 
 static void put_heads(struct buffer *out, const struct doc_table_spec *s)

@@ -68,6 +68,18 @@ static void show_check(struct writer *w, const struct doc_part *part)
 	}
 }
 
+/* As many as there is room for: one can stand for the highest of several neighbours. */
+static void put_levels(struct writer *w, const struct doc_part *part, int room)
+{
+	const int each = room > 0 ? (part->level_count + room - 1) / room : part->level_count;
+	for (int i = 0; i < part->level_count; i += each) {
+		double highest = part->levels[i];
+		for (int k = i + 1; k < i + each && k < part->level_count; k++)
+			highest = fmax(highest, part->levels[k]);
+		put_level(&w->l, highest, w->ascii);
+	}
+}
+
 static void show_levels(struct writer *w, const struct doc_part *part)
 {
 	close_title(w);
@@ -76,8 +88,7 @@ static void show_levels(struct writer *w, const struct doc_part *part)
 	if (part->hint)
 		put_right(&w->l, SHAPE_AT - 1, TONE_PLAIN, part->hint);
 	move_to(&w->l, part->hint ? SHAPE_AT : TEXT_AT);
-	for (int i = 0; i < part->level_count; i++)
-		put_level(&w->l, part->levels[i], w->ascii);
+	put_levels(w, part, w->l.width - w->l.column - (part->text ? 1 + text_width(part->text) : 0));
 	if (part->text)
 		put(&w->l, TONE_FAINT, " ");
 	if (part->text)

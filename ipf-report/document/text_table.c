@@ -20,6 +20,7 @@ enum {
 /* How a table is laid out. */
 struct form {
 	const struct doc_table *t;
+	int line;                /* columns of the terminal for it */
 	int label;               /* columns for the rows' names, with the indent */
 	int remark;              /* where remarks begin; 0: none */
 	int width[COLUMNS_MOST]; /* of each column, with the gap before it */
@@ -114,7 +115,7 @@ static const char *row_name(const struct doc_row *row, char text[240])
 }
 
 /* Remarks stand behind the names of the rows that have one. */
-static void measure_labels(struct form *f, int width)
+static void measure_labels(struct form *f)
 {
 	int named = 0, alone = 0, remarks = 0;
 	char text[240];
@@ -123,7 +124,7 @@ static void measure_labels(struct form *f, int width)
 		const int name = text_width(row_name(row, text));
 		const bool remark = row->remark && !row->aside;
 		int *widest = remark ? &named : &alone;
-		if (name + INDENT <= width / 2 && name > *widest)
+		if (name + INDENT <= f->line / 2 && name > *widest)
 			*widest = name;
 		if (remark && text_width(row->remark) > remarks)
 			remarks = text_width(row->remark);
@@ -150,11 +151,21 @@ static int total_width(const struct form *f)
 	return sum;
 }
 
+/* Names that leave no room for the widest column have lines of their own. */
+static void narrow_labels(struct form *f)
+{
+	int widest = 0;
+	for (int i = 0; i < f->count; i++)
+		widest = f->width[f->shown[i]] > widest ? f->width[f->shown[i]] : widest;
+	const int most = f->line - widest > INDENT ? f->line - widest : INDENT;
+	f->label = f->label < most ? f->label : most;
+}
+
 /* Adds a column at its place, if the line has room. */
-static bool add_column(struct form *f, int column, int width)
+static bool add_column(struct form *f, int column)
 {
 	int with = f->width[column] > EVEN ? f->width[column] : EVEN, at = f->count;
-	if (total_width(f) + with > width)
+	if (total_width(f) + with > f->line)
 		return false;
 	f->width[column] = with;
 	for (; at > 0 && f->shown[at - 1] > column; at--)
@@ -165,23 +176,23 @@ static bool add_column(struct form *f, int column, int width)
 }
 
 /* Adds the columns for which there is room, those within groups all or none. */
-static void add_columns(struct form *f, int width, bool brief)
+static void add_columns(struct form *f, bool brief)
 {
 	const int count = f->t->spec.count < COLUMNS_MOST ? f->t->spec.count : COLUMNS_MOST;
 	struct form with = *f;
 	bool all = true;
 	for (int i = 0; i < count; i++)
 		if (may_show(&with, i, brief, true) && f->t->spec.columns[i].group)
-			all = all && add_column(&with, i, width);
+			all = all && add_column(&with, i);
 	if (all)
 		*f = with;
 	for (int i = 0; i < count; i++)
-		if (may_show(f, i, brief, true) && !f->t->spec.columns[i].group && !add_column(f, i, width))
+		if (may_show(f, i, brief, true) && !f->t->spec.columns[i].group && !add_column(f, i))
 			return;
 }
 
 /* Makes columns as wide as those of other tables, if there is room. */
-static void even_out(struct form *f, int width)
+static void even_out(struct form *f)
 {
 	struct form even = *f;
 	if (even.label < LABEL_LEAST)
@@ -189,12 +200,12 @@ static void even_out(struct form *f, int width)
 	for (int i = 0; i < even.count; i++)
 		if (even.width[even.shown[i]] < EVEN)
 			even.width[even.shown[i]] = EVEN;
-	if (total_width(&even) <= width)
+	if (total_width(&even) <= f->line)
 		*f = even;
 }
 
 /* Chooses the columns of the first part; `rest`, those of a full report for which it has no room. */
-static void choose_columns(struct form *f, struct form *rest, int width, bool brief)
+static void choose_columns(struct form *f, struct form *rest, bool brief)
 {
 	const int count = f->t->spec.count < COLUMNS_MOST ? f->t->spec.count : COLUMNS_MOST;
 	f->count = 0;
@@ -206,7 +217,8 @@ static void choose_columns(struct form *f, struct form *rest, int width, bool br
 	*rest = *f;
 	rest->count = 0;
 	widen_groups(f);
-	if (total_width(f) > width) {
+	narrow_labels(f);
+	if (total_width(f) > f->line) {
 		const struct form all = *f;
 		f->count = 0;
 		for (int i = 0; i < all.count; i++)
@@ -216,9 +228,11 @@ static void choose_columns(struct form *f, struct form *rest, int width, bool br
 				f->shown[f->count++] = all.shown[i];
 	}
 	widen_groups(rest);
-	even_out(f, width);
-	even_out(rest, width);
-	add_columns(f, width, brief);
+	narrow_labels(f);
+	narrow_labels(rest);
+	even_out(f);
+	even_out(rest);
+	add_columns(f, brief);
 }
 
 /* ---- lines ---- */
@@ -237,8 +251,12 @@ static void put_groups(struct text_lines *l, const struct form *f, int from, int
 	for (int i = from; i < to; i++) {
 		const struct doc_column *c = &f->t->spec.columns[f->shown[i]];
 		column += f->width[f->shown[i]];
-		if (c->group && (i + 1 == to || !same_group(c, &f->t->spec.columns[f->shown[i + 1]])))
-			put_right(l, column, TONE_FAINT, c->group);
+		if (!c->group || (i + 1 < to && same_group(c, &f->t->spec.columns[f->shown[i + 1]])))
+			continue;
+		/* the part of a group that is on these lines can be narrower than its name */
+		move_to(l, column - text_width(c->group));
+		if (l->column < l->width)
+			put_clipped(l, TONE_FAINT, c->group, l->width - l->column);
 	}
 	end_line(l);
 }
@@ -291,12 +309,14 @@ static void put_label(struct text_lines *l, const struct form *f, size_t i)
 	move_to(l, INDENT);
 	if (!again)
 		put_clipped(l, row->aside ? TONE_FAINT : TONE_PLAIN, name, l->width - INDENT);
-	if (l->column > (row->remark && !row->aside ? f->remark - 1 : f->label))
-		end_line(l);
 	if (row->remark && !row->aside) {
+		if (l->column > f->remark - 1)
+			end_line(l);
 		move_to(l, f->remark);
-		put(l, TONE_PLAIN, row->remark);
+		put_clipped(l, TONE_PLAIN, row->remark, l->width - f->remark);
 	}
+	if (l->column > f->label)
+		end_line(l);
 }
 
 static void put_cell(struct text_lines *l, const struct doc_cell *cell, int end, int width, bool aside)
@@ -342,15 +362,17 @@ static void put_rows(struct text_lines *l, const struct form *f, int from, int t
 }
 
 /* The end of the part that begins with the column `from`: a group is not divided. */
-static int part_end(const struct form *f, int from, int width)
+static int part_end(const struct form *f, int from)
 {
 	int to = from, sum = f->label;
 	while (to < f->count) {
 		int n = group_length(f, to), more = 0;
 		for (int k = 0; k < n; k++)
 			more += f->width[f->shown[to + k]];
-		if (to > from && sum + more > width)
+		if (sum + more > f->line && to > from)
 			break;
+		while (sum + more > f->line && n > 1)
+			more -= f->width[f->shown[to + --n]];
 		sum += more;
 		to += n;
 	}
@@ -361,7 +383,7 @@ static int part_end(const struct form *f, int from, int width)
 static void put_parts(struct text_lines *l, const struct form *f, bool first)
 {
 	for (int from = 0, to = 0; from < f->count || (first && from == 0); from = to) {
-		to = part_end(f, from, l->width);
+		to = part_end(f, from);
 		if (!first || from > 0)
 			end_line(l);
 		put_caption(l, f, from, to, first && from == 0);
@@ -382,11 +404,12 @@ static bool shows_weak(const struct form *f)
 
 bool text_table(struct text_lines *l, const struct doc_table *t, bool brief)
 {
-	struct form f = {.t = t}, rest;
+	/* the mark of a weak percentile follows the last column */
+	struct form f = {.t = t, .line = l->width - t->weak}, rest;
 	if (t->count == 0)
 		return false;
-	measure_labels(&f, l->width);
-	choose_columns(&f, &rest, l->width, brief);
+	measure_labels(&f);
+	choose_columns(&f, &rest, brief);
 	put_parts(l, &f, true);
 	put_parts(l, &rest, false);
 	return shows_weak(&f) || shows_weak(&rest);

@@ -446,7 +446,7 @@ static int recognise(struct import *in, struct ipf_error *err)
 		ipf_error_at(err, IPF_INPUT, in->name, 0, "compressed with gzip: zcat %s | ipf-report", shown(in->name).text);
 		return -2;
 	}
-	if (begins(text, "{\"ipf\":"))
+	if (begins(text, "{\"ipf\":") && !begins(text, "{\"ipf\":\"report\""))
 		return IMPORT_AUTOMATIC;
 	if (stream_reader_peek(in->json.input, LOOK, &text, err) < 0)
 		return -2;
@@ -455,6 +455,11 @@ static int recognise(struct import *in, struct ipf_error *err)
 		which++;
 	if (which < IMPORTER_COUNT)
 		return which;
+	if (json_outline_has(&in->outline, "ipf") && json_outline_has(&in->outline, "verdict")) {
+		ipf_error_at(err, IPF_INPUT, in->name, 0,
+		             "a JSON report, where results are expected: to show it, give ipf-report its file alone");
+		return -2;
+	}
 	if (!in->outline.paths.len || json_outline_has(&in->outline, "ipf"))
 		return IMPORT_AUTOMATIC;
 	ipf_error_at(err, IPF_INPUT, in->name, 1,

@@ -20,7 +20,7 @@ void section_timeline(const struct telling *t)
 	char step[32], length[32], most[40];
 	if (!line)
 		return;
-	struct doc_part *about = doc_fact(t->d, NULL, "%s, %s a character",
+	struct doc_part *about = doc_fact(t->d, NULL, "%s, in steps of %s",
 	                                  format_duration(ns_of(step_s * (double)steps), length),
 	                                  format_duration(ns_of(step_s), step));
 	about->tone = TONE_FAINT;

@@ -99,7 +99,7 @@ void section_goodput(const struct telling *t)
 	size_t i;
 	if (json_at(goodput, "share")) {
 		doc_fact(t->d, NULL, "%s %s",
-		         sentence(t->d, goodput, "{requests_per_s} requests/s, {share%} of the requests met"),
+		         phrase(t->d, goodput, "{requests_per_s} requests/s, {share%} of the requests met"),
 		         one ? words_at(list, "0/objective") : "all objectives");
 		tell(t, NULL, goodput, "{unmeasured#} excluded: not streamed");
 	} else {

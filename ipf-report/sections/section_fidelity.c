@@ -76,10 +76,10 @@ void section_fidelity(const struct telling *t)
 	if (!json_at(f, "value"))
 		return;
 	doc_fact(t->d, NULL, "%.3f of a replay as recorded: %s", figure_at(f, "value"),
-	         sentence(t->d, f,
-	                  fabs(figure_at(f, "speed") - 1) > 1e-6
-	                      ? "{requests#} request{s:requests}, at {speed} times the speed"
-	                      : "{requests#} request{s:requests}"));
+	         phrase(t->d, f,
+	                fabs(figure_at(f, "speed") - 1) > 1e-6
+	                    ? "{requests#} request{s:requests}, at {speed} times the speed"
+	                    : "{requests#} request{s:requests}"));
 	tell_causes(t, json_at(f, "causes"));
 	if (figure_at(f, "moved_by_server/requests") > 0)
 		tell(t, "no loss", f,

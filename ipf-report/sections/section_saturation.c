@@ -16,7 +16,7 @@ static const char *load_of(const struct telling *t, json_t *point, bool users)
 	const char *load = users   ? sentence(t->d, point, "{users#} users, {completed}/s")
 	                   : whole ? sentence(t->d, stage, "{rate/offered}/s")
 	                           : sentence(t->d, point, "{offered}/s");
-	const char *place = sentence(t->d, point, " in {stage!}[, {begin_s} s after its begin]");
+	const char *place = sentence(t->d, point, " in {stage!}[, {begin_s} s after its beginning]");
 	return doc_say(t->d, "%s%s", load ? load : "an unknown load", place ? place : "");
 }
 

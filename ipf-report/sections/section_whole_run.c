@@ -123,7 +123,7 @@ void section_sessions(const struct telling *t)
 		doc_fact(t->d, "time for", "%s", text);
 	tell(t, "complete", s, "{complete#} of {sessions#} sessions without failures, {complete_per_hour} an hour");
 	if (figure_at(s, "of") > 0)
-		doc_fact(t->d, "good", "%s, %s, met all objectives", sentence(t->d, s, "{good#} of {of#}"),
+		doc_fact(t->d, "good", "%s, %s, met all objectives", phrase(t->d, s, "{good#} of {of#}"),
 		         show_percent(figure_at(s, "good") / figure_at(s, "of"), a));
 }
 

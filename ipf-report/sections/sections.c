@@ -127,6 +127,41 @@ static void tell_more(struct document *d, json_t *report)
 	buffer_release(&names);
 }
 
+/* Where something of the section is shown. */
+static int media_of(const struct doc_section *s)
+{
+	int media = 0;
+	for (size_t i = 0; i < s->count; i++) {
+		const struct doc_part *part = &s->parts[i];
+		if (part->kind == PART_TABLE && part->table->count == 0)
+			continue;
+		media |= part->media & (part->kind == PART_TILE || part->kind == PART_PICTURES ? IN_PAGE
+		                        : part->kind == PART_LEVELS                            ? IN_TEXT
+		                                                                               : EVERYWHERE);
+	}
+	return media;
+}
+
+/* A section that was asked for is never nothing at all. */
+static void tell_nothing(struct document *d)
+{
+	const int media = d->failed ? EVERYWHERE : media_of(&d->sections[d->count - 1]);
+	if (media != EVERYWHERE)
+		doc_note(d, "nothing to show: the run has no data for this section, or none that this format shows")->media =
+			EVERYWHERE & ~media;
+}
+
+/* Names of definitions that are not in this document lead nowhere. */
+static void drop_definitions(struct document *d)
+{
+	for (size_t i = 0; i < d->count; i++)
+		for (size_t k = 0; k < d->sections[i].count; k++) {
+			struct doc_table *t = d->sections[i].parts[k].table;
+			for (size_t r = 0; t && r < t->count; r++)
+				t->rows[r].definition = NULL;
+		}
+}
+
 static void restrict_media(struct doc_section *s, int media)
 {
 	for (size_t i = 0; i < s->count; i++)
@@ -153,9 +188,13 @@ int report_document(struct document *d, json_t *report, const struct report_view
 		if (!d->failed)
 			d->sections[d->count - 1].folded = kinds[i].folded && !view->sections;
 		kinds[i].tell(&t);
-		if (!t.asked && kinds[i].depth >= PAGE && !d->failed)
+		if (t.asked)
+			tell_nothing(d);
+		else if (kinds[i].depth >= PAGE && !d->failed)
 			restrict_media(&d->sections[d->count - 1], kinds[i].depth == PAGE ? IN_PAGE : IN_PAGE | IN_MARKDOWN);
 	}
+	if (t.asked && !lists(view->sections, "definitions"))
+		drop_definitions(d);
 	if (t.brief)
 		tell_more(d, report);
 	return d->failed ? ipf_error_memory(err) : 0;

@@ -77,6 +77,12 @@ const char *sentence(struct document *d, json_t *from, const char *text)
 	return said;
 }
 
+const char *phrase(struct document *d, json_t *from, const char *text)
+{
+	const char *said = sentence(d, from, text);
+	return said ? said : "";
+}
+
 struct doc_part *tell(const struct telling *t, const char *label, json_t *from, const char *text)
 {
 	static struct doc_part untold;

@@ -19,6 +19,8 @@
 
 /* The sentence; NULL: a figure does not exist, or out of memory. */
 const char *sentence(struct document *d, json_t *from, const char *text);
+/* A part of a longer sentence: the same, or "". */
+const char *phrase(struct document *d, json_t *from, const char *text);
 /* Adds it as a fact with this label (NULL, "": none) and returns the part, which belongs to no document if there is no
  * sentence. */
 struct doc_part *tell(const struct telling *t, const char *label, json_t *from, const char *text);

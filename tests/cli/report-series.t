@@ -28,7 +28,7 @@ make() { # NAME T0_UNIX_NS FROM TO EVERY_NS N
 make whole 1000000000000000000 0 12 1000000000 0
 run "$report" --ascii whole.results
 status_is 0 "a run with windows is reported"
-is "$(sed -n '/^Time line/,/^$/p' "$OUT")" "Time line     12 s, 1 s a character
+is "$(sed -n '/^Time line/,/^$/p' "$OUT")" "Time line     12 s, in steps of 1 s
   started/s   .:--=++*%%## at most 12.0
   in flight   ############ at most 2.00
   tokens/s    ..:--=+**%## at most 110
