@@ -82,22 +82,6 @@ static void note_unsteady(const struct telling *t)
 	         count > 1 ? doc_say(t->d, " and %zu more", count - 1) : "", words_at(first, "reason"));
 }
 
-/* What was completed in the windows of all measured stages. */
-static void tell_completed(const struct telling *t)
-{
-	static const char *const paths[][2] = {{"rate/completed", "requests/s"},
-	                                       {"throughput/input_tokens_per_s", "input tokens/s"},
-	                                       {"throughput/output_tokens_per_s", "output tokens/s"}};
-	char text[200] = "", number[40];
-	for (size_t i = 0; i < 3; i++) {
-		double value = figure_at(t->total, paths[i][0]);
-		if (!isnan(value))
-			join(text, sizeof text, ", ", show_number(value, number), paths[i][1]);
-	}
-	if (*text && !(t->brief && json_array_size(json_at(t->report, "stages")) > 1))
-		doc_fact(t->d, "completed", "%s", text);
-}
-
 static void tell_group(const struct telling *t, const struct group *group)
 {
 	const char *member;
@@ -133,7 +117,6 @@ void section_stages(const struct telling *t)
 	json_array_foreach(stages, i, block) asides += load_row(t, table, text_at(block, "name"), block)->aside;
 	if (json_array_size(stages) - asides != 1)
 		load_row(t, table, "total", t->total)->total = true;
-	tell_completed(t);
 	if (asides)
 		doc_note(t->d, "stages in brackets are not measured and not in the total")->media = IN_TEXT;
 	note_throughput(t);

@@ -33,7 +33,7 @@ run "$report" --by model --slo ttft=200ms two.results
 status_is 0 "two models, two stages"
 cp "$OUT" two.txt
 fits two.txt "by model"
-matches "$(cat two.txt)" '^  completed   2\.67 requests/s, 267 input tokens/s, 13\.3 output tokens/s$' "requests, input and output tokens per second"
+is "$("$report" -f json two.results | jq -c '.total | [.rate.completed, .throughput.input_tokens_per_s, .throughput.output_tokens_per_s | . * 100 | round]')" "[267,26667,1333]" "requests, input and output tokens per second"
 is "$(section Stages two.txt | awk '{ print $1 }' | tr '\n' ' ')" "first second total " "the stages are stages"
 is "$(section Models two.txt | awk '{ print $1 }' | tr '\n' ' ')" "model-a model-b " "and the models are models"
 is "$(section 'By model, ms' two.txt | awk '{ print $1 }' | tr '\n' ' ')" "model-a model-b " "By model, ms: also there"
