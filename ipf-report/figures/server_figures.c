@@ -226,9 +226,11 @@ static int read_gaps(struct client_facts *c, const struct client_sums *sums, con
 	struct histogram *all = histogram_new();
 	if (!all)
 		return -1;
-	for (int i = 0; i < run->pooled_count; i++)
-		if (run->pooled[i].model < 0)
-			histogram_merge(all, run->pooled[i].gaps);
+	for (size_t stage = 0; stage < run->schedule.count; stage++) {
+		const struct histogram *gaps = run_data_gaps(run, (int32_t)stage, -1);
+		if (gaps)
+			histogram_merge(all, gaps);
+	}
 	if (histogram_count(all) > 0)
 		c->latency[COMPARED_ITL] = (struct client_latency){.n = histogram_count(all),
 		                                                   .mean = histogram_mean(all),

@@ -89,6 +89,14 @@ run "$report" -f json changed.results
 is "$(jq -c '.server.comparison | .connect_ms, (.itl_ms.client | .n, .p50, .p90, .p99)' "$OUT" | tr '\n' ' ')" '0.399999 1140 10 10 10 ' "quantiles of ITL at the client, and the time of a connection"
 run "$report" changed.results
 is "$(sed -n '/^  ITL  *client/p;/^  network/p' "$OUT" | tail -2 | tr -s ' \n' ' ')" " network 0.400 ms at least to open a connection: about one round trip ITL client 10.0 10.0 10.0 10.0 " "in text, too"
+# The bounds of the gaps are no gaps, nor are the gaps of each model others than those of the stage.
+{
+	cat changed
+	for kind in itl_low_ns itl_high_ns; do echo "$gaps" | sed "s/itl_ns/$kind/"; done
+	echo "$gaps" | sed 's/"stage":0/&,"model":"m"/'
+} >all-kinds
+seal header all-kinds >all-kinds.results
+is "$("$report" -f json all-kinds.results | jq -c '[.total.itl_ms, .server.comparison.itl_ms.client] | map([.n, .mean])')" '[[1140,10],[1140,10]]' "each gap counts once"
 jq -c 'select(.sample != "server" or .t_ns >= 3000000000)' changed >part
 seal header part >part.results
 is "$("$report" -f json part.results | jq -c '.server.comparison.itl_ms.client | [.n < 1140, .p50]')" "[true,null]" "but not if they cover a part of it"
