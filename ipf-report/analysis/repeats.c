@@ -1,5 +1,6 @@
 #include "analysis/repeats.h"
 
+#include "figures/completions.h"
 #include "stats/samples.h"
 #include "stats/student.h"
 #include "stream/provenance.h"
@@ -37,13 +38,14 @@ static void read_latencies(struct work *w, enum metric metric)
 	}
 }
 
-static bool ended_in_window(const struct work *w, const struct row *row)
+/* In how many windows of measured stages the request ended. */
+static int windows_of(const struct work *w, const struct row *row)
 {
-	const struct stage_window *window = &w->run->parts[row->part].windows[row->stage];
-	const bool drain = w->options->window == WINDOW_DRAIN;
-	const int64_t end = drain ? window->drain_ns : window->end_ns;
-	return window->begin_ns != IPF_ABSENT && row->end_ns != IPF_ABSENT && row->end_ns >= window->begin_ns &&
-	       (row->end_ns < end || (row->end_ns == end && (drain || window->counted)));
+	int windows = 0;
+	for (size_t s = 0; s < w->run->schedule.count; s++)
+		windows += w->run->schedule.stages[s].measured &&
+		           completions_has(w->run, row, (int32_t)s, w->options->window == WINDOW_DRAIN);
+	return windows;
 }
 
 static void measure_time(struct work *w)
@@ -70,35 +72,49 @@ static void add_gaps(struct work *w, const struct row *row)
 	w->under[row->part] += gaps;
 }
 
-static void add_row(struct work *w, enum figure_kind kind, const struct row *row, bool *known)
+static void add_row(struct work *w, enum figure_kind kind, const struct row *row)
 {
-	const int64_t tokens = row_get(row, ROW_OUTPUT_TOKENS);
+	const bool left_out = !row->ok && row->error == VERDICT_HUNG_UP;
 	if (kind == FIGURE_GAPS_MEAN) {
 		add_gaps(w, row);
-		*known = true;
-	} else if (kind == FIGURE_FAILURES) {
-		const bool left_out = !row->ok && row->error == VERDICT_HUNG_UP;
+	} else {
 		w->over[row->part] += !row->ok && !left_out;
 		w->under[row->part] += !left_out;
-		*known = true;
-	} else if (kind == FIGURE_GOOD) {
-		*known |= row->goodness == SLO_GOOD || row->goodness == SLO_MISSED;
-		w->over[row->part] += row->goodness == SLO_GOOD && ended_in_window(w, row);
-	} else if (row->ok && ended_in_window(w, row)) {
-		*known |= kind == FIGURE_REQUESTS || tokens != IPF_ABSENT;
-		w->over[row->part] += kind == FIGURE_REQUESTS ? 1 : tokens != IPF_ABSENT ? (double)tokens : 0;
 	}
+}
+
+/* What each run completed in its windows, whichever stage started it. False: it is not known. */
+static bool add_completions(struct work *w, enum figure_kind kind)
+{
+	bool known = false;
+	measure_time(w);
+	for (int64_t i = 0; i < w->run->row_count; i++) {
+		const struct row *row = &w->run->rows[i];
+		const int64_t tokens = row_get(row, ROW_OUTPUT_TOKENS);
+		const double each = kind == FIGURE_GOOD       ? row->goodness == SLO_GOOD
+		                    : !row->ok                ? 0
+		                    : kind == FIGURE_REQUESTS ? 1
+		                    : tokens != IPF_ABSENT    ? (double)tokens
+		                                              : 0;
+		const int windows = windows_of(w, row);
+		w->over[row->part] += windows * each;
+		known |= kind == FIGURE_GOOD ? w->run->schedule.stages[row->stage].measured &&
+		                                   (row->goodness == SLO_GOOD || row->goodness == SLO_MISSED)
+		                             : row->ok && windows > 0 && (kind == FIGURE_REQUESTS || tokens != IPF_ABSENT);
+	}
+	return known;
 }
 
 static void read_sums(struct work *w, enum figure_kind kind, double *of_runs)
 {
 	const bool rate = kind == FIGURE_REQUESTS || kind == FIGURE_OUTPUT || kind == FIGURE_GOOD;
-	bool known = false;
+	bool known = !rate;
 	memset(w->over, 0, (size_t)w->runs * sizeof *w->over);
 	memset(w->under, 0, (size_t)w->runs * sizeof *w->under);
 	if (rate)
-		measure_time(w);
-	for_rows(w->run, row) add_row(w, kind, row, &known);
+		known = add_completions(w, kind);
+	else
+		for_rows(w->run, row) add_row(w, kind, row);
 	/* what of a steady part ended within it is what the windows say, not the rows */
 	known &= !rate || w->options->window != WINDOW_STEADY;
 	for (int r = 0; r < w->runs; r++)

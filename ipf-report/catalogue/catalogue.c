@@ -77,6 +77,8 @@ const struct catalogue_figure catalogue[] = {
      FAMILY("ipf_achieved_requests_per_second", "Starts per second.")},
 	{ROW("rate/completed", "completed", "requests/s", RATE, "completed"), AT(completed), COLUMN("rate_completed"),
      .point = "completed_per_s", FAMILY("ipf_completed_requests_per_second", "Successful requests per second.")},
+	{ROW("rate/completed_own", "completed, of the stage", "requests/s", RATE, "completed_own"), AT(completed_own),
+     COLUMN("rate_completed_own")},
 
 	{TIMES("", "lag", "lag", start[METRIC_LAG])},
 	{TIMES("", "client_lag", "client lag", start[METRIC_CLIENT_LAG])},

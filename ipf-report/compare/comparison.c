@@ -3,6 +3,7 @@
 #include "absent.h"
 #include "compare/block_plan.h"
 #include "compare/settings.h"
+#include "figures/completions.h"
 #include "figures/stated_figures.h"
 #include "stats/holm.h"
 #include "stream/provenance.h"
@@ -254,6 +255,21 @@ static void measure_time(const struct side *side, bool drain, double *under)
 		}
 }
 
+/* Adds a request to the block of each window in which it ended, whichever stage started it. */
+static void add_completion(const struct side *side, const struct row *row, bool drain, double value, double *over)
+{
+	for (size_t s = 0; s < side->run->schedule.count; s++) {
+		const struct row of_stage = {.part = row->part, .stage = (int32_t)s};
+		struct stage_window w = window_of(side, &of_stage);
+		if (!side->run->schedule.stages[s].measured || !completions_has(side->run, row, (int32_t)s, drain))
+			continue;
+		w.end_ns = drain ? w.drain_ns : w.end_ns;
+		const int32_t cell = block_plan_cell_at(&side->plan, side->run, &of_stage, &w, row->end_ns);
+		if (cell >= 0)
+			over[cell] += value;
+	}
+}
+
 /* Sums for each block: of what happened in its part of the time, or to its requests. */
 static void add_up(const struct side *side, enum figure_kind kind, bool drain, double *over, double *under)
 {
@@ -261,21 +277,18 @@ static void add_up(const struct side *side, enum figure_kind kind, bool drain, d
 	const bool by_request = strcmp(run_data_itl(side->run, 0), "request") == 0;
 	if (!of_requests)
 		measure_time(side, drain, under);
-	for_counted(side, row)
-	{
+	for (int64_t i = 0; i < side->run->row_count; i++) {
+		const struct row *row = &side->run->rows[i];
 		const struct addend value = addend_of(row, kind, by_request);
-		int32_t cell = side->cells[row - side->run->rows];
-		struct stage_window w = window_of(side, row);
-		w.end_ns = drain ? w.drain_ns : w.end_ns;
-		if (!of_requests)
-			cell = w.begin_ns == IPF_ABSENT || row->end_ns == IPF_ABSENT ||
-			               (row->end_ns == w.end_ns && !w.counted && !drain)
-			           ? -1
-			           : block_plan_cell_at(&side->plan, side->run, row, &w, row->end_ns);
-		if (cell < 0 || isnan(value.over))
+		const int32_t cell = counts(side, row) ? side->cells[i] : -1;
+		if (isnan(value.over))
 			continue;
-		over[cell] += value.over;
-		under[cell] += value.under;
+		if (!of_requests)
+			add_completion(side, row, drain, value.over, over);
+		else if (cell >= 0) {
+			over[cell] += value.over;
+			under[cell] += value.under;
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 #include "figures/figures.h"
 
 #include "absent.h"
+#include "figures/completions.h"
 #include "figures/in_flight.h"
 #include "figures/row_samples.h"
 
@@ -41,6 +42,7 @@ struct rate_parts {
 	int64_t after_first, span_ns; /* of the achieved rate: starts after the first, and the time of these */
 	double in_flight_ns;          /* integral of the requests in flight */
 	double busy_ns;               /* sum of end - start, of requests of any stage that ended in the window */
+	struct completions all, own;  /* requests that ended in the window; own: of the stage */
 };
 
 /* The part of `all` that belongs to a stage; -1: to all measured stages. */
@@ -54,16 +56,6 @@ static struct row_selection select_rows(const struct row_selection *all, int32_t
 	if (stage >= 0)
 		sel.rows = run_data_stage_rows(run, stage, &sel.count);
 	return sel;
-}
-
-static bool ended_in_window(const struct row_selection *sel, const struct row *row)
-{
-	const struct stage_window *w = &sel->run->parts[row->part].windows[row->stage];
-	if (w->begin_ns == IPF_ABSENT || row->end_ns == IPF_ABSENT)
-		return false;
-	if (sel->options->window == WINDOW_DRAIN)
-		return row->end_ns <= w->drain_ns;
-	return row->end_ns >= w->begin_ns && (row->end_ns < w->end_ns || (w->counted && row->end_ns == w->end_ns));
 }
 
 static double ratio(double a, double b)
@@ -313,7 +305,7 @@ static void leave_out_throughput(struct figures *f, bool has_window, double ok, 
 	else if (ok > 0 && !has_tokens && f->input_total + f->output_total > 0)
 		f->no_throughput = "no request whose tokens are known ended within the window";
 	if (f->no_throughput && ok == 0)
-		f->completed = f->goodput = NAN;
+		f->completed = f->completed_own = f->goodput = NAN;
 }
 
 /* Are there too many requests that could not be measured, beside those that were? */
@@ -322,48 +314,42 @@ static bool too_many(int64_t unmeasured, int64_t measured)
 	return (double)unmeasured > GOODPUT_UNMEASURED_MOST * (double)(measured + unmeasured);
 }
 
-/* Everything that is counted in the window. */
-static void build_rates(struct figures *f, const struct row_selection *sel, const struct rate_parts *parts)
+static void judge_requests(struct figures *f, const struct row_selection *sel)
 {
-	double ok = 0, input = 0, output = 0, good = 0, good_output = 0;
-	bool has_input = false, has_output = false, uncounted = false;
 	for_rows(sel, row)
 	{
+		double prompt = (double)count_of(row, ROW_INPUT_TOKENS), tokens = (double)count_of(row, ROW_OUTPUT_TOKENS);
 		f->judged += row->goodness == SLO_GOOD || row->goodness == SLO_MISSED;
 		f->good += row->goodness == SLO_GOOD;
 		f->left_out += row->goodness == SLO_LEFT_OUT;
 		f->unmeasured += row->goodness == SLO_UNMEASURED;
-		double prompt = (double)count_of(row, ROW_INPUT_TOKENS), tokens = (double)count_of(row, ROW_OUTPUT_TOKENS);
 		f->input_total += row->ok ? prompt : 0;
 		f->output_total += row->ok ? tokens : 0;
 		f->good_output_total += row->goodness == SLO_GOOD ? tokens : 0;
-		if (!ended_in_window(sel, row))
-			continue;
-		f->ended++;
-		good += row->goodness == SLO_GOOD;
-		good_output += row->goodness == SLO_GOOD ? tokens : 0;
-		if (!row->ok)
-			continue;
-		ok++;
-		has_input |= row_get(row, ROW_INPUT_TOKENS) != IPF_ABSENT;
-		has_output |= row_get(row, ROW_OUTPUT_TOKENS) != IPF_ABSENT;
-		uncounted |= row->source == SOURCE_NONE;
-		input += prompt;
-		output += tokens;
 	}
-	has_output &= !uncounted;
+}
+
+/* Everything that is counted in the window. */
+static void build_rates(struct figures *f, const struct row_selection *sel, const struct rate_parts *parts)
+{
+	const struct completions *all = &parts->all;
+	const bool has_input = all->has_input, has_output = all->has_output && !all->uncounted;
+	judge_requests(f, sel);
+	f->ended = all->ended;
+	f->ended_own = parts->own.ended;
 	double seconds = (double)parts->window_ns / 1e9;
 	f->window_s = parts->window_ns > 0 ? seconds : NAN;
-	f->completed = ratio(ok, seconds);
-	f->input_per_s = has_input ? ratio(input, seconds) : NAN;
-	f->output_per_s = has_output ? ratio(output, seconds) : NAN;
-	f->total_per_s = has_input && has_output ? ratio(input + output, seconds) : NAN;
+	f->completed = ratio(all->ok, seconds);
+	f->completed_own = ratio(parts->own.ok, seconds);
+	f->input_per_s = has_input ? ratio(all->input_tokens, seconds) : NAN;
+	f->output_per_s = has_output ? ratio(all->output_tokens, seconds) : NAN;
+	f->total_per_s = has_input && has_output ? ratio(all->input_tokens + all->output_tokens, seconds) : NAN;
 	f->little = parts->busy_ns > 0 ? ratio(parts->busy_ns, (double)parts->window_ns) : NAN;
 	bool known = f->judged > 0 && !too_many(f->unmeasured, f->judged);
-	f->goodput = known ? ratio(good, seconds) : NAN;
-	f->good_output_per_s = known && has_output ? ratio(good_output, seconds) : NAN;
+	f->goodput = known ? ratio(all->good, seconds) : NAN;
+	f->good_output_per_s = known && has_output ? ratio(all->good_output_tokens, seconds) : NAN;
 	f->good_share = known ? ratio((double)f->good, (double)f->judged) : NAN;
-	leave_out_throughput(f, parts->window_ns > 0, ok, has_input || has_output);
+	leave_out_throughput(f, parts->window_ns > 0, all->ok, has_input || has_output);
 	f->achieved = ratio((double)parts->after_first * 1e9, (double)parts->span_ns);
 	f->offered = parts->has_length ? ratio((double)parts->scheduled * 1e9, (double)parts->length_ns) : NAN;
 	f->in_flight_mean = ratio(parts->in_flight_ns, (double)parts->window_ns);
@@ -523,6 +509,9 @@ static void set_stage(struct figures *f, struct rate_parts *parts, const struct 
 		parts->scheduled = f->scheduled == IPF_ABSENT ? 0 : f->scheduled;
 	}
 	pace_of(sel, &parts->after_first, &parts->span_ns);
+	completions_count(&parts->all, &parts->own, sel->run, sel->stage, sel->options->window == WINDOW_DRAIN);
+	if (by_time) /* which is the time when requests were due: it has no others */
+		parts->all = parts->own;
 }
 
 /* The stages of a level, and the parts of their rates. */
@@ -548,6 +537,8 @@ static struct rate_parts set_total(struct figures *f, const struct level *level,
 		sum.window_ns += parts->window_ns;
 		sum.in_flight_ns += parts->in_flight_ns;
 		sum.busy_ns += parts->busy_ns;
+		completions_add(&sum.all, &parts->all);
+		completions_add(&sum.own, &parts->own);
 		f->in_flight_max = fmax(f->in_flight_max, stage->in_flight_max); /* fmax of a NAN and a number is the number */
 		sum.after_first += parts->after_first;
 		sum.span_ns += parts->span_ns;
@@ -704,19 +695,25 @@ static void judge_windows(const struct run_figures *figures, const struct run_da
 {
 	const struct figures *first = NULL;
 	int others = 0;
-	char more[48] = "";
+	char more[48] = "", what[120];
 	for (size_t i = 0; i < figures->count; i++)
 		if (!window_shows(&figures->stages[i])) {
 			others += first != NULL;
 			first = first ? first : &figures->stages[i];
 		}
+	if (!first)
+		return;
 	if (others > 0)
 		snprintf(more, sizeof more, "; so it is in %d other stage%s", others, verdict_plural(others));
-	if (first)
-		verdict_note(run->verdict, VERDICT_SAMPLES, VERDICT_DOUBTFUL,
-		             "%s: only %lld of %lld started requests ended within the stage, which its rates count "
-		             "(--window drain counts all)%s",
-		             first->name, (long long)first->ended, (long long)first->started, more);
+	if (first->ended > first->ended_own)
+		snprintf(what, sizeof what, "%lld requests started, and only %lld, of any stage,", (long long)first->started,
+		         (long long)first->ended);
+	else
+		snprintf(what, sizeof what, "only %lld of %lld started requests", (long long)first->ended,
+		         (long long)first->started);
+	verdict_note(run->verdict, VERDICT_SAMPLES, VERDICT_DOUBTFUL,
+	             "%s: %s ended within the stage, which its rates count (--window drain counts all)%s", first->name,
+	             what, more);
 }
 
 int run_figures_build(struct run_figures *figures, const struct run_data *run, const struct figure_options *options,

@@ -68,10 +68,10 @@ struct figures {
 	double window_s;
 	bool failures_unknown; /* another tool states how many requests succeeded, and not how many failed */
 	int64_t scheduled, started, ok, failed, hung_up, cut, cancelled, stale, errors[VERDICT_KINDS];
-	double offered, achieved, completed;
+	double offered, achieved, completed, completed_own; /* completed_own: of those, requests of the stage itself */
 	double input_per_s, output_per_s, total_per_s;
 	const char *no_throughput; /* why completed, goodput or tokens per second are not known; NULL: they are */
-	int64_t ended;             /* requests that ended in the window, well or not */
+	int64_t ended, ended_own;  /* requests that ended in the window, well or not: of any stage; of the stage */
 	double in_flight_mean, in_flight_max, little;
 	struct metric_summary start[METRIC_COUNT], due[METRIC_COUNT]; /* `due`: only of metrics that count from the start */
 	struct metric_summary itl;

@@ -50,6 +50,7 @@ static void fill_counts(struct figures *f, const struct stated_stage *s)
 	f->ok = s->ok == IPF_ABSENT ? 0 : s->ok;
 	f->failed = s->failed == IPF_ABSENT ? 0 : s->failed;
 	f->started = f->ok + f->failed;
+	f->completed_own = NAN;
 	f->input_total = isnan(s->input_total) ? 0 : s->input_total;
 	f->output_total = isnan(s->output_total) ? 0 : s->output_total;
 }

@@ -22,6 +22,7 @@ static const struct doc_column columns[] = {
 	{"goodput", "per s", NULL, "goodput/requests_per_s", CELL_NUMBER, KEEP_FULL},
 	{"goodput", "share", NULL, "goodput/share", CELL_PERCENT, KEEP_FULL},
 };
+#define BACKLOG_SHARE 0.10 /* of what was completed in a stage: above, a note says that others started it */
 enum { COLUMNS = sizeof columns / sizeof *columns, FAILED = 6, GOODPUT_COLUMNS = 2 };
 
 static bool has_goodput(const struct telling *t)
@@ -63,6 +64,24 @@ static void note_throughput(const struct telling *t)
 		doc_note(t->d, "%s%sno throughput: %s%s", found == t->total ? "" : words_at(found, "name"),
 		         found == t->total ? "" : ": ", words_at(found, "throughput/absent"),
 		         figure_at(found, "window_s") > 0 ? "; --window drain measures until the last request has ended" : "");
+}
+
+/* Completions that a reader would look for in another row. */
+static void note_backlog(const struct telling *t)
+{
+	json_t *stage;
+	size_t i;
+	json_array_foreach(json_at(t->report, "stages"), i, stage)
+	{
+		const double all = figure_at(stage, "rate/completed"), own = figure_at(stage, "rate/completed_own");
+		if (json_is_false(json_at(stage, "measured")) || !(all - own > BACKLOG_SHARE * all))
+			continue;
+		doc_note(t->d,
+		         "%s: the server was still busy with requests of earlier stages, which count as completed in the "
+		         "stage in which they end",
+		         text_at(stage, "name"));
+		return;
+	}
 }
 
 /* A short report says it here, a longer one has a table (section_accuracy). */
@@ -120,6 +139,7 @@ void section_stages(const struct telling *t)
 	if (asides)
 		doc_note(t->d, "stages in brackets are not measured and not in the total")->media = IN_TEXT;
 	note_throughput(t);
+	note_backlog(t);
 	note_unsteady(t);
 	note_groups(t);
 	for (void *at = group_first(t, &group); at; at = group_next(t, &group, at))

@@ -424,8 +424,8 @@ static const struct {
      "DOUBTFUL if the server's prefix cache had more than 1 % of the prompt tokens that the run sent for the first "
      "time (ipf-report --trace): it was warm from earlier requests, or shared with others."},
 	{VERDICT_SAMPLES,
-     "DOUBTFUL if less than 50 % of the requests that a measured stage started ended within its window: "
-     "its rates count no others."},
+     "DOUBTFUL if the requests that ended within the window of a measured stage, which its rates count, are less than "
+     "50 % of those that it started."},
 	{VERDICT_SAMPLES,
      "DOUBTFUL if the run was to end when stable (ipf-collect --until-stable) and came to its end before."},
 };

@@ -57,7 +57,7 @@
 #define VERDICT_REPEATS_DOUBTFUL 0.01
 /* Share of the prompt tokens sent for the first time that the server had in its prefix cache. */
 #define VERDICT_WARM_DOUBTFUL 0.01
-/* Share of the started requests of a stage that ended within it, which is what its rates count. */
+/* Requests that ended within a stage, which its rates count / requests that it started. */
 #define VERDICT_ENDED_DOUBTFUL 0.50
 
 #endif

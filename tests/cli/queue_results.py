@@ -4,7 +4,7 @@ It serves --servers requests at a time, first come first served, --service secon
 exponentially), so that its capacity is servers / service. A STAGE is RATE:SECONDS, FROM-TO:SECONDS for a ramp, rest:SECONDS,
 BASE^PEAK:SECONDS for a spike in the last third, or closed=USERS:SECONDS; arrivals are a Poisson process. --refuse N: with N requests in the queue, the next one fails.
 --fail SHARE: of all, at random. --slower F: with a queue, each request takes F times as long as without. --replicas T=N,…: from T seconds on,
-N times the servers; with samples of replicas_ready each second."""
+N times the servers; with samples of replicas_ready each second. --t0 NS: the begin of the run, since the epoch."""
 
 import argparse
 import hashlib
@@ -19,6 +19,7 @@ parser.add_argument("--service", type=float, default=0.1)
 parser.add_argument("--spread", action="store_true")
 parser.add_argument("--seed", type=int, default=1)
 parser.add_argument("--refuse", type=int, default=0)
+parser.add_argument("--t0", type=int, default=1795156140123000000)
 parser.add_argument("--fail", type=float, default=0)
 parser.add_argument("--slower", type=float, default=1)
 parser.add_argument("--replicas", default="")
@@ -103,7 +104,7 @@ while arrivals:
 rows.sort(key=lambda row: row["end_ns"])
 
 header = {"ipf": "results", "version": 1, "tool": "ipf-collect 0.1.0", "from": [{"ipf": "records", "version": 1, "tool": "ipf-fire 0.1.0", "from": [
-    {"ipf": "schedule", "version": 1, "tool": "ipf-sched 0.1.0", "stages": stages}], "target": "http://127.0.0.1:8000", "t0_unix_ns": 1795156140123000000}],
+    {"ipf": "schedule", "version": 1, "tool": "ipf-sched 0.1.0", "stages": stages}], "target": "http://127.0.0.1:8000", "t0_unix_ns": options.t0}],
     "api": "openai-chat", "itl": "gap", "stages": stages}
 body = [json.dumps(row) for row in rows]
 if options.replicas:

@@ -31,6 +31,23 @@ made --spread --seed 2 40:1 60:1 110:1 | "$report" | tr -s ' \n' ' ' >short.txt
 contains "$(cat short.txt)" 'not saturated: of 102 requests/s offered, 84.0/s were completed, by chance as far as stages this short can tell' \
 	"what is missing although the server is not saturated"
 
+# A server that is still busy with earlier stages has not broken down: what ends in a window is its throughput.
+made 50:10 250:10 rest:2 200:10 300:10 >busy.results
+"$report" -f json busy.results >busy.json
+is "$(jq -c '[.stages[] | .rate.completed * .window_s + 0.5 | floor]' busy.json)" "$(jq -sc '[.[] | select(.n != null and .ok) | .end_ns / 1000000000] as $ends
+	| [[0, 10], [10, 20], [20, 22], [22, 32], [32, 42]] | map(. as $w | [$ends[] | select(. >= $w[0] and . < $w[1])] | length)' busy.results)" "completed is what ended in the window"
+between "$(jq '[.stages[1:][].rate.completed] | min' busy.json)" 98 102 "so that a server with a backlog completes as much as it can"
+is "$(jq -c '.stages[4] | [.rate.completed_own, .throughput.output_tokens_per_s / .rate.completed]' busy.json)" "[0,10]" "although none of it is of that stage"
+is "$("$report" export csv --curve busy.results | awk -F, 'NR > 1 { printf "%d", ($3 > 40 && $4 > 400) }')" 1111 "which the curve shows"
+contains "$("$report" busy.results | tr -s ' \n' ' ')" "poisson-3: the server was still busy with requests of earlier stages" "and a note says"
+made --seed 2 --t0 1795156240123000000 50:10 250:10 rest:2 200:10 300:10 >later.results
+"$report" -q -f json busy.results later.results >both.json
+"$report" -f json later.results >later.json
+is "$(jq -c '.repeats.figures[] | select(.name == "requests") | .of_runs | map(. * 100 | round)' both.json)" \
+	"$(jq -sc 'map(.total.rate.completed * 100 | round)' busy.json later.json)" "repeats count the same"
+is "$("$report" compare -f json busy.results -- later.results | jq -c '.figures[] | select(.name == "requests") | [.base, .new] | map(. * 100 | round)')" \
+	"$(jq -sc 'map(.total.rate.completed * 100 | round)' busy.json later.json)" "as do comparisons"
+
 why() { # ARGUMENTS: status and reason
 	made "$@" | "$report" -f json | jq -r '.saturation | "\(.status): \(.reason)"'
 }

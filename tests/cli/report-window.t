@@ -114,8 +114,17 @@ results "[$(stage first 0 5 2), $(stage second 5 10 2)]" <<'END'
 END
 contains "$(json "$samples")" "first: only 0 of 2" "one stage of two"
 is "$(json '.total | [.throughput.output_tokens_per_s, .by_model.fast.throughput.output_tokens_per_s, .by_model.slow.throughput.output_tokens_per_s, .by_model.slow.throughput.absent]')" \
-	'[2,2,null,"no request ended within the window"]' "and one model of two"
+	'[4,2,2,null]' "what a stage leaves behind counts in the window in which it ends"
+is "$(json '[.stages[], .total | [.rate.completed, .rate.completed_own]]')" '[[null,null],[0.8,0.4],[0.4,0.2]]' "and is told from the stage's own"
 contains "$("$report" run.results | tr -s ' \n' ' ')" "first: no throughput: no request ended within the window; --window drain" "the text names it"
+results "[$(stage first 0 5 2), $(stage second 5 10 2)]" <<'END'
+0 0 12 1 slow
+0 1 12 1 slow
+1 5 6 1 fast
+1 6 7 1 fast
+END
+is "$(json '.total | [.throughput.output_tokens_per_s, .by_model.fast.throughput.output_tokens_per_s, .by_model.slow.throughput.output_tokens_per_s, .by_model.slow.throughput.absent]')" \
+	'[2,2,null,"no request ended within the window"]' "one model of two has no throughput"
 is "$("$report" run.results | awk '{ gsub(/[^ -~]/, "?") } length > 80')" "" "on 80 columns"
 
 # ---- stages without a length, and stages that wait for their last request ----

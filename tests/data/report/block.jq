@@ -32,8 +32,11 @@ def flight($rows; $w): ($w.begin) as $b | ($w.begin + $w.length) as $e
 def block($rows; $all; $windows; $stages; $slo):
 	($rows | map(select(.ok))) as $ok | ($rows | map(select(.ok | not))) as $failed
 	| ([$windows[] | .length] | add / 1000000000) as $window
-	| ($rows | map(select(.stage as $s | $windows[$s | tostring] as $w | .end_ns >= $w.begin and .end_ns < $w.end))) as $ended
+	| [$windows | to_entries[] | .key as $s | .value as $w | $all[] | select(.end_ns >= $w.begin and .end_ns < $w.end)
+		| select((.stage | tostring) == $s or .end_ns > $w.begin) | { row: ., own: ((.stage | tostring) == $s) }] as $in
+	| ($in | map(.row)) as $ended
 	| ($ended | map(select(.ok))) as $done
+	| ($in | map(select(.own and .row.ok))) as $own
 	| ($rows | group_by(.stage) | map(sort_by(.start_ns) | select(length > 1) | [length - 1, .[-1].start_ns - .[0].start_ns])) as $paces
 	| [$windows[] | flight($all; .)] as $flights
 	| [$windows[] | . as $w | $all[] | select(.end_ns > $w.begin and .end_ns <= $w.begin + $w.length) | .end_ns - .start_ns] as $busy
@@ -47,7 +50,7 @@ def block($rows; $all; $windows; $stages; $slo):
 		errors: ($failed | group_by(.error.kind) | map({ key: .[0].error.kind, value: length }) | from_entries) } | present),
 	rate: ({ offered: (if ($stages | any(.closed)) then null else ([$stages[] | .arrivals] | add) / ([$stages[] | .end_ns - .begin_ns] | add / 1000000000) end),
 		achieved: (if $paces == [] then null else ($paces | map(.[0]) | add) / ($paces | map(.[1]) | add / 1000000000) end),
-		completed: (($done | length) / $window) } | present),
+		completed: (($done | length) / $window), completed_own: (($own | length) / $window) } | present),
 	lag_ms: one($rows | known("lag_ns") | map(ms) | dist), slot_wait_ms: one($rows | known("slot_wait_ns") | map(ms) | dist),
 	throughput: { requests_per_s: (($done | length) / $window), input_tokens_per_s: (($done | known("input_tokens") | add // 0) / $window),
 		output_tokens_per_s: (($done | known("output_tokens") | add // 0) / $window) },
