@@ -162,6 +162,25 @@ static void add_success(struct client_sums *sums, const struct row *row)
 	sums->by_usage += row->source == 0;
 }
 
+/* Did the client end the request, so that the server may have gone on with it? */
+static bool is_given_up(const struct row *row)
+{
+	return row->error >= 0 && (strcmp(verdict_kinds[row->error], "timeout") == 0 || row->error == VERDICT_HUNG_UP ||
+	                           row->error == VERDICT_CANCELLED || row->error == VERDICT_TOO_LARGE);
+}
+
+static void add_given_up(struct client_facts *c, const struct row *row)
+{
+	if (row_get(row, ROW_INPUT_TOKENS) == IPF_ABSENT)
+		c->unknown_input += known(row_get(row, ROW_ASKED_INPUT));
+	if (!is_given_up(row))
+		return;
+	c->given_up++;
+	c->given_up_early += known(row_get(row, ROW_EVENTS)) < 1;
+	c->given_up_input += known(row_get(row, ROW_INPUT_TOKENS));
+	c->given_up_output += known(row_get(row, ROW_OUTPUT_TOKENS));
+}
+
 /* Adds a request that was at the server within the range; `inside`: only then. */
 static void add_row(struct client_facts *c, struct client_sums *sums, const struct row *row, bool inside, bool ended)
 {
@@ -174,6 +193,7 @@ static void add_row(struct client_facts *c, struct client_sums *sums, const stru
 		return;
 	c->ended++;
 	c->ok += row->ok;
+	add_given_up(c, row);
 	c->input_tokens += known(row_get(row, ROW_INPUT_TOKENS));
 	c->output_tokens += known(row_get(row, ROW_OUTPUT_TOKENS));
 	if (!row->ok && row_get(row, ROW_ASKED_OUTPUT) != IPF_ABSENT &&

@@ -125,26 +125,74 @@ static int compare_requests(struct server_comparison *c, const struct client_fac
 	return 0;
 }
 
+struct cause {
+	char text[200];
+};
+
+/* The requests that the client gave up, in words. */
+static struct cause given_up(const struct client_facts *client)
+{
+	struct cause c;
+	char early[60] = "";
+	if (client->given_up_early > 0)
+		snprintf(early, sizeof early, ", %lld of them before a first token", (long long)client->given_up_early);
+	snprintf(c.text, sizeof c.text, "%lld requests that this client gave up (timed out, disconnected or cancelled%s)",
+	         (long long)client->given_up, early);
+	return c;
+}
+
+/* Do both sides count the same requests? Then neither another client nor another replica explains a difference. */
+static bool same_requests(const struct server_facts *server, int requests)
+{
+	return requests == 0 && !isnan(server->requests);
+}
+
 static void compare_output(struct server_comparison *c, const struct client_facts *client,
                            const struct server_facts *server, int requests)
 {
 	double got = client->output_tokens, share = client->usage ? COUNT_SHARE : TOKENS_SHARE;
 	double slack = client->edge_output + share * got;
-	const char *why = requests > 0 ? "those of the other requests"
-	                  : !client->usage
-	                      ? "the client's counts are not the server's own"
-	                      : "another client uses the server, or tokens that it did not send, such as rejected ones";
+	struct cause cause;
+	const char *more = requests > 0     ? "those of the other requests"
+	                   : !client->usage ? "the client's counts are not the server's own"
+	                   : same_requests(server, requests)
+	                       ? "tokens that it did not send, such as rejected ones"
+	                       : "another client uses the server, or tokens that it did not send, such as rejected ones";
+	const char *fewer = !client->usage                    ? "the client's counts are not the server's own"
+	                    : same_requests(server, requests) ? "it may not count all that it sends"
+	                                                      : "a replica is not scraped";
 	if (isnan(server->output_tokens) || !(got > 0))
 		return;
 	if (client->stopped && server->output_tokens > got)
 		return;
+	if (client->given_up > 0 && requests <= 0) {
+		cause = given_up(client);
+		more = cause.text;
+		if (server->output_tokens >= got - slack - client->given_up_output)
+			fewer = cause.text;
+	}
 	if (server->output_tokens > got + slack + client->unknown_output)
 		note(c, COMPARISON_MORE_OUTPUT, got, server->output_tokens,
-		     "the server counted %.0f output tokens, the answers have %.0f: %s", server->output_tokens, got, why);
+		     "the server counted %.0f output tokens, the answers have %.0f: %s", server->output_tokens, got, more);
 	else if (server->output_tokens < got - slack)
 		note(c, COMPARISON_FEWER_OUTPUT, got, server->output_tokens,
-		     "the server counted %.0f output tokens, the answers have %.0f: %s", server->output_tokens, got,
-		     client->usage ? "a replica is not scraped" : "the client's counts are not the server's own");
+		     "the server counted %.0f output tokens, the answers have %.0f: %s", server->output_tokens, got, fewer);
+}
+
+/* What the input tokens can be that only the client has. */
+static struct cause fewer_input(const struct client_facts *client, const struct server_facts *server, double slack)
+{
+	const bool caches = !(client->cached_share <= 0 && !(server->hit_rate > 0)), replicas = !same_requests(server, 0);
+	struct cause c;
+	if (client->given_up > 0 && server->input_tokens >= client->input_tokens - slack - client->given_up_input)
+		return given_up(client);
+	snprintf(c.text, sizeof c.text, "%s%s%s",
+	         caches          ? "it may not count cached ones"
+	         : replicas      ? ""
+	         : client->usage ? "it may count other tokens than its answers report"
+	                         : "the client's counts are not the server's own",
+	         caches && replicas ? ", or " : "", replicas ? "a replica is not scraped" : "");
+	return c;
 }
 
 static void compare_input(struct server_comparison *c, const struct client_facts *client,
@@ -168,15 +216,14 @@ static void compare_input(struct server_comparison *c, const struct client_facts
 			each);
 	else if (more > slack)
 		note(c, COMPARISON_MORE_INPUT, got, server->input_tokens,
-		     "the server counted %.0f input tokens, this client %.0f: a chat template, or prompts that were computed "
-		     "again",
-		     server->input_tokens, got);
+		     "the server counted %.0f input tokens, this client %.0f: %s", server->input_tokens, got,
+		     client->given_up > 0 && more <= slack + client->unknown_input
+		         ? given_up(client).text
+		         : "a chat template, or prompts that were computed again");
 	else if (more < -slack)
-		note(
-			c, COMPARISON_FEWER_INPUT, got, server->input_tokens,
-			"the server counted %.0f input tokens, this client %.0f: it may not count cached ones, or a replica is not "
-			"scraped",
-			server->input_tokens, got);
+		note(c, COMPARISON_FEWER_INPUT, got, server->input_tokens,
+		     "the server counted %.0f input tokens, this client %.0f: %s", server->input_tokens, got,
+		     fewer_input(client, server, slack).text);
 }
 
 static bool outside(double value, struct bucket_quantile q)
@@ -216,8 +263,24 @@ static void explain_ttft(const struct client_facts *client, double more, char *t
 	snprintf(text + len, size - (size_t)len, ": %s", cause);
 }
 
+/* Which requests are only in the server's latencies: the client's are of those that succeeded. */
+static struct cause only_at_server(const struct client_facts *client, const struct server_facts *server, int requests)
+{
+	struct cause c;
+	const int64_t failed = client->ended - client->ok;
+	if (client->given_up > 0)
+		snprintf(c.text, sizeof c.text, "the server's figures include %.150s", given_up(client).text);
+	else if (failed > 0 && requests <= 0)
+		snprintf(c.text, sizeof c.text, "the server's figures include %lld requests that failed", (long long)failed);
+	else if (same_requests(server, requests) && client->edges == 0)
+		snprintf(c.text, sizeof c.text, "both count the same requests, but not from the same moment");
+	else
+		snprintf(c.text, sizeof c.text, "the server's figures include requests that are not this client's");
+	return c;
+}
+
 static void compare_ttft(struct server_comparison *c, const struct client_facts *client,
-                         const struct server_facts *server)
+                         const struct server_facts *server, int requests)
 {
 	double more = longer(client, server, COMPARED_TTFT),
 		   server_mean = bucket_histogram_mean(&server->latency[COMPARED_TTFT]);
@@ -226,18 +289,17 @@ static void compare_ttft(struct server_comparison *c, const struct client_facts 
 	if (more > 0) {
 		explain_ttft(client, more, why, sizeof why);
 		note(c, COMPARISON_TTFT_LONGER, client_mean, server_mean,
-		     "TTFT is %.3g ms longer at the client, %.3g against %.3g ms in the mean; %s", more / 1e6,
-		     client_mean / 1e6, server_mean / 1e6, why);
+		     "TTFT is %.3g ms longer at the client, %.3g against %.3g ms on average; %s", more / 1e6, client_mean / 1e6,
+		     server_mean / 1e6, why);
 	} else if (more < 0)
 		note(c, COMPARISON_TTFT_SHORTER, client_mean, server_mean,
-		     "TTFT is %.3g ms shorter at the client, %.3g against %.3g ms in the mean: the server's figures include "
-		     "requests that are not this client's",
-		     -more / 1e6, client_mean / 1e6, server_mean / 1e6);
+		     "TTFT is %.3g ms shorter at the client, %.3g against %.3g ms on average: %s", -more / 1e6,
+		     client_mean / 1e6, server_mean / 1e6, only_at_server(client, server, requests).text);
 }
 
 /* E2E follows TTFT and TPOT: it says something only where these do not. */
 static void compare_rest(struct server_comparison *c, const struct client_facts *client,
-                         const struct server_facts *server)
+                         const struct server_facts *server, int requests)
 {
 	static const char *const names[] = {[COMPARED_TPOT] = "TPOT", [COMPARED_E2E] = "E2E"};
 	static const enum comparison_kind kinds[] = {[COMPARED_TPOT] = COMPARISON_TPOT, [COMPARED_E2E] = COMPARISON_E2E};
@@ -249,10 +311,10 @@ static void compare_rest(struct server_comparison *c, const struct client_facts 
 		     !isnan(longer(client, server, COMPARED_TPOT))))
 			continue;
 		note(c, kinds[list[i]], mean, mean - more,
-		     "%s is %.3g ms %s at the client, %.3g against %.3g ms in the mean: %s", names[list[i]], fabs(more) / 1e6,
+		     "%s is %.3g ms %s at the client, %.3g against %.3g ms on average: %s", names[list[i]], fabs(more) / 1e6,
 		     more > 0 ? "longer" : "shorter", mean / 1e6, (mean - more) / 1e6,
 		     more > 0 ? "the network, a proxy, or a queue in front of the server"
-		              : "the server's figures include requests that are not this client's");
+		              : only_at_server(client, server, requests).text);
 	}
 }
 
@@ -263,8 +325,8 @@ void server_comparison_make(struct server_comparison *c, const struct client_fac
 	int requests = compare_requests(c, client, server);
 	compare_output(c, client, server, requests);
 	compare_input(c, client, server, requests);
-	compare_ttft(c, client, server);
-	compare_rest(c, client, server);
+	compare_ttft(c, client, server, requests);
+	compare_rest(c, client, server, requests);
 	if (fabs(client->cached_share - server->hit_rate) > HIT_RATE && requests == 0)
 		note(c, COMPARISON_HIT_RATE, client->cached_share, server->hit_rate,
 		     "the answers report %.1f %% of their input as cached, the server a hit rate of %.1f %%: it may count only "

@@ -12,7 +12,10 @@
  * are exact on both sides, differ by 5 % and 5 ms at least. Numbers of requests and tokens differ if they do so by more
  * than 1 % (tokens that the client's tokenizer or its events counted: 5 %) and by more than the requests at the edges
  * of the range can explain. Causes are named as possible, not as found: nothing here can see a proxy. But how long a
- * connection takes to open tells the network, which adds about one round trip to TTFT, from the rest.
+ * connection takes to open tells the network, which adds about one round trip to TTFT, from the rest. Requests that the
+ * client gave up (timed out, disconnected, cancelled) are in the server's figures and not in the client's latencies:
+ * they are named first. Other clients and replicas that are not scraped are named only if the numbers of requests do
+ * not agree, or are not known.
  */
 #ifndef IPF_SERVER_COMPARISON_H
 #define IPF_SERVER_COMPARISON_H
@@ -33,15 +36,19 @@ struct client_facts {
 	int64_t ended, ok;
 	int64_t edges; /* requests of which a part is outside the range: the server may count them or not */
 	double input_tokens, output_tokens;
-	double edge_input, edge_output; /* tokens of these edges … */
-	double unknown_output;          /* … and those that failed requests asked for and did not bring */
-	bool usage;                     /* the server's own usage counted the tokens of nearly all */
-	double template_tokens;         /* each answer reports this many input tokens more than its prompt has; NAN */
-	double cached_share;            /* cached input tokens by the answers / input tokens; NAN */
-	double wait_mean;               /* ns that a request waited for a slot or a connection of a pool; NAN */
-	double ttfb_mean;               /* ns to the first byte of the response */
-	double connect_min;             /* ns: the fastest TCP connection, about one round trip; NAN: none was made */
-	bool stopped;                   /* the run was ended on purpose: requests that were in flight are not among these */
+	double edge_input, edge_output;         /* tokens of these edges … */
+	double unknown_output;                  /* … and those that failed requests asked for and did not bring */
+	int64_t given_up;                       /* ended by the client: timeout, disconnect, cancelled, too large … */
+	int64_t given_up_early;                 /* … and before a first token */
+	double given_up_input, given_up_output; /* their tokens, which are in the sums above */
+	double unknown_input;                   /* input tokens in the trace of requests whose input is not in the sum */
+	bool usage;                             /* the server's own usage counted the tokens of nearly all */
+	double template_tokens; /* each answer reports this many input tokens more than its prompt has; NAN */
+	double cached_share;    /* cached input tokens by the answers / input tokens; NAN */
+	double wait_mean;       /* ns that a request waited for a slot or a connection of a pool; NAN */
+	double ttfb_mean;       /* ns to the first byte of the response */
+	double connect_min;     /* ns: the fastest TCP connection, about one round trip; NAN: none was made */
+	bool stopped;           /* the run was ended on purpose: requests that were in flight are not among these */
 	struct client_latency latency[COMPARED_LATENCIES];
 };
 

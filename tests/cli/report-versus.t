@@ -71,7 +71,7 @@ begin replicas "$ONE" "$URL" -- "$ONE"
 ended slow
 contains "$found" '"ttft-longer"' "a proxy that takes 300 ms"
 between "$(compared slow '.ttft_ms.client.mean - .ttft_ms.server.mean')" 290 3000 "with about that"
-matches "$(text slow)" "differs TTFT is [0-9.e+]+ ms longer at the client, .* in the mean; the first byte came after [0-9.e+]+ ms, and a connection took [0-9.e+-]+ ms to open: .*a proxy, or a queue in front of the server" \
+matches "$(text slow)" "differs TTFT is [0-9.e+]+ ms longer at the client, .* on average; the first byte came after [0-9.e+]+ ms, and a connection took [0-9.e+-]+ ms to open: .*a proxy, or a queue in front of the server" \
 	"and what it can be, with the evidence"
 is "$(jq -c 'map(select(endswith("requests") or endswith("tokens")))' <<<"$found")" "[]" "the numbers agree"
 

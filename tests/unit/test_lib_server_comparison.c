@@ -119,7 +119,10 @@ static void test_tokens(void **state)
 	s->server.output_tokens = 3025;
 	finds(s, 0, NULL);
 	s->server.output_tokens = 3040;
+	finds(s, COMPARISON_MORE_OUTPUT, ": tokens that it did not send, such as rejected ones");
+	s->server.requests = NAN;
 	finds(s, COMPARISON_MORE_OUTPUT, "another client");
+	s->server.requests = 100;
 	s->client.unknown_output = 10;
 	finds(s, 0, NULL);
 	s->client.usage = false;
@@ -149,7 +152,7 @@ static void test_delay_in_front(void **state)
 	s->client.latency[COMPARED_TTFT] = latency(150);
 	s->client.latency[COMPARED_E2E] = latency(440);
 	s->client.ttfb_mean = 150 * MS;
-	finds(s, COMPARISON_TTFT_LONGER, "TTFT is 100 ms longer at the client, 150 against 50 ms in the mean");
+	finds(s, COMPARISON_TTFT_LONGER, "TTFT is 100 ms longer at the client, 150 against 50 ms on average");
 	assert_non_null(strstr(s->result.notes[0].text, "a queue in front of the server"));
 	s->client.ttfb_mean = 2 * MS;
 	finds(s, COMPARISON_TTFT_LONGER, "holds back the body");
@@ -193,11 +196,63 @@ static void test_slower_tokens(void **state)
 {
 	struct sides *s = *state;
 	s->client.latency[COMPARED_TPOT] = latency(20);
-	finds(s, COMPARISON_TPOT, "TPOT is 10 ms longer at the client, 20 against 10 ms in the mean");
+	finds(s, COMPARISON_TPOT, "TPOT is 10 ms longer at the client, 20 against 10 ms on average");
 	s->client.latency[COMPARED_TPOT] = latency(10);
 	s->client.latency[COMPARED_TTFT].n = 0;
 	s->client.latency[COMPARED_E2E] = latency(640);
 	finds(s, COMPARISON_E2E, "E2E is 300 ms longer");
+}
+
+/* The server's latencies include requests that this client gave up: no other client is needed to explain them. */
+static void test_given_up(void **state)
+{
+	struct sides *s = *state;
+	s->client.latency[COMPARED_TTFT] = latency(20);
+	finds(s, COMPARISON_TTFT_SHORTER, "both count the same requests, but not from the same moment");
+	s->client.ok = 90;
+	finds(s, COMPARISON_TTFT_SHORTER, "the server's figures include 10 requests that failed");
+	s->client.given_up = 10;
+	finds(s, COMPARISON_TTFT_SHORTER,
+	      "include 10 requests that this client gave up (timed out, disconnected or cancelled)");
+	s->client.given_up_early = 8;
+	finds(s, COMPARISON_TTFT_SHORTER, "or cancelled, 8 of them before a first token)");
+	s->client.latency[COMPARED_TTFT] = latency(50);
+	s->client.latency[COMPARED_TPOT] = latency(2);
+	finds(s, COMPARISON_TPOT,
+	      "8 ms shorter at the client, 2 against 10 ms on average: the server's figures include 10");
+	s->client.given_up = 0;
+	s->client.ok = 100;
+	s->server.requests = NAN;
+	finds(s, COMPARISON_TPOT, "requests that are not this client's");
+}
+
+static void test_tokens_given_up(void **state)
+{
+	struct sides *s = *state;
+	s->server.input_tokens = 18000;
+	finds(s, COMPARISON_FEWER_INPUT, "it may not count cached ones");
+	assert_null(strstr(s->result.notes[0].text, "replica")); /* all requests were counted */
+	s->client.cached_share = 0;
+	finds(s, COMPARISON_FEWER_INPUT, "it may count other tokens than its answers report");
+	s->server.requests = NAN;
+	finds(s, COMPARISON_FEWER_INPUT, ": a replica is not scraped");
+	s->client.given_up = 10;
+	s->client.given_up_input = 2000;
+	finds(s, COMPARISON_FEWER_INPUT, "10 requests that this client gave up");
+	s->client.given_up_input = 1000; /* too few to explain it */
+	finds(s, COMPARISON_FEWER_INPUT, ": a replica is not scraped");
+	s->server.input_tokens = 21000;
+	finds(s, COMPARISON_MORE_INPUT, "computed again");
+	s->client.unknown_input = 1000;
+	finds(s, COMPARISON_MORE_INPUT, "10 requests that this client gave up");
+	s->server.input_tokens = 20000;
+	s->server.output_tokens = 2900;
+	s->client.given_up_output = 100;
+	finds(s, COMPARISON_FEWER_OUTPUT, "10 requests that this client gave up");
+	s->client.given_up_output = 0;
+	finds(s, COMPARISON_FEWER_OUTPUT, "a replica is not scraped");
+	s->server.output_tokens = 3100;
+	finds(s, COMPARISON_MORE_OUTPUT, "10 requests that this client gave up");
 }
 
 static void test_hit_rate(void **state)
@@ -217,7 +272,8 @@ int main(void)
 		TEST(test_equal),           TEST(test_nothing_known), TEST(test_other_client),
 		TEST(test_missing_replica), TEST(test_tokens),        TEST(test_template),
 		TEST(test_delay_in_front),  TEST(test_stopped),       TEST(test_below_resolution),
-		TEST(test_slower_tokens),   TEST(test_hit_rate),
+		TEST(test_slower_tokens),   TEST(test_hit_rate),      TEST(test_given_up),
+		TEST(test_tokens_given_up),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
