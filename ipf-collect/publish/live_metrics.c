@@ -252,11 +252,12 @@ void live_metrics_client(struct live_metrics *m, struct slice client)
 
 /* ---- the verdict ---- */
 
-static void take_verdict(struct live_metrics *m, const struct verdict_finding *finding, bool finished)
+/* `empty`: nothing is measured yet, so that only the client can be judged. */
+static void take_verdict(struct live_metrics *m, const struct verdict_finding *finding, bool finished, bool empty)
 {
 	pthread_mutex_lock(&m->lock);
 	for (size_t i = 0; finding && i < VERDICT_QUESTIONS; i++) {
-		m->now.judged[i] = finished || i != VERDICT_LOAD;
+		m->now.judged[i] = finished || i == VERDICT_CLIENT || (i != VERDICT_LOAD && !empty);
 		m->now.verdict[i] = finding->checks[i].status;
 	}
 	m->now.finished = finished;
@@ -268,12 +269,12 @@ void live_metrics_judge(struct live_metrics *m, struct verdict *verdict, int64_t
 	if (m->judged_ns != INT64_MIN && now_ns < m->judged_ns + NS_PER_S)
 		return;
 	m->judged_ns = now_ns;
-	take_verdict(m, verdict_judge(verdict), false);
+	take_verdict(m, verdict_judge(verdict), false, verdict_is_empty(verdict));
 }
 
 void live_metrics_finish(struct live_metrics *m, const struct verdict_finding *verdict)
 {
-	take_verdict(m, verdict, true);
+	take_verdict(m, verdict, true, false);
 }
 
 /* ---- reading ---- */

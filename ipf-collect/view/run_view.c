@@ -36,6 +36,7 @@ struct run_view {
 	int64_t client_t_ns, in_flight, waiting; /* of the last client line; IPF_ABSENT */
 	int64_t begun_ns;                        /* clock_now() at the first line of the records */
 	size_t spark_columns;
+	bool over, empty; /* the run; no request of a measured stage has ended */
 	enum verdict_status status;
 	char why[1024];
 };
@@ -256,10 +257,10 @@ static void show_gpus(struct run_view *v)
 }
 
 /* Can the question be answered before the end? How much of the load was delivered, and whether there are enough
- * samples, cannot. */
-static bool is_settled(size_t question, bool over)
+ * samples, cannot; nor can any while nothing is measured, as in a warm-up. */
+static bool is_settled(size_t question, const struct run_view *v)
 {
-	return over || question == VERDICT_CLIENT || question == VERDICT_SERVER;
+	return v->over || (!v->empty && (question == VERDICT_CLIENT || question == VERDICT_SERVER));
 }
 
 /* The worst answer, and its sentence. */
@@ -267,9 +268,11 @@ static void judge(struct run_view *v, struct verdict *verdict, bool over)
 {
 	const struct verdict_finding *finding = verdict_judge(verdict);
 	v->status = VERDICT_OK;
+	v->over = over;
+	v->empty = verdict_is_empty(verdict);
 	for (size_t i = 0; finding && i < VERDICT_QUESTIONS; i++) {
 		const struct verdict_check *check = &finding->checks[i];
-		if (check->status <= v->status || !is_settled(i, over))
+		if (check->status <= v->status || !is_settled(i, v))
 			continue;
 		v->status = check->status;
 		snprintf(v->why, sizeof v->why, "%s: %s", check->name, check->detail);
@@ -279,7 +282,8 @@ static void judge(struct run_view *v, struct verdict *verdict, bool over)
 static void show_verdict(struct run_view *v, bool over)
 {
 	begin(v, over ? "verdict" : "so far");
-	buffer_text(&v->line, verdict_status_name(v->status));
+	buffer_text(&v->line,
+	            !over && v->empty && v->status == VERDICT_OK ? "nothing measured yet" : verdict_status_name(v->status));
 	if (v->status != VERDICT_OK) {
 		size_t room = v->screen.columns - 1, taken = v->line.len + strlen(": ");
 		size_t len = room > taken ? terminal_cut(v->why, room - taken) : 0;

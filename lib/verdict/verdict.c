@@ -740,6 +740,11 @@ static bool judge_question(struct verdict *v, enum verdict_question question, st
 	}
 }
 
+bool verdict_is_empty(const struct verdict *v)
+{
+	return v->rows == 0;
+}
+
 const struct verdict_finding *verdict_judge(struct verdict *v)
 {
 	if (v->failed || client_health_failed(&v->client) || v->seen.failed)

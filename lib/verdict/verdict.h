@@ -75,6 +75,10 @@ void verdict_incomplete(struct verdict *v, const char *why);
  * from there on is no measure of what was delivered. May be called several times; the earliest stage counts. */
 void verdict_stopped(struct verdict *v, int64_t stage);
 
+/* Has no request of a measured stage ended yet, as in a warm-up? Then server_answers and enough_samples are INVALID,
+ * which says nothing of a run that goes on. */
+bool verdict_is_empty(const struct verdict *v);
+
 /* Judges what came so far; changes nothing of it, so that the run can go on. Owned by the verdict, good until the next
  * call. NULL: out of memory. Takes longer with the number of client lines: milliseconds for those of a day. */
 const struct verdict_finding *verdict_judge(struct verdict *v);

@@ -60,6 +60,13 @@ terminal 24 80 "ipf-fire -u $URL/nowhere -m sim -t t.trace t.sched | ipf-collect
 matches "$(label failed)" "http-status [0-9]+" "failures by kind"
 matches "$(label verdict)" "^verdict   INVALID: server_answers: " "the question that fails"
 
+# In a warm-up nothing is measured yet: that is not an answer of the server.
+ipf-sched -q constant:rate=80,for=700ms,warmup constant:rate=80,for=300ms -t t.trace -o warm.sched
+run ipf-fire -q -u "$URL" -m sim -t t.trace warm.sched -o warm.records
+TERM=xterm LC_ALL=C.UTF-8 python3 "$TESTS/terminal.py" lines 24 80 0 "(head -n 30 warm.records; sleep 0.6; tail -n +31 warm.records) | ipf-collect -o results" >"$OUT" 2>"$ERR"
+contains "$(cat "$OUT")" "so far    nothing measured yet" "a warm-up"
+is "$(grep -ac 'no requests were sent' "$OUT")" 0 "is not INVALID"
+
 terminal 24 80 "$again -q"
 is "$(cat "$OUT")" before "-q: no view"
 terminal 24 80 "ipf-collect records -o results"
