@@ -9,6 +9,7 @@ static const struct option_spec specs[] = {
 	OPTION_HEADING("Comparison"),
 	ROW_MIN_EFFECT,
 	ROW_FAIL_IF,
+	ROW_UNDECIDED,
 	OPTION_HEADING("Output"),
 	OPTION_CHOICE_OF('f', "format", "FORMAT", struct report_options, compare_format, compare_format_names,
                      "output format: " COMPARE_FORMATS_TEXT " (default: text)"),

@@ -45,15 +45,15 @@ static int write_comparison(const struct comparison *comparison, const struct re
 	return status;
 }
 
-/* IPF_INVALID if it is not a comparison of valid runs, or if a condition of --fail-if is met. */
+/* IPF_INVALID if it is not a comparison of valid runs, or if a condition of --fail-if holds, or is undecided. */
 static void judge(const struct comparison *comparison, struct ipf_error *invalid)
 {
 	if (comparison->outcome == OUTCOME_INVALID)
 		ipf_error_set(invalid, IPF_INVALID, "not compared: the verdict of a side is INVALID");
 	for (size_t i = 0; i < comparison->condition_count; i++)
 		if (comparison->conditions[i].failed)
-			ipf_error_set(invalid, IPF_INVALID, "--fail-if %s: %s", shown(comparison->conditions[i].text).text,
-			              comparison->conditions[i].detail);
+			ipf_error_set(invalid, IPF_INVALID, "--fail-if %s: %s%s", shown(comparison->conditions[i].text).text,
+			              comparison->conditions[i].undecided ? "undecided: " : "", comparison->conditions[i].detail);
 }
 
 int compare_runs(const struct report_options *options, const struct operands *operands,
@@ -67,7 +67,8 @@ int compare_runs(const struct report_options *options, const struct operands *op
 	const struct comparison_options how = {.effect = isnan(options->min_effect) ? 0.02 : options->min_effect,
 	                                       .share_effect = 0.01,
 	                                       .figures = &options->figures,
-	                                       .fail_if = &options->fail_if};
+	                                       .fail_if = &options->fail_if,
+	                                       .undecided_passes = options->undecided == UNDECIDED_PASS};
 	int status = split_operands(operands, wanted->place, sides, &err);
 	for (int s = 0; s < SIDES && status == 0; s++)
 		status = read_side(&runs[s], options, &sides[s], &bad, &err);

@@ -49,6 +49,10 @@
 	OPTION(OPTION_LIST, 0, "fail-if", "CONDITION", struct report_options, fail_if,                                     \
 	       "exit with status 4 if a figure changed beyond a limit, as in 'ttft.p99 > +5%'; repeatable")
 
+#define ROW_UNDECIDED                                                                                                  \
+	OPTION_CHOICE_OF(0, "undecided", "fail|pass", struct report_options, undecided, option_undecided_names,            \
+	                 "what it means if noise leaves open whether a condition holds (default: fail)")
+
 /* ---- delivery ---- */
 #define ROW_UPLOAD_OF(what_)                                                                                           \
 	OPTION_UNSHAPING(OPTION_TEXT, 0, "upload", "URL", struct report_options, delivery.upload.url,                      \

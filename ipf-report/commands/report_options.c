@@ -19,6 +19,7 @@
 
 const char *const option_window_names[] = {
 	[WINDOW_STAGE] = "stage", [WINDOW_DRAIN] = "drain", [WINDOW_STEADY] = "steady", NULL};
+const char *const option_undecided_names[] = {[UNDECIDED_FAIL] = "fail", [UNDECIDED_PASS] = "pass", NULL};
 const char *const certificate_format_names[] = {"text", "json", NULL};
 
 int option_sections(const char *value, void *variable, struct ipf_error *err)

@@ -19,6 +19,8 @@
 #include "results/make_groups.h"
 #include "results/slo.h"
 
+enum undecided_choice { UNDECIDED_FAIL, UNDECIDED_PASS };
+
 struct report_options {
 	struct common_options common;
 	int format;             /* index into report_formats */
@@ -44,6 +46,7 @@ struct report_options {
 	struct said said;
 	double min_effect; /* NAN: the default */
 	struct string_list fail_if;
+	int undecided; /* enum undecided_choice: of conditions that noise leaves open */
 	struct delivery_options delivery;
 };
 
@@ -71,5 +74,6 @@ int compare_conditions_check(const struct report_options *options, struct ipf_er
 option_parser option_sections, option_percentiles, option_by, option_price, option_slo, option_as, option_meta,
 	option_effect;
 extern const char *const option_window_names[];
+extern const char *const option_undecided_names[];
 
 #endif

@@ -56,13 +56,14 @@ static void tell_conditions(struct document *d, const struct comparison *c)
 	doc_section(d, "conditions", "Conditions");
 	for (size_t k = 0; k < c->condition_count; k++) {
 		const struct fail_if *condition = &c->conditions[k];
-		const char *status = condition->failed ? "failed" : "passed";
+		const char *status = condition->undecided ? "undecided" : condition->failed ? "failed" : "passed";
+		const enum tone tone = condition->failed ? TONE_BAD : condition->undecided ? TONE_WARN : TONE_GOOD;
 		struct doc_part *part = doc_part(d, PART_CHECK, condition->text, condition->detail);
 		part->status = status;
-		part->tone = condition->failed ? TONE_BAD : TONE_GOOD;
+		part->tone = tone;
 		part->media = IN_PAGE | IN_MARKDOWN;
 		part = doc_fact(d, status, "%s: %s", condition->text, condition->detail);
-		part->tone = condition->failed ? TONE_BAD : TONE_PLAIN;
+		part->tone = tone == TONE_GOOD ? TONE_PLAIN : tone;
 		part->media = IN_TEXT;
 	}
 }
@@ -251,6 +252,8 @@ static void tell_commands(struct document *d, const struct comparison *c)
 		buffer_text(&line, " --fail-if ");
 		shell_word(&line, c->conditions[k].text);
 	}
+	if (c->options->undecided_passes)
+		buffer_text(&line, " --undecided pass");
 	put_words(&line, c, SIDE_BASE);
 	buffer_text(&line, " --");
 	put_words(&line, c, SIDE_NEW);

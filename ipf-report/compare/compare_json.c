@@ -118,10 +118,14 @@ json_t *compare_json(const struct comparison *c)
 		json_array_append_new(figures, figure_json(&c->figures[k]));
 	json_object_set_new(json, "figures", figures);
 	json_t *conditions = c->condition_count ? json_array() : NULL;
-	for (size_t k = 0; k < c->condition_count; k++)
-		json_array_append_new(conditions,
-		                      json_pack("{s:s, s:b, s:s}", "condition", shown(c->conditions[k].text).text, "failed",
-		                                c->conditions[k].failed, "detail", c->conditions[k].detail));
+	for (size_t k = 0; k < c->condition_count; k++) {
+		const struct fail_if *condition = &c->conditions[k];
+		json_t *one = json_pack("{s:s, s:b}", "condition", shown(condition->text).text, "failed", condition->failed);
+		if (condition->undecided)
+			json_object_set_new(one, "undecided", json_true());
+		json_object_set_new(one, "detail", json_string(condition->detail));
+		json_array_append_new(conditions, one);
+	}
 	set_if(json, "fail_if", conditions);
 	json_decref(conditions);
 	return json;

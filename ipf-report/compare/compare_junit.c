@@ -63,6 +63,17 @@ static void put_figure(struct cases *cases, const struct comparison *c, const st
 	         detail);
 }
 
+static void put_condition(struct cases *cases, const struct fail_if *condition)
+{
+	char detail[400];
+	snprintf(detail, sizeof detail, "%s%s", condition->undecided ? "undecided: " : "", condition->detail);
+	put_case(cases, "ipf.fail-if", condition->text,
+	         condition->failed      ? FAILED
+	         : condition->undecided ? SKIPPED
+	                                : PASSED,
+	         detail);
+}
+
 void compare_junit(const struct comparison *c, struct buffer *out)
 {
 	struct cases cases = {0};
@@ -72,8 +83,7 @@ void compare_junit(const struct comparison *c, struct buffer *out)
 	for (size_t k = 0; k < c->count; k++)
 		put_figure(&cases, c, &c->figures[k]);
 	for (size_t k = 0; k < c->condition_count; k++)
-		put_case(&cases, "ipf.fail-if", c->conditions[k].text, c->conditions[k].failed ? FAILED : PASSED,
-		         c->conditions[k].detail);
+		put_condition(&cases, &c->conditions[k]);
 	out->failed |= cases.text.failed;
 	buffer_format(
 		out,

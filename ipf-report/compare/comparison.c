@@ -482,8 +482,10 @@ static void judge_conditions(struct comparison *c)
 		p[i] = tests ? of[i]->p : NAN;
 	}
 	holm_adjust(p, c->condition_count);
-	for (size_t i = 0; i < c->condition_count; i++)
+	for (size_t i = 0; i < c->condition_count; i++) {
 		fail_if_judge(&c->conditions[i], of[i], p[i]);
+		c->conditions[i].failed |= c->conditions[i].undecided && !c->options->undecided_passes;
+	}
 }
 
 /* Is of each measure that was tested at least one figure known well enough? */

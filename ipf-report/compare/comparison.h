@@ -35,6 +35,7 @@ struct comparison_options {
 	double share_effect; /* of a share of requests: a difference */
 	const struct figure_options *figures;
 	const struct string_list *fail_if; /* --fail-if */
+	bool undecided_passes;             /* --undecided pass; else conditions that are undecided fail */
 };
 
 /* A figure is better or worse, not only lower or higher. */

@@ -103,9 +103,21 @@ static double in_unit(const struct fail_if *condition, const struct difference *
 	return condition->form == FAIL_IF_DIFFERENCE && d->relative ? change * d->base : change;
 }
 
-static bool is_failed(const struct fail_if *condition, const struct difference *d, double p)
+/* Why the figures do not answer the condition; NULL: they do. */
+static const char *open_question(const struct fail_if *condition, const struct difference *d, double change, double p)
 {
-	const double change = condition->form == FAIL_IF_DIFFERENCE ? d->value - d->base : d->change;
+	const double end = condition->above ? d->high : d->low;
+	if (condition->word == FAIL_IF_CERTAIN)
+		return isnan(d->low) || isnan(d->high) ? "the change has no interval" : NULL;
+	if (condition->word != FAIL_IF_SIGNIFICANT || isnan(p))
+		return NULL;
+	if (beyond(condition, change))
+		return p < DIFFERENCE_ALPHA ? NULL : "the change is beyond the limit, but noise alone can explain it";
+	return isinf(end) ? "too few requests or runs to say how large the change can be" : NULL;
+}
+
+static bool is_failed(const struct fail_if *condition, const struct difference *d, double change, double p)
+{
 	const double low = in_unit(condition, d, d->low), high = in_unit(condition, d, d->high);
 	const bool known = !isnan(low) && !isnan(high);
 	switch (condition->word) {
@@ -121,10 +133,25 @@ static bool is_failed(const struct fail_if *condition, const struct difference *
 	return beyond(condition, change) && (isnan(p) || p < DIFFERENCE_ALPHA);
 }
 
+/* The change in words: "+5 %, 95 % interval +2 to +8 %, p = 0.01 (10 to 10.5 ms)". */
+static void tell_change(const struct difference *d, const char *unit, double p, char *text, size_t size)
+{
+	char significance[40] = "";
+	if (!isnan(p))
+		snprintf(significance, sizeof significance, ", p = %.2g", p);
+	if (d->relative && !isnan(d->low))
+		snprintf(text, size, "%+.3g %%, 95 %% interval %+.3g to %+.3g %%%s (%.4g to %.4g %s)", 100 * d->change,
+		         100 * d->low, 100 * d->high, significance, d->base, d->value, unit);
+	else if (d->relative)
+		snprintf(text, size, "%+.3g %%, noise not known (%.4g to %.4g %s)", 100 * d->change, d->base, d->value, unit);
+	else
+		snprintf(text, size, "%+.3g percentage points%s", 100 * d->change, significance);
+}
+
 void fail_if_judge(struct fail_if *condition, const struct difference *d, double p)
 {
 	const char *unit = *condition->figure->unit ? condition->figure->unit : "%";
-	char significance[40] = "";
+	char text[200];
 	if (!d || isnan(d->value) || (condition->form != FAIL_IF_VALUE && isnan(d->change))) {
 		condition->failed = true;
 		snprintf(condition->detail, sizeof condition->detail, "not known: a side does not have the figure");
@@ -136,17 +163,10 @@ void fail_if_judge(struct fail_if *condition, const struct difference *d, double
 		         unit);
 		return;
 	}
-	condition->failed = is_failed(condition, d, p);
-	if (!isnan(p))
-		snprintf(significance, sizeof significance, ", p = %.2g", p);
-	if (d->relative && !isnan(d->low))
-		snprintf(condition->detail, sizeof condition->detail,
-		         "%+.3g %%, 95 %% interval %+.3g to %+.3g %%%s (%.4g to %.4g %s)", 100 * d->change, 100 * d->low,
-		         100 * d->high, significance, d->base, d->value, unit);
-	else if (d->relative)
-		snprintf(condition->detail, sizeof condition->detail, "%+.3g %%, noise not known (%.4g to %.4g %s)",
-		         100 * d->change, d->base, d->value, unit);
-	else
-		snprintf(condition->detail, sizeof condition->detail, "%+.3g percentage points%s", 100 * d->change,
-		         significance);
+	const double change = condition->form == FAIL_IF_DIFFERENCE ? d->value - d->base : d->change;
+	const char *why = open_question(condition, d, change, p);
+	condition->failed = is_failed(condition, d, change, p);
+	condition->undecided = why != NULL;
+	tell_change(d, unit, p, text, sizeof text);
+	snprintf(condition->detail, sizeof condition->detail, "%s%s%s", why ? why : "", why ? ": " : "", text);
 }

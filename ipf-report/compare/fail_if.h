@@ -6,15 +6,19 @@
  *
  * FIGURE < LIMIT or FIGURE > LIMIT, and a word: figures are those of figure_list.h. A limit with a sign is one of the
  * change: +5% of the base, +20ms, -3 (per second), of failures in percentage points. Without a sign, it is one of the
- * other side's own figure: 500ms, 120 (per second), of failures 1%. The word says what of a change has to be beyond the
- * limit:
+ * other side's own figure: 500ms, 120 (per second), of failures 1%. The word selects the part of the change that must
+ * exceed the limit:
  *
  *   (none)     the change, and it is significant: p < 0.05, adjusted for the number of conditions
  *   estimate   the change
  *   certain    the whole 95 % interval
- *   possible   any of the 95 % interval, so that what cannot be excluded fails; also if the interval is not known
+ *   possible   any of the 95 % interval, so that a change which cannot be excluded fails; also if it has no interval
  *
  * Without a word and where no noise is known, as of figures that another tool states, the change alone decides.
+ *
+ * A condition is undecided, which is not passed, if it has no word and the change is beyond the limit but not
+ * significant, or the interval does not end on that side; and with `certain`, if there is no interval. Whether that
+ * fails is the choice of the caller (--undecided).
  */
 #ifndef COMPARE_FAIL_IF_H
 #define COMPARE_FAIL_IF_H
@@ -34,7 +38,8 @@ struct fail_if {
 	double limit; /* of a change or a share: 0.05 for 5 %; else in the unit of the figure */
 	/* by fail_if_judge: */
 	bool failed;
-	char detail[160];
+	bool undecided; /* it is not known whether the condition holds; comparison_build then decides on `failed` */
+	char detail[320];
 };
 
 enum { FAIL_IF_MOST = 64 };

@@ -1,7 +1,7 @@
 #!/bin/sh
 # The comparison at the end of compare.mk: difference.sh FILE "ROUND…" OPTION-OF-ipf-report…, from a-ROUND.results.zst and
-# b-ROUND.results.zst in the same folder. It is written to FILE and shown. With --fail-if among the options, a comparison that fails
-# is only shown, and ends with status 4. The page beside FILE, .html instead of .txt, is written in any case.
+# b-ROUND.results.zst in the same folder. It is written to FILE and shown. With --fail-if among the options, a comparison that fails,
+# or is undecided, is only shown, and ends with status 4. The page beside FILE, .html instead of .txt, is written in any case.
 file=$1 rounds=$2
 shift 2
 folder=$(dirname "$file")

@@ -45,7 +45,7 @@ check("result", truth["outcome"] in page.text["result"] or truth["outcome"] == "
 check("first sections", page.sections[:2], ["result", "settings"])
 check("settings", [[c[1] for c in r] for r in page.tables.get("settings-table", [[]])[1:]],
       [[s["name"], s.get("base", "–"), s.get("new", "–")] for s in truth["settings"]])
-check("conditions", re.findall(r"failed|passed", page.text.get("conditions", "")), ["failed" if c["failed"] else "passed" for c in truth.get("fail_if", [])])
+check("conditions", re.findall(r"failed|passed|undecided", page.text.get("conditions", "")), ["undecided" if c.get("undecided") else "failed" if c["failed"] else "passed" for c in truth.get("fail_if", [])])
 figures = sorted(truth["figures"], key=lambda f: RANKS[f["finding"]])
 rows = page.tables.get("figures-table", [[]])[1:]
 check("figures", [r[0][1].split(",")[0] for r in rows], [f["label"] for f in figures])

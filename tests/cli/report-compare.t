@@ -122,6 +122,34 @@ contains "$(cat "$ERR")" "a side does not have the figure" "a figure that does n
 gate 4 'tpot.p50 < -20%' "$TESTS/data/imports/aiperf-0.13.0.json"
 contains "$(cat "$ERR")" "noise not known" "without noise, the change decides"
 
+# ---- what noise leaves open ----
+made --requests 60 --seed 4 >few.results
+open=(a1.results -- few.results)
+run "$report" compare --fail-if 'ttft.p99 > +5%' --fail-if 'e2e.p99 > +1%' --fail-if 'requests < -90%' "${open[@]}"
+status_is 4 "what noise leaves open has not passed"
+contains "$(tr -s ' \n' ' ' <"$OUT")" "undecided ttft.p99 > +5%: too few requests or runs to say how large the change can be: -" "although the change is small"
+contains "$(tr -s ' \n' ' ' <"$OUT")" "undecided e2e.p99 > +1%: the change is beyond the limit, but noise alone can explain it: +" "or beyond the limit"
+contains "$(cat "$OUT")" "passed      requests < -90%" "but what is known has"
+contains "$(cat "$ERR")" "--fail-if ttft.p99 > +5%: undecided: too few" "the message says why"
+run "$report" compare --undecided pass --fail-if 'ttft.p99 > +5%' "${open[@]}"
+status_is 0 "--undecided pass"
+contains "$(cat "$OUT")" "undecided   ttft.p99 > +5%" "passes, and is still called undecided"
+for choice in fail:true:4 pass:false:0; do
+	IFS=: read -r choice failed expected <<<"$choice"
+	run "$report" compare -f json --undecided "$choice" --fail-if 'ttft.p99 > +5%' "${open[@]}"
+	is "$status $(jq -c '.fail_if[] | [.failed, .undecided]' "$OUT")" "$expected [$failed,true]" "JSON with --undecided $choice"
+done
+run "$report" compare -f junit --fail-if 'ttft.p99 > +5%' "${open[@]}"
+contains "$(cat "$OUT")" '<failure type="difference" message="undecided: too few' "JUnit: a failure"
+run "$report" compare -f junit --undecided pass --fail-if 'ttft.p99 > +5%' "${open[@]}"
+contains "$(cat "$OUT")" '<skipped message="undecided: too few' "or a skipped case"
+"$report" compare -f md --fail-if 'ttft.p99 > +5%' "${open[@]}" >open.md 2>/dev/null
+contains "$(cat open.md)" "- ttft.p99 &#62; +5% **undecided**: " "Markdown"
+run "$report" compare --fail-if 'ttft.p99 > +5% estimate' --fail-if 'ttft.p99 > +500% certain' "${open[@]}"
+status_is 0 "estimate and certain are decided"
+run "$report" compare --fail-if 'tpot.p50 < -2000% certain' a1.results -- "$TESTS/data/imports/aiperf-0.13.0.json"
+contains "$(cat "$OUT")" "undecided   tpot.p50 < -2000% certain: the change has no interval" "but certain without an interval is not"
+
 # ---- other formats ----
 "$report" -f md --compare --fail-if 'ttft.p50 > +5%' a?.results -- b?.results >slower.md 2>/dev/null
 contains "$(sed -n 5p slower.md)" "**new is slower**: " "Markdown begins with the result"
@@ -135,13 +163,15 @@ is "$(python3 -c "$counts" gate.xml)" "20 False 20 True" "with conditions, only 
 
 # ---- the page ----
 page_of() { # NAME TEXT ARGUMENTS: a page that is whole and has the figures of JSON
-	"$report" -f html --compare "${@:3}" >"$1.html" 2>/dev/null
-	"$report" -f json --compare "${@:3}" >"$1.json" 2>/dev/null
+	"$report" compare -f html "${@:3}" >"$1.html" 2>/dev/null
+	"$report" compare -f json "${@:3}" >"$1.json" 2>/dev/null
 	is "$(python3 "$TESTS/cli/html_page.py" "$1.html" 2>&1; python3 "$TESTS/cli/compare_page.py" "$1.html" "$1.json" 2>&1)" "" "$2"
 }
 page_of slower "a page has the settings, conditions and figures of JSON, and is accessible" --fail-if 'ttft.p50 > +5%' --fail-if 'requests < -20%' a?.results -- b?.results
 page_of alike "so does that of one run a side" a1.results -- a2.results
 page_of bad "that of sides that are not compared has no figures" a1.results -- bad.results
+page_of open "undecided conditions are so on the page" --fail-if 'ttft.p99 > +5%' --undecided pass a1.results -- few.results
+contains "$(cat open.html)" "--undecided pass a1.results" "which has the option in its command"
 page_of imported "nor intervals that of another tool's file" a1.results -- "$TESTS/data/imports/aiperf-0.13.0.json"
 sed 's/data-v="/&1/' slower.html >wrong.html
 isnt "$(python3 "$TESTS/cli/compare_page.py" wrong.html slower.json 2>&1)" "" "a number that differs is found"
