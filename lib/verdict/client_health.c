@@ -215,7 +215,8 @@ static bool judge_lateness(struct client_values *v, struct verdict_check *check)
 		struct worst_seconds delay = worst_of(&v->delay_ms);
 		ok = ok && verdict_figure(f, "delay_p95_ms", delay.p95) && verdict_figure(f, "delay_max_ms", delay.most);
 		verdict_check_add(check, verdict_above(delay.p95, VERDICT_DELAY_DOUBTFUL_MS, VERDICT_DELAY_INVALID_MS),
-		                  "it read data within %s of the kernel timestamps (p99)", verdict_duration(delay.p95, a));
+		                  "in 95 %% of the seconds, it read 99 %% of the data within %s of the kernel timestamps",
+		                  verdict_duration(delay.p95, a));
 	}
 	return ok;
 }
