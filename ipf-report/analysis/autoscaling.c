@@ -279,7 +279,8 @@ static void find_enough(struct autoscaling *a, const struct due_rows *due)
 		known |= !isnan(a->events[i].replicas_most);
 	a->rate_per_replica = known && a->objectives ? rate_per_replica(due) : NAN;
 	if (!a->objectives)
-		a->no_enough = "no objectives are given (--slo)";
+		a->no_enough = due->run->slo->count > 0 ? "no request has the figures that the objectives are for"
+		                                        : "no objectives are given (--slo)";
 	else if (!known)
 		a->no_enough = "no samples of the replicas (ipf-collect --scrape, --prometheus)";
 	else if (isnan(a->rate_per_replica))

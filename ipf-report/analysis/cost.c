@@ -139,8 +139,10 @@ void cost_find(struct cost *c, const struct run_data *run, const struct figures 
 	                   .j_per_request = NAN};
 	for (int i = 0; i < run->accelerators.count; i++)
 		c->gpus += counts(run, i);
-	if (isnan(total->good_share))
-		c->no_good = total->unmeasured > 0 ? "answers were not streamed" : "no objectives are given (--slo)";
+	if (isnan(total->good_share)) /* an objective on a percentile is met by a run, not by a request */
+		c->no_good = total->unmeasured > 0 ? "answers were not streamed"
+		             : run->slo->count > 0 ? "no objective for each request is given (--slo ttft=500ms)"
+		                                   : "no objectives are given (--slo)";
 	else if (total->good == 0)
 		c->no_good = "no request met its objectives";
 	if (c->gpus > 0)

@@ -59,6 +59,12 @@ made 20^150:60 20:20 >bare.results
 is "$(events bare.results | jq -r .no_replicas_enough)" "no samples of the replicas (ipf-collect --scrape, --prometheus)" "no samples of replicas"
 is "$("$report" -f json bare.results | jq -c '.autoscaling | [.no_replicas_enough, (.events[0] | has("missed_requests"))]')" \
 	'["no objectives are given (--slo)",false]' "no objectives"
+. "$TESTS/data/report/seal.sh"
+head -1 both.results >header
+sed -e 1d -e '$d' both.results | jq -c 'if .n != null then del(.ttft_ns, .tpot_ns) + { not_streamed: "not-asked" } else . end' >body
+seal header body >whole.results
+is "$("$report" -f json --slo p95:ttft=1s whole.results | jq -r .autoscaling.no_replicas_enough)" "no request has the figures that the objectives are for" \
+	"objectives that no answer can be judged by"
 is "$("$report" -f json both.results | jq -c '[.autoscaling.events[].event]')" '["spike"]' "without objectives a ramp is no event"
 made 10:10 40:10 80:10 >sweep.results
 is "$(events sweep.results)" null "a sweep has no spikes"
