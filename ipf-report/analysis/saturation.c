@@ -488,13 +488,8 @@ static int find_knee(struct saturation *s, struct knee_point *curve, struct ipf_
 	knee_fit(curve, used, &s->knee);
 	if (knee_interval(curve, used, &s->low, &s->high, err) < 0)
 		return -1;
-	for (size_t i = 0; i < used; i++) {
-		double offered = knee_point_offered(&curve[i]);
-		if (isnan(s->highest_offered) || offered > s->highest_offered) {
-			s->highest_offered = offered;
-			s->highest_completed = knee_point_completed(&curve[i]);
-		}
-	}
+	for (size_t i = 0; i < used; i++)
+		s->highest_offered = fmax(s->highest_offered, knee_point_offered(&curve[i])); /* a number, if one is NAN */
 	if (s->knee.misfit > SATURATION_MISFIT)
 		not_known(s, "completions do not follow the offered rate and then stay, as they do at a capacity",
 		          "requests failed at low rates, or something else limits the server at times");
@@ -518,11 +513,6 @@ static int find_plateau(struct saturation *s, struct plateau_point *levels, stru
 	plateau_find(levels, used, &s->plateau);
 	if (plateau_interval(levels, used, &s->plateau, err) < 0)
 		return -1;
-	for (size_t i = 0; i < used; i++)
-		if (isnan(s->highest_completed) || levels[i].users > s->highest_users) {
-			s->highest_users = levels[i].users;
-			s->highest_completed = plateau_point_rate(&levels[i]);
-		}
 	s->knee = (struct knee){.rate = s->plateau.rate, .below = s->plateau.below, .above = used - s->plateau.below};
 	s->low = s->plateau.rate_low;
 	s->high = s->plateau.rate_high;
@@ -539,6 +529,25 @@ static bool is_beyond(const struct saturation *s, const struct saturation_point 
 	if (p->left_out)
 		return false;
 	return s->by_users ? isnan(s->plateau.users) || p->users > s->plateau.users : p->offered > s->knee.rate;
+}
+
+/* The highest load, if there are points enough; the points are sorted. */
+static void find_highest(struct saturation *s)
+{
+	size_t used = 0;
+	for (size_t i = 0; i < s->count; i++) {
+		if (s->points[i].left_out)
+			continue;
+		used++;
+		s->highest = &s->points[i];
+	}
+	if (used < SATURATION_POINTS)
+		s->highest = NULL;
+	if (!s->highest)
+		return;
+	s->highest_offered = s->highest->offered;
+	s->highest_users = s->highest->users;
+	s->highest_completed = s->highest->completed;
 }
 
 /* Which of the points, by rate, are next to the knee and within the objectives. */
@@ -590,6 +599,7 @@ int saturation_find(struct saturation *s, const struct run_data *run, const stru
 		bad = s->by_users ? find_plateau(s, from.levels, err) : find_knee(s, from.curve, err);
 	if (bad == 0) {
 		qsort(s->points, s->count, sizeof *s->points, by_rate);
+		find_highest(s);
 		bool client = finding->checks[VERDICT_CLIENT].status == VERDICT_INVALID;
 		s->headroom = NAN;
 		if (client || finding->checks[VERDICT_LOAD].status == VERDICT_INVALID)

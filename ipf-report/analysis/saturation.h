@@ -75,9 +75,9 @@ struct saturation {
 	struct knee knee;       /* unless it is not known; of closed loops: the rate, and the points below and above */
 	double low, high;       /* 95 % interval of knee.rate */
 	struct plateau plateau; /* of closed loops, unless it is not known */
-	double highest_offered, highest_completed;
-	double highest_users;                  /* of closed loops; highest_offered is NAN then */
-	const struct saturation_point *beyond; /* the lowest load beyond the knee; NULL */
+	const struct saturation_point *highest; /* the highest load; NULL if there are not points enough … */
+	double highest_offered, highest_completed, highest_users; /* … and its figures */
+	const struct saturation_point *beyond;                    /* the lowest load beyond the knee; NULL */
 	const struct saturation_point *within; /* the highest load such that it and all lower ones are within; NULL */
 	bool objectives, all_within;
 	double headroom; /* 1 - within->offered (of closed loops: completed) / knee.rate, if that was reached; else NAN */

@@ -46,6 +46,8 @@ json_t *json_saturation(const struct report *report)
 		if (s->beyond)
 			json_object_set_new(json, "exceeded_by", point_json(s->beyond, report));
 	}
+	if (s->highest)
+		json_object_set_new(json, "highest", point_json(s->highest, report));
 	json_put(json, "highest_offered", s->highest_offered);
 	json_put(json, "highest_users", s->by_users && s->status != SATURATION_NOT_KNOWN ? s->highest_users : NAN);
 	json_put(json, "highest_completed", s->highest_completed);

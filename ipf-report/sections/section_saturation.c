@@ -7,21 +7,26 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The load of a point, and where it is: " 44.0/s in sweep 40/s". The rate is that of the table of stages, which counts
- * all of a stage; a point of the curve leaves out its beginning. */
-static const char *load_of(const struct telling *t, json_t *point, bool users)
+/* The rates of a point, offered and completed: as in the table of stages, which counts all of a stage; a point of the
+ * curve leaves out its beginning. */
+static json_t *rates_of(const struct telling *t, json_t *point)
 {
 	json_t *stage = element_at(json_at(t->report, "stages"), figure_at(point, "index"));
-	const bool whole = !json_at(point, "begin_s") && json_at(stage, "rate/offered");
-	const char *load = users   ? sentence(t->d, point, "{users#} users, {completed}/s")
-	                   : whole ? sentence(t->d, stage, "{rate/offered}/s")
-	                           : sentence(t->d, point, "{offered}/s");
-	const char *place = sentence(t->d, point, " in {stage!}[, {begin_s} s after its beginning]");
-	return doc_say(t->d, "%s%s", load ? load : "an unknown load", place ? place : "");
+	return !json_at(point, "begin_s") && json_at(stage, "rate/offered") ? json_at(stage, "rate") : point;
+}
+
+/* The load of a point, and where it is: " 44.0/s in sweep 40/s". */
+static const char *load_of(const struct telling *t, json_t *point, bool users)
+{
+	const char *load = users ? sentence(t->d, point, "{users#} users, {completed}/s")
+	                         : sentence(t->d, rates_of(t, point), "{offered}/s");
+	return doc_say(t->d, "%s%s", load ? load : "an unknown load",
+	               phrase(t->d, point, " in {stage!}[, {begin_s} s after its beginning]"));
 }
 
 static void tell_capacity(const struct telling *t, json_t *s, bool users)
 {
+	json_t *highest = rates_of(t, json_at(s, "highest"));
 	if (json_at(s, "requests_per_s") && users)
 		tell(t, "capacity", s, "{requests_per_s} requests/s ({ci95/0} to {ci95/1})");
 	else if (json_at(s, "requests_per_s"))
@@ -35,10 +40,9 @@ static void tell_capacity(const struct telling *t, json_t *s, bool users)
 		tell(t, "capacity", s,
 		     "not saturated: {highest_users#} users, the most, complete {highest_completed} requests/s");
 	else
-		tell(t, "capacity", s,
-		     doc_say(t->d,
-		             "not saturated: of {highest_offered} requests/s offered, {highest_completed}/s were completed%s",
-		             saturation_excuse(figure_at(s, "highest_offered"), figure_at(s, "highest_completed"))));
+		tell(t, "capacity", highest,
+		     doc_say(t->d, "not saturated: of {offered} requests/s offered, {completed}/s were completed%s",
+		             saturation_excuse(figure_at(highest, "offered"), figure_at(highest, "completed"))));
 }
 
 /* How many users reach the capacity, where it was exceeded first, and whether more load lowers the throughput. */
@@ -56,7 +60,7 @@ static void tell_beyond(const struct telling *t, json_t *s, bool users)
 	if (json_is_true(json_at(s, "falls_beyond")))
 		tell(t, "", s, "beyond it the throughput falls: {highest_completed}/s with {highest_users#} users");
 	else if (figure_at(s, "slope_beyond") < 0)
-		tell(t, "", s, "beyond it the throughput falls: {highest_completed}/s at {highest_offered}/s offered");
+		tell(t, "", rates_of(t, json_at(s, "highest")), "beyond it the throughput falls: {completed}/s at {offered}/s offered");
 }
 
 static void tell_within(const struct telling *t, json_t *s, bool users)

@@ -28,7 +28,7 @@ is "$(none 20:10 40:10 60:10 80:10)" "$few" "a sweep that does not reach it says
 is "$(none --spread 10-80:60)" "$few" "nor does a ramp"
 
 made --spread --seed 2 40:1 60:1 110:1 | "$report" | tr -s ' \n' ' ' >short.txt
-contains "$(cat short.txt)" 'not saturated: of 102 requests/s offered, 84.0/s were completed, by chance as far as stages this short can tell' \
+contains "$(cat short.txt)" 'not saturated: of 111 requests/s offered, 95.0/s were completed, by chance as far as stages this short can tell' \
 	"what is missing although the server is not saturated"
 
 # A server that is still busy with earlier stages has not broken down: what ends in a window is its throughput.
@@ -47,6 +47,17 @@ is "$(jq -c '.repeats.figures[] | select(.name == "requests") | .of_runs | map(.
 	"$(jq -sc 'map(.total.rate.completed * 100 | round)' busy.json later.json)" "repeats count the same"
 is "$("$report" compare -f json busy.results -- later.results | jq -c '.figures[] | select(.name == "requests") | [.base, .new] | map(. * 100 | round)')" \
 	"$(jq -sc 'map(.total.rate.completed * 100 | round)' busy.json later.json)" "as do comparisons"
+
+# The highest load is told with the figures that the table has of that stage.
+for ((seed = 1; seed <= 4; seed++)); do
+	made --spread --seed $seed 20:4 30:4 50:4 70:4 40:4 >some.results
+	"$report" some.results >some.txt
+	stage=$("$report" -f json some.results | jq -r '.saturation | select(.highest.offered == ([.points[].offered] | max)) | .highest.stage')
+	sed -n "/^Stages/,/^\$/s/^  $stage  *\([0-9.]*\)  *\([0-9.]*\) .*/\1 \2/p" some.txt | head -1 >wanted
+	sed -n 's/^  capacity    not saturated: of \([0-9.]*\) requests\/s offered, \([0-9.]*\)\/s were .*/\1 \2/p' some.txt >told
+	matches "$(cat told)" "^[0-9]" "seed $seed: not saturated"
+	is "$(cat told)" "$(cat wanted)" "seed $seed: the highest load as in the table"
+done
 
 why() { # ARGUMENTS: status and reason
 	made "$@" | "$report" -f json | jq -r '.saturation | "\(.status): \(.reason)"'
