@@ -141,7 +141,8 @@ struct run_data {
 	bool one_schedule;          /* no arrival is in two parts: what was scheduled counts once */
 	struct string_table groups[GROUPINGS], finishes; /* time and input tokens: set by make_groups */
 	int64_t time_group_ns, time_group_first;         /* length and number of the first window of groups[BY_TIME] */
-	struct pooled_gaps *pooled; /* a gap is in up to four of them: read them with run_data_gaps and run_data_gap_bounds */
+	struct pooled_gaps
+		*pooled; /* a gap is in up to four of them: read them with run_data_gaps and run_data_gap_bounds */
 	int pooled_count;
 	struct itl_positions *positions; /* the gaps of all stages, by their position in the answer */
 	int32_t *stage_models; /* of the part that is read: for each stage, the model of its successful requests */

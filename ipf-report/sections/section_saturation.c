@@ -60,7 +60,8 @@ static void tell_beyond(const struct telling *t, json_t *s, bool users)
 	if (json_is_true(json_at(s, "falls_beyond")))
 		tell(t, "", s, "beyond it the throughput falls: {highest_completed}/s with {highest_users#} users");
 	else if (figure_at(s, "slope_beyond") < 0)
-		tell(t, "", rates_of(t, json_at(s, "highest")), "beyond it the throughput falls: {completed}/s at {offered}/s offered");
+		tell(t, "", rates_of(t, json_at(s, "highest")),
+		     "beyond it the throughput falls: {completed}/s at {offered}/s offered");
 }
 
 static void tell_within(const struct telling *t, json_t *s, bool users)
