@@ -8,17 +8,31 @@ static bool is_within(const struct stage_window *w, int64_t end_ns)
 	       (end_ns < w->end_ns || (w->counted && end_ns == w->end_ns));
 }
 
-bool completions_has(const struct run_data *run, const struct row *row, int32_t stage, bool drain)
+/* Shards ran at one time, repeats each at its own. */
+static struct stage_window window_of(const struct run_data *run, int part, int32_t stage)
 {
-	const struct stage_window *windows = run->parts[row->part].windows, *w = &windows[stage], *own;
+	return run->shards ? run_data_window(run, stage) : run->parts[part].windows[stage];
+}
+
+static bool has(const struct run_data *run, const struct row *row, int32_t stage, const struct stage_window *w,
+                bool drain)
+{
 	if (w->begin_ns == IPF_ABSENT || row->end_ns == IPF_ABSENT)
 		return false;
 	if (drain)
 		return row->end_ns <= w->drain_ns && (row->stage == stage || row->end_ns >= w->begin_ns);
 	if (!is_within(w, row->end_ns))
 		return false;
-	own = &windows[row->stage]; /* which includes its end, if it is counted: so does the beginning of the next one */
-	return row->stage == stage || row->end_ns > w->begin_ns || !own->counted || own->end_ns != w->begin_ns;
+	if (row->stage == stage || row->end_ns > w->begin_ns)
+		return true;
+	const struct stage_window own = window_of(run, row->part, row->stage);
+	return !own.counted || own.end_ns != w->begin_ns; /* a counted one has its end, where the next one begins */
+}
+
+bool completions_has(const struct run_data *run, const struct row *row, int32_t stage, bool drain)
+{
+	const struct stage_window w = window_of(run, row->part, stage);
+	return has(run, row, stage, &w, drain);
 }
 
 static void count(struct completions *c, const struct row *row)
@@ -42,9 +56,13 @@ static void count(struct completions *c, const struct row *row)
 void completions_count(struct completions *all, struct completions *own, const struct run_data *run, int32_t stage,
                        bool drain)
 {
+	if (run->row_count == 0)
+		return;
+	const struct stage_window shared = window_of(run, 0, stage);
 	for (int64_t i = 0; i < run->row_count; i++) {
 		const struct row *row = &run->rows[i];
-		if (!completions_has(run, row, stage, drain))
+		const struct stage_window *w = run->shards ? &shared : &run->parts[row->part].windows[stage];
+		if (!has(run, row, stage, w, drain))
 			continue;
 		count(all, row);
 		if (row->stage == stage)

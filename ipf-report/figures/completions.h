@@ -17,8 +17,8 @@ struct completions {
 	bool uncounted;             /* there are successful ones whose output tokens are not known */
 };
 
-/* Did a request end in the window of a stage (of the request's part), or until its last request had ended (drain)? A
- * moment at which one window ends and the next begins belongs to one of them. */
+/* Did a request end in the window of a stage (of all shards; of repeats, in that of its own run), or until its last
+ * request had ended (drain)? A moment at which one window ends and the next begins belongs to one of them. */
 bool completions_has(const struct run_data *run, const struct row *row, int32_t stage, bool drain);
 
 /* Adds the rows of the run that ended in the window of a stage, and to `own` those of them that are of the stage. */

@@ -209,6 +209,11 @@ void gnuplot_quote(struct buffer *script, struct slice text)
 	safe_text_append(&safe, text);
 	buffer_byte(script, '\'');
 	for (size_t i = 0; i < safe.len; i++) {
+		/* three quotes in a row are two strings for gnuplot */
+		if (safe.data[i] == '\'' && (i == 0 || safe.data[i - 1] == '\'')) {
+			buffer_text(script, "\u2019");
+			continue;
+		}
 		if (safe.data[i] == '\'')
 			buffer_byte(script, '\'');
 		buffer_byte(script, safe.data[i]);

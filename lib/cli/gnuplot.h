@@ -35,7 +35,8 @@ int gnuplot_close(struct gnuplot *picture, const char *path, struct ipf_error *e
 int gnuplot_run(struct slice script, struct slice data, struct buffer *image, struct ipf_error *err);
 
 /* Appends a text as a string constant of gnuplot: 'it''s'. Nothing in it is obeyed, neither by gnuplot (backquotes, @,
- * backslashes, line ends) nor by what shows the picture: it is safe_text. */
+ * backslashes, line ends) nor by what shows the picture: it is safe_text. An apostrophe at the beginning, or behind
+ * another one, is U+2019: gnuplot takes three quotes in a row for two strings. */
 void gnuplot_quote(struct buffer *script, struct slice text);
 
 #endif

@@ -67,7 +67,9 @@ is "$(python3 check.py plots)" "" "every picture is XML of its own, with a title
 
 # ---- stages that cannot be shown ---
 plain results | head -1 >header
-plain results | sed "1d;\$d" | jq -c "if .n and .stage == 2 then .end_ns += 60000000000 else . end" >lines
+plain results | sed "1d;\$d" >rows
+second=$(jq -s 'map(select(.n and .stage == 2) | .start_ns) | min' rows) # what ends from then on ends much later
+jq -c "if .n and .end_ns > $second - 500000000 then .end_ns += 60000000000 else . end" rows >lines
 seal header lines >late.results
 run "$report" --plots late late.results
 is "$(grep -o "1 of 2 stages are not shown: no request ended within the window\." late/rate-throughput.svg)" \

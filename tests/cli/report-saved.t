@@ -78,6 +78,11 @@ if command -v gnuplot >/dev/null; then
 	PLOTS=1 shown plots "with plots" results --
 	between "$(grep -c '<figure' plots.html)" 15 19 "the page has its plots"
 	is "$(jq '.plots | length' plots.json)" "$(grep -c '<figure' plots.html)" "which are those of the JSON"
+	plain results | head -1 | jq -c '(.. | objects | select(.spec? and .name? == "low")) |= (.name = "it'"'"''"'"'s `x` \u4e2d\u6587 $(a) \u001b[1m @b;\\")' >header
+	body results >lines
+	seal header lines >named.results
+	PLOTS=1 shown named "plots with any names" named.results --
+	is "$(grep -c '<figure' named.html)" "$(grep -c '<figure' plots.html)" "are all drawn"
 else
 	skip "with plots" "gnuplot is not installed"
 fi

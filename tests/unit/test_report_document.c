@@ -131,41 +131,42 @@ static void many_rows(void **state)
 
 /* ---- cells ---- */
 
+static const struct {
+	struct doc_column column;
+	const char *text; /* NULL: no figure */
+	double value;
+	bool weak;
+} cases[] = {
+	{{.path = "number"}, "1.23", 1.2345, false},
+	{{.path = "number", .kind = CELL_COUNT}, "1.23", 1.2345, false},
+	{{.path = "count", .kind = CELL_COUNT}, "12,345", 12345, false},
+	{{.path = "count"}, "12,345", 12345, false},
+	{{.path = "share", .kind = CELL_PERCENT}, "25.6 %", 0.256, false},
+	{{.path = "few/p99", .kind = CELL_PERCENTILE}, "9.00", 9, true},
+	{{.path = "few/p99"}, "9.00", 9, false},
+	{{.path = "many/p99", .kind = CELL_PERCENTILE}, "8.00", 8, false},
+	{{.path = "alone/p99", .kind = CELL_PERCENTILE}, "7.00", 7, false},
+	{{.path = "few/max", .kind = CELL_PERCENTILE}, "10.0", 10, false},
+	{{.path = "few/p50", .kind = CELL_PERCENTILE}, NULL, NAN, false},
+	{{.path = "range", .kind = CELL_RANGE}, "4.00 to 6.00", 5, false},
+	{{.path = "open", .kind = CELL_RANGE}, "over 4.00", 5, false},
+	{{.path = "exact", .kind = CELL_RANGE}, "3.50", 3.5, false},
+	{{.path = "none", .kind = CELL_RANGE}, NULL, NAN, false},
+	{{.path = "inf"}, "inf", INFINITY, false},
+	{{.path = "inf", .kind = CELL_PERCENT}, "inf %", INFINITY, false},
+	{{.path = "words"}, NULL, NAN, false},
+	{{.path = "words", .kind = CELL_WORDS}, "a b", NAN, false},
+	{{.path = "number", .kind = CELL_WORDS}, "", NAN, false},
+	{{.path = "none", .kind = CELL_WORDS}, "", NAN, false},
+	{{.path = "none"}, NULL, NAN, false},
+	{{.path = "none", .kind = CELL_COUNT}, NULL, NAN, false},
+	{{.path = "none", .kind = CELL_PERCENT}, NULL, NAN, false},
+	{{.path = "none/p99", .kind = CELL_PERCENTILE}, NULL, NAN, false},
+};
+
 static void each_kind_of_cell(void **state)
 {
 	(void)state;
-	static const struct {
-		struct doc_column column;
-		const char *text; /* NULL: no figure */
-		double value;
-		bool weak;
-	} cases[] = {
-		{{.path = "number"}, "1.23", 1.2345, false},
-		{{.path = "number", .kind = CELL_COUNT}, "1.23", 1.2345, false},
-		{{.path = "count", .kind = CELL_COUNT}, "12,345", 12345, false},
-		{{.path = "count"}, "12,345", 12345, false},
-		{{.path = "share", .kind = CELL_PERCENT}, "25.6 %", 0.256, false},
-		{{.path = "few/p99", .kind = CELL_PERCENTILE}, "9.00", 9, true},
-		{{.path = "few/p99"}, "9.00", 9, false},
-		{{.path = "many/p99", .kind = CELL_PERCENTILE}, "8.00", 8, false},
-		{{.path = "alone/p99", .kind = CELL_PERCENTILE}, "7.00", 7, false},
-		{{.path = "few/max", .kind = CELL_PERCENTILE}, "10.0", 10, false},
-		{{.path = "few/p50", .kind = CELL_PERCENTILE}, NULL, NAN, false},
-		{{.path = "range", .kind = CELL_RANGE}, "4.00 to 6.00", 5, false},
-		{{.path = "open", .kind = CELL_RANGE}, "over 4.00", 5, false},
-		{{.path = "exact", .kind = CELL_RANGE}, "3.50", 3.5, false},
-		{{.path = "none", .kind = CELL_RANGE}, NULL, NAN, false},
-		{{.path = "inf"}, "inf", INFINITY, false},
-		{{.path = "inf", .kind = CELL_PERCENT}, "inf %", INFINITY, false},
-		{{.path = "words"}, NULL, NAN, false},
-		{{.path = "words", .kind = CELL_WORDS}, "a b", NAN, false},
-		{{.path = "number", .kind = CELL_WORDS}, "", NAN, false},
-		{{.path = "none", .kind = CELL_WORDS}, "", NAN, false},
-		{{.path = "none"}, NULL, NAN, false},
-		{{.path = "none", .kind = CELL_COUNT}, NULL, NAN, false},
-		{{.path = "none", .kind = CELL_PERCENT}, NULL, NAN, false},
-		{{.path = "none/p99", .kind = CELL_PERCENTILE}, NULL, NAN, false},
-	};
 	enum { CASES = sizeof cases / sizeof *cases };
 	struct doc_column columns[CASES];
 	struct document d = {0};

@@ -193,7 +193,7 @@ static const char *const bad[] = {
 	"set label 'a\x7f'",
 	"\xc3\xa4",
 	"set label \xc3\xa4",
-	"set l\xc3\xa4 bel 1",
+	"set \xc3\xa4 label 1",
 	"set label {x}",
 	"set label 1 % 2",
 	"set label 1 & 2",
