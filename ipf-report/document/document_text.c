@@ -42,7 +42,7 @@ static void show_fact(struct writer *w, const struct doc_part *part)
 		put(&w->l, TONE_PLAIN, part->label);
 	}
 	move_to(&w->l, TEXT_AT);
-	put_wrapped(&w->l, TEXT_AT, (int)part->tone, part->text ? part->text : "");
+	put_wrapped(&w->l, TEXT_AT, part->tone, part->text ? part->text : "");
 	if (part->hint) {
 		move_to(&w->l, TEXT_AT + 4);
 		put_wrapped(&w->l, TEXT_AT + 4, TONE_FAINT, part->hint);
@@ -59,7 +59,7 @@ static void show_check(struct writer *w, const struct doc_part *part)
 		put(&w->l, TONE_PLAIN, part->label);
 	}
 	move_to(&w->l, STATUS_AT);
-	put(&w->l, (int)part->tone, part->status ? part->status : "");
+	put(&w->l, part->tone, part->status ? part->status : "");
 	if (part->text && *part->text) {
 		move_to(&w->l, DETAIL_AT);
 		put_wrapped(&w->l, DETAIL_AT, TONE_PLAIN, part->text);
@@ -102,7 +102,7 @@ static void show_words(struct writer *w, const struct doc_part *part)
 	if (!part->label && w->open && w->l.column < TEXT_AT && part->kind == PART_TEXT) {
 		w->open = false;
 		move_to(&w->l, TEXT_AT);
-		put_wrapped(&w->l, TEXT_AT, (int)part->tone, part->text);
+		put_wrapped(&w->l, TEXT_AT, part->tone, part->text);
 		return;
 	}
 	close_title(w);
