@@ -142,8 +142,9 @@ static void judge(const struct record *record, const struct response *r, const s
 {
 	struct tool_outcome outcome = {.ok = row->ok,
 	                               .error = slice_is(row->error_kind, "\"in-band\""),
-	                               .malformed = slice_is(row->error_kind, "\"malformed\""),
-	                               .incomplete = slice_is(row->error_kind, "\"cut\""),
+	                               .malformed = slice_is(row->error_kind, "\"malformed\"") && r->malformed,
+	                               .incomplete = slice_is(row->error_kind, "\"cut\"") ||
+	                                             (slice_is(row->error_kind, "\"malformed\"") && !r->malformed),
 	                               .closed = r->parsed && record->error == RECORD_OK,
 	                               .end_mark = r->ended,
 	                               .chunks = row->events == IPF_ABSENT ? 0 : row->events};
@@ -152,7 +153,7 @@ static void judge(const struct record *record, const struct response *r, const s
 		return;
 	row->ok = ok;
 	row->stale = false;
-	row->error_kind = ok ? (struct slice){0} : slice_of("\"cut\"");
+	row->error_kind = ok ? (struct slice){0} : slice_of("\"malformed\"");
 	row->error_text = ok ? (struct slice){0} : slice_of("\"no chunk that counts as a token\"");
 }
 

@@ -45,8 +45,6 @@ static const char *incomplete_text(const struct record *record, const struct res
 		return "the response ended without a gRPC status";
 	if (!record->body.len)
 		return "the response has no body";
-	if (r->ended)
-		return "the response is empty";
 	return r->finish.len ? "the stream ended without its end mark, after a finish reason"
 	                     : "the stream ended without its end mark";
 }
@@ -78,6 +76,30 @@ static const char *transport_text(const struct record *record)
 	return "no response";
 }
 
+/* A response came to its end without content. That is an answer, such as one whose first token was the end token, if
+ * the server says so by a finish reason or a count of output tokens. NULL: success. */
+static const char *empty_kind(const struct response *r, struct slice *text)
+{
+	static const struct {
+		const char *finish, *text;
+	} refusals[] = {
+		{"error", "the server ended the response without content, with finish reason error"},
+		{"abort", "the server ended the response without content, with finish reason abort"},
+		{"content_filter", "the server ended the response without content, with finish reason content_filter"}};
+	for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++)
+		if (slice_is(buffer_all(&r->finish), refusals[i].finish)) {
+			*text = slice_of(refusals[i].text);
+			return "in-band";
+		}
+	if (r->format && r->format->content_required)
+		*text = slice_of("the response has no content, which the API requires");
+	else if (!r->finish.len && r->output_tokens == IPF_ABSENT)
+		*text = slice_of("the response has neither content nor a finish reason nor usage");
+	else
+		return NULL;
+	return "malformed";
+}
+
 /* In order of precedence: what the server itself reported, then what happened to the transfer before the response was
  * complete, then what the response lacks. NULL: success. */
 static const char *error_kind(const struct record *record, const struct response *r, struct slice *text)
@@ -99,11 +121,11 @@ static const char *error_kind(const struct record *record, const struct response
 		*text = buffer_all(&r->malformed_text);
 		return "malformed";
 	}
-	if (!r->ended || !r->events_count) {
+	if (!r->ended) {
 		*text = slice_of(incomplete_text(record, r));
 		return "cut";
 	}
-	return NULL;
+	return r->events_count ? NULL : empty_kind(r, text);
 }
 
 static void judge(struct measure *m, const struct record *record, const struct response *r, struct result *row)

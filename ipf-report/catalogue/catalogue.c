@@ -64,6 +64,7 @@ const struct catalogue_figure catalogue[] = {
 	{ROW("requests/ok", "ok", "requests", COUNT, NULL), AT(ok), COLUMN("requests_ok")},
 	{ROW("requests/failed", "failed", "requests", COUNT, NULL), .number = failed, COLUMN("requests_failed"),
      .point = "failed"},
+	{ROW("requests/empty", "empty", "requests", COUNT, "empty"), AT(empty), .positive = true},
 	{ROW("requests/hung_up", "hung up", "requests", COUNT, "hung-up"), AT(hung_up), .positive = true},
 	{ROW("requests/cut", "cut", "requests", COUNT, "cut"), AT(cut), COLUMN("requests_cut")},
 	{ROW("requests/errors", "errors", "requests", COUNTS, NULL), AT(errors), .names = verdict_kinds,

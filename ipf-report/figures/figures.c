@@ -198,6 +198,7 @@ static void count_requests(struct figures *f, const struct row_selection *sel)
 		}
 		if (row->ok) {
 			f->ok++;
+			f->empty += row_get(row, ROW_EVENTS) == 0;
 			f->not_streamed[row->not_streamed] += row->not_streamed != RESULT_STREAMED;
 			f->events += count_of(row, ROW_EVENTS);
 			f->reads_known |= row_get(row, ROW_COALESCED) != IPF_ABSENT;

@@ -67,6 +67,7 @@ struct figures {
 	bool measured, total;
 	double window_s;
 	bool failures_unknown; /* another tool states how many requests succeeded, and not how many failed */
+	int64_t empty;         /* of `ok`: complete responses without content */
 	int64_t scheduled, started, ok, failed, hung_up, cut, cancelled, stale, errors[VERDICT_KINDS];
 	double offered, achieved, completed, completed_own; /* completed_own: of those, requests of the stage itself */
 	double input_per_s, output_per_s, total_per_s;

@@ -120,7 +120,7 @@ void seen_request_read(struct seen_request *seen, const struct row *row, const s
 	                                      .error = strcmp(kind, "in-band") == 0,
 	                                      .malformed = strcmp(kind, "malformed") == 0,
 	                                      .incomplete = strcmp(kind, "cut") == 0,
-	                                      .chunks = seen->times.chunks ? seen->times.chunks : row->ok};
+	                                      .chunks = seen->counts.chunks == IPF_ABSENT ? row->ok : seen->times.chunks};
 	seen->content_ns.count = seen->content_tokens.count = seen->other_ns.count = 0;
 	if (result && result->event_ns.data && result->other_ns.data && result->other_kinds.data)
 		read_events(seen, row, result);

@@ -139,7 +139,7 @@ int tool_view_build(struct tool_view *view, const struct run_data *run, const st
 		tool_view_release(view);
 		return ipf_error_memory(err);
 	}
-	while (b.no_content < VERDICT_OTHER && strcmp(verdict_kinds[b.no_content], "cut") != 0)
+	while (b.no_content < VERDICT_OTHER && strcmp(verdict_kinds[b.no_content], "malformed") != 0)
 		b.no_content++;
 	for (int64_t i = 0; i < run->row_count; i++)
 		add_row(&b, run, &run->rows[i], &view->rows[i]);

@@ -66,6 +66,8 @@ void section_errors(const struct telling *t)
 	tell(t, NULL, requests, "{stale_resets#} of the resets: kept-alive connections that the server had already closed");
 	tell_reasons(t);
 	tell(t, NULL, requests, "{hung_up#} more: disconnected by ipf-fire on purpose");
+	if (figure_at(requests, "empty") > 0)
+		tell(t, NULL, requests, "empty: {empty#} complete response{s:empty} without content");
 	tell(t, NULL, t->total,
 	     "after the end mark: {after_end/events#} content event{s:after_end/events} of {after_end/responses#} "
 	     "response{s:after_end/responses}");

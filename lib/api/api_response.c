@@ -350,10 +350,26 @@ static void note_roots(struct api_response *r)
 
 int api_response_compile(struct descriptor_place at, json_t *json, struct api_response *r, struct ipf_error *err)
 {
-	static const char *const known[] = {"framing", "text_mode",  "text",        "reasoning", "tools",
-	                                    "finish",  "error",      "error_event", "usage",     "end",
-	                                    "data",    "text_after", "prefix_len",  "token_ids", "finish_words",
-	                                    "server",  "envelope",   "role",        NULL};
+	static const char *const known[] = {"framing",
+	                                    "text_mode",
+	                                    "text",
+	                                    "reasoning",
+	                                    "tools",
+	                                    "finish",
+	                                    "error",
+	                                    "error_event",
+	                                    "usage",
+	                                    "end",
+	                                    "data",
+	                                    "text_after",
+	                                    "prefix_len",
+	                                    "token_ids",
+	                                    "finish_words",
+	                                    "server",
+	                                    "envelope",
+	                                    "role",
+	                                    "content_required",
+	                                    NULL};
 	if (!json_is_object(json))
 		return descriptor_wrong((struct descriptor_place){at.file, NULL}, at.inside, err, "an object", json);
 	if (descriptor_only_members(at, json, known, err) < 0 || compile_framing(at, json, r, err) < 0 ||
@@ -373,6 +389,10 @@ int api_response_compile(struct descriptor_place at, json_t *json, struct api_re
 	    compile_usage(at, json_object_get(json, "usage"), r, err) < 0 ||
 	    compile_end(at, json_object_get(json, "end"), r, err) < 0)
 		return -1;
+	json_t *required = json_object_get(json, "content_required");
+	if (required && !json_is_true(required))
+		return descriptor_wrong(at, "content_required", err, "true", required);
+	r->content_required = required != NULL;
 	note_roots(r);
 	r->has_headers = api_response_used_header(r, 0) != NULL;
 	return check_together(at, r, err);

@@ -74,6 +74,7 @@ struct api_response {
 	char *end_data;                /* SSE: data that ends the stream ("[DONE]"); NULL: none */
 	struct api_pointers end_when;  /* the stream ends when one of these matches; end_mark.h says what is no end */
 	bool end_final;                /* no content may follow the end mark */
+	bool content_required;         /* a response without content is a failure, even if it is complete */
 	bool end_at_eof; /* there is no end mark but the end of the transfer (never for gRPC, which ends with a status) */
 	struct api_finish_word *finish_words;
 	size_t finish_words_count;

@@ -35,6 +35,7 @@ struct verdict {
 	int64_t events, coalesced;
 	int64_t stream_ignored;      /* successful whole responses although streaming was requested */
 	int64_t streamed, one_event; /* streamed responses of several tokens; of these, with all of them in one event */
+	int64_t empty;               /* successful responses without content */
 	int64_t after_end;           /* successful responses with content after their end mark */
 	struct histogram *lag, *client_lag, *slot_wait; /* ns */
 	int64_t first_start, last_end;                  /* of the current part's measured rows; IPF_ABSENT */
@@ -263,6 +264,7 @@ void verdict_row(struct verdict *v, const struct result *row)
 		v->coalesced += row->coalesced;
 	}
 	v->after_end += row->after_end > 0;
+	v->empty += row->events == 0;
 	row_streaming(v, row);
 	if (verdict_valid_count(row->asked_output_tokens) && verdict_valid_count(row->output_tokens)) {
 		int64_t requested = token_sum(v->requested_tokens, row->asked_output_tokens);
@@ -408,6 +410,8 @@ static const struct {
 	{VERDICT_SERVER,
      "DOUBTFUL if the content of more than 1 % of the successful responses went on after their end mark: "
      "the server or the API descriptor is wrong about where a response ends."},
+	{VERDICT_SERVER,
+     "DOUBTFUL if more than 1 % of the successful responses are empty: they have tokens perhaps, but no latency."},
 	{VERDICT_SERVER, "DOUBTFUL if streaming was requested, but more than 1 % of the successful responses came as a "
                      "whole, or more than 5 % of the streamed ones of more than 8 tokens as a single event: the former "
                      "have no ttft, and the ttft of the latter is the time of the whole response."},
@@ -631,6 +635,18 @@ static bool judge_ends(struct verdict *v, struct verdict_check *check)
 	return verdict_count(check->figures, "after_end", v->after_end);
 }
 
+static bool judge_empty(struct verdict *v, struct verdict_check *check)
+{
+	char text[32];
+	if (v->empty == 0)
+		return true;
+	double empty = (double)v->empty / (double)v->ok;
+	verdict_check_add(check, verdict_above(empty, VERDICT_EMPTY_DOUBTFUL, INFINITY),
+	                  "%s response%s (%s) %s complete, but empty", VERDICT_NUMBER(v->empty), verdict_plural(v->empty),
+	                  verdict_percent(empty, text), v->empty == 1 ? "is" : "are");
+	return verdict_count(check->figures, "empty", v->empty);
+}
+
 static bool judge_streaming(struct verdict *v, struct verdict_check *check)
 {
 	char text[32];
@@ -734,7 +750,8 @@ static bool judge_question(struct verdict *v, enum verdict_question question, st
 	case VERDICT_CLIENT:
 		return judge_client(v, check);
 	case VERDICT_SERVER:
-		return judge_errors(v, check) && judge_ends(v, check) && judge_streaming(v, check) && judge_lengths(v, check);
+		return judge_errors(v, check) && judge_ends(v, check) && judge_empty(v, check) && judge_streaming(v, check) &&
+		       judge_lengths(v, check);
 	default:
 		return judge_samples(v, check) && judge_repeats(v, check);
 	}

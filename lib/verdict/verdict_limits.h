@@ -46,6 +46,8 @@
 #define VERDICT_CANCELLED_DOUBTFUL 0.01
 /* Share of the successful responses whose content went on after their end mark. */
 #define VERDICT_AFTER_END_DOUBTFUL 0.01
+/* Share of the successful responses that have no content. */
+#define VERDICT_EMPTY_DOUBTFUL 0.01
 /* Share of the successful responses that came in one piece although streaming was requested. */
 #define VERDICT_NOT_STREAMED_DOUBTFUL 0.01
 /* Share of the streamed responses with more than VERDICT_ONE_EVENT_TOKENS that came as one event. */

@@ -48,6 +48,36 @@ run "$BIN/ipf-collect" --explain final.records
 is "$(grep -c '  after the end mark: text' "$OUT")" 4 "--explain: which events they are"
 is "$(grep -c 'of these after the end mark 2' "$OUT")" 2 "and how many"
 
+# Complete answers without content: a success that is counted, unless the API requires content.
+nothing='data: {"choices":[{"delta":{},"finish_reason":"stop"}]}
+
+data: {"choices":[],"usage":{"prompt_tokens":2,"completion_tokens":1}}
+
+data: [DONE]
+
+'
+empty() { # HEADER-FILTER
+	head -1 plain.records | jq -c "$1" >header
+	sed -e 1d -e '$d' plain.records | jq -c --arg body "$nothing" 'if .n != null and .n > 0
+		then .body = $body | .reads = [[.end_ns, ($body | utf8bytelength), .end_ns]] else . end' >body
+	seal header body
+}
+empty . >empty.records
+"$BIN/ipf-collect" -q empty.records -o empty.results
+is "$(jq -c 'select(.n != null) | [.n, .ok, .events, .output_tokens, .ttft_ns != null, .e2e_ns != null, .finish]' empty.results | sort)" '[0,true,4,4,true,true,"length"]
+[1,true,0,1,false,false,"stop"]
+[2,true,0,1,false,false,"stop"]' "a complete answer without content is a success without latencies"
+"$BIN/ipf-report" -q -f json empty.results >empty.json
+is "$(jq -c '.total | [.requests.ok, .requests.empty, .requests.failed, .latency.ttft_ms.from_start.n]' empty.json)" '[3,2,0,1]' "which is counted"
+is "$(jq -c '.verdict.checks[] | select(.name == "server_answers") | [.status, .empty]' empty.json)" '["DOUBTFUL",2]' "and doubted above 1 %"
+contains "$(jq -r '.verdict.checks[2].detail' empty.json)" "2 responses (66.7 %) are complete, but empty" "with the share"
+contains "$("$BIN/ipf-report" empty.results)" "empty: 2 complete responses without content" "the report says so"
+empty '(.. | objects | select(has("end") and has("framing"))) |= (.content_required = true)' >required.records
+"$BIN/ipf-collect" -q required.records -o required.results
+is "$(jq -c 'select(.n != null) | [.n, .ok, .error.kind, .error.text]' required.results | sort)" '[0,true,null,null]
+[1,false,"malformed","the response has no content, which the API requires"]
+[2,false,"malformed","the response has no content, which the API requires"]' "an API that requires content"
+
 # A finish reason of every event that ends nothing.
 with '(.. | objects | select(has("finish_words"))) |= (.finish_words.not_yet = null)' "" >words.records
 sed 's/\\"finish_reason\\":null/\\"finish_reason\\":\\"not_yet\\"/g' words.records | sed -e 1d -e '$d' >body

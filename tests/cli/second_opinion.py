@@ -138,8 +138,12 @@ def understand(record):
         row["error"] = "malformed"
     elif transport and not ended:
         row["error"] = transport
-    elif not ended or not content:
+    elif not ended:
         row["error"] = "cut"
+    elif not content and finish in ("error", "abort", "content_filter"):
+        row["error"] = "in-band"
+    elif not content and not finish and "completion_tokens" not in usage:
+        row["error"] = "malformed"
     else:
         row["ok"] = True
     if finish:
@@ -243,7 +247,7 @@ class Windows:
         for t_ns, tokens in zip(times, row.get("tokens", [])):
             self.add(t_ns, stage, output, tokens)
             self.add(t_ns, stage, "events", 1)
-        if row["ok"]:
+        if row["ok"] and times:
             self.sample(times[0], stage, "ttft_ns", times[0] - start)
             self.sample(times[-1], stage, "e2e_ns", times[-1] - start)
             for before, after in zip(times, times[1:]):

@@ -78,6 +78,8 @@ static void fill_figures(struct figures *f, const struct percentiles *list)
 	f->stalls_known = true;
 	f->window_s = f->offered = f->achieved = f->completed = f->cached_share = f->goodput = f->good_share = 1;
 	f->input_per_s = f->output_per_s = f->total_per_s = f->in_flight_mean = f->in_flight_max = f->little = 1;
+	f->empty = 1;
+	f->completed_own = 1;
 	f->hung_up = f->stale = f->events = f->coalesced = f->stalls = f->stalled = f->after_end = f->went_on = 1;
 	f->deadlines = f->deadlines_met = f->judged = f->good = f->left_out = f->unmeasured = 1;
 	f->errors[0] = f->not_streamed[1] = f->by_source[0] = f->by_source[1] = 1;
