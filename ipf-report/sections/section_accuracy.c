@@ -173,8 +173,8 @@ static void tell_transport(const struct telling *t)
 	{
 		const char *part = text_at(finding, "part"), *can_be = text_at(finding, "can_be"),
 				   *advice = text_at(finding, "advice");
-		doc_fact(t->d, text_at(finding, "finding"), "%s%s%s%s",
-		         json_is_true(json_at(finding, "doubt")) ? "see the verdict: " : "", words_at(finding, "detail"),
+		doc_fact(t->d, text_at(finding, "finding"), "%s%s%s",
+		         json_is_true(json_at(finding, "doubt")) ? "see the verdict" : words_at(finding, "detail"),
 		         part ? ", in " : "", part ? part : "");
 		if (can_be && *can_be)
 			doc_fact(t->d, "", "possible cause: %s", can_be);

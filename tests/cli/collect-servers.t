@@ -2,6 +2,7 @@
 # Every way in which the simulated server misbehaves, from the socket to the row: kind of error, content events, tokens, finish reason.
 # A hundred tokens in, eight out. What a mode does is said in tests/sim/README.md.
 . "$TESTS/tap.sh"
+export IPF_REPORT_FULL=1 # all sections of the text
 
 server_start --step-base 3ms --step-per-seq 0
 printf '{"id":"a","prompt":"%s","input_tokens":100,"output_tokens":8}\n' "$(printf '%0400d' 0)" >line
@@ -49,7 +50,7 @@ error-inband;form=vllm       |in-band 1 1/events -|.error.text == "the engine di
 error-inband;form=event;done=0|in-band 1 1/events -|.error.text == "the engine died"
 malformed                    |malformed 8 8/usage length
 bad-utf8                     |malformed 8 8/usage length
-empty                        |cut 0 0/usage stop
+empty                        |ok 0 0/usage stop
 short;tokens=3               |ok 3 3/usage stop
 one-token                    |ok 1 1/usage stop|.ttft_ns == .e2e_ns and .tpot_ns == null and .itl_mean_ns == null
 role-late;events=3;delay=50ms|ok 8 8/usage length|.ttft_ns >= 50e6 and .ttft_ns > .ttfb_ns + 20e6

@@ -1,6 +1,7 @@
 #!/bin/bash
 # What the way between client and server did to a run, in the trailer of the results: each cause is provoked, and a clean run has none.
 . "$TESTS/tap.sh"
+export IPF_REPORT_FULL=1 # all sections of the text
 . "$TESTS/fixture.sh"
 . "$TESTS/cli/grpc.sh"
 
@@ -142,11 +143,11 @@ is "$(ipf-report hostile.results | grep -c "$(printf '\033\[31m')")" 0 "what a t
 ipf-collect -q refused.records -o doubt.results
 ipf-collect -q pods.records -o replicas.results
 ipf-report -q doubt.results >doubt.txt
-is "$(sed -n '/^Transport/,/^$/p' doubt.txt | sed 1d | head -2 | sed 's/  */ /g')" " refused-streams: see the verdict
- this can be a limit of concurrent streams at the server or a proxy" "a doubt is stated once, with what it can be"
+is "$(sed -n '/^Transport/,/^$/p' doubt.txt | sed 1d | head -2 | sed 's/  */ /g')" " refused-streams see the verdict
+ possible cause: a limit of concurrent streams at the server or a" "a doubt is stated once, with what it can be"
 contains "$(sed -n '/^Transport/,/^$/p' doubt.txt)" "advice: " "and what to do"
 ipf-report -q replicas.results >replicas.txt
-matches "$(cat replicas.txt)" "^  imbalance:  .*requests" "others have their sentence"
+matches "$(cat replicas.txt)" "^  imbalance   .*requests" "others have their sentence"
 is "$(awk 'length > 80' doubt.txt replicas.txt)" "" "within 80 columns"
 is "$(ipf-report -q -f json doubt.results | jq -c '[.transport[] | [.finding, .doubt, .affected, .part]]')" '[["refused-streams",true,12,null]]' "JSON has them"
 is "$(ipf-report -q -f json doubt.results replicas.results | jq -c '[.transport[] | [.finding, .part]]')" \

@@ -1,6 +1,7 @@
 #!/bin/bash
 # --until-stable: a run ends when it is stable, and the same records from a file give the same results. IPF_LONG=1 tries twenty seeds.
 . "$TESTS/tap.sh"
+export IPF_REPORT_FULL=1 # all sections of the text
 . "$TESTS/fixture.sh"
 . "$TESTS/data/report/seal.sh"
 set -o pipefail

@@ -1,6 +1,7 @@
 #!/bin/bash
 # --calibrate: what it measures, where it writes the result, and where the result appears.
 . "$TESTS/tap.sh"
+export IPF_REPORT_FULL=1 # all sections of the text
 . "$TESTS/fixture.sh"
 export XDG_STATE_HOME=$PWD/state TMPDIR=$PWD
 kept=state/ipf/calibration.json

@@ -10,7 +10,7 @@ status_is 0 "a run in which everything failed"
 is "$(cat "$ERR")" "ipf-fire: all 30 requests failed (30 http-status): 404 ×30: The model \`nope\` does not exist. (-m names the model)" "says so in one line"
 run ipf-collect r.records -o r.results
 run ipf-report r.results
-contains "$(cat "$OUT")" "404 ×30: The model \`nope\` does not exist." "the report has the text with its count"
+contains "$(cat "$OUT")" "404 ×30     The model \`nope\` does not exist." "the report has the text with its count"
 contains "$(cat "$OUT")" "-m names the model" "and the hint"
 run ipf-report -f json r.results
 is "$(jq -c .errors "$OUT")" '[{"kind":"http-status","status":404,"count":30,"text":"The model `nope` does not exist.","hint":"-m names the model"}]' "so has the JSON"
