@@ -140,8 +140,7 @@ int build_report(struct built_report *built, const struct run_data *run, const s
 	*b = (struct built_report){.said = options->said};
 	if (check_requests(run, options, err) < 0)
 		return -1;
-	b->view = (struct report_view){.brief = report_formats[options->format] == &format_text && !options->full,
-	                               .sections = options->sections};
+	b->view = wanted_view(options);
 	b->wanted = wanted_figures(run, options, b->view.brief && !options->sections);
 	b->style = report_style(options);
 	b->report = (struct report){.run = run,

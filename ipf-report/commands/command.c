@@ -20,6 +20,11 @@ const struct command *command_find(const char *word)
 	return NULL;
 }
 
+struct operands operands_after_first(const struct operands *operands)
+{
+	return (struct operands){.items = operands->items + 1, .count = operands->count - 1, .before_mark = -1};
+}
+
 int command_check_operands(const struct operands *operands, struct ipf_error *err)
 {
 	const char *first = operands->count ? operands->items[0] : "-";

@@ -25,6 +25,8 @@ extern const struct program *const command_programs[]; /* of all commands; NULL 
 
 /* The command of this name; NULL: there is none. `word` may be NULL. */
 const struct command *command_find(const char *word);
+/* The results, of a command whose first operand is something else. */
+struct operands operands_after_first(const struct operands *operands);
 /* Whether an operand that is not a file was probably meant as the name of a command: IPF_USAGE, and -1. */
 int command_check_operands(const struct operands *operands, struct ipf_error *err);
 

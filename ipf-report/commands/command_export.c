@@ -24,12 +24,7 @@ static const struct option_spec specs[] = {
 	ROW_UPLOAD_FILE,
 	ROWS_PUSH,
 	OPTION_HEADING("Evaluation"),
-	ROWS_EVALUATION,
-	ROW_EARLY_STOPPING,
-	ROW_PRICE,
-	ROW_ACCURACY,
-	ROWS_TRACE,
-	ROW_STRICT,
+	ROWS_EVALUATION_OF_ALL,
 	OPTION_HEADING("Common options"),
 	COMMAND_OPTIONS(struct report_options, common),
 };
@@ -58,7 +53,7 @@ static int find_format(const char *name, int *format, struct ipf_error *err)
 static int run(struct report_options *options, const struct operands *operands)
 {
 	const char *name = command_export.program.name;
-	const struct operands results = {.items = operands->items + 1, .count = operands->count - 1, .before_mark = -1};
+	const struct operands results = operands_after_first(operands);
 	struct ipf_error err = {0};
 	if (find_format(operands->items[0], &options->format, &err) < 0)
 		return command_end(&err, name);

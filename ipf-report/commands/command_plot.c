@@ -19,7 +19,7 @@ static const struct option_spec specs[] = {
 static int run(struct report_options *options, const struct operands *operands)
 {
 	const char *name = command_plot.program.name, *folder = operands->items[0];
-	const struct operands results = {.items = operands->items + 1, .count = operands->count - 1, .before_mark = -1};
+	const struct operands results = operands_after_first(operands);
 	struct ipf_error err = {0};
 	struct stat there;
 	if (stat(folder, &there) == 0 && !S_ISDIR(there.st_mode)) {

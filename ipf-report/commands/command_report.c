@@ -52,12 +52,7 @@ static const struct option_spec specs[] = {
 	ROW_UPLOAD_FILE,
 	ROWS_PUSH,
 	OPTION_HEADING("Evaluation"),
-	ROWS_EVALUATION,
-	ROW_EARLY_STOPPING,
-	ROW_PRICE,
-	ROW_ACCURACY,
-	ROWS_TRACE,
-	ROW_STRICT,
+	ROWS_EVALUATION_OF_ALL,
 	COMMON_OPTIONS(struct report_options, common),
 };
 

@@ -105,5 +105,7 @@
 	OPTION(OPTION_FLAG, 0, "strict", NULL, struct report_options, strict,                                              \
 	       "exit with status 4 if the verdict is INVALID, or an objective on a percentile or --accuracy is missed")
 #define ROWS_EVALUATION ROW_STAGE, ROW_SLO, ROW_WINDOW, ROW_ERRORS_AS_INF
+/* All there is of a run, as a report and its formats for other programs have it. */
+#define ROWS_EVALUATION_OF_ALL ROWS_EVALUATION, ROW_EARLY_STOPPING, ROW_PRICE, ROW_ACCURACY, ROWS_TRACE, ROW_STRICT
 
 #endif

@@ -102,6 +102,12 @@ struct text_style report_style(const struct report_options *options)
 	};
 }
 
+struct report_view wanted_view(const struct report_options *options)
+{
+	return (struct report_view){.brief = report_formats[options->format] == &format_text && !options->full,
+	                            .sections = options->sections};
+}
+
 int report_options_check(const struct report_options *options, struct ipf_error *err)
 {
 	if (options->curve && report_formats[options->format] != &format_csv)

@@ -59,6 +59,8 @@ void report_options_release(struct report_options *options);
 
 /* How text looks: as wide as the terminal, and with colours if it has these. */
 struct text_style report_style(const struct report_options *options);
+/* What a format for people shows. */
+struct report_view wanted_view(const struct report_options *options);
 /* The words before a format in messages: "-f ", or "" if it is an operand. */
 const char *report_format_option(const struct report_options *options);
 

@@ -129,7 +129,7 @@ static int append(const char *bytes, size_t len, void *out)
 static int render(json_t *report, const struct report_options *options, struct buffer *out, struct ipf_error *err)
 {
 	const struct report_format *format = report_formats[options->format];
-	struct report_view view = {.brief = format == &format_text && !options->full, .sections = options->sections};
+	struct report_view view = wanted_view(options);
 	struct html_plots plots = {0};
 	int bad = format->drawn ? draw_page_plots(json_object_get(report, "plots"), &plots, err) : 0;
 	if (plots.count)

@@ -193,13 +193,6 @@ static int place_latencies(const struct side *side, enum metric metric, struct p
 	return 0;
 }
 
-static struct stage_window window_of(const struct side *side, const struct row *row)
-{
-	struct stage_window w = side->run->shards ? run_data_window(side->run, row->stage)
-	                                          : side->run->parts[row->part].windows[row->stage];
-	return w;
-}
-
 /* How many gaps (or whatever --itl counts) a request has: what its mean gap is the mean of. NAN: none. */
 static double gaps_of(const struct row *row, bool by_request)
 {
@@ -245,7 +238,7 @@ static void measure_time(const struct side *side, bool drain, double *under)
 		for (size_t s = 0; s < side->run->schedule.count; s++) {
 			const int32_t position = s < side->plan.positions ? side->plan.position[s] : -1;
 			const struct row any = {.part = r, .stage = (int32_t)s};
-			const struct stage_window w = window_of(side, &any);
+			const struct stage_window w = run_data_part_window(side->run, any.part, any.stage);
 			if (position < 0 || w.begin_ns == IPF_ABSENT)
 				continue;
 			const size_t begin = side->plan.begin[position], end = side->plan.begin[position + 1];
@@ -260,7 +253,7 @@ static void add_completion(const struct side *side, const struct row *row, bool 
 {
 	for (size_t s = 0; s < side->run->schedule.count; s++) {
 		const struct row of_stage = {.part = row->part, .stage = (int32_t)s};
-		struct stage_window w = window_of(side, &of_stage);
+		struct stage_window w = run_data_part_window(side->run, of_stage.part, of_stage.stage);
 		if (!side->run->schedule.stages[s].measured || !completions_has(side->run, row, (int32_t)s, drain))
 			continue;
 		w.end_ns = drain ? w.drain_ns : w.end_ns;

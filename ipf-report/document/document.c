@@ -73,6 +73,16 @@ const char *doc_copy(struct document *d, const char *text)
 	return copy ? copy : text ? "" : NULL;
 }
 
+const char *doc_replace(struct document *d, const char *text, const char *these, char by)
+{
+	char *copy = take(d, strlen(text) + 1);
+	if (!copy)
+		return "";
+	for (size_t i = 0; text[i]; i++)
+		copy[i] = strchr(these, text[i]) ? by : text[i];
+	return copy;
+}
+
 __attribute__((format(printf, 2, 0))) static const char *say(struct document *d, const char *format, va_list arguments)
 {
 	va_list again;
@@ -237,14 +247,14 @@ void doc_cell_percentile(struct document *d, struct doc_table *t, const char *pa
 {
 	const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
 	char beside[128];
-	double value = figure_at(json, path), p = NAN;
+	double value = figure_at(json, path), p = percentile_named(name);
 	snprintf(beside, sizeof beside, "%.*sn", (int)(name - path), path);
 	double n = figure_at(json, beside);
 	struct doc_cell *cell = next_cell(t);
 	if (!cell)
 		return;
 	*cell = figure_cell(d, t, value, CELL_NUMBER);
-	if (sscanf(name, "p%lf", &p) == 1 && !isnan(value) && n >= 0 && n < 1e18 && !percentile_is_firm((int64_t)n, p))
+	if (!isnan(p) && !isnan(value) && n >= 0 && n < 1e18 && !percentile_is_firm((int64_t)n, p))
 		cell->weak = t->weak = true;
 }
 

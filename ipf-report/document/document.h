@@ -141,6 +141,8 @@ void document_release(struct document *d);
 
 /* Copies a text, which lives as long as the document. "" when memory runs out. */
 const char *doc_copy(struct document *d, const char *text); /* NULL stays NULL */
+/* A copy in which another character stands for each of these. */
+const char *doc_replace(struct document *d, const char *text, const char *these, char by);
 const char *doc_say(struct document *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Room for so many numbers; NULL: out of memory. */

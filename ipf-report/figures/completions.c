@@ -8,12 +8,6 @@ static bool is_within(const struct stage_window *w, int64_t end_ns)
 	       (end_ns < w->end_ns || (w->counted && end_ns == w->end_ns));
 }
 
-/* Shards ran at one time, repeats each at its own. */
-static struct stage_window window_of(const struct run_data *run, int part, int32_t stage)
-{
-	return run->shards ? run_data_window(run, stage) : run->parts[part].windows[stage];
-}
-
 static bool has(const struct run_data *run, const struct row *row, int32_t stage, const struct stage_window *w,
                 bool drain)
 {
@@ -25,13 +19,13 @@ static bool has(const struct run_data *run, const struct row *row, int32_t stage
 		return false;
 	if (row->stage == stage || row->end_ns > w->begin_ns)
 		return true;
-	const struct stage_window own = window_of(run, row->part, row->stage);
+	const struct stage_window own = run_data_part_window(run, row->part, row->stage);
 	return !own.counted || own.end_ns != w->begin_ns; /* a counted one has its end, where the next one begins */
 }
 
 bool completions_has(const struct run_data *run, const struct row *row, int32_t stage, bool drain)
 {
-	const struct stage_window w = window_of(run, row->part, stage);
+	const struct stage_window w = run_data_part_window(run, row->part, stage);
 	return has(run, row, stage, &w, drain);
 }
 
@@ -58,7 +52,7 @@ void completions_count(struct completions *all, struct completions *own, const s
 {
 	if (run->row_count == 0)
 		return;
-	const struct stage_window shared = window_of(run, 0, stage);
+	const struct stage_window shared = run_data_part_window(run, 0, stage);
 	for (int64_t i = 0; i < run->row_count; i++) {
 		const struct row *row = &run->rows[i];
 		const struct stage_window *w = run->shards ? &shared : &run->parts[row->part].windows[stage];

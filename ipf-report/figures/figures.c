@@ -230,7 +230,7 @@ static int64_t window_of(const struct row_selection *sel, int32_t stage)
 	const struct run_data *run = sel->run;
 	int64_t sum = 0;
 	for (int i = 0; i < run->part_count; i++) {
-		struct stage_window w = run->shards ? run_data_window(run, stage) : run->parts[i].windows[stage];
+		struct stage_window w = run_data_part_window(run, i, stage);
 		if (w.begin_ns != IPF_ABSENT)
 			sum += (sel->options->window == WINDOW_DRAIN ? w.drain_ns : w.end_ns) - w.begin_ns;
 		if (run->shards)
@@ -475,7 +475,7 @@ static void narrow_to_window(struct rate_parts *parts, const struct row_selectio
 	int64_t begin = (run->time_group_first + sel->member) * run->time_group_ns, end = begin + run->time_group_ns;
 	parts->window_ns = 0;
 	for (int i = 0; i < (run->shards ? 1 : run->part_count); i++) {
-		struct stage_window w = run->shards ? run_data_window(run, sel->stage) : run->parts[i].windows[sel->stage];
+		struct stage_window w = run_data_part_window(run, i, sel->stage);
 		if (w.begin_ns == IPF_ABSENT)
 			continue;
 		int64_t from = w.begin_ns > begin ? w.begin_ns : begin, to = w.end_ns < end ? w.end_ns : end;

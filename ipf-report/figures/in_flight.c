@@ -90,7 +90,7 @@ int in_flight_measure(const struct run_data *run, enum grouping by, int32_t memb
 		struct row_filter filter = {.by = by, .member = member, .part = run->shards ? -1 : i};
 		collect(run, filter, &all);
 		for (size_t s = 0; s < run->schedule.count; s++) {
-			struct stage_window w = run->shards ? run_data_window(run, (int32_t)s) : run->parts[i].windows[s];
+			struct stage_window w = run_data_part_window(run, i, (int32_t)s);
 			if (w.begin_ns == IPF_ABSENT)
 				continue;
 			int64_t end = drain ? w.drain_ns : w.end_ns;

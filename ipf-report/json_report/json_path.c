@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,6 +38,12 @@ json_t *element_at(json_t *array, double index)
 const char *text_at(json_t *json, const char *path)
 {
 	return json_string_value(json_at(json, path));
+}
+
+double percentile_named(const char *member)
+{
+	double p;
+	return sscanf(member, "p%lf", &p) == 1 ? p : NAN;
 }
 
 const char *words_of(json_t *json)

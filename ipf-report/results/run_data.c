@@ -1034,3 +1034,8 @@ struct stage_window run_data_window(const struct run_data *run, int32_t stage)
 	}
 	return all;
 }
+
+struct stage_window run_data_part_window(const struct run_data *run, int part, int32_t stage)
+{
+	return run->shards ? run_data_window(run, stage) : run->parts[part].windows[stage];
+}

@@ -197,6 +197,8 @@ const char *run_part_target(const struct run_part *part, int64_t target);
 const struct row *run_data_stage_rows(const struct run_data *run, int32_t stage, int64_t *count);
 /* The window of a stage over all shards, from the first begin to the last end. After merge_parts. */
 struct stage_window run_data_window(const struct run_data *run, int32_t stage);
+/* The window of a stage in which the requests of a part count: that of all shards, or of repeats the part's own. */
+struct stage_window run_data_part_window(const struct run_data *run, int part, int32_t stage);
 /* What a sample of the pooled gaps is, from ipf-collect --itl: "gap", "token" or "request". */
 const char *run_data_itl(const struct run_data *run, int part);
 /* Whose definitions the rows of the part have: "ipf", or the tool of ipf-collect --definition. */

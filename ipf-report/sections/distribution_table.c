@@ -1,5 +1,6 @@
 #include "sections/distribution_table.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -8,10 +9,9 @@ static json_t *find_distribution(json_t *like)
 {
 	const char *key;
 	json_t *value, *found = NULL;
-	double p;
 	json_object_foreach(like, key, value)
 	{
-		if (sscanf(key, "p%lf", &p) == 1 && !json_is_object(value))
+		if (!isnan(percentile_named(key)) && !json_is_object(value))
 			return like;
 	}
 	json_object_foreach(like, key, value)
@@ -42,10 +42,9 @@ struct doc_table *distribution_table(const struct telling *t, struct doc_table_s
 	int count = 4;
 	const char *key;
 	json_t *value;
-	double p;
 	json_object_foreach(find_distribution(like), key, value)
 	{
-		if (sscanf(key, "p%lf", &p) != 1 || count >= DISTRIBUTION_COLUMNS - 3)
+		if (isnan(percentile_named(key)) || count >= DISTRIBUTION_COLUMNS - 3)
 			continue;
 		columns[count++] = (struct doc_column){.name = key,
 		                                       .path = key,
@@ -64,11 +63,10 @@ int few_percentiles(const struct telling *t, json_t *like, const char *names[FEW
 {
 	const char *key;
 	json_t *value;
-	double p;
 	int count = 0;
 	json_object_foreach(find_distribution(like), key, value)
 	{
-		if (sscanf(key, "p%lf", &p) != 1 || !(is_chosen(t) || is_common(key)))
+		if (isnan(percentile_named(key)) || !(is_chosen(t) || is_common(key)))
 			continue;
 		if (count == FEW_PERCENTILES)
 			memmove(names, names + 1, (size_t)--count * sizeof *names);

@@ -75,9 +75,7 @@ static void *find(const struct telling *t, struct group *g, void *at)
 			continue;
 		*g = (struct group){.what = group_word(key + 3), .title = key + 3, .members = members};
 		snprintf(g->by, sizeof g->by, "%s", key + 3);
-		snprintf(g->id, sizeof g->id, "%s", key + 3);
-		for (char *c = g->id; *c; c++)
-			*c = *c == '_' ? '-' : *c;
+		g->id = doc_replace(t->d, key + 3, "_", '-');
 		for (size_t i = 0; i < WORDS; i++)
 			if (strcmp(words[i].by, g->by) == 0)
 				g->title = words[i].title;

@@ -11,7 +11,7 @@
 
 struct group {
 	char by[32];        /* "input_tokens" */
-	char id[32];        /* "input-tokens" */
+	const char *id;     /* "input-tokens" */
 	const char *what;   /* a member: "model" */
 	const char *title;  /* "Models" */
 	json_t *members;    /* object: a block of figures of each, by name */

@@ -153,7 +153,7 @@ static void tell_steady(const struct telling *t)
 	                                                                   .sortable = true});
 	json_array_foreach(steady, i, one)
 	{
-		json_t *stage = json_array_get(json_at(t->report, "stages"), (size_t)json_integer_value(json_at(one, "stage")));
+		json_t *stage = element_at(json_at(t->report, "stages"), figure_at(one, "stage"));
 		doc_row(t->d, table, text_at(stage, "name"), NULL);
 		doc_cell_text(t->d, table, json_is_true(json_at(one, "found")) ? "yes" : "no", TONE_PLAIN);
 		doc_cell_figure(t->d, table, figure_at(one, "from_ns") / 1e9, CELL_NUMBER);

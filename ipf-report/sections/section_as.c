@@ -59,13 +59,12 @@ static void tell_figure(const struct telling *t, json_t *as, const struct figure
 		                                       .kind = strcmp(f->member, "failures") == 0 ? CELL_COUNT : CELL_NUMBER};
 	columns[count++] = (struct doc_column){.name = "rule", .kind = CELL_WORDS};
 	struct doc_table *table = doc_table(
-		t->d, &(struct doc_table_spec){.id = doc_say(t->d, "as-%s", f->latency ? f->caption : f->member),
-	                                   .caption = f->caption,
-	                                   .rows = "tool",
-	                                   .columns = columns,
-	                                   .count = count});
-	for (char *c = (char *)table->spec.id; c && *c; c++)
-		*c = *c == ' ' || *c == ',' || *c == '_' ? '-' : *c;
+		t->d, &(struct doc_table_spec){
+				  .id = doc_replace(t->d, doc_say(t->d, "as-%s", f->latency ? f->caption : f->member), " ,_", '-'),
+				  .caption = f->caption,
+				  .rows = "tool",
+				  .columns = columns,
+				  .count = count});
 	figure_row(t, table, "ipf", json_at(as, "ipf"), f);
 	json_array_foreach(json_at(as, "tools"), i, tool) figure_row(t, table, text_at(tool, "tool/name"), tool, f);
 }

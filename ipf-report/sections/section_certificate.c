@@ -15,11 +15,6 @@ static const char *time_at(json_t *json, const char *path, char text[32])
 	return json_is_integer(value) ? format_duration(json_integer_value(value), text) : "-";
 }
 
-static const char *or_nothing(const char *text)
-{
-	return text ? text : "";
-}
-
 /* ---- sources of error ---- */
 
 static void tell_source(struct document *d, json_t *source)
@@ -68,15 +63,14 @@ static void tell_program(struct document *d, json_t *client)
 	json_t *host = json_at(client, "host"), *stamps = json_at(client, "end/stamps");
 	struct buffer line = {0};
 	if (json_object_size(host) > 0)
-		doc_fact(d, "machine", "%s, %s %s, %.0f processors", or_nothing(text_at(host, "name")),
-		         or_nothing(text_at(host, "system")), or_nothing(text_at(host, "release")),
-		         figure_at(host, "processors"));
-	buffer_text(&line, or_nothing(text_at(client, "tool")));
+		doc_fact(d, "machine", "%s, %s %s, %.0f processors", words_at(host, "name"), words_at(host, "system"),
+		         words_at(host, "release"), figure_at(host, "processors"));
+	buffer_text(&line, words_at(client, "tool"));
 	if (text_at(client, "clock"))
 		buffer_format(&line, "%s%s", line.len ? ", " : "", text_at(client, "clock"));
 	if (json_object_size(stamps) > 0)
 		buffer_format(&line, "; timestamps of the %s: %lld, %lld rejected, %lld without; %lld steps",
-		              or_nothing(text_at(client, "stamps")), (long long)json_integer_value(json_at(stamps, "kernel")),
+		              words_at(client, "stamps"), (long long)json_integer_value(json_at(stamps, "kernel")),
 		              (long long)json_integer_value(json_at(stamps, "rejected")),
 		              (long long)json_integer_value(json_at(stamps, "none")),
 		              (long long)json_integer_value(json_at(stamps, "clock_steps")));
@@ -119,12 +113,11 @@ static void tell_streams(struct document *d, json_t *streams)
 	doc_section(d, "streams", "Streams");
 	json_array_foreach(streams, i, one)
 	{
-		const char *file = text_at(one, "file"),
+		const char *file = words_at(one, "file"),
 				   *lines = json_is_integer(json_at(one, "lines"))
 		                        ? doc_say(d, ", %lld lines", (long long)json_integer_value(json_at(one, "lines")))
 		                        : "";
-		doc_part(d, PART_CODE,
-		         doc_say(d, "%s%s%s%s", words_at(one, "stream"), file ? " " : "", or_nothing(file), lines),
+		doc_part(d, PART_CODE, doc_say(d, "%s%s%s%s", words_at(one, "stream"), *file ? " " : "", file, lines),
 		         text_at(one, "sha256"));
 	}
 }

@@ -33,9 +33,3 @@ void definitions_document(struct document *d)
 	doc_section(d, "definitions", NULL);
 	tell(d);
 }
-
-void section_plots(const struct telling *t)
-{
-	if (t->pictures && *t->pictures)
-		doc_part(t->d, PART_PICTURES, NULL, t->pictures);
-}

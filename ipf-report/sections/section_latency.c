@@ -175,6 +175,12 @@ struct each {
 	bool due, closed;
 };
 
+/* A measured stage, or member of a group, with answers. */
+static bool is_answered(json_t *block)
+{
+	return json_is_true(json_at(block, "measured")) && figure_at(block, "requests/ok") > 0;
+}
+
 static bool has_due(json_t *block)
 {
 	return json_at(block, "latency/e2e_ms/from_due") != NULL;
@@ -203,7 +209,7 @@ static void each_table(const struct telling *t, struct each *e, const char *what
 static void each_row(const struct telling *t, const struct each *e, const char *name, json_t *block)
 {
 	static const char *const paths[EACH] = {"ttft_ms", "itl_ms", "tpot_ms", "e2e_ms"};
-	if (!json_is_true(json_at(block, "measured")) || !(figure_at(block, "requests/ok") > 0))
+	if (!is_answered(block))
 		return;
 	doc_row(t->d, e->table, name, NULL);
 	for (int i = 0; i < EACH; i++) {
@@ -217,7 +223,7 @@ static void each_row(const struct telling *t, const struct each *e, const char *
 
 static void look_at(struct each *e, json_t *block)
 {
-	if (!json_is_true(json_at(block, "measured")) || !(figure_at(block, "requests/ok") > 0))
+	if (!is_answered(block))
 		return;
 	e->due |= has_due(block);
 	e->closed |= !has_due(block);
@@ -292,7 +298,7 @@ void section_latency(const struct telling *t)
 	size_t i, measured = 0, with_latency = 0;
 	json_array_foreach(stages, i, stage)
 	{
-		bool shown = json_is_true(json_at(stage, "measured")) && figure_at(stage, "requests/ok") > 0;
+		bool shown = is_answered(stage);
 		measured += shown;
 		with_latency += shown && json_object_size(json_at(stage, "latency")) > 0;
 	}

@@ -96,7 +96,7 @@ static void note_unsteady(const struct telling *t)
 	}
 	if (!t->brief || !first)
 		return;
-	json_t *stage = json_array_get(json_at(t->report, "stages"), (size_t)json_integer_value(json_at(first, "stage")));
+	json_t *stage = element_at(json_at(t->report, "stages"), figure_at(first, "stage"));
 	doc_note(t->d, "no steady state in %s%s: %s", words_at(stage, "name"),
 	         count > 1 ? doc_say(t->d, " and %zu more", count - 1) : "", words_at(first, "reason"));
 }

@@ -52,7 +52,7 @@ static void tell_residuals(const struct telling *t)
 	                                            {.name = "share", .path = "share", .kind = CELL_RANGE}};
 	json_t *all = json_at(t->total, "tokens/residual"), *one;
 	const char *key;
-	char name[64], text[40];
+	char text[40];
 	if (json_object_size(all) == 0)
 		return;
 	struct doc_table *table = doc_table(t->d, &(struct doc_table_spec){.id = "residuals",
@@ -63,10 +63,7 @@ static void tell_residuals(const struct telling *t)
 	                                                                   .whole = true});
 	json_object_foreach(all, key, one)
 	{
-		snprintf(name, sizeof name, "%s", key);
-		for (char *c = name; *c; c++)
-			*c = *c == '_' ? ' ' : *c;
-		doc_row(t->d, table, name, NULL)->definition = "residual";
+		doc_row(t->d, table, doc_replace(t->d, key, "_", ' '), NULL)->definition = "residual";
 		for (int i = 0; i < 4; i++)
 			doc_cell_figure(t->d, table, figure_at(one, columns[i].path), columns[i].kind);
 		double share = figure_at(one, "share");

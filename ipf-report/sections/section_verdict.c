@@ -35,7 +35,6 @@ void section_verdict(const struct telling *t)
 {
 	json_t *checks = json_at(t->report, "verdict/checks"), *check;
 	const char *status = words_at(t->report, "verdict/status");
-	char name[64];
 	int less = 0;
 	size_t i;
 	json_array_foreach(checks, i, check) less += strcmp(words_at(check, "status"), "OK") != 0;
@@ -50,10 +49,7 @@ void section_verdict(const struct telling *t)
 	json_array_foreach(checks, i, check)
 	{
 		const char *answer = words_at(check, "status");
-		snprintf(name, sizeof name, "%s", words_at(check, "name"));
-		for (char *c = name; *c; c++)
-			*c = *c == '_' ? ' ' : *c;
-		struct doc_part *part = doc_part(t->d, PART_CHECK, name,
+		struct doc_part *part = doc_part(t->d, PART_CHECK, doc_replace(t->d, words_at(check, "name"), "_", ' '),
 		                                 t->brief && strcmp(answer, "OK") == 0 ? NULL : text_at(check, "detail"));
 		part->status = doc_copy(t->d, answer);
 		part->tone = tone_of(answer);
@@ -83,8 +79,7 @@ static void latency_tile(const struct telling *t, const char *label, json_t *sum
 	json_t *value;
 	json_object_foreach(summary, key, value)
 	{
-		double p;
-		if (sscanf(key, "p%lf", &p) != 1)
+		if (isnan(percentile_named(key)))
 			continue;
 		low = !low || strcmp(key, "p50") == 0 ? key : low;
 		high = !high || strcmp(high, "p99") != 0 ? key : high;

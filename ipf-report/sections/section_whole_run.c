@@ -101,7 +101,7 @@ void section_sessions(const struct telling *t)
 {
 	json_t *s = json_at(t->report, "sessions"), *share;
 	const char *part;
-	char name[64], member[80], text[240] = "", a[40];
+	char member[80], text[240] = "", a[40];
 	if (!s)
 		return;
 	struct doc_table *table = distribution_table(
@@ -109,9 +109,7 @@ void section_sessions(const struct telling *t)
 	doc_row_of(t->d, table, "time", NULL, json_at(s, "time_s"));
 	json_object_foreach(json_at(s, "share"), part, share)
 	{
-		snprintf(name, sizeof name, "%s", part);
-		for (char *at = name; *at; at++)
-			*at = *at == '_' ? ' ' : *at;
+		const char *name = doc_replace(t->d, part, "_", ' ');
 		snprintf(member, sizeof member, "%.60s_s", part);
 		if (json_object_size(json_at(s, member)))
 			doc_row_of(t->d, table, name, NULL, json_at(s, member));

@@ -6,6 +6,12 @@
 #include <stdio.h>
 #include <string.h>
 
+static void section_plots(const struct telling *t)
+{
+	if (t->pictures && *t->pictures)
+		doc_part(t->d, PART_PICTURES, NULL, t->pictures);
+}
+
 enum depth {
 	FIRST, /* a brief report has it */
 	FULL,

@@ -49,7 +49,6 @@ void section_verdict(const struct telling *t);
 void section_summary(const struct telling *t);
 void section_run(const struct telling *t);
 void section_stages(const struct telling *t);
-void section_plots(const struct telling *t);
 void section_latency(const struct telling *t);
 void section_shape(const struct telling *t);
 void section_repeats(const struct telling *t);
