@@ -418,8 +418,8 @@ static const struct {
 	{VERDICT_SERVER, "DOUBTFUL if the output tokens of the successful requests differ by more than 10 % from those "
                      "requested."},
 	{VERDICT_SAMPLES,
-     "OK with 459 successful requests or more (enough for p99 at 99 % confidence), DOUBTFUL with fewer, "
-     "INVALID with none; DOUBTFUL if a measured stage has no requests, or no successful one."},
+     "OK with 459 successful requests or more in each measured stage (enough for its p99 at 99 % confidence), "
+     "DOUBTFUL with fewer, INVALID with none; DOUBTFUL if a measured stage has no requests, or no successful one."},
 	{VERDICT_SAMPLES,
      "DOUBTFUL if more than 1 % of the successful requests of a measured stage have a prompt that this run "
      "had sent before (those of ipf-fire --warm do not count), or if more than 1 % of the prompts of the "
@@ -683,6 +683,55 @@ static bool judge_lengths(struct verdict *v, struct verdict_check *check)
 	       verdict_figure(f, "exactly_as_asked", (double)v->exact_length / (double)v->rows_with_length);
 }
 
+/* Of the measured stages with successful responses, since each has percentiles of its own. */
+struct stages_samples {
+	const struct verdict_stage *least; /* with the fewest; NULL: no response at all */
+	int64_t stages, few;               /* few: with fewer than a p99 needs */
+};
+
+static struct stages_samples samples_of(const struct verdict *v, int64_t p99)
+{
+	struct stages_samples samples = {0};
+	for (size_t i = 0; i < v->count; i++) {
+		const struct verdict_stage *stage = &v->stages[i];
+		if (!stage->measured || stage->ok == 0)
+			continue;
+		samples.stages++;
+		samples.few += stage->ok < p99;
+		if (!samples.least || stage->ok < samples.least->ok)
+			samples.least = stage;
+	}
+	return samples;
+}
+
+static void say_samples(const struct verdict *v, struct verdict_check *check, int64_t p90, int64_t p99)
+{
+	const struct stages_samples samples = samples_of(v, p99);
+	char number[32], where[160] = "", of[96] = "";
+	if (!samples.least) {
+		verdict_check_add(check, VERDICT_INVALID, "no successful response to measure");
+		return;
+	}
+	int64_t ok = samples.least->ok;
+	if (samples.stages > 1 && samples.few > 0) {
+		snprintf(where, sizeof where, " of %.120s", name_of(v, samples.least, number));
+		snprintf(of, sizeof of, "; %s of %s stages have too few for p99", VERDICT_NUMBER(samples.few),
+		         VERDICT_NUMBER(samples.stages));
+	}
+	if (samples.few == 0)
+		verdict_check_add(check, VERDICT_OK,
+		                  samples.stages > 1 ? "%s responses or more in each stage, enough for p99 (%s needed)"
+		                                     : "%s responses, enough for p99 (%s needed)",
+		                  VERDICT_NUMBER(ok), VERDICT_NUMBER(p99));
+	else if (ok < p90)
+		verdict_check_add(check, VERDICT_DOUBTFUL, "%s response%s%s: too few even for p90, which needs %s%s",
+		                  VERDICT_NUMBER(ok), verdict_plural(ok), where, VERDICT_NUMBER(p90), of);
+	else
+		verdict_check_add(check, VERDICT_DOUBTFUL,
+		                  "%s responses%s are enough for p90 but not for p99, which needs %s%s", VERDICT_NUMBER(ok),
+		                  where, VERDICT_NUMBER(p99), of);
+}
+
 static bool judge_samples(struct verdict *v, struct verdict_check *check)
 {
 	json_t *f = check->figures, *empty = json_array();
@@ -690,17 +739,9 @@ static bool judge_samples(struct verdict *v, struct verdict_check *check)
 	int64_t p90 = (int64_t)samples_needed(90), p99 = (int64_t)samples_needed(99);
 	bool ok = verdict_count(f, "samples", v->ok) && verdict_count(f, "needed_p90", p90) &&
 	          verdict_count(f, "needed_p99", p99);
-	if (v->ok == 0)
-		verdict_check_add(check, VERDICT_INVALID, "no successful response to measure");
-	else if (v->ok < p90)
-		verdict_check_add(check, VERDICT_DOUBTFUL, "%s response%s: too few even for p90, which needs %s",
-		                  VERDICT_NUMBER(v->ok), verdict_plural(v->ok), VERDICT_NUMBER(p90));
-	else if (v->ok < p99)
-		verdict_check_add(check, VERDICT_DOUBTFUL, "%s responses are enough for p90 but not for p99, which needs %s",
-		                  VERDICT_NUMBER(v->ok), VERDICT_NUMBER(p99));
-	else
-		verdict_check_add(check, VERDICT_OK, "%s responses, enough for p99 (%s needed)", VERDICT_NUMBER(v->ok),
-		                  VERDICT_NUMBER(p99));
+	const struct verdict_stage *least = samples_of(v, p99).least;
+	ok = ok && (!least || verdict_count(f, "samples_least", least->ok));
+	say_samples(v, check, p90, p99);
 	for (size_t i = 0; ok && i < v->count; i++) {
 		const struct verdict_stage *stage = &v->stages[i];
 		if (!stage->measured || stage->ok > 0 || v->ok == 0 || (is_stopped(v, stage) && stage->started == 0))
