@@ -243,18 +243,23 @@ void doc_cell_figure(struct document *d, struct doc_table *t, double value, enum
 		*cell = figure_cell(d, t, value, kind);
 }
 
-void doc_cell_percentile(struct document *d, struct doc_table *t, const char *path, json_t *json)
+bool doc_is_weak(json_t *json, const char *path)
 {
 	const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
 	char beside[128];
-	double value = figure_at(json, path), p = percentile_named(name);
+	double p = percentile_named(name);
 	snprintf(beside, sizeof beside, "%.*sn", (int)(name - path), path);
 	double n = figure_at(json, beside);
+	return !isnan(p) && !isnan(figure_at(json, path)) && n >= 0 && n < 1e18 && !percentile_is_firm((int64_t)n, p);
+}
+
+void doc_cell_percentile(struct document *d, struct doc_table *t, const char *path, json_t *json)
+{
 	struct doc_cell *cell = next_cell(t);
 	if (!cell)
 		return;
-	*cell = figure_cell(d, t, value, CELL_NUMBER);
-	if (!isnan(p) && !isnan(value) && n >= 0 && n < 1e18 && !percentile_is_firm((int64_t)n, p))
+	*cell = figure_cell(d, t, figure_at(json, path), CELL_NUMBER);
+	if (doc_is_weak(json, path))
 		cell->weak = t->weak = true;
 }
 

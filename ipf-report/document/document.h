@@ -90,6 +90,9 @@ struct doc_table {
 };
 enum { DOC_ROWS_MOST = 200, DOC_ROWS_FEW = 40 };
 
+/* What the mark of a weak percentile means. */
+#define DOC_WEAK "~ too few samples for this percentile: p90 needs 44, p99 459, p99.9 4,603"
+
 enum part_kind {
 	PART_FACT,     /* label, text, hint */
 	PART_TEXT,     /* a paragraph; label: its first words, stressed */
@@ -167,6 +170,8 @@ struct doc_row *doc_row(struct document *d, struct doc_table *t, const char *nam
 /* The next cell of the row. */
 void doc_cell_text(struct document *d, struct doc_table *t, const char *text, enum tone tone);
 void doc_cell_figure(struct document *d, struct doc_table *t, double value, enum cell_kind kind);
+/* Has the distribution too few samples for its percentile of this name, "p99"? */
+bool doc_is_weak(json_t *distribution, const char *name);
 /* The percentile `name` of a distribution, marked if it has too few samples. */
 void doc_cell_percentile(struct document *d, struct doc_table *t, const char *name, json_t *distribution);
 /* A figure in words: "+5.1 %". NAN: a dash. */

@@ -121,7 +121,7 @@ static void put_table(struct buffer *out, const struct doc_table *t, const char 
 		buffer_byte(out, '\n');
 	}
 	if (t->weak)
-		buffer_text(out, "\n~ too few samples for this percentile: p90 needs 44, p99 459, p99.9 4,603\n");
+		buffer_text(out, "\n" DOC_WEAK "\n");
 	if (t->count + t->left_out > doc_rows_few(t))
 		buffer_format(out, "\nThe first %zu of %zu; the JSON report has all.\n", doc_rows_few(t),
 		              t->count + t->left_out);

@@ -152,8 +152,7 @@ static void show_table(struct writer *w, const struct doc_table *t, bool first)
 		end_line(&w->l);
 	if (text_table(&w->l, t, w->brief) && !w->explained) {
 		move_to(&w->l, LABEL_AT);
-		put_wrapped(&w->l, LABEL_AT + 2, TONE_FAINT,
-		            "~ too few samples for this percentile: p90 needs 44, p99 459, p99.9 4,603");
+		put_wrapped(&w->l, LABEL_AT + 2, TONE_FAINT, DOC_WEAK);
 		w->explained = true;
 	}
 	if (t->count + t->left_out > doc_rows_few(t)) {

@@ -138,8 +138,7 @@ void html_table(struct buffer *out, const struct doc_table *t, const char *title
 	}
 	buffer_text(out, foot ? "</tfoot>\n</table></div>\n" : "</tbody>\n</table></div>\n");
 	if (t->weak)
-		buffer_text(out, "<p class=\"note\">~ too few samples for this percentile: p90 needs 44, p99 459, p99.9 "
-		                 "4,603</p>\n");
+		buffer_text(out, "<p class=\"note\">" DOC_WEAK "</p>\n");
 	if (t->left_out)
 		buffer_format(out, "<p class=\"note\">The first %zu of %zu; the JSON report has all.</p>\n", t->count,
 		              t->count + t->left_out);

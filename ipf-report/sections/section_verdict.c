@@ -59,24 +59,38 @@ void section_verdict(const struct telling *t)
 /* ---- summary: tiles of a page ---- */
 
 /* A figure with its unit; `more` is a line below it; NULL: none. */
-static void tile(const struct telling *t, const char *name, double value, const char *unit, const char *more)
+static struct doc_part *tile(const struct telling *t, const char *name, double value, const char *unit,
+                             const char *more)
 {
 	char text[40];
-	if (isnan(value))
-		return;
 	bool whole = !*unit || strncmp(unit, "of ", 3) == 0;
 	struct doc_part *part = doc_part(t->d, PART_TILE, name, whole ? show_whole(value, text) : show_number(value, text));
+	part->media = isnan(value) ? 0 : part->media;
 	part->value = value;
 	part->unit = doc_copy(t->d, unit);
 	part->hint = doc_copy(t->d, more);
+	return part;
 }
 
-/* The p50, or the first percentile that was chosen, and a higher one below it. */
-static void latency_tile(const struct telling *t, const char *label, json_t *summary, const char *origin)
+/* "1.25~": a percentile, marked if it has too few samples. */
+static const char *marked(const struct telling *t, json_t *summary, const char *name)
 {
-	const char *key, *low = NULL, *high = NULL;
-	char more[120], a[40], b[40];
-	json_t *value;
+	char a[40];
+	return doc_say(t->d, "%s%s", show_number(figure_at(summary, name), a), doc_is_weak(summary, name) ? "~" : "");
+}
+
+/* The p50, or the first percentile that was chosen, and a higher one below it; what failures would make of it. Is one
+ * of them weak? */
+static bool latency_tile(const struct telling *t, const char *label, const char *member)
+{
+	const char *key, *low = NULL, *high = NULL, *origin = "", *rest = "";
+	json_t *summary = json_object_get(json_at(t->total, "latency"), member), *value,
+		   *all = json_object_get(json_at(t->total, "latency_with_failures"), member);
+	char mean[40];
+	if (json_at(summary, "from_due") || json_at(summary, "from_start")) {
+		origin = json_at(summary, "from_due") ? " from due" : " from start";
+		summary = json_object_get(summary, json_at(summary, "from_due") ? "from_due" : "from_start");
+	}
 	json_object_foreach(summary, key, value)
 	{
 		if (isnan(percentile_named(key)))
@@ -85,16 +99,16 @@ static void latency_tile(const struct telling *t, const char *label, json_t *sum
 		high = !high || strcmp(high, "p99") != 0 ? key : high;
 	}
 	if (!low)
-		return;
-	snprintf(more, sizeof more, "%s %s, mean %s", high, show_number(figure_at(summary, high), a),
-	         show_number(figure_at(summary, "mean"), b));
-	tile(t, doc_say(t->d, "%s%s, %s", label, origin, low), figure_at(summary, low), "ms", more);
-}
-
-static void waited_tile(const struct telling *t, const char *label, json_t *both)
-{
-	json_t *due = json_at(both, "from_due");
-	latency_tile(t, label, due ? due : json_at(both, "from_start"), due ? " from due" : " from start");
+		return false;
+	if (isinf(figure_at(all, low)))
+		rest = doc_say(t->d, "; %s with failures: infinite", low);
+	else if (!isnan(figure_at(all, low)))
+		rest = doc_say(t->d, "; %s with failures: %s", low, marked(t, all, low));
+	const char *second = high == low ? "" : doc_say(t->d, "%s %s, ", high, marked(t, summary, high));
+	const char *more = doc_say(t->d, "%smean %s%s", second, show_number(figure_at(summary, "mean"), mean), rest);
+	tile(t, doc_say(t->d, "%s%s, %s", label, origin, low), figure_at(summary, low), "ms", more)->text = marked(
+		t, summary, low);
+	return doc_is_weak(summary, low) || doc_is_weak(summary, high);
 }
 
 static void load_tiles(const struct telling *t)
@@ -121,11 +135,13 @@ void section_summary(const struct telling *t)
 {
 	char more[80], a[40];
 	load_tiles(t);
-	waited_tile(t, "TTFT", json_at(t->total, "latency/ttft_ms"));
-	latency_tile(t, "ITL", json_at(t->total, "latency/itl_ms"), "");
-	latency_tile(t, "TPOT", json_at(t->total, "latency/tpot_ms"), "");
-	waited_tile(t, "E2E", json_at(t->total, "latency/e2e_ms"));
+	bool weak = latency_tile(t, "TTFT", "ttft_ms");
+	weak |= latency_tile(t, "ITL", "itl_ms");
+	weak |= latency_tile(t, "TPOT", "tpot_ms");
+	weak |= latency_tile(t, "E2E", "e2e_ms");
 	snprintf(more, sizeof more, "%s of the requests", show_percent(figure_at(t->total, "goodput/share"), a));
 	tile(t, "goodput", figure_at(t->total, "goodput/requests_per_s"), "requests/s", more);
 	tile(t, "capacity", figure_at(t->report, "saturation/requests_per_s"), "requests/s", NULL);
+	if (weak)
+		doc_note(t->d, DOC_WEAK)->media = IN_PAGE;
 }

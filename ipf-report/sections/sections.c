@@ -174,6 +174,46 @@ static void restrict_media(struct doc_section *s, int media)
 		s->parts[i].media &= media;
 }
 
+/* Did so many requests fail that this is what a reader has to know first? */
+static bool failures_decide(json_t *report)
+{
+	json_t *check;
+	size_t i;
+	json_array_foreach(json_at(report, "verdict/checks"), i,
+	                   check) if (strcmp(words_at(check, "name"), "server_answers") ==
+	                              0) return strcmp(words_at(check, "status"), "OK") != 0 &&
+		figure_at(report, "total/requests/failed") > 0;
+	return false;
+}
+
+static void tell_section(const struct telling *t, const struct kind *kind, const struct report_view *view)
+{
+	if (!is_shown(kind, view))
+		return;
+	doc_section(t->d, kind->name, kind->title);
+	if (t->d->failed)
+		return;
+	t->d->sections[t->d->count - 1].folded = kind->folded && !view->sections;
+	kind->tell(t);
+	if (t->asked)
+		tell_nothing(t->d);
+	else if (kind->depth >= PAGE && !t->d->failed)
+		restrict_media(&t->d->sections[t->d->count - 1], kind->depth == PAGE ? IN_PAGE : IN_PAGE | IN_MARKDOWN);
+}
+
+/* As in the table, but for errors that decide: they follow the verdict. */
+static void tell_sections(const struct telling *t, const struct report_view *view)
+{
+	const bool decide = failures_decide(t->report);
+	for (int i = 0; i < KINDS; i++) {
+		if (!decide || kinds[i].tell != section_errors)
+			tell_section(t, &kinds[i], view);
+		for (int k = 0; decide && kinds[i].tell == section_verdict && k < KINDS; k++)
+			if (kinds[k].tell == section_errors)
+				tell_section(t, &kinds[k], view);
+	}
+}
+
 int report_document(struct document *d, json_t *report, const struct report_view *view, struct ipf_error *err)
 {
 	const struct telling t = {d,
@@ -187,18 +227,7 @@ int report_document(struct document *d, json_t *report, const struct report_view
 	d->brief = t.brief;
 	d->plots = view->pictures && *view->pictures;
 	name_document(d, report);
-	for (int i = 0; i < KINDS; i++) {
-		if (!is_shown(&kinds[i], view))
-			continue;
-		doc_section(d, kinds[i].name, kinds[i].title);
-		if (!d->failed)
-			d->sections[d->count - 1].folded = kinds[i].folded && !view->sections;
-		kinds[i].tell(&t);
-		if (t.asked)
-			tell_nothing(d);
-		else if (kinds[i].depth >= PAGE && !d->failed)
-			restrict_media(&d->sections[d->count - 1], kinds[i].depth == PAGE ? IN_PAGE : IN_PAGE | IN_MARKDOWN);
-	}
+	tell_sections(&t, view);
 	if (t.asked && !lists(view->sections, "definitions"))
 		drop_definitions(d);
 	if (t.brief)

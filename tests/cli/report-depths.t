@@ -42,6 +42,17 @@ for name in $(tail -1 now | sed 's/.*--section //' | tr ',' ' '); do
 	is "$("$report" --section "$name" results | grep -c 'nothing to show')" 0 "and $name has something to show"
 done
 
+# ---- failures first --------------------------------------------------------------------------------------------------
+# where they decide, they and what may help follow the verdict, in the text and in the page, and nothing is drawn or tabled before
+for name in errors mixed; do
+	"$report" "$data/$name.results" >now 2>"$ERR"
+	is "$(grep -nE '^(Verdict|Errors|Stages) ' now | cut -d: -f2 | cut -d' ' -f1 | tr '\n' ' ')" "Verdict Errors Stages " "$name: errors come before figures"
+	"$report" -f html "$data/$name.results" >page.html 2>"$ERR"
+	is "$(grep -oE '<section id="(verdict|errors|summary|stages)"' page.html | cut -d'"' -f2 | tr '\n' ' ')" "verdict errors summary stages " "$name: in the page, too"
+done
+"$report" "$data/one.results" --full >now 2>"$ERR"
+is "$(grep -nE '^(Verdict|Errors|Stages)' now | cut -d: -f2 | cut -d' ' -f1 | tr '\n' ' ')" "Verdict Stages Errors " "without failures they have their usual place"
+
 # ---- what is not as it should be ------------------------------------------------------------------------------------
 for file in "$data"/{mixed,errors,empty,one,closed}.results results; do
 	"$report" -q "$file" >now 2>"$ERR"

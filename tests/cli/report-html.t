@@ -59,6 +59,16 @@ run "$report" -f html -o cut.html half.results
 status_is 3 "a cut stream ends with 3"
 has cut.html 'half.results: cut after' "and its page says so first"
 
+# ---- tiles ----------------------------------------------------------------------------------------------------------
+# what is read first is marked like the same figure in a table, and says what failures make of it
+tiles() { sed -n '/<dl class="summary">/,/<\/section>/p' "$1" | sed 's/<[^>]*>/ /g' | tr -s ' \n' ' '; }
+"$report" -f html -o one.html "$TESTS/data/report/one.results" 2>"$ERR"
+matches "$(tiles one.html)" 'TTFT from due, p50 100~ ms p99 100~, mean 100 .*~ too few samples' "one request has no p50: marked in its tile"
+"$report" -f html --percentiles 50,90 -o failed.html "$TESTS/data/report/mixed.results" 2>"$ERR"
+matches "$(tiles failed.html)" 'TTFT from due, p50 100 ms p90 242~, mean 150; p50 with failures: 120 ' "failures make a tile's p50 another one"
+"$report" -f html --percentiles 90 -o failed.html "$TESTS/data/report/mixed.results" 2>"$ERR"
+matches "$(tiles failed.html)" 'TTFT from due, p90 242~ ms mean 150; p90 with failures: infinite' "or infinite"
+
 # ---- the same bytes -------------------------------------------------------------------------------------------------
 "$report" -f html --reproducible -o a.html results 2>"$ERR"
 "$report" -f html --reproducible -o b.html results 2>"$ERR"
