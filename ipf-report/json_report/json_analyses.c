@@ -114,6 +114,7 @@ static json_t *event_json(const struct autoscaling_event *e, const struct report
 		json_object_set_new(json, "missed_before", json_boolean(e->missed_before));
 		json_put(json, "missed_after_s", e->missed_after_s);
 		json_put(json, "met_after_s", e->met_after_s);
+		json_put(json, "recovery_s", e->met_after_s - e->missed_after_s);
 		json_put_count(json, "missed_requests", e->missed);
 		json_put_count(json, "missed_output_tokens", e->missed_tokens);
 	}

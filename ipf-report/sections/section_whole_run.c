@@ -26,8 +26,8 @@ static void tell_objectives(const struct telling *t, json_t *e)
 	tell(t, "", e,
 	     doc_say(t->d, "%s%s", missed,
 	             json_at(e, "met_after_s") ? "met them after {met_after_s} s" : "did not meet them again"));
-	tell(t, "", e,
-	     "{missed_requests#} of {requests#} requests missed them, with {missed_output_tokens#} output tokens");
+	tell(t, "", e, "time to recover: {recovery_s} s");
+	tell(t, "", e, "SLO debt: {missed_requests#} of {requests#} requests, with {missed_output_tokens#} output tokens");
 }
 
 static void tell_replicas(const struct telling *t, json_t *e)
@@ -37,31 +37,49 @@ static void tell_replicas(const struct telling *t, json_t *e)
 	     "[; {replicas_enough#} would have been enough]");
 }
 
-static void events_table(const struct telling *t, json_t *events)
+enum { EVENT_COLUMNS_MOST = 16 };
+
+static int add_columns(struct doc_column *to, int count, const struct doc_column *from, size_t more)
 {
-	static const struct doc_column columns[] = {
+	memcpy(to + count, from, more * sizeof *from);
+	return count + (int)more;
+}
+
+static void events_table(const struct telling *t, json_t *events, bool replicas)
+{
+	static const struct doc_column load[] = {
 		{NULL, "at", "s of the run", "begin_s", CELL_NUMBER, KEEP},
 		{"requests per s", "before", NULL, "rate_before", CELL_NUMBER, KEEP},
 		{"requests per s", "peak", NULL, "rate_peak", CELL_NUMBER, KEEP},
 		{NULL, "requests", NULL, "requests", CELL_COUNT, KEEP},
+	};
+	static const struct doc_column scaling[] = {
 		{"replicas", "before", NULL, "replicas_before", CELL_NUMBER, KEEP},
 		{"replicas", "most", NULL, "replicas_most", CELL_NUMBER, KEEP},
 		{"replicas", "added", "s", "added_after_s", CELL_NUMBER, KEEP},
 		{"replicas", "enough", NULL, "replicas_enough", CELL_NUMBER, KEEP},
+	};
+	static const struct doc_column objectives[] = {
 		{"objectives", "missed", "s", "missed_after_s", CELL_NUMBER, KEEP},
 		{"objectives", "met again", "s", "met_after_s", CELL_NUMBER, KEEP},
-		{"beyond them", "requests", NULL, "missed_requests", CELL_COUNT, KEEP},
-		{"beyond them", "tokens", NULL, "missed_output_tokens", CELL_COUNT, KEEP},
+		{"objectives", "time to recover", "s", "recovery_s", CELL_NUMBER, KEEP},
+		{"SLO debt", "requests", NULL, "missed_requests", CELL_COUNT, KEEP},
+		{"SLO debt", "tokens", NULL, "missed_output_tokens", CELL_COUNT, KEEP},
 	};
-	enum { COLUMNS = sizeof columns / sizeof *columns, OBJECTIVES = 4 };
+	struct doc_column columns[EVENT_COLUMNS_MOST];
 	json_t *event;
 	size_t i;
+	int count = add_columns(columns, 0, load, sizeof load / sizeof *load);
+	if (replicas)
+		count = add_columns(columns, count, scaling, sizeof scaling / sizeof *scaling);
+	if (json_at(events, "0/missed_before"))
+		count = add_columns(columns, count, objectives, sizeof objectives / sizeof *objectives);
 	struct doc_table *table = doc_table(
 		t->d, &(struct doc_table_spec){.id = "events",
 	                                   .caption = "Spikes and ramps of the load: times from their beginning",
 	                                   .rows = "stage",
 	                                   .columns = columns,
-	                                   .count = COLUMNS - (json_at(events, "0/missed_before") ? 0 : OBJECTIVES),
+	                                   .count = count,
 	                                   .sortable = true,
 	                                   .whole = true,
 	                                   .media = IN_PAGE | IN_MARKDOWN});
@@ -69,13 +87,25 @@ static void events_table(const struct telling *t, json_t *events)
 		doc_row_of(t->d, table, text_at(event, "stage"), text_at(event, "event"), event);
 }
 
+/* Were replicas sampled? Without them, and unless the section was asked for, this is about spikes of the load. */
+static bool has_replicas(json_t *events)
+{
+	json_t *e;
+	size_t i;
+	json_array_foreach(events, i, e) if (json_at(e, "replicas_before") || json_at(e, "replicas_most")) return true;
+	return false;
+}
+
 void section_autoscaling(const struct telling *t)
 {
 	json_t *all = json_at(t->report, "autoscaling"), *events = json_at(all, "events"), *e;
 	size_t i, shown = t->brief ? EVENTS_BRIEF : DOC_ROWS_MOST,
 			  first = t->d->count ? t->d->sections[t->d->count - 1].count : 0;
+	const bool replicas = t->asked || has_replicas(events);
 	if (json_array_size(events) == 0)
 		return;
+	if (!replicas && !t->d->failed)
+		t->d->sections[t->d->count - 1].title = "Spikes";
 	tell(t, NULL, all, "in windows of {window_s} s")->tone = TONE_FAINT;
 	json_array_foreach(events, i, e)
 	{
@@ -90,7 +120,9 @@ void section_autoscaling(const struct telling *t)
 	const struct doc_section *s = t->d->count ? &t->d->sections[t->d->count - 1] : NULL;
 	for (size_t k = first; s && k < s->count; k++)
 		s->parts[k].media = IN_TEXT; /* elsewhere there is the table */
-	events_table(t, events);
+	events_table(t, events, replicas);
+	if (!replicas)
+		return;
 	tell(t, "enough", all, "the replicas needed are unknown: {no_replicas_enough!}");
 	tell(t, "enough", all, "at {rate_per_replica} requests/s a replica the objectives were met");
 }

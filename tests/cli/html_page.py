@@ -203,15 +203,19 @@ def check_rest(page, report):
     if page.tiles[:1] != [ok]: wrong("summary:", page.tiles, ok)
 
 
-EVENT = ("begin_s rate_before rate_peak requests replicas_before replicas_most added_after_s replicas_enough missed_after_s met_after_s "
-         "missed_requests missed_output_tokens").split()
+EVENT_LOAD = "begin_s rate_before rate_peak requests".split()
+REPLICAS = "replicas_before replicas_most added_after_s replicas_enough".split()
+MISSED = "missed_after_s met_after_s recovery_s missed_requests missed_output_tokens".split()
 
 
 def check_analyses(page, report):
     events, rows = at(report, "autoscaling/events") or [], page.tables.get("events-table", {"rows": []})["rows"]
     if len(events) != len(rows): wrong("events:", len(rows), "rows of", len(events))
+    replicas = any("replicas_before" in event or "replicas_most" in event for event in events)
+    columns = EVENT_LOAD + (REPLICAS if replicas else []) + (MISSED if events and "missed_before" in events[0] else [])
     for event, row in zip(events, rows):
-        for cell, key in zip(row[1:], EVENT): compare("event " + key, cell, event.get(key))
+        if len(row) != 1 + len(columns): wrong("events:", len(row), "cells of", columns)
+        for cell, key in zip(row[1:], columns): compare("event " + key, cell, event.get(key))
     sessions = report.get("sessions", {})
     wanted = [sessions[f"{name}_s"] for name in ["time", *sessions.get("share", {})] if f"{name}_s" in sessions]
     wanted += [sessions["requests_each"]] if "requests_each" in sessions else []

@@ -42,6 +42,9 @@ is "$("$report" -f json --slo p99:e2e=500ms scaled.results | jq -c '.autoscaling
 run "$report" --slo e2e=500ms scaled.results
 matches "$(cat "$OUT")" '^  spike       poisson-1, at 40.0 s: from [0-9.]*/s to 1[0-9]*/s$' "text has the spike"
 matches "$(cat "$OUT")" '^              missed the objectives after [0-9.]* s, met them after 1[0-9.]* s$' "its times"
+matches "$(cat "$OUT")" '^              time to recover: [0-9.]* s$' "the time to recover"
+is "$(jq '.events[0] | (.met_after_s - .missed_after_s - .recovery_s | fabs) < 1e-6' scaled.json)" true "which is the time between them"
+matches "$(cat "$OUT")" "^              SLO debt: [0-9,]* of [0-9,]* requests, with [0-9,]* output tokens$" "its debt"
 matches "$(cat "$OUT")" '^              replicas: 1 before, at most 3, the first was added after' "and its replicas"
 is "$(sed -E 's/…|▁|▂|▃|▄|▅|▆|▇|█/./g' "$OUT" | awk '{ gsub(/[^ -~]/, "?") } length > 80')" "" "on 80 columns"
 
@@ -59,6 +62,12 @@ made 20^150:60 20:20 >bare.results
 is "$(events bare.results | jq -r .no_replicas_enough)" "no samples of the replicas (ipf-collect --scrape, --prometheus)" "no samples of replicas"
 is "$("$report" -f json bare.results | jq -c '.autoscaling | [.no_replicas_enough, (.events[0] | has("missed_requests"))]')" \
 	'["no objectives are given (--slo)",false]' "no objectives"
+# one server: a spike, and not a word about replicas, which nobody saw
+run "$report" --slo e2e=500ms bare.results
+matches "$(cat "$OUT")" '^Spikes  ' "without replicas it is a spike"
+is "$(grep -ciE "replica|autoscaling" "$OUT")" 0 "nobody asked for replicas"
+run "$report" --section autoscaling --slo e2e=500ms bare.results
+contains "$(cat "$OUT")" "the replicas needed are unknown: no samples of the replicas" "asked for, the reason is given"
 . "$TESTS/data/report/seal.sh"
 head -1 both.results >header
 sed -e 1d -e '$d' both.results | jq -c 'if .n != null then del(.ttft_ns, .tpot_ns) + { not_streamed: "not-asked" } else . end' >body
