@@ -49,6 +49,8 @@ static void tell_result(struct document *d, const struct comparison *c)
 		doc_fact(d, side_names[s], "%s", compare_side(c, (enum compared_side)s, text))->tone =
 			verdict->status == VERDICT_OK ? TONE_PLAIN : tone_of(verdict->status);
 	}
+	if (compare_cached(c, text))
+		doc_fact(d, "cache", "%s", text)->tone = TONE_WARN;
 }
 
 static void tell_conditions(struct document *d, const struct comparison *c)

@@ -77,17 +77,48 @@ const char *compare_pairing(const struct comparison *c, char text[COMPARE_WORDS]
 	return text;
 }
 
+const char *compare_cached(const struct comparison *c, char text[COMPARE_WORDS])
+{
+	char base[40], new[40];
+	if (isnan(c->cached[SIDE_BASE]) || isnan(c->cached[SIDE_NEW]) ||
+	    fabs(c->cached[SIDE_NEW] - c->cached[SIDE_BASE]) < COMPARE_CACHED)
+		return NULL;
+	snprintf(text, COMPARE_WORDS,
+	         "%s of the input tokens of base were in the server's prefix cache, %s of those of new: what is faster may "
+	         "be the cache",
+	         show_percent(c->cached[SIDE_BASE], base), show_percent(c->cached[SIDE_NEW], new));
+	return text;
+}
+
+/* "DOUBTFUL (enough samples, server answers)": the status, and which checks have a worse answer than OK. */
+static const char *verdict_words(const struct verdict_finding *verdict, char text[200])
+{
+	size_t len = (size_t)snprintf(text, 200, "%s", verdict_status_name(verdict->status));
+	const char *before = " (";
+	for (int i = 0; i < VERDICT_QUESTIONS; i++) {
+		if (verdict->checks[i].status == VERDICT_OK)
+			continue;
+		len += (size_t)snprintf(text + len, 200 - len, "%s%s", before, verdict->checks[i].name);
+		before = ", ";
+	}
+	if (verdict->status != VERDICT_OK)
+		snprintf(text + len, 200 - len, ")");
+	for (char *at = text; (at = strchr(at, '_')); at++)
+		*at = ' ';
+	return text;
+}
+
 const char *compare_side(const struct comparison *c, enum compared_side side, char text[COMPARE_WORDS])
 {
 	const struct run_data *run = c->runs[side];
 	const char *target = json_string_value(json_object_get(provenance_find(run->parts[0].header, "records"), "target")),
 			   *tool = json_string_value(json_object_get(json_object_get(run->parts[0].header, "imported"), "tool"));
-	char requests[40], name[240];
+	char requests[40], name[240], verdict[200];
 	snprintf(name, sizeof name, "%s", shown(run->parts[0].name).text);
 	snprintf(text, COMPARE_WORDS, "%s%s; %d run%s, %s request%s; verdict %s%s%s%s%s", name,
 	         run->part_count > 1 ? ", …" : "", c->run_count[side], plural((double)c->run_count[side]),
 	         show_count(c->requests[side], requests), plural((double)c->requests[side]),
-	         verdict_status_name(c->verdicts[side]->status), tool ? "; of " : "", tool ? shown(tool).text : "",
+	         verdict_words(c->verdicts[side], verdict), tool ? "; of " : "", tool ? shown(tool).text : "",
 	         target ? "; " : "", target ? shown(target).text : "");
 	return text;
 }

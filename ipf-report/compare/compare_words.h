@@ -13,6 +13,10 @@ const char *compare_noise(const struct comparison *c, char text[COMPARE_WORDS]);
 /* Whether both sides had the same requests. */
 const char *compare_pairing(const struct comparison *c, char text[COMPARE_WORDS]);
 /* "2 runs, 1,624 requests; verdict OK; http://localhost:8000/v1" */
+/* What prefix caches had of the input tokens, if it is another share by COMPARE_CACHED; NULL: about the same, or not
+ * known. */
+#define COMPARE_CACHED 0.05
+const char *compare_cached(const struct comparison *c, char text[COMPARE_WORDS]);
 const char *compare_side(const struct comparison *c, enum compared_side side, char text[COMPARE_WORDS]);
 
 /* "+5.1 %", "+0.30 pp" */

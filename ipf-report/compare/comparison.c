@@ -565,8 +565,10 @@ int comparison_build(struct comparison *c, const struct run_data *const runs[SID
 		return ipf_error_memory(err);
 	c->same_records = share_records(runs[SIDE_BASE], runs[SIDE_NEW]);
 	int bad = begin_sides(&both, c, err);
-	for (int s = 0; s < SIDES && bad == 0; s++)
-		c->requests[s] = figures_requests(&both.side[s].figures.total);
+	for (int s = 0; s < SIDES; s++) {
+		c->requests[s] = bad == 0 ? figures_requests(&both.side[s].figures.total) : 0;
+		c->cached[s] = bad == 0 ? both.side[s].figures.total.cached_share : NAN;
+	}
 	const bool invalid = c->verdicts[SIDE_BASE]->status == VERDICT_INVALID ||
 	                     c->verdicts[SIDE_NEW]->status == VERDICT_INVALID;
 	if (bad == 0 && !invalid)

@@ -62,6 +62,7 @@ struct comparison {
 	const struct comparison_options *options;
 	int run_count[SIDES];
 	int64_t requests[SIDES]; /* of measured stages */
+	double cached[SIDES];    /* share of their input tokens that the server had in its prefix cache; NAN */
 	bool paired;             /* runs of both sides have the same requests at the same times */
 	bool same_records;       /* a run is on both sides */
 	enum noise_source noise; /* the best of any figure */

@@ -34,6 +34,24 @@ is "$(jq -c '[.figures[] | select(.name | startswith("itl")) | [.name, .finding,
 	'[["itl.mean","slower",true],["itl.p50","not judged",false],["itl.p90","not judged",false],["itl.p99","not judged",false]]' \
 	"of ITL, the mean is judged; of its percentiles, no noise is known"
 
+# ---- a cache that only one side found warm ----
+. "$TESTS/data/report/seal.sh"
+with_cached() { # FILE SHARE: as if the server had had this share of each prompt in its prefix cache
+	head -1 "$1" >header
+	sed -e 1d -e '$d' "$1" | jq -c "if .n != null then .input_tokens //= 100 | .cached_tokens = (.input_tokens * $2 | floor) else . end" >body
+	seal header body
+}
+with_cached a1.results 0.1 >cold.results
+with_cached b1.results 0.9 >warm.results
+run "$report" compare cold.results warm.results
+matches "$(tr -s ' \n' ' ' <"$OUT")" "cache (9.9|10.0) % of the input tokens of base were in the server's prefix cache, (90.0|89.9) % of those of new" \
+	"caches in another state are named beside the result"
+is "$(grep -nE '^(  cache|What changed|Settings)' "$OUT" | head -1 | cut -d: -f2 | cut -c1-7)" "  cache" "before anything else"
+run "$report" compare cold.results cold.results
+is "$(grep -c "prefix cache" "$OUT")" 0 "caches in the same state are not"
+run "$report" compare -f html a1.results b1.results
+matches "$(sed -n '/id="result"/,/id="settings"/p' "$OUT")" 'verdict DOUBTFUL \([a-z, ]+\)' "the page begins with the doubts about each side"
+
 # ---- the same server ----
 found=0
 for k in 4 5 6 7 8 9; do
