@@ -101,8 +101,8 @@ static int add_gaps(const struct plot_input *input, int32_t stage, struct plot *
 int make_gaps_plot(const struct plot_kind *kind, const struct plot_input *input, struct plot *p)
 {
 	struct stage_choice stages;
-	struct plot_legend_entry entries[STAGE_LINES_MOST + 1];
-	char names[STAGE_LINES_MOST][64], lines[STAGE_LINES_MOST][16];
+	struct plot_legend_entry entries[STAGE_LINES_MOST + 2];
+	char names[STAGE_LINES_MOST][64], lines[STAGE_LINES_MOST][16], missing[48];
 	const char *why = why_no_arrivals(input->run);
 	int shown = 0;
 	(void)kind;
@@ -127,9 +127,8 @@ int make_gaps_plot(const struct plot_kind *kind, const struct plot_input *input,
 	plot_say(
 		p, "Cumulative distribution of the gaps between due times, as shares of the mean gap of the stage, beside that "
 		   "of a Poisson process. Bursts have more short gaps.");
-	if (stages.count < stages.of)
-		plot_say(p, "%d of %d stages are shown.", stages.count, stages.of);
-	plot_legend(p, entries, shown + 1);
+	int more = plot_stages_missing(p, &stages, shown, &entries[shown + 1], missing);
+	plot_legend(p, entries, shown + 1 + more);
 	plot_axis_label(p, "x", "gap / mean gap of the stage");
 	plot_axis_label(p, "y", "share of gaps");
 	plot_axis_shares(p, "y");

@@ -87,20 +87,22 @@ static void add_line(struct cdf *cdf, const struct distribution *d, const char *
 	cdf->names[cdf->lines++] = name;
 }
 
-static void legend(const struct cdf *cdf)
+/* stages: of which these are lines; NULL: they are no stages. */
+static void legend(const struct cdf *cdf, const struct stage_choice *stages)
 {
-	struct plot_legend_entry entries[LINES_MOST];
-	char names[LINES_MOST][64], lines[LINES_MOST][24];
+	struct plot_legend_entry entries[LINES_MOST + 1];
+	char names[LINES_MOST][64], lines[LINES_MOST][24], missing[48];
 	for (int i = 0; i < cdf->lines; i++) {
 		plot_shorten(names[i], sizeof names[i], cdf->names[i], cdf->lines > 2 ? 14 : 24);
 		snprintf(lines[i], sizeof lines[i], "lt %d", i + 1);
 		entries[i] = (struct plot_legend_entry){names[i], lines[i], PLOT_LINE_AND_POINT};
 	}
-	if (cdf->lines > 1)
-		plot_legend(cdf->p, entries, cdf->lines);
+	int more = stages ? plot_stages_missing(cdf->p, stages, cdf->lines, &entries[cdf->lines], missing) : 0;
+	if (cdf->lines > 1 || more)
+		plot_legend(cdf->p, entries, cdf->lines + more);
 }
 
-static void draw(struct cdf *cdf, const char *axis_name, const char *share_of)
+static void draw(struct cdf *cdf, const struct stage_choice *stages, const char *axis_name, const char *share_of)
 {
 	struct plot *p = cdf->p;
 	char label[80];
@@ -108,7 +110,7 @@ static void draw(struct cdf *cdf, const char *axis_name, const char *share_of)
 	snprintf(label, sizeof label, "share of %s", share_of);
 	plot_axis_label(p, "y", label);
 	plot_axis_shares(p, "y");
-	legend(cdf);
+	legend(cdf, stages);
 	plot_part(p, "plot ");
 	for (int i = 0; i < cdf->lines; i++)
 		plot_part(p, "%sdata index %d using 1:2 with lines lt %d, data index %d using 1:2 with points lt %d",
@@ -166,9 +168,11 @@ int make_cdf_plot(const struct plot_kind *kind, const struct plot_input *input, 
 		return plot_absent(p, m == METRIC_TTFT  ? "no successful request was streamed"
 		                      : m == METRIC_E2E ? "no request succeeded"
 		                                        : "no request has a due time");
-	if (stages.count < stages.of)
-		plot_say(p, "%d of %d stages are shown.", stages.count, stages.of);
-	draw(&cdf, m == METRIC_TTFT ? "TTFT" : m == METRIC_E2E ? "E2E" : "lag", "requests");
+	draw(&cdf, stages.of == 1 ? NULL : &stages,
+	     m == METRIC_TTFT  ? "TTFT"
+	     : m == METRIC_E2E ? "E2E"
+	                       : "lag",
+	     "requests");
 	return 1;
 }
 
@@ -189,8 +193,6 @@ int make_gap_cdf_plot(const struct plot_kind *kind, const struct plot_input *inp
 	}
 	if (cdf.lines == 0)
 		return plot_absent(p, "there are no gaps between tokens");
-	if (stages.count < stages.of)
-		plot_say(p, "%d of %d stages are shown.", stages.count, stages.of);
-	draw(&cdf, "ITL", "gaps");
+	draw(&cdf, &stages, "ITL", "gaps");
 	return 1;
 }

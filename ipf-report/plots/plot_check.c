@@ -9,13 +9,13 @@ static const char words[] =
 	"ytics xtics yrange xrange tmargin bmargin lmargin rmargin first second points lines linespoints offset pt ps rotate by "
 	"xlabel ylabel logscale dt x y solid rectangle object noborder fs fc log exp sqrt floor ceil int abs variable boxxyerror "
 	"histeps fsteps filledcurves behind front multiplot vectors strcol sprintf samples labels eq ne boxes border NaN tc "
-	"n i key tics grid above below mirror nomirror noenhanced textcolor glyphs needed point place shape shade ";
+	"n i key tics grid above below mirror nomirror noenhanced textcolor glyphs point place shade ";
 /* Those that can follow set and unset. */
 static const char settings[] =
 	" arrow bmargin border grid key label lmargin logscale multiplot object rmargin samples tics tmargin "
 	"xlabel xrange xtics ylabel yrange ytics ";
 /* Functions that plots define. */
-static const char functions[] = " needed point place shape shade ";
+static const char functions[] = " place shade ";
 /* Words whose value is or may be a text: where a plot names its data, a text is a file or a command. */
 static const char texts[] = " strcol sprintf glyphs ";
 

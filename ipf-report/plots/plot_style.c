@@ -17,6 +17,8 @@ const struct plot_colour plot_colours[PLOT_COLOURS] = {
 	[PLOT_SERIES + 5] = {"6", 0x666666, 0xb0b0b0},
 };
 
+static const int points[PLOT_SERIES_MOST] = {7, 5, 9, 13, 11, 6}; /* all filled, but for the last */
+
 /* The same proportions in every format: a pixel of SVG is two of PNG, and 1/100 inch in PDF. */
 static void set_terminal(const struct plot *p, enum plot_format format, struct buffer *script)
 {
@@ -40,7 +42,6 @@ void plot_style_begin(const struct plot *p, enum plot_format format, struct buff
 {
 	static const char *const dashes[PLOT_SERIES_MOST] = {"1",          "(9,4)",          "(3,3)",
 	                                                     "(12,3,2,3)", "(12,3,2,3,2,3)", "(2,5)"};
-	static const int points[PLOT_SERIES_MOST] = {7, 5, 9, 13, 11, 6};
 	buffer_text(script, "reset\nset encoding utf8\n");
 	set_terminal(p, format, script);
 	/* whether a font has these characters (plot_quote); what shows SVG has fonts of its own */
@@ -347,6 +348,13 @@ int plot_missing(struct plot *p, int missing, int all, const char *why, struct p
 	snprintf(words, 48, "%d of %d stages not shown", missing, all);
 	*entry = (struct plot_legend_entry){words, NULL, PLOT_LINE};
 	return 1;
+}
+
+void plot_hollow(struct plot *p, const struct plot_hollow *hollow)
+{
+	plot_part(p, ", \\\n     data index %d using %s:($%d < %zu ? $%d : NaN) with points pt %d ps 0.4 lc rgb '#%06x'",
+	          hollow->block, hollow->x, hollow->samples, hollow->needed, hollow->y, points[hollow->series - 1],
+	          (unsigned)plot_colours[PLOT_PAPER].light);
 }
 
 void plot_legend_right(struct plot *p, const struct plot_legend_entry *entries, int count, int right, int down)

@@ -87,6 +87,16 @@ void plot_legend(struct plot *p, const struct plot_legend_entry *entries, int co
  * window", and sets an entry of the legend, whose words are in `words`. How many entries that is: 0 or 1. */
 int plot_missing(struct plot *p, int missing, int all, const char *why, struct plot_legend_entry *entry,
                  char words[48]);
+/* Makes points of a line hollow where a column has fewer samples than needed: goes on with a plot command, behind the
+ * line, whose points it covers with smaller ones of the paper's colour. */
+struct plot_hollow {
+	int block;      /* of the data: its index */
+	int series;     /* line type, from 1 */
+	const char *x;  /* as in "using": a column, or an expression in parentheses */
+	int y, samples; /* columns */
+	size_t needed;
+};
+void plot_hollow(struct plot *p, const struct plot_hollow *hollow);
 /* In one row that ends `right` pixels from the right edge and is `down` pixels below the top. */
 void plot_legend_right(struct plot *p, const struct plot_legend_entry *entries, int count, int right, int down);
 

@@ -79,36 +79,36 @@ static void draw(struct plot *p, const struct extent *e, const char *x_label, in
 	draw_positions(p, e);
 	struct plot_axis y = plot_axis_ms(p, "y", percentiles ? "ITL" : "median ITL", e->low, e->high);
 	plot_command(p, "place(from) = log(from) / log(2) + 0.5");
-	/* filled points are 7, 5, 9, 13 and 11, hollow ones one less */
-	plot_command(p, "needed(i) = i == 0 ? %zu : i == 1 ? %zu : %zu", samples_needed(50), samples_needed(90),
-	             samples_needed(99));
-	plot_command(p, "shape(i) = i == 0 ? 7 : i == 1 ? 5 : i == 2 ? 9 : i == 3 ? 13 : 11");
 	if (percentiles) {
 		struct plot_end_label labels[SHOWN];
 		for (int i = 0; i < SHOWN; i++)
 			labels[i] = (struct plot_end_label){names[i], e->last[i], i + 1};
 		plot_command(p, "set rmargin at screen 0.91");
 		plot_end_labels(p, &y, labels, SHOWN);
-		plot_command(p, "plot for [i=0:2] data using (place($1)):5+i:(shape(i) - ($3 < needed(i))) with linespoints "
-		                "lt i+1 pt variable");
+		plot_part(p, "plot for [i=0:2] data using (place($1)):5+i with linespoints lt i+1");
+		for (int i = 0; i < SHOWN; i++)
+			plot_hollow(p,
+			            &(struct plot_hollow){0, i + 1, "(place($1))", 5 + i, 3, samples_needed(percentile_list[i])});
 	} else {
-		plot_command(p,
-		             "plot for [i=0:%d] data index i using (place($1)):5:(shape(i) - ($3 < needed(0))) with "
-		             "linespoints lt i+1 pt variable",
-		             lines - 1);
+		plot_part(p, "plot for [i=0:%d] data index i using (place($1)):5 with linespoints lt i+1", lines - 1);
+		for (int i = 0; i < lines; i++)
+			plot_hollow(p, &(struct plot_hollow){i, i + 1, "(place($1))", 5, 3, samples_needed(50)});
 	}
+	plot_part(p, "\n");
 }
 
 static void draw_legend(struct plot *p, const struct stage_choice *stages, const struct extent *e, bool percentiles)
 {
-	struct plot_legend_entry entries[STAGE_LINES_MOST + 1];
-	char names[STAGE_LINES_MOST][64], lines[STAGE_LINES_MOST][24];
+	struct plot_legend_entry entries[STAGE_LINES_MOST + 2];
+	char names[STAGE_LINES_MOST][64], lines[STAGE_LINES_MOST][24], missing[48];
 	int count = 0;
 	for (int i = 0; i < stages->count && !percentiles; i++) {
 		plot_shorten(names[i], sizeof names[i], stages->name[i], stages->count > 2 ? 14 : 24);
 		snprintf(lines[i], sizeof lines[i], "lt %d", i + 1);
 		entries[count++] = (struct plot_legend_entry){names[i], lines[i], PLOT_LINE_AND_POINT};
 	}
+	if (!percentiles)
+		count += plot_stages_missing(p, stages, stages->count, &entries[count], missing);
 	if (e->few) {
 		plot_say(p, "Hollow points have too few gaps for their percentile.");
 		entries[count++] = (struct plot_legend_entry){"hollow points: too few gaps", NULL, PLOT_LINE};
@@ -150,8 +150,7 @@ int make_position_plot(const struct plot_kind *kind, const struct plot_input *in
 		return plot_absent(p, "no answer has more than one gap");
 	if (percentiles)
 		plot_say(p, "In the last bin, p50 is %.4g ms and p99 is %.4g ms.", e.last[0], e.last[2]);
-	if (stages.count < stages.of)
-		plot_say(p, "%d of %d stages are shown.", stages.count, stages.of);
+	lines.of = stages.of;
 	draw_legend(p, &lines, &e, percentiles);
 	bool tokens = strcmp(run_data_itl(input->run, 0), "token") == 0;
 	draw(p, &e, tokens ? "number of the token in the answer" : "number of the gap in the answer", lines.count,

@@ -141,11 +141,10 @@ static void draw_latency(struct plot *p, const struct load_axis *axis, const cha
 		labels[i] = (struct plot_end_label){names[i], last[i], i + 1};
 	plot_command(p, "set rmargin at screen 0.91");
 	plot_end_labels(p, &y, labels, SHOWN);
-	/* filled points are 7, 5 and 9, hollow ones one less */
-	plot_command(p, "needed(i) = i == 0 ? %zu : i == 1 ? %zu : %zu", samples_needed(50), samples_needed(90),
-	             samples_needed(99));
-	plot_command(p, "point(i, n) = (i == 0 ? 7 : i == 1 ? 5 : 9) - (n < needed(i))");
-	plot_command(p, "plot for [i=0:2] data using 1:2+i:(point(i,$5)) with linespoints lt i+1 pt variable");
+	plot_part(p, "plot for [i=0:2] data using 1:2+i with linespoints lt i+1");
+	for (int i = 0; i < SHOWN; i++)
+		plot_hollow(p, &(struct plot_hollow){0, i + 1, "1", 2 + i, 5, samples_needed(shown_percentiles[i])});
+	plot_part(p, "\n");
 }
 
 int make_rate_latency_plot(const struct plot_kind *kind, const struct plot_input *input, struct plot *p)

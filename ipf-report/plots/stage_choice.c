@@ -31,6 +31,13 @@ void choose_stages(const struct run_figures *figures, struct stage_choice *choic
 	}
 }
 
+int plot_stages_missing(struct plot *p, const struct stage_choice *choice, int drawn, struct plot_legend_entry *entry,
+                        char words[48])
+{
+	const char *why = choice->count < choice->of ? "a plot has five lines at most" : "they have no values of this kind";
+	return plot_missing(p, choice->of - drawn, choice->of, why, entry, words);
+}
+
 bool stage_is_shown(const struct run_data *run, int32_t stage)
 {
 	return !run->only_stage ||

@@ -3,6 +3,7 @@
 #define REPORT_STAGE_CHOICE_H
 
 #include "figures/figures.h"
+#include "plots/plot_style.h"
 
 enum { STAGE_LINES_MOST = 5 };
 
@@ -16,6 +17,11 @@ struct stage_choice {
 /* The measured stages that have requests; if there are more than STAGE_LINES_MOST, the first, the last, and as many
  * between them at equal distances. */
 void choose_stages(const struct run_figures *figures, struct stage_choice *choice);
+
+/* Says which of them have no line, if `drawn` have one, and sets an entry of the legend, whose words are in `words`.
+ * How many entries that is: 0 or 1. */
+int plot_stages_missing(struct plot *p, const struct stage_choice *choice, int drawn, struct plot_legend_entry *entry,
+                        char words[48]);
 
 /* Whether plots over time show the requests of a stage: of all stages, or with --stage of that one alone. */
 bool stage_is_shown(const struct run_data *run, int32_t stage);

@@ -15,6 +15,8 @@
 enum { STEPS_MOST = 200, STAGE_MARKS_MOST = 12 };
 /* The columns that a stage's number needs, and those of a name that is cut and still says something. */
 enum { STAGE_NUMBER_WIDTH = 2, STAGE_NAME_LEAST = 14 };
+/* Of the names below, if numbers are above: in characters; how many lines, and their height in pixels. */
+enum { STAGE_ENTRY_WIDTH = 24, STAGE_LINE_WIDTH = 62, STAGE_LINES = 6, STAGE_LINE = 24 };
 /* in pixels: words above all panels, words above a panel, its height, the space below it, and that of the x axis */
 enum { TOP = 56, HEAD = 26, BODY = 78, GAP = 8, BOTTOM = 60, LEFT = 84, RIGHT = 14 };
 
@@ -309,16 +311,49 @@ static bool names_fit(const struct run_data *run, double span_s)
 	return true;
 }
 
+static bool are_marked(const struct run_data *run)
+{
+	return run->schedule.count <= STAGE_MARKS_MOST && run->schedule.count >= 2 && !run->only_stage;
+}
+
+/* What the numbers of stages stand for, in lines below the plot: "1 constant   2 sweep 20/s". */
+struct stage_lines {
+	char text[STAGE_LINES][320];
+	int count; /* 0: their names are above the plot, or nothing is */
+};
+
+static void list_stages(const struct run_data *run, double span_s, struct stage_lines *lines)
+{
+	size_t used = 0;
+	lines->count = 0;
+	if (!are_marked(run) || names_fit(run, span_s))
+		return;
+	for (size_t i = 0; i < run->schedule.count; i++) {
+		char name[160], entry[200];
+		plot_shorten(name, sizeof name, run->schedule.stages[i].name, STAGE_ENTRY_WIDTH);
+		snprintf(entry, sizeof entry, "%zu %s", i + 1, name);
+		size_t width = terminal_width_of(slice_of(entry));
+		const bool fresh = lines->count == 0 || used + 3 + width > STAGE_LINE_WIDTH;
+		if (fresh && lines->count == STAGE_LINES)
+			return;
+		char *line = lines->text[fresh ? lines->count++ : lines->count - 1];
+		size_t len = fresh ? 0 : strlen(line);
+		used = fresh ? width : used + 3 + width;
+		snprintf(line + len, sizeof lines->text[0] - len, "%s%s", fresh ? "" : "   ", entry);
+	}
+}
+
 /* Lines where stages begin, and their names above, or else their numbers, if there is room. */
-static void mark_stages(struct plot *p, const struct plot_input *input, const struct time_table *t)
+static void mark_stages(struct plot *p, const struct plot_input *input, const struct time_table *t,
+                        const struct stage_lines *lines)
 {
 	const struct run_data *run = input->run;
 	double begin_s = (double)t->begin_ns / 1e9, span_s = (double)(t->count * t->step_ns) / 1e9;
 	int marks = 0;
 	char name[160], number[24];
-	if (run->schedule.count > STAGE_MARKS_MOST || run->schedule.count < 2 || run->only_stage)
+	if (!are_marked(run))
 		return;
-	bool names = names_fit(run, span_s);
+	const bool names = lines->count == 0;
 	for (size_t i = 0; i < run->schedule.count; i++) {
 		struct stage_window w = run_data_window(run, (int32_t)i);
 		if (w.begin_ns == IPF_ABSENT)
@@ -338,29 +373,37 @@ static void mark_stages(struct plot *p, const struct plot_input *input, const st
 	if (names)
 		return;
 	plot_command(p, "set label 9 'stage' at screen 0.022, screen %.5f left", 1 - 44.0 / p->height);
-	plot_say(p, "Stages are numbered in the order of the schedule.");
+	plot_say(p, "Stages are numbered in the order of the schedule; their names are below the plot.");
+	for (int i = 0; i < lines->count; i++) {
+		plot_part(p, "set label %d ", 10 + STAGE_MARKS_MOST + i);
+		plot_quoted(p, lines->text[i]);
+		plot_command(p, " at screen 0.022, screen %.5f left",
+		             ((lines->count - i) * STAGE_LINE - STAGE_LINE / 2.0) / p->height);
+	}
 }
 
 static void draw(struct plot *p, const struct plot_input *input, const struct time_table *t)
 {
+	struct stage_lines lines;
 	int shown = 0, last = 0, top = TOP;
 	for (int i = 0; i < PANELS; i++)
 		if (is_shown(t, &panels[i])) {
 			shown++;
 			last = i;
 		}
-	p->height = TOP + shown * (HEAD + BODY + GAP) + BOTTOM;
+	list_stages(input->run, (double)(t->count * t->step_ns) / 1e9, &lines);
+	p->height = TOP + shown * (HEAD + BODY + GAP) + BOTTOM + lines.count * STAGE_LINE;
 	plot_command(p, "set multiplot");
 	plot_command(p, "set lmargin at screen %.5f\nset rmargin at screen %.5f", (double)LEFT / PLOT_WIDTH,
 	             1 - (double)RIGHT / PLOT_WIDTH);
-	mark_stages(p, input, t);
+	mark_stages(p, input, t, &lines);
 	for (int i = 0; i <= last; i++) {
 		if (!is_shown(t, &panels[i]))
 			continue;
 		draw_panel(p, t, &panels[i], top, i == last);
 		top += HEAD + BODY + GAP;
 		if (top == TOP + HEAD + BODY + GAP)
-			plot_command(p, "unset label 1\nunset for [i=9:%d] label i", 10 + STAGE_MARKS_MOST);
+			plot_command(p, "unset label 1\nunset for [i=9:%d] label i", 10 + STAGE_MARKS_MOST + STAGE_LINES);
 	}
 	plot_command(p, "unset multiplot");
 }

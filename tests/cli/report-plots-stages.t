@@ -68,7 +68,14 @@ above() { sed -n "s/^set label [0-9]* '\([^']*\)' at \(first\|screen 0.022\).*/\
 timed few 4:10 6:10 8:10
 is "$(above few)" "poisson-0 poisson-1 poisson-2 " "names of stages are above the time line"
 timed many 4:5 6:5 8:5 9:5 12:5 15:5
-is "$(above many)" "1 2 3 4 5 6 stage " "or their numbers, where names would be cut"
+is "$(above many)" "1 2 3 4 5 6 stage 1 poisson-0   2 poisson-1   3 poisson-2   4 poisson-3 5 poisson-4   6 poisson-5 " \
+	"or their numbers, where names would be cut: these are below"
+for plot in cdf-e2e cdf-itl arrival-gaps itl-position; do
+	[ ! -e many/$plot.gp ] || has many/$plot.gp "'1 of 6 stages not shown'" "$plot has five lines, and says that one is missing"
+done
+has many/cdf-e2e.gp "stages not shown" "of six"
+matches "$(cat many/rate-e2e.gp)" "using 1:\(\\\$5 < 459 \? \\\$4 : NaN\) with points pt 9 ps 0.4 lc rgb '#ffffff'" \
+	"points of too few samples have a core of the paper's colour"
 
 # ---- names in other scripts, and none at all ----------------------------------------------------------------------------
 # gnuplot draws a character that no font has over the whole picture.

@@ -36,10 +36,10 @@ static void as_ours_pass(void **state)
 		"set object 100 rectangle from screen 0.1,0.2 to screen 0.3,0.4 fc rgb '#0072b2' fs solid noborder\n",
 		"set arrow 1 from first 0.5, graph 0 to first 0.5, graph 1 nohead lw 1 lc rgb '#d8d8d8'\n",
 		"unset for [i=100:105] label i\nunset logscale y\nunset multiplot\n",
-		"needed(i) = i == 0 ? 7 : i == 1 ? 44 : 459\n",
-		"point(i, n) = (i == 0 ? 7 : i == 1 ? 5 : 9) - (n < needed(i))\n",
+		"place(from) = log(from) / log(2) + 0.5\n",
+		"plot data index 0 using 1:($5 < 459 ? $4 : NaN) with points pt 9 ps 0.4 lc rgb '#ffffff'\n",
 		"shade(n) = int(255 * 0.85 * (1 - log(1 + n) / log(1 + 97)) + 0.5) * 2**24 + 0x0072b2\n",
-		"plot for [i=0:2] data using 1:2+i:(point(i,$5)) with linespoints lt i+1 pt variable\n",
+		"plot for [i=0:2] data using 1:2+i with linespoints lt i+1\n",
 		"plot data index 0 using (($1+$2)/2):(($3+$4)/2):1:2:3:4:(shade($5)) with boxxyerror lc rgb variable\n",
 		"plot data index 1 using ($4*250):($5*800):(sprintf('%.3g', $3)) with labels center\n",
 		"plot 1-exp(-x) with lines lt -1 lw 1 dt 2, \\\ndata index 0 using 1:2 with lines lc rgb '#900072b2'\n",
@@ -85,10 +85,10 @@ static const char *const bad[] = {
 	"plot for [i=0:1] ('<touch x')",
 	"plot [0:1] '<touch x'",
 	"plot [0:1] ('<touch x')",
-	"shape(x) = x\nplot shape('<touch x')",
-	"shape(x) = '<touch x'\nplot shape(1)",
-	"shape(x) = ('<touch x')",
-	"shape(x) = sprintf('<touch x')",
+	"shade(x) = x\nplot shade('<touch x')",
+	"shade(x) = '<touch x'\nplot shade(1)",
+	"shade(x) = ('<touch x')",
+	"shade(x) = sprintf('<touch x')",
 	"plot data with lines, ('<touch x')",
 	"plot data using 1:2, ('<touch x')",
 	"plot data using 1:2 with lines lc rgb '#000000', '<touch x'",
@@ -138,12 +138,12 @@ static const char *const bad[] = {
 	/* variables */
 	"data = 'x'",
 	"data='x'",
-	"needed = 5",
+	"place = 5",
 	"set xrange [data='x':1]",
 	"set xrange [(data='x'):1]",
-	"needed(x) = (data = 'x')",
-	"needed(x) = data",
-	"needed(x) = x = 2",
+	"place(x) = (data = 'x')",
+	"place(x) = data",
+	"place(x) = x = 2",
 	"plot data = 'x'",
 	"set label (data='x')",
 	"set label 1 x='x'",
@@ -243,7 +243,7 @@ static void cut_and_changed(void **state)
 {
 	(void)state;
 	static const char script[] =
-		"set label 2 'a''b' at screen 0.022, graph 0.5 center\nneeded(i) = i == 0 ? 7 : 44\n"
+		"set label 2 'a''b' at screen 0.022, graph 0.5 center\nplace(i) = i == 0 ? 7 : 44\n"
 		"plot for [i=0:2] data using 1:2+i:(sprintf('%.3g', $5)) with labels, x with lines lc rgb '#000000'\n";
 	static const char marks[] = "'\"`@$();|!=[]\\\n\r#.,x0 <\0";
 	uint64_t random = test_seed("cut_and_changed");
