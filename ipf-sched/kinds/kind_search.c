@@ -4,6 +4,7 @@
 #include "absent.h"
 #include "inputs/stage_inputs.h"
 #include "search/load_search.h"
+#include "verdict/verdict_limits.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -91,10 +92,33 @@ static double probability_met(const struct earlier_stage *stage, const struct se
 	return least;
 }
 
+/* Did the stage miss the goals because requests failed: would the others meet them, or is the run INVALID by its
+ * failures (verdict_limits.h)? */
+static bool failures_decide(const struct earlier_stage *stage, const struct search_goals *goals)
+{
+	double answered = (double)(stage->count - stage->failed);
+
+	if ((double)stage->failed > VERDICT_ERRORS_INVALID * (double)stage->count)
+		return true;
+	for (int i = 0; i < goals->count; i++) {
+		double good = 0;
+		for (size_t k = 0; k < stage->count; k++)
+			good += meets(&stage->rows[k], &goals->list[i]);
+		if (good < goals->list[i].share * answered)
+			return false;
+	}
+	return stage->failed > 0;
+}
+
+static double load_of_stage(const struct stage *search, const struct earlier_stage *stage)
+{
+	return search->by_users ? (double)stage->users : stage->rate;
+}
+
 /* Is this a stage that the search could have tried? */
 static bool is_trial(const struct stage *search, const struct earlier_stage *stage)
 {
-	double load = search->by_users ? (double)stage->users : stage->rate;
+	double load = load_of_stage(search, stage);
 
 	return stage->measured && stage->count > 0 && isfinite(load) && load > 0 &&
 	       (!search->by_users || stage->users != IPF_ABSENT) &&
@@ -106,12 +130,40 @@ static void put_load(struct buffer *out, const struct stage *search, double load
 	buffer_format(out, search->by_users ? "%.12g user%s" : "%.4g/s%s", load, search->by_users && load != 1 ? "s" : "");
 }
 
-/* The stages that were tried, those in which the client was late, and those that do not count because of that. */
-struct trial_counts {
-	size_t count, late, invalid;
+static void put_goals(struct buffer *out, const struct stage *search)
+{
+	for (int i = 0; i < search->goals.count; i++)
+		buffer_format(out, "%s%s", i ? "," : "", search->goals.list[i].text);
+}
+
+/* The stages that were tried, those in which the client was late, those that do not count because of that, and those
+ * that failures made miss the goals. */
+struct trials {
+	struct load_search_trial *list;
+	size_t count, late, invalid, failing;
+	const struct earlier_stage *first_failing; /* the one with the lowest load; NULL */
+	double first_failing_load, lowest_other;   /* its load, and the lowest one of the stages without failures */
 };
 
-static void show_answer(const struct stage *search, const struct load_search_answer *a, struct trial_counts tried,
+static void add_trial(const struct stage *search, const struct earlier_stage *stage, struct trials *tried)
+{
+	double probability = probability_met(stage, &search->goals), load = load_of_stage(search, stage);
+	bool invalid = probability < 0.5 && earlier_stage_client_failed(stage);
+	bool failing = probability < 0.5 && !invalid && failures_decide(stage, &search->goals);
+
+	tried->list[tried->count++] = (struct load_search_trial){load, invalid ? 0.5 : probability};
+	tried->late += earlier_stage_client_late(stage);
+	tried->invalid += invalid;
+	tried->failing += failing;
+	if (failing && (!tried->first_failing || load < tried->first_failing_load)) {
+		tried->first_failing = stage;
+		tried->first_failing_load = load;
+	} else if (!failing && load < tried->lowest_other) {
+		tried->lowest_other = load;
+	}
+}
+
+static void show_answer(const struct stage *search, const struct load_search_answer *a, const struct trials *tried,
                         struct buffer *out)
 {
 	if (a->where == SEARCH_BELOW) {
@@ -124,8 +176,7 @@ static void show_answer(const struct stage *search, const struct load_search_ans
 		put_load(out, search, a->answer);
 	}
 	buffer_text(out, " meet ");
-	for (int i = 0; i < search->goals.count; i++)
-		buffer_format(out, "%s%s", i ? "," : "", search->goals.list[i].text);
+	put_goals(out, search);
 	buffer_text(out, ": ");
 	if (a->where == SEARCH_WITHIN) {
 		buffer_text(out, "between ");
@@ -134,34 +185,77 @@ static void show_answer(const struct stage *search, const struct load_search_ans
 		put_load(out, search, a->most);
 		buffer_text(out, ", ");
 	}
-	buffer_format(out, "%.3g %% sure, after %zu stage%s", 100 * a->sure, tried.count, tried.count == 1 ? "" : "s");
-	if (tried.late)
-		buffer_format(out, "; the client was late in %zu of them, and may be the limit", tried.late);
-	if (tried.invalid)
-		buffer_format(out, "; %zu of those failed and %s not counted", tried.invalid,
-		              tried.invalid == 1 ? "is" : "are");
+	buffer_format(out, "%.3g %% sure, after %zu stage%s", 100 * a->sure, tried->count, tried->count == 1 ? "" : "s");
+	if (tried->late)
+		buffer_format(out, "; the client was late in %zu of them, and may be the limit", tried->late);
+	if (tried->invalid)
+		buffer_format(out, "; %zu of those failed and %s not counted", tried->invalid,
+		              tried->invalid == 1 ? "is" : "are");
+	if (tried->failing) {
+		buffer_format(out, "; failures, not latencies, decided %zu of them, from ", tried->failing);
+		put_load(out, search, tried->first_failing_load);
+		buffer_text(out, " on: ");
+		earlier_stage_describe_failures(tried->first_failing, out);
+	}
 	if (!a->known)
 		buffer_text(out, "; stopped before the requested precision was reached");
 	buffer_text(out, "\n");
 }
 
+/* A server that fails at the lowest load that was tried may fail at every load, which no rate answers. */
+static bool fails_at_lowest(const struct trials *tried)
+{
+	return tried->first_failing && tried->first_failing_load < tried->lowest_other;
+}
+
+static void describe_failing(const struct trials *tried, struct buffer *out)
+{
+	buffer_format(out, "stage %s: ", tried->first_failing->name);
+	earlier_stage_describe_failures(tried->first_failing, out);
+}
+
+/* Ends the search without an answer: the failures are not the load's. */
+static int end_by_failures(const struct stage *search, const struct trials *tried, struct ipf_error *err)
+{
+	struct buffer text = {0};
+
+	describe_failing(tried, &text);
+	buffer_text(&text, ": failures ended the search, not the objective ");
+	put_goals(&text, search);
+	if (text.failed)
+		ipf_error_memory(err);
+	else
+		ipf_error_at(err, IPF_INVALID, tried->first_failing->file, 0, "%s", text.data);
+	buffer_release(&text);
+	return -1;
+}
+
 /* Decides on the next load, rounded to four digits, or writes the answer. */
-static int decide_next(struct stage *search, struct stage_inputs *inputs, const struct load_search_trial *trials,
-                       struct trial_counts tried, struct ipf_error *err)
+static int decide_next(struct stage *search, struct stage_inputs *inputs, const struct trials *tried,
+                       struct ipf_error *err)
 {
 	struct load_search range = {search->low, search->high, search->precision, search->confidence, search->by_users};
 	struct load_search_answer answer;
 	char text[32];
 
-	if (load_search_next(&range, trials, tried.count, &answer, err) < 0)
+	bool last = tried->count >= (size_t)search->most;
+
+	if (fails_at_lowest(tried) && (last || tried->first_failing_load <= search->low))
+		return end_by_failures(search, tried, err);
+	if (load_search_next(&range, tried->list, tried->count, &answer, err) < 0)
 		return -1;
-	search->ordinal = tried.count; /* a stage that is tried again draws other arrivals */
+	if (fails_at_lowest(tried))
+		answer = (struct load_search_answer){.next = search->low};
+	search->ordinal = tried->count; /* a stage that is tried again draws other arrivals */
 	snprintf(text, sizeof text, "%.4g", answer.next);
 	search->rate = search->by_users ? answer.next : strtod(text, NULL);
-	if (answer.known || tried.count >= (size_t)search->most) {
+	if (answer.known || last) {
 		search->rate = NAN;
 		show_answer(search, &answer, tried, &inputs->answer);
-	} else if (tried.count > 0) {
+	} else if (fails_at_lowest(tried)) {
+		describe_failing(tried, &inputs->notes);
+		buffer_text(&inputs->notes, ": next is the lowest load, which shows whether the load is the cause\n");
+	} else if (tried->count > 0) {
 		buffer_text(&inputs->notes, "so far ");
 		show_answer(
 			search,
@@ -190,11 +284,10 @@ static int check_streamed(const struct stage *search, const struct earlier_stage
 static int search_resolve(struct stage *search, struct stage_inputs *inputs, struct ipf_error *err)
 {
 	const struct earlier_runs *runs = &inputs->earlier;
-	struct load_search_trial *trials = calloc(runs->count + 1, sizeof *trials);
-	struct trial_counts tried = {0};
+	struct trials tried = {.list = calloc(runs->count + 1, sizeof *tried.list), .lowest_other = INFINITY};
 	int status = 0;
 
-	if (!trials)
+	if (!tried.list)
 		return ipf_error_memory(err);
 	for (size_t i = 0; i < runs->count && status == 0; i++) {
 		const struct earlier_stage *stage = &runs->stages[i];
@@ -204,21 +297,16 @@ static int search_resolve(struct stage *search, struct stage_inputs *inputs, str
 			continue;
 		if (status < 0 || (status = check_streamed(search, stage, err)) < 0)
 			break;
-		double probability = probability_met(stage, &search->goals);
-		bool invalid = probability < 0.5 && earlier_stage_client_failed(stage);
-		trials[tried.count++] = (struct load_search_trial){search->by_users ? (double)stage->users : stage->rate,
-		                                                   invalid ? 0.5 : probability};
-		tried.late += earlier_stage_client_late(stage);
-		tried.invalid += invalid;
+		add_trial(search, stage, &tried);
 	}
 	if (status == 0 && tried.count == 0 && runs->count > 0)
 		status = ipf_error_at(err, IPF_INPUT, runs->stages[0].file, 0,
 		                      "these are not results of this search: no measured stage is of kind %s",
 		                      search->by_users ? "closed" : gaps_kind_name(search->process));
 	else if (status == 0)
-		status = decide_next(search, inputs, trials, tried, err);
+		status = decide_next(search, inputs, &tried, err);
 	inputs->first_req = runs->next_req;
-	free(trials);
+	free(tried.list);
 	return status;
 }
 

@@ -55,8 +55,16 @@ static int add_row(struct earlier_stage *stage, const struct result *result, str
 		stage->late += result->client_lag_ns > VERDICT_LATE_DOUBTFUL_MS * NS_PER_MS;
 		stage->too_late += result->client_lag_ns > VERDICT_LATE_INVALID_MS * NS_PER_MS;
 	}
+	stage->failed += !result->ok;
 	stage->not_streamed += result->ok && result_not_streamed(result) != RESULT_STREAMED;
-	*row = (struct earlier_request){.start_ns = result->start_ns, .end_ns = result->end_ns, .ok = result->ok};
+	*row = (struct earlier_request){
+		.start_ns = result->start_ns,
+		.end_ns = result->end_ns,
+		.ok = result->ok,
+		.error_kind = (uint8_t)verdict_kind_of(result->error_kind),
+		.status = slice_is(result->error_kind, "\"http-status\"") && result->status < 1000 ? (int16_t)result->status
+	                                                                                       : 0,
+	};
 	for (int i = 0; i < LATENCY_COUNT; i++)
 		row->latency_ns[i] = latency_of(result, (enum latency)i);
 	return 0;
@@ -71,6 +79,27 @@ bool earlier_stage_client_late(const struct earlier_stage *stage)
 bool earlier_stage_client_failed(const struct earlier_stage *stage)
 {
 	return (double)stage->too_late > 0.01 * (double)stage->count;
+}
+
+void earlier_stage_describe_failures(const struct earlier_stage *stage, struct buffer *out)
+{
+	const struct earlier_request *often = NULL;
+	size_t kinds[VERDICT_KINDS] = {0}, most = 0, same = 0;
+	for (size_t i = 0; i < stage->count; i++)
+		if (!stage->rows[i].ok && ++kinds[stage->rows[i].error_kind] > most) {
+			most = kinds[stage->rows[i].error_kind];
+			often = &stage->rows[i];
+		}
+	buffer_format(out, "%.3g %% of %zu requests failed", 100 * (double)stage->failed / (double)stage->count,
+	              stage->count);
+	if (!often)
+		return;
+	buffer_format(out, ", most often %s", verdict_kinds[often->error_kind]);
+	for (size_t i = 0; i < stage->count; i++)
+		same += !stage->rows[i].ok && stage->rows[i].error_kind == often->error_kind &&
+		        stage->rows[i].status == often->status;
+	if (often->status > 0 && same == most)
+		buffer_format(out, " %d", often->status);
 }
 
 /* Notes what the trailer reports as missing. */

@@ -9,6 +9,7 @@
 #ifndef IPF_EARLIER_RUNS_H
 #define IPF_EARLIER_RUNS_H
 
+#include "buffer.h"
 #include "search/search_goal.h"
 
 #include <jansson.h>
@@ -17,6 +18,8 @@ struct earlier_request {
 	int64_t start_ns, end_ns;
 	int64_t latency_ns[LATENCY_COUNT]; /* from due if the request was due, else from start; IPF_ABSENT */
 	bool ok;
+	uint8_t error_kind; /* of a failed request, as verdict_kind_of */
+	int16_t status;     /* of HTTP, if it was the error; 0 */
 };
 
 struct earlier_stage {
@@ -30,6 +33,7 @@ struct earlier_stage {
 	size_t count, cap;
 	size_t late;         /* rows that the client itself started late … */
 	size_t too_late;     /* … and so late that the measurement is invalid (verdict.h) */
+	size_t failed;       /* rows of requests that failed */
 	size_t not_streamed; /* successful responses in one piece: they have no first token and no gaps */
 };
 
@@ -50,5 +54,7 @@ void earlier_runs_release(struct earlier_runs *runs);
 bool earlier_stage_client_late(const struct earlier_stage *stage);
 /* Was the client so late that the verdict is INVALID? */
 bool earlier_stage_client_failed(const struct earlier_stage *stage);
+/* Appends what failed and why most of it did, such as "86 % of 300 requests failed, most often http-status 503". */
+void earlier_stage_describe_failures(const struct earlier_stage *stage, struct buffer *out);
 
 #endif

@@ -159,7 +159,32 @@ between "$(head -1 "$OUT" | jq '.stages[0].rate')" 20 100 "goals that were met i
 awk 'BEGIN { for (k = 0; k < 100; k++) if (k % 5) printf "{\"n\":%d,\"req\":%d,\"stage\":0,\"ok\":false,\"error\":{\"kind\":\"connect\",\"text\":\"x\"}}\n", k, k; else printf "{\"n\":%d,\"req\":%d,\"stage\":0,\"ok\":true,\"start_ns\":%d,\"end_ns\":%d,\"ttft_ns\":50000000}\n", k, k, k, k + 1 }' |
 	results never.results poisson 14
 run "$BIN/ipf-sched" search:slo=ttft=100ms@p90,low=2,high=100,for=10s -r never.results
-between "$(head -1 "$OUT" | jq '.stages[0].rate')" 2 13 "requests that never started met nothing"
+is "$(head -1 "$OUT" | jq '.stages[0].rate')" 2 "requests that never started met nothing, and the lowest load shows whether the load is the cause"
+contains "$(cat "$ERR")" "stage s: 80 % of 100 requests failed, most often connect: next is the lowest load" "which standard error says"
+# A server that answers fast or with an error: it is no matter of load, unless it answers at a lower one.
+failing() { # RATE FAILED TTFT-NS FILE
+	awk -v failed="$2" -v ttft="$3" 'BEGIN { for (k = 0; k < 200; k++) if (k % 200 < failed) printf "{\"n\":%d,\"req\":%d,\"stage\":0,\"ok\":false,\"error\":{\"kind\":\"http-status\",\"text\":\"x\",\"status\":503},\"start_ns\":%d,\"end_ns\":%d}\n", k, k, k, k + 1; else printf "{\"n\":%d,\"req\":%d,\"stage\":0,\"ok\":true,\"start_ns\":%d,\"end_ns\":%d,\"ttft_ns\":%.0f}\n", k, k, k, k + 1, ttft }' |
+		results "$4" poisson "$1"
+}
+p99() { run "$BIN/ipf-sched" search:slo=p99:ttft=100ms,low=2,high=100,for=10s "${@/#/-r}"; }
+failing 14 170 5e6 high.results
+failing 2 172 5e6 low.results
+p99 high.results low.results
+status_is 4 "failures at the lowest load end a search without an answer"
+is "$(cat "$OUT" "$ERR")" "ipf-sched: low.results: stage s: 86 % of 200 requests failed, most often http-status 503: failures ended the search, not the objective p99:ttft=100ms" "and only with what failed"
+failing 2 4 5e6 few.results
+p99 few.results
+status_is 4 "so do few failures that alone make it miss the goal"
+failing 2 4 5e8 slow.results
+p99 slow.results
+status_is 0 "but not where the latencies miss it too"
+failing 2 0 5e6 good.results
+p99 high.results good.results
+status_is 0 "failures of a higher load are its limit"
+between "$(head -1 "$OUT" | jq '.stages[0].rate')" 2.1 14 "which is searched for"
+contains "$(cat "$ERR")" "after 2 stages; failures, not latencies, decided 1 of them, from 14/s on: 85 % of 200 requests failed, most often http-status 503" "and the answer says so"
+run "$BIN/ipf-sched" search:slo=p99:ttft=100ms,low=2,high=100,for=10s,most=1 -r high.results
+status_is 4 "a search that ends before the lowest load was tried has no answer either"
 # The trace goes on where the last run stopped, also where it had begun again.
 awk 'BEGIN { for (i = 0; i < 1000; i++) printf "{\"id\":\"r%d\",\"prompt\":\"p\"}\n", i }' >lines
 printf '{"ipf":"trace","version":1}\n%s\n{"end":{"lines":1000,"sha256":"%s"}}\n' "$(cat lines)" "$(sha256sum <lines |
