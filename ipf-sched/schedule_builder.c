@@ -390,13 +390,28 @@ struct line_writer {
 	int64_t repeated;
 };
 
-/* Another shard sends these requests. */
-static void skip(struct line_writer *w, int64_t head, int64_t copy)
+/* The recorded wait of a follower; without one, the think time of a closed stage, if it has any. */
+static int64_t follower_wait(const struct trace_index *trace, int64_t req, struct arrival_process *p)
+{
+	int64_t wait_ns = trace_index_wait(trace, req);
+
+	if (wait_ns != IPF_ABSENT)
+		return p && p->recorded ? ratio_divide(wait_ns, p->speed) : wait_ns;
+	return p && p->stage->kind->think ? p->stage->kind->think(p) : IPF_ABSENT;
+}
+
+/* Another shard sends these requests, with the times that are drawn here. */
+static void skip(struct line_writer *w, int64_t head, int64_t copy, struct arrival_process *p)
 {
 	const struct trace_index *trace = w->builder->trace;
-	for (int64_t req = trace ? trace_index_head(trace, head) : 0;
-	     trace && copy == 0 && req < trace_index_head(trace, head + 1); req++)
-		seen_numbers_add(&w->seen, req);
+	int64_t first = trace ? trace_index_head(trace, head) : 0;
+
+	for (int64_t req = first; trace && req < trace_index_head(trace, head + 1); req++) {
+		if (copy == 0)
+			seen_numbers_add(&w->seen, req);
+		if (req > first)
+			follower_wait(trace, req, p);
+	}
 }
 
 static int put(struct line_writer *w, const struct schedule_arrival *arrival, struct ipf_error *err)
@@ -411,7 +426,7 @@ static int put(struct line_writer *w, const struct schedule_arrival *arrival, st
 }
 
 /* The followers of `head`, up to the request end_req. */
-static int put_followers(struct line_writer *w, const struct arrival_process *p, int64_t begin_ns,
+static int put_followers(struct line_writer *w, struct arrival_process *p, int64_t begin_ns,
                          const struct schedule_arrival *head, int64_t end_req, struct ipf_error *err)
 {
 	const struct trace_index *trace = w->builder->trace;
@@ -424,11 +439,9 @@ static int put_followers(struct line_writer *w, const struct arrival_process *p,
 		a.after_count = trace_index_parents(trace, a.req, &distance);
 		for (size_t i = 0; i < a.after_count; i++)
 			w->after[i] = a.n - distance[i];
-		a.wait_ns = trace_index_wait(trace, a.req);
+		a.wait_ns = follower_wait(trace, a.req, p);
 		if (p && p->recorded) {
 			int64_t at = trace_index_at(trace, a.req);
-			if (a.wait_ns != IPF_ABSENT)
-				a.wait_ns = ratio_divide(a.wait_ns, p->speed);
 			if (at != IPF_ABSENT)
 				a.at_ns = begin_ns + (at > p->zero_ns ? ratio_divide(at - p->zero_ns, p->speed) : 0);
 		}
@@ -480,7 +493,7 @@ static int write_heads(struct line_writer *w, size_t stage_index, struct arrival
 			a.wait_ns = p->stage->kind->think(p);
 		if (!is_ours(w->builder, layout, i)) {
 			w->n += s->cycle ? 0 : head_lines(trace, head);
-			skip(w, head, a.copy);
+			skip(w, head, a.copy, p);
 			continue;
 		}
 		a.n = w->n++;

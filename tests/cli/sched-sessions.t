@@ -36,6 +36,12 @@ is "$(cut -d: -f3-5 lines | tr '\n' ' ')" \
 followers closed:users=2,n=2
 is "$(tr '\n' ' ' <lines)" "0:0::: 1:1:0:1000000000: 2:2:1:1000000001: 3:3::: " "a closed loop has no times, its followers wait all the same"
 
+followers closed:users=2,think=2s
+is "$(cut -d: -f1,3,4 lines | tr '\n' ' ')" "0::2000000000 1:0:1000000000 2:1:1000000001 3::2000000000 4::2000000000 5:4:2000000000 6:4:5 7:5+6:7 8::2000000000 " \
+	"a think time is that of every turn without a wait of its own, as of heads"
+followers closed:users=2,think=2s,process=poisson
+is "$(cut -d: -f4 lines | sort -u | wc -l | tr -d ' ')" 9 "and drawn for each of them"
+
 # Turn by turn, the schedule is one that ipf-fire can read as a stream: req goes on by one, and back only to the trace's beginning.
 followers poisson:rate=10,n=40 gamma:rate=3,cv=2,for=30s burst
 is "$(cut -d: -f2 lines |

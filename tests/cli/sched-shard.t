@@ -29,7 +29,7 @@ union() { # SHARDS ARGUMENTS…
 
 for shards in 1 2 3 7 64; do
 	yes_if "$shards shards of requests are the whole" union $shards poisson:rate=100,for=5s constant:rate=50,n=99 gamma:rate=20,cv=3,n=50
-	yes_if "$shards shards of sessions are the whole" union $shards poisson:rate=20,n=101 burst:n=7 closed:users=64,n=30 \
+	yes_if "$shards shards of sessions are the whole" union $shards poisson:rate=20,n=101 burst:n=7 closed:users=64,n=30 closed:users=64,n=30,think=2s,process=poisson \
 		replay:speed=2 -t "$DATA/sessions.trace"
 done
 
