@@ -28,7 +28,7 @@ struct sched_options {
 	const char *trace, *plot;
 	struct string_list results;
 	struct shard shard;
-	bool list, force;
+	bool list, force, new_prompts;
 };
 
 /* "2/8" */
@@ -59,6 +59,8 @@ static const struct option_spec specs[] = {
 	SEED_OPTION(struct sched_options, common),
 	OPTION_PARSED_BY(0, "shard", "K/N", struct sched_options, shard, parse_shard,
                      "write only part K of N, for one of N clients that share the load"),
+	OPTION(OPTION_FLAG, 0, "new-prompts", NULL, struct sched_options, new_prompts,
+           "begin the prompts of each stage differently, for prefix caches not to find those of earlier stages"),
 	OPTION(OPTION_FLAG, 0, "force", NULL, struct sched_options, force,
            "write a sweep although its estimate is too uncertain, or although it is enormous"),
 	OPTION_HEADING("Information"),
@@ -126,6 +128,7 @@ static int check_stat(const struct sched_options *options, const struct operands
 	                    : options->results.count     ? "-r"
 	                    : options->shard.count       ? "--shard"
 	                    : options->force             ? "--force"
+	                    : options->new_prompts       ? "--new-prompts"
 	                    : options->common.seed_given ? "--seed"
 	                                                 : NULL;
 
@@ -207,21 +210,67 @@ static json_t *make_trailer(const struct sched_run *run)
 	return extra;
 }
 
+/* The stages with repeated prompts, if there are others. */
+static void note_repeats_by_stage(const struct schedule_builder *b)
+{
+	enum { SHOWN = 8 };
+	size_t listed = 0, more = 0;
+
+	for (size_t i = 0; b->schedule.count > 1 && i < b->schedule.count; i++) {
+		const struct stage_layout *layout = &b->layouts[i];
+		if (layout->repeated > 0 && listed < SHOWN)
+			fprintf(stderr, "%s%lld of %lld in stage %s", listed++ ? ", " : " (", (long long)layout->repeated,
+			        (long long)layout->sent, shown(b->schedule.stages[i].name).text);
+		else
+			more += layout->repeated > 0;
+	}
+	if (more)
+		fprintf(stderr, ", and in %zu more stages", more);
+	if (listed)
+		fputc(')', stderr);
+}
+
+/* How many prompts the runs of a search and this schedule would send, if none twice; all shards together. */
+static int64_t prompts_enough(const struct sched_run *run)
+{
+	int64_t count = 0;
+
+	for (size_t i = 0; i < run->inputs.earlier.count; i++)
+		count += (int64_t)run->inputs.earlier.stages[i].count;
+	for (size_t i = 0; i < run->builder.schedule.count; i++) {
+		const struct schedule_stage *s = &run->builder.schedule.stages[i];
+		count += s->cycle ? 0 : run->builder.shards ? s->all_arrivals : s->arrivals;
+	}
+	return count;
+}
+
 /* A server with a prefix cache answers a prompt that it has seen faster than a user's. */
 static void note_repeats(struct sched_run *run)
 {
 	const struct schedule_builder *b = &run->builder;
-	if (run->options->common.quiet || (b->repeated == 0 && b->schedule.trace_repeats == 0))
+	int64_t sent = 0, repeated = 0;
+
+	for (size_t i = 0; i < b->schedule.count; i++) {
+		sent += b->layouts[i].sent;
+		repeated += b->layouts[i].repeated;
+	}
+	if (run->options->common.quiet || (repeated == 0 && b->schedule.trace_repeats == 0))
 		return;
 	progress_end(&run->progress);
 	fprintf(stderr, "%s: ", program.name);
-	if (b->repeated > 0)
+	if (repeated > 0) {
 		fprintf(stderr, "the schedule goes round the trace: %lld of %lld requests send one of its %lld prompts again",
-		        (long long)b->repeated, (long long)b->arrivals, (long long)b->schedule.trace_requests);
+		        (long long)repeated, (long long)sent, (long long)b->schedule.trace_requests);
+		note_repeats_by_stage(b);
+	}
 	if (b->schedule.trace_repeats > 0)
-		fprintf(stderr, "%s%lld of %lld prompts of the trace repeat an earlier one", b->repeated > 0 ? "; " : "",
+		fprintf(stderr, "%s%lld of %lld prompts of the trace repeat an earlier one", repeated > 0 ? "; " : "",
 		        (long long)b->schedule.trace_repeats, (long long)b->schedule.trace_requests);
-	fprintf(stderr, ": a server's prefix cache makes these faster than prompts of users\n");
+	fprintf(stderr, ": a server's prefix cache makes these faster than prompts of users");
+	if (repeated > 0)
+		fprintf(stderr, "; %lld prompts are enough (ipf-prep -n), or --new-prompts for those of each stage to differ",
+		        (long long)prompts_enough(run));
+	fputc('\n', stderr);
 }
 
 static int write_schedule(struct sched_run *run, struct ipf_error *err)
@@ -328,6 +377,8 @@ static int make_schedule(struct sched_run *run, struct ipf_error *err)
 		.trace = options->trace ? &run->trace : NULL,
 		.seed = options->common.seed,
 		.first_req = run->inputs.first_req,
+		.sent = &run->inputs.earlier.sent,
+		.new_prompts = options->new_prompts,
 		.shard = options->shard.index,
 		.shards = options->shard.count,
 	};

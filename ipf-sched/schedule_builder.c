@@ -356,6 +356,53 @@ static int place_stages(struct schedule_builder *builder, struct ipf_error *err)
 	return 0;
 }
 
+/* The stages are copies of their requests, from the first that no earlier run was. */
+static int number_copies(struct schedule_builder *builder, struct ipf_error *err)
+{
+	int64_t copy = builder->sent ? builder->sent->next_copy : 0;
+
+	for (size_t i = 0; i < builder->schedule.count; i++) {
+		struct schedule_stage *s = &builder->schedule.stages[i];
+		if (builder->stages->list[i].kind->type == STAGE_REST)
+			continue;
+		if (strcmp(s->by, "copies") == 0)
+			return ipf_error_set(err, IPF_USAGE, "%s: by=copies: cannot be combined with --new-prompts",
+			                     builder->stages->list[i].label);
+		if (copy > SCHEDULE_COPIES)
+			return ipf_error_set(err, IPF_USAGE, "%s: --new-prompts: expected at most %d stages",
+			                     builder->stages->list[i].label, SCHEDULE_COPIES + 1);
+		s->copy = copy++;
+	}
+	return 0;
+}
+
+/* Have earlier runs sent prompts of this trace? */
+static bool continues_trace(const struct schedule_builder *builder)
+{
+	return builder->trace && builder->sent && strcmp(builder->sent->trace_sha256, builder->trace->sha256) == 0;
+}
+
+static int count_sent_before(struct schedule_builder *builder, struct ipf_error *err)
+{
+	struct seen_numbers here = {0};
+
+	for (size_t i = 0; continues_trace(builder) && i < builder->schedule.count; i++) {
+		struct schedule_stage *s = &builder->schedule.stages[i];
+		const struct stage_layout *layout = &builder->layouts[i];
+		for (int64_t k = 0; !layout->picks && k < layout->heads; k++) {
+			int64_t head = head_of(layout, k), end = trace_index_head(builder->trace, head + 1);
+			for (int64_t req = trace_index_head(builder->trace, head); req < end; req++) {
+				int64_t prompt = schedule_prompt_number(req, s->copy, builder->trace->count);
+				s->sent_before += seen_numbers_has(&builder->sent->seen, prompt) && !seen_numbers_add(&here, prompt) &&
+				                  is_ours(builder, layout, k);
+			}
+		}
+	}
+	bool failed = here.failed;
+	seen_numbers_release(&here);
+	return failed ? ipf_error_memory(err) : 0;
+}
+
 int schedule_builder_prepare(struct schedule_builder *builder, struct ipf_error *err)
 {
 	size_t count = builder->stages->count;
@@ -375,7 +422,9 @@ int schedule_builder_prepare(struct schedule_builder *builder, struct ipf_error 
 	if (count_stages(builder, err) < 0)
 		return -1;
 	share_trace(builder);
-	return place_stages(builder, err);
+	if (place_stages(builder, err) < 0 || (builder->new_prompts && number_copies(builder, err) < 0))
+		return -1;
+	return count_sent_before(builder, err);
 }
 
 /* ---- writing ---------------------------------------------------------------------------------------------------- */
@@ -386,9 +435,20 @@ struct line_writer {
 	struct progress *progress;
 	int64_t *after; /* room for the parents of any request */
 	int64_t n;
-	struct seen_numbers seen; /* requests of the trace, whose copies have other prompts */
-	int64_t repeated;
+	struct seen_numbers seen; /* prompts of the trace that were sent (schedule_prompt_number) */
+	const struct schedule_stage *stage;
+	struct stage_layout *layout; /* of that stage */
+	bool expected;               /* this head is sent before the next stage begins */
 };
+
+/* Is the prompt sent that was sent before? Copies of a replay do not count. */
+static bool send_prompt(struct line_writer *w, int64_t req, int64_t copy)
+{
+	const struct trace_index *trace = w->builder->trace;
+
+	return trace && w->expected && (copy == 0 || copy == w->stage->copy) &&
+	       seen_numbers_add(&w->seen, schedule_prompt_number(req, copy, trace->count));
+}
 
 /* The recorded wait of a follower; without one, the think time of a closed stage, if it has any. */
 static int64_t follower_wait(const struct trace_index *trace, int64_t req, struct arrival_process *p)
@@ -407,8 +467,7 @@ static void skip(struct line_writer *w, int64_t head, int64_t copy, struct arriv
 	int64_t first = trace ? trace_index_head(trace, head) : 0;
 
 	for (int64_t req = first; trace && req < trace_index_head(trace, head + 1); req++) {
-		if (copy == 0)
-			seen_numbers_add(&w->seen, req);
+		send_prompt(w, req, copy);
 		if (req > first)
 			follower_wait(trace, req, p);
 	}
@@ -416,8 +475,9 @@ static void skip(struct line_writer *w, int64_t head, int64_t copy, struct arriv
 
 static int put(struct line_writer *w, const struct schedule_arrival *arrival, struct ipf_error *err)
 {
-	if (w->builder->trace && arrival->copy == 0)
-		w->repeated += seen_numbers_add(&w->seen, arrival->req);
+	bool again = send_prompt(w, arrival->req, arrival->copy);
+	w->layout->sent += !w->stage->cycle;
+	w->layout->repeated += again && !w->stage->cycle;
 	schedule_arrival_write(arrival, stream_writer_begin_line(w->writer));
 	if ((arrival->n & 0xfff) == 0 && progress_due(w->progress, clock_now()))
 		progress_show(w->progress, "%lld of %lld arrivals", (long long)stream_writer_lines(w->writer),
@@ -477,7 +537,7 @@ static int write_heads(struct line_writer *w, size_t stage_index, struct arrival
 	const struct schedule_stage *s = &w->builder->schedule.stages[stage_index];
 	const struct stage_layout *layout = &w->builder->layouts[stage_index];
 	const struct trace_index *trace = w->builder->trace;
-	struct schedule_arrival a = {.stage = (int64_t)stage_index, .wait_ns = IPF_ABSENT};
+	struct schedule_arrival a = {.stage = (int64_t)stage_index, .copy = s->copy, .wait_ns = IPF_ABSENT};
 	struct arrival_batch ahead = {.count = 0};
 	int64_t head = layout->first_head;
 
@@ -489,6 +549,7 @@ static int write_heads(struct line_writer *w, size_t stage_index, struct arrival
 			head = p->head;
 			a.copy = p->copy;
 		}
+		w->expected = !s->cycle || i < layout->advance;
 		if (s->closed && p)
 			a.wait_ns = p->stage->kind->think(p);
 		if (!is_ours(w->builder, layout, i)) {
@@ -512,7 +573,9 @@ static int write_stage(struct line_writer *w, size_t index, struct ipf_error *er
 	struct arrival_process p;
 	int status;
 
-	w->n = w->builder->schedule.stages[index].first_n;
+	w->stage = &w->builder->schedule.stages[index];
+	w->layout = &w->builder->layouts[index];
+	w->n = w->stage->first_n;
 	if (stage->kind->type != STAGE_OPEN && stage->think_ns == IPF_ABSENT)
 		return write_heads(w, index, NULL, err);
 	if (arrival_process_begin(&p, stage, w->builder->trace, w->builder->seed, err) < 0)
@@ -532,10 +595,11 @@ int schedule_builder_write(struct schedule_builder *builder, struct stream_write
 	w.after = calloc(parents, sizeof *w.after);
 	if (!w.after)
 		return ipf_error_memory(err);
+	if (continues_trace(builder))
+		seen_numbers_copy(&w.seen, &builder->sent->seen);
 	for (size_t i = 0; status == 0 && i < builder->stages->count; i++)
 		status = write_stage(&w, i, err);
 	free(w.after);
-	builder->repeated = w.repeated;
 	if (status == 0 && w.seen.failed)
 		status = ipf_error_memory(err);
 	seen_numbers_release(&w.seen);

@@ -15,6 +15,7 @@
 
 #include "cli/progress.h"
 #include "inputs/trace_index.h"
+#include "search/earlier_runs.h"
 #include "stages.h"
 #include "stream/schedule.h"
 
@@ -32,6 +33,7 @@ struct stage_layout {
 	int64_t before;                 /* heads of the stages before it */
 	bool picks;                     /* its heads do not follow each other in the trace (stage_kind.h); then … */
 	int64_t lines, our_lines;       /* … how many lines they have, and how many of those are this shard's */
+	int64_t sent, repeated;         /* lines that are surely sent; of these, with a prompt that was sent before */
 	char note[240];                 /* for the user: how its arrivals were made; "" if its spec says it all */
 };
 
@@ -40,20 +42,21 @@ struct schedule_builder {
 	const struct stages *stages;
 	const struct trace_index *trace; /* NULL: without a trace */
 	uint64_t seed;
-	int64_t first_req;     /* the first stage begins at the first head that is this request or a later one */
-	int64_t shard, shards; /* the part to write, from 1, of how many; 0 of 0: the whole schedule */
+	int64_t first_req;               /* the first stage begins at the first head that is this request or a later one */
+	const struct sent_prompts *sent; /* by earlier runs; NULL: there are none */
+	bool new_prompts;                /* each stage is another copy of its requests */
+	int64_t shard, shards;           /* the part to write, from 1, of how many; 0 of 0: the whole schedule */
 	/* Set by schedule_builder_prepare. */
 	struct schedule schedule;
 	struct stage_layout *layouts; /* one for each stage */
 	int64_t arrivals;             /* lines of all stages */
-	/* Counted by schedule_builder_write. */
-	int64_t repeated; /* lines that send a request of the trace again, which a line of this or another shard has sent */
 };
 
 /* Counts the arrivals of every stage and assigns requests and numbers. IPF_USAGE if a stage has no end, does not fit
  * into a schedule or cannot be divided into the shards; IPF_INPUT if the trace does not suit a replay. */
 int schedule_builder_prepare(struct schedule_builder *builder, struct ipf_error *err);
-/* Writes the lines, after schedule_builder_prepare. */
+/* Writes the lines, after schedule_builder_prepare, and counts `sent` and `repeated` of the layouts: how far a closed
+ * stage with for= gets in its lines is not known, so that its lines are not counted. */
 int schedule_builder_write(struct schedule_builder *builder, struct stream_writer *writer, struct progress *progress,
                            struct ipf_error *err);
 /* Also after an error. */

@@ -30,6 +30,19 @@ bool seen_numbers_add(struct seen_numbers *seen, int64_t number)
 	return was;
 }
 
+bool seen_numbers_has(const struct seen_numbers *seen, int64_t number)
+{
+	return number >= 0 && (uint64_t)number / 64 < seen->words && seen->bits[number / 64] >> (number % 64) & 1;
+}
+
+void seen_numbers_copy(struct seen_numbers *to, const struct seen_numbers *from)
+{
+	seen_numbers_release(to);
+	to->failed = from->failed || (from->words > 0 && !grow(to, from->words));
+	if (from->words > 0 && !to->failed)
+		memcpy(to->bits, from->bits, from->words * sizeof *from->bits);
+}
+
 void seen_numbers_release(struct seen_numbers *seen)
 {
 	free(seen->bits);

@@ -23,6 +23,9 @@ struct seen_numbers {
 
 /* Adds a number of 0 or more. True: it was there. */
 bool seen_numbers_add(struct seen_numbers *seen, int64_t number);
+bool seen_numbers_has(const struct seen_numbers *seen, int64_t number);
+/* Makes *to, which is released, what *from is. */
+void seen_numbers_copy(struct seen_numbers *to, const struct seen_numbers *from);
 void seen_numbers_release(struct seen_numbers *seen);
 
 #endif

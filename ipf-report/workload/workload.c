@@ -103,7 +103,8 @@ static int find_rows(struct workload *w, const struct run_data *run, int64_t *ne
 			w->row_of[req] = w->started[i];
 	}
 	for (size_t i = 0; i < run->schedule.count; i++)
-		if (run->schedule.stages[i].by && strcmp(run->schedule.stages[i].by, "copies") == 0)
+		if (run->schedule.stages[i].copy ||
+		    (run->schedule.stages[i].by && strcmp(run->schedule.stages[i].by, "copies") == 0))
 			w->no_blocks = "the schedule has copies of requests, whose prompts begin differently";
 	if (repeated && has_live_histories(run))
 		w->no_blocks = "sessions were sent several times with the server's own answers";

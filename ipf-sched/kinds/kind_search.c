@@ -163,8 +163,36 @@ static void add_trial(const struct stage *search, const struct earlier_stage *st
 	}
 }
 
+/* Prompts that a prefix cache knew, and what the server reports of it in the first and the last stage. */
+static void put_repeats(struct buffer *out, const struct earlier_runs *runs)
+{
+	const struct earlier_stage *first = NULL, *last = NULL;
+	size_t sent = 0, repeated = 0;
+
+	for (size_t i = 0; i < runs->count; i++) {
+		const struct earlier_stage *stage = &runs->stages[i];
+		sent += stage->count;
+		repeated += stage->repeated;
+		if (stage->measured && stage->input_tokens > 0) {
+			first = first ? first : stage;
+			last = stage;
+		}
+	}
+	if (repeated <= VERDICT_REPEATS_DOUBTFUL * (double)sent)
+		return;
+	buffer_format(out, "; %zu of %zu requests sent a prompt again", repeated, sent);
+	if (first != last)
+		buffer_format(
+			out,
+			", and the server had %.0f %% of the prompt tokens of the first stage in its cache, %.0f %% of the last",
+			100 * (double)first->cached_tokens / (double)first->input_tokens,
+			100 * (double)last->cached_tokens / (double)last->input_tokens);
+	buffer_format(out, ": %zu prompts are enough (ipf-prep -n), or --new-prompts for those of each stage to differ",
+	              sent);
+}
+
 static void show_answer(const struct stage *search, const struct load_search_answer *a, const struct trials *tried,
-                        struct buffer *out)
+                        const struct earlier_runs *runs, struct buffer *out)
 {
 	if (a->where == SEARCH_BELOW) {
 		buffer_text(out, "less than ");
@@ -197,6 +225,7 @@ static void show_answer(const struct stage *search, const struct load_search_ans
 		buffer_text(out, " on: ");
 		earlier_stage_describe_failures(tried->first_failing, out);
 	}
+	put_repeats(out, runs);
 	if (!a->known)
 		buffer_text(out, "; stopped before the requested precision was reached");
 	buffer_text(out, "\n");
@@ -251,7 +280,7 @@ static int decide_next(struct stage *search, struct stage_inputs *inputs, const 
 	search->rate = search->by_users ? answer.next : strtod(text, NULL);
 	if (answer.known || last) {
 		search->rate = NAN;
-		show_answer(search, &answer, tried, &inputs->answer);
+		show_answer(search, &answer, tried, &inputs->earlier, &inputs->answer);
 	} else if (fails_at_lowest(tried)) {
 		describe_failing(tried, &inputs->notes);
 		buffer_text(&inputs->notes, ": next is the lowest load, which shows whether the load is the cause\n");
@@ -260,7 +289,7 @@ static int decide_next(struct stage *search, struct stage_inputs *inputs, const 
 		show_answer(
 			search,
 			&(struct load_search_answer){answer.where, true, answer.answer, answer.least, answer.most, answer.sure, 0},
-			tried, &inputs->notes);
+			tried, &inputs->earlier, &inputs->notes);
 	}
 	return 0;
 }

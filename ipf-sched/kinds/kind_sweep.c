@@ -277,7 +277,8 @@ static int set_points(struct stage *sweep, const struct earlier_runs *runs, cons
 
 static int sweep_resolve(struct stage *sweep, struct stage_inputs *inputs, struct ipf_error *err)
 {
-	struct earlier_runs runs = {.headers = inputs->earlier.headers, .digests = inputs->earlier.digests};
+	struct earlier_runs runs = {
+		.headers = inputs->earlier.headers, .digests = inputs->earlier.digests, .sent = inputs->earlier.sent};
 	struct sustained_rate s = {0};
 	const struct earlier_stage *of;
 	int status;
@@ -287,6 +288,8 @@ static int sweep_resolve(struct stage *sweep, struct stage_inputs *inputs, struc
 	status = earlier_runs_read(&runs, sweep->file, err);
 	inputs->earlier.headers = json_incref(runs.headers);
 	inputs->earlier.digests = json_incref(runs.digests);
+	inputs->earlier.sent = runs.sent;
+	runs.sent = (struct sent_prompts){0};
 	inputs->first_req = runs.next_req;
 	if (status == 0 && (status = sustained_most(&runs, inputs->force, &s, &of, err)) == 0) {
 		note_sustained(&s, of, &inputs->notes);

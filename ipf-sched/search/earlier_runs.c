@@ -3,6 +3,7 @@
 #include "absent.h"
 #include "stream/provenance.h"
 #include "clock.h"
+#include "token_count.h"
 #include "stream/schedule.h"
 #include "stream/shard_set.h"
 #include "verdict/verdict.h"
@@ -29,9 +30,13 @@ static int add_stages(struct earlier_runs *runs, const struct schedule *schedule
 			.name = strdup(s->name),
 			.rate = s->rate,
 			.users = s->closed ? s->slots : IPF_ABSENT,
+			.copy = s->copy,
+			.copies = s->by && strcmp(s->by, "copies") == 0,
 			.measured = s->measured,
 			.length_ns = s->end_ns == IPF_ABSENT ? IPF_ABSENT : s->end_ns - s->begin_ns,
 		};
+		if (s->copy >= runs->sent.next_copy)
+			runs->sent.next_copy = s->copy + 1;
 		if (!to->file || !to->kind || !to->name)
 			return ipf_error_memory(err);
 	}
@@ -56,6 +61,10 @@ static int add_row(struct earlier_stage *stage, const struct result *result, str
 		stage->too_late += result->client_lag_ns > VERDICT_LATE_INVALID_MS * NS_PER_MS;
 	}
 	stage->failed += !result->ok;
+	if (result->input_tokens > 0 && result->cached_tokens != IPF_ABSENT) {
+		stage->input_tokens = token_sum(stage->input_tokens, result->input_tokens);
+		stage->cached_tokens = token_sum(stage->cached_tokens, result->cached_tokens);
+	}
 	stage->not_streamed += result->ok && result_not_streamed(result) != RESULT_STREAMED;
 	*row = (struct earlier_request){
 		.start_ns = result->start_ns,
@@ -113,6 +122,23 @@ static int note_incomplete(struct earlier_runs *runs, size_t first, const json_t
 	return 0;
 }
 
+/* Requests of another trace are other prompts. */
+static void begin_trace(struct earlier_runs *runs, const struct schedule *schedule)
+{
+	if (strcmp(runs->sent.trace_sha256, schedule->trace_sha256) != 0)
+		seen_numbers_release(&runs->sent.seen);
+	memcpy(runs->sent.trace_sha256, schedule->trace_sha256, sizeof runs->sent.trace_sha256);
+	runs->sent.trace_requests = schedule->trace_requests;
+}
+
+/* Requests of ipf-fire --warm are no part of the schedule. */
+static void note_prompt(struct earlier_runs *runs, struct earlier_stage *stage, const struct result *row)
+{
+	if (runs->sent.trace_sha256[0] && !stage->copies)
+		stage->repeated += seen_numbers_add(&runs->sent.seen,
+		                                    schedule_prompt_number(row->req, stage->copy, runs->sent.trace_requests));
+}
+
 static int read_rows(struct earlier_runs *runs, struct result_reader *reader, size_t first, struct ipf_error *err)
 {
 	struct result result;
@@ -129,9 +155,11 @@ static int read_rows(struct earlier_runs *runs, struct result_reader *reader, si
 			                    stream_reader_line(result_reader_stream(reader)),
 			                    "stage: %lld is out of range: the header has %zu stages", (long long)result.stage,
 			                    runs->count - first);
-		if (result.req != IPF_ABSENT && result.n > last_n) {
-			last_n = result.n;
-			runs->next_req = result.req + 1;
+		if (result.req != IPF_ABSENT && result.n < SCHEDULE_WARMUP_FIRST_N) {
+			if (result.n > last_n)
+				runs->next_req = result.req + 1;
+			last_n = result.n > last_n ? result.n : last_n;
+			note_prompt(runs, &runs->stages[first + (size_t)result.stage], &result);
 		}
 		if (result_hung_up(&result))
 			continue;
@@ -139,6 +167,8 @@ static int read_rows(struct earlier_runs *runs, struct result_reader *reader, si
 		    add_row(&runs->stages[first + (size_t)result.stage], &result, err) < 0)
 			return -1;
 	}
+	if (runs->sent.seen.failed)
+		return ipf_error_memory(err);
 	if (got < 0 && err->kind == IPF_CUT)
 		err->kind = IPF_INPUT;
 	return got < 0 ? got : note_incomplete(runs, first, stream_reader_trailer(result_reader_stream(reader)), err);
@@ -253,6 +283,7 @@ int earlier_runs_read(struct earlier_runs *runs, const char *path, struct ipf_er
 		goto out;
 	if (schedule.shards && join_shards(&schedule, header, name, err) < 0)
 		goto out;
+	begin_trace(runs, &schedule);
 	if (add_stages(runs, &schedule, name, err) < 0 || read_rows(runs, reader, first, err) < 0)
 		goto out;
 	digest = provenance_stream(result_reader_stream(reader));
@@ -278,6 +309,7 @@ void earlier_runs_release(struct earlier_runs *runs)
 		free(runs->stages[i].rows);
 	}
 	free(runs->stages);
+	seen_numbers_release(&runs->sent.seen);
 	json_decref(runs->headers);
 	json_decref(runs->digests);
 	*runs = (struct earlier_runs){0};

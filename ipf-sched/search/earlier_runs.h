@@ -11,6 +11,7 @@
 
 #include "buffer.h"
 #include "search/search_goal.h"
+#include "seen_numbers.h"
 
 #include <jansson.h>
 
@@ -24,25 +25,37 @@ struct earlier_request {
 
 struct earlier_stage {
 	char *file, *kind, *name;
-	double rate;       /* planned arrivals per second; NAN */
-	int64_t users;     /* of a closed stage; IPF_ABSENT */
-	int64_t length_ns; /* as planned; IPF_ABSENT */
-	bool measured;
+	double rate;                  /* planned arrivals per second; NAN */
+	int64_t users;                /* of a closed stage; IPF_ABSENT */
+	int64_t length_ns;            /* as planned; IPF_ABSENT */
+	int64_t copy;                 /* of all its requests; 0: the requests of the trace themselves */
+	bool measured, copies;        /* copies: a replay's, which one the rows do not say */
 	char *incomplete;             /* why part of the run is missing; NULL: it is complete */
 	struct earlier_request *rows; /* in the order in which the requests ended */
 	size_t count, cap;
-	size_t late;         /* rows that the client itself started late … */
-	size_t too_late;     /* … and so late that the measurement is invalid (verdict.h) */
-	size_t failed;       /* rows of requests that failed */
-	size_t not_streamed; /* successful responses in one piece: they have no first token and no gaps */
+	size_t late;                         /* rows that the client itself started late … */
+	size_t too_late;                     /* … and so late that the measurement is invalid (verdict.h) */
+	size_t failed;                       /* rows of requests that failed */
+	size_t repeated;                     /* rows with a prompt that an earlier row sent, also of an earlier run */
+	int64_t input_tokens, cached_tokens; /* of the rows that have both */
+	size_t not_streamed;                 /* successful responses in one piece: they have no first token and no gaps */
+};
+
+/* What was sent of the trace that the last file was made with. */
+struct sent_prompts {
+	char trace_sha256[65];    /* ""; nothing is known */
+	int64_t trace_requests;   /* its lines */
+	struct seen_numbers seen; /* by schedule_prompt_number */
+	int64_t next_copy;        /* the first copy of which no stage was */
 };
 
 struct earlier_runs {
 	struct earlier_stage *stages;
 	size_t count;
 	int64_t next_req; /* the request after the last one that the last file's schedule used; 0: no file was read */
-	json_t *headers;  /* array: headers of the files, for the "from" of the schedule's header */
-	json_t *digests;  /* array: digests of the files, for the "from" of the schedule's trailer */
+	struct sent_prompts sent;
+	json_t *headers; /* array: headers of the files, for the "from" of the schedule's header */
+	json_t *digests; /* array: digests of the files, for the "from" of the schedule's trailer */
 };
 
 /* Adds the stages of one more results file. A file that was cut, belongs to a single shard or was read before is

@@ -67,7 +67,9 @@ static json_t *stage_json(const struct schedule_stage *s)
 		if (*(const bool *)((const char *)s + flags[i].offset))
 			bad |= json_object_set_new(object, flags[i].name, json_true());
 	bad |= add_int(object, "rampup_ns", s->rampup_ns ? s->rampup_ns : IPF_ABSENT) |
-	       add_int(object, "pace_ns", s->pace_ns ? s->pace_ns : IPF_ABSENT);
+	       add_int(object, "pace_ns", s->pace_ns ? s->pace_ns : IPF_ABSENT) |
+	       add_int(object, "copy", s->copy ? s->copy : IPF_ABSENT) |
+	       add_int(object, "sent_before", s->sent_before ? s->sent_before : IPF_ABSENT);
 	bad |= json_object_set_new(object, "measured", json_boolean(s->measured));
 	if (bad) {
 		json_decref(object);
@@ -103,8 +105,8 @@ static int64_t get_int(json_t *object, const char *key)
 	return json_is_integer(value) && json_integer_value(value) >= 0 ? json_integer_value(value) : IPF_ABSENT;
 }
 
-/* 0 if absent; limited so that the sum of two never overflows. */
-static int64_t get_time(json_t *object, const char *key)
+/* A time or a count: 0 if absent; limited so that the sum of two never overflows. */
+static int64_t get_limited(json_t *object, const char *key)
 {
 	int64_t ns = get_int(object, key);
 	return ns == IPF_ABSENT ? 0 : ns < INT64_MAX / 4 ? ns : INT64_MAX / 4;
@@ -183,9 +185,11 @@ static int stage_from_json(struct schedule_stage *s, json_t *object, size_t inde
 	s->recorded_rate = json_number_value(json_object_get(object, "recorded_rate"));
 	for (size_t i = 0; i < FLAGS; i++)
 		*(bool *)((char *)s + flags[i].offset) = json_is_true(json_object_get(object, flags[i].name));
-	s->rampup_ns = get_time(object, "rampup_ns");
-	s->pace_ns = get_time(object, "pace_ns");
+	s->rampup_ns = get_limited(object, "rampup_ns");
+	s->pace_ns = get_limited(object, "pace_ns");
 	s->measured = !json_is_false(json_object_get(object, "measured"));
+	s->copy = get_limited(object, "copy");
+	s->sent_before = get_limited(object, "sent_before");
 	if (s->slots == 0)
 		return ipf_error_at(err, IPF_INPUT, file, 1, "stages[%zu].slots: expected at least 1, got 0", index);
 	if (s->closed && s->slots == IPF_ABSENT)

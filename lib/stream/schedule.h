@@ -30,12 +30,14 @@ struct schedule_stage {
 	/* Closed and bounded by time: after the last arrival the first comes again. The k-th start of the stage has n =
 	 * first_n + k and the req of arrival k mod arrivals; the next stage's first_n leaves 2^32 numbers free. */
 	bool cycle;
-	int64_t rampup_ns; /* closed: its users start one after another over this time; 0: all at once */
-	int64_t pace_ns;   /* closed: the least time between two starts of a user; 0: none */
-	bool sessions;     /* closed: a user takes a whole session, and the next one when all its requests have ended */
-	bool drain;        /* the schedule's time stops at end_ns until all its requests have ended */
-	bool overlap;      /* of a stage without an end: it lasts until its last request has started, not ended */
-	bool measured;     /* false: warm-up, cool-down or rest */
+	int64_t copy; /* all its lines are this copy (schedule_arrival); 0: the requests themselves, or a replay's copies */
+	int64_t sent_before; /* its lines that are the first here with a prompt that the earlier runs of a search sent */
+	int64_t rampup_ns;   /* closed: its users start one after another over this time; 0: all at once */
+	int64_t pace_ns;     /* closed: the least time between two starts of a user; 0: none */
+	bool sessions;       /* closed: a user takes a whole session, and the next one when all its requests have ended */
+	bool drain;          /* the schedule's time stops at end_ns until all its requests have ended */
+	bool overlap;        /* of a stage without an end: it lasts until its last request has started, not ended */
+	bool measured;       /* false: warm-up, cool-down or rest */
 };
 
 struct schedule {
@@ -84,6 +86,11 @@ int schedule_to_header(const struct schedule *schedule, json_t *header);
  * with schedule_release. */
 int schedule_from_header(struct schedule *schedule, json_t *header, const char *file, struct ipf_error *err);
 void schedule_release(struct schedule *schedule);
+/* A number for the prompt of a request of a trace with this many, which copies of it do not share. */
+static inline int64_t schedule_prompt_number(int64_t req, int64_t copy, int64_t trace_requests)
+{
+	return copy ? req + copy * trace_requests : req;
+}
 /* Appends the line, without a newline. */
 void schedule_arrival_write(const struct schedule_arrival *arrival, struct buffer *to);
 

@@ -16,7 +16,9 @@
 struct verdict_stage {
 	char *name;
 	bool measured, closed, cycle, copies; /* copies: requests that differ from each other may have the same `req` */
-	int64_t repeated;                     /* successful requests whose prompt was sent before */
+	int64_t copy;                         /* of all its requests (schedule.h) */
+	int64_t repeated;                     /* successful requests whose prompt was sent before in this run */
+	int64_t sent_before;                  /* lines with prompts that the earlier runs of a search sent */
 	int64_t scheduled, scheduled_most;    /* arrivals: of all parts together, of the largest part */
 	int64_t started, ok;
 	int64_t timed, waited;                                /* with a due time; of these, waited noticeably for a slot */
@@ -145,10 +147,10 @@ int verdict_part(struct verdict *v, const struct schedule *schedule)
 	v->parts++;
 	if (!schedule || !schedule->shards) /* a repeat, or the first part */
 		seen_numbers_release(&v->seen);
-	if (schedule && schedule->trace_repeats > 0) {
+	if (schedule)
 		v->trace_requests = schedule->trace_requests;
+	if (schedule && schedule->trace_repeats > 0)
 		v->trace_repeats = schedule->trace_repeats;
-	}
 	size_t count = schedule ? schedule->count : 0;
 	if (!stages_grow(v, count)) {
 		v->failed = true;
@@ -165,6 +167,8 @@ int verdict_part(struct verdict *v, const struct schedule *schedule)
 		stage->closed = from->closed;
 		stage->cycle = from->cycle;
 		stage->copies = from->by && strcmp(from->by, "copies") == 0;
+		stage->copy = from->copy;
+		stage->sent_before += from->sent_before;
 		stage->scheduled += verdict_valid_count(from->arrivals) ? from->arrivals : 0;
 		/* a shard's schedule also says how much all shards have to do */
 		int64_t most = from->all_arrivals > from->arrivals ? from->all_arrivals : from->arrivals;
@@ -235,7 +239,7 @@ static void row_streaming(struct verdict *v, const struct result *row)
 static void note_prompt(struct verdict *v, struct verdict_stage *stage, const struct result *row)
 {
 	if (row->ok && row->req != IPF_ABSENT && !stage->copies && row->n < SCHEDULE_WARMUP_FIRST_N)
-		stage->repeated += seen_numbers_add(&v->seen, row->req);
+		stage->repeated += seen_numbers_add(&v->seen, schedule_prompt_number(row->req, stage->copy, v->trace_requests));
 }
 
 void verdict_row(struct verdict *v, const struct result *row)
@@ -422,7 +426,7 @@ static const struct {
      "DOUBTFUL with fewer, INVALID with none; DOUBTFUL if a measured stage has no requests, or no successful one."},
 	{VERDICT_SAMPLES,
      "DOUBTFUL if more than 1 % of the successful requests of a measured stage have a prompt that this run "
-     "had sent before (those of ipf-fire --warm do not count), or if more than 1 % of the prompts of the "
+     "or an earlier run of the search had sent before (those of ipf-fire --warm do not count), or if more than 1 % of the prompts of the "
      "trace repeat an earlier one and were not recorded so: a prefix cache makes them faster."},
 	{VERDICT_SAMPLES,
      "DOUBTFUL if the server's prefix cache had more than 1 % of the prompt tokens that the run sent for the first "
@@ -756,25 +760,44 @@ static bool judge_samples(struct verdict *v, struct verdict_check *check)
 	return ok;
 }
 
+/* Successful requests whose prompts earlier runs of a search sent. How far a stage that cycles got in its lines, only
+ * the results know; it begins with those that were not sent. */
+static int64_t sent_by_earlier_runs(const struct verdict_stage *stage)
+{
+	int64_t different = stage->ok - stage->repeated,
+			again = stage->cycle ? different - (stage->scheduled - stage->sent_before) : stage->sent_before;
+
+	return stage->sent_before == 0 || again < 0 ? 0 : again < different ? again : different;
+}
+
 /* Prompts that repeat: their answers come faster from a server with a prefix cache, and are no samples of their own. */
 static bool judge_repeats(struct verdict *v, struct verdict_check *check)
 {
-	int64_t repeated = 0;
-	bool many = false;
+	int64_t repeated = 0, before = 0;
+	bool many = false, many_before = false;
 	for (size_t i = 0; i < v->count; i++)
 		if (v->stages[i].measured) {
 			repeated += v->stages[i].repeated;
 			many |= (double)v->stages[i].repeated > VERDICT_REPEATS_DOUBTFUL * (double)v->stages[i].ok;
+			int64_t again = sent_by_earlier_runs(&v->stages[i]);
+			before += again;
+			many_before |= (double)again > VERDICT_REPEATS_DOUBTFUL * (double)v->stages[i].ok;
 		}
 	if (many)
 		verdict_check_add(check, VERDICT_DOUBTFUL,
 		                  "%s of %s responses are to prompts that were sent before: a prefix cache makes them faster",
 		                  VERDICT_NUMBER(repeated), VERDICT_NUMBER(v->ok));
+	if (many_before)
+		verdict_check_add(
+			check, VERDICT_DOUBTFUL,
+			"%s of %s responses are to prompts that earlier runs of the search sent: a prefix cache makes them faster",
+			VERDICT_NUMBER(before), VERDICT_NUMBER(v->ok));
 	if ((double)v->trace_repeats > VERDICT_REPEATS_DOUBTFUL * (double)v->trace_requests)
 		verdict_check_add(check, VERDICT_DOUBTFUL,
 		                  "%s of %s prompts of the trace repeat an earlier one: a prefix cache makes them faster",
 		                  VERDICT_NUMBER(v->trace_repeats), VERDICT_NUMBER(v->trace_requests));
 	return (repeated == 0 || verdict_count(check->figures, "repeated_prompts", repeated)) &&
+	       (before == 0 || verdict_count(check->figures, "prompts_of_earlier_runs", before)) &&
 	       (v->trace_repeats == 0 || verdict_count(check->figures, "trace_repeats", v->trace_repeats));
 }
 

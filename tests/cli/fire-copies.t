@@ -51,3 +51,10 @@ ipf-sched replay:rate=20,by=copies -t ids.trace -q -o ids.sched
 run ipf-fire -q -u "$URL" -m sim -t ids.trace ids.sched --api openai-completions
 status_is 3 "with copies they are refused"
 complains ipf-fire "copy: request 0 of the trace has prompt_token_ids, which cannot be copied" "and it says why"
+
+# Stages with prompts of their own, also where users go round.
+: >server.log
+ipf-sched burst:n=3 closed:users=2,n=3 closed:users=1,for=300ms -t made.trace -q --new-prompts -o stages.sched
+run ipf-fire -q -u "$URL" -m sim -t made.trace stages.sched -H 'X-Request-Id: $id'
+status_is 0 "stages with prompts of their own are sent"
+is "$(jq -r .prompt_sha256 server.log | sort -u | grep -c -e "$(sha "first 0")" -e "$(sha "01 first 0")" -e "$(sha "02 first 0")")" 3 "each stage begins them differently"

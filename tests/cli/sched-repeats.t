@@ -13,28 +13,44 @@ trace many 120
 trace twins 100 70
 
 # ---- ipf-sched ----
-says() { # LINE ARGUMENTS…
-	local line=$1
-	shift
+says() { # LINE ENOUGH ARGUMENTS…
+	local line=$1 enough=$2
+	shift 2
 	run ipf-sched "$@" -o out.sched
 	status_is 0 "ipf-sched $*"
 	[ -z "$line" ] || line="ipf-sched: $line: a server's prefix cache makes these faster than prompts of users"
+	[ "$enough" = 0 ] || line="$line; $enough prompts are enough (ipf-prep -n), or --new-prompts for those of each stage to differ"
 	stderr_is "$line" "says: ${line:-nothing}"
 }
-says "the schedule goes round the trace: 990 of 1000 requests send one of its 10 prompts again" constant:rate=100,n=1000 -t ten.trace
-says "" constant:rate=100,n=10 -t ten.trace
-says "the schedule goes round the trace: 1 of 11 requests send one of its 10 prompts again" constant:rate=100,n=11 -t ten.trace
-says "the schedule goes round the trace: 5 of 15 requests send one of its 10 prompts again" burst:n=8,warmup closed:users=2,n=7 -t ten.trace
-says "30 of 100 prompts of the trace repeat an earlier one" burst -t twins.trace
-says "the schedule goes round the trace: 20 of 120 requests send one of its 100 prompts again; 30 of 100 prompts of the trace repeat an earlier one" burst:n=120 -t twins.trace
-says "" burst:n=1000
+says "the schedule goes round the trace: 990 of 1000 requests send one of its 10 prompts again" 1000 constant:rate=100,n=1000 -t ten.trace
+says "" 0 constant:rate=100,n=10 -t ten.trace
+says "the schedule goes round the trace: 1 of 11 requests send one of its 10 prompts again" 11 constant:rate=100,n=11 -t ten.trace
+says "the schedule goes round the trace: 5 of 15 requests send one of its 10 prompts again (5 of 7 in stage closed)" 15 burst:n=8,warmup closed:users=2,n=7 -t ten.trace
+says "the schedule goes round the trace: 30 of 40 requests send one of its 10 prompts again (10 of 20 in stage sweep 100/s, 20 of 20 in stage sweep 200/s)" 40 sweep:rates=100,200,n=20,process=constant -t ten.trace
+says "30 of 100 prompts of the trace repeat an earlier one" 0 burst -t twins.trace
+says "the schedule goes round the trace: 20 of 120 requests send one of its 100 prompts again; 30 of 100 prompts of the trace repeat an earlier one" 120 burst:n=120 -t twins.trace
+says "" 0 burst:n=1000
+# How often users go round until their time is over is not known, but what they leave is.
+says "" 0 closed:users=2,for=10s -t ten.trace
+says "the schedule goes round the trace: 6 of 12 requests send one of its 10 prompts again (6 of 6 in stage burst-2)" 12 burst:n=6 closed:users=2,for=10s burst:n=6 -t ten.trace
 run ipf-sched burst:n=50 -t ten.trace -q -o out.sched
 stderr_is "" "-q: not a word"
 run ipf-sched burst -t twins.trace -q -o out.sched
 is "$(head -1 out.sched | jq .trace.repeats)" 30 "the header knows what the trace says"
-says "the schedule goes round the trace: 10 of 15 requests send one of its 10 prompts again" burst:n=30 --shard 1/2 -t ten.trace
+says "the schedule goes round the trace: 10 of 15 requests send one of its 10 prompts again" 30 burst:n=30 --shard 1/2 -t ten.trace
 # every third: other shards send what this one sends again
-says "the schedule goes round the trace: 3 of 7 requests send one of its 10 prompts again" burst:n=20 --shard 1/3 -t ten.trace
+says "the schedule goes round the trace: 3 of 7 requests send one of its 10 prompts again" 20 burst:n=20 --shard 1/3 -t ten.trace
+# Each stage has other prompts, and a stage that goes round repeats only its own.
+says "" 0 burst:n=10 burst:n=10 -t ten.trace --new-prompts
+is "$(body out.sched | jq -s -c 'map([.stage, .copy // 0, .req] | tostring) | [.[0], .[9], .[10], .[19]]')" \
+	'["[0,0,0]","[0,0,9]","[1,1,0]","[1,1,9]"]' "--new-prompts: stages are copies of the requests"
+is "$(head -1 out.sched | jq -c '.stages | map(.copy // 0)')" "[0,1]" "by the header too"
+says "the schedule goes round the trace: 5 of 20 requests send one of its 10 prompts again (5 of 15 in stage burst-2)" 20 burst:n=5 rest:for=1s burst:n=15 -t ten.trace --new-prompts
+run ipf-sched $(yes burst:n=1 | head -65) -t ten.trace --new-prompts
+status_is 2 "there are 64 of them"
+complains ipf-sched "stage 65 (burst): --new-prompts: expected at most 64 stages" "and the message says so"
+run ipf-sched replay:rate=6,by=copies -t "$TESTS/data/sched/recorded.trace" --new-prompts
+status_is 2 "a replay with copies has no others"
 # Copies have prompts of their own.
 "$BIN/ipf-sched" replay:rate=6,by=copies,loop,n=50 -q -t "$TESTS/data/sched/recorded.trace" -o copies.sched
 isnt "$(body copies.sched | jq -s 'map(select(.copy)) | length')" 0 "a replay with copies"
@@ -49,7 +65,7 @@ fi
 # ---- the verdict, of whole runs ----
 server_start --step-base 1ms
 samples='.verdict.checks[] | select(.name == "enough_samples")'
-fire() { # TRACE STAGE… [-- OPTIONS OF ipf-fire]: report.json
+fire() { # TRACE ARGUMENT… [-- OPTIONS OF ipf-fire]: report.json
 	local trace=$1 stages=()
 	shift
 	while [ $# -gt 0 ] && [ "$1" != -- ]; do stages+=("$1"); shift; done
@@ -76,6 +92,10 @@ fire many burst:n=60,warmup constant:rate=400,n=60
 trusted "a warm-up with prompts of its own"
 fire many constant:rate=400,n=100 -- --warm 10
 trusted "requests of --warm"
+fire many --new-prompts burst:n=100 closed:users=2,n=100 burst:n=100
+trusted "stages with prompts of their own"
+fire many --new-prompts burst:n=100 burst:n=180
+doubt 60 280 "a stage that repeats its own"
 fire ten closed:users=4,n=40
 doubt 30 40 "a closed loop"
 fire ten closed:users=4,for=300ms
@@ -97,6 +117,36 @@ trusted "a recorded trace"
 is "$(head -1 run.sched | jq .trace.repeats)" null "has no repeats"
 fire recorded replay:loop,n=120
 doubt 60 120 "but a replay that goes round it has"
+
+# ---- runs of a search ----
+search() { # OPTION…: the next stage, run as runN.results
+	run ipf-sched search:slo=p90:ttft=9s,low=100,high=1000,n=60,most=3 "$@" -t many.trace -o run.sched
+}
+search
+stderr_is "" "the first stage of a search has prompts enough"
+fire_next() { # RESULTS
+	ipf-fire -q -u "$URL" -m sim -t many.trace run.sched | ipf-collect -q -o "$1"
+	ipf-report -f json "$1" -o report.json
+}
+fire_next one.results
+search -r one.results
+is "$(grep -c 'goes round' "$ERR")" 0 "so has the second, of those that are left"
+fire_next two.results
+trusted "whose verdict trusts it"
+search -r one.results -r two.results
+stderr_contains "60 of 60 requests send one of its 120 prompts again: a server's prefix cache makes these faster than prompts of users; 180 prompts are enough" "the third has none left"
+is "$(head -1 run.sched | jq '.stages[0].sent_before')" 60 "which its header says"
+fire_next three.results
+contains "$(jq -r "$samples | [.status, .detail] | join(\" \")" report.json)" "DOUBTFUL" "its verdict doubts"
+contains "$(jq -r "$samples | .detail" report.json)" "60 of 60 responses are to prompts that earlier runs of the search sent" "and says why"
+is "$(jq "$samples | .prompts_of_earlier_runs" report.json)" 60 "with the count"
+search -r one.results -r two.results -r three.results
+status_is 10 "the answer"
+contains "$(cat "$OUT")" "; 60 of 180 requests sent a prompt again" "says it too"
+contains "$(cat "$OUT")" ": 180 prompts are enough (ipf-prep -n), or --new-prompts" "and what avoids it"
+search -r one.results -r two.results --new-prompts
+is "$(grep -c again "$ERR")" 0 "with --new-prompts the third has prompts of its own"
+is "$(head -1 run.sched | jq -c '.stages[0] | [.copy, .sent_before]')" "[1,null]" "which are copies"
 
 # ---- parts ----
 run ipf-report -f json run.results <(ipf-collect -q run.records | sed 's/"n":1,/"n":1, /')

@@ -119,6 +119,8 @@ static struct schedule_stage two_stages[2] = {
      .rate = 5,
      .by = thinned,
      .recorded_rate = 2.5,
+     .copy = 3,
+     .sent_before = 4,
      .measured = false},
 	{.name = "closed",
      .kind = "closed",
@@ -164,6 +166,8 @@ static void schedule_comes_back(void **state)
 	assert_int_equal(back->stages[0].slots, IPF_ABSENT);
 	assert_string_equal(back->stages[0].by, "thin");
 	assert_true(back->stages[0].recorded_rate == 2.5 && back->stages[1].by[0] == '\0');
+	assert_true(back->stages[0].copy == 3 && back->stages[0].sent_before == 4);
+	assert_true(back->stages[1].copy == 0 && back->stages[1].sent_before == 0);
 	assert_true(!back->stages[0].measured && back->stages[1].measured && back->stages[1].closed &&
 	            back->stages[1].cycle);
 	struct schedule_arrival a;
