@@ -63,7 +63,7 @@ static int parse_salt(const char *value, void *variable, struct ipf_error *err)
 
 static int parse_models(const char *value, void *variable, struct ipf_error *err)
 {
-	return share_list_parse(variable, value, "NAME=SHARE,… such as base=0.5,lora-a=0.5", err);
+	return share_list_parse(variable, value, "NAME=SHARE,… such as base=0.5,lora-a=0.5 or base=3,lora-a=1", err);
 }
 
 static int parse_slo(const char *value, void *variable, struct ipf_error *err)

@@ -1,5 +1,5 @@
-/* A choice among names at random, in given shares: NAME=SHARE,NAME=SHARE,… The shares sum up to 1; a single name needs
- * no share.
+/* A choice among names at random, in given shares: NAME=SHARE,NAME=SHARE,… The shares are weights of any sum, or per
+ * cent; names without any have equal ones.
  *
  *     struct share_list models = {0};
  *     share_list_parse(&models, "base=0.5,lora-a=0.5", "NAME=SHARE,…", &err);
@@ -15,7 +15,7 @@
 
 struct share {
 	const char *name;  /* points into `text` */
-	double cumulative; /* the sum of its share and those before it; above 1 for the last */
+	double cumulative; /* the sum of its share and those before it, of 1; above 1 for the last */
 };
 
 struct share_list {
@@ -24,8 +24,8 @@ struct share_list {
 	char *text;
 };
 
-/* Replaces what the list holds. -1: out of memory, or IPF_USAGE: `expected EXPECTED, got "TEXT"`, or the sum of the
- * shares if it differs from 1 by more than 0.001. Release the list also after an error. */
+/* Replaces what the list holds. -1: out of memory, or IPF_USAGE: `expected EXPECTED, got "TEXT"`. Release the list also
+ * after an error. */
 int share_list_parse(struct share_list *list, const char *text, const char *expected, struct ipf_error *err);
 void share_list_release(struct share_list *list);
 

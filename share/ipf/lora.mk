@@ -3,7 +3,7 @@
 #:   make -f lora.mk URL=http://localhost:8000 MODELS=base=0.5,lora-a=0.3,lora-b=0.2 [VARIABLE=…]
 #:
 #: Variables (MODELS must be given; MODEL has no effect):
-#:   MODELS=          the models, each with its share of the requests; the shares sum up to 1
+#:   MODELS=          the models, each with its share of the requests, a weight
 #:   RATE=4           requests per second (Poisson arrivals), of all models together
 #:   FOR=60s          how long they are sent
 #:   UNTIL_STABLE=    end the run when throughput and latency are within a limit such as 5%, at the latest after FOR; see

@@ -66,6 +66,17 @@ run ipf-prep stat far.trace.zst
 status_is 0 "and so do we"
 
 # ---- objectives ----
+# Shares of models are weights.
+models() { ipf-prep sharegpt "$chat" -n 40 --models "$1" -q | sed 1d | jq -c 'select(.id) | [.id, .model]'; }
+models a=0.6,b=0.3,c=0.1 >shares
+is "$(jq -r '.[1]' shares | sort -u | tr '\n' ' ')" "a b c " "three models in shares"
+for given in a=60,b=30,c=10 a=6,b=3,c=1 a=60%,b=30%,c=10%; do
+	models $given >weights
+	same weights shares "$given is the same"
+done
+models a,b >equal
+models a=1,b=1 >weights
+same equal weights "models without shares have the same"
 ipf-prep sharegpt "$chat" -n 40 --models a=0.5,b=0.5 --slo ttft=500ms,tpot=50ms --slo model=b:e2e=2s -o slo.trace
 is "$(body slo.trace | jq -c 'select(.model == "a") | .slo' |
 	sort -u)" '{"ttft":"500ms","tpot":"50ms"}' "objectives of every request"

@@ -37,9 +37,11 @@ wrong '--output-tokens: 9 is more than 8' jsonl a.jsonl --output-tokens uniform:
 wrong '--turns: expected' sharegpt a.jsonl --turns none
 wrong '--prefixes: expected COUNTxTOKENS such as 10x512, or several in shares such as 2x512=0.7,8x1024=0.3, got "10"' jsonl a.jsonl --prefixes 10
 wrong '--prefixes: expected COUNTxTOKENS such as 10x512, or several in shares such as 2x512=0.7,8x1024=0.3, got "0x5"' jsonl a.jsonl --prefixes 0x5
-wrong '--prefixes: the shares sum up to 0.9 instead of 1' jsonl a.jsonl --prefixes 2x5=0.7,1x9=0.2
+wrong '--prefixes: expected COUNTxTOKENS' jsonl a.jsonl --prefixes 2x5=0.7,1x9
 wrong '--prefixes: expected COUNTxTOKENS such as 10x512, or several in shares such as 2x512=0.7,8x1024=0.3, got "2x5=0.7,9=0.3"' jsonl a.jsonl --prefixes 2x5=0.7,9=0.3
-wrong 'the shares sum up to 0.7 instead of 1' jsonl a.jsonl --models a=0.5,b=0.2
+for bad in a=0.5,b a=-1,b=2 a=0,b=0 a=x,b=1 =1; do
+	wrong "--models: expected NAME=SHARE,… such as base=0.5,lora-a=0.5 or base=3,lora-a=1, got \"$bad\"" jsonl a.jsonl --models "$bad"
+done
 wrong '--models: expected NAME=SHARE' jsonl a.jsonl --models =0.5
 wrong '--min-input: 5 is more than --max-input 4' jsonl a.jsonl --min-input 5 --max-input 4
 wrong '--from: 5 s is not before --to 5 s' azure a.csv --from 5s --to 5s
