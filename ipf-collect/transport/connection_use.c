@@ -82,8 +82,12 @@ static void note_idle(struct connection_use *u, const struct record *r)
 {
 	size_t at = (size_t)r->connection % USE_CONNECTIONS;
 	int64_t idle = u->last[at].id == r->connection && r->reused ? r->start_ns - u->last[at].end_ns : -1;
-	u->stale += r->stale;
-	if (idle >= 0 && r->stale) {
+	bool resent = verdict_valid_time(r->resent_idle_ns);
+	if (resent)
+		idle = r->resent_idle_ns;
+	u->stale += r->stale || resent;
+	u->resent += resent;
+	if (idle >= 0 && (r->stale || resent)) {
 		if (!u->stale_timed++ || idle < u->stale_idle_ns)
 			u->stale_idle_ns = idle;
 	} else if (idle > u->kept_idle_ns && r->error == RECORD_OK) {
@@ -112,7 +116,7 @@ void connection_use_add(struct connection_use *u, const struct observation *o, b
 	if (r->connection == IPF_ABSENT || r->connection < 0 || !verdict_valid_time(r->start_ns) ||
 	    !verdict_valid_time(r->end_ns))
 		return;
-	if (r->http != 2)
+	if (r->http != 2 || r->resent_idle_ns != IPF_ABSENT)
 		note_idle(u, r);
 	if (!measured)
 		return;
@@ -170,7 +174,7 @@ static bool judge_reconnects(const struct connection_use *u, json_t *list)
 /* The verdict counts them already. */
 static bool judge_stale(const struct connection_use *u, json_t *list)
 {
-	char detail[256], idle[32], kept[32];
+	char detail[320], idle[32], kept[32];
 	if (!u->stale)
 		return true;
 	snprintf(detail, sizeof detail, "%lld request%s met a connection that the server had closed", (long long)u->stale,
@@ -180,6 +184,11 @@ static bool judge_stale(const struct connection_use *u, json_t *list)
 		snprintf(detail + len, sizeof detail - len, ", idle for at least %s; idle connections worked for up to %s",
 		         verdict_duration((double)u->stale_idle_ns / 1e6, idle),
 		         verdict_duration((double)u->kept_idle_ns / 1e6, kept));
+	len = strlen(detail);
+	if (u->resent)
+		snprintf(detail + len, sizeof detail - len,
+		         "; %lld of them %s sent again on a new one, and the latency contains it", (long long)u->resent,
+		         u->resent == 1 ? "was" : "were");
 	json_t *evidence = json_object();
 	bool ok = evidence &&
 	          (!u->stale_timed ||

@@ -23,7 +23,8 @@ struct connection_use {
 	int64_t requests, opened, resumed;
 	int64_t timed;                       /* opened, with their times */
 	double connect_ns, tls_ns, ttft_ns;  /* sums over these */
-	int64_t stale, stale_timed;          /* resets of idle connections; with the time that they were idle */
+	int64_t stale, stale_timed;          /* met a closed idle connection; with the time that it was idle */
+	int64_t resent;                      /* of the stale ones: sent again, and no failures by that */
 	int64_t stale_idle_ns, kept_idle_ns; /* shortest of those; longest of a connection that still worked */
 	int64_t with_streams, refused, refusals;
 

@@ -589,7 +589,8 @@ struct connection *connection_open(struct network *n, const struct origin *origi
 	                         .begin_ns = network_now(n),
 	                         .dns_ns = IPF_ABSENT,
 	                         .connect_ns = IPF_ABSENT,
-	                         .tls_ns = IPF_ABSENT};
+	                         .tls_ns = IPF_ABSENT,
+	                         .keep_alive = KEEP_ALIVE_UNKNOWN};
 	prepare(c, data);
 	begin_connecting(c);
 	return c;

@@ -12,6 +12,7 @@
 #define IPF_CONNECTION_H
 
 #include "http/http1_reader.h"
+#include "http/keep_alive.h"
 #include "http/origin.h"
 #include "http/timestamp.h"
 #include "http/tls.h"
@@ -97,6 +98,8 @@ struct connection {
 	size_t out_done;
 	struct slice body; /* … and after it, borrowed */
 	struct http1_reader reader;
+	struct keep_alive keep_alive; /* what the server has announced */
+	int64_t idle_ns;              /* since when it has carried no request; only if it is idle */
 
 	/* The pool's and the exchanges'. */
 	struct shelf *shelf;

@@ -151,6 +151,7 @@ static void note_connection(struct exchange *x, struct connection *c)
 		job->tls_ns = c->tls_ns;
 	}
 	c->existed = true;
+	keep_alive_sent(&c->keep_alive);
 }
 
 void exchange_send(struct exchange *x, struct connection *c)
@@ -183,15 +184,22 @@ static void note_left(struct exchange *x)
 		x->job->left_ns = left;
 }
 
+/* Releases the request, unless it may have to be sent again. */
+static void release_request(struct exchange *x)
+{
+	struct job *job = x->job;
+	if (x->connection->h2 || job->sent_ns == IPF_ABSENT || (job->reused && job->first_byte_ns == IPF_ABSENT))
+		return;
+	job_sent(job);
+	if (x->transport->options->memory)
+		job_count_memory(job, x->transport->options->memory, x->transport->options->thread);
+}
+
 void exchange_sent(struct exchange *x)
 {
 	x->job->sent_ns = network_now(x->connection->network);
 	note_left(x);
-	if (x->connection->h2) /* it may have to be sent again */
-		return;
-	job_sent(x->job);
-	if (x->transport->options->memory)
-		job_count_memory(x->job, x->transport->options->memory, x->transport->options->thread);
+	release_request(x);
 }
 
 /* ---- what comes back ---- */
@@ -214,6 +222,7 @@ void exchange_answered(struct exchange *x)
 		note_left(x); /* the timestamp arrived after the send */
 	if (job->left_ns != IPF_ABSENT && job->left_ns > job->first_byte_ns)
 		job->left_ns = IPF_ABSENT;
+	release_request(x);
 	run_observer_first_byte(x->transport->options->observer, job);
 }
 
@@ -232,6 +241,8 @@ void exchange_header(void *exchange, struct slice name, struct slice value)
 	response_headers_note(x->job, t->options->record_headers, name, value);
 	if (name.len == 4 && !strncasecmp(name.data, "date", 4))
 		response_headers_date(x->job, &t->date, value, x->connection->at.t_ns);
+	else if (name.len == 10 && !x->connection->h2 && !strncasecmp(name.data, "keep-alive", 10))
+		keep_alive_read(&x->connection->keep_alive, value);
 }
 
 bool exchange_body(void *exchange, const char *bytes, size_t len)
@@ -266,14 +277,21 @@ void exchange_end(struct exchange *x, enum record_error kind, const char *why, i
 		job->status = IPF_ABSENT;
 }
 
-/* Had the server closed the kept connection before it saw the request? Then its end answered the first packet. An end
- * that comes later is that of a request that the server was processing. */
+/* Its end answered the first packet of the request. An end that comes later is that of a request that the server was
+ * processing. */
 static bool is_stale(const struct exchange *x, int64_t at_ns)
 {
 	const struct connection *c = x->connection;
 	int64_t sent = x->job->sent_ns == IPF_ABSENT ? x->job->start_ns : x->job->sent_ns;
 	int64_t round_trip = c->connect_ns == IPF_ABSENT ? 0 : c->connect_ns - c->begin_ns;
 	return at_ns - sent <= 2 * round_trip + STALE_NS;
+}
+
+bool exchange_unseen(const struct exchange *x, int64_t at_ns)
+{
+	const struct job *job = x->job;
+	return job->reused && job->first_byte_ns == IPF_ABSENT && job->resent_idle_ns == IPF_ABSENT && !x->cancelled &&
+	       is_stale(x, at_ns);
 }
 
 void exchange_broken(struct exchange *x, enum connection_end how, const char *why, int64_t at_ns)

@@ -21,6 +21,7 @@ struct exchange {
 	struct shelf *shelf;
 	struct connection *connection;          /* NULL: it waits for one … */
 	struct connection *opening;             /* … which is being opened for it; NULL */
+	int64_t connection_from;                /* only on connections whose id is at least this */
 	struct exchange *next, *previous;       /* in flight, or unused */
 	struct exchange *on_next, *on_previous; /* on the same connection */
 	struct exchange *held_next, *held_previous;
@@ -47,6 +48,9 @@ bool exchange_body(void *exchange, const char *bytes, size_t len);
 
 /* Notes how it ended; `at_ns` is when. The job is then complete. */
 void exchange_end(struct exchange *x, enum record_error kind, const char *why, int64_t at_ns);
+/* Had the server closed the kept connection before it saw the request, so that it can be sent again? No more than
+ * once. */
+bool exchange_unseen(const struct exchange *x, int64_t at_ns);
 /* Its connection ended: how, and with which error it ends. */
 void exchange_broken(struct exchange *x, enum connection_end how, const char *why, int64_t at_ns);
 

@@ -244,7 +244,8 @@ void pool_update(struct pool *p, struct connection *c)
 
 void pool_give_back(struct pool *p, struct connection *c)
 {
-	c->streams--;
+	if (--c->streams == 0)
+		c->idle_ns = c->network->event_ns;
 	if (c->step == STEP_OPEN && !c->retired && !c->streams)
 		put_idle(p, c);
 	take_room(c); /* the last used comes first */

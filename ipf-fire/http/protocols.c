@@ -190,6 +190,15 @@ void protocols_leave(struct exchange *x, bool whole)
  * the time that this takes is part of the request's time. */
 static void send_again(struct exchange *x)
 {
+	struct job *job = x->job;
+	job->sent_ns = job->left_ns = job->first_byte_ns = job->connection = IPF_ABSENT;
+	job->dns_ns = job->connect_ns = job->tls_ns = job->connected_ns = IPF_ABSENT;
+	protocols_leave(x, true);
+	transport_hold(x->transport, x);
+}
+
+static void send_refused(struct exchange *x)
+{
 	struct transport *t = x->transport;
 	struct connection *c = x->connection;
 	struct job *job = x->job;
@@ -201,10 +210,17 @@ static void send_again(struct exchange *x)
 	if (!http2_settled(c->h2) || c->streams <= http2_streams_most(c->h2))
 		pool_retire(&t->pool, c);
 	job->refused = job->refused == IPF_ABSENT ? 1 : job->refused + 1;
-	job->sent_ns = job->left_ns = job->first_byte_ns = job->connection = IPF_ABSENT;
-	job->dns_ns = job->connect_ns = job->tls_ns = job->connected_ns = IPF_ABSENT;
-	protocols_leave(x, true);
-	transport_hold(t, x);
+	send_again(x);
+}
+
+/* A kept connection that the server had closed. */
+static void send_unseen(struct exchange *x)
+{
+	const struct connection *c = x->connection;
+	int64_t idle = x->job->start_ns - c->idle_ns;
+	x->job->resent_idle_ns = idle > 0 ? idle : 0;
+	x->connection_from = atomic_load(c->network->o.numbers);
+	send_again(x);
 }
 
 static void on_stream_end(void *stream, enum http2_end how, uint32_t code)
@@ -218,7 +234,7 @@ static void on_stream_end(void *stream, enum http2_end how, uint32_t code)
 		transport_end(x->transport, x, RECORD_OK, "", c->at.t_ns);
 		return;
 	case HTTP2_UNSEEN:
-		send_again(x);
+		send_refused(x);
 		return;
 	case HTTP2_RESET:
 		snprintf(why, sizeof why, "the server reset the stream: %s", http2_code_name(code));
@@ -366,7 +382,10 @@ static void on_ended(struct connection *c, enum connection_end how, const char *
 	c->within = true;
 	while (c->exchanges) {
 		c->exchanges->stream = -1;
-		exchange_broken(c->exchanges, how, why, now);
+		if (exchange_unseen(c->exchanges, now))
+			send_unseen(c->exchanges);
+		else
+			exchange_broken(c->exchanges, how, why, now);
 	}
 	c->within = false;
 	protocols_close(c);

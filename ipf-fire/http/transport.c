@@ -158,6 +158,31 @@ static void open_for(struct transport *t, struct exchange *x)
 		watch_connect(t, c);
 }
 
+/* A connection with room for the request; NULL: none. Those that the server is about to close are closed. */
+static struct connection *take(struct transport *t, const struct exchange *x)
+{
+	struct shelf *s = x->shelf;
+	for (struct connection *c; (c = s->room) && c->existed && !c->streams;) {
+		bool known = c->keep_alive.idle_ns != INT64_MAX || c->keep_alive.requests != INT64_MAX;
+		if (!known || !keep_alive_over(&c->keep_alive, network_now(&t->network) - c->idle_ns))
+			break;
+		protocols_close(c);
+	}
+	return s->room && s->room->id >= x->connection_from ? pool_take(&t->pool, s) : NULL;
+}
+
+/* Must it wait? A request that needs a new connection takes the place of an idle one. */
+static bool must_wait(struct transport *t, const struct exchange *x, size_t ahead)
+{
+	struct shelf *s = x->shelf;
+	if (!pool_must_wait(&t->pool, s, ahead))
+		return false;
+	if (!x->connection_from || s->opening || !s->room_last || s->room_last->streams)
+		return true;
+	protocols_close(s->room_last);
+	return pool_must_wait(&t->pool, s, ahead);
+}
+
 static void hold(struct transport *t, struct exchange *x)
 {
 	shelf_hold(x->shelf, x);
@@ -168,10 +193,10 @@ static void hold(struct transport *t, struct exchange *x)
 static void place(struct transport *t, struct exchange *x)
 {
 	struct shelf *s = x->shelf;
-	struct connection *c = s->held ? NULL : pool_take(&t->pool, s);
+	struct connection *c = s->held ? NULL : take(t, x);
 	if (c)
 		protocols_send(x, c);
-	else if (pool_must_wait(&t->pool, s, s->held_count))
+	else if (must_wait(t, x, s->held_count))
 		hold(t, x);
 	else
 		open_for(t, x);
@@ -221,8 +246,8 @@ void transport_hold(struct transport *t, struct exchange *x)
 static void admit_held(struct transport *t, struct shelf *s)
 {
 	for (struct exchange *x; (x = s->held);) {
-		struct connection *c = pool_take(&t->pool, s);
-		if (!c && pool_must_wait(&t->pool, s, s->held_count - 1))
+		struct connection *c = take(t, x);
+		if (!c && must_wait(t, x, s->held_count - 1))
 			return;
 		shelf_release(s, x);
 		t->held--;

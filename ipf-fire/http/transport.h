@@ -10,7 +10,8 @@
  * Bytes that were read have the time of the read: the kernel's with kernel_timestamps, and our own, right after it.
  * Everything else has t_ns. All times count from the run's start.
  *
- * A request that was not answered is not sent again, but for those that the server says it has not looked at (HTTP/2).
+ * A request that was not answered is not sent again, but for those that the server says it has not looked at (HTTP/2),
+ * and once those whose kept connection it had closed.
  * Nothing is hidden: no redirects, no decompression, no cookies.
  */
 #ifndef IPF_TRANSPORT_H

@@ -18,7 +18,7 @@ static void make_absent(struct job *job)
 	job->due_ns = job->ready_ns = job->slot_ns = job->pool_ns = job->start_ns = job->dns_ns = job->connect_ns =
 		job->tls_ns = IPF_ABSENT;
 	job->left_ns = job->sent_ns = job->first_byte_ns = job->end_ns = job->connected_ns = job->target = job->connection =
-		job->http = job->refused = job->status = job->date_s = job->date_ns = IPF_ABSENT;
+		job->http = job->refused = job->resent_idle_ns = job->status = job->date_s = job->date_ns = IPF_ABSENT;
 }
 
 struct job *job_new(void)
@@ -228,6 +228,7 @@ void job_to_record(const struct job *job, struct buffer *headers, struct record 
 	record->reused = job->reused;
 	record->http = job->http;
 	record->refused = job->refused;
+	record->resent_idle_ns = job->resent_idle_ns;
 	record->resumed = job->resumed;
 	record->status = job->status;
 	record->error = job->error;

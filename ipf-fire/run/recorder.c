@@ -130,6 +130,7 @@ static void write_record(struct recorder *r, struct job *job)
 		server_dates_add(&r->dates, &(struct server_date){job->target == IPF_ABSENT ? 0 : job->target, job->date_s,
 		                                                  job->date_ns, job->start_ns});
 	tally_failure(r, job);
+	counter_count(&r->o.counters->resent, job->resent_idle_ns != IPF_ABSENT && !job_is_warmup(job));
 	counter_count(&r->o.counters->recorded, 1);
 	counter_count(&r->o.counters->recorded_bytes, (int64_t)job_bytes(job));
 	job_uncount_memory(job, r->o.memory);

@@ -672,6 +672,15 @@ static void report_failures(struct run *r)
 		        kinds, t->count > 1 ? "most often " : "", most, hint ? " (" : "", hint ? hint : "", hint ? ")" : "");
 }
 
+/* What was sent again is no failure, and part of the latencies. */
+static void report_resent(const struct run *r)
+{
+	int64_t resent = counter_get(&r->counters.resent);
+	if (resent && !r->options->common.quiet)
+		fprintf(stderr, "ipf-fire: %lld request%s sent again on a new connection: the server had closed the kept one\n",
+		        (long long)resent, resent == 1 ? " was" : "s were");
+}
+
 /* Whoever watches a run that stopped learns it at once: a reader that hangs holds its end back. */
 static void report_full(const struct run *r)
 {
@@ -736,8 +745,10 @@ static int run(struct run *r, struct ipf_error *err)
 	if (!r->input.kind)
 		r->input = *arrival_reader_cut(r->arrivals);
 	warn(r);
-	if (!err->kind)
+	if (!err->kind) {
+		report_resent(r);
 		report_failures(r);
+	}
 	const struct progress_line line = progress_line_of(r);
 	if (r->options->common.verbose && !r->options->common.quiet)
 		progress_line_summary(&line, r->result.unstarted, clock_now());

@@ -62,6 +62,7 @@ static const struct field connection_fields[] = {
 	REQUIRED_FIELD(FIELD_BOOL, struct record, reused),
 	UINT(http),
 	UINT(refused),
+	UINT(resent_idle_ns),
 	FIELD(FIELD_BOOL, struct record, resumed),
 };
 enum {

@@ -47,27 +47,58 @@ all '[.error, .body, (.body_base64 | @base64d | contains("data: "))]' '[null,nul
 against nothing chat.sched
 all '[.error, .status, .reads, .body]' '[null,200,null,null]' "no body at all"
 
-# ---- a kept connection that is closed as it is used again: no hidden second attempt ----
+# ---- a kept connection that is closed as it is used again: one second attempt, on a new connection, and no hidden one ----
 ipf-sched closed:users=1,n=40 -t chat.trace -o forty.sched
+again() { jq -s 'map(select(.connection.resent_idle_ns)) | length' rows; }
 for pause in 0 20ms; do
 	server_start --log server.$pause.log --step-base 1ms --fail "reset:share=0.5,pause=$pause"
 	run ipf-fire -u "$URL" -m sim -t chat.trace forty.sched
 	body "$OUT" | jq -c 'select(.n != null)' >rows
 	is "$(jq -s 'length' rows)" 40 "reset after $pause: all are recorded"
-	is "$(grep -c '/v1/chat/completions' server.$pause.log)" 40 "and the server saw each once"
+	is "$(grep -c '/v1/chat/completions' server.$pause.log)" "$((40 + $(again)))" "and the server saw each once, but for those that were sent again"
 	is "$(jq -c 'select(.error) | [.error.kind, .status]' rows | sort -u)" '["reset",null]' "as reset"
-	between "$(jq -s 'map(select(.error and .connection.reused)) | length' rows)" 1 39 "some on kept connections"
 	stale=$(jq -c 'select(.error) | [.connection.reused, .error.stale]' rows | sort -u)
 	# A busy machine may be late to see it.
 	if [ $pause = 0 ]; then
-		matches "$stale" '^\[true,true\]$' "which are stale where the reset came at once"
-		is "$(printf '%s\n' "$stale" | grep -F '[false,true]')" "" "and never on a new connection"
+		between "$(again)" 1 39 "what was reset on a kept connection at once is sent again"
+		is "$(jq -c 'select(.connection.resent_idle_ns) | .connection.reused' rows | sort -u)" false "on a new connection"
+		is "$(jq -s 'map(select(.connection.resent_idle_ns and .status == 200)) | length > 0' rows)" true "and answered there"
+		matches "$(cat "$ERR")" "^ipf-fire: $(again) requests were sent again on a new connection: the server had closed the kept one$" "which is said at the end"
+		ipf-collect -q "$OUT" -o again.results
+		is "$(tail -1 again.results | jq -c --argjson n "$(again)" '.end.transport[] | select(.finding == "stale-connections") | [.affected == $n, .evidence.closed_idle_ms >= 0]')" \
+			"[true,true]" "and a finding about the transport"
 	else
+		between "$(jq -s 'map(select(.error and .connection.reused)) | length' rows)" 1 39 "some on kept connections"
 		is "$(printf '%s\n' "$stale" | grep ',true]')" "" "which are not stale: the server was at work"
+		is "$(again)" 0 "and which are not sent again"
 	fi
 	between "$(jq -s 'map(select(.error | not)) | length' rows)" 1 39 "and the rest is answered"
 	server_stop
 done
+server_start --step-base 1ms --fail "reset:share=0.5,pause=0"
+ipf-sched closed:users=6,n=60 -t chat.trace -o sixty.sched
+for pool in 3 session; do
+	run ipf-fire -u "$URL" -m sim -t chat.trace sixty.sched --connections $pool
+	body "$OUT" | jq -c 'select(.n != null)' >rows
+	is "$(jq -s 'length' rows)" 60 "--connections $pool: all are recorded"
+	between "$(jq -s 'map(select(.connection.resent_idle_ns and .status == 200)) | length' rows)" 0 59 "with those that were sent again"
+	is "$(jq -c 'select(.connection.resent_idle_ns and .connection.reused)' rows)" "" "never on a connection that was there before"
+done
+server_stop
+
+# ---- a server that announces how long it keeps a connection, and for how many requests ----
+ipf-sched constant:rate=1,n=3 -t chat.trace -q -o seldom.sched
+server_start --step-base 1ms --fail "keep-alive:delay=1s"
+ipf-fire -q -u "$URL" -m sim -t chat.trace seldom.sched -o rows.seldom
+is "$(body rows.seldom | jq -c 'select(.n != null) | [.status, .connection.reused]' | sort | uniq -c | tr -s ' ')" " 3 [200,false]" \
+	"what has been idle for almost as long as announced is not used again"
+ipf-fire -q -u "$URL" -m sim -t chat.trace forty.sched -o rows.often
+is "$(body rows.often | jq -s 'map(select(.n != null and .connection.reused)) | length')" 39 "and what has not is"
+server_stop
+server_start --step-base 1ms --fail "keep-alive:max=3"
+ipf-fire -q -u "$URL" -m sim -t chat.trace forty.sched -o rows.most
+is "$(body rows.most | jq -s -c 'map(select(.n != null)) | group_by(.connection.id) | map(length) | unique')" "[4]" "nor for more requests after the first"
+server_stop
 
 # ---- a kept connection on which the server speaks unasked before it closes it ----
 server_start --step-base 1ms --fail "idle-close:delay=20ms,code=408"

@@ -1,5 +1,6 @@
 #include "answer.h"
 
+#include "clock.h"
 #include "dialect.h"
 #include "frame.h"
 #include "http.h"
@@ -266,6 +267,18 @@ static const char *stream_type(const struct answer *a)
 	return d && d->framing == DIALECT_LINES ? "application/x-ndjson" : "text/event-stream; charset=utf-8";
 }
 
+/* The end of the head: whether the connection is kept. */
+static void write_connection(struct answer *a)
+{
+	const struct mode *kept = find(a, MODE_KEEP_ALIVE);
+	if (!a->keep_alive)
+		buffer_text(&a->out->bytes, "Connection: close\r\n");
+	else if (kept)
+		buffer_format(&a->out->bytes, "Keep-Alive: timeout=%lld, max=%lld\r\n", (long long)(kept->delay_ns / NS_PER_S),
+		              (long long)kept->max);
+	buffer_text(&a->out->bytes, "\r\n");
+}
+
 void answer_head(struct answer *a)
 {
 	struct buffer *out = &a->out->bytes;
@@ -283,9 +296,7 @@ void answer_head(struct answer *a)
 		buffer_text(out, "Transfer-Encoding: chunked\r\n");
 	if (a->request_id.data)
 		buffer_format(out, "X-Request-Id: %.*s\r\n", (int)a->request_id.len, a->request_id.data);
-	if (!a->keep_alive)
-		buffer_text(out, "Connection: close\r\n");
-	buffer_text(out, "\r\n");
+	write_connection(a);
 	if (a->ask->dialect)
 		return;
 	if (!a->ask->chat || late || find(a, MODE_ROLE_NEVER))
@@ -542,7 +553,7 @@ static enum answer_next send_whole(struct answer *a)
 		buffer_format(out, "Content-Length: %zu\r\n", body.len + (lacking ? (size_t)lacking->bytes : 0));
 	if (a->request_id.data)
 		buffer_format(out, "X-Request-Id: %.*s\r\n", (int)a->request_id.len, a->request_id.data);
-	buffer_text(out, a->keep_alive ? "\r\n" : "Connection: close\r\n\r\n");
+	write_connection(a);
 	if (cut || reset)
 		body.len /= 2;
 	buffer_slice(out, body);

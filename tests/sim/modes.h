@@ -63,6 +63,7 @@ enum mode_kind {
 	MODE_TOOLS,
 	MODE_CLOSE,
 	MODE_IDLE_CLOSE,
+	MODE_KEEP_ALIVE,
 	MODE_LENGTH_SHORT,
 	MODE_HTTP10,
 	MODE_INTERIM,
@@ -74,7 +75,7 @@ enum error_form { FORM_OPENAI, FORM_VLLM, FORM_EVENT };
 /* One mode with its keys; those that it does not take keep their zero. */
 struct mode {
 	enum mode_kind kind;
-	int64_t after, tokens, events, bytes, pieces, code; /* counts */
+	int64_t after, tokens, events, bytes, pieces, code, max; /* counts */
 	int64_t pause_ns, delay_ns, retry_ns;
 	bool finish, terminator, done, alone;
 	bool after_given;

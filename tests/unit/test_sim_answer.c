@@ -328,6 +328,7 @@ static const char *const manners[] = {
 	"slow-headers",
 	"stall",
 	"idle-close",
+	"keep-alive",
 };
 #define MANNERS (sizeof manners / sizeof *manners)
 
