@@ -1,6 +1,7 @@
 #include "compare/compare_words.h"
 
 #include "absent.h"
+#include "cli/units.h"
 #include "document/shown_numbers.h"
 #include "safe_text.h"
 #include "stream/provenance.h"
@@ -10,7 +11,11 @@
 
 const char *compare_percent(double share, char text[40])
 {
-	snprintf(text, 40, "%.3g %%", 100 * share);
+	char number[40];
+	if (fabs(100 * share) < 999.5)
+		snprintf(text, 40, "%.3g %%", 100 * share);
+	else
+		snprintf(text, 40, "%.30s %%", show_number(100 * share, number));
 	return text;
 }
 
@@ -127,6 +132,7 @@ const char *compare_side(const struct comparison *c, enum compared_side side, ch
 static const char *signed_number(const struct difference *d, double value, char text[40])
 {
 	snprintf(text, 40, "%+.*f", !d->relative ? 2 : fabs(value) < 0.0995 ? 1 : 0, 100 * value);
+	separate_thousands(text + 1);
 	return text;
 }
 

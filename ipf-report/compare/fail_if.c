@@ -1,6 +1,8 @@
 #include "compare/fail_if.h"
 
 #include "cli/units.h"
+#include "compare/compare_words.h"
+#include "document/shown_numbers.h"
 #include "safe_text.h"
 
 #include <math.h>
@@ -136,22 +138,25 @@ static bool is_failed(const struct fail_if *condition, const struct difference *
 /* The change in words: "+5 %, 95 % interval +2 to +8 %, p = 0.01 (10 to 10.5 ms)". */
 static void tell_change(const struct difference *d, const char *unit, double p, char *text, size_t size)
 {
-	char significance[40] = "";
+	char significance[40] = "", change[40], interval[64], base[40], value[40];
 	if (!isnan(p))
-		snprintf(significance, sizeof significance, ", p = %.2g", p);
-	if (d->relative && !isnan(d->low))
-		snprintf(text, size, "%+.3g %%, 95 %% interval %+.3g to %+.3g %%%s (%.4g to %.4g %s)", 100 * d->change,
-		         100 * d->low, 100 * d->high, significance, d->base, d->value, unit);
-	else if (d->relative)
-		snprintf(text, size, "%+.3g %%, noise not known (%.4g to %.4g %s)", 100 * d->change, d->base, d->value, unit);
+		snprintf(significance, sizeof significance, p < 0.001 ? ", p < 0.001" : ", p = %.2g", p);
+	compare_change(d, change);
+	if (!d->relative)
+		snprintf(text, size, "%s%s", change, significance);
+	else if (isnan(d->low))
+		snprintf(text, size, "%s, noise not known (%s to %s %s)", change, show_number(d->base, base),
+		         show_number(d->value, value), unit);
 	else
-		snprintf(text, size, "%+.3g percentage points%s", 100 * d->change, significance);
+		snprintf(text, size, "%s, 95 %% interval %s%s (%s to %s %s)", change,
+		         strcmp(compare_interval(d, interval), "-") == 0 ? "without bounds" : interval, significance,
+		         show_number(d->base, base), show_number(d->value, value), unit);
 }
 
 void fail_if_judge(struct fail_if *condition, const struct difference *d, double p)
 {
 	const char *unit = *condition->figure->unit ? condition->figure->unit : "%";
-	char text[200];
+	char text[320], number[40];
 	if (!d || isnan(d->value) || (condition->form != FAIL_IF_VALUE && isnan(d->change))) {
 		condition->failed = true;
 		snprintf(condition->detail, sizeof condition->detail, "not known: a side does not have the figure");
@@ -159,8 +164,8 @@ void fail_if_judge(struct fail_if *condition, const struct difference *d, double
 	}
 	if (condition->form == FAIL_IF_VALUE) {
 		condition->failed = beyond(condition, d->value);
-		snprintf(condition->detail, sizeof condition->detail, "new is %.4g %s", d->relative ? d->value : 100 * d->value,
-		         unit);
+		snprintf(condition->detail, sizeof condition->detail, "new is %s %s",
+		         show_number(d->relative ? d->value : 100 * d->value, number), unit);
 		return;
 	}
 	const double change = condition->form == FAIL_IF_DIFFERENCE ? d->value - d->base : d->change;

@@ -94,17 +94,17 @@ enum { DOC_ROWS_MOST = 200, DOC_ROWS_FEW = 40 };
 #define DOC_WEAK "~ too few samples for this percentile: p90 needs 44, p99 459, p99.9 4,603"
 
 enum part_kind {
-	PART_FACT,     /* label, text, hint */
-	PART_TEXT,     /* a paragraph; label: its first words, stressed */
-	PART_NOTE,     /* small print */
-	PART_HEADING,  /* within the section */
-	PART_ITEM,     /* of a list */
-	PART_CHECK,    /* label, status, text: a question and its answer */
-	PART_TILE,     /* label, text, value, unit, hint: a figure that is read first */
-	PART_LEVELS,   /* label, levels, text: a row of bars */
-	PART_COMMAND,  /* a line for a shell */
-	PART_CODE,     /* label: what it is; text: lines */
-	PART_TERM,     /* label, text: a definition; unit: its id or NULL */
+	PART_FACT,    /* label, text, hint */
+	PART_TEXT,    /* a paragraph; label: its first words, stressed */
+	PART_NOTE,    /* small print */
+	PART_HEADING, /* within the section */
+	PART_ITEM,    /* of a list */
+	PART_CHECK,   /* label, status, text: a question and its answer; hint: with what words the reason begins, or NULL */
+	PART_TILE,    /* label, text, value, unit, hint: a figure that is read first */
+	PART_LEVELS,  /* label, levels, text: a row of bars */
+	PART_COMMAND, /* a line for a shell */
+	PART_CODE,    /* label: what it is; text: lines */
+	PART_TERM,    /* label, text: a definition; unit: its id or NULL */
 	PART_PICTURES, /* text: HTML elements of our own, which a page takes as they are */
 	PART_TABLE,
 };

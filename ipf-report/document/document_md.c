@@ -167,7 +167,7 @@ static void put_words(struct buffer *out, const struct doc_part *part)
 		put_prose(out, text);
 	else
 		put_text(out, text);
-	if (part->hint) {
+	if (part->hint && part->kind != PART_CHECK) {
 		buffer_text(out, *text ? " (" : "(");
 		put_text(out, part->hint);
 		buffer_byte(out, ')');

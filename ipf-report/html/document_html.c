@@ -47,7 +47,15 @@ static void show_check(struct buffer *out, const struct doc_part *part)
 	buffer_text(out, "</span> <span class=\"status\">");
 	html_text(out, part->status);
 	buffer_text(out, "</span> <span class=\"detail\">");
-	html_text(out, part->text);
+	size_t decides = part->text && part->hint ? strlen(part->hint) : 0;
+	if (decides > 0 && strncmp(part->text, part->hint, decides) != 0)
+		decides = 0;
+	if (decides > 0) {
+		buffer_text(out, "<strong>");
+		html_slice(out, (struct slice){part->text, decides});
+		buffer_text(out, "</strong>");
+	}
+	html_text(out, part->text ? part->text + decides : NULL);
 	buffer_text(out, "</span></li>\n");
 }
 

@@ -65,9 +65,9 @@ int make_arrivals_plot(const struct plot_kind *kind, const struct plot_input *in
 		plot_row(p, (double[]){until_s - step_s, (double)(at - first), (double)(at - first) / step_s}, 3);
 	}
 	free(due);
-	plot_title(p, "Arrivals, in steps of %.4g s", step_s);
-	plot_say(p, "How many requests per second were due in each step of %.4g s; at most %.4g.", step_s,
-	         (double)most / step_s);
+	plot_title(p, "Arrivals, in steps of %s s", PLOT_NUMBER(step_s));
+	plot_say(p, "How many requests per second were due in each step of %s s; at most %s.", PLOT_NUMBER(step_s),
+	         PLOT_NUMBER((double)most / step_s));
 	plot_axis_run(p, begin_s, ceil((end_s - begin_s) / step_s + 1e-9) * step_s + begin_s, true);
 	plot_axis_linear(p, "y", "requests due per second", (double)most / step_s);
 	plot_command(p, "plot data using ($1+%.9g):3:(%.9g) with boxes lt 1", step_s / 2, step_s);

@@ -82,8 +82,8 @@ static void add_line(struct cdf *cdf, const struct distribution *d, const char *
 		plot_row(cdf->p, (double[]){quantile_ms(d, marked[i]), marked[i] / 100, marked[i]}, 3);
 	char all[32];
 	if (isfinite(quantile_ms(d, 50)))
-		plot_say(cdf->p, "%s: p50 %.4g ms, p99 %.4g ms, of %s.", shown(name).text, quantile_ms(d, 50),
-		         quantile_ms(d, 99), format_whole(n, all));
+		plot_say(cdf->p, "%s: p50 %s ms, p99 %s ms, of %s.", shown(name).text, PLOT_NUMBER(quantile_ms(d, 50)),
+		         PLOT_NUMBER(quantile_ms(d, 99)), format_whole(n, all));
 	cdf->names[cdf->lines++] = name;
 }
 

@@ -97,8 +97,8 @@ int make_heat_plot(const struct plot_kind *kind, const struct plot_input *input,
 		return plot_absent(p, gaps ? "the windows have fewer than 50 gaps between tokens"
 		                           : "fewer than 50 successful requests have this latency");
 	plot_title(p, "%s over time", name);
-	plot_say(p, "How many %s had which %s, from the start, in each part of the run; the longest took %.4g ms.",
-	         gaps ? "gaps between tokens" : "requests", name, e.high_ms);
+	plot_say(p, "How many %s had which %s, from the start, in each part of the run; the longest took %s ms.",
+	         gaps ? "gaps between tokens" : "requests", name, PLOT_NUMBER(e.high_ms));
 	struct plot_axis x;
 	int columns = divide_time(input->run, gaps, &e, &x);
 	x = plot_axis_run(p, x.low, x.high, true);

@@ -18,6 +18,7 @@
 #define REPORT_PLOT_H
 
 #include "buffer.h"
+#include "document/shown_numbers.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -39,6 +40,9 @@ void plot_release(struct plot *p);
 
 /* There is no plot: sets why, in words such as "no request was streamed". Returns 0. */
 int plot_absent(struct plot *p, const char *why);
+
+/* A number in a title or in words: three significant digits, thousands separated, never with an exponent. */
+#define PLOT_NUMBER(value) show_number(value, (char[40]){0})
 
 /* Title and words; a text from outside in them is shown() first. plot_say adds a sentence. */
 void plot_title(struct plot *p, const char *format, ...) __attribute__((format(printf, 2, 3)));

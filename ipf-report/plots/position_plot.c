@@ -149,7 +149,7 @@ int make_position_plot(const struct plot_kind *kind, const struct plot_input *in
 	if (e.end_bin - e.first_bin < 2)
 		return plot_absent(p, "no answer has more than one gap");
 	if (percentiles)
-		plot_say(p, "In the last bin, p50 is %.4g ms and p99 is %.4g ms.", e.last[0], e.last[2]);
+		plot_say(p, "In the last bin, p50 is %s ms and p99 is %s ms.", PLOT_NUMBER(e.last[0]), PLOT_NUMBER(e.last[2]));
 	lines.of = stages.of;
 	draw_legend(p, &lines, &e, percentiles);
 	bool tokens = strcmp(run_data_itl(input->run, 0), "token") == 0;

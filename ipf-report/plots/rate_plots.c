@@ -118,15 +118,15 @@ static int mark_knee(struct plot *p, const struct load_axis *axis, const struct 
 	             (unsigned)plot_colours[PLOT_GRID].light);
 	plot_command(p, "set arrow 1 from first %.9g, graph 0 to first %.9g, graph 1 nohead " KNEE_LINE, at, at);
 	if (users)
-		snprintf(name, 48, "capacity %.3g/s, from %.3g users on", s->knee.rate, at);
+		snprintf(name, 48, "capacity %s/s, from %s users on", PLOT_NUMBER(s->knee.rate), PLOT_NUMBER(at));
 	else
-		snprintf(name, 48, "capacity %.3g/s", s->knee.rate);
+		snprintf(name, 48, "capacity %s/s", PLOT_NUMBER(s->knee.rate));
 	*entry = (struct plot_legend_entry){name, KNEE_LINE, PLOT_LINE};
-	plot_say(p, "The server's capacity is %.4g requests per second, with a 95 %% interval from %.4g to %.4g.",
-	         s->knee.rate, s->low, s->high);
+	plot_say(p, "The server's capacity is %s requests per second, with a 95 %% interval from %s to %s.",
+	         PLOT_NUMBER(s->knee.rate), PLOT_NUMBER(s->low), PLOT_NUMBER(s->high));
 	if (users)
-		plot_say(p, "%.4g users reach it, with an interval from %.4g to %.4g.", at, s->plateau.users_low,
-		         s->plateau.users_high);
+		plot_say(p, "%s users reach it, with an interval from %s to %s.", PLOT_NUMBER(at),
+		         PLOT_NUMBER(s->plateau.users_low), PLOT_NUMBER(s->plateau.users_high));
 	return 1;
 }
 
@@ -180,9 +180,9 @@ int make_rate_latency_plot(const struct plot_kind *kind, const struct plot_input
 		for (int i = 0; metrics[m].name[i] && i < 7; i++)
 			name[i] = (char)toupper((unsigned char)metrics[m].name[i]);
 		plot_title(p, "%s against %s%s", name, load_kinds[axis.by].load, due ? ", from the due time" : "");
-		plot_say(p, "Percentiles 50, 90 and 99 of the %s of each stage, from %.4g to %.4g %s.", name, axis.low,
-		         axis.high, load_kinds[axis.by].label);
-		plot_say(p, "At the highest load, p50 is %.4g ms and p99 is %.4g ms.", last[0], last[2]);
+		plot_say(p, "Percentiles 50, 90 and 99 of the %s of each stage, from %s to %s %s.", name, PLOT_NUMBER(axis.low),
+		         PLOT_NUMBER(axis.high), load_kinds[axis.by].label);
+		plot_say(p, "At the highest load, p50 is %s ms and p99 is %s ms.", PLOT_NUMBER(last[0]), PLOT_NUMBER(last[2]));
 		struct plot_legend_entry entries[3];
 		char capacity[48], left_out[48];
 		int count = mark_knee(p, &axis, input, entries, capacity);
@@ -260,9 +260,9 @@ int make_rate_throughput_plot(const struct plot_kind *kind, const struct plot_in
 	if (made > 0 && !(high > 0))
 		made = plot_absent(p, "no measured stage completed requests");
 	if (made > 0) {
-		plot_say(p, "Completed requests per second of each stage%s, from %.4g to %.4g %s; at most %.4g.",
-		         good ? ", and those that met all objectives" : "", axis.low, axis.high, load_kinds[axis.by].label,
-		         high);
+		plot_say(p, "Completed requests per second of each stage%s, from %s to %s %s; at most %s.",
+		         good ? ", and those that met all objectives" : "", PLOT_NUMBER(axis.low), PLOT_NUMBER(axis.high),
+		         load_kinds[axis.by].label, PLOT_NUMBER(high));
 		draw_throughput(p, &axis, input, axis.by == BY_RATE ? fmax(high, axis.high) : high, good);
 	}
 	free(axis.points);

@@ -420,8 +420,8 @@ int make_time_line_plot(const struct plot_kind *kind, const struct plot_input *i
 	int made = build(&t, input);
 	if (made > 0) {
 		plot_title(p, run->only_stage ? "The stage over time" : "The run over time");
-		plot_say(p, "Load, requests in flight, tokens and latency in %d steps of %.4g s.", t.count,
-		         (double)t.step_ns / 1e9);
+		plot_say(p, "Load, requests in flight, tokens and latency in %d steps of %s s.", t.count,
+		         PLOT_NUMBER((double)t.step_ns / 1e9));
 		plot_block(p, column_names);
 		for (int i = 0; i < t.count; i++)
 			plot_row(p, t.rows[i], COLUMNS);

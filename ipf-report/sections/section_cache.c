@@ -50,7 +50,7 @@ static void tell_notes(const struct telling *t, json_t *cache)
 	if (!json_at(cache, "reported"))
 		doc_fact(t->d, "found", "the server does not report it");
 	else if (figure_at(cache, "reported/requests") < figure_at(cache, "requests"))
-		tell(t, "found", cache, "reported for {reported/requests#} of {requests#} requests");
+		tell(t, "found", cache, "reported for {reported/requests#} of {requests#} request{s:requests}");
 	tell(t, "by metrics", cache, "{counters_share%} of the tokens that the server looked up");
 	if (figure_at(cache, "warm/tokens") > 0 && json_at(cache, "reported"))
 		tell(t, "warm", cache,

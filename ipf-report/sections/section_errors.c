@@ -105,7 +105,7 @@ void section_goodput(const struct telling *t)
 		         one ? words_at(list, "0/objective") : "all objectives");
 		tell(t, NULL, goodput, "{unmeasured#} excluded: not streamed");
 	} else {
-		tell(t, NULL, goodput, "not measurable: {unmeasured#} requests were not streamed[, {of#} were]");
+		tell(t, NULL, goodput, "not measurable: {unmeasured#} request{s:unmeasured} not streamed[, {of#} streamed]");
 	}
 	tell(t, NULL, goodput, "{left_out#} excluded: disconnected on purpose");
 	if (one && json_at(goodput, "share"))

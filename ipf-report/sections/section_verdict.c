@@ -49,8 +49,11 @@ void section_verdict(const struct telling *t)
 	json_array_foreach(checks, i, check)
 	{
 		const char *answer = words_at(check, "status");
-		struct doc_part *part = doc_part(t->d, PART_CHECK, doc_replace(t->d, words_at(check, "name"), "_", ' '),
-		                                 t->brief && strcmp(answer, "OK") == 0 ? NULL : text_at(check, "detail"));
+		/* a brief report has what decided, saved ones of earlier versions do not name it */
+		const char *cause = text_at(check, "cause"), *detail = text_at(check, "detail");
+		const char *shown = !t->brief ? detail : strcmp(answer, "OK") == 0 ? NULL : cause ? cause : detail;
+		struct doc_part *part = doc_part(t->d, PART_CHECK, doc_replace(t->d, words_at(check, "name"), "_", ' '), shown);
+		part->hint = doc_copy(t->d, cause);
 		part->status = doc_copy(t->d, answer);
 		part->tone = tone_of(answer);
 	}

@@ -27,7 +27,9 @@ static void tell_objectives(const struct telling *t, json_t *e)
 	     doc_say(t->d, "%s%s", missed,
 	             json_at(e, "met_after_s") ? "met them after {met_after_s} s" : "did not meet them again"));
 	tell(t, "", e, "time to recover: {recovery_s} s");
-	tell(t, "", e, "SLO debt: {missed_requests#} of {requests#} requests, with {missed_output_tokens#} output tokens");
+	tell(t, "", e,
+	     "SLO debt: {missed_requests#} of {requests#} request{s:requests}, with {missed_output_tokens#} output "
+	     "token{s:missed_output_tokens}");
 }
 
 static void tell_replicas(const struct telling *t, json_t *e)
@@ -151,7 +153,8 @@ void section_sessions(const struct telling *t)
 		doc_row_of(t->d, table, "requests", NULL, json_at(s, "requests_each"));
 	if (figure_at(s, "complete") > 0 && *text)
 		doc_fact(t->d, "time for", "%s", text);
-	tell(t, "complete", s, "{complete#} of {sessions#} sessions without failures, {complete_per_hour} an hour");
+	tell(t, "complete", s,
+	     "{complete#} of {sessions#} session{s:sessions} without failures, {complete_per_hour} an hour");
 	if (figure_at(s, "of") > 0)
 		doc_fact(t->d, "good", "%s, %s, met all objectives", phrase(t->d, s, "{good#} of {of#}"),
 		         show_percent(figure_at(s, "good") / figure_at(s, "of"), a));

@@ -184,8 +184,9 @@ static bool judge_processor(struct client_values *v, struct verdict_check *check
 		ok = verdict_figure(f, "cpu_mean", mean) && verdict_figure(f, "cpu_p95", cpu.p95) &&
 		     verdict_figure(f, "cpu_max", cpu.most);
 		verdict_check_add(check, verdict_above(cpu.p95, VERDICT_CPU_DOUBTFUL, VERDICT_CPU_INVALID),
-		                  "the sending thread used %s of a core, %s in the busiest second", verdict_percent(mean, a),
-		                  verdict_percent(cpu.most, b));
+		                  "the sending thread used %s of a core, %s in the busiest second%s", verdict_percent(mean, a),
+		                  verdict_percent(cpu.most, b),
+		                  cpu.p95 > VERDICT_CPU_DOUBTFUL ? " (more --threads, or shards on several machines)" : "");
 	}
 	if (v->wait.count > 0) {
 		double mean = samples_mean(&v->wait);
@@ -194,8 +195,12 @@ static bool judge_processor(struct client_values *v, struct verdict_check *check
 		     verdict_figure(f, "run_queue_max", wait.most);
 		if (wait.p95 > VERDICT_WAIT_MENTIONED)
 			verdict_check_add(check, verdict_above(wait.p95, VERDICT_WAIT_DOUBTFUL, VERDICT_WAIT_INVALID),
-			                  "it waited for a core %s of the time, %s in the worst second", verdict_percent(mean, a),
-			                  verdict_percent(wait.most, b));
+			                  "the sending thread waited for a core %s of the time, %s in the worst second%s",
+			                  verdict_percent(mean, a), verdict_percent(wait.most, b),
+			                  wait.p95 > VERDICT_WAIT_DOUBTFUL
+			                      ? ": this machine was busy, another process used the core (stop it, or start "
+			                        "ipf-fire on another machine)"
+			                      : "");
 	}
 	return ok;
 }
@@ -209,14 +214,17 @@ static bool judge_lateness(struct client_values *v, struct verdict_check *check)
 		struct worst_seconds loop = worst_of(&v->loop_ms);
 		ok = verdict_figure(f, "loop_lag_p95_ms", loop.p95) && verdict_figure(f, "loop_lag_max_ms", loop.most);
 		verdict_check_add(check, verdict_above(loop.p95, VERDICT_LOOP_DOUBTFUL_MS, VERDICT_LOOP_INVALID_MS),
-		                  "its event loop was at most %s late", verdict_duration(loop.most, a));
+		                  "the event loop was at most %s late%s", verdict_duration(loop.most, a),
+		                  loop.p95 > VERDICT_LOOP_DOUBTFUL_MS ? ": this machine was busy, or suspended" : "");
 	}
 	if (v->delay_ms.count > 0) {
 		struct worst_seconds delay = worst_of(&v->delay_ms);
 		ok = ok && verdict_figure(f, "delay_p95_ms", delay.p95) && verdict_figure(f, "delay_max_ms", delay.most);
-		verdict_check_add(check, verdict_above(delay.p95, VERDICT_DELAY_DOUBTFUL_MS, VERDICT_DELAY_INVALID_MS),
-		                  "in 95 %% of the seconds, it read 99 %% of the data within %s of the kernel timestamps",
-		                  verdict_duration(delay.p95, a));
+		verdict_check_add(
+			check, verdict_above(delay.p95, VERDICT_DELAY_DOUBTFUL_MS, VERDICT_DELAY_INVALID_MS),
+			"in 95 %% of the seconds, the client read 99 %% of the data within %s of the kernel timestamps%s",
+			verdict_duration(delay.p95, a),
+			delay.p95 > VERDICT_DELAY_DOUBTFUL_MS ? " (more --threads, or a machine that is less busy)" : "");
 	}
 	return ok;
 }

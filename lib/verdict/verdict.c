@@ -548,8 +548,9 @@ static bool judge_load(struct verdict *v, struct verdict_check *check)
 		                  verdict_plural(load.closed_loop));
 	if (histogram_count(v->client_lag) > 0)
 		verdict_check_add(check, verdict_above(late, VERDICT_LATE_DOUBTFUL_MS, VERDICT_LATE_INVALID_MS),
-		                  "the client was %s late at p99, %s at most", verdict_duration(late, a),
-		                  verdict_duration((double)histogram_max(v->client_lag) / 1e6, b));
+		                  "the client was %s late at p99, %s at most%s", verdict_duration(late, a),
+		                  verdict_duration((double)histogram_max(v->client_lag) / 1e6, b),
+		                  late > VERDICT_LATE_DOUBTFUL_MS ? ": client_headroom may say why" : "");
 	double waited = load.timed ? (double)load.waited / (double)load.timed : 0;
 	if (load.waited > 0)
 		verdict_check_add(check, verdict_above(waited, VERDICT_SLOTS_DOUBTFUL, INFINITY),
@@ -679,8 +680,10 @@ static bool judge_lengths(struct verdict *v, struct verdict_check *check)
 	char share[32];
 	double off = fabs((double)(v->received_tokens - v->requested_tokens)),
 		   least = VERDICT_LENGTH_DOUBTFUL * (double)v->requested_tokens;
-	verdict_check_add(check, verdict_above(off, least, INFINITY), "outputs had %s of the requested tokens",
-	                  verdict_percent(got, share));
+	verdict_check_add(check, verdict_above(off, least, INFINITY), "outputs had %s of the requested tokens%s",
+	                  verdict_percent(got, share),
+	                  off > least && got < 1 ? ": they ended by themselves (ipf-fire --exact-output asks for all)"
+	                                         : "");
 	json_t *f = check->figures;
 	return verdict_count(f, "asked_output_tokens", v->requested_tokens) &&
 	       verdict_count(f, "output_tokens", v->received_tokens) && verdict_figure(f, "output_share", got) &&
@@ -712,10 +715,10 @@ static void say_samples(const struct verdict *v, struct verdict_check *check, in
 {
 	const struct stages_samples samples = samples_of(v, p99);
 	char number[32], where[160] = "", of[96] = "";
-	if (!samples.least) {
+	if (v->ok == 0)
 		verdict_check_add(check, VERDICT_INVALID, "no successful response to measure");
+	if (!samples.least)
 		return;
-	}
 	int64_t ok = samples.least->ok;
 	if (samples.stages > 1 && samples.few > 0) {
 		snprintf(where, sizeof where, " of %.120s", name_of(v, samples.least, number));
@@ -859,7 +862,9 @@ json_t *verdict_json(struct verdict *v)
 		const struct verdict_check *check = &finding->checks[i];
 		json_t *one = json_pack("{s:s, s:s, s:s}", "name", check->name, "status", verdict_status_name(check->status),
 		                        "detail", check->detail);
-		if (!one || json_object_update_missing(one, check->figures) < 0 || json_array_append_new(checks, one) < 0) {
+		json_t *cause = check->deciding > 0 ? json_stringn(check->detail, check->deciding) : NULL;
+		if (!one || (cause && json_object_set_new(one, "cause", cause) < 0) ||
+		    json_object_update_missing(one, check->figures) < 0 || json_array_append_new(checks, one) < 0) {
 			json_decref(verdict);
 			verdict = NULL;
 		}

@@ -82,7 +82,7 @@ bool verdict_is_empty(const struct verdict *v);
 /* Judges what came so far; changes nothing of it, so that the run can go on. Owned by the verdict, good until the next
  * call. NULL: out of memory. Takes longer with the number of client lines: milliseconds for those of a day. */
 const struct verdict_finding *verdict_judge(struct verdict *v);
-/* {"status": …, "checks": [{"name", "status", "detail", …figures}]}; new. NULL: out of memory. */
+/* {"status": …, "checks": [{"name", "status", "detail", "cause" unless OK, …figures}]}; new. NULL: out of memory. */
 json_t *verdict_json(struct verdict *v);
 
 const char *verdict_status_name(enum verdict_status status); /* "OK", "DOUBTFUL", "INVALID", "UNKNOWN" */

@@ -15,33 +15,46 @@ static bool is_full(const char *detail, size_t len)
 	return len >= strlen(MORE) && strcmp(detail + len - strlen(MORE), MORE) == 0;
 }
 
-__attribute__((format(printf, 2, 0))) static void add_clause(struct verdict_check *check, const char *format,
-                                                             va_list args)
+/* Cuts a text that is too long for the detail behind a whole clause, or in the first one behind a whole character. */
+static void shorten(char *text)
 {
-	size_t begin = strlen(check->detail), most = sizeof check->detail - sizeof "; " MORE;
-	size_t len = begin;
-	if (is_full(check->detail, begin))
+	const size_t most = sizeof((struct verdict_check *)NULL)->detail - sizeof "; " MORE;
+	if (strlen(text) <= most)
 		return;
-	if (begin > 0) {
-		memcpy(check->detail + begin, "; ", 3);
-		len += 2;
+	size_t len = most;
+	while (len > 0 && strncmp(text + len, "; ", 2) != 0)
+		len--;
+	if (len > 0) {
+		memcpy(text + len, "; " MORE, sizeof "; " MORE);
+		return;
 	}
-	int more = vsnprintf(check->detail + len, sizeof check->detail - len, format, args);
-	if (more >= 0 && len + (size_t)more <= most)
-		return;
-	if (!begin)
-		for (len = most; (check->detail[len] & 0xC0) == 0x80;) /* not within a character */
-			len--;
-	memcpy(check->detail + len, MORE, sizeof MORE);
+	for (len = most; (text[len] & 0xC0) == 0x80;)
+		len--;
+	memcpy(text + len, MORE, sizeof MORE);
 }
 
+/* Clauses that decide come first, those of the same status in the order in which they were added. */
 void verdict_check_add(struct verdict_check *check, enum verdict_status status, const char *format, ...)
 {
+	char clause[sizeof check->detail], text[2 * sizeof check->detail + 8];
+	const bool worse = verdict_worse(check->status, status) != check->status,
+			   decides = worse || (status != VERDICT_OK && status == check->status);
 	va_list args;
 	va_start(args, format);
-	add_clause(check, format, args);
+	if (vsnprintf(clause, sizeof clause, format, args) < 0)
+		clause[0] = 0;
 	va_end(args);
 	check->status = verdict_worse(check->status, status);
+	const size_t at = worse ? 0 : decides ? check->deciding : strlen(check->detail);
+	if (at > 0 && is_full(check->detail, at))
+		return;
+	const char *rest = check->detail + at + (at > 0 && check->detail[at] ? 2 : 0);
+	int len = snprintf(text, sizeof text, "%.*s%s%s", (int)at, check->detail, at > 0 ? "; " : "", clause);
+	snprintf(text + len, sizeof text - (size_t)len, "%s%s", *rest ? "; " : "", rest);
+	shorten(text);
+	memcpy(check->detail, text, strlen(text) + 1);
+	if (decides)
+		check->deciding = (size_t)len < strlen(text) ? (size_t)len : strlen(text);
 }
 
 enum verdict_status verdict_worse(enum verdict_status a, enum verdict_status b)

@@ -1,5 +1,5 @@
-/* The answer to one of the verdict's questions, built clause by clause: each clause adds to the sentence, and the worst
- * status of them all is the check's.
+/* The answer to one of the verdict's questions, built clause by clause: each clause adds to the sentence, the worst
+ * status of them all is the check's, and the clauses that have it come first.
  *
  *     verdict_check_add(check, verdict_above(p95, 0.8, 0.95), "the sending thread used %s of a core", …);
  *     verdict_figure(check->figures, "cpu_p95", p95);
@@ -18,10 +18,11 @@ struct verdict_check {
 	const char *name; /* "load_delivered" */
 	enum verdict_status status;
 	char detail[768]; /* clauses separated by "; ", without a full stop */
+	size_t deciding;  /* bytes of those that have its status, if that is not OK: they come first */
 	json_t *figures;  /* object; owned by the verdict */
 };
 
-/* Appends a clause, and raises the status if the clause's is worse. What does not fit is left out whole: the sentence
+/* Adds a clause, and raises the status if the clause's is worse. What does not fit is left out whole: the sentence
  * then ends with "…". */
 __attribute__((format(printf, 3, 4))) void verdict_check_add(struct verdict_check *check, enum verdict_status status,
                                                              const char *format, ...);

@@ -35,7 +35,7 @@ while IFS='|' read -r name reason arguments said; do
 		"$name: which the report gives"
 	is "$(jq -c '.total.goodput | [.requests_per_s, .share, .unmeasured, (.objectives | map(.share, .value_ms, .unmeasured))]' "$name.json")" \
 		'[null,null,20,[null,null,20,1,null,null,null,null,20]]' "$name: an objective on TTFT is neither met nor missed"
-	contains "$(cat "$name.txt")" "Goodput not measurable: 20 requests were not streamed ttft=10s not measurable: not streamed e2e=10s 100" \
+	contains "$(cat "$name.txt")" "Goodput not measurable: 20 requests not streamed ttft=10s not measurable: not streamed e2e=10s 100" \
 		"$name: as the report says"
 	matches "$("$BIN/ipf-report" -q -f csv --slo ttft=10s "$name.results" | head -1)" 'slo_ttft=10s_share' "$name: CSV has its columns"
 	is "$(jq -r '.total.throughput.output_tokens_per_s | type' "$name.json")" "$([ $name = unavailable ] && echo null || echo number)" \

@@ -34,6 +34,13 @@ is "$(jq -c '[.figures[] | select(.name | startswith("itl")) | [.name, .finding,
 	'[["itl.mean","slower",true],["itl.p50","not judged",false],["itl.p90","not judged",false],["itl.p99","not judged",false]]' \
 	"of ITL, the mean is judged; of its percentiles, no noise is known"
 
+# ---- large numbers ----
+made --seed 1 --slower 3000 >slowest.results
+"$report" compare --fail-if 'tpot.mean > +5%' a1.results slowest.results >slowest.txt 2>slowest.err
+"$report" compare -f md a1.results slowest.results >slowest.md 2>/dev/null
+is "$(cat slowest.txt slowest.err slowest.md | grep -cE '[0-9]e[+]?[0-9]')" 0 "no number has an exponent"
+contains "$(cat slowest.err)" "+1,001,889 %, 95 % interval above +923,928 %, p < 0.001 (15.2 to 152,428 ms)" "thousands are separated"
+
 # ---- a cache that only one side found warm ----
 . "$TESTS/data/report/seal.sh"
 with_cached() { # FILE SHARE: as if the server had had this share of each prompt in its prefix cache

@@ -32,8 +32,8 @@ server_stop
 for options in '' '--slo ttft=100ms' '--slo ttft=100ms,p99:e2e=1s'; do
 	# shellcheck disable=SC2086 # several words
 	count=$(lines "$report" $options results)
-	between "$((count - $(verdict_lines)))" 20 38 "a sweep of six stages, $options: 38 lines beside its verdict"
-	between "$count" 20 $((38 + 4 * 4)) "a sweep of six stages, $options: a screen"
+	between "$((count - $(verdict_lines)))" 20 42 "a sweep of six stages, $options: 42 lines beside its verdict"
+	between "$count" 20 $((42 + 4 * 4)) "a sweep of six stages, $options: a screen"
 done
 for stage in s1 s2 s3 s4 s5 s6; do is "$(grep -c "^  $stage  " now)" 2 "$stage has its load and its latencies"; done
 is "$(awk '{ if (length($0) > 80) print }' now)" "" "on 80 columns"
@@ -60,7 +60,7 @@ for file in "$data"/{mixed,errors,empty,one,closed}.results results; do
 	words_of now >now.words
 	absent=
 	while IFS= read -r detail; do grep -qF -e "$detail" now.words || absent="$absent $detail"; done \
-		< <(jq -r '.verdict.checks[] | select(.status != "OK") | .status + " " + .detail' now.json | tr -s ' ')
+		< <(jq -r '.verdict.checks[] | select(.status != "OK") | .status + " " + .cause' now.json | tr -s ' ')
 	is "$absent" "" "$(basename "$file"): each check that is not OK has its reason"
 	is "$(jq -r '.verdict.checks[] | select(.status == "OK") | .detail | select(length > 20)' now.json | while IFS= read -r d; do grep -cF -e "$d" now.words; done |
 		sort -u | tr -d '\n')" "$(jq -r '.verdict.checks[] | select(.status == "OK") | .detail | select(length > 20)' now.json | grep -q . && echo 0)" "$(basename "$file"): one that is OK is a word"

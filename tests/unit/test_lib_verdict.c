@@ -242,7 +242,7 @@ static void what_the_client_ran_out_of(void **state)
 		{"\"run_queue\":{\"most\":0.2}", VERDICT_DOUBTFUL, "waited for a core 20.0 % of the time"},
 		{"\"run_queue\":{\"most\":0.6}", VERDICT_INVALID, "60.0 % in the worst second"},
 		{"\"delay_ns\":{\"p99\":43000}", VERDICT_OK,
-	     "in 95 % of the seconds, it read 99 % of the data within 43 us of the kernel timestamps"},
+	     "in 95 % of the seconds, the client read 99 % of the data within 43 us of the kernel timestamps"},
 		{"\"delay_ns\":{\"p99\":15000000}", VERDICT_DOUBTFUL, "within 15 ms"},
 		{"\"delay_ns\":{\"p99\":150000000}", VERDICT_INVALID, "within 150 ms"},
 		{"\"fullness\":{\"record\":0.5}", VERDICT_OK, ""},
@@ -555,7 +555,8 @@ static void a_sentence_that_is_too_long(void **state)
 	assert_true(len < sizeof check.detail && len > sizeof check.detail - 40);
 	assert_string_equal(check.detail + len - strlen(" is here; …"), " is here; …");
 	assert_int_equal(check.status, VERDICT_INVALID);
-	check.detail[0] = '\0';
+	assert_memory_equal(check.detail, "clause 999 is here; clause 0 is here; ", 38); /* what decides comes first */
+	check = (struct verdict_check){.status = VERDICT_OK};
 	char name[2001] = "";
 	for (int i = 0; i < 1000; i++)
 		strcat(name, "é");
@@ -568,9 +569,28 @@ static void a_sentence_that_is_too_long(void **state)
 	assert_int_equal(strlen(check.detail), len);
 }
 
+/* The clauses that have the check's status come first, in their order, and are counted. */
+static void what_decides_comes_first(void **state)
+{
+	(void)state;
+	struct verdict_check check = {.status = VERDICT_OK};
+	verdict_check_add(&check, VERDICT_OK, "a");
+	assert_int_equal(check.deciding, 0);
+	verdict_check_add(&check, VERDICT_DOUBTFUL, "b");
+	verdict_check_add(&check, VERDICT_OK, "c");
+	verdict_check_add(&check, VERDICT_DOUBTFUL, "d");
+	assert_string_equal(check.detail, "b; d; a; c");
+	assert_int_equal(check.deciding, strlen("b; d"));
+	verdict_check_add(&check, VERDICT_INVALID, "e");
+	verdict_check_add(&check, VERDICT_DOUBTFUL, "f");
+	assert_string_equal(check.detail, "e; b; d; a; c; f");
+	assert_int_equal(check.deciding, strlen("e"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_decides_comes_first),
 		cmocka_unit_test(a_good_run_is_ok),
 		cmocka_unit_test(nothing_at_all_is_invalid),
 		cmocka_unit_test(requests_of_the_warm_up_do_not_count),
