@@ -1,4 +1,5 @@
 /* Why requests failed, and which objectives were met. */
+#include "sections/groups.h"
 #include "sections/sentence.h"
 
 #include "document/shown_numbers.h"
@@ -93,6 +94,37 @@ static void tell_objective(const struct telling *t, json_t *objective)
 		         figure_at(objective, "unmeasured") > 0 ? "not measurable: not streamed" : "no request to compare");
 }
 
+/* "model big missed p99:ttft=500ms (812 ms), p90:tpot=50ms (61 ms)": a fact for each member that missed any. */
+static void tell_missed_by(const struct telling *t, const struct group *group)
+{
+	enum { SHOWN = 12 };
+	size_t missing = 0, judged = 0, i;
+	const char *member;
+	json_t *block, *objective;
+	char name[200];
+
+	json_object_foreach(group->members, member, block)
+	{
+		const char *missed = NULL;
+		json_array_foreach(json_at(block, "goodput/objectives"), i, objective)
+		{
+			judged += json_is_boolean(json_at(objective, "met"));
+			if (json_is_false(json_at(objective, "met")))
+				missed = doc_say(t->d, "%s%s%s (%s)", missed ? missed : "", missed ? ", " : "",
+				                 text_at(objective, "objective"),
+				                 isinf(figure_at(objective, "value_ms")) ? "among the failed requests"
+				                                                         : phrase(t->d, objective, "{value_ms} ms"));
+		}
+		if (missed && missing++ < SHOWN)
+			doc_fact(t->d, NULL, "%s %s missed %s", group->what, group_member(group, member, name), missed)->tone =
+				TONE_BAD;
+	}
+	if (missing > SHOWN)
+		doc_fact(t->d, NULL, "%zu more %ss missed objectives", missing - SHOWN, group->what);
+	if (judged > 0 && missing == 0)
+		doc_fact(t->d, NULL, "each %s met all objectives of percentiles", group->what);
+}
+
 void section_goodput(const struct telling *t)
 {
 	json_t *goodput = json_at(t->total, "goodput"), *list = json_at(goodput, "objectives"), *objective;
@@ -111,4 +143,7 @@ void section_goodput(const struct telling *t)
 	if (one && json_at(goodput, "share"))
 		return;
 	json_array_foreach(list, i, objective) tell_objective(t, objective);
+	struct group group;
+	for (void *at = group_first(t, &group); at; at = group_next(t, &group, at))
+		tell_missed_by(t, &group);
 }

@@ -50,6 +50,11 @@ is "$(rest second)" "second 200 0 0.0 %" "nothing of the second"
 "$report" -f json --slo ttft=200ms two.results >two.json
 is "$(jq -c '[.stages[] | .by_model | map_values(.rate.offered)]' two.json)" '[{"model-a":2,"model-b":1},{"model-b":2}]' "offered to each model in each stage"
 is "$(jq -c '.total.by_model | map_values([(.rate.offered * 3 | round), .requests.scheduled])' two.json)" '{"model-a":[4,20],"model-b":[4,20]}' "and in all"
+"$report" --by model --slo p90:ttft=200ms,p90:tpot=9ms two.results >missed.txt
+is "$(grep ' missed p90' missed.txt | tr -s ' ')" " model model-a missed p90:tpot=9ms (10.0 ms)
+ model model-b missed p90:ttft=200ms (300 ms), p90:tpot=9ms (10.0" "which objectives each model missed"
+"$report" --by model --slo p90:ttft=2s two.results >met.txt
+contains "$(cat met.txt)" "each model met all objectives of percentiles" "or that none did"
 "$report" --by model two.results >plain.txt
 is "$(grep -c goodput plain.txt)" 0 "no goodput where nobody asked for it"
 IPF_REPORT_FULL='' "$report" two.results >none.txt
