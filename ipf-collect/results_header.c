@@ -12,17 +12,17 @@ static json_t *stall_rule(const struct measure_options *options)
 	return json_pack("{s:i, s:I}", "over_medians", STALL_MEDIANS, "over_ns", (json_int_t)STALL_LEAST_NS);
 }
 
-/* The name of the run, if its parts agree on it; borrowed; NULL. */
-static json_t *run_name(const struct record_inputs *inputs)
+/* The name of the run, if its parts agree on one, or that of the output. New; NULL: it has none. */
+static json_t *run_name(const struct record_inputs *inputs, const char *output)
 {
 	json_t *name = NULL;
 	for (size_t i = 0; i < inputs->count; i++) {
 		json_t *own = json_object_get(stream_reader_header(record_reader_stream(inputs->list[i].reader)), "name");
-		if (i && !json_equal(own, name))
-			return NULL;
+		if (!own || (i && !json_equal(own, name)))
+			return provenance_run_name(output);
 		name = own;
 	}
-	return name;
+	return json_incref(name);
 }
 
 static json_t *series_rule(const struct record_inputs *inputs, const struct collect_options *options)
@@ -64,8 +64,9 @@ json_t *results_header(const struct record_inputs *inputs, const struct collect_
 	json_t *header = stream_header("results", &p);
 	json_t *schedule = schedule_find_header(stream_reader_header(record_reader_stream(inputs->list[0].reader)));
 	int bad = !header;
-	if (run_name(inputs))
-		bad |= json_object_set(header, "name", run_name(inputs));
+	json_t *name = run_name(inputs, options->common.output);
+	if (name)
+		bad |= json_object_set_new(header, "name", name);
 	bad |= json_object_set_new(header, "api", json_string(api_name(inputs->list[0].api)));
 	if (tokens)
 		bad |= json_object_set_new(header, "tokenizer", token_counter_describe(tokens));

@@ -10,8 +10,8 @@
 #include "verdict/verdict.h"
 
 /* The headers of the inputs, and the conventions that the metrics follow. It has no date and no host, so that the same
- * records always give the same bytes. `tokens`: NULL without --tokenizer. `argv` is taken over. New; NULL: out of
- * memory. */
+ * records always give the same bytes in files of the same name. `tokens`: NULL without --tokenizer. `argv` is taken
+ * over. New; NULL: out of memory. */
 json_t *results_header(const struct record_inputs *inputs, const struct collect_options *options,
                        const struct token_counter *tokens, json_t *argv);
 

@@ -4,12 +4,10 @@
 #include "clock.h"
 #include "run/calibration.h"
 #include "run/system_clock.h"
-#include "safe_text.h"
 #include "stream/provenance.h"
 
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 
 static json_t *limits_json(void)
 {
@@ -103,20 +101,6 @@ static int set_shard(json_t *header, struct arrival_reader *arrivals)
 	return json_is_object(shard) ? json_object_set(header, "shard", shard) : 0;
 }
 
-/* The name of the run: --name, or the name of the output file up to its first dot. NULL: it has none. */
-static json_t *name_json(const struct fire_options *o)
-{
-	const char *path = o->common.output, *slash = path ? strrchr(path, '/') : NULL;
-	const char *base = slash ? slash + 1 : path;
-	struct stat file;
-	if (o->name)
-		return json_string(o->name);
-	if (!path || strcmp(path, "-") == 0 || (stat(path, &file) == 0 && !S_ISREG(file.st_mode)))
-		return NULL;
-	size_t len = strcspn(base, ".");
-	return len && safe_text_is_safe((struct slice){base, len}) ? json_stringn(base, len) : NULL;
-}
-
 json_t *records_header(const struct records_header_options *h)
 {
 	const struct fire_options *o = h->options;
@@ -134,7 +118,7 @@ json_t *records_header(const struct records_header_options *h)
 	int bad = o->warm ? schedule_to_header(arrival_reader_schedule(h->arrivals), header)
 	                  : set_shard(header, h->arrivals);
 	bad |= o->common.reproducible ? 0 : json_object_set_new(header, "host", host_json());
-	json_t *name = name_json(o);
+	json_t *name = o->name ? json_string(o->name) : provenance_run_name(o->common.output);
 	bad |= name ? json_object_set_new(header, "name", name) : 0;
 	bad |= set_targets(header, o, h->endpoint);
 	bad |= set_network_path(header, h->network_path);

@@ -1,9 +1,11 @@
 #include "stream/provenance.h"
 
 #include "clock.h"
+#include "safe_text.h"
 #include "version.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 json_t *stream_header(const char *kind, struct provenance *p)
 {
@@ -30,6 +32,16 @@ json_t *stream_header(const char *kind, struct provenance *p)
 		return NULL;
 	}
 	return header;
+}
+
+json_t *provenance_run_name(const char *output)
+{
+	const char *slash = output ? strrchr(output, '/') : NULL, *base = slash ? slash + 1 : output;
+	struct stat file;
+	if (!output || strcmp(output, "-") == 0 || (stat(output, &file) == 0 && !S_ISREG(file.st_mode)))
+		return NULL;
+	size_t len = strcspn(base, ".");
+	return len && safe_text_is_safe((struct slice){base, len}) ? json_stringn(base, len) : NULL;
 }
 
 json_t *provenance_file(const char *path, int64_t bytes, const char *sha256)

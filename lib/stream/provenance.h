@@ -26,6 +26,10 @@ struct provenance {
  * kind with json_object_set_new. NULL: out of memory. */
 json_t *stream_header(const char *kind, struct provenance *p);
 
+/* The name of a run that is written to this file: that of the file, up to its first dot. New; NULL: it has none, as a
+ * standard stream or a device, or one that no terminal should see. */
+json_t *provenance_run_name(const char *output);
+
 /* {"file": base name, "bytes": …, "sha256": …}: a data file's entry in "from". New; NULL: out of memory. */
 json_t *provenance_file(const char *path, int64_t bytes, const char *sha256);
 /* {"ipf": kind, "lines": …, "sha256": …}: what was read of a stream, for the trailer's "from". New; NULL: out of

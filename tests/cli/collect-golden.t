@@ -28,18 +28,25 @@ same again first "twice the same bytes"
 same piped first "the same from standard input"
 "$BIN/ipf-collect" - <"$records" >dash
 same dash first "the same from -"
-"$BIN/ipf-collect" "$records" -o file
-same file first "the same with -o"
+"$BIN/ipf-collect" "$records" -o file.results
+is "$(head -1 file.results | jq -r .name)" file "a run without a name has that of the file"
+sed '1s/"name":"file",//' file.results >nameless
+same nameless first "all else is the same with -o"
+jq -c 'if .ipf then .name = "mine" else . end' "$records" >named
+"$BIN/ipf-collect" named -o file.results
+is "$(head -1 file.results | jq -r .name)" mine "a name of the records stays"
+"$BIN/ipf-collect" "$records" -o /dev/stdout | cat >device
+same device first "a device gives none"
 (while IFS= read -r line; do printf '%s\n' "$line"; done <"$records") | "$BIN/ipf-collect" >slowly
 same slowly first "the same line by line from a pipe"
 zstd -q "$records" -o records.zst
 "$BIN/ipf-collect" records.zst >unpacked
 same unpacked first "the same from compressed records"
 "$BIN/ipf-collect" -o packed.zst "$records"
-plain packed.zst >packed.plain
+plain packed.zst | sed '1s/"name":"packed",//' >packed.plain
 same packed.plain first "the same, compressed"
-(while IFS= read -r line; do printf '%s\n' "$line"; done <"$records") | "$BIN/ipf-collect" -o live.zst
-same live.zst packed.zst "compressed bytes do not tell how fast the input came"
+(while IFS= read -r line; do printf '%s\n' "$line"; done <"$records") | { mkdir live && "$BIN/ipf-collect" -o live/packed.zst; }
+same live/packed.zst packed.zst "compressed bytes do not tell how fast the input came"
 "$BIN/ipf-collect" --reproducible -q "$records" >reproducible
 same reproducible first "nothing in them changes from run to run anyway"
 

@@ -38,9 +38,9 @@ contains "$(cat "$ERR")" "--every: expected a time from 100ms to 1h, got 99 ms" 
 server_start --step-base 2ms --fail error-inband:share=0.1 --fail reset:share=0.1,after=3 --fail status:share=0.1 --fail cut:share=0.1,after=4
 ipf-prep sharegpt "$ROOT/examples/chat.json" --output-tokens uniform:1-40 -n 40 -q -o chat.trace
 ipf-sched poisson:rate=80,n=60,slots=2 burst:n=20,warmup -t chat.trace -q -o chat.sched
-ipf-fire -q -u "$URL" -m sim --cancel 0.1@20ms -t chat.trace chat.sched | tee run.records | ipf-collect -q --every 100ms -o live.results
+ipf-fire -q -u "$URL" -m sim --cancel 0.1@20ms -t chat.trace chat.sched | tee run.records | { mkdir live && ipf-collect -q --every 100ms -o live/run.results; }
 ipf-collect -q --every 100ms run.records -o run.results
-same live.results run.results "live and from a file: the same bytes"
+same live/run.results run.results "live and from a file: the same bytes"
 run python3 "$TESTS/cli/second_opinion.py" run.records run.results
 matches "$(tail -2 "$OUT" | head -1)" '^[0-9]+ windows, 0 differ$' "and what a second program computes"
 isnt "$(windows run.results '.slot_wait_ns // empty' | head -1)" "" "some requests waited for a slot"

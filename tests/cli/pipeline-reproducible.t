@@ -41,15 +41,15 @@ ipf-sched poisson:rate=50,n=100 -t chat.trace | sed -n 2,101p | jq -c '[.n, .at_
 same one two "a further stage does not change the ones before it"
 
 # In a pipe while the run lasts, and later from the file: the same results.
-ipf-fire -q -u "$URL" -m sim -t chat.trace chat.sched | tee live.records | ipf-collect -q -o live.results
+ipf-fire -q -u "$URL" -m sim -t chat.trace chat.sched | tee live.records | { mkdir later again && ipf-collect -q -o live.results; }
 is "$?" 0 "a live run works"
-ipf-collect -q live.records -o later.results
-same live.results later.results "results of a pipe and of the file are the same"
+ipf-collect -q live.records -o later/live.results
+same live.results later/live.results "results of a pipe and of the file are the same"
 sleep 1.1
-ipf-collect -q live.records -o again.results
-same later.results again.results "so are those of another time"
+ipf-collect -q live.records -o again/live.results
+same later/live.results again/live.results "so are those of another time"
 zstd -q live.records
 cp live.records.zst other-name.zst
-ipf-collect -q other-name.zst -o later.results.zst
-plain later.results.zst >later.results.plain
+ipf-collect -q other-name.zst -o later/live.results.zst
+plain later/live.results.zst >later.results.plain
 same live.results later.results.plain "and those of the compressed records under another name"

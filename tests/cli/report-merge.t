@@ -25,9 +25,10 @@ for k in 1 2 3; do
 	sed -i -E "1s/\"t0_unix_ns\":[0-9]+/\"t0_unix_ns\":$t0/" s$k.records
 	samples=()
 	[ $k -gt 1 ] || samples=(--samples live.results)
-	ipf-collect -q --every 100ms ${samples[@]+"${samples[@]}"} s$k.records -o s$k.results
+	ipf-collect -q --every 100ms ${samples[@]+"${samples[@]}"} s$k.records >s$k.results # without a name
 done
-run ipf-collect -q --every 100ms --samples live.results s1.records s2.records s3.records -o all.results
+run ipf-collect -q --every 100ms --samples live.results s1.records s2.records s3.records
+cp "$OUT" all.results
 status_is 0 "all records are collected together"
 
 # What differs is where the figures come from, and the clients' own seconds: those count in which the client at hand had requests, and of
