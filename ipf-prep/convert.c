@@ -6,6 +6,9 @@
 #include "stream/provenance.h"
 #include "stream/trace.h"
 
+#include <math.h>
+#include <string.h>
+
 /* ---- header and trailer ---- */
 
 static json_t *make_header(const struct prep_config *c, int argc, char **argv)
@@ -160,6 +163,44 @@ static void note_shortfall(const struct prep_config *c, const struct source_read
 		        c->traits & HAS_TIMES ? "" : "; --sample with draws some of it again");
 }
 
+/* What limits on lengths left out: "--max-input 400 left out 2 of 4 sessions (7 requests)". */
+static void note_limits(const struct prep_config *c, const struct selection_counts *counts)
+{
+	const struct {
+		const char *option;
+		int64_t limit;
+	} limits[] = {{"--min-input", c->limits.min_input},
+	              {"--max-input", c->limits.max_input},
+	              {"--min-output", c->limits.min_output},
+	              {"--max-output", c->limits.max_output},
+	              {"--max-total", c->limits.max_total}};
+	const char *before = "ipf-prep: ";
+	bool copies = c->sample == SAMPLE_WITH || !isnan(c->scale); /* more are written than were read */
+	int64_t all = counts->units;
+
+	for (int i = 0; i < counts->reason_count; i++)
+		all += counts->reasons[i].count;
+	for (int i = 0; i < counts->reason_count; i++) {
+		const struct reason *r = &counts->reasons[i];
+		size_t k = 0;
+		while (k < sizeof limits / sizeof *limits && !strstr(r->why, limits[k].option))
+			k++;
+		if (k == sizeof limits / sizeof *limits)
+			continue;
+		bool sessions = r->requests != r->count || counts->requests != counts->units;
+		fprintf(stderr, "%s%s %lld left out %lld ", before, limits[k].option, (long long)limits[k].limit,
+		        (long long)r->count);
+		if (!copies)
+			fprintf(stderr, "of %lld ", (long long)all);
+		fputs(sessions ? "sessions" : "requests", stderr);
+		if (sessions)
+			fprintf(stderr, " (%lld request%s)", (long long)r->requests, r->requests == 1 ? "" : "s");
+		before = "; ";
+	}
+	if (*before == ';')
+		fputc('\n', stderr);
+}
+
 static void note_repeats(const struct prompt_repeats *r)
 {
 	if (r->repeated == 0)
@@ -195,6 +236,8 @@ static int report(const struct prep_config *c, const struct source_reader *readi
 		residual_print(&counts->residual, stderr);
 	if (c->common.verbose)
 		selection_counts_print(counts, reading->records, reading->bad, stderr);
+	if (!c->common.quiet)
+		note_limits(c, counts);
 	if (counts->requests == 0 && reading->records > reading->bad)
 		return no_requests(c, reading, counts, err);
 	if (!c->common.quiet && counts->requests > 0) {

@@ -110,7 +110,7 @@ static int write_unit(struct selection *s, const struct draft_group *unit, struc
 	if (full || !fits) {
 		if (!full)
 			selection_counts_too_long(s->counts, requests);
-		selection_counts_drop(s->counts, "beyond -n or --sessions", 1);
+		selection_counts_drop(s->counts, "beyond -n or --sessions", requests);
 		return 0;
 	}
 	for (size_t i = 0; i < unit->count; i++) {
@@ -193,7 +193,7 @@ static int write_held(struct selection *s, struct ipf_error *err)
 	for (size_t i = 0; i < held->group_count; i++) {
 		const char *why = c->hold_all ? excluded(s, &held->groups[i]) : NULL;
 		if (why)
-			selection_counts_drop(s->counts, why, 1);
+			selection_counts_drop(s->counts, why, unit_requests(&held->groups[i]));
 		else
 			held->groups[kept++] = held->groups[i];
 	}
@@ -252,7 +252,7 @@ static int put_into_reservoir(struct selection *s, const struct draft *d, int64_
 	if (place < size)
 		return reorder_add(&s->held, d) < 0 ? ipf_error_memory(err) : 0;
 	place = (int64_t)rng_below(&s->order, (uint64_t)s->seen);
-	selection_counts_drop(s->counts, "beyond -n or --sessions", 1);
+	selection_counts_drop(s->counts, "beyond -n or --sessions", (int64_t)d->count);
 	return place < size && reorder_replace(&s->held, (size_t)place, d) < 0 ? ipf_error_memory(err) : 0;
 }
 
@@ -294,11 +294,11 @@ static int take(struct sink *sink, struct draft *d, struct ipf_error *err)
 		failed |= d->requests[i].failed;
 	}
 	if (failed && c->failed == DROP && d->count == 1) {
-		selection_counts_drop(s->counts, "failed when it was recorded", 1);
+		selection_counts_drop(s->counts, "failed when it was recorded", (int64_t)d->count);
 		return 0;
 	}
 	if (answer_is_empty(c, d)) {
-		selection_counts_drop(s->counts, "empty answer", 1);
+		selection_counts_drop(s->counts, "empty answer", (int64_t)d->count);
 		return 0;
 	}
 	if (draft_check_names(d, err) < 0)
@@ -318,7 +318,7 @@ static int take(struct sink *sink, struct draft *d, struct ipf_error *err)
 		return reorder_add(&s->held, d) < 0 ? ipf_error_memory(err) : 0;
 	const char *why = excluded(s, &unit);
 	if (why) {
-		selection_counts_drop(s->counts, why, 1);
+		selection_counts_drop(s->counts, why, (int64_t)d->count);
 		/* Arrivals never decrease here. */
 		sink->full = at_ns != IPF_ABSENT && c->to_ns != IPF_ABSENT && at_ns >= c->to_ns;
 		return 0;

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-void selection_counts_drop(struct selection_counts *counts, const char *why, int64_t count)
+void selection_counts_drop(struct selection_counts *counts, const char *why, int64_t requests)
 {
 	int i = 0;
 	while (i < counts->reason_count && strcmp(counts->reasons[i].why, why) != 0)
@@ -13,7 +13,8 @@ void selection_counts_drop(struct selection_counts *counts, const char *why, int
 		return;
 	if (i == counts->reason_count)
 		counts->reasons[counts->reason_count++] = (struct reason){.why = why};
-	counts->reasons[i].count += count;
+	counts->reasons[i].count++;
+	counts->reasons[i].requests += requests;
 }
 
 void selection_counts_too_long(struct selection_counts *counts, int64_t requests)

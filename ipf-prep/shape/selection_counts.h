@@ -33,13 +33,14 @@ struct selection_counts {
 	struct length_error residual; /* of prompts that were made or fitted with a model's tokenizer */
 	struct reason {
 		const char *why; /* a literal */
-		int64_t count;
+		int64_t count;   /* sessions and single requests */
+		int64_t requests;
 	} reasons[REASONS_MAX];
 	int reason_count;
 };
 
-/* Counts what is left out. `why` must be a literal. */
-void selection_counts_drop(struct selection_counts *counts, const char *why, int64_t count);
+/* Counts a session or a single request that is left out. `why` must be a literal. */
+void selection_counts_drop(struct selection_counts *counts, const char *why, int64_t requests);
 /* Counts a session that does not fit into -n as a whole. */
 void selection_counts_too_long(struct selection_counts *counts, int64_t requests);
 /* Counts a prompt of `made` tokens for which `wanted` were wanted. */

@@ -31,7 +31,7 @@ says '70 of the 80 requests of -n' "with --shuffle too"
 run "$prep" jsonl seventy.jsonl -n 70 --max-input 2
 status_is 3 "nothing is selected: status 3"
 run "$prep" text <(printf 'a longer line\nb\nanother line\n') -n 3 --min-input 2
-says '2 of the 3 requests of -n were written: the data has no more that is usable and selected (-v shows why)' "left out by a filter"
+contains "$(cat "$ERR")" 'ipf-prep: 2 of the 3 requests of -n were written: the data has no more that is usable and selected (-v shows why)' "left out by a filter"
 { cat seventy.jsonl; echo '{"nothing":1}'; } >bad.jsonl
 run "$prep" jsonl bad.jsonl -n 71
 status_is 3 "a bad record: status 3"
@@ -39,6 +39,24 @@ contains "$(cat "$ERR")" '70 of the 71 requests of -n' "it is said too"
 printf 'TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:15:46.6805900,4,44\n' >a.csv
 run "$prep" azure a.csv -n 2
 is "$(cat "$ERR")" "ipf-prep: 1 of the 2 requests of -n were written: the data has no more" "a recorded trace is not to be drawn from again"
+
+# ---- what limits leave out ----
+run "$prep" text <(printf 'a longer line\nb\nanother line\n') --min-input 2
+says '--min-input 2 left out 1 of 3 requests' "a limit on lengths says what it left out"
+run "$prep" text <(printf 'a longer line\nb\nanother line\n') --min-input 2 -q
+stderr_is "" "not under -q"
+run "$prep" text <(printf 'a longer line\nb\nanother line, which is the longest\n') --min-input 2 --max-input 4
+says '--min-input 2 left out 1 of 3 requests; --max-input 4 left out 1 of 3 requests' "two limits"
+{ conversation 2 a; conversation 9 b; conversation 3 c; conversation 8 d; } >four.jsonl
+run "$prep" sharegpt four.jsonl --turns all --max-input 15
+says '--max-input 15 left out 2 of 4 sessions (17 requests)' "sessions are left out whole"
+run "$prep" sharegpt four.jsonl --turns all --max-total 15 --shuffle
+says '--max-total 15 left out 2 of 4 sessions (17 requests)' "also where all are held"
+run "$prep" sharegpt four.jsonl --turns all --max-output 1
+status_is 3 "nothing is left"
+contains "$(cat "$ERR")" 'ipf-prep: --max-output 1 left out 4 of 4 sessions (22 requests)' "and why is said"
+run "$prep" sharegpt four.jsonl --turns all
+stderr_is "" "without limits nothing is"
 
 # ---- sessions that do not fit ----
 conversation 53 long >long.json
