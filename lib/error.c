@@ -108,6 +108,7 @@ int ipf_error_status(const struct ipf_error *err)
 		return 2;
 	case IPF_INPUT:
 	case IPF_CUT:
+	case IPF_UNFED:
 		return 3;
 	case IPF_INVALID:
 		return 4;
@@ -121,7 +122,7 @@ int ipf_error_report(const struct ipf_error *err, FILE *to, const char *prog)
 		fprintf(to, "%s: out of memory\n", prog);
 		return 1;
 	}
-	if (err->kind == IPF_OK || err->kind == IPF_CLOSED)
+	if (err->kind == IPF_OK || err->kind == IPF_CLOSED || err->kind == IPF_UNFED)
 		return ipf_error_status(err);
 	if (err->file[0] && err->line > 0)
 		fprintf(to, "%s: %s:%lld: %s\n", prog, err->file, (long long)err->line, err->text);

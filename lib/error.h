@@ -43,8 +43,9 @@ int ipf_error_memory(struct ipf_error *err);
 /* Adds a place to an error that was set without one: a JSON reader knows the field, its caller the file and line. */
 void ipf_error_place(struct ipf_error *err, const char *file, int64_t line);
 
-/* Prints `prog: file:line: text` on `to`, or nothing for IPF_OK and IPF_CLOSED; returns the exit status. For programs:
- * lib/ only calls it where options.h ends a program. If memory ran out and err does not say so, the status is 1. */
+/* Prints `prog: file:line: text` on `to`, or nothing for IPF_OK, IPF_CLOSED and IPF_UNFED; returns the exit status. For
+ * programs: lib/ only calls it where options.h ends a program. If memory ran out and err does not say so, the status
+ * is 1. */
 int ipf_error_report(const struct ipf_error *err, FILE *to, const char *prog);
 
 #endif

@@ -10,6 +10,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
 #include <zstd_errors.h>
@@ -191,10 +192,12 @@ static int next_line(struct stream_reader *r, struct slice *line, struct ipf_err
 
 static int cut_at_header(struct stream_reader *r, struct ipf_error *err)
 {
-	return ipf_error_at(err, IPF_CUT, r->name, 0,
-	                    r->text.len || r->compressed ? "cut in the header: 0 good lines"
-	                                                 : "empty: expected an ipf %s%sstream",
-	                    r->kind, *r->kind ? " " : "");
+	struct stat file;
+	if (r->text.len || r->compressed)
+		return ipf_error_at(err, IPF_CUT, r->name, 0, "cut in the header: 0 good lines");
+	bool pipe = r->fd == STDIN_FILENO && fstat(r->fd, &file) == 0 && (S_ISFIFO(file.st_mode) || S_ISSOCK(file.st_mode));
+	return ipf_error_at(err, pipe ? IPF_UNFED : IPF_CUT, r->name, 0, "empty: expected an ipf %s%sstream", r->kind,
+	                    *r->kind ? " " : "");
 }
 
 static int read_header(struct stream_reader *r, struct ipf_error *err)

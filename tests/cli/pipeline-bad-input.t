@@ -81,6 +81,28 @@ wrong 1 no-such-host.invalid ipf-fire -u http://no-such-host.invalid:8000 -m sim
 wrong 1 "Connection refused" ipf-fire -u http://127.0.0.1:9 -m sim -t chat.trace chat.sched -o dead.records
 yes_if "nothing is left of runs that could not begin" test ! -e dead.records
 
+# In a pipe the program that failed says why; those after it end with 3, and say nothing more.
+pipe() { # COMMAND STATUSES MESSAGE
+	bash -c "$1"'
+		echo "${PIPESTATUS[*]}" >statuses' >pipe.out 2>pipe.err
+	is "$(cat statuses)" "$2" "$1: ${2// /, }"
+	is "$(wc -l <pipe.err)" 1 "and one message"
+	contains "$(cat pipe.err)" "$3" "which is that of the first"
+	is "$(wc -c <pipe.out)" 0 "and no output"
+}
+dead="ipf-fire -u http://127.0.0.1:9 -m sim -t chat.trace"
+pipe "$dead chat.sched | ipf-collect" "1 3" "ipf-fire: http://127.0.0.1:9"
+pipe "$dead chat.sched | ipf-collect | ipf-report" "1 3 3" "ipf-fire: http://127.0.0.1:9"
+pipe "ipf-sched constant:rate=5,n=2 -t nowhere.trace | $dead | ipf-collect | ipf-report" "1 3 3 3" "ipf-sched: nowhere.trace"
+pipe "ipf-prep sharegpt nowhere.json | ipf-sched constant:rate=5,n=2 -t -" "1 3" "ipf-prep: nowhere.json"
+pipe "ipf-collect nowhere.records | ipf-report" "1 3" "ipf-collect: nowhere.records"
+pipe "ipf-collect nowhere.records | ipf-report -f json" "1 3" "ipf-collect: nowhere.records"
+pipe "ipf-collect nowhere.records | ipf-report compare - chat.results" "1 3" "ipf-collect: nowhere.records"
+pipe "$dead chat.sched | ipf-collect --explain" "1 3" "ipf-fire: http://127.0.0.1:9"
+: >empty
+wrong 3 "standard input: empty" ipf-collect <empty
+wrong 3 "empty: empty" ipf-collect empty
+
 # A server that goes away in the middle is no failure of ours: the run ends, and every request is told of.
 server_start --max-time 1500ms
 ipf-sched constant:rate=20,for=3s -t chat.trace -q -o gone.sched

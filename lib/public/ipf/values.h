@@ -40,7 +40,9 @@ enum ipf_error_kind {
 	IPF_INPUT,   /* invalid input: exit status 3 */
 	IPF_CUT,     /* a stream without its trailer: exit status 3 */
 	IPF_INVALID, /* done, but the run is invalid (--strict): exit status 4 */
-	IPF_CLOSED   /* the reader of our output closed it: no message, exit status 0 */
+	IPF_CLOSED,  /* the reader of our output closed it: no message, exit status 0 */
+	IPF_UNFED    /* standard input is a pipe into which nothing was written: the program before has failed, and has said
+	                why; no message, exit status 3 */
 };
 
 struct ipf_error {
