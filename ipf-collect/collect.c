@@ -55,6 +55,7 @@ struct collect {
 	struct progress progress;
 	struct run_view *view; /* NULL: the progress line, if anything */
 	struct run_counts counts;
+	json_t *findings;                /* of the transport, once the inputs have ended */
 	struct live_run *live;           /* NULL: nothing goes on beside the records */
 	struct prometheus *prometheus;   /* NULL: not asked; like the next */
 	struct earlier_samples *earlier; /* NULL: none are taken over */
@@ -439,10 +440,14 @@ int collect_run(struct collect *c, struct ipf_error *err)
 	return take_earlier(c, err) < 0 ? -1 : ask_prometheus(c, err);
 }
 
-void collect_describe(const struct collect *c, bool verbose, struct buffer *out)
+static void describe(struct collect *c, bool whole, bool verbose, struct buffer *out)
 {
 	if (verbose)
 		run_counts_describe(&c->counts, out);
+	if (whole && c->counts.failed) {
+		failure_tally_sum_up(&c->counts.why, c->counts.rows, "failed", out);
+		buffer_byte(out, '\n');
+	}
 	if (c->until_stable) {
 		until_stable_describe(c->until_stable, out);
 		buffer_byte(out, '\n');
@@ -492,15 +497,23 @@ static json_t *judge_clocks(struct collect *c)
 	return clocks;
 }
 
+int collect_end(struct collect *c, bool whole, bool verbose, struct buffer *notes, struct ipf_error *err)
+{
+	int status = live_run_write(c->live, c->writer, c->view, err);
+	c->findings = transport_findings(c->transport);
+	if (status == 0 && (!c->findings || verdict_transport(c->verdict, c->findings) < 0))
+		status = ipf_error_memory(err);
+	progress_end(&c->progress);
+	run_view_end(c->view, &c->counts, c->verdict);
+	if (status == 0 && !c->compressed)
+		status = stream_writer_flush(c->writer, err); /* what cannot be written is the only thing to say */
+	describe(c, whole, verbose, notes);
+	return status;
+}
+
 int collect_close(struct collect *c, struct ipf_error *err)
 {
-	json_t *transport = transport_findings(c->transport);
-	int status = live_run_write(c->live, c->writer, c->view, err);
-	if (status == 0 && (!transport || verdict_transport(c->verdict, transport) < 0))
-		status = ipf_error_memory(err);
-	run_view_end(c->view, &c->counts, c->verdict);
-	if (status == 0)
-		status = write_windows(c, series_take, err);
+	int status = write_windows(c, series_take, err);
 	if (status == 0)
 		status = itl_histograms_write(c->itl, c->writer, &c->line, err);
 	if (status == 0) {
@@ -512,15 +525,14 @@ int collect_close(struct collect *c, struct ipf_error *err)
 		earlier_samples_trailer(c->earlier, trailer);
 		if (c->prometheus)
 			json_object_set_new(trailer, "prometheus", prometheus_json(c->prometheus));
-		if (json_array_size(transport))
-			json_object_set(trailer, "transport", transport);
+		if (json_array_size(c->findings))
+			json_object_set(trailer, "transport", c->findings);
 		if (published)
 			json_object_set_new(trailer, "publish", published);
 		json_decref(clocks);
 		status = stream_writer_close(c->writer, trailer, err);
 		c->writer = NULL;
 	}
-	json_decref(transport);
 	if (status == 0)
 		publish_linger(c->publish);
 	collect_abandon(c);
@@ -547,6 +559,7 @@ void collect_abandon(struct collect *c)
 	steady_free(c->steady);
 	verdict_free(c->verdict);
 	transport_free(c->transport);
+	json_decref(c->findings);
 	client_clocks_release(&c->clocks);
 	until_stable_free(c->until_stable);
 	publish_close(c->publish);

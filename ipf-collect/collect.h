@@ -35,9 +35,11 @@ int collect_open(struct collect **collect, const struct collect_options *options
 /* Writes rows until the inputs end, or the run is stable (--until-stable). Bad input is kept in `err`, and the next
  * input follows; -1 only if the output failed or the user stopped the program. */
 int collect_run(struct collect *collect, struct ipf_error *err);
-/* Appends the notes for the end of the run, a line each: requests that --itl token left out and, with `verbose`, how
- * many requests failed, by kind. */
-void collect_describe(const struct collect *collect, bool verbose, struct buffer *out);
+/* After the last input: draws the last state of the view, which stays, and appends the notes for the end of the run, a
+ * line each: how many requests failed and why most often (if the input was `whole`), those that --itl token left out
+ * and, with `verbose`, how many there were. They are to be printed before collect_close, after which the reader of the
+ * results may print its own. */
+int collect_end(struct collect *collect, bool whole, bool verbose, struct buffer *notes, struct ipf_error *err);
 /* Writes the histograms and the trailer and closes the output. Frees `collect` in any case. */
 int collect_close(struct collect *collect, struct ipf_error *err);
 /* Frees it without sealing the output. NULL is fine. */

@@ -238,13 +238,13 @@ int main(int argc, char **argv)
 		collect_abandon(collect);
 		return ipf_error_report(&err, stderr, program.name);
 	}
-	collect_describe(collect, options.common.verbose > 0, &notes);
-	if (collect_close(collect, &failure) < 0)
-		status = ipf_error_report(&failure, stderr, program.name);
-	else
-		status = ipf_error_report(&err, stderr, program.name);
-	if (!options.common.quiet)
+	int ended = collect_end(collect, err.kind == IPF_OK, options.common.verbose > 0, &notes, &failure);
+	if (!options.common.quiet && ended == 0)
 		print_notes(&notes);
 	buffer_release(&notes);
-	return status;
+	if (ended < 0)
+		collect_abandon(collect);
+	if (ended < 0 || collect_close(collect, &failure) < 0)
+		return ipf_error_report(&failure, stderr, program.name);
+	return ipf_error_report(&err, stderr, program.name);
 }

@@ -9,11 +9,13 @@
 
 #include "buffer.h"
 #include "measure/observation.h"
+#include "verdict/failure_tally.h"
 
 /* Zero-initialise. */
 struct run_counts {
 	int64_t rows, failed, hung_up;
-	int64_t tokens_unknown; /* successful requests that --itl token left out */
+	int64_t tokens_unknown;   /* successful requests that --itl token left out */
+	struct failure_tally why; /* the failed ones */
 
 	/* private */
 	int64_t first_ns, last_ns, output_tokens, ttft_count;

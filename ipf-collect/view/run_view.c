@@ -27,19 +27,32 @@ struct run_view {
 	const struct schedule *schedule;
 	struct screen screen;
 	struct buffer line;
+	int64_t planned; /* requests of the whole schedule; 0: not known */
 	bool utf8;
 	int64_t next_draw_ns, next_judge_ns;
 	struct recent recent;
 	struct histogram *ttft, *itl;
 	struct live_samples samples;
 	struct jdoc client;
-	int64_t client_t_ns, in_flight, waiting; /* of the last client line; IPF_ABSENT */
-	int64_t begun_ns;                        /* clock_now() at the first line of the records */
+	int64_t in_flight, waiting; /* of the last client line; IPF_ABSENT */
+	int64_t begun_ns;           /* clock_now() at the start of the run, as far as is known */
 	size_t spark_columns;
 	bool over, empty; /* the run; no request of a measured stage has ended */
 	enum verdict_status status;
 	char why[1024];
 };
+
+/* 0: a stage repeats its requests until its time is over. */
+static int64_t planned_requests(const struct schedule *schedule)
+{
+	int64_t sum = 0;
+	for (size_t i = 0; i < schedule->count; i++) {
+		if (schedule->stages[i].cycle)
+			return 0;
+		sum += schedule->stages[i].arrivals;
+	}
+	return sum;
+}
 
 struct run_view *run_view_new(const char *name, const struct schedule *schedule)
 {
@@ -49,12 +62,15 @@ struct run_view *run_view_new(const char *name, const struct schedule *schedule)
 	v->name = name;
 	v->schedule = schedule;
 	v->utf8 = terminal_is_utf8();
-	v->client_t_ns = v->in_flight = v->waiting = IPF_ABSENT;
+	v->in_flight = v->waiting = IPF_ABSENT;
 	v->begun_ns = clock_now();
+	v->planned = planned_requests(schedule);
 	v->ttft = histogram_new();
 	v->itl = histogram_new();
-	if (v->ttft && v->itl)
+	if (v->ttft && v->itl) {
+		terminal_take();
 		return v;
+	}
 	run_view_free(v);
 	return NULL;
 }
@@ -63,6 +79,7 @@ void run_view_free(struct run_view *v)
 {
 	if (!v)
 		return;
+	terminal_give();
 	screen_release(&v->screen);
 	buffer_release(&v->line);
 	histogram_free(v->ttft);
@@ -92,7 +109,9 @@ void run_view_client(struct run_view *v, struct slice client)
 	struct ipf_error ignored = {0};
 	if (!v || jdoc_parse(&v->client, client.data, client.len, &ignored) < 0)
 		return;
-	jdoc_to_int(&v->client, jdoc_get(&v->client, JDOC_ROOT, "t_ns"), &v->client_t_ns);
+	int64_t t_ns;
+	if (jdoc_to_int(&v->client, jdoc_get(&v->client, JDOC_ROOT, "t_ns"), &t_ns))
+		v->begun_ns = clock_now() - t_ns;
 	jdoc_to_int(&v->client, jdoc_get(&v->client, JDOC_ROOT, "in_flight"), &v->in_flight);
 	jdoc_to_int(&v->client, jdoc_get(&v->client, JDOC_ROOT, "waiting"), &v->waiting);
 }
@@ -141,13 +160,55 @@ static size_t stage_at(const struct schedule *schedule, int64_t t_ns)
 	return stage;
 }
 
-static void show_head(struct run_view *v)
+static const char *show_time(int64_t ns, char text[32])
 {
-	int64_t t_ns = v->client_t_ns != IPF_ABSENT ? v->client_t_ns : 0;
-	int64_t seconds = (clock_now() - v->begun_ns) / NS_PER_S;
+	long long seconds = ns / NS_PER_S;
+	snprintf(text, 32, "%lld:%02lld", seconds / 60, seconds % 60);
+	return text;
+}
+
+/* The time at which the schedule ends; IPF_ABSENT: requests decide. */
+static int64_t planned_end(const struct schedule *schedule)
+{
+	int64_t end = 0;
+	for (size_t i = 0; i < schedule->count && end != IPF_ABSENT; i++)
+		end = schedule->stages[i].end_ns;
+	return schedule->count ? end : IPF_ABSENT;
+}
+
+/* The share of the run that is done, and how long the rest will take: by the schedule's time where every stage has one,
+ * else by the requests that have ended, in proportion. */
+static void append_progress(struct run_view *v, int64_t t_ns, const struct run_counts *counts)
+{
+	char left[32];
+	int64_t end = planned_end(v->schedule), left_ns = IPF_ABSENT;
+	double done = NAN;
+	if (end != IPF_ABSENT && end > 0) {
+		done = (double)t_ns / (double)end;
+		left_ns = end > t_ns ? end - t_ns : 0;
+	} else if (v->planned > 0) {
+		done = (double)counts->rows / (double)v->planned;
+		if (counts->rows > 0 && done < 1)
+			left_ns = (int64_t)((double)t_ns * (1 - done) / done);
+	}
+	if (isnan(done))
+		return;
+	/* what is in flight when the schedule's time is over belongs to the run */
+	if (v->over)
+		done = v->planned > 0 && counts->rows >= v->planned ? 1 : fmin(done, 1);
+	else
+		done = fmin(done, 0.99);
+	buffer_format(&v->line, "%.0f %%  ", floor(100 * done));
+	if (left_ns != IPF_ABSENT && left_ns > 0 && !v->over)
+		buffer_format(&v->line, "%s left  ", show_time(left_ns + NS_PER_S - 1, left));
+}
+
+static void show_head(struct run_view *v, const struct run_counts *counts)
+{
+	int64_t t_ns = clock_now() - v->begun_ns;
 	char time[32];
-	snprintf(time, sizeof time, "%lld:%02lld", (long long)(seconds / 60), (long long)(seconds % 60));
-	begin(v, time);
+	begin(v, show_time(t_ns, time));
+	append_progress(v, t_ns, counts);
 	if (v->name)
 		buffer_format(&v->line, "%s  ", v->name);
 	if (v->schedule->count) {
@@ -200,6 +261,33 @@ static void show_latency(struct run_view *v, const char *label, enum recent_figu
 	end(v);
 }
 
+/* Appends as much of a text as there is room for on the line. */
+static void append_cut(struct run_view *v, const char *text)
+{
+	size_t room = v->screen.columns - 1, taken = terminal_width_of(buffer_all(&v->line));
+	size_t len = room > taken ? terminal_cut(text, room - taken) : 0;
+	if (text[len] && len)
+		len = terminal_cut(text, room - taken - 1);
+	buffer_format(&v->line, "%.*s%s", (int)len, text, !text[len] ? "" : v->utf8 ? "…" : ".");
+}
+
+/* Why most of them failed, and what may help: the help on a line of its own, which is more than its end. */
+static void show_most(struct run_view *v, const struct failure *most)
+{
+	char text[FAILURE_TEXT + 80];
+	if (!most)
+		return;
+	begin(v, "");
+	append_cut(v, failure_describe(most, text, sizeof text));
+	end(v);
+	const char *hint = failure_hint(most);
+	if (!hint)
+		return;
+	begin(v, "");
+	append_cut(v, hint);
+	end(v);
+}
+
 static void show_failures(struct run_view *v, const struct run_counts *counts)
 {
 	if (!counts->failed)
@@ -209,6 +297,7 @@ static void show_failures(struct run_view *v, const struct run_counts *counts)
 	buffer_format(&v->line, "  %lld", (long long)counts->failed);
 	run_counts_kinds(counts, "  ", &v->line);
 	end(v);
+	show_most(v, failure_tally_most(&counts->why));
 }
 
 static void append_count(struct run_view *v, const char *name, double value)
@@ -285,11 +374,8 @@ static void show_verdict(struct run_view *v, bool over)
 	buffer_text(&v->line,
 	            !over && v->empty && v->status == VERDICT_OK ? "nothing measured yet" : verdict_status_name(v->status));
 	if (v->status != VERDICT_OK) {
-		size_t room = v->screen.columns - 1, taken = v->line.len + strlen(": ");
-		size_t len = room > taken ? terminal_cut(v->why, room - taken) : 0;
-		if (v->why[len] && len)
-			len = terminal_cut(v->why, room - taken - 1);
-		buffer_format(&v->line, ": %.*s%s", (int)len, v->why, !v->why[len] ? "" : v->utf8 ? "…" : ".");
+		buffer_text(&v->line, ": ");
+		append_cut(v, v->why);
 	}
 	end(v);
 }
@@ -300,7 +386,7 @@ static void draw(struct run_view *v, const struct run_counts *counts, bool over)
 {
 	screen_begin(&v->screen);
 	v->spark_columns = v->screen.columns / 5 < COURSE_MOST ? v->screen.columns / 5 : COURSE_MOST;
-	show_head(v);
+	show_head(v, counts);
 	show_requests(v, counts);
 	show_latency(v, "TTFT", RECENT_TTFT, v->ttft);
 	show_latency(v, "ITL", RECENT_ITL, v->itl);
@@ -331,4 +417,5 @@ void run_view_end(struct run_view *v, const struct run_counts *counts, struct ve
 	judge(v, verdict, true);
 	draw(v, counts, true);
 	screen_leave(&v->screen);
+	terminal_give();
 }

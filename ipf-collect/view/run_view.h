@@ -10,6 +10,8 @@
  *     run_view_end(view, &counts, verdict);
  *     run_view_free(view);
  *
+ * The terminal is taken meanwhile (terminal.h), so that ipf-fire does not write into the picture.
+ *
  * All functions accept NULL and do nothing then: there is no view unless standard error is a terminal.
  */
 #ifndef COLLECT_RUN_VIEW_H

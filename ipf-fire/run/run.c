@@ -1,6 +1,7 @@
 #include "run/run.h"
 
 #include "cli/interrupt.h"
+#include "cli/terminal.h"
 #include "cli/units.h"
 #include "clock.h"
 #include "endpoint/model_list.h"
@@ -34,6 +35,7 @@
 #include <unistd.h>
 
 #define HEAD_START_NS (20 * NS_PER_MS) /* from everything being ready to the run's start */
+#define VIEW_WAIT_NS  (5 * NS_PER_S)   /* for another program to draw the end of the run */
 #define RECORDS_QUEUE 65536            /* of all threads together */
 #define JOBS_SPARE    4096
 
@@ -639,37 +641,24 @@ static void warn(const struct run *r)
 		        (long long)r->result.starved);
 }
 
-/* One line if requests failed: how many of which kind, and the most frequent text. */
+/* One line if requests failed, as far as that shows without reading answers: how many of which kind, and the most
+ * frequent text. */
 static void report_failures(struct run *r)
 {
-	struct failure_tally *t = &r->failures;
-	char most[FAILURE_TEXT + 80], kinds[160] = "";
-	int64_t warm = counters_sum(&r->counters, done) < r->options->warm ? counters_sum(&r->counters, done)
-	                                                                   : r->options->warm;
-	int64_t all = counters_sum(&r->counters, done) - warm;
-	if (!t->all || r->options->common.quiet)
-		return;
-	failure_tally_sort(t);
-	for (int i = 0; i < t->count; i++) {
-		int64_t count = 0;
-		bool before = false;
-		for (int k = 0; k < t->count; k++) {
-			bool same = !strcmp(t->list[k].kind, t->list[i].kind);
-			before |= same && k < i;
-			count += same ? t->list[k].count : 0;
-		}
-		size_t len = strlen(kinds);
-		if (!before)
-			snprintf(kinds + len, sizeof kinds - len, "%s%lld %s", len ? ", " : "", (long long)count, t->list[i].kind);
-	}
-	const char *hint = failure_hint(&t->list[0]);
-	failure_describe(&t->list[0], most, sizeof most);
-	if (t->all >= all)
-		fprintf(stderr, "ipf-fire: %s %lld request%s failed (%s): %s%s%s%s\n", all == 1 ? "the" : "all", (long long)all,
-		        all == 1 ? "" : "s", kinds, most, hint ? " (" : "", hint ? hint : "", hint ? ")" : "");
-	else
-		fprintf(stderr, "ipf-fire: %lld of %lld requests failed (%s): %s%s%s%s%s\n", (long long)t->all, (long long)all,
-		        kinds, t->count > 1 ? "most often " : "", most, hint ? " (" : "", hint ? hint : "", hint ? ")" : "");
+	struct buffer line = {0};
+	int64_t done = counters_sum(&r->counters, done);
+	int64_t warm = done < r->options->warm ? done : r->options->warm;
+	int64_t statuses = 0;
+	for (int i = 0; i < r->failures.count; i++)
+		statuses += strcmp(r->failures.list[i].kind, "http-status") == 0 ? r->failures.list[i].count : 0;
+	failure_tally_sum_up(&r->failures, done - warm,
+	                     statuses == 0                 ? "failed in transport"
+	                     : statuses == r->failures.all ? "failed by status"
+	                                                   : "failed in transport or by status",
+	                     &line);
+	if (line.len && !line.failed && !r->options->common.quiet)
+		fprintf(stderr, "ipf-fire: %s\n", line.data);
+	buffer_release(&line);
 }
 
 /* What was sent again is no failure, and part of the latencies. */
@@ -681,10 +670,41 @@ static void report_resent(const struct run *r)
 		        (long long)resent, resent == 1 ? " was" : "s were");
 }
 
+/* Does another program draw the run on our terminal? */
+static bool is_drawn(const struct run *r)
+{
+	return !r->observer && leaves_progress(r->options) && terminal_is_taken();
+}
+
+/* Lines of ours would be drawn over: waits until the other program has drawn the end, which it learns from ours. */
+static void wait_for_view(void)
+{
+	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	if (null >= 0 && dup2(null, STDOUT_FILENO) >= 0)
+		terminal_wait(VIEW_WAIT_NS);
+	if (null >= 0)
+		close(null);
+}
+
+/* What there is to say at the end. A program that draws the run tells its failures, too, and knows more of them. */
+static void report_end(struct run *r, bool whole, bool drawn)
+{
+	const struct progress_line line = progress_line_of(r);
+	if (drawn)
+		wait_for_view();
+	warn(r);
+	if (whole)
+		report_resent(r);
+	if (whole && !drawn)
+		report_failures(r);
+	if (r->options->common.verbose && !r->options->common.quiet)
+		progress_line_summary(&line, r->result.unstarted, clock_now());
+}
+
 /* Whoever watches a run that stopped learns it at once: a reader that hangs holds its end back. */
 static void report_full(const struct run *r)
 {
-	if (r->result.memory_full && !r->options->common.quiet)
+	if (r->result.memory_full && !r->options->common.quiet && !is_drawn(r))
 		fputs("ipf-fire: --memory is full, no more requests are started; waiting until the records are written\n",
 		      stderr);
 }
@@ -744,22 +764,17 @@ static int run(struct run *r, struct ipf_error *err)
 		r->input = r->result.error;
 	if (!r->input.kind)
 		r->input = *arrival_reader_cut(r->arrivals);
-	warn(r);
-	if (!err->kind) {
-		report_resent(r);
-		report_failures(r);
-	}
-	const struct progress_line line = progress_line_of(r);
-	if (r->options->common.verbose && !r->options->common.quiet)
-		progress_line_summary(&line, r->result.unstarted, clock_now());
-	if (err->kind) {
+	bool whole = !err->kind, drawn = is_drawn(r);
+	if (whole) {
+		struct stream_writer *writer = r->writer;
+		r->writer = NULL;
+		stream_writer_close(writer,
+		                    records_trailer(r->arrivals, &r->result, &r->counters, r->history, &r->input, client), err);
+	} else {
 		json_decref(client);
-		return -1;
 	}
-	struct stream_writer *writer = r->writer;
-	r->writer = NULL;
-	if (stream_writer_close(
-			writer, records_trailer(r->arrivals, &r->result, &r->counters, r->history, &r->input, client), err) < 0)
+	report_end(r, whole, drawn);
+	if (err->kind)
 		return -1;
 	if (r->result.memory_full)
 		return ipf_error_set(

@@ -1,9 +1,13 @@
 #include "cli/terminal.h"
 
+#include "clock.h"
+
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/ioctl.h>
+#include <time.h>
 #include <unistd.h>
 #include <utf8proc.h>
 
@@ -95,4 +99,34 @@ void terminal_put(const char *data, size_t len)
 {
 	ssize_t wrote = write(STDERR_FILENO, data, len);
 	(void)wrote;
+}
+
+/* A lock of the terminal's device belongs to a process, although all of a pipe have the same open file. */
+static int lock(int command, short type)
+{
+	struct flock whole = {.l_type = type, .l_whence = SEEK_SET};
+	return fcntl(STDERR_FILENO, command, &whole) < 0 ? -1 : whole.l_type;
+}
+
+void terminal_take(void)
+{
+	lock(F_SETLK, F_WRLCK);
+}
+
+void terminal_give(void)
+{
+	lock(F_SETLK, F_UNLCK);
+}
+
+bool terminal_is_taken(void)
+{
+	return isatty(STDERR_FILENO) && lock(F_GETLK, F_WRLCK) == F_WRLCK;
+}
+
+void terminal_wait(int64_t most_ns)
+{
+	const struct timespec pause = {.tv_nsec = NS_PER_MS};
+	int64_t until = clock_now() + most_ns;
+	while (terminal_is_taken() && clock_now() < until)
+		nanosleep(&pause, NULL);
 }

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* Asked each time, because a terminal changes its size. If it does not know, COLUMNS and LINES count, or else 80 and
  * 24. At least 1. */
@@ -27,5 +28,17 @@ size_t terminal_width_of(struct slice text);
 /* Writes to standard error with one call, so that lines of several programs do not mix. A failure to show something is
  * ignored. */
 void terminal_put(const char *data, size_t len);
+
+/* The programs of a pipe share the terminal. One that draws part of it again and again takes it: lines of others would
+ * be drawn over. Ends with the process, however that ends; a program that is told to wait prints its lines afterwards:
+ *
+ *     terminal_take(); … terminal_give();                               // who draws
+ *     if (terminal_is_taken()) … close the output …, terminal_wait(5 * NS_PER_S)      // who has something to say
+ */
+void terminal_take(void);
+void terminal_give(void);
+bool terminal_is_taken(void); /* by another program */
+/* Until nobody has taken it, at most so long. */
+void terminal_wait(int64_t most_ns);
 
 #endif

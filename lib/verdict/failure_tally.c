@@ -110,6 +110,15 @@ void failure_tally_sort(struct failure_tally *t)
 	qsort(t->list, (size_t)t->count, sizeof *t->list, by_count);
 }
 
+const struct failure *failure_tally_most(const struct failure_tally *t)
+{
+	const struct failure *most = t->count ? &t->list[0] : NULL;
+	for (int i = 1; i < t->count; i++)
+		if (by_count(&t->list[i], most) < 0)
+			most = &t->list[i];
+	return most;
+}
+
 char *failure_describe(const struct failure *f, char *text, size_t size)
 {
 	char what[40];
@@ -118,6 +127,44 @@ char *failure_describe(const struct failure *f, char *text, size_t size)
 		snprintf(what, sizeof what, "%lld", (long long)f->status);
 	snprintf(text, size, "%s \xc3\x97%lld%s%s", what, (long long)f->count, f->text[0] ? ": " : "", f->text);
 	return text;
+}
+
+/* "273 in-band, 1 reset": of a list that is sorted. */
+static void sum_up_kinds(const struct failure_tally *t, struct buffer *out)
+{
+	const char *between = "";
+	for (int i = 0; i < t->count; i++) {
+		int64_t count = 0;
+		bool before = false;
+		for (int k = 0; k < t->count; k++) {
+			bool same = !strcmp(t->list[k].kind, t->list[i].kind);
+			before |= same && k < i;
+			count += same ? t->list[k].count : 0;
+		}
+		if (before)
+			continue;
+		buffer_format(out, "%s%lld %s", between, (long long)count, t->list[i].kind);
+		between = ", ";
+	}
+}
+
+void failure_tally_sum_up(struct failure_tally *t, int64_t requests, const char *failed, struct buffer *out)
+{
+	char most[FAILURE_TEXT + 80];
+	if (!t->all)
+		return;
+	failure_tally_sort(t);
+	if (t->all < requests)
+		buffer_format(out, "%lld of ", (long long)t->all);
+	else
+		buffer_text(out, requests == 1 ? "the " : "all ");
+	buffer_format(out, "%lld request%s %s (", (long long)requests, requests == 1 ? "" : "s", failed);
+	sum_up_kinds(t, out);
+	buffer_format(out, "): %s%s", t->all < requests && t->count > 1 ? "most often " : "",
+	              failure_describe(&t->list[0], most, sizeof most));
+	const char *hint = failure_hint(&t->list[0]);
+	if (hint)
+		buffer_format(out, " (%s)", hint);
 }
 
 /* ---- hints ---- */

@@ -36,8 +36,14 @@ void failure_tally_add(struct failure_tally *t, struct slice kind, int64_t statu
 /* By count, then by order of appearance. */
 void failure_tally_sort(struct failure_tally *t);
 
+/* The most frequent one; NULL: nothing failed. */
+const struct failure *failure_tally_most(const struct failure_tally *t);
+
 /* Such as `404 ×30: model "x" does not exist` or `timeout ×3: …`. Returns `text`. */
 char *failure_describe(const struct failure *f, char *text, size_t size);
+/* One line about all, whose order changes: `274 of 311 requests failed (273 in-band, 1 reset): most often in-band ×273:
+ * overloaded`, with what may help; nothing if none failed. `failed`: how to say it, "failed". */
+void failure_tally_sum_up(struct failure_tally *t, int64_t requests, const char *failed, struct buffer *out);
 /* What may help, such as "-m names the model"; NULL: nothing is known. */
 const char *failure_hint(const struct failure *f);
 

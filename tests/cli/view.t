@@ -56,9 +56,35 @@ terminal 24 120 -40 "$live"
 is "$status" 0 "a terminal that becomes narrower"
 between "$(sed -n 's/.*last \([0-9]*\) .*/\1/p' "$ERR")" 20 39 "its lines fit then"
 
-terminal 24 80 "ipf-fire -u $URL/nowhere -m sim -t t.trace t.sched | ipf-collect -o results"
+# Failures, with what ipf-fire has to say: it waits until the view has been drawn for the last time.
+nowhere="ipf-fire -u $URL/nowhere -m sim -t t.trace"
+terminal 24 80 "$nowhere -v t.sched | ipf-collect -o results"
 matches "$(label failed)" "http-status [0-9]+" "failures by kind"
+matches "$(sed -n '/^failed /{n;p}' "$OUT")" "^ +404 ×56: no such path$" "the most frequent one, with its status and text"
+matches "$(sed -n '/^failed /{n;n;p}' "$OUT")" "^ +check the path of --url, and --api$" "and what may help"
 matches "$(label verdict)" "^verdict   INVALID: server_answers: " "the question that fails"
+is "$(tail -n +2 "$OUT" | cut -c 1-10 | grep -c '^\(0:0\|requests\|tokens\|failed\|verdict\)')" 5 "each line of the view is there once" || cat "$OUT"
+is "$(sed -n '/^verdict/,$p' "$OUT" | cut -d' ' -f 1 | tr '\n' ' ')" "verdict ipf-collect: ipf-fire: " "what both have to say is below it"
+contains "$(cat "$OUT")" "all 56 requests failed (56 http-status): 404 ×56: no such path (check the path of --url, and --api)" "ipf-collect why"
+is "$(grep -c '^ipf-.*requests failed' "$OUT")" 1 "and it is said once"
+terminal 24 80 "$nowhere -v --stop-on errors=5 t.sched | ipf-collect -o results"
+matches "$(tail -1 "$OUT")$(tail -2 "$OUT" | head -1)" "ipf-fire: stopped: " "an error that ends the run is seen, too"
+is "$(grep -c '^verdict' "$OUT")" 1 "below a view that is whole"
+terminal 24 200 "ipf-fire -u $URL/nowhere -m sim -t t.trace t.sched -q | ipf-collect -o results | ipf-report -q"
+is "$(grep -n '^ipf-collect: all 56' "$OUT" | cut -d: -f1)" "$(($(grep -n '^verdict' "$OUT" | cut -d: -f1) + 1))" "with a report behind it, it comes before the report"
+
+# How much is done, and how long the rest takes.
+seen() { # COMMAND: all that was drawn, the lines that begin with the time
+	TERM=xterm LC_ALL=C.UTF-8 python3 "$TESTS/terminal.py" lines 24 120 0 "$1" | tr '\r' '\n' | grep -a '0:0[0-9] .*stage' >heads
+}
+ipf-sched -q constant:rate=40,for=1500ms -t t.trace -o timed.sched
+seen "ipf-fire -u $URL -m sim -t t.trace timed.sched | ipf-collect -o results"
+matches "$(cat heads)" ' [1-9][0-9]? %  0:01 left .*stage 1/1' "by the schedule's time"
+matches "$(tail -1 heads)" '0:01      100 %  .*stage 1/1' "up to all of it"
+ipf-sched -q closed:users=2,n=30 -t t.trace -o counted.sched
+seen "ipf-fire -u $URL -m sim -t t.trace counted.sched -o counted.records; (head -n 20 counted.records; sleep 0.5; tail -n +21 counted.records) | ipf-collect -o results"
+matches "$(cat heads)" ' (5[0-9]|6[0-9]) %  ' "by the requests that have ended"
+matches "$(tail -1 heads)" ' 100 %  ' "up to all of them"
 
 # In a warm-up nothing is measured yet: that is not an answer of the server.
 ipf-sched -q constant:rate=80,for=700ms,warmup constant:rate=80,for=300ms -t t.trace -o warm.sched
