@@ -11,6 +11,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* An error bar of this part of its figure needs a reason. */
+#define WIDE_SHARE 0.25
+
 static struct doc_part nothing; /* a fact that is not known */
 
 /* The greatest of the clients; -1: none says it. */
@@ -113,6 +116,31 @@ void tell_error_bars(const struct telling *t, json_t *bars, const char *itl)
 			->media = IN_TEXT;
 }
 
+/* Why the E2E is not known well, if its error at the median is a large part of it. The error of the TTFT has the same
+ * part from before the response: what is more is that of the last content. */
+static void tell_cause(const struct telling *t)
+{
+	const char *stamps = text_at(t->report, "run/stamps");
+	double e2e = figure_at(t->total, "latency/e2e_ms/from_start/p50"),
+		   error = figure_at(t->total, "accuracy/e2e_ms/from_start/error/p50"),
+		   before = figure_at(t->total, "accuracy/ttft_ms/from_start/error/p50");
+	char a[40], b[40];
+	if (!(error > WIDE_SHARE * e2e))
+		return;
+	const char *which =
+		before > error / 2
+			? "the request took long until it was on its way, or the first content came in one read with more"
+			: "the last content came in one read with the end of the response or with more content";
+	const char *how =
+		stamps && strcmp(stamps, "user") == 0
+			? "at any time since the read before: the times are those of ipf-fire's reads, and the kernel's "
+			  "(--stamps kernel) would say more"
+			: "by as much as ipf-fire read late at that time: fewer requests per processor say more";
+	doc_note(t->d,
+	         "E2E of %s ms is right to %s ms at p50: %s; it may have come earlier, %s; --certificate has each source",
+	         show_number(e2e, a), show_number(error, b), which, how);
+}
+
 static void tell_clocks(const struct telling *t)
 {
 	static const struct doc_column columns[] = {{.name = "at least", .unit = "ms"}, {.name = "at most", .unit = "ms"}};
@@ -195,6 +223,7 @@ void section_accuracy(const struct telling *t)
 			->media = IN_PAGE;
 	if (json_at(t->total, "accuracy"))
 		tell_error_bars(t, json_at(t->total, "accuracy"), text_at(t->report, "run/itl"));
+	tell_cause(t);
 	tell_clocks(t);
 	tell_steady(t);
 	tell_transport(t);

@@ -59,6 +59,23 @@ is "$(sed '/^Streams/,$d' "$OUT" | awk '{ gsub(/[^ -~]+/, "x"); if (length > 80)
 run ipf-report --certificate -f csv chat.results
 status_is 2 "but nothing else"
 
+# ---- why a bar is as long as what it is of
+is "$(ipf-report chat.results | grep -c 'it may have come earlier')" 0 "an error that is small needs no reason"
+whole() { # STAMPS: answers that are not streamed come in one read
+	sed -E "s/\"last_early_ns\":[0-9]+/\"last_early_ns\":9000000000000/; 1s/\"stamps\":\"[a-z]*\"/\"stamps\":\"$1\"/" chat.results |
+		sed '/"sample":"client"/d' >once.body
+	head -1 once.body >once.results
+	body once.body >>once.results
+	printf '{"end":{"lines":%d,"sha256":"%s"}}\n' "$(body once.body | wc -l)" "$(body once.body | openssl dgst -sha256 -r | cut -d ' ' -f 1)" >>once.results
+	run ipf-report once.results
+	tr -s ' \n' '  ' <"$OUT" >once.txt
+}
+whole user
+matches "$(cat once.txt)" 'E2E of [0-9.]+ ms is right to [0-9.]+ ms at p50: the last content came in one read with the end of the response or with more content; it may have come earlier, at any time since the read before: the times are those of ipf-fire.s reads' \
+	"a large one has one, with the clock of ipf-fire"
+whole kernel
+matches "$(cat once.txt)" 'it may have come earlier, by as much as ipf-fire read late at that time' "and with timestamps of the kernel"
+
 # ---- a limit
 run ipf-report --accuracy 1h wide.results
 lacks=$(grep -c -- --accuracy "$OUT")
