@@ -700,12 +700,12 @@ static void finish_body(struct response *r, const struct record *record, size_t 
 		finish_envelope(r);
 	if (framing == FRAMING_GRPC)
 		finish_grpc(r, record);
-	if (framing == FRAMING_JSON && body.len && !r->ended && !r->failed && clean)
-		note_malformed(r, "expected a complete response", body);
-	else if (framing == FRAMING_SSE && !events && r->framing.unknown && !r->failed)
-		note_malformed(r, "body is not server-sent events", body);
 	if (r->format->end_at_eof && clean && !r->truncated && body.len && !r->failed)
 		r->ended = true;
+	if (framing == FRAMING_JSON && body.len && !r->ended && !r->failed && clean)
+		note_malformed(r, "expected a value at end.when of the API descriptor, which marks a complete response", body);
+	else if (framing == FRAMING_SSE && !events && r->framing.unknown && !r->failed)
+		note_malformed(r, "body is not server-sent events", body);
 }
 
 static void begin(struct response *r, const struct record *record)

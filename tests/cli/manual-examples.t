@@ -20,6 +20,20 @@ python3 "$TESTS/cli/push_target.py" push.log >push.port &
 stop_at_exit $!
 wait_for 20 test -s push.port
 
+# The descriptor in ipf-api(5) that says the least, against a server for which it is right.
+awk '/^\{$/ { text = "" } { text = text $0 "\n" } /^\}$/ && text ~ /"name": "least"/ { printf "%s", text; exit }' "$ROOT/lib/api/ipf-api.5" >least.json
+ipf-prep -q sharegpt ShareGPT_V3.json -n 5 --output-tokens 4 -o least.trace
+ipf-sched -q burst:n=5 -t least.trace -o least.sched
+for end in '{"eof": true}' '{"when": ["/choices"]}' '{"when": ["/nothing"]}'; do
+	jq --argjson mark "$end" '.response_whole["end"] = $mark' least.json >least.end.json
+	ipf-fire -q -u "$URL" --api ./least.end.json -t least.trace least.sched -o least.records --force
+	ipf-collect -q -t approx least.records | jq -c 'select(.n != null) | [.ok, .output_tokens > 0, .error.text[:50]]' | sort -u >least.rows
+	case $end in
+	*nothing*) is "$(cat least.rows)" '[false,true,"expected a value at end.when of the API descriptor"]' "ipf-api(5): what does not fit is named" ;;
+	*) is "$(cat least.rows)" '[true,true,null]' "ipf-api(5): the least descriptor, with $end" ;;
+	esac
+done
+
 examples_of() { # PAGE: each in a file example.N
 	rm -f example.*
 	sed -n '/^\.Sh EXAMPLES/,/^\.Sh SEE/p' "$1" | awk '

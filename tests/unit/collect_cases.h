@@ -369,7 +369,8 @@ static const struct collect_case collect_cases[] = {
          "malformed:body is not server-sent events: <!DOCTYPE html> <html> <p>data: 5</p> </html> ev=0 co=0 in=5"},
 	{.name = "JSON that is no answer",
      .reads = {"{\"message\":\"welcome\"}"},
-     .expected = "malformed:expected a complete response: {\"message\":\"welcome\"} ev=0 co=0 in=5"},
+     .expected =
+         "malformed:expected a value at end.when of the API descriptor, which marks a complete response: {\"message\":\"welcome\"} ev=0 co=0 in=5"},
 	{.name = "the end mark twice, and content after it",
      .reads = {TEXT("a"), DONE, DONE, TEXT("b"), "data: {oops\n\n"},
      .expected =
