@@ -356,12 +356,16 @@ static double share(const struct server_figures *f, const struct run_data *run, 
 	return all > 0 ? counter(f, run, part).sum / all : NAN;
 }
 
-static int compare(struct compared_figures *c, const struct run_data *run, const int *list, int count,
-                   const struct sample_range *range, int target)
+/* Of a target with the requests to it, or of all (NULL) with all requests. */
+static int compare(struct compared_figures *c, const struct server_figures *f, const struct run_data *run,
+                   const struct server_target_figures *of)
 {
-	server_facts_read(&c->facts, run->samples, list, count, range);
-	if (read_client(&c->client, run, range, target) < 0)
+	server_facts_read(&c->facts, run->samples, of ? &of->source : f->sources, of ? 1 : f->sources_count, &f->range);
+	if (read_client(&c->client, run, &f->range, of ? of->client : -1) < 0)
 		return -1;
+	c->client.direct = true;
+	for (int i = 0; i < f->count; i++)
+		c->client.direct &= (of && of != &f->targets[i]) || !f->targets[i].counts || f->targets[i].client >= 0;
 	server_comparison_make(&c->comparison, &c->client, &c->facts);
 	return 0;
 }
@@ -381,8 +385,7 @@ static int compare_targets(struct server_figures *f, const struct run_data *run)
 			alone &= k == i || !f->targets[k].counts || f->targets[k].client != t->client;
 		if (!alone)
 			continue;
-		if (!(t->compared = calloc(1, sizeof *t->compared)) ||
-		    compare(t->compared, run, &t->source, 1, &f->range, t->client) < 0)
+		if (!(t->compared = calloc(1, sizeof *t->compared)) || compare(t->compared, f, run, t) < 0)
 			return -1;
 	}
 	return 0;
@@ -407,7 +410,7 @@ int server_figures_build(struct server_figures *f, const struct run_data *run, s
 	f->acceptance = share(f, run, "spec_accepted_tokens", "spec_draft_tokens");
 	if (!find_range(f, run) || (run->part_count > 1 && !run->shards))
 		return 0;
-	if (compare(&f->all, run, f->sources, f->sources_count, &f->range, -1) < 0 || compare_targets(f, run) < 0)
+	if (compare(&f->all, f, run, NULL) < 0 || compare_targets(f, run) < 0)
 		return ipf_error_memory(err);
 	f->not_scraped = find_not_scraped(f, run);
 	f->compared = true;

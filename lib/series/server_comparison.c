@@ -249,13 +249,17 @@ static double longer(const struct client_facts *client, const struct server_fact
 static void explain_ttft(const struct client_facts *client, double more, char *text, size_t size)
 {
 	bool early = client->ttfb_mean < more / 2, measured = !isnan(client->connect_min);
-	const char *cause = early ? "a proxy that holds back the body, or a slow network"
-	                          : "the network, a proxy, or a queue in front of the server";
+	const char *cause = early            ? "a proxy that holds back the body, or a slow network"
+	                    : client->direct ? "the server's own HTTP layer, in which its figures do not begin yet, or the "
+	                                       "network"
+	                                     : "the network, a proxy, or a queue in front of the server";
 	if (measured && more < ROUND_TRIPS_EXPLAIN * client->connect_min)
 		cause = "the network";
 	else if (measured && more > ROUND_TRIPS_TOO_SHORT * client->connect_min)
-		cause = early ? "a proxy that holds back the body, or a network that loses packets"
-		              : "a proxy, or a queue in front of the server; not the network";
+		cause = early            ? "a proxy that holds back the body, or a network that loses packets"
+		        : client->direct ? "the server's own HTTP layer, in which its figures do not begin yet, or a queue "
+		                           "there; not the network"
+		                         : "a proxy, or a queue in front of the server; not the network";
 	int len = snprintf(text, size, "the first byte came after %.3g ms", client->ttfb_mean / 1e6);
 	if (measured)
 		len += snprintf(text + len, size - (size_t)len, ", and a connection took %.3g ms to open",
@@ -313,8 +317,9 @@ static void compare_rest(struct server_comparison *c, const struct client_facts 
 		note(c, kinds[list[i]], mean, mean - more,
 		     "%s is %.3g ms %s at the client, %.3g against %.3g ms on average: %s", names[list[i]], fabs(more) / 1e6,
 		     more > 0 ? "longer" : "shorter", mean / 1e6, (mean - more) / 1e6,
-		     more > 0 ? "the network, a proxy, or a queue in front of the server"
-		              : only_at_server(client, server, requests).text);
+		     more > 0 && client->direct ? "the server's own HTTP layer, or the network"
+		     : more > 0                 ? "the network, a proxy, or a queue in front of the server"
+		                                : only_at_server(client, server, requests).text);
 	}
 }
 

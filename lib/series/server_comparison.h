@@ -48,6 +48,7 @@ struct client_facts {
 	double wait_mean;       /* ns that a request waited for a slot or a connection of a pool; NAN */
 	double ttfb_mean;       /* ns to the first byte of the response */
 	double connect_min;     /* ns: the fastest TCP connection, about one round trip; NAN: none was made */
+	bool direct;            /* it asked the host and port that publish the server's figures */
 	bool stopped;           /* the run was ended on purpose: requests that were in flight are not among these */
 	struct client_latency latency[COMPARED_LATENCIES];
 };

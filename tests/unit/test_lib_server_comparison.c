@@ -161,6 +161,11 @@ static void test_delay_in_front(void **state)
 	s->client.ttfb_mean = 150 * MS;
 	finds(s, COMPARISON_TTFT_LONGER,
 	      "and a connection took 0.2 ms to open: a proxy, or a queue in front of the server; not");
+	s->client.direct = true;
+	finds(
+		s, COMPARISON_TTFT_LONGER,
+		"took 0.2 ms to open: the server's own HTTP layer, in which its figures do not begin yet, or a queue there; not");
+	s->client.direct = false;
 	s->client.connect_min = 20 * MS;
 	finds(s, COMPARISON_TTFT_LONGER, "and a connection took 20 ms to open: the network, a proxy, or a queue");
 	s->client.connect_min = 98 * MS;
