@@ -9,7 +9,7 @@
 static const struct option_spec specs[] = {
 	OPTION_HEADING("Output"),
 	OPTION_CHOICE_OF('f', "format", "text|json", struct report_options, certificate_format, certificate_format_names,
-                     "output format (default: text)"),
+                     "output format (default: that of the output's name, else text)"),
 	ROW_PERCENTILES,
 	ROW_META,
 	OUTPUT_OPTION(struct report_options, common),
@@ -29,6 +29,7 @@ static const struct option_spec specs[] = {
 static int run(struct report_options *options, const struct operands *operands)
 {
 	options->certificate = true;
+	format_of_name(&options->certificate_format, certificate_format_names, options);
 	for (int i = 0; report_format_names[i]; i++)
 		if (strcmp(report_format_names[i], certificate_format_names[options->certificate_format]) == 0)
 			options->format = i;

@@ -12,7 +12,7 @@ static const struct option_spec specs[] = {
 	ROW_UNDECIDED,
 	OPTION_HEADING("Output"),
 	OPTION_CHOICE_OF('f', "format", "FORMAT", struct report_options, compare_format, compare_format_names,
-                     "output format: " COMPARE_FORMATS_TEXT " (default: text)"),
+                     "output format: " COMPARE_FORMATS_TEXT " (default: that of the output's name, else text)"),
 	OUTPUT_OPTION(struct report_options, common),
 	OPTION_HEADING("Evaluation"),
 	ROW_STAGE,
@@ -26,6 +26,7 @@ static const struct option_spec specs[] = {
 static int run(struct report_options *options, const struct operands *operands)
 {
 	struct ipf_error err = {0};
+	format_of_name(&options->compare_format, compare_format_names, options);
 	const struct compare_wanted wanted = {
 		.format = compare_format_names[options->compare_format], .place = "", .command = command_compare.program.name};
 	if (compare_conditions_check(options, &err) < 0)

@@ -27,6 +27,7 @@ static int run(struct report_options *options, const struct operands *operands)
 		              shown(folder).text);
 		return command_end(&err, name);
 	}
+	options->format = 0;
 	options->plots = folder;
 	options->only_plots = true;
 	return show_run(options, &results, name);

@@ -13,8 +13,9 @@
 
 static const struct option_spec specs[] = {
 	OPTION_HEADING("Output"),
-	OPTION_CHOICE_OF('f', "format", "FORMAT", struct report_options, format, report_format_names,
-                     "output format (default: text); formats:" REPORT_FORMAT_CHOICES),
+	OPTION_CHOICE_OF(
+		'f', "format", "FORMAT", struct report_options, format, report_format_names,
+		"output format (default: that of the output's name, such as page.html, else text); formats:" REPORT_FORMAT_CHOICES),
 	OPTION(OPTION_FLAG, 0, "full", NULL, struct report_options, full,
            "text: show all sections, not only the first screen"),
 	OPTION_PARSED_BY(0, "section", "NAME,…", struct report_options, sections, option_sections,
@@ -59,6 +60,7 @@ static const struct option_spec specs[] = {
 static int run(struct report_options *options, const struct operands *operands)
 {
 	struct ipf_error err = {0};
+	format_of_name(&options->format, report_format_names, options);
 	const struct compare_wanted wanted = {
 		.format = report_format_names[options->format], .place = "--compare: ", .command = REPORT_PROGRAM};
 	if (options->definitions)

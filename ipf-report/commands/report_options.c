@@ -70,6 +70,9 @@ int option_effect(const char *value, void *variable, struct ipf_error *err)
 void report_options_init(struct report_options *options)
 {
 	*options = (struct report_options){.common = COMMON_DEFAULTS,
+	                                   .format = -1,
+	                                   .compare_format = -1,
+	                                   .certificate_format = -1,
 	                                   .plot_format = -1,
 	                                   .from = IMPORT_AUTOMATIC,
 	                                   .by = {.by = GROUPINGS},
@@ -83,6 +86,31 @@ void report_options_release(struct report_options *options)
 {
 	json_decref(options->meta);
 	options->meta = NULL;
+}
+
+void format_of_name(int *format, const char *const names[], const struct report_options *options)
+{
+	static const struct {
+		const char *ending, *format;
+	} others[] = {{"htm", "html"}, {"xml", "junit"}, {"prom", "prometheus"}};
+	const char *output = options->common.output ? options->common.output : "";
+	size_t len = strlen(output), begin;
+	if (*format >= 0)
+		return;
+	*format = 0;
+	if (len > 4 && strcmp(output + len - 4, ".zst") == 0)
+		len -= 4;
+	for (begin = len; begin > 0 && output[begin - 1] != '.' && output[begin - 1] != '/';)
+		begin--;
+	if (begin == 0 || output[begin - 1] != '.')
+		return;
+	struct slice ending = {output + begin, len - begin};
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+		if (slice_is(ending, others[i].ending))
+			ending = slice_of(others[i].format);
+	for (int i = 0; names[i]; i++)
+		if (slice_is(ending, names[i]))
+			*format = i;
 }
 
 const char *report_format_option(const struct report_options *options)

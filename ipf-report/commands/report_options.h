@@ -23,9 +23,10 @@ enum undecided_choice { UNDECIDED_FAIL, UNDECIDED_PASS };
 
 struct report_options {
 	struct common_options common;
-	int format;             /* index into report_formats */
-	int compare_format;     /* of `ipf-report compare`: index into compare_format_names */
-	int certificate_format; /* of `ipf-report certificate`: index into certificate_format_names */
+	/* Formats are indices; -1 until format_of_name has found what was not given. */
+	int format;             /* into report_formats */
+	int compare_format;     /* of `ipf-report compare`: into compare_format_names */
+	int certificate_format; /* of `ipf-report certificate`: into certificate_format_names */
 	struct grouping_choice by;
 	struct price price;
 	struct figure_options figures;
@@ -61,6 +62,9 @@ void report_options_release(struct report_options *options);
 struct text_style report_style(const struct report_options *options);
 /* What a format for people shows. */
 struct report_view wanted_view(const struct report_options *options);
+/* If no format was given: that of the output's name, if it ends in one of `names` (or .htm, .xml, .prom), else the
+ * first. */
+void format_of_name(int *format, const char *const names[], const struct report_options *options);
 /* The words before a format in messages: "-f ", or "" if it is an operand. */
 const char *report_format_option(const struct report_options *options);
 

@@ -1,5 +1,6 @@
 #include "cli/nearest.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #define LONGEST_NAME 64
@@ -40,4 +41,20 @@ void nearest_try(struct nearest *near, const char *typed, size_t len, const char
 	n = edits(typed, len, known, known_len);
 	if (n <= 1 + len / 3 && (!near->name || n < near->edits))
 		*near = (struct nearest){known, n};
+}
+
+/* Has the word the letters of the name in their order, beginning with the same one? */
+static bool spells_out(const char *word, size_t len, const char *name)
+{
+	size_t found = 0;
+	for (size_t i = 0; i < len && name[found]; i++)
+		found += word[i] == name[found];
+	return len > strlen(name) && strlen(name) >= 2 && word[0] == name[0] && !name[found];
+}
+
+void nearest_try_short(struct nearest *near, const char *typed, size_t len, const char *known)
+{
+	nearest_try(near, typed, len, known);
+	if (!near->name && spells_out(typed, len, known))
+		*near = (struct nearest){known, LONGEST_NAME};
 }

@@ -50,6 +50,15 @@ static const struct option_spec *find_exact(const struct program *program, const
 	return NULL;
 }
 
+/* Is it one of the values of an option, as in --html for -f html? */
+static bool is_choice(const char *const *choices, const char *name, size_t len)
+{
+	for (size_t i = 0; choices && choices[i]; i++)
+		if (strncmp(choices[i], name, len) == 0 && !choices[i][len])
+			return true;
+	return false;
+}
+
 static int unknown_option(const struct program *program, const char *name, size_t len, struct ipf_error *err)
 {
 	struct nearest near = {0};
@@ -57,6 +66,13 @@ static int unknown_option(const struct program *program, const char *name, size_
 	for (size_t i = 0; i < program->count; i++)
 		if (program->specs[i].kind != OPTION_HEADING)
 			nearest_try(&near, name, len, program->specs[i].name);
+	for (size_t i = 0; i < program->count; i++)
+		if (is_choice(program->specs[i].choices, name, len))
+			return ipf_error_set(err, IPF_USAGE, "unknown option --%.*s (did you mean %s%s %.*s?)", (int)len, name,
+			                     program->specs[i].letter ? "-" : "--",
+			                     program->specs[i].letter ? (char[]){program->specs[i].letter, 0}
+			                                              : program->specs[i].name,
+			                     (int)len, name);
 	if (near.name)
 		return ipf_error_set(err, IPF_USAGE, "unknown option --%.*s (did you mean --%s?)", (int)len, name, near.name);
 	return ipf_error_set(err, IPF_USAGE, "unknown option --%.*s", (int)(len < 100 ? len : 100), name);
@@ -242,7 +258,11 @@ static int parse_choice(const char *text, const char *const *choices, int *index
 		                         : i + 1 < count ? ", "
 		                                         : " or ",
 		                         choices[i]);
-	return ipf_error_set(err, IPF_USAGE, "expected %s, got \"%.200s\"", expected, text);
+	struct nearest near = {0};
+	for (size_t i = 0; i < count; i++)
+		nearest_try_short(&near, text, strlen(text), choices[i]);
+	return ipf_error_set(err, IPF_USAGE, "expected %s, got \"%.200s\"%s%s%s", expected, text,
+	                     near.name ? " (did you mean " : "", near.name ? near.name : "", near.name ? "?)" : "");
 }
 
 static int parse_limit(const char *text, int64_t least, int64_t most, int64_t *bytes, struct ipf_error *err)

@@ -200,6 +200,31 @@ static int cut_at_header(struct stream_reader *r, struct ipf_error *err)
 	                    *r->kind ? " " : "");
 }
 
+/* A stream of another kind: which programs make of it what is expected here. */
+static int wrong_kind(const struct stream_reader *r, const char *kind, struct ipf_error *err)
+{
+	static const struct {
+		const char *kind, *program;
+	} steps[] = {{"trace", "ipf-prep"}, {"schedule", "ipf-sched"}, {"records", "ipf-fire"}, {"results", "ipf-collect"}};
+	enum { STEPS = sizeof steps / sizeof *steps };
+	char programs[64] = "";
+	size_t got = STEPS, expected = 0;
+	for (size_t i = 0; i < STEPS; i++) {
+		got = strcmp(kind, steps[i].kind) == 0 ? i : got;
+		expected = strcmp(r->kind, steps[i].kind) == 0 ? i : expected;
+	}
+	for (size_t i = got + 1; i <= expected; i++) {
+		size_t len = strlen(programs);
+		snprintf(programs + len, sizeof programs - len, "%s%s",
+		         len == 0        ? ""
+		         : i == expected ? " and "
+		                         : ", ",
+		         steps[i].program);
+	}
+	return ipf_error_at(err, IPF_INPUT, r->name, 1, "expected an ipf %s stream, got \"%s\"%s%s%s", r->kind, kind,
+	                    *programs ? ": run " : "", programs, *programs ? " first" : "");
+}
+
 static int read_header(struct stream_reader *r, struct ipf_error *err)
 {
 	struct slice line;
@@ -218,7 +243,7 @@ static int read_header(struct stream_reader *r, struct ipf_error *err)
 	if (!kind)
 		return ipf_error_at(err, IPF_INPUT, r->name, 1, "not an ipf stream: the first line is not a header");
 	if (*r->kind && strcmp(kind, r->kind) != 0)
-		return ipf_error_at(err, IPF_INPUT, r->name, 1, "expected an ipf %s stream, got \"%s\"", r->kind, kind);
+		return wrong_kind(r, kind, err);
 	json_t *version = json_object_get(r->header, "version");
 	if (!json_is_integer(version) || json_integer_value(version) < 1)
 		return ipf_error_at(err, IPF_INPUT, r->name, 1, "version: expected an integer of 1 or more");

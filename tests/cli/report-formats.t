@@ -106,3 +106,33 @@ is "$(grep -v '^#' evil/openmetrics | sed 's/ [^ ]*$//' | sort | uniq -d)" "" "e
 if command -v promtool >/dev/null; then
 	is "$(promtool check metrics <evil/prometheus 2>&1)" "" "which promtool reads"
 fi
+
+# ---- the format of the output's name --------------------------------------------------------------------------------
+one=$TESTS/data/report/one.results
+for case in 'page.html:<!doctype html>' 'page.htm:<!doctype html>' 'notes.md:## ' 'run.json:{' 'run.csv:stage,' 'gate.xml:<?xml' 'run.sql:--' 'run.txt:Verdict' 'run:Verdict' 'a.html/run:Verdict'; do
+	mkdir -p a.html
+	"$BIN/ipf-report" -o "${case%%:*}" "$one" 2>"$ERR"
+	begin=${case#*:}
+	is "$(head -c ${#begin} "${case%%:*}" | tr A-Z a-z)" "$(tr A-Z a-z <<<"$begin")" "-o ${case%%:*} has the format of its name"
+done
+"$BIN/ipf-report" -o run.json.zst "$one" && is "$(zstd -qdc run.json.zst | head -c 1)" "{" "also compressed"
+"$BIN/ipf-report" -f text -o text.html "$one" && is "$(head -c 7 text.html)" Verdict "-f wins"
+"$BIN/ipf-report" compare -o two.md "$one" "$one" 2>"$ERR"
+is "$(head -c 3 two.md)" "## " "comparisons likewise"
+"$BIN/ipf-report" certificate -o evidence.json "$one" 2>"$ERR"
+is "$(head -c 1 evidence.json)" "{" "and certificates"
+
+# ---- what was meant ---------------------------------------------------------------------------------------------------
+for case in '-f htlm:(did you mean html?)' '-f markdown:(did you mean md?)' '--html:(did you mean -f html?)' '--json:(did you mean -f json?)'; do
+	# shellcheck disable=SC2086 # two words
+	run "$BIN/ipf-report" ${case%%:*} "$one"
+	status_is 2 "${case%%:*}"
+	contains "$(cat "$ERR")" "${case#*:}" "is answered by what was meant"
+done
+printf '{"ipf":"records","version":1}\n' >early.records
+printf '{"ipf":"trace","version":1}\n' >early.trace
+for case in 'records:run ipf-collect first' 'trace:run ipf-sched, ipf-fire and ipf-collect first'; do
+	run "$BIN/ipf-report" "early.${case%%:*}"
+	status_is 3 "a ${case%%:*} stream is no results"
+	contains "$(cat "$ERR")" "expected an ipf results stream, got \"${case%%:*}\": ${case#*:}" "which program comes before is said"
+done

@@ -31,9 +31,28 @@ static void test_nearest(void **state)
 	assert_null(nearest_of(longest));
 }
 
+static const char *short_of(const char *typed)
+{
+	static const char *const known[] = {"text", "md", "html", "mlperf"};
+	struct nearest near = {0};
+
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+		nearest_try_short(&near, typed, strlen(typed), known[i]);
+	return near.name;
+}
+
+static void test_short(void **state)
+{
+	(void)state;
+	assert_string_equal(short_of("markdown"), "md");
+	assert_string_equal(short_of("htlm"), "html");
+	assert_null(short_of("open"));
+	assert_null(short_of("m"));
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_nearest)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_nearest), cmocka_unit_test(test_short)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -319,7 +319,7 @@ static void misuse(void **state)
 		{"--seed 18446744073709551616 x",
 	     "--seed: expected a seed such as 7 or 0x2a, below 2^64, got \"18446744073709551616\""},
 		{"--seed 1.5 x", "--seed: expected a seed such as 7 or 0x2a, below 2^64, got \"1.5\""},
-		{"--history liv x", "--history: expected recorded, live or none, got \"liv\""},
+		{"--history liv x", "--history: expected recorded, live or none, got \"liv\" (did you mean live?)"},
 		{"--history= x", "--history: expected recorded, live or none, got \"\""},
 		{"x --history", "--history: recorded|live|none is missing"},
 		{"--history --span 1-2 x", "--history: expected recorded|live|none, got the option --span"},
