@@ -1,5 +1,6 @@
 /* ipf-prep: makes a request trace from datasets and production traces. */
 #include "config/prep_config.h"
+#include "config/source_help.h"
 #include "convert.h"
 #include "memory.h"
 #include "input/archive_members.h"
@@ -115,6 +116,8 @@ int main(int argc, char **argv)
 		return trace_stat_main(argc - 1, argv + 1);
 	if (argc > 1 && strcmp(argv[1], "tokenize") == 0)
 		return tokenize_main(argc - 1, argv + 1);
+	if (source_help_is_asked(argc, argv))
+		return source_help(source_find(argv[1], &err));
 	if (!program_start(&prep_program, argc, argv, &config, &operands, &status)) {
 		prep_config_release(&config);
 		return status;

@@ -101,7 +101,7 @@ struct source_format {
 	const char *about; /* one line, for --list */
 	enum source_kind kind;
 	enum source_unit unit;
-	unsigned traits;
+	unsigned traits;    /* those that it may have, if it has traits_of */
 	const char *filled; /* how prompts are made if only lengths are known; NULL: never */
 	size_t state_size;  /* bytes of the state that every call gets, zeroed before `open`; 0: `state` is NULL */
 

@@ -41,8 +41,7 @@ static size_t option_left(const struct option_spec *spec, struct buffer *out)
 	return columns(out->data + begin, out->len - begin);
 }
 
-/* Appends the text, which begins at column `at`; further lines are indented by `indent`. */
-static void wrap(struct buffer *out, const char *text, size_t at, size_t indent)
+void help_wrap(struct buffer *out, const char *text, size_t at, size_t indent)
 {
 	bool first = true;
 
@@ -82,25 +81,37 @@ static size_t help_column(const struct program *program)
 	return widest + 2;
 }
 
+static void help_option(const struct option_spec *spec, size_t column, struct buffer *out)
+{
+	size_t at = option_left(spec, out);
+
+	if (at + 2 > column) {
+		buffer_byte(out, '\n');
+		at = 0;
+	}
+	pad(out, at, column);
+	help_wrap(out, spec->help, column, column);
+}
+
 static void help_options(const struct program *program, struct buffer *out)
 {
-	size_t column = help_column(program), at;
+	size_t column = help_column(program);
 
-	for (size_t i = 0; i < program->count; i++) {
-		if (program->specs[i].kind == OPTION_HEADING) {
+	for (size_t i = 0; i < program->count; i++)
+		if (program->specs[i].kind == OPTION_HEADING)
 			buffer_format(out, "%s%s:\n", i ? "\n" : "", program->specs[i].help);
-			continue;
-		}
-		if (program->specs[i].older)
-			continue;
-		at = option_left(&program->specs[i], out);
-		if (at + 2 > column) {
-			buffer_byte(out, '\n');
-			at = 0;
-		}
-		pad(out, at, column);
-		wrap(out, program->specs[i].help, column, column);
-	}
+		else if (!program->specs[i].older)
+			help_option(&program->specs[i], column, out);
+}
+
+void help_format_options(const struct program *program, const char *const *names, struct buffer *out)
+{
+	size_t column = help_column(program);
+
+	for (size_t i = 0; i < program->count; i++)
+		for (const char *const *name = names; *name && option_is_shown(&program->specs[i]); name++)
+			if (strcmp(program->specs[i].name, *name) == 0)
+				help_option(&program->specs[i], column, out);
 }
 
 static bool has_option(const struct program *program, const char *name)
@@ -127,7 +138,7 @@ static void help_commands(const struct program *program, struct buffer *out)
 		size_t begin = out->len;
 		buffer_format(out, "  %s %s", command_word(command), command->operands);
 		pad(out, columns(out->data + begin, out->len - begin), column);
-		wrap(out, command->summary, column, column);
+		help_wrap(out, command->summary, column, column);
 	}
 	buffer_byte(out, '\n');
 }
@@ -144,7 +155,7 @@ void help_format(const struct program *program, struct buffer *out)
 {
 	buffer_format(out, "usage: %s [OPTION…]%s%s\n", program->name, program->operands && *program->operands ? " " : "",
 	              program->operands ? program->operands : "");
-	wrap(out, program->summary, 0, 0);
+	help_wrap(out, program->summary, 0, 0);
 	buffer_byte(out, '\n');
 	if (program->commands)
 		help_commands(program, out);

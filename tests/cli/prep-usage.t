@@ -88,6 +88,34 @@ status=0
 "$prep" --list >/dev/full 2>"$ERR" || status=$?
 status_is 1 "--list > /dev/full ends with 1"
 
+# ---- ipf-prep SOURCE --help ----
+run "$prep" azure --help
+status_is 0 "azure --help"
+contains "$(cat "$OUT")" "usage: ipf-prep azure [OPTION…] [FILE…]" "is about that source"
+contains "$(cat "$OUT")" "CSV with a heading" "with the layout of its files"
+run "$prep" nothing --help
+contains "$(cat "$OUT")" "usage: ipf-prep [OPTION…] SOURCE" "what is no source has the general help"
+# Options are listed for the sources that take them.
+: >wrong
+while read -r source; do
+	run "$prep" "$source" -h
+	cp "$OUT" help
+	sed 's/…/./g' help | awk 'length > 79 { print "'"$source"': too long: " $0 }' >>wrong
+	for option in "--from 1s" "--to 1s" "--sub-agents drop" "--turns 2" "--wait 2s" "--hit-rate 0.5" "--groups 2" "--content a.csv" "--salt x" "--scale 2" \
+		--dequantise "--field prompt=/x" "--failed drop" "--preset vllm-sharegpt"; do
+		refused=listed
+		# shellcheck disable=SC2086 # an option and its argument
+		"$prep" "$source" $([ "$source" = synthetic ] || [ "$source" = prefix ] || echo a.csv) $option -q -n 2 2>&1 >/dev/null |
+			grep -v "has sessions only with" | grep -q "^ipf-prep: ${option%% *}: format $source " && refused=missing
+		told=missing
+		grep -q -- "^      ${option%% *}\b" help && told=listed
+		[ $refused = $told ] || echo "$source $option: $told, should be $refused" >>wrong
+	done
+done <<-END
+	$(grep -v -x -e jsonl -e csv listed)
+END
+is "$(cat wrong)" "" "the help of each source lists the options that it takes"
+
 if command -v script >/dev/null; then
 	status=0
 	timeout 10 script -qec "$prep sharegpt" /dev/null >"$OUT" 2>&1 || status=$?
