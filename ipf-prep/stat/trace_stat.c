@@ -91,6 +91,31 @@ static void show_numbers(FILE *to, const char *name, json_t *map)
 	fputc('\n', to);
 }
 
+static void show_counting(json_t *tokens, FILE *to)
+{
+	const char *by = json_string_value(json_object_get(tokens, "by"));
+	json_t *tokenizer = json_object_get(tokens, "tokenizer");
+	const char *name = json_string_value(json_object_get(tokenizer, "name")),
+			   *rule = json_string_value(json_object_get(tokenizer, "rule")),
+			   *source = json_string_value(json_object_get(tokens, "source"));
+	if (!by)
+		return;
+	fprintf(to, "%-14s ", "tokens");
+	if (strcmp(by, "tokenizer") == 0)
+		fprintf(to, "counted by %s\n", shown(name ? name : "a tokenizer").text);
+	else if (strcmp(by, "estimate") == 0)
+		fprintf(to, "estimated, %s: no tokenizer counted them\n", shown(rule ? rule : "approximately").text);
+	else if (strcmp(by, "unknown") == 0)
+		fputs("it is not known what counted them\n", to);
+	else
+		fprintf(to, "%s %s; text by %s\n", strcmp(by, "drawn") == 0 ? "drawn by" : "recorded in the data,",
+		        shown(source ? source : "of lengths").text,
+		        shown(rule   ? rule
+		              : name ? name
+		                     : "an unknown tokenizer")
+		            .text);
+}
+
 static void show(json_t *figures, FILE *to)
 {
 	char text[32];
@@ -100,6 +125,7 @@ static void show(json_t *figures, FILE *to)
 		fprintf(to, ", %s of them failed when recorded", number(failed, text));
 	fputc('\n', to);
 	show_numbers(to, "arrivals", json_object_get(figures, "arrivals"));
+	show_counting(json_object_get(figures, "tokens"), to);
 	show_distribution(to, "input tokens", json_object_get(figures, "input_tokens"));
 	show_distribution(to, "output tokens", json_object_get(figures, "output_tokens"));
 	show_numbers(to, "sessions", sessions);

@@ -1,6 +1,7 @@
 #include "stat/trace_summary.h"
 
 #include "absent.h"
+#include "sources/source.h"
 #include "stream/trace_blocks.h"
 #include "text_hash.h"
 
@@ -97,6 +98,25 @@ static int add_request(struct trace_summary *t, const struct trace_request *r, s
 	return 0;
 }
 
+/* Who counted the tokens of a trace with this header: {"by": "tokenizer", "estimate", "data", "drawn" or "unknown", …}
+ */
+static json_t *counted_by(json_t *header)
+{
+	struct ipf_error ignored = {0};
+	json_t *tokenizer = json_object_get(header, "tokenizer"), *source = json_object_get(header, "source");
+	const struct source_format *format = json_is_string(source) ? source_find(json_string_value(source), &ignored)
+	                                                            : NULL;
+	const char *by = !tokenizer                                          ? "unknown"
+	                 : json_is_true(json_object_get(tokenizer, "exact")) ? "tokenizer"
+	                                                                     : "estimate";
+
+	if (format && format->kind == SOURCE_GENERATED)
+		by = "drawn";
+	else if ((format && format->kind == SOURCE_TRACE) || json_object_get(header, "filled"))
+		by = "data";
+	return json_pack("{s:s, s:O*, s:O*}", "by", by, "tokenizer", tokenizer, "source", source);
+}
+
 int trace_summary_read(struct trace_summary *t, struct trace_reader *reader, struct ipf_error *cut,
                        struct ipf_error *err)
 {
@@ -104,7 +124,8 @@ int trace_summary_read(struct trace_summary *t, struct trace_reader *reader, str
 	struct jdoc j = {0};
 	int got;
 	t->models = json_object();
-	if (!t->models)
+	t->tokens = counted_by(stream_reader_header(trace_reader_stream(reader)));
+	if (!t->models || !t->tokens)
 		return ipf_error_memory(err);
 	while ((got = trace_reader_next(reader, &request, err)) == 1) {
 		if (add_request(t, &request, &j, err) < 0) {
@@ -239,6 +260,8 @@ json_t *trace_summary_json(struct trace_summary *t)
 	set(all, "sharing", sharing(t));
 	if (json_object_size(t->models))
 		json_object_set(all, "models", t->models);
+	if (t->tokens)
+		json_object_set(all, "tokens", t->tokens);
 	return all;
 }
 
@@ -257,5 +280,6 @@ void trace_summary_release(struct trace_summary *t)
 	prefix_reuse_release(&t->blocks);
 	prefix_reuse_release(&t->texts);
 	json_decref(t->models);
+	json_decref(t->tokens);
 	tag_measures_release(&t->tags);
 }

@@ -24,6 +24,7 @@ struct trace_summary {
 	struct prefix_reuse blocks, texts; /* of the requests with recorded blocks, and of the others */
 	struct tag_measures tags;
 	json_t *models; /* {NAME: requests} */
+	json_t *tokens; /* who counted the tokens */
 	/* of the session at hand */
 	struct buffer session; /* its name */
 	int64_t session_turns;

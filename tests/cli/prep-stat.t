@@ -35,6 +35,22 @@ contains "$(cat "$OUT")" "output tokens  mean 25.0, p50 20, p90 40, p99 40, max 
 
 # Prefixes of text, and sessions, whose turns have the turns before in their context.
 printf '{"prompt":"%s","output":"a"}\n' "$(printf 'x%.0s' {1..200})one" "$(printf 'x%.0s' {1..200})two" "other" >t.jsonl
+# Who counted the tokens.
+counted() { # BY TEXT TRACE
+	run "$prep" stat "$3"
+	is "$(grep '^tokens ' "$OUT" | sed 's/^tokens *//')" "$2" "who counted the tokens: $2"
+	is "$("$prep" stat -f json "$3" | jq -r .tokens.by)" "$1" "in JSON: $1"
+}
+"$prep" jsonl t.jsonl -q -o counted.trace
+counted estimate "estimated, bytes/4: no tokenizer counted them" counted.trace
+"$prep" jsonl t.jsonl -q -t "$TESTS/data/tokenizer/bytelevel.json" -o counted.trace
+counted tokenizer "counted by bytelevel.json" counted.trace
+counted data "recorded in the data, mooncake; text by bytes/4" m.trace.zst
+"$prep" synthetic -n 2 -q -o counted.trace
+counted drawn "drawn by synthetic; text by bytes/4" counted.trace
+printf '{"id":"a","prompt":"b"}\n' >lines
+printf '{"ipf":"trace","version":1}\n%s\n{"end":{"lines":1,"sha256":"%s"}}\n' "$(cat lines)" "$(sha256sum <lines | cut -d ' ' -f 1)" >foreign.trace
+counted unknown "it is not known what counted them" foreign.trace
 "$prep" jsonl t.jsonl | "$prep" stat -f json - >stat.json
 figure '.sharing | [.by, .hit_rate * 5 | if type == "number" then round else . end]' '["text",2]' "two prompts of three begin alike"
 printf '{"conversations":[{"from":"human","value":"%s"},{"from":"gpt","value":"%s"},{"from":"human","value":"Why?"},{"from":"gpt","value":"So."}]}\n' \
