@@ -18,6 +18,7 @@ enum common_name {
 	COMMON_WAITING,
 	COMMON_SWAPPED,
 	COMMON_KV_CACHE_USAGE,
+	COMMON_CACHE_BLOCK_TOKENS,
 	COMMON_BATCH_SIZE,
 	COMMON_BATCH_SLOTS,
 	COMMON_LORA_RUNNING,
@@ -56,7 +57,7 @@ enum metric_kind { METRIC_GAUGE, METRIC_COUNTER, METRIC_HISTOGRAM };
 struct common_metric {
 	const char *name;
 	enum metric_kind kind;
-	bool averaged; /* a share: several series are averaged */
+	bool averaged; /* a share, or a setting: several series are averaged */
 };
 
 extern const struct common_metric common_metrics[COMMON_METRICS];
@@ -66,6 +67,7 @@ enum metric_part {
 	PART_ALL,   /* its value; of a histogram, its buckets, sum and count */
 	PART_SUM,   /* a counter that is the sum of a common histogram */
 	PART_COUNT, /* a counter that is its count */
+	PART_LABEL, /* the number in the label; the value means nothing */
 	PART_NAMES, /* a gauge whose value is a time: of the latest series, the number of names in the label */
 };
 
@@ -73,8 +75,9 @@ struct server_metric {
 	const char *server; /* "vllm" */
 	struct slice name;  /* without _bucket, _sum, _count; a counter with or without _total */
 	enum common_name common;
-	double scale;              /* of the value: 1e9 for seconds; a share of percent is 0.01 */
-	const char *label, *value; /* only series with this label; NULL: all. PART_NAMES: label is the one that counts */
+	double scale; /* of the value: 1e9 for seconds; a share of percent is 0.01 */
+	const char *label,
+		*value; /* only series with this label; NULL: all. PART_LABEL, PART_NAMES: label is the one that counts */
 	int rank;
 	enum metric_part part;
 };

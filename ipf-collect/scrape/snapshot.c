@@ -202,7 +202,7 @@ static bool matches_row(const struct server_metric *row, const struct exposition
 		return false;
 	if (row->part == PART_NAMES)
 		entry->bound = count_names(label);
-	return true;
+	return row->part != PART_LABEL || (label.data && exposition_number(label, &entry->bound) && isfinite(entry->bound));
 }
 
 static void add_known(struct snapshot *s, const struct exposition_series *series, struct snapshot_entry *entry)
@@ -217,6 +217,8 @@ static void add_known(struct snapshot *s, const struct exposition_series *series
 		entry->value = series->value * (entry->is_bucket || entry->part == PART_COUNT ? 1 : row->scale);
 		if (row->part == PART_NAMES)
 			entry->value = series->value;
+		if (row->part == PART_LABEL)
+			entry->value = entry->bound;
 		put(s, series, entry);
 	}
 }

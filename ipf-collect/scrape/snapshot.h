@@ -39,7 +39,8 @@ struct snapshot_entry {
 	unsigned metric;
 	enum metric_part part; /* PART_ALL: the value, or a bucket of a histogram */
 	double value;
-	double bound; /* of a bucket, in the unit of the common name; PART_NAMES: the number of names */
+	double bound; /* of a bucket, in the unit of the common name; PART_NAMES: the number of names; PART_LABEL:
+	                 the number in it */
 	bool is_bucket;
 };
 

@@ -83,6 +83,7 @@ static int build_trace(struct trace_findings *trace, const struct run_data *run,
                        struct ipf_error *err)
 {
 	const struct cache_options wanted = {.size_tokens = options->cache_size,
+	                                     .block_tokens = options->cache_block,
 	                                     .percentiles = &options->figures.percentiles};
 	return trace_findings_build(trace, options->trace, run, &wanted, err);
 }

@@ -100,7 +100,9 @@
 	       "compare the run with its trace: how faithful a replay was, and what a prefix cache could have found, "     \
 	       "beside what the server reports"),                                                                          \
 		OPTION(OPTION_COUNT, 0, "cache-size", "TOKENS", struct report_options, cache_size,                             \
-	           "with --trace: also what a cache of TOKENS could have found")
+	           "with --trace: also what a cache of TOKENS could have found"),                                          \
+		OPTION(OPTION_COUNT, 0, "cache-block", "TOKENS", struct report_options, cache_block,                           \
+	           "with --trace: the tokens of a block of the server's cache (default: as its metrics say, or 16)")
 #define ROW_STRICT                                                                                                     \
 	OPTION(OPTION_FLAG, 0, "strict", NULL, struct report_options, strict,                                              \
 	       "exit with status 4 if the verdict is INVALID, or an objective on a percentile or --accuracy is missed")

@@ -10,6 +10,7 @@
 #include "results/run_meta.h"
 #include "safe_text.h"
 #include "sections/sections.h"
+#include "workload/cache_truth.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -157,6 +158,11 @@ int report_options_check(const struct report_options *options, struct ipf_error 
 		                     report_format_names[options->format]);
 	if (options->cache_size && !options->trace)
 		return ipf_error_set(err, IPF_USAGE, "--cache-size requires --trace");
+	if (options->cache_block && !options->trace)
+		return ipf_error_set(err, IPF_USAGE, "--cache-block requires --trace");
+	if (options->cache_block && (options->cache_block < PROMPT_BLOCK || options->cache_block > CACHE_BLOCK_MOST))
+		return ipf_error_set(err, IPF_USAGE, "--cache-block: expected %d to %lld tokens, got %lld", PROMPT_BLOCK,
+		                     (long long)CACHE_BLOCK_MOST, (long long)options->cache_block);
 	return delivery_check(&options->delivery, err);
 }
 

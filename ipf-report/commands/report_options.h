@@ -33,8 +33,8 @@ struct report_options {
 	struct slo slo;
 	int64_t accuracy_ns; /* IPF_ABSENT: no limit */
 	const char *stage;
-	const char *trace;  /* NULL: not given */
-	int64_t cache_size; /* tokens; 0: not given */
+	const char *trace;               /* NULL: not given */
+	int64_t cache_size, cache_block; /* tokens; 0: not given */
 	bool strict, ascii, curve, full;
 	const char *sections;                   /* --section; NULL: those of the depth */
 	bool compare, certificate, definitions; /* older spellings of the commands */

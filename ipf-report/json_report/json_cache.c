@@ -123,7 +123,8 @@ json_t *json_cache(const struct report *report)
 	if (report->trace->given)
 		json_put_text(json, "absent", t->absent);
 	if (report->trace->given && !t->absent) {
-		json_put_count(json, "block_tokens", t->block_tokens);
+		json_put_count(json, "block_tokens", t->server_block ? t->server_block : t->block_tokens);
+		json_put_text(json, "block_from", t->block_from);
 		json_put_count(json, "requests", t->all.requests);
 		json_put_count(json, "prompt_tokens", t->all.prompt);
 		json_put_count(json, "ideal_tokens", t->all.ideal);

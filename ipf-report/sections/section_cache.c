@@ -46,7 +46,16 @@ static void tell_sums(const struct telling *t, json_t *cache)
 
 static void tell_notes(const struct telling *t, json_t *cache)
 {
-	tell(t, "blocks", cache, "of {block_tokens#} tokens; possible: in a cache without a limit that is empty at first");
+	const char *from = text_at(cache, "block_from");
+	tell(t, "blocks", cache,
+	     from && strcmp(from, "metrics") == 0
+	         ? "of {block_tokens#} tokens, as the server's metrics say; possible: at most, in a cache without a limit "
+	           "that is empty at first"
+	     : from && strcmp(from, "option") == 0
+	         ? "of {block_tokens#} tokens (--cache-block); possible: at most, in a cache without a limit that is empty "
+	           "at first"
+	         : "of {block_tokens#} tokens; possible: in a cache without a limit that is empty at first; a server "
+	           "with longer blocks finds less (--cache-block)");
 	if (!json_at(cache, "reported"))
 		doc_fact(t->d, "found", "the server does not report it");
 	else if (figure_at(cache, "reported/requests") < figure_at(cache, "requests"))

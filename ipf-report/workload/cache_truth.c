@@ -51,7 +51,28 @@ static int64_t with_template(const struct cache_bounds *b, int64_t ours, int64_t
 	return all >= b->prompt && b->prompt > 0 ? b->prompt - 1 : all;
 }
 
-static struct cache_bounds bounds_of(const struct row *row, const struct workload_request *r)
+/* The tokens that the server finds, of which `found` are ours: what a chat template puts before them is found with the
+ * first block; whole blocks of the server's, if their length is known. They may end within the block of ours after
+ * those that were found. */
+static int64_t found_by_server(const struct cache_truth *t, const struct cache_bounds *b, int64_t ours, int64_t found)
+{
+	int64_t all = with_template(b, ours, in_server_tokens(b, ours, found)), block = t->server_block;
+	if (!block || found == 0)
+		return all;
+	all += in_server_tokens(b, ours, t->block_tokens - 1);
+	return (all < b->prompt ? all : b->prompt - 1) / block * block;
+}
+
+/* Of those, ours. */
+static int64_t in_our_tokens(const struct cache_bounds *b, int64_t ours, int64_t found)
+{
+	if (b->exact)
+		return found > b->prompt - ours ? found - (b->prompt - ours) : 0;
+	return llround((double)found * (double)ours / (double)(b->prompt > 0 ? b->prompt : 1));
+}
+
+static struct cache_bounds bounds_of(const struct cache_truth *t, const struct row *row,
+                                     const struct workload_request *r)
 {
 	struct cache_bounds b = {.prompt = row_get(row, ROW_INPUT_USAGE)};
 	int64_t ours = r->tokens;
@@ -59,6 +80,8 @@ static struct cache_bounds bounds_of(const struct row *row, const struct workloa
 		b.prompt = ours;
 	b.exact = ours == 0 || (b.prompt >= ours && b.prompt - ours <= TEMPLATE_MOST);
 	b.slack = b.exact ? b.prompt - ours + PROMPT_BLOCK - 1 : in_server_tokens(&b, ours, PROMPT_BLOCK) + NOTICED;
+	if (t->server_block > PROMPT_BLOCK)
+		b.slack += t->server_block - PROMPT_BLOCK;
 	return b;
 }
 
@@ -148,11 +171,13 @@ static int begin_request(struct follower *f, int64_t i)
 	int64_t tokens;
 	uint32_t within = node_within(&f->w->tree, r->node, (int64_t)r->tokens - 1);
 	uint32_t last = last_block(f, row, r, &tokens);
-	*b = bounds_of(row, r);
-	b->ideal = with_template(b, r->tokens, in_server_tokens(b, r->tokens, prefix_use_found(&f->use, within)));
+	*b = bounds_of(f->t, row, r);
+	b->ideal = found_by_server(f->t, b, r->tokens, prefix_use_found(&f->use, within));
 	b->least = in_server_tokens(b, r->tokens, prefix_use_computed(&f->use, within));
 	b->least_here = in_server_tokens(b, r->tokens, prefix_use_computed_by(&f->use, within, row->group[BY_REPLICA]));
 	prefix_use_start(&f->use, last, (uint32_t)i + 1);
+	if (f->t->server_block)
+		within = node_within(&f->w->tree, within, in_our_tokens(b, r->tokens, b->ideal));
 	return use_blocks(f, last, is_counted(f->run, row) ? within : PREFIX_ROOT, tokens);
 }
 
@@ -290,6 +315,17 @@ static void sum_up(struct cache_truth *t, const struct follower *f)
 }
 
 /* The curve begins with a size that has room for each prompt, and ends where it does not rise any more. */
+static struct cache_point point_at(const struct cache_truth *t, int64_t tokens, int64_t hits, int64_t most,
+                                   int64_t prompts)
+{
+	if (!t->server_block || most <= 0)
+		return (struct cache_point){tokens, hits, (double)hits / (double)prompts};
+	/* with the ends of the server's blocks and the template, which our tokens do not have */
+	double part = (double)hits / (double)most;
+	return (struct cache_point){tokens, llround(part * (double)t->all.ideal),
+	                            part * (double)t->all.ideal / (double)t->all.prompt};
+}
+
 static void take_curve(struct cache_truth *t, const struct lru_curve *curve, int64_t size_tokens, int64_t prompts)
 {
 	int64_t most = lru_curve_hits(curve, LRU_SIZES - 1);
@@ -302,13 +338,12 @@ static void take_curve(struct cache_truth *t, const struct lru_curve *curve, int
 		if (lru_size(k) < curve->largest || doubled)
 			continue;
 		if (hits > 0)
-			t->curve[t->curve_count++] = (struct cache_point){lru_size(k) * t->block_tokens, hits,
-			                                                  (double)hits / (double)prompts};
+			t->curve[t->curve_count++] = point_at(t, lru_size(k) * t->block_tokens, hits, most, prompts);
 		if (hits == most)
 			break;
 	}
 	if (size_tokens > 0)
-		t->size = (struct cache_point){size_tokens, curve->size_hits, (double)curve->size_hits / (double)prompts};
+		t->size = point_at(t, size_tokens, curve->size_hits, most, prompts);
 }
 
 /* ---- sessions ---- */
@@ -404,11 +439,28 @@ static int64_t our_tokens(const struct follower *f)
 	return sum;
 }
 
+/* As the servers say; of several, the shortest. */
+static int64_t stated_block(const struct run_data *run)
+{
+	double least = INFINITY;
+	for (int i = 0; run->samples && i < sample_store_sources(run->samples); i++)
+		least = fmin(least, sample_store_gauge_figures(run->samples, i, "cache_block_tokens", &sample_range_all).p50);
+	return least >= 1 && least <= CACHE_BLOCK_MOST ? llround(least) : 0;
+}
+
+static void choose_block(struct cache_truth *t, const struct run_data *run, int64_t given)
+{
+	int64_t block = given ? given : stated_block(run);
+	t->block_from = block < t->block_tokens ? "assumed" : given ? "option" : "metrics";
+	t->server_block = block > t->block_tokens ? block : 0;
+}
+
 int cache_truth_find(struct cache_truth *t, const struct workload *w, const struct run_data *run,
                      const struct cache_options *options, struct ipf_error *err)
 {
 	*t = (struct cache_truth){.absent = w->no_blocks, .size = {.share = NAN}};
 	t->block_tokens = (int64_t)PROMPT_BLOCK << w->tree.joined;
+	choose_block(t, run, options->block_tokens);
 	t->bounds = calloc((size_t)w->started_count + 1, sizeof *t->bounds);
 	struct follower f = {.t = t, .w = w, .run = run};
 	if (!t->bounds)

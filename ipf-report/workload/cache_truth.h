@@ -8,7 +8,9 @@
  *
  * Prompts are blocks of tokens (prompt_chain.h), and requests are taken in the order in which they started. The ideal
  * cache has no limit, begins empty, and has the blocks of every request that started before; at least the last token of
- * a prompt is computed. "Prefix cache" in ipf-report-definitions(1) defines every figure.
+ * a prompt is computed. If the length of the server's own blocks is known, a request finds whole ones of them, a chat
+ * template in front included, and at most as many as what is not known within a block of ours allows. "Prefix cache" in
+ * ipf-report-definitions(1) defines every figure.
  *
  * Requests that overlap make the order at the server uncertain. So two bounds are computed besides: the least that a
  * cache without a limit has certainly (blocks of requests that had their first token before this one started) and the
@@ -21,6 +23,9 @@
 #include "figures/metric_summary.h"
 #include "workload/lru_curve.h"
 #include "workload/workload.h"
+
+/* The longest block that is believed. */
+#define CACHE_BLOCK_MOST (INT64_C(1) << 20)
 
 enum { CACHE_TIERS = 4, CACHE_INTERVALS_MOST = 54, CACHE_SESSIONS_SHOWN = 10 };
 extern const char *const cache_tiers[CACHE_TIERS]; /* "device", "host", "disk", "remote" */
@@ -58,8 +63,10 @@ struct cache_bounds {
 };
 
 struct cache_truth {
-	const char *absent; /* why there are no figures; NULL: there are */
-	int64_t block_tokens;
+	const char *absent;              /* why there are no figures; NULL: there are */
+	int64_t block_tokens;            /* of the blocks of prompts, in our tokens */
+	int64_t server_block;            /* tokens of a block of the server's cache, if longer; 0: as those */
+	const char *block_from;          /* how it is known: "metrics", "option"; "assumed" */
 	struct cache_sums all, reported; /* `reported`: of those of which the server says what it found */
 	int64_t tiers[CACHE_TIERS];      /* where it found it; IPF_ABSENT: it does not say */
 	struct cache_point curve[LRU_SIZES];
@@ -78,7 +85,8 @@ struct cache_truth {
 };
 
 struct cache_options {
-	int64_t size_tokens; /* 0: none */
+	int64_t size_tokens;  /* 0: none */
+	int64_t block_tokens; /* of a block of the server's cache; 0: as its metrics say */
 	const struct percentiles *percentiles;
 };
 

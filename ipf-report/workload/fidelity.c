@@ -180,7 +180,7 @@ static void judge_prefix(struct replay *p, int64_t request, const struct row *ro
 	if (p->cache->absent || found == IPF_ABSENT || !b->exact || b->prompt <= 0)
 		return;
 	p->f->prefix_known = true;
-	int64_t missing = b->least - found - (PROMPT_BLOCK - 1);
+	int64_t missing = b->least - found - ((p->cache->server_block ? p->cache->server_block : PROMPT_BLOCK) - 1);
 	if (missing <= 0)
 		return;
 	/* what only other replicas had is not this one's to find */

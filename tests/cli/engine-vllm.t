@@ -21,5 +21,20 @@ is "$(sum .output_tokens) $(sum .input_tokens)" "$(counter generation_tokens_tot
 is "$(sum .input_tokens) $(sum .cached_tokens)" "$(counter prefix_cache_queries_total) $(counter prefix_cache_hits_total)" "and as many found in its prefix cache"
 is "$(sum .input_tokens) $(sum .cached_tokens)" "10025 8064" "which are those that were recorded"
 is "$(jq -c '.events <= 12 and .events >= 7 and .ttft_ns > 0 and .e2e_ns > .ttft_ns' rows | sort -u)" true "no token without a text is an event"
+# Its blocks have 128 tokens: what was possible with those is what it found.
+cache() { ipf-report -f json --trace "$data/chat.trace.zst" "$@" | jq -c '.cache | [.block_tokens, .block_from, .ideal_tokens, .reported.tokens]'; }
+is "$(cache --cache-block 128 chat.results)" '[128,"option",8064,8064]' "a prefix cache that loses nothing shows as that"
+is "$(grep -c 'cache_config_info.*block_size="128"' metrics)" 1 "its metrics have the length"
+{
+	body chat.results
+	echo '{"sample":"server","t_ns":1000000000,"target":"a","server":"vllm","interval_ns":1000000000,"gauges":{"cache_block_tokens":128}}'
+} >scraped.body
+{
+	plain chat.results | head -1
+	cat scraped.body
+	printf '{"end":{"lines":%d,"sha256":"%s"}}\n' "$(wc -l <scraped.body)" "$(openssl dgst -sha256 -r scraped.body | cut -d ' ' -f 1)"
+} >scraped.results
+is "$(cache scraped.results)" '[128,"metrics",8064,8064]' "which a sample of them says as well"
+contains "$(ipf-report --trace "$data/chat.trace.zst" scraped.results | tr -s ' \n' '  ')" "of 128 tokens, as the server's metrics say" "and the report"
 is "$(jq -s -c '[(map(.events) | add), (map(.ttft_ns) | add), (map(.e2e_ns) | add), (map(.ttft_ns == .ttfa_ns) | all)]' rows)" '[198,2189886536,6178915012,true]' \
 	"the latencies are those of the first and the last text, not of the role and of empty chunks"

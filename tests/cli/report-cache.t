@@ -50,6 +50,15 @@ fire live chat.trace closed:sessions=1,n=20 --history live
 is "$(cache chat.trace live.results '[.reported.gap_tokens, .warm.tokens]')" '[0,0]' "sessions with live answers"
 between "$(cache chat.trace live.results .ideal_tokens)" "$(($(cache chat.trace recorded.results .ideal_tokens) + 1))" 1e9 "which a cache has had, too"
 
+# ---- the blocks of the server ----
+server
+ipf-sched -q $one_by_one -t a.trace -o now.sched
+ipf-fire -q -m sim -u "$URL" -t a.trace now.sched | ipf-collect -q --scrape "$URL" -o scraped.results
+is "$(cache a.trace scraped.results '[.block_tokens, .block_from, .reported.gap_tokens]')" '[16,"metrics",0]' "its metrics say how long they are"
+is "$(cache a.trace cold.results '[.block_tokens, .block_from]')" '[16,"assumed"]' "which is not known otherwise"
+is "$(cache a.trace cold.results '[.block_tokens, .block_from, .ideal_tokens % 64, .curve[-1].ideal_tokens - .ideal_tokens]' --cache-block 64)" \
+	'[64,"option",0,0]' "--cache-block says it: whole ones are found"
+
 # ---- with a limit ----
 server --kv-blocks 90
 fire small a.trace $one_by_one
@@ -137,3 +146,8 @@ run ipf-report --trace missing.trace cold.results
 complains ipf-report 'missing.trace: cannot open' "a trace that is not there"
 run ipf-report --cache-size 5 cold.results
 status_is 2 "--cache-size alone"
+run ipf-report --cache-block 32 cold.results
+status_is 2 "--cache-block alone"
+run ipf-report --cache-block 8 --trace a.trace cold.results
+status_is 2 "--cache-block of less than can be told apart"
+complains ipf-report "--cache-block: expected 16 to" "is refused"

@@ -106,6 +106,34 @@ static void test_old_and_new_names_count_once(void **state)
 	expect("{\"gauges\":{\"kv_cache_usage\":0.25}}");
 }
 
+static void test_block_of_the_cache(void **state)
+{
+	static const struct {
+		const char *text;
+		int tokens; /* 0: not said */
+	} cases[] = {
+		{"vllm:cache_config_info{block_size=\"128\",engine=\"0\"} 1\nvllm:cache_config_info{block_size=\"128\",engine=\"1\"} 1\n",
+	     128},
+		{"vllm:cache_config_info{block_size=\"None\"} 1\n", 0},
+		{"vllm:cache_config_info{engine=\"0\"} 1\n", 0},
+		{"sglang:cache_config_info{num_pages=\"9\",page_size=\"64\"} 1\n", 64},
+		{"sglang:cache_config_info{page_size=\"64\"} 1\nsglang:page_size 32\n", 32},
+		{"nv_trt_llm_kv_cache_block_metrics{kv_cache_block_type=\"tokens_per\"} 64\n"
+	     "nv_trt_llm_kv_cache_block_metrics{kv_cache_block_type=\"used\"} 7\n",
+	     64},
+		{"trtllm_kv_cache_tokens_per_block 32\n", 32},
+		{"dynamo_frontend_model_kv_cache_block_size{model=\"m\"} 16\n", 16},
+	};
+	char expected[80];
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		scrape(cases[i].text);
+		snprintf(expected, sizeof expected, cases[i].tokens ? "{\"gauges\":{\"cache_block_tokens\":%d}}" : "{}",
+		         cases[i].tokens);
+		expect_of(server_recognize(&now), false, expected);
+	}
+}
+
 static void test_tiers_by_label(void **state)
 {
 	(void)state;
@@ -213,6 +241,7 @@ int main(void)
 		cmocka_unit_test_teardown(test_histograms, forget),
 		cmocka_unit_test_teardown(test_old_and_new_names_count_once, forget),
 		cmocka_unit_test_teardown(test_tiers_by_label, forget),
+		cmocka_unit_test_teardown(test_block_of_the_cache, forget),
 		cmocka_unit_test_teardown(test_microseconds_and_request_types, forget),
 		cmocka_unit_test_teardown(test_llama_cpp_input, forget),
 		cmocka_unit_test_teardown(test_endpoint_picker, forget),
