@@ -47,7 +47,7 @@ static void test_short(void **state)
 	assert_string_equal(short_of("markdown"), "md");
 	assert_string_equal(short_of("htlm"), "html");
 	assert_null(short_of("open"));
-	assert_null(short_of("m"));
+	assert_null(short_of("zzz"));
 }
 
 int main(void)
