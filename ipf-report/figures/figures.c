@@ -368,7 +368,7 @@ static const struct {
 	[OUTPUT_USAGE_EVENTS] = {"output_usage_minus_events", ROW_OUTPUT_USAGE, ROW_EVENTS},
 	[OUTPUT_TOKENIZER_EVENTS] = {"output_tokenizer_minus_events", ROW_OUTPUT_TOKENIZER, ROW_EVENTS},
 	[INPUT_USAGE_TOKENIZER] = {"input_usage_minus_tokenizer", ROW_INPUT_USAGE, ROW_INPUT_TOKENIZER},
-	[INPUT_ASKED] = {"input_minus_asked", ROW_INPUT_TOKENS, ROW_ASKED_INPUT},
+	[INPUT_ASKED] = {"input_minus_asked", ROW_INPUT_USAGE, ROW_ASKED_INPUT},
 	[OUTPUT_ASKED] = {"output_minus_asked", ROW_OUTPUT_TOKENS, ROW_ASKED_OUTPUT},
 };
 
@@ -381,7 +381,8 @@ static struct token_difference difference_of(const struct picked_rows *rows, enu
 	double sum = 0, of = 0;
 	for (size_t i = 0; of_a && of_b && i < rows->count; i++) {
 		int64_t at = rows->list[i].at;
-		if (!rows->list[i].ok || of_a[at] == IPF_ABSENT || of_b[at] == IPF_ABSENT)
+		const bool unknown = (a == ROW_INPUT_USAGE && of_a[at] == 0) || (b == ROW_EVENTS && rows->list[i].whole);
+		if (!rows->list[i].ok || of_a[at] == IPF_ABSENT || of_b[at] == IPF_ABSENT || unknown)
 			continue;
 		double difference = (double)(of_a[at] - of_b[at]);
 		r.min = r.n == 0 ? difference : fmin(r.min, difference);

@@ -14,8 +14,10 @@ void picked_rows_add(struct picked_rows *rows, const struct row *row)
 		rows->list = list;
 		rows->cap = cap;
 	}
-	rows->list[rows->count++] = (struct picked_row){
-		.at = row->at, .ok = row->ok, .wrong = !row->ok && row->error != VERDICT_HUNG_UP};
+	rows->list[rows->count++] = (struct picked_row){.at = row->at,
+	                                                .ok = row->ok,
+	                                                .wrong = !row->ok && row->error != VERDICT_HUNG_UP,
+	                                                .whole = row->not_streamed != RESULT_STREAMED};
 }
 
 void picked_rows_release(struct picked_rows *rows)

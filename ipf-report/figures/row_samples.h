@@ -20,6 +20,7 @@ enum latency_origin { FROM_START, FROM_DUE, AS_WAITED }; /* AS_WAITED: from due 
 struct picked_row {
 	int64_t at;     /* in the columns */
 	bool ok, wrong; /* wrong: neither ok nor disconnected on purpose */
+	bool whole;     /* the answer was not streamed: one event */
 };
 
 struct picked_rows {

@@ -36,6 +36,16 @@ void streams_find(struct streams *s, json_t *headers)
 	json_array_foreach(headers, i, header) find(s, header, 0);
 }
 
+/* Was the command that made it listed before, as when two parts of a trace were made by one? */
+static bool is_repeated(const struct streams *s, int at)
+{
+	bool found = false;
+	for (int i = 0; i < at && !found; i++)
+		found = json_equal(json_at(s->list[i], "tool"), json_at(s->list[at], "tool")) &&
+		        json_equal(json_at(s->list[i], "argv"), json_at(s->list[at], "argv"));
+	return found;
+}
+
 void streams_commands(struct document *d, const struct streams *s)
 {
 	json_t *argument;
@@ -43,7 +53,7 @@ void streams_commands(struct document *d, const struct streams *s)
 	for (int i = 0; i < s->count; i++) {
 		const char *tool = text_at(s->list[i], "tool");
 		struct buffer line = {0};
-		if (!tool || !json_is_array(json_at(s->list[i], "argv")))
+		if (!tool || !json_is_array(json_at(s->list[i], "argv")) || is_repeated(s, i))
 			continue;
 		buffer_append(&line, tool, strcspn(tool, " "));
 		json_array_foreach(json_at(s->list[i], "argv"), k, argument)

@@ -1,6 +1,7 @@
 /* Tokens of successful requests: how many, by whose count, and how counts differ. */
 #include "sections/distribution_table.h"
 #include "sections/sentence.h"
+#include "sections/stream_commands.h"
 
 #include "document/shown_numbers.h"
 
@@ -34,6 +35,46 @@ static void tell_source(const struct telling *t)
 	else if (source)
 		doc_fact(t->d, "counted by", "%s (%s answer%s%s)", source, show_whole(ok, number), plural(ok),
 		         strcmp(source, "none") == 0 ? "; ipf-collect -t counts them" : "");
+}
+
+/* Whose count of the input it is. A server without usage has none: the trace's is shown, and compared with nothing. */
+static void tell_input(const struct telling *t)
+{
+	json_t *reported = json_at(t->total, "tokens/residual/input_minus_asked");
+	double ok = figure_at(t->total, "requests/ok"), n = reported ? figure_at(reported, "n") : 0;
+	char a[40], b[40];
+	if (!json_at(t->total, "tokens/asked_input") || !(n < ok))
+		return;
+	if (n == 0)
+		doc_fact(t->d, "input", "not reported by the server: as the trace has it");
+	else
+		doc_fact(t->d, "input", "reported in %s of %s answers; of the others as the trace has it", show_whole(n, a),
+		         show_whole(ok, b));
+}
+
+/* Did the trace estimate its tokens, instead of counting them? */
+static bool is_estimated(const struct telling *t)
+{
+	struct streams streams;
+	bool found = false;
+	streams_find(&streams, json_at(t->report, "run/headers"));
+	for (int i = 0; i < streams.count; i++)
+		found |= strcmp(words_at(streams.list[i], "ipf"), "trace") == 0 &&
+		         json_is_false(json_at(streams.list[i], "tokenizer/exact"));
+	return found;
+}
+
+#define ESTIMATE_FAR_OFF 0.1
+
+static void tell_estimate(const struct telling *t)
+{
+	double share = figure_at(t->total, "tokens/residual/input_minus_asked/share");
+	char a[40];
+	if (fabs(share) > ESTIMATE_FAR_OFF && is_estimated(t))
+		doc_fact(t->d, "lengths",
+		         "the trace estimated its tokens, the server counted %s of that: ipf-prep -t TOKENIZER counts them",
+		         show_percent(1 + share, a))
+			->tone = TONE_WARN;
 }
 
 /* Rounded as shown, so that there is no "-0.0". */
@@ -98,8 +139,10 @@ void section_tokens(const struct telling *t)
 		if (json_at(tokens, rows[i][0]))
 			doc_row_of(t->d, table, rows[i][1], NULL, json_at(tokens, rows[i][0]));
 	tell_source(t);
+	tell_input(t);
 	tell(t, "cached", tokens, "{cached_share%} of the input tokens, as the server reports");
 	tell_events(t);
 	tell_counts(t, "finish", json_at(tokens, "finish_reasons"));
 	tell_residuals(t);
+	tell_estimate(t);
 }

@@ -34,6 +34,7 @@ struct verdict {
 
 	int64_t rows, ok, errors[VERDICT_KINDS], stale;
 	int64_t rows_with_length, exact_length, requested_tokens, received_tokens;
+	int64_t rows_with_input, asked_input, received_input; /* of those whose usage has a count */
 	int64_t events, coalesced;
 	int64_t stream_ignored;      /* successful whole responses although streaming was requested */
 	int64_t streamed, one_event; /* streamed responses of several tokens; of these, with all of them in one event */
@@ -242,6 +243,21 @@ static void note_prompt(struct verdict *v, struct verdict_stage *stage, const st
 		stage->repeated += seen_numbers_add(&v->seen, schedule_prompt_number(row->req, stage->copy, v->trace_requests));
 }
 
+/* A usage that reports 0 does not know it. */
+static void row_input(struct verdict *v, const struct result *row)
+{
+	if (!verdict_valid_count(row->asked_input_tokens) || !verdict_valid_count(row->input_tokens_usage) ||
+	    row->input_tokens_usage == 0)
+		return;
+	int64_t asked = token_sum(v->asked_input, row->asked_input_tokens),
+			received = token_sum(v->received_input, row->input_tokens_usage);
+	if (asked == IPF_ABSENT || received == IPF_ABSENT)
+		return;
+	v->rows_with_input++;
+	v->asked_input = asked;
+	v->received_input = received;
+}
+
 void verdict_row(struct verdict *v, const struct result *row)
 {
 	if (row->stage < 0 || row->stage > 1000000)
@@ -270,6 +286,7 @@ void verdict_row(struct verdict *v, const struct result *row)
 	v->after_end += row->after_end > 0;
 	v->empty += row->events == 0;
 	row_streaming(v, row);
+	row_input(v, row);
 	if (verdict_valid_count(row->asked_output_tokens) && verdict_valid_count(row->output_tokens)) {
 		int64_t requested = token_sum(v->requested_tokens, row->asked_output_tokens);
 		int64_t received = token_sum(v->received_tokens, row->output_tokens);
@@ -420,7 +437,8 @@ static const struct {
                      "whole, or more than 5 % of the streamed ones of more than 8 tokens as a single event: the former "
                      "have no ttft, and the ttft of the latter is the time of the whole response."},
 	{VERDICT_SERVER, "DOUBTFUL if the output tokens of the successful requests differ by more than 10 % from those "
-                     "requested."},
+                     "requested, or their input tokens, as the server reports them, by more than 25 % and 64 tokens a "
+                     "request from those of the trace."},
 	{VERDICT_SAMPLES,
      "OK with 459 successful requests or more in each measured stage (enough for its p99 at 99 % confidence), "
      "DOUBTFUL with fewer, INVALID with none; DOUBTFUL if a measured stage has no requests, or no successful one."},
@@ -739,6 +757,24 @@ static void say_samples(const struct verdict *v, struct verdict_check *check, in
 		                  where, VERDICT_NUMBER(p99), of);
 }
 
+/* Prompts of another length than the trace says: its tokenizer is not the server's. */
+static bool judge_input(struct verdict *v, struct verdict_check *check)
+{
+	if (v->rows_with_input == 0 || v->asked_input == 0)
+		return true;
+	double off = fabs((double)(v->received_input - v->asked_input)),
+		   got = (double)v->received_input / (double)v->asked_input;
+	char share[32];
+	if (off > VERDICT_INPUT_DOUBTFUL * (double)v->asked_input &&
+	    off > VERDICT_TEMPLATE_TOKENS * (double)v->rows_with_input)
+		verdict_check_add(
+			check, VERDICT_DOUBTFUL,
+			"prompts had %s of the tokens in the trace: its counts are not those of the server's tokenizer "
+			"(ipf-prep -t names it)",
+			verdict_percent(got, share));
+	return verdict_figure(check->figures, "input_share", got);
+}
+
 static bool judge_samples(struct verdict *v, struct verdict_check *check)
 {
 	json_t *f = check->figures, *empty = json_array();
@@ -818,7 +854,7 @@ static bool judge_question(struct verdict *v, enum verdict_question question, st
 		return judge_client(v, check);
 	case VERDICT_SERVER:
 		return judge_errors(v, check) && judge_ends(v, check) && judge_empty(v, check) && judge_streaming(v, check) &&
-		       judge_lengths(v, check);
+		       judge_lengths(v, check) && judge_input(v, check);
 	default:
 		return judge_samples(v, check) && judge_repeats(v, check);
 	}

@@ -55,6 +55,10 @@
 #define VERDICT_ONE_EVENT_TOKENS   8
 /* Output tokens differ from those requested by more than this share. */
 #define VERDICT_LENGTH_DOUBTFUL 0.10
+/* Input tokens by the server's usage differ from those of the trace by more than this share, and by more than this many
+ * a request: less is a chat template, or an estimate. */
+#define VERDICT_INPUT_DOUBTFUL  0.25
+#define VERDICT_TEMPLATE_TOKENS 64
 /* Share of the successful requests of a stage whose prompt was sent before, or of the prompts of a trace. */
 #define VERDICT_REPEATS_DOUBTFUL 0.01
 /* Share of the prompt tokens sent for the first time that the server had in its prefix cache. */

@@ -16,7 +16,7 @@ tells_rate() { # RESULTS: else 1, and $why
 	sustained=$(head -1 "$folder/part.rate" | jq '.stages[-1].rate')
 	rm -f "$folder/part.rate"
 	overall=$(ipf-report -f json "$1" | jq '.total.requests.ok / .run.duration_s')
-	why="$n requests: $sustained/s while answers came, $overall/s over all"
+	why=$(LC_ALL=C printf '%s requests: %.1f/s while answers came, %.1f/s from the first start to the last end' "$n" "$sustained" "$overall")
 	awk -v s="$sustained" -v o="$overall" 'BEGIN { exit !(s > 0 && s <= 1.5 * o) }'
 }
 

@@ -121,3 +121,25 @@ is "$("$report" -f json "$data/mixed.results" |
 	jq -c '[.total.by_model | to_entries[] | [.key, .value.requests.ok + .value.requests.failed]]')" \
 	'[["llama-3.1-8b",13],["lora-a",2]]' "several models: each has figures of its own"
 is "$("$report" -f json "$data/one.results" | jq -c .total.by_model)" null "one model: they would be the total's"
+
+# ---- whose count of the input it is ---------------------------------------------------------------------------------
+# of `one`, as many answers as there are lines in rows, each with a prompt of 200 tokens in the trace
+jq -c '(.. | objects | select(.ipf == "schedule")).from = [{"ipf":"trace","version":1,"tool":"ipf-prep 0.1.0","argv":["synthetic"],"tokenizer":{"name":"approx","exact":false}}]' \
+	<(head -1 "$data/one.results") >header
+counted() { # JQ: what it makes of the one row
+	sed -n '/^{"n"/p' "$data/one.results" | jq -c ".asked_input_tokens = 200 | .input_tokens = 200 | $1" >body
+	seal header body >counted.results
+	"$report" "${@:2}" counted.results 2>"$ERR" | tr -s ' \n' ' '
+}
+counted 'del(.input_tokens_usage)' >silent
+contains "$(cat silent)" "input not reported by the server: as the trace has it" "a server without usage has reported no input"
+is "$(counted 'del(.input_tokens_usage)' -f json | jq -c '.total.tokens.residual.input_minus_asked, .verdict.checks[2].input_share')" "$(printf 'null\nnull')" \
+	"and the trace is not compared with itself"
+is "$(counted '.input_tokens_usage = 0' -f json | jq -c .total.tokens.residual.input_minus_asked)" null "as little as one that reports 0"
+counted '.input_tokens_usage = 985' >off
+contains "$(cat off)" "the trace estimated its tokens, the server counted 492.5 % of that: ipf-prep -t TOKENIZER counts them" "an estimate that is far off is named"
+contains "$(cat off)" "server answers DOUBTFUL prompts had 492.5 % of the tokens in the trace" "and is cause for doubt"
+counted '.input_tokens_usage = 245' >near
+contains "$(cat near)" "server answers OK" "a template is not"
+is "$(counted '.events = 1 | .not_streamed = "not-asked" | .output_tokens_usage = 180' -f json | jq -c .total.tokens.residual.output_usage_minus_events)" null \
+	"whole answers have no events to compare with"
