@@ -79,7 +79,7 @@ static struct doc_table *figures_table(struct document *d, const struct comparis
 {
 	char effect[40];
 	compare_percent(c->options->effect, effect);
-	const char *needed = doc_say(d, "runs for %s", effect);
+	const char *needed = doc_say(d, "for %s", effect);
 	const struct doc_column columns[COLUMNS] = {{.name = "base"},
 	                                            {.name = "new"},
 	                                            {.name = "change"},
@@ -87,7 +87,7 @@ static struct doc_table *figures_table(struct document *d, const struct comparis
 	                                            {.name = "p", .keep = KEEP_FULL},
 	                                            {.name = "new is", .kind = CELL_WORDS},
 	                                            {.name = "can be seen", .keep = KEEP_ROOM},
-	                                            {.name = needed, .keep = KEEP_FULL}};
+	                                            {.group = "runs needed", .name = needed, .keep = KEEP_FULL}};
 	return doc_table(
 		d, &(struct doc_table_spec){
 			   .id = id, .caption = caption, .rows = "figure", .columns = columns, .count = COLUMNS, .media = media});
@@ -136,7 +136,7 @@ static void explain(struct document *d, const struct comparison *c)
 		d, PART_TEXT, NULL,
 		doc_say(d,
 	            "A figure differs if p, adjusted for %zu figures, is below 0.05 and the change is at least %s. “Can be "
-	            "seen” is the least change that 80 of 100 comparisons like this one would find; “runs for %s” is the "
+	            "seen” is the least change that 80 of 100 comparisons like this one would find; “runs needed for %s” is the "
 	            "number of runs of each side that would find one of %s.",
 	            c->family, effect, effect, effect))
 		->media = IN_PAGE | IN_MARKDOWN;

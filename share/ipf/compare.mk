@@ -18,7 +18,8 @@
 #:                    Stability in ipf-collect(1)
 #:   WARMUP=5s        how long before that the same load is sent unmeasured; 0 for none
 #:   COMPARE_OPTIONS= more options of ipf-report compare, such as --min-effect 5% or --fail-if 'ttft.p99 > +5%', with which make fails
-#:                    (also if noise leaves it open, unless --undecided pass is given)
+#:                    (also if noise leaves it open, unless --undecided pass is given): its status is 2, as always when a step
+#:                    fails, "Error 4" in its last line says that it was the comparison, and difference-failed.txt has its text
 #:   STAGES=          stages as ipf-sched takes them, instead of these three
 #: Targets:
 #:   all              difference.txt and difference.html (what changed from A to B, and what is noise), comparison.txt, comparison.csv, and a report for each run (a-1.report.txt), in the folder compare

@@ -1,7 +1,8 @@
 #!/bin/sh
 # The comparison at the end of compare.mk: difference.sh FILE "ROUND…" OPTION-OF-ipf-report…, from a-ROUND.results.zst and
 # b-ROUND.results.zst in the same folder. It is written to FILE and shown. With --fail-if among the options, a comparison that fails,
-# or is undecided, is only shown, and ends with status 4. The page beside FILE, .html instead of .txt, is written in any case.
+# or is undecided, ends with status 4: its text is then in FILE-failed, as in difference-failed.txt, so that make does not take FILE for
+# done. The page beside FILE, .html instead of .txt, is written in any case.
 file=$1 rounds=$2
 shift 2
 folder=$(dirname "$file")
@@ -10,7 +11,7 @@ gate=
 for argument; do
 	case $argument in --fail-if*) gate=1 ;; esac
 done
-page=${file%.txt}.html
+page=${file%.txt}.html failed=${file%.txt}-failed.txt
 for round in $rounds; do set -- "$@" "$folder/a-$round.results.zst"; done
 set -- "$@" --
 for round in $rounds; do set -- "$@" "$folder/b-$round.results.zst"; done
@@ -30,7 +31,9 @@ fi
 cat "$part" || exit 1
 compare "$page" -q -f html "$@" || [ $? -eq 4 ] || exit 1
 if [ $status -eq 4 ] && [ -n "$gate" ]; then
-	rm -f "$part"
+	mv -f "$part" "$failed" || exit 1
+	echo "ipf-report: the comparison failed: $failed, $page" >&2
 	exit 4
 fi
+rm -f "$failed"
 mv -f "$part" "$file"

@@ -47,7 +47,7 @@ check("settings", [[c[1] for c in r] for r in page.tables.get("settings-table", 
       [[s["name"], s.get("base", "–"), s.get("new", "–")] for s in truth["settings"]])
 check("conditions", re.findall(r"failed|passed|undecided", page.text.get("conditions", "")), ["undecided" if c.get("undecided") else "failed" if c["failed"] else "passed" for c in truth.get("fail_if", [])])
 figures = sorted(truth["figures"], key=lambda f: RANKS[f["finding"]])
-rows = page.tables.get("figures-table", [[]])[1:]
+rows = page.tables.get("figures-table", [[], []])[2:]  # below a head of two rows
 check("figures", [r[0][1].split(",")[0] for r in rows], [f["label"] for f in figures])
 for f, r in zip(figures, rows):
     change = f.get("change") if f["unit"] != "share" else f.get("difference")

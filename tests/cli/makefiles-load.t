@@ -103,5 +103,8 @@ compare COMPARE_OPTIONS="--fail-if 'tpot.p50 > +20% estimate'"
 contains "$status $(cat "$OUT" "$ERR")" "2 " "compare: a condition fails"
 contains "$(cat "$OUT")" "failed      tpot.p50 > +20% estimate" "and make with it"
 contains "$(cat compare/difference.html)" "tpot.p50 &gt; +20% estimate" "but not without its page"
+contains "$(cat compare/difference-failed.txt)" "failed      tpot.p50 > +20% estimate" "nor without its text"
+matches "$(cat "$ERR")" "Error 4" "make says which status failed it"
 compare ROUNDS=3
 is "$status $(sent)" "0 2" "compare: another round: only that"
+is "$(ls compare/*failed* 2>/dev/null)" "" "and what had failed is gone"
