@@ -19,8 +19,9 @@ static int parse_until_stable(const char *value, void *variable, struct ipf_erro
 
 static const struct option_spec specs[] = {
 	OPTION_HEADING("Reading responses"),
-	OPTION(OPTION_FILE, 0, "api", "NAME", struct collect_options, api,
-           "parse responses by this API descriptor, a built-in one or a FILE (default: the one in the records)"),
+	OPTION_OFFERING(
+		OPTION_FILE, 0, "api", "NAME", struct collect_options, api, NULL, api_offer,
+		"parse responses by this API descriptor, a built-in one or a FILE (default: the one in the records)"),
 	OPTION(
 		OPTION_FILE, 't', "tokenizer", "NAME", struct collect_options, tokenizer,
 		"count output tokens from the text with a model's tokenizer: its name on the Hugging Face hub (gpt2, OWNER/NAME) or "

@@ -4,6 +4,7 @@
 #include "safe_text.h"
 #include "schedule_builder.h"
 #include "inputs/stage_inputs.h"
+#include "kinds/stage_kind.h"
 #include "stages.h"
 #include "schedule_stat.h"
 #include "stream/provenance.h"
@@ -71,6 +72,42 @@ static const struct option_spec specs[] = {
 	COMMON_OPTIONS(struct sched_options, common),
 };
 
+static size_t kinds_count(void)
+{
+	size_t kinds = 0;
+
+	while (stage_kinds[kinds])
+		kinds++;
+	return kinds;
+}
+
+/* For completion: the kinds, and the keys of each. */
+static const char *offer_kind(size_t i)
+{
+	static char word[32];
+	size_t kinds = kinds_count();
+
+	if (i >= kinds)
+		return i == kinds ? "stat" : NULL;
+	snprintf(word, sizeof word, "%s:", stage_kinds[i]->name);
+	return word;
+}
+
+static const char *offer_key(size_t kind, size_t i)
+{
+	static char word[32];
+
+	if (kind >= kinds_count()) /* stat */
+		return NULL;
+	const struct stage_key *key = &stage_kinds[kind]->keys[0];
+	for (size_t k = 0; k < i && key->name; k++)
+		key++;
+	if (!key->name)
+		return NULL;
+	snprintf(word, sizeof word, "%s%s", key->name, key->type == KEY_FLAG ? "" : "=");
+	return word;
+}
+
 static const struct program program = {
 	.name = "ipf-sched",
 	.operands = "STAGE… | stat [SCHEDULE]",
@@ -87,6 +124,8 @@ static const struct program program = {
 	.min_operands = 0,
 	.max_operands = -1,
 	.plain_operands = true,
+	.offers = offer_kind,
+	.offers_keys = offer_key,
 };
 
 /* To the file of -o, or standard output. */

@@ -1,5 +1,6 @@
 #include "run/settings.h"
 
+#include "api/api.h"
 #include "cli/units.h"
 #include "clock.h"
 #include "header_field.h"
@@ -114,7 +115,7 @@ static const struct option_spec specs[] = {
 	            "(default: round-robin)"),
 	FIRE(OPTION_FILE, 't', "trace", "FILE", trace, "trace of the requests: the one that the schedule was made for"),
 	FIRE(OPTION_TEXT, 'm', "model", "NAME", model, "model to request (default: the one in the trace, or the server's only one)"),
-	FIRE(OPTION_FILE, 0, "api", "NAME|FILE", api,
+	OPTION_OFFERING(OPTION_FILE, 0, "api", "NAME|FILE", struct fire_options, api, NULL, api_offer,
 	     "API of the server: the name of a built-in descriptor or of a server, such as vllm, or a descriptor file (default: "
 	     "openai-chat)"),
 	FIRE_UNSHAPING(OPTION_FLAG, 0, "list-apis", NULL, list_apis, "list the built-in API descriptors and their other names"),

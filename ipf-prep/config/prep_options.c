@@ -193,6 +193,18 @@ static const struct option_spec specs[] = {
 	SEED_OPTION(struct prep_config, common),
 };
 
+/* For completion. */
+static const char *offer_source(size_t i)
+{
+	static const char *const others[] = {"auto", "stat", "tokenize"};
+	enum { OTHERS = sizeof others / sizeof *others };
+
+	if (i < OTHERS)
+		return others[i];
+	const struct source_format *format = source_at(i - OTHERS);
+	return format ? format->name : NULL;
+}
+
 const struct program prep_program = {
 	.name = "ipf-prep",
 	.operands = "SOURCE [FILE…]",
@@ -216,4 +228,5 @@ const struct program prep_program = {
 	.count = sizeof specs / sizeof *specs,
 	.min_operands = 0,
 	.max_operands = -1,
+	.offers = offer_source,
 };

@@ -13,8 +13,8 @@
 
 /* ---- output ---- */
 #define ROW_BY                                                                                                         \
-	OPTION_PARSED_BY(                                                                                                  \
-		0, "by", "GROUP", struct report_options, by, option_by,                                                        \
+	OPTION_OFFERING(                                                                                                   \
+		OPTION_PARSED, 0, "by", "GROUP", struct report_options, by, option_by, offer_grouping,                         \
 		"show figures also for each model, target, replica, session, tag, tag=NAME, time=10s (window of time) or "     \
 		"input-tokens=8 (bins of equal counts)")
 #define ROW_PERCENTILES                                                                                                \
@@ -27,8 +27,8 @@
 	OPTION(OPTION_FLAG, 0, "curve", NULL, struct report_options, curve,                                                \
 	       "csv: the latency-throughput curve, a row for each measured stage")
 #define ROW_AS                                                                                                         \
-	OPTION_PARSED_BY(0, "as", "TOOLS", struct report_options, said, option_as,                                         \
-	                 "also show what other tools would have said of the run: " TOOL_NAMES ", or all")
+	OPTION_OFFERING(OPTION_PARSED, 0, "as", "TOOLS", struct report_options, said, option_as, offer_tool,               \
+	                "also show what other tools would have said of the run: " TOOL_NAMES ", or all")
 #define ROW_PLOT_FORMAT                                                                                                \
 	OPTION_CHOICE_OF(0, "plot-format", "svg|png|pdf", struct report_options, plot_format, plot_format_names,           \
 	                 "format of the plots (default: svg)")

@@ -35,6 +35,21 @@ int option_percentiles(const char *value, void *variable, struct ipf_error *err)
 	return percentiles_parse(variable, value, err);
 }
 
+const char *offer_grouping(size_t i)
+{
+	static const char *const words[] = {"model", "target", "replica", "session",
+	                                    "tag",   "tag=",   "time=",   "input-tokens="};
+	return i < sizeof words / sizeof *words ? words[i] : NULL;
+}
+
+const char *offer_tool(size_t i)
+{
+	size_t tools = 0;
+	while (tool_names[tools])
+		tools++;
+	return i < tools ? tool_names[i] : i == tools ? "all" : NULL;
+}
+
 int option_by(const char *value, void *variable, struct ipf_error *err)
 {
 	return grouping_choice_parse(variable, value, err);

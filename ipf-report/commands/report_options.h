@@ -77,6 +77,8 @@ int compare_options_check(const struct report_options *options, struct ipf_error
 int compare_conditions_check(const struct report_options *options, struct ipf_error *err);
 
 /* Parsers of values, for the tables. */
+/* What completion offers for --by and --as. */
+completion_list offer_grouping, offer_tool;
 option_parser option_sections, option_percentiles, option_by, option_price, option_slo, option_as, option_meta,
 	option_effect;
 extern const char *const option_window_names[];

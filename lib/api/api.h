@@ -62,5 +62,6 @@ const struct api_response *api_response(const struct api *api, bool streamed);
 /* The built-in descriptors: the name, and a line about it with the aliases (good until the next call). i = 0, 1, …
  * until NULL. */
 const char *api_builtin(size_t i, const char **about);
+const char *api_offer(size_t i); /* the names alone, for completion (cli/option_table.h) */
 
 #endif

@@ -104,6 +104,11 @@ static bool append_alias(const char *alias, void *text)
 	return false;
 }
 
+const char *api_offer(size_t i)
+{
+	return api_builtin(i, NULL);
+}
+
 const char *api_builtin(size_t i, const char **about)
 {
 	static char text[1024];

@@ -9,6 +9,18 @@ bool completes_files(const struct option_spec *spec)
 	return spec->kind == OPTION_FILE || (spec->argument && strstr(spec->argument, "FILE"));
 }
 
+const char *completion_value(const struct option_spec *spec, size_t i)
+{
+	return spec->offers ? spec->offers(i) : spec->choices ? spec->choices[i] : NULL;
+}
+
+void completion_words(completion_list *list, struct buffer *out)
+{
+	const char *word;
+	for (size_t i = 0; (word = list(i)); i++)
+		buffer_format(out, "%s%s", i ? " " : "", word);
+}
+
 struct slice completion_description(const struct option_spec *spec)
 {
 	size_t len = strlen(spec->help);

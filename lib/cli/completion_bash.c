@@ -12,7 +12,7 @@ static size_t case_pattern(const struct program *program, bool files, struct buf
 
 	for (size_t i = 0; i < program->count; i++) {
 		const struct option_spec *spec = &program->specs[i];
-		if (!option_takes_value(spec) || spec->older || spec->kind == OPTION_CHOICE || completes_files(spec) != files)
+		if (!option_takes_value(spec) || spec->older || completion_value(spec, 0) || completes_files(spec) != files)
 			continue;
 		if (n++)
 			buffer_byte(out, '|');
@@ -40,15 +40,18 @@ static void choices_cases(const struct program *program, struct buffer *out)
 {
 	for (size_t i = 0; i < program->count; i++) {
 		const struct option_spec *spec = &program->specs[i];
-		if (!spec->choices || spec->older)
+		const char *value;
+		if (!completion_value(spec, 0) || spec->older)
 			continue;
 		buffer_text(out, "\t");
 		if (spec->letter)
 			buffer_format(out, "-%c|", spec->letter);
-		buffer_format(out, "--%s)\n\t\tmapfile -t COMPREPLY < <(compgen -W '", spec->name);
-		for (size_t k = 0; spec->choices[k]; k++)
-			buffer_format(out, "%s%s", k ? " " : "", spec->choices[k]);
-		buffer_text(out, "' -- \"$cur\")\n\t\treturn ;;\n");
+		buffer_format(out, "--%s)\n\t\t%smapfile -t COMPREPLY < <(compgen -W '", spec->name,
+		              completes_files(spec) ? "compopt -o filenames\n\t\t" : "");
+		for (size_t k = 0; (value = completion_value(spec, k)); k++)
+			buffer_format(out, "%s%s", k ? " " : "", value);
+		buffer_format(out, "' -- \"$cur\"%s)\n\t\treturn ;;\n",
+		              completes_files(spec) ? "; compgen -f -- \"$cur\"" : "");
 	}
 }
 
@@ -80,10 +83,41 @@ static void commands_case(const struct program *program, struct buffer *out)
 
 static const char files[] = "compopt -o filenames\n\t\tmapfile -t COMPREPLY < <(compgen -f -- \"$cur\")";
 
+/* A case for operands that are a word with keys: closed:users=32,for=60s. The shell may have split them at = and :, and
+ * then takes candidates for the last part alone. */
+static void keys_case(const struct program *program, struct buffer *out)
+{
+	const char *offer, *key;
+
+	buffer_text(
+		out,
+		"\t*)\n\t\tlocal word=${COMP_LINE:0:${COMP_POINT:-${#COMP_LINE}}} keys head\n\t\tword=${word##*[[:space:]]}\n"
+		"\t\tcase $word in\n");
+	for (size_t i = 0; (offer = program->offers(i)); i++) {
+		if (!program->offers_keys(i, 0))
+			continue;
+		buffer_format(out, "\t\t%s*) keys='", offer);
+		for (size_t k = 0; (key = program->offers_keys(i, k)); k++)
+			buffer_format(out, "%s%s", k ? " " : "", key);
+		buffer_text(out, "' ;;\n");
+	}
+	buffer_text(out, "\t\t*) keys='");
+	completion_words(program->offers, out);
+	buffer_text(out, "' ;;\n\t\tesac\n\t\tcompopt -o nospace\n\t\thead=${word%\"${word##*[:,]}\"}\n"
+	                 "\t\tmapfile -t COMPREPLY < <(compgen -P \"$head\" -W \"$keys\" -- \"${word##*[:,]}\")\n"
+	                 "\t\tword=${word%\"$cur\"}\n\t\tCOMPREPLY=(\"${COMPREPLY[@]#\"$word\"}\") ;;\n");
+}
+
 /* A case for operands: files, behind a choice or beside the commands if the program has these. */
 static void operands_case(const struct program *program, struct buffer *out)
 {
-	if (program->choices) {
+	if (program->offers_keys) {
+		keys_case(program, out);
+	} else if (program->offers) {
+		buffer_text(out, "\t*)\n\t\tif ((COMP_CWORD == 1)); then\n\t\t\tmapfile -t COMPREPLY < <(compgen -W '");
+		completion_words(program->offers, out);
+		buffer_format(out, "' -- \"$cur\")\n\t\telse\n\t\t%s\n\t\tfi ;;\n", files);
+	} else if (program->choices) {
 		buffer_text(out, "\t*)\n\t\tlocal word\n\t\tfor word in \"${COMP_WORDS[@]:2:COMP_CWORD-2}\"; do\n"
 		                 "\t\t\tcase $word in\n\t\t\t");
 		words(program->choices, "|", out);
@@ -110,7 +144,7 @@ static void function_of(const struct program *program, struct buffer *out)
 	/* bash splits --name=value into three words */
 	buffer_format(out, "%s()\n{\n", function);
 	buffer_text(out, "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}\n"
-	                 "\tif [[ $cur == = ]]; then\n\t\tcur=\n"
+	                 "\tif [[ $cur == [=:] ]]; then\n\t\tcur=\n"
 	                 "\telif [[ $prev == = && COMP_CWORD -ge 2 ]]; then\n\t\tprev=${COMP_WORDS[COMP_CWORD - 2]}\n\tfi\n"
 	                 "\tCOMPREPLY=()\n");
 	if (program->commands)

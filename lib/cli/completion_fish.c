@@ -17,10 +17,11 @@ static void quoted(struct buffer *out, struct slice text)
 /* What may follow the option: -x a value that is no file, -r -F a file. */
 static void value(struct buffer *out, const struct option_spec *spec)
 {
-	if (spec->choices) {
-		buffer_text(out, " -x -a '");
-		for (size_t i = 0; spec->choices[i]; i++)
-			buffer_format(out, "%s%s", i ? " " : "", spec->choices[i]);
+	const char *word;
+	if (completion_value(spec, 0)) {
+		buffer_text(out, completes_files(spec) ? " -r -F -a '" : " -x -a '");
+		for (size_t i = 0; (word = completion_value(spec, i)); i++)
+			buffer_format(out, "%s%s", i ? " " : "", word);
 		buffer_byte(out, '\'');
 	} else if (option_takes_value(spec)) {
 		buffer_text(out, completes_files(spec) ? " -r -F" : " -x");
@@ -75,6 +76,29 @@ static void command(const struct program *command, const char *name, struct buff
 	buffer_release(&condition);
 }
 
+/* Operands that are words, and behind each its keys. */
+static void keys_operands(const struct program *program, struct buffer *out)
+{
+	const char *offer, *key;
+
+	buffer_format(out, "function __%s_operands\n\tset -l word (commandline -ct)\n\tset -l keys\n\tswitch $word\n",
+	              program->name);
+	for (size_t i = 0; (offer = program->offers(i)); i++) {
+		if (!program->offers_keys(i, 0))
+			continue;
+		buffer_format(out, "\tcase '%s*'\n\t\tset keys", offer);
+		for (size_t k = 0; (key = program->offers_keys(i, k)); k++)
+			buffer_format(out, " %s", key);
+		buffer_byte(out, '\n');
+	}
+	buffer_text(out, "\tcase '*'\n\t\tset keys ");
+	completion_words(program->offers, out);
+	buffer_format(out,
+	              "\n\tend\n\tprintf '%%s\\n' (string replace -r '[^:,]*$' '' -- $word)$keys\nend\n"
+	              "complete -c %s -x -a '(__%s_operands)'\n",
+	              program->name, program->name);
+}
+
 void completion_fish(const struct program *program, struct buffer *out)
 {
 	struct buffer condition = {0};
@@ -82,6 +106,13 @@ void completion_fish(const struct program *program, struct buffer *out)
 	              program->name);
 	if (program->max_operands == 0)
 		buffer_format(out, "complete -c %s -f\n", program->name);
+	if (program->offers_keys) {
+		keys_operands(program, out);
+	} else if (program->offers) {
+		buffer_format(out, "complete -c %s -n 'test (count (commandline -opc)) -eq 1' -x -a '", program->name);
+		completion_words(program->offers, out);
+		buffer_text(out, "'\n");
+	}
 	if (program->commands) {
 		buffer_text(&condition, " -n 'not __fish_seen_subcommand_from");
 		for (size_t i = 0; program->commands[i]; i++)

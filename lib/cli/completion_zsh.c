@@ -27,7 +27,7 @@ static bool repeats(const struct option_spec *spec)
 
 static bool has_value(const struct option_spec *spec)
 {
-	return option_takes_value(spec) || spec->choices;
+	return option_takes_value(spec) || completion_value(spec, 0);
 }
 
 /* Which options cannot follow: itself, or everything after one that only prints. */
@@ -47,10 +47,13 @@ static void value(struct buffer *out, const struct option_spec *spec)
 	buffer_text(out, option_takes_value(spec) ? ":" : "::");
 	quoted(out, slice_of(spec->argument), ":");
 	buffer_byte(out, ':');
-	if (spec->choices) {
-		for (size_t i = 0; spec->choices[i]; i++)
-			buffer_format(out, "%s%s", i ? " " : "(", spec->choices[i]);
-		buffer_byte(out, ')');
+	const char *word;
+	if (completion_value(spec, 0)) {
+		const bool files = completes_files(spec);
+		buffer_text(out, files ? "{compadd -" : "(");
+		for (size_t i = 0; (word = completion_value(spec, i)); i++)
+			buffer_format(out, "%s%s", i || files ? " " : "", word);
+		buffer_text(out, files ? "; _files}" : ")");
 	} else {
 		buffer_text(out, completes_files(spec) ? "_files" : " ");
 	}
@@ -107,6 +110,25 @@ static void command_operands(const struct program *program, const char *function
 	buffer_text(out, ")\n\t(( CURRENT > 2 )) || _describe command commands\n\t_files\n}\n");
 }
 
+/* The function that offers words, and behind each its keys. */
+static void keys_operands(const struct program *program, const char *function, struct buffer *out)
+{
+	const char *offer, *key;
+
+	buffer_format(out, "%s-operands()\n{\n\tlocal -a keys\n\tcase $PREFIX in\n", function);
+	for (size_t i = 0; (offer = program->offers(i)); i++) {
+		if (!program->offers_keys(i, 0))
+			continue;
+		buffer_format(out, "\t%s*) keys=(", offer);
+		for (size_t k = 0; (key = program->offers_keys(i, k)); k++)
+			buffer_format(out, "%s'%s'", k ? " " : "", key);
+		buffer_text(out, ") ;;\n");
+	}
+	buffer_text(out, "\t*)\n\t\tcompadd -S '' - ");
+	completion_words(program->offers, out);
+	buffer_text(out, "\n\t\treturn ;;\n\tesac\n\tcompset -P '*[:,]'\n\tcompadd -S '' - $keys\n}\n");
+}
+
 static void operands(const struct program *program, const char *function, struct buffer *out)
 {
 	if (program->choices) {
@@ -115,7 +137,14 @@ static void operands(const struct program *program, const char *function, struct
 			buffer_format(out, "%s%s", i ? " " : "", program->choices[i]);
 		buffer_text(out, ")'");
 	}
-	if (program->commands)
+	if (program->offers && !program->offers_keys) {
+		buffer_text(out, " \\\n\t\t'1:SOURCE:(");
+		completion_words(program->offers, out);
+		buffer_text(out, ")'");
+	}
+	if (program->offers_keys)
+		buffer_format(out, " \\\n\t\t'*:STAGE:%s-operands'", function);
+	else if (program->commands)
 		buffer_format(out, " \\\n\t\t'*:COMMAND or FILE:%s-operands'", function);
 	else if (program->max_operands != 0)
 		buffer_text(out, " \\\n\t\t'*:FILE:_files'");
@@ -147,6 +176,8 @@ void completion_zsh(const struct program *program, struct buffer *out)
 	}
 	if (program->commands)
 		command_operands(program, function, out);
+	if (program->offers_keys)
+		keys_operands(program, function, out);
 	function_of(program, function, out);
 	/* found by its name in fpath, it runs; sourced, it registers itself */
 	buffer_format(out, "if [[ ${funcstack[1]} == %s ]]; then\n\t%s \"$@\"\nelse\n\tcompdef %s %s\nfi\n", function,

@@ -46,6 +46,9 @@ struct string_list {
  * the option's name before it. */
 typedef int option_parser(const char *value, void *variable, struct ipf_error *err);
 
+/* Words that completion offers, i = 0, 1, … until NULL: those of a table that has other uses. */
+typedef const char *completion_list(size_t i);
+
 struct option_spec {
 	enum option_kind kind;
 	char letter;                /* 0: none */
@@ -55,6 +58,7 @@ struct option_spec {
 	const char *help;           /* a line or two; the first sentence is the meaning; --help wraps it */
 	const char *const *choices; /* OPTION_CHOICE: its values, NULL at the end */
 	option_parser *parse;       /* OPTION_PARSED */
+	completion_list *offers;    /* values that completion offers, beside others; NULL: `choices` */
 	bool unshaping; /* does not affect the output's content: not in the header's argv (-o, -v, -q, --progress) */
 	bool older;     /* a spelling that a command has replaced: it works, but help and completion do not show it */
 };
@@ -78,6 +82,11 @@ struct option_spec {
 		.kind = OPTION_PARSED, .letter = letter_, .name = name_, .argument = argument_,                                \
 		.offset = offsetof(type_, member_), .help = help_, .parse = parse_                                             \
 	}
+#define OPTION_OFFERING(kind_, letter_, name_, argument_, type_, member_, parse_, offers_, help_)                      \
+	{                                                                                                                  \
+		.kind = kind_, .letter = letter_, .name = name_, .argument = argument_, .offset = offsetof(type_, member_),    \
+		.help = help_, .parse = parse_, .offers = offers_                                                              \
+	}
 #define OPTION_UNSHAPING(kind_, letter_, name_, argument_, type_, member_, help_)                                      \
 	{                                                                                                                  \
 		.kind = kind_, .letter = letter_, .name = name_, .argument = argument_, .offset = offsetof(type_, member_),    \
@@ -96,7 +105,9 @@ struct program {
 	bool no_environment;            /* variables of the environment set no options */
 	bool plain_operands;            /* operands are never paths, even if they contain slashes (poisson:rate=300/m) */
 	const char *variables;          /* variables of the environment begin with this name; NULL: with that of `name` */
-	const char *const *choices;     /* values of the first operand, NULL at the end; NULL: it is a file */
+	completion_list *offers;        /* what completion offers as the first operand; with `offers_keys` as each */
+	const char *(*offers_keys)(size_t offer, size_t i); /* what follows that word and a comma: "rate=" of "constant:" */
+	const char *const *choices;            /* values of the first operand, NULL at the end; NULL: it is a file */
 	const struct program *const *commands; /* which the first operand may name; NULL at the end; NULL: there are none */
 	const char *manual;             /* where it is described, if it has no manual page of its name; otherwise NULL */
 	const char *(*libraries)(void); /* for --version, besides those of lib: "libcurl/7.88.1 …"; may be NULL */

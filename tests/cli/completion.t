@@ -86,6 +86,16 @@ for shell in bash zsh fish; do
 		ipf-fire --trace |a.zst b.csv 
 		ipf-fire -v b|b.csv 
 		ipf-sched --seed |
+		ipf-sched cl|closed: 
+		ipf-sched s|search: sine: spike: stat steps: sweep: 
+		ipf-sched -t |a.zst b.csv 
+		ipf-prep az|azure 
+		ipf-prep st|stat stories 
+		ipf-prep azure |a.zst b.csv 
+		ipf-fire --api openai-c|openai-chat openai-completions 
+		ipf-fire --api a|a.zst anthropic-messages 
+		ipf-report --by m|model 
+		ipf-report --as vllm|vllm vllm-rs 
 		ipf-fire --url a|
 		ipf-report c|certificate compare 
 		ipf-report b|b.csv 
@@ -102,6 +112,14 @@ for shell in bash zsh fish; do
 		ipf-report plot --plot-format p|pdf png 
 		ipf-report plot |a.zst b.csv 
 		ipf-report certificate --format=|json text 
+	END
+	# The shells differ in how much of the word they show.
+	while IFS='|' read -r words offered; do
+		is "$(offers_$shell "$words" | sed 's/.*[:,]//' | tr '\n' ' ')" "$offered" "$shell: $words: keys of the stage"
+	done <<-'END'
+		ipf-sched constant:rate=5,f|for= 
+		ipf-sched rest:for=1s closed:users=2,r|rampup= rate= 
+		ipf-sched closed:w|warmup 
 	END
 done
 
