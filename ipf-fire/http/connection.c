@@ -18,11 +18,6 @@
 #define READS_MOST 16 /* of a socket at once: the others have their turn */
 #define TLS_PIECE  ((size_t)64 << 10)
 
-int64_t network_now(const struct network *n)
-{
-	return clock_now() - n->zero_ns;
-}
-
 /* ---- sockets and epoll ---- */
 
 static bool make_room(struct network *n, int fd)
@@ -567,7 +562,7 @@ static void begin_connecting(struct connection *c)
 	}
 	if (!n->connector)
 		n->connector = connector_new(n, on_connector);
-	if (!n->connector || connector_begin(n->connector, c) < 0)
+	if (!n->connector || connector_begin(n->connector, c, c->origin) < 0)
 		fail(c, RECORD_CANCELLED, "out of memory");
 }
 

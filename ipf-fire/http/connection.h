@@ -13,6 +13,7 @@
 
 #include "http/http1_reader.h"
 #include "http/keep_alive.h"
+#include "http/network.h"
 #include "http/origin.h"
 #include "http/timestamp.h"
 #include "http/tls.h"
@@ -47,34 +48,6 @@ struct connection_owner {
 	void (*input)(struct connection *c, const char *bytes, size_t len); /* c->at has the time */
 	void (*drained)(struct connection *c); /* what connection_write left has been written */
 	void (*ended)(struct connection *c, enum connection_end how, const char *why);
-};
-
-struct network_options {
-	const struct network_path *path;
-	const struct connection_owner *owner;
-	bool kernel_timestamps;
-	bool h2, only_h2; /* offered by ALPN */
-	bool no_resumption;
-	size_t origins;        /* how many there are */
-	atomic_llong *numbers; /* the next connection's number; shared by all threads */
-	struct thread_stats *stats;
-	int epoll_fd;
-	void *data; /* the owner's */
-};
-
-/* What the connections of a thread share. */
-struct network {
-	struct network_options o;
-	struct timestamps *timestamps;
-	struct tls_context *tls, *proxy_tls; /* NULL: not needed (yet) */
-	struct connector *connector;         /* of libcurl; NULL: not needed (yet) */
-	struct connection **by_fd;
-	size_t by_fd_count;
-	struct connection *closed, *spare;
-	size_t sources;   /* local addresses used so far, in turn */
-	int64_t zero_ns;  /* the run's start */
-	int64_t event_ns; /* when what is being handled was reported */
-	char *buffer;     /* for reads */
 };
 
 struct connection {
@@ -127,7 +100,6 @@ struct connection *network_find(const struct network *n, uint64_t tag);
 bool network_event(struct network *n, uint64_t tag, uint32_t events);
 int64_t network_deadline(const struct network *n); /* of libcurl's timer, from the run's start; INT64_MAX: none */
 void network_expire(struct network *n, int64_t now_ns);
-int64_t network_now(const struct network *n); /* from the run's start */
 
 /* Begins to open one. It may be open, and have told so, when this returns. `prepare` sets the members that are the
  * owner's before anything is reported. NULL: out of memory. */

@@ -1,6 +1,7 @@
 #include "http/connector.h"
 
 #include "clock.h"
+#include "job/thread_stats.h"
 
 #include <curl/curl.h>
 #include <errno.h>
@@ -15,6 +16,7 @@
 struct attempt {
 	struct connector *connector;
 	struct connection *connection; /* NULL: forgotten */
+	const struct origin *origin;
 	CURL *easy;
 	char why[CURL_ERROR_SIZE];
 	struct attempt *next, *previous;
@@ -108,20 +110,19 @@ void connector_free(struct connector *k)
 }
 
 /* Where to connect to; the scheme http, so that libcurl adds nothing of its own. NULL: out of memory. */
-static char *url_of(const struct connection *c)
+static char *url_of(const struct network *n, const struct origin *to)
 {
-	const struct network_path *p = c->network->o.path;
+	const struct network_path *p = n->o.path;
 	char *url;
 	bool direct = p->proxy_socks || !p->o.proxy;
-	int written = direct ? asprintf(&url, "http://%s", c->origin->connect_to)
+	int written = direct ? asprintf(&url, "http://%s", to->connect_to)
 	                     : asprintf(&url, "http://%s:%s", p->proxy_host, p->proxy_port);
 	return written < 0 ? NULL : url;
 }
 
 static bool set_up(struct attempt *a, const char *url)
 {
-	const struct connection *c = a->connection;
-	const struct network_path *p = c->network->o.path;
+	const struct network_path *p = a->connector->network->o.path;
 	CURL *e = a->easy;
 	CURLcode bad = curl_easy_setopt(e, CURLOPT_URL, url) |
 	               curl_easy_setopt(e, CURLOPT_PROXY, p->proxy_socks ? p->o.proxy : "");
@@ -130,7 +131,7 @@ static bool set_up(struct attempt *a, const char *url)
 	curl_easy_setopt(e, CURLOPT_FRESH_CONNECT, 1L);
 	curl_easy_setopt(e, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(e, CURLOPT_DNS_CACHE_TIMEOUT, p->o.dns_each ? 0L : -1L);
-	bad |= curl_easy_setopt(e, CURLOPT_RESOLVE, c->origin->resolve);
+	bad |= curl_easy_setopt(e, CURLOPT_RESOLVE, a->origin->resolve);
 	curl_easy_setopt(e, CURLOPT_ERRORBUFFER, a->why);
 	curl_easy_setopt(e, CURLOPT_PRIVATE, a);
 	curl_easy_setopt(e, CURLOPT_OPENSOCKETFUNCTION, on_open);
@@ -138,12 +139,12 @@ static bool set_up(struct attempt *a, const char *url)
 	return bad == CURLE_OK;
 }
 
-int connector_begin(struct connector *k, struct connection *c)
+int connector_begin(struct connector *k, struct connection *c, const struct origin *to)
 {
 	struct attempt *a = calloc(1, sizeof *a);
-	char *url = url_of(c);
+	char *url = url_of(k->network, to);
 	if (a)
-		*a = (struct attempt){.connector = k, .connection = c, .easy = curl_easy_init()};
+		*a = (struct attempt){.connector = k, .connection = c, .origin = to, .easy = curl_easy_init()};
 	if (!a || !url || !a->easy || !set_up(a, url) || curl_multi_add_handle(k->multi, a->easy) != CURLM_OK) {
 		if (a)
 			curl_easy_cleanup(a->easy);

@@ -6,7 +6,8 @@
 #ifndef IPF_CONNECTOR_H
 #define IPF_CONNECTOR_H
 
-#include "http/connection.h"
+#include "http/network.h"
+#include "http/origin.h"
 
 struct connector;
 
@@ -21,8 +22,9 @@ typedef void connector_done(struct connection *c, int fd, const struct connector
 struct connector *connector_new(struct network *network, connector_done *done); /* NULL: out of memory */
 void connector_free(struct connector *k);                                       /* NULL is fine */
 
-/* `done` follows, or connector_forget. -1: out of memory. */
-int connector_begin(struct connector *k, struct connection *c);
+/* For a connection, of which it needs no more than the address; `done` follows, or connector_forget. -1: out of memory.
+ */
+int connector_begin(struct connector *k, struct connection *c, const struct origin *to);
 void connector_forget(struct connector *k, const struct connection *c);
 
 /* false: not one of its sockets. */

@@ -294,23 +294,21 @@ bool exchange_unseen(const struct exchange *x, int64_t at_ns)
 	       is_stale(x, at_ns);
 }
 
-void exchange_broken(struct exchange *x, enum connection_end how, const char *why, int64_t at_ns)
+enum record_error exchange_broken(struct exchange *x, enum connection_end how, const char *why, int64_t at_ns,
+                                  char text[256])
 {
 	static const enum record_error kinds[] = {[CONNECTION_FINISHED] = RECORD_CUT,
 	                                          [CONNECTION_CUT] = RECORD_CUT,
 	                                          [CONNECTION_BROKEN] = RECORD_RESET,
 	                                          [CONNECTION_TLS] = RECORD_TLS};
 	struct job *job = x->job;
-	enum record_error kind = kinds[how];
-	char text[256];
-	if (job->reused && job->first_byte_ns == IPF_ABSENT) {
-		kind = RECORD_RESET;
-		job->stale = is_stale(x, at_ns);
-		why = job->stale ? "the server had closed the kept connection" : "the kept connection broke before a response";
-	} else {
-		snprintf(text, sizeof text, "%s %s", why,
+	if (!job->reused || job->first_byte_ns != IPF_ABSENT) {
+		snprintf(text, 256, "%s %s", why,
 		         job->first_byte_ns == IPF_ABSENT ? "before a response" : "within the response");
-		why = text;
+		return kinds[how];
 	}
-	transport_end(x->transport, x, kind, why, at_ns);
+	job->stale = is_stale(x, at_ns);
+	snprintf(text, 256, "%s",
+	         job->stale ? "the server had closed the kept connection" : "the kept connection broke before a response");
+	return RECORD_RESET;
 }

@@ -51,7 +51,8 @@ void exchange_end(struct exchange *x, enum record_error kind, const char *why, i
 /* Had the server closed the kept connection before it saw the request, so that it can be sent again? No more than
  * once. */
 bool exchange_unseen(const struct exchange *x, int64_t at_ns);
-/* Its connection ended: how, and with which error it ends. */
-void exchange_broken(struct exchange *x, enum connection_end how, const char *why, int64_t at_ns);
+/* Its connection ended, with `why`: the kind and the text of its error. */
+enum record_error exchange_broken(struct exchange *x, enum connection_end how, const char *why, int64_t at_ns,
+                                  char text[256]);
 
 #endif

@@ -1,6 +1,7 @@
 #include "http/protocols.h"
 
 #include "absent.h"
+#include "http/answer_limit.h"
 #include "http/transport_state.h"
 
 #include <stdio.h>
@@ -9,6 +10,62 @@
 static struct transport *transport_of(const struct connection *c)
 {
 	return c->network->o.data;
+}
+
+/* ---- requests ---- */
+
+void protocols_again(struct transport *t, struct shelf *s)
+{
+	if (s->due || !s->held)
+		return;
+	s->due = true;
+	s->users++;
+	s->next_due = t->due;
+	t->due = s;
+}
+
+void protocols_hold(struct transport *t, struct exchange *x)
+{
+	shelf_hold(x->shelf, x);
+	t->held++;
+}
+
+static void give_exchange(struct transport *t, struct exchange *x)
+{
+	*(x->previous ? &x->previous->next : &t->in_flight) = x->next;
+	if (x->next)
+		x->next->previous = x->previous;
+	x->job = NULL;
+	x->next = t->spare;
+	t->spare = x;
+}
+
+void protocols_end(struct transport *t, struct exchange *x, enum record_error kind, const char *why, int64_t at_ns)
+{
+	struct job *job = x->job;
+	struct shelf *shelf = x->shelf;
+	size_t target = x->target;
+	exchange_end(x, kind, why, at_ns);
+	answer_limit_ended(x, job);
+	if (x->held) {
+		shelf_release(shelf, x);
+		t->held--;
+	}
+	if (x->opening) {
+		struct connection *c = x->opening;
+		c->opener = NULL;
+		x->opening = NULL;
+		/* others may wait for it */
+		if (c->step != STEP_CLOSED && !shelf->held)
+			protocols_close(c);
+	}
+	protocols_leave(x, job->error == RECORD_OK);
+	give_exchange(t, x);
+	t->pool.targets[target].busy--;
+	balance_ended(t->balance, target);
+	protocols_again(t, shelf);
+	shelf_leave(&t->pool, shelf);
+	job_list_put(&t->ended, job);
 }
 
 /* ---- closing ---- */
@@ -29,7 +86,7 @@ void protocols_close(struct connection *c)
 		return;
 	struct transport *t = transport_of(c);
 	forget_unwritten(c);
-	transport_again(t, c->shelf);
+	protocols_again(t, c->shelf);
 	pool_gone(&t->pool, c); /* before it is in the list of closed ones */
 	http2_free(c->h2);
 	c->h2 = NULL;
@@ -87,7 +144,7 @@ static void break_session(struct connection *c)
 	c->within = true;
 	while (c->exchanges) {
 		c->exchanges->stream = -1;
-		transport_end(t, c->exchanges, RECORD_PROTOCOL, why, c->network->event_ns);
+		protocols_end(t, c->exchanges, RECORD_PROTOCOL, why, c->network->event_ns);
 	}
 	c->within = false;
 	protocols_close(c);
@@ -138,7 +195,7 @@ void protocols_send(struct exchange *x, struct connection *c)
 	struct transport *t = transport_of(c);
 	exchange_send(x, c);
 	if (x->no_memory) {
-		transport_end(t, x, RECORD_CANCELLED, "out of memory", network_now(c->network));
+		protocols_end(t, x, RECORD_CANCELLED, "out of memory", network_now(c->network));
 	} else if (c->h2 && !c->unwritten) {
 		c->unwritten = true;
 		c->unwritten_next = t->unwritten;
@@ -194,7 +251,8 @@ static void send_again(struct exchange *x)
 	job->sent_ns = job->left_ns = job->first_byte_ns = job->connection = IPF_ABSENT;
 	job->dns_ns = job->connect_ns = job->tls_ns = job->connected_ns = IPF_ABSENT;
 	protocols_leave(x, true);
-	transport_hold(x->transport, x);
+	protocols_hold(x->transport, x);
+	protocols_again(x->transport, x->shelf);
 }
 
 static void send_refused(struct exchange *x)
@@ -203,7 +261,7 @@ static void send_refused(struct exchange *x)
 	struct connection *c = x->connection;
 	struct job *job = x->job;
 	if (job->refused != IPF_ABSENT && job->refused >= REFUSALS_MAX) {
-		transport_end(t, x, RECORD_RESET, "HTTP/2 stream refused 100 times", c->at.t_ns);
+		protocols_end(t, x, RECORD_RESET, "HTTP/2 stream refused 100 times", c->at.t_ns);
 		return;
 	}
 	/* refused although there should be room: it is not known how much there is */
@@ -231,23 +289,23 @@ static void on_stream_end(void *stream, enum http2_end how, uint32_t code)
 	x->stream = -1;
 	switch (how) {
 	case HTTP2_COMPLETE:
-		transport_end(x->transport, x, RECORD_OK, "", c->at.t_ns);
+		protocols_end(x->transport, x, RECORD_OK, "", c->at.t_ns);
 		return;
 	case HTTP2_UNSEEN:
 		send_refused(x);
 		return;
 	case HTTP2_RESET:
 		snprintf(why, sizeof why, "the server reset the stream: %s", http2_code_name(code));
-		transport_end(x->transport, x, RECORD_RESET, why, c->at.t_ns);
+		protocols_end(x->transport, x, RECORD_RESET, why, c->at.t_ns);
 		return;
 	case HTTP2_MALFORMED:
-		transport_end(x->transport, x, RECORD_PROTOCOL, "the response breaks the rules of HTTP/2", c->at.t_ns);
+		protocols_end(x->transport, x, RECORD_PROTOCOL, "the response breaks the rules of HTTP/2", c->at.t_ns);
 		return;
 	case HTTP2_TOO_LARGE:
-		transport_end(x->transport, x, RECORD_TOO_LARGE, "the response's headers exceed 256 KiB", c->at.t_ns);
+		protocols_end(x->transport, x, RECORD_TOO_LARGE, "the response's headers exceed 256 KiB", c->at.t_ns);
 		return;
 	case HTTP2_STOPPED:
-		transport_end(x->transport, x, RECORD_CANCELLED, "", c->at.t_ns);
+		protocols_end(x->transport, x, RECORD_CANCELLED, "", c->at.t_ns);
 	}
 }
 
@@ -263,7 +321,7 @@ static void read_settings(struct connection *c)
 		return;
 	p->max_streams = most == UINT32_MAX ? 0 : most ? most : 1;
 	pool_update(&t->pool, c);
-	transport_again(t, c->shelf);
+	protocols_again(t, c->shelf);
 }
 
 static void input_http2(struct connection *c, const char *bytes, size_t len)
@@ -301,21 +359,21 @@ static void input_http1(struct connection *c, const char *bytes, size_t len)
 	case HTTP1_COMPLETE:
 		if (used < len)
 			c->reader.keep = false;
-		transport_end(t, x, RECORD_OK, "", c->at.t_ns);
+		protocols_end(t, x, RECORD_OK, "", c->at.t_ns);
 		return;
 	case HTTP1_MALFORMED:
 		snprintf(why, sizeof why, "%s (byte %llu of the response)", c->reader.why,
 		         (unsigned long long)c->reader.offset);
-		transport_end(t, x, RECORD_PROTOCOL, why, c->at.t_ns);
+		protocols_end(t, x, RECORD_PROTOCOL, why, c->at.t_ns);
 		return;
 	case HTTP1_TOO_LARGE:
-		transport_end(t, x, RECORD_TOO_LARGE, "the response's headers exceed 256 KiB", c->at.t_ns);
+		protocols_end(t, x, RECORD_TOO_LARGE, "the response's headers exceed 256 KiB", c->at.t_ns);
 		return;
 	case HTTP1_NO_MEMORY:
 		x->no_memory = true;
 		/* fall through */
 	case HTTP1_STOPPED:
-		transport_end(t, x, RECORD_CANCELLED, "", c->at.t_ns);
+		protocols_end(t, x, RECORD_CANCELLED, "", c->at.t_ns);
 	}
 }
 
@@ -351,7 +409,7 @@ static void on_opened(struct connection *c)
 		x->opening = NULL;
 	c->streams = x ? 1 : 0;
 	pool_opened(&t->pool, c);
-	transport_again(t, c->shelf);
+	protocols_again(t, c->shelf);
 	if (x)
 		protocols_send(x, c);
 	else if (http2)
@@ -367,9 +425,16 @@ void protocols_failed(struct connection *c, enum record_error kind, const char *
 		x->opening = NULL;
 	protocols_close(c);
 	if (x)
-		transport_end(t, x, kind, why, network_now(c->network));
+		protocols_end(t, x, kind, why, network_now(c->network));
 	else
 		snprintf(t->failed_text, sizeof t->failed_text, "%s", why);
+}
+
+static void end_broken(struct exchange *x, enum connection_end how, const char *why, int64_t now)
+{
+	char text[256];
+	enum record_error kind = exchange_broken(x, how, why, now, text);
+	protocols_end(x->transport, x, kind, text, now);
 }
 
 static void on_ended(struct connection *c, enum connection_end how, const char *why)
@@ -378,14 +443,14 @@ static void on_ended(struct connection *c, enum connection_end how, const char *
 	int64_t now = c->network->event_ns;
 	pool_retire(&t->pool, c);
 	if (!c->h2 && c->exchanges && how == CONNECTION_FINISHED && http1_closed(&c->reader) == HTTP1_COMPLETE)
-		transport_end(t, c->exchanges, RECORD_OK, "", now);
+		protocols_end(t, c->exchanges, RECORD_OK, "", now);
 	c->within = true;
 	while (c->exchanges) {
 		c->exchanges->stream = -1;
 		if (exchange_unseen(c->exchanges, now))
 			send_unseen(c->exchanges);
 		else
-			exchange_broken(c->exchanges, how, why, now);
+			end_broken(c->exchanges, how, why, now);
 	}
 	c->within = false;
 	protocols_close(c);

@@ -9,6 +9,14 @@
 /* The owner of a transport's connections: network_options.data is the transport. */
 extern const struct connection_owner protocols_owner;
 
+/* Ends an exchange: its job is passed on, and its place on the connection is free, which is closed if the request is
+ * still under way on it. */
+void protocols_end(struct transport *t, struct exchange *x, enum record_error kind, const char *why, int64_t at_ns);
+/* Lets a request that has started wait for room in its shelf. */
+void protocols_hold(struct transport *t, struct exchange *x);
+/* There may be room in the shelf for those that it holds: it is looked at once no connection is at work. */
+void protocols_again(struct transport *t, struct shelf *s);
+
 /* Sends a request on a connection that counts it already. It may have ended when this returns. In HTTP/2 it is written
  * by protocols_flush, or with whatever else the connection has to say before. */
 void protocols_send(struct exchange *x, struct connection *c);

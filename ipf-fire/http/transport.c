@@ -78,9 +78,9 @@ static void expire_one(struct transport *t, const struct deadline *deadline, siz
 		protocols_failed(c, connection_late(c), text);
 	} else if (kind == DEADLINE_REQUEST(t)) {
 		snprintf(text, sizeof text, "not answered within %s", format_duration(t->options->timeout_ns, within));
-		transport_end(t, deadline->owner, RECORD_TIMEOUT, text, now);
+		protocols_end(t, deadline->owner, RECORD_TIMEOUT, text, now);
 	} else {
-		transport_end(t, deadline->owner, kind ? RECORD_HUNG_UP : RECORD_TIMEOUT,
+		protocols_end(t, deadline->owner, kind ? RECORD_HUNG_UP : RECORD_TIMEOUT,
 		              kind ? "simulated client disconnect (--cancel)" : t->no_token_text, now);
 	}
 }
@@ -122,16 +122,6 @@ static struct exchange *take_exchange(struct transport *t)
 	return x;
 }
 
-static void give_exchange(struct transport *t, struct exchange *x)
-{
-	*(x->previous ? &x->previous->next : &t->in_flight) = x->next;
-	if (x->next)
-		x->next->previous = x->previous;
-	x->job = NULL;
-	x->next = t->spare;
-	t->spare = x;
-}
-
 /* Before anything of a new connection is reported. */
 static void prepare_connection(struct connection *c, void *opener)
 {
@@ -153,7 +143,7 @@ static void open_for(struct transport *t, struct exchange *x)
 {
 	struct connection *c = connection_open(&t->network, &t->origins[x->target], x->target, prepare_connection, x);
 	if (!c)
-		transport_end(t, x, RECORD_CANCELLED, "out of memory", network_now(&t->network));
+		protocols_end(t, x, RECORD_CANCELLED, "out of memory", network_now(&t->network));
 	else
 		watch_connect(t, c);
 }
@@ -183,12 +173,6 @@ static bool must_wait(struct transport *t, const struct exchange *x, size_t ahea
 	return pool_must_wait(&t->pool, s, ahead);
 }
 
-static void hold(struct transport *t, struct exchange *x)
-{
-	shelf_hold(x->shelf, x);
-	t->held++;
-}
-
 /* Sends the request, opens a connection for it, or lets it wait. */
 static void place(struct transport *t, struct exchange *x)
 {
@@ -197,7 +181,7 @@ static void place(struct transport *t, struct exchange *x)
 	if (c)
 		protocols_send(x, c);
 	else if (must_wait(t, x, s->held_count))
-		hold(t, x);
+		protocols_hold(t, x);
 	else
 		open_for(t, x);
 }
@@ -227,22 +211,6 @@ static void begin(struct transport *t, struct job *job, size_t target)
 
 /* ---- waiting ---- */
 
-void transport_again(struct transport *t, struct shelf *s)
-{
-	if (s->due || !s->held)
-		return;
-	s->due = true;
-	s->users++;
-	s->next_due = t->due;
-	t->due = s;
-}
-
-void transport_hold(struct transport *t, struct exchange *x)
-{
-	hold(t, x);
-	transport_again(t, x->shelf);
-}
-
 static void admit_held(struct transport *t, struct shelf *s)
 {
 	for (struct exchange *x; (x = s->held);) {
@@ -271,7 +239,7 @@ static void admit_waiting(struct transport *t, size_t target)
 
 static void finish_cut(struct transport *t, struct exchange *x, int64_t now)
 {
-	transport_end(t, x, RECORD_CANCELLED, x->cancelled, now);
+	protocols_end(t, x, RECORD_CANCELLED, x->cancelled, now);
 }
 
 /* What follows from what has happened: once no connection is at work. */
@@ -295,34 +263,6 @@ static void follow(struct transport *t)
 }
 
 /* ---- ending ---- */
-
-void transport_end(struct transport *t, struct exchange *x, enum record_error kind, const char *why, int64_t at_ns)
-{
-	struct job *job = x->job;
-	struct shelf *shelf = x->shelf;
-	size_t target = x->target;
-	exchange_end(x, kind, why, at_ns);
-	answer_limit_ended(x, job);
-	if (x->held) {
-		shelf_release(shelf, x);
-		t->held--;
-	}
-	if (x->opening) {
-		struct connection *c = x->opening;
-		c->opener = NULL;
-		x->opening = NULL;
-		/* others may wait for it */
-		if (c->step != STEP_CLOSED && !shelf->held)
-			protocols_close(c);
-	}
-	protocols_leave(x, job->error == RECORD_OK);
-	give_exchange(t, x);
-	t->pool.targets[target].busy--;
-	balance_ended(t->balance, target);
-	transport_again(t, shelf);
-	shelf_leave(&t->pool, shelf);
-	job_list_put(&t->ended, job);
-}
 
 struct job *transport_ended(struct transport *t)
 {
@@ -403,7 +343,7 @@ void transport_cancel(struct transport *t, int64_t now, const char *why)
 		}
 	}
 	while (t->in_flight)
-		transport_end(t, t->in_flight, RECORD_CANCELLED, why, now);
+		protocols_end(t, t->in_flight, RECORD_CANCELLED, why, now);
 	follow(t);
 }
 

@@ -31,12 +31,4 @@ struct transport {
 	char no_token_text[80], too_large_text[80], no_room_text[80];
 };
 
-/* Ends an exchange: its job is passed on, and its place on the connection is free, which is closed if the request is
- * still under way on it. */
-void transport_end(struct transport *t, struct exchange *x, enum record_error kind, const char *why, int64_t at_ns);
-/* Lets a request that has started wait for room in its shelf. */
-void transport_hold(struct transport *t, struct exchange *x);
-/* There may be room in the shelf for those that it holds: it is looked at once no connection is at work. */
-void transport_again(struct transport *t, struct shelf *s);
-
 #endif

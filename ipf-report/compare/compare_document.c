@@ -134,11 +134,12 @@ static void explain(struct document *d, const struct comparison *c)
 	compare_percent(c->options->effect, effect);
 	doc_part(
 		d, PART_TEXT, NULL,
-		doc_say(d,
-	            "A figure differs if p, adjusted for %zu figures, is below 0.05 and the change is at least %s. “Can be "
-	            "seen” is the least change that 80 of 100 comparisons like this one would find; “runs needed for %s” is the "
-	            "number of runs of each side that would find one of %s.",
-	            c->family, effect, effect, effect))
+		doc_say(
+			d,
+			"A figure differs if p, adjusted for %zu figures, is below 0.05 and the change is at least %s. “Can be "
+			"seen” is the least change that 80 of 100 comparisons like this one would find; “runs needed for %s” is the "
+			"number of runs of each side that would find one of %s.",
+			c->family, effect, effect, effect))
 		->media = IN_PAGE | IN_MARKDOWN;
 	doc_fact(d, "noise", "%s", compare_noise(c, text));
 	doc_fact(d, "load", "%s", compare_pairing(c, text));

@@ -17,13 +17,4 @@ void completion_bash(const struct program *program, struct buffer *out);
 void completion_zsh(const struct program *program, struct buffer *out);
 void completion_fish(const struct program *program, struct buffer *out);
 
-/* What the shells have in common. */
-bool completes_files(const struct option_spec *spec); /* the value is a path, or may be one ("NAME|FILE") */
-/* Value i that is offered; NULL: there are no more. */
-const char *completion_value(const struct option_spec *spec, size_t i);
-/* Appends the words of a list, and what is between them. */
-void completion_words(completion_list *list, struct buffer *out);
-/* The first part of the help, up to a semicolon or full stop: what is shown beside the option. */
-struct slice completion_description(const struct option_spec *spec);
-
 #endif

@@ -12,7 +12,7 @@ static size_t case_pattern(const struct program *program, bool files, struct buf
 
 	for (size_t i = 0; i < program->count; i++) {
 		const struct option_spec *spec = &program->specs[i];
-		if (!option_takes_value(spec) || spec->older || completion_value(spec, 0) || completes_files(spec) != files)
+		if (!option_takes_value(spec) || spec->older || option_value(spec, 0) || option_takes_file(spec) != files)
 			continue;
 		if (n++)
 			buffer_byte(out, '|');
@@ -41,17 +41,17 @@ static void choices_cases(const struct program *program, struct buffer *out)
 	for (size_t i = 0; i < program->count; i++) {
 		const struct option_spec *spec = &program->specs[i];
 		const char *value;
-		if (!completion_value(spec, 0) || spec->older)
+		if (!option_value(spec, 0) || spec->older)
 			continue;
 		buffer_text(out, "\t");
 		if (spec->letter)
 			buffer_format(out, "-%c|", spec->letter);
 		buffer_format(out, "--%s)\n\t\t%smapfile -t COMPREPLY < <(compgen -W '", spec->name,
-		              completes_files(spec) ? "compopt -o filenames\n\t\t" : "");
-		for (size_t k = 0; (value = completion_value(spec, k)); k++)
+		              option_takes_file(spec) ? "compopt -o filenames\n\t\t" : "");
+		for (size_t k = 0; (value = option_value(spec, k)); k++)
 			buffer_format(out, "%s%s", k ? " " : "", value);
 		buffer_format(out, "' -- \"$cur\"%s)\n\t\treturn ;;\n",
-		              completes_files(spec) ? "; compgen -f -- \"$cur\"" : "");
+		              option_takes_file(spec) ? "; compgen -f -- \"$cur\"" : "");
 	}
 }
 
@@ -102,7 +102,7 @@ static void keys_case(const struct program *program, struct buffer *out)
 		buffer_text(out, "' ;;\n");
 	}
 	buffer_text(out, "\t\t*) keys='");
-	completion_words(program->offers, out);
+	option_words(program->offers, out);
 	buffer_text(out, "' ;;\n\t\tesac\n\t\tcompopt -o nospace\n\t\thead=${word%\"${word##*[:,]}\"}\n"
 	                 "\t\tmapfile -t COMPREPLY < <(compgen -P \"$head\" -W \"$keys\" -- \"${word##*[:,]}\")\n"
 	                 "\t\tword=${word%\"$cur\"}\n\t\tCOMPREPLY=(\"${COMPREPLY[@]#\"$word\"}\") ;;\n");
@@ -115,7 +115,7 @@ static void operands_case(const struct program *program, struct buffer *out)
 		keys_case(program, out);
 	} else if (program->offers) {
 		buffer_text(out, "\t*)\n\t\tif ((COMP_CWORD == 1)); then\n\t\t\tmapfile -t COMPREPLY < <(compgen -W '");
-		completion_words(program->offers, out);
+		option_words(program->offers, out);
 		buffer_format(out, "' -- \"$cur\")\n\t\telse\n\t\t%s\n\t\tfi ;;\n", files);
 	} else if (program->choices) {
 		buffer_text(out, "\t*)\n\t\tlocal word\n\t\tfor word in \"${COMP_WORDS[@]:2:COMP_CWORD-2}\"; do\n"

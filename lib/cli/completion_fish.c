@@ -18,13 +18,13 @@ static void quoted(struct buffer *out, struct slice text)
 static void value(struct buffer *out, const struct option_spec *spec)
 {
 	const char *word;
-	if (completion_value(spec, 0)) {
-		buffer_text(out, completes_files(spec) ? " -r -F -a '" : " -x -a '");
-		for (size_t i = 0; (word = completion_value(spec, i)); i++)
+	if (option_value(spec, 0)) {
+		buffer_text(out, option_takes_file(spec) ? " -r -F -a '" : " -x -a '");
+		for (size_t i = 0; (word = option_value(spec, i)); i++)
 			buffer_format(out, "%s%s", i ? " " : "", word);
 		buffer_byte(out, '\'');
 	} else if (option_takes_value(spec)) {
-		buffer_text(out, completes_files(spec) ? " -r -F" : " -x");
+		buffer_text(out, option_takes_file(spec) ? " -r -F" : " -x");
 	}
 }
 
@@ -47,7 +47,7 @@ static void options(const struct program *program, const char *name, const char 
 		buffer_format(out, " -l %s", spec->name);
 		value(out, spec);
 		buffer_text(out, " -d ");
-		quoted(out, completion_description(spec));
+		quoted(out, option_summary(spec));
 		buffer_byte(out, '\n');
 	}
 }
@@ -92,7 +92,7 @@ static void keys_operands(const struct program *program, struct buffer *out)
 		buffer_byte(out, '\n');
 	}
 	buffer_text(out, "\tcase '*'\n\t\tset keys ");
-	completion_words(program->offers, out);
+	option_words(program->offers, out);
 	buffer_format(out,
 	              "\n\tend\n\tprintf '%%s\\n' (string replace -r '[^:,]*$' '' -- $word)$keys\nend\n"
 	              "complete -c %s -x -a '(__%s_operands)'\n",
@@ -110,7 +110,7 @@ void completion_fish(const struct program *program, struct buffer *out)
 		keys_operands(program, out);
 	} else if (program->offers) {
 		buffer_format(out, "complete -c %s -n 'test (count (commandline -opc)) -eq 1' -x -a '", program->name);
-		completion_words(program->offers, out);
+		option_words(program->offers, out);
 		buffer_text(out, "'\n");
 	}
 	if (program->commands) {

@@ -27,7 +27,7 @@ static bool repeats(const struct option_spec *spec)
 
 static bool has_value(const struct option_spec *spec)
 {
-	return option_takes_value(spec) || completion_value(spec, 0);
+	return option_takes_value(spec) || option_value(spec, 0);
 }
 
 /* Which options cannot follow: itself, or everything after one that only prints. */
@@ -48,14 +48,14 @@ static void value(struct buffer *out, const struct option_spec *spec)
 	quoted(out, slice_of(spec->argument), ":");
 	buffer_byte(out, ':');
 	const char *word;
-	if (completion_value(spec, 0)) {
-		const bool files = completes_files(spec);
+	if (option_value(spec, 0)) {
+		const bool files = option_takes_file(spec);
 		buffer_text(out, files ? "{compadd -" : "(");
-		for (size_t i = 0; (word = completion_value(spec, i)); i++)
+		for (size_t i = 0; (word = option_value(spec, i)); i++)
 			buffer_format(out, "%s%s", i || files ? " " : "", word);
 		buffer_text(out, files ? "; _files}" : ")");
 	} else {
-		buffer_text(out, completes_files(spec) ? "_files" : " ");
+		buffer_text(out, option_takes_file(spec) ? "_files" : " ");
 	}
 }
 
@@ -69,7 +69,7 @@ static void argument(struct buffer *out, const struct option_spec *spec)
 		              has_value(spec) ? "=" : "");
 	else
 		buffer_format(out, "'--%s%s[", spec->name, has_value(spec) ? "=" : "");
-	quoted(out, completion_description(spec), "[]");
+	quoted(out, option_summary(spec), "[]");
 	buffer_byte(out, ']');
 	if (has_value(spec))
 		value(out, spec);
@@ -125,7 +125,7 @@ static void keys_operands(const struct program *program, const char *function, s
 		buffer_text(out, ") ;;\n");
 	}
 	buffer_text(out, "\t*)\n\t\tcompadd -S '' - ");
-	completion_words(program->offers, out);
+	option_words(program->offers, out);
 	buffer_text(out, "\n\t\treturn ;;\n\tesac\n\tcompset -P '*[:,]'\n\tcompadd -S '' - $keys\n}\n");
 }
 
@@ -139,7 +139,7 @@ static void operands(const struct program *program, const char *function, struct
 	}
 	if (program->offers && !program->offers_keys) {
 		buffer_text(out, " \\\n\t\t'1:SOURCE:(");
-		completion_words(program->offers, out);
+		option_words(program->offers, out);
 		buffer_text(out, ")'");
 	}
 	if (program->offers_keys)

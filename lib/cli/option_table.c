@@ -17,6 +17,35 @@ bool option_takes_value(const struct option_spec *spec)
 	}
 }
 
+bool option_takes_file(const struct option_spec *spec)
+{
+	return spec->kind == OPTION_FILE || (spec->argument && strstr(spec->argument, "FILE"));
+}
+
+const char *option_value(const struct option_spec *spec, size_t i)
+{
+	return spec->offers ? spec->offers(i) : spec->choices ? spec->choices[i] : NULL;
+}
+
+void option_words(completion_list *list, struct buffer *out)
+{
+	const char *word;
+	for (size_t i = 0; (word = list(i)); i++)
+		buffer_format(out, "%s%s", i ? " " : "", word);
+}
+
+struct slice option_summary(const struct option_spec *spec)
+{
+	size_t len = strlen(spec->help);
+
+	for (const char *p = spec->help; *p; p++)
+		if ((*p == ';' || *p == '.') && (p[1] == ' ' || !p[1])) {
+			len = (size_t)(p - spec->help);
+			break;
+		}
+	return (struct slice){spec->help, len};
+}
+
 bool option_is_shown(const struct option_spec *spec)
 {
 	return spec->kind != OPTION_HEADING && !spec->older;

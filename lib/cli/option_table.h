@@ -10,6 +10,7 @@
 #ifndef IPF_OPTION_TABLE_H
 #define IPF_OPTION_TABLE_H
 
+#include "buffer.h"
 #include "error.h"
 
 #include <stdbool.h>
@@ -115,6 +116,14 @@ struct program {
 
 /* Whether the option takes a value. */
 bool option_takes_value(const struct option_spec *spec);
+/* Whether the value is a path, or may be one ("NAME|FILE"). */
+bool option_takes_file(const struct option_spec *spec);
+/* Value i that --completion offers; NULL: there are no more. */
+const char *option_value(const struct option_spec *spec, size_t i);
+/* Appends the words of a list, and what is between them. */
+void option_words(completion_list *list, struct buffer *out);
+/* The first part of the help, up to a semicolon or full stop. */
+struct slice option_summary(const struct option_spec *spec);
 /* Whether --help and --completion show it: not a heading, not an older spelling. */
 bool option_is_shown(const struct option_spec *spec);
 /* The word that selects a command: the last one of its name, "compare". */
