@@ -178,7 +178,7 @@ static void put_repeats(struct buffer *out, const struct earlier_runs *runs)
 			last = stage;
 		}
 	}
-	if (repeated <= VERDICT_REPEATS_DOUBTFUL * (double)sent)
+	if ((double)repeated <= VERDICT_REPEATS_DOUBTFUL * (double)sent)
 		return;
 	buffer_format(out, "; %zu of %zu requests sent a prompt again", repeated, sent);
 	if (first != last)

@@ -104,7 +104,7 @@ while read -r source; do
 	for option in "--from 1s" "--to 1s" "--sub-agents drop" "--turns 2" "--wait 2s" "--hit-rate 0.5" "--groups 2" "--content a.csv" "--salt x" "--scale 2" \
 		--dequantise "--field prompt=/x" "--failed drop" "--preset vllm-sharegpt"; do
 		refused=listed
-		# shellcheck disable=SC2086 # an option and its argument
+		# shellcheck disable=SC2046,SC2086 # an option and its argument, perhaps a file
 		"$prep" "$source" $([ "$source" = synthetic ] || [ "$source" = prefix ] || echo a.csv) $option -q -n 2 2>&1 >/dev/null |
 			grep -v "has sessions only with" | grep -q "^ipf-prep: ${option%% *}: format $source " && refused=missing
 		told=missing

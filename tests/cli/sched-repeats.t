@@ -46,6 +46,7 @@ is "$(body out.sched | jq -s -c 'map([.stage, .copy // 0, .req] | tostring) | [.
 	'["[0,0,0]","[0,0,9]","[1,1,0]","[1,1,9]"]' "--new-prompts: stages are copies of the requests"
 is "$(head -1 out.sched | jq -c '.stages | map(.copy // 0)')" "[0,1]" "by the header too"
 says "the schedule goes round the trace: 5 of 20 requests send one of its 10 prompts again (5 of 15 in stage burst-2)" 20 burst:n=5 rest:for=1s burst:n=15 -t ten.trace --new-prompts
+# shellcheck disable=SC2046 # 65 operands
 run ipf-sched $(yes burst:n=1 | head -65) -t ten.trace --new-prompts
 status_is 2 "there are 64 of them"
 complains ipf-sched "stage 65 (burst): --new-prompts: expected at most 64 stages" "and the message says so"
