@@ -423,6 +423,8 @@ static int make_schedule(struct sched_run *run, struct ipf_error *err)
 	};
 	if (schedule_builder_prepare(builder, err) < 0)
 		return -1;
+	if (options->trace && !options->common.reproducible && !(builder->schedule.trace_file = strdup(options->trace)))
+		return ipf_error_memory(err);
 	if (!options->common.quiet)
 		show_layout_notes(builder);
 	if (options->common.verbose && !options->common.quiet) {

@@ -110,11 +110,12 @@ int arrival_reader_open(struct arrival_reader **reader, const char *schedule, co
 	struct arrival_reader *r = calloc(1, sizeof *r);
 	if (!r)
 		return ipf_error_memory(err);
-	r->trace = trace;
 	if (schedule_reader_open(&r->schedule_reader, schedule, err) == 0) {
 		r->schedule = schedule_reader_header(r->schedule_reader);
-		int bad = check_trace(r, err);
-		if (bad == 0 && warm && (bad = warmup_open(&r->warmup, r->schedule, trace, warm, err)) == 0)
+		r->trace = trace ? trace : r->schedule->trace_file;
+		int bad = r->trace ? check_trace(r, err)
+		                   : ipf_error_set(err, IPF_USAGE, "--trace is required: the schedule does not name its trace");
+		if (bad == 0 && warm && (bad = warmup_open(&r->warmup, r->schedule, r->trace, warm, err)) == 0)
 			r->schedule = warmup_schedule(r->warmup);
 		if (bad == 0 && make_lanes(r, err) == 0) {
 			*reader = r;
@@ -148,6 +149,11 @@ void arrival_reader_close(struct arrival_reader *r)
 const struct schedule *arrival_reader_schedule(const struct arrival_reader *r)
 {
 	return r->schedule;
+}
+
+const char *arrival_reader_trace(const struct arrival_reader *r)
+{
+	return r->trace;
 }
 
 struct stream_reader *arrival_reader_stream(struct arrival_reader *r)

@@ -230,7 +230,7 @@ static int find_model(struct run *r, struct ipf_error *err)
 	                                       .http = connections_of(r).http};
 	char why[MODEL_LIST_WHY] = "";
 	bool has = o->model || !api_models_path(r->api);
-	if (!has && trace_has_model(o->trace, &has, err) < 0)
+	if (!has && trace_has_model(arrival_reader_trace(r->arrivals), &has, err) < 0)
 		return -1;
 	int found = has ? 0 : model_list_only(&r->endpoint, &how, &r->model, why, err);
 	if (found == 1 && !o->common.quiet)
@@ -264,7 +264,7 @@ static int check_capacity(const struct run *r, struct ipf_error *err)
 		.schedule = arrival_reader_schedule(r->arrivals),
 		.before = o->warm > 0,
 		.path = o->probe ? r->probe.path : r->schedule,
-		.trace = o->trace,
+		.trace = arrival_reader_trace(r->arrivals),
 		.connections = connections_of(r),
 		.network_path = &r->network_path,
 		.targets = r->endpoint.count,

@@ -113,7 +113,7 @@ static const struct option_spec specs[] = {
 	FIRE_CHOICE("balance", "round-robin|least|session", balance, balance_names,
 	            "how to choose among several URLs: in turn, by the fewest requests in flight, or one per session "
 	            "(default: round-robin)"),
-	FIRE(OPTION_FILE, 't', "trace", "FILE", trace, "trace of the requests: the one that the schedule was made for"),
+	FIRE(OPTION_FILE, 't', "trace", "FILE", trace, "trace of the requests: the one that the schedule was made for (default: the file that the schedule names)"),
 	FIRE(OPTION_TEXT, 'm', "model", "NAME", model, "model to request (default: the one in the trace, or the server's only one)"),
 	OPTION_OFFERING(OPTION_FILE, 0, "api", "NAME|FILE", struct fire_options, api, NULL, api_offer,
 	     "API of the server: the name of a built-in descriptor or of a server, such as vllm, or a descriptor file (default: "
@@ -275,8 +275,8 @@ static int check(const struct fire_options *o, const char *schedule, struct ipf_
 		return ipf_error_set(err, IPF_USAGE, "--shape requires --calibrate");
 	if (check_mode(o, err) < 0)
 		return -1;
-	if (!o->trace && (!o->calibrate || schedule))
-		return ipf_error_set(err, IPF_USAGE, "--trace is required");
+	if (!o->trace && (o->probe || (o->calibrate && schedule)))
+		return ipf_error_set(err, IPF_USAGE, "--%s requires --trace", o->probe ? "probe" : "calibrate");
 	if (o->probe && schedule)
 		return ipf_error_set(err, IPF_USAGE, "--probe does not take a schedule, got \"%s\"", schedule);
 	if (o->name && (strlen(o->name) > NAME_MOST || !safe_text_is_safe(slice_of(o->name))))

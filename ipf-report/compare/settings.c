@@ -13,7 +13,7 @@
 static const char *const left_out[] = {
 	"argv",        "created", "from",    "name",    "t0",           "t0_unix_ns", "t0_clock_ns", "system_clock",
 	"calibration", "shard",   "ipf",     "version", "series",       "clock",      "note",        "search",
-	"clients",     "limits",  "release", "first_n", "all_arrivals", "definition"};
+	"clients",     "limits",  "release", "first_n", "all_arrivals", "definition", "file"};
 
 static bool is_left_out(const char *key)
 {

@@ -93,6 +93,8 @@ int schedule_to_header(const struct schedule *schedule, json_t *header)
 		json_t *trace = json_pack("{s:s, s:I}", "sha256", schedule->trace_sha256, "requests",
 		                          (json_int_t)schedule->trace_requests);
 		bad |= json_object_set_new(header, "trace", trace);
+		if (schedule->trace_file)
+			bad |= json_object_set_new(trace, "file", json_string(schedule->trace_file));
 		if (schedule->trace_repeats > 0)
 			bad |= add_int(trace, "repeats", schedule->trace_repeats);
 	}
@@ -241,6 +243,11 @@ int schedule_from_header(struct schedule *schedule, json_t *header, const char *
 	json_t *trace = json_object_get(header, "trace");
 	const char *sha256 = json_string_value(json_object_get(trace, "sha256"));
 	snprintf(schedule->trace_sha256, sizeof schedule->trace_sha256, "%s", sha256 ? sha256 : "");
+	const char *trace_file = json_string_value(json_object_get(trace, "file"));
+	if (trace_file && !(schedule->trace_file = strdup(trace_file))) {
+		schedule_release(schedule);
+		return ipf_error_memory(err);
+	}
 	schedule->trace_requests = get_int(trace, "requests");
 	schedule->trace_repeats = get_int(trace, "repeats");
 	if (schedule->trace_repeats == IPF_ABSENT || schedule->trace_repeats > schedule->trace_requests)
@@ -257,6 +264,7 @@ void schedule_release(struct schedule *schedule)
 		free(schedule->stages[i].by);
 	}
 	free(schedule->stages);
+	free(schedule->trace_file);
 	*schedule = (struct schedule){0};
 }
 

@@ -116,7 +116,7 @@ named() { # EXPECTED ARGUMENTS OF ipf-fire…: in the header, the results and th
 named run -o "$PWD/run.a.records"
 named "the second try" -o run.a.records --name "the second try"
 records=piped.records named piped --name piped -o piped.records
-ipf-fire -q -u "$URL" -m sim -t chat.trace chat.sched | ipf-collect -q -o name.results
+ipf-fire -q -u "$URL" -m sim -t chat.trace chat.sched | ipf-collect -q >name.results
 is "$(head -1 name.results | jq .name)" null "a pipe has no name"
 is "$(ipf-report name.results | grep -c '^  name ')" 0 "nor has its report"
 for name in "$(printf 'a\033[31mb')" "$(printf 'a\nb')" "$(printf 'x%.0s' $(seq 201))"; do

@@ -30,6 +30,25 @@ between "$(jq -s 'map(select(.connection.reused)) | length' rows)" 1 49 "both ar
 is "$(jq -s -c '[.[] | .streamed and .asked_output_tokens > 0 and .asked_input_tokens > 0 and .model == "sim" and .id != null] | all' rows)" true \
 	"each carries what was asked"
 
+# ---- which trace ----
+# the schedule names the file that it was made for; what is there must be that trace
+ipf-sched -q constant:rate=500,n=5 -t chat.trace | ipf-fire -q -u "$URL" -m sim >piped.records
+is "$(body piped.records | jq -c 'select(.n != null and .status == 200)' | wc -l)" 5 "without -t it is the schedule's"
+mkdir elsewhere
+(cd elsewhere && ipf-fire -q -u "$URL" -m sim ../chat.sched >none.records 2>"$ERR")
+is "$?" 1 "from another folder it is not found"
+contains "$(cat "$ERR")" "ipf-fire: chat.trace: cannot open" "which is said with its name"
+cp chat.trace first.trace
+ipf-sched -q constant:rate=500,n=5 -t first.trace -o moved.sched
+ipf-prep sharegpt "$ROOT/examples/chat.json" --max-output 3 -q -o first.trace
+run ipf-fire -q -u "$URL" -m sim moved.sched
+status_is 3 "another trace at that place is refused"
+complains ipf-fire "not the trace that the schedule was made for" "as one that is given would be"
+ipf-sched -q --reproducible constant:rate=500,n=5 -t chat.trace -o nameless.sched
+run ipf-fire -q -u "$URL" -m sim nameless.sched
+status_is 2 "a schedule that names none requires -t"
+complains ipf-fire "--trace is required: the schedule does not name its trace" "and this is said"
+
 # ---- what the header and the lines between say ----
 head -1 chat.records >header
 is "$(jq -c '[.ipf, .version, .target, .api.name, .model, .streamed, .clock, .timeout_ns, (.limits.files > 0), (.host.name | length > 0), (.t0_unix_ns > 0)]' header)" \

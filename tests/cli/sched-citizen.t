@@ -32,8 +32,8 @@ run "$sched" burst -t no-trailer.trace
 status_is 3 "a trace without its trailer ends with 3"
 complains ipf-sched "no-trailer.trace" "and says so"
 is "$(body "$OUT" | wc -l | tr -d ' ')" $((lines - 2)) "the good lines are scheduled"
-is "$(head -1 "$OUT" | jq -c .trace)" "$("$sched" burst -t "$DATA/five.trace" | head -1 |
-	jq -c .trace)" "with the digest of the good lines"
+is "$(head -1 "$OUT" | jq -c ".trace | del(.file)")" "$("$sched" burst -t "$DATA/five.trace" | head -1 |
+	jq -c '.trace | del(.file)')" "with the digest of the good lines"
 is "$(tail -1 "$OUT" | jq '.end | has("incomplete")')" true "the schedule is sealed, and says that it is not all"
 head -c 300 "$DATA/five.trace" >cut.trace
 run "$sched" burst -t cut.trace
