@@ -18,14 +18,15 @@ struct arrival_request {
 	struct slice context; /* messages of the session's earlier turns (prompt_append_turn) */
 };
 
-/* Opens both (trace NULL: the file that the schedule's header names), and reads the trace once to check that the schedule was made for it (IPF_INPUT if not). With `warm`
- * requests before the schedule (warmup.h; 0: none), arrival_reader_schedule has their stage as its first. */
+/* Opens both (trace NULL: the file that the schedule's header names), and reads the trace once to check that the
+ * schedule was made for it (IPF_INPUT if not). With `warm` requests before the schedule (warmup.h; 0: none),
+ * arrival_reader_schedule has their stage as its first. */
 int arrival_reader_open(struct arrival_reader **reader, const char *schedule, const char *trace, int64_t warm,
                         struct ipf_error *err);
 void arrival_reader_close(struct arrival_reader *r); /* NULL is fine */
 
 const struct schedule *arrival_reader_schedule(const struct arrival_reader *r);
-const char *arrival_reader_trace(const struct arrival_reader *r); /* its file; borrowed */
+const char *arrival_reader_trace(const struct arrival_reader *r);      /* its file; borrowed */
 struct stream_reader *arrival_reader_stream(struct arrival_reader *r); /* the schedule's; borrowed */
 json_t *arrival_reader_trace_header(const struct arrival_reader *r);   /* borrowed */
 /* What was read of both, for the trailer. New; NULL: out of memory. */

@@ -66,6 +66,8 @@ ipf_following = $(if $(strip $(1)),-- $(strip $(1) $(2)))
 # Where a report is delivered; what the target all has for it.
 ipf_delivery  = $(strip $(call ipf_get,UPLOAD) $(call ipf_get,PUSH_REPORT))
 ipf_delivered = $(if $(ipf_delivery),$(ipf_$(1)_dir)/report.html)
+# ipf_paged: NAME, PAGE. The same, if there is a page in any case, unless PAGE is 0.
+ipf_paged = $(if $(filter 0,$(2)),$(call ipf_delivered,$(1)),$(ipf_$(1)_dir)/report.html)
 
 .PHONY: ipf_force
 ipf_force:

@@ -13,8 +13,9 @@
 #:   POINTS=10        the number of rates
 #:   UPTO=1.2         the highest rate, in sustained rates
 #:   REST=5s          the pause between rates
+#:   PAGE=1           make a page of the report, report.html, with its plots (by gnuplot); 0: do not
 #: Targets:
-#:   all              report.txt, report.json, curve.csv and plots (with gnuplot), such as plots/rate-ttft.svg, in the folder profile
+#:   all              report.txt, report.json, report.html, curve.csv and plots (with gnuplot), such as plots/rate-ttft.svg, in the folder profile
 #:   trace            only the requests: nothing is sent
 #:   saturate         only the bursts
 #:   show             show the report again
@@ -52,7 +53,7 @@ $(ipf_profile_dir)/curve.csv: $(ipf_profile_dir)/results.zst $(ipf_profile_dir)/
 endef
 $(eval $(ipf_profile_curve))
 
-$(eval $(call ipf_target,profile,all,$(addprefix $(ipf_profile_dir)/,report.txt report.json curve.csv) $(call ipf_delivered,profile)))
+$(eval $(call ipf_target,profile,all,$(addprefix $(ipf_profile_dir)/,report.txt report.json curve.csv) $(call ipf_paged,profile,$(call ipf_get,PAGE,1))))
 $(eval $(call ipf_target,profile,trace,$(ipf_profile_traced)))
 $(eval $(call ipf_target,profile,saturate,$(ipf_profile_dir)/saturate.results.zst))
 $(eval $(call ipf_target,profile,show))

@@ -10,8 +10,9 @@
 #:   WARMUP=5s        how long before that the same load is sent unmeasured; 0 for none
 #:   STAGES=          stages as ipf-sched takes them, instead of these three
 #:   SHOW=1           show the report when it is made; 0: do not
+#:   PAGE=1           make a page of it, report.html, with its plots (by gnuplot); 0: do not
 #: Targets:
-#:   all              trace.zst, schedule, records.zst, results.zst, report.txt, report.json and plots, in the folder run
+#:   all              trace.zst, schedule, records.zst, results.zst, report.txt, report.json, report.html and plots, in the folder run
 #:   trace, schedule  only so far: nothing is sent
 #:   show             show the report again
 ipf_sp := $(subst x,,x x)
@@ -33,7 +34,7 @@ $(eval $(call ipf_records,run,,$(ipf_run_url),$(ipf_run_fire)))
 $(eval $(call ipf_results,run,))
 $(eval $(call ipf_reports,run,,,$(if $(filter 0,$(call ipf_get,SHOW,1)),,--show),plots))
 
-$(eval $(call ipf_target,run,all,$(ipf_run_dir)/report.txt $(ipf_run_dir)/report.json $(call ipf_delivered,run)))
+$(eval $(call ipf_target,run,all,$(ipf_run_dir)/report.txt $(ipf_run_dir)/report.json $(call ipf_paged,run,$(call ipf_get,PAGE,1))))
 $(eval $(call ipf_target,run,trace,$(ipf_run_traced)))
 $(eval $(call ipf_target,run,schedule,$(ipf_run_dir)/schedule))
 $(eval $(call ipf_target,run,show))

@@ -42,7 +42,7 @@ is "$(rows "o u t/results.zst")" "$(rows "o u t/live.zst")" "and the rows of tha
 again "$@" "${stable[@]}" LISTEN=:0
 is "$status $(cat "$OUT")" "0 make: Nothing to be done for 'all'." "to listen is no reason to run again"
 again "$@" "${stable[@]}" COLLECT_OPTIONS="--every 500ms -t approx"
-is "$status $(made)" "0 ipf-collect ipf-report ipf-report " "nor are other options of ipf-collect"
+is "$status $(made)" "0 ipf-collect ipf-report ipf-report ipf-report " "nor are other options of ipf-collect"
 is "$(samples "o u t/results.zst" | cksum)" "$(samples "o u t/live.zst" | cksum)" "the samples remain"
 again "$@" "${stable[@]}" SCRAPE="$URL" -n
 contains "$(tr -s ' ' <"$OUT")" "'o u t/schedule' -m 'sim' -- --scrape '$URL' --until-stable '50%,windows=2,window=300ms'" "other samples are; make -n shows how"

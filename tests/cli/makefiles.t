@@ -40,6 +40,7 @@ is "$status $(made)" "0 ipf-prep ipf-sched " "schedule sends nothing"
 again
 is "$status $(made)" "0 ipf-collect ipf-fire ipf-report " "a run"
 contains "$(cat "$OUT")" Verdict "shows its report"
+contains "$(head -c 400 run/report.html)" "<!DOCTYPE html>" "and leaves a page"
 is "$(jq -c '[.total.requests.failed, (.total.requests.ok > 10)]' run/report.json)" "[0,true]" "of what was sent"
 is "$(cd run && echo part.*)" "part.*" "no part of a file is left"
 again
@@ -56,6 +57,7 @@ store_for_uploads
 python3 "$TESTS/cli/push_target.py" pushed >push.port &
 stop_at_exit $!
 wait_for 20 test -s push.port
+rm run/report.html
 again COLLECT_OPTIONS="-t approx" REPORT_OPTIONS="--slo 'ttft=1s'" UPLOAD="s3://plain/a b/" PUSH_REPORT="http://127.0.0.1:1/metrics"
 is "$status $(ls run/*.html 2>/dev/null)" "2 " "a report that is not delivered is not made"
 again COLLECT_OPTIONS="-t approx" REPORT_OPTIONS="--slo 'ttft=1s'" UPLOAD="s3://plain/a b/" PUSH_REPORT="http://127.0.0.1:$(cat push.port)/metrics"
@@ -68,7 +70,8 @@ RATE=40
 again -j4
 is "$status $(made)" "0 ipf-collect ipf-fire ipf-report ipf-sched " "another rate, with -j: another run"
 same run/earlier-1.records.zst ../first "the records of the earlier one are kept"
-run make -f "$SHARE/run.mk" URL="$URL" STAGES="constant:rate=20,n=5 constant:rate=30,n=5" OUT="o u t" TRACE=run/trace.zst MODEL="a b" V=1
+run make -f "$SHARE/run.mk" URL="$URL" STAGES="constant:rate=20,n=5 constant:rate=30,n=5" OUT="o u t" TRACE=run/trace.zst MODEL="a b" V=1 PAGE=0
+is "$(ls "o u t"/*.html 2>/dev/null)" "" "PAGE=0: no page"
 is "$status $(jq -c '[(.stages | length), .run.model]' "o u t/report.json")" '0 [2,"a b"]' "stages, a folder and a model with spaces, a trace that is there"
 contains "$(cat "$ERR")" "+ ipf-sched constant:rate=20,n=5 constant:rate=30,n=5 -t run/trace.zst" "V=1 shows the commands"
 printf '{"prompt":"how are you"}\n{"prompt":"and you"}\n' >"my data's.jsonl"

@@ -7,6 +7,7 @@ README=$ROOT/README.md
 
 PATH=$BIN:$PATH
 ln -s "$ROOT/examples" examples
+ln -s "$ROOT/share" share
 head -20 examples/arrivals.csv >arrivals-20.csv
 server_start
 
@@ -18,7 +19,7 @@ sed -n 's/^<!-- test: \(.*\) -->$/\1/p' "$README" >names
 yes_if "the README has commands to run" test -s names
 while read -r name <&3; do
 	block "$name" | sed -e "s,http://localhost:8000,$URL,g" -e "s,AzureLLMInferenceTrace_conv.csv,arrivals-20.csv,g" \
-		-e 's/for=[0-9]*s/for=1s/g' >"$name.sh"
+		-e 's/for=[0-9]*s/for=1s/g' -e 's/FOR=[0-9]*s/FOR=1s WARMUP=0/g' >"$name.sh"
 	isnt "$(cat "$name.sh")" "" "README, $name: there is a block"
 	run bash -e -u -o pipefail "$name.sh"
 	status_is 0 "README, $name: its commands work"
