@@ -409,14 +409,14 @@ static bool describes_count(const struct api_pointers *from)
 }
 
 /* What the descriptor does not describe, or describes but does not find. */
-static void show_missing(struct explain *x)
+static void show_missing(struct explain *x, const struct result *row)
 {
 	const struct api_response *r = x->response.format;
 	const struct {
 		enum pointer_role role;
 		bool described, found;
 	} all[] = {
-		{TEXT, r->text.count > 0, x->seen >> TEXT & 1},
+		{TEXT, r->text.count > 0, (x->seen >> TEXT & 1) || row->text.len > 0},
 		{FINISH, r->finish.count > 0, x->response.finish.len > 0},
 		{INPUT_TOKENS, describes_count(&r->input_tokens), x->response.input_tokens != IPF_ABSENT},
 		{OUTPUT_TOKENS, describes_count(&r->output_tokens), x->response.output_tokens != IPF_ABSENT},
@@ -455,7 +455,7 @@ static int explain_record(struct explain *x, const struct record *record, struct
 	}
 	show_row(x, &row);
 	if (x->response.parsed)
-		show_missing(x);
+		show_missing(x, &row);
 	return 0;
 }
 

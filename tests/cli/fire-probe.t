@@ -57,6 +57,15 @@ run ipf-fire -u "$URL/mine" --api ./mine.json -t one.trace three.sched
 status_is 3 "a path that needs a model"
 complains ipf-fire "model is missing: it is part of this API's path" "and there is none"
 
+# ---- a whole answer ----
+# its text is within the value that ends it
+server_start
+ipf-prep -q -n 1 synthetic --input-tokens 20 --output-tokens 4 -o whole.trace
+ipf-fire -q -u "$URL" -m sim -t whole.trace --probe --no-stream 2>"$ERR" | ipf-collect --explain >"$OUT"
+matches "$(cat "$OUT")" '^  text: "' "an answer that is not streamed has its text"
+is "$(grep -c missing "$OUT")" 0 "which is not missing"
+server_stop
+
 # ---- not ready yet ----
 server_start --loading 700ms
 for api in mine:./mine.json triton-generate sax; do
