@@ -38,6 +38,7 @@ DEBS_TEST := libcmocka-dev python3 python3-grpcio python3-grpc-tools python3-jso
              p7zip-full xz-utils bzip2 strace iproute2 bsdutils unicode-data zsh fish prometheus prometheus-pushgateway \
              sqlite3 postgresql valgrind
 DEBS_CLUSTER := slurm-wlm munge buildah podman runc mmdebstrap containerd containernetworking-plugins
+DEBS_SERVERS := haproxy caddy curl unzip python3-venv
 DEBS_PACKAGES := debhelper dpkg-dev lintian mmdebstrap patchelf
 DEBS_LINT := clang clang-format clang-tidy shellcheck mandoc graphviz
 
@@ -226,6 +227,10 @@ check-cluster: ## run the examples of clusters on real ones, which start here; a
 	-$(Q)$(MAKE) --no-print-directory deps DEPS="$(DEBS) $(DEBS_TEST) $(DEBS_CLUSTER)"
 	$(Q)$(MAKE) --no-print-directory tests
 	$(Q)BUILD=$(abspath $(BUILD)) JOBS=1 LIMIT=1800 tests/run $(or $(TESTS),cluster/)
+check-servers: ## run ipf against servers and proxies that others wrote; takes minutes (TESTS=…, IPF_SERVERS=…)
+	-$(Q)$(MAKE) --no-print-directory deps DEPS="$(DEBS) $(DEBS_TEST) $(DEBS_SERVERS)"
+	$(Q)$(MAKE) --no-print-directory tests
+	$(Q)BUILD=$(abspath $(BUILD)) JOBS=1 LIMIT=3600 tests/run $(or $(TESTS),servers/)
 
 # A fuzz target is linked with a main that replays its corpus, or with libFuzzer's for `make fuzz` (FUZZER=1).
 fuzz_main = $(if $(FUZZER),,$(BUILD)/tests/fuzz/replay.o)
