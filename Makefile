@@ -23,13 +23,14 @@ space       := $(subst ,, )
 # One spelling for the folder, however it was given: the compiler's dependency files contain it.
 override BUILD := $(patsubst $(CURDIR)/%,%,$(abspath $(BUILD)))
 
-PROGRAMS := ipf-prep ipf-sched ipf-fire ipf-collect ipf-report
-TOOLS    := ipf-sim
+PROGRAMS := ipf-prep ipf-sched ipf-fire ipf-collect ipf-report ipf-sim
 VERSION  := $(shell sed -n 's/^.define IPF_VERSION "\(.*\)"/\1/p' lib/version.h)
 SHARED_FILES := $(wildcard share/ipf/*.mk share/ipf/*.sh)
 SCHEMAS  := $(wildcard share/ipf/schema/*.json)
-MANUALS  := $(wildcard ipf-*/*.[15] lib/*/*.[35] lib/*.7)
+MANUALS  := $(wildcard ipf-*/*.[15] tests/sim/*.1 lib/*/*.[35] lib/*.7)
 HEADERS  := $(wildcard lib/public/ipf/*.h)
+# What of examples is used where it is installed: dashboards, and programs that read results.
+INSTALLED_EXAMPLES := $(wildcard examples/grafana/*.json examples/grafana/*.md examples/library/*)
 # Debian packages: to build and run, to test, to lint.
 DEBS      := build-essential pkg-config libcurl4-openssl-dev libjansson-dev libzstd-dev libarchive-dev libssl-dev \
              libnghttp2-dev libpcre2-dev libutf8proc-dev libmicrohttpd-dev libsnappy-dev libexpat1-dev ca-certificates curl gnuplot-nox \
@@ -86,7 +87,7 @@ libraries := $(addprefix $(BUILD)/library/,$(soname) libipf.a)
 .SECONDARY:
 .SUFFIXES:
 
-all: $(addprefix $(BUILD)/bin/,$(PROGRAMS) $(TOOLS)) $(libraries) ## build everything (the default)
+all: $(addprefix $(BUILD)/bin/,$(PROGRAMS)) $(libraries) ## build everything (the default)
 
 # ---- lib ------------------------------------------------------------------------------------------------------------
 sources_in  = $(sort $(shell find $(1) -name "*.c"))
@@ -352,7 +353,6 @@ deb: dist ## build Debian packages, in $(BUILD)/deb (needs DEPS="debhelper dpkg-
 bundle_name := ipf-$(VERSION)-linux-$(shell uname -m)
 bundle: all ## a folder of the programs with their libraries, as a tar archive in $(BUILD)
 	$(Q)rm -rf $(BUILD)/stage && $(MAKE) --no-print-directory install prefix= DESTDIR=$(abspath $(BUILD))/stage >/dev/null
-	$(Q)install -D -m 755 $(BUILD)/bin/ipf-sim $(BUILD)/stage/libexec/ipf/bin/ipf-sim
 	$(Q)mkdir -p $(BUILD)/stage/share/doc/ipf && cp -r examples $(BUILD)/stage/share/doc/ipf
 	$(Q)examples/debian/bundle.sh $(BUILD)/stage $(BUILD)/$(bundle_name)
 	$(Q)tar -C $(BUILD) --sort=name --owner=0 --group=0 --numeric-owner -czf $(BUILD)/$(bundle_name).tar.gz $(bundle_name)
@@ -364,13 +364,14 @@ check-packages: ## make packages and bundle, install and run them in bare system
 	$(Q)BUILD=$(abspath $(BUILD)) JOBS=1 LIMIT=1800 tests/run $(or $(TESTS),packages/)
 
 # ---- install --------------------------------------------------------------------------------------------------------
-install: all ## install programs, library, makefiles, manual pages and completions under $(DESTDIR)$(prefix)
+install: all ## install programs, library, makefiles, dashboards, manual pages and completions under $(DESTDIR)$(prefix)
 	install -d $(addprefix $(DESTDIR),$(bindir) $(addprefix $(mandir)/,man1 man3 man5 man7) \
-		$(includedir)/ipf $(libdir)/pkgconfig $(sharedir)/schema $(completions) $(zshcompletions) $(fishcompletions))
+		$(includedir)/ipf $(libdir)/pkgconfig $(sharedir)/schema $(sharedir)/grafana $(sharedir)/library $(completions) $(zshcompletions) $(fishcompletions))
 	install -m 755 $(addprefix $(BUILD)/bin/,$(PROGRAMS)) $(DESTDIR)$(bindir)
 	for m in $(MANUALS); do install -m 644 $$m $(DESTDIR)$(mandir)/man$${m##*.}; done
 	install -m 644 $(SHARED_FILES) $(DESTDIR)$(sharedir)
 	install -m 644 $(SCHEMAS) $(DESTDIR)$(sharedir)/schema
+	for f in $(INSTALLED_EXAMPLES); do install -m 644 $$f $(DESTDIR)$(sharedir)/$${f#examples/} || exit 1; done
 	install -m 644 $(HEADERS) $(DESTDIR)$(includedir)/ipf
 	install -m 755 $(BUILD)/library/$(soname) $(DESTDIR)$(libdir)/libipf.so.$(VERSION)
 	ln -sf libipf.so.$(VERSION) $(DESTDIR)$(libdir)/$(soname) && ln -sf $(soname) $(DESTDIR)$(libdir)/libipf.so
@@ -386,11 +387,11 @@ uninstall: ## remove what `make install` installed
 	rm -f $(addprefix $(DESTDIR)$(bindir)/,$(PROGRAMS)) $(addprefix $(DESTDIR)$(completions)/,$(PROGRAMS)) \
 		$(addprefix $(DESTDIR)$(zshcompletions)/_,$(PROGRAMS)) $(addsuffix .fish,$(addprefix $(DESTDIR)$(fishcompletions)/,$(PROGRAMS)))
 	for m in $(MANUALS); do rm -f $(DESTDIR)$(mandir)/man$${m##*.}/$${m##*/}; done
-	rm -f $(addprefix $(DESTDIR)$(sharedir)/,$(notdir $(SHARED_FILES)) $(SCHEMAS:share/ipf/%=%))
+	rm -f $(addprefix $(DESTDIR)$(sharedir)/,$(notdir $(SHARED_FILES)) $(SCHEMAS:share/ipf/%=%) $(INSTALLED_EXAMPLES:examples/%=%))
 	rm -f $(addprefix $(DESTDIR)$(includedir)/ipf/,$(notdir $(HEADERS))) $(DESTDIR)$(libdir)/pkgconfig/ipf.pc \
 		$(addprefix $(DESTDIR)$(libdir)/libipf.,a so so.$(VERSION_MAJOR) so.$(VERSION))
 	rmdir $(DESTDIR)$(includedir)/ipf 2>/dev/null || true
-	rmdir $(DESTDIR)$(sharedir)/schema $(DESTDIR)$(sharedir) 2>/dev/null || true
+	rmdir $(addprefix $(DESTDIR)$(sharedir)/,schema grafana library) $(DESTDIR)$(sharedir) 2>/dev/null || true
 
 clean: ## remove the build folder
 	rm -rf .build

@@ -2,13 +2,13 @@
 # The whole pipeline in about 45 seconds, against the simulated model server: `make demo` builds and runs it.
 #
 # Every command is shown before it runs, as you would type it. Set DEMO to keep the streams and reports in another
-# folder, BUILD to use programs from another build.
+# folder, BUILD to use programs from another build. Where nothing is built, it uses those that are installed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-BUILD=$(cd "${BUILD:-.build}" && pwd)
+BUILD=${BUILD:-.build}
 DEMO=${DEMO:-demo}
-PATH=$BUILD/bin:$PATH
+[ ! -d "$BUILD/bin" ] || PATH=$(cd "$BUILD" && pwd)/bin:$PATH
 mkdir -p "$DEMO"
 
 server=

@@ -18,10 +18,16 @@ of_system() { # LIBRARY
 
 rm -rf "$folder"
 mkdir -p "$folder/lib" "$folder/share/doc/ipf/copyright"
-cp -a "$tree/bin" "$tree/libexec" "$folder/"
+cp -a "$tree/bin" "$folder/"
+# For programs that load it, such as share/ipf/library/results.py.
+cp -L "$tree"/lib/libipf.so.? "$folder/lib/"
 cp -a "$tree/share/." "$folder/share/"
 rm -rf "$folder/share/man/man3" "$folder/share/doc/ipf/examples/debian"
-ldd "$folder"/bin/* | awk '$2 == "=>" && $3 ~ /^\// { print $3 }' | sort -u | while read -r library; do
+for installed in grafana library; do
+	rm -rf "$folder/share/doc/ipf/examples/$installed"
+	ln -s "../../../ipf/$installed" "$folder/share/doc/ipf/examples/$installed"
+done
+ldd "$folder"/bin/* "$folder"/lib/* | awk '$2 == "=>" && $3 ~ /^\// { print $3 }' | sort -u | while read -r library; do
 	of_system "${library##*/}" && continue
 	cp -L "$library" "$folder/lib/"
 	# Its licence. /lib is /usr/lib, and dpkg knows one of the two names.
@@ -33,12 +39,10 @@ ldd "$folder"/bin/* | awk '$2 == "=>" && $3 ~ /^\// { print $3 }' | sort -u | wh
 	package=${package%%:*}
 	cp -L "/usr/share/doc/$package/copyright" "$folder/share/doc/ipf/copyright/$package"
 done
-strip "$folder"/bin/* "$folder"/libexec/ipf/bin/*
+strip "$folder"/bin/* "$folder"/lib/libipf.so.?
 chmod 644 "$folder"/lib/*
 # shellcheck disable=SC2016 # the linker's variable
 patchelf --set-rpath '$ORIGIN/../lib' "$folder"/bin/*
-# shellcheck disable=SC2016
-patchelf --set-rpath '$ORIGIN/../../../lib' "$folder"/libexec/ipf/bin/*
 # shellcheck disable=SC2016
 patchelf --set-rpath '$ORIGIN' "$folder"/lib/*
 glibc=$(objdump -T "$folder"/bin/* "$folder"/lib/* | grep -o 'GLIBC_2\.[0-9.]*' | sort -uV | tail -1)
@@ -46,7 +50,7 @@ cat >"$folder/README" <<X
 ipf, with the libraries that it needs, for Linux with glibc ${glibc#GLIBC_} or later. Run bin/ipf-fire and the others, or put bin into PATH; the
 folder may be anywhere, as long as its parts stay together. man -M share/man ipf is the overview. Without a model server:
 
-    BUILD=\$PWD/libexec/ipf PATH=\$PWD/bin:\$PATH DEMO=/tmp/demo share/doc/ipf/examples/demo.sh
+    PATH=\$PWD/bin:\$PATH DEMO=/tmp/demo share/doc/ipf/examples/demo.sh
 
 The makefiles in share/ipf need make and jq, plots need gnuplot. Certificate authorities are those of /etc/ssl/certs/ca-certificates.crt, as
 Debian has them; elsewhere set SSL_CERT_FILE for ipf-fire, and --cacert where a program has it. Licences are in share/doc/ipf/copyright.

@@ -8,7 +8,7 @@
     columns = results.columns("run.results.zst")    # {"ttft_ns": [...], ...}, with None where a value is absent
 """
 import ctypes
-import ctypes.util
+import glob
 import json
 import os
 import sys
@@ -20,10 +20,39 @@ class Error(ctypes.Structure):
 
 
 ROW = 6  # IPF_LINE_ROW
+LIBRARY = "libipf.so.0"
+
+
+class Failure(OSError):
+    """One line about what went wrong, and the exit status that belongs to it in ipf(7)."""
+
+    def __init__(self, text, status=1):
+        super().__init__(text)
+        self.status = status
+
+
+def find():
+    """That of LIBIPF; else the library that was installed or built with this file; else what the loader finds."""
+    if os.environ.get("LIBIPF"):
+        return ctypes.CDLL(os.environ["LIBIPF"])
+    here = os.path.dirname(os.path.realpath(__file__))
+    prefix, sources = os.path.abspath(f"{here}/../../.."), os.path.abspath(f"{here}/../..")
+    folders = [f"{prefix}/lib", f"{prefix}/lib64", f"{prefix}/lib/*", f"{sources}/.build/library"]
+    beside = [path for folder in folders for path in sorted(glob.glob(f"{folder}/{LIBRARY}"))]
+    if beside:
+        return ctypes.CDLL(beside[0])
+    try:
+        return ctypes.CDLL(LIBRARY)
+    except OSError as error:
+        raise OSError(f"{error}; it is neither in {prefix}/lib nor where the loader looks: "
+                      f"set LIBIPF=FOLDER/{LIBRARY}, or make its folder known by ldconfig") from error
 
 
 def load():
-    library = ctypes.CDLL(os.environ.get("LIBIPF") or ctypes.util.find_library("ipf") or "libipf.so.0")
+    try:
+        library = find()
+    except OSError as error:
+        raise Failure(f"cannot load the library: {error}") from error
     pointer, error = ctypes.c_void_p, ctypes.POINTER(Error)
     library.ipf_reader_open.argtypes = [ctypes.POINTER(pointer), ctypes.c_char_p, ctypes.c_char_p, error]
     library.ipf_reader_next.argtypes = [pointer, ctypes.POINTER(pointer), error]
@@ -33,6 +62,7 @@ def load():
     library.ipf_line_json.restype = ctypes.c_char_p
     library.ipf_error_describe.argtypes = [error, ctypes.c_char_p, ctypes.c_size_t]
     library.ipf_error_describe.restype = ctypes.c_char_p
+    library.ipf_error_status.argtypes = [error]
     return library
 
 
@@ -43,7 +73,8 @@ def rows(path):
 
     def fail():
         text = ctypes.create_string_buffer(1072)
-        return OSError(library.ipf_error_describe(ctypes.byref(error), text, len(text)).decode())
+        described = library.ipf_error_describe(ctypes.byref(error), text, len(text)).decode()
+        return Failure(described, library.ipf_error_status(ctypes.byref(error)))
 
     if library.ipf_reader_open(ctypes.byref(reader), os.fsencode(path), b"results", ctypes.byref(error)) < 0:
         raise fail()
@@ -64,13 +95,17 @@ def columns(path):
 
 
 def frame(path):
-    import pandas
+    try:
+        import pandas
+    except ImportError as error:
+        raise ImportError(f"frame() needs pandas ({error}); columns() has the same without it") from error
     return pandas.DataFrame(columns(path)).set_index("n")
 
 
 def main():
     if len(sys.argv) != 2:
-        sys.exit("usage: results.py RESULTS")
+        print("usage: results.py RESULTS", file=sys.stderr)
+        sys.exit(2)
     try:
         table = frame(sys.argv[1])
         latencies = [name for name in ("ttft_ns", "tpot_ns", "e2e_ns") if name in table]
@@ -87,4 +122,5 @@ if __name__ == "__main__":
     try:
         main()
     except OSError as error:
-        sys.exit(f"results.py: {error}")
+        print(f"results.py: {error}", file=sys.stderr)
+        sys.exit(getattr(error, "status", 1))

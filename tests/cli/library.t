@@ -185,8 +185,31 @@ else
 	skip "results.py makes a DataFrame" "PYTHON has no package pandas"
 fi
 run env LIBIPF="$lib" /usr/bin/python3 "$ROOT/examples/library/results.py" cut.results
-status_is 1 "and names what is wrong"
+status_is 3 "and names what is wrong"
 stderr_is "results.py: cut.results: cut after 4 good lines: the trailer is missing" "with the library's words"
+python3() { env -u LIBIPF /usr/bin/python3 "$@"; }
+run python3 "$prefix/share/ipf/library/results.py" chat.results
+status_is 0 "installed, it finds the library that was installed with it"
+mkdir -p alone/share/ipf/library no-pandas
+sed 's/^LIBRARY = .*/LIBRARY = "libipf.so.none"/' "$ROOT/examples/library/results.py" >alone/share/ipf/library/results.py
+run python3 alone/share/ipf/library/results.py chat.results
+status_is 1 "without a library"
+stderr_is "results.py: cannot load the library: libipf.so.none: cannot open shared object file: No such file or directory; it is neither in $PWD/alone/lib nor where \
+the loader looks: set LIBIPF=FOLDER/libipf.so.none, or make its folder known by ldconfig" "it says in one line what was looked for, and what to do"
+mkdir alone/lib
+echo nonsense >alone/lib/libipf.so.none
+run python3 alone/share/ipf/library/results.py chat.results
+stderr_is "results.py: cannot load the library: $PWD/alone/lib/libipf.so.none: file too short" "or which file is none"
+run env LIBIPF=/nowhere/libipf.so.0 /usr/bin/python3 "$ROOT/examples/library/results.py" chat.results
+status_is 1 "a library that is named and missing"
+stderr_is "results.py: cannot load the library: /nowhere/libipf.so.0: cannot open shared object file: No such file or directory" "is named"
+run python3 "$ROOT/examples/library/results.py"
+status_is 2 "no operand is misuse"
+echo 'raise ImportError("not here")' >no-pandas/pandas.py
+run env LIBIPF="$lib" PYTHONPATH="no-pandas:$ROOT/examples/library" /usr/bin/python3 -c 'import results; results.frame("chat.results")'
+is "$(tail -1 "$ERR")" "ImportError: frame() needs pandas (not here); columns() has the same without it" "a DataFrame without pandas says what does without"
+run env LIBIPF="$lib" PYTHONPATH=no-pandas /usr/bin/python3 "$ROOT/examples/library/results.py" chat.results
+matches "$(cat "$OUT")" "^ttft_ns +count 12 median " "and the table is then one of medians"
 # A Python with the packages pandas and duckdb, such as a virtual environment: not of Debian.
 python=${PYTHON:-/usr/bin/python3}
 zstd -q chat.results -o run.results.zst

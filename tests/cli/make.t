@@ -5,7 +5,7 @@
 [ -z "${SANITIZE:-}" ] || skip_all "the same under every sanitizer"
 unset BUILD prefix DESTDIR
 mkdir tree
-(cd "$TESTS/.." && tar -cf - --exclude=.build Makefile lib ipf-* share tests/sim) |
+(cd "$TESTS/.." && tar -cf - --exclude=.build Makefile lib ipf-* share tests/sim examples/grafana examples/library) |
 	tar -xf - -C tree
 cd tree || exit 1
 build() { run make --no-print-directory -j2 CFLAGS="-O0 -g0" "$@"; }
@@ -46,7 +46,7 @@ done <targets
 
 build install DESTDIR="$PWD/stage" prefix=/usr
 status_is 0 "make install works"
-for program in prep sched fire collect report; do
+for program in prep sched fire collect report sim; do
 	is "$("stage/usr/bin/ipf-$program" --version 2>&1 | head -1 |
 		cut -d ' ' -f 1)" "ipf-$program" "ipf-$program is installed and runs"
 	yes_if "so is its manual page" test -s "stage/usr/share/man/man1/ipf-$program.1"
@@ -64,7 +64,8 @@ is "$(cd stage/usr/share/ipf/schema && echo *)" \
 run env PATH=/usr/bin:/bin make -f "$PWD/stage/usr/share/ipf/run.mk" -C "$PWD/stage" trace REQUESTS=5 INPUT=8
 status_is 0 "an installed makefile finds the programs that were installed with it"
 yes_if "and uses them" rm -r stage/run
-yes_if "the simulated server is not installed" test ! -e stage/usr/bin/ipf-sim
+is "$(cd stage/usr/share/ipf/grafana && echo *)" "$(cd examples/grafana && echo *.md *.json)" "dashboards are installed"
+is "$(cd stage/usr/share/ipf/library && echo *)" "$(cd examples/library && echo *)" "and programs that use the library"
 build uninstall DESTDIR="$PWD/stage" prefix=/usr
 is "$(find stage -type f)" "" "make uninstall takes all of it away"
 run make clean

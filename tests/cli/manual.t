@@ -11,9 +11,10 @@ documented() { # PAGE: the long options that have an entry (.It) of their own
 	sed -n '/^\.It Fl/p' "$1" | grep -oE 'Fl -[a-z][a-z0-9-]*' | sed 's/Fl /-/' | sort -u
 }
 
-for name in prep sched fire collect report; do
+for name in prep sched fire collect report sim; do
 	program=ipf-$name
 	page=$ROOT/$program/$program.1
+	[ $name != sim ] || page=$ROOT/tests/sim/ipf-sim.1
 	options_of "$program" >known
 	documented "$page" >written
 	yes_if "$program has options to compare" test -s known
@@ -53,7 +54,7 @@ for command in "ipf-prep stat" "ipf-prep tokenize" "ipf-report compare" "ipf-rep
 done
 
 if command -v mandoc >/dev/null; then
-	for page in "$ROOT"/ipf-*/*.[15] "$ROOT"/lib/*/*.[35] "$ROOT"/lib/*.7; do
+	for page in "$ROOT"/ipf-*/*.[15] "$ROOT"/tests/sim/*.1 "$ROOT"/lib/*/*.[35] "$ROOT"/lib/*.7; do
 		run mandoc -T lint -W warning "$page"
 		is "$(cat "$OUT" "$ERR")" "" "mandoc has nothing to say about $(basename "$page")"
 	done
@@ -63,7 +64,7 @@ fi
 
 # As Debian's man shows them, too: nothing that cannot be broken into lines, no quotation inside another.
 if command -v groff >/dev/null; then
-	for page in "$ROOT"/ipf-*/*.[15] "$ROOT"/lib/*/*.[35] "$ROOT"/lib/*.7; do
+	for page in "$ROOT"/ipf-*/*.[15] "$ROOT"/tests/sim/*.1 "$ROOT"/lib/*/*.[35] "$ROOT"/lib/*.7; do
 		run groff -mdoc -Tutf8 -rLL=78n "$page"
 		is "$(head -3 "$ERR")" "" "groff has nothing to say about $(basename "$page")"
 		# shellcheck disable=SC1112 # they are meant
@@ -74,12 +75,12 @@ else
 fi
 
 # A command that does not fit a line of 80 columns has to say where it goes on, or cannot be copied from the page.
-is "$(grep -nE '^\.Dl .{68,}' "$ROOT"/ipf-*/*.[15] "$ROOT"/lib/*/*.[35] "$ROOT"/lib/*.7)" "" "no command is broken by the page's width"
+is "$(grep -nE '^\.Dl .{68,}' "$ROOT"/ipf-*/*.[15] "$ROOT"/tests/sim/*.1 "$ROOT"/lib/*/*.[35] "$ROOT"/lib/*.7)" "" "no command is broken by the page's width"
 
 # Cross references lead to pages that exist.
-for page in "$ROOT"/ipf-*/*.[15] "$ROOT"/lib/*/*.[35] "$ROOT"/lib/*.7; do
+for page in "$ROOT"/ipf-*/*.[15] "$ROOT"/tests/sim/*.1 "$ROOT"/lib/*/*.[35] "$ROOT"/lib/*.7; do
 	sed -n 's/^\.Xr \(ipf[a-z_-]*\) \([0-9]\).*/\1.\2/p' "$page"
 done | sort -u >references
 while read -r reference; do
-	yes_if "the page $reference that others point to exists" test -n "$(find "$ROOT"/ipf-* "$ROOT"/lib -name "$reference")"
+	yes_if "the page $reference that others point to exists" test -n "$(find "$ROOT"/ipf-* "$ROOT"/tests/sim "$ROOT"/lib -name "$reference")"
 done <references

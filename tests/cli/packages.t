@@ -27,3 +27,7 @@ for folder in $(grep -oE ' /usr/[^ ;$]+' "$OUT" | grep -v '/man$' | sed 's,^ /,,
 done >left
 is "$(grep -vE '^usr/lib/any(/libipf.*)?$' left)" "" "every folder of make install is in a package"
 is "$(cat "$debian"/*.install | sort | uniq -d)" "" "and in one"
+while read -r target link; do
+	yes_if "$link is a link to what is installed" grep -q "/${target##*/}\b" "$OUT"
+	yes_if "and a folder of the examples" test -d "$ROOT/examples/${link##*/}"
+done <"$debian/ipf.links"

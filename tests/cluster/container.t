@@ -31,7 +31,7 @@ matches "$(cat "$OUT")" '^CapEff:.0000000000000000$' "without capabilities"
 contains "$(cat "$ERR")" "Read-only file system" "and cannot write to its root"
 
 # ---- the demo ----
-run image_run --network none --tmpfs /work:mode=1777 --tmpfs /tmp -e BUILD=/usr/local -e DEMO=/work "$IMAGE" bash /usr/local/share/ipf/examples/demo.sh
+run image_run --network none --tmpfs /work:mode=1777 --tmpfs /tmp -e DEMO=/work "$IMAGE" bash /usr/local/share/ipf/examples/demo.sh
 status_is 0 "the demo runs"
 is "$(grep -c '^Verdict ' "$OUT")" 2 "and shows two reports"
 

@@ -15,7 +15,7 @@ status_is 0 "make bundle"
 mkdir "a folder" && tar -xzf "$BUILD/$name.tar.gz" -C "a folder"
 bundle=$PWD/a\ folder/$name
 # besides the C library, nothing comes from the system, and nothing from where the bundle was made
-is "$(ldd "$bundle"/bin/* "$bundle"/libexec/ipf/bin/* | grep -E 'not found|=> ' | grep -vF "=> $bundle/" |
+is "$(ldd "$bundle"/bin/* | grep -E 'not found|=> ' | grep -vF "=> $bundle/" |
 	grep -vE '=> /lib/.*/(libc|libm|libresolv|libpthread|libdl|librt)\.so\.[0-9]+ ')" "" "its programs find their libraries in it"
 for library in "$bundle"/lib/*; do
 	matches "$(readelf -d "$library")" '\(RUNPATH\).*\[\$ORIGIN\]$' "${library##*/} finds others beside it"
@@ -31,7 +31,7 @@ try() { # NAME SUITE [MIRROR OR OPTION]…
 		return
 	fi
 	tar -xzf "$BUILD/$name.tar.gz" -C "$root/opt"
-	run system_user "$root" "cd /opt/$name && BUILD=\$PWD/libexec/ipf PATH=\$PWD/bin:\$PATH DEMO=~/demo share/doc/ipf/examples/demo.sh"
+	run system_user "$root" "cd /opt/$name && PATH=\$PWD/bin:\$PATH DEMO=~/demo share/doc/ipf/examples/demo.sh"
 	status_is 0 "the demo runs from it in a bare $label"
 	is "$(grep -c '^Verdict ' "$OUT")" 2 "$label: and shows two reports"
 	run system_user "$root" "/opt/$name/bin/ipf-fire -u https://localhost:1 --version"

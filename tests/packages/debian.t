@@ -32,16 +32,16 @@ system_run "$root" 'dpkg-query -f "\${Package}\n" -W | sort' >packages.before
 run system_run "$root" 'apt-get update -qq && apt-get install -y -qq --no-install-recommends /debs/*.deb'
 status_is 0 "they install"
 [ "$status" = 0 ] || exit 1
-run system_run "$root" 'for p in prep sched fire collect report; do
+run system_run "$root" 'for p in prep sched fire collect report sim; do
 	ipf-$p --version && test -s /usr/share/man/man1/ipf-$p.1.gz && bash -c ". /usr/share/bash-completion/completions/ipf-$p && complete -p ipf-$p" || exit
 	test -s /usr/share/zsh/vendor-completions/_ipf-$p && test -s /usr/share/fish/vendor_completions.d/ipf-$p.fish || exit; done'
 status_is 0 "each program runs, with its manual page and completions"
 contains "$(head -1 "$OUT")" "$version" "of this version"
-run system_user "$root" 'BUILD=/usr/libexec/ipf DEMO=~/demo /usr/share/doc/ipf/examples/demo.sh'
+run system_user "$root" 'DEMO=~/demo /usr/share/doc/ipf/examples/demo.sh'
 status_is 0 "the demo runs from the package, as a user"
 is "$(grep -c '^Verdict ' "$OUT")" 2 "and shows two reports"
 is "$(jq .total.requests.failed "$root/home/user/demo/chat.report.json")" 0 "of requests that were answered"
-run system_user "$root" 'rm -f sim.txt; /usr/libexec/ipf/bin/ipf-sim --die-with-parent >sim.txt & for _ in $(seq 300); do [ ! -s sim.txt ] || break; sleep 0.1; done
+run system_user "$root" 'rm -f sim.txt; ipf-sim --die-with-parent >sim.txt & for _ in $(seq 300); do [ ! -s sim.txt ] || break; sleep 0.1; done
 	make -f /usr/share/ipf/run.mk URL=$(grep -o "http[^ ]*" sim.txt) MODEL=sim REQUESTS=100 INPUT=20 OUTPUT=4 RATE=20 FOR=2s WARMUP=0 OUT="a run"'
 status_is 0 "a makefile runs from there"
 contains "$(cat "$OUT")" "Verdict " "and shows its report"
@@ -52,7 +52,7 @@ run system_user "$root" 'cp -r /usr/share/doc/ipf/examples/library . && cd libra
 	ldd benchmark | grep -o "libipf.so.[0-9]*" && ./measure ~/demo/chat.records.zst'
 status_is 0 "programs build with libipf-dev, and measure"
 contains "$(cat "$OUT")" "libipf.so.$major" "with the shared library"
-run system_user "$root" 'rm -f sim.txt; /usr/libexec/ipf/bin/ipf-sim --die-with-parent >sim.txt & for _ in $(seq 300); do [ ! -s sim.txt ] || break; sleep 0.1; done
+run system_user "$root" 'rm -f sim.txt; ipf-sim --die-with-parent >sim.txt & for _ in $(seq 300); do [ ! -s sim.txt ] || break; sleep 0.1; done
 	library/benchmark $(grep -o "http[^ ]*" sim.txt) sim 20 2'
 status_is 0 "a benchmark as code runs"
 run system_user "$root" 'cd library && cc -o static measure.c -l:libipf.a -lm $(pkg-config --cflags --libs $(pkg-config --print-requires-private ipf)) &&

@@ -146,7 +146,6 @@ static const struct program program = {
 	.summary = "a simulated model server, for tests",
 	.details = "Prints one line, `listening on http://127.0.0.1:PORT`, when it accepts\n"
 			   "connections. SIGTERM and SIGINT end it.\n",
-	.manual = "tests/sim/README.md",
 	.specs = specs,
 	.count = sizeof specs / sizeof *specs,
 	.min_operands = 0,
