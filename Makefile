@@ -318,7 +318,7 @@ tidy: $(BUILD)/lib/api/api_builtin.c ## check the C sources by .clang-tidy (minu
 		clang-tidy --quiet $$file -- -std=c11 -D_GNU_SOURCE -Ilib -I$${file%%/*} $(operator:%=-I%) $(cflags_lib) 2>/dev/null || status=1; \
 		done; exit $$status' tidy
 
-tables: ## generate the tables of lib again, and check that they are the same
+tables: ## generate tables and dashboards again, and check that they are the same
 	$(Q)tests/house/tables.sh
 
 graph: ## print the include graph of the folders for Graphviz

@@ -1,14 +1,17 @@
-"""Checks a Grafana dashboard, by itself and against a Prometheus that has a run, or a PostgreSQL that has several.
+"""Checks a Grafana dashboard, by itself and against a Prometheus that has a run, or a PostgreSQL or SQLite that has several.
 
     grafana_dashboard.py layout DASHBOARD               # ids, places, what each panel must have
     grafana_dashboard.py queries DASHBOARD              # the number of panels' queries
     grafana_dashboard.py data DASHBOARD URL [QUERY…]    # queries give data of each job, but these: "TITLE, REFID"
-    grafana_dashboard.py sql DASHBOARD [QUERY…]         # psql's database gives rows, over time of at least two runs
+    grafana_dashboard.py sql DASHBOARD [DATABASE]       # SQLite's DATABASE, or psql's, gives rows, over time of at least two runs
+    grafana_dashboard.py same DASHBOARD OTHER DATABASE  # psql's database gives DASHBOARD what SQLite's DATABASE gives OTHER
 
 Prints a line for each thing that is wrong, and nothing else; ends with 1 if there is any.
 """
-import csv, json, math, re, subprocess, sys, time, urllib.error, urllib.parse, urllib.request
+import csv, datetime, itertools, json, math, re, sqlite3, subprocess, sys, time, urllib.error, urllib.parse, urllib.request
 
+FROM, TO = 1577836800, 2145916800  # 2020 to 2038
+TIME_FILTER = re.compile(r"\$__timeFilter\(r\.started\)|strftime\('%s', r\.started\) AS INTEGER\) BETWEEN \$__from / 1000 AND \$__to / 1000")
 WINDOW, RANGE, STEP = "10s", "5m", 0.1  # the scraped run may last less than a second
 
 
@@ -51,7 +54,7 @@ def layout(dashboard):
         for t in p["targets"]:
             if p["datasource"].get("uid") != chosen or t["datasource"].get("uid") != chosen:
                 yield f"{title}: not the data source that was chosen"
-            if "rawSql" in t:
+            if "expr" not in t:
                 yield from sql_target(title, t, names)
                 continue
             used = set(re.findall(r"\$(?!__)(\w+)", t["expr"]))
@@ -61,16 +64,29 @@ def layout(dashboard):
             yield from legend(p, t)
 
 
+def sql_of(target):
+    """The query as PostgreSQL's data source has it, or SQLite's."""
+    return target["rawSql"] if "rawSql" in target else target["rawQueryText"]
+
+
+def is_series(target):
+    return "time_series" in (target.get("format"), target.get("queryType", "").replace(" ", "_"))
+
+
 def sql_target(title, target, names):
     """Variables are quoted, and choose either one run or those of a time, models and a tag."""
-    sql = target["rawSql"]
+    sql = sql_of(target)
     used = set(re.findall(r"\$\{(\w+):sqlstring\}", sql))
     yield from (f"{title}: {name} is no variable, or not quoted" for name in re.findall(r"\$\{?(?!__)(\w+)(?!\w*:sqlstring)", sql))
     yield from (f"{title}: {name} is no variable" for name in sorted(used - names))
-    if used != {"run"} and not ({"model", "tag", "value"} <= used and "$__timeFilter(r.started)" in sql):
+    if used != {"run"} and not ({"model", "tag", "value"} <= used and TIME_FILTER.search(sql)):
         yield f"{title}: does not choose a run, or time, model and tag"
-    if target["format"] == "time_series" and not re.search(r"\bAS time\b", sql):
+    if is_series(target) and not re.search(r"\bAS time\b", sql):
         yield f"{title}: no column time"
+    if "rawSql" not in target and target["queryText"] != sql:
+        yield f"{title}: two queries"
+    if "rawSql" not in target and target["timeColumns"] != re.findall(r"\bstrftime\('%Y-%m-%dT%H:%M:%fZ', [\w.]+\) AS (\w+)", sql):
+        yield f"{title}: other columns are read as times than those that are"
 
 
 def legend(panel, target):
@@ -143,37 +159,82 @@ def psql(sql):
     return list(csv.DictReader(p.stdout.splitlines()))
 
 
+def sqlite(database):
+    """The same of SQLite. The plugin gives a column the type of its first value: all have to have it."""
+    def ask(sql):
+        try:
+            found = database.execute(sql)
+        except sqlite3.Error as e:
+            raise ValueError(e) from e
+        names, rows = [column[0] for column in found.description], found.fetchall()
+        for name, values in zip(names, zip(*rows)):
+            if len({type(value) for value in values if value is not None}) > 1:
+                raise ValueError(f"values of several types in {name}")
+        return [dict(zip(names, ["" if value is None else str(value) for value in row])) for row in rows]
+    return ask
+
+
 def sql_substituted(sql, values):
     """As Grafana does it, with these values of the variables."""
-    sql = re.sub(r"\$__timeFilter\(([^)]*)\)", r"\1 BETWEEN '2020-01-01T00:00:00Z' AND '2038-01-01T00:00:00Z'", sql)
+    sql = re.sub(r"\$__timeFilter\(([^)]*)\)", rf"\1 BETWEEN to_timestamp({FROM}) AND to_timestamp({TO})", sql)
+    sql = sql.replace("$__from", f"{FROM}000").replace("$__to", f"{TO}000")
     quoted = lambda m: ",".join("'" + v.replace("'", "''") + "'" for v in values[m[1]])
     return re.sub(r"\$\{(\w+):sqlstring\}", quoted, sql)
 
 
-def sql_data(dashboard, may_be_empty):
+def sql_answers(dashboard, ask):
+    """(what, target or None, rows or an error) of each variable, then of each query, with all values or the last one chosen."""
     values = {}
     for v in dashboard["templating"]["list"]:
         if v["type"] == "query":
-            rows = psql(sql_substituted(v["query"], values))
+            rows = ask(sql_substituted(v["query"], values))
             found = [row.get("__value", next(iter(row.values()))) for row in rows]
             values[v["name"]] = found if v["multi"] else found[-1:]
-            if not found:
-                yield f'variable {v["name"]}: no value'
+            yield f'variable {v["name"]}', None, rows
     for p in panels_of(dashboard):
         for t in p["targets"]:
-            query = f'{p["title"]}, {t["refId"]}'
             try:
-                rows = psql(sql_substituted(t["rawSql"], values))
-                yield from (f"{query}: {what}" for what in sql_rows(rows, t) if query not in may_be_empty)
+                yield f'{p["title"]}, {t["refId"]}', t, ask(sql_substituted(sql_of(t), values))
             except ValueError as e:
-                yield f"{query}: {e}"
+                yield f'{p["title"]}, {t["refId"]}', t, e
+
+
+def sql_data(dashboard, ask):
+    for what, target, rows in sql_answers(dashboard, ask):
+        if isinstance(rows, ValueError):
+            yield f"{what}: {rows}"
+        elif target:
+            yield from (f"{what}: {wrong}" for wrong in sql_rows(rows, target))
+        elif not rows:
+            yield f"{what}: no value"
+
+
+def plain(text):
+    """A point in time, a number or a text of either database as the same value."""
+    try:
+        return float(f"{float(text):.12g}")
+    except ValueError:
+        pass
+    try:
+        return datetime.datetime.fromisoformat(text)
+    except ValueError:
+        return text
+
+
+def sql_same(dashboard, ask, other, ask_other):
+    for one, two in itertools.zip_longest(sql_answers(dashboard, ask), sql_answers(other, ask_other), fillvalue=("nothing", None, [])):
+        rows, others = ([[(name, plain(text)) for name, text in row.items()] for row in answer[2]] for answer in (one, two))
+        if one[0] != two[0]:
+            yield f"{one[0]}: the other has {two[0]}"
+        elif rows != others:
+            yield f"{one[0]}: {next((pair for pair in itertools.zip_longest(rows, others) if pair[0] != pair[1]))}"
 
 
 def sql_rows(rows, target):
     if not rows:
         yield "no rows"
         return
-    if target["format"] == "time_series":
+    if is_series(target):
         figures = [name for name in rows[0] if name not in ("time", "metric")]
         filled = [row for row in rows if row["time"] and any(row[name] for name in figures)]
         if len({row["time"] for row in filled}) < 2:
@@ -191,7 +252,9 @@ def main():
     if sys.argv[1] == "queries":
         print(sum(len(p["targets"]) for p in panels_of(dashboard)))
         return
-    check = {"layout": lambda: layout(dashboard), "data": lambda: data(dashboard, sys.argv[3], sys.argv[4:]), "sql": lambda: sql_data(dashboard, sys.argv[3:])}
+    ask = sqlite(sqlite3.connect(sys.argv[-1])) if sys.argv[1] == "same" or sys.argv[3:] and sys.argv[1] == "sql" else psql
+    check = {"layout": lambda: layout(dashboard), "data": lambda: data(dashboard, sys.argv[3], sys.argv[4:]), "sql": lambda: sql_data(dashboard, ask),
+             "same": lambda: sql_same(dashboard, psql, json.load(open(sys.argv[3], encoding="utf-8")), ask)}
     wrong = list(check[sys.argv[1]]())
     print("\n".join(wrong), end="\n" if wrong else "")
     sys.exit(bool(wrong))

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The generated tables of lib are what their scripts make.
+# Generated tables and dashboards are what their scripts make.
 . "$TESTS/tap.sh"
 
 command -v python3 >/dev/null || skip_all "python3 is not installed"
