@@ -65,7 +65,7 @@ static void put_figure(struct cases *cases, const struct comparison *c, const st
 
 static void put_condition(struct cases *cases, const struct fail_if *condition)
 {
-	char detail[400];
+	char detail[sizeof condition->detail + 16];
 	snprintf(detail, sizeof detail, "%s%s", condition->undecided ? "undecided: " : "", condition->detail);
 	put_case(cases, "ipf.fail-if", condition->text,
 	         condition->failed      ? FAILED

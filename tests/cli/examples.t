@@ -47,25 +47,25 @@ status_is 0 "make schedule works"
 is "$(made)" "ipf-prep ipf-sched " "and sends nothing"
 again
 status_is 0 "make works"
-is "$(made)" "ipf-fire ipf-collect ipf-report ipf-report " "makes what is missing"
+is "$(made)" "ipf-fire ipf-collect ipf-report ipf-report ipf-report " "makes what is missing"
 contains "$(cat "$OUT")" Verdict "and shows the report"
 again
 is "$(made)" "" "the second time nothing is made"
 again -n
 is "$(made)" "" "make -n would make nothing either"
 again COLLECT_OPTIONS="-t approx"
-is "$(made)" "ipf-collect ipf-report ipf-report " "other definitions: results and reports, nothing is sent"
+is "$(made)" "ipf-collect ipf-report ipf-report ipf-report " "other definitions: results and reports, nothing is sent"
 body run/schedule >before
 STAGES=constant:rate=40,n=10
 again
-is "$(made)" "ipf-sched ipf-fire ipf-collect ipf-report ipf-report " "another load: schedule and all that follows"
+is "$(made)" "ipf-sched ipf-fire ipf-collect ipf-report ipf-report ipf-report " "another load: schedule and all that follows"
 STAGES=
 again
 body run/schedule >after
 same before after "the first load again: the same schedule"
 touch chat.json
 again
-is "$(made)" "ipf-prep ipf-sched ipf-fire ipf-collect ipf-report ipf-report " "newer data: everything"
+is "$(made)" "ipf-prep ipf-sched ipf-fire ipf-collect ipf-report ipf-report ipf-report " "newer data: everything"
 again compare ROUNDS=1 STAGES=constant:rate=20,n=5
 status_is 0 "make compare works"
 server_stop

@@ -104,9 +104,14 @@ wrong 3 "standard input: empty" ipf-collect <empty
 wrong 3 "empty: empty" ipf-collect empty
 
 # A server that goes away in the middle is no failure of ours: the run ends, and every request is told of.
-server_start --max-time 1500ms
+server_start --log gone.log
 ipf-sched constant:rate=20,for=3s -t chat.trace -q -o gone.sched
-run ipf-fire -q -u "$URL" -m sim -t chat.trace gone.sched -o gone.records
+ipf-fire -q -u "$URL" -m sim -t chat.trace gone.sched -o gone.records >"$OUT" 2>"$ERR" &
+fire=$!
+wait_for 30 test -s gone.log
+server_stop
+wait $fire
+status=$?
 status_is 0 "a run whose server goes away ends with 0"
 yes_if "its records are whole" whole gone.records
 run ipf-collect -q gone.records -o gone.results

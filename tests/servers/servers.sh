@@ -4,9 +4,9 @@
 #     serve /models "$servers/light/bin/mockllm" start -h 127.0.0.1 -p PORT    # $SERVED, when it answers; PORT: a free one
 #     matrix "$SERVED" gpt-4                     # everything that ipf does, held against what a second client sees
 #
-# What is installed for them is kept in $IPF_SERVERS, outside of the tree.
+# What is installed for them is kept in $IPF_PEER_SERVERS, outside of the tree.
 # shellcheck shell=bash
-servers=${IPF_SERVERS:-/var/tmp/ipf-servers}
+servers=${IPF_PEER_SERVERS:-/var/tmp/ipf-servers}
 PATH=$BIN:$PATH
 
 python_of_servers() { # the newest that can make environments
