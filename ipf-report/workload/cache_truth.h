@@ -6,7 +6,7 @@
  *     cache_truth_judge(&t, &run);                     // a warm start, for the verdict
  *     cache_truth_release(&t);
  *
- * Prompts are blocks of tokens (prompt_chain.h), and requests are taken in the order in which they started. The ideal
+ * Prompts are blocks of tokens (tree_prompt.h), and requests are taken in the order in which they started. The ideal
  * cache has no limit, begins empty, and has the blocks of every request that started before; at least the last token of
  * a prompt is computed. If the length of the server's own blocks is known, a request finds whole ones of them, a chat
  * template in front included, and at most as many as what is not known within a block of ours allows. "Prefix cache" in

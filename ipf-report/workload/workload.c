@@ -12,7 +12,7 @@
 /* The session at hand. */
 struct session_reader {
 	struct buffer name;
-	struct prompt_chain chain; /* of its last prompt */
+	struct tree_prompt prompt; /* its last one */
 	uint64_t *ids;             /* hashes of the names of its requests, the last one last */
 	int64_t count, cap;
 	struct buffer answer; /* of its last request: JSON */
@@ -166,13 +166,13 @@ static int add_answer(struct workload *w, struct session_reader *s, bool live, s
 	const struct row *row = w->row_of[before];
 	int64_t tokens = row && row->ok ? row_get(row, ROW_OUTPUT_TOKENS) : IPF_ABSENT;
 	if (live && tokens != IPF_ABSENT && tokens >= 0 && tokens <= PROMPT_ANSWER_MOST) {
-		prompt_chain_generated(&s->chain, &w->tree, before, tokens);
-		w->requests[before].answer = s->chain.node;
+		prompt_chain_generated(&s->prompt.chain, before, tokens);
+		w->requests[before].answer = s->prompt.node;
 		return 0;
 	}
 	if (!s->answer.len)
 		return 0;
-	return prompt_chain_answer(&s->chain, &w->tree, buffer_all(&s->answer), &s->scratch, err);
+	return prompt_chain_answer(&s->prompt.chain, buffer_all(&s->answer), &s->scratch, err);
 }
 
 static int add_prompt(struct workload *w, struct session_reader *s, const struct trace_request *r, bool live,
@@ -186,9 +186,9 @@ static int add_prompt(struct workload *w, struct session_reader *s, const struct
 	} else {
 		char name[24];
 		snprintf(name, sizeof name, "%d", model);
-		prompt_chain_begin(&s->chain, slice_of(name));
+		tree_prompt_begin(&s->prompt, slice_of(name));
 	}
-	return prompt_chain_add(&s->chain, &w->tree, r, &s->scratch, err);
+	return prompt_chain_add(&s->prompt.chain, r, &s->scratch, err);
 }
 
 /* What the trace says of the prompt's blocks, beside the blocks of what was sent. */
@@ -225,8 +225,8 @@ static int add_request(struct workload *w, struct session_reader *s, const struc
 	if (add_parents(w, s, r, to, err) < 0 || add_recorded(w, s, r, err) < 0 ||
 	    (!w->no_blocks && add_prompt(w, s, r, live, err) < 0))
 		return -1;
-	to->node = to->answer = s->chain.node;
-	to->tokens = s->chain.tokens <= UINT32_MAX ? (uint32_t)s->chain.tokens : 0;
+	to->node = to->answer = s->prompt.node;
+	to->tokens = s->prompt.chain.tokens <= UINT32_MAX ? (uint32_t)s->prompt.chain.tokens : 0;
 	if (r->session.data && note_id(s, r, err) < 0)
 		return -1;
 	buffer_clear(&s->answer);
@@ -251,7 +251,7 @@ static int bound_memory(struct workload *w, struct session_reader *s, struct ipf
 		w->requests[i].node = map[w->requests[i].node];
 		w->requests[i].answer = map[w->requests[i].answer];
 	}
-	s->chain.node = map[s->chain.node];
+	s->prompt.node = map[s->prompt.node];
 	free(map);
 	return 0;
 }
@@ -289,7 +289,7 @@ static int read_trace(struct workload *w, struct session_reader *s, struct trace
 
 int workload_read(struct workload *w, const char *path, const struct run_data *run, struct ipf_error *err)
 {
-	struct session_reader session = {.count = 0};
+	struct session_reader session = {.prompt.tree = &w->tree};
 	struct trace_reader *reader = NULL;
 	int64_t needed = 0;
 	*w = (struct workload){.no_blocks = NULL};

@@ -14,7 +14,7 @@
 
 #include "results/run_data.h"
 #include "stats/prefix_reuse.h"
-#include "workload/prompt_chain.h"
+#include "workload/tree_prompt.h"
 
 /* A request of the trace; integers as there, IPF_ABSENT if it does not say. */
 struct workload_request {

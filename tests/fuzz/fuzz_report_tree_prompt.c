@@ -1,7 +1,7 @@
 /* Lines of a trace as prompts in a tree of blocks: each is refused with a reason or taken in, the same prompt is always
  * the same node, and a tree whose blocks are joined still holds what it says. */
 #include "absent.h"
-#include "workload/prompt_chain.h"
+#include "workload/tree_prompt.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,16 +9,15 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* The prompt of a request and its answer; false: refused. */
-static bool take_in(struct prefix_tree *tree, const struct trace_request *request, struct prompt_scratch *scratch,
-                    struct prompt_chain *chain)
+static bool take_in(const struct trace_request *request, struct prompt_scratch *scratch, struct tree_prompt *prompt)
 {
 	struct ipf_error err = {0};
-	prompt_chain_begin(chain, request->model);
-	int bad = prompt_chain_add(chain, tree, request, scratch, &err);
+	tree_prompt_begin(prompt, request->model);
+	int bad = prompt_chain_add(&prompt->chain, request, scratch, &err);
 	if (bad == 0 && request->answer.data)
-		bad = prompt_chain_answer(chain, tree, request->answer, scratch, &err);
+		bad = prompt_chain_answer(&prompt->chain, request->answer, scratch, &err);
 	if (bad == 0 && request->output_tokens != IPF_ABSENT && request->output_tokens <= 1000)
-		prompt_chain_generated(chain, tree, request->turn, request->output_tokens);
+		prompt_chain_generated(&prompt->chain, request->turn, request->output_tokens);
 	if (bad < 0 ? err.kind == IPF_OK || !err.text[0] : err.kind != IPF_OK)
 		abort();
 	return bad == 0;
@@ -33,16 +32,14 @@ static void check_tree(const struct prefix_tree *tree)
 
 static void take_line(struct prefix_tree *tree, const struct trace_request *request, struct prompt_scratch *scratch)
 {
-	struct prompt_chain once, again;
-	if (!take_in(tree, request, scratch, &once))
+	struct tree_prompt once = {.tree = tree}, again = {.tree = tree};
+	if (!take_in(request, scratch, &once))
 		return;
 	const uint32_t count = tree->count;
-	if (!take_in(tree, request, scratch, &again) || again.node != once.node || again.hash != once.hash ||
-	    again.tokens != once.tokens || tree->count != count)
+	if (!take_in(request, scratch, &again) || again.node != once.node || again.chain.hash != once.chain.hash ||
+	    again.chain.tokens != once.chain.tokens || tree->count != count)
 		abort();
-	if (once.blocks != once.tokens / PROMPT_BLOCK || once.filled != once.tokens % PROMPT_BLOCK)
-		abort();
-	if (once.node != PREFIX_ROOT && (once.node >= tree->count || tree->nodes[once.node].tokens > once.tokens))
+	if (once.node != PREFIX_ROOT && (once.node >= tree->count || tree->nodes[once.node].tokens > once.chain.tokens))
 		abort();
 }
 

@@ -1,4 +1,4 @@
-#include "workload/prompt_chain.h"
+#include "stream/prompt_chain.h"
 
 #include "text_hash.h"
 
@@ -20,25 +20,27 @@ static void add_mark(struct prompt_chain *c, struct slice what)
 	c->hash = mix(c->hash, MARK | text_hash_mixed(what));
 }
 
-static void add_token(struct prompt_chain *c, struct prefix_tree *tree, uint64_t token)
+/* What a server makes tokens of, we do not know how many. */
+static void add_unknown(struct prompt_chain *c, struct slice what)
+{
+	add_mark(c, what);
+	c->partly = true;
+}
+
+static void add_token(struct prompt_chain *c, uint64_t token)
 {
 	c->hash = mix(c->hash, token & ~MARK);
 	c->tokens++;
-	if (++c->filled < PROMPT_BLOCK)
-		return;
-	c->filled = 0;
-	c->blocks++;
-	if (c->blocks % (INT64_C(1) << tree->joined) == 0 && c->tokens <= UINT32_MAX)
-		c->node = prefix_tree_add(tree, c->node, c->hash, (uint32_t)c->tokens);
+	c->token(c);
 }
 
-static void add_text(struct prompt_chain *c, struct prefix_tree *tree, struct slice text)
+static void add_text(struct prompt_chain *c, struct slice text)
 {
 	for (size_t i = 0; i < text.len; i += TOKEN_BYTES) {
 		uint32_t token = 0;
 		size_t len = text.len - i < TOKEN_BYTES ? text.len - i : TOKEN_BYTES;
 		memcpy(&token, text.data + i, len);
-		add_token(c, tree, (uint64_t)len << 32 | token);
+		add_token(c, (uint64_t)len << 32 | token);
 	}
 }
 
@@ -50,13 +52,13 @@ void prompt_scratch_release(struct prompt_scratch *s)
 
 void prompt_chain_begin(struct prompt_chain *c, struct slice model)
 {
-	*c = (struct prompt_chain){.node = PREFIX_ROOT};
+	*c = (struct prompt_chain){.token = c->token};
 	if (model.data)
 		add_mark(c, model);
 }
 
 /* A text, or a list of parts: the texts joined, and a mark for everything else. */
-static void add_content(struct prompt_chain *c, struct prefix_tree *tree, jdoc_id content, struct prompt_scratch *s)
+static void add_content(struct prompt_chain *c, jdoc_id content, struct prompt_scratch *s)
 {
 	const struct jdoc *doc = &s->doc;
 	buffer_clear(&s->text);
@@ -68,13 +70,12 @@ static void add_content(struct prompt_chain *c, struct prefix_tree *tree, jdoc_i
 		if (jdoc_type_of(doc, text) == JDOC_TEXT)
 			jdoc_text(doc, text, &s->text);
 		else
-			add_mark(c, jdoc_raw(doc, e.value));
+			add_unknown(c, jdoc_raw(doc, e.value));
 	}
-	add_text(c, tree, buffer_all(&s->text));
+	add_text(c, buffer_all(&s->text));
 }
 
-static int add_messages(struct prompt_chain *c, struct prefix_tree *tree, struct prompt_scratch *s,
-                        struct ipf_error *err)
+static int add_messages(struct prompt_chain *c, struct prompt_scratch *s, struct ipf_error *err)
 {
 	const struct jdoc *doc = &s->doc;
 	for (struct jdoc_each e = jdoc_each(doc, JDOC_ROOT); jdoc_step(&e);) {
@@ -83,57 +84,56 @@ static int add_messages(struct prompt_chain *c, struct prefix_tree *tree, struct
 		add_mark(c, jdoc_raw(doc, jdoc_get(doc, e.value, "role")));
 		for (struct jdoc_each member = jdoc_each(doc, e.value); jdoc_step(&member);) {
 			if (jdoc_text_is(doc, member.key, "content"))
-				add_content(c, tree, member.value, s);
+				add_content(c, member.value, s);
 			else if (!jdoc_text_is(doc, member.key, "role"))
-				add_mark(c, jdoc_raw(doc, member.value));
+				add_unknown(c, jdoc_raw(doc, member.value));
 		}
 	}
 	return 0;
 }
 
-static int add_ids(struct prompt_chain *c, struct prefix_tree *tree, struct prompt_scratch *s, struct ipf_error *err)
+static int add_ids(struct prompt_chain *c, struct prompt_scratch *s, struct ipf_error *err)
 {
 	for (struct jdoc_each e = jdoc_each(&s->doc, JDOC_ROOT); jdoc_step(&e);) {
 		int64_t id;
 		if (!jdoc_to_int(&s->doc, e.value, &id))
 			return jdoc_expected(&s->doc, e.value, "prompt_token_ids", "a list of integers", err);
-		add_token(c, tree, (uint64_t)id);
+		add_token(c, (uint64_t)id);
 	}
 	return 0;
 }
 
-int prompt_chain_add(struct prompt_chain *c, struct prefix_tree *tree, const struct trace_request *r,
-                     struct prompt_scratch *s, struct ipf_error *err)
+int prompt_chain_add(struct prompt_chain *c, const struct trace_request *r, struct prompt_scratch *s,
+                     struct ipf_error *err)
 {
 	struct slice json = r->messages.data ? r->messages : r->prompt_token_ids.data ? r->prompt_token_ids : r->prompt;
 	if (r->tools.data)
-		add_mark(c, r->tools);
+		add_unknown(c, r->tools);
 	if (!json.data)
 		return 0;
 	if (jdoc_parse(&s->doc, json.data, json.len, err) < 0)
 		return -1;
 	if (r->messages.data)
-		return add_messages(c, tree, s, err);
+		return add_messages(c, s, err);
 	if (r->prompt_token_ids.data)
-		return add_ids(c, tree, s, err);
-	add_content(c, tree, JDOC_ROOT, s);
+		return add_ids(c, s, err);
+	add_content(c, JDOC_ROOT, s);
 	return 0;
 }
 
-int prompt_chain_answer(struct prompt_chain *c, struct prefix_tree *tree, struct slice text, struct prompt_scratch *s,
-                        struct ipf_error *err)
+int prompt_chain_answer(struct prompt_chain *c, struct slice text, struct prompt_scratch *s, struct ipf_error *err)
 {
 	add_mark(c, slice_of("\"assistant\""));
 	if (jdoc_parse(&s->doc, text.data, text.len, err) < 0)
 		return -1;
-	add_content(c, tree, JDOC_ROOT, s);
+	add_content(c, JDOC_ROOT, s);
 	return 0;
 }
 
-void prompt_chain_generated(struct prompt_chain *c, struct prefix_tree *tree, int64_t req, int64_t tokens)
+void prompt_chain_generated(struct prompt_chain *c, int64_t req, int64_t tokens)
 {
 	const uint64_t answer = UINT64_C(1) << 62 | (uint64_t)req << 20;
 	add_mark(c, slice_of("\"assistant\""));
 	for (int64_t i = 0; i < tokens; i++)
-		add_token(c, tree, mix(answer, (uint64_t)i));
+		add_token(c, mix(answer, (uint64_t)i));
 }

@@ -1,0 +1,49 @@
+/* The prompts of a trace as chains of tokens: each token gets a hash of all tokens of the prompt up to it, so that two
+ * prompts have the same hash at a token if they begin alike up to there.
+ *
+ *     struct prompt_chain chain = {.token = note_hash};        // called for each token
+ *     prompt_chain_begin(&chain, model);                       // a prompt of its own
+ *     prompt_chain_add(&chain, &request, &scratch, &err);      // its messages, text or token ids
+ *     … chain.hash, chain.tokens …
+ *     prompt_chain_answer(&chain, answer, &scratch, &err);     // then the next turn of the session, if it continues
+ *
+ * Token ids are tokens. A text has a token for every 4 bytes, and each message begins a token of its own: that is how
+ * "approx" counts. Roles, and parts that are no text, are between tokens: they make prompts differ but have no length,
+ * since what a server's chat template makes of them is not known.
+ */
+#ifndef IPF_PROMPT_CHAIN_H
+#define IPF_PROMPT_CHAIN_H
+
+#include "stream/trace.h"
+
+/* Longer answers than any context are not generated: a file can claim any length. */
+#define PROMPT_ANSWER_MOST (INT64_C(1) << 24)
+
+struct prompt_chain {
+	void (*token)(struct prompt_chain *chain); /* called after each token; the chain is a member of what it is for */
+	uint64_t hash;                             /* of all tokens so far */
+	int64_t tokens;                            /* so far */
+	bool partly; /* something has no length here, and has one at a server: tools, images */
+};
+
+/* What is used while a prompt is read; zero-initialise. */
+struct prompt_scratch {
+	struct jdoc doc;
+	struct buffer text;
+};
+void prompt_scratch_release(struct prompt_scratch *scratch);
+
+/* Begins a prompt for a model (a text; absent: not named): models share no cache. */
+void prompt_chain_begin(struct prompt_chain *chain, struct slice model);
+/* Appends the tools and the prompt of a request; of one with "context": "session", what is new in it. -1: IPF_INPUT for
+ * messages that are none. */
+int prompt_chain_add(struct prompt_chain *chain, const struct trace_request *request, struct prompt_scratch *scratch,
+                     struct ipf_error *err);
+/* Appends an answer that the next turn has in its prompt: a text of the trace (JSON), or … */
+int prompt_chain_answer(struct prompt_chain *chain, struct slice text, struct prompt_scratch *scratch,
+                        struct ipf_error *err);
+/* … one of which only the length is known, and that it is the answer to request number `req`:
+ * at most PROMPT_ANSWER_MOST tokens. */
+void prompt_chain_generated(struct prompt_chain *chain, int64_t req, int64_t tokens);
+
+#endif
