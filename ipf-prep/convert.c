@@ -72,6 +72,7 @@ static void set_repeats(json_t *end, const struct prompt_repeats *r)
 static json_t *make_trailer(const struct prep_config *c, const struct source_reader *reading,
                             const struct selection_counts *counts)
 {
+	struct schedule_reuse reuse;
 	json_t *end = json_pack("{s:O}", "from", reading->from);
 	if (!end)
 		return NULL;
@@ -84,6 +85,8 @@ static json_t *make_trailer(const struct prep_config *c, const struct source_rea
 	set_residual(end, &counts->residual);
 	set_left_out(end, counts);
 	set_repeats(end, &counts->repeats);
+	prompt_reuse_find(&counts->reuse, counts->input_tokens, &reuse);
+	schedule_reuse_to_json(&reuse, end);
 	if (reading->bad)
 		json_object_set_new(end, "bad", json_integer((json_int_t)reading->bad));
 	if (reading->ended_early)
@@ -266,6 +269,7 @@ int convert(const struct prep_config *c, const struct input_paths *paths, struct
 	if (status == 0)
 		status = report(c, &reading, &counts, err);
 	prompt_repeats_release(&counts.repeats);
+	prompt_reuse_release(&counts.reuse);
 	bool incomplete = reading.ended_early || reading.bad; /* the reader has reported why */
 	source_reader_release(&reading);
 	return status < 0 ? -1 : incomplete ? 3 : 0;

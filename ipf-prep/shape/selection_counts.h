@@ -4,6 +4,7 @@
 
 #include "error.h"
 #include "shape/prompt_repeats.h"
+#include "shape/prompt_reuse.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -30,6 +31,7 @@ struct selection_counts {
 	int64_t too_long;                    /* sessions that had more requests than -n had room for */
 	int64_t shortest_too_long;           /* the requests of the shortest of them */
 	struct prompt_repeats repeats;
+	struct prompt_reuse reuse;
 	struct length_error residual; /* of prompts that were made or fitted with a model's tokenizer */
 	struct reason {
 		const char *why; /* a literal */

@@ -5,7 +5,6 @@
 #include "draft/draft_rng.h"
 #include "text/synthetic_text.h"
 #include "stream/trace.h"
-#include "text_hash.h"
 #include "token_count.h"
 
 #include <errno.h>
@@ -500,12 +499,7 @@ static void count_repeats(const struct trace_renderer *r, const struct draft *d,
 	bool as_recorded = (config->traits & HAS_TIMES) && !(config->scale > 1);
 	if (!text.data || (d->chain && turn > 0) || as_recorded)
 		return;
-	uint64_t key = text_hash_mixed(text);
-	if (out->tools.data)
-		key ^= text_hash_mixed(out->tools) * UINT64_C(0x9e3779b97f4a7c15);
-	if (out->model.data)
-		key ^= text_hash_mixed(out->model) * UINT64_C(0xd6e8feb86659fd93);
-	prompt_repeats_add(&r->counts->repeats, key);
+	prompt_repeats_add(&r->counts->repeats, r->counts->reuse.chain.hash);
 }
 
 /* The tokens of the answer as later turns have it in their context. */
@@ -546,6 +540,8 @@ int trace_renderer_write(struct trace_renderer *r, struct draft *d, struct ipf_e
 		out.tags = write_tags(r, request);
 		struct slice model = pick_model(r, d, request);
 		out.model = quoted(&r->model, model);
+		if (prompt_reuse_add(&r->counts->reuse, &out, &r->work, out.context_session && turn > 0, err) < 0)
+			return -1;
 		count_repeats(r, d, turn, &out);
 		out.slo = slo_rules_apply(&r->config->slo, model, out.tags, &r->tags_document);
 		if (!out.slo.data)

@@ -1,7 +1,7 @@
 #include "workload/tree_prompt.h"
 
 /* At the end of a block, which may be joined of several. */
-static void note_token(struct prompt_chain *chain)
+static void note_block(struct prompt_chain *chain)
 {
 	struct tree_prompt *p = (struct tree_prompt *)chain;
 	const int64_t block = (int64_t)PROMPT_BLOCK << p->tree->joined;
@@ -11,7 +11,7 @@ static void note_token(struct prompt_chain *chain)
 
 void tree_prompt_begin(struct tree_prompt *p, struct slice model)
 {
-	p->chain.token = note_token;
+	p->chain.block = note_block;
 	p->node = PREFIX_ROOT;
 	prompt_chain_begin(&p->chain, model);
 }

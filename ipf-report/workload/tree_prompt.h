@@ -11,9 +11,6 @@
 #include "stream/prompt_chain.h"
 #include "workload/prefix_tree.h"
 
-/* Tokens of a block: the unit in which most servers cache. */
-#define PROMPT_BLOCK 16
-
 struct tree_prompt {
 	struct prompt_chain chain; /* its first member */
 	struct prefix_tree *tree;

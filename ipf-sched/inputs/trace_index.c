@@ -324,6 +324,7 @@ int trace_index_read(struct trace_index *t, const char *path, struct progress *p
 	t->digest = provenance_stream(trace_reader_stream(reader));
 	json_t *repeats = json_object_get(stream_reader_trailer(trace_reader_stream(reader)), "repeats");
 	t->repeats = json_integer_value(json_object_get(repeats, "requests"));
+	schedule_reuse_from_json(&t->reuse, stream_reader_trailer(trace_reader_stream(reader)));
 	status = t->digest ? 0 : ipf_error_memory(err);
 out:
 	trace_reader_close(reader);

@@ -11,6 +11,7 @@
 #include "cli/progress.h"
 #include "error.h"
 #include "json/jdoc.h"
+#include "stream/schedule.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -36,9 +37,10 @@ struct trace_index {
 	int64_t untimed_line, unsorted_line; /* the first line whose head has no at_ns, or an earlier one; 0: none */
 	char name[256];                      /* of the file, for messages */
 	char sha256[65];
-	json_t *header;  /* of the trace */
-	int64_t repeats; /* requests with the prompt of an earlier one, by the trailer */
-	json_t *digest;  /* its entry for the "from" of the schedule's trailer */
+	json_t *header;              /* of the trace */
+	int64_t repeats;             /* requests with the prompt of an earlier one, by the trailer */
+	struct schedule_reuse reuse; /* by the trailer */
+	json_t *digest;              /* its entry for the "from" of the schedule's trailer */
 };
 
 /* Reads the trace `path` once, from beginning to end. A trace that was cut is indexed as far as it goes: the return

@@ -5,8 +5,15 @@
 #include <string.h>
 
 #define TOKEN_BYTES 4
+#define BLOCK_BYTES ((size_t)PROMPT_BLOCK * TOKEN_BYTES)
 /* Marks are no tokens: they have a bit that no token of a text or list has. */
 #define MARK UINT64_C(0x8000000000000000)
+
+/* A step within a block: too weak to be the end of one. */
+static uint64_t stir(uint64_t hash, uint64_t value)
+{
+	return (hash << 23 ^ hash >> 41 ^ value) * UINT64_C(0x9e3779b97f4a7c15);
+}
 
 static uint64_t mix(uint64_t hash, uint64_t value)
 {
@@ -30,17 +37,35 @@ static void add_unknown(struct prompt_chain *c, struct slice what)
 static void add_token(struct prompt_chain *c, uint64_t token)
 {
 	c->hash = mix(c->hash, token & ~MARK);
-	c->tokens++;
-	c->token(c);
+	if (++c->tokens % PROMPT_BLOCK == 0)
+		c->block(c);
+}
+
+/* Whole blocks at once, where one begins. */
+static size_t add_blocks(struct prompt_chain *c, struct slice text)
+{
+	size_t i = 0;
+	for (; c->tokens % PROMPT_BLOCK == 0 && text.len - i >= BLOCK_BYTES; i += BLOCK_BYTES) {
+		uint64_t words[BLOCK_BYTES / sizeof(uint64_t)];
+		memcpy(words, text.data + i, sizeof words);
+		for (size_t k = 0; k < sizeof words / sizeof *words; k++)
+			c->hash = stir(c->hash, words[k]);
+		c->hash = mix(c->hash, 0);
+		c->tokens += PROMPT_BLOCK;
+		c->block(c);
+	}
+	return i;
 }
 
 static void add_text(struct prompt_chain *c, struct slice text)
 {
-	for (size_t i = 0; i < text.len; i += TOKEN_BYTES) {
+	for (size_t i = add_blocks(c, text), len; i < text.len; i += len) {
 		uint32_t token = 0;
-		size_t len = text.len - i < TOKEN_BYTES ? text.len - i : TOKEN_BYTES;
+		len = text.len - i < TOKEN_BYTES ? text.len - i : TOKEN_BYTES;
 		memcpy(&token, text.data + i, len);
 		add_token(c, (uint64_t)len << 32 | token);
+		if (c->tokens % PROMPT_BLOCK == 0)
+			i += add_blocks(c, (struct slice){text.data + i + len, text.len - i - len});
 	}
 }
 
@@ -52,7 +77,7 @@ void prompt_scratch_release(struct prompt_scratch *s)
 
 void prompt_chain_begin(struct prompt_chain *c, struct slice model)
 {
-	*c = (struct prompt_chain){.token = c->token};
+	*c = (struct prompt_chain){.block = c->block};
 	if (model.data)
 		add_mark(c, model);
 }
@@ -119,6 +144,12 @@ int prompt_chain_add(struct prompt_chain *c, const struct trace_request *r, stru
 		return add_ids(c, s, err);
 	add_content(c, JDOC_ROOT, s);
 	return 0;
+}
+
+void prompt_chain_message(struct prompt_chain *c, struct slice role, struct slice text)
+{
+	add_mark(c, role);
+	add_text(c, text);
 }
 
 int prompt_chain_answer(struct prompt_chain *c, struct slice text, struct prompt_scratch *s, struct ipf_error *err)

@@ -1,7 +1,7 @@
-/* The prompts of a trace as chains of tokens: each token gets a hash of all tokens of the prompt up to it, so that two
- * prompts have the same hash at a token if they begin alike up to there.
+/* The prompts of a trace as chains of tokens, with a hash of all tokens so far after each PROMPT_BLOCK of them: two
+ * prompts have the same hash there if they begin alike up to there.
  *
- *     struct prompt_chain chain = {.token = note_hash};        // called for each token
+ *     struct prompt_chain chain = {.block = note_hash};        // called after each block
  *     prompt_chain_begin(&chain, model);                       // a prompt of its own
  *     prompt_chain_add(&chain, &request, &scratch, &err);      // its messages, text or token ids
  *     … chain.hash, chain.tokens …
@@ -19,9 +19,12 @@
 /* Longer answers than any context are not generated: a file can claim any length. */
 #define PROMPT_ANSWER_MOST (INT64_C(1) << 24)
 
+/* Tokens of a block: the unit in which most servers cache. */
+#define PROMPT_BLOCK 16
+
 struct prompt_chain {
-	void (*token)(struct prompt_chain *chain); /* called after each token; the chain is a member of what it is for */
-	uint64_t hash;                             /* of all tokens so far */
+	void (*block)(struct prompt_chain *chain); /* called after each block; the chain is a member of what it is for */
+	uint64_t hash;                             /* of all tokens so far; at the end of a block, all its bits are good */
 	int64_t tokens;                            /* so far */
 	bool partly; /* something has no length here, and has one at a server: tools, images */
 };
@@ -39,6 +42,8 @@ void prompt_chain_begin(struct prompt_chain *chain, struct slice model);
  * messages that are none. */
 int prompt_chain_add(struct prompt_chain *chain, const struct trace_request *request, struct prompt_scratch *scratch,
                      struct ipf_error *err);
+/* Appends a message of text; `role` is JSON. The same as prompt_chain_add for a request that has it. */
+void prompt_chain_message(struct prompt_chain *chain, struct slice role, struct slice text);
 /* Appends an answer that the next turn has in its prompt: a text of the trace (JSON), or … */
 int prompt_chain_answer(struct prompt_chain *chain, struct slice text, struct prompt_scratch *scratch,
                         struct ipf_error *err);

@@ -78,6 +78,20 @@ static json_t *stage_json(const struct schedule_stage *s)
 	return object;
 }
 
+int schedule_reuse_to_json(const struct schedule_reuse *reuse, json_t *object)
+{
+	if (reuse->input_tokens == 0)
+		return 0;
+	json_t *map = json_object();
+	int bad = json_object_set_new(object, "reuse", map);
+	bad |= add_int(map, "input_tokens", reuse->input_tokens) | add_int(map, "reusable_tokens", reuse->reusable_tokens);
+	if (reuse->answer_tokens > 0)
+		bad |= add_int(map, "answer_tokens", reuse->answer_tokens);
+	if (reuse->error_tokens > 0)
+		bad |= add_int(map, "error_tokens", reuse->error_tokens);
+	return bad ? -1 : 0;
+}
+
 int schedule_to_header(const struct schedule *schedule, json_t *header)
 {
 	json_t *stages = json_array();
@@ -97,6 +111,7 @@ int schedule_to_header(const struct schedule *schedule, json_t *header)
 			bad |= json_object_set_new(trace, "file", json_string(schedule->trace_file));
 		if (schedule->trace_repeats > 0)
 			bad |= add_int(trace, "repeats", schedule->trace_repeats);
+		bad |= schedule_reuse_to_json(&schedule->trace_reuse, trace);
 	}
 	return bad ? -1 : 0;
 }
@@ -118,6 +133,17 @@ static char *get_text(json_t *object, const char *key)
 {
 	const char *text = json_string_value(json_object_get(object, key));
 	return strdup(text ? text : "");
+}
+
+void schedule_reuse_from_json(struct schedule_reuse *reuse, const json_t *object)
+{
+	json_t *map = json_object_get(object, "reuse");
+	*reuse = (struct schedule_reuse){.input_tokens = get_limited(map, "input_tokens"),
+	                                 .reusable_tokens = get_limited(map, "reusable_tokens"),
+	                                 .answer_tokens = get_limited(map, "answer_tokens"),
+	                                 .error_tokens = get_limited(map, "error_tokens")};
+	if (reuse->input_tokens == 0 || reuse->reusable_tokens > reuse->input_tokens)
+		*reuse = (struct schedule_reuse){.input_tokens = 0};
 }
 
 /* Numbers of which no run has as many, and whose sums would overflow. */
@@ -252,6 +278,7 @@ int schedule_from_header(struct schedule *schedule, json_t *header, const char *
 	schedule->trace_repeats = get_int(trace, "repeats");
 	if (schedule->trace_repeats == IPF_ABSENT || schedule->trace_repeats > schedule->trace_requests)
 		schedule->trace_repeats = 0;
+	schedule_reuse_from_json(&schedule->trace_reuse, trace);
 	return 0;
 }
 

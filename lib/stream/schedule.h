@@ -40,6 +40,15 @@ struct schedule_stage {
 	bool measured;       /* false: warm-up, cool-down or rest */
 };
 
+/* What of a trace's prompts a prefix cache without a limit could find, in whichever order they are sent: tokens as the
+ * trace counts them. */
+struct schedule_reuse {
+	int64_t input_tokens;    /* of all prompts; 0: not known, then all are 0 */
+	int64_t reusable_tokens; /* of these, found if each request is sent once */
+	int64_t answer_tokens;   /* of answers that later turns have in their prompts: found too if the server gave them */
+	int64_t error_tokens;    /* the standard error of reusable_tokens */
+};
+
 struct schedule {
 	struct schedule_stage *stages;
 	size_t count;
@@ -48,6 +57,7 @@ struct schedule {
 	char *trace_file;       /* as ipf-sched was given it; NULL: not known */
 	int64_t trace_requests; /* lines of that trace; IPF_ABSENT: made without one */
 	int64_t trace_repeats;  /* of these, with the prompt of an earlier one, as far as is known */
+	struct schedule_reuse trace_reuse;
 };
 
 enum { SCHEDULE_COPIES = 63 };
@@ -87,6 +97,9 @@ int schedule_to_header(const struct schedule *schedule, json_t *header);
  * with schedule_release. */
 int schedule_from_header(struct schedule *schedule, json_t *header, const char *file, struct ipf_error *err);
 void schedule_release(struct schedule *schedule);
+/* The member "reuse" of a trace's trailer, and of "trace" in a schedule's header. -1: out of memory. */
+int schedule_reuse_to_json(const struct schedule_reuse *reuse, json_t *object);
+void schedule_reuse_from_json(struct schedule_reuse *reuse, const json_t *object);
 /* A number for the prompt of a request of a trace with this many, which copies of it do not share. */
 static inline int64_t schedule_prompt_number(int64_t req, int64_t copy, int64_t trace_requests)
 {
