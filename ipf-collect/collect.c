@@ -179,10 +179,13 @@ static int begin_input(struct collect *c, const struct record_input *input, stru
 {
 	if (verdict_part(c->verdict, &input->schedule) < 0)
 		return ipf_error_memory(err);
+	struct stream_reader *stream = record_reader_stream(input->reader);
+	const char *history = json_string_value(json_object_get(stream_reader_header(stream), "history"));
+	if (history && strcmp(history, "live") == 0)
+		verdict_live_histories(c->verdict);
 	bool shared = c->inputs.count > 1 && !c->inputs.shards.of;
 	if (shared)
 		verdict_shards(c->verdict);
-	struct stream_reader *stream = record_reader_stream(input->reader);
 	const struct publish_input published = {&input->schedule, input->api, shared, c->inputs.live};
 	transport_begin(c->transport, stream_reader_header(stream), &input->schedule);
 	if (publish_begin_input(c->publish, stream_reader_header(stream), &published, err) < 0)

@@ -719,6 +719,9 @@ int run_data_begin(struct run_data *run, const char *name, json_t *header, struc
 		bad = check_same_definition(run, part, err);
 	if (bad == 0 && verdict_part(run->verdict, &schedule) < 0)
 		bad = ipf_error_memory(err);
+	const char *history = json_string_value(json_object_get(part->records, "history"));
+	if (history && strcmp(history, "live") == 0)
+		verdict_live_histories(run->verdict);
 	if (bad == 0 && !(part->loads = calloc(schedule.count + 1, sizeof *part->loads)))
 		bad = ipf_error_memory(err);
 	for (size_t i = 0; bad == 0 && i < schedule.count; i++)

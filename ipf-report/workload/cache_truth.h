@@ -96,7 +96,7 @@ int cache_truth_find(struct cache_truth *t, const struct workload *w, const stru
 /* What the server says that it found for a request; IPF_ABSENT. A server that reports it for others says nothing where
  * it found nothing. */
 int64_t cache_truth_found(const struct run_data *run, const struct row *row);
-/* Tells the verdict of a warm start. */
+/* Tells the verdict of a warm start, which then needs no estimate of its own. */
 void cache_truth_judge(const struct cache_truth *t, const struct run_data *run);
 void cache_truth_release(struct cache_truth *t);
 

@@ -7,6 +7,7 @@
 #include "stats/samples.h"
 #include "token_count.h"
 #include "verdict/client_health.h"
+#include "verdict/warm_cache.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -46,6 +47,7 @@ struct verdict {
 
 	struct seen_numbers seen; /* the requests of the trace that were sent successfully in this run */
 	int64_t trace_requests, trace_repeats;
+	struct warm_cache cache;
 
 	char incomplete[512]; /* why some of the run is missing; "" */
 	int64_t stopped;      /* the stage in which the run was ended on purpose; INT64_MAX: none */
@@ -91,6 +93,7 @@ void verdict_free(struct verdict *v)
 	histogram_free(v->slot_wait);
 	client_health_release(&v->client);
 	seen_numbers_release(&v->seen);
+	warm_cache_release(&v->cache);
 	for (size_t i = 0; i < v->notes_count; i++)
 		free(v->notes[i].text);
 	free(v->notes);
@@ -146,6 +149,7 @@ int verdict_part(struct verdict *v, const struct schedule *schedule)
 {
 	end_part(v, schedule && schedule->shards > 0);
 	v->parts++;
+	warm_cache_part(&v->cache, schedule);
 	if (!schedule || !schedule->shards) /* a repeat, or the first part */
 		seen_numbers_release(&v->seen);
 	if (schedule)
@@ -177,6 +181,16 @@ int verdict_part(struct verdict *v, const struct schedule *schedule)
 			stage->scheduled_most = most;
 	}
 	return 0;
+}
+
+void verdict_live_histories(struct verdict *v)
+{
+	v->cache.live = true;
+}
+
+void verdict_cache_known(struct verdict *v)
+{
+	v->cache.known = true;
 }
 
 void verdict_shards(struct verdict *v)
@@ -239,8 +253,13 @@ static void row_streaming(struct verdict *v, const struct result *row)
  */
 static void note_prompt(struct verdict *v, struct verdict_stage *stage, const struct result *row)
 {
-	if (row->ok && row->req != IPF_ABSENT && !stage->copies && row->n < SCHEDULE_WARMUP_FIRST_N)
-		stage->repeated += seen_numbers_add(&v->seen, schedule_prompt_number(row->req, stage->copy, v->trace_requests));
+	if (row->req == IPF_ABSENT || stage->copies)
+		return;
+	const int64_t number = schedule_prompt_number(row->req, stage->copy, v->trace_requests);
+	const bool warm = row->n >= SCHEDULE_WARMUP_FIRST_N;
+	warm_cache_row(&v->cache, row, number, stage->measured && !warm);
+	if (row->ok && !warm)
+		stage->repeated += seen_numbers_add(&v->seen, number);
 }
 
 /* A usage that reports 0 does not know it. */
@@ -448,7 +467,12 @@ static const struct {
      "trace repeat an earlier one and were not recorded so: a prefix cache makes them faster."},
 	{VERDICT_SAMPLES,
      "DOUBTFUL if the server's prefix cache had more than 1 % of the prompt tokens that the run sent for the first "
-     "time (ipf-report --trace): it was warm from earlier requests, or shared with others."},
+     "time (ipf-report --trace): it was warm from earlier requests, or shared with others. Without --trace, each "
+     "prompt counted once: if the cache had a larger share of the input tokens than the trace allows, by more than 1 "
+     "% and what the comparison can be off by: a block of 16 tokens a request, a chat template of 64, or what the "
+     "server counts more than the trace, in front of what is not shared, three standard errors of the estimate, and "
+     "20 % of (what is shared x what is not) for tokens of uneven length. A repeat counts by itself: it finds what "
+     "the one before has sent, unless the cache is emptied between."},
 	{VERDICT_SAMPLES,
      "DOUBTFUL if the requests that ended within the window of a measured stage, which its rates count, are less than "
      "50 % of those that it started."},
@@ -856,7 +880,7 @@ static bool judge_question(struct verdict *v, enum verdict_question question, st
 		return judge_errors(v, check) && judge_ends(v, check) && judge_empty(v, check) && judge_streaming(v, check) &&
 		       judge_lengths(v, check) && judge_input(v, check);
 	default:
-		return judge_samples(v, check) && judge_repeats(v, check);
+		return judge_samples(v, check) && judge_repeats(v, check) && warm_cache_judge(&v->cache, check);
 	}
 }
 
@@ -867,7 +891,7 @@ bool verdict_is_empty(const struct verdict *v)
 
 const struct verdict_finding *verdict_judge(struct verdict *v)
 {
-	if (v->failed || client_health_failed(&v->client) || v->seen.failed)
+	if (v->failed || client_health_failed(&v->client) || v->seen.failed || v->cache.sent.failed)
 		return NULL;
 	struct verdict_finding *finding = &v->finding;
 	for (size_t i = 0; i < VERDICT_QUESTIONS; i++) {

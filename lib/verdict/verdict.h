@@ -51,6 +51,10 @@ int verdict_part(struct verdict *v, const struct schedule *schedule);
 /* The streams are shards of one schedule, so its requests count once. Without this call they are repeats, whose
  * schedules add up. */
 void verdict_shards(struct verdict *v);
+/* Sessions had the server's own answers in the prompts of their later turns. */
+void verdict_live_histories(struct verdict *v);
+/* The caller judges whether the prefix cache was warm, by the trace itself. */
+void verdict_cache_known(struct verdict *v);
 void verdict_row(struct verdict *v, const struct result *row);
 /* Takes a `client` line as ipf-fire wrote it. Members that are absent are not judged. */
 int verdict_client(struct verdict *v, struct slice client, struct ipf_error *err); /* -1: a number out of range */

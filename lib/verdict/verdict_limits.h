@@ -63,6 +63,10 @@
 #define VERDICT_REPEATS_DOUBTFUL 0.01
 /* Share of the prompt tokens sent for the first time that the server had in its prefix cache. */
 #define VERDICT_WARM_DOUBTFUL 0.01
+/* By how much tokens a byte may differ between what prompts share and what they do not; and the tokens that a server
+ * finds beyond whole blocks. */
+#define VERDICT_WARM_UNEVEN 0.20
+#define VERDICT_WARM_BLOCK  16
 /* Requests that ended within a stage, which its rates count / requests that it started. */
 #define VERDICT_ENDED_DOUBTFUL 0.50
 

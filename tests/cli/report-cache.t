@@ -50,6 +50,37 @@ fire live chat.trace closed:sessions=1,n=20 --history live
 is "$(cache chat.trace live.results '[.reported.gap_tokens, .warm.tokens]')" '[0,0]' "sessions with live answers"
 between "$(cache chat.trace live.results .ideal_tokens)" "$(($(cache chat.trace recorded.results .ideal_tokens) + 1))" 1e9 "which a cache has had, too"
 
+# ---- without the trace ----
+# What ipf-prep wrote into the trace comes with the results.
+unaided() { # NAME: how often the verdict names a warm start, and how much the trace allows
+	ipf-report -f json "$1.results" | jq -r '.verdict.checks[] | select(.name == "enough_samples") |
+		"\(.detail | [scan("of the input tokens were in the server.s prefix cache")] | length) \(.cache_possible)"'
+}
+possible() { # NAME TRACE: by the prompts as they were sent
+	cache "$2" "$1.results" '.ideal_share * 1e6 | round / 1e6'
+}
+is "$(unaided cold)" "0 $(possible cold a.trace)" "a cold start, of which as much was possible as with the trace"
+is "$(unaided again)" "1 $(possible again a.trace)" "a warm start"
+is "$(ipf-report -f json --trace a.trace again.results | grep -c 'this trace allows')$(warm again.results a.trace)" 01 "is said once with the trace"
+ipf-report -f json --accuracy 1s cold.results again.results | jq -r '.verdict.checks[] | select(.name == "enough_samples").detail' >repeats.detail
+matches "$(cat repeats.detail)" 'it was warm from earlier requests, such as those of the repeat before' "repeats against one server"
+ipf-prep prefix -q -n 60 --hit-rate 0.9 --groups 4 --input-tokens uniform:600-900 --output-tokens 5 --salt y -o much.trace
+ipf-prep prefix -q -n 90 --hit-rate 0 --input-tokens uniform:200-400 --output-tokens 5 --salt z -o own.trace
+server
+fire much much.trace closed:users=4,n=60
+is "$(unaided much)" "0 $(possible much much.trace)" "prompts that share nearly all make no start warm"
+fire much much.trace closed:users=4,n=60
+is "$(unaided much | cut -c1)" 1 "the same prompts again do"
+fire part own.trace closed:users=4,n=30 --warm 20
+is "$(unaided part)" "0 0" "nor do prompts that --warm sent"
+fire all own.trace closed:users=4,n=90
+is "$(unaided all)" "1 0" "but those of an earlier run"
+is "$(plain own.trace | tail -1 | jq -c .end.reuse)" "$(plain now.sched | head -1 | jq -c .trace.reuse)" "the schedule has what the trace says"
+ipf-prep prefix -q -n 5 --input-tokens 100 --output-tokens 5 --prompt none -o none.trace
+printf '{"messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:,"}}]}],"output_tokens":3}\n' |
+	ipf-prep jsonl -q -o image.trace
+is "$(for i in none image; do plain $i.trace | tail -1 | jq -c .end.reuse; done)" "$(printf 'null\nnull')" "lengths and images say nothing"
+
 # ---- the blocks of the server ----
 server
 ipf-sched -q $one_by_one -t a.trace -o now.sched

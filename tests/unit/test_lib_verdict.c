@@ -417,6 +417,122 @@ static void repeats_add_up_and_shards_do_not(void **state)
 	expect(v, VERDICT_LOAD, VERDICT_OK, "all 1,000 scheduled");
 }
 
+/* ---- a warm cache ---- */
+
+/* A run of prompts of 1,000 tokens, half of which a cold cache can find. */
+static struct schedule shared_plan(void)
+{
+	struct schedule shared = plan;
+	shared.trace_requests = 1000;
+	shared.trace_reuse = (struct schedule_reuse){.input_tokens = 1000000, .reusable_tokens = 500000};
+	return shared;
+}
+
+static void prompt_rows(struct verdict *v, int64_t from, int64_t to, int64_t input, int64_t cached)
+{
+	for (int64_t i = from; i < to; i++) {
+		struct result r = row_at(i, MS / 10);
+		r.asked_input_tokens = 1000;
+		r.input_tokens_usage = r.input_tokens = input;
+		r.cached_tokens = cached;
+		verdict_row(v, &r);
+	}
+}
+
+static struct verdict *begin_shared(const struct schedule *shared)
+{
+	struct verdict *v = verdict_new();
+	assert_non_null(v);
+	assert_int_equal(verdict_part(v, shared), 0);
+	return v;
+}
+
+/* 50 % is allowed; 1 %, a block of 1.6 %, half a template of 3.2 % and 20 % of a quarter are in between. */
+static void a_cache_that_found_more_than_the_trace_allows(void **state)
+{
+	(void)state;
+	static const struct {
+		int64_t cached;
+		enum verdict_status status;
+		const char *said;
+	} cases[] = {{500, VERDICT_OK, "enough for p99"},
+	             {607, VERDICT_OK, "enough for p99"},
+	             {609, VERDICT_DOUBTFUL,
+	              "60.9 % of the input tokens were in the server's prefix cache, this trace allows 50.0 %"},
+	             {0, VERDICT_OK, "enough for p99"},
+	             {IPF_ABSENT, VERDICT_OK, "enough for p99"}};
+	const struct schedule shared = shared_plan();
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct verdict *v = begin_shared(&shared);
+		prompt_rows(v, 0, 1000, 1000, cases[i].cached);
+		expect(v, VERDICT_SAMPLES, cases[i].status, cases[i].said);
+	}
+	struct schedule rough = shared;
+	rough.trace_reuse.error_tokens = 1000;
+	struct verdict *v = begin_shared(&rough);
+	prompt_rows(v, 0, 1000, 1000, 610);
+	expect(v, VERDICT_SAMPLES, VERDICT_OK, "enough for p99");
+	v = begin_shared(&plan);
+	prompt_rows(v, 0, 1000, 1000, 990);
+	expect(v, VERDICT_SAMPLES, VERDICT_OK, "enough for p99");
+}
+
+/* The server's tokens are others; only some of the trace was sent; prompts were sent again; answers were the server's.
+ */
+static void what_a_trace_allows(void **state)
+{
+	(void)state;
+	const struct schedule shared = shared_plan();
+	struct verdict *v = begin_shared(&shared);
+	prompt_rows(v, 0, 1000, 1200, 600);
+	expect(v, VERDICT_SAMPLES, VERDICT_OK, "enough for p99");
+	v = begin_shared(&shared);
+	prompt_rows(v, 0, 1000, 1200, 800); /* of 200 more, half can be a template */
+	expect(v, VERDICT_SAMPLES, VERDICT_DOUBTFUL, "66.7 % of the input tokens");
+	v = begin_shared(&shared);
+	prompt_rows(v, 0, 500, 1000, 990);
+	expect(v, VERDICT_SAMPLES, VERDICT_OK, "enough for p99");
+	v = begin_shared(&shared);
+	prompt_rows(v, 0, 900, 1000, 500);
+	prompt_rows(v, 0, 900, 1000, 990);
+	const struct verdict_finding *f = verdict_judge(v);
+	assert_non_null(strstr(f->checks[VERDICT_SAMPLES].detail, "sent before"));
+	assert_null(strstr(f->checks[VERDICT_SAMPLES].detail, "prefix cache, this"));
+	verdict_free(v);
+	struct schedule chat = shared;
+	chat.trace_reuse.answer_tokens = 200000;
+	for (int live = 0; live < 2; live++) {
+		v = begin_shared(&chat);
+		if (live)
+			verdict_live_histories(v);
+		prompt_rows(v, 0, 1000, 1000, 700);
+		expect(v, VERDICT_SAMPLES, live ? VERDICT_OK : VERDICT_DOUBTFUL, live ? "enough" : "allows 50.0 %");
+	}
+}
+
+static void a_warm_cache_of_parts(void **state)
+{
+	(void)state;
+	struct schedule shared = shared_plan();
+	struct verdict *v = begin_shared(&shared);
+	prompt_rows(v, 0, 1000, 1000, 500);
+	assert_int_equal(verdict_part(v, &shared), 0);
+	prompt_rows(v, 0, 1000, 1000, 990);
+	assert_int_equal(verdict_part(v, &shared), 0);
+	prompt_rows(v, 0, 1000, 1000, 500);
+	expect(v, VERDICT_SAMPLES, VERDICT_DOUBTFUL, "99.0 % of the input tokens");
+	shared.shards = 2;
+	v = begin_shared(&shared);
+	prompt_rows(v, 0, 500, 1000, 10);
+	assert_int_equal(verdict_part(v, &shared), 0);
+	prompt_rows(v, 500, 1000, 1000, 990);
+	expect(v, VERDICT_SAMPLES, VERDICT_OK, "enough for p99");
+	v = begin_shared(&shared);
+	prompt_rows(v, 0, 1000, 1000, 990);
+	verdict_cache_known(v);
+	expect(v, VERDICT_SAMPLES, VERDICT_OK, "enough for p99");
+}
+
 static void what_is_missing_is_said(void **state)
 {
 	(void)state;
@@ -607,6 +723,9 @@ int main(void)
 		cmocka_unit_test(lengths_not_as_asked),
 		cmocka_unit_test(samples_enough),
 		cmocka_unit_test(repeats_add_up_and_shards_do_not),
+		cmocka_unit_test(a_cache_that_found_more_than_the_trace_allows),
+		cmocka_unit_test(what_a_trace_allows),
+		cmocka_unit_test(a_warm_cache_of_parts),
 		cmocka_unit_test(what_is_missing_is_said),
 		cmocka_unit_test(rows_without_a_schedule),
 		cmocka_unit_test(rules_are_for_the_checks),

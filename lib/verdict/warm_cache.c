@@ -1,0 +1,105 @@
+#include "verdict/warm_cache.h"
+
+#include "absent.h"
+#include "token_count.h"
+#include "verdict/verdict_limits.h"
+
+#include <math.h>
+
+/* Of a chat template, a request; what the server counts more than the trace can be one. */
+static double template_tokens(const struct warm_cache_sums *s)
+{
+	return fmax(VERDICT_TEMPLATE_TOKENS, (double)(s->received - s->asked) / (double)s->requests);
+}
+
+/* The share of the input tokens by which the comparison can be off: `possible` is an estimate, a chat template is in
+ * front of each prompt, and what prompts share may have other tokens a byte than what they do not. */
+static double slack(const struct warm_cache *w, double possible)
+{
+	const struct warm_cache_sums *s = &w->sums;
+	const double own = 1 - possible, requests = (double)s->requests / (double)s->input;
+	return VERDICT_WARM_DOUBTFUL + 3 * (double)w->reuse.error_tokens / (double)w->reuse.input_tokens +
+	       requests * (own * template_tokens(s) + VERDICT_WARM_BLOCK) + VERDICT_WARM_UNEVEN * possible * own;
+}
+
+static struct warm_cache_finding finding_of(const struct warm_cache *w)
+{
+	const struct warm_cache_sums *s = &w->sums;
+	if (!s->reported || s->input == 0 || w->reuse.input_tokens == 0)
+		return (struct warm_cache_finding){NAN, NAN, -INFINITY};
+	const double scale = s->asked > 0 ? (double)s->received / (double)s->asked : 1;
+	const double tokens = (double)(w->reuse.reusable_tokens + (w->live ? w->reuse.answer_tokens : 0));
+	const double possible = fmin(1, (double)w->copies * tokens * scale / (double)s->input);
+	const double share = (double)s->cached / (double)s->input;
+	return (struct warm_cache_finding){share, possible, share - possible - slack(w, possible)};
+}
+
+static struct warm_cache_finding worst_of(const struct warm_cache *w)
+{
+	struct warm_cache_finding now = finding_of(w);
+	return w->parts > 1 && (isnan(now.share) || w->worst.excess > now.excess) ? w->worst : now;
+}
+
+void warm_cache_part(struct warm_cache *w, const struct schedule *schedule)
+{
+	const bool shard = schedule && schedule->shards > 0;
+	if (!shard || w->parts == 0) {
+		w->worst = worst_of(w);
+		w->parts++;
+		w->sums = (struct warm_cache_sums){.input = 0};
+		seen_numbers_release(&w->sent);
+	}
+	w->copies = 1;
+	w->reuse = schedule ? schedule->trace_reuse : (struct schedule_reuse){.input_tokens = 0};
+	for (size_t i = 0; schedule && i < schedule->count; i++)
+		if (schedule->stages[i].copy >= w->copies)
+			w->copies = schedule->stages[i].copy + 1;
+}
+
+void warm_cache_row(struct warm_cache *w, const struct result *row, int64_t number, bool measured)
+{
+	struct warm_cache_sums *s = &w->sums;
+	if (row->start_ns == IPF_ABSENT || number < 0 || w->reuse.input_tokens == 0)
+		return;
+	bool again = seen_numbers_add(&w->sent, number);
+	if (again || !measured || !row->ok || !verdict_valid_count(row->input_tokens_usage) || row->input_tokens_usage == 0)
+		return;
+	bool reported = verdict_valid_count(row->cached_tokens);
+	int64_t input = token_sum(s->input, row->input_tokens_usage);
+	int64_t cached = token_sum(s->cached, reported ? row->cached_tokens : 0);
+	if (input == IPF_ABSENT || cached == IPF_ABSENT)
+		return;
+	s->requests++;
+	s->input = input;
+	s->cached = cached;
+	s->reported |= reported;
+	int64_t asked = verdict_valid_count(row->asked_input_tokens) ? token_sum(s->asked, row->asked_input_tokens)
+	                                                             : IPF_ABSENT;
+	if (asked == IPF_ABSENT)
+		return;
+	s->asked = asked;
+	s->received += row->input_tokens_usage;
+}
+
+bool warm_cache_judge(const struct warm_cache *w, struct verdict_check *check)
+{
+	const struct warm_cache_finding found = worst_of(w);
+	char share[32], possible[32];
+	if (isnan(found.share))
+		return true;
+	/* of a search, it is said already that earlier runs sent these prompts */
+	bool said = w->known || json_object_get(check->figures, "prompts_of_earlier_runs");
+	if (found.excess > 0 && !said)
+		verdict_check_add(check, VERDICT_DOUBTFUL,
+		                  "%s of the input tokens were in the server's prefix cache, this trace allows %s: it was warm "
+		                  "from earlier requests%s, or shared with others",
+		                  verdict_percent(found.share, share), verdict_percent(found.possible, possible),
+		                  w->parts > 1 ? ", such as those of the repeat before" : "");
+	return verdict_figure(check->figures, "cached_share", found.share) &&
+	       verdict_figure(check->figures, "cache_possible", found.possible);
+}
+
+void warm_cache_release(struct warm_cache *w)
+{
+	seen_numbers_release(&w->sent);
+}

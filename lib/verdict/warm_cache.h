@@ -1,0 +1,50 @@
+/* Did the server's prefix cache have prompts that the run had not sent yet? By what the trace lets a cache find at most
+ * (schedule_reuse), which the schedule's header has: the trace itself is not needed.
+ *
+ *     warm_cache_part(&w, &schedule);              // before the rows of each shard or repeat
+ *     warm_cache_row(&w, &row, number, measured);  // `number` is that of the prompt: schedule_prompt_number
+ *     warm_cache_judge(&w, check);                 // at any time
+ *     warm_cache_release(&w);
+ *
+ * Only the first successful request with a prompt counts: later ones find it. Of a part of the trace that was sent, a
+ * cache finds at most what it finds of the whole one. Repeats are judged one by one, and the warmest decides.
+ */
+#ifndef IPF_WARM_CACHE_H
+#define IPF_WARM_CACHE_H
+
+#include "seen_numbers.h"
+#include "stream/result.h"
+#include "stream/schedule.h"
+#include "verdict/verdict_check.h"
+
+/* Of requests that sent their prompt first. Tokens as the server counts them, but for `asked`. */
+struct warm_cache_sums {
+	int64_t requests, input, cached;
+	int64_t asked, received; /* of those of which both are known: as the trace counts, as the server does */
+	bool reported;           /* the server said of some what it found */
+};
+
+struct warm_cache_finding {
+	double share, possible; /* of the input tokens: found, and found at most by a cold cache; NAN: not known */
+	double excess;          /* what was found beyond that and beyond what the comparison can be off by */
+};
+
+/* Zero-initialise. */
+struct warm_cache {
+	struct seen_numbers sent;
+	struct schedule_reuse reuse;
+	int64_t copies; /* of the trace's requests, which begin differently: each can be found once */
+	int64_t parts;  /* that are repeats */
+	struct warm_cache_sums sums;
+	struct warm_cache_finding worst; /* of the repeats that ended */
+	bool live;                       /* later turns have the server's own answers */
+	bool known;                      /* from elsewhere: figures are made, and nothing is said */
+};
+
+void warm_cache_part(struct warm_cache *w, const struct schedule *schedule);
+void warm_cache_row(struct warm_cache *w, const struct result *row, int64_t number, bool measured);
+/* Adds a clause and the figures "cached_share" and "cache_possible". False: out of memory. */
+bool warm_cache_judge(const struct warm_cache *w, struct verdict_check *check);
+void warm_cache_release(struct warm_cache *w);
+
+#endif
