@@ -51,7 +51,11 @@ body run.records | jq -s -c 'map(select(.n != null)) | sort_by(.n)' >rows.json
 holds "map(.ready_ns)[0:2] == [100 * $MS, 300 * $MS]" "who come in by turns with the other's"
 
 # ---- from stage to stage ----
-fire closed:users=4,for=300ms closed:users=4,for=300ms,cooldown closed:users=4,for=300ms
+# on a busy machine, all four may have had their answers when the stage ends: not three times in a row
+for _ in 1 2 3; do
+	fire closed:users=4,for=300ms closed:users=4,for=300ms,cooldown closed:users=4,for=300ms
+	jq -e "([.[] | select(.stage == 0).end_ns] | max) > 300 * $MS" rows.json >"$OUT" && break
+done
 between "$(most)" 3 4 "users go on to the next stage: never more in flight than them, of all stages"
 holds "([.[] | select(.stage == 0).end_ns] | max) > 300 * $MS and ([.[] | select(.stage == 1).start_ns] | min) >= 300 * $MS" "without waiting for the answers of the others"
 is "$(jq -c 'map(.measured)' stages.json)" "[true,false,true]" "a cool-down is not measured"
