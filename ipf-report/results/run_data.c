@@ -722,6 +722,8 @@ int run_data_begin(struct run_data *run, const char *name, json_t *header, struc
 	const char *history = json_string_value(json_object_get(part->records, "history"));
 	if (history && strcmp(history, "live") == 0)
 		verdict_live_histories(run->verdict);
+	if (bad == 0 && json_array_size(json_object_get(part->header, "from")) > 1)
+		verdict_several_clients(run->verdict);
 	if (bad == 0 && !(part->loads = calloc(schedule.count + 1, sizeof *part->loads)))
 		bad = ipf_error_memory(err);
 	for (size_t i = 0; bad == 0 && i < schedule.count; i++)

@@ -183,6 +183,11 @@ int verdict_part(struct verdict *v, const struct schedule *schedule)
 	return 0;
 }
 
+void verdict_several_clients(struct verdict *v)
+{
+	v->cache.shard = true;
+}
+
 void verdict_live_histories(struct verdict *v)
 {
 	v->cache.live = true;

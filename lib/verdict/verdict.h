@@ -51,6 +51,8 @@ int verdict_part(struct verdict *v, const struct schedule *schedule);
 /* The streams are shards of one schedule, so its requests count once. Without this call they are repeats, whose
  * schedules add up. */
 void verdict_shards(struct verdict *v);
+/* The rows of this part are those of several clients, one after another. */
+void verdict_several_clients(struct verdict *v);
 /* Sessions had the server's own answers in the prompts of their later turns. */
 void verdict_live_histories(struct verdict *v);
 /* The caller judges whether the prefix cache was warm, by the trace itself. */

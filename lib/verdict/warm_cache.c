@@ -25,7 +25,7 @@ static double slack(const struct warm_cache *w, double possible)
 static struct warm_cache_finding finding_of(const struct warm_cache *w)
 {
 	const struct warm_cache_sums *s = &w->sums;
-	if (!s->reported || s->input == 0 || w->reuse.input_tokens == 0)
+	if (!s->reported || s->input == 0 || w->reuse.input_tokens == 0 || w->unordered)
 		return (struct warm_cache_finding){NAN, NAN, -INFINITY};
 	const double scale = s->asked > 0 ? (double)s->received / (double)s->asked : 1;
 	const double tokens = (double)(w->reuse.reusable_tokens + (w->live ? w->reuse.answer_tokens : 0));
@@ -43,9 +43,11 @@ static struct warm_cache_finding worst_of(const struct warm_cache *w)
 void warm_cache_part(struct warm_cache *w, const struct schedule *schedule)
 {
 	const bool shard = schedule && schedule->shards > 0;
+	w->shard = shard;
 	if (!shard || w->parts == 0) {
 		w->worst = worst_of(w);
 		w->parts++;
+		w->unordered = false;
 		w->sums = (struct warm_cache_sums){.input = 0};
 		seen_numbers_release(&w->sent);
 	}
@@ -62,6 +64,7 @@ void warm_cache_row(struct warm_cache *w, const struct result *row, int64_t numb
 	if (row->start_ns == IPF_ABSENT || number < 0 || w->reuse.input_tokens == 0)
 		return;
 	bool again = seen_numbers_add(&w->sent, number);
+	w->unordered |= again && w->shard;
 	if (again || !measured || !row->ok || !verdict_valid_count(row->input_tokens_usage) || row->input_tokens_usage == 0)
 		return;
 	bool reported = verdict_valid_count(row->cached_tokens);

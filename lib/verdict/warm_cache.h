@@ -8,6 +8,7 @@
  *
  * Only the first successful request with a prompt counts: later ones find it. Of a part of the trace that was sent, a
  * cache finds at most what it finds of the whole one. Repeats are judged one by one, and the warmest decides.
+ * Shards that sent a prompt again are not judged: they are read one after another, whoever was the first.
  */
 #ifndef IPF_WARM_CACHE_H
 #define IPF_WARM_CACHE_H
@@ -37,6 +38,7 @@ struct warm_cache {
 	int64_t parts;  /* that are repeats */
 	struct warm_cache_sums sums;
 	struct warm_cache_finding worst; /* of the repeats that ended */
+	bool shard, unordered;           /* shards that sent a prompt twice: nobody knows which request was the first */
 	bool live;                       /* later turns have the server's own answers */
 	bool known;                      /* from elsewhere: figures are made, and nothing is said */
 };
