@@ -671,6 +671,19 @@ static int check_same_definition(const struct run_data *run, const struct run_pa
 	                    run_data_definition(run, run->part_count - 1), run->parts[0].name, run_data_definition(run, 0));
 }
 
+static int begin_verdict(struct verdict *verdict, const struct run_part *part, const struct schedule *schedule,
+                         struct ipf_error *err)
+{
+	const char *history = json_string_value(json_object_get(part->records, "history"));
+	if (verdict_part(verdict, schedule) < 0)
+		return ipf_error_memory(err);
+	if (history && strcmp(history, "live") == 0)
+		verdict_live_histories(verdict);
+	if (json_array_size(json_object_get(part->header, "from")) > 1)
+		verdict_several_clients(verdict);
+	return 0;
+}
+
 int run_data_begin(struct run_data *run, const char *name, json_t *header, struct ipf_error *err)
 {
 	struct run_part *parts = room(run->parts, run->part_count, sizeof *parts);
@@ -717,13 +730,8 @@ int run_data_begin(struct run_data *run, const char *name, json_t *header, struc
 		                   run_data_itl(run, run->part_count - 1), run->parts[0].name, run_data_itl(run, 0));
 	if (bad == 0)
 		bad = check_same_definition(run, part, err);
-	if (bad == 0 && verdict_part(run->verdict, &schedule) < 0)
-		bad = ipf_error_memory(err);
-	const char *history = json_string_value(json_object_get(part->records, "history"));
-	if (history && strcmp(history, "live") == 0)
-		verdict_live_histories(run->verdict);
-	if (bad == 0 && json_array_size(json_object_get(part->header, "from")) > 1)
-		verdict_several_clients(run->verdict);
+	if (bad == 0)
+		bad = begin_verdict(run->verdict, part, &schedule, err);
 	if (bad == 0 && !(part->loads = calloc(schedule.count + 1, sizeof *part->loads)))
 		bad = ipf_error_memory(err);
 	for (size_t i = 0; bad == 0 && i < schedule.count; i++)
