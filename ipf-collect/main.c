@@ -1,5 +1,6 @@
 /* ipf-collect: turns the records of ipf-fire into results, live in a pipe or later from a file. */
 #include "absent.h"
+#include "cli/terminal.h"
 #include "cli/units.h"
 #include "clock.h"
 #include "check_records.h"
@@ -242,6 +243,7 @@ int main(int argc, char **argv)
 	int ended = collect_end(collect, err.kind == IPF_OK, options.common.verbose > 0, &notes, &failure);
 	if (!options.common.quiet && ended == 0)
 		print_notes(&notes);
+	terminal_give();
 	buffer_release(&notes);
 	if (ended < 0)
 		collect_abandon(collect);

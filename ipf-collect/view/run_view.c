@@ -417,5 +417,4 @@ void run_view_end(struct run_view *v, const struct run_counts *counts, struct ve
 	judge(v, verdict, true);
 	draw(v, counts, true);
 	screen_leave(&v->screen);
-	terminal_give();
 }

@@ -34,7 +34,8 @@ void run_view_sample(struct run_view *view, struct slice line);
 
 /* Draws if it is time to, with the verdict so far. */
 void run_view_show(struct run_view *view, const struct run_counts *counts, struct verdict *verdict);
-/* Draws the last state with the verdict of the run, and leaves it. */
+/* Draws the last state with the verdict of the run, and leaves it. The terminal stays taken (terminal_take), so that
+ * lines of the caller come before those of others: until terminal_give. */
 void run_view_end(struct run_view *view, const struct run_counts *counts, struct verdict *verdict);
 
 #endif
