@@ -180,8 +180,7 @@ static int begin_input(struct collect *c, const struct record_input *input, stru
 	if (verdict_part(c->verdict, &input->schedule) < 0)
 		return ipf_error_memory(err);
 	struct stream_reader *stream = record_reader_stream(input->reader);
-	const char *history = json_string_value(json_object_get(stream_reader_header(stream), "history"));
-	if (history && strcmp(history, "live") == 0)
+	if (record_history_is_live(stream_reader_header(stream)))
 		verdict_live_histories(c->verdict);
 	bool shared = c->inputs.count > 1 && !c->inputs.shards.of;
 	if (shared)

@@ -365,7 +365,7 @@ static int number_copies(struct schedule_builder *builder, struct ipf_error *err
 		struct schedule_stage *s = &builder->schedule.stages[i];
 		if (builder->stages->list[i].kind->type == STAGE_REST)
 			continue;
-		if (strcmp(s->by, "copies") == 0)
+		if (schedule_has_copies(s))
 			return ipf_error_set(err, IPF_USAGE, "%s: by=copies: cannot be combined with --new-prompts",
 			                     builder->stages->list[i].label);
 		if (copy > SCHEDULE_COPIES)

@@ -16,26 +16,6 @@ static void count_failure(struct run_counts *counts, struct slice kind)
 	counts->failed++;
 }
 
-/* Appends the characters of a JSON text. */
-static void decode(struct jdoc *doc, struct slice text, struct buffer *out)
-{
-	struct ipf_error ignored = {0};
-	if (text.data && jdoc_parse(doc, text.data, text.len, &ignored) == 0)
-		jdoc_text(doc, JDOC_ROOT, out);
-}
-
-static void tally_failure(struct run_counts *counts, const struct result *row)
-{
-	struct jdoc doc = {0};
-	struct buffer kind = {0}, text = {0};
-	decode(&doc, row->error_kind, &kind);
-	decode(&doc, row->error_text, &text);
-	failure_tally_add(&counts->why, buffer_all(&kind), row->status, buffer_all(&text));
-	buffer_release(&kind);
-	buffer_release(&text);
-	jdoc_release(&doc);
-}
-
 static void widen(struct run_counts *counts, const struct record *record)
 {
 	if (record->start_ns != IPF_ABSENT && (counts->rows == 0 || record->start_ns < counts->first_ns))
@@ -58,7 +38,7 @@ void run_counts_add(struct run_counts *counts, const struct observation *o)
 	counts->hung_up += result_hung_up(row);
 	if (!row->ok && !result_hung_up(row)) {
 		count_failure(counts, row->error_kind);
-		tally_failure(counts, row);
+		failure_tally_add_row(&counts->why, row);
 	}
 	counts->tokens_unknown += row->ok && o->measure->tokens_unknown;
 }

@@ -50,25 +50,16 @@ static int allocate(struct tool_view *view, const struct run_data *run)
 
 static void tally(struct building *b, const struct row *row, const struct result *result)
 {
-	struct buffer kind = {0}, text = {0};
-	struct ipf_error ignored = {0};
-	struct jdoc doc = {0};
+	struct failure_tally *failures = &b->view->run.failures;
 	if (!b->view->run.schedule.stages[row->stage].measured || row->error == VERDICT_HUNG_UP)
 		return;
-	if (row->error == b->no_content && (!result || result->ok)) {
-		buffer_text(&kind, verdict_kinds[b->no_content]);
-		buffer_text(&text, "no chunk that counts as a token");
-	} else if (result) {
-		if (result->error_kind.data && jdoc_parse(&doc, result->error_kind.data, result->error_kind.len, &ignored) == 0)
-			jdoc_text(&doc, JDOC_ROOT, &kind);
-		if (result->error_text.data && jdoc_parse(&doc, result->error_text.data, result->error_text.len, &ignored) == 0)
-			jdoc_text(&doc, JDOC_ROOT, &text);
-	}
-	failure_tally_add(&b->view->run.failures, buffer_all(&kind), result ? result->status : IPF_ABSENT,
-	                  buffer_all(&text));
-	jdoc_release(&doc);
-	buffer_release(&kind);
-	buffer_release(&text);
+	if (row->error == b->no_content && (!result || result->ok))
+		failure_tally_add(failures, slice_of(verdict_kinds[b->no_content]), result ? result->status : IPF_ABSENT,
+		                  slice_of("no chunk that counts as a token"));
+	else if (result)
+		failure_tally_add_row(failures, result);
+	else
+		failure_tally_add(failures, (struct slice){0}, IPF_ABSENT, (struct slice){0});
 }
 
 static void set(const struct row *row, int column, int64_t value)

@@ -2,6 +2,7 @@
 
 #include "absent.h"
 #include "stream/provenance.h"
+#include "stream/record.h"
 #include "clock.h"
 #include "cli/units.h"
 #include "safe_text.h"
@@ -271,27 +272,13 @@ static int make_room(struct run_data *run, struct ipf_error *err)
 	return 0;
 }
 
-/* Appends the characters of a JSON text; absent: nothing. */
-static int decode_text(struct run_data *run, struct slice text, struct buffer *out)
-{
-	struct ipf_error ignored = {0};
-	if (text.data && jdoc_parse(&run->doc, text.data, text.len, &ignored) == 0)
-		jdoc_text(&run->doc, JDOC_ROOT, out);
-	return out->failed ? -1 : 0;
-}
-
 /* Those of measured stages. Disconnecting on purpose is no failure. */
 static int tally_failure(struct run_data *run, const struct result *result)
 {
 	bool known = result->stage < (int64_t)run->schedule.count;
-	struct buffer kind = {0}, text = {0};
 	if (result->ok || result_hung_up(result) || (known && !run->schedule.stages[result->stage].measured))
 		return 0;
-	int bad = decode_text(run, result->error_kind, &kind) | decode_text(run, result->error_text, &text);
-	failure_tally_add(&run->failures, buffer_all(&kind), result->status, buffer_all(&text));
-	buffer_release(&kind);
-	buffer_release(&text);
-	return bad;
+	return failure_tally_add_row(&run->failures, result);
 }
 
 /* In run_data.stage_models, besides numbers of models. */
@@ -674,10 +661,9 @@ static int check_same_definition(const struct run_data *run, const struct run_pa
 static int begin_verdict(struct verdict *verdict, const struct run_part *part, const struct schedule *schedule,
                          struct ipf_error *err)
 {
-	const char *history = json_string_value(json_object_get(part->records, "history"));
 	if (verdict_part(verdict, schedule) < 0)
 		return ipf_error_memory(err);
-	if (history && strcmp(history, "live") == 0)
+	if (record_history_is_live(part->records))
 		verdict_live_histories(verdict);
 	if (json_array_size(json_object_get(part->header, "from")) > 1)
 		verdict_several_clients(verdict);

@@ -56,6 +56,15 @@ static const struct kind {
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
+/* The first `len` bytes of a text are a name; NULL: of no section. */
+static const struct kind *find_kind(const char *name, size_t len)
+{
+	for (int i = 0; i < KINDS; i++)
+		if (strncmp(kinds[i].name, name, len) == 0 && !kinds[i].name[len])
+			return &kinds[i];
+	return NULL;
+}
+
 /* Is the name in the list? */
 static bool lists(const char *names, const char *name)
 {
@@ -69,13 +78,10 @@ static bool lists(const char *names, const char *name)
 int sections_check(const char *names, struct ipf_error *err)
 {
 	for (const char *at = names; *at; at += strcspn(at, ",") + (at[strcspn(at, ",")] == ',')) {
-		char name[40];
-		bool known = false;
-		snprintf(name, sizeof name, "%.*s", (int)strcspn(at, ","), at);
-		for (int i = 0; i < KINDS && !known; i++)
-			known = strcmp(kinds[i].name, name) == 0;
-		if (!known)
-			return ipf_error_set(err, IPF_USAGE, "there is no section \"%s\"; sections: " SECTION_NAMES, name);
+		const int len = (int)strcspn(at, ",");
+		if (!find_kind(at, (size_t)len))
+			return ipf_error_set(err, IPF_USAGE, "there is no section \"%.*s\"; sections: " SECTION_NAMES,
+			                     len < 39 ? len : 39, at);
 	}
 	return 0;
 }
@@ -204,13 +210,12 @@ static void tell_section(const struct telling *t, const struct kind *kind, const
 /* As in the table, but for errors that decide: they follow the verdict. */
 static void tell_sections(const struct telling *t, const struct report_view *view)
 {
-	const bool decide = failures_decide(t->report);
+	const struct kind *errors = failures_decide(t->report) ? find_kind("errors", strlen("errors")) : NULL;
 	for (int i = 0; i < KINDS; i++) {
-		if (!decide || kinds[i].tell != section_errors)
+		if (&kinds[i] != errors)
 			tell_section(t, &kinds[i], view);
-		for (int k = 0; decide && kinds[i].tell == section_verdict && k < KINDS; k++)
-			if (kinds[k].tell == section_errors)
-				tell_section(t, &kinds[k], view);
+		if (errors && kinds[i].tell == section_verdict)
+			tell_section(t, errors, view);
 	}
 }
 

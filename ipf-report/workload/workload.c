@@ -1,5 +1,6 @@
 #include "workload/workload.h"
 
+#include "stream/record.h"
 #include "stream/trace_blocks.h"
 #include "text_hash.h"
 
@@ -68,8 +69,7 @@ static int list_started(struct workload *w, const struct run_data *run, struct i
 static bool has_live_histories(const struct run_data *run)
 {
 	for (int i = 0; i < run->part_count; i++) {
-		json_t *history = json_object_get(run->parts[i].records, "history");
-		if (json_is_string(history) && strcmp(json_string_value(history), "live") == 0)
+		if (record_history_is_live(run->parts[i].records))
 			return true;
 	}
 	return false;
@@ -103,8 +103,7 @@ static int find_rows(struct workload *w, const struct run_data *run, int64_t *ne
 			w->row_of[req] = w->started[i];
 	}
 	for (size_t i = 0; i < run->schedule.count; i++)
-		if (run->schedule.stages[i].copy ||
-		    (run->schedule.stages[i].by && strcmp(run->schedule.stages[i].by, "copies") == 0))
+		if (run->schedule.stages[i].copy || schedule_has_copies(&run->schedule.stages[i]))
 			w->no_blocks = "the schedule has copies of requests, whose prompts begin differently";
 	if (repeated && has_live_histories(run))
 		w->no_blocks = "sessions were sent several times with the server's own answers";

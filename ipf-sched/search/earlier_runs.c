@@ -31,7 +31,7 @@ static int add_stages(struct earlier_runs *runs, const struct schedule *schedule
 			.rate = s->rate,
 			.users = s->closed ? s->slots : IPF_ABSENT,
 			.copy = s->copy,
-			.copies = s->by && strcmp(s->by, "copies") == 0,
+			.copies = schedule_has_copies(s),
 			.measured = s->measured,
 			.length_ns = s->end_ns == IPF_ABSENT ? IPF_ABSENT : s->end_ns - s->begin_ns,
 		};

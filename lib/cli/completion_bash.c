@@ -87,7 +87,7 @@ static const char files[] = "compopt -o filenames\n\t\tmapfile -t COMPREPLY < <(
  * then takes candidates for the last part alone. */
 static void keys_case(const struct program *program, struct buffer *out)
 {
-	const char *offer, *key;
+	const char *offer;
 
 	buffer_text(
 		out,
@@ -97,8 +97,7 @@ static void keys_case(const struct program *program, struct buffer *out)
 		if (!program->offers_keys(i, 0))
 			continue;
 		buffer_format(out, "\t\t%s*) keys='", offer);
-		for (size_t k = 0; (key = program->offers_keys(i, k)); k++)
-			buffer_format(out, "%s%s", k ? " " : "", key);
+		option_keys(program, i, "", out);
 		buffer_text(out, "' ;;\n");
 	}
 	buffer_text(out, "\t\t*) keys='");

@@ -79,16 +79,15 @@ static void command(const struct program *command, const char *name, struct buff
 /* Operands that are words, and behind each its keys. */
 static void keys_operands(const struct program *program, struct buffer *out)
 {
-	const char *offer, *key;
+	const char *offer;
 
 	buffer_format(out, "function __%s_operands\n\tset -l word (commandline -ct)\n\tset -l keys\n\tswitch $word\n",
 	              program->name);
 	for (size_t i = 0; (offer = program->offers(i)); i++) {
 		if (!program->offers_keys(i, 0))
 			continue;
-		buffer_format(out, "\tcase '%s*'\n\t\tset keys", offer);
-		for (size_t k = 0; (key = program->offers_keys(i, k)); k++)
-			buffer_format(out, " %s", key);
+		buffer_format(out, "\tcase '%s*'\n\t\tset keys ", offer);
+		option_keys(program, i, "", out);
 		buffer_byte(out, '\n');
 	}
 	buffer_text(out, "\tcase '*'\n\t\tset keys ");

@@ -113,15 +113,14 @@ static void command_operands(const struct program *program, const char *function
 /* The function that offers words, and behind each its keys. */
 static void keys_operands(const struct program *program, const char *function, struct buffer *out)
 {
-	const char *offer, *key;
+	const char *offer;
 
 	buffer_format(out, "%s-operands()\n{\n\tlocal -a keys\n\tcase $PREFIX in\n", function);
 	for (size_t i = 0; (offer = program->offers(i)); i++) {
 		if (!program->offers_keys(i, 0))
 			continue;
 		buffer_format(out, "\t%s*) keys=(", offer);
-		for (size_t k = 0; (key = program->offers_keys(i, k)); k++)
-			buffer_format(out, "%s'%s'", k ? " " : "", key);
+		option_keys(program, i, "'", out);
 		buffer_text(out, ") ;;\n");
 	}
 	buffer_text(out, "\t*)\n\t\tcompadd -S '' - ");

@@ -34,6 +34,13 @@ void option_words(completion_list *list, struct buffer *out)
 		buffer_format(out, "%s%s", i ? " " : "", word);
 }
 
+void option_keys(const struct program *program, size_t offer, const char *quote, struct buffer *out)
+{
+	const char *key;
+	for (size_t i = 0; (key = program->offers_keys(offer, i)); i++)
+		buffer_format(out, "%s%s%s%s", i ? " " : "", quote, key, quote);
+}
+
 struct slice option_summary(const struct option_spec *spec)
 {
 	size_t len = strlen(spec->help);

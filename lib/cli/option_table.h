@@ -122,6 +122,8 @@ bool option_takes_file(const struct option_spec *spec);
 const char *option_value(const struct option_spec *spec, size_t i);
 /* Appends the words of a list, and what is between them. */
 void option_words(completion_list *list, struct buffer *out);
+/* Appends the keys that follow word `offer` of the program's operands, each in these quotes, and blanks between. */
+void option_keys(const struct program *program, size_t offer, const char *quote, struct buffer *out);
 /* The first part of the help, up to a semicolon or full stop. */
 struct slice option_summary(const struct option_spec *spec);
 /* Whether --help and --completion show it: not a heading, not an older spelling. */

@@ -387,3 +387,9 @@ void record_reader_close(struct record_reader *r)
 	free(r->reads);
 	free(r);
 }
+
+bool record_history_is_live(const json_t *header)
+{
+	const char *history = json_string_value(json_object_get(header, "history"));
+	return history && strcmp(history, "live") == 0;
+}

@@ -90,6 +90,8 @@ void record_write(const struct record *record, struct buffer *line);
  * not called again. The last part remains in `part`. */
 int record_write_parts(const struct record *record, struct buffer *part, int (*put)(void *data, struct buffer *part),
                        void *data);
+/* By the header of records: had sessions the server's own answers in the prompts of their later turns? */
+bool record_history_is_live(const json_t *header);
 /* "connect", "tls", …; NULL for RECORD_OK. */
 const char *record_error_name(enum record_error error);
 

@@ -10,6 +10,8 @@
 #include "json/jdoc.h"
 #include "stream/stream.h"
 
+#include <string.h>
+
 /* The most users or slots of a stage: as many connections no process can have. */
 #define SCHEDULE_SLOTS_MAX 16777216
 
@@ -100,6 +102,11 @@ void schedule_release(struct schedule *schedule);
 /* The member "reuse" of a trace's trailer, and of "trace" in a schedule's header. -1: out of memory. */
 int schedule_reuse_to_json(const struct schedule_reuse *reuse, json_t *object);
 void schedule_reuse_from_json(struct schedule_reuse *reuse, const json_t *object);
+/* Does a stage send copies of requests, so that two of one line have other prompts (by=copies)? */
+static inline bool schedule_has_copies(const struct schedule_stage *stage)
+{
+	return stage->by && strcmp(stage->by, "copies") == 0;
+}
 /* A number for the prompt of a request of a trace with this many, which copies of it do not share. */
 static inline int64_t schedule_prompt_number(int64_t req, int64_t copy, int64_t trace_requests)
 {

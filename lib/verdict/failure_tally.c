@@ -1,6 +1,7 @@
 #include "verdict/failure_tally.h"
 
 #include "absent.h"
+#include "json/jdoc.h"
 #include "safe_text.h"
 
 #include <ctype.h>
@@ -92,6 +93,28 @@ void failure_tally_add(struct failure_tally *t, struct slice kind, int64_t statu
 		memcpy(f->text, f->key, sizeof f->text);
 	}
 	f->count++;
+}
+
+/* Appends the characters of a JSON text; absent: nothing. */
+static void decode(struct jdoc *doc, struct slice text, struct buffer *out)
+{
+	struct ipf_error ignored = {0};
+	if (text.data && jdoc_parse(doc, text.data, text.len, &ignored) == 0)
+		jdoc_text(doc, JDOC_ROOT, out);
+}
+
+int failure_tally_add_row(struct failure_tally *t, const struct result *row)
+{
+	struct jdoc doc = {0};
+	struct buffer kind = {0}, text = {0};
+	decode(&doc, row->error_kind, &kind);
+	decode(&doc, row->error_text, &text);
+	failure_tally_add(t, buffer_all(&kind), row->status, buffer_all(&text));
+	int bad = kind.failed || text.failed ? -1 : 0;
+	buffer_release(&kind);
+	buffer_release(&text);
+	jdoc_release(&doc);
+	return bad;
 }
 
 static int by_count(const void *a, const void *b)

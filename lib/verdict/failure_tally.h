@@ -13,6 +13,7 @@
 #define IPF_FAILURE_TALLY_H
 
 #include "buffer.h"
+#include "stream/result.h"
 
 #include <stdint.h>
 
@@ -33,6 +34,8 @@ struct failure_tally {
 
 /* `kind` as ipf-results(5) names it; `text` is plain bytes, may be absent. */
 void failure_tally_add(struct failure_tally *t, struct slice kind, int64_t status, struct slice text);
+/* That of a failed request, whose texts are JSON. -1: out of memory. */
+int failure_tally_add_row(struct failure_tally *t, const struct result *row);
 /* By count, then by order of appearance. */
 void failure_tally_sort(struct failure_tally *t);
 

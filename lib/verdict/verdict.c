@@ -171,7 +171,7 @@ int verdict_part(struct verdict *v, const struct schedule *schedule)
 		stage->measured = from->measured;
 		stage->closed = from->closed;
 		stage->cycle = from->cycle;
-		stage->copies = from->by && strcmp(from->by, "copies") == 0;
+		stage->copies = schedule_has_copies(from);
 		stage->copy = from->copy;
 		stage->sent_before += from->sent_before;
 		stage->scheduled += verdict_valid_count(from->arrivals) ? from->arrivals : 0;
