@@ -422,6 +422,8 @@ static void show_missing(struct explain *x, const struct result *row)
 		{OUTPUT_TOKENS, describes_count(&r->output_tokens), x->response.output_tokens != IPF_ABSENT},
 		{END, true, x->response.ended},
 	};
+	if (r->end_at_usage && x->response.ended && x->response.end_event == SIZE_MAX)
+		fputs("  no end mark: complete by its finish reason and its count of tokens\n", x->to);
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
 		if (!all[i].described && !(all[i].role == TEXT && r->data.count))
 			fprintf(x->to, "  missing: the descriptor has no %s\n", role_names[all[i].role]);

@@ -128,8 +128,9 @@ static int copy_string(struct descriptor_place at, json_t *map, const char *key,
 
 static int compile_end(struct descriptor_place at, json_t *end, struct api_response *r, struct ipf_error *err)
 {
-	static const char *const known[] = {"data", "when", "final", "eof", NULL};
-	json_t *eof = json_object_get(end, "eof"), *final = json_object_get(end, "final");
+	static const char *const known[] = {"data", "when", "final", "eof", "usage", NULL};
+	json_t *eof = json_object_get(end, "eof"), *final = json_object_get(end, "final"),
+		   *usage = json_object_get(end, "usage");
 	if (!end && r->framing == FRAMING_GRPC)
 		return 0;
 	if (!json_is_object(end))
@@ -145,7 +146,10 @@ static int compile_end(struct descriptor_place at, json_t *end, struct api_respo
 		return descriptor_wrong(within, "eof", err, "true", eof);
 	if (final && !json_is_true(final))
 		return descriptor_wrong(within, "final", err, "true", final);
+	if (usage && !json_is_true(usage))
+		return descriptor_wrong(within, "usage", err, "true", usage);
 	r->end_at_eof = eof != NULL;
+	r->end_at_usage = usage != NULL;
 	r->end_final = final != NULL;
 	if (!r->end_data && !r->end_when.count && !r->end_at_eof)
 		return descriptor_wrong(at, "end", err, "at least one of data, when and eof in it", end);
@@ -153,8 +157,8 @@ static int compile_end(struct descriptor_place at, json_t *end, struct api_respo
 		return descriptor_error(within, "eof", err, "not allowed with framing \"grpc\", which ends with a status");
 	if (r->end_data && r->framing != FRAMING_SSE)
 		return descriptor_error(within, "data", err, "requires framing \"sse\"");
-	if (r->end_final && !r->end_data && !r->end_when.count)
-		return descriptor_error(within, "final", err, "requires data or when");
+	if ((r->end_final || r->end_at_usage) && !r->end_data && !r->end_when.count)
+		return descriptor_error(within, r->end_final ? "final" : "usage", err, "requires data or when");
 	return 0;
 }
 

@@ -75,7 +75,9 @@ struct api_response {
 	struct api_pointers end_when;  /* the stream ends when one of these matches; end_mark.h says what is no end */
 	bool end_final;                /* no content may follow the end mark */
 	bool content_required;         /* a response without content is a failure, even if it is complete */
-	bool end_at_eof; /* there is no end mark but the end of the transfer (never for gRPC, which ends with a status) */
+	bool end_at_eof;   /* there is no end mark but the end of the transfer (never for gRPC, which ends with a status) */
+	bool end_at_usage; /* a finish reason, a count of output tokens and the end of the transfer do, where the end mark
+	                      is missing */
 	struct api_finish_word *finish_words;
 	size_t finish_words_count;
 	struct api_timing times[API_SERVER_TIMES];

@@ -688,6 +688,13 @@ static void note_after_end(struct response *r)
 	note_malformed(r, text, (struct slice){0});
 }
 
+/* Whether a stream is complete without its end mark: nothing came after its finish reason and its count of tokens. */
+static bool ends_with_usage(const struct response *r)
+{
+	return r->format->end_at_usage && r->finish.len && r->output_tokens != IPF_ABSENT &&
+	       r->usage_events == r->events_count;
+}
+
 /* Conclusions when all events have been parsed. */
 static void finish_body(struct response *r, const struct record *record, size_t events)
 {
@@ -700,7 +707,7 @@ static void finish_body(struct response *r, const struct record *record, size_t 
 		finish_envelope(r);
 	if (framing == FRAMING_GRPC)
 		finish_grpc(r, record);
-	if (r->format->end_at_eof && clean && !r->truncated && body.len && !r->failed)
+	if ((r->format->end_at_eof || ends_with_usage(r)) && clean && !r->truncated && body.len && !r->failed)
 		r->ended = true;
 	if (framing == FRAMING_JSON && body.len && !r->ended && !r->failed && clean)
 		note_malformed(r, "expected a value at end.when of the API descriptor, which marks a complete response", body);

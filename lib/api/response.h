@@ -73,7 +73,7 @@ struct response {
 	bool no_streaming; /* the API has no streamed responses */
 	bool one_value;    /* a stream of JSON objects, of which there is one: streamed or not, it looks the same */
 	bool parsed;       /* the status was 2xx and the body was read as a response */
-	bool ended;        /* the end mark was seen */
+	bool ended;        /* the end mark was seen, or is not needed */
 	bool failed;       /* the body or the gRPC status reports an error; its message is in error_text */
 	bool no_status;    /* gRPC: the response ended without a status */
 	bool deadline_exceeded; /* gRPC: the error is DEADLINE_EXCEEDED */

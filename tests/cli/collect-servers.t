@@ -76,7 +76,7 @@ usage-null                   |ok 8 8/usage length
 usage-each                   |ok 8 8/usage length|.tpot_corrected_ns != null
 usage-in-last                |ok 8 8/usage length
 usage-off;tokens=3           |ok 8 11/usage length
-no-done                      |cut 8 8/usage length
+no-done                      |ok 8 8/usage length
 unterminated                 |ok 8 8/usage length
 finish-in-last               |ok 8 8/usage length
 late-end;pause=100ms         |ok 8 8/usage length|.stream_ns > .e2e_ns + 50e6

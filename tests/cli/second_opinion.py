@@ -96,6 +96,7 @@ def understand(record):
     status = record.get("status")
     reported = []  # with each content event: output tokens so far
     content, answers, ends, in_band, malformed, ended, usage, finish = [], [], [], False, False, False, {}, None
+    broken, behind_usage = False, 0
     if status is not None and 200 <= status < 300 and b"data:" in body:
         pending = []
         for name, data, end in events_of(body):
@@ -108,6 +109,7 @@ def understand(record):
             except (ValueError, AssertionError):
                 # The rest of a stream that broke in the middle of an event is no event.
                 if end == len(body) and not body.endswith((b"\n\n", b"\r\r", b"\r\n\r\n")):
+                    broken = True
                     continue
                 malformed = True
                 continue
@@ -124,12 +126,18 @@ def understand(record):
                     function = tool.get("function") or {}
                     other += (function.get("name") or "") + (function.get("arguments") or "")
                 finish = choice.get("finish_reason") or finish
+            behind_usage += bool(text or other)
+            if "completion_tokens" in (event.get("usage") or {}):
+                behind_usage = 0
             if text or other:
                 content.append(read_of(end))
                 ends.append(end)
                 reported.append((event.get("usage") or {}).get("completion_tokens"))
             if text:
                 answers.append(read_of(end))
+    # some servers never send an end mark
+    if finish and "completion_tokens" in usage and not behind_usage and not transport and not broken:
+        ended = True
     if in_band:
         row["error"] = "in-band"
     elif status is not None and not 200 <= status < 300:

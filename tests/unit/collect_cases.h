@@ -271,6 +271,19 @@ static const struct collect_case collect_cases[] = {
      .reads = {ROLE, TEXT("a"), FINISH("stop")},
      .expected =
          "cut:the stream ended without its end mark, after a finish reason ev=1 co=0 ttft=20 ttfa=20 e2e=20 in=5 out=1/events fin=stop"},
+	{.name = "no end mark, but a finish reason and usage: complete",
+     .reads = {ROLE, TEXT("a"), TEXT("b"), FINISH("stop"), USAGE(5, 2)},
+     .expected =
+         "ok ev=2 co=0 ttft=20 ttfa=20 ttst=10 e2e=30 tpot=10 corrected=10 mean=10 max=10 st=0 in=5 out=2/usage fin=stop"},
+	{.name = "no end mark, a finish reason and usage, and then content",
+     .reads = {ROLE, TEXT("a"), FINISH("stop"), USAGE(5, 2), TEXT("b")},
+     .expected =
+         "cut:the stream ended without its end mark, after a finish reason ev=2 co=0 ttft=20 ttfa=20 ttst=30 e2e=50 tpot=30 corrected=30 mean=30 max=30 st=0 in=5 out=2/usage fin=stop"},
+	{.name = "no end mark, a finish reason and usage, and the connection breaks",
+     .error = RECORD_CUT,
+     .reads = {ROLE, TEXT("a"), FINISH("stop"), USAGE(5, 2)},
+     .expected =
+         "cut:the response ended before its announced length ev=1 co=0 ttft=20 ttfa=20 e2e=20 in=5 out=2/usage fin=stop"},
 	{.name = "cut in the middle of an event, cleanly",
      .reads = {ROLE, TEXT("a"), "data: {\"choices\":[{\"del"},
      .expected = "cut:the stream ended without its end mark ev=1 co=0 ttft=20 ttfa=20 e2e=20 in=5 out=1/events"},
