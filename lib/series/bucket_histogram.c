@@ -51,10 +51,17 @@ void bucket_histogram_add(struct bucket_histogram *h, double low, double high, d
 	h->n += count;
 }
 
+void bucket_histogram_add_unplaced(struct bucket_histogram *h, double count)
+{
+	h->n += count;
+	h->unplaced += count;
+}
+
 void bucket_histogram_merge(struct bucket_histogram *into, const struct bucket_histogram *from)
 {
 	for (size_t i = 0; i < from->count; i++)
 		bucket_histogram_add(into, from->list[i].low, from->list[i].high, from->list[i].count);
+	bucket_histogram_add_unplaced(into, from->unplaced);
 	into->sum += from->sum;
 	into->failed |= from->failed;
 }
@@ -101,7 +108,7 @@ static double highest(const struct bucket_histogram *h, double wanted)
 
 struct bucket_quantile bucket_histogram_quantile(const struct bucket_histogram *h, double p)
 {
-	if (h->count == 0 || !(p >= 0 && p <= 100))
+	if (h->count == 0 || h->unplaced > 0 || !(p >= 0 && p <= 100))
 		return (struct bucket_quantile){NAN, NAN, NAN};
 	double wanted = h->n * p / 100;
 	if (wanted > h->n * (1 - 1e-12))

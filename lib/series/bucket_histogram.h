@@ -24,19 +24,23 @@ struct bucket_interval {
 struct bucket_histogram {
 	struct bucket_interval *list; /* in order of low, then of high */
 	size_t count, cap;
-	double n;    /* sum of the counts */
-	double sum;  /* of the values, as the other program reports it; the caller adds to it */
-	bool failed; /* memory ran out; what was added since is missing */
+	double n;        /* sum of the counts */
+	double unplaced; /* of these, values that the other program counts in no bucket: then no quantile is known */
+	double sum;      /* of the values, as the other program reports it; the caller adds to it */
+	bool failed;     /* memory ran out; what was added since is missing */
 };
 
 /* The quantile is certainly within [low, high]: the bounds of the bucket that it falls into. `value` is interpolated
- * linearly in this bucket; in one without an upper bound it is its lower bound. All NAN for an empty histogram. */
+ * linearly in this bucket; in one without an upper bound it is its lower bound. All NAN for an empty histogram, and for
+ * one of which some values are in no bucket. */
 struct bucket_quantile {
 	double value, low, high;
 };
 
 /* Adds `count` values to the bucket of these bounds. A count of 0 or less, or bounds in the wrong order: nothing. */
 void bucket_histogram_add(struct bucket_histogram *h, double low, double high, double count);
+/* Adds `count` values of which only the sum is known. */
+void bucket_histogram_add_unplaced(struct bucket_histogram *h, double count);
 void bucket_histogram_merge(struct bucket_histogram *into, const struct bucket_histogram *from);
 /* p in 0 … 100. */
 struct bucket_quantile bucket_histogram_quantile(const struct bucket_histogram *h, double p);

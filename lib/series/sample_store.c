@@ -509,6 +509,8 @@ bool sample_store_histogram_figures(const struct sample_store *s, int source, co
 		for (uint32_t k = 0; k < p->buckets_count; k++)
 			bucket_histogram_add(into, lower_bound(c, p->buckets[k].high), p->buckets[k].high,
 			                     p->buckets[k].count * share);
+		if (p->buckets_count == 0)
+			bucket_histogram_add_unplaced(into, p->value * share);
 		into->sum += p->top * share;
 		any = true;
 	}

@@ -112,15 +112,17 @@ static int add_histogram(const struct reading *r, struct slice name, jdoc_id val
 {
 	struct bucket_interval list[SAMPLE_BOUNDS_MOST];
 	struct bucket_histogram h = {.list = list};
-	jdoc_id buckets = jdoc_get(r->line, value, "buckets");
+	jdoc_id buckets = jdoc_get(r->line, value, "buckets"), sum = jdoc_get(r->line, value, "sum");
 	uint32_t count = jdoc_count(r->line, buckets);
 	double last = -INFINITY;
-	if (!jdoc_to_double(r->line, jdoc_get(r->line, value, "count"), &h.n) ||
-	    !jdoc_to_double(r->line, jdoc_get(r->line, value, "sum"), &h.sum) || !(h.n >= 0))
+	if (!jdoc_to_double(r->line, jdoc_get(r->line, value, "count"), &h.n) || !(h.n >= 0) ||
+	    (sum != JDOC_NONE && !jdoc_to_double(r->line, sum, &h.sum)))
 		return expected(r, name.data, "an object with count, sum and buckets", err);
-	if (jdoc_type_of(r->line, buckets) != JDOC_LIST)
+	if (buckets != JDOC_NONE && jdoc_type_of(r->line, buckets) != JDOC_LIST)
 		return expected(r, name.data, "a list of buckets", err);
-	if (count > SAMPLE_BOUNDS_MOST) {
+	/* some servers have only a sum and a count, which do for the mean; without a sum there is nothing that they say
+	 * alike */
+	if (sum == JDOC_NONE || count > SAMPLE_BOUNDS_MOST) {
 		sample_store_leave_out(r->store);
 		return 0;
 	}

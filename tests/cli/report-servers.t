@@ -191,3 +191,14 @@ seal header body >bad.results
 run "$report" bad.results
 status_is 3 "a bad sample is an error"
 stderr_contains "bad.results:2: gauges: running: expected a number" "that names line and field"
+
+# Triton counts times without buckets: a mean, and no percentiles. Where not even a sum is known, nothing is.
+{ rows 0 60; samples replica-a 5 | jq -c 'if .histograms then .histograms[] |= del(.buckets) | .histograms.tpot_ns |= del(.sum) else . end'; } | in_time >sums
+seal header sums >sums.results
+run "$report" -f json sums.results
+status_is 0 "a server whose histograms have no buckets is reported"
+is "$(jq -c '.server.comparison | [.ttft_ms.server.mean, .ttft_ms.server.p50, .tpot_ms.server]' "$OUT")" '[50,null,null]' "with means, and without percentiles"
+run "$report" sums.results
+status_is 0 "also as text"
+run "$report" -f html sums.results
+status_is 0 "and as a page"
