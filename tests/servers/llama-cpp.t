@@ -6,7 +6,7 @@
 . "$TESTS/servers/servers.sh"
 
 venv llama-cpp xllamacpp==2026.10.11549 gguf numpy
-"$servers/llama-cpp/bin/python" "$TESTS/servers/tiny_model.py" model model/tiny.gguf || exit 1
+"$servers/llama-cpp/bin/python" "$TESTS/servers/tiny_model.py" model --gguf model/tiny.gguf || exit 1
 cat >server.py <<'END'
 import sys, time
 import xllamacpp

@@ -12,7 +12,8 @@ lines = lambda path: (json.loads(line) for line in subprocess.run(["zstd", "-qdc
 
 def ask(prompt, tokens):
     connection = http.client.HTTPConnection(to.hostname, to.port, timeout=120)
-    body = {"model": model, "messages": prompt, "stream": True, "stream_options": {"include_usage": True}, "max_tokens": tokens}
+    body = {"model": model, "messages": prompt, "stream": True, "stream_options": {"include_usage": True}, "max_tokens": tokens,
+            "temperature": 0}
     connection.connect()
     begin, first, text, usage = time.monotonic(), None, "", None
     connection.request("POST", "/v1/chat/completions", json.dumps(body), {"Content-Type": "application/json"} | key)

@@ -50,6 +50,15 @@ venv_vllm() { # $vllm: its folder
 vllm_version=0.32.0
 vllm_torch=2.13.0
 
+# The server with the tiny model, in ./model, with more of its options.
+vllm_start() { # OPTION…
+	venv_vllm
+	[ -d model ] || "$vllm/bin/python" "$TESTS/servers/tiny_model.py" model --lora lora-a --lora lora-b || exit 1
+	export VLLM_TARGET_DEVICE=cpu VLLM_CPU_KVCACHE_SPACE=1 HF_HUB_OFFLINE=1 OMP_NUM_THREADS=1 VLLM_NO_USAGE_STATS=1
+	SECONDS_UP=400 serve /health "$vllm/bin/vllm" serve "$PWD/model" --served-model-name tiny --host 127.0.0.1 --port PORT --max-model-len 2048 \
+		--dtype float32 --enforce-eager "$@"
+}
+
 install_vllm() {
 	local python info
 	python=$(python_of_servers) && "$python" -c 'import sys; sys.exit(sys.version_info[:2] != (3, 12))' ||
@@ -139,7 +148,9 @@ probed() { # NAME: one exchange, whose answer is understood
 }
 
 streamed() {
-	fired streamed "constant:rate=4,n=20"
+	local same=()
+	[ "${API:-openai-chat}" != openai-chat ] || same=(--param temperature=0)
+	fired streamed "constant:rate=4,n=20" "${same[@]}"
 	is "$(counts streamed)" "[20,0]" "streamed: all are answered"
 	isnt "$(jq -c '.total.latency.ttft_ms.from_start.p50' streamed.json)" null "streamed: with a first token"
 	[ "${API:-openai-chat}" != openai-chat ] || is "$(python3 "$TESTS/servers/second_client.py" "$URL" "$MODEL" prompts.trace streamed.records \
@@ -206,8 +217,7 @@ published() { # what the server counts of a run is what we count
 	is "$(counts published)" "[40,0]" "its metrics: all are answered"
 	is "$(jq -c '.server.comparison | [.requests, .input_tokens, .output_tokens | select(. != null)] | length > 0 and all(.client == .server)' published.json)" \
 		true "its metrics: its counters have our requests and tokens"
-	echo "# client and server, means in ms: $(jq -c '[.server.comparison | to_entries[] | select(.key | test("_ms$")) | select(.value | type == "object")
-		| {(.key): [.value.client.mean, .value.server.mean]}] | add' published.json)"
+	echo "# client and server, means in ms: $(jq -c '.server.comparison | {ttft_ms, tpot_ms, e2e_ms} | map_values(select(. != null) | [.client.mean, .server.mean])' published.json)"
 }
 
 also() { # API…: these, too, streamed and whole

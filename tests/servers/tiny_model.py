@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""tiny_model.py FOLDER [GGUF]: a Llama of random weights, for servers that others wrote: what Transformers and vLLM read, and with GGUF (needs
-the packages numpy and gguf) the same model for llama.cpp. Needs numpy.
+"""tiny_model.py FOLDER [--gguf FILE] [--lora FOLDER]…: a Llama of random weights, for servers that others wrote: what Transformers and vLLM read,
+the same model for llama.cpp (needs the package gguf), and adapters for it. Needs numpy.
 
 Its tokens are all bytes, and 254 words of six letters. The weights are such that it says nothing but words: what it says is whole text at
 every token, and as many tokens when it is read back; without sampling, every server says the same."""
-import json, os, random, struct, sys
+import argparse, json, os, random, struct
 
 import numpy
 
@@ -70,7 +70,25 @@ def save_gguf(path, vocab, tensors):
     out.write_header_to_file(); out.write_kv_data_to_file(); out.write_tensors_to_file(); out.close()
 
 
-folder, vocab = sys.argv[1], vocabulary()
+def save_lora(folder, number):
+    draw = numpy.random.default_rng(100 + number)
+    tensors = {}
+    for layer in range(LAYERS):
+        for name in "qv":
+            for half, shape in ("A", (8, HIDDEN)), ("B", (HIDDEN, 8)):
+                tensors[f"base_model.model.model.layers.{layer}.self_attn.{name}_proj.lora_{half}.weight"] = draw.normal(0, 0.2, shape).astype("float32")
+    os.makedirs(folder, exist_ok=True)
+    save_safetensors(os.path.join(folder, "adapter_model.safetensors"), tensors)
+    with open(os.path.join(folder, "adapter_config.json"), "w") as out:
+        json.dump({"peft_type": "LORA", "r": 8, "lora_alpha": 16, "target_modules": ["q_proj", "v_proj"], "task_type": "CAUSAL_LM", "bias": "none"}, out)
+
+
+options = argparse.ArgumentParser(description=__doc__)
+options.add_argument("folder")
+options.add_argument("--gguf")
+options.add_argument("--lora", action="append", default=[])
+options = options.parse_args()
+folder, vocab = options.folder, vocabulary()
 tensors = weights(len(vocab))
 os.makedirs(folder, exist_ok=True)
 save = lambda name, what: json.dump(what, open(os.path.join(folder, name), "w"))
@@ -90,4 +108,5 @@ save("config.json", {"architectures": ["LlamaForCausalLM"], "model_type": "llama
                      "eos_token_id": 1, "hidden_act": "silu", "rope_theta": 10000.0, "tie_word_embeddings": False})
 save("generation_config.json", {"bos_token_id": 0, "eos_token_id": 1, "do_sample": False})
 save_safetensors(os.path.join(folder, "model.safetensors"), tensors)
-if len(sys.argv) > 2: save_gguf(sys.argv[2], vocab, tensors)
+if options.gguf: save_gguf(options.gguf, vocab, tensors)
+for number, adapter in enumerate(options.lora): save_lora(adapter, number)
