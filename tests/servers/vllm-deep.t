@@ -16,9 +16,11 @@ watched() { # NAME STAGE ARGUMENTS OF ipf-fire…: with its metrics
 }
 
 mkdir spans
-python3 "$TESTS/cli/otlp_receiver.py" serve spans >spans.port &
-stop_at_exit $!
-wait_for 20 test -s spans.port || skip_all "no receiver of spans (python3-protobuf)"
+python3 "$TESTS/cli/otlp_receiver.py" serve spans >spans.port 2>spans.said &
+receiver=$!
+stop_at_exit $receiver
+wait_for 20 tap_port_or_gone spans.port $receiver || true
+[ -s spans.port ] || skip_all "no receiver of spans (python3-protobuf): $(tail -1 spans.said)"
 spans_port=$(cat spans.port)
 export OTEL_EXPORTER_OTLP_TRACES_PROTOCOL=http/protobuf OTEL_BSP_SCHEDULE_DELAY=200
 vllm_start --enable-lora --max-lora-rank 8 --max-loras 2 --lora-modules "a=$PWD/lora-a" "b=$PWD/lora-b" --enable-prompt-tokens-details \
@@ -40,9 +42,11 @@ TRACE=shared.trace watched shared constant:rate=4,n=40
 is "$(counts shared)" "[40,0]" "prefix cache: all are answered"
 hits=$(($(counter prefix_cache_hits_total) - hit))
 is "$(rows shared.results | jq -s 'map(.cached_tokens // 0) | add')" "$hits" "prefix cache: usage has as many cached tokens as its counter ($hits)"
-is "$(rows shared.results | jq -s 'all((.cached_tokens // 0) % 16 == 0)')" true "prefix cache: in whole blocks"
-possible=$(ipf-report -q -f json --trace shared.trace shared.results | jq '[.. | objects | .possible_tokens? // empty][0]')
-echo "# prefix cache: $hits of $(($(counter prefix_cache_queries_total) - queried)) tokens found, possible by the trace: $possible"
+block=$(ipf-report -q -f json --trace shared.trace shared.results | jq .cache.block_tokens)
+is "$(rows shared.results | jq -s --argjson block "$block" 'all((.cached_tokens // 0) % $block == 0)')" true "prefix cache: in whole blocks of $block"
+possible=$(ipf-report -q -f json --trace shared.trace shared.results | jq .cache.reported.ideal_tokens)
+is "$hits" "$possible" "prefix cache: as many as its blocks allow, by the trace"
+echo "# prefix cache: $hits of $(($(counter prefix_cache_queries_total) - queried)) tokens were found"
 
 # ---- a client that leaves: it stops generating -----------------------------------------------------------------------
 made=$(counter generation_tokens_total)
@@ -54,7 +58,7 @@ between "$(($(counter generation_tokens_total) - made))" 10 9000 "disconnects: i
 
 # ---- until stable, and the sustained rate ----------------------------------------------------------------------------
 ipf-sched -q closed:users=4,for=120s -t prompts.trace |
-	asked -t prompts.trace 2>>"$ERR" | ipf-collect --until-stable 20%,windows=3,window=3s -o stable.results 2>stable.said
+	asked -t prompts.trace 2>>"$ERR" | ipf-collect --until-stable 50%,windows=3,window=4s -o stable.results 2>stable.said
 matches "$(cat stable.said)" 'ipf-collect: stable from ' "until stable: it ends when it is"
 run timeout 280 make -s -f "$ROOT/share/ipf/search.mk" URL="$URL" MODEL=tiny SLO=p90:ttft=500ms LOW=1 HIGH=64 FOR=5s SEARCH=precision=50% TRACE=prompts.trace
 status_is 0 "search: it ends"
@@ -64,11 +68,11 @@ matches "$(cat search/answer.txt)" '[0-9]' "search: with an answer: $(head -1 se
 rm -f spans/*
 ipf-sched -q constant:rate=4,n=10 -t prompts.trace -o spans.sched
 asked spans.sched -H 'traceparent: $traceparent' 2>>"$ERR" | ipf-collect -q --otlp "http://127.0.0.1:$spans_port/ok" -o spans.results
-server_spans() { cat spans/*.json 2>/dev/null | jq -s '[.. | objects | select(.name? == "llm_request")] | length' | grep -qx 10; }
-wait_for 30 server_spans
-joined=$(cat spans/*.json | jq -s '[.. | objects | select(has("trace_id") and has("span_id"))] | [.[] | select(.name == "llm_request")] as $server
-	| map(select(.name != "llm_request")) | map(.span_id) as $ids | $server | map(select(.parent_span_id as $p | $ids | index($p))) | length')
-is "$joined" 10 "spans: each of its spans is a child of ours"
+span_names() { cat spans/*.json | jq -r ".parts[]?.spans[]? | select(.name == \"$1\") | .$2"; }
+joined() { span_names llm_request parent | grep . | sort >parents && span_names "chat tiny" span | sort | comm -12 - parents | wc -l; }
+all_joined() { [ "$(joined)" = 10 ]; }
+wait_for 30 all_joined
+is "$(joined)" 10 "spans: each of its spans is a child of ours"
 
 # ---- its own benchmark on the same load ------------------------------------------------------------------------------
 ipf-prep synthetic -n 60 --input-tokens 40 --output-tokens 16 -t model/tokenizer.json -q -o beside.trace
@@ -77,7 +81,7 @@ timeout 200 "$vllm/bin/vllm" bench serve --backend openai-chat --endpoint /v1/ch
 	--dataset-name random --random-input-len 40 --random-output-len 16 --num-prompts 60 --request-rate 4 --burstiness 1000 --ignore-eos \
 	--save-result --result-filename bench.json >bench.said 2>&1
 is "$(jq -c '[.completed, .total_output_tokens]' bench.json)" "[60,960]" "vllm bench serve: as many requests and tokens"
-between "$(jq -n "$(jq .median_ttft_ms bench.json) - $(jq .total.latency.ttft_ms.from_start.p50 beside.json)")" -25 25 "vllm bench serve: TTFT"
+between "$(jq -n "$(jq .median_ttft_ms bench.json) / $(jq .total.latency.ttft_ms.from_start.p50 beside.json)")" 0.5 2 "vllm bench serve: TTFT, minutes later, is of that size"
 echo "# vllm bench serve and ipf, medians in ms: TTFT $(jq .median_ttft_ms bench.json) $(jq .total.latency.ttft_ms.from_start.p50 beside.json), TPOT $(
 	jq .median_tpot_ms bench.json) $(jq .total.latency.tpot_ms.p50 beside.json)"
 ipf-report -q -f json bench.json >theirs.json && is "$(jq .total.requests.ok theirs.json)" 60 "vllm bench serve: its file is read"
@@ -98,16 +102,17 @@ is "$near" true "speculation: the report has its share of accepted tokens"
 serve_stop
 
 # ---- a cache of few blocks: preemption, and priorities ---------------------------------------------------------------
-vllm_start --num-gpu-blocks-override 40 --max-num-seqs 8 --scheduling-policy priority --no-enable-prefix-caching
+vllm_start --num-gpu-blocks-override 18 --max-num-seqs 16 --scheduling-policy priority --no-enable-prefix-caching
 URL=$SERVED
-ipf-prep synthetic -n 24 --input-tokens 40 --output-tokens 150 -t model/tokenizer.json -q -o crowd.trace
-TRACE=crowd.trace watched preempted closed:users=8,n=24 --exact-output
+ipf-prep synthetic -n 24 --input-tokens 40 --output-tokens 600 -t model/tokenizer.json -q -o crowd.trace
+TRACE=crowd.trace watched preempted closed:users=16,n=24 --exact-output
 is "$(counts preempted)" "[24,0]" "preemption: all are answered"
 preempted=$(counter num_preemptions_total)
 between "$preempted" 1 10000 "preemption: it preempted ($preempted)"
 is "$(jq .server.preemptions preempted.json)" "$preempted" "preemption: the report has its counter"
-TRACE=crowd.trace fired low burst:n=24 --exact-output --param priority=10 &
-TRACE=crowd.trace fired high constant:rate=2,n=6 --exact-output --param priority=0
+ipf-prep synthetic -n 24 --input-tokens 40 --output-tokens 150 -t model/tokenizer.json -q -o short.trace
+TRACE=short.trace fired low burst:n=24 --exact-output --param priority=10 &
+TRACE=short.trace fired high constant:rate=2,n=6 --exact-output --param priority=0
 wait %+ 2>/dev/null || wait $!
 is "$(counts low)$(counts high)" "[24,0][6,0]" "priorities: all are answered"
 low=$(jq .total.latency.e2e_ms.from_start.mean low.json) high=$(jq .total.latency.e2e_ms.from_start.mean high.json)
