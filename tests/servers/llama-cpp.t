@@ -20,7 +20,9 @@ while True: time.sleep(1000)
 END
 serve /health "$servers/llama-cpp/bin/python" server.py PORT
 export KEY=secret
-# some of its sums depend on which requests are in one batch
+# It closes the connection after a stream, whatever it says: a request that follows at once is lost. Some of its sums depend on which requests
+# are in one batch.
+export CONNECTIONS=fresh
 SAME_TEXT=no TOKENIZER=model/tokenizer.json WINDOW=2048 WRONG_MODEL=accepted matrix "$SERVED" tiny
 
 # ---- each of its APIs, by its counters -------------------------------------------------------------------------------

@@ -31,7 +31,7 @@ URL=$SERVED
 fired limited constant:rate=20,n=20 --record-header Retry-After
 is "$(kinds limited)" "[[\"http-status\",429,$(jq .total.requests.failed limited.json)]]" "10 requests a minute: the others are refused, by 429"
 between "$(jq .total.requests.ok limited.json)" 9 10 "10 requests a minute: are answered, or 9 beside the question for its models"
-between "$(zstd -qdcf limited.records | grep -ci '"retry-after"')" 10 11 "10 requests a minute: it says when to come again"
+between "$(zstd -qdcf limited.records | grep '"status":429' | grep -ci '"retry-after"')" 10 11 "10 requests a minute: it says when to come again"
 serve_stop
 for fault in disconnect:cut truncate:cut malformed:malformed stall:timeout; do
 	llmock --stream-fault "${fault%:*}=1" --stream-stall-seconds 5

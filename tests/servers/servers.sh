@@ -113,6 +113,7 @@ serve_stop() {
 #   KEY=TOKEN           the server wants this bearer token
 #   TOKENIZER=FILE      of its model, which has the template of tiny_model.py
 #   WINDOW=N            it refuses prompts of more than N tokens
+#   CONNECTIONS=fresh   it closes connections without a word
 #   METRICS=yes         its requests and tokens are published at /metrics
 #   UNSTREAMED=no, SESSIONS=no, USAGE=no (in streams), SAME_TEXT=no, WRONG_MODEL=accepted
 #   OUTPUT=N, NEAR_MS=T output tokens of a request; how near the times of the second client are
@@ -120,6 +121,7 @@ asked() { # ARGUMENTS OF ipf-fire…
 	local more=()
 	[ -z "${KEY:-}" ] || more=(-H "Authorization: Bearer $KEY")
 	[ -z "$MODEL" ] || more+=(-m "$MODEL")
+	[ -z "${CONNECTIONS:-}" ] || more+=(--connections "$CONNECTIONS")
 	ipf-fire -q --force -u "$URL" --api "${API:-openai-chat}" "${more[@]}" "$@"
 }
 
@@ -235,6 +237,14 @@ also() { # API…: these, too, streamed and whole
 	done
 }
 
+recipe() { # the first command of README's "Try it"
+	run env -u TOKENIZER OPENAI_API_KEY="${KEY:-}" make -s -C "$ROOT" -f share/ipf/run.mk URL="$URL" MODEL="$MODEL" DATA=examples/chat.json RATE=4 FOR=5s \
+		OUT="$PWD/recipe"
+	status_is 0 "README's recipe: it runs"
+	matches "$(cat "$OUT")" '^  load delivered ' "README's recipe: and shows the report"
+	yes_if "README's recipe: and a page" test -s recipe/report.html
+}
+
 matrix() { # URL MODEL
 	URL=$1 MODEL=$2
 	ipf-prep synthetic -n 20 --input-tokens 40 --output-tokens "${OUTPUT:-16}" -q -o prompts.trace
@@ -246,5 +256,6 @@ matrix() { # URL MODEL
 	[ "${SESSIONS:-yes}" = no ] || sessions
 	disconnects
 	errors
+	[ "${API:-openai-chat}" != openai-chat ] || recipe
 	[ -z "${METRICS:-}" ] || published
 }
