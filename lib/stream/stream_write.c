@@ -315,7 +315,7 @@ void stream_writer_abandon(struct stream_writer *w)
 		return;
 	if (w->fd >= 0) {
 		/* keep the lines that are good, but never write a trailer */
-		if (w->failure.kind == IPF_OK && (w->zstd || w->out.len))
+		if (w->failure.kind == IPF_OK && (w->zstd ? w->packed != NULL : w->out.len > 0))
 			write_out(w, ZSTD_e_end, &w->failure);
 		if (w->fd > STDERR_FILENO)
 			close(w->fd);

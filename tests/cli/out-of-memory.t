@@ -49,6 +49,7 @@ each 0 ipf-prep sharegpt --reproducible -q -n 3 "$ROOT/examples/chat.json"
 each 0 ipf-prep jsonl --reproducible -q some.jsonl
 each 0 ipf-prep csv --reproducible -q --field prompt=/prompt some.csv
 XDG_CACHE_HOME=$PWD/cache each 0 ipf-prep jsonl --reproducible -q -t "$TESTS/data/tokenizer/gpt2.json" some.jsonl
+step=1 each 0 ipf-sched --reproducible burst:n=3 -q -o out.zst # compressed: what abandons it must not compress without a buffer
 gzip -k some.jsonl
 xz -k some.jsonl
 python3 -m zipfile -c some.zip some.jsonl
