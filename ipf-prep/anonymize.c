@@ -126,11 +126,12 @@ static const struct program anonymize_program = {
 	.operands = "SOURCE [FILE…]",
 	.summary = "make a trace that can be shared of a recorded one",
 	.details = "SOURCE is trace for a request trace of ipf-prep, else a format as for ipf-prep\n"
-			   "(ipf-prep --list, or auto). Text becomes salted hashes of blocks of tokens; lengths,\n"
-			   "arrivals, sessions and what prompts share are kept. The output is a trace in the\n"
-			   "format of Mooncake, which ipf-prep mooncake fills with synthetic text.\n"
+			   "(ipf-prep --list, or auto). Text becomes salted hashes of blocks of tokens;\n"
+			   "lengths, arrivals, sessions and what prompts share are kept. The output is a\n"
+			   "trace in the format of Mooncake, which ipf-prep mooncake fills with synthetic\n"
+			   "text.\n"
 			   "\n"
-			   "  ipf-prep anonymize openai-log production.jsonl -t tokenizer.json -o shared.jsonl.zst\n"
+			   "  ipf-prep anonymize openai-log log.jsonl -t tokenizer.json -o shared.jsonl.zst\n"
 			   "  ipf-prep anonymize trace chat.trace.zst --jitter 1s --k 10 >shared.jsonl\n"
 			   "  ipf-prep mooncake shared.jsonl.zst -t tokenizer.json -o replay.trace.zst",
 	.specs = specs,

@@ -90,6 +90,15 @@ run "$prep" anonymize sharegpt chats.json -o out.jsonl
 stderr_contains "the input has no arrivals" "which is said"
 turns=
 
+# A trace that was estimated gets the tokenizer's lengths.
+# shellcheck disable=SC2086 # words
+{
+	"$prep" jsonl lone.jsonl $fields -q -o estimated.trace
+	"$prep" anonymize trace estimated.trace -q -t "$byte_level" --salt-file salt -o out.jsonl
+	"$prep" anonymize jsonl lone.jsonl $fields -q -t "$byte_level" --salt-file salt -o again.jsonl
+}
+is "$(jq -c '[.input_length, .hash_ids]' out.jsonl)" "$(jq -c '[.input_length, .hash_ids]' again.jsonl)" "a trace that was estimated is counted"
+
 # A trace of other order than it needs: what a turn shares with the one before cannot be known.
 "$prep" sharegpt chats.json --turns all -q | grep '"turn":1' >turn
 trace_of() { # FILE of body lines
