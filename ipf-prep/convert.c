@@ -100,13 +100,27 @@ static json_t *make_trailer(const struct prep_config *c, const struct source_rea
 
 /* ---- the conversion ---- */
 
-/* Reads, selects and writes. The trace gets its trailer even if the input ends at an error. */
-static int write_trace(const struct prep_config *c, struct stream_writer *writer, const struct input_paths *paths,
-                       struct source_reader *reading, struct selection_counts *counts, struct ipf_error *err)
+/* Writes requests as lines of the trace. */
+struct line_sink {
+	struct request_sink sink; /* must be first: write_request() casts it */
+	struct stream_writer *writer;
+	struct buffer line;
+};
+
+static int write_request(struct request_sink *sink, const struct trace_request *request, struct ipf_error *err)
+{
+	struct line_sink *lines = (struct line_sink *)sink;
+	trace_request_write(request, &lines->line);
+	return stream_writer_line(lines->writer, &lines->line, err);
+}
+
+/* Reads, selects, and hands over. */
+static int read_requests(const struct prep_config *c, struct request_sink *to, const struct input_paths *paths,
+                         struct source_reader *reading, struct selection_counts *counts, struct ipf_error *err)
 {
 	struct trace_renderer renderer = {0};
 	struct selection *selection = NULL;
-	int status = trace_renderer_init(&renderer, c, writer, counts, err);
+	int status = trace_renderer_init(&renderer, c, to, counts, err);
 	if (status == 0)
 		status = selection_new(&selection, c, &renderer, counts, &reading->progress, err);
 	if (status == 0) {
@@ -117,12 +131,21 @@ static int write_trace(const struct prep_config *c, struct stream_writer *writer
 		status = selection_finish(selection, err);
 	if (status == 0)
 		status = token_counter_check(c->tokens, err);
-	if (status == 0)
-		status = stream_writer_close(writer, make_trailer(c, reading, counts), err);
-	else
-		stream_writer_abandon(writer);
 	selection_free(selection);
 	trace_renderer_release(&renderer);
+	return status;
+}
+
+/* The trace gets its trailer even if the input ends at an error. */
+static int write_trace(const struct prep_config *c, struct stream_writer *writer, const struct input_paths *paths,
+                       struct source_reader *reading, struct selection_counts *counts, struct ipf_error *err)
+{
+	struct line_sink lines = {.sink = {write_request}, .writer = writer};
+	int status = read_requests(c, &lines.sink, paths, reading, counts, err);
+	buffer_release(&lines.line);
+	if (status == 0)
+		return stream_writer_close(writer, make_trailer(c, reading, counts), err);
+	stream_writer_abandon(writer);
 	return status;
 }
 
@@ -250,27 +273,56 @@ static int report(const struct prep_config *c, const struct source_reader *readi
 	return 0;
 }
 
+static struct source_reader reader_of(const struct prep_config *c, struct input *first)
+{
+	return (struct source_reader){.format = c->format,
+	                              .state = c->format_state,
+	                              .quiet = c->common.quiet,
+	                              .first = first,
+	                              .stop = c->on_error == ON_ERROR_STOP};
+}
+
+static void begin_progress(const struct prep_config *c, struct progress *progress)
+{
+	progress_init(progress, c->common.progress,
+	              c->common.quiet || progress_is_left(c->common.output, false, c->common.progress));
+}
+
+/* Returns the exit status, or -1. */
+static int finish(int status, struct source_reader *reading, struct selection_counts *counts)
+{
+	prompt_repeats_release(&counts->repeats);
+	prompt_reuse_release(&counts->reuse);
+	bool incomplete = reading->ended_early || reading->bad; /* the reader has reported why */
+	source_reader_release(reading);
+	return status < 0 ? -1 : incomplete ? 3 : 0;
+}
+
 int convert(const struct prep_config *c, const struct input_paths *paths, struct input *first, int argc, char **argv,
             struct ipf_error *err)
 {
 	struct selection_counts counts = {0};
-	struct source_reader reading = {.format = c->format,
-	                                .state = c->format_state,
-	                                .quiet = c->common.quiet,
-	                                .first = first,
-	                                .stop = c->on_error == ON_ERROR_STOP};
+	struct source_reader reading = reader_of(c, first);
 	struct stream_writer *writer;
 	int status = open_trace(&writer, c, argc, argv, err);
 	if (status == 0) {
-		progress_init(&reading.progress, c->common.progress,
-		              c->common.quiet || progress_is_left(c->common.output, false, c->common.progress));
+		begin_progress(c, &reading.progress);
 		status = write_trace(c, writer, paths, &reading, &counts, err);
 	}
 	if (status == 0)
 		status = report(c, &reading, &counts, err);
-	prompt_repeats_release(&counts.repeats);
-	prompt_reuse_release(&counts.reuse);
-	bool incomplete = reading.ended_early || reading.bad; /* the reader has reported why */
-	source_reader_release(&reading);
-	return status < 0 ? -1 : incomplete ? 3 : 0;
+	return finish(status, &reading, &counts);
+}
+
+int convert_requests(const struct prep_config *c, const struct input_paths *paths, struct input *first,
+                     struct request_sink *to, int64_t *assumed, struct ipf_error *err)
+{
+	struct selection_counts counts = {0};
+	struct source_reader reading = reader_of(c, first);
+	begin_progress(c, &reading.progress);
+	int status = read_requests(c, to, paths, &reading, &counts, err);
+	if (status == 0)
+		status = report(c, &reading, &counts, err);
+	*assumed = counts.assumed;
+	return finish(status, &reading, &counts);
 }

@@ -5,10 +5,16 @@
 #include "config/prep_config.h"
 #include "input/input.h"
 #include "input/input_paths.h"
+#include "shape/trace_renderer.h"
 
 /* `first` is the first file if it is open already, else NULL; it is closed. The command line goes into the header.
  * Returns the exit status (0, or 3 if input was bad or cut), or -1 with `err`. */
 int convert(const struct prep_config *config, const struct input_paths *paths, struct input *first, int argc,
             char **argv, struct ipf_error *err);
+
+/* Reads and selects as convert() does, and hands the requests over instead of writing them. *assumed is the number of
+ * those whose data has no length of the answer. */
+int convert_requests(const struct prep_config *config, const struct input_paths *paths, struct input *first,
+                     struct request_sink *to, int64_t *assumed, struct ipf_error *err);
 
 #endif

@@ -37,7 +37,8 @@ enum profile {
 };
 enum keep_or_drop { KEEP_DEFAULT = -1, KEEP, DROP };
 enum on_error { ON_ERROR_SKIP, ON_ERROR_STOP };
-enum prompt_form { PROMPT_MESSAGES, PROMPT_TEXT, PROMPT_IDS, PROMPT_NONE };
+/* PROMPT_RECORDED is no choice of --prompt: messages where the data has text, else only the length. */
+enum prompt_form { PROMPT_MESSAGES, PROMPT_TEXT, PROMPT_IDS, PROMPT_NONE, PROMPT_RECORDED };
 
 extern const char *const prompt_form_names[];
 

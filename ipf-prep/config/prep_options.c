@@ -196,7 +196,7 @@ static const struct option_spec specs[] = {
 /* For completion. */
 static const char *offer_source(size_t i)
 {
-	static const char *const others[] = {"auto", "stat", "tokenize"};
+	static const char *const others[] = {"auto", "stat", "tokenize", "anonymize"};
 	enum { OTHERS = sizeof others / sizeof *others };
 
 	if (i < OTHERS)
@@ -222,8 +222,8 @@ const struct program prep_program = {
 			   "  ipf-prep synthetic -n 500 --input-tokens 2048 --output-tokens uniform:64-256\n"
 			   "  ipf-prep prefix --hit-rate 60% --groups 20 --input-tokens 2048\n"
 			   "\n"
-			   "ipf-prep stat summarizes a trace, and ipf-prep tokenize turns texts into token\n"
-			   "ids: see their --help.",
+			   "ipf-prep stat summarizes a trace, ipf-prep tokenize turns texts into token ids,\n"
+			   "and ipf-prep anonymize makes a trace that can be shared: see their --help.",
 	.specs = specs,
 	.count = sizeof specs / sizeof *specs,
 	.min_operands = 0,

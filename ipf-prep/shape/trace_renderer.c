@@ -4,7 +4,6 @@
 #include "json/jout.h"
 #include "draft/draft_rng.h"
 #include "text/synthetic_text.h"
-#include "stream/trace.h"
 #include "token_count.h"
 
 #include <errno.h>
@@ -12,11 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-int trace_renderer_init(struct trace_renderer *r, const struct prep_config *config, struct stream_writer *writer,
+int trace_renderer_init(struct trace_renderer *r, const struct prep_config *config, struct request_sink *requests,
                         struct selection_counts *counts, struct ipf_error *err)
 {
 	*r = (struct trace_renderer){.config = config,
-	                             .writer = writer,
+	                             .requests = requests,
 	                             .counts = counts,
 	                             .exact = {.tokens = config->tokens, .salt = config->salt},
 	                             .fit = {.tokens = config->tokens},
@@ -44,7 +43,7 @@ void trace_renderer_release(struct trace_renderer *r)
 	draft_release(&r->work);
 	jdoc_release(&r->tags_document);
 	struct buffer *const buffers[] = {&r->messages, &r->id,      &r->session, &r->model, &r->answer,
-	                                  &r->blocks,   &r->parents, &r->tags,    &r->scope, &r->line};
+	                                  &r->blocks,   &r->parents, &r->tags,    &r->scope};
 	for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
 		buffer_release(buffers[i]);
 }
@@ -57,6 +56,12 @@ static struct rng rng_for(const struct trace_renderer *r, const char *decision, 
 
 /* ---- what later requests need to know of earlier records ---- */
 
+/* Do prompts without a text get one? */
+static bool makes_text(const struct prep_config *config)
+{
+	return config->prompt != PROMPT_NONE && config->prompt != PROMPT_RECORDED;
+}
+
 static bool fits_lengths(const struct prep_config *config)
 {
 	return config->input.distribution.kind != DISTRIBUTION_DATASET ||
@@ -65,7 +70,8 @@ static bool fits_lengths(const struct prep_config *config)
 
 void trace_renderer_learn_blocks(struct trace_renderer *r, const struct draft *d)
 {
-	synthetic_prompt_register(&r->synthetic, d);
+	if (makes_text(r->config))
+		synthetic_prompt_register(&r->synthetic, d);
 }
 
 void trace_renderer_learn_text(struct trace_renderer *r, const struct draft *d)
@@ -250,7 +256,7 @@ static void make_messages(struct trace_renderer *r, const struct draft *d, size_
 	if (synthetic) {
 		int64_t count = synthetic_tokens(r, d, turn),
 				added = chat_template_tokens(&config->template, 1, d->chain && turn > 0);
-		if (config->prompt == PROMPT_NONE)
+		if (!makes_text(config))
 			return;
 		struct slice text = synthetic_prompt_make(&r->synthetic, d, turn, blocks,
 		                                          count > added ? count - added
@@ -327,7 +333,7 @@ static int64_t fit_output(struct trace_renderer *r, struct draft *d, size_t turn
 	struct draft_request *request = &d->requests[turn];
 	*answer = d->chain && request->answer.len > 0 ? request->answer : (struct slice){0};
 	if (config->format->kind == SOURCE_GENERATED) {
-		if (d->chain && turn + 1 < d->count && config->prompt != PROMPT_NONE)
+		if (d->chain && turn + 1 < d->count && makes_text(config))
 			*answer = synthetic_answer_make(&r->synthetic, d, turn);
 		return request->output_tokens;
 	}
@@ -469,7 +475,7 @@ static int64_t write_prompt(struct trace_renderer *r, struct draft *d, size_t tu
 	const struct prep_config *config = r->config;
 	const struct draft_request *request = &d->requests[turn];
 	struct draft *work = &r->work;
-	if (config->prompt == PROMPT_NONE && request->count == 0)
+	if (!makes_text(config) && request->count == 0)
 		return synthetic_tokens(r, d, turn);
 	if (config->prompt == PROMPT_TEXT || config->prompt == PROMPT_IDS) {
 		int64_t tokens = (config->prompt == PROMPT_IDS ? flat_prompt_ids : flat_prompt_text)(
@@ -500,6 +506,18 @@ static void count_repeats(const struct trace_renderer *r, const struct draft *d,
 	if (!text.data || (d->chain && turn > 0) || as_recorded)
 		return;
 	prompt_repeats_add(&r->counts->repeats, r->counts->reuse.chain.hash);
+}
+
+/* What prompts have in common with earlier ones; not if no trace says so. */
+static int count_reuse(struct trace_renderer *r, const struct draft *d, size_t turn, const struct trace_request *out,
+                       struct ipf_error *err)
+{
+	if (r->config->prompt == PROMPT_RECORDED)
+		return 0;
+	if (prompt_reuse_add(&r->counts->reuse, out, &r->work, out->context_session && turn > 0, err) < 0)
+		return -1;
+	count_repeats(r, d, turn, out);
+	return 0;
 }
 
 /* The tokens of the answer as later turns have it in their context. */
@@ -540,9 +558,8 @@ int trace_renderer_write(struct trace_renderer *r, struct draft *d, struct ipf_e
 		out.tags = write_tags(r, request);
 		struct slice model = pick_model(r, d, request);
 		out.model = quoted(&r->model, model);
-		if (prompt_reuse_add(&r->counts->reuse, &out, &r->work, out.context_session && turn > 0, err) < 0)
+		if (count_reuse(r, d, turn, &out, err) < 0)
 			return -1;
-		count_repeats(r, d, turn, &out);
 		out.slo = slo_rules_apply(&r->config->slo, model, out.tags, &r->tags_document);
 		if (!out.slo.data)
 			out.slo = request->slo;
@@ -553,11 +570,10 @@ int trace_renderer_write(struct trace_renderer *r, struct draft *d, struct ipf_e
 			                     "record %lld: expected lengths from 0 to 2^40 tokens, got a prompt of %lld and "
 			                     "an answer of %lld",
 			                     (long long)d->number, (long long)out.input_tokens, (long long)out.output_tokens);
-		trace_request_write(&out, &r->line);
 		if (r->work.failed || r->messages.failed || r->id.failed || r->answer.failed || r->model.failed ||
 		    r->blocks.failed || r->scope.failed || r->fit.failed || r->synthetic.failed)
 			return ipf_error_memory(err);
-		if (token_counter_check(tokens, err) < 0 || stream_writer_line(r->writer, &r->line, err) < 0)
+		if (token_counter_check(tokens, err) < 0 || r->requests->take(r->requests, &out, err) < 0)
 			return -1;
 		r->counts->requests++;
 		r->counts->input_tokens = token_sum(r->counts->input_tokens, out.input_tokens);

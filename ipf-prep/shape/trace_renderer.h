@@ -1,5 +1,5 @@
-/* The last stage: turns drafts into lines of the trace. It gives each request its length, system message, prefix, model
- * and objectives, and makes synthetic text for prompts whose text was not recorded.
+/* The last stage: turns drafts into requests of the trace. It gives each request its length, system message, prefix,
+ * model and objectives, and makes synthetic text for prompts whose text was not recorded.
  *
  * Its random choices depend on the seed and the record's number only (draft_rng.h).
  */
@@ -11,12 +11,18 @@
 #include "shape/fit_length.h"
 #include "shape/selection_counts.h"
 #include "shape/synthetic_prompt.h"
-#include "stream/stream.h"
+#include "stream/trace.h"
 #include "text/exact_text.h"
+
+/* Where finished requests go: into the trace, or to what makes something else of them. */
+struct request_sink {
+	/* 0, or -1 with `err`. The request is valid during the call. */
+	int (*take)(struct request_sink *sink, const struct trace_request *request, struct ipf_error *err);
+};
 
 struct trace_renderer {
 	const struct prep_config *config;
-	struct stream_writer *writer;
+	struct request_sink *requests;
 	struct selection_counts *counts;
 	struct exact_text exact;
 	struct fit_length fit;
@@ -25,11 +31,11 @@ struct trace_renderer {
 	struct draft work;         /* the messages of the request at hand, and space for their texts */
 	struct jdoc tags_document; /* scratch */
 	struct buffer *prefixes;   /* one for each prefix; made when first used */
-	/* the fields of the line at hand, as JSON, and the line */
-	struct buffer messages, id, session, model, answer, blocks, parents, tags, scope, line;
+	/* the fields of the request at hand, as JSON */
+	struct buffer messages, id, session, model, answer, blocks, parents, tags, scope;
 };
 
-int trace_renderer_init(struct trace_renderer *r, const struct prep_config *config, struct stream_writer *writer,
+int trace_renderer_init(struct trace_renderer *r, const struct prep_config *config, struct request_sink *requests,
                         struct selection_counts *counts, struct ipf_error *err);
 void trace_renderer_release(struct trace_renderer *r);
 
@@ -39,7 +45,7 @@ void trace_renderer_learn_blocks(struct trace_renderer *r, const struct draft *d
 void trace_renderer_learn_text(struct trace_renderer *r, const struct draft *d);
 /* Should more records be read before the first request is written, so that there is text to extend prompts with? */
 bool trace_renderer_wants_more(const struct trace_renderer *r);
-/* Writes the requests of a draft. */
+/* Hands over the requests of a draft. */
 int trace_renderer_write(struct trace_renderer *r, struct draft *d, struct ipf_error *err);
 
 /* The tokens of the messages of a request and of its answer, as they are in the data. Each text is counted once. */

@@ -13,6 +13,11 @@
  *     session_id     requests of the same session are its turns
  *     delay          milliseconds after the previous turn, instead of timestamp
  *
+ * and what ipf-prep anonymize writes:
+ *
+ *     model          the model to request
+ *     block_size     tokens of a block of hash_ids, if not 512
+ *
  * Prompts without text are synthetic: equal ids give equal text, so that a prefix cache sees the hits that the recorded
  * one saw. Other members are ignored.
  *
@@ -22,7 +27,8 @@
 #include "sources/sniff.h"
 #include "sources/record_fields.h"
 
-#define BLOCK_TOKENS 512
+#define BLOCK_TOKENS      512
+#define BLOCK_TOKENS_MOST (1 << 20)
 
 static int read_times(const struct jdoc *j, struct draft *d, struct draft_request *r, struct ipf_error *err)
 {
@@ -33,17 +39,28 @@ static int read_times(const struct jdoc *j, struct draft *d, struct draft_reques
 	return timed || (delayed && d->session.data) ? 0 : ipf_error_set(err, IPF_INPUT, "timestamp: missing");
 }
 
+static int read_block_size(const struct jdoc *j, int64_t *tokens, struct ipf_error *err)
+{
+	*tokens = BLOCK_TOKENS;
+	int got = jdoc_get_int(j, JDOC_ROOT, "block_size", tokens, err);
+	if (got < 0 || (*tokens >= 1 && *tokens <= BLOCK_TOKENS_MOST))
+		return got < 0 ? -1 : 0;
+	return jdoc_expected(j, jdoc_get(j, JDOC_ROOT, "block_size"), "block_size", "1 to 1048576 tokens", err);
+}
+
 /* Its text, or else its length and blocks. */
 static int read_prompt(const struct jdoc *j, struct draft *d, struct draft_request *r, struct ipf_error *err)
 {
 	struct slice text;
+	int64_t block_tokens;
 	int got = field_text(d, j, JDOC_ROOT, "text_input", &text, err);
 	if (got < 0)
 		return -1;
 	if (got == 0)
-		return need_tokens(j, JDOC_ROOT, "input_length", &r->input_tokens, err) < 0
+		return need_tokens(j, JDOC_ROOT, "input_length", &r->input_tokens, err) < 0 ||
+		               read_block_size(j, &block_tokens, err) < 0
 		           ? -1
-		           : need_covering_blocks(d, j, r, BLOCK_TOKENS, err);
+		           : need_covering_blocks(d, j, r, block_tokens, err);
 	if (text.len > 0)
 		draft_message(d, ROLE_USER, text);
 	return 0;
@@ -58,6 +75,7 @@ static int read_record(void *state, const struct source_record *record, struct s
 	if (!r)
 		return 0;
 	if (need_object(j, JDOC_ROOT, "record", err) < 0 || read_times(j, d, r, err) < 0 ||
+	    field_name(d, j, JDOC_ROOT, "model", &r->model, err) < 0 ||
 	    need_tokens(j, JDOC_ROOT, "output_length", &r->output_tokens, err) < 0 || read_prompt(j, d, r, err) < 0)
 		return -1;
 	if (r->count == 0 && r->input_tokens <= 0) {

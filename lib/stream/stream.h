@@ -96,7 +96,8 @@ const char *stream_reader_sha256(struct stream_reader *reader);
 void stream_reader_close(struct stream_reader *reader); /* NULL is fine */
 
 /* Opens `path` for writing and writes the header, which is borrowed. NULL or "-" is standard output, uncompressed; a
- * name that ends in .zst is compressed. An existing file is replaced. */
+ * name that ends in .zst is compressed. An existing file is replaced. `header` NULL: the lines of another format, which
+ * get neither header nor trailer. */
 int stream_writer_open(struct stream_writer **writer, const char *path, json_t *header, struct ipf_error *err);
 /* The same, but a file that holds a stream of the kind `kept` is not emptied: -1, IPF_USAGE (stream_keep.h). The header
  * is written at once, so that another program that wants to write the file sees it. */

@@ -33,6 +33,7 @@ struct stream_writer {
 	size_t packed_size;
 	struct digest *digest;
 	int64_t lines;
+	bool bare; /* neither header nor trailer */
 	struct ipf_error failure;
 };
 
@@ -54,7 +55,7 @@ static int write_all(struct stream_writer *w, const char *data, size_t len, stru
 
 static void digest_lines(struct stream_writer *w)
 {
-	if (w->out.len > w->digested)
+	if (w->out.len > w->digested && !w->bare)
 		digest_update(w->digest, w->out.data + w->digested, w->out.len - w->digested);
 	w->digested = w->out.len;
 }
@@ -190,8 +191,9 @@ static int open_writer(struct stream_writer **writer, const char *path, json_t *
 	w->fd = -1;
 	int status = open_output(w, path, kept, err);
 	if (status == 0) {
+		w->bare = !header;
 		set_compression(w, header);
-		status = put_header(w, header, err);
+		status = w->bare ? 0 : put_header(w, header, err);
 	}
 	if (status < 0 || check_header(w, err) < 0 || (kept && stream_writer_flush(w, err) < 0)) {
 		stream_writer_abandon(w);
@@ -296,7 +298,7 @@ static int put_trailer(struct stream_writer *w, json_t *extra, struct ipf_error 
 
 int stream_writer_close(struct stream_writer *w, json_t *extra, struct ipf_error *err)
 {
-	if (w->failure.kind == IPF_OK && put_trailer(w, extra, &w->failure) == 0)
+	if (w->failure.kind == IPF_OK && (w->bare || put_trailer(w, extra, &w->failure) == 0))
 		write_out(w, ZSTD_e_end, &w->failure);
 	int fd = w->fd;
 	w->fd = -1;
@@ -315,7 +317,7 @@ void stream_writer_abandon(struct stream_writer *w)
 		return;
 	if (w->fd >= 0) {
 		/* keep the lines that are good, but never write a trailer */
-		if (w->failure.kind == IPF_OK && (w->zstd || w->out.len))
+		if (w->failure.kind == IPF_OK && (w->zstd ? w->packed != NULL : w->out.len > 0))
 			write_out(w, ZSTD_e_end, &w->failure);
 		if (w->fd > STDERR_FILENO)
 			close(w->fd);

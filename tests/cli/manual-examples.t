@@ -43,8 +43,16 @@ examples_of() { # PAGE: each in a file example.N
 		inside { print > ("example." n) }'
 }
 
-for program in prep prep-stat sched fire collect report report-compare report-export report-plot report-certificate report-definitions whole; do
+for program in prep prep-stat prep-anonymize sched fire collect report report-compare report-export report-plot report-certificate report-definitions whole; do
 	case $program in
+	prep-anonymize)
+		for ((i = 0; i < 60; i++)); do
+			echo "{\"messages\": [{\"role\": \"user\", \"content\": \"Say hello $((i % 3)) times.\"}], \"reply\": \"hello\", \"time\": $i, \"user\": \"u$((i % 7))\"}"
+		done >production.jsonl
+		ipf-prep sharegpt ShareGPT_V3.json -q -n 20 -o monday.trace.zst
+		cp "$TESTS/data/tokenizer/bytelevel.json" tokenizer.json
+		cp monday.trace.zst tuesday.trace.zst
+		;;
 	sched) ipf-prep azure AzureLLMInferenceTrace_conv.csv -q -o azure.trace.zst ;;
 	collect)
 		ipf-sched poisson:rate=20,for=1s -t chat.trace.zst -q -o chat.sched

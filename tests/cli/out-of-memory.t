@@ -40,6 +40,9 @@ each_unpacked() { # COMMAND…
 small_run 3
 printf '{"id":"a","prompt":"say \\"hi\\"","output_tokens":3,"session":"s","tags":{"k":"v"}}\n{"id":"b","prompt":"more","output_tokens":4}\n' >some.jsonl
 printf 'id,prompt,output_tokens\na,"say ""hi""",3\nb,more,4\n' >some.csv
+for i in 0 1 2 3; do
+	echo "{\"timestamp\": $i, \"input_length\": 700, \"output_length\": $((i / 2)), \"hash_ids\": [1, $i], \"session_id\": \"s\"}"
+done >blocks.jsonl
 zstd -q chat.records
 each 0 ipf-sched --reproducible poisson:rate=40,n=3 ramp:from=1,to=9,for=1s -t chat.trace
 each 0 ipf-sched stat chat.sched
@@ -49,6 +52,10 @@ each 0 ipf-prep sharegpt --reproducible -q -n 3 "$ROOT/examples/chat.json"
 each 0 ipf-prep jsonl --reproducible -q some.jsonl
 each 0 ipf-prep csv --reproducible -q --field prompt=/prompt some.csv
 XDG_CACHE_HOME=$PWD/cache each 0 ipf-prep jsonl --reproducible -q -t "$TESTS/data/tokenizer/gpt2.json" some.jsonl
+step=1 each 0 ipf-sched --reproducible burst:n=3 -q -o out.zst # compressed: what abandons it must not compress without a buffer
+printf 'the salt of this test' >salt
+each 0 ipf-prep anonymize trace chat.trace -q --salt-file salt
+each 0 ipf-prep anonymize mooncake blocks.jsonl -q --salt-file salt --jitter 1s --k 2
 gzip -k some.jsonl
 xz -k some.jsonl
 python3 -m zipfile -c some.zip some.jsonl

@@ -1,0 +1,8 @@
+/* ipf-prep anonymize: makes a trace that can be shared of one that was recorded, see ipf-prep-anonymize(1). */
+#ifndef PREP_ANONYMIZE_H
+#define PREP_ANONYMIZE_H
+
+/* argv[0] is "anonymize". Returns the exit status of the program. */
+int anonymize_main(int argc, char **argv);
+
+#endif

@@ -1,0 +1,15 @@
+/* The operands SOURCE [FILE…]: a format, or auto, and the files that are read in it. */
+#ifndef PREP_SOURCE_OPERANDS_H
+#define PREP_SOURCE_OPERANDS_H
+
+#include "config/prep_config.h"
+#include "input/input.h"
+#include "input/input_paths.h"
+
+/* Checks the operands of this command, and finds the files and their format. To detect the format the first file is
+ * opened, which is then *first. NULL: err; IPF_USAGE for operands that are wrong, before anything is opened. */
+const struct source_format *source_operands_open(const struct prep_config *config, const char *command,
+                                                 const struct operands *operands, struct input_paths *paths,
+                                                 struct input **first, struct ipf_error *err);
+
+#endif
