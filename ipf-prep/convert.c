@@ -100,15 +100,11 @@ static json_t *make_trailer(const struct prep_config *c, const struct source_rea
 
 /* ---- the conversion ---- */
 
-/* Reads, selects and writes. The trace gets its trailer even if the input ends at an error. */
-static int write_trace(const struct prep_config *c, struct stream_writer *writer, const struct input_paths *paths,
-                       struct source_reader *reading, struct selection_counts *counts, struct ipf_error *err)
+int convert_requests(const struct prep_config *c, struct trace_renderer *renderer, const struct input_paths *paths,
+                     struct source_reader *reading, struct ipf_error *err)
 {
-	struct trace_renderer renderer = {0};
 	struct selection *selection = NULL;
-	int status = trace_renderer_init(&renderer, c, writer, counts, err);
-	if (status == 0)
-		status = selection_new(&selection, c, &renderer, counts, &reading->progress, err);
+	int status = selection_new(&selection, c, renderer, renderer->counts, &reading->progress, err);
 	if (status == 0) {
 		reading->sink = selection_sink(selection);
 		status = source_reader_run(reading, paths->items, (int)paths->count, err);
@@ -117,11 +113,22 @@ static int write_trace(const struct prep_config *c, struct stream_writer *writer
 		status = selection_finish(selection, err);
 	if (status == 0)
 		status = token_counter_check(c->tokens, err);
+	selection_free(selection);
+	return status;
+}
+
+/* Reads, selects and writes. The trace gets its trailer even if the input ends at an error. */
+static int write_trace(const struct prep_config *c, struct stream_writer *writer, const struct input_paths *paths,
+                       struct source_reader *reading, struct selection_counts *counts, struct ipf_error *err)
+{
+	struct trace_renderer renderer = {0};
+	int status = trace_renderer_init(&renderer, c, writer, counts, err);
+	if (status == 0)
+		status = convert_requests(c, &renderer, paths, reading, err);
 	if (status == 0)
 		status = stream_writer_close(writer, make_trailer(c, reading, counts), err);
 	else
 		stream_writer_abandon(writer);
-	selection_free(selection);
 	trace_renderer_release(&renderer);
 	return status;
 }

@@ -2,17 +2,15 @@
 #include "config/prep_config.h"
 #include "config/source_help.h"
 #include "convert.h"
+#include "fit.h"
 #include "memory.h"
-#include "input/archive_members.h"
-#include "input/input_paths.h"
 #include "input/remote.h"
-#include "sources/detect_format.h"
+#include "source_operands.h"
 #include "stat/trace_stat.h"
 #include "tokenize.h"
 
 #include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
 static int list_formats(void)
 {
@@ -32,77 +30,6 @@ static int list_formats(void)
 	return ipf_error_report(&err, stderr, "ipf-prep");
 }
 
-static bool is_source(const char *name)
-{
-	struct ipf_error ignored = {0};
-	return strcmp(name, "auto") == 0 || source_find(name, &ignored) != NULL;
-}
-
-/* Is it a file rather than a misspelt format? Formats have neither dots nor slashes in their names. */
-static bool is_file(const char *name)
-{
-	return strcmp(name, "-") == 0 || strpbrk(name, "./") || access(name, F_OK) == 0 || archive_member_split(name);
-}
-
-/* The source is the first operand. A file in its place is the most frequent mistake. */
-static int check_source(const struct operands *operands, struct ipf_error *err)
-{
-	const char *first = operands->items[0], *source = "auto";
-	bool remote = is_remote(first); /* an address may have secrets */
-	const char *shown = remote ? "ADDRESS" : first, *quote = remote ? "" : "\"";
-	if (is_source(first))
-		return 0;
-	for (int i = 1; i < operands->count && is_file(first); i++)
-		if (is_source(operands->items[i]))
-			source = operands->items[i];
-	if (is_file(first))
-		return ipf_error_set(err, IPF_USAGE,
-		                     "%s%.200s%s is not a source: the source comes first; try %s: ipf-prep %s %.200s", quote,
-		                     shown, quote, source, source, shown);
-	return source_find(first, err) ? 0 : -1;
-}
-
-/* Reports an unknown format and missing files before the output is opened. */
-static int check_operands(const struct operands *operands, struct ipf_error *err)
-{
-	if (operands->count == 0)
-		return ipf_error_set(err, IPF_USAGE, "expected a SOURCE, the format of the input: auto, or one of --list");
-	if (check_source(operands, err) < 0)
-		return -1;
-	struct ipf_error ignored = {0};
-	const struct source_format *format = source_find(operands->items[0], &ignored);
-	if (format && format->unit == UNIT_NONE)
-		return operands->count == 1 ? 0
-		                            : ipf_error_set(err, IPF_USAGE, "%s: reads no file, got \"%.200s\"", format->name,
-		                                            operands->items[1]);
-	for (int i = 1; i < operands->count; i++) {
-		if (strcmp(operands->items[i], "-") != 0 && !is_remote(operands->items[i]) &&
-		    access(operands->items[i], R_OK) < 0 && archive_member_split(operands->items[i]) == 0)
-			return ipf_error_errno(err, errno, operands->items[i], "cannot open");
-	}
-	if (operands->count == 1 && isatty(STDIN_FILENO))
-		return ipf_error_set(err, IPF_USAGE, "expected a FILE, or data on standard input");
-	return 0;
-}
-
-/* Finds the files and their format. To detect the format the first file is opened, which is then *first. */
-static const struct source_format *open_input(const struct prep_config *c, const struct operands *operands,
-                                              struct input_paths *paths, struct input **first, struct ipf_error *err)
-{
-	if (check_operands(operands, err) < 0)
-		return NULL;
-	progress_init(&paths->progress, c->common.progress,
-	              c->common.quiet || progress_is_left(c->common.output, false, c->common.progress));
-	paths->quiet = c->common.quiet;
-	if (input_paths_expand(paths, operands->items + 1, (size_t)operands->count - 1, err) < 0)
-		return NULL;
-	if (strcmp(operands->items[0], "auto") != 0)
-		return source_find(operands->items[0], err);
-	return input_open(first, paths->count ? paths->items[0] : "-", err) == 0
-	           ? detect_format(*first, c->fields.count > 0, err)
-	           : NULL;
-}
-
 int main(int argc, char **argv)
 {
 	struct prep_config config = PREP_CONFIG_DEFAULTS;
@@ -116,6 +43,8 @@ int main(int argc, char **argv)
 		return trace_stat_main(argc - 1, argv + 1);
 	if (argc > 1 && strcmp(argv[1], "tokenize") == 0)
 		return tokenize_main(argc - 1, argv + 1);
+	if (argc > 1 && strcmp(argv[1], "fit") == 0)
+		return fit_main(argc - 1, argv + 1);
 	if (source_help_is_asked(argc, argv))
 		return source_help(source_find(argv[1], &err));
 	if (!program_start(&prep_program, argc, argv, &config, &operands, &status)) {
@@ -126,7 +55,8 @@ int main(int argc, char **argv)
 		prep_config_release(&config);
 		return list_formats();
 	}
-	if (prep_config_check(&config, &err) == 0 && (format = open_input(&config, &operands, &paths, &first, &err)) &&
+	if (prep_config_check(&config, &err) == 0 &&
+	    (format = source_operands_open(&config, &operands, &paths, &first, &err)) &&
 	    prep_config_open(&config, format, paths.count, &err) == 0) {
 		status = convert(&config, &paths, first, argc, argv, &err);
 		first = NULL; /* convert() has closed it */

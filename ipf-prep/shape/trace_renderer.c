@@ -553,11 +553,13 @@ int trace_renderer_write(struct trace_renderer *r, struct draft *d, struct ipf_e
 			                     "record %lld: expected lengths from 0 to 2^40 tokens, got a prompt of %lld and "
 			                     "an answer of %lld",
 			                     (long long)d->number, (long long)out.input_tokens, (long long)out.output_tokens);
-		trace_request_write(&out, &r->line);
+		if (!r->take)
+			trace_request_write(&out, &r->line);
 		if (r->work.failed || r->messages.failed || r->id.failed || r->answer.failed || r->model.failed ||
 		    r->blocks.failed || r->scope.failed || r->fit.failed || r->synthetic.failed)
 			return ipf_error_memory(err);
-		if (token_counter_check(tokens, err) < 0 || stream_writer_line(r->writer, &r->line, err) < 0)
+		if (token_counter_check(tokens, err) < 0 ||
+		    (r->take ? r->take(r->taker, &out, err) : stream_writer_line(r->writer, &r->line, err)) < 0)
 			return -1;
 		r->counts->requests++;
 		r->counts->input_tokens = token_sum(r->counts->input_tokens, out.input_tokens);

@@ -11,12 +11,15 @@
 #include "shape/fit_length.h"
 #include "shape/selection_counts.h"
 #include "shape/synthetic_prompt.h"
-#include "stream/stream.h"
+#include "stream/trace.h"
 #include "text/exact_text.h"
 
 struct trace_renderer {
 	const struct prep_config *config;
 	struct stream_writer *writer;
+	/* Instead of writing it, hands each request to this function if it is not NULL. */
+	int (*take)(void *taker, const struct trace_request *request, struct ipf_error *err);
+	void *taker;
 	struct selection_counts *counts;
 	struct exact_text exact;
 	struct fit_length fit;

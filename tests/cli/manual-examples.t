@@ -43,7 +43,7 @@ examples_of() { # PAGE: each in a file example.N
 		inside { print > ("example." n) }'
 }
 
-for program in prep prep-stat sched fire collect report report-compare report-export report-plot report-certificate report-definitions whole; do
+for program in prep prep-stat prep-fit sched fire collect report report-compare report-export report-plot report-certificate report-definitions whole; do
 	case $program in
 	sched) ipf-prep azure AzureLLMInferenceTrace_conv.csv -q -o azure.trace.zst ;;
 	collect)
