@@ -78,6 +78,13 @@ static int join_ranks(struct length_class *c, const struct pairs *p)
 		double column = y[i] + (rng_uniform(&rng) - 0.5) * y_width[i];
 		c->joint[bin_of(row)][bin_of(column)]++;
 	}
+	for (int i = 0; i < LENGTH_RANKS; i++) {
+		double sum = 0;
+		for (int j = 0; j < LENGTH_RANKS; j++)
+			sum += c->joint[i][j];
+		for (int j = 0; j < LENGTH_RANKS; j++)
+			c->joint[i][j] = sum > 0 ? c->joint[i][j] / sum : 1.0 / LENGTH_RANKS;
+	}
 	free(x);
 	free(y);
 	free(x_width);
@@ -198,11 +205,9 @@ json_t *length_model_json(const struct length_model *m)
 			continue;
 		json_t *joint = json_array();
 		for (int i = 0; i < LENGTH_RANKS; i++) {
-			double row[LENGTH_RANKS], sum = 0;
+			double row[LENGTH_RANKS];
 			for (int j = 0; j < LENGTH_RANKS; j++)
-				sum += c->joint[i][j];
-			for (int j = 0; j < LENGTH_RANKS; j++)
-				row[j] = sum > 0 ? round(1000 * c->joint[i][j] / sum) : 1;
+				row[j] = round(1000 * c->joint[i][j]);
 			json_array_append_new(joint, model_numbers(row, LENGTH_RANKS));
 		}
 		json_t *map = json_pack("{s:i, s:I, s:o, s:o, s:o}", "from_turn", k ? 1 << (k - 1) : 0, "requests",

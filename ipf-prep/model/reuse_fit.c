@@ -110,8 +110,13 @@ static void make_cells(struct reuse_group *g, const struct sum *sums, double mis
 	correct_for_start(cells, count, prompts);
 	qsort(cells, (size_t)count, sizeof *cells, by_weight);
 	g->cell_count = count < REUSE_CELLS ? count : REUSE_CELLS;
+	double sum = 0;
 	for (int i = 0; i < g->cell_count; i++)
+		sum += cells[i].weight;
+	for (int i = 0; i < g->cell_count; i++) {
 		g->cells[i] = cells[i];
+		g->cells[i].weight /= sum;
+	}
 }
 
 static void make_group(struct reuse_group *g, const struct prompt_use *uses, size_t count, const struct reuse_fit *f,

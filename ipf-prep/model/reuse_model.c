@@ -23,7 +23,8 @@ static json_t *table_json(const struct reuse_table *t)
 		json_t *cells = json_array();
 		for (int k = 0; k < g->cell_count; k++) {
 			const struct reuse_cell *c = &g->cells[k];
-			const double numbers[] = {round(c->age), c->own, round(c->tokens), round(1e4 * c->share) / 1e4, c->weight};
+			const double numbers[] = {round(c->age), c->own, round(c->tokens), round(1e4 * c->share) / 1e4,
+			                          round(1e5 * c->weight)};
 			json_array_append_new(cells, model_numbers(numbers, 5));
 		}
 		json_array_append_new(groups, json_pack("{s:o, s:o}", "up_to_tokens", model_number(g->up_to), "cells", cells));

@@ -32,7 +32,7 @@ struct reuse_cell {
 	bool own;   /* the last use was in the same session */
 	/* found: tokens, or else this share of the prompt; in the same session, of the shorter one of both prompts */
 	double tokens, share;
-	double weight; /* relative to the other cells of the group */
+	double weight; /* how often this occurs in the group: of 1 */
 };
 
 struct reuse_group {
