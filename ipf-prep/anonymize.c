@@ -295,7 +295,10 @@ static int anonymize_source(struct anonymize_run *run, const struct operands *op
 	c->turns.distribution.kind = DISTRIBUTION_DATASET;
 	if (err->kind == IPF_OK && prep_config_check(c, err) == 0 && prep_config_open(c, format, paths.count, err) == 0 &&
 	    open_run(run, err) == 0) {
-		status = convert_requests(c, &paths, first, &run->sink, &run->assumed, err);
+		struct convert_read read = {0};
+		status = convert_requests(c, &paths, first, &run->sink, &read, err);
+		run->assumed = read.assumed;
+		json_decref(read.from);
 		first = NULL; /* it is closed */
 	}
 	input_close(first);

@@ -315,7 +315,7 @@ int convert(const struct prep_config *c, const struct input_paths *paths, struct
 }
 
 int convert_requests(const struct prep_config *c, const struct input_paths *paths, struct input *first,
-                     struct request_sink *to, int64_t *assumed, struct ipf_error *err)
+                     struct request_sink *to, struct convert_read *read, struct ipf_error *err)
 {
 	struct selection_counts counts = {0};
 	struct source_reader reading = reader_of(c, first);
@@ -323,6 +323,6 @@ int convert_requests(const struct prep_config *c, const struct input_paths *path
 	int status = read_requests(c, to, paths, &reading, &counts, err);
 	if (status == 0)
 		status = report(c, &reading, &counts, err);
-	*assumed = counts.assumed;
+	*read = (struct convert_read){.assumed = counts.assumed, .from = json_incref(reading.from)};
 	return finish(status, &reading, &counts);
 }

@@ -3,6 +3,7 @@
 #include "config/prep_config.h"
 #include "config/source_help.h"
 #include "convert.h"
+#include "fit.h"
 #include "input/remote.h"
 #include "memory.h"
 #include "source_operands.h"
@@ -45,6 +46,8 @@ int main(int argc, char **argv)
 		return anonymize_main(argc - 1, argv + 1);
 	if (argc > 1 && strcmp(argv[1], "tokenize") == 0)
 		return tokenize_main(argc - 1, argv + 1);
+	if (argc > 1 && strcmp(argv[1], "fit") == 0)
+		return fit_main(argc - 1, argv + 1);
 	if (source_help_is_asked(argc, argv))
 		return source_help(source_find(argv[1], &err));
 	if (!program_start(&prep_program, argc, argv, &config, &operands, &status)) {

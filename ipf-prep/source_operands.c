@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static bool is_source(const char *name)
+bool source_operands_is_source(const char *name)
 {
 	struct ipf_error ignored = {0};
 	return strcmp(name, "auto") == 0 || source_find(name, &ignored) != NULL;
@@ -26,10 +26,10 @@ static int check_source(const struct operands *operands, const char *command, st
 	const char *first = operands->items[0], *source = "auto";
 	bool remote = is_remote(first); /* an address may have secrets */
 	const char *shown = remote ? "ADDRESS" : first, *quote = remote ? "" : "\"";
-	if (is_source(first))
+	if (source_operands_is_source(first))
 		return 0;
 	for (int i = 1; i < operands->count && is_file(first); i++)
-		if (is_source(operands->items[i]))
+		if (source_operands_is_source(operands->items[i]))
 			source = operands->items[i];
 	if (is_file(first))
 		return ipf_error_set(err, IPF_USAGE, "%s%.200s%s is not a source: the source comes first; try %s: %s %s %.200s",

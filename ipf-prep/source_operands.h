@@ -6,6 +6,8 @@
 #include "input/input.h"
 #include "input/input_paths.h"
 
+/* Whether it is the name of a format, or auto. */
+bool source_operands_is_source(const char *name);
 /* Checks the operands of this command, and finds the files and their format. To detect the format the first file is
  * opened, which is then *first. NULL: err; IPF_USAGE for operands that are wrong, before anything is opened. */
 const struct source_format *source_operands_open(const struct prep_config *config, const char *command,

@@ -95,7 +95,7 @@ static int apply_defaults(struct prep_config *c, struct ipf_error *err)
 static int apply_generated_defaults(struct prep_config *c, struct ipf_error *err)
 {
 	if (c->max_requests == IPF_ABSENT && c->max_sessions == IPF_ABSENT)
-		c->max_requests = GENERATED_REQUESTS;
+		c->max_requests = c->mix.count ? traffic_mix_requests(&c->mix) : GENERATED_REQUESTS;
 	return apply_default(&c->input, GENERATED_INPUT, DISTRIBUTION_COUNT, err) < 0 ||
 	               apply_default(&c->output, GENERATED_OUTPUT, DISTRIBUTION_COUNT, err) < 0
 	           ? -1
@@ -157,6 +157,16 @@ int prep_config_check(struct prep_config *c, struct ipf_error *err)
 	return check_limits(c, err) < 0 || check_prompt_form(c, err) < 0 ? -1 : 0;
 }
 
+int prep_config_check_all_turns(struct prep_config *c, struct ipf_error *err)
+{
+	if (prep_config_check(c, err) < 0)
+		return -1;
+	if (!c->turns.given)
+		c->turns.distribution.kind = DISTRIBUTION_DATASET;
+	c->first_turn_only &= c->turns.given;
+	return 0;
+}
+
 static int refuse(const struct prep_config *c, const char *option, const char *why, struct ipf_error *err)
 {
 	return ipf_error_set(err, IPF_USAGE, "%s: format %s %s", option, c->format->name, why);
@@ -181,8 +191,9 @@ static int check_generated(const struct prep_config *c, struct ipf_error *err)
 		return refuse(c, "--wait", no_data, err);
 	if (c->sample != SAMPLE_ALL)
 		return refuse(c, c->shuffle ? "--shuffle" : "--sample", "draws its requests anyway; use --seed", err);
-	if (!isnan(c->scale))
-		return refuse(c, "--scale", "has no arrivals, and as many requests as -n says", err);
+	if (!isnan(c->scale) && !(traffic_mix_has_arrivals(&c->mix)))
+		return refuse(c, "--scale", c->mix.count ? "has no arrivals in this model" : "has arrivals only with --like",
+		              err);
 	const struct token_limits *l = &c->limits;
 	const struct {
 		const char *option;
@@ -195,6 +206,23 @@ static int check_generated(const struct prep_config *c, struct ipf_error *err)
 	for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
 		if (limits[i].value != IPF_ABSENT && c->preset == PRESET_NONE)
 			return refuse(c, limits[i].option, "draws its lengths; bound them with min= and max=", err);
+	return 0;
+}
+
+/* A model has lengths and turns of its own. */
+static int check_like(const struct prep_config *c, struct ipf_error *err)
+{
+	const struct {
+		const char *option;
+		bool given;
+	} options[] = {{"--input-tokens", c->input.given},
+	               {"--output-tokens", c->output.given},
+	               {"--turns", c->turns.given},
+	               {"--profile", c->profile != PROFILE_NONE}};
+	for (size_t i = 0; c->mix.files.count && i < sizeof options / sizeof *options; i++)
+		if (options[i].given)
+			return ipf_error_set(err, IPF_USAGE, "%s: cannot be combined with --like, whose model has its own",
+			                     options[i].option);
 	return 0;
 }
 
@@ -230,6 +258,8 @@ static int check_format(const struct prep_config *c, struct ipf_error *err)
 		return refuse(c, "--to", "has no arrivals", err);
 	if (!isnan(c->hit_rate) && !(traits & DEALS_PREFIXES))
 		return refuse(c, "--hit-rate", "has no say in what prompts share; use prefix", err);
+	if (c->mix.files.count && strcmp(c->format->name, "synthetic") != 0)
+		return refuse(c, "--like", "has its own data; use synthetic", err);
 	if (c->groups != IPF_ABSENT && !(traits & DEALS_PREFIXES))
 		return refuse(c, "--groups", "has no groups; use prefix", err);
 	if (c->prefixes.count && c->prompt == PROMPT_NONE && !(traits & DEALS_PREFIXES))
@@ -326,6 +356,20 @@ static int read_content(struct prep_config *c, struct ipf_error *err)
 	return 0;
 }
 
+/* The files of --like. */
+static int read_models(struct prep_config *c, struct ipf_error *err)
+{
+	int status = 0;
+	for (size_t i = 0; status == 0 && i < c->mix.files.count; i++) {
+		struct buffer text = {0};
+		status = read_file(c, c->mix.files.items[i].name, &text, err);
+		if (status == 0)
+			status = traffic_mix_add(&c->mix, i, buffer_all(&text), err);
+		buffer_release(&text);
+	}
+	return status;
+}
+
 static int open_tokenizer(struct prep_config *c, struct ipf_error *err)
 {
 	if (hub_token_counter_open(&c->tokens, c->tokenizer, remote_say, err) < 0)
@@ -359,11 +403,15 @@ static int open_format(struct prep_config *c, size_t files, struct ipf_error *er
 		.groups = c->groups,
 		.hit_rate = c->hit_rate,
 		.template_tokens = chat_template_tokens(&c->template, 1, false),
+		.like = c->mix.count ? &c->mix : NULL,
+		.like_scale = isnan(c->scale) ? 1 : c->scale,
 	};
 	if (generates && check_generated(c, err) < 0)
 		return -1;
 	if (source_open(format, &settings, &c->format_state, err) < 0)
 		return -1;
+	if (c->mix.count)
+		c->scale = NAN; /* the arrivals are made at that rate */
 	c->traits = format->traits_of ? format->traits_of(c->format_state) : format->traits;
 	c->hold_all = (c->traits & GATHERS) || ((c->traits & HAS_TIMES) && files > 1) || c->dequantise || !isnan(c->scale);
 	return check_format(c, err);
@@ -372,6 +420,8 @@ static int open_format(struct prep_config *c, size_t files, struct ipf_error *er
 int prep_config_open(struct prep_config *c, const struct source_format *format, size_t files, struct ipf_error *err)
 {
 	c->format = format;
+	if (check_like(c, err) < 0 || read_models(c, err) < 0)
+		return -1;
 	if (format->kind == SOURCE_GENERATED && apply_generated_defaults(c, err) < 0)
 		return -1;
 	return read_histogram(c, &c->input, err) < 0 || read_histogram(c, &c->output, err) < 0 ||
@@ -397,4 +447,5 @@ void prep_config_release(struct prep_config *c)
 		distribution_release(&distributions[i]->distribution);
 	share_list_release(&c->models);
 	prefix_groups_release(&c->prefixes);
+	traffic_mix_release(&c->mix);
 }

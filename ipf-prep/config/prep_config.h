@@ -73,6 +73,7 @@ struct prep_config {
 	double hit_rate;                 /* --hit-rate; NAN */
 	const char *salt, *content_file; /* or NULL */
 	struct share_list models;        /* empty: the data's own */
+	struct traffic_mix mix;          /* --like: its files, read by prep_config_open */
 	struct slo_rules slo;
 	double scale; /* NAN: as recorded */
 	bool dequantise;
@@ -108,10 +109,14 @@ struct prep_config {
 
 /* Its options are those of a struct prep_config. */
 extern const struct program prep_program;
+/* ipf-prep fit, which has some of them. */
+extern const struct program fit_program;
 
 /* Applies --preset and --profile to what the user has not set, and checks the options against each other (IPF_USAGE).
  * Reads nothing. */
 int prep_config_check(struct prep_config *config, struct ipf_error *err);
+/* The same if conversations are wanted with all of their turns, unless the user asks for less. */
+int prep_config_check_all_turns(struct prep_config *config, struct ipf_error *err);
 /* Reads the files that options name, opens the tokenizer and the format, and queries the server of --template-tokens.
  * `files` is the number of FILE operands. IPF_USAGE: an option that does not apply to the format. */
 int prep_config_open(struct prep_config *config, const struct source_format *format, size_t files,

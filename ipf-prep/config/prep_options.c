@@ -76,6 +76,11 @@ static int parse_prefixes(const char *value, void *variable, struct ipf_error *e
 	return prefix_groups_parse(variable, value, err);
 }
 
+static int parse_like(const char *value, void *variable, struct ipf_error *err)
+{
+	return traffic_mix_parse(variable, value, err);
+}
+
 /* ---- the table ---- */
 
 static const char *const sample_names[] = {[SAMPLE_WITH] = "with", [SAMPLE_WITHOUT] = "without", NULL};
@@ -144,6 +149,11 @@ static const struct option_spec specs[] = {
            "draw the time between the end of a turn and the next turn from DIST: 2s, uniform:1s-5s, lognormal:8s,6s, "
            "dataset (default)"),
 
+	PARSED(
+		0, "like", "FILE[=SHARE],…", mix, parse_like,
+		"synthetic: make traffic like that of a model from ipf-prep fit: arrivals, lengths, sessions and shared prefixes; "
+		"of several models in these shares of the requests (-n: as many requests as were recorded)"),
+
 	OPTION_HEADING("Prompts"),
 	O(OPTION_TEXT, 0, "system", "FILE|TEXT", system,
       "replace the system message of every request or session by TEXT or the content of FILE"),
@@ -171,7 +181,8 @@ static const struct option_spec specs[] = {
 
 	OPTION_HEADING("Arrival times"),
 	PARSED(0, "scale", "FACTOR", scale, parse_scale,
-           "multiply the number of requests by FACTOR; requests and sessions are dropped or copied as a whole"),
+           "multiply the number of requests by FACTOR; requests and sessions are dropped or copied as a whole (--like: "
+           "multiply the rate)"),
 	O(OPTION_FLAG, 0, "dequantise", NULL, dequantise,
       "spread arrivals with equal timestamps over the time to the next timestamp"),
 
@@ -196,7 +207,7 @@ static const struct option_spec specs[] = {
 /* For completion. */
 static const char *offer_source(size_t i)
 {
-	static const char *const others[] = {"auto", "stat", "tokenize", "anonymize"};
+	static const char *const others[] = {"auto", "stat", "tokenize", "fit", "anonymize"};
 	enum { OTHERS = sizeof others / sizeof *others };
 
 	if (i < OTHERS)
@@ -223,10 +234,56 @@ const struct program prep_program = {
 			   "  ipf-prep prefix --hit-rate 60% --groups 20 --input-tokens 2048\n"
 			   "\n"
 			   "ipf-prep stat summarizes a trace, ipf-prep tokenize turns texts into token ids,\n"
-			   "and ipf-prep anonymize makes a trace that can be shared: see their --help.",
+			   "ipf-prep fit learns a model of traffic, and ipf-prep anonymize makes a trace that\n"
+			   "can be shared: see their --help.",
 	.specs = specs,
 	.count = sizeof specs / sizeof *specs,
 	.min_operands = 0,
 	.max_operands = -1,
 	.offers = offer_source,
+};
+
+/* ---- ipf-prep fit ---- */
+
+static const struct option_spec fit_specs[] = {
+	PARSED('n', "requests", "N", max_requests, parse_positive, "learn from at most N requests"),
+	PARSED(0, "sessions", "N", max_sessions, parse_positive, "learn from at most N sessions"),
+	O(OPTION_DURATION, 0, "from", "TIME", from_ns,
+      "learn from requests that arrive at least TIME after the start of the trace"),
+	O(OPTION_DURATION, 0, "to", "TIME", to_ns,
+      "learn from requests that arrive less than TIME after the start of the trace"),
+	CHOICE("failed", "keep|drop", failed, keep_or_drop_names,
+           "learn from recorded requests that failed, too (default), or drop them"),
+	CHOICE("sub-agents", "keep|drop", sub_agents, keep_or_drop_names,
+           "keep the requests of sub-agents (default), or drop them"),
+	PARSED(0, "turns", "DIST|all", turns, parse_turns, "keep at most this many turns of a conversation (default: all)"),
+	O(OPTION_FLAG, 0, "dequantise", NULL, dequantise,
+      "spread arrivals with equal timestamps over the time to the next timestamp"),
+	O(OPTION_FILE, 't', "tokenizer", "NAME", tokenizer,
+      "count tokens of texts with a model's tokenizer, or with approx (default)"),
+	O(OPTION_LIST, 0, "field", "NAME=/POINTER", fields,
+      "jsonl, csv and auto: read field NAME from this place of a record (repeatable)"),
+	CHOICE("on-error", "skip|stop", on_error, on_error_names, "skip bad records (default), or stop at the first one"),
+	OPTION_UNSHAPING(OPTION_FILE, 'o', "output", "FILE", struct prep_config, common.output,
+                     "write to FILE (default: standard output)"),
+	COMMAND_OPTIONS(struct prep_config, common),
+};
+
+const struct program fit_program = {
+	.name = "ipf-prep fit",
+	.operands = "[SOURCE] [FILE…]",
+	.summary = "learn a model of recorded traffic, from which synthetic --like makes more",
+	.details = "FILE is a trace of ipf-prep, or of any format that ipf-prep reads; SOURCE is the\n"
+			   "format, else it is detected. Without operands, a trace comes on standard input.\n"
+			   "The options apply to the data of a SOURCE.\n"
+			   "\n"
+			   "  ipf-prep fit azure Azure_conv.csv -o conv.json\n"
+			   "  ipf-prep synthetic --like conv.json -n 100000 --scale 3 -o more.trace.zst\n"
+			   "  ipf-prep stat more.trace.zst --against conv.json",
+	.specs = fit_specs,
+	.count = sizeof fit_specs / sizeof *fit_specs,
+	.min_operands = 0,
+	.max_operands = -1,
+	.variables = "ipf-prep",
+	.manual = "man ipf-prep-fit; overview: man ipf",
 };

@@ -47,7 +47,7 @@ bool source_help_is_asked(int argc, char **argv)
 
 static void describe(const struct source_format *f, struct buffer *out)
 {
-	const char *names[OF_TRAITS + 3];
+	const char *names[OF_TRAITS + 4];
 	size_t count = 0;
 
 	buffer_format(out, "usage: ipf-prep %s [OPTION…]%s\n", f->name, f->unit == UNIT_NONE ? "" : " [FILE…]");
@@ -67,10 +67,12 @@ static void describe(const struct source_format *f, struct buffer *out)
 		names[count++] = "failed";
 	if (strcmp(f->name, "sharegpt") == 0)
 		names[count++] = "preset";
+	if (strcmp(f->name, "synthetic") == 0)
+		names[count++] = "like";
 	names[count] = NULL;
 	if (count) {
 		buffer_format(out, "\nOptions that not every source has%s:\n",
-		              f->traits_of ? "; some depend on the fields of the data" : "");
+		              f->traits_of && f->unit != UNIT_NONE ? "; some depend on the fields of the data" : "");
 		help_format_options(&prep_program, names, out);
 	}
 	buffer_text(out, "\nAll options: ipf-prep --help; fields of the data: man ipf-prep-formats\n");

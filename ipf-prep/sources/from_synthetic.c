@@ -1,7 +1,8 @@
-/* synthetic: requests of drawn lengths, without any data.
+/* synthetic: requests of drawn lengths, or of a model of recorded traffic, without any data.
  *
- * Each record is a request, or with --turns a session of a drawn number of turns; --input-tokens and --output-tokens
- * draw the lengths of each turn. The last session is cut so that there are exactly -n requests.
+ * With --like each record is the next session or request of the model (model/traffic_draw.h). Otherwise each record is
+ * a request, or with --turns a session of a drawn number of turns; --input-tokens and --output-tokens draw the lengths
+ * of each turn. The last session is cut so that there are exactly -n requests.
  */
 #include "absent.h"
 #include "draft/draft_rng.h"
@@ -15,19 +16,36 @@ struct state {
 	bool lone;
 	int64_t left; /* requests still to make; IPF_ABSENT: not limited */
 	uint64_t seed;
+	const struct traffic_mix *mix; /* or NULL */
+	struct traffic_draw *like;
 };
 
 static int open_state(void *made, const struct source_settings *settings, struct ipf_error *err)
 {
 	struct state *s = made;
-	(void)err;
 	*s = (struct state){.input = settings->input,
 	                    .output = settings->output,
 	                    .turns = settings->turns,
 	                    .lone = settings->lone,
 	                    .left = settings->n,
-	                    .seed = settings->seed};
-	return 0;
+	                    .seed = settings->seed,
+	                    .mix = settings->like};
+	return s->mix ? traffic_draw_new(&s->like, s->mix, settings->like_scale, s->seed, err) : 0;
+}
+
+static void close_state(void *opened)
+{
+	struct state *s = opened;
+	traffic_draw_free(s->like);
+}
+
+/* Sessions of a model have whole prompts in blocks, which begin like those of earlier turns. */
+static unsigned traits_of(const void *opened)
+{
+	const struct state *s = opened;
+	if (!s->mix)
+		return HAS_TURNS | MAKES_TEXT;
+	return MAKES_TEXT | HAS_SESSIONS | HAS_BLOCKS | (traffic_mix_has_arrivals(s->mix) ? HAS_TIMES : 0);
 }
 
 static int64_t draw(const struct state *s, const struct distribution *from, const char *decision, const struct draft *d,
@@ -41,6 +59,12 @@ static int read_record(void *opened, const struct source_record *record, struct 
 {
 	struct state *s = opened;
 	struct draft *d = &sink->draft;
+	if (s->like) {
+		if (traffic_draw_next(s->like, d, s->left == IPF_ABSENT ? TURNS_MAX : s->left, err) < 0)
+			return -1;
+		s->left -= s->left == IPF_ABSENT ? 0 : (int64_t)d->count;
+		return sink->take(sink, d, err);
+	}
 	int64_t turns = s->lone ? 1 : draw(s, s->turns, "turns", d, 0);
 	(void)record;
 	if (s->left != IPF_ABSENT && turns > s->left)
@@ -63,7 +87,7 @@ static int read_record(void *opened, const struct source_record *record, struct 
 
 const struct source_format source_synthetic = {
 	.name = "synthetic",
-	.about = "requests or sessions of drawn lengths, without any data",
+	.about = "requests or sessions of drawn lengths, or like a recorded trace (--like), without any data",
 	.kind = SOURCE_GENERATED,
 	.unit = UNIT_NONE,
 	.traits = HAS_TURNS | MAKES_TEXT,
@@ -71,4 +95,6 @@ const struct source_format source_synthetic = {
 	.state_size = sizeof(struct state),
 	.open = open_state,
 	.read_record = read_record,
+	.traits_of = traits_of,
+	.close = close_state,
 };

@@ -20,6 +20,7 @@
 #include "draft/draft.h"
 #include "draft/prefix_groups.h"
 #include "input/csv.h"
+#include "model/traffic_draw.h"
 #include "sources/sniff.h"
 #include "tokenizer/token_counter.h"
 
@@ -93,6 +94,8 @@ struct source_settings {
 	const struct prefix_groups *prefixes; /* count 0: not given */
 	int64_t groups;                       /* IPF_ABSENT: not given */
 	double hit_rate;                      /* NAN: not given */
+	const struct traffic_mix *like;       /* models to make requests by; NULL: not given */
+	double like_scale;                    /* times their rate */
 	int64_t template_tokens;              /* that the chat template adds to a prompt; part of its length */
 };
 
@@ -101,7 +104,7 @@ struct source_format {
 	const char *about; /* one line, for --list */
 	enum source_kind kind;
 	enum source_unit unit;
-	unsigned traits;    /* those that it may have, if it has traits_of */
+	unsigned traits;    /* those that it may have, if it has traits_of (synthetic: without --like) */
 	const char *filled; /* how prompts are made if only lengths are known; NULL: never */
 	size_t state_size;  /* bytes of the state that every call gets, zeroed before `open`; 0: `state` is NULL */
 

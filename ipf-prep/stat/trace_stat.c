@@ -5,12 +5,14 @@
 #include "json/jout.h"
 #include "memory.h"
 #include "safe_text.h"
+#include "stat/trace_compare.h"
 #include "stat/trace_plot.h"
 #include "stat/trace_summary.h"
 #include "stream/trace.h"
 
 #include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum stat_format { FORMAT_TEXT, FORMAT_JSON };
@@ -18,7 +20,8 @@ enum stat_format { FORMAT_TEXT, FORMAT_JSON };
 struct stat_options {
 	struct common_options common;
 	enum stat_format format;
-	const char *plot; /* file; or NULL */
+	const char *plot;    /* file; or NULL */
+	const char *against; /* the same */
 };
 
 static const char *const format_names[] = {[FORMAT_TEXT] = "text", [FORMAT_JSON] = "json", NULL};
@@ -26,6 +29,8 @@ static const char *const format_names[] = {[FORMAT_TEXT] = "text", [FORMAT_JSON]
 static const struct option_spec specs[] = {
 	OPTION_CHOICE_OF('f', "format", "text|json", struct stat_options, format, format_names,
                      "write a summary for people (default), or one JSON object"),
+	OPTION(OPTION_FILE, 0, "against", "FILE", struct stat_options, against,
+           "compare with FILE, a trace or a model of ipf-prep fit: arrivals, lengths, sessions, prefix cache hits"),
 	OPTION_UNSHAPING(OPTION_FILE, 0, "plot", "FILE", struct stat_options, plot,
                      "also draw plots to FILE, .png or .svg (requires gnuplot)"),
 	OPTION_UNSHAPING(OPTION_FILE, 'o', "output", "FILE", struct stat_options, common.output,
@@ -138,7 +143,9 @@ static void show(json_t *figures, FILE *to)
 	show_numbers(to, "models", json_object_get(figures, "models"));
 }
 
-static int write_figures(json_t *figures, const struct stat_options *o, struct ipf_error *err)
+/* A comparison, or if it is NULL the figures of a trace; `figures` is what is written as JSON. */
+static int write_figures(json_t *figures, const struct stat_options *o, const struct comparison *compared,
+                         struct ipf_error *err)
 {
 	const char *path = o->common.output;
 	FILE *to = path && strcmp(path, "-") != 0 ? fopen(path, "we") : stdout;
@@ -150,6 +157,8 @@ static int write_figures(json_t *figures, const struct stat_options *o, struct i
 		jout_json(&w, figures);
 		buffer_byte(&line, '\n');
 		fwrite(line.data, 1, line.len, to);
+	} else if (compared) {
+		comparison_show(compared, to);
 	} else {
 		show(figures, to);
 	}
@@ -161,16 +170,39 @@ static int write_figures(json_t *figures, const struct stat_options *o, struct i
 	return failed ? ipf_error_errno(err, why, path ? path : "standard output", "cannot write") : 0;
 }
 
+static int is_drawn(int drawn, const char *path)
+{
+	if (drawn == 0)
+		fprintf(stderr, "ipf-prep: gnuplot is not installed: %s is not drawn\n", shown(path).text);
+	return drawn < 0 ? -1 : 0;
+}
+
 static int draw(struct trace_summary *t, const char *path, struct ipf_error *err)
 {
 	struct trace_plot plot = {.at = &t->at, .input = &t->input, .output = &t->output, .reuse = trace_summary_reuse(t)};
 	samples_sort(&t->at);
 	samples_sort(&t->input);
 	samples_sort(&t->output);
-	int drawn = trace_plot_draw(&plot, path, err);
-	if (drawn == 0)
-		fprintf(stderr, "ipf-prep: gnuplot is not installed: %s is not drawn\n", shown(path).text);
-	return drawn < 0 ? -1 : 0;
+	return is_drawn(trace_plot_draw(&plot, path, err), path);
+}
+
+/* Compares `path` with the file of --against. */
+static int compare(const char *path, const struct stat_options *o, struct ipf_error *cut, struct ipf_error *err)
+{
+	struct comparison *c = calloc(1, sizeof *c);
+	int status = c ? 0 : ipf_error_memory(err);
+	if (status == 0 && (traffic_of(path, &c->this, cut, err) < 0 || traffic_of(o->against, &c->against, cut, err) < 0))
+		status = -1;
+	if (status == 0) {
+		comparison_make(c);
+		json_t *json = comparison_json(c);
+		status = json && !memory_ran_out() ? write_figures(json, o, c, err) : ipf_error_memory(err);
+		json_decref(json);
+	}
+	if (status == 0 && o->plot)
+		status = is_drawn(comparison_draw(c, o->plot, err), o->plot);
+	free(c);
+	return status;
 }
 
 int trace_stat_main(int argc, char **argv)
@@ -183,15 +215,20 @@ int trace_stat_main(int argc, char **argv)
 		return status;
 	if (options.plot && gnuplot_check(options.plot, &err) < 0)
 		return program_misuse(&stat_program, &err);
+	const char *path = operands.count ? operands.items[0] : "-";
+	if (options.against) {
+		status = compare(path, &options, &cut, &err);
+		return ipf_error_report(status < 0 ? &err : &cut, stderr, "ipf-prep");
+	}
 	struct trace_summary summary = {0};
 	struct trace_reader *reader = NULL;
-	status = trace_reader_open(&reader, operands.count ? operands.items[0] : "-", &err);
+	status = trace_reader_open(&reader, path, &err);
 	if (status == 0)
 		status = trace_summary_read(&summary, reader, &cut, &err);
 	trace_reader_close(reader);
 	if (status == 0) {
 		json_t *figures = trace_summary_json(&summary);
-		status = figures && !memory_ran_out() ? write_figures(figures, &options, &err) : ipf_error_memory(&err);
+		status = figures && !memory_ran_out() ? write_figures(figures, &options, NULL, &err) : ipf_error_memory(&err);
 		json_decref(figures);
 	}
 	if (status == 0 && options.plot)

@@ -21,7 +21,7 @@
 #define REPORT_CACHE_TRUTH_H
 
 #include "figures/metric_summary.h"
-#include "workload/lru_curve.h"
+#include "stats/lru_curve.h"
 #include "workload/workload.h"
 
 /* The longest block that is believed. */

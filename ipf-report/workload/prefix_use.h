@@ -13,7 +13,7 @@
 #ifndef REPORT_PREFIX_USE_H
 #define REPORT_PREFIX_USE_H
 
-#include "workload/prefix_tree.h"
+#include "stats/prefix_tree.h"
 
 struct prefix_use {
 	const struct prefix_tree *tree;

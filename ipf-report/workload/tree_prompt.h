@@ -9,7 +9,7 @@
 #define REPORT_TREE_PROMPT_H
 
 #include "stream/prompt_chain.h"
-#include "workload/prefix_tree.h"
+#include "stats/prefix_tree.h"
 
 struct tree_prompt {
 	struct prompt_chain chain; /* its first member */

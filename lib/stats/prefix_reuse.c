@@ -13,11 +13,6 @@ struct prefix_reuse_prompt {
 	int64_t tokens, hit_tokens; /* set by prefix_reuse_compute */
 };
 
-struct prefix_reuse_block {
-	uint64_t chain;
-	int64_t tokens;
-};
-
 static uint64_t mix(uint64_t h)
 {
 	h = (h ^ h >> 32) * UINT64_C(0xd6e8feb86659fd93);
@@ -167,6 +162,17 @@ void prefix_reuse_range(const struct prefix_reuse *r, size_t from, size_t to, in
 		*tokens = token_sum(*tokens, r->prompts[i].tokens);
 		*hit_tokens = token_sum(*hit_tokens, r->prompts[i].hit_tokens);
 	}
+}
+
+struct prefix_reuse_view prefix_reuse_prompt(const struct prefix_reuse *r, size_t i)
+{
+	const struct prefix_reuse_prompt *p = &r->prompts[i];
+	return (struct prefix_reuse_view){.index = p->index,
+	                                  .blocks = r->blocks + p->first,
+	                                  .block_count = p->count,
+	                                  .rest = p->rest,
+	                                  .tokens = p->tokens,
+	                                  .hit_tokens = p->hit_tokens};
 }
 
 void prefix_reuse_release(struct prefix_reuse *r)

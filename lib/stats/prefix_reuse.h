@@ -55,6 +55,19 @@ void prefix_reuse_compute(struct prefix_reuse *r);
 /* The tokens and the hit tokens of the prompts from index `from` to before `to`, in the order of arrival. Only after
  * prefix_reuse_compute. */
 void prefix_reuse_range(const struct prefix_reuse *r, size_t from, size_t to, int64_t *tokens, int64_t *hit_tokens);
+/* A prompt in the order of arrival, i = 0 … count - 1. Only after prefix_reuse_compute. */
+struct prefix_reuse_block {
+	uint64_t chain; /* hash of this block and all before it */
+	int64_t tokens;
+};
+struct prefix_reuse_view {
+	size_t index; /* in the order in which prompts were begun */
+	const struct prefix_reuse_block *blocks;
+	size_t block_count;
+	int64_t rest; /* tokens that are in no block */
+	int64_t tokens, hit_tokens;
+};
+struct prefix_reuse_view prefix_reuse_prompt(const struct prefix_reuse *r, size_t i);
 void prefix_reuse_release(struct prefix_reuse *r);
 
 #endif

@@ -60,7 +60,7 @@ done
 is "$(cd stage/usr/share/ipf && echo *.mk)" "autoscale.mk cache.mk common.mk compare.mk lora.mk profile.mk replay.mk run.mk search.mk study.mk" \
 	"the makefiles are installed"
 is "$(cd stage/usr/share/ipf/schema && echo *)" \
-	"certificate.schema.json comparison.schema.json records.schema.json report.schema.json results.schema.json schedule.schema.json trace.schema.json" "and the schemas"
+	"certificate.schema.json comparison.schema.json model.schema.json records.schema.json report.schema.json results.schema.json schedule.schema.json trace.schema.json" "and the schemas"
 run env PATH=/usr/bin:/bin make -f "$PWD/stage/usr/share/ipf/run.mk" -C "$PWD/stage" trace REQUESTS=5 INPUT=8
 status_is 0 "an installed makefile finds the programs that were installed with it"
 yes_if "and uses them" rm -r stage/run

@@ -39,7 +39,7 @@ for name in prep sched fire collect report sim; do
 done
 
 # Commands have a page of their own. Options that have the same meaning as in the program's page may share an entry.
-for command in "ipf-prep stat" "ipf-prep tokenize" "ipf-prep anonymize" "ipf-report compare" "ipf-report export" "ipf-report plot" "ipf-report certificate" "ipf-report definitions"; do
+for command in "ipf-prep fit" "ipf-prep stat" "ipf-prep tokenize" "ipf-prep anonymize" "ipf-report compare" "ipf-report export" "ipf-report plot" "ipf-report certificate" "ipf-report definitions"; do
 	program=${command% *}
 	page=$ROOT/$program/$(echo "$command" | tr ' ' -).1
 	# shellcheck disable=SC2086 # two words

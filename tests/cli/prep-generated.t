@@ -131,7 +131,7 @@ wrong '--turns: format prefix has no conversations' prefix --turns 2
 wrong '--wait: format synthetic has sessions only with --turns above 1' synthetic --wait 2s
 wrong '--shuffle: format synthetic draws its requests anyway' synthetic --shuffle -n 2
 wrong '--sample: format prefix draws its requests anyway' prefix --sample with -n 2
-wrong '--scale: format synthetic has no arrivals' synthetic --scale 2
+wrong '--scale: format synthetic has arrivals only with --like' synthetic --scale 2
 wrong '--min-input: format synthetic draws its lengths' synthetic --min-input 5
 wrong '--max-total: format prefix draws its lengths' prefix --max-total 5
 wrong '--field: format synthetic has fixed fields' synthetic --field prompt=/a

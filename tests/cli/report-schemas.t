@@ -29,7 +29,7 @@ validator = jsonschema.Draft202012Validator(schema)
 seen = set()
 for path in sys.argv[3:]:
     with open(path, encoding="utf-8") as file:
-        documents = [json.load(file)] if name in ("report", "comparison", "certificate") else [json.loads(line) for line in file]
+        documents = [json.load(file)] if name in ("report", "comparison", "certificate", "model") else [json.loads(line) for line in file]
     for document in documents:
         for error in validator.iter_errors(document):
             while error.context:
@@ -62,6 +62,9 @@ python3 "$TESTS/cli/compare_results.py" --seed 2 --http 2 --fail 0.01 >y.results
 ipf-report -q -f json --fail-if 'requests < -90%' --slo ttft=50ms --compare x.results x.results -- y.results >compared.json
 ipf-report -f json --compare x.results -- "$TESTS/data/imports/aiperf-0.13.0.json" >imported.json
 valid comparison "comparisons" comparison.json compared.json imported.json
+ipf-prep fit b.trace -o b.model
+ipf-prep fit a.trace -o a.model
+valid model "models of traffic" a.model b.model
 valid schedule "schedules" a.sched b.sched
 valid records "records" a.records b.records
 valid results "results" a.results b.results "$data"/*.results

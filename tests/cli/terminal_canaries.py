@@ -22,7 +22,7 @@ BIN, FOLDER = sys.argv[1:]
 os.chdir(FOLDER)
 CANARY = "a\x1b[31mb\x07c\x7fd\u009b31me\u202ef\u2066g\u200fh\u061ci\u2028j\u200bk\U000e0041l\ufeffm\rn\ro\tp"
 RAW = CANARY.encode() + b"\x9b31m\xe2\x80 \xff\xc0\x9b\xed\xa0\x80"
-COMMANDS = {"ipf-prep": [[], ["stat"], ["tokenize"]], "ipf-sched": [[], ["stat"]], "ipf-fire": [[]], "ipf-collect": [[]],
+COMMANDS = {"ipf-prep": [[], ["fit"], ["stat"], ["tokenize"]], "ipf-sched": [[], ["stat"]], "ipf-fire": [[]], "ipf-collect": [[]],
             "ipf-report": [[]]}
 ENV = dict(os.environ, XDG_CACHE_HOME=os.path.abspath("cache"), XDG_STATE_HOME=os.path.abspath("state"), HOME=FOLDER)
 failed = False

@@ -1,7 +1,7 @@
 /* What prefix caches of any size find: the distances against a list that is searched, and blocks that are joined. */
 #include "unit.h"
 
-#include "workload/lru_curve.h"
+#include "stats/lru_curve.h"
 #include "workload/prefix_use.h"
 
 #include <string.h>

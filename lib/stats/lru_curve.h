@@ -11,10 +11,10 @@
  *
  * A prompt uses all of its blocks at once, and the end of a prompt is forgotten before its beginning, as servers do.
  */
-#ifndef REPORT_LRU_CURVE_H
-#define REPORT_LRU_CURVE_H
+#ifndef IPF_LRU_CURVE_H
+#define IPF_LRU_CURVE_H
 
-#include "workload/prefix_tree.h"
+#include "stats/prefix_tree.h"
 
 #include <stddef.h>
 

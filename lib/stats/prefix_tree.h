@@ -10,8 +10,8 @@
  * A node's number is greater than that of its parent. Memory is bounded by prefix_tree_halve(), which joins blocks in
  * pairs: what is known of a larger trace is known in larger blocks.
  */
-#ifndef REPORT_PREFIX_TREE_H
-#define REPORT_PREFIX_TREE_H
+#ifndef IPF_PREFIX_TREE_H
+#define IPF_PREFIX_TREE_H
 
 #include <stdbool.h>
 #include <stdint.h>

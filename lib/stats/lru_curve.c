@@ -1,4 +1,4 @@
-#include "workload/lru_curve.h"
+#include "stats/lru_curve.h"
 
 #include <stdlib.h>
 

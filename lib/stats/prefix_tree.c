@@ -1,4 +1,4 @@
-#include "workload/prefix_tree.h"
+#include "stats/prefix_tree.h"
 
 #include <stdlib.h>
 
