@@ -234,8 +234,8 @@ const struct program prep_program = {
 			   "  ipf-prep prefix --hit-rate 60% --groups 20 --input-tokens 2048\n"
 			   "\n"
 			   "ipf-prep stat summarizes a trace, ipf-prep tokenize turns texts into token ids,\n"
-			   "ipf-prep fit learns a model of traffic, and ipf-prep anonymize makes a trace that\n"
-			   "can be shared: see their --help.",
+			   "ipf-prep fit learns a model of traffic, and ipf-prep anonymize makes a trace\n"
+			   "that can be shared: see their --help.",
 	.specs = specs,
 	.count = sizeof specs / sizeof *specs,
 	.min_operands = 0,
