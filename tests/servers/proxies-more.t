@@ -21,7 +21,7 @@ server_start --step-base 1ms --step-per-seq 0
 DIRECT=$URL
 multiplexed() {
 	fired "$name" poisson:rate=20,n=60 --http 2-prior
-	is "$(counts "$name")" "[60,0]" "$name: all are answered"
+	all_answered "${name%-*}" "$name" 60
 	is "$(connections "$name")" 1 "$name: on one connection"
 	serve_stop
 }

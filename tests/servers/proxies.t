@@ -19,7 +19,7 @@ through() { # NAME VERSION URL
 	local name=$1
 	asks direct "$DIRECT"
 	asks "$name" "$3"
-	is "$(counts "$name")" "[60,0]" "$name: all are answered"
+	all_answered "$name" "$name" 60
 	between "$(connections "$name")" 1 20 "$name: connections are kept"
 	is "$(jq -c '[.transport[]?.finding | select(test("buffer|merged|batched|held"))]' "$name.json")" "[]" "$name: streams pass as they come"
 	between "$(jq -n "$(median "$name" ttft_ms) - $(median direct ttft_ms)")" -20 "${NEAR:-20}" "$name: what it adds to TTFT"

@@ -102,7 +102,7 @@ serve() { # PATH COMMAND…, with PORT for its port: waits until it answers at P
 
 serve_stop() {
 	kill -- "-$served_pid" 2>/dev/null || kill "$served_pid"
-	wait "$served_pid" 2>/dev/null
+	wait "$served_pid" 2>/dev/null || true # it ends by the signal
 }
 
 # ---- what is tried ---------------------------------------------------------------------------------------------------
