@@ -9,5 +9,5 @@ venv_vllm
 export HF_HUB_OFFLINE=1 OMP_NUM_THREADS=1
 SECONDS_UP=120 serve /health "$vllm/bin/transformers" serve "$PWD/model" --device cpu --dtype float32 --host 127.0.0.1 --port PORT
 echo "# transformers $(version_of vllm/v transformers)"
-TOKENIZER=model/tokenizer.json matrix "$SERVED" "$PWD/model"
+TOKENIZER=model/tokenizer.json NEAR_MS=60 matrix "$SERVED" "$PWD/model"
 also openai-completions openai-responses
