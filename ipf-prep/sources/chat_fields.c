@@ -109,28 +109,22 @@ struct slice chat_tools(struct draft *d, const struct jdoc *j, jdoc_id node)
 
 struct slice chat_response_format(struct draft *d, const struct jdoc *j, jdoc_id node)
 {
-	return jdoc_text_is(j, jdoc_get(j, node, "type"), "text") ? (struct slice){0} : object_on_one_line(d, j, node);
+	return jdoc_text_is(j, jdoc_get(j, node, "type"), "text") ? (struct slice){0} : object_text(d, j, node);
 }
 
-int chat_request_body(struct draft *d, const struct jdoc *j, jdoc_id body, struct ipf_error *err)
+int chat_prompt(struct draft *d, const struct jdoc *j, jdoc_id list, struct ipf_error *err)
 {
-	jdoc_id messages = jdoc_get(j, body, "messages"), prompt = jdoc_get(j, body, "prompt");
-	struct draft_request *r = draft_request(d);
-	if (!r)
-		return 1;
-	if (messages != JDOC_NONE) {
-		if (chat_messages(d, j, messages, "messages", err) < 0)
-			return -1;
-	} else if (!jdoc_text_empty(j, prompt)) {
-		draft_message(d, ROLE_USER, draft_text(d, j, prompt));
-	} else {
-		return 0;
-	}
-	r = &d->requests[d->count - 1];
-	/* To the API, an assistant's message at the end is part of the prompt. */
-	if (r->answer.data)
-		draft_message(d, ROLE_ASSISTANT, r->answer);
-	r->answer = (struct slice){0};
+	if (chat_messages(d, j, list, "messages", err) < 0)
+		return -1;
+	struct slice *last = &d->requests[d->count - 1].answer;
+	if (last->data)
+		draft_message(d, ROLE_ASSISTANT, *last);
+	*last = (struct slice){0};
+	return 0;
+}
+
+int chat_parameters(struct draft *d, const struct jdoc *j, jdoc_id body, struct draft_request *r, struct ipf_error *err)
+{
 	int got = field_tokens(j, body, "max_completion_tokens", &r->output_tokens, err);
 	if (got < 0 || (got == 0 && field_tokens(j, body, "max_tokens", &r->output_tokens, err) < 0) ||
 	    field_text(d, j, body, "model", &r->model, err) < 0)
@@ -139,7 +133,38 @@ int chat_request_body(struct draft *d, const struct jdoc *j, jdoc_id body, struc
 		r->output_tokens = IPF_ABSENT;
 	r->tools = chat_tools(d, j, jdoc_get(j, body, "tools"));
 	r->response_format = chat_response_format(d, j, jdoc_get(j, body, "response_format"));
+	return 0;
+}
+
+int chat_request_body(struct draft *d, const struct jdoc *j, jdoc_id body, struct ipf_error *err)
+{
+	jdoc_id messages = jdoc_get(j, body, "messages"), prompt = jdoc_get(j, body, "prompt");
+	if (!draft_request(d))
+		return 1;
+	if (messages != JDOC_NONE) {
+		if (chat_prompt(d, j, messages, err) < 0)
+			return -1;
+	} else if (!jdoc_text_empty(j, prompt)) {
+		draft_message(d, ROLE_USER, draft_text(d, j, prompt));
+	} else {
+		return 0;
+	}
+	if (chat_parameters(d, j, body, &d->requests[d->count - 1], err) < 0)
+		return -1;
 	return d->message_count > 0;
+}
+
+int chat_response_body(struct draft *d, const struct jdoc *j, jdoc_id body, struct draft_request *r,
+                       struct ipf_error *err)
+{
+	jdoc_id usage = jdoc_get(j, body, "usage"), choice = jdoc_at(j, jdoc_get(j, body, "choices"), 0);
+	jdoc_id content = jdoc_get(j, jdoc_get(j, choice, "message"), "content");
+	if (field_tokens(j, usage, "prompt_tokens", &r->input_tokens, err) < 0 ||
+	    field_tokens(j, usage, "completion_tokens", &r->output_tokens, err) < 0)
+		return -1;
+	r->answer = chat_content(d, j, content != JDOC_NONE ? content : jdoc_get(j, choice, "text"));
+	r->failed |= !jdoc_is_null(j, jdoc_get(j, body, "error"));
+	return 0;
 }
 
 /* ---- a prompt and its answer ---- */

@@ -19,9 +19,18 @@ int chat_messages(struct draft *d, const struct jdoc *j, jdoc_id list, const cha
 struct slice chat_tools(struct draft *d, const struct jdoc *j, jdoc_id node);
 /* The response format that the chat API takes. Absent if it is plain text, or no object. */
 struct slice chat_response_format(struct draft *d, const struct jdoc *j, jdoc_id node);
+/* The same for the prompt of a request: to the API, an assistant's message at the end is part of it. */
+int chat_prompt(struct draft *d, const struct jdoc *j, jdoc_id list, struct ipf_error *err);
+/* The most tokens of the answer, the model, tools and response format of such a request's body. 0 or -1. */
+int chat_parameters(struct draft *d, const struct jdoc *j, jdoc_id body, struct draft_request *r,
+                    struct ipf_error *err);
 /* Adds a request from the body (an object) that was or would be posted to the chat or completions API: 1; 0 if there
  * are neither messages nor a prompt in it; -1. */
 int chat_request_body(struct draft *d, const struct jdoc *j, jdoc_id body, struct ipf_error *err);
+/* Adds the answer of a response (an object) of these APIs to a request: its text, the lengths of its usage, whether it
+ * is an error. What it lacks stays as it was. 0 or -1. */
+int chat_response_body(struct draft *d, const struct jdoc *j, jdoc_id body, struct draft_request *r,
+                       struct ipf_error *err);
 
 /* ---- a prompt and its answer ---- */
 

@@ -427,7 +427,7 @@ static int read_rest(struct state *state, const struct jdoc *j, struct draft *d,
 	jdoc_id slo = look_up(state, j, SLO, &m);
 	if (!jdoc_is_null(j, slo) && jdoc_type_of(j, slo) != JDOC_MAP)
 		return jdoc_expected(j, slo, m->pointer, "an object such as {\"ttft\": \"500ms\"}", err);
-	r->slo = object_on_one_line(d, j, slo);
+	r->slo = object_text(d, j, slo);
 	r->response_format = chat_response_format(d, j, look_up(state, j, RESPONSE_FORMAT, &m));
 	if (r->at_ns != IPF_ABSENT)
 		r->at_ns = since_origin(&state->origin, r->at_ns);

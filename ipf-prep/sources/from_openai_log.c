@@ -35,20 +35,6 @@ static const char *first_of(const struct jdoc *j, const char *const *names, size
 	return NULL;
 }
 
-/* Parses a body into `inner`; its texts are valid as long as the draft's. 1, 0 if there is none, -1. */
-static int parse_body(struct draft *d, const struct jdoc *j, const char *name, struct jdoc *inner,
-                      struct ipf_error *err)
-{
-	jdoc_id node = name ? jdoc_get(j, JDOC_ROOT, name) : JDOC_NONE;
-	if (node == JDOC_NONE)
-		return 0;
-	struct slice text = jdoc_type_of(j, node) == JDOC_TEXT ? draft_text(d, j, node) : jdoc_raw(j, node);
-	struct ipf_error wrong = {0};
-	if (!text.data || jdoc_parse(inner, text.data, text.len, &wrong) < 0 || jdoc_type_of(inner, JDOC_ROOT) != JDOC_MAP)
-		return jdoc_expected(j, node, name, "an object, or a string that holds one", err);
-	return 1;
-}
-
 /* A number is in seconds, or in the largest smaller unit in which it is before the year 5138. 1, 0, -1. */
 static int read_time(const struct jdoc *j, const char *name, int64_t *ns, struct ipf_error *err)
 {
@@ -62,19 +48,6 @@ static int read_time(const struct jdoc *j, const char *name, int64_t *ns, struct
 	return field_time(j, JDOC_ROOT, name, unit, ns, err);
 }
 
-static int read_answer(struct draft *d, const struct jdoc *answer, struct draft_request *r, struct ipf_error *err)
-{
-	jdoc_id usage = jdoc_get(answer, JDOC_ROOT, "usage"),
-			choice = jdoc_at(answer, jdoc_get(answer, JDOC_ROOT, "choices"), 0);
-	jdoc_id content = jdoc_get(answer, jdoc_get(answer, choice, "message"), "content");
-	if (field_tokens(answer, usage, "prompt_tokens", &r->input_tokens, err) < 0 ||
-	    field_tokens(answer, usage, "completion_tokens", &r->output_tokens, err) < 0)
-		return -1;
-	r->answer = chat_content(d, answer, content != JDOC_NONE ? content : jdoc_get(answer, choice, "text"));
-	r->failed = !jdoc_is_null(answer, jdoc_get(answer, JDOC_ROOT, "error"));
-	return 0;
-}
-
 static int read_bodies(struct time_origin *origin, const struct jdoc *j, struct jdoc *request, struct jdoc *answer,
                        struct sink *sink, struct ipf_error *err)
 {
@@ -83,7 +56,7 @@ static int read_bodies(struct time_origin *origin, const struct jdoc *j, struct 
 			   *status = first_of(j, status_names, COUNT(status_names));
 	const char *session = first_of(j, session_names, COUNT(session_names));
 	int64_t ns, code;
-	int got = parse_body(d, j, asked, request, err);
+	int got = field_object(d, j, JDOC_ROOT, asked, request, err);
 	if (got <= 0)
 		return got < 0 ? -1 : ipf_error_set(err, IPF_INPUT, "request: missing (also as request_body or body)");
 	got = chat_request_body(d, request, JDOC_ROOT, err);
@@ -96,8 +69,8 @@ static int read_bodies(struct time_origin *origin, const struct jdoc *j, struct 
 		return 0;
 	struct draft_request *r = &d->requests[0];
 	int timed = read_time(j, first_of(j, time_names, COUNT(time_names)), &ns, err);
-	int answered = parse_body(d, j, first_of(j, response_names, COUNT(response_names)), answer, err);
-	if (timed < 0 || answered < 0 || (answered && read_answer(d, answer, r, err) < 0) ||
+	int answered = field_object(d, j, JDOC_ROOT, first_of(j, response_names, COUNT(response_names)), answer, err);
+	if (timed < 0 || answered < 0 || (answered && chat_response_body(d, answer, JDOC_ROOT, r, err) < 0) ||
 	    (session && field_name(d, j, JDOC_ROOT, session, &d->session, err) < 0))
 		return -1;
 	if (status && jdoc_to_int(j, jdoc_get(j, JDOC_ROOT, status), &code))

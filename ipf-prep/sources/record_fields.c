@@ -32,6 +32,20 @@ int need_list(const struct jdoc *j, jdoc_id map, const char *key, jdoc_id *list,
 	return jdoc_type_of(j, *list) == JDOC_LIST ? 0 : jdoc_expected(j, *list, key, "a list", err);
 }
 
+int field_object(struct draft *d, const struct jdoc *j, jdoc_id map, const char *key, struct jdoc *inner,
+                 struct ipf_error *err)
+{
+	jdoc_id node = key ? jdoc_get(j, map, key) : JDOC_NONE;
+	if (jdoc_is_null(j, node))
+		return 0;
+	struct slice text = jdoc_type_of(j, node) == JDOC_TEXT ? draft_text(d, j, node) : jdoc_raw(j, node);
+	struct ipf_error wrong = {0};
+	if (!text.data || jdoc_parse(inner, text.data, text.len, &wrong) < 0 || jdoc_type_of(inner, JDOC_ROOT) != JDOC_MAP)
+		return jdoc_expected(j, node, key, "an object, or a string that holds one", err);
+	put_on_one_line(text);
+	return 1;
+}
+
 int need_uint(const struct jdoc *j, jdoc_id map, const char *key, int64_t *value, struct ipf_error *err)
 {
 	return required(jdoc_get_uint(j, map, key, value, err), key, err);
@@ -153,18 +167,16 @@ int need_duration(const struct jdoc *j, jdoc_id map, const char *key, int64_t un
 
 void put_on_one_line(struct slice json)
 {
-	char *to = (char *)(uintptr_t)json.data;
-	for (size_t i = 0; i < json.len; i++)
-		to[i] = to[i] == '\n' ? ' ' : to[i];
+	char *at = (char *)(uintptr_t)json.data, *end = at + json.len;
+	while (at < end && (at = memchr(at, '\n', (size_t)(end - at))))
+		*at++ = ' ';
 }
 
-struct slice object_on_one_line(struct draft *d, const struct jdoc *j, jdoc_id node)
+struct slice object_text(struct draft *d, const struct jdoc *j, jdoc_id node)
 {
 	if (jdoc_type_of(j, node) != JDOC_MAP)
 		return (struct slice){0};
-	struct slice object = draft_keep(d, jdoc_raw(j, node));
-	put_on_one_line(object);
-	return object;
+	return draft_keep(d, jdoc_raw(j, node));
 }
 
 /* ---- the blocks of a prompt ---- */

@@ -22,6 +22,10 @@
 int need_object(const struct jdoc *j, jdoc_id node, const char *shown, struct ipf_error *err);
 int need_list(const struct jdoc *j, jdoc_id map, const char *key, jdoc_id *list, struct ipf_error *err);
 int need_uint(const struct jdoc *j, jdoc_id map, const char *key, int64_t *value, struct ipf_error *err);
+/* An object, or a string that holds one as JSON, parsed into `inner`, which the caller releases. A `key` that is NULL
+ * is absent. Its texts are valid as long as the draft's. */
+int field_object(struct draft *d, const struct jdoc *j, jdoc_id map, const char *key, struct jdoc *inner,
+                 struct ipf_error *err);
 /* A number of tokens that is possible (token_count.h). */
 int field_tokens(const struct jdoc *j, jdoc_id map, const char *key, int64_t *tokens, struct ipf_error *err);
 int need_tokens(const struct jdoc *j, jdoc_id map, const char *key, int64_t *tokens, struct ipf_error *err);
@@ -53,9 +57,10 @@ int field_duration(const struct jdoc *j, jdoc_id map, const char *key, int64_t u
 int need_duration(const struct jdoc *j, jdoc_id map, const char *key, int64_t unit_ns, int64_t *ns,
                   struct ipf_error *err);
 
-/* A JSON object on one line, as the trace needs it. Absent if the node is no object. */
-struct slice object_on_one_line(struct draft *d, const struct jdoc *j, jdoc_id node);
-/* Replaces line feeds by spaces in JSON that the draft owns. */
+/* The bytes of a JSON object. Absent if the node is no object. */
+struct slice object_text(struct draft *d, const struct jdoc *j, jdoc_id node);
+/* Replaces line feeds by spaces in parsed JSON that the caller owns, since a request of the trace is one line. Records
+ * that a format gets have none. */
 void put_on_one_line(struct slice json);
 
 /* ---- the blocks of a prompt ---- */

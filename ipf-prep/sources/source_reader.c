@@ -4,6 +4,7 @@
 #include "json/jout.h"
 #include "input/json_splitter.h"
 #include "cli/units.h"
+#include "sources/record_fields.h"
 #include "utf8.h"
 
 #include <errno.h>
@@ -173,6 +174,8 @@ static int read_json(struct open_file *f, struct ipf_error *err)
 			continue;
 		}
 		record.json = f->json;
+		if (!json_splitter_by_lines(&splitter))
+			put_on_one_line(text); /* a request takes parts of it verbatim */
 		if ((is_page(f->json) ? read_page(f, &record, err) : read_record(f, &record, err)) < 0)
 			return -1;
 	}

@@ -32,6 +32,7 @@ bad weka "1: out" '{"id":"c","models":["m"],"block_size":4,"hash_id_scope":"loca
 bad tracelab "2: " 'session_id,prefix_len,input_len,output_len,tool_wait_after_ms,arrival_time\na,0,5,%s,0,0\n'
 bad openai-batch "1: max_tokens" '{"custom_id":"a","method":"POST","url":"/v1/completions","body":{"model":"m","prompt":"Hi","max_tokens":%s}}\n'
 bad openai-log "1: completion_tokens" '{"timestamp":0,"request":{"messages":[{"role":"user","content":"Hi"}]},"response":{"choices":[{"message":{"content":"a"}}],"usage":{"prompt_tokens":1,"completion_tokens":%s}}}\n'
+bad litellm-log "1: prompt_tokens" '{"call_type":"completion","startTime":0,"messages":[{"role":"user","content":"Hi"}],"prompt_tokens":%s}\n'
 bad mlperf-samples "1: tok_ref_output_len" '{"text_input":"a","tok_input_len":1,"ref_output":"b","tok_ref_output_len":%s}\n'
 bad sharegpt "1: output_length" '{"input":"a","output_length":%s}\n'
 

@@ -1,0 +1,98 @@
+#!/bin/bash
+# Logs of servers and gateways: what of them is read, however it was written, and what is said of wrong ones.
+. "$TESTS/tap.sh"
+prep=$BIN/ipf-prep
+data=$TESTS/data/prep
+
+# ---- JSON over several lines ----
+cat >log.json <<'LOG'
+[{"timestamp": 1, "request": {"messages": [
+  {"role": "user", "content": [
+    {"type": "text", "text": "One\ntwo"}]}],
+  "tools": [
+    {"type": "function",
+     "function": {"name": "f"}}],
+  "response_format": {
+    "type": "json_object"}},
+  "response": {"choices": [{"message": {"content": "Yes."}}],
+    "usage": {"prompt_tokens": 9, "completion_tokens": 2}}}]
+LOG
+jq -c '.[]' log.json >lines.jsonl
+jq -c '.[] | .request |= tojson | .response |= tojson' log.json >texts.jsonl
+jq --arg request "$(jq '.[].request' log.json)" -c '.[] | .request = $request' log.json >inner.jsonl
+"$prep" openai-log lines.jsonl -q -o lines.trace
+for file in log.json texts.jsonl inner.jsonl; do
+	run "$prep" openai-log $file -q -o out.trace
+	status_is 0 "$file is read"
+	is "$(wc -l <out.trace)" 3 "$file: a request is one line"
+	is "$(body out.trace | jq -cS .)" "$(body lines.trace | jq -cS .)" "$file: it is the same as of JSON Lines"
+done
+printf '[{"prompt":"one\ntwo","output":"x"}]' >broken.json
+run "$prep" jsonl broken.json
+status_is 3 "a line feed within a string is not JSON"
+
+# ---- every log is anonymized and fitted like any other source ----
+shared() { # SOURCE FILE REQUESTS WORD: no such word is in what is shared
+	run "$prep" anonymize "$1" "$2" -q -o shared.jsonl
+	status_is 0 "$1: it is anonymized"
+	is "$(wc -l <shared.jsonl)" "$3" "$1: with all its requests"
+	is "$(grep -c "$4" shared.jsonl)" 0 "$1: without its texts"
+	run "$prep" fit "$1" "$2" -q -o model.json
+	status_is 0 "$1: a model is fitted"
+	is "$(jq .requests model.json)" "$3" "$1: of all its requests"
+}
+
+head -7 "$data/litellm-log.jsonl" >litellm.jsonl
+shared litellm-log litellm.jsonl 6 "Oslo\|weather\|chat-large\|s-9"
+shared litellm-log "$data/litellm-spend.json" 5 "Oslo\|weather\|chat-large"
+
+# ---- hostile records: each is refused by its line and member, or read, and the next one is read ----
+one() { # SOURCE RECORD: between two good ones of the file good.jsonl
+	{ head -1 good.jsonl; printf '%s\n' "$2"; tail -1 good.jsonl; } >data
+	rm -f out.trace
+	run "$prep" "$1" data -o out.trace
+}
+refused() { # SOURCE RECORD MESSAGE
+	one "$1" "$2"
+	status_is 3 "$1: $3: status 3"
+	contains "$(head -1 "$ERR")" "data:2: $3" "$1: $3"
+	is "$(body out.trace | wc -l)" 2 "$1: $3: the others are read"
+}
+taken() { # SOURCE RECORD JQ EXPECTED TEXT: a member of the second request
+	one "$1" "$2"
+	status_is 0 "$1: $5: status 0"
+	is "$(body out.trace | sed -n 2p | jq -c "$3")" "$4" "$1: $5"
+}
+left_out() { # SOURCE RECORD WHY
+	one "$1" "$2"
+	status_is 0 "$1: $3: status 0"
+	is "$(tail -1 out.trace | jq -c '.end.left_out')" "{\"$3\":1}" "$1: $3"
+}
+
+head -2 "$data/litellm-log.jsonl" | jq -c '.session_id = ""' >good.jsonl
+litellm() { # JQ: the first record, changed
+	head -1 good.jsonl | jq -c ".startTime += 1 | $1"
+}
+refused litellm-log 7 'record: expected an object, got 7'
+refused litellm-log "$(litellm '.startTime = null')" 'startTime: missing'
+refused litellm-log "$(litellm '.startTime = 1e300')" 'startTime: expected a number or a time'
+refused litellm-log "$(litellm '.model_group = []')" 'model_group: expected a name'
+refused litellm-log "$(litellm '.session_id = {}')" 'session_id: expected a name'
+refused litellm-log "$(litellm '.trace_id = true')" 'trace_id: expected a name'
+refused litellm-log "$(litellm '.completion_tokens = "4"')" 'completion_tokens: expected'
+refused litellm-log "$(litellm '.prompt_tokens = -1')" 'prompt_tokens: expected'
+refused litellm-log "$(litellm '.messages[0].content = 5')" 'messages/0/content: expected a string or a list'
+refused litellm-log "$(litellm '.model_parameters.max_tokens = "all"')" 'max_tokens: expected'
+refused litellm-log "$(litellm '.proxy_server_request = "{not json"')" 'proxy_server_request: expected an object'
+left_out litellm-log "$(litellm '.call_type = 5')" "neither a chat nor a completion"
+left_out litellm-log "$(litellm '.call_type = "aembedding"')" "neither a chat nor a completion"
+left_out litellm-log "$(litellm '.messages = {} | .prompt_tokens = 0')" "neither the prompt nor its length"
+taken litellm-log "$(litellm '.response = "not an object"')" '.output_tokens' 2 "an answer of another kind is no reason to refuse it"
+taken litellm-log "$(litellm '.response = {choices: [[]]}')" '.output_tokens' 2 "nor is a choice that is a list"
+taken litellm-log "$(litellm '.messages = "Once"')" '.messages' '[{"role":"user","content":"Once"}]' "a prompt that is a text"
+taken litellm-log "$(litellm '.call_type = "aresponses" | .messages = [{type: "function_call_output", output: "4"}]')" \
+	'.input_tokens' 19 "items of the responses API give the length"
+taken litellm-log "$(litellm '.metadata = null | .trace_id = 7')" '.session' null "a trace id of one request is no session"
+taken litellm-log "$(litellm '.metadata.requester_metadata = {session_id: "m-1"}')" '.session' '"m-1"' "a session of the client's metadata"
+taken litellm-log "$(litellm '.metadata = "text" | .trace_id = "trace-1"')" '.session' '"trace-1"' "a trace id of two is"
+taken litellm-log "$(litellm '.model_group = "" | .model = ""')" '.model' null "no model"
