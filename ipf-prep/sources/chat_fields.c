@@ -158,7 +158,8 @@ int chat_response_body(struct draft *d, const struct jdoc *j, jdoc_id body, stru
                        struct ipf_error *err)
 {
 	jdoc_id usage = jdoc_get(j, body, "usage"), choice = jdoc_at(j, jdoc_get(j, body, "choices"), 0);
-	jdoc_id content = jdoc_get(j, jdoc_get(j, choice, "message"), "content");
+	jdoc_id message = jdoc_get(j, choice, "message");
+	jdoc_id content = jdoc_get(j, message != JDOC_NONE ? message : jdoc_get(j, choice, "delta"), "content");
 	if (field_tokens(j, usage, "prompt_tokens", &r->input_tokens, err) < 0 ||
 	    field_tokens(j, usage, "completion_tokens", &r->output_tokens, err) < 0)
 		return -1;

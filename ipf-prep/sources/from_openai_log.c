@@ -5,22 +5,26 @@
  *
  *     time      timestamp, time, ts, start_time or created_at: a date and time, or a number since 1970 in seconds,
  *               milliseconds, microseconds or nanoseconds, told apart by its size
+ *     end       end_time, likewise: without a time, the arrival is end_time less the duration (nginx logs at the end)
+ *     duration  request_time or duration: a number of seconds
  *     request   request, request_body or body: an object, or a string that holds one
- *     response  response or response_body: likewise
+ *     response  response or response_body: likewise, or a string that holds the events of a stream
  *     status    status or status_code: HTTP status; 400 and above: the request failed
  *     session   session_id or conversation_id
  *
- * Lengths are those of the response's usage, answers those of its first choice. Arrivals count from the first record
- * that has a time. All other members are ignored.
+ * Lengths and answers are as in logged_exchange.h. Arrivals count from the first record that has a time. All other
+ * members are ignored.
  */
+#include "absent.h"
 #include "clock.h"
-#include "sources/chat_fields.h"
+#include "sources/logged_exchange.h"
 #include "sources/sniff.h"
-#include "sources/record_fields.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 static const char *const time_names[] = {"timestamp", "time", "ts", "start_time", "created_at"};
+static const char *const end_names[] = {"end_time"};
+static const char *const duration_names[] = {"request_time", "duration"};
 static const char *const request_names[] = {"request", "request_body", "body"};
 static const char *const response_names[] = {"response", "response_body"};
 static const char *const status_names[] = {"status", "status_code"};
@@ -48,53 +52,56 @@ static int read_time(const struct jdoc *j, const char *name, int64_t *ns, struct
 	return field_time(j, JDOC_ROOT, name, unit, ns, err);
 }
 
-static int read_bodies(struct time_origin *origin, const struct jdoc *j, struct jdoc *request, struct jdoc *answer,
-                       struct sink *sink, struct ipf_error *err)
+/* The arrival: logged, or the end less the duration; IPF_ABSENT. */
+static int read_start(const struct jdoc *j, int64_t *start_ns, struct ipf_error *err)
 {
-	struct draft *d = &sink->draft;
-	const char *asked = first_of(j, request_names, COUNT(request_names)),
-			   *status = first_of(j, status_names, COUNT(status_names));
-	const char *session = first_of(j, session_names, COUNT(session_names));
-	int64_t ns, code;
-	int got = field_object(d, j, JDOC_ROOT, asked, request, err);
-	if (got <= 0)
-		return got < 0 ? -1 : ipf_error_set(err, IPF_INPUT, "request: missing (also as request_body or body)");
-	got = chat_request_body(d, request, JDOC_ROOT, err);
-	if (got <= 0) {
-		if (got == 0)
-			sink->unusable(sink, "neither messages nor a prompt");
-		return got;
-	}
-	if (d->failed)
-		return 0;
-	struct draft_request *r = &d->requests[0];
-	int timed = read_time(j, first_of(j, time_names, COUNT(time_names)), &ns, err);
-	int answered = field_object(d, j, JDOC_ROOT, first_of(j, response_names, COUNT(response_names)), answer, err);
-	if (timed < 0 || answered < 0 || (answered && chat_response_body(d, answer, JDOC_ROOT, r, err) < 0) ||
-	    (session && field_name(d, j, JDOC_ROOT, session, &d->session, err) < 0))
+	const char *duration = first_of(j, duration_names, COUNT(duration_names));
+	int64_t end_ns, duration_ns;
+	*start_ns = IPF_ABSENT;
+	int timed = read_time(j, first_of(j, time_names, COUNT(time_names)), start_ns, err);
+	if (timed != 0)
+		return timed < 0 ? -1 : 0;
+	timed = read_time(j, first_of(j, end_names, COUNT(end_names)), &end_ns, err);
+	if (timed <= 0)
+		return timed;
+	if (!duration)
+		return ipf_error_set(err, IPF_INPUT, "request_time: missing (also as duration): end_time is no arrival");
+	if (need_duration(j, JDOC_ROOT, duration, NS_PER_S, &duration_ns, err) < 0)
 		return -1;
-	if (status && jdoc_to_int(j, jdoc_get(j, JDOC_ROOT, status), &code))
-		r->failed |= code >= 400;
-	if (timed)
-		r->at_ns = since_origin(origin, ns);
-	return sink->take(sink, d, err);
+	if (__builtin_sub_overflow(end_ns, duration_ns, start_ns))
+		return ipf_error_set(err, IPF_INPUT, "%s: before all times that are possible", duration);
+	return 0;
 }
 
 static int read_record(void *opened, const struct source_record *record, struct sink *sink, struct ipf_error *err)
 {
-	struct jdoc request = {0}, answer = {0};
-	if (need_object(record->json, JDOC_ROOT, "record", err) < 0)
+	const struct jdoc *j = record->json;
+	if (need_object(j, JDOC_ROOT, "record", err) < 0)
 		return -1;
-	int status = read_bodies(opened, record->json, &request, &answer, sink, err);
-	jdoc_release(&request);
-	jdoc_release(&answer);
-	return status;
+	const char *session = first_of(j, session_names, COUNT(session_names)),
+			   *status = first_of(j, status_names, COUNT(status_names));
+	struct logged_exchange logged = {.json = j,
+	                                 .request_name = first_of(j, request_names, COUNT(request_names)),
+	                                 .response_name = first_of(j, response_names, COUNT(response_names))};
+	int64_t code;
+	if (!logged.request_name)
+		return ipf_error_set(err, IPF_INPUT, "request: missing (also as request_body or body)");
+	logged.request = jdoc_get(j, JDOC_ROOT, logged.request_name);
+	logged.response = logged.response_name ? jdoc_get(j, JDOC_ROOT, logged.response_name) : JDOC_NONE;
+	logged.failed = status && jdoc_to_int(j, jdoc_get(j, JDOC_ROOT, status), &code) && code >= 400;
+	/* A proxy that logs a header writes "" if the request lacks it. */
+	bool named = session && !slice_is(jdoc_raw(j, jdoc_get(j, JDOC_ROOT, session)), "\"\"");
+	if (read_start(j, &logged.start_ns, err) < 0 ||
+	    (named && field_name(&sink->draft, j, JDOC_ROOT, session, &logged.session, err) < 0))
+		return -1;
+	return logged_exchange_take(&logged, opened, sink, err);
 }
 
 static bool recognises(const struct sniff *sniff)
 {
 	return sniff->json && first_of(sniff->json, request_names, COUNT(request_names)) &&
-	       first_of(sniff->json, time_names, COUNT(time_names)) &&
+	       (first_of(sniff->json, time_names, COUNT(time_names)) ||
+	        first_of(sniff->json, end_names, COUNT(end_names))) &&
 	       (sniff_text(sniff, "messages") || sniff_text(sniff, "prompt"));
 }
 

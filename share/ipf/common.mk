@@ -173,7 +173,7 @@ endef
 # ipf_needs: NAME, VARIABLE, VALUE, TEXT. With `make -f`, a variable without which nothing can be measured is asked for at once.
 define ipf_needs
 ifeq ($(strip $(3)),)
-ifneq ($$(if $$(MAKECMDGOALS),$$(filter-out help trace schedule show ipf-%,$$(MAKECMDGOALS)),all),)
+ifneq ($$(if $$(MAKECMDGOALS),$$(filter-out help trace schedule show shared model ipf-%,$$(MAKECMDGOALS)),all),)
 ifeq ($(ipf_main),$(1))
 $$(error $(2) is missing: $(4))
 endif

@@ -1,5 +1,5 @@
 #!/bin/bash
-# The makefiles for kinds of load: replay, cache, lora, autoscale. Each once, and again with nothing to do.
+# The makefiles for kinds of load: replay, record, cache, lora, autoscale. Each once, and again with nothing to do.
 . "$TESTS/tap.sh"
 SHARE=$(cd "$TESTS/../share/ipf" && pwd)
 PATH=$BIN:$PATH
@@ -31,6 +31,26 @@ is "$(awk -F '\t' 'NR > 1 { started += $3; done += $4 } END { print started, don
 idle "$@"
 again replay MODEL=base
 is "$status $(grep -c 'DATA is missing' "$ERR")" "2 1" "replay: without a trace"
+
+# ---- record ---------------------------------------------------------------------------------------------------------
+cp "$TESTS/data/prep/envoy-tap/"*.json . && mkdir "a tap" && mv request_*.json "a tap"
+set -- record MODEL=base LOG="a tap" SPEED=10 ANONYMIZE_OPTIONS="--jitter 100ms"
+URL="" again "$@" trace shared model schedule
+is "$status $(cd record && echo *)" "0 model.json schedule schedule.set shared.jsonl.zst shared.set shared.txt trace.set trace.svg trace.txt trace.zst" \
+	"record: trace, statistics, what can be shared and a model, without a server"
+is "$(plain record/trace.zst | head -1 | jq -r .source)" envoy-tap "record: its format is found out"
+contains "$(cat record/shared.txt)" "up to 100 ms" "record: options of ipf-prep anonymize"
+is "$(plain record/shared.jsonl.zst | grep -c 'First?')" 0 "record: without texts"
+is "$(ipf-prep synthetic --like record/model.json -n 5 -q | jq -r 'select(.id != null).id' | wc -l)" 5 "record: more like it"
+again "$@"
+status_is 0 "record: and is replayed"
+is "$(jq -c '[.total.requests.ok, .total.requests.failed, .fidelity.requests]' record/report.json)" "[3,0,3]" "record: all of it"
+is "$(plain record/schedule | jq -c 'select(.n != null) | .at_ns')" "$(printf '0\n139043500\n189043500\n')" "record: at its times, faster"
+idle "$@"
+again record LOG=
+is "$status $(grep -c 'LOG is missing' "$ERR")" "2 1" "record: without what was recorded"
+again record LOG="$TESTS/data/prep/nginx.jsonl" OUT=bad
+is "$status $(grep -c 'nginx.jsonl:6: request_time: missing' "$ERR") $(ls bad)" "2 1 trace.set" "record: a bad line is named"
 
 # ---- cache ----------------------------------------------------------------------------------------------------------
 set -- cache MODEL=base HIT_RATES="0 0.6" RATE=100 FOR=2s

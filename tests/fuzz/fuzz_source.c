@@ -97,7 +97,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		"sharegpt", "alpaca",  "jsonl",  "mooncake",      "jsonl",          "sharegpt",     "openorca",
 		"quac",     "mtbench", "oasst",  "llm-load-test", "openai-batch",   "qwen-bailian", "weka",
 		"ragpulse", "lmcache", "aibrix", "llmservingsim", "mlperf-agentic", "otel",         "openai-log",
-		"tracelab", "otel",    "weka",   "litellm-log"};
+		"tracelab", "otel",    "weka",   "envoy-tap",     "litellm-log"};
 	static const char *fields[] = {"prompt=/a", "output=/b/0", "at_ms=/t",        "session=/s",
 	                               "id=/i",     "wait=/w",     "input_tokens=/n", "messages=/m"};
 	if (size == 0)

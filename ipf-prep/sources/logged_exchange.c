@@ -1,0 +1,125 @@
+#include "sources/logged_exchange.h"
+
+#include "absent.h"
+#include "sources/chat_fields.h"
+
+#include <string.h>
+
+/* The text of a body; absent if it was not logged. */
+static struct slice body_text(struct draft *d, const struct jdoc *j, jdoc_id node)
+{
+	return jdoc_is_null(j, node)                ? (struct slice){0}
+	       : jdoc_type_of(j, node) == JDOC_TEXT ? draft_text(d, j, node)
+	                                            : jdoc_raw(j, node);
+}
+
+static bool is_object(struct jdoc *inner, struct slice text)
+{
+	struct ipf_error ignored = {0};
+	bool parsed = jdoc_parse(inner, text.data, text.len, &ignored) == 0;
+	ipf_error_clear(&ignored);
+	return parsed && jdoc_type_of(inner, JDOC_ROOT) == JDOC_MAP;
+}
+
+/* Reads a response, or an event of a stream: usage replaces that of earlier events, text is added to `text`. */
+static int read_answer(struct draft *d, const struct jdoc *answer, struct buffer *text, struct ipf_error *err)
+{
+	struct draft_request *r = &d->requests[0];
+	if (chat_response_body(d, answer, JDOC_ROOT, r, err) < 0)
+		return -1;
+	buffer_append(text, r->answer.data, r->answer.len);
+	r->answer = (struct slice){0};
+	return 0;
+}
+
+/* Reads the server-sent events of a stream. Lines that are not the data of an event of JSON say nothing, among them the
+ * end mark and a line that is cut. */
+static int read_events(struct draft *d, struct slice stream, struct jdoc *inner, struct buffer *text,
+                       struct ipf_error *err)
+{
+	static const char mark[] = "data:";
+	const size_t mark_len = sizeof mark - 1;
+	while (stream.len > 0) {
+		const char *end = memchr(stream.data, '\n', stream.len);
+		struct slice line = {stream.data, end ? (size_t)(end - stream.data) : stream.len};
+		stream = (struct slice){line.data + line.len + (end != NULL), stream.len - line.len - (end != NULL)};
+		if (line.len <= mark_len || memcmp(line.data, mark, mark_len) != 0)
+			continue;
+		if (is_object(inner, (struct slice){line.data + mark_len, line.len - mark_len}) &&
+		    read_answer(d, inner, text, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static bool is_stream(struct slice body)
+{
+	static const char *const begins[] = {"data:", "event:", "id:", ":"};
+	for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
+		if (body.len >= strlen(begins[i]) && memcmp(body.data, begins[i], strlen(begins[i])) == 0)
+			return true;
+	return false;
+}
+
+static int read_response(const struct logged_exchange *logged, struct draft *d, struct jdoc *inner, struct buffer *text,
+                         struct ipf_error *err)
+{
+	int64_t requested = d->requests[0].output_tokens;
+	struct slice body = body_text(d, logged->json, logged->response);
+	int status = 0;
+	d->requests[0].output_tokens = IPF_ABSENT;
+	if (is_stream(body))
+		status = read_events(d, body, inner, text, err);
+	else if (body.len > 0 && is_object(inner, body))
+		status = read_answer(d, inner, text, err);
+	else if (body.len > 0 && !logged->failed && !logged->response_cut)
+		status = jdoc_expected(logged->json, logged->response, logged->response_name,
+		                       "an object, or a string that holds one", err);
+	if (text->len > 0)
+		d->requests[0].answer = draft_keep(d, buffer_all(text));
+	else if (d->requests[0].output_tokens == IPF_ABSENT)
+		d->requests[0].output_tokens = requested;
+	d->failed |= text->failed;
+	return status;
+}
+
+static int take(const struct logged_exchange *logged, struct time_origin *origin, struct sink *sink, struct jdoc *inner,
+                struct ipf_error *err)
+{
+	struct draft *d = &sink->draft;
+	struct slice body = body_text(d, logged->json, logged->request);
+	struct buffer text = {0};
+	if (body.len == 0) {
+		sink->unusable(sink, "the request's body was not logged");
+		return 0;
+	}
+	if (!is_object(inner, body))
+		return jdoc_expected(logged->json, logged->request, logged->request_name,
+		                     "an object, or a string that holds one", err);
+	put_on_one_line(body);
+	int got = chat_request_body(d, inner, JDOC_ROOT, err);
+	if (got == 0)
+		sink->unusable(sink, "neither messages nor a prompt");
+	if (got <= 0 || d->failed)
+		return got < 0 ? -1 : 0;
+	got = read_response(logged, d, inner + 1, &text, err);
+	buffer_release(&text);
+	if (got < 0)
+		return -1;
+	d->session = logged->session;
+	d->requests[0].failed |= logged->failed;
+	if (logged->start_ns != IPF_ABSENT)
+		d->requests[0].at_ns = since_origin(origin, logged->start_ns);
+	return sink->take(sink, d, err);
+}
+
+int logged_exchange_take(const struct logged_exchange *logged, struct time_origin *origin, struct sink *sink,
+                         struct ipf_error *err)
+{
+	/* The draft borrows texts of the request while the response is read. */
+	struct jdoc inner[2] = {{0}, {0}};
+	int status = take(logged, origin, sink, inner, err);
+	jdoc_release(&inner[0]);
+	jdoc_release(&inner[1]);
+	return status;
+}

@@ -1,0 +1,31 @@
+/* A request and its response as a proxy logged them: bodies of OpenAI's chat or completions API.
+ *
+ *     struct logged_exchange logged = {
+ *         .json = record->json, .request = request, .request_name = "body", .start_ns = start_ns};
+ *     return logged_exchange_take(&logged, &origin, sink, err);
+ *
+ * Lengths are those of the response's usage; without usage, that of the answer is counted from its text, and without
+ * text, the requested maximum is used.
+ */
+#ifndef PREP_LOGGED_EXCHANGE_H
+#define PREP_LOGGED_EXCHANGE_H
+
+#include "sources/record_fields.h"
+
+struct logged_exchange {
+	const struct jdoc *json;
+	/* An object, or a string that holds one; "" or JDOC_NONE: it was not logged. The response can also be a string that
+	 * holds the server-sent events of a stream. */
+	jdoc_id request, response;
+	const char *request_name, *response_name; /* in errors */
+	struct slice session;                     /* absent or empty: none */
+	int64_t start_ns;                         /* the arrival, since 1970; IPF_ABSENT */
+	bool failed;
+	bool response_cut; /* the response may be cut; if it is not JSON, it is ignored, as it is if the request failed */
+};
+
+/* Hands the exchange to the sink, or counts it as unusable if it has no prompt. 0 or -1. */
+int logged_exchange_take(const struct logged_exchange *logged, struct time_origin *origin, struct sink *sink,
+                         struct ipf_error *err);
+
+#endif
