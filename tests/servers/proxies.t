@@ -39,14 +39,12 @@ done
 
 # ---- gateways and routers of model servers ---------------------------------------------------------------------------
 # Their Python and their checks take longer: ITL and TTFT that they add are shown, and only that streams pass is checked.
-(venv litellm 'litellm[proxy]==1.105.7') >litellm.said
-if [ -x "$servers/litellm/bin/litellm" ]; then
+if litellm_there; then
 	cat >litellm.yaml <<END
 model_list:
   - model_name: sim
     litellm_params: {model: openai/sim, api_base: $DIRECT/v1, api_key: none}
 END
-	export LITELLM_DANGEROUSLY_PERMIT_WEAK_OR_UNSET_MASTER_KEY=true LITELLM_TELEMETRY=False
 	SECONDS_UP=120 serve /v1/models "$servers/litellm/bin/litellm" --config litellm.yaml --host 127.0.0.1 --port PORT
 	URL=$SERVED MODEL=sim asked -t prompts.trace --probe -o first.record 2>/dev/null # the first takes seconds
 	RATE=3 NEAR=200 through litellm "$(version_of litellm litellm)" "$SERVED"
