@@ -37,6 +37,7 @@
 	F(servegen) \
 	F(mlperf_agentic) \
 	F(vllm_log) \
+	F(sglang_log) \
 	F(litellm_log) \
 	F(openai_log) \
 	F(jsonl) \

@@ -45,6 +45,9 @@ shared() { # SOURCE FILE REQUESTS WORD: no such word is in what is shared
 head -7 "$data/litellm-log.jsonl" >litellm.jsonl
 shared litellm-log litellm.jsonl 6 "Oslo\|weather\|chat-large\|s-9"
 shared litellm-log "$data/litellm-spend.json" 5 "Oslo\|weather\|chat-large"
+grep -v "cut off" "$data/sglang.log" >sglang.log
+shared sglang-log sglang.log 6 "there\|upon\|c-1"
+shared sglang-log "$data/sglang-json.log" 4 "there\|upon\|c-1"
 
 # ---- hostile records: each is refused by its line and member, or read, and the next one is read ----
 one() { # SOURCE RECORD: between two good ones of the file good.jsonl
@@ -96,3 +99,33 @@ taken litellm-log "$(litellm '.metadata = null | .trace_id = 7')" '.session' nul
 taken litellm-log "$(litellm '.metadata.requester_metadata = {session_id: "m-1"}')" '.session' '"m-1"' "a session of the client's metadata"
 taken litellm-log "$(litellm '.metadata = "text" | .trace_id = "trace-1"')" '.session' '"trace-1"' "a trace id of two is"
 taken litellm-log "$(litellm '.model_group = "" | .model = ""')" '.model' null "no model"
+
+# ---- lines of SGLang ----
+finish() { # OBJECT OUT: a line of a request that finished
+	printf "[2026-01-30 18:15:04] Finish: obj=GenerateReqInput(%s, return_logprob=False), out=%s" "$1" "$2"
+}
+meta="'meta_info': {'prompt_tokens': 9, 'completion_tokens': 4, 'e2e_latency': 1.5"
+{ finish "rid='x', text='One'" "{$meta}}" && echo && finish "rid='y', text='Two'" "{$meta}}" && echo; } >good.jsonl
+refused sglang-log "$(finish "rid='a" "{$meta}}")" 'cut off, or not a request as SGLang prints it'
+refused sglang-log "$(finish "rid='a', text=" "{$meta}}")" 'cut off, or not a request as SGLang prints it'
+refused sglang-log "$(finish "rid='a', b=$(printf '%0100d' | tr 0 '[')" "{$meta}}")" 'cut off, or not a request as SGLang prints it'
+refused sglang-log "$(finish "rid='a', b={1, 2}" "{$meta}}")" 'cut off, or not a request as SGLang prints it'
+refused sglang-log "$(finish "rid='a'" "{$meta}} trailing")" 'cut off, or not a request as SGLang prints it'
+refused sglang-log "$(finish "rid='a', b=1e" "{$meta}}")" 'not JSON'
+refused sglang-log "$(finish "rid=None" "{$meta}}")" 'rid: missing'
+refused sglang-log "$(finish "rid={}" "{$meta}}")" 'rid: expected a name'
+refused sglang-log "$(finish "rid='a'" "{'meta_info': {'prompt_tokens': -9}}")" 'prompt_tokens: expected'
+refused sglang-log "$(finish "rid='a'" "{$meta, 'request_received_ts': 1e300}}")" 'request_received_ts: expected'
+refused sglang-log '{"event": "request.finished", "obj": {"rid": "a"' 'not JSON'
+refused sglang-log "$(finish "rid='a'" "{'meta_info': {'request_received_ts': 9e9, 'e2e_latency': 1}}")" 'request_received_ts: expected a time from 1970 to 2100'
+refused sglang-log "$(finish "rid='a'" "{'meta_info': {'e2e_latency': 9e9}}")" 'e2e_latency: expected at most a year'
+left_out sglang-log "Finish: nothing" "no request"
+left_out sglang-log '{"event": "request.other", "rid": "a", "obj": {"rid": "a", "return_logprob": false}}' "no request"
+left_out sglang-log "$(finish "rid=['a', 'b']" "[{$meta}}]")" "no single generation"
+left_out sglang-log "$(finish "rid='HEALTH_CHECK_7'" "{$meta}}")" "a health check"
+left_out sglang-log "$(finish "rid='a'" "{}")" "neither the prompt nor its length (--input-tokens makes some)"
+taken sglang-log "$(finish "rid='a', text='a' ... 'b', x=<object at 0x7>, y=f(1, 2), z=(1,), u=-1.5, v=float.nan" "{$meta}}")" \
+	'.input_tokens' 9 "values of all kinds, and a prompt that was cut"
+taken sglang-log "$(finish "rid='a', text='<text: 9000 chars, blake2b=0f0f>'" "{$meta}}")" '.messages[0].content | test("chars")' false \
+	"a prompt that was hashed is not sent"
+taken sglang-log "$(finish "rid='a', text=\"\\x41\\u00e9\\n\\ud800\"" "{$meta}}")" '.messages[0].content' '"Aé\n�"' "escapes of Python"
