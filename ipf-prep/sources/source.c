@@ -39,6 +39,7 @@
 	F(vllm_log) \
 	F(sglang_log) \
 	F(litellm_log) \
+	F(sagemaker_capture) \
 	F(openai_log) \
 	F(jsonl) \
 	F(csv) \

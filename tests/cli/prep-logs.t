@@ -48,6 +48,8 @@ shared litellm-log "$data/litellm-spend.json" 5 "Oslo\|weather\|chat-large"
 grep -v "cut off" "$data/sglang.log" >sglang.log
 shared sglang-log sglang.log 6 "there\|upon\|c-1"
 shared sglang-log "$data/sglang-json.log" 4 "there\|upon\|c-1"
+head -6 "$data/sagemaker.jsonl" >sagemaker.jsonl
+shared sagemaker-capture sagemaker.jsonl 5 "weather\|upon\|Software"
 
 # ---- hostile records: each is refused by its line and member, or read, and the next one is read ----
 one() { # SOURCE RECORD: between two good ones of the file good.jsonl
@@ -129,3 +131,24 @@ taken sglang-log "$(finish "rid='a', text='a' ... 'b', x=<object at 0x7>, y=f(1,
 taken sglang-log "$(finish "rid='a', text='<text: 9000 chars, blake2b=0f0f>'" "{$meta}}")" '.messages[0].content | test("chars")' false \
 	"a prompt that was hashed is not sent"
 taken sglang-log "$(finish "rid='a', text=\"\\x41\\u00e9\\n\\ud800\"" "{$meta}}")" '.messages[0].content' '"Aé\n�"' "escapes of Python"
+
+# ---- records of SageMaker ----
+sed -n '1p;3p' "$data/sagemaker.jsonl" >good.jsonl
+capture() { # JQ: the second record, in base64, changed
+	sed -n 2p "$data/sagemaker.jsonl" | jq -c "$1"
+}
+is "$("$prep" sagemaker-capture "$data/sagemaker.jsonl" -q 2>/dev/null | body /dev/stdin | sed -n 2,3p | jq -cS 'del(.id, .at_ns)' | uniq | wc -l)" 1 \
+	"a record in base64 is read like the plain one"
+refused sagemaker-capture "$(capture 'del(.eventMetadata)')" 'inferenceTime: missing'
+refused sagemaker-capture "$(capture '.captureData.endpointInput.data = 7')" 'endpointInput: expected data that is a string'
+refused sagemaker-capture "$(capture '.captureData.endpointInput.data = "%%"')" 'endpointInput: expected data in base64'
+refused sagemaker-capture "$(capture '.captureData.endpointOutput.data = "%%"')" 'endpointOutput: expected data in base64'
+refused sagemaker-capture "$(capture '.captureData.endpointInput.data = ("{\"messages\":5}" | @base64)')" 'messages: expected a list'
+refused sagemaker-capture "$(capture '.captureData.endpointOutput.data = ("{\"usage\":{\"prompt_tokens\":-1}}" | @base64)')" 'prompt_tokens: expected'
+none="no chat, completion or text generation"
+left_out sagemaker-capture "$(capture '.captureData = null')" "$none"
+left_out sagemaker-capture "$(capture '.captureData.endpointInput.data = "/w=="')" "$none"
+left_out sagemaker-capture "$(capture '.captureData.endpointInput.data = ("[{}]" | @base64)')" "$none"
+left_out sagemaker-capture "$(capture '.captureData.endpointInput.data = ("{\"inputs\":[\"a\"]}" | @base64)')" "$none"
+taken sagemaker-capture "$(capture '.captureData.endpointOutput.data = ""')" '.output_tokens' 50 "an answer without data"
+taken sagemaker-capture "$(capture '.captureData.endpointOutput.data = ("[]" | @base64)')" '.output_tokens' 50 "an empty list of answers"
