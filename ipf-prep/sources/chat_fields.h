@@ -27,8 +27,8 @@ int chat_parameters(struct draft *d, const struct jdoc *j, jdoc_id body, struct 
 /* Adds a request from the body (an object) that was or would be posted to the chat or completions API: 1; 0 if there
  * are neither messages nor a prompt in it; -1. */
 int chat_request_body(struct draft *d, const struct jdoc *j, jdoc_id body, struct ipf_error *err);
-/* Adds the answer of a response (an object) of these APIs, or of an event of its stream, to a request: its text, the lengths of its usage, whether it
- * is an error. What it lacks stays as it was. 0 or -1. */
+/* Adds the answer of a response (an object) of these APIs, or of an event of its stream, to a request: its text, the
+ * lengths of its usage, whether it is an error. What it lacks stays as it was. 0 or -1. */
 int chat_response_body(struct draft *d, const struct jdoc *j, jdoc_id body, struct draft_request *r,
                        struct ipf_error *err);
 

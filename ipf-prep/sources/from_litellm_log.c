@@ -220,6 +220,7 @@ static int finish(void *opened, struct sink *sink, struct ipf_error *err)
 		if (end == i + 1)
 			kept->items[i].draft->session = (struct slice){0};
 	}
+	kept_drafts_in_order(kept);
 	for (size_t i = 0; i < kept->count && !sink->full; i++) {
 		if (sink->take(sink, kept->items[i].draft, err) < 0)
 			return -1;

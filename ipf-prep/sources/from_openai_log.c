@@ -68,7 +68,7 @@ static int read_start(const struct jdoc *j, int64_t *start_ns, struct ipf_error 
 		return ipf_error_set(err, IPF_INPUT, "request_time: missing (also as duration): end_time is no arrival");
 	if (need_duration(j, JDOC_ROOT, duration, NS_PER_S, &duration_ns, err) < 0)
 		return -1;
-	if (__builtin_sub_overflow(end_ns, duration_ns, start_ns))
+	if (__builtin_sub_overflow(end_ns, duration_ns, start_ns) || !time_is_possible(*start_ns))
 		return ipf_error_set(err, IPF_INPUT, "%s: before all times that are possible", duration);
 	return 0;
 }

@@ -14,7 +14,7 @@
  * All other lines are counted as unusable. Other parameters are ignored.
  */
 #include "absent.h"
-#include "cli/times.h"
+#include "sources/log_text.h"
 #include "sources/sniff.h"
 #include "sources/record_fields.h"
 
@@ -48,77 +48,6 @@ static struct slice after(struct slice line, const char *text)
 	          : (struct slice){0};
 }
 
-static void put_utf8(struct buffer *out, uint32_t c)
-{
-	if (c >= 0x110000 || (c >= 0xd800 && c < 0xe000))
-		c = 0xfffd;
-	if (c < 0x80) {
-		buffer_byte(out, (char)c);
-		return;
-	}
-	int more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
-	buffer_byte(out, (char)((0xff00 >> (more + 1) & 0xff) | (c >> 6 * more)));
-	while (more-- > 0)
-		buffer_byte(out, (char)(0x80 | (c >> 6 * more & 0x3f)));
-}
-
-static uint32_t hex_digits(const char **at, const char *end, int digits)
-{
-	uint32_t value = 0;
-	for (; digits > 0 && *at < end; digits--, (*at)++) {
-		const char *hex = memchr("0123456789abcdef0123456789ABCDEF", **at, 32);
-		if (!hex)
-			break;
-		value = value * 16 + (uint32_t)((hex - "0123456789abcdef0123456789ABCDEF") % 16);
-	}
-	return value;
-}
-
-/* Decodes the Python string literal at the beginning of the text: false if there is none, or if it is not closed. */
-static bool decode_literal(struct slice text, struct buffer *out)
-{
-	const char *at = text.data, *end = text.data + text.len;
-	if (at == end || (*at != '\'' && *at != '"'))
-		return false;
-	for (char quote = *at++; at < end && *at != quote;) {
-		if (*at != '\\' || at + 1 >= end) {
-			buffer_byte(out, *at++);
-			continue;
-		}
-		static const char names[] = "ntrabfv", values[] = "\n\t\r\a\b\f\v";
-		char c = at[1];
-		const char *named = strchr(names, c);
-		at += 2;
-		if (c == 'x' || c == 'u' || c == 'U')
-			put_utf8(out, hex_digits(&at, end, c == 'x' ? 2 : c == 'u' ? 4 : 8));
-		else
-			buffer_byte(out, named ? values[named - names] : c);
-	}
-	return at < end;
-}
-
-/* The time in the part of the line before the message; IPF_ABSENT. */
-static int64_t find_time(struct slice before, struct draft *d)
-{
-	for (size_t i = 0; i + 14 <= before.len; i++) {
-		struct slice at = {before.data + i, before.len - i};
-		struct ipf_error ignored = {0};
-		int64_t ns;
-		if (at.len >= 19 && at.data[4] == '-') {
-			size_t len = 19;
-			while (len < at.len && strchr(".0123456789", at.data[len]))
-				len++;
-			if (time_parse((struct slice){at.data, len}, &ns, &ignored) == 0)
-				return ns;
-		}
-		ipf_error_clear(&ignored);
-		if (at.data[2] == '-' &&
-		    time_parse(draft_join(d, slice_of("2000-"), "", (struct slice){at.data, 14}), &ns, &ignored) == 0)
-			return ns;
-	}
-	return IPF_ABSENT;
-}
-
 /* The decimal number at the beginning of the text; IPF_ABSENT. */
 static int64_t leading_number(struct slice text)
 {
@@ -142,7 +71,7 @@ static int64_t count_ids(struct slice text)
 static int add_prompt(struct draft *d, struct slice prompt)
 {
 	struct buffer text = {0};
-	bool whole = prompt.data && decode_literal(prompt, &text);
+	bool whole = prompt.data && python_string(&prompt, &text);
 	if (whole && text.len > 0)
 		draft_message(d, ROLE_USER, draft_keep(d, buffer_all(&text)));
 	d->failed |= text.failed;
@@ -163,7 +92,7 @@ static int read_line(void *opened, const struct source_record *record, struct si
 	struct draft_request *r = draft_request(d);
 	if (!r)
 		return 0;
-	int64_t ns = find_time((struct slice){record->text.data, record->text.len - rest.len}, d),
+	int64_t ns = log_time((struct slice){record->text.data, record->text.len - rest.len}, d),
 			ids = count_ids(after(rest, "prompt_token_ids: "));
 	r->output_tokens = leading_number(after(rest, "max_tokens="));
 	if (add_prompt(d, prompt) < 0)

@@ -20,6 +20,18 @@ struct kept_draft *kept_drafts_add(struct kept_drafts *kept, const struct draft 
 	return added;
 }
 
+static int by_index(const void *a, const void *b)
+{
+	const struct kept_draft *x = a, *y = b;
+	return x->index < y->index ? -1 : x->index > y->index;
+}
+
+void kept_drafts_in_order(struct kept_drafts *kept)
+{
+	if (kept->count > 0)
+		qsort(kept->items, kept->count, sizeof *kept->items, by_index);
+}
+
 void kept_drafts_release(struct kept_drafts *kept)
 {
 	for (size_t i = 0; i < kept->count; i++)

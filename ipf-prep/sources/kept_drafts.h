@@ -17,6 +17,8 @@ struct kept_drafts {
 
 /* Adds a copy of the draft. It is valid until the next one is added; NULL when out of memory. */
 struct kept_draft *kept_drafts_add(struct kept_drafts *kept, const struct draft *d);
+/* Sorts them by `index`, the order in which they were added. */
+void kept_drafts_in_order(struct kept_drafts *kept);
 void kept_drafts_release(struct kept_drafts *kept);
 
 #endif

@@ -126,6 +126,11 @@ static struct slice short_text(const struct jdoc *j, jdoc_id node, char *space, 
 	return (struct slice){out.data, out.len};
 }
 
+bool time_is_possible(int64_t ns)
+{
+	return ns > -(INT64_C(1) << 62) && ns < INT64_C(1) << 62;
+}
+
 int field_time(const struct jdoc *j, jdoc_id map, const char *key, int64_t unit_ns, int64_t *ns, struct ipf_error *err)
 {
 	jdoc_id node = jdoc_get(j, map, key);
@@ -133,11 +138,13 @@ int field_time(const struct jdoc *j, jdoc_id map, const char *key, int64_t unit_
 	char space[256];
 	if (jdoc_is_null(j, node))
 		return 0;
-	if (jdoc_type_of(j, node) == JDOC_NUMBER && time_from_number(jdoc_raw(j, node), unit_ns, ns) == 0)
+	if (jdoc_type_of(j, node) == JDOC_NUMBER && time_from_number(jdoc_raw(j, node), unit_ns, ns) == 0 &&
+	    time_is_possible(*ns))
 		return 1;
 	if (jdoc_type_of(j, node) == JDOC_TEXT) {
 		struct slice text = short_text(j, node, space, sizeof space);
-		if (text.data && (time_from_number(text, unit_ns, ns) == 0 || time_parse(text, ns, &ignored) == 0))
+		if (text.data && (time_from_number(text, unit_ns, ns) == 0 || time_parse(text, ns, &ignored) == 0) &&
+		    time_is_possible(*ns))
 			return 1;
 	}
 	return jdoc_expected(j, node, key, "a number or a time such as 2023-11-16T18:15:46Z", err);

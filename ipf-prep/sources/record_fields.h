@@ -46,6 +46,8 @@ int need_name(struct draft *d, const struct jdoc *j, jdoc_id map, const char *ke
 int node_name(struct draft *d, const struct jdoc *j, jdoc_id node, const char *shown, struct slice *name,
               struct ipf_error *err);
 
+/* Whether two such times have a difference: within 146 years of 1970. field_time() takes no other. */
+bool time_is_possible(int64_t ns);
 /* A point in time, in nanoseconds: a number of `unit_ns` (also as a string), or a date and time such as
  * 2023-11-16T18:15:46Z. */
 int field_time(const struct jdoc *j, jdoc_id map, const char *key, int64_t unit_ns, int64_t *ns, struct ipf_error *err);

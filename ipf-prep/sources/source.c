@@ -37,8 +37,10 @@
 	F(servegen) \
 	F(mlperf_agentic) \
 	F(vllm_log) \
+	F(sglang_log) \
 	F(envoy_tap) \
 	F(litellm_log) \
+	F(sagemaker_capture) \
 	F(openai_log) \
 	F(jsonl) \
 	F(csv) \

@@ -31,6 +31,13 @@ printf '[{"prompt":"one\ntwo","output":"x"}]' >broken.json
 run "$prep" jsonl broken.json
 status_is 3 "a line feed within a string is not JSON"
 
+# ---- times that have no difference ----
+printf '%s\n' '{"time":1,"request":{"prompt":"a"}}' '{"time":-9e9,"request":{"prompt":"a"}}' '{"time":9e9,"request":{"prompt":"a"}}' >far.jsonl
+run "$prep" openai-log far.jsonl -o far.trace
+status_is 3 "times of other centuries are refused"
+is "$(body far.trace | jq -s length)" 1 "and nothing else"
+stderr_contains "far.jsonl:2: time: expected a number or a time such as 2023-11-16T18:15:46Z, got -9e9" "by line and field"
+
 # ---- every log is anonymized and fitted like any other source ----
 shared() { # SOURCE FILE REQUESTS WORD: no such word is in what is shared
 	run "$prep" anonymize "$1" "$2" -q -o shared.jsonl
@@ -45,6 +52,11 @@ shared() { # SOURCE FILE REQUESTS WORD: no such word is in what is shared
 head -7 "$data/litellm-log.jsonl" >litellm.jsonl
 shared litellm-log litellm.jsonl 6 "Oslo\|weather\|chat-large\|s-9"
 shared litellm-log "$data/litellm-spend.json" 5 "Oslo\|weather\|chat-large"
+grep -v "cut off" "$data/sglang.log" >sglang.log
+shared sglang-log sglang.log 6 "there\|upon\|c-1"
+shared sglang-log "$data/sglang-json.log" 4 "there\|upon\|c-1"
+head -6 "$data/sagemaker.jsonl" >sagemaker.jsonl
+shared sagemaker-capture sagemaker.jsonl 5 "weather\|upon\|Software"
 
 # ---- hostile records: each is refused by its line and member, or read, and the next one is read ----
 one() { # SOURCE RECORD: between two good ones of the file good.jsonl
@@ -96,3 +108,54 @@ taken litellm-log "$(litellm '.metadata = null | .trace_id = 7')" '.session' nul
 taken litellm-log "$(litellm '.metadata.requester_metadata = {session_id: "m-1"}')" '.session' '"m-1"' "a session of the client's metadata"
 taken litellm-log "$(litellm '.metadata = "text" | .trace_id = "trace-1"')" '.session' '"trace-1"' "a trace id of two is"
 taken litellm-log "$(litellm '.model_group = "" | .model = ""')" '.model' null "no model"
+
+# ---- lines of SGLang ----
+finish() { # OBJECT OUT: a line of a request that finished
+	printf "[2026-01-30 18:15:04] Finish: obj=GenerateReqInput(%s, return_logprob=False), out=%s" "$1" "$2"
+}
+meta="'meta_info': {'prompt_tokens': 9, 'completion_tokens': 4, 'e2e_latency': 1.5"
+{ finish "rid='x', text='One'" "{$meta}}" && echo && finish "rid='y', text='Two'" "{$meta}}" && echo; } >good.jsonl
+refused sglang-log "$(finish "rid='a" "{$meta}}")" 'cut off, or not a request as SGLang prints it'
+refused sglang-log "$(finish "rid='a', text=" "{$meta}}")" 'cut off, or not a request as SGLang prints it'
+refused sglang-log "$(finish "rid='a', b=$(printf '%0100d' | tr 0 '[')" "{$meta}}")" 'cut off, or not a request as SGLang prints it'
+refused sglang-log "$(finish "rid='a', b={1, 2}" "{$meta}}")" 'cut off, or not a request as SGLang prints it'
+refused sglang-log "$(finish "rid='a'" "{$meta}} trailing")" 'cut off, or not a request as SGLang prints it'
+refused sglang-log "$(finish "rid='a', b=1e" "{$meta}}")" 'not JSON'
+refused sglang-log "$(finish "rid=None" "{$meta}}")" 'rid: missing'
+refused sglang-log "$(finish "rid={}" "{$meta}}")" 'rid: expected a name'
+refused sglang-log "$(finish "rid='a'" "{'meta_info': {'prompt_tokens': -9}}")" 'prompt_tokens: expected'
+refused sglang-log "$(finish "rid='a'" "{$meta, 'request_received_ts': 1e300}}")" 'request_received_ts: expected'
+refused sglang-log '{"event": "request.finished", "obj": {"rid": "a"' 'not JSON'
+refused sglang-log "$(finish "rid='a'" "{'meta_info': {'request_received_ts': 4.4e9, 'e2e_latency': 1}}")" 'request_received_ts: expected a time from 1970 to 2100'
+refused sglang-log "$(finish "rid='a'" "{'meta_info': {'e2e_latency': 9e9}}")" 'e2e_latency: expected at most a year'
+left_out sglang-log "Finish: nothing" "no request"
+left_out sglang-log '{"event": "request.other", "rid": "a", "obj": {"rid": "a", "return_logprob": false}}' "no request"
+left_out sglang-log "$(finish "rid=['a', 'b']" "[{$meta}}]")" "no single generation"
+left_out sglang-log "$(finish "rid='HEALTH_CHECK_7'" "{$meta}}")" "a health check"
+left_out sglang-log "$(finish "rid='a'" "{}")" "neither the prompt nor its length (--input-tokens makes some)"
+taken sglang-log "$(finish "rid='a', text='a' ... 'b', x=<object at 0x7>, y=f(1, 2), z=(1,), u=-1.5, v=float.nan" "{$meta}}")" \
+	'.input_tokens' 9 "values of all kinds, and a prompt that was cut"
+taken sglang-log "$(finish "rid='a', text='<text: 9000 chars, blake2b=0f0f>'" "{$meta}}")" '.messages[0].content | test("chars")' false \
+	"a prompt that was hashed is not sent"
+taken sglang-log "$(finish "rid='a', text=\"\\x41\\u00e9\\n\\ud800\"" "{$meta}}")" '.messages[0].content' '"Aé\n�"' "escapes of Python"
+
+# ---- records of SageMaker ----
+sed -n '1p;3p' "$data/sagemaker.jsonl" >good.jsonl
+capture() { # JQ: the second record, in base64, changed
+	sed -n 2p "$data/sagemaker.jsonl" | jq -c "$1"
+}
+is "$("$prep" sagemaker-capture "$data/sagemaker.jsonl" -q 2>/dev/null | body /dev/stdin | sed -n 2,3p | jq -cS 'del(.id, .at_ns)' | uniq | wc -l)" 1 \
+	"a record in base64 is read like the plain one"
+refused sagemaker-capture "$(capture 'del(.eventMetadata)')" 'inferenceTime: missing'
+refused sagemaker-capture "$(capture '.captureData.endpointInput.data = 7')" 'endpointInput: expected data that is a string'
+refused sagemaker-capture "$(capture '.captureData.endpointInput.data = "%%"')" 'endpointInput: expected data in base64'
+refused sagemaker-capture "$(capture '.captureData.endpointOutput.data = "%%"')" 'endpointOutput: expected data in base64'
+refused sagemaker-capture "$(capture '.captureData.endpointInput.data = ("{\"messages\":5}" | @base64)')" 'messages: expected a list'
+refused sagemaker-capture "$(capture '.captureData.endpointOutput.data = ("{\"usage\":{\"prompt_tokens\":-1}}" | @base64)')" 'prompt_tokens: expected'
+none="no chat, completion or text generation"
+left_out sagemaker-capture "$(capture '.captureData = null')" "$none"
+left_out sagemaker-capture "$(capture '.captureData.endpointInput.data = "/w=="')" "$none"
+left_out sagemaker-capture "$(capture '.captureData.endpointInput.data = ("[{}]" | @base64)')" "$none"
+left_out sagemaker-capture "$(capture '.captureData.endpointInput.data = ("{\"inputs\":[\"a\"]}" | @base64)')" "$none"
+taken sagemaker-capture "$(capture '.captureData.endpointOutput.data = ""')" '.output_tokens' 50 "an answer without data"
+taken sagemaker-capture "$(capture '.captureData.endpointOutput.data = ("[]" | @base64)')" '.output_tokens' 50 "an empty list of answers"

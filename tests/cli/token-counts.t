@@ -33,6 +33,8 @@ bad tracelab "2: " 'session_id,prefix_len,input_len,output_len,tool_wait_after_m
 bad openai-batch "1: max_tokens" '{"custom_id":"a","method":"POST","url":"/v1/completions","body":{"model":"m","prompt":"Hi","max_tokens":%s}}\n'
 bad openai-log "1: completion_tokens" '{"timestamp":0,"request":{"messages":[{"role":"user","content":"Hi"}]},"response":{"choices":[{"message":{"content":"a"}}],"usage":{"prompt_tokens":1,"completion_tokens":%s}}}\n'
 bad litellm-log "1: prompt_tokens" '{"call_type":"completion","startTime":0,"messages":[{"role":"user","content":"Hi"}],"prompt_tokens":%s}\n'
+bad sglang-log "1: max_new_tokens" '{"event": "request.received", "rid": "a", "obj": {"rid": "a", "return_logprob": false, "text": "Hi", "sampling_params": {"max_new_tokens": %s}}}\n'
+bad sagemaker-capture "1: max_new_tokens" '{"captureData":{"endpointInput":{"data":"{\\"inputs\\":\\"Hi\\",\\"parameters\\":{\\"max_new_tokens\\":%s}}","encoding":"JSON"}},"eventMetadata":{"inferenceTime":"2026-04-29T00:03:18Z"}}\n'
 bad mlperf-samples "1: tok_ref_output_len" '{"text_input":"a","tok_input_len":1,"ref_output":"b","tok_ref_output_len":%s}\n'
 bad sharegpt "1: output_length" '{"input":"a","output_length":%s}\n'
 

@@ -1,0 +1,307 @@
+/* sglang-log: the log of an SGLang server that logs requests.
+ *
+ * Origin: SGLang's --log-requests (python/sglang/srt/utils/request_logger.py of 2026), in both formats:
+ *
+ *     [2026-01-30 10:15:02] Receive: obj=GenerateReqInput(rid='a', text='…', …, sampling_params={…}, …)
+ *     [2026-01-30 10:15:04] Finish: obj=GenerateReqInput(…), out={'text': '…', 'meta_info': {…}}
+ *     {"timestamp": "2026-01-30T10:15:02.1", "event": "request.received", "rid": "a", "obj": {…}}
+ *     {"timestamp": "2026-01-30T10:15:04.5", "event": "request.finished", "rid": "a", "obj": {…}, "out": {…}}
+ *
+ *     obj.rid              joins the two lines of a request; those of health checks are unusable
+ *     obj.text, obj.input_ids  the prompt, or its length; with the chat template, if the API was that of chats
+ *     obj.sampling_params.max_new_tokens  the length of an answer that is not logged
+ *     obj.conversation_id  the session
+ *     out.text             the answer
+ *     out.meta_info        prompt_tokens, completion_tokens; the request failed if its finish_reason is an abort
+ *     out.meta_info.request_received_ts   the arrival; else the time of the first line, which has no time zone: that of
+ *                          another request's lines; else e2e_latency before the last
+ *
+ * Level 2 cuts out the middle of long texts and lists, levels 0 and 1 leave them out: then only lengths are known. The
+ * body of a chat ("Receive OpenAI:") has no rid, so that it is not known whose it is. All other lines are unusable.
+ */
+#include "absent.h"
+#include "clock.h"
+#include "sources/kept_drafts.h"
+#include "sources/log_text.h"
+#include "sources/record_fields.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define CUT_LENGTH 2048 /* characters or elements, from which level 2 cuts out the middle */
+
+#define YEAR_NS (365 * 24 * 3600 * NS_PER_S)
+
+/* How an arrival is known, the best first. */
+enum clock_kind { RECEIVED_BY_SERVER, RECEIVE_LINE, FINISH_LINE, UNKNOWN };
+
+struct state {
+	struct kept_drafts lines; /* start_ns: a clock_kind; end_ns: 1 for a request that finished */
+	struct buffer text;
+	struct jdoc json;
+	struct time_origin origin;
+	int64_t zone_ns; /* of the lines, from UTC */
+	bool drawn;      /* prompt lengths are drawn: a request needs no recorded prompt */
+};
+
+static int open_state(void *opened, const struct source_settings *settings, struct ipf_error *err)
+{
+	(void)err;
+	((struct state *)opened)->drawn = settings->input->kind != DISTRIBUTION_DATASET;
+	return 0;
+}
+
+static void close_state(void *opened)
+{
+	struct state *s = opened;
+	kept_drafts_release(&s->lines);
+	buffer_release(&s->text);
+	jdoc_release(&s->json);
+}
+
+/* ---- a line ---- */
+
+/* What follows `mark`; absent. */
+static struct slice after(struct slice line, const char *mark)
+{
+	const char *at = line.data ? memmem(line.data, line.len, mark, strlen(mark)) : NULL;
+	size_t skipped = at ? (size_t)(at - line.data) + strlen(mark) : 0;
+	return at ? (struct slice){line.data + skipped, line.len - skipped} : (struct slice){0};
+}
+
+/* Parses the message of a line, {"obj": …, "out": …}: 1; 0 if it is not about a request; -1. `before` is the part of
+ * the line before it. */
+static int parse_line(struct state *s, struct slice line, struct slice *before, struct ipf_error *err)
+{
+	struct slice message = after(line, "Receive: obj=");
+	const char *json = line.len ? memchr(line.data, '{', line.len) : NULL;
+	if (!message.data)
+		message = after(line, "Finish: obj=");
+	if (message.data && (!json || message.data < json)) {
+		message = (struct slice){message.data - 4, message.len + 4}; /* with "obj=" */
+		*before = (struct slice){line.data, line.len - message.len};
+		buffer_clear(&s->text);
+		if (python_to_json(message, &s->text) < 0)
+			return ipf_error_set(err, IPF_INPUT, "cut off, or not a request as SGLang prints it");
+		return s->text.failed                                             ? ipf_error_memory(err)
+		       : jdoc_parse(&s->json, s->text.data, s->text.len, err) < 0 ? -1
+		                                                                  : 1;
+	}
+	if (!json || !after(line, "\"request.").data)
+		return 0;
+	*before = (struct slice){line.data, (size_t)(json - line.data)};
+	if (jdoc_parse(&s->json, json, line.len - before->len, err) < 0)
+		return -1;
+	jdoc_id event = jdoc_get(&s->json, JDOC_ROOT, "event");
+	return jdoc_text_is(&s->json, event, "request.received") || jdoc_text_is(&s->json, event, "request.finished");
+}
+
+/* ---- members ---- */
+
+/* A text that is logged as a whole; absent. JSON has "..." for the middle that was cut out, and a hash of a text that
+ * is not to be logged. */
+static struct slice whole_text(struct draft *d, const struct jdoc *j, jdoc_id map, const char *key)
+{
+	struct slice text = draft_text(d, j, jdoc_get(j, map, key));
+	size_t characters = 0, half = 0;
+	for (size_t i = 0; i < text.len; i++) {
+		bool begins = (text.data[i] & 0xc0) != 0x80;
+		half = begins && characters == CUT_LENGTH / 2 ? i : half;
+		characters += begins;
+	}
+	bool cut = characters == CUT_LENGTH + 3 && memcmp(text.data + half, "...", 3) == 0;
+	bool hashed = text.len < 100 && text.data && text.data[0] == '<' && after(text, " chars, blake2b=").data;
+	return cut || hashed ? (struct slice){0} : text;
+}
+
+/* The number of token ids; IPF_ABSENT if they are not logged, or not all. */
+static int64_t count_ids(const struct jdoc *j, jdoc_id ids)
+{
+	uint32_t count = jdoc_count(j, ids);
+	bool cut = count == CUT_LENGTH + 1 && jdoc_text_is(j, jdoc_at(j, ids, CUT_LENGTH / 2), "...");
+	return jdoc_type_of(j, ids) == JDOC_LIST && count > 0 && !cut ? (int64_t)count : IPF_ABSENT;
+}
+
+/* How far the clock of the lines is from UTC, in whole quarters of an hour, if a line was written at this time. */
+static int64_t zone_of(int64_t line_ns, int64_t written_ns)
+{
+	const int64_t quarter_ns = 15 * 60 * NS_PER_S;
+	int64_t off_ns = line_ns - written_ns;
+	return (off_ns + (off_ns < 0 ? -quarter_ns : quarter_ns) / 2) / quarter_ns * quarter_ns;
+}
+
+/* When the request arrived, and how that is known; -1. */
+static int read_arrival(struct state *s, int64_t line_ns, bool finished, int64_t *at_ns, struct ipf_error *err)
+{
+	const struct jdoc *j = &s->json;
+	jdoc_id meta = jdoc_get(j, jdoc_get(j, JDOC_ROOT, "out"), "meta_info");
+	int64_t received_ns, latency_ns = 0;
+	int got = field_time(j, meta, "request_received_ts", NS_PER_S, &received_ns, err),
+		timed = field_duration(j, meta, "e2e_latency", NS_PER_S, &latency_ns, err);
+	if (got < 0 || timed < 0)
+		return -1;
+	if (got > 0 && (received_ns < 0 || received_ns > YEAR_NS * 130))
+		return jdoc_expected(j, jdoc_get(j, meta, "request_received_ts"), "request_received_ts",
+		                     "a time from 1970 to 2100", err);
+	if (latency_ns > YEAR_NS)
+		return jdoc_expected(j, jdoc_get(j, meta, "e2e_latency"), "e2e_latency", "at most a year", err);
+	if (line_ns < 0 || line_ns > YEAR_NS * 130)
+		line_ns = IPF_ABSENT;
+	*at_ns = line_ns;
+	if (!finished)
+		return line_ns == IPF_ABSENT ? UNKNOWN : RECEIVE_LINE;
+	if (got > 0) {
+		if (line_ns != IPF_ABSENT)
+			s->zone_ns = zone_of(line_ns, received_ns + latency_ns);
+		*at_ns = received_ns;
+		return RECEIVED_BY_SERVER;
+	}
+	if (line_ns == IPF_ABSENT)
+		return UNKNOWN;
+	*at_ns -= latency_ns;
+	return FINISH_LINE;
+}
+
+static int read_request(struct draft *d, const struct jdoc *j, struct ipf_error *err)
+{
+	jdoc_id obj = jdoc_get(j, JDOC_ROOT, "obj"), out = jdoc_get(j, JDOC_ROOT, "out"),
+			meta = jdoc_get(j, out, "meta_info"), sampling = jdoc_get(j, obj, "sampling_params");
+	struct draft_request *r = draft_request(d);
+	if (!r)
+		return 0;
+	struct slice prompt = whole_text(d, j, obj, "text");
+	r->input_tokens = count_ids(j, jdoc_get(j, obj, "input_ids"));
+	if (field_tokens(j, meta, "prompt_tokens", &r->input_tokens, err) < 0 ||
+	    field_tokens(j, sampling, "max_new_tokens", &r->output_tokens, err) < 0 ||
+	    field_tokens(j, meta, "completion_tokens", &r->output_tokens, err) < 0 ||
+	    field_name(d, j, obj, "conversation_id", &d->session, err) < 0)
+		return -1;
+	r->answer = whole_text(d, j, out, "text");
+	r->failed = jdoc_text_is(j, jdoc_get(j, jdoc_get(j, meta, "finish_reason"), "type"), "abort");
+	if (prompt.len > 0)
+		draft_message(d, ROLE_USER, prompt);
+	return 0;
+}
+
+static int read_line(void *opened, const struct source_record *record, struct sink *sink, struct ipf_error *err)
+{
+	struct state *s = opened;
+	struct draft *d = &sink->draft;
+	const struct jdoc *j = &s->json;
+	struct slice before = {0}, rid;
+	int got = parse_line(s, record->text, &before, err);
+	if (got <= 0) {
+		if (got == 0)
+			sink->unusable(sink, "no request");
+		return got;
+	}
+	jdoc_id obj = jdoc_get(j, JDOC_ROOT, "obj"), stamp = jdoc_get(j, JDOC_ROOT, "timestamp");
+	bool health = jdoc_type_of(j, jdoc_get(j, obj, "rid")) == JDOC_TEXT &&
+	              after(jdoc_raw(j, jdoc_get(j, obj, "rid")), "\"HEALTH_CHECK").data;
+	if (health || jdoc_get(j, obj, "return_logprob") == JDOC_NONE ||
+	    jdoc_type_of(j, jdoc_get(j, obj, "rid")) == JDOC_LIST) {
+		sink->unusable(sink, health ? "a health check" : "no single generation");
+		return 0;
+	}
+	int64_t line_ns = log_time(stamp == JDOC_NONE ? before : jdoc_raw(j, stamp), d), at_ns = IPF_ABSENT;
+	bool finished = jdoc_get(j, JDOC_ROOT, "out") != JDOC_NONE;
+	int clock = read_arrival(s, line_ns, finished, &at_ns, err);
+	if (clock < 0 || need_name(d, j, obj, "rid", &rid, err) < 0 || read_request(d, j, err) < 0)
+		return -1;
+	if (d->failed)
+		return 0;
+	d->requests[0].id = rid;
+	d->requests[0].at_ns = at_ns;
+	struct kept_draft *kept = kept_drafts_add(&s->lines, d);
+	if (kept) {
+		kept->start_ns = clock;
+		kept->end_ns = finished;
+	}
+	d->failed |= !kept;
+	return 0;
+}
+
+/* ---- a request of several lines ---- */
+
+static int by_id(const void *a, const void *b)
+{
+	const struct kept_draft *x = a, *y = b;
+	struct slice m = x->draft->requests[0].id, n = y->draft->requests[0].id;
+	int order = memcmp(m.data, n.data, m.len < n.len ? m.len : n.len);
+	if (order || m.len != n.len)
+		return order ? order : m.len < n.len ? -1 : 1;
+	if (x->end_ns != y->end_ns)
+		return x->end_ns > y->end_ns ? -1 : 1;
+	return x->index < y->index ? -1 : x->index > y->index;
+}
+
+/* Makes the first of the lines of a request, the one that says most, the request: with the best time of all. */
+static void join_lines(struct kept_draft *lines, size_t count)
+{
+	for (size_t i = 1; i < count; i++) {
+		if (lines[i].start_ns < lines[0].start_ns) {
+			lines[0].start_ns = lines[i].start_ns;
+			lines[0].draft->requests[0].at_ns = lines[i].draft->requests[0].at_ns;
+		}
+		lines[0].index = lines[i].index < lines[0].index ? lines[i].index : lines[0].index;
+		free(lines[i].draft);
+		lines[i].draft = NULL;
+	}
+}
+
+static int hand_over(struct state *s, const struct kept_draft *line, struct sink *sink, struct ipf_error *err)
+{
+	struct draft_request *r = &line->draft->requests[0];
+	r->id = (struct slice){0};
+	if (r->count == 0 && r->input_tokens == IPF_ABSENT) {
+		if (!s->drawn) {
+			sink->unusable(sink, "neither the prompt nor its length (--input-tokens makes some)");
+			return 0;
+		}
+		r->input_tokens = 1; /* replaced by the drawn length */
+	}
+	if (r->at_ns != IPF_ABSENT)
+		r->at_ns = since_origin(&s->origin, r->at_ns - (line->start_ns == RECEIVED_BY_SERVER ? 0 : s->zone_ns));
+	return sink->take(sink, line->draft, err);
+}
+
+static int finish(void *opened, struct sink *sink, struct ipf_error *err)
+{
+	struct state *s = opened;
+	struct kept_draft *lines = s->lines.items;
+	if (s->lines.count == 0)
+		return 0;
+	qsort(lines, s->lines.count, sizeof *lines, by_id);
+	for (size_t i = 0, end; i < s->lines.count; i = end) {
+		for (end = i + 1; end < s->lines.count; end++)
+			if (!slice_equal(lines[end].draft->requests[0].id, lines[i].draft->requests[0].id))
+				break;
+		join_lines(lines + i, end - i);
+	}
+	kept_drafts_in_order(&s->lines);
+	for (size_t i = 0; i < s->lines.count && !sink->full; i++)
+		if (lines[i].draft && hand_over(s, &lines[i], sink, err) < 0)
+			return -1;
+	return 0;
+}
+
+static bool recognises(const struct sniff *sniff)
+{
+	return sniff_text(sniff, ": obj=GenerateReqInput(") ||
+	       (sniff_text(sniff, "\"request.") && sniff_text(sniff, "\"rid\":") && sniff_text(sniff, "\"obj\":"));
+}
+
+const struct source_format source_sglang_log = {
+	.name = "sglang-log",
+	.about = "log of an SGLang server that logs requests: arrivals, prompts, answers, or their lengths",
+	.kind = SOURCE_TRACE,
+	.unit = UNIT_LINE,
+	.traits = HAS_TIMES | HAS_SESSIONS | GATHERS | MAKES_TEXT,
+	.filled = "prose of the length that was logged, where the prompt was not, or not whole",
+	.state_size = sizeof(struct state),
+	.open = open_state,
+	.read_record = read_line,
+	.finish = finish,
+	.recognises = recognises,
+	.close = close_state,
+};
