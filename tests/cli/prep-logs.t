@@ -117,7 +117,7 @@ meta="'meta_info': {'prompt_tokens': 9, 'completion_tokens': 4, 'e2e_latency': 1
 { finish "rid='x', text='One'" "{$meta}}" && echo && finish "rid='y', text='Two'" "{$meta}}" && echo; } >good.jsonl
 refused sglang-log "$(finish "rid='a" "{$meta}}")" 'cut off, or not a request as SGLang prints it'
 refused sglang-log "$(finish "rid='a', text=" "{$meta}}")" 'cut off, or not a request as SGLang prints it'
-refused sglang-log "$(finish "rid='a', b=$(printf '%0100d' | tr 0 '[')" "{$meta}}")" 'cut off, or not a request as SGLang prints it'
+refused sglang-log "$(finish "rid='a', b=$(printf '%0100d' 0 | tr 0 '[')" "{$meta}}")" 'cut off, or not a request as SGLang prints it'
 refused sglang-log "$(finish "rid='a', b={1, 2}" "{$meta}}")" 'cut off, or not a request as SGLang prints it'
 refused sglang-log "$(finish "rid='a'" "{$meta}} trailing")" 'cut off, or not a request as SGLang prints it'
 refused sglang-log "$(finish "rid='a', b=1e" "{$meta}}")" 'not JSON'
