@@ -32,18 +32,6 @@ serve /v2/health/ready "$servers/kserve/bin/python" app.py PORT "$grpc"
 echo '{"ipf": "api", "version": 1, "name": "kserve-v1", "like": "naive-transformers", "path": "/v1/models/$model:predict",
 	"response_whole": {"text_after": null}}' >v1.json
 ipf-prep synthetic -n 20 --input-tokens 40 --output-tokens 16 -q -o prompts.trace
-MODEL=numbers
-asks() { # NAME API URL [ARGUMENTS…]
-	local name=$1
-	API=$2 URL=$3
-	shift 3
-	fired "$name" constant:rate=10,n=20 "$@"
-	is "$(counts "$name")" "[20,0]" "$name: all are answered"
-	ipf-collect -q --text "$name.records" -o "$name.texts"
-	is "$(rows "$name.texts" | jq -r .text | sort -u)" "$(seq -s ' ' 0 15) " "$name: with the text that was said"
-	MODEL=no-such-model fired "$name-wrong" constant:rate=10,n=5 "$@"
-	refused "$name-wrong" "$name, a wrong model"
-}
-asks V1 v1.json "$SERVED"
-asks V2 kserve-http "$SERVED"
-asks V2-gRPC kserve-grpc "http://127.0.0.1:$grpc" --http 2-prior --no-stream
+asks V1 v1.json numbers "$SERVED"
+asks V2 kserve-http numbers "$SERVED"
+asks V2-gRPC kserve-grpc numbers "http://127.0.0.1:$grpc" --http 2-prior --no-stream

@@ -10,15 +10,15 @@ server_start --step-base 4ms --step-per-seq 0
 DIRECT=$URL
 ipf-prep synthetic -n 200 --input-tokens 40 --output-tokens 20 -q -o prompts.trace
 
-asks() { # NAME URL: $1.json
+measured() { # NAME URL: $1.json
 	URL=$2 MODEL=sim fired "$1" "poisson:rate=${RATE:-20},n=60"
 }
 median() { jq ".total.latency.$2 | (.from_start // .).p50" "$1.json"; }
 
 through() { # NAME VERSION URL
 	local name=$1
-	asks direct "$DIRECT"
-	asks "$name" "$3"
+	measured direct "$DIRECT"
+	measured "$name" "$3"
 	all_answered "$name" "$name" 60
 	between "$(connections "$name")" 1 20 "$name: connections are kept"
 	is "$(jq -c '[.transport[]?.finding | select(test("buffer|merged|batched|held"))]' "$name.json")" "[]" "$name: streams pass as they come"

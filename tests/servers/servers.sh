@@ -224,6 +224,18 @@ published() { # what the server counts of a run is what we count
 	echo "# client and server, means in ms: $(jq -c '.server.comparison | {ttft_ms, tpot_ms, e2e_ms} | map_values(select(. != null) | [.client.mean, .server.mean])' published.json)"
 }
 
+asks() { # NAME API MODEL URL [ARGUMENTS…]: a model that says 16 numbers, and one that does not exist
+	local name=$1
+	API=$2 MODEL=$3 URL=$4
+	shift 4
+	fired "$name" constant:rate=10,n=20 "$@"
+	is "$(counts "$name")" "[20,0]" "$name: all are answered"
+	ipf-collect -q --text "$name.records" -o "$name.texts"
+	is "$(rows "$name.texts" | jq -r .text | sort -u)" "$(seq -s ' ' 0 15) " "$name: with the text that was said"
+	MODEL=no-such-model fired "$name-wrong" constant:rate=10,n=5 "$@"
+	refused "$name-wrong" "$name, a wrong model"
+}
+
 also() { # API…: these, too, streamed and whole
 	local API form more
 	for API; do

@@ -40,17 +40,6 @@ grpc=$(free_port) metrics=$(free_port)
 SECONDS_UP=120 serve /v2/models/whole/ready "$servers/triton/bin/python" app.py PORT "$grpc" "$metrics"
 wait_for 60 answers "$SERVED/v2/models/numbers/ready"
 ipf-prep synthetic -n 20 --input-tokens 40 --output-tokens 16 -q -o prompts.trace
-asks() { # NAME API MODEL URL [ARGUMENTS…]
-	local name=$1
-	API=$2 MODEL=$3 URL=$4
-	shift 4
-	fired "$name" constant:rate=10,n=20 "$@"
-	is "$(counts "$name")" "[20,0]" "$name: all are answered"
-	ipf-collect -q --text "$name.records" -o "$name.texts"
-	is "$(rows "$name.texts" | jq -r .text | sort -u)" "$(seq -s ' ' 0 15) " "$name: with the text that was said"
-	MODEL=no-such-model fired "$name-wrong" constant:rate=10,n=5 "$@"
-	refused "$name-wrong" "$name, a wrong model"
-}
 asks generate-stream triton-generate numbers "$SERVED"
 is "$(jq .total.tokens.output.mean generate-stream.json)" 16 "generate-stream: an event for each token"
 asks generate triton-generate whole "$SERVED" --no-stream
