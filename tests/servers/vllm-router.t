@@ -5,8 +5,8 @@
 . "$TESTS/servers/servers.sh"
 
 venv router vllm-router==0.1.17
-vllm_start && first=$SERVED
-vllm_start && second=$SERVED
+vllm_start --seed 1 && first=$SERVED
+vllm_start --seed 1 && second=$SERVED
 requests() { # REPLICA
 	curl -s "$1/metrics" | awk 'index($1, "vllm:request_success_total{") == 1 { sum += $2 } END { printf "%d", sum }'
 }
