@@ -82,19 +82,26 @@ static void plot_hits(const struct comparison *c, FILE *to)
 	fputs("unset logscale x\nset yrange [*:*]\n", to);
 }
 
+static bool has_numbers(const struct comparison *c, enum traffic_numbers k)
+{
+	return c->this.numbers[k].count > 0 || c->against.numbers[k].count > 0;
+}
+
 int comparison_draw(const struct comparison *c, const char *path, struct ipf_error *err)
 {
 	struct gnuplot plot;
-	if (gnuplot_open(&plot, path, 1200, 1260, err) < 0)
+	/* arrivals, prompts and answers, and what there is: two in a row */
+	bool timed = has_numbers(c, TRAFFIC_WAIT) || has_numbers(c, TRAFFIC_GAP);
+	bool cached = c->this.cache_count > 0 || c->against.cache_count > 0;
+	int rows = (3 + has_numbers(c, TRAFFIC_TURNS) + timed + cached + 1) / 2;
+	if (gnuplot_open(&plot, path, 1200, 420 * rows, err) < 0)
 		return -1;
-	fputs("set grid\nset key opaque\nset multiplot layout 3,2\n", plot.script);
+	fprintf(plot.script, "set grid\nset key opaque\nset multiplot layout %d,2\n", rows);
 	plot_dispersion(c, plot.script);
 	plot_numbers(c, TRAFFIC_INPUT, "set title 'Prompts'\nset xlabel 'tokens'\n", plot.script);
 	plot_numbers(c, TRAFFIC_OUTPUT, "set title 'Answers'\nset xlabel 'tokens'\n", plot.script);
 	plot_numbers(c, TRAFFIC_TURNS, "set title 'Turns of sessions'\nset xlabel 'turns'\n", plot.script);
-	enum traffic_numbers times = c->this.numbers[TRAFFIC_WAIT].count + c->against.numbers[TRAFFIC_WAIT].count
-	                                 ? TRAFFIC_WAIT
-	                                 : TRAFFIC_GAP;
+	enum traffic_numbers times = has_numbers(c, TRAFFIC_WAIT) ? TRAFFIC_WAIT : TRAFFIC_GAP;
 	plot_numbers(c, times, "set title 'Time between turns'\nset xlabel 'seconds'\n", plot.script);
 	plot_hits(c, plot.script);
 	fputs("unset multiplot\n", plot.script);
