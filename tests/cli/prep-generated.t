@@ -155,4 +155,4 @@ status_is 2 "a prompt that is too long: status 2"
 complains $prep 'expected a prompt of at most 100000000 tokens, got 200000000' "and it says which"
 
 run $prep --list
-contains "$(cat "$OUT")" "synthetic      generated" "--list shows them"
+matches "$(cat "$OUT")" "^synthetic +generated" "--list shows them"
