@@ -1,9 +1,8 @@
 #include "sources/logged_exchange.h"
 
 #include "absent.h"
+#include "api/framing.h"
 #include "sources/chat_fields.h"
-
-#include <string.h>
 
 /* The text of a body; absent if it was not logged. */
 static struct slice body_text(struct draft *d, const struct jdoc *j, jdoc_id node)
@@ -32,33 +31,20 @@ static int read_answer(struct draft *d, const struct jdoc *answer, struct buffer
 	return 0;
 }
 
-/* Reads the server-sent events of a stream. Lines that are not the data of an event of JSON say nothing, among them the
- * end mark and a line that is cut. */
+/* Reads the events of a stream. Data that is no JSON says nothing, among it the end mark and a line that is cut. */
 static int read_events(struct draft *d, struct slice stream, struct jdoc *inner, struct buffer *text,
                        struct ipf_error *err)
 {
-	static const char mark[] = "data:";
-	const size_t mark_len = sizeof mark - 1;
-	while (stream.len > 0) {
-		const char *end = memchr(stream.data, '\n', stream.len);
-		struct slice line = {stream.data, end ? (size_t)(end - stream.data) : stream.len};
-		stream = (struct slice){line.data + line.len + (end != NULL), stream.len - line.len - (end != NULL)};
-		if (line.len <= mark_len || memcmp(line.data, mark, mark_len) != 0)
-			continue;
-		if (is_object(inner, (struct slice){line.data + mark_len, line.len - mark_len}) &&
-		    read_answer(d, inner, text, err) < 0)
-			return -1;
-	}
-	return 0;
-}
-
-static bool is_stream(struct slice body)
-{
-	static const char *const begins[] = {"data:", "event:", "id:", ":"};
-	for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
-		if (body.len >= strlen(begins[i]) && memcmp(body.data, begins[i], strlen(begins[i])) == 0)
-			return true;
-	return false;
+	struct framing framing = {0};
+	struct framing_event event;
+	int status = 0;
+	framing_begin(&framing, FRAMING_SSE, stream);
+	while (status == 0 && framing_next(&framing, &event))
+		if (is_object(inner, event.data))
+			status = read_answer(d, inner, text, err);
+	d->failed |= framing.many.failed;
+	framing_release(&framing);
+	return status;
 }
 
 static int read_response(const struct logged_exchange *logged, struct draft *d, struct jdoc *inner, struct buffer *text,
@@ -68,7 +54,7 @@ static int read_response(const struct logged_exchange *logged, struct draft *d, 
 	struct slice body = body_text(d, logged->json, logged->response);
 	int status = 0;
 	d->requests[0].output_tokens = IPF_ABSENT;
-	if (is_stream(body))
+	if (framing_begins_like_events(body))
 		status = read_events(d, body, inner, text, err);
 	else if (body.len > 0 && is_object(inner, body))
 		status = read_answer(d, inner, text, err);

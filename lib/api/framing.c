@@ -16,6 +16,15 @@ static size_t bom_length(struct slice body)
 	return body.len >= 3 && !memcmp(body.data, "\xEF\xBB\xBF", 3) ? 3 : 0;
 }
 
+bool framing_begins_like_events(struct slice body)
+{
+	static const char *const begins[] = {"data:", "event:", "id:", "retry:", ":"};
+	for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
+		if (body.len >= strlen(begins[i]) && !memcmp(body.data, begins[i], strlen(begins[i])))
+			return true;
+	return false;
+}
+
 struct slice framing_trim(struct slice body)
 {
 	size_t from = body.len ? bom_length(body) : 0, to = body.len;

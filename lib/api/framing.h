@@ -59,6 +59,9 @@ void framing_begin(struct framing *f, enum framing_kind kind, struct slice body)
 bool framing_next(struct framing *f, struct framing_event *event);
 void framing_release(struct framing *f);
 
+/* Whether a body (trimmed) is server-sent events, by its first line. */
+bool framing_begins_like_events(struct slice body);
+
 /* The body without a byte order mark and surrounding white space. */
 struct slice framing_trim(struct slice body);
 

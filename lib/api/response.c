@@ -595,15 +595,6 @@ static int parse_event(struct response *r, const struct record *record, const st
 
 /* ---- the body ---- */
 
-static bool begins_like_events(struct slice body)
-{
-	static const char *const begins[] = {"data:", "event:", "id:", "retry:", ":"};
-	for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
-		if (body.len >= strlen(begins[i]) && !memcmp(body.data, begins[i], strlen(begins[i])))
-			return true;
-	return false;
-}
-
 /* A body that is one JSON value in place of a stream of JSON objects. It may be all of a stream, or a server's whole
  * response: certainly the latter if only that half of the descriptor finds text in it, or if a stream of lines would
  * end in the middle of the value. */
@@ -646,7 +637,7 @@ static const struct api_response *choose_format(struct response *r, const struct
 		*framing = FRAMING_JSON;
 		return other && other->framing == FRAMING_JSON ? other : asked;
 	}
-	if (asked->framing == FRAMING_JSON && other && other->framing == FRAMING_SSE && begins_like_events(body)) {
+	if (asked->framing == FRAMING_JSON && other && other->framing == FRAMING_SSE && framing_begins_like_events(body)) {
 		*framing = FRAMING_SSE;
 		return other;
 	}
