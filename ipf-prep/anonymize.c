@@ -291,10 +291,8 @@ static int anonymize_source(struct anonymize_run *run, const struct operands *op
 	if (format && format->kind == SOURCE_GENERATED)
 		ipf_error_set(err, IPF_USAGE, "%s: its requests are made, and there is nothing to anonymize", format->name);
 	c->prompt = PROMPT_RECORDED;
-	c->turns.given = format && (format->traits & HAS_TURNS);
-	c->turns.distribution.kind = DISTRIBUTION_DATASET;
-	if (err->kind == IPF_OK && prep_config_check(c, err) == 0 && prep_config_open(c, format, paths.count, err) == 0 &&
-	    open_run(run, err) == 0) {
+	if (err->kind == IPF_OK && prep_config_check_all_turns(c, err) == 0 &&
+	    prep_config_open(c, format, paths.count, err) == 0 && open_run(run, err) == 0) {
 		struct convert_read read = {0};
 		status = convert_requests(c, &paths, first, &run->sink, &read, err);
 		run->assumed = read.assumed;
