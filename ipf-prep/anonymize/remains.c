@@ -43,11 +43,6 @@ bool remains_failed(const struct remains *r)
 
 /* ---- the report ---- */
 
-static const char *number(int64_t value, char text[32])
-{
-	return format_whole(value, text);
-}
-
 static void print_salt(const struct remains_facts *f, FILE *to)
 {
 	if (f->salt_file)
@@ -69,9 +64,9 @@ static void print_times(const struct remains *r, const struct remains_facts *f, 
 		fputs("  times     the input has no arrivals: each timestamp is 0, or a turn has its delay\n", to);
 		return;
 	}
-	fprintf(to, "  times     %s arrivals over %s, %s%s of them different: ", number(r->timed, a),
+	fprintf(to, "  times     %s arrivals over %s, %s%s of them different: ", format_whole(r->timed, a),
 	        format_duration(r->last_ns, span), r->arrivals.depth ? "about " : "",
-	        number((int64_t)distinct_count_estimate(&r->arrivals), b));
+	        format_whole((int64_t)distinct_count_estimate(&r->arrivals), b));
 	if (z->jitter_ns)
 		fprintf(to, "moved by up to %s at random%s\n", format_duration(z->jitter_ns, a),
 		        r->sessions.values ? "; turns of a session keep their distances" : "");
@@ -87,10 +82,10 @@ static void print_models(const struct remains *r, const struct remains_facts *f,
 		fputs("  models    no names\n", to);
 		return;
 	}
-	fprintf(to, "  models    %s, %s; the rarest has %s requests\n", number(group_counts_groups(&r->models), a),
+	fprintf(to, "  models    %s, %s; the rarest has %s requests\n", format_whole(group_counts_groups(&r->models), a),
 	        f->anonymizer->models == MODELS_KEPT ? "with their names, which may name a customer (--model-names keyed)"
 	                                             : "with keyed names",
-	        number(group_counts_smallest(&r->models), b));
+	        format_whole(group_counts_smallest(&r->models), b));
 }
 
 static void print_lengths(const struct remains *r, const struct remains_facts *f, FILE *to)
@@ -101,11 +96,11 @@ static void print_lengths(const struct remains *r, const struct remains_facts *f
 	fprintf(to,
 	        "  lengths   %s%s of %s requests are alone with their model, hour and lengths, %s%s are fewer than %lld "
 	        "together%s\n",
-	        about, number(group_counts_below(&r->lengths, 2).values, a), number(r->requests, b), about,
-	        number(group_counts_below(&r->lengths, few).values, c), (long long)few, f->k ? "" : " (--k 10)");
+	        about, format_whole(group_counts_below(&r->lengths, 2).values, a), format_whole(r->requests, b), about,
+	        format_whole(group_counts_below(&r->lengths, few).values, c), (long long)few, f->k ? "" : " (--k 10)");
 	if (f->too_few)
 		fprintf(to, "            %s requests are left out: their model has fewer than %lld in their hour\n",
-		        number(f->too_few, a), (long long)f->k);
+		        format_whole(f->too_few, a), (long long)f->k);
 }
 
 /* Groups sessions by the number of their turns. */
@@ -121,8 +116,8 @@ static void print_sessions(const struct remains *r, FILE *to)
 	const char *most = group_counts_is_exact(&r->sessions) ? "" : "of a sample, ";
 	fprintf(to,
 	        "  sessions  %s with keyed names; %s%s are the only ones with their number of turns; the longest has %s\n",
-	        number(group_counts_groups(&r->sessions), a), most, number(group_counts_below(&turns, 2).values, b),
-	        number(group_counts_largest(&r->sessions), c));
+	        format_whole(group_counts_groups(&r->sessions), a), most,
+	        format_whole(group_counts_below(&turns, 2).values, b), format_whole(group_counts_largest(&r->sessions), c));
 	if (turns.failed)
 		fputs("            (memory ran out while they were counted)\n", to);
 	group_counts_release(&turns);
@@ -136,8 +131,8 @@ static void print_prefixes(const struct remains *r, const struct remains_facts *
 		to,
 		"  prefixes  %s hashes of blocks of %lld tokens, %s%s of them different: which prompts begin alike can be seen, "
 		"not how\n",
-		number(r->blocks, a), (long long)f->anonymizer->block_tokens, r->different_blocks.depth ? "about " : "",
-		number(different, b));
+		format_whole(r->blocks, a), (long long)f->anonymizer->block_tokens, r->different_blocks.depth ? "about " : "",
+		format_whole(different, b));
 }
 
 /* "; tools of 3" */
@@ -155,7 +150,7 @@ static void print_left_out(const struct left_out *l, FILE *to)
 	fputs("  left out  texts and ids of requests", to);
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
 		if (parts[i].count)
-			fprintf(to, "; the %s of %s requests", parts[i].what, number(parts[i].count, a));
+			fprintf(to, "; the %s of %s requests", parts[i].what, format_whole(parts[i].count, a));
 	fputc('\n', to);
 }
 
@@ -172,25 +167,25 @@ static void print_limits(const struct remains *r, const struct remains_facts *f,
 			to,
 			"            the recorded lengths of %s prompts are not those of the text: %.1f %% %s in all; blocks are "
 			"counted in the text\n",
-			number(z->differing, a),
+			format_whole(z->differing, a),
 			100.0 * (double)llabs(z->recorded_tokens - z->counted_tokens) /
 				(double)(z->counted_tokens ? z->counted_tokens : 1),
 			z->recorded_tokens < z->counted_tokens ? "less" : "more");
 	if (f->assumed)
 		fprintf(to, "            the data has no answer to %s requests, and their lengths are assumed\n",
-		        number(f->assumed, a));
+		        format_whole(f->assumed, a));
 	if (r->empty)
 		fprintf(to, "            %s prompts have no token: what fills the trace again leaves them out\n",
-		        number(r->empty, a));
+		        format_whole(r->empty, a));
 	if (z->left_out.unchained)
 		fprintf(to, "            %s turns do not follow the turn before them: what they share with it is lost\n",
-		        number(z->left_out.unchained, b));
+		        format_whole(z->left_out.unchained, b));
 }
 
 void remains_print(const struct remains *r, const struct remains_facts *f, FILE *to)
 {
 	char a[32];
-	fprintf(to, "ipf-prep anonymize: %s requests; what is left in them:\n", number(r->requests, a));
+	fprintf(to, "ipf-prep anonymize: %s requests; what is left in them:\n", format_whole(r->requests, a));
 	print_salt(f, to);
 	print_times(r, f, to);
 	print_lengths(r, f, to);
