@@ -12,6 +12,7 @@
 #include "memory.h"
 #include "safe_text.h"
 #include "source_operands.h"
+#include "stream/provenance.h"
 #include "stream/trace.h"
 
 #include <errno.h>
@@ -25,6 +26,8 @@ struct anonymize_options {
 	int64_t block_tokens, jitter_ns, k;
 	enum times times;
 	enum model_names models;
+	enum anonymous_format format;
+	struct string_list kept_tags;
 };
 
 /* ---- options ---- */
@@ -64,6 +67,7 @@ static int parse_jitter(const char *value, void *variable, struct ipf_error *err
 static const char *const times_names[] = {[TIMES_SHIFT] = "shift", [TIMES_EXACT] = "exact", NULL};
 static const char *const model_names[] = {
 	[MODELS_KEYED] = "keyed", [MODELS_KEPT] = "keep", [MODELS_DROPPED] = "drop", NULL};
+static const char *const format_names[] = {[ANONYMOUS_MOONCAKE] = "mooncake", [ANONYMOUS_TRACE] = "trace", NULL};
 
 #define O(kind_, letter_, name_, argument_, member_, help_)                                                            \
 	OPTION(kind_, letter_, name_, argument_, struct anonymize_options, member_, help_)
@@ -87,6 +91,8 @@ static const struct option_spec specs[] = {
            "make sure that at least K requests have the same model, hour and lengths, by lengths in bins"),
 	CHOICE("model-names", "keyed|keep|drop", models, model_names,
            "write keyed names of models (default), the names themselves, or none"),
+	O(OPTION_LIST, 0, "keep-tag", "NAME", kept_tags,
+      "with -f trace, keep the tag NAME of requests as it is (repeatable)"),
 	O(OPTION_FILE, 0, "report", "FILE", report, "write the report of what is left to FILE (default: standard error)"),
 
 	OPTION_HEADING("Input"),
@@ -103,6 +109,10 @@ static const struct option_spec specs[] = {
 
 	OPTION_HEADING("Common options"),
 	OUTPUT_OPTION(struct anonymize_options, prep.common),
+	OPTION_CHOICE_OF(
+		'f', "format", "mooncake|trace", struct anonymize_options, format, format_names,
+		"write the format of Mooncake (default), which others read too, or a trace of ours without prompts, "
+		"which also has what requests wait for"),
 	OPTION_UNSHAPING(OPTION_COUNTER, 'v', "verbose", NULL, struct anonymize_options, prep.common.verbose,
                      "report more on standard error"),
 	OPTION_UNSHAPING(OPTION_FLAG, 'q', "quiet", NULL, struct anonymize_options, prep.common.quiet,
@@ -115,9 +125,9 @@ static const struct option_spec specs[] = {
 
 static const char *offer_source(size_t i)
 {
-	if (i < 2)
-		return i ? "trace" : "auto";
-	const struct source_format *format = source_at(i - 2);
+	if (i == 0)
+		return "auto";
+	const struct source_format *format = source_at(i - 1);
 	return format ? format->name : NULL;
 }
 
@@ -125,11 +135,10 @@ static const struct program anonymize_program = {
 	.name = "ipf-prep anonymize",
 	.operands = "SOURCE [FILE…]",
 	.summary = "make a trace that can be shared of a recorded one",
-	.details = "SOURCE is trace for a request trace of ipf-prep, else a format as for ipf-prep\n"
-			   "(ipf-prep --list, or auto). Text becomes salted hashes of blocks of tokens;\n"
-			   "lengths, arrivals, sessions and what prompts share are kept. The output is a\n"
-			   "trace in the format of Mooncake, which ipf-prep mooncake fills with synthetic\n"
-			   "text.\n"
+	.details = "SOURCE is a format as for ipf-prep (ipf-prep --list, or auto); trace is a request\n"
+			   "trace of ours. Text becomes salted hashes of blocks of tokens;\n"
+			   "lengths, arrivals, sessions and what prompts share are kept. ipf-prep mooncake,\n"
+			   "or trace with -f trace, fills the output with synthetic text.\n"
 			   "\n"
 			   "  ipf-prep anonymize openai-log log.jsonl -t tokenizer.json -o shared.jsonl.zst\n"
 			   "  ipf-prep anonymize trace chat.trace.zst --jitter 1s --k 10 >shared.jsonl\n"
@@ -185,8 +194,34 @@ static int open_report(struct anonymize_run *run, struct ipf_error *err)
 	return !run->report && o->report ? ipf_error_errno(err, errno, o->report, "cannot open for writing") : 0;
 }
 
-/* Opens all that is written, once the input is known to be there. */
-static int open_run(struct anonymize_run *run, struct ipf_error *err)
+/* Says neither what was read nor when: file names and dates point to somebody. A tokenizer names a model. */
+static json_t *make_header(const struct anonymize_options *o, bool exact)
+{
+	struct provenance p = {.tool = "ipf-prep", .undated = true};
+	json_t *header = stream_header("trace", &p);
+	if (!header)
+		return NULL;
+	const bool named = !exact || o->models == MODELS_KEPT;
+	json_object_set_new(header, "tokenizer",
+	                    named ? token_counter_describe(o->prep.tokens) : json_pack("{s:b}", "exact", 1));
+	json_object_set_new(header, "source", json_string("trace"));
+	json_object_set_new(header, "prompts", json_string("none"));
+	return header;
+}
+
+static int open_output(struct anonymize_run *run, bool exact, struct ipf_error *err)
+{
+	const struct anonymize_options *o = run->options;
+	json_t *header = o->format == ANONYMOUS_TRACE ? make_header(o, exact) : NULL;
+	int status = !header && o->format == ANONYMOUS_TRACE
+	                 ? ipf_error_memory(err)
+	                 : anonymous_trace_open(&run->output, o->prep.common.output, header, err);
+	json_decref(header);
+	return status;
+}
+
+/* Opens all that is written, once the input is known to be there. `exact`: a tokenizer counted the lengths. */
+static int open_run(struct anonymize_run *run, bool exact, struct ipf_error *err)
 {
 	struct anonymize_options *o = run->options;
 	run->sink.take = take;
@@ -195,16 +230,16 @@ static int open_run(struct anonymize_run *run, struct ipf_error *err)
 	                                      .tokens = o->prep.tokens,
 	                                      .exact_times = o->times == TIMES_EXACT,
 	                                      .jitter_ns = o->jitter_ns,
-	                                      .models = o->models};
+	                                      .models = o->models,
+	                                      .structure = o->format == ANONYMOUS_TRACE,
+	                                      .kept_tags = &o->kept_tags};
 	run->output = (struct anonymous_trace){.salt = &run->salt,
+	                                       .format = o->format,
 	                                       .block_tokens = o->block_tokens,
 	                                       .jitter_ns = o->jitter_ns,
 	                                       .k = o->k,
 	                                       .remains = &run->remains};
-	return open_salt(run, err) < 0 || open_report(run, err) < 0 ||
-	               anonymous_trace_open(&run->output, o->prep.common.output, err) < 0
-	           ? -1
-	           : 0;
+	return open_salt(run, err) < 0 || open_report(run, err) < 0 || open_output(run, exact, err) < 0 ? -1 : 0;
 }
 
 static int print_report(struct anonymize_run *run, struct ipf_error *err)
@@ -267,17 +302,19 @@ static int from_trace(struct anonymize_run *run, struct trace_reader *reader, st
 	return ipf_error_report(&end, stderr, "ipf-prep");
 }
 
-static int anonymize_trace(struct anonymize_run *run, struct trace_reader *reader, struct ipf_error *err)
+static int anonymize_trace(struct anonymize_run *run, const char *path, struct ipf_error *err)
 {
-	struct anonymize_options *o = run->options;
-	if (o->prep.fields.count || o->prep.from_ns != IPF_ABSENT || o->prep.to_ns != IPF_ABSENT)
-		return ipf_error_set(err, IPF_USAGE, "%s: cannot be combined with the source trace",
-		                     o->prep.fields.count            ? "--field"
-		                     : o->prep.from_ns != IPF_ABSENT ? "--from"
-		                                                     : "--to");
-	return hub_token_counter_open(&o->prep.tokens, o->prep.tokenizer, remote_say, err) < 0 || open_run(run, err) < 0
-	           ? -1
-	           : from_trace(run, reader, err);
+	struct prep_config *c = &run->options->prep;
+	struct trace_reader *reader = NULL;
+	int status = -1;
+	if (trace_reader_open(&reader, path, err) == 0 &&
+	    hub_token_counter_open(&c->tokens, c->tokenizer, remote_say, err) == 0) {
+		const bool exact = token_counter_is_exact(c->tokens) ||
+		                   !is_estimated(stream_reader_header(trace_reader_stream(reader)));
+		status = open_run(run, exact, err) < 0 ? -1 : from_trace(run, reader, err);
+	}
+	trace_reader_close(reader);
+	return status;
 }
 
 /* Anything else that ipf-prep reads: whole conversations, and no text where only lengths are known. */
@@ -292,7 +329,8 @@ static int anonymize_source(struct anonymize_run *run, const struct operands *op
 		ipf_error_set(err, IPF_USAGE, "%s: its requests are made, and there is nothing to anonymize", format->name);
 	c->prompt = PROMPT_RECORDED;
 	if (err->kind == IPF_OK && prep_config_check_all_turns(c, err) == 0 &&
-	    prep_config_open(c, format, paths.count, err) == 0 && open_run(run, err) == 0) {
+	    prep_config_open(c, format, paths.count, err) == 0 &&
+	    open_run(run, token_counter_is_exact(c->tokens), err) == 0) {
 		struct convert_read read = {0};
 		status = convert_requests(c, &paths, first, &run->sink, &read, err);
 		run->assumed = read.assumed;
@@ -304,18 +342,20 @@ static int anonymize_source(struct anonymize_run *run, const struct operands *op
 	return status;
 }
 
-/* Opens the operand as a trace of ours: 1; 0: it is to be read in another format; -1. */
-static int open_trace(const struct operands *operands, struct trace_reader **reader, struct ipf_error *err)
+/* One trace of ours is read as it is; the options that select need it to be a source. */
+static const char *whole_trace(const struct prep_config *c, const struct operands *operands)
 {
-	struct ipf_error ignored = {0};
-	const char *path = operands->count > 1 ? operands->items[1] : "-";
-	if (strcmp(operands->items[0], "trace") == 0)
-		return operands->count > 2
-		           ? ipf_error_set(err, IPF_USAGE, "trace: expected one FILE, got \"%.200s\" too", operands->items[2])
-		       : trace_reader_open(reader, path, err) < 0 ? -1
-		                                                  : 1;
-	return strcmp(operands->items[0], "auto") == 0 && operands->count == 2 && strcmp(path, "-") != 0 &&
-	       trace_reader_open(reader, path, &ignored) == 0;
+	return c->fields.count || c->from_ns != IPF_ABSENT || c->to_ns != IPF_ABSENT ? NULL
+	                                                                             : source_operands_trace(operands);
+}
+
+static int anonymize_operands(struct anonymize_run *run, const struct operands *operands, struct ipf_error *err)
+{
+	const struct anonymize_options *o = run->options;
+	if (o->kept_tags.count && o->format != ANONYMOUS_TRACE)
+		return ipf_error_set(err, IPF_USAGE, "--keep-tag: the format of Mooncake has no tags: add -f trace");
+	const char *trace = whole_trace(&o->prep, operands);
+	return trace ? anonymize_trace(run, trace, err) : anonymize_source(run, operands, err);
 }
 
 int anonymize_main(int argc, char **argv)
@@ -324,16 +364,12 @@ int anonymize_main(int argc, char **argv)
 	struct anonymize_run run = {.options = &options};
 	struct operands operands;
 	struct ipf_error err = {0};
-	struct trace_reader *reader = NULL;
 	int status;
 	if (!program_start(&anonymize_program, argc, argv, &options, &operands, &status)) {
 		prep_config_release(&options.prep);
 		return status;
 	}
-	status = open_trace(&operands, &reader, &err);
-	if (status >= 0)
-		status = status ? anonymize_trace(&run, reader, &err) : anonymize_source(&run, &operands, &err);
-	trace_reader_close(reader);
+	status = anonymize_operands(&run, &operands, &err);
 	if (status >= 0 && (anonymous_trace_close(&run.output, &err) < 0 || print_report(&run, &err) < 0))
 		status = -1;
 	if (close_run(&run, &err) < 0)

@@ -73,38 +73,23 @@ static int fit_source(struct traffic_fit *fit, struct prep_config *c, const stru
 
 /* ---- the operands ---- */
 
-/* Is it a trace of ipf-prep? Errors are for the reader that comes after. */
-static bool is_trace(const char *path)
-{
-	struct stream_reader *reader = NULL;
-	struct slice text = {0};
-	struct ipf_error ignored = {0};
-	static const char mark[] = "{\"ipf\":\"trace\"";
-	bool is = !is_remote(path) && stream_reader_open_input(&reader, path, &ignored) == 0 &&
-	          stream_reader_peek(reader, sizeof mark, &text, &ignored) == 0 && text.len >= sizeof mark - 1 &&
-	          memcmp(text.data, mark, sizeof mark - 1) == 0;
-	stream_reader_close(reader);
-	return is;
-}
-
-/* FILE alone is a trace, or of a format that is to be detected; without any, a trace comes on standard input. */
+/* Files without a source are of formats that are to be detected; without any, a trace comes on standard input. */
 static int fit_operands(struct traffic_fit *fit, struct prep_config *c, const struct operands *operands, json_t *from,
                         struct ipf_error *err)
 {
 	struct ipf_error cut = {0};
-	const char *first = operands->count ? operands->items[0] : "-";
-	if (operands->count && source_operands_is_source(first))
-		return fit_source(fit, c, operands, from, err);
-	if (operands->count > 1 || (strcmp(first, "-") != 0 && !is_trace(first))) {
-		char *items[3] = {(char[]){"auto"}, operands->items[0], NULL};
-		struct operands detected = {.items = items, .count = 2};
-		if (operands->count > 1)
-			return ipf_error_set(err, IPF_USAGE, "several files need a SOURCE: ipf-prep fit auto FILE…");
-		return fit_source(fit, c, &detected, from, err);
-	}
-	if (fit_trace(fit, first, from, &cut, err) < 0)
+	const char *trace = source_operands_trace(operands);
+	if (trace && fit_trace(fit, trace, from, &cut, err) < 0)
 		return -1;
-	return cut.kind ? ipf_error_report(&cut, stderr, "ipf-prep") : 0;
+	if (trace)
+		return cut.kind ? ipf_error_report(&cut, stderr, "ipf-prep") : 0;
+	if (source_operands_is_source(operands->items[0]))
+		return fit_source(fit, c, operands, from, err);
+	char *items[3] = {(char[]){"auto"}, operands->items[0], NULL};
+	struct operands detected = {.items = items, .count = 2};
+	if (operands->count > 1)
+		return ipf_error_set(err, IPF_USAGE, "several files need a SOURCE: ipf-prep fit auto FILE…");
+	return fit_source(fit, c, &detected, from, err);
 }
 
 /* ---- the model ---- */

@@ -24,7 +24,7 @@ static int list_formats(void)
 			widest = (int)strlen(format->name);
 	for (size_t i = 0; (format = source_at(i)); i++)
 		printf("%-*s %-9s %s\n", widest, format->name, kinds[format->kind], format->about);
-	if (fflush(stdout) == 0)
+	if (fflush(stdout) == 0 && !ferror(stdout))
 		return 0;
 	struct ipf_error err = {0};
 	ipf_error_errno(&err, errno, "standard output", "cannot write");

@@ -3,6 +3,7 @@
 #include "input/archive_members.h"
 #include "input/remote.h"
 #include "sources/detect_format.h"
+#include "stream/stream.h"
 
 #include <errno.h>
 #include <string.h>
@@ -12,6 +13,33 @@ bool source_operands_is_source(const char *name)
 {
 	struct ipf_error ignored = {0};
 	return strcmp(name, "auto") == 0 || source_find(name, &ignored) != NULL;
+}
+
+/* Does it begin as a trace of ours? Errors are for the reader that comes after. */
+static bool is_trace(const char *path)
+{
+	struct stream_reader *reader = NULL;
+	struct slice text = {0};
+	struct ipf_error ignored = {0};
+	static const char mark[] = "{\"ipf\":\"trace\"";
+	bool is = strcmp(path, "-") != 0 && !is_remote(path) && stream_reader_open_input(&reader, path, &ignored) == 0 &&
+	          stream_reader_peek(reader, sizeof mark, &text, &ignored) == 0 && text.len >= sizeof mark - 1 &&
+	          memcmp(text.data, mark, sizeof mark - 1) == 0;
+	stream_reader_close(reader);
+	return is;
+}
+
+const char *source_operands_trace(const struct operands *operands)
+{
+	const int count = operands->count;
+	const char *first = count ? operands->items[0] : "-", *file = count > 1 ? operands->items[1] : "-";
+	if (strcmp(first, "-") == 0)
+		return count < 2 ? first : NULL;
+	if (strcmp(first, "trace") == 0)
+		return count < 3 && !is_remote(file) ? file : NULL;
+	if (strcmp(first, "auto") == 0)
+		return count == 2 && is_trace(file) ? file : NULL;
+	return count == 1 && is_trace(first) ? first : NULL;
 }
 
 /* Is it a file rather than a misspelt format? Formats have neither dots nor slashes in their names. */

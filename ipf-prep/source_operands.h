@@ -14,4 +14,8 @@ const struct source_format *source_operands_open(const struct prep_config *confi
                                                  const struct operands *operands, struct input_paths *paths,
                                                  struct input **first, struct ipf_error *err);
 
+/* The file of one trace of ours (ipf-trace(5)), which can be read as it is: "trace [FILE]", "auto FILE" or FILE if it
+ * begins as one, "-" for standard input. NULL: the operands are anything else. */
+const char *source_operands_trace(const struct operands *operands);
+
 #endif

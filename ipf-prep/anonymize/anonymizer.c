@@ -1,5 +1,6 @@
 #include "anonymize/anonymizer.h"
 
+#include "json/jout.h"
 #include "stats/rng.h"
 #include "text_hash.h"
 #include "token_count.h"
@@ -262,6 +263,75 @@ static void make_names(struct anonymizer *a, const struct trace_request *r, stru
 	}
 }
 
+/* ---- what a request is called, waits for, and is marked with ---- */
+
+static int make_parents(struct anonymizer *a, const struct trace_request *r, struct anonymous_request *out,
+                        struct ipf_error *err)
+{
+	struct jdoc *doc = &a->doc;
+	if (jdoc_parse(doc, r->parents.data, r->parents.len, err) < 0)
+		return -1;
+	a->parents.count = 0;
+	for (struct jdoc_each e = jdoc_each(doc, JDOC_ROOT); jdoc_step(&e);) {
+		if (jdoc_type_of(doc, e.value) != JDOC_TEXT)
+			return jdoc_expected(doc, e.value, "parents", "a list of ids", err);
+		if (!block_hashes_resize(&a->parents, a->parents.count + 1))
+			return ipf_error_memory(err);
+		a->parents.ids[a->parents.count - 1] = keyed(a, SALTED_REQUEST, jdoc_raw(doc, e.value));
+	}
+	out->lists_parents = true;
+	out->parents = a->parents.ids;
+	out->parent_count = a->parents.count;
+	return 0;
+}
+
+/* The name of a tag, if it is kept; else NULL. */
+static const char *kept_tag(const struct anonymizer *a, jdoc_id name)
+{
+	for (size_t i = 0; a->kept_tags && i < a->kept_tags->count; i++)
+		if (jdoc_text_is(&a->doc, name, a->kept_tags->items[i]))
+			return a->kept_tags->items[i];
+	return NULL;
+}
+
+static int make_tags(struct anonymizer *a, const struct trace_request *r, struct anonymous_request *out,
+                     struct ipf_error *err)
+{
+	struct jdoc *doc = &a->doc;
+	struct jout w = {.out = &a->tags};
+	bool kept = false, dropped = false;
+	if (jdoc_parse(doc, r->tags.data, r->tags.len, err) < 0)
+		return -1;
+	buffer_clear(&a->tags);
+	jout_begin_map(&w);
+	for (struct jdoc_each e = jdoc_each(doc, JDOC_ROOT); jdoc_step(&e);) {
+		const char *name = jdoc_type_of(doc, JDOC_ROOT) == JDOC_MAP ? kept_tag(a, e.key) : NULL;
+		if (name)
+			jout_member_value(&w, name, jdoc_raw(doc, e.value));
+		kept |= name != NULL;
+		dropped |= !name;
+	}
+	jout_end_map(&w);
+	out->tags = kept ? buffer_all(&a->tags) : (struct slice){0};
+	a->left_out.tags += dropped;
+	return 0;
+}
+
+/* What only a trace has. */
+static int make_structure(struct anonymizer *a, const struct trace_request *r, struct anonymous_request *out,
+                          struct ipf_error *err)
+{
+	if (!a->structure) {
+		a->left_out.tags += r->tags.data != NULL;
+		a->left_out.parents += trace_has_parents(r);
+		return 0;
+	}
+	out->id = keyed(a, SALTED_REQUEST, r->id);
+	if (r->parents.data && make_parents(a, r, out, err) < 0)
+		return -1;
+	return r->tags.data ? make_tags(a, r, out, err) : 0;
+}
+
 /* ---- a request ---- */
 
 /* What the next request may need. */
@@ -283,9 +353,7 @@ static void count_left_out(struct anonymizer *a, const struct trace_request *r)
 {
 	a->left_out.tools += r->tools.data != NULL;
 	a->left_out.response_formats += r->response_format.data != NULL;
-	a->left_out.tags += r->tags.data != NULL;
 	a->left_out.objectives += r->slo.data != NULL;
-	a->left_out.parents += trace_has_parents(r);
 }
 
 static int check_length(const char *field, int64_t tokens, struct ipf_error *err)
@@ -312,20 +380,25 @@ int anonymizer_take(struct anonymizer *a, const struct trace_request *r, struct 
 	const bool continues = a->context && r->context_session && out->turn == a->turn + 1 &&
 	                       slice_equal(r->session, buffer_all(&a->session));
 	a->left_out.unchained += r->context_session && out->turn > 0 && !continues;
-	if (make_times(a, r, out, err) < 0 || make_hashes(a, r, continues, out, err) < 0)
+	if (make_times(a, r, out, err) < 0 || make_hashes(a, r, continues, out, err) < 0 ||
+	    make_structure(a, r, out, err) < 0)
 		return -1;
 	remember(a, r, out);
 	count_left_out(a, r);
 	a->requests++;
-	return a->chain.failed || a->text.failed || a->session.failed || a->answer.failed ? ipf_error_memory(err) : 0;
+	return a->chain.failed || a->text.failed || a->tags.failed || a->session.failed || a->answer.failed
+	           ? ipf_error_memory(err)
+	           : 0;
 }
 
 void anonymizer_release(struct anonymizer *a)
 {
 	block_chain_release(&a->chain);
 	block_hashes_release(&a->hashes);
+	block_hashes_release(&a->parents);
 	jdoc_release(&a->doc);
 	buffer_release(&a->text);
+	buffer_release(&a->tags);
 	buffer_release(&a->session);
 	buffer_release(&a->answer);
 }

@@ -13,6 +13,7 @@
 
 #include "anonymize/anonymous_request.h"
 #include "anonymize/block_chain.h"
+#include "cli/options.h"
 #include "stream/trace.h"
 
 /* Longer prompts than any context are refused: a file can claim any length, and each block needs a hash. */
@@ -34,6 +35,8 @@ struct anonymizer {
 	bool exact_times;  /* keep the first arrival where it is; else it becomes 0 */
 	int64_t jitter_ns; /* 0: none */
 	enum model_names models;
+	bool structure;                      /* keep ids, parents and tags, for a format that has them */
+	const struct string_list *kept_tags; /* names of tags that are kept as they are; NULL: none */
 
 	int64_t requests, with_text;                        /* that were taken */
 	int64_t differing, recorded_tokens, counted_tokens; /* of texts whose recorded length is not that of the count */
@@ -50,8 +53,8 @@ struct anonymizer {
 	bool answered;         /* it has an answer */
 	struct block_chain chain;
 	struct jdoc doc;
-	struct buffer text;
-	struct block_hashes hashes;
+	struct buffer text, tags;
+	struct block_hashes hashes, parents;
 };
 
 /* `out` is valid until the next call, as long as the request is. -1: IPF_INPUT for a request that is none; out of

@@ -17,10 +17,15 @@ struct anonymous_request {
 	int64_t turn;           /* IPF_ABSENT: of no session */
 	uint64_t session;       /* its keyed name */
 	uint64_t number;        /* of the request: different for each */
+	uint64_t id;            /* its keyed name */
 	uint64_t model_key;     /* the keyed name of its model; 0: it has none */
 	struct slice model;     /* its name, as JSON; absent: not to be written as it is */
 	const uint64_t *hashes; /* of the blocks of its prompt */
 	size_t hash_count;
+	const uint64_t *parents; /* keyed names of the requests that must end first */
+	size_t parent_count;
+	bool lists_parents; /* it lists them, if only an empty list; else a turn waits for the one before */
+	struct slice tags;  /* those that are kept, as a JSON object; absent: none */
 };
 
 #endif

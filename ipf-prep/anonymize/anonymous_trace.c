@@ -4,99 +4,65 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A request that owns its hashes and its model's name, which follow it. */
+/* A request that owns its hashes, parents, model and tags, which follow it in this order. */
 struct held_request {
 	struct anonymous_request request;
-	uint64_t sequence; /* of requests with one arrival, the first comes first */
-	uint64_t hashes[];
+	int64_t order_ns;
+	uint64_t sequence; /* of requests with one order_ns, the first comes first */
+	uint64_t numbers[];
 };
 
 /* ---- lines ---- */
 
-enum { DIGITS = 20 }; /* of 64 bits */
-
-/* Returns the end of the digits. */
-static char *write_number(char *to, uint64_t number)
+/* Is it of the session that the last request was of? Notes the session if not. */
+static bool goes_on(uint64_t *session, bool *within, const struct anonymous_request *r)
 {
-	char digits[DIGITS], *at = digits + sizeof digits;
-	do
-		*--at = (char)('0' + number % 10);
-	while (number /= 10);
-	const size_t len = (size_t)(digits + sizeof digits - at);
-	memcpy(to, at, len);
-	return to + len;
+	const bool same = *within && r->turn != IPF_ABSENT && r->session == *session;
+	*within = r->turn != IPF_ABSENT;
+	*session = r->session;
+	return same;
 }
 
-static void put_number(struct buffer *line, uint64_t number)
+static bool has_id(const struct block_hashes *ids, uint64_t id)
 {
-	char digits[DIGITS];
-	buffer_append(line, digits, (size_t)(write_number(digits, number) - digits));
+	for (size_t i = ids->count; i-- > 0;)
+		if (ids->ids[i] == id)
+			return true;
+	return false;
 }
 
-/* Nanoseconds as the decimal number of milliseconds that is exactly as much. */
-static void put_ms(struct buffer *line, int64_t ns)
+/* What is left out of a session by --k leaves no gap: turns are counted anew, and parents are those that are there. */
+static int close_gaps(struct anonymous_trace *t, struct anonymous_request *r, struct ipf_error *err)
 {
-	int64_t rest = ns % 1000000;
-	put_number(line, (uint64_t)(ns / 1000000));
-	if (rest)
-		buffer_byte(line, '.');
-	for (int64_t unit = 100000; rest; rest %= unit, unit /= 10)
-		buffer_byte(line, (char)('0' + rest / unit));
-}
-
-static void put_hashes(struct buffer *line, const struct anonymous_request *r)
-{
-	buffer_text(line, ", \"hash_ids\": [");
-	char *to = buffer_reserve(line, r->hash_count * (DIGITS + 2)), *at = to;
-	for (size_t i = 0; to && i < r->hash_count; i++) {
-		if (i)
-			at = (char *)memcpy(at, ", ", 2) + 2;
-		at = write_number(at, r->hashes[i]);
-	}
-	line->len += to ? (size_t)(at - to) : 0;
-	buffer_byte(line, ']');
-}
-
-/* A turn without an arrival starts after the one before it; any other request without one, at the beginning. */
-static void put_times(struct buffer *line, const struct anonymous_request *r)
-{
-	const bool later_turn = r->turn != IPF_ABSENT && r->turn > 0;
-	if (r->at_ns != IPF_ABSENT || !later_turn) {
-		buffer_text(line, "\"timestamp\": ");
-		put_ms(line, r->at_ns == IPF_ABSENT ? 0 : r->at_ns);
-		buffer_text(line, ", ");
-	}
-	if (r->wait_ns != IPF_ABSENT || (later_turn && r->at_ns == IPF_ABSENT)) {
-		buffer_text(line, "\"delay\": ");
-		put_ms(line, r->wait_ns == IPF_ABSENT ? 0 : r->wait_ns);
-		buffer_text(line, ", ");
-	}
+	struct block_hashes *written = &t->written, *parents = &t->parents;
+	const bool same = goes_on(&t->written_session, &t->within_written, r);
+	if (r->turn == IPF_ABSENT)
+		return 0;
+	const size_t turn = same ? written->count : 0;
+	if (!block_hashes_resize(written, turn + 1) || !block_hashes_resize(parents, r->parent_count))
+		return ipf_error_memory(err);
+	written->ids[turn] = r->id;
+	written->count = turn;
+	parents->count = 0;
+	for (size_t i = 0; i < r->parent_count; i++)
+		if (has_id(written, r->parents[i]))
+			parents->ids[parents->count++] = r->parents[i];
+	written->count = turn + 1;
+	r->turn = (int64_t)turn;
+	r->lists_parents &= parents->count || !r->parent_count;
+	r->parents = parents->ids;
+	r->parent_count = parents->count;
+	return 0;
 }
 
 static int write_line(struct anonymous_trace *t, const struct anonymous_request *r, struct ipf_error *err)
 {
-	struct buffer *line = &t->line;
-	buffer_clear(line);
-	buffer_byte(line, '{');
-	put_times(line, r);
-	buffer_text(line, "\"input_length\": ");
-	put_number(line, (uint64_t)r->input_tokens);
-	buffer_text(line, ", \"output_length\": ");
-	put_number(line, (uint64_t)r->output_tokens);
-	put_hashes(line, r);
-	if (r->turn != IPF_ABSENT)
-		buffer_format(line, ", \"session_id\": \"%016llx\"", (unsigned long long)r->session);
-	if (r->model.data) {
-		buffer_text(line, ", \"model\": ");
-		buffer_slice(line, r->model);
-	} else if (r->model_key) {
-		buffer_format(line, ", \"model\": \"%016llx\"", (unsigned long long)r->model_key);
-	}
-	if (t->block_tokens != MOONCAKE_BLOCK)
-		buffer_format(line, ", \"block_size\": %lld", (long long)t->block_tokens);
-	buffer_byte(line, '}');
+	if (t->format == ANONYMOUS_TRACE)
+		anonymous_line_trace(&t->line, r, t->block_tokens);
+	else
+		anonymous_line_mooncake(&t->line, r, t->block_tokens);
 	remains_note(t->remains, r);
-	return remains_failed(t->remains) ? ipf_error_memory(err) : stream_writer_line(t->writer, line, err);
+	return remains_failed(t->remains) ? ipf_error_memory(err) : stream_writer_line(t->writer, &t->line, err);
 }
 
 /* ---- rare lengths ---- */
@@ -106,16 +72,20 @@ static int spool_failed(struct ipf_error *err)
 	return ipf_error_errno(err, errno ? errno : EIO, NULL, "--k: cannot use a temporary file");
 }
 
+static bool spool_bytes(struct anonymous_trace *t, const void *bytes, size_t size)
+{
+	return size == 0 || fwrite(bytes, size, 1, t->spool) == 1;
+}
+
 static int put_into_spool(struct anonymous_trace *t, const struct anonymous_request *r, struct ipf_error *err)
 {
 	errno = 0;
 	if (!length_groups_add(&t->groups, r))
 		return ipf_error_memory(err);
-	if (fwrite(r, sizeof *r, 1, t->spool) != 1 ||
-	    fwrite(r->hashes, sizeof *r->hashes, r->hash_count, t->spool) != r->hash_count ||
-	    fwrite(r->model.data ? r->model.data : "", 1, r->model.len, t->spool) != r->model.len)
-		return spool_failed(err);
-	return 0;
+	const bool written = spool_bytes(t, r, sizeof *r) && spool_bytes(t, r->hashes, r->hash_count * sizeof *r->hashes) &&
+	                     spool_bytes(t, r->parents, r->parent_count * sizeof *r->parents) &&
+	                     spool_bytes(t, r->model.data, r->model.len) && spool_bytes(t, r->tags.data, r->tags.len);
+	return written ? 0 : spool_failed(err);
 }
 
 /* Fits the hashes to another length: those of blocks beyond the recorded ones are like no others. */
@@ -139,42 +109,65 @@ static int set_length(struct anonymous_trace *t, struct anonymous_request *r, st
 	return 0;
 }
 
-/* 1: the next request; 0: there are no more; -1. */
-static int read_spool(struct anonymous_trace *t, struct anonymous_request *r, struct block_hashes *hashes,
-                      struct buffer *model, struct ipf_error *err)
+/* A request of the spool, and what it points to. */
+struct spooled {
+	struct anonymous_request request;
+	struct block_hashes hashes, parents;
+	struct buffer model, tags;
+};
+
+static bool read_numbers(struct anonymous_trace *t, struct block_hashes *to)
 {
+	return to->count == 0 || fread(to->ids, to->count * sizeof *to->ids, 1, t->spool) == 1;
+}
+
+static bool read_text(struct anonymous_trace *t, struct slice *text, char *to)
+{
+	text->data = text->data ? to : NULL;
+	return text->len == 0 || fread(to, text->len, 1, t->spool) == 1;
+}
+
+/* 1: the next request; 0: there are no more; -1. */
+static int read_spool(struct anonymous_trace *t, struct spooled *s, struct ipf_error *err)
+{
+	struct anonymous_request *r = &s->request;
 	errno = 0;
 	if (fread(r, sizeof *r, 1, t->spool) != 1)
 		return ferror(t->spool) ? spool_failed(err) : 0;
-	char *name = buffer_reserve(model, r->model.len);
-	if (!block_hashes_resize(hashes, r->hash_count) || !name)
+	char *model = buffer_reserve(&s->model, r->model.len), *tags = buffer_reserve(&s->tags, r->tags.len);
+	if (!block_hashes_resize(&s->hashes, r->hash_count) || !block_hashes_resize(&s->parents, r->parent_count) ||
+	    !model || !tags)
 		return ipf_error_memory(err);
-	if (fread(hashes->ids, sizeof *hashes->ids, r->hash_count, t->spool) != r->hash_count ||
-	    fread(name, 1, r->model.len, t->spool) != r->model.len)
+	if (!read_numbers(t, &s->hashes) || !read_numbers(t, &s->parents) || !read_text(t, &r->model, model) ||
+	    !read_text(t, &r->tags, tags))
 		return spool_failed(err);
-	r->model.data = r->model.data ? name : NULL;
+	r->parents = s->parents.ids;
 	return 1;
 }
 
 static int write_spooled(struct anonymous_trace *t, struct ipf_error *err)
 {
-	struct block_hashes hashes = {0};
-	struct buffer model = {0};
-	struct anonymous_request r;
+	struct spooled s = {0};
+	struct anonymous_request *r = &s.request;
 	struct lengths lengths;
 	int got = length_groups_settle(&t->groups) ? 1 : ipf_error_memory(err);
 	errno = 0;
 	if (got > 0 && (fflush(t->spool) != 0 || fseek(t->spool, 0, SEEK_SET) != 0))
 		got = spool_failed(err);
-	while (got > 0 && (got = read_spool(t, &r, &hashes, &model, err)) > 0) {
-		if (!length_groups_find(&t->groups, &r, &lengths)) {
+	while (got > 0 && (got = read_spool(t, &s, err)) > 0) {
+		if (!length_groups_find(&t->groups, r, &lengths)) {
 			t->too_few++;
 			continue;
 		}
-		got = set_length(t, &r, &hashes, &lengths) < 0 ? ipf_error_memory(err) : write_line(t, &r, err) < 0 ? -1 : 1;
+		if (set_length(t, r, &s.hashes, &lengths) < 0)
+			got = ipf_error_memory(err);
+		else if ((t->format == ANONYMOUS_TRACE && close_gaps(t, r, err) < 0) || write_line(t, r, err) < 0)
+			got = -1;
 	}
-	block_hashes_release(&hashes);
-	buffer_release(&model);
+	block_hashes_release(&s.hashes);
+	block_hashes_release(&s.parents);
+	buffer_release(&s.model);
+	buffer_release(&s.tags);
 	return got;
 }
 
@@ -187,10 +180,25 @@ static int pass_on(struct anonymous_trace *t, const struct anonymous_request *r,
 
 static bool comes_before(const struct held_request *a, const struct held_request *b)
 {
-	return a->request.at_ns < b->request.at_ns || (a->request.at_ns == b->request.at_ns && a->sequence < b->sequence);
+	return a->order_ns < b->order_ns || (a->order_ns == b->order_ns && a->sequence < b->sequence);
 }
 
-static int hold(struct anonymous_trace *t, const struct anonymous_request *r, struct ipf_error *err)
+static struct held_request *copy_of(const struct anonymous_request *r)
+{
+	const size_t hashes = r->hash_count * sizeof *r->hashes, parents = r->parent_count * sizeof *r->parents;
+	struct held_request *h = malloc(sizeof *h + hashes + parents + r->model.len + r->tags.len);
+	if (!h)
+		return NULL;
+	char *to = (char *)h->numbers;
+	h->request = *r;
+	h->request.hashes = hashes ? memcpy(to, r->hashes, hashes) : NULL;
+	h->request.parents = parents ? memcpy(to += hashes, r->parents, parents) : NULL;
+	h->request.model.data = r->model.data ? memcpy(to += parents, r->model.data, r->model.len) : NULL;
+	h->request.tags.data = r->tags.data ? memcpy(to + r->model.len, r->tags.data, r->tags.len) : NULL;
+	return h;
+}
+
+static int hold(struct anonymous_trace *t, const struct anonymous_request *r, int64_t order_ns, struct ipf_error *err)
 {
 	if (t->held == t->cap) {
 		size_t cap = t->cap ? t->cap * 2 : 64;
@@ -200,16 +208,11 @@ static int hold(struct anonymous_trace *t, const struct anonymous_request *r, st
 		t->heap = heap;
 		t->cap = cap;
 	}
-	struct held_request *h = malloc(sizeof *h + r->hash_count * sizeof *h->hashes + r->model.len);
+	struct held_request *h = copy_of(r);
 	if (!h)
 		return ipf_error_memory(err);
-	h->request = *r;
+	h->order_ns = order_ns;
 	h->sequence = t->sequence++;
-	if (r->hash_count)
-		memcpy(h->hashes, r->hashes, r->hash_count * sizeof *h->hashes);
-	h->request.hashes = h->hashes;
-	if (r->model.data)
-		h->request.model.data = memcpy(h->hashes + r->hash_count, r->model.data, r->model.len);
 	size_t at = t->held++;
 	for (; at && comes_before(h, t->heap[(at - 1) / 2]); at = (at - 1) / 2)
 		t->heap[at] = t->heap[(at - 1) / 2];
@@ -237,7 +240,7 @@ static struct held_request *take_first(struct anonymous_trace *t)
 static int let_go(struct anonymous_trace *t, int64_t until_ns, struct ipf_error *err)
 {
 	int status = 0;
-	while (status == 0 && t->held && t->heap[0]->request.at_ns <= until_ns) {
+	while (status == 0 && t->held && t->heap[0]->order_ns <= until_ns) {
 		struct held_request *first = take_first(t);
 		status = pass_on(t, &first->request, err);
 		free(first);
@@ -247,20 +250,26 @@ static int let_go(struct anonymous_trace *t, int64_t until_ns, struct ipf_error 
 
 /* ---- the whole ---- */
 
-int anonymous_trace_open(struct anonymous_trace *t, const char *path, struct ipf_error *err)
+int anonymous_trace_open(struct anonymous_trace *t, const char *path, json_t *header, struct ipf_error *err)
 {
 	t->groups.k = t->k;
 	errno = 0;
 	if (t->k && !(t->spool = tmpfile()))
 		return spool_failed(err);
-	return stream_writer_open(&t->writer, path, NULL, err);
+	return stream_writer_open(&t->writer, path, header, err);
 }
 
+/* In a trace, the place of a session is that of its first request. */
 int anonymous_trace_put(struct anonymous_trace *t, const struct anonymous_request *r, struct ipf_error *err)
 {
-	if (!t->jitter_ns || r->at_ns == IPF_ABSENT)
+	const bool same = goes_on(&t->session, &t->within, r);
+	if (!same || t->format == ANONYMOUS_MOONCAKE) {
+		t->order_ns = r->at_ns;
+		t->order_recorded_ns = r->recorded_ns;
+	}
+	if (!t->jitter_ns || t->order_ns == IPF_ABSENT)
 		return pass_on(t, r, err);
-	return let_go(t, r->recorded_ns, err) < 0 ? -1 : hold(t, r, err);
+	return let_go(t, t->order_recorded_ns, err) < 0 ? -1 : hold(t, r, t->order_ns, err);
 }
 
 int anonymous_trace_close(struct anonymous_trace *t, struct ipf_error *err)
@@ -281,5 +290,7 @@ void anonymous_trace_release(struct anonymous_trace *t)
 	if (t->spool)
 		fclose(t->spool);
 	stream_writer_abandon(t->writer);
+	block_hashes_release(&t->written);
+	block_hashes_release(&t->parents);
 	buffer_release(&t->line);
 }

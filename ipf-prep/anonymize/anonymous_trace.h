@@ -1,23 +1,20 @@
-/* Writes anonymous requests as a trace in the format of Mooncake (ipf-prep-formats(5)), a line each:
- *
- *     {"timestamp": 27482, "input_length": 6955, "output_length": 52, "hash_ids": [4611686018427387904, …]}
- *
- * with "session_id" and "delay" for turns of sessions, "model" for a model, and "block_size" if blocks do not have 512
- * tokens. Arrivals are in order if those of the input were.
+/* Writes anonymous requests, a line each (anonymous_line.h). Arrivals are in order if those of the input were; in the
+ * format of ipf-trace(5) those of the first requests of sessions, whose requests stay together.
  *
  *     struct anonymous_trace t = {.salt = &salt, .block_tokens = 512, .k = 10, .remains = &remains};
- *     anonymous_trace_open(&t, path, &err);
+ *     anonymous_trace_open(&t, path, header, &err);
  *     anonymous_trace_put(&t, &request, &err);         // each request
  *     anonymous_trace_close(&t, &err);                 // writes what is held, and closes
  *     anonymous_trace_release(&t);                     // also after an error
  *
  * With --jitter, requests are held until no earlier one can follow. With --k, all are held in a temporary file that has
- * no name, until it is known which lengths are rare.
+ * no name, until it is known which lengths are rare. A request that waits for one that is left out then waits for the
+ * others; without others, for the turn before.
  */
 #ifndef PREP_ANONYMOUS_TRACE_H
 #define PREP_ANONYMOUS_TRACE_H
 
-#include "anonymize/anonymous_request.h"
+#include "anonymize/anonymous_line.h"
 #include "anonymize/block_chain.h"
 #include "anonymize/length_groups.h"
 #include "anonymize/remains.h"
@@ -26,10 +23,11 @@
 
 #include <stdio.h>
 
-#define MOONCAKE_BLOCK 512
+enum anonymous_format { ANONYMOUS_MOONCAKE, ANONYMOUS_TRACE };
 
 struct anonymous_trace {
 	const struct salt *salt;
+	enum anonymous_format format;
 	int64_t block_tokens;
 	int64_t jitter_ns; /* that was added to arrivals, at most; 0: none */
 	int64_t k;         /* 0: lengths stay as they are */
@@ -39,15 +37,23 @@ struct anonymous_trace {
 	/* its own */
 	struct stream_writer *writer;
 	struct buffer line;
-	struct held_request **heap; /* the earliest arrival first */
+	struct held_request **heap; /* the first to be written first */
 	size_t held, cap;
 	uint64_t sequence;
+	uint64_t session; /* of the last request that was put, if `within` one */
+	bool within;
+	int64_t order_ns, order_recorded_ns; /* what decides on its place, with and without jitter; or IPF_ABSENT */
+	uint64_t written_session;            /* the same of the last request that was written, with --k */
+	bool within_written;
+	struct block_hashes written; /* ids of the requests of that session */
+	struct block_hashes parents; /* of the last one, that were written */
 	struct length_groups groups;
 	FILE *spool;
 };
 
-/* `path` NULL or "-": standard output; a name that ends in .zst is compressed. */
-int anonymous_trace_open(struct anonymous_trace *t, const char *path, struct ipf_error *err);
+/* `path` NULL or "-": standard output; a name that ends in .zst is compressed. `header`, borrowed, is that of a trace;
+ * NULL for the format of Mooncake. */
+int anonymous_trace_open(struct anonymous_trace *t, const char *path, json_t *header, struct ipf_error *err);
 int anonymous_trace_put(struct anonymous_trace *t, const struct anonymous_request *request, struct ipf_error *err);
 int anonymous_trace_close(struct anonymous_trace *t, struct ipf_error *err);
 void anonymous_trace_release(struct anonymous_trace *t);

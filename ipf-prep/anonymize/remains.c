@@ -61,7 +61,8 @@ static void print_times(const struct remains *r, const struct remains_facts *f, 
 	char a[32], b[32], span[32];
 	const struct anonymizer *z = f->anonymizer;
 	if (r->timed == 0) {
-		fputs("  times     the input has no arrivals: each timestamp is 0, or a turn has its delay\n", to);
+		fprintf(to, "  times     the input has no arrivals%s\n",
+		        z->structure ? "" : ": each timestamp is 0, or a turn has its delay");
 		return;
 	}
 	fprintf(to, "  times     %s arrivals over %s, %s%s of them different: ", format_whole(r->timed, a),
@@ -135,8 +136,20 @@ static void print_prefixes(const struct remains *r, const struct remains_facts *
 		format_whole(different, b));
 }
 
+/* Tags that are kept say what their writer put into them. */
+static void print_tags(const struct remains_facts *f, FILE *to)
+{
+	const struct string_list *kept = f->anonymizer->kept_tags;
+	if (!kept || kept->count == 0)
+		return;
+	fputs("  tags      as they are, read them: ", to);
+	for (size_t i = 0; i < kept->count; i++)
+		fprintf(to, "%s%s", i ? ", " : "", shown(kept->items[i]).text);
+	fputc('\n', to);
+}
+
 /* "; tools of 3" */
-static void print_left_out(const struct left_out *l, FILE *to)
+static void print_left_out(const struct left_out *l, bool structure, FILE *to)
 {
 	const struct {
 		const char *what;
@@ -147,7 +160,7 @@ static void print_left_out(const struct left_out *l, FILE *to)
 	             {"objectives", l->objectives},
 	             {"lists of requests to wait for", l->parents}};
 	char a[32];
-	fputs("  left out  texts and ids of requests", to);
+	fputs(structure ? "  left out  texts; ids of requests are keyed" : "  left out  texts and ids of requests", to);
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
 		if (parts[i].count)
 			fprintf(to, "; the %s of %s requests", parts[i].what, format_whole(parts[i].count, a));
@@ -192,7 +205,8 @@ void remains_print(const struct remains *r, const struct remains_facts *f, FILE 
 	print_models(r, f, to);
 	print_sessions(r, to);
 	print_prefixes(r, f, to);
-	print_left_out(&f->anonymizer->left_out, to);
+	print_tags(f, to);
+	print_left_out(&f->anonymizer->left_out, f->anonymizer->structure, to);
 	print_limits(r, f, to);
 }
 

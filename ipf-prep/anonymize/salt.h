@@ -30,7 +30,15 @@ enum { SALT_LEAST = 16, SALT_MOST = 4096 };
 enum { SALTED_BYTES = SHA256_DIGEST_LENGTH };
 
 /* What a hash is for. */
-enum salted_use { SALTED_BLOCK, SALTED_PROMPT, SALTED_SESSION, SALTED_MODEL, SALTED_JITTER, SALTED_FILLER };
+enum salted_use {
+	SALTED_BLOCK,
+	SALTED_PROMPT,
+	SALTED_SESSION,
+	SALTED_MODEL,
+	SALTED_JITTER,
+	SALTED_FILLER,
+	SALTED_REQUEST
+};
 
 struct salt {
 	SHA256_CTX inner, outer; /* after the key */

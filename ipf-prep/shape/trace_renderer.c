@@ -455,10 +455,12 @@ static void write_names(struct trace_renderer *r, const struct draft *d, size_t 
 
 static struct slice write_tags(struct trace_renderer *r, const struct draft_request *request)
 {
-	if (!request->failed)
+	static const char failed[] = "{\"failed\":true";
+	const bool said = request->tags.len >= sizeof failed && memcmp(request->tags.data, failed, sizeof failed - 1) == 0;
+	if (!request->failed || said)
 		return request->tags;
 	buffer_clear(&r->tags);
-	buffer_text(&r->tags, "{\"failed\":true");
+	buffer_text(&r->tags, failed);
 	if (request->tags.len > 2) {
 		buffer_byte(&r->tags, ',');
 		buffer_slice(&r->tags, (struct slice){request->tags.data + 1, request->tags.len - 1});

@@ -209,12 +209,12 @@ static bool parse_hash(const struct jdoc *j, jdoc_id node, uint64_t *hash)
 	return true;
 }
 
-int need_block_ids(struct draft *d, const struct jdoc *j, jdoc_id map, struct draft_blocks *blocks,
-                   struct ipf_error *err)
+int need_ids(struct draft *d, const struct jdoc *j, jdoc_id map, const char *key, struct draft_blocks *blocks,
+             struct ipf_error *err)
 {
 	jdoc_id list;
 	blocks->count = 0;
-	if (need_list(j, map, "hash_ids", &list, err) < 0)
+	if (need_list(j, map, key, &list, err) < 0)
 		return -1;
 	uint64_t *ids = draft_ids(d, jdoc_count(j, list));
 	if (!ids)
@@ -222,8 +222,14 @@ int need_block_ids(struct draft *d, const struct jdoc *j, jdoc_id map, struct dr
 	blocks->ids = ids;
 	for (struct jdoc_each e = jdoc_each(j, list); jdoc_step(&e);)
 		if (!parse_hash(j, e.value, &ids[blocks->count++]))
-			return jdoc_expected(j, e.value, "hash_ids", "64-bit integers", err);
+			return jdoc_expected(j, e.value, key, "64-bit integers", err);
 	return 0;
+}
+
+int need_block_ids(struct draft *d, const struct jdoc *j, jdoc_id map, struct draft_blocks *blocks,
+                   struct ipf_error *err)
+{
+	return need_ids(d, j, map, "hash_ids", blocks, err);
 }
 
 int need_covering_blocks(struct draft *d, const struct jdoc *j, struct draft_request *r, int64_t block_tokens,

@@ -67,7 +67,10 @@ void put_on_one_line(struct slice json);
 
 /* ---- the blocks of a prompt ---- */
 
-/* The required member "hash_ids": a list of 64-bit integers, signed or not, one for each block of the prompt. */
+/* A required list of 64-bit integers, signed or not, one for each block of the prompt. */
+int need_ids(struct draft *d, const struct jdoc *j, jdoc_id map, const char *key, struct draft_blocks *blocks,
+             struct ipf_error *err);
+/* The same, as "hash_ids". */
 int need_block_ids(struct draft *d, const struct jdoc *j, jdoc_id map, struct draft_blocks *blocks,
                    struct ipf_error *err);
 /* The same for a record that is one request of r->input_tokens tokens, in blocks of `block_tokens`. The ids have to

@@ -42,6 +42,7 @@
 	F(litellm_log) \
 	F(sagemaker_capture) \
 	F(openai_log) \
+	F(trace) \
 	F(jsonl) \
 	F(csv) \
 	F(text) \

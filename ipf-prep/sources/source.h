@@ -117,7 +117,8 @@ struct source_format {
 	/* Makes drafts of a record. An error of kind IPF_INPUT means that the record is bad: it is reported, skipped and
 	 * counted. Any other error ends the reading. */
 	int (*read_record)(void *state, const struct source_record *record, struct sink *sink, struct ipf_error *err);
-	/* All files have been read: makes the drafts that need all of them. */
+	/* All files have been read: makes the drafts that need all of them. An error of kind IPF_CUT means that the end of
+	 * the input is missing; what was handed over stays. Any other is fatal. */
 	int (*finish)(void *state, struct sink *sink, struct ipf_error *err);
 	/* Does the beginning of a file match this format? NULL: `auto` never picks it. */
 	bool (*recognises)(const struct sniff *sniff);

@@ -390,7 +390,12 @@ int source_reader_run(struct source_reader *r, char **files, int count, struct i
 	input_close(file.input);
 	if (status == 0 && r->format->finish && !r->sink->full) {
 		draft_reset(&r->sink->draft);
-		status = r->format->finish(r->state, r->sink, err);
+		struct ipf_error wrong = {0};
+		status = r->format->finish(r->state, r->sink, &wrong);
+		if (status < 0 && wrong.kind == IPF_CUT)
+			status = r->ended_early ? 0 : end_reading(r, &wrong, err);
+		else if (status < 0)
+			*err = wrong;
 		if (r->sink->draft.failed)
 			status = ipf_error_errno(err, ENOMEM, NULL, "no memory for the records");
 	}

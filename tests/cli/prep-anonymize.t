@@ -208,11 +208,12 @@ complains "ipf-prep anonymize" "synthetic: its requests are made, and there is n
 run "$prep" anonymize m.jsonl
 status_is 2 "a file in the place of the source"
 complains "ipf-prep anonymize" '"m.jsonl" is not a source: the source comes first; try auto: ipf-prep anonymize auto m.jsonl' "is pointed out"
-run "$prep" anonymize trace in.trace --from 1s
-status_is 2 "a slice of a trace"
-complains "ipf-prep anonymize" "--from: cannot be combined with the source trace" "is refused"
-run "$prep" anonymize trace in.trace in.trace
-status_is 2 "two traces are refused"
+run "$prep" anonymize trace in.trace --field at=x
+status_is 2 "a field of a trace"
+complains "ipf-prep anonymize" "--field: format trace has fixed fields; use jsonl or csv" "is refused"
+run "$prep" anonymize trace in.trace in.trace -q
+is "$(jq -s 'length, (map(.session_id) | unique | length)' "$OUT" | tr '\n' ' ')" "14 4 " "two traces are read as one, with sessions of their own"
+refused 2 "--keep-tag: the format of Mooncake has no tags: add -f trace" "a tag for Mooncake" --keep-tag agent
 run "$prep" anonymize mooncake m.jsonl --report /nowhere/report
 status_is 1 "a report that cannot be written"
 complains ipf-prep "/nowhere/report: cannot open for writing" "is named"
@@ -254,6 +255,38 @@ jq -r '[.session_id, .timestamp, .hash_ids[-1]] | @tsv' still.jsonl | sort -k 3 
 jq -r '[.session_id, .timestamp, .hash_ids[-1]] | @tsv' moved.jsonl | sort -k 3 >after
 is "$(paste before after | awk '{ d = $5 - $2; if (d < 0 || d >= 7000) wrong++; if ($1 in by && (by[$1] - d > 1e-6 || d - by[$1] > 1e-6)) wrong++; by[$1] = d; sum += d }
 	END { print wrong + 0, (sum / NR > 3000 && sum / NR < 4000) }')" "0 1" "each session moves by one time of up to 7 s, 3.5 s on average"
+
+# ---- our own trace ----
+"$prep" weka "$TESTS/data/prep/weka.jsonl" --prompt none -q -o in.trace 2>/dev/null
+run "$prep" anonymize trace in.trace -f trace --keep-tag agent --keep-tag failed --salt-file salt -o out.trace
+status_is 0 "-f trace"
+stderr_contains "tags      as they are, read them: agent, failed" "the tags that are kept are named"
+stderr_contains "left out  texts; ids of requests are keyed; the tags of" "others are left out"
+body() { grep -av -e '^{"ipf"' -e '^{"end"' "$1"; }
+shape='. as $all | (map(.id) | to_entries | map({key: .value, value: .key}) | from_entries) as $at | (map(.session) | unique) as $s |
+	map([.input_tokens, .output_tokens, .at_ns, .turn, .wait_ns, ((.parents // ["none"]) | map($at[.])), (.tags | {agent, failed})])'
+is "$(body out.trace | jq -s -c "$shape")" "$(body in.trace | jq -s -c "$shape")" "lengths, turns, waits, parents and these tags are as they were"
+is "$(head -1 out.trace | jq -c 'keys')" '["ipf","prompts","source","tokenizer","tool","version"]' "the header says neither which files nor when"
+is "$(body out.trace | grep -c 'c1\|think\|"m"')" 0 "no name of the input is there"
+run "$prep" trace out.trace -q -o full.trace
+status_is 0 "it is filled again"
+is "$("$prep" stat -f json full.trace | jq -c '[.requests, .input_tokens, .output_tokens, .sessions]')" "$("$prep" stat -f json in.trace | jq -c '[.requests, .input_tokens, .output_tokens, .sessions]')" "with the same lengths and sessions"
+"$prep" anonymize trace in.trace -q --salt-file salt --block-tokens 4 -o out.jsonl
+"$prep" anonymize trace in.trace -q -f trace --salt-file salt --block-tokens 4 -o out.trace
+is "$(body out.trace | jq -c .blocks.ids)" "$(jq -c .hash_ids out.jsonl)" "both formats have the same hashes"
+
+# Sessions stay together when they move, and close up when --k leaves requests out.
+"$prep" mooncake many.jsonl --prompt none -q -o many.trace
+run "$prep" anonymize trace many.trace -f trace --jitter 7s --k 10 -q -o moved.trace
+status_is 0 "-f trace with jitter and rare lengths"
+is "$(body moved.trace | jq -r .session | uniq | sort | uniq -d)" "" "the requests of a session stay together"
+yes_if "sessions are in the order of their new arrivals" sh -c "grep -v -e '^{\"ipf' -e '^{\"end' moved.trace | jq 'select(.turn == 0) | .at_ns' | sort -n -c"
+awk 'BEGIN { for (i = 0; i < 40; i++)
+	printf "{\"id\":\"%d\",\"input_tokens\":9,\"output_tokens\":1,\"session\":\"s%d\",\"turn\":%d,\"parents\":[%s],\"model\":\"%s\"}\n", i, i / 4, i % 4,
+		i % 4 == 2 ? "\"" i - 1 "\"" : i % 4 ? "\"" i - 1 "\",\"" int(i / 4) * 4 "\"" : "", i == 1 || i == 6 ? "rare" : "usual" }' >gaps
+trace_of gaps | sed '1s/}$/,"prompts":"none"}/' >gaps.trace
+"$prep" anonymize trace gaps.trace -f trace --k 10 -o closed.trace -q 2>/dev/null
+is "$(body closed.trace | jq -s -c "$shape"' | map(.[3, 5]) | .[:12]')" '[0,[],1,[null],2,[1,0],0,[],1,[3,3],2,[3]]' "what waited for a request that is left out waits for the others"
 
 # ---- report ----
 run "$prep" anonymize mooncake many.jsonl --report report -q -o out.jsonl
