@@ -8,6 +8,10 @@
 
 int cancels_add(struct cancels *c, const char *text, struct ipf_error *err)
 {
+	if (strcmp(text, "none") == 0) {
+		c->no_recorded = true;
+		return 0;
+	}
 	if (c->count == CANCELS_MOST)
 		return ipf_error_set(err, IPF_USAGE, "can be given at most %d times", CANCELS_MOST);
 	const char *at = strchr(text, '@');
@@ -18,7 +22,7 @@ int cancels_add(struct cancels *c, const char *text, struct ipf_error *err)
 	int bad = !share || parse_share(share, &part, &why) < 0 || parse_duration(at + 1, &to->after_ns, &why) < 0;
 	free(share);
 	if (bad)
-		return ipf_error_set(err, IPF_USAGE, "expected a share and a time such as 5%%@2s, got \"%s\"", text);
+		return ipf_error_set(err, IPF_USAGE, "expected a share and a time such as 5%%@2s, or none, got \"%s\"", text);
 	/* shares that add up to 1 in decimal may exceed it a little in binary */
 	if (sum + part > 1 + 1e-9)
 		return ipf_error_set(err, IPF_USAGE, "the shares exceed 100 %% of the requests");

@@ -1,4 +1,5 @@
-/* Simulated client disconnects (--cancel): which requests to abort, and how long after their start.
+/* Simulated client disconnects (--cancel): which requests to abort, and how long after their start. Requests whose
+ * recorded client disconnected (ipf-trace(5), hang_up_ns) are aborted as it did, unless "none" is given.
  *
  * "5%@2s" is a share of the requests and a time. Several of them are disjoint shares of all requests: each request is
  * in at most one of them. The schedule's seed and the request's number decide which one, so that a repeated run aborts
@@ -10,6 +11,7 @@
 #include "error.h"
 
 #include <jansson.h>
+#include <stdbool.h>
 
 #define CANCELS_MOST 16
 
@@ -20,11 +22,12 @@ struct cancels {
 		int64_t after_ns;
 	} list[CANCELS_MOST];
 	size_t count;
+	bool no_recorded; /* "none" was given */
 	uint64_t seed;
 	int64_t exempt_from_n; /* requests with this number or above are never aborted */
 };
 
-/* Adds a share and a time, "5%@2s"; the text is borrowed. -1: IPF_USAGE. */
+/* Adds a share and a time, "5%@2s", which is borrowed; or "none". -1: IPF_USAGE. */
 int cancels_add(struct cancels *c, const char *text, struct ipf_error *err);
 /* `schedule` is the schedule's header (borrowed), for its seed; NULL: no schedule. Once all have been added. */
 void cancels_seed(struct cancels *c, json_t *schedule, int64_t exempt_from_n);

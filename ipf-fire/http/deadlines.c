@@ -48,7 +48,11 @@ bool deadlines_set(struct deadlines *d, size_t kind, struct deadline deadline)
 	struct deadline_ring *k = &d->kinds[kind];
 	if (k->count == k->size && !grow(k))
 		return false;
-	k->ring[(k->first + k->count++) & (k->size - 1)] = deadline;
+	const size_t mask = k->size - 1;
+	size_t at = k->first + k->count++;
+	for (; at != k->first && k->ring[(at - 1) & mask].at_ns > deadline.at_ns; at--)
+		k->ring[at & mask] = k->ring[(at - 1) & mask];
+	k->ring[at & mask] = deadline;
 	return true;
 }
 

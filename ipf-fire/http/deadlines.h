@@ -1,5 +1,6 @@
-/* Deadlines of requests in flight. Each kind of deadline has a constant length, so that those of a kind expire in the
- * order in which they were set, and setting one costs little. A deadline need not be removed when its request ends: the
+/* Deadlines of requests in flight. Most kinds of deadlines have a constant length, so that those of a kind expire in
+ * the order in which they were set, and setting one costs little; one that expires before others that are set is moved
+ * before them. A deadline need not be removed when its request ends: the
  * caller skips it when it expires.
  */
 #ifndef IPF_DEADLINES_H
@@ -19,7 +20,7 @@ struct deadlines;
 
 struct deadlines *deadlines_new(size_t kinds); /* NULL: out of memory */
 void deadlines_free(struct deadlines *d);      /* NULL is fine */
-/* Within a kind at_ns never decreases. false: out of memory. */
+/* False: out of memory. */
 bool deadlines_set(struct deadlines *d, size_t kind, struct deadline deadline);
 /* The next deadline of the kind; NULL: there is none. */
 const struct deadline *deadlines_first(const struct deadlines *d, size_t kind);

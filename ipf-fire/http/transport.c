@@ -12,10 +12,11 @@
 #include <string.h>
 #include <sys/epoll.h>
 
-/* Kinds of deadlines: the first token, one for each of the cancels, and these two. */
+/* Kinds of deadlines: the first token, one for each of the cancels, and these. */
 #define DEADLINE_REQUEST(t) (1 + (t)->options->cancels.count)
 #define DEADLINE_CONNECT(t) (2 + (t)->options->cancels.count)
-#define DEADLINE_KINDS(t)   (3 + (t)->options->cancels.count)
+#define DEADLINE_HANG_UP(t) (3 + (t)->options->cancels.count) /* of the recorded client */
+#define DEADLINE_KINDS(t)   (4 + (t)->options->cancels.count)
 
 /* ---- deadlines ---- */
 
@@ -53,6 +54,8 @@ static void set_deadlines(struct transport *t, struct exchange *x)
 		set_deadline(t, 0, x, x->serial, start + o->first_token_ns);
 	if (o->timeout_ns)
 		set_deadline(t, DEADLINE_REQUEST(t), x, x->serial, start + o->timeout_ns);
+	if (x->job->hang_up_ns != IPF_ABSENT && !o->cancels.no_recorded && !job_is_warmup(x->job))
+		set_deadline(t, DEADLINE_HANG_UP(t), x, x->serial, start + x->job->hang_up_ns);
 	if (cancel >= 0)
 		set_deadline(t, 1 + (size_t)cancel, x, x->serial, start + o->cancels.list[cancel].after_ns);
 }
@@ -79,6 +82,8 @@ static void expire_one(struct transport *t, const struct deadline *deadline, siz
 	} else if (kind == DEADLINE_REQUEST(t)) {
 		snprintf(text, sizeof text, "not answered within %s", format_duration(t->options->timeout_ns, within));
 		protocols_end(t, deadline->owner, RECORD_TIMEOUT, text, now);
+	} else if (kind == DEADLINE_HANG_UP(t)) {
+		protocols_end(t, deadline->owner, RECORD_HUNG_UP, "the recorded client disconnected then", now);
 	} else {
 		protocols_end(t, deadline->owner, kind ? RECORD_HUNG_UP : RECORD_TIMEOUT,
 		              kind ? "simulated client disconnect (--cancel)" : t->no_token_text, now);

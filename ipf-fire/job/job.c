@@ -14,7 +14,7 @@
 /* The memory must be zero. */
 static void make_absent(struct job *job)
 {
-	job->turn = job->input_tokens = job->output_tokens = job->prompt_bytes = IPF_ABSENT;
+	job->turn = job->input_tokens = job->output_tokens = job->hang_up_ns = job->prompt_bytes = IPF_ABSENT;
 	job->due_ns = job->ready_ns = job->slot_ns = job->pool_ns = job->start_ns = job->dns_ns = job->connect_ns =
 		job->tls_ns = IPF_ABSENT;
 	job->left_ns = job->sent_ns = job->first_byte_ns = job->end_ns = job->connected_ns = job->target = job->connection =

@@ -21,7 +21,7 @@ struct job {
 	/* What the record repeats of the trace; the slices point into `text`. */
 	struct buffer text;
 	struct slice id, session, model, slo, tags;
-	int64_t turn, input_tokens, output_tokens;
+	int64_t turn, input_tokens, output_tokens, hang_up_ns;
 
 	/* What is sent. */
 	struct buffer request;           /* the body, once `rendered` */

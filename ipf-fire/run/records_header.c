@@ -76,11 +76,10 @@ static int set_requests(json_t *header, const struct records_header_options *h)
 	int bad = json_object_set(header, "api", api_json(h->api));
 	if (h->model)
 		bad |= json_object_set_new(header, "model", json_string(h->model));
-	for (size_t i = 0; i < o->cancels.count; i++) {
-		if (!i)
-			bad |= json_object_set_new(header, "cancel", json_array());
+	if (o->cancels.count || o->cancels.no_recorded)
+		bad |= json_object_set_new(header, "cancel", o->cancels.no_recorded ? json_pack("[s]", "none") : json_array());
+	for (size_t i = 0; i < o->cancels.count; i++)
 		bad |= json_array_append_new(json_object_get(header, "cancel"), json_string(o->cancels.list[i].text));
-	}
 	if (*h->run_id)
 		bad |= json_object_set_new(header, "run_id", json_string(h->run_id));
 	if (json_object_size(h->params))

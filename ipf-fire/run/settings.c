@@ -148,8 +148,9 @@ static const struct option_spec specs[] = {
 	     "abort a request if no body byte arrives within TIME of its start (default: 0, no limit)"),
 	FIRE(OPTION_DURATION, 0, "connect-timeout", "TIME", connect_timeout_ns,
 	     "abort an attempt to connect after TIME (default: 30s)"),
-	FIRE_PARSED("cancel", "SHARE@TIME", cancels, parse_cancel,
-	     "simulate client disconnects: abort SHARE of the requests TIME after they start, such as 5%@2s"),
+	FIRE_PARSED("cancel", "SHARE@TIME|none", cancels, parse_cancel,
+	     "simulate client disconnects: abort SHARE of the requests TIME after they start, such as 5%@2s; none: not even "
+	     "those that the trace recorded"),
 	FIRE(OPTION_DURATION, 0, "grace", "TIME", grace_ns,
 	     "grace period for requests in flight after the first signal (default: 30s)"),
 	FIRE_PARSED("stop-on", "errors=SHARE|COUNT", stop_on, parse_stop_on,

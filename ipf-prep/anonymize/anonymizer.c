@@ -233,6 +233,7 @@ static int make_times(struct anonymizer *a, const struct trace_request *r, struc
                       struct ipf_error *err)
 {
 	out->wait_ns = r->wait_ns;
+	out->hang_up_ns = r->hang_up_ns;
 	out->at_ns = out->recorded_ns = r->at_ns;
 	if (r->at_ns == IPF_ABSENT)
 		return 0;
@@ -324,6 +325,7 @@ static int make_structure(struct anonymizer *a, const struct trace_request *r, s
 	if (!a->structure) {
 		a->left_out.tags += r->tags.data != NULL;
 		a->left_out.parents += trace_has_parents(r);
+		a->left_out.hang_ups += r->hang_up_ns != IPF_ABSENT;
 		return 0;
 	}
 	out->id = keyed(a, SALTED_REQUEST, r->id);

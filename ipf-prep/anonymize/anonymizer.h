@@ -23,7 +23,7 @@ enum model_names { MODELS_KEYED, MODELS_KEPT, MODELS_DROPPED };
 
 /* What was left out, in requests. */
 struct left_out {
-	int64_t tools, response_formats, tags, objectives, parents;
+	int64_t tools, response_formats, tags, objectives, parents, hang_ups;
 	int64_t unchained; /* turns that do not follow the turn whose context they need */
 };
 

@@ -142,6 +142,7 @@ void anonymous_line_trace(struct buffer *line, const struct anonymous_request *r
 		put_known(line, ",\"turn\":", r->turn);
 	}
 	put_known(line, ",\"wait_ns\":", r->wait_ns);
+	put_known(line, ",\"hang_up_ns\":", r->hang_up_ns);
 	put_parents(line, r);
 	put_model(line, ",\"model\":", r);
 	if (r->hash_count) {

@@ -158,7 +158,8 @@ static void print_left_out(const struct left_out *l, bool structure, FILE *to)
 	             {"response formats", l->response_formats},
 	             {"tags", l->tags},
 	             {"objectives", l->objectives},
-	             {"lists of requests to wait for", l->parents}};
+	             {"lists of requests to wait for", l->parents},
+	             {"times of hanging up", l->hang_ups}};
 	char a[32];
 	fputs(structure ? "  left out  texts; ids of requests are keyed" : "  left out  texts and ids of requests", to);
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)

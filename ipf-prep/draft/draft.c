@@ -102,7 +102,8 @@ struct draft_request *draft_request(struct draft *d)
 	                            .input_tokens = IPF_ABSENT,
 	                            .output_tokens = IPF_ABSENT,
 	                            .at_ns = IPF_ABSENT,
-	                            .wait_ns = IPF_ABSENT};
+	                            .wait_ns = IPF_ABSENT,
+	                            .hang_up_ns = IPF_ABSENT};
 	return r;
 }
 

@@ -48,6 +48,7 @@ struct draft_request {
 	int64_t output_tokens; /* recorded; absent: counted from the answer */
 	int64_t at_ns;         /* the recorded arrival */
 	int64_t wait_ns;       /* from the end of the previous turn to this one */
+	int64_t hang_up_ns;    /* from the start to when the client disconnected */
 	struct draft_blocks blocks;
 	struct slice id;              /* from the data; plain text */
 	struct slice model;           /* plain text */

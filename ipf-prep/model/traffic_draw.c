@@ -66,7 +66,7 @@ struct part {
 	struct arrival_draw arrivals;
 	struct length_draw lengths;
 	struct reuse_draw prefixes;
-	struct strata turns, wait, gap;
+	struct strata turns, wait, gap, hang_up;
 	struct rng rng;
 	double starts; /* its share of starts, where there are no arrivals */
 	int64_t next_ns;
@@ -176,6 +176,8 @@ static int make_session(struct part *p, struct draft *d, int64_t most, struct ip
 		r->model = slice_of(model);
 		r->tags = tags;
 		r->failed = r->output_tokens == 0 || chance(p, m->failed);
+		if (m->hang_up.count && chance(p, m->hang_up_share))
+			r->hang_up_ns = (int64_t)(quantile_table_at(&m->hang_up, strata_draw(&p->hang_up)) * NS_PER_S);
 		if (chance(p, m->tool_share))
 			r->tools = make_tools(p, d);
 	}
@@ -195,6 +197,7 @@ static int begin_part(struct part *p, const struct traffic_model *m, double scal
 	strata_init(&p->turns, seed, "like turns", i, (double)m->starts * m->session_share);
 	strata_init(&p->wait, seed, "like waits", i, (double)(m->requests - m->starts) * m->wait_share);
 	strata_init(&p->gap, seed, "like gaps", i, (double)(m->requests - m->starts) * m->gap_share);
+	strata_init(&p->hang_up, seed, "like hang-ups", i, (double)m->requests * m->hang_up_share);
 	rng_init(&p->rng, seed, "like sessions", i);
 	return m->prefixes.block_tokens ? reuse_draw_init(&p->prefixes, &m->prefixes, scale, seed, i) : 0;
 }

@@ -9,7 +9,7 @@
 const char *const traffic_number_names[TRAFFIC_NUMBERS] = {
 	[TRAFFIC_INPUT] = "input_tokens", [TRAFFIC_OUTPUT] = "output_tokens",
 	[TRAFFIC_TURNS] = "turns",        [TRAFFIC_WAIT] = "wait_s",
-	[TRAFFIC_GAP] = "gap_s",
+	[TRAFFIC_GAP] = "gap_s",          [TRAFFIC_HANG_UP] = "hang_up_s",
 };
 
 /* ---- watching a trace ---- */
@@ -65,6 +65,8 @@ int traffic_watch_add(struct traffic_watch *w, const struct trace_request *r, st
 		return -1;
 	if (r->wait_ns != IPF_ABSENT && w->turn > 0)
 		pairs_add(&w->numbers[TRAFFIC_WAIT], (double)r->wait_ns / NS_PER_S, 0);
+	if (r->hang_up_ns != IPF_ABSENT)
+		pairs_add(&w->numbers[TRAFFIC_HANG_UP], (double)r->hang_up_ns / NS_PER_S, 0);
 	if (r->input_tokens != IPF_ABSENT && r->output_tokens != IPF_ABSENT)
 		pairs_add(&w->lengths, (double)r->input_tokens, (double)r->output_tokens);
 	if (prompt_blocks_add(&w->blocks, r, w->in_session ? w->session : 0, err) < 0)

@@ -17,11 +17,12 @@
 #include "model/quantile_table.h"
 
 enum traffic_numbers {
-	TRAFFIC_INPUT,  /* tokens of prompts */
-	TRAFFIC_OUTPUT, /* tokens of answers */
-	TRAFFIC_TURNS,  /* of sessions */
-	TRAFFIC_WAIT,   /* s from the end of a turn to the next one */
-	TRAFFIC_GAP,    /* s from the arrival of a turn to that of the next one */
+	TRAFFIC_INPUT,   /* tokens of prompts */
+	TRAFFIC_OUTPUT,  /* tokens of answers */
+	TRAFFIC_TURNS,   /* of sessions */
+	TRAFFIC_WAIT,    /* s from the end of a turn to the next one */
+	TRAFFIC_GAP,     /* s from the arrival of a turn to that of the next one */
+	TRAFFIC_HANG_UP, /* s from the start of a request to its client's disconnecting */
 	TRAFFIC_NUMBERS
 };
 extern const char *const traffic_number_names[TRAFFIC_NUMBERS]; /* "input_tokens", … */

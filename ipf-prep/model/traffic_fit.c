@@ -135,6 +135,8 @@ int traffic_fit_end(struct traffic_fit *f, struct traffic_model *m, struct ipf_e
 	m->turns = m->figures.numbers[TRAFFIC_TURNS];
 	m->wait = m->figures.numbers[TRAFFIC_WAIT];
 	m->gap = m->figures.numbers[TRAFFIC_GAP];
+	m->hang_up = m->figures.numbers[TRAFFIC_HANG_UP];
+	m->hang_up_share = share_of(m->hang_up.count, m->requests);
 	if (f->timed_starts == f->starts)
 		arrival_fit_end(&f->arrivals, &m->arrivals);
 	make_shares(&m->models, &f->models, m->requests);

@@ -55,6 +55,10 @@ static int add_members(json_t *map, const struct traffic_model *m)
 		json_object_set_new(map, "recorded_models", names_json(&m->recorded));
 	if (m->failed > 0)
 		json_object_set_new(map, "failed", model_number(m->failed));
+	if (m->hang_up.count)
+		json_object_set_new(map, "hang_ups",
+		                    json_pack("{s:o, s:o}", "share", model_number(m->hang_up_share), "after_s",
+		                              quantile_table_json(&m->hang_up)));
 	if (m->tool_share > 0)
 		json_object_set_new(
 			map, "tools",
@@ -164,10 +168,21 @@ static int read_sessions(struct traffic_model *m, const json_t *map, struct ipf_
 	return m->lengths.steps.count ? quantile_table_read(&m->lengths.steps, &share, "rank_steps", err) : 0;
 }
 
+static int read_hang_ups(struct traffic_model *m, const json_t *map, struct ipf_error *err)
+{
+	struct model_place share = {map, "hang_ups", 0, 1}, after = {map, "hang_ups", 0, 1e9};
+	m->hang_up.count = 1;
+	return model_need(&share, "share", &m->hang_up_share, err) < 0 ||
+	               quantile_table_read(&m->hang_up, &after, "after_s", err) < 0
+	           ? -1
+	           : 0;
+}
+
 static int read_members(struct traffic_model *m, const json_t *map, struct ipf_error *err)
 {
 	const json_t *arrivals = json_object_get(map, "arrivals"), *sessions = json_object_get(map, "sessions"),
-				 *prefixes = json_object_get(map, "prefixes"), *tools = json_object_get(map, "tools");
+				 *prefixes = json_object_get(map, "prefixes"), *tools = json_object_get(map, "tools"),
+				 *hang_ups = json_object_get(map, "hang_ups");
 	struct model_place count = {map, "", 1, 1e15}, share = {map, "", 0, 1}, tool = {tools, "tools", 0, 1};
 	double requests, starts;
 	if (model_need(&count, "requests", &requests, err) < 0 || model_need(&count, "starts", &starts, err) < 0 ||
@@ -179,7 +194,8 @@ static int read_members(struct traffic_model *m, const json_t *map, struct ipf_e
 	if ((arrivals && arrival_model_read(&m->arrivals, arrivals, err) < 0) ||
 	    (sessions && read_sessions(m, sessions, err) < 0) ||
 	    (prefixes && reuse_model_read(&m->prefixes, prefixes, err) < 0) ||
-	    read_names(&m->models, map, "models", err) < 0 || read_names(&m->recorded, map, "recorded_models", err) < 0)
+	    (hang_ups && read_hang_ups(m, hang_ups, err) < 0) || read_names(&m->models, map, "models", err) < 0 ||
+	    read_names(&m->recorded, map, "recorded_models", err) < 0)
 		return -1;
 	if (tools) {
 		if (model_need(&tool, "share", &m->tool_share, err) < 0)

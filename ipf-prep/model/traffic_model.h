@@ -41,6 +41,8 @@ struct traffic_model {
 	struct reuse_model prefixes;
 	struct traffic_names models;
 	struct traffic_names recorded; /* of the service that was recorded: the tag "model" */
+	double hang_up_share;          /* of requests whose client disconnected */
+	struct quantile_table hang_up; /* how long after the start, in seconds */
 	double failed;                 /* share of requests that failed although they have an answer */
 	double tool_share, tools;      /* of requests that offer tools, and how many they offer on average */
 	struct traffic_figures figures;

@@ -10,7 +10,11 @@
  *     request   request, request_body or body: an object, or a string that holds one
  *     response  response or response_body: likewise, or a string that holds the events of a stream
  *     status    status or status_code: HTTP status; 400 and above: the request failed
+ *     completion  request_completion: "" (nginx): the answer was not sent to its end, since the client disconnected
  *     session   session_id or conversation_id
+ *
+ * The client also disconnected if the status is 499 (nginx, before an answer); how long after the start, the duration
+ * says. Such a request did not fail.
  *
  * Lengths and answers are as in logged_exchange.h. Arrivals count from the first record that has a time. All other
  * members are ignored.
@@ -19,6 +23,8 @@
 #include "clock.h"
 #include "sources/logged_exchange.h"
 #include "sources/sniff.h"
+
+#define CLIENT_CLOSED_REQUEST 499 /* nginx's own */
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -73,6 +79,17 @@ static int read_start(const struct jdoc *j, int64_t *start_ns, struct ipf_error 
 	return 0;
 }
 
+/* 0: the client stayed, or it is not known when it left. */
+static int read_hang_up(const struct jdoc *j, int64_t status, int64_t *hang_up_ns, struct ipf_error *err)
+{
+	const char *duration = first_of(j, duration_names, COUNT(duration_names));
+	const bool cut = jdoc_text_is(j, jdoc_get(j, JDOC_ROOT, "request_completion"), "") && status < 400;
+	*hang_up_ns = 0;
+	if (!duration || (status != CLIENT_CLOSED_REQUEST && !cut))
+		return 0;
+	return need_duration(j, JDOC_ROOT, duration, NS_PER_S, hang_up_ns, err);
+}
+
 static int read_record(void *opened, const struct source_record *record, struct sink *sink, struct ipf_error *err)
 {
 	const struct jdoc *j = record->json;
@@ -83,17 +100,19 @@ static int read_record(void *opened, const struct source_record *record, struct 
 	struct logged_exchange logged = {.json = j,
 	                                 .request_name = first_of(j, request_names, COUNT(request_names)),
 	                                 .response_name = first_of(j, response_names, COUNT(response_names))};
-	int64_t code;
+	int64_t code = 0;
 	if (!logged.request_name)
 		return ipf_error_set(err, IPF_INPUT, "request: missing (also as request_body or body)");
 	logged.request = jdoc_get(j, JDOC_ROOT, logged.request_name);
 	logged.response = logged.response_name ? jdoc_get(j, JDOC_ROOT, logged.response_name) : JDOC_NONE;
-	logged.failed = status && jdoc_to_int(j, jdoc_get(j, JDOC_ROOT, status), &code) && code >= 400;
+	if (status && !jdoc_to_int(j, jdoc_get(j, JDOC_ROOT, status), &code))
+		code = 0;
 	/* A proxy that logs a header writes "" if the request lacks it. */
 	bool named = session && !slice_is(jdoc_raw(j, jdoc_get(j, JDOC_ROOT, session)), "\"\"");
-	if (read_start(j, &logged.start_ns, err) < 0 ||
+	if (read_start(j, &logged.start_ns, err) < 0 || read_hang_up(j, code, &logged.hang_up_ns, err) < 0 ||
 	    (named && field_name(&sink->draft, j, JDOC_ROOT, session, &logged.session, err) < 0))
 		return -1;
+	logged.failed = code >= 400 && !logged.hang_up_ns;
 	return logged_exchange_take(&logged, opened, sink, err);
 }
 

@@ -143,6 +143,7 @@ static int read_request(struct state *s, int file, const struct trace_request *f
 	r->output_tokens = from->output_tokens;
 	r->at_ns = from->at_ns;
 	r->wait_ns = from->wait_ns;
+	r->hang_up_ns = from->hang_up_ns;
 	r->id = own_name(d, file, draft_text(d, j, jdoc_get(j, JDOC_ROOT, "id")));
 	r->model = draft_text(d, j, jdoc_get(j, JDOC_ROOT, "model"));
 	r->after = own_parents(d, file, j, from->parents);

@@ -58,7 +58,7 @@ static int read_response(const struct logged_exchange *logged, struct draft *d, 
 		status = read_events(d, body, inner, text, err);
 	else if (body.len > 0 && is_object(inner, body))
 		status = read_answer(d, inner, text, err);
-	else if (body.len > 0 && !logged->failed && !logged->response_cut)
+	else if (body.len > 0 && !logged->failed && !logged->response_cut && !logged->hang_up_ns)
 		status = jdoc_expected(logged->json, logged->response, logged->response_name,
 		                       "an object, or a string that holds one", err);
 	if (text->len > 0)
@@ -94,6 +94,8 @@ static int take(const struct logged_exchange *logged, struct time_origin *origin
 		return -1;
 	d->session = logged->session;
 	d->requests[0].failed |= logged->failed;
+	if (logged->hang_up_ns > 0)
+		d->requests[0].hang_up_ns = logged->hang_up_ns;
 	if (logged->start_ns != IPF_ABSENT)
 		d->requests[0].at_ns = since_origin(origin, logged->start_ns);
 	return sink->take(sink, d, err);

@@ -195,6 +195,19 @@ static void compare_correlation(struct comparison *c)
 		snprintf(r->absent, sizeof r->absent, "all lengths are equal");
 }
 
+/* Only of traffic that records them. */
+static void compare_hang_ups(struct comparison *c)
+{
+	const struct traffic_figures *a = &c->this, *b = &c->against;
+	const int64_t here = a->numbers[TRAFFIC_HANG_UP].count, there = b->numbers[TRAFFIC_HANG_UP].count;
+	if (here == 0 && there == 0)
+		return;
+	struct comparison_row *r = add_row(c, COMPARE_SHARE, (double)here / (double)a->requests,
+	                                   (double)there / (double)b->requests);
+	snprintf(r->name, sizeof r->name, "hang_ups");
+	compare_numbers(c, TRAFFIC_HANG_UP);
+}
+
 void comparison_make(struct comparison *c)
 {
 	compare_dispersion(c);
@@ -204,6 +217,7 @@ void comparison_make(struct comparison *c)
 	compare_numbers(c, TRAFFIC_TURNS);
 	compare_numbers(c, TRAFFIC_WAIT);
 	compare_numbers(c, TRAFFIC_GAP);
+	compare_hang_ups(c);
 	compare_hits(c);
 	for (int i = 0; i < c->count; i++) {
 		struct comparison_row *r = &c->rows[i];

@@ -87,6 +87,8 @@ static int add_request(struct trace_summary *t, const struct trace_request *r, s
 		samples_add(&t->output, (double)r->output_tokens);
 	if (r->wait_ns != IPF_ABSENT)
 		samples_add(&t->wait, (double)r->wait_ns / 1e9);
+	if (r->hang_up_ns != IPF_ABSENT)
+		samples_add(&t->hang_up, (double)r->hang_up_ns / 1e9);
 	add_model(t, r->model);
 	tag_measures_add(&t->tags, r->tags, j);
 	if (trace_blocks_add(&t->blocks, r, j, err) < 0)
@@ -241,6 +243,7 @@ json_t *trace_summary_json(struct trace_summary *t)
 	set(all, "arrivals", arrivals(&t->at));
 	set(all, "input_tokens", distribution(&t->input));
 	set(all, "output_tokens", distribution(&t->output));
+	set(all, "hang_up_s", distribution(&t->hang_up));
 	if (t->sessions) {
 		json_t *s = json_pack("{s:I, s:I}", "count", (json_int_t)t->sessions, "lone_requests",
 		                      (json_int_t)t->single_requests);
@@ -272,7 +275,7 @@ struct prefix_reuse *trace_summary_reuse(struct trace_summary *t)
 
 void trace_summary_release(struct trace_summary *t)
 {
-	struct samples *const samples[] = {&t->at, &t->input, &t->output, &t->turns, &t->wait};
+	struct samples *const samples[] = {&t->at, &t->input, &t->output, &t->turns, &t->wait, &t->hang_up};
 	for (size_t i = 0; i < sizeof samples / sizeof *samples; i++)
 		samples_release(samples[i]);
 	buffer_release(&t->session);

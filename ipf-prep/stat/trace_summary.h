@@ -17,6 +17,7 @@
 
 struct trace_summary {
 	struct samples at, wait;      /* arrivals, and waits between turns, in seconds */
+	struct samples hang_up;       /* from the start to the client's disconnecting, in seconds */
 	struct samples input, output; /* tokens */
 	struct samples turns;         /* of each session */
 	int64_t requests, failed;

@@ -28,6 +28,7 @@ static const struct field fields[] = {
 	NAME(session),
 	UINT(turn),
 	UINT(wait_ns),
+	UINT(hang_up_ns),
 	LIST(parents),
 	NAME(model),
 	LIST(tools),

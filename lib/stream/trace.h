@@ -24,6 +24,7 @@ struct trace_request {
 	struct slice session;          /* text */
 	int64_t turn;                  /* place in the session, from 0 */
 	int64_t wait_ns;               /* from the end of the previous turn, or of the last parent, to this request */
+	int64_t hang_up_ns;            /* from the start to when the recorded client disconnected; absent: it did not */
 	struct slice parents;          /* list of ids that must end first; absent: a turn waits for the previous turn */
 	struct slice model;            /* text */
 	struct slice tools;            /* list, in the form of the chat API */

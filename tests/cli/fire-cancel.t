@@ -90,6 +90,32 @@ done
 run ipf-fire -q -u "$URL" -t chat.trace chat.sched --cancel 60%@1s --cancel 50%@2s
 complains ipf-fire "--cancel: the shares exceed 100 %" "shares are of one whole"
 
+# ---- as the recorded client did ----
+# Every second request has a time, and later requests an earlier one: those that start together do not end in the order of their starts.
+{
+	echo '{"ipf":"trace","version":1}'
+	seq 0 49 | awk '{ printf "{\"id\":\"%d\",\"prompt\":\"Hello\",\"input_tokens\":2,\"output_tokens\":30%s}\n", $1, $1 % 2 ? "" : ",\"hang_up_ns\":" (250 - 4 * $1) * 1000000 }'
+} >lines
+{
+	cat lines
+	printf '{"end":{"lines":50,"sha256":"%s"}}\n' "$(sed 1d lines | sha256sum | cut -d ' ' -f 1)"
+} >hung.trace
+ipf-sched constant:rate=1000,n=50 -t hung.trace -q -o hung.sched
+hung() {
+	run ipf-fire -m sim -t hung.trace hung.sched -u "$URL" "$@"
+	status_is 0 "ipf-fire with hang_up_ns $*"
+	body "$OUT" | jq -c 'select(.n != null)' >rows
+}
+hung
+is "$(jq -c 'select(.error) | [.n % 2, .error.kind, .error.text]' rows | sort | uniq -c | tr -s ' ')" \
+	' 25 [0,"hung-up","the recorded client disconnected then"]' "recorded clients hang up again"
+is "$(jq -c 'select(.error) | ((.end_ns - .start_ns) / 1e6 - 250 + 4 * .n) | . >= 0 and . < 1000' rows | sort -u)" true "when they did"
+is "$(jq -c 'select(.error) | [.end_ns - .start_ns, .n]' rows | sort -t, -k2.1n | jq -s 'map(.[0]) | . == (sort | reverse)')" true "each at its own time"
+hung --cancel none
+is "$(jq -c .error rows | sort -u)$(head -1 "$OUT" | jq -c .cancel)" 'null["none"]' "--cancel none: all stay, and the header says it"
+hung --cancel 100%@0
+is "$(jq -r .error.text rows | sort | uniq -c | tr -s ' ')" " 50 simulated client disconnect (--cancel)" "what comes first ends a request"
+
 # ---- the first token ----
 fire --first-token-timeout 10s
 is "$(jq -c .error rows | sort -u)" null "an answer that begins may take as long as it likes"

@@ -275,6 +275,12 @@ is "$("$prep" stat -f json full.trace | jq -c '[.requests, .input_tokens, .outpu
 "$prep" anonymize trace in.trace -q -f trace --salt-file salt --block-tokens 4 -o out.trace
 is "$(body out.trace | jq -c .blocks.ids)" "$(jq -c .hash_ids out.jsonl)" "both formats have the same hashes"
 
+echo '{"id":"a","messages":[{"role":"user","content":"Hi"}],"input_tokens":1,"output_tokens":9,"hang_up_ns":1500000000}' >hung
+trace_of hung >hung.trace
+run "$prep" anonymize trace hung.trace
+stderr_contains "the times of hanging up of 1 requests" "Mooncake has no place for a client that left"
+is "$("$prep" anonymize trace hung.trace -f trace -q | sed -n 2p | jq .hang_up_ns)" 1500000000 "a trace has"
+
 # Sessions stay together when they move, and close up when --k leaves requests out.
 "$prep" mooncake many.jsonl --prompt none -q -o many.trace
 run "$prep" anonymize trace many.trace -f trace --jitter 7s --k 10 -q -o moved.trace

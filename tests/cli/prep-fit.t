@@ -65,9 +65,9 @@ is "$(sed -e 1d -e '$d' texts.trace | jq -r .model | sort | uniq -c | sed 's/^ *
 
 # Tools, failures, waits.
 for i in {0..299}; do
-	printf '{"id":"%d","messages":[{"role":"user","content":"a"}],"input_tokens":%d,"output_tokens":%d,"session":"%d","turn":%d%s%s%s}\n' "$i" $((100 + i % 50)) \
+	printf '{"id":"%d","messages":[{"role":"user","content":"a"}],"input_tokens":%d,"output_tokens":%d,"session":"%d","turn":%d%s%s%s%s}\n' "$i" $((100 + i % 50)) \
 		$((10 + i % 7)) $((i / 3)) $((i % 3)) "$([ $((i % 3)) = 0 ] || echo ',"wait_ns":2000000000')" "$([ $((i % 4)) != 0 ] || echo ',"tools":[{},{}]')" \
-		"$([ $((i % 10)) != 0 ] || echo ',"tags":{"failed":true}')"
+		"$([ $((i % 10)) != 0 ] || echo ',"tags":{"failed":true}')" "$([ $((i % 5)) != 0 ] || echo ",\"hang_up_ns\":$(((i + 1) * 10000000))")"
 done >lines
 printf '{"ipf":"trace","version":1}\n%s\n{"end":{"lines":300,"sha256":"%s"}}\n' "$(cat lines)" "$(sha256sum <lines | cut -d ' ' -f 1)" >agents.trace
 "$prep" fit agents.trace -o agents.json
@@ -78,6 +78,11 @@ is "$(jq -s -c '[length, ([.[].session] | unique | length), ([.[] | select(.wait
 	"as many sessions of three turns, and waits between them"
 between "$(jq -s '[.[] | select(.tools)] | length' agents.lines)" 50 100 "a quarter has tools"
 between "$(jq -s '[.[] | select(.tags.failed)] | length' agents.lines)" 15 50 "a tenth is marked as failed"
+is "$(jq -c '.hang_ups | [.share, .after_s[0], .after_s[-1]]' agents.json)" "[0.2,0.01,2.96]" "a fifth of the clients hung up"
+between "$(jq -s '[.[] | select(.hang_up_ns)] | length' agents.lines)" 40 80 "and so does a fifth of the made ones"
+is "$(jq -s '[.[].hang_up_ns // empty | . >= 10000000 and . <= 2960000000] | all' agents.lines)" true "within the recorded times"
+contains "$("$prep" stat agents.trace)" "hung up, s     mean 1.485, p50 1.460" "the statistics say when"
+contains "$("$prep" stat agents.more --against agents.json)" "hang_ups" "the comparison has their share"
 
 # Rates and mixtures.
 rate() { "$prep" stat -f json "$1" | jq '.arrivals.rate'; }
