@@ -46,7 +46,33 @@ recorded() { # NAME FILE FORMAT MS LEAST: what is in FILE; starts within MS at t
 		"$(jq .max_ms differences)" "$(jq .fidelity.value replayed.json)" "$(jq -c '.fidelity.causes // {} | map_values(.loss)' replayed.json)"
 }
 
-if nginx_record "$DIRECT"; then recorded "nginx $(nginx_version)" requests.jsonl openai-log 1 0.99; else skip nginx "not installed"; fi
+# Clients that leave in the middle of answers, by their own times, and their replay.
+ipf-prep synthetic -n 20 --input-tokens 20 --output-tokens 400 -q -o long.trace
+ipf-sched -q constant:rate=50,n=20 -t long.trace -o long.sched
+left() { # NAME FILE FORMAT
+	local name=$1 file=$2 hung
+	ipf-fire -q -m sim -t long.trace long.sched -u "$SERVED" --cancel 40%@150ms -o left.records
+	hung=$(ipf-collect -q left.records | jq -s '[.[] | select(.error.kind == "hung-up")] | length')
+	between "$hung" 2 18 "$name: some clients leave"
+	yes_if "$name: all are recorded" wait_for 20 written "$file" 20
+	ipf-prep "$3" "$file" -q -o left.trace
+	is "$(jq -s '[.[] | select(.hang_up_ns)] | length' left.trace)" "$hung" "$name: it says of as many that they left"
+	between "$(jq -s '[.[].hang_up_ns // empty] | sort | .[length / 2 | floor] / 1e6' left.trace)" 149 170 "$name: and when"
+	is "$(jq -s '[.[] | select(.tags.failed)] | length' left.trace)" 0 "$name: none failed"
+	ipf-sched -q replay -t left.trace -o left.sched
+	ipf-fire -q -m sim -t left.trace left.sched -u "$DIRECT" -o left-again.records
+	is "$(ipf-collect -q left-again.records | jq -s '[.[] | select(.error.kind == "hung-up")] | length')" "$hung" "$name: in the replay they leave again"
+}
+
+if nginx_record "$DIRECT"; then
+	recorded "nginx $(nginx_version)" requests.jsonl openai-log 1 0.99
+	rm -f requests.jsonl
+	nginx_record "$DIRECT"
+	left nginx requests.jsonl openai-log
+	serve_stop
+else
+	skip nginx "not installed"
+fi
 rm -f requests.jsonl
 if envoy_record "$DIRECT"; then
 	recorded "Envoy $(envoy_version)" tap envoy-tap 1 0.99
