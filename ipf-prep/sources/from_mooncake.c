@@ -27,8 +27,7 @@
 #include "sources/sniff.h"
 #include "sources/record_fields.h"
 
-#define BLOCK_TOKENS      512
-#define BLOCK_TOKENS_MOST (1 << 20)
+#define BLOCK_TOKENS 512
 
 static int read_times(const struct jdoc *j, struct draft *d, struct draft_request *r, struct ipf_error *err)
 {
@@ -39,28 +38,20 @@ static int read_times(const struct jdoc *j, struct draft *d, struct draft_reques
 	return timed || (delayed && d->session.data) ? 0 : ipf_error_set(err, IPF_INPUT, "timestamp: missing");
 }
 
-static int read_block_size(const struct jdoc *j, int64_t *tokens, struct ipf_error *err)
-{
-	*tokens = BLOCK_TOKENS;
-	int got = jdoc_get_int(j, JDOC_ROOT, "block_size", tokens, err);
-	if (got < 0 || (*tokens >= 1 && *tokens <= BLOCK_TOKENS_MOST))
-		return got < 0 ? -1 : 0;
-	return jdoc_expected(j, jdoc_get(j, JDOC_ROOT, "block_size"), "block_size", "1 to 1048576 tokens", err);
-}
-
 /* Its text, or else its length and blocks. */
 static int read_prompt(const struct jdoc *j, struct draft *d, struct draft_request *r, struct ipf_error *err)
 {
 	struct slice text;
-	int64_t block_tokens;
 	int got = field_text(d, j, JDOC_ROOT, "text_input", &text, err);
 	if (got < 0)
 		return -1;
-	if (got == 0)
+	if (got == 0) {
+		r->blocks.tokens = BLOCK_TOKENS;
 		return need_tokens(j, JDOC_ROOT, "input_length", &r->input_tokens, err) < 0 ||
-		               read_block_size(j, &block_tokens, err) < 0
+		               field_block_tokens(j, JDOC_ROOT, "block_size", &r->blocks.tokens, err) < 0
 		           ? -1
-		           : need_covering_blocks(d, j, r, block_tokens, err);
+		           : need_covering_blocks(d, j, JDOC_ROOT, "hash_ids", r, err);
+	}
 	if (text.len > 0)
 		draft_message(d, ROLE_USER, text);
 	return 0;

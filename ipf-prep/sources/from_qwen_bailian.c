@@ -108,12 +108,13 @@ static int read_record(void *opened, const struct source_record *record, struct 
 	struct draft_request *r = draft_request(d);
 	if (!r)
 		return 0;
+	r->blocks.tokens = BLOCK_TOKENS;
 	if (need_object(j, JDOC_ROOT, "record", err) < 0 || need_uint(j, JDOC_ROOT, "chat_id", &chat, err) < 0 ||
 	    jdoc_get_int(j, JDOC_ROOT, "parent_chat_id", &parent, err) < 0 ||
 	    need_duration(j, JDOC_ROOT, "timestamp", NS_PER_S, &r->at_ns, err) < 0 ||
 	    need_tokens(j, JDOC_ROOT, "input_length", &r->input_tokens, err) < 0 ||
 	    need_tokens(j, JDOC_ROOT, "output_length", &r->output_tokens, err) < 0 ||
-	    need_covering_blocks(d, j, r, BLOCK_TOKENS, err) < 0)
+	    need_covering_blocks(d, j, JDOC_ROOT, "hash_ids", r, err) < 0)
 		return -1;
 	int64_t root = root_of(chats, chat, parent);
 	int added = add_chat(chats, chat, root);

@@ -79,7 +79,7 @@ static int read_blocks(struct draft *d, const struct jdoc *j, struct draft_block
 	jdoc_id blocks = jdoc_get(j, JDOC_ROOT, "blocks"), tokens = jdoc_get(j, blocks, "tokens");
 	if (jdoc_is_null(j, blocks))
 		return 0;
-	if (need_ids(d, j, blocks, "ids", b, err) < 0 || field_text(d, j, blocks, "scope", &b->scope, err) < 0)
+	if (need_block_ids(d, j, blocks, "ids", b, err) < 0 || field_text(d, j, blocks, "scope", &b->scope, err) < 0)
 		return -1;
 	if (jdoc_type_of(j, tokens) == JDOC_LIST)
 		return read_sizes(d, j, tokens, b, err);

@@ -73,7 +73,7 @@ static int read_blocks(const struct weka_conversation *c, jdoc_id request, struc
 	struct draft_blocks *b = &r->blocks;
 	if (jdoc_is_null(c->j, jdoc_get(c->j, request, "hash_ids")))
 		return 0;
-	if (need_block_ids(c->draft, c->j, request, b, err) < 0)
+	if (need_block_ids(c->draft, c->j, request, "hash_ids", b, err) < 0)
 		return -1;
 	b->tokens = c->block_tokens;
 	b->scope = scope;

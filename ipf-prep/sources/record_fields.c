@@ -209,8 +209,16 @@ static bool parse_hash(const struct jdoc *j, jdoc_id node, uint64_t *hash)
 	return true;
 }
 
-int need_ids(struct draft *d, const struct jdoc *j, jdoc_id map, const char *key, struct draft_blocks *blocks,
-             struct ipf_error *err)
+int field_block_tokens(const struct jdoc *j, jdoc_id map, const char *key, int64_t *tokens, struct ipf_error *err)
+{
+	int got = jdoc_get_int(j, map, key, tokens, err);
+	if (got <= 0 || (*tokens >= 1 && *tokens <= 1 << 20))
+		return got;
+	return jdoc_expected(j, jdoc_get(j, map, key), key, "1 to 1048576 tokens", err);
+}
+
+int need_block_ids(struct draft *d, const struct jdoc *j, jdoc_id map, const char *key, struct draft_blocks *blocks,
+                   struct ipf_error *err)
 {
 	jdoc_id list;
 	blocks->count = 0;
@@ -226,22 +234,15 @@ int need_ids(struct draft *d, const struct jdoc *j, jdoc_id map, const char *key
 	return 0;
 }
 
-int need_block_ids(struct draft *d, const struct jdoc *j, jdoc_id map, struct draft_blocks *blocks,
-                   struct ipf_error *err)
-{
-	return need_ids(d, j, map, "hash_ids", blocks, err);
-}
-
-int need_covering_blocks(struct draft *d, const struct jdoc *j, struct draft_request *r, int64_t block_tokens,
+int need_covering_blocks(struct draft *d, const struct jdoc *j, jdoc_id map, const char *key, struct draft_request *r,
                          struct ipf_error *err)
 {
-	int64_t wanted = r->input_tokens / block_tokens + (r->input_tokens % block_tokens != 0);
-	if (need_block_ids(d, j, JDOC_ROOT, &r->blocks, err) < 0)
+	int64_t block = r->blocks.tokens, wanted = r->input_tokens / block + (r->input_tokens % block != 0);
+	if (need_block_ids(d, j, map, key, &r->blocks, err) < 0)
 		return -1;
-	r->blocks.tokens = block_tokens;
 	if (d->failed || (int64_t)r->blocks.count == wanted)
 		return 0;
-	return ipf_error_set(err, IPF_INPUT, "hash_ids: expected length %lld for input_length %lld, got %zu",
+	return ipf_error_set(err, IPF_INPUT, "%s: expected length %lld for input_length %lld, got %zu", key,
 	                     (long long)wanted, (long long)r->input_tokens, r->blocks.count);
 }
 

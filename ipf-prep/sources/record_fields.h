@@ -67,15 +67,14 @@ void put_on_one_line(struct slice json);
 
 /* ---- the blocks of a prompt ---- */
 
-/* A required list of 64-bit integers, signed or not, one for each block of the prompt. */
-int need_ids(struct draft *d, const struct jdoc *j, jdoc_id map, const char *key, struct draft_blocks *blocks,
-             struct ipf_error *err);
-/* The same, as "hash_ids". */
-int need_block_ids(struct draft *d, const struct jdoc *j, jdoc_id map, struct draft_blocks *blocks,
+/* The optional number of tokens in a block, 1 to 1048576. */
+int field_block_tokens(const struct jdoc *j, jdoc_id map, const char *key, int64_t *tokens, struct ipf_error *err);
+/* A list of 64-bit integers, signed or not, one for each block of the prompt. */
+int need_block_ids(struct draft *d, const struct jdoc *j, jdoc_id map, const char *key, struct draft_blocks *blocks,
                    struct ipf_error *err);
-/* The same for a record that is one request of r->input_tokens tokens, in blocks of `block_tokens`. The ids have to
- * cover the prompt exactly; the last block may be partial. */
-int need_covering_blocks(struct draft *d, const struct jdoc *j, struct draft_request *r, int64_t block_tokens,
+/* The same for a request of r->input_tokens tokens, in blocks of r->blocks.tokens. The ids have to cover the prompt
+ * exactly; the last block may be partial. */
+int need_covering_blocks(struct draft *d, const struct jdoc *j, jdoc_id map, const char *key, struct draft_request *r,
                          struct ipf_error *err);
 
 /* ---- columns of a CSV file ---- */

@@ -41,6 +41,7 @@
 	F(envoy_tap) \
 	F(litellm_log) \
 	F(sagemaker_capture) \
+	F(dynamo_trace) \
 	F(openai_log) \
 	F(trace) \
 	F(jsonl) \

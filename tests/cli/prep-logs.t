@@ -57,6 +57,7 @@ shared sglang-log sglang.log 6 "there\|upon\|c-1"
 shared sglang-log "$data/sglang-json.log" 4 "there\|upon\|c-1"
 head -6 "$data/sagemaker.jsonl" >sagemaker.jsonl
 shared sagemaker-capture sagemaker.jsonl 5 "weather\|upon\|Software"
+shared dynamo-trace "$data/dynamo-trace.jsonl" 7 "run-42\|m-large\|user_message\|14879255164371896291"
 
 # ---- hostile records: each is refused by its line and member, or read, and the next one is read ----
 one() { # SOURCE RECORD: between two good ones of the file good.jsonl
@@ -159,3 +160,52 @@ left_out sagemaker-capture "$(capture '.captureData.endpointInput.data = ("[{}]"
 left_out sagemaker-capture "$(capture '.captureData.endpointInput.data = ("{\"inputs\":[\"a\"]}" | @base64)')" "$none"
 taken sagemaker-capture "$(capture '.captureData.endpointOutput.data = ""')" '.output_tokens' 50 "an answer without data"
 taken sagemaker-capture "$(capture '.captureData.endpointOutput.data = ("[]" | @base64)')" '.output_tokens' 50 "an empty list of answers"
+
+# ---- events of Dynamo ----
+sed -n '2p;8p' "$data/dynamo-trace.jsonl" >good.jsonl
+dynamo() { # JQ: the first event, changed
+	head -1 good.jsonl | jq -c ".event.request.request_received_ms += 9000 | $1"
+}
+refused dynamo-trace 7 'record: expected an object, got 7'
+refused dynamo-trace "$(dynamo '.event = []')" 'event: expected an object'
+refused dynamo-trace "$(dynamo '.event.request = "a"')" 'request: expected an object'
+refused dynamo-trace "$(dynamo '.event.event_time_unix_ms = null')" 'event_time_unix_ms: missing'
+refused dynamo-trace "$(dynamo '.event.request |= del(.request_received_ms, .total_time_ms)')" 'request_received_ms: missing'
+refused dynamo-trace "$(dynamo '.event.request.request_received_ms = 1e300')" 'request_received_ms: expected a number or a time'
+refused dynamo-trace "$(dynamo '.event.request.total_time_ms = -1')" 'total_time_ms: expected a number of 0 or more'
+refused dynamo-trace "$(dynamo '.event.request.total_time_ms = 4e10')" 'total_time_ms: expected at most a year'
+refused dynamo-trace "$(dynamo '.event.request.output_tokens = "4"')" 'output_tokens: expected'
+refused dynamo-trace "$(dynamo '.event.request.model = {}')" 'model: expected a name'
+refused dynamo-trace "$(dynamo '.event.request.replay = 5')" 'replay: expected an object'
+refused dynamo-trace "$(dynamo '.event.request.replay.input_length = -4')" 'input_length: expected'
+refused dynamo-trace "$(dynamo '.event.request.replay.trace_block_size = 0')" 'trace_block_size: expected 1 to 1048576 tokens, got 0'
+refused dynamo-trace "$(dynamo 'del(.event.request.replay.trace_block_size)')" 'trace_block_size: missing'
+refused dynamo-trace "$(dynamo '.event.request.replay.input_sequence_hashes = {}')" 'input_sequence_hashes: expected a list'
+refused dynamo-trace "$(dynamo '.event.request.replay.input_sequence_hashes[1] = 1.5')" 'input_sequence_hashes: expected 64-bit integers'
+refused dynamo-trace "$(dynamo '.event.request.replay.input_sequence_hashes |= .[1:]')" 'input_sequence_hashes: expected length 3 for input_length 40, got 2'
+refused dynamo-trace "$(dynamo '.event.agent_context = "run"')" 'agent_context: expected an object'
+refused dynamo-trace "$(dynamo '.event.agent_context = {}')" 'session_id: missing'
+refused dynamo-trace "$(dynamo '.event.agent_context.session_id = ""')" 'session_id: expected a name'
+refused dynamo-trace "$(dynamo '.event.agent_context.parent_session_id = []')" 'parent_session_id: expected a name'
+refused dynamo-trace "$(dynamo '.event.agent_context = {trajectory_id: "t"}')" 'session_id: missing'
+refused dynamo-trace "$(dynamo '.event.agent_context = {workflow_id: "w", program_id: []}')" 'program_id: expected a name'
+left_out dynamo-trace "$(dynamo '.event.event_type = 5')" "not the end of a request"
+left_out dynamo-trace "$(dynamo '.event.request |= del(.replay, .input_tokens)')" "no length of the prompt"
+left_out dynamo-trace "$(dynamo '.event.request.replay |= {trace_block_size: 16, input_length: 0, input_sequence_hashes: []}')" "no length of the prompt"
+of_9s() { # JQ EXPECTED TEXT: a member of the request that arrives after 9 seconds, the last of the trace
+	is "$(body out.trace | jq -c "select(.at_ns == 9000000000) | $1")" "$2" "dynamo-trace: $3"
+}
+one dynamo-trace "$(dynamo '.event.agent_context |= {session_id, parent_session_id: .session_id}')"
+of_9s '[.session, .parents]' '["run-42:planner",["run-42:planner/2"]]' "no agent is above itself"
+one dynamo-trace "$(dynamo '.event.request.finish_reason_metadata |= {backend_finish_reason: "cancelled", tool_calls: 4}')"
+of_9s '.tags' '{"failed":true,"cached_tokens":0,"input_trigger":"user_message"}' "cancelled by the backend"
+one dynamo-trace "$(dynamo '.event.agent_context = null | .event.request.total_time_ms = null')"
+of_9s '[.session, .wait_ns, .parents]' '[null,null,null]' "no session"
+chain() { # NAME PARENT MS: a request of a second
+	dynamo ".event.request.request_received_ms += $3 - 9000 | .event.agent_context = {session_id: \"$1\", parent_session_id: \"$2\"}"
+}
+{ chain a b 0 && chain b c 2000 && chain c a 4000 && chain a b 4500 && chain d e 9000; } >circle.jsonl
+run "$prep" dynamo-trace circle.jsonl -q -o out.trace
+is "$(body out.trace | jq -c '[.id, .session, .parents]' | tr '\n' ' ')" \
+	'["a/0","c",null] ["b/0","c",[]] ["c/0","c",["b/0"]] ["a/1","c",["a/0"]] ["d/0","e",null] ' \
+	"dynamo-trace: agents in a circle are one session, the link that closes it is ignored"

@@ -1,0 +1,217 @@
+#include "sources/agent_chains.h"
+
+#include "absent.h"
+#include "text_hash.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NO_CALL SIZE_MAX
+
+struct agent_chain {
+	struct slice name; /* allocated */
+	size_t parent;
+	size_t up; /* a chain nearer to the root, the root at last; its own index: it is the root */
+	size_t calls;
+	size_t running; /* those that have not ended */
+	size_t last;    /* the call that ended last */
+	size_t ended;   /* a child that has ended, and for which no call has waited yet; the others by `next` */
+	size_t next;
+	bool begun; /* of a root: a call of its tree has begun */
+};
+
+struct agent_call {
+	size_t chain;
+	int64_t start_ns, end_ns;
+};
+
+struct agent_event {
+	int64_t ns;
+	size_t call;
+	bool begins;
+};
+
+/* Makes room for another element. NULL when out of memory. */
+static void *grow(struct agent_chains *c, void *items, size_t count, size_t *cap, size_t size)
+{
+	if (items && count < *cap)
+		return items;
+	size_t wanted = *cap ? *cap * 2 : 64;
+	void *grown = reallocarray(items, wanted, size);
+	if (grown)
+		*cap = wanted;
+	c->failed |= !grown;
+	return grown;
+}
+
+/* ---- chains ---- */
+
+static uint32_t *find_slot(const struct agent_chains *c, struct slice name)
+{
+	size_t at = (size_t)text_hash_mixed(name) & (c->slot_count - 1);
+	while (c->slots[at] && !slice_equal(c->chains[c->slots[at] - 1].name, name))
+		at = (at + 1) & (c->slot_count - 1);
+	return &c->slots[at];
+}
+
+static int grow_slots(struct agent_chains *c)
+{
+	if (c->count * 2 < c->slot_count)
+		return 0;
+	size_t wanted = c->slot_count ? c->slot_count * 2 : 256;
+	uint32_t *slots = calloc(wanted, sizeof *slots);
+	if (!slots || c->count >= UINT32_MAX - 1) {
+		free(slots);
+		c->failed = true;
+		return -1;
+	}
+	free(c->slots);
+	c->slots = slots;
+	c->slot_count = wanted;
+	for (size_t i = 0; i < c->count; i++)
+		*find_slot(c, c->chains[i].name) = (uint32_t)i + 1;
+	return 0;
+}
+
+size_t agent_chains_find(struct agent_chains *c, struct slice name)
+{
+	if (grow_slots(c) < 0)
+		return NO_CHAIN;
+	uint32_t *slot = find_slot(c, name);
+	if (*slot)
+		return *slot - 1;
+	struct agent_chain *chains = grow(c, c->chains, c->count, &c->cap, sizeof *chains);
+	if (!chains)
+		return NO_CHAIN;
+	c->chains = chains;
+	char *copy = slice_dup(name);
+	c->failed |= !copy;
+	if (!copy)
+		return NO_CHAIN;
+	chains[c->count] = (struct agent_chain){.name = {copy, name.len},
+	                                        .parent = NO_CHAIN,
+	                                        .up = c->count,
+	                                        .last = NO_CALL,
+	                                        .ended = NO_CHAIN,
+	                                        .next = NO_CHAIN};
+	*slot = (uint32_t)c->count + 1;
+	return c->count++;
+}
+
+static size_t root_of(struct agent_chains *c, size_t chain)
+{
+	struct agent_chain *chains = c->chains;
+	while (chains[chain].up != chain) {
+		chains[chain].up = chains[chains[chain].up].up;
+		chain = chains[chain].up;
+	}
+	return chain;
+}
+
+void agent_chains_link(struct agent_chains *c, size_t chain, size_t parent)
+{
+	if (chain == NO_CHAIN || parent == NO_CHAIN || c->chains[chain].parent != NO_CHAIN || root_of(c, parent) == chain)
+		return;
+	c->chains[chain].parent = parent;
+	c->chains[chain].up = parent;
+}
+
+struct slice agent_chains_name(const struct agent_chains *c, size_t chain)
+{
+	return c->chains[chain].name;
+}
+
+/* ---- calls ---- */
+
+size_t agent_chains_add(struct agent_chains *c, size_t chain, int64_t start_ns, int64_t end_ns)
+{
+	struct agent_call *calls = chain == NO_CHAIN ? NULL : grow(c, c->calls, c->call_count, &c->call_cap, sizeof *calls);
+	if (!calls)
+		return 0;
+	c->calls = calls;
+	calls[c->call_count++] = (struct agent_call){chain, start_ns, end_ns > start_ns ? end_ns : start_ns + 1};
+	c->chains[chain].running++;
+	return c->chains[chain].calls++;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct agent_event *x = a, *y = b;
+	if (x->ns != y->ns)
+		return x->ns < y->ns ? -1 : 1;
+	if (x->begins != y->begins)
+		return x->begins ? 1 : -1;
+	return x->call < y->call ? -1 : x->call > y->call;
+}
+
+void agent_chains_sort(struct agent_chains *c)
+{
+	if (c->call_count == 0 || c->failed)
+		return;
+	c->events = reallocarray(NULL, c->call_count, 2 * sizeof *c->events);
+	if (!c->events) {
+		c->failed = true;
+		return;
+	}
+	for (size_t i = 0; i < c->call_count; i++) {
+		c->events[2 * i] = (struct agent_event){c->calls[i].start_ns, i, true};
+		c->events[2 * i + 1] = (struct agent_event){c->calls[i].end_ns, i, false};
+	}
+	qsort(c->events, 2 * c->call_count, sizeof *c->events, by_time);
+}
+
+static void end_call(struct agent_chains *c, size_t call)
+{
+	size_t at = c->calls[call].chain;
+	struct agent_chain *chain = &c->chains[at];
+	chain->last = call;
+	if (--chain->running > 0 || chain->parent == NO_CHAIN)
+		return;
+	chain->next = c->chains[chain->parent].ended;
+	c->chains[chain->parent].ended = at;
+}
+
+static void wait_for(struct agent_chains *c, struct agent_step *step, size_t call)
+{
+	size_t *after = grow(c, c->after, step->after_count, &c->after_cap, sizeof *after);
+	if (!after)
+		return;
+	c->after = after;
+	after[step->after_count++] = call;
+	int64_t end_ns = c->calls[call].end_ns;
+	step->ended_ns = end_ns > step->ended_ns ? end_ns : step->ended_ns;
+}
+
+bool agent_chains_next(struct agent_chains *c, struct agent_step *step)
+{
+	*step = (struct agent_step){.ended_ns = IPF_ABSENT};
+	while (c->events && c->event < 2 * c->call_count && !c->events[c->event].begins)
+		end_call(c, c->events[c->event++].call);
+	if (c->failed || !c->events || c->event == 2 * c->call_count)
+		return false;
+	step->call = c->events[c->event++].call;
+	struct agent_chain *own = &c->chains[c->calls[step->call].chain];
+	step->root = root_of(c, c->calls[step->call].chain);
+	step->first = !c->chains[step->root].begun;
+	c->chains[step->root].begun = true;
+	if (own->last != NO_CALL)
+		wait_for(c, step, own->last);
+	else if (own->parent != NO_CHAIN && c->chains[own->parent].last != NO_CALL)
+		wait_for(c, step, c->chains[own->parent].last);
+	for (; own->ended != NO_CHAIN; own->ended = c->chains[own->ended].next)
+		wait_for(c, step, c->chains[own->ended].last);
+	step->after = c->after;
+	return !c->failed;
+}
+
+void agent_chains_release(struct agent_chains *c)
+{
+	for (size_t i = 0; i < c->count; i++)
+		free((char *)(uintptr_t)c->chains[i].name.data);
+	free(c->chains);
+	free(c->slots);
+	free(c->calls);
+	free(c->events);
+	free(c->after);
+	*c = (struct agent_chains){0};
+}

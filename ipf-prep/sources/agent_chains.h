@@ -1,0 +1,64 @@
+/* Requests of agents and their sub-agents, of which only the times are known: who waited for whom.
+ *
+ * A chain is what one agent asked, in a row; the chain of a sub-agent has that of its agent as its parent. A request
+ * waits for the last one of its chain that had ended when it began, or, if there is none, for the last one of the
+ * parent, and for the ends of sub-agents that had ended since. Requests that overlap do not wait for each other.
+ *
+ *     size_t chain = agent_chains_find(&chains, name);
+ *     agent_chains_link(&chains, chain, agent_chains_find(&chains, parent));
+ *     agent_chains_add(&chains, chain, start_ns, end_ns); …
+ *     struct agent_step step;
+ *     agent_chains_sort(&chains);
+ *     while (agent_chains_next(&chains, &step)) …
+ *     agent_chains_release(&chains);
+ */
+#ifndef PREP_AGENT_CHAINS_H
+#define PREP_AGENT_CHAINS_H
+
+#include "buffer.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define NO_CHAIN SIZE_MAX
+
+struct agent_chains {
+	struct agent_chain *chains;
+	size_t count, cap;
+	uint32_t *slots; /* hash table of chains by name: index plus 1 */
+	size_t slot_count;
+	struct agent_call *calls;
+	size_t call_count, call_cap;
+	struct agent_event *events; /* the beginnings and ends of the calls, in order */
+	size_t event;               /* the next one */
+	size_t *after;              /* of the last step */
+	size_t after_cap;
+	bool failed; /* out of memory; stays set */
+};
+
+/* A request that begins. */
+struct agent_step {
+	size_t call; /* in the order of adding, from 0 */
+	size_t root; /* the chain at the top of its tree */
+	bool first;  /* the first call of the whole tree */
+	const size_t *after;
+	size_t after_count; /* the calls that it waits for */
+	int64_t ended_ns;   /* when the last of them ended; IPF_ABSENT if there is none */
+};
+
+/* The chain of this name, made if there is none; NO_CHAIN when out of memory. */
+size_t agent_chains_find(struct agent_chains *c, struct slice name);
+/* Gives a chain its parent. The first one counts; one that would close a circle does not. */
+void agent_chains_link(struct agent_chains *c, size_t chain, size_t parent);
+/* Returns the number of the call within its chain, from 0. */
+size_t agent_chains_add(struct agent_chains *c, size_t chain, int64_t start_ns, int64_t end_ns);
+/* Valid until the release. */
+struct slice agent_chains_name(const struct agent_chains *c, size_t chain);
+
+/* After all calls have been added. */
+void agent_chains_sort(struct agent_chains *c);
+/* The calls in the order in which they began. false: there are no more, or `failed`. */
+bool agent_chains_next(struct agent_chains *c, struct agent_step *step);
+void agent_chains_release(struct agent_chains *c);
+
+#endif
