@@ -291,21 +291,35 @@ static int look_up_text(const struct state *state, const struct jdoc *j, enum fi
 	return 1;
 }
 
+/* CSV has only strings: an empty one counts as absent, and one may hold a number. */
+static bool is_empty(const struct jdoc *j, jdoc_id node)
+{
+	return jdoc_type_of(j, node) == JDOC_TEXT && jdoc_text_empty(j, node);
+}
+
+/* Does a record say that it has no such value, by null or an empty string? If it lacks the member, the pointer may be
+ * wrong. */
+static bool says_none(const struct state *state, const struct jdoc *j, enum field field)
+{
+	for (size_t i = 0; i < state->count; i++) {
+		jdoc_id node = state->mappings[i].field == field ? follow(j, &state->mappings[i]) : JDOC_NONE;
+		if (node != JDOC_NONE)
+			return jdoc_is_null(j, node) || is_empty(j, node);
+	}
+	return false;
+}
+
 static int look_up_name(const struct state *state, const struct jdoc *j, enum field field, struct draft *d,
                         struct slice *name, struct ipf_error *err)
 {
 	const struct mapping *m;
 	jdoc_id node = look_up(state, j, field, &m);
 	*name = (struct slice){0};
+	if (field == SESSION && (node == JDOC_NONE || is_empty(j, node)) && says_none(state, j, field))
+		return 0;
 	if (node == JDOC_NONE)
 		return m ? ipf_error_set(err, IPF_INPUT, "%s: missing", m->pointer) : 0;
 	return node_name(d, j, node, m->pointer, name, err);
-}
-
-/* CSV has only strings: an empty one counts as absent, and one may hold a number. */
-static bool is_empty(const struct jdoc *j, jdoc_id node)
-{
-	return jdoc_type_of(j, node) == JDOC_TEXT && jdoc_text_empty(j, node);
 }
 
 /* What is between the quotes of a string. */

@@ -39,6 +39,7 @@
 	F(vllm_log) \
 	F(sglang_log) \
 	F(envoy_tap) \
+	F(envoy_access) \
 	F(litellm_log) \
 	F(sagemaker_capture) \
 	F(dynamo_trace) \

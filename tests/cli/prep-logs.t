@@ -58,6 +58,7 @@ shared sglang-log "$data/sglang-json.log" 4 "there\|upon\|c-1"
 head -6 "$data/sagemaker.jsonl" >sagemaker.jsonl
 shared sagemaker-capture sagemaker.jsonl 5 "weather\|upon\|Software"
 shared dynamo-trace "$data/dynamo-trace.jsonl" 7 "run-42\|m-large\|user_message\|14879255164371896291"
+shared envoy-access "$data/envoy-gateway.jsonl" 5 "m-large\|s-1\|curl\|127.0.0.1"
 
 # ---- hostile records: each is refused by its line and member, or read, and the next one is read ----
 one() { # SOURCE RECORD: between two good ones of the file good.jsonl
@@ -209,3 +210,56 @@ run "$prep" dynamo-trace circle.jsonl -q -o out.trace
 is "$(body out.trace | jq -c '[.id, .session, .parents]' | tr '\n' ' ')" \
 	'["a/0","c",null] ["b/0","c",[]] ["c/0","c",["b/0"]] ["a/1","c",["a/0"]] ["d/0","e",null] ' \
 	"dynamo-trace: agents in a circle are one session, the link that closes it is ignored"
+
+# ---- lines of Envoy's access log ----
+sed -n '2p;4p' "$data/envoy-gateway.jsonl" >good.jsonl
+access() { # JQ: the first line, changed
+	head -1 good.jsonl | jq -c ".start_time = \"2026-11-27T00:00:00Z\" | $1"
+}
+refused envoy-access '"line"' 'record: expected an object, got "line"'
+refused envoy-access "$(access 'del(.start_time)')" 'start_time: missing'
+refused envoy-access "$(access 'del(.start_time) | .time = "yesterday"')" 'time: expected a number or a time'
+refused envoy-access "$(access '.response_code = "OK"')" 'response_code: expected a whole number from 0 to 2^40, got "OK"'
+refused envoy-access "$(access '.response_code = {}')" 'response_code: expected a whole number'
+refused envoy-access "$(access '.response_flags = 7')" 'response_flags: expected a string'
+refused envoy-access "$(access '.bytes_received = -1')" 'bytes_received: expected a whole number'
+refused envoy-access "$(access '.bytes_sent = 1.5')" 'bytes_sent: expected a whole number'
+refused envoy-access "$(access '.["session.id"] = []')" 'session.id: expected a name'
+refused envoy-access "$(access '.path = {}')" 'path: expected a name'
+refused envoy-access "$(access '.["gen_ai.request.model"] = true')" 'gen_ai.request.model: expected a name'
+refused envoy-access "$(access '.["gen_ai.usage.output_tokens"] = "99999999999999999999"')" 'gen_ai.usage.output_tokens: expected a whole number'
+left_out envoy-access "$(access '.path = "/v1/models"')" "not the path of a generation"
+left_out envoy-access "$(access '.path = "?x=/v1/completions"')" "not the path of a generation"
+left_out envoy-access "$(access '.bytes_received = 0')" "no body"
+left_out envoy-access "$(access 'del(.["gen_ai.usage.input_tokens"])')" "no length of the prompt (--input-tokens makes some)"
+left_out envoy-access "$(access '.["gen_ai.usage.input_tokens"] = "0"')" "no length of the prompt (--input-tokens makes some)"
+of_late() { # JQ EXPECTED TEXT: of the changed line, which is a day later
+	is "$(body out.trace | jq -c "select(.at_ns > 3600e9) | $1")" "$2" "envoy-access: $3"
+}
+for none in null '""' '"-"'; do
+	one envoy-access "$(access ".[\"session.id\"] = $none | .path = $none | .response_flags = $none | .[\"gen_ai.request.model\"] = $none")"
+	of_late '[.session, .model, .tags.failed]' '[null,null,null]' "$none is no value"
+done
+one envoy-access "$(access '.response_code = "0" | .["gen_ai.usage.input_tokens"] = "31" | .bytes_received = "20"')"
+of_late '[.input_tokens, .tags]' '[31,{"failed":true,"bytes_received":20,"bytes_sent":60}]' "numbers may be strings; status 0: no response"
+for flags in DC DR UT,DC UC,URX; do
+	one envoy-access "$(access ".response_flags = \"$flags\"")"
+	of_late '.tags.failed' true "$flags: it ended early"
+done
+one envoy-access "$(access '.response_flags = "DI,RFCF"')"
+of_late '.tags.failed' null "a delay or a cache is no failure"
+
+# ---- records of any kind that have no session ----
+printf '%s\n' '{"p":"a","s":null,"at":0}' '{"p":"b","s":"x","at":1}' '{"p":"c","s":"","at":2}' '{"p":"d","s":"x","at":3}' >sessions.jsonl
+run "$prep" jsonl sessions.jsonl --field prompt=p --field session=s --field at=at -q -o out.trace
+status_is 0 "jsonl: a session that is null or empty"
+is "$(body out.trace | jq -s -c 'map(.session) | sort')" '[null,null,"x","x"]' "jsonl: is no session"
+printf 'p;s\na;\nb;x\nc;x\n' >sessions.csv
+run "$prep" csv sessions.csv --field prompt=p --field session=s -q -o out.trace
+is "$(body out.trace | jq -s -c 'map(.session) | sort')" '[null,"x","x"]' "csv: nor is an empty column"
+printf '%s\n' '{"p":"a","s":null}' '{"p":"b"}' >sessions.jsonl
+run "$prep" jsonl sessions.jsonl --field prompt=p --field session=s -o out.trace
+status_is 3 "jsonl: a record without the member is refused"
+contains "$(head -1 "$ERR")" "sessions.jsonl:2: s: missing" "jsonl: since the pointer may be wrong"
+run "$prep" jsonl sessions.jsonl --field prompt=p --field session=t --field session=s -o out.trace
+contains "$(head -1 "$ERR")" "sessions.jsonl:2: s: missing" "jsonl: of two pointers, one that leads to null is enough"

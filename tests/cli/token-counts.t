@@ -37,6 +37,7 @@ bad sglang-log "1: max_new_tokens" '{"event": "request.received", "rid": "a", "o
 bad sagemaker-capture "1: max_new_tokens" '{"captureData":{"endpointInput":{"data":"{\\"inputs\\":\\"Hi\\",\\"parameters\\":{\\"max_new_tokens\\":%s}}","encoding":"JSON"}},"eventMetadata":{"inferenceTime":"2026-04-29T00:03:18Z"}}\n'
 bad trace "2: output_tokens" '{"ipf":"trace","version":1,"prompts":"none"}\n{"id":"a","input_tokens":1,"output_tokens":%s}\n{"end":{"lines":1}}\n'
 bad dynamo-trace "1: input_tokens" '{"schema":"dynamo.request.trace.v1","event_type":"request_end","event_time_unix_ms":9,"request":{"request_received_ms":1,"output_tokens":1,"input_tokens":%s}}\n'
+bad envoy-access "1: input_tokens" '{"start_time":"2026-11-26T08:51:39.546Z","input_tokens":%s,"output_tokens":1}\n'
 bad mlperf-samples "1: tok_ref_output_len" '{"text_input":"a","tok_input_len":1,"ref_output":"b","tok_ref_output_len":%s}\n'
 bad sharegpt "1: output_length" '{"input":"a","output_length":%s}\n'
 

@@ -77,9 +77,10 @@ rm -f requests.jsonl
 if envoy_record "$DIRECT"; then
 	recorded "Envoy $(envoy_version)" tap envoy-tap 1 0.99
 	is "$(jq -s 'map(select(.status == 200 and .session_id != null and .duration_ms != null)) | length' access.jsonl)" 24 "Envoy: its access log has them"
-	ipf-prep jsonl access.jsonl -q --field at=time --field input_tokens=bytes_received --input-tokens uniform:100-800 -o times.trace
-	is "$(ipf-prep stat -f json times.trace | jq .requests)" "$(jq -s 'map(select(.bytes_received > 0)) | length' access.jsonl)" \
-		"Envoy: of which arrivals can be read"
+	ipf-prep auto access.jsonl -q --input-tokens uniform:100-800 -o times.trace
+	is "$(body times.trace | jq -s -c '[length, map(select(.session)) | length]')" \
+		"$(jq -s -c 'map(select(.bytes_received > 0)) | [length, map(select(.session_id)) | length]' access.jsonl)" \
+		"Envoy: of which arrivals and sessions can be read"
 else
 	skip envoy "not installed"
 fi
