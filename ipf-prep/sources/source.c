@@ -38,6 +38,7 @@
 	F(mlperf_agentic) \
 	F(vllm_log) \
 	F(sglang_log) \
+	F(tgi_log) \
 	F(envoy_tap) \
 	F(envoy_access) \
 	F(litellm_log) \

@@ -57,14 +57,22 @@ shared sglang-log sglang.log 6 "there\|upon\|c-1"
 shared sglang-log "$data/sglang-json.log" 4 "there\|upon\|c-1"
 head -6 "$data/sagemaker.jsonl" >sagemaker.jsonl
 shared sagemaker-capture sagemaker.jsonl 5 "weather\|upon\|Software"
+run "$prep" anonymize dynamo-trace "$data/dynamo-trace.jsonl" -f trace -q -o shared.trace
+is "$(body shared.trace | jq -s -c 'map(.parents | length) | sort')" "[0,0,0,1,1,1,3]" "dynamo-trace: what waited for what is shared"
 shared dynamo-trace "$data/dynamo-trace.jsonl" 7 "run-42\|m-large\|user_message\|14879255164371896291"
 shared envoy-access "$data/envoy-gateway.jsonl" 5 "m-large\|s-1\|curl\|127.0.0.1"
+"$prep" tgi-log "$data/tgi.log" --input-tokens 8 -q -o tgi.trace
+run "$prep" anonymize tgi.trace -q -o shared.jsonl
+is "$status $(wc -l <shared.jsonl) $(grep -c lora-a shared.jsonl)" "0 4 0" "tgi-log: with prompts, it is anonymized"
+run "$prep" fit tgi.trace -q -o model.json
+is "$status $(jq .requests model.json)" "0 4" "tgi-log: and fitted"
 
 # ---- hostile records: each is refused by its line and member, or read, and the next one is read ----
+lengths=() # options of what is read
 one() { # SOURCE RECORD: between two good ones of the file good.jsonl
 	{ head -1 good.jsonl; printf '%s\n' "$2"; tail -1 good.jsonl; } >data
 	rm -f out.trace
-	run "$prep" "$1" data -o out.trace
+	run "$prep" "$1" data "${lengths[@]}" -o out.trace
 }
 refused() { # SOURCE RECORD MESSAGE
 	one "$1" "$2"
@@ -233,21 +241,21 @@ left_out envoy-access "$(access '.path = "?x=/v1/completions"')" "not the path o
 left_out envoy-access "$(access '.bytes_received = 0')" "no body"
 left_out envoy-access "$(access 'del(.["gen_ai.usage.input_tokens"])')" "no length of the prompt (--input-tokens makes some)"
 left_out envoy-access "$(access '.["gen_ai.usage.input_tokens"] = "0"')" "no length of the prompt (--input-tokens makes some)"
-of_late() { # JQ EXPECTED TEXT: of the changed line, which is a day later
-	is "$(body out.trace | jq -c "select(.at_ns > 3600e9) | $1")" "$2" "envoy-access: $3"
+of_late() { # SOURCE JQ EXPECTED TEXT: of the changed line, which is hours later
+	is "$(body out.trace | jq -c "select(.at_ns > 3600e9) | $2")" "$3" "$1: $4"
 }
 for none in null '""' '"-"'; do
 	one envoy-access "$(access ".[\"session.id\"] = $none | .path = $none | .response_flags = $none | .[\"gen_ai.request.model\"] = $none")"
-	of_late '[.session, .model, .tags.failed]' '[null,null,null]' "$none is no value"
+	of_late envoy-access '[.session, .model, .tags.failed]' '[null,null,null]' "$none is no value"
 done
 one envoy-access "$(access '.response_code = "0" | .["gen_ai.usage.input_tokens"] = "31" | .bytes_received = "20"')"
-of_late '[.input_tokens, .tags]' '[31,{"failed":true,"bytes_received":20,"bytes_sent":60}]' "numbers may be strings; status 0: no response"
+of_late envoy-access '[.input_tokens, .tags]' '[31,{"failed":true,"bytes_received":20,"bytes_sent":60}]' "numbers may be strings; status 0: no response"
 for flags in DC DR UT,DC UC,URX; do
 	one envoy-access "$(access ".response_flags = \"$flags\"")"
-	of_late '.tags.failed' true "$flags: it ended early"
+	of_late envoy-access '.tags.failed' true "$flags: it ended early"
 done
 one envoy-access "$(access '.response_flags = "DI,RFCF"')"
-of_late '.tags.failed' null "a delay or a cache is no failure"
+of_late envoy-access '.tags.failed' null "a delay or a cache is no failure"
 
 # ---- records of any kind that have no session ----
 printf '%s\n' '{"p":"a","s":null,"at":0}' '{"p":"b","s":"x","at":1}' '{"p":"c","s":"","at":2}' '{"p":"d","s":"x","at":3}' >sessions.jsonl
@@ -263,3 +271,29 @@ status_is 3 "jsonl: a record without the member is refused"
 contains "$(head -1 "$ERR")" "sessions.jsonl:2: s: missing" "jsonl: since the pointer may be wrong"
 run "$prep" jsonl sessions.jsonl --field prompt=p --field session=t --field session=s -o out.trace
 contains "$(head -1 "$ERR")" "sessions.jsonl:2: s: missing" "jsonl: of two pointers, one that leads to null is enough"
+
+# ---- lines of text-generation-inference ----
+sed -n '3p;4p' "$data/tgi.log" >good.jsonl
+tgi() { # JQ: the first line, changed
+	head -1 good.jsonl | jq -c ".timestamp = \"2026-01-31T00:00:00Z\" | $1"
+}
+lengths=(--input-tokens 4)
+refused tgi-log '[]' 'record: expected an object'
+refused tgi-log "$(tgi '.timestamp = "now"')" 'timestamp: expected a number or a time'
+refused tgi-log "$(tgi '.span.total_time = 1.5')" 'total_time: expected a string'
+refused tgi-log "$(tgi '.span.parameters = {}')" 'parameters: expected a string'
+refused tgi-log "$(tgi 'del(.span.inference_time)')" 'inference_time: missing'
+for wrong in "" s 5 -1s 1.5.5s 1e9s 1m 1us "1 s" 999999999s 99999999999999999999s; do
+	refused tgi-log "$(tgi ".span.time_per_token = \"$wrong\"")" 'time_per_token: expected a duration of at most a year'
+done
+left_out tgi-log "$(tgi '.message = 5')" "not the end of a request"
+left_out tgi-log "$(tgi '.span = "generate"')" "not the end of a request"
+left_out tgi-log "$(tgi 'del(.span.total_time)')" "not the end of a request"
+one tgi-log "$(tgi '.span.inference_time = "2.5ms" | .span.time_per_token = "500µs"')"
+of_late tgi-log '.output_tokens' 5 "milliseconds by microseconds"
+one tgi-log "$(tgi '.span.time_per_token = "0ns"')"
+of_late tgi-log '.output_tokens' 128 "no time by token: the length is not known"
+one tgi-log "$(tgi '.span.parameters = "adapter_id: Some(\"a"')"
+of_late tgi-log '.model' null "an adapter that is cut"
+one tgi-log "$(tgi 'del(.span.parameters)')"
+of_late tgi-log '.model' null "no parameters"

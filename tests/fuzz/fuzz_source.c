@@ -102,7 +102,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	                                    "mlperf-agentic", "otel",          "openai-log",
 	                                    "tracelab",       "otel",          "weka",
 	                                    "envoy-tap",      "litellm-log",   "sagemaker-capture",
-	                                    "trace",          "dynamo-trace",  "envoy-access"};
+	                                    "trace",          "dynamo-trace",  "envoy-access",
+	                                    "tgi-log"};
 	static const char *fields[] = {"prompt=/a", "output=/b/0", "at_ms=/t",        "session=/s",
 	                               "id=/i",     "wait=/w",     "input_tokens=/n", "messages=/m"};
 	if (size == 0)
