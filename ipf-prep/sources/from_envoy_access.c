@@ -5,7 +5,9 @@
  *
  *     start_time, time, timestamp       the arrival
  *     response_code, status             0 (no response) or from 400 on: the request failed
- *     response_flags                    as in `cut` below: the client left, or the answer was cut: it failed
+ *     response_flags                    DC and DR: the client disconnected, after the duration; as in `cut` below: the
+ *                                       answer was cut: the request failed
+ *     duration, duration_ms             until the end, in milliseconds
  *     session_id, session.id            the session
  *     path, x-envoy-origin-path         if it is known, it has to be that of a generation
  *     bytes_received, bytes_sent        of the bodies; become tags. A request without a body is left out
@@ -25,13 +27,15 @@
 
 #include <string.h>
 
-#define NAMES 4
+#define NAMES   4
+#define YEAR_MS (INT64_C(365) * 24 * 3600 * 1000)
 
 /* The names of a member, the first of which counts. */
 typedef const char *const access_names[NAMES];
 
 static access_names times = {"start_time", "time", "timestamp"}, statuses = {"response_code", "status"},
-					sessions = {"session_id", "session.id"}, paths = {"path", "x-envoy-origin-path"},
+					durations = {"duration", "duration_ms"}, sessions = {"session_id", "session.id"},
+					paths = {"path", "x-envoy-origin-path"},
 					models = {"gen_ai.request.model", "genai_model_name", "model"},
 					inputs = {"gen_ai.usage.input_tokens", "genai_tokens_input", "input_tokens"},
 					outputs = {"gen_ai.usage.output_tokens", "genai_tokens_output", "output_tokens"};
@@ -102,17 +106,20 @@ static bool generates(struct slice path)
 	return false;
 }
 
-/* Is one of the flags, which commas separate, that of an exchange that ended early? */
-static bool was_cut(struct slice flags)
+/* The client disconnected. */
+static const char *const left[] = {"DC", "DR", NULL};
+/* The client broke the protocol; the server closed, reset, was too slow or broke it; the stream was idle or too long
+ * for Envoy; Envoy reset it. */
+static const char *const cut[] = {"DPE", "UC", "UR", "UT", "UPE", "SI", "DT", "UMSDR", "LR", NULL};
+
+/* Is one of the flags, which commas separate, one of these? */
+static bool has_flag(struct slice flags, const char *const *wanted)
 {
-	/* the client left (DC, DR), or broke the protocol; the server closed, reset, was too slow or broke it; the stream
-	 * was idle or too long for Envoy; Envoy reset it */
-	static const char *const cut[] = {"DC", "DR", "DPE", "UC", "UR", "UT", "UPE", "SI", "DT", "UMSDR", "LR"};
 	for (size_t from = 0, to; from < flags.len; from = to + 1) {
 		for (to = from; to < flags.len && flags.data[to] != ',';)
 			to++;
-		for (size_t i = 0; i < sizeof cut / sizeof *cut; i++)
-			if (slice_is((struct slice){flags.data + from, to - from}, cut[i]))
+		for (size_t i = 0; wanted[i]; i++)
+			if (slice_is((struct slice){flags.data + from, to - from}, wanted[i]))
 				return true;
 	}
 	return false;
@@ -147,7 +154,7 @@ static int read_record(void *opened, const struct source_record *record, struct 
 	const struct jdoc *j = record->json;
 	struct draft *d = &sink->draft;
 	struct slice path, flags;
-	int64_t ns, status = 200, received = IPF_ABSENT, sent = IPF_ABSENT, input = 0;
+	int64_t ns, status = 200, received = IPF_ABSENT, sent = IPF_ABSENT, input = 0, ms = 0;
 	struct draft_request *r = draft_request(d);
 	if (!r)
 		return 0;
@@ -155,7 +162,7 @@ static int read_record(void *opened, const struct source_record *record, struct 
 		return -1;
 	const char *time = find(j, times);
 	if (need_time(j, JDOC_ROOT, time ? time : times[0], NS_PER_S, &ns, err) < 0 ||
-	    read_number(d, j, find(j, statuses), &status, err) < 0 ||
+	    read_number(d, j, find(j, statuses), &status, err) < 0 || read_number(d, j, find(j, durations), &ms, err) < 0 ||
 	    read_number(d, j, "bytes_received", &received, err) < 0 || read_number(d, j, "bytes_sent", &sent, err) < 0 ||
 	    read_number(d, j, find(j, inputs), &input, err) < 0 ||
 	    read_number(d, j, find(j, outputs), &r->output_tokens, err) < 0 ||
@@ -170,7 +177,10 @@ static int read_record(void *opened, const struct source_record *record, struct 
 	}
 	if (r->input_tokens == IPF_ABSENT)
 		r->input_tokens = 1; /* replaced by the drawn length */
-	r->failed = status == 0 || status >= 400 || was_cut(flags);
+	if (ms > 0 && ms <= YEAR_MS && has_flag(flags, left))
+		r->hang_up_ns = ms * NS_PER_MS;
+	else
+		r->failed = status == 0 || status >= 400 || has_flag(flags, cut) || has_flag(flags, left);
 	r->tags = make_tags(d, received, sent);
 	r->at_ns = since_origin(&s->origin, ns);
 	return sink->take(sink, d, err);

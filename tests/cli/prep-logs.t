@@ -233,6 +233,7 @@ refused envoy-access "$(access '.response_flags = 7')" 'response_flags: expected
 refused envoy-access "$(access '.bytes_received = -1')" 'bytes_received: expected a whole number'
 refused envoy-access "$(access '.bytes_sent = 1.5')" 'bytes_sent: expected a whole number'
 refused envoy-access "$(access '.["session.id"] = []')" 'session.id: expected a name'
+refused envoy-access "$(access '.duration = "fast"')" 'duration: expected a whole number'
 refused envoy-access "$(access '.path = {}')" 'path: expected a name'
 refused envoy-access "$(access '.["gen_ai.request.model"] = true')" 'gen_ai.request.model: expected a name'
 refused envoy-access "$(access '.["gen_ai.usage.output_tokens"] = "99999999999999999999"')" 'gen_ai.usage.output_tokens: expected a whole number'
@@ -250,10 +251,14 @@ for none in null '""' '"-"'; do
 done
 one envoy-access "$(access '.response_code = "0" | .["gen_ai.usage.input_tokens"] = "31" | .bytes_received = "20"')"
 of_late envoy-access '[.input_tokens, .tags]' '[31,{"failed":true,"bytes_received":20,"bytes_sent":60}]' "numbers may be strings; status 0: no response"
-for flags in DC DR UT,DC UC,URX; do
-	one envoy-access "$(access ".response_flags = \"$flags\"")"
-	of_late envoy-access '.tags.failed' true "$flags: it ended early"
+for flags in DC DR UT,DC; do
+	one envoy-access "$(access ".response_flags = \"$flags\" | .response_code = 0 | .duration = \"401\"")"
+	of_late envoy-access '[.hang_up_ns, .tags.failed]' '[401000000,null]' "$flags: the client disconnected"
 done
+one envoy-access "$(access '.response_flags = "DC" | .duration = null')"
+of_late envoy-access '[.hang_up_ns, .tags.failed]' '[null,true]' "it is not known when: a failure"
+one envoy-access "$(access '.response_flags = "UC,URX"')"
+of_late envoy-access '[.hang_up_ns, .tags.failed]' '[null,true]' "the answer was cut"
 one envoy-access "$(access '.response_flags = "DI,RFCF"')"
 of_late envoy-access '.tags.failed' null "a delay or a cache is no failure"
 
