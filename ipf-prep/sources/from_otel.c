@@ -1,7 +1,8 @@
 /* otel: spans that follow OpenTelemetry's conventions for generative AI (gen_ai.…), from v1.26 to v1.44.
  *
  * Origin: opentelemetry.io/docs/specs/semconv/gen-ai; session files of github.com/kubernetes-sigs/inference-perf
- * (examples/otel/test_traces); OTLP in JSON as in github.com/open-telemetry/opentelemetry-proto. Formats:
+ * (examples/otel/test_traces); OTLP as in github.com/open-telemetry/opentelemetry-proto, in protocol buffers
+ * (input/otlp_messages.h) or in JSON. Formats:
  *
  *     {"spans": [{"span_id", "start_time", "end_time", "attributes": {…}}, …]}
  *     {"resourceSpans": [{"scopeSpans": [{"spans": [{"spanId", "startTimeUnixNano", "endTimeUnixNano",
@@ -32,6 +33,7 @@
  * the last call that ended before it began. Calls that overlap are sent in parallel. All other spans are ignored.
  */
 #include "absent.h"
+#include "input/otlp_messages.h"
 #include "json/jout.h"
 #include "sources/kept_drafts.h"
 #include "sources/otel_messages.h"
@@ -500,16 +502,16 @@ static int finish(void *opened, struct sink *sink, struct ipf_error *err)
 
 static bool recognises(const struct sniff *sniff)
 {
-	return sniff_members(sniff, "resourceSpans") ||
+	return otlp_begins(sniff->head) || sniff_members(sniff, "resourceSpans") ||
 	       (sniff_members(sniff, "resourceLogs") && sniff_text(sniff, "gen_ai.")) ||
 	       (sniff_members(sniff, "spans") && sniff_text(sniff, "\"attributes\""));
 }
 
 const struct source_format source_otel = {
 	.name = "otel",
-	.about = "OpenTelemetry spans and events for generative AI: session files, or OTLP in JSON",
+	.about = "OpenTelemetry spans and events for generative AI: session files, or OTLP",
 	.kind = SOURCE_TRACE,
-	.unit = UNIT_JSON,
+	.unit = UNIT_OTLP,
 	.traits = HAS_TIMES | HAS_SESSIONS | GATHERS | MAKES_TEXT,
 	.filled = "prose of the recorded length where there are no messages",
 	.state_size = sizeof(struct state),

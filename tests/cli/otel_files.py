@@ -1,6 +1,6 @@
 """The same three model calls as OpenTelemetry's instrumentations record them, in OTLP: otel_files.py WHERE [ENCODING].
 
-WHERE the contents are: attributes, structured, events, logs, content, message-logs, message-events, sparse (nowhere).
+WHERE the contents are: attributes, structured, events, logs, content, message-logs, message-events.
 ENCODING: json (default, a request a line), proto (one message), framed, framed-zstd, framed-json-zstd (as the collector's
 file exporter writes them). Spans and log records go to the files spans and logs. Standard library, and zstd(1), only.
 """

@@ -86,3 +86,117 @@ taken "$(set_attribute gen_ai.response.finish_reasons '{arrayValue: {values: [{s
 taken '.attributes = 5 | .events = [7, {name: 5}]' .session '"c-9"' "a span without attributes is no call"
 deep=$(python3 -c 'print("{\"arrayValue\":{\"values\":[" * 70 + "{}" + "]}}" * 70)')
 taken "$(set_attribute gen_ai.tool.definitions "$deep")" .tools null "lists that are nested 70 deep"
+
+# ---- protocol buffers: one message, or the collector's files of messages after their lengths ----
+for encoding in proto framed framed-zstd framed-json-zstd; do
+	case $encoding in *zstd) command -v zstd >/dev/null || {
+		skip "$encoding" "zstd is not installed"
+		continue
+	} ;; esac
+	files message-logs $encoding
+	run "$prep" auto logs spans -o out.trace
+	status_is 0 "$encoding: status 0"
+	is "$(requests out.trace)" "$(cat expected)" "$encoding: the requests are those of JSON"
+done
+files structured framed
+gzip -c spans >spans.gz
+run "$prep" auto spans.gz -o out.trace
+is "$(requests out.trace)" "$(cat expected)" "a whole file that is compressed"
+"$prep" auto - -o out.trace <spans
+is "$(requests out.trace)" "$(cat expected)" "standard input"
+run "$prep" otel -n 1 spans -o out.trace
+is "$(tail -1 out.trace | jq -r '.end.from[0].sha256')" "$(sha256sum <spans | cut -d ' ' -f 1)" "the digest is that of the file"
+printf '\n\n\n' | cat - first >blank.json
+run "$prep" auto blank.json
+status_is 0 "JSON after empty lines is no message"
+
+# The SDK for Python, an implementation by others, encodes them.
+if "${IPF_OTEL_PYTHON:-python3}" "$TESTS/cli/otel_sdk.py" >said 2>&1; then
+	"$prep" auto logs.json spans.json -o json.trace
+	run "$prep" auto logs.pb spans.pb -o out.trace
+	status_is 0 "messages of OpenTelemetry's SDK"
+	is "$(body out.trace)" "$(body json.trace)" "are what they are in JSON"
+	is "$(body out.trace | jq -r '.messages[].content' | tr '\n' ' ')" "Question 0? Question 1? Question 2? " "with their contents"
+else
+	skip "messages of OpenTelemetry's SDK" "$(tail -1 said); IPF_OTEL_PYTHON names a Python that has it"
+fi
+
+# ---- hostile messages: each is refused by its number, and the next one is read ----
+files structured framed
+cp spans good
+hostile() { # HEX: a message between the good ones
+	python3 - "$1" <<-'PY'
+		import struct, sys
+		good, bad = open("good", "rb").read(), bytes.fromhex(sys.argv[1])
+		first = 4 + struct.unpack(">I", good[:4])[0]
+		open("mixed", "wb").write(good[:first] + struct.pack(">I", len(bad)) + bad + good[first:])
+	PY
+	run "$prep" otel mixed -o out.trace
+}
+bad_message() { # HEX TEXT [MESSAGE]
+	hostile "$1"
+	status_is 3 "$2: status 3"
+	stderr_contains "mixed:2: ${3:-expected a message of OTLP, found malformed bytes}" "$2: it is named"
+	is "$(body out.trace | wc -l)" 3 "$2: the others are read"
+}
+span_with() { # HEX-OF-ATTRIBUTES: a request with a span that has them
+	python3 - "$1" <<-'PY'
+		import sys
+		def field(number, data):
+		    length, out = len(data), bytes([number << 3 | 2])
+		    while length > 127:
+		        out, length = out + bytes([length & 127 | 128]), length >> 7
+		    return out + bytes([length]) + data
+		span = bytes([7 << 3 | 1]) + bytes(8) + bytes.fromhex(sys.argv[1])
+		print(field(1, field(2, field(2, span))).hex())
+	PY
+}
+bad_message 0a05 "a field that is longer than its message"
+bad_message 0affffffffffffffffffff01 "a varint of more than 64 bits"
+bad_message 0affffffff0f1200 "a field of 4 GiB"
+bad_message 0b0c "a group"
+bad_message 28b52ffd00 "zstd that is cut" "cannot decompress the message: "
+bad_message 7b22 "JSON that is cut" "not JSON"
+bad_message "$(span_with 4a0509)" "an attribute that is cut"
+bad_message "$(span_with 4801)" "attributes that are a number"
+deep=$(python3 -c '
+data = b""
+for _ in range(1000):
+    tag, length, head = b"\x0a", len(data), b""
+    while length > 127:
+        head, length = head + bytes([length & 127 | 128]), length >> 7
+    array = tag + head + bytes([length]) + data
+    length, head = len(array), b""
+    while length > 127:
+        head, length = head + bytes([length & 127 | 128]), length >> 7
+    data = b"\x2a" + head + bytes([length]) + array
+value, out = b"\x12", b""
+length = len(data)
+while length > 127:
+    out, length = out + bytes([length & 127 | 128]), length >> 7
+attribute = value + out + bytes([length]) + data
+length, out = len(attribute), b""
+while length > 127:
+    out, length = out + bytes([length & 127 | 128]), length >> 7
+print((b"\x4a" + out + bytes([length]) + attribute).hex())')
+bad_message "$(span_with "$deep")" "lists that are nested 1000 deep"
+hostile "$(span_with "4a0a0a0061626364")"
+status_is 3 "bytes after a key that are no fields: status 3"
+hostile 0a021200
+status_is 0 "a request without spans: status 0"
+hostile "0a0c120a12080a01ff1203756e69"
+status_is 0 "a metric with invalid UTF-8 is ignored"
+files structured framed
+python3 -c 'd = bytearray(open("spans", "rb").read()); d[d.index(b"Weather")] = 0xff; open("utf8", "wb").write(d)'
+run "$prep" auto utf8 -o out.trace
+status_is 0 "invalid UTF-8 in a text: status 0"
+is "$(body out.trace | head -1 | jq -r '.messages[1].content' | head -1)" "�eather in Oslo?" "it becomes U+FFFD"
+head -c 3000 good >shortened
+run "$prep" auto shortened -o out.trace
+status_is 3 "a file that is cut: status 3"
+stderr_contains "the file ends within a message" "it is said"
+{ cat good; printf '\377\377\377\377'; } >long
+run "$prep" auto long -o out.trace
+status_is 3 "a message of 4 GiB: status 3"
+stderr_contains "long:3: a message of 4294967295 bytes: more than 512 MiB; --max-line allows longer ones" "it is said"
+is "$(body out.trace | wc -l)" 3 "what was before it is read"
