@@ -28,6 +28,7 @@ enum { OF_TRAITS = sizeof of_traits / sizeof *of_traits };
 
 static const char *const units[] = {
 	[UNIT_JSON] = "JSON records: elements of an array, lines of JSON Lines, or one object",
+	[UNIT_OTLP] = "JSON records (an array, JSON Lines, or one object), or OTLP in protocol buffers",
 	[UNIT_LINE] = "lines of text",
 	[UNIT_CSV] = "CSV with a heading",
 	[UNIT_TABLE] = "JSON records (an array, JSON Lines, or one object), or CSV with a heading",

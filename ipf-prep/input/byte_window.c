@@ -17,7 +17,8 @@ static int make_room(struct byte_window *window, struct ipf_error *err)
 		return ipf_error_set(err, IPF_INPUT,
 		                     "a record of more than %zu MiB; is the format right? --max-line allows longer ones",
 		                     limit >> 20);
-	if (held > CHECKED_FROM && memchr(window->bytes + window->end - window->last, '\0', window->last))
+	if (held > CHECKED_FROM && !window->binary &&
+	    memchr(window->bytes + window->end - window->last, '\0', window->last))
 		return ipf_error_set(err, IPF_INPUT, "a record of more than %zu MiB that has bytes 0x00: this is no text",
 		                     CHECKED_FROM >> 20);
 	if (window->cap - window->end >= CHUNK)
@@ -60,7 +61,7 @@ int byte_window_more(struct byte_window *window, struct ipf_error *err)
 void byte_window_restart(struct byte_window *window)
 {
 	window->begin = window->end = window->last = 0;
-	window->ended = window->stuck = false;
+	window->ended = window->stuck = window->binary = false;
 }
 
 void byte_window_release(struct byte_window *window)

@@ -30,7 +30,8 @@ struct byte_window {
 	size_t begin, end, cap;
 	size_t last; /* how many bytes the last read gave */
 	bool ended;
-	bool stuck; /* the last attempt to get more failed */
+	bool stuck;  /* the last attempt to get more failed */
+	bool binary; /* bytes 0x00 are no error */
 };
 
 /* The first byte that has not been consumed. */

@@ -63,6 +63,21 @@ int chat_messages(struct draft *d, const struct jdoc *j, jdoc_id list, const cha
 	return count > 0 ? 0 : jdoc_expected(j, list, name, "at least one message", err);
 }
 
+/* Writes a bare function, which may have the type of a tool among its members, and members that are null. */
+static void write_function(const struct jdoc *j, jdoc_id function, struct jout *w)
+{
+	jout_begin_map(w);
+	for (struct jdoc_each e = jdoc_each(j, function); jdoc_step(&e);) {
+		if (jdoc_text_is(j, e.key, "type") || jdoc_is_null(j, e.value))
+			continue;
+		jout_value(w, jdoc_raw(j, e.key));
+		buffer_byte(w->out, ':');
+		w->comma = false;
+		jout_value(w, jdoc_raw(j, e.value));
+	}
+	jout_end_map(w);
+}
+
 static struct slice tools_of(struct draft *d, const struct jdoc *j, jdoc_id list)
 {
 	struct buffer out = {0};
@@ -83,7 +98,8 @@ static struct slice tools_of(struct draft *d, const struct jdoc *j, jdoc_id list
 		bare = true;
 		jout_begin_map(&w);
 		jout_member_string(&w, "type", slice_of("function"));
-		jout_member_value(&w, "function", jdoc_raw(j, e.value));
+		jout_key(&w, "function");
+		write_function(j, e.value, &w);
 		jout_end_map(&w);
 	}
 	jout_end_list(&w);

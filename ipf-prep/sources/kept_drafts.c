@@ -34,8 +34,10 @@ void kept_drafts_in_order(struct kept_drafts *kept)
 
 void kept_drafts_release(struct kept_drafts *kept)
 {
-	for (size_t i = 0; i < kept->count; i++)
+	for (size_t i = 0; i < kept->count; i++) {
 		free(kept->items[i].draft);
+		free(kept->items[i].key);
+	}
 	free(kept->items);
 	*kept = (struct kept_drafts){0};
 }

@@ -6,8 +6,10 @@
 
 struct kept_draft {
 	struct draft *draft;
-	size_t index;             /* in the order of adding, from 0 */
-	int64_t start_ns, end_ns; /* for the format's use; 0 at first */
+	size_t index; /* in the order of adding, from 0 */
+	/* for the format's use; 0 and NULL at first */
+	int64_t start_ns, end_ns, most_tokens;
+	char *key; /* freed with the draft */
 };
 
 struct kept_drafts {

@@ -8,53 +8,126 @@
 
 #include <string.h>
 
-/* ---- the spans of a document ---- */
+/* ---- the spans and log records of a document ---- */
+
+/* The members that lead to them in OTLP, by each->logs. */
+static const struct {
+	const char *resources, *scopes, *items;
+} levels[] = {{"resourceSpans", "scopeSpans", "spans"}, {"resourceLogs", "scopeLogs", "logRecords"}};
 
 bool otel_begin(struct otel_each *each, const struct jdoc *json)
 {
 	jdoc_id spans = jdoc_get(json, JDOC_ROOT, "spans"), resources = jdoc_get(json, JDOC_ROOT, "resourceSpans");
-	*each = (struct otel_each){.json = json, .otlp = resources != JDOC_NONE};
+	bool otlp = resources != JDOC_NONE || jdoc_get(json, JDOC_ROOT, "resourceLogs") != JDOC_NONE ||
+	            jdoc_get(json, JDOC_ROOT, "resourceMetrics") != JDOC_NONE;
+	*each = (struct otel_each){.json = json, .otlp = otlp};
 	each->resources = jdoc_each(json, resources);
 	each->scopes = jdoc_each(json, JDOC_NONE);
-	each->spans = jdoc_each(json, each->otlp ? JDOC_NONE : spans);
-	return jdoc_type_of(json, each->otlp ? resources : spans) == JDOC_LIST;
+	each->items = jdoc_each(json, otlp ? JDOC_NONE : spans);
+	return otlp || jdoc_type_of(json, spans) == JDOC_LIST;
 }
 
-bool otel_next(struct otel_each *each, struct otel_span *span)
+bool otel_next(struct otel_each *each, struct otel_item *item)
 {
-	while (!jdoc_step(&each->spans)) {
-		while (!jdoc_step(&each->scopes)) {
-			if (!jdoc_step(&each->resources))
-				return false;
-			each->scopes = jdoc_each(each->json, jdoc_get(each->json, each->resources.value, "scopeSpans"));
+	const struct jdoc *j = each->json;
+	while (!jdoc_step(&each->items)) {
+		if (jdoc_step(&each->scopes)) {
+			each->items = jdoc_each(j, jdoc_get(j, each->scopes.value, levels[each->logs].items));
+		} else if (jdoc_step(&each->resources)) {
+			each->scopes = jdoc_each(j, jdoc_get(j, each->resources.value, levels[each->logs].scopes));
+		} else if (each->otlp && !each->logs) {
+			each->logs = true;
+			each->resources = jdoc_each(j, jdoc_get(j, JDOC_ROOT, levels[true].resources));
+		} else {
+			return false;
 		}
-		each->spans = jdoc_each(each->json, jdoc_get(each->json, each->scopes.value, "spans"));
 	}
-	*span = (struct otel_span){each->json, each->spans.value, each->otlp};
+	*item = (struct otel_item){j, each->items.value, each->logs ? OTEL_LOG : OTEL_SPAN, each->otlp};
 	return true;
 }
 
-/* ---- the fields of a span ---- */
-
-static jdoc_id attribute(const struct otel_span *span, const char *key)
+struct jdoc_each otel_events(const struct otel_item *span)
 {
-	static const char *const kinds[] = {"stringValue", "intValue", "doubleValue", "boolValue", "arrayValue"};
-	const struct jdoc *j = span->json;
-	jdoc_id attributes = jdoc_get(j, span->node, "attributes");
-	if (!span->otlp)
-		return jdoc_get(j, attributes, key);
-	for (struct jdoc_each e = jdoc_each(j, attributes); jdoc_step(&e);) {
-		if (!jdoc_text_is(j, jdoc_get(j, e.value, "key"), key))
-			continue;
-		for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-			jdoc_id value = jdoc_get(j, jdoc_get(j, e.value, "value"), kinds[i]);
-			if (value != JDOC_NONE)
-				return value;
-		}
-	}
-	return JDOC_NONE;
+	return jdoc_each(span->json, jdoc_get(span->json, span->node, "events"));
 }
 
+/* ---- values ---- */
+
+/* The value of OTLP's AnyValue, which names its type: {"stringValue": "x"}. */
+static jdoc_id any_value(const struct jdoc *j, jdoc_id any)
+{
+	struct jdoc_each e = jdoc_each(j, any);
+	return e.map && jdoc_step(&e) ? e.value : JDOC_NONE;
+}
+
+static bool any_is(const struct jdoc *j, jdoc_id value, const char *type)
+{
+	return jdoc_text_is(j, jdoc_key_of(j, value), type);
+}
+
+static bool any_is_list(const struct jdoc *j, jdoc_id value)
+{
+	return any_is(j, value, "arrayValue") || any_is(j, value, "kvlistValue");
+}
+
+/* Is it an integer in quotes? */
+static bool is_integer(struct slice quoted)
+{
+	size_t at = quoted.len > 2 && quoted.data[1] == '-' ? 2 : 1, first = at;
+	while (at + 1 < quoted.len && quoted.data[at] >= '0' && quoted.data[at] <= '9')
+		at++;
+	return at > first && at + 1 == quoted.len && (quoted.data[first] != '0' || at == first + 1);
+}
+
+static void write_any(const struct jdoc *j, jdoc_id any, struct jout *w);
+
+/* Writes a list of {"key", "value"} as an object. */
+static void write_map(const struct jdoc *j, jdoc_id list, struct jout *w)
+{
+	jout_begin_map(w);
+	for (struct jdoc_each e = jdoc_each(j, list); jdoc_step(&e);) {
+		struct slice key = jdoc_raw(j, jdoc_get(j, e.value, "key"));
+		if (!key.data || jdoc_type_of(j, jdoc_get(j, e.value, "key")) != JDOC_TEXT)
+			continue;
+		jout_value(w, key);
+		buffer_byte(w->out, ':');
+		w->comma = false;
+		write_any(j, jdoc_get(j, e.value, "value"), w);
+	}
+	jout_end_map(w);
+}
+
+/* Writes an AnyValue as the JSON that it stands for. */
+static void write_any(const struct jdoc *j, jdoc_id any, struct jout *w)
+{
+	jdoc_id value = any_value(j, any), inner = jdoc_get(j, value, "values");
+	struct slice raw = jdoc_raw(j, value);
+	if (value == JDOC_NONE) {
+		jout_null(w);
+	} else if (any_is(j, value, "arrayValue")) {
+		jout_begin_list(w);
+		for (struct jdoc_each e = jdoc_each(j, inner); jdoc_step(&e);)
+			write_any(j, e.value, w);
+		jout_end_list(w);
+	} else if (any_is(j, value, "kvlistValue")) {
+		write_map(j, inner, w);
+	} else if (any_is(j, value, "intValue") && jdoc_type_of(j, value) == JDOC_TEXT && is_integer(raw)) {
+		jout_value(w, (struct slice){raw.data + 1, raw.len - 2}); /* protocol buffers' JSON has it as a text */
+	} else {
+		jout_value(w, raw);
+	}
+}
+
+static struct slice written(struct draft *d, const struct jdoc *j, jdoc_id node,
+                            void (*write)(const struct jdoc *j, jdoc_id node, struct jout *w))
+{
+	struct buffer out = {0};
+	struct jout w = {.out = &out};
+	write(j, node, &w);
+	return draft_take_buffer(d, &out);
+}
+
+/* The text of a value; of one that is not a text, its JSON. */
 static struct slice text_of(const struct jdoc *j, struct draft *d, jdoc_id node)
 {
 	if (jdoc_is_null(j, node))
@@ -62,29 +135,62 @@ static struct slice text_of(const struct jdoc *j, struct draft *d, jdoc_id node)
 	return jdoc_type_of(j, node) == JDOC_TEXT ? draft_text(d, j, node) : jdoc_raw(j, node);
 }
 
-struct slice otel_text(const struct otel_span *span, struct draft *d, const char *key)
+static struct slice any_text(const struct jdoc *j, struct draft *d, jdoc_id any)
 {
-	return text_of(span->json, d, attribute(span, key));
+	jdoc_id value = any_value(j, any);
+	return any_is_list(j, value) ? written(d, j, any, write_any) : text_of(j, d, value);
 }
 
-int64_t otel_number(const struct otel_span *span, struct draft *d, const char *key)
+struct slice otel_text(const struct otel_item *item, struct draft *d, const char *key)
+{
+	const struct jdoc *j = item->json;
+	jdoc_id attributes = jdoc_get(j, item->node, "attributes");
+	if (!item->otlp)
+		return text_of(j, d, jdoc_get(j, attributes, key));
+	for (struct jdoc_each e = jdoc_each(j, attributes); jdoc_step(&e);)
+		if (jdoc_text_is(j, jdoc_get(j, e.value, "key"), key))
+			return any_text(j, d, jdoc_get(j, e.value, "value"));
+	return (struct slice){0};
+}
+
+int64_t otel_number(const struct otel_item *item, struct draft *d, const char *key)
 {
 	int64_t value;
-	struct slice text = otel_text(span, d, key);
+	struct slice text = otel_text(item, d, key);
 	return text.data && time_from_number(text, 1, &value) == 0 && value >= 0 ? value : IPF_ABSENT;
 }
 
-struct slice otel_id(const struct otel_span *span, struct draft *d)
+/* ---- the fields of an item ---- */
+
+struct slice otel_name(const struct otel_item *item, struct draft *d)
 {
-	return text_of(span->json, d, jdoc_get(span->json, span->node, span->otlp ? "spanId" : "span_id"));
+	jdoc_id name = jdoc_get(item->json, item->node, item->kind == OTEL_LOG ? "eventName" : "name");
+	if (item->kind == OTEL_LOG && jdoc_text_empty(item->json, name))
+		return otel_text(item, d, "event.name"); /* before OTLP 1.5 */
+	return draft_text(d, item->json, name);
 }
 
-struct slice otel_trace(const struct otel_span *span, struct draft *d)
+struct slice otel_body(const struct otel_item *item, struct draft *d)
 {
-	return text_of(span->json, d, jdoc_get(span->json, span->node, span->otlp ? "traceId" : "trace_id"));
+	const struct jdoc *j = item->json;
+	jdoc_id attributes = jdoc_get(j, item->node, "attributes");
+	if (item->kind == OTEL_LOG)
+		return any_text(j, d, jdoc_get(j, item->node, "body"));
+	struct slice content = otel_text(item, d, "gen_ai.event.content"); /* in libraries of Microsoft */
+	return content.data ? content : item->otlp ? written(d, j, attributes, write_map) : jdoc_raw(j, attributes);
 }
 
-bool otel_failed(const struct otel_span *span)
+struct slice otel_id(const struct otel_item *item, struct draft *d)
+{
+	return text_of(item->json, d, jdoc_get(item->json, item->node, item->otlp ? "spanId" : "span_id"));
+}
+
+struct slice otel_trace(const struct otel_item *item, struct draft *d)
+{
+	return text_of(item->json, d, jdoc_get(item->json, item->node, item->otlp ? "traceId" : "trace_id"));
+}
+
+bool otel_failed(const struct otel_item *span)
 {
 	jdoc_id code = jdoc_get(span->json, jdoc_get(span->json, span->node, "status"), "code");
 	int64_t number;
@@ -92,163 +198,31 @@ bool otel_failed(const struct otel_span *span)
 	       (jdoc_to_int(span->json, code, &number) && number == 2);
 }
 
-int otel_times(const struct otel_span *span, int64_t *start_ns, int64_t *end_ns, struct ipf_error *err)
+/* An event has a time; a log record may only have that when it was seen. */
+static int event_time(const struct otel_item *item, int64_t *at_ns, struct ipf_error *err)
 {
-	const char *start = span->otlp ? "startTimeUnixNano" : "start_time";
-	const char *end = span->otlp ? "endTimeUnixNano" : "end_time";
-	int64_t unit_ns = span->otlp ? 1 : NS_PER_S;
-	if (need_time(span->json, span->node, start, unit_ns, start_ns, err) < 0)
-		return -1;
-	int got = field_time(span->json, span->node, end, unit_ns, end_ns, err);
+	int got = field_time(item->json, item->node, "timeUnixNano", 1, at_ns, err);
+	if (item->kind == OTEL_LOG && (got == 0 || (got > 0 && *at_ns == 0)))
+		return need_time(item->json, item->node, "observedTimeUnixNano", 1, at_ns, err);
 	if (got == 0)
-		*end_ns = *start_ns;
+		*at_ns = 0;
 	return got < 0 ? -1 : 0;
 }
 
-/* ---- messages ---- */
-
-/* The texts of a list of parts, joined; or the text of a content that is a string. */
-static struct slice parts_text(struct draft *d, const struct jdoc *j, jdoc_id parts)
+int otel_times(const struct otel_item *item, int64_t *start_ns, int64_t *end_ns, struct ipf_error *err)
 {
-	struct slice all = {0};
-	if (jdoc_type_of(j, parts) != JDOC_LIST)
-		return draft_text(d, j, parts);
-	for (struct jdoc_each e = jdoc_each(j, parts); jdoc_step(&e);) {
-		jdoc_id type = jdoc_get(j, e.value, "type"), content = jdoc_get(j, e.value, "content");
-		if (type != JDOC_NONE && !jdoc_text_is(j, type, "text"))
-			continue;
-		struct slice text = draft_text(d, j, content != JDOC_NONE ? content : jdoc_get(j, e.value, "text"));
-		all = draft_append(d, all, "\n", text);
+	const char *start = item->otlp ? "startTimeUnixNano" : "start_time";
+	const char *end = item->otlp ? "endTimeUnixNano" : "end_time";
+	int64_t unit_ns = item->otlp ? 1 : NS_PER_S;
+	if (item->kind != OTEL_SPAN) {
+		int status = event_time(item, start_ns, err);
+		*end_ns = *start_ns;
+		return status;
 	}
-	return all;
-}
-
-static jdoc_id body_of(const struct jdoc *j, jdoc_id message)
-{
-	jdoc_id parts = jdoc_get(j, message, "parts");
-	return parts != JDOC_NONE ? parts : jdoc_get(j, message, "content");
-}
-
-/* Writes a message with tool calls as the chat API takes it. */
-static void write_calls(const struct jdoc *j, jdoc_id parts, struct slice text, struct buffer *out)
-{
-	struct jout w = {.out = out};
-	jout_begin_map(&w);
-	jout_member_string(&w, "role", slice_of("assistant"));
-	jout_member_string(&w, "content", text.data ? text : slice_of(""));
-	jout_key(&w, "tool_calls");
-	jout_begin_list(&w);
-	for (struct jdoc_each e = jdoc_each(j, parts); jdoc_step(&e);) {
-		jdoc_id arguments = jdoc_get(j, e.value, "arguments");
-		if (!jdoc_text_is(j, jdoc_get(j, e.value, "type"), "tool_call"))
-			continue;
-		jout_begin_map(&w);
-		jout_member_value(&w, "id", jdoc_raw(j, jdoc_get(j, e.value, "id")));
-		jout_member_string(&w, "type", slice_of("function"));
-		jout_key(&w, "function");
-		jout_begin_map(&w);
-		jout_member_value(&w, "name", jdoc_raw(j, jdoc_get(j, e.value, "name")));
-		jout_key(&w, "arguments");
-		if (jdoc_type_of(j, arguments) == JDOC_TEXT)
-			jout_value(&w, jdoc_raw(j, arguments));
-		else
-			jout_string(&w, arguments != JDOC_NONE ? jdoc_raw(j, arguments) : slice_of("{}"));
-		jout_end_map(&w);
-		jout_end_map(&w);
-	}
-	jout_end_list(&w);
-	jout_end_map(&w);
-}
-
-/* Adds a message for each result of a tool. */
-static void add_results(struct draft *d, const struct jdoc *j, jdoc_id parts)
-{
-	for (struct jdoc_each e = jdoc_each(j, parts); jdoc_step(&e);) {
-		jdoc_id result = jdoc_get(j, e.value, "result");
-		struct buffer line = {0};
-		struct jout w = {.out = &line};
-		if (!jdoc_text_is(j, jdoc_get(j, e.value, "type"), "tool_call_response"))
-			continue;
-		struct slice text = text_of(j, d, result != JDOC_NONE ? result : jdoc_get(j, e.value, "response"));
-		jout_begin_map(&w);
-		jout_member_string(&w, "role", slice_of("tool"));
-		jout_member_value(&w, "tool_call_id", jdoc_raw(j, jdoc_get(j, e.value, "id")));
-		jout_member_string(&w, "content", text.data ? text : slice_of(""));
-		jout_end_map(&w);
-		struct draft_message *m = draft_message(d, ROLE_USER, draft_keep(d, text));
-		struct slice json = draft_take_buffer(d, &line);
-		if (m)
-			m->json = json;
-	}
-}
-
-static bool has_part(const struct jdoc *j, jdoc_id parts, const char *type)
-{
-	for (struct jdoc_each e = jdoc_each(j, parts); jdoc_step(&e);)
-		if (jdoc_text_is(j, jdoc_get(j, e.value, "type"), type))
-			return true;
-	return false;
-}
-
-static void add_message(struct draft *d, const struct jdoc *j, jdoc_id message)
-{
-	jdoc_id role = jdoc_get(j, message, "role"), body = body_of(j, message);
-	if (jdoc_type_of(j, body) == JDOC_LIST && has_part(j, body, "tool_call_response")) {
-		add_results(d, j, body);
-		return;
-	}
-	struct slice text = parts_text(d, j, body);
-	enum role speaker = jdoc_text_is(j, role, "assistant") ? ROLE_ASSISTANT
-	                    : jdoc_text_is(j, role, "system")  ? ROLE_SYSTEM
-	                                                       : ROLE_USER;
-	struct draft_message *m = draft_message(d, speaker, text.data ? text : slice_of(""));
-	if (m && jdoc_type_of(j, body) == JDOC_LIST && has_part(j, body, "tool_call")) {
-		struct buffer line = {0};
-		write_calls(j, body, text, &line);
-		m->json = draft_take_buffer(d, &line);
-	} else if (m && (jdoc_get(j, message, "tool_calls") != JDOC_NONE || jdoc_text_is(j, role, "tool"))) {
-		m->json = jdoc_raw(j, message);
-	}
-}
-
-/* Parses the JSON that an attribute holds; `name` is the attribute's. */
-static int parse_attribute(struct jdoc *inner, struct slice text, const char *name, struct ipf_error *err)
-{
-	struct ipf_error wrong = {0};
-	return jdoc_parse(inner, text.data, text.len, &wrong) == 0
-	           ? 0
-	           : ipf_error_set(err, IPF_INPUT, "%s: %s", name, wrong.text);
-}
-
-int otel_messages(struct draft *d, struct slice system, struct slice messages, struct ipf_error *err)
-{
-	struct jdoc inner = {0};
-	int status = 0;
-	if (system.len > 0 && (*system.data == '[' || *system.data == '{')) {
-		if ((status = parse_attribute(&inner, system, "gen_ai.system_instructions", err)) == 0)
-			draft_message(d, ROLE_SYSTEM, parts_text(d, &inner, JDOC_ROOT));
-	} else if (system.len > 0) {
-		draft_message(d, ROLE_SYSTEM, system);
-	}
-	if (messages.len > 0 && status == 0 &&
-	    (status = parse_attribute(&inner, messages, "gen_ai.input.messages", err)) == 0) {
-		if (jdoc_type_of(&inner, JDOC_ROOT) != JDOC_LIST)
-			status = jdoc_expected(&inner, JDOC_ROOT, "gen_ai.input.messages", "a list", err);
-		for (struct jdoc_each e = jdoc_each(&inner, JDOC_ROOT); jdoc_step(&e);)
-			add_message(d, &inner, e.value);
-	}
-	jdoc_release(&inner);
-	return status;
-}
-
-struct slice otel_messages_text(struct draft *d, struct slice messages)
-{
-	struct jdoc inner = {0};
-	struct ipf_error ignored = {0};
-	struct slice all = {0};
-	if (messages.len > 0 && jdoc_parse(&inner, messages.data, messages.len, &ignored) == 0)
-		for (struct jdoc_each e = jdoc_each(&inner, JDOC_ROOT); jdoc_step(&e);)
-			all = draft_append(d, all, "\n", parts_text(d, &inner, body_of(&inner, e.value)));
-	jdoc_release(&inner);
-	return all;
+	if (need_time(item->json, item->node, start, unit_ns, start_ns, err) < 0)
+		return -1;
+	int got = field_time(item->json, item->node, end, unit_ns, end_ns, err);
+	if (got == 0)
+		*end_ns = *start_ns;
+	return got < 0 ? -1 : 0;
 }

@@ -33,6 +33,7 @@ enum source_kind {
 /* What one call of read_record gets. */
 enum source_unit {
 	UNIT_JSON,  /* a JSON record: an element of an array, a line of JSON Lines, or a single object */
+	UNIT_OTLP,  /* a JSON record, also made of a message of OTLP in protocol buffers */
 	UNIT_LINE,  /* a line of text */
 	UNIT_CSV,   /* a row of a CSV file with a header */
 	UNIT_TABLE, /* JSON or CSV, by the file's first byte; a CSV row also comes as a JSON object of strings */
@@ -60,7 +61,7 @@ struct source_record {
 	const char *file;        /* UNIT_NONE: NULL */
 	int file_index;          /* from 0 */
 	int64_t line;            /* in the file, from 1 */
-	const struct jdoc *json; /* UNIT_JSON, UNIT_TABLE */
+	const struct jdoc *json; /* UNIT_JSON, UNIT_OTLP, UNIT_TABLE */
 	struct slice text; /* UNIT_LINE: valid UTF-8 without the line end; UNIT_FILE: the bytes of the file, unchecked */
 	const struct csv *csv; /* UNIT_CSV; UNIT_TABLE if the file is CSV, else NULL */
 };

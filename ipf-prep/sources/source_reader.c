@@ -3,6 +3,7 @@
 #include "clock.h"
 #include "json/jout.h"
 #include "input/json_splitter.h"
+#include "input/otlp_messages.h"
 #include "cli/units.h"
 #include "sources/record_fields.h"
 #include "utf8.h"
@@ -11,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define REPORTS_MAX 10 /* bad records that are reported one by one */
+#define LOOK        ((size_t)64 << 10) /* how much of a file shows whether it is JSON */
+#define REPORTS_MAX 10                 /* bad records that are reported one by one */
 
 /* The file in progress, and what is reused for the next one. */
 struct open_file {
@@ -182,6 +184,42 @@ static int read_json(struct open_file *f, struct ipf_error *err)
 	return 0;
 }
 
+/* A bad message is skipped if the next one can be found. A record's line is the number of its message. */
+static int read_messages(struct open_file *f, struct ipf_error *err)
+{
+	struct otlp_messages messages = {.window = f->window};
+	struct slice text;
+	struct ipf_error wrong = {0};
+	int got, status = 0;
+	while (status == 0 && wants_more(f->reader) && (got = otlp_messages_next(&messages, &text, &wrong)) != 0) {
+		if (messages.broken) {
+			ipf_error_place(&wrong, input_name(f->input), messages.number);
+			status = end_reading(f->reader, &wrong, err);
+			break;
+		}
+		struct source_record record = next_record(f, messages.number);
+		if (got < 0 || jdoc_parse(f->json, text.data, text.len, &wrong) < 0) {
+			ipf_error_place(&wrong, record.file, record.line);
+			status = wrong.kind == IPF_INPUT ? skip_bad(f->reader, &wrong, err) : end_reading(f->reader, &wrong, err);
+			continue;
+		}
+		put_on_one_line(text);
+		record.json = f->json;
+		status = read_record(f, &record, err);
+	}
+	otlp_messages_release(&messages);
+	return status;
+}
+
+/* JSON, or messages of OTLP? JSON does not begin with their bytes. */
+static bool is_messages(struct byte_window *window)
+{
+	struct ipf_error ignored = {0}; /* the next read reports it */
+	while (window->end - window->begin < LOOK && byte_window_more(window, &ignored) > 0)
+		;
+	return otlp_begins((struct slice){byte_window_at(window), window->end - window->begin});
+}
+
 static int read_lines(struct open_file *f, struct ipf_error *err)
 {
 	struct slice text;
@@ -307,6 +345,8 @@ static int read_records(struct open_file *f, struct ipf_error *err)
 	switch (f->reader->format->unit) {
 	case UNIT_JSON:
 		return read_json(f, err);
+	case UNIT_OTLP:
+		return is_messages(f->window) ? read_messages(f, err) : read_json(f, err);
 	case UNIT_CSV:
 		return read_rows(f, err);
 	case UNIT_LINE:

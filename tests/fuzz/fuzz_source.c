@@ -4,6 +4,7 @@
 
 #include "absent.h"
 #include "input/json_splitter.h"
+#include "input/otlp_messages.h"
 #include "utf8.h"
 
 #include <stdlib.h>
@@ -61,6 +62,29 @@ static void unusable(struct sink *sink, const char *why)
 		abort();
 }
 
+static int64_t read_messages(const struct source_format *format, void *state, struct sink *sink,
+                             struct byte_window *window)
+{
+	struct otlp_messages messages = {.window = window};
+	struct slice text;
+	struct jdoc json = {0};
+	struct ipf_error err = {0};
+	while (otlp_messages_next(&messages, &text, &err) != 0 && !messages.broken) {
+		if (!err.kind && jdoc_parse(&json, text.data, text.len, &err) == 0) {
+			struct source_record record = {.number = messages.number, .file = "fuzz", .json = &json};
+			draft_reset(&sink->draft);
+			sink->draft.number = record.number;
+			if (format->read_record(state, &record, sink, &err) < 0 && (err.kind != IPF_INPUT || !err.text[0]))
+				abort();
+		}
+		ipf_error_clear(&err);
+	}
+	jdoc_release(&json);
+	int64_t number = messages.number;
+	otlp_messages_release(&messages);
+	return number;
+}
+
 static void read_records(const struct source_format *format, void *state, struct slice text)
 {
 	struct sink sink = {.take = take, .unusable = unusable};
@@ -72,6 +96,8 @@ static void read_records(const struct source_format *format, void *state, struct
 	int64_t number = 0;
 	if (format->begin_file)
 		format->begin_file(state, NULL, &err);
+	if (format->unit == UNIT_OTLP && otlp_begins(text))
+		number = read_messages(format, state, &sink, &window);
 	json_splitter_begin(&splitter, &window);
 	while (json_splitter_next(&splitter, &one, &err) == 1) {
 		if (jdoc_parse(&json, one.data, one.len, &err) == 0) {
