@@ -314,11 +314,8 @@ static struct slice write_blocks(struct trace_renderer *r, const struct draft_bl
 	jout_member_string(&w, "scope", blocks->scope);
 	jout_key(&w, "ids");
 	jout_begin_list(&w);
-	for (size_t i = 0; i < blocks->count; i++) {
-		char id[24];
-		snprintf(id, sizeof id, "%llu", (unsigned long long)blocks->ids[i]);
-		jout_value(&w, slice_of(id));
-	}
+	for (size_t i = 0; i < blocks->count; i++)
+		jout_uint(&w, blocks->ids[i]);
 	jout_end_list(&w);
 	jout_end_map(&w);
 	return buffer_all(&r->blocks);

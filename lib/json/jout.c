@@ -67,25 +67,34 @@ void jout_key(struct jout *w, const char *key)
 	jout_name(w, key, strlen(key));
 }
 
-void jout_int(struct jout *w, int64_t value)
+static void put_whole(struct jout *w, bool negative, uint64_t left)
 {
 	static const char pairs[] = "00010203040506070809101112131415161718192021222324252627282930313233343536373839"
 								"40414243444546474849505152535455565758596061626364656667686970717273747576777879"
 								"8081828384858687888990919293949596979899";
 	char digits[24], *at = digits + sizeof digits; /* a comma, a sign and 19 or 20 digits */
-	uint64_t left = value < 0 ? -(uint64_t)value : (uint64_t)value;
 	for (; left >= 100; left /= 100)
 		memcpy(at -= 2, pairs + 2 * (left % 100), 2);
 	if (left >= 10)
 		memcpy(at -= 2, pairs + 2 * left, 2);
 	else
 		*--at = (char)('0' + left);
-	if (value < 0)
+	if (negative)
 		*--at = '-';
 	if (w->comma)
 		*--at = ',';
 	w->comma = true;
 	buffer_append(w->out, at, (size_t)(digits + sizeof digits - at));
+}
+
+void jout_int(struct jout *w, int64_t value)
+{
+	put_whole(w, value < 0, value < 0 ? -(uint64_t)value : (uint64_t)value);
+}
+
+void jout_uint(struct jout *w, uint64_t value)
+{
+	put_whole(w, false, value);
 }
 
 void jout_double(struct jout *w, double value)

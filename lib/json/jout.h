@@ -13,6 +13,7 @@
 #include "buffer.h"
 
 #include <jansson.h>
+#include <stdint.h>
 
 struct jout {
 	struct buffer *out;
@@ -25,6 +26,7 @@ void jout_end_list(struct jout *w);
 void jout_key(struct jout *w, const char *key);              /* ASCII that needs no escapes: written verbatim */
 void jout_name(struct jout *w, const char *key, size_t len); /* the same, of a known length */
 void jout_int(struct jout *w, int64_t value);
+void jout_uint(struct jout *w, uint64_t value);
 void jout_double(struct jout *w, double value); /* the shortest form that reads back equal; null unless finite */
 void jout_bool(struct jout *w, bool value);
 void jout_null(struct jout *w);

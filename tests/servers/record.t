@@ -49,13 +49,15 @@ recorded() { # NAME FILE FORMAT MS LEAST: what is in FILE; starts within MS at t
 # Clients that leave in the middle of answers, by their own times, and their replay.
 ipf-prep synthetic -n 20 --input-tokens 20 --output-tokens 400 -q -o long.trace
 ipf-sched -q constant:rate=50,n=20 -t long.trace -o long.sched
-left() { # NAME FILE FORMAT
+left() { # NAME FILE FORMAT [OPTIONS of ipf-prep]
 	local name=$1 file=$2 hung
+	rm -f left*.records
 	ipf-fire -q -m sim -t long.trace long.sched -u "$SERVED" --cancel 40%@150ms -o left.records
 	hung=$(ipf-collect -q left.records | jq -s '[.[] | select(.error.kind == "hung-up")] | length')
 	between "$hung" 2 18 "$name: some clients leave"
-	yes_if "$name: all are recorded" wait_for 20 written "$file" 20
-	ipf-prep "$3" "$file" -q -o left.trace
+	serve_stop # Envoy keeps some lines until then
+	is "$(records_of "$file")" 20 "$name: all are recorded"
+	ipf-prep "${@:3:1}" "$file" -q "${@:4}" -o left.trace
 	is "$(jq -s '[.[] | select(.hang_up_ns)] | length' left.trace)" "$hung" "$name: it says of as many that they left"
 	between "$(jq -s '[.[].hang_up_ns // empty] | sort | .[length / 2 | floor] / 1e6' left.trace)" 149 170 "$name: and when"
 	is "$(jq -s '[.[] | select(.tags.failed)] | length' left.trace)" 0 "$name: none failed"
@@ -69,7 +71,6 @@ if nginx_record "$DIRECT"; then
 	rm -f requests.jsonl
 	nginx_record "$DIRECT"
 	left nginx requests.jsonl openai-log
-	serve_stop
 else
 	skip nginx "not installed"
 fi
@@ -81,6 +82,10 @@ if envoy_record "$DIRECT"; then
 	is "$(body times.trace | jq -s -c '[length, map(select(.session)) | length]')" \
 		"$(jq -s -c 'map(select(.bytes_received > 0)) | [length, map(select(.session_id)) | length]' access.jsonl)" \
 		"Envoy: of which arrivals and sessions can be read"
+	rm -rf tap access.jsonl
+	envoy_record "$DIRECT"
+	: >access.jsonl # of the look whether it is up
+	left Envoy access.jsonl envoy-access --input-tokens 20 --output-tokens 400
 else
 	skip envoy "not installed"
 fi
