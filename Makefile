@@ -81,7 +81,7 @@ VERSION_MAJOR := $(firstword $(subst ., ,$(VERSION)))
 soname    := libipf.so.$(VERSION_MAJOR)
 libraries := $(addprefix $(BUILD)/library/,$(soname) libipf.a)
 
-.PHONY: all tests check operator bench bench-tools fuzz demo deps deps-all
+.PHONY: all tests objects check operator bench bench-tools fuzz demo deps deps-all
 .PHONY: lint format format-check tidy tables graph html dist deb bundle check-packages install uninstall clean help
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -117,6 +117,23 @@ $(BUILD)/ipf-report/catalogue/definitions.c: $(embed_definitions) Makefile
 	$(call say,GEN,$@)
 	$(Q)mkdir -p $(@D) && sh $(embed_definitions) > $@
 
+# The tests of a program are one binary, since each link takes about a second: the main of a test has the name of its file, and
+# tests/KIND/all.c runs the tests that are named. rule: kind, name of the binary, test files, objects, libraries
+define bundle_rules
+$(BUILD)/tests/$(1)/$(2).list: tests/$(1)
+	$$(Q)mkdir -p $$(@D) && printf 'EACH(%s)\n' $(3) > $$@
+$(BUILD)/tests/$(1)/all_$(2).o: tests/$(1)/all.c $(BUILD)/tests/$(1)/$(2).list $(BUILD)/flags
+	$$(call say,CC,$$@)
+	$$(Q)$$(CC) $$(all_cflags) -DLIST='"$(2).list"' -I$$(@D) -c -o $$@ $$<
+$(BUILD)/$(1)/$(2): $(3:%=$(BUILD)/tests/$(1)/%.o) $(BUILD)/tests/$(1)/all_$(2).o $(4)
+	$$(call say,LD,$$@)
+	$$(Q)mkdir -p $$(@D) && $$(CC) $$(all_ldflags) -o $$@ $$^ $(5)
+test_bundles += $(BUILD)/$(1)/$(2)
+endef
+name_of_test = $(basename $(notdir $@))
+unit_main = -Dmain=$(name_of_test) -Wno-missing-prototypes
+units_of  = $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test_$(1).c))
+
 # ---- programs -------------------------------------------------------------------------------------------------------
 # rule: short name, folder, program
 define program_rules
@@ -129,11 +146,9 @@ $$(BUILD)/$(2)/%.o: room_cflags = -I$(2) $$(cflags_$(1))
 $$(BUILD)/bin/$(3): $$(objects_$(1)) $$(BUILD)/libipf.a
 	$$(call say,LD,$$@)
 	$$(Q)mkdir -p $$(@D) && $$(CC) $$(all_ldflags) -o $$@ $$(objects_$(1)) $$(BUILD)/libipf.a $$(libs_$(1)) $$(libs_lib)
-# A unit test links all modules of its program but main.
-$$(BUILD)/tests/unit/test_$(1)_%.o: room_cflags = -I$(2) $$(cflags_$(1))
-$$(BUILD)/unit/test_$(1)_%: $$(BUILD)/tests/unit/test_$(1)_%.o $$(modules_$(1)) $$(BUILD)/libipf.a
-	$$(call say,LD,$$@)
-	$$(Q)mkdir -p $$(@D) && $$(CC) $$(all_ldflags) -o $$@ $$< $$(modules_$(1)) $$(BUILD)/libipf.a $$(libs_$(1)) $$(libs_lib) -lcmocka
+# Its unit tests link all of its modules but main.
+$$(BUILD)/tests/unit/test_$(1)_%.o: room_cflags = -I$(2) $$(cflags_$(1)) $$(unit_main)
+$$(eval $$(call bundle_rules,unit,$(1),$$(call units_of,$(1)_*),$$(modules_$(1)) $$(BUILD)/libipf.a,$$(libs_$(1)) $$(libs_lib) -lcmocka))
 endef
 $(foreach p,prep sched fire collect report,$(eval $(call program_rules,$(p),ipf-$(p),ipf-$(p))))
 $(eval $(call program_rules,sim,tests/sim,ipf-sim))
@@ -146,9 +161,8 @@ cflags_collect += -DSNAPPY_VERSION='"$(shell $(PKG_CONFIG) --modversion snappy $
 
 # What talks to servers beside the run: the programs that use it link libcurl.
 $(addprefix $(BUILD)/lib/,aws/%.o hub/%.o http/%.o push/%.o): room_cflags = $(cflags_collect)
-$(BUILD)/unit/test_lib_%: $(BUILD)/tests/unit/test_lib_%.o $(BUILD)/libipf.a
-	$(call say,LD,$@)
-	$(Q)mkdir -p $(@D) && $(CC) $(all_ldflags) -o $@ $< $(BUILD)/libipf.a $(libs_collect) $(libs_lib) -lcmocka
+$(BUILD)/tests/unit/test_lib_%.o: room_cflags = $(unit_main)
+$(eval $(call bundle_rules,unit,lib,$(call units_of,lib_*),$(BUILD)/libipf.a,$(libs_collect) $(libs_lib) -lcmocka))
 
 $(BUILD)/%.o: %.c $(BUILD)/flags
 	$(call say,CC,$<)
@@ -161,7 +175,7 @@ $(BUILD)/%.o: $(BUILD)/%.c $(BUILD)/flags
 $(addprefix $(BUILD)/,lib/cli/options.o lib/cli/interrupt.o ipf-fire/run/settings.o ipf-fire/run/run.o): sections = -ffunction-sections
 
 # Other flags or another compiler rebuild everything.
-flags_now = $(CC) $(all_cflags) $(all_ldflags)
+flags_now = $(CC) $(all_cflags) $(all_ldflags) $(value unit_main) $(FUZZER)
 ifneq ($(file <$(BUILD)/flags),$(flags_now))
 $(BUILD)/flags: FORCE
 endif
@@ -198,7 +212,6 @@ $(BUILD)/library/libipf.a: $(library_objects) $(BUILD)/library/rooms.a $(BUILD)/
 		rm -f $@ && ar qcs $@ $(@D)/libipf.o
 
 # ---- tests ----------------------------------------------------------------------------------------------------------
-unit_tests := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/test_*.c))
 fuzz_names := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 
 # To be preloaded by tests; without sanitizers, which have their own allocator.
@@ -213,12 +226,34 @@ $(BUILD)/tests/nvml/libnvidia-ml.so.1: tests/preload/fake_nvml.c
 	$(Q)mkdir -p $(@D) && $(CC) -std=c11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Wconversion $(if $(WERROR),-Werror) -fPIC -shared -o $@ $< -lm
 
 # The library's functions, with the sanitizers of the build.
-$(BUILD)/unit/test_public: $(BUILD)/tests/unit/test_public.o $(library_objects) $(BUILD)/library/rooms.a $(BUILD)/libipf.a
-	$(call say,LD,$@)
-	$(Q)mkdir -p $(@D) && $(CC) $(filter-out -Wl$(comma)--wrap%,$(all_ldflags)) -o $@ $^ $(call libs_of,$(pkgs_library)) -lm -lcmocka
+$(BUILD)/tests/unit/test_public.o: room_cflags = $(unit_main)
+$(BUILD)/unit/public: wrap =
+$(eval $(call bundle_rules,unit,public,test_public,$(library_objects) $(BUILD)/library/rooms.a $(BUILD)/libipf.a,$(call libs_of,$(pkgs_library)) -lm -lcmocka))
+
+# Fuzz targets, by the program whose modules they link: a binary that replays corpora, or for `make fuzz` (FUZZER=1) one for each
+# target with libFuzzer's main. rule: group, targets, folders of headers, objects, libraries
+define fuzz_rules
+$(2:%=$(BUILD)/tests/fuzz/%.o): room_cflags = $(3:%=-I%) $(if $(FUZZER),,-DLLVMFuzzerTestOneInput=$$(name_of_test)) -Wno-missing-prototypes
+$(if $(FUZZER),$$(eval $$(call fuzzer_rule,$(2),$(4),$(5))),$$(eval $$(call bundle_rules,fuzz,$(1),$(2),$(4),$(5))))
+endef
+define fuzzer_rule
+$(1:%=$(BUILD)/fuzz/%): $(BUILD)/fuzz/%: $(BUILD)/tests/fuzz/%.o $(2)
+	$$(call say,LD,$$@)
+	$$(Q)mkdir -p $$(@D) && $$(CC) $$(all_ldflags) -fsanitize=fuzzer -o $$@ $$^ $(3)
+endef
+fuzz_special := $(filter fuzz_report_% fuzz_http% fuzz_sim_% fuzz_operator_%,$(fuzz_names))
+archive := $(BUILD)/libipf.a
+$(eval $(call fuzz_rules,report,$(filter fuzz_report_%,$(fuzz_names)),ipf-report,$(modules_report) $(archive),$(libs_report) $(libs_lib)))
+$(eval $(call fuzz_rules,http,$(filter fuzz_http%,$(fuzz_names)),ipf-fire,$(modules_fire) $(archive),$(libs_fire) $(libs_lib)))
+$(eval $(call fuzz_rules,sim,$(filter fuzz_sim_%,$(fuzz_names)),tests/sim,$(modules_sim) $(archive),$(libs_lib)))
+$(if $(operator),$(eval $(call fuzz_rules,operator,$(filter fuzz_operator_%,$(fuzz_names)),$(operator),$(modules_operator) $(archive),$(libs_operator) $(libs_lib))))
+$(eval $(call fuzz_rules,files,$(filter-out $(fuzz_special),$(fuzz_names)),ipf-collect ipf-prep,$(modules_collect) $(modules_prep) $(archive),$(libs_prep) $(libs_collect) $(libs_lib)))
 
 libraries_of_tests := $(if $(operator),$(BUILD)/bin/ipf-operator) $(preloads) $(BUILD)/tests/nvml/libnvidia-ml.so.1
-tests: all $(unit_tests) $(fuzz_names:%=$(BUILD)/fuzz/%) $(libraries_of_tests) ## build the tests and what they test
+tests: all $(test_bundles) $(libraries_of_tests) ## build the tests and what they test
+# What another compiler has to say; nothing is linked.
+objects: $(lib_objects) $(library_objects) $(foreach p,prep sched fire collect report sim operator,$(objects_$(p))) \
+		$(patsubst tests/%.c,$(BUILD)/tests/%.o,$(wildcard tests/unit/test_*.c tests/fuzz/fuzz_*.c)) ## compile programs and tests without linking
 check: ## install what is missing, build, and run all tests (TESTS=… selects some by name)
 	-$(Q)$(MAKE) --no-print-directory deps DEPS="$(DEBS) $(DEBS_TEST)"
 	$(Q)$(MAKE) --no-print-directory tests
@@ -233,24 +268,6 @@ check-servers: ## run ipf against servers and proxies that others wrote; takes m
 	$(Q)$(MAKE) --no-print-directory tests
 	$(Q)BUILD=$(abspath $(BUILD)) JOBS=1 LIMIT=3600 tests/run $(or $(TESTS),servers/)
 
-# A fuzz target is linked with a main that replays its corpus, or with libFuzzer's for `make fuzz` (FUZZER=1).
-fuzz_main = $(if $(FUZZER),,$(BUILD)/tests/fuzz/replay.o)
-$(BUILD)/fuzz/fuzz_%: $(BUILD)/tests/fuzz/fuzz_%.o $(fuzz_main) $(modules_collect) $(modules_prep) $(BUILD)/libipf.a
-	$(call say,LD,$@)
-	$(Q)mkdir -p $(@D) && $(CC) $(all_ldflags) $(if $(FUZZER),-fsanitize=fuzzer) -o $@ $(filter %.o %.a,$^) $(libs_prep) $(libs_collect) $(libs_lib)
-$(BUILD)/fuzz/fuzz_report_%: $(BUILD)/tests/fuzz/fuzz_report_%.o $(fuzz_main) $(modules_report) $(BUILD)/libipf.a
-	$(call say,LD,$@)
-	$(Q)mkdir -p $(@D) && $(CC) $(all_ldflags) $(if $(FUZZER),-fsanitize=fuzzer) -o $@ $(filter %.o %.a,$^) $(libs_report) $(libs_lib)
-$(BUILD)/fuzz/fuzz_http%: $(BUILD)/tests/fuzz/fuzz_http%.o $(fuzz_main) $(modules_fire) $(BUILD)/libipf.a
-	$(call say,LD,$@)
-	$(Q)mkdir -p $(@D) && $(CC) $(all_ldflags) $(if $(FUZZER),-fsanitize=fuzzer) -o $@ $(filter %.o %.a,$^) $(libs_fire) $(libs_lib)
-$(BUILD)/fuzz/fuzz_sim_%: $(BUILD)/tests/fuzz/fuzz_sim_%.o $(fuzz_main) $(modules_sim) $(BUILD)/libipf.a
-	$(call say,LD,$@)
-	$(Q)mkdir -p $(@D) && $(CC) $(all_ldflags) $(if $(FUZZER),-fsanitize=fuzzer) -o $@ $(filter %.o %.a,$^) $(libs_lib)
-$(BUILD)/fuzz/fuzz_operator_%: $(BUILD)/tests/fuzz/fuzz_operator_%.o $(fuzz_main) $(modules_operator) $(BUILD)/libipf.a
-	$(call say,LD,$@)
-	$(Q)mkdir -p $(@D) && $(CC) $(all_ldflags) $(if $(FUZZER),-fsanitize=fuzzer) -o $@ $(filter %.o %.a,$^) $(libs_operator) $(libs_lib)
-
 FUZZ_TIME ?= 30
 fuzz: ## search for inputs that break a reader, FUZZ_TIME=30 seconds each (needs clang and libclang-rt-dev)
 	$(Q)$(MAKE) --no-print-directory CC=clang SANITIZE=address,undefined CFLAGS='-O1 -fsanitize=fuzzer-no-link' FUZZER=1 \
@@ -262,10 +279,6 @@ fuzz: ## search for inputs that break a reader, FUZZ_TIME=30 seconds each (needs
 
 # The servers and clients that benchmarks use as baselines.
 bench_tools := $(addprefix $(BUILD)/bench/,rawserver bareclient sleeper recordgen)
-$(BUILD)/tests/fuzz/%.o: room_cflags = -Iipf-collect -Iipf-prep -Itests/sim
-$(BUILD)/tests/fuzz/fuzz_report_%.o: room_cflags = -Iipf-report
-$(BUILD)/tests/fuzz/fuzz_operator_%.o: room_cflags = -I$(operator)
-$(BUILD)/tests/fuzz/fuzz_http%.o: room_cflags = -Iipf-fire
 $(BUILD)/tests/bench/%.o: room_cflags = -Itests/sim
 $(BUILD)/bench/rawserver: $(addprefix $(BUILD)/tests/,bench/rawserver.o bench/rawanswer.o bench/rawtls.o bench/sendlog.o \
 	sim/timers.o)
@@ -301,16 +314,19 @@ deps-all: ## install the packages for building, testing and linting
 # Generated tables keep the layout that their scripts gave them.
 formatted = $(filter-out $(shell grep -rl --include='*.[ch]' 'clang-format off' lib),$(wildcard $(shell find lib ipf-* tests examples -name '*.[ch]')))
 
+by_each_processor = xargs -P $(shell nproc) -n 16
+
 lint: format-check ## check manual pages, wording, shell scripts and layout (by the linters that are installed)
 	$(Q)mandoc -T lint -W warning $(MANUALS)
 	$(Q)BUILD=$(BUILD) tests/house/words.sh
-	$(Q)! command -v shellcheck >/dev/null || shellcheck -S warning tests/tap.sh \
-		$$(find .ci examples lib share tests -type f | xargs grep -lE '^#!.*(sh|bash)$$')
+	$(Q)! command -v shellcheck >/dev/null || { echo tests/tap.sh; \
+		find .ci examples lib share tests -type f | xargs grep -lE '^#!.*(sh|bash)$$'; } | $(by_each_processor) shellcheck -S warning
 
 format: ## lay the C sources out by .clang-format
 	$(Q)clang-format -i $(formatted)
 format-check: ## check that `make format` would change nothing
-	$(Q)if clang-format --version 2>/dev/null | grep -q 'version 14\.'; then clang-format --dry-run --Werror $(formatted); \
+	$(Q)if clang-format --version 2>/dev/null | grep -q 'version 14\.'; then \
+		printf '%s\n' $(formatted) | $(by_each_processor) clang-format --dry-run --Werror; \
 	else echo "format-check: skipped: the layout is that of clang-format 14"; fi
 
 tidy: $(BUILD)/lib/api/api_builtin.c ## check the C sources by .clang-tidy (minutes)

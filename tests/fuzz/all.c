@@ -1,5 +1,8 @@
-/* main() of a fuzz target in `make check`: runs it on every file of the folders (or the files) given, and prints one
- * TAP line. */
+/* main() of the fuzz targets in `make check`: runs one of them on every file of the folders (or the files) given, and
+ * prints one TAP line.
+ *
+ *     .build/fuzz/http fuzz_http1_reader tests/fuzz/corpus/http1_reader
+ */
 #include <dirent.h>
 #include <errno.h>
 #include <stdint.h>
@@ -7,7 +10,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+typedef int fuzz_target(const uint8_t *data, size_t size);
+#define EACH(name_) fuzz_target name_;
+#include LIST
+#undef EACH
+
+static const struct {
+	const char *name;
+	fuzz_target *run;
+} targets[] = {
+#define EACH(name_) {#name_, name_},
+#include LIST
+};
+
+static fuzz_target *target;
 
 /* 0, or -1 where the file cannot be read. The input stands in memory of exactly its size, so that a sanitizer sees
  * every step beyond it. */
@@ -26,7 +42,7 @@ static int replay_file(const char *path)
 	data = malloc((size_t)size);
 	if ((!data && size > 0) || fread(data, 1, (size_t)size, file) != (size_t)size)
 		goto out;
-	LLVMFuzzerTestOneInput(data, (size_t)size);
+	target(data, (size_t)size);
 	status = 0;
 out:
 	if (status < 0)
@@ -64,10 +80,17 @@ static long replay(const char *path)
 
 int main(int argc, char **argv)
 {
-	const char *slash = strrchr(argv[0], '/'), *name = slash ? slash + 1 : argv[0];
+	const char *name = argc > 1 ? argv[1] : "";
 	long inputs = 0;
 
-	for (int i = 1; i < argc; i++) {
+	for (size_t i = 0; i < sizeof targets / sizeof *targets; i++)
+		if (strcmp(targets[i].name, name) == 0)
+			target = targets[i].run;
+	if (!target) {
+		printf("not ok - no fuzz target \"%s\"\n", name);
+		return 1;
+	}
+	for (int i = 2; i < argc; i++) {
 		long n = replay(argv[i]);
 		if (n < 0) {
 			printf("not ok - %s: cannot read %s\n", name, argv[i]);
