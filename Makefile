@@ -53,14 +53,22 @@ pkgs_report   := libcurl expat
 pkgs_sim      :=
 pkgs_operator := libcurl libmicrohttpd
 
+# What makes errors of memory stop a program instead of being used: HARDEN= leaves it out. Sanitizers have checks of their own, and
+# glibc's need optimisation.
+HARDEN  ?= yes
+x86     := $(filter x86_64 i%86,$(shell uname -m))
+hardening = -fstack-protector-strong -fstack-clash-protection $(if $(x86),-fcf-protection) \
+             $(if $(SANITIZE)$(findstring -O0,$(CFLAGS)),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3)
+
 # The user's CFLAGS come last and win. One set of objects is for the programs and for the library.
 all_cflags = -std=c11 -D_GNU_SOURCE -O2 -g -ffp-contract=off -fPIC -fvisibility=hidden -pthread -Ilib -Ilib/public -MMD -MP \
              -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 -Wvla \
-             $(if $(WERROR),-Werror) $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno-sanitize-recover=all) \
+             $(if $(HARDEN),$(hardening)) $(if $(WERROR),-Werror) $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno-sanitize-recover=all) \
              $(CPPFLAGS) $(CFLAGS)
 # Allocations pass through lib/memory.c.
 wrap = -Wl$(subst $(space),,$(foreach f,malloc calloc realloc reallocarray free strdup strndup asprintf,$(comma)--wrap=$(f)))
-all_ldflags = -pthread $(wrap) $(if $(SANITIZE),-fsanitize=$(SANITIZE)) $(LDFLAGS)
+harden_link = $(if $(HARDEN),-Wl$(comma)-z$(comma)relro$(comma)-z$(comma)now)
+all_ldflags = -pthread $(harden_link) $(wrap) $(if $(SANITIZE),-fsanitize=$(SANITIZE)) $(LDFLAGS)
 
 Q   = $(if $(V),,@)
 say = $(if $(V),,@printf '  %-5s %s\n' $(1) $(2))
@@ -200,7 +208,7 @@ $(BUILD)/library/rooms.a: $(library_rooms)
 
 $(BUILD)/library/$(soname): $(library_objects) $(BUILD)/library/rooms.a $(BUILD)/libipf.a lib/public/libipf.map
 	$(call say,LD,$@)
-	$(Q)$(CC) -shared -pthread -Wl,--gc-sections -Wl,-soname,$(soname) -Wl,--version-script=lib/public/libipf.map \
+	$(Q)$(CC) -shared -pthread $(harden_link) -Wl,--gc-sections -Wl,-soname,$(soname) -Wl,--version-script=lib/public/libipf.map \
 		$(if $(SANITIZE),-fsanitize=$(SANITIZE),-Wl,-z,defs) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) \
 		$(call libs_of,$(pkgs_library)) -lm
 	$(Q)ln -sf $(soname) $(@D)/libipf.so
