@@ -58,6 +58,7 @@ struct connection {
 	uint32_t events, generation;
 	uint8_t step;
 	bool existed;  /* before the request that uses it now */
+	bool kept;     /* the requests on it now found it idle, and none of them has been answered */
 	bool emptied;  /* all that was there has been read, in this event */
 	bool finished; /* the socket has reported its end */
 	int broken;    /* errno of a failed write; reads still tell what came before. 0: none */

@@ -215,6 +215,7 @@ void exchange_answered(struct exchange *x)
 	if (job->first_byte_ns != IPF_ABSENT)
 		return;
 	job->first_byte_ns = c->at.t_ns;
+	c->kept = false;
 	/* sent_ns was read after the call that sent; the response may have arrived before */
 	if (job->sent_ns != IPF_ABSENT && job->sent_ns > job->first_byte_ns)
 		job->sent_ns = job->first_byte_ns;
@@ -290,8 +291,8 @@ static bool is_stale(const struct exchange *x, int64_t at_ns)
 bool exchange_unseen(const struct exchange *x, int64_t at_ns)
 {
 	const struct job *job = x->job;
-	return job->reused && job->first_byte_ns == IPF_ABSENT && job->resent_idle_ns == IPF_ABSENT && !x->cancelled &&
-	       is_stale(x, at_ns);
+	return x->connection->kept && job->first_byte_ns == IPF_ABSENT && job->resent_idle_ns == IPF_ABSENT &&
+	       !x->cancelled && is_stale(x, at_ns);
 }
 
 enum record_error exchange_broken(struct exchange *x, enum connection_end how, const char *why, int64_t at_ns,
@@ -302,10 +303,11 @@ enum record_error exchange_broken(struct exchange *x, enum connection_end how, c
 	                                          [CONNECTION_BROKEN] = RECORD_RESET,
 	                                          [CONNECTION_TLS] = RECORD_TLS};
 	struct job *job = x->job;
-	if (!job->reused || job->first_byte_ns != IPF_ABSENT) {
-		snprintf(text, 256, "%s %s", why,
-		         job->first_byte_ns == IPF_ABSENT ? "before a response" : "within the response");
-		return kinds[how];
+	bool answered = job->first_byte_ns != IPF_ABSENT;
+	if (!x->connection->kept || answered) {
+		snprintf(text, 256, "%s %s", why, answered ? "within the response" : "before a response");
+		/* with TLS 1.3 a server refuses our certificate after the handshake; what comes later breaks the connection */
+		return how == CONNECTION_TLS && answered ? RECORD_RESET : kinds[how];
 	}
 	job->stale = is_stale(x, at_ns);
 	snprintf(text, 256, "%s",

@@ -210,7 +210,8 @@ struct connection *pool_take(struct pool *p, struct shelf *s)
 	if (!c)
 		return NULL;
 	take_idle(p, c);
-	c->streams++;
+	if (!c->streams++)
+		c->kept = c->existed;
 	if (c->streams >= room_of(p, c))
 		take_room(c);
 	return c;

@@ -74,7 +74,8 @@ else
 fi
 
 # ---- the wrong door ----
-openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout key.pem -out cert.pem -days 2 -subj /CN=localhost >/dev/null 2>&1
+openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout key.pem -out cert.pem -days 2 -subj /CN=localhost \
+	-addext subjectAltName=DNS:localhost >/dev/null 2>&1
 openssl s_server -accept 127.0.0.1:0 -cert cert.pem -key key.pem </dev/null >heard 2>&1 &
 stop_at_exit $!
 port() { sed -n 's/^ACCEPT .*:\([0-9]*\)$/\1/p' heard | head -1 | grep .; }
@@ -85,6 +86,22 @@ if wait_for 10 port; then
 	all '.status' null "and no answer"
 else
 	skip "HTTP to a server that speaks TLS" "openssl s_server does not tell its port"
+fi
+if command -v python3 >/dev/null; then
+	# ---- servers that break connections with requests on them; faults/network.tsv has more ----
+	cat cert.pem key.pem >own.pem
+	printf '%s\n' $'-\tcrash\traw h2 ; h2request ; head ; data $EVENT ; close' \
+		$'-\talert\traw tls own ; request ; say $HEAD ; chunk $EVENT ; alert ; close' >scripts
+	python3 "$TESTS/faults/fault_server.py" scripts . >ports 2>scripts.err &
+	stop_at_exit $!
+	wait_for 20 grep -q '^end' ports || { not_ok "the server of scripts starts" "$(cat scripts.err)"; exit 1; }
+	fire -u "http://127.0.0.1:$(awk '$2 == "crash" { print $1 }' ports)" --http 2-prior
+	all '[.error.stale, .connection.resent_idle_ns]' '[null,null]' "HTTP/2: a new connection that breaks with requests on it had not been kept idle"
+	ipf-collect -q "$OUT" -o crash.results
+	ipf-report -f json crash.results >crash.json
+	is "$(jq -c '[.total.requests.failed, (.verdict.checks[] | select(.name == "server_answers") | .failed)]' crash.json)" '[6,6]' "and each is a failure of the server"
+	fire -u "https://localhost:$(awk '$2 == "alert" { print $1 }' ports)" --cacert cert.pem
+	all '[.error.kind, .status, (.body | length > 0)]' '["reset",200,true]' "TLS that breaks within an answer is no failed handshake"
 fi
 server_start
 fire -u "${URL/http:/https:}" --connect-timeout 2s
