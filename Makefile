@@ -271,6 +271,10 @@ check-cluster: ## run the examples of clusters on real ones, which start here; a
 	-$(Q)$(MAKE) --no-print-directory deps DEPS="$(DEBS) $(DEBS_TEST) $(DEBS_CLUSTER)"
 	$(Q)$(MAKE) --no-print-directory tests
 	$(Q)BUILD=$(abspath $(BUILD)) JOBS=1 LIMIT=1800 tests/run $(or $(TESTS),cluster/)
+check-faults: ## run the matrix of faults, tests/faults; takes minutes (TESTS=…, FAULTS=GROUP…)
+	-$(Q)$(MAKE) --no-print-directory deps DEPS="$(DEBS) $(DEBS_TEST)"
+	$(Q)$(MAKE) --no-print-directory tests
+	$(Q)BUILD=$(abspath $(BUILD)) SANITIZE=$(SANITIZE) LIMIT=3600 tests/run $(or $(TESTS),faults/)
 check-servers: ## run ipf against servers and proxies that others wrote; takes minutes (TESTS=…, IPF_PEER_SERVERS=…)
 	-$(Q)$(MAKE) --no-print-directory deps DEPS="$(DEBS) $(DEBS_TEST) $(DEBS_SERVERS)"
 	$(Q)$(MAKE) --no-print-directory tests
