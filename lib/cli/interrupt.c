@@ -27,14 +27,19 @@ static void count(int number)
 
 void interrupt_watch(int ignored)
 {
-	struct sigaction action = {.sa_handler = count};
+	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+	struct sigaction action = {.sa_handler = count}, hangup;
+	size_t watched = sizeof numbers / sizeof *numbers;
+	/* under nohup SIGHUP is ignored, and must stay so */
+	if (sigaction(SIGHUP, NULL, &hangup) < 0 || hangup.sa_handler == SIG_IGN)
+		watched--;
 	ignored_left = ignored;
 	stop = 0;
 	sigemptyset(&action.sa_mask);
-	sigaddset(&action.sa_mask, SIGINT);
-	sigaddset(&action.sa_mask, SIGTERM);
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
+	for (size_t i = 0; i < watched; i++)
+		sigaddset(&action.sa_mask, numbers[i]);
+	for (size_t i = 0; i < watched; i++)
+		sigaction(numbers[i], &action, NULL);
 }
 
 bool interrupted(void)

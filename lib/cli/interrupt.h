@@ -1,6 +1,7 @@
-/* SIGINT and SIGTERM in a pipeline. Ctrl-C reaches every program of a pipeline at once, but only the first one should
- * act on it: at the first signal ipf-fire stops starting requests, at the second it aborts those in flight, and both
- * times it still writes records. The programs after it therefore ignore two signals.
+/* SIGINT, SIGTERM and SIGHUP in a pipeline. Ctrl-C, or the end of a login session, reaches every program of a pipeline
+ * at once, but only the first one should act on it: at the first signal ipf-fire stops starting requests, at the second
+ * it aborts those in flight, and both times it still writes records. The programs after it therefore ignore two
+ * signals.
  *
  *     interrupt_watch(input_is_live(STDIN_FILENO) ? 2 : 0);
  *     while (!interrupted() && …) …
@@ -10,8 +11,8 @@
 
 #include <stdbool.h>
 
-/* Starts counting SIGINT and SIGTERM. The first `ignored` signals have no effect, the next one makes interrupted()
- * true, and the one after that ends the program at once. */
+/* Starts counting SIGINT, SIGTERM and, unless it is ignored, SIGHUP. The first `ignored` signals have no effect, the
+ * next one makes interrupted() true, and the one after that ends the program at once. */
 void interrupt_watch(int ignored);
 bool interrupted(void);
 

@@ -135,7 +135,7 @@ signal_taken() { grep -q '^ShdPnd:.0*$' "/proc/$collect/status" && grep -q '^Sig
 kill -TERM $collect
 yes_if "the first signal is taken" wait_for 10 signal_taken
 sleep 0.15 # those that come sooner are part of it
-kill -INT $collect
+kill -HUP $collect
 yes_if "and the second one" wait_for 10 signal_taken
 sed -n 5p "$records" >&8
 read -r -t 10 -u 9 row

@@ -230,7 +230,7 @@ reading() { grep -q '^State:.S' /proc/$pid/status && grep -q '^SigCgt:.*[2367abe
 yes_if "it waits for more" wait_for 10 reading
 kill -INT $pid
 sleep 0.15
-kill -TERM $pid
+kill -HUP $pid
 tail -n +4 "$data/one.results" >&3
 exec 3>&-
 status=0

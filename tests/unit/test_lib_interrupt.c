@@ -50,6 +50,21 @@ static void none_at_all(void **state)
 	signal(SIGTERM, SIG_DFL);
 }
 
+static void a_hangup_counts_unless_it_is_ignored(void **state)
+{
+	(void)state;
+	interrupt_watch(0);
+	send(SIGHUP);
+	assert_true(interrupted());
+	signal(SIGHUP, SIG_IGN);
+	interrupt_watch(0);
+	send(SIGHUP);
+	assert_false(interrupted());
+	signal(SIGHUP, SIG_DFL);
+	signal(SIGINT, SIG_DFL);
+	signal(SIGTERM, SIG_DFL);
+}
+
 static void one_more_ends_the_program(void **state)
 {
 	(void)state;
@@ -100,6 +115,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(patience_wears_out),
 		cmocka_unit_test(none_at_all),
+		cmocka_unit_test(a_hangup_counts_unless_it_is_ignored),
 		cmocka_unit_test(one_more_ends_the_program),
 		cmocka_unit_test(those_at_once_are_one),
 		cmocka_unit_test(pipes_are_live),
