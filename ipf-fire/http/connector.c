@@ -130,6 +130,9 @@ static bool set_up(struct attempt *a, const char *url)
 	curl_easy_setopt(e, CURLOPT_CONNECT_ONLY, 1L);
 	curl_easy_setopt(e, CURLOPT_FRESH_CONNECT, 1L);
 	curl_easy_setopt(e, CURLOPT_NOSIGNAL, 1L);
+	/* a lookup that takes longer than we wait is left to its thread: libcurl would wait for it, and all requests with
+	 * it */
+	curl_easy_setopt(e, CURLOPT_QUICK_EXIT, 1L);
 	curl_easy_setopt(e, CURLOPT_DNS_CACHE_TIMEOUT, p->o.dns_each ? 0L : -1L);
 	bad |= curl_easy_setopt(e, CURLOPT_RESOLVE, a->origin->resolve);
 	curl_easy_setopt(e, CURLOPT_ERRORBUFFER, a->why);

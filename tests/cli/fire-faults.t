@@ -130,6 +130,19 @@ is "$(jq -c 'select(.target == 1) | .error' rows | sort -u)" null "those to the 
 is "$(jq -s '[.[] | select(.target == 0 and .error.kind == "connect")] | length > 5' rows)" true "those to it are not"
 server_stop
 
+# ---- lookups of names that take longer than a connection may ----
+if [ -n "${SANITIZE:-}" ]; then
+	skip "lookups that take long" "sanitizers are loaded first"
+else
+	server_start
+	began=$SECONDS
+	LOOKUP="127.0.0.1 stuck" LD_PRELOAD=$BUILD/tests/lookup.so fire -u "http://model.test:${URL##*:}" --dns each --connections fresh --connect-timeout 200ms
+	all '[.error.kind, .status]' '["connect",null]' "a lookup that takes 20 s with --connect-timeout 200ms"
+	all '(.end_ns - .start_ns) / 1e9 | . < 10' true "holds up neither the others"
+	between $((SECONDS - began)) 0 15 "nor the end"
+	server_stop
+fi
+
 # ---- fewer files than connections ----
 server_start --step-base 20ms --step-per-seq 0
 ipf-sched closed:users=200,n=300 -t chat.trace -q -o users.sched

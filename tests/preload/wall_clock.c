@@ -1,4 +1,6 @@
-/* Preloaded: the wall clock of the program is WALL_CLOCK_OFFSET_MS milliseconds ahead of the system's. */
+/* Preloaded: the wall clock of the program is WALL_CLOCK_OFFSET_MS milliseconds ahead of the system's, from
+ * WALL_CLOCK_AFTER_MS milliseconds after its first use on (0: always). */
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -7,8 +9,16 @@
 
 static long offset_ms(void)
 {
-	const char *text = getenv("WALL_CLOCK_OFFSET_MS");
-	return text ? atol(text) : 0;
+	static atomic_long first;
+	const char *text = getenv("WALL_CLOCK_OFFSET_MS"), *after = getenv("WALL_CLOCK_AFTER_MS");
+	struct timespec t;
+	long none = 0, now;
+	if (!text || !after)
+		return text ? atol(text) : 0;
+	syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &t);
+	now = t.tv_sec * 1000 + t.tv_nsec / 1000000;
+	atomic_compare_exchange_strong(&first, &none, now);
+	return now - first >= atol(after) ? atol(text) : 0;
 }
 
 int clock_gettime(clockid_t id, struct timespec *t)
