@@ -33,13 +33,14 @@ act_limit() { # PROGRAM OPTION-OF-ulimit VALUE
 	limited report ipf-report -o report.text r.results 2>report.said
 	report=$?
 	statuses="$status $collect $report"
-	[ "$option" != -f ] || cut=cut
+	[ "$option" != -f ] || cut=yes
 }
 
 # PROGRAM writes to a disk that is full after so many KiB.
 act_disk() { # PROGRAM KIB
 	local status
-	[ "$(id -u)" = 0 ] && mkdir -p full && mount -t tmpfs -o "size=$2k" none full 2>mount.said || { echo "no file system can be mounted here" >cannot; return 1; }
+	mkdir -p full
+	mount -t tmpfs -o "size=$2k" none full 2>mount.said || { echo "no file system can be mounted here" >cannot; return 1; }
 	case $1 in
 	fire)
 		"${fire[@]}" -o full/r.records 2>fire.said
@@ -62,7 +63,7 @@ act_disk() { # PROGRAM KIB
 		;;
 	esac
 	umount full
-	cut=cut
+	cut=yes
 }
 
 # The output of PROGRAM is closed after some bytes.
@@ -87,7 +88,7 @@ act_closed() { # PROGRAM BYTES
 		statuses="${statuses% *} ${PIPESTATUS[0]}"
 		;;
 	esac
-	cut=cut
+	cut=yes
 }
 
 # The three in a pipe, each known by its pid: $pid_fire, $pid_collect, $pid_report. Watched by nothing but end_pipe.
@@ -138,7 +139,7 @@ act_signal() { # PROGRAM SIGNAL…
 		sleep 0.15 # signals within a tenth of a second count as one
 	done 2>/dev/null
 	end_pipe
-	cut=cut
+	cut=yes
 }
 
 act_pause() { # PROGRAM MS
@@ -186,6 +187,7 @@ act_clock() { # AFTER-MS BY-MS
 # In a network namespace whose loopback loses, delays or reorders packets. The server runs there as well, on port 8000.
 act_netem() { # ARGUMENT OF tc qdisc add dev lo root netem…
 	unshare -n sh -c 'ip link set lo up && tc qdisc add dev lo root netem "$@"' - "$@" 2>cannot || { tr -s '\n' ' ' <cannot >why && mv why cannot; return 1; }
+	# shellcheck disable=SC2016 # for the shell within
 	unshare -n bash -c 'ip link set lo up && tc qdisc add dev lo root netem $0 && { ipf-sim --die-with-parent --port 8000 --step-base 2ms & sleep 0.5; "$@"; }' \
 		"$*" "${fire[@]//$URL/http://127.0.0.1:8000}" -o r.records >netem.said 2>fire.said
 	after_fire $?
