@@ -201,8 +201,8 @@ $(BUILD)/library/libipf.a: $(library_objects) $(BUILD)/library/rooms.a $(BUILD)/
 unit_tests := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/test_*.c))
 fuzz_names := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 
-# To be preloaded by tests; without sanitizers, which have their own allocator.
-preloads := $(BUILD)/tests/fail_allocation.so $(BUILD)/tests/wall_clock.so
+# To be preloaded by tests; without sanitizers.
+preloads := $(BUILD)/tests/fail_once.so $(BUILD)/tests/wall_clock.so
 $(BUILD)/tests/%.so: tests/preload/%.c
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D) && $(CC) -std=c11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Wconversion $(if $(WERROR),-Werror) -fPIC -shared -o $@ $<
@@ -228,6 +228,10 @@ check-cluster: ## run the examples of clusters on real ones, which start here; a
 	-$(Q)$(MAKE) --no-print-directory deps DEPS="$(DEBS) $(DEBS_TEST) $(DEBS_CLUSTER)"
 	$(Q)$(MAKE) --no-print-directory tests
 	$(Q)BUILD=$(abspath $(BUILD)) JOBS=1 LIMIT=1800 tests/run $(or $(TESTS),cluster/)
+check-faults: ## make each call of each program fail once; takes long (TESTS=…, IPF_KINDS=…, IPF_STEP=…)
+	-$(Q)$(MAKE) --no-print-directory deps DEPS="$(DEBS) $(DEBS_TEST)"
+	$(Q)$(MAKE) --no-print-directory tests
+	$(Q)BUILD=$(abspath $(BUILD)) SANITIZE=$(SANITIZE) JOBS=$(or $(JOBS),$(shell nproc)) LIMIT=14400 tests/run $(or $(TESTS),faults/)
 check-servers: ## run ipf against servers and proxies that others wrote; takes minutes (TESTS=…, IPF_PEER_SERVERS=…)
 	-$(Q)$(MAKE) --no-print-directory deps DEPS="$(DEBS) $(DEBS_TEST) $(DEBS_SERVERS)"
 	$(Q)$(MAKE) --no-print-directory tests
