@@ -55,6 +55,9 @@ once_inputs() {
 	for i in 0 1 2 3; do
 		echo "{\"timestamp\": $i, \"input_length\": 700, \"output_length\": $((i / 2)), \"hash_ids\": [1, $i], \"session_id\": \"s\"}"
 	done >blocks.jsonl
+	# Two requests at once, whose answers are short: a run takes a tenth of a second.
+	ipf-prep synthetic -q -n 2 --input-tokens 10 --output-tokens 2 -o short.trace
+	ipf-sched burst:n=2 -q -t short.trace -o short.sched
 	printf 'the salt of this test' >salt
 	printf 'first line\nsecond\n' >texts
 	zstd -q chat.records
