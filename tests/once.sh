@@ -10,6 +10,7 @@
 once_library=$BUILD/tests/fail_once.so
 [ -e "$once_library" ] || skip_all "$once_library is not built"
 once_kinds=${IPF_KINDS:-allocation memory read write open access sync name close stat thread wait random interrupt short}
+[ -z "${SANITIZE:-}" ] || once_kinds=${once_kinds/memory /} # the sanitizer itself ends where it gets no memory
 once_step=${IPF_STEP:-1}
 once_memory=${IPF_STEP_MEMORY:-1}
 echo "# IPF_KINDS='$once_kinds' IPF_STEP=$once_step IPF_FROM=${IPF_FROM:-1} IPF_STEP_MEMORY=$once_memory"
