@@ -222,8 +222,8 @@ $(BUILD)/library/libipf.a: $(library_objects) $(BUILD)/library/rooms.a $(BUILD)/
 # ---- tests ----------------------------------------------------------------------------------------------------------
 fuzz_names := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 
-# To be preloaded by tests; without sanitizers, which have their own allocator.
-preloads := $(patsubst %,$(BUILD)/tests/%.so,fail_allocation lookup wall_clock)
+# To be preloaded by tests; without sanitizers.
+preloads := $(patsubst %,$(BUILD)/tests/%.so,fail_once lookup wall_clock)
 $(BUILD)/tests/%.so: tests/preload/%.c
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D) && $(CC) -std=c11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Wconversion $(if $(WERROR),-Werror) -fPIC -shared -o $@ $<
@@ -260,8 +260,9 @@ $(eval $(call fuzz_rules,files,$(filter-out $(fuzz_special),$(fuzz_names)),ipf-c
 libraries_of_tests := $(if $(operator),$(BUILD)/bin/ipf-operator) $(preloads) $(BUILD)/tests/nvml/libnvidia-ml.so.1
 tests: all $(test_bundles) $(libraries_of_tests) ## build the tests and what they test
 # What another compiler has to say; nothing is linked.
-objects: $(lib_objects) $(library_objects) $(foreach p,prep sched fire collect report sim operator,$(objects_$(p))) \
-		$(patsubst tests/%.c,$(BUILD)/tests/%.o,$(wildcard tests/unit/test_*.c tests/fuzz/fuzz_*.c)) ## compile programs and tests without linking
+all_objects := $(lib_objects) $(library_objects) $(foreach p,prep sched fire collect report sim operator,$(objects_$(p))) \
+               $(patsubst tests/%.c,$(BUILD)/tests/%.o,$(wildcard tests/unit/test_*.c tests/fuzz/fuzz_*.c))
+objects: $(all_objects) ## compile programs and tests without linking them
 check: ## install what is missing, build, and run all tests (TESTS=… selects some by name)
 	-$(Q)$(MAKE) --no-print-directory deps DEPS="$(DEBS) $(DEBS_TEST)"
 	$(Q)$(MAKE) --no-print-directory tests
@@ -271,10 +272,10 @@ check-cluster: ## run the examples of clusters on real ones, which start here; a
 	-$(Q)$(MAKE) --no-print-directory deps DEPS="$(DEBS) $(DEBS_TEST) $(DEBS_CLUSTER)"
 	$(Q)$(MAKE) --no-print-directory tests
 	$(Q)BUILD=$(abspath $(BUILD)) JOBS=1 LIMIT=1800 tests/run $(or $(TESTS),cluster/)
-check-faults: ## run the matrix of faults, tests/faults; takes minutes (TESTS=…, FAULTS=GROUP…)
+check-faults: ## try faults of servers, networks and machines, and let each call fail once; takes long (TESTS=…, FAULTS=…, IPF_KINDS=…)
 	-$(Q)$(MAKE) --no-print-directory deps DEPS="$(DEBS) $(DEBS_TEST)"
 	$(Q)$(MAKE) --no-print-directory tests
-	$(Q)BUILD=$(abspath $(BUILD)) SANITIZE=$(SANITIZE) LIMIT=3600 tests/run $(or $(TESTS),faults/)
+	$(Q)BUILD=$(abspath $(BUILD)) SANITIZE=$(SANITIZE) JOBS=$(or $(JOBS),$(shell nproc)) LIMIT=14400 tests/run $(or $(TESTS),faults/)
 check-servers: ## run ipf against servers and proxies that others wrote; takes minutes (TESTS=…, IPF_PEER_SERVERS=…)
 	-$(Q)$(MAKE) --no-print-directory deps DEPS="$(DEBS) $(DEBS_TEST) $(DEBS_SERVERS)"
 	$(Q)$(MAKE) --no-print-directory tests

@@ -2,13 +2,13 @@
 
 #include "absent.h"
 #include "api/api.h"
+#include "cli/text_output.h"
 #include "safe_text.h"
 #include "seen_numbers.h"
 #include "stream/fields.h"
 #include "stream/record.h"
 #include "stream/schedule.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -304,18 +304,14 @@ static int check_all(struct check *c, const struct collect_options *options, con
 
 int check_run(const struct collect_options *options, const struct operands *records, struct ipf_error *err)
 {
-	const char *output = options->common.output && strcmp(options->common.output, "-") != 0 ? options->common.output
-	                                                                                        : NULL;
-	struct check c = {.to = output ? fopen(output, "we") : stdout};
-	if (!c.to)
-		return ipf_error_errno(err, errno, output, "cannot open");
+	struct text_output out;
+	struct ipf_error unwritten = {0};
+	if (text_output_open(&out, options->common.output, err) < 0)
+		return -1;
+	struct check c = {.to = out.to};
 	check_all(&c, options, records, err);
-	int failed = fflush(c.to) != 0 || ferror(c.to) ? (errno ? errno : EIO) : 0;
-	if (output && fclose(c.to) != 0 && !failed)
-		failed = errno;
 	record_reader_close(c.parser);
-	if (!failed)
-		return err->kind ? -1 : 0;
-	ipf_error_clear(err);
-	return ipf_error_errno(err, failed, output ? output : "standard output", "cannot write");
+	if (text_output_close(&out, &unwritten) < 0)
+		*err = unwritten;
+	return err->kind ? -1 : 0;
 }

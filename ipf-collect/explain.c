@@ -4,11 +4,11 @@
 #include "api/end_mark.h"
 #include "api/error_message.h"
 #include "api/grpc_response.h"
+#include "cli/text_output.h"
 #include "cli/units.h"
 #include "record_inputs.h"
 #include "safe_text.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -496,26 +496,21 @@ static void release(struct explain *x)
 
 int explain_run(const struct collect_options *options, const struct operands *records, struct ipf_error *err)
 {
-	const char *output = options->common.output && strcmp(options->common.output, "-") != 0 ? options->common.output
-	                                                                                        : NULL;
+	struct text_output out;
 	struct explain *x = calloc(1, sizeof *x);
 	struct ipf_error bad = {0};
 	if (!x)
 		return ipf_error_memory(err);
-	x->to = output ? fopen(output, "we") : stdout;
-	if (!x->to)
-		ipf_error_errno(err, errno, output, "cannot open");
-	else if (!options->tokenizer || open_token_counter(&x->tokens, options, err) == 0)
-		for (int i = 0; i < (records->count ? records->count : 1); i++)
+	if (text_output_open(&out, options->common.output, err) < 0) {
+		release(x);
+		return -1;
+	}
+	x->to = out.to;
+	if (!options->tokenizer || open_token_counter(&x->tokens, options, err) == 0)
+		for (int i = 0; i < (records->count ? records->count : 1) && !out.failed; i++)
 			if (explain_input(x, records->count ? records->items[i] : NULL, options->api, &bad, err) < 0)
 				break;
-	if (x->to) {
-		int failed = fflush(x->to) != 0 || ferror(x->to) ? (errno ? errno : EIO) : 0;
-		if (output && fclose(x->to) != 0 && !failed)
-			failed = errno;
-		if (failed)
-			ipf_error_errno(err, failed, output ? output : "standard output", "cannot write");
-	}
+	text_output_close(&out, err);
 	release(x);
 	if (!err->kind)
 		*err = bad;

@@ -2,22 +2,26 @@
  */
 #include "api/api.h"
 #include "calibrate/calibrate.h"
+#include "cli/text_output.h"
 #include "run/run.h"
 #include "run/settings.h"
 
 #include <curl/curl.h>
-#include <errno.h>
 #include <malloc.h>
 #include <stdio.h>
 
 static int list_apis(void)
 {
 	const char *about, *name;
+	struct buffer text = {0};
 	struct ipf_error err = {0};
 	for (size_t i = 0; (name = api_builtin(i, &about)); i++)
-		printf("%-20s %s\n", name, about);
-	if (fflush(stdout) != 0 || ferror(stdout))
-		ipf_error_errno(&err, errno, "standard output", "cannot write");
+		buffer_format(&text, "%-20s %s\n", name, about);
+	if (text.failed)
+		ipf_error_memory(&err);
+	else
+		text_output_write(NULL, &text, &err);
+	buffer_release(&text);
 	return ipf_error_report(&err, stderr, "ipf-fire");
 }
 

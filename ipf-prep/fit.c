@@ -1,5 +1,6 @@
 #include "fit.h"
 
+#include "cli/text_output.h"
 #include "convert.h"
 #include "input/remote.h"
 #include "memory.h"
@@ -7,7 +8,6 @@
 #include "source_operands.h"
 #include "stream/provenance.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -94,19 +94,6 @@ static int fit_operands(struct traffic_fit *fit, struct prep_config *c, const st
 
 /* ---- the model ---- */
 
-static int write_text(const struct buffer *text, const char *path, struct ipf_error *err)
-{
-	FILE *to = path && strcmp(path, "-") != 0 ? fopen(path, "we") : stdout;
-	if (!to)
-		return ipf_error_errno(err, errno, path, "cannot open");
-	fwrite(text->data, 1, text->len, to);
-	bool failed = ferror(to) || fflush(to) != 0;
-	int why = errno;
-	if (to != stdout && fclose(to) != 0)
-		failed = true;
-	return failed ? ipf_error_errno(err, why, path ? path : "standard output", "cannot write") : 0;
-}
-
 static int write_model(struct traffic_fit *fit, const struct prep_config *c, int argc, char **argv, json_t *from,
                        struct ipf_error *err)
 {
@@ -124,7 +111,7 @@ static int write_model(struct traffic_fit *fit, const struct prep_config *c, int
 		status = traffic_model_text(model, stream_header("traffic-model", &p), &text, err);
 	}
 	if (status == 0)
-		status = write_text(&text, c->common.output, err);
+		status = text_output_write(c->common.output, &text, err);
 	buffer_release(&text);
 	free(model);
 	return status;

@@ -1,5 +1,6 @@
 /* ipf-prep: makes a request trace from datasets and production traces. */
 #include "anonymize.h"
+#include "cli/text_output.h"
 #include "config/prep_config.h"
 #include "config/source_help.h"
 #include "convert.h"
@@ -10,7 +11,6 @@
 #include "stat/trace_stat.h"
 #include "tokenize.h"
 
-#include <errno.h>
 #include <string.h>
 
 static int list_formats(void)
@@ -18,16 +18,19 @@ static int list_formats(void)
 	static const char *const kinds[] = {
 		[SOURCE_DATASET] = "dataset", [SOURCE_TRACE] = "trace", [SOURCE_GENERATED] = "generated"};
 	const struct source_format *format;
+	struct buffer text = {0};
+	struct ipf_error err = {0};
 	int widest = 0;
 	for (size_t i = 0; (format = source_at(i)); i++)
 		if ((int)strlen(format->name) > widest)
 			widest = (int)strlen(format->name);
 	for (size_t i = 0; (format = source_at(i)); i++)
-		printf("%-*s %-9s %s\n", widest, format->name, kinds[format->kind], format->about);
-	if (fflush(stdout) == 0 && !ferror(stdout))
-		return 0;
-	struct ipf_error err = {0};
-	ipf_error_errno(&err, errno, "standard output", "cannot write");
+		buffer_format(&text, "%-*s %-9s %s\n", widest, format->name, kinds[format->kind], format->about);
+	if (text.failed)
+		ipf_error_memory(&err);
+	else
+		text_output_write(NULL, &text, &err);
+	buffer_release(&text);
 	return ipf_error_report(&err, stderr, "ipf-prep");
 }
 

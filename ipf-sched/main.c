@@ -1,6 +1,7 @@
 /* ipf-sched: decides when requests are sent. A pure function of its stages, the seed and the trace. */
 #include "absent.h"
 #include "cli/options.h"
+#include "cli/text_output.h"
 #include "safe_text.h"
 #include "schedule_builder.h"
 #include "inputs/stage_inputs.h"
@@ -128,24 +129,6 @@ static const struct program program = {
 	.offers_keys = offer_key,
 };
 
-/* To the file of -o, or standard output. */
-static int write_text(const struct buffer *text, const char *path, struct ipf_error *err)
-{
-	FILE *to = path && strcmp(path, "-") != 0 ? fopen(path, "w") : stdout;
-	const char *name = to == stdout ? "standard output" : path;
-	bool bad;
-
-	if (!to)
-		return ipf_error_errno(err, errno, path, "cannot open for writing");
-	bad = fwrite(text->data, 1, text->len, to) < text->len;
-	bad |= fflush(to) != 0;
-	if (bad)
-		ipf_error_errno(err, errno, name, "cannot write");
-	if (to != stdout && fclose(to) != 0)
-		ipf_error_errno(err, errno, name, "cannot close");
-	return err->kind == IPF_OK ? 0 : -1;
-}
-
 static int list_kinds(const struct sched_options *options)
 {
 	struct ipf_error err = {0};
@@ -155,7 +138,7 @@ static int list_kinds(const struct sched_options *options)
 	if (text.failed)
 		ipf_error_memory(&err);
 	else
-		write_text(&text, options->common.output, &err);
+		text_output_write(options->common.output, &text, &err);
 	buffer_release(&text);
 	return ipf_error_report(&err, stderr, program.name);
 }
@@ -187,7 +170,7 @@ static int show_stat(const struct sched_options *options, const struct operands 
 
 	if (check_stat(options, operands, &err) == 0 &&
 	    schedule_stat_describe(operands->count > 1 ? operands->items[1] : NULL, &plot, &text, &cut, &err) == 0 &&
-	    write_text(&text, options->common.output, &err) == 0 && options->plot &&
+	    text_output_write(options->common.output, &text, &err) == 0 && options->plot &&
 	    rate_plot_draw(&plot, options->plot, &err) == 0)
 		fprintf(stderr, "%s: gnuplot is not installed: %s was not drawn\n", program.name, shown(options->plot).text);
 	buffer_release(&text);
@@ -408,7 +391,7 @@ static int make_schedule(struct sched_run *run, struct ipf_error *err)
 	if (read_stages(run, err) < 0)
 		return -1;
 	if (run->inputs.answer.len)
-		return write_text(&run->inputs.answer, NULL, err) < 0 ? -1 : 1;
+		return text_output_write(NULL, &run->inputs.answer, err) < 0 ? -1 : 1;
 	if (options->trace && trace_index_read(&run->trace, options->trace, &run->progress, &run->cut, err) < 0)
 		return -1;
 	*builder = (struct schedule_builder){

@@ -234,10 +234,14 @@ bool connection_is_drained(const struct connection *c)
 	return c->out_done == c->out.len && !c->body.len;
 }
 
-/* Later reads say what the server had sent before it closed, and then that it did. */
+/* Later reads say what the server had sent before it closed, and then that it did. Where it has not closed, as with
+ * ENOBUFS or with EPERM of a packet filter, the server would wait for the rest, and we for the server: they end, too.
+ */
 static void write_failed(struct connection *c, int why)
 {
 	c->broken = why;
+	if (why != EPIPE && why != ECONNRESET)
+		shutdown(c->fd, SHUT_RDWR);
 	buffer_clear(&c->out);
 	c->out_done = 0;
 	c->body = (struct slice){0};

@@ -1,6 +1,7 @@
 #include "run/calibration.h"
 
 #include "cli/options.h"
+#include "cli/text_output.h"
 #include "version.h"
 
 #include <errno.h>
@@ -47,19 +48,15 @@ static void create_folders(const char *path)
 
 int calibration_save(const char *path, json_t *calibration, struct ipf_error *err)
 {
-	bool standard = !strcmp(path, "-");
-	if (!standard)
+	struct text_output out;
+	if (strcmp(path, "-") != 0)
 		create_folders(path);
-	FILE *f = standard ? stdout : fopen(path, "we");
-	if (!f)
-		return ipf_error_errno(err, errno, path, "cannot open");
-	int bad = json_dumpf(calibration, f, JSON_INDENT(1)) | (fputc('\n', f) == EOF) | (fflush(f) != 0);
-	int why = errno;
-	if (!standard && fclose(f) != 0) {
-		bad = -1;
-		why = errno;
-	}
-	return bad ? ipf_error_errno(err, why, standard ? "standard output" : path, "cannot write") : 0;
+	if (text_output_open(&out, path, err) < 0)
+		return -1;
+	if (json_dumpf(calibration, out.to, JSON_INDENT(1)) < 0 && !out.failed)
+		ipf_error_memory(err);
+	fputc('\n', out.to);
+	return text_output_close(&out, err) < 0 || err->kind ? -1 : 0;
 }
 
 static bool has_text(json_t *c, const char *member, const char *wanted)

@@ -326,8 +326,9 @@ void feeder_stop(struct feeder *f, struct ipf_error *err)
 int feeder_wait(struct feeder *f, int signal_fd, struct ipf_error *err)
 {
 	struct pollfd fds[2] = {{.fd = f->ready_fd, .events = POLLIN}, {.fd = signal_fd, .events = POLLIN}};
-	while (poll(fds, 2, -1) < 0 && errno == EINTR)
-		;
+	while (poll(fds, 2, -1) < 0)
+		if (errno != EINTR)
+			return ipf_error_errno(err, errno, NULL, "cannot wait for the first request");
 	if (!fds[0].revents)
 		return -1;
 	if (!atomic_load(&f->failed))

@@ -1,9 +1,9 @@
 #include "config/source_help.h"
 
 #include "cli/help.h"
+#include "cli/text_output.h"
 #include "config/prep_config.h"
 
-#include <errno.h>
 #include <string.h>
 
 /* The options that prep_config.c refuses for a source without any of these traits. */
@@ -87,8 +87,8 @@ int source_help(const struct source_format *format)
 	describe(format, &text);
 	if (text.failed)
 		ipf_error_memory(&err);
-	else if (fwrite(text.data, 1, text.len, stdout) < text.len || fflush(stdout) != 0)
-		ipf_error_errno(&err, errno, "standard output", "cannot write");
+	else
+		text_output_write(NULL, &text, &err);
 	buffer_release(&text);
 	return ipf_error_report(&err, stderr, prep_program.name);
 }

@@ -4,16 +4,30 @@
 #include <archive.h>
 #include <archive_entry.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
+
+enum { PIECE = 128 << 10 };
 
 struct archive_members {
 	struct archive *archive;
 	char *path; /* of the archive */
+	int fd;
+	int failed; /* errno of the file: libarchive takes it for the end, or for another format */
 	bool at_end;
+	char piece[PIECE];
 };
+
+/* Is there a regular file? One that cannot be examined is said to be one: opening it says why. */
+static bool is_file(const char *path)
+{
+	struct stat st;
+	return stat(path, &st) == 0 ? S_ISREG(st.st_mode) : errno != ENOENT && errno != ENOTDIR;
+}
 
 size_t archive_member_split(const char *path)
 {
@@ -22,7 +36,7 @@ size_t archive_member_split(const char *path)
 		return 0;
 	for (const char *colon = strrchr(path, ':'); colon && colon > path;) {
 		char *front = strndup(path, (size_t)(colon - path));
-		bool there = front && stat(front, &st) == 0 && S_ISREG(st.st_mode) && colon[1];
+		bool there = front && is_file(front) && colon[1];
 		free(front);
 		if (there)
 			return (size_t)(colon - path);
@@ -47,12 +61,57 @@ static int unreadable(struct archive_members *m, struct ipf_error *err)
 {
 	const char *why = archive_error_string(m->archive);
 	memory_note_errno(archive_errno(m->archive));
+	if (m->failed)
+		return ipf_error_errno(err, m->failed, m->path, "cannot read");
 	return ipf_error_at(err, IPF_CUT, m->path, 0, "cannot read the archive: %s", why ? why : "unknown error");
 }
+
+/* ---- what libarchive asks for ---- */
+
+static la_ssize_t feed(struct archive *archive, void *data, const void **bytes)
+{
+	struct archive_members *m = data;
+	ssize_t got;
+	do
+		got = read(m->fd, m->piece, PIECE);
+	while (got < 0 && errno == EINTR);
+	if (got < 0)
+		archive_set_error(archive, m->failed = errno, "cannot read");
+	*bytes = m->piece;
+	return got;
+}
+
+static la_int64_t seek(struct archive *archive, void *data, la_int64_t offset, int whence)
+{
+	struct archive_members *m = data;
+	off_t at = lseek(m->fd, offset, whence);
+	if (at >= 0)
+		return at;
+	archive_set_error(archive, m->failed = errno, "cannot seek");
+	return ARCHIVE_FATAL;
+}
+
+static int open_file(struct archive_members *m, struct ipf_error *err)
+{
+	struct stat st;
+	m->fd = open(m->path, O_RDONLY | O_CLOEXEC);
+	if (m->fd < 0 || fstat(m->fd, &st) < 0)
+		return ipf_error_errno(err, errno, m->path, "cannot open");
+	if (S_ISREG(st.st_mode))
+		archive_read_set_seek_callback(m->archive, seek);
+	errno = 0;
+	int status = archive_read_open(m->archive, m, NULL, feed, NULL);
+	memory_note_errno(errno);
+	return status == ARCHIVE_OK ? 0 : unreadable(m, err);
+}
+
+/* ---- members ---- */
 
 static int begin(struct archive_members **opened, const char *path, size_t len, struct ipf_error *err)
 {
 	struct archive_members *m = calloc(1, sizeof *m);
+	if (m)
+		m->fd = -1;
 	if (!m || !(m->path = strndup(path, len)) || !(m->archive = archive_read_new())) {
 		archive_members_close(m);
 		return ipf_error_memory(err);
@@ -67,10 +126,7 @@ static int begin(struct archive_members **opened, const char *path, size_t len, 
 		archive_members_close(m);
 		return ipf_error_memory(err);
 	}
-	int status = archive_read_open_filename(m->archive, m->path, 128 << 10);
-	memory_note_errno(errno);
-	if (status != ARCHIVE_OK) {
-		unreadable(m, err);
+	if (open_file(m, err) < 0) {
 		archive_members_close(m);
 		return -1;
 	}
@@ -88,10 +144,10 @@ static int next_member(struct archive_members *m, const char **name, struct ipf_
 		if (archive_entry_filetype(entry) == AE_IFREG && (*name = archive_entry_pathname(entry)))
 			break;
 	memory_note_errno(errno);
-	if (status == ARCHIVE_OK || status == ARCHIVE_WARN)
+	if (!m->failed && (status == ARCHIVE_OK || status == ARCHIVE_WARN))
 		return 1;
 	m->at_end = true;
-	return status == ARCHIVE_EOF ? 0 : unreadable(m, err);
+	return status == ARCHIVE_EOF && !m->failed ? 0 : unreadable(m, err);
 }
 
 int archive_members_list(const char *archive, int (*found)(void *data, const char *path, struct ipf_error *err),
@@ -138,7 +194,7 @@ int64_t archive_members_read(struct archive_members *m, char *to, size_t cap, st
 	errno = 0;
 	la_ssize_t got = archive_read_data(m->archive, to, cap);
 	memory_note_errno(errno);
-	return got >= 0 ? (int64_t)got : unreadable(m, err);
+	return got >= 0 && !m->failed ? (int64_t)got : unreadable(m, err);
 }
 
 void archive_members_close(struct archive_members *m)
@@ -146,6 +202,8 @@ void archive_members_close(struct archive_members *m)
 	if (!m)
 		return;
 	archive_read_free(m->archive);
+	if (m->fd >= 0)
+		close(m->fd);
 	free(m->path);
 	free(m);
 }

@@ -32,6 +32,7 @@ struct input {
 	char head[HEAD_MAX]; /* read ahead, returned first */
 	size_t head_len, head_given;
 	struct archive *archive;         /* decompresses; NULL: plain */
+	struct ipf_error unreadable;     /* why it got no bytes, which it may take for the end or not repeat */
 	struct archive_members *members; /* of a file in an archive, else NULL */
 	bool empty;                      /* compressed, without content */
 	struct buffer peeked;            /* decompressed ahead, returned first */
@@ -87,10 +88,9 @@ static int64_t read_raw(struct input *input, char *to, size_t cap, struct ipf_er
 static la_ssize_t archive_feed(struct archive *archive, void *data, const void **bytes)
 {
 	struct input *input = data;
-	struct ipf_error err = {0};
-	int64_t got = read_raw(input, input->raw, RAW_MAX, &err);
+	int64_t got = read_raw(input, input->raw, RAW_MAX, &input->unreadable);
 	if (got < 0)
-		archive_set_error(archive, err.errno_value ? err.errno_value : EIO, "%s", err.text);
+		archive_set_error(archive, EIO, "cannot read");
 	*bytes = input->raw;
 	return (la_ssize_t)got;
 }
@@ -107,10 +107,15 @@ static bool is_compressed(const char *head, size_t len)
 }
 
 /* libarchive says nothing where only the checksum at the end is cut, and little where xz data are. */
-static const char *why_undecodable(struct archive *archive)
+static int undecodable(struct input *input, const char *what, struct ipf_error *err)
 {
-	const char *why = archive_error_string(archive);
-	return !why || strstr(why, "No progress is possible") ? "the end is missing" : why;
+	const char *why = archive_error_string(input->archive);
+	memory_note_errno(archive_errno(input->archive));
+	if (input->unreadable.kind == IPF_OK)
+		return ipf_error_at(err, IPF_CUT, input_name(input), 0, "cannot decompress%s: %s", what,
+		                    !why || strstr(why, "No progress is possible") ? "the end is missing" : why);
+	*err = input->unreadable;
+	return -1;
 }
 
 static int open_archive(struct input *input, struct ipf_error *err)
@@ -134,13 +139,9 @@ static int open_archive(struct input *input, struct ipf_error *err)
 	if (status == ARCHIVE_OK)
 		status = archive_read_next_header(input->archive, &entry);
 	memory_note_errno(errno);
-	memory_note_errno(archive_errno(input->archive));
-	if (status == ARCHIVE_EOF)
-		input->empty = true;
-	else if (status != ARCHIVE_OK && status != ARCHIVE_WARN)
-		return ipf_error_at(err, IPF_CUT, input_name(input), 0, "cannot decompress: %s",
-		                    why_undecodable(input->archive));
-	return 0;
+	input->empty = status == ARCHIVE_EOF;
+	bool good = status == ARCHIVE_EOF || status == ARCHIVE_OK || status == ARCHIVE_WARN;
+	return good && input->unreadable.kind == IPF_OK ? 0 : undecodable(input, "", err);
 }
 
 static int open_file(struct input *input, struct ipf_error *err)
@@ -229,11 +230,7 @@ static int64_t read_more(struct input *input, char *to, size_t cap, struct ipf_e
 	errno = 0;
 	la_ssize_t got = archive_read_data(input->archive, to, cap);
 	memory_note_errno(errno);
-	if (got >= 0)
-		return got;
-	memory_note_errno(archive_errno(input->archive));
-	return ipf_error_at(err, IPF_CUT, input_name(input), 0, "cannot decompress any further: %s",
-	                    why_undecodable(input->archive));
+	return got >= 0 && input->unreadable.kind == IPF_OK ? got : undecodable(input, " any further", err);
 }
 
 int64_t input_peek(struct input *input, size_t want, const char **bytes, struct ipf_error *err)

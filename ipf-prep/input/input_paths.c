@@ -80,6 +80,8 @@ static int add_operand(struct input_paths *p, char *operand, struct ipf_error *e
 			return -1;
 		return p->count > before ? 0 : ipf_error_at(err, IPF_INPUT, operand, 0, "there is no file in this archive");
 	}
+	if (!there && errno != ENOENT && errno != ENOTDIR)
+		return ipf_error_errno(err, errno, operand, "cannot open");
 	if (!there || !S_ISDIR(st.st_mode))
 		return add(p, strdup(operand), err);
 	if (add_folder(p, operand, 0, err) < 0)

@@ -2,6 +2,7 @@
 
 #include "cli/gnuplot.h"
 #include "cli/options.h"
+#include "cli/text_output.h"
 #include "json/jout.h"
 #include "memory.h"
 #include "safe_text.h"
@@ -10,7 +11,6 @@
 #include "stat/trace_summary.h"
 #include "stream/trace.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -148,27 +148,24 @@ static void show(json_t *figures, FILE *to)
 static int write_figures(json_t *figures, const struct stat_options *o, const struct comparison *compared,
                          struct ipf_error *err)
 {
-	const char *path = o->common.output;
-	FILE *to = path && strcmp(path, "-") != 0 ? fopen(path, "we") : stdout;
-	if (!to)
-		return ipf_error_errno(err, errno, path, "cannot open");
+	struct text_output out;
 	struct buffer line = {0};
+	if (text_output_open(&out, o->common.output, err) < 0)
+		return -1;
 	if (o->format == FORMAT_JSON) {
 		struct jout w = {.out = &line};
 		jout_json(&w, figures);
 		buffer_byte(&line, '\n');
-		fwrite(line.data, 1, line.len, to);
+		fwrite(line.data, 1, line.len, out.to);
+		if (line.failed)
+			ipf_error_memory(err);
 	} else if (compared) {
-		comparison_show(compared, to);
+		comparison_show(compared, out.to);
 	} else {
-		show(figures, to);
+		show(figures, out.to);
 	}
-	bool failed = line.failed || ferror(to) || fflush(to) != 0;
-	int why = errno;
 	buffer_release(&line);
-	if (to != stdout && fclose(to) != 0)
-		failed = true;
-	return failed ? ipf_error_errno(err, why, path ? path : "standard output", "cannot write") : 0;
+	return text_output_close(&out, err) < 0 || err->kind ? -1 : 0;
 }
 
 static int is_drawn(int drawn, const char *path)

@@ -1,5 +1,6 @@
 #include "cli/gnuplot.h"
 
+#include "cli/text_output.h"
 #include "safe_text.h"
 
 #include <errno.h>
@@ -122,7 +123,10 @@ static int run_files(const int files[FILES], struct buffer *image, struct ipf_er
 	while (waitpid(pid, &status, 0) < 0)
 		if (errno != EINTR)
 			return ipf_error_errno(err, errno, NULL, "cannot wait for gnuplot");
-	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0 || lseek(files[IMAGE], 0, SEEK_END) <= 0)
+	off_t drawn = lseek(files[IMAGE], 0, SEEK_END);
+	if (drawn < 0)
+		return ipf_error_errno(err, errno, NULL, "cannot read what gnuplot drew");
+	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0 || drawn == 0)
 		return complain(files[MESSAGES], err);
 	return read_back(files[IMAGE], image, err) < 0 ? -1 : 1;
 }
@@ -174,29 +178,18 @@ int gnuplot_run(struct slice script, struct slice data, struct buffer *image, st
 
 /* ---- one picture in one file ---- */
 
-static int write_image(const struct buffer *image, const char *path, struct ipf_error *err)
-{
-	FILE *out = fopen(path, "wb");
-	if (!out)
-		return ipf_error_errno(err, errno, path, "cannot open for writing");
-	int failed = fwrite(image->data, 1, image->len, out) != image->len ? errno : 0;
-	if (fclose(out) != 0 && !failed)
-		failed = errno;
-	return failed ? ipf_error_errno(err, failed, path, "cannot write") : 1;
-}
-
 int gnuplot_close(struct gnuplot *picture, const char *path, struct ipf_error *err)
 {
 	struct buffer image = {0};
 	int drawn = -1;
-	if (fflush(picture->script) != 0 || ferror(picture->script))
+	if (fflush(picture->script) != 0 || ferror(picture->script) || lseek(picture->fd, 0, SEEK_SET) < 0)
 		ipf_error_errno(err, errno, path, "cannot write a script for gnuplot");
-	else if (lseek(picture->fd, 0, SEEK_SET) == 0)
+	else
 		drawn = run(picture->fd, picture->fd, &image, err);
 	ipf_error_place(err, path, 0);
 	fclose(picture->script);
 	if (drawn > 0)
-		drawn = write_image(&image, path, err);
+		drawn = text_output_write(path, &image, err) < 0 ? -1 : 1;
 	buffer_release(&image);
 	return drawn;
 }

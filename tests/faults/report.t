@@ -1,0 +1,35 @@
+#!/bin/bash
+# Each call of ipf-report fails once, in every command and format.
+. "$TESTS/tap.sh"
+. "$TESTS/fixture.sh"
+. "$TESTS/once.sh"
+
+once_inputs
+# In gnuplot's place: a picture of its, in a hundredth of the time.
+ipf-sched stat -q --plot rate.svg chat.sched >/dev/null
+mkdir bin
+cat >bin/gnuplot <<'END'
+#!/bin/sh
+[ "$1" != --version ] || exec echo 'gnuplot 5.4 patchlevel 4'
+exec cat "${0%/*}/../rate.svg"
+END
+chmod +x bin/gnuplot
+PATH=$PWD/bin:$PATH
+formats=$(ipf-report --help | tr -s ' \n' '  ' | sed 's/.*; formats: //; s/ --full.*//')
+for format in $formats; do
+	once 0 ipf-report -q -f "$format" "$PWD/chat.results" -o out
+done
+once 0 ipf-report --full --as all "$PWD/chat.results"
+once 0 ipf-report --by model --trace "$PWD/chat.trace" "$PWD/chat.results" -o out.zst
+once 0 ipf-report "$PWD/chat.results" -o out.html --plots pictures
+once 0 ipf-report plot pictures "$PWD/chat.results"
+once 0 ipf-report certificate "$PWD/chat.results"
+once 0 ipf-report definitions
+for format in text md html json; do
+	once 0 ipf-report compare -f $format "$PWD/chat.results" -o out -- "$PWD/chat.results"
+done
+ipf-report -q -f json chat.results -o saved.json
+once 0 ipf-report "$PWD/saved.json"
+ipf-report -q -f vllm-detailed chat.results -o vllm.json
+once 0 ipf-report "$PWD/vllm.json"
+once 3 ipf-report "$PWD/chat.trace"
