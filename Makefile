@@ -41,7 +41,7 @@ DEBS_TEST := libcmocka-dev python3 python3-grpcio python3-grpc-tools python3-jso
 DEBS_CLUSTER := slurm-wlm munge buildah podman runc mmdebstrap containerd containernetworking-plugins
 DEBS_SERVERS := haproxy caddy curl unzip python3-venv
 DEBS_PACKAGES := debhelper dpkg-dev lintian mmdebstrap patchelf
-DEBS_LINT := clang clang-format clang-tidy shellcheck mandoc graphviz
+DEBS_LINT := clang libclang-rt-dev clang-format clang-tidy shellcheck mandoc graphviz
 
 # pkg-config packages of lib, which every program links, and of each program.
 pkgs_lib      := jansson libzstd libcrypto libpcre2-8 libutf8proc
@@ -89,7 +89,7 @@ VERSION_MAJOR := $(firstword $(subst ., ,$(VERSION)))
 soname    := libipf.so.$(VERSION_MAJOR)
 libraries := $(addprefix $(BUILD)/library/,$(soname) libipf.a)
 
-.PHONY: all tests objects check operator bench bench-tools fuzz demo deps deps-all
+.PHONY: all tests check operator bench bench-tools fuzz demo deps deps-all
 .PHONY: lint format format-check tidy tables graph html dist deb bundle check-packages install uninstall clean help
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -259,10 +259,6 @@ $(eval $(call fuzz_rules,files,$(filter-out $(fuzz_special),$(fuzz_names)),ipf-c
 
 libraries_of_tests := $(if $(operator),$(BUILD)/bin/ipf-operator) $(preloads) $(BUILD)/tests/nvml/libnvidia-ml.so.1
 tests: all $(test_bundles) $(libraries_of_tests) ## build the tests and what they test
-# What another compiler has to say; nothing is linked.
-all_objects := $(lib_objects) $(library_objects) $(foreach p,prep sched fire collect report sim operator,$(objects_$(p))) \
-               $(patsubst tests/%.c,$(BUILD)/tests/%.o,$(wildcard tests/unit/test_*.c tests/fuzz/fuzz_*.c))
-objects: $(all_objects) ## compile programs and tests without linking them
 check: ## install what is missing, build, and run all tests (TESTS=… selects some by name)
 	-$(Q)$(MAKE) --no-print-directory deps DEPS="$(DEBS) $(DEBS_TEST)"
 	$(Q)$(MAKE) --no-print-directory tests

@@ -333,8 +333,10 @@ static bool make_whole(struct state *s, const struct kept_draft *call, struct dr
 	add_facts(d, &most_tokens, call, true);
 	for (enum event event = EVENT_DETAILS; event <= EVENT_ANSWER; event++) {
 		bool open = d->requests[0].count == 0;
-		struct kept_draft *at = s->statements.items + first_statement(&s->statements, call->key);
-		for (; at < s->statements.items + s->statements.count && strcmp(at->key, call->key) == 0; at++) {
+		for (size_t i = first_statement(&s->statements, call->key); i < s->statements.count; i++) {
+			struct kept_draft *at = &s->statements.items[i];
+			if (strcmp(at->key, call->key) != 0)
+				break;
 			if (at->end_ns != (int64_t)event)
 				continue;
 			add_facts(d, &most_tokens, at, event == EVENT_DETAILS ? d->requests[0].count == 0 : open);

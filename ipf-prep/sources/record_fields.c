@@ -174,9 +174,10 @@ int need_duration(const struct jdoc *j, jdoc_id map, const char *key, int64_t un
 
 void put_on_one_line(struct slice json)
 {
-	char *at = (char *)(uintptr_t)json.data, *end = at + json.len;
-	while (at < end && (at = memchr(at, '\n', (size_t)(end - at))))
-		*at++ = ' ';
+	char *text = (char *)(uintptr_t)json.data;
+	for (size_t i = 0; i < json.len; i++)
+		if (text[i] == '\n')
+			text[i] = ' ';
 }
 
 struct slice object_text(struct draft *d, const struct jdoc *j, jdoc_id node)

@@ -45,7 +45,8 @@ int row_samples_metric(const struct picked_rows *rows, enum metric m, enum laten
 	double *to = samples_reserve(s, rows->count);
 	if (!to)
 		return -1;
-	for (const struct picked_row *row = rows->list, *end = row + rows->count; row < end; row++) {
+	for (size_t i = 0; i < rows->count; i++) {
+		const struct picked_row *row = &rows->list[i];
 		int64_t lag = lags ? lags[row->at] : IPF_ABSENT, value = values ? values[row->at] : IPF_ABSENT;
 		if (origin == FROM_DUE && lag == IPF_ABSENT)
 			continue;

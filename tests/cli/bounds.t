@@ -29,15 +29,15 @@ refused() { # PART FILE COMMAND…
 	complains "$1" "$part" "and says why"
 }
 
-head -c 3G /dev/zero | zstd -q -1 >zeros.zst
-{ printf '{"ipf":"'; repeat abcdefgh 400M; } | zstd -q -1 >header.zst
+head -c 1G /dev/zero | zstd -q -1 >zeros.zst
+{ printf '{"ipf":"'; repeat abcdefgh 64M; } | zstd -q -1 >header.zst
 while IFS='|' read -r kind reader; do
 	refused 'does not begin with "{"' zeros.zst $reader
 	refused 'the line is longer than 16 MiB' header.zst $reader
 done <<<"$readers"
 for stream in trace sched records results; do
 	plain chat.$stream | head -1 >first
-	{ cat first; head -c 3G /dev/zero; } | zstd -q -1 >damaged.$stream.zst
+	{ cat first; head -c 1G /dev/zero; } | zstd -q -1 >damaged.$stream.zst
 	{ cat first; repeat '{"ipf":' 64M; } | zstd -q -1 >long.$stream.zst
 done
 while IFS='|' read -r kind reader; do

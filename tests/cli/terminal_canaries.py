@@ -28,6 +28,11 @@ ENV = dict(os.environ, XDG_CACHE_HOME=os.path.abspath("cache"), XDG_STATE_HOME=o
 failed = False
 
 
+def some(items, i):
+    """With IPF_LONG all of them; else one, in turn."""
+    return items if os.environ.get("IPF_LONG") else [items[i % len(items)]]
+
+
 def unsafe(text):
     """The first thing in the bytes that must not reach a terminal, or None."""
     try:
@@ -90,8 +95,8 @@ def arguments():
                 for word in (text, b"--" + text, b"-" + text, b"auto:" + text, b"poisson:" + text, b"poisson:rate=1,n=" + text,
                              b"http://" + text, b"name=" + text):
                     door.run(program, *command, word)
-            for option in options(program, command):
-                for text in (CANARY.encode(), RAW, CANARY.encode() + b"=1", b"1" + CANARY.encode(), b"http://h/" + RAW):
+            for i, option in enumerate(options(program, command)):
+                for text in some([CANARY.encode(), RAW, CANARY.encode() + b"=1", b"1" + CANARY.encode(), b"http://h/" + RAW], i):
                     door.run(program, *command, os.fsencode(option) + b"=" + text, "-q" if command != ["stat"] else "-o-")
     door.close(200)
 
@@ -181,11 +186,11 @@ def streams():
         variants = [(changed(header, path, key), lines) for path, key in places(header) if path[0] not in ("ipf", "version")]
         for i in range(min(len(lines), 1)):
             variants += [(header, lines[:i] + [changed(lines[i], path, key)] + lines[i + 1:]) for path, key in places(lines[i])]
-        for new_header, new_lines in variants:
+        for i, (new_header, new_lines) in enumerate(variants):
             data = stream(kind, {k: v for k, v in new_header.items() if k not in ("ipf", "version")}, new_lines)
             with open("changed", "wb") as file:
                 file.write(data)
-            for command in commands:
+            for command in some(commands, i):
                 door.run(*command, "changed")
         for data in (b'{"ipf":"' + kind.encode() + b'","version":1,"x":"' + RAW + b'"}\n', RAW + b"\n", b"{" + RAW + b"}\n",
                      json.dumps(header).encode() + b"\n{" + RAW + b"}\n"):
