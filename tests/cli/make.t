@@ -15,7 +15,8 @@ if [ "$tests_build" = "$(cd "$TESTS/.." && pwd)/.build" ]; then
 	(cd "$tests_build" && tar -cf - flags lib ipf-* library tests/sim) | tar -xf - -C tree/.build
 	find tree/ipf-sched tree/lib/stats -name '*.c' -exec touch {} +
 	cc=$(sed -n '1s/ -std=c11 .*//p' "$tests_build/flags")
-	build() { run make --no-print-directory -j2 CC="$cc" $(grep -q -e -Werror "$tests_build/flags" && echo WERROR=1) "$@"; }
+	werror=$(grep -o -e -Werror "$tests_build/flags" | head -1)
+	build() { run make --no-print-directory -j2 CC="$cc" WERROR="$werror" "$@"; }
 else
 	build() { run make --no-print-directory -j2 CFLAGS="-O0 -g0" "$@"; }
 fi

@@ -27,5 +27,5 @@ once 0 ipf-collect --explain "$PWD/chat.records" -o explained
 once 0 ipf-prep --list
 once_kinds="stat write" # a picture that is not drawn, and nothing said
 once 0 ipf-sched stat --plot rate.svg "$PWD/chat.sched"
-once_kinds=write # a request that the kernel refuses to send, though the connection stays: it must not wait for an answer
+once_kinds="write" # a request that the kernel refuses to send, though the connection stays: it must not wait for an answer
 FAIL_LOOSE=1 once 0 ipf-fire -q -m sim -u "$URL" -t "$PWD/short.trace" "$PWD/short.sched"
