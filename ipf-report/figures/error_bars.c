@@ -182,9 +182,9 @@ static int read_rows(struct bar_samples *b, int32_t stage)
 	}
 	if (!samples_reserve(&b->high, (size_t)count))
 		return -1;
-	for (const struct row *row = rows, *end = rows + count; row < end; row++)
-		if (wanted(b->run, stage, row))
-			add_row(b, row, by_request);
+	for (int64_t i = 0; i < count; i++)
+		if (wanted(b->run, stage, &rows[i]))
+			add_row(b, &rows[i], by_request);
 	return 0;
 }
 

@@ -75,9 +75,9 @@ int row_samples_column(const struct picked_rows *rows, enum row_column column, s
 	double *to = samples_reserve(s, rows->count);
 	if (!to)
 		return -1;
-	for (const struct picked_row *row = rows->list, *end = row + rows->count; row < end; row++)
-		if (row->ok && values[row->at] != IPF_ABSENT)
-			to[count++] = (double)values[row->at];
+	for (size_t i = 0; i < rows->count; i++)
+		if (rows->list[i].ok && values[rows->list[i].at] != IPF_ABSENT)
+			to[count++] = (double)values[rows->list[i].at];
 	s->count = count;
 	return 0;
 }

@@ -61,7 +61,8 @@ static void add_evidence(struct evidence *e, int64_t n, int64_t ns)
 
 static void read_evidence(struct evidence all[SOURCES_OF_ERROR], const struct run_data *run)
 {
-	for (const struct row *row = run->rows, *end = row + run->row_count; row < end; row++) {
+	for (int64_t i = 0; i < run->row_count; i++) {
+		const struct row *row = &run->rows[i];
 		if (!row->ok || !run->schedule.stages[row->stage].measured)
 			continue;
 		const struct row_errors e = row_errors_of(run, row);

@@ -189,15 +189,16 @@ static bool has_tokens(const struct stage *stage)
 /* Fills a value for each window; false: too many are absent. */
 static bool fill(const struct stage *stage, enum steady_measure measure, double *values, int64_t first, size_t count)
 {
-	const struct point nothing = {0}, *p = stage->points, *end = p + stage->count;
+	const struct point nothing = {0};
+	size_t p = 0;
 	const bool tokens = has_tokens(stage);
 	double last = NAN;
 	size_t absent = 0;
 	for (size_t i = 0; i < count; i++) {
-		while (p < end && p->number < first + (int64_t)i)
+		while (p < stage->count && stage->points[p].number < first + (int64_t)i)
 			p++;
-		bool there = p < end && p->number == first + (int64_t)i;
-		values[i] = value_of(stage, there ? p : &nothing, measure, tokens);
+		bool there = p < stage->count && stage->points[p].number == first + (int64_t)i;
+		values[i] = value_of(stage, there ? &stage->points[p] : &nothing, measure, tokens);
 		absent += isnan(values[i]) ? 1 : 0;
 		values[i] = last = isnan(values[i]) ? last : values[i];
 	}
