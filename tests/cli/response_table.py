@@ -33,7 +33,7 @@ def unescape(text, i=0, nested=False):
             out += int(count) * part
             i = end + 1
         else:
-            out += {"r": b"\r", "n": b"\n", "t": b"\t", "0": b"\0"}[text[i + 1]]
+            out += {"r": b"\r", "n": b"\n", "t": b"\t", "0": b"\0", "\\": b"\\"}[text[i + 1]]
             i += 2
     return (out, i) if nested else out
 
@@ -87,10 +87,11 @@ def compare(table):
             print("%s\t%s\t%s\tthe table: %s" % (name, ours, curl, column))
 
 
-table = rows(sys.argv[2])
-if sys.argv[1] == "serve":
-    serve(table, sys.argv[3])
-elif sys.argv[1] == "config":
-    config(table, sys.argv[3], int(sys.argv[4]))
-else:
-    compare(table)
+if __name__ == "__main__":
+    table = rows(sys.argv[2])
+    if sys.argv[1] == "serve":
+        serve(table, sys.argv[3])
+    elif sys.argv[1] == "config":
+        config(table, sys.argv[3], int(sys.argv[4]))
+    else:
+        compare(table)

@@ -27,6 +27,7 @@ one that ends with the connection, $EVENT an event with the text "a" (57 bytes),
     head, data TEXT, end              HEADERS with 200, DATA, DATA with END_STREAM for stream $s
     frames N KIND FLAGS STREAM HEX    N of them; 0: until the client closes; $n in STREAM counts 1, 3, 5
 """
+import os
 import re
 import socket
 import ssl
@@ -34,6 +35,9 @@ import struct
 import sys
 import threading
 import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli"))
+from response_table import unescape  # noqa: E402
 
 KINDS = {"DATA": 0, "HEADERS": 1, "PRIORITY": 2, "RST_STREAM": 3, "SETTINGS": 4, "PUSH_PROMISE": 5, "PING": 6, "GOAWAY": 7,
          "WINDOW_UPDATE": 8, "CONTINUATION": 9, "UNKNOWN": 0xEE}
@@ -51,30 +55,6 @@ def expand(text):
     for name, long in TEXTS.items():
         text = text.replace(name, long)
     return text
-
-
-def unescape(text, i=0, nested=False):
-    """The bytes; if nested, until a brace closes, and where that was."""
-    out = b""
-    while i < len(text) and not (nested and text[i] == "}"):
-        if text[i] == "|":
-            out += b"\r\n"
-            i += 1
-        elif text[i] != "\\":
-            out += text[i].encode()
-            i += 1
-        elif text[i + 1] == "x":
-            out += bytes.fromhex(text[i + 2:i + 4])
-            i += 4
-        elif text[i + 1] == "{":
-            count = re.match(r"\d+", text[i + 2:])[0]
-            part, end = unescape(text, i + 3 + len(count), True)
-            out += int(count) * part
-            i = end + 1
-        else:
-            out += {"r": b"\r", "n": b"\n", "t": b"\t", "0": b"\0", "\\": b"\\"}[text[i + 1]]
-            i += 2
-    return (out, i) if nested else out
 
 
 def unhex(text):
