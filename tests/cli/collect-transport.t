@@ -19,6 +19,7 @@ says() { jq -r '.end.verdict.checks[] | select(.name == "server_answers").detail
 
 run_of() { # SEED NAME SCHEDULE ARGUMENTS OF ipf-fire…: NAME-SEED.records, in the background
 	ipf-sched -q --seed "$1" "$3" -t forty.trace -o "$2-$1.sched"
+	echo "$URL ${*:4}" >"$2-$1.arguments"
 	(trap - EXIT && ipf-fire -q -m sim -u "$URL" "${@:4}" -t forty.trace "$2-$1.sched" -o "$2-$1.records") &
 	running+=($!)
 }
@@ -26,7 +27,12 @@ ended() { # those that were begun
 	wait "${running[@]}"
 	running=()
 }
-nothing() { # NAME-SEED TEXT
+nothing() { # NAME-SEED TEXT: what a busy machine held up is tried again, alone
+	local again
+	if [ "$(found "$1.records")" != "[]" ]; then
+		read -ra again <"$1.arguments"
+		ipf-fire -q -m sim -u "${again[@]}" -t forty.trace "$1.sched" -o "$1.records" --force
+	fi
 	is "$(found "$1.records")" "[]" "$2, seed ${1#*-}: nothing to say"
 }
 running=()
