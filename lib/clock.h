@@ -4,9 +4,10 @@
 
 #include <stdint.h>
 
-#define NS_PER_US INT64_C(1000)
-#define NS_PER_MS INT64_C(1000000)
-#define NS_PER_S  INT64_C(1000000000)
+#define NS_PER_US   INT64_C(1000)
+#define NS_PER_MS   INT64_C(1000000)
+#define NS_PER_S    INT64_C(1000000000)
+#define NS_PER_YEAR (365 * 24 * 3600 * NS_PER_S)
 
 int64_t clock_now(void);  /* CLOCK_MONOTONIC */
 int64_t clock_wall(void); /* CLOCK_REALTIME, since the epoch */

@@ -31,8 +31,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define YEAR_NS (365 * 24 * 3600 * NS_PER_S)
-
 struct state {
 	struct time_origin origin;
 	struct agent_chains chains;
@@ -64,7 +62,7 @@ static int read_times(const struct jdoc *j, jdoc_id event, int64_t *start_ns, in
 		timed = field_duration(j, request, "total_time_ms", NS_PER_MS, &total_ns, err);
 	if (started < 0 || timed < 0 || need_time(j, event, "event_time_unix_ms", NS_PER_MS, end_ns, err) < 0)
 		return -1;
-	if (total_ns > YEAR_NS)
+	if (total_ns > NS_PER_YEAR)
 		return jdoc_expected(j, jdoc_get(j, request, "total_time_ms"), "total_time_ms", "at most a year", err);
 	if (started == 0 && timed == 0)
 		return ipf_error_set(err, IPF_INPUT, "request_received_ms: missing");
@@ -145,11 +143,7 @@ static struct slice make_tags(struct draft *d, const struct jdoc *j, jdoc_id eve
 	if (jdoc_type_of(j, calls) == JDOC_LIST && jdoc_count(j, calls) > 0)
 		jout_member_int(&w, "tool_calls", jdoc_count(j, calls));
 	jout_end_map(&w);
-	if (out.len > 2)
-		return draft_take_buffer(d, &out);
-	d->failed |= out.failed;
-	buffer_release(&out);
-	return (struct slice){0};
+	return tags_written(d, &out);
 }
 
 /* Hands over a request of no agent, and keeps one of an agent. */

@@ -27,8 +27,7 @@
 
 #include <string.h>
 
-#define NAMES   4
-#define YEAR_MS (INT64_C(365) * 24 * 3600 * 1000)
+#define NAMES 4
 
 /* The names of a member, the first of which counts. */
 typedef const char *const access_names[NAMES];
@@ -39,18 +38,6 @@ static access_names times = {"start_time", "time", "timestamp"}, statuses = {"re
 					models = {"gen_ai.request.model", "genai_model_name", "model"},
 					inputs = {"gen_ai.usage.input_tokens", "genai_tokens_input", "input_tokens"},
 					outputs = {"gen_ai.usage.output_tokens", "genai_tokens_output", "output_tokens"};
-
-struct state {
-	struct time_origin origin;
-	bool drawn; /* prompt lengths are drawn: a request needs no recorded one */
-};
-
-static int open_state(void *opened, const struct source_settings *settings, struct ipf_error *err)
-{
-	(void)err;
-	((struct state *)opened)->drawn = settings->input->kind != DISTRIBUTION_DATASET;
-	return 0;
-}
 
 static jdoc_id value_of(const struct jdoc *j, const char *name)
 {
@@ -139,7 +126,8 @@ static struct slice make_tags(struct draft *d, int64_t received, int64_t sent)
 }
 
 /* Why a line is not a request that can be made; or NULL. */
-static const char *read_kind(const struct state *s, struct slice path, int64_t received, const struct draft_request *r)
+static const char *read_kind(const struct log_state *s, struct slice path, int64_t received,
+                             const struct draft_request *r)
 {
 	if (path.data && !generates(path))
 		return "not the path of a generation";
@@ -150,7 +138,7 @@ static const char *read_kind(const struct state *s, struct slice path, int64_t r
 
 static int read_record(void *opened, const struct source_record *record, struct sink *sink, struct ipf_error *err)
 {
-	struct state *s = opened;
+	struct log_state *s = opened;
 	const struct jdoc *j = record->json;
 	struct draft *d = &sink->draft;
 	struct slice path, flags;
@@ -176,8 +164,8 @@ static int read_record(void *opened, const struct source_record *record, struct 
 		return 0;
 	}
 	if (r->input_tokens == IPF_ABSENT)
-		r->input_tokens = 1; /* replaced by the drawn length */
-	if (ms > 0 && ms <= YEAR_MS && has_flag(flags, left))
+		r->input_tokens = LOG_TOKENS_DRAWN;
+	if (ms > 0 && ms <= NS_PER_YEAR / NS_PER_MS && has_flag(flags, left))
 		r->hang_up_ns = ms * NS_PER_MS;
 	else
 		r->failed = status == 0 || status >= 400 || has_flag(flags, cut) || has_flag(flags, left);
@@ -200,8 +188,8 @@ const struct source_format source_envoy_access = {
 	.unit = UNIT_JSON,
 	.traits = HAS_TIMES | HAS_SESSIONS | GATHERS | MAKES_TEXT,
 	.filled = "prose of the logged length, or of the one that --input-tokens draws",
-	.state_size = sizeof(struct state),
-	.open = open_state,
+	.state_size = sizeof(struct log_state),
+	.open = log_open,
 	.read_record = read_record,
 	.recognises = recognises,
 };

@@ -116,8 +116,7 @@ static struct slice tags_of(const struct otel_item *item, struct draft *d)
 		jout_member_double(&w, "ttft_s", number);
 	jout_end_map(&w);
 	jdoc_release(&parsed);
-	struct slice tags = draft_take_buffer(d, &out);
-	return tags.len > 2 ? tags : (struct slice){0};
+	return tags_written(d, &out);
 }
 
 static struct slice answer_of(const struct otel_item *item, struct draft *d)
@@ -195,8 +194,7 @@ static int read_event(const struct otel_item *item, struct draft *d, enum event 
 static struct slice own_name(const struct otel_item *item, const struct source_record *record, struct draft *d,
                              struct slice name)
 {
-	bool alone = item->otlp || record->file_index == 0 || name.len == 0;
-	return alone ? name : draft_join(d, draft_format(d, "%d", record->file_index), ":", name);
+	return item->otlp || name.len == 0 ? name : name_in_file(d, record->file_index, name);
 }
 
 /* Keeps the draft, of the span or log record that has these ids. */

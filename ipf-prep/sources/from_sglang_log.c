@@ -30,26 +30,16 @@
 
 #define CUT_LENGTH 2048 /* characters or elements, from which level 2 cuts out the middle */
 
-#define YEAR_NS (365 * 24 * 3600 * NS_PER_S)
-
 /* How an arrival is known, the best first. */
 enum clock_kind { RECEIVED_BY_SERVER, RECEIVE_LINE, FINISH_LINE, UNKNOWN };
 
 struct state {
+	struct log_state log;     /* must be first: log_open() casts it */
 	struct kept_drafts lines; /* start_ns: a clock_kind; end_ns: 1 for a request that finished */
 	struct buffer text;
 	struct jdoc json;
-	struct time_origin origin;
 	int64_t zone_ns; /* of the lines, from UTC */
-	bool drawn;      /* prompt lengths are drawn: a request needs no recorded prompt */
 };
-
-static int open_state(void *opened, const struct source_settings *settings, struct ipf_error *err)
-{
-	(void)err;
-	((struct state *)opened)->drawn = settings->input->kind != DISTRIBUTION_DATASET;
-	return 0;
-}
 
 static void close_state(void *opened)
 {
@@ -140,12 +130,12 @@ static int read_arrival(struct state *s, int64_t line_ns, bool finished, int64_t
 		timed = field_duration(j, meta, "e2e_latency", NS_PER_S, &latency_ns, err);
 	if (got < 0 || timed < 0)
 		return -1;
-	if (got > 0 && (received_ns < 0 || received_ns > YEAR_NS * 130))
+	if (got > 0 && (received_ns < 0 || received_ns > NS_PER_YEAR * 130))
 		return jdoc_expected(j, jdoc_get(j, meta, "request_received_ts"), "request_received_ts",
 		                     "a time from 1970 to 2100", err);
-	if (latency_ns > YEAR_NS)
+	if (latency_ns > NS_PER_YEAR)
 		return jdoc_expected(j, jdoc_get(j, meta, "e2e_latency"), "e2e_latency", "at most a year", err);
-	if (line_ns < 0 || line_ns > YEAR_NS * 130)
+	if (line_ns < 0 || line_ns > NS_PER_YEAR * 130)
 		line_ns = IPF_ABSENT;
 	*at_ns = line_ns;
 	if (!finished)
@@ -254,14 +244,14 @@ static int hand_over(struct state *s, const struct kept_draft *line, struct sink
 	struct draft_request *r = &line->draft->requests[0];
 	r->id = (struct slice){0};
 	if (r->count == 0 && r->input_tokens == IPF_ABSENT) {
-		if (!s->drawn) {
+		if (!s->log.drawn) {
 			sink->unusable(sink, "neither the prompt nor its length (--input-tokens makes some)");
 			return 0;
 		}
-		r->input_tokens = 1; /* replaced by the drawn length */
+		r->input_tokens = LOG_TOKENS_DRAWN;
 	}
 	if (r->at_ns != IPF_ABSENT)
-		r->at_ns = since_origin(&s->origin, r->at_ns - (line->start_ns == RECEIVED_BY_SERVER ? 0 : s->zone_ns));
+		r->at_ns = since_origin(&s->log.origin, r->at_ns - (line->start_ns == RECEIVED_BY_SERVER ? 0 : s->zone_ns));
 	return sink->take(sink, line->draft, err);
 }
 
@@ -299,7 +289,7 @@ const struct source_format source_sglang_log = {
 	.traits = HAS_TIMES | HAS_SESSIONS | GATHERS | MAKES_TEXT,
 	.filled = "prose of the length that was logged, where the prompt was not, or not whole",
 	.state_size = sizeof(struct state),
-	.open = open_state,
+	.open = log_open,
 	.read_record = read_line,
 	.finish = finish,
 	.recognises = recognises,

@@ -24,20 +24,6 @@
 
 #include <string.h>
 
-#define YEAR_NS (365 * 24 * 3600 * NS_PER_S)
-
-struct state {
-	struct time_origin origin;
-	bool drawn; /* prompt lengths are drawn */
-};
-
-static int open_state(void *opened, const struct source_settings *settings, struct ipf_error *err)
-{
-	(void)err;
-	((struct state *)opened)->drawn = settings->input->kind != DISTRIBUTION_DATASET;
-	return 0;
-}
-
 /* A duration as Rust prints it: 1.5s, 12.25ms, 420.3µs or 900ns. -1 if it is something else, or above a year. */
 static int parse_duration(struct slice text, int64_t *ns)
 {
@@ -50,7 +36,8 @@ static int parse_duration(struct slice text, int64_t *ns)
 		len++;
 	for (size_t i = 0; i < sizeof units / sizeof *units; i++)
 		if (slice_is((struct slice){text.data + len, text.len - len}, units[i].name))
-			return time_from_number((struct slice){text.data, len}, units[i].ns, ns) == 0 && *ns <= YEAR_NS ? 0 : -1;
+			return time_from_number((struct slice){text.data, len}, units[i].ns, ns) == 0 && *ns <= NS_PER_YEAR ? 0
+			                                                                                                    : -1;
 	return -1;
 }
 
@@ -78,7 +65,8 @@ static struct slice adapter_of(struct slice parameters)
 	return end && end > at ? (struct slice){at, (size_t)(end - at)} : (struct slice){0};
 }
 
-static int read_success(struct state *s, const struct jdoc *j, jdoc_id span, struct sink *sink, struct ipf_error *err)
+static int read_success(struct log_state *s, const struct jdoc *j, jdoc_id span, struct sink *sink,
+                        struct ipf_error *err)
 {
 	struct draft *d = &sink->draft;
 	struct slice parameters;
@@ -96,7 +84,7 @@ static int read_success(struct state *s, const struct jdoc *j, jdoc_id span, str
 		sink->unusable(sink, "no length of the prompt in the log (--input-tokens makes some)");
 		return 0;
 	}
-	r->input_tokens = 1; /* replaced by the drawn length */
+	r->input_tokens = LOG_TOKENS_DRAWN;
 	r->output_tokens = token_ns > 0 ? (inference_ns + token_ns / 2) / token_ns : IPF_ABSENT;
 	r->model = adapter_of(parameters);
 	r->at_ns = since_origin(&s->origin, end_ns - total_ns);
@@ -127,8 +115,8 @@ const struct source_format source_tgi_log = {
 	.unit = UNIT_JSON,
 	.traits = HAS_TIMES | GATHERS | MAKES_TEXT,
 	.filled = "prose of the length that --input-tokens draws",
-	.state_size = sizeof(struct state),
-	.open = open_state,
+	.state_size = sizeof(struct log_state),
+	.open = log_open,
 	.read_record = read_record,
 	.recognises = recognises,
 };

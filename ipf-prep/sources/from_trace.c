@@ -114,12 +114,7 @@ static void set_length(struct state *s, struct draft_request *r, const struct tr
 		r->input_tokens = IPF_ABSENT;
 }
 
-/* Names of the first file stay; those of the next ones get its number, so that they differ. */
-static struct slice own_name(struct draft *d, int file, struct slice name)
-{
-	return file && name.data ? draft_join(d, draft_format(d, "%d", file), ":", name) : name;
-}
-
+/* Those of a further file, by the names that its requests have. */
 static struct slice own_parents(struct draft *d, int file, const struct jdoc *j, struct slice parents)
 {
 	struct buffer list = {0};
@@ -128,7 +123,7 @@ static struct slice own_parents(struct draft *d, int file, const struct jdoc *j,
 		return parents;
 	jout_begin_list(&w);
 	for (struct jdoc_each e = jdoc_each(j, jdoc_get(j, JDOC_ROOT, "parents")); jdoc_step(&e);)
-		jout_string(&w, own_name(d, file, draft_text(d, j, e.value)));
+		jout_string(&w, name_in_file(d, file, draft_text(d, j, e.value)));
 	jout_end_list(&w);
 	return draft_take_buffer(d, &list);
 }
@@ -144,7 +139,7 @@ static int read_request(struct state *s, int file, const struct trace_request *f
 	r->at_ns = from->at_ns;
 	r->wait_ns = from->wait_ns;
 	r->hang_up_ns = from->hang_up_ns;
-	r->id = own_name(d, file, draft_text(d, j, jdoc_get(j, JDOC_ROOT, "id")));
+	r->id = name_in_file(d, file, draft_text(d, j, jdoc_get(j, JDOC_ROOT, "id")));
 	r->model = draft_text(d, j, jdoc_get(j, JDOC_ROOT, "model"));
 	r->after = own_parents(d, file, j, from->parents);
 	r->tools = from->tools;
@@ -187,8 +182,8 @@ static int add_request(struct state *s, const struct source_record *record, stru
 	struct trace_request from;
 	const struct jdoc *j = record->json;
 	struct draft *scratch = &sink->draft;
-	const struct slice session = own_name(scratch, record->file_index,
-	                                      draft_text(scratch, j, jdoc_get(j, JDOC_ROOT, "session")));
+	const struct slice session = name_in_file(scratch, record->file_index,
+	                                          draft_text(scratch, j, jdoc_get(j, JDOC_ROOT, "session")));
 	if (!goes_on(d, j, session)) {
 		if (hand_over(s, sink, err) < 0)
 			return -1;

@@ -20,23 +20,11 @@
 
 #include <string.h>
 
-struct state {
-	struct time_origin origin;
-	bool drawn; /* prompt lengths are drawn: a request needs no recorded prompt */
-};
-
-static int open_state(void *opened, const struct source_settings *settings, struct ipf_error *err)
-{
-	(void)err;
-	((struct state *)opened)->drawn = settings->input->kind != DISTRIBUTION_DATASET;
-	return 0;
-}
-
 static int begin_file(void *opened, const struct csv *csv, struct ipf_error *err)
 {
 	(void)csv;
 	(void)err;
-	((struct state *)opened)->origin = (struct time_origin){0};
+	((struct log_state *)opened)->origin = (struct time_origin){0};
 	return 0;
 }
 
@@ -82,7 +70,7 @@ static int add_prompt(struct draft *d, struct slice prompt)
 static int read_line(void *opened, const struct source_record *record, struct sink *sink, struct ipf_error *err)
 {
 	static const char mark[] = "Received request ";
-	struct state *s = opened;
+	struct log_state *s = opened;
 	struct draft *d = &sink->draft;
 	struct slice rest = after(record->text, mark), prompt = rest.data ? after(rest, ": prompt: ") : rest;
 	if (!rest.data) {
@@ -100,7 +88,7 @@ static int read_line(void *opened, const struct source_record *record, struct si
 	if (ids > 0)
 		r->input_tokens = ids;
 	else if (r->count == 0 && s->drawn)
-		r->input_tokens = 1; /* replaced by the drawn length */
+		r->input_tokens = LOG_TOKENS_DRAWN;
 	if (r->count == 0 && ids == 0 && !s->drawn) {
 		sink->unusable(sink, "no prompt in the log (--input-tokens makes some)");
 		return 0;
@@ -122,8 +110,8 @@ const struct source_format source_vllm_log = {
 	.unit = UNIT_LINE,
 	.traits = HAS_TIMES | GATHERS | MAKES_TEXT,
 	.filled = "prose of the length that was logged, where the prompt was not",
-	.state_size = sizeof(struct state),
-	.open = open_state,
+	.state_size = sizeof(struct log_state),
+	.open = log_open,
 	.begin_file = begin_file,
 	.read_record = read_line,
 	.recognises = recognises,

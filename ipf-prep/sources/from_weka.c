@@ -101,11 +101,7 @@ static struct slice make_tags(const struct weka_conversation *c, jdoc_id node, s
 			jout_member_value(&w, times[i][1], jdoc_raw(c->j, time));
 	}
 	jout_end_map(&w);
-	if (out.len > 2)
-		return draft_take_buffer(c->draft, &out);
-	c->draft->failed |= out.failed;
-	buffer_release(&out);
-	return (struct slice){0};
+	return tags_written(c->draft, &out);
 }
 
 /* Adds a request; its dependencies are for the caller. */

@@ -291,6 +291,24 @@ int64_t since_origin(struct time_origin *origin, int64_t ns)
 	return ns - origin->first_ns;
 }
 
+int log_open(void *state, const struct source_settings *settings, struct ipf_error *err)
+{
+	(void)err;
+	((struct log_state *)state)->drawn = settings->input->kind != DISTRIBUTION_DATASET;
+	return 0;
+}
+
+struct slice name_in_file(struct draft *d, int file_index, struct slice name)
+{
+	return file_index && name.data ? draft_join(d, draft_format(d, "%d", file_index), ":", name) : name;
+}
+
+struct slice tags_written(struct draft *d, struct buffer *object)
+{
+	struct slice tags = draft_take_buffer(d, object);
+	return tags.len > 2 ? tags : (struct slice){0};
+}
+
 struct slice model_tag(struct draft *d, struct slice model)
 {
 	struct buffer out = {0};

@@ -97,6 +97,24 @@ struct time_origin {
 /* The time since the origin, in nanoseconds; the first call sets the origin. Negative for an earlier time. */
 int64_t since_origin(struct time_origin *origin, int64_t ns);
 
+/* The state of a format of logs that may lack prompts. */
+struct log_state {
+	struct time_origin origin;
+	bool drawn; /* prompt lengths are drawn: a request needs no recorded prompt */
+};
+
+/* What a request without a prompt has until its length is drawn. */
+#define LOG_TOKENS_DRAWN 1
+
+/* The `open` of a format whose state is a struct log_state, or begins with one. */
+int log_open(void *state, const struct source_settings *settings, struct ipf_error *err);
+
+/* The name of something in a file; that of a further file gets the file's number, so that it differs. */
+struct slice name_in_file(struct draft *d, int file_index, struct slice name);
+
+/* Tags that were written as an object, which is released. Absent if there are none. */
+struct slice tags_written(struct draft *d, struct buffer *object);
+
 /* The tags {"model": …}: the model of the recorded service, which is not the one to request. Absent for an empty name.
  */
 struct slice model_tag(struct draft *d, struct slice model);
