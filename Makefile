@@ -60,8 +60,10 @@ x86     := $(filter x86_64 i%86,$(shell uname -m))
 hardening = -fstack-protector-strong -fstack-clash-protection $(if $(x86),-fcf-protection) \
              $(if $(SANITIZE)$(findstring -O0,$(CFLAGS)),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3)
 
+# No path of this machine is in what is built: the same sources give the same bytes, wherever they are.
+same_paths = -fdebug-prefix-map=$(CURDIR)=. -fdebug-prefix-map=$(BUILD)=.build
 # The user's CFLAGS come last and win. One set of objects is for the programs and for the library.
-all_cflags = -std=c11 -D_GNU_SOURCE -O2 -g -ffp-contract=off -fPIC -fvisibility=hidden -pthread -Ilib -Ilib/public -MMD -MP \
+all_cflags = -std=c11 -D_GNU_SOURCE -O2 -g -ffp-contract=off -fPIC -fvisibility=hidden -pthread $(same_paths) -Ilib -Ilib/public -MMD -MP \
              -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 -Wvla \
              $(if $(HARDEN),$(hardening)) $(if $(WERROR),-Werror) $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno-sanitize-recover=all) \
              $(CPPFLAGS) $(CFLAGS)
@@ -74,7 +76,7 @@ Q   = $(if $(V),,@)
 say = $(if $(V),,@printf '  %-5s %s\n' $(1) $(2))
 
 # Asks pkg-config, silently if the target compiles nothing.
-compile_nothing := check clean deb demo deps deps-all dist format format-check fuzz graph help html lint tables tidy uninstall
+compile_nothing := advisories check clean deb demo deps deps-all dist format format-check fuzz graph help html lint tables tidy uninstall
 quietly  := $(if $(filter $(compile_nothing),$(MAKECMDGOALS)),2>/dev/null)
 flags_of = $(if $(1),$(shell $(PKG_CONFIG) --cflags $(1) $(quietly)))
 libs_of  = $(if $(1),$(shell $(PKG_CONFIG) --libs $(1) $(quietly)))
@@ -90,7 +92,7 @@ soname    := libipf.so.$(VERSION_MAJOR)
 libraries := $(addprefix $(BUILD)/library/,$(soname) libipf.a)
 
 .PHONY: all tests check operator bench bench-tools fuzz demo deps deps-all
-.PHONY: lint format format-check tidy tables graph html dist deb bundle check-packages install uninstall clean help
+.PHONY: lint format format-check tidy tables graph html dist advisories deb bundle check-packages install uninstall clean help
 .DELETE_ON_ERROR:
 .SECONDARY:
 .SUFFIXES:
@@ -353,11 +355,16 @@ graph: ## print the include graph of the folders for Graphviz
 html: ## the manual pages as linked HTML pages, in $(BUILD)/html
 	$(Q)tests/house/html.sh $(BUILD)/html $(MANUALS)
 
-# A release: what git tracks, in a folder that is named after the version.
-dist: ## a tar archive of the sources, in $(BUILD)
+# A release: what git tracks, in a folder that is named after the version; and what it is linked with.
+pkgs_all := $(sort $(foreach p,lib prep sched fire collect report,$(pkgs_$(p))))
+dist: ## a tar archive of the sources, and its bill of materials, in $(BUILD)
 	$(Q)mkdir -p $(BUILD) && git archive --prefix=ipf-$(VERSION)/ -o $(BUILD)/ipf-$(VERSION).tar.gz HEAD
 	$(Q)git diff --quiet HEAD || echo "dist: changes that are not committed are not in it" >&2
+	$(Q)examples/debian/sbom.sh $(VERSION) $(BUILD)/ipf-$(VERSION).tar.gz $(pkgs_all) > $(BUILD)/ipf-$(VERSION).cdx.json
 	$(call say,DIST,$(BUILD)/ipf-$(VERSION).tar.gz)
+
+advisories: ## say which libraries have a newer version in Debian's archive, which mends advisories by it (after apt-get update)
+	$(Q)examples/debian/sbom.sh $(VERSION) Makefile $(pkgs_all) | examples/debian/advisories.sh
 
 # Debian packages of what is committed; see examples/debian. The changelog has the version of lib/version.h and the date of the last
 # commit. A revision of 0 leaves 1 to Debian. Debian's variables say who makes the packages: without them it is nobody's address.
@@ -376,11 +383,14 @@ deb: dist ## build Debian packages, in $(BUILD)/deb (needs DEPS="debhelper dpkg-
 
 # The programs with the libraries that they need, for systems without these packages; needs patchelf.
 bundle_name := ipf-$(VERSION)-linux-$(shell uname -m)
+date_of_sources = $(or $(SOURCE_DATE_EPOCH),$(shell git log -1 --format=%ct 2>/dev/null),0)
 bundle: all ## a folder of the programs with their libraries, as a tar archive in $(BUILD)
 	$(Q)rm -rf $(BUILD)/stage && $(MAKE) --no-print-directory install prefix= DESTDIR=$(abspath $(BUILD))/stage >/dev/null
 	$(Q)mkdir -p $(BUILD)/stage/share/doc/ipf && cp -r examples $(BUILD)/stage/share/doc/ipf
 	$(Q)examples/debian/bundle.sh $(BUILD)/stage $(BUILD)/$(bundle_name)
-	$(Q)tar -C $(BUILD) --sort=name --owner=0 --group=0 --numeric-owner -czf $(BUILD)/$(bundle_name).tar.gz $(bundle_name)
+	$(Q)examples/debian/sbom.sh $(VERSION) $(BUILD)/$(bundle_name)/lib > $(BUILD)/$(bundle_name)/share/doc/ipf/ipf.cdx.json
+	$(Q)tar -C $(BUILD) --sort=name --owner=0 --group=0 --numeric-owner --mode=go=rX,u+rw --mtime=@$(date_of_sources) -c $(bundle_name) | \
+		gzip -9n > $(BUILD)/$(bundle_name).tar.gz
 	$(call say,TAR,$(BUILD)/$(bundle_name).tar.gz)
 
 check-packages: ## make packages and bundle, install and run them in bare systems; as root, takes minutes (TESTS=…)

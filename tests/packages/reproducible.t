@@ -1,0 +1,47 @@
+#!/bin/bash
+# The same sources give the same bytes: archive, bill of materials, programs, library, bundle and Debian's packages, made twice of the
+# same commit, in folders of other names, with another umask, locale, time zone, order of compilation and home.
+. "$TESTS/tap.sh"
+ROOT=$(cd "$TESTS/.." && pwd)
+command -v patchelf >/dev/null || skip_all "patchelf is missing"
+git -C "$ROOT" rev-parse --git-dir >/dev/null 2>&1 || skip_all "the sources are not a clone"
+unset DESTDIR prefix DEBFULLNAME DEBEMAIL DEB_BUILD_OPTIONS SOURCE_DATE_EPOCH
+targets=(all dist bundle)
+! command -v dh >/dev/null || targets+=(deb)
+
+# BUILD, which tests have, names another folder.
+made_in() ( # FOLDER COMMAND…
+	git clone -q "$ROOT" "$1" && cd "$1" && shift && env -u BUILD "$@" "${targets[@]}" >make.log 2>&1
+)
+mkdir one another home
+run made_in one/ipf make -j2
+status_is 0 "made once"
+# shellcheck disable=SC2016 # for the inner shell
+run made_in another/sources-of-ipf env LC_ALL=C.UTF-8 TZ=Asia/Tokyo HOME="$PWD/home" USER=somebody sh -c 'umask 077; make "$@"' -
+status_is 0 "made once more, elsewhere"
+
+same() { # WHAT FILE
+	local a=one/ipf/.build/$2 b=another/sources-of-ipf/.build/$2
+	if [ -e "$a" ] || [ -e "$b" ]; then
+		is "$(sha256sum <"$a")" "$(sha256sum <"$b")" "$1"
+	else
+		skip "$1" "it was not made"
+	fi
+}
+version=$(sed -n 's/^.define IPF_VERSION "\(.*\)"/\1/p' "$ROOT/lib/version.h")
+for program in prep sched fire collect report sim; do same "ipf-$program" "bin/ipf-$program"; done
+same "the shared library" "library/libipf.so.${version%%.*}"
+same "the static library" library/libipf.a
+same "the sources" "ipf-$version.tar.gz"
+same "their bill of materials" "ipf-$version.cdx.json"
+same "the bundle" "ipf-$version-linux-$(uname -m).tar.gz"
+for package in ipf libipf0 libipf-dev; do
+	same "Debian's package $package" "deb/${package}_$version-0ipf1_$(dpkg --print-architecture 2>/dev/null).deb"
+done
+
+# What the bill says of the bundle is what is in it.
+bundle=one/ipf/.build/ipf-$version-linux-$(uname -m)
+bill=$bundle/share/doc/ipf/ipf.cdx.json
+is "$(jq -r '.components[] | "\(.hashes[0].content)  \(.name)"' "$bill" | sort -k 2)" \
+	"$(cd "$bundle/lib" && sha256sum -- *.so* | grep -v " libipf\." | sort -k 2)" "the bill of the bundle has each library with its digest"
+is "$(jq '[.components[] | select(has("purl") | not)] | length' "$bill")" 0 "and the package that it comes from"
