@@ -255,8 +255,9 @@ static bool is_port(const char *text, size_t len)
 }
 
 /* Appends host and port of "user:password@host:port" of `len` bytes. `rest`: the bytes until the end of the text, in
- * which the "@" is if the password contains a slash or a space. Returns the bytes that were read. */
-static size_t redact_authority(const char *text, size_t len, size_t rest, struct buffer *out)
+ * which the "@" is if the password contains a slash or a space; `ends`: what ends a URL there. Returns the bytes that
+ * were read. */
+static size_t redact_authority(const char *text, size_t len, size_t rest, const char *ends, struct buffer *out)
 {
 	const char *at = memrchr(text, '@', len);
 	const char *host = at ? at + 1 : text;
@@ -267,13 +268,15 @@ static size_t redact_authority(const char *text, size_t len, size_t rest, struct
 	bool odd = colon && !is_port(colon + 1, host_len - (size_t)(colon + 1 - host));
 	if (odd && (at = memrchr(text + len, '@', rest - len))) {
 		/* a password with a slash, a question mark or a number sign; what follows is the host */
-		size_t skipped = (size_t)(at + 1 - text), left = strcspn(at + 1, "/?#");
-		buffer_append(out, at + 1, left < rest - skipped ? left : rest - skipped);
-		return skipped + (left < rest - skipped ? left : rest - skipped);
+		size_t left = strcspn(at + 1, "/?#"), end = strcspn(at + 1, ends);
+		left = left < end ? left : end;
+		if (!left)
+			buffer_text(out, REDACTED);
+		return (size_t)(at + 1 - text) + redact_authority(at + 1, left, left, ends, out);
 	}
 	if (odd)
 		buffer_format(out, "%.*s:" REDACTED, (int)(colon - host), host);
-	else if (host_len > HOST_MOST)
+	else if (host_len > HOST_MOST || (at && !host_len)) /* without a host the path would be taken for one */
 		buffer_text(out, REDACTED);
 	else
 		buffer_append(out, host, host_len);
@@ -305,7 +308,7 @@ static void redact_urls(const char *text, const char *ends, struct buffer *out)
 		buffer_append(out, text, (size_t)(url - text));
 		if (authority > len)
 			authority = len;
-		text = url + redact_authority(url, authority, strlen(url), out);
+		text = url + redact_authority(url, authority, strlen(url), ends, out);
 		len = (size_t)(text - url) < len ? len - (size_t)(text - url) : strcspn(text, ends);
 		size_t path = strcspn(text, "?#"), inner = len;
 		/* a path may contain another URL */

@@ -95,6 +95,9 @@ static void test_urls(void **state)
 		{"sweep:from=ftp://me:abc@h/x", "sweep:from=ftp://h/x"},
 		{"http://me:a b c@h/", "http://h/"},
 		{"http:///me:abc@h/x", "http:///h/x"},
+		/* what is behind the user is the host: its port is judged, and without one a path does not take its place */
+		{"http://me:ab/c@h:x/", "http://h:[redacted]/"},
+		{"http://me:abc@/me@:8/x", "http://[redacted]/me@:8/x"},
 		{"file:///me/data.json", "file:///me/data.json"},
 		{"hf://datasets/me:abc@o/n", "hf://datasets/[redacted]@o/n"},
 		{"https://h/models/claude@2024:predict", "https://h/models/claude@2024:predict"},
@@ -121,6 +124,8 @@ static void test_messages(void **state)
 		{"got \"http://me:abc@h/?k=abc\": use https", "got \"http://h/?[redacted]\": use https"},
 		{"got \"me:abc@h:80\", not a file", "got [redacted], not a file"},
 		{"got \"http://me:a b abc@h/\"", "got \"http://h/\""},
+		{"http://me:a b:/abc@u:abc f:/m", "http://u:[redacted] f:/m"},
+		{"http://me:a b:/abc@/u:de", "http://[redacted]/u:de"},
 		{"http://h:80, http://h:81: cannot connect", "http://h:80, http://h:81: cannot connect"},
 		{"expected 5%@2s, or hf://datasets/O/N@R/x", "expected 5%@2s, or hf://datasets/O/N@R/x"},
 		{"12:00: expected a time such as @1763662800", "12:00: expected a time such as @1763662800"},
