@@ -76,7 +76,7 @@ Q   = $(if $(V),,@)
 say = $(if $(V),,@printf '  %-5s %s\n' $(1) $(2))
 
 # Asks pkg-config, silently if the target compiles nothing.
-compile_nothing := advisories check clean deb demo deps deps-all dist format format-check fuzz graph help html lint tables tidy uninstall
+compile_nothing := advisories check clean deb demo deps deps-all dist format format-check fuzz fuzz-minimize graph help html lint tables tidy uninstall
 quietly  := $(if $(filter $(compile_nothing),$(MAKECMDGOALS)),2>/dev/null)
 flags_of = $(if $(1),$(shell $(PKG_CONFIG) --cflags $(1) $(quietly)))
 libs_of  = $(if $(1),$(shell $(PKG_CONFIG) --libs $(1) $(quietly)))
@@ -91,7 +91,7 @@ VERSION_MAJOR := $(firstword $(subst ., ,$(VERSION)))
 soname    := libipf.so.$(VERSION_MAJOR)
 libraries := $(addprefix $(BUILD)/library/,$(soname) libipf.a)
 
-.PHONY: all tests check operator bench bench-tools fuzz demo deps deps-all
+.PHONY: all tests check operator bench bench-tools fuzz fuzz-minimize demo deps deps-all
 .PHONY: lint format format-check tidy tables graph html dist advisories deb bundle check-packages install uninstall clean help
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -251,10 +251,11 @@ $(1:%=$(BUILD)/fuzz/%): $(BUILD)/fuzz/%: $(BUILD)/tests/fuzz/%.o $(2)
 	$$(call say,LD,$$@)
 	$$(Q)mkdir -p $$(@D) && $$(CC) $$(all_ldflags) -fsanitize=fuzzer -o $$@ $$^ $(3)
 endef
-fuzz_special := $(filter fuzz_report_% fuzz_http% fuzz_sim_% fuzz_operator_%,$(fuzz_names))
+fuzz_special := $(filter fuzz_report_% fuzz_http% fuzz_fire_% fuzz_sched_% fuzz_sim_% fuzz_operator_%,$(fuzz_names))
 archive := $(BUILD)/libipf.a
 $(eval $(call fuzz_rules,report,$(filter fuzz_report_%,$(fuzz_names)),ipf-report,$(modules_report) $(archive),$(libs_report) $(libs_lib)))
-$(eval $(call fuzz_rules,http,$(filter fuzz_http%,$(fuzz_names)),ipf-fire,$(modules_fire) $(archive),$(libs_fire) $(libs_lib)))
+$(eval $(call fuzz_rules,http,$(filter fuzz_http% fuzz_fire_%,$(fuzz_names)),ipf-fire,$(modules_fire) $(archive),$(libs_fire) $(libs_lib)))
+$(eval $(call fuzz_rules,sched,$(filter fuzz_sched_%,$(fuzz_names)),ipf-sched,$(modules_sched) $(archive),$(libs_lib)))
 $(eval $(call fuzz_rules,sim,$(filter fuzz_sim_%,$(fuzz_names)),tests/sim,$(modules_sim) $(archive),$(libs_lib)))
 $(if $(operator),$(eval $(call fuzz_rules,operator,$(filter fuzz_operator_%,$(fuzz_names)),$(operator),$(modules_operator) $(archive),$(libs_operator) $(libs_lib))))
 $(eval $(call fuzz_rules,files,$(filter-out $(fuzz_special),$(fuzz_names)),ipf-collect ipf-prep,$(modules_collect) $(modules_prep) $(archive),$(libs_prep) $(libs_collect) $(libs_lib)))
@@ -280,13 +281,16 @@ check-servers: ## run ipf against servers and proxies that others wrote; takes m
 	$(Q)BUILD=$(abspath $(BUILD)) JOBS=1 LIMIT=3600 tests/run $(or $(TESTS),servers/)
 
 FUZZ_TIME ?= 30
-fuzz: ## search for inputs that break a reader, FUZZ_TIME=30 seconds each (needs clang and libclang-rt-dev)
-	$(Q)$(MAKE) --no-print-directory CC=clang SANITIZE=address,undefined CFLAGS='-O1 -fsanitize=fuzzer-no-link' FUZZER=1 \
-		BUILD=.build/fuzzer $(fuzz_names:%=.build/fuzzer/fuzz/%)
-	$(Q)cd .build/fuzzer && for f in $(fuzz_names); do \
-		mkdir -p corpus/$$f && echo "$$f" && \
-		fuzz/$$f -max_total_time=$(FUZZ_TIME) -timeout=5 -max_len=65536 -print_final_stats=1 -verbosity=0 \
-			corpus/$$f $(CURDIR)/tests/fuzz/corpus/$${f#fuzz_} || exit 1; done
+fuzz_wanted = $(filter $(patsubst %,fuzz_%,$(FUZZ:fuzz_%=%)),$(fuzz_names))
+fuzz_make   = $(MAKE) --no-print-directory CC=clang SANITIZE=address,undefined CFLAGS='-O1 -fsanitize=fuzzer-no-link' FUZZER=1 \
+              BUILD=.build/fuzzer
+FUZZ        ?= %
+fuzz: ## search for inputs that break a reader, FUZZ_TIME=30 seconds each, FUZZ='NAME…' some (needs clang and libclang-rt-dev)
+	$(Q)$(fuzz_make) $(fuzz_wanted:%=.build/fuzzer/fuzz/%)
+	$(Q)tests/fuzz/run search .build/fuzzer $(FUZZ_TIME) $(fuzz_wanted:fuzz_%=%)
+fuzz-minimize: ## keep of each corpus, with what make fuzz has found, only inputs that reach something new (FUZZ='NAME…')
+	$(Q)$(fuzz_make) $(fuzz_wanted:%=.build/fuzzer/fuzz/%)
+	$(Q)tests/fuzz/run minimize .build/fuzzer $(FUZZ_TIME) $(fuzz_wanted:fuzz_%=%)
 
 # The servers and clients that benchmarks use as baselines.
 bench_tools := $(addprefix $(BUILD)/bench/,rawserver bareclient sleeper recordgen)
