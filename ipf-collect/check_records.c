@@ -3,6 +3,7 @@
 #include "absent.h"
 #include "api/api.h"
 #include "cli/text_output.h"
+#include "collect_sandbox.h"
 #include "safe_text.h"
 #include "seen_numbers.h"
 #include "stream/fields.h"
@@ -309,7 +310,8 @@ int check_run(const struct collect_options *options, const struct operands *reco
 	if (text_output_open(&out, options->common.output, err) < 0)
 		return -1;
 	struct check c = {.to = out.to};
-	check_all(&c, options, records, err);
+	if (collect_sandbox_enter(options, records, err) == 0 && collect_sandbox_close_files(options, err) == 0)
+		check_all(&c, options, records, err);
 	record_reader_close(c.parser);
 	if (text_output_close(&out, &unwritten) < 0)
 		*err = unwritten;

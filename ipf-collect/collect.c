@@ -3,6 +3,7 @@
 #include "absent.h"
 #include "api/response.h"
 #include "client_clocks.h"
+#include "collect_sandbox.h"
 #include "clock.h"
 #include "cli/interrupt.h"
 #include "cli/progress.h"
@@ -135,8 +136,8 @@ static int open_parts(struct collect *c, const struct collect_options *options, 
 	    !(c->steady = steady_new()) || !(c->verdict = verdict_new()) || !(c->transport = transport_new()))
 		return ipf_error_memory(err);
 	c->quiet = options->common.quiet;
-	if (open_publish(c, &options->publish, err) < 0 ||
-	    (options->tokenizer && open_token_counter(&c->tokens, options, err) < 0) ||
+	if ((options->tokenizer && open_token_counter(&c->tokens, options, err) < 0) ||
+	    collect_sandbox_enter(options, records, err) < 0 || open_publish(c, &options->publish, err) < 0 ||
 	    live_run_start(&c->live, options, err) < 0 || record_inputs_open(&c->inputs, options->api, records, err) < 0 ||
 	    live_run_begin(c->live, &c->inputs, err) < 0 ||
 	    earlier_samples_open(&c->earlier, options->samples, &c->inputs, err) < 0 ||
@@ -168,7 +169,7 @@ int collect_open(struct collect **collect, const struct collect_options *options
 		return c ? -1 : ipf_error_memory(err);
 	}
 	interrupt_watch(c->inputs.live ? 2 : 0);
-	return open_output(c, options, argv, err);
+	return open_output(c, options, argv, err) < 0 ? -1 : collect_sandbox_close_files(options, err);
 }
 
 /* ---- running ---- */

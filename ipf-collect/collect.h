@@ -16,7 +16,7 @@ struct collect_options {
 	struct until_stable_rule until_stable;
 	struct publish_options publish;
 	int definition; /* enum tool, whose definitions the rows have; -1: ipf's own */
-	bool explain, check;
+	bool explain, check, sandbox;
 	struct scrape_options scrape;
 	struct string_list gpu; /* where samples of accelerators come from; empty: no samples */
 	const char *samples;    /* --samples: results of the same run; NULL: not given */

@@ -5,6 +5,7 @@
 #include "api/error_message.h"
 #include "api/grpc_response.h"
 #include "cli/text_output.h"
+#include "collect_sandbox.h"
 #include "cli/units.h"
 #include "record_inputs.h"
 #include "safe_text.h"
@@ -506,7 +507,8 @@ int explain_run(const struct collect_options *options, const struct operands *re
 		return -1;
 	}
 	x->to = out.to;
-	if (!options->tokenizer || open_token_counter(&x->tokens, options, err) == 0)
+	if ((!options->tokenizer || open_token_counter(&x->tokens, options, err) == 0) &&
+	    collect_sandbox_enter(options, records, err) == 0 && collect_sandbox_close_files(options, err) == 0)
 		for (int i = 0; i < (records->count ? records->count : 1) && !out.failed; i++)
 			if (explain_input(x, records->count ? records->items[i] : NULL, options->api, &bad, err) < 0)
 				break;

@@ -5,6 +5,7 @@
 #include "clock.h"
 #include "check_records.h"
 #include "collect.h"
+#include "collect_sandbox.h"
 #include "explain.h"
 #include "gpu/accelerators.h"
 #include "header_field.h"
@@ -109,6 +110,8 @@ static const struct option_spec specs[] = {
 	OPTION_UNSHAPING(OPTION_FILE, 0, "otlp-key-file", "FILE", struct collect_options, publish.push.otlp_key.file,
                      "file with the key for --otlp, instead of a variable"),
 	COMMON_OPTIONS(struct collect_options, common),
+	OPTION_UNSHAPING(OPTION_FLAG, 0, "sandbox", NULL, struct collect_options, sandbox,
+                     "once everything is open, keep only the files, ports and system calls that are needed"),
 };
 
 static const struct program program = {
@@ -199,7 +202,7 @@ static int check(const struct collect_options *options, struct ipf_error *err)
 	if (check_definition(options, err) < 0 || check_sources(&options->scrape, err) < 0 ||
 	    check_prometheus(&options->scrape, err) < 0)
 		return -1;
-	return accelerators_check(&options->gpu, err);
+	return accelerators_check(&options->gpu, err) < 0 ? -1 : collect_sandbox_check(options, err);
 }
 
 int main(int argc, char **argv)

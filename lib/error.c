@@ -8,6 +8,8 @@
 #include <stdarg.h>
 #include <string.h>
 
+const char *ipf_error_denied;
+
 struct error_place {
 	const char *file; /* NULL: none */
 	int64_t line;
@@ -42,8 +44,10 @@ static void set(struct ipf_error *err, enum ipf_error_kind kind, int errno_value
 	redact_message(raw, sizeof raw);
 	/* a text that was cut is longer than what fits: safe_text cuts it again, at the end of a character */
 	size_t used = safe_text(err->text, sizeof err->text, len < 0 ? slice_of(format) : slice_of(raw));
+	const char *denied = errno_value == EPERM || errno_value == EACCES ? ipf_error_denied : NULL;
 	if (errno_value && used < sizeof err->text - 1)
-		snprintf(err->text + used, sizeof err->text - used, ": %s", strerror(errno_value));
+		snprintf(err->text + used, sizeof err->text - used, ": %s%s%s", strerror(errno_value), denied ? ": " : "",
+		         denied ? denied : "");
 }
 
 int ipf_error_set(struct ipf_error *err, enum ipf_error_kind kind, const char *format, ...)

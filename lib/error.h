@@ -37,6 +37,10 @@ int ipf_error_at(struct ipf_error *err, enum ipf_error_kind kind, const char *fi
 int ipf_error_errno(struct ipf_error *err, int errno_value, const char *file, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 
+/* What may have refused a system call, as "--sandbox may have refused it": follows the text of EPERM and EACCES. NULL
+ * until the process has given up rights. */
+extern const char *ipf_error_denied;
+
 /* Out of memory: IPF_SYSTEM, "out of memory". Every error that is set after memory ran out (memory.h) says that. */
 int ipf_error_memory(struct ipf_error *err);
 

@@ -15,6 +15,7 @@
 #include "run/engine.h"
 #include "run/probe.h"
 #include "run/progress_line.h"
+#include "run/run_sandbox.h"
 #include "run/recorder.h"
 #include "run/records_header.h"
 #include "run/system_clock.h"
@@ -564,6 +565,17 @@ static int choose_run_id(struct run *r, struct ipf_error *err)
 	return 0;
 }
 
+/* Here, no thread has been started. */
+static int enter_sandbox(const struct run *r, struct ipf_error *err)
+{
+	const struct run_sandbox_options sandbox = {.options = r->options,
+	                                            .endpoint = &r->endpoint,
+	                                            .network_path = &r->network_path,
+	                                            .schedule = r->schedule,
+	                                            .trace = arrival_reader_trace(r->arrivals)};
+	return run_sandbox_enter(&sandbox, err);
+}
+
 static int set_up(struct run *r, struct ipf_error *err)
 {
 	const struct fire_options *o = r->options;
@@ -582,6 +594,8 @@ static int set_up(struct run *r, struct ipf_error *err)
 	for (size_t i = 0; i < r->threads; i++)
 		if (!(r->records[i] = queue_new(RECORDS_QUEUE / r->threads)) || !(r->stats[i] = thread_stats_new()))
 			return ipf_error_memory(err);
+	if (o->sandbox && enter_sandbox(r, err) < 0)
+		return -1;
 	bool live = r->options->history == HISTORY_LIVE;
 	if (!(r->spare = queue_new(JOBS_SPARE)) || (live && !(r->history = history_new(r->api, &r->memory))))
 		return ipf_error_memory(err);
@@ -600,7 +614,9 @@ static int set_up(struct run *r, struct ipf_error *err)
 		return -1;
 	if (feeder_wait(r->feeder, r->signal_fd, err) < 0)
 		return ipf_error_set(err, IPF_SYSTEM, "interrupted before the first request");
-	return open_output(r, err);
+	if (open_output(r, err) < 0)
+		return -1;
+	return o->sandbox ? run_sandbox_close_files(err) : 0;
 }
 
 static void tear_down(struct run *r)
@@ -679,7 +695,7 @@ static bool is_drawn(const struct run *r)
 /* Lines of ours would be drawn over: waits until the other program has drawn the end, which it learns from ours. */
 static void wait_for_view(void)
 {
-	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	int null = open("/dev/null", O_RDONLY | O_CLOEXEC); /* --sandbox opens nothing for writing */
 	if (null >= 0 && dup2(null, STDOUT_FILENO) >= 0)
 		terminal_wait(VIEW_WAIT_NS);
 	if (null >= 0)

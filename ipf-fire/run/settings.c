@@ -218,6 +218,8 @@ static const struct option_spec specs[] = {
 	     "calibration to include in the header of the records (default: the one that --calibrate saved; none: omit it)"),
 
 	COMMON_OPTIONS(struct fire_options, common),
+	FIRE_UNSHAPING(OPTION_FLAG, 0, "sandbox", NULL, sandbox,
+	               "once everything is open, keep only the files, ports and system calls that the run needs"),
 	FIRE_UNSHAPING(OPTION_FLAG, 0, "no-progress", NULL, no_progress,
 	               "show no progress, also on a terminal: another program follows the records"),
 };
@@ -260,6 +262,8 @@ static int check_mode(const struct fire_options *o, struct ipf_error *err)
 		bool given;
 		const char *name;
 	} others[] = {{o->stop_on.text, "stop-on"}, {o->start_at.text, "start-at"}, {o->warm > 0, "warm"}};
+	if (o->calibrate && o->sandbox)
+		return ipf_error_set(err, IPF_USAGE, "--sandbox cannot be combined with --calibrate, which starts a process");
 	if (o->calibrate && o->probe)
 		return ipf_error_set(err, IPF_USAGE, "--calibrate cannot be combined with --probe");
 	for (size_t i = 0; (o->probe || o->calibrate) && i < sizeof others / sizeof *others; i++)
@@ -370,6 +374,9 @@ int fire_options_read(struct fire_options *o, struct arguments *arguments, const
 		return -1;
 	*schedule = operands.count ? operands.items[0] : NULL;
 	o->common.quiet = true;
+	if (o->sandbox)
+		return ipf_error_set(err, IPF_USAGE,
+		                     "--sandbox is for the program ipf-fire: it would limit this whole process");
 	if (check(o, *schedule, err) < 0)
 		return -1;
 	*argv = options_argv(&within, arguments->argc, arguments->argv, true, o->common.reproducible);

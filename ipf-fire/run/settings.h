@@ -53,7 +53,7 @@ struct fire_options {
 	int dns;               /* 1: look names up for each connection */
 	bool force;            /* overwrite the records of a run */
 	bool no_progress;      /* unless --progress wants it */
-	bool list_apis, probe, calibrate, exact_output, no_stream, insecure;
+	bool list_apis, probe, calibrate, exact_output, no_stream, insecure, sandbox;
 };
 
 /* The values of --history, by enum history_source; NULL at the end. */

@@ -2,6 +2,7 @@
  * machine. */
 #include "buffer.h"
 #include "http/http_handle.h"
+#include "http/url_port.h"
 #include "unit.h"
 
 #include <arpa/inet.h>
@@ -151,12 +152,27 @@ static void failures_say_why(void **state)
 	assert_non_null(strstr(err.text, "timed out"));
 }
 
+static void ports_of_options(void **state)
+{
+	(void)state;
+	assert_int_equal(url_port("http://10.0.0.7:8000/metrics"), 8000);
+	assert_int_equal(url_port("http://host"), 80);
+	assert_int_equal(url_port("https://[::1]/v1"), 443);
+	assert_int_equal(url_port("decode=http://user:secret@host:9400"), 9400);
+	assert_int_equal(url_port("dcgm:https://host:9401/metrics"), 9401);
+	assert_int_equal(url_port("remote-write=https://host/api/v1/write"), 443);
+	assert_int_equal(url_port("proxy.example:3128"), 3128);
+	assert_int_equal(url_port(""), 0);
+	assert_int_equal(url_port("http://"), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_answer_is_taken),
 		cmocka_unit_test(this_machine_needs_no_proxy),
 		cmocka_unit_test(failures_say_why),
+		cmocka_unit_test(ports_of_options),
 	};
 	int failures = cmocka_run_group_tests(tests, start, end);
 	buffer_release(&body);

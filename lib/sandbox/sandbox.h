@@ -1,0 +1,54 @@
+/* --sandbox: once everything is open, the process gives up what it no longer needs, so that an answer or a file that
+ * takes it over can do little with it. In two steps, since the output is opened late:
+ *
+ *     struct sandbox s;
+ *     sandbox_begin(&s, &err);              // refuses where the kernel cannot
+ *     if (s.missing) …                      // warn: what it cannot limit
+ *     sandbox_read(&s, options->trace);     // what is opened later: files, and ports of TCP
+ *     sandbox_write(&s, options->output);
+ *     sandbox_connect(&s, 8000);
+ *     sandbox_enter(&s, &err);              // 1. before the first thread: files and ports, by landlock
+ *     …                                     // the output is opened
+ *     sandbox_close_files(CALLS_CONNECT, &err);  // 2. no more files for writing, few system calls, by seccomp
+ *
+ * From the first step on, root has lost what it can do beyond other users, except to open files of theirs, and only
+ * these can be opened: what was named, and what libraries read late (libraries themselves, certificates, the
+ * configuration of lookups, /proc/self, the cgroups). Nothing is executed, no signal and no abstract Unix socket
+ * reaches another process. Descriptors that are open stay as they are. From the second step on, system calls are those
+ * of call_filter.h. Neither can be undone, and neither needs privileges.
+ *
+ * Errors that name an errno that it may have caused say so from the first step on (ipf_error_denied, error.h).
+ */
+#ifndef IPF_SANDBOX_H
+#define IPF_SANDBOX_H
+
+#include "sandbox/call_filter.h"
+
+struct sandbox {
+	int ruleset;         /* -1: this kernel has no landlock */
+	int version;         /* of landlock's interface */
+	int failure;         /* errno of the first rule that failed; 0 */
+	const char *missing; /* what this kernel cannot limit; NULL: nothing */
+};
+
+/* -1: IPF_SYSTEM, without filters of system calls. */
+int sandbox_begin(struct sandbox *s, struct ipf_error *err);
+
+/* Each of these takes NULL for nothing, and what does not exist is left out. A folder is meant with all below it. */
+void sandbox_read(struct sandbox *s, const char *path);
+/* The file, and what will have its name or is beside it: for files that are replaced while they are used. */
+void sandbox_read_again(struct sandbox *s, const char *path);
+/* Or create it, for which its folder is opened until the second step. "-": nothing. */
+void sandbox_write(struct sandbox *s, const char *path);
+/* TCP ports; 0 or less: none to connect to, any free one to bind to. UDP is not limited. */
+void sandbox_connect(struct sandbox *s, int port);
+void sandbox_bind(struct sandbox *s, int port);
+/* Over TCP where an answer is too long for UDP. */
+void sandbox_look_up_names(struct sandbox *s);
+
+/* Before other threads are started: of those that run, it does not know. -1: IPF_SYSTEM. */
+int sandbox_enter(struct sandbox *s, struct ipf_error *err);
+/* For all threads. `needs`: enum call_needs. -1: IPF_SYSTEM. */
+int sandbox_close_files(unsigned needs, struct ipf_error *err);
+
+#endif
