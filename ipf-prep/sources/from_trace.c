@@ -111,7 +111,7 @@ static void set_length(struct state *s, struct draft_request *r, const struct tr
 	r->input_tokens -= s->context;
 	s->context = from->input_tokens + (answer.data ? token_counter_count(s->tokens, answer.data, answer.len) : 0);
 	if (r->input_tokens < 0)
-		r->input_tokens = IPF_ABSENT;
+		r->input_tokens = has_text ? IPF_ABSENT : 0;
 }
 
 /* Those of a further file, by the names that its requests have. */
@@ -149,6 +149,9 @@ static int read_request(struct state *s, int file, const struct trace_request *f
 	r->failed = slice_is(jdoc_raw(j, jdoc_get(j, jdoc_get(j, JDOC_ROOT, "tags"), "failed")), "true");
 	if (read_blocks(d, j, &r->blocks, err) < 0 || read_prompt(d, j, from, err) < 0)
 		return -1;
+	if (r->count == 0 && from->input_tokens == IPF_ABSENT)
+		return ipf_error_set(err, IPF_INPUT,
+		                     "input_tokens: expected the length of a prompt that is not in the trace, got none");
 	r->answer = draft_text(d, j, jdoc_get(j, JDOC_ROOT, "answer"));
 	set_length(s, r, from);
 	return 0;

@@ -27,7 +27,7 @@ struct scan {
 	enum command command; /* the current one; NO_COMMAND: it has no word yet */
 	bool named;           /* SETTING: what is set has been named; DEFINITION: its "=" has been seen */
 	bool used;            /* PLOT: behind "using", where an expression in parentheses may be a text */
-	bool colour;          /* the last word was rgb: a string is a colour */
+	bool colour;          /* rgb was just before: a string is a colour */
 };
 
 static bool is_listed(const char *list, const char *word, size_t len)
@@ -148,6 +148,7 @@ static int number(struct scan *s, struct ipf_error *err)
 			s->at++;
 	if (s->command == NO_COMMAND || is_word(next(s, 0)) || next(s, 0) == '.')
 		return refuse(begin, (size_t)(s->at - begin) + 1, err);
+	s->colour = false;
 	return 0;
 }
 
@@ -175,6 +176,7 @@ static int sign(struct scan *s, struct ipf_error *err)
 		return refuse(s->at, 1, err);
 	if (c == ',' && s->parens == 0 && s->brackets == 0)
 		s->used = false; /* the next one of the plot */
+	s->colour = false;
 	s->at += c == '\\' ? 2 : 1;
 	return 0;
 }

@@ -40,6 +40,7 @@ static const char *skip_string(const char *at, const char *end)
 
 static void check_outside(const char *at, const char *end)
 {
+	const char *start = at;
 	bool plot = false, used = false, begin = true;
 	int parens = 0;
 	while (at < end) {
@@ -60,7 +61,7 @@ static void check_outside(const char *at, const char *end)
 			must(parens >= 0);
 			if (*at == ',' && parens == 0)
 				used = false;
-			if (*at == '\n' && at[-1] != '\\') {
+			if (*at == '\n' && !(at > start && at[-1] == '\\')) {
 				must(parens == 0);
 				plot = used = false;
 				begin = true;

@@ -18,7 +18,7 @@ static void ask(const struct sample_store *store, const struct sample_range *ran
 			struct gauge_figures gauge = sample_store_gauge_figures(store, source, name, range);
 			struct counter_figures counter = sample_store_counter_figures(store, source, name, range);
 			if ((kind != SAMPLE_GAUGE && !isnan(gauge.mean)) || (kind != SAMPLE_COUNTER && !isnan(counter.sum)) ||
-			    gauge.p50 > gauge.max * (1 + 1e-9) + 1e-9 * fabs(gauge.max) || counter.seconds < 0)
+			    gauge.p50 > gauge.max + 1e-9 * fabs(gauge.max) || counter.seconds < 0)
 				abort();
 			sample_store_histogram_figures(store, source, name, range, &h);
 			struct bucket_quantile q = bucket_histogram_quantile(&h, 90);

@@ -104,7 +104,8 @@ static void read_records(const struct source_format *format, void *state, struct
 			struct source_record record = {.number = ++number, .file = "fuzz", .line = splitter.line, .json = &json};
 			draft_reset(&sink.draft);
 			sink.draft.number = number;
-			if (format->read_record(state, &record, &sink, &err) < 0 && (err.kind != IPF_INPUT || !err.text[0]))
+			if (format->read_record(state, &record, &sink, &err) < 0 &&
+			    ((err.kind != IPF_INPUT && err.kind != IPF_CUT) || !err.text[0]))
 				abort();
 		}
 		ipf_error_clear(&err);
