@@ -76,7 +76,7 @@ Q   = $(if $(V),,@)
 say = $(if $(V),,@printf '  %-5s %s\n' $(1) $(2))
 
 # Asks pkg-config, silently if the target compiles nothing.
-compile_nothing := advisories check clean deb demo deps deps-all dist format format-check fuzz fuzz-minimize graph help html lint tables tidy uninstall
+compile_nothing := advisories check clean coverage deb demo deps deps-all dist format format-check fuzz fuzz-minimize graph help html lint mutants tables tidy uninstall
 quietly  := $(if $(filter $(compile_nothing),$(MAKECMDGOALS)),2>/dev/null)
 flags_of = $(if $(1),$(shell $(PKG_CONFIG) --cflags $(1) $(quietly)))
 libs_of  = $(if $(1),$(shell $(PKG_CONFIG) --libs $(1) $(quietly)))
@@ -91,7 +91,7 @@ VERSION_MAJOR := $(firstword $(subst ., ,$(VERSION)))
 soname    := libipf.so.$(VERSION_MAJOR)
 libraries := $(addprefix $(BUILD)/library/,$(soname) libipf.a)
 
-.PHONY: all tests check operator bench bench-tools fuzz fuzz-minimize demo deps deps-all
+.PHONY: all tests check operator bench bench-tools coverage fuzz fuzz-minimize mutants demo deps deps-all
 .PHONY: lint format format-check tidy tables graph html dist advisories deb bundle check-packages install uninstall clean help
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -291,6 +291,23 @@ fuzz: ## search for inputs that break a reader, FUZZ_TIME=30 seconds each, FUZZ=
 fuzz-minimize: ## keep of each corpus, with what make fuzz has found, only inputs that reach something new (FUZZ='NAME…')
 	$(Q)$(fuzz_make) $(fuzz_wanted:%=.build/fuzzer/fuzz/%)
 	$(Q)tests/fuzz/run minimize .build/fuzzer $(FUZZ_TIME) $(fuzz_wanted:fuzz_%=%)
+
+# By clang, whose counters are mapped files: those of gcov are lost where a test ends a process or limits what it may write.
+coverage_build := $(CURDIR)/.build/coverage
+coverage: ## run all tests and list the lines that none has run (needs clang and llvm; takes half an hour; TESTS=…)
+	-$(Q)$(MAKE) --no-print-directory deps DEPS="$(DEBS) $(DEBS_TEST) $(DEBS_LINT) llvm"
+	$(Q)$(MAKE) --no-print-directory CC=clang HARDEN= BUILD=$(coverage_build) LDFLAGS=-fprofile-instr-generate \
+		CFLAGS='-O0 -g -fprofile-instr-generate -fcoverage-mapping -mllvm -runtime-counter-relocation' tests
+	$(Q)rm -rf $(coverage_build)/profiles && mkdir $(coverage_build)/profiles
+	-$(Q)LLVM_PROFILE_FILE=$(coverage_build)/profiles/%m%c.profraw IPF_STEP=30 LIMIT=900 BUILD=$(coverage_build) \
+		tests/run $(TESTS) > $(coverage_build)/tests.log 2>&1; tail -1 $(coverage_build)/tests.log
+	$(Q)tests/coverage.py .build/coverage
+
+MUTANTS ?= 20
+mutants: ## change one thing in a source at a time, and list what no test notices (MUTANTS=20 changes a file; FILES=…; takes an hour)
+	-$(Q)$(MAKE) --no-print-directory deps DEPS="$(DEBS) $(DEBS_TEST)"
+	$(Q)mkdir -p .build/mutants && git ls-files -z | tar --null -T - -c | tar -x -C .build/mutants
+	$(Q)tests/mutants/mutate.py .build/mutants -n $(MUTANTS) $(FILES)
 
 # The servers and clients that benchmarks use as baselines.
 bench_tools := $(addprefix $(BUILD)/bench/,rawserver bareclient sleeper recordgen)

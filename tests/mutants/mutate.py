@@ -4,7 +4,8 @@
     mutate.py TREE [-n N] [--seed S] [FILE…]     `make mutants` calls it, with a copy of the sources that it may change
 
 Of each FILE of files.tsv, N changes (all, with 0) are drawn: a comparison, a condition, a sign or a constant turned into its neighbour, a
-call left out. A change that does not compile is not counted. Each that no test notices is printed, and whether equivalent.tsv says
+call left out. The sizes of arrays and calls that release memory are left alone: sanitizers notice these. A change that does not compile is not
+counted. Each that no test notices is printed, and whether equivalent.tsv says
 why none can. The last line has the counts; status 1 if more than a tenth survives in a file, besides those that are equivalent.
 """
 import argparse
@@ -23,7 +24,7 @@ CHANGES = [  # what, into what; the first that matches at a place is taken
     (r"\btrue\b", "false"), (r"\bfalse\b", "true"),
     (r"(?<![\w.\"'])\d+(?![\w.\"'])", lambda m: str(int(m.group()) + 1)),
     (r"(?<=[^\w.])\d+\.\d+(?![\w.])", lambda m: str(float(m.group()) * 2 + 1)),
-    (r"^\t+[a-z_]+\(.*\);$", lambda m: re.match(r"\t+", m.group()).group() + ";"),
+    (r"^\t+(?!free|\w*(?:release|decref|clear|free)\b)[a-z_0-9]+\(.*\);$", lambda m: re.match(r"\t+", m.group()).group() + ";"),
     (r"\bbreak;", ";"), (r"\bcontinue;", ";"),
 ]
 NOT_CODE = re.compile(r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'|//.*|/\*.*?\*/')
@@ -40,6 +41,8 @@ def places(text):
         starts = line.rfind("/*") > line.rfind("*/")
         if in_function and not in_comment and not line.lstrip().startswith(("#", "*", "//")):
             masked = NOT_CODE.sub(lambda m: "\x01" * len(m.group()), line)
+            if re.search(r"^\t+(?:const |static )*(?:char|\w+_t|struct \w+) \w+\[\d+\]", masked):
+                continue
             for what, into in CHANGES:
                 for m in re.finditer(what, masked):
                     if "\x01" in m.group() and m.group() != masked:
@@ -66,13 +69,19 @@ def unit_binaries(tests):
     return sorted({".build/unit/" + t.split("/")[1].split("_")[1] for t in tests})
 
 
+def programs(tests):
+    """What command-line tests and replays of fuzz targets run."""
+    names = ["prep", "sched", "fire", "collect", "report", "sim"]
+    return [f".build/bin/ipf-{n}" for n in names] + [".build/fuzz/" + t.split("_")[1].rstrip("0123456789") for t in tests if t.startswith("fuzz/")]
+
+
 def noticed(tree, unit, others):
-    """The test files that notice the change, or None; "" if it does not compile."""
+    """Which tests notice the change, or None; "" if it does not compile."""
     if not build(tree, unit_binaries(unit)):
         return ""
     if run(tree, ["env", "LIMIT=60", "tests/run", *unit], 120) != 0:
         return "unit"
-    if not build(tree, ["tests"]):
+    if not build(tree, programs(others)):
         return ""
     return "command line" if run(tree, ["env", "LIMIT=120", "tests/run", *others], 600) != 0 else None
 

@@ -401,6 +401,80 @@ static void samples_enough(void **state)
 	}
 }
 
+static struct verdict *begin_shared(const struct schedule *shared)
+{
+	struct verdict *v = verdict_new();
+	assert_non_null(v);
+	assert_int_equal(verdict_part(v, shared), 0);
+	return v;
+}
+
+/* Of several stages, the one with the fewest is named, also if it alone has too few. */
+static void samples_of_stages(void **state)
+{
+	(void)state;
+	struct schedule_stage two[] = {stages[1], stages[1]};
+	struct schedule of_two = {.stages = two, .count = 2};
+	two[0].name = "first";
+	two[0].begin_ns = 0;
+	for (int64_t first = 458; first <= 459; first++) {
+		struct verdict *v = verdict_new();
+		assert_int_equal(verdict_part(v, &of_two), 0);
+		for (int64_t i = 0; i < first; i++) {
+			struct result r = row_at(i, MS / 10);
+			r.stage = 0;
+			verdict_row(v, &r);
+		}
+		good_rows(v, 1000, 2000);
+		expect(
+			v, VERDICT_SAMPLES, first < 459 ? VERDICT_DOUBTFUL : VERDICT_OK,
+			first < 459
+				? "458 responses of first are enough for p90 but not for p99, which needs 459; 1 of 2 stages have too few"
+				: "459 responses or more in each stage");
+	}
+}
+
+/* More than one in a hundred, by each of the ways in which a prompt can have been sent before. */
+static void prompts_that_were_sent_before(void **state)
+{
+	(void)state;
+	for (int64_t n = 10; n <= 11; n++) {
+		const enum verdict_status status = n > 10 ? VERDICT_DOUBTFUL : VERDICT_OK;
+		struct schedule_stage again[] = {stages[0], stages[1]};
+		struct schedule searched = {.stages = again, .count = 2};
+		again[1].sent_before = n;
+		struct verdict *v = begin_shared(&searched);
+		good_rows(v, 0, 1000);
+		expect(v, VERDICT_SAMPLES, status, n > 10 ? "11 of 1,000 responses are to prompts that earlier runs" : "");
+		struct schedule repeating = plan;
+		repeating.trace_requests = 1000;
+		repeating.trace_repeats = n;
+		v = begin_shared(&repeating);
+		good_rows(v, 0, 500);
+		repeating.trace_repeats = 0; /* a later part that says none takes nothing back */
+		assert_int_equal(verdict_part(v, &repeating), 0);
+		good_rows(v, 500, 1000);
+		expect(v, VERDICT_SAMPLES, status, n > 10 ? "11 of 1,000 prompts of the trace repeat" : "");
+	}
+}
+
+static void one_empty_answer_and_two(void **state)
+{
+	(void)state;
+	for (int empty = 1; empty <= 2; empty++) {
+		struct verdict *v = begin();
+		good_rows(v, 0, 1000 - empty);
+		for (int i = 0; i < empty; i++) {
+			struct result r = row_at(1000 - empty + i, MS / 10);
+			r.events = r.output_tokens = 0;
+			verdict_row(v, &r);
+		}
+		expect(v, VERDICT_SERVER, VERDICT_OK,
+		       empty == 1 ? "1 response (0.1 %) is complete, but empty"
+		                  : "2 responses (0.2 %) are complete, but empty");
+	}
+}
+
 static void repeats_add_up_and_shards_do_not(void **state)
 {
 	(void)state;
@@ -437,14 +511,6 @@ static void prompt_rows(struct verdict *v, int64_t from, int64_t to, int64_t inp
 		r.cached_tokens = cached;
 		verdict_row(v, &r);
 	}
-}
-
-static struct verdict *begin_shared(const struct schedule *shared)
-{
-	struct verdict *v = verdict_new();
-	assert_non_null(v);
-	assert_int_equal(verdict_part(v, shared), 0);
-	return v;
 }
 
 /* 50 % is allowed; 1 %, a block of 1.6 %, half a template of 3.2 % and 20 % of a quarter are in between. */
@@ -722,6 +788,9 @@ int main(void)
 		cmocka_unit_test(hung_up_on_purpose),
 		cmocka_unit_test(lengths_not_as_asked),
 		cmocka_unit_test(samples_enough),
+		cmocka_unit_test(samples_of_stages),
+		cmocka_unit_test(prompts_that_were_sent_before),
+		cmocka_unit_test(one_empty_answer_and_two),
 		cmocka_unit_test(repeats_add_up_and_shards_do_not),
 		cmocka_unit_test(a_cache_that_found_more_than_the_trace_allows),
 		cmocka_unit_test(what_a_trace_allows),
