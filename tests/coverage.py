@@ -76,7 +76,8 @@ def main():
             room = name.split("/")[0]
             if room != "lib" and not room.startswith("ipf-"):
                 continue
-            write_details(out, name, files[name])
+            if files[name]["summary"]["lines"]["count"]:
+                write_details(out, name, files[name])
             for t in TOTALS:
                 sums[room][t][0] += files[name]["summary"][t]["covered"]
                 sums[room][t][1] += files[name]["summary"][t]["count"]

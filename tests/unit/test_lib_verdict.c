@@ -246,6 +246,7 @@ static void what_the_client_ran_out_of(void **state)
 		{"\"delay_ns\":{\"p99\":15000000}", VERDICT_DOUBTFUL, "within 15 ms"},
 		{"\"delay_ns\":{\"p99\":150000000}", VERDICT_INVALID, "within 150 ms"},
 		{"\"fullness\":{\"record\":0.5}", VERDICT_OK, ""},
+		{"\"fullness\":{\"record\":0.9}", VERDICT_OK, ""},
 		{"\"fullness\":{\"record\":0.95}", VERDICT_DOUBTFUL, "95.0 % full"},
 		{"\"started\":1000,\"starved\":0", VERDICT_OK, ""},
 		{"\"started\":1000,\"starved\":5", VERDICT_DOUBTFUL, "5 requests could not be sent: too many open files"},
@@ -265,6 +266,10 @@ static void what_the_client_ran_out_of(void **state)
 		}
 		expect(v, VERDICT_CLIENT, cases[i].status, cases[i].said);
 	}
+	struct verdict *v = begin(); /* a single second counts */
+	good_rows(v, 0, 1000);
+	assert_int_equal(verdict_client(v, slice_of("{\"t_ns\":5000000000,\"run_queue\":{\"most\":0.6}}"), NULL), 0);
+	expect(v, VERDICT_CLIENT, VERDICT_INVALID, "waited for a core 60.0 % of the time");
 }
 
 /* What the client did before the first measured request and after the last is no matter. */
