@@ -272,6 +272,57 @@ static void what_the_client_ran_out_of(void **state)
 	expect(v, VERDICT_CLIENT, VERDICT_INVALID, "waited for a core 60.0 % of the time");
 }
 
+static void lines_of_a_part(struct verdict *v, int every, const char *members)
+{
+	good_rows(v, 0, 1000);
+	for (int s = every; s <= 101; s += every) {
+		char line[240];
+		snprintf(line, sizeof line, "{\"t_ns\":%lld,%s}", (long long)(s * S), members);
+		assert_int_equal(verdict_client(v, slice_of(line), NULL), 0);
+	}
+}
+
+/* What was bad in a part stays so after a good one. */
+static void a_busy_client_in_an_earlier_part(void **state)
+{
+	(void)state;
+	static const char *const said[] = {"97.0 % in the busiest second",
+	                                   "60.0 % in the worst second",
+	                                   "150 ms late",
+	                                   "within 20 ms",
+	                                   "95.0 % full",
+	                                   "50 requests could not be sent",
+	                                   "of the kernel timestamps were implausible"};
+	for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
+		struct verdict *v = begin();
+		lines_of_a_part(
+			v, 1,
+			"\"cpu\":{\"most\":0.97},\"run_queue\":{\"most\":0.6},\"loop_lag_ns\":{\"max\":150000000},\"delay_ns\":{\"p99\":20000000},"
+			"\"fullness\":{\"record\":0.95},\"started\":1000,\"starved\":50,\"stamps\":{\"kernel\":800,\"rejected\":200}");
+		assert_int_equal(verdict_part(v, &plan), 0);
+		lines_of_a_part(
+			v, 1,
+			"\"cpu\":{\"most\":0.1},\"run_queue\":{\"most\":0},\"loop_lag_ns\":{\"max\":1000},\"delay_ns\":{\"p99\":1000},"
+			"\"fullness\":{\"record\":0},\"started\":1000,\"starved\":0,\"stamps\":{\"kernel\":1000,\"rejected\":0}");
+		expect(v, VERDICT_CLIENT, VERDICT_INVALID, said[i]);
+	}
+}
+
+/* A share of the time between two lines, however long that is. */
+static void cpu_between_lines(void **state)
+{
+	(void)state;
+	struct verdict *v = begin();
+	good_rows(v, 0, 1000);
+	for (int s = 4; s <= 100; s += 4) {
+		char line[120];
+		snprintf(line, sizeof line, "{\"t_ns\":%lld,\"cpu\":{\"send\":%.1f},\"loop_lag_ns\":{\"max\":1000}}",
+		         (long long)(s * S), s * 0.25);
+		assert_int_equal(verdict_client(v, slice_of(line), NULL), 0);
+	}
+	expect(v, VERDICT_CLIENT, VERDICT_OK, "25.0 % of a core");
+}
+
 /* What the client did before the first measured request and after the last is no matter. */
 static void a_busy_client_outside_the_measured_time(void **state)
 {
@@ -788,6 +839,8 @@ int main(void)
 		cmocka_unit_test(cpu_and_loop_of_the_client),
 		cmocka_unit_test(what_the_client_ran_out_of),
 		cmocka_unit_test(a_busy_client_outside_the_measured_time),
+		cmocka_unit_test(a_busy_client_in_an_earlier_part),
+		cmocka_unit_test(cpu_between_lines),
 		cmocka_unit_test(coalesced_events),
 		cmocka_unit_test(errors_of_the_server),
 		cmocka_unit_test(hung_up_on_purpose),
