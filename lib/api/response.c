@@ -702,7 +702,7 @@ static void finish_body(struct response *r, const struct record *record, size_t 
 		r->ended = true;
 	if (framing == FRAMING_JSON && body.len && !r->ended && !r->failed && clean)
 		note_malformed(r, "expected a value at end.when of the API descriptor, which marks a complete response", body);
-	else if (framing == FRAMING_SSE && !events && r->framing.unknown && !r->failed)
+	else if (framing == FRAMING_SSE && body.len && !events && r->framing.unknown && !r->failed)
 		note_malformed(r, "body is not server-sent events", body);
 }
 

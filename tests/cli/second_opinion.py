@@ -1,7 +1,7 @@
 """Understands records a second time, from the definitions alone and sharing no code with ipf-collect, and compares every row and
 every window of time.
 
-usage: second_opinion.py RECORDS… RESULTS    (plain; openai-chat, streamed; without a tokenizer, --itl gap)
+usage: second_opinion.py RECORDS… RESULTS    (plain; openai-chat; without a tokenizer, --itl gap)
 Prints one line for each row and window that differs, then "N windows, M differ" and "N rows, M differ".
 """
 import base64
@@ -16,7 +16,7 @@ def lines_of(path):
 
 
 def events_of(body):
-    """Events of a text/event-stream as (name, data, end offset); the last one also where its blank line is missing."""
+    """Events of a text/event-stream as (name, data, end offset, whether its blank line came)."""
     at, data, name = 0, [], None
     if body.startswith(b"\xef\xbb\xbf"):
         at = 3
@@ -25,20 +25,19 @@ def events_of(body):
         while end < len(body) and body[end] not in b"\r\n":
             end += 1
         line = body[at:end]
-        unended = end == len(body)
-        if not unended:
+        if end < len(body):
             end += 2 if body[end:end + 2] == b"\r\n" else 1
         at = end
-        if line == b"" and not unended:
-            if data:
-                yield name, b"\n".join(data), at
+        if line == b"":
+            if data or name is not None:
+                yield name, b"\n".join(data), at, True
             data, name = [], None
         elif line.startswith(b"data:"):
             data.append(line[5:].removeprefix(b" "))
         elif line.startswith(b"event:"):
             name = line[6:].removeprefix(b" ")
-    if data:
-        yield name, b"\n".join(data), len(body)
+    if data or name is not None:
+        yield name, b"\n".join(data), len(body), False
 
 
 def sending_of(record):
@@ -72,9 +71,138 @@ def early_of(record, end, length):
     raise AssertionError(f"{end} of {length}")
 
 
+def json_of(data):
+    """The value; ValueError also for bytes that are no UTF-8."""
+    return json.loads(data.decode("utf-8", "strict"))
+
+
+FINISHES = {"function_call": "tool_calls", "eos_token": "stop", "stop_sequence": "stop"}
+FIELDS = (b"data", b"event", b"id", b"retry", b"error", b"")
+
+
+class Answer:
+    """What the body of a 2xx response says, event by event."""
+
+    def __init__(self, record, body, trouble):
+        self.ends, self.texts, self.reported = [], [], []  # of the content events: their ends, of those with text, output tokens so far
+        self.in_band = self.malformed = self.ended = self.broken = self.whole = False
+        self.usage, self.finish, self.after_usage = {}, None, 0
+        trimmed = body.removeprefix(b"\xef\xbb\xbf").strip(b" \t\r\n")
+        if trimmed and (self.is_whole(trimmed) or not record.get("streamed") and not trimmed.startswith((b"data:", b"event:", b"id:", b"retry:", b":"))):
+            self.read_whole(trimmed, len(body), trouble)
+        elif trimmed:
+            self.read_stream(body, trouble)
+
+    @staticmethod
+    def is_whole(body):
+        try:
+            return body[:1] in b"{[" and json_of(body) is not None
+        except ValueError:
+            return False
+
+    def read_whole(self, body, length, trouble):
+        self.whole = True
+        try:
+            answer = json_of(body)
+        except ValueError:
+            self.malformed = True
+            return
+        if isinstance(answer, dict):
+            self.ended = answer.get("choices") is not None
+            self.read_event(answer, "message", length)
+        elif answer and isinstance(answer, list) and isinstance(answer[0], dict) and "error" in answer[0]:
+            self.in_band = True
+        elif not isinstance(answer, list):
+            self.malformed = True
+        self.malformed |= not self.ended and not trouble
+
+    def read_stream(self, body, trouble):
+        events, after_end = 0, 0
+        for name, data, end, complete in events_of(body):
+            events += 1
+            data = data.strip(b" \t\r\n")
+            if not complete and trouble:  # the rest of a stream that broke is no event
+                self.broken = True
+            elif name == b"error":
+                self.in_band = True
+            elif data == b"[DONE]":
+                self.ended = True
+            elif data:
+                before = len(self.ends)
+                try:
+                    event = json_of(data)
+                    if isinstance(event, dict):
+                        self.read_event(event, "delta", end)
+                    elif event is not None:
+                        self.malformed |= not self.ended
+                except ValueError:
+                    self.broken |= not complete
+                    self.malformed |= complete and not self.ended
+                after_end += (len(self.ends) - before) * self.ended
+        lines = body.removeprefix(b"\xef\xbb\xbf").replace(b"\r", b"\n").split(b"\n")
+        if not events and any(line.split(b":")[0] not in FIELDS and line[:1] != b"{" for line in lines):
+            self.malformed = True
+        self.malformed |= after_end > 0
+        # some servers never send an end mark
+        if self.finish and "completion_tokens" in self.usage and not self.after_usage and not trouble and not self.broken:
+            self.ended = True
+
+    def read_event(self, event, member, end):
+        choices = event.get("choices") or []
+        if event.get("error") not in (None, False, "") or event.get("object") == "error" or \
+                any(choice.get("finish_reason") == "error" for choice in choices):
+            self.in_band = True
+            return
+        usage = event.get("usage") or {}
+        self.usage = {**self.usage, **usage}
+        text = other = ""
+        for choice in choices:
+            said = choice.get(member) or {}
+            text += said.get("content") or ""
+            other += (said.get("reasoning_content") or "") + (said.get("reasoning") or "")
+            for tool in said.get("tool_calls") or []:
+                function = tool.get("function") or {}
+                other += (function.get("name") or "") + (function.get("arguments") or "")
+            self.finish = choice.get("finish_reason") or self.finish
+        self.after_usage = 0 if "completion_tokens" in usage else self.after_usage + bool(text or other)
+        if text or other:
+            self.ends.append(end)
+            self.reported.append(usage.get("completion_tokens"))
+        if text:
+            self.texts.append(end)
+
+
+def error_of(record, answer):
+    """The kind of the error, or None: what the server said, then what happened to the transfer, then what is missing."""
+    trouble = record.get("error", {}).get("kind")
+    if answer and answer.in_band:
+        return "in-band"
+    if "status" in record and not answer:
+        return "http-status"
+    if trouble and not (answer and answer.ended):
+        return trouble
+    if answer.malformed:
+        return "malformed"
+    if not answer.ended:
+        return "cut"
+    if not answer.ends and answer.finish in ("error", "abort", "content_filter"):
+        return "in-band"
+    if not answer.ends and not answer.finish and "completion_tokens" not in answer.usage:
+        return "malformed"
+    return None
+
+
+def output_tokens_of(record, answer):
+    """Of the server's usage, if that can be; otherwise the content events, which say nothing if there may be one for all."""
+    count, events = answer.usage.get("completion_tokens"), len(answer.ends)
+    if count is not None and not (count == 0 and events) and not (answer.after_usage and count < events):
+        return count
+    one = events == 1 and (answer.whole or not record.get("streamed"))
+    return None if not events or one and record.get("asked_output_tokens") != 1 else events
+
+
 def understand(record):
-    row = {"ok": False}
-    row.update(sending_of(record))
+    row = sending_of(record)
     body = record.get("body", "").encode()
     if "body_base64" in record:
         body = base64.b64decode(record["body_base64"])
@@ -83,104 +211,57 @@ def understand(record):
         arrived += size
         reads.append((arrived, t_ns))
     assert arrived == len(body)
-
-    def read_of(offset):
-        return next(i for i, (end, _) in enumerate(reads) if end >= offset)
-
     start = record["start_ns"]
     if "first_byte_ns" in record:
         row["ttfb_ns"] = record["first_byte_ns"] - start
     if "connect_ns" in record:
         row["connect_ns"] = record["connect_ns"] - record.get("dns_ns", start)
-    transport = record.get("error", {}).get("kind")
-    status = record.get("status")
-    reported = []  # with each content event: output tokens so far
-    content, answers, ends, in_band, malformed, ended, usage, finish = [], [], [], False, False, False, {}, None
-    broken, behind_usage = False, 0
-    if status is not None and 200 <= status < 300 and b"data:" in body:
-        pending = []
-        for name, data, end in events_of(body):
-            if data == b"[DONE]":
-                ended = True
-                continue
-            try:
-                event = json.loads(data.decode("utf-8", "strict"))
-                assert isinstance(event, dict)
-            except (ValueError, AssertionError):
-                # The rest of a stream that broke in the middle of an event is no event.
-                if end == len(body) and not body.endswith((b"\n\n", b"\r\r", b"\r\n\r\n")):
-                    broken = True
-                    continue
-                malformed = True
-                continue
-            if event.get("error") or event.get("object") == "error" or name == b"error":
-                in_band = True
-                continue
-            usage = event.get("usage") or usage
-            text = other = ""
-            for choice in event.get("choices") or []:
-                delta = choice.get("delta") or {}
-                text += delta.get("content") or ""
-                other += (delta.get("reasoning_content") or "") + (delta.get("reasoning") or "")
-                for tool in delta.get("tool_calls") or []:
-                    function = tool.get("function") or {}
-                    other += (function.get("name") or "") + (function.get("arguments") or "")
-                finish = choice.get("finish_reason") or finish
-            behind_usage += bool(text or other)
-            if "completion_tokens" in (event.get("usage") or {}):
-                behind_usage = 0
-            if text or other:
-                content.append(read_of(end))
-                ends.append(end)
-                reported.append((event.get("usage") or {}).get("completion_tokens"))
-            if text:
-                answers.append(read_of(end))
-    # some servers never send an end mark
-    if finish and "completion_tokens" in usage and not behind_usage and not transport and not broken:
-        ended = True
-    if in_band:
-        row["error"] = "in-band"
-    elif status is not None and not 200 <= status < 300:
-        row["error"] = "http-status"
-    elif malformed:
-        row["error"] = "malformed"
-    elif transport and not ended:
-        row["error"] = transport
-    elif not ended:
-        row["error"] = "cut"
-    elif not content and finish in ("error", "abort", "content_filter"):
-        row["error"] = "in-band"
-    elif not content and not finish and "completion_tokens" not in usage:
-        row["error"] = "malformed"
-    else:
-        row["ok"] = True
-    if finish:
-        row["finish"] = finish
-    if "completion_tokens" in usage:
-        row["output_tokens"] = row["output_tokens_usage"] = usage["completion_tokens"]
-    if "prompt_tokens" in usage:
-        row["input_tokens_usage"] = usage["prompt_tokens"]
-    if content:
-        row.setdefault("output_tokens", len(content))  # no tokenizer was given
-        times = [reads[i][1] for i in content]
-        gaps = [b - a for a, b in zip(times, times[1:])]
-        row["events"] = len(content)
-        row["coalesced"] = sum(content.count(i) > 1 for i in content)
+    answer = Answer(record, body, "error" in record) if 200 <= record.get("status", 0) < 300 else None
+    error = error_of(record, answer)
+    row["ok"] = error is None
+    if error:
+        row["error"] = error
+    if answer:
+        row |= figures_of(record, answer, reads)
+    return row
+
+
+def figures_of(record, answer, reads):
+    row, usage, start = {}, answer.usage, record["start_ns"]
+    tokens = output_tokens_of(record, answer)
+    for name, value in (("finish", FINISHES.get(answer.finish, answer.finish)), ("output_tokens", tokens),
+                        ("output_tokens_usage", usage.get("completion_tokens")), ("input_tokens_usage", usage.get("prompt_tokens"))):
+        if value is not None:
+            row[name] = value
+    if not answer.ends:
+        return row
+
+    def time_of(offset):
+        return next(t_ns for end, t_ns in reads if end >= offset)
+
+    times = [time_of(end) for end in answer.ends]
+    gaps = [b - a for a, b in zip(times, times[1:])]
+    row["events"] = len(times)
+    row["coalesced"] = sum(times.count(t_ns) > 1 for t_ns in times)
+    row["e2e_ns"] = times[-1] - start
+    row["first_early_ns"], row["last_early_ns"] = (early_of(record, answer.ends[i], reads[-1][0]) for i in (0, -1))
+    by_events = usage.get("completion_tokens") != tokens  # a guess of their number
+    number = None if by_events else tokens
+    one = len(times) == 1 and not record.get("streamed") and (number or record.get("asked_output_tokens")) != 1
+    if not answer.whole and not one:
         row["ttft_ns"] = times[0] - start
-        row["e2e_ns"] = times[-1] - start
-        row["first_early_ns"], row["last_early_ns"] = (early_of(record, ends[i], arrived) for i in (0, -1))
-        if answers:
-            row["ttfa_ns"] = reads[answers[0]][1] - start
-        if gaps:
-            row["ttst_ns"] = gaps[0]
-            row["itl_max_ns"] = max(gaps)
-            row["itl_mean_ns"] = sum(gaps) / len(gaps)
-            if row.get("output_tokens", 0) >= 2:
-                row["tpot_ns"] = (times[-1] - times[0]) / (row["output_tokens"] - 1)
-        if row.get("output_tokens", 0) >= 1:
-            row["ntpot_ns"] = row["e2e_ns"] / row["output_tokens"]
-        row["times"] = times
-        row["tokens"] = tokens_of_events(reported, usage.get("completion_tokens"), row["output_tokens"])
+        if answer.texts:
+            row["ttfa_ns"] = time_of(answer.texts[0]) - start
+    if gaps:
+        row["ttst_ns"] = gaps[0]
+        row["itl_max_ns"] = max(gaps)
+        row["itl_mean_ns"] = sum(gaps) / len(gaps)
+        if (tokens or 0) >= 2:
+            row["tpot_ns"] = (times[-1] - times[0]) / (tokens - 1)
+    if (tokens or 0) >= 1:
+        row["ntpot_ns"] = row["e2e_ns"] / tokens
+    row["times"] = times
+    row["tokens"] = tokens_of_events(answer.reported, usage.get("completion_tokens"), tokens) if tokens is not None else []
     return row
 
 
@@ -254,9 +335,11 @@ class Windows:
             self.add(end, stage, output, row.get("output_tokens", 0))
         for t_ns, tokens in zip(times, row.get("tokens", [])):
             self.add(t_ns, stage, output, tokens)
+        for t_ns in times:
             self.add(t_ns, stage, "events", 1)
         if row["ok"] and times:
-            self.sample(times[0], stage, "ttft_ns", times[0] - start)
+            if "ttft_ns" in row:
+                self.sample(times[0], stage, "ttft_ns", times[0] - start)
             self.sample(times[-1], stage, "e2e_ns", times[-1] - start)
             for before, after in zip(times, times[1:]):
                 self.sample(after, stage, "itl_ns", after - before)

@@ -174,6 +174,16 @@ static void content_after_the_end(void **state)
 	buffer_release(&members);
 }
 
+static void a_body_of_white_space_is_none(void **state)
+{
+	(void)state;
+	static const char members[] = "\"response\":{\"framing\":\"sse\",\"text\":[\"/t\"],\"end\":{\"data\":\"[DONE]\"}}";
+	const char *const blank[] = {"", " ", "\n", " \r\n\t", "\xEF\xBB\xBF \n"};
+	for (size_t i = 0; i < sizeof blank / sizeof *blank; i++)
+		parsed_as(members, slice_of(blank[i]), "\"cut\" 0");
+	parsed_as(members, slice_of(" x"), "\"malformed\" 0");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -181,6 +191,7 @@ int main(void)
 		cmocka_unit_test(the_vocabulary_holds_for_every_end),
 		cmocka_unit_test(a_default_with_presence_ends_nothing),
 		cmocka_unit_test(content_after_the_end),
+		cmocka_unit_test(a_body_of_white_space_is_none),
 	};
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);
 	response_release(&response);
