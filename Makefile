@@ -260,7 +260,13 @@ $(eval $(call fuzz_rules,sim,$(filter fuzz_sim_%,$(fuzz_names)),tests/sim,$(modu
 $(if $(operator),$(eval $(call fuzz_rules,operator,$(filter fuzz_operator_%,$(fuzz_names)),$(operator),$(modules_operator) $(archive),$(libs_operator) $(libs_lib))))
 $(eval $(call fuzz_rules,files,$(filter-out $(fuzz_special),$(fuzz_names)),ipf-collect ipf-prep,$(modules_collect) $(modules_prep) $(archive),$(libs_prep) $(libs_collect) $(libs_lib)))
 
-libraries_of_tests := $(if $(operator),$(BUILD)/bin/ipf-operator) $(preloads) $(BUILD)/tests/nvml/libnvidia-ml.so.1
+# What says what our readers make of texts, for tests that ask others the same.
+$(BUILD)/tests/differ/%.o: room_cflags = -Iipf-fire
+$(BUILD)/tests/readers: $(BUILD)/tests/differ/readers.o $(BUILD)/ipf-fire/http/http1_reader.o $(archive)
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D) && $(CC) $(all_ldflags) -o $@ $^ $(libs_lib)
+
+libraries_of_tests := $(BUILD)/tests/readers $(if $(operator),$(BUILD)/bin/ipf-operator) $(preloads) $(BUILD)/tests/nvml/libnvidia-ml.so.1
 tests: all $(test_bundles) $(libraries_of_tests) ## build the tests and what they test
 check: ## install what is missing, build, and run all tests (TESTS=… selects some by name)
 	-$(Q)$(MAKE) --no-print-directory deps DEPS="$(DEBS) $(DEBS_TEST)"

@@ -98,9 +98,10 @@ bool jdoc_step(struct jdoc_each *e);
 
 /* Appends the decoded characters of a text node as UTF-8. A lone surrogate becomes U+FFFD. */
 void jdoc_text(const struct jdoc *j, jdoc_id node, struct buffer *out);
-bool jdoc_to_int(const struct jdoc *j, jdoc_id node, int64_t *value);   /* false: not an integer literal within int64 */
-bool jdoc_to_double(const struct jdoc *j, jdoc_id node, double *value); /* false: not a number, or
-                                                                         * of 1 kB or more */
+/* False: not an integer literal within int64, whose least value is none: it is IPF_ABSENT. */
+bool jdoc_to_int(const struct jdoc *j, jdoc_id node, int64_t *value);
+/* False: not a number, too large for a double, or of 1 kB or more. */
+bool jdoc_to_double(const struct jdoc *j, jdoc_id node, double *value);
 
 /* Members of a given type. 1: found; 0: absent or null; -1: another type, err says `key: expected …, got …`. */
 int jdoc_get_int(const struct jdoc *j, jdoc_id map, const char *key, int64_t *value, struct ipf_error *err);

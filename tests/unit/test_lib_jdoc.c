@@ -131,10 +131,11 @@ static void keeps_integers_to_the_last_bit(void **state)
 {
 	(void)state;
 	int64_t i = 0;
-	assert_int_equal(parse("[9223372036854775807, -9223372036854775807, 9223372036854775808, 1e3, 1.0]"), 0);
+	assert_int_equal(
+		parse("[9223372036854775807, -9223372036854775807, 9223372036854775808, 1e3, 1.0, -9223372036854775808]"), 0);
 	assert_true(jdoc_to_int(&doc, jdoc_at(&doc, JDOC_ROOT, 0), &i) && i == INT64_MAX);
 	assert_true(jdoc_to_int(&doc, jdoc_at(&doc, JDOC_ROOT, 1), &i) && i == -INT64_MAX);
-	for (uint32_t at = 2; at < 5; at++)
+	for (uint32_t at = 2; at < 6; at++)
 		assert_false(jdoc_to_int(&doc, jdoc_at(&doc, JDOC_ROOT, at), &i));
 }
 
