@@ -223,36 +223,50 @@ static double shared(const struct reach *base, const struct reach *value)
 	return fmax(square_of(value->down - base->down), square_of(value->up - base->up));
 }
 
-static double low_limit(const struct change_interval *c, double t)
+/* How far below the change, or above it, the limit is at `t` standard errors. */
+static double width_at(const struct change_interval *c, double t, bool below)
 {
 	if (c->symmetric)
-		return c->change - t * c->error;
+		return t * c->error;
 	const struct reach base = reach_of(&c->sides[SIDE_BASE], t), value = reach_of(&c->sides[SIDE_NEW], t);
-	return c->change - combined(value.down, base.up, shared(&base, &value), c->correlation);
+	return combined(below ? value.down : value.up, below ? base.up : base.down, shared(&base, &value), c->correlation);
 }
 
-static double high_limit(const struct change_interval *c, double t)
+/* Widths are looked at in steps of an eighth of an octave, from 1/64 of the critical number of standard errors, which
+ * is the step STEP_CRITICAL, to 2^16 of it. */
+enum { STEP_CRITICAL = 48, STEPS = 176 };
+
+static double step_at(double critical, int k)
 {
-	if (c->symmetric)
-		return c->change + t * c->error;
-	const struct reach base = reach_of(&c->sides[SIDE_BASE], t), value = reach_of(&c->sides[SIDE_NEW], t);
-	return c->change + combined(value.up, base.down, shared(&base, &value), c->correlation);
+	return critical * ldexp(1 + (k % 8) / 8.0, k / 8 - 6);
+}
+
+/* An interval holds all those at lower confidence. Where both sides share an error, their values around the percentile
+ * can make the width at fewer standard errors the greater one. */
+static double interval_width(const struct change_interval *c, double critical, bool below)
+{
+	double width = 0;
+	for (int k = c->symmetric ? STEP_CRITICAL : 0; k <= STEP_CRITICAL; k++)
+		width = fmax(width, width_at(c, step_at(critical, k), below));
+	return width;
 }
 
 /* The p value at which the interval just contains 0. */
-static double p_value(const struct change_interval *c, double degrees)
+static double p_value(const struct change_interval *c, double critical, double degrees)
 {
 	const bool up = c->change > 0;
-	double inside = 0, outside = 1;
+	double inside = 0, outside = 0;
 	if (c->change == 0)
 		return 1;
-	while (outside < 1e6 && (up ? low_limit(c, outside) > 0 : high_limit(c, outside) < 0)) {
+	for (int k = 0; k < STEPS; k++) {
+		outside = step_at(critical, k);
+		if (width_at(c, outside, up) >= fabs(c->change))
+			break;
 		inside = outside;
-		outside *= 2;
 	}
 	for (int k = 0; k < 50; k++) {
 		const double t = inside + (outside - inside) / 2;
-		if (up ? low_limit(c, t) > 0 : high_limit(c, t) < 0)
+		if (width_at(c, t, up) < fabs(c->change))
 			inside = t;
 		else
 			outside = t;
@@ -292,9 +306,9 @@ static void find_interval(struct difference *d, const struct estimate sides[SIDE
 	const double t = student_critical(DIFFERENCE_ALPHA, fmax(both->all.degrees, 1));
 	d->error = c.error;
 	d->degrees = both->all.degrees;
-	d->low = shown_change(d, low_limit(&c, t));
-	d->high = shown_change(d, high_limit(&c, t));
-	d->p = p_value(&c, fmax(both->all.degrees, 1));
+	d->low = shown_change(d, c.change - interval_width(&c, t, true));
+	d->high = shown_change(d, c.change + interval_width(&c, t, false));
+	d->p = p_value(&c, t, fmax(both->all.degrees, 1));
 }
 
 struct difference difference_of(const struct influence *base, const struct influence *value,

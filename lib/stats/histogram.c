@@ -168,6 +168,12 @@ double histogram_mean(const struct histogram *h)
 	return h->count ? (double)h->sum / (double)h->count : NAN;
 }
 
+/* The best estimate of the values in bucket i. */
+static double value_of(const struct histogram *h, int i)
+{
+	return fmin(fmax(middle_of(h, i), (double)h->min), (double)h->max);
+}
+
 double histogram_std(const struct histogram *h)
 {
 	double sum = 0, distance, mean = histogram_mean(h);
@@ -175,16 +181,10 @@ double histogram_std(const struct histogram *h)
 	if (h->count == 0)
 		return NAN;
 	for (int i = index_of(h, h->min); i <= index_of(h, h->max); i++) {
-		distance = middle_of(h, i) - mean;
+		distance = value_of(h, i) - mean;
 		sum += (double)count_at(h, i) * distance * distance;
 	}
 	return sqrt(sum / (double)h->count);
-}
-
-/* The best estimate of the values in bucket i. */
-static double value_of(const struct histogram *h, int i)
-{
-	return fmin(fmax(middle_of(h, i), (double)h->min), (double)h->max);
 }
 
 double histogram_percentile(const struct histogram *h, double p)

@@ -194,6 +194,17 @@ static void merging(void **state)
 	histogram_free(reread);
 }
 
+/* A bucket's middle is no estimate of values that the extremes exclude. */
+static void equal_values_have_no_deviation(void **state)
+{
+	struct histogram *h = new_histogram();
+
+	(void)state;
+	histogram_add(h, 10000000, 3);
+	assert_close(histogram_std(h), 0, 0);
+	histogram_free(h);
+}
+
 /* Agrees with the exact statistics within 0.1 %. */
 static void agrees_with_samples(void **state)
 {
@@ -358,6 +369,7 @@ int main(void)
 		cmocka_unit_test(interpolates_from_the_ends),
 		cmocka_unit_test(error_bound),
 		cmocka_unit_test(merging),
+		cmocka_unit_test(equal_values_have_no_deviation),
 		cmocka_unit_test(agrees_with_samples),
 		cmocka_unit_test(great_numbers),
 		cmocka_unit_test(coarse),

@@ -361,6 +361,26 @@ static void the_same_values(void **state)
 	assert_true(fabs(d.low) < 1e-6 && fabs(d.high) < 1e-6);
 }
 
+/* Values in clusters, as of a server that works in steps, whose drift both sides share: at some confidence, the values
+ * around the median differ more between the sides than at a higher one. */
+static void p_values_and_intervals_agree(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 400; seed++) {
+		double values[SIDES][200], drift = 0;
+		struct rng rng;
+		rng_init(&rng, seed, "clusters", 0);
+		for (size_t i = 0; i < 200; i++) {
+			drift = 0.9 * drift + rng_normal(&rng);
+			for (int s = 0; s < SIDES; s++)
+				values[s][i] = 100 + drift + 20 * (double)rng_below(&rng, 3) + 0.1 * rng_normal(&rng);
+		}
+		const struct difference d = of_values(values[SIDE_BASE], values[SIDE_NEW], 200, 20, 50);
+		if ((d.p < 0.05) == (d.low <= 0 && d.high >= 0))
+			fail_msg("seed %llu: p %g, change %g in [%g, %g]", (unsigned long long)seed, d.p, d.change, d.low, d.high);
+	}
+}
+
 static void without_blocks(void **state)
 {
 	(void)state;
@@ -402,10 +422,15 @@ static void too_few_for_a_tail(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(covers_open_loop),    cmocka_unit_test(covers_closed_loop),
-		cmocka_unit_test(covers_runs),         cmocka_unit_test(finds_five_percent),
-		cmocka_unit_test(tells_how_many_runs), cmocka_unit_test(the_same_values),
-		cmocka_unit_test(without_blocks),      cmocka_unit_test(constants),
+		cmocka_unit_test(covers_open_loop),
+		cmocka_unit_test(covers_closed_loop),
+		cmocka_unit_test(covers_runs),
+		cmocka_unit_test(finds_five_percent),
+		cmocka_unit_test(tells_how_many_runs),
+		cmocka_unit_test(the_same_values),
+		cmocka_unit_test(p_values_and_intervals_agree),
+		cmocka_unit_test(without_blocks),
+		cmocka_unit_test(constants),
 		cmocka_unit_test(too_few_for_a_tail),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
