@@ -16,7 +16,7 @@ import re
 import struct
 import sys
 
-sys.path += [os.path.join(os.path.dirname(os.path.abspath(__file__)), "cli"), os.path.join(os.path.dirname(os.path.abspath(__file__)), "bench")]
+sys.path += [os.path.join(os.path.dirname(os.path.abspath(__file__)), "helpers"), os.path.join(os.path.dirname(os.path.abspath(__file__)), "bench")]
 from error_bars import bars_of_row, longest_delays  # noqa: E402
 
 ID = re.compile(r'"id":"chatcmpl-(\d+)"')

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Exchanges with servers, as files (tests/data/apis/): those whose name begins with a letter of this part of the alphabet. See exchanges.sh.
 . "$TESTS/tap.sh"
-. "$TESTS/cli/exchanges.sh"
+. "$TESTS/helpers/exchanges.sh"
 
 server_start --api-key nobody # so that no model is found
 exchanges '[a-k][a-z-]*'

@@ -3,12 +3,12 @@
 # are interpreted correctly, streamed and complete; errors; deadlines; a message of 4 MB; readiness; TLS.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
-. "$TESTS/cli/grpc.sh"
+. "$TESTS/helpers/grpc.sh"
 
 python=$(grpc_python) || skip_all "no python3 with grpc and grpc_tools here"
 serve() { # ARGUMENTS…
 	: >server.log
-	python_server "$python" "$TESTS/cli/grpc_server.py" "$TESTS/data/grpc" server.log "$@"
+	python_server "$python" "$TESTS/helpers/grpc_server.py" "$TESTS/data/grpc" server.log "$@"
 	URL=http://127.0.0.1:$(cat "$SAID")
 }
 serve

@@ -3,11 +3,11 @@
 # Vertex AI. A server in Python plays them.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
-. "$TESTS/cli/grpc.sh"
+. "$TESTS/helpers/grpc.sh"
 
 command -v python3 >/dev/null || skip_all "no python3 here"
 : >server.log
-python_server python3 "$TESTS/cli/hosted_server.py" server.log
+python_server python3 "$TESTS/helpers/hosted_server.py" server.log
 URL=http://127.0.0.1:$(cat "$SAID")
 VERTEX=$URL/aiplatform/v1/projects/p/locations/l
 printf '{"id":"r%d","messages":[{"role":"system","content":"Be short."},{"role":"user","content":"Nr. %d: é \\"x\\""}],"output_tokens":%d}\n' 1 1 4 2 2 5 3 3 6 >lines

@@ -61,13 +61,13 @@ curl -s -D head "$AT/metrics" -o protobuf \
 is "$(field content-type head)" "application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily; encoding=delimited" \
 	"protocol buffers, to those who prefer them"
 decoded() { # TEXT WHAT FILE EXPECTED
-	run python3 "$TESTS/cli/prometheus_messages.py" "$2" "$3"
+	run python3 "$TESTS/helpers/prometheus_messages.py" "$2" "$3"
 	if [ "$status" = 77 ]; then skip "$1" "python3-protobuf is not installed"; else stdout_is "$4" "$1"; fi
 }
 decoded "they have the same series" families protobuf "$(grep -v '^#' text | sort)"
 decoded "native buckets are those of the rows" native protobuf "$({
-	grep 'inter_token' text | grep -q . && python3 "$TESTS/cli/prometheus_messages.py" native protobuf | grep '^ipf_inter'
-	python3 "$TESTS/cli/prometheus_messages.py" buckets chat.results
+	grep 'inter_token' text | grep -q . && python3 "$TESTS/helpers/prometheus_messages.py" native protobuf | grep '^ipf_inter'
+	python3 "$TESTS/helpers/prometheus_messages.py" buckets chat.results
 } | sort)"
 if command -v promtool >/dev/null; then
 	run promtool check metrics <text
@@ -82,7 +82,7 @@ is "$(comm -23 published described)" "" "ipf-metrics(5) describes every metric"
 is "$(comm -13 published described)" ipf_reasoning_tokens_total "and no other, but for what this server does not report"
 
 # ---- clients that mean no good ----
-run python3 "$TESTS/cli/hostile_scraper.py" 127.0.0.1 "${AT##*:}"
+run python3 "$TESTS/helpers/hostile_scraper.py" 127.0.0.1 "${AT##*:}"
 status_is 0 "slow, silent and broken clients keep nobody out; a thousand scrapes"
 live_end
 status_is 0 "and the run ends as ever"

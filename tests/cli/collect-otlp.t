@@ -5,7 +5,7 @@
 . "$TESTS/fixture.sh"
 
 mkdir got
-python3 "$TESTS/cli/otlp_receiver.py" serve got >receiver.port 2>receiver.err &
+python3 "$TESTS/helpers/otlp_receiver.py" serve got >receiver.port 2>receiver.err &
 RECEIVER=$!
 stop_at_exit $RECEIVER
 wait_for 20 tap_port_or_gone receiver.port $RECEIVER || true
@@ -46,7 +46,7 @@ arrivals() {
 	received '[.[].parts[].spans[].span] | [length, (unique | length)]'
 }
 agrees() { # RECORDS RESULTS TEXT
-	run python3 "$TESTS/cli/otlp_receiver.py" compare "$1" "$2" got/*.json
+	run python3 "$TESTS/helpers/otlp_receiver.py" compare "$1" "$2" got/*.json
 	stdout_is "" "$3"
 	stderr_is "" "$3: and no other difference"
 }
@@ -72,7 +72,7 @@ sed -n 's/^\.It Va //p' "$ROOT/ipf-collect/ipf-spans.5" | sed 's/ , /\n/g' | sor
 		sed 's/OWN(\(.*\))/ipf.\1/; s/"//g' | grep -v -e '^ipf.member_$' -e '\.$'
 } | sort -u >sent
 is "$(diff described sent)" "" "ipf-spans(5) describes every attribute and event"
-run "${PYTHON:-python3}" "$TESTS/cli/otlp_receiver.py" spans got/*.pb
+run "${PYTHON:-python3}" "$TESTS/helpers/otlp_receiver.py" spans got/*.pb
 if [ "$status" = 77 ]; then
 	skip "OpenTelemetry's own messages agree" "the Python package opentelemetry-proto is not installed (PYTHON)"
 else

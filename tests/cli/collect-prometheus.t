@@ -34,7 +34,7 @@ exec 3>records
 sed '$d' run.records >&3
 
 figures() { # TEXT URL SELECTOR FORM [RESULTS]
-	run python3 "$TESTS/cli/prometheus_figures.py" --wait 20 "$2" "$3" "$4" "${5:-plain.results}"
+	run python3 "$TESTS/helpers/prometheus_figures.py" --wait 20 "$2" "$3" "$4" "${5:-plain.results}"
 	stdout_is "" "$1"
 }
 figures "Prometheus scrapes the classic form" "$classic" 'job="live"' classic

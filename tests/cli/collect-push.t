@@ -6,7 +6,7 @@
 server_start
 small_run
 body chat.results >plain.body
-python3 "$TESTS/cli/push_target.py" log >target.port 2>target.err &
+python3 "$TESTS/helpers/push_target.py" log >target.port 2>target.err &
 stop_at_exit $!
 wait_for 20 test -s target.port
 AT=http://127.0.0.1:$(cat target.port)
@@ -41,7 +41,7 @@ is "$(cut -d ' ' -f 2 log | sort -u)" "/metrics/job/ipf/instance/$(hostname)/run
 
 # ---- remote write ----
 mkdir received
-python3 "$TESTS/cli/prometheus_messages.py" serve received >write.port &
+python3 "$TESTS/helpers/prometheus_messages.py" serve received >write.port &
 WRITE=$!
 stop_at_exit $WRITE
 if wait_for 20 test -s write.port; then

@@ -3,7 +3,7 @@
 . "$TESTS/tap.sh"
 export IPF_REPORT_FULL=1 # all sections of the text
 . "$TESTS/fixture.sh"
-. "$TESTS/cli/grpc.sh"
+. "$TESTS/helpers/grpc.sh"
 
 ipf-prep synthetic -n 60 --input-tokens 40 --output-tokens 40 -q -o forty.trace
 
@@ -60,7 +60,7 @@ is "$(jq -c '.end | has("transport")' trailer)" false "and no member for it"
 
 server_start --step-base 5ms
 through() { # NAME OF THE RECORDS, BYTES OF THE BUFFER: in the background
-	python_server python3 "$TESTS/cli/buffering_proxy.py" "${URL##*:}" "${@:2}"
+	python_server python3 "$TESTS/helpers/buffering_proxy.py" "${URL##*:}" "${@:2}"
 	(trap - EXIT && ipf-fire -q -m sim -u "http://127.0.0.1:$(cat "$SAID")" -t forty.trace proxy.sched -o "$1") &
 	running+=($!)
 }

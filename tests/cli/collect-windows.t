@@ -41,7 +41,7 @@ ipf-sched poisson:rate=80,n=60,slots=2 burst:n=20,warmup -t chat.trace -q -o cha
 ipf-fire -q -u "$URL" -m sim --cancel 0.1@20ms -t chat.trace chat.sched | tee run.records | { mkdir live && ipf-collect -q --every 100ms -o live/run.results; }
 ipf-collect -q --every 100ms run.records -o run.results
 same live/run.results run.results "live and from a file: the same bytes"
-run python3 "$TESTS/cli/second_opinion.py" run.records run.results
+run python3 "$TESTS/helpers/second_opinion.py" run.records run.results
 matches "$(tail -2 "$OUT" | head -1)" '^[0-9]+ windows, 0 differ$' "and what a second program computes"
 isnt "$(windows run.results '.slot_wait_ns // empty' | head -1)" "" "some requests waited for a slot"
 isnt "$(windows run.results '.hung_up // empty' | head -1)" "" "and some were left on purpose"
@@ -84,6 +84,6 @@ windows apart.results '{window, stage, started: (.started // 0), output_tokens: 
 same got expected "the later one's windows are moved by the difference"
 is "$(body apart.results | jq -c 'select(.n) | [.n, .start_ns]' | sort)" \
 	"$({ body apart.1 && body apart.2; } | jq -c 'select(.n) | [.n, .start_ns]' | sort)" "the times of rows are not"
-run python3 "$TESTS/cli/second_opinion.py" apart.1 apart.2 apart.results
+run python3 "$TESTS/helpers/second_opinion.py" apart.1 apart.2 apart.results
 matches "$(tail -2 "$OUT" | head -1)" '^[0-9]+ windows, 0 differ$' "as a second program says too"
 matches "$(tail -3 "$OUT" | head -1)" '^[1-9][0-9]* bins of positions, 0 differ$' "and of the gaps by position"

@@ -9,7 +9,7 @@ case $(curl --version 2>/dev/null) in
 esac
 random_rounds 2
 for seed in $(seq "$seed" $((seed + rounds - 1))); do
-	run python3 "$TESTS/cli/random_responses.py" "$seed" 600 "$BUILD/tests/readers"
+	run python3 "$TESTS/helpers/random_responses.py" "$seed" 600 "$BUILD/tests/readers"
 	matches "$(tail -1 "$OUT")" '^[0-9]+ complete, .*, 0 differ$' "seed $seed: 600 responses: $(tail -1 "$OUT")"
 	[ "$status" = 0 ] && [ "$tap_failed" = 0 ] || {
 		head -5 "$OUT" "$ERR" | cut -c 1-2000 | sed 's/^/# /'

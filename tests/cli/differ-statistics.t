@@ -7,7 +7,7 @@ command -v python3 >/dev/null || skip_all "python3 is not installed"
 # Debian's python3 comes first in the PATH of tests; PYTHON may be one that has NumPy.
 python=${PYTHON:-python3}
 "$python" -c 'import numpy' 2>/dev/null || skip "comparison with NumPy" "$python has no numpy: exact fractions are compared alone"
-again() { "$python" "$TESTS/cli/random_statistics.py" "$@"; }
+again() { "$python" "$TESTS/helpers/random_statistics.py" "$@"; }
 agrees() { # TEXT
 	matches "$(tail -1 "$OUT")" '^[0-9]{2,} compared.*, 0 differ$' "$1: $(tail -1 "$OUT")" && [ "$tap_failed" = 0 ] && return
 	head -8 "$OUT" "$ERR" | cut -c 1-400 | sed 's/^/# /'
@@ -15,7 +15,7 @@ agrees() { # TEXT
 }
 compare() { # SEED
 	for side in base new; do
-		python3 "$TESTS/cli/compare_results.py" --seed $(($1 * 2 + ${#side})) --schedule "$1" --requests 200 >$side.results
+		python3 "$TESTS/helpers/compare_results.py" --seed $(($1 * 2 + ${#side})) --schedule "$1" --requests 200 >$side.results
 		sed -e 1d -e '$d' $side.results >$side.rows
 	done
 	"$BIN/ipf-report" compare -f json base.results new.results >comparison.json

@@ -12,7 +12,7 @@ steps=$PWD/steps
 mkdir "$steps" "$steps/gitlab" "$steps/github"
 
 # ---- the files -----------------------------------------------------------------------------------------------------
-run python3 "$TESTS/cli/ci_steps.py" github "$ci/github.yml" "$steps/github"
+run python3 "$TESTS/helpers/ci_steps.py" github "$ci/github.yml" "$steps/github"
 status_is 0 "the workflow can be read"
 cp "$OUT" github.steps
 is "$(cut -f 1 github.steps | grep -v '^uses')" "Start the server
@@ -22,7 +22,7 @@ Compare
 Show the comparison
 Comment
 Make the new baseline" "it has these steps"
-run python3 "$TESTS/cli/ci_steps.py" gitlab "$ci/gitlab.yml" "$steps/gitlab"
+run python3 "$TESTS/helpers/ci_steps.py" gitlab "$ci/gitlab.yml" "$steps/gitlab"
 status_is 0 "the file for GitLab can be read"
 contains "$(cat "$OUT")" '"reports": {"junit": "report/comparison.xml"}' "it says where the test report is"
 is "$(. "$steps/gitlab/env"; echo "$LOAD$RUNS$FAIL_IF")" "$(. "$steps/github/env"; echo "$LOAD$RUNS$FAIL_IF")" "both have the same load and conditions"
@@ -33,7 +33,7 @@ yes_if "scripts are for bash" bash -n "$steps/github/Measure.sh"
 is "$(for word in $(. "$steps/github/env"; echo "$LOAD OUT= SALT= FIRE_OPTIONS="); do
 	grep -qE "ipf_get,${word%%=*}\b" "$ROOT"/share/ipf/{run,common}.mk || echo "$word"; done)" "" "makefile variables"
 . "$TESTS/fixture.sh"
-python3 "$TESTS/cli/compare_results.py" --seed 1 >some.results
+python3 "$TESTS/helpers/compare_results.py" --seed 1 >some.results
 run env FAIL_IF="$(. "$steps/github/env"; echo "$FAIL_IF")" bash -c 'mkdir -p a/1 b/1; cp some.results a/1/results.zst; cp some.results b/1/results.zst; '"'$ci/gate.sh' a b r"
 status_is 0 "the conditions are read, and a run does not differ from itself"
 is "$(grep -c '^ *passed ' r/comparison.txt)" "$(. "$steps/github/env"; grep -c . <<<"$FAIL_IF")" "each of them"
@@ -138,7 +138,7 @@ cd .. || exit
 # ---- GitLab --------------------------------------------------------------------------------------------------------
 command -v curl >/dev/null || { skip GitLab "curl is not installed"; exit $tap_failed; }
 mkdir registry
-python3 "$TESTS/cli/ci_registry.py" registry >registry.port &
+python3 "$TESTS/helpers/ci_registry.py" registry >registry.port &
 stop_at_exit $!
 wait_for 20 test -s registry.port
 api=http://127.0.0.1:$(cat registry.port)/api/v4

@@ -4,7 +4,7 @@
 . "$TESTS/fixture.sh"
 
 python3 -c 'import yaml' 2>/dev/null || skip_all "python3-yaml is not installed"
-run python3 "$TESTS/cli/manifests.py" "$ROOT" "$BIN"
+run python3 "$TESTS/helpers/manifests.py" "$ROOT" "$BIN"
 status_is 0 "the examples can be checked"
 stdout_is "" "files, variables and options that they name exist"
 
@@ -21,7 +21,7 @@ sed -i 's/rate: 4/rats: 4/' wrong/examples/kubernetes/operator/samples/catalogue
 sed -i "s/'the folder of that run, as in status.folder'/the folder, as in status.folder/" wrong/examples/kubernetes/operator/deploy/crds.yaml
 sed -i 's/IPF_SCRAPE/IPF_SCRAPES/' wrong/examples/kubernetes/operator/source/kinds/benchmark_config.c
 sed -i 's/resources: \[pods\]/resources: [secrets]/' wrong/examples/kubernetes/operator/deploy/rights.yaml
-run python3 "$TESTS/cli/manifests.py" wrong "$BIN"
+run python3 "$TESTS/helpers/manifests.py" wrong "$BIN"
 for mistake in IPF_RATES: IPF_WARM: IPF_WARMUP: values.podMonitor: walk.mk: .Values.shard: --prob: indexed.yaml: spec.performance.traffic.rats: IPF_SCRAPES: secrets: 'as in status.folder'; do
 	contains "$(cat "$OUT")" "$mistake" "a mistake is found: $mistake"
 done

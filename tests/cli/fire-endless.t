@@ -27,7 +27,7 @@ EOS
 endless_start() { # [bytes]: $ENDLESS
 	rm -f hold url
 	mkfifo hold
-	python3 "$TESTS/cli/endless_server.py" "$@" <hold >url 2>server.err &
+	python3 "$TESTS/helpers/endless_server.py" "$@" <hold >url 2>server.err &
 	stop_at_exit $!
 	exec 9>hold
 	wait_for 20 grep -q http url

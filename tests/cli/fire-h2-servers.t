@@ -5,7 +5,7 @@
 . "$TESTS/fixture.sh"
 . "$TESTS/nginx.sh"
 . "$TESTS/told_port.sh"
-. "$TESTS/cli/grpc.sh"
+. "$TESTS/helpers/grpc.sh"
 
 [ -n "${IPF_LONG:-}" ] && MANY=100000 || MANY=
 PATH=$PATH:/usr/sbin
@@ -115,7 +115,7 @@ if python=$(grpc_python); then
 	trace_of lines >one.trace
 	ipf-sched "closed:users=20,n=${MANY:-300}" -t one.trace -q -o one.sched
 	: >server.log
-	python_server "$python" "$TESTS/cli/grpc_server.py" "$TESTS/data/grpc" server.log --age 1
+	python_server "$python" "$TESTS/helpers/grpc_server.py" "$TESTS/data/grpc" server.log --age 1
 	run ipf-fire -m sim -t one.trace one.sched --api tgis -u "http://127.0.0.1:$(cat "$SAID")"
 	status_is 0 "grpcio that goes away each second: ends well"
 	is "$(body "$OUT" | jq -c 'select(.n != null) | [.connection.http, .status, .error, .headers["grpc-status"]]' | sort | uniq -c |

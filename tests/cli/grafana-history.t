@@ -7,7 +7,7 @@
 
 DASHBOARD=$ROOT/examples/grafana/run-history.json
 LITE=$ROOT/examples/grafana/run-history-sqlite.json
-check=$TESTS/cli/grafana_dashboard.py
+check=$TESTS/helpers/grafana_dashboard.py
 
 # ---- the files by themselves; what they must have is looked for ----
 for file in "$DASHBOARD" "$LITE"; do

@@ -5,7 +5,7 @@
 . "$TESTS/prometheus.sh"
 
 DASHBOARD=$ROOT/examples/grafana/live-runs.json
-check=$TESTS/cli/grafana_dashboard.py
+check=$TESTS/helpers/grafana_dashboard.py
 
 # ---- the file by itself; what it must have is looked for ----
 run python3 "$check" layout "$DASHBOARD"

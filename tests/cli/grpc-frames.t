@@ -1,12 +1,12 @@
 #!/bin/bash
 # gRPC frame by frame, as real servers rarely send it: messages split over frames and reads, several in one frame, no trailers, unusual
-# statuses, resets. A bare HTTP/2 server in Python sends them; tests/cli/h2_server.py has the scripts.
+# statuses, resets. A bare HTTP/2 server in Python sends them; tests/helpers/h2_server.py has the scripts.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
-. "$TESTS/cli/grpc.sh"
+. "$TESTS/helpers/grpc.sh"
 
 command -v python3 >/dev/null || skip_all "no python3 here"
-python_server python3 "$TESTS/cli/h2_server.py"
+python_server python3 "$TESTS/helpers/h2_server.py"
 wait_for 20 grep -q '^end$' "$SAID" || not_ok "the server listens" "$(cat "$SAID.err")"
 
 printf '{"id":"a","prompt":"Hi","output_tokens":2}\n' >line

@@ -8,7 +8,7 @@ case $(curl --version 2>/dev/null) in
 *) skip_all "the table has what curl 7.88 says" ;;
 esac
 table=$TESTS/data/http1_responses.txt
-python3 "$TESTS/cli/response_table.py" serve "$table" ready &
+python3 "$TESTS/helpers/response_table.py" serve "$table" ready &
 stop_at_exit $!
 wait_for 20 test -s ready
 # curl ends when it meets headers beyond its limit: it goes on with the next.
@@ -16,9 +16,9 @@ wait_for 20 test -s ready
 from=-1
 while [ "$(wc -l <said)" -gt "$from" ]; do
 	from=$(wc -l <said)
-	python3 "$TESTS/cli/response_table.py" config "$table" "$(cat ready)" "$from" >config
+	python3 "$TESTS/helpers/response_table.py" config "$table" "$(cat ready)" "$from" >config
 	curl -q -K config >>said 2>errors
 done
 is "$(wc -l <said)" "$(grep -vc '^#' "$table")" "curl answers for each response"
-python3 "$TESTS/cli/response_table.py" compare "$table" <said >different
+python3 "$TESTS/helpers/response_table.py" compare "$table" <said >different
 is "$(cat different)" "" "curl says what the table says that it says"

@@ -30,7 +30,7 @@ matches "$(readelf -d "$lib")" "SONAME.*\[libipf.so.0\]" "it has a soname"
 is "$(readelf -rW "$lib" | grep -wE '(exit|_exit|abort|printf|puts|signal|json_set_alloc_funcs)(@.*)?')" "" \
 	"it neither ends the process, prints to standard output, nor installs signal handlers"
 
-/usr/bin/python3 "$TESTS/cli/library_layout.py" "$headers"/*.h >layout.c
+/usr/bin/python3 "$TESTS/helpers/library_layout.py" "$headers"/*.h >layout.c
 run cc -o layout layout.c -I"$prefix/include"
 if [ "$(uname -m)" = x86_64 ]; then
 	./layout >layout.txt
@@ -54,11 +54,11 @@ build() { # PROGRAM SOURCE [STANDARD]
 	run cc -std="${3:-c99}" -D_POSIX_C_SOURCE=200809L -pedantic -Wall -Wextra -Werror -g -o "$1" "$2" $(pkg-config --cflags --libs ipf) -pthread
 	status_is 0 "$(basename "$2") builds by pkg-config alone"
 }
-build user "$TESTS/cli/library_user.c" c11
+build user "$TESTS/helpers/library_user.c" c11
 build benchmark "$ROOT/examples/library/benchmark.c"
 build measure "$ROOT/examples/library/measure.c"
 # shellcheck disable=SC2046
-run cc -o static "$TESTS/cli/library_user.c" $(pkg-config --cflags ipf) "$prefix/lib/libipf.a" \
+run cc -o static "$TESTS/helpers/library_user.c" $(pkg-config --cflags ipf) "$prefix/lib/libipf.a" \
 	$(pkg-config --libs $(pkg-config --print-requires-private ipf)) -lm -pthread
 status_is 0 "and with the static library"
 export LD_LIBRARY_PATH="$prefix/lib"

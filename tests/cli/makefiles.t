@@ -54,7 +54,7 @@ is "$(made)" "ipf-report " "other options of the report: only the reports"
 again COLLECT_OPTIONS="-t approx" REPORT_OPTIONS="--slo 'ttft=1s'"
 is "$(made)" "ipf-collect ipf-report " "other options of ipf-collect: nothing is sent"
 store_for_uploads
-python3 "$TESTS/cli/push_target.py" pushed >push.port &
+python3 "$TESTS/helpers/push_target.py" pushed >push.port &
 stop_at_exit $!
 wait_for 20 test -s push.port
 rm run/report.html

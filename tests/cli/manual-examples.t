@@ -16,7 +16,7 @@ echo secret >llm.key
 server_start --step-base 1ms
 export URL
 store_for_uploads
-python3 "$TESTS/cli/push_target.py" push.log >push.port &
+python3 "$TESTS/helpers/push_target.py" push.log >push.port &
 stop_at_exit $!
 wait_for 20 test -s push.port
 

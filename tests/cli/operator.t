@@ -6,7 +6,7 @@
 
 OPERATOR=$BIN/ipf-operator
 echo secret-token >token
-python3 "$TESTS/cli/api_server.py" secret-token >port 2>server.err &
+python3 "$TESTS/helpers/api_server.py" secret-token >port 2>server.err &
 stop_at_exit $!
 wait_for 20 test -s port
 API=http://127.0.0.1:$(cat port)
@@ -200,7 +200,7 @@ status_is 0 "or compares"
 matches "$(said .regression)" '^requests > 0.001: ' "and says which condition held"
 between "$(wc -c <message)" 100 4095 "in less than 4096 bytes"
 store_start store
-python3 "$TESTS/cli/push_target.py" pushed >target.port 2>target.err &
+python3 "$TESTS/helpers/push_target.py" pushed >target.port 2>target.err &
 stop_at_exit $!
 wait_for 20 test -s target.port
 gateway=http://127.0.0.1:$(cat target.port)/ok

@@ -26,7 +26,7 @@ for seed in 1 2; do
 	ipf-sched poisson:rate=100,for=2s burst:n=40,for=1s -t chat.trace --seed $seed -q -o chat.sched
 	ipf-fire -q -u "$URL" -m sim --timeout 3s -t chat.trace chat.sched -o chat.records
 	ipf-collect -q --every $((seed * 100))ms chat.records -o chat.results
-	run python3 "$TESTS/cli/second_opinion.py" chat.records chat.results
+	run python3 "$TESTS/helpers/second_opinion.py" chat.records chat.results
 	status_is 0 "seed $seed: a second opinion is had"
 	is "$(sed 's/.* rows, //' <<<"$(tail -1 "$OUT")")" "0 differ" "seed $seed: and it is the same" || cat "$OUT"
 	matches "$(tail -2 "$OUT" | head -1)" '^[0-9]{2} windows, 0 differ$' "seed $seed: window by window"

@@ -3,7 +3,7 @@
 # (anonymous_trace.py), and no 8 bytes of the input may be in the output.
 . "$TESTS/tap.sh"
 prep=$BIN/ipf-prep
-check() { python3 "$TESTS/cli/anonymous_trace.py" "$@" 2>&1; }
+check() { python3 "$TESTS/helpers/anonymous_trace.py" "$@" 2>&1; }
 byte_level=$TESTS/data/tokenizer/bytelevel.json
 
 printf 'a salt for these tests, of 35 bytes' >salt

@@ -3,7 +3,7 @@
 . "$TESTS/tap.sh"
 prep=$BIN/ipf-prep
 for kind in bursty sessions ticks; do
-	python3 "$TESTS/cli/traffic.py" $kind 8000 >$kind.data
+	python3 "$TESTS/helpers/traffic.py" $kind 8000 >$kind.data
 done
 format() { case $1 in bursty) echo azure ;; sessions) echo qwen-bailian ;; *) echo mooncake ;; esac; }
 

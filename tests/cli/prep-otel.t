@@ -3,7 +3,7 @@
 . "$TESTS/tap.sh"
 prep=$BIN/ipf-prep
 files() { # WHERE [ENCODING]: the files spans and logs
-	python3 "$TESTS/cli/otel_files.py" "$@"
+	python3 "$TESTS/helpers/otel_files.py" "$@"
 }
 requests() { # TRACE: in one form, since arguments of tools may have spaces
 	body "$1" | jq -cS '(.messages[] | select(.tool_calls) | .tool_calls[].function.arguments) |= fromjson'
@@ -111,7 +111,7 @@ run "$prep" auto blank.json
 status_is 0 "JSON after empty lines is no message"
 
 # The SDK for Python, an implementation by others, encodes them.
-if "${IPF_OTEL_PYTHON:-python3}" "$TESTS/cli/otel_sdk.py" >said 2>&1; then
+if "${IPF_OTEL_PYTHON:-python3}" "$TESTS/helpers/otel_sdk.py" >said 2>&1; then
 	"$prep" auto logs.json spans.json -o json.trace
 	run "$prep" auto logs.pb spans.pb -o out.trace
 	status_is 0 "messages of OpenTelemetry's SDK"

@@ -13,7 +13,7 @@ run ipf-report -f json chat.results
 status_is 0 "a run is reported"
 cp "$OUT" report.json
 is "$(jq -c '.accuracy' report.json)" '{"known":true}' "how exact it is is known"
-run python3 "$TESTS/cli/error_bars.py" chat.results report.json
+run python3 "$TESTS/helpers/error_bars.py" chat.results report.json
 matches "$(tail -1 "$OUT")" '^[1-9][0-9]+ figures, 0 differ$' "error bars are those of the definition"
 [ "$(tail -1 "$OUT" | sed 's/.*, //')" = "0 differ" ] || sed 's/^/#   /' "$OUT"
 is "$(jq -c '[.total, .stages[0]] | map(.accuracy) | .[0] == .[1]' report.json)" true "the total of one stage is that stage"
@@ -27,7 +27,7 @@ body wide.body >>wide.results
 printf '{"end":{"lines":%d,"sha256":"%s"}}\n' "$(body wide.body | wc -l)" "$(body wide.body | openssl dgst -sha256 -r | cut -d ' ' -f 1)" >>wide.results
 run ipf-report -f json wide.results
 cp "$OUT" wide.json
-run python3 "$TESTS/cli/error_bars.py" wide.results wide.json
+run python3 "$TESTS/helpers/error_bars.py" wide.results wide.json
 matches "$(tail -1 "$OUT")" ', 0 differ$' "also where requests left late"
 yes_if "a bar is as wide as that" jq -e '.total | .latency.ttft_ms.from_start.p50 - .accuracy.ttft_ms.from_start.low.p50 >= 1' wide.json
 run ipf-report wide.results
@@ -104,6 +104,6 @@ run ipf-report --accuracy 1s old.results
 contains "$(tr -s ' \n' '  ' <"$OUT")" "TTFT from start is not known to be exact at all" "which no limit takes for exact"
 run ipf-report --certificate old.results
 is "$status $(grep -c 'Unknown: the results do not have' "$OUT")" "0 1" "nor a certificate more than that"
-python3 "$TESTS/cli/compare_results.py" --requests 5 >bare.results
+python3 "$TESTS/helpers/compare_results.py" --requests 5 >bare.results
 run ipf-report --certificate bare.results
 is "$status $(sed -n '/^Client$/,/^Streams/p' "$OUT" | grep -c -E 'machine|timestamps')" "0 0" "nor, of a client that said nothing of itself, zeros"

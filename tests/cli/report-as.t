@@ -22,7 +22,7 @@ ipf-collect -q --events chat.records -o chat.results
 run ipf-report -q --as all -f json chat.results
 status_is 0 "what all tools would have said"
 cp "$OUT" said.json
-run python3 "$TESTS/cli/said.py" chat.records said.json
+run python3 "$TESTS/helpers/said.py" chat.records said.json
 matches "$(tail -1 "$OUT")" '^1[0-9][0-9] figures, 0 differ$' "and loops as those tools have them say the same"
 grep expected "$OUT" | sed 's/^/# /'
 is "$(jq -c '[.as.tools[].tool.name]' said.json)" '["vllm","vllm-rs","sglang","guidellm","aiperf","genai-perf","inference-perf","lpg","mlperf"]' \
@@ -52,7 +52,7 @@ for name in chat:said.json plain:plain.json; do
 	for tool in vllm sglang guidellm aiperf genai-perf inference-perf lpg mlperf; do
 		ipf-report -q --percentiles 50,90,99 -f $tool "${name%:*}.results" >"${name%:*}/$tool.out"
 	done
-	run python3 "$TESTS/cli/as_exports.py" "${name#*:}" "${name%:*}"
+	run python3 "$TESTS/helpers/as_exports.py" "${name#*:}" "${name%:*}"
 	matches "$(tail -1 "$OUT")" '^1[0-9][0-9] figures, 0 differ$' "${name%:*}.results: -f TOOL has the figures of --as TOOL"
 	grep expected "$OUT" | sed 's/^/# /'
 done

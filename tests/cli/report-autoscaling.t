@@ -4,7 +4,7 @@
 . "$TESTS/tap.sh"
 export IPF_REPORT_FULL=1 # all sections of the text
 report=$BIN/ipf-report
-made() { python3 "$TESTS/cli/queue_results.py" "$@"; }
+made() { python3 "$TESTS/helpers/queue_results.py" "$@"; }
 events() { "$report" -f json --slo e2e=500ms "$@" | jq '.autoscaling'; }
 
 # A replica serves 100 requests/s. 150/s are too many for one; two more come 10 s after the spike has begun.

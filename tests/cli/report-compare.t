@@ -3,7 +3,7 @@
 # counts how often intervals and findings are right.
 . "$TESTS/tap.sh"
 report=$BIN/ipf-report
-made() { python3 "$TESTS/cli/compare_results.py" "$@"; }
+made() { python3 "$TESTS/helpers/compare_results.py" "$@"; }
 for k in 1 2 3; do
 	made --seed $k >a$k.results
 	made --seed 1$k --slower 1.2 --http 2 --target http://other:8000/v1 >b$k.results
@@ -190,7 +190,7 @@ is "$(python3 -c "$counts" gate.xml)" "20 False 20 True" "with conditions, only 
 page_of() { # NAME TEXT ARGUMENTS: a page that is whole and has the figures of JSON
 	"$report" compare -f html "${@:3}" >"$1.html" 2>/dev/null
 	"$report" compare -f json "${@:3}" >"$1.json" 2>/dev/null
-	is "$(python3 "$TESTS/cli/html_page.py" "$1.html" 2>&1; python3 "$TESTS/cli/compare_page.py" "$1.html" "$1.json" 2>&1)" "" "$2"
+	is "$(python3 "$TESTS/helpers/html_page.py" "$1.html" 2>&1; python3 "$TESTS/helpers/compare_page.py" "$1.html" "$1.json" 2>&1)" "" "$2"
 }
 page_of slower "a page has the settings, conditions and figures of JSON, and is accessible" --fail-if 'ttft.p50 > +5%' --fail-if 'requests < -20%' a?.results -- b?.results
 page_of alike "so does that of one run a side" a1.results -- a2.results
@@ -199,14 +199,14 @@ page_of open "undecided conditions are so on the page" --fail-if 'ttft.p99 > +5%
 contains "$(cat open.html)" "--undecided pass a1.results" "which has the option in its command"
 page_of imported "nor intervals that of another tool's file" a1.results -- "$TESTS/data/imports/aiperf-0.13.0.json"
 sed 's/data-v="/&1/' slower.html >wrong.html
-isnt "$(python3 "$TESTS/cli/compare_page.py" wrong.html slower.json 2>&1)" "" "a number that differs is found"
+isnt "$(python3 "$TESTS/helpers/compare_page.py" wrong.html slower.json 2>&1)" "" "a number that differs is found"
 contains "$(cat slower.html)" '<code>ipf-report compare --min-effect 2% --fail-if &#39;ttft.p50 &gt; +5%&#39; --fail-if &#39;requests &lt; -20%&#39; a1.results' \
 	"it has the command of the comparison"
 made --target '</script><script>alert(1)</script>"&' --http '<b>' >hostile.results
 page_of hostile "names can be anything" a1.results -- hostile.results
 is "$(grep -c '<script>alert\|<b>' hostile.html)" 0 "and never are elements"
 if command -v chromium >/dev/null; then
-	is "$(python3 "$TESTS/cli/html_browser.py" slower.html hostile.html 2>&1)" "" "in Chromium: no message, no request, room enough on a phone, and contrast"
+	is "$(python3 "$TESTS/helpers/html_browser.py" slower.html hostile.html 2>&1)" "" "in Chromium: no message, no request, room enough on a phone, and contrast"
 else
 	skip "in Chromium: no message, no request, room enough on a phone, and contrast" "chromium is not installed"
 fi

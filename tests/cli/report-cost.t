@@ -4,7 +4,7 @@
 export IPF_REPORT_FULL=1 # all sections of the text
 . "$TESTS/data/report/seal.sh"
 report=$BIN/ipf-report
-python3 "$TESTS/cli/queue_results.py" --fail 0.1 --spread 50:20 80:20 >made.results
+python3 "$TESTS/helpers/queue_results.py" --fail 0.1 --spread 50:20 80:20 >made.results
 head -1 made.results >header
 sed -e 1d -e '$d' made.results >rows
 gpu() { # DEVICE SOURCE T: a sample

@@ -106,7 +106,7 @@ for name in $names; do
 		PATH=$PATH_WITHOUT "$report" -q -f $format --section "$name" "$data/one.results" >now 2>"$ERR"
 		is "$? $(grep -c . now | grep -c '^0$')" "0 0" "--section $name as $format says something"
 	done
-	is "$(python3 "$TESTS/cli/html_page.py" now)" "" "--section $name is a page"
+	is "$(python3 "$TESTS/helpers/html_page.py" now)" "" "--section $name is a page"
 done
 for name in verdict stages latency tokens server accelerators errors accuracy run commands; do
 	is "$("$report" --section "$name" results | grep -c 'nothing to show')" 0 "the run has the section $name"

@@ -5,7 +5,7 @@
 report=$BIN/ipf-report
 [ -n "$IPF_EXPORT_PEERS" ] || skip_all "IPF_EXPORT_PEERS is not set: a folder with the tools whose formats are written"
 
-python3 "$TESTS/cli/exports.py" make run.results
+python3 "$TESTS/helpers/exports.py" make run.results
 write() { # FORMAT FILE
 	"$report" -q -f "$1" -o "$2" run.results
 }

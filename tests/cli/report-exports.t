@@ -4,7 +4,7 @@
 . "$TESTS/tap.sh"
 report=$BIN/ipf-report
 exports() {
-	python3 "$TESTS/cli/exports.py" "$@"
+	python3 "$TESTS/helpers/exports.py" "$@"
 }
 
 exports make run.results

@@ -14,7 +14,7 @@ all() { # NAME OPTION…: every format of NAME.results, in the folder NAME
 	done
 }
 agree() { # NAME TEXT
-	python3 "$TESTS/cli/report_formats.py" "$1" "$1.results" >differs 2>&1
+	python3 "$TESTS/helpers/report_formats.py" "$1" "$1.results" >differs 2>&1
 	is "$(head -5 differs)" "" "$2"
 }
 for name in mixed errors empty one closed; do
@@ -32,14 +32,14 @@ contains "$(sed -n 5p "$OUT")" "cut.results: cut after" "with the reason"
 is "$("$report" -q -f prometheus cut.results 2>&- | grep '^ipf_run_finished')" "ipf_run_finished 0" "as do the metrics"
 
 # ---- groups ----
-python3 "$TESTS/cli/queue_results.py" 30^200:12 >many.results
-python3 "$TESTS/cli/exports.py" make sessions.results
+python3 "$TESTS/helpers/queue_results.py" 30^200:12 >many.results
+python3 "$TESTS/helpers/exports.py" make sessions.results
 for by in model sessions:session replica time=1s input-tokens=3 many:time=100ms; do
 	name=mixed
 	case $by in *:*) name=${by%:*} ;; esac
 	mkdir -p by
 	for format in json md; do "$report" -f "$format" --by "${by#*:}" $name.results >by/$format; done
-	is "$(python3 "$TESTS/cli/report_formats.py" md by 2>&1)" "" "$name: Markdown has the figures of --by ${by#*:}"
+	is "$(python3 "$TESTS/helpers/report_formats.py" md by 2>&1)" "" "$name: Markdown has the figures of --by ${by#*:}"
 done
 matches "$(cat by/md)" '^The first 40 of [0-9]{2,3}; the JSON report has all\.$' "of at most 40 groups"
 is "$("$report" -f md mixed.results | grep -c '^### By ')" 0 "which only --by adds"

@@ -4,7 +4,7 @@
 export IPF_REPORT_FULL=1 # all sections of the text
 . "$TESTS/data/report/seal.sh"
 report=$BIN/ipf-report
-python3 "$TESTS/cli/queue_results.py" --fail 0.03 --spread 40:10 rest:2 90:10 >made.results
+python3 "$TESTS/helpers/queue_results.py" --fail 0.03 --spread 40:10 rest:2 90:10 >made.results
 head -1 made.results >header
 sed -e 1d -e '$d' made.results | jq -c '.input_tokens = (.n * 7919 % 37) * 10 | .session = "s\(.n % 60)"' >body
 seal header body >run.results

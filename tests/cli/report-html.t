@@ -26,16 +26,16 @@ page_of() { # NAME RESULTS TEXT [OPTIONS…]
 	shift 3
 	PATH=${page_path:-$PATH} "$report" -q -f html "$@" -o "$name.html" "$results" 2>"$ERR"
 	"$report" -q -f json "$@" -o "$name.json" "$results"
-	is "$(python3 "$TESTS/cli/html_page.py" "$name.html" "$name.json" 2>&1)" "" "$text"
+	is "$(python3 "$TESTS/helpers/html_page.py" "$name.html" "$name.json" 2>&1)" "" "$text"
 }
 page_of run results "the page of a run is well-formed, accessible, and has the numbers of the JSON report" --slo ttft=10ms,p99:e2e=50ms
 page_path=$here/bare # without gnuplot, which takes most of the time
 page_of few results "also with other percentiles, and none of the usual ones" --percentiles 75,99.9
 page_of infinite "$data/mixed.results" "and with failures as infinite" --errors-as-inf --slo ttft=150ms
 for name in one errors empty closed; do page_of $name "$data/$name.results" "so is that of $name.results"; done
-python3 "$TESTS/cli/queue_results.py" --replicas 0=1,8=3 30^200:12 >spike.results
+python3 "$TESTS/helpers/queue_results.py" --replicas 0=1,8=3 30^200:12 >spike.results
 page_of spike spike.results "a spike has its autoscaling, and what it cost" --slo ttft=12ms --price "EUR 2.5/h"
-python3 "$TESTS/cli/exports.py" make sessions.results
+python3 "$TESTS/helpers/exports.py" make sessions.results
 page_of sessions sessions.results "so are sessions" --price 2/h
 page_path=
 has spike.html '<section id="autoscaling"' "in sections of their own"
@@ -44,9 +44,9 @@ matches "$(cat spike.html)" 'at [0-9.]+ requests/s a replica the objectives were
 	"and what would have been enough is said"
 has sessions.html '<section id="sessions"' "sessions too"
 sed 's/data-v="/&1/' run.html >bad.html
-isnt "$(python3 "$TESTS/cli/html_page.py" bad.html run.json)" "" "a number that differs is found"
+isnt "$(python3 "$TESTS/helpers/html_page.py" bad.html run.json)" "" "a number that differs is found"
 sed 's/<main>/<main><p>/' run.html >bad.html
-contains "$(python3 "$TESTS/cli/html_page.py" bad.html)" "</main> in" "so is what is not balanced"
+contains "$(python3 "$TESTS/helpers/html_page.py" bad.html)" "</main> in" "so is what is not balanced"
 has run.html '<h1>the run</h1>' "the name of the run is its heading"
 for section in verdict summary stages latency tokens server accelerators errors accuracy run commands provenance definitions; do
 	has run.html "<section id=\"$section\"" "it has the section $section"
@@ -98,7 +98,7 @@ PATH=$here/bare run "$report" -f html results
 status_is 0 "without gnuplot there is a page"
 stderr_is "ipf-report: gnuplot is not installed: the report has no plots" "and a line about it"
 cp "$OUT" bare.html
-is "$(python3 "$TESTS/cli/html_page.py" bare.html)$(grep -c '<svg\|id="plots"' bare.html)" 0 "the page is whole but for the plots"
+is "$(python3 "$TESTS/helpers/html_page.py" bare.html)$(grep -c '<svg\|id="plots"' bare.html)" 0 "the page is whole but for the plots"
 printf '#!/bin/sh\necho "gnuplot: broken" >&2\nexit 1\n' >broken/gnuplot
 chmod +x broken/gnuplot
 PATH=$here/broken:$PATH run "$report" -f html -o none.html results
@@ -113,10 +113,10 @@ fi
 
 # ---- in a browser ---------------------------------------------------------------------------------------------------
 if command -v chromium >/dev/null; then
-	is "$(python3 "$TESTS/cli/html_browser.py" run.html errors.html hostile.html bare.html 2>&1)" "" \
+	is "$(python3 "$TESTS/helpers/html_browser.py" run.html errors.html hostile.html bare.html 2>&1)" "" \
 		"in Chromium: no message, no request, room enough on a phone, contrast in light and dark, and tables that sort"
 	sed 's/<main>/<main><img src="http:\/\/127.0.0.1:9\/x" alt=""><pre style="width:3000px"><\/pre>/' run.html >bad.html
-	contains "$(python3 "$TESTS/cli/html_browser.py" bad.html 2>&1)" "Content Security Policy" "what the page does not have is refused"
+	contains "$(python3 "$TESTS/helpers/html_browser.py" bad.html 2>&1)" "Content Security Policy" "what the page does not have is refused"
 else
 	skip "in Chromium: no message, no request, room enough on a phone, contrast, and tables that sort" "chromium is not installed"
 fi

@@ -5,12 +5,12 @@
 export IPF_REPORT_FULL=1 # all sections of the text
 report=$BIN/ipf-report
 imports() {
-	python3 "$TESTS/cli/imports.py" "$@"
+	python3 "$TESTS/helpers/imports.py" "$@"
 }
 
 # without the tokenizer's counts, which some of the tools prefer to the server's
 . "$TESTS/data/report/seal.sh"
-python3 "$TESTS/cli/exports.py" make made.results
+python3 "$TESTS/helpers/exports.py" make made.results
 head -1 made.results >header
 sed '1d;$d' made.results | jq -c 'del(.output_tokens_tokenizer)' >body
 seal header body >run.results

@@ -11,17 +11,17 @@ if python3 -c 'import numpy' 2>/dev/null; then how=NumPy; else
 fi
 for case in "1 0 500" "2 0.5 1000" "3 0.8 2000" "4 0.95 2000" "5 -0.4 600" "6 0.8 200 skewed" "7 0.9 60 skewed"; do
 	# shellcheck disable=SC2086 # words
-	python3 "$TESTS/cli/time_series.py" rows $case >rows
+	python3 "$TESTS/helpers/time_series.py" rows $case >rows
 	seal <(head -1 "$TESTS/data/report/one.results") rows >run.results
 	"$report" -q -f json run.results >run.json
 	yes_if "seed, correlation and length $case: n_eff and ci95 agree with $how" \
-		python3 "$TESTS/cli/time_series.py" check rows run.json
+		python3 "$TESTS/helpers/time_series.py" check rows run.json
 	cat tap.yes_if
 done
 
 # As many as 39 have neither, 40 have.
 for count in 39 40; do
-	python3 "$TESTS/cli/time_series.py" rows 1 0 $count >rows
+	python3 "$TESTS/helpers/time_series.py" rows 1 0 $count >rows
 	seal <(head -1 "$TESTS/data/report/one.results") rows >run.results
 	is "$("$report" -q -f json run.results | jq -c '.total.latency.ttft_ms.from_start | [has("n_eff"), has("ci95")]')" \
 		"$([ $count = 40 ] && echo '[true,true]' || echo '[false,false]')" "$count samples"

@@ -4,7 +4,7 @@
 . "$TESTS/tap.sh"
 export IPF_REPORT_FULL=1 # all sections of the text
 report=$BIN/ipf-report
-made() { python3 "$TESTS/cli/queue_results.py" "$@"; }
+made() { python3 "$TESTS/helpers/queue_results.py" "$@"; }
 made 20:10 40:20 >good.results
 made --fail 0.05 --spread 40:30 60:20 >failing.results
 

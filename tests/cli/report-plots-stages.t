@@ -34,13 +34,13 @@ plots all results
 between "$(rows all/arrivals.tsv | awk '{ n += $2 } END { print n }')" "$((ok + 6))" 100 "without it, there are all stages"
 
 # No cell has more than one.
-python3 "$TESTS/cli/time_series.py" rows 1 0 60 | jq -c '.start_ns = .n * 1000000000 | .end_ns = .start_ns + 300000000 | .ttft_ns = .n * 1000000' >rows.few
+python3 "$TESTS/helpers/time_series.py" rows 1 0 60 | jq -c '.start_ns = .n * 1000000000 | .end_ns = .start_ns + 300000000 | .ttft_ns = .n * 1000000' >rows.few
 seal <(head -1 "$TESTS/data/report/one.results") rows.few >few.results
 plots few few.results
 matches "$(cat few/heat-ttft.gp)" '\b1 request\b' "a legend of one request"
 
 # ---- a server's capacity ----------------------------------------------------------------------------------------------
-python3 "$TESTS/cli/queue_results.py" --spread 40:5 60:5 80:5 90:5 120:5 150:5 >sweep.results
+python3 "$TESTS/helpers/queue_results.py" --spread 40:5 60:5 80:5 90:5 120:5 150:5 >sweep.results
 plots sweep sweep.results
 for name in ttft e2e throughput; do
 	matches "$(cat sweep/rate-$name.gp)" "set label 10[0-9] 'capacity [0-9.]+/s' at screen" "rate-$name names the capacity above the curves"
@@ -55,7 +55,7 @@ is "$(echo "$numbers" | awk '{ for (i = 0; i < n; i++) if (($4 - x[i]) ^ 2 < 0.0
 timed() { # FOLDER RATE:LENGTH…: stages of 30 s altogether, in a time line of 31 s
 	folder=$1
 	shift
-	python3 "$TESTS/cli/queue_results.py" --spread "$@" >plain.results
+	python3 "$TESTS/helpers/queue_results.py" --spread "$@" >plain.results
 	plain plain.results | head -1 | jq -c '.series = { every_ns: 1000000000 }' >header
 	{
 		body plain.results | jq -c 'select(.n)'

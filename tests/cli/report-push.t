@@ -6,7 +6,7 @@
 
 server_start
 small_run
-python3 "$TESTS/cli/push_target.py" log >target.port 2>target.err &
+python3 "$TESTS/helpers/push_target.py" log >target.port 2>target.err &
 stop_at_exit $!
 ipf-report chat.results >plain.txt
 ipf-report -f prometheus --meta commit=5f3a9c1 chat.results >figures

@@ -3,7 +3,7 @@
 . "$TESTS/tap.sh"
 export IPF_REPORT_FULL=1 # all sections of the text
 report=$BIN/ipf-report
-made() { python3 "$TESTS/cli/compare_results.py" --requests 200 "$@"; }
+made() { python3 "$TESTS/helpers/compare_results.py" --requests 200 "$@"; }
 for k in 1 2 3 4 5; do made --seed $k >r$k.results; done
 made --seed 6 --slower 1.3 >slow.results
 made --seed 7 --fail 0.1 >failed.results
@@ -49,7 +49,7 @@ contains "$("$report" -f md r?.results slow.results 2>"$ERR")" "- outlier: run 6
 matches "$("$report" -f md r1.results r2.results 2>"$ERR")" '^\| TPOT p50, ms \| [0-9.]+ \| [0-9.]+ to [0-9.]+ \| [0-9.]+ % \| [0-9.]+ \| [0-9.]+ \|$' "and the figures"
 PATH=$(dirname "$(command -v python3)"):/bin "$report" -q -f html -o page.html r?.results slow.results 2>"$ERR"
 json r?.results slow.results >page.json
-is "$(python3 "$TESTS/cli/html_page.py" page.html page.json 2>&1)" "" "the page is whole"
+is "$(python3 "$TESTS/helpers/html_page.py" page.html page.json 2>&1)" "" "the page is whole"
 contains "$(cat page.html)" '<section id="repeats"' "with a section of repeats"
 contains "$(cat page.html)" "run 6 (slow.results): " "that names outliers"
 is "$(grep -o 'id="runs-table".*' page.html | wc -l)$(grep -c '<th scope="row">6: slow.results' page.html)" 11 "and shows each run"

@@ -4,7 +4,7 @@
 . "$TESTS/tap.sh"
 export IPF_REPORT_FULL=1 # all sections of the text
 report=$BIN/ipf-report
-made() { python3 "$TESTS/cli/queue_results.py" "$@"; }
+made() { python3 "$TESTS/helpers/queue_results.py" "$@"; }
 answer='.saturation | [.status, .requests_per_s, .ci95[0], .ci95[1], .points_below, .points_above] | @tsv'
 
 # ---- made-up servers: ten requests at a time, 0.1 s each ----

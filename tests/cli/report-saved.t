@@ -32,7 +32,7 @@ shown() { # NAME TEXT RESULTS… -- [OPTIONS…]
 	is "$differs" "" "$text: the same from its JSON"
 	"$report" -q -f json "$name.json" >"$name.again.json" 2>"$ERR"
 	yes_if "$text: the JSON as well" cmp "$name.json" "$name.again.json"
-	is "$(python3 "$TESTS/cli/report_read_back.py" "$name.full" "$name.md" "$name.html" | grep -v ' tables, ')" "" "$text: text and Markdown have the cells of the page"
+	is "$(python3 "$TESTS/helpers/report_read_back.py" "$name.full" "$name.md" "$name.html" | grep -v ' tables, ')" "" "$text: text and Markdown have the cells of the page"
 }
 
 for file in "$data"/*.results; do
@@ -52,12 +52,12 @@ for by in model target session time=100ms input-tokens=4 tag; do
 	shown "by-$by" "by $by" "$data/mixed.results" -- --by "$by"
 done
 
-python3 "$TESTS/cli/queue_results.py" --replicas 0=1,8=3 30^200:12 >spike.results
+python3 "$TESTS/helpers/queue_results.py" --replicas 0=1,8=3 30^200:12 >spike.results
 shown spike "a spike" spike.results -- --slo ttft=12ms
-python3 "$TESTS/cli/exports.py" make sessions.results
+python3 "$TESTS/helpers/exports.py" make sessions.results
 shown sessions "sessions, with names as bad as names can be" sessions.results -- --price 2/h
-for seed in 1 2 3 4; do python3 "$TESTS/cli/compare_results.py" --requests 200 --seed $seed >"r$seed.results"; done
-python3 "$TESTS/cli/compare_results.py" --requests 200 --seed 5 --slower 1.3 >r5.results
+for seed in 1 2 3 4; do python3 "$TESTS/helpers/compare_results.py" --requests 200 --seed $seed >"r$seed.results"; done
+python3 "$TESTS/helpers/compare_results.py" --requests 200 --seed 5 --slower 1.3 >r5.results
 shown repeats "repeats with an outlier" r1.results r2.results r3.results r4.results r5.results --
 
 # A run of several rates, its servers and accelerators watched.
@@ -234,13 +234,13 @@ if command -v gnuplot >/dev/null; then
 	status_is 3 "so is one that is very large"
 	jq '.plots |= [.[0] | .title = "</title><script>alert(1)</script>`id`" | .about = "<img src=x onerror=alert(1)>"]' plots.json >foreign.json
 	"$report" -f html -o foreign.html foreign.json
-	is "$(python3 "$TESTS/cli/html_page.py" foreign.html foreign.json)" "" "titles and descriptions are texts"
+	is "$(python3 "$TESTS/helpers/html_page.py" foreign.html foreign.json)" "" "titles and descriptions are texts"
 fi
 run env PATH="$here/bare" "$report" -f text foreign.json
 status_is 0 "as text it needs no plots"
 jq --arg bad '</td><script>alert(1)</script>' '.total["by_x\"><script>y"] = .total.by_model | .total.by_target[$bad] = .total.by_model.base
 	| .run.name = $bad | .stages[1].name = "`a\u001b[2J" | .stages[1].throughput = {"absent": "b`c"} | .run.headers[0].ipf = "`"' run.json >names.json
 PATH=$here/bare "$report" -q -f html -o names.html names.json 2>"$ERR"
-is "$(python3 "$TESTS/cli/html_page.py" names.html names.json | grep -v '^stages: \|low throughput')" "" "names of groups, stages and streams are texts in a page"
+is "$(python3 "$TESTS/helpers/html_page.py" names.html names.json | grep -v '^stages: \|low throughput')" "" "names of groups, stages and streams are texts in a page"
 for format in -ftext --full -fmd; do "$report" $format names.json; done >names.out
 is "$(LC_ALL=C grep -c $'\033' names.out)" 0 "and in the others"

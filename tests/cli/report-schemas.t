@@ -57,8 +57,8 @@ for run in a b; do
 done
 valid trace "traces" a.trace b.trace
 ipf-report -q -f json --compare a.results -- b.results >comparison.json 2>/dev/null
-python3 "$TESTS/cli/compare_results.py" >x.results
-python3 "$TESTS/cli/compare_results.py" --seed 2 --http 2 --fail 0.01 >y.results
+python3 "$TESTS/helpers/compare_results.py" >x.results
+python3 "$TESTS/helpers/compare_results.py" --seed 2 --http 2 --fail 0.01 >y.results
 ipf-report -q -f json --fail-if 'requests < -90%' --slo ttft=50ms --compare x.results x.results -- y.results >compared.json
 ipf-report -f json --compare x.results -- "$TESTS/data/imports/aiperf-0.13.0.json" >imported.json
 valid comparison "comparisons" comparison.json compared.json imported.json
@@ -101,7 +101,7 @@ ipf-fire -q -u "$URL" -m sim -t a.trace sweep.sched -o sweep.records
 ipf-collect -q sweep.records -o sweep.results
 report --slo ttft=1s sweep.results
 is "$(jq -c '.saturation | length > 0' report.$reports.json)" true "and one a curve"
-python3 "$TESTS/cli/queue_results.py" --fail 0.1 --replicas 0=1,10=2 20^150:15 20:5 >spike.results
+python3 "$TESTS/helpers/queue_results.py" --fail 0.1 --replicas 0=1,10=2 20^150:15 20:5 >spike.results
 report --slo ttft=200ms --early-stopping --price "EUR 2.5/gpu/h" --by time=5s spike.results
 report --price 5/h --by input-tokens=2 spike.results
 report --price 5/h --slo ttft=1s --by session a.results

@@ -5,7 +5,7 @@
 . "$TESTS/data/report/seal.sh"
 data=$TESTS/data/report
 report=$BIN/ipf-report
-agrees=$TESTS/cli/sql_agrees.py
+agrees=$TESTS/helpers/sql_agrees.py
 
 # ---- streams: what is in the goldens, a series of windows, samples of servers and accelerators ----
 {

@@ -58,7 +58,7 @@ is "$(grep -c "^  differs" equal.txt)" 0 "and no difference"
 
 # ---- a slow way ----
 
-python3 "$TESTS/cli/delaying_proxy.py" "${SIM##*:}" 300 >proxy.port 2>proxy.err &
+python3 "$TESTS/helpers/delaying_proxy.py" "${SIM##*:}" 300 >proxy.port 2>proxy.err &
 stop_at_exit $!
 wait_for 30 test -s proxy.port || not_ok "the proxy starts" "$(cat proxy.err)"
 begin slow "http://127.0.0.1:$(cat proxy.port)" -- "$SIM"

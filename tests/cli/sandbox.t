@@ -120,7 +120,7 @@ if [ -n "${SANITIZE:-}" ]; then
 	skip "kernels that lack a part, and trespassing" "sanitizers are loaded first"
 	exit
 fi
-lacks() { run python3 "$TESTS/cli/without_calls.py" "$@"; } # PART COMMAND…
+lacks() { run python3 "$TESTS/helpers/without_calls.py" "$@"; } # PART COMMAND…
 lacks landlock ipf-collect --sandbox chat.records -o out/old-kernel.results
 status_is 0 "without landlock"
 complains ipf-collect "warning: --sandbox: this kernel has no landlock: which files can be read" "what is not limited is said"

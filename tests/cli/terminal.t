@@ -9,4 +9,4 @@ for stream in trace sched records results; do
 	plain chat.$stream >plain.$stream && mv plain.$stream chat.$stream
 done
 cp "$ROOT/examples/chat.json" .
-python3 "$TESTS/cli/terminal_canaries.py" "$BIN" "$PWD" || tap_failed=1
+python3 "$TESTS/helpers/terminal_canaries.py" "$BIN" "$PWD" || tap_failed=1

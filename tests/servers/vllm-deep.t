@@ -16,7 +16,7 @@ watched() { # NAME STAGE ARGUMENTS OF ipf-fire…: with its metrics
 }
 
 mkdir spans
-python3 "$TESTS/cli/otlp_receiver.py" serve spans >spans.port 2>spans.said &
+python3 "$TESTS/helpers/otlp_receiver.py" serve spans >spans.port 2>spans.said &
 receiver=$!
 stop_at_exit $receiver
 wait_for 20 tap_port_or_gone spans.port $receiver || true
