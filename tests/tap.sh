@@ -88,7 +88,7 @@ noise() { # SEED BYTES
 	LC_ALL=C awk -v x="$1" -v n="$2" 'BEGIN { while (n-- > 0) { x = x * 16807 % 2147483647; printf "%c", int(x / 8192) % 256 } }'
 }
 
-# For tests of random input: $rounds, N or IPF_ROUNDS for a longer search, and $seed: SEED, for a longer search by chance, else always the same.
+# For tests of random input: $rounds, N or IPF_ROUNDS for a longer search, and $seed: SEED, else random for a longer search and always the same without one.
 random_rounds() { # N
 	# shellcheck disable=SC2034 # for the tests
 	rounds=${IPF_ROUNDS:-$1}
