@@ -275,9 +275,11 @@ static size_t redact_authority(const char *text, size_t len, size_t rest, const 
 		return (size_t)(at + 1 - text) + redact_authority(at + 1, left, left, ends, out);
 	}
 	if (odd)
-		buffer_format(out, "%.*s:" REDACTED, (int)(colon - host), host);
-	else if (host_len > HOST_MOST || (at && !host_len)) /* without a host the path would be taken for one */
+		host_len = (size_t)(colon - host) + sizeof ":" REDACTED - 1; /* of what is written */
+	if (host_len > HOST_MOST || (at && !host_len)) /* without a host the path would be taken for one */
 		buffer_text(out, REDACTED);
+	else if (odd)
+		buffer_format(out, "%.*s:" REDACTED, (int)(colon - host), host);
 	else
 		buffer_append(out, host, host_len);
 	return len;

@@ -73,6 +73,8 @@ static void test_params(void **state)
 	EXPECT(redact_param, cases);
 }
 
+#define TEN "0123456789"
+
 static void test_urls(void **state)
 {
 	static const struct redaction cases[] = {
@@ -104,6 +106,12 @@ static void test_urls(void **state)
 		{"https://h/models/gemini:generate", "https://h/models/gemini:generate"},
 		{"hf://o/n@refs/pr/1", "hf://o/n@refs/pr/1"},
 	};
+	/* 118 bytes and ":[redacted]" are more than a host can have */
+	static const struct redaction long_hosts[] = {
+		{"http://" TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN "0123456:x/",
+	     "http://" TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN "0123456:[redacted]/"},
+		{"http://" TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN "01234567:x/", "http://[redacted]/"},
+	};
 	static const struct redaction without_scheme[] = {
 		{"me:abc@h:80", "[redacted]@h:80"},
 		{"http:/me:abc@h/?k", "[redacted]@h/?[redacted]"},
@@ -112,6 +120,7 @@ static void test_urls(void **state)
 	};
 	(void)state;
 	EXPECT(redact_value, cases);
+	EXPECT(redact_value, long_hosts);
 	EXPECT(redact_url, without_scheme);
 }
 
