@@ -185,7 +185,7 @@ $(BUILD)/%.o: $(BUILD)/%.c $(BUILD)/flags
 $(addprefix $(BUILD)/,lib/cli/options.o lib/cli/interrupt.o ipf-fire/run/settings.o ipf-fire/run/run.o): sections = -ffunction-sections
 
 # Other flags or another compiler rebuild everything.
-flags_now = $(CC) $(all_cflags) $(all_ldflags) $(value unit_main) $(FUZZER)
+flags_now = $(CC) $(filter-out $(same_paths),$(all_cflags)) $(all_ldflags) $(value unit_main) $(FUZZER)
 ifneq ($(file <$(BUILD)/flags),$(flags_now))
 $(BUILD)/flags: FORCE
 endif

@@ -18,7 +18,9 @@ def events_of(record):
     for t_ns, size, _ in record.get("reads", []):
         arrived += size
         reads.append((arrived, t_ns))
-    for _, data, end in second_opinion.events_of(body):
+    for name, data, end, _ in second_opinion.events_of(body):
+        if not data and name is not None:
+            continue
         yield next(t for upto, t in reads if upto >= end) - record["start_ns"], data
 
 
