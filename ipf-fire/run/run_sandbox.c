@@ -1,5 +1,6 @@
 #include "run/run_sandbox.h"
 
+#include "http/url_port.h"
 #include "run/calibration.h"
 #include "sandbox/sandbox.h"
 
@@ -18,14 +19,6 @@ static const struct {
 	{offsetof(struct fire_options, common.output), sandbox_write},
 };
 
-static int port_of(CURLU *url)
-{
-	char *text = NULL;
-	int port = curl_url_get(url, CURLUPART_PORT, &text, CURLU_DEFAULT_PORT) ? 0 : atoi(text);
-	curl_free(text);
-	return port;
-}
-
 /* Through a proxy or a Unix socket, no target is connected to. */
 static void allow_ports(struct sandbox *s, const struct run_sandbox_options *o)
 {
@@ -37,7 +30,7 @@ static void allow_ports(struct sandbox *s, const struct run_sandbox_options *o)
 	if (p->proxy_port)
 		sandbox_connect(s, atoi(p->proxy_port));
 	for (size_t i = 0; !p->proxy_port && !p->o.unix_socket && i < o->endpoint->count; i++)
-		sandbox_connect(s, port_of(o->endpoint->targets[i].parsed));
+		sandbox_connect(s, url_parsed_port(o->endpoint->targets[i].parsed));
 }
 
 int run_sandbox_enter(const struct run_sandbox_options *o, struct ipf_error *err)

@@ -3,6 +3,10 @@
 #ifndef IPF_URL_PORT_H
 #define IPF_URL_PORT_H
 
+#include <curl/curl.h>
+
 int url_port(const char *text);
+/* The same of a URL that was parsed. */
+int url_parsed_port(CURLU *url);
 
 #endif
