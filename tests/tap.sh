@@ -98,6 +98,18 @@ random_rounds() { # N
 	echo "# SEED=$seed"
 }
 
+# Runs SCRIPT of helpers with COUNT of WHAT for each of these rounds, beside our readers; its last line has to match.
+random_against() { # SCRIPT COUNT WHAT PATTERN
+	for seed in $(seq "$seed" $((seed + rounds - 1))); do
+		run python3 "$TESTS/helpers/$1" "$seed" "$2" "$BUILD/tests/readers"
+		matches "$(tail -1 "$OUT")" "$4" "seed $seed: $2 $3: $(tail -1 "$OUT")"
+		[ "$status" = 0 ] && [ "$tap_failed" = 0 ] || {
+			head -5 "$OUT" "$ERR" | cut -c 1-2000 | sed 's/^/# /'
+			exit 1
+		}
+	done
+}
+
 # ---- running programs -----------------------------------------------------------------------------------------------
 
 run() { # COMMAND…: $status, and what it wrote in $OUT and $ERR
