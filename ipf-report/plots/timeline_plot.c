@@ -35,18 +35,23 @@ enum column {
 	ITL_P99,
 	E2E_P50,
 	E2E_P99,
+	LAG_P50,
+	LAG_P99,
 	RUNNING,
 	WAITING,
 	KV_CACHE,
 	UTILIZATION,
 	POWER,
 	REPLICAS,
+	MEMORY,
+	FILES,
 	COLUMNS
 };
 static const char column_names[] =
 	"t_s\tscheduled_per_s\tstarted_per_s\tcompleted_per_s\tfailed_per_s\tin_flight\tinput_tokens_per_s\t"
-	"output_tokens_per_s\tttft_p50_ms\tttft_p99_ms\titl_p50_ms\titl_p99_ms\te2e_p50_ms\te2e_p99_ms\tserver_running\t"
-	"server_waiting\tkv_cache_usage\tgpu_utilization\tgpu_power_w\treplicas_ready";
+	"output_tokens_per_s\tttft_p50_ms\tttft_p99_ms\titl_p50_ms\titl_p99_ms\te2e_p50_ms\te2e_p99_ms\tlag_p50_ms\tlag_p99_ms\t"
+	"server_running\tserver_waiting\tkv_cache_usage\tgpu_utilization\tgpu_power_w\treplicas_ready\tprocess_memory_mb\t"
+	"process_open_files";
 
 struct time_table {
 	double (*rows)[COLUMNS];
@@ -71,8 +76,8 @@ static void fill_client(double row[COLUMNS], const struct window *w, double seco
 	row[IN_FLIGHT] = (double)w->in_flight_ns / 1e9 / seconds;
 	row[INPUT_TOKENS] = (double)w->input_tokens / seconds;
 	row[OUTPUT_TOKENS] = ((double)w->output_tokens + (double)w->failed_output_tokens) / seconds;
-	const struct histogram *const latencies[] = {w->ttft_ns, w->itl_ns, w->e2e_ns};
-	for (int i = 0; i < 3; i++) {
+	const struct histogram *const latencies[] = {w->ttft_ns, w->itl_ns, w->e2e_ns, w->lag_ns};
+	for (int i = 0; i < 4; i++) {
 		row[TTFT_P50 + 2 * i] = percentile_ms(latencies[i], 50);
 		row[TTFT_P50 + 2 * i + 1] = percentile_ms(latencies[i], 99);
 	}
@@ -84,9 +89,14 @@ static void fill_servers(double row[COLUMNS], const struct plot_input *input, co
 		enum column column;
 		const char *name;
 		bool mean, device;
-	} gauges[] = {{RUNNING, "running", false, false},        {WAITING, "waiting", false, false},
-	              {KV_CACHE, "kv_cache_usage", true, false}, {REPLICAS, "replicas_ready", false, false},
-	              {UTILIZATION, "utilization", true, true},  {POWER, "power_w", false, true}};
+	} gauges[] = {{RUNNING, "running", false, false},
+	              {WAITING, "waiting", false, false},
+	              {KV_CACHE, "kv_cache_usage", true, false},
+	              {REPLICAS, "replicas_ready", false, false},
+	              {UTILIZATION, "utilization", true, true},
+	              {POWER, "power_w", false, true},
+	              {MEMORY, "process_resident_memory_bytes", false, false},
+	              {FILES, "process_open_fds", false, false}};
 	int devices[64], count = 0;
 	for (int i = 0; i < input->run->accelerators.count && count < 64; i++)
 		devices[count++] = input->run->accelerators.devices[i].source;
@@ -97,6 +107,7 @@ static void fill_servers(double row[COLUMNS], const struct plot_input *input, co
 			n ? sample_store_gauge_total(input->run->samples, list, n, gauges[i].name, range, gauges[i].mean).mean
 			  : NAN;
 	}
+	row[MEMORY] /= 1e6;
 }
 
 static void note_extent(struct time_table *t, const double row[COLUMNS])
@@ -193,11 +204,14 @@ static const struct panel panels[] = {
 	{"output tokens/s", {{OUTPUT_TOKENS, NULL, true}}, .needs = OUTPUT_TOKENS, .above_zero = true},
 	{"TTFT", {{TTFT_P50, "p50", false}, {TTFT_P99, "p99", false}}, .latency = true, .needs = TTFT_P50},
 	{"ITL", {{ITL_P50, "p50", false}, {ITL_P99, "p99", false}}, .latency = true, .needs = ITL_P50},
+	{"lag of the client", {{LAG_P50, "p50", false}, {LAG_P99, "p99", false}}, .latency = true, .needs = LAG_P50},
 	{"failed/s", {{FAILED, NULL, true}}, .needs = FAILED, .above_zero = true},
 	{"in the servers", {{RUNNING, "running", false}, {WAITING, "waiting", false}}, .needs = RUNNING},
 	{"KV cache in use", {{KV_CACHE, NULL, false}}, .share = true, .needs = KV_CACHE},
 	{"accelerators busy", {{UTILIZATION, NULL, false}}, .share = true, .needs = UTILIZATION},
 	{"replicas ready", {{REPLICAS, NULL, false}}, .needs = REPLICAS},
+	{"memory of the processes, MB", {{MEMORY, NULL, false}}, .needs = MEMORY},
+	{"files open in the processes", {{FILES, NULL, false}}, .needs = FILES},
 };
 enum { PANELS = sizeof panels / sizeof *panels };
 
