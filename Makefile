@@ -91,7 +91,7 @@ VERSION_MAJOR := $(firstword $(subst ., ,$(VERSION)))
 soname    := libipf.so.$(VERSION_MAJOR)
 libraries := $(addprefix $(BUILD)/library/,$(soname) libipf.a)
 
-.PHONY: all tests check operator bench bench-tools coverage fuzz fuzz-minimize mutants demo deps deps-all
+.PHONY: all tests check check-long operator bench bench-tools coverage fuzz fuzz-minimize mutants demo deps deps-all
 .PHONY: lint format format-check tidy tables graph html dist advisories deb bundle check-packages install uninstall clean help
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -285,6 +285,13 @@ check-servers: ## run ipf against servers and proxies that others wrote; takes m
 	-$(Q)$(MAKE) --no-print-directory deps DEPS="$(DEBS) $(DEBS_TEST) $(DEBS_SERVERS)"
 	$(Q)$(MAKE) --no-print-directory tests
 	$(Q)BUILD=$(abspath $(BUILD)) JOBS=1 LIMIT=3600 tests/run $(or $(TESTS),servers/)
+
+# What takes half an hour or more of its own, and the tests that have a longer form.
+long_tests := long/ cli/differ- cli/collect-until-stable cli/report-saturation cli/fire-h2-servers cli/fire-proxy-servers cli/fire-meddled
+check-long: ## soak the programs for 40 minutes (SOAK='30 10'), and run tests that are random or long for longer (TESTS=…, IPF_ROUNDS=100)
+	-$(Q)$(MAKE) --no-print-directory deps DEPS="$(DEBS) $(DEBS_TEST)"
+	$(Q)$(MAKE) --no-print-directory tests
+	$(Q)BUILD=$(abspath $(BUILD)) IPF_LONG=1 IPF_ROUNDS=$(or $(IPF_ROUNDS),100) JOBS=1 LIMIT=7200 tests/run $(or $(TESTS),$(long_tests))
 
 FUZZ_TIME ?= 30
 fuzz_wanted = $(filter $(patsubst %,fuzz_%,$(FUZZ:fuzz_%=%)),$(fuzz_names))
