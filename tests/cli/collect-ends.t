@@ -2,6 +2,7 @@
 # Content after the end mark, from the records to the report: the row counts it, --explain and the report show it, and the verdict doubts a
 # run in which it is usual. A value that means "not yet" is no end mark.
 . "$TESTS/tap.sh"
+unset -f jq # the order of members matters
 . "$TESTS/data/report/seal.sh"
 
 server_start --step-base 1ms --step-per-seq 0

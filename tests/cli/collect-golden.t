@@ -2,6 +2,7 @@
 # ipf-collect on a small file of awkward answers: golden results, the same in every way of reading and writing.
 # IPF_UPDATE=1 writes the expected ones anew: review the difference.
 . "$TESTS/tap.sh"
+unset -f jq # the order of members matters
 
 data=$TESTS/data/collect
 records=$data/awkward.records

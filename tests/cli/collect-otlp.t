@@ -2,6 +2,7 @@
 # ipf-collect --otlp: a span for each request, as the rows say, and receivers that hang, refuse or fail, which change neither the
 # results nor the exit status.
 . "$TESTS/tap.sh"
+unset -f jq # the order of members matters
 . "$TESTS/fixture.sh"
 
 mkdir got

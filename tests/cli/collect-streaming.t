@@ -2,6 +2,7 @@
 # Responses in one piece have no first token, so no TTFT, TTFA and ITL: the row says why, the report says it, the verdict doubts a run in
 # which streaming was asked for, and an objective on such a figure is neither met nor missed.
 . "$TESTS/tap.sh"
+unset -f jq # the order of members matters
 export IPF_REPORT_FULL=1 # all sections of the text
 . "$TESTS/data/report/seal.sh"
 

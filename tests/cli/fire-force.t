@@ -1,6 +1,7 @@
 #!/bin/bash
 # Records of a run are not overwritten without --force, whatever form they have. The run's name goes as far as the report.
 . "$TESTS/tap.sh"
+unset -f jq # the order of members matters
 . "$TESTS/fixture.sh"
 unset IPF_FIRE_FORCE
 

@@ -1,6 +1,7 @@
 #!/bin/bash
 # --history live: what the server answered is in the next turn's past; the server's own log tells what it was asked and what it said.
 . "$TESTS/tap.sh"
+unset -f jq # the order of members matters
 . "$TESTS/fixture.sh"
 
 # a.trace: six sessions of four turns with answers; b.trace: the same without answers

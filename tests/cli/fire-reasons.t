@@ -1,6 +1,7 @@
 #!/bin/sh
 # Why requests failed: the line at the end of a run, the report's errors as text and as JSON.
 . "$TESTS/tap.sh"
+unset -f jq # the order of members matters
 . "$TESTS/fixture.sh"
 
 server_start -m sim

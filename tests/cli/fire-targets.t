@@ -1,6 +1,7 @@
 #!/bin/bash
 # Several URLs share the requests, and each record says which one it used: compared with the logs of the servers.
 . "$TESTS/tap.sh"
+unset -f jq # the order of members matters
 . "$TESTS/fixture.sh"
 
 server_start --log a.log --step-base 1ms

@@ -2,6 +2,7 @@
 # gRPC frame by frame, as real servers rarely send it: messages split over frames and reads, several in one frame, no trailers, unusual
 # statuses, resets. A bare HTTP/2 server in Python sends them; tests/helpers/h2_server.py has the scripts.
 . "$TESTS/tap.sh"
+unset -f jq # the order of members matters
 . "$TESTS/fixture.sh"
 . "$TESTS/helpers/grpc.sh"
 

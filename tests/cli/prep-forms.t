@@ -1,6 +1,7 @@
 #!/bin/bash
 # Prompts that are not messages (a text, token ids) and objectives of requests, through all programs.
 . "$TESTS/tap.sh"
+unset -f jq # the order of members matters
 
 export XDG_CACHE_HOME=$PWD/cache PATH=$BIN:$PATH
 chat=$TESTS/../examples/chat.json

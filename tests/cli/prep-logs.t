@@ -1,6 +1,7 @@
 #!/bin/bash
 # Logs of servers and gateways: what of them is read, however it was written, and what is said of wrong ones.
 . "$TESTS/tap.sh"
+unset -f jq # the order of members matters
 prep=$BIN/ipf-prep
 data=$TESTS/data/prep
 

@@ -1,6 +1,7 @@
 #!/bin/bash
 # OpenTelemetry: the same calls wherever instrumentations put their contents give the same requests, and hostile records.
 . "$TESTS/tap.sh"
+unset -f jq # the order of members matters
 prep=$BIN/ipf-prep
 files() { # WHERE [ENCODING]: the files spans and logs
 	python3 "$TESTS/helpers/otel_files.py" "$@"

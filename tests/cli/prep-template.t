@@ -1,6 +1,7 @@
 #!/bin/bash
 # ipf-prep --template-tokens: given by the user, or measured at a server: vLLM's /tokenize (as in ipf-sim), llama.cpp's two paths, usage.
 . "$TESTS/tap.sh"
+unset -f jq # the order of members matters
 
 chat=$TESTS/../examples/chat.json
 prep() { "$BIN/ipf-prep" sharegpt "$chat" -q --reproducible "$@"; }

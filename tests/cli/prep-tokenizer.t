@@ -1,6 +1,7 @@
 #!/bin/bash
 # Traces and results counted with a model's tokenizer: lengths to the token, made text that has them, blocks that stay equal.
 . "$TESTS/tap.sh"
+unset -f jq # the order of members matters
 
 export XDG_CACHE_HOME=$PWD/cache PATH=$BIN:$PATH
 data=$TESTS/data/tokenizer

@@ -1,6 +1,7 @@
 #!/bin/bash
 # What the text report says of each stage and model, the least and the median of every metric, and the server's own times.
 . "$TESTS/tap.sh"
+unset -f jq # the order of members matters
 export IPF_REPORT_FULL=1 # all sections of the text
 . "$TESTS/data/report/seal.sh"
 data=$TESTS/data/report

@@ -1,6 +1,7 @@
 #!/bin/bash
 # How far apart the clocks of two shards are, from the Date headers that both see: nginx sends them.
 . "$TESTS/tap.sh"
+unset -f jq # the order of members matters
 export IPF_REPORT_FULL=1 # all sections of the text
 . "$TESTS/fixture.sh"
 . "$TESTS/nginx.sh"

@@ -2,6 +2,7 @@
 # Comparing two sides: what they are, in what they differ, the findings, and what is refused. tests/unit/test_report_difference.c
 # counts how often intervals and findings are right.
 . "$TESTS/tap.sh"
+unset -f jq # the order of members matters
 report=$BIN/ipf-report
 made() { python3 "$TESTS/helpers/compare_results.py" "$@"; }
 for k in 1 2 3; do

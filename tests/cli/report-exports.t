@@ -2,6 +2,7 @@
 # Formats of other tools: what they contain is what those tools can read, and their figures, computed a second time from the
 # rows by the definitions of each tool, are the same. (report-exports-peers.t reads them with the tools themselves.)
 . "$TESTS/tap.sh"
+unset -f jq # the order of members matters
 report=$BIN/ipf-report
 exports() {
 	python3 "$TESTS/helpers/exports.py" "$@"

@@ -3,6 +3,7 @@
 # against the simulated server; what goes wrong is put into its rows, so that no machine decides how late a request was. Then a client that
 # was stopped, and routing over replicas.
 . "$TESTS/tap.sh"
+unset -f jq # the order of members matters
 export IPF_REPORT_FULL=1 # all sections of the text
 . "$TESTS/fixture.sh"
 

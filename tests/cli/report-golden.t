@@ -2,6 +2,7 @@
 # What ipf-report prints for small results streams, made by hand, against what it should print. (A change that is meant: run
 # this with IPF_UPDATE=1, and read the difference before committing it.)
 . "$TESTS/tap.sh"
+unset -f jq # the order of members matters
 export IPF_REPORT_FULL=1 # all sections of the text
 data=$TESTS/data/report
 report=$BIN/ipf-report

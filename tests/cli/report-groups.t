@@ -1,6 +1,7 @@
 #!/bin/bash
 # --by session, time=TIME and input-tokens=COUNT, against a script that groups the rows again.
 . "$TESTS/tap.sh"
+unset -f jq # the order of members matters
 export IPF_REPORT_FULL=1 # all sections of the text
 . "$TESTS/data/report/seal.sh"
 report=$BIN/ipf-report

@@ -2,6 +2,7 @@
 # Files of other tools: what ipf-report writes in their formats, it reads again, and the figures agree as far as the format
 # carries them; figures that a tool states are shown as they are.
 . "$TESTS/tap.sh"
+unset -f jq # the order of members matters
 export IPF_REPORT_FULL=1 # all sections of the text
 report=$BIN/ipf-report
 imports() {

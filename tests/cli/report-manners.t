@@ -1,6 +1,7 @@
 #!/bin/bash
 # ipf-report as a citizen: options, bad input, cut input, full disks, closed pipes.
 . "$TESTS/tap.sh"
+unset -f jq # the order of members matters
 export IPF_REPORT_FULL=1 # all sections of the text
 . "$TESTS/data/report/seal.sh"
 data=$TESTS/data/report

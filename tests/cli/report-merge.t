@@ -2,6 +2,7 @@
 # An exact merge: the report of three shards is that of one analysis of all their records, number by number: latencies, windows, what the
 # server said of itself, sessions and where it saturates.
 . "$TESTS/tap.sh"
+unset -f jq # the order of members matters
 export IPF_REPORT_FULL=1 # all sections of the text
 . "$TESTS/fixture.sh"
 

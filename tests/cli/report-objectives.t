@@ -2,6 +2,7 @@
 # --strict with objectives on percentiles, percentiles with failures as infinite, and MLPerf's early-stopping estimates, which a script
 # computes again from their definition.
 . "$TESTS/tap.sh"
+unset -f jq # the order of members matters
 export IPF_REPORT_FULL=1 # all sections of the text
 report=$BIN/ipf-report
 made() { python3 "$TESTS/helpers/queue_results.py" "$@"; }

@@ -1,6 +1,7 @@
 #!/bin/bash
 # ipf-report --plots: which stages are in the plots, what is beside lines and points, and names of stages.
 . "$TESTS/tap.sh"
+unset -f jq # the order of members matters
 . "$TESTS/data/report/seal.sh"
 report=$BIN/ipf-report
 here=$PWD

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Tags of the trace and the replica that answered, from the trace to --by replica and --by tag.
 . "$TESTS/tap.sh"
+unset -f jq # the order of members matters
 export IPF_REPORT_FULL=1 # all sections of the text
 . "$TESTS/data/report/seal.sh"
 report=$BIN/ipf-report

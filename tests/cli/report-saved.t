@@ -2,6 +2,7 @@
 # ipf-report REPORT.json: a saved JSON report is shown in every format for people as from its results, byte for byte; what needs results
 # is refused; and a report from elsewhere can do no harm.
 . "$TESTS/tap.sh"
+unset -f jq # the order of members matters
 . "$TESTS/data/report/seal.sh"
 data=$TESTS/data/report
 report=$BIN/ipf-report

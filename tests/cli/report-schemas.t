@@ -1,6 +1,7 @@
 #!/bin/bash
 # The JSON Schemas of the report and of the streams, held against what the programs write. No member may be unknown to them.
 . "$TESTS/tap.sh"
+unset -f jq # the order of members matters
 . "$TESTS/fixture.sh"
 . "$TESTS/data/report/seal.sh"
 schemas=$ROOT/share/ipf/schema

@@ -1,6 +1,7 @@
 #!/bin/bash
 # The windows of a run in the report: the time line of the text, and "series" of the JSON.
 . "$TESTS/tap.sh"
+unset -f jq # the order of members matters
 export IPF_REPORT_FULL=1 # all sections of the text
 . "$TESTS/data/report/seal.sh"
 data=$TESTS/data/report

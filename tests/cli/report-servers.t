@@ -1,6 +1,7 @@
 #!/bin/bash
 # What ipf-report makes of samples of servers and accelerators, of streams made by hand.
 . "$TESTS/tap.sh"
+unset -f jq # the order of members matters
 export IPF_REPORT_FULL=1 # all sections of the text
 . "$TESTS/data/report/seal.sh"
 data=$TESTS/data/report

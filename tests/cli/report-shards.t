@@ -1,6 +1,7 @@
 #!/bin/bash
 # Shards of a schedule: a part is never reported as the whole, nor a shard twice.
 . "$TESTS/tap.sh"
+unset -f jq # the order of members matters
 export IPF_REPORT_FULL=1 # all sections of the text
 . "$TESTS/fixture.sh"
 . "$TESTS/data/report/seal.sh"

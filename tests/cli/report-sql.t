@@ -1,6 +1,7 @@
 #!/bin/bash
 # ipf-report -f sql, fed to a real SQLite and a real PostgreSQL and read back.
 . "$TESTS/tap.sh"
+unset -f jq # the order of members matters
 . "$TESTS/postgres.sh"
 . "$TESTS/data/report/seal.sh"
 data=$TESTS/data/report

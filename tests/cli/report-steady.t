@@ -1,6 +1,7 @@
 #!/bin/bash
 # The steady part of a stage: in the trailer of results, in reports, of shards as of the whole, and with --window steady.
 . "$TESTS/tap.sh"
+unset -f jq # the order of members matters
 export IPF_REPORT_FULL=1 # all sections of the text
 . "$TESTS/data/report/seal.sh"
 data=$TESTS/data/report

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Speculative decoding, and what answers say of their own request, in the form of each server.
 . "$TESTS/tap.sh"
+unset -f jq # the order of members matters
 
 scrape() { curl -sS -m 20 "$URL/metrics" >scraped; }
 value() { sed -n "s/^vllm:spec_decode_num_$1{.*} //p" scraped; }

@@ -17,11 +17,14 @@ if [ $# -eq 0 ]; then
 		set -- "$@" "$work/ipf-$program--help"
 	done
 fi
+# All patterns as one, since most files have none of them: Perl's alternatives stay apart in groups.
+grep -vE '^(#|$)' "$here/words.txt" | cut -f 1 | sed 's/.*/(?:&)/' | paste -sd '|' >"$work/all"
 found=0
 for file; do
 	[ -e "$file" ] || continue
 	# Names of options, files and fields are not prose: macros with arguments and code between backquotes are left out.
 	sed -e 's/`[^`]*`//g' -e 's/--[a-z][a-z-]*//g' -e '/^\.\(Fl\|Ic\|Cm\|Va\|Pa\|It\|Dl\|Xr\|Op\|Nm\|Sx\|Ql\|Li\|Ar\)/s/.*//' -e 's/\\-/-/g' "$file" >"$work/text"
+	grep -qiP -e "$(cat "$work/all")" "$work/text" || continue
 	while IFS='	' read -r pattern advice; do
 		case $pattern in '' | \#*) continue ;; esac
 		if grep -niP -e "$pattern" "$work/text" >"$work/hits"; then
