@@ -169,7 +169,8 @@ static void check_toys(bool bytes)
 {
 	uint64_t seed = test_seed(bytes ? "bytes" : "characters");
 	struct toy *toy = calloc(1, sizeof *toy);
-	for (int round = 0; round < 60; round++) {
+	const int rounds = few_or_many(20, 600);
+	for (int round = 0; round < rounds; round++) {
 		struct compiled_block block;
 		struct vocabulary v;
 		struct model *model;

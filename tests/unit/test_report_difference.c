@@ -233,11 +233,6 @@ static struct tally repeat(const struct load *load, const struct noise noises[SI
 	return t;
 }
 
-static int few_or_many(int few, int many)
-{
-	return getenv("IPF_LONG") ? many : few;
-}
-
 static const struct noise alike[SIDES] = {{1, 0}, {1, 0}};
 
 /* The intervals of two equal servers contain 0 in about 95 of 100 cases. With open-loop arrivals, both sides complete

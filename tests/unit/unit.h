@@ -30,4 +30,10 @@ static inline uint64_t test_random(uint64_t *state)
 	return z ^ (z >> 31);
 }
 
+/* How often a property is tried: `few` times, or with IPF_LONG `many` times (make check-long). */
+static inline int few_or_many(int few, int many)
+{
+	return getenv("IPF_LONG") ? many : few;
+}
+
 #endif
