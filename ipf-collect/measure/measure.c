@@ -24,6 +24,12 @@ static int64_t share(int64_t duration, int64_t parts)
 	return (duration + parts / 2) / parts;
 }
 
+/* The only one if the other is IPF_ABSENT, which is less than any time. */
+static int64_t greater_of(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
 static struct slice json_text(struct buffer *to, struct slice text)
 {
 	struct jout w = {.out = to};
@@ -185,16 +191,14 @@ static void measure_start(const struct record *record, struct result *row)
 	row->lag_ns = difference(record->start_ns, record->due_ns);
 	if (record->slot_ns != IPF_ABSENT) {
 		row->slot_wait_ns = difference(record->start_ns, record->ready_ns);
-		if (free_to_go == IPF_ABSENT || record->slot_ns > free_to_go)
-			free_to_go = record->slot_ns;
+		free_to_go = greater_of(free_to_go, record->slot_ns);
 	}
 	if (record->pool_ns != IPF_ABSENT) {
 		/* of the whole wait, the slot's part ended when there was one */
 		if (record->slot_ns != IPF_ABSENT)
 			row->slot_wait_ns = difference(free_to_go, record->ready_ns);
 		row->pool_wait_ns = difference(record->start_ns, free_to_go);
-		if (free_to_go == IPF_ABSENT || record->pool_ns > free_to_go)
-			free_to_go = record->pool_ns;
+		free_to_go = greater_of(free_to_go, record->pool_ns);
 	}
 	row->client_lag_ns = difference(record->start_ns, free_to_go);
 	row->connect_ns = difference(record->connect_ns, record->dns_ns == IPF_ABSENT ? record->start_ns : record->dns_ns);
@@ -205,29 +209,24 @@ static void measure_start(const struct record *record, struct result *row)
 /* A request of this many bytes is sent at once, in the ten segments with which a connection begins (RFC 6928). */
 #define SENT_AT_ONCE_BYTES 14600
 
-static int64_t later_of(int64_t a, int64_t b)
-{
-	return a == IPF_ABSENT || b > a ? b : a;
-}
-
 /* What lies between the moment at which only the client held the request back and the one at which it was on its way.
  * Of a long request the last byte may wait for the network: then the time at which the kernel had it counts, if that is
  * earlier. */
 static void measure_sending(const struct record *record, struct result *row)
 {
-	int64_t ready = later_of(record->start_ns, record->connect_ns), left = record->left_ns;
-	ready = later_of(later_of(ready, record->tls_ns), record->connected_ns);
+	int64_t ready = greater_of(record->start_ns, record->connect_ns), left = record->left_ns;
+	ready = greater_of(greater_of(ready, record->tls_ns), record->connected_ns);
 	if (left == IPF_ABSENT ||
 	    (record->request_bytes > SENT_AT_ONCE_BYTES && record->sent_ns != IPF_ABSENT && record->sent_ns < left))
 		left = record->sent_ns;
 	int64_t sending = difference(left, ready);
 	if (sending == IPF_ABSENT)
 		return;
-	row->sending_ns = sending > 0 ? sending : 0;
+	row->sending_ns = greater_of(sending, 0);
 	/* TLS 1.2 waits twice */
 	int64_t waits = (record->connect_ns != IPF_ABSENT) + 2 * (record->tls_ns != IPF_ABSENT) +
 	                (record->dns_ns != IPF_ABSENT) + (record->connected_ns != IPF_ABSENT);
-	if (waits == 0 || ready <= record->start_ns)
+	if (ready <= record->start_ns)
 		return;
 	row->send_waits = waits;
 	row->setup_ns = ready - record->start_ns;
@@ -269,7 +268,7 @@ static bool usage_in_every_event(const struct response *r)
 			return false;
 		last = r->events[i].usage_tokens;
 	}
-	return r->events_count > 0 && last > 0;
+	return last > 0;
 }
 
 /* The number of tokens whose ids are listed, if every content event lists those of its own; else 0. */
@@ -305,7 +304,7 @@ struct tokens_found {
 /* What the server itself says of the tokens of each event. */
 static bool tokens_by_server(struct measure *m, const struct response *r)
 {
-	bool usage = usage_in_every_event(r), ids = !usage && listed_tokens(r) > 0;
+	bool usage = usage_in_every_event(r), ids = listed_tokens(r) > 0;
 	if (!usage && !ids && !token_an_event(r))
 		return false;
 	int64_t before = 0;
@@ -384,8 +383,8 @@ static int64_t usage_total(const struct response *r)
 /* A prompt has tokens: a count of 0 is none. */
 static int64_t input_total(const struct response *r, const struct record *record)
 {
-	bool known = r->input_tokens != IPF_ABSENT && (r->input_tokens > 0 || record->asked_input_tokens <= 0);
-	return known ? r->input_tokens : record->asked_input_tokens;
+	return r->input_tokens > 0 || record->asked_input_tokens == IPF_ABSENT ? r->input_tokens
+	                                                                       : record->asked_input_tokens;
 }
 
 static void measure_tokens(const struct record *record, const struct response *r, const struct tokens_found *found,
@@ -441,7 +440,7 @@ static void measure_streaming(struct measure *m, const struct record *record, co
 static void measure_per_token(const struct response *r, const struct tokens_found *found, struct result *row)
 {
 	int64_t tokens = row->output_tokens;
-	if (tokens == IPF_ABSENT || tokens < 1 || row->e2e_ns == IPF_ABSENT)
+	if (tokens < 1 || row->e2e_ns == IPF_ABSENT)
 		return;
 	row->ntpot_ns = share(row->e2e_ns, tokens);
 	if (r->events_count < 2 || tokens < 2)
@@ -468,8 +467,7 @@ static int64_t count_stalls(int64_t *gaps, size_t count, int64_t longest, const 
 		if (longest <= STALL_LEAST_NS)
 			return 0;
 		qsort(gaps, count, sizeof *gaps, compare);
-		over = (gaps[(count - 1) / 2] + gaps[count / 2]) / 2;
-		over = over > STALL_LEAST_NS / STALL_MEDIANS ? STALL_MEDIANS * over : STALL_LEAST_NS;
+		over = greater_of(STALL_MEDIANS * ((gaps[(count - 1) / 2] + gaps[count / 2]) / 2), STALL_LEAST_NS);
 	}
 	for (size_t i = 0; i < count; i++)
 		stalls += gaps[i] > over;
@@ -484,7 +482,7 @@ struct gap_parts {
 
 static void add_sample(struct measure *m, const struct gap_parts *g)
 {
-	int64_t gap = g->to->t_ns - g->from->t_ns, low = gap > g->to->early_ns ? gap - g->to->early_ns : 0,
+	int64_t gap = g->to->t_ns - g->from->t_ns, low = greater_of(gap - g->to->early_ns, 0),
 			high = gap + g->from->early_ns;
 	m->samples[m->samples_count++] = (struct itl_sample){.value_ns = share(gap, g->parts),
 	                                                     .count = g->times,
@@ -512,7 +510,7 @@ static void measure_gaps(struct measure *m, const struct response *r, const stru
 	int64_t longest = 0, sum = 0, samples = 0;
 	for (size_t i = 0; i < count; i++) {
 		m->gaps[i] = r->events[i + 1].t_ns - r->events[i].t_ns;
-		longest = m->gaps[i] > longest ? m->gaps[i] : longest;
+		longest = greater_of(longest, m->gaps[i]);
 	}
 	if (options->itl == ITL_TOKEN)
 		sample_tokens(m, r, tokens_known);
@@ -571,7 +569,7 @@ static int make_room(struct measure *m, size_t events, struct ipf_error *err)
 {
 	if (events <= m->cap)
 		return 0;
-	size_t cap = events < 512 ? 512 : 2 * events;
+	size_t cap = 2 * events;
 	int64_t *gaps = realloc(m->gaps, cap * sizeof *gaps);
 	m->gaps = gaps ? gaps : m->gaps;
 	int64_t *event_tokens = realloc(m->event_tokens, cap * sizeof *event_tokens);
@@ -724,7 +722,7 @@ int measure_row(struct measure *m, const struct record *record, const struct res
 	if (r->events_count > 1)
 		measure_gaps(m, r, options, found.by_event, row);
 	if (r->parsed && options->keep_events)
-		list_events(m, record, r, found.by_event && r->events_count, row);
+		list_events(m, record, r, found.by_event, row);
 	if (options->definition && as_tool(m, record, r, options->definition, row, err) < 0)
 		return -1;
 	divide_tokens(m, r->events_count, found.by_event, row);

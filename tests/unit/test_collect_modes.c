@@ -282,6 +282,108 @@ static void gaps_are_pooled_by_stage(void **state)
 	unlink(path);
 }
 
+/* As written: the lines of all stages, with count, least and greatest of each. */
+static void itl_lines(const struct itl_histograms *itl, struct buffer *out)
+{
+	char path[] = "/tmp/ipf-test-itl-XXXXXX";
+	close(mkstemp(path));
+	struct ipf_error err = {0};
+	struct provenance p = {.tool = "test", .undated = true};
+	json_t *header = stream_header("results", &p);
+	struct stream_writer *writer = NULL;
+	struct stream_reader *reader = NULL;
+	struct buffer line = {0};
+	struct jdoc doc = {0};
+	struct slice raw;
+	assert_int_equal(stream_writer_open(&writer, path, header, &err), 0);
+	assert_int_equal(itl_histograms_write(itl, writer, &line, &err), 0);
+	assert_int_equal(stream_writer_close(writer, NULL, &err), 0);
+	assert_int_equal(stream_reader_open(&reader, path, "results", &err), 0);
+	while (stream_reader_next(reader, &raw, &err) == 1) {
+		static const char *const members[] = {"stage", "position", "count", "min", "max"};
+		assert_int_equal(jdoc_parse(&doc, raw.data, raw.len, &err), 0);
+		jdoc_text(&doc, jdoc_get(&doc, JDOC_ROOT, "histogram"), out);
+		buffer_byte(out, ' ');
+		jdoc_text(&doc, jdoc_get(&doc, JDOC_ROOT, "model"), out);
+		for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+			int64_t number;
+			if (jdoc_get_int(&doc, JDOC_ROOT, members[i], &number, &err) == 1)
+				buffer_format(out, " %s %lld", members[i], (long long)number);
+		}
+		buffer_byte(out, '\n');
+	}
+	buffer_byte(out, '\0');
+	stream_reader_close(reader);
+	buffer_release(&line);
+	jdoc_release(&doc);
+	json_decref(header);
+	unlink(path);
+}
+
+static int add_gap(struct itl_histograms *itl, int64_t stage, const char *model, struct itl_sample sample)
+{
+	struct ipf_error err = {0};
+	const struct measure one = {.samples = &sample, .samples_count = 1};
+	const struct result row = {.stage = stage, .model = model ? slice_of(model) : (struct slice){0}};
+	return itl_histograms_add(itl, &row, &one, &err);
+}
+
+/* Gaps that can have been shorter, or longer, or neither; models whose names begin alike. */
+static void gaps_that_are_not_sure(void **state)
+{
+	struct itl_histograms *itl = itl_histograms_new();
+	struct buffer out = {0};
+	(void)state;
+	assert_int_equal(add_gap(itl, 0, "\"a\"", (struct itl_sample){30, 1, 0, 25, 30}), 0);
+	assert_int_equal(add_gap(itl, 0, "\"a\"", (struct itl_sample){40, 2, 0, 40, 47}), 0);
+	assert_int_equal(add_gap(itl, 1, NULL, (struct itl_sample){30, 3, 0, 30, 30}), 0);
+	assert_int_equal(add_gap(itl, 1, "\"a\"", (struct itl_sample){31, 1, 0, 31, 31}), 0);
+	assert_int_equal(add_gap(itl, 1, "\"b\"", (struct itl_sample){32, 1, 0, 32, 32}), 0);
+	assert_int_equal(add_gap(itl, 1, "\"ab\"", (struct itl_sample){33, 1, 0, 33, 33}), 0);
+	assert_int_equal(add_gap(itl, 1, NULL, (struct itl_sample){34, 1, 0, 34, 34}), 0);
+	itl_lines(itl, &out);
+	assert_string_equal(out.data, "itl_ns  stage 0 count 3 min 30 max 40\n"
+	                              "itl_low_ns  stage 0 count 3 min 25 max 40\n"
+	                              "itl_high_ns  stage 0 count 3 min 30 max 47\n"
+	                              "itl_by_position_ns  stage 0 position 1 count 2 min 30 max 40\n"
+	                              "itl_by_position_ns  stage 0 position 2 count 1 min 40 max 40\n"
+	                              "itl_ns  stage 1 count 7 min 30 max 34\n"
+	                              "itl_low_ns  stage 1 count 7 min 30 max 34\n"
+	                              "itl_high_ns  stage 1 count 7 min 30 max 34\n"
+	                              "itl_ns a stage 1 count 1 min 31 max 31\n"
+	                              "itl_ns b stage 1 count 1 min 32 max 32\n"
+	                              "itl_ns ab stage 1 count 1 min 33 max 33\n"
+	                              "itl_by_position_ns  stage 1 position 1 count 5 min 30 max 34\n"
+	                              "itl_by_position_ns  stage 1 position 2 count 2 min 30 max 30\n");
+	buffer_release(&out);
+	itl_histograms_free(itl);
+}
+
+/* 4,096 stages, and 1,024 models: the samples of more models count for their stage only. */
+static void the_most_stages_and_models(void **state)
+{
+	struct itl_histograms *itl = itl_histograms_new();
+	struct buffer out = {0};
+	size_t models = 0;
+	(void)state;
+	assert_int_equal(add_gap(itl, -1, NULL, (struct itl_sample){1, 1, 0, 1, 1}), -1);
+	assert_int_equal(add_gap(itl, 4096, NULL, (struct itl_sample){1, 1, 0, 1, 1}), -1);
+	for (int i = 0; i < 1030; i++) {
+		char name[20];
+		snprintf(name, sizeof name, "\"m%d\"", i);
+		assert_int_equal(add_gap(itl, 4095, name, (struct itl_sample){i, 1, 0, i, i}), 0);
+	}
+	assert_int_equal(add_gap(itl, 4095, "\"m1023\"", (struct itl_sample){5000, 1, 0, 5000, 5000}), 0);
+	itl_lines(itl, &out);
+	for (const char *at = out.data; (at = strstr(at, "itl_ns m")); at++)
+		models++;
+	assert_int_equal(models, 1024);
+	assert_non_null(strstr(out.data, "itl_ns  stage 4095 count 1031 min 0 max 5000\n"));
+	assert_non_null(strstr(out.data, "itl_ns m1023 stage 4095 count 2 min 1023 max 5000\n"));
+	buffer_release(&out);
+	itl_histograms_free(itl);
+}
+
 static int open_tokens(void **state)
 {
 	(void)state;
@@ -309,6 +411,8 @@ int main(void)
 		cmocka_unit_test(alternatives_and_all),
 		cmocka_unit_test(a_server_that_never_streams),
 		cmocka_unit_test(gaps_are_pooled_by_stage),
+		cmocka_unit_test(gaps_that_are_not_sure),
+		cmocka_unit_test(the_most_stages_and_models),
 	};
 	return cmocka_run_group_tests_name("collect/modes", tests, open_tokens, close_all);
 }
