@@ -1,6 +1,7 @@
 #include "compare/difference.h"
 
 #include "absent.h"
+#include "compare/block_plan.h"
 #include "stats/block_noise.h"
 #include "stats/exact_math.h"
 #include "stats/student.h"
@@ -14,6 +15,8 @@ struct weighted_parts {
 	double weight[SIDES];
 };
 
+_Static_assert((int)PLAN_BLOCKS_MOST <= (int)BLOCKS_MOST, "no stage has more blocks than are of use");
+
 /* The parts of a stage in a run of the base and in its partner; either may be -1. */
 static struct block_noise stage_noise(const struct weighted_parts *w, const int run[SIDES], size_t stage)
 {
@@ -25,10 +28,10 @@ static struct block_noise stage_noise(const struct weighted_parts *w, const int 
 			continue;
 		const double *parts = w->sides[s]->parts + (size_t)run[s] * run_blocks_each(blocks) + blocks->begin[stage];
 		count = blocks->begin[stage + 1] - blocks->begin[stage];
-		for (size_t k = 0; k < count && k < BLOCKS_MOST; k++)
+		for (size_t k = 0; k < count; k++)
 			sums[k] += w->weight[s] * parts[k];
 	}
-	return block_noise_of(sums, count < BLOCKS_MOST ? count : BLOCKS_MOST);
+	return block_noise_of(sums, count);
 }
 
 static struct block_noise pair_noise(const struct weighted_parts *w, int base, int value)
@@ -277,9 +280,7 @@ static double p_value(const struct change_interval *c, double critical, double d
 /* From the unit of the change in which it is computed to that in which it is shown. */
 static double shown_change(const struct difference *d, double change)
 {
-	if (!d->relative || isinf(change))
-		return change;
-	return change < 700 ? exact_exp(change) - 1 : INFINITY;
+	return d->relative && !isinf(change) ? exact_exp(change) - 1 : change;
 }
 
 static double change_of(const struct difference *d)
@@ -373,11 +374,7 @@ static double seen_with(const struct difference *d, int64_t runs, double alpha)
 /* The least number of runs of each side that shows a change of `effect`. */
 static int64_t runs_for(const struct difference *d, double effect, double alpha)
 {
-	int64_t few = 0, many = 1;
-	while (many < RUNS_MOST && seen_with(d, many, alpha) > effect) {
-		few = many;
-		many *= 2;
-	}
+	int64_t few = 0, many = RUNS_MOST;
 	if (seen_with(d, many, alpha) > effect)
 		return IPF_ABSENT;
 	while (many - few > 1) {
