@@ -6,8 +6,8 @@
  *     failure_describe(&t.list[0], line, sizeof line); // "404 ×30: model "x" does not exist"
  *
  * Texts that differ only in numbers, or in words that are ids (twelve characters or more with four digits), are one:
- * what differs is shown as "…". A word after a quote is a name, and kept. Bounded: texts beyond the first FAILURES_MOST
- * are counted by kind and status only, those beyond that in `others`.
+ * what differs is shown as "…". A word after a quote is a name, and kept. Bounded: after half of FAILURES_MOST, new
+ * texts are counted by kind and status only; kinds and statuses beyond FAILURES_MOST in `others`.
  */
 #ifndef IPF_FAILURE_TALLY_H
 #define IPF_FAILURE_TALLY_H
@@ -36,7 +36,7 @@ struct failure_tally {
 void failure_tally_add(struct failure_tally *t, struct slice kind, int64_t status, struct slice text);
 /* That of a failed request, whose texts are JSON. -1: out of memory. */
 int failure_tally_add_row(struct failure_tally *t, const struct result *row);
-/* By count, then by order of appearance. */
+/* By count, then by kind, status and text. */
 void failure_tally_sort(struct failure_tally *t);
 
 /* The most frequent one; NULL: nothing failed. */
