@@ -12,8 +12,11 @@ import argparse
 import os
 import random
 import re
+import signal
 import subprocess
 import sys
+import tempfile
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 CHANGES = [  # what, into what; the first that matches at a place is taken
@@ -22,6 +25,7 @@ CHANGES = [  # what, into what; the first that matches at a place is taken
     (r"(?<= )\+(?= )", "-"), (r"(?<= )-(?= )", "+"), (r"(?<= )\*(?= )", "/"), (r"(?<= )/(?= )", "*"),
     (r"\+=", "-="), (r"-=", "+="), (r"(?<=\()!(?=[a-z])", ""), (r"(?<= )!(?=[a-z])", ""),
     (r"\btrue\b", "false"), (r"\bfalse\b", "true"),
+    (r"(?<=\breturn )0(?=;)", "-1"), (r"(?<=\breturn )-1(?=;)", "0"),  # callers look for a negative status
     (r"(?<![\w.\"'])\d+(?![\w.\"'])", lambda m: str(int(m.group()) + 1)),
     (r"(?<=[^\w.])\d+\.\d+(?![\w.])", lambda m: str(float(m.group()) * 2 + 1)),
     (r"^\t+(?!free|\w*(?:release|decref|clear|free)\b)[a-z_0-9]+\(.*\);$", lambda m: re.match(r"\t+", m.group()).group() + ";"),
@@ -41,49 +45,87 @@ def places(text):
         starts = line.rfind("/*") > line.rfind("*/")
         if in_function and not in_comment and not line.lstrip().startswith(("#", "*", "//")):
             masked = NOT_CODE.sub(lambda m: "\x01" * len(m.group()), line)
-            if re.search(r"^\t+(?:const |static )*(?:char|\w+_t|struct \w+) \w+\[\d+\]", masked):
+            if re.search(r"^\t+(?:const |static )*(?:char|\w+_t|struct \w+) \w+\[\d+\]|struct \w+ \w+ = \{0\}", masked):
                 continue
+            taken = set()
             for what, into in CHANGES:
                 for m in re.finditer(what, masked):
-                    if "\x01" in m.group() and m.group() != masked:
+                    if m.start() in taken or "\x01" in m.group() and m.group() != masked:
                         continue
+                    taken.update(range(m.start(), m.end()))
                     yield number, m.start(), m.end(), into(m) if callable(into) else into
         in_comment = starts or (in_comment and "*/" not in line)
 
 
-def run(tree, command, seconds):
-    try:
-        return subprocess.run(command, cwd=tree, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=seconds, check=False,
-                              env=dict(os.environ, BUILD=os.path.join(tree, ".build"))).returncode
-    except subprocess.TimeoutExpired:
-        return 124
+CC = os.environ.get("CC", "gcc")
+SANITIZE = "-fsanitize=address,undefined -fno-sanitize-recover=all"
+ASAN = "exitcode=99:hard_rss_limit_mb=4000:allocator_may_return_null=1"
 
 
-def build(tree, targets):
-    jobs = f"-j{os.cpu_count()}"
-    return run(tree, ["make", "-s", jobs, "HARDEN=", "CC=" + os.environ.get("CC", "gcc"), "CFLAGS=-O0 -g0 -w", *targets], 600) == 0
+def run(tree, command, seconds, folder=None):
+    """The status of a command; 124 if it takes longer."""
+    own = {"BUILD": os.path.join(tree, ".build"), "TESTS": os.path.join(tree, "tests"), "LC_ALL": "C", "TZ": "UTC", "ASAN_OPTIONS": ASAN}
+    with subprocess.Popen(command, cwd=folder or tree, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                          env=dict(os.environ, **own), start_new_session=True) as process:
+        try:
+            return process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            return 124
 
 
-def unit_binaries(tests):
-    """The binaries of unit tests: .build/unit/PROGRAM for test_PROGRAM_MODULE."""
-    return sorted({".build/unit/" + t.split("/")[1].split("_")[1] for t in tests})
+def make(tree, targets, **options):
+    command = ["make", f"-j{os.cpu_count()}", "HARDEN=", "CC=" + CC, "CFLAGS=-O0 -g0 -w", *targets]
+    return subprocess.run(command, cwd=tree, env=dict(os.environ, BUILD=os.path.join(tree, ".build")), text=True, check=False, **options)
 
 
-def programs(tests):
-    """What command-line tests and replays of fuzz targets run."""
-    names = ["prep", "sched", "fire", "collect", "report", "sim"]
-    return [f".build/bin/ipf-{n}" for n in names] + [".build/fuzz/" + t.split("_")[1].rstrip("0123456789") for t in tests if t.startswith("fuzz/")]
+def build_script(tree, file, targets):
+    """What make does for these targets once the file has changed, but with sanitizers for this file, which notice what is beyond an array.
+    Without make, whose Makefile takes longer to read than the file to compile."""
+    for options in ["-s"], ["V=1"]:
+        made = make(tree, options + targets, stdout=subprocess.PIPE)
+        if made.returncode != 0:
+            sys.exit(f"mutate: {file} does not build without any change")
+        os.utime(os.path.join(tree, file))
+    return "set -e\n" + made.stdout.replace(f"&& {CC} ", f"&& {CC} {SANITIZE} ")
 
 
-def noticed(tree, unit, others):
-    """Which tests notice the change, or None; "" if it does not compile."""
-    if not build(tree, unit_binaries(unit)):
-        return ""
-    if run(tree, ["env", "LIMIT=60", "tests/run", *unit], 120) != 0:
-        return "unit"
-    if not build(tree, programs(others)):
-        return ""
-    return "command line" if run(tree, ["env", "LIMIT=120", "tests/run", *others], 600) != 0 else None
+class Tests:
+    """How a file's tests are built and run: those of units, and the others."""
+
+    def __init__(self, tree, file, unit, others):
+        self.tree, self.file, self.others = tree, os.path.join(tree, file), others
+        binary = ".build/unit/" + unit[0].split("/")[1].split("_")[1]
+        self.unit = [[os.path.join(tree, binary), t.split("/")[1]] for t in unit]
+        self.build_unit = build_script(tree, file, [binary])
+        fuzz = [".build/fuzz/" + t.split("_")[1].rstrip("0123456789") for t in others if t.startswith("fuzz/")]
+        self.programs = [f".build/bin/ipf-{n}" for n in ["prep", "sched", "fire", "collect", "report", "sim"]] + fuzz
+        self.seconds = 120
+        began = time.monotonic()
+        passed = run(tree, ["sh", "-c", self.build_unit], 600) == 0 and self.unit_pass()
+        self.seconds = 2 + 4 * (time.monotonic() - began)
+        os.utime(self.file)
+        if not passed or others and (make(tree, ["-s", "tests"]).returncode != 0 or not self.others_pass()):
+            sys.exit(f"mutate: the tests of {file} fail without any change: {unit} {others}")
+
+    def unit_pass(self):
+        with tempfile.TemporaryDirectory() as folder:
+            return all(run(self.tree, command, self.seconds, folder) == 0 for command in self.unit)
+
+    def others_pass(self):
+        return run(self.tree, ["tests/run", *self.others], 600) == 0
+
+    def noticed(self):
+        """Which tests notice the change, or None; "" if it does not compile."""
+        if run(self.tree, ["sh", "-c", self.build_unit], 600) != 0:
+            return ""
+        if not self.unit_pass():
+            return "unit"
+        if not self.others:
+            return None
+        os.utime(self.file)  # of which there is an object with sanitizers
+        make(self.tree, ["-s", *self.programs], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        return None if self.others_pass() else "command line"
 
 
 def table(name):
@@ -91,29 +133,35 @@ def table(name):
         return [line.rstrip("\n").split("\t") for line in f if line.strip() and not line.startswith("#")]
 
 
+def changes(source, file, options):
+    """What is drawn of a source: (line number from 1, the line, the changed line, the whole changed text)."""
+    lines = source.split("\n")
+    drawn = list(places(lines))
+    random.Random(f"{options.seed} {file}").shuffle(drawn)
+    for number, begin, end, new in drawn[:options.n or None]:
+        changed = lines[number][:begin] + new + lines[number][end:]
+        yield number + 1, lines[number].strip(), changed.strip(), "\n".join(lines[:number] + [changed] + lines[number + 1:])
+
+
 def try_file(tree, file, tests, options, equivalent):
     path = os.path.join(tree, file)
     with open(path, encoding="utf-8") as f:
         source = f.read()
-    lines = source.split("\n")
-    drawn = list(places(lines))
-    random.Random(f"{options.seed} {file}").shuffle(drawn)
     counts = {"unit": 0, "command line": 0, "equivalent": 0, "survived": 0}
-    unit, others = tests
-    for number, begin, end, new in drawn[:options.n or None]:
-        line = lines[number]
-        changed = line[:begin] + new + line[end:]
+    try:
+        for number, line, changed, text in changes(source, file, options):
+            with open(path, "w", encoding="utf-8") as f:
+                f.write(text)
+            by = tests.noticed()
+            if by == "":
+                continue
+            if by is None:
+                by = "equivalent" if [file, changed] in [e[:2] for e in equivalent] else "survived"
+                print(f"{by}: {file}:{number}: {line}\n    -> {changed}", flush=True)
+            counts[by] += 1
+    finally:
         with open(path, "w", encoding="utf-8") as f:
-            f.write("\n".join(lines[:number] + [changed] + lines[number + 1:]))
-        by = noticed(tree, unit, others)
-        if by == "":
-            continue
-        if by is None:
-            by = "equivalent" if any(e[0] == file and e[1] == changed.strip() for e in equivalent) else "survived"
-            print(f"{by}: {file}:{number + 1}: {line.strip()}\n    -> {changed.strip()}", flush=True)
-        counts[by] += 1
-    with open(path, "w", encoding="utf-8") as f:
-        f.write(source)
+            f.write(source)
     print(f"{file}: {sum(counts.values())} changes: {counts['unit']} noticed by unit tests, {counts['command line']} on the command line, "
           f"{counts['equivalent']} equivalent, {counts['survived']} survived", flush=True)
     return counts
@@ -124,16 +172,16 @@ def main():
     parser.add_argument("tree")
     parser.add_argument("-n", type=int, default=40)
     parser.add_argument("--seed", default="1")
+    parser.add_argument("--unit", action="store_true", help="run no command-line tests")
     parser.add_argument("file", nargs="*")
     options = parser.parse_intermixed_args()
     tree = os.path.abspath(options.tree)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # the source is written back
     many = False
     for file, unit, others in table("files.tsv"):
         if options.file and not any(f in file for f in options.file):
             continue
-        tests = unit.split(), others.split()
-        if not build(tree, ["tests"]) or run(tree, ["tests/run", *tests[0], *tests[1]], 1200) != 0:
-            sys.exit(f"mutate: the tests of {file} fail without any change: {unit} {others}")
+        tests = Tests(tree, file, unit.split(), [] if options.unit else others.split())
         counts = try_file(tree, file, tests, options, table("equivalent.tsv"))
         many |= counts["survived"] * 10 > sum(counts.values()) - counts["equivalent"]
     sys.exit(1 if many else 0)
