@@ -36,7 +36,7 @@ static void scene_begin(struct scene *s, const int64_t *times, size_t count)
 	/* what is behind them is not looked at */
 	for (size_t i = 0; i < sizeof s->events / sizeof *s->events; i++)
 		s->events[i] = i < count ? (struct response_event){.t_ns = times[i], .usage_tokens = IPF_ABSENT}
-		                         : (struct response_event){-1000, 7, 70000, 7, 7, EVENT_TOOL};
+		                         : (struct response_event){INT64_MAX / 4, 7, 70000, 7, 7, EVENT_TOOL};
 }
 
 static void scene_measure(struct scene *s)
@@ -314,6 +314,7 @@ static void which_count_counts(void **state)
 		{3, 3, 2, NONE, 5, "s", 2, "\"usage\""},
 		{3, 2, 3, NONE, 5, "s", 3, "\"usage\""},
 		{3, 0, NONE, 2, 5, "s", 6, "\"ids\""},
+		{1, 0, NONE, 1, 5, "s", 1, "\"ids\""},
 		{3, 0, NONE, 0, 5, "s", 3, "\"events\""},
 		{3, 0, NONE, 2, 5, "sd", NONE, NULL},
 		{3, 0, NONE, NONE, 5, "sd", NONE, NULL},
@@ -417,6 +418,12 @@ static void usage_of_the_first_event(void **state)
 		scene_measure(&s);
 		FIGURES_ARE(i, &cases[i].corrected, s.row.tpot_corrected_ns);
 	}
+	/* one token in all of them */
+	s.options.itl = ITL_TOKEN;
+	for (size_t k = 0; k < 4; k++)
+		s.events[k].usage_tokens = k > 2;
+	scene_measure(&s);
+	SAMPLES_ARE(&s, {110, 1});
 	scene_end(&s);
 }
 
