@@ -1,4 +1,4 @@
-/* What may be a header of a request (RFC 9110, section 5): libcurl sends anything, and servers guess what it means.
+/* What may be a header (RFC 9110, section 5). Of requests: libcurl sends anything, and servers guess what it means.
  */
 #ifndef IPF_HEADER_FIELD_H
 #define IPF_HEADER_FIELD_H

@@ -215,6 +215,25 @@ static void test_the_sink_stops_it(void **state)
 	http1_release(&reader);
 }
 
+/* Each byte in a name: RFC 9110 section 5.6.2. */
+static void test_characters_of_names(void **state)
+{
+	static const char good[] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ!#$%&'*+-.^_`|~";
+	(void)state;
+	for (int c = 0; c < 256; c++) {
+		char text[] = "HTTP/1.1 204 None\r\nx?y: 1\r\n\r\n";
+		struct told told = {0};
+		size_t used;
+		if (c == ':' || c == '\n')
+			continue;
+		*strchr(text, '?') = (char)c;
+		http1_begin(&reader, false);
+		assert_int_equal(http1_read(&reader, text, sizeof text - 1, &used, &sink, &told),
+		                 c && strchr(good, c) ? HTTP1_COMPLETE : HTTP1_MALFORMED);
+		buffer_release(&told.text);
+	}
+}
+
 /* One response after another on a connection, in one piece. */
 static void test_several(void **state)
 {
@@ -309,6 +328,7 @@ int main(void)
 		cmocka_unit_test(test_table),
 		cmocka_unit_test(test_what_the_sink_is_told),
 		cmocka_unit_test(test_the_sink_stops_it),
+		cmocka_unit_test(test_characters_of_names),
 		cmocka_unit_test(test_several),
 		cmocka_unit_test(test_nothing_is_copied),
 		cmocka_unit_test(test_speed),
