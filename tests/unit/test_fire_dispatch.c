@@ -1,6 +1,7 @@
 #include "unit.h"
 
 #include "absent.h"
+#include "buffer.h"
 #include "clock.h"
 #include "dispatch/dispatch.h"
 
@@ -466,6 +467,376 @@ static void test_it_looks_ahead_and_not_too_far(void **state)
 	dispatch_free(s.d);
 }
 
+/* ---- whole schedules ---- */
+
+#define NONE (-1)
+
+/* Times in milliseconds; NONE: absent. Requests last as long as is said here. */
+static const struct schedule_told {
+	const char *what;
+	int64_t shard, shards;
+	struct {
+		int64_t begin, end, slots;
+		const char *is;             /* c: closed; s: whole sessions; o: overlaps; d: drains */
+		int64_t rampup, pace, more; /* more: arrivals that are announced and do not come */
+	} stages[4];
+	struct {
+		int64_t stage, at, after, wait, lasts;
+	} arrivals[12]; /* the first that lasts 0 ends them */
+	const char *expected;
+} told[] = {
+	{"users think",
+     0,
+     0,
+     {{0, NONE, 1, "c", 0, 0, 0}},
+     {{0, NONE, NONE, 20, 10}, {0, NONE, NONE, 20, 10}, {0, NONE, NONE, NONE, 10}},
+     "0@0 .,0,.; 1@30 .,30,.; 2@40 .,40,.; 0-50"},
+	{"users keep a pace",
+     0,
+     0,
+     {{0, NONE, 1, "c", 0, 50, 0}},
+     {{0, NONE, NONE, NONE, 10},
+      {0, NONE, NONE, NONE, 70},
+      {0, NONE, NONE, NONE, 50},
+      {0, NONE, NONE, 10, 5},
+      {0, NONE, NONE, 60, 5}},
+     "0@0 .,0,.; 1@50 .,50,.; 2@120 .,120,.; 3@180 .,180,.; 4@245 .,245,.; 0-250"},
+	{"users arrive one after another",
+     0,
+     0,
+     {{10, NONE, 4, "c", 40, 0, 0}},
+     {{0, NONE, NONE, NONE, 12},
+      {0, NONE, NONE, NONE, 100},
+      {0, NONE, NONE, NONE, 100},
+      {0, NONE, NONE, NONE, 100},
+      {0, NONE, NONE, NONE, 5}},
+     "0@10 .,10,.; 1@20 .,20,.; 4@22 .,22,.; 2@30 .,30,.; 3@40 .,40,.; 10-140"},
+	{"and take turns with those of another client",
+     2,
+     2,
+     {{10, NONE, 2, "c", 40, 0, 0}},
+     {{0, NONE, NONE, NONE, 100}, {0, NONE, NONE, NONE, 100}},
+     "0@20 .,20,.; 1@40 .,40,.; 10-140"},
+	{"fewer users in the next stage",
+     0,
+     0,
+     {{0, 100, 3, "c", 0, 0, 0}, {100, NONE, 1, "c", 0, 0, 0}},
+     {{0, NONE, NONE, NONE, 120},
+      {0, NONE, NONE, NONE, 130},
+      {0, NONE, NONE, NONE, 20},
+      {1, NONE, NONE, NONE, 7},
+      {1, NONE, NONE, NONE, 7}},
+     "0@0 .,0,.; 1@0 .,0,.; 2@0 .,0,.; 3@130 .,130,.; 4@137 .,137,.; 0-100, 100-144"},
+	{"fewer, and one of them is free",
+     0,
+     0,
+     {{0, 100, 2, "c", 0, 0, 0}, {100, NONE, 1, "c", 0, 0, 0}},
+     {{0, NONE, NONE, NONE, 20}, {0, NONE, NONE, NONE, 130}, {1, NONE, NONE, NONE, 7}, {1, NONE, NONE, NONE, 7}},
+     "0@0 .,0,.; 1@0 .,0,.; 2@130 .,130,.; 3@137 .,137,.; 0-100, 100-144"},
+	{"more users in the next stage",
+     0,
+     0,
+     {{0, 100, 1, "c", 0, 0, 0}, {100, NONE, 3, "c", 20, 0, 0}},
+     {{0, NONE, NONE, NONE, 105}, {1, NONE, NONE, NONE, 50}, {1, NONE, NONE, NONE, 50}, {1, NONE, NONE, NONE, 50}},
+     "0@0 .,0,.; 1@100 .,100,.; 3@105 .,105,.; 2@110 .,110,.; 0-100, 100-160"},
+	{"fewer, and more again before they have left",
+     0,
+     0,
+     {{0, 100, 3, "c", 0, 0, 0}, {100, 200, 1, "c", 0, 0, 0}, {200, NONE, 4, "c", 30, 0, 0}},
+     {{0, NONE, NONE, NONE, 310},
+      {0, NONE, NONE, NONE, 320},
+      {0, NONE, NONE, NONE, 20},
+      {2, NONE, NONE, NONE, 500},
+      {2, NONE, NONE, NONE, 500},
+      {2, NONE, NONE, NONE, 500},
+      {2, NONE, NONE, NONE, 500}},
+     "0@0 .,0,.; 1@0 .,0,.; 2@0 .,0,.; 3@200 .,200,.; 4@215 .,215,.; 5@310 .,310,.; 6@320 .,320,.; 0-100, 100-200, 200-820"},
+	{"not closed in between",
+     0,
+     0,
+     {{0, 100, 1, "c", 0, 0, 0}, {100, 200, NONE, "", 0, 0, 0}, {200, NONE, 2, "c", 10, 0, 0}},
+     {{0, NONE, NONE, NONE, 210}, {1, 120, NONE, NONE, 10}, {2, NONE, NONE, NONE, 30}, {2, NONE, NONE, NONE, 30}},
+     "0@0 .,0,.; 1@120 120,120,.; 2@200 .,200,.; 3@205 .,205,.; 0-100, 100-200, 200-235"},
+	{"arrivals with a time in a closed stage",
+     0,
+     0,
+     {{0, NONE, 1, "c", 0, 0, 0}},
+     {{0, 10, NONE, NONE, 30}, {0, 20, NONE, NONE, 5}, {0, 60, NONE, NONE, 5}, {0, NONE, NONE, NONE, 5}},
+     "3@0 .,0,.; 0@10 10,10,.; 1@40 20,20,40; 2@60 60,60,.; 0-65"},
+	{"thinking at the end of a stage",
+     0,
+     0,
+     {{0, 50, 1, "c", 0, 0, 0}},
+     {{0, NONE, NONE, NONE, 10}, {0, NONE, NONE, 40, 10}, {0, NONE, NONE, NONE, 10}},
+     "0@0 .,0,.; -1; -2; 0-50"},
+	{"thinking until just before it",
+     0,
+     0,
+     {{0, 50, 1, "c", 0, 0, 0}},
+     {{0, NONE, NONE, NONE, 10}, {0, NONE, NONE, 39, 10}, {0, NONE, NONE, NONE, 10}},
+     "0@0 .,0,.; 1@49 .,49,.; -2; 0-50"},
+	{"sessions of a user",
+     0,
+     0,
+     {{0, NONE, 1, "cs", 0, 0, 0}},
+     {{0, NONE, NONE, NONE, 10}, {0, NONE, 0, 5, 10}, {0, NONE, NONE, 7, 10}, {0, NONE, 2, NONE, 10}},
+     "0@0 .,0,.; 1@15 .,15,.; 2@32 .,32,.; 3@42 .,42,.; 0-52"},
+	{"sessions of which more was announced",
+     0,
+     0,
+     {{0, 200, 2, "cs", 0, 30, 9}},
+     {{0, NONE, NONE, NONE, 10},
+      {0, NONE, 0, 5, 10},
+      {0, NONE, NONE, NONE, 10},
+      {0, NONE, NONE, NONE, 10},
+      {0, NONE, 3, 300, 10}},
+     "0@0 .,0,.; 2@0 .,0,.; 1@15 .,15,.; 3@30 .,30,.; -4; 0-200"},
+	{"sessions and the end of their stage",
+     0,
+     0,
+     {{0, 50, 1, "cs", 0, 0, 0}, {50, NONE, 1, "c", 0, 0, 0}},
+     {{0, NONE, NONE, NONE, 30}, {0, NONE, 0, 30, 10}, {0, NONE, NONE, NONE, 10}, {1, NONE, NONE, NONE, 10}},
+     "0@0 .,0,.; 2@30 .,30,.; -1; 3@50 .,50,.; 0-50, 50-60"},
+	{"the next stage begins with the last start",
+     0,
+     0,
+     {{0, NONE, 1, "o", 0, 0, 0}, {0, 100, NONE, "", 0, 0, 0}},
+     {{0, 0, NONE, NONE, 30}, {0, 0, NONE, NONE, 200}, {1, 0, NONE, NONE, 10}, {1, 20, NONE, NONE, 10}},
+     "0@0 0,0,.; 1@30 0,0,30; 2@30 30,30,.; 3@50 50,50,.; 0-30, 30-130"},
+	{"a stage that drains",
+     0,
+     0,
+     {{0, 50, NONE, "d", 0, 0, 0}, {50, 100, NONE, "", 0, 0, 0}},
+     {{0, 10, NONE, NONE, 80}, {1, 50, NONE, NONE, 10}, {1, 70, NONE, NONE, 10}},
+     "0@10 10,10,.; 1@90 90,90,.; 2@110 110,110,.; 0-50, 90-140"},
+	{"and has nothing to wait for",
+     0,
+     0,
+     {{0, 50, NONE, "d", 0, 0, 0}, {50, 100, NONE, "", 0, 0, 0}},
+     {{0, 10, NONE, NONE, 20}, {1, 50, NONE, NONE, 10}, {1, 70, NONE, NONE, 10}},
+     "0@10 10,10,.; 1@50 50,50,.; 2@70 70,70,.; 0-50, 50-100"},
+	{"followers in a later stage",
+     0,
+     0,
+     {{0, NONE, NONE, "", 0, 0, 0}, {0, 100, NONE, "", 0, 0, 0}},
+     {{0, 0, NONE, NONE, 30}, {1, 5, 0, NONE, 10}, {1, 40, 0, 10, 10}, {1, 1, 0, 50, 10}},
+     "0@0 0,0,.; 1@35 35,35,.; 2@70 70,70,.; 3@80 80,80,.; 0-30, 30-130"},
+	{"a burst of a stage without times",
+     0,
+     0,
+     {{0, 30, NONE, "", 0, 0, 0}, {30, 60, 1, "", 0, 0, 0}},
+     {{0, 0, NONE, NONE, 5}, {1, NONE, NONE, NONE, 10}, {1, NONE, NONE, NONE, 10}, {1, NONE, 2, NONE, 10}},
+     "0@0 0,0,.; 1@30 30,30,.; 2@40 30,30,40; 3@50 50,50,.; 0-30, 30-60"},
+};
+
+static void make_told(struct setup *s, const struct schedule_told *t)
+{
+	for (size_t i = 0; i < 4 && t->stages[i].slots; i++) {
+		struct schedule_stage *stage = add_stage(s, t->stages[i].begin, t->stages[i].end, t->stages[i].slots);
+		stage->closed = strchr(t->stages[i].is, 'c');
+		stage->sessions = strchr(t->stages[i].is, 's');
+		stage->overlap = strchr(t->stages[i].is, 'o');
+		stage->drain = strchr(t->stages[i].is, 'd');
+		stage->rampup_ns = t->stages[i].rampup * MS;
+		stage->pace_ns = t->stages[i].pace * MS;
+		stage->arrivals = t->stages[i].more;
+	}
+	s->plan.shard = t->shard;
+	s->plan.shards = t->shards;
+	for (size_t i = 0; i < 12 && t->arrivals[i].lasts; i++)
+		s->stages[t->arrivals[i].stage].arrivals++;
+	begin(s);
+	for (size_t i = 0; i < 12 && t->arrivals[i].lasts; i++)
+		add(s, t->arrivals[i].stage, t->arrivals[i].at, t->arrivals[i].after, t->arrivals[i].wait);
+	dispatch_finish(s->d);
+}
+
+static void say_time(struct buffer *to, const char *before, int64_t t)
+{
+	buffer_text(to, before);
+	if (t == IPF_ABSENT)
+		buffer_byte(to, '.');
+	else
+		buffer_format(to, "%lld", (long long)(t / MS));
+}
+
+/* Appends "n@start due,ready,slot; " for each that starts, "-n; " for each that is dropped, and from when to when the
+ * stages were. */
+static void carry_out(struct setup *s, const struct schedule_told *t, struct buffer *to)
+{
+	struct dispatch_node *tickets[12] = {0};
+	int64_t ends[12], now = 0, left;
+	do {
+		int64_t wake = dispatch_wake(s->d);
+		struct dispatch_start start;
+		int first = -1;
+		left = 0;
+		for (int i = 0; i < 12; i++)
+			if (tickets[i]) {
+				first = first < 0 || ends[i] < ends[first] ? i : first;
+				left++;
+			}
+		if (first >= 0 && ends[first] <= wake) {
+			now = ends[first];
+			dispatch_ended(s->d, tickets[first], now);
+			tickets[first] = NULL;
+		} else if (wake < INT64_MAX) {
+			now = wake > now ? wake : now;
+			left++;
+		}
+		while (dispatch_next(s->d, now, &start)) {
+			int n = (int)((int *)start.data - s->marks);
+			assert_null(tickets[n]);
+			tickets[n] = start.ticket;
+			ends[n] = now + t->arrivals[n].lasts * MS;
+			buffer_format(to, "%d", n);
+			say_time(to, "@", now);
+			say_time(to, " ", start.due_ns);
+			say_time(to, ",", start.ready_ns);
+			say_time(to, ",", start.slot_ns);
+			buffer_text(to, "; ");
+			left++;
+		}
+		for (int *data; (data = dispatch_dropped(s->d)); left++)
+			buffer_format(to, "-%d; ", (int)(data - s->marks));
+	} while (left);
+	for (size_t i = 0; i < s->plan.count; i++) {
+		int64_t from, until;
+		dispatch_stage_times(s->d, (int64_t)i, &from, &until);
+		say_time(to, i ? ", " : "", from);
+		say_time(to, "-", until);
+	}
+	buffer_byte(to, '\0');
+}
+
+static void test_whole_schedules(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof told / sizeof *told; i++) {
+		struct setup s = {0};
+		struct buffer text = {0};
+		make_told(&s, &told[i]);
+		carry_out(&s, &told[i], &text);
+		if (strcmp(text.data, told[i].expected) != 0)
+			fail_msg("%s: %s", told[i].what, text.data);
+		assert_true(dispatch_done(s.d));
+		assert_int_equal(dispatch_in_flight(s.d), 0);
+		assert_int_equal(dispatch_waiting(s.d), 0);
+		buffer_release(&text);
+		dispatch_free(s.d);
+	}
+}
+
+/* ---- limits ---- */
+
+static void test_times_that_can_be(void **state)
+{
+	static const struct {
+		int64_t n, stage, at_ns, wait_ns;
+		bool good;
+	} cases[] = {{0, 0, 0, IPF_ABSENT, true},
+	             {1, 0, INT64_MAX / 4 - 1, 0, true},
+	             {2, 0, INT64_MAX / 4, 0, false},
+	             {2, 0, -1, 0, false},
+	             {2, 0, 0, INT64_MAX / 4 - 1, true},
+	             {3, 0, 0, INT64_MAX / 4, false},
+	             {3, 0, 0, -1, false},
+	             {3, -1, 0, 0, false},
+	             {3, 2, 0, 0, false},
+	             {-1, 0, 0, 0, false},
+	             {3, 1, 0, 0, true}};
+	struct setup s = {0};
+	(void)state;
+	add_stage(&s, 0, 100, -1)->arrivals = 3;
+	add_stage(&s, 100, 200, -1)->arrivals = 1;
+	begin(&s);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		const struct schedule_arrival a = {
+			.n = cases[i].n, .stage = cases[i].stage, .at_ns = cases[i].at_ns, .wait_ns = cases[i].wait_ns};
+		ipf_error_clear(&s.err);
+		if ((dispatch_add(s.d, &a, &s.marks[0], &s.err) == 0) != cases[i].good)
+			fail_msg("case %zu: %s", i, s.err.text ? s.err.text : "accepted");
+		assert_int_equal(s.err.kind, cases[i].good ? IPF_OK : IPF_INPUT);
+	}
+	dispatch_free(s.d);
+}
+
+/* How many are wanted, of arrivals `apart_ms` from each other. */
+static int64_t wanted(struct setup *s, int64_t stage, int64_t apart_ms)
+{
+	int64_t added = 0;
+	for (; dispatch_wants(s->d, stage < 0 ? -1 : stage, 0); added++) {
+		struct schedule_arrival a = {.n = added,
+		                             .stage = stage < 0 ? 0 : stage,
+		                             .at_ns = apart_ms < 0 ? IPF_ABSENT : added * apart_ms * MS,
+		                             .wait_ns = IPF_ABSENT};
+		assert_int_equal(dispatch_add(s->d, &a, s, &s->err), 0);
+		assert_true(added < 5000);
+	}
+	return added;
+}
+
+static void test_how_far_it_looks_ahead(void **state)
+{
+	static const struct {
+		int64_t slots, apart_ms;
+		bool closed, cycle;
+		int64_t expected;
+	} cases[] = {{-1, 1, false, false, 1002}, /* a second */
+	             {-1, 100, false, false, 256}, {-1, 4, false, false, 256},
+	             {9, 100, false, false, 256},  {9, -1, true, false, 265}, /* and one for each user */
+	             {9, -1, true, true, 73}};
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct setup s = {0};
+		struct schedule_stage *stage = add_stage(&s, 0, 1000000, cases[i].slots);
+		stage->closed = cases[i].closed;
+		stage->cycle = cases[i].cycle;
+		stage->arrivals = 1000000;
+		begin(&s);
+		const int64_t added = wanted(&s, cases[i].cycle ? 0 : -1, cases[i].apart_ms);
+		if (added != cases[i].expected)
+			fail_msg("case %zu: %lld", i, (long long)added);
+		if (cases[i].apart_ms == 100) { /* one becomes due, one more is wanted */
+			assert_false(dispatch_wants(s.d, -1, 0));
+			struct dispatch_start first;
+			assert_true(dispatch_next(s.d, 0, &first));
+			assert_true(dispatch_wants(s.d, -1, 0));
+			dispatch_ended(s.d, first.ticket, 0);
+		}
+		if (cases[i].apart_ms == 1) {
+			assert_false(dispatch_wants(s.d, -1, 0));
+			assert_true(dispatch_wants(s.d, -1, 1 * MS));
+		}
+		dispatch_finish(s.d);
+		assert_int_equal(dispatch_wants(s.d, -1, 1000 * NS_PER_S), false);
+		dispatch_stop(s.d);
+		assert_false(dispatch_wants(s.d, 0, 0));
+		dispatch_free(s.d);
+	}
+}
+
+static void test_threads_are_proposed(void **state)
+{
+	struct setup s = {0};
+	(void)state;
+	add_stage(&s, 0, 100, -1)->arrivals = 2;
+	begin(&s);
+	assert_int_equal(dispatch_wake_thread(s.d), -1);
+	add(&s, 0, 0, -1, -1);
+	add(&s, 0, -1, 0, 10);
+	assert_int_equal(dispatch_wake_thread(s.d), -1);
+	struct dispatch_start a = expect(&s, 0, 0);
+	assert_int_equal(a.thread, -1);
+	dispatch_set_thread(a.ticket, 3);
+	dispatch_ended(s.d, a.ticket, 5 * MS);
+	assert_int_equal(dispatch_wake_thread(s.d), 3);
+	struct dispatch_start b = expect(&s, 15, 1);
+	assert_int_equal(b.thread, 3);
+	dispatch_ended(s.d, b.ticket, 20 * MS);
+	finish(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -482,6 +853,10 @@ int main(void)
 		cmocka_unit_test(test_a_cut_schedule_ends),
 		cmocka_unit_test(test_what_makes_no_sense_is_refused),
 		cmocka_unit_test(test_it_looks_ahead_and_not_too_far),
+		cmocka_unit_test(test_whole_schedules),
+		cmocka_unit_test(test_times_that_can_be),
+		cmocka_unit_test(test_how_far_it_looks_ahead),
+		cmocka_unit_test(test_threads_are_proposed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
