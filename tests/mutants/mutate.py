@@ -162,6 +162,7 @@ def try_file(tree, file, tests, options, equivalent):
     finally:
         with open(path, "w", encoding="utf-8") as f:
             f.write(source)
+        os.utime(os.path.join(tree, ".build", file[:-1] + "o"), (0, 0))  # that of the last change
     print(f"{file}: {sum(counts.values())} changes: {counts['unit']} noticed by unit tests, {counts['command line']} on the command line, "
           f"{counts['equivalent']} equivalent, {counts['survived']} survived", flush=True)
     return counts

@@ -275,6 +275,7 @@ static void gaps_are_pooled_by_stage(void **state)
 
 	assert_int_equal(itl_histograms_add(itl, &rows[5], &one, &err), -1);
 	assert_int_equal(err.kind, IPF_INPUT);
+	assert_non_null(strstr(err.text, "stage: expected a number from 0 to 4095, got 100000"));
 	stream_reader_close(reader);
 	buffer_release(&line);
 	json_decref(header);

@@ -131,6 +131,8 @@ static void lines_of_the_measured_time(void **state)
 		v,
 		"{\"t_ns\":99000000000,\"run_queue\":{\"most\":0.04},\"fullness\":{\"record\":0.5},\"delay_ns\":{\"p99\":4000000}}");
 	client(v, "{\"cpu\":{\"most\":0.99}}");
+	client(v, "{");
+	assert_int_equal(verdict_client(v, (struct slice){0}, NULL), 0);
 	client(v, "{\"t_ns\":1000000000000000001,\"cpu\":{\"most\":0.99}}");
 	client(v, "{\"t_ns\":2000000000,\"cpu\":{\"most\":-0.99},\"stamps\":{\"kernel\":-5,\"rejected\":1000000000001}}");
 	check_is(
