@@ -234,13 +234,10 @@ static bool judge_shortages(struct client_values *v, struct verdict_check *check
 	json_t *f = check->figures;
 	const struct client_totals *t = &v->totals;
 	char a[32];
-	bool ok = true;
-	if (v->full.count > 0) {
-		double most = worst_of(&v->full).most;
-		ok = verdict_figure(f, "record_queue_max", most);
-		if (most > VERDICT_FULL_DOUBTFUL)
-			verdict_check_add(check, VERDICT_DOUBTFUL, "the record queue was %s full", verdict_percent(most, a));
-	}
+	double most = worst_of(&v->full).most; /* NAN: no line has it */
+	bool ok = verdict_figure(f, "record_queue_max", most);
+	if (most > VERDICT_FULL_DOUBTFUL)
+		verdict_check_add(check, VERDICT_DOUBTFUL, "the record queue was %s full", verdict_percent(most, a));
 	if (t->no_files > 0) {
 		bool many = (double)t->no_files > VERDICT_NO_FILES_INVALID * (double)t->started;
 		verdict_check_add(check, many ? VERDICT_INVALID : VERDICT_DOUBTFUL,

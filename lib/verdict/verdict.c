@@ -703,8 +703,8 @@ static bool judge_streaming(struct verdict *v, struct verdict_check *check)
 {
 	char text[32];
 	json_t *f = check->figures;
-	double ignored = v->ok ? (double)v->stream_ignored / (double)v->ok : 0,
-		   lumped = v->streamed ? (double)v->one_event / (double)v->streamed : 0;
+	double ignored = (double)v->stream_ignored / (double)v->ok, /* NAN of none */
+		lumped = (double)v->one_event / (double)v->streamed;
 	if (v->stream_ignored > 0)
 		verdict_check_add(check, verdict_above(ignored, VERDICT_NOT_STREAMED_DOUBTFUL, INFINITY),
 		                  "streaming was requested, but %s response%s (%s) came as a whole and %s no TTFT",

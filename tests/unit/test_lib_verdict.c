@@ -589,6 +589,19 @@ static void a_cache_that_found_more_than_the_trace_allows(void **state)
 		prompt_rows(v, 0, 1000, 1000, cases[i].cached);
 		expect(v, VERDICT_SAMPLES, cases[i].status, cases[i].said);
 	}
+	/* requests of ipf-fire --warm do not count */
+	struct verdict *warm = begin_shared(&shared);
+	prompt_rows(warm, 0, 1000, 1000, 500);
+	for (int64_t i = 0; i < 1000; i++) {
+		struct result r = row_at(i, 0);
+		r.req = i;
+		r.n = SCHEDULE_WARMUP_FIRST_N + i;
+		r.input_tokens_usage = 1000;
+		r.asked_input_tokens = 1000;
+		r.cached_tokens = 999;
+		verdict_row(warm, &r);
+	}
+	expect(warm, VERDICT_SAMPLES, VERDICT_OK, "enough for p99");
 	struct schedule rough = shared;
 	rough.trace_reuse.error_tokens = 1000;
 	struct verdict *v = begin_shared(&rough);
