@@ -256,71 +256,72 @@ static void test_rows(void **state)
 	free(t);
 }
 
+static const struct {
+	const char *kind;
+	int64_t status;
+	const char *text, *part;
+} hints[] = {
+	{"http-status", 404, "The model `x` does not exist.", "-m"},
+	{"http-status", 404, "Not Found", "--url"},
+	{"http-status", 401, "", "--key-env"},
+	{"http-status", 403, "", "--key-env"},
+	{"http-status", 429, "slow down", "lower rate"},
+	{"http-status", 503, "Loading model", "--wait-ready"},
+	{"http-status", 500, "boom", NULL},
+	{"http-status", 400, "the model was not found", "-m"},
+	{"http-status", 422, "the model does not exist", "-m"},
+	{"http-status", 400, "the model is bad", NULL},
+	{"http-status", 400, "the path does not exist", NULL},
+	{"http-status", 405, "model", "--url"},
+	{"http-status", 413, "", "too long"},
+	{"http-status", 502, "starting", "until the model"},
+	{"http-status", 504, "Loading", "until the model"},
+	{"http-status", 503, "busy", "lower rate"},
+	{"http-status", 404, "Model unknown", "-m"},
+	{"in-band", 200, "the model does not exist", "-m"},
+	{"in-band", 200, "model not found", "-m"},
+	{"in-band", 200, "the model is busy", NULL},
+	{"in-band", 200, "the path was not found", NULL},
+	{"cut", 200, "model not found", NULL},
+	{"connect", IPF_ABSENT, "Too many open files", "ulimit"},
+	{"connect", IPF_ABSENT, "cannot open a socket", "ulimit"},
+	{"connect", IPF_ABSENT, "Could not connect to server", "port"},
+	{"connect", IPF_ABSENT, "Network unreachable", NULL},
+	{"reset", IPF_ABSENT, "reset by peer", NULL},
+	{"timeout", IPF_ABSENT, "no first token in 1 s", "--first-token-timeout"},
+	{"timeout", IPF_ABSENT, "in 1 s", "--timeout"},
+	{"too-large", 200, "beyond --memory", "--memory"},
+	{"tls", IPF_ABSENT, "packet length too long", "http"},
+	{"tls", IPF_ABSENT, "SSL connection timeout", "http"},
+	{"tls", IPF_ABSENT, "sslv3 alert handshake failure", "--cert and --key"},
+	{"tls", IPF_ABSENT, "could not verify", "--cacert"},
+	{"tls", IPF_ABSENT, "broken", NULL},
+	{"tls", IPF_ABSENT, "SSL certificate problem: self-signed certificate", "--cacert"},
+	{"tls", IPF_ABSENT, "SSL certificate problem: unable to get local issuer certificate", "--cacert"},
+	{"tls", IPF_ABSENT, "SSL: certificate subject name 'a' does not match target host name 'b'", "--resolve"},
+	{"tls", IPF_ABSENT, "SSL: no alternative certificate subject name matches target host name 'b'", "--resolve"},
+	{"tls", IPF_ABSENT, "SSL certificate problem: IP address mismatch", "another host"},
+	{"tls", IPF_ABSENT, "SSL certificate problem: certificate has expired", "clocks"},
+	{"tls", IPF_ABSENT, "SSL certificate problem: certificate is not yet valid", "clocks"},
+	{"tls", IPF_ABSENT, "tlsv13 alert certificate required", "--cert and --key"},
+	{"tls", IPF_ABSENT, "wrong version number", "http"},
+	{"reset", IPF_ABSENT, "the server had closed the kept connection", "--connections fresh"},
+	{"connect", IPF_ABSENT, "Failed to connect: Connection refused", "port"},
+	{"connect", IPF_ABSENT, "Could not resolve host: x", "host name"},
+	{"too-large", 200, "the answer exceeds 1 MB (--max-answer)", NULL},
+	{"too-large", 200, "the response's headers exceed 256 KiB", NULL},
+};
+
 static void test_hints(void **state)
 {
-	static const struct {
-		const char *kind;
-		int64_t status;
-		const char *text, *part;
-	} cases[] = {
-		{"http-status", 404, "The model `x` does not exist.", "-m"},
-		{"http-status", 404, "Not Found", "--url"},
-		{"http-status", 401, "", "--key-env"},
-		{"http-status", 403, "", "--key-env"},
-		{"http-status", 429, "slow down", "lower rate"},
-		{"http-status", 503, "Loading model", "--wait-ready"},
-		{"http-status", 500, "boom", NULL},
-		{"http-status", 400, "the model was not found", "-m"},
-		{"http-status", 422, "the model does not exist", "-m"},
-		{"http-status", 400, "the model is bad", NULL},
-		{"http-status", 400, "the path does not exist", NULL},
-		{"http-status", 405, "model", "--url"},
-		{"http-status", 413, "", "too long"},
-		{"http-status", 502, "starting", "until the model"},
-		{"http-status", 504, "Loading", "until the model"},
-		{"http-status", 503, "busy", "lower rate"},
-		{"http-status", 404, "Model unknown", "-m"},
-		{"in-band", 200, "the model does not exist", "-m"},
-		{"in-band", 200, "model not found", "-m"},
-		{"in-band", 200, "the model is busy", NULL},
-		{"in-band", 200, "the path was not found", NULL},
-		{"cut", 200, "model not found", NULL},
-		{"connect", IPF_ABSENT, "Too many open files", "ulimit"},
-		{"connect", IPF_ABSENT, "cannot open a socket", "ulimit"},
-		{"connect", IPF_ABSENT, "Could not connect to server", "port"},
-		{"connect", IPF_ABSENT, "Network unreachable", NULL},
-		{"reset", IPF_ABSENT, "reset by peer", NULL},
-		{"timeout", IPF_ABSENT, "no first token in 1 s", "--first-token-timeout"},
-		{"timeout", IPF_ABSENT, "in 1 s", "--timeout"},
-		{"too-large", 200, "beyond --memory", "--memory"},
-		{"tls", IPF_ABSENT, "packet length too long", "http"},
-		{"tls", IPF_ABSENT, "SSL connection timeout", "http"},
-		{"tls", IPF_ABSENT, "sslv3 alert handshake failure", "--cert and --key"},
-		{"tls", IPF_ABSENT, "could not verify", "--cacert"},
-		{"tls", IPF_ABSENT, "broken", NULL},
-		{"tls", IPF_ABSENT, "SSL certificate problem: self-signed certificate", "--cacert"},
-		{"tls", IPF_ABSENT, "SSL certificate problem: unable to get local issuer certificate", "--cacert"},
-		{"tls", IPF_ABSENT, "SSL: certificate subject name 'a' does not match target host name 'b'", "--resolve"},
-		{"tls", IPF_ABSENT, "SSL: no alternative certificate subject name matches target host name 'b'", "--resolve"},
-		{"tls", IPF_ABSENT, "SSL certificate problem: IP address mismatch", "another host"},
-		{"tls", IPF_ABSENT, "SSL certificate problem: certificate has expired", "clocks"},
-		{"tls", IPF_ABSENT, "SSL certificate problem: certificate is not yet valid", "clocks"},
-		{"tls", IPF_ABSENT, "tlsv13 alert certificate required", "--cert and --key"},
-		{"tls", IPF_ABSENT, "wrong version number", "http"},
-		{"reset", IPF_ABSENT, "the server had closed the kept connection", "--connections fresh"},
-		{"connect", IPF_ABSENT, "Failed to connect: Connection refused", "port"},
-		{"connect", IPF_ABSENT, "Could not resolve host: x", "host name"},
-		{"too-large", 200, "the answer exceeds 1 MB (--max-answer)", NULL},
-		{"too-large", 200, "the response's headers exceed 256 KiB", NULL},
-	};
 	(void)state;
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		struct failure f = {.status = cases[i].status};
-		snprintf(f.kind, sizeof f.kind, "%s", cases[i].kind);
-		snprintf(f.text, sizeof f.text, "%s", cases[i].text);
+	for (size_t i = 0; i < sizeof hints / sizeof *hints; i++) {
+		struct failure f = {.status = hints[i].status};
+		snprintf(f.kind, sizeof f.kind, "%s", hints[i].kind);
+		snprintf(f.text, sizeof f.text, "%s", hints[i].text);
 		const char *hint = failure_hint(&f);
-		if (!hint != !cases[i].part || (hint && !strstr(hint, cases[i].part)))
-			fail_msg("%s %s: %s", cases[i].kind, cases[i].text, hint ? hint : "none");
+		if (!hint != !hints[i].part || (hint && !strstr(hint, hints[i].part)))
+			fail_msg("%s %s: %s", hints[i].kind, hints[i].text, hint ? hint : "none");
 	}
 }
 
