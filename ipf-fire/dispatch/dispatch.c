@@ -29,6 +29,11 @@ struct dispatch {
 	bool finished, stopped;
 };
 
+static int64_t later_of(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
 /* ---- users of closed stages ---- */
 
 /* The requests of one session, in a stage whose users take whole sessions. */
@@ -65,12 +70,11 @@ static void assign_user(struct dispatch *d, struct stage_state *s, struct dispat
 {
 	bool from_pool = node->state == NODE_POOLED, first = user.started_ns == IPF_ABSENT;
 	int64_t at = user.idle_since_ns + (from_pool && !first ? node->wait_ns : 0);
-	if (!from_pool && node->ready_ns > at)
-		at = node->ready_ns;
-	if (!first && user.started_ns + s->definition->pace_ns > at)
-		at = user.started_ns + s->definition->pace_ns;
-	if (at < stage_begin(s))
-		at = stage_begin(s);
+	if (!from_pool)
+		at = later_of(at, node->ready_ns);
+	if (!first)
+		at = later_of(at, user.started_ns + s->definition->pace_ns);
+	at = later_of(at, stage_begin(s));
 	node->user = user;
 	node->has_user = true;
 	if (from_pool)
@@ -211,7 +215,7 @@ static void drop_list(struct dispatch *d, struct node_list *list)
 		drop(d, node);
 }
 
-/* Drops followers that are due after the stage's end. */
+/* Drops what is due after the stage's end. */
 static void drop_timed(struct dispatch *d, const struct stage_state *s)
 {
 	size_t count = d->timed.count;
@@ -251,8 +255,7 @@ static void close_stage(struct dispatch *d, struct stage_state *s)
 	drop_list(d, &s->ready);
 	drop_list(d, &s->pool);
 	drop_list(d, &s->held);
-	if (!d->stopped && !stage_open_ended(s))
-		drop_timed(d, s);
+	drop_timed(d, s);
 }
 
 void dispatch_stop(struct dispatch *d)
@@ -303,8 +306,7 @@ static void begin_stages(struct dispatch *d, int64_t now)
 		if (before && !before->over)
 			close_stage(d, before);
 		d->begun++;
-		if (s->last_end_ns < stage_begin(s))
-			s->last_end_ns = stage_begin(s);
+		s->last_end_ns = later_of(s->last_end_ns, stage_begin(s));
 		s->last_start_ns = stage_begin(s);
 		if (s->definition->closed)
 			admit_users(d, s, before);
@@ -329,8 +331,8 @@ static bool resume_time(struct dispatch *d, int64_t now)
 	    !stage_complete(s, d->finished))
 		return false;
 	s->over_ns = s->definition->overlap ? s->last_start_ns : s->last_end_ns;
-	if (!open_ended && s->over_ns < stage_end(s))
-		s->over_ns = stage_end(s);
+	if (!open_ended)
+		s->over_ns = later_of(s->over_ns, stage_end(s));
 	bool leads = d->lead && s == d->stages;
 	set_offsets(d, leads ? 0 : s->over_ns - (open_ended ? s->definition->begin_ns : s->definition->end_ns));
 	return true;
@@ -437,8 +439,8 @@ static void place(struct dispatch *d, struct dispatch_node *node)
 	} else {
 		/* its parents have run: the offset of its stage is known, unless they are of an earlier stage */
 		node->due_ns = node->parents_end_ns + node->wait_ns;
-		if (node->at_ns != IPF_ABSENT && known && node->at_ns + s->offset_ns > node->due_ns)
-			node->due_ns = node->at_ns + s->offset_ns;
+		if (node->at_ns != IPF_ABSENT && known)
+			node->due_ns = later_of(node->due_ns, node->at_ns + s->offset_ns);
 		if (stage_ended(s, node->due_ns))
 			drop(d, node);
 		else
@@ -572,8 +574,7 @@ static void free_slot(struct dispatch *d, struct dispatch_node *node, int64_t t)
 	s->in_flight--;
 	if (t != IPF_ABSENT) {
 		struct virtual_user *user = node->session ? &node->session->user : &node->user;
-		if (t > user->idle_since_ns)
-			user->idle_since_ns = t;
+		user->idle_since_ns = later_of(user->idle_since_ns, t);
 		user->started_ns = node->start_ns;
 	}
 	if (s->definition->closed) {
@@ -626,8 +627,7 @@ bool dispatch_next(struct dispatch *d, int64_t now, struct dispatch_start *start
 	node->state = NODE_IN_FLIGHT;
 	node->start_ns = now;
 	s->unstarted--;
-	if (now > s->last_start_ns)
-		s->last_start_ns = now;
+	s->last_start_ns = later_of(s->last_start_ns, now);
 	d->in_flight++;
 	dependencies_started(&d->dependencies, node);
 	*start = (struct dispatch_start){.data = node->data,
@@ -656,8 +656,7 @@ void dispatch_ended(struct dispatch *d, struct dispatch_node *node, int64_t t)
 	d->in_flight--;
 	d->live--;
 	s->live--;
-	if (t > s->last_end_ns)
-		s->last_end_ns = t;
+	s->last_end_ns = later_of(s->last_end_ns, t);
 	arrival_ends_set(d->dependencies.ends, node->n, t);
 	update_stages(d, t);
 	start_due(d, t); /* what was due before now precedes what becomes ready now */
@@ -665,8 +664,7 @@ void dispatch_ended(struct dispatch *d, struct dispatch_node *node, int64_t t)
 	for (struct dependency_edge *e = node->children; e; e = e->next) {
 		struct dispatch_node *child = e->child;
 		child->thread = node->thread;
-		if (t > child->parents_end_ns)
-			child->parents_end_ns = t;
+		child->parents_end_ns = later_of(child->parents_end_ns, t);
 		if (--child->parents)
 			continue;
 		if (child->state == NODE_WAITING)

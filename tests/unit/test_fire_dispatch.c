@@ -597,6 +597,12 @@ static const struct schedule_told {
      {{0, 50, 1, "cs", 0, 0, 0}, {50, NONE, 1, "c", 0, 0, 0}},
      {{0, NONE, NONE, NONE, 30}, {0, NONE, 0, 30, 10}, {0, NONE, NONE, NONE, 10}, {1, NONE, NONE, NONE, 10}},
      "0@0 .,0,.; 2@30 .,30,.; -1; 3@50 .,50,.; 0-50, 50-60"},
+	{"sessions that begin in another order",
+     0,
+     0,
+     {{0, NONE, 1, "cs", 0, 0, 0}},
+     {{0, 20, NONE, NONE, 10}, {0, 10, NONE, NONE, 5}},
+     "1@10 10,10,.; 0@20 20,20,.; 0-30"},
 	{"the next stage begins with the last start",
      0,
      0,
@@ -816,6 +822,39 @@ static void test_how_far_it_looks_ahead(void **state)
 	}
 }
 
+/* What a closed stage has not started at its end makes room for more, also what was due later. */
+static void test_the_end_of_a_closed_stage(void **state)
+{
+	struct setup s = {0};
+	int dropped = 0;
+	(void)state;
+	add_stage(&s, 0, 100, 1)->arrivals = 1000000;
+	s.stages[0].closed = true;
+	add_stage(&s, 100, 1000000, -1)->arrivals = 1000000;
+	begin(&s);
+	const struct schedule_arrival late = {.n = 10000, .stage = 0, .at_ns = 170 * MS, .wait_ns = IPF_ABSENT};
+	const int64_t added = wanted(&s, -1, -1);
+	assert_int_equal(dispatch_add(s.d, &late, &s.marks[0], &s.err), 0);
+	assert_int_equal(added, 257);
+	struct dispatch_start first;
+	assert_true(dispatch_next(s.d, 0, &first));
+	expect_none(&s, 99);
+	assert_null(dispatch_dropped(s.d));
+	expect_none(&s, 100);
+	while (dispatch_dropped(s.d))
+		dropped++;
+	assert_int_equal(dropped, 257); /* all but the one that runs */
+	assert_wakes(&s, -1);
+	for (int64_t n = 0; n < 256; n++) {
+		const struct schedule_arrival more = {.n = 20000 + n, .stage = 1, .at_ns = 100000 * MS, .wait_ns = IPF_ABSENT};
+		assert_true(dispatch_wants(s.d, -1, 100 * MS));
+		assert_int_equal(dispatch_add(s.d, &more, &s, &s.err), 0);
+	}
+	assert_false(dispatch_wants(s.d, -1, 100 * MS));
+	dispatch_ended(s.d, first.ticket, 101 * MS);
+	dispatch_free(s.d);
+}
+
 static void test_threads_are_proposed(void **state)
 {
 	struct setup s = {0};
@@ -856,6 +895,7 @@ int main(void)
 		cmocka_unit_test(test_whole_schedules),
 		cmocka_unit_test(test_times_that_can_be),
 		cmocka_unit_test(test_how_far_it_looks_ahead),
+		cmocka_unit_test(test_the_end_of_a_closed_stage),
 		cmocka_unit_test(test_threads_are_proposed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
