@@ -70,8 +70,10 @@ def run(tree, command, seconds, folder=None):
         try:
             return process.wait(seconds)
         except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
             return 124
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
 
 
 def make(tree, targets, **options):
