@@ -133,13 +133,18 @@ static int on_header(nghttp2_session *frames, const nghttp2_frame *frame, nghttp
 		stream_end(s, x, HTTP2_TOO_LARGE, NGHTTP2_CANCEL);
 		return reset(s, x->id, NGHTTP2_CANCEL);
 	}
-	if (left.len && left.data[0] == ':') {
-		/* :status is the only one; nghttp2 has checked that it is three digits, and has put a NUL after them */
-		x->answered = true;
-		s->sink->status(x->owner, (int)strtol(right.data, NULL, 10));
-	} else {
+	if (!left.len || left.data[0] != ':') {
 		s->sink->header(x->owner, left, right);
+		return 0;
 	}
+	/* :status is the only one; nghttp2 has checked that it is three digits, and has put a NUL after them */
+	int status = (int)strtol(right.data, NULL, 10);
+	if (status < 100) {
+		stream_end(s, x, HTTP2_MALFORMED, NGHTTP2_PROTOCOL_ERROR);
+		return reset(s, x->id, NGHTTP2_PROTOCOL_ERROR);
+	}
+	x->answered = true;
+	s->sink->status(x->owner, status);
 	return 0;
 }
 

@@ -773,6 +773,8 @@ static void test_malformed(void **state)
 	malformed(LINES("content-type: text/plain"), 5, true);
 	malformed(LINES("content-type: text/plain", ":status: 200"), 5, true);
 	malformed(LINES(":status: 20"), 0, true);
+	malformed(LINES(":status: 000"), 5, true);
+	malformed(LINES(":status: 099"), 5, true);
 	malformed(LINES(":status: 2x0"), 0, true);
 	malformed(LINES(":status: 200", ":path: /"), 0, true);
 	malformed(LINES(":status: 200", "connection: close"), 0, true);
