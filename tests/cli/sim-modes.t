@@ -93,6 +93,8 @@ malformed 0
 error-inband 0 [null,null,500]
 no-usage 0 [24,null,null]
 short 0 [8,2,null]" "whole answers fail as well"
+curl -sS "$URL/jetstream-http/v1/generate" -H 'X-Sim: whole' -d '{"text_content":{"text":"hello"},"max_tokens":6}' >"$OUT" 2>"$ERR"
+is "$(jq -s length "$OUT")" 6 "an API that has none streams"
 
 curl -s -o /dev/null "$URL/health" -o /dev/null -w '' "$URL/v1/completions" -H 'X-Sim: idle-close;delay=10ms' -d '{"prompt":"x","max_tokens":1}'
 exec 3<>"/dev/tcp/127.0.0.1/${URL##*:}"

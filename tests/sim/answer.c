@@ -45,7 +45,8 @@ static void write_opening(struct answer *a)
 
 void answer_init(struct answer *a)
 {
-	a->whole = !a->ask->stream || find(a, MODE_WHOLE);
+	const struct dialect *d = a->ask->dialect;
+	a->whole = !a->ask->stream || (find(a, MODE_WHOLE) && !(d && !d->whole));
 	if (find(a, MODE_EMPTY))
 		a->output_tokens = 0;
 	bool usage = a->ask->include_usage && !find(a, MODE_NO_USAGE);
