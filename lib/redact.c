@@ -247,11 +247,27 @@ bool redact_param_is_public(const char *key)
 
 /* ---- URLs ---- */
 
-/* A port, perhaps with the punctuation that follows a URL in a sentence. */
+#define PUNCTUATION ",;:.)" /* may follow a URL in a sentence */
+
 static bool is_port(const char *text, size_t len)
 {
 	size_t digits = strspn(text, "0123456789");
-	return digits <= 5 && (digits >= len || strspn(text + digits, ",;:.)") >= len - digits);
+	return digits <= 5 && (digits >= len || strspn(text + digits, PUNCTUATION) >= len - digits);
+}
+
+/* The colon before the port, or before a password without the rest of its URL; NULL: there is neither. */
+static const char *find_port(const char *host, size_t len)
+{
+	while (len > 1 && strchr(PUNCTUATION, host[len - 1]))
+		len--;
+	const char *colon = memrchr(host, ':', len), *bracket = memrchr(host, ']', len);
+	return bracket && *host == '[' && bracket > colon ? NULL : colon;
+}
+
+/* No host has such a name; an IPv6 address has brackets. */
+static bool is_odd_host(const char *host, size_t len)
+{
+	return !len || (*host != '[' && (memchr(host, ':', len) || memchr(host, ' ', len) || memchr(host, '\t', len)));
 }
 
 /* Appends host and port of "user:password@host:port" of `len` bytes. `rest`: the bytes until the end of the text, in
@@ -262,11 +278,10 @@ static size_t redact_authority(const char *text, size_t len, size_t rest, const 
 	const char *at = memrchr(text, '@', len);
 	const char *host = at ? at + 1 : text;
 	size_t host_len = len - (size_t)(host - text);
-	const char *colon = memrchr(host, ':', host_len), *bracket = memrchr(host, ']', host_len);
-	if (colon && bracket && bracket > colon)
-		colon = NULL;
+	const char *colon = find_port(host, host_len);
 	bool odd = colon && !is_port(colon + 1, host_len - (size_t)(colon + 1 - host));
-	if (odd && (at = memrchr(text + len, '@', rest - len))) {
+	bool odd_host = colon && is_odd_host(host, (size_t)(colon - host));
+	if ((odd || odd_host) && (at = memrchr(text + len, '@', rest - len))) {
 		/* a password with a slash, a question mark or a number sign; what follows is the host */
 		size_t left = strcspn(at + 1, "/?#"), end = strcspn(at + 1, ends);
 		left = left < end ? left : end;
@@ -283,6 +298,15 @@ static size_t redact_authority(const char *text, size_t len, size_t rest, const 
 	else
 		buffer_append(out, host, host_len);
 	return len;
+}
+
+/* Bytes of user, password, host and port, or what may be one of these. */
+static size_t authority_len(const char *url)
+{
+	size_t len = strcspn(url, "/?#");
+	/* the scheme of the next one in a list with commas */
+	const char *comma = len && !strncmp(url + len - 1, "://", 3) ? memrchr(url, ',', len) : NULL;
+	return comma ? (size_t)(comma - url) : len;
 }
 
 /* Where a URL ends in a message. */
@@ -306,7 +330,7 @@ static void redact_urls(const char *text, const char *ends, struct buffer *out)
 {
 	for (const char *mark; (mark = strstr(text, "://"));) {
 		const char *url = mark + 3 + strspn(mark + 3, "/"); /* libcurl skips more slashes, too */
-		size_t len = strcspn(url, ends), authority = strcspn(url, "/?#");
+		size_t len = strcspn(url, ends), authority = authority_len(url);
 		buffer_append(out, text, (size_t)(url - text));
 		if (authority > len)
 			authority = len;

@@ -100,6 +100,19 @@ static void test_urls(void **state)
 		/* what is behind the user is the host: its port is judged, and without one a path does not take its place */
 		{"http://me:ab/c@h:x/", "http://h:[redacted]/"},
 		{"http://me:abc@/me@:8/x", "http://[redacted]/me@:8/x"},
+		/* before the slash of such a password there can be what looks like a host with a port, or with none */
+		{"http://me:abc b:/c@/x", "http://[redacted]/x"},
+		{"http://me:abc b:/c@h/x", "http://h/x"},
+		{"http://me:abc:80/c@h/x", "http://h/x"},
+		{"http://me:[abc]:/c@h/x", "http://h/x"},
+		{"http://:80/abc@h/x", "http://h/x"},
+		{"http://:/abc@h/x", "http://h/x"},
+		{"http://abc e:80/c@h/x", "http://h/x"},
+		{"http://me:abc b:/x", "http://me:[redacted]/x"},
+		{"http://[::1]:80/x@y", NULL},
+		{"http://h:80,http://i:81/x", NULL},
+		{"http://h,http://me:abc@i:81", "http://h,http://i:81"},
+		{"http://h:80,http://me:abc b:/c@i:81", "http://h:80,http://i:81"},
 		{"file:///me/data.json", "file:///me/data.json"},
 		{"hf://datasets/me:abc@o/n", "hf://datasets/[redacted]@o/n"},
 		{"https://h/models/claude@2024:predict", "https://h/models/claude@2024:predict"},
@@ -136,6 +149,8 @@ static void test_messages(void **state)
 		{"http://me:a b:/abc@u:abc f:/m", "http://u:[redacted] f:/m"},
 		{"http://me:a b:/abc@/u:de", "http://[redacted]/u:de"},
 		{"http://h:80, http://h:81: cannot connect", "http://h:80, http://h:81: cannot connect"},
+		{"http://h:80: no such user: me@h", "http://h:80: no such user: me@h"},
+		{"http://me:abc:80/c@h/: bad", "http://h/: bad"},
 		{"expected 5%@2s, or hf://datasets/O/N@R/x", "expected 5%@2s, or hf://datasets/O/N@R/x"},
 		{"12:00: expected a time such as @1763662800", "12:00: expected a time such as @1763662800"},
 	};
