@@ -12,11 +12,7 @@
 #define MEMBER(type_, options_, offset_) ((const type_ *)(const void *)((const char *)(options_) + (offset_)))
 #define OFFSET(member_)                  offsetof(struct collect_options, member_)
 
-/* The files of options that are opened, or opened again, after the first thread has been started. */
-static const struct {
-	size_t path;
-	void (*allow)(struct sandbox *, const char *);
-} files[] = {
+static const struct sandbox_file files[] = {
 	{OFFSET(api), sandbox_read},
 	{OFFSET(samples), sandbox_read},
 	{OFFSET(scrape.cacert), sandbox_read},
@@ -54,23 +50,28 @@ int collect_sandbox_check(const struct collect_options *o, struct ipf_error *err
 	return 0;
 }
 
-/* How many servers are connected to; with a sandbox, their ports are allowed. */
-static size_t count_servers(const struct collect_options *o, struct sandbox *s)
+static bool has_servers(const struct collect_options *o)
 {
-	size_t count = 0;
+	bool any = false;
+	for (size_t i = 0; i < COUNT_OF(lists); i++)
+		any |= MEMBER(struct string_list, o, lists[i])->count > 0;
+	for (size_t i = 0; i < COUNT_OF(urls); i++)
+		any |= *MEMBER(char *, o, urls[i]) != NULL;
+	return any;
+}
+
+static void allow_servers(struct sandbox *s, const struct collect_options *o)
+{
 	for (size_t i = 0; i < COUNT_OF(lists); i++) {
 		const struct string_list *list = MEMBER(struct string_list, o, lists[i]);
-		for (size_t k = 0; s && k < list->count; k++)
+		for (size_t k = 0; k < list->count; k++)
 			sandbox_connect(s, url_port(list->items[k]));
-		count += list->count;
 	}
 	for (size_t i = 0; i < COUNT_OF(urls); i++) {
 		const char *url = *MEMBER(char *, o, urls[i]);
-		if (url && s)
+		if (url)
 			sandbox_connect(s, url_port(url));
-		count += url != NULL;
 	}
-	return count;
 }
 
 static void allow_ports(struct sandbox *s, const struct collect_options *o)
@@ -79,8 +80,9 @@ static void allow_ports(struct sandbox *s, const struct collect_options *o)
 	struct ipf_error ignored = {0}; /* it was checked before */
 	if (o->publish.listen && listen_address_parse(o->publish.listen, &address, &ignored) == 0)
 		sandbox_bind(s, ntohs(((const struct sockaddr_in *)&address.address)->sin_port)); /* or at the same place */
-	if (!count_servers(o, s))
+	if (!has_servers(o))
 		return;
+	allow_servers(s, o);
 	sandbox_look_up_names(s);
 	for (size_t i = 0; i < COUNT_OF(proxies); i++)
 		if (getenv(proxies[i]))
@@ -96,8 +98,7 @@ int collect_sandbox_enter(const struct collect_options *o, const struct operands
 		return -1;
 	if (s.missing && !o->common.quiet)
 		fprintf(stderr, "ipf-collect: warning: --sandbox: %s\n", s.missing);
-	for (size_t i = 0; i < COUNT_OF(files); i++)
-		files[i].allow(&s, *MEMBER(char *, o, files[i].path));
+	sandbox_files(&s, o, files, COUNT_OF(files));
 	for (int i = 0; i < records->count; i++)
 		sandbox_read(&s, records->items[i]);
 	allow_ports(&s, o);
@@ -106,6 +107,6 @@ int collect_sandbox_enter(const struct collect_options *o, const struct operands
 
 int collect_sandbox_close_files(const struct collect_options *o, struct ipf_error *err)
 {
-	unsigned needs = (count_servers(o, NULL) ? CALLS_CONNECT : 0) | (o->publish.listen ? CALLS_ACCEPT : 0);
+	unsigned needs = (has_servers(o) ? CALLS_CONNECT : 0) | (o->publish.listen ? CALLS_ACCEPT : 0);
 	return o->sandbox ? sandbox_close_files(needs, err) : 0;
 }

@@ -7,11 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The files of options that are opened, or opened again, after the first thread has been started. */
-static const struct {
-	size_t path;
-	void (*allow)(struct sandbox *, const char *);
-} files[] = {
+static const struct sandbox_file files[] = {
 	{offsetof(struct fire_options, cacert), sandbox_read},
 	{offsetof(struct fire_options, cert), sandbox_read},
 	{offsetof(struct fire_options, key), sandbox_read},
@@ -42,8 +38,7 @@ int run_sandbox_enter(const struct run_sandbox_options *o, struct ipf_error *err
 		fprintf(stderr, "ipf-fire: warning: --sandbox: %s\n", s.missing);
 	sandbox_read(&s, o->schedule);
 	sandbox_read(&s, o->trace);
-	for (size_t i = 0; i < sizeof files / sizeof *files; i++)
-		files[i].allow(&s, *(const char *const *)((const char *)o->options + files[i].path));
+	sandbox_files(&s, o->options, files, sizeof files / sizeof *files);
 	char *calibration = o->options->calibration ? NULL : calibration_path();
 	sandbox_read(&s, calibration);
 	free(calibration);

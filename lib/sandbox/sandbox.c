@@ -164,6 +164,12 @@ void sandbox_write(struct sandbox *s, const char *path)
 		allow_folder_of(s, path, READ_FILE | WRITE_FILE | TRUNCATE | MAKE_REG);
 }
 
+void sandbox_files(struct sandbox *s, const void *options, const struct sandbox_file *files, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		files[i].allow(s, *(const char *const *)(const void *)((const char *)options + files[i].path));
+}
+
 static void allow_port(struct sandbox *s, int port, uint64_t rights)
 {
 	struct port_rule rule = {rights, (uint64_t)port};

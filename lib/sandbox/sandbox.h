@@ -24,6 +24,8 @@
 
 #include "sandbox/call_filter.h"
 
+#include <stddef.h>
+
 struct sandbox {
 	int ruleset;         /* -1: this kernel has no landlock */
 	int version;         /* of landlock's interface */
@@ -40,6 +42,12 @@ void sandbox_read(struct sandbox *s, const char *path);
 void sandbox_read_again(struct sandbox *s, const char *path);
 /* Or create it, for which its folder is opened until the second step. "-": nothing. */
 void sandbox_write(struct sandbox *s, const char *path);
+/* An option whose file is opened, or opened again, after the first thread has been started. */
+struct sandbox_file {
+	size_t path; /* offset of its char * in the options */
+	void (*allow)(struct sandbox *s, const char *path);
+};
+void sandbox_files(struct sandbox *s, const void *options, const struct sandbox_file *files, size_t count);
 /* TCP ports; 0 or less: none to connect to, any free one to bind to. UDP is not limited. */
 void sandbox_connect(struct sandbox *s, int port);
 void sandbox_bind(struct sandbox *s, int port);
