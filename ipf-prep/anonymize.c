@@ -4,6 +4,7 @@
 #include "anonymize/anonymizer.h"
 #include "anonymize/remains.h"
 #include "anonymize/salt.h"
+#include "cli/text_output.h"
 #include "cli/units.h"
 #include "clock.h"
 #include "convert.h"
@@ -15,7 +16,6 @@
 #include "stream/provenance.h"
 #include "stream/trace.h"
 
-#include <errno.h>
 #include <string.h>
 
 enum times { TIMES_SHIFT, TIMES_EXACT };
@@ -160,8 +160,9 @@ struct anonymize_run {
 	struct anonymizer anonymizer;
 	struct anonymous_trace output;
 	struct remains remains;
-	FILE *report;    /* NULL: no report */
-	int64_t assumed; /* requests whose data has no length of the answer */
+	struct text_output report_file; /* of --report; nothing in it: not open */
+	FILE *report;                   /* NULL: no report */
+	int64_t assumed;                /* requests whose data has no length of the answer */
 };
 
 static int take(struct request_sink *sink, const struct trace_request *request, struct ipf_error *err)
@@ -190,8 +191,13 @@ static int open_salt(struct anonymize_run *run, struct ipf_error *err)
 static int open_report(struct anonymize_run *run, struct ipf_error *err)
 {
 	const struct anonymize_options *o = run->options;
-	run->report = o->report ? fopen(o->report, "we") : o->prep.common.quiet ? NULL : stderr;
-	return !run->report && o->report ? ipf_error_errno(err, errno, o->report, "cannot open for writing") : 0;
+	run->report = o->prep.common.quiet ? NULL : stderr;
+	if (!o->report)
+		return 0;
+	if (text_output_open(&run->report_file, o->report, err) < 0)
+		return -1;
+	run->report = run->report_file.to;
+	return 0;
 }
 
 /* Says neither what was read nor when: file names and dates point to somebody. A tokenizer names a model. */
@@ -242,7 +248,7 @@ static int open_run(struct anonymize_run *run, bool exact, struct ipf_error *err
 	return open_salt(run, err) < 0 || open_report(run, err) < 0 || open_output(run, exact, err) < 0 ? -1 : 0;
 }
 
-static int print_report(struct anonymize_run *run, struct ipf_error *err)
+static void print_report(struct anonymize_run *run)
 {
 	const struct anonymize_options *o = run->options;
 	const struct remains_facts facts = {.anonymizer = &run->anonymizer,
@@ -250,18 +256,14 @@ static int print_report(struct anonymize_run *run, struct ipf_error *err)
 	                                    .k = o->k,
 	                                    .too_few = run->output.too_few,
 	                                    .assumed = run->assumed};
-	if (!run->report)
-		return 0;
-	remains_print(&run->remains, &facts, run->report);
-	bool failed = ferror(run->report) || fflush(run->report) != 0;
-	return failed && o->report ? ipf_error_errno(err, errno, o->report, "cannot write") : 0;
+	if (run->report)
+		remains_print(&run->remains, &facts, run->report);
 }
 
 static int close_run(struct anonymize_run *run, struct ipf_error *err)
 {
-	const char *path = run->options->report;
-	if (run->report && run->report != stderr && fclose(run->report) != 0)
-		ipf_error_errno(err, errno, path, "cannot write");
+	if (run->report_file.to)
+		text_output_close(&run->report_file, err);
 	anonymous_trace_release(&run->output);
 	anonymizer_release(&run->anonymizer);
 	remains_release(&run->remains);
@@ -349,11 +351,18 @@ static const char *whole_trace(const struct prep_config *c, const struct operand
 	                                                                             : source_operands_trace(operands);
 }
 
+static bool is_standard_output(const char *path)
+{
+	return path && !strcmp(path, "-");
+}
+
 static int anonymize_operands(struct anonymize_run *run, const struct operands *operands, struct ipf_error *err)
 {
 	const struct anonymize_options *o = run->options;
 	if (o->kept_tags.count && o->format != ANONYMOUS_TRACE)
 		return ipf_error_set(err, IPF_USAGE, "--keep-tag: the format of Mooncake has no tags: add -f trace");
+	if (is_standard_output(o->report) && (!o->prep.common.output || is_standard_output(o->prep.common.output)))
+		return ipf_error_set(err, IPF_USAGE, "--report -: standard output is the output already: add -o FILE");
 	const char *trace = whole_trace(&o->prep, operands);
 	return trace ? anonymize_trace(run, trace, err) : anonymize_source(run, operands, err);
 }
@@ -370,8 +379,10 @@ int anonymize_main(int argc, char **argv)
 		return status;
 	}
 	status = anonymize_operands(&run, &operands, &err);
-	if (status >= 0 && (anonymous_trace_close(&run.output, &err) < 0 || print_report(&run, &err) < 0))
+	if (status >= 0 && anonymous_trace_close(&run.output, &err) < 0)
 		status = -1;
+	if (status >= 0)
+		print_report(&run);
 	if (close_run(&run, &err) < 0)
 		status = -1;
 	prep_config_release(&options.prep);

@@ -298,6 +298,15 @@ is "$(body closed.trace | jq -s -c "$shape"' | map(.[3, 5]) | .[:12]')" '[0,[],1
 run "$prep" anonymize mooncake many.jsonl --report report -q -o out.jsonl
 stderr_is "" "--report: nothing on standard error"
 contains "$(cat report)" "ipf-prep anonymize: 3,000 requests; what is left in them:" "the report is in the file"
+run "$prep" anonymize mooncake many.jsonl --report - -q -o out.jsonl
+grep -v "salt" report >report.known
+is "$(grep -v "salt" "$OUT")" "$(cat report.known)" "--report -: or on standard output"
+run "$prep" anonymize mooncake many.jsonl --report /dev/full -q -o out.jsonl
+status_is 1 "a report on a full disk"
+complains ipf-prep "/dev/full: cannot write: No space left on device" "is named"
+run "$prep" anonymize mooncake many.jsonl --report -
+status_is 2 "report and trace on standard output"
+stderr_contains "--report -: standard output is the output already: add -o FILE" "are refused"
 # shellcheck disable=SC2086 # words
 run "$prep" anonymize jsonl log.jsonl $fields --field session=who --model-names keep
 for part in "made for this run and forgotten" "40 arrivals over 39 s, 40 of them different: exact, counted from the first" \
