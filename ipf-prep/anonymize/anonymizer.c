@@ -190,8 +190,6 @@ static int make_hashes(struct anonymizer *a, const struct trace_request *r, bool
 	const int from_blocks = add_blocks(a, r, err);
 	if (from_blocks < 0)
 		return -1;
-	if (!has_text && out->input_tokens == IPF_ABSENT)
-		return ipf_error_set(err, IPF_INPUT, "input_tokens: missing");
 	if (!from_blocks && has_text && add_text(a, r, continues, err) < 0)
 		return -1;
 	if (from_blocks || has_text)

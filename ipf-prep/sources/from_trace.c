@@ -149,9 +149,6 @@ static int read_request(struct state *s, int file, const struct trace_request *f
 	r->failed = slice_is(jdoc_raw(j, jdoc_get(j, jdoc_get(j, JDOC_ROOT, "tags"), "failed")), "true");
 	if (read_blocks(d, j, &r->blocks, err) < 0 || read_prompt(d, j, from, err) < 0)
 		return -1;
-	if (r->count == 0 && from->input_tokens == IPF_ABSENT)
-		return ipf_error_set(err, IPF_INPUT,
-		                     "input_tokens: expected the length of a prompt that is not in the trace, got none");
 	r->answer = draft_text(d, j, jdoc_get(j, JDOC_ROOT, "answer"));
 	set_length(s, r, from);
 	return 0;

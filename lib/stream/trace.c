@@ -98,6 +98,9 @@ int trace_request_parse(struct jdoc *doc, struct slice line, bool lengths_only, 
 		return ipf_error_set(err, IPF_INPUT,
 		                     prompts ? "messages, prompt, prompt_token_ids: expected one of them, got several"
 		                             : "messages, prompt, prompt_token_ids: expected one of them, got none");
+	if (!prompts && request->input_tokens == IPF_ABSENT)
+		return ipf_error_set(err, IPF_INPUT,
+		                     "input_tokens: expected the length of a prompt that is not in the trace, got none");
 	return 0;
 }
 

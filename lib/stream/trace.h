@@ -45,8 +45,8 @@ int trace_reader_rewind(struct trace_reader *reader, struct ipf_error *err);
 struct stream_reader *trace_reader_stream(struct trace_reader *reader); /* borrowed; for header, counts, digest */
 void trace_reader_close(struct trace_reader *reader);
 
-/* Parses a body line with `doc`, to which *request then belongs. `lengths_only`: requests have no prompts. -1: it is no
- * request of a trace; err names field and value. */
+/* Parses a body line with `doc`, to which *request then belongs. `lengths_only`: requests have lengths instead of
+ * prompts. -1: it is no request of a trace; err names field and value. */
 int trace_request_parse(struct jdoc *doc, struct slice line, bool lengths_only, struct trace_request *request,
                         struct ipf_error *err);
 

@@ -74,6 +74,12 @@ for number in $above $huge; do
 		refuses "bad.trace:2: blocks.tokens: expected" ipf-prep stat bad.trace
 	done
 done
+printf '{"ipf":"trace","version":1,"prompts":"none"}\n{"id":"1","output_tokens":1}\n{"end":{"lines":1}}\n' >bad.trace
+none="bad.trace:2: input_tokens: expected the length of a prompt that is not in the trace, got none"
+for command in stat anonymize fit; do
+	refuses "$none" ipf-prep "$command" bad.trace -o out
+done
+refuses "$none" ipf-sched constant:rate=1,n=1 -t bad.trace
 server_start
 ipf-prep jsonl <(printf '{"prompt":"a","output_tokens":3}\n') -o good.trace
 ipf-sched -q constant:rate=100,n=1 -t good.trace -o good.sched
