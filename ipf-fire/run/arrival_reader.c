@@ -16,10 +16,16 @@ struct cycle_arrival {
 	size_t after, after_count; /* in the lane's `after` */
 };
 
+/* A copy of the trace, which is read independently of the others. */
+struct trace_copy {
+	struct trace_cursor *cursor; /* NULL: not needed so far, or not in the last two stages */
+	int64_t stage;               /* of the last request returned */
+};
+
 struct lane {
 	int64_t stage;
-	struct trace_cursor **cursors; /* by the copy; NULL: not needed so far */
-	int64_t cursors_count;
+	struct trace_copy *copies;
+	int64_t copies_count;
 	int64_t copy; /* of the last request returned */
 	/* Cycle stages only. */
 	struct cycle_arrival *cycle;
@@ -131,9 +137,9 @@ void arrival_reader_close(struct arrival_reader *r)
 	if (!r)
 		return;
 	for (size_t i = 0; i < r->lanes_count; i++) {
-		for (int64_t k = 0; k < r->lanes[i].cursors_count; k++)
-			trace_cursor_close(r->lanes[i].cursors[k]);
-		free(r->lanes[i].cursors);
+		for (int64_t k = 0; k < r->lanes[i].copies_count; k++)
+			trace_cursor_close(r->lanes[i].copies[k].cursor);
+		free(r->lanes[i].copies);
 		free(r->lanes[i].cycle);
 		free(r->lanes[i].after);
 		free(r->lanes[i].after_now);
@@ -299,23 +305,44 @@ static int next_of_schedule(struct arrival_reader *r, struct schedule_arrival *a
 	return 0;
 }
 
-/* Each copy of the trace is read independently. */
-static struct trace_cursor *cursor_of(struct arrival_reader *r, struct lane *lane, int64_t copy, struct ipf_error *err)
+static int reserve_copies(struct lane *lane, int64_t count)
 {
-	if (copy >= lane->cursors_count) {
-		struct trace_cursor **grown = realloc(lane->cursors, (size_t)(copy + 1) * sizeof *grown);
-		if (!grown) {
-			ipf_error_memory(err);
-			return NULL;
+	if (count <= lane->copies_count)
+		return 0;
+	struct trace_copy *grown = realloc(lane->copies, (size_t)count * sizeof *grown);
+	if (!grown)
+		return -1;
+	memset(grown + lane->copies_count, 0, (size_t)(count - lane->copies_count) * sizeof *grown);
+	lane->copies = grown;
+	lane->copies_count = count;
+	return 0;
+}
+
+/* Closes what the stage before did not use either: with --new-prompts, each stage has a copy of its own. */
+static void close_unused(struct lane *lane, int64_t stage)
+{
+	for (int64_t k = 0; k < lane->copies_count; k++)
+		if (lane->copies[k].stage < stage - 1) {
+			trace_cursor_close(lane->copies[k].cursor);
+			lane->copies[k].cursor = NULL;
 		}
-		lane->cursors = grown;
-		while (lane->cursors_count <= copy)
-			grown[lane->cursors_count++] = NULL;
+}
+
+static struct trace_cursor *cursor_of(struct arrival_reader *r, struct lane *lane, const struct schedule_arrival *a,
+                                      struct ipf_error *err)
+{
+	if (reserve_copies(lane, a->copy + 1) < 0) {
+		ipf_error_memory(err);
+		return NULL;
 	}
-	lane->copy = copy;
-	if (!lane->cursors[copy])
-		trace_cursor_open(&lane->cursors[copy], r->trace, copy, err);
-	return lane->cursors[copy];
+	struct trace_copy *copy = &lane->copies[a->copy];
+	lane->copy = a->copy;
+	if (!copy->cursor) {
+		close_unused(lane, a->stage);
+		trace_cursor_open(&copy->cursor, r->trace, a->copy, err);
+	}
+	copy->stage = a->stage;
+	return copy->cursor;
 }
 
 int arrival_reader_next(struct arrival_reader *r, size_t index, struct arrival_request *to, struct ipf_error *err)
@@ -329,7 +356,7 @@ int arrival_reader_next(struct arrival_reader *r, size_t index, struct arrival_r
 	got = index ? next_of_cycle(r, lane, &to->arrival, &line, err) : next_of_schedule(r, &to->arrival, &line, err);
 	if (got != 1)
 		return got;
-	struct trace_cursor *cursor = cursor_of(r, lane, to->arrival.copy, err);
+	struct trace_cursor *cursor = cursor_of(r, lane, &to->arrival, err);
 	if (!cursor)
 		return -1;
 	/* a schedule that was made without a trace counts up: the trace is repeated */
@@ -349,5 +376,5 @@ int arrival_reader_next(struct arrival_reader *r, size_t index, struct arrival_r
 
 struct deferred_request *arrival_reader_defer(const struct arrival_reader *r, size_t lane)
 {
-	return trace_cursor_defer(r->lanes[lane].cursors[r->lanes[lane].copy]);
+	return trace_cursor_defer(r->lanes[lane].copies[r->lanes[lane].copy].cursor);
 }

@@ -2,8 +2,8 @@
 """Is what a long run needs the same at its end as near its beginning? flat.py RESULTS WARM-UP-SECONDS
 
 Prints a line for each figure, "ok" or "not ok", FIGURE of PROGRAM: median of the first third, of the last third. Figures are memory and open files of each
-scraped process (process_metrics.py) and p99 of the client's lag in each second. Memory may grow by a tenth and 4 MB, which allocators keep; files by 4;
-the lag by half and 1 ms, since other processes of the machine come and go. WARM-UP-SECONDS at the beginning do not count.
+scraped process (process_metrics.py) and p99 of the client's lag in each second. Memory may grow by a tenth and 4 MB, which allocators keep; files by a tenth
+and 10, since connections come and go; the lag by half and 1 ms, since other processes of the machine do. WARM-UP-SECONDS at the beginning do not count.
 """
 import json
 import statistics
@@ -12,7 +12,7 @@ import sys
 # allowed: factor, addition; shown: divisor, unit
 FIGURES = {
     "process_resident_memory_bytes": ("memory", 1.1, 4e6, 1e6, "MB"),
-    "process_open_fds": ("files", 1, 4, 1, ""),
+    "process_open_fds": ("files", 1.1, 10, 1, ""),
     "lag": ("p99 of lag", 1.5, 1e6, 1e6, "ms"),
 }
 

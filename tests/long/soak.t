@@ -37,7 +37,7 @@ soak() { # NAME
 	sh -c 'echo $$ >fire.pid; exec ipf-fire -q -u "$1" -m sim -t soak.trace --timeout 20s soak.sched' - "$URL" |
 		tee >(zstd -q -1 -f -o "$1.records.zst") |
 		sh -c 'echo $$ >collect.pid; exec ipf-collect -q --scrape ipf-fire="$1/fire" --scrape ipf-collect="$1/collect" --scrape ipf-sim="$1/sim" \
-			--metric "process_*" -o "$2.results"' - "http://127.0.0.1:$port" "$1"
+			--metric "process_*" --every 10s -o "$2.results"' - "http://127.0.0.1:$port" "$1"
 	is "${PIPESTATUS[*]}" "0 0 0" "$1: the programs end well"
 }
 
@@ -52,12 +52,14 @@ stays_flat() { # NAME
 	done < <(python3 "$TESTS/helpers/flat.py" "$1.results" $warm_up)
 }
 
-# The verdict of each minute, all alike.
-verdicts() { # NAME MINUTES EXPECTED
+# The verdict of each minute: load delivered, client headroom, server answers, enough samples. Where others use the processors, the first two may say so.
+verdicts() { # NAME MINUTES ANSWERS
 	local i
-	for ((i = 1; i <= $2; i++)); do ipf-report -f json --stage "s$i" "$1.results" 2>/dev/null | jq -r '[.verdict.checks[].status] | join(" ")'; done |
-		sort | uniq -c | awk '{ $1 = $1; print }' >verdicts
-	is "$(cat verdicts)" "$2 $3" "$1: the verdict of each minute"
+	for ((i = 1; i <= $2; i++)); do ipf-report -f json --stage "s$i" "$1.results" 2>/dev/null | jq -r '.verdict.checks
+		| (map(.detail) | join(" ") | test("another process used the core")) as $busy
+		| map(if .status == "DOUBTFUL" and $busy then "BUSY" else .status end) | join(" ")'; done | sort | uniq -c | awk '{ $1 = $1; print }' >verdicts
+	matches "$(grep -vEc "^[0-9]+ (OK|BUSY) (OK|BUSY) $3 OK\$" verdicts)" '^0$' "$1: the verdict of each minute: $(paste -sd ';' verdicts | sed 's/;/; /g')"
+	is "$(awk '{ n += $1 } END { print n }' verdicts)" "$2" "$1: each minute has one"
 }
 
 look() { # NAME
@@ -81,7 +83,7 @@ echo "# full load: $rate requests/s"
 schedule "$half_minutes" "$((rate / 2))"
 soak half
 stays_flat half
-verdicts half "$half_minutes" "OK OK OK OK"
+verdicts half "$half_minutes" OK
 look half
 
 server_stop
@@ -90,5 +92,5 @@ server_start --no-prefix-cache $faults
 schedule "$full_minutes" "$rate"
 soak full
 stays_flat full
-verdicts full "$full_minutes" "OK OK INVALID OK"
+verdicts full "$full_minutes" INVALID
 look full

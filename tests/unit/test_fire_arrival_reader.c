@@ -3,6 +3,7 @@
 #include "run/arrival_reader.h"
 #include "stream/provenance.h"
 
+#include <dirent.h>
 #include <unistd.h>
 
 static char trace_path[] = "/tmp/ipf-test-plan-t-XXXXXX", schedule_path[] = "/tmp/ipf-test-plan-s-XXXXXX";
@@ -161,6 +162,51 @@ static void test_stages_that_go_round_have_lanes(void **state)
 	arrival_reader_close(p);
 }
 
+static size_t open_files(void)
+{
+	size_t count = 0;
+	DIR *d = opendir("/proc/self/fd");
+	assert_non_null(d);
+	while (readdir(d))
+		count++;
+	closedir(d);
+	return count;
+}
+
+/* --new-prompts: each stage has the next copy of the trace; of those before the last stage, none stays open. */
+static void test_copies_that_stages_leave_are_closed(void **state)
+{
+	(void)state;
+	enum { STAGES = 20 };
+	static char texts[STAGES + 1][64];
+	const char *lines[STAGES + 2] = {0};
+	json_t *stages = json_array();
+	for (int i = 0; i < STAGES; i++) {
+		snprintf(texts[i], sizeof texts[i], "{\"n\":%d,\"req\":%d,\"at_ns\":%d,\"stage\":%d,\"copy\":%d}", i, i % 2, i,
+		         i, i);
+		lines[i] = texts[i];
+		json_array_append_new(stages, json_pack("{s:s, s:i, s:i, s:i, s:i}", "name", "s", "begin_ns", 100 * i, "end_ns",
+		                                        100 * i + 100, "arrivals", i < STAGES - 1 ? 1 : 2, "first_n", i));
+	}
+	/* one that comes back */
+	snprintf(texts[STAGES], sizeof texts[0], "{\"n\":%d,\"req\":1,\"at_ns\":1999,\"stage\":%d,\"copy\":3}", STAGES,
+	         STAGES - 1);
+	lines[STAGES] = texts[STAGES];
+	write_trace(2);
+	write_stream(schedule_path, "schedule", stages_header(stages, 2), lines);
+	struct arrival_reader *p = open_plan();
+	size_t before = open_files();
+	char id[24];
+	for (int i = 0; i <= STAGES; i++) {
+		int copy = i < STAGES ? i : 3;
+		snprintf(id, sizeof id, copy ? "\"r%d-copy%02d\"" : "\"r%d\"", i < STAGES ? i % 2 : 1, copy);
+		assert_next(p, 0, i, id, -1);
+		assert_in_range(open_files(), before, before + 3);
+	}
+	assert_none(p, 0, 0);
+	arrival_reader_close(p);
+}
+
 static void test_without_a_trace_requests_go_round(void **state)
 {
 	static const char *const lines[] = {
@@ -307,6 +353,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_schedule_as_it_stands),
 		cmocka_unit_test(test_stages_that_go_round_have_lanes),
+		cmocka_unit_test(test_copies_that_stages_leave_are_closed),
 		cmocka_unit_test(test_without_a_trace_requests_go_round),
 		cmocka_unit_test(test_requests_that_warm_up_go_first),
 		cmocka_unit_test(test_what_does_not_fit_is_refused),
