@@ -761,7 +761,7 @@ static void test_times_that_can_be(void **state)
 			.n = cases[i].n, .stage = cases[i].stage, .at_ns = cases[i].at_ns, .wait_ns = cases[i].wait_ns};
 		ipf_error_clear(&s.err);
 		if ((dispatch_add(s.d, &a, &s.marks[0], &s.err) == 0) != cases[i].good)
-			fail_msg("case %zu: %s", i, s.err.text ? s.err.text : "accepted");
+			fail_msg("case %zu: %s", i, *s.err.text ? s.err.text : "accepted");
 		assert_int_equal(s.err.kind, cases[i].good ? IPF_OK : IPF_INPUT);
 	}
 	dispatch_free(s.d);
