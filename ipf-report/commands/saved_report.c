@@ -42,21 +42,32 @@ static bool is_one_file(const struct operands *operands)
 	       S_ISREG(about.st_mode);
 }
 
+/* What is wrong with the content is better said by who reads it as results. */
+static int looked(const struct ipf_error *why, struct ipf_error *err)
+{
+	if (why->kind != IPF_SYSTEM)
+		return 0;
+	*err = *why;
+	return -1;
+}
+
 /* The whole text of a report; an empty one: it is none. */
 static int read_text(const char *path, struct buffer *text, struct ipf_error *err)
 {
 	struct stream_reader *input;
-	struct ipf_error ignored = {0}; /* reading it as results says why */
+	struct ipf_error why = {0};
 	struct slice part;
 	int got = 0;
-	if (stream_reader_open_input(&input, path, &ignored) < 0)
-		return 0;
-	if (stream_reader_peek(input, HEAD_BYTES, &part, &ignored) == 0) {
+	if (stream_reader_open_input(&input, path, &why) < 0)
+		return looked(&why, err);
+	if (stream_reader_peek(input, HEAD_BYTES, &part, &why) == 0) {
 		buffer_slice(text, part);
 		bool report = text->len > 0 && says_report(text->data);
 		buffer_clear(text);
 		while (report && (got = stream_reader_text(input, &part, err)) == 1)
 			buffer_slice(text, part);
+	} else {
+		got = looked(&why, err);
 	}
 	stream_reader_close(input);
 	return text->failed ? ipf_error_memory(err) : got;

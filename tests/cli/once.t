@@ -21,6 +21,9 @@ once_kinds="read open stat short" # of an archive, where reading fails: libarchi
 for packed in some.jsonl.gz some.jsonl.xz some.zip; do
 	once 0 ipf-prep jsonl --reproducible -q "$PWD/$packed"
 done
+ipf-report -f json chat.results -o saved.json
+once_kinds="read open access" # of a saved report, which is looked at before it is read: it is no report of another kind
+once 0 ipf-report "$PWD/saved.json"
 once_kinds="write close" # stdio forgets why it could not write
 once 0 ipf-prep fit --reproducible mooncake "$PWD/blocks.jsonl" -o model.json
 once 0 ipf-collect --explain "$PWD/chat.records" -o explained
