@@ -806,6 +806,16 @@ static void stalls_are_long_gaps(void **state)
 		assert_int_equal(s.row.stalls, over);
 		scene_end(&s);
 	}
+	/* gaps 10 30 250: the median is 30 */
+	scene_begin(&s, (const int64_t[]){0, 10 * ms, 40 * ms, 290 * ms}, 4);
+	scene_measure(&s);
+	assert_int_equal(s.row.stalls, 0);
+	scene_end(&s);
+	/* none is longer than what counts at least */
+	scene_begin(&s, (const int64_t[]){0, ms, 101 * ms, 102 * ms}, 4);
+	scene_measure(&s);
+	assert_int_equal(s.row.stalls, 0);
+	scene_end(&s);
 	/* gaps 20 20 251 30: the median is 25, between two of them; 250 would be none */
 	scene_begin(&s, (const int64_t[]){0, 20 * ms, 40 * ms, 291 * ms, 321 * ms}, 5);
 	scene_measure(&s);
