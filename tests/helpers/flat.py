@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Is what a long run needs the same at its end as near its beginning? flat.py RESULTS WARM-UP-SECONDS
+"""Is what a long run needs the same at its end as near its beginning? flat.py RESULTS WARM-UP-SECONDS STAGES
 
 Prints a line for each figure, "ok" or "not ok", FIGURE of PROGRAM: median of the first third, of the last third. Figures are memory and open files of each
 scraped process (process_metrics.py) and p99 of the client's lag in each second. Memory may grow by a tenth and 4 MB, which allocators keep; files by a tenth
-and 10, since connections come and go; the lag by half and 1 ms, since other processes of the machine do. WARM-UP-SECONDS at the beginning do not count.
+and 10, since connections come and go; the lag by half and 1 ms, since other processes of the machine do. ipf-collect keeps figures of each
+of the STAGES, 0.2 MB each. WARM-UP-SECONDS at the beginning do not count.
 """
 import json
 import statistics
@@ -42,6 +43,8 @@ def main():
         third = len(values) // 3
         if third < 3:
             continue
+        if what == "memory" and program == "ipf-collect":
+            addition += 0.2e6 * float(sys.argv[3]) * 2 / 3  # from the middle of the first third to that of the last
         first, last = statistics.median(values[:third]), statistics.median(values[-third:])
         print("%s %s of %s: %.4g, at the end %.4g %s" % ("ok" if last <= first * factor + addition else "not ok", what, program,
                                                         first / divisor, last / divisor, unit))

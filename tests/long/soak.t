@@ -41,7 +41,7 @@ soak() { # NAME
 	is "${PIPESTATUS[*]}" "0 0 0" "$1: the programs end well"
 }
 
-stays_flat() { # NAME
+stays_flat() { # NAME MINUTES
 	local line
 	while read -r line; do
 		case $line in
@@ -49,7 +49,7 @@ stays_flat() { # NAME
 		"ok "*) ok "$1: ${line#ok }" ;;
 		*) is "$line" "7 figures" "$1: memory and files of three programs, and the lag, are known" ;;
 		esac
-	done < <(python3 "$TESTS/helpers/flat.py" "$1.results" $warm_up)
+	done < <(python3 "$TESTS/helpers/flat.py" "$1.results" $warm_up "$2")
 }
 
 # The verdict of each minute: load delivered, client headroom, server answers, enough samples. Where others use the processors, the first two may say so.
@@ -82,7 +82,7 @@ echo "# full load: $rate requests/s"
 
 schedule "$half_minutes" "$((rate / 2))"
 soak half
-stays_flat half
+stays_flat half "$half_minutes"
 verdicts half "$half_minutes" OK
 look half
 
@@ -91,6 +91,6 @@ server_stop
 server_start --no-prefix-cache $faults
 schedule "$full_minutes" "$rate"
 soak full
-stays_flat full
+stays_flat full "$full_minutes"
 verdicts full "$full_minutes" INVALID
 look full
