@@ -24,8 +24,7 @@ struct trace_copy {
 
 struct lane {
 	int64_t stage;
-	struct trace_copy *copies;
-	int64_t copies_count;
+	struct trace_copy copies[SCHEDULE_COPIES + 1];
 	int64_t copy; /* of the last request returned */
 	/* Cycle stages only. */
 	struct cycle_arrival *cycle;
@@ -137,9 +136,8 @@ void arrival_reader_close(struct arrival_reader *r)
 	if (!r)
 		return;
 	for (size_t i = 0; i < r->lanes_count; i++) {
-		for (int64_t k = 0; k < r->lanes[i].copies_count; k++)
+		for (int k = 0; k <= SCHEDULE_COPIES; k++)
 			trace_cursor_close(r->lanes[i].copies[k].cursor);
-		free(r->lanes[i].copies);
 		free(r->lanes[i].cycle);
 		free(r->lanes[i].after);
 		free(r->lanes[i].after_now);
@@ -305,23 +303,10 @@ static int next_of_schedule(struct arrival_reader *r, struct schedule_arrival *a
 	return 0;
 }
 
-static int reserve_copies(struct lane *lane, int64_t count)
-{
-	if (count <= lane->copies_count)
-		return 0;
-	struct trace_copy *grown = realloc(lane->copies, (size_t)count * sizeof *grown);
-	if (!grown)
-		return -1;
-	memset(grown + lane->copies_count, 0, (size_t)(count - lane->copies_count) * sizeof *grown);
-	lane->copies = grown;
-	lane->copies_count = count;
-	return 0;
-}
-
 /* Closes what the stage before did not use either: with --new-prompts, each stage has a copy of its own. */
 static void close_unused(struct lane *lane, int64_t stage)
 {
-	for (int64_t k = 0; k < lane->copies_count; k++)
+	for (int k = 0; k <= SCHEDULE_COPIES; k++)
 		if (lane->copies[k].stage < stage - 1) {
 			trace_cursor_close(lane->copies[k].cursor);
 			lane->copies[k].cursor = NULL;
@@ -331,10 +316,6 @@ static void close_unused(struct lane *lane, int64_t stage)
 static struct trace_cursor *cursor_of(struct arrival_reader *r, struct lane *lane, const struct schedule_arrival *a,
                                       struct ipf_error *err)
 {
-	if (reserve_copies(lane, a->copy + 1) < 0) {
-		ipf_error_memory(err);
-		return NULL;
-	}
 	struct trace_copy *copy = &lane->copies[a->copy];
 	lane->copy = a->copy;
 	if (!copy->cursor) {
