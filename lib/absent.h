@@ -5,4 +5,10 @@
 
 #include "public/ipf/values.h" /* IPF_ABSENT, which libipf has too */
 
+/* The greater one. Of a value and IPF_ABSENT, which is less than any value, the value. */
+static inline int64_t greater_of(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
 #endif

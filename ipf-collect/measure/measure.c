@@ -24,12 +24,6 @@ static int64_t share(int64_t duration, int64_t parts)
 	return (duration + parts / 2) / parts;
 }
 
-/* The only one if the other is IPF_ABSENT, which is less than any time. */
-static int64_t greater_of(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
-
 static struct slice json_text(struct buffer *to, struct slice text)
 {
 	struct jout w = {.out = to};

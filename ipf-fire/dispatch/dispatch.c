@@ -29,11 +29,6 @@ struct dispatch {
 	bool finished, stopped;
 };
 
-static int64_t later_of(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
-
 /* ---- users of closed stages ---- */
 
 /* The requests of one session, in a stage whose users take whole sessions. */
@@ -71,10 +66,10 @@ static void assign_user(struct dispatch *d, struct stage_state *s, struct dispat
 	bool from_pool = node->state == NODE_POOLED, first = user.started_ns == IPF_ABSENT;
 	int64_t at = user.idle_since_ns + (from_pool && !first ? node->wait_ns : 0);
 	if (!from_pool)
-		at = later_of(at, node->ready_ns);
+		at = greater_of(at, node->ready_ns);
 	if (!first)
-		at = later_of(at, user.started_ns + s->definition->pace_ns);
-	at = later_of(at, stage_begin(s));
+		at = greater_of(at, user.started_ns + s->definition->pace_ns);
+	at = greater_of(at, stage_begin(s));
 	node->user = user;
 	node->has_user = true;
 	if (from_pool)
@@ -306,7 +301,7 @@ static void begin_stages(struct dispatch *d, int64_t now)
 		if (before && !before->over)
 			close_stage(d, before);
 		d->begun++;
-		s->last_end_ns = later_of(s->last_end_ns, stage_begin(s));
+		s->last_end_ns = greater_of(s->last_end_ns, stage_begin(s));
 		s->last_start_ns = stage_begin(s);
 		if (s->definition->closed)
 			admit_users(d, s, before);
@@ -332,7 +327,7 @@ static bool resume_time(struct dispatch *d, int64_t now)
 		return false;
 	s->over_ns = s->definition->overlap ? s->last_start_ns : s->last_end_ns;
 	if (!open_ended)
-		s->over_ns = later_of(s->over_ns, stage_end(s));
+		s->over_ns = greater_of(s->over_ns, stage_end(s));
 	bool leads = d->lead && s == d->stages;
 	set_offsets(d, leads ? 0 : s->over_ns - (open_ended ? s->definition->begin_ns : s->definition->end_ns));
 	return true;
@@ -440,7 +435,7 @@ static void place(struct dispatch *d, struct dispatch_node *node)
 		/* its parents have run: the offset of its stage is known, unless they are of an earlier stage */
 		node->due_ns = node->parents_end_ns + node->wait_ns;
 		if (node->at_ns != IPF_ABSENT && known)
-			node->due_ns = later_of(node->due_ns, node->at_ns + s->offset_ns);
+			node->due_ns = greater_of(node->due_ns, node->at_ns + s->offset_ns);
 		if (stage_ended(s, node->due_ns))
 			drop(d, node);
 		else
@@ -574,7 +569,7 @@ static void free_slot(struct dispatch *d, struct dispatch_node *node, int64_t t)
 	s->in_flight--;
 	if (t != IPF_ABSENT) {
 		struct virtual_user *user = node->session ? &node->session->user : &node->user;
-		user->idle_since_ns = later_of(user->idle_since_ns, t);
+		user->idle_since_ns = greater_of(user->idle_since_ns, t);
 		user->started_ns = node->start_ns;
 	}
 	if (s->definition->closed) {
@@ -627,7 +622,7 @@ bool dispatch_next(struct dispatch *d, int64_t now, struct dispatch_start *start
 	node->state = NODE_IN_FLIGHT;
 	node->start_ns = now;
 	s->unstarted--;
-	s->last_start_ns = later_of(s->last_start_ns, now);
+	s->last_start_ns = greater_of(s->last_start_ns, now);
 	d->in_flight++;
 	dependencies_started(&d->dependencies, node);
 	*start = (struct dispatch_start){.data = node->data,
@@ -656,7 +651,7 @@ void dispatch_ended(struct dispatch *d, struct dispatch_node *node, int64_t t)
 	d->in_flight--;
 	d->live--;
 	s->live--;
-	s->last_end_ns = later_of(s->last_end_ns, t);
+	s->last_end_ns = greater_of(s->last_end_ns, t);
 	arrival_ends_set(d->dependencies.ends, node->n, t);
 	update_stages(d, t);
 	start_due(d, t); /* what was due before now precedes what becomes ready now */
@@ -664,7 +659,7 @@ void dispatch_ended(struct dispatch *d, struct dispatch_node *node, int64_t t)
 	for (struct dependency_edge *e = node->children; e; e = e->next) {
 		struct dispatch_node *child = e->child;
 		child->thread = node->thread;
-		child->parents_end_ns = later_of(child->parents_end_ns, t);
+		child->parents_end_ns = greater_of(child->parents_end_ns, t);
 		if (--child->parents)
 			continue;
 		if (child->state == NODE_WAITING)

@@ -1,5 +1,6 @@
 #include "series/energy.h"
 
+#include "absent.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,11 +62,6 @@ struct span {
 	bool reset;
 };
 
-static int64_t larger(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
-
 static int64_t smaller(int64_t a, int64_t b)
 {
 	return a < b ? a : b;
@@ -79,7 +75,7 @@ static void thin(struct curve *c)
 	for (size_t i = 1; i < c->count; i++) {
 		struct point *p = &c->points[i];
 		if (i % 2 == 1 && i + 1 < c->count) {
-			p[1].gap_ns = larger(p->gap_ns, p[1].gap_ns);
+			p[1].gap_ns = greater_of(p->gap_ns, p[1].gap_ns);
 			p[1].reset |= p->reset;
 		} else {
 			c->points[kept++] = *p;
@@ -115,7 +111,7 @@ static int add_step(struct curve *c, int64_t t_ns, double value, double step_j)
 		.t_ns = t_ns, .energy_j = c->energy_j + step_j, .gap_ns = c->count ? t_ns - c->last_ns : 0, .reset = c->reset};
 	if (c->merged < c->stride) {
 		struct point *last = &c->points[c->count - 1];
-		next.gap_ns = larger(next.gap_ns, last->gap_ns);
+		next.gap_ns = greater_of(next.gap_ns, last->gap_ns);
 		next.reset |= last->reset;
 		*last = next;
 		c->merged++;
@@ -217,17 +213,17 @@ static int64_t usual_gap(const struct curve *c)
 static int64_t gap_limit(const struct curve *c, int64_t length_ns)
 {
 	int64_t share_ns = (int64_t)((double)length_ns * ENERGY_GAP_SHARE);
-	return larger(ENERGY_GAP_INTERVALS * usual_gap(c), smaller(share_ns, ENERGY_GAP_MOST_NS));
+	return greater_of(ENERGY_GAP_INTERVALS * usual_gap(c), smaller(share_ns, ENERGY_GAP_MOST_NS));
 }
 
 /* The part of the step from point `b - 1` to `b` that is within the span. */
 static void add_segment(struct span *s, const struct point *b, int64_t from_ns, int64_t to_ns, int64_t limit_ns)
 {
 	const struct point *a = b - 1;
-	int64_t begin = larger(a->t_ns, from_ns), end = smaller(b->t_ns, to_ns);
+	int64_t begin = greater_of(a->t_ns, from_ns), end = smaller(b->t_ns, to_ns);
 	s->energy_j += (b->energy_j - a->energy_j) * (double)(end - begin) / (double)(b->t_ns - a->t_ns);
 	s->reset |= b->reset;
-	s->gap_ns = larger(s->gap_ns, smaller(b->gap_ns, end - begin));
+	s->gap_ns = greater_of(s->gap_ns, smaller(b->gap_ns, end - begin));
 	if (b->gap_ns <= limit_ns)
 		s->covered_ns += end - begin;
 }
@@ -237,8 +233,8 @@ static struct span span_of(const struct curve *c, int64_t from_ns, int64_t to_ns
 	struct span s = {.energy_j = NAN};
 	if (c->count == 0)
 		return s;
-	s.head_ns = smaller(larger(0, c->points[0].t_ns - from_ns), to_ns - from_ns);
-	s.tail_ns = smaller(larger(0, to_ns - c->last_ns), to_ns - from_ns);
+	s.head_ns = smaller(greater_of(0, c->points[0].t_ns - from_ns), to_ns - from_ns);
+	s.tail_ns = smaller(greater_of(0, to_ns - c->last_ns), to_ns - from_ns);
 	if (c->count >= 2 && s.head_ns + s.tail_ns < to_ns - from_ns)
 		s.energy_j = 0;
 	int64_t changed_ns = from_ns + s.head_ns;
@@ -251,7 +247,7 @@ static struct span span_of(const struct curve *c, int64_t from_ns, int64_t to_ns
 		int64_t end = smaller(p->t_ns, to_ns);
 		if (p->energy_j > p[-1].energy_j)
 			changed_ns = end;
-		s.flat_ns = larger(s.flat_ns, end - changed_ns);
+		s.flat_ns = greater_of(s.flat_ns, end - changed_ns);
 	}
 	return s;
 }
@@ -299,7 +295,7 @@ void energy_between(const struct energy_series *s, int64_t from_ns, int64_t to_n
 	e->by_counter = !isnan(e->counter_j) && (!stale || isnan(e->integral_j));
 	e->energy_j = e->by_counter ? e->counter_j : e->integral_j;
 	e->coverage = (double)by->covered_ns / (double)(to_ns - from_ns);
-	e->largest_gap_ns = larger(by->gap_ns, larger(by->head_ns, by->tail_ns));
+	e->largest_gap_ns = greater_of(by->gap_ns, greater_of(by->head_ns, by->tail_ns));
 	e->samples = by->samples;
 	e->reasons = judge(e, by, limit_ns);
 	if (counter.reset)
