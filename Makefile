@@ -268,30 +268,26 @@ $(BUILD)/tests/readers: $(BUILD)/tests/differ/readers.o $(BUILD)/ipf-fire/http/h
 
 libraries_of_tests := $(BUILD)/tests/readers $(if $(operator),$(BUILD)/bin/ipf-operator) $(preloads) $(BUILD)/tests/nvml/libnvidia-ml.so.1
 tests: all $(test_bundles) $(libraries_of_tests) ## build the tests and what they test
+# Installs what is missing, builds, and runs $(TESTS), or else $(1); $(2): environment; $(3): more packages.
+define run_tests
+-$(Q)$(MAKE) --no-print-directory deps DEPS="$(DEBS) $(DEBS_TEST) $(3)"
+$(Q)$(MAKE) --no-print-directory tests
+$(Q)BUILD=$(abspath $(BUILD)) SANITIZE=$(SANITIZE) $(2) tests/run $(or $(TESTS),$(1))
+endef
 check: ## install what is missing, build, and run all tests (TESTS=… selects some by name)
-	-$(Q)$(MAKE) --no-print-directory deps DEPS="$(DEBS) $(DEBS_TEST)"
-	$(Q)$(MAKE) --no-print-directory tests
-	$(Q)BUILD=$(abspath $(BUILD)) SANITIZE=$(SANITIZE) tests/run $(TESTS)
+	$(call run_tests)
 operator: $(BUILD)/bin/ipf-operator ## build the operator of examples/kubernetes
 check-cluster: ## run the examples of clusters on real ones, which start here; as root, takes minutes (TESTS=…)
-	-$(Q)$(MAKE) --no-print-directory deps DEPS="$(DEBS) $(DEBS_TEST) $(DEBS_CLUSTER)"
-	$(Q)$(MAKE) --no-print-directory tests
-	$(Q)BUILD=$(abspath $(BUILD)) JOBS=1 LIMIT=1800 tests/run $(or $(TESTS),cluster/)
+	$(call run_tests,cluster/,JOBS=1 LIMIT=1800,$(DEBS_CLUSTER))
 check-faults: ## try faults of servers, networks and machines, and let each call fail once; takes long (TESTS=…, FAULTS=…, IPF_KINDS=…)
-	-$(Q)$(MAKE) --no-print-directory deps DEPS="$(DEBS) $(DEBS_TEST)"
-	$(Q)$(MAKE) --no-print-directory tests
-	$(Q)BUILD=$(abspath $(BUILD)) SANITIZE=$(SANITIZE) JOBS=$(or $(JOBS),$(shell nproc)) LIMIT=14400 tests/run $(or $(TESTS),faults/)
+	$(call run_tests,faults/,JOBS=$(or $(JOBS),$(shell nproc)) LIMIT=14400)
 check-servers: ## run ipf against servers and proxies that others wrote; takes minutes (TESTS=…, IPF_PEER_SERVERS=…)
-	-$(Q)$(MAKE) --no-print-directory deps DEPS="$(DEBS) $(DEBS_TEST) $(DEBS_SERVERS)"
-	$(Q)$(MAKE) --no-print-directory tests
-	$(Q)BUILD=$(abspath $(BUILD)) JOBS=1 LIMIT=3600 tests/run $(or $(TESTS),servers/)
+	$(call run_tests,servers/,JOBS=1 LIMIT=3600,$(DEBS_SERVERS))
 
 # What takes half an hour or more of its own, and the tests that have a longer form.
 long_tests := long/ unit/test_report_difference unit/test_lib_tokenizer cli/differ- cli/collect-until-stable cli/report-saturation cli/fire-h2-servers cli/fire-proxy-servers cli/fire-meddled
 check-long: ## soak the programs for 40 minutes (SOAK='30 10'), and run tests that are random or long for longer (TESTS=…, IPF_ROUNDS=100)
-	-$(Q)$(MAKE) --no-print-directory deps DEPS="$(DEBS) $(DEBS_TEST)"
-	$(Q)$(MAKE) --no-print-directory tests
-	$(Q)BUILD=$(abspath $(BUILD)) IPF_LONG=1 IPF_ROUNDS=$(or $(IPF_ROUNDS),100) JOBS=1 LIMIT=7200 tests/run $(or $(TESTS),$(long_tests))
+	$(call run_tests,$(long_tests),IPF_LONG=1 IPF_ROUNDS=$(or $(IPF_ROUNDS),100) JOBS=1 LIMIT=7200)
 
 FUZZ_TIME ?= 30
 fuzz_wanted = $(filter $(patsubst %,fuzz_%,$(FUZZ:fuzz_%=%)),$(fuzz_names))
