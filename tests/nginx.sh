@@ -5,7 +5,8 @@
 # $TLS and $H2C are ports that speak HTTP/2 (and 1.1) over TLS and HTTP/2 without, $PLAIN and $TLS1 are such of
 # HTTP/1.1 without and with TLS, nginx.sock a Unix socket.
 # nginx.log has a line a request: connection, protocol, status, session resumed ("r") or not ("."), the name in the TLS handshake or "-", the
-# Host. 1 where there is no nginx.
+# Host. 1 where there is no nginx. STREAMS, REQUESTS: most streams at a time, and requests in all, of a connection; UPSTREAM=fresh: a connection to
+# the server for each request, since one that the server is just closing would give 502.
 nginx_start() { # PORT OF THE SERVER BEHIND IT
 	nginx_bin=$(PATH=$PATH:/usr/sbin command -v nginx) || return 1
 	for nginx_try in 1 2 3 4 5; do
@@ -35,8 +36,8 @@ http {
 	client_body_temp_path tmp1; proxy_temp_path tmp2; fastcgi_temp_path tmp3; uwsgi_temp_path tmp4; scgi_temp_path tmp5;
 	log_format line '\$connection \$server_protocol \$status \$ssl_session_reused \$ssl_server_name \$http_host';
 	access_log nginx.log line;
-	http2_max_concurrent_streams ${STREAMS:-128}; keepalive_requests 10000; ssl_session_cache shared:s:1m;
-	upstream sim { server 127.0.0.1:$1; keepalive 64; }
+	http2_max_concurrent_streams ${STREAMS:-128}; keepalive_requests ${REQUESTS:-10000}; ssl_session_cache shared:s:1m;
+	upstream sim { server 127.0.0.1:$1; $([ "${UPSTREAM:-kept}" != kept ] || echo 'keepalive 64;') }
 	server {
 		listen 127.0.0.1:$TLS ssl http2; listen 127.0.0.1:$H2C http2; listen 127.0.0.1:$PLAIN; listen 127.0.0.1:$TLS1 ssl; listen unix:nginx.sock;
 		ssl_certificate cert.pem; ssl_certificate_key key.pem;

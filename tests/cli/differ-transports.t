@@ -9,10 +9,7 @@ command -v python3 >/dev/null || skip_all "python3 is not installed"
 openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=localhost \
 	-addext subjectAltName=DNS:localhost -keyout key.pem -out cert.pem 2>openssl.said || skip_all "openssl cannot make a certificate"
 server_start --step-base 1ms --step-per-seq 0 --prefill-rate 100M --no-prefix-cache
-# nginx uses no kept connection: one that the server is just closing would give 502.
-eval "$(declare -f nginx_conf | sed '1s/nginx_conf/usual_nginx_conf/')"
-nginx_conf() { usual_nginx_conf "$@" | sed 's/; keepalive 64;/;/'; }
-nginx_start "${URL##*:}" || skip_all "nginx does not start here"
+UPSTREAM=fresh nginx_start "${URL##*:}" || skip_all "nginx does not start here"
 
 go() { # WAY URL ARGUMENTS OF ipf-fire…: WAY.records, WAY.results; says nothing if all is well
 	ways+=("$1")

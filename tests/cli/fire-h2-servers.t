@@ -53,9 +53,7 @@ fi
 # ---- nginx, which sends GOAWAY after so many requests of a connection ----
 openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=localhost \
 	-addext subjectAltName=DNS:localhost -keyout key.pem -out cert.pem 2>openssl.said
-eval "$(declare -f nginx_conf | sed '1s/nginx_conf/usual_nginx_conf/')"
-nginx_conf() { usual_nginx_conf "$@" | sed "s/keepalive_requests 10000/keepalive_requests ${REQUESTS:-1000000}/"; }
-if nginx_start "$SIM"; then
+if REQUESTS=1000000 nginx_start "$SIM"; then
 	both nginx 1000 -u "http://localhost:$H2C" --http 2-prior
 	hold "nginx by TLS" 1000 -u "https://localhost:$TLS" --cacert cert.pem --http 2
 	hold "nginx, fresh connections" 200 -u "http://localhost:$H2C" --http 2-prior --connections fresh

@@ -65,7 +65,7 @@ verdicts() { # NAME MINUTES ANSWERS
 look() { # NAME
 	ipf-report plot -q --plot-format png "$1.plots" "$1.results"
 	[ -z "${SOAK_KEEP:-}" ] || { mkdir -p "$SOAK_KEEP" && cp -r "$1.plots" "$1.results" "$SOAK_KEEP"; }
-	zstd -dcq "$1.records.zst" >"$1.records"
+	plain "$1.records.zst" >"$1.records"
 	python3 "$TESTS/faults/check_run.py" "$1.records" "$1.results" <(ipf-report -f json "$1.results") >"$1.said"
 	is "$(tail -n +2 "$1.said")" "" "$1: every request is accounted for, every byte is there"
 	echo "# $1: $(head -1 "$1.said" | cut -c 1-800)"
