@@ -65,13 +65,6 @@ json_t *json_repeats(const struct report *report)
 	return json;
 }
 
-/* The value with as many digits as it needs: prices of a token are small. */
-static void put_exact(json_t *to, const char *name, double value)
-{
-	if (!isnan(value))
-		json_object_set_new(to, name, json_real(value));
-}
-
 json_t *json_cost(const struct report *report)
 {
 	const struct cost *c = &report->analyses->cost;
@@ -83,18 +76,18 @@ json_t *json_cost(const struct report *report)
 		json_put_count(json, "gpus", c->gpus);
 	if (report->price->per_gpu)
 		json_object_set_new(json, "per_gpu", json_true());
-	put_exact(json, "per_hour", c->per_hour);
-	put_exact(json, "per_output_token", c->per_token);
-	put_exact(json, "per_good_output_token", c->per_good_token);
-	put_exact(json, "per_million_output_tokens", 1e6 * c->per_token);
-	put_exact(json, "per_million_good_output_tokens", 1e6 * c->per_good_token);
-	put_exact(json, "per_request", c->per_request);
-	put_exact(json, "per_good_request", c->per_good_request);
-	put_exact(json, "energy_j", c->energy_j);
-	put_exact(json, "power_w", c->power_w);
-	put_exact(json, "j_per_output_token", c->j_per_token);
-	put_exact(json, "j_per_good_output_token", c->j_per_good_token);
-	put_exact(json, "j_per_request", c->j_per_request);
+	json_put_exact(json, "per_hour", c->per_hour);
+	json_put_exact(json, "per_output_token", c->per_token);
+	json_put_exact(json, "per_good_output_token", c->per_good_token);
+	json_put_exact(json, "per_million_output_tokens", 1e6 * c->per_token);
+	json_put_exact(json, "per_million_good_output_tokens", 1e6 * c->per_good_token);
+	json_put_exact(json, "per_request", c->per_request);
+	json_put_exact(json, "per_good_request", c->per_good_request);
+	json_put_exact(json, "energy_j", c->energy_j);
+	json_put_exact(json, "power_w", c->power_w);
+	json_put_exact(json, "j_per_output_token", c->j_per_token);
+	json_put_exact(json, "j_per_good_output_token", c->j_per_good_token);
+	json_put_exact(json, "j_per_request", c->j_per_request);
 	json_put_text(json, "no_price", c->no_price);
 	json_put_text(json, "no_energy", c->no_energy);
 	json_put_text(json, "no_good", c->no_good);

@@ -3,10 +3,30 @@
 #include "absent.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* What a reader of the written report has: 15 digits. A figure that is computed from more, such as J in kJ, would
+ * differ in its last digit from that of a saved report. */
+static double as_written(double value)
+{
+	char text[32];
+	snprintf(text, sizeof text, "%.15g", value);
+	return strtod(text, NULL);
+}
 
 json_t *json_figure(double value)
 {
-	return isinf(value) ? json_string("inf") : json_real(round(value * 1e6) / 1e6);
+	if (isinf(value))
+		return json_string("inf");
+	const double rounded = round(value * 1e6) / 1e6;
+	return json_real(fabs(rounded) < 1e9 ? rounded : as_written(rounded)); /* below, 6 decimals are 15 digits at most */
+}
+
+void json_put_exact(json_t *to, const char *name, double value)
+{
+	if (!isnan(value))
+		json_object_set_new(to, name, json_real(as_written(value)));
 }
 
 void json_put(json_t *to, const char *name, double value)

@@ -13,6 +13,7 @@
 
 json_t *json_figure(double value); /* with at most six decimals; "inf" */
 void json_put(json_t *to, const char *name, double value);
+void json_put_exact(json_t *to, const char *name, double value); /* with 15 digits: prices of a token are small */
 void json_put_count(json_t *to, const char *name, int64_t value);
 void json_put_text(json_t *to, const char *name, const char *text); /* none if it is NULL or empty */
 void json_put_object(json_t *to, const char *name, json_t *value);

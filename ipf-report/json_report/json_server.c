@@ -151,6 +151,17 @@ json_t *json_server(const struct report *report)
 	return json;
 }
 
+/* Of a row of the results, its figures as those of a report. */
+static json_t *energy_json(const json_t *row)
+{
+	json_t *json = json_object(), *value;
+	const char *name;
+	json_object_foreach((json_t *)row, name, value) if (json_is_real(value))
+		json_put(json, name, json_real_value(value));
+	else json_object_set(json, name, value);
+	return json;
+}
+
 json_t *json_accelerators(const struct report *report)
 {
 	json_t *list = json_array();
@@ -169,8 +180,7 @@ json_t *json_accelerators(const struct report *report)
 		json_put_object(json, "power_w", gauge_json(&f.power));
 		json_put_object(json, "sm_clock_hz", gauge_json(&f.sm_clock));
 		json_put_object(json, "temperature_c", gauge_json(&f.temperature));
-		if (f.energy)
-			json_object_set(json, "energy", f.energy);
+		json_put_object(json, "energy", energy_json(f.energy));
 		json_array_append_new(list, json);
 	}
 	return list;
