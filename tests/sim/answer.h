@@ -37,7 +37,7 @@ struct answer {
 	bool more;          /* the step made the token after this one as well: one event has both */
 	/* What the engine knows of the request, and how it speculates; NULL: nothing. For request_metrics.h. */
 	const struct sequence *work;
-	const struct engine_spec *spec;
+	const struct batching_spec *spec;
 	bool tiers, storage; /* the engine has tiers below the device; storage among them */
 	bool metrics;        /* the answer has a server's metrics of the request, where that server would say them */
 	/* Its own. */

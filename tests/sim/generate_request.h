@@ -7,7 +7,7 @@
 #ifndef SIM_GENERATE_REQUEST_H
 #define SIM_GENERATE_REQUEST_H
 
-#include "engine.h"
+#include "batching/batching.h"
 #include "modes.h"
 
 struct generate_request_options {

@@ -14,8 +14,8 @@ struct load {
 };
 
 struct meter {
-	struct engine_step step; /* the last one */
-	int64_t at_ns;           /* accounted for until here */
+	struct batching_step step; /* the last one */
+	int64_t at_ns;             /* accounted for until here */
 	struct load total;
 	int64_t window_ns;        /* when the window that is not over yet began */
 	struct load window_begin; /* the total then */
@@ -101,7 +101,7 @@ static void advance(struct meter *m, int64_t to_ns)
 	}
 }
 
-void gpus_step(struct gpus *g, const struct engine_step *step, int64_t replicas)
+void gpus_step(struct gpus *g, const struct batching_step *step, int64_t replicas)
 {
 	for (int64_t i = 0; i < g->replicas && i < replicas; i++) {
 		advance(&g->meters[i], step->start_ns);

@@ -15,7 +15,7 @@
 #ifndef SIM_GPU_H
 #define SIM_GPU_H
 
-#include "engine.h"
+#include "batching/batching.h"
 
 #define GPU_WINDOW_NS INT64_C(100000000)
 
@@ -42,7 +42,7 @@ int64_t gpus_replicas(const struct gpus *gpus);
 const struct gpu_options *gpus_options(const struct gpus *gpus);
 
 /* The replicas from 0 to `replicas` - 1 began this step. Steps come in order and do not overlap. */
-void gpus_step(struct gpus *gpus, const struct engine_step *step, int64_t replicas);
+void gpus_step(struct gpus *gpus, const struct batching_step *step, int64_t replicas);
 
 /* A device of this replica at now_ns, which does not go back. */
 struct gpu_reading gpus_read(struct gpus *gpus, int64_t replica, int64_t now_ns);

@@ -149,7 +149,7 @@ static int understand(struct job *job, bool chat, const struct dialect *dialect,
 	}
 	buffer_text(&job->model, *asked ? asked : server_model(options, 0));
 	choose_length(job);
-	int64_t room = engine_room(c->server->engine);
+	int64_t room = batching_room(c->server->engine);
 	if (modes_find(&job->modes, MODE_ENDLESS))
 		go_on(job, room);
 	int64_t length = job->sequence.prompt_tokens + job->sequence.output_tokens;
@@ -192,7 +192,7 @@ static void prepare_answer(struct job *job)
 	answer_init(a);
 	a->work = &job->sequence;
 	a->spec = &c->server->options->engine.spec;
-	a->tiers = engine_has_tiers(&c->server->options->engine);
+	a->tiers = batching_has_tiers(&c->server->options->engine);
 	a->storage = c->server->options->engine.tiers[TIER_STORAGE].blocks > 0;
 	a->metrics = c->server->options->request_metrics;
 	job->sequence.token = token_of;
@@ -201,7 +201,7 @@ static void prepare_answer(struct job *job)
 
 static void enter_engine(struct job *job, int64_t now_ns)
 {
-	engine_add(job->conn->server->engine, &job->sequence, now_ns);
+	batching_add(job->conn->server->engine, &job->sequence, now_ns);
 	job->conn->server->metrics.arrived++;
 }
 
@@ -346,7 +346,7 @@ static void measure_request(struct server *s, struct job *job)
 
 static void finish(struct server *s, struct job *job, enum answer_next next)
 {
-	engine_remove(s->engine, &job->sequence);
+	batching_remove(s->engine, &job->sequence);
 	measure_request(s, job);
 	job->finished = true;
 	if (next == ANSWER_CUT)
@@ -375,9 +375,9 @@ void job_token(struct sequence *sequence, void *data)
 	if (next != ANSWER_ON)
 		finish(s, job, next);
 	else if (stall && stall->after > before && stall->after <= sequence->produced)
-		engine_hold(sequence, now_ns + stall->pause_ns);
+		batching_hold(sequence, now_ns + stall->pause_ns);
 	else if (before == 0 && s->options->kv_transfer_ns)
-		engine_hold(sequence, now_ns + s->options->kv_transfer_ns);
+		batching_hold(sequence, now_ns + s->options->kv_transfer_ns);
 	conn_dirty(job->conn);
 }
 
@@ -435,7 +435,7 @@ void job_close(struct conn *c)
 	struct server *s = c->server;
 	c->job = NULL;
 	job->line.end_ns = clock_now();
-	engine_remove(s->engine, &job->sequence);
+	batching_remove(s->engine, &job->sequence);
 	timers_stop(&s->timers, &job->delay);
 	if (job->sequence.added_ns && !job->measured)
 		measure_request(s, job);

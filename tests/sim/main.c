@@ -1,5 +1,7 @@
 #include "server.h"
 
+#include "engine_options.h"
+
 #include "clock.h"
 #include "cli/options.h"
 #include "cli/units.h"
@@ -25,9 +27,9 @@ struct sim_options {
 	int64_t kv_transfer_ns, keep_alive_ns, loading_ns, max_time_ns, max_body, out_limit;
 	double prefill_rate, eos_mean;
 	struct gpu_options gpu;
-	struct engine_pace pace;
-	struct engine_spec spec;
-	struct engine_tier host, disk;
+	struct batching_pace pace;
+	struct batching_spec spec;
+	struct batching_tier host, disk;
 	struct clock_offset clock;
 	int scrape_mode;
 	struct replicas_options replicas;
@@ -248,7 +250,7 @@ static int follow_parent(pid_t parent, struct ipf_error *err)
 
 static void say_totals(const struct server *s)
 {
-	struct engine_counts c = engine_counts(s->engine);
+	struct batching_counts c = batching_counts(s->engine);
 	char up[32], slipped[32];
 	fprintf(stderr,
 	        "ipf-sim: %s: %lld connections, %lld requests (%lld refused, %lld left early), "

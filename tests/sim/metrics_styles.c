@@ -37,7 +37,7 @@ static void write_sglang(const struct metrics_view *v, struct buffer *out)
 {
 	static const char *const sources[TIER_COUNT] = {"device", "host", "storage_HiCacheFile"};
 	const struct metrics *m = v->metrics;
-	const struct engine_counts *c = &v->counts;
+	const struct batching_counts *c = &v->counts;
 	struct buffer scheduler = {0}, tokenizer = {0};
 	label(&scheduler, "engine_type=\"unified\",model_name=\"", v->model,
 	      "\",moe_ep_rank=\"0\",pp_rank=\"0\",tp_rank=\"0\"");
@@ -125,7 +125,7 @@ static void write_tgi(const struct metrics_view *v, struct buffer *out)
 static void write_llama_cpp(const struct metrics_view *v, struct buffer *out)
 {
 	const struct metrics *m = v->metrics;
-	const struct engine_counts *c = &v->counts;
+	const struct batching_counts *c = &v->counts;
 	double computed = m->prompt.sum - (double)m->cached_tokens, prompt_s = m->prefill.sum, output_s = m->decode.sum;
 	const struct exposition_plain metrics[] = {
 		{"counter", "llamacpp:prompt_tokens_total", "Number of prompt tokens processed.", computed},
@@ -164,7 +164,7 @@ static void write_triton(const struct metrics_view *v, struct buffer *out)
 	static const char *const blocks[] = {"fraction", "tokens_per", "used", "free", "max", NULL};
 	static const char labels[] = "model=\"tensorrt_llm\",version=\"1\"";
 	const struct metrics *m = v->metrics;
-	const struct engine_counts *c = &v->counts;
+	const struct batching_counts *c = &v->counts;
 	double used = c->kv_usage * (double)v->kv_blocks;
 	const double request_values[] = {(double)c->waiting, (double)(v->stepping && v->step.prefilled_tokens > 0),
 	                                 (double)c->running, (double)v->max_batch, (double)(c->running + c->waiting)};
@@ -207,7 +207,7 @@ static void write_jetstream(const struct metrics_view *v, struct buffer *out)
 {
 	static const char labels[] = "id=\"sim\"";
 	const struct metrics *m = v->metrics;
-	const struct engine_counts *c = &v->counts;
+	const struct batching_counts *c = &v->counts;
 	const struct exposition_plain metrics[] = {
 		{"gauge", "jetstream_prefill_backlog_size", "Size of prefill queue", (double)c->waiting},
 		{"gauge", "num_requests_waiting", "Number of requests waiting to be processed for inference.",

@@ -8,13 +8,13 @@
 #ifndef SIM_METRICS_STYLES_H
 #define SIM_METRICS_STYLES_H
 
-#include "engine.h"
+#include "batching/batching.h"
 #include "metrics.h"
 
 struct metrics_view {
 	const struct metrics *metrics;
-	struct engine_counts counts;
-	struct engine_step step; /* in progress, or the last */
+	struct batching_counts counts;
+	struct batching_step step; /* in progress, or the last */
 	bool stepping;
 	const char *model;
 	int64_t replicas;             /* that are ready: data parallel engines */

@@ -21,7 +21,7 @@ static const struct histogram histograms[] = {
 	HISTOGRAM("request_prompt_tokens", prompt, BOUNDS_VLLM_LENGTH, "Number of prefill tokens processed."),
 	HISTOGRAM("request_generation_tokens", generation, BOUNDS_VLLM_LENGTH, "Number of generation tokens processed."),
 	HISTOGRAM("iteration_tokens_total", iteration, BOUNDS_VLLM_ITERATION,
-              "Histogram of number of tokens per engine_step."),
+              "Histogram of number of tokens per batching_step."),
 	HISTOGRAM("request_max_num_generation_tokens", max_tokens, BOUNDS_VLLM_LENGTH,
               "Histogram of maximum number of requested generation tokens."),
 	HISTOGRAM("request_params_n", n, BOUNDS_VLLM_N, "Histogram of the n request parameter."),
@@ -87,7 +87,7 @@ static void write_gauges(const struct metrics_view *v, const char *labels, struc
 
 static void write_counters(const struct metrics_view *v, const char *labels, struct buffer *out)
 {
-	const struct engine_counts *c = &v->counts;
+	const struct batching_counts *c = &v->counts;
 	const struct exposition_plain counters[] = {
 		{"counter", "vllm:prefix_cache_queries_total", "Prefix cache queries, in terms of number of queried tokens.",
 	     (double)c->cache_queries},
@@ -117,7 +117,7 @@ static void write_counters(const struct metrics_view *v, const char *labels, str
 /* Of the tiers below the device, as a KV connector's. */
 static void write_external(const struct metrics_view *v, const char *labels, struct buffer *out)
 {
-	const struct engine_counts *c = &v->counts;
+	const struct batching_counts *c = &v->counts;
 	const struct exposition_plain counters[] = {
 		{"counter", "vllm:external_prefix_cache_queries_total",
 	     "External prefix cache queries from KV connector cross-instance cache sharing, in terms of number of queried "
@@ -153,7 +153,7 @@ static void write_adapters(const struct metrics_view *v, struct buffer *out)
 
 static void write_spec(const struct metrics_view *v, const char *labels, struct buffer *out)
 {
-	const struct engine_counts *c = &v->counts;
+	const struct batching_counts *c = &v->counts;
 	const struct exposition_plain counters[] = {
 		{"counter", "vllm:spec_decode_num_drafts_total", "Number of spec decoding drafts.", (double)c->spec_drafts},
 		{"counter", "vllm:spec_decode_num_draft_tokens_total", "Number of draft tokens.", (double)c->spec_draft_tokens},

@@ -9,7 +9,7 @@
  * then those beyond the most that was wanted in this time are removed at once, first those that are not ready.
  *
  *     replicas_init(&replicas, &options);
- *     if (replicas_update(&replicas, running, waiting, now)) engine_set_replicas(engine, replicas.ready);
+ *     if (replicas_update(&replicas, running, waiting, now)) batching_set_replicas(engine, replicas.ready);
  *     come back at replicas_deadline(&replicas), or when the load changes
  */
 #ifndef SIM_REPLICAS_H

@@ -80,7 +80,7 @@ static void accept_again(struct timer *timer, void *data)
 		s->stop = true;
 }
 
-static void step_begins(const struct engine_step *step, void *data)
+static void step_begins(const struct batching_step *step, void *data)
 {
 	struct server *s = data;
 	if (s->gpus)
@@ -105,7 +105,7 @@ int server_open(struct server **server, const struct server_options *options, st
 	s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	s->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
 	open_signals(s);
-	if (engine_open(&s->engine, &options->engine, err) < 0 ||
+	if (batching_open(&s->engine, &options->engine, err) < 0 ||
 	    listen_on(s, options->port, options->all_addresses, err) < 0 || watch(s, &s->listen_fd, EPOLLIN, err) < 0 ||
 	    watch(s, &s->timer_fd, EPOLLIN, err) < 0 || watch(s, &s->signal_fd, EPOLLIN, err) < 0) {
 		server_close(s);
@@ -115,9 +115,9 @@ int server_open(struct server **server, const struct server_options *options, st
 		server_close(s);
 		return ipf_error_errno(err, ENOMEM, NULL, "devices");
 	}
-	engine_watch(s->engine, step_begins, s);
+	batching_watch(s->engine, step_begins, s);
 	replicas_init(&s->replicas, &options->replicas);
-	engine_set_replicas(s->engine, s->replicas.ready);
+	batching_set_replicas(s->engine, s->replicas.ready);
 	if (options->max_time_ns)
 		timers_set(&s->timers, &s->end, s->begin_ns + options->max_time_ns);
 	*server = s;
@@ -204,7 +204,7 @@ static void bury_dead(struct server *s)
 
 static void set_alarm(struct server *s, int64_t *set_ns)
 {
-	int64_t next_ns = timers_next(&s->timers), step_ns = engine_deadline(s->engine);
+	int64_t next_ns = timers_next(&s->timers), step_ns = batching_deadline(s->engine);
 	if (step_ns < next_ns)
 		next_ns = step_ns;
 	if (next_ns == *set_ns)
@@ -221,10 +221,10 @@ static void set_alarm(struct server *s, int64_t *set_ns)
 /* Ends the step whose time has come. */
 static bool finish_step(struct server *s, int64_t now_ns)
 {
-	struct engine_counts before = engine_counts(s->engine);
-	if (!engine_finish(s->engine, now_ns, job_token, s))
+	struct batching_counts before = batching_counts(s->engine);
+	if (!batching_finish(s->engine, now_ns, job_token, s))
 		return false;
-	struct engine_counts after = engine_counts(s->engine);
+	struct batching_counts after = batching_counts(s->engine);
 	int64_t tokens = after.prompt_tokens - before.prompt_tokens + after.output_tokens - before.output_tokens;
 	if (tokens)
 		metrics_add(&s->metrics, &s->metrics.iteration, (double)tokens);
@@ -236,9 +236,9 @@ static void scale(struct server *s, int64_t now_ns)
 {
 	if (s->options->replicas.least == s->options->replicas.most)
 		return;
-	struct engine_counts counts = engine_counts(s->engine);
+	struct batching_counts counts = batching_counts(s->engine);
 	if (replicas_update(&s->replicas, counts.running, counts.waiting, now_ns))
-		engine_set_replicas(s->engine, s->replicas.ready);
+		batching_set_replicas(s->engine, s->replicas.ready);
 	int64_t next_ns = replicas_deadline(&s->replicas);
 	if (next_ns == INT64_MAX)
 		timers_stop(&s->timers, &s->scale);
@@ -284,21 +284,21 @@ struct metrics_view server_metrics(struct server *s, struct buffer *running, str
 	server_catch_up(s, clock_now());
 	struct adapter_names names = {s->options, running, waiting};
 	if (s->options->adapter_count)
-		engine_visit(s->engine, note_adapter, &names);
+		batching_visit(s->engine, note_adapter, &names);
 	struct metrics_view view = {.metrics = &s->metrics,
-	                            .counts = engine_counts(s->engine),
+	                            .counts = batching_counts(s->engine),
 	                            .model = server_model(s->options, 0),
 	                            .replicas = s->replicas.ready,
 	                            .max_batch = s->options->engine.max_batch * s->replicas.ready,
 	                            .kv_blocks = s->options->engine.kv_blocks * s->replicas.ready,
 	                            .begin_unix_s = (double)s->begin_wall_ns / (double)NS_PER_S,
 	                            .now_unix_s = (double)clock_wall() / (double)NS_PER_S,
-	                            .tiers = engine_has_tiers(&s->options->engine),
+	                            .tiers = batching_has_tiers(&s->options->engine),
 	                            .spec_tokens = s->options->engine.spec.tokens,
 	                            .adapters = (int64_t)s->options->adapter_count,
 	                            .running_adapters = running->len ? running->data : "",
 	                            .waiting_adapters = waiting->len ? waiting->data : ""};
-	view.step = engine_current_step(s->engine, &view.stepping);
+	view.step = batching_current_step(s->engine, &view.stepping);
 	return view;
 }
 
@@ -319,7 +319,7 @@ int server_run(struct server *s, struct ipf_error *err)
 		timers_run(&s->timers, now_ns);
 		finish_step(s, now_ns);
 		scale(s, now_ns);
-		engine_start(s->engine, now_ns);
+		batching_start(s->engine, now_ns);
 		flush_all(s);
 		bury_dead(s);
 	}
@@ -338,7 +338,7 @@ void server_close(struct server *s)
 		if (fds[i] >= 0)
 			close(fds[i]);
 	timers_release(&s->timers);
-	engine_close(s->engine);
+	batching_close(s->engine);
 	gpus_free(s->gpus);
 	free(s);
 }

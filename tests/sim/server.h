@@ -8,7 +8,7 @@
 #define SIM_SERVER_H
 
 #include "generate_request.h"
-#include "engine.h"
+#include "batching/batching.h"
 #include "gpu.h"
 #include "http.h"
 #include "metrics_styles.h"
@@ -23,7 +23,7 @@
 enum scrape_mode { SCRAPE_WELL, SCRAPE_HANG, SCRAPE_DIE, SCRAPE_GARBAGE, SCRAPE_HUGE, SCRAPE_CONTROL, SCRAPE_FAIL };
 
 struct server_options {
-	struct engine_options engine;
+	struct batching_options engine;
 	struct generate_request_options ask;
 	struct gpu_options gpu;
 	struct replicas_options replicas;
@@ -79,7 +79,7 @@ struct totals {
 
 struct server {
 	const struct server_options *options;
-	struct engine *engine;
+	struct batching *engine;
 	struct metrics metrics;
 	struct gpus *gpus; /* NULL: no devices are reported */
 	struct replicas replicas;

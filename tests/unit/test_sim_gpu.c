@@ -16,7 +16,7 @@ static bool near(double a, double b)
 
 static void step(struct gpus *g, int64_t start_ms, int64_t prefill_ms, int64_t end_ms, int64_t replicas)
 {
-	struct engine_step s = {.start_ns = start_ms * MS, .prefill_ns = prefill_ms * MS, .end_ns = end_ms * MS};
+	struct batching_step s = {.start_ns = start_ms * MS, .prefill_ns = prefill_ms * MS, .end_ns = end_ms * MS};
 	gpus_step(g, &s, replicas);
 }
 
@@ -68,9 +68,9 @@ static void property_reading_often_changes_nothing(void **state)
 		for (int i = 0; i < 50; i++) {
 			int64_t start_ns = now_ns + (int64_t)(test_random(&seed) % 50000000);
 			int64_t length_ns = 1 + (int64_t)(test_random(&seed) % 250000000);
-			struct engine_step s = {.start_ns = start_ns,
-			                        .end_ns = start_ns + length_ns,
-			                        .prefill_ns = (int64_t)(test_random(&seed) % (uint64_t)(length_ns + 1))};
+			struct batching_step s = {.start_ns = start_ns,
+			                          .end_ns = start_ns + length_ns,
+			                          .prefill_ns = (int64_t)(test_random(&seed) % (uint64_t)(length_ns + 1))};
 			gpus_step(often, &s, 1);
 			gpus_step(once, &s, 1);
 			busy_ns += length_ns;

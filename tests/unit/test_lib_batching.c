@@ -1,5 +1,5 @@
 /* The engine on a clock of the test's own: every time below follows by arithmetic from the options. */
-#include "engine.h"
+#include "batching/batching.h"
 
 #include "clock.h"
 
@@ -7,7 +7,7 @@
 
 #define MS NS_PER_MS
 
-static const struct engine_options plain = {
+static const struct batching_options plain = {
 	.step_base_ns = 8 * MS,
 	.step_per_seq_ns = MS / 10,
 	.prefill_rate = 10000,
@@ -18,7 +18,7 @@ static const struct engine_options plain = {
 };
 
 struct world {
-	struct engine *engine;
+	struct batching *engine;
 	int64_t now_ns, first_ns[256], last_ns[256], tokens;
 	struct sequence *sequences;
 };
@@ -33,21 +33,21 @@ static void on_token(struct sequence *s, void *data)
 	w->last_ns[i] = w->now_ns;
 }
 
-static void begin(struct world *w, const struct engine_options *options, struct sequence *sequences)
+static void begin(struct world *w, const struct batching_options *options, struct sequence *sequences)
 {
 	struct ipf_error err = {0};
 	*w = (struct world){.sequences = sequences, .now_ns = 1000 * MS};
-	assert_int_equal(engine_open(&w->engine, options, &err), 0);
+	assert_int_equal(batching_open(&w->engine, options, &err), 0);
 }
 
 /* Runs until nothing is left to do, or until the time is up. */
 static void run_until(struct world *w, int64_t until_ns)
 {
-	engine_start(w->engine, w->now_ns);
-	while (engine_deadline(w->engine) <= until_ns) {
-		w->now_ns = engine_deadline(w->engine);
-		engine_finish(w->engine, w->now_ns, on_token, w);
-		engine_start(w->engine, w->now_ns);
+	batching_start(w->engine, w->now_ns);
+	while (batching_deadline(w->engine) <= until_ns) {
+		w->now_ns = batching_deadline(w->engine);
+		batching_finish(w->engine, w->now_ns, on_token, w);
+		batching_start(w->engine, w->now_ns);
 	}
 }
 
@@ -62,7 +62,7 @@ static void release(struct world *w, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		sequence_release(&w->sequences[i]);
-	engine_close(w->engine);
+	batching_close(w->engine);
 }
 
 static void one_alone(void **state)
@@ -72,16 +72,16 @@ static void one_alone(void **state)
 	(void)state;
 	begin(&w, &plain, s);
 	fill(s, 100, 0, 5);
-	engine_add(w.engine, s, w.now_ns);
-	assert_true(engine_deadline(w.engine) == INT64_MAX);
+	batching_add(w.engine, s, w.now_ns);
+	assert_true(batching_deadline(w.engine) == INT64_MAX);
 	run_until(&w, INT64_MAX - 1);
 	/* 8 ms + 0.1 ms + 100 tokens at 10,000/s; then four steps of 8.1 ms */
 	assert_int_equal(w.first_ns[0] - 1000 * MS, 18 * MS + MS / 10);
 	assert_int_equal(w.last_ns[0] - w.first_ns[0], 4 * (8 * MS + MS / 10));
 	assert_int_equal(s[0].produced, 5);
 	assert_int_equal(s[0].admitted_ns, 1000 * MS);
-	assert_int_equal(engine_counts(w.engine).running, 0);
-	assert_true(engine_counts(w.engine).kv_usage <= 0);
+	assert_int_equal(batching_counts(w.engine).running, 0);
+	assert_true(batching_counts(w.engine).kv_usage <= 0);
 	release(&w, 1);
 }
 
@@ -94,10 +94,10 @@ static void long_prompts_are_cut(void **state)
 	begin(&w, &plain, s);
 	fill(&s[0], 10, 1, 100);
 	fill(&s[1], 1500, 2, 1);
-	engine_add(w.engine, &s[0], w.now_ns);
+	batching_add(w.engine, &s[0], w.now_ns);
 	run_until(&w, w.now_ns + 50 * MS);
 	int64_t before = s[0].produced, begin_ns = w.last_ns[0];
-	engine_add(w.engine, &s[1], w.now_ns);
+	batching_add(w.engine, &s[1], w.now_ns);
 	run_until(&w, w.now_ns + 10 * MS); /* the step under way ends; the prompt's first piece begins */
 	assert_int_equal(s[0].produced, before + 1);
 	run_until(&w, w.now_ns + 200 * MS);
@@ -105,7 +105,7 @@ static void long_prompts_are_cut(void **state)
 	int64_t alone = 8 * MS + MS / 10, together = 8 * MS + MS / 5;
 	assert_int_equal(w.first_ns[1] - begin_ns, alone + (together + 999 * MS / 10) + (together + 501 * MS / 10));
 	assert_int_equal(s[0].produced >= before + 3, 1);
-	engine_remove(w.engine, &s[0]);
+	batching_remove(w.engine, &s[0]);
 	release(&w, 2);
 }
 
@@ -117,11 +117,11 @@ static void batch_limit_makes_a_queue(void **state)
 	begin(&w, &plain, s);
 	for (int i = 0; i < 6; i++) {
 		fill(&s[i], 10, (uint32_t)i * 1000, 3);
-		engine_add(w.engine, &s[i], w.now_ns);
+		batching_add(w.engine, &s[i], w.now_ns);
 	}
-	engine_start(w.engine, w.now_ns);
-	assert_int_equal(engine_counts(w.engine).running, 4);
-	assert_int_equal(engine_counts(w.engine).waiting, 2);
+	batching_start(w.engine, w.now_ns);
+	assert_int_equal(batching_counts(w.engine).running, 4);
+	assert_int_equal(batching_counts(w.engine).waiting, 2);
 	run_until(&w, INT64_MAX - 1);
 	for (int i = 0; i < 4; i++)
 		assert_int_equal(w.first_ns[i], w.first_ns[0]);
@@ -131,7 +131,7 @@ static void batch_limit_makes_a_queue(void **state)
 	release(&w, 6);
 }
 
-/* What is added between the end of a step and a late engine_finish takes part in a step that began before it came. */
+/* What is added between the end of a step and a late batching_finish takes part in a step that began before it came. */
 static void none_waits_less_than_nothing(void **state)
 {
 	struct sequence s[2];
@@ -140,12 +140,12 @@ static void none_waits_less_than_nothing(void **state)
 	begin(&w, &plain, s);
 	fill(&s[0], 10, 1, 5);
 	fill(&s[1], 10, 2, 5);
-	engine_add(w.engine, &s[0], w.now_ns);
-	engine_start(w.engine, w.now_ns);
-	int64_t added_ns = engine_deadline(w.engine) + MS;
-	engine_add(w.engine, &s[1], added_ns);
-	engine_finish(w.engine, added_ns, on_token, &w);
-	assert_int_equal(engine_counts(w.engine).running, 2);
+	batching_add(w.engine, &s[0], w.now_ns);
+	batching_start(w.engine, w.now_ns);
+	int64_t added_ns = batching_deadline(w.engine) + MS;
+	batching_add(w.engine, &s[1], added_ns);
+	batching_finish(w.engine, added_ns, on_token, &w);
+	assert_int_equal(batching_counts(w.engine).running, 2);
 	assert_int_equal(s[1].admitted_ns, added_ns);
 	run_until(&w, INT64_MAX - 1);
 	release(&w, 2);
@@ -156,7 +156,7 @@ static void saturation_follows_from_the_options(void **state)
 {
 	enum { COUNT = 200 };
 	static struct sequence s[COUNT];
-	struct engine_options options = plain;
+	struct batching_options options = plain;
 	struct world w;
 	(void)state;
 	options.kv_blocks = 10000;
@@ -165,7 +165,7 @@ static void saturation_follows_from_the_options(void **state)
 	int64_t begin_ns = w.now_ns;
 	for (int i = 0; i < COUNT; i++) {
 		fill(&s[i], 50, (uint32_t)i * 100000, 20);
-		engine_add(w.engine, &s[i], w.now_ns);
+		batching_add(w.engine, &s[i], w.now_ns);
 	}
 	run_until(&w, INT64_MAX - 1);
 	double rate = COUNT / ((double)(w.now_ns - begin_ns) / (double)NS_PER_S);
@@ -175,34 +175,34 @@ static void saturation_follows_from_the_options(void **state)
 }
 
 /* Three replicas do three times the work, and a step knows how many of them have a part in it. */
-static void on_step(const struct engine_step *step, void *data)
+static void on_step(const struct batching_step *step, void *data)
 {
-	*(struct engine_step *)data = *step;
+	*(struct batching_step *)data = *step;
 }
 
 static void replicas_share_each_step(void **state)
 {
 	struct sequence s[7];
-	struct engine_options options = plain;
-	struct engine_step step = {0};
+	struct batching_options options = plain;
+	struct batching_step step = {0};
 	struct world w;
 	(void)state;
 	options.most_replicas = 3;
 	options.max_batch = 2;
 	begin(&w, &options, s);
-	engine_watch(w.engine, on_step, &step);
-	engine_set_replicas(w.engine, 0);
+	batching_watch(w.engine, on_step, &step);
+	batching_set_replicas(w.engine, 0);
 	for (int i = 0; i < 7; i++) {
 		fill(&s[i], 30, (uint32_t)i * 1000, 3);
-		engine_add(w.engine, &s[i], w.now_ns);
+		batching_add(w.engine, &s[i], w.now_ns);
 	}
 	run_until(&w, w.now_ns + 1000 * MS);
-	assert_int_equal(engine_counts(w.engine).waiting, 7); /* without replicas nothing happens */
-	assert_true(engine_deadline(w.engine) == INT64_MAX);
-	engine_set_replicas(w.engine, 3);
+	assert_int_equal(batching_counts(w.engine).waiting, 7); /* without replicas nothing happens */
+	assert_true(batching_deadline(w.engine) == INT64_MAX);
+	batching_set_replicas(w.engine, 3);
 	int64_t begin_ns = w.now_ns;
-	engine_start(w.engine, w.now_ns);
-	assert_int_equal(engine_counts(w.engine).running, 6);
+	batching_start(w.engine, w.now_ns);
+	assert_int_equal(batching_counts(w.engine).running, 6);
 	assert_int_equal(step.replicas, 3);
 	/* 8 ms, two sequences of 0.1 ms each, and 180 tokens at three times 10,000/s */
 	assert_int_equal(step.end_ns - begin_ns, 8 * MS + 2 * MS / 10 + 6 * MS);
@@ -215,33 +215,33 @@ static void replicas_share_each_step(void **state)
 static void pace_changes_steps(void **state)
 {
 	struct sequence s[1];
-	struct engine_options options = plain;
-	struct engine_step step = {0};
+	struct batching_options options = plain;
+	struct batching_step step = {0};
 	struct world w;
 	(void)state;
 	/* Half the throughput after each second; three times as long for half a second. */
-	options.pace = (struct engine_pace){.drift = 0.5, .drift_ns = 1000 * MS, .warm_ns = 500 * MS, .warm_factor = 3};
+	options.pace = (struct batching_pace){.drift = 0.5, .drift_ns = 1000 * MS, .warm_ns = 500 * MS, .warm_factor = 3};
 	options.step_base_ns = 10 * MS;
 	options.step_per_seq_ns = 0;
 	options.prefill_rate = 1e12;
 	begin(&w, &options, s);
-	engine_watch(w.engine, on_step, &step);
+	batching_watch(w.engine, on_step, &step);
 	fill(s, 10, 0, 1000);
-	engine_add(w.engine, s, w.now_ns);
-	engine_start(w.engine, w.now_ns);
+	batching_add(w.engine, s, w.now_ns);
+	batching_start(w.engine, w.now_ns);
 	assert_int_equal(step.end_ns - step.start_ns, 30 * MS);
 	run_until(&w, w.now_ns + 2000 * MS);
 	int64_t age_ns = step.start_ns - 1000 * MS, length_ns = step.end_ns - step.start_ns;
 	assert_true(age_ns > 1950 * MS && age_ns < 2000 * MS);
 	assert_true(length_ns > 38 * MS && length_ns < 40 * MS); /* four times as long after two seconds */
-	engine_remove(w.engine, s);
+	batching_remove(w.engine, s);
 	release(&w, 1);
 }
 
 /* Steps vary around the same mean, pauses add theirs, and the seed decides. */
 static void noise_of_steps(void **state)
 {
-	struct engine_options options = plain;
+	struct batching_options options = plain;
 	double means[3];
 	(void)state;
 	options.step_base_ns = 10 * MS;
@@ -251,15 +251,15 @@ static void noise_of_steps(void **state)
 	for (int k = 0; k < 3; k++) {
 		struct sequence s[1];
 		struct world w;
-		options.pace = (struct engine_pace){.jitter = 0.2, .seed = k == 1 ? 2 : 1};
+		options.pace = (struct batching_pace){.jitter = 0.2, .seed = k == 1 ? 2 : 1};
 		if (k == 2) {
 			options.pace.pause_ns = 100 * MS;
 			options.pace.pause_every_ns = 1000 * MS;
 		}
 		begin(&w, &options, s);
 		fill(s, 10, 0, 4000);
-		engine_add(w.engine, s, w.now_ns);
-		engine_start(w.engine, w.now_ns);
+		batching_add(w.engine, s, w.now_ns);
+		batching_start(w.engine, w.now_ns);
 		const int64_t begin_ns = w.now_ns;
 		run_until(&w, INT64_MAX - 1);
 		means[k] = (double)(w.now_ns - begin_ns) / 4000 / (double)MS;
@@ -272,47 +272,25 @@ static void noise_of_steps(void **state)
 	assert_true(means[2] > means[0] + 0.4 && means[2] < means[0] + 1.6);
 }
 
-static void paces_are_read(void **state)
-{
-	static const char *const wrong[] = {"", "2%", "2%/", "/10s", "2%/0", "200%/10s", "x/10s", "2%/10s/5", "100%/1s"};
-	struct engine_pace p = {0};
-	struct ipf_error err = {0};
-	(void)state;
-	assert_int_equal(engine_parse_drift("2%/10s", &p, &err), 0);
-	assert_true(p.drift > 0.0199 && p.drift < 0.0201 && p.drift_ns == 10000 * MS);
-	assert_int_equal(engine_parse_drift("-0.5/1m", &p, &err), 0);
-	assert_true(p.drift < -0.4999 && p.drift_ns == 60000 * MS);
-	assert_int_equal(engine_parse_warm_up("5s:2.5", &p, &err), 0);
-	assert_true(p.warm_ns == 5000 * MS && p.warm_factor > 2.49 && p.warm_factor < 2.51);
-	assert_int_equal(engine_parse_pause("50ms/2s", &p, &err), 0);
-	assert_true(p.pause_ns == 50 * MS && p.pause_every_ns == 2000 * MS);
-	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-		struct ipf_error why = {0};
-		assert_int_equal(engine_parse_drift(wrong[i], &p, &why), -1);
-		assert_int_equal(engine_parse_warm_up(wrong[i], &p, &(struct ipf_error){0}), -1);
-		assert_int_equal(engine_parse_pause(wrong[i], &p, &(struct ipf_error){0}), -1);
-	}
-}
-
 /* Every token but the first comes from a draft's step, or was accepted in one; how often, follows the probability. */
 static void drafts_are_accepted(void **state)
 {
 	enum { COUNT = 40 };
 	static struct sequence s[COUNT], again[1];
-	struct engine_options options = plain;
+	struct batching_options options = plain;
 	struct world w;
 	int64_t histogram = 0, accepted = 0;
 	(void)state;
-	options.spec = (struct engine_spec){.tokens = 3, .accept = 0.7, .draft_ns = MS};
+	options.spec = (struct batching_spec){.tokens = 3, .accept = 0.7, .draft_ns = MS};
 	options.kv_blocks = 10000;
 	begin(&w, &options, s);
 	for (int i = 0; i < COUNT; i++) {
 		fill(&s[i], 20, (uint32_t)i * 1000, 200);
 		s[i].draws = (uint64_t)i;
-		engine_add(w.engine, &s[i], w.now_ns);
+		batching_add(w.engine, &s[i], w.now_ns);
 	}
 	run_until(&w, INT64_MAX - 1);
-	struct engine_counts c = engine_counts(w.engine);
+	struct batching_counts c = batching_counts(w.engine);
 	assert_int_equal(c.output_tokens, COUNT * 200);
 	assert_int_equal(c.output_tokens, COUNT + c.spec_drafts + c.spec_accepted);
 	assert_int_equal(c.spec_draft_tokens, 3 * c.spec_drafts);
@@ -335,7 +313,7 @@ static void drafts_are_accepted(void **state)
 	fill(again, 20, 7 * 1000, 200);
 	again->draws = 7;
 	w.sequences = again;
-	engine_add(w.engine, again, w.now_ns);
+	batching_add(w.engine, again, w.now_ns);
 	int64_t begin_ns = w.now_ns;
 	run_until(&w, INT64_MAX - 1);
 	assert_int_equal(again->drafts, s[7].drafts);
@@ -348,21 +326,21 @@ static void drafts_are_accepted(void **state)
 static void drafts_fit_the_cache(void **state)
 {
 	struct sequence s[3];
-	struct engine_options options = plain;
+	struct batching_options options = plain;
 	struct world w;
 	(void)state;
-	options.spec = (struct engine_spec){.tokens = 16, .accept = 0.95};
+	options.spec = (struct batching_spec){.tokens = 16, .accept = 0.95};
 	options.kv_blocks = 12;
 	begin(&w, &options, s);
 	for (int i = 0; i < 3; i++) {
 		fill(&s[i], 48, (uint32_t)i * 1000, 100);
 		s[i].draws = (uint64_t)i;
-		engine_add(w.engine, &s[i], w.now_ns);
+		batching_add(w.engine, &s[i], w.now_ns);
 	}
 	run_until(&w, INT64_MAX - 1);
-	assert_int_equal(engine_counts(w.engine).output_tokens, 300);
-	assert_int_equal(engine_counts(w.engine).prompt_tokens, 3 * 48);
-	assert_true(engine_counts(w.engine).kv_usage <= 0);
+	assert_int_equal(batching_counts(w.engine).output_tokens, 300);
+	assert_int_equal(batching_counts(w.engine).prompt_tokens, 3 * 48);
+	assert_true(batching_counts(w.engine).kv_usage <= 0);
 	release(&w, 3);
 }
 
@@ -373,25 +351,25 @@ static void prefix_is_found(void **state)
 	(void)state;
 	begin(&w, &plain, s);
 	fill(&s[0], 100, 0, 1);
-	engine_add(w.engine, &s[0], w.now_ns);
+	batching_add(w.engine, &s[0], w.now_ns);
 	run_until(&w, INT64_MAX - 1);
 	assert_int_equal(s[0].cached_tokens, 0);
 	fill(&s[1], 100, 0, 1); /* the same: six whole blocks */
-	engine_add(w.engine, &s[1], w.now_ns);
+	batching_add(w.engine, &s[1], w.now_ns);
 	run_until(&w, INT64_MAX - 1);
 	assert_int_equal(s[1].cached_tokens, 96);
 	fill(&s[2], 96, 0, 1); /* all of it is there, but the last token has to be computed */
-	engine_add(w.engine, &s[2], w.now_ns);
+	batching_add(w.engine, &s[2], w.now_ns);
 	run_until(&w, INT64_MAX - 1);
 	assert_int_equal(s[2].cached_tokens, 80);
 	fill(&s[3], 0, 0, 1); /* another in its 20th token: one block in common */
 	for (uint32_t i = 0; i < 100; i++)
 		sequence_push(&s[3], i == 19 ? 5u : i * 7);
-	engine_add(w.engine, &s[3], w.now_ns);
+	batching_add(w.engine, &s[3], w.now_ns);
 	run_until(&w, INT64_MAX - 1);
 	assert_int_equal(s[3].cached_tokens, 16);
-	assert_int_equal(engine_counts(w.engine).cache_queries, 396);
-	assert_int_equal(engine_counts(w.engine).cache_hits, 192);
+	assert_int_equal(batching_counts(w.engine).cache_queries, 396);
+	assert_int_equal(batching_counts(w.engine).cache_hits, 192);
 	release(&w, 4);
 }
 
@@ -410,14 +388,14 @@ static void answers_enter_the_cache(void **state)
 	begin(&w, &plain, s);
 	fill(&s[0], 20, 0, 30);
 	s[0].token = token_of;
-	engine_add(w.engine, &s[0], w.now_ns);
+	batching_add(w.engine, &s[0], w.now_ns);
 	run_until(&w, INT64_MAX - 1);
 	fill(&s[1], 20, 0, 1);
 	for (int64_t k = 0; k < 30; k++)
 		sequence_push(&s[1], token_of(NULL, k));
 	for (uint32_t i = 0; i < 20; i++)
 		sequence_push(&s[1], i);
-	engine_add(w.engine, &s[1], w.now_ns);
+	batching_add(w.engine, &s[1], w.now_ns);
 	run_until(&w, INT64_MAX - 1);
 	assert_int_equal(s[1].cached_tokens, 48); /* 50 tokens, of which the last was made but not computed */
 	release(&w, 2);
@@ -427,26 +405,26 @@ static void answers_enter_the_cache(void **state)
 static void tiers_keep_what_is_evicted(void **state)
 {
 	struct sequence s[6];
-	struct engine_options options = plain;
-	struct engine_step step = {0};
+	struct batching_options options = plain;
+	struct batching_step step = {0};
 	struct world w;
 	(void)state;
 	options.kv_blocks = 10;
-	options.tiers[TIER_HOST] = (struct engine_tier){.blocks = 10, .rate = 16000};
-	options.tiers[TIER_STORAGE] = (struct engine_tier){.blocks = 100, .rate = 1600};
+	options.tiers[TIER_HOST] = (struct batching_tier){.blocks = 10, .rate = 16000};
+	options.tiers[TIER_STORAGE] = (struct batching_tier){.blocks = 100, .rate = 1600};
 	begin(&w, &options, s);
-	engine_watch(w.engine, on_step, &step);
+	batching_watch(w.engine, on_step, &step);
 	/* Three prompts of ten blocks, each in the place of the one before; then the first and the second again. */
 	for (int i = 0; i < 5; i++) {
 		fill(&s[i], 150, (uint32_t)(i % 3) * 100000, 1);
-		engine_add(w.engine, &s[i], w.now_ns);
+		batching_add(w.engine, &s[i], w.now_ns);
 		run_until(&w, INT64_MAX - 1);
 	}
 	assert_int_equal(s[2].cached_tokens, 0);
 	assert_int_equal(s[3].cached_tokens, 144); /* nine whole blocks, which went down twice */
 	assert_int_equal(s[3].cached_from[TIER_STORAGE] + s[3].cached_from[TIER_HOST], 144);
 	assert_true(s[3].cached_from[TIER_STORAGE] > 0);
-	struct engine_counts c = engine_counts(w.engine);
+	struct batching_counts c = batching_counts(w.engine);
 	assert_int_equal(c.cached_from[TIER_DEVICE] + c.cached_from[TIER_HOST] + c.cached_from[TIER_STORAGE], c.cache_hits);
 	assert_int_equal(c.cache_hits, s[3].cached_tokens + s[4].cached_tokens);
 	/* 8.1 ms, 6 tokens to compute, and what came back from host and storage */
@@ -454,28 +432,10 @@ static void tiers_keep_what_is_evicted(void **state)
 	                                                  s[4].cached_from[TIER_HOST] * MS / 16 +
 	                                                  s[4].cached_from[TIER_STORAGE] * MS * 10 / 16);
 	fill(&s[5], 150, 100000, 1); /* it is on the device now */
-	engine_add(w.engine, &s[5], w.now_ns);
+	batching_add(w.engine, &s[5], w.now_ns);
 	run_until(&w, INT64_MAX - 1);
 	assert_int_equal(s[5].cached_from[TIER_DEVICE], 144);
 	release(&w, 6);
-}
-
-static void tiers_are_read(void **state)
-{
-	static const char *const wrong[] = {"", "x", "10,", "10,rate=0", "10,speed=1", "100M", "-1"};
-	struct engine_tier t = {.rate = 1};
-	struct ipf_error err = {0};
-	(void)state;
-	assert_int_equal(engine_parse_tier("10k,rate=2M", &t, &err), 0);
-	assert_int_equal(t.blocks, 10000);
-	assert_true(t.rate > 1999999 && t.rate < 2000001);
-	assert_int_equal(engine_parse_tier("7", &t, &err), 0);
-	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-		struct ipf_error why = {0};
-		struct engine_tier tier = {.rate = 1};
-		if (engine_parse_tier(wrong[i], &tier, &why) == 0 && strcmp(wrong[i], "10,") != 0)
-			fail_msg("%s: expected an error", wrong[i]);
-	}
 }
 
 static void marks_tell_prefixes_apart(void **state)
@@ -500,7 +460,7 @@ static void marks_tell_prefixes_apart(void **state)
 static void preemption_recomputes(void **state)
 {
 	struct sequence s[3];
-	struct engine_options options = plain;
+	struct batching_options options = plain;
 	struct world w;
 	(void)state;
 	options.kv_blocks = 12;
@@ -508,7 +468,7 @@ static void preemption_recomputes(void **state)
 	begin(&w, &options, s);
 	for (int i = 0; i < 3; i++) {
 		fill(&s[i], 48, (uint32_t)i * 1000, 60);
-		engine_add(w.engine, &s[i], w.now_ns);
+		batching_add(w.engine, &s[i], w.now_ns);
 	}
 	run_until(&w, INT64_MAX - 1);
 	for (int i = 0; i < 3; i++)
@@ -516,10 +476,10 @@ static void preemption_recomputes(void **state)
 	assert_int_equal(w.tokens, 180);
 	assert_int_equal(s[0].preemptions, 0);
 	assert_true(s[2].preemptions > 0);
-	assert_int_equal(engine_counts(w.engine).preemptions, s[1].preemptions + s[2].preemptions);
-	assert_int_equal(engine_counts(w.engine).prompt_tokens, 3 * 48);
+	assert_int_equal(batching_counts(w.engine).preemptions, s[1].preemptions + s[2].preemptions);
+	assert_int_equal(batching_counts(w.engine).prompt_tokens, 3 * 48);
 	assert_true(w.last_ns[0] < w.last_ns[2]);
-	assert_true(engine_counts(w.engine).kv_usage <= 0);
+	assert_true(batching_counts(w.engine).kv_usage <= 0);
 	release(&w, 3);
 }
 
@@ -531,22 +491,22 @@ static void holds_and_removals(void **state)
 	begin(&w, &plain, s);
 	for (int i = 0; i < 3; i++) {
 		fill(&s[i], 10, (uint32_t)i * 1000, 10);
-		engine_add(w.engine, &s[i], w.now_ns);
+		batching_add(w.engine, &s[i], w.now_ns);
 	}
 	run_until(&w, w.now_ns + 20 * MS);
 	int64_t had = s[0].produced;
-	engine_hold(&s[0], w.now_ns + 500 * MS);
-	engine_remove(w.engine, &s[1]);
+	batching_hold(&s[0], w.now_ns + 500 * MS);
+	batching_remove(w.engine, &s[1]);
 	int64_t removed_at = s[1].produced;
 	run_until(&w, w.now_ns + 400 * MS);
 	assert_true(s[0].produced <= had + 1); /* the step under way was not stopped */
 	assert_int_equal(s[1].produced, removed_at);
 	assert_int_equal(s[2].produced, 10);
-	assert_int_equal(engine_counts(w.engine).running, 1);
-	assert_true(engine_deadline(w.engine) < INT64_MAX);
+	assert_int_equal(batching_counts(w.engine).running, 1);
+	assert_true(batching_deadline(w.engine) < INT64_MAX);
 	run_until(&w, INT64_MAX - 1);
 	assert_int_equal(s[0].produced, 10);
-	assert_true(engine_deadline(w.engine) == INT64_MAX);
+	assert_true(batching_deadline(w.engine) == INT64_MAX);
 	release(&w, 3);
 }
 
@@ -558,18 +518,18 @@ static void late_callers(void **state)
 	(void)state;
 	begin(&w, &plain, s);
 	fill(s, 10, 0, 100);
-	engine_add(w.engine, s, w.now_ns);
-	engine_start(w.engine, w.now_ns);
-	int64_t end = engine_deadline(w.engine);
-	assert_false(engine_finish(w.engine, end - 1, on_token, &w));
-	assert_true(engine_finish(w.engine, end + 50 * MS, on_token, &w));
-	assert_int_equal(engine_deadline(w.engine), end + 8 * MS + MS / 10);
-	assert_int_equal(engine_counts(w.engine).slipped_ns, 0);
-	end = engine_deadline(w.engine);
-	assert_true(engine_finish(w.engine, end + 150 * MS, on_token, &w));
-	assert_int_equal(engine_deadline(w.engine), end + 158 * MS + MS / 10);
-	assert_int_equal(engine_counts(w.engine).slipped_ns, 150 * MS);
-	engine_remove(w.engine, s);
+	batching_add(w.engine, s, w.now_ns);
+	batching_start(w.engine, w.now_ns);
+	int64_t end = batching_deadline(w.engine);
+	assert_false(batching_finish(w.engine, end - 1, on_token, &w));
+	assert_true(batching_finish(w.engine, end + 50 * MS, on_token, &w));
+	assert_int_equal(batching_deadline(w.engine), end + 8 * MS + MS / 10);
+	assert_int_equal(batching_counts(w.engine).slipped_ns, 0);
+	end = batching_deadline(w.engine);
+	assert_true(batching_finish(w.engine, end + 150 * MS, on_token, &w));
+	assert_int_equal(batching_deadline(w.engine), end + 158 * MS + MS / 10);
+	assert_int_equal(batching_counts(w.engine).slipped_ns, 150 * MS);
+	batching_remove(w.engine, s);
 	release(&w, 1);
 }
 
@@ -585,7 +545,7 @@ static int64_t blocks_in_use(const struct sequence *s, size_t count)
 static void property_nothing_is_lost(void **state)
 {
 	enum { COUNT = 16 };
-	struct engine_options options = plain;
+	struct batching_options options = plain;
 	uint64_t seed = test_seed("property_nothing_is_lost");
 	(void)state;
 	options.kv_blocks = 30;
@@ -595,32 +555,32 @@ static void property_nothing_is_lost(void **state)
 		bool removed[COUNT] = {false};
 		struct world w;
 		options.prefix_cache = round % 2;
-		options.tiers[TIER_HOST] = (struct engine_tier){.blocks = round % 3 ? 0 : 20, .rate = 1e6};
-		options.tiers[TIER_STORAGE] = (struct engine_tier){.blocks = round % 5 ? 0 : 20, .rate = 1e5};
-		options.spec = (struct engine_spec){.tokens = round % 7 ? 0 : 5, .accept = 0.8};
+		options.tiers[TIER_HOST] = (struct batching_tier){.blocks = round % 3 ? 0 : 20, .rate = 1e6};
+		options.tiers[TIER_STORAGE] = (struct batching_tier){.blocks = round % 5 ? 0 : 20, .rate = 1e5};
+		options.spec = (struct batching_spec){.tokens = round % 7 ? 0 : 5, .accept = 0.8};
 		begin(&w, &options, s);
 		for (int i = 0; i < COUNT; i++) {
 			int64_t output = 1 + (int64_t)(test_random(&seed) % 100);
 			fill(&s[i], 1 + (int64_t)(test_random(&seed) % 300), test_random(&seed) % 3 ? 0 : (uint32_t)i, output);
 			s[i].token = token_of;
-			engine_add(w.engine, &s[i], w.now_ns);
+			batching_add(w.engine, &s[i], w.now_ns);
 			run_until(&w, w.now_ns + (int64_t)(test_random(&seed) % 100) * MS);
 			int k = (int)(test_random(&seed) % (unsigned)(i + 1));
 			if (test_random(&seed) % 8 == 0) {
-				engine_remove(w.engine, &s[k]);
+				batching_remove(w.engine, &s[k]);
 				removed[k] = true;
 			} else if (test_random(&seed) % 4 == 0) {
-				engine_hold(&s[k], w.now_ns + 30 * MS);
+				batching_hold(&s[k], w.now_ns + 30 * MS);
 			}
 			/* blocks may be shared, so that users count more than the cache does */
-			assert_true(engine_counts(w.engine).kv_usage * 30 <= (double)blocks_in_use(s, (size_t)i + 1) + 1e-6);
+			assert_true(batching_counts(w.engine).kv_usage * 30 <= (double)blocks_in_use(s, (size_t)i + 1) + 1e-6);
 		}
 		run_until(&w, INT64_MAX - 1);
 		for (int i = 0; i < COUNT; i++)
 			assert_true(removed[i] ? s[i].produced <= s[i].output_tokens : s[i].produced == s[i].output_tokens);
-		assert_int_equal(engine_counts(w.engine).running, 0);
-		assert_int_equal(engine_counts(w.engine).waiting, 0);
-		assert_true(engine_counts(w.engine).kv_usage <= 0);
+		assert_int_equal(batching_counts(w.engine).running, 0);
+		assert_int_equal(batching_counts(w.engine).waiting, 0);
+		assert_true(batching_counts(w.engine).kv_usage <= 0);
 		release(&w, COUNT);
 	}
 }
@@ -636,13 +596,11 @@ int main(void)
 		cmocka_unit_test(replicas_share_each_step),
 		cmocka_unit_test(pace_changes_steps),
 		cmocka_unit_test(noise_of_steps),
-		cmocka_unit_test(paces_are_read),
 		cmocka_unit_test(drafts_are_accepted),
 		cmocka_unit_test(drafts_fit_the_cache),
 		cmocka_unit_test(prefix_is_found),
 		cmocka_unit_test(answers_enter_the_cache),
 		cmocka_unit_test(tiers_keep_what_is_evicted),
-		cmocka_unit_test(tiers_are_read),
 		cmocka_unit_test(marks_tell_prefixes_apart),
 		cmocka_unit_test(preemption_recomputes),
 		cmocka_unit_test(holds_and_removals),

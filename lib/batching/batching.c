@@ -1,9 +1,6 @@
-#include "engine.h"
-
-#include "key_values.h"
+#include "batching/batching.h"
 
 #include "clock.h"
-#include "cli/units.h"
 #include "stats/exact_math.h"
 #include "stats/rng.h"
 
@@ -12,12 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_LATE_NS     (100 * NS_PER_MS)
-#define MOST_STRETCH     1e4
-#define MOST_TIER_BLOCKS (1 << 26)
+#define MOST_LATE_NS (100 * NS_PER_MS)
+#define MOST_STRETCH 1e4
 
-struct engine {
-	struct engine_options options;
+struct batching {
+	struct batching_options options;
 	struct kv_cache *kv, *tiers[TIER_COUNT]; /* those below the device, or NULL */
 	int64_t replicas;
 	int64_t first_step_ns;   /* with a pace: when the first step began; 0: there was none */
@@ -27,12 +23,12 @@ struct engine {
 	struct sequence *first, *last; /* who waits */
 	int64_t waiting;
 	bool stepping;
-	struct engine_step step; /* the one in progress, or the last */
-	void (*on_step)(const struct engine_step *step, void *data);
+	struct batching_step step; /* the one in progress, or the last */
+	void (*on_step)(const struct batching_step *step, void *data);
 	void *watcher;
 	int64_t wake_ns; /* no step: when the first hold ends */
 	struct rng noise, pauses;
-	struct engine_counts counts;
+	struct batching_counts counts;
 };
 
 /* ---- sequences ---- */
@@ -57,16 +53,19 @@ static bool grow(void **items, int32_t *cap, int32_t count, size_t size)
 	return true;
 }
 
+void sequence_add_block(struct sequence *s, uint64_t hash)
+{
+	if (grow((void **)&s->hashes, &s->hash_cap, s->hash_count, sizeof *s->hashes))
+		s->hashes[s->hash_count++] = hash;
+	else
+		s->failed = true;
+}
+
 /* `length` tokens are in the chain; a whole block's worth gives a hash. */
 static void note_block(struct sequence *s, int64_t length)
 {
-	if (length % KV_BLOCK)
-		return;
-	if (!grow((void **)&s->hashes, &s->hash_cap, s->hash_count, sizeof *s->hashes)) {
-		s->failed = true;
-		return;
-	}
-	s->hashes[s->hash_count++] = s->chain;
+	if (length % KV_BLOCK == 0)
+		sequence_add_block(s, s->chain);
 }
 
 void sequence_push(struct sequence *s, uint32_t token)
@@ -90,92 +89,9 @@ void sequence_release(struct sequence *s)
 	s->hash_count = s->hash_cap = s->block_count = s->block_cap = 0;
 }
 
-/* ---- its pace ---- */
+/* ---- the engine: what is open ---- */
 
-/* The text before `mark`, into `part` of `size` bytes; what follows it, NULL if there is no mark. */
-static const char *split_at(const char *text, char mark, char *part, size_t size)
-{
-	const char *at = strchr(text, mark);
-	size_t len = at ? (size_t)(at - text) : size;
-	if (len >= size)
-		return NULL;
-	memcpy(part, text, len);
-	part[len] = '\0';
-	return at + 1;
-}
-
-int engine_parse_drift(const char *text, void *pace, struct ipf_error *err)
-{
-	struct engine_pace *p = pace;
-	char share[32];
-	struct ipf_error why = {0};
-	bool rises = *text == '-';
-	const char *period = split_at(text + rises, '/', share, sizeof share);
-	if (!period || parse_share(share, &p->drift, &why) < 0 || parse_duration(period, &p->drift_ns, &why) < 0 ||
-	    p->drift > 0.99 || p->drift_ns < NS_PER_MS)
-		return ipf_error_set(err, IPF_USAGE, "expected SHARE/TIME such as 2%%/10s, got \"%s\"", text);
-	if (rises)
-		p->drift = -p->drift;
-	return 0;
-}
-
-int engine_parse_warm_up(const char *text, void *pace, struct ipf_error *err)
-{
-	struct engine_pace *p = pace;
-	char time[32];
-	struct ipf_error why = {0};
-	const char *factor = split_at(text, ':', time, sizeof time);
-	if (!factor || parse_duration(time, &p->warm_ns, &why) < 0 || parse_number(factor, &p->warm_factor, &why) < 0 ||
-	    !(p->warm_factor >= 0.01 && p->warm_factor <= 1000))
-		return ipf_error_set(err, IPF_USAGE, "expected TIME:FACTOR such as 5s:3, got \"%s\"", text);
-	return 0;
-}
-
-int engine_parse_pause(const char *text, void *pace, struct ipf_error *err)
-{
-	struct engine_pace *p = pace;
-	char time[32];
-	struct ipf_error why = {0};
-	const char *period = split_at(text, '/', time, sizeof time);
-	if (!period || parse_duration(time, &p->pause_ns, &why) < 0 ||
-	    parse_duration(period, &p->pause_every_ns, &why) < 0 || p->pause_ns < 1 || p->pause_every_ns < NS_PER_MS)
-		return ipf_error_set(err, IPF_USAGE, "expected TIME/TIME such as 50ms/2s, got \"%s\"", text);
-	return 0;
-}
-
-int engine_parse_tier(const char *text, void *tier, struct ipf_error *err)
-{
-	static const struct key_value keys[] = {{"rate", KEY_VALUE_RATE, offsetof(struct engine_tier, rate), NULL}};
-	struct engine_tier *t = tier;
-	char blocks[32];
-	struct ipf_error why = {0};
-	const char *rest = split_at(text, ',', blocks, sizeof blocks);
-	if (parse_count(rest ? blocks : text, &t->blocks, &why) < 0 || t->blocks > MOST_TIER_BLOCKS)
-		return ipf_error_set(err, IPF_USAGE, "expected BLOCKS[,rate=TOKENS/S], at most %d blocks, got \"%s\"",
-		                     MOST_TIER_BLOCKS, text);
-	if (rest && key_values_parse(rest, keys, 1, tier, err) < 0)
-		return -1;
-	return t->rate > 0 ? 0 : ipf_error_set(err, IPF_USAGE, "rate: expected more than 0");
-}
-
-int engine_parse_spec(const char *text, void *spec, struct ipf_error *err)
-{
-	static const struct key_value keys[] = {
-		{"tokens", KEY_VALUE_COUNT, offsetof(struct engine_spec, tokens), NULL},
-		{"accept", KEY_VALUE_SHARE, offsetof(struct engine_spec, accept), NULL},
-		{"draft", KEY_VALUE_DURATION, offsetof(struct engine_spec, draft_ns), NULL},
-	};
-	struct engine_spec *s = spec;
-	if (key_values_parse(text, keys, sizeof keys / sizeof *keys, spec, err) < 0)
-		return -1;
-	if (s->tokens < 1 || s->tokens > ENGINE_MOST_DRAFT)
-		return ipf_error_set(err, IPF_USAGE, "tokens: expected 1 to %d", ENGINE_MOST_DRAFT);
-	return 0;
-}
-
-/* ---- the engine ---- */
-
-bool engine_has_tiers(const struct engine_options *options)
+bool batching_has_tiers(const struct batching_options *options)
 {
 	return options->tiers[TIER_HOST].blocks || options->tiers[TIER_STORAGE].blocks;
 }
@@ -186,7 +102,7 @@ static void pass_down(uint64_t hash, void *tier)
 }
 
 /* Each cache gives what it evicts to the next one that there is. */
-static bool open_tiers(struct engine *e)
+static bool open_tiers(struct batching *e)
 {
 	struct kv_cache *above = e->kv;
 	for (int i = TIER_HOST; i < TIER_COUNT; i++) {
@@ -201,10 +117,10 @@ static bool open_tiers(struct engine *e)
 	return true;
 }
 
-int engine_open(struct engine **engine, const struct engine_options *options, struct ipf_error *err)
+int batching_open(struct batching **engine, const struct batching_options *options, struct ipf_error *err)
 {
 	*engine = NULL;
-	struct engine *e = calloc(1, sizeof *e);
+	struct batching *e = calloc(1, sizeof *e);
 	if (!e)
 		return ipf_error_errno(err, ENOMEM, NULL, "engine");
 	int64_t most = options->most_replicas > 1 ? options->most_replicas : 1;
@@ -214,15 +130,15 @@ int engine_open(struct engine **engine, const struct engine_options *options, st
 	e->kv = kv_cache_new((int32_t)(options->kv_blocks * most));
 	e->batch = calloc((size_t)(options->max_batch * most), sizeof(struct sequence *));
 	if (!e->kv || !e->batch || !open_tiers(e)) {
-		engine_close(e);
+		batching_close(e);
 		return ipf_error_errno(err, ENOMEM, NULL, "engine");
 	}
-	engine_set_replicas(e, 1);
+	batching_set_replicas(e, 1);
 	*engine = e;
 	return 0;
 }
 
-void engine_close(struct engine *e)
+void batching_close(struct batching *e)
 {
 	if (!e)
 		return;
@@ -234,18 +150,18 @@ void engine_close(struct engine *e)
 	free(e);
 }
 
-int64_t engine_room(const struct engine *e)
+int64_t batching_room(const struct batching *e)
 {
 	return e->options.kv_blocks * KV_BLOCK;
 }
 
-void engine_set_replicas(struct engine *e, int64_t replicas)
+void batching_set_replicas(struct batching *e, int64_t replicas)
 {
 	e->replicas = replicas;
 	kv_cache_limit(e->kv, (int32_t)(e->options.kv_blocks * replicas));
 }
 
-static void enqueue(struct engine *e, struct sequence *s, bool in_front)
+static void enqueue(struct batching *e, struct sequence *s, bool in_front)
 {
 	s->state = SEQUENCE_WAITING;
 	s->before = in_front ? NULL : e->last;
@@ -261,7 +177,7 @@ static void enqueue(struct engine *e, struct sequence *s, bool in_front)
 	e->waiting++;
 }
 
-static void dequeue(struct engine *e, struct sequence *s)
+static void dequeue(struct batching *e, struct sequence *s)
 {
 	if (s->before)
 		s->before->after = s->after;
@@ -276,14 +192,14 @@ static void dequeue(struct engine *e, struct sequence *s)
 }
 
 /* From the end, so that the end of a prefix is forgotten before its beginning. */
-static void drop_blocks(struct engine *e, struct sequence *s)
+static void drop_blocks(struct batching *e, struct sequence *s)
 {
 	while (s->block_count)
 		kv_cache_drop(e->kv, s->blocks[--s->block_count]);
 	s->published = 0;
 }
 
-static void leave_batch(struct engine *e, struct sequence *s)
+static void leave_batch(struct batching *e, struct sequence *s)
 {
 	e->batch[s->slot] = NULL;
 	e->running--;
@@ -292,13 +208,13 @@ static void leave_batch(struct engine *e, struct sequence *s)
 	s->scheduled = 0;
 }
 
-void engine_add(struct engine *e, struct sequence *s, int64_t now_ns)
+void batching_add(struct batching *e, struct sequence *s, int64_t now_ns)
 {
 	s->added_ns = now_ns;
 	enqueue(e, s, false);
 }
 
-void engine_remove(struct engine *e, struct sequence *s)
+void batching_remove(struct batching *e, struct sequence *s)
 {
 	if (s->state == SEQUENCE_WAITING)
 		dequeue(e, s);
@@ -307,7 +223,7 @@ void engine_remove(struct engine *e, struct sequence *s)
 	s->state = SEQUENCE_IDLE;
 }
 
-void engine_hold(struct sequence *s, int64_t until_ns)
+void batching_hold(struct sequence *s, int64_t until_ns)
 {
 	s->hold_until_ns = until_ns;
 }
@@ -318,7 +234,7 @@ static int64_t length_of(const struct sequence *s)
 }
 
 /* Blocks for everything up to `tokens`; what was got is kept when the rest is missing. */
-static bool get_blocks(struct engine *e, struct sequence *s, int64_t tokens)
+static bool get_blocks(struct batching *e, struct sequence *s, int64_t tokens)
 {
 	while ((int64_t)s->block_count * KV_BLOCK < tokens) {
 		if (!grow((void **)&s->blocks, &s->block_cap, s->block_count, sizeof *s->blocks))
@@ -332,7 +248,7 @@ static bool get_blocks(struct engine *e, struct sequence *s, int64_t tokens)
 }
 
 /* The tier that has this block; TIER_COUNT: none. Its copy there stays, as the one that was used last. */
-static int tier_of(struct engine *e, uint64_t hash)
+static int tier_of(struct batching *e, uint64_t hash)
 {
 	for (int i = TIER_HOST; i < TIER_COUNT; i++)
 		if (e->tiers[i] && kv_cache_find(e->tiers[i], hash) >= 0) {
@@ -343,7 +259,7 @@ static int tier_of(struct engine *e, uint64_t hash)
 }
 
 /* At least the last token is always computed: something has to say what comes next. */
-static void take_cached(struct engine *e, struct sequence *s, int64_t from[TIER_COUNT])
+static void take_cached(struct batching *e, struct sequence *s, int64_t from[TIER_COUNT])
 {
 	int64_t most = (length_of(s) - 1) / KV_BLOCK;
 	while (s->block_count < s->hash_count && s->block_count < most) {
@@ -365,7 +281,7 @@ static void take_cached(struct engine *e, struct sequence *s, int64_t from[TIER_
 	s->computed = (int64_t)s->block_count * KV_BLOCK;
 }
 
-static void preempt(struct engine *e, struct sequence *s)
+static void preempt(struct batching *e, struct sequence *s)
 {
 	leave_batch(e, s);
 	s->computed = 0;
@@ -374,7 +290,7 @@ static void preempt(struct engine *e, struct sequence *s)
 	enqueue(e, s, true);
 }
 
-static struct sequence *last_let_in(struct engine *e)
+static struct sequence *last_let_in(struct batching *e)
 {
 	while (e->batch_count && !e->batch[e->batch_count - 1])
 		e->batch_count--;
@@ -383,7 +299,7 @@ static struct sequence *last_let_in(struct engine *e)
 
 /* What one step consists of, while it is put together. */
 struct step {
-	int64_t budget, sequences, prefilled;
+	int64_t budget, sequences, prefilled, context;
 	double load_s; /* for blocks of lower tiers */
 	bool preempted;
 };
@@ -393,11 +309,12 @@ static void schedule(struct sequence *s, int64_t tokens, struct step *step)
 	s->scheduled = tokens;
 	step->budget -= tokens;
 	step->sequences++;
+	step->context += s->computed;
 	if (tokens > 1 || s->produced == 0)
 		step->prefilled += tokens;
 }
 
-static void schedule_running(struct engine *e, int64_t at_ns, struct step *step)
+static void schedule_running(struct batching *e, int64_t at_ns, struct step *step)
 {
 	for (int64_t i = 0; i < e->batch_count && step->budget > 0; i++) {
 		struct sequence *s = e->batch[i];
@@ -426,7 +343,7 @@ static void schedule_running(struct engine *e, int64_t at_ns, struct step *step)
 
 /* The first time only: what comes back after a preemption is no hit. On a busy machine a step is begun late, with the
  * time at which it was due, and with what was added in between: nothing waited less than no time. */
-static void count_hits(struct engine *e, struct sequence *s, const int64_t from[TIER_COUNT], int64_t at_ns)
+static void count_hits(struct batching *e, struct sequence *s, const int64_t from[TIER_COUNT], int64_t at_ns)
 {
 	if (s->admitted_ns)
 		return;
@@ -442,7 +359,7 @@ static void count_hits(struct engine *e, struct sequence *s, const int64_t from[
 
 /* Will there be room for what the first step of `s` needs? Asked before blocks are taken from a lower tier, which
  * would otherwise come back without having cost anything. */
-static bool has_room(struct engine *e, const struct sequence *s, int64_t budget)
+static bool has_room(struct batching *e, const struct sequence *s, int64_t budget)
 {
 	int64_t most = (length_of(s) - 1) / KV_BLOCK, found = 0, shared = 0;
 	while (found < s->hash_count && found < most) {
@@ -460,12 +377,12 @@ static bool has_room(struct engine *e, const struct sequence *s, int64_t budget)
 	return kv_cache_used(e->kv) + (tokens + KV_BLOCK - 1) / KV_BLOCK - shared <= kv_cache_total(e->kv);
 }
 
-static void let_in(struct engine *e, int64_t at_ns, struct step *step)
+static void let_in(struct batching *e, int64_t at_ns, struct step *step)
 {
 	while (e->first && e->batch_count < e->options.max_batch * e->replicas && step->budget > 0) {
 		struct sequence *s = e->first;
 		int64_t from[TIER_COUNT] = {0};
-		if (e->options.prefix_cache && engine_has_tiers(&e->options) && !has_room(e, s, step->budget))
+		if (e->options.prefix_cache && batching_has_tiers(&e->options) && !has_room(e, s, step->budget))
 			return;
 		if (e->options.prefix_cache)
 			take_cached(e, s, from);
@@ -490,7 +407,7 @@ static void let_in(struct engine *e, int64_t at_ns, struct step *step)
 	}
 }
 
-static void close_ranks(struct engine *e)
+static void close_ranks(struct batching *e)
 {
 	int64_t kept = 0;
 	for (int64_t i = 0; i < e->batch_count; i++) {
@@ -504,9 +421,9 @@ static void close_ranks(struct engine *e)
 }
 
 /* How much longer a step takes that begins now. */
-static double stretch(struct engine *e, int64_t now_ns)
+static double stretch(struct batching *e, int64_t now_ns)
 {
-	const struct engine_pace *pace = &e->options.pace;
+	const struct batching_pace *pace = &e->options.pace;
 	if (!e->first_step_ns)
 		e->first_step_ns = now_ns;
 	int64_t age_ns = now_ns - e->first_step_ns;
@@ -517,9 +434,9 @@ static double stretch(struct engine *e, int64_t now_ns)
 }
 
 /* How long a step of this length really takes. */
-static int64_t with_noise(struct engine *e, int64_t length_ns)
+static int64_t with_noise(struct batching *e, int64_t length_ns)
 {
-	const struct engine_pace *pace = &e->options.pace;
+	const struct batching_pace *pace = &e->options.pace;
 	if (pace->jitter > 0)
 		length_ns = (int64_t)((double)length_ns *
 		                      exact_exp(pace->jitter * rng_normal(&e->noise) - pace->jitter * pace->jitter / 2));
@@ -528,7 +445,7 @@ static int64_t with_noise(struct engine *e, int64_t length_ns)
 	return length_ns;
 }
 
-void engine_start(struct engine *e, int64_t now_ns)
+void batching_start(struct batching *e, int64_t now_ns)
 {
 	if (e->stepping)
 		return;
@@ -547,13 +464,14 @@ void engine_start(struct engine *e, int64_t now_ns)
 	e->counts.steps++;
 	double prefill_rate = e->options.prefill_rate * (double)e->replicas;
 	int64_t share = (step.sequences + e->replicas - 1) / e->replicas;
-	e->step = (struct engine_step){.start_ns = now_ns,
-	                               .sequences = step.sequences,
-	                               .prefilled_tokens = step.prefilled,
-	                               .prefill_ns = (int64_t)((double)step.prefilled / prefill_rate * (double)NS_PER_S),
-	                               .replicas = step.sequences < e->replicas ? step.sequences : e->replicas};
+	e->step = (struct batching_step){.start_ns = now_ns,
+	                                 .sequences = step.sequences,
+	                                 .prefilled_tokens = step.prefilled,
+	                                 .prefill_ns = (int64_t)((double)step.prefilled / prefill_rate * (double)NS_PER_S),
+	                                 .replicas = step.sequences < e->replicas ? step.sequences : e->replicas};
 	int64_t length_ns = e->options.step_base_ns + (e->options.spec.tokens ? e->options.spec.draft_ns : 0) +
 	                    share * e->options.step_per_seq_ns + e->step.prefill_ns;
+	length_ns += (int64_t)(e->options.step_per_context_ns * (double)step.context / (double)e->replicas);
 	length_ns += (int64_t)(step.load_s / (double)e->replicas * (double)NS_PER_S);
 	if (e->options.pace.drift_ns || e->options.pace.warm_ns) {
 		double factor = stretch(e, now_ns);
@@ -565,18 +483,18 @@ void engine_start(struct engine *e, int64_t now_ns)
 		e->on_step(&e->step, e->watcher);
 }
 
-void engine_watch(struct engine *e, void (*on_step)(const struct engine_step *step, void *data), void *data)
+void batching_watch(struct batching *e, void (*on_step)(const struct batching_step *step, void *data), void *data)
 {
 	e->on_step = on_step;
 	e->watcher = data;
 }
 
-int64_t engine_deadline(const struct engine *e)
+int64_t batching_deadline(const struct batching *e)
 {
 	return e->stepping ? e->step.end_ns : e->running ? e->wake_ns : INT64_MAX;
 }
 
-static void publish(struct engine *e, struct sequence *s)
+static void publish(struct batching *e, struct sequence *s)
 {
 	while (s->published < s->hash_count && (int64_t)(s->published + 1) * KV_BLOCK <= s->computed) {
 		kv_cache_publish(e->kv, s->blocks[s->published], s->hashes[s->published]);
@@ -584,7 +502,7 @@ static void publish(struct engine *e, struct sequence *s)
 	}
 }
 
-static void produce(struct engine *e, struct sequence *s)
+static void produce(struct batching *e, struct sequence *s)
 {
 	if (s->token) {
 		s->chain = mix(s->chain, s->token(s, s->produced));
@@ -596,9 +514,9 @@ static void produce(struct engine *e, struct sequence *s)
 }
 
 /* The drafts that followed the token of a decoding step, as far as they are accepted. */
-static void accept_drafts(struct engine *e, struct sequence *s)
+static void accept_drafts(struct batching *e, struct sequence *s)
 {
-	const struct engine_spec *spec = &e->options.spec;
+	const struct batching_spec *spec = &e->options.spec;
 	int64_t accepted = 0;
 	while (accepted < spec->tokens && s->produced < s->output_tokens) {
 		uint64_t draw = mix(mix(s->draws, (uint64_t)s->drafts), (uint64_t)accepted);
@@ -617,7 +535,7 @@ static void accept_drafts(struct engine *e, struct sequence *s)
 }
 
 /* True: the sequence has new tokens. */
-static bool compute(struct engine *e, struct sequence *s)
+static bool compute(struct batching *e, struct sequence *s)
 {
 	bool prefilled = s->produced == 0, decodes = !prefilled && s->scheduled == 1;
 	s->computed += s->scheduled;
@@ -639,12 +557,12 @@ static bool compute(struct engine *e, struct sequence *s)
 	return true;
 }
 
-bool engine_finish(struct engine *e, int64_t now_ns, void (*on_token)(struct sequence *sequence, void *data),
-                   void *data)
+bool batching_finish(struct batching *e, int64_t now_ns, void (*on_token)(struct sequence *sequence, void *data),
+                     void *data)
 {
 	if (!e->stepping) {
 		if (e->running && e->wake_ns <= now_ns)
-			engine_start(e, e->wake_ns);
+			batching_start(e, e->wake_ns);
 		return false;
 	}
 	if (e->step.end_ns > now_ns)
@@ -663,17 +581,17 @@ bool engine_finish(struct engine *e, int64_t now_ns, void (*on_token)(struct seq
 		e->counts.slipped_ns += now_ns - next_ns;
 		next_ns = now_ns;
 	}
-	engine_start(e, next_ns);
+	batching_start(e, next_ns);
 	return true;
 }
 
-struct engine_step engine_current_step(const struct engine *e, bool *stepping)
+struct batching_step batching_current_step(const struct batching *e, bool *stepping)
 {
 	*stepping = e->stepping;
 	return e->step;
 }
 
-void engine_visit(const struct engine *e, void (*visit)(const struct sequence *sequence, void *data), void *data)
+void batching_visit(const struct batching *e, void (*visit)(const struct sequence *sequence, void *data), void *data)
 {
 	for (int64_t i = 0; i < e->batch_count; i++)
 		if (e->batch[i])
@@ -682,9 +600,9 @@ void engine_visit(const struct engine *e, void (*visit)(const struct sequence *s
 		visit(s, data);
 }
 
-struct engine_counts engine_counts(const struct engine *e)
+struct batching_counts batching_counts(const struct batching *e)
 {
-	struct engine_counts counts = e->counts;
+	struct batching_counts counts = e->counts;
 	counts.running = e->running;
 	counts.waiting = e->waiting;
 	if (e->replicas)

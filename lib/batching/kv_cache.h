@@ -9,8 +9,8 @@
  *     else if ((b = kv_cache_take(kv)) >= 0) …    // computed: kv_cache_publish(kv, b, hash)
  *     kv_cache_drop(kv, b);
  */
-#ifndef SIM_KV_CACHE_H
-#define SIM_KV_CACHE_H
+#ifndef IPF_KV_CACHE_H
+#define IPF_KV_CACHE_H
 
 #include <stddef.h>
 #include <stdint.h>

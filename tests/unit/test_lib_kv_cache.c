@@ -1,5 +1,5 @@
 /* The KV cache against a slow model of it: a list of unused blocks in the order in which they were dropped. */
-#include "kv_cache.h"
+#include "batching/kv_cache.h"
 
 #include "unit.h"
 

@@ -1,0 +1,252 @@
+#include "twin/twin.h"
+
+#include "safe_text.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FILE_VERSION 1
+
+static const struct {
+	const char *name;
+	double least, most, without;
+	const char *about;
+} parameters[] = {
+#define PARAMETER_ROW(id_, name_, least_, most_, without_, about_) {name_, least_, most_, without_, about_},
+	TWIN_PARAMETERS(PARAMETER_ROW)
+#undef PARAMETER_ROW
+};
+
+#define PARAMETER_NAME(id_, name_, least_, most_, without_, about_) name_,
+const char *const twin_parameter_names[TWIN_PARAMETER_COUNT] = {TWIN_PARAMETERS(PARAMETER_NAME)};
+#undef PARAMETER_NAME
+
+const char *const twin_error_names[TWIN_ERROR_COUNT] = {"ttft", "tpot", "e2e"};
+
+void twin_init(struct twin *twin)
+{
+	*twin = (struct twin){0};
+	for (int i = 0; i < TWIN_PARAMETER_COUNT; i++)
+		twin->p[i] = (struct twin_parameter){.value = NAN, .low = NAN, .high = NAN, .at_least = NAN};
+	for (int i = 0; i < TWIN_ERROR_COUNT; i++)
+		twin->errors[i] = (struct twin_error){NAN, NAN};
+}
+
+void twin_release(struct twin *twin)
+{
+	json_decref(twin->from);
+	free(twin->model);
+	twin->from = NULL;
+	twin->model = NULL;
+}
+
+static double within(enum twin_parameter_id id, double value)
+{
+	return fmin(fmax(value, parameters[id].least), parameters[id].most);
+}
+
+void twin_set(struct twin *twin, enum twin_parameter_id id, double value, double low, double high)
+{
+	twin->p[id] = (struct twin_parameter){
+		.value = within(id, value), .low = within(id, low), .high = within(id, high), .at_least = NAN};
+}
+
+void twin_set_unknown(struct twin *twin, enum twin_parameter_id id, double at_least, const char *why)
+{
+	struct twin_parameter *p = &twin->p[id];
+	*p = (struct twin_parameter){.value = NAN, .low = NAN, .high = NAN, .at_least = at_least};
+	safe_text(p->why, sizeof p->why, slice_of(why));
+}
+
+double twin_value(const struct twin *twin, enum twin_parameter_id id)
+{
+	return isnan(twin->p[id].value) ? parameters[id].without : twin->p[id].value;
+}
+
+/* ---- reading ---- */
+
+/* A number within its range; NAN if there is none and it may be missing. */
+static int read_number(const json_t *of, const char *key, enum twin_parameter_id id, double *value,
+                       struct ipf_error *err)
+{
+	json_t *member = json_object_get(of, key);
+	*value = NAN;
+	if (!member)
+		return 0;
+	*value = json_number_value(member);
+	if (!json_is_number(member) || !(*value >= parameters[id].least && *value <= parameters[id].most))
+		return ipf_error_set(err, IPF_INPUT, "parameters/%s/%s: expected a number from %g to %g", parameters[id].name,
+		                     key, parameters[id].least, parameters[id].most);
+	return 0;
+}
+
+static int read_parameter(struct twin *twin, enum twin_parameter_id id, const json_t *of, struct ipf_error *err)
+{
+	struct twin_parameter *p = &twin->p[id];
+	if (!of)
+		return 0;
+	if (!json_is_object(of))
+		return ipf_error_set(err, IPF_INPUT, "parameters/%s: expected an object", parameters[id].name);
+	if (read_number(of, "value", id, &p->value, err) < 0 || read_number(of, "low", id, &p->low, err) < 0 ||
+	    read_number(of, "high", id, &p->high, err) < 0 || read_number(of, "at_least", id, &p->at_least, err) < 0)
+		return -1;
+	const char *why = json_string_value(json_object_get(of, "not_known"));
+	if (isnan(p->value) == !why)
+		return ipf_error_set(err, IPF_INPUT, "parameters/%s: expected either \"value\" or \"not_known\"",
+		                     parameters[id].name);
+	safe_text(p->why, sizeof p->why, slice_of(why ? why : ""));
+	p->low = isnan(p->low) ? p->value : p->low;
+	p->high = isnan(p->high) ? p->value : p->high;
+	return p->low > p->value || p->high < p->value
+	           ? ipf_error_set(err, IPF_INPUT, "parameters/%s: the value is not between \"low\" and \"high\"",
+	                           parameters[id].name)
+	           : 0;
+}
+
+static int read_parameters(struct twin *twin, const json_t *of, struct ipf_error *err)
+{
+	const char *key;
+	json_t *value;
+	if (!json_is_object(of))
+		return ipf_error_set(err, IPF_INPUT, "parameters: expected an object");
+	json_object_foreach((json_t *)of, key, value)
+	{
+		int id = 0;
+		while (id < TWIN_PARAMETER_COUNT && strcmp(key, parameters[id].name) != 0)
+			id++;
+		if (id == TWIN_PARAMETER_COUNT)
+			return ipf_error_set(err, IPF_INPUT, "parameters: unknown parameter \"%s\"", key);
+		if (read_parameter(twin, (enum twin_parameter_id)id, value, err) < 0)
+			return -1;
+	}
+	if (isnan(twin->p[TWIN_STEP_BASE].value) || isnan(twin->p[TWIN_STEP_SEQUENCE].value))
+		return ipf_error_set(err, IPF_INPUT, "parameters: %s and %s must be known", parameters[TWIN_STEP_BASE].name,
+		                     parameters[TWIN_STEP_SEQUENCE].name);
+	if (twin->p[TWIN_STEP_BASE].value + twin->p[TWIN_STEP_SEQUENCE].value < 1000)
+		return ipf_error_set(err, IPF_INPUT, "parameters: a step takes less than a microsecond");
+	return 0;
+}
+
+static double error_of(const json_t *errors, const char *metric, const char *percentile)
+{
+	json_t *value = json_object_get(json_object_get(errors, metric), percentile);
+	return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+static int read_members(struct twin *twin, const json_t *file, struct ipf_error *err)
+{
+	const char *kind = json_string_value(json_object_get(file, "ipf"));
+	json_int_t version = json_integer_value(json_object_get(file, "version"));
+	if (!kind || strcmp(kind, "twin") != 0)
+		return ipf_error_set(err, IPF_INPUT, "not a twin: expected {\"ipf\": \"twin\", …} (ipf-report export twin)");
+	if (version != FILE_VERSION)
+		return ipf_error_set(err, IPF_INPUT, "version %lld of twins is not known, only %d", (long long)version,
+		                     FILE_VERSION);
+	if (read_parameters(twin, json_object_get(file, "parameters"), err) < 0)
+		return -1;
+	const json_t *fit = json_object_get(file, "fit"), *errors = json_object_get(fit, "error");
+	twin->requests = json_integer_value(json_object_get(fit, "requests"));
+	twin->steps = json_integer_value(json_object_get(fit, "steps"));
+	for (int i = 0; i < TWIN_ERROR_COUNT; i++)
+		twin->errors[i] = (struct twin_error){error_of(errors, twin_error_names[i], "p50"),
+		                                      error_of(errors, twin_error_names[i], "p99")};
+	const char *model = json_string_value(json_object_get(file, "model"));
+	twin->from = json_incref(json_object_get(file, "from"));
+	if (model && !(twin->model = strdup(model)))
+		return ipf_error_memory(err);
+	return 0;
+}
+
+int twin_read(struct twin *twin, const char *path, struct ipf_error *err)
+{
+	json_error_t why;
+	twin_init(twin);
+	errno = 0;
+	json_t *file = json_load_file(path, JSON_REJECT_DUPLICATES, &why);
+	if (!file && json_error_code(&why) == json_error_cannot_open_file)
+		return ipf_error_errno(err, errno, path, "cannot open");
+	int result = file ? read_members(twin, file, err)
+	                  : ipf_error_set(err, IPF_INPUT, "line %d: not JSON: %s", why.line, why.text);
+	json_decref(file);
+	if (result < 0) {
+		ipf_error_place(err, path, 0);
+		twin_release(twin);
+	}
+	return result;
+}
+
+/* ---- writing ---- */
+
+/* Seven digits: more is never known. */
+static json_t *number(double value)
+{
+	char text[32];
+	snprintf(text, sizeof text, "%.7g", value);
+	double rounded = strtod(text, NULL);
+	return rounded == floor(rounded) && fabs(rounded) < 1e15 ? json_integer((json_int_t)rounded) : json_real(rounded);
+}
+
+static int put(json_t *to, const char *key, double value)
+{
+	return isnan(value) ? 0 : json_object_set_new(to, key, number(value));
+}
+
+static int put_parameter(json_t *to, const struct twin_parameter *p, enum twin_parameter_id id)
+{
+	json_t *one = json_object();
+	int bad = put(one, "value", p->value) | put(one, "low", p->low) | put(one, "high", p->high) |
+	          put(one, "at_least", p->at_least);
+	if (isnan(p->value))
+		bad |= json_object_set_new(one, "not_known", json_string(*p->why ? p->why : "not looked at"));
+	bad |= json_object_set_new(one, "about", json_string(parameters[id].about));
+	return bad | json_object_set_new(to, parameters[id].name, one);
+}
+
+int twin_to_json(const struct twin *twin, json_t *to)
+{
+	json_t *all = json_object(), *fit = json_object(), *errors = json_object();
+	int bad = 0;
+	for (int i = 0; i < TWIN_PARAMETER_COUNT; i++)
+		bad |= put_parameter(all, &twin->p[i], (enum twin_parameter_id)i);
+	for (int i = 0; i < TWIN_ERROR_COUNT; i++) {
+		json_t *one = json_object();
+		bad |= put(one, "p50", twin->errors[i].p50) | put(one, "p99", twin->errors[i].p99);
+		bad |= json_object_size(one) ? json_object_set(errors, twin_error_names[i], one) : 0;
+		json_decref(one);
+	}
+	if (twin->model)
+		bad |= json_object_set_new(to, "model", json_string(twin->model));
+	bad |= json_object_set_new(to, "parameters", all);
+	bad |= json_object_set_new(fit, "requests", json_integer(twin->requests));
+	bad |= json_object_set_new(fit, "steps", json_integer(twin->steps));
+	bad |= json_object_set_new(fit, "error", errors);
+	bad |= json_object_set_new(to, "fit", fit);
+	if (twin->from)
+		bad |= json_object_set(to, "from", twin->from);
+	return bad ? -1 : 0;
+}
+
+/* ---- running ---- */
+
+struct batching_options twin_engine(const struct twin *twin, uint64_t seed)
+{
+	const bool pauses = twin_value(twin, TWIN_PAUSE) > 0;
+	return (struct batching_options){
+		.step_base_ns = (int64_t)twin_value(twin, TWIN_STEP_BASE),
+		.step_per_seq_ns = (int64_t)twin_value(twin, TWIN_STEP_SEQUENCE),
+		.step_per_context_ns = twin_value(twin, TWIN_STEP_CONTEXT),
+		.prefill_rate = twin_value(twin, TWIN_PREFILL),
+		.step_tokens = (int64_t)twin_value(twin, TWIN_STEP_TOKENS),
+		.max_batch = (int64_t)twin_value(twin, TWIN_SEQUENCES),
+		.kv_blocks = (int64_t)twin_value(twin, TWIN_KV_BLOCKS),
+		.prefix_cache = twin_value(twin, TWIN_PREFIX_CACHE) > 0.5,
+		.pace = {.jitter = twin_value(twin, TWIN_JITTER),
+	             .pause_ns = pauses ? (int64_t)twin_value(twin, TWIN_PAUSE) : 0,
+	             .pause_every_ns = pauses ? (int64_t)twin_value(twin, TWIN_PAUSE_EVERY) : 0,
+	             .seed = seed},
+		.spec = {.tokens = (int64_t)twin_value(twin, TWIN_DRAFT_TOKENS),
+	             .accept = twin_value(twin, TWIN_DRAFT_ACCEPTED)},
+	};
+}

@@ -1,0 +1,223 @@
+/* The file of a twin, and what it answers in virtual time: every time follows by arithmetic from the parameters. */
+#include "twin/twin_server.h"
+
+#include "clock.h"
+
+#include "unit.h"
+
+#include <math.h>
+#include <unistd.h>
+
+#define MS NS_PER_MS
+
+static void plain(struct twin *t)
+{
+	twin_init(t);
+	twin_set(t, TWIN_STEP_BASE, 10 * MS, 9.5 * MS, 10.5 * MS);
+	twin_set(t, TWIN_STEP_SEQUENCE, MS, MS, MS);
+	twin_set(t, TWIN_PREFILL, 1000, 900, 1100);
+	twin_set(t, TWIN_OVERHEAD, 3 * MS, 2 * MS, 4 * MS);
+	twin_set_unknown(t, TWIN_SEQUENCES, 12, "never more than 12 in flight; a closed loop of more users would tell");
+}
+
+/* ---- the file ---- */
+
+static void save(const char *path, const char *text)
+{
+	FILE *f = fopen(path, "w");
+	assert_non_null(f);
+	fputs(text, f);
+	fclose(f);
+}
+
+static void what_is_written_is_read(void **state)
+{
+	struct twin t, back;
+	struct ipf_error err = {0};
+	char path[64];
+	(void)state;
+	plain(&t);
+	t.errors[TWIN_ERROR_TTFT] = (struct twin_error){0.01, 0.125};
+	t.requests = 7;
+	t.steps = 90;
+	json_t *file = json_pack("{s:s, s:i}", "ipf", "twin", "version", 1);
+	assert_int_equal(twin_to_json(&t, file), 0);
+	snprintf(path, sizeof path, "/tmp/ipf-twin-%d.json", (int)getpid());
+	assert_int_equal(json_dump_file(file, path, 0), 0);
+	assert_int_equal(twin_read(&back, path, &err), 0);
+	for (int i = 0; i < TWIN_PARAMETER_COUNT; i++) {
+		const struct twin_parameter *a = &t.p[i], *b = &back.p[i];
+		assert_true(a->value == b->value || (isnan(a->value) && isnan(b->value)));
+		assert_true(a->low == b->low || (isnan(a->low) && isnan(b->low)));
+		assert_true(a->at_least == b->at_least || (isnan(a->at_least) && isnan(b->at_least)));
+	}
+	assert_string_equal(back.p[TWIN_SEQUENCES].why, t.p[TWIN_SEQUENCES].why);
+	assert_true(back.errors[TWIN_ERROR_TTFT].p99 == 0.125 && isnan(back.errors[TWIN_ERROR_E2E].p50));
+	assert_int_equal(back.requests, 7);
+	assert_true(twin_value(&back, TWIN_SEQUENCES) > 1e6);
+	twin_release(&back);
+	json_decref(file);
+	remove(path);
+}
+
+static void wrong_files_are_refused(void **state)
+{
+	static const char *const files[][2] = {
+		{"[", "not JSON"},
+		{"{\"ipf\":\"results\"}", "not a twin"},
+		{"{\"ipf\":\"twin\",\"version\":2}", "version 2"},
+		{"{\"ipf\":\"twin\",\"version\":1}", "parameters: expected an object"},
+		{"{\"ipf\":\"twin\",\"version\":1,\"parameters\":{\"speed\":{}}}", "unknown parameter \"speed\""},
+		{"{\"ipf\":\"twin\",\"version\":1,\"parameters\":{\"step_base_ns\":{}}}", "either \"value\" or \"not_known\""},
+		{"{\"ipf\":\"twin\",\"version\":1,\"parameters\":{\"step_base_ns\":{\"value\":-1}}}", "from 0 to 1e+12"},
+		{"{\"ipf\":\"twin\",\"version\":1,\"parameters\":{\"step_base_ns\":{\"value\":\"x\"}}}", "expected a number"},
+		{"{\"ipf\":\"twin\",\"version\":1,\"parameters\":{\"step_base_ns\":{\"value\":5,\"low\":6}}}", "not between"},
+		{"{\"ipf\":\"twin\",\"version\":1,\"parameters\":{\"step_base_ns\":{\"value\":5}}}", "must be known"},
+		{"{\"ipf\":\"twin\",\"version\":1,\"parameters\":{\"step_base_ns\":{\"value\":0},"
+	     "\"step_per_sequence_ns\":{\"value\":1}}}",
+	     "less than a microsecond"},
+	};
+	char path[64];
+	(void)state;
+	snprintf(path, sizeof path, "/tmp/ipf-twin-%d.json", (int)getpid());
+	for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+		struct twin t;
+		struct ipf_error err = {0};
+		save(path, files[i][0]);
+		assert_int_equal(twin_read(&t, path, &err), -1);
+		assert_int_equal(err.kind, IPF_INPUT);
+		if (!strstr(err.text, files[i][1]))
+			fail_msg("%s: %s", files[i][0], err.text);
+	}
+	remove(path);
+}
+
+/* ---- the server ---- */
+
+struct seen {
+	struct twin_server *server;
+	int64_t now_ns, times[64];
+	int count;
+	int leave_after; /* tokens; 0: stays */
+};
+
+static void note(struct twin_answer *a, void *data)
+{
+	struct seen *s = data;
+	assert_true(s->count < 64);
+	s->times[s->count++] = s->now_ns;
+	if (s->leave_after && a->sequence.produced == s->leave_after)
+		twin_server_cancel(s->server, a);
+}
+
+static void run_all(struct seen *s)
+{
+	while ((s->now_ns = twin_server_wake(s->server)) != INT64_MAX)
+		twin_server_run(s->server, s->now_ns, note, s);
+}
+
+static void one_request_alone(void **state)
+{
+	struct twin t;
+	struct seen s = {0};
+	struct twin_answer a = {.sequence.output_tokens = 3};
+	struct ipf_error err = {0};
+	(void)state;
+	plain(&t);
+	assert_int_equal(twin_server_open(&s.server, &t, 1, 1, &err), 0);
+	twin_answer_prompt(&a, 20);
+	twin_server_send(s.server, &a, 5 * MS);
+	run_all(&s);
+	assert_int_equal(s.count, 3);
+	assert_int_equal(s.times[0], (5 + 3 + 11 + 20) * MS);
+	assert_int_equal(s.times[2] - s.times[1], 11 * MS);
+	twin_answer_release(&a);
+	twin_server_close(s.server);
+}
+
+/* The second comes while a step is under way; on a replica of its own it waits for none. */
+static void replicas_have_their_own_steps(void **state)
+{
+	(void)state;
+	for (size_t replicas = 1; replicas <= 2; replicas++) {
+		struct twin t;
+		struct seen s = {0};
+		struct twin_answer a[2] = {{.sequence.output_tokens = 1}, {.sequence.output_tokens = 1}};
+		struct ipf_error err = {0};
+		plain(&t);
+		assert_int_equal(twin_server_open(&s.server, &t, replicas, 1, &err), 0);
+		for (int i = 0; i < 2; i++) {
+			twin_answer_prompt(&a[i], 20);
+			a[i].replica = (size_t)i % replicas;
+			twin_server_send(s.server, &a[i], i * MS);
+		}
+		run_all(&s);
+		assert_int_equal(s.times[0], (3 + 31) * MS);
+		assert_int_equal(s.times[1], replicas == 1 ? (3 + 31 + 31) * MS : (1 + 3 + 31) * MS);
+		for (int i = 0; i < 2; i++)
+			twin_answer_release(&a[i]);
+		twin_server_close(s.server);
+	}
+}
+
+static void blocks_are_found_again(void **state)
+{
+	struct twin t;
+	struct seen s = {0};
+	struct ipf_error err = {0};
+	struct twin_answer a = {.sequence.output_tokens = 14}, b = {.sequence.output_tokens = 1};
+	(void)state;
+	plain(&t);
+	twin_set(&t, TWIN_PREFIX_CACHE, 1, 1, 1);
+	assert_int_equal(twin_server_open(&s.server, &t, 1, 1, &err), 0);
+	for (uint64_t i = 1; i <= 3; i++)
+		twin_answer_block(&a, i); /* the third one is completed by the answer */
+	twin_answer_prompt(&a, 36);
+	for (uint64_t i = 1; i <= 4; i++)
+		twin_answer_block(&b, i);
+	twin_answer_prompt(&b, 70);
+	twin_server_send(s.server, &a, 0);
+	run_all(&s);
+	twin_server_send(s.server, &b, 1000 * MS);
+	run_all(&s);
+	assert_int_equal(a.sequence.cached_tokens, 0);
+	assert_int_equal(b.sequence.cached_tokens, 48);
+	assert_false(twin_answer_failed(&b));
+	twin_answer_release(&a);
+	twin_answer_release(&b);
+	twin_server_close(s.server);
+}
+
+static void clients_can_leave(void **state)
+{
+	struct twin t;
+	struct seen s = {.leave_after = 2};
+	struct ipf_error err = {0};
+	struct twin_answer a = {.sequence.output_tokens = 9}, b = {.sequence.output_tokens = 9};
+	(void)state;
+	plain(&t);
+	assert_int_equal(twin_server_open(&s.server, &t, 1, 1, &err), 0);
+	twin_answer_prompt(&a, 10);
+	twin_answer_prompt(&b, 10);
+	twin_server_send(s.server, &a, 0);
+	twin_server_send(s.server, &b, 0);
+	twin_server_cancel(s.server, &b); /* before it arrives */
+	run_all(&s);
+	assert_int_equal(s.count, 2);
+	twin_server_send(s.server, &b, s.times[1] + MS); /* the server is idle again */
+	run_all(&s);
+	assert_int_equal(s.count, 4);
+	twin_answer_release(&a);
+	twin_answer_release(&b);
+	twin_server_close(s.server);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_written_is_read), cmocka_unit_test(wrong_files_are_refused),
+		cmocka_unit_test(one_request_alone),       cmocka_unit_test(replicas_have_their_own_steps),
+		cmocka_unit_test(blocks_are_found_again),  cmocka_unit_test(clients_can_leave),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
