@@ -44,7 +44,8 @@
 	FORMAT(benchmark_report, "benchmark-report")                                                                       \
 	FORMAT(benchmark_report_0_2, "benchmark-report-0.2")                                                               \
 	FORMAT(inferencex, "inferencex")                                                                                   \
-	FORMAT(mlperf, "mlperf")
+	FORMAT(mlperf, "mlperf")                                                                                           \
+	FORMAT(twin, "twin")
 #define REPORT_FORMATS(FORMAT) REPORT_FORMATS_READ(FORMAT) REPORT_FORMATS_EXPORTED(FORMAT)
 
 struct report_format {

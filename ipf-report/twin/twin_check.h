@@ -1,0 +1,20 @@
+/* Is a twin true? Before it is fitted, whether the run can be used at all; after it, whether the runs are of one
+ * server, and how far from them it is: the requests of each run are sent to the twin at the times at which they were
+ * sent, and the percentiles of what it answers are held against what was measured.
+ */
+#ifndef REPORT_TWIN_CHECK_H
+#define REPORT_TWIN_CHECK_H
+
+#include "json_report/report.h"
+#include "twin/twin_steps.h"
+
+#include "twin/twin.h"
+
+/* -1: IPF_INPUT: the run is INVALID, or its parts name different models. */
+int twin_check_run(const struct report *report, struct ipf_error *err);
+/* -1: IPF_INPUT: steps of one run or server take longer than those of another. */
+int twin_check_servers(const struct twin *twin, const struct twin_steps *steps, struct ipf_error *err);
+/* Sets the errors of the twin. -1: IPF_INPUT: they are so great that it describes another kind of server. */
+int twin_check_errors(struct twin *twin, const struct twin_data *data, struct ipf_error *err);
+
+#endif

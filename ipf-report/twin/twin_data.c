@@ -1,0 +1,200 @@
+#include "twin/twin_data.h"
+
+#include "results/event_times.h"
+
+#include <stdlib.h>
+
+/* Room for one more; false: memory ran out. */
+static bool grow(void **list, int64_t *cap, int64_t count, size_t size)
+{
+	if (count < *cap)
+		return true;
+	int64_t more = *cap ? 2 * *cap : 1024;
+	void *p = realloc(*list, (size_t)more * size);
+	if (!p)
+		return false;
+	*list = p;
+	*cap = more;
+	return true;
+}
+
+struct reading {
+	struct twin_data *data;
+	const struct run_data *run;
+	struct event_times times, tokens;
+	int64_t rows, without_events, without_tokens;
+};
+
+static bool add_events(struct reading *r, const struct result *result)
+{
+	struct twin_data *d = r->data;
+	bool counted = event_times_parse(&r->tokens, result->event_tokens) && r->tokens.count == r->times.count;
+	d->tokens_known &= counted;
+	for (size_t i = 0; i < r->times.count; i++) {
+		if (!grow((void **)&d->events, &d->event_cap, d->event_count, sizeof *d->events))
+			return false;
+		d->events[d->event_count++] = (struct twin_event){.t_ns = (int64_t)r->times.ns[i],
+		                                                  .request = (int32_t)d->request_count,
+		                                                  .order = (int32_t)i,
+		                                                  .tokens = counted ? (int32_t)r->tokens.ns[i] : 0};
+	}
+	return true;
+}
+
+/* A number for each server of each part: steps are of one server. */
+static int32_t server_of(const struct run_data *run, const struct row *row)
+{
+	const int64_t targets = run->groups[BY_TARGET].count + 1, replicas = run->groups[BY_REPLICA].count + 1;
+	return (int32_t)((row->part * targets + row->group[BY_TARGET] + 1) * replicas + row->group[BY_REPLICA] + 1);
+}
+
+/* One row; false: memory ran out. */
+static bool add_row(struct reading *r, const struct row *row, const struct result *result)
+{
+	struct twin_data *d = r->data;
+	int64_t input = row_get(row, ROW_INPUT_TOKENS), output = row_get(row, ROW_OUTPUT_TOKENS);
+	int64_t cached = row_get(row, ROW_CACHED_TOKENS);
+	r->rows++;
+	if (!row->ok) {
+		d->failed++;
+		return true;
+	}
+	if (!event_times_parse(&r->times, result->event_ns) || r->times.count == 0) {
+		r->without_events++;
+		return true;
+	}
+	if (input == IPF_ABSENT || output == IPF_ABSENT || output < 1) {
+		r->without_tokens++;
+		return true;
+	}
+	if (d->event_count + (int64_t)r->times.count > TWIN_EVENTS_MOST) {
+		d->left_out++;
+		return true;
+	}
+	d->cached_reported |= cached != IPF_ABSENT;
+	if (!grow((void **)&d->requests, &d->request_cap, d->request_count, sizeof *d->requests) || !add_events(r, result))
+		return false;
+	d->requests[d->request_count++] = (struct twin_request){
+		.start_ns = row->start_ns,
+		.first_ns = (int64_t)r->times.ns[0],
+		.last_ns = (int64_t)r->times.ns[r->times.count - 1],
+		.input_tokens = input,
+		.cached_tokens = cached == IPF_ABSENT ? 0
+	                     : cached < input     ? cached
+	                                          : input - 1,
+		.output_tokens = output,
+		.events = (int64_t)r->times.count,
+		.server = server_of(r->run, row),
+	};
+	return true;
+}
+
+/* ---- sorting ---- */
+
+static int compare_starts(const void *a, const void *b)
+{
+	const struct twin_request *x = a, *y = b;
+	if (x->server != y->server)
+		return x->server < y->server ? -1 : 1;
+	return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
+}
+
+struct keyed_event {
+	struct twin_event event;
+	int32_t server;
+};
+
+static int compare_events(const void *a, const void *b)
+{
+	const struct keyed_event *x = a, *y = b;
+	if (x->server != y->server)
+		return x->server < y->server ? -1 : 1;
+	if (x->event.t_ns != y->event.t_ns)
+		return x->event.t_ns < y->event.t_ns ? -1 : 1;
+	return (x->event.request > y->event.request) - (x->event.request < y->event.request);
+}
+
+/* Requests in the order of their starts, events in that of time, with the new numbers of their requests. */
+static int sort(struct twin_data *d, struct ipf_error *err)
+{
+	struct numbered {
+		struct twin_request request;
+		int32_t number;
+	} *requests = calloc((size_t)d->request_count, sizeof *requests);
+	struct keyed_event *events = calloc((size_t)d->event_count, sizeof *events);
+	int32_t *place = calloc((size_t)d->request_count, sizeof *place);
+	if (requests && events && place) {
+		for (int64_t i = 0; i < d->request_count; i++)
+			requests[i] = (struct numbered){d->requests[i], (int32_t)i};
+		qsort(requests, (size_t)d->request_count, sizeof *requests, compare_starts);
+		for (int64_t i = 0; i < d->request_count; i++) {
+			d->requests[i] = requests[i].request;
+			place[requests[i].number] = (int32_t)i;
+		}
+		for (int64_t i = 0; i < d->event_count; i++) {
+			events[i].event = d->events[i];
+			events[i].event.request = place[d->events[i].request];
+			events[i].server = d->requests[events[i].event.request].server;
+		}
+		qsort(events, (size_t)d->event_count, sizeof *events, compare_events);
+		for (int64_t i = 0; i < d->event_count; i++)
+			d->events[i] = events[i].event;
+	}
+	bool bad = !requests || !events || !place;
+	free(requests);
+	free(events);
+	free(place);
+	return bad ? ipf_error_memory(err) : 0;
+}
+
+static int check(const struct reading *r, struct ipf_error *err)
+{
+	const struct twin_data *d = r->data;
+	if (r->rows == 0)
+		return ipf_error_set(err, IPF_INPUT, "a twin requires requests, which the results do not have");
+	if (d->failed * 10 > r->rows)
+		return ipf_error_set(err, IPF_INPUT,
+		                     "no twin of a run in which %lld of %lld requests failed: the server's load is not known",
+		                     (long long)d->failed, (long long)r->rows);
+	if (r->without_events * 10 > r->rows)
+		return ipf_error_set(err, IPF_INPUT,
+		                     "a twin requires the times of all events, which %lld of %lld requests do not have "
+		                     "(ipf-collect --events)",
+		                     (long long)r->without_events, (long long)r->rows);
+	if (r->without_tokens * 10 > r->rows)
+		return ipf_error_set(err, IPF_INPUT,
+		                     "a twin requires the lengths of prompts and answers, which %lld of %lld requests do not "
+		                     "have (ipf-collect --tokenizer)",
+		                     (long long)r->without_tokens, (long long)r->rows);
+	return 0;
+}
+
+int twin_data_read(struct twin_data *data, const struct run_data *run, struct ipf_error *err)
+{
+	struct reading r = {.data = data, .run = run};
+	*data = (struct twin_data){.tokens_known = true};
+	int result = 0;
+	for (int64_t i = 0; i < run->row_count && result == 0; i++) {
+		struct result row;
+		if (!row_lines_read(run->lines, run->rows[i].line, &row))
+			break; /* row_lines_check tells it */
+		if (!add_row(&r, &run->rows[i], &row))
+			result = ipf_error_memory(err);
+	}
+	event_times_release(&r.times);
+	event_times_release(&r.tokens);
+	if (result == 0)
+		result = check(&r, err);
+	if (result == 0)
+		result = sort(data, err);
+	if (result < 0)
+		twin_data_release(data);
+	return result;
+}
+
+void twin_data_release(struct twin_data *data)
+{
+	free(data->requests);
+	free(data->events);
+	*data = (struct twin_data){0};
+}

@@ -1,0 +1,48 @@
+/* The requests of a run with the times of their events, from which the steps of its server are found.
+ *
+ *     struct twin_data data;
+ *     if (twin_data_read(&data, &run, &err) == 0) … data.requests[i], data.events[k]
+ *     twin_data_release(&data);
+ *
+ * Parts of a run, and its servers, follow each other; no step has events of two of them.
+ */
+#ifndef REPORT_TWIN_DATA_H
+#define REPORT_TWIN_DATA_H
+
+#include "results/run_data.h"
+
+/* What is read of longer runs: the first requests that have so many events. */
+#define TWIN_EVENTS_MOST (INT64_C(1) << 23)
+
+struct twin_request {
+	int64_t start_ns, first_ns, last_ns; /* on the clock of its part */
+	int64_t input_tokens;                /* of the prompt */
+	int64_t cached_tokens;               /* of them, as the server says; 0 also where it says nothing */
+	int64_t output_tokens;
+	int64_t events;
+	int32_t server; /* a number for each target and replica of each part */
+};
+
+struct twin_event {
+	int64_t t_ns;
+	int32_t request; /* number in the list */
+	int32_t order;   /* which of the request's events it is, from 0 */
+	int32_t tokens;  /* 0: not known */
+};
+
+struct twin_data {
+	struct twin_request *requests; /* sorted by server and start */
+	int64_t request_count, request_cap;
+	struct twin_event *events; /* sorted by server and time */
+	int64_t event_count, event_cap;
+	int64_t failed;       /* requests that are left out since they failed */
+	int64_t left_out;     /* and because the run has more than TWIN_EVENTS_MOST events */
+	bool cached_reported; /* does the server say what it found in its prefix cache? */
+	bool tokens_known;    /* of all events */
+};
+
+/* -1: IPF_INPUT, the run has not what is needed, and the message says what; IPF_SYSTEM. */
+int twin_data_read(struct twin_data *data, const struct run_data *run, struct ipf_error *err);
+void twin_data_release(struct twin_data *data);
+
+#endif

@@ -1,0 +1,300 @@
+#include "twin/twin_fit.h"
+
+#include "twin/twin_drafts.h"
+#include "twin/twin_limits.h"
+
+#include "stats/samples.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define STEPS_LEAST  50 /* of which all is known */
+#define ROWS_LEAST   20 /* of a kind */
+#define EPISODE_MOST 64 /* steps */
+#define ALONE_LEAST  5  /* requests that found the server idle */
+#define PAUSES_LEAST 3
+#define PAUSE_LEAST  0.5e6 /* ns: shorter ones cannot be told from noise of the network */
+#define FLOOR        0.005 /* of a value: no interval is narrower on each side, since no clock is exact */
+
+/* ---- rows ---- */
+
+/* Steps that only decode. `busy`: also those beside which requests waited, some of which may have computed a part of a
+ * prompt: all that is left of a run that is never below saturation. */
+static int64_t add_decoding(struct robust_fit *fit, const struct twin_steps *steps, bool busy)
+{
+	int64_t before = fit->count;
+	for (int64_t k = 0; k < steps->count; k++) {
+		const struct twin_step *s = &steps->list[k];
+		if (s->length_ns == IPF_ABSENT || s->firsts || (s->waiting && !busy))
+			continue;
+		const double x[COLUMN_COUNT] = {
+			[COLUMN_STEP] = 1, [COLUMN_SEQUENCES] = s->sequences, [COLUMN_CONTEXT] = (double)s->context_tokens};
+		robust_fit_add(fit, x, (double)s->length_ns);
+	}
+	return fit->count - before;
+}
+
+/* Episodes: steps in a row in which prompts were computed, from the first one that could have a part of one until no
+ * request waits. All the prompts were computed in them, in whatever pieces. `busy`: also stretches of EPISODE_MOST
+ * steps during which requests wait all the time; at their ends they have a part of a prompt more or less. */
+static int64_t add_episodes(struct robust_fit *fit, const struct twin_steps *steps, bool busy)
+{
+	int64_t before = fit->count, length_ns = 0;
+	double x[COLUMN_COUNT] = {0};
+	bool known = true;
+	for (int64_t k = 0; k < steps->count; k++) {
+		const struct twin_step *s = &steps->list[k];
+		if (!s->firsts && !s->waiting)
+			continue;
+		known &= s->length_ns != IPF_ABSENT && (busy || x[COLUMN_STEP] < EPISODE_MOST) &&
+		         (x[COLUMN_STEP] > 0 || s->timely || !s->firsts);
+		x[COLUMN_STEP]++;
+		x[COLUMN_SEQUENCES] += s->sequences + !s->firsts;
+		x[COLUMN_CONTEXT] += (double)s->context_tokens;
+		x[COLUMN_PROMPT] += (double)s->prompt_tokens;
+		length_ns += known ? s->length_ns : 0;
+		if (s->waiting && !(busy && x[COLUMN_STEP] >= EPISODE_MOST))
+			continue;
+		if (known && x[COLUMN_PROMPT] > 0)
+			robust_fit_add(fit, x, (double)length_ns);
+		memset(x, 0, sizeof x);
+		length_ns = 0;
+		known = true;
+	}
+	return fit->count - before;
+}
+
+/* Requests that found the server idle: what they took besides their steps is the overhead. Only prompts of which it is
+ * known in how many steps they were computed: as long as one that was seen in one step, if the limit is not known. */
+static int64_t add_alone(struct robust_fit *fit, const struct twin *twin, const struct twin_data *data,
+                         const struct twin_steps *steps)
+{
+	const struct twin_parameter *limit = &twin->p[TWIN_STEP_TOKENS];
+	int64_t before = fit->count;
+	for (int64_t i = 0; i < data->request_count; i++) {
+		const struct twin_request *r = &data->requests[i];
+		int64_t prompt = r->input_tokens - r->cached_tokens;
+		if (!steps->passages[i].alone || r->first_ns <= r->start_ns ||
+		    (isnan(limit->value) && (double)prompt > limit->at_least))
+			continue;
+		double parts = ceil((double)prompt / twin_value(twin, TWIN_STEP_TOKENS));
+		const double x[COLUMN_COUNT] = {
+			[COLUMN_STEP] = parts, [COLUMN_SEQUENCES] = parts, [COLUMN_PROMPT] = (double)prompt, [COLUMN_OVERHEAD] = 1};
+		robust_fit_add(fit, x, (double)(r->first_ns - r->start_ns));
+	}
+	return fit->count - before;
+}
+
+static void gather(struct robust_fit *fit, const struct twin *twin, const struct twin_data *data,
+                   const struct twin_steps *steps)
+{
+	fit->count = 0;
+	if (add_decoding(fit, steps, false) < STEPS_LEAST) {
+		fit->count = 0;
+		add_decoding(fit, steps, true);
+	}
+	if (add_episodes(fit, steps, false) + add_alone(fit, twin, data, steps) < ROWS_LEAST)
+		add_episodes(fit, steps, true);
+}
+
+/* Before anything is known of the limit: the shortest third of the prompts was computed in one step. */
+static int guess_limit(struct twin *twin, const struct twin_data *data, const struct twin_steps *steps)
+{
+	struct samples prompts = {0};
+	for (int64_t i = 0; i < data->request_count; i++)
+		if (steps->passages[i].alone)
+			samples_add(&prompts, (double)(data->requests[i].input_tokens - data->requests[i].cached_tokens));
+	double guess = samples_percentile(&prompts, 33);
+	bool failed = prompts.failed;
+	samples_release(&prompts);
+	twin_set_unknown(twin, TWIN_STEP_TOKENS, isnan(guess) ? 0 : guess, "");
+	return failed ? -1 : 0;
+}
+
+/* ---- parameters ---- */
+
+static int64_t alone_rows(const struct robust_fit *fit)
+{
+	int64_t count = 0;
+	for (int64_t r = 0; r < fit->count; r++)
+		count += !fit->rows[r].left_out && fit->rows[r].x[COLUMN_OVERHEAD] > 0;
+	return count;
+}
+
+static void set_by_fit(struct twin *twin, const struct robust_fit *fit, enum twin_parameter_id id, int column)
+{
+	double value = fit->value[column], half = 1.96 * fit->deviation[column];
+	half = fmax(isnan(half) ? 0 : half, FLOOR * value);
+	twin_set(twin, id, value, fmax(value - half, 0), value + half);
+}
+
+static void set_prefill(struct twin *twin, const struct robust_fit *fit)
+{
+	double per_token = fit->value[COLUMN_PROMPT], half = 1.96 * fit->deviation[COLUMN_PROMPT];
+	if (!(per_token > 0) || isnan(half) || half > 0.5 * per_token) {
+		twin_set_unknown(twin, TWIN_PREFILL, NAN,
+		                 "prompts did not make steps longer: longer ones, of different lengths, would tell");
+		return;
+	}
+	half = fmax(half, FLOOR * per_token);
+	twin_set(twin, TWIN_PREFILL, 1e9 / per_token, 1e9 / (per_token + half), 1e9 / (per_token - half));
+}
+
+static void set_lengths(struct twin *twin, const struct robust_fit *fit)
+{
+	set_by_fit(twin, fit, TWIN_STEP_BASE, COLUMN_STEP);
+	set_by_fit(twin, fit, TWIN_STEP_SEQUENCE, COLUMN_SEQUENCES);
+	set_by_fit(twin, fit, TWIN_STEP_CONTEXT, COLUMN_CONTEXT);
+	set_prefill(twin, fit);
+	if (alone_rows(fit) >= ALONE_LEAST && fit->value[COLUMN_OVERHEAD] > 0)
+		set_by_fit(twin, fit, TWIN_OVERHEAD, COLUMN_OVERHEAD);
+	else
+		twin_set_unknown(twin, TWIN_OVERHEAD, NAN, "too few requests found the server idle: a low rate would tell");
+}
+
+/* A context that explains less than can be told is none: steps are then a sum of two parts only. */
+static bool context_matters(const struct robust_fit *fit)
+{
+	double mean = 0, rows = 0;
+	for (int64_t r = 0; r < fit->count; r++) {
+		if (fit->rows[r].left_out || fit->rows[r].x[COLUMN_OVERHEAD] > 0)
+			continue;
+		mean += fit->rows[r].x[COLUMN_CONTEXT] * fit->value[COLUMN_CONTEXT] / fit->rows[r].y;
+		rows++;
+	}
+	return fit->value[COLUMN_CONTEXT] > 4 * fit->deviation[COLUMN_CONTEXT] && rows > 0 && mean / rows > 0.01;
+}
+
+static void clear_column(struct robust_fit *fit, int column)
+{
+	for (int64_t r = 0; r < fit->count; r++)
+		fit->rows[r].x[column] = 0;
+}
+
+/* One round: rows, fit, lengths, and the tokens of a step, by which the next round knows more rows. */
+static int fit_lengths(struct twin *twin, struct robust_fit *fit, const struct twin_data *data,
+                       const struct twin_steps *steps, struct ipf_error *err)
+{
+	gather(fit, twin, data, steps);
+	if (fit->failed)
+		return ipf_error_memory(err);
+	if (fit->count < STEPS_LEAST)
+		return ipf_error_set(
+			err, IPF_INPUT,
+			"too little for a twin: %lld steps of known length, %d are needed (longer answers, or more "
+			"requests at once)",
+			(long long)fit->count, STEPS_LEAST);
+	bool good = robust_fit_solve(fit);
+	if (good && !context_matters(fit)) {
+		clear_column(fit, COLUMN_CONTEXT);
+		good = robust_fit_solve(fit);
+	}
+	if (!good)
+		return fit->failed ? ipf_error_memory(err)
+		                   : ipf_error_set(err, IPF_INPUT, "no twin: the steps cannot be fitted");
+	set_lengths(twin, fit);
+	return twin_limits_step_tokens(twin, data, steps) < 0 ? ipf_error_memory(err) : 0;
+}
+
+/* ---- what varies between steps ---- */
+
+/* The relative residual of a step of which all is known; NAN: of another. */
+static double residual(const struct twin *twin, const struct twin_step *s)
+{
+	if (s->length_ns == IPF_ABSENT || s->waiting || (s->firsts && !s->timely))
+		return NAN;
+	return (double)s->length_ns /
+	           twin_step_length(twin, s->sequences, (double)s->context_tokens, (double)s->prompt_tokens) -
+	       1;
+}
+
+/* Neighbours share a time: what the clock adds to one it takes from the other, so that their covariance is minus the
+ * variance of a time, of which a length has twice as much. */
+static void set_jitter(struct twin *twin, const struct robust_fit *fit, const struct twin_steps *steps)
+{
+	const double most = ROBUST_CUT * fit->scale;
+	double squares = 0, products = 0, before = NAN;
+	int64_t count = 0, pairs = 0;
+	for (int64_t k = 0; k < steps->count; k++) {
+		double now = residual(twin, &steps->list[k]);
+		if (fabs(now) <= most) {
+			squares += now * now;
+			count++;
+			if (fabs(before) <= most) {
+				products += now * before;
+				pairs++;
+			}
+		}
+		before = now;
+	}
+	double variance = count ? squares / (double)count : 0;
+	if (pairs > ROWS_LEAST)
+		variance += 2 * fmin(products / (double)pairs, 0);
+	double jitter = sqrt(fmax(variance, 0)), half = count ? 1.96 * fit->scale / sqrt(2.0 * (double)count) : 0;
+	twin_set(twin, TWIN_JITTER, jitter, fmax(jitter - half - 0.005, 0), jitter + half + 0.005);
+}
+
+/* Steps that are far too long. */
+static void set_pauses(struct twin *twin, const struct robust_fit *fit, const struct twin_steps *steps)
+{
+	double longer = 0, busy = 0;
+	int64_t count = 0;
+	for (int64_t k = 0; k < steps->count; k++) {
+		const struct twin_step *s = &steps->list[k];
+		double by = residual(twin, s);
+		if (isnan(by))
+			continue;
+		double extra = by / (1 + by) * (double)s->length_ns;
+		busy += (double)s->length_ns;
+		if (by > 2 * ROBUST_CUT * fit->scale && extra > PAUSE_LEAST) {
+			longer += extra;
+			count++;
+		}
+	}
+	if (count < PAUSES_LEAST) {
+		twin_set(twin, TWIN_PAUSE, 0, 0, 0);
+		twin_set_unknown(twin, TWIN_PAUSE_EVERY, busy > 1e6 ? busy : NAN,
+		                 "no pauses were seen; a longer run might show some");
+		return;
+	}
+	double mean = longer / (double)count, every = busy / (double)count, part = 1.96 / sqrt((double)count);
+	twin_set(twin, TWIN_PAUSE, mean, mean * fmax(1 - part, 0), mean * (1 + part));
+	twin_set(twin, TWIN_PAUSE_EVERY, every, every / (1 + part), part < 1 ? every / (1 - part) : 1e15);
+}
+
+static void set_prefix_cache(struct twin *twin, const struct twin_data *data)
+{
+	bool found = false;
+	for (int64_t i = 0; i < data->request_count; i++)
+		found |= data->requests[i].cached_tokens > 0;
+	if (found)
+		twin_set(twin, TWIN_PREFIX_CACHE, 1, 1, 1);
+	else
+		twin_set_unknown(twin, TWIN_PREFIX_CACHE, NAN,
+		                 data->cached_reported ? "no prompt was found in a cache: prompts that begin alike would tell"
+		                                       : "the server does not say what it found in a cache");
+}
+
+int twin_fit(struct twin *twin, const struct twin_data *data, const struct twin_steps *steps, struct ipf_error *err)
+{
+	struct robust_fit fit = {.columns = COLUMN_COUNT};
+	int result = 0;
+	twin_init(twin);
+	if (guess_limit(twin, data, steps) < 0)
+		return ipf_error_memory(err);
+	for (int round = 0; round < 3 && result == 0; round++)
+		result = fit_lengths(twin, &fit, data, steps, err);
+	if (result == 0) {
+		set_jitter(twin, &fit, steps);
+		set_pauses(twin, &fit, steps);
+		twin_limits_sequences(twin, steps);
+		set_prefix_cache(twin, data);
+		twin_drafts_fit(twin, data);
+		twin->requests = data->request_count;
+		twin->steps = fit.used;
+	}
+	robust_fit_release(&fit);
+	return result;
+}

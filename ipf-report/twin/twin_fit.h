@@ -1,0 +1,29 @@
+/* Fits a twin (twin/twin.h) to the steps of a server.
+ *
+ *     struct twin twin;
+ *     if (twin_fit(&twin, &data, &steps, &err) == 0) … twin.p[TWIN_STEP_BASE] …
+ *     twin_release(&twin);
+ *
+ * 1. The lengths of steps are a sum (twin.h), fitted by robust least squares (robust_fit.h) to steps of which all is
+ *    known: those of decoding alone while nobody waited, those with first tokens of requests that were sent while the
+ *    step before was under way; and to the time to first token of requests that found the server idle, which has the
+ *    overhead besides.
+ * 2. The residuals give the jitter (what follows from the clock alone cancels out between neighbours: a late time makes
+ *    one step longer and the next one shorter) and the pauses.
+ * 3. The limits (twin_limits.h) show where requests wait.
+ */
+#ifndef REPORT_TWIN_FIT_H
+#define REPORT_TWIN_FIT_H
+
+#include "twin/robust_fit.h"
+#include "twin/twin_steps.h"
+
+#include "twin/twin.h"
+
+/* The columns of the fit. */
+enum twin_column { COLUMN_STEP, COLUMN_SEQUENCES, COLUMN_CONTEXT, COLUMN_PROMPT, COLUMN_OVERHEAD, COLUMN_COUNT };
+
+/* -1: IPF_INPUT, why no twin can be made of it; IPF_SYSTEM. */
+int twin_fit(struct twin *twin, const struct twin_data *data, const struct twin_steps *steps, struct ipf_error *err);
+
+#endif

@@ -1,0 +1,19 @@
+/* The limits of a server: most tokens of a step, most sequences, size of the KV cache. A limit is seen where requests
+ * wait at it; one that no request waited at is not known, only that it is at least what was seen.
+ */
+#ifndef REPORT_TWIN_LIMITS_H
+#define REPORT_TWIN_LIMITS_H
+
+#include "twin/twin_steps.h"
+
+#include "twin/twin.h"
+
+/* Sets TWIN_STEP_TOKENS from steps that were filled by a part of a prompt: the twin's lengths of steps are known.
+ * -1: out of memory. */
+int twin_limits_step_tokens(struct twin *twin, const struct twin_data *data, const struct twin_steps *steps);
+/* Sets TWIN_SEQUENCES and TWIN_KV_BLOCKS. */
+void twin_limits_sequences(struct twin *twin, const struct twin_steps *steps);
+/* The length of a step by the twin, in ns. */
+double twin_step_length(const struct twin *twin, double sequences, double context, double prompt);
+
+#endif
