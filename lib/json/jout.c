@@ -67,24 +67,47 @@ void jout_key(struct jout *w, const char *key)
 	jout_name(w, key, strlen(key));
 }
 
-static void put_whole(struct jout *w, bool negative, uint64_t left)
+enum { DIGITS = 20 }; /* of a number, at most, or a sign and 19 */
+
+/* Writes the number so that it ends before `end`, and returns where it begins. */
+static char *digits_before(char *end, bool negative, uint64_t left)
 {
 	static const char pairs[] = "00010203040506070809101112131415161718192021222324252627282930313233343536373839"
 								"40414243444546474849505152535455565758596061626364656667686970717273747576777879"
 								"8081828384858687888990919293949596979899";
-	char digits[24], *at = digits + sizeof digits; /* a comma, a sign and 19 or 20 digits */
 	for (; left >= 100; left /= 100)
-		memcpy(at -= 2, pairs + 2 * (left % 100), 2);
+		memcpy(end -= 2, pairs + 2 * (left % 100), 2);
 	if (left >= 10)
-		memcpy(at -= 2, pairs + 2 * left, 2);
+		memcpy(end -= 2, pairs + 2 * left, 2);
 	else
-		*--at = (char)('0' + left);
+		*--end = (char)('0' + left);
 	if (negative)
-		*--at = '-';
+		*--end = '-';
+	return end;
+}
+
+static void put_whole(struct jout *w, bool negative, uint64_t left)
+{
+	char digits[DIGITS + 1], *at = digits_before(digits + sizeof digits, negative, left);
 	if (w->comma)
 		*--at = ',';
 	w->comma = true;
 	buffer_append(w->out, at, (size_t)(digits + sizeof digits - at));
+}
+
+void jout_row(struct jout *w, const int64_t values[JOUT_ROW])
+{
+	char row[JOUT_ROW * (DIGITS + 1) + 3], *at = row + sizeof row;
+	*--at = ']';
+	for (int i = JOUT_ROW; i-- > 0;) {
+		bool negative = values[i] < 0;
+		at = digits_before(at, negative, negative ? -(uint64_t)values[i] : (uint64_t)values[i]);
+		*--at = i ? ',' : '[';
+	}
+	if (w->comma)
+		*--at = ',';
+	w->comma = true;
+	buffer_append(w->out, at, (size_t)(row + sizeof row - at));
 }
 
 void jout_int(struct jout *w, int64_t value)

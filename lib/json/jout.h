@@ -19,6 +19,8 @@ struct jout {
 	struct buffer *out;
 	bool comma; /* a value precedes: the next one needs a comma */
 };
+enum { JOUT_ROW = 3 };
+
 void jout_begin_map(struct jout *w);
 void jout_end_map(struct jout *w);
 void jout_begin_list(struct jout *w);
@@ -27,6 +29,7 @@ void jout_key(struct jout *w, const char *key);              /* ASCII that needs
 void jout_name(struct jout *w, const char *key, size_t len); /* the same, of a known length */
 void jout_int(struct jout *w, int64_t value);
 void jout_uint(struct jout *w, uint64_t value);
+void jout_row(struct jout *w, const int64_t values[JOUT_ROW]); /* a list of so many integers, at once */
 void jout_double(struct jout *w, double value); /* the shortest form that reads back equal; null unless finite */
 void jout_bool(struct jout *w, bool value);
 void jout_null(struct jout *w);

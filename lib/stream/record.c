@@ -119,11 +119,8 @@ static void write_reads(struct jout *w, const struct record *record, struct part
 	jout_key(w, "reads");
 	jout_begin_list(w);
 	for (size_t i = 0; i < record->reads_count && !parts->stopped; i++) {
-		jout_begin_list(w);
-		jout_int(w, record->reads[i].t_ns);
-		jout_int(w, record->reads[i].bytes);
-		jout_int(w, record->reads[i].own_ns);
-		jout_end_list(w);
+		const struct record_read *r = &record->reads[i];
+		jout_row(w, (const int64_t[JOUT_ROW]){r->t_ns, r->bytes, r->own_ns});
 		hand_on(parts);
 	}
 	jout_end_list(w);

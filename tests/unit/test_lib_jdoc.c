@@ -274,12 +274,16 @@ static void writes_what_reads_back(void **state)
 	jout_begin_map(&w);
 	jout_end_map(&w);
 	jout_string0(&w, "\x1f\x7f");
+	jout_row(&w, (const int64_t[JOUT_ROW]){INT64_MIN, 0, INT64_MAX});
+	jout_row(&w, (const int64_t[JOUT_ROW]){99, 100, -7});
 	jout_end_list(&w);
+	jout_key(&w, "row");
+	jout_row(&w, (const int64_t[JOUT_ROW]){1, 2, 3});
 	jout_end_map(&w);
 	assert_string_equal(
 		text.data,
 		"{\"n\":9223372036854775807,\"bad\":\"a\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbdz\",\"d\":0.1,\"nan\":null,"
-		"\"l\":[-1,{},\"\\u001f\x7f\"]}");
+		"\"l\":[-1,{},\"\\u001f\x7f\",[-9223372036854775808,0,9223372036854775807],[99,100,-7]],\"row\":[1,2,3]}");
 	buffer_release(&text);
 }
 
