@@ -6,6 +6,7 @@
 #include "run/system_clock.h"
 #include "stream/provenance.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 
@@ -17,41 +18,49 @@ static json_t *limits_json(void)
 	return json_pack("{s:I}", "files", (json_int_t)files.rlim_cur);
 }
 
-static int set_times(json_t *header, const struct fire_options *o, int64_t wall_ns)
+static int set_times(json_t *header, const struct records_header_options *h)
 {
+	const struct fire_options *o = h->options;
 	char t0[32];
-	clock_format(wall_ns, t0);
+	clock_format(h->wall_ns, t0);
 	int bad = json_object_set_new(header, "t0", json_string(t0));
-	bad |= json_object_set_new(header, "t0_unix_ns", json_integer(wall_ns));
-	bad |= json_object_set_new(header, "clock", json_string("CLOCK_MONOTONIC"));
+	bad |= json_object_set_new(header, "t0_unix_ns", json_integer(h->wall_ns));
+	bad |= json_object_set_new(header, "clock", json_string(h->clock));
 	if (o->timeout_ns)
 		bad |= json_object_set_new(header, "timeout_ns", json_integer(o->timeout_ns));
 	if (o->first_token_timeout_ns)
 		bad |= json_object_set_new(header, "first_token_timeout_ns", json_integer(o->first_token_timeout_ns));
-	if (o->connect_timeout_ns)
-		bad |= json_object_set_new(header, "connect_timeout_ns", json_integer(o->connect_timeout_ns));
 	bad |= json_object_set_new(header, "max_answer_bytes", json_integer(o->max_answer));
 	return bad | json_object_set_new(header, "grace_ns", json_integer(o->grace_ns));
 }
 
-/* "target" for people; if there are several, also a list "targets", of which each record has its index. */
-static int set_targets(json_t *header, const struct fire_options *o, const struct endpoint *endpoint)
+int records_header_targets(json_t *header, const char *const *names, size_t count, enum balance_kind balance)
 {
 	struct buffer all = {0};
 	json_t *list = json_array();
 	int bad = 0;
-	for (size_t i = 0; i < endpoint->count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		buffer_text(&all, i ? ", " : "");
-		buffer_text(&all, endpoint->targets[i].shown);
-		bad |= json_array_append_new(list, json_string(endpoint->targets[i].shown));
+		buffer_text(&all, names[i]);
+		bad |= json_array_append_new(list, json_string(names[i]));
 	}
 	bad |= all.failed || json_object_set_new(header, "target", json_stringn(all.data ? all.data : "", all.len));
-	if (endpoint->count > 1) {
+	if (count > 1) {
 		bad |= json_object_set(header, "targets", list);
-		bad |= json_object_set_new(header, "balance", json_string(balance_names[o->balance]));
+		bad |= json_object_set_new(header, "balance", json_string(balance_names[balance]));
 	}
 	json_decref(list);
 	buffer_release(&all);
+	return bad ? -1 : 0;
+}
+
+static int set_endpoint(json_t *header, const struct records_network *n)
+{
+	const char **names = calloc(n->endpoint->count, sizeof *names);
+	for (size_t i = 0; names && i < n->endpoint->count; i++)
+		names[i] = n->endpoint->targets[i].shown;
+	int bad = names ? records_header_targets(header, names, n->endpoint->count, n->options->balance) : -1;
+	free(names);
 	return bad;
 }
 
@@ -80,17 +89,32 @@ static int set_requests(json_t *header, const struct records_header_options *h)
 		bad |= json_object_set_new(header, "cancel", o->cancels.no_recorded ? json_pack("[s]", "none") : json_array());
 	for (size_t i = 0; i < o->cancels.count; i++)
 		bad |= json_array_append_new(json_object_get(header, "cancel"), json_string(o->cancels.list[i].text));
-	if (*h->run_id)
-		bad |= json_object_set_new(header, "run_id", json_string(h->run_id));
-	if (json_object_size(h->params))
-		bad |= json_object_set(header, "params", h->params);
 	bad |= json_object_set_new(header, "streamed", json_boolean(h->streamed));
+	return bad | json_object_set_new(header, "history", json_string(history_names[o->history]));
+}
+
+/* What is sent, and on which connections. */
+static int set_sending(json_t *header, const struct records_network *n)
+{
+	const struct fire_options *o = n->options;
+	int bad = 0;
+	if (*n->run_id)
+		bad |= json_object_set_new(header, "run_id", json_string(n->run_id));
+	if (json_object_size(n->params))
+		bad |= json_object_set(header, "params", n->params);
 	bad |= json_object_set_new(header, "exact_output", json_boolean(o->exact_output));
 	bad |= json_object_set_new(header, "connections", json_string(o->connections.text));
 	if (o->connections.policy.open_ahead)
 		bad |= json_object_set_new(header, "open_ahead", json_true());
-	bad |= json_object_set_new(header, "history", json_string(history_names[o->history]));
+	if (o->connect_timeout_ns)
+		bad |= json_object_set_new(header, "connect_timeout_ns", json_integer(o->connect_timeout_ns));
+	bad |= json_object_set_new(header, "limits", limits_json());
 	return bad | json_object_set_new(header, "http", json_string(http_version_names[o->connections.policy.http]));
+}
+
+int records_header_network(json_t *header, const struct records_network *n)
+{
+	return set_endpoint(header, n) | set_network_path(header, n->path) | set_sending(header, n) ? -1 : 0;
 }
 
 /* Which part of the schedule this is. */
@@ -119,11 +143,8 @@ json_t *records_header(const struct records_header_options *h)
 	bad |= o->common.reproducible ? 0 : json_object_set_new(header, "host", host_json());
 	json_t *name = o->name ? json_string(o->name) : provenance_run_name(o->common.output);
 	bad |= name ? json_object_set_new(header, "name", name) : 0;
-	bad |= set_targets(header, o, h->endpoint);
-	bad |= set_network_path(header, h->network_path);
 	bad |= set_requests(header, h);
-	bad |= json_object_set_new(header, "limits", limits_json());
-	bad |= set_times(header, o, h->wall_ns);
+	bad |= set_times(header, h);
 	if (bad) {
 		json_decref(header);
 		return NULL;

@@ -359,12 +359,6 @@ static int open_replacing(struct stream_writer **writer, const char *path, json_
 	return stream_writer_open(writer, path, header, err) < 0 ? -1 : stream_writer_flush(*writer, err);
 }
 
-/* Does another program show the run? */
-static bool leaves_progress(const struct fire_options *o)
-{
-	return (o->no_progress && !o->common.progress) || progress_is_left(o->common.output, false, o->common.progress);
-}
-
 /* Determines the start of the run; may wait until shortly before it. */
 static int choose_start(struct run *r, struct ipf_error *err)
 {
@@ -376,7 +370,7 @@ static int choose_start(struct run *r, struct ipf_error *err)
 	if (!r->options->warm)
 		r->early_signals = start_time_wait(&r->options->start_at, r->signal_fd,
 		                                   (struct start_time_display){.quiet = c->quiet,
-		                                                               .left = leaves_progress(r->options),
+		                                                               .left = fire_options_leave_progress(r->options),
 		                                                               .progress = c->progress,
 		                                                               .verbose = c->verbose});
 	if (!r->early_signals && start_time_check(&r->options->start_at, HEAD_START_NS, err) < 0)
@@ -391,18 +385,21 @@ static int write_header(struct run *r, const char *path, struct ipf_error *err)
 	                                                                              : clock_wall_at(r->zero_ns);
 	const struct records_header_options o = {.options = r->options,
 	                                         .api = r->api,
-	                                         .endpoint = &r->endpoint,
-	                                         .network_path = &r->network_path,
 	                                         .arrivals = r->arrivals,
-	                                         .params = r->params,
 	                                         .model = r->options->model ? r->options->model : r->model,
 	                                         .argv = r->argv,
-	                                         .run_id = r->run_id,
 	                                         .streamed = r->streamed,
-	                                         .wall_ns = wall_ns};
+	                                         .wall_ns = wall_ns,
+	                                         .clock = "CLOCK_MONOTONIC"};
+	const struct records_network network = {.options = r->options,
+	                                        .endpoint = &r->endpoint,
+	                                        .path = &r->network_path,
+	                                        .params = r->params,
+	                                        .run_id = r->run_id};
 	json_t *header = records_header(&o);
 	r->argv = NULL;
-	int result = header ? add_clocks(r, header, err) : ipf_error_memory(err);
+	int result = header && records_header_network(header, &network) == 0 ? add_clocks(r, header, err)
+	                                                                     : ipf_error_memory(err);
 	if (result == 0)
 		result = r->options->force ? open_replacing(&r->writer, path, header, err)
 		                           : stream_writer_open_keeping(&r->writer, path, header, "records", err);
@@ -525,7 +522,7 @@ static void watch(struct run *r)
 	struct pollfd done = {.fd = engine_done_fd(r->engine), .events = POLLIN};
 	const struct progress_line line = progress_line_of(r);
 	const struct common_options *c = &r->options->common;
-	progress_init(&p, c->progress, c->quiet || leaves_progress(r->options));
+	progress_init(&p, c->progress, c->quiet || fire_options_leave_progress(r->options));
 	r->begun = !r->options->start_at.text;
 	while (poll(&done, 1, pause_ms(r, &p, clock_now())) <= 0) {
 		int64_t now = clock_now();
@@ -689,7 +686,7 @@ static void report_resent(const struct run *r)
 /* Does another program draw the run on our terminal? */
 static bool is_drawn(const struct run *r)
 {
-	return !r->observer && leaves_progress(r->options) && terminal_is_taken();
+	return !r->observer && fire_options_leave_progress(r->options) && terminal_is_taken();
 }
 
 /* Lines of ours would be drawn over: waits until the other program has drawn the end, which it learns from ours. */

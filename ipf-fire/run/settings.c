@@ -1,6 +1,7 @@
 #include "run/settings.h"
 
 #include "api/api.h"
+#include "cli/progress.h"
 #include "cli/units.h"
 #include "clock.h"
 #include "header_field.h"
@@ -17,6 +18,7 @@
 #include <unistd.h>
 
 #define NAME_MOST          200
+#define REPLICAS_MOST      1024
 #define SPIN_MOST_NS       (10 * NS_PER_MS)
 #define MAX_ANSWER_MOST    INT64_C(400000000) /* so that its record fits in a line of 1 GiB, however it is written */
 #define MAX_ANSWER_DEFAULT INT64_C(256000000)
@@ -63,6 +65,14 @@ static int parse_warm(const char *value, void *variable, struct ipf_error *err)
 static int parse_threads(const char *value, void *variable, struct ipf_error *err)
 {
 	return parse_count_up_to(value, THREADS_MOST, variable, err);
+}
+
+static int parse_replicas(const char *value, void *variable, struct ipf_error *err)
+{
+	int64_t *count = variable;
+	if (parse_count_up_to(value, REPLICAS_MOST, count, err) < 0)
+		return -1;
+	return *count ? 0 : ipf_error_set(err, IPF_USAGE, "minimum is 1, got %.200s", value);
 }
 
 static int parse_max_answer(const char *value, void *variable, struct ipf_error *err)
@@ -127,6 +137,13 @@ static const struct option_spec specs[] = {
 	         "ready)"},
 	FIRE_PARSED("warm", "N", warm, parse_warm,
 	            "warm up: send N unmeasured requests, one after another, before the schedule (default: 0)"),
+
+	OPTION_HEADING("Prediction"),
+	FIRE(OPTION_FILE, 0, "twin", "FILE", twin,
+	     "predict: run the schedule in virtual time against FILE, a model of a server (ipf-twin(5)), instead of a server"),
+	FIRE_PARSED("replicas", "N", replicas, parse_replicas,
+	            "number of servers of the twin's kind, at most 1024; --balance chooses among them (default: 1)"),
+	FIRE(OPTION_SEED, 0, "seed", "N", common, "seed of the twin's random times (default: the schedule's, or 1)"),
 
 	OPTION_HEADING("Requests"),
 	FIRE(OPTION_LIST, 0, "param", "KEY=JSON", params,
@@ -234,6 +251,25 @@ static const char details[] = "Without SCHEDULE, the schedule is read from stand
 							  "  ipf-sched poisson:rate=5,for=1m -t t.zst | ipf-fire -u $URL -t t.zst | …\n"
 							  "  ipf-fire --calibrate -t chat.trace.zst chat.sched\n";
 
+static const char *libraries(void)
+{
+	static char text[128];
+	snprintf(text, sizeof text, "libcurl/%s OpenSSL/%s nghttp2/%s", curl_version_info(CURLVERSION_NOW)->version,
+	         OpenSSL_version(OPENSSL_VERSION_STRING), nghttp2_version(0)->version_str);
+	return text;
+}
+
+static const struct program program = {
+	.name = "ipf-fire",
+	.operands = "[SCHEDULE]",
+	.summary = "send requests on time and record what comes back",
+	.details = details,
+	.specs = specs,
+	.count = sizeof specs / sizeof *specs,
+	.max_operands = 1,
+	.libraries = libraries,
+};
+
 /* ---- which options go together ---- */
 
 static int check_connections(const struct fire_options *o, struct ipf_error *err)
@@ -272,8 +308,39 @@ static int check_mode(const struct fire_options *o, struct ipf_error *err)
 	return 0;
 }
 
+static int check_name(const struct fire_options *o, struct ipf_error *err)
+{
+	if (o->name && (strlen(o->name) > NAME_MOST || !safe_text_is_safe(slice_of(o->name))))
+		return ipf_error_set(err, IPF_USAGE,
+		                     "--name: expected at most %d bytes of text without control characters, got \"%s\"",
+		                     NAME_MOST, shown(o->name).text);
+	return 0;
+}
+
+/* A twin needs no network: options that would be ignored are refused. */
+static int check_twin(const struct fire_options *o, int argc, char **argv, struct ipf_error *err)
+{
+	static const char *const takes[] = {
+		"twin",       "replicas",     "seed",        "trace",     "model",
+		"balance",    "history",      "timeout",     "cancel",    "grace",
+		"stop-on",    "memory",       "name",        "force",     "max-answer",
+		"output",     "verbose",      "quiet",       "progress",  "max-line",
+		"max-window", "reproducible", "no-progress", "list-apis", "first-token-timeout"};
+	for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
+		size_t k = 0;
+		while (specs[i].name && k < sizeof takes / sizeof *takes && strcmp(specs[i].name, takes[k]) != 0)
+			k++;
+		if (k == sizeof takes / sizeof *takes && options_given(&program, argc, argv, &specs[i]))
+			return ipf_error_set(err, IPF_USAGE, "--%s cannot be combined with --twin, which sends nothing",
+			                     specs[i].name);
+	}
+	return check_name(o, err);
+}
+
 static int check(const struct fire_options *o, const char *schedule, struct ipf_error *err)
 {
+	if (o->replicas > 0 || o->common.seed_given)
+		return ipf_error_set(err, IPF_USAGE, "--%s requires --twin", o->replicas > 0 ? "replicas" : "seed");
 	if (!o->urls.count && !o->calibrate)
 		return ipf_error_set(err, IPF_USAGE, "--url is required");
 	if (o->shape.given && !o->calibrate)
@@ -284,10 +351,8 @@ static int check(const struct fire_options *o, const char *schedule, struct ipf_
 		return ipf_error_set(err, IPF_USAGE, "--%s requires --trace", o->probe ? "probe" : "calibrate");
 	if (o->probe && schedule)
 		return ipf_error_set(err, IPF_USAGE, "--probe does not take a schedule, got \"%s\"", schedule);
-	if (o->name && (strlen(o->name) > NAME_MOST || !safe_text_is_safe(slice_of(o->name))))
-		return ipf_error_set(err, IPF_USAGE,
-		                     "--name: expected at most %d bytes of text without control characters, got \"%s\"",
-		                     NAME_MOST, shown(o->name).text);
+	if (check_name(o, err) < 0)
+		return -1;
 	if (!o->connect_timeout_ns)
 		return ipf_error_set(err, IPF_USAGE, "--connect-timeout: expected more than 0, got 0");
 	for (size_t i = 0; i < o->record_headers.count; i++)
@@ -309,25 +374,6 @@ static int check_terminal(struct fire_options *o, struct ipf_error *err)
 	o->common.output = "/dev/null";
 	return 0;
 }
-
-static const char *libraries(void)
-{
-	static char text[128];
-	snprintf(text, sizeof text, "libcurl/%s OpenSSL/%s nghttp2/%s", curl_version_info(CURLVERSION_NOW)->version,
-	         OpenSSL_version(OPENSSL_VERSION_STRING), nghttp2_version(0)->version_str);
-	return text;
-}
-
-static const struct program program = {
-	.name = "ipf-fire",
-	.operands = "[SCHEDULE]",
-	.summary = "send requests on time and record what comes back",
-	.details = details,
-	.specs = specs,
-	.count = sizeof specs / sizeof *specs,
-	.max_operands = 1,
-	.libraries = libraries,
-};
 
 static struct fire_options defaults(void)
 {
@@ -354,12 +400,18 @@ bool fire_options_parse(struct fire_options *o, int argc, char **arguments, cons
 	if (!program_start(&program, argc, arguments, o, &operands, status))
 		return false;
 	*schedule = operands.count ? operands.items[0] : NULL;
-	if (!o->list_apis && (check(o, *schedule, &err) < 0 || check_terminal(o, &err) < 0)) {
+	int bad = o->list_apis ? 0 : o->twin ? check_twin(o, argc, arguments, &err) : check(o, *schedule, &err);
+	if (bad < 0 || (!o->list_apis && check_terminal(o, &err) < 0)) {
 		*status = program_misuse(&program, &err);
 		return false;
 	}
 	*argv = options_argv(&program, argc, arguments, true, o->common.reproducible);
 	return true;
+}
+
+bool fire_options_leave_progress(const struct fire_options *o)
+{
+	return (o->no_progress && !o->common.progress) || progress_is_left(o->common.output, false, o->common.progress);
 }
 
 int fire_options_read(struct fire_options *o, struct arguments *arguments, const char **schedule, json_t **argv,
@@ -377,6 +429,8 @@ int fire_options_read(struct fire_options *o, struct arguments *arguments, const
 	if (o->sandbox)
 		return ipf_error_set(err, IPF_USAGE,
 		                     "--sandbox is for the program ipf-fire: it would limit this whole process");
+	if (o->twin)
+		return ipf_error_set(err, IPF_USAGE, "--twin is for the program ipf-fire");
 	if (check(o, *schedule, err) < 0)
 		return -1;
 	*argv = options_argv(&within, arguments->argc, arguments->argv, true, o->common.reproducible);

@@ -29,6 +29,7 @@ struct connections_option {
 struct fire_options {
 	struct common_options common;
 	const char *trace, *model, *api;
+	const char *twin; /* the file of a model that answers in the place of a server; NULL: a server answers */
 	const char *name; /* of the run; NULL: that of the output */
 	const char *key_env, *key_file, *cacert, *cert, *key;
 	const char *unix_socket, *proxy, *bind; /* see network_path.h */
@@ -47,6 +48,7 @@ struct fire_options {
 	int64_t warm;         /* warm-up requests before the schedule */
 	int64_t memory_bytes; /* of requests in flight and unwritten records; 0: half of the machine's memory */
 	int64_t max_answer;   /* bytes of one answer */
+	int64_t replicas;     /* of the twin */
 	int64_t threads;      /* 0: chosen by thread_count.h */
 	int64_t spin_ns;
 	int64_t wait_ready_ns; /* 0: do not wait */
@@ -65,7 +67,11 @@ extern const char *const history_names[];
 bool fire_options_parse(struct fire_options *options, int argc, char **arguments, const char **schedule, json_t **argv,
                         int *status);
 
-/* The same for a run within another process: nothing is printed, and the environment sets no options. -1: IPF_USAGE. */
+/* Does another program show the progress of the run? */
+bool fire_options_leave_progress(const struct fire_options *options);
+
+/* fire_options_parse for a run within another process: nothing is printed, and the environment sets no options. -1:
+ * IPF_USAGE. */
 int fire_options_read(struct fire_options *options, struct arguments *arguments, const char **schedule, json_t **argv,
                       struct ipf_error *err);
 

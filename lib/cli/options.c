@@ -678,6 +678,20 @@ static bool is_given(const struct program *program, int argc, char **argv, const
 	return false;
 }
 
+/* The value that the environment gives an option; NULL: none. `variable` becomes the name of the variable. */
+static const char *given_by_environment(const struct program *program, const struct option_spec *spec,
+                                        char variable[80])
+{
+	const char *value = environment(program, spec, variable);
+	return value && (option_takes_value(spec) || truth(value) == 1) ? value : NULL;
+}
+
+bool options_given(const struct program *program, int argc, char **argv, const struct option_spec *spec)
+{
+	char variable[80];
+	return is_given(program, argc, argv, spec) || given_by_environment(program, spec, variable);
+}
+
 /* Options of the environment, as if they were given first. */
 static void append_environment(json_t *list, const struct program *program, int argc, char **argv, bool reproducible)
 {
@@ -685,9 +699,9 @@ static void append_environment(json_t *list, const struct program *program, int 
 
 	for (size_t i = 0; i < program->count; i++) {
 		const struct option_spec *spec = &program->specs[i];
-		const char *value = spec->unshaping ? NULL : environment(program, spec, variable);
+		const char *value = spec->unshaping ? NULL : given_by_environment(program, spec, variable);
 		bool flag = !option_takes_value(spec);
-		if (!value || (flag && truth(value) != 1) || is_given(program, argc, argv, spec))
+		if (!value || is_given(program, argc, argv, spec))
 			continue;
 		int len = snprintf(name, sizeof name, flag ? "--%s" : "--%s=", spec->name);
 		append(list, name, (size_t)len, flag ? NULL : value, reproducible && spec->kind == OPTION_FILE);

@@ -134,6 +134,10 @@ void options_memory_free(struct options_memory *memory); /* NULL is fine */
  * `reproducible`: shorten paths (OPTION_FILE, and operands unless they are plain) to their last part. */
 json_t *options_argv(const struct program *program, int argc, char **argv, bool keep_operands, bool reproducible);
 
+/* Is the option given, on the command line or by a variable of the environment? For what does not fit together: its
+ * value may be the default. */
+bool options_given(const struct program *program, int argc, char **argv, const struct option_spec *spec);
+
 /* Prints a usage error that was found after parsing; returns 2. */
 int program_misuse(const struct program *program, const struct ipf_error *err);
 

@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -604,6 +605,37 @@ static void header_argv(void **state)
 	check_argv(&plain, "poisson:rate=300/m,for=1s -t a/b", true, true, "[\"poisson:rate=300/m,for=1s\",\"-t\",\"b\"]");
 }
 
+static bool is_given(const char *arguments, const char *name)
+{
+	char line[64];
+	struct words w;
+	size_t i = 0;
+	snprintf(line, sizeof line, "%s", arguments);
+	w = words_of(line);
+	while (!program.specs[i].name || strcmp(program.specs[i].name, name) != 0)
+		i++;
+	return options_given(&program, w.argc, w.argv, &program.specs[i]);
+}
+
+static void what_is_given(void **state)
+{
+	char variable[64];
+	(void)state;
+	assert_false(is_given("a b", "count"));
+	assert_true(is_given("a -n 5", "count"));
+	assert_true(is_given("--cou=5", "count"));
+	assert_false(is_given("-- --count=5", "count"));
+	assert_false(is_given("-t --count", "count"));
+	snprintf(variable, sizeof variable, "%s_COUNT", program.variables ? program.variables : program.name);
+	for (char *c = variable; *c; c++)
+		*c = *c == '-' ? '_' : (char)toupper((unsigned char)*c);
+	setenv(variable, "5", 1);
+	assert_true(is_given("a b", "count"));
+	setenv(variable, "", 1);
+	assert_false(is_given("a b", "count"));
+	unsetenv(variable);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -620,6 +652,7 @@ int main(void)
 		cmocka_unit_test(misuse_found_later),
 		cmocka_unit_test(completion),
 		cmocka_unit_test(header_argv),
+		cmocka_unit_test(what_is_given),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,72 @@
+#include "twin/deadline_heap.h"
+
+#include <stdlib.h>
+
+static void put(struct deadline_heap *h, size_t place, struct deadline_entry *d)
+{
+	h->items[place - 1] = d;
+	d->place = place;
+}
+
+/* Places d at `place` or above. */
+static void rise(struct deadline_heap *h, struct deadline_entry *d, size_t place)
+{
+	for (; place > 1 && h->items[place / 2 - 1]->at_ns > d->at_ns; place /= 2)
+		put(h, place, h->items[place / 2 - 1]);
+	put(h, place, d);
+}
+
+/* Places d at `place` or below. */
+static void sink(struct deadline_heap *h, struct deadline_entry *d, size_t place)
+{
+	for (size_t child; (child = 2 * place) <= h->count; place = child) {
+		child += child < h->count && h->items[child]->at_ns < h->items[child - 1]->at_ns;
+		if (h->items[child - 1]->at_ns >= d->at_ns)
+			break;
+		put(h, place, h->items[child - 1]);
+	}
+	put(h, place, d);
+}
+
+static void settle(struct deadline_heap *h, struct deadline_entry *d, size_t place)
+{
+	rise(h, d, place);
+	sink(h, d, d->place);
+}
+
+bool deadline_heap_set(struct deadline_heap *h, struct deadline_entry *d, int64_t at_ns)
+{
+	if (!d->place && h->count == h->cap) {
+		size_t cap = h->cap ? 2 * h->cap : 64;
+		struct deadline_entry **grown = realloc(h->items, cap * sizeof(struct deadline_entry *));
+		if (!grown)
+			return false;
+		h->items = grown;
+		h->cap = cap;
+	}
+	d->at_ns = at_ns;
+	settle(h, d, d->place ? d->place : ++h->count);
+	return true;
+}
+
+void deadline_heap_remove(struct deadline_heap *h, struct deadline_entry *d)
+{
+	size_t place = d->place;
+	if (!place)
+		return;
+	struct deadline_entry *last = h->items[--h->count];
+	d->place = 0;
+	if (last != d)
+		settle(h, last, place);
+}
+
+struct deadline_entry *deadline_heap_first(const struct deadline_heap *h)
+{
+	return h->count ? h->items[0] : NULL;
+}
+
+void deadline_heap_release(struct deadline_heap *h)
+{
+	free(h->items);
+	*h = (struct deadline_heap){0};
+}

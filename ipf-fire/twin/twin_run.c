@@ -1,0 +1,321 @@
+#include "twin/twin_run.h"
+
+#include "absent.h"
+#include "api/api.h"
+#include "cli/interrupt.h"
+#include "clock.h"
+#include "run/cgroup_limits.h"
+#include "run/progress_line.h"
+#include "run/records_header.h"
+#include "safe_text.h"
+#include "stream/stream_keep.h"
+#include "twin/twin_driver.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct twin_run {
+	struct fire_options options;
+	json_t *argv;
+	char sha256[65]; /* of the twin's file */
+	struct twin twin;
+	uint64_t seed;
+	struct api *api;
+	struct arrival_reader *arrivals;
+	struct twin_server *server;
+	struct twin_prompt *prompts;
+	struct twin_driver *driver;
+	struct balance *balance;
+	struct stream_writer *writer;
+	char *model, *fallback; /* JSON; NULL */
+	struct run_counters counters;
+	struct failure_tally failures;
+	struct twin_driver_result result;
+	struct progress progress;
+	struct progress_line line;
+};
+
+/* ---- before the run ---- */
+
+static int file_digest(const char *path, char sha256[65], struct ipf_error *err)
+{
+	struct stream_reader *reader;
+	struct slice text;
+	int got;
+	if (stream_reader_open_input(&reader, path, err) < 0)
+		return -1;
+	while ((got = stream_reader_text(reader, &text, err)) == 1)
+		;
+	if (got == 0)
+		snprintf(sha256, 65, "%s", stream_reader_sha256(reader));
+	stream_reader_close(reader);
+	return got;
+}
+
+static char *as_json(const char *text)
+{
+	json_t *value = json_string(text);
+	char *json = value ? json_dumps(value, JSON_ENCODE_ANY) : NULL;
+	json_decref(value);
+	return json;
+}
+
+static uint64_t choose_seed(struct twin_run *r)
+{
+	json_t *seed = json_object_get(stream_reader_header(arrival_reader_stream(r->arrivals)), "seed");
+	if (r->options.common.seed_given)
+		return r->options.common.seed;
+	if (json_is_integer(seed))
+		return (uint64_t)json_integer_value(seed);
+	return json_is_string(seed) ? strtoull(json_string_value(seed), NULL, 10) : r->options.common.seed;
+}
+
+static int64_t planned_requests(const struct twin_run *r)
+{
+	const struct schedule *s = arrival_reader_schedule(r->arrivals);
+	int64_t sum = 0;
+	for (size_t i = 0; i < s->count; i++)
+		sum += s->stages[i].cycle ? 0 : s->stages[i].arrivals;
+	return sum;
+}
+
+static int name_models(struct twin_run *r, struct ipf_error *err)
+{
+	if ((r->options.model && !(r->model = as_json(r->options.model))) ||
+	    (r->twin.model && !(r->fallback = as_json(r->twin.model))))
+		return ipf_error_memory(err);
+	return 0;
+}
+
+static int open_inputs(struct twin_run *r, const char *schedule, struct ipf_error *err)
+{
+	const struct fire_options *o = &r->options;
+	if (twin_read(&r->twin, o->twin, err) < 0 || file_digest(o->twin, r->sha256, err) < 0 ||
+	    api_open(&r->api, "twin", err) < 0 || arrival_reader_open(&r->arrivals, schedule, o->trace, 0, err) < 0 ||
+	    name_models(r, err) < 0)
+		return -1;
+	r->seed = choose_seed(r);
+	if (twin_server_open(&r->server, &r->twin, (size_t)o->replicas, r->seed, err) < 0)
+		return -1;
+	const struct twin_prompt_options prompts = {.trace = arrival_reader_trace(r->arrivals),
+	                                            .room = twin_server_room(r->server),
+	                                            .blocks = twin_value(&r->twin, TWIN_PREFIX_CACHE) > 0.5,
+	                                            .answers = o->history == HISTORY_LIVE};
+	if (!(r->balance = balance_new(o->balance, (size_t)o->replicas)))
+		return ipf_error_memory(err);
+	return twin_prompt_open(&r->prompts, &prompts, err);
+}
+
+/* ---- the header ---- */
+
+static const char *file_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash ? slash + 1 : path;
+}
+
+static json_t *errors_json(const struct twin *twin)
+{
+	json_t *errors = json_object();
+	for (int i = 0; i < TWIN_ERROR_COUNT; i++) {
+		const struct twin_error *e = &twin->errors[i];
+		json_t *one = json_object();
+		if (!isnan(e->p50))
+			json_object_set_new(one, "p50", json_real(e->p50));
+		if (!isnan(e->p99))
+			json_object_set_new(one, "p99", json_real(e->p99));
+		if (json_object_size(one))
+			json_object_set(errors, twin_error_names[i], one);
+		json_decref(one);
+	}
+	return errors;
+}
+
+static json_t *seed_json(uint64_t seed)
+{
+	return seed <= INT64_MAX ? json_integer((json_int_t)seed) : json_sprintf("%llu", (unsigned long long)seed);
+}
+
+/* What it was predicted from. */
+static int add_predicted(const struct twin_run *r, json_t *header)
+{
+	json_t *p = json_object();
+	int bad = json_object_set_new(p, "twin", json_string(file_name(r->options.twin))) |
+	          json_object_set_new(p, "sha256", json_string(r->sha256));
+	if (r->twin.model)
+		bad |= json_object_set_new(p, "model", json_string(r->twin.model));
+	bad |= json_object_set_new(p, "requests", json_integer(r->twin.requests)) |
+	       json_object_set_new(p, "steps", json_integer(r->twin.steps)) |
+	       json_object_set_new(p, "error", errors_json(&r->twin));
+	if (r->twin.from)
+		bad |= json_object_set(p, "from", r->twin.from);
+	bad |= json_object_set_new(p, "replicas", json_integer(r->options.replicas)) |
+	       json_object_set_new(p, "seed", seed_json(r->seed));
+	return bad | json_object_set_new(header, "predicted", p) ? -1 : 0;
+}
+
+static int add_targets(const struct twin_run *r, json_t *header)
+{
+	size_t count = (size_t)r->options.replicas;
+	char *texts = malloc(count * 320);
+	const char **names = malloc(count * sizeof *names);
+	for (size_t i = 0; texts && names && i < count; i++) {
+		names[i] = texts + i * 320;
+		snprintf(texts + i * 320, 300, "twin: %s", file_name(r->options.twin));
+		if (count > 1)
+			snprintf(texts + i * 320 + strlen(names[i]), 20, " #%zu", i + 1);
+	}
+	int bad = texts && names ? records_header_targets(header, names, count, r->options.balance) : -1;
+	free(texts);
+	free(names);
+	return bad;
+}
+
+static int write_header(struct twin_run *r, struct ipf_error *err)
+{
+	const struct fire_options *o = &r->options;
+	const struct records_header_options header_options = {
+		.options = o,
+		.api = r->api,
+		.arrivals = r->arrivals,
+		.model = o->model ? o->model : r->twin.model,
+		.argv = r->argv,
+		.streamed = true,
+		.wall_ns = o->common.reproducible ? 0 : clock_wall(),
+		.clock = "virtual",
+	};
+	json_t *header = records_header(&header_options);
+	r->argv = NULL;
+	int result = header && add_targets(r, header) == 0 && add_predicted(r, header) == 0 ? 0 : ipf_error_memory(err);
+	if (result == 0 && !o->force)
+		result = stream_writer_open_keeping(&r->writer, o->common.output, header, "records", err);
+	else if (result == 0)
+		result = stream_writer_open(&r->writer, o->common.output, header, err);
+	json_decref(header);
+	return result < 0 ? -1 : stream_writer_flush(r->writer, err);
+}
+
+/* ---- the run ---- */
+
+static void show(void *data, int64_t now_ns)
+{
+	struct twin_run *r = data;
+	if (r->progress.on && progress_due(&r->progress, clock_now()))
+		progress_line_show(&r->line, &r->progress, now_ns);
+}
+
+static int open_driver(struct twin_run *r, struct ipf_error *err)
+{
+	const struct fire_options *o = &r->options;
+	struct twin_driver_options driver = {
+		.options = o,
+		.twin = &r->twin,
+		.arrivals = r->arrivals,
+		.server = r->server,
+		.prompts = r->prompts,
+		.balance = r->balance,
+		.cancels = o->cancels,
+		.writer = r->writer,
+		.model = r->model,
+		.fallback = r->fallback,
+		.memory_most = o->memory_bytes ? o->memory_bytes : cgroup_limits_memory() / 2,
+		.counters = &r->counters,
+		.failures = &r->failures,
+		.show = show,
+		.data = r,
+	};
+	cancels_seed(&driver.cancels, stream_reader_header(arrival_reader_stream(r->arrivals)), INT64_MAX);
+	return twin_driver_open(&r->driver, &driver, err);
+}
+
+/* Beyond what the runs showed from which the twin was made, its parameters are not known. */
+static json_t *extrapolated(const struct twin_run *r)
+{
+	const struct {
+		enum twin_parameter_id id;
+		int64_t most;
+	} seen[] = {{TWIN_SEQUENCES, r->result.most_sequences},
+	            {TWIN_STEP_TOKENS, r->result.most_step_tokens},
+	            {TWIN_KV_BLOCKS, r->result.most_kv_blocks}};
+	json_t *list = json_array();
+	for (size_t i = 0; i < sizeof seen / sizeof *seen; i++) {
+		const struct twin_parameter *p = &r->twin.p[seen[i].id];
+		if (isnan(p->value) && !isnan(p->at_least) && (double)seen[i].most > p->at_least)
+			json_array_append_new(list, json_string(twin_parameter_names[seen[i].id]));
+	}
+	return list;
+}
+
+static int write_trailer(struct twin_run *r, struct ipf_error *err)
+{
+	struct stream_writer *writer = r->writer;
+	json_t *end = records_trailer(r->arrivals, &r->result.engine, &r->counters, NULL, &r->result.input, NULL);
+	json_object_set_new(end, "extrapolated", extrapolated(r));
+	r->writer = NULL;
+	return stream_writer_close(writer, end, err);
+}
+
+static void report_end(struct twin_run *r)
+{
+	struct buffer line = {0};
+	int64_t done = counters_sum(&r->counters, done);
+	if (r->options.common.quiet)
+		return;
+	failure_tally_sum_up(&r->failures, done, "failed", &line);
+	if (line.len && !line.failed)
+		fprintf(stderr, "ipf-fire: %s\n", line.data);
+	buffer_release(&line);
+	if (r->options.common.verbose)
+		progress_line_summary(&r->line, r->result.engine.unstarted, r->result.end_ns);
+}
+
+static int run(struct twin_run *r, const char *schedule, struct ipf_error *err)
+{
+	const struct fire_options *o = &r->options;
+	if ((!o->force && stream_keep_check(o->common.output, "records", err) < 0) || open_inputs(r, schedule, err) < 0)
+		return -1;
+	interrupt_watch(0);
+	if (write_header(r, err) < 0 || open_driver(r, err) < 0)
+		return -1;
+	r->line = (struct progress_line){.counters = &r->counters, .planned = planned_requests(r)};
+	progress_init(&r->progress, o->common.progress, o->common.quiet || fire_options_leave_progress(o));
+	int result = twin_driver_run(r->driver, &r->result, err);
+	progress_end(&r->progress);
+	if (r->result.engine.error.kind && !r->result.input.kind)
+		r->result.input = r->result.engine.error;
+	if (!r->result.input.kind)
+		r->result.input = *arrival_reader_cut(r->arrivals);
+	if (result < 0 || write_trailer(r, err) < 0)
+		return -1;
+	report_end(r);
+	if (r->result.stopped[0])
+		return ipf_error_set(err, IPF_SYSTEM, "%s", r->result.stopped);
+	*err = r->result.input;
+	return err->kind ? -1 : 0;
+}
+
+int twin_run(const struct fire_options *options, const char *schedule, json_t *argv)
+{
+	struct ipf_error err = {0};
+	struct twin_run r = {.options = *options, .argv = argv, .counters.threads = 1};
+	r.options.replicas = options->replicas ? options->replicas : 1;
+	counter_set(&r.counters.lag_p99_ns, -1);
+	twin_init(&r.twin);
+	run(&r, schedule, &err);
+	twin_driver_close(r.driver);
+	stream_writer_abandon(r.writer);
+	twin_prompt_close(r.prompts);
+	twin_server_close(r.server);
+	balance_free(r.balance);
+	arrival_reader_close(r.arrivals);
+	api_close(r.api);
+	twin_release(&r.twin);
+	json_decref(r.argv);
+	free(r.model);
+	free(r.fallback);
+	free(r.result.engine.stage_begin_ns);
+	free(r.result.engine.stage_end_ns);
+	return ipf_error_report(&err, stderr, "ipf-fire");
+}
