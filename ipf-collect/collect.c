@@ -117,6 +117,22 @@ static int open_publish(struct collect *c, const struct publish_options *options
 	return 0;
 }
 
+/* Of a run that was predicted there is no server and no time at which it ran. */
+static int check_watched(const struct collect *c, const struct collect_options *options, struct ipf_error *err)
+{
+	const char *option = options->scrape.targets.count ? "--scrape"
+	                     : options->gpu.count          ? "--gpu"
+	                     : options->scrape.prometheus  ? "--prometheus"
+	                     : options->samples            ? "--samples"
+	                     : options->publish.push.otlp  ? "--otlp"
+	                                                   : NULL;
+	if (!c->inputs.predicted || !option)
+		return 0;
+	return ipf_error_set(err, IPF_USAGE,
+	                     "%s: a twin predicted the run of %s: there is no server whose figures belong to it", option,
+	                     stream_reader_name(record_reader_stream(c->inputs.list[0].reader)));
+}
+
 /* The range that it is asked for counts from the run's start. */
 static int open_prometheus(struct collect *c, const struct collect_options *options, struct ipf_error *err)
 {
@@ -139,7 +155,7 @@ static int open_parts(struct collect *c, const struct collect_options *options, 
 	if ((options->tokenizer && open_token_counter(&c->tokens, options, err) < 0) ||
 	    collect_sandbox_enter(options, records, err) < 0 || open_publish(c, &options->publish, err) < 0 ||
 	    live_run_start(&c->live, options, err) < 0 || record_inputs_open(&c->inputs, options->api, records, err) < 0 ||
-	    live_run_begin(c->live, &c->inputs, err) < 0 ||
+	    check_watched(c, options, err) < 0 || live_run_begin(c->live, &c->inputs, err) < 0 ||
 	    earlier_samples_open(&c->earlier, options->samples, &c->inputs, err) < 0 ||
 	    open_prometheus(c, options, err) < 0)
 		return -1;
@@ -183,6 +199,8 @@ static int begin_input(struct collect *c, const struct record_input *input, stru
 	struct stream_reader *stream = record_reader_stream(input->reader);
 	if (record_history_is_live(stream_reader_header(stream)))
 		verdict_live_histories(c->verdict);
+	if (c->inputs.predicted)
+		verdict_predicted(c->verdict);
 	bool shared = c->inputs.count > 1 && !c->inputs.shards.of;
 	if (shared)
 		verdict_shards(c->verdict);
@@ -503,7 +521,7 @@ static json_t *judge_clocks(struct collect *c)
 int collect_end(struct collect *c, bool whole, bool verbose, struct buffer *notes, struct ipf_error *err)
 {
 	int status = live_run_write(c->live, c->writer, c->view, err);
-	c->findings = transport_findings(c->transport);
+	c->findings = c->inputs.predicted ? json_array() : transport_findings(c->transport); /* it had no network */
 	if (status == 0 && (!c->findings || verdict_transport(c->verdict, c->findings) < 0))
 		status = ipf_error_memory(err);
 	progress_end(&c->progress);

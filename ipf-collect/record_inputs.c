@@ -45,6 +45,18 @@ static int add_shard(struct record_inputs *inputs, const struct record_input *in
 	return shard_set_add(&inputs->shards, stream_reader_header(stream), stream_reader_name(stream), err);
 }
 
+/* All are measured, or all are predicted by the same twin. */
+static int check_predicted(struct record_inputs *inputs, struct ipf_error *err)
+{
+	struct stream_reader *first = record_reader_stream(inputs->list[0].reader),
+						 *last = record_reader_stream(inputs->list[inputs->count - 1].reader);
+	json_t *predicted = predicted_find(stream_reader_header(last));
+	if (inputs->count == 1)
+		inputs->predicted = predicted;
+	return predicted_check((struct predicted_stream){stream_reader_name(first), inputs->predicted},
+	                       (struct predicted_stream){stream_reader_name(last), predicted}, err);
+}
+
 /* IPF_ABSENT: not known, or nonsense. */
 static int64_t start_of(const struct record_input *input)
 {
@@ -58,6 +70,8 @@ static int64_t start_of(const struct record_input *input)
 static void place_in_time(struct record_inputs *inputs)
 {
 	int64_t first = IPF_ABSENT;
+	if (inputs->predicted)
+		return; /* each begins at 0 of its virtual time */
 	for (size_t i = 0; i < inputs->count; i++) {
 		int64_t t0_ns = start_of(&inputs->list[i]);
 		if (t0_ns == IPF_ABSENT)
@@ -85,7 +99,7 @@ int record_inputs_open(struct record_inputs *inputs, const char *api, const stru
 		inputs->count++;
 		stream_reader_ready(record_reader_stream(input->reader), &fd);
 		inputs->live |= input_is_live(fd);
-		if (check_same_run(inputs, err) < 0 || add_shard(inputs, input, err) < 0 ||
+		if (check_same_run(inputs, err) < 0 || check_predicted(inputs, err) < 0 || add_shard(inputs, input, err) < 0 ||
 		    record_input_open_api(input->reader, api, &input->api, err) < 0 || read_schedule(input, err) < 0)
 			return -1;
 	}

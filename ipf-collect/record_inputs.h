@@ -14,6 +14,7 @@
 #include "stream/record.h"
 #include "stream/schedule.h"
 #include "stream/shard_set.h"
+#include "twin/predicted.h"
 
 struct record_input {
 	struct record_reader *reader;
@@ -27,6 +28,7 @@ struct record_inputs {
 	size_t count;
 	struct shard_set shards; /* of a schedule that was divided; empty if it was not */
 	int64_t t0_unix_ns;      /* when the earliest began, since the epoch; IPF_ABSENT: not known of each */
+	json_t *predicted;       /* what a twin predicted the run by (twin/predicted.h); borrowed; NULL: it was measured */
 	bool live;               /* an input is being written while we read it */
 };
 
@@ -36,7 +38,7 @@ int record_input_open_api(struct record_reader *records, const char *requested, 
                           struct ipf_error *err);
 
 /* Opens all `records` (none: standard input) and reads their headers. `api`: --api, or NULL. -1: IPF_INPUT also for a
- * shard or a run that is given twice. */
+ * shard or a run that is given twice, and for runs that were measured beside runs that were predicted. */
 int record_inputs_open(struct record_inputs *inputs, const char *api, const struct operands *records,
                        struct ipf_error *err);
 void record_inputs_release(struct record_inputs *inputs);

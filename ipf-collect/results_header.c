@@ -75,6 +75,8 @@ json_t *results_header(const struct record_inputs *inputs, const struct collect_
 		bad |= json_object_set_new(header, "definition", definition_json(&tool_rules[options->definition]));
 	bad |= json_object_set_new(header, "stall", stall_rule(&options->measure));
 	bad |= json_object_set_new(header, "series", series_rule(inputs, options));
+	if (inputs->predicted)
+		bad |= json_object_set(header, "predicted", inputs->predicted);
 	if (options->measure.deadline_ns != IPF_ABSENT)
 		bad |= json_object_set_new(header, "deadline_ns", json_integer((json_int_t)options->measure.deadline_ns));
 	if (json_object_get(schedule, "stages"))
@@ -104,6 +106,17 @@ static json_t *describe_input(const struct record_input *input)
 	return about;
 }
 
+/* The parameters of the twin whose known range the run exceeded. */
+static void put_extrapolated(json_t *extra, const struct record_inputs *inputs)
+{
+	json_t *names = json_array();
+	for (size_t i = 0; i < inputs->count; i++)
+		predicted_add_extrapolated(names, stream_reader_trailer(record_reader_stream(inputs->list[i].reader)));
+	if (inputs->predicted && json_array_size(names))
+		json_object_set(extra, "extrapolated", names);
+	json_decref(names);
+}
+
 /* {"stopped": {"until_stable": …}}, or {"not_stable": …} if the run came to its end. */
 static void put_stability(json_t *extra, const struct until_stable *u)
 {
@@ -123,6 +136,7 @@ json_t *results_trailer(const struct record_inputs *inputs, const struct results
 	json_object_set_new(extra, "from", from);
 	if (*findings->incomplete)
 		json_object_set_new(extra, "incomplete", json_string(findings->incomplete));
+	put_extrapolated(extra, inputs);
 	put_stability(extra, findings->until_stable);
 	if (json_array_size(steady))
 		json_object_set(extra, "steady", steady);

@@ -43,17 +43,18 @@ static void put_info(struct metric_sink *s, const struct metric_family *family, 
 
 static void walk_run(const struct live_figures *f, struct metric_sink *s)
 {
-	static const struct metric_family build = {"ipf_build", "Version of the program.", NULL, METRIC_INFO},
-									  run = {"ipf_run", "Name, model, target and API of the run.", NULL, METRIC_INFO},
-									  start = {"ipf_run_start_time_seconds", "When the run began, since the epoch.",
-	                                           "seconds", METRIC_GAUGE},
-									  time = {"ipf_run_time_seconds",
-	                                          "Time of the run, from its begin, up to which requests have ended.",
-	                                          "seconds", METRIC_GAUGE},
-									  finished = {"ipf_run_finished", "1 when all records were read, before that 0.",
-	                                              NULL, METRIC_GAUGE};
-	const struct metric_label version[] = {{"version", IPF_VERSION}},
-							  about[] = {{"api", f->api}, {"model", f->model}, {"name", f->run}, {"target", f->target}};
+	static const struct metric_family
+		build = {"ipf_build", "Version of the program.", NULL, METRIC_INFO},
+		run = {"ipf_run", "Name, model, target and API of the run, and the twin that predicted it.", NULL, METRIC_INFO},
+		start = {"ipf_run_start_time_seconds", "When the run began, since the epoch.", "seconds", METRIC_GAUGE},
+		time = {"ipf_run_time_seconds", "Time of the run, from its begin, up to which requests have ended.", "seconds",
+	            METRIC_GAUGE},
+		finished = {"ipf_run_finished", "1 when all records were read, before that 0.", NULL, METRIC_GAUGE};
+	const struct metric_label version[] = {{"version", IPF_VERSION}}, about[] = {{"api", f->api},
+	                                                                             {"model", f->model},
+	                                                                             {"name", f->run},
+	                                                                             {"predicted", f->predicted},
+	                                                                             {"target", f->target}};
 	put_info(s, &build, version, 1);
 	put_info(s, &run, about, sizeof about / sizeof *about);
 	put_seconds(s, &start, f->start_unix_ns);

@@ -4,6 +4,7 @@
 #include "clock.h"
 #include "json/jdoc.h"
 #include "safe_text.h"
+#include "twin/predicted.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -138,12 +139,14 @@ static bool add_stages(struct live_figures *f, const struct schedule *schedule, 
 
 int live_metrics_begin_input(struct live_metrics *m, const json_t *header, const struct schedule *schedule, bool shared)
 {
-	const json_t *start = json_object_get(header, "t0_unix_ns"), *api = json_object_get(header, "api");
+	const json_t *predicted = predicted_find((json_t *)header), *api = json_object_get(header, "api");
+	const json_t *start = predicted ? NULL : json_object_get(header, "t0_unix_ns");
 	pthread_mutex_lock(&m->lock);
 	add_label(m->now.run, json_string_value(json_object_get(header, "name")));
 	add_label(m->now.model, json_string_value(json_object_get(header, "model")));
 	add_label(m->now.target, json_string_value(json_object_get(header, "target")));
 	add_label(m->now.api, json_string_value(json_object_get(api, "name")));
+	add_label(m->now.predicted, predicted ? predicted_twin(predicted) : NULL);
 	if (json_is_integer(start) &&
 	    (m->now.start_unix_ns == IPF_ABSENT || json_integer_value(start) < m->now.start_unix_ns))
 		m->now.start_unix_ns = json_integer_value(start);
@@ -259,6 +262,7 @@ static void take_verdict(struct live_metrics *m, const struct verdict_finding *f
 	for (size_t i = 0; finding && i < VERDICT_QUESTIONS; i++) {
 		m->now.judged[i] = finished || i == VERDICT_CLIENT || (i != VERDICT_LOAD && !empty);
 		m->now.verdict[i] = finding->checks[i].status;
+		m->now.judged[i] &= finding->checks[i].status != VERDICT_NOT_APPLICABLE;
 	}
 	m->now.finished = finished;
 	pthread_mutex_unlock(&m->lock);

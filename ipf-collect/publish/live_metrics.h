@@ -50,9 +50,10 @@ struct live_figures {
 	struct live_stage **stages;
 	size_t stages_count, stages_cap;
 	char run[LIVE_TEXT], model[LIVE_TEXT], target[LIVE_TEXT], api[LIVE_TEXT]; /* "": unknown */
-	int64_t start_unix_ns;                                                    /* of the run; IPF_ABSENT */
-	int64_t run_ns;       /* the latest end of a request; IPF_ABSENT before the first */
-	int64_t rows_started; /* requests with a row that were started */
+	char predicted[LIVE_TEXT]; /* by which twin; "": the run is measured */
+	int64_t start_unix_ns;     /* of the run; IPF_ABSENT */
+	int64_t run_ns;            /* the latest end of a request; IPF_ABSENT before the first */
+	int64_t rows_started;      /* requests with a row that were started */
 	struct live_client client;
 	bool judged[VERDICT_QUESTIONS];
 	enum verdict_status verdict[VERDICT_QUESTIONS];

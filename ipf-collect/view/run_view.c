@@ -38,6 +38,7 @@ struct run_view {
 	int64_t begun_ns;           /* clock_now() at the start of the run, as far as is known */
 	size_t spark_columns;
 	bool over, empty; /* the run; no request of a measured stage has ended */
+	bool predicted;   /* by a twin */
 	enum verdict_status status;
 	char why[1024];
 };
@@ -358,10 +359,11 @@ static void judge(struct run_view *v, struct verdict *verdict, bool over)
 	const struct verdict_finding *finding = verdict_judge(verdict);
 	v->status = VERDICT_OK;
 	v->over = over;
+	v->predicted = verdict_is_predicted(verdict);
 	v->empty = verdict_is_empty(verdict);
 	for (size_t i = 0; finding && i < VERDICT_QUESTIONS; i++) {
 		const struct verdict_check *check = &finding->checks[i];
-		if (check->status <= v->status || !is_settled(i, v))
+		if (check->status == VERDICT_NOT_APPLICABLE || check->status <= v->status || !is_settled(i, v))
 			continue;
 		v->status = check->status;
 		snprintf(v->why, sizeof v->why, "%s: %s", check->name, check->detail);
@@ -371,6 +373,8 @@ static void judge(struct run_view *v, struct verdict *verdict, bool over)
 static void show_verdict(struct run_view *v, bool over)
 {
 	begin(v, over ? "verdict" : "so far");
+	if (v->predicted)
+		buffer_text(&v->line, "PREDICTED, ");
 	buffer_text(&v->line,
 	            !over && v->empty && v->status == VERDICT_OK ? "nothing measured yet" : verdict_status_name(v->status));
 	if (v->status != VERDICT_OK) {

@@ -1,6 +1,7 @@
 #include "commands/build_report.h"
 
 #include "absent.h"
+#include "figures/model_error.h"
 #include "figures/stated_figures.h"
 #include "formats/report_format.h"
 #include "json_report/json_report.h"
@@ -23,6 +24,9 @@ static int check_requests(const struct run_data *run, const struct report_option
 		                    "%s%s applies the definitions of other tools itself: the results already have those of %s",
 		                    options->said.any ? "" : report_format_option(options), options->said.any ? "--as" : name,
 		                    definition);
+	if (run->parts[0].predicted && options->certificate)
+		return ipf_error_at(err, IPF_INPUT, run->parts[0].name, 0,
+		                    "was predicted by a twin: a certificate holds what a client measured");
 	if (!run->stated)
 		return 0;
 	if (options->said.any)
@@ -162,8 +166,10 @@ int build_report(struct built_report *built, const struct run_data *run, const s
 	                            .curve = options->curve,
 	                            .verbose = options->common.verbose};
 	if (run_figures_build(&b->figures, run, &b->wanted, err) < 0 ||
-	    (run->stated && apply_stated(&b->figures, run, &b->wanted.percentiles, err) < 0) ||
-	    build_accuracy(b, options, err) < 0 || server_figures_build(&b->servers, run, err) < 0 ||
+	    (run->stated && apply_stated(&b->figures, run, &b->wanted.percentiles, err) < 0))
+		return -1;
+	model_error_of_means(&b->figures, run);
+	if (build_accuracy(b, options, err) < 0 || server_figures_build(&b->servers, run, err) < 0 ||
 	    build_trace(&b->trace, run, options, err) < 0 || describe_run(&b->report, options->meta, err) < 0)
 		return -1;
 	return build_analyses(&b->analyses, &b->said, &b->report, &options->price, err);

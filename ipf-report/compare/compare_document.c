@@ -16,7 +16,10 @@ static const char *const side_names[SIDES] = {"base", "new"};
 
 static enum tone tone_of(enum verdict_status status)
 {
-	return status == VERDICT_OK ? TONE_GOOD : status == VERDICT_INVALID ? TONE_BAD : TONE_WARN;
+	return status == VERDICT_OK               ? TONE_GOOD
+	       : status == VERDICT_NOT_APPLICABLE ? TONE_PLAIN
+	       : status == VERDICT_INVALID        ? TONE_BAD
+	                                          : TONE_WARN;
 }
 
 /* ---- result ---- */
@@ -49,6 +52,8 @@ static void tell_result(struct document *d, const struct comparison *c)
 		doc_fact(d, side_names[s], "%s", compare_side(c, (enum compared_side)s, text))->tone =
 			verdict->status == VERDICT_OK ? TONE_PLAIN : tone_of(verdict->status);
 	}
+	if (compare_predicted(c, text))
+		doc_part(d, PART_TEXT, NULL, text)->tone = TONE_WARN;
 	if (compare_cached(c, text))
 		doc_fact(d, "cache", "%s", text)->tone = TONE_WARN;
 }
@@ -223,7 +228,7 @@ static void tell_sides(struct document *d, const struct comparison *c)
 			part->status = verdict_status_name(check->status);
 			part->tone = tone_of(check->status);
 			part->media = IN_PAGE | IN_MARKDOWN;
-			if (check->status == VERDICT_OK)
+			if (check->status == VERDICT_OK || check->status == VERDICT_NOT_APPLICABLE)
 				continue;
 			part = doc_part(d, PART_CHECK, side_names[s], check->detail);
 			part->status = verdict_status_name(check->status);

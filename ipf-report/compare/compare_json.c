@@ -27,15 +27,12 @@ static void set_if(json_t *to, const char *name, json_t *value)
 static json_t *verdict_of(const struct verdict_finding *finding)
 {
 	json_t *verdict = json_object(), *checks = json_array();
-	static const char *const statuses[] = {[VERDICT_OK] = "OK",
-	                                       [VERDICT_DOUBTFUL] = "DOUBTFUL",
-	                                       [VERDICT_INVALID] = "INVALID",
-	                                       [VERDICT_UNKNOWN] = "UNKNOWN"};
-	json_object_set_new(verdict, "status", json_string(statuses[finding->status]));
+	json_object_set_new(verdict, "status", json_string(verdict_status_name(finding->status)));
 	for (size_t i = 0; i < VERDICT_QUESTIONS; i++) {
 		const struct verdict_check *check = &finding->checks[i];
-		json_array_append_new(checks, json_pack("{s:s, s:s, s:s}", "name", check->name, "status",
-		                                        statuses[check->status], "detail", shown(check->detail).text));
+		json_array_append_new(checks,
+		                      json_pack("{s:s, s:s, s:s}", "name", check->name, "status",
+		                                verdict_status_name(check->status), "detail", shown(check->detail).text));
 	}
 	json_object_set_new(verdict, "checks", checks);
 	return verdict;
@@ -56,6 +53,7 @@ static json_t *side_of(const struct comparison *c, int s)
 	set_if(side, "target", json_object_get(records, "target"));
 	set_if(side, "model", json_object_get(records, "model"));
 	set_if(side, "imported", json_object_get(json_object_get(header, "imported"), "tool"));
+	set_if(side, "predicted", run->parts[0].predicted);
 	json_object_set_new(side, "verdict", verdict_of(c->verdicts[s]));
 	return side;
 }

@@ -95,13 +95,29 @@ const char *compare_cached(const struct comparison *c, char text[COMPARE_WORDS])
 	return text;
 }
 
+const char *compare_predicted(const struct comparison *c, char text[COMPARE_WORDS])
+{
+	const json_t *base = c->runs[SIDE_BASE]->parts[0].predicted, *new = c->runs[SIDE_NEW]->parts[0].predicted;
+	if (!base && !new)
+		return NULL;
+	snprintf(
+		text, COMPARE_WORDS,
+		"PREDICTED: %s by %.100s%s%.100s, not measured; the error of the twin is not in the intervals of the changes",
+		!new    ? "base"
+		: !base ? "new"
+				: "both sides",
+		shown(predicted_twin(base ? base : new)).text, base && new ? " and " : "",
+		base && new ? shown(predicted_twin(new)).text : "");
+	return text;
+}
+
 /* "DOUBTFUL (enough samples, server answers)": the status, and which checks have a worse answer than OK. */
 static const char *verdict_words(const struct verdict_finding *verdict, char text[200])
 {
 	size_t len = (size_t)snprintf(text, 200, "%s", verdict_status_name(verdict->status));
 	const char *before = " (";
 	for (int i = 0; i < VERDICT_QUESTIONS; i++) {
-		if (verdict->checks[i].status == VERDICT_OK)
+		if (verdict->checks[i].status == VERDICT_OK || verdict->checks[i].status == VERDICT_NOT_APPLICABLE)
 			continue;
 		len += (size_t)snprintf(text + len, 200 - len, "%s%s", before, verdict->checks[i].name);
 		before = ", ";

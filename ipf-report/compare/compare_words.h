@@ -12,6 +12,8 @@ const char *compare_outcome(const struct comparison *c, char text[COMPARE_WORDS]
 const char *compare_noise(const struct comparison *c, char text[COMPARE_WORDS]);
 /* Whether both sides had the same requests. */
 const char *compare_pairing(const struct comparison *c, char text[COMPARE_WORDS]);
+/* Which side a twin predicted; NULL: neither. */
+const char *compare_predicted(const struct comparison *c, char text[COMPARE_WORDS]);
 /* "2 runs, 1,624 requests; verdict OK; http://localhost:8000/v1" */
 /* What prefix caches had of the input tokens, if it is another share by COMPARE_CACHED; NULL: about the same, or not
  * known. */

@@ -2,6 +2,7 @@
 
 #include "absent.h"
 #include "cli/units.h"
+#include "figures/model_error.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -290,16 +291,16 @@ struct metric_summary bar_widths(const struct error_bar *bar, const struct metri
 static int build_accuracy(struct bar_samples *b, int32_t stage, struct accuracy *to)
 {
 	*to = (struct accuracy){0};
-	if (!b->run->columns.list[ROW_SENDING_NS])
-		return 0;
-	if (read_rows(b, stage) < 0)
+	const bool told = b->run->columns.list[ROW_SENDING_NS];
+	if (told && read_rows(b, stage) < 0)
 		return -1;
-	for (enum bar bar = 0; bar < ERROR_BARS; bar++) {
+	for (enum bar bar = 0; told && bar < ERROR_BARS; bar++) {
 		if (bar == BAR_ITL)
 			build_gap_bar(b, stage, &to->bars[bar]);
 		else
 			build_bar(b, bar, &to->bars[bar]);
 	}
+	model_error_of_bars(to, b->f, b->run, b->list);
 	return 0;
 }
 

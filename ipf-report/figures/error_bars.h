@@ -1,6 +1,7 @@
 /* How exact the latencies are: between which two values each figure lies, for what the client itself did to it.
  * "ACCURACY" in ipf-results(5) has the definition: of each request the least and the most that its latency can be; the
- * bar of a percentile is that percentile of the least and of the most, and the bar of a mean is their mean.
+ * bar of a percentile is that percentile of the least and of the most, and the bar of a mean is their mean. Those of a
+ * run that was predicted have the error of the twin, too (model_error.h).
  *
  *     struct run_accuracy accuracy;
  *     run_accuracy_build(&accuracy, &run, &figures, &options, &err);

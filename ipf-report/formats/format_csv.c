@@ -122,6 +122,8 @@ static void record(const struct csv_table *table, const struct figures *f, const
 		if (table->columns[i]->column)
 			figure_cells(csv, table->columns[i], report, f);
 	csv_text(csv, "name", slice_of(json_string_value(json_object_get(report->run_info, "name"))));
+	if (report->run->parts[0].predicted)
+		csv_text(csv, "predicted", slice_of(predicted_twin(report->run->parts[0].predicted)));
 	json_object_foreach(json_object_get(report->run_info, "meta"), key, value)
 	{
 		snprintf(column, sizeof column, "meta_%s", key);

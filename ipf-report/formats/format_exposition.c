@@ -8,6 +8,7 @@
 #include "metrics/metrics_text.h"
 #include "results/run_data.h"
 #include "safe_text.h"
+#include "twin/predicted.h"
 #include "version.h"
 
 #include <math.h>
@@ -69,14 +70,15 @@ static void put_single(struct exposition *e, const struct metric_family *family,
 
 static void put_run(struct exposition *e)
 {
-	static const struct metric_family build = {"ipf_build", "Version of the program.", NULL, METRIC_INFO},
-									  about = {"ipf_run", "Name, model, target, API, digest and notes of the run.",
-	                                           NULL, METRIC_INFO};
+	static const struct metric_family
+		build = {"ipf_build", "Version of the program.", NULL, METRIC_INFO},
+		about = {"ipf_run", "Name, model, target, API, digest and notes of the run, and the twin that predicted it.",
+	             NULL, METRIC_INFO};
 	static const char *const keys[RUN_LABELS] = {"api", "digest", "model", "name", "target"};
 	struct metric_sink *s = &e->text.sink;
-	struct metric_label labels[RUN_LABELS + META_LABELS], version = {"version", IPF_VERSION};
-	char values[RUN_LABELS + META_LABELS][LABEL_BYTES], names[META_LABELS][80];
-	json_t *run = json_object_get(e->report, "run"), *value;
+	struct metric_label labels[RUN_LABELS + META_LABELS + 1], version = {"version", IPF_VERSION};
+	char values[RUN_LABELS + META_LABELS + 1][LABEL_BYTES], names[META_LABELS][80];
+	json_t *run = json_object_get(e->report, "run"), *value, *predicted = json_object_get(run, "predicted");
 	const char *key;
 	size_t count = 0, notes = 0;
 	s->begin(s, &build);
@@ -87,6 +89,11 @@ static void put_run(struct exposition *e)
 			continue;
 		safe_text(values[count], LABEL_BYTES, slice_of(text_of(run, keys[i])));
 		labels[count] = (struct metric_label){keys[i], values[count]};
+		count++;
+	}
+	if (predicted) {
+		safe_text(values[count], LABEL_BYTES, slice_of(predicted_twin(predicted)));
+		labels[count] = (struct metric_label){"predicted", values[count]};
 		count++;
 	}
 	json_object_foreach(json_object_get(run, "meta"), key, value)
@@ -130,7 +137,7 @@ static void put_verdict(struct exposition *e)
 	{
 		const struct metric_label question = {"question", text_of(check, "name")};
 		const char *status = text_of(check, "status");
-		if (strcmp(status, "UNKNOWN") != 0)
+		if (strcmp(status, "UNKNOWN") != 0 && strcmp(status, "N/A") != 0)
 			s->point(s, &question, 1, strcmp(status, "OK") == 0 ? 0 : strcmp(status, "DOUBTFUL") == 0 ? 1 : 2);
 	}
 	s->end(s);

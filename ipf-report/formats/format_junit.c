@@ -5,6 +5,7 @@
 #include "output/markup.h"
 #include "results/run_data.h"
 #include "safe_text.h"
+#include "twin/predicted.h"
 
 #include <string.h>
 
@@ -74,6 +75,11 @@ static const char *text_of(json_t *object, const char *key)
 	return text ? text : "";
 }
 
+static bool is_unjudged(const char *status)
+{
+	return strcmp(status, "UNKNOWN") == 0 || strcmp(status, "N/A") == 0;
+}
+
 static void put_checks(struct junit *j, json_t *verdict)
 {
 	json_t *check;
@@ -87,9 +93,9 @@ static void put_checks(struct junit *j, json_t *verdict)
 		j->out->failed |= detail.failed;
 		put_case(j, &(struct test_case){.group = "ipf.verdict",
 		                                .name = text_of(check, "name"),
-		                                .outcome = strcmp(status, "INVALID") == 0   ? FAILED
-		                                           : strcmp(status, "UNKNOWN") == 0 ? SKIPPED
-		                                                                            : PASSED,
+		                                .outcome = strcmp(status, "INVALID") == 0 ? FAILED
+		                                           : is_unjudged(status)          ? SKIPPED
+		                                                                          : PASSED,
 		                                .type = status,
 		                                .detail = detail.data ? detail.data : ""});
 		buffer_release(&detail);
@@ -160,7 +166,7 @@ static void put_property(struct buffer *out, const char *prefix, const char *nam
 	buffer_release(&full);
 }
 
-static void put_properties(struct buffer *out, json_t *run)
+static void put_properties(struct buffer *out, json_t *run, const char *twin)
 {
 	static const char *const keys[] = {"digest", "target", "api", "model", "schedule"};
 	const char *key;
@@ -168,6 +174,7 @@ static void put_properties(struct buffer *out, json_t *run)
 	buffer_text(out, "    <properties>\n");
 	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
 		put_property(out, "", keys[i], text_of(run, keys[i]));
+	put_property(out, "", "predicted", twin);
 	put_property(out, "", "ipf-report", text_of(json_object_get(run, "versions"), "ipf-report"));
 	json_object_foreach(json_object_get(run, "meta"), key, value)
 		put_property(out, "meta.", key, json_string_value(value));
@@ -205,7 +212,8 @@ static void render_junit(const struct report *report, struct buffer *out)
 	              j.skipped, seconds);
 	put_start(out, run);
 	buffer_text(out, ">\n");
-	put_properties(out, run);
+	json_t *predicted = json_object_get(run, "predicted");
+	put_properties(out, run, predicted ? predicted_twin(predicted) : NULL);
 	buffer_append(out, j.cases.data, j.cases.len);
 	buffer_text(out, "  </testsuite>\n</testsuites>\n");
 	buffer_release(&j.cases);

@@ -29,6 +29,7 @@ static const struct sql_column run_columns[] = {
 	COLUMN("started", TIME, BEGAN, NULL),
 	COLUMN("duration_s", REAL, "run/duration_s", "seconds"),
 	COLUMN("verdict", TEXT, "verdict/status", "OK, DOUBTFUL, INVALID or UNKNOWN"),
+	COLUMN("predicted", TEXT, "run/predicted/twin", "by this twin; null: measured"),
 	COLUMN("incomplete", TEXT, "run/incomplete", "why a part is missing"),
 	COLUMN("target", TEXT, "run/target", NULL),
 	COLUMN("api", TEXT, "run/api", NULL),
@@ -49,7 +50,7 @@ static const struct sql_column meta_columns[] = {
 static const struct sql_column check_columns[] = {
 	RUN_COLUMN,
 	COLUMN("name", TEXT, "name", NULL),
-	COLUMN("status", TEXT, "status", "OK, DOUBTFUL, INVALID or UNKNOWN"),
+	COLUMN("status", TEXT, "status", "OK, DOUBTFUL, INVALID, UNKNOWN or N/A"),
 	COLUMN("detail", TEXT, "detail", NULL),
 };
 static const struct sql_column stage_columns[] = {

@@ -109,7 +109,9 @@ static int judge_shards(struct run_data *run, struct ipf_error *err)
 	struct buffer text = {0};
 	int64_t last, spread_ns = shard_set_spread_ns(&run->shard_set, &last), length_ns = 0;
 	char spread[32];
-	if (run->spread_ns > spread_ns) {
+	if (run->parts[0].predicted)
+		spread_ns = 0; /* all begin at 0 of their virtual time */
+	else if (run->spread_ns > spread_ns) {
 		spread_ns = run->spread_ns;
 		last = run->last_shard;
 	}
@@ -135,7 +137,7 @@ static void judge_repeated_parts(struct run_data *run)
 {
 	for (int i = 1; i < run->part_count; i++) {
 		const struct run_part *other = run_data_find_duplicate(run, i);
-		if (other && run->parts[i].t0_ns != IPF_ABSENT)
+		if (other && (run->parts[i].t0_ns != IPF_ABSENT || run->parts[i].predicted))
 			verdict_note(run->verdict, VERDICT_LOAD, VERDICT_INVALID,
 			             "%s has requests of the same records as %s: they count twice", shown(run->parts[i].name).text,
 			             shown(other->name).text);

@@ -658,11 +658,19 @@ static int check_same_definition(const struct run_data *run, const struct run_pa
 	                    run_data_definition(run, run->part_count - 1), run->parts[0].name, run_data_definition(run, 0));
 }
 
+static int check_same_prediction(const struct run_data *run, const struct run_part *part, struct ipf_error *err)
+{
+	return predicted_check((struct predicted_stream){run->parts[0].name, run->parts[0].predicted},
+	                       (struct predicted_stream){part->name, part->predicted}, err);
+}
+
 static int begin_verdict(struct verdict *verdict, const struct run_part *part, const struct schedule *schedule,
                          struct ipf_error *err)
 {
 	if (verdict_part(verdict, schedule) < 0)
 		return ipf_error_memory(err);
+	if (part->predicted)
+		verdict_predicted(verdict);
 	if (record_history_is_live(part->records))
 		verdict_live_histories(verdict);
 	if (json_array_size(json_object_get(part->header, "from")) > 1)
@@ -682,15 +690,17 @@ int run_data_begin(struct run_data *run, const char *name, json_t *header, struc
 	                          .t0_ns = IPF_ABSENT,
 	                          .stopped_ns = IPF_ABSENT,
 	                          .stopped_stage = IPF_ABSENT};
+	part->predicted = predicted_find(part->header);
 	json_t *t0 = json_object_get(provenance_find(part->header, "records"), "t0_unix_ns");
-	if (json_is_integer(t0) && json_integer_value(t0) >= 0 && json_integer_value(t0) < 4 * ROW_TIME_MOST)
+	if (!part->predicted && json_is_integer(t0) && json_integer_value(t0) >= 0 &&
+	    json_integer_value(t0) < 4 * ROW_TIME_MOST)
 		part->t0_ns = json_integer_value(t0);
 	if (part->t0_ns != IPF_ABSENT && parts[0].t0_ns != IPF_ABSENT)
 		part->shift_ns = part->t0_ns - parts[0].t0_ns;
 	part->records = records_of(part->header);
 	part->client = -1;
 	part->only_target = TARGET_UNSEEN;
-	if (part->records && json_array_size(json_object_get(part->header, "from")) == 1)
+	if (part->records && !part->predicted && json_array_size(json_object_get(part->header, "from")) == 1)
 		part->client = clock_offsets_client(run->clocks, part->records);
 	if (part->client == -2)
 		return ipf_error_memory(err);
@@ -714,8 +724,8 @@ int run_data_begin(struct run_data *run, const char *name, json_t *header, struc
 	if (bad == 0 && strcmp(run_data_itl(run, 0), run_data_itl(run, run->part_count - 1)) != 0)
 		bad = ipf_error_at(err, IPF_INPUT, part->name, 0, "was collected with --itl %.20s, but %s with --itl %.20s",
 		                   run_data_itl(run, run->part_count - 1), run->parts[0].name, run_data_itl(run, 0));
-	if (bad == 0)
-		bad = check_same_definition(run, part, err);
+	if (bad == 0 && (check_same_definition(run, part, err) < 0 || check_same_prediction(run, part, err) < 0))
+		bad = -1;
 	if (bad == 0)
 		bad = begin_verdict(run->verdict, part, &schedule, err);
 	if (bad == 0 && !(part->loads = calloc(schedule.count + 1, sizeof *part->loads)))
@@ -977,6 +987,14 @@ json_t *run_part_prometheus(const struct run_part *part)
 {
 	json_t *member = json_object_get(part->trailer, "prometheus");
 	return json_is_object(member) ? member : NULL;
+}
+
+json_t *run_data_extrapolated(const struct run_data *run)
+{
+	json_t *names = json_array();
+	for (int i = 0; i < run->part_count; i++)
+		predicted_add_extrapolated(names, run->parts[i].trailer);
+	return names;
 }
 
 json_t *run_data_clocks(const struct run_data *run)

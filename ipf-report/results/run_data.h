@@ -26,6 +26,7 @@
 #include "stream/metric.h"
 #include "stream/schedule.h"
 #include "stream/shard_set.h"
+#include "twin/predicted.h"
 #include "verdict/failure_tally.h"
 #include "verdict/verdict.h"
 
@@ -91,14 +92,15 @@ void stage_load_add(struct stage_load *sum, const struct stage_load *more);
 struct run_part {
 	char *name;
 	json_t *header;
-	json_t *clients; /* array, may be empty: what each ipf-fire reported of itself (the trailer in ipf-records(5)) */
-	json_t *stages;  /* array: when each stage began and ended, from ipf-fire; NULL */
-	json_t *digests; /* array: of the lines, and of the records that they were made from */
-	json_t *trailer; /* what the results' trailer has in "end"; NULL: cut */
-	json_t *records; /* the header of the records, if all have the same targets; NULL; borrowed from header */
+	json_t *clients;   /* array, may be empty: what each ipf-fire reported of itself (the trailer in ipf-records(5)) */
+	json_t *stages;    /* array: when each stage began and ended, from ipf-fire; NULL */
+	json_t *digests;   /* array: of the lines, and of the records that they were made from */
+	json_t *trailer;   /* what the results' trailer has in "end"; NULL: cut */
+	json_t *predicted; /* by which twin (twin/predicted.h); NULL: the part was measured; borrowed from header */
+	json_t *records;   /* the header of the records, if all have the same targets; NULL; borrowed from header */
 	int32_t
 		only_target;  /* in groups[BY_TARGET]: of the requests that name none; -1: none; TARGET_UNSEEN: not looked up */
-	int64_t t0_ns;    /* beginning of the run, since the epoch; IPF_ABSENT */
+	int64_t t0_ns;    /* beginning of the run, since the epoch; IPF_ABSENT, as for one that was predicted */
 	int64_t shift_ns; /* its t0 - that of the first part; 0 if one is not known */
 	char incomplete[360];  /* why part of it is missing; "": it is complete */
 	int64_t last_ns;       /* the latest time in the stream */
@@ -190,6 +192,8 @@ json_t *run_part_prometheus(const struct run_part *part);
 json_t *run_data_clocks(const struct run_data *run);
 /* An earlier part with requests from the same records, so that they count twice; NULL: there is none. */
 const struct run_part *run_data_find_duplicate(const struct run_data *run, int part);
+/* Parameters of the twin whose known range the predicted run exceeded: a new list of names, maybe empty. */
+json_t *run_data_extrapolated(const struct run_data *run);
 /* The URL that a request of the part was sent to: number `target` in the list of the header of the records, or the only
  * one. NULL: not known. */
 const char *run_part_target(const struct run_part *part, int64_t target);

@@ -95,6 +95,17 @@ static json_t *clients(const struct run_data *run)
 	return NULL;
 }
 
+/* By which twin the run was predicted, and what it exceeded. NULL: it was measured. */
+static json_t *predicted_json(const struct run_data *run)
+{
+	json_t *member = run->parts[0].predicted, *names = run_data_extrapolated(run);
+	json_t *copy = !member ? NULL : json_is_object(member) ? json_copy(member) : json_object();
+	if (copy && json_array_size(names))
+		json_object_set(copy, "extrapolated", names);
+	json_decref(names);
+	return copy;
+}
+
 /* The name of the run, if its parts agree on it; borrowed; NULL. */
 static json_t *name_of(const struct run_data *run)
 {
@@ -183,7 +194,7 @@ json_t *run_info_json(const struct run_data *run, bool reproducible)
 	json_object_set_new(tools, "ipf-report", json_string(IPF_VERSION));
 	if (json_array_size(incomplete) > 0)
 		json_object_set(info, "incomplete", incomplete);
-	if (!reproducible)
+	if (!reproducible && !run->parts[0].predicted)
 		copy(info, "started", json_object_get(records, "t0"));
 	copy(info, "stopped", json_object_get(run->parts[0].trailer, "stopped"));
 	copy(info, "not_stable", json_object_get(run->parts[0].trailer, "not_stable"));
@@ -191,6 +202,7 @@ json_t *run_info_json(const struct run_data *run, bool reproducible)
 		json_object_set_new(info, "duration_s", json_real(duration_s(run)));
 	give(info, "digest", digest_of(run));
 	copy(info, "name", name_of(run));
+	give(info, "predicted", predicted_json(run));
 	copy(info, "imported", json_object_get(header, "imported"));
 	copy(info, "definition", json_object_get(header, "definition"));
 	give(info, "has", data_of(run));

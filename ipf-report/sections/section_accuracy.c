@@ -101,8 +101,13 @@ void tell_error_bars(const struct telling *t, json_t *bars, const char *itl)
 {
 	const char *member;
 	json_t *bar;
+	const bool predicted = json_at(t->report, "run/predicted") != NULL;
 	struct doc_table *table = distribution_table(
-		t, (struct doc_table_spec){.id = "bars", .caption = "Error of the client, ms ±", .rows = "latency"}, bars);
+		t,
+		(struct doc_table_spec){.id = "bars",
+	                            .caption = predicted ? "Error of the prediction, ms ±" : "Error of the client, ms ±",
+	                            .rows = "latency"},
+		bars);
 	json_object_foreach(bars, member, bar)
 	{
 		bar_row(t, table, member, strcmp(member, "itl_ms") == 0 ? doc_say(t->d, "per %s", itl ? itl : "gap") : NULL,
@@ -125,7 +130,7 @@ static void tell_cause(const struct telling *t)
 		   error = figure_at(t->total, "accuracy/e2e_ms/from_start/error/p50"),
 		   before = figure_at(t->total, "accuracy/ttft_ms/from_start/error/p50");
 	char a[40], b[40];
-	if (!(error > WIDE_SHARE * e2e))
+	if (!(error > WIDE_SHARE * e2e) || json_at(t->report, "run/predicted"))
 		return;
 	const char *which =
 		before > error / 2

@@ -16,7 +16,8 @@ static void tell(struct document *d)
 	doc_part(d, PART_HEADING, NULL, "Verdict");
 	doc_part(
 		d, PART_TEXT, NULL,
-		"OK, DOUBTFUL or INVALID, or UNKNOWN if it cannot be judged; the run has the worst verdict of its checks.");
+		"OK, DOUBTFUL or INVALID, UNKNOWN if it cannot be judged, or N/A if there is nothing to judge; the run has the "
+		"worst verdict of its checks.");
 	for (size_t i = 0; (rule = verdict_rule(i, &about)) != NULL; i++) {
 		doc_part(d, PART_TERM, about == before ? "" : about, rule);
 		before = about;

@@ -2,6 +2,7 @@
 #include "sections/sections.h"
 
 #include "document/shown_numbers.h"
+#include "twin/predicted.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -9,11 +10,18 @@
 
 static enum tone tone_of(const char *status)
 {
-	return strcmp(status, "OK") == 0 ? TONE_GOOD : strcmp(status, "INVALID") == 0 ? TONE_BAD : TONE_WARN;
+	return strcmp(status, "OK") == 0        ? TONE_GOOD
+	       : strcmp(status, "N/A") == 0     ? TONE_PLAIN
+	       : strcmp(status, "INVALID") == 0 ? TONE_BAD
+	                                        : TONE_WARN;
 }
 
-static const char *sentence_of(const char *status, struct document *d, int less)
+static const char *sentence_of(const struct telling *t, const char *status, int less)
 {
+	struct document *d = t->d;
+	if (json_at(t->report, "verdict/predicted"))
+		return doc_say(d, "A twin predicted these figures, no server was measured; of the checks that apply: %s.",
+		               status);
 	if (strcmp(status, "OK") == 0)
 		return "The figures can be trusted: all four checks passed.";
 	if (strcmp(status, "DOUBTFUL") == 0)
@@ -31,6 +39,48 @@ void section_incomplete(const struct telling *t)
 		->tone = TONE_BAD;
 }
 
+/* "TTFT 2 % at p50, 8 % at p99; TPOT not known; …" */
+static const char *errors_of(const struct telling *t, json_t *predicted)
+{
+	static const char *const labels[TWIN_ERROR_COUNT] = {"TTFT", "TPOT", "E2E"};
+	const char *all = "";
+	char a[40], b[40];
+	for (enum twin_error_of of = 0; of < TWIN_ERROR_COUNT; of++) {
+		const double p50 = predicted_error(predicted, of, 50), p99 = predicted_error(predicted, of, 99);
+		const char *one = isnan(p50) || isnan(p99)
+		                      ? "not known, so that it has no error bars"
+		                      : doc_say(t->d, "%s at p50, %s at p99", show_percent(p50, a), show_percent(p99, b));
+		all = doc_say(t->d, "%s%s%s %s", all, *all ? "; " : "", labels[of], one);
+	}
+	return all;
+}
+
+/* By which twin, how well that fits, and what the run had that its runs had not. */
+static void tell_prediction(const struct telling *t)
+{
+	json_t *predicted = json_at(t->report, "run/predicted"), *name;
+	const double requests = figure_at(predicted, "requests"), steps = figure_at(predicted, "steps");
+	char a[40], b[40];
+	size_t i;
+	if (!predicted)
+		return;
+	const char *fitted = isnan(requests) || isnan(steps) ? "it does not say from how many requests it was fitted"
+	                                                     : doc_say(t->d, "fitted from %s requests and %s steps",
+	                                                               show_whole(requests, a), show_whole(steps, b));
+	doc_fact(t->d, "predicted", "by %s, %s; its error on the runs it was fitted from: %s", predicted_twin(predicted),
+	         fitted, errors_of(t, predicted));
+	json_array_foreach(json_at(predicted, "extrapolated"), i, name)
+		doc_fact(t->d, i ? "" : "extrapolated", "%s (%s): beyond here the prediction is a guess",
+	             predicted_beyond(words_of(name)), words_of(name))
+			->tone = TONE_WARN;
+}
+
+/* A brief report says no more of this answer. */
+static bool is_quiet(const char *answer)
+{
+	return strcmp(answer, "OK") == 0 || strcmp(answer, "N/A") == 0;
+}
+
 void section_verdict(const struct telling *t)
 {
 	json_t *checks = json_at(t->report, "verdict/checks"), *check;
@@ -38,25 +88,28 @@ void section_verdict(const struct telling *t)
 	int less = 0;
 	size_t i;
 	json_array_foreach(checks, i, check) less += strcmp(words_at(check, "status"), "OK") != 0;
+	const char *shown_status = json_at(t->report, "verdict/predicted") ? doc_say(t->d, "PREDICTED, %s", status)
+	                                                                   : status;
 	struct doc_part *word = doc_part(t->d, PART_CHECK, NULL, t->brief ? t->d->heading : NULL);
 	word->media = IN_TEXT;
-	word->status = doc_copy(t->d, status);
+	word->status = doc_copy(t->d, shown_status);
 	word->tone = tone_of(status);
-	struct doc_part *sentence = doc_part(t->d, PART_TEXT, NULL, sentence_of(status, t->d, less));
+	struct doc_part *sentence = doc_part(t->d, PART_TEXT, NULL, sentence_of(t, status, less));
 	sentence->media = IN_PAGE | IN_MARKDOWN;
-	sentence->status = doc_copy(t->d, status);
+	sentence->status = doc_copy(t->d, shown_status);
 	sentence->tone = tone_of(status);
 	json_array_foreach(checks, i, check)
 	{
 		const char *answer = words_at(check, "status");
 		/* a brief report has what decided, saved ones of earlier versions do not name it */
 		const char *cause = text_at(check, "cause"), *detail = text_at(check, "detail");
-		const char *shown = !t->brief ? detail : strcmp(answer, "OK") == 0 ? NULL : cause ? cause : detail;
+		const char *shown = !t->brief ? detail : is_quiet(answer) ? NULL : cause ? cause : detail;
 		struct doc_part *part = doc_part(t->d, PART_CHECK, doc_replace(t->d, words_at(check, "name"), "_", ' '), shown);
 		part->hint = doc_copy(t->d, cause);
 		part->status = doc_copy(t->d, answer);
 		part->tone = tone_of(answer);
 	}
+	tell_prediction(t);
 }
 
 /* ---- summary: tiles of a page ---- */

@@ -102,7 +102,8 @@ static void name_document(struct document *d, json_t *report)
 	const char *started = text_at(report, "run/started"), *target = text_at(report, "run/target");
 	d->kind = "ipf report";
 	d->heading = doc_copy(d, name_of(d, report));
-	d->title = doc_say(d, "%s: %s", words_at(report, "verdict/status"), d->heading);
+	d->title = doc_say(d, "%s%s: %s", json_at(report, "verdict/predicted") ? "PREDICTED, " : "",
+	                   words_at(report, "verdict/status"), d->heading);
 	d->when = doc_say(d, "%s%s%s", target ? target : "", started ? target ? ", started " : "started " : "",
 	                  started ? started : "");
 }

@@ -31,7 +31,7 @@ struct verdict {
 	struct verdict_stage *stages;
 	size_t count;
 	int64_t parts;
-	bool shards, failed;
+	bool shards, failed, predicted;
 
 	int64_t rows, ok, errors[VERDICT_KINDS], stale;
 	int64_t rows_with_length, exact_length, requested_tokens, received_tokens;
@@ -188,6 +188,16 @@ void verdict_several_clients(struct verdict *v)
 	v->cache.shard = true;
 }
 
+void verdict_predicted(struct verdict *v)
+{
+	v->predicted = true;
+}
+
+bool verdict_is_predicted(const struct verdict *v)
+{
+	return v->predicted;
+}
+
 void verdict_live_histories(struct verdict *v)
 {
 	v->cache.live = true;
@@ -336,7 +346,7 @@ int verdict_transport(struct verdict *v, const json_t *findings)
 	json_array_foreach((json_t *)findings, i, finding)
 	{
 		const char *detail = json_string_value(json_object_get(finding, "detail"));
-		if (detail && json_is_true(json_object_get(finding, "doubt")))
+		if (!v->predicted && detail && json_is_true(json_object_get(finding, "doubt")))
 			verdict_note(v, VERDICT_SERVER, VERDICT_DOUBTFUL, "%s", shown(detail).text);
 	}
 	return v->failed ? -1 : 0;
@@ -395,7 +405,7 @@ void verdict_unknown(struct verdict *v, enum verdict_question question, const ch
 void verdict_clocks(struct verdict *v, int64_t low_ns, int64_t high_ns, int64_t window_ns)
 {
 	char a[32], b[32];
-	if (low_ns == IPF_ABSENT)
+	if (v->predicted || low_ns == IPF_ABSENT)
 		return;
 	double middle = ((double)low_ns + (double)high_ns) / 2, bound = ((double)high_ns - (double)low_ns) / 2;
 	if (bound > (double)window_ns || fabs(middle) > (double)window_ns)
@@ -447,6 +457,7 @@ static const struct {
      "implausible, or if the record queue was more than 90 % full."},
 	{VERDICT_CLIENT, "DOUBTFUL if more than 5 % of the content events shared their read with another one (coalesced): "
                      "inter-token figures then reflect the network's packets, not the server's steps."},
+	{VERDICT_CLIENT, "N/A, not applicable, of a run that a twin predicted (ipf-fire --twin): no client measured it."},
 	{VERDICT_CLIENT, "DOUBTFUL if the client may have changed a figure by more than ipf-report --accuracy allows."},
 	{VERDICT_SERVER, "DOUBTFUL if more than 1 % of the requests failed, INVALID above 5 %. Requests that ipf-fire "
                      "cancelled at the end, and resets of kept-alive connections that the server had already closed "
@@ -487,7 +498,7 @@ static const struct {
 
 const char *verdict_status_name(enum verdict_status status)
 {
-	static const char *const names[] = {"OK", "DOUBTFUL", "INVALID", "UNKNOWN"};
+	static const char *const names[] = {"OK", "DOUBTFUL", "INVALID", "UNKNOWN", "N/A"};
 	return names[status];
 }
 
@@ -593,7 +604,7 @@ static bool judge_load(struct verdict *v, struct verdict_check *check)
 	if (load.closed_loop > 0)
 		verdict_check_add(check, VERDICT_OK, "%s request%s in closed loop", VERDICT_NUMBER(load.closed_loop),
 		                  verdict_plural(load.closed_loop));
-	if (histogram_count(v->client_lag) > 0)
+	if (histogram_count(v->client_lag) > 0 && !v->predicted)
 		verdict_check_add(check, verdict_above(late, VERDICT_LATE_DOUBTFUL_MS, VERDICT_LATE_INVALID_MS),
 		                  "the client was %s late at p99, %s at most%s", verdict_duration(late, a),
 		                  verdict_duration((double)histogram_max(v->client_lag) / 1e6, b),
@@ -614,6 +625,10 @@ static bool judge_load(struct verdict *v, struct verdict_check *check)
 static bool judge_client(struct verdict *v, struct verdict_check *check)
 {
 	char text[32];
+	if (v->predicted) {
+		verdict_check_add(check, VERDICT_NOT_APPLICABLE, "not applicable: predicted");
+		return true;
+	}
 	if (!client_health_judge(&v->client, v->first_start, v->last_end, check))
 		return false;
 	if (v->events == 0)
@@ -912,7 +927,8 @@ const struct verdict_finding *verdict_judge(struct verdict *v)
 			return NULL;
 	finding->status = VERDICT_OK;
 	for (size_t i = 0; i < VERDICT_QUESTIONS; i++)
-		finding->status = verdict_worse(finding->status, finding->checks[i].status);
+		if (finding->checks[i].status != VERDICT_NOT_APPLICABLE)
+			finding->status = verdict_worse(finding->status, finding->checks[i].status);
 	return finding;
 }
 
@@ -923,6 +939,10 @@ json_t *verdict_json(struct verdict *v)
 	json_t *verdict = finding
 	                      ? json_pack("{s:s, s:O}", "status", verdict_status_name(finding->status), "checks", checks)
 	                      : NULL;
+	if (verdict && v->predicted && json_object_set_new(verdict, "predicted", json_true()) < 0) {
+		json_decref(verdict);
+		verdict = NULL;
+	}
 	for (size_t i = 0; verdict && i < VERDICT_QUESTIONS; i++) {
 		const struct verdict_check *check = &finding->checks[i];
 		json_t *one = json_pack("{s:s, s:s, s:s}", "name", check->name, "status", verdict_status_name(check->status),

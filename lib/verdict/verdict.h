@@ -1,5 +1,5 @@
 /* Can this run be trusted? Four questions come before any figure. Each answer is OK, DOUBTFUL or INVALID (or
- * UNKNOWN, see verdict_unknown), with a sentence and figures:
+ * UNKNOWN, see verdict_unknown, or N/A, see verdict_predicted), with a sentence and figures:
  *
  *   load_delivered    Was the offered load delivered? Every request started, on time.
  *   client_headroom   Was the client the limit? Its CPU, its lateness, what it ran out of, events that shared a read.
@@ -53,6 +53,10 @@ int verdict_part(struct verdict *v, const struct schedule *schedule);
 void verdict_shards(struct verdict *v);
 /* The rows of this part are those of several clients, one after another. */
 void verdict_several_clients(struct verdict *v);
+/* A twin predicted the run (twin/predicted.h): client_headroom is N/A, and neither clocks nor findings of the transport
+ * count. */
+void verdict_predicted(struct verdict *v);
+bool verdict_is_predicted(const struct verdict *v);
 /* Sessions had the server's own answers in the prompts of their later turns. */
 void verdict_live_histories(struct verdict *v);
 /* The caller judges whether the prefix cache was warm, by the trace itself. */
@@ -88,10 +92,11 @@ bool verdict_is_empty(const struct verdict *v);
 /* Judges what came so far; changes nothing of it, so that the run can go on. Owned by the verdict, good until the next
  * call. NULL: out of memory. Takes longer with the number of client lines: milliseconds for those of a day. */
 const struct verdict_finding *verdict_judge(struct verdict *v);
-/* {"status": …, "checks": [{"name", "status", "detail", "cause" unless OK, …figures}]}; new. NULL: out of memory. */
+/* {"status": …, "predicted": true if it is, "checks": [{"name", "status", "detail", "cause" unless OK, …figures}]};
+ * new. NULL: out of memory. */
 json_t *verdict_json(struct verdict *v);
 
-const char *verdict_status_name(enum verdict_status status); /* "OK", "DOUBTFUL", "INVALID", "UNKNOWN" */
+const char *verdict_status_name(enum verdict_status status); /* "OK", "DOUBTFUL", "INVALID", "UNKNOWN", "N/A" */
 /* The limits in words, i = 0, 1, … until NULL; *about is the check's name. */
 const char *verdict_rule(size_t i, const char **about);
 

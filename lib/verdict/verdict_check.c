@@ -59,7 +59,11 @@ void verdict_check_add(struct verdict_check *check, enum verdict_status status, 
 
 enum verdict_status verdict_worse(enum verdict_status a, enum verdict_status b)
 {
-	static const int rank[] = {[VERDICT_OK] = 0, [VERDICT_UNKNOWN] = 1, [VERDICT_DOUBTFUL] = 2, [VERDICT_INVALID] = 3};
+	static const int rank[] = {[VERDICT_OK] = 0,
+	                           [VERDICT_NOT_APPLICABLE] = 1,
+	                           [VERDICT_UNKNOWN] = 2,
+	                           [VERDICT_DOUBTFUL] = 3,
+	                           [VERDICT_INVALID] = 4};
 	return rank[b] > rank[a] ? b : a;
 }
 

@@ -11,8 +11,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* UNKNOWN: cannot be judged, since what was read does not say. It is worse than OK and better than DOUBTFUL. */
-enum verdict_status { VERDICT_OK, VERDICT_DOUBTFUL, VERDICT_INVALID, VERDICT_UNKNOWN };
+/* UNKNOWN: cannot be judged, since what was read does not say. It is worse than OK and better than DOUBTFUL.
+ * NOT_APPLICABLE: there is nothing to judge, as no client measured a run that was predicted. The run's status does not
+ * count it. */
+enum verdict_status { VERDICT_OK, VERDICT_DOUBTFUL, VERDICT_INVALID, VERDICT_UNKNOWN, VERDICT_NOT_APPLICABLE };
 
 struct verdict_check {
 	const char *name; /* "load_delivered" */

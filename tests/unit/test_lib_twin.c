@@ -1,4 +1,5 @@
 /* The file of a twin, and what it answers in virtual time: every time follows by arithmetic from the parameters. */
+#include "twin/predicted.h"
 #include "twin/twin_server.h"
 
 #include "clock.h"
@@ -212,12 +213,68 @@ static void clients_can_leave(void **state)
 	twin_server_close(s.server);
 }
 
+/* ---- what streams say of a predicted run ---- */
+
+static void what_a_header_predicts(void **state)
+{
+	(void)state;
+	json_t *header = json_loads(
+		"{\"ipf\": \"results\", \"from\": [{\"ipf\": \"records\", \"tool\": \"x 1\", \"predicted\": {\"twin\": \"a\","
+		"\"error\": {\"ttft\": {\"p50\": 0.25, \"p99\": 1}, \"tpot\": {\"p50\": -1, \"p99\": \"x\"}}}}]}",
+		0, NULL);
+	json_t *trailer = json_loads(
+		"{\"extrapolated\": [\"most_sequences\", 7], \"from\": [{\"extrapolated\": [\"kv_blocks\","
+		"\"most_sequences\"]}, 3]}",
+		0, NULL);
+	json_t *p = predicted_find(header), *names = json_array();
+	assert_string_equal(predicted_twin(p), "a");
+	assert_true(predicted_error(p, TWIN_ERROR_TTFT, 0) == 0.25);
+	assert_true(predicted_error(p, TWIN_ERROR_TTFT, 90) == 0.25);
+	assert_true(predicted_error(p, TWIN_ERROR_TTFT, 95) == 1);
+	assert_true(isnan(predicted_error(p, TWIN_ERROR_TPOT, 50)) && isnan(predicted_error(p, TWIN_ERROR_TPOT, 99)));
+	assert_true(isnan(predicted_error(p, TWIN_ERROR_E2E, 50)));
+	predicted_add_extrapolated(names, trailer);
+	assert_int_equal(json_array_size(names), 2);
+	assert_string_equal(json_string_value(json_array_get(names, 1)), "kv_blocks");
+	assert_string_equal(predicted_beyond("most_sequences"), "more sequences in flight than any run showed");
+	assert_non_null(strstr(predicted_beyond("?"), "any run showed"));
+	json_object_set_new(header, "predicted", json_null());
+	assert_ptr_equal(predicted_find(header), p);
+	assert_null(predicted_find(NULL));
+	json_decref(names);
+	json_decref(trailer);
+	json_decref(header);
+}
+
+static void predictions_do_not_mix(void **state)
+{
+	(void)state;
+	json_t *a = json_pack("{s:s, s:s}", "twin", "t", "sha256", "aa"),
+		   *b = json_pack("{s:s, s:s}", "twin", "t", "sha256", "bb"), *nameless = json_object();
+	const struct {
+		json_t *first, *other;
+		bool good;
+	} cases[] = {{a, a, true},     {NULL, NULL, true}, {nameless, nameless, true}, {a, NULL, false},
+	             {NULL, a, false}, {a, b, false},      {a, nameless, false}};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct ipf_error err = {0};
+		int got = predicted_check((struct predicted_stream){"x", cases[i].first},
+		                          (struct predicted_stream){"y", cases[i].other}, &err);
+		assert_int_equal(got, cases[i].good ? 0 : -1);
+		assert_int_equal(err.kind, cases[i].good ? IPF_OK : IPF_INPUT);
+	}
+	json_decref(a);
+	json_decref(b);
+	json_decref(nameless);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_written_is_read), cmocka_unit_test(wrong_files_are_refused),
 		cmocka_unit_test(one_request_alone),       cmocka_unit_test(replicas_have_their_own_steps),
 		cmocka_unit_test(blocks_are_found_again),  cmocka_unit_test(clients_can_leave),
+		cmocka_unit_test(what_a_header_predicts),  cmocka_unit_test(predictions_do_not_mix),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

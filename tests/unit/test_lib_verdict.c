@@ -838,6 +838,39 @@ static void what_decides_comes_first(void **state)
 	assert_int_equal(check.deciding, strlen("e"));
 }
 
+/* Neither a busy client nor clocks and a network that are in doubt; all else is judged as ever. */
+static struct verdict *predicted_run(const json_t *findings)
+{
+	struct verdict *v = begin();
+	verdict_predicted(v);
+	for (int64_t i = 0; i < 1000; i++) {
+		struct result r = row_at(i, 200 * MS);
+		r.coalesced = r.events;
+		verdict_row(v, &r);
+	}
+	assert_int_equal(verdict_transport(v, findings), 0);
+	verdict_clocks(v, 10 * S, 11 * S, S);
+	return v;
+}
+
+static void a_predicted_run_has_no_client(void **state)
+{
+	(void)state;
+	json_t *findings = json_pack("[{s:s, s:b}]", "detail", "a proxy", "doubt", 1);
+	expect(predicted_run(findings), VERDICT_LOAD, VERDICT_OK, "all 1,000 scheduled requests were started");
+	expect(predicted_run(findings), VERDICT_CLIENT, VERDICT_NOT_APPLICABLE, "not applicable: predicted");
+	expect(predicted_run(findings), VERDICT_SERVER, VERDICT_OK, "no errors");
+	struct verdict *v = predicted_run(findings);
+	json_t *json = verdict_json(v);
+	assert_string_equal(json_string_value(json_object_get(json, "status")), "OK");
+	assert_true(json_is_true(json_object_get(json, "predicted")));
+	json_decref(json);
+	verdict_note(v, VERDICT_CLIENT, VERDICT_DOUBTFUL, "less exact than was demanded");
+	assert_int_equal(verdict_judge(v)->status, VERDICT_DOUBTFUL);
+	expect(v, VERDICT_CLIENT, VERDICT_DOUBTFUL, "less exact than was demanded; not applicable");
+	json_decref(findings);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -873,6 +906,7 @@ int main(void)
 		cmocka_unit_test(the_middle_of_a_part_counts),
 		cmocka_unit_test(a_stage_is_named_late),
 		cmocka_unit_test(a_sentence_that_is_too_long),
+		cmocka_unit_test(a_predicted_run_has_no_client),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,110 @@
+#include "twin/predicted.h"
+
+#include "safe_text.h"
+#include "stream/provenance.h"
+
+#include <math.h>
+#include <string.h>
+
+static json_t *member_of(json_t *header)
+{
+	json_t *member = json_object_get(header, "predicted");
+	return json_is_object(member) || json_is_true(member) ? member : NULL;
+}
+
+json_t *predicted_find(json_t *header)
+{
+	json_t *own = member_of(header);
+	return own ? own : member_of(provenance_find(header, "records"));
+}
+
+const char *predicted_twin(const json_t *predicted)
+{
+	const char *name = json_string_value(json_object_get(predicted, "twin"));
+	return name && *name ? name : "a twin";
+}
+
+double predicted_error(const json_t *predicted, enum twin_error_of of, double percentile)
+{
+	const json_t *errors = json_object_get(json_object_get(predicted, "error"), twin_error_names[of]);
+	const json_t *error = json_object_get(errors, percentile > 90 ? "p99" : "p50");
+	const double share = json_is_number(error) ? json_number_value(error) : NAN;
+	return isfinite(share) && share >= 0 ? share : NAN;
+}
+
+/* ---- what it is a guess for ---- */
+
+static bool has_text(json_t *list, json_t *text)
+{
+	json_t *one;
+	size_t i;
+	json_array_foreach(list, i, one)
+	{
+		if (json_equal(one, text))
+			return true;
+	}
+	return false;
+}
+
+static void add_names(json_t *list, json_t *names)
+{
+	json_t *name;
+	size_t i;
+	json_array_foreach(names, i, name)
+	{
+		if (json_is_string(name) && !has_text(list, name))
+			json_array_append(list, name);
+	}
+}
+
+void predicted_add_extrapolated(json_t *list, json_t *trailer)
+{
+	json_t *input;
+	size_t i;
+	add_names(list, json_object_get(trailer, "extrapolated"));
+	json_array_foreach(json_object_get(trailer, "from"), i, input)
+		add_names(list, json_object_get(input, "extrapolated"));
+}
+
+const char *predicted_beyond(const char *parameter)
+{
+	static const struct {
+		enum twin_parameter_id id;
+		const char *what;
+	} beyond[] = {
+		{TWIN_STEP_SEQUENCE, "steps of more sequences than any run showed"},
+		{TWIN_STEP_CONTEXT, "longer contexts than any run showed"},
+		{TWIN_PREFILL, "longer prompts than any run showed"},
+		{TWIN_STEP_TOKENS, "more tokens of prompts in a step than any run showed"},
+		{TWIN_SEQUENCES, "more sequences in flight than any run showed"},
+		{TWIN_KV_BLOCKS, "more of the KV cache in use than any run showed"},
+		{TWIN_PREFIX_CACHE, "prompts that begin alike, which no run showed"},
+	};
+	for (size_t i = 0; i < sizeof beyond / sizeof *beyond; i++)
+		if (strcmp(parameter, twin_parameter_names[beyond[i].id]) == 0)
+			return beyond[i].what;
+	return "a load outside of what any run showed";
+}
+
+/* ---- runs that do not mix ---- */
+
+/* By its digest; one without it is known by its name only. */
+static bool same_twin(const json_t *a, const json_t *b)
+{
+	const json_t *x = json_object_get(a, "sha256"), *y = json_object_get(b, "sha256");
+	return x && y ? json_equal(x, y) : strcmp(predicted_twin(a), predicted_twin(b)) == 0;
+}
+
+int predicted_check(struct predicted_stream first, struct predicted_stream other, struct ipf_error *err)
+{
+	const json_t *a = first.predicted, *b = other.predicted;
+	if (a && b && !same_twin(a, b))
+		return ipf_error_at(err, IPF_INPUT, other.name, 0, "was predicted by another twin (%.60s) than %s (%.60s)",
+		                    shown(predicted_twin(b)).text, first.name, shown(predicted_twin(a)).text);
+	if (!a == !b)
+		return 0;
+	return ipf_error_at(err, IPF_INPUT, other.name, 0,
+	                    b ? "was predicted by a twin, but %s was measured"
+	                      : "was measured, but %s was predicted by a twin",
+	                    first.name);
+}

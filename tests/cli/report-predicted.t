@@ -1,0 +1,153 @@
+#!/bin/bash
+# A run that a twin predicted: the results say so, what asks about a client, clocks or the network does not apply, error bars have the error of
+# the twin, and predicted runs never mix with measured ones.
+. "$TESTS/tap.sh"
+export IPF_REPORT_FULL=1 # all sections of the text
+. "$TESTS/fixture.sh"
+. "$TESTS/data/report/seal.sh"
+
+# RUN.records as if a twin had predicted it: no lines about the client, in the header what ipf-fire --twin says.
+errors='{"ttft":{"p50":0.02,"p99":0.08},"tpot":{"p50":0.01,"p99":0.05},"e2e":{"p50":0.03,"p99":0.3}}'
+predict() { # RUN NAME [SHA256] [ERRORS] [EXTRAPOLATED]
+	head -1 "$1.records" | jq -c --argjson error "${4:-$errors}" --arg sha "${3:-aa}" '
+		del(.system_clock, .t0_clock_ns, .host) | .stamps = "user" |
+		.predicted = {twin: "llama.twin", sha256: $sha, model: "llama", requests: 12345, steps: 678901, error: $error, from: [], replicas: 1, seed: 1}' >"$2.header"
+	sed -e 1d -e '$d' "$1.records" | grep -v '^{"client"' >"$2.body"
+	seal "$2.header" "$2.body" >"$2.records"
+	sed -i "\$s/\"end\":{/&\"extrapolated\":${5:-[]},/" "$2.records"
+	ipf-collect -q "$2.records" -o "$2.results"
+}
+
+small_run 40
+predict chat twin aa "$errors" '["most_sequences","kv_blocks"]'
+
+# ---- ipf-collect
+is "$(head -1 twin.results | jq -c '.predicted | [.twin, .sha256, .requests, .error.e2e.p99]')" '["llama.twin","aa",12345,0.3]' "results have what the records say"
+is "$(tail -1 twin.results | jq -c '.end | [.extrapolated, .verdict.predicted, has("transport"), has("clocks")]')" \
+	'[["most_sequences","kv_blocks"],true,false,false]' "and what the run exceeded; findings of a network there are none"
+is "$(tail -1 twin.results | jq -c '.end.verdict.checks[1] | [.name, .status, .detail]')" \
+	'["client_headroom","N/A","not applicable: predicted"]' "the client is not judged"
+is "$(head -1 twin.results | jq -c '.series | has("t0_unix_ns")')" false "virtual time has no date"
+is "$(tail -1 chat.results | jq -c '.end | [has("extrapolated"), (.verdict | has("predicted"))]')" '[false,false]' "a measured run has neither"
+run ipf-collect -v --every 100ms twin.records -o windows.results
+is "$status $(cat "$ERR")" "0 ipf-collect: 40 requests, 0 failed" "no warning is about what does not apply"
+is "$(grep -c '^{"window"' windows.results)" "$(ipf-collect -q --every 100ms chat.records | grep -c '^{"window"')" "windows are as ever"
+run ipf-collect --explain twin.records
+is "$status $(grep -c '^request ' "$OUT")" "0 40" "--explain shows it"
+run ipf-collect --check twin.records
+is "$status $(tail -1 "$OUT")" "0 twin.records: 0 violations in 40 requests and 0 lines about the client" "--check finds nothing"
+for option in --scrape=http://127.0.0.1:9 --prometheus=http://127.0.0.1:9 --samples=chat.results --otlp=http://127.0.0.1:9; do
+	run ipf-collect "$option" twin.records -o other.results
+	is "$status" 2 "${option%%=*}: refused"
+	stderr_contains "${option%%=*}: a twin predicted the run of twin.records: there is no server whose figures belong to it" "${option%%=*}: and why"
+done
+run ipf-collect twin.records chat.records -o mixed.results
+is "$status $(cat "$ERR")" "3 ipf-collect: chat.records: was measured, but twin.records was predicted by a twin" "records of both kinds are not one run"
+ipf-collect -q --listen 127.0.0.1:0 --linger 20s twin.records -o listen.results 2>listen.err &
+listener=$!
+stop_at_exit "$listener"
+wait_for 20 grep -q 'http://' listen.err
+curl -s "$(grep -o 'http://[^ ]*' listen.err | head -1)" >metrics.txt
+kill "$listener"
+matches "$(cat metrics.txt)" '^ipf_run_info\{.*predicted="llama.twin"' "published metrics say by which twin"
+is "$(grep -c '^ipf_verdict_status{question="client_headroom"' metrics.txt)" 0 "and nothing of a client"
+
+# ---- the verdict of the report
+run ipf-report twin.results
+is "$status" 0 "a report"
+cp "$OUT" twin.txt
+matches "$(cat twin.txt)" '^Verdict +PREDICTED, DOUBTFUL$' "text says it first"
+matches "$(cat twin.txt)" 'client headroom +N/A' "the client does not apply"
+is "$(sed -n '/load delivered/,/client headroom/p' twin.txt | grep -c 'late')" 0 "nor how late it was"
+said=$(tr -s ' \n' '  ' <twin.txt)
+contains "$said" "by llama.twin, fitted from 12,345 requests and 678,901 steps; its error on the runs it was fitted from: TTFT 2.0 % at p50, 8.0 % at p99; TPOT 1.0 % at p50, 5.0 % at p99; E2E 3.0 % at p50, 30.0 % at p99" "by which twin"
+contains "$said" "more sequences in flight than any run showed (most_sequences): beyond here the prediction is a guess" "and what is a guess"
+contains "$said" "more of the KV cache in use than any run showed (kv_blocks): beyond" "each of it"
+is "$(awk '{ gsub(/[^ -~]+/, "x"); if (length > 80) n++ } END { print n + 0 }' twin.txt)" 0 "on 80 columns"
+is "$(ipf-report -q chat.results | grep -c PREDICTED)" 0 "a measured run says nothing of it"
+for format in md html; do
+	ipf-report -q -f $format twin.results >"twin.$format"
+	matches "$(cat "twin.$format")" 'PREDICTED, DOUBTFUL' "$format says it"
+	contains "$(sed 's,&#95;,_,g' "twin.$format")" 'any run showed (most_sequences)' "$format says what is a guess"
+done
+run ipf-report -f json --strict twin.results
+is "$status" 0 "--strict judges what applies"
+cp "$OUT" twin.json
+is "$(jq -c '[.verdict.predicted, .verdict.status, (.verdict.checks | map(.status))]' twin.json)" \
+	'[true,"DOUBTFUL",["OK","N/A","OK","DOUBTFUL"]]' "JSON has it"
+is "$(jq -c '.run | [.predicted.twin, .predicted.steps, .predicted.extrapolated, has("started")]' twin.json)" \
+	'["llama.twin",678901,["most_sequences","kv_blocks"],false]' "with the twin"
+run ipf-report certificate twin.results
+is "$status $(cat "$ERR")" "3 ipf-report: twin.results: was predicted by a twin: a certificate holds what a client measured" "there is no certificate"
+ipf-report -q -f junit twin.results >twin.xml
+contains "$(cat twin.xml)" '<property name="predicted" value="llama.twin"/>' "JUnit has the twin"
+contains "$(grep -A1 'name="client_headroom"' twin.xml)" '<skipped message="N/A: not applicable: predicted"/>' "and skips what does not apply"
+ipf-report -q -f prometheus twin.results >twin.prom
+matches "$(cat twin.prom)" '^ipf_run_info\{.*predicted="llama.twin"' "a label for Prometheus"
+is "$(grep -c '^ipf_verdict_status' twin.prom)" 3 "and three answers"
+is "$(for run in twin chat; do ipf-report -q -f csv $run.results | head -1 | grep -c ',predicted'; done | tr -d '\n')" 10 "a column of CSV, if it is"
+is "$(ipf-report -q -f sql twin.results | grep -c "'llama.twin'")" 1 "and one of SQL"
+
+# ---- error bars: those of the same records as if they had been measured, wider by the error of the twin
+predict chat alike
+sed -i '1s/"predicted":/"ignored":/' alike.records
+ipf-collect -q alike.records -o alike.results
+ipf-report -q -f json alike.results >alike.json
+wider() { # BAR VERSION STATISTIC ERROR TEXT
+	is "$(jq -s --arg bar "$1" --argjson path "$2" --arg key "$3" --argjson error "$4" '
+		def at(what): getpath(["total", what, $bar] + $path);
+		(.[0] | at("latency")[$key]) as $v | (.[0] | at("accuracy")) as $own | (.[1] | at("accuracy")) as $all |
+		[($v - ([0, $v - ((($v - $own.low[$key]) * ($v - $own.low[$key])) + $error * $error * $v * $v | sqrt)] | max)) - ($v - $all.low[$key]),
+			((($own.high[$key] - $v) * ($own.high[$key] - $v)) + $error * $error * $v * $v | sqrt) - ($all.high[$key] - $v)] |
+		map(fabs < 3e-6) | all' alike.json twin.json)" true "$5"
+}
+wider ttft_ms '["from_start"]' p50 0.02 "TTFT at p50"
+wider ttft_ms '["from_due"]' p90 0.02 "at p90, by the error at p50"
+wider ttft_ms '["from_start"]' p99 0.08 "at p99"
+wider tpot_ms '[]' mean 0.01 "the mean of TPOT"
+wider itl_ms '[]' p50 0.01 "ITL, by the error of TPOT"
+wider itl_ms '[]' p99 0.05 "and at p99"
+wider e2e_ms '["from_due"]' max 0.3 "E2E at most"
+is "$(jq -s 'map(.total.latency.e2e_ms.from_start | .mean - .ci95[0]) | .[1] > .[0] and .[1] >= 0' alike.json twin.json)" true "the interval of a mean is wider, too"
+contains "$(cat twin.txt)" "Error of the prediction, ms" "text says whose error it is"
+is "$(grep -c 'it may have come earlier' twin.txt)" 0 "and seeks no cause in the client"
+sed -E 's/"(sending|first_early|last_early)_ns":[0-9]+,//g; /"itl_[a-z]*_ns","stage"/d' twin.results | sed -e 1d -e '$d' >silent.body
+seal twin.header silent.body >/dev/null
+head -1 twin.results >silent.header
+seal silent.header silent.body >silent.results
+ipf-report -q -f json silent.results >silent.json
+is "$(jq '.total | (.accuracy.e2e_ms.from_start.error.p99 / .latency.e2e_ms.from_start.p99 - 0.3 | fabs) < 1e-6' silent.json)" true "where the rows say nothing of a client, it added nothing"
+predict chat vague aa '{"ttft":{"p50":0.02,"p99":0.08},"tpot":{"p50":null}}'
+run ipf-report -f json vague.results
+is "$(jq -c '.total.accuracy | keys' "$OUT")" '["ttft_ms"]' "an error that is not known makes no error bars"
+is "$(jq -c '.total.latency | [.ttft_ms.from_start, .e2e_ms.from_start] | map(has("ci95"))' "$OUT")" "$(jq -c '.total.latency | [(.ttft_ms.from_start | has("ci95")), false]' alike.json)" "nor the interval of a mean"
+contains "$(ipf-report -q vague.results | tr -s ' \n' '  ')" "TPOT not known, so that it has no error bars; E2E not known, so that" "and text says so"
+
+# ---- runs that do not mix
+predict chat other bb
+for pair in "twin chat|chat.results: was measured, but twin.results was predicted by a twin" \
+	"chat twin|twin.results: was predicted by a twin, but chat.results was measured" \
+	"twin other|other.results: was predicted by another twin (llama.twin) than twin.results (llama.twin)"; do
+	read -r first second <<<"${pair%%|*}"
+	run ipf-report "$first.results" "$second.results"
+	is "$status $(cat "$ERR")" "3 ipf-report: ${pair#*|}" "one report of $first and $second"
+done
+run ipf-report compare twin.results chat.results -- chat.results
+is "$status" 3 "nor do the runs of a side"
+predict chat again
+run ipf-report -f json again.results twin.results
+is "$(jq -r '.run.pooled' "$OUT")" repeats "two predictions of a schedule are repeats, whenever they were made"
+contains "$(jq -r '.verdict.checks[0].detail' "$OUT")" "has requests of the same records as again.results: they count twice" "and one that is given twice is seen"
+
+# ---- measured against predicted
+run ipf-report compare chat.results -- twin.results
+is "$status" 0 "a comparison"
+contains "$(tr -s ' \n' '  ' <"$OUT")" "PREDICTED: new by llama.twin, not measured; the error of the twin is not in the intervals of the changes" "says which side is predicted"
+contains "$(tr -s ' \n' '  ' <"$OUT")" "DOUBTFUL (enough samples)" "its client is no cause for doubt"
+contains "$(ipf-report compare twin.results -- chat.results | tr -s ' \n' '  ')" "PREDICTED: base by" "the other way around, too"
+contains "$(ipf-report compare twin.results -- other.results | tr -s ' \n' '  ')" "PREDICTED: both sides by llama.twin and llama.twin" "and both"
+is "$(ipf-report compare chat.results -- chat.results | grep -c PREDICTED)" 0 "of measured runs it says nothing"
+for format in md html; do
+	contains "$(ipf-report compare -f $format chat.results -- twin.results)" "PREDICTED: new by llama.twin" "$format says it"
+done
+is "$(ipf-report compare -f json chat.results -- twin.results | jq -c '[(.base | has("predicted")), .new.predicted.twin]')" '[false,"llama.twin"]' "JSON, too"
