@@ -4,6 +4,7 @@
 #include "stream/provenance.h"
 #include "clock.h"
 #include "token_count.h"
+#include "twin/predicted.h"
 #include "stream/schedule.h"
 #include "stream/shard_set.h"
 #include "verdict/verdict.h"
@@ -260,6 +261,16 @@ static int refuse_twice(const struct earlier_runs *runs, json_t *digest, const c
 	return 0;
 }
 
+/* A limit that a search finds is that of a server or that of a twin. */
+static int refuse_mixture(const struct earlier_runs *runs, json_t *header, const char *name, struct ipf_error *err)
+{
+	json_t *first = json_array_get(runs->headers, 0);
+	if (!first || runs->count == 0)
+		return 0;
+	return predicted_check((struct predicted_stream){runs->stages[0].file, predicted_find(first)},
+	                       (struct predicted_stream){name, predicted_find(header)}, err);
+}
+
 int earlier_runs_read(struct earlier_runs *runs, const char *path, struct ipf_error *err)
 {
 	struct result_reader *reader;
@@ -277,6 +288,8 @@ int earlier_runs_read(struct earlier_runs *runs, const char *path, struct ipf_er
 		return -1;
 	header = stream_reader_header(result_reader_stream(reader));
 	name = stream_reader_name(result_reader_stream(reader));
+	if (refuse_mixture(runs, header, name, err) < 0)
+		goto out;
 	/* The header of the schedule itself also has the shard. */
 	if (schedule_from_header(&schedule, schedule_find_header(header) ? schedule_find_header(header) : header, name,
 	                         err) < 0)

@@ -59,7 +59,8 @@ struct earlier_runs {
 };
 
 /* Adds the stages of one more results file. A file that was cut, belongs to a single shard or was read before is
- * IPF_INPUT: part of a stage shows nothing. Release the runs also after an error. */
+ * IPF_INPUT: part of a stage shows nothing. So is one that a twin predicted beside one that was measured. Release the
+ * runs also after an error. */
 int earlier_runs_read(struct earlier_runs *runs, const char *path, struct ipf_error *err);
 void earlier_runs_release(struct earlier_runs *runs);
 

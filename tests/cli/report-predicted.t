@@ -131,6 +131,8 @@ for pair in "twin chat|chat.results: was measured, but twin.results was predicte
 	read -r first second <<<"${pair%%|*}"
 	run ipf-report "$first.results" "$second.results"
 	is "$status $(cat "$ERR")" "3 ipf-report: ${pair#*|}" "one report of $first and $second"
+	run ipf-sched search:slo=p99:e2e=5s,low=1,high=200,for=60s -t chat.trace -r "$first.results" -r "$second.results"
+	is "$status $(cat "$ERR")" "3 ipf-sched: ${pair#*|}" "one search of $first and $second"
 done
 run ipf-report compare twin.results chat.results -- chat.results
 is "$status" 3 "nor do the runs of a side"
