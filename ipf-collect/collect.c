@@ -165,7 +165,8 @@ static int open_parts(struct collect *c, const struct collect_options *options, 
 	c->response_options = (struct response_options){.tokens = c->tokens,
 	                                                .keep_text = options->measure.keep_text,
 	                                                .keep_others = options->measure.keep_events ||
-	                                                               options->definition >= 0};
+	                                                               options->definition >= 0,
+	                                                .virtual_time = c->inputs.predicted != NULL};
 	c->measure_options = options->measure;
 	c->measure_options.tokens = c->tokens;
 	c->measure_options.definition = options->definition >= 0 ? &tool_rules[options->definition] : NULL;

@@ -82,6 +82,15 @@ static const struct report_format *format_of(const struct report_options *option
 	return format == &format_json ? &format_certificate_json : &format_certificate_text;
 }
 
+/* What is written must not pass for a measurement without a word. */
+static void say_predicted(const struct report *report, const struct report_options *options)
+{
+	const json_t *predicted = report->run->parts[0].predicted;
+	if (predicted && !report_formats[options->format]->predicted && !options->common.quiet)
+		fprintf(stderr, "%s: %s predicted the run: no server was measured, which %s does not say\n", REPORT_PROGRAM,
+		        shown(predicted_twin(predicted)).text, report_format_names[options->format]);
+}
+
 int write_report(struct report *report, const struct report_options *options, struct ipf_error *err)
 {
 	const struct report_format *format = format_of(options);
@@ -95,6 +104,8 @@ int write_report(struct report *report, const struct report_options *options, st
 		bad = row_lines_check(report->run->lines, err);
 	if (bad == 0)
 		bad = memory_ran_out() ? ipf_error_memory(err) : report_output_put(report->output, &out, err);
+	if (bad == 0)
+		say_predicted(report, options);
 	html_plots_release(&plots);
 	json_decref(report->plot_data);
 	report->plot_data = NULL;

@@ -96,6 +96,11 @@ void compare_junit(const struct comparison *c, struct buffer *out)
 		put_attribute(out, "value", compare_side(c, (enum compared_side)s, text));
 		buffer_text(out, "/>\n");
 	}
+	if (compare_predicted(c, text)) {
+		buffer_text(out, "      <property name=\"predicted\"");
+		put_attribute(out, "value", text);
+		buffer_text(out, "/>\n");
+	}
 	buffer_text(out, "    </properties>\n");
 	buffer_slice(out, buffer_all(&cases.text));
 	buffer_text(out, "  </testsuite>\n</testsuites>\n");

@@ -379,7 +379,8 @@ static int64_t warnings(const struct report *report)
 	json_array_foreach(json_object_get(report->verdict, "checks"), i, check)
 	{
 		const char *status = json_string_value(json_object_get(check, "status"));
-		count += status && strcmp(status, verdict_status_name(VERDICT_OK)) != 0;
+		count += status && strcmp(status, verdict_status_name(VERDICT_OK)) != 0 &&
+		         strcmp(status, verdict_status_name(VERDICT_NOT_APPLICABLE)) != 0;
 	}
 	return count;
 }

@@ -105,6 +105,14 @@ static void figure_cells(struct csv_writer *csv, const struct catalogue_figure *
 		single(csv, figure->column, figure, f);
 }
 
+/* Only a run that a twin predicted has this column. */
+static void predicted_cell(struct csv_writer *csv, const struct report *report)
+{
+	const json_t *predicted = report->run->parts[0].predicted;
+	if (predicted)
+		csv_text(csv, "predicted", slice_of(predicted_twin(predicted)));
+}
+
 /* `stage`, `group`: the names of the stage and of the member of a grouping whose figures these are. */
 static void record(const struct csv_table *table, const struct figures *f, const char *stage, const char *group)
 {
@@ -122,8 +130,7 @@ static void record(const struct csv_table *table, const struct figures *f, const
 		if (table->columns[i]->column)
 			figure_cells(csv, table->columns[i], report, f);
 	csv_text(csv, "name", slice_of(json_string_value(json_object_get(report->run_info, "name"))));
-	if (report->run->parts[0].predicted)
-		csv_text(csv, "predicted", slice_of(predicted_twin(report->run->parts[0].predicted)));
+	predicted_cell(csv, report);
 	json_object_foreach(json_object_get(report->run_info, "meta"), key, value)
 	{
 		snprintf(column, sizeof column, "meta_%s", key);
@@ -170,6 +177,7 @@ static void curve_record(const struct csv_table *table, const struct figures *f,
 			single(csv, figure->point, figure, f);
 	}
 	csv_count(csv, "users", stage && stage->closed ? stage->slots : IPF_ABSENT);
+	predicted_cell(csv, table->report);
 	csv_line_end(csv);
 }
 
@@ -192,4 +200,4 @@ static void render_csv(const struct report *report, struct buffer *out)
 		records(&table, &figures->total);
 }
 
-const struct report_format format_csv = {.render = render_csv, .groups = true};
+const struct report_format format_csv = {.render = render_csv, .predicted = true, .groups = true};

@@ -338,5 +338,5 @@ static void render_openmetrics(const struct report *report, struct buffer *out)
 	render(report, out, true);
 }
 
-const struct report_format format_prometheus = {.render = render_prometheus};
-const struct report_format format_openmetrics = {.render = render_openmetrics};
+const struct report_format format_prometheus = {.render = render_prometheus, .predicted = true};
+const struct report_format format_openmetrics = {.render = render_openmetrics, .predicted = true};

@@ -18,4 +18,5 @@ static void render_json(const struct report *report, struct buffer *out)
 	json_decref(json);
 }
 
-const struct report_format format_json = {.render = render_json, .groups = true, .all_groups = true, .plots = true};
+const struct report_format format_json = {
+	.render = render_json, .predicted = true, .groups = true, .all_groups = true, .plots = true};

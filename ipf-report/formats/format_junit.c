@@ -220,4 +220,4 @@ static void render_junit(const struct report *report, struct buffer *out)
 	json_decref(json);
 }
 
-const struct report_format format_junit = {.render = render_junit};
+const struct report_format format_junit = {.render = render_junit, .predicted = true};

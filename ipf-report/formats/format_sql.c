@@ -591,4 +591,5 @@ static void render_sql(const struct report *report, struct buffer *out)
 	json_decref(run.json);
 }
 
-const struct report_format format_sql = {.render = render_sql, .groups = true, .all_groups = true, .lines = true};
+const struct report_format format_sql = {
+	.render = render_sql, .predicted = true, .groups = true, .all_groups = true, .lines = true};

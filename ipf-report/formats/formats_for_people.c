@@ -48,7 +48,14 @@ static void render_html(const struct report *report, struct buffer *out)
 	render(report, &format_html, out);
 }
 
-const struct report_format format_text = {.render = render_text, .sections = true, .groups = true, .all_groups = true};
-const struct report_format format_md = {.render = render_md, .sections = true, .groups = true, .all_groups = true};
-const struct report_format format_html = {
-	.render = render_html, .sections = true, .groups = true, .all_groups = true, .plots = true, .drawn = true};
+const struct report_format format_text = {
+	.render = render_text, .predicted = true, .sections = true, .groups = true, .all_groups = true};
+const struct report_format format_md = {
+	.render = render_md, .predicted = true, .sections = true, .groups = true, .all_groups = true};
+const struct report_format format_html = {.predicted = true,
+                                          .render = render_html,
+                                          .sections = true,
+                                          .groups = true,
+                                          .all_groups = true,
+                                          .plots = true,
+                                          .drawn = true};

@@ -54,6 +54,7 @@ struct report_format {
 	/* The tool whose definitions it has: `run` of the report is then its view (other_tools/tool_view.h). NULL: ipf's.
 	 * Needs run->lines. */
 	const struct tool_rules *tool;
+	bool predicted;  /* says of a run that a twin predicted it; for others, a line on standard error does */
 	bool lines;      /* needs run->lines */
 	bool sections;   /* is for people, who choose sections */
 	bool groups;     /* shows the groups of --by */

@@ -37,6 +37,8 @@ struct doc_part *tell_event_times(const struct telling *t)
 	const char *stamps = text_at(run, "stamps");
 	int64_t p99 = latest(run, "delay_ns/p99"), most = latest(run, "delay_ns/max");
 	char a[32], b[32];
+	if (json_at(run, "predicted")) /* virtual times have no clock */
+		return &nothing;
 	if (stamps && strcmp(stamps, "user") == 0)
 		return doc_fact(t->d, "event times", "clock of ipf-fire, when it read the data");
 	if (!stamps || strcmp(stamps, "kernel") != 0)
@@ -68,7 +70,7 @@ struct doc_part *tell_calibration(const struct telling *t)
 	int64_t ttft = ns_at(found, "ttft_error_ns/p99"), itl = ns_at(found, "itl_error_ns/p99"),
 			lag = ns_at(found, "lag_ns/p99");
 	char a[32], b[32], c[32];
-	if (ttft < 0 || itl < 0 || lag < 0)
+	if (ttft < 0 || itl < 0 || lag < 0 || json_at(t->report, "run/predicted"))
 		return &nothing;
 	return doc_fact(t->d, "calibrated", "p99 of the error at %s: TTFT %s, ITL %s, start %s; below 1 ms %s%s",
 	                load_of(t, json_at(found, "shape")), format_duration(ttft, a), format_duration(itl, b),
@@ -220,7 +222,8 @@ void section_accuracy(const struct telling *t)
 {
 	tell_event_times(t)->media = IN_PAGE | IN_MARKDOWN;
 	tell_lag(t, "late starts", "total/lag_ms");
-	tell_lag(t, "late by client", "total/client_lag_ms");
+	if (!json_at(t->report, "run/predicted"))
+		tell_lag(t, "late by client", "total/client_lag_ms");
 	struct doc_part *calibrated = tell_calibration(t);
 	calibrated->media = IN_PAGE | IN_MARKDOWN;
 	if (calibrated == &nothing && text_at(t->report, "run/started"))

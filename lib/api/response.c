@@ -27,6 +27,8 @@ static int64_t before_reads(const struct record *record)
 static bool is_exact(const struct response *r, const struct record *record, size_t end)
 {
 	const struct record_read *read = &record->reads[r->read];
+	if (r->virtual_time)
+		return true;
 	bool last = r->read + 1 == record->reads_count;
 	return end == r->read_end && read->t_ns != read->own_ns && record->http != 2 &&
 	       (last ? record->end_ns > read->t_ns : read[1].t_ns > read->t_ns);
@@ -754,6 +756,7 @@ int response_parse(struct response *r, const struct record *record, const struct
 		return 0;
 	}
 	r->parsed = true;
+	r->virtual_time = options->virtual_time;
 	r->format = choose_format(r, record, api, &framing);
 	r->whole = framing == FRAMING_JSON || r->format == api_response(api, false);
 	r->no_streaming = !api_response(api, true);

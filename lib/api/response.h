@@ -26,6 +26,7 @@ struct response_options {
 	const struct token_counter *tokens; /* NULL: no tokenizer, so `content` stays empty */
 	bool keep_text;                     /* fill `text` and `reasoning` */
 	bool keep_others;                   /* fill `others` */
+	bool virtual_time; /* every read is that of its event, to the nanosecond: of a run that was predicted */
 };
 
 /* A content event: it brings at least one character of text, reasoning or tool call, or data such as an embedding. */
@@ -106,6 +107,7 @@ struct response {
 	size_t prompt_bytes;   /* to skip at the beginning of the text */
 	size_t event;          /* the number of the event that is being parsed */
 	bool truncated;        /* the body ended in the middle of an event */
+	bool virtual_time;     /* as in the options */
 	size_t read, read_end; /* the read in which the last event ended, and where that read ends in the body */
 	int64_t before_ns;     /* nothing of this read came earlier: the last time before that of the read */
 	int64_t early_ns;      /* of the last event, see struct response_event */

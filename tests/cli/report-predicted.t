@@ -88,31 +88,44 @@ is "$(grep -c '^ipf_verdict_status' twin.prom)" 3 "and three answers"
 is "$(for run in twin chat; do ipf-report -q -f csv $run.results | head -1 | grep -c ',predicted'; done | tr -d '\n')" 10 "a column of CSV, if it is"
 is "$(ipf-report -q -f sql twin.results | grep -c "'llama.twin'")" 1 "and one of SQL"
 
-# ---- error bars: those of the same records as if they had been measured, wider by the error of the twin
-predict chat alike
-sed -i '1s/"predicted":/"ignored":/' alike.records
-ipf-collect -q alike.records -o alike.results
-ipf-report -q -f json alike.results >alike.json
-wider() { # BAR VERSION STATISTIC ERROR TEXT
-	is "$(jq -s --arg bar "$1" --argjson path "$2" --arg key "$3" --argjson error "$4" '
-		def at(what): getpath(["total", what, $bar] + $path);
-		(.[0] | at("latency")[$key]) as $v | (.[0] | at("accuracy")) as $own | (.[1] | at("accuracy")) as $all |
-		[($v - ([0, $v - ((($v - $own.low[$key]) * ($v - $own.low[$key])) + $error * $error * $v * $v | sqrt)] | max)) - ($v - $all.low[$key]),
-			((($own.high[$key] - $v) * ($own.high[$key] - $v)) + $error * $error * $v * $v | sqrt) - ($all.high[$key] - $v)] |
-		map(fabs < 3e-6) | all' alike.json twin.json)" true "$5"
+is "$(ipf-report -q -f csv --curve twin.results | head -1 | grep -c ',predicted')" 1 "also of the curve"
+run ipf-report -f mlperf twin.results
+is "$status $(cat "$ERR")" "0 ipf-report: llama.twin predicted the run: no server was measured, which mlperf does not say" \
+	"a format without room for it makes a note"
+contains "$(cat "$OUT")" "1 warning encountered" "and counts no warning for what does not apply"
+run ipf-report -f md twin.results
+is "$(cat "$ERR")" "" "one that says it makes none"
+run ipf-report twin.json
+contains "$(tr -s ' \n' '  ' <"$OUT")" "PREDICTED, DOUBTFUL" "a saved report says it"
+contains "$(tr -s ' \n' '  ' <"$OUT")" "more sequences in flight than any run showed (most_sequences)" "as the one that was made of the results"
+is "$(ipf-report -q twin.results | grep -c -E 'event times|calibrat|late by client')" 0 "no clock and no client is described"
+
+# ---- error bars: what a client would have added is nothing in virtual time but 1 us and, of ITL, the width of a bucket
+is "$(sed -n 's/.*"first_early_ns":\([0-9]*\),"last_early_ns":\([0-9]*\).*/\1 \2/p' twin.results | sort -u)" "0 0" "events of virtual time came when they came"
+wider() { # BAR VERSION STATISTIC ERROR OWN TEXT: OWN of a value in ms
+	is "$(jq -c --arg bar "$1" --argjson path "$2" --arg key "$3" --argjson error "$4" '
+		def at(what): .total | getpath([what, $bar] + $path);
+		at("latency")[$key] as $v | at("accuracy") as $a | ($v | '"$5"') as $own | ($own * $own + $error * $error * $v * $v | sqrt) as $half |
+		[$v - $a.low[$key] - $half, $a.high[$key] - $v - $half, $a.error[$key] - $half] | map(fabs < 3e-6)' still.json)" '[true,true,true]' "$6"
 }
-wider ttft_ms '["from_start"]' p50 0.02 "TTFT at p50"
-wider ttft_ms '["from_due"]' p90 0.02 "at p90, by the error at p50"
-wider ttft_ms '["from_start"]' p99 0.08 "at p99"
-wider tpot_ms '[]' mean 0.01 "the mean of TPOT"
-wider itl_ms '[]' p50 0.01 "ITL, by the error of TPOT"
-wider itl_ms '[]' p99 0.05 "and at p99"
-wider e2e_ms '["from_due"]' max 0.3 "E2E at most"
-is "$(jq -s 'map(.total.latency.e2e_ms.from_start | .mean - .ci95[0]) | .[1] > .[0] and .[1] >= 0' alike.json twin.json)" true "the interval of a mean is wider, too"
+sed -E 's/"sending_ns":[0-9]+/"sending_ns":0/; s/"client_lag_ns":[0-9]+/"client_lag_ns":0/; s/"setup_ns":[0-9]+,"send_waits":[0-9]+,//' twin.results >still.all
+sed -e 1d -e '$d' still.all >still.body
+head -1 still.all >still.header
+seal still.header still.body >still.results
+ipf-report -q -f json still.results >still.json
+wider ttft_ms '["from_start"]' p50 0.02 1e-3 "TTFT at p50"
+wider ttft_ms '["from_due"]' p90 0.02 1e-3 "at p90, by the error at p50"
+wider ttft_ms '["from_start"]' p99 0.08 1e-3 "at p99"
+wider e2e_ms '["from_start"]' mean 0.03 1e-3 "the mean of E2E"
+wider e2e_ms '["from_due"]' max 0.3 1e-3 "E2E at most"
+wider itl_ms '[]' p50 0.01 '. / 1024 + 1e-3' "ITL, by the error of TPOT"
+wider itl_ms '[]' p99 0.05 '. / 1024 + 1e-3' "and at p99"
+is "$(jq '.total | .accuracy.tpot_ms.error.p50 / .latency.tpot_ms.p50 | . > 0.0099 and . < 0.0111' still.json)" true "TPOT"
+ipf-report -q -f json chat.results >chat.json
+is "$(jq -s 'map(.total.latency.e2e_ms.from_start | .mean - .ci95[0]) | .[1] > .[0] and .[1] >= 0' chat.json twin.json)" true "the interval of a mean is wider, too"
 contains "$(cat twin.txt)" "Error of the prediction, ms" "text says whose error it is"
 is "$(grep -c 'it may have come earlier' twin.txt)" 0 "and seeks no cause in the client"
 sed -E 's/"(sending|first_early|last_early)_ns":[0-9]+,//g; /"itl_[a-z]*_ns","stage"/d' twin.results | sed -e 1d -e '$d' >silent.body
-seal twin.header silent.body >/dev/null
 head -1 twin.results >silent.header
 seal silent.header silent.body >silent.results
 ipf-report -q -f json silent.results >silent.json
@@ -120,7 +133,7 @@ is "$(jq '.total | (.accuracy.e2e_ms.from_start.error.p99 / .latency.e2e_ms.from
 predict chat vague aa '{"ttft":{"p50":0.02,"p99":0.08},"tpot":{"p50":null}}'
 run ipf-report -f json vague.results
 is "$(jq -c '.total.accuracy | keys' "$OUT")" '["ttft_ms"]' "an error that is not known makes no error bars"
-is "$(jq -c '.total.latency | [.ttft_ms.from_start, .e2e_ms.from_start] | map(has("ci95"))' "$OUT")" "$(jq -c '.total.latency | [(.ttft_ms.from_start | has("ci95")), false]' alike.json)" "nor the interval of a mean"
+is "$(jq -c '.total.latency | [.ttft_ms.from_start, .e2e_ms.from_start] | map(has("ci95"))' "$OUT")" "$(jq -c '.total.latency | [(.ttft_ms.from_start | has("ci95")), false]' chat.json)" "nor the interval of a mean"
 contains "$(ipf-report -q vague.results | tr -s ' \n' '  ')" "TPOT not known, so that it has no error bars; E2E not known, so that" "and text says so"
 
 # ---- runs that do not mix
@@ -152,4 +165,5 @@ is "$(ipf-report compare chat.results -- chat.results | grep -c PREDICTED)" 0 "o
 for format in md html; do
 	contains "$(ipf-report compare -f $format chat.results -- twin.results)" "PREDICTED: new by llama.twin" "$format says it"
 done
+contains "$(ipf-report compare -f junit chat.results -- twin.results)" '<property name="predicted" value="PREDICTED: new by llama.twin' "JUnit, too"
 is "$(ipf-report compare -f json chat.results -- twin.results | jq -c '[(.base | has("predicted")), .new.predicted.twin]')" '[false,"llama.twin"]' "JSON, too"
