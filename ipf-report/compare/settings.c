@@ -97,6 +97,17 @@ static void compare_members(json_t *list, const char *path, json_t *base, json_t
 	}
 }
 
+/* By which twin, which only the header of the results says: that of the records would repeat it. */
+static void compare_predicted(json_t *list, const char *path, json_t *base, json_t *value, int depth)
+{
+	if (strcmp(path, "results.predicted") != 0)
+		return;
+	if (base && value)
+		compare_members(list, "predicted", base, value, depth);
+	else
+		add(list, "predicted", json_object_get(base, "twin"), json_object_get(value, "twin"));
+}
+
 static void compare(json_t *list, const char *path, json_t *base, json_t *value, int depth)
 {
 	const char *last = strrchr(path, '.');
@@ -104,6 +115,10 @@ static void compare(json_t *list, const char *path, json_t *base, json_t *value,
 		return;
 	if (last && strcmp(last, ".stages") == 0 && same_stages(list, path, base, value))
 		return;
+	if (last && strcmp(last, ".predicted") == 0) {
+		compare_predicted(list, path, base, value, depth);
+		return;
+	}
 	/* descriptors have names; that one of the same name differs is said with all of it */
 	json_t *a = json_object_get(base, "name"), *b = json_object_get(value, "name");
 	if (json_is_object(base) && json_is_object(value) && a && b && !json_equal(a, b))

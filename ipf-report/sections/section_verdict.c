@@ -70,7 +70,7 @@ static void tell_prediction(const struct telling *t)
 	doc_fact(t->d, "predicted", "by %s, %s; its error on the runs it was fitted from: %s", predicted_twin(predicted),
 	         fitted, errors_of(t, predicted));
 	json_array_foreach(json_at(predicted, "extrapolated"), i, name)
-		doc_fact(t->d, i ? "" : "extrapolated", "%s (%s): beyond here the prediction is a guess",
+		doc_fact(t->d, i ? "" : "exceeded", "%s (%s): beyond here the prediction is a guess",
 	             predicted_beyond(words_of(name)), words_of(name))
 			->tone = TONE_WARN;
 }

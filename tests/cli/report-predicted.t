@@ -162,6 +162,10 @@ contains "$(tr -s ' \n' '  ' <"$OUT")" "DOUBTFUL (enough samples)" "its client i
 contains "$(ipf-report compare twin.results -- chat.results | tr -s ' \n' '  ')" "PREDICTED: base by" "the other way around, too"
 contains "$(ipf-report compare twin.results -- other.results | tr -s ' \n' '  ')" "PREDICTED: both sides by llama.twin and llama.twin" "and both"
 is "$(ipf-report compare chat.results -- chat.results | grep -c PREDICTED)" 0 "of measured runs it says nothing"
+is "$(ipf-report compare -f json chat.results -- twin.results | jq -c '.settings | map(select(.name | test("predicted")))')" \
+	'[{"name":"predicted","new":"llama.twin"}]' "the twin is a setting"
+is "$(ipf-report compare -f json twin.results -- other.results | jq -c '.settings | map(select(.name | test("predicted")))')" \
+	'[{"base":"aa","name":"predicted.sha256","new":"bb"}]' "of two of them, what they differ in"
 for format in md html; do
 	contains "$(ipf-report compare -f $format chat.results -- twin.results)" "PREDICTED: new by llama.twin" "$format says it"
 done
