@@ -74,4 +74,5 @@ static void render_twin(const struct report *report, struct buffer *out)
 	twin_release(&twin);
 }
 
-const struct report_format format_twin = {.render = render_twin, .lines = true, .requests = true, .times = true};
+const struct report_format format_twin = {
+	.render = render_twin, .lines = true, .requests = true, .times = true, .schedules = true};

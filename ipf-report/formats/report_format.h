@@ -63,6 +63,7 @@ struct report_format {
 	bool drawn;      /* … and `plots` */
 	bool requests;   /* shows requests: a run of which only figures are known has none to show */
 	bool times;      /* … and needs to know when they started */
+	bool schedules;  /* takes runs of different schedules together */
 };
 
 #define REPORT_FORMAT_DECLARE(id_, name_) extern const struct report_format format_##id_;

@@ -21,6 +21,7 @@ int run_data_init(struct run_data *run, const struct slo *slo, struct ipf_error 
 {
 	*run = (struct run_data){.slo = slo,
 	                         .tag = run->tag,
+	                         .any_schedules = run->any_schedules,
 	                         .only_stage = run->only_stage,
 	                         .columns = {.with_req = run->columns.with_req},
 	                         .verdict = verdict_new(),
@@ -719,7 +720,7 @@ int run_data_begin(struct run_data *run, const char *name, json_t *header, struc
 		bad = check_schedule(&schedule, part->name, err);
 	if (bad == 0)
 		bad = measure_only(&schedule, run->only_stage, err);
-	if (bad == 0 && run->part_count > 1)
+	if (bad == 0 && run->part_count > 1 && !run->any_schedules)
 		bad = check_same_schedule(&run->schedule, &schedule, part->name, run->parts[0].name, err);
 	if (bad == 0 && strcmp(run_data_itl(run, 0), run_data_itl(run, run->part_count - 1)) != 0)
 		bad = ipf_error_at(err, IPF_INPUT, part->name, 0, "was collected with --itl %.20s, but %s with --itl %.20s",

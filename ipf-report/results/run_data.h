@@ -127,7 +127,8 @@ struct pooled_gaps {
 
 struct run_data {
 	const struct slo *slo;
-	const char *tag;        /* set before reading: the one of groups[BY_TAG]; "": all of them together; NULL: none */
+	const char *tag;    /* set before reading: the one of groups[BY_TAG]; "": all of them together; NULL: none */
+	bool any_schedules; /* set before reading: parts may be of different schedules, since only their rows are used */
 	const char *only_stage; /* set before reading: this stage is the only measured one; NULL: those of the schedule */
 	struct run_part *parts;
 	int part_count;

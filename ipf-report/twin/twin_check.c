@@ -18,6 +18,9 @@ int twin_check_run(const struct report *report, struct ipf_error *err)
 {
 	const struct run_data *run = report->run;
 	const char *first = NULL;
+	if (run->shards)
+		return ipf_error_set(err, IPF_INPUT,
+		                     "no twin of shards: no clock says in which step events of different clients were");
 	for (enum verdict_question q = VERDICT_LOAD; q <= VERDICT_SERVER; q++)
 		if (report->finding->checks[q].status == VERDICT_INVALID)
 			return ipf_error_set(err, IPF_INPUT, "no twin of a run whose verdict is INVALID (%s)",

@@ -4,12 +4,15 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
-#define CHUNKS_MOST   256 /* steps that a prompt is followed over */
-#define CHUNKS_LEAST  5   /* full steps that show their limit */
-#define WHOLE_WITHIN  0.2 /* of its length, a step of known prompts */
-#define BLOCKED_LEAST 30  /* steps in which requests waited at a limit */
-#define CHUNK_PART    0.2 /* of what a prompt had left, at least, for a step to have a part of it */
+#define CHUNKS_MOST   256  /* steps that a prompt is followed over */
+#define CHUNKS_LEAST  5    /* full steps that show their limit */
+#define WHOLE_WITHIN  0.2  /* of its length, a step of known prompts */
+#define BLOCKED_LEAST 30   /* steps in which requests waited at a limit */
+#define NEAR_MOST     0.9  /* of the most sequences */
+#define NEAR_ROOM     0.93 /* of the most blocks */
+#define CHUNK_PART    0.2  /* of what a prompt had left, at least, for a step to have a part of it */
 
 double twin_step_length(const struct twin *twin, double sequences, double context, double prompt)
 {
@@ -110,50 +113,84 @@ int twin_limits_step_tokens(struct twin *twin, const struct twin_data *data, con
 
 /* ---- sequences and their room ---- */
 
+/* How many sequences each step had: those that got tokens, and those whose prompt was computed in several steps up to
+ * the one of their first token. */
+static void count_running(const struct twin *twin, const struct twin_data *data, const struct twin_steps *steps,
+                          int32_t *running)
+{
+	for (int64_t k = 0; k < steps->count; k++)
+		running[k] = steps->list[k].sequences;
+	for (int64_t i = 0; i < data->request_count; i++) {
+		const struct twin_request *r = &data->requests[i];
+		const struct twin_passage *p = &steps->passages[i];
+		double beside = steps->list[p->first].sequences;
+		double room = fmax(twin_value(twin, TWIN_STEP_TOKENS) - beside, 1);
+		double parts = ceil((double)(r->input_tokens - r->cached_tokens) / room);
+		for (int32_t k = p->first - 1; k > p->sent && p->first - k < parts; k--)
+			running[k]++;
+	}
+}
+
 /* The steps in which requests waited for more than a step. */
 struct blocked {
-	int64_t steps, at_most, near_room, room;
+	int64_t steps, at_most, near_most, near_room;
 };
 
-static struct blocked count_blocked(const struct twin_steps *steps, int64_t most, int64_t room)
+static struct blocked count_blocked(const struct twin_steps *steps, const int32_t *running, int64_t most, int64_t room)
 {
-	struct blocked b = {.room = room};
+	struct blocked b = {0};
 	for (int64_t k = 1; k < steps->count; k++) {
 		const struct twin_step *s = &steps->list[k], *before = &steps->list[k - 1];
 		if (s->length_ns == IPF_ABSENT || !s->waiting || !before->waiting)
 			continue;
 		b.steps++;
-		b.at_most += s->sequences >= most - 1; /* one of them may compute its prompt */
-		b.near_room += (double)s->held_blocks >= 0.93 * (double)room;
+		b.at_most += running[k] == most;
+		b.near_most += (double)running[k] >= NEAR_MOST * (double)most;
+		b.near_room += (double)s->held_blocks >= NEAR_ROOM * (double)room;
 	}
 	return b;
 }
 
-void twin_limits_sequences(struct twin *twin, const struct twin_steps *steps)
+static void set_sequences(struct twin *twin, const struct blocked *b, int64_t most)
+{
+	char why[160];
+	if (b->at_most >= BLOCKED_LEAST && b->at_most * 5 > b->steps && b->near_most * 2 > b->steps) {
+		twin_set(twin, TWIN_SEQUENCES, (double)most, (double)most, (double)most);
+		return;
+	}
+	snprintf(why, sizeof why,
+	         "never more than %lld in a step, and none waited for it: a closed loop of more users would tell",
+	         (long long)most);
+	twin_set_unknown(twin, TWIN_SEQUENCES, (double)most, why);
+}
+
+static void set_blocks(struct twin *twin, const struct blocked *b, int64_t room)
+{
+	char why[160];
+	if (isnan(twin->p[TWIN_SEQUENCES].value) && b->near_room >= BLOCKED_LEAST && b->near_room * 2 > b->steps) {
+		twin_set(twin, TWIN_KV_BLOCKS, (double)room, floor(0.97 * (double)room), ceil(1.05 * (double)room));
+		return;
+	}
+	snprintf(why, sizeof why,
+	         "never more than %lld blocks in use, and none waited for one: more or longer requests would tell",
+	         (long long)room);
+	twin_set_unknown(twin, TWIN_KV_BLOCKS, (double)(room ? room : 1), why);
+}
+
+int twin_limits_sequences(struct twin *twin, const struct twin_data *data, const struct twin_steps *steps)
 {
 	int64_t most = 0, room = 0;
-	char why[160];
+	int32_t *running = calloc((size_t)steps->count, sizeof *running);
+	if (!running)
+		return -1;
+	count_running(twin, data, steps, running);
 	for (int64_t k = 0; k < steps->count; k++) {
-		most = steps->list[k].sequences > most ? steps->list[k].sequences : most;
+		most = running[k] > most ? running[k] : most;
 		room = steps->list[k].held_blocks > room ? steps->list[k].held_blocks : room;
 	}
-	struct blocked b = count_blocked(steps, most, room);
-	bool batch = b.at_most >= BLOCKED_LEAST && b.at_most * 2 > b.steps;
-	bool cache = !batch && b.near_room >= BLOCKED_LEAST && b.near_room * 2 > b.steps;
-	if (batch) {
-		twin_set(twin, TWIN_SEQUENCES, (double)most, (double)most, (double)most);
-	} else {
-		snprintf(why, sizeof why,
-		         "never more than %lld in a step, and none waited for it: a closed loop of more users would tell",
-		         (long long)most);
-		twin_set_unknown(twin, TWIN_SEQUENCES, (double)most, why);
-	}
-	if (cache) {
-		twin_set(twin, TWIN_KV_BLOCKS, (double)room, floor(0.97 * (double)room), ceil(1.05 * (double)room));
-	} else {
-		snprintf(why, sizeof why,
-		         "never more than %lld blocks in use, and none waited for one: more or longer requests would tell",
-		         (long long)room);
-		twin_set_unknown(twin, TWIN_KV_BLOCKS, (double)(room ? room : 1), why);
-	}
+	struct blocked b = count_blocked(steps, running, most, room);
+	set_sequences(twin, &b, most);
+	set_blocks(twin, &b, room);
+	free(running);
+	return 0;
 }

@@ -11,8 +11,8 @@
 /* Sets TWIN_STEP_TOKENS from steps that were filled by a part of a prompt: the twin's lengths of steps are known.
  * -1: out of memory. */
 int twin_limits_step_tokens(struct twin *twin, const struct twin_data *data, const struct twin_steps *steps);
-/* Sets TWIN_SEQUENCES and TWIN_KV_BLOCKS. */
-void twin_limits_sequences(struct twin *twin, const struct twin_steps *steps);
+/* Sets TWIN_SEQUENCES and TWIN_KV_BLOCKS, once TWIN_STEP_TOKENS is set. -1: out of memory. */
+int twin_limits_sequences(struct twin *twin, const struct twin_data *data, const struct twin_steps *steps);
 /* The length of a step by the twin, in ns. */
 double twin_step_length(const struct twin *twin, double sequences, double context, double prompt);
 

@@ -2,6 +2,7 @@
 # ipf-report export twin: what is no run of one server gives a reason and no twin. (unit/test_report_twin_fit.c holds what is fitted against
 # servers whose parameters are known.)
 . "$TESTS/tap.sh"
+. "$TESTS/data/report/seal.sh"
 data=$TESTS/data/report
 report=$BIN/ipf-report
 
@@ -25,14 +26,62 @@ server_start --step-base 2ms
 "$BIN/ipf-fire" -q -m sim -u "$URL" -t trace schedule 2>"$ERR" | "$BIN/ipf-collect" -q --events -o one.results
 refused "one request" "one.results: too little for a twin: 7 gaps between tokens, 50 are needed" one.results
 
-# A run of some length has one, whatever the machine is doing meanwhile.
-"$BIN/ipf-prep" synthetic -q -n 20 --input-tokens uniform:20-300 --output-tokens 20 -o trace
-"$BIN/ipf-sched" -q closed:users=4,n=20 -t trace -o schedule
-"$BIN/ipf-fire" -q -m sim -u "$URL" -t trace schedule 2>"$ERR" | "$BIN/ipf-collect" -q --events -o some.results
-run "$report" export twin -q some.results
-status_is 0 "a twin of 20 requests"
-is "$(jq -c '[.ipf, .version, .model, .fit.requests, (.from | length), (.from[0].target | startswith("http://127.0.0.1"))]' "$OUT")" \
-	'["twin",1,"sim",20,1,true]' "names its runs"
-is "$(jq -c '.parameters | map(select((.value == null) == (.not_known == null))) | length' "$OUT")" 0 "each parameter has a value, or a reason why not"
-is "$(jq -c '.parameters | map(select(.value != null and (.low > .value or .high < .value))) | length' "$OUT")" 0 "and an interval around it"
 server_stop
+
+# ---- a twin of a server that is known --------------------------------------------------------------------------------
+# In virtual time, a server of these parameters answers a ramp to beyond its saturation; what is fitted to it predicts other loads as
+# they come out at that server. The whole pipeline, the same on every machine.
+cat >truth.json <<'END'
+{"ipf": "twin", "version": 1, "parameters": {
+  "step_base_ns": {"value": 9000000}, "step_per_sequence_ns": {"value": 300000}, "prefill_tokens_per_s": {"value": 15000},
+  "step_tokens": {"value": 400}, "most_sequences": {"value": 24}, "step_jitter": {"value": 0.04}, "overhead_ns": {"value": 400000}}}
+END
+"$BIN/ipf-prep" synthetic -q -n 2000 --input-tokens uniform:20-900 --output-tokens uniform:10-60 --seed 5 -o trace
+at() { # NAME TWIN SEED STAGE…: the JSON report of the schedule
+	local name=$1 twin=$2 seed=$3
+	shift 3
+	"$BIN/ipf-sched" -q "$@" -t trace --seed 3 -o "$name.schedule"
+	"$BIN/ipf-fire" -q --reproducible --twin "$twin" --seed "$seed" -t trace "$name.schedule" 2>"$ERR" |
+		"$BIN/ipf-collect" -q --events -o "$name.results" 2>"$ERR"
+	"$report" -q -f json "$name.results" >"$name.json" 2>"$ERR"
+}
+at ramp truth.json 1 poisson:rate=2,for=20s poisson:rate=8,for=20s poisson:rate=14,for=20s poisson:rate=30,for=15s
+run "$report" export twin -q ramp.results
+status_is 0 "a ramp has a twin"
+cp "$OUT" twin.json
+is "$(jq -c '[.ipf, .version, (.from | length), .fit.requests > 500, .fit.error.e2e.p50 < 0.05]' twin.json)" '["twin",1,1,true,true]' "fitted from all of it"
+is "$(jq -c --slurpfile truth truth.json '[.parameters as $p | $truth[0].parameters | to_entries[] |
+	select(.key != "step_jitter" and .key != "overhead_ns") | select(($p[.key].value / .value.value - 1 | fabs) > 0.03) | .key]' twin.json)" '[]' "whose parameters are those of the server"
+is "$(jq -c '.parameters.step_jitter.value | . > 0.035 and . < 0.045' twin.json)" true "and its jitter"
+is "$(jq -c '.parameters | map(select((.value == null) == (.not_known == null))) | length' twin.json)" 0 "each parameter has a value, or a reason why not"
+is "$(jq -c '.parameters | map(select(.value != null and (.low > .value or .high < .value))) | length' twin.json)" 0 "and an interval around it"
+
+near() { # TEXT: truth and predicted are close
+	is "$(jq -nc --slurpfile a truth-run.json --slurpfile b twin-run.json '[("ttft_ms", "tpot_ms", "e2e_ms") as $m | (["p50", 0.05], ["p99", 0.12]) as [$p, $most] |
+		($b[0].total.latency[$m] | (.from_start // .)[$p]) / ($a[0].total.latency[$m] | (.from_start // .)[$p]) - 1 |
+		select(fabs > $most) | [$m, $p, .]]')" '[]' "$1: latencies within 5 % at p50 and 12 % at p99"
+	is "$(jq -nc --slurpfile a truth-run.json --slurpfile b twin-run.json '$b[0].total.throughput.output_tokens_per_s / $a[0].total.throughput.output_tokens_per_s - 1 | fabs < 0.03')" true \
+		"$1: throughput within 3 %"
+}
+for load in constant:rate=6,for=60s poisson:rate=15,for=40s poisson:rate=40,for=20s closed:users=16,for=40s closed:users=40,for=40s; do
+	at truth-run truth.json 7 "$load"
+	at twin-run twin.json 8 "$load"
+	near "$load"
+done
+is "$(jq -r '.verdict.predicted' twin-run.json)" true "its report says that it is predicted"
+
+# Two servers, one of which is half as fast, have no common one.
+jq '.parameters.step_base_ns.value = 18000000' truth.json >slow.json
+at slow slow.json 1 poisson:rate=2,for=20s poisson:rate=5,for=20s
+measured=0
+for name in ramp slow again; do # as if they had been measured, one after another
+	[ -e $name.results ] || at again truth.json 2 poisson:rate=4,for=20s poisson:rate=12,for=20s
+	measured=$((measured + 1))
+	plain $name.results | head -1 | jq -c --argjson k $measured 'walk(if type == "object" then del(.predicted) | if .t0_unix_ns then .t0_unix_ns = $k * 1000000000000 else . end else . end)' >header
+	body $name.results >lines
+	seal header lines >measured-$name.results
+done
+refused "two different servers" "no twin of several servers that differ: steps of one take" measured-ramp.results measured-slow.results
+run "$report" export twin -q measured-ramp.results measured-again.results
+status_is 0 "runs of one server have one, whatever their schedules"
+is "$(jq -c '[(.from | length), .fit.requests > 700]' "$OUT")" '[2,true]' "from all of their requests"
