@@ -55,7 +55,23 @@ static void counts(struct csv_writer *csv, const struct catalogue_figure *figure
 	}
 }
 
-static void objectives(struct csv_writer *csv, const struct figures *f, const struct slo *slo)
+/* Of a run that a twin predicted: the twin's error in the figure of the objective. */
+static double error_of(const struct objective *objective, const json_t *predicted)
+{
+	switch (objective->metric) {
+	case METRIC_TTFT:
+		return predicted_error(predicted, TWIN_ERROR_TTFT, objective->percentile);
+	case METRIC_TPOT:
+	case METRIC_ITL_MEAN:
+		return predicted_error(predicted, TWIN_ERROR_TPOT, objective->percentile);
+	case METRIC_E2E:
+		return predicted_error(predicted, TWIN_ERROR_E2E, objective->percentile);
+	default:
+		return NAN;
+	}
+}
+
+static void objectives(struct csv_writer *csv, const struct figures *f, const struct slo *slo, const json_t *predicted)
 {
 	char name[80];
 	for (int i = 0; i < slo->count; i++) {
@@ -63,6 +79,10 @@ static void objectives(struct csv_writer *csv, const struct figures *f, const st
 		bool each = isnan(objective->percentile);
 		snprintf(name, sizeof name, "slo_%s_%s", objective->text, each ? "share" : "value_ms");
 		csv_number(csv, name, each ? f->objectives[i].share : f->objectives[i].value_ms);
+		if (!predicted || each)
+			continue;
+		snprintf(name, sizeof name, "slo_%s_error", objective->text);
+		csv_number(csv, name, error_of(objective, predicted));
 	}
 }
 
@@ -100,7 +120,7 @@ static void figure_cells(struct csv_writer *csv, const struct catalogue_figure *
 	else if (figure->kind == KIND_COUNTS)
 		counts(csv, figure, f);
 	else if (figure->kind == KIND_LIST)
-		objectives(csv, f, report->run->slo);
+		objectives(csv, f, report->run->slo, report->run->parts[0].predicted);
 	else
 		single(csv, figure->column, figure, f);
 }

@@ -1,0 +1,175 @@
+#!/bin/sh
+# A plan: plan.sh PLAN.txt TRACE TWIN SLO EVERY MOST TRAFFIC PRICE SEED OPTIONS-OF-ipf-fire
+# For each window of EVERY seconds of the trace, the least number of replicas of the twin that meets all objectives, by predictions with
+# one number after another: as predicted, and with the twin's error on either side.
+plan=$1 trace=$2 twin=$3 slo=$4 every=$5 most=$6 traffic=$7 price=$8 seed=$9
+options=${10}
+folder=$(dirname "$plan")
+margins=$folder/part.margins # "WINDOW REPLICAS LOW MARGIN HIGH" for each prediction so far
+say() { [ -z "${V:-}" ] || echo "+ $*" >&2; }
+
+fail() {
+	echo "plan.mk: $*" >&2
+	exit 2
+}
+number() { # NAME VALUE
+	case $2 in '' | *[!0-9.]* | *.*.* | . | 0) fail "$1: expected a number above 0, got \"$2\"" ;; esac
+}
+number EVERY "$every"
+number MOST "$most"
+case $most in *.*) fail "MOST: expected a whole number, got \"$most\"" ;; esac
+number TRAFFIC "$traffic"
+[ -z "$price" ] || number PRICE "$price"
+
+# How much of its limit the worst objective takes, from the CSV of a report: with the twin's error below, as predicted, and above it.
+# A run of which requests failed meets none.
+margin_of() {
+	awk -F, '
+	function ms(text) { return text ~ /ms$/ ? text + 0 : text ~ /us$/ ? text / 1e3 : text ~ /ns$/ ? text / 1e6 : text ~ /m$/ ? text * 6e4 : text * 1e3 }
+	NR == 1 { for (i = 1; i <= NF; i++) name[i] = $i; next }
+	$1 == "total" {
+		for (i = 1; i <= NF; i++) {
+			if (name[i] == "requests_failed") failed = $i
+			if (name[i] !~ /^slo_.*_value_ms$/) continue
+			text = name[i]; sub(/^slo_.*=/, "", text); sub(/_value_ms$/, "", text)
+			error = $(i + 1) == "" ? 0 : $(i + 1)
+			of = $i == "" ? 1e9 : $i / ms(text)
+			if (of > worst) worst = of
+			if (of * (1 - error) > low) low = of * (1 - error)
+			if (of * (1 + error) > high) high = of * (1 + error)
+			known = 1
+		}
+	}
+	END { if (!known) exit 1; if (failed) low = worst = high = 1e9; printf "%.6g %.6g %.6g\n", low, worst, high }'
+}
+
+predict() { # WINDOW REPLICAS: adds a line to the margins
+	if grep -q "^$1 $2 " "$margins"; then return 0; fi
+	schedule=$folder/window-$1.schedule
+	say "ipf-fire --twin $twin --replicas $2 -t $trace $options $schedule | ipf-collect | ipf-report export csv --slo $slo"
+	eval 'ipf-fire -q --force --twin "$twin" --replicas "$2" -t "$trace" -o "$folder/part.records.zst" "$schedule"' "$options" &&
+		ipf-collect -q -o "$folder/part.results.zst" "$folder/part.records.zst" &&
+		ipf-report export csv -q --slo "$slo" -o "$folder/part.csv" "$folder/part.results.zst" || exit
+	margin=$(margin_of <"$folder/part.csv") || fail "SLO: expected objectives on percentiles, such as p99:ttft=2s, got \"$slo\""
+	echo "$1 $2 $margin" >>"$margins"
+}
+
+meets() { # WINDOW REPLICAS COLUMN: of the margins
+	predict "$1" "$2"
+	awk -v w="$1" -v r="$2" -v c="$3" '$1 == w && $2 == r { met = $c <= 1 } END { exit !met }' "$margins"
+}
+
+# The least number that meets all, from one that is near; more than MOST: none does.
+least_of() { # WINDOW COLUMN NEAR
+	good=$3 bad=0
+	while ! meets "$1" "$good" "$2"; do
+		bad=$good
+		[ "$good" -lt "$most" ] || { echo $((most + 1)) && return; }
+		good=$((2 * good < most ? 2 * good : most))
+	done
+	while [ $((good - bad)) -gt 1 ]; do
+		middle=$(((good + bad) / 2))
+		if meets "$1" "$middle" "$2"; then good=$middle; else bad=$middle; fi
+	done
+	echo "$good"
+}
+
+# ---- the windows ----
+mkdir -p "$folder" && : >"$margins" && : >"$folder/part.rows" || exit
+span=$(ipf-prep stat "$trace" | sed -n 's/^arrivals .*span_s \([0-9.]*\).*/\1/p')
+[ -n "$span" ] || fail "$trace: the requests have no arrival times"
+windows=$(awk -v span="$span" -v every="$every" 'BEGIN { n = int(span / every); print n + (n * every < span || n == 0) }')
+near=1
+window=0
+while [ "$window" -lt "$windows" ]; do
+	from=$(awk -v w="$window" -v e="$every" 'BEGIN { printf "%.9g", w * e }')
+	to=$(awk -v w="$window" -v e="$every" 'BEGIN { printf "%.9g", (w + 1) * e }')
+	schedule=$folder/window-$window.schedule
+	if ipf-sched -q "replay:from=${from}s,to=${to}s,for=${every}s" -t "$trace" --seed "$seed" -o "$schedule" 2>"$folder/part.why"; then
+		rate=$(ipf-sched stat "$schedule" | awk -v e="$every" '$1 == "arrivals" { n += $2 } END { printf "%.9g", n / e }')
+		if [ "$traffic" != 1 ]; then
+			rate=$(awk -v r="$rate" -v t="$traffic" 'BEGIN { printf "%.9g", r * t }')
+			ipf-sched -q "replay:from=${from}s,to=${to}s,rate=$rate,for=${every}s" -t "$trace" --seed "$seed" -o "$schedule" || exit
+		fi
+		echo "plan.mk: window $((window + 1)) of $windows" >&2
+		low=$(least_of "$window" 3 "$near") && middle=$(least_of "$window" 4 "$low") && high=$(least_of "$window" 5 "$middle") || exit
+		near=$((middle > most ? most : middle))
+		echo "$from $rate $middle $low $high" >>"$folder/part.rows"
+	elif grep -q 'no arrival was recorded in this slice' "$folder/part.why"; then
+		echo "$from 0 0 0 0" >>"$folder/part.rows"
+	else
+		cat "$folder/part.why" >&2
+		exit 3
+	fi
+	window=$((window + 1))
+done
+
+# ---- what is written ----
+write() { # FORM: text, csv or json, of the rows
+	awk -v form="$1" -v most="$most" -v every="$every" -v price="$price" -v slo="$slo" -v twin="$(basename "$twin")" -v traffic="$traffic" '
+	function json(text) { gsub(/[\\"]/, "\\\\&", text); gsub(/[\001-\037]/, "?", text); return "\"" text "\"" }
+	# A number of replicas, or what stands for more than MOST.
+	function known(n, other) { return n > most ? other : n }
+	function cost(n, other) { return n > most ? other : sprintf("%.6g", n * price * every / 3600) }
+	BEGIN {
+		priced = price != ""
+		if (form == "text") {
+			printf("PREDICTED by %s, %s, traffic times %s\n\n", twin, slo, traffic)
+			printf("%10s %12s %10s %14s", "from (s)", "requests/s", "replicas", "with error")
+			print priced ? sprintf(" %10s", "cost") : ""
+		} else if (form == "csv") {
+			print "from_s,requests_per_s,replicas,replicas_low,replicas_high" (priced ? ",cost" : "")
+		} else {
+			printf("{\n  \"ipf\": \"plan\", \"predicted\": true, \"twin\": %s, \"slo\": %s,\n", json(twin), json(slo))
+			printf("  \"traffic\": %s, \"every_s\": %s, \"most\": %s,\n  \"windows\": [", traffic, every, most)
+		}
+	}
+	{
+		if ($3 > most) beyond = 1
+		if ($3 > peak) peak = $3
+		hours += $3 * every / 3600
+		if (form == "text") {
+			more = "> " most
+			printf("%10s %12.2f %10s %14s", $1, $2, known($3, more), known($4, more) " to " known($5, more))
+			print priced ? sprintf(" %10s", cost($3, "?")) : ""
+		} else if (form == "csv") {
+			printf("%s,%s,%s,%s,%s", $1, $2, known($3, ""), known($4, ""), known($5, ""))
+			print priced ? "," cost($3, "") : ""
+		} else {
+			printf("%s\n    {\"from_s\": %s, \"requests_per_s\": %s, ", (NR > 1 ? "," : ""), $1, $2)
+			printf("\"replicas\": %s, \"replicas_low\": %s, \"replicas_high\": %s", known($3, "null"), known($4, "null"), known($5, "null"))
+			printf("%s}", (priced ? ", \"cost\": " cost($3, "null") : ""))
+		}
+	}
+	END {
+		fixed = peak * NR * every / 3600
+		if (form == "json") {
+			printf("\n  ]")
+			if (!beyond) {
+				printf(",\n  \"peak\": %s, \"replica_hours\": %.6g, \"replica_hours_fixed\": %.6g", peak, hours, fixed)
+				if (priced) printf(", \"cost\": %.6g, \"cost_fixed\": %.6g", hours * price, fixed * price)
+			}
+			print "\n}"
+		} else if (form == "text") {
+			if (beyond)
+				printf("\nMore than %s replicas are needed, or no number of them meets the objectives: MOST= allows more.\n", most)
+			else if (priced)
+				printf("\n%.2f replica hours as above (%.2f); %.2f with %s all the time (%.2f).\n", hours, hours * price, fixed, peak, fixed * price)
+			else
+				printf("\n%.2f replica hours as above; %.2f with %s all the time.\n", hours, fixed, peak)
+			print "Each window begins with idle servers; replicas are there at once."
+		}
+	}' "$folder/part.rows"
+}
+write csv >"$folder/part.plan.csv" && mv "$folder/part.plan.csv" "$folder/plan.csv" &&
+	write json >"$folder/part.plan.json" && mv "$folder/part.plan.json" "$folder/plan.json" || exit
+
+# The busiest window with what is planned for it, as a page.
+busiest=$(awk -v most="$most" '$2 > rate { rate = $2; w = NR - 1; r = $3 > most ? most : $3 } END { print w + 0, r + 0 }' "$folder/part.rows")
+if [ "${busiest#* }" -gt 0 ]; then
+	eval 'ipf-fire -q --force --twin "$twin" --replicas "${busiest#* }" -t "$trace" -o "$folder/busiest.records.zst" "$folder/window-${busiest% *}.schedule"' "$options" &&
+		ipf-collect -q -o "$folder/busiest.results.zst" "$folder/busiest.records.zst" &&
+		ipf-report -q -f html --slo "$slo" -o "$folder/busiest.html" "$folder/busiest.results.zst" || exit
+fi
+rm -f "$folder"/part.records.zst "$folder"/part.results.zst "$folder"/part.csv "$folder"/part.why
+write text | tee "$folder/part.plan.txt" && mv "$folder/part.plan.txt" "$plan" && rm -f "$margins" "$folder/part.rows"
