@@ -163,10 +163,17 @@ int twin_read(struct twin *twin, const char *path, struct ipf_error *err)
 {
 	json_error_t why;
 	twin_init(twin);
-	errno = 0;
-	json_t *file = json_load_file(path, JSON_REJECT_DUPLICATES, &why);
-	if (!file && json_error_code(&why) == json_error_cannot_open_file)
+	FILE *stream = fopen(path, "re");
+	if (!stream)
 		return ipf_error_errno(err, errno, path, "cannot open");
+	errno = 0;
+	json_t *file = json_loadf(stream, JSON_REJECT_DUPLICATES, &why);
+	const int failed = ferror(stream) ? errno : 0;
+	fclose(stream);
+	if (failed) {
+		json_decref(file);
+		return ipf_error_errno(err, failed, path, "cannot read");
+	}
 	int result = file ? read_members(twin, file, err)
 	                  : ipf_error_set(err, IPF_INPUT, "line %d: not JSON: %s", why.line, why.text);
 	json_decref(file);

@@ -133,6 +133,14 @@ status_is 1 "--stop-on ends the run"
 contains "$(cat "$ERR")" "stopped: 2 of 2 requests failed (--stop-on errors=2)" "and says why"
 is "$(jq -c 'select(.n != null) | .n' records | tr '\n' ' ')" "0 1 " "after the second"
 
+fire --twin plain.twin --max-answer 340 long.sched
+is "$(jq -c '[.error.kind, .error.text, (.reads | length)]' rows | sort -u)" \
+	'["too-large","the answer exceeds 340 bytes (--max-answer)",11]' "--max-answer cuts an answer"
+run ipf-fire -q --twin plain.twin --memory 1000 long.sched -o records
+status_is 1 "--memory ends the run"
+contains "$(cat "$ERR")" "stopped: requests in flight exceed 1000 bytes (--memory)" "and says why"
+is "$(tail -1 records | jq -r .end.incomplete)" "stopped: requests in flight exceed 1000 bytes (--memory)" "in the trailer, too"
+
 # ---- what a server would refuse ----
 # shellcheck disable=SC2086 # words
 twin small.twin $plain kv_blocks=8
