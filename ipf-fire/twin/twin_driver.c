@@ -102,9 +102,14 @@ static void write_record(struct twin_driver *d, const struct twin_request *q)
 		.draft_tokens = d->draft_tokens,
 	};
 	struct record record;
-	if (!d->error.kind && !twin_request_record(q, &how, &d->scratch, &record))
+	if (d->error.kind)
+		return;
+	if (!twin_request_record(q, &how, &d->scratch, &record)) {
 		ipf_error_memory(&d->error);
-	if (!d->error.kind && record_write_parts(&record, &d->line, write_part, d) == 0)
+		return;
+	}
+	counter_count(&counters_of(d)->bytes, (int64_t)record.body.len);
+	if (record_write_parts(&record, &d->line, write_part, d) == 0)
 		stream_writer_line(d->o.writer, &d->line, &d->error);
 }
 

@@ -55,9 +55,9 @@ void ipf_run_close(struct ipf_run *r)
 
 static bool is_for_programs(const char *option)
 {
-	static const char *const names[] = {"calibrate",  "completion",  "help",   "list-apis", "max-line",
-	                                    "max-window", "no-progress", "probe",  "progress",  "quiet",
-	                                    "shape",      "verbose",     "version"};
+	static const char *const names[] = {"calibrate",   "completion", "help",     "list-apis", "max-line", "max-window",
+	                                    "no-progress", "probe",      "progress", "quiet",     "replicas", "seed",
+	                                    "shape",       "twin",       "verbose",  "version"};
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		if (strcmp(names[i], option) == 0)
 			return true;

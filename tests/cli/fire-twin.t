@@ -62,6 +62,9 @@ status_is 2 "records are not replaced without --force"
 run sh -c "ipf-fire -q --twin plain.twin one.sched | ipf-collect -q -"
 is "$(jq -c 'select(.n != null) | .e2e_ns' "$OUT")" 46000000 "through a pipe"
 
+run ipf-fire --twin plain.twin one.sched --progress -v -o records --force
+matches "$(cat "$ERR")" "^ipf-fire: 1 request started in 46 ms, 0 failed" "-v: the length of the run is virtual, too"
+
 # ---- closed loops ----
 trace four.trace '{"id":"a","prompt":"a","input_tokens":100,"output_tokens":1}' '{"id":"b","prompt":"b","input_tokens":100,"output_tokens":2}' \
 	'{"id":"c","prompt":"c","input_tokens":100,"output_tokens":1}' '{"id":"d","prompt":"d","input_tokens":100,"output_tokens":1}'
