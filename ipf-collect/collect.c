@@ -435,6 +435,8 @@ static int ask_prometheus(struct collect *c, struct ipf_error *err)
 
 int collect_run(struct collect *c, struct ipf_error *err)
 {
+	if (c->inputs.predicted && c->inputs.count > 1)
+		verdict_predicted_apart(c->verdict);
 	if (note_missing_shards(c, err) < 0 || client_clocks_begin(&c->clocks, &c->inputs, err) < 0)
 		return -1;
 	for (size_t i = 0; i < c->inputs.count; i++) {

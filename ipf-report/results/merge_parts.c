@@ -167,6 +167,16 @@ static int find_shards(struct run_data *run, struct ipf_error *err)
 	return 0;
 }
 
+/* A twin that predicted a part had no request of the others. */
+static void judge_predicted_apart(struct run_data *run)
+{
+	bool apart = run->shards;
+	for (int i = 0; i < run->part_count; i++)
+		apart |= json_array_size(json_object_get(run->parts[i].header, "from")) > 1;
+	if (run->parts[0].predicted && apart)
+		verdict_predicted_apart(run->verdict);
+}
+
 /* Windows of shards are merged by their clocks. A difference is reported; nothing is corrected by it. */
 static void judge_clocks(struct run_data *run)
 {
@@ -324,6 +334,7 @@ int merge_parts(struct run_data *run, struct ipf_error *err)
 	failure_tally_sort(&run->failures);
 	if (sort_rows(run, err) < 0 || find_shards(run, err) < 0)
 		return -1;
+	judge_predicted_apart(run);
 	join_loads(run);
 	if (name_stages(run, err) < 0)
 		return -1;

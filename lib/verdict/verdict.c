@@ -414,6 +414,12 @@ void verdict_clocks(struct verdict *v, int64_t low_ns, int64_t high_ns, int64_t 
 		             verdict_duration(fabs(middle) / 1e6, a), verdict_duration(bound / 1e6, b));
 }
 
+void verdict_predicted_apart(struct verdict *v)
+{
+	verdict_note(v, VERDICT_LOAD, VERDICT_INVALID,
+	             "the parts of the run were predicted apart: none of them met the load of the others");
+}
+
 /* ---- judging ---- */
 
 const char *const verdict_question_names[VERDICT_QUESTIONS] = {
@@ -444,7 +450,7 @@ static const struct {
      "schedule. DOUBTFUL if the shards began more than 1 s, and more than 5 % of the run, apart. "
      "DOUBTFUL if a repeat had another rate, by more than 1 %, or another number of users or slots in a stage than the "
      "first one. DOUBTFUL if the results have a series, and the clocks of two shards are further apart than one of its "
-     "windows, or this is not known to within a window."},
+     "windows, or this is not known to within a window. INVALID if a twin predicted shards of one run apart."},
 	{VERDICT_CLIENT,
      "DOUBTFUL if in one second of twenty (p95) the sending thread used more than 80 % of a core (INVALID "
      "above 95 %), waited for a core for more than 10 % of the time (INVALID above 50 %), was more than 10 ms "

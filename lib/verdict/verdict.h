@@ -57,6 +57,9 @@ void verdict_several_clients(struct verdict *v);
  * count. */
 void verdict_predicted(struct verdict *v);
 bool verdict_is_predicted(const struct verdict *v);
+/* Several predictions are parts of one run: load_delivered is INVALID, since none of them met the load of the others.
+ */
+void verdict_predicted_apart(struct verdict *v);
 /* Sessions had the server's own answers in the prompts of their later turns. */
 void verdict_live_histories(struct verdict *v);
 /* The caller judges whether the prefix cache was warm, by the trace itself. */

@@ -171,3 +171,28 @@ for format in md html; do
 done
 contains "$(ipf-report compare -f junit chat.results -- twin.results)" '<property name="predicted" value="PREDICTED: new by llama.twin' "JUnit, too"
 is "$(ipf-report compare -f json chat.results -- twin.results | jq -c '[(.base | has("predicted")), .new.predicted.twin]')" '[false,"llama.twin"]' "JSON, too"
+
+# ---- ipf-fire --twin itself; shards that it predicted one after another
+printf '{"ipf":"twin","version":1,"model":"m/1","parameters":{%s,%s},"fit":{"requests":7,"steps":90}}\n' \
+	'"step_base_ns":{"value":10000000},"step_per_sequence_ns":{"value":1000000},"step_jitter":{"value":0.1},"prefill_tokens_per_s":{"value":10000}' \
+	'"most_sequences":{"not_known":"never more than 3","at_least":3}' >m.twin
+ipf-fire -q --twin m.twin -t chat.trace chat.sched -o real.records
+ipf-collect -q real.records -o real.results
+run ipf-report -f json real.results
+is "$(jq -c '[.verdict.predicted, .run.predicted.twin, .run.predicted.extrapolated, .verdict.checks[1].status, .total.accuracy]' "$OUT")" \
+	'[true,"m.twin",["most_sequences"],"N/A",null]' "what ipf-fire --twin records is such a run; without an error of the twin, without error bars"
+for shard in 1 2; do
+	ipf-sched -q poisson:rate=2,n=40 --shard $shard/2 -t chat.trace -o shard.sched
+	ipf-fire -q --twin m.twin -t chat.trace shard.sched -o shard$shard.records
+	sed -i "1s/\"t0_unix_ns\":[0-9]*/\"t0_unix_ns\":${shard}600000000000000000/" shard$shard.records # years apart
+	ipf-collect -q shard$shard.records -o shard$shard.results
+done
+ipf-collect -q shard1.records shard2.records -o both.results
+is "$(tail -1 both.results | jq -c '.end | [has("clocks"), .verdict.status]')" '[false,"INVALID"]' "shards that were predicted have no clocks"
+apart="INVALID: the parts of the run were predicted apart: none of them met the load of the others"
+for files in "shard1.results shard2.results" both.results; do
+	# shellcheck disable=SC2086 # words
+	run ipf-report -f json $files
+	contains "$(jq -r '.verdict.checks[0] | "\(.status): \(.detail)"' "$OUT")" "$apart" "and are no prediction of the whole: $files"
+done
+is "$(ipf-report -q -f json shard1.results shard2.results | jq -r '.run.pooled, .verdict.checks[0].detail' | grep -c 'began\|^shards$')" 1 "when they were made says nothing"
