@@ -95,6 +95,9 @@ is "$(grep -ac 'no requests were sent' "$OUT")" 0 "is not INVALID"
 
 terminal 24 80 "$again -q"
 is "$(cat "$OUT")" before "-q: no view"
+sed '1s/{/{"predicted":{"twin":"m.twin"},/' records >predicted.records
+terminal 24 80 "(head -n 30 predicted.records; sleep 0.3; tail -n +31 predicted.records) | ipf-collect -o results"
+matches "$(label verdict)" "^verdict   PREDICTED, (OK|DOUBTFUL|INVALID)" "a run that a twin predicted is called so"
 terminal 24 80 "ipf-collect records -o results"
 is "$(grep -c '^verdict' "$OUT")" 0 "records in a file: no view"
 TERM=dumb python3 "$TESTS/terminal.py" screen 24 80 0 "$again" >"$OUT" 2>"$ERR"
