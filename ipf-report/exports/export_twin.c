@@ -40,7 +40,7 @@ static int make_twin(const struct report *report, struct twin *twin, struct ipf_
 	if (result == 0) {
 		result = twin_fit(twin, &data, &steps, err);
 		if (result == 0 && (result = twin_check_servers(twin, &steps, err)) == 0)
-			result = twin_check_errors(twin, &data, err);
+			result = twin_check_errors(twin, &data, &steps, err);
 		if (result < 0)
 			twin_release(twin);
 		twin_steps_release(&steps);

@@ -12,7 +12,10 @@
 
 #define SERVER_STEPS   50   /* that a server is judged by */
 #define SERVER_DIFFERS 0.15 /* of the length of a step: another server */
-#define ERROR_MOST     0.5  /* of the median of E2E: another kind of server */
+#define BLOCKED_LEAST  30   /* steps in which requests waited, for a limit to be looked for */
+#define LIMIT_BETTER   0.8  /* of the distance without it, at most, for a limit to be known */
+#define LIMIT_GAIN     0.01
+#define ERROR_MOST     0.5 /* of the median of E2E: another kind of server */
 
 int twin_check_run(const struct report *report, struct ipf_error *err)
 {
@@ -172,9 +175,79 @@ static double error_at(struct check *c, int m, double percentile)
 	                                        1);
 }
 
-static int set_errors(struct twin *twin, struct check *c, struct ipf_error *err)
+/* How far off the twin is, over all percentiles that are looked at: the mean of |log(predicted / measured)|. */
+static double distance(struct check *c)
 {
+	static const double percentiles[] = {25, 50, 75, 90, 99};
+	double sum = 0, count = 0;
+	for (int m = 0; m < TWIN_ERROR_COUNT; m++)
+		for (size_t i = 0; i < sizeof percentiles / sizeof *percentiles && c->measured[m].count > 0; i++) {
+			double of = samples_percentile(&c->measured[m], percentiles[i]);
+			double by = samples_percentile(&c->predicted[m], percentiles[i]);
+			sum += of > 0 && by > 0 ? fabs(log(by / of)) : 0;
+			count++;
+		}
+	return count > 0 ? sum / count : 0;
+}
+
+/* ---- limits ---- */
+
+/* Tries one limit more; keeps it if it is clearly better than what is best so far. */
+static int try_limit(struct twin *twin, struct check *c, enum twin_parameter_id id, double value, double *best,
+                     struct ipf_error *err)
+{
+	const struct twin_parameter before = twin->p[id];
+	twin_set(twin, id, value, value, value);
 	if (replay_all(twin, c, err) < 0)
+		return -1;
+	double by = distance(c);
+	if (by < *best * LIMIT_BETTER && by < *best - LIMIT_GAIN) {
+		*best = by;
+		return 0;
+	}
+	twin->p[id] = before;
+	return 0;
+}
+
+static int find_limits(struct twin *twin, struct check *c, const struct twin_steps *steps, struct ipf_error *err)
+{
+	struct twin_limit_candidates found;
+	if (twin_limits_find(twin, c->data, steps, &found) < 0)
+		return ipf_error_memory(err);
+	twin_limits_unknown(twin, &found);
+	if (found.blocked < BLOCKED_LEAST)
+		return 0;
+	if (replay_all(twin, c, err) < 0)
+		return -1;
+	double best = distance(c);
+	for (size_t i = 0; i < sizeof found.sequences / sizeof *found.sequences; i++)
+		if ((i == 0 || found.sequences[i] != found.sequences[i - 1]) &&
+		    try_limit(twin, c, TWIN_SEQUENCES, found.sequences[i], &best, err) < 0)
+			return -1;
+	if (try_limit(twin, c, TWIN_KV_BLOCKS, found.blocks, &best, err) < 0)
+		return -1;
+	struct twin_parameter *blocks = &twin->p[TWIN_KV_BLOCKS];
+	if (isnan(blocks->value))
+		return 0;
+	/* if the cache is the limit, that of sequences may have been taken for it */
+	const struct twin_parameter sequences = twin->p[TWIN_SEQUENCES];
+	const struct twin_parameter room = *blocks;
+	twin_limits_unknown(twin, &found);
+	*blocks = room;
+	blocks->low = floor(0.97 * room.value);
+	blocks->high = ceil(1.05 * room.value);
+	if (isnan(sequences.value))
+		return 0;
+	if (replay_all(twin, c, err) < 0)
+		return -1;
+	if (distance(c) > best + LIMIT_GAIN)
+		twin->p[TWIN_SEQUENCES] = sequences;
+	return 0;
+}
+
+static int set_errors(struct twin *twin, struct check *c, const struct twin_steps *steps, struct ipf_error *err)
+{
+	if (find_limits(twin, c, steps, err) < 0 || replay_all(twin, c, err) < 0)
 		return -1;
 	/* no request found the server idle: what all are later than predicted is the overhead */
 	if (isnan(twin->p[TWIN_OVERHEAD].value) && c->late.count > 0) {
@@ -196,14 +269,15 @@ static int set_errors(struct twin *twin, struct check *c, struct ipf_error *err)
 	                           100 * e2e);
 }
 
-int twin_check_errors(struct twin *twin, const struct twin_data *data, struct ipf_error *err)
+int twin_check_errors(struct twin *twin, const struct twin_data *data, const struct twin_steps *steps,
+                      struct ipf_error *err)
 {
 	size_t count = (size_t)data->request_count;
 	struct check c = {.data = data,
 	                  .answers = calloc(count, sizeof *c.answers),
 	                  .first_ns = calloc(count, sizeof *c.first_ns),
 	                  .last_ns = calloc(count, sizeof *c.last_ns)};
-	int result = c.answers && c.first_ns && c.last_ns ? set_errors(twin, &c, err) : ipf_error_memory(err);
+	int result = c.answers && c.first_ns && c.last_ns ? set_errors(twin, &c, steps, err) : ipf_error_memory(err);
 	for (size_t i = 0; c.answers && i < count; i++)
 		twin_answer_release(&c.answers[i]);
 	free(c.answers);

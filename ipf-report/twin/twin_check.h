@@ -14,7 +14,10 @@
 int twin_check_run(const struct report *report, struct ipf_error *err);
 /* -1: IPF_INPUT: steps of one run or server take longer than those of another. */
 int twin_check_servers(const struct twin *twin, const struct twin_steps *steps, struct ipf_error *err);
-/* Sets the errors of the twin. -1: IPF_INPUT: they are so great that it describes another kind of server. */
-int twin_check_errors(struct twin *twin, const struct twin_data *data, struct ipf_error *err);
+/* Sets TWIN_SEQUENCES and TWIN_KV_BLOCKS: of no limit and those that `steps` suggest, what predicts the runs best; a
+ * limit is known if it does so clearly better than none. Then TWIN_OVERHEAD if it is not known, and the errors of the
+ * twin. -1: IPF_INPUT: they are so great that it describes another kind of server. */
+int twin_check_errors(struct twin *twin, const struct twin_data *data, const struct twin_steps *steps,
+                      struct ipf_error *err);
 
 #endif

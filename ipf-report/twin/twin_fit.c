@@ -286,8 +286,6 @@ int twin_fit(struct twin *twin, const struct twin_data *data, const struct twin_
 		return ipf_error_memory(err);
 	for (int round = 0; round < 3 && result == 0; round++)
 		result = fit_lengths(twin, &fit, data, steps, err);
-	if (result == 0 && twin_limits_sequences(twin, data, steps) < 0)
-		result = ipf_error_memory(err);
 	if (result == 0) {
 		set_jitter(twin, &fit, steps);
 		set_pauses(twin, &fit, steps);

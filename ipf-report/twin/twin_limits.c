@@ -6,13 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define CHUNKS_MOST   256  /* steps that a prompt is followed over */
-#define CHUNKS_LEAST  5    /* full steps that show their limit */
-#define WHOLE_WITHIN  0.2  /* of its length, a step of known prompts */
-#define BLOCKED_LEAST 30   /* steps in which requests waited at a limit */
-#define NEAR_MOST     0.9  /* of the most sequences */
-#define NEAR_ROOM     0.93 /* of the most blocks */
-#define CHUNK_PART    0.2  /* of what a prompt had left, at least, for a step to have a part of it */
+#define CHUNKS_MOST  256 /* steps that a prompt is followed over */
+#define CHUNKS_LEAST 5   /* full steps that show their limit */
+#define WHOLE_WITHIN 0.2 /* of its length, a step of known prompts */
+#define CHUNK_PART   0.2 /* of what a prompt had left, at least, for a step to have a part of it */
 
 double twin_step_length(const struct twin *twin, double sequences, double context, double prompt)
 {
@@ -131,55 +128,40 @@ static void count_running(const struct twin *twin, const struct twin_data *data,
 	}
 }
 
-/* The steps in which requests waited for more than a step. */
-struct blocked {
-	int64_t steps, at_most, near_most, near_room;
-};
-
-static struct blocked count_blocked(const struct twin_steps *steps, const int32_t *running, int64_t most, int64_t room)
+/* How often each number of sequences was in steps beside which requests had waited for more than a step. */
+static int64_t count_blocked(const struct twin_steps *steps, const int32_t *running, int64_t *times)
 {
-	struct blocked b = {0};
+	int64_t all = 0;
 	for (int64_t k = 1; k < steps->count; k++) {
-		const struct twin_step *s = &steps->list[k], *before = &steps->list[k - 1];
-		if (s->length_ns == IPF_ABSENT || !s->waiting || !before->waiting)
+		if (steps->list[k].length_ns == IPF_ABSENT || !steps->list[k].waiting || !steps->list[k - 1].waiting)
 			continue;
-		b.steps++;
-		b.at_most += running[k] == most;
-		b.near_most += (double)running[k] >= NEAR_MOST * (double)most;
-		b.near_room += (double)s->held_blocks >= NEAR_ROOM * (double)room;
+		times[running[k]]++;
+		all++;
 	}
-	return b;
+	return all;
 }
 
-static void set_sequences(struct twin *twin, const struct blocked *b, int64_t most)
+/* The most frequent number while requests waited, and the greatest. */
+static void find_sequences(const struct twin_steps *steps, const int64_t *times, int64_t most,
+                           struct twin_limit_candidates *found)
 {
-	char why[160];
-	if (b->at_most >= BLOCKED_LEAST && b->at_most * 5 > b->steps && b->near_most * 2 > b->steps) {
-		twin_set(twin, TWIN_SEQUENCES, (double)most, (double)most, (double)most);
-		return;
-	}
-	snprintf(why, sizeof why,
-	         "never more than %lld in a step, and none waited for it: a closed loop of more users would tell",
-	         (long long)most);
-	twin_set_unknown(twin, TWIN_SEQUENCES, (double)most, why);
+	int64_t mode = 0, with_tokens = 0;
+	for (int64_t k = 0; k < steps->count; k++)
+		with_tokens = steps->list[k].sequences > with_tokens ? steps->list[k].sequences : with_tokens;
+	for (int64_t n = 1; n <= most; n++)
+		mode = times[n] >= times[mode] ? n : mode;
+	mode = mode > with_tokens ? mode : with_tokens; /* so many were there for certain */
+	found->sequences[0] = (double)mode;
+	found->sequences[1] = (double)with_tokens;
+	found->sequences[2] = (double)most;
+	found->seen_sequences = (double)with_tokens;
 }
 
-static void set_blocks(struct twin *twin, const struct blocked *b, int64_t room)
-{
-	char why[160];
-	if (isnan(twin->p[TWIN_SEQUENCES].value) && b->near_room >= BLOCKED_LEAST && b->near_room * 2 > b->steps) {
-		twin_set(twin, TWIN_KV_BLOCKS, (double)room, floor(0.97 * (double)room), ceil(1.05 * (double)room));
-		return;
-	}
-	snprintf(why, sizeof why,
-	         "never more than %lld blocks in use, and none waited for one: more or longer requests would tell",
-	         (long long)room);
-	twin_set_unknown(twin, TWIN_KV_BLOCKS, (double)(room ? room : 1), why);
-}
-
-int twin_limits_sequences(struct twin *twin, const struct twin_data *data, const struct twin_steps *steps)
+int twin_limits_find(const struct twin *twin, const struct twin_data *data, const struct twin_steps *steps,
+                     struct twin_limit_candidates *found)
 {
 	int64_t most = 0, room = 0;
+	*found = (struct twin_limit_candidates){0};
 	int32_t *running = calloc((size_t)steps->count, sizeof *running);
 	if (!running)
 		return -1;
@@ -188,9 +170,26 @@ int twin_limits_sequences(struct twin *twin, const struct twin_data *data, const
 		most = running[k] > most ? running[k] : most;
 		room = steps->list[k].held_blocks > room ? steps->list[k].held_blocks : room;
 	}
-	struct blocked b = count_blocked(steps, running, most, room);
-	set_sequences(twin, &b, most);
-	set_blocks(twin, &b, room);
+	int64_t *times = calloc((size_t)most + 1, sizeof *times);
+	if (times) {
+		found->blocked = count_blocked(steps, running, times);
+		find_sequences(steps, times, most, found);
+		found->blocks = (double)room;
+	}
 	free(running);
-	return 0;
+	free(times);
+	return times ? 0 : -1;
+}
+
+void twin_limits_unknown(struct twin *twin, const struct twin_limit_candidates *found)
+{
+	char why[160];
+	snprintf(why, sizeof why,
+	         "never more than %.0f in a step, and none waited for it: a closed loop of more users would tell",
+	         found->seen_sequences);
+	twin_set_unknown(twin, TWIN_SEQUENCES, fmax(found->seen_sequences, 1), why);
+	snprintf(why, sizeof why,
+	         "never more than %.0f blocks in use, and none waited for one: more or longer requests would tell",
+	         found->blocks);
+	twin_set_unknown(twin, TWIN_KV_BLOCKS, fmax(found->blocks, 1), why);
 }

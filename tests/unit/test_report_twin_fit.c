@@ -1,5 +1,6 @@
 /* Twins of servers whose parameters are known: what is fitted to their answers must be what they are, or not known. The
  * servers are twins themselves, in virtual time, so that every run of this test sees the same. */
+#include "twin/twin_check.h"
 #include "twin/twin_drafts.h"
 #include "twin/twin_fit.h"
 
@@ -146,7 +147,7 @@ static void parameters_are_found(void **state)
 		double rate = draw_server(&truth, &rng);
 		run_ramp(&w, &truth, 900, 1.2 * rate, &rng);
 		assert_int_equal(twin_steps_find(&steps, &w.data, &err), 0);
-		if (twin_fit(&found, &w.data, &steps, &err) < 0)
+		if (twin_fit(&found, &w.data, &steps, &err) < 0 || twin_check_errors(&found, &w.data, &steps, &err) < 0)
 			fail_msg("server %d: %s", (int)i, err.text);
 		int before = wrong;
 		assert_false(isnan(found.p[TWIN_STEP_BASE].value) || isnan(found.p[TWIN_PREFILL].value));
