@@ -2,6 +2,7 @@
 #include "formats/report_format.h"
 #include "output/report_output.h"
 #include "results/run_data.h"
+#include "workload/trace_findings.h"
 #include "twin/twin_check.h"
 #include "twin/twin_fit.h"
 
@@ -34,7 +35,8 @@ static int make_twin(const struct report *report, struct twin *twin, struct ipf_
 {
 	struct twin_data data;
 	struct twin_steps steps;
-	if (twin_check_run(report, err) < 0 || twin_data_read(&data, report->run, err) < 0)
+	if (twin_check_run(report, err) < 0 ||
+	    twin_data_read(&data, report->run, report->trace->given ? &report->trace->workload : NULL, err) < 0)
 		return -1;
 	int result = twin_steps_find(&steps, &data, err);
 	if (result == 0) {

@@ -1,5 +1,6 @@
 #include "twin/twin_data.h"
 
+#include "batching/kv_cache.h"
 #include "results/event_times.h"
 
 #include <stdlib.h>
@@ -21,6 +22,8 @@ static bool grow(void **list, int64_t *cap, int64_t count, size_t size)
 struct reading {
 	struct twin_data *data;
 	const struct run_data *run;
+	const struct workload *workload; /* NULL: not known */
+	double server_tokens, tree_tokens;
 	struct event_times times, tokens;
 	int64_t rows, without_events, without_tokens;
 };
@@ -46,6 +49,17 @@ static int32_t server_of(const struct run_data *run, const struct row *row)
 {
 	const int64_t targets = run->groups[BY_TARGET].count + 1, replicas = run->groups[BY_REPLICA].count + 1;
 	return (int32_t)((row->part * targets + row->group[BY_TARGET] + 1) * replicas + row->group[BY_REPLICA] + 1);
+}
+
+/* Where the prompt of the row is in the tree. */
+static uint32_t node_of(struct reading *r, const struct row *row, int64_t input)
+{
+	const struct workload_request *asked = r->workload ? workload_request_of(r->workload, row) : NULL;
+	if (!asked)
+		return PREFIX_ROOT;
+	r->server_tokens += (double)input;
+	r->tree_tokens += asked->tokens;
+	return asked->node;
 }
 
 /* One row; false: memory ran out. */
@@ -84,6 +98,7 @@ static bool add_row(struct reading *r, const struct row *row, const struct resul
 	                                          : input - 1,
 		.output_tokens = output,
 		.events = (int64_t)r->times.count,
+		.node = node_of(r, row, input),
 		.server = server_of(r->run, row),
 	};
 	return true;
@@ -169,9 +184,10 @@ static int check(const struct reading *r, struct ipf_error *err)
 	return 0;
 }
 
-int twin_data_read(struct twin_data *data, const struct run_data *run, struct ipf_error *err)
+int twin_data_read(struct twin_data *data, const struct run_data *run, const struct workload *workload,
+                   struct ipf_error *err)
 {
-	struct reading r = {.data = data, .run = run};
+	struct reading r = {.data = data, .run = run, .workload = workload && !workload->no_blocks ? workload : NULL};
 	*data = (struct twin_data){.tokens_known = true};
 	int result = 0;
 	for (int64_t i = 0; i < run->row_count && result == 0; i++) {
@@ -180,6 +196,10 @@ int twin_data_read(struct twin_data *data, const struct run_data *run, struct ip
 			break; /* row_lines_check tells it */
 		if (!add_row(&r, &run->rows[i], &row))
 			result = ipf_error_memory(err);
+	}
+	if (r.tree_tokens > 0) {
+		data->tree = &workload->tree;
+		data->scale = r.server_tokens / r.tree_tokens;
 	}
 	event_times_release(&r.times);
 	event_times_release(&r.tokens);
@@ -190,6 +210,39 @@ int twin_data_read(struct twin_data *data, const struct run_data *run, struct ip
 	if (result < 0)
 		twin_data_release(data);
 	return result;
+}
+
+/* The keys of the nodes up to this one, from the beginning of the prompt. NULL: out of memory. */
+static uint64_t *path_to(const struct prefix_tree *tree, uint32_t node, int64_t *count)
+{
+	int64_t depth = 0;
+	for (uint32_t at = node; at != PREFIX_ROOT; at = tree->nodes[at].parent)
+		depth++;
+	uint64_t *keys = malloc((size_t)(depth + 1) * sizeof *keys);
+	*count = depth;
+	for (uint32_t at = node; keys && at != PREFIX_ROOT; at = tree->nodes[at].parent)
+		keys[--depth] = tree->nodes[at].key;
+	return keys;
+}
+
+/* A block of the server ends within one of the tree, whose length is another: what is known up to there is the node
+ * before. */
+int twin_data_blocks(const struct twin_data *data, const struct twin_request *request,
+                     void (*add)(void *to, uint64_t hash), void *to)
+{
+	const double node_tokens = (double)((int64_t)PROMPT_BLOCK << data->tree->joined);
+	int64_t count;
+	uint64_t *keys = path_to(data->tree, request->node, &count);
+	if (!keys)
+		return -1;
+	for (int64_t k = 0; (k + 1) * KV_BLOCK <= request->input_tokens && count > 0; k++) {
+		int64_t node = (int64_t)((double)((k + 1) * KV_BLOCK) / data->scale / node_tokens);
+		if (node > count)
+			break;
+		add(to, keys[node > 0 ? node - 1 : 0] ^ (uint64_t)k * UINT64_C(0x9e3779b97f4a7c15));
+	}
+	free(keys);
+	return 0;
 }
 
 void twin_data_release(struct twin_data *data)

@@ -1,15 +1,17 @@
 /* The requests of a run with the times of their events, from which the steps of its server are found.
  *
  *     struct twin_data data;
- *     if (twin_data_read(&data, &run, &err) == 0) … data.requests[i], data.events[k]
+ *     if (twin_data_read(&data, &run, NULL, &err) == 0) … data.requests[i], data.events[k]
  *     twin_data_release(&data);
+ *
+ * With the trace of the run (workload), what prompts have in common is known as well: twin_data_blocks.
  *
  * Parts of a run, and its servers, follow each other; no step has events of two of them.
  */
 #ifndef REPORT_TWIN_DATA_H
 #define REPORT_TWIN_DATA_H
 
-#include "results/run_data.h"
+#include "workload/workload.h"
 
 /* What is read of longer runs: the first requests that have so many events. */
 #define TWIN_EVENTS_MOST (INT64_C(1) << 23)
@@ -20,6 +22,7 @@ struct twin_request {
 	int64_t cached_tokens;               /* of them, as the server says; 0 also where it says nothing */
 	int64_t output_tokens;
 	int64_t events;
+	uint32_t node;  /* of its prompt in the tree; PREFIX_ROOT: not known */
 	int32_t server; /* a number for each target and replica of each part */
 };
 
@@ -35,14 +38,21 @@ struct twin_data {
 	int64_t request_count, request_cap;
 	struct twin_event *events; /* sorted by server and time */
 	int64_t event_count, event_cap;
-	int64_t failed;       /* requests that are left out since they failed */
-	int64_t left_out;     /* and because the run has more than TWIN_EVENTS_MOST events */
-	bool cached_reported; /* does the server say what it found in its prefix cache? */
-	bool tokens_known;    /* of all events */
+	int64_t failed;                 /* requests that are left out since they failed */
+	int64_t left_out;               /* and because the run has more than TWIN_EVENTS_MOST events */
+	bool cached_reported;           /* does the server say what it found in its prefix cache? */
+	bool tokens_known;              /* of all events */
+	const struct prefix_tree *tree; /* of the trace; borrowed; NULL: not known */
+	double scale;                   /* tokens of the server for each token of the tree */
 };
 
-/* -1: IPF_INPUT, the run has not what is needed, and the message says what; IPF_SYSTEM. */
-int twin_data_read(struct twin_data *data, const struct run_data *run, struct ipf_error *err);
+/* `workload` may be NULL. -1: IPF_INPUT, the run has not what is needed, and the message says what; IPF_SYSTEM. */
+int twin_data_read(struct twin_data *data, const struct run_data *run, const struct workload *workload,
+                   struct ipf_error *err);
+/* The blocks of the prompt, in the order of the prompt: `add` is called with a hash of all tokens up to the end of each
+ * KV_BLOCK tokens of the server, for whole blocks. -1: out of memory. */
+int twin_data_blocks(const struct twin_data *data, const struct twin_request *request,
+                     void (*add)(void *to, uint64_t hash), void *to);
 void twin_data_release(struct twin_data *data);
 
 #endif

@@ -6,10 +6,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define CHUNKS_MOST  256 /* steps that a prompt is followed over */
-#define CHUNKS_LEAST 5   /* full steps that show their limit */
-#define WHOLE_WITHIN 0.2 /* of its length, a step of known prompts */
-#define CHUNK_PART   0.2 /* of what a prompt had left, at least, for a step to have a part of it */
+#define BLOCKED_LEAST 30  /* steps in which requests waited, for a limit to be looked for */
+#define LIMIT_BETTER  0.8 /* of the distance without it, at most, for a limit to be known */
+#define LIMIT_GAIN    0.01
+#define SIZES         10  /* of caches that are tried first */
+#define CHUNKS_MOST   256 /* steps that a prompt is followed over */
+#define CHUNKS_LEAST  5   /* full steps that show their limit */
+#define WHOLE_WITHIN  0.2 /* of its length, a step of known prompts */
+#define CHUNK_PART    0.2 /* of what a prompt had left, at least, for a step to have a part of it */
 
 double twin_step_length(const struct twin *twin, double sequences, double context, double prompt)
 {
@@ -110,6 +114,15 @@ int twin_limits_step_tokens(struct twin *twin, const struct twin_data *data, con
 
 /* ---- sequences and their room ---- */
 
+/* What the limits of sequences and of blocks may be. */
+struct twin_limit_candidates {
+	int64_t blocked; /* steps beside which requests waited for more than a step */
+	double sequences[3];
+	double blocks;         /* the most that were in use */
+	double own_blocks;     /* without those that several requests may have shared */
+	double seen_sequences; /* the most that got tokens in a step */
+};
+
 /* How many sequences each step had: those that got tokens, and those whose prompt was computed in several steps up to
  * the one of their first token. */
 static void count_running(const struct twin *twin, const struct twin_data *data, const struct twin_steps *steps,
@@ -157,10 +170,10 @@ static void find_sequences(const struct twin_steps *steps, const int64_t *times,
 	found->seen_sequences = (double)with_tokens;
 }
 
-int twin_limits_find(const struct twin *twin, const struct twin_data *data, const struct twin_steps *steps,
-                     struct twin_limit_candidates *found)
+static int find_candidates(const struct twin *twin, const struct twin_data *data, const struct twin_steps *steps,
+                           struct twin_limit_candidates *found)
 {
-	int64_t most = 0, room = 0;
+	int64_t most = 0, room = 0, own = 0;
 	*found = (struct twin_limit_candidates){0};
 	int32_t *running = calloc((size_t)steps->count, sizeof *running);
 	if (!running)
@@ -169,19 +182,21 @@ int twin_limits_find(const struct twin *twin, const struct twin_data *data, cons
 	for (int64_t k = 0; k < steps->count; k++) {
 		most = running[k] > most ? running[k] : most;
 		room = steps->list[k].held_blocks > room ? steps->list[k].held_blocks : room;
+		own = steps->list[k].own_blocks > own ? steps->list[k].own_blocks : own;
 	}
 	int64_t *times = calloc((size_t)most + 1, sizeof *times);
 	if (times) {
 		found->blocked = count_blocked(steps, running, times);
 		find_sequences(steps, times, most, found);
 		found->blocks = (double)room;
+		found->own_blocks = (double)own;
 	}
 	free(running);
 	free(times);
 	return times ? 0 : -1;
 }
 
-void twin_limits_unknown(struct twin *twin, const struct twin_limit_candidates *found)
+static void set_unknown(struct twin *twin, const struct twin_limit_candidates *found)
 {
 	char why[160];
 	snprintf(why, sizeof why,
@@ -192,4 +207,98 @@ void twin_limits_unknown(struct twin *twin, const struct twin_limit_candidates *
 	         "never more than %.0f blocks in use, and none waited for one: more or longer requests would tell",
 	         found->blocks);
 	twin_set_unknown(twin, TWIN_KV_BLOCKS, fmax(found->blocks, 1), why);
+}
+
+/* ---- which of them there are ---- */
+
+/* Tries one limit more; keeps it if it is clearly better than what is best so far. */
+static int try_limit(struct twin *twin, struct twin_replay *c, enum twin_parameter_id id, double value, double *best,
+                     struct ipf_error *err)
+{
+	const struct twin_parameter before = twin->p[id];
+	twin_set(twin, id, value, value, value);
+	if (twin_replay_run(c, twin, err) < 0)
+		return -1;
+	double by = twin_replay_distance(c);
+	if (by < *best * LIMIT_BETTER && by < *best - LIMIT_GAIN) {
+		*best = by;
+		return 0;
+	}
+	twin->p[id] = before;
+	return 0;
+}
+
+static int try_sequences(struct twin *twin, struct twin_replay *c, const struct twin_limit_candidates *found,
+                         double *best, struct ipf_error *err)
+{
+	int result = 0;
+	for (size_t i = 0; result == 0 && i < sizeof found->sequences / sizeof *found->sequences; i++)
+		if (i == 0 || found->sequences[i] != found->sequences[i - 1])
+			result = try_limit(twin, c, TWIN_SEQUENCES, found->sequences[i], best, err);
+	return result;
+}
+
+/* Prompts that share blocks: how many are in use at once cannot be counted, so that sizes are tried, from the own
+ * blocks of all sequences to several times all that they have; then between the neighbours of the best one. */
+static int try_sizes(struct twin *twin, struct twin_replay *c, const struct twin_limit_candidates *found, double *best,
+                     struct ipf_error *err)
+{
+	double step = pow(4 * found->blocks / found->own_blocks, 1.0 / SIZES), size = found->own_blocks;
+	for (int i = 0; i <= SIZES; i++, size *= step)
+		if (try_limit(twin, c, TWIN_KV_BLOCKS, round(size), best, err) < 0)
+			return -1;
+	for (step = sqrt(step); !isnan(twin->p[TWIN_KV_BLOCKS].value) && step > 1.01; step = sqrt(step)) {
+		double middle = twin->p[TWIN_KV_BLOCKS].value;
+		for (int side = -1; side <= 1; side += 2) {
+			const struct twin_parameter before = twin->p[TWIN_KV_BLOCKS];
+			twin_set(twin, TWIN_KV_BLOCKS, round(middle * pow(step, side)), 1, 1e9);
+			if (twin_replay_run(c, twin, err) < 0)
+				return -1;
+			if (twin_replay_distance(c) < *best)
+				*best = twin_replay_distance(c);
+			else
+				twin->p[TWIN_KV_BLOCKS] = before;
+		}
+	}
+	return 0;
+}
+
+/* If the cache is the limit, that of sequences may have been taken for it. */
+static int try_without_sequences(struct twin *twin, struct twin_replay *c, const struct twin_limit_candidates *found,
+                                 double best, struct ipf_error *err)
+{
+	const struct twin_parameter sequences = twin->p[TWIN_SEQUENCES], blocks = twin->p[TWIN_KV_BLOCKS];
+	set_unknown(twin, found);
+	twin->p[TWIN_KV_BLOCKS] = blocks;
+	if (isnan(sequences.value))
+		return 0;
+	if (twin_replay_run(c, twin, err) < 0)
+		return -1;
+	if (twin_replay_distance(c) > best + LIMIT_GAIN)
+		twin->p[TWIN_SEQUENCES] = sequences;
+	return 0;
+}
+
+int twin_limits_try(struct twin *twin, struct twin_replay *c, const struct twin_steps *steps, struct ipf_error *err)
+{
+	struct twin_limit_candidates found;
+	struct twin_parameter *blocks = &twin->p[TWIN_KV_BLOCKS];
+	if (find_candidates(twin, c->data, steps, &found) < 0)
+		return ipf_error_memory(err);
+	const bool sizes = twin_replay_shares(c, twin) && found.own_blocks > 0;
+	set_unknown(twin, &found);
+	if (found.blocked < BLOCKED_LEAST && !sizes)
+		return 0;
+	if (twin_replay_run(c, twin, err) < 0)
+		return -1;
+	double best = twin_replay_distance(c);
+	if (try_sequences(twin, c, &found, &best, err) < 0 ||
+	    (sizes ? try_sizes(twin, c, &found, &best, err)
+	           : try_limit(twin, c, TWIN_KV_BLOCKS, found.blocks, &best, err)) < 0)
+		return -1;
+	if (isnan(blocks->value))
+		return 0;
+	blocks->low = floor((sizes ? 0.95 : 0.97) * blocks->value);
+	blocks->high = ceil(1.05 * blocks->value);
+	return try_sequences(twin, c, &found, &best, err) < 0 ? -1 : try_without_sequences(twin, c, &found, best, err);
 }

@@ -84,6 +84,7 @@ static void count_event(struct twin_step *step, const struct twin_request *r, co
 	int64_t context = r->input_tokens + tokens_before(r, e->order);
 	step->sequences++;
 	step->held_blocks += (context + KV_BLOCK - 1) / KV_BLOCK;
+	step->own_blocks += (context - r->cached_tokens + KV_BLOCK - 1) / KV_BLOCK;
 	if (e->order > 0) {
 		step->context_tokens += context - 1;
 		return;

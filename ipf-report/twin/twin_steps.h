@@ -25,7 +25,8 @@ struct twin_step {
 	int32_t waiting;        /* requests that had been sent before the step began, and got no token until after it */
 	int64_t prompt_tokens;  /* of the prompts whose first token it has, without what was cached */
 	int64_t context_tokens; /* before the tokens that it computed, of those that were decoding */
-	int64_t held_blocks;    /* blocks of 16 tokens that the sequences with tokens in it hold */
+	int64_t held_blocks;    /* blocks of 16 tokens that the sequences with tokens in it hold … */
+	int64_t own_blocks;     /* … without those that were found in a cache, which several may share */
 	bool timely;            /* those with a first token in it were sent while the step before was under way */
 };
 

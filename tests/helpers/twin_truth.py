@@ -148,7 +148,7 @@ def try_server(number, sums):
     try:
         traces(s, number)
         measure(server.where, "ramp", "ramp.trace", [f"poisson:rate={top * share:.3f},for={6 * scale}s" for share in (0.08, 0.3, 0.6, 0.9, 1.3)])
-        twin = json.loads(ipf("ipf-report", "export", "twin", "-q", "ramp.results.zst"))
+        twin = json.loads(ipf("ipf-report", "export", "twin", "-q", *(["--trace", "ramp.trace"] if s["prefix_cache"] else []), "ramp.results.zst"))
         with open("twin.json", "w") as f:
             json.dump(twin, f)
         print(f"server {number}: {json.dumps(s)}, saturated at about {top:.1f}/s")

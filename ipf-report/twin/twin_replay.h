@@ -1,0 +1,40 @@
+/* The requests of a run, sent to a twin at the times at which they were sent to the server, and what it answers held
+ * against what was measured.
+ *
+ *     struct twin_replay replay;
+ *     if (twin_replay_begin(&replay, &data, &err) == 0 && twin_replay_run(&replay, &twin, &err) == 0)
+ *         … twin_replay_distance(&replay) …
+ *     twin_replay_end(&replay);
+ */
+#ifndef REPORT_TWIN_REPLAY_H
+#define REPORT_TWIN_REPLAY_H
+
+#include "stats/samples.h"
+#include "twin/twin_data.h"
+
+#include "twin/twin_server.h"
+
+struct twin_replay {
+	const struct twin_data *data;
+	struct twin_answer *answers; /* of each request */
+	int64_t *first_ns, *last_ns;
+	int64_t now_ns;
+	/* Of the last twin_replay_run. */
+	double computed[2]; /* tokens of prompts that no cache had: measured, predicted */
+	struct samples measured[TWIN_ERROR_COUNT], predicted[TWIN_ERROR_COUNT]; /* ns */
+	struct samples late;                                                    /* of first tokens, behind the prediction */
+};
+
+int twin_replay_begin(struct twin_replay *replay, const struct twin_data *data, struct ipf_error *err);
+void twin_replay_end(struct twin_replay *replay); /* also after an error */
+int twin_replay_run(struct twin_replay *replay, const struct twin *twin, struct ipf_error *err);
+
+/* Is it known what prompts have in common? Else what the server found in its cache counts as not sent. */
+bool twin_replay_shares(const struct twin_replay *replay, const struct twin *twin);
+/* |predicted / measured - 1| of a percentile; NAN: there is none. */
+double twin_replay_error(struct twin_replay *replay, enum twin_error_of of, double percentile);
+/* How far off the twin is: the mean of |log(predicted / measured)| of p25, p50, p75, p90 and p99 of all three
+ * latencies, and of the prompt tokens that no cache had. */
+double twin_replay_distance(struct twin_replay *replay);
+
+#endif
