@@ -248,7 +248,7 @@ static void set_pauses(struct twin *twin, const struct robust_fit *fit, const st
 			continue;
 		double extra = by / (1 + by) * (double)s->length_ns;
 		busy += (double)s->length_ns;
-		if (by > 2 * ROBUST_CUT * fit->scale && extra > PAUSE_LEAST) {
+		if (by > ROBUST_CUT * fit->scale && extra > PAUSE_LEAST) {
 			longer += extra;
 			count++;
 		}

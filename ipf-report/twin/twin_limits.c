@@ -9,11 +9,12 @@
 #define BLOCKED_LEAST 30  /* steps in which requests waited, for a limit to be looked for */
 #define LIMIT_BETTER  0.8 /* of the distance without it, at most, for a limit to be known */
 #define LIMIT_GAIN    0.01
-#define SIZES         10  /* of caches that are tried first */
-#define CHUNKS_MOST   256 /* steps that a prompt is followed over */
-#define CHUNKS_LEAST  5   /* full steps that show their limit */
-#define WHOLE_WITHIN  0.2 /* of its length, a step of known prompts */
-#define CHUNK_PART    0.2 /* of what a prompt had left, at least, for a step to have a part of it */
+#define SIZE_GAIN     0.002 /* of the distance, for a size to be nearer */
+#define SIZES         10    /* of caches that are tried first */
+#define CHUNKS_MOST   256   /* steps that a prompt is followed over */
+#define CHUNKS_LEAST  5     /* full steps that show their limit */
+#define WHOLE_WITHIN  0.2   /* of its length, a step of known prompts */
+#define CHUNK_PART    0.2   /* of what a prompt had left, at least, for a step to have a part of it */
 
 double twin_step_length(const struct twin *twin, double sequences, double context, double prompt)
 {
@@ -238,28 +239,57 @@ static int try_sequences(struct twin *twin, struct twin_replay *c, const struct 
 	return result;
 }
 
+/* The distance with a cache of this size; -1: out of memory. */
+static double distance_at(struct twin *twin, struct twin_replay *c, double size, struct ipf_error *err)
+{
+	twin_set(twin, TWIN_KV_BLOCKS, size, size, size);
+	return twin_replay_run(c, twin, err) < 0 ? -1 : twin_replay_distance(c);
+}
+
+/* Between the neighbours of a size that was found to be the nearest. */
+static int refine_size(struct twin *twin, struct twin_replay *c, double step, double *size, double *nearest,
+                       struct ipf_error *err)
+{
+	for (step = sqrt(step); step > 1.01; step = sqrt(step)) {
+		const double middle = *size;
+		for (int side = 1; side >= -1; side -= 2) {
+			double at = round(middle * pow(step, side)), by = distance_at(twin, c, at, err);
+			if (by < 0)
+				return -1;
+			if (by < *nearest) {
+				*nearest = by;
+				*size = at;
+			}
+		}
+	}
+	return 0;
+}
+
 /* Prompts that share blocks: how many are in use at once cannot be counted, so that sizes are tried, from the own
- * blocks of all sequences to several times all that they have; then between the neighbours of the best one. */
+ * blocks of all sequences to several times all that they have. Of sizes that are as near, the greatest; if no size is
+ * nearer than any, it is not known. */
 static int try_sizes(struct twin *twin, struct twin_replay *c, const struct twin_limit_candidates *found, double *best,
                      struct ipf_error *err)
 {
-	double step = pow(4 * found->blocks / found->own_blocks, 1.0 / SIZES), size = found->own_blocks;
-	for (int i = 0; i <= SIZES; i++, size *= step)
-		if (try_limit(twin, c, TWIN_KV_BLOCKS, round(size), best, err) < 0)
+	const struct twin_parameter unknown = twin->p[TWIN_KV_BLOCKS];
+	const double step = pow(4 * found->blocks / found->own_blocks, 1.0 / SIZES);
+	double size = NAN, nearest = *best;
+	for (int i = SIZES; i >= 0; i--) {
+		double at = round(found->own_blocks * pow(step, i)), by = distance_at(twin, c, at, err);
+		if (by < 0)
 			return -1;
-	for (step = sqrt(step); !isnan(twin->p[TWIN_KV_BLOCKS].value) && step > 1.01; step = sqrt(step)) {
-		double middle = twin->p[TWIN_KV_BLOCKS].value;
-		for (int side = -1; side <= 1; side += 2) {
-			const struct twin_parameter before = twin->p[TWIN_KV_BLOCKS];
-			twin_set(twin, TWIN_KV_BLOCKS, round(middle * pow(step, side)), 1, 1e9);
-			if (twin_replay_run(c, twin, err) < 0)
-				return -1;
-			if (twin_replay_distance(c) < *best)
-				*best = twin_replay_distance(c);
-			else
-				twin->p[TWIN_KV_BLOCKS] = before;
+		if (by < nearest - SIZE_GAIN) {
+			nearest = by;
+			size = at;
 		}
 	}
+	if (!isnan(size) && refine_size(twin, c, step, &size, &nearest, err) < 0)
+		return -1;
+	twin->p[TWIN_KV_BLOCKS] = unknown;
+	if (isnan(size) || nearest > *best * LIMIT_BETTER || nearest > *best - LIMIT_GAIN)
+		return 0;
+	*best = nearest;
+	twin_set(twin, TWIN_KV_BLOCKS, size, size, size);
 	return 0;
 }
 

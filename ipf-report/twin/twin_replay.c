@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define COMPUTED_WEIGHT 10 /* no noise is in it */
+
 int twin_replay_begin(struct twin_replay *c, const struct twin_data *data, struct ipf_error *err)
 {
 	size_t count = (size_t)data->request_count;
@@ -144,5 +146,5 @@ double twin_replay_distance(struct twin_replay *c)
 			sum += of > 0 && by > 0 ? fabs(log(by / of)) : 0;
 			count++;
 		}
-	return (sum + fabs(log(c->computed[1] / c->computed[0]))) / (count + 1);
+	return (count > 0 ? sum / count : 0) + COMPUTED_WEIGHT * fabs(log(c->computed[1] / c->computed[0]));
 }

@@ -34,7 +34,7 @@ bool twin_replay_shares(const struct twin_replay *replay, const struct twin *twi
 /* |predicted / measured - 1| of a percentile; NAN: there is none. */
 double twin_replay_error(struct twin_replay *replay, enum twin_error_of of, double percentile);
 /* How far off the twin is: the mean of |log(predicted / measured)| of p25, p50, p75, p90 and p99 of all three
- * latencies, and of the prompt tokens that no cache had. */
+ * latencies, and ten times that of the prompt tokens that no cache had. */
 double twin_replay_distance(struct twin_replay *replay);
 
 #endif
