@@ -86,7 +86,7 @@ static int set_errors(struct twin *twin, struct twin_replay *c, const struct twi
 		if (twin_replay_run(c, twin, err) < 0)
 			return -1;
 	}
-	for (int m = 0; m < TWIN_ERROR_COUNT; m++)
+	for (enum twin_error_of m = TWIN_ERROR_TTFT; m < TWIN_ERROR_COUNT; m++)
 		twin->errors[m] = (struct twin_error){twin_replay_error(c, m, 50), twin_replay_error(c, m, 99)};
 	double e2e = twin->errors[TWIN_ERROR_E2E].p50;
 	return e2e < ERROR_MOST

@@ -19,15 +19,6 @@ refused "a run without the times of events" "closed.results: a twin requires the
 refused "a run that is INVALID" "errors.results: no twin of a run whose verdict is INVALID (server_answers)" "$data/errors.results"
 refused "an empty one" "empty.results: no twin of a run whose verdict is INVALID (load_delivered)" "$data/empty.results"
 
-# One request has too few gaps between tokens.
-server_start --step-base 2ms
-"$BIN/ipf-prep" synthetic -q -n 1 --input-tokens 20 --output-tokens 8 -o trace
-"$BIN/ipf-sched" -q closed:users=1,n=1 -t trace -o schedule
-"$BIN/ipf-fire" -q -m sim -u "$URL" -t trace schedule 2>"$ERR" | "$BIN/ipf-collect" -q --events -o one.results
-refused "one request" "one.results: too little for a twin: 7 gaps between tokens, 50 are needed" one.results
-
-server_stop
-
 # ---- a twin of a server that is known --------------------------------------------------------------------------------
 # In virtual time, a server of these parameters answers a ramp to beyond its saturation; what is fitted to it predicts other loads as
 # they come out at that server. The whole pipeline, the same on every machine.
@@ -45,6 +36,13 @@ at() { # NAME TWIN SEED STAGE…: the JSON report of the schedule
 		"$BIN/ipf-collect" -q --events -o "$name.results" 2>"$ERR"
 	"$report" -q -f json "$name.results" >"$name.json" 2>"$ERR"
 }
+# One request has too few gaps between tokens.
+mv trace whole.trace
+"$BIN/ipf-prep" synthetic -q -n 1 --input-tokens 20 --output-tokens 8 -o trace
+at one truth.json 1 closed:users=1,n=1
+mv whole.trace trace
+refused "one request" "one.results: too little for a twin: 7 gaps between tokens, 50 are needed" one.results
+
 at ramp truth.json 1 poisson:rate=2,for=20s poisson:rate=8,for=20s poisson:rate=14,for=20s poisson:rate=30,for=15s
 run "$report" export twin -q ramp.results
 status_is 0 "a ramp has a twin"
