@@ -92,6 +92,12 @@ static int build_trace(struct trace_findings *trace, const struct run_data *run,
 	return trace_findings_build(trace, options->trace, run, &wanted, err);
 }
 
+/* Blocks of the trace say what a prefix cache of the twin finds. */
+static int build_why(struct built_report *b, const struct report_options *options, struct ipf_error *err)
+{
+	return why_findings_build(&b->why, options->why, b->report.run, b->trace.given ? &b->trace.workload : NULL, err);
+}
+
 static int build_analyses(struct analyses *analyses, struct said *said, const struct report *report,
                           const struct price *price, struct ipf_error *err)
 {
@@ -155,6 +161,7 @@ int build_report(struct built_report *built, const struct run_data *run, const s
 	                            .analyses = &b->analyses,
 	                            .accuracy = &b->accuracy,
 	                            .trace = &b->trace,
+	                            .why = &b->why,
 	                            .price = &options->price,
 	                            .options = &b->wanted,
 	                            .output = to,
@@ -170,7 +177,8 @@ int build_report(struct built_report *built, const struct run_data *run, const s
 		return -1;
 	model_error_of_means(&b->figures, run);
 	if (build_accuracy(b, options, err) < 0 || server_figures_build(&b->servers, run, err) < 0 ||
-	    build_trace(&b->trace, run, options, err) < 0 || describe_run(&b->report, options->meta, err) < 0)
+	    build_trace(&b->trace, run, options, err) < 0 || build_why(b, options, err) < 0 ||
+	    describe_run(&b->report, options->meta, err) < 0)
 		return -1;
 	return build_analyses(&b->analyses, &b->said, &b->report, &options->price, err);
 }
@@ -184,4 +192,5 @@ void built_report_release(struct built_report *built)
 	server_figures_release(&built->servers);
 	analyses_release(&built->analyses);
 	trace_findings_release(&built->trace);
+	why_findings_release(&built->why);
 }

@@ -103,11 +103,15 @@
 	           "with --trace: also what a cache of TOKENS could have found"),                                          \
 		OPTION(OPTION_COUNT, 0, "cache-block", "TOKENS", struct report_options, cache_block,                           \
 	           "with --trace: the tokens of a block of the server's cache (default: as its metrics say, or 16)")
+#define ROW_WHY                                                                                                        \
+	OPTION(OPTION_FILE, 0, "why", "TWIN", struct report_options, why,                                                  \
+	       "show where the time of requests went, by a twin of the server (ipf-report export twin)")
 #define ROW_STRICT                                                                                                     \
 	OPTION(OPTION_FLAG, 0, "strict", NULL, struct report_options, strict,                                              \
 	       "exit with status 4 if the verdict is INVALID, or an objective on a percentile or --accuracy is missed")
 #define ROWS_EVALUATION ROW_STAGE, ROW_SLO, ROW_WINDOW, ROW_ERRORS_AS_INF
 /* All there is of a run, as a report and its formats for other programs have it. */
-#define ROWS_EVALUATION_OF_ALL ROWS_EVALUATION, ROW_EARLY_STOPPING, ROW_PRICE, ROW_ACCURACY, ROWS_TRACE, ROW_STRICT
+#define ROWS_EVALUATION_OF_ALL                                                                                         \
+	ROWS_EVALUATION, ROW_EARLY_STOPPING, ROW_PRICE, ROW_ACCURACY, ROWS_TRACE, ROW_WHY, ROW_STRICT
 
 #endif

@@ -171,6 +171,12 @@ int report_options_check(const struct report_options *options, struct ipf_error 
 	if (options->sections && !report_formats[options->format]->sections)
 		return ipf_error_set(err, IPF_USAGE, "--section: -f %s has no sections; use text, html or md",
 		                     report_format_names[options->format]);
+	if (options->why && (options->certificate || (!report_formats[options->format]->sections &&
+	                                              report_formats[options->format] != &format_json)))
+		return ipf_error_set(err, IPF_USAGE, "--why: %s%s does not have it; use %s",
+		                     options->certificate ? "" : report_format_option(options),
+		                     options->certificate ? "a certificate" : report_format_names[options->format],
+		                     options->exported ? "json" : "text, json, html or md");
 	if (options->cache_size && !options->trace)
 		return ipf_error_set(err, IPF_USAGE, "--cache-size requires --trace");
 	if (options->cache_block && !options->trace)
@@ -195,6 +201,7 @@ static int check_others(const struct report_options *options, struct ipf_error *
 	              {!isnan(options->price.per_hour), "--price"},
 	              {options->said.any, "--as"},
 	              {options->trace, "--trace"},
+	              {options->why, "--why"},
 	              {options->accuracy_ns != IPF_ABSENT, "--accuracy"},
 	              {options->meta, "--meta"},
 	              {options->delivery.push.targets.count > 0, "--push"}};

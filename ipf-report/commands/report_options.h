@@ -34,6 +34,7 @@ struct report_options {
 	int64_t accuracy_ns; /* IPF_ABSENT: no limit */
 	const char *stage;
 	const char *trace;               /* NULL: not given */
+	const char *why;                 /* the file of a twin; NULL: not given */
 	int64_t cache_size, cache_block; /* tokens; 0: not given */
 	bool strict, ascii, curve, full;
 	const char *sections;                   /* --section; NULL: those of the depth */

@@ -116,6 +116,7 @@ static int check_options(const struct report_options *o, struct ipf_error *err)
 	                 {!isnan(o->price.per_hour), "--price"},
 	                 {o->accuracy_ns != IPF_ABSENT, "--accuracy"},
 	                 {o->trace, "--trace"},
+	                 {o->why, "--why"},
 	                 {o->certificate, "certificate"},
 	                 {o->delivery.push.targets.count > 0, "--push"},
 	                 {o->delivery.upload.url, "--upload"}};

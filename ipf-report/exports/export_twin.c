@@ -35,7 +35,7 @@ static int make_twin(const struct report *report, struct twin *twin, struct ipf_
 {
 	struct twin_data data;
 	struct twin_steps steps;
-	if (twin_check_run(report, err) < 0 ||
+	if (twin_check_run(report->run, report->finding, err) < 0 ||
 	    twin_data_read(&data, report->run, report->trace->given ? &report->trace->workload : NULL, err) < 0)
 		return -1;
 	int result = twin_steps_find(&steps, &data, err);

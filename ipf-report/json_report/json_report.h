@@ -32,6 +32,7 @@ struct figures;
 	MEMBER(REPEATS, "repeats", json_repeats)                                                                           \
 	MEMBER(CACHE, "cache", json_cache)                                                                                 \
 	MEMBER(FIDELITY, "fidelity", json_fidelity)                                                                        \
+	MEMBER(WHY, "why", json_why)                                                                                       \
 	MEMBER(SERIES, "series", json_series)                                                                              \
 	MEMBER(SERVER, "server", json_server)                                                                              \
 	MEMBER(ACCELERATORS, "accelerators", json_accelerators)                                                            \

@@ -12,6 +12,7 @@ struct report {
 	const struct analyses *analyses;
 	const struct run_accuracy *accuracy;
 	const struct trace_findings *trace;
+	const struct why_findings *why;
 	const struct price *price;
 	const struct said *said; /* figures by the definitions of other tools; empty without --as */
 	const struct figure_options *options;

@@ -12,15 +12,14 @@
 #define SERVER_DIFFERS 0.15 /* of the length of a step: another server */
 #define ERROR_MOST     0.5  /* of the median of E2E: another kind of server */
 
-int twin_check_run(const struct report *report, struct ipf_error *err)
+int twin_check_run(const struct run_data *run, const struct verdict_finding *finding, struct ipf_error *err)
 {
-	const struct run_data *run = report->run;
 	const char *first = NULL;
 	if (run->shards)
 		return ipf_error_set(err, IPF_INPUT,
 		                     "no twin of shards: no clock says in which step events of different clients were");
 	for (enum verdict_question q = VERDICT_LOAD; q <= VERDICT_SERVER; q++)
-		if (report->finding->checks[q].status == VERDICT_INVALID)
+		if (finding->checks[q].status == VERDICT_INVALID)
 			return ipf_error_set(err, IPF_INPUT, "no twin of a run whose verdict is INVALID (%s)",
 			                     verdict_question_names[q]);
 	for (int i = 0; i < run->part_count; i++) {

@@ -5,13 +5,12 @@
 #ifndef REPORT_TWIN_CHECK_H
 #define REPORT_TWIN_CHECK_H
 
-#include "json_report/report.h"
 #include "twin/twin_steps.h"
 
 #include "twin/twin.h"
 
 /* -1: IPF_INPUT: the run is INVALID, or its parts name different models. */
-int twin_check_run(const struct report *report, struct ipf_error *err);
+int twin_check_run(const struct run_data *run, const struct verdict_finding *finding, struct ipf_error *err);
 /* -1: IPF_INPUT: steps of one run or server take longer than those of another. */
 int twin_check_servers(const struct twin *twin, const struct twin_steps *steps, struct ipf_error *err);
 /* Sets TWIN_SEQUENCES and TWIN_KV_BLOCKS: of no limit and those that `steps` suggest, what predicts the runs best; a

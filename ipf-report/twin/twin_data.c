@@ -25,6 +25,7 @@ struct reading {
 	const struct workload *workload; /* NULL: not known */
 	double server_tokens, tree_tokens;
 	struct event_times times, tokens;
+	bool rows_only; /* without events */
 	int64_t rows, without_events, without_tokens;
 };
 
@@ -44,11 +45,14 @@ static bool add_events(struct reading *r, const struct result *result)
 	return true;
 }
 
-/* A number for each server of each part: steps are of one server. */
-static int32_t server_of(const struct run_data *run, const struct row *row)
+/* A number for each server of each part: steps are of one server. The clocks of shards are not near enough for steps,
+ * but for rows. */
+static int32_t server_of(const struct reading *r, const struct row *row)
 {
+	const struct run_data *run = r->run;
+	const int32_t part = r->rows_only && run->shards ? 0 : row->part;
 	const int64_t targets = run->groups[BY_TARGET].count + 1, replicas = run->groups[BY_REPLICA].count + 1;
-	return (int32_t)((row->part * targets + row->group[BY_TARGET] + 1) * replicas + row->group[BY_REPLICA] + 1);
+	return (int32_t)((part * targets + row->group[BY_TARGET] + 1) * replicas + row->group[BY_REPLICA] + 1);
 }
 
 /* Where the prompt of the row is in the tree. */
@@ -62,45 +66,84 @@ static uint32_t node_of(struct reading *r, const struct row *row, int64_t input)
 	return asked->node;
 }
 
-/* One row; false: memory ran out. */
+/* The request of the row, whose times the caller knows; false: memory ran out. */
+static bool add_request(struct reading *r, const struct row *row, struct twin_request times)
+{
+	struct twin_data *d = r->data;
+	int64_t input = row_get(row, ROW_INPUT_TOKENS), cached = row_get(row, ROW_CACHED_TOKENS);
+	struct twin_request *q;
+	d->cached_reported |= cached != IPF_ABSENT;
+	if (!grow((void **)&d->requests, &d->request_cap, d->request_count, sizeof *d->requests))
+		return false;
+	q = &d->requests[d->request_count++];
+	*q = times;
+	q->row = row - r->run->rows;
+	q->input_tokens = input;
+	q->cached_tokens = cached == IPF_ABSENT ? 0 : cached < input ? cached : input - 1;
+	q->output_tokens = row_get(row, ROW_OUTPUT_TOKENS);
+	q->node = node_of(r, row, input);
+	q->server = server_of(r, row);
+	return true;
+}
+
+static bool has_tokens(const struct row *row)
+{
+	return row_get(row, ROW_INPUT_TOKENS) != IPF_ABSENT && row_get(row, ROW_OUTPUT_TOKENS) != IPF_ABSENT &&
+	       row_get(row, ROW_OUTPUT_TOKENS) >= 1;
+}
+
+/* One row with its events; false: memory ran out. */
 static bool add_row(struct reading *r, const struct row *row, const struct result *result)
 {
 	struct twin_data *d = r->data;
-	int64_t input = row_get(row, ROW_INPUT_TOKENS), output = row_get(row, ROW_OUTPUT_TOKENS);
-	int64_t cached = row_get(row, ROW_CACHED_TOKENS);
 	r->rows++;
-	if (!row->ok) {
+	if (!row->ok)
 		d->failed++;
-		return true;
-	}
-	if (!event_times_parse(&r->times, result->event_ns) || r->times.count == 0) {
+	else if (!event_times_parse(&r->times, result->event_ns) || r->times.count == 0)
 		r->without_events++;
-		return true;
-	}
-	if (input == IPF_ABSENT || output == IPF_ABSENT || output < 1) {
+	else if (!has_tokens(row))
 		r->without_tokens++;
-		return true;
-	}
-	if (d->event_count + (int64_t)r->times.count > TWIN_EVENTS_MOST) {
+	else if (d->event_count + (int64_t)r->times.count > TWIN_EVENTS_MOST)
 		d->left_out++;
-		return true;
-	}
-	d->cached_reported |= cached != IPF_ABSENT;
-	if (!grow((void **)&d->requests, &d->request_cap, d->request_count, sizeof *d->requests) || !add_events(r, result))
-		return false;
-	d->requests[d->request_count++] = (struct twin_request){
-		.start_ns = row->start_ns,
-		.first_ns = (int64_t)r->times.ns[0],
-		.last_ns = (int64_t)r->times.ns[r->times.count - 1],
-		.input_tokens = input,
-		.cached_tokens = cached == IPF_ABSENT ? 0
-	                     : cached < input     ? cached
-	                                          : input - 1,
-		.output_tokens = output,
-		.events = (int64_t)r->times.count,
-		.node = node_of(r, row, input),
-		.server = server_of(r->run, row),
-	};
+	else
+		return add_events(r, result) &&
+		       add_request(r, row,
+		                   (struct twin_request){.start_ns = row->start_ns,
+		                                         .first_ns = (int64_t)r->times.ns[0],
+		                                         .last_ns = (int64_t)r->times.ns[r->times.count - 1],
+		                                         .events = (int64_t)r->times.count});
+	return true;
+}
+
+/* What it waited for its connection; 0: it used one that there was. */
+static int64_t connecting(const struct row *row)
+{
+	int64_t setup = row_get(row, ROW_SETUP_NS), connect = row_get(row, ROW_CONNECT_NS);
+	int64_t first = row_get(row, METRIC_TTFT), waited = setup > connect ? setup : connect;
+	return waited == IPF_ABSENT || waited < 0 ? 0 : first != IPF_ABSENT && waited > first ? first : waited;
+}
+
+/* One row by its metrics; false: memory ran out. */
+static bool add_measured(struct reading *r, const struct row *row)
+{
+	const int64_t shift_ns = r->run->shards ? r->run->parts[row->part].shift_ns : 0;
+	const int64_t first = row_get(row, METRIC_TTFT), last = row_get(row, METRIC_E2E);
+	const int64_t start_ns = row->start_ns + shift_ns, connect_ns = connecting(row);
+	r->rows++;
+	if (!row->ok)
+		r->data->failed++;
+	else if (row->start_ns == IPF_ABSENT || first == IPF_ABSENT || last == IPF_ABSENT)
+		r->without_events++;
+	else if (!has_tokens(row))
+		r->without_tokens++;
+	else if (r->data->request_count >= TWIN_ROWS_MOST)
+		r->data->left_out++;
+	else
+		return add_request(r, row,
+		                   (struct twin_request){.start_ns = start_ns + connect_ns,
+		                                         .connect_ns = connect_ns,
+		                                         .first_ns = start_ns + first,
+		                                         .last_ns = start_ns + last});
 	return true;
 }
 
@@ -136,7 +179,7 @@ static int sort(struct twin_data *d, struct ipf_error *err)
 		struct twin_request request;
 		int32_t number;
 	} *requests = calloc((size_t)d->request_count, sizeof *requests);
-	struct keyed_event *events = calloc((size_t)d->event_count, sizeof *events);
+	struct keyed_event *events = calloc((size_t)d->event_count + 1, sizeof *events);
 	int32_t *place = calloc((size_t)d->request_count, sizeof *place);
 	if (requests && events && place) {
 		for (int64_t i = 0; i < d->request_count; i++)
@@ -173,8 +216,9 @@ static int check(const struct reading *r, struct ipf_error *err)
 		                     (long long)d->failed, (long long)r->rows);
 	if (r->without_events * 10 > r->rows)
 		return ipf_error_set(err, IPF_INPUT,
-		                     "a twin requires the times of all events, which %lld of %lld requests do not have "
-		                     "(ipf-collect --events)",
+		                     r->rows_only ? "a twin requires TTFT and E2E, which %lld of %lld requests do not have"
+		                                  : "a twin requires the times of all events, which %lld of %lld requests do "
+		                                    "not have (ipf-collect --events)",
 		                     (long long)r->without_events, (long long)r->rows);
 	if (r->without_tokens * 10 > r->rows)
 		return ipf_error_set(err, IPF_INPUT,
@@ -184,32 +228,42 @@ static int check(const struct reading *r, struct ipf_error *err)
 	return 0;
 }
 
+static int read_run(struct reading *r, struct ipf_error *err)
+{
+	struct twin_data *d = r->data;
+	bool fine = true;
+	*d = (struct twin_data){.tokens_known = true};
+	if (r->workload && r->workload->no_blocks)
+		r->workload = NULL;
+	for (int64_t i = 0; i < r->run->row_count && fine; i++) {
+		const struct row *row = &r->run->rows[i];
+		struct result result;
+		if (!r->rows_only && !row_lines_read(r->run->lines, row->line, &result))
+			break; /* row_lines_check tells it */
+		fine = r->rows_only ? add_measured(r, row) : add_row(r, row, &result);
+	}
+	if (r->tree_tokens > 0) {
+		d->tree = &r->workload->tree;
+		d->scale = r->server_tokens / r->tree_tokens;
+	}
+	event_times_release(&r->times);
+	event_times_release(&r->tokens);
+	int result = !fine ? ipf_error_memory(err) : check(r, err) < 0 ? -1 : sort(d, err);
+	if (result < 0)
+		twin_data_release(d);
+	return result;
+}
+
 int twin_data_read(struct twin_data *data, const struct run_data *run, const struct workload *workload,
                    struct ipf_error *err)
 {
-	struct reading r = {.data = data, .run = run, .workload = workload && !workload->no_blocks ? workload : NULL};
-	*data = (struct twin_data){.tokens_known = true};
-	int result = 0;
-	for (int64_t i = 0; i < run->row_count && result == 0; i++) {
-		struct result row;
-		if (!row_lines_read(run->lines, run->rows[i].line, &row))
-			break; /* row_lines_check tells it */
-		if (!add_row(&r, &run->rows[i], &row))
-			result = ipf_error_memory(err);
-	}
-	if (r.tree_tokens > 0) {
-		data->tree = &workload->tree;
-		data->scale = r.server_tokens / r.tree_tokens;
-	}
-	event_times_release(&r.times);
-	event_times_release(&r.tokens);
-	if (result == 0)
-		result = check(&r, err);
-	if (result == 0)
-		result = sort(data, err);
-	if (result < 0)
-		twin_data_release(data);
-	return result;
+	return read_run(&(struct reading){.data = data, .run = run, .workload = workload}, err);
+}
+
+int twin_data_read_rows(struct twin_data *data, const struct run_data *run, const struct workload *workload,
+                        struct ipf_error *err)
+{
+	return read_run(&(struct reading){.data = data, .run = run, .workload = workload, .rows_only = true}, err);
 }
 
 /* The keys of the nodes up to this one, from the beginning of the prompt. NULL: out of memory. */

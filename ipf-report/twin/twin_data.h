@@ -15,9 +15,13 @@
 
 /* What is read of longer runs: the first requests that have so many events. */
 #define TWIN_EVENTS_MOST (INT64_C(1) << 23)
+/* And of rows without events: the first so many. */
+#define TWIN_ROWS_MOST (INT64_C(1) << 20)
 
 struct twin_request {
-	int64_t start_ns, first_ns, last_ns; /* on the clock of its part */
+	int64_t start_ns, first_ns, last_ns; /* on the clock of its part, of shards on that of the first */
+	int64_t connect_ns;                  /* from rows: what it waited for its connection, before start_ns */
+	int64_t row;                         /* its number in the run */
 	int64_t input_tokens;                /* of the prompt */
 	int64_t cached_tokens;               /* of them, as the server says; 0 also where it says nothing */
 	int64_t output_tokens;
@@ -39,7 +43,7 @@ struct twin_data {
 	struct twin_event *events; /* sorted by server and time */
 	int64_t event_count, event_cap;
 	int64_t failed;                 /* requests that are left out since they failed */
-	int64_t left_out;               /* and because the run has more than TWIN_EVENTS_MOST events */
+	int64_t left_out;               /* and because the run has more than the events or rows above */
 	bool cached_reported;           /* does the server say what it found in its prefix cache? */
 	bool tokens_known;              /* of all events */
 	const struct prefix_tree *tree; /* of the trace; borrowed; NULL: not known */
@@ -49,6 +53,10 @@ struct twin_data {
 /* `workload` may be NULL. -1: IPF_INPUT, the run has not what is needed, and the message says what; IPF_SYSTEM. */
 int twin_data_read(struct twin_data *data, const struct run_data *run, const struct workload *workload,
                    struct ipf_error *err);
+/* The same from the rows alone: first_ns and last_ns are from TTFT and E2E, there are no events, and start_ns is when
+ * the connection of a request was there. Shards of a run share their servers. */
+int twin_data_read_rows(struct twin_data *data, const struct run_data *run, const struct workload *workload,
+                        struct ipf_error *err);
 /* The blocks of the prompt, in the order of the prompt: `add` is called with a hash of all tokens up to the end of each
  * KV_BLOCK tokens of the server, for whole blocks. -1: out of memory. */
 int twin_data_blocks(const struct twin_data *data, const struct twin_request *request,

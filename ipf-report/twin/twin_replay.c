@@ -37,6 +37,8 @@ static void note(struct twin_answer *a, void *data)
 	if (a->sequence.produced == a->sequence.fresh)
 		c->first_ns[i] = c->now_ns;
 	c->last_ns[i] = c->now_ns;
+	if (c->watch)
+		c->watch->on_tokens(i, c->watch->data);
 }
 
 static void run_until(struct twin_replay *c, struct twin_server *server, int64_t until_ns)
@@ -50,6 +52,12 @@ bool twin_replay_shares(const struct twin_replay *c, const struct twin *twin)
 	return c->data->tree && twin_value(twin, TWIN_PREFIX_CACHE) > 0.5;
 }
 
+bool twin_replay_fits(const struct twin_replay *c, int64_t request)
+{
+	const struct twin_request *r = &c->data->requests[request];
+	return r->input_tokens + r->output_tokens <= c->room;
+}
+
 static void add_block(void *answer, uint64_t hash)
 {
 	twin_answer_block(answer, hash);
@@ -61,6 +69,9 @@ static int64_t replay_server(const struct twin *twin, struct twin_replay *c, int
 	struct twin_server *server;
 	int64_t i = from;
 	bool failed = twin_server_open(&server, twin, 1, 1, err) < 0;
+	c->room = failed ? 0 : twin_server_room(server);
+	if (!failed && c->watch)
+		twin_server_watch(server, c->watch->on_step, c->watch->data);
 	for (; !failed && i < c->data->request_count && c->data->requests[i].server == c->data->requests[from].server;
 	     i++) {
 		const struct twin_request *r = &c->data->requests[i];
@@ -71,7 +82,7 @@ static int64_t replay_server(const struct twin *twin, struct twin_replay *c, int
 		a->sequence.output_tokens = r->output_tokens;
 		a->sequence.draws = (uint64_t)i;
 		c->first_ns[i] = IPF_ABSENT;
-		if (r->input_tokens + r->output_tokens > twin_server_room(server))
+		if (!twin_replay_fits(c, i))
 			continue;
 		run_until(c, server, r->start_ns);
 		twin_server_send(server, a, r->start_ns);

@@ -14,11 +14,20 @@
 
 #include "twin/twin_server.h"
 
+/* Who watches a replay, and is called when a step begins, and when the request of this number got tokens. */
+struct twin_replay_watch {
+	void (*on_step)(size_t replica, const struct batching_step *step, void *data);
+	void (*on_tokens)(int64_t request, void *data);
+	void *data;
+};
+
 struct twin_replay {
 	const struct twin_data *data;
-	struct twin_answer *answers; /* of each request */
+	const struct twin_replay_watch *watch; /* set after twin_replay_begin; NULL: nobody */
+	struct twin_answer *answers;           /* of each request */
 	int64_t *first_ns, *last_ns;
 	int64_t now_ns;
+	int64_t room; /* a request of more tokens is not sent: the twin could not hold it */
 	/* Of the last twin_replay_run. */
 	double computed[2]; /* tokens of prompts that no cache had: measured, predicted */
 	struct samples measured[TWIN_ERROR_COUNT], predicted[TWIN_ERROR_COUNT]; /* ns */
@@ -29,6 +38,8 @@ int twin_replay_begin(struct twin_replay *replay, const struct twin_data *data, 
 void twin_replay_end(struct twin_replay *replay); /* also after an error */
 int twin_replay_run(struct twin_replay *replay, const struct twin *twin, struct ipf_error *err);
 
+/* Is this request sent? Known while its replay lasts, and after it. */
+bool twin_replay_fits(const struct twin_replay *replay, int64_t request);
 /* Is it known what prompts have in common? Else what the server found in its cache counts as not sent. */
 bool twin_replay_shares(const struct twin_replay *replay, const struct twin *twin);
 /* |predicted / measured - 1| of a percentile; NAN: there is none. */

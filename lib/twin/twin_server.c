@@ -6,6 +6,7 @@
 struct replica {
 	struct batching *engine;
 	int64_t wake_ns;
+	struct twin_server *server;
 };
 
 struct twin_server {
@@ -15,6 +16,8 @@ struct twin_server {
 	struct twin_answer *first, *last; /* on their way to a replica */
 	void (*on_tokens)(struct twin_answer *answer, void *data);
 	void *data;
+	void (*on_step)(size_t replica, const struct batching_step *step, void *data);
+	void *watcher;
 };
 
 /* ---- requests ---- */
@@ -72,6 +75,29 @@ void twin_server_close(struct twin_server *s)
 		batching_close(s->replicas[i].engine);
 	free(s->replicas);
 	free(s);
+}
+
+static void pass_step(const struct batching_step *step, void *data)
+{
+	const struct replica *r = data;
+	const struct twin_server *s = r->server;
+	s->on_step((size_t)(r - s->replicas), step, s->watcher);
+}
+
+void twin_server_watch(struct twin_server *s,
+                       void (*on_step)(size_t replica, const struct batching_step *step, void *data), void *data)
+{
+	s->on_step = on_step;
+	s->watcher = data;
+	for (size_t i = 0; i < s->count; i++) {
+		s->replicas[i].server = s;
+		batching_watch(s->replicas[i].engine, pass_step, &s->replicas[i]);
+	}
+}
+
+bool twin_answer_waits(const struct twin_answer *a)
+{
+	return !a->arrived || a->sequence.state == SEQUENCE_WAITING;
 }
 
 int64_t twin_server_room(const struct twin_server *s)

@@ -41,6 +41,13 @@ int twin_server_open(struct twin_server **server, const struct twin *twin, size_
                      struct ipf_error *err);
 void twin_server_close(struct twin_server *server); /* NULL is fine */
 
+/* `on_step` is called whenever a replica begins a step. */
+void twin_server_watch(struct twin_server *server,
+                       void (*on_step)(size_t replica, const struct batching_step *step, void *data), void *data);
+
+/* Waits it for its first step still? (One that was thrown out of a step waits again, for another one.) */
+bool twin_answer_waits(const struct twin_answer *answer);
+
 /* The longest prompt and answer together that a replica can hold, in tokens: a longer one would never end. */
 int64_t twin_server_room(const struct twin_server *server);
 /* now_ns must not be before that of an earlier call. */

@@ -1,0 +1,134 @@
+#include "twin/twin_why.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+const char *const why_latency_names[WHY_LATENCIES] = {"ttft", "e2e"};
+const char *const why_part_names[WHY_PARTS] = {[WHY_CONNECT] = "connect",
+                                               [WHY_OVERHEAD] = "overhead",
+                                               [WHY_QUEUE] = "queue",
+                                               [WHY_OWN_PROMPT] = "own_prompt",
+                                               [WHY_OTHER_PROMPTS] = "other_prompts",
+                                               [WHY_STEPS] = "steps",
+                                               [WHY_LATER_PROMPTS] = "later_prompts",
+                                               [WHY_DECODING] = "decoding",
+                                               [WHY_UNEXPLAINED] = "unexplained"};
+
+/* Requests have their first steps in the order in which they were sent: those in whose first step this is follow the
+ * last one that had it. */
+static void on_step(size_t replica, const struct batching_step *step, void *data)
+{
+	struct twin_why *w = data;
+	const int64_t length_ns = step->end_ns - step->start_ns;
+	(void)replica; /* a replay has one at a time */
+	for (; w->waiting < w->data->request_count; w->waiting++) {
+		const bool fits = twin_replay_fits(&w->replay, w->waiting);
+		if (fits && twin_answer_waits(&w->replay.answers[w->waiting]))
+			break;
+		w->marks[w->waiting] = w->sums;
+	}
+	w->sums.prompts_ns += step->prefill_ns;
+	w->sums.busy_ns += length_ns;
+	w->sums.sequence_ns += (double)step->sequences * (double)length_ns;
+}
+
+/* Sequences beside one, in the steps since its mark. */
+static double others_since(const struct twin_why *w, const struct why_sums *mark)
+{
+	const int64_t busy_ns = w->sums.busy_ns - mark->busy_ns;
+	return busy_ns > 0 ? (w->sums.sequence_ns - mark->sequence_ns) / (double)busy_ns - 1 : NAN;
+}
+
+static void note_first(struct twin_why *w, int64_t i)
+{
+	const struct twin_answer *a = &w->replay.answers[i];
+	const struct sequence *s = &a->sequence;
+	struct why_request *to = &w->requests[i];
+	const int64_t prompts_ns = w->sums.prompts_ns - w->marks[i].prompts_ns;
+	const double own_ns = (double)(s->prompt_tokens - s->cached_tokens) * w->prompt_ns;
+	to->ns[WHY_OVERHEAD] = a->arrives_ns - w->data->requests[i].start_ns;
+	to->ns[WHY_QUEUE] = s->admitted_ns - a->arrives_ns;
+	to->ns[WHY_OWN_PROMPT] = own_ns < (double)prompts_ns ? (int64_t)own_ns : prompts_ns;
+	to->ns[WHY_OTHER_PROMPTS] = prompts_ns - to->ns[WHY_OWN_PROMPT];
+	to->ns[WHY_STEPS] = w->replay.now_ns - s->admitted_ns - prompts_ns;
+	to->others[WHY_TTFT] = others_since(w, &w->marks[i]);
+	w->marks[i] = w->sums;
+}
+
+static void note_last(struct twin_why *w, int64_t i)
+{
+	struct why_request *to = &w->requests[i];
+	to->ns[WHY_LATER_PROMPTS] = w->sums.prompts_ns - w->marks[i].prompts_ns;
+	to->ns[WHY_DECODING] = w->replay.now_ns - w->replay.first_ns[i] - to->ns[WHY_LATER_PROMPTS];
+	to->others[WHY_E2E] = others_since(w, &w->marks[i]);
+}
+
+static void on_tokens(int64_t i, void *data)
+{
+	struct twin_why *w = data;
+	const struct sequence *s = &w->replay.answers[i].sequence;
+	if (s->produced == s->fresh)
+		note_first(w, i);
+	if (s->produced >= s->output_tokens)
+		note_last(w, i);
+}
+
+/* The same server on an even day. */
+static struct twin without_noise(const struct twin *twin)
+{
+	struct twin even = *twin;
+	twin_set(&even, TWIN_JITTER, 0, 0, 0);
+	twin_set(&even, TWIN_PAUSE, 0, 0, 0);
+	return even;
+}
+
+int twin_why_find(struct twin_why *w, const struct twin *twin, const struct twin_data *data, struct ipf_error *err)
+{
+	const struct twin even = without_noise(twin);
+	const struct twin_replay_watch watch = {on_step, on_tokens, w};
+	const size_t count = (size_t)data->request_count;
+	*w = (struct twin_why){.data = data, .prompt_ns = 1e9 / twin_value(twin, TWIN_PREFILL)};
+	if (twin_replay_begin(&w->replay, data, err) < 0)
+		return -1;
+	w->requests = calloc(count + 1, sizeof *w->requests);
+	w->marks = calloc(count + 1, sizeof *w->marks);
+	if (!w->requests || !w->marks)
+		return ipf_error_memory(err);
+	w->replay.watch = &watch;
+	const int result = twin_replay_run(&w->replay, &even, err);
+	w->replay.watch = NULL;
+	for (size_t i = 0; i < count; i++)
+		w->requests[i].ns[WHY_CONNECT] = data->requests[i].connect_ns;
+	return result;
+}
+
+void twin_why_release(struct twin_why *w)
+{
+	if (w->data)
+		twin_replay_end(&w->replay);
+	free(w->requests);
+	free(w->marks);
+	*w = (struct twin_why){0};
+}
+
+bool twin_why_knows(const struct twin_why *w, int64_t i)
+{
+	return twin_replay_fits(&w->replay, i);
+}
+
+int64_t twin_why_measured_ns(const struct twin_why *w, int64_t i, enum why_latency of)
+{
+	const struct twin_request *r = &w->data->requests[i];
+	return r->connect_ns + (of == WHY_TTFT ? r->first_ns : r->last_ns) - r->start_ns;
+}
+
+int64_t twin_why_ns(const struct twin_why *w, int64_t i, enum why_latency of, enum why_part part)
+{
+	const enum why_part end = of == WHY_TTFT ? WHY_LATER_PROMPTS : WHY_UNEXPLAINED;
+	int64_t left_ns = twin_why_measured_ns(w, i, of);
+	if (part < WHY_UNEXPLAINED)
+		return part < end ? w->requests[i].ns[part] : 0;
+	for (enum why_part p = 0; p < end; p++)
+		left_ns -= w->requests[i].ns[p];
+	return left_ns;
+}

@@ -1,0 +1,59 @@
+/* All that a report says with a twin of the server (--why): where the time of requests went that were as slow as most,
+ * and of the slowest.
+ *
+ *     struct why_findings found = {0};
+ *     if (why_findings_build(&found, path, &run, workload, &err) == 0 && found.given && found.absent.kind == IPF_OK)
+ *         … found.total.at[WHY_TTFT][WHY_P99].ms[WHY_QUEUE] …
+ *     why_findings_release(&found);
+ */
+#ifndef REPORT_WHY_FINDINGS_H
+#define REPORT_WHY_FINDINGS_H
+
+#include "twin/twin_why.h"
+
+/* A twin whose median is further off than this does not describe the run. */
+#define WHY_ERROR_MOST 0.25
+
+enum why_percentile { WHY_P50, WHY_P99, WHY_PERCENTILES };
+extern const char *const why_percentile_names[WHY_PERCENTILES]; /* "p50", "p99" */
+
+enum { WHY_WORST = 5 };
+/* The requests around a percentile, on average: from p45 to p55; above p98. Times in ms. */
+struct why_group {
+	int64_t requests;
+	double measured, slot; /* slot: what they waited for a slot of the client before their start */
+	double ms[WHY_PARTS];
+	double others[WHY_LATENCIES]; /* as of struct why_request; NAN */
+	struct {
+		int64_t n;
+		double ms, part_ms;
+		enum why_part part; /* the greatest one */
+	} worst[WHY_WORST];     /* of p99: the slowest first */
+	int worst_count;
+};
+
+struct why_block {
+	int64_t requests;
+	struct why_group at[WHY_LATENCIES][WHY_PERCENTILES];
+};
+
+struct why_findings {
+	bool given;
+	struct ipf_error absent;      /* why nothing is known; IPF_OK: it is */
+	const char *twin;             /* the name of its file; borrowed */
+	int64_t left_out;             /* successful requests of measured stages of which not all is known that is needed */
+	double errors[WHY_LATENCIES]; /* predicted / measured - 1, at the median of the measured stages; NAN */
+	bool describes;               /* both are within WHY_ERROR_MOST */
+	struct why_block total, *stages; /* stages: of each one of the run; without requests unless it is measured */
+	size_t stage_count;
+};
+
+/* The part that is greatest; what is not explained counts by its size. */
+enum why_part why_greatest(const double ms[WHY_PARTS]);
+
+/* `path`: NULL: no twin was given, and nothing is found. `workload` may be NULL. -1: as twin_read, or out of memory. */
+int why_findings_build(struct why_findings *found, const char *path, const struct run_data *run,
+                       const struct workload *workload, struct ipf_error *err);
+void why_findings_release(struct why_findings *found);
+
+#endif

@@ -1,0 +1,114 @@
+#!/bin/bash
+# ipf-report --why TWIN: where the time of requests went. (unit/test_report_twin_why.c holds the parts of each request against servers whose
+# steps follow by arithmetic.) The runs are those of a twin, in virtual time, so that every machine has the same.
+. "$TESTS/tap.sh"
+unset -f jq # the order of members matters
+unset IPF_REPORT_FULL
+report=$BIN/ipf-report
+
+twin() { # BASE SEQUENCES JITTER
+	printf '{"ipf": "twin", "version": 1, "parameters": {"step_base_ns": {"value": %s}, "step_per_sequence_ns": {"value": 300000},
+		"prefill_tokens_per_s": {"value": 15000}, "step_tokens": {"value": 400}, "most_sequences": {"value": %s},
+		"step_jitter": {"value": %s}, "overhead_ns": {"value": 400000}}}\n' "$1" "$2" "$3"
+}
+twin 9000000 16 0 >server.json
+"$BIN/ipf-prep" synthetic -q -n 300 --input-tokens uniform:20-900 --output-tokens uniform:10-60 --seed 5 -o trace
+at() { # NAME TWIN STAGE…
+	local name=$1 by=$2
+	shift 2
+	"$BIN/ipf-sched" -q "$@" -t trace --seed 3 -o "$name.schedule"
+	"$BIN/ipf-fire" -q --reproducible --twin "$by" -t trace "$name.schedule" 2>"$ERR" | "$BIN/ipf-collect" -q -o "$name.results" 2>"$ERR"
+}
+why() { # NAME TWIN
+	"$report" -q -f json --why "$2" "$1.results" 2>"$ERR" | jq -c .why >"$1.why"
+}
+# Figures of all groups of a report
+groups='(., .stages[]?) | (.ttft, .e2e) | (.p50, .p99)'
+
+# ---- what the twin does is explained in full --------------------------------------------------------------------------
+at low server.json constant:rate=1,for=20s
+why low server.json
+is "$(jq -c '[.twin, .describes, .ttft_error, .e2e_error, .requests, .left_out]' low.why)" '["server.json",true,0,0,20,0]' "one request at a time: the twin is right"
+is "$(jq -c '[.ttft, .e2e | .p50, .p99 | [.requests, .parts.overhead.ms, .parts.queue.ms, .parts.other_prompts.ms, .parts.unexplained.ms, .others]]' low.why)" \
+	'[[2,0.4,0,0,0,0],[1,0.4,0,0,0,0],[2,0.4,0,0,0,0],[1,0.4,0,0,0,0]]' "nobody waits, and nothing is left unexplained"
+is "$(jq -r '[.ttft.p99.greatest, .e2e.p99.greatest] | join(" ")' low.why)" "own_prompt decoding" "its own prompt and decoding take the time"
+at ramp server.json constant:rate=2,for=10s rest:for=5s poisson:rate=14,for=15s
+why ramp server.json
+is "$(jq -c "[$groups | .parts.unexplained.ms] | unique" ramp.why)" '[0]' "under load, nothing is left unexplained either"
+is "$(jq -c "[$groups | ((.parts | map(.ms) | add) - .measured_ms | fabs) | select(. > 1e-5)]" ramp.why)" '[]' "parts add up to what was measured"
+is "$(jq -c "[$groups | (.parts | map(.share) | add) | (. - 1 | fabs) | select(. > 1e-5)]" ramp.why)" '[]' "and their shares to 1"
+is "$(jq -c '[.ttft.p99.greatest, .ttft.p99.parts.queue.share > 0.5, .e2e.p99.parts.later_prompts.ms > 100, .e2e.p99.others_later > 8, .e2e.p50.others_later < .e2e.p99.others_later]' ramp.why)" \
+	'["queue",true,true,true,true]' "a full batch is a queue, with prompts of others between the tokens"
+is "$(jq -c '[.stages[] | .name, .requests]' ramp.why)" "$("$report" -q -f json ramp.results | jq -c '[.stages[] | select(.measured) | .name, .requests.ok]')" \
+	"each measured stage has its parts"
+
+# Of which requests it is, by the rows.
+plain ramp.results | jq -s -c '[.[] | select(.n != null)] | map(.ttft_ns / 1e6) | sort | length as $n | [(.[($n * 0.45 | floor):($n * 0.55 | ceil)], .[($n * 0.98 | floor):]) |
+	[length, (add / length * 1000 | round)]]' >expected
+is "$(jq -c '[.ttft.p50, .ttft.p99 | [.requests, (.measured_ms * 1000 | round)]]' ramp.why)" "$(cat expected)" "p50: from p45 to p55; p99: above p98"
+is "$(jq -c '[.ttft.p99.worst[].n]' ramp.why)" "$(plain ramp.results | jq -s -c '[.[] | select(.n != null)] | sort_by(-.ttft_ns) | [.[:5][].n]')" "the slowest requests are named"
+
+# A slot of the client comes before the start, and is in no part.
+at slots server.json constant:rate=14,n=60,slots=4
+why slots server.json
+is "$(jq -c '[.e2e.p99.slot_wait_ms > 100, .e2e.p99.parts.unexplained.ms, .e2e.p99.parts.queue.ms < 60]' slots.why)" '[true,0,true]' "waiting for a slot stands apart"
+contains "$("$report" -q --section why --why server.json slots.results)" "before: slot" "and has a row"
+
+# ---- as people read it ------------------------------------------------------------------------------------------------
+text() { # REPORT-ARGUMENTS…: on one line
+	"$report" -q "$@" 2>"$ERR" | tr -s ' \n' ' '
+}
+first=$(text --why server.json ramp.results)
+contains "$first" "Where the time went by the twin server.json, whose medians differ from the measured ones by 0.0 % (TTFT) and by 0.0 % (E2E)" "text has the section"
+contains "$first" "TTFT at p99 the greatest part is waiting in the server's queue: " "and what takes most"
+contains "$first" "E2E from start, by part" "and the parts"
+is "$(text ramp.results | grep -c "Where the time went")" 0 "without --why, there is no section"
+is "$(grep -c "Slowest by TTFT\|TTFT of poisson" <<<"$first")" 0 "the first screen is short"
+"$report" -q --full --why server.json ramp.results >full
+"$report" -q -f md --why server.json ramp.results >page.md
+PATH=/nowhere "$report" -q -f html --why server.json ramp.results >page.html
+contains "$(tr -s ' \n' ' ' <full)" "Slowest by TTFT" "--full has the slowest"
+contains "$(cat full)" "E2E of poisson, by part" "and the stages"
+is "$(python3 "$TESTS/helpers/report_read_back.py" full page.md page.html | grep -v ' tables, ')" "" "text and Markdown have the cells of the page"
+"$report" -q -f json --why server.json ramp.results -o saved.json
+for how in "" --full "-f md" "-f html"; do
+	# shellcheck disable=SC2086
+	is "$(PATH=/nowhere "$report" -q $how saved.json | cksum)" "$(PATH=/nowhere "$report" -q $how --why server.json ramp.results | cksum)" "${how:-text}: the same from its JSON"
+done
+
+# ---- another server ---------------------------------------------------------------------------------------------------
+twin 18000000 16 0 >slow.json
+why ramp slow.json
+is "$(jq -c "[.describes, .e2e_error > 0.25, ([$groups | .parts.unexplained.ms < 0] | all),
+	([$groups | ((.parts | map(.ms) | add) - .measured_ms | fabs) | select(. > 1e-5)] | length)]" ramp.why)" '[false,true,true,0]' "a slower twin does not describe the run"
+contains "$(text --why slow.json ramp.results)" "Where the time went the twin slow.json does not describe this run: its medians are off, TTFT by " "which the section says first"
+twin 9000000 16 0.3 >noisy.json
+at noisy noisy.json poisson:rate=6,for=20s
+why noisy noisy.json
+is "$(jq -c '[.describes, .e2e.p99.parts.unexplained.ms != 0]' noisy.why)" '[true,true]' "noise is what is not explained"
+
+# ---- what has no parts ------------------------------------------------------------------------------------------------
+data=$TESTS/data/report
+contains "$(text --why server.json "$data/errors.results")" "Where the time went unknown: no twin of a run in which" "a run that failed: unknown, with the reason"
+contains "$(text --why server.json "$data/empty.results")" "Where the time went unknown: a twin requires requests" "an empty one as well"
+run "$report" -q --why trace ramp.results
+status_is 3 "a file that is no twin"
+complains ipf-report "trace: line 2: not JSON" "is refused in one line"
+run "$report" -q --section verdict --why nothing.json ramp.results
+status_is 1 "a file that does not exist"
+complains ipf-report "nothing.json" "is refused too, whatever is shown"
+run "$report" --why server.json saved.json
+status_is 2 "a saved report"
+complains ipf-report "--why requires results" "has no requests to explain"
+for format in csv junit prometheus; do
+	run "$report" -f $format --why server.json ramp.results
+	is "$status $(cat "$ERR")" "2 ipf-report: --why: -f $format does not have it; use text, json, html or md" "-f $format is refused"
+done
+run "$report" export twin --why server.json ramp.results
+is "$status $(cat "$ERR")" "2 ipf-report export: --why: twin does not have it; use json" "export of another format as well"
+run "$report" export json -q --why server.json ramp.results
+is "$(jq -c .why.twin "$OUT")" '"server.json"' "export json has it"
+run "$report" --certificate --why server.json ramp.results
+status_is 2 "a certificate has none"
+run "$report" --compare --why server.json ramp.results -- ramp.results
+is "$status $(cat "$ERR")" "2 ipf-report: --why and --compare exclude each other" "nor has a comparison"
