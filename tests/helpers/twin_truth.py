@@ -1,11 +1,13 @@
 """Known truth for twins: servers of drawn parameters, a twin fitted to a ramp of each, five loads that were not fitted.
 
-    twin_truth.py BIN twin|sim FIRST COUNT
+    twin_truth.py BIN twin|sim|search FIRST COUNT
 
 With `twin` the server is a twin itself, in virtual time, and the answer is the same everywhere; with `sim` it is ipf-sim, in real time, a
 minute and a half for each. Prints a line for each server and for what is off, then a summary as JSON: how many parameters were wrong
 (5 % off), how many figures of how many loads were within the limits (throughput 3 %, p50 5 %, p99 12 %), how many intervals of parameters
 hold the truth; "quiet" is how many figures of a second run of the server itself were within the limits.
+With `search`, in virtual time, a search for the highest rate within objectives is made at the server and at its twin: "found" is how often
+both rates are as near as the search is precise.
 """
 import json
 import os
@@ -17,6 +19,7 @@ import sys
 
 BIN, KIND, FIRST, COUNT = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
 LIMITS = {"p50": 0.05, "p99": 0.12}
+PRECISION = 0.1  # of a search
 WORTH = 0.0003  # seconds: less than this between two latencies is the noise of a clock
 
 
@@ -140,17 +143,48 @@ def check_parameters(s, twin, sums):
             print(f"  {name}: {right}, found {found['value']} ({found['low']} to {found['high']})")
 
 
+def fit(s, server, number, scale):
+    """A twin from a ramp, as a file and as an object; returns also about where the server is saturated."""
+    top = saturation(s)
+    traces(s, number)
+    measure(server.where, "ramp", "ramp.trace", [f"poisson:rate={top * share:.3f},for={6 * scale}s" for share in (0.08, 0.3, 0.6, 0.9, 1.3)])
+    twin = json.loads(ipf("ipf-report", "export", "twin", "-q", *(["--trace", "ramp.trace"] if s["prefix_cache"] else []), "ramp.results.zst"))
+    with open("twin.json", "w") as f:
+        json.dump(twin, f)
+    return twin, top
+
+
+def search(twin, seed, low, high, objective):
+    """The highest rate that meets the objective, by ipf-sched's search."""
+    results = []
+    stage = f"search:slo=p90:ttft={objective:.0f}ms,low={low:.3f},high={high:.3f},for=60s,precision={PRECISION * 100:.0f}%"
+    while True:
+        p = subprocess.run([os.path.join(BIN, "ipf-sched"), "-q", stage, "-t", "load.trace", "--seed", str(seed), "-o", "search.schedule"] +
+                           [a for r in results for a in ("-r", r)], capture_output=True, text=True, check=False)
+        if p.returncode == 10:
+            return float(p.stdout.split("/s")[0])
+        p.check_returncode()
+        ipf("ipf-fire", "-q", "--force", "-m", "sim", "--twin", twin, "--seed", seed + 100 * len(results), "-t", "load.trace", "-o", "search.records.zst", "search.schedule")
+        results.append(f"search-{len(results)}.results.zst")
+        ipf("ipf-collect", "-q", "-o", results[-1], "search.records.zst")
+
+
+def try_search(number, sums):
+    s = draw(number)
+    _, top = fit(s, Twin(s), number, 4)
+    idle = s["step_base_ns"] / 1e6 + 700e3 / s["prefill_tokens_per_s"]
+    rates = [search(name, number + k, top * 0.05, top * 3, 4 * idle) for k, name in enumerate(("truth.json", "twin.json"))]
+    sums["searches"] += 1
+    sums["found"] += abs(rates[1] / rates[0] - 1) <= PRECISION
+    print(f"server {number}: {rates[0]}/s, its twin {rates[1]}/s")
+
+
 def try_server(number, sums):
     s = draw(number)
     server = (Sim if KIND == "sim" else Twin)(s)
     scale = 1 if KIND == "sim" else 4
-    top = saturation(s)
     try:
-        traces(s, number)
-        measure(server.where, "ramp", "ramp.trace", [f"poisson:rate={top * share:.3f},for={6 * scale}s" for share in (0.08, 0.3, 0.6, 0.9, 1.3)])
-        twin = json.loads(ipf("ipf-report", "export", "twin", "-q", *(["--trace", "ramp.trace"] if s["prefix_cache"] else []), "ramp.results.zst"))
-        with open("twin.json", "w") as f:
-            json.dump(twin, f)
+        twin, top = fit(s, server, number, scale)
         print(f"server {number}: {json.dumps(s)}, saturated at about {top:.1f}/s")
         check_parameters(s, twin, sums)
         for name, trace, stage in (
@@ -178,9 +212,9 @@ def try_server(number, sums):
 
 
 def main():
-    sums = dict.fromkeys(("parameters", "wrong", "intervals", "hold", "figures", "good", "quiet"), 0)
+    sums = dict.fromkeys(("parameters", "wrong", "intervals", "hold", "figures", "good", "quiet", "searches", "found"), 0)
     for number in range(FIRST, FIRST + COUNT):
-        try_server(number, sums)
+        (try_search if KIND == "search" else try_server)(number, sums)
         sys.stdout.flush()
     print(json.dumps(sums))
 
