@@ -105,7 +105,8 @@ enum part_kind {
 	PART_COMMAND, /* a line for a shell */
 	PART_CODE,    /* label: what it is; text: lines */
 	PART_TERM,    /* label, text: a definition; unit: its id or NULL */
-	PART_PICTURES, /* text: HTML elements of our own, which a page takes as they are */
+	PART_PICTURES, /* text: HTML elements of our own, which a page takes as they are; label: their class in report.css
+	                */
 	PART_TABLE,
 };
 

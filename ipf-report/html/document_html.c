@@ -18,7 +18,7 @@ static const struct {
 	[PART_TILE] = {"<dl class=\"summary\">\n", "</dl>\n"},
 	[PART_COMMAND] = {"<pre class=\"commands\">", "</pre>\n"},
 	[PART_TERM] = {"<dl class=\"definitions\">\n", "</dl>\n"},
-	[PART_PICTURES] = {"<div class=\"plots\">\n", "</div>\n"},
+	[PART_PICTURES] = {NULL, NULL},
 	[PART_TABLE] = {NULL, NULL},
 };
 
@@ -163,7 +163,7 @@ static void show_part(struct buffer *out, const struct doc_part *part, const cha
 		buffer_text(out, "</code>");
 		break;
 	case PART_PICTURES:
-		buffer_text(out, part->text);
+		buffer_format(out, "<div class=\"%s\">\n%s</div>\n", part->label, part->text);
 		break;
 	default:
 		show_paragraph(out, part);

@@ -9,7 +9,7 @@
 static void section_plots(const struct telling *t)
 {
 	if (t->pictures && *t->pictures)
-		doc_part(t->d, PART_PICTURES, NULL, t->pictures);
+		doc_part(t->d, PART_PICTURES, "plots", t->pictures);
 }
 
 enum depth {

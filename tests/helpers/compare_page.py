@@ -10,7 +10,7 @@ class Page(HTMLParser):
     def __init__(self):
         super().__init__(convert_charrefs=True)
         self.tables, self.row, self.cell, self.sections, self.text = {}, None, None, [], {}
-        self.pictures = []
+        self.pictures, self.div = [], None
 
     def handle_starttag(self, tag, attributes):
         a = dict(attributes)
@@ -18,7 +18,8 @@ class Page(HTMLParser):
         if tag == "table": self.tables[a["id"]] = []
         if tag == "tr": self.row = []
         if tag in ("td", "th"): self.cell = [a.get("data-v"), ""]
-        if tag == "svg": self.pictures.append({"ids": a["aria-labelledby"], "marks": 0, "curves": 0})
+        if tag == "div": self.div = a.get("class")
+        if tag == "svg": self.pictures.append({"ids": a["aria-labelledby"], "style": self.div, "marks": 0, "curves": 0})
         if tag in ("rect", "circle") and a.get("class") == "mark": self.pictures[-1]["marks"] += 1
         if tag == "polyline" and len(a["points"].split()) == 100: self.pictures[-1]["curves"] += 1
 
@@ -59,5 +60,6 @@ for f, r in zip(figures, rows):
             print(f["name"], name, "is", shown, "and in JSON", value)
     check(f["name"] + " finding", r[6][1], f["finding"])
 drawn = sum(f["unit"] != "share" and ("low" in f or "p" in f) for f in figures)
+check("style of the pictures", {p["style"] for p in page.pictures} <= {"pictures"}, True)
 check("intervals", [p["marks"] for p in page.pictures if p["ids"].startswith("forest")], [drawn] if drawn else [])
 check("curves", {p["curves"] for p in page.pictures if p["ids"].startswith("curve")} <= {2}, True)
