@@ -1,30 +1,15 @@
 /* Where the time of requests went, by a twin of the server. */
 #include "sections/sentence.h"
+#include "sections/why_picture.h"
 
 #include <math.h>
 #include <string.h>
 
-/* The parts in their order: name in the report, in a table, and what a sentence says of it. */
-static const struct {
-	const char *part, *row, *phrase;
-} parts[] = {
-	{"connect", "connection", "opening a connection"},
-	{"overhead", "overhead", "the server's overhead, network included"},
-	{"queue", "queue", "waiting in the server's queue"},
-	{"own_prompt", "own prompt", "computing its own prompt"},
-	{"other_prompts", "prompts of others", "prompts of other requests, computed before its first token"},
-	{"steps", "rest of the steps", "the other work of the steps that computed its prompt"},
-	{"later_prompts", "later: prompts of others", "prompts of other requests, computed between its tokens"},
-	{"decoding", "later: decoding", "decoding"},
-	{"unexplained", "not explained", "not explained by the twin"},
-};
-enum { PARTS = sizeof parts / sizeof *parts };
-
 /* A saved report can have any name; -1: unknown. */
 static int number_of(const char *part)
 {
-	for (int i = 0; i < PARTS; i++)
-		if (part && strcmp(parts[i].part, part) == 0)
+	for (int i = 0; i < WHY_WORDS; i++)
+		if (part && strcmp(why_words[i].part, part) == 0)
 			return i;
 	return -1;
 }
@@ -57,9 +42,9 @@ static void tell_table(const struct telling *t, json_t *latency, const char *id,
 {
 	struct doc_table *table = doc_table(
 		t->d, &(struct doc_table_spec){.id = id, .caption = caption, .rows = "part", .columns = columns, .count = 4});
-	for (int i = 0; i < PARTS; i++)
-		tell_row(t, table, latency, parts[i].row, doc_say(t->d, "parts/%s/ms", parts[i].part),
-		         doc_say(t->d, "parts/%s/share", parts[i].part));
+	for (int i = 0; i < WHY_WORDS; i++)
+		tell_row(t, table, latency, why_words[i].row, doc_say(t->d, "parts/%s/ms", why_words[i].part),
+		         doc_say(t->d, "parts/%s/share", why_words[i].part));
 	tell_row(t, table, latency, "measured", "measured_ms", NULL);
 	if (table->count > 0)
 		table->rows[table->count - 1].total = true;
@@ -74,7 +59,7 @@ static void tell_greatest(const struct telling *t, json_t *latency, const char *
 	const int number = number_of(text_at(slow, "greatest"));
 	if (number < 0)
 		return;
-	const char *part = parts[number].part;
+	const char *part = why_words[number].part;
 	const char *ms = doc_say(t->d, "{parts/%s/ms} ms of {measured_ms} ms", part);
 	const char *share = doc_say(t->d, "[ ({parts/%s/share%%})]", part);
 	const char *others = strcmp(label, "E2E at p99") == 0
@@ -82,13 +67,13 @@ static void tell_greatest(const struct telling *t, json_t *latency, const char *
 	                         : "[, beside {others} other sequences]";
 	tell(t, label, slow,
 	     doc_say(t->d, "the greatest part is %s: %s%s%s, the mean of {requests#} request{s:requests}",
-	             parts[number].phrase, ms, share, others));
+	             why_words[number].phrase, ms, share, others));
 }
 
 static void tell_worst(const struct telling *t, json_t *latency, const char *id, const char *caption)
 {
 	static const struct doc_column worst_columns[] = {
-		{.name = "time", .unit = "ms"}, {.name = "greatest part"}, {.name = "of it", .unit = "ms"}};
+		{.name = "time", .unit = "ms"}, {.name = "greatest part", .kind = CELL_WORDS}, {.name = "of it", .unit = "ms"}};
 	json_t *worst = json_at(latency, "p99/worst"), *one;
 	size_t i;
 	if (json_array_size(worst) == 0)
@@ -101,7 +86,7 @@ static void tell_worst(const struct telling *t, json_t *latency, const char *id,
 		const int number = number_of(text_at(one, "greatest"));
 		doc_row(t->d, table, doc_say(t->d, "%.0f", figure_at(one, "n")), NULL);
 		doc_cell_figure(t->d, table, figure_at(one, "ms"), CELL_NUMBER);
-		doc_cell_text(t->d, table, number < 0 ? "unknown" : parts[number].row, TONE_PLAIN);
+		doc_cell_text(t->d, table, number < 0 ? "unknown" : why_words[number].row, TONE_PLAIN);
 		doc_cell_figure(t->d, table, figure_at(one, "greatest_ms"), CELL_NUMBER);
 	}
 }
@@ -132,7 +117,20 @@ static void tell_fit(const struct telling *t, json_t *why)
 		     "the twin {twin!}, whose medians differ from the measured ones[ by {ttft_error%} (TTFT)][ and by "
 		     "{e2e_error%} (E2E)]");
 	if (figure_at(why, "left_out") > 0)
-		tell(t, "left out", why, "{left_out#} request{s:left_out} of which not all is known that is needed");
+		tell(
+			t, "left out", why,
+			"{left_out#} request{s:left_out} of which not all is known, which the twin cannot hold, or beyond the first 524,288");
+}
+
+static void tell_pictures(const struct telling *t, json_t *why)
+{
+	struct buffer html = {0};
+	why_picture(&html, "why-picture-ttft", "TTFT from start, by part", json_at(why, "ttft"));
+	why_picture(&html, "why-picture-e2e", "E2E from start, by part", json_at(why, "e2e"));
+	if (html.len > 0)
+		doc_part(t->d, PART_PICTURES, "pictures", html.data);
+	t->d->failed |= html.failed;
+	buffer_release(&html);
 }
 
 void section_why(const struct telling *t)
@@ -144,6 +142,7 @@ void section_why(const struct telling *t)
 	tell_fit(t, why);
 	tell_greatest(t, json_at(why, "ttft"), "TTFT at p99");
 	tell_greatest(t, json_at(why, "e2e"), "E2E at p99");
+	tell_pictures(t, why);
 	tell_table(t, json_at(why, "ttft"), "why-ttft", "TTFT from start, by part");
 	tell_table(t, json_at(why, "e2e"), "why-e2e", "E2E from start, by part");
 	doc_note(t->d, "p50: the mean of the requests between p45 and p55; p99: of those above p98");

@@ -15,8 +15,8 @@
 
 /* What is read of longer runs: the first requests that have so many events. */
 #define TWIN_EVENTS_MOST (INT64_C(1) << 23)
-/* And of rows without events: the first so many. */
-#define TWIN_ROWS_MOST (INT64_C(1) << 20)
+/* And of rows without events: the first so many, of which a replay takes half a gigabyte. */
+#define TWIN_ROWS_MOST (INT64_C(1) << 19)
 
 struct twin_request {
 	int64_t start_ns, first_ns, last_ns; /* on the clock of its part, of shards on that of the first */

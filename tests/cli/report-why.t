@@ -70,7 +70,32 @@ PATH=/nowhere "$report" -q -f html --why server.json ramp.results >page.html
 contains "$(tr -s ' \n' ' ' <full)" "Slowest by TTFT" "--full has the slowest"
 contains "$(cat full)" "E2E of poisson, by part" "and the stages"
 is "$(python3 "$TESTS/helpers/report_read_back.py" full page.md page.html | grep -v ' tables, ')" "" "text and Markdown have the cells of the page"
+
+# The page has a picture of each table, whose bars are as long as the parts of the JSON report.
 "$report" -q -f json --why server.json ramp.results -o saved.json
+is "$(python3 "$TESTS/helpers/html_page.py" page.html 2>&1; grep -c '<svg .*why-picture-' page.html)" 2 "the page is whole, with two pictures"
+python3 - page.html saved.json <<'END' >drawn
+import json, re, sys
+page, why = open(sys.argv[1], encoding="utf-8").read(), json.load(open(sys.argv[2]))["why"]
+for name in "ttft", "e2e":
+    svg = re.search(rf'<svg [^>]*why-picture-{name}-title.*?</svg>', page, re.S).group()
+    bars = {}
+    for part, y, width in re.findall(r'<rect class="part-(\d)" x="[\d.]+" y="(\d+)" width="([\d.]+)" height="\d+"><title>', svg):
+        bars.setdefault(y, {})[int(part)] = float(width)
+    names = ["connect", "overhead", "queue", "own_prompt", "other_prompts", "steps", "later_prompts", "decoding", "unexplained"]
+    longest = max(sum(widths.values()) for widths in bars.values())
+    for (y, widths), of in zip(bars.items(), (why[name]["p50"], why[name]["p99"])):
+        for k, part in enumerate(names):
+            ms = of["parts"].get(part, {"ms": 0})["ms"]
+            if abs(widths.get(k, 0) / longest - ms / why[name]["p99"]["measured_ms"]) > 0.001: print(name, y, part, widths.get(k), ms)
+    print(name, len(bars))
+END
+is "$(tr '\n' ' ' <drawn)" "ttft 2 e2e 2 " "a bar for p50 and one for p99"
+if command -v chromium >/dev/null; then
+	is "$(python3 "$TESTS/helpers/html_browser.py" page.html 2>&1)" "" "in Chromium: no message, room enough on a phone, contrast in light and dark"
+else
+	skip "in Chromium: no message, room enough on a phone, contrast in light and dark" "chromium is not installed"
+fi
 for how in "" --full "-f md" "-f html"; do
 	# shellcheck disable=SC2086
 	is "$(PATH=/nowhere "$report" -q $how saved.json | cksum)" "$(PATH=/nowhere "$report" -q $how --why server.json ramp.results | cksum)" "${how:-text}: the same from its JSON"
