@@ -155,6 +155,15 @@ const struct schedule *arrival_reader_schedule(const struct arrival_reader *r)
 	return r->schedule;
 }
 
+int64_t arrival_reader_planned(const struct arrival_reader *r)
+{
+	const struct schedule *s = arrival_reader_schedule(r);
+	int64_t sum = 0;
+	for (size_t i = 0; i < s->count; i++)
+		sum += s->stages[i].cycle ? 0 : s->stages[i].arrivals;
+	return sum;
+}
+
 const char *arrival_reader_trace(const struct arrival_reader *r)
 {
 	return r->trace;

@@ -26,6 +26,8 @@ int arrival_reader_open(struct arrival_reader **reader, const char *schedule, co
 void arrival_reader_close(struct arrival_reader *r); /* NULL is fine */
 
 const struct schedule *arrival_reader_schedule(const struct arrival_reader *r);
+/* Its requests, but for those of cycle stages, of which it does not say how many there will be. */
+int64_t arrival_reader_planned(const struct arrival_reader *r);
 const char *arrival_reader_trace(const struct arrival_reader *r);      /* its file; borrowed */
 struct stream_reader *arrival_reader_stream(struct arrival_reader *r); /* the schedule's; borrowed */
 json_t *arrival_reader_trace_header(const struct arrival_reader *r);   /* borrowed */

@@ -427,15 +427,6 @@ static int open_output(struct run *r, struct ipf_error *err)
 
 /* ---- the run ---- */
 
-static int64_t planned_requests(const struct run *r)
-{
-	const struct schedule *s = arrival_reader_schedule(r->arrivals);
-	int64_t sum = 0;
-	for (size_t i = 0; i < s->count; i++)
-		sum += s->stages[i].cycle ? 0 : s->stages[i].arrivals;
-	return sum;
-}
-
 static int begin(struct run *r, struct ipf_error *err)
 {
 	struct stat st;
@@ -511,7 +502,7 @@ static struct progress_line progress_line_of(const struct run *r)
 {
 	return (struct progress_line){.counters = &r->counters,
 	                              .zero_ns = r->zero_ns,
-	                              .planned = planned_requests(r),
+	                              .planned = arrival_reader_planned(r->arrivals),
 	                              .warm = r->options->warm,
 	                              .timed = r->options->start_at.text != NULL};
 }
@@ -743,7 +734,7 @@ static void wait_for_recorder(struct run *r)
 
 static void report_plan(const struct run *r)
 {
-	int64_t planned = planned_requests(r);
+	int64_t planned = arrival_reader_planned(r->arrivals);
 	if (!r->options->common.verbose || r->options->common.quiet)
 		return;
 	fprintf(stderr, "ipf-fire: %s", api_method(r->api));

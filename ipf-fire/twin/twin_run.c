@@ -72,15 +72,6 @@ static uint64_t choose_seed(struct twin_run *r)
 	return json_is_string(seed) ? strtoull(json_string_value(seed), NULL, 10) : r->options.common.seed;
 }
 
-static int64_t planned_requests(const struct twin_run *r)
-{
-	const struct schedule *s = arrival_reader_schedule(r->arrivals);
-	int64_t sum = 0;
-	for (size_t i = 0; i < s->count; i++)
-		sum += s->stages[i].cycle ? 0 : s->stages[i].arrivals;
-	return sum;
-}
-
 static int name_models(struct twin_run *r, struct ipf_error *err)
 {
 	if ((r->options.model && !(r->model = as_json(r->options.model))) ||
@@ -279,7 +270,7 @@ static int run(struct twin_run *r, const char *schedule, struct ipf_error *err)
 	interrupt_watch(0);
 	if (write_header(r, err) < 0 || open_driver(r, err) < 0)
 		return -1;
-	r->line = (struct progress_line){.counters = &r->counters, .planned = planned_requests(r)};
+	r->line = (struct progress_line){.counters = &r->counters, .planned = arrival_reader_planned(r->arrivals)};
 	progress_init(&r->progress, o->common.progress, o->common.quiet || fire_options_leave_progress(o));
 	int result = twin_driver_run(r->driver, &r->result, err);
 	progress_end(&r->progress);

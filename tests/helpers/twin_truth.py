@@ -206,7 +206,7 @@ def try_server(number, sums):
                 sums["good"] += good
                 sums["quiet"] += quiet
                 if not good:
-                    print(f"  {name}: {figure} {off:+.1%} (the server itself {noise:+.1%})")
+                    print(f"  {name}: {figure} {off:+.1%}" + (f" (the server itself {noise:+.1%})" if KIND == "twin" else ""))
     finally:
         server.stop()
 

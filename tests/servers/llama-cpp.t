@@ -5,20 +5,7 @@
 . "$TESTS/fixture.sh"
 . "$TESTS/servers/servers.sh"
 
-venv llama-cpp xllamacpp==2026.10.11549 gguf numpy
-"$servers/llama-cpp/bin/python" "$TESTS/servers/tiny_model.py" model --gguf model/tiny.gguf || exit 1
-cat >server.py <<'END'
-import sys, time
-import xllamacpp
-
-set = xllamacpp.CommonParams()
-set.model.path, set.model_alias, set.hostnames, set.port = "model/tiny.gguf", {"tiny"}, ["127.0.0.1"], int(sys.argv[1])
-set.n_ctx, set.n_parallel, set.cpuparams.n_threads = 8192, 4, 1
-set.endpoint_metrics, set.warmup, set.use_jinja, set.api_keys = True, False, True, ["secret"]
-server = xllamacpp.Server(set)
-while True: time.sleep(1000)
-END
-serve /health "$servers/llama-cpp/bin/python" server.py PORT
+llama_start
 export KEY=secret
 # It closes the connection after a stream, whatever it says: a request that follows at once is lost. Some of its sums depend on which requests
 # are in one batch.

@@ -59,6 +59,23 @@ vllm_start() { # OPTION…
 		--dtype float32 --enforce-eager "$@"
 }
 
+llama_start() { # llama.cpp, of PyPI's xllamacpp, with four slots; it wants $KEY "secret"
+	venv llama-cpp xllamacpp==2026.10.11549 gguf numpy
+	"$servers/llama-cpp/bin/python" "$TESTS/servers/tiny_model.py" model --gguf model/tiny.gguf || exit 1
+	cat >server.py <<'END'
+import sys, time
+import xllamacpp
+
+set = xllamacpp.CommonParams()
+set.model.path, set.model_alias, set.hostnames, set.port = "model/tiny.gguf", {"tiny"}, ["127.0.0.1"], int(sys.argv[1])
+set.n_ctx, set.n_parallel, set.cpuparams.n_threads = 8192, 4, 1
+set.endpoint_metrics, set.warmup, set.use_jinja, set.api_keys = True, False, True, ["secret"]
+server = xllamacpp.Server(set)
+while True: time.sleep(1000)
+END
+	serve /health "$servers/llama-cpp/bin/python" server.py PORT
+}
+
 install_vllm() {
 	local python info
 	python=$(python_of_servers) && "$python" -c 'import sys; sys.exit(sys.version_info[:2] != (3, 12))' ||
