@@ -7,7 +7,8 @@
 
 #define GAPS_LEAST 50 /* gaps within answers: below, nothing is known of steps */
 #define GAP_SHARE  20 /* one of so many gaps is shorter than the one that is taken */
-#define GAP_PART   4  /* and so much of it tells steps apart */
+#define GAP_PART   2  /* and so much of it tells steps apart */
+#define GAP_LEAST  5  /* of those that are at least so much of the median */
 #define GAPS_TAKEN (1 << 20)
 
 static int compare(const void *a, const void *b)
@@ -41,7 +42,10 @@ static int find_gap(struct twin_steps *s, const struct twin_data *data, struct i
 		last[data->events[i].request] = i;
 	}
 	qsort(gaps, (size_t)count, sizeof *gaps, compare);
-	s->gap_ns = count ? gaps[count / GAP_SHARE] / GAP_PART : 0;
+	int64_t first = 0; /* that is no pair of tokens which came in one read */
+	while (first < count && gaps[first] * GAP_LEAST < gaps[count / 2])
+		first++;
+	s->gap_ns = count ? gaps[first + (count - first) / GAP_SHARE] / GAP_PART : 0;
 	free(last);
 	free(gaps);
 	if (count < GAPS_LEAST)
