@@ -2,6 +2,7 @@
 # ipf-report --why TWIN: where the time of requests went. (unit/test_report_twin_why.c holds the parts of each request against servers whose
 # steps follow by arithmetic.) The runs are those of a twin, in virtual time, so that every machine has the same.
 . "$TESTS/tap.sh"
+. "$TESTS/data/report/seal.sh"
 unset -f jq # the order of members matters
 unset IPF_REPORT_FULL
 report=$BIN/ipf-report
@@ -53,6 +54,39 @@ at slots server.json constant:rate=14,n=60,slots=4
 why slots server.json
 is "$(jq -c '[.e2e.p99.slot_wait_ms > 100, .e2e.p99.parts.unexplained.ms, .e2e.p99.parts.queue.ms < 60]' slots.why)" '[true,0,true]' "waiting for a slot stands apart"
 contains "$("$report" -q --section why --why server.json slots.results)" "before: slot" "and has a row"
+
+# A connection that was opened for a request delayed what the server saw of it: rows as if each had waited 2 ms for one.
+plain low.results | head -1 >header
+body low.results | jq -c 'if .n == null then . else .start_ns -= 2000000 | .connect_ns = 1500000 | .setup_ns = 2000000 | .send_waits = 1 |
+	reduce ("ttfb_ns", "ttft_ns", "ttfa_ns", "e2e_ns") as $m (.; .[$m] += 2000000) end' >lines
+seal header lines >connect.results
+why connect server.json
+is "$(jq -c '[.ttft.p99, .e2e.p99 | .parts | [.connect.ms, .queue.ms, .unexplained.ms]]' connect.why)" '[[2,0,0],[2,0,0]]' "a connection is a part"
+
+# ---- prefix caches, replicas, shards ----------------------------------------------------------------------------------
+jq '.parameters.prefix_cache.value = 1 | .parameters.kv_blocks.value = 4000' server.json >cache.json
+"$BIN/ipf-prep" prefix -q -n 200 --hit-rate 0.5 --groups 4 --input-tokens uniform:200-900 --output-tokens 20 -o trace
+at whole cache.json poisson:rate=16,for=10s
+why whole cache.json
+is "$(jq -c '[.e2e_error, .e2e.p99.parts.unexplained.ms]' whole.why)" '[0,0]' "what the server found in its cache takes no time"
+"$report" -q -f json --why cache.json --trace trace whole.results | jq -c .why >traced.why
+same whole.why traced.why "the cache of the twin finds the same by the trace"
+why whole server.json
+jq '.parameters.prefix_cache.value = 0' cache.json >uncached.json
+"$report" -q -f json --why uncached.json --trace trace whole.results | jq -c '.why.ttft.p50.parts.own_prompt' >uncached.own
+is "$(cat uncached.own)" "$(jq -c .ttft.p50.parts.own_prompt whole.why)" "a twin without a cache leaves out what the server reported"
+"$BIN/ipf-fire" -q --reproducible --twin cache.json --replicas 2 -t trace whole.schedule 2>"$ERR" | "$BIN/ipf-collect" -q -o replicas.results 2>"$ERR"
+why replicas cache.json
+is "$(jq -c '[.e2e_error, .e2e.p99.parts.unexplained.ms]' replicas.why)" '[0,0]' "replicas have a queue each"
+at whole server.json poisson:rate=16,for=10s
+for k in 1 2; do at shard-$k server.json poisson:rate=16,for=10s --shard $k/2; done
+median() { # RESULTS…: of E2E, ms
+	for file in "$@"; do plain "$file"; done | jq -s '[.[] | select(.n != null) | .e2e_ns / 1e6] | sort | length as $n | (.[($n - 1) / 2 | floor] + .[$n / 2 | floor]) / 2'
+}
+"$report" -q -f json --why server.json shard-1.results shard-2.results | jq -c .why >shards.why
+is "$(jq -c --argjson shards "$(median shard-?.results)" --argjson whole "$(median whole.results)" \
+	'[.requests, (.e2e_error > 0.1), ((1 + .e2e_error) * $shards / $whole - 1 | fabs < 0.001)]' shards.why)" \
+	"[$(jq .requests whole.why),true,true]" "shards load one server: together they take as long as the whole"
 
 # ---- as people read it ------------------------------------------------------------------------------------------------
 text() { # REPORT-ARGUMENTS…: on one line
@@ -116,6 +150,10 @@ is "$(jq -c '[.describes, .e2e.p99.parts.unexplained.ms != 0]' noisy.why)" '[tru
 data=$TESTS/data/report
 contains "$(text --why server.json "$data/errors.results")" "Where the time went unknown: no twin of a run in which" "a run that failed: unknown, with the reason"
 contains "$(text --why server.json "$data/empty.results")" "Where the time went unknown: a twin requires requests" "an empty one as well"
+plain low.results | head -1 >header
+body low.results | jq -c 'del(.output_tokens)' >lines
+seal header lines >lengths.results
+contains "$(text --why server.json lengths.results)" "the lengths of prompts and answers, which 20 of 20 requests do not have" "so is one without tokens"
 run "$report" -q --why trace ramp.results
 status_is 3 "a file that is no twin"
 complains ipf-report "trace: line 2: not JSON" "is refused in one line"
