@@ -163,7 +163,9 @@ static void show_part(struct buffer *out, const struct doc_part *part, const cha
 		buffer_text(out, "</code>");
 		break;
 	case PART_PICTURES:
-		buffer_format(out, "<div class=\"%s\">\n%s</div>\n", part->label, part->text);
+		buffer_text(out, "<div class=\"");
+		html_text(out, part->label);
+		buffer_format(out, "\">\n%s</div>\n", part->text);
 		break;
 	default:
 		show_paragraph(out, part);

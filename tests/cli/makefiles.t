@@ -26,7 +26,7 @@ for file in "$SHARE"/*.mk; do
 	run make -f "$file"
 	status_is 2 "$name: without a server"
 	is "$(grep -c . "$ERR")" 1 "$name: is told in one line"
-	matches "$(cat "$ERR")" "(URL|URL_A) is missing: .*http://localhost:8000" "$name: what is missing"
+	matches "$(cat "$ERR")" "(URL|URL_A) is missing: .*http://localhost:8000|TWIN is missing: .*ipf-report export twin" "$name: what is missing"
 	is "$(ls -d "$name" 2>/dev/null)" "" "$name: nothing is made"
 done
 
