@@ -129,12 +129,14 @@ int twin_replay_run(struct twin_replay *c, const struct twin *twin, struct ipf_e
 		if ((at = replay_server(twin, c, at, err)) < 0)
 			return -1;
 	c->computed[0] = c->computed[1] = 1;
-	for (int64_t i = 0; i < c->data->request_count; i++)
+	bool failed = false;
+	for (int64_t i = 0; i < c->data->request_count; i++) {
 		compare(c, i);
-	bool failed = c->late.failed;
-	for (int m = 0; m < TWIN_ERROR_COUNT; m++) {
-		failed |= c->measured[m].failed || c->predicted[m].failed;
+		failed |= twin_answer_failed(&c->answers[i]);
 	}
+	failed |= c->late.failed;
+	for (int m = 0; m < TWIN_ERROR_COUNT; m++)
+		failed |= c->measured[m].failed || c->predicted[m].failed;
 	return failed ? ipf_error_memory(err) : 0;
 }
 

@@ -73,7 +73,7 @@ static void on_tokens(int64_t i, void *data)
 		note_last(w, i);
 }
 
-/* The same server on an even day. */
+/* The same server without what varies between its steps. */
 static struct twin without_noise(const struct twin *twin)
 {
 	struct twin even = *twin;
