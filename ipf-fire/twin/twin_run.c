@@ -107,23 +107,6 @@ static const char *file_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-static json_t *errors_json(const struct twin *twin)
-{
-	json_t *errors = json_object();
-	for (int i = 0; i < TWIN_ERROR_COUNT; i++) {
-		const struct twin_error *e = &twin->errors[i];
-		json_t *one = json_object();
-		if (!isnan(e->p50))
-			json_object_set_new(one, "p50", json_real(e->p50));
-		if (!isnan(e->p99))
-			json_object_set_new(one, "p99", json_real(e->p99));
-		if (json_object_size(one))
-			json_object_set(errors, twin_error_names[i], one);
-		json_decref(one);
-	}
-	return errors;
-}
-
 static json_t *seed_json(uint64_t seed)
 {
 	return seed <= INT64_MAX ? json_integer((json_int_t)seed) : json_sprintf("%llu", (unsigned long long)seed);
@@ -138,8 +121,7 @@ static int add_predicted(const struct twin_run *r, json_t *header)
 	if (r->twin.model)
 		bad |= json_object_set_new(p, "model", json_string(r->twin.model));
 	bad |= json_object_set_new(p, "requests", json_integer(r->twin.requests)) |
-	       json_object_set_new(p, "steps", json_integer(r->twin.steps)) |
-	       json_object_set_new(p, "error", errors_json(&r->twin));
+	       json_object_set_new(p, "steps", json_integer(r->twin.steps)) | twin_errors_to_json(&r->twin, p);
 	if (r->twin.from)
 		bad |= json_object_set(p, "from", r->twin.from);
 	bad |= json_object_set_new(p, "replicas", json_integer(r->options.replicas)) |

@@ -4,7 +4,7 @@
 #include "results/run_data.h"
 #include "workload/trace_findings.h"
 #include "twin/twin_check.h"
-#include "twin/twin_fit.h"
+#include "twin/twin_make.h"
 
 #include "version.h"
 
@@ -34,19 +34,10 @@ static json_t *runs_json(const struct run_data *run)
 static int make_twin(const struct report *report, struct twin *twin, struct ipf_error *err)
 {
 	struct twin_data data;
-	struct twin_steps steps;
 	if (twin_check_run(report->run, report->finding, err) < 0 ||
 	    twin_data_read(&data, report->run, report->trace->given ? &report->trace->workload : NULL, err) < 0)
 		return -1;
-	int result = twin_steps_find(&steps, &data, err);
-	if (result == 0) {
-		result = twin_fit(twin, &data, &steps, err);
-		if (result == 0 && (result = twin_check_servers(twin, &steps, err)) == 0)
-			result = twin_check_errors(twin, &data, &steps, err);
-		if (result < 0)
-			twin_release(twin);
-		twin_steps_release(&steps);
-	}
+	const int result = twin_make(twin, &data, err);
 	twin_data_release(&data);
 	return result;
 }

@@ -22,7 +22,7 @@ static void widen_means(struct figures *f, const json_t *predicted, const int gr
 {
 	for (enum bar bar = 0; bar < ERROR_BARS; bar++) {
 		struct metric_summary *d = (struct metric_summary *)bar_summary(f, bar);
-		const double error = predicted_error(predicted, errors_of_bars[bar], 50);
+		const double error = predicted_error(predicted, errors_of_bars[bar], 50, f->in_flight_mean);
 		if (isnan(error))
 			d->low = d->high = NAN;
 		else
@@ -69,8 +69,8 @@ void model_error_of_bars(struct accuracy *accuracy, const struct figures *f, con
 	const json_t *predicted = run->parts[0].predicted;
 	for (enum bar bar = 0; predicted && bar < ERROR_BARS; bar++) {
 		const struct metric_summary *of = bar_summary(f, bar);
-		const double errors[] = {predicted_error(predicted, errors_of_bars[bar], 50),
-		                         predicted_error(predicted, errors_of_bars[bar], 99)};
+		const double errors[] = {predicted_error(predicted, errors_of_bars[bar], 50, f->in_flight_mean),
+		                         predicted_error(predicted, errors_of_bars[bar], 99, f->in_flight_mean)};
 		if (of->n <= 0)
 			continue;
 		if (isnan(errors[0]) || isnan(errors[1]))

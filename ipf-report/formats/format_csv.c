@@ -56,16 +56,16 @@ static void counts(struct csv_writer *csv, const struct catalogue_figure *figure
 }
 
 /* Of a run that a twin predicted: the twin's error in the figure of the objective. */
-static double error_of(const struct objective *objective, const json_t *predicted)
+static double error_of(const struct objective *objective, const json_t *predicted, double in_flight)
 {
 	switch (objective->metric) {
 	case METRIC_TTFT:
-		return predicted_error(predicted, TWIN_ERROR_TTFT, objective->percentile);
+		return predicted_error(predicted, TWIN_ERROR_TTFT, objective->percentile, in_flight);
 	case METRIC_TPOT:
 	case METRIC_ITL_MEAN:
-		return predicted_error(predicted, TWIN_ERROR_TPOT, objective->percentile);
+		return predicted_error(predicted, TWIN_ERROR_TPOT, objective->percentile, in_flight);
 	case METRIC_E2E:
-		return predicted_error(predicted, TWIN_ERROR_E2E, objective->percentile);
+		return predicted_error(predicted, TWIN_ERROR_E2E, objective->percentile, in_flight);
 	default:
 		return NAN;
 	}
@@ -82,7 +82,7 @@ static void objectives(struct csv_writer *csv, const struct figures *f, const st
 		if (!predicted || each)
 			continue;
 		snprintf(name, sizeof name, "slo_%s_error", objective->text);
-		csv_number(csv, name, error_of(objective, predicted));
+		csv_number(csv, name, error_of(objective, predicted, f->in_flight_mean));
 	}
 }
 

@@ -44,9 +44,11 @@ static const char *errors_of(const struct telling *t, json_t *predicted)
 {
 	static const char *const labels[TWIN_ERROR_COUNT] = {"TTFT", "TPOT", "E2E"};
 	const char *all = "";
+	const double in_flight = figure_at(t->report, "total/in_flight/mean");
 	char a[40], b[40];
 	for (enum twin_error_of of = 0; of < TWIN_ERROR_COUNT; of++) {
-		const double p50 = predicted_error(predicted, of, 50), p99 = predicted_error(predicted, of, 99);
+		const double p50 = predicted_error(predicted, of, 50, in_flight);
+		const double p99 = predicted_error(predicted, of, 99, in_flight);
 		const char *one = isnan(p50) || isnan(p99)
 		                      ? "not known, so that it has no error bars"
 		                      : doc_say(t->d, "%s at p50, %s at p99", show_percent(p50, a), show_percent(p99, b));

@@ -20,7 +20,7 @@ void robust_fit_add(struct robust_fit *fit, const double *x, double y)
 		fit->cap = cap;
 	}
 	struct robust_row *row = &fit->rows[fit->count++];
-	*row = (struct robust_row){.y = y};
+	*row = (struct robust_row){.y = y, .weight = 1};
 	memcpy(row->x, x, (size_t)fit->columns * sizeof *x);
 }
 
@@ -54,7 +54,7 @@ static void gather(const struct robust_fit *fit, bool weighted, struct normal *n
 		double scale = weighted ? robust_fit_at(fit, row->x) : row->y;
 		if (row->left_out || !(scale > 0))
 			continue;
-		double weight = 1 / (scale * scale);
+		double weight = row->weight / (scale * scale);
 		for (int i = 0; i < fit->columns; i++) {
 			n->b[i] += weight * row->x[i] * row->y;
 			for (int j = 0; j < fit->columns; j++)

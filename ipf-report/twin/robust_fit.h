@@ -22,6 +22,7 @@ enum { ROBUST_COLUMNS = 6 };
 
 struct robust_row {
 	double x[ROBUST_COLUMNS], y;
+	double weight;   /* how much it counts beside the others; 1 as it was added */
 	double residual; /* relative, after the last fit: y / fitted - 1 */
 	bool left_out;
 };

@@ -11,12 +11,17 @@
 
 /* -1: IPF_INPUT: the run is INVALID, or its parts name different models. */
 int twin_check_run(const struct run_data *run, const struct verdict_finding *finding, struct ipf_error *err);
-/* -1: IPF_INPUT: steps of one run or server take longer than those of another. */
-int twin_check_servers(const struct twin *twin, const struct twin_steps *steps, struct ipf_error *err);
-/* Sets TWIN_SEQUENCES and TWIN_KV_BLOCKS: of no limit and those that `steps` suggest, what predicts the runs best; a
- * limit is known if it does so clearly better than none. Then TWIN_OVERHEAD if it is not known, and the errors of the
- * twin. -1: IPF_INPUT: they are so great that it describes another kind of server. */
-int twin_check_errors(struct twin *twin, const struct twin_data *data, const struct twin_steps *steps,
+/* -1: IPF_INPUT: what one run or server computes takes longer than at another. */
+int twin_check_servers(const struct twin *twin, const struct twin_data *data, const struct twin_steps *steps,
+                       struct ipf_error *err);
+/* Sets TWIN_SEQUENCES and TWIN_KV_BLOCKS: of no limit and those that the steps or spans suggest, what predicts the runs
+ * best; a limit is known if it does so clearly better than none. By spans also TWIN_JITTER, and TWIN_OVERHEAD if it is
+ * not known; then the errors of the twin, and its distance from the stages of the runs, or from all
+ * together where none has enough requests (twin_replay.h). -1: out of memory. */
+int twin_check_errors(struct twin *twin, const struct twin_data *data, const struct twin_steps *steps, double *distance,
                       struct ipf_error *err);
+/* -1: IPF_INPUT: its errors are so great, at half of the loads of the runs, that it describes another kind of server.
+ */
+int twin_check_kind(const struct twin *twin, struct ipf_error *err);
 
 #endif

@@ -83,6 +83,8 @@ static bool add_request(struct reading *r, const struct row *row, struct twin_re
 	q->output_tokens = row_get(row, ROW_OUTPUT_TOKENS);
 	q->node = node_of(r, row, input);
 	q->server = server_of(r, row);
+	q->stage = row->part * (int32_t)r->run->schedule.count + row->stage;
+	d->stages = q->stage >= d->stages ? q->stage + 1 : d->stages;
 	return true;
 }
 

@@ -27,6 +27,7 @@ struct twin_request {
 	int64_t output_tokens;
 	int64_t events;
 	uint32_t node;  /* of its prompt in the tree; PREFIX_ROOT: not known */
+	int32_t stage;  /* a number for each stage of each part */
 	int32_t server; /* a number for each target and replica of each part */
 };
 
@@ -42,6 +43,7 @@ struct twin_data {
 	int64_t request_count, request_cap;
 	struct twin_event *events; /* sorted by server and time */
 	int64_t event_count, event_cap;
+	int32_t stages;                 /* numbers of stages are below it */
 	int64_t failed;                 /* requests that are left out since they failed */
 	int64_t left_out;               /* and because the run has more than the events or rows above */
 	bool cached_reported;           /* does the server say what it found in its prefix cache? */

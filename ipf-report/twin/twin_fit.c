@@ -4,6 +4,7 @@
 #include "twin/twin_limits.h"
 
 #include "stats/samples.h"
+#include "twin/twin_rows.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -12,104 +13,24 @@
 
 #define STEPS_LEAST  50 /* of which all is known */
 #define ROWS_LEAST   20 /* of a kind */
-#define EPISODE_MOST 64 /* steps */
 #define ALONE_LEAST  5  /* requests that found the server idle */
 #define PAUSES_LEAST 3
 #define PAUSE_LEAST  0.5e6 /* ns: shorter ones cannot be told from noise of the network */
+#define JITTER_MOST  1     /* by spans: more is no variation of steps */
 #define FLOOR        0.005 /* of a value: no interval is narrower on each side, since no clock is exact */
 
-/* ---- rows ---- */
-
-/* Steps that only decode. `busy`: also those beside which requests waited, some of which may have computed a part of a
- * prompt: all that is left of a run that is never below saturation. */
-static int64_t add_decoding(struct robust_fit *fit, const struct twin_steps *steps, bool busy)
-{
-	int64_t before = fit->count;
-	for (int64_t k = 0; k < steps->count; k++) {
-		const struct twin_step *s = &steps->list[k];
-		if (s->length_ns == IPF_ABSENT || s->firsts || (s->waiting && !busy))
-			continue;
-		const double x[COLUMN_COUNT] = {
-			[COLUMN_STEP] = 1, [COLUMN_SEQUENCES] = s->sequences, [COLUMN_CONTEXT] = (double)s->context_tokens};
-		robust_fit_add(fit, x, (double)s->length_ns);
-	}
-	return fit->count - before;
-}
-
-/* Episodes: steps in a row in which prompts were computed, from the first one that could have a part of one until no
- * request waits. All the prompts were computed in them, in whatever pieces. `busy`: also stretches of EPISODE_MOST
- * steps during which requests wait all the time; at their ends they have a part of a prompt more or less. */
-static int64_t add_episodes(struct robust_fit *fit, const struct twin_steps *steps, bool busy)
-{
-	int64_t before = fit->count, length_ns = 0;
-	double x[COLUMN_COUNT] = {0};
-	bool known = true;
-	for (int64_t k = 0; k < steps->count; k++) {
-		const struct twin_step *s = &steps->list[k];
-		if (!s->firsts && !s->waiting)
-			continue;
-		known &= s->length_ns != IPF_ABSENT && (busy || x[COLUMN_STEP] < EPISODE_MOST) &&
-		         (x[COLUMN_STEP] > 0 || s->timely || !s->firsts);
-		x[COLUMN_STEP]++;
-		x[COLUMN_SEQUENCES] += s->sequences + !s->firsts;
-		x[COLUMN_CONTEXT] += (double)s->context_tokens;
-		x[COLUMN_PROMPT] += (double)s->prompt_tokens;
-		length_ns += known ? s->length_ns : 0;
-		if (s->waiting && !(busy && x[COLUMN_STEP] >= EPISODE_MOST))
-			continue;
-		if (known && x[COLUMN_PROMPT] > 0)
-			robust_fit_add(fit, x, (double)length_ns);
-		memset(x, 0, sizeof x);
-		length_ns = 0;
-		known = true;
-	}
-	return fit->count - before;
-}
-
-/* Requests that found the server idle: what they took besides their steps is the overhead. Only prompts of which it is
- * known in how many steps they were computed: as long as one that was seen in one step, if the limit is not known. */
-static int64_t add_alone(struct robust_fit *fit, const struct twin *twin, const struct twin_data *data,
-                         const struct twin_steps *steps)
-{
-	const struct twin_parameter *limit = &twin->p[TWIN_STEP_TOKENS];
-	int64_t before = fit->count;
-	for (int64_t i = 0; i < data->request_count; i++) {
-		const struct twin_request *r = &data->requests[i];
-		int64_t prompt = r->input_tokens - r->cached_tokens;
-		if (!steps->passages[i].alone || r->first_ns <= r->start_ns ||
-		    (isnan(limit->value) && (double)prompt > limit->at_least))
-			continue;
-		double parts = ceil((double)prompt / twin_value(twin, TWIN_STEP_TOKENS));
-		const double x[COLUMN_COUNT] = {
-			[COLUMN_STEP] = parts, [COLUMN_SEQUENCES] = parts, [COLUMN_PROMPT] = (double)prompt, [COLUMN_OVERHEAD] = 1};
-		robust_fit_add(fit, x, (double)(r->first_ns - r->start_ns));
-	}
-	return fit->count - before;
-}
-
-static void gather(struct robust_fit *fit, const struct twin *twin, const struct twin_data *data,
-                   const struct twin_steps *steps)
-{
-	fit->count = 0;
-	if (add_decoding(fit, steps, false) < STEPS_LEAST) {
-		fit->count = 0;
-		add_decoding(fit, steps, true);
-	}
-	if (add_episodes(fit, steps, false) + add_alone(fit, twin, data, steps) < ROWS_LEAST)
-		add_episodes(fit, steps, true);
-}
-
-/* Before anything is known of the limit: the shortest third of the prompts was computed in one step. */
+/* Before anything is known of the limit: the shortest third of the prompts was computed in one step. By spans nothing
+ * will be known of it: what several steps of a prompt cost is part of the speed of prompts. */
 static int guess_limit(struct twin *twin, const struct twin_data *data, const struct twin_steps *steps)
 {
 	struct samples prompts = {0};
 	for (int64_t i = 0; i < data->request_count; i++)
 		if (steps->passages[i].alone)
 			samples_add(&prompts, (double)(data->requests[i].input_tokens - data->requests[i].cached_tokens));
-	double guess = samples_percentile(&prompts, 33);
+	double guess = samples_percentile(&prompts, twin->by_spans ? 100 : 33);
 	bool failed = prompts.failed;
 	samples_release(&prompts);
-	twin_set_unknown(twin, TWIN_STEP_TOKENS, isnan(guess) ? 0 : guess, "");
+	twin_set_unknown(twin, TWIN_STEP_TOKENS, isnan(guess) ? 0 : guess, twin->by_spans ? NO_STEPS : "");
 	return failed ? -1 : 0;
 }
 
@@ -173,6 +94,16 @@ static void clear_column(struct robust_fit *fit, int column)
 		fit->rows[r].x[column] = 0;
 }
 
+static void gather(struct robust_fit *fit, const struct twin *twin, const struct twin_data *data,
+                   const struct twin_steps *steps)
+{
+	if (!twin->by_spans) {
+		twin_rows_of_steps(fit, twin, data, steps);
+		return;
+	}
+	twin_rows_of_spans(fit, twin, data, steps, true);
+}
+
 /* One round: rows, fit, lengths, and the tokens of a step, by which the next round knows more rows. */
 static int fit_lengths(struct twin *twin, struct robust_fit *fit, const struct twin_data *data,
                        const struct twin_steps *steps, struct ipf_error *err)
@@ -195,7 +126,7 @@ static int fit_lengths(struct twin *twin, struct robust_fit *fit, const struct t
 		return fit->failed ? ipf_error_memory(err)
 		                   : ipf_error_set(err, IPF_INPUT, "no twin: the steps cannot be fitted");
 	set_lengths(twin, fit);
-	return twin_limits_step_tokens(twin, data, steps) < 0 ? ipf_error_memory(err) : 0;
+	return !twin->by_spans && twin_limits_step_tokens(twin, data, steps) < 0 ? ipf_error_memory(err) : 0;
 }
 
 /* ---- what varies between steps ---- */
@@ -264,6 +195,22 @@ static void set_pauses(struct twin *twin, const struct robust_fit *fit, const st
 	twin_set(twin, TWIN_PAUSE_EVERY, every, every / (1 + part), part < 1 ? every / (1 - part) : 1e15);
 }
 
+/* What spans vary by, if their steps did so one by one: the greatest jitter that there can be, of which as much is kept
+ * as predicts the runs best (twin_check.h). */
+static void set_variation(struct twin *twin, const struct robust_fit *fit)
+{
+	double steps = 0, rows = 0;
+	for (int64_t r = 0; r < fit->count; r++)
+		if (!fit->rows[r].left_out && fit->rows[r].x[COLUMN_OVERHEAD] == 0) {
+			steps += fit->rows[r].x[COLUMN_STEP];
+			rows++;
+		}
+	double jitter = fmin(fit->scale * sqrt(rows > 0 ? steps / rows : 1), JITTER_MOST);
+	twin_set(twin, TWIN_JITTER, jitter, 0, jitter);
+	twin_set(twin, TWIN_PAUSE, 0, 0, 0);
+	twin_set_unknown(twin, TWIN_PAUSE_EVERY, NAN, NO_STEPS);
+}
+
 static void set_prefix_cache(struct twin *twin, const struct twin_data *data)
 {
 	bool found = false;
@@ -277,18 +224,26 @@ static void set_prefix_cache(struct twin *twin, const struct twin_data *data)
 		                                       : "the server does not say what it found in a cache");
 }
 
-int twin_fit(struct twin *twin, const struct twin_data *data, const struct twin_steps *steps, struct ipf_error *err)
+int twin_fit(struct twin *twin, const struct twin_data *data, const struct twin_steps *steps, bool by_spans,
+             struct ipf_error *err)
 {
 	struct robust_fit fit = {.columns = COLUMN_COUNT};
 	int result = 0;
 	twin_init(twin);
+	twin->by_spans = by_spans;
 	if (guess_limit(twin, data, steps) < 0)
 		return ipf_error_memory(err);
 	for (int round = 0; round < 3 && result == 0; round++)
 		result = fit_lengths(twin, &fit, data, steps, err);
 	if (result == 0) {
-		set_jitter(twin, &fit, steps);
-		set_pauses(twin, &fit, steps);
+		twin_set(twin, TWIN_STEP_WAITING, 0, 0, 0);
+		if (by_spans) {
+			set_by_fit(twin, &fit, TWIN_STEP_WAITING, COLUMN_WAITING);
+			set_variation(twin, &fit);
+		} else {
+			set_jitter(twin, &fit, steps);
+			set_pauses(twin, &fit, steps);
+		}
 		set_prefix_cache(twin, data);
 		twin_drafts_fit(twin, data);
 		twin->requests = data->request_count;

@@ -1,7 +1,7 @@
-/* Fits a twin (twin/twin.h) to the steps of a server.
+/* Fits a twin (twin/twin.h) to the steps of a server, or to spans where steps are not seen (twin_rows.h).
  *
  *     struct twin twin;
- *     if (twin_fit(&twin, &data, &steps, &err) == 0) … twin.p[TWIN_STEP_BASE] …
+ *     if (twin_fit(&twin, &data, &steps, false, &err) == 0) … twin.p[TWIN_STEP_BASE] …
  *     twin_release(&twin);
  *
  * 1. The lengths of steps are a sum (twin.h), fitted by robust least squares (robust_fit.h) to steps of which all is
@@ -20,10 +20,9 @@
 
 #include "twin/twin.h"
 
-/* The columns of the fit. */
-enum twin_column { COLUMN_STEP, COLUMN_SEQUENCES, COLUMN_CONTEXT, COLUMN_PROMPT, COLUMN_OVERHEAD, COLUMN_COUNT };
-
-/* -1: IPF_INPUT, why no twin can be made of it; IPF_SYSTEM. */
-int twin_fit(struct twin *twin, const struct twin_data *data, const struct twin_steps *steps, struct ipf_error *err);
+/* By spans (twin_rows.h), nothing is known of single steps: their tokens, pauses. -1: IPF_INPUT, why no twin can be
+ * made of it; IPF_SYSTEM. */
+int twin_fit(struct twin *twin, const struct twin_data *data, const struct twin_steps *steps, bool by_spans,
+             struct ipf_error *err);
 
 #endif

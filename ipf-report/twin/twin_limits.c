@@ -1,6 +1,7 @@
 #include "twin/twin_limits.h"
 
 #include "stats/samples.h"
+#include "twin/twin_spans.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -197,6 +198,46 @@ static int find_candidates(const struct twin *twin, const struct twin_data *data
 	return times ? 0 : -1;
 }
 
+/* By spans: how many answers were under way while requests waited, most frequently and at most, and one more, whose
+ * prompt is being computed. */
+static int64_t count_decoding(const struct twin_spans *spans, const struct twin_data *data, int64_t first, int64_t next,
+                              int64_t *times)
+{
+	int64_t all = 0;
+	for (int64_t i = first; i < next; i++) {
+		const int64_t at_ns = data->requests[i].first_ns, n = twin_spans_decoding(spans, at_ns);
+		if (n < 1 || twin_spans_waiting(spans, at_ns) < 2)
+			continue;
+		times[n]++;
+		all++;
+	}
+	return all;
+}
+
+static int find_candidates_by_spans(const struct twin_data *data, struct twin_limit_candidates *found)
+{
+	struct ipf_error err = {0};
+	int64_t *times = calloc((size_t)data->request_count + 1, sizeof *times), mode = 0, most = 0;
+	bool failed = !times;
+	*found = (struct twin_limit_candidates){.blocks = NAN};
+	for (int64_t at = 0, next; !failed && at < data->request_count; at = next) {
+		struct twin_spans spans;
+		failed = twin_spans_open(&spans, data, at, &next, &err) < 0;
+		found->blocked += failed ? 0 : count_decoding(&spans, data, at, next, times);
+		twin_spans_close(&spans);
+	}
+	for (int64_t n = 1; !failed && n <= data->request_count; n++) {
+		mode = times[n] >= times[mode] && times[n] ? n : mode;
+		most = times[n] ? n : most;
+	}
+	free(times);
+	found->sequences[0] = (double)mode;
+	found->sequences[1] = (double)most;
+	found->sequences[2] = (double)most + 1;
+	found->seen_sequences = (double)most;
+	return failed ? -1 : 0;
+}
+
 static void set_unknown(struct twin *twin, const struct twin_limit_candidates *found)
 {
 	char why[160];
@@ -204,6 +245,10 @@ static void set_unknown(struct twin *twin, const struct twin_limit_candidates *f
 	         "never more than %.0f in a step, and none waited for it: a closed loop of more users would tell",
 	         found->seen_sequences);
 	twin_set_unknown(twin, TWIN_SEQUENCES, fmax(found->seen_sequences, 1), why);
+	if (isnan(found->blocks)) {
+		twin_set_unknown(twin, TWIN_KV_BLOCKS, NAN, NO_STEPS);
+		return;
+	}
 	snprintf(why, sizeof why,
 	         "never more than %.0f blocks in use, and none waited for one: more or longer requests would tell",
 	         found->blocks);
@@ -309,11 +354,26 @@ static int try_without_sequences(struct twin *twin, struct twin_replay *c, const
 	return 0;
 }
 
+/* Then the size of the cache, and the sequences once more beside it. */
+static int try_blocks(struct twin *twin, struct twin_replay *c, const struct twin_limit_candidates *found, bool sizes,
+                      double best, struct ipf_error *err)
+{
+	struct twin_parameter *blocks = &twin->p[TWIN_KV_BLOCKS];
+	if ((sizes ? try_sizes(twin, c, found, &best, err)
+	           : try_limit(twin, c, TWIN_KV_BLOCKS, found->blocks, &best, err)) < 0)
+		return -1;
+	if (isnan(blocks->value))
+		return 0;
+	blocks->low = floor((sizes ? 0.95 : 0.97) * blocks->value);
+	blocks->high = ceil(1.05 * blocks->value);
+	return try_sequences(twin, c, found, &best, err) < 0 ? -1 : try_without_sequences(twin, c, found, best, err);
+}
+
 int twin_limits_try(struct twin *twin, struct twin_replay *c, const struct twin_steps *steps, struct ipf_error *err)
 {
 	struct twin_limit_candidates found;
-	struct twin_parameter *blocks = &twin->p[TWIN_KV_BLOCKS];
-	if (find_candidates(twin, c->data, steps, &found) < 0)
+	if ((twin->by_spans ? find_candidates_by_spans(c->data, &found) : find_candidates(twin, c->data, steps, &found)) <
+	    0)
 		return ipf_error_memory(err);
 	const bool sizes = twin_replay_shares(c, twin) && found.own_blocks > 0;
 	set_unknown(twin, &found);
@@ -322,13 +382,7 @@ int twin_limits_try(struct twin *twin, struct twin_replay *c, const struct twin_
 	if (twin_replay_run(c, twin, err) < 0)
 		return -1;
 	double best = twin_replay_distance(c);
-	if (try_sequences(twin, c, &found, &best, err) < 0 ||
-	    (sizes ? try_sizes(twin, c, &found, &best, err)
-	           : try_limit(twin, c, TWIN_KV_BLOCKS, found.blocks, &best, err)) < 0)
+	if (try_sequences(twin, c, &found, &best, err) < 0)
 		return -1;
-	if (isnan(blocks->value))
-		return 0;
-	blocks->low = floor((sizes ? 0.95 : 0.97) * blocks->value);
-	blocks->high = ceil(1.05 * blocks->value);
-	return try_sequences(twin, c, &found, &best, err) < 0 ? -1 : try_without_sequences(twin, c, &found, best, err);
+	return isnan(found.blocks) ? 0 : try_blocks(twin, c, &found, sizes, best, err);
 }

@@ -9,6 +9,9 @@
 
 #include "twin/twin.h"
 
+/* Why a twin that was fitted to spans does not know something. */
+#define NO_STEPS "single steps could not be told apart in these runs"
+
 /* Sets TWIN_STEP_TOKENS from steps that were filled by a part of a prompt: the twin's lengths of steps are known.
  * -1: out of memory. */
 int twin_limits_step_tokens(struct twin *twin, const struct twin_data *data, const struct twin_steps *steps);

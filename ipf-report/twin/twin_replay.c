@@ -115,29 +115,48 @@ static void compare(struct twin_replay *c, int64_t i)
 	c->computed[1] += (double)(c->answers[i].sequence.prompt_tokens - c->answers[i].sequence.cached_tokens);
 }
 
-int twin_replay_run(struct twin_replay *c, const struct twin *twin, struct ipf_error *err)
+static void clear(struct twin_replay *c)
 {
 	for (int m = 0; m < TWIN_ERROR_COUNT; m++) {
 		samples_clear(&c->measured[m]);
 		samples_clear(&c->predicted[m]);
 	}
 	samples_clear(&c->late);
+	c->computed[0] = c->computed[1] = 1;
+}
+
+static int failed(const struct twin_replay *c, struct ipf_error *err)
+{
+	bool bad = c->late.failed;
+	for (int m = 0; m < TWIN_ERROR_COUNT; m++)
+		bad |= c->measured[m].failed || c->predicted[m].failed;
+	return bad ? ipf_error_memory(err) : 0;
+}
+
+int twin_replay_stage(struct twin_replay *c, int32_t stage, struct ipf_error *err)
+{
+	clear(c);
+	for (int64_t i = 0; i < c->data->request_count; i++)
+		if (c->data->requests[i].stage == stage)
+			compare(c, i);
+	return failed(c, err);
+}
+
+int twin_replay_run(struct twin_replay *c, const struct twin *twin, struct ipf_error *err)
+{
+	bool bad = false;
+	clear(c);
 	for (int64_t i = 0; i < c->data->request_count; i++)
 		twin_answer_release(&c->answers[i]);
 	memset(c->answers, 0, (size_t)c->data->request_count * sizeof *c->answers);
 	for (int64_t at = 0; at < c->data->request_count;)
 		if ((at = replay_server(twin, c, at, err)) < 0)
 			return -1;
-	c->computed[0] = c->computed[1] = 1;
-	bool failed = false;
 	for (int64_t i = 0; i < c->data->request_count; i++) {
 		compare(c, i);
-		failed |= twin_answer_failed(&c->answers[i]);
+		bad |= twin_answer_failed(&c->answers[i]);
 	}
-	failed |= c->late.failed;
-	for (int m = 0; m < TWIN_ERROR_COUNT; m++)
-		failed |= c->measured[m].failed || c->predicted[m].failed;
-	return failed ? ipf_error_memory(err) : 0;
+	return bad ? ipf_error_memory(err) : failed(c, err);
 }
 
 double twin_replay_error(struct twin_replay *c, enum twin_error_of m, double percentile)
@@ -160,4 +179,20 @@ double twin_replay_distance(struct twin_replay *c)
 			count++;
 		}
 	return (count > 0 ? sum / count : 0) + COMPUTED_WEIGHT * fabs(log(c->computed[1] / c->computed[0]));
+}
+
+int twin_replay_by_stage(struct twin_replay *c, double *distance, struct ipf_error *err)
+{
+	struct samples distances = {0};
+	for (int32_t stage = 0; stage < c->data->stages; stage++) {
+		if (twin_replay_stage(c, stage, err) < 0)
+			break;
+		if (c->measured[TWIN_ERROR_E2E].count >= TWIN_STAGE_LEAST)
+			samples_add(&distances, twin_replay_distance(c));
+	}
+	*distance = samples_percentile(&distances, 50);
+	if (distances.failed)
+		ipf_error_memory(err);
+	samples_release(&distances);
+	return err->kind ? -1 : 0;
 }

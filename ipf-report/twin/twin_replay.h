@@ -28,7 +28,7 @@ struct twin_replay {
 	int64_t *first_ns, *last_ns;
 	int64_t now_ns;
 	int64_t room; /* a request of more tokens is not sent: the twin could not hold it */
-	/* Of the last twin_replay_run. */
+	/* Of the last twin_replay_run, or of the stage of twin_replay_stage. */
 	double computed[2]; /* tokens of prompts that no cache had: measured, predicted */
 	struct samples measured[TWIN_ERROR_COUNT], predicted[TWIN_ERROR_COUNT]; /* ns */
 	struct samples late;                                                    /* of first tokens, behind the prediction */
@@ -37,6 +37,8 @@ struct twin_replay {
 int twin_replay_begin(struct twin_replay *replay, const struct twin_data *data, struct ipf_error *err);
 void twin_replay_end(struct twin_replay *replay); /* also after an error */
 int twin_replay_run(struct twin_replay *replay, const struct twin *twin, struct ipf_error *err);
+/* After it: only requests of this stage count from here on, for what follows. */
+int twin_replay_stage(struct twin_replay *replay, int32_t stage, struct ipf_error *err);
 
 /* Is this request sent? Known while its replay lasts, and after it. */
 bool twin_replay_fits(const struct twin_replay *replay, int64_t request);
@@ -47,5 +49,10 @@ double twin_replay_error(struct twin_replay *replay, enum twin_error_of of, doub
 /* How far off the twin is: the mean of |log(predicted / measured)| of p25, p50, p75, p90 and p99 of all three
  * latencies, and ten times that of the prompt tokens that no cache had. */
 double twin_replay_distance(struct twin_replay *replay);
+/* Its median over the stages that have as many requests: in one in which the server is overloaded small differences
+ * grow without bound. NAN: there is no such stage. Afterwards
+ * only requests of the last stage count (twin_replay_stage). */
+int twin_replay_by_stage(struct twin_replay *replay, double *distance, struct ipf_error *err);
+#define TWIN_STAGE_LEAST 20
 
 #endif

@@ -76,8 +76,7 @@ static void group(struct twin_steps *s, const struct twin_data *data, int32_t *s
 	}
 }
 
-/* Tokens of the request before its event of this order: those of each event need not be known. */
-static int64_t tokens_before(const struct twin_request *r, int32_t order)
+int64_t twin_tokens_before(const struct twin_request *r, int32_t order)
 {
 	return order == 0 ? 0 : r->events < 2 ? 1 : 1 + (order - 1) * (r->output_tokens - 1) / (r->events - 1);
 }
@@ -85,7 +84,7 @@ static int64_t tokens_before(const struct twin_request *r, int32_t order)
 /* What a step has of the event. */
 static void count_event(struct twin_step *step, const struct twin_request *r, const struct twin_event *e)
 {
-	int64_t context = r->input_tokens + tokens_before(r, e->order);
+	int64_t context = r->input_tokens + twin_tokens_before(r, e->order);
 	step->sequences++;
 	step->held_blocks += (context + KV_BLOCK - 1) / KV_BLOCK;
 	step->own_blocks += (context - r->cached_tokens + KV_BLOCK - 1) / KV_BLOCK;

@@ -48,4 +48,7 @@ struct twin_steps {
 int twin_steps_find(struct twin_steps *steps, const struct twin_data *data, struct ipf_error *err);
 void twin_steps_release(struct twin_steps *steps);
 
+/* Tokens of the request before its event of this order: those of each event need not be known. */
+int64_t twin_tokens_before(const struct twin_request *request, int32_t order);
+
 #endif

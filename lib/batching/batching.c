@@ -472,6 +472,7 @@ void batching_start(struct batching *e, int64_t now_ns)
 	int64_t length_ns = e->options.step_base_ns + (e->options.spec.tokens ? e->options.spec.draft_ns : 0) +
 	                    share * e->options.step_per_seq_ns + e->step.prefill_ns;
 	length_ns += (int64_t)(e->options.step_per_context_ns * (double)step.context / (double)e->replicas);
+	length_ns += (int64_t)(e->options.step_per_waiting_ns * (double)e->waiting);
 	length_ns += (int64_t)(step.load_s / (double)e->replicas * (double)NS_PER_S);
 	if (e->options.pace.drift_ns || e->options.pace.warm_ns) {
 		double factor = stretch(e, now_ns);

@@ -70,6 +70,7 @@ struct batching_tier {
 struct batching_options {
 	int64_t step_base_ns, step_per_seq_ns;
 	double step_per_context_ns; /* for each token before those that the step computes, of all its sequences */
+	double step_per_waiting_ns; /* for each request that waits while it begins */
 	double prefill_rate;        /* tokens per second */
 	int64_t step_tokens;        /* most tokens computed in one step */
 	int64_t max_batch;

@@ -24,12 +24,36 @@ const char *predicted_twin(const json_t *predicted)
 	return name && *name ? name : "a twin";
 }
 
-double predicted_error(const json_t *predicted, enum twin_error_of of, double percentile)
+static double error_in(const json_t *of, const char *metric, const char *percentile)
 {
-	const json_t *errors = json_object_get(json_object_get(predicted, "error"), twin_error_names[of]);
-	const json_t *error = json_object_get(errors, percentile > 90 ? "p99" : "p50");
+	const json_t *error = json_object_get(json_object_get(json_object_get(of, "error"), metric), percentile);
 	const double share = json_is_number(error) ? json_number_value(error) : NAN;
 	return isfinite(share) && share >= 0 ? share : NAN;
+}
+
+/* The level of the runs whose load is nearest; NULL: there is none. */
+static const json_t *level_at(const json_t *predicted, double in_flight)
+{
+	const json_t *nearest = NULL;
+	double least = INFINITY;
+	json_t *level;
+	size_t i;
+	json_array_foreach(json_object_get(predicted, "levels"), i, level)
+	{
+		const double by = fabs(log(json_number_value(json_object_get(level, "in_flight")) / in_flight));
+		if (by < least) {
+			least = by;
+			nearest = level;
+		}
+	}
+	return nearest;
+}
+
+double predicted_error(const json_t *predicted, enum twin_error_of of, double percentile, double in_flight)
+{
+	const char *name = percentile > 90 ? "p99" : "p50";
+	const double error = error_in(level_at(predicted, in_flight), twin_error_names[of], name);
+	return isnan(error) ? error_in(predicted, twin_error_names[of], name) : error;
 }
 
 /* ---- what it is a guess for ---- */

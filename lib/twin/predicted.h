@@ -16,8 +16,9 @@ json_t *predicted_find(json_t *header);
 /* The twin's name; "a twin" if it has none. Plain text from a file: shown() for a terminal. */
 const char *predicted_twin(const json_t *predicted);
 /* How far the runs that the twin was fitted from lie from what it predicts for them, as a share: at a percentile up to
- * 90 (and for means) its error at p50, above that its error at p99. NAN: not known. */
-double predicted_error(const json_t *predicted, enum twin_error_of of, double percentile);
+ * 90 (and for means) its error at p50, above that its error at p99. That at the load of these runs which is nearest to
+ * so many requests in flight (by their ratio); NAN: that of all runs together. NAN: not known. */
+double predicted_error(const json_t *predicted, enum twin_error_of of, double percentile, double in_flight);
 
 /* The names of the parameters that the run exceeded, from a trailer and from those of its inputs in "from": adds them
  * to `list`, each once. */

@@ -135,6 +135,29 @@ static double error_of(const json_t *errors, const char *metric, const char *per
 	return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
+static void read_errors(struct twin_error to[TWIN_ERROR_COUNT], const json_t *of)
+{
+	const json_t *errors = json_object_get(of, "error");
+	for (int i = 0; i < TWIN_ERROR_COUNT; i++)
+		to[i] = (struct twin_error){error_of(errors, twin_error_names[i], "p50"),
+		                            error_of(errors, twin_error_names[i], "p99")};
+}
+
+/* Those that say at which load they are. */
+static void read_levels(struct twin *twin, const json_t *fit)
+{
+	json_t *level;
+	size_t i;
+	json_array_foreach(json_object_get(fit, "levels"), i, level)
+	{
+		const double in_flight = json_number_value(json_object_get(level, "in_flight"));
+		if (!(in_flight > 0) || twin->level_count == TWIN_LEVELS)
+			continue;
+		twin->levels[twin->level_count].in_flight = in_flight;
+		read_errors(twin->levels[twin->level_count++].errors, level);
+	}
+}
+
 static int read_members(struct twin *twin, const json_t *file, struct ipf_error *err)
 {
 	const char *kind = json_string_value(json_object_get(file, "ipf"));
@@ -146,12 +169,12 @@ static int read_members(struct twin *twin, const json_t *file, struct ipf_error 
 		                     FILE_VERSION);
 	if (read_parameters(twin, json_object_get(file, "parameters"), err) < 0)
 		return -1;
-	const json_t *fit = json_object_get(file, "fit"), *errors = json_object_get(fit, "error");
+	const json_t *fit = json_object_get(file, "fit");
 	twin->requests = json_integer_value(json_object_get(fit, "requests"));
 	twin->steps = json_integer_value(json_object_get(fit, "steps"));
-	for (int i = 0; i < TWIN_ERROR_COUNT; i++)
-		twin->errors[i] = (struct twin_error){error_of(errors, twin_error_names[i], "p50"),
-		                                      error_of(errors, twin_error_names[i], "p99")};
+	twin->by_spans = json_is_true(json_object_get(fit, "by_spans"));
+	read_errors(twin->errors, fit);
+	read_levels(twin, fit);
 	const char *model = json_string_value(json_object_get(file, "model"));
 	twin->from = json_incref(json_object_get(file, "from"));
 	if (model && !(twin->model = strdup(model)))
@@ -211,24 +234,45 @@ static int put_parameter(json_t *to, const struct twin_parameter *p, enum twin_p
 	return bad | json_object_set_new(to, parameters[id].name, one);
 }
 
+static int put_errors(json_t *to, const struct twin_error errors[TWIN_ERROR_COUNT])
+{
+	json_t *all = json_object();
+	int bad = 0;
+	for (int i = 0; i < TWIN_ERROR_COUNT; i++) {
+		json_t *one = json_object();
+		bad |= put(one, "p50", errors[i].p50) | put(one, "p99", errors[i].p99);
+		bad |= json_object_size(one) ? json_object_set(all, twin_error_names[i], one) : 0;
+		json_decref(one);
+	}
+	return bad | json_object_set_new(to, "error", all);
+}
+
+int twin_errors_to_json(const struct twin *twin, json_t *to)
+{
+	json_t *levels = json_array();
+	int bad = put_errors(to, twin->errors);
+	for (int i = 0; i < twin->level_count; i++) {
+		json_t *level = json_object();
+		bad |= put(level, "in_flight", twin->levels[i].in_flight) | put_errors(level, twin->levels[i].errors);
+		bad |= json_array_append_new(levels, level);
+	}
+	bad |= json_object_set_new(to, "levels", levels);
+	return bad ? -1 : 0;
+}
+
 int twin_to_json(const struct twin *twin, json_t *to)
 {
-	json_t *all = json_object(), *fit = json_object(), *errors = json_object();
+	json_t *all = json_object(), *fit = json_object();
 	int bad = 0;
 	for (int i = 0; i < TWIN_PARAMETER_COUNT; i++)
 		bad |= put_parameter(all, &twin->p[i], (enum twin_parameter_id)i);
-	for (int i = 0; i < TWIN_ERROR_COUNT; i++) {
-		json_t *one = json_object();
-		bad |= put(one, "p50", twin->errors[i].p50) | put(one, "p99", twin->errors[i].p99);
-		bad |= json_object_size(one) ? json_object_set(errors, twin_error_names[i], one) : 0;
-		json_decref(one);
-	}
 	if (twin->model)
 		bad |= json_object_set_new(to, "model", json_string(twin->model));
 	bad |= json_object_set_new(to, "parameters", all);
 	bad |= json_object_set_new(fit, "requests", json_integer(twin->requests));
 	bad |= json_object_set_new(fit, "steps", json_integer(twin->steps));
-	bad |= json_object_set_new(fit, "error", errors);
+	bad |= json_object_set_new(fit, "by_spans", json_boolean(twin->by_spans));
+	bad |= twin_errors_to_json(twin, fit);
 	bad |= json_object_set_new(to, "fit", fit);
 	if (twin->from)
 		bad |= json_object_set(to, "from", twin->from);
@@ -244,6 +288,7 @@ struct batching_options twin_engine(const struct twin *twin, uint64_t seed)
 		.step_base_ns = (int64_t)twin_value(twin, TWIN_STEP_BASE),
 		.step_per_seq_ns = (int64_t)twin_value(twin, TWIN_STEP_SEQUENCE),
 		.step_per_context_ns = twin_value(twin, TWIN_STEP_CONTEXT),
+		.step_per_waiting_ns = twin_value(twin, TWIN_STEP_WAITING),
 		.prefill_rate = twin_value(twin, TWIN_PREFILL),
 		.step_tokens = (int64_t)twin_value(twin, TWIN_STEP_TOKENS),
 		.max_batch = (int64_t)twin_value(twin, TWIN_SEQUENCES),

@@ -8,10 +8,10 @@
  *
  * A step of n sequences that computes p tokens of prompts, after c tokens of context, takes
  *
- *     step_base + n × step_per_sequence + c × step_per_context_token + p / prefill_tokens_per_s
+ *     step_base + n × step_per_sequence + c × step_per_context_token + w × step_per_waiting + p / prefill_tokens_per_s
  *
- * times a random factor of mean 1, whose logarithm has the standard deviation `step_jitter`. What the runs cannot tell
- * is not known: its value is NAN, and `why` says why, and which load would tell.
+ * while w requests wait, times a random factor of mean 1, whose logarithm has the standard deviation `step_jitter`.
+ * What the runs cannot tell is not known: its value is NAN, and `why` says why, and which load would tell.
  */
 #ifndef IPF_TWIN_H
 #define IPF_TWIN_H
@@ -27,6 +27,7 @@
 	P(STEP_BASE, "step_base_ns", 0, 1e12, 0, "a step takes at least so long")                                          \
 	P(STEP_SEQUENCE, "step_per_sequence_ns", 0, 1e12, 0, "and this for each sequence in it")                           \
 	P(STEP_CONTEXT, "step_per_context_token_ns", 0, 1e9, 0, "and this for each token of their contexts")               \
+	P(STEP_WAITING, "step_per_waiting_ns", 0, 1e9, 0, "and this for each request that waits")                          \
 	P(PREFILL, "prefill_tokens_per_s", 1e-3, 1e12, 1e12, "speed at which prompts are computed")                        \
 	P(STEP_TOKENS, "step_tokens", 1, 1e9, 1e9, "most tokens that a step computes")                                     \
 	P(SEQUENCES, "most_sequences", 1, 1 << 20, 1 << 20, "most sequences in a step")                                    \
@@ -58,10 +59,20 @@ struct twin_error {
 enum twin_error_of { TWIN_ERROR_TTFT, TWIN_ERROR_TPOT, TWIN_ERROR_E2E, TWIN_ERROR_COUNT };
 extern const char *const twin_error_names[TWIN_ERROR_COUNT]; /* "ttft", "tpot", "e2e" */
 
+/* The same at one load: that of a stage of the runs. */
+struct twin_level {
+	double in_flight; /* requests, on average */
+	struct twin_error errors[TWIN_ERROR_COUNT];
+};
+#define TWIN_LEVELS 32 /* at most; those of more stages are of the first ones */
+
 struct twin {
 	struct twin_parameter p[TWIN_PARAMETER_COUNT];
-	struct twin_error errors[TWIN_ERROR_COUNT];
+	struct twin_error errors[TWIN_ERROR_COUNT]; /* of all runs together */
+	struct twin_level levels[TWIN_LEVELS];
+	int level_count;
 	int64_t requests, steps; /* that it was fitted from */
+	bool by_spans;           /* its steps could not be told apart: fitted to what whole answers took */
 	json_t *from;            /* a list of the runs; NULL: unknown */
 	char *model;             /* the server's model; NULL: unknown */
 };
@@ -80,6 +91,9 @@ double twin_value(const struct twin *twin, enum twin_parameter_id id);
 int twin_read(struct twin *twin, const char *path, struct ipf_error *err);
 /* The members of the file behind its first ones ("ipf", "version", "tool"). -1: out of memory. */
 int twin_to_json(const struct twin *twin, json_t *to);
+
+/* Adds "error" and "levels", as in the file's member "fit". -1: out of memory. */
+int twin_errors_to_json(const struct twin *twin, json_t *to);
 
 /* The options of an engine of this kind. */
 struct batching_options twin_engine(const struct twin *twin, uint64_t seed);

@@ -220,7 +220,9 @@ static void what_a_header_predicts(void **state)
 	(void)state;
 	json_t *header = json_loads(
 		"{\"ipf\": \"results\", \"from\": [{\"ipf\": \"records\", \"tool\": \"x 1\", \"predicted\": {\"twin\": \"a\","
-		"\"error\": {\"ttft\": {\"p50\": 0.25, \"p99\": 1}, \"tpot\": {\"p50\": -1, \"p99\": \"x\"}}}}]}",
+		"\"error\": {\"ttft\": {\"p50\": 0.25, \"p99\": 1}, \"tpot\": {\"p50\": -1, \"p99\": \"x\"}},"
+		"\"levels\": [{\"in_flight\": 1, \"error\": {\"ttft\": {\"p50\": 0.02}}}, {\"error\": 7},"
+		"{\"in_flight\": 100, \"error\": {\"ttft\": {\"p50\": 0.5, \"p99\": 2}}}]}}]}",
 		0, NULL);
 	json_t *trailer = json_loads(
 		"{\"extrapolated\": [\"most_sequences\", 7], \"from\": [{\"extrapolated\": [\"kv_blocks\","
@@ -228,11 +230,17 @@ static void what_a_header_predicts(void **state)
 		0, NULL);
 	json_t *p = predicted_find(header), *names = json_array();
 	assert_string_equal(predicted_twin(p), "a");
-	assert_true(predicted_error(p, TWIN_ERROR_TTFT, 0) == 0.25);
-	assert_true(predicted_error(p, TWIN_ERROR_TTFT, 90) == 0.25);
-	assert_true(predicted_error(p, TWIN_ERROR_TTFT, 95) == 1);
-	assert_true(isnan(predicted_error(p, TWIN_ERROR_TPOT, 50)) && isnan(predicted_error(p, TWIN_ERROR_TPOT, 99)));
-	assert_true(isnan(predicted_error(p, TWIN_ERROR_E2E, 50)));
+	assert_true(predicted_error(p, TWIN_ERROR_TTFT, 0, NAN) == 0.25);
+	assert_true(predicted_error(p, TWIN_ERROR_TTFT, 90, NAN) == 0.25);
+	assert_true(predicted_error(p, TWIN_ERROR_TTFT, 95, NAN) == 1);
+	/* at the nearest load, by the ratio; what is not known there, of all runs */
+	assert_true(predicted_error(p, TWIN_ERROR_TTFT, 50, 9) == 0.02 &&
+	            predicted_error(p, TWIN_ERROR_TTFT, 50, 11) == 0.5);
+	assert_true(predicted_error(p, TWIN_ERROR_TTFT, 99, 9) == 1 && predicted_error(p, TWIN_ERROR_TTFT, 99, 1e9) == 2);
+	assert_true(predicted_error(p, TWIN_ERROR_TTFT, 50, 0.01) == 0.02);
+	assert_true(isnan(predicted_error(p, TWIN_ERROR_TPOT, 50, NAN)) &&
+	            isnan(predicted_error(p, TWIN_ERROR_TPOT, 99, NAN)));
+	assert_true(isnan(predicted_error(p, TWIN_ERROR_E2E, 50, NAN)));
 	predicted_add_extrapolated(names, trailer);
 	assert_int_equal(json_array_size(names), 2);
 	assert_string_equal(json_string_value(json_array_get(names, 1)), "kv_blocks");

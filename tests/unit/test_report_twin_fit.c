@@ -3,6 +3,7 @@
 #include "twin/twin_check.h"
 #include "twin/twin_drafts.h"
 #include "twin/twin_fit.h"
+#include "twin/twin_make.h"
 
 #include "clock.h"
 #include "stats/rng.h"
@@ -55,7 +56,8 @@ static void run_ramp(struct world *w, const struct twin *truth, int64_t requests
 	struct ipf_error err = {0};
 	double t_ns = 0;
 	w->data = (struct twin_data){.requests = calloc((size_t)requests, sizeof *w->data.requests),
-	                             .events = calloc(EVENTS, sizeof *w->data.events)};
+	                             .events = calloc(EVENTS, sizeof *w->data.events),
+	                             .stages = 1};
 	w->answers = calloc((size_t)requests, sizeof *w->answers);
 	assert_int_equal(twin_server_open(&w->server, truth, 1, 7, &err), 0);
 	for (int64_t i = 0; i < requests; i++) {
@@ -142,12 +144,14 @@ static void parameters_are_found(void **state)
 		struct twin_steps steps;
 		struct ipf_error err = {0};
 		struct rng rng;
+		double distance;
 		rng_init(&rng, 11, "server", i);
 		rng_init(&w.noise, 11, "noise", i);
 		double rate = draw_server(&truth, &rng);
 		run_ramp(&w, &truth, 900, 1.2 * rate, &rng);
 		assert_int_equal(twin_steps_find(&steps, &w.data, &err), 0);
-		if (twin_fit(&found, &w.data, &steps, &err) < 0 || twin_check_errors(&found, &w.data, &steps, &err) < 0)
+		if (twin_fit(&found, &w.data, &steps, false, &err) < 0 ||
+		    twin_check_errors(&found, &w.data, &steps, &distance, &err) < 0)
 			fail_msg("server %d: %s", (int)i, err.text);
 		int before = wrong;
 		assert_false(isnan(found.p[TWIN_STEP_BASE].value) || isnan(found.p[TWIN_PREFILL].value));
@@ -190,7 +194,7 @@ static void fit_one(struct twin *truth, struct twin *found, struct world *w, uin
 	rng_init(&w->noise, seed, "noise", 0);
 	run_ramp(w, truth, 600, 30, &rng);
 	assert_int_equal(twin_steps_find(&steps, &w->data, &err), 0);
-	if (twin_fit(found, &w->data, &steps, &err) < 0)
+	if (twin_fit(found, &w->data, &steps, false, &err) < 0)
 		fail_msg("%s", err.text);
 	twin_steps_release(&steps);
 }
@@ -235,12 +239,64 @@ static void contexts_are_found(void **state)
 	release(&w);
 }
 
+/* Steps of half a millisecond whose tokens come up to a millisecond late, and longer ones while requests wait: a single
+ * step is not seen, what whole answers took is. */
+static void spans_are_fitted(void **state)
+{
+	struct twin truth, found;
+	struct world w = {.noise_ns = 0.4 * MS};
+	struct ipf_error err = {0};
+	struct rng rng;
+	(void)state;
+	twin_init(&truth);
+	exact(&truth, TWIN_STEP_BASE, 0.3 * MS);
+	exact(&truth, TWIN_STEP_SEQUENCE, 0.15 * MS);
+	exact(&truth, TWIN_STEP_WAITING, 0.01 * MS);
+	exact(&truth, TWIN_PREFILL, 20000);
+	exact(&truth, TWIN_SEQUENCES, 4);
+	rng_init(&rng, 3, "server", 0);
+	rng_init(&w.noise, 3, "noise", 0);
+	run_ramp(&w, &truth, 2500, 50, &rng);
+	if (twin_make(&found, &w.data, &err) < 0)
+		fail_msg("%s", err.text);
+	assert_true(found.by_spans);
+	assert_true(off_by(&found, &truth, TWIN_PREFILL, 0.1) + off_by(&found, &truth, TWIN_STEP_WAITING, 0.2) +
+	                off_by(&found, &truth, TWIN_SEQUENCES, 0.001) ==
+	            0);
+	const double length = found.p[TWIN_STEP_BASE].value + 4 * found.p[TWIN_STEP_SEQUENCE].value;
+	assert_true(fabs(length / (0.9 * MS) - 1) < 0.1);
+	assert_true(found.errors[TWIN_ERROR_TPOT].p50 < 0.1);
+	assert_true(isnan(found.p[TWIN_KV_BLOCKS].value) && isnan(found.p[TWIN_STEP_TOKENS].value));
+	twin_release(&found);
+	release(&w);
+}
+
+/* Where single steps are seen, they are fitted. */
+static void steps_come_first(void **state)
+{
+	struct twin truth, found;
+	struct world w = {.noise_ns = 30e3};
+	struct ipf_error err = {0};
+	struct rng rng;
+	(void)state;
+	plain_server(&truth);
+	rng_init(&rng, 5, "server", 0);
+	rng_init(&w.noise, 5, "noise", 0);
+	run_ramp(&w, &truth, 400, 30, &rng);
+	assert_int_equal(twin_make(&found, &w.data, &err), 0);
+	assert_false(found.by_spans);
+	assert_int_equal(found.level_count, 1);
+	assert_true(found.levels[0].in_flight > 0.5 && found.levels[0].errors[TWIN_ERROR_E2E].p50 < 0.03);
+	twin_release(&found);
+	release(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(parameters_are_found),
-		cmocka_unit_test(drafts_are_found),
-		cmocka_unit_test(contexts_are_found),
+		cmocka_unit_test(parameters_are_found), cmocka_unit_test(drafts_are_found),
+		cmocka_unit_test(contexts_are_found),   cmocka_unit_test(spans_are_fitted),
+		cmocka_unit_test(steps_come_first),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
