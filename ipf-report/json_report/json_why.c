@@ -51,6 +51,23 @@ static void put_block(json_t *to, const struct why_block *b)
 	}
 }
 
+static json_t *over_time_json(const struct why_findings *f)
+{
+	json_t *json = json_object(), *list = json_array();
+	for (int i = 0; i < f->interval_count; i++) {
+		const struct why_interval *interval = &f->over_time[i];
+		json_t *one = json_object();
+		json_put(one, "t_s", (double)interval->from_ns / 1e9);
+		json_put_count(one, "requests", interval->of[WHY_E2E].requests);
+		for (enum why_latency of = 0; of < WHY_LATENCIES; of++)
+			json_object_set_new(one, why_latency_names[of], group_json(&interval->of[of], of));
+		json_array_append_new(list, one);
+	}
+	json_put(json, "every_s", (double)f->every_ns / 1e9);
+	json_object_set_new(json, "intervals", list);
+	return json;
+}
+
 json_t *json_why(const struct report *report)
 {
 	const struct why_findings *f = report->why;
@@ -74,6 +91,8 @@ json_t *json_why(const struct report *report)
 			json_array_append_new(stages, stage);
 		}
 	}
+	if (f->interval_count > 0)
+		json_object_set_new(json, "over_time", over_time_json(f));
 	json_put_object(json, "stages", json_array_size(stages) > 1 ? json_incref(stages) : NULL);
 	json_decref(stages);
 	return json;

@@ -91,6 +91,31 @@ static void tell_worst(const struct telling *t, json_t *latency, const char *id,
 	}
 }
 
+static void tell_over_time(const struct telling *t, json_t *intervals)
+{
+	static const struct doc_column over_columns[] = {
+		{.name = "requests", .kind = CELL_COUNT, .path = "requests"},
+		{.name = "TTFT", .path = "ttft/measured_ms"},
+		{.name = "E2E", .path = "e2e/measured_ms"},
+		{.group = "of E2E", .name = "queue", .path = "e2e/parts/queue/ms"},
+		{.group = "of E2E", .name = "thrown out", .path = "e2e/parts/thrown_out/ms"},
+		{.group = "of E2E", .name = "own prompt", .path = "e2e/parts/own_prompt/ms"},
+		{.group = "of E2E", .name = "decoding", .path = "e2e/parts/decoding/ms"},
+	};
+	json_t *one;
+	size_t i;
+	if (json_array_size(intervals) < 2)
+		return;
+	struct doc_table *table = doc_table(t->d,
+	                                    &(struct doc_table_spec){.id = "why-over-time",
+	                                                             .caption = "Means by when requests started, ms",
+	                                                             .rows = "from (s)",
+	                                                             .columns = over_columns,
+	                                                             .count = sizeof over_columns / sizeof *over_columns});
+	json_array_foreach(intervals, i, one)
+		doc_row_of(t->d, table, doc_say(t->d, "%.10g", figure_at(one, "t_s")), NULL, one);
+}
+
 static void tell_stages(const struct telling *t, json_t *why)
 {
 	json_t *stage;
@@ -125,8 +150,7 @@ static void tell_fit(const struct telling *t, json_t *why)
 static void tell_pictures(const struct telling *t, json_t *why)
 {
 	struct buffer html = {0};
-	why_picture(&html, "why-picture-ttft", "TTFT from start, by part", json_at(why, "ttft"));
-	why_picture(&html, "why-picture-e2e", "E2E from start, by part", json_at(why, "e2e"));
+	why_pictures(&html, why);
 	if (html.len > 0)
 		doc_part(t->d, PART_PICTURES, "pictures", html.data);
 	t->d->failed |= html.failed;
@@ -151,4 +175,5 @@ void section_why(const struct telling *t)
 	tell_worst(t, json_at(why, "ttft"), "why-ttft-worst", "Slowest by TTFT");
 	tell_worst(t, json_at(why, "e2e"), "why-e2e-worst", "Slowest by E2E");
 	tell_stages(t, why);
+	tell_over_time(t, json_at(why, "over_time/intervals"));
 }

@@ -1,7 +1,7 @@
-/* The parts of the time of requests (--why): their words, and a picture of them for a page: a bar for p50 and one for
- * p99, and a legend.
+/* The parts of the time of requests (--why): their words, and pictures of them for a page, as stacked bars: TTFT and
+ * E2E at p50 and at p99, of the run and of each stage, then over the run; one legend for all.
  *
- *     why_picture(&html, "why-ttft", "TTFT from start, by part", json_at(why, "ttft"));
+ *     why_pictures(&html, json_at(report, "why"));
  */
 #ifndef REPORT_WHY_PICTURE_H
 #define REPORT_WHY_PICTURE_H
@@ -14,10 +14,11 @@
 struct why_words {
 	const char *part, *row, *phrase;
 };
-enum { WHY_WORDS = 9 };
+enum { WHY_WORDS = 10 };
 extern const struct why_words why_words[WHY_WORDS];
 
-/* Appends an element of a page; nothing if there is nothing to draw. `id` and `title` are texts of ours. */
-void why_picture(struct buffer *out, const char *id, const char *title, json_t *latency);
+/* Appends elements of a page; nothing if there is nothing to draw. A picture has at most WHY_STAGES stages. */
+enum { WHY_STAGES = 24 };
+void why_pictures(struct buffer *out, json_t *why);
 
 #endif

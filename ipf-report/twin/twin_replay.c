@@ -70,8 +70,10 @@ static int64_t replay_server(const struct twin *twin, struct twin_replay *c, int
 	int64_t i = from;
 	bool failed = twin_server_open(&server, twin, 1, 1, err) < 0;
 	c->room = failed ? 0 : twin_server_room(server);
-	if (!failed && c->watch)
+	if (!failed && c->watch) {
 		twin_server_watch(server, c->watch->on_step, c->watch->data);
+		twin_server_watch_moves(server, c->watch->on_move, c->watch->data);
+	}
 	for (; !failed && i < c->data->request_count && c->data->requests[i].server == c->data->requests[from].server;
 	     i++) {
 		const struct twin_request *r = &c->data->requests[i];

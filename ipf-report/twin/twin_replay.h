@@ -14,9 +14,11 @@
 
 #include "twin/twin_server.h"
 
-/* Who watches a replay, and is called when a step begins, and when the request of this number got tokens. */
+/* Called when a step begins, before that for each answer that it lets in or throws out, and when the request of this
+ * number got tokens. */
 struct twin_replay_watch {
 	void (*on_step)(size_t replica, const struct batching_step *step, void *data);
+	void (*on_move)(const struct twin_answer *answer, int64_t at_ns, void *data);
 	void (*on_tokens)(int64_t request, void *data);
 	void *data;
 };

@@ -23,6 +23,7 @@ enum why_part {
 	WHY_CONNECT,       /* until its connection was there */
 	WHY_OVERHEAD,      /* network, parsing, a first wait: the twin's overhead */
 	WHY_QUEUE,         /* until its first step */
+	WHY_THROWN_OUT,    /* thrown out of the KV cache: see struct why_request */
 	WHY_OWN_PROMPT,    /* until its first token: its own prompt is computed, less what a cache had */
 	WHY_OTHER_PROMPTS, /* prompts of others are computed in the same steps */
 	WHY_STEPS,         /* what these steps take besides */
@@ -33,8 +34,12 @@ enum why_part {
 };
 extern const char *const why_part_names[WHY_PARTS]; /* "connect", "overhead", … */
 
+/* A request that is thrown out of the KV cache before its first token loses all since its first step: WHY_THROWN_OUT is
+ * from there to the step that lets it in for good. One that is thrown out later loses the time from then to its next
+ * token: it waits, and its prompt and what it had answered are computed again. */
 struct why_request {
 	int64_t ns[WHY_UNEXPLAINED];
+	int64_t thrown_out_ns; /* of ns[WHY_THROWN_OUT]: before its first token */
 	double
 		others[WHY_LATENCIES]; /* mean number of other sequences in its steps: up to the first token; after it; NAN */
 };
@@ -47,9 +52,15 @@ struct twin_why {
 	struct why_sums {
 		int64_t prompts_ns, busy_ns;
 		double sequence_ns; /* sequences × time */
-	} sums, *marks;         /* of all steps so far; those before the request's first step, then up to its first token */
-	double prompt_ns;       /* for each token */
-	int64_t waiting;        /* the first request that waits for its first step */
+	} sums;                 /* of all steps so far */
+	struct why_mark {
+		struct why_sums before; /* it was let in; then up to its first token, and what it spent thrown out */
+		int64_t let_in_ns;
+		int64_t own_tokens;  /* of its prompt that no cache had then */
+		struct why_sums out; /* before the step that threw it out */
+		int64_t out_ns;      /* IPF_ABSENT: it is not */
+	} * marks;
+	double prompt_ns; /* for each token */
 };
 
 /* -1: out of memory. */

@@ -1,5 +1,7 @@
 #include "twin/why_findings.h"
 
+#include "clock.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,7 +58,7 @@ static void add_worst(struct why_group *g, const struct run_data *run, const str
 	g->worst[g->worst_count++].part_ms = ms[part];
 }
 
-/* The means over these requests, which are sorted by their time. */
+/* The means over these requests. */
 static void fill_group(struct why_group *g, const struct run_data *run, const struct twin_why *why,
                        const struct timed *list, int64_t count, enum why_latency of)
 {
@@ -67,7 +69,7 @@ static void fill_group(struct why_group *g, const struct run_data *run, const st
 		parts_of(why, i, of, ms);
 		for (enum why_part p = 0; p < WHY_PARTS; p++)
 			g->ms[p] += ms[p] / (double)count;
-		g->measured += (double)list[k].ns / 1e6 / (double)count;
+		g->measured += (double)twin_why_measured_ns(why, i, of) / 1e6 / (double)count;
 		g->slot += waited_ns == IPF_ABSENT ? 0 : (double)waited_ns / 1e6 / (double)count;
 		for (enum why_latency m = 0; m < WHY_LATENCIES; m++)
 			if (!isnan(why->requests[i].others[m])) {
@@ -109,6 +111,53 @@ static void fill_block(struct why_block *b, struct timed *list, const struct run
 	}
 }
 
+/* ---- over time ---- */
+
+/* The clock of shards is that of the first; repeats have one each. */
+static int64_t started_ns(const struct run_data *run, const struct row *row)
+{
+	return row->start_ns + (run->shards ? run->parts[row->part].shift_ns : 0);
+}
+
+/* Division that rounds down, also below 0. */
+static int64_t interval_of(int64_t ns, int64_t every_ns)
+{
+	return ns / every_ns - (ns % every_ns < 0);
+}
+
+/* 1, 2, 5, 10, … ms. */
+static int64_t interval_length(int64_t first_ns, int64_t last_ns)
+{
+	static const int64_t steps[] = {1, 2, 5};
+	for (int64_t power_ns = NS_PER_MS;; power_ns *= 10)
+		for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+			const int64_t every_ns = steps[i] * power_ns;
+			if (interval_of(last_ns, every_ns) - interval_of(first_ns, every_ns) < WHY_INTERVALS)
+				return every_ns;
+		}
+}
+
+static void fill_over_time(struct why_findings *f, struct timed *list, const struct run_data *run,
+                           const struct twin_why *why)
+{
+	const int64_t count = sort_requests(list, run, why, -1, WHY_TTFT);
+	if (count == 0)
+		return;
+	for (int64_t k = 0; k < count; k++)
+		list[k].ns = started_ns(run, row_of(run, why, list[k].request));
+	qsort(list, (size_t)count, sizeof *list, compare_times);
+	f->every_ns = interval_length(list[0].ns, list[count - 1].ns);
+	for (int64_t from = 0, to; from < count; from = to) {
+		const int64_t number = interval_of(list[from].ns, f->every_ns);
+		struct why_interval *interval = &f->over_time[f->interval_count++];
+		for (to = from; to < count && interval_of(list[to].ns, f->every_ns) == number; to++)
+			;
+		interval->from_ns = number * f->every_ns;
+		for (enum why_latency of = 0; of < WHY_LATENCIES; of++)
+			fill_group(&interval->of[of], run, why, &list[from], to - from, of);
+	}
+}
+
 /* How far the twin is off at the median of the measured stages. */
 static int find_errors(struct why_findings *f, const struct run_data *run, const struct twin_why *why,
                        struct ipf_error *err)
@@ -139,11 +188,13 @@ static int fill(struct why_findings *f, const struct run_data *run, const struct
 	struct timed *list = calloc((size_t)why->data->request_count + 1, sizeof *list);
 	f->stage_count = run->schedule.count;
 	f->stages = calloc(f->stage_count + 1, sizeof *f->stages);
-	const bool fine = list && f->stages;
+	f->over_time = calloc(WHY_INTERVALS, sizeof *f->over_time);
+	const bool fine = list && f->stages && f->over_time;
 	if (fine) {
 		fill_block(&f->total, list, run, why, -1);
 		for (size_t s = 0; s < f->stage_count; s++)
 			fill_block(&f->stages[s], list, run, why, (int32_t)s);
+		fill_over_time(f, list, run, why);
 	}
 	free(list);
 	f->left_out = -f->total.requests;
@@ -190,5 +241,7 @@ int why_findings_build(struct why_findings *f, const char *path, const struct ru
 void why_findings_release(struct why_findings *f)
 {
 	free(f->stages);
+	free(f->over_time);
 	f->stages = NULL;
+	f->over_time = NULL;
 }

@@ -1,5 +1,5 @@
 /* All that a report says with a twin of the server (--why): where the time of requests went that were as slow as most,
- * and of the slowest.
+ * of the slowest, and over the run.
  *
  *     struct why_findings found = {0};
  *     if (why_findings_build(&found, path, &run, workload, &err) == 0 && found.given && found.absent.kind == IPF_OK)
@@ -18,7 +18,8 @@ enum why_percentile { WHY_P50, WHY_P99, WHY_PERCENTILES };
 extern const char *const why_percentile_names[WHY_PERCENTILES]; /* "p50", "p99" */
 
 enum { WHY_WORST = 5 };
-/* The requests around a percentile, on average: from p45 to p55; above p98. Times in ms. */
+/* The requests around a percentile, on average: from p45 to p55; above p98. Or all that started in an interval. Times
+ * in ms. */
 struct why_group {
 	int64_t requests;
 	double measured, slot; /* slot: what they waited for a slot of the client before their start */
@@ -37,6 +38,13 @@ struct why_block {
 	struct why_group at[WHY_LATENCIES][WHY_PERCENTILES];
 };
 
+enum { WHY_INTERVALS = 40 };
+/* Requests that started from from_ns on, in [from_ns, from_ns + every_ns): on the clock of their part of the run. */
+struct why_interval {
+	int64_t from_ns;
+	struct why_group of[WHY_LATENCIES];
+};
+
 struct why_findings {
 	bool given;
 	struct ipf_error absent;      /* why nothing is known; IPF_OK: it is */
@@ -46,6 +54,11 @@ struct why_findings {
 	bool describes;               /* both are within WHY_ERROR_MOST */
 	struct why_block total, *stages; /* stages: of each one of the run; without requests unless it is measured */
 	size_t stage_count;
+	/* Of measured stages: intervals of 1, 2 or 5 ms, 10, 20 or 50 … in which a request started; at most WHY_INTERVALS.
+	 */
+	struct why_interval *over_time;
+	int interval_count;
+	int64_t every_ns;
 };
 
 /* The part that is greatest; what is not explained counts by its size. */

@@ -26,6 +26,8 @@ struct batching {
 	struct batching_step step; /* the one in progress, or the last */
 	void (*on_step)(const struct batching_step *step, void *data);
 	void *watcher;
+	void (*on_move)(const struct sequence *sequence, int64_t at_ns, void *data);
+	void *move_watcher;
 	int64_t wake_ns; /* no step: when the first hold ends */
 	struct rng noise, pauses;
 	struct batching_counts counts;
@@ -281,13 +283,20 @@ static void take_cached(struct batching *e, struct sequence *s, int64_t from[TIE
 	s->computed = (int64_t)s->block_count * KV_BLOCK;
 }
 
-static void preempt(struct batching *e, struct sequence *s)
+static void tell_move(const struct batching *e, const struct sequence *s, int64_t at_ns)
+{
+	if (e->on_move)
+		e->on_move(s, at_ns, e->move_watcher);
+}
+
+static void preempt(struct batching *e, struct sequence *s, int64_t at_ns)
 {
 	leave_batch(e, s);
 	s->computed = 0;
 	s->preemptions++;
 	e->counts.preemptions++;
 	enqueue(e, s, true);
+	tell_move(e, s, at_ns);
 }
 
 static struct sequence *last_let_in(struct batching *e)
@@ -331,7 +340,7 @@ static void schedule_running(struct batching *e, int64_t at_ns, struct step *ste
 		bool fits;
 		while (!(fits = get_blocks(e, s, s->computed + tokens))) {
 			struct sequence *victim = last_let_in(e);
-			preempt(e, victim);
+			preempt(e, victim, at_ns);
 			step->preempted = true;
 			if (victim == s)
 				break;
@@ -403,6 +412,7 @@ static void let_in(struct batching *e, int64_t at_ns, struct step *step)
 		s->slot = e->batch_count;
 		e->batch[e->batch_count++] = s;
 		e->running++;
+		tell_move(e, s, at_ns);
 		schedule(s, tokens, step);
 	}
 }
@@ -488,6 +498,13 @@ void batching_watch(struct batching *e, void (*on_step)(const struct batching_st
 {
 	e->on_step = on_step;
 	e->watcher = data;
+}
+
+void batching_watch_moves(struct batching *e, void (*on_move)(const struct sequence *s, int64_t at_ns, void *data),
+                          void *data)
+{
+	e->on_move = on_move;
+	e->move_watcher = data;
 }
 
 int64_t batching_deadline(const struct batching *e)

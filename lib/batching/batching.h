@@ -158,6 +158,10 @@ void batching_set_replicas(struct batching *engine, int64_t replicas);
 
 /* `on_step` is called whenever a step begins. */
 void batching_watch(struct batching *engine, void (*on_step)(const struct batching_step *step, void *data), void *data);
+/* `on_move` is called for each sequence that the step beginning at `at_ns` lets in (its state is SEQUENCE_RUNNING, and
+ * `computed` is what the caches had) or throws out (SEQUENCE_WAITING), before on_step. */
+void batching_watch_moves(struct batching *engine,
+                          void (*on_move)(const struct sequence *sequence, int64_t at_ns, void *data), void *data);
 
 /* When to come back: the end of the step under way, else the end of the next hold; INT64_MAX when there is nothing to
  * do. */

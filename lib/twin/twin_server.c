@@ -18,6 +18,8 @@ struct twin_server {
 	void *data;
 	void (*on_step)(size_t replica, const struct batching_step *step, void *data);
 	void *watcher;
+	void (*on_move)(const struct twin_answer *answer, int64_t at_ns, void *data);
+	void *move_watcher;
 };
 
 /* ---- requests ---- */
@@ -95,9 +97,19 @@ void twin_server_watch(struct twin_server *s,
 	}
 }
 
-bool twin_answer_waits(const struct twin_answer *a)
+static void pass_move(const struct sequence *sequence, int64_t at_ns, void *data)
 {
-	return !a->arrived || a->sequence.state == SEQUENCE_WAITING;
+	const struct twin_server *s = data;
+	s->on_move((const struct twin_answer *)sequence, at_ns, s->move_watcher);
+}
+
+void twin_server_watch_moves(struct twin_server *s,
+                             void (*on_move)(const struct twin_answer *answer, int64_t at_ns, void *data), void *data)
+{
+	s->on_move = on_move;
+	s->move_watcher = data;
+	for (size_t i = 0; i < s->count; i++)
+		batching_watch_moves(s->replicas[i].engine, pass_move, s);
 }
 
 int64_t twin_server_room(const struct twin_server *s)

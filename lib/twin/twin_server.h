@@ -45,8 +45,9 @@ void twin_server_close(struct twin_server *server); /* NULL is fine */
 void twin_server_watch(struct twin_server *server,
                        void (*on_step)(size_t replica, const struct batching_step *step, void *data), void *data);
 
-/* Waits it for its first step still? (One that was thrown out of a step waits again, for another one.) */
-bool twin_answer_waits(const struct twin_answer *answer);
+/* `on_move` is called for each answer that a step lets in or throws out, as batching_watch_moves describes. */
+void twin_server_watch_moves(struct twin_server *server,
+                             void (*on_move)(const struct twin_answer *answer, int64_t at_ns, void *data), void *data);
 
 /* The longest prompt and answer together that a replica can hold, in tokens: a longer one would never end. */
 int64_t twin_server_room(const struct twin_server *server);

@@ -105,26 +105,52 @@ contains "$(tr -s ' \n' ' ' <full)" "Slowest by TTFT" "--full has the slowest"
 contains "$(cat full)" "E2E of poisson, by part" "and the stages"
 is "$(python3 "$TESTS/helpers/report_read_back.py" full page.md page.html | grep -v ' tables, ')" "" "text and Markdown have the cells of the page"
 
-# The page has a picture of each table, whose bars are as long as the parts of the JSON report.
+# The page has pictures, whose bars are as long as the parts of the JSON report.
 "$report" -q -f json --why server.json ramp.results -o saved.json
-is "$(python3 "$TESTS/helpers/html_page.py" page.html 2>&1; grep -c '<svg .*why-picture-' page.html)" 2 "the page is whole, with two pictures"
+is "$(python3 "$TESTS/helpers/html_page.py" page.html 2>&1; grep -o '<svg [^>]*"why-[a-z0-9-]*-title' page.html | sed 's/.*"//; s/-title//' | tr '\n' ' ')" \
+	"why-legend why-picture-ttft why-picture-e2e why-time-ttft why-time-e2e " "the page is whole, with pictures by stage and over time"
 python3 - page.html saved.json <<'END' >drawn
 import json, re, sys
 page, why = open(sys.argv[1], encoding="utf-8").read(), json.load(open(sys.argv[2]))["why"]
-for name in "ttft", "e2e":
-    svg = re.search(rf'<svg [^>]*why-picture-{name}-title.*?</svg>', page, re.S).group()
-    bars = {}
-    for part, y, width in re.findall(r'<rect class="part-(\d)" x="[\d.]+" y="(\d+)" width="([\d.]+)" height="\d+"><title>', svg):
-        bars.setdefault(y, {})[int(part)] = float(width)
-    names = ["connect", "overhead", "queue", "own_prompt", "other_prompts", "steps", "later_prompts", "decoding", "unexplained"]
-    longest = max(sum(widths.values()) for widths in bars.values())
-    for (y, widths), of in zip(bars.items(), (why[name]["p50"], why[name]["p99"])):
+names = ["connect", "overhead", "queue", "thrown_out", "own_prompt", "other_prompts", "steps", "later_prompts", "decoding", "unexplained"]
+def svg_of(name): return re.search(rf'<svg [^>]*"{name}-title.*?</svg>', page, re.S).group()
+def compare(name, bars, groups):
+    longest, most = max(sum(bar.values()) for bar in bars), max(sum(p["ms"] for p in g["parts"].values()) for g in groups)
+    for bar, group in zip(bars, groups):
         for k, part in enumerate(names):
-            ms = of["parts"].get(part, {"ms": 0})["ms"]
-            if abs(widths.get(k, 0) / longest - ms / why[name]["p99"]["measured_ms"]) > 0.001: print(name, y, part, widths.get(k), ms)
-    print(name, len(bars))
+            ms = group["parts"].get(part, {"ms": 0})["ms"]
+            if abs(bar.get(k, 0) / longest - ms / most) > 0.001: print(name, part, bar.get(k), ms)
+    print(name, len(bars), len(groups))
+def bars_of(texts, size): return [{int(k): float(v) for k, v in re.findall(rf'<rect class="part-(\d)" [^>]*{size}="([\d.]+)"', text)} for text in texts]
+for name in "ttft", "e2e":
+    svg = svg_of("why-picture-" + name)
+    groups = [of[name][p] for of in [why] + why["stages"] for p in ("p50", "p99")]
+    compare(name, bars_of(re.split(r'<text [^>]*>p\d\d</text>', svg)[1:], " width"), groups)
+    print([html for html in re.findall(r'>([^<>]*)</text>', svg) if "ms" not in html and not re.match(r"p\d\d", html)])
+    compare(name + " over time", bars_of(re.findall(r'<g>.*?</g>', svg_of("why-time-" + name), re.S), " height"), [i[name] for i in why["over_time"]["intervals"]])
 END
-is "$(tr '\n' ' ' <drawn)" "ttft 2 e2e 2 " "a bar for p50 and one for p99"
+count=$(jq '.why.over_time.intervals | length' saved.json)
+is "$(cat drawn)" "$(printf '%s\n' "ttft 6 6" "['TTFT from start, by part and stage', 'all stages', 'constant', 'poisson']" "ttft over time $count $count" \
+	"e2e 6 6" "['E2E from start, by part and stage', 'all stages', 'constant', 'poisson']" "e2e over time $count $count")" "bars for p50 and p99 of the run and each stage, and one for each interval"
+is "$("$report" -q -f html --why server.json low.results | grep -c '>all stages<')" 0 "a run of one stage has two bars"
+
+# Over time: the means of the requests that started in each interval, by the rows.
+plain ramp.results | jq -s -c --argjson every "$(jq .why.over_time.every_s saved.json)" '[.[] | select(.n != null)] | group_by(.start_ns / 1e9 / $every | floor) |
+	map([(.[0].start_ns / 1e9 / $every | floor) * $every, length, (map(.ttft_ns) | add / length / 1e4 | round), (map(.e2e_ns) | add / length / 1e4 | round)])' >expected
+is "$(jq -c '[.why.over_time.intervals[] | [.t_s, .requests, (.ttft.measured_ms * 100 | round), (.e2e.measured_ms * 100 | round)]]' saved.json)" "$(cat expected)" "intervals have the requests that started in them"
+is "$(jq -c '.why | [.over_time.every_s, (.over_time.intervals | length > 20 and length <= 40), ([.over_time.intervals[].requests] | add) == .requests,
+	([.over_time.intervals[] | .ttft, .e2e | ((.parts | map(.ms) | add) - .measured_ms | fabs) | select(. > 1e-5)] | length)]' saved.json)" "[1,true,true,0]" "at most 40, of equal length, whose parts add up"
+contains "$(tr -s ' \n' ' ' <full)" "Means by when requests started, ms" "--full has them"
+is "$(grep -c "Means by when" <<<"$first")" 0 "and the first screen does not"
+
+# Thrown out of the cache: a cache that holds two or three requests.
+jq '.parameters.kv_blocks.value = 60' server.json >tight.json
+"$BIN/ipf-prep" synthetic -q -n 60 --input-tokens uniform:200-400 --output-tokens uniform:50-200 --seed 5 -o trace
+at tight tight.json poisson:rate=2,for=20s
+why tight tight.json
+is "$(jq -c '[.e2e_error, .e2e.p99.parts.unexplained.ms, (.e2e.p99.parts.thrown_out.ms > 100), ([.over_time.intervals[] | .e2e.parts.thrown_out.ms - .ttft.parts.thrown_out.ms | select(. > 0)] | length > 2)]' tight.why)" \
+	'[0,0,true,true]' "being thrown out of the KV cache is a part"
+
 if command -v chromium >/dev/null; then
 	is "$(python3 "$TESTS/helpers/html_browser.py" page.html 2>&1)" "" "in Chromium: no message, room enough on a phone, contrast in light and dark"
 else

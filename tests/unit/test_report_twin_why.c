@@ -70,8 +70,8 @@ static void one_alone(void **state)
 	list[0].connect_ns = 2 * MS;
 	find(&why, &twin, &data);
 	/* its first step takes 100 + 10 + 1 ms, the two others 10 + 1 */
-	parts_are(&why, 0, WHY_TTFT, (double[WHY_PARTS]){2, 3, 0, 100, 0, 11, 0, 0, 6});
-	parts_are(&why, 0, WHY_E2E, (double[WHY_PARTS]){2, 3, 0, 100, 0, 11, 0, 22, 14});
+	parts_are(&why, 0, WHY_TTFT, (double[WHY_PARTS]){2, 3, 0, 0, 100, 0, 11, 0, 0, 6});
+	parts_are(&why, 0, WHY_E2E, (double[WHY_PARTS]){2, 3, 0, 0, 100, 0, 11, 0, 22, 14});
 	assert_true(why.requests[0].others[WHY_TTFT] == 0 && why.requests[0].others[WHY_E2E] == 0);
 	twin_why_release(&why);
 }
@@ -85,9 +85,9 @@ static void a_second_waits_for_the_step_of_the_first(void **state)
 	(void)state;
 	find(&why, &twin, &data);
 	/* from 3 to 114 ms: the prompt of the first; to 326: a token of the first and the prompt of the second */
-	parts_are(&why, 0, WHY_TTFT, (double[WHY_PARTS]){0, 3, 0, 100, 0, 11, 0, 0, 0});
-	parts_are(&why, 0, WHY_E2E, (double[WHY_PARTS]){0, 3, 0, 100, 0, 11, 200, 12 + 11, -37});
-	parts_are(&why, 1, WHY_TTFT, (double[WHY_PARTS]){0, 3, 61, 200, 0, 12, 0, 0, 0});
+	parts_are(&why, 0, WHY_TTFT, (double[WHY_PARTS]){0, 3, 0, 0, 100, 0, 11, 0, 0, 0});
+	parts_are(&why, 0, WHY_E2E, (double[WHY_PARTS]){0, 3, 0, 0, 100, 0, 11, 200, 12 + 11, -37});
+	parts_are(&why, 1, WHY_TTFT, (double[WHY_PARTS]){0, 3, 61, 0, 200, 0, 12, 0, 0, 0});
 	assert_true(why.requests[1].others[WHY_TTFT] == 1 && isnan(why.requests[1].others[WHY_E2E]));
 	assert_true(fabs(why.requests[0].others[WHY_E2E] - 212. / 223) < 1e-9);
 	twin_why_release(&why);
@@ -102,8 +102,8 @@ static void prompts_share_a_step(void **state)
 	(void)state;
 	list[1].cached_tokens = 40; /* these take no time */
 	find(&why, &twin, &data);
-	parts_are(&why, 0, WHY_TTFT, (double[WHY_PARTS]){0, 3, 0, 100, 160, 12, 0, 0, 125});
-	parts_are(&why, 1, WHY_E2E, (double[WHY_PARTS]){0, 3, 0, 160, 100, 12, 0, 0, 125});
+	parts_are(&why, 0, WHY_TTFT, (double[WHY_PARTS]){0, 3, 0, 0, 100, 160, 12, 0, 0, 125});
+	parts_are(&why, 1, WHY_E2E, (double[WHY_PARTS]){0, 3, 0, 0, 160, 100, 12, 0, 0, 125});
 	twin_why_release(&why);
 }
 
@@ -116,13 +116,13 @@ static void a_full_batch_is_a_queue(void **state)
 	(void)state;
 	exact(&twin, TWIN_SEQUENCES, 1);
 	find(&why, &twin, &data);
-	parts_are(&why, 0, WHY_E2E, (double[WHY_PARTS]){0, 3, 0, 100, 0, 11, 0, 22, 0});
-	parts_are(&why, 1, WHY_TTFT, (double[WHY_PARTS]){0, 3, 133, 50, 0, 11, 0, 0, 3});
+	parts_are(&why, 0, WHY_E2E, (double[WHY_PARTS]){0, 3, 0, 0, 100, 0, 11, 0, 22, 0});
+	parts_are(&why, 1, WHY_TTFT, (double[WHY_PARTS]){0, 3, 133, 0, 50, 0, 11, 0, 0, 3});
 	twin_why_release(&why);
 	/* servers have queues and steps each */
 	list[1].server = 1;
 	find(&why, &twin, &data);
-	parts_are(&why, 1, WHY_TTFT, (double[WHY_PARTS]){0, 3, 0, 50, 0, 11, 0, 0, 136});
+	parts_are(&why, 1, WHY_TTFT, (double[WHY_PARTS]){0, 3, 0, 0, 50, 0, 11, 0, 0, 136});
 	twin_why_release(&why);
 }
 
@@ -138,7 +138,44 @@ static void what_the_twin_cannot_hold_is_not_known(void **state)
 	exact(&twin, TWIN_SEQUENCES, 1);
 	find(&why, &twin, &data);
 	assert_true(twin_why_knows(&why, 0) && !twin_why_knows(&why, 1) && twin_why_knows(&why, 2));
-	parts_are(&why, 2, WHY_TTFT, (double[WHY_PARTS]){0, 3, 133, 60, 0, 11, 0, 0, -7});
+	parts_are(&why, 2, WHY_TTFT, (double[WHY_PARTS]){0, 3, 133, 0, 60, 0, 11, 0, 0, -7});
+	twin_why_release(&why);
+}
+
+/* A has 32 tokens of prompt and needs three blocks of four for its answer, so that B has one. */
+static void a_sequence_that_is_thrown_out_loses_time(void **state)
+{
+	struct twin_request list[] = {request(0, 32, 5, 46, 107), request(1, 16, 3, 73, 145)};
+	const struct twin_data data = {.requests = list, .request_count = 2};
+	struct twin twin = plain_twin();
+	struct twin_why why;
+	(void)state;
+	exact(&twin, TWIN_KV_BLOCKS, 4);
+	find(&why, &twin, &data);
+	/* B has its first token at 74 ms and no room for the next; it comes back at 107, for 17 tokens and a step */
+	assert_int_equal(why.replay.answers[1].sequence.preemptions, 1);
+	parts_are(&why, 0, WHY_E2E, (double[WHY_PARTS]){0, 3, 0, 0, 32, 0, 11, 16, 45, 0});
+	parts_are(&why, 1, WHY_TTFT, (double[WHY_PARTS]){0, 3, 42, 0, 16, 0, 12, 0, 0, 0});
+	parts_are(&why, 1, WHY_E2E, (double[WHY_PARTS]){0, 3, 42, 61, 16, 0, 12, 0, 11, 0});
+	assert_true(why.requests[1].others[WHY_E2E] == 0);
+	twin_why_release(&why);
+}
+
+/* The same, where a step computes 16 tokens: B is thrown out twice amid its prompt, which begins again at 133 ms. */
+static void it_can_be_thrown_out_before_its_first_token(void **state)
+{
+	struct twin_request list[] = {request(0, 32, 5, 57, 133), request(1, 32, 2, 186, 197)};
+	const struct twin_data data = {.requests = list, .request_count = 2};
+	struct twin twin = plain_twin();
+	struct twin_why why;
+	(void)state;
+	exact(&twin, TWIN_KV_BLOCKS, 4);
+	exact(&twin, TWIN_STEP_TOKENS, 16);
+	find(&why, &twin, &data);
+	assert_int_equal(why.replay.answers[1].sequence.preemptions, 2);
+	parts_are(&why, 0, WHY_E2E, (double[WHY_PARTS]){0, 3, 0, 0, 32, 0, 22, 30, 46, 0});
+	parts_are(&why, 1, WHY_TTFT, (double[WHY_PARTS]){0, 3, 53, 76, 32, 0, 22, 0, 0, 0});
+	parts_are(&why, 1, WHY_E2E, (double[WHY_PARTS]){0, 3, 53, 76, 32, 0, 22, 0, 11, 0});
 	twin_why_release(&why);
 }
 
@@ -164,7 +201,9 @@ static void parts_add_up(void **state)
 	find(&why, &twin, &data);
 	for (int64_t i = 0; i < REQUESTS; i++) {
 		int64_t sum_ns[WHY_LATENCIES] = {0};
-		thrown_out += why.replay.answers[i].sequence.preemptions > 0;
+		const bool out = why.replay.answers[i].sequence.preemptions > 0;
+		assert_true(out == (twin_why_ns(&why, i, WHY_E2E, WHY_THROWN_OUT) > 0));
+		thrown_out += out;
 		for (enum why_part p = 0; p < WHY_PARTS; p++) {
 			sum_ns[WHY_TTFT] += twin_why_ns(&why, i, WHY_TTFT, p);
 			sum_ns[WHY_E2E] += twin_why_ns(&why, i, WHY_E2E, p);
@@ -186,6 +225,8 @@ int main(void)
 		cmocka_unit_test(prompts_share_a_step),
 		cmocka_unit_test(a_full_batch_is_a_queue),
 		cmocka_unit_test(what_the_twin_cannot_hold_is_not_known),
+		cmocka_unit_test(a_sequence_that_is_thrown_out_loses_time),
+		cmocka_unit_test(it_can_be_thrown_out_before_its_first_token),
 		cmocka_unit_test(parts_add_up),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
