@@ -146,7 +146,7 @@ int live_metrics_begin_input(struct live_metrics *m, const json_t *header, const
 	add_label(m->now.model, json_string_value(json_object_get(header, "model")));
 	add_label(m->now.target, json_string_value(json_object_get(header, "target")));
 	add_label(m->now.api, json_string_value(json_object_get(api, "name")));
-	add_label(m->now.predicted, predicted ? predicted_twin(predicted) : NULL);
+	add_label(m->now.predicted, predicted ? predicted_by(predicted).text : NULL);
 	if (json_is_integer(start) &&
 	    (m->now.start_unix_ns == IPF_ABSENT || json_integer_value(start) < m->now.start_unix_ns))
 		m->now.start_unix_ns = json_integer_value(start);

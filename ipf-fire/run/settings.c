@@ -141,6 +141,8 @@ static const struct option_spec specs[] = {
 	OPTION_HEADING("Prediction"),
 	FIRE(OPTION_FILE, 0, "twin", "FILE", twin,
 	     "predict: run the schedule in virtual time against FILE, a model of a server (ipf-twin(5)), instead of a server"),
+	FIRE(OPTION_LIST, 0, "assume", "NAME=VALUE", assume,
+	     "predict for a twin whose parameter NAME is VALUE, or as many times the fitted one with xFACTOR: kv_blocks=x2"),
 	FIRE_PARSED("replicas", "N", replicas, parse_replicas,
 	            "number of servers of the twin's kind, at most 1024; --balance chooses among them (default: 1)"),
 	FIRE(OPTION_SEED, 0, "seed", "N", common, "seed of the twin's random times (default: the schedule's, or 1)"),
@@ -320,12 +322,19 @@ static int check_name(const struct fire_options *o, struct ipf_error *err)
 /* A twin needs no network: options that would be ignored are refused. */
 static int check_twin(const struct fire_options *o, int argc, char **argv, struct ipf_error *err)
 {
-	static const char *const takes[] = {
-		"twin",       "replicas",     "seed",        "trace",     "model",
-		"balance",    "history",      "timeout",     "cancel",    "grace",
-		"stop-on",    "memory",       "name",        "force",     "max-answer",
-		"output",     "verbose",      "quiet",       "progress",  "max-line",
-		"max-window", "reproducible", "no-progress", "list-apis", "first-token-timeout"};
+	static const char *const takes[] = {"twin",         "assume",
+	                                    "replicas",     "seed",
+	                                    "trace",        "model",
+	                                    "balance",      "history",
+	                                    "timeout",      "cancel",
+	                                    "grace",        "stop-on",
+	                                    "memory",       "name",
+	                                    "force",        "max-answer",
+	                                    "output",       "verbose",
+	                                    "quiet",        "progress",
+	                                    "max-line",     "max-window",
+	                                    "reproducible", "no-progress",
+	                                    "list-apis",    "first-token-timeout"};
 	for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
 		size_t k = 0;
 		while (specs[i].name && k < sizeof takes / sizeof *takes && strcmp(specs[i].name, takes[k]) != 0)
@@ -339,8 +348,11 @@ static int check_twin(const struct fire_options *o, int argc, char **argv, struc
 
 static int check(const struct fire_options *o, const char *schedule, struct ipf_error *err)
 {
-	if (o->replicas > 0 || o->common.seed_given)
-		return ipf_error_set(err, IPF_USAGE, "--%s requires --twin", o->replicas > 0 ? "replicas" : "seed");
+	if (o->replicas > 0 || o->common.seed_given || o->assume.count)
+		return ipf_error_set(err, IPF_USAGE, "--%s requires --twin",
+		                     o->replicas > 0   ? "replicas"
+		                     : o->assume.count ? "assume"
+		                                       : "seed");
 	if (!o->urls.count && !o->calibrate)
 		return ipf_error_set(err, IPF_USAGE, "--url is required");
 	if (o->shape.given && !o->calibrate)

@@ -35,6 +35,7 @@ struct fire_options {
 	const char *unix_socket, *proxy, *bind; /* see network_path.h */
 	struct load_shape shape;                /* of --calibrate */
 	const char *calibration;                /* file with a calibration; "none"; NULL: the saved one */
+	struct string_list assume;              /* parameters of the twin, see twin_assume */
 	struct string_list urls, resolve, params, headers, record_headers;
 	struct connections_option connections;
 	enum balance_kind balance;

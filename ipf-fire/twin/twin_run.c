@@ -80,12 +80,24 @@ static int name_models(struct twin_run *r, struct ipf_error *err)
 	return 0;
 }
 
+static int read_twin(struct twin_run *r, struct ipf_error *err)
+{
+	const struct fire_options *o = &r->options;
+	if (twin_read(&r->twin, o->twin, err) < 0 || file_digest(o->twin, r->sha256, err) < 0)
+		return -1;
+	for (size_t i = 0; i < o->assume.count; i++)
+		if (twin_assume(&r->twin, o->assume.items[i], err) < 0) {
+			ipf_error_place(err, "--assume", 0);
+			return -1;
+		}
+	return 0;
+}
+
 static int open_inputs(struct twin_run *r, const char *schedule, struct ipf_error *err)
 {
 	const struct fire_options *o = &r->options;
-	if (twin_read(&r->twin, o->twin, err) < 0 || file_digest(o->twin, r->sha256, err) < 0 ||
-	    api_open(&r->api, "twin", err) < 0 || arrival_reader_open(&r->arrivals, schedule, o->trace, 0, err) < 0 ||
-	    name_models(r, err) < 0)
+	if (read_twin(r, err) < 0 || api_open(&r->api, "twin", err) < 0 ||
+	    arrival_reader_open(&r->arrivals, schedule, o->trace, 0, err) < 0 || name_models(r, err) < 0)
 		return -1;
 	r->seed = choose_seed(r);
 	if (twin_server_open(&r->server, &r->twin, (size_t)o->replicas, r->seed, err) < 0)
@@ -107,6 +119,20 @@ static const char *file_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
+static json_t *number_json(double value)
+{
+	return value == floor(value) && value < 1e15 ? json_integer((json_int_t)value) : json_real(value);
+}
+
+static json_t *assumed_json(const struct twin *twin)
+{
+	json_t *assumed = json_object();
+	for (int i = 0; i < TWIN_PARAMETER_COUNT; i++)
+		if (twin->p[i].assumed)
+			json_object_set_new(assumed, twin_parameter_names[i], number_json(twin->p[i].value));
+	return assumed;
+}
+
 static json_t *seed_json(uint64_t seed)
 {
 	return seed <= INT64_MAX ? json_integer((json_int_t)seed) : json_sprintf("%llu", (unsigned long long)seed);
@@ -124,6 +150,8 @@ static int add_predicted(const struct twin_run *r, json_t *header)
 	       json_object_set_new(p, "steps", json_integer(r->twin.steps)) | twin_errors_to_json(&r->twin, p);
 	if (r->twin.from)
 		bad |= json_object_set(p, "from", r->twin.from);
+	if (r->options.assume.count)
+		bad |= json_object_set_new(p, "assumed", assumed_json(&r->twin));
 	bad |= json_object_set_new(p, "replicas", json_integer(r->options.replicas)) |
 	       json_object_set_new(p, "seed", seed_json(r->seed));
 	return bad | json_object_set_new(header, "predicted", p) ? -1 : 0;

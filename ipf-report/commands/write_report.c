@@ -88,7 +88,7 @@ static void say_predicted(const struct report *report, const struct report_optio
 	const json_t *predicted = report->run->parts[0].predicted;
 	if (predicted && !report_formats[options->format]->predicted && !options->common.quiet)
 		fprintf(stderr, "%s: %s predicted the run: no server was measured, which %s does not say\n", REPORT_PROGRAM,
-		        shown(predicted_twin(predicted)).text, report_format_names[options->format]);
+		        predicted_by(predicted).text, report_format_names[options->format]);
 }
 
 int write_report(struct report *report, const struct report_options *options, struct ipf_error *err)

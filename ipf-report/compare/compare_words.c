@@ -106,8 +106,7 @@ const char *compare_predicted(const struct comparison *c, char text[COMPARE_WORD
 		!new    ? "base"
 		: !base ? "new"
 				: "both sides",
-		shown(predicted_twin(base ? base : new)).text, base && new ? " and " : "",
-		base && new ? shown(predicted_twin(new)).text : "");
+		predicted_by(base ? base : new).text, base && new ? " and " : "", base && new ? predicted_by(new).text : "");
 	return text;
 }
 

@@ -130,7 +130,7 @@ static void predicted_cell(struct csv_writer *csv, const struct report *report)
 {
 	const json_t *predicted = report->run->parts[0].predicted;
 	if (predicted)
-		csv_text(csv, "predicted", slice_of(predicted_twin(predicted)));
+		csv_text(csv, "predicted", slice_of(predicted_by(predicted).text));
 }
 
 /* `stage`, `group`: the names of the stage and of the member of a grouping whose figures these are. */

@@ -92,7 +92,7 @@ static void put_run(struct exposition *e)
 		count++;
 	}
 	if (predicted) {
-		safe_text(values[count], LABEL_BYTES, slice_of(predicted_twin(predicted)));
+		safe_text(values[count], LABEL_BYTES, slice_of(predicted_by(predicted).text));
 		labels[count] = (struct metric_label){"predicted", values[count]};
 		count++;
 	}

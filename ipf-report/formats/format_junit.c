@@ -213,7 +213,7 @@ static void render_junit(const struct report *report, struct buffer *out)
 	put_start(out, run);
 	buffer_text(out, ">\n");
 	json_t *predicted = json_object_get(run, "predicted");
-	put_properties(out, run, predicted ? predicted_twin(predicted) : NULL);
+	put_properties(out, run, predicted ? predicted_by(predicted).text : NULL);
 	buffer_append(out, j.cases.data, j.cases.len);
 	buffer_text(out, "  </testsuite>\n</testsuites>\n");
 	buffer_release(&j.cases);

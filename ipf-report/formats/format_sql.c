@@ -29,7 +29,7 @@ static const struct sql_column run_columns[] = {
 	COLUMN("started", TIME, BEGAN, NULL),
 	COLUMN("duration_s", REAL, "run/duration_s", "seconds"),
 	COLUMN("verdict", TEXT, "verdict/status", "OK, DOUBTFUL, INVALID or UNKNOWN"),
-	COLUMN("predicted", TEXT, "run/predicted/twin", "by this twin; null: measured"),
+	COLUMN("predicted", TEXT, "run/predicted/by", "by this twin; null: measured"),
 	COLUMN("incomplete", TEXT, "run/incomplete", "why a part is missing"),
 	COLUMN("target", TEXT, "run/target", NULL),
 	COLUMN("api", TEXT, "run/api", NULL),

@@ -3,6 +3,7 @@
 #include "cli/options.h"
 #include "stream/digest.h"
 #include "results/run_info.h"
+#include "twin/predicted.h"
 #include "version.h"
 
 #include <stdlib.h>
@@ -100,6 +101,8 @@ static json_t *predicted_json(const struct run_data *run)
 {
 	json_t *member = run->parts[0].predicted, *names = run_data_extrapolated(run);
 	json_t *copy = !member ? NULL : json_is_object(member) ? json_copy(member) : json_object();
+	if (copy)
+		json_object_set_new(copy, "by", json_string(predicted_by(copy).text));
 	if (copy && json_array_size(names))
 		json_object_set(copy, "extrapolated", names);
 	json_decref(names);

@@ -69,7 +69,7 @@ static void tell_prediction(const struct telling *t)
 	const char *fitted = isnan(requests) || isnan(steps) ? "it does not say from how many requests it was fitted"
 	                                                     : doc_say(t->d, "fitted from %s requests and %s steps",
 	                                                               show_whole(requests, a), show_whole(steps, b));
-	doc_fact(t->d, "predicted", "by %s, %s; its error on the runs it was fitted from: %s", predicted_twin(predicted),
+	doc_fact(t->d, "predicted", "by %s, %s; its error on the runs it was fitted from: %s", predicted_by(predicted).text,
 	         fitted, errors_of(t, predicted));
 	json_array_foreach(json_at(predicted, "extrapolated"), i, name)
 		doc_fact(t->d, i ? "" : "exceeded", "%s (%s): beyond here the prediction is a guess",

@@ -18,10 +18,28 @@ json_t *predicted_find(json_t *header)
 	return own ? own : member_of(provenance_find(header, "records"));
 }
 
-const char *predicted_twin(const json_t *predicted)
+static const char *twin_name(const json_t *predicted)
 {
 	const char *name = json_string_value(json_object_get(predicted, "twin"));
 	return name && *name ? name : "a twin";
+}
+
+struct predicted_name predicted_by(const json_t *predicted)
+{
+	struct predicted_name by;
+	struct buffer text = {0};
+	const char *name, *before = " with ";
+	json_t *value;
+	buffer_format(&text, "%.120s", twin_name(predicted));
+	json_object_foreach(json_object_get(predicted, "assumed"), name, value)
+	{
+		if (json_is_number(value))
+			buffer_format(&text, "%s%.60s=%.7g", before, name, json_number_value(value));
+		before = ", ";
+	}
+	safe_text(by.text, sizeof by.text, text.failed ? slice_of("a twin") : buffer_all(&text));
+	buffer_release(&text);
+	return by;
 }
 
 static double error_in(const json_t *of, const char *metric, const char *percentile)
@@ -112,19 +130,21 @@ const char *predicted_beyond(const char *parameter)
 
 /* ---- runs that do not mix ---- */
 
-/* By its digest; one without it is known by its name only. */
+/* By its digest; one without it is known by its name only. With other assumptions it is another twin. */
 static bool same_twin(const json_t *a, const json_t *b)
 {
 	const json_t *x = json_object_get(a, "sha256"), *y = json_object_get(b, "sha256");
-	return x && y ? json_equal(x, y) : strcmp(predicted_twin(a), predicted_twin(b)) == 0;
+	json_t *assumed = json_object_get(a, "assumed"), *other = json_object_get(b, "assumed");
+	return (x && y ? json_equal(x, y) : strcmp(twin_name(a), twin_name(b)) == 0) &&
+	       (json_equal(assumed, other) || (!assumed && !other));
 }
 
 int predicted_check(struct predicted_stream first, struct predicted_stream other, struct ipf_error *err)
 {
 	const json_t *a = first.predicted, *b = other.predicted;
 	if (a && b && !same_twin(a, b))
-		return ipf_error_at(err, IPF_INPUT, other.name, 0, "was predicted by another twin (%.60s) than %s (%.60s)",
-		                    shown(predicted_twin(b)).text, first.name, shown(predicted_twin(a)).text);
+		return ipf_error_at(err, IPF_INPUT, other.name, 0, "was predicted by another twin (%.90s) than %s (%.90s)",
+		                    predicted_by(b).text, first.name, predicted_by(a).text);
 	if (!a == !b)
 		return 0;
 	return ipf_error_at(err, IPF_INPUT, other.name, 0,

@@ -2,7 +2,7 @@
  * "predicted" (ipf-results(5)). No server was measured, and there is no client, no clock and no network to judge.
  *
  *     json_t *predicted = predicted_find(header);               // NULL: the run was measured
- *     … predicted_twin(predicted), predicted_error(predicted, TWIN_ERROR_TTFT, 99) …
+ *     … predicted_by(predicted).text, predicted_error(predicted, TWIN_ERROR_TTFT, 99) …
  *
  * Predicted and measured runs do not mix: whoever reads several streams of one run calls predicted_check.
  */
@@ -13,8 +13,12 @@
 
 /* The member of this header, or of that of the records that it was made from. Borrowed; NULL: the run was measured. */
 json_t *predicted_find(json_t *header);
-/* The twin's name; "a twin" if it has none. Plain text from a file: shown() for a terminal. */
-const char *predicted_twin(const json_t *predicted);
+/* The twin's name, and what was assumed of it: "llama.twin with kv_blocks=9000"; "a twin" if it has no name. Plain text
+ * from a file: shown() for a terminal. */
+struct predicted_name {
+	char text[240];
+};
+struct predicted_name predicted_by(const json_t *predicted);
 /* How far the runs that the twin was fitted from lie from what it predicts for them, as a share: at a percentile up to
  * 90 (and for means) its error at p50, above that its error at p99. That at the load of these runs which is nearest to
  * so many requests in flight (by their ratio); NAN: that of all runs together. NAN: not known. */

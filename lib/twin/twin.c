@@ -65,6 +65,62 @@ double twin_value(const struct twin *twin, enum twin_parameter_id id)
 	return isnan(twin->p[id].value) ? parameters[id].without : twin->p[id].value;
 }
 
+/* ---- assuming ---- */
+
+/* A step of no length would never end. */
+static bool takes_time(const struct twin *twin)
+{
+	return twin->p[TWIN_STEP_BASE].value + twin->p[TWIN_STEP_SEQUENCE].value >= 1000;
+}
+
+static bool is_count(enum twin_parameter_id id)
+{
+	return id == TWIN_STEP_TOKENS || id == TWIN_SEQUENCES || id == TWIN_KV_BLOCKS || id == TWIN_DRAFT_TOKENS;
+}
+
+static int find_parameter(const char *name, size_t len)
+{
+	int id = 0;
+	while (id < TWIN_PARAMETER_COUNT &&
+	       (strlen(parameters[id].name) != len || strncmp(name, parameters[id].name, len) != 0))
+		id++;
+	return id;
+}
+
+int twin_assume(struct twin *twin, const char *text, struct ipf_error *err)
+{
+	const char *equals = strchr(text, '=');
+	const int id = equals ? find_parameter(text, (size_t)(equals - text)) : TWIN_PARAMETER_COUNT;
+	if (!equals)
+		return ipf_error_set(err, IPF_USAGE, "expected NAME=VALUE or NAME=xFACTOR, got \"%s\"", shown(text).text);
+	if (id == TWIN_PARAMETER_COUNT)
+		return ipf_error_set(err, IPF_USAGE, "a twin has no parameter \"%s\" (ipf-twin(5))",
+		                     shown_slice((struct slice){text, (size_t)(equals - text)}).text);
+	struct twin_parameter *p = &twin->p[id];
+	const char *name = parameters[id].name, *number = equals + 1;
+	const bool times = *number == 'x';
+	char *end;
+	number += times;
+	double value = strtod(number, &end);
+	if (!*number || number[strspn(number, "0123456789.eE+-")] || *end)
+		return ipf_error_set(err, IPF_USAGE, "%s: expected a number or a factor such as x2, got \"%s\"", name,
+		                     shown(equals + 1).text);
+	if (p->assumed)
+		return ipf_error_set(err, IPF_USAGE, "%s is given twice", name);
+	if (times && isnan(p->value))
+		return ipf_error_set(err, IPF_USAGE, "%s: the twin does not know it, so that it has no multiple: give a value",
+		                     name);
+	value *= times ? p->value : 1;
+	value = is_count((enum twin_parameter_id)id) ? floor(value) : value;
+	if (!(value >= parameters[id].least && value <= parameters[id].most))
+		return ipf_error_set(err, IPF_USAGE, "%s: expected a value from %g to %g, got %s%s%.7g", name,
+		                     parameters[id].least, parameters[id].most, times ? equals + 1 : "", times ? ": " : "",
+		                     value);
+	twin_set(twin, (enum twin_parameter_id)id, value, value, value);
+	p->assumed = true;
+	return takes_time(twin) ? 0 : ipf_error_set(err, IPF_USAGE, "%s: a step would take less than a microsecond", name);
+}
+
 /* ---- reading ---- */
 
 /* A number within its range; NAN if there is none and it may be missing. */
@@ -113,9 +169,7 @@ static int read_parameters(struct twin *twin, const json_t *of, struct ipf_error
 		return ipf_error_set(err, IPF_INPUT, "parameters: expected an object");
 	json_object_foreach((json_t *)of, key, value)
 	{
-		int id = 0;
-		while (id < TWIN_PARAMETER_COUNT && strcmp(key, parameters[id].name) != 0)
-			id++;
+		const int id = find_parameter(key, strlen(key));
 		if (id == TWIN_PARAMETER_COUNT)
 			return ipf_error_set(err, IPF_INPUT, "parameters: unknown parameter \"%s\"", key);
 		if (read_parameter(twin, (enum twin_parameter_id)id, value, err) < 0)
@@ -124,7 +178,7 @@ static int read_parameters(struct twin *twin, const json_t *of, struct ipf_error
 	if (isnan(twin->p[TWIN_STEP_BASE].value) || isnan(twin->p[TWIN_STEP_SEQUENCE].value))
 		return ipf_error_set(err, IPF_INPUT, "parameters: %s and %s must be known", parameters[TWIN_STEP_BASE].name,
 		                     parameters[TWIN_STEP_SEQUENCE].name);
-	if (twin->p[TWIN_STEP_BASE].value + twin->p[TWIN_STEP_SEQUENCE].value < 1000)
+	if (!takes_time(twin))
 		return ipf_error_set(err, IPF_INPUT, "parameters: a step takes less than a microsecond");
 	return 0;
 }

@@ -49,6 +49,7 @@ struct twin_parameter {
 	double value;     /* NAN: not known */
 	double low, high; /* holds the truth in 95 % of cases */
 	double at_least;  /* of one that is not known: it is at least this; NAN */
+	bool assumed;     /* by twin_assume */
 	char why[192];    /* of one that is not known: why, and which load would tell */
 };
 
@@ -86,6 +87,10 @@ void twin_set(struct twin *twin, enum twin_parameter_id id, double value, double
 void twin_set_unknown(struct twin *twin, enum twin_parameter_id id, double at_least, const char *why);
 /* The value, or what stands in for one that is not known. */
 double twin_value(const struct twin *twin, enum twin_parameter_id id);
+
+/* What if a parameter were another: `text` is NAME=VALUE, or NAME=xFACTOR for that many times the fitted one. -1:
+ * IPF_USAGE names what is wrong with it. */
+int twin_assume(struct twin *twin, const char *text, struct ipf_error *err);
 
 /* Reads a file. -1: IPF_INPUT names what is wrong in it; the twin needs no release then. */
 int twin_read(struct twin *twin, const char *path, struct ipf_error *err);

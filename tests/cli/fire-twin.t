@@ -183,6 +183,13 @@ ipf-sched -q closed:n=4,users=2 --seed 9 -t four.trace -o nine.sched
 noisy nine.sched -o d.records
 is "$(head -1 d.records | jq .predicted.seed)" 9 "the default is the schedule's seed"
 
+# ---- what if ----
+fire --twin plain.twin --assume prefill_tokens_per_s=x2 --assume step_base_ns=5000000 one.sched
+is "$(ms)" '[0,0,14,26] ' "a prompt in half the time, shorter steps: 3 + 5 + 1 + 5, then 6 each"
+is "$(head -1 records | jq -c .predicted.assumed)" '{"prefill_tokens_per_s":20000,"step_base_ns":5000000}' "the header has what was assumed"
+fire --twin plain.twin --assume most_sequences=1 closed.sched
+is "$(tail -1 records | jq -c .end.extrapolated)" '[]' "what was assumed is known"
+
 # ---- what was not seen before ----
 sed 's/"overhead_ns"/"most_sequences":{"not_known":"never more","at_least":1},&/' plain.twin >seen.twin
 fire --twin seen.twin closed.sched
@@ -205,6 +212,10 @@ refused 2 "ipf-fire: --sandbox $both" --twin plain.twin --sandbox one.sched
 refused 2 "ipf-fire: --probe $both" --twin plain.twin --probe
 refused 2 "ipf-fire: --replicas requires --twin" -u "$URL" --replicas 2 one.sched
 refused 2 "ipf-fire: --seed requires --twin" -u "$URL" --seed 2 one.sched
+refused 2 "ipf-fire: --assume requires --twin" -u "$URL" --assume kv_blocks=2 one.sched
+refused 2 'ipf-fire: --assume: a twin has no parameter "speed" (ipf-twin(5))' --twin plain.twin --assume speed=x2 one.sched
+refused 2 "ipf-fire: --assume: kv_blocks: the twin does not know it, so that it has no multiple: give a value" --twin plain.twin --assume kv_blocks=x2 one.sched
+refused 2 "ipf-fire: --assume: overhead_ns is given twice" --twin plain.twin --assume overhead_ns=1 --assume overhead_ns=2 one.sched
 refused 2 "ipf-fire: --replicas: minimum is 1, got 0" --twin plain.twin --replicas 0 one.sched
 refused 2 "ipf-fire: --replicas: maximum is 1024, got 1025" --twin plain.twin --replicas 1025 one.sched
 refused 1 "ipf-fire: none.twin: cannot open: No such file or directory" --twin none.twin one.sched

@@ -172,6 +172,29 @@ done
 contains "$(ipf-report compare -f junit chat.results -- twin.results)" '<property name="predicted" value="PREDICTED: new by llama.twin' "JUnit, too"
 is "$(ipf-report compare -f json chat.results -- twin.results | jq -c '[(.base | has("predicted")), .new.predicted.twin]')" '[false,"llama.twin"]' "JSON, too"
 
+# ---- what was assumed of the twin
+assume() { # NAME JSON: NAME.results as predicted with this
+	head -1 twin.records | jq -c --argjson assumed "$2" '.predicted.assumed = $assumed' >"$1.header"
+	sed -e 1d -e '$d' twin.records >"$1.body"
+	seal "$1.header" "$1.body" >"$1.records"
+	ipf-collect -q "$1.records" -o "$1.results"
+}
+assume more '{"kv_blocks":9000}'
+assume less '{"kv_blocks":4500,"step_jitter":0.5}'
+by="llama.twin with kv_blocks=4500, step_jitter=0.5"
+is "$(ipf-report -q -f json less.results | jq -c '.run.predicted | [.assumed, .by]')" "[{\"kv_blocks\":4500,\"step_jitter\":0.5},\"$by\"]" "JSON has what was assumed"
+for format in text md html csv junit prometheus sql; do
+	contains "$(ipf-report -q -f $format less.results | tr -s ' \n' '  ' | sed 's/&#95;/_/g')" "$by" "$format says it"
+done
+contains "$(ipf-report export vllm less.results 2>&1 >/dev/null)" "$by predicted the run" "so does the message about another format"
+contains "$(ipf-report compare more.results -- less.results | tr -s ' \n' '  ')" "PREDICTED: both sides by llama.twin with kv_blocks=9000 and $by, not measured" "a comparison names both"
+is "$(ipf-report compare -f json more.results -- less.results | jq -c '[.settings[] | select(.name | test("predicted"))]')" \
+	'[{"base":"9000","name":"predicted.assumed.kv_blocks","new":"4500"},{"name":"predicted.assumed.step_jitter","new":"0.5"}]' "as the difference"
+is "$(ipf-report compare -f json twin.results -- more.results | jq -c '[.settings[] | select(.name | test("predicted"))]')" \
+	'[{"name":"predicted.assumed","new":"{\"kv_blocks\":9000}"}]' "also if one side is as fitted"
+run ipf-report more.results less.results
+is "$status $(cat "$ERR")" "3 ipf-report: less.results: was predicted by another twin ($by) than more.results (llama.twin with kv_blocks=9000)" "they do not mix"
+
 # ---- ipf-fire --twin itself; shards that it predicted one after another
 printf '{"ipf":"twin","version":1,"model":"m/1","parameters":{%s,%s},"fit":{"requests":7,"steps":90}}\n' \
 	'"step_base_ns":{"value":10000000},"step_per_sequence_ns":{"value":1000000},"step_jitter":{"value":0.1},"prefill_tokens_per_s":{"value":10000}' \

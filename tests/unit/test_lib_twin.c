@@ -229,7 +229,7 @@ static void what_a_header_predicts(void **state)
 		"\"most_sequences\"]}, 3]}",
 		0, NULL);
 	json_t *p = predicted_find(header), *names = json_array();
-	assert_string_equal(predicted_twin(p), "a");
+	assert_string_equal(predicted_by(p).text, "a");
 	assert_true(predicted_error(p, TWIN_ERROR_TTFT, 0, NAN) == 0.25);
 	assert_true(predicted_error(p, TWIN_ERROR_TTFT, 90, NAN) == 0.25);
 	assert_true(predicted_error(p, TWIN_ERROR_TTFT, 95, NAN) == 1);
@@ -258,12 +258,17 @@ static void predictions_do_not_mix(void **state)
 {
 	(void)state;
 	json_t *a = json_pack("{s:s, s:s}", "twin", "t", "sha256", "aa"),
-		   *b = json_pack("{s:s, s:s}", "twin", "t", "sha256", "bb"), *nameless = json_object();
+		   *b = json_pack("{s:s, s:s}", "twin", "t", "sha256", "bb"), *nameless = json_object(),
+		   *x = json_pack("{s:s, s:s, s:{s:i}}", "twin", "t", "sha256", "aa", "assumed", "kv_blocks", 7),
+		   *y = json_pack("{s:s, s:s, s:{s:f}}", "twin", "t", "sha256", "aa", "assumed", "kv_blocks", 7.5);
 	const struct {
 		json_t *first, *other;
 		bool good;
-	} cases[] = {{a, a, true},     {NULL, NULL, true}, {nameless, nameless, true}, {a, NULL, false},
-	             {NULL, a, false}, {a, b, false},      {a, nameless, false}};
+	} cases[] = {{a, a, true},         {NULL, NULL, true}, {nameless, nameless, true},
+	             {a, NULL, false},     {NULL, a, false},   {a, b, false},
+	             {a, nameless, false}, {x, x, true},       {a, x, false},
+	             {x, a, false},        {x, y, false}};
+	assert_string_equal(predicted_by(y).text, "t with kv_blocks=7.5");
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct ipf_error err = {0};
 		int got = predicted_check((struct predicted_stream){"x", cases[i].first},
@@ -273,16 +278,63 @@ static void predictions_do_not_mix(void **state)
 	}
 	json_decref(a);
 	json_decref(b);
+	json_decref(x);
+	json_decref(y);
 	json_decref(nameless);
+}
+
+/* ---- what if ---- */
+
+static void a_parameter_can_be_another(void **state)
+{
+	static const struct {
+		const char *text;
+		double value; /* NAN: refused */
+		const char *says;
+	} cases[] = {{"kv_blocks=9000", 9000, NULL},
+	             {"kv_blocks=x2", 2002, NULL},
+	             {"kv_blocks=x0.5", 500, NULL},
+	             {"kv_blocks=x1e1", 10010, NULL},
+	             {"kv_blocks", NAN, "expected NAME=VALUE or NAME=xFACTOR, got \"kv_blocks\""},
+	             {"blocks=1", NAN, "a twin has no parameter \"blocks\" (ipf-twin(5))"},
+	             {"kv_block=1", NAN, "a twin has no parameter \"kv_block\" (ipf-twin(5))"},
+	             {"kv_blocks=", NAN, "kv_blocks: expected a number or a factor such as x2, got \"\""},
+	             {"kv_blocks=x", NAN, "kv_blocks: expected a number or a factor such as x2, got \"x\""},
+	             {"kv_blocks=2x", NAN, "kv_blocks: expected a number or a factor such as x2, got \"2x\""},
+	             {"kv_blocks=0x10", NAN, "kv_blocks: expected a number or a factor such as x2, got \"0x10\""},
+	             {"kv_blocks=nan", NAN, "kv_blocks: expected a number or a factor such as x2, got \"nan\""},
+	             {"kv_blocks=0", NAN, "kv_blocks: expected a value from 1 to 1.67772e+07, got 0"},
+	             {"kv_blocks=-3", NAN, "kv_blocks: expected a value from 1 to 1.67772e+07, got -3"},
+	             {"kv_blocks=x1e9", NAN, "kv_blocks: expected a value from 1 to 1.67772e+07, got x1e9: 1.001e+12"},
+	             {"most_sequences=x2", NAN,
+	              "most_sequences: the twin does not know it, so that it has no multiple: give a value"},
+	             {"step_base_ns=0", NAN, "step_base_ns: a step would take less than a microsecond"}};
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct twin t;
+		struct ipf_error err = {0};
+		twin_init(&t);
+		twin_set(&t, TWIN_STEP_BASE, 1e6, 1e6, 1e6);
+		twin_set(&t, TWIN_STEP_SEQUENCE, 0, 0, 0);
+		twin_set(&t, TWIN_KV_BLOCKS, 1001, 900, 1100);
+		assert_int_equal(twin_assume(&t, cases[i].text, &err), isnan(cases[i].value) ? -1 : 0);
+		if (isnan(cases[i].value))
+			assert_string_equal(err.text, cases[i].says);
+		else
+			assert_true(t.p[TWIN_KV_BLOCKS].assumed && twin_engine(&t, 1).kv_blocks == (int64_t)cases[i].value);
+		assert_int_equal(err.kind, isnan(cases[i].value) ? IPF_USAGE : IPF_OK);
+		twin_release(&t);
+	}
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_written_is_read), cmocka_unit_test(wrong_files_are_refused),
-		cmocka_unit_test(one_request_alone),       cmocka_unit_test(replicas_have_their_own_steps),
-		cmocka_unit_test(blocks_are_found_again),  cmocka_unit_test(clients_can_leave),
-		cmocka_unit_test(what_a_header_predicts),  cmocka_unit_test(predictions_do_not_mix),
+		cmocka_unit_test(what_is_written_is_read),    cmocka_unit_test(wrong_files_are_refused),
+		cmocka_unit_test(one_request_alone),          cmocka_unit_test(replicas_have_their_own_steps),
+		cmocka_unit_test(blocks_are_found_again),     cmocka_unit_test(clients_can_leave),
+		cmocka_unit_test(what_a_header_predicts),     cmocka_unit_test(predictions_do_not_mix),
+		cmocka_unit_test(a_parameter_can_be_another),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
