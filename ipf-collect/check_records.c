@@ -9,6 +9,7 @@
 #include "stream/fields.h"
 #include "stream/record.h"
 #include "stream/schedule.h"
+#include "twin/predicted.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -23,6 +24,7 @@ struct check {
 	struct schedule schedule;
 	bool has_schedule;
 	int64_t targets; /* of the header; 0: one that has no list */
+	bool predicted;  /* a request may have waited for a replica in vain */
 	struct seen_numbers seen;
 };
 
@@ -107,6 +109,7 @@ static void check_header(struct check *c, json_t *header, const char *api)
 	if (targets && !json_is_array(targets))
 		violation(c, "targets: expected a list of URLs");
 	c->targets = (int64_t)json_array_size(targets);
+	c->predicted = predicted_find(header) != NULL;
 }
 
 /* ---- requests ---- */
@@ -197,7 +200,7 @@ static void check_place(struct check *c, const struct record *r)
 	else if (c->has_schedule && c->schedule.trace_requests != IPF_ABSENT && r->req >= c->schedule.trace_requests)
 		violation(c, "req: expected less than %" PRId64 ", the requests of the trace, got %" PRId64,
 		          c->schedule.trace_requests, r->req);
-	if (c->targets && r->target == IPF_ABSENT)
+	if (c->targets && r->target == IPF_ABSENT && !c->predicted)
 		violation(c, "target: missing: expected an index into \"targets\" of the header");
 	else if (c->targets && r->target >= c->targets)
 		violation(c, "target: expected less than %" PRId64 ", the number of \"targets\", got %" PRId64, c->targets,
@@ -209,15 +212,15 @@ static void check_place(struct check *c, const struct record *r)
 static void check_line(struct check *c, struct slice line)
 {
 	struct record record;
-	struct slice client;
+	struct slice other;
 	struct ipf_error bad = {0};
-	int got = record_reader_parse(c->parser, line, &record, &client, &bad);
+	int got = record_reader_parse(c->parser, line, &record, &other, &bad);
 	if (got < 0) {
 		unreadable(c, &bad);
 		c->requests++;
 	} else if (got == 2) {
 		c->clients++;
-	} else {
+	} else if (got == 1) {
 		c->requests++;
 		check_place(c, &record);
 		check_times(c, &record);

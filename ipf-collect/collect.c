@@ -282,6 +282,15 @@ static int collect_client(struct collect *c, struct slice client, struct ipf_err
 	return stream_writer_line(c->writer, &c->line, err);
 }
 
+/* What was recorded of the servers is handed on as it is. */
+static int collect_sample(struct collect *c, struct slice sample, struct ipf_error *err)
+{
+	run_view_sample(c->view, sample);
+	buffer_clear(&c->line);
+	buffer_slice(&c->line, sample);
+	return stream_writer_line(c->writer, &c->line, err);
+}
+
 /* Says what publishing has met, once for each target. */
 static void show_publish(struct collect *c)
 {
@@ -335,7 +344,7 @@ static int step(struct collect *c, const struct record_input *input, struct ipf_
 {
 	struct stream_reader *stream = record_reader_stream(input->reader);
 	struct record record;
-	struct slice client;
+	struct slice other;
 	int fd, got;
 	if (interrupted())
 		return ipf_error_at(bad, IPF_CUT, stream_reader_name(stream), 0, "interrupted after %lld good line%s",
@@ -350,15 +359,17 @@ static int step(struct collect *c, const struct record_input *input, struct ipf_
 			return 1;
 		}
 	}
-	got = record_reader_next(input->reader, &record, &client, bad);
+	got = record_reader_next(input->reader, &record, &other, bad);
 	if (got == 1)
 		got = collect_record(c, input, &record, err) < 0 ? -1 : 1;
 	else if (got == 2)
-		got = verdict_client(c->verdict, client, bad) < 0 ||
-		              client_clocks_line(&c->clocks, (size_t)(input - c->inputs.list), client, bad) < 0 ||
-		              collect_client(c, client, err) < 0
+		got = verdict_client(c->verdict, other, bad) < 0 ||
+		              client_clocks_line(&c->clocks, (size_t)(input - c->inputs.list), other, bad) < 0 ||
+		              collect_client(c, other, err) < 0
 		          ? -1
 		          : 1;
+	else if (got == 3)
+		got = collect_sample(c, other, err) < 0 ? -1 : 1;
 	if (got < 0)
 		ipf_error_place(bad, stream_reader_name(stream), stream_reader_line(stream));
 	show(c);

@@ -9,8 +9,11 @@ struct balance {
 	enum balance_kind kind;
 	size_t targets;
 	pthread_mutex_t lock; /* of what follows */
-	size_t next;
-	int64_t in_flight[];
+	size_t next, in;
+	struct balance_target {
+		int64_t in_flight;
+		bool out;
+	} list[];
 };
 
 const char *const balance_names[] = {
@@ -18,11 +21,11 @@ const char *const balance_names[] = {
 
 struct balance *balance_new(enum balance_kind kind, size_t targets)
 {
-	struct balance *b = calloc(1, sizeof *b + targets * sizeof *b->in_flight);
+	struct balance *b = calloc(1, sizeof *b + targets * sizeof *b->list);
 	if (!b)
 		return NULL;
 	b->kind = kind;
-	b->targets = targets;
+	b->targets = b->in = targets;
 	pthread_mutex_init(&b->lock, NULL);
 	return b;
 }
@@ -34,15 +37,31 @@ void balance_free(struct balance *b)
 	free(b);
 }
 
+/* The first one that is in, from this one on. */
+static size_t next_in(const struct balance *b, size_t target)
+{
+	while (b->list[target].out)
+		target = (target + 1) % b->targets;
+	return target;
+}
+
 static size_t least(const struct balance *b)
 {
-	size_t best = b->next;
+	size_t best = next_in(b, b->next);
 	for (size_t i = 1; i < b->targets; i++) {
 		size_t target = (b->next + i) % b->targets;
-		if (b->in_flight[target] < b->in_flight[best])
+		if (!b->list[target].out && b->list[target].in_flight < b->list[best].in_flight)
 			best = target;
 	}
 	return best;
+}
+
+static size_t of_session(const struct balance *b, struct slice session)
+{
+	size_t target = next_in(b, 0);
+	for (uint64_t skip = text_hash_mixed(session) % b->in; skip; skip--)
+		target = next_in(b, target + 1);
+	return target;
 }
 
 size_t balance_choose(struct balance *b, struct slice session)
@@ -50,14 +69,14 @@ size_t balance_choose(struct balance *b, struct slice session)
 	if (b->targets == 1)
 		return 0;
 	pthread_mutex_lock(&b->lock);
-	size_t target = b->next;
+	size_t target = next_in(b, b->next);
 	if (b->kind == BALANCE_SESSION && session.data)
-		target = (size_t)(text_hash_mixed(session) % b->targets);
+		target = of_session(b, session);
 	else if (b->kind == BALANCE_LEAST)
 		target = least(b);
 	if (b->kind != BALANCE_SESSION || !session.data)
 		b->next = (target + 1) % b->targets;
-	b->in_flight[target]++;
+	b->list[target].in_flight++;
 	pthread_mutex_unlock(&b->lock);
 	return target;
 }
@@ -67,6 +86,15 @@ void balance_ended(struct balance *b, size_t target)
 	if (b->targets == 1)
 		return;
 	pthread_mutex_lock(&b->lock);
-	b->in_flight[target]--;
+	b->list[target].in_flight--;
+	pthread_mutex_unlock(&b->lock);
+}
+
+void balance_set_in(struct balance *b, size_t target, bool in)
+{
+	pthread_mutex_lock(&b->lock);
+	if (b->list[target].out == in)
+		b->in = in ? b->in + 1 : b->in - 1;
+	b->list[target].out = !in;
 	pthread_mutex_unlock(&b->lock);
 }

@@ -8,6 +8,7 @@
 
 #include "buffer.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct balance;
@@ -15,8 +16,8 @@ struct balance;
 enum balance_kind {
 	BALANCE_ROUND_ROBIN,
 	BALANCE_LEAST,   /* the target with the fewest requests in flight; ties go to the next one in turn */
-	BALANCE_SESSION, /* all requests of a session go to one target, chosen by a hash of its name; requests without a
-	                    session take the targets in turn */
+	BALANCE_SESSION, /* all requests of a session go to one target, chosen by a hash of its name, as long as the same
+	                    number of targets is in; requests without a session take the targets in turn */
 };
 
 /* "round-robin", "least", "session", by enum balance_kind; NULL at the end. */
@@ -25,6 +26,8 @@ extern const char *const balance_names[];
 struct balance *balance_new(enum balance_kind kind, size_t targets); /* NULL: out of memory */
 void balance_free(struct balance *b);                                /* NULL is fine */
 size_t balance_choose(struct balance *b, struct slice session);
+/* A target that is out is not chosen; at first all are in. One of several must be in when one is chosen. */
+void balance_set_in(struct balance *b, size_t target, bool in);
 void balance_ended(struct balance *b, size_t target);
 
 #endif

@@ -18,7 +18,6 @@
 #include <unistd.h>
 
 #define NAME_MOST          200
-#define REPLICAS_MOST      1024
 #define SPIN_MOST_NS       (10 * NS_PER_MS)
 #define MAX_ANSWER_MOST    INT64_C(400000000) /* so that its record fits in a line of 1 GiB, however it is written */
 #define MAX_ANSWER_DEFAULT INT64_C(256000000)
@@ -65,14 +64,6 @@ static int parse_warm(const char *value, void *variable, struct ipf_error *err)
 static int parse_threads(const char *value, void *variable, struct ipf_error *err)
 {
 	return parse_count_up_to(value, THREADS_MOST, variable, err);
-}
-
-static int parse_replicas(const char *value, void *variable, struct ipf_error *err)
-{
-	int64_t *count = variable;
-	if (parse_count_up_to(value, REPLICAS_MOST, count, err) < 0)
-		return -1;
-	return *count ? 0 : ipf_error_set(err, IPF_USAGE, "minimum is 1, got %.200s", value);
 }
 
 static int parse_max_answer(const char *value, void *variable, struct ipf_error *err)
@@ -143,8 +134,10 @@ static const struct option_spec specs[] = {
 	     "predict: run the schedule in virtual time against FILE, a model of a server (ipf-twin(5)), instead of a server"),
 	FIRE(OPTION_LIST, 0, "assume", "NAME=VALUE", assume,
 	     "predict for a twin whose parameter NAME is VALUE, or as many times the fitted one with xFACTOR: kv_blocks=x2"),
-	FIRE_PARSED("replicas", "N", replicas, parse_replicas,
-	            "number of servers of the twin's kind, at most 1024; --balance chooses among them (default: 1)"),
+	FIRE_PARSED("replicas", "N|MIN:MAX[,KEY=VALUE…]|N,N@TIME…", replicas, replicas_parse_any,
+	            "number of servers of the twin's kind, at most 1024; --balance chooses among them (default: 1). MIN:MAX: by "
+	            "the load, with delay=TIME until one is ready (5s), idle=TIME before one goes (10s), scale-at=N requests for "
+	            "each (8), on=load|running|waiting (load). N,N@TIME: another number from that time of the run on"),
 	FIRE(OPTION_SEED, 0, "seed", "N", common, "seed of the twin's random times (default: the schedule's, or 1)"),
 
 	OPTION_HEADING("Requests"),
@@ -348,11 +341,11 @@ static int check_twin(const struct fire_options *o, int argc, char **argv, struc
 
 static int check(const struct fire_options *o, const char *schedule, struct ipf_error *err)
 {
-	if (o->replicas > 0 || o->common.seed_given || o->assume.count)
+	if (o->replicas.most > 0 || o->common.seed_given || o->assume.count)
 		return ipf_error_set(err, IPF_USAGE, "--%s requires --twin",
-		                     o->replicas > 0   ? "replicas"
-		                     : o->assume.count ? "assume"
-		                                       : "seed");
+		                     o->replicas.most > 0 ? "replicas"
+		                     : o->assume.count    ? "assume"
+		                                          : "seed");
 	if (!o->urls.count && !o->calibrate)
 		return ipf_error_set(err, IPF_USAGE, "--url is required");
 	if (o->shape.given && !o->calibrate)

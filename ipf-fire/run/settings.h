@@ -2,6 +2,7 @@
 #ifndef IPF_SETTINGS_H
 #define IPF_SETTINGS_H
 
+#include "batching/replicas.h"
 #include "cli/options.h"
 #include "endpoint/balance.h"
 #include "endpoint/connection_policy.h"
@@ -44,12 +45,12 @@ struct fire_options {
 	struct start_time start_at;
 	struct stop_rule stop_on;
 	struct cancels cancels;
+	struct replicas_options replicas;           /* of the twin; most is 0 without the option */
 	int64_t timeout_ns, first_token_timeout_ns; /* 0: no limit */
 	int64_t connect_timeout_ns, grace_ns;
 	int64_t warm;         /* warm-up requests before the schedule */
 	int64_t memory_bytes; /* of requests in flight and unwritten records; 0: half of the machine's memory */
 	int64_t max_answer;   /* bytes of one answer */
-	int64_t replicas;     /* of the twin */
 	int64_t threads;      /* 0: chosen by thread_count.h */
 	int64_t spin_ns;
 	int64_t wait_ready_ns; /* 0: do not wait */

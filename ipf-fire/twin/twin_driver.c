@@ -97,7 +97,8 @@ static int write_part(void *data, struct buffer *part)
 static void write_record(struct twin_driver *d, const struct twin_request *q)
 {
 	const struct twin_record_options how = {
-		.target = d->o.options->replicas > 1 ? (int64_t)q->answer.replica : IPF_ABSENT,
+		.target = d->o.options->replicas.most > 1 && q->answer.replica != TWIN_NO_REPLICA ? (int64_t)q->answer.replica
+	                                                                                      : IPF_ABSENT,
 		.cache = d->cache,
 		.draft_tokens = d->draft_tokens,
 	};
@@ -138,16 +139,17 @@ static void count(struct twin_driver *d, const struct twin_request *q, bool fail
 /* It is in nobody's hands: how it ended, and why. */
 static void end_request(struct twin_driver *d, struct twin_request *q, enum record_error error, const char *why)
 {
-	struct twin_load *load = &d->loads[q->answer.replica];
 	bool failed = error != RECORD_HUNG_UP && (error != RECORD_OK || q->status != 200);
 	deadline_heap_remove(&d->deadlines, &q->deadline);
 	q->end_ns = d->now_ns;
 	q->error = error;
 	if (error != RECORD_OK)
 		snprintf(q->error_text, sizeof q->error_text, "%s", why);
-	load->sequences -= !q->refused;
-	load->tokens -= q->held;
-	balance_ended(d->o.balance, q->answer.replica);
+	if (q->answer.replica != TWIN_NO_REPLICA) {
+		d->loads[q->answer.replica].sequences -= !q->refused;
+		d->loads[q->answer.replica].tokens -= q->held;
+		balance_ended(d->o.balance, q->answer.replica);
+	}
 	count(d, q, failed);
 	if (failed)
 		tally(d, q, why);
@@ -338,17 +340,27 @@ static int64_t deadline_of(const struct twin_driver *d, const struct twin_reques
 	return q->refused ? d->now_ns + (overhead < ANSWERED_NS ? ANSWERED_NS : overhead) : giving_up_of(d, q).at_ns;
 }
 
+/* The one of the replicas that are ready which answers. */
+static size_t choose(struct twin_answer *answer, void *data)
+{
+	struct twin_driver *d = data;
+	const struct twin_request *q = (struct twin_request *)answer;
+	size_t replica = balance_choose(d->o.balance, q->session);
+	struct twin_load *load = &d->loads[replica];
+	load->sequences += !q->refused;
+	if (load->sequences > d->result.most_sequences)
+		d->result.most_sequences = load->sequences;
+	return replica;
+}
+
 static void send_request(struct twin_driver *d, struct twin_request *q)
 {
-	q->answer.replica = balance_choose(d->o.balance, q->session);
+	bool ready = twin_server_replicas(d->o.server)->ready > 0;
+	q->answer.replica = ready ? choose(&q->answer, d) : TWIN_NO_REPLICA;
 	q->answer.sequence.draws = (uint64_t)q->n;
 	counter_count(&counters_of(d)->started, 1);
-	if (q->refused)
-		return;
-	struct twin_load *load = &d->loads[q->answer.replica];
-	if (++load->sequences > d->result.most_sequences)
-		d->result.most_sequences = load->sequences;
-	twin_server_send(d->o.server, &q->answer, d->now_ns);
+	if (!q->refused)
+		twin_server_send(d->o.server, &q->answer, d->now_ns);
 }
 
 static void start(struct twin_driver *d, const struct dispatch_start *s)
@@ -417,6 +429,29 @@ static void on_tokens(struct twin_answer *answer, void *data)
 	}
 }
 
+/* ---- replicas that come and go ---- */
+
+/* As a scrape of a cluster's metrics would have it. */
+static void write_replicas(struct twin_driver *d)
+{
+	const struct replicas *r = twin_server_replicas(d->o.server);
+	buffer_clear(&d->line);
+	buffer_format(&d->line,
+	              "{\"sample\":\"server\",\"t_ns\":%lld,\"target\":\"replicas\",\"server\":\"twin\",\"gauges\":{"
+	              "\"replicas_ready\":%lld,\"replicas_desired\":%lld}}",
+	              (long long)d->now_ns, (long long)r->ready, (long long)r->desired);
+	if (!d->error.kind)
+		stream_writer_line(d->o.writer, &d->line, &d->error);
+}
+
+static void note_replicas(void *data)
+{
+	struct twin_driver *d = data;
+	for (size_t i = 0; i < (size_t)d->o.options->replicas.most; i++)
+		balance_set_in(d->o.balance, i, twin_server_is_ready(d->o.server, i));
+	write_replicas(d);
+}
+
 /* ---- the course of a run ---- */
 
 static void look_around(struct twin_driver *d)
@@ -448,6 +483,8 @@ static void go_on(struct twin_driver *d, int64_t next)
 	d->now_ns = next > d->now_ns ? next : d->now_ns;
 	if (twin_server_wake(d->o.server) <= d->now_ns)
 		twin_server_run(d->o.server, d->now_ns, on_tokens, d);
+	if (twin_server_failed(d->o.server))
+		ipf_error_memory(&d->error);
 	expire(d);
 	if (d->grace_end_ns <= d->now_ns)
 		cancel_all(d, *d->result.stopped ? d->result.stopped : "cancelled: grace period expired");
@@ -457,6 +494,9 @@ int twin_driver_run(struct twin_driver *d, struct twin_driver_result *result, st
 {
 	struct engine_result *r = &d->result.engine;
 	size_t count = arrival_reader_schedule(d->o.arrivals)->count;
+	const bool vary = replicas_vary(&d->o.options->replicas);
+	if (vary)
+		note_replicas(d);
 	for (int64_t i = 0; !d->error.kind; i++) {
 		if (i % LOOK_EVERY == 0 || interrupted())
 			look_around(d);
@@ -472,6 +512,8 @@ int twin_driver_run(struct twin_driver *d, struct twin_driver_result *result, st
 			go_on(d, next);
 	}
 	look_around(d);
+	if (vary)
+		write_replicas(d);
 	r->stage_begin_ns = calloc(count + 1, sizeof *r->stage_begin_ns);
 	r->stage_end_ns = calloc(count + 1, sizeof *r->stage_end_ns);
 	for (size_t i = 0; r->stage_begin_ns && r->stage_end_ns && i < count; i++)
@@ -507,8 +549,9 @@ int twin_driver_open(struct twin_driver **driver, const struct twin_driver_optio
 	name_limits(d);
 	d->lanes = arrival_reader_lanes(options->arrivals);
 	d->lane_ended = calloc(d->lanes, sizeof *d->lane_ended);
-	d->loads = calloc((size_t)options->options->replicas + 1, sizeof *d->loads);
+	d->loads = calloc((size_t)options->options->replicas.most, sizeof *d->loads);
 	d->dispatch = dispatch_new(arrival_reader_schedule(options->arrivals));
+	twin_server_scale(options->server, &(struct twin_scaling){.changed = note_replicas, .choose = choose, .data = d});
 	d->cache = twin_value(options->twin, TWIN_PREFIX_CACHE) > 0.5;
 	d->draft_tokens = (int64_t)twin_value(options->twin, TWIN_DRAFT_TOKENS);
 	return d->lane_ended && d->loads && d->dispatch ? 0 : ipf_error_memory(err);

@@ -100,13 +100,13 @@ static int open_inputs(struct twin_run *r, const char *schedule, struct ipf_erro
 	    arrival_reader_open(&r->arrivals, schedule, o->trace, 0, err) < 0 || name_models(r, err) < 0)
 		return -1;
 	r->seed = choose_seed(r);
-	if (twin_server_open(&r->server, &r->twin, (size_t)o->replicas, r->seed, err) < 0)
+	if (twin_server_open(&r->server, &r->twin, &o->replicas, r->seed, err) < 0)
 		return -1;
 	const struct twin_prompt_options prompts = {.trace = arrival_reader_trace(r->arrivals),
 	                                            .room = twin_server_room(r->server),
 	                                            .blocks = twin_value(&r->twin, TWIN_PREFIX_CACHE) > 0.5,
 	                                            .answers = o->history == HISTORY_LIVE};
-	if (!(r->balance = balance_new(o->balance, (size_t)o->replicas)))
+	if (!(r->balance = balance_new(o->balance, (size_t)o->replicas.most)))
 		return ipf_error_memory(err);
 	return twin_prompt_open(&r->prompts, &prompts, err);
 }
@@ -138,6 +138,22 @@ static json_t *seed_json(uint64_t seed)
 	return seed <= INT64_MAX ? json_integer((json_int_t)seed) : json_sprintf("%llu", (unsigned long long)seed);
 }
 
+/* A number; of those that vary, the series as [time, number], or the rule. */
+static json_t *replicas_json(const struct replicas_options *o)
+{
+	if (o->least == o->most)
+		return json_integer(o->most);
+	if (!o->changes_count)
+		return json_pack("{s:I, s:I, s:I, s:I, s:I, s:s}", "min", (json_int_t)o->least, "max", (json_int_t)o->most,
+		                 "delay_ns", (json_int_t)o->delay_ns, "idle_ns", (json_int_t)o->idle_ns, "scale_at",
+		                 (json_int_t)o->scale_at, "on", replicas_signals[o->signal]);
+	json_t *list = json_array();
+	for (size_t i = 0; i < o->changes_count; i++)
+		json_array_append_new(list,
+		                      json_pack("[I, I]", (json_int_t)o->changes[i].at_ns, (json_int_t)o->changes[i].count));
+	return list;
+}
+
 /* What it was predicted from. */
 static int add_predicted(const struct twin_run *r, json_t *header)
 {
@@ -152,14 +168,14 @@ static int add_predicted(const struct twin_run *r, json_t *header)
 		bad |= json_object_set(p, "from", r->twin.from);
 	if (r->options.assume.count)
 		bad |= json_object_set_new(p, "assumed", assumed_json(&r->twin));
-	bad |= json_object_set_new(p, "replicas", json_integer(r->options.replicas)) |
+	bad |= json_object_set_new(p, "replicas", replicas_json(&r->options.replicas)) |
 	       json_object_set_new(p, "seed", seed_json(r->seed));
 	return bad | json_object_set_new(header, "predicted", p) ? -1 : 0;
 }
 
 static int add_targets(const struct twin_run *r, json_t *header)
 {
-	size_t count = (size_t)r->options.replicas;
+	size_t count = (size_t)r->options.replicas.most;
 	char *texts = malloc(count * 320);
 	const char **names = malloc(count * sizeof *names);
 	for (size_t i = 0; texts && names && i < count; i++) {
@@ -301,7 +317,8 @@ int twin_run(const struct fire_options *options, const char *schedule, json_t *a
 {
 	struct ipf_error err = {0};
 	struct twin_run r = {.options = *options, .argv = argv, .counters.threads = 1};
-	r.options.replicas = options->replicas ? options->replicas : 1;
+	if (!options->replicas.most)
+		r.options.replicas = (struct replicas_options)REPLICAS_DEFAULT;
 	counter_set(&r.counters.lag_p99_ns, -1);
 	twin_init(&r.twin);
 	run(&r, schedule, &err);

@@ -39,6 +39,12 @@ static void tell_gauges(const struct telling *t, json_t *server)
 	gauge_row(t, table, "replicas ready", json_at(server, "replicas_ready"), false);
 }
 
+/* Its replicas are all that is known, and nothing was scraped. */
+static bool is_twin(const struct telling *t)
+{
+	return json_at(t->report, "run/predicted") != NULL;
+}
+
 static void tell_facts(const struct telling *t, json_t *server)
 {
 	json_t *targets = json_at(server, "targets"), *target;
@@ -47,7 +53,7 @@ static void tell_facts(const struct telling *t, json_t *server)
 	char a[40];
 	size_t i;
 	json_array_foreach(targets, i, target) scrapes += figure_at(target, "scrapes");
-	if (json_array_size(targets))
+	if (json_array_size(targets) && !is_twin(t))
 		doc_fact(t->d, "scraped", "%s%s%zu target%s, %s scrape%s", name ? name : "", name ? ", " : "",
 		         json_array_size(targets), plural((double)json_array_size(targets)), show_whole(scrapes, a),
 		         plural(scrapes));
@@ -221,7 +227,8 @@ void section_server(const struct telling *t)
 	if (t->brief)
 		return;
 	tell_each(t, targets);
-	tell_targets(t, targets);
+	if (!is_twin(t))
+		tell_targets(t, targets);
 }
 
 /* ---- accelerators ---- */

@@ -68,7 +68,8 @@ static int64_t replay_server(const struct twin *twin, struct twin_replay *c, int
 {
 	struct twin_server *server;
 	int64_t i = from;
-	bool failed = twin_server_open(&server, twin, 1, 1, err) < 0;
+	const struct replicas_options one = REPLICAS_DEFAULT;
+	bool failed = twin_server_open(&server, twin, &one, 1, err) < 0;
 	c->room = failed ? 0 : twin_server_room(server);
 	if (!failed && c->watch) {
 		twin_server_watch(server, c->watch->on_step, c->watch->data);

@@ -83,6 +83,7 @@ int ipf_measure_open(struct ipf_measure **measure, struct ipf_reader *records,
 	return -1;
 }
 
+/* 1: a row; 2: a line that is no request. */
 static int measure_line(struct ipf_measure *m, struct ipf_line *line, struct ipf_error *err)
 {
 	struct record record;
@@ -90,7 +91,7 @@ static int measure_line(struct ipf_measure *m, struct ipf_line *line, struct ipf
 	struct result row;
 	int got = record_reader_parse(m->parser, line->text, &record, &client, err);
 	if (got != 1)
-		return got;
+		return got == 3 ? 2 : got;
 	if (response_parse(&m->response, &record, m->api, &m->response_options, err) < 0 ||
 	    measure_row(&m->measure, &record, &m->response, &m->options, &row, err) < 0)
 		return -1;

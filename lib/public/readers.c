@@ -62,7 +62,9 @@ static enum ipf_line_kind kind_of(const char *stream, struct slice line)
 	if (strcmp(stream, "schedule") == 0)
 		return IPF_LINE_ARRIVAL;
 	if (strcmp(stream, "records") == 0)
-		return begins(line, "{\"client\":") ? IPF_LINE_CLIENT : IPF_LINE_RECORD;
+		return begins(line, "{\"client\":")   ? IPF_LINE_CLIENT
+		       : begins(line, "{\"sample\":") ? IPF_LINE_SAMPLE
+		                                      : IPF_LINE_RECORD;
 	return begins(line, "{\"histogram\":") ? IPF_LINE_HISTOGRAM
 	       : begins(line, "{\"window\":")  ? IPF_LINE_WINDOW
 	       : begins(line, "{\"sample\":")  ? IPF_LINE_SAMPLE

@@ -336,15 +336,19 @@ static int parse_body(struct record_reader *r, struct record *record, struct ipf
 	return 0;
 }
 
-int record_reader_parse(struct record_reader *r, struct slice line, struct record *record, struct slice *client,
+int record_reader_parse(struct record_reader *r, struct slice line, struct record *record, struct slice *other,
                         struct ipf_error *err)
 {
 	if (jdoc_parse_direct(&r->doc, line.data, line.len, &r->direct, err) < 0)
 		return -1;
 	jdoc_id note = jdoc_get(&r->doc, JDOC_ROOT, "client");
 	if (jdoc_type_of(&r->doc, note) == JDOC_MAP) {
-		*client = jdoc_raw(&r->doc, note);
+		*other = jdoc_raw(&r->doc, note);
 		return 2;
+	}
+	if (jdoc_type_of(&r->doc, jdoc_get(&r->doc, JDOC_ROOT, "sample")) == JDOC_TEXT) {
+		*other = line;
+		return 3;
 	}
 	jdoc_id connection = jdoc_get(&r->doc, JDOC_ROOT, "connection");
 	if (fields_read(fields, FIELDS, record, &r->doc, JDOC_ROOT, err) < 0)
@@ -358,11 +362,11 @@ int record_reader_parse(struct record_reader *r, struct slice line, struct recor
 	return 1;
 }
 
-int record_reader_next(struct record_reader *r, struct record *record, struct slice *client, struct ipf_error *err)
+int record_reader_next(struct record_reader *r, struct record *record, struct slice *other, struct ipf_error *err)
 {
 	struct slice line;
 	int got = stream_reader_next(r->stream, &line, err);
-	if (got == 1 && (got = record_reader_parse(r, line, record, client, err)) < 0)
+	if (got == 1 && (got = record_reader_parse(r, line, record, other, err)) < 0)
 		ipf_error_place(err, stream_reader_name(r->stream), stream_reader_line(r->stream));
 	return got;
 }

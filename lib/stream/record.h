@@ -70,13 +70,13 @@ struct record {
 struct record_reader;
 
 int record_reader_open(struct record_reader **reader, const char *path, struct ipf_error *err);
-/* 1: a record, valid until the next call; 2: a `client` line, whose object *client is, as JSON; 0: the end; -1. */
-int record_reader_next(struct record_reader *reader, struct record *record, struct slice *client,
-                       struct ipf_error *err);
+/* 1: a record, valid until the next call; 2: a `client` line, whose object *other is, as JSON; 3: a sample of a server,
+ * *other is the line; 0: the end; -1. */
+int record_reader_next(struct record_reader *reader, struct record *record, struct slice *other, struct ipf_error *err);
 /* For lines that come from elsewhere: a reader without a stream, and what record_reader_next does with a line. The line
  * must outlive the record. NULL: out of memory. */
 struct record_reader *record_reader_new(void);
-int record_reader_parse(struct record_reader *reader, struct slice line, struct record *record, struct slice *client,
+int record_reader_parse(struct record_reader *reader, struct slice line, struct record *record, struct slice *other,
                         struct ipf_error *err);
 struct stream_reader *record_reader_stream(struct record_reader *reader);
 void record_reader_close(struct record_reader *reader);

@@ -3,17 +3,37 @@
 #include <math.h>
 #include <stdlib.h>
 
-struct replica {
+/* One that is there, from when it is ready until it has been removed and has finished. */
+struct twin_replica {
 	struct batching *engine;
-	int64_t wake_ns;
 	struct twin_server *server;
+	int64_t wake_ns;
+	int64_t answers; /* that were sent to it and have not ended */
+	int64_t running, waiting;
+	size_t number;
+	bool removed;
+};
+
+struct answer_list {
+	struct twin_answer *first, *last;
 };
 
 struct twin_server {
-	struct replica *replicas;
-	size_t count;
+	const struct twin *twin;
+	uint64_t seed;
+	struct twin_replica **list; /* all that are there, in the order in which they became ready */
+	size_t count, cap;
+	struct twin_replica **ready; /* by number; NULL: it is not */
+	int64_t ready_count;
+	struct replicas replicas;
+	struct twin_scaling scaling;
+	bool failed;
+	bool vary, unseen;        /* unseen: the load has changed since replicas_update */
+	int64_t running, waiting; /* in all, if they vary */
+	int64_t opened;
 	int64_t overhead_ns, room;
-	struct twin_answer *first, *last; /* on their way to a replica */
+	struct answer_list travelling; /* on their way to a replica */
+	struct answer_list queue;      /* for want of a replica */
 	void (*on_tokens)(struct twin_answer *answer, void *data);
 	void *data;
 	void (*on_step)(size_t replica, const struct batching_step *step, void *data);
@@ -44,29 +64,207 @@ void twin_answer_release(struct twin_answer *a)
 	sequence_release(&a->sequence);
 }
 
+bool twin_answer_waits(const struct twin_answer *a)
+{
+	return !a->arrived || a->sequence.state == SEQUENCE_WAITING;
+}
+
+static void list_put(struct answer_list *list, struct twin_answer *a)
+{
+	a->next = NULL;
+	if (list->last)
+		list->last->next = a;
+	else
+		list->first = a;
+	list->last = a;
+}
+
+static struct twin_answer *list_take(struct answer_list *list)
+{
+	struct twin_answer *a = list->first;
+	list->first = a->next;
+	if (!list->first)
+		list->last = NULL;
+	return a;
+}
+
+/* False: it is not in the list. */
+static bool list_remove(struct answer_list *list, struct twin_answer *a)
+{
+	struct twin_answer **at = &list->first, *before = NULL;
+	while (*at && *at != a) {
+		before = *at;
+		at = &(*at)->next;
+	}
+	if (!*at)
+		return false;
+	*at = a->next;
+	if (list->last == a)
+		list->last = before;
+	return true;
+}
+
+/* ---- replicas ---- */
+
+static void pass_move(const struct sequence *sequence, int64_t at_ns, void *data)
+{
+	const struct twin_server *s = data;
+	s->on_move((const struct twin_answer *)sequence, at_ns, s->move_watcher);
+}
+
+static void pass_step(const struct batching_step *step, void *data)
+{
+	const struct twin_replica *r = data;
+	const struct twin_server *s = r->server;
+	s->on_step(r->number, step, s->watcher);
+}
+
+static int add_replica(struct twin_server *s, size_t number, struct ipf_error *err)
+{
+	/* the first ones have seeds by their numbers; one that comes later is another server */
+	const struct batching_options options = twin_engine(s->twin, s->seed + (uint64_t)s->opened);
+	if (s->count == s->cap) {
+		size_t cap = s->cap ? 2 * s->cap : 4;
+		struct twin_replica **larger = realloc(s->list, cap * sizeof *larger);
+		if (!larger)
+			return ipf_error_memory(err);
+		s->list = larger;
+		s->cap = cap;
+	}
+	struct twin_replica *r = calloc(1, sizeof *r);
+	if (!r || batching_open(&r->engine, &options, err) < 0) {
+		free(r);
+		return err->kind ? -1 : ipf_error_memory(err);
+	}
+	r->server = s;
+	r->number = number;
+	r->wake_ns = INT64_MAX;
+	s->room = batching_room(r->engine);
+	s->opened++;
+	s->list[s->count++] = s->ready[number] = r;
+	s->ready_count++;
+	if (s->on_step)
+		batching_watch(r->engine, pass_step, r);
+	if (s->on_move)
+		batching_watch_moves(r->engine, pass_move, s);
+	return 0;
+}
+
+static void close_replica(struct twin_replica *r)
+{
+	batching_close(r->engine);
+	free(r);
+}
+
+/* Those that were removed and have finished. */
+static void close_finished(struct twin_server *s)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < s->count; i++)
+		if (s->list[i]->removed && s->list[i]->answers == 0)
+			close_replica(s->list[i]);
+		else
+			s->list[kept++] = s->list[i];
+	s->count = kept;
+}
+
+/* The lowest number that none has, not even one that has been removed and still answers; else one that is not ready. */
+static size_t free_number(const struct twin_server *s)
+{
+	size_t other = SIZE_MAX;
+	for (size_t n = 0; n < (size_t)s->replicas.options.most; n++) {
+		bool answers = false;
+		if (s->ready[n])
+			continue;
+		for (size_t i = 0; i < s->count && !answers; i++)
+			answers = s->list[i]->number == n;
+		if (!answers)
+			return n;
+		other = other == SIZE_MAX ? n : other;
+	}
+	return other;
+}
+
+/* As many are ready as there should be. */
+static int follow_replicas(struct twin_server *s, struct ipf_error *err)
+{
+	while (s->ready_count < s->replicas.ready)
+		if (add_replica(s, free_number(s), err) < 0)
+			return -1;
+	for (size_t n = (size_t)s->replicas.options.most; s->ready_count > s->replicas.ready && n--;)
+		if (s->ready[n]) {
+			s->ready[n]->removed = true;
+			s->ready[n] = NULL;
+			s->ready_count--;
+		}
+	close_finished(s);
+	return 0;
+}
+
+static void note_load(struct twin_replica *r)
+{
+	struct twin_server *s = r->server;
+	if (!s->vary)
+		return;
+	struct batching_counts counts = batching_counts(r->engine);
+	s->running += counts.running - r->running;
+	s->waiting += counts.waiting - r->waiting;
+	r->running = counts.running;
+	r->waiting = counts.waiting;
+}
+
+/* Its step begins at the end of twin_server_run, if it is idle. */
+static void arrive(struct twin_answer *a, int64_t at_ns, int64_t now_ns)
+{
+	a->arrived = true;
+	batching_add(a->at->engine, &a->sequence, at_ns);
+	if (a->at->wake_ns == INT64_MAX)
+		a->at->wake_ns = now_ns;
+	note_load(a->at);
+}
+
+/* The rule sees the load as it is now; then requests that had no replica go to those that are ready. */
+static void scale(struct twin_server *s, int64_t now_ns)
+{
+	struct replicas *r = &s->replicas;
+	struct ipf_error memory = {0};
+	int64_t ready = r->ready, desired = r->desired;
+	s->unseen = false;
+	replicas_update(r, s->running, s->waiting, now_ns);
+	s->failed |= follow_replicas(s, &memory) < 0;
+	if (r->ready != ready || r->desired != desired)
+		s->scaling.changed(s->scaling.data);
+	while (s->ready_count && s->queue.first) {
+		struct twin_answer *a = list_take(&s->queue);
+		a->replica = s->scaling.choose(a, s->scaling.data);
+		a->at = s->ready[a->replica];
+		a->at->answers++;
+		s->waiting--;
+		arrive(a, now_ns, now_ns);
+	}
+}
+
 /* ---- the server ---- */
 
-int twin_server_open(struct twin_server **server, const struct twin *twin, size_t replicas, uint64_t seed,
-                     struct ipf_error *err)
+int twin_server_open(struct twin_server **server, const struct twin *twin, const struct replicas_options *replicas,
+                     uint64_t seed, struct ipf_error *err)
 {
-	struct twin_server *s = calloc(1, sizeof *s);
+	struct twin_server *s = *server = calloc(1, sizeof *s);
+	if (!s || !(s->ready = calloc((size_t)replicas->most, sizeof(struct twin_replica *)))) {
+		ipf_error_memory(err);
+	} else {
+		s->twin = twin;
+		s->seed = seed;
+		s->overhead_ns = (int64_t)twin_value(twin, TWIN_OVERHEAD);
+		s->vary = replicas_vary(replicas);
+		replicas_init(&s->replicas, replicas);
+		/* one at least, for the room */
+		if (add_replica(s, 0, err) == 0 && follow_replicas(s, err) == 0)
+			return 0;
+	}
+	twin_server_close(s);
 	*server = NULL;
-	if (!s || !(s->replicas = calloc(replicas, sizeof *s->replicas))) {
-		twin_server_close(s);
-		return ipf_error_memory(err);
-	}
-	s->overhead_ns = (int64_t)twin_value(twin, TWIN_OVERHEAD);
-	for (; s->count < replicas; s->count++) {
-		const struct batching_options options = twin_engine(twin, seed + s->count);
-		s->replicas[s->count].wake_ns = INT64_MAX;
-		if (batching_open(&s->replicas[s->count].engine, &options, err) < 0) {
-			twin_server_close(s);
-			return -1;
-		}
-		s->room = batching_room(s->replicas[s->count].engine);
-	}
-	*server = s;
-	return 0;
+	return -1;
 }
 
 void twin_server_close(struct twin_server *s)
@@ -74,16 +272,10 @@ void twin_server_close(struct twin_server *s)
 	if (!s)
 		return;
 	for (size_t i = 0; i < s->count; i++)
-		batching_close(s->replicas[i].engine);
-	free(s->replicas);
+		close_replica(s->list[i]);
+	free(s->list);
+	free(s->ready);
 	free(s);
-}
-
-static void pass_step(const struct batching_step *step, void *data)
-{
-	const struct replica *r = data;
-	const struct twin_server *s = r->server;
-	s->on_step((size_t)(r - s->replicas), step, s->watcher);
 }
 
 void twin_server_watch(struct twin_server *s,
@@ -91,16 +283,8 @@ void twin_server_watch(struct twin_server *s,
 {
 	s->on_step = on_step;
 	s->watcher = data;
-	for (size_t i = 0; i < s->count; i++) {
-		s->replicas[i].server = s;
-		batching_watch(s->replicas[i].engine, pass_step, &s->replicas[i]);
-	}
-}
-
-static void pass_move(const struct sequence *sequence, int64_t at_ns, void *data)
-{
-	const struct twin_server *s = data;
-	s->on_move((const struct twin_answer *)sequence, at_ns, s->move_watcher);
+	for (size_t i = 0; i < s->count; i++)
+		batching_watch(s->list[i]->engine, pass_step, s->list[i]);
 }
 
 void twin_server_watch_moves(struct twin_server *s,
@@ -109,7 +293,22 @@ void twin_server_watch_moves(struct twin_server *s,
 	s->on_move = on_move;
 	s->move_watcher = data;
 	for (size_t i = 0; i < s->count; i++)
-		batching_watch_moves(s->replicas[i].engine, pass_move, s);
+		batching_watch_moves(s->list[i]->engine, pass_move, s);
+}
+
+void twin_server_scale(struct twin_server *s, const struct twin_scaling *scaling)
+{
+	s->scaling = *scaling;
+}
+
+const struct replicas *twin_server_replicas(const struct twin_server *s)
+{
+	return &s->replicas;
+}
+
+bool twin_server_is_ready(const struct twin_server *s, size_t replica)
+{
+	return s->ready[replica] != NULL;
 }
 
 int64_t twin_server_room(const struct twin_server *s)
@@ -121,65 +320,55 @@ void twin_server_send(struct twin_server *s, struct twin_answer *a, int64_t now_
 {
 	a->arrives_ns = now_ns + s->overhead_ns;
 	a->arrived = false;
-	a->next = NULL;
-	if (s->last)
-		s->last->next = a;
-	else
-		s->first = a;
-	s->last = a;
-}
-
-static void forget_arriving(struct twin_server *s, struct twin_answer *a)
-{
-	struct twin_answer **at = &s->first, *before = NULL;
-	while (*at && *at != a) {
-		before = *at;
-		at = &(*at)->next;
-	}
-	if (!*at)
-		return;
-	*at = a->next;
-	if (s->last == a)
-		s->last = before;
+	a->at = a->replica == TWIN_NO_REPLICA ? NULL : s->ready[a->replica];
+	if (a->at)
+		a->at->answers++;
+	list_put(&s->travelling, a);
 }
 
 void twin_server_cancel(struct twin_server *s, struct twin_answer *a)
 {
-	if (a->arrived)
-		batching_remove(s->replicas[a->replica].engine, &a->sequence);
-	else
-		forget_arriving(s, a);
+	if (a->at)
+		a->at->answers--;
+	if (a->arrived) {
+		batching_remove(a->at->engine, &a->sequence);
+		note_load(a->at);
+	} else if (!list_remove(&s->travelling, a) && list_remove(&s->queue, a)) {
+		s->waiting--;
+	}
+	s->unseen = s->vary;
 }
 
 int64_t twin_server_wake(const struct twin_server *s)
 {
-	int64_t wake = s->first ? s->first->arrives_ns : INT64_MAX;
+	int64_t wake = s->travelling.first ? s->travelling.first->arrives_ns : INT64_MAX;
+	int64_t change = s->unseen ? INT64_MIN : s->vary ? replicas_deadline(&s->replicas) : INT64_MAX;
 	for (size_t i = 0; i < s->count; i++)
-		if (s->replicas[i].wake_ns < wake)
-			wake = s->replicas[i].wake_ns;
-	return wake;
+		if (s->list[i]->wake_ns < wake)
+			wake = s->list[i]->wake_ns;
+	return change < wake ? change : wake;
 }
 
 /* All that arrive at a moment are in the step that begins then. */
 static void let_arrive(struct twin_server *s, int64_t now_ns)
 {
-	while (s->first && s->first->arrives_ns <= now_ns) {
-		struct twin_answer *a = s->first;
-		struct replica *r = &s->replicas[a->replica];
-		s->first = a->next;
-		if (!s->first)
-			s->last = NULL;
-		a->arrived = true;
-		batching_add(r->engine, &a->sequence, a->arrives_ns);
-		if (r->wake_ns == INT64_MAX)
-			r->wake_ns = now_ns; /* it is idle: begins below */
+	while (s->travelling.first && s->travelling.first->arrives_ns <= now_ns) {
+		struct twin_answer *a = list_take(&s->travelling);
+		if (a->at) {
+			arrive(a, a->arrives_ns, now_ns);
+		} else {
+			list_put(&s->queue, a);
+			s->waiting++;
+		}
 	}
 }
 
 static void hand_on(struct sequence *sequence, void *data)
 {
 	struct twin_server *s = data;
-	s->on_tokens((struct twin_answer *)sequence, s->data);
+	struct twin_answer *a = (struct twin_answer *)sequence;
+	a->at->answers -= sequence->produced == sequence->output_tokens;
+	s->on_tokens(a, s->data);
 }
 
 void twin_server_run(struct twin_server *s, int64_t now_ns, void (*on_tokens)(struct twin_answer *answer, void *data),
@@ -188,12 +377,24 @@ void twin_server_run(struct twin_server *s, int64_t now_ns, void (*on_tokens)(st
 	s->on_tokens = on_tokens;
 	s->data = data;
 	let_arrive(s, now_ns);
+	for (size_t i = 0; i < s->count; i++)
+		if (s->list[i]->wake_ns <= now_ns) {
+			batching_finish(s->list[i]->engine, now_ns, hand_on, s);
+			note_load(s->list[i]);
+		}
+	if (s->vary)
+		scale(s, now_ns);
 	for (size_t i = 0; i < s->count; i++) {
-		struct replica *r = &s->replicas[i];
+		struct twin_replica *r = s->list[i];
 		if (r->wake_ns > now_ns)
 			continue;
-		batching_finish(r->engine, now_ns, hand_on, s);
 		batching_start(r->engine, now_ns);
 		r->wake_ns = batching_deadline(r->engine);
+		note_load(r);
 	}
+}
+
+bool twin_server_failed(const struct twin_server *s)
+{
+	return s->failed;
 }

@@ -13,18 +13,23 @@
 #ifndef IPF_TWIN_SERVER_H
 #define IPF_TWIN_SERVER_H
 
+#include "batching/replicas.h"
 #include "twin/twin.h"
+
+/* An answer without a replica waits until one is ready (twin_server_scale). */
+#define TWIN_NO_REPLICA SIZE_MAX
 
 /* A request and its answer; zero-initialise. Its first member is what batching.h knows of it: `output_tokens` is set
  * by the caller, `produced`, `fresh`, `cached_tokens`, `admitted_ns` and `preemptions` can be read. */
 struct twin_answer {
 	struct sequence sequence;
-	size_t replica; /* that answers; set by the caller */
+	size_t replica; /* that answers, which must be ready; or TWIN_NO_REPLICA; set by the caller */
 	void *data;     /* the caller's */
 	/* The server's own. */
 	int64_t arrives_ns;
 	struct twin_answer *next;
-	bool arrived;
+	struct twin_replica *at;
+	bool arrived; /* at the replica */
 };
 
 /* Its prompt: blocks of KV_BLOCK tokens of which a hash of all tokens up to their end is known, then the rest of the
@@ -36,10 +41,24 @@ void twin_answer_release(struct twin_answer *answer);
 
 struct twin_server;
 
-/* `replicas` servers of this kind, each with its own queue and cache. */
-int twin_server_open(struct twin_server **server, const struct twin *twin, size_t replicas, uint64_t seed,
-                     struct ipf_error *err);
+/* Servers of this kind (the twin is borrowed), each with its own queue and cache. Where their number varies
+ * (replicas_vary), one that becomes ready has an empty cache, and one that is removed, which is the one with the
+ * highest number, finishes what was sent to it. */
+int twin_server_open(struct twin_server **server, const struct twin *twin, const struct replicas_options *replicas,
+                     uint64_t seed, struct ipf_error *err);
 void twin_server_close(struct twin_server *server); /* NULL is fine */
+
+/* What a server whose replicas vary calls in twin_server_run. */
+struct twin_scaling {
+	/* Another number of replicas is ready or desired. */
+	void (*changed)(void *data);
+	/* Which one answers a request that had none to be sent to; it must be ready. */
+	size_t (*choose)(struct twin_answer *answer, void *data);
+	void *data;
+};
+void twin_server_scale(struct twin_server *server, const struct twin_scaling *scaling);
+const struct replicas *twin_server_replicas(const struct twin_server *server); /* how many there are */
+bool twin_server_is_ready(const struct twin_server *server, size_t replica);
 
 /* `on_step` is called whenever a replica begins a step. */
 void twin_server_watch(struct twin_server *server,
@@ -62,5 +81,7 @@ int64_t twin_server_wake(const struct twin_server *server);
  * twin_server_cancel for that answer; it must not send. */
 void twin_server_run(struct twin_server *server, int64_t now_ns,
                      void (*on_tokens)(struct twin_answer *answer, void *data), void *data);
+/* Memory ran out for a replica that became ready. */
+bool twin_server_failed(const struct twin_server *server);
 
 #endif

@@ -85,6 +85,59 @@ fire --twin plain.twin --replicas 2 --balance least closed.sched
 is "$(jq -c '[.n, .target]' rows | tr '\n' ' ')" '[0,0] [1,1] [2,0] [3,1] ' "or where the fewest are in flight"
 yes_if "targets have no violation" ipf-collect --check records
 
+# ---- replicas that come and go ----
+states() { jq -c 'select(.sample) | [.t_ns / 1e9, .gauges.replicas_ready, .gauges.replicas_desired]' records | tr '\n' ' '; }
+# shellcheck disable=SC2086 # words
+twin scaled.twin $plain most_sequences=8
+trace many.trace '{"id":"a","prompt":"Once upon a time","input_tokens":100,"output_tokens":50}'
+ipf-sched -q poisson:rate=2,for=40s,name=before poisson:rate=30,for=40s,name=spike poisson:rate=2,for=60s,name=after -t many.trace -o spike.sched
+fire --twin scaled.twin --replicas 1:4,delay=10s,idle=15s spike.sched
+is "$(head -1 records | jq -cS .predicted.replicas)" '{"delay_ns":10000000000,"idle_ns":15000000000,"max":4,"min":1,"on":"load","scale_at":8}' "the header has the rule"
+is "$(states | head -c 8)" "[0,1,1] " "there is one at first"
+yes_if "and each is ready after the delay" jq -se '[.[] | select(.sample)] | [(.[1:4][] | .t_ns + 10e9)] == [.[4:7][].t_ns] and
+	(map([.gauges.replicas_ready, .gauges.replicas_desired])[1:7] == [[1,2],[1,3],[1,4],[2,4],[3,4],[4,4]]) and (.[1].t_ns / 1e9 | . > 40 and . < 42)' records
+between "$(jq -s '[.[] | select(.sample)] | .[-2].t_ns / 1e9' records)" 95 140 "after the spike and its backlog, one is left"
+is "$(states | tr ' ' '\n' | grep . | tail -1 | jq -c '.[1:]')" '[1,1]' "at the end, too"
+yes_if "samples are no violation" ipf-collect --check records
+fire_again() { ipf-fire -q --reproducible --force --twin scaled.twin --replicas 1:4,delay=10s,idle=15s spike.sched -o "$1"; }
+mkdir twice
+fire_again b.records && fire_again twice/b.records
+same b.records twice/b.records "the same times again"
+ipf-collect -q records -o results
+is "$(grep -c '"sample":"server"' results)" "$(grep -c '"sample":"server"' records)" "the results have the samples"
+ipf-report -f json --slo ttft=1s results >report.json
+is "$(jq -c '.autoscaling.events[0] | [.event, .stage, .begin_s, .replicas_before, .replicas_most, .added_after_s]' report.json)" '["spike","spike",40,1,4,10]' \
+	"the report has its analysis"
+IPF_REPORT_FULL=1 run ipf-report --slo ttft=1s results
+contains "$(cat "$OUT")" "replicas: 1 before, at most 4, the first was added after 10.0 s" "and says it"
+contains "$(cat "$OUT")" "replicas ready" "among the figures of the server"
+is "$(grep -c 'scrape' "$OUT")" 0 "of which nothing was scraped"
+ttft() { jq --arg s "$1" '.stages[] | select(.name == $s).latency.ttft_ms | .from_start.p50 // .p50' report.json; }
+between "$(jq -s "$(ttft spike) / $(ttft before)" /dev/null)" 5 1000 "in the spike, requests wait"
+ipf-report -q -f json --slo ttft=1s --window stage results >/dev/null
+jq -s 'map(select(.n != null and .due_ns >= 70e9 and .due_ns < 80e9).target) | unique | length' records >used
+is "$(cat used)" 4 "then all four answer"
+is "$(jq -s 'map(select(.n != null and .due_ns < 40e9).target) | unique | @json' records)" '"[0]"' "and before, the first"
+run ipf-report plot --slo ttft=1s plots results
+yes_if "the time line has the replicas" grep -q replicas_ready plots/timeline.tsv
+
+ipf-sched -q constant:rate=10,n=40 -t many.trace -o even.sched
+fire --twin scaled.twin --replicas 1,3@2s,0@3s --timeout 20s even.sched
+is "$(head -1 records | jq -c .predicted.replicas) $(states)" '[[0,1],[2000000000,3],[3000000000,0]] [0,1,1] [2,3,3] [3,0,0] [23.9,0,0] ' "a series, and its times"
+is "$(jq -s -c 'map(select(.n != null and .start_ns < 3e9)) | map(.error) | unique' records)" '[null]' "what was sent to a server is answered after it was removed"
+is "$(jq -c 'select(.n != null and .start_ns >= 3e9) | [.error.kind, .target, .status, .end_ns - .start_ns]' records | sort | uniq -c | tr -s ' ')" \
+	' 10 ["timeout",null,null,20000000000]' "--timeout counts the time without a server"
+yes_if "which is no violation" ipf-collect --check records
+fire --twin scaled.twin --replicas 2,0@1s,2@5s --timeout 3500ms even.sched
+is "$(jq -s -c 'map(select(.target == null) | .start_ns / 1e9)' rows)" '[1,1.1,1.2,1.3,1.4]' "those that come later get one"
+fire --twin scaled.twin --replicas 1,0@1s --timeout 0 --grace 10s even.sched
+is "$(jq -c 'select(.error) | [.error.kind, .end_ns]' rows | sort | uniq -c | tr -s ' ')" ' 30 ["cancelled",13903000000]' "or there never is one, and the run ends"
+ipf-sched -q constant:rate=1,n=1 -t many.trace -o single.sched
+fire --twin scaled.twin --replicas 0:1,delay=4s single.sched
+is "$(ms)" "[0,0,4024,4563] " "from no server: overhead, the delay, a step"
+fire --twin scaled.twin --replicas 0:1,delay=4s --cancel 100%@1s single.sched
+is "$(jq -c '[.error.kind, .end_ns]' rows) $(states)" '["hung-up",1000000000] [0,0,0] [0.003,0,1] [1,0,1] ' "a client can leave before one is ready"
+
 # ---- sessions, and prompts that begin alike ----
 text=$(printf 'words and more %.0s' $(seq 64)) # 960 bytes: 240 tokens, 15 blocks
 trace chat.trace \
@@ -218,6 +271,10 @@ refused 2 "ipf-fire: --assume: kv_blocks: the twin does not know it, so that it 
 refused 2 "ipf-fire: --assume: overhead_ns is given twice" --twin plain.twin --assume overhead_ns=1 --assume overhead_ns=2 one.sched
 refused 2 "ipf-fire: --replicas: minimum is 1, got 0" --twin plain.twin --replicas 0 one.sched
 refused 2 "ipf-fire: --replicas: maximum is 1024, got 1025" --twin plain.twin --replicas 1025 one.sched
+refused 2 'ipf-fire: --replicas: expected MIN:MAX of at most 1024 replicas such as 1:4, got "4:1"' --twin plain.twin --replicas 4:1 one.sched
+refused 2 'ipf-fire: --replicas: unknown key "dealy"' --twin plain.twin --replicas 1:4,dealy=1s one.sched
+refused 2 'ipf-fire: --replicas: expected N@TIME such as 5@1h of at most 1024 replicas, got "5"' --twin plain.twin --replicas 1,5 one.sched
+refused 2 'ipf-fire: --replicas: the times of a series ascend, got "3@1h" after one that is as late' --twin plain.twin --replicas 2,5@2h,3@1h one.sched
 refused 1 "ipf-fire: none.twin: cannot open: No such file or directory" --twin none.twin one.sched
 echo '{"ipf":"twin","version":1,"parameters":{}}' >empty.twin
 refused 3 "ipf-fire: empty.twin: parameters: step_base_ns and step_per_sequence_ns must be known" --twin empty.twin one.sched

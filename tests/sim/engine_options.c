@@ -1,9 +1,9 @@
 #include "engine_options.h"
 
 #include "batching/batching.h"
+#include "cli/key_values.h"
 #include "cli/units.h"
 #include "clock.h"
-#include "key_values.h"
 
 #include <string.h>
 

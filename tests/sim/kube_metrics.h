@@ -2,8 +2,8 @@
 #ifndef SIM_KUBE_METRICS_H
 #define SIM_KUBE_METRICS_H
 
+#include "batching/replicas.h"
 #include "buffer.h"
-#include "replicas.h"
 
 void kube_metrics_write(const struct replicas *replicas, struct buffer *out);
 

@@ -182,7 +182,8 @@ static int check_options(const struct sim_options *o, struct server_options *ser
 	    range("kv-blocks", o->kv_blocks, 1, most, err) < 0 || range("step-tokens", o->step_tokens, 1, most, err) < 0 ||
 	    range("default-tokens", o->default_tokens, 1, most, err) < 0 ||
 	    range("max-model-len", o->model_len, 2, most, err) < 0 ||
-	    range("template-tokens", o->template_tokens, 0, most, err) < 0 || range("gpus", o->gpu.count, 0, 64, err) < 0)
+	    range("template-tokens", o->template_tokens, 0, most, err) < 0 || range("gpus", o->gpu.count, 0, 64, err) < 0 ||
+	    range("replicas", o->replicas.most, 1, 64, err) < 0)
 		return -1;
 	if (o->kv_blocks * o->replicas.most > INT32_MAX / 2 || o->max_batch * o->replicas.most > INT32_MAX / 2)
 		return ipf_error_set(err, IPF_USAGE, "--replicas: --kv-blocks or --max-batch of all replicas is too large");
@@ -295,23 +296,22 @@ static int list_modes(void)
 int main(int argc, char **argv)
 {
 	pid_t parent = getppid();
-	struct sim_options options = {
-		.common = COMMON_DEFAULTS,
-		.step_base_ns = 8 * NS_PER_MS,
-		.step_per_seq_ns = 20 * NS_PER_US,
-		.prefill_rate = 100000,
-		.step_tokens = 8192,
-		.max_batch = 1024,
-		.kv_blocks = 262144,
-		.host = {.rate = 1e6},
-		.disk = {.rate = 2e5},
-		.replicas = {.least = 1, .most = 1, .delay_ns = 5 * NS_PER_S, .idle_ns = 10 * NS_PER_S, .scale_at = 8},
-		.gpu = {.idle_w = 80, .busy_w = 600},
-		.model_len = 131072,
-		.default_tokens = 128,
-		.keep_alive_ns = 75 * NS_PER_S,
-		.max_body = 64 << 20,
-		.out_limit = 4 << 20};
+	struct sim_options options = {.common = COMMON_DEFAULTS,
+	                              .step_base_ns = 8 * NS_PER_MS,
+	                              .step_per_seq_ns = 20 * NS_PER_US,
+	                              .prefill_rate = 100000,
+	                              .step_tokens = 8192,
+	                              .max_batch = 1024,
+	                              .kv_blocks = 262144,
+	                              .host = {.rate = 1e6},
+	                              .disk = {.rate = 2e5},
+	                              .replicas = REPLICAS_DEFAULT,
+	                              .gpu = {.idle_w = 80, .busy_w = 600},
+	                              .model_len = 131072,
+	                              .default_tokens = 128,
+	                              .keep_alive_ns = 75 * NS_PER_S,
+	                              .max_body = 64 << 20,
+	                              .out_limit = 4 << 20};
 	struct server_options server = {0};
 	struct operands operands;
 	struct ipf_error err = {0};

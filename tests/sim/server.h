@@ -9,12 +9,12 @@
 
 #include "generate_request.h"
 #include "batching/batching.h"
+#include "batching/replicas.h"
 #include "gpu.h"
 #include "http.h"
 #include "metrics_styles.h"
 #include "modes.h"
 #include "outbox.h"
-#include "replicas.h"
 #include "timers.h"
 
 #include <stdio.h>

@@ -11,6 +11,8 @@
 
 #define MS NS_PER_MS
 
+static const struct replicas_options one_replica = REPLICAS_DEFAULT;
+
 static void plain(struct twin *t)
 {
 	twin_init(t);
@@ -111,10 +113,18 @@ static void note(struct twin_answer *a, void *data)
 		twin_server_cancel(s->server, a);
 }
 
+/* Up to and with this time. */
+static void run_until(struct seen *s, int64_t until_ns)
+{
+	for (int64_t wake; (wake = twin_server_wake(s->server)) <= until_ns && wake != INT64_MAX;) {
+		s->now_ns = wake > s->now_ns ? wake : s->now_ns;
+		twin_server_run(s->server, s->now_ns, note, s);
+	}
+}
+
 static void run_all(struct seen *s)
 {
-	while ((s->now_ns = twin_server_wake(s->server)) != INT64_MAX)
-		twin_server_run(s->server, s->now_ns, note, s);
+	run_until(s, INT64_MAX);
 }
 
 static void one_request_alone(void **state)
@@ -125,7 +135,7 @@ static void one_request_alone(void **state)
 	struct ipf_error err = {0};
 	(void)state;
 	plain(&t);
-	assert_int_equal(twin_server_open(&s.server, &t, 1, 1, &err), 0);
+	assert_int_equal(twin_server_open(&s.server, &t, &one_replica, 1, &err), 0);
 	twin_answer_prompt(&a, 20);
 	twin_server_send(s.server, &a, 5 * MS);
 	run_all(&s);
@@ -141,12 +151,14 @@ static void replicas_have_their_own_steps(void **state)
 {
 	(void)state;
 	for (size_t replicas = 1; replicas <= 2; replicas++) {
+		struct replicas_options number = REPLICAS_DEFAULT;
 		struct twin t;
 		struct seen s = {0};
 		struct twin_answer a[2] = {{.sequence.output_tokens = 1}, {.sequence.output_tokens = 1}};
 		struct ipf_error err = {0};
 		plain(&t);
-		assert_int_equal(twin_server_open(&s.server, &t, replicas, 1, &err), 0);
+		number.least = number.most = (int64_t)replicas;
+		assert_int_equal(twin_server_open(&s.server, &t, &number, 1, &err), 0);
 		for (int i = 0; i < 2; i++) {
 			twin_answer_prompt(&a[i], 20);
 			a[i].replica = (size_t)i % replicas;
@@ -170,7 +182,7 @@ static void blocks_are_found_again(void **state)
 	(void)state;
 	plain(&t);
 	twin_set(&t, TWIN_PREFIX_CACHE, 1, 1, 1);
-	assert_int_equal(twin_server_open(&s.server, &t, 1, 1, &err), 0);
+	assert_int_equal(twin_server_open(&s.server, &t, &one_replica, 1, &err), 0);
 	for (uint64_t i = 1; i <= 3; i++)
 		twin_answer_block(&a, i); /* the third one is completed by the answer */
 	twin_answer_prompt(&a, 36);
@@ -197,7 +209,7 @@ static void clients_can_leave(void **state)
 	struct twin_answer a = {.sequence.output_tokens = 9}, b = {.sequence.output_tokens = 9};
 	(void)state;
 	plain(&t);
-	assert_int_equal(twin_server_open(&s.server, &t, 1, 1, &err), 0);
+	assert_int_equal(twin_server_open(&s.server, &t, &one_replica, 1, &err), 0);
 	twin_answer_prompt(&a, 10);
 	twin_answer_prompt(&b, 10);
 	twin_server_send(s.server, &a, 0);
@@ -210,6 +222,67 @@ static void clients_can_leave(void **state)
 	assert_int_equal(s.count, 4);
 	twin_answer_release(&a);
 	twin_answer_release(&b);
+	twin_server_close(s.server);
+}
+
+static void count_changes(void *data)
+{
+	++*(int *)data;
+}
+
+static size_t choose_the_first(struct twin_answer *answer, void *data)
+{
+	(void)answer, (void)data;
+	return 0;
+}
+
+static struct twin_answer with_block(int64_t output)
+{
+	struct twin_answer a = {.sequence.output_tokens = output};
+	twin_answer_block(&a, 7);
+	twin_answer_prompt(&a, 20);
+	return a;
+}
+
+/* One until 1 s, none, and again one from 2 s on. */
+static void replicas_come_and_go(void **state)
+{
+	struct twin t;
+	struct seen s = {0};
+	struct ipf_error err = {0};
+	struct replicas_options series;
+	int changes = 0;
+	struct twin_answer first = with_block(1), at_the_end = with_block(3), waits = with_block(1), leaves = with_block(1);
+	(void)state;
+	plain(&t);
+	twin_set(&t, TWIN_PREFIX_CACHE, 1, 1, 1);
+	assert_int_equal(replicas_parse_any("1,0@1s,1@2s", &series, &err), 0);
+	assert_int_equal(twin_server_open(&s.server, &t, &series, 1, &err), 0);
+	twin_server_scale(s.server, &(struct twin_scaling){count_changes, choose_the_first, &changes});
+	twin_server_send(s.server, &first, 0);
+	run_until(&s, 990 * MS);
+	twin_server_send(s.server, &at_the_end, 990 * MS);
+	run_until(&s, 1500 * MS);
+	assert_false(twin_server_is_ready(s.server, 0));
+	assert_int_equal(changes, 1);
+	waits.replica = leaves.replica = TWIN_NO_REPLICA;
+	twin_server_send(s.server, &leaves, 1500 * MS);
+	twin_server_send(s.server, &waits, 1500 * MS);
+	run_until(&s, 1600 * MS);
+	assert_true(twin_answer_waits(&waits));
+	twin_server_cancel(s.server, &leaves);
+	run_all(&s);
+	assert_int_equal(changes, 2);
+	assert_int_equal(s.count, 5);
+	assert_int_equal(s.times[0], (3 + 31) * MS);
+	assert_int_equal(s.times[3], (990 + 3 + 15 + 11 + 11) * MS); /* 16 of 20 tokens were in the cache */
+	assert_int_equal(s.times[4], (2000 + 31) * MS);
+	assert_int_equal(waits.sequence.cached_tokens, 0); /* of a server that is new */
+	assert_false(twin_server_failed(s.server));
+	twin_answer_release(&first);
+	twin_answer_release(&at_the_end);
+	twin_answer_release(&waits);
+	twin_answer_release(&leaves);
 	twin_server_close(s.server);
 }
 
@@ -330,11 +403,11 @@ static void a_parameter_can_be_another(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_written_is_read),    cmocka_unit_test(wrong_files_are_refused),
-		cmocka_unit_test(one_request_alone),          cmocka_unit_test(replicas_have_their_own_steps),
-		cmocka_unit_test(blocks_are_found_again),     cmocka_unit_test(clients_can_leave),
-		cmocka_unit_test(what_a_header_predicts),     cmocka_unit_test(predictions_do_not_mix),
-		cmocka_unit_test(a_parameter_can_be_another),
+		cmocka_unit_test(what_is_written_is_read), cmocka_unit_test(wrong_files_are_refused),
+		cmocka_unit_test(one_request_alone),       cmocka_unit_test(replicas_have_their_own_steps),
+		cmocka_unit_test(blocks_are_found_again),  cmocka_unit_test(clients_can_leave),
+		cmocka_unit_test(replicas_come_and_go),    cmocka_unit_test(what_a_header_predicts),
+		cmocka_unit_test(predictions_do_not_mix),  cmocka_unit_test(a_parameter_can_be_another),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

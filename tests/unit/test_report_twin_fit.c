@@ -59,7 +59,8 @@ static void run_ramp(struct world *w, const struct twin *truth, int64_t requests
 	                             .events = calloc(EVENTS, sizeof *w->data.events),
 	                             .stages = 1};
 	w->answers = calloc((size_t)requests, sizeof *w->answers);
-	assert_int_equal(twin_server_open(&w->server, truth, 1, 7, &err), 0);
+	const struct replicas_options one = REPLICAS_DEFAULT;
+	assert_int_equal(twin_server_open(&w->server, truth, &one, 7, &err), 0);
 	for (int64_t i = 0; i < requests; i++) {
 		double rate = most_rate * (0.05 + 0.95 * (double)i / (double)requests);
 		struct twin_request *r = &w->data.requests[i];

@@ -40,11 +40,11 @@ struct ipf_measure_options {
  * until ipf_measure_close. NULL, with options->api: records come by ipf_measure_line. `options` may be NULL. */
 IPF_PUBLIC int ipf_measure_open(struct ipf_measure **measure, struct ipf_reader *records,
                                 const struct ipf_measure_options *options, struct ipf_error *err);
-/* 1: the row of the next record, good until the next call; lines about the client are passed over; 0: the end; -1: as
- * ipf_reader_next, or out of memory. */
+/* 1: the row of the next record, good until the next call; lines about the client and samples are passed over; 0: the
+ * end; -1: as ipf_reader_next, or out of memory. */
 IPF_PUBLIC int ipf_measure_next(struct ipf_measure *measure, struct ipf_line **row, struct ipf_error *err);
 /* The row of a record that comes from elsewhere, such as the callback of a run (runs.h). 1 and the row, good until the
- * next call; 0: a line about the client; -1. */
+ * next call; 0: a line about the client, or a sample; -1. */
 IPF_PUBLIC int ipf_measure_line(struct ipf_measure *measure, struct ipf_line *record, struct ipf_line **row,
                                 struct ipf_error *err);
 /* The record of that row: an IPF_LINE_RECORD; good as long as the row. NULL before the first. */

@@ -53,7 +53,7 @@ enum ipf_line_kind {
 	IPF_LINE_ROW,       /* of results: a request … */
 	IPF_LINE_HISTOGRAM, /* … a histogram … */
 	IPF_LINE_WINDOW,    /* … what happened in a part of the run … */
-	IPF_LINE_SAMPLE     /* … or a sample of the client, a server or an accelerator */
+	IPF_LINE_SAMPLE     /* … or a sample of the client, a server or an accelerator; also of records */
 };
 
 IPF_PUBLIC enum ipf_line_kind ipf_line_kind(const struct ipf_line *line);

@@ -4,8 +4,8 @@
  *     static const struct key_value keys[] = {{"delay", KEY_VALUE_DURATION, offsetof(struct x, delay_ns), NULL}};
  *     if (key_values_parse("delay=5s,idle=1m", keys, 1, &x, err) < 0) …
  */
-#ifndef SIM_KEY_VALUES_H
-#define SIM_KEY_VALUES_H
+#ifndef IPF_KEY_VALUES_H
+#define IPF_KEY_VALUES_H
 
 #include "error.h"
 

@@ -1,4 +1,4 @@
-#include "key_values.h"
+#include "cli/key_values.h"
 
 #include "cli/units.h"
 

@@ -1,20 +1,22 @@
 /* The autoscaler on a clock of the test's own: when replicas come and go follows from the load and the rule. */
-#include "replicas.h"
+#include "batching/replicas.h"
 
-#include "key_values.h"
+#include "cli/key_values.h"
 
 #include "clock.h"
 
 #include "unit.h"
 
+#include <string.h>
+
 #define MS NS_PER_MS
 
 static struct replicas start(const char *rule)
 {
-	struct replicas_options options = {.delay_ns = 5000 * MS, .idle_ns = 10000 * MS, .scale_at = 8};
+	struct replicas_options options;
 	struct ipf_error err = {0};
 	struct replicas r;
-	if (replicas_parse(rule, &options, &err) < 0)
+	if (replicas_parse_any(rule, &options, &err) < 0)
 		fail_msg("%s: %s", rule, err.text);
 	replicas_init(&r, &options);
 	return r;
@@ -60,8 +62,8 @@ static void removed_when_idle(void **state)
 	assert_false(replicas_update(&r, 5, 0, 3000 * MS - 1));
 	assert_true(replicas_update(&r, 5, 0, 3000 * MS));
 	assert_state(&r, 2, 2);
-	replicas_update(&r, 5, 0, 3000 * MS + 1);
-	replicas_update(&r, 20, 0, 4000 * MS); /* as many as there are: a break */
+	assert_int_equal(replicas_deadline(&r), 5000 * MS); /* two are still one too many */
+	replicas_update(&r, 20, 0, 4000 * MS);              /* as many as there are: a break */
 	assert_true(replicas_deadline(&r) == INT64_MAX);
 	replicas_update(&r, 0, 0, 5000 * MS);
 	assert_true(replicas_update(&r, 0, 0, 7000 * MS));
@@ -116,9 +118,62 @@ static void property_never_beyond_the_bounds(void **state)
 	}
 }
 
+static void a_series_is_followed(void **state)
+{
+	(void)state;
+	struct replicas r = start("2,0@1s,3@2s");
+	assert_true(replicas_vary(&r.options) && r.options.least == 0 && r.options.most == 3);
+	assert_state(&r, 2, 2);
+	assert_false(replicas_update(&r, 100, 100, 1000 * MS - 1));
+	assert_int_equal(replicas_deadline(&r), 1000 * MS);
+	assert_true(replicas_update(&r, 100, 100, 1000 * MS));
+	assert_state(&r, 0, 0);
+	assert_true(replicas_update(&r, 0, 0, 5000 * MS));
+	assert_state(&r, 3, 3);
+	assert_true(replicas_deadline(&r) == INT64_MAX);
+	assert_false(replicas_update(&r, 0, 0, 90000 * MS));
+}
+
+static void a_fixed_number_stays(void **state)
+{
+	(void)state;
+	struct replicas r = start("3");
+	assert_false(replicas_vary(&r.options));
+	assert_false(replicas_update(&r, 100, 100, 0));
+	assert_state(&r, 3, 3);
+	assert_true(replicas_deadline(&r) == INT64_MAX);
+}
+
+static void what_is_no_setting(void **state)
+{
+	static const char *const wrong[][2] = {
+		{"0", "minimum is 1, got 0"},
+		{"1025", "maximum is 1024, got 1025"},
+		{"x", "whole number"},
+		{"2:1", "expected MIN:MAX of at most 1024 replicas such as 1:4, got \"2:1\""},
+		{"1:2,x=1", "unknown key \"x\""},
+		{"2,5", "expected N@TIME such as 5@1h of at most 1024 replicas, got \"5\""},
+		{"2,delay=5s", "got \"delay=5s\""},
+		{"2@1h,3@2h", "expected N of at most 1024 replicas, got \"2@1h\""},
+		{"2,1025@1h", "got \"1025@1h\""},
+		{"2,5@", "got \"5@\""},
+		{"2,", "got \"\""},
+		{"2,5@2h,3@1h", "the times of a series ascend, got \"3@1h\" after one that is as late"},
+		{"2,5@0s", "the times of a series ascend"},
+		{"0,0@1h", "at least one replica at some time"},
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+		struct replicas_options o;
+		struct ipf_error err = {0};
+		if (replicas_parse_any(wrong[i][0], &o, &err) == 0 || !strstr(err.text, wrong[i][1]))
+			fail_msg("%s: %s", wrong[i][0], err.text);
+	}
+}
+
 static void rules_are_read(void **state)
 {
-	static const char *const wrong[] = {"",     "1",       "2:1",       "0:0",         "1:65",     "x:2",
+	static const char *const wrong[] = {"",     "1",       "2:1",       "0:0",         "1:1025",   "x:2",
 	                                    "1:2,", "1:2,x=1", "1:2,delay", "1:2,delay=5", "1:2,on=x", "1:2,scale-at=0",
 	                                    "-1:2", "1:2:3"};
 	struct replicas_options o = {.scale_at = 8};
@@ -145,6 +200,9 @@ int main(void)
 		cmocka_unit_test(those_that_are_not_ready_go_first),
 		cmocka_unit_test(down_to_none),
 		cmocka_unit_test(property_never_beyond_the_bounds),
+		cmocka_unit_test(a_series_is_followed),
+		cmocka_unit_test(a_fixed_number_stays),
+		cmocka_unit_test(what_is_no_setting),
 		cmocka_unit_test(rules_are_read),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
