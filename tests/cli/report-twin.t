@@ -54,6 +54,17 @@ is "$(jq -c '.parameters.step_jitter.value | . > 0.035 and . < 0.045' twin.json)
 is "$(jq -c '.parameters | map(select((.value == null) == (.not_known == null))) | length' twin.json)" 0 "each parameter has a value, or a reason why not"
 is "$(jq -c '.parameters | map(select(.value != null and (.low > .value or .high < .value))) | length' twin.json)" 0 "and an interval around it"
 
+# The same requests in the file of another tool's client, with its gaps between tokens: the same twin. Its times are seconds in decimals.
+grep '^{"n"' ramp.results | jq -cs --slurpfile file "$TESTS/data/imports/vllm-0.33.0.json" '$file[0] + {
+	ttfts: map(.ttft_ns / 1e9), itls: map(.event_ns as $t | [range(1; $t | length) | ($t[.] - $t[. - 1]) / 1e9]), latencies: map(.e2e_ns / 1e9),
+	start_times: map(1000 + .start_ns / 1e9), queue_times: map(0), input_lens: map(.input_tokens), output_lens: map(.output_tokens), errors: map(""),
+	generated_texts: map("x"), num_prompts: length, completed: length, failed: 0, duration: 75, max_concurrency: null, request_rate: 10}' >vllm.json
+run "$report" export twin -q --from vllm vllm.json
+status_is 0 "a file of vLLM's benchmark has a twin"
+is "$(jq -c --slurpfile own twin.json '[.parameters as $p | $own[0].parameters | to_entries[] | select(.value.value) |
+	select(.key | IN("step_base_ns", "step_per_sequence_ns", "prefill_tokens_per_s", "step_tokens", "most_sequences")) |
+	select(($p[.key].value / .value.value - 1 | fabs) > 0.01) | .key]' "$OUT")" '[]' "the same as that of our own results"
+
 near() { # TEXT: truth and predicted are close
 	is "$(jq -nc --slurpfile a truth-run.json --slurpfile b twin-run.json '[("ttft_ms", "tpot_ms", "e2e_ms") as $m | (["p50", 0.05], ["p99", 0.12]) as [$p, $most] |
 		($b[0].total.latency[$m] | (.from_start // .)[$p]) / ($a[0].total.latency[$m] | (.from_start // .)[$p]) - 1 |
