@@ -183,6 +183,15 @@ static void end_input(struct twin_driver *d, const struct ipf_error *bad)
 		d->lane_ended[i] = true;
 }
 
+/* The record has what the twin was asked for, if lengths are not those of the trace. */
+static void ask_scaled(const struct twin *twin, struct twin_request *q)
+{
+	if (twin->times[TWIN_INPUT] != 1 && q->input_tokens != IPF_ABSENT)
+		q->input_tokens = q->answer.sequence.prompt_tokens;
+	if (twin->times[TWIN_OUTPUT] != 1 && q->output_tokens != IPF_ABSENT)
+		q->output_tokens = q->answer.sequence.output_tokens;
+}
+
 static struct twin_request *make_request(struct twin_driver *d, const struct arrival_request *a, struct ipf_error *err)
 {
 	struct twin_request *q = twin_request_take(&d->spare);
@@ -190,8 +199,10 @@ static struct twin_request *make_request(struct twin_driver *d, const struct arr
 	                     : a->request.model.data ? a->request.model
 	                                             : slice_of(d->o.fallback);
 	if (q && twin_request_describe(q, a, model)) {
-		if (twin_prompt_read(d->o.prompts, a, model, &q->answer, err) == 0)
+		if (twin_prompt_read(d->o.prompts, a, model, &q->answer, err) == 0) {
+			ask_scaled(d->o.twin, q);
 			return q;
+		}
 	} else {
 		ipf_error_memory(err);
 	}

@@ -12,6 +12,7 @@
 
 #define FACTOR_REQUESTS 1000
 #define FACTOR_NEAR     0.01 /* from 1: the tokens are the same */
+#define TOKENS_MOST     1e15
 
 _Static_assert(PROMPT_BLOCK == KV_BLOCK, "a block of the prompt is one of the cache");
 
@@ -97,13 +98,14 @@ static int find_factor(struct twin_prompt *p, const char *trace, struct ipf_erro
 	p->factor = said > 0 && chained > 0 ? said / chained : 1;
 	if (fabs(p->factor - 1) <= FACTOR_NEAR)
 		p->factor = 1;
+	p->factor *= p->o.times[TWIN_INPUT];
 	return result;
 }
 
 int twin_prompt_factor(const char *trace, double *factor, struct ipf_error *err)
 {
 	struct twin_prompt *p;
-	if (twin_prompt_open(&p, &(struct twin_prompt_options){.trace = trace}, err) < 0)
+	if (twin_prompt_open(&p, &(struct twin_prompt_options){.trace = trace, .times = {1, 1}}, err) < 0)
 		return -1;
 	int result = find_factor(p, trace, err);
 	*factor = p->factor;
@@ -112,6 +114,12 @@ int twin_prompt_factor(const char *trace, double *factor, struct ipf_error *err)
 }
 
 /* ---- a request ---- */
+
+/* So many times as many; at least one. */
+static int64_t scaled(int64_t tokens, double times)
+{
+	return times == 1 ? tokens : (int64_t)fmin(fmax(round((double)tokens * times), 1), TOKENS_MOST);
+}
 
 /* Where the trace does not say it, from the recorded answer. */
 static int find_output(struct twin_prompt *p, const struct trace_request *q, int64_t *tokens, struct ipf_error *err)
@@ -126,7 +134,7 @@ static int find_output(struct twin_prompt *p, const struct trace_request *q, int
 			return -1;
 		*tokens = p->chain.tokens;
 	}
-	*tokens = *tokens < 1 ? 1 : *tokens;
+	*tokens = scaled(*tokens < 1 ? 1 : *tokens, p->o.times[TWIN_OUTPUT]);
 	return 0;
 }
 
@@ -150,7 +158,8 @@ static int add_recorded(struct twin_prompt *p, const struct trace_request *q, st
 		    !jdoc_to_int(doc, id.value, &value))
 			break;
 		hash = mix(hash, (uint64_t)value);
-		for (end += (double)tokens; p->given < p->most && (double)(p->given + 1) * KV_BLOCK <= end; p->given++)
+		for (end += (double)tokens * p->o.times[TWIN_INPUT];
+		     p->given < p->most && (double)(p->given + 1) * KV_BLOCK <= end; p->given++)
 			twin_answer_block(p->answer, mix(hash, (uint64_t)p->given));
 	}
 	return 0;
@@ -160,8 +169,10 @@ static int add_recorded(struct twin_prompt *p, const struct trace_request *q, st
 static int find_input(struct twin_prompt *p, const struct arrival_request *a, int64_t *tokens, struct ipf_error *err)
 {
 	*tokens = a->request.input_tokens;
-	if (*tokens != IPF_ABSENT)
+	if (*tokens != IPF_ABSENT) {
+		*tokens = scaled(*tokens, p->o.times[TWIN_INPUT]);
 		return 0;
+	}
 	p->most = 0;
 	prompt_chain_begin(&p->chain, (struct slice){0});
 	if (add_prompt(p, &a->request, a->context, err) < 0)

@@ -18,10 +18,11 @@
 struct twin_prompt;
 
 struct twin_prompt_options {
-	const char *trace; /* its file, for the factor */
-	int64_t room;      /* twin_server_room: blocks of longer requests are of no use */
-	bool blocks;       /* there is a prefix cache */
-	bool answers;      /* later turns have the server's own answers in their prompts (--history live) */
+	const char *trace;          /* its file, for the factor */
+	int64_t room;               /* twin_server_room: blocks of longer requests are of no use */
+	bool blocks;                /* there is a prefix cache */
+	bool answers;               /* later turns have the server's own answers in their prompts (--history live) */
+	double times[TWIN_LENGTHS]; /* how many times as long prompts and answers are; what prompts share is longer, too */
 };
 
 int twin_prompt_open(struct twin_prompt **prompts, const struct twin_prompt_options *options, struct ipf_error *err);

@@ -105,7 +105,8 @@ static int open_inputs(struct twin_run *r, const char *schedule, struct ipf_erro
 	const struct twin_prompt_options prompts = {.trace = arrival_reader_trace(r->arrivals),
 	                                            .room = twin_server_room(r->server),
 	                                            .blocks = twin_value(&r->twin, TWIN_PREFIX_CACHE) > 0.5,
-	                                            .answers = o->history == HISTORY_LIVE};
+	                                            .answers = o->history == HISTORY_LIVE,
+	                                            .times = {r->twin.times[TWIN_INPUT], r->twin.times[TWIN_OUTPUT]}};
 	if (!(r->balance = balance_new(o->balance, (size_t)o->replicas.most)))
 		return ipf_error_memory(err);
 	return twin_prompt_open(&r->prompts, &prompts, err);
@@ -130,6 +131,9 @@ static json_t *assumed_json(const struct twin *twin)
 	for (int i = 0; i < TWIN_PARAMETER_COUNT; i++)
 		if (twin->p[i].assumed)
 			json_object_set_new(assumed, twin_parameter_names[i], number_json(twin->p[i].value));
+	for (int i = 0; i < TWIN_LENGTHS; i++)
+		if (twin->times[i] != 1)
+			json_object_set_new(assumed, twin_length_names[i], json_sprintf("x%.7g", twin->times[i]));
 	return assumed;
 }
 
@@ -166,8 +170,10 @@ static int add_predicted(const struct twin_run *r, json_t *header)
 	       json_object_set_new(p, "steps", json_integer(r->twin.steps)) | twin_errors_to_json(&r->twin, p);
 	if (r->twin.from)
 		bad |= json_object_set(p, "from", r->twin.from);
-	if (r->options.assume.count)
-		bad |= json_object_set_new(p, "assumed", assumed_json(&r->twin));
+	json_t *assumed = assumed_json(&r->twin);
+	if (json_object_size(assumed))
+		bad |= json_object_set(p, "assumed", assumed);
+	json_decref(assumed);
 	bad |= json_object_set_new(p, "replicas", replicas_json(&r->options.replicas)) |
 	       json_object_set_new(p, "seed", seed_json(r->seed));
 	return bad | json_object_set_new(header, "predicted", p) ? -1 : 0;

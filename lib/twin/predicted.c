@@ -35,6 +35,8 @@ struct predicted_name predicted_by(const json_t *predicted)
 	{
 		if (json_is_number(value))
 			buffer_format(&text, "%s%.60s=%.7g", before, name, json_number_value(value));
+		else if (json_is_string(value))
+			buffer_format(&text, "%s%.60s=%.60s", before, name, json_string_value(value));
 		before = ", ";
 	}
 	safe_text(by.text, sizeof by.text, text.failed ? slice_of("a twin") : buffer_all(&text));

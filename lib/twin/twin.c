@@ -8,6 +8,8 @@
 #include <string.h>
 
 #define FILE_VERSION 1
+#define LENGTH_LEAST 0.01
+#define LENGTH_MOST  100.0
 
 static const struct {
 	const char *name;
@@ -23,11 +25,12 @@ static const struct {
 const char *const twin_parameter_names[TWIN_PARAMETER_COUNT] = {TWIN_PARAMETERS(PARAMETER_NAME)};
 #undef PARAMETER_NAME
 
+const char *const twin_length_names[TWIN_LENGTHS] = {"input_tokens", "output_tokens"};
 const char *const twin_error_names[TWIN_ERROR_COUNT] = {"ttft", "tpot", "e2e"};
 
 void twin_init(struct twin *twin)
 {
-	*twin = (struct twin){0};
+	*twin = (struct twin){.times = {1, 1}};
 	for (int i = 0; i < TWIN_PARAMETER_COUNT; i++)
 		twin->p[i] = (struct twin_parameter){.value = NAN, .low = NAN, .high = NAN, .at_least = NAN};
 	for (int i = 0; i < TWIN_ERROR_COUNT; i++)
@@ -78,47 +81,65 @@ static bool is_count(enum twin_parameter_id id)
 	return id == TWIN_STEP_TOKENS || id == TWIN_SEQUENCES || id == TWIN_KV_BLOCKS || id == TWIN_DRAFT_TOKENS;
 }
 
-static int find_parameter(const char *name, size_t len)
+static bool has_name(const char *name, const char *text, size_t len)
 {
-	int id = 0;
-	while (id < TWIN_PARAMETER_COUNT &&
-	       (strlen(parameters[id].name) != len || strncmp(name, parameters[id].name, len) != 0))
-		id++;
-	return id;
+	return strlen(name) == len && strncmp(name, text, len) == 0;
 }
 
-int twin_assume(struct twin *twin, const char *text, struct ipf_error *err)
+static int assume_length(struct twin *twin, enum twin_length id, double factor, const char *text, struct ipf_error *err)
 {
-	const char *equals = strchr(text, '=');
-	const int id = equals ? find_parameter(text, (size_t)(equals - text)) : TWIN_PARAMETER_COUNT;
-	if (!equals)
-		return ipf_error_set(err, IPF_USAGE, "expected NAME=VALUE or NAME=xFACTOR, got \"%s\"", shown(text).text);
-	if (id == TWIN_PARAMETER_COUNT)
-		return ipf_error_set(err, IPF_USAGE, "a twin has no parameter \"%s\" (ipf-twin(5))",
-		                     shown_slice((struct slice){text, (size_t)(equals - text)}).text);
+	if (*text != 'x' || !(factor >= LENGTH_LEAST && factor <= LENGTH_MOST))
+		return ipf_error_set(err, IPF_USAGE, "%s: expected a factor from x%g to x%g, got \"%s\"", twin_length_names[id],
+		                     LENGTH_LEAST, LENGTH_MOST, shown(text).text);
+	if (twin->times[id] != 1)
+		return ipf_error_set(err, IPF_USAGE, "%s is given twice", twin_length_names[id]);
+	twin->times[id] = factor;
+	return 0;
+}
+
+static int assume_parameter(struct twin *twin, enum twin_parameter_id id, double value, const char *text,
+                            struct ipf_error *err)
+{
 	struct twin_parameter *p = &twin->p[id];
-	const char *name = parameters[id].name, *number = equals + 1;
-	const bool times = *number == 'x';
-	char *end;
-	number += times;
-	double value = strtod(number, &end);
-	if (!*number || number[strspn(number, "0123456789.eE+-")] || *end)
-		return ipf_error_set(err, IPF_USAGE, "%s: expected a number or a factor such as x2, got \"%s\"", name,
-		                     shown(equals + 1).text);
+	const char *name = parameters[id].name;
+	const bool times = *text == 'x';
 	if (p->assumed)
 		return ipf_error_set(err, IPF_USAGE, "%s is given twice", name);
 	if (times && isnan(p->value))
 		return ipf_error_set(err, IPF_USAGE, "%s: the twin does not know it, so that it has no multiple: give a value",
 		                     name);
 	value *= times ? p->value : 1;
-	value = is_count((enum twin_parameter_id)id) ? floor(value) : value;
+	value = is_count(id) ? floor(value) : value;
 	if (!(value >= parameters[id].least && value <= parameters[id].most))
 		return ipf_error_set(err, IPF_USAGE, "%s: expected a value from %g to %g, got %s%s%.7g", name,
-		                     parameters[id].least, parameters[id].most, times ? equals + 1 : "", times ? ": " : "",
-		                     value);
-	twin_set(twin, (enum twin_parameter_id)id, value, value, value);
+		                     parameters[id].least, parameters[id].most, times ? text : "", times ? ": " : "", value);
+	twin_set(twin, id, value, value, value);
 	p->assumed = true;
 	return takes_time(twin) ? 0 : ipf_error_set(err, IPF_USAGE, "%s: a step would take less than a microsecond", name);
+}
+
+int twin_assume(struct twin *twin, const char *text, struct ipf_error *err)
+{
+	const char *equals = strchr(text, '=');
+	if (!equals)
+		return ipf_error_set(err, IPF_USAGE, "expected NAME=VALUE or NAME=xFACTOR, got \"%s\"", shown(text).text);
+	const size_t len = (size_t)(equals - text);
+	const char *number = equals + 1 + (equals[1] == 'x');
+	char *end;
+	int id = 0, length = 0;
+	while (id < TWIN_PARAMETER_COUNT && !has_name(parameters[id].name, text, len))
+		id++;
+	while (length < TWIN_LENGTHS && !has_name(twin_length_names[length], text, len))
+		length++;
+	if (id == TWIN_PARAMETER_COUNT && length == TWIN_LENGTHS)
+		return ipf_error_set(err, IPF_USAGE, "a twin has no parameter \"%s\" (ipf-twin(5))",
+		                     shown_slice((struct slice){text, len}).text);
+	const double value = strtod(number, &end);
+	if (!*number || number[strspn(number, "0123456789.eE+-")] || *end)
+		return ipf_error_set(err, IPF_USAGE, "%.*s: expected a number or a factor such as x2, got \"%s\"", (int)len,
+		                     text, shown(equals + 1).text);
+	return length < TWIN_LENGTHS ? assume_length(twin, (enum twin_length)length, value, equals + 1, err)
+	                             : assume_parameter(twin, (enum twin_parameter_id)id, value, equals + 1, err);
 }
 
 /* ---- reading ---- */
@@ -169,7 +190,9 @@ static int read_parameters(struct twin *twin, const json_t *of, struct ipf_error
 		return ipf_error_set(err, IPF_INPUT, "parameters: expected an object");
 	json_object_foreach((json_t *)of, key, value)
 	{
-		const int id = find_parameter(key, strlen(key));
+		int id = 0;
+		while (id < TWIN_PARAMETER_COUNT && strcmp(key, parameters[id].name) != 0)
+			id++;
 		if (id == TWIN_PARAMETER_COUNT)
 			return ipf_error_set(err, IPF_INPUT, "parameters: unknown parameter \"%s\"", key);
 		if (read_parameter(twin, (enum twin_parameter_id)id, value, err) < 0)

@@ -60,6 +60,10 @@ struct twin_error {
 enum twin_error_of { TWIN_ERROR_TTFT, TWIN_ERROR_TPOT, TWIN_ERROR_E2E, TWIN_ERROR_COUNT };
 extern const char *const twin_error_names[TWIN_ERROR_COUNT]; /* "ttft", "tpot", "e2e" */
 
+/* What else can be assumed: how many times as long the prompts and the answers of the load are. */
+enum twin_length { TWIN_INPUT, TWIN_OUTPUT, TWIN_LENGTHS };
+extern const char *const twin_length_names[TWIN_LENGTHS]; /* "input_tokens", "output_tokens" */
+
 /* The same at one load: that of a stage of the runs. */
 struct twin_level {
 	double in_flight; /* requests, on average */
@@ -69,6 +73,7 @@ struct twin_level {
 
 struct twin {
 	struct twin_parameter p[TWIN_PARAMETER_COUNT];
+	double times[TWIN_LENGTHS];                 /* by twin_assume; 1 */
 	struct twin_error errors[TWIN_ERROR_COUNT]; /* of all runs together */
 	struct twin_level levels[TWIN_LEVELS];
 	int level_count;
@@ -88,8 +93,8 @@ void twin_set_unknown(struct twin *twin, enum twin_parameter_id id, double at_le
 /* The value, or what stands in for one that is not known. */
 double twin_value(const struct twin *twin, enum twin_parameter_id id);
 
-/* What if a parameter were another: `text` is NAME=VALUE, or NAME=xFACTOR for that many times the fitted one. -1:
- * IPF_USAGE names what is wrong with it. */
+/* What if a parameter were another: `text` is NAME=VALUE, or NAME=xFACTOR for that many times the fitted one. Or what
+ * if the load were: input_tokens=xFACTOR, output_tokens=xFACTOR. -1: IPF_USAGE names what is wrong with it. */
 int twin_assume(struct twin *twin, const char *text, struct ipf_error *err);
 
 /* Reads a file. -1: IPF_INPUT names what is wrong in it; the twin needs no release then. */

@@ -160,6 +160,8 @@ trace twice.trace "$(printf "$same_prompt" a)" "$(printf "$same_prompt" b)"
 ipf-sched -q constant:rate=1,n=2 -t twice.trace -o twice.sched
 fire --twin cached.twin twice.sched
 is "$(jq -r '.body | split("\n")[-2] | fromjson | .cached' rows | tr '\n' ' ')" "0 464 " "where the trace counts two tokens for each of ours"
+fire --twin cached.twin --assume input_tokens=x2 twice.sched
+is "$(jq -r '.body | split("\n")[-2] | fromjson | .cached' rows | tr '\n' ' ')" "0 944 " "what prompts share grows with them"
 
 # ---- clients that give up ----
 trace long.trace '{"id":"a","prompt":"x","input_tokens":10,"output_tokens":100}'
@@ -240,6 +242,12 @@ is "$(head -1 d.records | jq .predicted.seed)" 9 "the default is the schedule's 
 fire --twin plain.twin --assume prefill_tokens_per_s=x2 --assume step_base_ns=5000000 one.sched
 is "$(ms)" '[0,0,14,26] ' "a prompt in half the time, shorter steps: 3 + 5 + 1 + 5, then 6 each"
 is "$(head -1 records | jq -c .predicted.assumed)" '{"prefill_tokens_per_s":20000,"step_base_ns":5000000}' "the header has what was assumed"
+fire --twin plain.twin --assume input_tokens=x2 --assume output_tokens=x0.5 one.sched
+is "$(ms)" '[0,0,34,45] ' "prompts of twice as many tokens, answers of half as many: 3 + 20 + 11, then 11"
+is "$(ipf-collect -q records | jq -c 'select(.n != null) | [.input_tokens, .asked_input_tokens, .output_tokens, .asked_output_tokens]')" '[200,200,2,2]' "which is what was asked for"
+is "$(head -1 records | jq -c .predicted.assumed)" '{"input_tokens":"x2","output_tokens":"x0.5"}' "which the header has, too"
+fire --twin plain.twin --assume input_tokens=x1 one.sched
+is "$(head -1 records | jq -c '.predicted | has("assumed")')" false "what is as it was is not assumed"
 fire --twin plain.twin --assume most_sequences=1 closed.sched
 is "$(tail -1 records | jq -c .end.extrapolated)" '[]' "what was assumed is known"
 
@@ -268,6 +276,7 @@ refused 2 "ipf-fire: --seed requires --twin" -u "$URL" --seed 2 one.sched
 refused 2 "ipf-fire: --assume requires --twin" -u "$URL" --assume kv_blocks=2 one.sched
 refused 2 'ipf-fire: --assume: a twin has no parameter "speed" (ipf-twin(5))' --twin plain.twin --assume speed=x2 one.sched
 refused 2 "ipf-fire: --assume: kv_blocks: the twin does not know it, so that it has no multiple: give a value" --twin plain.twin --assume kv_blocks=x2 one.sched
+refused 2 "ipf-fire: --assume: input_tokens is given twice" --twin plain.twin --assume input_tokens=x2 --assume input_tokens=x2 one.sched
 refused 2 "ipf-fire: --assume: overhead_ns is given twice" --twin plain.twin --assume overhead_ns=1 --assume overhead_ns=2 one.sched
 refused 2 "ipf-fire: --replicas: minimum is 1, got 0" --twin plain.twin --replicas 0 one.sched
 refused 2 "ipf-fire: --replicas: maximum is 1024, got 1025" --twin plain.twin --replicas 1025 one.sched

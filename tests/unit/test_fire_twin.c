@@ -90,7 +90,8 @@ static struct twin_prompt *open_prompts(bool answers)
 {
 	struct twin_prompt *prompts;
 	struct ipf_error err = {0};
-	const struct twin_prompt_options o = {.trace = path, .room = ROOM, .blocks = true, .answers = answers};
+	const struct twin_prompt_options o = {
+		.trace = path, .room = ROOM, .blocks = true, .answers = answers, .times = {1, 1}};
 	assert_int_equal(twin_prompt_open(&prompts, &o, &err), 0);
 	return prompts;
 }

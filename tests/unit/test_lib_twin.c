@@ -379,6 +379,8 @@ static void a_parameter_can_be_another(void **state)
 	             {"kv_blocks=0", NAN, "kv_blocks: expected a value from 1 to 1.67772e+07, got 0"},
 	             {"kv_blocks=-3", NAN, "kv_blocks: expected a value from 1 to 1.67772e+07, got -3"},
 	             {"kv_blocks=x1e9", NAN, "kv_blocks: expected a value from 1 to 1.67772e+07, got x1e9: 1.001e+12"},
+	             {"input_tokens=3", NAN, "input_tokens: expected a factor from x0.01 to x100, got \"3\""},
+	             {"output_tokens=x101", NAN, "output_tokens: expected a factor from x0.01 to x100, got \"x101\""},
 	             {"most_sequences=x2", NAN,
 	              "most_sequences: the twin does not know it, so that it has no multiple: give a value"},
 	             {"step_base_ns=0", NAN, "step_base_ns: a step would take less than a microsecond"}};
