@@ -384,6 +384,7 @@ static void start(struct twin_driver *d, const struct dispatch_start *s)
 	q->slot_ns = s->slot_ns;
 	q->start_ns = d->now_ns;
 	q->refused = !fits(d, &q->answer.sequence);
+	q->deadline.order = q->n;
 	if (deadline_heap_set(&d->deadlines, &q->deadline, deadline_of(d, q))) {
 		send_request(d, q);
 		return;

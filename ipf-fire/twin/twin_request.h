@@ -2,10 +2,10 @@
 #ifndef IPF_TWIN_REQUEST_H
 #define IPF_TWIN_REQUEST_H
 
+#include "deadline_heap.h"
 #include "dispatch/dispatch.h"
 #include "run/arrival_reader.h"
 #include "stream/record.h"
-#include "twin/deadline_heap.h"
 #include "twin/twin_server.h"
 
 /* Tokens that came at once. */

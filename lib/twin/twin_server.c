@@ -1,13 +1,17 @@
 #include "twin/twin_server.h"
 
-#include <math.h>
+#include "deadline_heap.h"
+
+#include <stddef.h>
 #include <stdlib.h>
 
 /* One that is there, from when it is ready until it has been removed and has finished. */
 struct twin_replica {
 	struct batching *engine;
 	struct twin_server *server;
-	int64_t wake_ns;
+	struct deadline_entry wake;    /* INT64_MAX: it has nothing to do */
+	struct twin_replica *next_due; /* in twin_server_run: of those that have something to do now */
+	bool due;
 	int64_t answers; /* that were sent to it and have not ended */
 	int64_t running, waiting;
 	size_t number;
@@ -25,6 +29,8 @@ struct twin_server {
 	size_t count, cap;
 	struct twin_replica **ready; /* by number; NULL: it is not */
 	int64_t ready_count;
+	bool some_removed;
+	struct deadline_heap wakes; /* of all */
 	struct replicas replicas;
 	struct twin_scaling scaling;
 	bool failed;
@@ -119,6 +125,13 @@ static void pass_step(const struct batching_step *step, void *data)
 	s->on_step(r->number, step, s->watcher);
 }
 
+static void close_replica(struct twin_replica *r)
+{
+	deadline_heap_remove(&r->server->wakes, &r->wake);
+	batching_close(r->engine);
+	free(r);
+}
+
 static int add_replica(struct twin_server *s, size_t number, struct ipf_error *err)
 {
 	/* the first ones have seeds by their numbers; one that comes later is another server */
@@ -132,13 +145,15 @@ static int add_replica(struct twin_server *s, size_t number, struct ipf_error *e
 		s->cap = cap;
 	}
 	struct twin_replica *r = calloc(1, sizeof *r);
-	if (!r || batching_open(&r->engine, &options, err) < 0) {
-		free(r);
-		return err->kind ? -1 : ipf_error_memory(err);
-	}
+	if (!r)
+		return ipf_error_memory(err);
 	r->server = s;
 	r->number = number;
-	r->wake_ns = INT64_MAX;
+	r->wake.order = s->opened;
+	if (!deadline_heap_set(&s->wakes, &r->wake, INT64_MAX) || batching_open(&r->engine, &options, err) < 0) {
+		close_replica(r);
+		return err->kind ? -1 : ipf_error_memory(err);
+	}
 	s->room = batching_room(r->engine);
 	s->opened++;
 	s->list[s->count++] = s->ready[number] = r;
@@ -150,21 +165,16 @@ static int add_replica(struct twin_server *s, size_t number, struct ipf_error *e
 	return 0;
 }
 
-static void close_replica(struct twin_replica *r)
-{
-	batching_close(r->engine);
-	free(r);
-}
-
 /* Those that were removed and have finished. */
 static void close_finished(struct twin_server *s)
 {
 	size_t kept = 0;
+	s->some_removed = false;
 	for (size_t i = 0; i < s->count; i++)
 		if (s->list[i]->removed && s->list[i]->answers == 0)
 			close_replica(s->list[i]);
 		else
-			s->list[kept++] = s->list[i];
+			s->some_removed |= (s->list[kept++] = s->list[i])->removed;
 	s->count = kept;
 }
 
@@ -196,8 +206,8 @@ static int follow_replicas(struct twin_server *s, struct ipf_error *err)
 			s->ready[n]->removed = true;
 			s->ready[n] = NULL;
 			s->ready_count--;
+			s->some_removed = true;
 		}
-	close_finished(s);
 	return 0;
 }
 
@@ -213,13 +223,19 @@ static void note_load(struct twin_replica *r)
 	r->waiting = counts.waiting;
 }
 
+/* It is in the heap, so that this cannot fail. */
+static void wake_at(struct twin_replica *r, int64_t at_ns)
+{
+	deadline_heap_set(&r->server->wakes, &r->wake, at_ns);
+}
+
 /* Its step begins at the end of twin_server_run, if it is idle. */
 static void arrive(struct twin_answer *a, int64_t at_ns, int64_t now_ns)
 {
 	a->arrived = true;
 	batching_add(a->at->engine, &a->sequence, at_ns);
-	if (a->at->wake_ns == INT64_MAX)
-		a->at->wake_ns = now_ns;
+	if (a->at->wake.at_ns == INT64_MAX && !a->at->due)
+		wake_at(a->at, now_ns);
 	note_load(a->at);
 }
 
@@ -259,8 +275,10 @@ int twin_server_open(struct twin_server **server, const struct twin *twin, const
 		s->vary = replicas_vary(replicas);
 		replicas_init(&s->replicas, replicas);
 		/* one at least, for the room */
-		if (add_replica(s, 0, err) == 0 && follow_replicas(s, err) == 0)
+		if (add_replica(s, 0, err) == 0 && follow_replicas(s, err) == 0) {
+			close_finished(s);
 			return 0;
+		}
 	}
 	twin_server_close(s);
 	*server = NULL;
@@ -273,6 +291,7 @@ void twin_server_close(struct twin_server *s)
 		return;
 	for (size_t i = 0; i < s->count; i++)
 		close_replica(s->list[i]);
+	deadline_heap_release(&s->wakes);
 	free(s->list);
 	free(s->ready);
 	free(s);
@@ -343,9 +362,8 @@ int64_t twin_server_wake(const struct twin_server *s)
 {
 	int64_t wake = s->travelling.first ? s->travelling.first->arrives_ns : INT64_MAX;
 	int64_t change = s->unseen ? INT64_MIN : s->vary ? replicas_deadline(&s->replicas) : INT64_MAX;
-	for (size_t i = 0; i < s->count; i++)
-		if (s->list[i]->wake_ns < wake)
-			wake = s->list[i]->wake_ns;
+	const struct deadline_entry *first = deadline_heap_first(&s->wakes); /* NULL: there is no replica */
+	wake = first && first->at_ns < wake ? first->at_ns : wake;
 	return change < wake ? change : wake;
 }
 
@@ -371,27 +389,43 @@ static void hand_on(struct sequence *sequence, void *data)
 	s->on_tokens(a, s->data);
 }
 
+/* Puts those that have something to do by now behind `end`; returns the new end. */
+static struct twin_replica **take_due(struct twin_server *s, int64_t now_ns, struct twin_replica **end)
+{
+	for (struct deadline_entry *first; (first = deadline_heap_first(&s->wakes)) && first->at_ns <= now_ns;) {
+		struct twin_replica *r = (struct twin_replica *)((char *)first - offsetof(struct twin_replica, wake));
+		wake_at(r, INT64_MAX);
+		r->due = true;
+		r->next_due = NULL;
+		*end = r;
+		end = &r->next_due;
+	}
+	return end;
+}
+
 void twin_server_run(struct twin_server *s, int64_t now_ns, void (*on_tokens)(struct twin_answer *answer, void *data),
                      void *data)
 {
+	struct twin_replica *due = NULL, **end;
 	s->on_tokens = on_tokens;
 	s->data = data;
 	let_arrive(s, now_ns);
-	for (size_t i = 0; i < s->count; i++)
-		if (s->list[i]->wake_ns <= now_ns) {
-			batching_finish(s->list[i]->engine, now_ns, hand_on, s);
-			note_load(s->list[i]);
-		}
-	if (s->vary)
-		scale(s, now_ns);
-	for (size_t i = 0; i < s->count; i++) {
-		struct twin_replica *r = s->list[i];
-		if (r->wake_ns > now_ns)
-			continue;
-		batching_start(r->engine, now_ns);
-		r->wake_ns = batching_deadline(r->engine);
+	end = take_due(s, now_ns, &due);
+	for (struct twin_replica *r = due; r; r = r->next_due) {
+		batching_finish(r->engine, now_ns, hand_on, s);
 		note_load(r);
 	}
+	if (s->vary)
+		scale(s, now_ns);
+	take_due(s, now_ns, end);
+	for (struct twin_replica *r = due; r; r = r->next_due) {
+		batching_start(r->engine, now_ns);
+		r->due = false;
+		wake_at(r, batching_deadline(r->engine));
+		note_load(r);
+	}
+	if (s->some_removed)
+		close_finished(s);
 }
 
 bool twin_server_failed(const struct twin_server *s)

@@ -1,8 +1,8 @@
 /* The pure parts of a run against a twin: deadlines, and what it has to know of a request. */
-#include "twin/deadline_heap.h"
 #include "twin/twin_prompt.h"
 
 #include "absent.h"
+#include "deadline_heap.h"
 #include "batching/kv_cache.h"
 
 #include "unit.h"
@@ -21,15 +21,15 @@ static uint64_t draw(uint64_t *state)
 	return *state >> 33;
 }
 
-/* The first one by looking at all. */
-static int64_t least(const struct deadline_entry *all, size_t *left)
+/* The first one by looking at all; NULL: there is none. */
+static const struct deadline_entry *least(const struct deadline_entry *all, size_t *left)
 {
-	int64_t found = INT64_MAX;
+	const struct deadline_entry *found = NULL;
 	*left = 0;
 	for (size_t i = 0; i < MANY; i++)
 		if (all[i].place) {
 			++*left;
-			found = all[i].at_ns < found ? all[i].at_ns : found;
+			found = !found || all[i].at_ns < found->at_ns ? &all[i] : found;
 		}
 	return found;
 }
@@ -42,15 +42,17 @@ static void the_first_deadline_is_the_earliest(void **state)
 	size_t left;
 	(void)state;
 	assert_null(deadline_heap_first(&heap));
+	for (int i = 0; i < MANY; i++)
+		all[i].order = i;
 	for (int i = 0; i < 20000; i++) {
 		struct deadline_entry *d = &all[draw(&seed) % MANY];
 		if (draw(&seed) % 3 == 0)
 			deadline_heap_remove(&heap, d);
 		else
 			assert_true(deadline_heap_set(&heap, d, (int64_t)(draw(&seed) % 1000)));
-		int64_t expected = least(all, &left);
+		const struct deadline_entry *expected = least(all, &left);
 		assert_int_equal(heap.count, left);
-		assert_int_equal(left ? deadline_heap_first(&heap)->at_ns : INT64_MAX, expected);
+		assert_ptr_equal(deadline_heap_first(&heap), expected);
 	}
 	deadline_heap_release(&heap);
 }

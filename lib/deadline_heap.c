@@ -1,6 +1,11 @@
-#include "twin/deadline_heap.h"
+#include "deadline_heap.h"
 
 #include <stdlib.h>
+
+static bool before(const struct deadline_entry *a, const struct deadline_entry *b)
+{
+	return a->at_ns != b->at_ns ? a->at_ns < b->at_ns : a->order < b->order;
+}
 
 static void put(struct deadline_heap *h, size_t place, struct deadline_entry *d)
 {
@@ -11,7 +16,7 @@ static void put(struct deadline_heap *h, size_t place, struct deadline_entry *d)
 /* Places d at `place` or above. */
 static void rise(struct deadline_heap *h, struct deadline_entry *d, size_t place)
 {
-	for (; place > 1 && h->items[place / 2 - 1]->at_ns > d->at_ns; place /= 2)
+	for (; place > 1 && before(d, h->items[place / 2 - 1]); place /= 2)
 		put(h, place, h->items[place / 2 - 1]);
 	put(h, place, d);
 }
@@ -20,8 +25,8 @@ static void rise(struct deadline_heap *h, struct deadline_entry *d, size_t place
 static void sink(struct deadline_heap *h, struct deadline_entry *d, size_t place)
 {
 	for (size_t child; (child = 2 * place) <= h->count; place = child) {
-		child += child < h->count && h->items[child]->at_ns < h->items[child - 1]->at_ns;
-		if (h->items[child - 1]->at_ns >= d->at_ns)
+		child += child < h->count && before(h->items[child], h->items[child - 1]);
+		if (!before(h->items[child - 1], d))
 			break;
 		put(h, place, h->items[child - 1]);
 	}

@@ -1,4 +1,5 @@
-/* Deadlines, the earliest first. Each belongs to something that may end before it, and is then taken out.
+/* Deadlines, the earliest first, of equal ones the lowest order. Each belongs to something that may end before it, and
+ * is then taken out.
  *
  *     struct deadline_entry d = {0};                          // a member of what it is for
  *     if (!deadline_heap_set(&heap, &d, at_ns)) …       // puts it in, or moves it
@@ -14,7 +15,8 @@
 
 struct deadline_entry {
 	int64_t at_ns;
-	size_t place; /* the heap's own: from 1; 0: it is not in it */
+	int64_t order; /* set by the caller before it goes in */
+	size_t place;  /* the heap's own: from 1; 0: it is not in it */
 };
 
 struct deadline_heap { /* zero-initialise */
