@@ -5,16 +5,13 @@
 #include "body/prompt.h"
 #include "body/trace_cursor.h"
 #include "stream/prompt_chain.h"
+#include "twin/twin_blocks.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define FACTOR_REQUESTS 1000
-#define FACTOR_NEAR     0.01 /* from 1: the tokens are the same */
 #define TOKENS_MOST     1e15
-
-_Static_assert(PROMPT_BLOCK == KV_BLOCK, "a block of the prompt is one of the cache");
 
 struct twin_prompt {
 	struct twin_prompt_options o;
@@ -29,27 +26,12 @@ struct twin_prompt {
 
 /* ---- the chain ---- */
 
-static uint64_t mix(uint64_t hash, uint64_t value)
-{
-	uint64_t x = (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
-	x = (x ^ x >> 32) * UINT64_C(0xd6e8feb86659fd93);
-	return x ^ x >> 29;
-}
-
-/* The block of the chain at whose end the server's block k ends, or the last one before that. */
-static int64_t chain_block(const struct twin_prompt *p, int64_t k)
-{
-	double end = floor((double)(k + 1) / p->factor);
-	return end < 1 ? 1 : (int64_t)end;
-}
-
-/* Several blocks of the server may end in one of the chain. */
 static void on_block(struct prompt_chain *chain)
 {
 	struct twin_prompt *p = (struct twin_prompt *)((char *)chain - offsetof(struct twin_prompt, chain));
 	int64_t number = chain->tokens / PROMPT_BLOCK;
-	while (p->answer && p->given < p->most && chain_block(p, p->given) <= number) {
-		twin_answer_block(p->answer, mix(chain->hash, (uint64_t)p->given));
+	while (p->answer && p->given < p->most && twin_blocks_place(p->factor, p->given) <= number) {
+		twin_answer_block(p->answer, twin_blocks_hash(chain->hash, p->given));
 		p->given++;
 	}
 }
@@ -95,10 +77,7 @@ static int find_factor(struct twin_prompt *p, const char *trace, struct ipf_erro
 	p->answer = NULL;
 	int result = sum_up(p, trace, &said, &chained, err);
 	p->answer = answer;
-	p->factor = said > 0 && chained > 0 ? said / chained : 1;
-	if (fabs(p->factor - 1) <= FACTOR_NEAR)
-		p->factor = 1;
-	p->factor *= p->o.times[TWIN_INPUT];
+	p->factor = twin_blocks_factor(said, chained) * p->o.times[TWIN_INPUT];
 	return result;
 }
 
@@ -151,16 +130,16 @@ static int add_recorded(struct twin_prompt *p, const struct trace_request *q, st
 	struct jdoc_each length = jdoc_each(doc, list ? lengths : JDOC_NONE);
 	struct slice named = jdoc_raw(doc, scope);
 	for (size_t i = 0; i < named.len; i++)
-		hash = mix(hash, (unsigned char)named.data[i]);
+		hash = kv_hash(hash, (unsigned char)named.data[i]);
 	for (struct jdoc_each id = jdoc_each(doc, jdoc_get(doc, JDOC_ROOT, "ids")); jdoc_step(&id);) {
 		int64_t value, tokens;
 		if ((list && !jdoc_step(&length)) || !jdoc_to_int(doc, list ? length.value : lengths, &tokens) ||
 		    !jdoc_to_int(doc, id.value, &value))
 			break;
-		hash = mix(hash, (uint64_t)value);
+		hash = kv_hash(hash, (uint64_t)value);
 		for (end += (double)tokens * p->o.times[TWIN_INPUT];
 		     p->given < p->most && (double)(p->given + 1) * KV_BLOCK <= end; p->given++)
-			twin_answer_block(p->answer, mix(hash, (uint64_t)p->given));
+			twin_answer_block(p->answer, twin_blocks_hash(hash, p->given));
 	}
 	return 0;
 }

@@ -2,6 +2,7 @@
 
 #include "batching/kv_cache.h"
 #include "results/event_times.h"
+#include "twin/twin_blocks.h"
 
 #include <stdlib.h>
 
@@ -246,7 +247,7 @@ static int read_run(struct reading *r, struct ipf_error *err)
 	}
 	if (r->tree_tokens > 0) {
 		d->tree = &r->workload->tree;
-		d->scale = r->server_tokens / r->tree_tokens;
+		d->factor = twin_blocks_factor(r->server_tokens, r->tree_tokens);
 	}
 	event_times_release(&r->times);
 	event_times_release(&r->tokens);
@@ -281,21 +282,19 @@ static uint64_t *path_to(const struct prefix_tree *tree, uint32_t node, int64_t 
 	return keys;
 }
 
-/* A block of the server ends within one of the tree, whose length is another: what is known up to there is the node
- * before. */
+/* Nodes of the tree can be of several blocks: what is known up to the end of a block is the node before. */
 int twin_data_blocks(const struct twin_data *data, const struct twin_request *request,
                      void (*add)(void *to, uint64_t hash), void *to)
 {
-	const double node_tokens = (double)((int64_t)PROMPT_BLOCK << data->tree->joined);
 	int64_t count;
 	uint64_t *keys = path_to(data->tree, request->node, &count);
 	if (!keys)
 		return -1;
 	for (int64_t k = 0; (k + 1) * KV_BLOCK <= request->input_tokens && count > 0; k++) {
-		int64_t node = (int64_t)((double)((k + 1) * KV_BLOCK) / data->scale / node_tokens);
+		int64_t node = twin_blocks_place(data->factor, k) >> data->tree->joined;
 		if (node > count)
 			break;
-		add(to, keys[node > 0 ? node - 1 : 0] ^ (uint64_t)k * UINT64_C(0x9e3779b97f4a7c15));
+		add(to, twin_blocks_hash(keys[node > 0 ? node - 1 : 0], k));
 	}
 	free(keys);
 	return 0;

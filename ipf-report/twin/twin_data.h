@@ -49,7 +49,7 @@ struct twin_data {
 	bool cached_reported;           /* does the server say what it found in its prefix cache? */
 	bool tokens_known;              /* of all events */
 	const struct prefix_tree *tree; /* of the trace; borrowed; NULL: not known */
-	double scale;                   /* tokens of the server for each token of the tree */
+	double factor;                  /* tokens of the server for each token of the tree */
 };
 
 /* `workload` may be NULL. -1: IPF_INPUT, the run has not what is needed, and the message says what; IPF_SYSTEM. */

@@ -35,13 +35,6 @@ struct batching {
 
 /* ---- sequences ---- */
 
-static uint64_t mix(uint64_t chain, uint64_t value)
-{
-	uint64_t x = (chain ^ value) * UINT64_C(0x9e3779b97f4a7c15);
-	x = (x ^ (x >> 32)) * UINT64_C(0xd6e8feb86659fd93);
-	return x ^ (x >> 29);
-}
-
 static bool grow(void **items, int32_t *cap, int32_t count, size_t size)
 {
 	if (count < *cap)
@@ -72,14 +65,14 @@ static void note_block(struct sequence *s, int64_t length)
 
 void sequence_push(struct sequence *s, uint32_t token)
 {
-	s->chain = mix(s->chain, token);
+	s->chain = kv_hash(s->chain, token);
 	s->prompt_tokens++;
 	note_block(s, s->prompt_tokens);
 }
 
 void sequence_mark(struct sequence *s, uint32_t mark)
 {
-	s->chain = mix(s->chain, UINT64_C(0x100000000) | mark);
+	s->chain = kv_hash(s->chain, UINT64_C(0x100000000) | mark);
 }
 
 void sequence_release(struct sequence *s)
@@ -523,7 +516,7 @@ static void publish(struct batching *e, struct sequence *s)
 static void produce(struct batching *e, struct sequence *s)
 {
 	if (s->token) {
-		s->chain = mix(s->chain, s->token(s, s->produced));
+		s->chain = kv_hash(s->chain, s->token(s, s->produced));
 		note_block(s, length_of(s) + 1);
 	}
 	s->produced++;
@@ -537,7 +530,7 @@ static void accept_drafts(struct batching *e, struct sequence *s)
 	const struct batching_spec *spec = &e->options.spec;
 	int64_t accepted = 0;
 	while (accepted < spec->tokens && s->produced < s->output_tokens) {
-		uint64_t draw = mix(mix(s->draws, (uint64_t)s->drafts), (uint64_t)accepted);
+		uint64_t draw = kv_hash(kv_hash(s->draws, (uint64_t)s->drafts), (uint64_t)accepted);
 		if ((double)(draw >> 11) / 9007199254740992.0 >= spec->accept || !get_blocks(e, s, s->computed + 1))
 			break;
 		s->computed++;

@@ -17,6 +17,9 @@
 
 #define KV_BLOCK 16
 
+/* The hash of what `hash` is of, followed by a value. */
+uint64_t kv_hash(uint64_t hash, uint64_t value);
+
 struct kv_cache;
 
 struct kv_cache *kv_cache_new(int32_t blocks); /* NULL: no memory */

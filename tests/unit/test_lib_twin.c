@@ -1,5 +1,6 @@
 /* The file of a twin, and what it answers in virtual time: every time follows by arithmetic from the parameters. */
 #include "twin/predicted.h"
+#include "twin/twin_blocks.h"
 #include "twin/twin_server.h"
 
 #include "clock.h"
@@ -223,6 +224,20 @@ static void clients_can_leave(void **state)
 	twin_answer_release(&a);
 	twin_answer_release(&b);
 	twin_server_close(s.server);
+}
+
+static void blocks_of_other_tokens(void **state)
+{
+	(void)state;
+	assert_true(twin_blocks_factor(0, 10) == 1 && twin_blocks_factor(10, 0) == 1);
+	assert_true(twin_blocks_factor(1009, 1000) == 1 && twin_blocks_factor(1500, 1000) == 1.5);
+	/* two of the server's tokens for one of ours: two blocks end in each of ours, but differ */
+	assert_int_equal(twin_blocks_place(2, 0), 1);
+	assert_int_equal(twin_blocks_place(2, 1), 1);
+	assert_int_equal(twin_blocks_place(2, 2), 1);
+	assert_int_equal(twin_blocks_place(2, 3), 2);
+	assert_int_equal(twin_blocks_place(0.5, 0), 2);
+	assert_true(twin_blocks_hash(7, 0) != twin_blocks_hash(7, 1) && twin_blocks_hash(7, 0) != twin_blocks_hash(8, 0));
 }
 
 static void count_changes(void *data)
