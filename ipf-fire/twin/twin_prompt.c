@@ -7,6 +7,7 @@
 #include "stream/prompt_chain.h"
 #include "twin/twin_blocks.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -425,6 +425,7 @@ int main(void)
 		cmocka_unit_test(blocks_are_found_again),  cmocka_unit_test(clients_can_leave),
 		cmocka_unit_test(replicas_come_and_go),    cmocka_unit_test(what_a_header_predicts),
 		cmocka_unit_test(predictions_do_not_mix),  cmocka_unit_test(a_parameter_can_be_another),
+		cmocka_unit_test(blocks_of_other_tokens),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
