@@ -70,11 +70,6 @@ void twin_answer_release(struct twin_answer *a)
 	sequence_release(&a->sequence);
 }
 
-bool twin_answer_waits(const struct twin_answer *a)
-{
-	return !a->arrived || a->sequence.state == SEQUENCE_WAITING;
-}
-
 static void list_put(struct answer_list *list, struct twin_answer *a)
 {
 	a->next = NULL;
