@@ -1,9 +1,10 @@
 #!/bin/sh
-# A plan: plan.sh PLAN.txt TRACE TWIN SLO EVERY MOST TRAFFIC PRICE SEED OPTIONS-OF-ipf-fire
+# A plan: plan.sh PLAN.txt TRACE TWIN SLO EVERY MOST TRAFFIC INPUT OUTPUT CACHE PRICE SEED OPTIONS-OF-ipf-fire
 # For each window of EVERY seconds of the trace, the least number of replicas of the twin that meets all objectives, by predictions with
 # one number after another: as predicted, and with the twin's error on either side.
-plan=$1 trace=$2 twin=$3 slo=$4 every=$5 most=$6 traffic=$7 price=$8 seed=$9
-options=${10}
+plan=$1 trace=$2 twin=$3 slo=$4 every=$5 most=$6 traffic=$7 input=$8 output=$9
+shift 9
+cache=$1 price=$2 seed=$3 options=$4
 folder=$(dirname "$plan")
 margins=$folder/part.margins # "WINDOW REPLICAS LOW MARGIN HIGH" for each prediction so far
 say() { [ -z "${V:-}" ] || echo "+ $*" >&2; }
@@ -19,6 +20,13 @@ number EVERY "$every"
 number MOST "$most"
 case $most in *.*) fail "MOST: expected a whole number, got \"$most\"" ;; esac
 number TRAFFIC "$traffic"
+number INPUT "$input"
+number OUTPUT "$output"
+number CACHE "$cache"
+assumed=""
+[ "$input" = 1 ] || assumed="$assumed --assume input_tokens=x$input"
+[ "$output" = 1 ] || assumed="$assumed --assume output_tokens=x$output"
+[ "$cache" = 1 ] || assumed="$assumed --assume kv_blocks=x$cache"
 [ -z "$price" ] || number PRICE "$price"
 
 # How much of its limit the worst objective takes, from the CSV of a report: with the twin's error below, as predicted, and above it.
@@ -43,15 +51,16 @@ margin_of() {
 	END { if (!known) exit 1; if (failed) low = worst = high = 1e9; printf "%.6g %.6g %.6g\n", low, worst, high }'
 }
 
-predict() { # WINDOW REPLICAS: adds a line to the margins
+predict() { # WINDOW REPLICAS: adds a line to the margins; of the busiest window so far, the results are kept for its page
 	if grep -q "^$1 $2 " "$margins"; then return 0; fi
 	schedule=$folder/window-$1.schedule
-	say "ipf-fire --twin $twin --replicas $2 -t $trace $options $schedule | ipf-collect | ipf-report export csv --slo $slo"
-	eval 'ipf-fire -q --force --twin "$twin" --replicas "$2" -t "$trace" -o "$folder/part.records.zst" "$schedule"' "$options" &&
+	say "ipf-fire --twin $twin$assumed --replicas $2 -t $trace $options $schedule | ipf-collect | ipf-report export csv --slo $slo"
+	eval 'ipf-fire -q --force --name busiest --twin "$twin" --replicas "$2" -t "$trace" -o "$folder/part.records.zst" "$schedule"' "$assumed" "$options" &&
 		ipf-collect -q -o "$folder/part.results.zst" "$folder/part.records.zst" &&
 		ipf-report export csv -q --slo "$slo" -o "$folder/part.csv" "$folder/part.results.zst" || exit
 	margin=$(margin_of <"$folder/part.csv") || fail "SLO: expected objectives on percentiles, such as p99:ttft=2s, got \"$slo\""
 	echo "$1 $2 $margin" >>"$margins"
+	[ "$1" != "$busiest" ] || mv "$folder/part.results.zst" "$folder/part.$2.results.zst" || exit
 }
 
 meets() { # WINDOW REPLICAS COLUMN: of the margins
@@ -81,6 +90,7 @@ span=$(ipf-prep stat "$trace" | sed -n 's/^arrivals .*span_s \([0-9.]*\).*/\1/p'
 windows=$(awk -v span="$span" -v every="$every" 'BEGIN { n = int(span / every); print n + (n * every < span || n == 0) }')
 near=1
 window=0
+busiest="" most_rate=0
 while [ "$window" -lt "$windows" ]; do
 	from=$(awk -v w="$window" -v e="$every" 'BEGIN { printf "%.9g", w * e }')
 	to=$(awk -v w="$window" -v e="$every" 'BEGIN { printf "%.9g", (w + 1) * e }')
@@ -91,9 +101,14 @@ while [ "$window" -lt "$windows" ]; do
 			rate=$(awk -v r="$rate" -v t="$traffic" 'BEGIN { printf "%.9g", r * t }')
 			ipf-sched -q "replay:from=${from}s,to=${to}s,rate=$rate,for=${every}s" -t "$trace" --seed "$seed" -o "$schedule" || exit
 		fi
+		if awk -v r="$rate" -v m="$most_rate" 'BEGIN { exit !(r > m) }'; then
+			busiest=$window most_rate=$rate
+			rm -f "$folder"/part.*.results.zst
+		fi
 		echo "plan.mk: window $((window + 1)) of $windows" >&2
 		low=$(least_of "$window" 3 "$near") && middle=$(least_of "$window" 4 "$low") && high=$(least_of "$window" 5 "$middle") || exit
 		near=$((middle > most ? most : middle))
+		[ "$window" != "$busiest" ] || shown=$near
 		echo "$from $rate $middle $low $high" >>"$folder/part.rows"
 	elif grep -q 'no arrival was recorded in this slice' "$folder/part.why"; then
 		echo "$from 0 0 0 0" >>"$folder/part.rows"
@@ -106,7 +121,9 @@ done
 
 # ---- what is written ----
 write() { # FORM: text, csv or json, of the rows
-	awk -v form="$1" -v most="$most" -v every="$every" -v price="$price" -v slo="$slo" -v twin="$(basename "$twin")" -v traffic="$traffic" '
+	awk -v form="$1" -v most="$most" -v every="$every" -v price="$price" -v slo="$slo" -v twin="$(basename "$twin")" -v traffic="$traffic" \
+		-v input="$input" -v output="$output" -v cache="$cache" '
+	function times(name, factor) { return factor == 1 ? "" : ", " name " times " factor }
 	function json(text) { gsub(/[\\"]/, "\\\\&", text); gsub(/[\001-\037]/, "?", text); return "\"" text "\"" }
 	# A number of replicas, or what stands for more than MOST.
 	function known(n, other) { return n > most ? other : n }
@@ -114,14 +131,16 @@ write() { # FORM: text, csv or json, of the rows
 	BEGIN {
 		priced = price != ""
 		if (form == "text") {
-			printf("PREDICTED by %s, %s, traffic times %s\n\n", twin, slo, traffic)
+			printf("PREDICTED by %s, %s, traffic times %s", twin, slo, traffic)
+			print times("prompts", input) times("answers", output) times("KV cache", cache) "\n"
 			printf("%10s %12s %10s %14s", "from (s)", "requests/s", "replicas", "with error")
 			print priced ? sprintf(" %10s", "cost") : ""
 		} else if (form == "csv") {
 			print "from_s,requests_per_s,replicas,replicas_low,replicas_high" (priced ? ",cost" : "")
 		} else {
 			printf("{\n  \"ipf\": \"plan\", \"predicted\": true, \"twin\": %s, \"slo\": %s,\n", json(twin), json(slo))
-			printf("  \"traffic\": %s, \"every_s\": %s, \"most\": %s,\n  \"windows\": [", traffic, every, most)
+			printf("  \"traffic\": %s, \"input\": %s, \"output\": %s, \"cache\": %s,\n", traffic, input, output, cache)
+			printf("  \"every_s\": %s, \"most\": %s,\n  \"windows\": [", every, most)
 		}
 	}
 	{
@@ -165,11 +184,10 @@ write csv >"$folder/part.plan.csv" && mv "$folder/part.plan.csv" "$folder/plan.c
 	write json >"$folder/part.plan.json" && mv "$folder/part.plan.json" "$folder/plan.json" || exit
 
 # The busiest window with what is planned for it, as a page.
-busiest=$(awk -v most="$most" '$2 > rate { rate = $2; w = NR - 1; r = $3 > most ? most : $3 } END { print w + 0, r + 0 }' "$folder/part.rows")
-if [ "${busiest#* }" -gt 0 ]; then
-	eval 'ipf-fire -q --force --twin "$twin" --replicas "${busiest#* }" -t "$trace" -o "$folder/busiest.records.zst" "$folder/window-${busiest% *}.schedule"' "$options" &&
-		ipf-collect -q -o "$folder/busiest.results.zst" "$folder/busiest.records.zst" &&
+if [ -n "$busiest" ]; then
+	mv "$folder/part.$shown.results.zst" "$folder/busiest.results.zst" &&
 		ipf-report -q -f html --slo "$slo" -o "$folder/busiest.html" "$folder/busiest.results.zst" || exit
 fi
+rm -f "$folder"/part.*.results.zst
 rm -f "$folder"/part.records.zst "$folder"/part.results.zst "$folder"/part.csv "$folder"/part.why
 write text | tee "$folder/part.plan.txt" && mv "$folder/part.plan.txt" "$plan" && rm -f "$margins" "$folder/part.rows"

@@ -23,8 +23,16 @@ for begin, rate in ((0, 10), (20, 30), (60, 1)):
         print("2026-01-01 00:%02d:%010.7f,100,20" % (t // 60, t % 60))
 END
 plan() { run make -f "$SHARE/plan.mk" TWIN=server.json DATA=trace.csv SOURCE=azure SLO=p90:ttft=100ms,p90:e2e=2s EVERY=20 "$@"; }
-plan PRICE=3600
+mkdir counted
+cat >counted/ipf-fire <<END
+#!/bin/sh
+echo "\$@" | sed -E 's/.*--replicas ([0-9]+).*window-([0-9]+).*/\\2 \\1/' >>fired
+exec "$BIN/ipf-fire" "\$@"
+END
+chmod +x counted/ipf-fire
+PATH="$PWD/counted:$PATH" plan PRICE=3600
 status_is 0 "a plan"
+is "$(sort fired | uniq -d)" "" "no number of replicas is predicted twice, for the page of the busiest window either"
 is "$(jq -c '[.windows[] | [.from_s, .requests_per_s, .replicas, .cost]]' plan/plan.json)" '[[0,10,1,20],[20,30,2,40],[40,0,0,0],[60,1,1,20]]' \
 	"has the least number for each window, and what it costs"
 is "$(jq -c '[.predicted, .twin, .peak, .cost, .cost_fixed]' plan/plan.json)" '[true,"server.json",2,80,160]' "and for all, beside the most of them all the time"
@@ -33,6 +41,7 @@ is "$(cat plan/plan.txt)" "$(cat "$OUT")" "and as text, which is shown"
 is "$(awk '$1 == 20 { print $2, $3 }' plan/plan.txt)" "30.00 2" "with the same figures"
 contains "$(cat plan/plan.txt)" "PREDICTED by server.json" "and says that it is predicted"
 contains "$(cat plan/busiest.html)" PREDICTED "the busiest window has a page, which says it as well"
+is "$(zstd -dcq plan/busiest.results.zst | head -1 | jq -c '[.name, .predicted.replicas, .from[0].from[0].stages[0].spec]')" '["busiest",2,"replay:from=20s,to=40s,for=20s"]' "of what is planned for it"
 is "$(jq -c '[.windows[] | .replicas_low <= .replicas and .replicas <= .replicas_high] | all' plan/plan.json)" true "the twin's error makes an interval of each"
 is "$(find plan -name 'part.*')" "" "nothing is left over"
 plan PRICE=3600
@@ -40,6 +49,37 @@ is "$status $(grep -c window "$ERR")" "0 0" "then there is nothing to do"
 
 plan OUT=twice TRAFFIC=2
 is "$(jq -c '[.windows[].replicas]' twice/plan.json)" '[2,4,0,1]' "twice the traffic needs twice as many"
+plan OUT=long OUTPUT=2
+is "$(jq -c '[.output, .input, .cache, .windows[].replicas]' long/plan.json)" '[2,1,1,2,4,0,1]' "answers twice as long need twice as many"
+contains "$(cat long/plan.txt)" "traffic times 1, answers times 2" "which the text says"
+contains "$(cat long/busiest.html)" "output_tokens=x2" "and the page"
+
+# ---- what if ----
+# A KV cache of 24 blocks holds three requests of 120 tokens.
+jq '.parameters.kv_blocks.value = 24' server.json >tight.json
+plan OUT=if TWIN=tight.json PRICE=2 what-if
+status_is 0 "what-if"
+is "$(jq -c '[.cases[].case]' if/what-if.json)" '["as it is","traffic times 2","prompts times 2","KV cache times 0.5","KV cache times 2"]' "has the cases"
+is "$(jq -c '[.cases[] | .peak_low <= .peak and .peak <= .peak_high and .replica_hours_low <= .replica_hours and .replica_hours <= .replica_hours_high] | all' if/what-if.json)" \
+	true "each with the twin's error"
+is "$(jq -c '[.cases[].peak] | [.[1] > .[0], .[2] > .[0], .[3] > .[0], .[4] <= .[0]]' if/what-if.json)" '[true,true,true,true]' "more load and less cache need more, more cache needs no more"
+is "$(jq -c '.cases[0] | [.peak, .replica_hours, .cost]' if/what-if.json)" "$(jq -c '[.peak, .replica_hours, .cost]' if/plan.json)" "the first is the plan"
+for one in traffic-2:1:traffic:2 input-2:2:input:2 cache-0.5:3:cache:0.5 cache-2:4:cache:2; do
+	IFS=: read -r folder case key value <<<"$one"
+	is "$(jq -c --argjson case "$case" '.cases[$case] | [.peak, .replica_hours, .cost]' if/what-if.json) $(jq ".$key" "if/what-if/$folder/plan.json")" \
+		"$(jq -c '[.peak, .replica_hours, .cost]' "if/what-if/$folder/plan.json") $value" "$folder has a plan with the same sums"
+done
+is "$(jq -r '.cases[] | [.case, .peak, .peak_low, .peak_high, .replica_hours, .replica_hours_low, .replica_hours_high, .cost, .cost_low, .cost_high] | map(tostring) | join(",")' if/what-if.json)" \
+	"$(tail -n +2 if/what-if.csv)" "as CSV, too"
+contains "$(cat "$OUT")" "$(cat if/what-if.txt)" "and as text, which is shown"
+is "$(awk 'length > 80' if/what-if.txt)" "" "within 80 columns"
+is "$(find if -name 'part.*')" "" "nothing is left over"
+plan OUT=if TWIN=tight.json PRICE=2 what-if
+is "$status $(grep -c "what if" "$ERR")" "0 0" "then there is nothing to do"
+plan OUT=vague MOST=1 what-if
+is "$(jq -c '[.cases[].peak]' vague/what-if.json)" '[null,null,null,null,null]' "what is not known is not made up"
+contains "$(cat vague/what-if.txt)" "?: more than 1 replicas (MOST=), or the twin does not know the size of the KV cache." "and the text says why"
+
 plan OUT=few MOST=1
 status_is 0 "where the most are too few"
 is "$(jq -c '[.windows[].replicas]' few/plan.json)" '[1,null,0,1]' "no number is made up"
@@ -48,6 +88,11 @@ contains "$(cat few/plan.txt)" "More than 1 replicas are needed, or no number of
 plan OUT=bad SLO=ttft=1s
 status_is 2 "an objective without a percentile"
 contains "$(cat "$ERR")" 'plan.mk: SLO: expected objectives on percentiles, such as p99:ttft=2s, got "ttft=1s"' "is refused"
+plan OUT=bad CACHE=2
+status_is 2 "a cache of which the twin knows nothing"
+contains "$(cat "$ERR")" "--assume: kv_blocks: the twin does not know it" "has no multiple"
+plan OUT=bad INPUT=uniform:1-2
+contains "$(cat "$ERR")" 'plan.mk: INPUT: expected a number above 0, got "uniform:1-2"' "INPUT is a factor here"
 plan OUT=bad EVERY=1h
 status_is 2 "so is a time with a unit"
 contains "$(cat "$ERR")" 'plan.mk: EVERY: expected a number above 0, got "1h"' "by its name"
