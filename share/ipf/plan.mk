@@ -13,7 +13,7 @@
 #:   CACHE=1          times the KV cache of the twin, which must know its size
 #:   PRICE=           what a replica costs for an hour, such as 2.5
 #: Targets:
-#:   all              plan.txt, plan.csv, plan.json, and busiest.html, the report of the busiest window, in the folder plan
+#:   all              plan.txt, plan.csv, plan.json, and plan.html, the report of all windows in one run, in the folder plan
 #:   what-if          the plan beside those for twice the traffic, prompts twice as long, half and twice the KV cache: what-if.txt,
 #:                    what-if.csv and what-if.json
 #:   trace            only the requests

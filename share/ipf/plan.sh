@@ -29,13 +29,13 @@ assumed=""
 [ "$cache" = 1 ] || assumed="$assumed --assume kv_blocks=x$cache"
 [ -z "$price" ] || number PRICE "$price"
 
-# How much of its limit the worst objective takes, from the CSV of a report: with the twin's error below, as predicted, and above it.
-# A run of which requests failed meets none.
-margin_of() {
-	awk -F, '
+# How much of its limit the worst objective takes in a stage, or in the total, from the CSV of a report: with the twin's error below, as
+# predicted, and above it. A run of which requests failed meets none.
+margin_of() { # STAGE
+	awk -F, -v stage="$1" '
 	function ms(text) { return text ~ /ms$/ ? text + 0 : text ~ /us$/ ? text / 1e3 : text ~ /ns$/ ? text / 1e6 : text ~ /m$/ ? text * 6e4 : text * 1e3 }
 	NR == 1 { for (i = 1; i <= NF; i++) name[i] = $i; next }
-	$1 == "total" {
+	$1 == stage {
 		for (i = 1; i <= NF; i++) {
 			if (name[i] == "requests_failed") failed = $i
 			if (name[i] !~ /^slo_.*_value_ms$/) continue
@@ -51,16 +51,15 @@ margin_of() {
 	END { if (!known) exit 1; if (failed) low = worst = high = 1e9; printf "%.6g %.6g %.6g\n", low, worst, high }'
 }
 
-predict() { # WINDOW REPLICAS: adds a line to the margins; of the busiest window so far, the results are kept for its page
+predict() { # WINDOW REPLICAS: adds a line to the margins
 	if grep -q "^$1 $2 " "$margins"; then return 0; fi
 	schedule=$folder/window-$1.schedule
 	say "ipf-fire --twin $twin$assumed --replicas $2 -t $trace $options $schedule | ipf-collect | ipf-report export csv --slo $slo"
-	eval 'ipf-fire -q --force --name busiest --twin "$twin" --replicas "$2" -t "$trace" -o "$folder/part.records.zst" "$schedule"' "$assumed" "$options" &&
+	eval 'ipf-fire -q --force --twin "$twin" --replicas "$2" -t "$trace" -o "$folder/part.records.zst" "$schedule"' "$assumed" "$options" &&
 		ipf-collect -q -o "$folder/part.results.zst" "$folder/part.records.zst" &&
 		ipf-report export csv -q --slo "$slo" -o "$folder/part.csv" "$folder/part.results.zst" || exit
-	margin=$(margin_of <"$folder/part.csv") || fail "SLO: expected objectives on percentiles, such as p99:ttft=2s, got \"$slo\""
+	margin=$(margin_of total <"$folder/part.csv") || fail "SLO: expected objectives on percentiles, such as p99:ttft=2s, got \"$slo\""
 	echo "$1 $2 $margin" >>"$margins"
-	[ "$1" != "$busiest" ] || mv "$folder/part.results.zst" "$folder/part.$2.results.zst" || exit
 }
 
 meets() { # WINDOW REPLICAS COLUMN: of the margins
@@ -90,39 +89,57 @@ span=$(ipf-prep stat "$trace" | sed -n 's/^arrivals .*span_s \([0-9.]*\).*/\1/p'
 windows=$(awk -v span="$span" -v every="$every" 'BEGIN { n = int(span / every); print n + (n * every < span || n == 0) }')
 near=1
 window=0
-busiest="" most_rate=0
+set --          # the stages of all windows
+series="" kept=1 # how many replicas there are from each of them on, and in the last one
 while [ "$window" -lt "$windows" ]; do
 	from=$(awk -v w="$window" -v e="$every" 'BEGIN { printf "%.9g", w * e }')
 	to=$(awk -v w="$window" -v e="$every" 'BEGIN { printf "%.9g", (w + 1) * e }')
 	schedule=$folder/window-$window.schedule
 	if ipf-sched -q "replay:from=${from}s,to=${to}s,for=${every}s" -t "$trace" --seed "$seed" -o "$schedule" 2>"$folder/part.why"; then
 		rate=$(ipf-sched stat "$schedule" | awk -v e="$every" '$1 == "arrivals" { n += $2 } END { printf "%.9g", n / e }')
+		rated=""
 		if [ "$traffic" != 1 ]; then
 			rate=$(awk -v r="$rate" -v t="$traffic" 'BEGIN { printf "%.9g", r * t }')
-			ipf-sched -q "replay:from=${from}s,to=${to}s,rate=$rate,for=${every}s" -t "$trace" --seed "$seed" -o "$schedule" || exit
-		fi
-		if awk -v r="$rate" -v m="$most_rate" 'BEGIN { exit !(r > m) }'; then
-			busiest=$window most_rate=$rate
-			rm -f "$folder"/part.*.results.zst
+			rated="rate=$rate,"
+			ipf-sched -q "replay:from=${from}s,to=${to}s,${rated}for=${every}s" -t "$trace" --seed "$seed" -o "$schedule" || exit
 		fi
 		echo "plan.mk: window $((window + 1)) of $windows" >&2
 		low=$(least_of "$window" 3 "$near") && middle=$(least_of "$window" 4 "$low") && high=$(least_of "$window" 5 "$middle") || exit
 		near=$((middle > most ? most : middle))
-		[ "$window" != "$busiest" ] || shown=$near
+		kept=$near
+		set -- "$@" "replay:from=${from}s,to=${to}s,${rated}for=${every}s,name=from-${from}s"
 		echo "$from $rate $middle $low $high" >>"$folder/part.rows"
 	elif grep -q 'no arrival was recorded in this slice' "$folder/part.why"; then
+		set -- "$@" "rest:for=${every}s"
 		echo "$from 0 0 0 0" >>"$folder/part.rows"
 	else
 		cat "$folder/part.why" >&2
 		exit 3
 	fi
+	series=$series${series:+,}$kept$([ "$window" -eq 0 ] || echo "@${from}s")
 	window=$((window + 1))
 done
+
+# ---- all windows in one run ----
+# With as many replicas from one moment on as are planned from there on: a window begins with what the one before has left.
+carried=0
+if grep -qv "^[^ ]* 0 " "$folder/part.rows"; then
+	say "ipf-fire --twin $twin$assumed --replicas $series -t $trace $options plan.schedule"
+	ipf-sched -q "$@" -t "$trace" --seed "$seed" -o "$folder/plan.schedule" &&
+		eval 'ipf-fire -q --force --name plan --twin "$twin" --replicas "$series" -t "$trace" -o "$folder/plan.records.zst" "$folder/plan.schedule"' "$assumed" "$options" &&
+		ipf-collect -q -o "$folder/plan.results.zst" "$folder/plan.records.zst" &&
+		ipf-report -q -f html --slo "$slo" -o "$folder/plan.html" "$folder/plan.results.zst" &&
+		ipf-report export csv -q --slo "$slo" -o "$folder/part.csv" "$folder/plan.results.zst" || exit
+	awk '$2 > 0 { print $1 }' "$folder/part.rows" >"$folder/part.why"
+	while read -r from; do
+		carried=$((carried + $(margin_of "from-${from}s" <"$folder/part.csv" | awk '{ print ($2 <= 1) }')))
+	done <"$folder/part.why"
+fi
 
 # ---- what is written ----
 write() { # FORM: text, csv or json, of the rows
 	awk -v form="$1" -v most="$most" -v every="$every" -v price="$price" -v slo="$slo" -v twin="$(basename "$twin")" -v traffic="$traffic" \
-		-v input="$input" -v output="$output" -v cache="$cache" '
+		-v input="$input" -v output="$output" -v cache="$cache" -v carried="$carried" '
 	function times(name, factor) { return factor == 1 ? "" : ", " name " times " factor }
 	function json(text) { gsub(/[\\"]/, "\\\\&", text); gsub(/[\001-\037]/, "?", text); return "\"" text "\"" }
 	# A number of replicas, or what stands for more than MOST.
@@ -145,6 +162,7 @@ write() { # FORM: text, csv or json, of the rows
 	}
 	{
 		if ($3 > most) beyond = 1
+		if ($2 > 0) busy++
 		if ($3 > peak) peak = $3
 		hours += $3 * every / 3600
 		if (form == "text") {
@@ -163,7 +181,7 @@ write() { # FORM: text, csv or json, of the rows
 	END {
 		fixed = peak * NR * every / 3600
 		if (form == "json") {
-			printf("\n  ]")
+			printf("\n  ],\n  \"one_run\": {\"windows\": %d, \"met\": %d}", busy, carried)
 			if (!beyond) {
 				printf(",\n  \"peak\": %s, \"replica_hours\": %.6g, \"replica_hours_fixed\": %.6g", peak, hours, fixed)
 				if (priced) printf(", \"cost\": %.6g, \"cost_fixed\": %.6g", hours * price, fixed * price)
@@ -176,18 +194,12 @@ write() { # FORM: text, csv or json, of the rows
 				printf("\n%.2f replica hours as above (%.2f); %.2f with %s all the time (%.2f).\n", hours, hours * price, fixed, peak, fixed * price)
 			else
 				printf("\n%.2f replica hours as above; %.2f with %s all the time.\n", hours, fixed, peak)
-			print "Each window begins with idle servers; replicas are there at once."
+			if (busy) printf("In one run of all windows, with replicas that are there at once, %d of %d with requests meet the objectives: plan.html\n", carried, busy)
 		}
 	}' "$folder/part.rows"
 }
 write csv >"$folder/part.plan.csv" && mv "$folder/part.plan.csv" "$folder/plan.csv" &&
 	write json >"$folder/part.plan.json" && mv "$folder/part.plan.json" "$folder/plan.json" || exit
 
-# The busiest window with what is planned for it, as a page.
-if [ -n "$busiest" ]; then
-	mv "$folder/part.$shown.results.zst" "$folder/busiest.results.zst" &&
-		ipf-report -q -f html --slo "$slo" -o "$folder/busiest.html" "$folder/busiest.results.zst" || exit
-fi
-rm -f "$folder"/part.*.results.zst
 rm -f "$folder"/part.records.zst "$folder"/part.results.zst "$folder"/part.csv "$folder"/part.why
 write text | tee "$folder/part.plan.txt" && mv "$folder/part.plan.txt" "$plan" && rm -f "$margins" "$folder/part.rows"

@@ -32,7 +32,7 @@ END
 chmod +x counted/ipf-fire
 PATH="$PWD/counted:$PATH" plan PRICE=3600
 status_is 0 "a plan"
-is "$(sort fired | uniq -d)" "" "no number of replicas is predicted twice, for the page of the busiest window either"
+is "$(sort fired | uniq -d)" "" "no number of replicas of a window is predicted twice"
 is "$(jq -c '[.windows[] | [.from_s, .requests_per_s, .replicas, .cost]]' plan/plan.json)" '[[0,10,1,20],[20,30,2,40],[40,0,0,0],[60,1,1,20]]' \
 	"has the least number for each window, and what it costs"
 is "$(jq -c '[.predicted, .twin, .peak, .cost, .cost_fixed]' plan/plan.json)" '[true,"server.json",2,80,160]' "and for all, beside the most of them all the time"
@@ -40,8 +40,10 @@ is "$(tail -n +2 plan/plan.csv | cut -d, -f1-3 | tr '\n' ' ')" "0,10,1 20,30,2 4
 is "$(cat plan/plan.txt)" "$(cat "$OUT")" "and as text, which is shown"
 is "$(awk '$1 == 20 { print $2, $3 }' plan/plan.txt)" "30.00 2" "with the same figures"
 contains "$(cat plan/plan.txt)" "PREDICTED by server.json" "and says that it is predicted"
-contains "$(cat plan/busiest.html)" PREDICTED "the busiest window has a page, which says it as well"
-is "$(zstd -dcq plan/busiest.results.zst | head -1 | jq -c '[.name, .predicted.replicas, .from[0].from[0].stages[0].spec]')" '["busiest",2,"replay:from=20s,to=40s,for=20s"]' "of what is planned for it"
+contains "$(cat plan/plan.html)" PREDICTED "all windows in one run have a page, which says it as well"
+is "$(zstd -dcq plan/plan.results.zst | head -1 | jq -c '[.name, (.from[0].from[0].stages | map(.name))]')" '["plan",["from-0s","from-20s","rest","from-60s"]]' "a stage for each window"
+is "$(zstd -dcq plan/plan.results.zst | head -1 | jq -c '[.predicted.replicas[][1]]')" '[1,2,2,1]' "with what is planned for it"
+is "$(jq -c '[.one_run.windows, .one_run.met]' plan/plan.json) $(grep -c '3 of 3 with requests meet the objectives: plan.html' plan/plan.txt)" '[3,3] 1' "all of which meet the objectives"
 is "$(jq -c '[.windows[] | .replicas_low <= .replicas and .replicas <= .replicas_high] | all' plan/plan.json)" true "the twin's error makes an interval of each"
 is "$(find plan -name 'part.*')" "" "nothing is left over"
 plan PRICE=3600
@@ -52,7 +54,7 @@ is "$(jq -c '[.windows[].replicas]' twice/plan.json)" '[2,4,0,1]' "twice the tra
 plan OUT=long OUTPUT=2
 is "$(jq -c '[.output, .input, .cache, .windows[].replicas]' long/plan.json)" '[2,1,1,2,4,0,1]' "answers twice as long need twice as many"
 contains "$(cat long/plan.txt)" "traffic times 1, answers times 2" "which the text says"
-contains "$(cat long/busiest.html)" "output_tokens=x2" "and the page"
+contains "$(cat long/plan.html)" "output_tokens=x2" "and the page"
 
 # ---- what if ----
 # A KV cache of 24 blocks holds three requests of 120 tokens.
