@@ -24,13 +24,6 @@ struct kv_cache {
 	void *watcher;
 };
 
-uint64_t kv_hash(uint64_t hash, uint64_t value)
-{
-	uint64_t x = (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
-	x = (x ^ (x >> 32)) * UINT64_C(0xd6e8feb86659fd93);
-	return x ^ (x >> 29);
-}
-
 struct kv_cache *kv_cache_new(int32_t blocks)
 {
 	struct kv_cache *kv = calloc(1, sizeof *kv);

@@ -18,7 +18,12 @@
 #define KV_BLOCK 16
 
 /* The hash of what `hash` is of, followed by a value. */
-uint64_t kv_hash(uint64_t hash, uint64_t value);
+static inline uint64_t kv_hash(uint64_t hash, uint64_t value)
+{
+	uint64_t x = (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
+	x = (x ^ (x >> 32)) * UINT64_C(0xd6e8feb86659fd93);
+	return x ^ (x >> 29);
+}
 
 struct kv_cache;
 
