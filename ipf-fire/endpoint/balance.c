@@ -16,9 +16,6 @@ struct balance {
 	} list[];
 };
 
-const char *const balance_names[] = {
-	[BALANCE_ROUND_ROBIN] = "round-robin", [BALANCE_LEAST] = "least", [BALANCE_SESSION] = "session", NULL};
-
 struct balance *balance_new(enum balance_kind kind, size_t targets)
 {
 	struct balance *b = calloc(1, sizeof *b + targets * sizeof *b->list);

@@ -6,22 +6,13 @@
 #ifndef IPF_BALANCE_H
 #define IPF_BALANCE_H
 
+#include "balance_kind.h"
 #include "buffer.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
 struct balance;
-
-enum balance_kind {
-	BALANCE_ROUND_ROBIN,
-	BALANCE_LEAST,   /* the target with the fewest requests in flight; ties go to the next one in turn */
-	BALANCE_SESSION, /* all requests of a session go to one target, chosen by a hash of its name, as long as the same
-	                    number of targets is in; requests without a session take the targets in turn */
-};
-
-/* "round-robin", "least", "session", by enum balance_kind; NULL at the end. */
-extern const char *const balance_names[];
 
 struct balance *balance_new(enum balance_kind kind, size_t targets); /* NULL: out of memory */
 void balance_free(struct balance *b);                                /* NULL is fine */

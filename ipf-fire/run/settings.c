@@ -113,7 +113,7 @@ static const struct option_spec specs[] = {
 	     "the load"),
 	FIRE_CHOICE("balance", "round-robin|least|session", balance, balance_names,
 	            "how to choose among several URLs: in turn, by the fewest requests in flight, or one per session "
-	            "(default: round-robin)"),
+	            "(default: round-robin; that of the servers of a --twin, if it is known)"),
 	FIRE(OPTION_FILE, 't', "trace", "FILE", trace, "trace of the requests: the one that the schedule was made for (default: the file that the schedule names)"),
 	FIRE(OPTION_TEXT, 'm', "model", "NAME", model, "model to request (default: the one in the trace, or the server's only one)"),
 	OPTION_OFFERING(OPTION_FILE, 0, "api", "NAME|FILE", struct fire_options, api, NULL, api_offer,
@@ -385,6 +385,7 @@ static struct fire_options defaults(void)
 	return (struct fire_options){
 		.common = COMMON_DEFAULTS,
 		.api = "openai-chat",
+		.balance = BALANCE_KINDS,
 		.connections = {.text = "reuse", .policy = {.streams = 100}},
 		.timestamps = TIMESTAMPS_BEST,
 		.stop_on = STOP_RULE_NONE,
@@ -394,6 +395,13 @@ static struct fire_options defaults(void)
 		.connect_timeout_ns = 30 * NS_PER_S,
 		.grace_ns = 30 * NS_PER_S,
 	};
+}
+
+/* Without an option and a twin, which may know a way. */
+static void settle_balance(struct fire_options *o)
+{
+	if (o->balance == BALANCE_KINDS && !o->twin)
+		o->balance = BALANCE_ROUND_ROBIN;
 }
 
 bool fire_options_parse(struct fire_options *o, int argc, char **arguments, const char **schedule, json_t **argv,
@@ -411,6 +419,7 @@ bool fire_options_parse(struct fire_options *o, int argc, char **arguments, cons
 		return false;
 	}
 	*argv = options_argv(&program, argc, arguments, true, o->common.reproducible);
+	settle_balance(o);
 	return true;
 }
 
@@ -438,6 +447,7 @@ int fire_options_read(struct fire_options *o, struct arguments *arguments, const
 		return ipf_error_set(err, IPF_USAGE, "--twin is for the program ipf-fire");
 	if (check(o, *schedule, err) < 0)
 		return -1;
+	settle_balance(o);
 	*argv = options_argv(&within, arguments->argc, arguments->argv, true, o->common.reproducible);
 	return 0;
 }

@@ -39,7 +39,7 @@ struct fire_options {
 	struct string_list assume;              /* parameters of the twin, see twin_assume */
 	struct string_list urls, resolve, params, headers, record_headers;
 	struct connections_option connections;
-	enum balance_kind balance;
+	enum balance_kind balance; /* BALANCE_KINDS: with a twin, as it says */
 	enum history_source history;
 	enum timestamp_source timestamps;
 	struct start_time start_at;

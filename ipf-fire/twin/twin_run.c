@@ -93,12 +93,20 @@ static int read_twin(struct twin_run *r, struct ipf_error *err)
 	return 0;
 }
 
+/* As the twin's servers did, if it is known and no option says another way. */
+static void settle_balance(struct twin_run *r)
+{
+	if (r->options.balance == BALANCE_KINDS)
+		r->options.balance = r->twin.balancing < BALANCE_KINDS ? r->twin.balancing : BALANCE_ROUND_ROBIN;
+}
+
 static int open_inputs(struct twin_run *r, const char *schedule, struct ipf_error *err)
 {
 	const struct fire_options *o = &r->options;
 	if (read_twin(r, err) < 0 || api_open(&r->api, "twin", err) < 0 ||
 	    arrival_reader_open(&r->arrivals, schedule, o->trace, 0, err) < 0 || name_models(r, err) < 0)
 		return -1;
+	settle_balance(r);
 	r->seed = choose_seed(r);
 	if (twin_server_open(&r->server, &r->twin, &o->replicas, r->seed, err) < 0)
 		return -1;

@@ -52,8 +52,8 @@ static int32_t server_of(const struct reading *r, const struct row *row)
 {
 	const struct run_data *run = r->run;
 	const int32_t part = r->rows_only && run->shards ? 0 : row->part;
-	const int64_t targets = run->groups[BY_TARGET].count + 1, replicas = run->groups[BY_REPLICA].count + 1;
-	return (int32_t)((part * targets + row->group[BY_TARGET] + 1) * replicas + row->group[BY_REPLICA] + 1);
+	const int32_t replicas = run->groups[BY_REPLICA].count + 1;
+	return part * r->data->servers_each + (row->group[BY_TARGET] + 1) * replicas + row->group[BY_REPLICA] + 1;
 }
 
 /* Where the prompt of the row is in the tree. */
@@ -84,6 +84,8 @@ static bool add_request(struct reading *r, const struct row *row, struct twin_re
 	q->output_tokens = row_get(row, ROW_OUTPUT_TOKENS);
 	q->node = node_of(r, row, input);
 	q->server = server_of(r, row);
+	q->session = row->group[BY_SESSION];
+	d->sessions = q->session >= d->sessions ? q->session + 1 : d->sessions;
 	q->stage = row->part * (int32_t)r->run->schedule.count + row->stage;
 	d->stages = q->stage >= d->stages ? q->stage + 1 : d->stages;
 	return true;
@@ -235,7 +237,9 @@ static int read_run(struct reading *r, struct ipf_error *err)
 {
 	struct twin_data *d = r->data;
 	bool fine = true;
-	*d = (struct twin_data){.tokens_known = true};
+	*d = (struct twin_data){.tokens_known = true,
+	                        .servers_each = (r->run->groups[BY_TARGET].count + 1) *
+	                                        (r->run->groups[BY_REPLICA].count + 1)};
 	if (r->workload && r->workload->no_blocks)
 		r->workload = NULL;
 	for (int64_t i = 0; i < r->run->row_count && fine; i++) {

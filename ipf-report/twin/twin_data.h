@@ -26,9 +26,10 @@ struct twin_request {
 	int64_t cached_tokens;               /* of them, as the server says; 0 also where it says nothing */
 	int64_t output_tokens;
 	int64_t events;
-	uint32_t node;  /* of its prompt in the tree; PREFIX_ROOT: not known */
-	int32_t stage;  /* a number for each stage of each part */
-	int32_t server; /* a number for each target and replica of each part */
+	uint32_t node;   /* of its prompt in the tree; PREFIX_ROOT: not known */
+	int32_t stage;   /* a number for each stage of each part */
+	int32_t session; /* -1: of none */
+	int32_t server;  /* a number for each target and replica of each part */
 };
 
 struct twin_event {
@@ -43,6 +44,8 @@ struct twin_data {
 	int64_t request_count, request_cap;
 	struct twin_event *events; /* sorted by server and time */
 	int64_t event_count, event_cap;
+	int32_t sessions;               /* numbers of sessions are below it */
+	int32_t servers_each;           /* numbers of servers of a part: those of part k are from k times this on */
 	int32_t stages;                 /* numbers of stages are below it */
 	int64_t failed;                 /* requests that are left out since they failed */
 	int64_t left_out;               /* and because the run has more than the events or rows above */

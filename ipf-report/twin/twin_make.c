@@ -1,5 +1,6 @@
 #include "twin/twin_make.h"
 
+#include "twin/twin_balance.h"
 #include "twin/twin_check.h"
 #include "twin/twin_fit.h"
 
@@ -53,7 +54,7 @@ int twin_make(struct twin *twin, const struct twin_data *data, struct ipf_error 
 	int result = make_by(twin, data, &steps, false, &distance, err);
 	if (result == 0 ? distance > NEAR : err->kind == IPF_INPUT)
 		result = try_spans(twin, data, &steps, distance, err);
-	if (result == 0 && (result = twin_check_kind(twin, err)) < 0)
+	if (result == 0 && ((result = twin_check_kind(twin, err)) < 0 || (result = twin_balance_fit(twin, data, err)) < 0))
 		twin_release(twin);
 	twin_steps_release(&steps);
 	return result;

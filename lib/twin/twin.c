@@ -30,7 +30,7 @@ const char *const twin_error_names[TWIN_ERROR_COUNT] = {"ttft", "tpot", "e2e"};
 
 void twin_init(struct twin *twin)
 {
-	*twin = (struct twin){.times = {1, 1}};
+	*twin = (struct twin){.balancing = BALANCE_KINDS, .balancing_share = NAN, .times = {1, 1}};
 	for (int i = 0; i < TWIN_PARAMETER_COUNT; i++)
 		twin->p[i] = (struct twin_parameter){.value = NAN, .low = NAN, .high = NAN, .at_least = NAN};
 	for (int i = 0; i < TWIN_ERROR_COUNT; i++)
@@ -235,6 +235,20 @@ static void read_levels(struct twin *twin, const json_t *fit)
 	}
 }
 
+static int read_balancing(struct twin *twin, const json_t *of, struct ipf_error *err)
+{
+	const char *name = json_string_value(json_object_get(of, "value"));
+	int kind = 0;
+	if (!of || json_object_get(of, "not_known"))
+		return 0;
+	while (name && kind < BALANCE_KINDS && strcmp(name, balance_names[kind]) != 0)
+		kind++;
+	if (!name || kind == BALANCE_KINDS)
+		return ipf_error_set(err, IPF_INPUT, "balancing/value: expected round-robin, least or session");
+	twin->balancing = (enum balance_kind)kind;
+	return 0;
+}
+
 static int read_members(struct twin *twin, const json_t *file, struct ipf_error *err)
 {
 	const char *kind = json_string_value(json_object_get(file, "ipf"));
@@ -244,7 +258,8 @@ static int read_members(struct twin *twin, const json_t *file, struct ipf_error 
 	if (version != FILE_VERSION)
 		return ipf_error_set(err, IPF_INPUT, "version %lld of twins is not known, only %d", (long long)version,
 		                     FILE_VERSION);
-	if (read_parameters(twin, json_object_get(file, "parameters"), err) < 0)
+	if (read_parameters(twin, json_object_get(file, "parameters"), err) < 0 ||
+	    read_balancing(twin, json_object_get(file, "balancing"), err) < 0)
 		return -1;
 	const json_t *fit = json_object_get(file, "fit");
 	twin->requests = json_integer_value(json_object_get(fit, "requests"));
@@ -337,6 +352,19 @@ int twin_errors_to_json(const struct twin *twin, json_t *to)
 	return bad ? -1 : 0;
 }
 
+/* Of several servers only. */
+static int put_balancing(const struct twin *twin, json_t *to)
+{
+	json_t *one;
+	if (isnan(twin->balancing_share))
+		return 0;
+	if (twin->balancing == BALANCE_KINDS)
+		one = json_pack("{s:s}", "not_known", "requests were spread over the servers in no way that is known");
+	else
+		one = json_pack("{s:s, s:o}", "value", balance_names[twin->balancing], "share", number(twin->balancing_share));
+	return json_object_set_new(to, "balancing", one);
+}
+
 int twin_to_json(const struct twin *twin, json_t *to)
 {
 	json_t *all = json_object(), *fit = json_object();
@@ -346,6 +374,7 @@ int twin_to_json(const struct twin *twin, json_t *to)
 	if (twin->model)
 		bad |= json_object_set_new(to, "model", json_string(twin->model));
 	bad |= json_object_set_new(to, "parameters", all);
+	bad |= put_balancing(twin, to);
 	bad |= json_object_set_new(fit, "requests", json_integer(twin->requests));
 	bad |= json_object_set_new(fit, "steps", json_integer(twin->steps));
 	bad |= json_object_set_new(fit, "by_spans", json_boolean(twin->by_spans));

@@ -16,6 +16,7 @@
 #ifndef IPF_TWIN_H
 #define IPF_TWIN_H
 
+#include "balance_kind.h"
 #include "batching/batching.h"
 #include "error.h"
 
@@ -77,10 +78,12 @@ struct twin {
 	struct twin_error errors[TWIN_ERROR_COUNT]; /* of all runs together */
 	struct twin_level levels[TWIN_LEVELS];
 	int level_count;
-	int64_t requests, steps; /* that it was fitted from */
-	bool by_spans;           /* its steps could not be told apart: fitted to what whole answers took */
-	json_t *from;            /* a list of the runs; NULL: unknown */
-	char *model;             /* the server's model; NULL: unknown */
+	enum balance_kind balancing; /* of several servers; BALANCE_KINDS: not known */
+	double balancing_share;      /* of choices that it explains beyond chance */
+	int64_t requests, steps;     /* that it was fitted from */
+	bool by_spans;               /* its steps could not be told apart: fitted to what whole answers took */
+	json_t *from;                /* a list of the runs; NULL: unknown */
+	char *model;                 /* the server's model; NULL: unknown */
 };
 
 /* Nothing is known of it. */

@@ -79,6 +79,17 @@ for load in constant:rate=6,for=60s poisson:rate=15,for=40s poisson:rate=40,for=
 done
 is "$(jq -r '.verdict.predicted' twin-run.json)" true "its report says that it is predicted"
 
+# Several servers of a kind: how they were chosen is part of their twin.
+"$BIN/ipf-sched" -q poisson:rate=30,for=30s -t trace --seed 3 -o many.schedule
+for way in least round-robin; do
+	"$BIN/ipf-fire" -q --twin truth.json --replicas 3 --balance $way -t trace many.schedule | "$BIN/ipf-collect" -q --events -o many.results
+	run "$report" export twin -q many.results
+	is "$(jq -c '[.balancing.value, .balancing.share > 0.95]' "$OUT")" "[\"$way\",true]" "servers that are chosen $way"
+	cp "$OUT" "$way.json"
+done
+is "$("$BIN/ipf-fire" -q --twin least.json --replicas 3 -t trace many.schedule | head -1 | jq -r .balance)" least "are chosen so again"
+is "$("$BIN/ipf-fire" -q --twin least.json --replicas 3 --balance session -t trace many.schedule | head -1 | jq -r .balance)" session "but for an option that says another way"
+
 # Two servers, one of which is half as fast, have no common one.
 jq '.parameters.step_base_ns.value = 18000000' truth.json >slow.json
 at slow slow.json 1 poisson:rate=2,for=20s poisson:rate=5,for=20s

@@ -2,8 +2,8 @@
 
     twin_truth.py BIN twin|sim|search FIRST COUNT
 
-With `twin` the server is a twin itself, in virtual time, and the answer is the same everywhere; with `sim` it is ipf-sim, in real time, a
-minute and a half for each. Prints a line for each server and for what is off, then a summary as JSON: how many parameters were wrong
+With `twin` the server is a twin itself, in virtual time, and the answer is the same everywhere; with `sim` it is ipf-sim, in real time, two
+minutes for each. Prints a line for each server and for what is off, then a summary as JSON: how many parameters were wrong
 (5 % off), how many figures of how many loads were within the limits (throughput 3 %, p50 5 %, p99 12 %), how many intervals of parameters
 hold the truth; "quiet" is how many figures of a second run of the server itself were within the limits.
 With `search`, in virtual time, a search for the highest rate within objectives is made at the server and at its twin: "found" is how often
@@ -179,6 +179,17 @@ def try_search(number, sums):
     print(f"server {number}: {rates[0]}/s, its twin {rates[1]}/s")
 
 
+def measure_new(s, seed, name, trace, stage):
+    """At a server whose cache knows nothing."""
+    if KIND == "twin":
+        return measure(["--twin", "truth.json", "--seed", seed], name, trace, [stage])
+    server = Sim(s)
+    try:
+        return measure(server.where, name, trace, [stage])
+    finally:
+        server.stop()
+
+
 def try_server(number, sums):
     s = draw(number)
     server = (Sim if KIND == "sim" else Twin)(s)
@@ -194,19 +205,15 @@ def try_server(number, sums):
             ("users", "load.trace", f"closed:users={max(s['most_sequences'] // 2, 2)},for={8 * scale}s"),
             ("long", "long.trace", f"poisson:rate={top * 0.4:.3f},for={8 * scale}s"),
         ):
-            other = server if KIND == "twin" else Sim(s)  # a cache that knows nothing
-            truth = measure(other.where, "truth", trace, [stage])
-            if other is not server:
-                other.stop()
-            predicted = measure(["--twin", "twin.json", "--seed", "2"], "predicted", trace, [stage])
             # two runs of the same load at the same server, whose steps vary: nothing can predict better
-            again = measure(["--twin", "truth.json", "--seed", "2"], "again", trace, [stage]) if KIND == "twin" else truth
+            truth, again = (measure_new(s, seed, name, trace, stage) for seed, name in ((1, "truth"), (2, "again")))
+            predicted = measure(["--twin", "twin.json", "--seed", "2"], "predicted", trace, [stage])
             for (figure, off, good), (_, noise, quiet) in zip(compare(truth, predicted), compare(truth, again)):
                 sums["figures"] += 1
                 sums["good"] += good
                 sums["quiet"] += quiet
                 if not good:
-                    print(f"  {name}: {figure} {off:+.1%}" + (f" (the server itself {noise:+.1%})" if KIND == "twin" else ""))
+                    print(f"  {name}: {figure} {off:+.1%} (the server itself {noise:+.1%})")
     finally:
         server.stop()
 

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Twins of real servers on the CPU, vLLM and llama.cpp, each with a small model of random weights: fitted from a ramp, they predict three rates
-# and a closed loop that were not fitted. p50 within 10 %, p99 within 25 %, or as near as a second run of the same load comes. Wants an idle machine.
+# and a closed loop that were not fitted. p50 within 10 %, p99 within 25 %, or within twice the distance of a second run of the same load. Wants an idle machine.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 . "$TESTS/servers/servers.sh"
@@ -10,7 +10,17 @@ prompts_for() { # NAME: no two traces have a prompt in common
 	ipf-prep synthetic -q -n 4000 --input-tokens uniform:20-500 --output-tokens uniform:10-60 --salt "$1" -t model/tokenizer.json --seed 5 -o "$1.trace"
 }
 
-at() { # NAME TRACE STAGE…: measured; the results and the JSON report
+at() { # NAME TRACE STAGE…: measured; the results and the JSON report. Again, where another process kept the client from sending in time.
+	local name=$1 trace=$2 try
+	shift 2
+	for try in 1 2 3; do
+		measure "$name" "$trace" "$@"
+		[ "$(jq -r '.verdict.checks[] | select(.name == "load_delivered") | .status' "$name.json")" = INVALID ] || return 0
+		echo "# $name: try $try: the client was late"
+	done
+}
+
+measure() {
 	local name=$1 trace=$2
 	shift 2
 	ipf-sched -q "$@" -t "$trace.trace" --seed 3 -o "$name.schedule"
@@ -42,10 +52,6 @@ twin_of() { # SERVER
 	for share in 0.15 0.4 0.7 1.0 1.3; do ramp+=("poisson:rate=$(jq -n "$top * $share"),for=20s"); done
 	at ramp "$1-ramp" "${ramp[@]}"
 	run ipf-report export twin -q ramp.results
-	if [ "$status" = 3 ]; then # it works in another way: the reason is what there is to say
-		contains "$(cat "$ERR")" "no twin: this is another kind of server" "$1: $(cat "$ERR")"
-		return
-	fi
 	status_is 0 "$1: a twin of a ramp up to 1.3 times $top requests/s"
 	cp "$OUT" twin.json
 	jq -c '[.parameters | to_entries[] | {(.key): (.value.value // .value.not_known)}] | add' twin.json | sed 's/^/# /'

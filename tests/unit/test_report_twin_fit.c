@@ -57,7 +57,8 @@ static void run_ramp(struct world *w, const struct twin *truth, int64_t requests
 	double t_ns = 0;
 	w->data = (struct twin_data){.requests = calloc((size_t)requests, sizeof *w->data.requests),
 	                             .events = calloc(EVENTS, sizeof *w->data.events),
-	                             .stages = 1};
+	                             .stages = 1,
+	                             .servers_each = 1};
 	w->answers = calloc((size_t)requests, sizeof *w->answers);
 	const struct replicas_options one = REPLICAS_DEFAULT;
 	assert_int_equal(twin_server_open(&w->server, truth, &one, 7, &err), 0);
