@@ -5,6 +5,7 @@
 #include "body/prompt.h"
 #include "body/trace_cursor.h"
 #include "stream/prompt_chain.h"
+#include "text_hash.h"
 #include "twin/twin_blocks.h"
 
 #include <math.h>
@@ -133,11 +134,10 @@ static int add_recorded(struct twin_prompt *p, const struct trace_request *q, st
 	for (size_t i = 0; i < named.len; i++)
 		hash = kv_hash(hash, (unsigned char)named.data[i]);
 	for (struct jdoc_each id = jdoc_each(doc, jdoc_get(doc, JDOC_ROOT, "ids")); jdoc_step(&id);) {
-		int64_t value, tokens;
-		if ((list && !jdoc_step(&length)) || !jdoc_to_int(doc, list ? length.value : lengths, &tokens) ||
-		    !jdoc_to_int(doc, id.value, &value))
+		int64_t tokens;
+		if ((list && !jdoc_step(&length)) || !jdoc_to_int(doc, list ? length.value : lengths, &tokens))
 			break;
-		hash = kv_hash(hash, (uint64_t)value);
+		hash = kv_hash(hash, text_hash_mixed(jdoc_raw(doc, id.value))); /* an id may be beyond int64 */
 		for (end += (double)tokens * p->o.times[TWIN_INPUT];
 		     p->given < p->most && (double)(p->given + 1) * KV_BLOCK <= end; p->given++)
 			twin_answer_block(p->answer, twin_blocks_hash(hash, p->given));

@@ -2,8 +2,10 @@
 
 #include "cli/times.h"
 #include "json/jout.h"
+#include "text_hash.h"
 #include "token_count.h"
 
+#include <ctype.h>
 #include <string.h>
 
 static int missing(const char *key, struct ipf_error *err)
@@ -189,15 +191,35 @@ struct slice object_text(struct draft *d, const struct jdoc *j, jdoc_id node)
 
 /* ---- the blocks of a prompt ---- */
 
-/* Writers disagree on whether 64-bit hashes are signed. */
+/* A hash as hexadecimal digits, with or without 0x. More than 64 bits of them become 64, as unlikely to be equal by
+ * chance as the hashes themselves. */
+static bool parse_hex(struct slice text, uint64_t *hash)
+{
+	if (text.len > 2 && text.data[0] == '0' && (text.data[1] | 0x20) == 'x')
+		text = (struct slice){text.data + 2, text.len - 2};
+	*hash = 0;
+	for (size_t i = 0; i < text.len; i++) {
+		unsigned char c = (unsigned char)text.data[i];
+		if (!isxdigit(c))
+			return false;
+		*hash = *hash << 4 | (unsigned)(c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10);
+	}
+	if (text.len > 16)
+		*hash = text_hash_mixed(text);
+	return text.len > 0 && text.len <= 128;
+}
+
+/* Writers disagree on whether 64-bit hashes are signed, and whether they are numbers. */
 static bool parse_hash(const struct jdoc *j, jdoc_id node, uint64_t *hash)
 {
 	int64_t small;
+	struct slice raw = jdoc_raw(j, node);
 	if (jdoc_to_int(j, node, &small)) {
 		*hash = (uint64_t)small;
 		return true;
 	}
-	struct slice raw = jdoc_raw(j, node);
+	if (jdoc_type_of(j, node) == JDOC_TEXT)
+		return parse_hex((struct slice){raw.data + 1, raw.len - 2}, hash);
 	if (jdoc_type_of(j, node) != JDOC_NUMBER)
 		return false;
 	*hash = 0;
@@ -231,7 +253,7 @@ int need_block_ids(struct draft *d, const struct jdoc *j, jdoc_id map, const cha
 	blocks->ids = ids;
 	for (struct jdoc_each e = jdoc_each(j, list); jdoc_step(&e);)
 		if (!parse_hash(j, e.value, &ids[blocks->count++]))
-			return jdoc_expected(j, e.value, key, "64-bit integers", err);
+			return jdoc_expected(j, e.value, key, "64-bit integers or hexadecimal digits", err);
 	return 0;
 }
 

@@ -73,5 +73,5 @@ wrong "token ids" "2: prompt_token_ids: a prompt of token ids cannot be read" < 
 lengths() { printf '{"ipf":"trace","version":1,"prompts":"none"}\n%s\n{"end":{"lines":1}}\n' "$1"; }
 wrong "sizes for other blocks" "2: blocks.tokens: expected a length for each of 2 ids, got 1" < <(lengths '{"id":"a","input_tokens":8,"output_tokens":1,"blocks":{"tokens":[4],"ids":[1,2]}}')
 wrong "blocks of nothing" "2: blocks.tokens: expected a length of 1 or more, or a list, got 0" < <(lengths '{"id":"a","input_tokens":8,"output_tokens":1,"blocks":{"tokens":0,"ids":[1,2]}}')
-wrong "ids that are none" '2: ids: expected 64-bit integers, got "x"' < <(lengths '{"id":"a","input_tokens":8,"output_tokens":1,"blocks":{"tokens":4,"ids":["x"]}}')
+wrong "ids that are none" '2: ids: expected 64-bit integers or hexadecimal digits, got "x"' < <(lengths '{"id":"a","input_tokens":8,"output_tokens":1,"blocks":{"tokens":4,"ids":["x"]}}')
 wrong "a prompt of no length" "2: input_tokens: expected the length of a prompt that is not in the trace, got none" < <(lengths '{"id":"a","output_tokens":1,"blocks":{"tokens":[4],"ids":[1]}}')

@@ -63,16 +63,21 @@ static void the_first_deadline_is_the_earliest(void **state)
 
 static char path[64];
 
-/* A trace of these lines, as the file `path`. */
-static void save(const char *const *lines, size_t count)
+/* A trace of these lines, as the file `path`; `more` follows in its header. */
+static void save_with(const char *more, const char *const *lines, size_t count)
 {
 	snprintf(path, sizeof path, "/tmp/ipf-twin-trace-%d", (int)getpid());
 	FILE *f = fopen(path, "w");
 	assert_non_null(f);
-	fprintf(f, "{\"ipf\":\"trace\",\"version\":1,\"tool\":\"test\"}\n");
+	fprintf(f, "{\"ipf\":\"trace\",\"version\":1,\"tool\":\"test\"%s}\n", more);
 	for (size_t i = 0; i < count; i++)
 		fprintf(f, "%s\n", lines[i]);
 	fclose(f);
+}
+
+static void save(const char *const *lines, size_t count)
+{
+	save_with("", lines, count);
 }
 
 /* What becomes of a line of a trace. */
@@ -173,18 +178,35 @@ static void recorded_blocks(void **state)
 					  second[] = "{\"id\":\"b\",\"input_tokens\":100,\"output_tokens\":1,"
 								 "\"blocks\":{\"tokens\":48,\"ids\":[1,7,3]}}";
 	(void)state;
-	save((const char *[]){first, second}, 2);
+	save_with(",\"prompts\":\"none\"", (const char *[]){first, second}, 2);
 	struct twin_prompt *prompts = open_prompts(false);
-	/* the trace of the factor has no prompts either */
-	FILE *f = fopen(path, "w");
-	assert_non_null(f);
-	fprintf(f, "{\"ipf\":\"trace\",\"version\":1,\"tool\":\"test\",\"prompts\":\"none\"}\n%s\n%s\n", first, second);
-	fclose(f);
 	struct twin_answer a = read_line(prompts, first, true), b = read_line(prompts, second, true);
 	assert_int_equal(a.sequence.hash_count, 6); /* whole blocks of 100 tokens */
 	assert_int_equal(shared(&a, &b), 3);
 	twin_answer_release(&a);
 	twin_answer_release(&b);
+	twin_prompt_close(prompts);
+	remove(path);
+}
+
+/* Two ids beyond the 63 bits of a signed integer that differ in the last one. */
+static void ids_of_64_bits(void **state)
+{
+	(void)state;
+	static const char one[] = "{\"id\":\"a\",\"input_tokens\":96,\"output_tokens\":4,"
+							  "\"blocks\":{\"tokens\":48,\"ids\":[18446744073709551614,2]}}";
+	static const char two[] = "{\"id\":\"b\",\"input_tokens\":96,\"output_tokens\":4,"
+							  "\"blocks\":{\"tokens\":48,\"ids\":[18446744073709551615,2]}}";
+	save_with(",\"prompts\":\"none\"", (const char *[]){one, two}, 2);
+	struct twin_prompt *prompts = open_prompts(false);
+	struct twin_answer a = read_line(prompts, one, true), b = read_line(prompts, two, true),
+					   c = read_line(prompts, one, true);
+	assert_int_equal(a.sequence.hash_count, 6);
+	assert_int_equal(shared(&a, &b), 0);
+	assert_int_equal(shared(&a, &c), 6);
+	twin_answer_release(&a);
+	twin_answer_release(&b);
+	twin_answer_release(&c);
 	twin_prompt_close(prompts);
 	remove(path);
 }
@@ -215,6 +237,7 @@ int main(void)
 		cmocka_unit_test(blocks_by_the_servers_tokens),
 		cmocka_unit_test(the_factor_is_that_of_the_trace),
 		cmocka_unit_test(recorded_blocks),
+		cmocka_unit_test(ids_of_64_bits),
 		cmocka_unit_test(answers_complete_blocks),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
