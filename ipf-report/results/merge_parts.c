@@ -247,9 +247,11 @@ static void judge_repeated_load(struct run_data *run, size_t stage)
 	             shown(other->name).text, shown(first->name).text, shown(schedule->name).text);
 }
 
-/* Gives the stages the load of all parts. */
+/* Gives the stages the load of all parts. Those of different schedules have no stage in common. */
 static void join_loads(struct run_data *run)
 {
+	if (run->any_schedules)
+		return;
 	for (size_t s = 0; s < run->schedule.count; s++) {
 		if (!run->shards) {
 			judge_repeated_load(run, s);

@@ -729,7 +729,9 @@ int run_data_begin(struct run_data *run, const char *name, json_t *header, struc
 		bad = -1;
 	if (bad == 0)
 		bad = begin_verdict(run->verdict, part, &schedule, err);
-	if (bad == 0 && !(part->loads = calloc(schedule.count + 1, sizeof *part->loads)))
+	/* of any_schedules, the first may have more stages, of which this part has nothing */
+	const size_t most = schedule.count > run->schedule.count ? schedule.count : run->schedule.count;
+	if (bad == 0 && !(part->loads = calloc(most + 1, sizeof *part->loads)))
 		bad = ipf_error_memory(err);
 	for (size_t i = 0; bad == 0 && i < schedule.count; i++)
 		part->loads[i] = load_of(&schedule.stages[i]);
