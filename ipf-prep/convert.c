@@ -50,14 +50,14 @@ static void set_residual(json_t *end, const struct length_error *r)
 		                              (json_int_t)residual_p99(r), "max", (json_int_t)r->max));
 }
 
-static void set_left_out(json_t *end, const struct selection_counts *counts)
+static void set_counts(json_t *end, const char *name, const struct reason *reasons, int count)
 {
-	if (!counts->reason_count)
+	if (!count)
 		return;
-	json_t *left_out = json_object();
-	for (int i = 0; i < counts->reason_count; i++)
-		json_object_set_new(left_out, counts->reasons[i].why, json_integer((json_int_t)counts->reasons[i].count));
-	json_object_set_new(end, "left_out", left_out);
+	json_t *counts = json_object();
+	for (int i = 0; i < count; i++)
+		json_object_set_new(counts, reasons[i].why, json_integer((json_int_t)reasons[i].count));
+	json_object_set_new(end, name, counts);
 }
 
 /* Prompts that are the same as an earlier one, although users did not send them so. */
@@ -83,7 +83,8 @@ static json_t *make_trailer(const struct prep_config *c, const struct source_rea
 			end, "assumed",
 			json_pack("{s:i, s:I}", "output_tokens", OUTPUT_TOKENS_ASSUMED, "requests", (json_int_t)counts->assumed));
 	set_residual(end, &counts->residual);
-	set_left_out(end, counts);
+	set_counts(end, "left_out", counts->reasons, counts->reason_count);
+	set_counts(end, "inexact", counts->inexact, counts->inexact_count);
 	set_repeats(end, &counts->repeats);
 	prompt_reuse_find(&counts->reuse, counts->input_tokens, &reuse);
 	schedule_reuse_to_json(&reuse, end);
@@ -262,6 +263,8 @@ static int report(const struct prep_config *c, const struct source_reader *readi
 		residual_print(&counts->residual, stderr);
 	if (c->common.verbose)
 		selection_counts_print(counts, reading->records, reading->bad, stderr);
+	if (!c->common.quiet)
+		selection_counts_print_inexact(counts, stderr);
 	if (!c->common.quiet)
 		note_limits(c, counts);
 	if (counts->requests == 0 && reading->records > reading->bad)

@@ -3,6 +3,7 @@
 #include "absent.h"
 #include "safe_text.h"
 #include "text_hash.h"
+#include "token_count.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -319,5 +320,24 @@ int draft_check_names(const struct draft *d, struct ipf_error *err)
 	for (size_t i = 0; i < d->count; i++)
 		if (check_name("model", d->requests[i].model, err) < 0 || check_tags(d->requests[i].tags, err) < 0)
 			return -1;
+	return 0;
+}
+
+/* No server accepts a longer prompt; a wrong number in a file must not make us allocate all memory. */
+#define SYNTHETIC_TOKENS_MAX INT64_C(100000000)
+
+int draft_check_lengths(const struct draft *d, struct ipf_error *err)
+{
+	for (size_t i = 0; i < d->count; i++) {
+		const struct draft_request *r = &d->requests[i];
+		const int64_t lengths[] = {r->input_tokens, r->output_tokens};
+		for (size_t k = 0; k < sizeof lengths / sizeof *lengths; k++)
+			if (lengths[k] != IPF_ABSENT && !token_count_is_possible(lengths[k]))
+				return ipf_error_set(err, IPF_INPUT, "%s: expected " TOKENS_EXPECTED ", got %lld",
+				                     k ? "length of the answer" : "length of the prompt", (long long)lengths[k]);
+		if (r->count == 0 && r->input_tokens > SYNTHETIC_TOKENS_MAX)
+			return ipf_error_set(err, IPF_INPUT, "expected a prompt of at most %lld tokens, got %lld",
+			                     (long long)SYNTHETIC_TOKENS_MAX, (long long)r->input_tokens);
+	}
 	return 0;
 }

@@ -119,6 +119,8 @@ uint64_t draft_block_id(const struct draft_blocks *blocks, size_t i);
 /* Refuses names with control characters and the like (safe_text.h): of the session, the models, and in tags. -1: err
  * says which. */
 int draft_check_names(const struct draft *d, struct ipf_error *err);
+/* Refuses lengths that no request has: for formats that do not check what they read, or hold it before it is taken. */
+int draft_check_lengths(const struct draft *d, struct ipf_error *err);
 
 /* A copy that owns all it needs, in a single allocation: free() it. NULL when out of memory. */
 struct draft *draft_clone(const struct draft *d);

@@ -4,7 +4,6 @@
 #include "draft/arrivals.h"
 #include "clock.h"
 #include "draft/reorder.h"
-#include "token_count.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -22,9 +21,6 @@ struct selection {
 	int64_t last_at_ns;
 	struct progress *progress;
 };
-
-/* No server accepts a longer prompt; a wrong number in a file must not make us allocate all memory. */
-#define SYNTHETIC_TOKENS_MAX INT64_C(100000000)
 
 /* ---- what is left out ---- */
 
@@ -264,23 +260,6 @@ static bool answer_is_empty(const struct prep_config *config, const struct draft
 	       config->output.distribution.kind == DISTRIBUTION_DATASET;
 }
 
-/* For formats that do not check what they read. */
-static int check_lengths(const struct draft *d, struct ipf_error *err)
-{
-	for (size_t i = 0; i < d->count; i++) {
-		const struct draft_request *r = &d->requests[i];
-		const int64_t lengths[] = {r->input_tokens, r->output_tokens};
-		for (size_t k = 0; k < sizeof lengths / sizeof *lengths; k++)
-			if (lengths[k] != IPF_ABSENT && !token_count_is_possible(lengths[k]))
-				return ipf_error_set(err, IPF_INPUT, "%s: expected " TOKENS_EXPECTED ", got %lld",
-				                     k ? "length of the answer" : "length of the prompt", (long long)lengths[k]);
-		if (r->count == 0 && r->input_tokens > SYNTHETIC_TOKENS_MAX)
-			return ipf_error_set(err, IPF_INPUT, "expected a prompt of at most %lld tokens, got %lld",
-			                     (long long)SYNTHETIC_TOKENS_MAX, (long long)r->input_tokens);
-	}
-	return 0;
-}
-
 static int take(struct sink *sink, struct draft *d, struct ipf_error *err)
 {
 	struct selection *s = (struct selection *)sink;
@@ -303,7 +282,7 @@ static int take(struct sink *sink, struct draft *d, struct ipf_error *err)
 	}
 	if (draft_check_names(d, err) < 0)
 		return -1;
-	if (check_lengths(d, err) < 0)
+	if (draft_check_lengths(d, err) < 0)
 		return -1;
 	trace_renderer_learn_blocks(s->renderer, d);
 	int64_t at_ns = d->requests[0].at_ns;
@@ -341,6 +320,11 @@ static void unusable(struct sink *sink, const char *why)
 	selection_counts_drop(((struct selection *)sink)->counts, why, 1);
 }
 
+static void inexact(struct sink *sink, const char *how)
+{
+	selection_counts_inexact(((struct selection *)sink)->counts, how);
+}
+
 int selection_finish(struct selection *s, struct ipf_error *err)
 {
 	int status = write_held(s, err);
@@ -356,6 +340,7 @@ int selection_new(struct selection **made, const struct prep_config *config, str
 		return ipf_error_memory(err);
 	s->sink.take = take;
 	s->sink.unusable = unusable;
+	s->sink.inexact = inexact;
 	s->config = config;
 	s->renderer = renderer;
 	s->counts = counts;

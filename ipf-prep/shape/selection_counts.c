@@ -4,17 +4,34 @@
 
 #include <string.h>
 
-void selection_counts_drop(struct selection_counts *counts, const char *why, int64_t requests)
+static void count_reason(struct reason *reasons, int *reason_count, const char *why, int64_t requests)
 {
 	int i = 0;
-	while (i < counts->reason_count && strcmp(counts->reasons[i].why, why) != 0)
+	while (i < *reason_count && strcmp(reasons[i].why, why) != 0)
 		i++;
 	if (i == REASONS_MAX)
 		return;
-	if (i == counts->reason_count)
-		counts->reasons[counts->reason_count++] = (struct reason){.why = why};
-	counts->reasons[i].count++;
-	counts->reasons[i].requests += requests;
+	if (i == *reason_count)
+		reasons[(*reason_count)++] = (struct reason){.why = why};
+	reasons[i].count++;
+	reasons[i].requests += requests;
+}
+
+void selection_counts_drop(struct selection_counts *counts, const char *why, int64_t requests)
+{
+	count_reason(counts->reasons, &counts->reason_count, why, requests);
+}
+
+void selection_counts_inexact(struct selection_counts *counts, const char *how)
+{
+	count_reason(counts->inexact, &counts->inexact_count, how, 1);
+}
+
+void selection_counts_print_inexact(const struct selection_counts *counts, FILE *to)
+{
+	for (int i = 0; i < counts->inexact_count; i++)
+		fprintf(to, "ipf-prep: %lld request%s: %s\n", (long long)counts->inexact[i].count,
+		        counts->inexact[i].count == 1 ? "" : "s", counts->inexact[i].why);
 }
 
 void selection_counts_too_long(struct selection_counts *counts, int64_t requests)

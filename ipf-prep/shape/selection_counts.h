@@ -39,10 +39,14 @@ struct selection_counts {
 		int64_t requests;
 	} reasons[REASONS_MAX];
 	int reason_count;
+	struct reason inexact[REASONS_MAX]; /* what of requests is not in the trace as it was recorded */
+	int inexact_count;
 };
 
 /* Counts a session or a single request that is left out. `why` must be a literal. */
 void selection_counts_drop(struct selection_counts *counts, const char *why, int64_t requests);
+/* Counts a request that is not in the trace as it was recorded. `how` must be a literal. */
+void selection_counts_inexact(struct selection_counts *counts, const char *how);
 /* Counts a session that does not fit into -n as a whole. */
 void selection_counts_too_long(struct selection_counts *counts, int64_t requests);
 /* Counts a prompt of `made` tokens for which `wanted` were wanted. */
@@ -53,6 +57,8 @@ double residual_exact(const struct length_error *r);
 int64_t residual_p99(const struct length_error *r);
 /* Prints a line if there is a prompt. */
 void residual_print(const struct length_error *r, FILE *to);
+/* Prints a line for each way in which requests are not as they were recorded. */
+void selection_counts_print_inexact(const struct selection_counts *counts, FILE *to);
 void selection_counts_print(const struct selection_counts *counts, int64_t records, int64_t bad, FILE *to);
 
 #endif

@@ -7,91 +7,210 @@
  *     output_length  length of the answer, in tokens
  *     hash_ids       an id for each block of 512 tokens of the prompt; the last block may be partial
  *
- * Variants that other tools write also have:
+ * Variants have other members (mooncake_row.h). Those of AIPerf have, instead of input_length and hash_ids,
  *
- *     text_input     the prompt itself, instead of input_length and hash_ids
- *     session_id     requests of the same session are its turns
+ *     text_input     the prompt itself, or
+ *     messages       the prompt as chat messages, a list or a text that contains one, and `tools`, or
+ *     payload        the body of the request
+ *
+ * and also
+ *
+ *     session_id     requests of the same session are its turns, each with the whole conversation
  *     delay          milliseconds after the previous turn, instead of timestamp
+ *     extra          members for the body of the request
  *
- * and what ipf-prep anonymize writes:
+ * ipf-prep anonymize writes:
  *
  *     model          the model to request
  *     block_size     tokens of a block of hash_ids, if not 512
  *
+ * Dynamo writes request_id, and priority, strict_priority and policy_class, which become tags. Rows that wait for
+ * others by name are refused: from_agentic_mooncake.c reads them.
+ *
  * Prompts without text are synthetic: equal ids give equal text, so that a prefix cache sees the hits that the recorded
  * one saw. Other members are ignored.
- *
- * A trace in JSON Lines to copy for a new one: it has no state, so read_record(), recognises() and the table are all.
  */
+#include "absent.h"
 #include "clock.h"
+#include "name_set.h"
+#include "sources/chat_fields.h"
+#include "sources/mooncake_row.h"
 #include "sources/sniff.h"
-#include "sources/record_fields.h"
 
-#define BLOCK_TOKENS 512
+struct state {
+	struct mooncake_blocks blocks;
+	struct time_origin origin; /* of timestamp_ms, which counts since 1970 */
+	struct name_set ids;
+};
 
-static int read_times(const struct jdoc *j, struct draft *d, struct draft_request *r, struct ipf_error *err)
+static void close_state(void *opened)
 {
-	int timed = field_duration(j, JDOC_ROOT, "timestamp", NS_PER_MS, &r->at_ns, err);
-	int delayed = field_duration(j, JDOC_ROOT, "delay", NS_PER_MS, &r->wait_ns, err);
-	if (timed < 0 || delayed < 0 || field_name(d, j, JDOC_ROOT, "session_id", &d->session, err) < 0)
-		return -1;
-	return timed || (delayed && d->session.data) ? 0 : ipf_error_set(err, IPF_INPUT, "timestamp: missing");
+	name_set_release(&((struct state *)opened)->ids);
 }
 
-/* Its text, or else its length and blocks. */
-static int read_prompt(const struct jdoc *j, struct draft *d, struct draft_request *r, struct ipf_error *err)
+static int begin_file(void *opened, const struct csv *csv, struct ipf_error *err)
 {
-	struct slice text;
-	int got = field_text(d, j, JDOC_ROOT, "text_input", &text, err);
-	if (got < 0)
-		return -1;
-	if (got == 0) {
-		r->blocks.tokens = BLOCK_TOKENS;
-		return need_tokens(j, JDOC_ROOT, "input_length", &r->input_tokens, err) < 0 ||
-		               field_block_tokens(j, JDOC_ROOT, "block_size", &r->blocks.tokens, err) < 0
-		           ? -1
-		           : need_covering_blocks(d, j, JDOC_ROOT, "hash_ids", r, err);
-	}
-	if (text.len > 0)
-		draft_message(d, ROLE_USER, text);
+	(void)csv;
+	(void)err;
+	((struct state *)opened)->blocks.tokens = 0;
 	return 0;
 }
 
-static int read_record(void *state, const struct source_record *record, struct sink *sink, struct ipf_error *err)
+/* The prompt as messages: 0, or -1. They may be in a text. */
+static int read_messages(struct draft *d, const struct jdoc *j, jdoc_id messages, struct ipf_error *err)
 {
-	(void)state;
+	struct jdoc inner = {0};
+	struct ipf_error wrong = {0};
+	jdoc_id mode = jdoc_get(j, JDOC_ROOT, "message_mode");
+	if (!jdoc_is_null(j, mode) && !jdoc_text_is(j, mode, "history"))
+		return jdoc_expected(j, mode, "message_mode", "history, the whole conversation in each row", err);
+	if (jdoc_type_of(j, messages) != JDOC_TEXT)
+		return chat_prompt(d, j, messages, err);
+	struct slice text = draft_text(d, j, messages);
+	int status = -1;
+	if (text.data && jdoc_parse(&inner, text.data, text.len, &wrong) < 0)
+		jdoc_expected(j, messages, "messages", "a list, or a text that contains one", err);
+	else if (text.data)
+		status = chat_prompt(d, &inner, JDOC_ROOT, err);
+	put_on_one_line(text);
+	jdoc_release(&inner);
+	return d->failed ? 0 : status;
+}
+
+/* Members for the body of the request, of which the trace has a place for some. */
+static int read_extra(struct draft *d, const struct jdoc *j, struct draft_request *r, struct sink *sink,
+                      struct ipf_error *err)
+{
+	jdoc_id extra = jdoc_get(j, JDOC_ROOT, "extra");
+	struct draft_request body = {.output_tokens = IPF_ABSENT};
+	if (jdoc_is_null(j, extra))
+		return 0;
+	if (need_object(j, extra, "extra", err) < 0 || chat_parameters(d, j, extra, &body, err) < 0)
+		return -1;
+	r->output_tokens = body.output_tokens != IPF_ABSENT ? body.output_tokens : r->output_tokens;
+	r->model = body.model.data ? body.model : r->model;
+	r->tools = body.tools.data ? body.tools : r->tools;
+	r->response_format = body.response_format.data ? body.response_format : r->response_format;
+	static const char *const placed[] = {"model", "tools", "response_format", "max_tokens", "max_completion_tokens"};
+	uint32_t others = jdoc_count(j, extra);
+	for (size_t i = 0; i < sizeof placed / sizeof *placed; i++)
+		others -= jdoc_get(j, extra, placed[i]) != JDOC_NONE;
+	if (others > 0)
+		sink->inexact(sink, "extra has members that are not passed on");
+	return 0;
+}
+
+/* Its text, messages or body, or else its length and blocks. */
+static int read_prompt(struct state *s, const struct jdoc *j, struct draft *d, struct sink *sink, struct ipf_error *err)
+{
+	struct draft_request *r = &d->requests[0];
+	struct slice text;
+	jdoc_id messages = jdoc_get(j, JDOC_ROOT, "messages"), payload = jdoc_get(j, JDOC_ROOT, "payload");
+	int got = field_text(d, j, JDOC_ROOT, "text_input", &text, err);
+	if (got < 0)
+		return -1;
+	if (!jdoc_is_null(j, payload)) {
+		jdoc_id body = jdoc_get(j, payload, "messages"), prompt = jdoc_get(j, payload, "prompt");
+		if (need_object(j, payload, "payload", err) < 0 || (body != JDOC_NONE && chat_prompt(d, j, body, err) < 0) ||
+		    chat_parameters(d, j, payload, r, err) < 0)
+			return -1;
+		if (body == JDOC_NONE && !jdoc_text_empty(j, prompt))
+			draft_message(d, ROLE_USER, draft_text(d, j, prompt));
+	} else if (!jdoc_is_null(j, messages)) {
+		if (read_messages(d, j, messages, err) < 0 ||
+		    field_tokens(j, JDOC_ROOT, "input_length", &r->input_tokens, err) < 0)
+			return -1;
+		r->tools = chat_tools(d, j, jdoc_get(j, JDOC_ROOT, "tools"));
+	} else if (got == 0) {
+		return mooncake_lengths(d, j, r, &s->blocks, err);
+	} else if (text.len > 0) {
+		draft_message(d, ROLE_USER, text);
+	}
+	return mooncake_output(j, got == 1, r, err) < 0 ? -1 : read_extra(d, j, r, sink, err);
+}
+
+static int read_names(struct state *s, const struct source_record *record, struct draft *d, struct ipf_error *err)
+{
+	const struct jdoc *j = record->json;
+	struct draft_request *r = &d->requests[0];
+	static const char *const links[] = {"wait_for", "branches", "dependencies"};
+	for (size_t i = 0; i < sizeof links / sizeof *links; i++)
+		if (jdoc_count(j, jdoc_get(j, JDOC_ROOT, links[i])) > 0)
+			return ipf_error_set(err, IPF_INPUT, "%s: requests that wait for others need the source agentic-mooncake",
+			                     links[i]);
+	if (field_name(d, j, JDOC_ROOT, "session_id", &d->session, err) < 0 ||
+	    field_name(d, j, JDOC_ROOT, "request_id", &r->id, err) < 0 ||
+	    field_name(d, j, JDOC_ROOT, "model", &r->model, err) < 0)
+		return -1;
+	r->id = name_in_file(d, record->file_index, r->id);
+	if (r->id.data && name_set_add(&s->ids, r->id) == 0 && !s->ids.failed)
+		return ipf_error_set(err, IPF_INPUT, "request_id: expected a unique id, got \"%.*s\" again",
+		                     (int)(r->id.len > 40 ? 40 : r->id.len), r->id.data);
+	d->failed |= s->ids.failed;
+	return 0;
+}
+
+static int read_record(void *opened, const struct source_record *record, struct sink *sink, struct ipf_error *err)
+{
+	struct state *s = opened;
 	const struct jdoc *j = record->json;
 	struct draft *d = &sink->draft;
 	struct draft_request *r = draft_request(d);
 	if (!r)
 		return 0;
-	if (need_object(j, JDOC_ROOT, "record", err) < 0 || read_times(j, d, r, err) < 0 ||
-	    field_name(d, j, JDOC_ROOT, "model", &r->model, err) < 0 ||
-	    need_tokens(j, JDOC_ROOT, "output_length", &r->output_tokens, err) < 0 || read_prompt(j, d, r, err) < 0)
+	if (need_object(j, JDOC_ROOT, "record", err) < 0 || mooncake_times(j, r, err) < 0)
 		return -1;
-	if (r->count == 0 && r->input_tokens <= 0) {
+	if (read_names(s, record, d, err) < 0)
+		return -1;
+	if (r->at_ns != IPF_ABSENT && jdoc_is_null(j, jdoc_get(j, JDOC_ROOT, "timestamp")) &&
+	    !jdoc_is_null(j, jdoc_get(j, JDOC_ROOT, "timestamp_ms")))
+		r->at_ns = since_origin(&s->origin, r->at_ns);
+	if (r->at_ns == IPF_ABSENT && !d->session.data)
+		return ipf_error_set(err, IPF_INPUT, "timestamp: missing");
+	if (read_prompt(s, j, d, sink, err) < 0)
+		return -1;
+	if (r->count == 0 && (r->input_tokens == IPF_ABSENT || r->input_tokens <= 0)) {
 		sink->unusable(sink, "no input token");
 		return 0;
 	}
+	r->tags = mooncake_tags(d, j, (struct slice){0}, (struct slice){0});
 	return sink->take(sink, d, err);
 }
 
 static bool recognises(const struct sniff *sniff)
 {
-	if (!sniff_members(sniff, "output_length") || sniff_members(sniff, "chat_id"))
+	static const char *const lengths[] = {"input_length output_length", "input_tokens output_tokens hash_ids"};
+	static const char *const texts[] = {"timestamp text_input output_length",
+	                                    "timestamp messages output_length",
+	                                    "session_id messages output_length",
+	                                    "timestamp_ms messages output_length",
+	                                    "timestamp payload",
+	                                    "session_id payload"};
+	if (!sniff->json || sniff_members(sniff, "chat_id"))
 		return false;
 	jdoc_id ids = jdoc_get(sniff->json, JDOC_ROOT, "hash_ids");
-	return jdoc_type_of(sniff->json, ids) == JDOC_LIST || sniff_members(sniff, "timestamp text_input") ||
-	       sniff_members(sniff, "session_id delay");
+	bool timed = sniff_members(sniff, "timestamp") || sniff_members(sniff, "created_time") ||
+	             sniff_members(sniff, "timestamp_ms") || sniff_members(sniff, "session_id");
+	for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++)
+		if (sniff_members(sniff, lengths[i]) &&
+		    (jdoc_type_of(sniff->json, ids) == JDOC_LIST || (timed && ids == JDOC_NONE)))
+			return true;
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+		if (sniff_members(sniff, texts[i]))
+			return true;
+	return false;
 }
 
 const struct source_format source_mooncake = {
 	.name = "mooncake",
-	.about = "Mooncake traces (JSON Lines): arrivals, lengths, shared blocks of 512 tokens",
+	.about = "Mooncake traces and their variants (JSON Lines): arrivals, lengths, shared blocks, sessions, or texts",
 	.kind = SOURCE_TRACE,
 	.unit = UNIT_JSON,
 	.traits = HAS_TIMES | HAS_SESSIONS | GATHERS | MAKES_TEXT | HAS_BLOCKS,
 	.filled = "prose of the recorded length, block by block from its hash: equal hashes give equal text",
+	.state_size = sizeof(struct state),
+	.begin_file = begin_file,
 	.read_record = read_record,
 	.recognises = recognises,
+	.close = close_state,
 };

@@ -25,6 +25,7 @@
 	F(azure) \
 	F(burstgpt) \
 	F(vidur) \
+	F(agentic_mooncake) \
 	F(mooncake) \
 	F(qwen_bailian) \
 	F(weka) \

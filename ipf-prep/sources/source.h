@@ -10,7 +10,7 @@
  *         .name = "NAME", .about = "…", .kind = SOURCE_DATASET, .unit = UNIT_JSON, .read_record = read_record };
  *
  * and add NAME to the table in source.c. Examples to copy: from_gsm8k.c for a dataset in JSON, from_mtbench.c for
- * conversations, from_azure.c for a trace in CSV, from_mooncake.c for a trace in JSON Lines.
+ * conversations, from_azure.c for a trace in CSV, from_aibrix.c for a trace in JSON Lines.
  */
 #ifndef PREP_SOURCE_H
 #define PREP_SOURCE_H
@@ -73,6 +73,9 @@ struct sink {
 	int (*take)(struct sink *sink, struct draft *draft, struct ipf_error *err);
 	/* The record is valid but gives no request: counts it under `why` ("no answer"). Not an error. */
 	void (*unusable)(struct sink *sink, const char *why);
+	/* Something of a request that is handed over is not in the trace as it was recorded: counts the request under
+	 * `how`, a literal ("extra has members that are not passed on"), which is reported. */
+	void (*inexact)(struct sink *sink, const char *how);
 	bool full; /* no more drafts are wanted: reading ends */
 };
 

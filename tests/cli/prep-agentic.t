@@ -28,3 +28,102 @@ for id in 18446744073709551616 -9223372036854775809 1e30 0.5 '""' '"0x"' '"12g"'
 	status_is 3 "a hash of ${id:0:30} is refused"
 	stderr_contains 'standard input:1: hash_ids: expected 64-bit integers or hexadecimal digits, got' "by name and value"
 done
+
+# ---- AIPerf's rows: the members of the goldens, and auto on each form by itself ----
+data=$TESTS/data/prep
+while read -r line; do
+	run "$prep" auto - --prompt none -q -o one.trace <<<"$line"
+	is "$status $(head -1 one.trace | jq -r .source)" "0 mooncake" "auto: ${line:0:60}"
+done <<'E'
+{"session_id":"s","input_length":3,"output_length":4}
+{"timestamp":1,"input_length":3,"output_length":4}
+{"timestamp":1,"text_input":"a","output_length":4}
+{"timestamp":1,"messages":[{"role":"user","content":"a"}],"output_length":4}
+{"session_id":"s","messages":[{"role":"user","content":"a"}],"output_length":4}
+{"session_id":"s","payload":{"messages":[{"role":"user","content":"a"}]}}
+{"created_time":1,"input_tokens":3,"output_tokens":4,"hash_ids":[1]}
+{"timestamp_ms":1790000000000,"input_length":3,"output_length":4,"hash_ids":["a1"],"messages":"[{\"role\":\"user\",\"content\":\"a\"}]"}
+E
+size() { # BLOCKS ROW…: how many tokens the blocks have
+	local expected=$1
+	shift
+	printf '%s\n' "$@" >size.jsonl
+	"$prep" mooncake size.jsonl --prompt none -q -o size.trace
+	is "$(body size.trace | jq -s -c 'map(.blocks.tokens)')" "$expected" "blocks of ${expected} tokens"
+}
+row() { printf '{"timestamp":0,"input_length":%s,"output_length":1,"hash_ids":%s%s}\n' "$1" "$2" "${3:-}"; }
+size '[512,512]' "$(row 5 '[1]')" "$(row 513 '[1,2]')"
+size '[64,64]' "$(row 100 '[1,2]')" "$(row 5 '[1]')"
+size '[16,512,16]' "$(row 40 '[1,2,3]')" "$(row 513 '[1,2]' ',"block_size":512')" "$(row 5 '[1]')"
+run "$prep" mooncake - -o wrong.trace < <(row 100 '[1,2]'; row 600 '[1,2]')
+stderr_contains 'standard input:2: hash_ids: expected length 10 for input_length 600, got 2' "a later row that does not fit is refused"
+
+# ---- requests that wait for others: when each begins, by the rules of the data and by those of the trace ----
+cat >starts.py <<'E'
+import json, random, sys
+
+def rows(path):
+    return [r for r in map(json.loads, open(path)) if "request_id" in r]
+
+def of_data(rows, took):  # request_id: start
+    start = {}
+    by_id = {r["request_id"]: r for r in rows}
+    waits = {r["request_id"]: [(d["request_id"], d["trigger"], d["delay_ms"]) for d in r.get("dependencies", [])] for r in rows}
+    for r in rows:
+        for other in r.get("wait_for", []):
+            waits[r["request_id"]].append((other, "completion", r.get("delay", 0) + r.get("tool_wait_ms", 0)))
+    while len(start) < len(rows):
+        for id, w in waits.items():
+            if id not in start and all(o in start for o, _, _ in w):
+                at = by_id[id].get("not_before_ms", by_id[id].get("timestamp", 0))
+                start[id] = max([start[o] + (took[o] if t == "completion" else 0) + d for o, t, d in w], default=at)
+    return start
+
+def of_trace(path, took):
+    start = {}
+    for r in map(json.loads, open(path)):
+        if "id" in r:
+            p = r.get("parents", [])
+            start[r["id"]] = max(start[o] + took[o] for o in p) + r.get("wait_ns", 0) / 1e6 if p else r["at_ns"] / 1e6
+    return start
+
+if sys.argv[1] == "make":  # chains of agents with sub-agents, as a converter writes them: DAG, seed
+    random.seed(int(sys.argv[2]))
+    for s in range(20):
+        done, t, n = [], random.random() * 1e4, 0
+        for turn in range(6):
+            r = {"request_id": f"{s}/{turn}", "session_id": f"s{s}", "input_length": 64 * (turn + 1), "output_length": 3,
+                 "hash_ids": [s * 100 + k for k in range(turn + 1)], "prefix_reset": turn == 0, "timestamp": t + 1e4 * turn}
+            if turn:
+                r |= {"wait_for": done, "delay": random.randrange(900), "tool_wait_ms": random.randrange(5)}
+            print(json.dumps(r))
+            done = [r["request_id"]]
+            for k in range(random.randrange(3)):
+                n += 1
+                child = {"request_id": f"{s}/c{n}", "session_id": f"c{s}/{n}", "input_length": 70, "output_length": 2, "hash_ids": [7, 9000 + n],
+                         "timestamp": t + 1e4 * turn + 5e3, "wait_for": [r["request_id"]], "delay": random.randrange(99)}
+                print(json.dumps(child))
+                done.append(child["request_id"])
+else:
+    data = rows(sys.argv[1])
+    took = {r["request_id"]: r.get("recorded_api_time_ms", random.randrange(5000)) for r in data}
+    a, b = of_data(data, took), of_trace(sys.argv[2], took)
+    print(len(a), sorted(a) == sorted(b), [id for id in a if abs(a[id] - b[id]) > 1e-6])
+E
+python3 starts.py make 5 >made.jsonl
+run "$prep" auto made.jsonl --prompt none -o made.trace
+status_is 0 "twenty agents with sub-agents are read"
+stderr_is "" "all of it can be in a trace"
+is "$(python3 starts.py made.jsonl made.trace)" "$(wc -l <made.jsonl) True []" "each begins when the data says, however long answers take"
+run "$BIN/ipf-sched" replay -t made.trace -o made.sched
+status_is 0 "it can be scheduled"
+is "$(body made.trace | jq -s -c '[length, (map(.input_tokens) | add), (map(.blocks.ids) | add | unique | length), (map(.session) | unique | length)]')" \
+	"$(jq -s -c '[length, (map(.input_length) | add), (map(.hash_ids) | add | unique | length), 20]' made.jsonl)" "requests, tokens, different blocks, agents"
+run "$prep" agentic-mooncake made.jsonl --sub-agents drop --prompt none -o alone.trace
+is "$(body alone.trace | jq -r .id)" "$(body made.trace | jq -r .id | grep -v c)" "without sub-agents"
+is "$(body alone.trace | jq -s -c 'map(select(.turn > 0) | .parents | length) | unique')" '[1]' "the turns remain, each after the one before it"
+run "$prep" auto "$data/agentic-mooncake-2.jsonl" --prompt none -q -o two.trace
+is "$(python3 starts.py "$data/agentic-mooncake-2.jsonl" two.trace)" "7 True ['p:1', 'p:2', 'p:3', 'p:4']" "typed dependencies: only what was reported, and what waits for it, differs"
+tac made.jsonl >back.jsonl
+"$prep" agentic-mooncake back.jsonl --prompt none -q -o back.trace
+is "$(body back.trace | jq -c 'del(.turn, .blocks.tokens) | .parents |= (. // [] | sort)' | sort)" "$(body made.trace | jq -c 'del(.turn, .blocks.tokens) | .parents |= (. // [] | sort)' | sort)" "the order of the rows does not matter"

@@ -87,7 +87,7 @@ static int64_t read_messages(const struct source_format *format, void *state, st
 
 static void read_records(const struct source_format *format, void *state, struct slice text)
 {
-	struct sink sink = {.take = take, .unusable = unusable};
+	struct sink sink = {.take = take, .unusable = unusable, .inexact = unusable};
 	struct byte_window window = {.read = byte_window_read_slice, .data = &text};
 	struct json_splitter splitter;
 	struct slice one;
@@ -120,17 +120,38 @@ static void read_records(const struct source_format *format, void *state, struct
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const char *const names[] = {"sharegpt",       "alpaca",        "jsonl",
-	                                    "mooncake",       "jsonl",         "sharegpt",
-	                                    "openorca",       "quac",          "mtbench",
-	                                    "oasst",          "llm-load-test", "openai-batch",
-	                                    "qwen-bailian",   "weka",          "ragpulse",
-	                                    "lmcache",        "aibrix",        "llmservingsim",
-	                                    "mlperf-agentic", "otel",          "openai-log",
-	                                    "tracelab",       "otel",          "weka",
-	                                    "envoy-tap",      "litellm-log",   "sagemaker-capture",
-	                                    "trace",          "dynamo-trace",  "envoy-access",
-	                                    "tgi-log"};
+	static const char *const names[] = {"sharegpt",
+	                                    "alpaca",
+	                                    "jsonl",
+	                                    "mooncake",
+	                                    "jsonl",
+	                                    "sharegpt",
+	                                    "openorca",
+	                                    "quac",
+	                                    "mtbench",
+	                                    "oasst",
+	                                    "llm-load-test",
+	                                    "openai-batch",
+	                                    "qwen-bailian",
+	                                    "weka",
+	                                    "ragpulse",
+	                                    "lmcache",
+	                                    "aibrix",
+	                                    "llmservingsim",
+	                                    "mlperf-agentic",
+	                                    "otel",
+	                                    "openai-log",
+	                                    "tracelab",
+	                                    "otel",
+	                                    "weka",
+	                                    "envoy-tap",
+	                                    "litellm-log",
+	                                    "sagemaker-capture",
+	                                    "trace",
+	                                    "dynamo-trace",
+	                                    "envoy-access",
+	                                    "tgi-log",
+	                                    "agentic-mooncake"};
 	static const char *fields[] = {"prompt=/a", "output=/b/0", "at_ms=/t",        "session=/s",
 	                               "id=/i",     "wait=/w",     "input_tokens=/n", "messages=/m"};
 	if (size == 0)

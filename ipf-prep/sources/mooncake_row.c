@@ -1,0 +1,109 @@
+#include "sources/mooncake_row.h"
+
+#include "clock.h"
+#include "json/jout.h"
+
+#include <string.h>
+
+#define BLOCK_TOKENS 512
+
+const char *mooncake_name(const struct jdoc *j, const char *names, char name[32])
+{
+	const char *from = names;
+	do {
+		size_t len = strcspn(from, " ");
+		memcpy(name, from, len);
+		name[len] = '\0';
+		from += len + (from[len] == ' ');
+	} while (*from && jdoc_is_null(j, jdoc_get(j, JDOC_ROOT, name)));
+	if (jdoc_is_null(j, jdoc_get(j, JDOC_ROOT, name))) {
+		size_t len = strcspn(names, " ");
+		memcpy(name, names, len);
+		name[len] = '\0';
+	}
+	return name;
+}
+
+int mooncake_times(const struct jdoc *j, struct draft_request *r, struct ipf_error *err)
+{
+	char name[32];
+	return field_duration(j, JDOC_ROOT, mooncake_name(j, "timestamp created_time timestamp_ms", name), NS_PER_MS,
+	                      &r->at_ns, err) < 0 ||
+	               field_duration(j, JDOC_ROOT, mooncake_name(j, "delay delay_ms", name), NS_PER_MS, &r->wait_ns, err) <
+	                   0
+	           ? -1
+	           : 0;
+}
+
+static bool fits(int64_t tokens, int64_t block, int64_t count)
+{
+	return tokens / block + (tokens % block != 0) == count;
+}
+
+/* The length of a block, from a row with several of them. */
+static void find_block_size(struct mooncake_blocks *blocks, int64_t tokens, int64_t count)
+{
+	if (blocks->tokens || count < 2)
+		return;
+	blocks->tokens = BLOCK_TOKENS;
+	for (int64_t size = 1; size <= 1 << 20 && !fits(tokens, blocks->tokens, count); size *= 2)
+		if (fits(tokens, size, count))
+			blocks->tokens = size;
+}
+
+int mooncake_lengths(struct draft *d, const struct jdoc *j, struct draft_request *r, struct mooncake_blocks *blocks,
+                     struct ipf_error *err)
+{
+	char name[32];
+	jdoc_id ids = jdoc_get(j, JDOC_ROOT, "hash_ids");
+	if (need_tokens(j, JDOC_ROOT, mooncake_name(j, "input_length input_tokens", name), &r->input_tokens, err) < 0 ||
+	    mooncake_output(j, true, r, err) < 0)
+		return -1;
+	if (jdoc_is_null(j, ids))
+		return 0;
+	int got = field_block_tokens(j, JDOC_ROOT, "block_size", &r->blocks.tokens, err);
+	if (got < 0)
+		return -1;
+	find_block_size(blocks, r->input_tokens, jdoc_count(j, ids));
+	if (got == 0)
+		r->blocks.tokens = blocks->tokens ? blocks->tokens : BLOCK_TOKENS;
+	return need_covering_blocks(d, j, JDOC_ROOT, "hash_ids", r, err);
+}
+
+int mooncake_output(const struct jdoc *j, bool needed, struct draft_request *r, struct ipf_error *err)
+{
+	char name[32];
+	jdoc_id ids = jdoc_get(j, JDOC_ROOT, "output_token_ids");
+	mooncake_name(j, "output_length output_tokens", name);
+	int got = field_tokens(j, JDOC_ROOT, name, &r->output_tokens, err);
+	if (got == 0 && jdoc_type_of(j, ids) == JDOC_LIST)
+		r->output_tokens = jdoc_count(j, ids);
+	else if (got == 0 && needed)
+		return need_tokens(j, JDOC_ROOT, name, &r->output_tokens, err);
+	return got < 0 ? -1 : 0;
+}
+
+struct slice mooncake_tags(struct draft *d, const struct jdoc *j, struct slice agent, struct slice model)
+{
+	static const char *const members[][2] = {{"priority", "priority"},
+	                                         {"strict_priority", "strict_priority"},
+	                                         {"tool_wait_ms", "tool_wait_ms"},
+	                                         {"recorded_api_time_ms", "api_time_ms"}};
+	struct buffer out = {0};
+	struct jout w = {.out = &out};
+	jdoc_id policy = jdoc_get(j, JDOC_ROOT, "policy_class"), tools = jdoc_get(j, JDOC_ROOT, "tool_events");
+	jout_begin_map(&w);
+	jout_member_string(&w, "model", model);
+	jout_member_string(&w, "agent", agent);
+	if (jdoc_type_of(j, policy) == JDOC_TEXT)
+		jout_member_string(&w, "policy_class", draft_text(d, j, policy));
+	for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+		jdoc_id value = jdoc_get(j, JDOC_ROOT, members[i][0]);
+		if (jdoc_type_of(j, value) == JDOC_NUMBER)
+			jout_member_value(&w, members[i][1], jdoc_raw(j, value));
+	}
+	if (jdoc_type_of(j, tools) == JDOC_LIST && jdoc_count(j, tools) > 0)
+		jout_member_int(&w, "tool_calls", jdoc_count(j, tools));
+	jout_end_map(&w);
+	return tags_written(d, &out);
+}
