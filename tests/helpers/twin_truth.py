@@ -54,8 +54,8 @@ def draw(seed):
 class Sim:
     """ipf-sim with these parameters; stopped by its pid."""
 
-    def __init__(self, s):
-        options = ["--port", "0", "--step-base", f"{s['step_base_ns']}ns", "--step-per-seq", f"{s['step_per_sequence_ns']}ns",
+    def __init__(self, s, seed=1):
+        options = ["--seed", seed, "--port", "0", "--step-base", f"{s['step_base_ns']}ns", "--step-per-seq", f"{s['step_per_sequence_ns']}ns",
                    "--prefill-rate", s["prefill_tokens_per_s"], "--step-tokens", s["step_tokens"], "--max-batch", s["most_sequences"],
                    "--kv-blocks", s["kv_blocks"], "--jitter", s["step_jitter"]]
         if not s["prefix_cache"]:
@@ -184,7 +184,7 @@ def measure_new(s, seed, name, trace, stage):
     """At a server whose cache knows nothing."""
     if KIND == "twin":
         return measure(["--twin", "truth.json", "--seed", seed], name, trace, [stage])
-    server = Sim(s)
+    server = Sim(s, seed)
     try:
         return measure(server.where, name, trace, [stage])
     finally:
