@@ -1,5 +1,6 @@
 #include "twin/twin_limits.h"
 
+#include "batching/kv_cache.h"
 #include "stats/samples.h"
 #include "twin/twin_spans.h"
 
@@ -11,7 +12,7 @@
 #define LIMIT_BETTER  0.8 /* of the distance without it, at most, for a limit to be known */
 #define LIMIT_GAIN    0.01
 #define SIZE_GAIN     0.002 /* of the distance, for a size to be nearer */
-#define SIZES         10    /* of caches that are tried first */
+#define SIZE_STEP     1.35  /* from one size that is tried first to the next, at most */
 #define CHUNKS_MOST   256   /* steps that a prompt is followed over */
 #define CHUNKS_LEAST  5     /* full steps that show their limit */
 #define WHOLE_WITHIN  0.2   /* of its length, a step of known prompts */
@@ -284,57 +285,103 @@ static int try_sequences(struct twin *twin, struct twin_replay *c, const struct 
 	return result;
 }
 
-/* The distance with a cache of this size; -1: out of memory. */
-static double distance_at(struct twin *twin, struct twin_replay *c, double size, struct ipf_error *err)
+/* The distance with a limit of this size; -1: out of memory. */
+static double distance_at(struct twin *twin, struct twin_replay *c, enum twin_parameter_id id, double size,
+                          struct ipf_error *err)
 {
-	twin_set(twin, TWIN_KV_BLOCKS, size, size, size);
+	twin_set(twin, id, size, size, size);
 	return twin_replay_run(c, twin, err) < 0 ? -1 : twin_replay_distance(c);
 }
 
+/* The size that predicts the runs best, and its distance from them. */
+struct nearest_size {
+	double least, size, distance; /* no size is below the least */
+};
+
 /* Between the neighbours of a size that was found to be the nearest. */
-static int refine_size(struct twin *twin, struct twin_replay *c, double step, double *size, double *nearest,
-                       struct ipf_error *err)
+static int refine_size(struct twin *twin, struct twin_replay *c, enum twin_parameter_id id, double step,
+                       struct nearest_size *found, struct ipf_error *err)
 {
 	for (step = sqrt(step); step > 1.01; step = sqrt(step)) {
-		const double middle = *size;
+		const double middle = found->size;
 		for (int side = 1; side >= -1; side -= 2) {
-			double at = round(middle * pow(step, side)), by = distance_at(twin, c, at, err);
+			double at = fmax(round(middle * pow(step, side)), found->least), by = distance_at(twin, c, id, at, err);
 			if (by < 0)
 				return -1;
-			if (by < *nearest) {
-				*nearest = by;
-				*size = at;
+			if (by < found->distance) {
+				found->distance = by;
+				found->size = at;
 			}
 		}
 	}
 	return 0;
 }
 
-/* Prompts that share blocks: how many are in use at once cannot be counted, so that sizes are tried, from the own
- * blocks of all sequences to several times all that they have. Of sizes that are as near, the greatest; if no size is
- * nearer than any, it is not known. */
+/* Of sizes from `least` to `most` that are as near, the greatest; NAN if none is nearer than any, which has the
+ * distance `best`. */
+static int find_size(struct twin *twin, struct twin_replay *c, enum twin_parameter_id id, double least, double most,
+                     double best, struct nearest_size *found, struct ipf_error *err)
+{
+	const int count = (int)ceil(log(most / least) / log(SIZE_STEP));
+	const double step = pow(most / least, 1.0 / count);
+	const struct twin_parameter unknown = twin->p[id];
+	int result = 0;
+	*found = (struct nearest_size){least, NAN, best};
+	for (int i = count; i >= 0; i--) {
+		double at = round(least * pow(step, i)), by = distance_at(twin, c, id, at, err);
+		if (by < 0)
+			return -1;
+		if (by < found->distance - SIZE_GAIN)
+			*found = (struct nearest_size){least, at, by};
+	}
+	if (!isnan(found->size))
+		result = refine_size(twin, c, id, step, found, err);
+	twin->p[id] = unknown;
+	if (found->distance > best * LIMIT_BETTER || found->distance > best - 2 * SIZE_GAIN)
+		found->size = NAN;
+	return result;
+}
+
+/* Where no step shows its limit by itself: several prompts that are computed together do, by what others wait. */
+static int try_step_tokens(struct twin *twin, struct twin_replay *c, double *best, struct ipf_error *err)
+{
+	const struct twin_parameter *p = &twin->p[TWIN_STEP_TOKENS];
+	struct nearest_size found;
+	if (twin->by_spans || !isnan(p->value) || !(p->at_least > 0) || *best < 2 * SIZE_GAIN)
+		return 0;
+	if (find_size(twin, c, TWIN_STEP_TOKENS, p->at_least, 16 * p->at_least, *best, &found, err) < 0)
+		return -1;
+	if (isnan(found.size))
+		return 0;
+	*best = found.distance;
+	twin_set(twin, TWIN_STEP_TOKENS, found.size, floor(0.95 * found.size), ceil(1.05 * found.size));
+	return 0;
+}
+
+/* All that the runs computed, in blocks: a cache of this size forgets nothing. */
+static double all_blocks(const struct twin_data *data)
+{
+	double sum = 0;
+	for (int64_t i = 0; i < data->request_count; i++) {
+		const struct twin_request *r = &data->requests[i];
+		sum += (double)((r->input_tokens - r->cached_tokens + r->output_tokens) / KV_BLOCK + 1);
+	}
+	return sum;
+}
+
+/* Prompts that share blocks: how many are in use at once cannot be counted, and a cache also keeps what may be used
+ * again, so that sizes are tried, from the own blocks of all sequences to all blocks of the runs. */
 static int try_sizes(struct twin *twin, struct twin_replay *c, const struct twin_limit_candidates *found, double *best,
                      struct ipf_error *err)
 {
-	const struct twin_parameter unknown = twin->p[TWIN_KV_BLOCKS];
-	const double step = pow(4 * found->blocks / found->own_blocks, 1.0 / SIZES);
-	double size = NAN, nearest = *best;
-	for (int i = SIZES; i >= 0; i--) {
-		double at = round(found->own_blocks * pow(step, i)), by = distance_at(twin, c, at, err);
-		if (by < 0)
-			return -1;
-		if (by < nearest - SIZE_GAIN) {
-			nearest = by;
-			size = at;
-		}
-	}
-	if (!isnan(size) && refine_size(twin, c, step, &size, &nearest, err) < 0)
+	struct nearest_size size;
+	if (find_size(twin, c, TWIN_KV_BLOCKS, found->own_blocks, fmax(4 * found->blocks, all_blocks(c->data)), *best,
+	              &size, err) < 0)
 		return -1;
-	twin->p[TWIN_KV_BLOCKS] = unknown;
-	if (isnan(size) || nearest > *best * LIMIT_BETTER || nearest > *best - LIMIT_GAIN)
+	if (isnan(size.size))
 		return 0;
-	*best = nearest;
-	twin_set(twin, TWIN_KV_BLOCKS, size, size, size);
+	*best = size.distance;
+	twin_set(twin, TWIN_KV_BLOCKS, size.size, size.size, size.size);
 	return 0;
 }
 
@@ -356,17 +403,17 @@ static int try_without_sequences(struct twin *twin, struct twin_replay *c, const
 
 /* Then the size of the cache, and the sequences once more beside it. */
 static int try_blocks(struct twin *twin, struct twin_replay *c, const struct twin_limit_candidates *found, bool sizes,
-                      double best, struct ipf_error *err)
+                      double *best, struct ipf_error *err)
 {
 	struct twin_parameter *blocks = &twin->p[TWIN_KV_BLOCKS];
-	if ((sizes ? try_sizes(twin, c, found, &best, err)
-	           : try_limit(twin, c, TWIN_KV_BLOCKS, found->blocks, &best, err)) < 0)
+	if ((sizes ? try_sizes(twin, c, found, best, err) : try_limit(twin, c, TWIN_KV_BLOCKS, found->blocks, best, err)) <
+	    0)
 		return -1;
 	if (isnan(blocks->value))
 		return 0;
 	blocks->low = floor((sizes ? 0.95 : 0.97) * blocks->value);
 	blocks->high = ceil(1.05 * blocks->value);
-	return try_sequences(twin, c, found, &best, err) < 0 ? -1 : try_without_sequences(twin, c, found, best, err);
+	return try_sequences(twin, c, found, best, err) < 0 ? -1 : try_without_sequences(twin, c, found, *best, err);
 }
 
 int twin_limits_try(struct twin *twin, struct twin_replay *c, const struct twin_steps *steps, struct ipf_error *err)
@@ -377,12 +424,13 @@ int twin_limits_try(struct twin *twin, struct twin_replay *c, const struct twin_
 		return ipf_error_memory(err);
 	const bool sizes = twin_replay_shares(c, twin) && found.own_blocks > 0;
 	set_unknown(twin, &found);
-	if (found.blocked < BLOCKED_LEAST && !sizes)
-		return 0;
 	if (twin_replay_run(c, twin, err) < 0)
 		return -1;
 	double best = twin_replay_distance(c);
-	if (try_sequences(twin, c, &found, &best, err) < 0)
-		return -1;
-	return isnan(found.blocks) ? 0 : try_blocks(twin, c, &found, sizes, best, err);
+	if (found.blocked >= BLOCKED_LEAST || sizes) {
+		if (try_sequences(twin, c, &found, &best, err) < 0 ||
+		    (!isnan(found.blocks) && try_blocks(twin, c, &found, sizes, &best, err) < 0))
+			return -1;
+	}
+	return try_step_tokens(twin, c, &best, err);
 }
