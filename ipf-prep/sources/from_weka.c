@@ -22,9 +22,16 @@
  * think_time, ttft and api_time become the tags "model", "think_time_s", "ttft_s" and "api_time_s". Other members are
  * ignored.
  *
- * An entry of type "subagent" has a `t`, a `duration_ms` and `requests`, which share no text with the conversation's.
- * It begins when the request before it has ended, and the request after it waits for it. Subagents next to each other
- * run in parallel. The tag "agent" numbers them.
+ * An entry of type "subagent" has requests too, and so on:
+ *
+ *     t            seconds from the beginning of the conversation
+ *     duration_ms  until it ended (optional)
+ *     status       async_launched: nothing waits for it; else the request after it waits
+ *     requests     their `t` counts from the beginning of the conversation, or, if the first one's is before the
+ *                  entry's, from that
+ *
+ * It begins when the request before it has ended. Subagents next to each other run in parallel. The tag "agent" numbers
+ * them. Their ids are those of the conversation. Releases of SemiAnalysis: cc-traces-weka-051926 (v5) to 062126 (v7).
  */
 #include "absent.h"
 #include "clock.h"
@@ -43,16 +50,22 @@ struct weka_conversation {
 	const struct jdoc *j;
 	struct draft *draft;
 	int64_t block_tokens;
-	struct slice id;
-	bool local, drop_agents;
-	int64_t main;        /* index of the last request that is not a subagent's; -1: none yet */
-	int64_t main_end_ns; /* when it ended */
-	uint64_t *tails;     /* the last requests of the subagents that the next request waits for */
+	struct slice id, scope;
+	bool drop_agents;
+	int64_t agents; /* how many subagents were read */
+};
+
+/* The conversation itself, or a subagent. All times are from the conversation's beginning. */
+struct weka_agent {
+	int64_t number;        /* from 0; -1: the conversation itself */
+	int64_t begin_ns;      /* from which the times of its requests count */
+	int64_t last;          /* index of its last request, or at first that of the request before it; -1: none */
+	int64_t last_end_ns;   /* when that ended */
+	int64_t first_wait_ns; /* from then to its first request; IPF_ABSENT: that is recorded with it */
+	bool begun;
+	uint64_t *tails; /* the last requests of the subagents that the next request waits for */
 	size_t tail_count, tail_cap;
-	int64_t
-		agents_end_ns; /* when the last of them ended; IPF_ABSENT. All times are from the conversation's beginning */
-	int64_t agents;    /* how many subagents were read */
-	int64_t agent;     /* the current one, from 0; -1: none */
+	int64_t agents_end_ns; /* when the last of them ended; IPF_ABSENT */
 };
 
 /* When a request began and when its answer ended. */
@@ -67,7 +80,7 @@ static int open_state(void *opened, const struct source_settings *settings, stru
 	return 0;
 }
 
-static int read_blocks(const struct weka_conversation *c, jdoc_id request, struct draft_request *r, struct slice scope,
+static int read_blocks(const struct weka_conversation *c, jdoc_id request, struct draft_request *r,
                        struct ipf_error *err)
 {
 	struct draft_blocks *b = &r->blocks;
@@ -76,7 +89,7 @@ static int read_blocks(const struct weka_conversation *c, jdoc_id request, struc
 	if (need_block_ids(c->draft, c->j, request, "hash_ids", b, err) < 0)
 		return -1;
 	b->tokens = c->block_tokens;
-	b->scope = scope;
+	b->scope = c->scope;
 	int64_t whole = r->input_tokens / b->tokens, all = whole + (r->input_tokens % b->tokens != 0);
 	if (c->draft->failed || (int64_t)b->count == whole || (int64_t)b->count == all)
 		return 0;
@@ -85,7 +98,7 @@ static int read_blocks(const struct weka_conversation *c, jdoc_id request, struc
 }
 
 /* What was recorded of the request but is not part of it. */
-static struct slice make_tags(const struct weka_conversation *c, jdoc_id node, struct slice model)
+static struct slice make_tags(const struct weka_conversation *c, jdoc_id node, int64_t agent, struct slice model)
 {
 	static const char *const times[][2] = {
 		{"think_time", "think_time_s"}, {"ttft", "ttft_s"}, {"api_time", "api_time_s"}};
@@ -93,8 +106,8 @@ static struct slice make_tags(const struct weka_conversation *c, jdoc_id node, s
 	struct jout w = {.out = &out};
 	jout_begin_map(&w);
 	jout_member_string(&w, "model", model);
-	if (c->agent >= 0)
-		jout_member_int(&w, "agent", c->agent);
+	if (agent >= 0)
+		jout_member_int(&w, "agent", agent);
 	for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
 		jdoc_id time = jdoc_get(c->j, node, times[i][0]);
 		if (jdoc_type_of(c->j, time) == JDOC_NUMBER)
@@ -104,8 +117,16 @@ static struct slice make_tags(const struct weka_conversation *c, jdoc_id node, s
 	return tags_written(c->draft, &out);
 }
 
+/* An optional time of at most a year, so that all their sums are possible. */
+static int read_time(const struct jdoc *j, jdoc_id map, const char *key, int64_t unit_ns, int64_t *ns,
+                     struct ipf_error *err)
+{
+	int got = field_duration(j, map, key, unit_ns, ns, err);
+	return got <= 0 || *ns <= NS_PER_YEAR ? got : jdoc_expected(j, jdoc_get(j, map, key), key, "at most a year", err);
+}
+
 /* Adds a request; its dependencies are for the caller. */
-static int read_request(const struct weka_conversation *c, jdoc_id node, struct slice scope, struct span *span,
+static int read_request(const struct weka_conversation *c, jdoc_id node, int64_t agent, struct span *span,
                         struct ipf_error *err)
 {
 	const struct jdoc *j = c->j;
@@ -115,13 +136,13 @@ static int read_request(const struct weka_conversation *c, jdoc_id node, struct 
 	if (!r)
 		return 0;
 	if (need_object(j, node, "requests", err) < 0 || need_tokens(j, node, "in", &r->input_tokens, err) < 0 ||
-	    need_tokens(j, node, "out", &r->output_tokens, err) < 0 || read_blocks(c, node, r, scope, err) < 0 ||
-	    field_duration(j, node, "t", NS_PER_S, &span->begin_ns, err) < 0 ||
+	    need_tokens(j, node, "out", &r->output_tokens, err) < 0 || read_blocks(c, node, r, err) < 0 ||
+	    read_time(j, node, "t", NS_PER_S, &span->begin_ns, err) < 0 ||
 	    field_duration(j, node, "think_time", NS_PER_S, &r->wait_ns, err) < 0 ||
-	    field_duration(j, node, "api_time", NS_PER_S, &api_ns, err) < 0 ||
+	    read_time(j, node, "api_time", NS_PER_S, &api_ns, err) < 0 ||
 	    field_text(c->draft, j, node, "model", &model, err) < 0)
 		return -1;
-	r->tags = make_tags(c, node, model);
+	r->tags = make_tags(c, node, agent, model);
 	span->end_ns = span->begin_ns + api_ns;
 	return 0;
 }
@@ -135,71 +156,98 @@ static void set_parents(struct draft *d, const uint64_t *indexes, size_t count)
 	d->requests[d->count - 1].parent_count = copy ? count : 0;
 }
 
-static int add_tail(struct weka_conversation *c, uint64_t index)
+static int add_tail(struct weka_agent *a, uint64_t index)
 {
-	if (c->tail_count == c->tail_cap) {
-		size_t cap = c->tail_cap ? c->tail_cap * 2 : 16;
-		uint64_t *tails = reallocarray(c->tails, cap, sizeof *tails);
+	if (a->tail_count == a->tail_cap) {
+		size_t cap = a->tail_cap ? a->tail_cap * 2 : 16;
+		uint64_t *tails = reallocarray(a->tails, cap, sizeof *tails);
 		if (!tails)
 			return -1;
-		c->tails = tails;
-		c->tail_cap = cap;
+		a->tails = tails;
+		a->tail_cap = cap;
 	}
-	c->tails[c->tail_count++] = index;
+	a->tails[a->tail_count++] = index;
 	return 0;
 }
 
-static int read_agent(struct weka_conversation *c, jdoc_id node, struct ipf_error *err)
+static int read_turn(struct weka_conversation *c, jdoc_id node, struct weka_agent *a, struct ipf_error *err)
+{
+	struct draft *d = c->draft;
+	struct span span = {0};
+	if (read_request(c, node, a->number, &span, err) < 0)
+		return -1;
+	if (d->failed)
+		return 0;
+	struct draft_request *r = &d->requests[d->count - 1];
+	if (a->tail_count > 0) {
+		int64_t wait_ns = a->begin_ns + span.begin_ns - a->agents_end_ns;
+		set_parents(d, a->tails, a->tail_count);
+		r->wait_ns = wait_ns > 0 ? wait_ns : 0;
+		a->tail_count = 0;
+		a->agents_end_ns = IPF_ABSENT;
+	} else if (a->last >= 0 && (a->number >= 0 || a->last != (int64_t)d->count - 2)) {
+		set_parents(d, &(uint64_t){(uint64_t)a->last}, 1);
+	}
+	if (!a->begun && a->number >= 0)
+		r->wait_ns = a->first_wait_ns;
+	a->begun = true;
+	a->last = (int64_t)d->count - 1;
+	a->last_end_ns = a->begin_ns + span.end_ns;
+	return 0;
+}
+
+static int read_entries(struct weka_conversation *c, jdoc_id list, struct weka_agent *a, struct ipf_error *err);
+
+/* Those of its requests that count from its own beginning do so from the first one on. */
+static int read_begin(const struct jdoc *j, jdoc_id requests, int64_t agent_ns, int64_t *begin_ns,
+                      struct ipf_error *err)
+{
+	int64_t first_ns = 0;
+	int got = read_time(j, jdoc_at(j, requests, 0), "t", NS_PER_S, &first_ns, err);
+	*begin_ns = first_ns < agent_ns ? agent_ns : 0;
+	return got < 0 ? -1 : 0;
+}
+
+/* Reads an agent that `up` started. */
+static int read_agent(struct weka_conversation *c, jdoc_id node, struct weka_agent *up, struct ipf_error *err)
 {
 	const struct jdoc *j = c->j;
-	struct draft *d = c->draft;
 	jdoc_id requests;
-	struct span span = {0};
-	int64_t begin_ns = 0, length_ns = 0;
-	if (need_list(j, node, "requests", &requests, err) < 0 ||
-	    field_duration(j, node, "t", NS_PER_S, &begin_ns, err) < 0 ||
-	    field_duration(j, node, "duration_ms", NS_PER_MS, &length_ns, err) < 0)
+	int64_t t_ns = 0, length_ns = 0, base_ns;
+	struct weka_agent a = {.last = up->last, .agents_end_ns = IPF_ABSENT, .first_wait_ns = IPF_ABSENT};
+	if (need_list(j, node, "requests", &requests, err) < 0 || read_time(j, node, "t", NS_PER_S, &t_ns, err) < 0 ||
+	    read_time(j, node, "duration_ms", NS_PER_MS, &length_ns, err) < 0 ||
+	    read_begin(j, requests, t_ns, &base_ns, err) < 0)
 		return -1;
 	if (c->drop_agents)
 		return 0;
-	struct slice scope = draft_format(d, "%.*s/%lld", (int)(c->id.len < 256 ? c->id.len : 256), c->id.data,
-	                                  (long long)c->agents);
-	c->agent = c->agents++;
-	int64_t before = c->main;
-	for (struct jdoc_each e = jdoc_each(j, requests); jdoc_step(&e);) {
-		bool first = before == c->main;
-		if (read_request(c, e.value, scope, &span, err) < 0)
-			return -1;
-		struct draft_request *r = &d->requests[d->count - 1];
-		if (first) /* the recorded time from the end of the request before it */
-			r->wait_ns = c->main >= 0 && begin_ns >= c->main_end_ns ? begin_ns - c->main_end_ns
-			             : c->main >= 0                             ? 0
-			                                                        : IPF_ABSENT;
-		set_parents(d, &(uint64_t){(uint64_t)before}, before >= 0);
-		before = (int64_t)d->count - 1;
-	}
-	c->agent = -1;
-	if (before != c->main && add_tail(c, (uint64_t)before) < 0)
-		d->failed = true;
-	int64_t end_ns = begin_ns + (length_ns ? length_ns : span.end_ns);
-	c->agents_end_ns = end_ns > c->agents_end_ns ? end_ns : c->agents_end_ns;
-	return 0;
+	int64_t start_ns = up->begin_ns + t_ns;
+	a.number = c->agents++;
+	a.begin_ns = up->begin_ns + base_ns;
+	a.last_end_ns = up->last_end_ns;
+	if (up->last >= 0) /* the recorded time from the end of the request before it */
+		a.first_wait_ns = start_ns >= up->last_end_ns ? start_ns - up->last_end_ns : 0;
+	int status = read_entries(c, requests, &a, err);
+	bool awaited = a.begun && !jdoc_text_is(j, jdoc_get(j, node, "status"), "async_launched");
+	if (status == 0 && awaited && add_tail(up, (uint64_t)a.last) < 0)
+		c->draft->failed = true;
+	for (size_t i = 0; i < a.tail_count && status == 0 && awaited; i++) /* of agents after its last request */
+		if (add_tail(up, a.tails[i]) < 0)
+			c->draft->failed = true;
+	int64_t end_ns = length_ns ? start_ns + length_ns : a.last_end_ns;
+	if (awaited && end_ns > up->agents_end_ns)
+		up->agents_end_ns = end_ns;
+	free(a.tails);
+	return status;
 }
 
-static int read_main(struct weka_conversation *c, jdoc_id node, struct ipf_error *err)
+static int read_entries(struct weka_conversation *c, jdoc_id list, struct weka_agent *a, struct ipf_error *err)
 {
-	struct draft *d = c->draft;
-	struct span span = {0};
-	if (read_request(c, node, c->local ? c->id : (struct slice){0}, &span, err) < 0)
-		return -1;
-	c->main_end_ns = span.end_ns;
-	if (c->tail_count > 0) {
-		set_parents(d, c->tails, c->tail_count);
-		d->requests[d->count - 1].wait_ns = span.begin_ns > c->agents_end_ns ? span.begin_ns - c->agents_end_ns : 0;
-		c->tail_count = 0;
-		c->agents_end_ns = IPF_ABSENT;
+	for (struct jdoc_each e = jdoc_each(c->j, list); jdoc_step(&e) && !c->draft->failed;) {
+		bool agent = jdoc_text_is(c->j, jdoc_get(c->j, e.value, "type"), "subagent");
+		if ((agent ? read_agent(c, e.value, a, err) : read_turn(c, e.value, a, err)) < 0)
+			return -1;
 	}
-	c->main = (int64_t)d->count - 1;
 	return 0;
 }
 
@@ -215,27 +263,20 @@ static int read_conversation(struct weka_conversation *c, struct ipf_error *err)
 		return ipf_error_set(err, IPF_INPUT, "block_size: expected 1 to 1048576, got %lld", (long long)c->block_tokens);
 	if (!c->id.data)
 		c->id = draft_format(c->draft, "%lld", (long long)c->draft->number);
-	c->local = !jdoc_text_is(j, jdoc_get(j, JDOC_ROOT, "hash_id_scope"), "global");
-	for (struct jdoc_each e = jdoc_each(j, requests); jdoc_step(&e) && !c->draft->failed;) {
-		bool agent = jdoc_text_is(j, jdoc_get(j, e.value, "type"), "subagent");
-		if ((agent ? read_agent(c, e.value, err) : read_main(c, e.value, err)) < 0)
-			return -1;
-	}
-	return 0;
+	if (!jdoc_text_is(j, jdoc_get(j, JDOC_ROOT, "hash_id_scope"), "global"))
+		c->scope = c->id;
+	struct weka_agent main = {.number = -1, .last = -1, .agents_end_ns = IPF_ABSENT};
+	int status = read_entries(c, requests, &main, err);
+	free(main.tails);
+	return status;
 }
 
 static int read_record(void *opened, const struct source_record *record, struct sink *sink, struct ipf_error *err)
 {
 	const struct state *state = opened;
 	struct draft *d = &sink->draft;
-	struct weka_conversation c = {.j = record->json,
-	                              .draft = d,
-	                              .main = -1,
-	                              .agent = -1,
-	                              .agents_end_ns = IPF_ABSENT,
-	                              .drop_agents = state->drop_agents};
+	struct weka_conversation c = {.j = record->json, .draft = d, .drop_agents = state->drop_agents};
 	int status = read_conversation(&c, err);
-	free(c.tails);
 	if (status < 0 || d->failed)
 		return status;
 	if (d->count == 0) {

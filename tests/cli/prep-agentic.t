@@ -127,3 +127,32 @@ is "$(python3 starts.py "$data/agentic-mooncake-2.jsonl" two.trace)" "7 True ['p
 tac made.jsonl >back.jsonl
 "$prep" agentic-mooncake back.jsonl --prompt none -q -o back.trace
 is "$(body back.trace | jq -c 'del(.turn, .blocks.tokens) | .parents |= (. // [] | sort)' | sort)" "$(body made.trace | jq -c 'del(.turn, .blocks.tokens) | .parents |= (. // [] | sort)' | sort)" "the order of the rows does not matter"
+
+# ---- nested sub-agents: requests, tokens and blocks of all levels ----
+cat >nested.py <<'E'
+import json, sys
+
+def walk(entries, depth=0):
+    for e in entries:
+        if e.get("type") == "subagent":
+            yield from walk(e["requests"], depth + 1)
+        else:
+            yield depth, e["in"], e["out"], e.get("hash_ids", [])
+
+for line in open(sys.argv[1]):
+    d = json.loads(line)
+    if not d["id"].startswith("bad"):
+        r = list(walk(d["requests"]))
+        print(json.dumps([d["id"], len(r), sum(x[1] for x in r), sum(x[2] for x in r), len({h for x in r for h in x[3]}), sum(x[0] > 0 for x in r)], separators=(",", ":")))
+E
+run "$prep" weka "$data/weka-nested.jsonl" --prompt none -q -o nested.trace
+is "$(body nested.trace | jq -s -c 'group_by(.session) | reverse[] | [.[0].session, length, (map(.input_tokens) | add), (map(.output_tokens) | add), (map(.blocks.ids[]) | unique | length),
+	(map(select(.tags.agent)) | length)]')" "$(python3 nested.py "$data/weka-nested.jsonl")" "weka: as many requests, tokens, different blocks and requests of sub-agents"
+is "$(body nested.trace | jq -c 'select(.session == "v7") | [.turn, .tags.agent, (.parents // [])[]]' | paste -sd ' ')" \
+	'[0,null] [1,0,"v7/0"] [2,0,"v7/1"] [3,1,"v7/0"] [4,2,"v7/3"] [5,1,"v7/4"] [6,null,"v7/5"] [7,null]' "nothing waits for what runs in the background"
+if [ -e "${SHARED:-}/data/traces/weka_kv_cache_tester/sessions_200.jsonl.zst" ]; then
+	run "$prep" weka "$SHARED/data/traces/weka_kv_cache_tester/sessions_200.jsonl.zst" --prompt none -q -o shared.trace
+	zstd -dcq "$SHARED/data/traces/weka_kv_cache_tester/sessions_200.jsonl.zst" >sessions.jsonl
+	is "$(body shared.trace | jq -s -c 'length, (map(.input_tokens) | add), (map(select(.tags.agent)) | length)' | paste -sd ' ')" \
+		"$(python3 nested.py sessions.jsonl | jq -s -r '[(map(.[1]) | add), (map(.[2]) | add), (map(.[5]) | add)] | join(" ")')" "published conversations: requests, tokens, requests of sub-agents"
+fi
