@@ -45,7 +45,7 @@ DEBS_LINT := clang libclang-rt-dev clang-format clang-tidy shellcheck mandoc gra
 
 # pkg-config packages of lib, which every program links, and of each program.
 pkgs_lib      := jansson libzstd libcrypto libpcre2-8 libutf8proc
-pkgs_prep     := libarchive libcurl
+pkgs_prep     := libarchive libcurl snappy
 pkgs_sched    :=
 pkgs_fire     := libcurl libssl libnghttp2
 pkgs_collect  := libcurl libmicrohttpd snappy
@@ -266,7 +266,13 @@ $(BUILD)/tests/readers: $(BUILD)/tests/differ/readers.o $(BUILD)/ipf-fire/http/h
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(all_ldflags) -o $@ $^ $(libs_lib)
 
-libraries_of_tests := $(BUILD)/tests/readers $(if $(operator),$(BUILD)/bin/ipf-operator) $(preloads) $(BUILD)/tests/nvml/libnvidia-ml.so.1
+# The rows of a Parquet file, for comparisons with other readers.
+$(BUILD)/tests/differ/parquet_rows.o: room_cflags = -Iipf-prep
+$(BUILD)/tests/parquet_rows: $(BUILD)/tests/differ/parquet_rows.o $(filter $(BUILD)/ipf-prep/parquet/%,$(modules_prep)) $(archive)
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D) && $(CC) $(all_ldflags) -o $@ $^ $(libs_prep) $(libs_lib)
+
+libraries_of_tests := $(BUILD)/tests/readers $(BUILD)/tests/parquet_rows $(if $(operator),$(BUILD)/bin/ipf-operator) $(preloads) $(BUILD)/tests/nvml/libnvidia-ml.so.1
 tests: all $(test_bundles) $(libraries_of_tests) ## build the tests and what they test
 # Installs what is missing, builds, and runs $(TESTS), or else $(1); $(2): environment; $(3): more packages.
 define run_tests

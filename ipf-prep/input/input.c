@@ -5,10 +5,11 @@
 #include "json/jdoc.h"
 #include "memory.h"
 #include "input/archive_members.h"
-#include "input/parquet.h"
 #include "input/remote.h"
+#include "parquet/parquet.h"
 #include "stream/digest.h"
 #include "stream/provenance.h"
+#include "unnamed_file.h"
 
 #include <archive.h>
 #include <archive_entry.h>
@@ -26,7 +27,6 @@ struct input {
 	char *path;
 	int fd;
 	bool regular, ended;
-	pid_t duckdb; /* the process that the rows come from; 0: none */
 	int64_t bytes, size;
 	struct digest *digest;
 	char head[HEAD_MAX]; /* read ahead, returned first */
@@ -37,6 +37,9 @@ struct input {
 	bool empty;                      /* compressed, without content */
 	struct buffer peeked;            /* decompressed ahead, returned first */
 	char *raw;                       /* what the decompressor reads from */
+	bool known;                      /* whether it is Parquet has been found out */
+	struct parquet *parquet;         /* its rows are what is read, else NULL */
+	int copy;                        /* of Parquet that does not come from a regular file; -1: none */
 };
 
 const char *input_name(const struct input *input)
@@ -46,7 +49,7 @@ const char *input_name(const struct input *input)
 
 int64_t input_bytes(const struct input *input)
 {
-	return input->bytes;
+	return input->parquet && !input->ended ? parquet_position(input->parquet) : input->bytes;
 }
 
 int64_t input_size(const struct input *input)
@@ -72,13 +75,7 @@ static int64_t read_raw(struct input *input, char *to, size_t cap, struct ipf_er
 	while (got < 0 && errno == EINTR);
 	if (got < 0)
 		return ipf_error_errno(err, errno, input_name(input), "cannot read");
-	if (got == 0) {
-		pid_t duckdb = input->duckdb;
-		input->ended = true;
-		input->duckdb = 0;
-		if (duckdb && parquet_close(input->path, duckdb, err) < 0)
-			return -1;
-	}
+	input->ended = got == 0;
 	input->bytes += got;
 	digest_update(input->digest, to, (size_t)got);
 	return got;
@@ -146,10 +143,6 @@ static int open_archive(struct input *input, struct ipf_error *err)
 
 static int open_file(struct input *input, struct ipf_error *err)
 {
-	if (is_parquet(input->path)) {
-		input->size = IPF_ABSENT;
-		return parquet_open(input->path, &input->fd, &input->duckdb, err);
-	}
 	input->fd = strcmp(input->path, "-") == 0 ? STDIN_FILENO : open(input->path, O_RDONLY | O_CLOEXEC);
 	if (input->fd < 0)
 		return ipf_error_errno(err, errno, input->path, "cannot open");
@@ -185,7 +178,7 @@ int input_next(struct input **opened, struct input *before, const char *path, st
 		before->members = NULL;
 	input_close(before);
 	if (input)
-		input->fd = -1;
+		input->fd = input->copy = -1;
 	if (archive_member_split(path) == 0) {
 		archive_members_close(members);
 		members = NULL;
@@ -212,7 +205,8 @@ int input_next(struct input **opened, struct input *before, const char *path, st
 	return 0;
 }
 
-static int64_t read_more(struct input *input, char *to, size_t cap, struct ipf_error *err)
+/* Reads what is in the file, decompressed. */
+static int64_t read_content(struct input *input, char *to, size_t cap, struct ipf_error *err)
 {
 	if (input->members) {
 		int64_t got = archive_members_read(input->members, to, cap, err);
@@ -233,7 +227,13 @@ static int64_t read_more(struct input *input, char *to, size_t cap, struct ipf_e
 	return got >= 0 && input->unreadable.kind == IPF_OK ? got : undecodable(input, " any further", err);
 }
 
-int64_t input_peek(struct input *input, size_t want, const char **bytes, struct ipf_error *err)
+static int64_t read_more(struct input *input, char *to, size_t cap, struct ipf_error *err)
+{
+	return input->parquet ? parquet_read(input->parquet, to, cap, err) : read_content(input, to, cap, err);
+}
+
+/* Reads ahead until `want` bytes are there, or all. */
+static int peek(struct input *input, size_t want, struct ipf_error *err)
 {
 	while (input->peeked.len < want) {
 		char *to = buffer_reserve(&input->peeked, want - input->peeked.len);
@@ -246,6 +246,50 @@ int64_t input_peek(struct input *input, size_t want, const char **bytes, struct 
 			break;
 		input->peeked.len += (size_t)got;
 	}
+	return 0;
+}
+
+/* Copies what cannot be read at any place to a file that can. */
+static int copy_content(struct input *input, int64_t *size, struct ipf_error *err)
+{
+	char part[16384];
+	int64_t got = (int64_t)input->peeked.len;
+	memcpy(part, input->peeked.data, input->peeked.len);
+	if ((input->copy = unnamed_file_open(err)) < 0)
+		return -1;
+	for (*size = 0; got > 0; *size += got, got = read_content(input, part, sizeof part, err))
+		for (int64_t had = 0; had < got;) {
+			ssize_t put = write(input->copy, part + had, (size_t)(got - had));
+			if (put < 0 && errno != EINTR)
+				return ipf_error_errno(err, errno, unnamed_file_folder(), "cannot write a temporary file");
+			had += put > 0 ? put : 0;
+		}
+	return got < 0 ? -1 : 0;
+}
+
+/* Finds out whether it is Parquet. */
+static int recognise(struct input *input, struct ipf_error *err)
+{
+	int64_t size = input->size;
+	int fd = input->fd;
+	input->known = true;
+	if (peek(input, PARQUET_HEAD, err) < 0)
+		return -1;
+	if (!parquet_begins(buffer_all(&input->peeked)))
+		return 0;
+	if (!input->regular || input->archive || fd == STDIN_FILENO) { /* which may be at any place */
+		if (copy_content(input, &size, err) < 0)
+			return -1;
+		fd = input->copy;
+	}
+	buffer_release(&input->peeked);
+	return parquet_open(&input->parquet, fd, size, input_name(input), err);
+}
+
+int64_t input_peek(struct input *input, size_t want, const char **bytes, struct ipf_error *err)
+{
+	if ((!input->known && recognise(input, err) < 0) || peek(input, want, err) < 0)
+		return -1;
 	*bytes = input->peeked.data ? input->peeked.data : "";
 	return (int64_t)input->peeked.len;
 }
@@ -253,6 +297,8 @@ int64_t input_peek(struct input *input, size_t want, const char **bytes, struct 
 int64_t input_read(void *data, char *to, size_t cap, struct ipf_error *err)
 {
 	struct input *input = data;
+	if (!input->known && recognise(input, err) < 0)
+		return -1;
 	size_t len = input->peeked.len < cap ? input->peeked.len : cap;
 	if (len == 0)
 		return read_more(input, to, cap, err);
@@ -263,36 +309,12 @@ int64_t input_read(void *data, char *to, size_t cap, struct ipf_error *err)
 	return (int64_t)len;
 }
 
-/* The entry of a file that another process has read. */
-static json_t *provenance_of_file(const char *path, struct ipf_error *err)
-{
-	char rest[16384], hex[65];
-	int64_t bytes = 0;
-	ssize_t got = -1;
-	struct digest *digest = digest_new();
-	int fd = digest ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-	while (fd >= 0 && (got = read(fd, rest, sizeof rest)) > 0) {
-		digest_update(digest, rest, (size_t)got);
-		bytes += got;
-	}
-	if (got < 0)
-		ipf_error_errno(err, errno, path, "cannot read");
-	else
-		digest_hex(digest, hex);
-	if (fd >= 0)
-		close(fd);
-	digest_free(digest);
-	return got < 0 ? NULL : provenance_file(path, bytes, hex);
-}
-
 json_t *input_provenance(struct input *input, bool whole, struct ipf_error *err)
 {
 	char rest[16384];
-	if (is_parquet(input->path) && !input->members)
-		return provenance_of_file(input->path, err);
 	if (input->members && !whole) {
 		int64_t got;
-		while ((got = read_more(input, rest, sizeof rest, err)) > 0)
+		while ((got = read_content(input, rest, sizeof rest, err)) > 0)
 			;
 		if (got < 0)
 			return NULL;
@@ -325,14 +347,13 @@ void input_close(struct input *input)
 {
 	if (!input)
 		return;
+	parquet_close(input->parquet);
 	archive_read_free(input->archive);
 	archive_members_close(input->members);
 	if (input->fd > STDIN_FILENO)
 		close(input->fd);
-	if (input->duckdb) { /* its pipe is closed, so it ends */
-		struct ipf_error ignored = {0};
-		parquet_close(input->path, input->duckdb, &ignored);
-	}
+	if (input->copy >= 0)
+		close(input->copy);
 	digest_free(input->digest);
 	buffer_release(&input->peeked);
 	free(input->raw);

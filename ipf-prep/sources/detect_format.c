@@ -78,7 +78,6 @@ struct foreign_kind {
 };
 
 static const struct foreign_kind foreign_kinds[] = {
-	{"PAR1", "a Parquet file: its name has to end in .parquet", false},
 	{"SQLite format 3", "an SQLite database, which no source reads", false},
 	{"ARROW1", "an Arrow file, which no source reads", false},
 	{"FEA1", "a Feather file, which no source reads", false},

@@ -1,6 +1,6 @@
 #include "output/report_output.h"
 
-#include "output/unnamed_file.h"
+#include "unnamed_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 #include "results/row_lines.h"
 
-#include "output/unnamed_file.h"
+#include "unnamed_file.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -112,7 +112,7 @@ printf 'A line\n%s\n' "$(cat long)" >data
 run "$prep" auto data
 is "$(head -1 "$OUT" | jq -r .source)" text "a very long line"
 
-refused 'PAR1\x15\x00\x15' 'a Parquet file: its name has to end in .parquet' "Parquet"
+refused 'PAR1\x15\x00\x15' 'the Parquet file is cut: it has 7 bytes' "Parquet"
 refused 'SQLite format 3\x00abc' 'an SQLite database, which no source reads' "SQLite"
 refused 'PK\x03\x04\x14\x00' 'a zip archive: its name has to end in .zip' "zip"
 refused '\x80\x04\x95\x00' 'a Python pickle' "a pickle"

@@ -1,48 +1,61 @@
 #!/bin/bash
-# Parquet through duckdb: a substitute for it that works, fails, or is missing.
+# Parquet: what other writers made, forms that none writes any more, files that are malformed, and each way into ipf-prep.
 . "$TESTS/tap.sh"
 prep=$BIN/ipf-prep
-mkdir bin
-printf 'PAR1' >"it's.parquet"
-cat >bin/duckdb <<'SH'
-#!/bin/sh
-[ "$1 $2" = "-jsonlines -c" ] && [ "$3" = "SELECT * FROM read_parquet('it''s.parquet')" ] || exit 9
-printf '{"prompt":"One?","output":"1"}\n{"prompt":"Two?","output":"2"}\n'
-exit "${DUCKDB_STATUS:-0}"
-SH
-chmod +x bin/duckdb
-saved=$PATH
-PATH=$PWD/bin:$PATH
-run "$prep" auto "it's.parquet"
-status_is 0 "a file is read by way of duckdb"
-is "$(sed -e 1d -e '$d' "$OUT" | jq -r '.messages[0].content' | tr '\n' ' ')" "One? Two? " "with its rows"
-is "$(tail -1 "$OUT" | jq -r '.end.from[0].sha256')" "$(sha256sum <"it's.parquet" |
-	cut -d ' ' -f 1)" "and the file's digest"
-run "$prep" jsonl -n 1 "it's.parquet"
-status_is 0 "not to its end"
-DUCKDB_STATUS=1
-export DUCKDB_STATUS
-run "$prep" jsonl "it's.parquet"
-status_is 3 "duckdb fails: status 3"
-complains ipf-prep "duckdb could not read the whole file" "and it is said"
-PATH=$saved
-run env PATH="$PWD/none" "$prep" jsonl "it's.parquet"
-status_is 1 "duckdb is not there: status 1"
-complains ipf-prep "cannot read Parquet without duckdb" "and how to get it is said"
+rows=$BUILD/tests/parquet_rows
+data=$TESTS/data/prep/parquet
+for file in types int96 nested encodings duckdb; do
+	run "$rows" "$data/$file.parquet"
+	status_is 0 "$file.parquet is read"
+	same "$OUT" "$data/$file.rows" "with the rows that it has"
+done
 
-# The real one.
-if command -v duckdb >/dev/null; then
-	unset DUCKDB_STATUS
-	for layout in lmsys wildchat; do
-		duckdb -c "COPY (SELECT * FROM read_json('$TESTS/data/prep/$layout.jsonl')) TO '$layout.parquet' (FORMAT parquet)" >/dev/null
-		"$prep" sharegpt --turns all "$TESTS/data/prep/$layout.jsonl" -o lines.trace
-		run "$prep" auto --turns all "$layout.parquet" -o parquet.trace
-		status_is 0 "$layout in Parquet"
-		is "$(body parquet.trace)" "$(body lines.trace)" "is what it is in JSON Lines"
-	done
-	head -c 400 lmsys.parquet >cut.parquet
-	run "$prep" sharegpt cut.parquet
-	status_is 3 "Parquet that was cut: status 3"
-else
-	skip "Parquet by duckdb itself" "duckdb is not installed"
-fi
+mkdir cases
+python3 "$TESTS/helpers/parquet_cases.py" cases
+for file in cases/*.parquet; do
+	name=$(basename "$file" .parquet)
+	run "$rows" "$file"
+	message=$(sed -n 's/^error: //p' "cases/$name.expected")
+	is "$status:$(cat "$OUT")" "$([ -z "$message" ] && echo 0 || echo 3):$(grep -v '^error: ' "cases/$name.expected")" "$name: the rows"
+	[ -z "$message" ] || contains "$(cat "$ERR")" "$message" "$name: $message"
+	is "$(wc -l <"$ERR")" "$([ -z "$message" ] && echo 0 || echo 1)" "$name: lines on standard error"
+done
+
+# Each way into the program.
+for layout in lmsys wildchat; do
+	"$prep" sharegpt --turns all "$TESTS/data/prep/$layout.jsonl" -o lines.trace
+	run "$prep" auto --turns all "$data/$layout.parquet" -o parquet.trace
+	status_is 0 "$layout in Parquet"
+	is "$(body parquet.trace)" "$(body lines.trace)" "is what it is in JSON Lines"
+	is "$(tail -1 parquet.trace | jq -r '.end.from[0].sha256')" "$(sha256sum <"$data/$layout.parquet" | cut -d ' ' -f 1)" "with the file's digest"
+done
+cp "$data/wildchat.parquet" wildchat.data
+gzip -k wildchat.data
+tar -cf files.tar wildchat.data
+run "$prep" sharegpt --turns all wildchat.data -o other.trace
+is "$(body other.trace)" "$(body lines.trace)" "whatever the name"
+run "$prep" sharegpt --turns all wildchat.data.gz -o other.trace
+is "$(body other.trace)" "$(body lines.trace)" "compressed"
+is "$(tail -1 other.trace | jq -r '.end.from[0].sha256')" "$(sha256sum <wildchat.data.gz | cut -d ' ' -f 1)" "with the digest of that file"
+run "$prep" sharegpt --turns all files.tar:wildchat.data -o other.trace
+is "$(body other.trace)" "$(body lines.trace)" "in an archive"
+run "$prep" sharegpt --turns all -o other.trace < <(cat wildchat.data)
+is "$(body other.trace)" "$(body lines.trace)" "from a pipe"
+is "$(tail -1 other.trace | jq -r '.end.from[0].sha256')" "$(sha256sum <wildchat.data | cut -d ' ' -f 1)" "with its digest"
+run "$prep" sharegpt --turns all -o other.trace <wildchat.data
+is "$(body other.trace)" "$(body lines.trace)" "from a file as standard input"
+run env TMPDIR="$PWD/missing" "$prep" sharegpt < <(cat wildchat.data)
+status_is 1 "without a place for a temporary file: status 1"
+complains ipf-prep "$PWD/missing: cannot create a temporary file" "and it is said"
+run "$prep" sharegpt -n 1 "$data/lmsys.parquet"
+status_is 0 "not to its end"
+is "$(tail -1 "$OUT" | jq -r '.end.from[0].sha256')" "$(sha256sum <"$data/lmsys.parquet" | cut -d ' ' -f 1)" "and the digest is of all of it"
+
+run "$prep" jsonl cases/good-then-bad.parquet
+status_is 3 "a column that is damaged: status 3"
+is "$(sed -e 1d -e '$d' "$OUT" | jq -r '.messages[0].content' | tr '\n' ' ')" "One? Two? " "what was read before is kept"
+complains ipf-prep "good-then-bad.parquet: column prompt, row group 2, page 1: the page has 2 values, and 1 are left" "and place and cause are said"
+is "$(jq -r 'select(.end).end.incomplete' "$OUT" | grep -c 'row group 2')" 1 "in the trailer too"
+printf '{"prompt":"One?"}\n' >lines.parquet
+run "$prep" jsonl lines.parquet
+status_is 0 "JSON Lines whose name ends in .parquet are JSON Lines"

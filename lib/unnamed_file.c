@@ -1,4 +1,4 @@
-#include "output/unnamed_file.h"
+#include "unnamed_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +17,7 @@ int unnamed_file_open(struct ipf_error *err)
 	const char *folder = unnamed_file_folder();
 	int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	/* a file system that cannot make one at once */
-	if (fd < 0 && snprintf(name, sizeof name, "%s/ipf-report.XXXXXX", folder) < (int)sizeof name) {
+	if (fd < 0 && snprintf(name, sizeof name, "%s/ipf-XXXXXX", folder) < (int)sizeof name) {
 		fd = mkostemp(name, O_CLOEXEC);
 		if (fd >= 0)
 			unlink(name);

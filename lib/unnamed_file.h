@@ -3,8 +3,8 @@
  *     int fd = unnamed_file_open(&err);
  *     ipf_error_errno(&err, errno, unnamed_file_folder(), "cannot write a temporary file");
  */
-#ifndef REPORT_UNNAMED_FILE_H
-#define REPORT_UNNAMED_FILE_H
+#ifndef IPF_UNNAMED_FILE_H
+#define IPF_UNNAMED_FILE_H
 
 #include "error.h"
 

@@ -1,0 +1,28 @@
+/* The header of a page: what kind it is, and how many bytes and values it has. Nothing of it is checked.
+ *
+ *     struct thrift t = {.at = bytes, .end = bytes + len};
+ *     page_header_read(&t, &header);
+ *     if (t.fault == THRIFT_CUT) …   // more bytes are needed
+ *
+ * Specification: github.com/apache/parquet-format, src/main/thrift/parquet.thrift (PageHeader).
+ */
+#ifndef PREP_PAGE_HEADER_H
+#define PREP_PAGE_HEADER_H
+
+#include "parquet/thrift.h"
+
+enum page_kind { PAGE_DATA, PAGE_INDEX, PAGE_DICTIONARY, PAGE_DATA_V2 };
+
+struct page_header {
+	int64_t kind;
+	int64_t bytes;  /* in the file, without the header */
+	int64_t size;   /* decompressed */
+	int64_t values; /* with those that are null */
+	int64_t encoding, def_encoding, rep_encoding;
+	int64_t def_bytes, rep_bytes; /* of PAGE_DATA_V2 */
+	bool plain;                   /* of PAGE_DATA_V2: its values are not compressed */
+};
+
+void page_header_read(struct thrift *t, struct page_header *header);
+
+#endif
