@@ -13,6 +13,7 @@
 #define LIMIT_GAIN    0.01
 #define SIZE_GAIN     0.002 /* of the distance, for a size to be nearer */
 #define SIZE_STEP     1.35  /* from one size that is tried first to the next, at most */
+#define SIZE_FINE     1.003 /* and at last */
 #define CHUNKS_MOST   256   /* steps that a prompt is followed over */
 #define CHUNKS_LEAST  5     /* full steps that show their limit */
 #define WHOLE_WITHIN  0.2   /* of its length, a step of known prompts */
@@ -302,7 +303,7 @@ struct nearest_size {
 static int refine_size(struct twin *twin, struct twin_replay *c, enum twin_parameter_id id, double step,
                        struct nearest_size *found, struct ipf_error *err)
 {
-	for (step = sqrt(step); step > 1.01; step = sqrt(step)) {
+	for (step = sqrt(step); step > SIZE_FINE; step = sqrt(step)) {
 		const double middle = found->size;
 		for (int side = 1; side >= -1; side -= 2) {
 			double at = fmax(round(middle * pow(step, side)), found->least), by = distance_at(twin, c, id, at, err);
