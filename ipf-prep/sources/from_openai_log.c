@@ -12,6 +12,7 @@
  *     status    status or status_code: HTTP status; 400 and above: the request failed
  *     completion  request_completion: "" (nginx): the answer was not sent to its end, since the client disconnected
  *     session   session_id or conversation_id
+ *     length    completion_tokens: of the answer, if there is no response (EvalScope's workload_trace)
  *
  * The client also disconnected if the status is 499 (nginx, before an answer); how long after the start, the duration
  * says. Such a request did not fail.
@@ -110,6 +111,7 @@ static int read_record(void *opened, const struct source_record *record, struct 
 	/* A proxy that logs a header writes "" if the request lacks it. */
 	bool named = session && !slice_is(jdoc_raw(j, jdoc_get(j, JDOC_ROOT, session)), "\"\"");
 	if (read_start(j, &logged.start_ns, err) < 0 || read_hang_up(j, code, &logged.hang_up_ns, err) < 0 ||
+	    field_tokens(j, JDOC_ROOT, "completion_tokens", &logged.output_tokens, err) < 0 ||
 	    (named && field_name(&sink->draft, j, JDOC_ROOT, session, &logged.session, err) < 0))
 		return -1;
 	logged.failed = code >= 400 && !logged.hang_up_ns;

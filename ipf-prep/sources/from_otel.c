@@ -1,8 +1,8 @@
 /* otel: spans that follow OpenTelemetry's conventions for generative AI (gen_ai.…), from v1.26 to v1.44.
  *
  * Origin: opentelemetry.io/docs/specs/semconv/gen-ai; session files of github.com/kubernetes-sigs/inference-perf
- * (examples/otel/test_traces); OTLP as in github.com/open-telemetry/opentelemetry-proto, in protocol buffers
- * (input/otlp_messages.h) or in JSON. Formats:
+ * (examples/otel/test_traces) and those of Exgentic's agent-llm-traces; OTLP as in
+ * github.com/open-telemetry/opentelemetry-proto, in protocol buffers (input/otlp_messages.h) or in JSON. Formats:
  *
  *     {"spans": [{"span_id", "start_time", "end_time", "attributes": {…}}, …]}
  *     {"resourceSpans": [{"scopeSpans": [{"spans": [{"spanId", "startTimeUnixNano", "endTimeUnixNano",
@@ -12,10 +12,9 @@
  * A span that calls a model is a request. These attributes are read:
  *
  *     gen_ai.operation.name                     chat, text_completion and generate_content are calls
- *     gen_ai.conversation.id                    the session (default: the trace's id)
- *     gen_ai.system_instructions, gen_ai.input.messages, gen_ai.prompt  the prompt
- *     gen_ai.output.text, gen_ai.output.messages, gen_ai.completion  the answer
- *     gen_ai.tool.definitions                   the tools
+ *     gen_ai.conversation.id                    the session (default: `session_id` of a session file, or the trace's
+ * id) gen_ai.system_instructions, gen_ai.input.messages, gen_ai.prompt  the prompt gen_ai.output.text,
+ * gen_ai.output.messages, gen_ai.completion  the answer gen_ai.tool.definitions                   the tools
  *     gen_ai.output.type                        json: the response format (also gen_ai.openai.request.response_format)
  *     gen_ai.usage.input_tokens, .output_tokens (also prompt_tokens, completion_tokens)
  *     gen_ai.request.max_tokens                 length of the answer, if nothing else gives it
@@ -202,6 +201,8 @@ static void keep(struct kept_drafts *kept, const struct otel_item *ids, const st
                  struct draft *d, struct kept_draft values)
 {
 	struct slice key = draft_join(d, own_name(ids, record, d, otel_trace(ids, d)), "\n", otel_id(ids, d));
+	if (!ids->otlp && d->session.len == 0)
+		d->session = draft_text(d, ids->json, jdoc_get(ids->json, JDOC_ROOT, "session_id"));
 	d->session = own_name(ids, record, d, d->session);
 	struct kept_draft *added = d->failed ? NULL : kept_drafts_add(kept, d);
 	if (added) {

@@ -50,7 +50,7 @@ static int read_events(struct draft *d, struct slice stream, struct jdoc *inner,
 static int read_response(const struct logged_exchange *logged, struct draft *d, struct jdoc *inner, struct buffer *text,
                          struct ipf_error *err)
 {
-	int64_t requested = d->requests[0].output_tokens;
+	int64_t requested = logged->output_tokens ? logged->output_tokens : d->requests[0].output_tokens;
 	struct slice body = body_text(d, logged->json, logged->response);
 	int status = 0;
 	d->requests[0].output_tokens = IPF_ABSENT;

@@ -20,6 +20,7 @@ struct logged_exchange {
 	const char *request_name, *response_name; /* in errors */
 	struct slice session;                     /* absent or empty: none */
 	int64_t start_ns;                         /* the arrival, since 1970; IPF_ABSENT */
+	int64_t output_tokens;                    /* if the response does not say it; 0: not logged */
 	int64_t hang_up_ns;                       /* how long after that the client disconnected; 0: it did not */
 	bool failed;
 	bool response_cut; /* the response may be cut; if it is not JSON, it is ignored, as it is if the request failed */

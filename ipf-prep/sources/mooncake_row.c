@@ -35,22 +35,6 @@ int mooncake_times(const struct jdoc *j, struct draft_request *r, struct ipf_err
 	           : 0;
 }
 
-static bool fits(int64_t tokens, int64_t block, int64_t count)
-{
-	return tokens / block + (tokens % block != 0) == count;
-}
-
-/* The length of a block, from a row with several of them. */
-static void find_block_size(struct mooncake_blocks *blocks, int64_t tokens, int64_t count)
-{
-	if (blocks->tokens || count < 2)
-		return;
-	blocks->tokens = BLOCK_TOKENS;
-	for (int64_t size = 1; size <= 1 << 20 && !fits(tokens, blocks->tokens, count); size *= 2)
-		if (fits(tokens, size, count))
-			blocks->tokens = size;
-}
-
 int mooncake_lengths(struct draft *d, const struct jdoc *j, struct draft_request *r, struct mooncake_blocks *blocks,
                      struct ipf_error *err)
 {
@@ -64,7 +48,8 @@ int mooncake_lengths(struct draft *d, const struct jdoc *j, struct draft_request
 	int got = field_block_tokens(j, JDOC_ROOT, "block_size", &r->blocks.tokens, err);
 	if (got < 0)
 		return -1;
-	find_block_size(blocks, r->input_tokens, jdoc_count(j, ids));
+	if (!blocks->tokens && jdoc_count(j, ids) > 1)
+		blocks->tokens = block_tokens_that_fit(r->input_tokens, jdoc_count(j, ids), &(int64_t){BLOCK_TOKENS}, 1);
 	if (got == 0)
 		r->blocks.tokens = blocks->tokens ? blocks->tokens : BLOCK_TOKENS;
 	return need_covering_blocks(d, j, JDOC_ROOT, "hash_ids", r, err);

@@ -269,6 +269,22 @@ int need_covering_blocks(struct draft *d, const struct jdoc *j, jdoc_id map, con
 	                     (long long)wanted, (long long)r->input_tokens, r->blocks.count);
 }
 
+static bool blocks_fit(int64_t tokens, int64_t block, int64_t count)
+{
+	return tokens / block + (tokens % block != 0) == count;
+}
+
+int64_t block_tokens_that_fit(int64_t tokens, int64_t count, const int64_t *usual, size_t usual_count)
+{
+	for (size_t i = 0; i < usual_count; i++)
+		if (blocks_fit(tokens, usual[i], count))
+			return usual[i];
+	for (int64_t size = 1; size <= 1 << 20; size *= 2)
+		if (blocks_fit(tokens, size, count))
+			return size;
+	return usual[0];
+}
+
 /* ---- columns of a CSV file ---- */
 
 int need_column(const struct csv *csv, const char *name, int *column, struct ipf_error *err)

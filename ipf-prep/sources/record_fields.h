@@ -77,6 +77,10 @@ int need_block_ids(struct draft *d, const struct jdoc *j, jdoc_id map, const cha
 int need_covering_blocks(struct draft *d, const struct jdoc *j, jdoc_id map, const char *key, struct draft_request *r,
                          struct ipf_error *err);
 
+/* The tokens of a block, of which `count` cover a prompt: the first of the usual sizes that fits, or else the power of
+ * two that does, or else the first. */
+int64_t block_tokens_that_fit(int64_t tokens, int64_t count, const int64_t *usual, size_t usual_count);
+
 /* ---- columns of a CSV file ---- */
 
 /* The index of a column by its name in the header. */

@@ -310,7 +310,7 @@ bool request_graph_next(struct request_graph *g, struct graph_step *step)
 	const struct graph_node *node = &g->nodes[number];
 	*step = (struct graph_step){.request = number,
 	                            .first = g->nodes[group_of(g, number)].first,
-	                            .after = g->pool + node->after,
+	                            .after = node->after_count ? g->pool + node->after : NULL,
 	                            .after_count = node->after_count,
 	                            .at_ns = node->request.at_ns,
 	                            .wait_ns = node->request.wait_ns,

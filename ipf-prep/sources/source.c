@@ -29,6 +29,7 @@
 	F(mooncake) \
 	F(qwen_bailian) \
 	F(weka) \
+	F(rl_rollout) \
 	F(tracelab) \
 	F(ragpulse) \
 	F(lmcache) \

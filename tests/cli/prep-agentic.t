@@ -156,3 +156,32 @@ if [ -e "${SHARED:-}/data/traces/weka_kv_cache_tester/sessions_200.jsonl.zst" ];
 	is "$(body shared.trace | jq -s -c 'length, (map(.input_tokens) | add), (map(select(.tags.agent)) | length)' | paste -sd ' ')" \
 		"$(python3 nested.py sessions.jsonl | jq -s -r '[(map(.[1]) | add), (map(.[2]) | add), (map(.[5]) | add)] | join(" ")')" "published conversations: requests, tokens, requests of sub-agents"
 fi
+
+# ---- rollouts: the prompt of each turn is what was before it ----
+cat >rollout.py <<'E'
+import json, sys
+for line in open(sys.argv[1]):
+    r = json.loads(line)
+    tokens = r["prompt_len"]
+    for i, out in enumerate(r["out_lens"]):
+        print(f'{r["group"]}/{r["stream"]}', i, tokens, out)
+        tokens += out + (r["obs_lens"][i] if i < len(r.get("obs_lens", [])) else 0)
+E
+head -2 "$data/rl-rollout.jsonl" >rollout.jsonl
+run "$prep" auto rollout.jsonl --prompt none -o rollout.trace
+is "$(body rollout.trace | jq -r '"\(.session) \(.turn) \(.input_tokens) \(.output_tokens)"')" "$(python3 rollout.py rollout.jsonl)" "rollouts: lengths of all turns"
+is "$(body rollout.trace | jq -s -c 'map(.blocks.ids[0]) | unique | length')" 1 "the group shares its prompt"
+python3 -c 'import json; print(json.dumps({"group": 0, "prompt_len": 1, "out_lens": [1] * 1001}))' >long.jsonl
+run "$prep" rl-rollout long.jsonl -o long.trace
+stderr_contains 'long.jsonl:1: out_lens: expected at most 1000 turns, got 1001' "a trajectory of too many turns is refused"
+
+# ---- requests and tokens of Bailian's traces, whole and of agents ----
+for file in qwen.jsonl qwen-agents.jsonl; do
+	run "$prep" auto "$data/$file" --prompt none -q -o qwen.trace
+	is "$(body qwen.trace | jq -c '[.at_ns / 1e9, .input_tokens, .output_tokens, (.blocks.ids // [] | length), (.wait_ns // 0) / 1e9]' | sort)" \
+		"$(python3 -c 'import json, sys
+for line in list(open(sys.argv[1]))[:int(sys.argv[2])]:
+    r = json.loads(line)
+    print(json.dumps([r["timestamp"], r["input_length"], r["output_length"], len(r["hash_ids"]), r.get("time_to_parent_chat", 0)], separators=(",", ":")).replace(".0", ""))' \
+			"$data/$file" "$(body qwen.trace | wc -l)" | sort)" "$file: arrivals, lengths, blocks, waits"
+done

@@ -151,7 +151,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	                                    "dynamo-trace",
 	                                    "envoy-access",
 	                                    "tgi-log",
-	                                    "agentic-mooncake"};
+	                                    "agentic-mooncake",
+	                                    "rl-rollout"};
 	static const char *fields[] = {"prompt=/a", "output=/b/0", "at_ms=/t",        "session=/s",
 	                               "id=/i",     "wait=/w",     "input_tokens=/n", "messages=/m"};
 	if (size == 0)
