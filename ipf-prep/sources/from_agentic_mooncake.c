@@ -28,7 +28,6 @@
 #include "clock.h"
 #include "json/jout.h"
 #include "name_set.h"
-#include "sources/kept_drafts.h"
 #include "sources/mooncake_row.h"
 #include "sources/request_graph.h"
 #include "sources/sniff.h"
@@ -40,8 +39,8 @@
 
 struct state {
 	struct request_graph graph;
-	struct kept_drafts kept; /* by the requests of the graph */
-	size_t *drafts, drafts_cap;
+	struct draft **drafts; /* copies, by the number in the graph; freed when they have been handed over */
+	size_t drafts_cap;
 	struct name_set sessions;
 	struct mooncake_blocks blocks;
 	bool versioned, drop_agents;
@@ -58,8 +57,9 @@ static void close_state(void *opened)
 {
 	struct state *s = opened;
 	request_graph_release(&s->graph);
-	kept_drafts_release(&s->kept);
 	name_set_release(&s->sessions);
+	for (size_t i = 0; i < s->drafts_cap; i++)
+		free(s->drafts[i]);
 	free(s->drafts);
 }
 
@@ -206,14 +206,16 @@ static int keep(struct state *s, const struct source_record *record, struct draf
 	if (read_waits(s, record, d, at, err) < 0)
 		return -1;
 	if (!s->graph.failed && s->drafts_cap < s->graph.cap) {
-		size_t *drafts = reallocarray(s->drafts, s->graph.cap, sizeof *drafts);
+		struct draft **drafts = reallocarray(s->drafts, s->graph.cap, sizeof *drafts);
+		for (size_t i = s->drafts_cap; drafts && i < s->graph.cap; i++)
+			drafts[i] = NULL;
 		d->failed |= !drafts;
 		s->drafts_cap = drafts ? s->graph.cap : s->drafts_cap;
 		s->drafts = drafts ? drafts : s->drafts;
 	}
-	d->failed |= s->graph.failed || !kept_drafts_add(&s->kept, d);
+	d->failed |= s->graph.failed;
 	if (!d->failed)
-		s->drafts[at] = s->kept.count - 1;
+		d->failed = !(s->drafts[at] = draft_clone(d));
 	return 0;
 }
 
@@ -283,8 +285,7 @@ static void name_session(struct state *s, struct draft *first, struct sink *sink
 static int take_step(struct state *s, const struct graph_step *step, struct buffer *after, struct sink *sink,
                      struct ipf_error *err)
 {
-	struct kept_draft *kept = &s->kept.items[s->drafts[step->request]];
-	struct draft *d = kept->draft, *first = s->kept.items[s->drafts[step->first]].draft;
+	struct draft *d = s->drafts[step->request], *first = s->drafts[step->first];
 	struct draft_request *r = &d->requests[0];
 	struct jout w = {.out = after};
 	buffer_clear(after);
@@ -305,7 +306,7 @@ static int take_step(struct state *s, const struct graph_step *step, struct buff
 	int status = sink->take(sink, d, err);
 	if (d != first) {
 		free(d);
-		kept->draft = NULL;
+		s->drafts[step->request] = NULL;
 	}
 	return status;
 }

@@ -169,32 +169,51 @@ static void join_groups(struct request_graph *g)
 	}
 }
 
-void request_graph_sort(struct request_graph *g, bool drop_agents)
+/* The requests that wait for none, by arrival; NULL when out of memory. */
+static uint32_t *find_roots(struct request_graph *g, size_t *count)
 {
-	g->order = g->failed ? NULL : malloc((g->requests + 1) * sizeof *g->order);
-	if (!g->order) {
-		g->failed = true;
-		return;
-	}
-	join_groups(g);
-	for (size_t i = 0; i < g->count; i++)
+	uint32_t *roots = malloc((g->requests + 1) * sizeof *roots);
+	*count = 0;
+	for (size_t i = 0; i < g->count && roots; i++)
 		if (g->nodes[i].added && g->nodes[i].blocked == 0)
-			g->order[g->ordered++] = (uint32_t)i;
-	if (g->ordered)
-		qsort_r(g->order, g->ordered, sizeof *g->order, by_arrival, g);
-	for (size_t i = 0; i < g->ordered; i++) {
-		struct graph_node *group = &g->nodes[group_of(g, g->order[i])];
+			roots[(*count)++] = (uint32_t)i;
+	if (*count)
+		qsort_r(roots, *count, sizeof *roots, by_arrival, g);
+	for (size_t i = 0; i < *count; i++) {
+		struct graph_node *group = &g->nodes[group_of(g, roots[i])];
 		if (group->first == NO_NODE)
-			group->first = g->order[i];
+			group->first = roots[i];
 	}
-	for (size_t i = 0; i < g->ordered; i++) {
+	return roots;
+}
+
+/* Puts a request into the order, and what then waits for no other one. What belongs together stays close, so that the
+ * memory of what was handed over is that of what comes next. */
+static void add_to_order(struct request_graph *g, uint32_t root, bool drop_agents)
+{
+	size_t i = g->ordered;
+	g->order[g->ordered++] = root;
+	for (; i < g->ordered; i++) {
 		struct graph_node *node = &g->nodes[g->order[i]];
-		node->dropped = drop_agents &&
-		                node->request.agent != g->nodes[g->nodes[group_of(g, g->order[i])].first].request.agent;
+		uint32_t first = g->nodes[group_of(g, g->order[i])].first;
+		node->dropped = drop_agents && node->request.agent != g->nodes[first].request.agent;
 		for (uint32_t e = node->children; e != NO_EDGE; e = g->edges[e].next_child)
 			if (g->nodes[g->edges[e].from].added && --g->nodes[g->edges[e].from].blocked == 0)
 				g->order[g->ordered++] = g->edges[e].from;
 	}
+}
+
+void request_graph_sort(struct request_graph *g, bool drop_agents)
+{
+	size_t count;
+	if (!g->failed)
+		join_groups(g);
+	uint32_t *roots = g->failed ? NULL : find_roots(g, &count);
+	g->order = roots ? malloc((g->requests + 1) * sizeof *g->order) : NULL;
+	g->failed |= !g->order;
+	for (size_t i = 0; g->order && i < count; i++)
+		add_to_order(g, roots[i], drop_agents);
+	free(roots);
 }
 
 size_t request_graph_circles(const struct request_graph *g)
