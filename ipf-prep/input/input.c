@@ -328,7 +328,7 @@ json_t *input_provenance(struct input *input, bool whole, struct ipf_error *err)
 	}
 	json_t *entry;
 	const char *origin = remote_origin(input->path);
-	if (input->ended && (whole || input->regular || input->members)) {
+	if (input->ended && (whole || input->regular || input->members || input->parquet)) {
 		char hex[65];
 		digest_hex(input->digest, hex);
 		entry = provenance_file(input_name(input), input->bytes, hex);

@@ -109,6 +109,8 @@ static int read_dictionary(struct column_reader *c, const struct page_header *h,
 	for (size_t i = 0; i < c->dictionary_count; at += texts[i++].len)
 		texts[i].data = at;
 	page_memory_release(c->file, &c->dictionary_page);
+	if (c->text.cap - c->text_held > PAGES_MAX - c->file->held)
+		return ipf_error_set(err, IPF_INPUT, "the dictionary takes too much memory as JSON");
 	c->file->held += c->text.cap - c->text_held;
 	c->text_held = c->text.cap;
 	c->has_dictionary = true;

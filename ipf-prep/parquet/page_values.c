@@ -85,6 +85,8 @@ static int read_bytes(struct page_values *v, union parquet_value *to, size_t cou
 static int read_indexes(struct page_values *v, union parquet_value *to, size_t count, struct ipf_error *err)
 {
 	uint32_t indexes[VALUES_MAX];
+	if (count && !v->dictionary)
+		return ipf_error_set(err, IPF_INPUT, "its values are in a dictionary, and there is none");
 	if (bit_runs_read(&v->runs, indexes, count) < count)
 		return too_few(err);
 	for (size_t i = 0; i < count; i++) {
@@ -197,8 +199,6 @@ static int read_split(struct page_values *v, union parquet_value *to, size_t cou
 static int begin_dictionary(struct page_values *v, struct slice bytes, struct ipf_error *err)
 {
 	unsigned width = bytes.len ? (unsigned char)bytes.data[0] : 0;
-	if (!v->dictionary)
-		return ipf_error_set(err, IPF_INPUT, "its values are in a dictionary, and there is none");
 	if (width > 32)
 		return ipf_error_set(err, IPF_INPUT, "indexes into the dictionary have %u bits", width);
 	size_t head = bytes.len ? 1 : 0;

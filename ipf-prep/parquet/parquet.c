@@ -1,6 +1,7 @@
 #include "parquet/parquet.h"
 
 #include "parquet/column_reader.h"
+#include "stream/stream.h"
 
 #include <endian.h>
 #include <stdlib.h>
@@ -21,7 +22,8 @@ struct parquet {
 	int64_t rows_left;             /* of the present row group */
 	int64_t rows_done;
 	struct buffer rows; /* whole rows, then the present one */
-	size_t given, row;  /* where what has not been given begins, and the present row */
+	size_t row_max;
+	size_t given, row; /* where what has not been given begins, and the present row */
 	struct ipf_error failed;
 };
 
@@ -118,8 +120,6 @@ static int put_list(struct parquet *p, const struct schema_node *n, unsigned rep
 		return put_absent(p, n, rep, map ? "{}" : "[]", err);
 	buffer_byte(&p->rows, map ? '{' : '[');
 	for (unsigned at = rep; got == 1 && (at == rep || column_reader_rep(first) == at);) {
-		if (p->rows.len - p->row > PARQUET_ROW_MAX)
-			return wrong(first, err, "a row is longer than 512 MiB");
 		if ((map ? put_entry(p, n, at, err) : put_node(p, n->child, at, n->inner_def, err)) < 0)
 			return -1;
 		if ((got = column_reader_peek(first, err)) < 0)
@@ -138,6 +138,9 @@ static int put_node(struct parquet *p, const struct schema_node *n, unsigned rep
 	struct column_reader *c = &p->readers[n->column];
 	if (expect(c, rep, def, err) < 0)
 		return -1;
+	if (p->rows.len - p->row > p->row_max)
+		return ipf_error_set(err, IPF_INPUT, "row %lld has more than %zu MiB as JSON; --max-line allows longer ones",
+		                     (long long)p->rows_done, p->row_max >> 20);
 	if (n->kind == NODE_VALUE) {
 		column_reader_take(c, &p->rows);
 		return 0;
@@ -188,8 +191,6 @@ static int put_row(struct parquet *p, struct ipf_error *err)
 	if (put_members(p, p->tree.root, 0, err) < 0)
 		return -1;
 	buffer_byte(&p->rows, '\n');
-	if (p->rows.len - p->row > PARQUET_ROW_MAX)
-		return ipf_error_set(err, IPF_INPUT, "row %lld is longer than 512 MiB", (long long)p->rows_done);
 	return p->rows.failed ? ipf_error_memory(err) : 1;
 }
 
@@ -263,6 +264,7 @@ int parquet_open(struct parquet **opened, int fd, int64_t size, const char *name
 	}
 	p->file.fd = fd;
 	p->size = size;
+	p->row_max = stream_line_limit() ? stream_line_limit() : PARQUET_ROW_MAX;
 	if (read_footer(p, err) < 0 || schema_tree_build(&p->tree, &p->footer, name, err) < 0)
 		ipf_error_place(err, name, 0);
 	else if (!(p->readers = calloc(p->tree.column_count, sizeof *p->readers)))

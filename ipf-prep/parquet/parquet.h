@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #define PARQUET_HEAD    5                   /* bytes by which a Parquet file is recognised */
-#define PARQUET_ROW_MAX ((size_t)512 << 20) /* bytes of a row as JSON */
+#define PARQUET_ROW_MAX ((size_t)512 << 20) /* bytes of a row as JSON, unless --max-line says otherwise */
 
 struct parquet;
 

@@ -14,7 +14,10 @@ mkdir cases
 python3 "$TESTS/helpers/parquet_cases.py" cases
 for file in cases/*.parquet; do
 	name=$(basename "$file" .parquet)
-	run "$rows" "$file"
+	case $name in
+	endless-list) run "$prep" jsonl --max-line 1MiB -o none "$file" ;;
+	*) run "$rows" "$file" ;;
+	esac
 	message=$(sed -n 's/^error: //p' "cases/$name.expected")
 	is "$status:$(cat "$OUT")" "$([ -z "$message" ] && echo 0 || echo 3):$(grep -v '^error: ' "cases/$name.expected")" "$name: the rows"
 	[ -z "$message" ] || contains "$(cat "$ERR")" "$message" "$name: $message"
@@ -42,6 +45,8 @@ is "$(body other.trace)" "$(body lines.trace)" "in an archive"
 run "$prep" sharegpt --turns all -o other.trace < <(cat wildchat.data)
 is "$(body other.trace)" "$(body lines.trace)" "from a pipe"
 is "$(tail -1 other.trace | jq -r '.end.from[0].sha256')" "$(sha256sum <wildchat.data | cut -d ' ' -f 1)" "with its digest"
+run "$prep" sharegpt -n 1 < <(cat "$data/lmsys.parquet")
+is "$(tail -1 "$OUT" | jq -r '.end.from[0].sha256')" "$(sha256sum <"$data/lmsys.parquet" | cut -d ' ' -f 1)" "also if not all of it is used"
 run "$prep" sharegpt --turns all -o other.trace <wildchat.data
 is "$(body other.trace)" "$(body lines.trace)" "from a file as standard input"
 run env TMPDIR="$PWD/missing" "$prep" sharegpt < <(cat wildchat.data)

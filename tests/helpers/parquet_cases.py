@@ -289,8 +289,13 @@ wrong("lists-differ", file(pair, (1, column(INT32, 2, page(2, levels([0, 1], 1) 
 group = [field("g", children=2, repetition=OPTIONAL), field("a", INT32), field("b", INT32)]
 wrong("structs-differ", file(group, (1, column(INT32, 1, page(1, levels([0], 1))), column(INT32, 1, page(1, levels([1], 1) + ints(3))))),
       "column g.b, row group 1, page 1: its levels do not fit those of other columns")
+# A list of a thousand million elements, from ten bytes: its row is too long.
+endless = varint(10**9 << 1) + b"\1"
+wrong("endless-list", file([field("n", INT32, REPEATED)], (1, column(INT32, 10**9, dictionary(1, ints(1)), page2(
+    10**9, varint(1 << 1) + b"\0" + endless, endless, b"\0", DICTIONARY)))), "row 1 has more than 1 MiB as JSON; --max-line")
 # ---- dictionaries
 index = bytes([2]) + runs([0, 3], 2)
+rows("nulls-without-dictionary", file(optional, (2, column(INT32, 2, page(2, levels([0, 0], 1), DICTIONARY)))), {"n": None}, {"n": None})
 wrong("no-dictionary", file(names, (2, column(BYTES, 2, page(2, index, DICTIONARY)))), "its values are in a dictionary, and there is none")
 wrong("high-index", file(names, (2, column(BYTES, 2, dictionary(2, text("a", "b")), page(2, index, DICTIONARY)))), "a value is number 3 of a dictionary of 2")
 wrong("wide-index", file(names, (2, column(BYTES, 2, dictionary(2, text("a", "b")), page(2, b"\x21\x02\x00", DICTIONARY)))), "have 33 bits")
@@ -305,10 +310,10 @@ wrong("delta-cut", file(one_int, (2, column(INT32, 2, page(2, head + varint(2) +
 wrong("delta-lengths", file(names, (1, column(BYTES, 1, page(1, head + varint(1) + zigzag(-5), DELTA_LENGTH)))), "or they are malformed")
 wrong("delta-prefix", file(names, (1, column(BYTES, 1, page(1, head + varint(1) + zigzag(7) + head + varint(1) + zigzag(1) + b"x", DELTA_BYTES)))),
       "a value repeats 7 bytes of one that has 0")
-# Each text is the one before and 64 kB: 512 of them are more than is held at once.
-growing = head + varint(512) + zigzag(0) + b"".join(zigzag(65536) + b"\0\0\0\0" for _ in range(4))
-same = head + varint(512) + zigzag(65536) + b"".join(zigzag(0) + b"\0\0\0\0" for _ in range(4))
-wrong("delta-bomb", file(names, (512, column(BYTES, 512, page(512, growing + same + bytes(512 * 65536), DELTA_BYTES)))), "take more than 512 MiB")
+# Each text is the one before and 4200 bytes: 512 of them are more than is held at once.
+growing = head + varint(512) + zigzag(0) + b"".join(zigzag(4200) + b"\0\0\0\0" for _ in range(4))
+same = head + varint(512) + zigzag(4200) + b"".join(zigzag(0) + b"\0\0\0\0" for _ in range(4))
+wrong("delta-bomb", file(names, (512, column(BYTES, 512, page(512, growing + same + bytes(512 * 4200), DELTA_BYTES)))), "take more than 512 MiB")
 
 if __name__ == "__main__":
     for case, (content, expected, message) in CASES.items():

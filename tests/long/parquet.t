@@ -1,0 +1,11 @@
+#!/bin/bash
+# A million rows of Parquet, beside DuckDB and pyarrow. PYTHON is a Python that has both, such as one of a virtual environment.
+. "$TESTS/tap.sh"
+python=${PYTHON:-python3}
+"$python" -c 'import duckdb, pyarrow' 2>/dev/null || skip_all "PYTHON has no packages duckdb and pyarrow"
+run "$python" "$TESTS/helpers/parquet_compare.py" "$BUILD/tests/parquet_rows" "$PWD" "${IPF_PARQUET_ROWS:-1000000}"
+sed 's/^/# /' "$OUT"
+status_is 0 "the values are equal"
+is "$(grep -c equal "$OUT")" 2 "to both"
+between "$(sed -n 's,.*DuckDB / ours ,,p' "$OUT")" 1 1000 "and they take no longer than with DuckDB, which has one thread"
+between "$(sed -n 's/^memory: \([0-9]*\) kB/\1/p' "$OUT")" 1000 300000 "memory does not grow with the file, in kB"
