@@ -12,6 +12,8 @@
 #define LIMIT_BETTER  0.8 /* of the distance without it, at most, for a limit to be known */
 #define LIMIT_GAIN    0.01
 #define SIZE_GAIN     0.002 /* of the distance, for a size to be nearer */
+#define TOKENS_BETTER 0.5   /* of the distance without it, for a limit of tokens that no step shows */
+#define TOKENS_NEAR   0.03  /* a distance that a right one leaves, at most */
 #define SIZE_STEP     1.35  /* from one size that is tried first to the next, at most */
 #define SIZE_FINE     1.003 /* and at last */
 #define CHUNKS_MOST   256   /* steps that a prompt is followed over */
@@ -352,7 +354,11 @@ static int try_step_tokens(struct twin *twin, struct twin_replay *c, double *bes
 		return 0;
 	if (find_size(twin, c, TWIN_STEP_TOKENS, p->at_least, 16 * p->at_least, *best, &found, err) < 0)
 		return -1;
-	if (isnan(found.size))
+	/* what a step computed is known within a fifth, and less where several prompts were in it */
+	if (found.size == p->at_least && found.distance > TOKENS_NEAR &&
+	    find_size(twin, c, TWIN_STEP_TOKENS, p->at_least / 3, p->at_least, *best, &found, err) < 0)
+		return -1;
+	if (isnan(found.size) || found.distance > TOKENS_BETTER * *best)
 		return 0;
 	*best = found.distance;
 	twin_set(twin, TWIN_STEP_TOKENS, found.size, floor(0.95 * found.size), ceil(1.05 * found.size));
