@@ -15,8 +15,11 @@
 
 static int list_formats(void)
 {
-	static const char *const kinds[] = {
-		[SOURCE_DATASET] = "dataset", [SOURCE_TRACE] = "trace", [SOURCE_GENERATED] = "generated"};
+	static const char *const groups[] = {[SOURCE_GROUP_DATASET] = "dataset",
+	                                     [SOURCE_GROUP_TRACE] = "trace",
+	                                     [SOURCE_GROUP_AGENTS] = "agents",
+	                                     [SOURCE_GROUP_LOG] = "log",
+	                                     [SOURCE_GROUP_GENERATED] = "generated"};
 	const struct source_format *format;
 	struct buffer text = {0};
 	struct ipf_error err = {0};
@@ -24,8 +27,10 @@ static int list_formats(void)
 	for (size_t i = 0; (format = source_at(i)); i++)
 		if ((int)strlen(format->name) > widest)
 			widest = (int)strlen(format->name);
-	for (size_t i = 0; (format = source_at(i)); i++)
-		buffer_format(&text, "%-*s %-9s %s\n", widest, format->name, kinds[format->kind], format->about);
+	for (enum source_group group = 0; group < SOURCE_GROUPS; group++)
+		for (size_t i = 0; (format = source_at(i)); i++)
+			if (source_group_at(i) == group)
+				buffer_format(&text, "%-*s %-9s %s\n", widest, format->name, groups[group], format->about);
 	if (text.failed)
 		ipf_error_memory(&err);
 	else

@@ -5,61 +5,64 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The order of --list, and the order in which `auto` asks the formats: specific ones before general ones. */
+/* The order in which `auto` asks the formats: specific ones before general ones. --list has them by group. */
 /* clang-format off */
 #define EACH_FORMAT(F) \
-	F(sharegpt) \
-	F(openorca) \
-	F(alpaca) \
-	F(cnn_dailymail) \
-	F(stories) \
-	F(sonnet) \
-	F(quac) \
-	F(mtbench) \
-	F(gsm8k) \
-	F(humaneval) \
-	F(oasst) \
-	F(llm_load_test) \
-	F(openai_batch) \
-	F(mlperf_samples) \
-	F(azure) \
-	F(burstgpt) \
-	F(vidur) \
-	F(agentic_mooncake) \
-	F(mooncake) \
-	F(qwen_bailian) \
-	F(weka) \
-	F(rl_rollout) \
-	F(tracelab) \
-	F(ragpulse) \
-	F(lmcache) \
-	F(aibrix) \
-	F(llmservingsim) \
-	F(otel) \
-	F(servegen) \
-	F(mlperf_agentic) \
-	F(vllm_log) \
-	F(sglang_log) \
-	F(tgi_log) \
-	F(envoy_tap) \
-	F(envoy_access) \
-	F(litellm_log) \
-	F(sagemaker_capture) \
-	F(dynamo_trace) \
-	F(openai_log) \
-	F(trace) \
-	F(jsonl) \
-	F(csv) \
-	F(text) \
-	F(synthetic) \
-	F(prefix)
+	F(sharegpt, DATASET) \
+	F(openorca, DATASET) \
+	F(alpaca, DATASET) \
+	F(cnn_dailymail, DATASET) \
+	F(stories, DATASET) \
+	F(sonnet, DATASET) \
+	F(quac, DATASET) \
+	F(mtbench, DATASET) \
+	F(gsm8k, DATASET) \
+	F(humaneval, DATASET) \
+	F(oasst, DATASET) \
+	F(llm_load_test, DATASET) \
+	F(openai_batch, DATASET) \
+	F(mlperf_samples, DATASET) \
+	F(azure, TRACE) \
+	F(burstgpt, TRACE) \
+	F(vidur, TRACE) \
+	F(baseten, TRACE) \
+	F(agentic_mooncake, AGENTS) \
+	F(mooncake, TRACE) \
+	F(qwen_bailian, AGENTS) \
+	F(weka, AGENTS) \
+	F(rl_rollout, AGENTS) \
+	F(tracelab, AGENTS) \
+	F(ragpulse, AGENTS) \
+	F(lmcache, AGENTS) \
+	F(aibrix, TRACE) \
+	F(llmservingsim, AGENTS) \
+	F(otel, AGENTS) \
+	F(servegen, TRACE) \
+	F(mlperf_agentic, AGENTS) \
+	F(vllm_log, LOG) \
+	F(sglang_log, LOG) \
+	F(tgi_log, LOG) \
+	F(envoy_tap, LOG) \
+	F(envoy_access, LOG) \
+	F(litellm_log, LOG) \
+	F(sagemaker_capture, LOG) \
+	F(dynamo_trace, LOG) \
+	F(openai_log, LOG) \
+	F(trace, TRACE) \
+	F(jsonl, DATASET) \
+	F(csv, DATASET) \
+	F(text, DATASET) \
+	F(synthetic, GENERATED) \
+	F(prefix, GENERATED)
 /* clang-format on */
 
-#define DECLARE(name_) extern const struct source_format source_##name_;
-#define ADDRESS(name_) &source_##name_,
+#define DECLARE(name_, group_) extern const struct source_format source_##name_;
+#define ADDRESS(name_, group_) &source_##name_,
+#define GROUP(name_, group_)   SOURCE_GROUP_##group_,
 EACH_FORMAT(DECLARE)
 
 static const struct source_format *const formats[] = {EACH_FORMAT(ADDRESS)};
+static const enum source_group groups[] = {EACH_FORMAT(GROUP)};
 
 #define FORMATS (sizeof formats / sizeof *formats)
 
@@ -90,6 +93,11 @@ void source_close(const struct source_format *format, void *state)
 const struct source_format *source_at(size_t i)
 {
 	return i < FORMATS ? formats[i] : NULL;
+}
+
+enum source_group source_group_at(size_t i)
+{
+	return groups[i];
 }
 
 const struct source_format *source_find(const char *name, struct ipf_error *err)

@@ -9,8 +9,8 @@
  *     const struct source_format source_NAME = {
  *         .name = "NAME", .about = "…", .kind = SOURCE_DATASET, .unit = UNIT_JSON, .read_record = read_record };
  *
- * and add NAME to the table in source.c. Examples to copy: from_gsm8k.c for a dataset in JSON, from_mtbench.c for
- * conversations, from_azure.c for a trace in CSV, from_aibrix.c for a trace in JSON Lines.
+ * and add NAME, with its group, to the table in source.c. Examples to copy: from_gsm8k.c for a dataset in JSON,
+ * from_mtbench.c for conversations, from_azure.c for a trace in CSV, from_aibrix.c for a trace in JSON Lines.
  */
 #ifndef PREP_SOURCE_H
 #define PREP_SOURCE_H
@@ -28,6 +28,16 @@ enum source_kind {
 	SOURCE_DATASET,   /* texts */
 	SOURCE_TRACE,     /* recorded requests: arrivals, lengths */
 	SOURCE_GENERATED, /* reads no file: makes requests of lengths that it draws */
+};
+
+/* Where a list of all formats has it. */
+enum source_group {
+	SOURCE_GROUP_DATASET,
+	SOURCE_GROUP_TRACE,  /* of single requests */
+	SOURCE_GROUP_AGENTS, /* traces of conversations and agents */
+	SOURCE_GROUP_LOG,    /* of servers and gateways */
+	SOURCE_GROUP_GENERATED,
+	SOURCE_GROUPS
 };
 
 /* What one call of read_record gets. */
@@ -139,6 +149,7 @@ void source_close(const struct source_format *format, void *state); /* NULL is f
 
 /* The table, i = 0, 1, … until NULL. */
 const struct source_format *source_at(size_t i);
+enum source_group source_group_at(size_t i);
 /* NULL and an error that lists the known names (IPF_USAGE). */
 const struct source_format *source_find(const char *name, struct ipf_error *err);
 

@@ -185,3 +185,9 @@ for line in list(open(sys.argv[1]))[:int(sys.argv[2])]:
     print(json.dumps([r["timestamp"], r["input_length"], r["output_length"], len(r["hash_ids"]), r.get("time_to_parent_chat", 0)], separators=(",", ":")).replace(".0", ""))' \
 			"$data/$file" "$(body qwen.trace | wc -l)" | sort)" "$file: arrivals, lengths, blocks, waits"
 done
+
+# ---- Baseten's columns ----
+run "$prep" auto "$data/baseten.jsonl" --prompt none -q -o baseten.trace
+is "$(body baseten.trace | jq -c '[.at_ns / 1e6, .input_tokens, .output_tokens, .session]')" '[0,12,5,"a"]
+[1000,100,7,null]
+[1500,13,3,"18446744073709551615"]' "baseten: arrivals, lengths, sessions"

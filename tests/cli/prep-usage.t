@@ -80,7 +80,12 @@ run "$prep" --list
 status_is 0 "--list"
 cut -d ' ' -f 1 "$OUT" | sort >listed
 contains "$(tr '\n' ' ' <listed)" " mooncake mtbench " "lists the sources"
-is "$(awk '{ print $2 }' "$OUT" | sort -u | tr '\n' ' ')" "dataset generated trace " "with their kinds"
+is "$(awk '{ print $2 }' "$OUT" | uniq | tr '\n' ' ')" "dataset trace agents log generated " "by group"
+# the manual has the groups in the same order, with the same sources
+awk '{ print $2, $1 }' "$OUT" | sort >by_group
+awk '/^Datasets:/ { g = "dataset" } /^Traces of single requests:/ { g = "trace" } /^Traces of conversations and agents:/ { g = "agents" } /^Logs of servers:/ { g = "log" }
+	/^Generated requests,/ { g = "generated" } /^\.Sh ANY/ { g = "" } g && /^\.It Cm [a-z0-9-]*$/ { print g, $3 }' "$TESTS/../ipf-prep/ipf-prep-formats.5" | sort >by_manual
+is "$(diff by_group by_manual)" "" "ipf-prep-formats(5) has the same groups"
 sed -n 's/^\.It Cm \([a-z0-9-]*\)$/\1/p' "$TESTS/../ipf-prep/ipf-prep-formats.5" |
 	sort >written
 is "$(comm -23 listed written | tr '\n' ' ')" "" "ipf-prep-formats(5) describes each of them"
