@@ -120,6 +120,37 @@ void jout_uint(struct jout *w, uint64_t value)
 	put_whole(w, false, value);
 }
 
+/* Writes a number of at most 15 digits as %.15g does, and returns its length; 0 if it has more, or %g writes an
+ * exponent. A whole number and a power of ten are exact here, so that their quotient is the double that the digits are
+ * read as. */
+static size_t put_few_digits(char *text, double value)
+{
+	double size = fabs(value), power = 1;
+	int behind = 0;
+	if (!(size >= 1e-4 && size < 1e15))
+		return 0;
+	while (rint(size * power) / power != size) {
+		power *= 10;
+		behind++;
+		if (size * power >= 1e15)
+			return 0;
+	}
+	char digits[DIGITS + 4], *end = digits + sizeof digits,
+							 *at = digits_before(end, false, (uint64_t)rint(size * power));
+	while (end - at <= behind)
+		*--at = '0';
+	char *to = text;
+	if (value < 0)
+		*to++ = '-';
+	size_t whole = (size_t)(end - at) - (size_t)behind;
+	memcpy(to, at, whole);
+	to += whole;
+	if (behind)
+		*to++ = '.';
+	memcpy(to, at + whole, (size_t)behind);
+	return (size_t)(to - text) + (size_t)behind;
+}
+
 void jout_double(struct jout *w, double value)
 {
 	char text[40];
@@ -128,12 +159,13 @@ void jout_double(struct jout *w, double value)
 		buffer_text(w->out, "null");
 		return;
 	}
-	for (int precision = 15; precision <= 17; precision++) {
-		snprintf(text, sizeof text, "%.*g", precision, value);
-		if (strtod(text, NULL) == value)
-			break;
+	size_t len = put_few_digits(text, value);
+	for (int precision = 15; len == 0 && precision <= 17; precision++) {
+		int got = snprintf(text, sizeof text, "%.*g", precision, value);
+		if (precision == 17 || strtod(text, NULL) == value)
+			len = (size_t)got;
 	}
-	buffer_text(w->out, text);
+	buffer_append(w->out, text, len);
 }
 
 void jout_bool(struct jout *w, bool value)

@@ -287,6 +287,61 @@ static void writes_what_reads_back(void **state)
 	buffer_release(&text);
 }
 
+/* The definition: the first of three precisions that reads back equal. */
+static void double_is_the_shortest(double value)
+{
+	char expected[40];
+	struct buffer text = {0};
+	for (int precision = 15; precision <= 17; precision++) {
+		snprintf(expected, sizeof expected, "%.*g", precision, value);
+		if (strtod(expected, NULL) == value)
+			break;
+	}
+	jout_double(&(struct jout){.out = &text}, value);
+	assert_string_equal(text.data, expected);
+	buffer_release(&text);
+}
+
+static void writes_doubles_in_their_shortest_form(void **state)
+{
+	static const double edges[] = {0,
+	                               1,
+	                               10,
+	                               0.5,
+	                               1e-4,
+	                               9.9999e-5,
+	                               1.00001e-4,
+	                               999999999999999,
+	                               999999999999999.5,
+	                               1e15,
+	                               1e16,
+	                               1e22,
+	                               1e300,
+	                               5e-324,
+	                               0.1,
+	                               0.3,
+	                               2.0 / 3,
+	                               123456789.125,
+	                               1e-4 / 3,
+	                               0.00012345678901234,
+	                               99999.99999999};
+	uint64_t seed = test_seed("doubles");
+	(void)state;
+	for (size_t i = 0; i < sizeof edges / sizeof *edges; i++) {
+		double_is_the_shortest(edges[i]);
+		double_is_the_shortest(-edges[i]);
+	}
+	for (int i = 0; i < 40000; i++) {
+		uint64_t bits = test_random(&seed);
+		double any, power = pow(10, (double)(test_random(&seed) % 24));
+		memcpy(&any, &bits, sizeof any);
+		if (isfinite(any))
+			double_is_the_shortest(any);
+		double_is_the_shortest((double)(bits >> (bits & 63)) / power);
+		double_is_the_shortest((double)(bits % 100000) / power);
+	}
+}
+
 /* The definition, byte by byte. */
 static void escape_plainly(struct buffer *out, const char *text, size_t len)
 {
@@ -411,6 +466,7 @@ int main(void)
 		cmocka_unit_test(keeps_integers_to_the_last_bit),
 		cmocka_unit_test(agrees_with_jansson),
 		cmocka_unit_test(writes_what_reads_back),
+		cmocka_unit_test(writes_doubles_in_their_shortest_form),
 		cmocka_unit_test(escapes_texts_of_any_length),
 		cmocka_unit_test(reads_escapes_wherever_they_are),
 		cmocka_unit_test(writes_jansson_values_in_their_shortest_form),
