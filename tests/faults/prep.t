@@ -7,6 +7,7 @@
 once_inputs
 once 0 ipf-prep sharegpt --reproducible -q -n 3 "$(realpath "$ROOT/examples/chat.json")" -o out.trace
 once 0 ipf-prep jsonl --reproducible -q "$PWD/some.jsonl" -o out.zst
+once 0 ipf-prep sharegpt --reproducible -q "$TESTS/data/prep/parquet/lmsys.parquet"
 once 0 ipf-prep csv --reproducible -q --field prompt=/prompt "$PWD/some.csv"
 once 0 ipf-prep mooncake --reproducible -q "$PWD/blocks.jsonl"
 once 0 ipf-prep synthetic --reproducible -n 3
