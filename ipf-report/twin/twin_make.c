@@ -7,7 +7,7 @@
 #include <math.h>
 
 #define NEAR        0.05 /* a distance that no other fit can make much less */
-#define SPANS_BELOW 0.8  /* of the distance by steps, at most, for spans to be taken */
+#define SPANS_BELOW 0.5  /* of the distance by steps, at most, for spans to be taken */
 
 static int make_by(struct twin *twin, const struct twin_data *data, const struct twin_steps *steps, bool by_spans,
                    double *distance, struct ipf_error *err)
