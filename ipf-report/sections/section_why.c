@@ -28,7 +28,7 @@ static void tell_row(const struct telling *t, struct doc_table *table, json_t *l
 	double ms[PERCENTILES];
 	for (int k = 0; k < PERCENTILES; k++)
 		ms[k] = figure_at(latency, doc_say(t->d, "%s/%s", percentiles[k], path));
-	if (isnan(ms[0]) && isnan(ms[1]))
+	if ((isnan(ms[0]) && isnan(ms[1])) || (ms[0] == 0 && ms[1] == 0))
 		return;
 	doc_row(t->d, table, name, NULL);
 	for (int k = 0; k < PERCENTILES; k++) {
