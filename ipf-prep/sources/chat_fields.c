@@ -152,6 +152,26 @@ int chat_parameters(struct draft *d, const struct jdoc *j, jdoc_id body, struct 
 	return 0;
 }
 
+int chat_extra(struct sink *sink, const struct jdoc *j, jdoc_id extra, struct draft_request *r, struct ipf_error *err)
+{
+	static const char *const placed[] = {"model", "tools", "response_format", "max_tokens", "max_completion_tokens"};
+	struct draft_request body = {.output_tokens = IPF_ABSENT};
+	if (jdoc_is_null(j, extra))
+		return 0;
+	if (need_object(j, extra, "extra", err) < 0 || chat_parameters(&sink->draft, j, extra, &body, err) < 0)
+		return -1;
+	r->output_tokens = body.output_tokens != IPF_ABSENT ? body.output_tokens : r->output_tokens;
+	r->model = body.model.data ? body.model : r->model;
+	r->tools = body.tools.data ? body.tools : r->tools;
+	r->response_format = body.response_format.data ? body.response_format : r->response_format;
+	uint32_t others = jdoc_count(j, extra);
+	for (size_t i = 0; i < sizeof placed / sizeof *placed; i++)
+		others -= jdoc_get(j, extra, placed[i]) != JDOC_NONE;
+	if (others > 0)
+		sink->inexact(sink, "extra has members that are not passed on");
+	return 0;
+}
+
 int chat_request_body(struct draft *d, const struct jdoc *j, jdoc_id body, struct ipf_error *err)
 {
 	jdoc_id messages = jdoc_get(j, body, "messages"), prompt = jdoc_get(j, body, "prompt");

@@ -24,6 +24,9 @@ int chat_prompt(struct draft *d, const struct jdoc *j, jdoc_id list, struct ipf_
 /* The most tokens of the answer, the model, tools and response format of such a request's body. 0 or -1. */
 int chat_parameters(struct draft *d, const struct jdoc *j, jdoc_id body, struct draft_request *r,
                     struct ipf_error *err);
+/* The same from members that AIPerf adds to a body (`extra`, which may be absent); others than these are counted as not
+ * passed on. 0 or -1. */
+int chat_extra(struct sink *sink, const struct jdoc *j, jdoc_id extra, struct draft_request *r, struct ipf_error *err);
 /* Adds a request from the body (an object) that was or would be posted to the chat or completions API: 1; 0 if there
  * are neither messages nor a prompt in it; -1. */
 int chat_request_body(struct draft *d, const struct jdoc *j, jdoc_id body, struct ipf_error *err);

@@ -77,29 +77,6 @@ static int read_messages(struct draft *d, const struct jdoc *j, jdoc_id messages
 	return d->failed ? 0 : status;
 }
 
-/* Members for the body of the request, of which the trace has a place for some. */
-static int read_extra(struct draft *d, const struct jdoc *j, struct draft_request *r, struct sink *sink,
-                      struct ipf_error *err)
-{
-	jdoc_id extra = jdoc_get(j, JDOC_ROOT, "extra");
-	struct draft_request body = {.output_tokens = IPF_ABSENT};
-	if (jdoc_is_null(j, extra))
-		return 0;
-	if (need_object(j, extra, "extra", err) < 0 || chat_parameters(d, j, extra, &body, err) < 0)
-		return -1;
-	r->output_tokens = body.output_tokens != IPF_ABSENT ? body.output_tokens : r->output_tokens;
-	r->model = body.model.data ? body.model : r->model;
-	r->tools = body.tools.data ? body.tools : r->tools;
-	r->response_format = body.response_format.data ? body.response_format : r->response_format;
-	static const char *const placed[] = {"model", "tools", "response_format", "max_tokens", "max_completion_tokens"};
-	uint32_t others = jdoc_count(j, extra);
-	for (size_t i = 0; i < sizeof placed / sizeof *placed; i++)
-		others -= jdoc_get(j, extra, placed[i]) != JDOC_NONE;
-	if (others > 0)
-		sink->inexact(sink, "extra has members that are not passed on");
-	return 0;
-}
-
 /* Its text, messages or body, or else its length and blocks. */
 static int read_prompt(struct state *s, const struct jdoc *j, struct draft *d, struct sink *sink, struct ipf_error *err)
 {
@@ -126,7 +103,7 @@ static int read_prompt(struct state *s, const struct jdoc *j, struct draft *d, s
 	} else if (text.len > 0) {
 		draft_message(d, ROLE_USER, text);
 	}
-	return mooncake_output(j, got == 1, r, err) < 0 ? -1 : read_extra(d, j, r, sink, err);
+	return mooncake_output(j, got == 1, r, err) < 0 ? -1 : chat_extra(sink, j, jdoc_get(j, JDOC_ROOT, "extra"), r, err);
 }
 
 static int read_names(struct state *s, const struct source_record *record, struct draft *d, struct ipf_error *err)

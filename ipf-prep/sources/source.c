@@ -15,6 +15,7 @@
 	F(stories, DATASET) \
 	F(sonnet, DATASET) \
 	F(quac, DATASET) \
+	F(aiperf_dag, AGENTS) \
 	F(mtbench, DATASET) \
 	F(gsm8k, DATASET) \
 	F(humaneval, DATASET) \

@@ -191,3 +191,38 @@ run "$prep" auto "$data/baseten.jsonl" --prompt none -q -o baseten.trace
 is "$(body baseten.trace | jq -c '[.at_ns / 1e6, .input_tokens, .output_tokens, .session]')" '[0,12,5,"a"]
 [1000,100,7,null]
 [1500,13,3,"18446744073709551615"]' "baseten: arrivals, lengths, sessions"
+
+# ---- conversations that branch ----
+cat >dag.py <<'E'
+import json, sys
+lines = {}
+for line in open(sys.argv[1]):
+    d = json.loads(line)
+    lines.setdefault(d["session_id"], d)
+
+def walk(id, context, agent):  # prompts in order, as AIPerf would make them without answers
+    for i, turn in enumerate(lines[id]["turns"]):
+        context = context + [m["content"] for m in turn["messages"]]
+        print(json.dumps([agent and id, turn.get("extra", {}).get("max_tokens", turn.get("max_tokens", 128)), "|".join(context)], separators=(",", ":")))
+        for f in turn.get("forks", []):
+            walk(f["child"] if isinstance(f, dict) else f, context, True)
+        for s in turn.get("spawns", []):
+            for child in s["children"] if isinstance(s, dict) else [s]:
+                if child in lines:
+                    walk(child, [], True)
+
+walk("root", [], None)
+E
+run "$prep" aiperf-dag "$data/aiperf-dag.jsonl" -q -o dag.trace
+is "$(body dag.trace | jq -c 'select(.session == "root") | [.tags.agent, .output_tokens, ([.messages[].content] | join("|"))]')" "$(python3 dag.py "$data/aiperf-dag.jsonl")" \
+	"a tree: the prompts of all its conversations"
+is "$(body dag.trace | jq -c 'select(.session == "root" and (.parents | length) > 1) | [.turn, .wait_ns, .parents[]]')" '[6,250000000,"root/0","root/2"]
+[9,null,"root/7","root/3"]' "the turns that wait for sub-agents"
+run "$BIN/ipf-sched" constant:rate=1 -t dag.trace -o dag.sched
+status_is 0 "it can be scheduled"
+python3 -c 'import json
+for i in range(40):
+    print(json.dumps({"session_id": f"d{i}", "turns": [{"messages": [{"role": "user", "content": "x"}], "spawns": [f"d{i + 1}", f"d{i + 1}"]}]}))' >doubling.jsonl
+run "$prep" aiperf-dag doubling.jsonl -v -o doubling.trace
+status_is 3 "forty conversations that each start the next one twice"
+contains "$(cat "$ERR")" "left out: 1 (a session of more than 200000 messages in all)" "are left out, in bounded time and memory"

@@ -151,7 +151,8 @@ static const char *const names[] = {"sharegpt",
                                     "tgi-log",
                                     "agentic-mooncake",
                                     "rl-rollout",
-                                    "baseten"};
+                                    "baseten",
+                                    "aiperf-dag"};
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
