@@ -17,7 +17,7 @@ struct agent_chain {
 	size_t last;    /* the call that ended last */
 	size_t ended;   /* a child that has ended, and for which no call has waited yet; the others by `next` */
 	size_t next;
-	bool begun; /* of a root: a call of its tree has begun */
+	size_t first; /* of a root: the first call of its tree */
 };
 
 struct agent_call {
@@ -92,6 +92,7 @@ size_t agent_chains_find(struct agent_chains *c, struct slice name)
 	                                        .parent = NO_CHAIN,
 	                                        .up = c->count,
 	                                        .last = NO_CALL,
+	                                        .first = NO_CALL,
 	                                        .ended = NO_CHAIN,
 	                                        .next = NO_CHAIN};
 	*slot = (uint32_t)c->count + 1;
@@ -192,8 +193,9 @@ bool agent_chains_next(struct agent_chains *c, struct agent_step *step)
 	step->call = c->events[c->event++].call;
 	struct agent_chain *own = &c->chains[c->calls[step->call].chain];
 	step->root = root_of(c, c->calls[step->call].chain);
-	step->first = !c->chains[step->root].begun;
-	c->chains[step->root].begun = true;
+	size_t *first = &c->chains[step->root].first;
+	*first = *first == NO_CALL ? step->call : *first;
+	step->first = *first;
 	if (own->last != NO_CALL)
 		wait_for(c, step, own->last);
 	else if (own->parent != NO_CHAIN && c->chains[own->parent].last != NO_CALL)

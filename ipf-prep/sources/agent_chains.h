@@ -38,9 +38,9 @@ struct agent_chains {
 
 /* A request that begins. */
 struct agent_step {
-	size_t call; /* in the order of adding, from 0 */
-	size_t root; /* the chain at the top of its tree */
-	bool first;  /* the first call of the whole tree */
+	size_t call;  /* in the order of adding, from 0 */
+	size_t root;  /* the chain at the top of its tree */
+	size_t first; /* the first call of the whole tree */
 	const size_t *after;
 	size_t after_count; /* the calls that it waits for */
 	int64_t ended_ns;   /* when the last of them ended; IPF_ABSENT if there is none */

@@ -218,13 +218,21 @@ static int take_step(struct state *s, const struct agent_step *step, struct buff
 	jout_begin_list(&w);
 	for (size_t i = 0; i < step->after_count; i++)
 		jout_string(&w, s->kept.items[step->after[i]].draft->requests[0].id);
+	/* a session has one first request; nothing had ended when this one began */
+	bool overlaps = step->after_count == 0 && step->call != step->first;
+	if (overlaps)
+		jout_string(&w, s->kept.items[step->first].draft->requests[0].id);
 	jout_end_list(&w);
 	if (after->failed)
 		return ipf_error_memory(err);
+	if (overlaps) {
+		r->wait_ns = 0;
+		sink->inexact(sink, "it began while the first one was running, and waits for its end instead");
+	}
 	d->session = agent_chains_name(&s->chains, step->root);
 	if (step->ended_ns != IPF_ABSENT)
 		r->wait_ns = s->origin.first_ns + r->at_ns - step->ended_ns;
-	if (!step->first)
+	if (step->call != step->first)
 		r->after = buffer_all(after);
 	return sink->take(sink, d, err);
 }

@@ -441,8 +441,8 @@ static bool prompt_has_answer(const struct draft *request, struct slice answer)
 	return false;
 }
 
-/* Writes the ids of the calls that call `at` waits for, out of its session's calls from `first` on. Returns when the
- * last of them ended; IPF_ABSENT if it waits for none. */
+/* Writes the ids of the calls that call `at` waits for, out of its session's calls from `first` on: the first one if
+ * none had ended. Returns when the last of them ended; IPF_ABSENT if it waits for none. */
 static int64_t write_parents(const struct kept_draft *calls, size_t first, size_t at, struct jout *w)
 {
 	int64_t end_ns = IPF_ABSENT;
@@ -458,6 +458,8 @@ static int64_t write_parents(const struct kept_draft *calls, size_t first, size_
 			end_ns = calls[i].end_ns > end_ns ? calls[i].end_ns : end_ns;
 		}
 	}
+	if (last == at)
+		last = first;
 	if (end_ns == IPF_ABSENT && last != at) {
 		jout_string(w, calls[last].draft->requests[0].id);
 		end_ns = calls[last].end_ns;
@@ -491,7 +493,9 @@ static int finish(void *opened, struct sink *sink, struct ipf_error *err)
 		buffer_clear(&parents);
 		int64_t ended_ns = write_parents(calls->items, first, i, &w);
 		r->at_ns = call->start_ns - zero_ns;
-		r->wait_ns = ended_ns == IPF_ABSENT ? IPF_ABSENT : call->start_ns - ended_ns;
+		r->wait_ns = ended_ns == IPF_ABSENT ? IPF_ABSENT : ended_ns > call->start_ns ? 0 : call->start_ns - ended_ns;
+		if (ended_ns != IPF_ABSENT && ended_ns > call->start_ns)
+			sink->inexact(sink, "it began while the first one was running, and waits for its end instead");
 		r->after = i > first ? buffer_all(&parents) : (struct slice){0};
 		sink->draft.failed |= parents.failed;
 		status = sink->draft.failed ? 0 : sink->take(sink, call->draft, err);

@@ -217,8 +217,15 @@ chain() { # NAME PARENT MS: a request of a second
 { chain a b 0 && chain b c 2000 && chain c a 4000 && chain a b 4500 && chain d e 9000; } >circle.jsonl
 run "$prep" dynamo-trace circle.jsonl -q -o out.trace
 is "$(body out.trace | jq -c '[.id, .session, .parents]' | tr '\n' ' ')" \
-	'["a/0","c",null] ["b/0","c",[]] ["c/0","c",["b/0"]] ["a/1","c",["a/0"]] ["d/0","e",null] ' \
+	'["a/0","c",null] ["b/0","c",["a/0"]] ["c/0","c",["b/0"]] ["a/1","c",["a/0"]] ["d/0","e",null] ' \
 	"dynamo-trace: agents in a circle are one session, the link that closes it is ignored"
+
+{ chain main "" 0 && chain sub main 500; } | jq -c 'del(.event.agent_context.parent_session_id | select(. == ""))' >overlap.jsonl
+run "$prep" dynamo-trace overlap.jsonl -o out.trace
+stderr_contains '1 request: it began while the first one was running, and waits for its end instead' "dynamo-trace: a sub-agent that began during the first request"
+is "$(body out.trace | jq -c '[.id, .wait_ns, .parents]' | tr '\n' ' ')" '["main/0",null,null] ["sub/0",0,["main/0"]] ' "waits for it"
+run "$BIN/ipf-sched" replay -t out.trace -o out.sched
+status_is 0 "so that the session has one first request, and can be scheduled"
 
 # ---- lines of Envoy's access log ----
 sed -n '2p;4p' "$data/envoy-gateway.jsonl" >good.jsonl

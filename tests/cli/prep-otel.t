@@ -201,3 +201,12 @@ run "$prep" auto long -o out.trace
 status_is 3 "a message of 4 GiB: status 3"
 stderr_contains "long:3: a message of 4294967295 bytes: more than 512 MiB; --max-line allows longer ones" "it is said"
 is "$(body out.trace | wc -l)" 3 "what was before it is read"
+
+# ---- calls that overlap the first one of their session ----
+printf '{"session_id":"o","spans":[%s,%s]}\n' '{"span_id":"a","start_time":1,"end_time":9,"attributes":{"gen_ai.usage.input_tokens":9,"gen_ai.usage.output_tokens":3}}' \
+	'{"span_id":"b","start_time":2,"end_time":4,"attributes":{"gen_ai.usage.input_tokens":9,"gen_ai.usage.output_tokens":3}}' >overlap.json
+run "$prep" otel overlap.json --prompt none -o overlap.trace
+stderr_contains '1 request: it began while the first one was running, and waits for its end instead' "a call that overlaps the first one waits for it, which is reported"
+is "$(body overlap.trace | jq -c '[.id, .wait_ns, .parents]' | tr '\n' ' ')" '["o/a",null,null] ["o/b",0,["o/a"]] ' "its parent and wait"
+run "$BIN/ipf-sched" replay -t overlap.trace -o overlap.sched
+status_is 0 "so that the session has one first request, and can be scheduled"
