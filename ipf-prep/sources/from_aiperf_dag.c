@@ -181,6 +181,14 @@ struct joins {
 	size_t count, cap;
 };
 
+/* A conversation whose turns are being added. */
+struct level {
+	const struct conversation *conversation;
+	const struct jdoc *json;
+	int64_t turn;
+	struct joins joins;
+};
+
 /* How a conversation is started. */
 struct branch {
 	int64_t after;   /* the request before it; -1: none */
@@ -277,10 +285,10 @@ static int add_turn(struct tree *t, const struct conversation *c, const struct j
 static int add_conversation(struct tree *t, struct conversation *c, const struct branch *branch, int64_t *last,
                             struct ipf_error *err);
 
-static int add_child(struct tree *t, const struct conversation *c, const struct jdoc *j, jdoc_id name,
-                     const struct branch *branch, struct joins *joins, struct ipf_error *err)
+static int add_child(struct tree *t, struct level *l, jdoc_id name, const struct branch *branch, struct ipf_error *err)
 {
-	struct conversation *child = find(t->state, &t->sink->draft, c, j, name);
+	struct draft *d = &t->sink->draft;
+	struct conversation *child = find(t->state, d, l->conversation, l->json, name);
 	int64_t last = -1;
 	if (!child || child->active || t->depth == DEPTH_MAX) {
 		t->sink->inexact(t->sink, !child
@@ -291,33 +299,29 @@ static int add_child(struct tree *t, const struct conversation *c, const struct 
 	if (add_conversation(t, child, branch, &last, err) < 0)
 		return -1;
 	if (branch->join_at >= 0 && last >= 0)
-		add_join(&t->sink->draft, joins, branch->join_at, (uint64_t)last);
+		add_join(d, &l->joins, branch->join_at, (uint64_t)last);
 	return 0;
 }
 
 /* Adds what a turn starts. */
-static int add_branches(struct tree *t, const struct conversation *c, const struct jdoc *j, jdoc_id turn,
-                        int64_t number, struct joins *joins, struct ipf_error *err)
+static int add_branches(struct tree *t, struct level *l, jdoc_id turn, struct ipf_error *err)
 {
+	const struct jdoc *j = l->json;
 	struct branch branch = {.after = (int64_t)t->sink->draft.count - 1, .fork = true, .join_at = -1};
 	for (struct jdoc_each e = jdoc_each(j, jdoc_get(j, turn, "forks")); jdoc_step(&e) && !t->too_long;) {
 		jdoc_id child = jdoc_type_of(j, e.value) == JDOC_MAP ? jdoc_get(j, e.value, "child") : e.value;
-		if (add_child(t, c, j, child, &branch, joins, err) < 0)
+		if (add_child(t, l, child, &branch, err) < 0)
 			return -1;
 	}
+	branch.fork = false;
 	for (struct jdoc_each e = jdoc_each(j, jdoc_get(j, turn, "spawns")); jdoc_step(&e) && !t->too_long;) {
-		int64_t join_at = number + 1;
-		branch = (struct branch){.after = branch.after, .join_at = join_at};
-		if (jdoc_type_of(j, e.value) != JDOC_MAP) {
-			if (add_child(t, c, j, e.value, &branch, joins, err) < 0)
-				return -1;
-			continue;
-		}
-		if (jdoc_get_int(j, e.value, "join_at", &join_at, err) < 0)
+		branch.join_at = l->turn + 1;
+		if (jdoc_type_of(j, e.value) != JDOC_MAP && add_child(t, l, e.value, &branch, err) < 0)
 			return -1;
-		branch.join_at = join_at;
+		if (jdoc_get_int(j, e.value, "join_at", &branch.join_at, err) < 0)
+			return -1;
 		for (struct jdoc_each k = jdoc_each(j, jdoc_get(j, e.value, "children")); jdoc_step(&k) && !t->too_long;)
-			if (add_child(t, c, j, k.value, &branch, joins, err) < 0)
+			if (add_child(t, l, k.value, &branch, err) < 0)
 				return -1;
 	}
 	return 0;
@@ -327,24 +331,24 @@ static int add_turns(struct tree *t, struct conversation *c, const struct jdoc *
                      int64_t *last, struct ipf_error *err)
 {
 	struct draft *d = &t->sink->draft;
-	struct joins joins = {0};
-	int64_t number = 0, before = branch->after;
+	struct level l = {.conversation = c, .json = j};
+	int64_t before = branch->after;
 	int status = 0;
 	bool whole = jdoc_text_is(j, jdoc_get(j, JDOC_ROOT, "context_mode"), "message_array_with_responses");
 	t->depth++;
 	for (struct jdoc_each e = jdoc_each(j, jdoc_get(j, JDOC_ROOT, "turns"));
-	     jdoc_step(&e) && status == 0 && !d->failed && !t->too_long; number++) {
-		bool continues = !t->chain && !whole && before >= 0 && (number > 0 || branch->fork);
+	     jdoc_step(&e) && status == 0 && !d->failed && !t->too_long; l.turn++) {
+		bool continues = !t->chain && !whole && before >= 0 && (l.turn > 0 || branch->fork);
 		status = add_turn(t, c, j, e.value, continues ? before : -1, err);
 		if (status < 0 || d->failed)
 			break;
 		if (!t->chain)
-			set_parents(d, before, &joins, number);
+			set_parents(d, before, &l.joins, l.turn);
 		before = *last = (int64_t)d->count - 1;
-		status = add_branches(t, c, j, e.value, number, &joins, err);
+		status = add_branches(t, &l, e.value, err);
 	}
 	t->depth--;
-	free(joins.items);
+	free(l.joins.items);
 	return status;
 }
 
