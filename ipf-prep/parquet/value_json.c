@@ -329,7 +329,7 @@ void value_json(const struct value_type *type, union parquet_value value, struct
 		put_uuid((const unsigned char *)value.bytes.data, out);
 		break;
 	case VALUE_DECIMAL:
-		put_decimal(value.integer < 0, value.integer < 0 ? -(uint64_t)value.integer : (uint64_t)value.integer,
+		put_decimal(value.integer < 0, value.integer < 0 ? 0 - (uint64_t)value.integer : (uint64_t)value.integer,
 		            type->digits, out);
 		break;
 	case VALUE_WIDE_DECIMAL:
