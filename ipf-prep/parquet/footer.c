@@ -11,7 +11,8 @@
 
 /* ---- annotations ------------------------------------------------------------------------------------------------- */
 
-/* The older form is a number, of which the unit of a time is part. */
+/* The older form is a number, of which the unit of a time is part. It comes before the newer one, which is preferred.
+ */
 static void converted_type(struct schema_element *e, int64_t type)
 {
 	static const struct {
@@ -23,8 +24,8 @@ static void converted_type(struct schema_element *e, int64_t type)
 		[8] = {NOTE_TIME, 6},      [9] = {NOTE_TIMESTAMP, 3}, [10] = {NOTE_TIMESTAMP, 6}, [11] = {NOTE_UNSIGNED, 0},
 		[12] = {NOTE_UNSIGNED, 0}, [13] = {NOTE_UNSIGNED, 0}, [14] = {NOTE_UNSIGNED, 0},  [19] = {NOTE_JSON, 0},
 	};
-	if (e->note != NOTE_NONE || type < 0 || type >= (int64_t)(sizeof notes / sizeof *notes))
-		return; /* the newer form says it better */
+	if (type < 0 || type >= (int64_t)(sizeof notes / sizeof *notes))
+		return;
 	e->note = notes[type].note;
 	e->digits = notes[type].digits;
 }

@@ -84,8 +84,6 @@ static int put_members(struct parquet *p, const struct schema_node *n, unsigned 
 			return -1;
 		before = ',';
 	}
-	if (!n->child)
-		buffer_byte(&p->rows, before);
 	buffer_byte(&p->rows, '}');
 	return 0;
 }

@@ -315,6 +315,29 @@ growing = head + varint(512) + zigzag(0) + b"".join(zigzag(4200) + b"\0\0\0\0" f
 same = head + varint(512) + zigzag(4200) + b"".join(zigzag(0) + b"\0\0\0\0" for _ in range(4))
 wrong("delta-bomb", file(names, (512, column(BYTES, 512, page(512, growing + same + bytes(512 * 4200), DELTA_BYTES)))), "take more than 512 MiB")
 
+wrong("delta-few", file(one_int, (2, column(INT32, 2, page(2, head + varint(1) + zigzag(5), DELTA)))), "fewer values than its levels say")
+wrong("delta-prefix-head", file(names, (1, column(BYTES, 1, page(1, b"\xff" * 20, DELTA_BYTES)))), "fewer values than its levels say")
+wrong("delta-length-head", file(names, (1, column(BYTES, 1, page(1, head + varint(1) + zigzag(0) + b"\xff" * 20, DELTA_BYTES)))), "fewer values than")
+wrong("delta-lengths-few", file(names, (2, column(BYTES, 2, page(2, head + varint(1) + zigzag(1) + b"x", DELTA_LENGTH)))), "fewer values than")
+wrong("delta-length-high", file(names, (1, column(BYTES, 1, page(1, head + varint(1) + zigzag(9) + b"x", DELTA_LENGTH)))), "fewer values than")
+fixed = [field("f", FIXED, _2=4)]
+wrong("delta-fixed", file(fixed, (1, column(FIXED, 1, page(1, head + varint(1) + zigzag(0) + head + varint(1) + zigzag(1) + b"x", DELTA_BYTES)))),
+      "a value has 1 bytes instead of 4")
+rows("split-fixed", file(fixed, (2, column(FIXED, 2, page(2, b"aebfcgdh", SPLIT)))), {"f": "abcd"}, {"f": "efgh"})
+wrong("split-few", file(fixed, (2, column(FIXED, 2, page(2, b"abcd", SPLIT)))), "fewer values than its levels say")
+wrong("few-booleans", file([field("b", BOOLEAN)], (9, column(BOOLEAN, 9, page(9, b"\xff")))), "fewer values than its levels say")
+wrong("long-booleans", file([field("b", BOOLEAN)], (1, column(BOOLEAN, 1, page(1, struct.pack("<I", 9) + b"\3\1", RLE)))), "fewer values than")
+wrong("few-indexes", file(names, (9, column(BYTES, 9, dictionary(2, text("a", "b")), page(9, b"\1\2\1", DICTIONARY)))), "fewer values than")
+wrong("dictionary-encoding", file(names, (1, column(BYTES, 1, dictionary(1, text("a"), RLE)))), "the encoding of its dictionary is not supported")
+wrong("dictionary-cut", file(names, (1, column(BYTES, 1, dictionary(1, struct.pack("<I", 9) + b"x")))), "fewer values than")
+wrong("boolean-dictionary", file([field("b", BOOLEAN)], (1, column(BOOLEAN, 1, dictionary(1, b"\1")))), "a dictionary that should not be here")
+rows("wide-decimal", file([field("d", BYTES, note=5, _7=2)], (2, column(BYTES, 2, page(2, text("\1" * 17, "\0\1"))))), {"d": None}, {"d": 0.01})
+rows("end-of-day", file([field("t", INT32, note=7)], (1, column(INT32, 1, page(1, ints(86400000))))), {"t": "24:00:00"})
+wrong("many-columns", file([field("n", INT32)] * 20001, root_children=20001), "has 20002 elements; at most 20000 are read")
+# A list of row groups that is longer than the bytes behind it could be.
+groups = b"\x15\x02\x19\x1c\x48\x01s\x00\x16\x02\x19\xfc" + varint(30) + bytes(40)
+wrong("no-groups", b"PAR1" + groups + struct.pack("<I", len(groups)) + b"PAR1", "the footer of the Parquet file is malformed (its end is missing)")
+
 if __name__ == "__main__":
     for case, (content, expected, message) in CASES.items():
         with open("%s/%s.parquet" % (sys.argv[1], case), "wb") as to:
