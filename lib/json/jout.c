@@ -120,35 +120,74 @@ void jout_uint(struct jout *w, uint64_t value)
 	put_whole(w, false, value);
 }
 
-/* Writes a number of at most 15 digits as %.15g does, and returns its length; 0 if it has more, or %g writes an
- * exponent. A whole number and a power of ten are exact here, so that their quotient is the double that the digits are
- * read as. */
-static size_t put_few_digits(char *text, double value)
+/* A number between 1e-4 and 1e15 as whole * 2^-shift, exactly. */
+struct binary {
+	uint64_t whole;
+	int shift;
+};
+
+/* The decimal number / power, which is the nearest to b with its digits, is read back as b: it is nearer to it than
+ * half the way to the next double. Below a power of two the next one is nearer. */
+static bool reads_back(struct binary b, uint64_t number, unsigned __int128 power)
 {
-	double size = fabs(value), power = 1;
-	int behind = 0;
-	if (!(size >= 1e-4 && size < 1e15))
-		return 0;
-	while (rint(size * power) / power != size) {
-		power *= 10;
-		behind++;
-		if (size * power >= 1e15)
-			return 0;
-	}
-	char digits[DIGITS + 4], *end = digits + sizeof digits,
-							 *at = digits_before(end, false, (uint64_t)rint(size * power));
+	unsigned __int128 exact = b.whole * power, is = (unsigned __int128)number << b.shift;
+	if (is < exact && b.whole == UINT64_C(1) << 52)
+		return 4 * (exact - is) <= power;
+	unsigned __int128 twice = 2 * (is < exact ? exact - is : is - exact);
+	return twice < power || (twice == power && b.whole % 2 == 0);
+}
+
+/* The whole number that is nearest to b * power, the even one of two. */
+static uint64_t scaled(struct binary b, unsigned __int128 power)
+{
+	unsigned __int128 exact = b.whole * power, half = (unsigned __int128)1 << (b.shift - 1);
+	uint64_t number = (uint64_t)(exact >> b.shift);
+	unsigned __int128 rest = exact - ((unsigned __int128)number << b.shift);
+	return number + (rest > half || (rest == half && number % 2));
+}
+
+static size_t put_point(char *text, bool negative, uint64_t number, int behind)
+{
+	char digits[DIGITS + 4], *end = digits + sizeof digits, *at = digits_before(end, false, number), *to = text;
 	while (end - at <= behind)
 		*--at = '0';
-	char *to = text;
-	if (value < 0)
-		*to++ = '-';
 	size_t whole = (size_t)(end - at) - (size_t)behind;
+	if (negative)
+		*to++ = '-';
 	memcpy(to, at, whole);
 	to += whole;
 	if (behind)
 		*to++ = '.';
 	memcpy(to, at + whole, (size_t)behind);
 	return (size_t)(to - text) + (size_t)behind;
+}
+
+/* Writes the first of %.15g, %.16g and %.17g that reads back equal, by whole numbers: returns its length; 0 if it has
+ * an exponent. */
+static size_t put_moderate(char *text, double value)
+{
+	static const double limits[] = {1e-3, 1e-2, 1e-1, 1e0, 1e1,  1e2,  1e3,  1e4,  1e5,
+	                                1e6,  1e7,  1e8,  1e9, 1e10, 1e11, 1e12, 1e13, 1e14};
+	double size = fabs(value);
+	if (!(size >= 1e-4 && size < 999999999999999))
+		return 0;
+	int exponent, behind = 15 + 3;
+	struct binary b = {.whole = (uint64_t)ldexp(frexp(size, &exponent), 53)};
+	b.shift = 53 - exponent;
+	unsigned __int128 power = (unsigned __int128)1000000000 * 1000000000;
+	for (size_t i = 0; i < sizeof limits / sizeof *limits && size >= limits[i]; i++) { /* 15 digits from the first on */
+		behind--;
+		power /= 10;
+	}
+	uint64_t number = scaled(b, power);
+	for (int more = 0; more < 2 && !reads_back(b, number, power); more++) {
+		behind++;
+		power *= 10;
+		number = scaled(b, power);
+	}
+	for (; behind && number % 10 == 0; behind--)
+		number /= 10;
+	return put_point(text, value < 0, number, behind);
 }
 
 void jout_double(struct jout *w, double value)
@@ -159,7 +198,7 @@ void jout_double(struct jout *w, double value)
 		buffer_text(w->out, "null");
 		return;
 	}
-	size_t len = put_few_digits(text, value);
+	size_t len = put_moderate(text, value);
 	for (int precision = 15; len == 0 && precision <= 17; precision++) {
 		int got = snprintf(text, sizeof text, "%.*g", precision, value);
 		if (precision == 17 || strtod(text, NULL) == value)

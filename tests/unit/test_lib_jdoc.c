@@ -331,6 +331,12 @@ static void writes_doubles_in_their_shortest_form(void **state)
 		double_is_the_shortest(edges[i]);
 		double_is_the_shortest(-edges[i]);
 	}
+	for (int exponent = -6; exponent < 18; exponent++)
+		for (double near = pow(10, exponent), i = 0; i < 40; i++, near = nextafter(near, i < 20 ? 0 : 1e300))
+			double_is_the_shortest(near);
+	for (int exponent = -20; exponent < 60; exponent++) /* below a power of two, doubles are nearer */
+		for (double near = ldexp(1, exponent), i = 0; i < 6; i++, near = nextafter(near, i < 3 ? 0 : 1e300))
+			double_is_the_shortest(near);
 	for (int i = 0; i < 40000; i++) {
 		uint64_t bits = test_random(&seed);
 		double any, power = pow(10, (double)(test_random(&seed) % 24));
