@@ -55,14 +55,17 @@ static bool next_run(struct bit_runs *r)
 	return true;
 }
 
-static uint32_t packed_value(struct bit_runs *r)
+static uint32_t msb_first_value(const struct bit_runs *r)
 {
 	uint32_t value = 0;
-	if (!r->msb_first)
-		value = (uint32_t)bits_at(r->packed, r->packed_end, r->bit, r->width);
-	else
-		for (uint64_t bit = r->bit; bit < r->bit + r->width; bit++)
-			value = value << 1 | (r->packed[bit >> 3] >> (7 - (bit & 7)) & 1u);
+	for (uint64_t bit = r->bit; bit < r->bit + r->width; bit++)
+		value = value << 1 | (r->packed[bit >> 3] >> (7 - (bit & 7)) & 1u);
+	return value;
+}
+
+static inline uint32_t packed_value(struct bit_runs *r)
+{
+	uint32_t value = r->msb_first ? msb_first_value(r) : (uint32_t)bits_at(r->packed, r->packed_end, r->bit, r->width);
 	r->bit += r->width;
 	return value;
 }
