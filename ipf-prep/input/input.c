@@ -49,7 +49,8 @@ const char *input_name(const struct input *input)
 
 int64_t input_bytes(const struct input *input)
 {
-	return input->parquet && !input->ended ? parquet_position(input->parquet) : input->bytes;
+	bool in_place = input->parquet && input->copy < 0 && !input->ended;
+	return in_place ? parquet_position(input->parquet) : input->bytes;
 }
 
 int64_t input_size(const struct input *input)
