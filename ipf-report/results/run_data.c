@@ -679,6 +679,18 @@ static int begin_verdict(struct verdict *verdict, const struct run_part *part, c
 	return 0;
 }
 
+/* Of any_schedules, the first may have more stages, of which this part has nothing. */
+static int set_loads(const struct run_data *run, struct run_part *part, const struct schedule *schedule,
+                     struct ipf_error *err)
+{
+	const size_t most = schedule->count > run->schedule.count ? schedule->count : run->schedule.count;
+	if (!(part->loads = calloc(most + 1, sizeof *part->loads)))
+		return ipf_error_memory(err);
+	for (size_t i = 0; i < schedule->count; i++)
+		part->loads[i] = load_of(&schedule->stages[i]);
+	return 0;
+}
+
 int run_data_begin(struct run_data *run, const char *name, json_t *header, struct ipf_error *err)
 {
 	struct run_part *parts = room(run->parts, run->part_count, sizeof *parts);
@@ -729,12 +741,8 @@ int run_data_begin(struct run_data *run, const char *name, json_t *header, struc
 		bad = -1;
 	if (bad == 0)
 		bad = begin_verdict(run->verdict, part, &schedule, err);
-	/* of any_schedules, the first may have more stages, of which this part has nothing */
-	const size_t most = schedule.count > run->schedule.count ? schedule.count : run->schedule.count;
-	if (bad == 0 && !(part->loads = calloc(most + 1, sizeof *part->loads)))
-		bad = ipf_error_memory(err);
-	for (size_t i = 0; bad == 0 && i < schedule.count; i++)
-		part->loads[i] = load_of(&schedule.stages[i]);
+	if (bad == 0)
+		bad = set_loads(run, part, &schedule, err);
 	if (run->part_count == 1)
 		run->schedule = schedule;
 	else

@@ -2,6 +2,7 @@
 
 #include "batching/kv_cache.h"
 #include "stats/samples.h"
+#include "twin/twin_sizes.h"
 #include "twin/twin_spans.h"
 
 #include <math.h>
@@ -11,15 +12,12 @@
 #define BLOCKED_LEAST 30  /* steps in which requests waited, for a limit to be looked for */
 #define LIMIT_BETTER  0.8 /* of the distance without it, at most, for a limit to be known */
 #define LIMIT_GAIN    0.01
-#define SIZE_GAIN     0.002 /* of the distance, for a size to be nearer */
-#define TOKENS_BETTER 0.5   /* of the distance without it, for a limit of tokens that no step shows */
-#define TOKENS_NEAR   0.03  /* a distance that a right one leaves, at most */
-#define SIZE_STEP     1.35  /* from one size that is tried first to the next, at most */
-#define SIZE_FINE     1.003 /* and at last */
-#define CHUNKS_MOST   256   /* steps that a prompt is followed over */
-#define CHUNKS_LEAST  5     /* full steps that show their limit */
-#define WHOLE_WITHIN  0.2   /* of its length, a step of known prompts */
-#define CHUNK_PART    0.2   /* of what a prompt had left, at least, for a step to have a part of it */
+#define TOKENS_BETTER 0.5  /* of the distance without it, for a limit of tokens that no step shows */
+#define TOKENS_NEAR   0.03 /* a distance that a right one leaves, at most */
+#define CHUNKS_MOST   256  /* steps that a prompt is followed over */
+#define CHUNKS_LEAST  5    /* full steps that show their limit */
+#define WHOLE_WITHIN  0.2  /* of its length, a step of known prompts */
+#define CHUNK_PART    0.2  /* of what a prompt had left, at least, for a step to have a part of it */
 
 double twin_step_length(const struct twin *twin, double sequences, double context, double prompt)
 {
@@ -288,80 +286,25 @@ static int try_sequences(struct twin *twin, struct twin_replay *c, const struct 
 	return result;
 }
 
-/* The distance with a limit of this size; -1: out of memory. */
-static double distance_at(struct twin *twin, struct twin_replay *c, enum twin_parameter_id id, double size,
-                          struct ipf_error *err)
-{
-	twin_set(twin, id, size, size, size);
-	return twin_replay_run(c, twin, err) < 0 ? -1 : twin_replay_distance(c);
-}
-
-/* The size that predicts the runs best, and its distance from them. */
-struct nearest_size {
-	double least, size, distance; /* no size is below the least */
-};
-
-/* Between the neighbours of a size that was found to be the nearest. */
-static int refine_size(struct twin *twin, struct twin_replay *c, enum twin_parameter_id id, double step,
-                       struct nearest_size *found, struct ipf_error *err)
-{
-	for (step = sqrt(step); step > SIZE_FINE; step = sqrt(step)) {
-		const double middle = found->size;
-		for (int side = 1; side >= -1; side -= 2) {
-			double at = fmax(round(middle * pow(step, side)), found->least), by = distance_at(twin, c, id, at, err);
-			if (by < 0)
-				return -1;
-			if (by < found->distance) {
-				found->distance = by;
-				found->size = at;
-			}
-		}
-	}
-	return 0;
-}
-
-/* Of sizes from `least` to `most` that are as near, the greatest; NAN if none is nearer than any, which has the
- * distance `best`. */
-static int find_size(struct twin *twin, struct twin_replay *c, enum twin_parameter_id id, double least, double most,
-                     double best, struct nearest_size *found, struct ipf_error *err)
-{
-	const int count = (int)ceil(log(most / least) / log(SIZE_STEP));
-	const double step = pow(most / least, 1.0 / count);
-	const struct twin_parameter unknown = twin->p[id];
-	int result = 0;
-	*found = (struct nearest_size){least, NAN, best};
-	for (int i = count; i >= 0; i--) {
-		double at = round(least * pow(step, i)), by = distance_at(twin, c, id, at, err);
-		if (by < 0)
-			return -1;
-		if (by < found->distance - SIZE_GAIN)
-			*found = (struct nearest_size){least, at, by};
-	}
-	if (!isnan(found->size))
-		result = refine_size(twin, c, id, step, found, err);
-	twin->p[id] = unknown;
-	if (found->distance > best * LIMIT_BETTER || found->distance > best - 2 * SIZE_GAIN)
-		found->size = NAN;
-	return result;
-}
-
 /* Where no step shows its limit by itself: several prompts that are computed together do, by what others wait. */
 static int try_step_tokens(struct twin *twin, struct twin_replay *c, double *best, struct ipf_error *err)
 {
 	const struct twin_parameter *p = &twin->p[TWIN_STEP_TOKENS];
-	struct nearest_size found;
-	if (twin->by_spans || !isnan(p->value) || !(p->at_least > 0) || *best < 2 * SIZE_GAIN)
+	if (twin->by_spans || !isnan(p->value) || !(p->at_least > 0) || *best < TWIN_SIZE_GAIN)
 		return 0;
-	if (find_size(twin, c, TWIN_STEP_TOKENS, p->at_least, 16 * p->at_least, *best, &found, err) < 0)
+	struct twin_size size = {TWIN_STEP_TOKENS, p->at_least, 16 * p->at_least, *best, .size = NAN};
+	if (twin_size_find(twin, c, &size, err) < 0)
 		return -1;
 	/* what a step computed is known within a fifth, and less where several prompts were in it */
-	if (found.size == p->at_least && found.distance > TOKENS_NEAR &&
-	    find_size(twin, c, TWIN_STEP_TOKENS, p->at_least / 3, p->at_least, *best, &found, err) < 0)
-		return -1;
-	if (isnan(found.size) || found.distance > TOKENS_BETTER * *best)
+	if (size.size == p->at_least && size.distance > TOKENS_NEAR) {
+		size = (struct twin_size){TWIN_STEP_TOKENS, p->at_least / 3, p->at_least, *best, .size = NAN};
+		if (twin_size_find(twin, c, &size, err) < 0)
+			return -1;
+	}
+	if (isnan(size.size) || size.distance > TOKENS_BETTER * *best)
 		return 0;
-	*best = found.distance;
-	twin_set(twin, TWIN_STEP_TOKENS, found.size, floor(0.95 * found.size), ceil(1.05 * found.size));
+	*best = size.distance;
+	twin_set(twin, TWIN_STEP_TOKENS, size.size, floor(0.95 * size.size), ceil(1.05 * size.size));
 	return 0;
 }
 
@@ -381,9 +324,9 @@ static double all_blocks(const struct twin_data *data)
 static int try_sizes(struct twin *twin, struct twin_replay *c, const struct twin_limit_candidates *found, double *best,
                      struct ipf_error *err)
 {
-	struct nearest_size size;
-	if (find_size(twin, c, TWIN_KV_BLOCKS, found->own_blocks, fmax(4 * found->blocks, all_blocks(c->data)), *best,
-	              &size, err) < 0)
+	const double most = fmax(4 * found->blocks, all_blocks(c->data));
+	struct twin_size size = {TWIN_KV_BLOCKS, found->own_blocks, most, *best, .size = NAN};
+	if (twin_size_find(twin, c, &size, err) < 0)
 		return -1;
 	if (isnan(size.size))
 		return 0;
