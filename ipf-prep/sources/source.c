@@ -32,6 +32,7 @@
 	F(qwen_bailian, AGENTS) \
 	F(weka, AGENTS) \
 	F(rl_rollout, AGENTS) \
+	F(scaffolding, AGENTS) \
 	F(tracelab, AGENTS) \
 	F(ragpulse, AGENTS) \
 	F(lmcache, AGENTS) \

@@ -226,3 +226,19 @@ for i in range(40):
 run "$prep" aiperf-dag doubling.jsonl -v -o doubling.trace
 status_is 3 "forty conversations that each start the next one twice"
 contains "$(cat "$ERR")" "left out: 1 (a session of more than 200000 messages in all)" "are left out, in bounded time and memory"
+
+# ---- TensorRT-LLM's scaffolding ----
+run "$prep" scaffolding "$data/scaffolding.jsonl" --prompt none -q -o scaffolding.trace
+is "$(body scaffolding.trace | jq -s -c 'length, (map(.input_tokens) | add), (map(.output_tokens) | add)' | paste -sd ' ')" "$(python3 -c 'import json, sys
+def walk(events):
+    for e in events:
+        yield from walk(e.get("children", []))
+        if e.get("role") == "assistant":
+            yield e
+r = [e for line in list(open(sys.argv[1]))[:3] for e in walk(json.loads(line)["events"])]
+print(len(r), sum(e["prompt_tokens"] for e in r), sum(e["completion_tokens"] for e in r))' "$data/scaffolding.jsonl")" "scaffolding: requests and tokens"
+is "$(body scaffolding.trace | jq -c 'select(.session == "t1") | [.turn, .wait_ns, .parents[]?]' | paste -sd ' ')" \
+	'[0,null] [1,200000000,"t1/0"] [2,0,"t1/1"] [3,0,"t1/1"] [4,40000000,"t1/2"] [5,0,"t1/1","t1/3","t1/4"] [6,0,"t1/5"] [7,0,"t1/5"] [8,500000000,"t1/6","t1/7"]' \
+	"branches, events at the same time, tools"
+run "$BIN/ipf-sched" constant:rate=1 -t scaffolding.trace -o scaffolding.sched
+status_is 0 "it can be scheduled"

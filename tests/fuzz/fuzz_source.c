@@ -152,7 +152,8 @@ static const char *const names[] = {"sharegpt",
                                     "agentic-mooncake",
                                     "rl-rollout",
                                     "baseten",
-                                    "aiperf-dag"};
+                                    "aiperf-dag",
+                                    "scaffolding"};
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
