@@ -99,7 +99,8 @@ static int read_prompt(struct state *s, const struct jdoc *j, struct draft *d, s
 			return -1;
 		r->tools = chat_tools(d, j, jdoc_get(j, JDOC_ROOT, "tools"));
 	} else if (got == 0) {
-		return mooncake_lengths(d, j, r, &s->blocks, err);
+		if (mooncake_lengths(d, j, r, &s->blocks, err) < 0)
+			return -1;
 	} else if (text.len > 0) {
 		draft_message(d, ROLE_USER, text);
 	}

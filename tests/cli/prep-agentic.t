@@ -44,6 +44,9 @@ done <<'E'
 {"created_time":1,"input_tokens":3,"output_tokens":4,"hash_ids":[1]}
 {"timestamp_ms":1790000000000,"input_length":3,"output_length":4,"hash_ids":["a1"],"messages":"[{\"role\":\"user\",\"content\":\"a\"}]"}
 E
+run "$prep" mooncake - --prompt none -o extra.trace <<<'{"timestamp":1,"input_length":3,"output_length":4,"extra":{"max_tokens":9,"model":"m","seed":1}}'
+is "$(body extra.trace | jq -c '[.output_tokens, .model]')" '[9,"m"]' "members for the body count for rows of lengths too"
+stderr_is "ipf-prep: 1 request: extra has members that are not passed on" "and what is not passed on is reported"
 size() { # BLOCKS ROW…: how many tokens the blocks have
 	local expected=$1
 	shift
