@@ -112,7 +112,7 @@ static bool recognises(const struct sniff *sniff)
 
 const struct source_format source_baseten = {
 	.name = "baseten",
-	.about = "completion traces of Baseten (columns as JSON Lines): arrivals, prompts or their blocks, sessions",
+	.about = "completion traces of Baseten (Parquet or JSON): arrivals, prompts or their blocks, sessions",
 	.kind = SOURCE_TRACE,
 	.unit = UNIT_JSON,
 	.traits = HAS_TIMES | HAS_SESSIONS | GATHERS | MAKES_TEXT | HAS_BLOCKS,

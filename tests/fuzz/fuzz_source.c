@@ -110,6 +110,7 @@ static void read_records(const struct source_format *format, void *state, struct
 		}
 		ipf_error_clear(&err);
 	}
+	ipf_error_clear(&err); /* of the splitter */
 	draft_reset(&sink.draft);
 	if (format->finish && format->finish(state, &sink, &err) < 0 && err.kind != IPF_CUT)
 		abort();

@@ -83,6 +83,18 @@ pq.write_table(nested, at("nested"), compression="zstd", data_page_version="2.0"
 pq.write_table(encodings, at("encodings"), compression="gzip", use_dictionary=["dictionary"], column_encoding=chosen)
 for name in ["lmsys", "wildchat"]:
     pq.write_table(pyarrow.json.read_json(os.path.join(here, "..", name + ".jsonl")), at(name), write_statistics=False)
+start = 1790000000000
+pq.write_table(pa.table({
+    "timestamp_start_unix_ms": pa.array([start, start + 1000], pa.int64()), "prompt": ["Say hello", ""], "input_tokens": [12, 100],
+    "output_tokens": [5, 7], "provided_session_id": ["a", None],
+    "total_hashes": pa.array([[], [2**64 - 1, 2**63 + 1]], pa.list_(pa.uint64())), "block_size": [64, 64],
+}), at("baseten"))
+pq.write_table(pa.table({
+    "request_id": ["r1", "r2"], "token_hash": ["x", "y"], "timestamp_ms": pa.array([start, start + 500], pa.int64()),
+    "input_length": [9, 100], "output_length": [2, 3],
+    "hash_ids": pa.array([["c0ffee"], ["c0ffee", "ffffffffffffffff"]], pa.list_(pa.string())),
+    "messages": ['[{"role":"user","content":"Say yes"}]', None],
+}), at("art-chat"))
 duckdb.sql("SET TimeZone = 'UTC'")
 duckdb.sql("CREATE TYPE mood AS ENUM ('good', 'bad')")
 duckdb.sql(f"""COPY (SELECT '{uuid.UUID(int=0x0123456789abcdef0123456789abcdef)}'::UUID AS uuid, 'bad'::mood AS mood,
