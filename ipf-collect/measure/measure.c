@@ -684,6 +684,9 @@ static void keep_details(const struct response *r, struct result *row)
 	row->cached_tokens_disk = r->details[API_CACHED_DISK];
 	row->cached_tokens_remote = r->details[API_CACHED_REMOTE];
 	row->cache_write_tokens = r->details[API_CACHE_WRITE];
+	row->image_tokens = r->details[API_IMAGE];
+	row->audio_tokens = r->details[API_AUDIO];
+	row->output_audio_tokens = r->details[API_OUTPUT_AUDIO];
 	if (r->details[API_SPEC_DRAFT] == 0 || r->details[API_SPEC_DRAFTS] == 0)
 		return;
 	row->spec_drafts = r->details[API_SPEC_DRAFTS];

@@ -112,6 +112,10 @@ const struct catalogue_figure catalogue[] = {
 	{ROW("tokens/cached_share", "cached input tokens", "", SHARE, "cached_share"), AT(cached_share),
      COLUMN("cached_share"),
      FAMILY("ipf_cached_input_tokens_ratio", "Share of the input tokens that the server reports as cached.")},
+	{ROW("tokens/image", "input tokens of images", "tokens", COUNT, "media"), AT(image_tokens), .positive = true},
+	{ROW("tokens/audio", "input tokens of audio", "tokens", COUNT, "media"), AT(audio_tokens), .positive = true},
+	{ROW("tokens/output_audio", "output tokens of audio", "tokens", COUNT, "media"), AT(output_audio_tokens),
+     .positive = true},
 
 	{LATENCY("ttfb", METRIC_TTFB, "TTFB"), DUE(METRIC_TTFB)},
 	{LATENCY("ttft", METRIC_TTFT, "TTFT"), DUE(METRIC_TTFT), .point = "ttft"},

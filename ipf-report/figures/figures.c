@@ -208,6 +208,9 @@ static void count_requests(struct figures *f, const struct row_selection *sel)
 			f->stalled += count_of(row, ROW_STALLS) > 0;
 			f->deadlines += count_of(row, ROW_DEADLINES);
 			f->deadlines_met += count_of(row, ROW_DEADLINES_MET);
+			f->image_tokens += count_of(row, ROW_IMAGE_TOKENS);
+			f->audio_tokens += count_of(row, ROW_AUDIO_TOKENS);
+			f->output_audio_tokens += count_of(row, ROW_OUTPUT_AUDIO_TOKENS);
 			if (row->source >= 0)
 				f->by_source[row->source]++;
 			if (row->finish >= 0)

@@ -84,6 +84,7 @@ struct figures {
 	int64_t *by_finish; /* one count for each of run->finishes */
 	struct token_difference residuals[RESIDUALS];
 	double cached_share;
+	int64_t image_tokens, audio_tokens, output_audio_tokens; /* sums over `ok`; 0 also if not known */
 	bool reads_known, stalls_known;             /* do rows say which events shared a read, and which gaps are stalls? */
 	int64_t events, coalesced, stalls, stalled; /* stalled: requests with at least one stall */
 	int64_t after_end, went_on; /* content events after the end mark, and responses with any; also of failures */

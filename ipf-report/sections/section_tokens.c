@@ -141,6 +141,9 @@ void section_tokens(const struct telling *t)
 	tell_source(t);
 	tell_input(t);
 	tell(t, "cached", tokens, "{cached_share%} of the input tokens, as the server reports");
+	tell(t, "images", tokens, "{image#} of the input tokens, as the server reports");
+	tell(t, "audio", tokens, "{audio#} of the input tokens, as the server reports");
+	tell(t, "audio", tokens, "{output_audio#} of the output tokens, as the server reports");
 	tell_events(t);
 	tell_counts(t, "finish", json_at(tokens, "finish_reasons"));
 	tell_residuals(t);

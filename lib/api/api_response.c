@@ -163,7 +163,8 @@ static int compile_end(struct descriptor_place at, json_t *end, struct api_respo
 }
 
 const char *const api_detail_names[API_DETAILS] = {"cached_tokens_device", "cached_tokens_host",  "cached_tokens_disk",
-                                                   "cached_tokens_remote", "cache_write_tokens",  "spec_drafts",
+                                                   "cached_tokens_remote", "cache_write_tokens",  "image_tokens",
+                                                   "audio_tokens",         "output_audio_tokens", "spec_drafts",
                                                    "spec_draft_tokens",    "spec_accepted_tokens"};
 
 /* A count of the usage or a detail: its name in the descriptor and where it is compiled to; false at the end. */

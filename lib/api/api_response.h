@@ -37,6 +37,9 @@ enum api_detail {
 	API_CACHED_DISK,   /* files of the server's machine */
 	API_CACHED_REMOTE, /* storage of other machines */
 	API_CACHE_WRITE,   /* prompt tokens that were put into the prefix cache */
+	API_IMAGE,         /* prompt tokens of images */
+	API_AUDIO,         /* prompt tokens of audio */
+	API_OUTPUT_AUDIO,  /* output tokens of audio */
 	API_SPEC_DRAFTS,   /* speculative decoding: drafts that the model verified */
 	API_SPEC_DRAFT,    /* their tokens */
 	API_SPEC_ACCEPTED, /* those of them that the model accepted */

@@ -42,6 +42,7 @@ struct result {
 	int64_t cached_tokens_device, cached_tokens_host, cached_tokens_disk,
 		cached_tokens_remote;                                     /* where they were kept */
 	int64_t cache_write_tokens;                                   /* input tokens that were put into the cache */
+	int64_t image_tokens, audio_tokens, output_audio_tokens;      /* parts of the input, of the output */
 	int64_t spec_drafts, spec_draft_tokens, spec_accepted_tokens; /* speculative decoding; absent: nothing drafted */
 	int64_t asked_input_tokens, asked_output_tokens;
 	struct slice not_streamed;  /* text: why the response came in one piece: ignored, not-asked, no-streaming */

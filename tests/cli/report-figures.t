@@ -24,6 +24,7 @@ awk 'function rnd() { x = (x * 16807) % 2147483647; return x / 2147483647 }
 		printf ",\"ntpot_ns\":%.0f,\"events\":%d,\"input_tokens\":%d,\"output_tokens\":%d,\"output_tokens_usage\":%d,\"tokens_source\":\"usage\",\"asked_output_tokens\":%d", e2e / out, out, 10 + rnd() * 1000, out, out, out + int(rnd() * 3)
 		if (rnd() < 0.7) printf ",\"output_tokens_tokenizer\":%d", out + int(rnd() * 3) - 1
 		if (rnd() < 0.5) printf ",\"cached_tokens\":%d", rnd() * 10
+		if (n % 3 == 0) printf ",\"image_tokens\":%d,\"audio_tokens\":0,\"output_audio_tokens\":%d", n, n % 7
 		printf ",\"finish\":\"%s\"%s}\n", rnd() < 0.8 ? "stop" : "length", bad ? ",\"error\":{\"kind\":\"" (rnd() < 0.5 ? "cut" : "timeout") "\"}" : ""
 	} }' >body
 seal header body >drawn.results
@@ -37,6 +38,13 @@ for file in drawn.results "$data/mixed.results" "$data/closed.results" "$data/on
 	between "$(jq '[paths(type == "number")] | length' want.json)" 300 100000 "$name: there are figures to compare"
 	is "$(jq -nr --slurpfile want want.json --slurpfile got got.json -f "$data/differs.jq")" "" "$name: every one is right"
 done
+
+# Tokens of images and audio: sums, and nothing where the server reports 0.
+is "$("$report" -f json drawn.results | jq -c '.total.tokens | [.image, .audio, .output_audio]')" "$(jq -cs '[.[] | select(.ok)] |
+	[(map(.image_tokens) | add), null, (map(.output_audio_tokens) | add)]' drawn.results)" "tokens of images and audio are added up"
+"$report" drawn.results | tr -s ' ' | tr -d , >text
+contains "$(cat text)" "images $("$report" -f json drawn.results | jq .total.tokens.image) of the input tokens as the server reports" "and told"
+is "$(grep -c '^ *audio' text)" 1 "but not where there are none"
 
 # The order of the rows is nobody's business.
 sort -r body >turned

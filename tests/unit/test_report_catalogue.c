@@ -58,7 +58,7 @@ static void sorting_keeps_the_order(void **state)
 	assert_string_equal(list[0]->path, "rate/offered");
 	assert_string_equal(list[4]->path, "tokens/source"); /* and tokens/sources, which begins with it, too */
 	assert_string_equal(list[6]->path, "tokens/input");
-	assert_string_equal(list[count - 1]->path, "tokens/cached_share");
+	assert_string_equal(list[count - 1]->path, "tokens/output_audio");
 	assert_int_equal(catalogue_sorted(list, "rate/ *"), catalogue_count);
 	assert_string_equal(list[4]->path, "name");
 }
@@ -78,7 +78,7 @@ static void fill_figures(struct figures *f, const struct percentiles *list)
 	f->stalls_known = true;
 	f->window_s = f->offered = f->achieved = f->completed = f->cached_share = f->goodput = f->good_share = 1;
 	f->input_per_s = f->output_per_s = f->total_per_s = f->in_flight_mean = f->in_flight_max = f->little = 1;
-	f->empty = 1;
+	f->empty = f->image_tokens = f->audio_tokens = f->output_audio_tokens = 1;
 	f->completed_own = 1;
 	f->hung_up = f->stale = f->events = f->coalesced = f->stalls = f->stalled = f->after_end = f->went_on = 1;
 	f->deadlines = f->deadlines_met = f->judged = f->good = f->left_out = f->unmeasured = 1;

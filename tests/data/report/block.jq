@@ -8,6 +8,7 @@ def dist: if length == 0 then empty else . as $v | ($v | mean) as $mean | {
 	n: length, mean: $mean, std: (map((. - $mean) * (. - $mean)) | mean | sqrt), min: min, max: max,
 	p1: percentile(1), p5: percentile(5), p10: percentile(10), p25: percentile(25), p50: percentile(50), p75: percentile(75),
 	p90: percentile(90), p95: percentile(95), p99: percentile(99), "p99.9": percentile(99.9) } end;
+def some($rows; $k): $rows | map(.[$k] // 0) | add | if . > 0 then . else null end;
 def known($k): map(.[$k] | select(. != null));
 def from_due($k): map(select(.[$k] != null and .lag_ns != null) | .[$k] + .lag_ns);
 def both($k): { from_start: (known($k) | map(ms) | dist) } + (from_due($k) | map(ms) | if length > 0 then { from_due: dist } else {} end);
@@ -59,7 +60,8 @@ def block($rows; $all; $windows; $stages; $slo):
 		residual: { output_usage_minus_tokenizer: one($ok | residual("output_tokens_usage"; "output_tokens_tokenizer")),
 			output_minus_asked: one($ok | residual("output_tokens"; "asked_output_tokens")) },
 		finish_reasons: ($ok | map(select(.finish != null)) | group_by(.finish) | map({ key: .[0].finish, value: length }) | from_entries),
-		cached_share: (($ok | map(select(.cached_tokens != null))) as $c | ($c | known("cached_tokens") | add) / ($c | known("input_tokens") | add)) } | present),
+		cached_share: (($ok | map(select(.cached_tokens != null))) as $c | ($c | known("cached_tokens") | add) / ($c | known("input_tokens") | add)),
+		image: some($ok; "image_tokens"), audio: some($ok; "audio_tokens"), output_audio: some($ok; "output_audio_tokens") } | present),
 	latency: ({ ttfb_ms: ($ok | both("ttfb_ns")), ttft_ms: ($ok | both("ttft_ns")), ttfa_ms: ($ok | both("ttfa_ns")), e2e_ms: ($ok | both("e2e_ns")),
 		stream_ms: ($ok | both("stream_ns")), ttst_ms: one($ok | known("ttst_ns") | map(ms) | dist), tpot_ms: one($ok | known("tpot_ns") | map(ms) | dist),
 		ntpot_ms: one($ok | known("ntpot_ns") | map(ms) | dist), itl_max_ms: one($ok | known("itl_max_ns") | map(ms) | dist) } | present),
