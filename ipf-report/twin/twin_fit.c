@@ -7,9 +7,6 @@
 #include "twin/twin_rows.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define STEPS_LEAST  50 /* of which all is known */
 #define ROWS_LEAST   20 /* of a kind */
@@ -94,21 +91,14 @@ static void clear_column(struct robust_fit *fit, int column)
 		fit->rows[r].x[column] = 0;
 }
 
-static void gather(struct robust_fit *fit, const struct twin *twin, const struct twin_data *data,
-                   const struct twin_steps *steps)
-{
-	if (!twin->by_spans) {
-		twin_rows_of_steps(fit, twin, data, steps);
-		return;
-	}
-	twin_rows_of_spans(fit, twin, data, steps, true);
-}
-
 /* One round: rows, fit, lengths, and the tokens of a step, by which the next round knows more rows. */
 static int fit_lengths(struct twin *twin, struct robust_fit *fit, const struct twin_data *data,
                        const struct twin_steps *steps, struct ipf_error *err)
 {
-	gather(fit, twin, data, steps);
+	if (twin->by_spans)
+		twin_rows_of_spans(fit, twin, data, steps);
+	else
+		twin_rows_of_steps(fit, twin, data, steps);
 	if (fit->failed)
 		return ipf_error_memory(err);
 	if (fit->count < STEPS_LEAST)
@@ -233,12 +223,12 @@ int twin_fit(struct twin *twin, const struct twin_data *data, const struct twin_
 	twin->by_spans = by_spans;
 	if (guess_limit(twin, data, steps) < 0)
 		return ipf_error_memory(err);
-	for (int round = 0; round < 3 && result == 0; round++)
+	const int rounds = by_spans ? 1 : 3; /* nothing that a round finds changes which spans there are */
+	for (int round = 0; round < rounds && result == 0; round++)
 		result = fit_lengths(twin, &fit, data, steps, err);
 	if (result == 0) {
-		twin_set(twin, TWIN_STEP_WAITING, 0, 0, 0);
+		set_by_fit(twin, &fit, TWIN_STEP_WAITING, COLUMN_WAITING); /* 0 by steps, which have none in their rows */
 		if (by_spans) {
-			set_by_fit(twin, &fit, TWIN_STEP_WAITING, COLUMN_WAITING);
 			set_variation(twin, &fit);
 		} else {
 			set_jitter(twin, &fit, steps);

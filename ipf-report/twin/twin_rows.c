@@ -137,20 +137,14 @@ int twin_rows_of_server(struct robust_fit *fit, const struct twin_data *data, in
 	return result;
 }
 
-int64_t twin_rows_of_spans(struct robust_fit *fit, const struct twin *twin, const struct twin_data *data,
-                           const struct twin_steps *steps, bool busy)
+void twin_rows_of_spans(struct robust_fit *fit, const struct twin *twin, const struct twin_data *data,
+                        const struct twin_steps *steps)
 {
 	struct ipf_error err = {0};
-	int64_t kept = 0;
 	fit->count = 0;
 	for (int64_t at = 0; at < data->request_count && !fit->failed;)
 		fit->failed |= twin_rows_of_server(fit, data, at, &at, &err) < 0;
-	for (int64_t r = 0; r < fit->count; r++)
-		if (busy || fit->rows[r].x[COLUMN_WAITING] <= TWIN_FEW_WAITING * fit->rows[r].x[COLUMN_STEP])
-			fit->rows[kept++] = fit->rows[r];
-	fit->count = kept;
 	add_alone(fit, twin, data, steps);
-	return kept;
 }
 
 double twin_row_length(const struct twin *twin, const double x[COLUMN_COUNT])

@@ -33,11 +33,8 @@ enum twin_column {
  */
 void twin_rows_of_steps(struct robust_fit *fit, const struct twin *twin, const struct twin_data *data,
                         const struct twin_steps *steps);
-/* `busy`: also spans beside which more than TWIN_FEW_WAITING requests waited, which may make steps longer. Returns the
- * number of spans. */
-int64_t twin_rows_of_spans(struct robust_fit *fit, const struct twin *twin, const struct twin_data *data,
-                           const struct twin_steps *steps, bool busy);
-#define TWIN_FEW_WAITING 4
+void twin_rows_of_spans(struct robust_fit *fit, const struct twin *twin, const struct twin_data *data,
+                        const struct twin_steps *steps);
 /* What the steps of a row take by the twin, in ns, without overhead and what waiting requests add. */
 double twin_row_length(const struct twin *twin, const double x[COLUMN_COUNT]);
 /* Only what the answers of one server took: that of the request `first`; next: the first request of the next one. -1:

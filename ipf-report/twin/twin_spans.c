@@ -35,11 +35,25 @@ static void add_requests(struct twin_spans *s, const struct twin_data *data, int
 	}
 }
 
+/* Events are sorted by the servers of their requests, and requests by servers: those of one follow each other. */
+static int64_t first_event(const struct twin_data *data, int64_t first)
+{
+	int64_t low = 0, high = data->event_count;
+	while (low < high) {
+		int64_t middle = low + (high - low) / 2;
+		if (data->events[middle].request < first)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 static void add_events(struct twin_spans *s, const struct twin_data *data, int64_t first, int64_t next)
 {
-	for (int64_t i = 0; i < data->event_count; i++) {
+	for (int64_t i = first_event(data, first); i < data->event_count && data->events[i].request < next; i++) {
 		const struct twin_event *e = &data->events[i];
-		if (e->request < first || e->request >= next || e->order == 0)
+		if (e->order == 0)
 			continue;
 		const struct twin_request *r = &data->requests[e->request];
 		add(&s->events, e->t_ns, (double)(r->input_tokens + twin_tokens_before(r, e->order) - 1), 0);
