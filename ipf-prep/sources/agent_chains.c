@@ -1,7 +1,6 @@
 #include "sources/agent_chains.h"
 
 #include "absent.h"
-#include "text_hash.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +8,6 @@
 #define NO_CALL SIZE_MAX
 
 struct agent_chain {
-	struct slice name; /* allocated */
 	size_t parent;
 	size_t up; /* a chain nearer to the root, the root at last; its own index: it is the root */
 	size_t calls;
@@ -46,57 +44,20 @@ static void *grow(struct agent_chains *c, void *items, size_t count, size_t *cap
 
 /* ---- chains ---- */
 
-static uint32_t *find_slot(const struct agent_chains *c, struct slice name)
-{
-	size_t at = (size_t)text_hash_mixed(name) & (c->slot_count - 1);
-	while (c->slots[at] && !slice_equal(c->chains[c->slots[at] - 1].name, name))
-		at = (at + 1) & (c->slot_count - 1);
-	return &c->slots[at];
-}
-
-static int grow_slots(struct agent_chains *c)
-{
-	if (c->count * 2 < c->slot_count)
-		return 0;
-	size_t wanted = c->slot_count ? c->slot_count * 2 : 256;
-	uint32_t *slots = calloc(wanted, sizeof *slots);
-	if (!slots || c->count >= UINT32_MAX - 1) {
-		free(slots);
-		c->failed = true;
-		return -1;
-	}
-	free(c->slots);
-	c->slots = slots;
-	c->slot_count = wanted;
-	for (size_t i = 0; i < c->count; i++)
-		*find_slot(c, c->chains[i].name) = (uint32_t)i + 1;
-	return 0;
-}
-
 size_t agent_chains_find(struct agent_chains *c, struct slice name)
 {
-	if (grow_slots(c) < 0)
-		return NO_CHAIN;
-	uint32_t *slot = find_slot(c, name);
-	if (*slot)
-		return *slot - 1;
-	struct agent_chain *chains = grow(c, c->chains, c->count, &c->cap, sizeof *chains);
+	const size_t chain = c->failed ? NO_NUMBER : name_number(&c->names, name);
+	if (chain < c->count)
+		return chain;
+	struct agent_chain *chains = chain == NO_NUMBER ? NULL : grow(c, c->chains, c->count, &c->cap, sizeof *chains);
+	c->failed |= !chains;
 	if (!chains)
 		return NO_CHAIN;
 	c->chains = chains;
-	char *copy = slice_dup(name);
-	c->failed |= !copy;
-	if (!copy)
-		return NO_CHAIN;
-	chains[c->count] = (struct agent_chain){.name = {copy, name.len},
-	                                        .parent = NO_CHAIN,
-	                                        .up = c->count,
-	                                        .last = NO_CALL,
-	                                        .first = NO_CALL,
-	                                        .ended = NO_CHAIN,
-	                                        .next = NO_CHAIN};
-	*slot = (uint32_t)c->count + 1;
-	return c->count++;
+	chains[chain] = (struct agent_chain){
+		.parent = NO_CHAIN, .up = chain, .last = NO_CALL, .first = NO_CALL, .ended = NO_CHAIN, .next = NO_CHAIN};
+	c->count++;
+	return chain;
 }
 
 static size_t root_of(struct agent_chains *c, size_t chain)
@@ -119,7 +80,7 @@ void agent_chains_link(struct agent_chains *c, size_t chain, size_t parent)
 
 struct slice agent_chains_name(const struct agent_chains *c, size_t chain)
 {
-	return c->chains[chain].name;
+	return c->names.list[chain];
 }
 
 /* ---- calls ---- */
@@ -208,10 +169,8 @@ bool agent_chains_next(struct agent_chains *c, struct agent_step *step)
 
 void agent_chains_release(struct agent_chains *c)
 {
-	for (size_t i = 0; i < c->count; i++)
-		free((char *)(uintptr_t)c->chains[i].name.data);
+	name_numbers_release(&c->names);
 	free(c->chains);
-	free(c->slots);
 	free(c->calls);
 	free(c->events);
 	free(c->after);

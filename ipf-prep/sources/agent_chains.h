@@ -16,6 +16,7 @@
 #define PREP_AGENT_CHAINS_H
 
 #include "buffer.h"
+#include "sources/name_numbers.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -25,8 +26,7 @@
 struct agent_chains {
 	struct agent_chain *chains;
 	size_t count, cap;
-	uint32_t *slots; /* hash table of chains by name: index plus 1 */
-	size_t slot_count;
+	struct name_numbers names; /* of the chains */
 	struct agent_call *calls;
 	size_t call_count, call_cap;
 	struct agent_event *events; /* the beginnings and ends of the calls, in order */

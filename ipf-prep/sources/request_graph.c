@@ -2,7 +2,6 @@
 
 #include "absent.h"
 #include "clock.h"
-#include "text_hash.h"
 
 #include <stdlib.h>
 
@@ -12,7 +11,6 @@
 #define WAIT_MAX    (100 * NS_PER_YEAR)
 
 struct graph_node {
-	struct slice id; /* allocated */
 	struct graph_request request;
 	uint32_t waits;            /* its first edge */
 	uint32_t children;         /* the first edge of those that wait for it */
@@ -45,56 +43,25 @@ static void *grow(struct request_graph *g, void *items, size_t count, size_t *ca
 
 /* ---- names ---- */
 
-static uint32_t *find_slot(const struct request_graph *g, struct slice id)
-{
-	size_t at = (size_t)text_hash_mixed(id) & (g->slot_count - 1);
-	while (g->slots[at] && !slice_equal(g->nodes[g->slots[at] - 1].id, id))
-		at = (at + 1) & (g->slot_count - 1);
-	return &g->slots[at];
-}
-
-static bool grow_slots(struct request_graph *g)
-{
-	if (g->count * 2 < g->slot_count)
-		return true;
-	size_t wanted = g->slot_count ? g->slot_count * 2 : 256;
-	uint32_t *slots = calloc(wanted, sizeof *slots);
-	g->failed |= !slots;
-	if (!slots)
-		return false;
-	free(g->slots);
-	g->slots = slots;
-	g->slot_count = wanted;
-	for (size_t i = 0; i < g->count; i++)
-		*find_slot(g, g->nodes[i].id) = (uint32_t)i + 1;
-	return true;
-}
-
 /* The node of this id, made if there is none; NO_NODE when out of memory. */
 static uint32_t find(struct request_graph *g, struct slice id)
 {
-	if (!grow_slots(g))
-		return NO_NODE;
-	uint32_t *slot = find_slot(g, id);
-	if (*slot)
-		return *slot - 1;
-	struct graph_node *nodes = grow(g, g->nodes, g->count, &g->cap, sizeof *nodes);
+	const size_t node = g->failed ? NO_NUMBER : name_number(&g->ids, id);
+	if (node < g->count)
+		return (uint32_t)node;
+	struct graph_node *nodes = node == NO_NUMBER ? NULL : grow(g, g->nodes, g->count, &g->cap, sizeof *nodes);
+	g->failed |= !nodes;
 	if (!nodes)
 		return NO_NODE;
 	g->nodes = nodes;
-	char *copy = slice_dup(id);
-	g->failed |= !copy;
-	if (!copy)
-		return NO_NODE;
-	nodes[g->count] = (struct graph_node){
-		.id = {copy, id.len}, .waits = NO_EDGE, .children = NO_EDGE, .up = (uint32_t)g->count, .first = NO_NODE};
-	*slot = (uint32_t)g->count + 1;
-	return (uint32_t)g->count++;
+	nodes[node] = (struct graph_node){.waits = NO_EDGE, .children = NO_EDGE, .up = (uint32_t)node, .first = NO_NODE};
+	g->count++;
+	return (uint32_t)node;
 }
 
 struct slice request_graph_id(const struct request_graph *g, size_t request)
 {
-	return g->nodes[request].id;
+	return g->ids.list[request];
 }
 
 /* ---- requests and waits ---- */
@@ -339,10 +306,8 @@ bool request_graph_next(struct request_graph *g, struct graph_step *step)
 
 void request_graph_release(struct request_graph *g)
 {
-	for (size_t i = 0; i < g->count; i++)
-		free((char *)(uintptr_t)g->nodes[i].id.data);
+	name_numbers_release(&g->ids);
 	free(g->nodes);
-	free(g->slots);
 	free(g->edges);
 	free(g->order);
 	free(g->pool);

@@ -15,6 +15,7 @@
 #define PREP_REQUEST_GRAPH_H
 
 #include "buffer.h"
+#include "sources/name_numbers.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -53,8 +54,7 @@ struct graph_step {
 struct request_graph {
 	struct graph_node *nodes; /* in the order in which they were named */
 	size_t count, cap;
-	uint32_t *slots; /* hash table of nodes by id: index plus 1 */
-	size_t slot_count;
+	struct name_numbers ids; /* of the nodes */
 	struct graph_edge *edges;
 	size_t edge_count, edge_cap;
 	uint32_t *order; /* of the requests; those in a circle are not in it */
