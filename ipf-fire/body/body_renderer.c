@@ -158,7 +158,7 @@ static bool present(struct filling *f, enum template_field field)
 		return f->r->part.url != JDOC_NONE;
 	case FIELD_MEDIA_TYPE:
 	case FIELD_DATA:
-		return chat_parts_data_url(&f->r->outer.doc, f->r->part.url, &media_type, &data);
+		return chat_parts_data(&f->r->outer.doc, &f->r->part, &media_type, &data);
 	case FIELD_TOOL_NAME:
 	case FIELD_TOOL_DESCRIPTION:
 	case FIELD_TOOL_PARAMETERS:
@@ -228,9 +228,11 @@ static void write_role(struct body_renderer *r, struct buffer *body)
 static void write_data(struct body_renderer *r, enum template_field field, struct buffer *body)
 {
 	struct slice media_type, data;
-	if (!chat_parts_data_url(&r->outer.doc, r->part.url, &media_type, &data))
+	if (!chat_parts_data(&r->outer.doc, &r->part, &media_type, &data))
 		return;
 	buffer_byte(body, '"');
+	if (field == FIELD_MEDIA_TYPE && r->part.data != JDOC_NONE)
+		buffer_text(body, "audio/");
 	buffer_slice(body, field == FIELD_DATA ? data : media_type);
 	buffer_byte(body, '"');
 }
@@ -380,13 +382,13 @@ static int each_part(struct filling *f, const struct template_part *p, struct bu
 	struct chat_parts_each each = chat_parts_each(doc, f->r->message);
 	bool first = true;
 	while (chat_parts_next(&each, &f->r->part)) {
-		const struct template_part *as = &p->parts[f->r->part.url != JDOC_NONE];
-		bool known = f->r->part.url != JDOC_NONE || f->r->part.text != JDOC_NONE,
-			 wanted = as->kind != PART_RAW || as->raw;
-		if (known && !wanted && f->r->part.url == JDOC_NONE)
+		enum chat_part_kind kind = f->r->part.kind;
+		const struct template_part *as = kind == CHAT_PART_OTHER ? NULL : &p->parts[kind];
+		bool wanted = as && (as->kind != PART_RAW || as->raw);
+		if (kind == CHAT_PART_TEXT && !wanted)
 			continue;
 		separate(body, &first);
-		if (!known || !wanted)
+		if (!wanted)
 			buffer_slice(body, jdoc_raw(doc, f->r->part.whole));
 		else if (write_part(f, as, body) < 0)
 			return -1;

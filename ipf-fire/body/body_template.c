@@ -1,5 +1,7 @@
 #include "body/body_template.h"
 
+#include "body/chat_parts.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -115,11 +117,11 @@ static int compile_one(bool *carries, struct template_part *p, json_t *inner, st
 
 static int compile_parts(bool *carries, struct template_part *p, json_t *value, struct ipf_error *err)
 {
-	static const char *const kinds[] = {"text", "image"};
-	p->parts = calloc(2, sizeof *p->parts);
+	static const char *const kinds[CHAT_PART_OTHER] = {"text", "image", "audio", "video"};
+	p->parts = calloc(CHAT_PART_OTHER, sizeof *p->parts);
 	if (!p->parts)
 		return ipf_error_memory(err);
-	for (; p->count < 2; p->count++) {
+	for (; p->count < CHAT_PART_OTHER; p->count++) {
 		json_t *as = json_object_get(value, kinds[p->count]);
 		p->parts[p->count].kind = PART_RAW;
 		if (as && compile(carries, &p->parts[p->count], NULL, as, err) < 0) {

@@ -62,8 +62,8 @@ struct template_part {
 	char *key; /* `"name":`, if it is in a map */
 	char *raw; /* PART_RAW */
 	enum template_field field;
-	/* PART_EACH has one, for the elements; OVER_PARTS has two, for texts and for images: PART_RAW without `raw` if the
-	 * template has none. */
+	/* PART_EACH has one, for the elements; OVER_PARTS has one for each kind of part (chat_parts.h): PART_RAW
+	 * without `raw` if the template has none. */
 	struct template_part *parts;
 	size_t count;
 	enum template_part_over over; /* PART_EACH */

@@ -1,6 +1,7 @@
 /* The parts of messages and tools that a body template names, in the shapes of the chat API: a content is a text or a
- * list of parts, {"type": "text", "text": …} and {"type": "image_url", "image_url": {"url": …}}; a tool is
- * {"type": "function", "function": {"name", "description", "parameters"}}.
+ * list of parts, {"type": "text", "text": …}, {"type": "image_url", "image_url": {"url": …}} (audio_url, video_url) and
+ * {"type": "input_audio", "input_audio": {"data": …, "format": …}}; a tool is {"type": "function", "function": {"name",
+ * "description", "parameters"}}.
  */
 #ifndef IPF_CHAT_PARTS_H
 #define IPF_CHAT_PARTS_H
@@ -8,9 +9,14 @@
 #include "buffer.h"
 #include "json/jdoc.h"
 
+enum chat_part_kind { CHAT_PART_TEXT, CHAT_PART_IMAGE, CHAT_PART_AUDIO, CHAT_PART_VIDEO, CHAT_PART_OTHER };
+
 /* A part of a content; a content that is a text is one part. */
 struct chat_part {
-	jdoc_id text, url; /* of a text, of an image; both are JDOC_NONE if it is something else */
+	enum chat_part_kind kind;
+	jdoc_id text;         /* of a text; else JDOC_NONE */
+	jdoc_id url;          /* of a medium with a URL; else JDOC_NONE */
+	jdoc_id data, format; /* of audio without one: base64, and what it is ("wav"); else JDOC_NONE */
 	jdoc_id whole;
 };
 
@@ -25,8 +31,10 @@ bool chat_parts_next(struct chat_parts_each *each, struct chat_part *part);
 
 bool chat_parts_has_image(const struct jdoc *doc, jdoc_id message);
 
-/* The media type and the base64 data of a data URL, as in the JSON text between its quotes. false: not a data URL. */
-bool chat_parts_data_url(const struct jdoc *doc, jdoc_id url, struct slice *media_type, struct slice *data);
+/* The base64 data of a medium, as in the JSON text between its quotes, and its media type, for audio without a URL only
+ * what is behind "audio/". false: it has only a URL. */
+bool chat_parts_data(const struct jdoc *doc, const struct chat_part *part, struct slice *media_type,
+                     struct slice *data);
 
 /* A `member` (name, description, parameters) of a tool's function, or of the tool itself; JDOC_NONE. */
 jdoc_id chat_parts_tool_member(const struct jdoc *doc, jdoc_id tool, const char *member);

@@ -14,9 +14,10 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#define READ_SIZE  ((size_t)64 << 10)
-#define READS_MOST 16 /* of a socket at once: the others have their turn */
-#define TLS_PIECE  ((size_t)64 << 10)
+#define READ_SIZE   ((size_t)64 << 10)
+#define READS_MOST  16                 /* of a socket at once: the others have their turn */
+#define PIECE       ((size_t)64 << 10) /* of what is copied before it is written */
+#define PIECES_MOST 16                 /* of a body that is read from a file, at once: the same */
 
 /* ---- sockets and epoll ---- */
 
@@ -231,7 +232,7 @@ enum record_error connection_late(const struct connection *c)
 
 bool connection_is_drained(const struct connection *c)
 {
-	return c->out_done == c->out.len && !c->body.len;
+	return c->out_done == c->out.len && !unsent_len(&c->body);
 }
 
 /* Later reads say what the server had sent before it closed, and then that it did. Where it has not closed, as with
@@ -244,7 +245,7 @@ static void write_failed(struct connection *c, int why)
 		shutdown(c->fd, SHUT_RDWR);
 	buffer_clear(&c->out);
 	c->out_done = 0;
-	c->body = (struct slice){0};
+	c->body = (struct unsent){0};
 }
 
 /* What was written of the waiting bytes. */
@@ -256,23 +257,29 @@ static void written(struct connection *c, size_t bytes)
 		buffer_release(&c->out);
 		c->out_done = 0;
 	}
-	if (bytes > first) {
-		c->body.data += bytes - first;
-		c->body.len -= bytes - first;
-	}
+	if (bytes > first)
+		unsent_advance(&c->body, bytes - first);
+}
+
+/* Copies what waits and what follows it, as much as there is room for. */
+static ssize_t take_piece(const struct connection *c, char *piece, size_t size)
+{
+	size_t waiting = c->out.len - c->out_done, head = waiting < size ? waiting : size;
+	if (head)
+		memcpy(piece, c->out.data + c->out_done, head);
+	ssize_t body = unsent_read(&c->body, piece + head, size - head);
+	return body < 0 ? -1 : (ssize_t)head + body;
 }
 
 /* Through TLS: a call takes as much as it can of both, so that they leave together. */
 static ssize_t write_tls(struct connection *c, struct tls *tls)
 {
-	char piece[TLS_PIECE];
-	size_t waiting = c->out.len - c->out_done, head = waiting < sizeof piece ? waiting : sizeof piece;
-	size_t body = c->body.len < sizeof piece - head ? c->body.len : sizeof piece - head, put = 0;
-	if (head)
-		memcpy(piece, c->out.data + c->out_done, head);
-	if (body)
-		memcpy(piece + head, c->body.data, body);
-	enum tls_result result = tls_write(tls, piece, head + body, &put);
+	char piece[PIECE];
+	size_t put = 0;
+	ssize_t len = take_piece(c, piece, sizeof piece);
+	if (len < 0)
+		return -1;
+	enum tls_result result = tls_write(tls, piece, (size_t)len, &put);
 	if (result == TLS_CLOSED || result == TLS_CUT || result == TLS_FAILED) {
 		errno = EPIPE;
 		return -1;
@@ -280,22 +287,33 @@ static ssize_t write_tls(struct connection *c, struct tls *tls)
 	return as_errno(result, put);
 }
 
+/* A body that is read from a file. */
+static ssize_t write_piece(struct connection *c)
+{
+	char piece[PIECE];
+	ssize_t len = take_piece(c, piece, sizeof piece);
+	struct iovec part = {piece, (size_t)len};
+	return len < 0 ? -1 : timestamps_send(c->network->timestamps, &c->times, c->fd, &part, 1);
+}
+
 static ssize_t write_raw(struct connection *c)
 {
 	struct iovec parts[2];
 	size_t count = 0;
+	if (c->body.mixed)
+		return write_piece(c);
 	if (c->out.len > c->out_done)
 		parts[count++] = (struct iovec){c->out.data + c->out_done, c->out.len - c->out_done};
-	if (c->body.len)
-		parts[count++] = (struct iovec){(void *)(uintptr_t)c->body.data, c->body.len};
+	if (c->body.text.len)
+		parts[count++] = (struct iovec){(void *)(uintptr_t)c->body.text.data, c->body.text.len};
 	return timestamps_send(c->network->timestamps, &c->times, c->fd, parts, count);
 }
 
-/* Writes what waits, as far as the socket takes it. */
+/* Writes what waits, as far as the socket takes it; of a file only so much that the others have their turn. */
 static void flush(struct connection *c)
 {
 	struct tls *tls = outer_tls(c);
-	while (!connection_is_drained(c) && !c->broken) {
+	for (size_t i = 0; !connection_is_drained(c) && !c->broken && !(c->body.mixed && i == PIECES_MOST); i++) {
 		ssize_t n = tls ? write_tls(c, tls) : write_raw(c);
 		if (n > 0)
 			written(c, (size_t)n);
@@ -309,27 +327,25 @@ static void flush(struct connection *c)
 	watch(c, EPOLLIN | (connection_is_drained(c) ? 0u : EPOLLOUT));
 }
 
-bool connection_write(struct connection *c, const char *head, size_t len, struct slice body)
+bool connection_write(struct connection *c, const char *head, size_t len, struct unsent body)
 {
 	if (c->broken || c->step == STEP_CLOSED)
 		return false;
-	if (connection_is_drained(c) && !outer_tls(c)) {
+	if (connection_is_drained(c) && !outer_tls(c) && !body.mixed) {
 		/* nearly always the socket takes both at once */
-		struct iovec parts[2] = {{(void *)(uintptr_t)head, len}, {(void *)(uintptr_t)body.data, body.len}};
-		ssize_t n = timestamps_send(c->network->timestamps, &c->times, c->fd, parts, body.len ? 2 : 1);
+		struct iovec parts[2] = {{(void *)(uintptr_t)head, len}, {(void *)(uintptr_t)body.text.data, body.text.len}};
+		ssize_t n = timestamps_send(c->network->timestamps, &c->times, c->fd, parts, body.text.len ? 2 : 1);
 		if (n < 0 && errno != EAGAIN && errno != EINTR) {
 			write_failed(c, errno);
 			return false;
 		}
 		size_t put = n > 0 ? (size_t)n : 0, first = put < len ? put : len;
-		if (put == len + body.len)
+		if (put == len + body.text.len)
 			return true;
 		head += first;
 		len -= first;
-		if (put > first) {
-			body.data += put - first;
-			body.len -= put - first;
-		}
+		if (put > first)
+			unsent_advance(&body, put - first);
 	}
 	buffer_append(&c->out, head, len);
 	c->body = body;
@@ -405,7 +421,7 @@ static void begin_step(struct connection *c)
 		struct buffer request = {0};
 		tunnel_request(&request, c->origin);
 		http1_begin(&c->reader, true);
-		connection_write(c, request.data ? request.data : "", request.len, (struct slice){0});
+		connection_write(c, request.data ? request.data : "", request.len, (struct unsent){0});
 		buffer_release(&request);
 	}
 	if (c->step == STEP_OPEN)

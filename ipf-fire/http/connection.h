@@ -17,6 +17,7 @@
 #include "http/origin.h"
 #include "http/timestamp.h"
 #include "http/tls.h"
+#include "job/request_body.h"
 #include "stream/record.h"
 
 #include <stdatomic.h>
@@ -70,7 +71,7 @@ struct connection {
 	struct timestamp at; /* of the last read, from the run's start */
 	struct buffer out;   /* what waits to be written … */
 	size_t out_done;
-	struct slice body; /* … and after it, borrowed */
+	struct unsent body; /* … and after it, borrowed */
 	struct http1_reader reader;
 	struct keep_alive keep_alive; /* what the server has announced */
 	int64_t idle_ns;              /* since when it has carried no request; only if it is idle */
@@ -112,7 +113,7 @@ void connection_event(struct connection *c, uint32_t events, int64_t t_ns);
 
 /* Writes head and body, after what waits. true: all has been written; false: the rest is, later (owner->drained). The
  * body is borrowed until then. What breaks the connection is reported later as well. */
-bool connection_write(struct connection *c, const char *head, size_t len, struct slice body);
+bool connection_write(struct connection *c, const char *head, size_t len, struct unsent body);
 bool connection_is_drained(const struct connection *c);
 /* The kind of error if it is not open in time. */
 enum record_error connection_late(const struct connection *c);

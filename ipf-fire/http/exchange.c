@@ -36,10 +36,11 @@ static const char *own_url(const struct exchange *x)
 static struct curl_slist *sign(const struct exchange *x, const struct curl_slist *list)
 {
 	const struct endpoint *e = x->transport->endpoint;
-	const char *url = own_url(x);
+	const char *url = own_url(x), *hash = x->job->request.sha256;
 	const struct signed_request request = {.method = e->method,
 	                                       .url = url ? url : e->targets[x->target].url,
-	                                       .body = buffer_all(&x->job->request),
+	                                       .body = buffer_all(&x->job->request.text),
+	                                       .body_sha256 = *hash ? hash : NULL,
 	                                       .now = time(NULL)};
 	struct curl_slist *all = signer_headers(e->signer, &request);
 	for (; list && all; list = list->next)
@@ -48,11 +49,6 @@ static struct curl_slist *sign(const struct exchange *x, const struct curl_slist
 			return NULL;
 		}
 	return all;
-}
-
-static struct slice body_of(const struct exchange *x)
-{
-	return x->job->request.len ? buffer_all(&x->job->request) : (struct slice){"", 0};
 }
 
 static struct http1_request http1_request_of(const struct exchange *x, const struct origin *o,
@@ -71,7 +67,7 @@ static struct http1_request http1_request_of(const struct exchange *x, const str
 	                              .forwarded = forwarded,
 	                              .user_agent = {user_agent, sizeof user_agent - 1},
 	                              .headers = headers,
-	                              .body_bytes = x->job->request.len};
+	                              .body_bytes = request_body_len(&x->job->request)};
 }
 
 /* The head of a request that differs from others in its body only. false: it differs otherwise. */
@@ -92,25 +88,39 @@ static bool usual_head(struct exchange *x, const struct curl_slist *headers)
 		}
 	}
 	buffer_slice(&t->head, buffer_all(&o->head));
-	http1_request_length(t->endpoint->method, x->job->request.len, &t->head);
+	http1_request_length(t->endpoint->method, request_body_len(&x->job->request), &t->head);
+	return true;
+}
+
+/* Copies all of it; then nothing is left. */
+static bool copy_body(struct unsent *body, struct buffer *to)
+{
+	size_t len = unsent_len(body);
+	char *at = buffer_reserve(to, len);
+	if (!at || unsent_read(body, at, len) < 0)
+		return false;
+	at[len] = '\0';
+	to->len += len;
+	unsent_advance(body, len);
 	return true;
 }
 
 static void send_http1(struct exchange *x, struct connection *c, const struct curl_slist *headers)
 {
 	struct transport *t = x->transport;
-	struct slice body = body_of(x), after = {0};
+	struct unsent body = request_body_unsent(&x->job->request);
+	struct slice after = {0};
 	buffer_clear(&t->head);
 	if (!usual_head(x, headers)) {
 		struct http1_request q = http1_request_of(x, c->origin, headers);
 		after = http1_request_head(&q, &t->head);
 	}
-	if (body.len <= SMALL_BODY || after.len) { /* `after`, seldom: in chunks */
-		buffer_slice(&t->head, body);
+	bool copied = true;
+	if ((!body.mixed && body.text.len <= SMALL_BODY) || after.len) { /* `after`, seldom: in chunks */
+		copied = copy_body(&body, &t->head);
 		buffer_slice(&t->head, after);
-		body.len = 0;
 	}
-	if (t->head.failed) {
+	if (t->head.failed || !copied) {
 		x->no_memory = true;
 		return;
 	}
@@ -130,7 +140,7 @@ static void send_http2(struct exchange *x, struct connection *c, const struct cu
 	                          .headers = headers,
 	                          .authorization = slice_of(o->authorization),
 	                          .user_agent = {user_agent, sizeof user_agent - 1},
-	                          .body = body_of(x)};
+	                          .body = request_body_unsent(&x->job->request)};
 	x->stream = http2_request(c->h2, x, &q);
 	x->no_memory = x->stream < 0;
 }

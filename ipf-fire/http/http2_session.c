@@ -19,7 +19,7 @@
 struct http2_stream {
 	struct http2_stream *next, *previous;
 	void *owner;
-	struct slice body; /* what is left of it */
+	struct unsent body;
 	uint32_t header_bytes;
 	int32_t id;
 	bool open;     /* its HEADERS are sent */
@@ -92,7 +92,7 @@ static struct http2_stream *stream_find(const struct http2_session *s, int32_t i
 static void stream_done(struct http2_session *s, struct http2_stream *x)
 {
 	x->ended = true;
-	x->body = (struct slice){0};
+	x->body = (struct unsent){0};
 	s->live--;
 	s->held -= !x->open;
 }
@@ -264,9 +264,9 @@ static ssize_t offer_body(nghttp2_session *frames, int32_t id, uint8_t *to, size
 	if (x->ended)
 		return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
 	*flags |= NGHTTP2_DATA_FLAG_NO_COPY;
-	if (x->body.len <= most)
+	if (unsent_len(&x->body) <= most)
 		*flags |= NGHTTP2_DATA_FLAG_EOF;
-	return (ssize_t)(x->body.len < most ? x->body.len : most);
+	return (ssize_t)(unsent_len(&x->body) < most ? unsent_len(&x->body) : most);
 }
 
 /* A frame that found no room may be asked for again when its stream has ended: then it is not sent. */
@@ -280,11 +280,18 @@ static int copy_body(nghttp2_session *frames, nghttp2_frame *frame, const uint8_
 		return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
 	if (s->output.len >= HTTP2_OUTPUT_PIECE)
 		return NGHTTP2_ERR_WOULDBLOCK;
+	size_t head = s->output.len;
 	buffer_append(&s->output, header, 9);
-	buffer_append(&s->output, x->body.data, len);
-	x->body.data += len;
-	x->body.len -= len;
-	return s->output.failed ? NGHTTP2_ERR_CALLBACK_FAILURE : 0;
+	char *to = buffer_reserve(&s->output, len);
+	if (!to)
+		return NGHTTP2_ERR_CALLBACK_FAILURE;
+	if (unsent_read(&x->body, to, len) < 0) {
+		s->output.len = head;
+		return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
+	}
+	s->output.len += len;
+	unsent_advance(&x->body, len);
+	return 0;
 }
 
 /* ---- opening ---- */
@@ -486,7 +493,7 @@ static bool add_fields(struct http2_session *s, const struct http2_request *r, c
 		good = add_text(s, "accept", slice_of("*/*"));
 	for (const struct curl_slist *line = r->headers; good && line; line = line->next)
 		good = add_line(s, line->data);
-	if (good && r->body.data && !line_of(r->headers, "content-length"))
+	if (good && (r->body.text.data || r->body.mixed) && !line_of(r->headers, "content-length"))
 		good = add_text(s, "content-length", slice_of(length));
 	return good;
 }
@@ -503,10 +510,10 @@ int32_t http2_request(struct http2_session *s, void *stream, const struct http2_
 		return -1;
 	*x = (struct http2_stream){.owner = stream, .body = request->body, .id = -1};
 	body.source.ptr = x;
-	snprintf(length, sizeof length, "%zu", request->body.len);
+	snprintf(length, sizeof length, "%zu", unsent_len(&request->body));
 	if (add_fields(s, request, length))
-		x->id = nghttp2_submit_request(s->frames, NULL, s->fields, s->fields_count, request->body.len ? &body : NULL,
-		                               x);
+		x->id = nghttp2_submit_request(s->frames, NULL, s->fields, s->fields_count,
+		                               unsent_len(&request->body) ? &body : NULL, x);
 	if (x->id < 0) {
 		free(x);
 		return -1;

@@ -22,6 +22,7 @@
 #define IPF_HTTP2_SESSION_H
 
 #include "buffer.h"
+#include "job/request_body.h"
 
 #include <curl/curl.h>
 #include <stdint.h>
@@ -64,7 +65,7 @@ struct http2_request {
 	 * of TE all but "trailers". Defaults: accept (anything), and content-length if there is a body. */
 	const struct curl_slist *headers;
 	struct slice user_agent, authorization; /* unless the headers have one; absent: none */
-	struct slice body;                      /* absent: none; borrowed until `sent`, `ended` or http2_cancel */
+	struct unsent body;                     /* borrowed until `sent`, `ended` or http2_cancel */
 };
 
 /* -1: out of memory. The sink is borrowed. */

@@ -164,7 +164,7 @@ static void settle(struct connection *c)
 		c->within = false;
 		if (len <= 0)
 			break;
-		if (connection_write(c, bytes, (size_t)len, (struct slice){0}))
+		if (connection_write(c, bytes, (size_t)len, (struct unsent){0}))
 			mark_sent(c);
 		else if (c->broken)
 			break;

@@ -196,7 +196,7 @@ static void begin(struct transport *t, struct job *job, size_t target)
 	bool sticky = t->options->connections.kind == CONNECTION_POLICY_SESSION && job->session.data;
 	int64_t now = network_now(&t->network);
 	struct shelf *shelf = pool_shelf(&t->pool, target, sticky ? text_hash_mixed(job->session) | 1 : 0);
-	struct exchange *x = shelf && !job->request.failed ? take_exchange(t) : NULL;
+	struct exchange *x = shelf && !job->request.text.failed ? take_exchange(t) : NULL;
 	if (!x) {
 		if (shelf)
 			shelf_leave(&t->pool, shelf);

@@ -37,7 +37,7 @@ void job_free(struct job *job)
 	deferred_request_free(job->source);
 	free(job->reads);
 	buffer_release(&job->text);
-	buffer_release(&job->request);
+	request_body_release(&job->request);
 	buffer_release(&job->url);
 	curl_slist_free_all(job->headers_sent);
 	free(job->error_text);
@@ -56,7 +56,8 @@ static void keep_small(struct buffer *b)
 
 void job_sent(struct job *job)
 {
-	keep_small(&job->request);
+	keep_small(&job->request.text);
+	request_body_clear(&job->request);
 }
 
 /* Without memory for it there is no text. */
@@ -69,7 +70,7 @@ void job_fail(struct job *job, enum record_error error, const char *why)
 
 static void reset(struct job *job)
 {
-	struct buffer *buffers[] = {&job->text, &job->request, &job->url, &job->headers, &job->body};
+	struct buffer *buffers[] = {&job->text, &job->request.text, &job->url, &job->headers, &job->body};
 	struct buffer kept[sizeof buffers / sizeof *buffers];
 	struct record_read *reads = job->reads;
 	size_t reads_cap = job->reads_cap;
@@ -78,6 +79,7 @@ static void reset(struct job *job)
 		kept[i] = *buffers[i];
 	}
 	free(job->after);
+	free(job->request.pieces);
 	deferred_request_free(job->source);
 	curl_slist_free_all(job->headers_sent);
 	free(job->error_text);
@@ -119,8 +121,8 @@ void jobs_free(struct queue *spare)
 
 size_t job_bytes(const struct job *job)
 {
-	return sizeof *job + job->text.cap + job->request.cap + job->url.cap + job->headers.cap + job->body.cap +
-	       job->reads_cap * sizeof *job->reads + job->arrival.after_count * sizeof *job->after;
+	return sizeof *job + job->text.cap + request_body_memory(&job->request) + job->url.cap + job->headers.cap +
+	       job->body.cap + job->reads_cap * sizeof *job->reads + job->arrival.after_count * sizeof *job->after;
 }
 
 int64_t job_answer_bytes(const struct job *job)
@@ -210,6 +212,7 @@ void job_to_record(const struct job *job, struct buffer *headers, struct record 
 	record->asked_output_tokens = job->output_tokens;
 	record->slo = job->slo;
 	record->tags = job->tags;
+	record->media = job->media;
 	record->due_ns = job->due_ns;
 	record->ready_ns = job->ready_ns;
 	record->slot_ns = job->slot_ns;

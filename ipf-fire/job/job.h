@@ -9,6 +9,7 @@
 #include "job/deferred_request.h"
 #include "job/memory_use.h"
 #include "job/queue.h"
+#include "job/request_body.h"
 #include "stream/record.h"
 #include "stream/schedule.h"
 
@@ -20,11 +21,11 @@ struct job {
 
 	/* What the record repeats of the trace; the slices point into `text`. */
 	struct buffer text;
-	struct slice id, session, model, slo, tags;
+	struct slice id, session, model, slo, tags, media;
 	int64_t turn, input_tokens, output_tokens, hang_up_ns;
 
 	/* What is sent. */
-	struct buffer request;           /* the body, once `rendered` */
+	struct request_body request;     /* once `rendered` */
 	bool deferred;                   /* a later turn of a session: rendered once the turn before it has started */
 	struct deferred_request *source; /* what a deferred body is rendered from; the feeder's from order to rendering */
 	atomic_bool rendered;            /* set by the feeder, which does not touch the job after that */

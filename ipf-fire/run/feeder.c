@@ -65,23 +65,47 @@ static int add_to_history(struct feeder *f, struct job *job, size_t lane, struct
 	return history_add(f->o.history, job, arrival_reader_defer(f->o.arrivals, lane)) < 0 ? ipf_error_memory(err) : 0;
 }
 
+/* Are the media of a request there, and does the API take them? */
+static int check_media(const struct feeder *f, const struct trace_request *q, struct ipf_error *err)
+{
+	struct media_mark mark;
+	if (!q->messages.data || !media_next_mark(q->messages, 0, &mark))
+		return 0;
+	return request_body_check(q->messages, f->o.media, err);
+}
+
+static int render_body(struct feeder *f, struct job *job, const struct trace_request *q, struct slice context,
+                       struct ipf_error *err)
+{
+	struct request_body *body = &job->request;
+	struct media_mark mark;
+	if (body_renderer_render(f->o.renderer, q, context, &body->text, err) < 0 ||
+	    request_body_attach(body, f->o.media, err) < 0)
+		return -1;
+	if (!body->count && q->messages.data && media_next_mark(q->messages, 0, &mark))
+		return ipf_error_set(err, IPF_INPUT, "messages: this API does not accept media");
+	if (f->o.endpoint->signer && request_body_hash(body, err) < 0)
+		return -1;
+	job->request_bytes = (int64_t)request_body_len(body);
+	job->prompt_bytes = body_renderer_prompt_bytes(f->o.renderer);
+	return 0;
+}
+
 static int render(struct feeder *f, struct job *job, size_t lane, const struct arrival_request *p,
                   struct ipf_error *err)
 {
 	/* the earlier turns that it repeats are copied when they are needed */
 	job->deferred = p->arrival.after_count > 0 && p->context.len > 0;
 	if (job->deferred) {
-		if (body_renderer_check(f->o.renderer, &p->request, err) < 0)
+		if (body_renderer_check(f->o.renderer, &p->request, err) < 0 || check_media(f, &p->request, err) < 0)
 			return -1;
 		if (f->o.history && job->session.data)
 			return add_to_history(f, job, lane, err);
 		job->source = arrival_reader_defer(f->o.arrivals, lane);
 		return job->source ? 0 : ipf_error_memory(err);
 	}
-	if (body_renderer_render(f->o.renderer, &p->request, p->context, &job->request, err) < 0)
+	if (render_body(f, job, &p->request, p->context, err) < 0)
 		return -1;
-	job->request_bytes = (int64_t)job->request.len;
-	job->prompt_bytes = body_renderer_prompt_bytes(f->o.renderer);
 	atomic_init(&job->rendered, true);
 	struct slice ignored;
 	if (f->o.history && job->session.data && add_to_history(f, job, lane, err) < 0)
@@ -118,6 +142,7 @@ static struct job *make_job(struct feeder *f, size_t lane, const struct arrival_
 	job->model = put_text(&job->text, body_renderer_model(f->o.renderer, &p->request));
 	job->slo = put_text(&job->text, p->request.slo);
 	job->tags = put_text(&job->text, p->request.tags);
+	job->media = put_text(&job->text, p->request.media);
 	if (job->text.failed)
 		goto out;
 	char *at = job->text.data;
@@ -126,6 +151,7 @@ static struct job *make_job(struct feeder *f, size_t lane, const struct arrival_
 	point_into(&job->model, &at);
 	point_into(&job->slo, &at);
 	point_into(&job->tags, &at);
+	point_into(&job->media, &at);
 	job->turn = p->request.turn;
 	job->input_tokens = p->request.input_tokens;
 	job->output_tokens = p->request.output_tokens;
@@ -155,12 +181,10 @@ static void render_order(struct feeder *f, struct job *job)
 	struct ipf_error why = {0};
 	struct slice context = job->source ? deferred_request_context(job->source) : (struct slice){0};
 	const struct trace_request *q = job->source ? &job->source->request : history_request(f->o.history, job, &context);
-	if (body_renderer_render(f->o.renderer, q, context, &job->request, &why) < 0)
-		job->request.failed = true; /* out of memory: the request fails with that */
+	if (render_body(f, job, q, context, &why) < 0)
+		job->request.text.failed = true; /* out of memory: the request fails with that */
 	deferred_request_free(job->source);
 	job->source = NULL;
-	job->request_bytes = (int64_t)job->request.len;
-	job->prompt_bytes = body_renderer_prompt_bytes(f->o.renderer);
 	atomic_store(&job->rendered, true);
 	if (atomic_exchange(&f->awaited, false))
 		event_fd_notify(f->wake_fd);

@@ -9,6 +9,7 @@
 #include "body/history.h"
 #include "endpoint/endpoint.h"
 #include "job/queue.h"
+#include "job/request_body.h"
 #include "job/run_counters.h"
 #include "run/arrival_reader.h"
 
@@ -21,6 +22,7 @@ struct feeder_options {
 	struct arrival_reader *arrivals;
 	struct body_renderer *renderer;
 	const struct endpoint *endpoint;
+	const struct request_media *media;
 	struct history *history; /* NULL: later turns repeat the answers in the trace */
 	struct run_counters *counters;
 	struct queue *spare; /* jobs are made from these (job.h) */

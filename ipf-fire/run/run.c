@@ -20,6 +20,7 @@
 #include "run/records_header.h"
 #include "run/system_clock.h"
 #include "run/thread_count.h"
+#include "run/trace_media.h"
 #include "stream/stream_keep.h"
 #include "safe_text.h"
 
@@ -53,6 +54,7 @@ struct run {
 	struct balance *balance;
 	struct arrival_reader *arrivals;
 	struct body_renderer *renderer;
+	struct request_media media;
 	struct feeder *feeder;
 	struct history *history; /* NULL: the answers in the trace */
 	struct engine *engine;
@@ -569,6 +571,7 @@ static int set_up(struct run *r, struct ipf_error *err)
 	const struct fire_options *o = r->options;
 	if ((!o->force && stream_keep_check(o->common.output, "records", err) < 0) ||
 	    start_time_check(&o->start_at, HEAD_START_NS, err) < 0 || open_inputs(r, err) < 0 ||
+	    trace_media_open(&r->media, o->media, arrival_reader_trace(r->arrivals), err) < 0 ||
 	    check_capacity(r, err) < 0 || (r->options->wait_ready_ns && wait_ready(r, err) < 0) ||
 	    preflight_connect(&r->endpoint, &r->network_path, r->options->connect_timeout_ns, err) < 0 ||
 	    find_model(r, err) < 0 || try_timestamps(r, err) < 0 || catch_signals(r, err) < 0)
@@ -589,6 +592,7 @@ static int set_up(struct run *r, struct ipf_error *err)
 		return ipf_error_memory(err);
 	const struct feeder_options feeder = {.arrivals = r->arrivals,
 	                                      .renderer = r->renderer,
+	                                      .media = &r->media,
 	                                      .endpoint = &r->endpoint,
 	                                      .history = r->history,
 	                                      .counters = &r->counters,
@@ -620,6 +624,7 @@ static void tear_down(struct run *r)
 	}
 	jobs_free(r->spare);
 	body_renderer_free(r->renderer);
+	trace_media_close(&r->media);
 	arrival_reader_close(r->arrivals);
 	endpoint_close(&r->endpoint);
 	network_path_close(&r->network_path);
@@ -792,8 +797,13 @@ static int run(struct run *r, struct ipf_error *err)
 int fire_run_observed(const struct fire_options *options, const char *schedule, json_t *argv,
                       const struct run_observer *observer, struct ipf_error *err)
 {
-	struct run r = {
-		.options = options, .observer = observer, .schedule = schedule, .argv = argv, .signal_fd = -1, .probe.fd = -1};
+	struct run r = {.options = options,
+	                .observer = observer,
+	                .schedule = schedule,
+	                .argv = argv,
+	                .signal_fd = -1,
+	                .probe.fd = -1,
+	                .media.fd = -1};
 	if (run(&r, err) == 0)
 		*err = r.input;
 	tear_down(&r);

@@ -115,6 +115,7 @@ static const struct option_spec specs[] = {
 	            "how to choose among several URLs: in turn, by the fewest requests in flight, or one per session "
 	            "(default: round-robin; that of the servers of a --twin, if it is known)"),
 	FIRE(OPTION_FILE, 't', "trace", "FILE", trace, "trace of the requests: the one that the schedule was made for (default: the file that the schedule names)"),
+	FIRE(OPTION_FILE, 0, "media", "FILE", media, "media file of the trace, with its images, audio and video (default: the file of the trace with .media behind its name)"),
 	FIRE(OPTION_TEXT, 'm', "model", "NAME", model, "model to request (default: the one in the trace, or the server's only one)"),
 	OPTION_OFFERING(OPTION_FILE, 0, "api", "NAME|FILE", struct fire_options, api, NULL, api_offer,
 	     "API of the server: the name of a built-in descriptor or of a server, such as vllm, or a descriptor file (default: "

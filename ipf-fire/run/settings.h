@@ -29,7 +29,7 @@ struct connections_option {
 
 struct fire_options {
 	struct common_options common;
-	const char *trace, *model, *api;
+	const char *trace, *media, *model, *api;
 	const char *twin; /* the file of a model that answers in the place of a server; NULL: a server answers */
 	const char *name; /* of the run; NULL: that of the output */
 	const char *key_env, *key_file, *cacert, *cert, *key;

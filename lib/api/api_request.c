@@ -59,20 +59,24 @@ bool api_header_field(const char *value)
 static int check_template(struct descriptor_place at, const char *member, json_t *value, unsigned scopes,
                           struct ipf_error *err);
 
-/* {"$each": "parts", "text": TEMPLATE, "image": TEMPLATE}; one of the two may be absent */
+/* {"$each": "parts", "text": TEMPLATE, "image": TEMPLATE, "audio": TEMPLATE, "video": TEMPLATE}; one of them at least
+ */
 static int check_parts(struct descriptor_place at, json_t *map, unsigned scopes, struct ipf_error *err)
 {
-	static const char *const known[] = {"$each", "text", "image", NULL};
-	json_t *text = json_object_get(map, "text"), *image = json_object_get(map, "image");
+	static const char *const known[] = {"text", "image", "audio", "video", "$each", NULL};
+	size_t given = 0;
 	if (!(scopes & IN_MESSAGE))
 		return descriptor_error(at, "$each", err, "\"parts\" is only allowed inside the $each of messages or turns");
-	if (!text && !image)
-		return descriptor_wrong(at, "$each", err, "\"text\" or \"image\" next to it", map);
-	if (descriptor_only_members(at, map, known, err) < 0 ||
-	    (text && check_template(at, "text", text, scopes | IN_PART, err) < 0) ||
-	    (image && check_template(at, "image", image, scopes | IN_PART, err) < 0))
+	if (descriptor_only_members(at, map, known, err) < 0)
 		return -1;
-	return 0;
+	for (size_t i = 0; known[i][0] != '$'; i++) {
+		json_t *as = json_object_get(map, known[i]);
+		if (as && check_template(at, known[i], as, scopes | IN_PART, err) < 0)
+			return -1;
+		given += as != NULL;
+	}
+	return given ? 0
+	             : descriptor_wrong(at, "$each", err, "\"text\", \"image\", \"audio\" or \"video\" next to it", map);
 }
 
 /* {"$each": "messages", "as": TEMPLATE, "roles": {ROLE: ROLE}} */

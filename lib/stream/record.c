@@ -37,6 +37,7 @@ static const struct field fields[] = {
 	TOKENS(asked_output_tokens),
 	FIELD(FIELD_MAP, struct record, slo),
 	FIELD(FIELD_TAGS, struct record, tags),
+	FIELD(FIELD_LIST, struct record, media),
 	INT(due_ns),
 	INT(ready_ns),
 	INT(slot_ns),

@@ -35,6 +35,7 @@ static const struct field fields[] = {
 	MAP(response_format),
 	MAP(blocks),
 	MAP(slo),
+	LIST(media),
 	TEXT(answer),
 };
 enum { FIELDS = sizeof fields / sizeof *fields };

@@ -32,6 +32,7 @@ struct trace_request {
 	struct slice tags;             /* map or list: passed through */
 	struct slice blocks;           /* map: the recorded ids of blocks that prompts share: {"tokens":512,"ids":[…]} */
 	struct slice slo;              /* map: this request's own objectives */
+	struct slice media;            /* list of maps: what images, audio and video the messages contain */
 	struct slice answer;           /* text: the recorded answer, which the next turn's context contains */
 	bool context_session;          /* "context":"session": messages contain only what is new since the previous turn */
 };

@@ -69,7 +69,7 @@ static void request(struct run *r, uint8_t habits, size_t body, struct curl_slis
 	*c = (struct call){.run = r, .habits = habits, .body = body ? malloc(body) : NULL};
 	if (c->body) {
 		memset(c->body, 'b', body);
-		q.body = (struct slice){c->body, body};
+		q.body.text = (struct slice){c->body, body};
 	}
 	c->id = http2_request(r->session, c, &q);
 	if (c->id < 0) {

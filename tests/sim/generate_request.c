@@ -202,16 +202,29 @@ static int read_switches(struct reader *r)
 	return 0;
 }
 
-static int finish_digest(struct reader *r)
+static int digest_of(struct reader *r, struct slice bytes, char hex[65])
 {
 	unsigned char sum[EVP_MAX_MD_SIZE];
 	unsigned len = 0;
-	if (r->digest.failed ||
-	    !EVP_Digest(r->digest.data ? r->digest.data : "", r->digest.len, sum, &len, EVP_sha256(), NULL))
+	if (!EVP_Digest(bytes.data ? bytes.data : "", bytes.len, sum, &len, EVP_sha256(), NULL))
 		return ipf_error_set(r->err, IPF_SYSTEM, "no digest");
 	for (unsigned i = 0; i < 32; i++)
-		snprintf(r->ask->prompt_sha256 + 2 * i, 3, "%02x", sum[i]);
+		snprintf(hex + 2 * i, 3, "%02x", sum[i]);
 	return 0;
+}
+
+static int finish_digest(struct reader *r)
+{
+	if (r->digest.failed)
+		return ipf_error_set(r->err, IPF_SYSTEM, "no digest");
+	return digest_of(r, buffer_all(&r->digest), r->ask->prompt_sha256);
+}
+
+static int read_json(struct reader *r, struct slice body)
+{
+	if (r->options->digest && digest_of(r, body, r->ask->body_sha256) < 0)
+		return -1;
+	return jdoc_parse(&r->doc, body.data ? body.data : "", body.len, r->err);
 }
 
 /* What comes after the prompt was read. */
@@ -355,7 +368,7 @@ int generate_request_parse_dialect(struct generate_request *ask, struct sequence
 	struct reader r = {.ask = ask, .sequence = sequence, .options = options, .err = err};
 	/* a body that may say it but does not gets the default of its API: Ollama streams, others do not */
 	ask->stream = dialect->stream ? !strncmp(dialect->name, "ollama", 6) : streamed;
-	int result = jdoc_parse(&r.doc, body.data ? body.data : "", body.len, err);
+	int result = read_json(&r, body);
 	if (result == 0)
 		result = read_dialect(&r);
 	reader_release(&r);
@@ -367,7 +380,7 @@ int generate_request_parse(struct generate_request *ask, struct sequence *sequen
 {
 	struct reader r = {.ask = ask, .sequence = sequence, .options = options, .err = err};
 	ask->chat = chat;
-	int result = jdoc_parse(&r.doc, body.data ? body.data : "", body.len, err);
+	int result = read_json(&r, body);
 	if (result == 0)
 		result = read_body(&r);
 	reader_release(&r);

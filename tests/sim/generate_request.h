@@ -12,7 +12,7 @@
 
 struct generate_request_options {
 	int64_t template_tokens; /* added to each message */
-	bool digest;             /* compute prompt_sha256 */
+	bool digest;             /* compute prompt_sha256 and body_sha256 */
 };
 
 struct dialect;
@@ -31,6 +31,7 @@ struct generate_request {
 	struct modes modes;              /* of the body's "sim" */
 	uint64_t fingerprint;            /* of the prompt: equal prompts, equal answers */
 	char prompt_sha256[65]; /* of the text: a chat's contents joined by newlines; ids in decimal joined by commas */
+	char body_sha256[65];   /* with `digest` */
 	/* Where a bad request was asked for: the member concerned, "" for none. */
 	char param[32];
 };

@@ -47,6 +47,7 @@ int reqlog_write(FILE *to, const struct reqlog_line *line)
 	jout_member_int(&w, "max_tokens", line->ask->max_tokens);
 	member_text(&w, "finish", line->finish);
 	member_text(&w, "prompt_sha256", line->ask->prompt_sha256);
+	member_text(&w, "body_sha256", line->ask->body_sha256);
 	jout_member_string(&w, "text", line->text);
 	jout_end_map(&w);
 	buffer_byte(&out, '\n');

@@ -285,7 +285,7 @@ static struct http2_request plain(void)
 		.scheme = "http",
 		.authority = slice_of("server:80"),
 		.path = slice_of("/v1"),
-		.body = slice_of(""),
+		.body.text = slice_of(""),
 	};
 }
 
@@ -326,7 +326,7 @@ static void request_is(const char *const *lines, struct slice body, const char *
 	r.user_agent = slice_of("ipf-fire/1");
 	r.authorization = slice_of("Basic QTpi");
 	r.headers = list;
-	r.body = body;
+	r.body.text = body;
 	peers_settled(100, 65535);
 	struct call *c = call_with(&r);
 	curl_slist_free_all(list);
@@ -413,7 +413,7 @@ static void large_bodies(size_t len, uint32_t window)
 	assert_non_null(body);
 	for (size_t i = 0; i < len; i++)
 		body[i] = (char)('A' + i % 19);
-	r.body = (struct slice){body, len};
+	r.body.text = (struct slice){body, len};
 	peers_settled(10, window);
 	call_with(&r);
 	for (bool more = true; more;) {
@@ -500,7 +500,7 @@ static void early_response(bool with_reset)
 	struct http2_request r = plain();
 	struct answer a = {.left = 20};
 	memset(body, 'A', 1); /* not looked at: the server's window holds it back */
-	r.body = (struct slice){body, sizeof body};
+	r.body.text = (struct slice){body, sizeof body};
 	peers_settled(10, 0);
 	struct call *c = call_with(&r);
 	talk();
@@ -668,7 +668,7 @@ static void test_cancel_within_a_body(void **state)
 	assert_non_null(body);
 	for (size_t i = 0; i < len; i++)
 		body[i] = (char)('A' + i % 19);
-	r.body = (struct slice){body, len};
+	r.body.text = (struct slice){body, len};
 	peers_settled(100, 65535);
 	server_settings(10, 1 << 24);
 	nghttp2_submit_window_update(peers.server, 0, 0, 1 << 24);

@@ -21,7 +21,7 @@ static struct job *used(size_t bytes, size_t reads)
 	buffer_text(&job->text, "s1");
 	job->session = buffer_all(&job->text);
 	buffer_text(&job->url, text);
-	buffer_text(&job->request, text);
+	buffer_text(&job->request.text, text);
 	buffer_text(&job->headers, text);
 	job->headers_sent = curl_slist_append(NULL, "a: b");
 	atomic_init(&job->rendered, true);
@@ -34,7 +34,7 @@ static struct job *used(size_t bytes, size_t reads)
 /* But for the memory that it has. */
 static void assert_as_new(struct job *job)
 {
-	struct buffer *buffers[] = {&job->text, &job->request, &job->url, &job->headers, &job->body};
+	struct buffer *buffers[] = {&job->text, &job->request.text, &job->url, &job->headers, &job->body};
 	struct job *new = job_new();
 	struct job bare;
 	for (size_t i = 0; i < 5; i++) {
@@ -42,7 +42,7 @@ static void assert_as_new(struct job *job)
 		assert_false(buffers[i]->failed);
 	}
 	memcpy(&bare, job, sizeof bare);
-	bare.text = bare.request = bare.url = bare.headers = bare.body = (struct buffer){0};
+	bare.text = bare.request.text = bare.url = bare.headers = bare.body = (struct buffer){0};
 	bare.reads = NULL;
 	bare.reads_cap = 0;
 	assert_memory_equal(&bare, new, sizeof bare);
@@ -100,8 +100,8 @@ static void test_forgets_what_was_sent(void **state)
 	(void)state;
 	job_sent(job);
 	job_sent(large);
-	assert_int_equal(job->request.len, 0);
-	assert_null(large->request.data);
+	assert_int_equal(job->request.text.len, 0);
+	assert_null(large->request.text.data);
 	job_free(job);
 	job_free(large);
 }

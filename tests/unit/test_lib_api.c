@@ -341,7 +341,7 @@ static void members_of_the_request_are_checked(void **state)
 	     "{\"$each\":\"turns\",\"as\":{\"c\":{\"$each\":\"parts\",\"text\":{\"t\":\"$text\"},\"image\":\"$url\"}}}",
 	     NULL);
 	told("request.body.n", "{\"$each\":\"turns\",\"as\":{\"c\":{\"$each\":\"parts\"}}}",
-	     "request.$each: expected \"text\" or \"image\" next to it, got {\"$each\":\"parts\"}");
+	     "request.$each: expected \"text\", \"image\", \"audio\" or \"video\" next to it, got {\"$each\":\"parts\"}");
 	told("request.body.n", "{\"$each\":\"parts\",\"text\":\"$text\"}",
 	     "request.$each: \"parts\" is only allowed inside the $each of messages or turns");
 	told("request.body.n", "\"$role\"",

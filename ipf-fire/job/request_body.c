@@ -1,0 +1,197 @@
+#include "job/request_body.h"
+
+#include <errno.h>
+#include <openssl/evp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- attaching ---- */
+
+static bool add_piece(struct request_body *b, size_t at, struct media_range range)
+{
+	if (b->count == b->cap) {
+		size_t cap = b->cap ? 2 * b->cap : 4;
+		struct media_piece *pieces = realloc(b->pieces, cap * sizeof *pieces);
+		if (!pieces)
+			return false;
+		b->pieces = pieces;
+		b->cap = cap;
+	}
+	b->pieces[b->count++] = (struct media_piece){.at = at, .range = range};
+	b->media_bytes += range.len;
+	return true;
+}
+
+static int check_range(struct media_range r, const struct request_media *media, struct ipf_error *err)
+{
+	if (media->fd < 0)
+		return ipf_error_set(err, IPF_INPUT,
+		                     "the request contains media, but the trace has no media file; --media names another");
+	if (r.begin >= (int64_t)sizeof MEDIA_FILE_HEAD - 1 && r.len <= media->bytes && r.begin <= media->bytes - r.len)
+		return 0;
+	return ipf_error_set(
+		err, IPF_INPUT,
+		"the request names bytes %lld to %lld of the media file, which has %lld: is it that of the trace?",
+		(long long)r.begin, (long long)(r.begin + r.len), (long long)media->bytes);
+}
+
+int request_body_check(struct slice text, const struct request_media *media, struct ipf_error *err)
+{
+	struct media_mark mark;
+	for (size_t from = 0; media_next_mark(text, from, &mark); from = mark.end)
+		if (check_range(mark.range, media, err) < 0)
+			return -1;
+	return 0;
+}
+
+int request_body_attach(struct request_body *b, const struct request_media *media, struct ipf_error *err)
+{
+	struct media_mark mark;
+	struct buffer *text = &b->text;
+	size_t from = 0, to = 0; /* what has been read, and what is left of it */
+	while (!text->failed && media_next_mark(buffer_all(text), from, &mark)) {
+		if (check_range(mark.range, media, err) < 0)
+			return -1;
+		memmove(text->data + to, text->data + from, mark.begin - from);
+		to += mark.begin - from;
+		from = mark.end;
+		if (!add_piece(b, to, mark.range))
+			return ipf_error_memory(err);
+	}
+	if (b->count) {
+		memmove(text->data + to, text->data + from, text->len - from);
+		text->len = to + text->len - from;
+		text->data[text->len] = '\0';
+		b->fd = media->fd;
+	}
+	return 0;
+}
+
+void request_body_clear(struct request_body *b)
+{
+	buffer_clear(&b->text);
+	b->count = 0;
+	b->media_bytes = 0;
+	b->sha256[0] = '\0';
+}
+
+void request_body_release(struct request_body *b)
+{
+	buffer_release(&b->text);
+	free(b->pieces);
+	*b = (struct request_body){0};
+}
+
+size_t request_body_memory(const struct request_body *b)
+{
+	return b->text.cap + b->cap * sizeof *b->pieces;
+}
+
+/* ---- sending ---- */
+
+struct unsent request_body_unsent(const struct request_body *b)
+{
+	if (!b->count)
+		return (struct unsent){.text = b->text.len ? buffer_all(&b->text) : (struct slice){"", 0}};
+	return (struct unsent){.mixed = b, .len = request_body_len(b)};
+}
+
+void unsent_advance(struct unsent *u, size_t len)
+{
+	if (u->mixed) {
+		u->at += len;
+		u->len -= len;
+	} else {
+		u->text.data += len;
+		u->text.len -= len;
+	}
+}
+
+/* Copies a piece from its byte `skip` on. */
+static ssize_t read_piece(const struct request_body *b, struct media_range r, int64_t skip, char *to, size_t size)
+{
+	size_t len = (size_t)(r.len - skip) < size ? (size_t)(r.len - skip) : size, got = 0;
+	while (got < len) {
+		ssize_t n = pread(b->fd, to + got, len - got, r.begin + skip + (int64_t)got);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0) {
+			errno = EIO;
+			return -1;
+		}
+		got += (size_t)n;
+	}
+	return (ssize_t)len;
+}
+
+static ssize_t read_mixed(const struct request_body *b, size_t at, char *to, size_t size)
+{
+	size_t done = 0, begin = 0, text = 0; /* of the body: where what follows begins; of the text: the same */
+	for (size_t i = 0; i <= b->count && done < size; i++) {
+		size_t until = i < b->count ? b->pieces[i].at : b->text.len, len = until - text;
+		if (at + done < begin + len) {
+			size_t skip = at + done - begin, most = len - skip < size - done ? len - skip : size - done;
+			memcpy(to + done, b->text.data + text + skip, most);
+			done += most;
+		}
+		begin += len;
+		text = until;
+		if (i == b->count || done == size)
+			break;
+		int64_t piece = b->pieces[i].range.len;
+		if (at + done < begin + (size_t)piece) {
+			ssize_t n = read_piece(b, b->pieces[i].range, (int64_t)(at + done - begin), to + done, size - done);
+			if (n < 0)
+				return -1;
+			done += (size_t)n;
+		}
+		begin += (size_t)piece;
+	}
+	return (ssize_t)done;
+}
+
+ssize_t unsent_read(const struct unsent *u, char *to, size_t size)
+{
+	size_t len = unsent_len(u) < size ? unsent_len(u) : size;
+	if (u->mixed)
+		return read_mixed(u->mixed, u->at, to, len);
+	if (len)
+		memcpy(to, u->text.data, len);
+	return (ssize_t)len;
+}
+
+/* ---- hashing ---- */
+
+static int hash_all(const struct request_body *b, EVP_MD_CTX *context, unsigned char *hash, struct ipf_error *err)
+{
+	char piece[16384];
+	struct unsent left = request_body_unsent(b);
+	if (!EVP_DigestInit_ex(context, EVP_sha256(), NULL))
+		return ipf_error_memory(err);
+	for (ssize_t n; unsent_len(&left); unsent_advance(&left, (size_t)n)) {
+		n = unsent_read(&left, piece, sizeof piece);
+		if (n < 0)
+			return ipf_error_errno(err, errno, NULL, "cannot read the media file");
+		if (!EVP_DigestUpdate(context, piece, (size_t)n))
+			return ipf_error_memory(err);
+	}
+	return EVP_DigestFinal_ex(context, hash, NULL) ? 0 : ipf_error_memory(err);
+}
+
+int request_body_hash(struct request_body *b, struct ipf_error *err)
+{
+	unsigned char hash[EVP_MAX_MD_SIZE];
+	EVP_MD_CTX *context;
+	if (!b->count)
+		return 0;
+	context = EVP_MD_CTX_new();
+	int result = context ? hash_all(b, context, hash, err) : ipf_error_memory(err);
+	EVP_MD_CTX_free(context);
+	for (size_t i = 0; result == 0 && i < (sizeof b->sha256 - 1) / 2; i++) {
+		static const char digits[] = "0123456789abcdef";
+		b->sha256[2 * i] = digits[hash[i] >> 4];
+		b->sha256[2 * i + 1] = digits[hash[i] & 15];
+	}
+	return result;
+}
