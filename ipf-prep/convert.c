@@ -116,14 +116,11 @@ static int write_request(struct request_sink *sink, const struct trace_request *
 }
 
 /* Reads, selects, and hands over. */
-static int read_requests(const struct prep_config *c, struct request_sink *to, const struct input_paths *paths,
+static int read_requests(const struct prep_config *c, struct trace_renderer *renderer, const struct input_paths *paths,
                          struct source_reader *reading, struct selection_counts *counts, struct ipf_error *err)
 {
-	struct trace_renderer renderer = {0};
 	struct selection *selection = NULL;
-	int status = trace_renderer_init(&renderer, c, to, counts, err);
-	if (status == 0)
-		status = selection_new(&selection, c, &renderer, counts, &reading->progress, err);
+	int status = selection_new(&selection, c, renderer, counts, &reading->progress, err);
 	if (status == 0) {
 		reading->sink = selection_sink(selection);
 		status = source_reader_run(reading, paths->items, (int)paths->count, err);
@@ -133,8 +130,40 @@ static int read_requests(const struct prep_config *c, struct request_sink *to, c
 	if (status == 0)
 		status = token_counter_check(c->tokens, err);
 	selection_free(selection);
-	trace_renderer_release(&renderer);
 	return status;
+}
+
+/* The names of where media go to, and where they come from. */
+struct media_names {
+	struct buffer file, root, source;
+};
+
+static void media_names_release(struct media_names *names)
+{
+	buffer_release(&names->file);
+	buffer_release(&names->root);
+	buffer_release(&names->source);
+}
+
+static int open_media(struct media_store *media, const struct prep_config *c, const struct input_paths *paths,
+                      struct media_names *names, struct ipf_error *err)
+{
+	struct buffer *file = &names->file, *root = &names->root;
+	const char *output = c->common.output, *first = paths->count ? paths->items[0] : NULL;
+	const char *slash = first ? strrchr(first, '/') : NULL;
+	media_store_init(media, &c->media, c->common.seed);
+	if (!c->media_file && output && strcmp(output, "-") != 0)
+		buffer_format(file, "%s" MEDIA_FILE_SUFFIX, output);
+	if (slash)
+		buffer_slice(root, (struct slice){first, (size_t)(slash + 1 - first)});
+	else if (first && strcmp(first, "-") != 0)
+		buffer_text(root, ".");
+	if (paths->count == 1 && strcmp(first, "-") != 0)
+		buffer_format(&names->source, "%s" MEDIA_FILE_SUFFIX, first);
+	media->source = names->source.data;
+	media->path = c->media_file ? c->media_file : file->data;
+	media->root = c->media_root ? c->media_root : root->data;
+	return file->failed || root->failed || names->source.failed ? ipf_error_memory(err) : 0;
 }
 
 /* The trace gets its trailer even if the input ends at an error. */
@@ -142,7 +171,18 @@ static int write_trace(const struct prep_config *c, struct stream_writer *writer
                        struct source_reader *reading, struct selection_counts *counts, struct ipf_error *err)
 {
 	struct line_sink lines = {.sink = {write_request}, .writer = writer};
-	int status = read_requests(c, &lines.sink, paths, reading, counts, err);
+	struct media_names names = {0};
+	struct trace_renderer renderer = {0};
+	struct media_store media;
+	int status = open_media(&media, c, paths, &names, err);
+	if (status == 0)
+		status = trace_renderer_init(&renderer, c, &lines.sink, &media, counts, err);
+	if (status == 0)
+		status = read_requests(c, &renderer, paths, reading, counts, err);
+	trace_renderer_release(&renderer);
+	if (media_store_close(&media, err) < 0)
+		status = -1;
+	media_names_release(&names);
 	buffer_release(&lines.line);
 	if (status == 0)
 		return stream_writer_close(writer, make_trailer(c, reading, counts), err);
@@ -323,7 +363,11 @@ int convert_requests(const struct prep_config *c, const struct input_paths *path
 	struct selection_counts counts = {0};
 	struct source_reader reading = reader_of(c, first);
 	begin_progress(c, &reading.progress);
-	int status = read_requests(c, to, paths, &reading, &counts, err);
+	struct trace_renderer renderer = {0};
+	int status = trace_renderer_init(&renderer, c, to, NULL, &counts, err);
+	if (status == 0)
+		status = read_requests(c, &renderer, paths, &reading, &counts, err);
+	trace_renderer_release(&renderer);
 	if (status == 0)
 		status = report(c, &reading, &counts, err);
 	*read = (struct convert_read){.assumed = counts.assumed, .from = json_incref(reading.from)};

@@ -131,6 +131,9 @@ static int check_prompt_form(const struct prep_config *c, struct ipf_error *err)
 	if (c->prompt != PROMPT_MESSAGES && c->template.given)
 		return ipf_error_set(err, IPF_USAGE, "--template-tokens: requires --prompt messages, got %s",
 		                     prompt_form_names[c->prompt]);
+	if (c->prompt != PROMPT_MESSAGES && c->prompt != PROMPT_RECORDED && media_options_given(&c->media))
+		return ipf_error_set(err, IPF_USAGE, "--images, --audio and --video need --prompt messages, got %s",
+		                     prompt_form_names[c->prompt]);
 	if (c->prompt == PROMPT_NONE && (c->system || c->salt || c->content_file))
 		return writes_no_text(c->system ? "--system" : c->salt ? "--salt" : "--content", err);
 	if ((c->prompt == PROMPT_TEXT || c->prompt == PROMPT_IDS) && c->turns.given && !c->first_turn_only)
@@ -445,6 +448,7 @@ void prep_config_release(struct prep_config *c)
 	struct distribution_option *const distributions[] = {&c->input, &c->output, &c->turns, &c->wait};
 	for (size_t i = 0; i < sizeof distributions / sizeof *distributions; i++)
 		distribution_release(&distributions[i]->distribution);
+	distribution_release(&c->media.audio.length);
 	share_list_release(&c->models);
 	prefix_groups_release(&c->prefixes);
 	traffic_mix_release(&c->mix);

@@ -18,6 +18,7 @@
 #include "draft/distribution.h"
 #include "draft/prefix_groups.h"
 #include "draft/share_list.h"
+#include "media/media_options.h"
 #include "sources/source.h"
 #include "tokenizer/token_counter.h"
 
@@ -80,6 +81,8 @@ struct prep_config {
 	const char *tokenizer;
 	struct chat_template template;
 	enum prompt_form prompt;
+	struct media_options media;
+	const char *media_file, *media_root; /* NULL: by the names of the output and of the data */
 	enum on_error on_error;
 	struct string_list fields;
 

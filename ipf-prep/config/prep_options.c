@@ -81,6 +81,21 @@ static int parse_like(const char *value, void *variable, struct ipf_error *err)
 	return traffic_mix_parse(variable, value, err);
 }
 
+static int parse_images_option(const char *value, void *variable, struct ipf_error *err)
+{
+	return parse_images(value, variable, err);
+}
+
+static int parse_audio_option(const char *value, void *variable, struct ipf_error *err)
+{
+	return parse_audio(value, variable, err);
+}
+
+static int parse_video_option(const char *value, void *variable, struct ipf_error *err)
+{
+	return parse_video(value, variable, err);
+}
+
 /* ---- the table ---- */
 
 static const char *const sample_names[] = {[SAMPLE_WITH] = "with", [SAMPLE_WITHOUT] = "without", NULL};
@@ -171,6 +186,22 @@ static const struct option_spec specs[] = {
            "change the synthetic text but not its lengths, so that prefix caches do not find that of an earlier run"),
 	CHOICE("prompt", "messages|text|ids|none", prompt, prompt_form_names,
            "write prompts as chat messages (default), one text, token ids, or only their length"),
+
+	OPTION_HEADING("Images, audio and video"),
+	PARSED(
+		0, "images", "COUNTxWIDTHxHEIGHT[,…]", media.images, parse_images_option,
+		"put synthetic images (PNG) before the text of each prompt: 1x1024x1024, with bytes=SIZE of each, and pool=N if "
+		"only N are different"),
+	PARSED(0, "audio", "DIST[,…]", media.audio, parse_audio_option,
+           "put a synthetic recording (WAV) before it, of a length drawn from DIST: 10s, uniform:5s-30s, with rate=HZ "
+           "(default: 16000) and pool=N"),
+	PARSED(0, "video", "TIMExWIDTHxHEIGHT[,…]", media.video, parse_video_option,
+           "put a synthetic film (AVI) before it: 5sx640x360, with fps=N (default: 2), bytes=SIZE and pool=N"),
+	O(OPTION_FILE, 0, "media", "FILE", media_file,
+      "write images, audio and video into FILE (default: the output's name with .media behind it; into the trace, if "
+      "that goes to standard output)"),
+	O(OPTION_FILE, 0, "media-root", "FOLDER", media_root,
+      "read image, audio and video files that the data name from FOLDER (default: the folder of the first FILE)"),
 
 	OPTION_HEADING("Models and objectives"),
 	PARSED(0, "models", "NAME=SHARE,…", models, parse_models,

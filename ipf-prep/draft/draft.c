@@ -230,6 +230,7 @@ static void each_slice(struct draft *d, void (*visit)(struct slice *s, void *dat
 	for (size_t i = 0; i < d->message_count; i++) {
 		visit(&d->messages[i].text, data);
 		visit(&d->messages[i].json, data);
+		visit(&d->messages[i].media, data);
 	}
 }
 

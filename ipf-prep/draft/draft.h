@@ -28,7 +28,8 @@ struct draft_message {
 	struct slice text; /* what its tokens are counted from */
 	int64_t tokens;    /* of the text, if `counted` */
 	bool counted;
-	struct slice json; /* the message in the chat API's JSON (tool calls, typed parts); replaces role and text */
+	struct slice json;  /* the message in the chat API's JSON (tool calls, typed parts); replaces role and text */
+	struct slice media; /* parts of the chat API before the text, with commas between: images, audio, video */
 };
 
 /* The blocks of a prompt whose text is not known: equal ids mean equal text. Tokens beyond the blocks are text that no

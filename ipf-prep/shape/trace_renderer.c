@@ -12,10 +12,11 @@
 #include <string.h>
 
 int trace_renderer_init(struct trace_renderer *r, const struct prep_config *config, struct request_sink *requests,
-                        struct selection_counts *counts, struct ipf_error *err)
+                        struct media_store *media, struct selection_counts *counts, struct ipf_error *err)
 {
 	*r = (struct trace_renderer){.config = config,
 	                             .requests = requests,
+	                             .media = media,
 	                             .counts = counts,
 	                             .exact = {.tokens = config->tokens, .salt = config->salt},
 	                             .fit = {.tokens = config->tokens},
@@ -273,25 +274,74 @@ static void make_messages(struct trace_renderer *r, const struct draft *d, size_
 		put_prefix(r, d, turn);
 }
 
-static void write_messages(struct trace_renderer *r)
+/* The content of a message with images, audio or video, as a list of parts: those of the data, then synthetic ones,
+ * then the text. */
+static int write_parts(struct trace_renderer *r, const struct draft_message *m, const uint64_t *made, struct jout *w,
+                       struct ipf_error *err)
+{
+	struct jout parts = {.out = w->out};
+	jout_begin_list(&parts);
+	if ((m->media.len && media_store_parts(r->media, m->media, &parts, err) < 0) ||
+	    (made && media_store_make(r->media, *made, &parts, err) < 0))
+		return -1;
+	if (m->text.len) {
+		jout_begin_map(&parts);
+		jout_member_string(&parts, "type", slice_of("text"));
+		jout_member_string(&parts, "text", m->text);
+		jout_end_map(&parts);
+	}
+	jout_end_list(&parts);
+	return 0;
+}
+
+/* Identifies the synthetic media of a request: the same draws as all others about it. */
+static uint64_t media_number(const struct trace_renderer *r, const struct draft *d, size_t turn)
+{
+	struct rng rng = rng_for(r, "media", d, turn);
+	return rng_next(&rng) >> 12;
+}
+
+/* The message that gets the synthetic media; NULL: none. */
+static const struct draft_message *message_for_media(struct trace_renderer *r)
+{
+	const struct draft_message *m;
+	if (!r->media || !media_options_given(&r->config->media))
+		return NULL;
+	m = resizable_message(&r->work);
+	if (!m)
+		selection_counts_inexact(r->counts, "no message for synthetic images, audio or video");
+	return m;
+}
+
+/* Without a place for media, those of messages are left out: only commands that write no trace have none. */
+static int write_messages(struct trace_renderer *r, const struct draft *d, size_t turn, struct ipf_error *err)
 {
 	static const char *const names[] = {[ROLE_SYSTEM] = "system", [ROLE_USER] = "user", [ROLE_ASSISTANT] = "assistant"};
+	const struct draft_message *with_media = message_for_media(r);
+	uint64_t number = media_number(r, d, turn);
 	struct jout w = {.out = &r->messages};
 	buffer_clear(&r->messages);
 	jout_begin_list(&w);
 	for (size_t i = 0; i < r->work.message_count; i++) {
 		const struct draft_message *m = &r->work.messages[i];
 		if (m->json.data) {
-			jout_value(&w, m->json);
+			if (!r->media)
+				jout_value(&w, m->json);
+			else if (media_store_message(r->media, m->json, &w, err) < 0)
+				return -1;
 			continue;
 		}
 		jout_begin_map(&w);
 		jout_member_string(&w, "role", slice_of(names[m->role]));
 		jout_key(&w, "content");
-		jout_string(&w, m->text);
+		if (!r->media || (!m->media.len && m != with_media))
+			jout_string(&w, m->text);
+		else if (write_parts(r, m, m == with_media ? &number : NULL, &w, err) < 0)
+			return -1;
 		jout_end_map(&w);
 	}
 	jout_end_list(&w);
+	return 0;
 }
 
 /* The blocks of the prompt, for programs that compute prefix cache hits. */
@@ -468,8 +518,19 @@ static struct slice write_tags(struct trace_renderer *r, const struct draft_requ
 	return buffer_all(&r->tags);
 }
 
-/* Writes the prompt in the form that --prompt selects; returns its tokens. */
-static int64_t write_prompt(struct trace_renderer *r, struct draft *d, size_t turn, struct trace_request *out)
+/* A prompt that is one text, or token ids, has no place for media. */
+static void count_lost_media(struct trace_renderer *r)
+{
+	for (size_t i = 0; i < r->work.message_count; i++)
+		if (r->work.messages[i].media.len) {
+			selection_counts_inexact(r->counts, "images, audio or video left out");
+			return;
+		}
+}
+
+/* Writes the prompt in the form that --prompt selects; returns its tokens, if err stays empty. */
+static int64_t write_prompt(struct trace_renderer *r, struct draft *d, size_t turn, struct trace_request *out,
+                            struct ipf_error *err)
 {
 	const struct prep_config *config = r->config;
 	const struct draft_request *request = &d->requests[turn];
@@ -480,12 +541,17 @@ static int64_t write_prompt(struct trace_renderer *r, struct draft *d, size_t tu
 		int64_t tokens = (config->prompt == PROMPT_IDS ? flat_prompt_ids : flat_prompt_text)(
 			&r->flat, config->tokens, work->messages, work->message_count);
 		*(config->prompt == PROMPT_IDS ? &out->prompt_token_ids : &out->prompt) = buffer_all(&r->flat.json);
+		count_lost_media(r);
 		r->work.failed |= r->flat.json.failed;
 		return tokens;
 	}
 	if (config->prompt != PROMPT_NONE) {
-		write_messages(r);
+		if (r->media)
+			media_store_begin(r->media);
+		if (write_messages(r, d, turn, err) < 0)
+			return -1;
 		out->messages = buffer_all(&r->messages);
+		out->media = r->media ? media_store_list(r->media) : (struct slice){0};
 	}
 	int64_t now = messages_tokens(config->tokens, work, &work->requests[0]);
 	if (request->count > 0 && request->input_tokens != IPF_ABSENT)
@@ -529,6 +595,16 @@ static int64_t context_answer_tokens(const struct trace_renderer *r, struct draf
 	                                                                                : text_tokens(tokens, answer);
 }
 
+/* Says which record an error is about. */
+static int place_record(const struct draft *d, struct ipf_error *err)
+{
+	struct ipf_error why = *err;
+	if (why.kind != IPF_INPUT)
+		return -1;
+	*err = (struct ipf_error){0};
+	return ipf_error_set(err, IPF_INPUT, "record %lld: %s", (long long)d->number, why.text);
+}
+
 int trace_renderer_write(struct trace_renderer *r, struct draft *d, struct ipf_error *err)
 {
 	const struct token_counter *tokens = r->config->tokens;
@@ -543,7 +619,9 @@ int trace_renderer_write(struct trace_renderer *r, struct draft *d, struct ipf_e
 			                     (long long)d->number);
 		struct draft_blocks blocks = blocks_of(r, d, request);
 		make_messages(r, d, turn, &blocks);
-		int64_t now = write_prompt(r, d, turn, &out);
+		int64_t now = write_prompt(r, d, turn, &out, err);
+		if (err->kind)
+			return place_record(d, err);
 		write_names(r, d, turn, &out);
 		out.context_session = d->chain && out.messages.data;
 		out.input_tokens = context + now;

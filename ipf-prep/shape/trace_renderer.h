@@ -8,6 +8,7 @@
 
 #include "config/prep_config.h"
 #include "draft/flat_prompt.h"
+#include "media/media_store.h"
 #include "shape/fit_length.h"
 #include "shape/selection_counts.h"
 #include "shape/synthetic_prompt.h"
@@ -23,6 +24,7 @@ struct request_sink {
 struct trace_renderer {
 	const struct prep_config *config;
 	struct request_sink *requests;
+	struct media_store *media; /* NULL: media stay as they are in the data */
 	struct selection_counts *counts;
 	struct exact_text exact;
 	struct fit_length fit;
@@ -35,8 +37,9 @@ struct trace_renderer {
 	struct buffer messages, id, session, model, answer, blocks, parents, tags, scope;
 };
 
+/* `media` may be NULL. */
 int trace_renderer_init(struct trace_renderer *r, const struct prep_config *config, struct request_sink *requests,
-                        struct selection_counts *counts, struct ipf_error *err);
+                        struct media_store *media, struct selection_counts *counts, struct ipf_error *err);
 void trace_renderer_release(struct trace_renderer *r);
 
 /* Learns which blocks follow the same beginning. Call it with every record in the order of the data. */

@@ -1,10 +1,13 @@
 #include "sources/chat_fields.h"
 
 #include "absent.h"
+#include "base64.h"
 #include "json/jout.h"
 #include "sources/record_fields.h"
 
+#include <ctype.h>
 #include <stdio.h>
+#include <string.h>
 
 /* ---- the chat API's JSON ---- */
 
@@ -202,6 +205,117 @@ int chat_response_body(struct draft *d, const struct jdoc *j, jdoc_id body, stru
 	r->answer = chat_content(d, j, content != JDOC_NONE ? content : jdoc_get(j, choice, "text"));
 	r->failed |= !jdoc_is_null(j, jdoc_get(j, body, "error"));
 	return 0;
+}
+
+/* ---- images and audio of a record ---- */
+
+static int hex_digit(char c)
+{
+	return isdigit((unsigned char)c) ? c - '0' : isxdigit((unsigned char)c) ? tolower((unsigned char)c) - 'a' + 10 : -1;
+}
+
+/* Bytes as Parquet gives them, "\xFF" for those that are no text, or base64: as base64. */
+static void put_base64(struct slice text, struct buffer *out)
+{
+	struct buffer bytes = {0};
+	if (!memmem(text.data, text.len, "\\x", 2)) {
+		buffer_slice(out, text);
+		return;
+	}
+	for (size_t i = 0; i < text.len; i++) {
+		bool escape = text.len - i >= 4 && text.data[i] == '\\' && text.data[i + 1] == 'x';
+		int high = escape ? hex_digit(text.data[i + 2]) : -1, low = escape ? hex_digit(text.data[i + 3]) : -1;
+		buffer_byte(&bytes, high >= 0 && low >= 0 ? (char)(high << 4 | low) : text.data[i]);
+		i += high >= 0 && low >= 0 ? 3 : 0;
+	}
+	base64_encode(buffer_all(&bytes), out);
+	out->failed |= bytes.failed;
+	buffer_release(&bytes);
+}
+
+/* The part of the chat API; `from` is where the medium is, as fetched by media_store. */
+static struct slice media_part(struct draft *d, const char *kind, struct slice from)
+{
+	struct buffer part = {0};
+	struct jout w = {.out = &part};
+	bool audio = !strcmp(kind, "audio");
+	const char *dot = memrchr(from.data, '.', from.len);
+	struct slice suffix = {dot ? dot + 1 : "", dot ? (size_t)(from.data + from.len - dot - 1) : 0};
+	char name[16];
+	jout_begin_map(&w);
+	snprintf(name, sizeof name, audio ? "input_audio" : "%s_url", kind);
+	jout_member_string(&w, "type", slice_of(name));
+	jout_key(&w, name);
+	jout_begin_map(&w);
+	jout_member_string(&w, audio ? "data" : "url", from);
+	if (audio)
+		jout_member_string(&w, "format", suffix.len && suffix.len < 5 ? suffix : slice_of("wav"));
+	jout_end_map(&w);
+	jout_end_map(&w);
+	return draft_take_buffer(d, &part);
+}
+
+/* Where a medium is; absent: the node says nothing that is known. */
+static struct slice medium_source(struct draft *d, const struct jdoc *j, jdoc_id node)
+{
+	if (jdoc_type_of(j, node) != JDOC_MAP)
+		return draft_text(d, j, node);
+	jdoc_id bytes = jdoc_get(j, node, "bytes"), url = jdoc_get(j, node, "url");
+	if (jdoc_type_of(j, bytes) == JDOC_TEXT && !jdoc_text_empty(j, bytes)) {
+		struct buffer text = {0};
+		buffer_text(&text, "data:;base64,");
+		put_base64(draft_text(d, j, bytes), &text);
+		return draft_take_buffer(d, &text);
+	}
+	return draft_text(d, j, url != JDOC_NONE ? url : jdoc_get(j, node, "path"));
+}
+
+static int add_medium(struct draft *d, const struct jdoc *j, jdoc_id node, const char *kind, const char *name,
+                      struct ipf_error *err)
+{
+	struct slice from = medium_source(d, j, node);
+	if (d->failed)
+		return 0;
+	if (!from.len || !d->message_count)
+		return jdoc_expected(j, node, name, "a URL, a path or base64, or an object with url, path or bytes", err);
+	struct draft_message *m = &d->messages[d->message_count - 1];
+	m->media = draft_append(d, m->media, ",", media_part(d, kind, from));
+	return 0;
+}
+
+int chat_media(struct draft *d, const struct jdoc *j, jdoc_id node, const char *kind, const char *name,
+               struct ipf_error *err)
+{
+	if (jdoc_is_null(j, node) || (jdoc_type_of(j, node) == JDOC_TEXT && jdoc_text_empty(j, node)))
+		return 0;
+	if (jdoc_type_of(j, node) != JDOC_LIST)
+		return add_medium(d, j, node, kind, name, err);
+	for (struct jdoc_each e = jdoc_each(j, node); jdoc_step(&e);)
+		if (add_medium(d, j, e.value, kind, name, err) < 0)
+			return -1;
+	return 0;
+}
+
+struct slice chat_without_marks(struct draft *d, struct slice text)
+{
+	static const char *const marks[] = {"<image>", "<video>", "<audio>"};
+	struct buffer rest = {0};
+	bool found = false;
+	for (size_t at = 0; at < text.len;) {
+		size_t skip = 0;
+		for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
+			if (text.len - at >= strlen(marks[i]) && !memcmp(text.data + at, marks[i], strlen(marks[i])))
+				skip = strlen(marks[i]);
+		found |= skip > 0;
+		if (skip)
+			at += skip + (at + skip < text.len && text.data[at + skip] == '\n');
+		else
+			buffer_byte(&rest, text.data[at++]);
+	}
+	if (found)
+		return draft_take_buffer(d, &rest);
+	buffer_release(&rest);
+	return text;
 }
 
 /* ---- a prompt and its answer ---- */

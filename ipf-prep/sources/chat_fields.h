@@ -35,6 +35,16 @@ int chat_request_body(struct draft *d, const struct jdoc *j, jdoc_id body, struc
 int chat_response_body(struct draft *d, const struct jdoc *j, jdoc_id body, struct draft_request *r,
                        struct ipf_error *err);
 
+/* ---- images and audio of a record ---- */
+
+/* Adds a medium before the text of the last message: `kind` is image, audio or video, the node a string (URL, data URL,
+ * base64, or a file's path), an object with one of url, path and bytes, or a list of such. 0, or -1: `name` is the
+ * member's name in errors. */
+int chat_media(struct draft *d, const struct jdoc *j, jdoc_id node, const char *kind, const char *name,
+               struct ipf_error *err);
+/* A text without the marks "<image>", "<video>" and "<audio>" that say where data have their media. */
+struct slice chat_without_marks(struct draft *d, struct slice text);
+
 /* ---- a prompt and its answer ---- */
 
 /* Hands over a request with a prompt, a system message before it if that is not empty, and an answer. A record without

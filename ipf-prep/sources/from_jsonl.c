@@ -29,6 +29,9 @@ enum field {
 	INPUT_TOKENS,
 	TOOLS,
 	RESPONSE_FORMAT,
+	IMAGE,
+	AUDIO,
+	VIDEO,
 	MODEL,
 	ID,
 	SESSION,
@@ -39,8 +42,9 @@ enum field {
 };
 
 static const char *const field_names[FIELDS] = {
-	"prompt",          "messages", "system", "output",  "output_tokens", "input_tokens", "tools",
-	"response_format", "model",    "id",     "session", "slo",           "at",           "wait",
+	"prompt", "messages",        "system", "output", "output_tokens", "input_tokens",
+	"tools",  "response_format", "image",  "audio",  "video",         "model",
+	"id",     "session",         "slo",    "at",     "wait",
 };
 
 /* Where values usually are, in the order in which it is tried if no --field is given. */
@@ -69,6 +73,10 @@ static const struct {
 	{OUTPUT_TOKENS, "/output_length"},
 	{TOOLS, "/tools"},
 	{RESPONSE_FORMAT, "/response_format"},
+	{IMAGE, "/image"},
+	{IMAGE, "/images"},
+	{AUDIO, "/audio"},
+	{VIDEO, "/video"},
 };
 
 /* Where a field's value is: a parsed JSON Pointer. */
@@ -162,7 +170,7 @@ static int parse_field(struct mapping *m, const char *text, struct ipf_error *er
 		return ipf_error_set(
 			err, IPF_USAGE,
 			"--field: unknown name \"%.*s\" (known: prompt, messages, system, output, output_tokens, "
-			"input_tokens, tools, response_format, model, id, session, slo, at, wait; at and wait also with _ms, _us, _ns)",
+			"input_tokens, tools, response_format, image, audio, video, model, id, session, slo, at, wait; at and wait also with _ms, _us, _ns)",
 			(int)(equals - text), text);
 	return parse_pointer(m, equals + 1, err);
 }
@@ -369,6 +377,29 @@ static int look_up_time(const struct state *state, const struct jdoc *j, enum fi
 
 /* ---- a record ---- */
 
+/* Without --field only what cannot be anything else: an object with bytes, as data sets of Parquet have them. */
+static bool is_medium(const struct state *state, const struct jdoc *j, jdoc_id node)
+{
+	jdoc_id first = jdoc_type_of(j, node) == JDOC_LIST ? jdoc_at(j, node, 0) : node;
+	return node != JDOC_NONE && (state->given || jdoc_get(j, first, "bytes") != JDOC_NONE);
+}
+
+/* Images, audio and video of the last message. */
+static int read_media(const struct state *state, const struct jdoc *j, struct draft *d, struct ipf_error *err)
+{
+	static const enum field fields[] = {IMAGE, AUDIO, VIDEO};
+	for (size_t i = 0; i < sizeof fields / sizeof *fields && d->message_count; i++) {
+		const struct mapping *m;
+		jdoc_id node = look_up(state, j, fields[i], &m);
+		if (is_medium(state, j, node) && chat_media(d, j, node, field_names[fields[i]], m->pointer, err) < 0)
+			return -1;
+	}
+	struct draft_message *last = d->message_count ? &d->messages[d->message_count - 1] : NULL;
+	if (last && last->media.data)
+		last->text = chat_without_marks(d, last->text);
+	return 0;
+}
+
 static int read_prompt(const struct state *state, const struct jdoc *j, struct draft *d, struct draft_request *r,
                        struct ipf_error *err)
 {
@@ -458,12 +489,13 @@ static int read_record(void *opened, const struct source_record *record, struct 
 	struct draft_request *r = draft_request(d);
 	if (!r)
 		return 0;
-	if (read_prompt(state, j, d, r, err) < 0 || read_lengths(state, j, d, r, err) < 0 ||
-	    read_rest(state, j, d, r, err) < 0)
+	if (read_prompt(state, j, d, r, err) < 0 || read_media(state, j, d, err) < 0 ||
+	    read_lengths(state, j, d, r, err) < 0 || read_rest(state, j, d, r, err) < 0)
 		return -1;
 	bool text = false;
 	for (size_t i = 0; i < d->message_count; i++)
-		text |= d->messages[i].json.data || (d->messages[i].role != ROLE_SYSTEM && d->messages[i].text.len > 0);
+		text |= d->messages[i].json.data || d->messages[i].media.data ||
+		        (d->messages[i].role != ROLE_SYSTEM && d->messages[i].text.len > 0);
 	if (!text && (d->message_count > 0 || r->input_tokens <= 0))
 		sink->unusable(sink, "empty prompt");
 	else if (r->output_tokens == 0)

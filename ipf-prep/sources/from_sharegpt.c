@@ -8,6 +8,9 @@
  *     value          of a turn: the text (also as content)
  *     tools          tools of the conversation, as the chat API has them, or as a string that holds them (optional)
  *
+ *     image, images  what the first turn of the user shows (LLaVA): a path or URL, an object with bytes, or a list;
+ * also videos and audios. Marks such as <image> are left out of its text, which comes after them.
+ *
  * A variant has no conversations but {"input": "…", "output_length": n}: a prompt, and the length of its answer in
  * tokens. Other members are ignored.
  *
@@ -219,6 +222,28 @@ static int read_flat(const struct jdoc *j, struct sink *sink, struct ipf_error *
 	return sink->take(sink, d, err);
 }
 
+/* The images of a record belong to what the user says first. */
+static int read_media(struct draft *d, const struct jdoc *j, struct ipf_error *err)
+{
+	static const struct {
+		const char *member, *kind;
+	} places[] = {{"image", "image"},  {"images", "image"}, {"video", "video"},
+	              {"videos", "video"}, {"audio", "audio"},  {"audios", "audio"}};
+	size_t first = 0, all = d->message_count;
+	while (first < all && d->messages[first].role != ROLE_USER)
+		first++;
+	if (first == all)
+		return 0;
+	d->message_count = first + 1;
+	int result = 0;
+	for (size_t i = 0; i < sizeof places / sizeof *places && result == 0; i++)
+		result = chat_media(d, j, jdoc_get(j, JDOC_ROOT, places[i].member), places[i].kind, places[i].member, err);
+	d->message_count = all;
+	for (size_t i = first; i < all && d->messages[first].media.data; i++)
+		d->messages[i].text = chat_without_marks(d, d->messages[i].text);
+	return result;
+}
+
 static int read_record(void *opened, const struct source_record *record, struct sink *sink, struct ipf_error *err)
 {
 	static const char *const keys[] = {"conversations", "messages", "conversation"};
@@ -238,7 +263,7 @@ static int read_record(void *opened, const struct source_record *record, struct 
 	if (settings->first_two)
 		return read_first_two(j, name, list, sink, err);
 	struct conversation c = {.settings = settings, .j = j, .draft = d, .system = JDOC_NONE};
-	if (read_turns(&c, name, list, err) < 0)
+	if (read_turns(&c, name, list, err) < 0 || read_media(d, j, err) < 0)
 		return -1;
 	struct slice tools = d->count > 0 ? chat_tools(d, j, jdoc_get(j, JDOC_ROOT, "tools")) : (struct slice){0};
 	for (size_t i = 0; i < d->count; i++)

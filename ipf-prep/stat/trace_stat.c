@@ -133,6 +133,7 @@ static void show(json_t *figures, FILE *to)
 	show_counting(json_object_get(figures, "tokens"), to);
 	show_distribution(to, "input tokens", json_object_get(figures, "input_tokens"));
 	show_distribution(to, "output tokens", json_object_get(figures, "output_tokens"));
+	show_numbers(to, "media", json_object_get(figures, "media"));
 	show_distribution(to, "hung up, s", json_object_get(figures, "hang_up_s"));
 	show_numbers(to, "sessions", sessions);
 	show_distribution(to, "  turns", json_object_get(sessions, "turns"));

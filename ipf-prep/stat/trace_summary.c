@@ -65,6 +65,17 @@ static bool is_failed(struct slice tags)
 	return tags.data && memmem(tags.data, tags.len, "\"failed\":true", 13);
 }
 
+static void add_media(struct trace_summary *t, struct slice list, struct jdoc *j)
+{
+	const struct media_sums more = media_list_sum(j, list);
+	const int64_t from[] = {more.images, more.audio_clips, more.video_clips, more.audio_ns, more.bytes};
+	int64_t *const to[] = {&t->media.images, &t->media.audio_clips, &t->media.video_clips, &t->media.audio_ns,
+	                       &t->media.bytes};
+	for (size_t i = 0; i < sizeof to / sizeof *to; i++)
+		*to[i] += from[i] == IPF_ABSENT ? 0 : from[i];
+	t->with_media += list.data != NULL;
+}
+
 static int add_request(struct trace_summary *t, const struct trace_request *r, struct jdoc *j, struct ipf_error *err)
 {
 	bool continues = r->session.data && t->session_turns > 0 && slice_equal(r->session, buffer_all(&t->session));
@@ -89,6 +100,7 @@ static int add_request(struct trace_summary *t, const struct trace_request *r, s
 		samples_add(&t->wait, (double)r->wait_ns / 1e9);
 	if (r->hang_up_ns != IPF_ABSENT)
 		samples_add(&t->hang_up, (double)r->hang_up_ns / 1e9);
+	add_media(t, r->media, j);
 	add_model(t, r->model);
 	tag_measures_add(&t->tags, r->tags, j);
 	if (trace_blocks_add(&t->blocks, r, j, err) < 0)
@@ -236,6 +248,17 @@ static void set(json_t *map, const char *key, json_t *value)
 		json_object_set_new(map, key, value);
 }
 
+/* NULL: no request has any. */
+static json_t *media(const struct trace_summary *t)
+{
+	if (!t->with_media)
+		return NULL;
+	return json_pack("{s:I, s:I, s:I, s:I, s:f, s:I}", "requests", (json_int_t)t->with_media, "images",
+	                 (json_int_t)t->media.images, "audio_clips", (json_int_t)t->media.audio_clips, "video_clips",
+	                 (json_int_t)t->media.video_clips, "audio_s", (double)t->media.audio_ns / 1e9, "bytes",
+	                 (json_int_t)t->media.bytes);
+}
+
 json_t *trace_summary_json(struct trace_summary *t)
 {
 	json_t *all = json_pack("{s:s, s:i, s:I}", "ipf", "trace-stat", "version", 1, "requests", (json_int_t)t->requests);
@@ -256,6 +279,7 @@ json_t *trace_summary_json(struct trace_summary *t)
 		set(s, "with_parents", t->with_parents ? json_integer(t->with_parents) : NULL);
 		json_object_set_new(all, "sessions", s);
 	}
+	set(all, "media", media(t));
 	json_t *tags = t->tags.count ? json_object() : NULL;
 	for (int i = 0; i < t->tags.count; i++)
 		set(tags, t->tags.names[i], distribution(&t->tags.samples[i]));

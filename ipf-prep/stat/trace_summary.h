@@ -13,6 +13,7 @@
 #include "stat/tag_measures.h"
 #include "stats/prefix_reuse.h"
 #include "stats/samples.h"
+#include "stream/media_list.h"
 #include "stream/trace.h"
 
 struct trace_summary {
@@ -24,8 +25,10 @@ struct trace_summary {
 	int64_t sessions, single_requests, with_parents;
 	struct prefix_reuse blocks, texts; /* of the requests with recorded blocks, and of the others */
 	struct tag_measures tags;
-	json_t *models; /* {NAME: requests} */
-	json_t *tokens; /* who counted the tokens */
+	struct media_sums media;
+	int64_t with_media; /* requests */
+	json_t *models;     /* {NAME: requests} */
+	json_t *tokens;     /* who counted the tokens */
 	/* of the session at hand */
 	struct buffer session; /* its name */
 	int64_t session_turns;

@@ -24,6 +24,8 @@ static int parse_value(const struct key_value *key, const char *text, void *into
 		return parse_count(text, at, err);
 	case KEY_VALUE_DURATION:
 		return parse_duration(text, at, err);
+	case KEY_VALUE_SIZE:
+		return parse_size(text, at, err);
 	case KEY_VALUE_SHARE:
 		return parse_share(text, at, err);
 	case KEY_VALUE_RATE:

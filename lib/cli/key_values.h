@@ -14,6 +14,7 @@
 enum key_value_kind {
 	KEY_VALUE_COUNT,    /* int64_t */
 	KEY_VALUE_DURATION, /* int64_t ns */
+	KEY_VALUE_SIZE,     /* int64_t bytes */
 	KEY_VALUE_SHARE,    /* double 0…1 */
 	KEY_VALUE_RATE,     /* double per second */
 	KEY_VALUE_CHOICE    /* int: the index in `choices` */
