@@ -35,7 +35,7 @@ events { worker_connections 1024; }
 http {
 	client_body_temp_path tmp1; proxy_temp_path tmp2; fastcgi_temp_path tmp3; uwsgi_temp_path tmp4; scgi_temp_path tmp5;
 	log_format line '\$connection \$server_protocol \$status \$ssl_session_reused \$ssl_server_name \$http_host';
-	access_log nginx.log line;
+	access_log nginx.log line; client_max_body_size 0;
 	http2_max_concurrent_streams ${STREAMS:-128}; keepalive_requests ${REQUESTS:-10000}; ssl_session_cache shared:s:1m;
 	upstream sim { server 127.0.0.1:$1; $([ "${UPSTREAM:-kept}" != kept ] || echo 'keepalive 64;') }
 	server {

@@ -3,6 +3,7 @@
 #include "absent.h"
 #include "json/jout.h"
 #include "measure/as_tool.h"
+#include "stream/media_list.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -177,6 +178,16 @@ static void copy(const struct record *record, struct result *row)
 	row->ready_ns = record->ready_ns;
 	row->start_ns = record->start_ns;
 	row->end_ns = record->end_ns;
+}
+
+static void count_media(struct measure *m, const struct record *record, struct result *row)
+{
+	struct media_sums sums = media_list_sum(&m->headers, record->media);
+	row->images = sums.images;
+	row->audio_clips = sums.audio_clips;
+	row->video_clips = sums.video_clips;
+	row->audio_ns = sums.audio_ns;
+	row->media_bytes = sums.bytes;
 }
 
 static void measure_start(const struct record *record, struct result *row)
@@ -706,6 +717,7 @@ int measure_row(struct measure *m, const struct record *record, const struct res
 		return -1;
 	m->event_tokens_known = found.by_event;
 	copy(record, row);
+	count_media(m, record, row);
 	row->replica = find_header(m, record, options->replica_header);
 	judge(m, record, r, row);
 	measure_start(record, row);

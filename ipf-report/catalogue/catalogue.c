@@ -32,6 +32,7 @@ NUMBER_IF(stalled_requests, f->events > 0 && f->stalls_known, f->stalled)
 NUMBER_IF(deadlines_met, f->deadlines > 0, f->deadlines_met)
 NUMBER_IF(fluidity, f->deadlines > 0, (double)f->deadlines_met / (double)f->deadlines)
 NUMBER_IF(good, f->judged > 0, f->good)
+NUMBER_IF(audio_s, f->audio_ns > 0, (double)f->audio_ns / 1e9)
 NUMBER_IF(judged, f->judged > 0, f->judged)
 
 /* ---- the table ---- */
@@ -94,6 +95,8 @@ const struct catalogue_figure catalogue[] = {
      FAMILY("ipf_output_tokens_per_second", "Output tokens of successful requests per second.")},
 	{ROW("throughput/total_tokens_per_s", "total tokens/s", "tokens/s", RATE, "tokens_per_s"), AT(total_per_s),
      COLUMN("total_tokens_per_s")},
+	{ROW("throughput/images_per_s", "images/s", "images/s", RATE, "sent media"), AT(images_per_s)},
+	{ROW("throughput/audio_s_per_s", "audio/s", "s/s", RATE, "sent media"), AT(audio_s_per_s)},
 	{ROW("throughput/absent", "not known", "", TEXT, NULL), AT(no_throughput), COLUMN("throughput_absent")},
 
 	{ROW("tokens/input", "input tokens", "tokens", DISTRIBUTION, "input_tokens"), AT(input), COLUMN("input_tokens"),
@@ -116,6 +119,11 @@ const struct catalogue_figure catalogue[] = {
 	{ROW("tokens/audio", "input tokens of audio", "tokens", COUNT, "media"), AT(audio_tokens), .positive = true},
 	{ROW("tokens/output_audio", "output tokens of audio", "tokens", COUNT, "media"), AT(output_audio_tokens),
      .positive = true},
+	{ROW("media/images", "images sent", "images", COUNT, "sent media"), AT(images), .positive = true},
+	{ROW("media/audio_clips", "audio clips sent", "clips", COUNT, "sent media"), AT(audio_clips), .positive = true},
+	{ROW("media/video_clips", "video clips sent", "clips", COUNT, "sent media"), AT(video_clips), .positive = true},
+	{ROW("media/audio_s", "length of the audio", "s", NUMBER, "sent media"), .number = audio_s},
+	{ROW("media/bytes", "size of the media", "bytes", COUNT, "sent media"), AT(media_bytes), .positive = true},
 
 	{LATENCY("ttfb", METRIC_TTFB, "TTFB"), DUE(METRIC_TTFB)},
 	{LATENCY("ttft", METRIC_TTFT, "TTFT"), DUE(METRIC_TTFT), .point = "ttft"},

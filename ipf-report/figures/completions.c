@@ -29,13 +29,20 @@ bool completions_has(const struct run_data *run, const struct row *row, int32_t 
 	return has(run, row, stage, &w, drain);
 }
 
+/* 0 if it is absent. */
+static double known(const struct row *row, int column)
+{
+	const int64_t value = row_get(row, column);
+	return value == IPF_ABSENT ? 0 : (double)value;
+}
+
 static void count(struct completions *c, const struct row *row)
 {
 	const int64_t input = row_get(row, ROW_INPUT_TOKENS), output = row_get(row, ROW_OUTPUT_TOKENS);
 	c->ended++;
 	if (row->goodness == SLO_GOOD) {
 		c->good++;
-		c->good_output_tokens += output == IPF_ABSENT ? 0 : (double)output;
+		c->good_output_tokens += known(row, ROW_OUTPUT_TOKENS);
 	}
 	if (!row->ok)
 		return;
@@ -45,6 +52,8 @@ static void count(struct completions *c, const struct row *row)
 	c->uncounted |= row->source == SOURCE_NONE;
 	c->input_tokens += input == IPF_ABSENT ? 0 : (double)input;
 	c->output_tokens += output == IPF_ABSENT ? 0 : (double)output;
+	c->images += known(row, ROW_IMAGES);
+	c->audio_ns += known(row, ROW_AUDIO_NS);
 }
 
 void completions_count(struct completions *all, struct completions *own, const struct run_data *run, int32_t stage,
@@ -72,6 +81,8 @@ void completions_add(struct completions *sum, const struct completions *more)
 	sum->output_tokens += more->output_tokens;
 	sum->good += more->good;
 	sum->good_output_tokens += more->good_output_tokens;
+	sum->images += more->images;
+	sum->audio_ns += more->audio_ns;
 	sum->has_input |= more->has_input;
 	sum->has_output |= more->has_output;
 	sum->uncounted |= more->uncounted;

@@ -187,6 +187,15 @@ static int64_t count_of(const struct row *row, int column)
 	return value == IPF_ABSENT ? 0 : value;
 }
 
+static void count_media(struct figures *f, const struct row *row)
+{
+	f->images += count_of(row, ROW_IMAGES);
+	f->audio_clips += count_of(row, ROW_AUDIO_CLIPS);
+	f->video_clips += count_of(row, ROW_VIDEO_CLIPS);
+	f->audio_ns += count_of(row, ROW_AUDIO_NS);
+	f->media_bytes += count_of(row, ROW_MEDIA_BYTES);
+}
+
 static void count_requests(struct figures *f, const struct row_selection *sel)
 {
 	for_rows(sel, row)
@@ -211,6 +220,7 @@ static void count_requests(struct figures *f, const struct row_selection *sel)
 			f->image_tokens += count_of(row, ROW_IMAGE_TOKENS);
 			f->audio_tokens += count_of(row, ROW_AUDIO_TOKENS);
 			f->output_audio_tokens += count_of(row, ROW_OUTPUT_AUDIO_TOKENS);
+			count_media(f, row);
 			if (row->source >= 0)
 				f->by_source[row->source]++;
 			if (row->finish >= 0)
@@ -347,6 +357,8 @@ static void build_rates(struct figures *f, const struct row_selection *sel, cons
 	f->completed_own = ratio(parts->own.ok, seconds);
 	f->input_per_s = has_input ? ratio(all->input_tokens, seconds) : NAN;
 	f->output_per_s = has_output ? ratio(all->output_tokens, seconds) : NAN;
+	f->images_per_s = all->images > 0 ? ratio(all->images, seconds) : NAN;
+	f->audio_s_per_s = all->audio_ns > 0 ? ratio(all->audio_ns / 1e9, seconds) : NAN;
 	f->total_per_s = has_input && has_output ? ratio(all->input_tokens + all->output_tokens, seconds) : NAN;
 	f->little = parts->busy_ns > 0 ? ratio(parts->busy_ns, (double)parts->window_ns) : NAN;
 	bool known = f->judged > 0 && !too_many(f->unmeasured, f->judged);

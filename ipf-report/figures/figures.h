@@ -71,8 +71,9 @@ struct figures {
 	int64_t scheduled, started, ok, failed, hung_up, cut, cancelled, stale, errors[VERDICT_KINDS];
 	double offered, achieved, completed, completed_own; /* completed_own: of those, requests of the stage itself */
 	double input_per_s, output_per_s, total_per_s;
-	const char *no_throughput; /* why completed, goodput or tokens per second are not known; NULL: they are */
-	int64_t ended, ended_own;  /* requests that ended in the window, well or not: of any stage; of the stage */
+	double images_per_s, audio_s_per_s; /* NAN: none were sent */
+	const char *no_throughput;          /* why completed, goodput or tokens per second are not known; NULL: they are */
+	int64_t ended, ended_own;           /* requests that ended in the window, well or not: of any stage; of the stage */
 	double in_flight_mean, in_flight_max, little;
 	struct metric_summary start[METRIC_COUNT], due[METRIC_COUNT]; /* `due`: only of metrics that count from the start */
 	struct metric_summary itl;
@@ -84,7 +85,8 @@ struct figures {
 	int64_t *by_finish; /* one count for each of run->finishes */
 	struct token_difference residuals[RESIDUALS];
 	double cached_share;
-	int64_t image_tokens, audio_tokens, output_audio_tokens; /* sums over `ok`; 0 also if not known */
+	int64_t image_tokens, audio_tokens, output_audio_tokens;         /* sums over `ok`; 0 also if not known */
+	int64_t images, audio_clips, video_clips, audio_ns, media_bytes; /* that were sent; the same */
 	bool reads_known, stalls_known;             /* do rows say which events shared a read, and which gaps are stalls? */
 	int64_t events, coalesced, stalls, stalled; /* stalled: requests with at least one stall */
 	int64_t after_end, went_on; /* content events after the end mark, and responses with any; also of failures */

@@ -3,6 +3,7 @@
 #include "sections/sentence.h"
 #include "sections/stream_commands.h"
 
+#include "cli/units.h"
 #include "document/shown_numbers.h"
 
 #include <math.h>
@@ -70,7 +71,7 @@ static void tell_estimate(const struct telling *t)
 {
 	double share = figure_at(t->total, "tokens/residual/input_minus_asked/share");
 	char a[40];
-	if (fabs(share) > ESTIMATE_FAR_OFF && is_estimated(t))
+	if (fabs(share) > ESTIMATE_FAR_OFF && is_estimated(t) && !json_at(t->total, "media"))
 		doc_fact(t->d, "lengths",
 		         "the trace estimated its tokens, the server counted %s of that: ipf-prep -t TOKENIZER counts them",
 		         show_percent(1 + share, a))
@@ -81,6 +82,34 @@ static void tell_estimate(const struct telling *t)
 static double percent(double share)
 {
 	return round(1000 * share) / 10 + 0.0;
+}
+
+/* What was sent besides text. The trace counts the tokens of the text only. */
+static void tell_media(const struct telling *t)
+{
+	json_t *media = json_at(t->total, "media");
+	char size[32], length[32], number[40];
+	double images = figure_at(media, "images"), audio = figure_at(media, "audio_clips"),
+		   video = figure_at(media, "video_clips"), bytes = figure_at(media, "bytes"),
+		   seconds = figure_at(media, "audio_s");
+	struct buffer text = {0};
+	if (images > 0)
+		buffer_format(&text, "%s image%s", show_whole(images, number), plural(images));
+	if (audio > 0)
+		buffer_format(&text, "%s%s audio clip%s", text.len ? ", " : "", show_whole(audio, number), plural(audio));
+	if (seconds > 0)
+		buffer_format(&text, " of %s", format_duration((int64_t)(seconds * 1e9), length));
+	if (video > 0)
+		buffer_format(&text, "%s%s video clip%s", text.len ? ", " : "", show_whole(video, number), plural(video));
+	if (bytes > 0)
+		buffer_format(&text, "; %s in all, which the lengths in the trace leave out",
+		              format_size((int64_t)bytes, size));
+	if (text.len)
+		doc_fact(t->d, "sent", "%s", text.data);
+	tell(t, "images", t->total, "{throughput/images_per_s} a second");
+	tell(t, "audio", t->total, "{throughput/audio_s_per_s} s of it a second");
+	t->d->failed |= text.failed;
+	buffer_release(&text);
 }
 
 /* Counts of the same tokens against each other. */
@@ -141,6 +170,7 @@ void section_tokens(const struct telling *t)
 	tell_source(t);
 	tell_input(t);
 	tell(t, "cached", tokens, "{cached_share%} of the input tokens, as the server reports");
+	tell_media(t);
 	tell(t, "images", tokens, "{image#} of the input tokens, as the server reports");
 	tell(t, "audio", tokens, "{audio#} of the input tokens, as the server reports");
 	tell(t, "audio", tokens, "{output_audio#} of the output tokens, as the server reports");

@@ -43,6 +43,9 @@ struct result {
 		cached_tokens_remote;                                     /* where they were kept */
 	int64_t cache_write_tokens;                                   /* input tokens that were put into the cache */
 	int64_t image_tokens, audio_tokens, output_audio_tokens;      /* parts of the input, of the output */
+	int64_t images, audio_clips, video_clips;                     /* that were sent */
+	int64_t audio_ns;                                             /* of clips whose length is known */
+	int64_t media_bytes;                                          /* of all of them, before base64 */
 	int64_t spec_drafts, spec_draft_tokens, spec_accepted_tokens; /* speculative decoding; absent: nothing drafted */
 	int64_t asked_input_tokens, asked_output_tokens;
 	struct slice not_streamed;  /* text: why the response came in one piece: ignored, not-asked, no-streaming */

@@ -78,6 +78,8 @@ static void fill_figures(struct figures *f, const struct percentiles *list)
 	f->stalls_known = true;
 	f->window_s = f->offered = f->achieved = f->completed = f->cached_share = f->goodput = f->good_share = 1;
 	f->input_per_s = f->output_per_s = f->total_per_s = f->in_flight_mean = f->in_flight_max = f->little = 1;
+	f->images = f->audio_clips = f->video_clips = f->audio_ns = f->media_bytes = 1;
+	f->images_per_s = f->audio_s_per_s = 1;
 	f->empty = f->image_tokens = f->audio_tokens = f->output_audio_tokens = 1;
 	f->completed_own = 1;
 	f->hung_up = f->stale = f->events = f->coalesced = f->stalls = f->stalled = f->after_end = f->went_on = 1;
