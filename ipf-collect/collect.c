@@ -42,6 +42,7 @@ struct collect {
 	struct measure_options measure_options;
 	struct response response;
 	struct measure measure;
+	struct output_check *output_check; /* NULL: texts are not checked */
 	struct itl_histograms *itl;
 	struct series *series;
 	struct steady *steady;
@@ -153,9 +154,11 @@ static int open_parts(struct collect *c, const struct collect_options *options, 
 		return ipf_error_memory(err);
 	c->quiet = options->common.quiet;
 	if ((options->tokenizer && open_token_counter(&c->tokens, options, err) < 0) ||
-	    collect_sandbox_enter(options, records, err) < 0 || open_publish(c, &options->publish, err) < 0 ||
-	    live_run_start(&c->live, options, err) < 0 || record_inputs_open(&c->inputs, options->api, records, err) < 0 ||
-	    check_watched(c, options, err) < 0 || live_run_begin(c->live, &c->inputs, err) < 0 ||
+	    collect_sandbox_enter(options, records, err) < 0 ||
+	    output_check_open(&c->output_check, &options->output_check, err) < 0 ||
+	    open_publish(c, &options->publish, err) < 0 || live_run_start(&c->live, options, err) < 0 ||
+	    record_inputs_open(&c->inputs, options->api, records, err) < 0 || check_watched(c, options, err) < 0 ||
+	    live_run_begin(c->live, &c->inputs, err) < 0 ||
 	    earlier_samples_open(&c->earlier, options->samples, &c->inputs, err) < 0 ||
 	    open_prometheus(c, options, err) < 0)
 		return -1;
@@ -163,7 +166,7 @@ static int open_parts(struct collect *c, const struct collect_options *options, 
 	    !(c->until_stable = until_stable_new(&options->until_stable, &c->inputs.list[0].schedule)))
 		return ipf_error_memory(err);
 	c->response_options = (struct response_options){.tokens = c->tokens,
-	                                                .keep_text = options->measure.keep_text,
+	                                                .keep_text = options->measure.keep_text || c->output_check,
 	                                                .keep_others = options->measure.keep_events ||
 	                                                               options->definition >= 0,
 	                                                .virtual_time = c->inputs.predicted != NULL};
@@ -197,6 +200,8 @@ static int begin_input(struct collect *c, const struct record_input *input, stru
 {
 	if (verdict_part(c->verdict, &input->schedule) < 0)
 		return ipf_error_memory(err);
+	if (output_check_begin(c->output_check, input->schedule.trace_sha256, err) < 0)
+		return -1;
 	struct stream_reader *stream = record_reader_stream(input->reader);
 	if (record_history_is_live(stream_reader_header(stream)))
 		verdict_live_histories(c->verdict);
@@ -258,7 +263,7 @@ static int collect_record(struct collect *c, const struct record_input *input, c
 	const struct observation observation = {record, &c->response, &c->measure, &row, input->offset_ns};
 	if (response_parse(&c->response, record, input->api, &c->response_options, err) < 0 ||
 	    measure_row(&c->measure, record, &c->response, &c->measure_options, &row, err) < 0 ||
-	    watch(c, &observation, err) < 0)
+	    output_check_row(c->output_check, &c->response, &row, err) < 0 || watch(c, &observation, err) < 0)
 		return -1;
 	result_write(&row, &c->line);
 	if (stream_writer_line(c->writer, &c->line, err) < 0 || write_windows(c, series_spill, err) < 0)
@@ -589,6 +594,7 @@ void collect_abandon(struct collect *c)
 	token_counter_close(c->tokens);
 	response_release(&c->response);
 	measure_release(&c->measure);
+	output_check_close(c->output_check);
 	itl_histograms_free(c->itl);
 	series_free(c->series);
 	steady_free(c->steady);

@@ -6,6 +6,7 @@
 #include "cli/options.h"
 #include "live/until_stable.h"
 #include "measure/measure.h"
+#include "output/output_check.h"
 #include "publish/publish.h"
 #include "scrape/scrape_options.h"
 
@@ -15,6 +16,7 @@ struct collect_options {
 	struct measure_options measure;
 	struct until_stable_rule until_stable;
 	struct publish_options publish;
+	struct output_check_options output_check;
 	int definition; /* enum tool, whose definitions the rows have; -1: ipf's own */
 	bool explain, check, sandbox;
 	struct scrape_options scrape;

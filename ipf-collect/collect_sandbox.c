@@ -15,6 +15,8 @@
 static const struct sandbox_file files[] = {
 	{OFFSET(api), sandbox_read},
 	{OFFSET(samples), sandbox_read},
+	{OFFSET(output_check.rule), sandbox_read},
+	{OFFSET(output_check.trace), sandbox_read},
 	{OFFSET(scrape.cacert), sandbox_read},
 	{OFFSET(scrape.bearer), sandbox_read_again},
 	{OFFSET(scrape.prometheus_bearer), sandbox_read_again},

@@ -29,6 +29,11 @@ static const struct option_spec specs[] = {
 		"count output tokens from the text with a model's tokenizer: its name on the Hugging Face hub (gpt2, OWNER/NAME) or "
 		"a tokenizer.json; \"approx\" counts a token for every 4 bytes "
 		"(default: use the server's usage, or else count events)"),
+	OPTION(OPTION_FILE, 0, "check-output", "RULE", struct collect_options, output_check.rule,
+           "check the text of each answer: json, a FILE with a JSON Schema, or format, the response_format of its "
+           "request in --trace"),
+	OPTION(OPTION_FILE, 0, "trace", "FILE", struct collect_options, output_check.trace,
+           "the trace of the run, for --check-output format"),
 	OPTION_HEADING("Metrics"),
 	OPTION_CHOICE_OF(
 		0, "itl", "MODE", struct collect_options, measure.itl, itl_mode_names,
@@ -202,6 +207,11 @@ static int check(const struct collect_options *options, struct ipf_error *err)
 	if (check_definition(options, err) < 0 || check_sources(&options->scrape, err) < 0 ||
 	    check_prometheus(&options->scrape, err) < 0)
 		return -1;
+	if (output_check_usage(&options->output_check, err) < 0)
+		return -1;
+	if (options->output_check.rule && (options->explain || options->check))
+		return ipf_error_set(err, IPF_USAGE, "--check-output cannot be combined with --%s",
+		                     options->explain ? "explain" : "check");
 	return accelerators_check(&options->gpu, err) < 0 ? -1 : collect_sandbox_check(options, err);
 }
 

@@ -12,6 +12,8 @@ struct evaluated {
 
 struct check {
 	struct json_schema *schema;
+	/* All keywords of a subschema; check.c sets it, so that the files of the keywords need nothing of it. */
+	bool (*check_keywords)(struct check *c, const struct subschema *sub, jdoc_id value, struct evaluated *seen);
 	const struct jdoc *doc; /* of the value */
 	int64_t steps;          /* that are left */
 	int depth;

@@ -2,7 +2,6 @@
 #include "json_schema/decimal.h"
 #include "json_schema/keywords.h"
 
-#include <stdarg.h>
 #include <stdlib.h>
 
 #define SUBSCHEMAS_MAX 50000
@@ -21,23 +20,6 @@ static const uint8_t forms[KEYWORDS] = {
 };
 
 static int add_schema(struct json_schema *s, jdoc_id at, uint32_t resource, struct ipf_error *err);
-
-int schema_refuse(const struct json_schema *s, jdoc_id at, struct ipf_error *err, const char *format, ...)
-{
-	struct buffer pointer = {0};
-	char text[240];
-	va_list list;
-	va_start(list, format);
-	vsnprintf(text, sizeof text, format, list);
-	va_end(list);
-	json_pointer(&s->doc, at, 120, &pointer);
-	if (pointer.failed)
-		ipf_error_memory(err);
-	else
-		ipf_error_set(err, IPF_INPUT, "%s: %s", pointer.len ? pointer.data : "the schema", text);
-	buffer_release(&pointer);
-	return -1;
-}
 
 static int expected(const struct json_schema *s, jdoc_id at, const char *what, struct ipf_error *err)
 {

@@ -1,7 +1,26 @@
-/* $ref, $id and $anchor: which place is meant. */
+/* $ref, $id and $anchor: which place is meant; and how a place is named in an error. */
 #include "json_schema/keywords.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
+
+int schema_refuse(const struct json_schema *s, jdoc_id at, struct ipf_error *err, const char *format, ...)
+{
+	struct buffer pointer = {0};
+	char text[240];
+	va_list list;
+	va_start(list, format);
+	vsnprintf(text, sizeof text, format, list);
+	va_end(list);
+	json_pointer(&s->doc, at, 120, &pointer);
+	if (pointer.failed)
+		ipf_error_memory(err);
+	else
+		ipf_error_set(err, IPF_INPUT, "%s: %s", pointer.len ? pointer.data : "the schema", text);
+	buffer_release(&pointer);
+	return -1;
+}
 
 /* The length of "scheme://authority"; 0: the URI is not absolute. */
 static size_t root_of(struct slice uri)

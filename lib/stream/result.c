@@ -88,6 +88,8 @@ static const struct field fields[] = {
 	TEXT(tokens_source),
 	TEXT(finish),
 	TEXT(finish_server),
+	TEXT(output_check),
+	TEXT(output_invalid),
 	UINT(server_load_ns),
 	UINT(server_queue_ns),
 	UINT(server_prefill_ns),
@@ -213,6 +215,19 @@ enum result_not_streamed result_not_streamed(const struct result *result)
 			return (enum result_not_streamed)i;
 	}
 	return RESULT_STREAMED;
+}
+
+const char *const result_output_names[OUTPUT_COUNT] = {"valid", "not-json", "fenced", "empty", "schema", "undecided"};
+
+enum result_output result_output_check(const struct result *result)
+{
+	struct slice raw = result->output_check;
+	int i = OUTPUT_COUNT;
+	if (raw.data && raw.len > 2)
+		for (i = 0; i < OUTPUT_COUNT; i++)
+			if (slice_is((struct slice){raw.data + 1, raw.len - 2}, result_output_names[i]))
+				break;
+	return (enum result_output)i;
 }
 
 int result_reader_next(struct result_reader *r, struct result *result, struct slice *line, struct ipf_error *err)

@@ -48,10 +48,12 @@ struct result {
 	int64_t media_bytes;                                          /* of all of them, before base64 */
 	int64_t spec_drafts, spec_draft_tokens, spec_accepted_tokens; /* speculative decoding; absent: nothing drafted */
 	int64_t asked_input_tokens, asked_output_tokens;
-	struct slice not_streamed;  /* text: why the response came in one piece: ignored, not-asked, no-streaming */
-	struct slice tokens_source; /* text: usage, tokenizer, ids, events or none: the source of output_tokens */
-	struct slice finish;        /* text: finish reason */
-	struct slice finish_server; /* text: the server's own word, if it differs */
+	struct slice not_streamed;   /* text: why the response came in one piece: ignored, not-asked, no-streaming */
+	struct slice tokens_source;  /* text: usage, tokenizer, ids, events or none: the source of output_tokens */
+	struct slice finish;         /* text: finish reason */
+	struct slice finish_server;  /* text: the server's own word, if it differs */
+	struct slice output_check;   /* text: one of result_output_names; absent: its text was not checked */
+	struct slice output_invalid; /* text: why its text is not valid, or the check undecided */
 	int64_t server_load_ns, server_queue_ns, server_prefill_ns, server_ttft_ns, server_decode_ns, server_tpot_ns,
 		server_inference_ns, server_total_ns, server_prefill_queue_ns, server_kv_transfer_ns,
 		server_decode_queue_ns;          /* as the server reports them */
@@ -94,6 +96,20 @@ enum result_not_streamed {
 };
 extern const char *const result_not_streamed_names[RESULT_NOT_STREAMED_COUNT]; /* as in the row; NULL: streamed */
 enum result_not_streamed result_not_streamed(const struct result *result);
+
+/* What --check-output found of the text of an answer. */
+enum result_output {
+	OUTPUT_VALID,
+	OUTPUT_NOT_JSON,
+	OUTPUT_FENCED, /* JSON in a Markdown fence */
+	OUTPUT_EMPTY,
+	OUTPUT_SCHEMA,    /* JSON, but not by the schema */
+	OUTPUT_UNDECIDED, /* the check reached a limit */
+	OUTPUT_COUNT,
+};
+extern const char *const result_output_names[OUTPUT_COUNT]; /* as in the row */
+/* OUTPUT_COUNT: its text was not checked. */
+enum result_output result_output_check(const struct result *result);
 
 /* Sets all fields to absent. */
 void result_init(struct result *result);

@@ -20,18 +20,6 @@ static const struct mode *find(const struct answer *a, enum mode_kind kind)
 
 /* ---- the parts of chunks and bodies ---- */
 
-enum token_text answer_words(const struct modes *modes)
-{
-	return modes_find(modes, MODE_SPLIT_UTF8) ? TOKEN_TEXT_UTF8
-	       : modes_find(modes, MODE_ESCAPES)  ? TOKEN_TEXT_ESCAPES
-	                                          : TOKEN_TEXT_PLAIN;
-}
-
-uint64_t answer_start(uint64_t seed, uint64_t fingerprint)
-{
-	return (fingerprint ^ seed * UINT64_C(0x9e3779b97f4a7c15)) >> 20;
-}
-
 static void write_opening(struct answer *a)
 {
 	struct jout w = {.out = &a->opening};
@@ -105,20 +93,26 @@ static const char *finish_of(const struct answer *a)
 	return a->output_tokens > tool_begin(a) ? "tool_calls" : a->finish;
 }
 
-/* A tool's arguments are one JSON text of `count` tokens. */
-static struct token_bytes argument_at(const struct answer *a, int64_t i, int64_t count)
+static enum token_text answer_words(const struct modes *modes)
 {
-	if (count == 1)
-		return (struct token_bytes){"{}  ", "{}  "};
-	if (i == 0)
-		return (struct token_bytes){"{\\\"q\\\"", "{\"q\""};
-	if (count == 2)
-		return (struct token_bytes){": 1}", ": 1}"};
-	if (i == 1)
-		return (struct token_bytes){": \\\"a", ": \"a"};
-	if (i == count - 1)
-		return (struct token_bytes){"ok\\\"}", "ok\"}"};
-	return token_text_at(TOKEN_TEXT_PLAIN, answer_start(a->seed, a->ask->fingerprint), i);
+	return modes_find(modes, MODE_SPLIT_UTF8) ? TOKEN_TEXT_UTF8
+	       : modes_find(modes, MODE_ESCAPES)  ? TOKEN_TEXT_ESCAPES
+	                                          : TOKEN_TEXT_PLAIN;
+}
+
+/* Where the text begins, for token_text_at. */
+static uint64_t answer_start(uint64_t seed, uint64_t fingerprint)
+{
+	return (fingerprint ^ seed * UINT64_C(0x9e3779b97f4a7c15)) >> 20;
+}
+
+struct token_bytes answer_text_at(const struct answer *a, int64_t k)
+{
+	const struct mode *json = find(a, MODE_JSON);
+	uint64_t start = answer_start(a->seed, a->ask->fingerprint);
+	int64_t before = reasoning_tokens(a);
+	return json ? json_text_at(json->text, start, k - before, a->output_tokens - before)
+	            : token_text_at(answer_words(a->modes), start, k);
 }
 
 /* ---- chunks ---- */
@@ -246,10 +240,11 @@ static void add_token(struct answer *a, int64_t k)
 	} else if (k >= tool) {
 		a->part = PART_TOOL;
 		if (k > tool)
-			buffer_text(&a->arguments, argument_at(a, k - tool - 1, a->output_tokens - tool - 1).json);
+			buffer_text(&a->arguments,
+			            json_text_at(JSON_TEXT_OBJECT, start, k - tool - 1, a->output_tokens - tool - 1).json);
 	} else {
 		a->part = PART_TEXT;
-		buffer_text(&a->text, token_text_at(answer_words(a->modes), start, k).json);
+		buffer_text(&a->text, answer_text_at(a, k).json);
 	}
 	a->pending++;
 }

@@ -58,8 +58,8 @@ struct answer {
 };
 
 void answer_init(struct answer *a); /* after the caller's members are set */
-enum token_text answer_words(const struct modes *modes);
-uint64_t answer_start(uint64_t seed, uint64_t fingerprint); /* where the text begins, for token_text_at */
+/* Token `k` of the answer, if it is one of its text: in mode json, that fills all of the answer but its reasoning. */
+struct token_bytes answer_text_at(const struct answer *a, int64_t k);
 
 /* The status line and head of a streamed answer, and what goes out with it. Nothing for a whole one. */
 void answer_head(struct answer *a);

@@ -106,7 +106,7 @@ static enum answer_next look_for_trouble(struct answer *a)
 
 static void add_token(struct answer *a, int64_t k)
 {
-	const char *json = token_text_at(answer_words(a->modes), answer_start(a->seed, a->ask->fingerprint), k).json;
+	const char *json = answer_text_at(a, k).json;
 	buffer_text(&a->text, json);
 	buffer_text(&a->so_far, json);
 	a->pending++;

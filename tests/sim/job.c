@@ -43,7 +43,7 @@ const char *job_model(const struct sequence *sequence)
 static uint32_t token_of(const struct sequence *sequence, int64_t k)
 {
 	const struct job *job = (const struct job *)(const void *)((const char *)sequence - offsetof(struct job, sequence));
-	return token_text_token(answer_words(&job->modes), answer_start(job->answer.seed, job->ask.fingerprint), k);
+	return token_of_text((struct slice){answer_text_at(&job->answer, k).bytes, TOKEN_BYTES});
 }
 
 static void refuse(struct job *job, int status, const char *more, const char *text, const char *param)
@@ -400,9 +400,8 @@ void job_sent(struct conn *c, int64_t at_ns)
 /* What was written for the client, as text. */
 static void gather_text(const struct job *job, struct buffer *text)
 {
-	uint64_t start = answer_start(job->answer.seed, job->ask.fingerprint);
 	for (int64_t k = 0; k < job->line.output_tokens; k++)
-		buffer_append(text, token_text_at(answer_words(&job->modes), start, k).bytes, TOKEN_BYTES);
+		buffer_append(text, answer_text_at(&job->answer, k).bytes, TOKEN_BYTES);
 }
 
 static void write_log(struct server *s, struct job *job)

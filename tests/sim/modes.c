@@ -8,7 +8,7 @@
 
 #define MS NS_PER_MS
 
-enum key_type { KEY_COUNT, KEY_DURATION, KEY_FLAG, KEY_SHARE, KEY_FORM, KEY_FIELD };
+enum key_type { KEY_COUNT, KEY_DURATION, KEY_FLAG, KEY_SHARE, KEY_FORM, KEY_FIELD, KEY_TEXT };
 
 static const struct key {
 	const char *name;
@@ -30,6 +30,7 @@ static const struct key {
 	{"done", KEY_FLAG, offsetof(struct mode, done)},
 	{"alone", KEY_FLAG, offsetof(struct mode, alone)},
 	{"form", KEY_FORM, offsetof(struct mode, form)},
+	{"text", KEY_TEXT, offsetof(struct mode, text)},
 	{"field", KEY_FIELD, offsetof(struct mode, field)},
 	{"share", KEY_SHARE, offsetof(struct mode, share)},
 };
@@ -84,6 +85,7 @@ static const struct {
                     "each event in several writes, cut anywhere"},
 	[MODE_SPLIT_UTF8] = {"split-utf8", " pause ", {.pause_ns = 1 * MS}, "text of multibyte characters, cut inside one"},
 	[MODE_ESCAPES] = {"escapes", " ", {0}, "text that JSON escapes: \\u00e9, surrogate pairs, quotes"},
+	[MODE_JSON] = {"json", " text ", {0}, "text that is JSON, or nearly: object, list, fenced or cut"},
 	[MODE_CRLF] = {"crlf", " ", {0}, "lines of events end in CR LF"},
 	[MODE_CR] = {"cr", " ", {0}, "lines of events end in CR"},
 	[MODE_NO_SPACE] = {"no-space", " ", {0}, "no space after data:"},
@@ -178,6 +180,14 @@ static int set_word(struct mode *mode, const struct key *key, const char *value,
 			}
 		return ipf_error_set(err, IPF_USAGE, "expected openai, vllm or event, got \"%s\"", value);
 	}
+	if (key->type == KEY_TEXT) {
+		for (int i = 0; json_text_names[i]; i++)
+			if (strcmp(value, json_text_names[i]) == 0) {
+				mode->text = (enum json_text)i;
+				return 0;
+			}
+		return ipf_error_set(err, IPF_USAGE, "expected object, list, fenced or cut, got \"%s\"", value);
+	}
 	for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
 		if (strcmp(value, fields[i]) == 0) {
 			mode->field = fields[i];
@@ -203,6 +213,7 @@ static int set_value(struct mode *mode, const struct key *key, const char *value
 		return 0;
 	case KEY_FORM:
 	case KEY_FIELD:
+	case KEY_TEXT:
 		break;
 	}
 	return set_word(mode, key, value, err);

@@ -10,6 +10,7 @@
 #include "buffer.h"
 #include "error.h"
 #include "json/jdoc.h"
+#include "json_text.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -42,6 +43,7 @@ enum mode_kind {
 	MODE_SPLIT,
 	MODE_SPLIT_UTF8,
 	MODE_ESCAPES,
+	MODE_JSON,
 	MODE_CRLF,
 	MODE_CR,
 	MODE_NO_SPACE,
@@ -80,6 +82,7 @@ struct mode {
 	bool finish, terminator, done, alone;
 	bool after_given;
 	enum error_form form;
+	enum json_text text;
 	const char *field; /* a constant */
 	double share;      /* of the requests, for --fail */
 };

@@ -47,11 +47,6 @@ struct token_bytes token_text_at(enum token_text words, uint64_t start, int64_t 
 	return plain[at % (sizeof plain / sizeof *plain)];
 }
 
-uint32_t token_text_token(enum token_text words, uint64_t start, int64_t k)
-{
-	return token_of_text((struct slice){token_text_at(words, start, k).bytes, TOKEN_BYTES});
-}
-
 #define NO_TEXT 0xff /* no byte of UTF-8 */
 
 uint32_t token_of_text(struct slice text)

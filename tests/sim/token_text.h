@@ -28,7 +28,5 @@ struct token_bytes {
 };
 
 struct token_bytes token_text_at(enum token_text words, uint64_t start, int64_t k);
-uint32_t token_text_token(enum token_text words, uint64_t start,
-                          int64_t k); /* its number in the simulated vocabulary */
 
 #endif

@@ -1,0 +1,118 @@
+#!/bin/sh
+# ipf-collect --check-output: answers that are JSON, and those that are not, in the shares in which the server sent them; against Python's JSON and
+# python3-jsonschema.
+. "$TESTS/tap.sh"
+. "$TESTS/fixture.sh"
+
+schemas=yes
+python3 -c 'import jsonschema; jsonschema.Draft202012Validator' 2>/dev/null || schemas=
+cat >object.schema.json <<'END'
+{"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object", "required": ["q"],
+ "properties": {"q": {"type": "string", "maxLength": 500}}, "additionalProperties": false}
+END
+
+# ---- every kind of answer --------------------------------------------------------------------------------------------
+
+server_start --fail json:text=fenced,share=0.2 --fail json:text=cut,share=0.25 --fail json:text=list,share=0.2 \
+	--fail empty:share=0.1 --fail 503:share=0.2 --fail tools:share=0.2 --fail json:share=0.7
+small_run 120
+run ipf-collect --text chat.records -o plain.results
+run ipf-collect --text --check-output json chat.records -o json.results
+status_is 0 "--check-output json"
+run python3 "$TESTS/helpers/output_truth.py" json.results
+matches "$(cat "$OUT")" "^empty [1-9][0-9]*, fenced [1-9][0-9]*, not-json [1-9][0-9]*, unchecked [1-9][0-9]*, valid [1-9][0-9]*$" \
+	"each text is what Python's JSON says: $(tail -1 "$OUT")"
+is "$(wc -l <"$OUT")" 1 "in every row"
+is "$(body json.results | jq -r 'select(.output_check == "not-json").output_invalid' | sort -u | head -1)" "not JSON: expected a value" \
+	"a reason has no place in it"
+body json.results | jq -c 'select(has("n")) | del(.output_check, .output_invalid)' >without
+body plain.results | jq -c 'select(has("n"))' >with
+same without with "nothing else in the rows changes"
+run ipf-collect --check-output json chat.records
+is "$(jq -c 'select(.text)' "$OUT")" "" "texts are not kept without --text"
+
+# ---- a schema --------------------------------------------------------------------------------------------------------
+
+run ipf-collect --text --check-output object.schema.json chat.records -o schema.results
+status_is 0 "--check-output with a schema"
+matches "$(body schema.results | jq -r 'select(.output_check == "schema").output_invalid' | sort -u)" '^/: expected the type "object"$' \
+	"a list is not the object"
+if [ "$schemas" ]; then
+	run python3 "$TESTS/helpers/output_truth.py" schema.results object.schema.json
+	matches "$(cat "$OUT")" ", schema [1-9][0-9]*, unchecked [1-9][0-9]*, valid [1-9][0-9]*$" \
+		"each text is what jsonschema says: $(tail -1 "$OUT")"
+	is "$(wc -l <"$OUT")" 1 "in every row"
+else
+	skip "each text is what jsonschema says" "no python3 with jsonschema here"
+	skip "in every row" "no python3 with jsonschema here"
+fi
+
+# ---- the format of each request --------------------------------------------------------------------------------------
+
+# Every third request has no format, every third asks for an object, every third for a list by a schema.
+awk 'NR > 1 && !/^{"end"/ {
+	if (NR % 3 == 1) sub(/}$/, ",\"response_format\":{\"type\":\"json_object\"}}")
+	if (NR % 3 == 2) sub(/}$/, ",\"response_format\":{\"type\":\"json_schema\",\"json_schema\":{\"name\":\"l\",\"schema\":{\"type\":\"array\"}}}}") }
+	!/^{"end"/' chat.trace >format.trace
+printf '{"end":{"lines":%d,"sha256":"%s"}}\n' "$(($(wc -l <format.trace) - 1))" \
+	"$(sed 1d format.trace | openssl dgst -sha256 -r | cut -d ' ' -f 1)" >>format.trace
+run ipf-sched constant:rate=240,n=60 -t format.trace -o format.sched
+run ipf-fire -u "$URL" -m sim -t format.trace format.sched -o format.records
+run ipf-collect --text --check-output format --trace format.trace format.records -o format.results
+status_is 0 "--check-output format"
+body format.results | jq -c 'select(has("n") and .ok and .finish != "tool_calls") |
+	[(.req + 2) % 3, .output_check, ((.text // "") | fromjson? | type)]' >kinds
+is "$(jq -c 'select(.[0] == 0 and .[1])' kinds)" "" "requests without a format are not checked"
+is "$(jq -c 'select(.[0] == 1 and .[2] and (.[1] == "valid") != (.[2] == "object"))' kinds)" "" "those of json_object have objects"
+is "$(jq -c 'select(.[0] == 2 and .[2] and (.[1] == "valid") != (.[2] == "array"))' kinds)" "" "those of a schema what it describes"
+is "$(jq -sc '[.[] | select(.[1] == "valid") | .[0]] | unique' kinds)" "[1,2]" "both kinds have valid ones"
+is "$(jq -sc '[.[] | select(.[1] == "schema") | .[0]] | unique' kinds)" "[1,2]" "and invalid ones"
+run ipf-collect --check-output format --trace chat.trace format.records
+complains ipf-collect "chat.trace: no request has a response_format of JSON" "a trace without formats"
+sed 's/"json_object"/"json_object" /' format.trace | sed '$d' >other.trace
+printf '{"end":{"lines":%d,"sha256":"%s"}}\n' "$(($(wc -l <other.trace) - 1))" \
+	"$(sed 1d other.trace | openssl dgst -sha256 -r | cut -d ' ' -f 1)" >>other.trace
+run ipf-collect --check-output format --trace other.trace format.records
+complains ipf-collect "other.trace: is not the trace of this run" "another trace"
+status_is 3 "is bad input"
+
+# ---- schemas beside another validator --------------------------------------------------------------------------------
+
+if [ "$schemas" ]; then
+	random_rounds 2
+	for seed in $(seq "$seed" $((seed + rounds - 1))); do
+		run python3 "$TESTS/helpers/random_schemas.py" "$seed" 1500
+		matches "$(tail -1 "$OUT")" "^1500 pairs, [1-9][0-9]{2,} valid, [1-9][0-9]{2,} invalid, 0 differ$" \
+			"seed $seed: random schemas as jsonschema says: $(tail -1 "$OUT")"
+	done
+else
+	skip "random schemas as jsonschema says" "no python3 with jsonschema here"
+fi
+
+# ---- what is refused -------------------------------------------------------------------------------------------------
+
+run ipf-collect --check-output missing.json chat.records
+complains ipf-collect "missing.json: cannot open the JSON Schema" "a schema that is not there"
+echo '{"properties":{"a":{"$ref":"http://h/other.json"}}}' >remote.json
+run ipf-collect --check-output remote.json chat.records
+complains ipf-collect 'remote.json: /properties/a/$ref: expected a place in this schema (nothing is fetched), got "http://h/other.json"' \
+	"a schema that needs another document"
+status_is 3 "is bad input"
+run ipf-collect --check-output format chat.records
+complains ipf-collect "--check-output format needs --trace FILE" "formats without a trace"
+status_is 2 "is misuse"
+run ipf-collect --check-output json --trace chat.trace chat.records
+complains ipf-collect "--trace needs --check-output format" "a trace without formats"
+run ipf-collect --check-output json --explain chat.records
+complains ipf-collect "--check-output cannot be combined with --explain" "--explain shows no check"
+sed '2s/"type":"array"/"type":"text"/' format.trace >bad.trace
+run ipf-collect --check-output format --trace bad.trace format.records
+complains ipf-collect 'bad.trace:2: response_format: schema: /type: expected the name of a type, got "text"' "a schema in a trace that is none"
+
+# ---- in a sandbox ----------------------------------------------------------------------------------------------------
+
+run ipf-collect --sandbox -q --text --check-output object.schema.json chat.records -o sandbox.results
+status_is 0 "in a sandbox"
+body sandbox.results >a
+body schema.results >b
+same a b "the same rows"
