@@ -2,6 +2,7 @@
 
 #include "absent.h"
 #include "figures/figures.h"
+#include "stats/share_interval.h"
 
 #include <assert.h>
 #include <math.h>
@@ -34,6 +35,20 @@ NUMBER_IF(fluidity, f->deadlines > 0, (double)f->deadlines_met / (double)f->dead
 NUMBER_IF(good, f->judged > 0, f->good)
 NUMBER_IF(audio_s, f->audio_ns > 0, (double)f->audio_ns / 1e9)
 NUMBER_IF(judged, f->judged > 0, f->judged)
+
+/* An undecided text is neither valid nor invalid. */
+static int64_t decided_outputs(const struct figures *f)
+{
+	int64_t sum = 0;
+	for (int i = 0; i < OUTPUT_UNDECIDED; i++)
+		sum += f->outputs[i];
+	return sum;
+}
+NUMBER_IF(outputs_decided, decided_outputs(f) > 0, decided_outputs(f))
+NUMBER_IF(outputs_valid, decided_outputs(f) > 0, f->outputs[OUTPUT_VALID])
+NUMBER_IF(outputs_share, decided_outputs(f) > 0, (double)f->outputs[OUTPUT_VALID] / (double)decided_outputs(f))
+NUMBER_IF(outputs_low, true, share_interval(f->outputs[OUTPUT_VALID], decided_outputs(f)).low)
+NUMBER_IF(outputs_high, true, share_interval(f->outputs[OUTPUT_VALID], decided_outputs(f)).high)
 
 /* ---- the table ---- */
 
@@ -172,6 +187,15 @@ const struct catalogue_figure catalogue[] = {
 	{ROW("fluidity/deadlines", "deadlines", "tokens", COUNT, "fluidity"), AT(deadlines), .positive = true},
 	{ROW("fluidity/met", "deadlines met", "tokens", COUNT, "fluidity"), .number = deadlines_met},
 	{ROW("fluidity/share", "fluidity", "", SHARE, "fluidity"), .number = fluidity},
+
+	{ROW("output_check/valid", "valid outputs", "requests", COUNT, "output_check"), .number = outputs_valid},
+	{ROW("output_check/of", "checked outputs", "requests", COUNT, "output_check"), .number = outputs_decided},
+	{ROW("output_check/share", "valid outputs", "", SHARE, "output_check"), .number = outputs_share,
+     COLUMN("output_valid_share"), FAMILY("ipf_output_valid_ratio", "Share of the checked outputs that are valid.")},
+	{ROW("output_check/low", "valid outputs, at least", "", SHARE, "output_check"), .number = outputs_low},
+	{ROW("output_check/high", "valid outputs, at most", "", SHARE, "output_check"), .number = outputs_high},
+	{ROW("output_check/faults", "faults of outputs", "requests", COUNTS, "output_check"), AT(outputs[OUTPUT_NOT_JSON]),
+     .names = result_output_names + OUTPUT_NOT_JSON, .name_count = OUTPUT_COUNT - OUTPUT_NOT_JSON},
 
 	{ROW("in_flight/mean", "in flight, mean", "requests", NUMBER, "in_flight"), AT(in_flight_mean),
      COLUMN("in_flight_mean"), .point = "in_flight",

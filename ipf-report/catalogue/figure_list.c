@@ -19,5 +19,6 @@ const struct compared_figure compared_figures[COMPARED_FIGURES] = {
 	{"output_tokens", "output_tokens", "output tokens", "per s", FIGURE_OUTPUT, METRIC_COUNT, 0, false, true},
 	{"goodput", "goodput", "goodput", "per s", FIGURE_GOOD, METRIC_COUNT, 0, false, true},
 	{"failures", "failures", "failures", "", FIGURE_FAILURES, METRIC_COUNT, 0, true, true},
+	{"valid", "valid", "valid outputs", "", FIGURE_VALID, METRIC_COUNT, 0, false, true},
 };
 /* clang-format on */

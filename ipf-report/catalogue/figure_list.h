@@ -15,7 +15,8 @@ enum figure_kind {
 	FIGURE_REQUESTS,  /* per second; the same for the next two */
 	FIGURE_OUTPUT,
 	FIGURE_GOOD,
-	FIGURE_FAILURES, /* a share */
+	FIGURE_FAILURES, /* a share; the same for the next */
+	FIGURE_VALID,    /* outputs of those that were checked */
 };
 
 struct compared_figure {
@@ -30,7 +31,12 @@ struct compared_figure {
 	bool repeated;
 };
 
-enum { COMPARED_FIGURES = 20 };
+enum { COMPARED_FIGURES = 21 };
 extern const struct compared_figure compared_figures[COMPARED_FIGURES];
+
+static inline bool figure_is_share(const struct compared_figure *figure)
+{
+	return figure->kind == FIGURE_FAILURES || figure->kind == FIGURE_VALID;
+}
 
 #endif

@@ -190,7 +190,7 @@ const char *compare_p(const struct difference *d, char text[40])
 
 const char *compare_value(const struct compared_figure *figure, double value, char text[40])
 {
-	if (figure->kind != FIGURE_FAILURES)
+	if (!figure_is_share(figure))
 		return show_number(value, text);
 	if (isnan(value))
 		snprintf(text, 40, "-");

@@ -1,6 +1,7 @@
 #include "compare/comparison.h"
 
 #include "absent.h"
+#include "catalogue/catalogue.h"
 #include "compare/block_plan.h"
 #include "compare/settings.h"
 #include "figures/completions.h"
@@ -45,16 +46,16 @@ bool finding_is_worse(const struct compared_figure *figure, enum finding finding
 
 const char *finding_name(const struct compared_figure *figure, enum finding finding)
 {
-	const bool share = figure->kind == FIGURE_FAILURES;
+	const bool share = figure_is_share(figure);
 	if (finding == FINDING_SAME)
 		return "no difference";
 	if (finding == FINDING_FEW_RUNS)
 		return "not enough runs";
 	if (finding == FINDING_NONE)
 		return "not judged";
-	if (finding_is_worse(figure, finding))
-		return share ? "more" : "slower";
-	return share ? "fewer" : "faster";
+	if (share)
+		return finding == FINDING_HIGHER ? "more" : "fewer";
+	return finding_is_worse(figure, finding) ? "slower" : "faster";
 }
 
 /* ---- which runs have the same requests ---- */
@@ -221,6 +222,9 @@ static struct addend addend_of(const struct row *row, enum figure_kind kind, boo
 		return (struct addend){isnan(gaps) ? NAN : (double)row_get(row, METRIC_ITL_MEAN) / 1e6 * gaps, gaps};
 	case FIGURE_FAILURES:
 		return (struct addend){row->ok ? 0 : row->error == VERDICT_HUNG_UP ? NAN : 1, 1};
+	case FIGURE_VALID:
+		return (struct addend){
+			row->ok && row->output_check < OUTPUT_UNDECIDED ? row->output_check == OUTPUT_VALID : NAN, 1};
 	case FIGURE_GOOD:
 		return (struct addend){row->goodness == SLO_GOOD, 0};
 	case FIGURE_OUTPUT:
@@ -266,7 +270,7 @@ static void add_completion(const struct side *side, const struct row *row, bool 
 /* Sums for each block: of what happened in its part of the time, or to its requests. */
 static void add_up(const struct side *side, enum figure_kind kind, bool drain, double *over, double *under)
 {
-	const bool of_requests = kind == FIGURE_FAILURES || kind == FIGURE_GAPS_MEAN;
+	const bool of_requests = kind == FIGURE_FAILURES || kind == FIGURE_VALID || kind == FIGURE_GAPS_MEAN;
 	const bool by_request = strcmp(run_data_itl(side->run, 0), "request") == 0;
 	if (!of_requests)
 		measure_time(side, drain, under);
@@ -309,6 +313,8 @@ static double stated_value(const struct side *side, const struct compared_figure
 	}
 	if (figure->kind == FIGURE_FAILURES)
 		return f->failures_unknown || f->ok + f->failed == 0 ? NAN : (double)f->failed / (double)(f->ok + f->failed);
+	if (figure->kind == FIGURE_VALID)
+		return catalogue_number(catalogue_find("output_check/share"), f);
 	return figure->kind == FIGURE_REQUESTS ? f->completed
 	       : figure->kind == FIGURE_OUTPUT ? f->output_per_s
 	                                       : f->goodput;
@@ -323,7 +329,7 @@ static int influence_of_sums(struct influence *i, const struct side *side, const
 		return ipf_error_memory(err);
 	add_up(side, figure->kind, options->figures->window == WINDOW_DRAIN, over, over + count);
 	const int bad = influence_of_ratio(i, &side->blocks, over, over + count,
-	                                   figure->kind == FIGURE_FAILURES ? INFLUENCE_SHARE : INFLUENCE_RELATIVE, err);
+	                                   figure_is_share(figure) ? INFLUENCE_SHARE : INFLUENCE_RELATIVE, err);
 	free(over);
 	return bad;
 }
@@ -352,7 +358,7 @@ static int influence_of_figure(struct influence *i, const struct side *side, str
 	 * mean gap is that of all gaps, also under another tool's definitions */
 	if (isnan(shown) || isnan(i->value) || figure->kind == FIGURE_GAPS_MEAN)
 		i->value = shown;
-	i->scale = figure->kind == FIGURE_FAILURES ? INFLUENCE_SHARE : i->scale;
+	i->scale = figure_is_share(figure) ? INFLUENCE_SHARE : i->scale;
 	return bad;
 }
 

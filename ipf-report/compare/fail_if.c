@@ -32,15 +32,15 @@ static int find_figure(struct fail_if *condition, const char *name, struct ipf_e
 			return 0;
 		}
 	return ipf_error_set(err, IPF_USAGE,
-	                     "expected a figure such as ttft.p99, e2e.mean, requests, output_tokens, goodput or failures, "
-	                     "got \"%s\"",
+	                     "expected a figure such as ttft.p99, e2e.mean, requests, output_tokens, goodput, failures or "
+	                     "valid, got \"%s\"",
 	                     name);
 }
 
 static int parse_limit(struct fail_if *condition, const char *text, struct ipf_error *err)
 {
 	const bool sign = *text == '+' || *text == '-', share = strchr(text, '%') != NULL;
-	const bool of_share = condition->figure->kind == FIGURE_FAILURES, time = strcmp(condition->figure->unit, "ms") == 0;
+	const bool of_share = figure_is_share(condition->figure), time = strcmp(condition->figure->unit, "ms") == 0;
 	const double direction = *text == '-' ? -1 : 1;
 	const char *number = text + sign;
 	int64_t ns;

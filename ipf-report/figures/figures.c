@@ -209,6 +209,8 @@ static void count_requests(struct figures *f, const struct row_selection *sel)
 			f->ok++;
 			f->empty += row_get(row, ROW_EVENTS) == 0;
 			f->not_streamed[row->not_streamed] += row->not_streamed != RESULT_STREAMED;
+			if (row->output_check < OUTPUT_COUNT)
+				f->outputs[row->output_check]++;
 			f->events += count_of(row, ROW_EVENTS);
 			f->reads_known |= row_get(row, ROW_COALESCED) != IPF_ABSENT;
 			f->stalls_known |= row_get(row, ROW_STALLS) != IPF_ABSENT;

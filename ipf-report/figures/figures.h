@@ -91,8 +91,9 @@ struct figures {
 	int64_t events, coalesced, stalls, stalled; /* stalled: requests with at least one stall */
 	int64_t after_end, went_on; /* content events after the end mark, and responses with any; also of failures */
 	int64_t not_streamed[RESULT_NOT_STREAMED_COUNT]; /* successful responses in one piece, by reason */
-	int64_t deadlines, deadlines_met;                /* fluidity; 0: not measured */
-	int64_t judged, good;                            /* requests with objectives, and those that met all of them */
+	int64_t outputs[OUTPUT_COUNT];    /* successful responses whose text was checked, by what was found */
+	int64_t deadlines, deadlines_met; /* fluidity; 0: not measured */
+	int64_t judged, good;             /* requests with objectives, and those that met all of them */
 	int64_t left_out;           /* requests with objectives that ipf-fire disconnected on purpose; not in `judged` */
 	int64_t unmeasured;         /* requests with objectives that could not be measured: not streamed; not in `judged` */
 	double good_output_per_s;   /* output tokens of good requests; NAN like the goodput, or if tokens are not known */

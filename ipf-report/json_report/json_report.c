@@ -34,10 +34,8 @@ json_t *json_steady(const struct report *report)
 	return json_incref(report->run->steady);
 }
 
-/* Why requests failed, the most frequent reason first. */
-json_t *json_errors(const struct report *report)
+static json_t *tally_json(const struct failure_tally *t)
 {
-	const struct failure_tally *t = &report->run->failures;
 	json_t *list = json_array();
 	for (int i = 0; i < t->count; i++) {
 		const struct failure *f = &t->list[i];
@@ -49,6 +47,17 @@ json_t *json_errors(const struct report *report)
 		json_array_append_new(list, one);
 	}
 	return list;
+}
+
+/* Why requests failed, the most frequent reason first. */
+json_t *json_errors(const struct report *report)
+{
+	return tally_json(&report->run->failures);
+}
+
+json_t *json_invalid_outputs(const struct report *report)
+{
+	return tally_json(&report->run->invalid_outputs);
 }
 
 /* How many groups of this kind the run has. */

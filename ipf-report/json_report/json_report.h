@@ -22,6 +22,7 @@ struct figures;
 	MEMBER(STAGES, "stages", json_stages)                                                                              \
 	MEMBER(STEADY, "steady", json_steady)                                                                              \
 	MEMBER(ERRORS, "errors", json_errors)                                                                              \
+	MEMBER(INVALID_OUTPUTS, "invalid_outputs", json_invalid_outputs)                                                   \
 	MEMBER(TOTAL, "total", json_total)                                                                                 \
 	MEMBER(ACCURACY, "accuracy", json_run_accuracy)                                                                    \
 	MEMBER(CLOCKS, "clocks", json_clocks)                                                                              \

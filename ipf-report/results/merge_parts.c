@@ -334,6 +334,7 @@ static void set_windows(const struct run_data *run, int part_index)
 int merge_parts(struct run_data *run, struct ipf_error *err)
 {
 	failure_tally_sort(&run->failures);
+	failure_tally_sort(&run->invalid_outputs);
 	if (sort_rows(run, err) < 0 || find_shards(run, err) < 0)
 		return -1;
 	judge_predicted_apart(run);

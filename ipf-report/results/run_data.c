@@ -273,13 +273,17 @@ static int make_room(struct run_data *run, struct ipf_error *err)
 	return 0;
 }
 
-/* Those of measured stages. Disconnecting on purpose is no failure. */
+/* Those of measured stages, and the texts in them that are not valid. Disconnecting on purpose is no failure. */
 static int tally_failure(struct run_data *run, const struct result *result)
 {
 	bool known = result->stage < (int64_t)run->schedule.count;
-	if (result->ok || result_hung_up(result) || (known && !run->schedule.stages[result->stage].measured))
+	if (result_hung_up(result) || (known && !run->schedule.stages[result->stage].measured))
 		return 0;
-	return failure_tally_add_row(&run->failures, result);
+	if (!result->ok)
+		return failure_tally_add_row(&run->failures, result);
+	if (result_output_check(result) == OUTPUT_VALID || result_output_check(result) == OUTPUT_COUNT)
+		return 0;
+	return failure_tally_add_json(&run->invalid_outputs, result->output_check, IPF_ABSENT, result->output_invalid);
 }
 
 /* In run_data.stage_models, besides numbers of models. */
@@ -339,6 +343,7 @@ static int add_row(struct run_data *run, const struct result *result, struct sli
 		.stale = result->stale,
 		.goodness = (uint8_t)goodness,
 		.not_streamed = (uint8_t)result_not_streamed(result),
+		.output_check = (uint8_t)result_output_check(result),
 		.marks = marks,
 		.due_ns = result->due_ns,
 		.start_ns = result->start_ns,

@@ -57,6 +57,7 @@ struct row {
 	bool ok, stale;
 	uint8_t goodness;       /* enum slo_answer */
 	uint8_t not_streamed;   /* enum result_not_streamed */
+	uint8_t output_check;   /* enum result_output */
 	struct slo_marks marks; /* of the objectives of --slo */
 	int64_t due_ns, start_ns, end_ns;
 };
@@ -150,7 +151,8 @@ struct run_data {
 	struct itl_positions *positions; /* the gaps of all stages, by their position in the answer */
 	int32_t *stage_models; /* of the part that is read: for each stage, the model of its successful requests */
 	int64_t stage_models_count;
-	struct failure_tally failures; /* of measured stages; sorted after the last part */
+	struct failure_tally failures;        /* of measured stages; sorted after the last part */
+	struct failure_tally invalid_outputs; /* the same of texts that --check-output found not valid */
 	struct verdict *verdict;
 	struct series *windows;       /* of all parts, on the clock of the first one; NULL: the results have none */
 	struct sample_store *samples; /* of servers and accelerators, on the clock of the first part */

@@ -46,6 +46,7 @@ static const struct kind {
 	{"accelerators", "Accelerators", section_accelerators, FULL, true, REPORT_ACCELERATORS},
 	{"cost", "Cost", section_cost, FIRST, false, REPORT_COST},
 	{"errors", "Errors", section_errors, FIRST, false, REPORT_ERRORS},
+	{"output", "Structured output", section_output, FIRST, false, REPORT_INVALID_OUTPUTS},
 	{"goodput", "Goodput", section_goodput, FIRST, false, 0},
 	{"accuracy", "Accuracy", section_accuracy, FULL, true,
      REPORT_ACCURACY | REPORT_CLOCKS | REPORT_STEADY | REPORT_TRANSPORT},

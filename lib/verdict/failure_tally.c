@@ -103,18 +103,23 @@ static void decode(struct jdoc *doc, struct slice text, struct buffer *out)
 		jdoc_text(doc, JDOC_ROOT, out);
 }
 
-int failure_tally_add_row(struct failure_tally *t, const struct result *row)
+int failure_tally_add_json(struct failure_tally *t, struct slice json_kind, int64_t status, struct slice json_text)
 {
 	struct jdoc doc = {0};
 	struct buffer kind = {0}, text = {0};
-	decode(&doc, row->error_kind, &kind);
-	decode(&doc, row->error_text, &text);
-	failure_tally_add(t, buffer_all(&kind), row->status, buffer_all(&text));
+	decode(&doc, json_kind, &kind);
+	decode(&doc, json_text, &text);
+	failure_tally_add(t, buffer_all(&kind), status, buffer_all(&text));
 	int bad = kind.failed || text.failed ? -1 : 0;
 	buffer_release(&kind);
 	buffer_release(&text);
 	jdoc_release(&doc);
 	return bad;
+}
+
+int failure_tally_add_row(struct failure_tally *t, const struct result *row)
+{
+	return failure_tally_add_json(t, row->error_kind, row->status, row->error_text);
 }
 
 static int by_count(const void *a, const void *b)

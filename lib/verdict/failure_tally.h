@@ -34,7 +34,9 @@ struct failure_tally {
 
 /* `kind` as ipf-results(5) names it; `text` is plain bytes, may be absent. */
 void failure_tally_add(struct failure_tally *t, struct slice kind, int64_t status, struct slice text);
-/* That of a failed request, whose texts are JSON. -1: out of memory. */
+/* The same of texts that are JSON, with their quotes. -1: out of memory. */
+int failure_tally_add_json(struct failure_tally *t, struct slice kind, int64_t status, struct slice text);
+/* That of a failed request. -1: out of memory. */
 int failure_tally_add_row(struct failure_tally *t, const struct result *row);
 /* By count, then by kind, status and text. */
 void failure_tally_sort(struct failure_tally *t);

@@ -116,3 +116,45 @@ status_is 0 "in a sandbox"
 body sandbox.results >a
 body schema.results >b
 same a b "the same rows"
+
+# ---- in reports ------------------------------------------------------------------------------------------------------
+
+body json.results | jq -s 'map(select(.output_check)) | {valid: (map(select(.output_check == "valid")) | length), of: length,
+	faults: (map(select(.output_check != "valid")) | group_by(.output_check) | map({(.[0].output_check): length}) | add)}' >counted
+run ipf-report -f json json.results
+cp "$OUT" report.json
+is "$(jq -S '.total.output_check | {valid, of, faults}' report.json)" "$(jq -S . counted)" "the report counts them"
+is "$(jq -c '[.invalid_outputs[] | .count] | [add, (. == (sort | reverse))]' report.json)" \
+	"[$(jq '.of - .valid' counted),true]" "the faults are all there, the most frequent first"
+run python3 -c '
+import json, math
+from statistics import NormalDist
+o, z = json.load(open("report.json"))["total"]["output_check"], NormalDist().inv_cdf(0.975)
+n, p = o["of"], o["valid"] / o["of"]
+half = z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
+for name, value in ("share", p), ("low", (p + z * z / (2 * n) - half) / (1 + z * z / n)), ("high", (p + z * z / (2 * n) + half) / (1 + z * z / n)):
+    if not math.isclose(o[name], value, abs_tol=1e-6):
+        print(name, o[name], value)'
+stdout_is "" "the share has its Wilson interval"
+run ipf-report --section output json.results
+contains "$(tr -s ' \n' ' ' <"$OUT")" "of the answers are valid, $(jq .valid counted) of $(jq .of counted) (95 % interval" "the text says so"
+contains "$(cat "$OUT")" "JSON in a Markdown fence" "with the faults"
+run ipf-report -f json plain.results
+is "$(jq -c '[.total.output_check, .invalid_outputs]' "$OUT")" "[null,null]" "without --check-output there is nothing of it"
+run ipf-report plain.results
+is "$(grep -ci 'structured' "$OUT")" 0 "nor in the text"
+
+# ---- in comparisons --------------------------------------------------------------------------------------------------
+
+server_stop
+server_start --fail json:text=cut,share=0.3 --fail json
+small_run 100
+run ipf-collect --check-output json chat.records -o json.results
+run ipf-report compare --fail-if "valid < 99%" json.results json.results
+status_is 4 "--fail-if valid"
+stderr_contains "--fail-if valid < 99%: new is $(ipf-report -f json json.results | jq '.total.output_check.share * 1000 | round / 10')" "says the share"
+run ipf-report compare --fail-if "valid < -5%" json.results json.results
+status_is 0 "by its change"
+run ipf-report compare --fail-if "valid < 99%" chat.results chat.results
+stderr_contains "not known: a side does not have the figure" "without --check-output"
+status_is 4 "which does not pass"
