@@ -16,6 +16,7 @@ static struct collect_options options_of(uint8_t how, const char *output)
 	                                .every_ns = NS_PER_S,
 	                                .tokenizer = how & 16 ? "approx" : NULL,
 	                                .scrape = {.timeout_ns = NS_PER_S, .prometheus_timeout_ns = NS_PER_S},
+	                                .output_check = {.rule = how & 4 ? "json" : NULL},
 	                                .definition = how & 32 ? how >> 6 : -1,
 	                                .measure = {.stall_ns = how & 2 ? 1000 : IPF_ABSENT,
 	                                            .deadline_ns = how & 4 ? 1000000 : IPF_ABSENT,

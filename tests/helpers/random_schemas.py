@@ -1,16 +1,15 @@
 """Random JSON Schemas and answers: what ipf-collect --check-output format says of each, beside python3-jsonschema.
 
-    python3 random_schemas.py SEED COUNT        # runs ipf-collect once; writes random.trace and random.records
+    python3 random_schemas.py SEED COUNT        # runs ipf-collect once
 
 The last line: "COUNT pairs, V valid, I invalid, 0 differ", before it a line for each that differs.
 """
-import hashlib
 import json
 import random
-import subprocess
 import sys
 
 import jsonschema
+import schema_pairs
 
 KEYS = ["a", "b", "c", "é/~"]
 TEXTS = ["", "a", "ab", "é😀", "abc", "\t"]
@@ -87,39 +86,19 @@ def root(r):
     return made | {"$defs": {"a": leaf(), "b": leaf(), "c": leaf() | {"$anchor": "c"}}}
 
 
-def stream(path, header, lines):
-    body = "".join(json.dumps(line) + "\n" for line in lines)
-    digest = hashlib.sha256(body.encode()).hexdigest()
-    with open(path, "w", encoding="utf-8") as out:
-        out.write(json.dumps(header) + "\n" + body)
-        out.write(json.dumps({"end": {"lines": len(lines), "sha256": digest}}) + "\n")
-
-
 def main():
     r = random.Random(int(sys.argv[1]))
     pairs = [(root(r), value(r, 3)) for _ in range(int(sys.argv[2]))]
-    requests, records = [], []
-    for n, (one, answer) in enumerate(pairs):
-        form = {"type": "json_schema", "json_schema": {"name": "x", "schema": one}}
-        requests.append({"id": f"r{n}", "prompt": "x", "input_tokens": 1, "output_tokens": 1, "response_format": form})
-        message = {"role": "assistant", "content": json.dumps(answer, ensure_ascii=r.random() < 0.5)}
-        body = json.dumps({"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]})
-        records.append({"n": n, "req": n, "stage": 0, "ready_ns": n, "start_ns": n, "status": 200, "first_byte_ns": n + 1,
-                        "end_ns": n + 2, "reads": [[n + 2, len(body.encode()), n + 2]], "body": body})
-    stage = {"name": "a", "kind": "burst", "spec": "burst:n=1", "begin_ns": 0, "arrivals": len(pairs), "first_n": 0}
-    stream("random.trace", {"ipf": "trace", "version": 1}, requests)
-    stream("random.records", {"ipf": "records", "version": 1, "tool": "test 1", "t0_unix_ns": 1, "stages": [stage]}, records)
-    command = ["ipf-collect", "--api", "openai-chat", "--check-output", "format", "--trace", "random.trace", "random.records"]
-    rows = [json.loads(line) for line in subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout.splitlines()]
-    found = {row["n"]: row for row in rows if "n" in row}
+    found = schema_pairs.check(pairs, lambda n: n % 2)
+    if isinstance(found, str):
+        sys.exit(found)
     valid = differ = 0
-    for n, (one, answer) in enumerate(pairs):
+    for (one, answer), (got, why) in zip(pairs, found, strict=True):
         expected = jsonschema.Draft202012Validator(one).is_valid(answer)
         valid += expected
-        got = found[n].get("output_check")
         if got != ("valid" if expected else "schema"):
             differ += 1
-            print(f"expected {expected}, got {got} ({found[n].get('output_invalid')}): {json.dumps(one)} of {json.dumps(answer)}")
+            print(f"expected {expected}, got {got} ({why}): {json.dumps(one)} of {json.dumps(answer)}")
     print(f"{len(pairs)} pairs, {valid} valid, {len(pairs) - valid} invalid, {differ} differ")
 
 
