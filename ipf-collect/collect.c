@@ -72,8 +72,11 @@ static int open_output(struct collect *c, const struct collect_options *options,
 {
 	const char *path = options->common.output;
 	json_t *header = results_header(&c->inputs, options, c->tokens, argv);
-	if (!header)
+	if (!header ||
+	    (c->output_check && json_object_set_new(header, "output_check", output_check_json(c->output_check)) < 0)) {
+		json_decref(header);
 		return ipf_error_memory(err);
+	}
 	c->compressed = path && strlen(path) > 4 && !strcmp(path + strlen(path) - 4, ".zst");
 	int status = stream_writer_open(&c->writer, path, header, err);
 	json_decref(header);

@@ -3,6 +3,7 @@
 #include "json/jout.h"
 #include "output/format_list.h"
 #include "safe_text.h"
+#include "stream/digest.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -12,6 +13,7 @@
 struct output_check {
 	bool by_format;
 	const char *trace;          /* path */
+	char sha256[65];            /* of the schema's file; "": none */
 	struct json_schema *schema; /* for all answers; NULL: any JSON, or by_format */
 	struct format_list formats;
 	struct jdoc doc;
@@ -49,6 +51,17 @@ static int read_file(const char *path, struct buffer *text, struct ipf_error *er
 	return status;
 }
 
+static int describe_file(struct output_check *c, const struct buffer *text, struct ipf_error *err)
+{
+	struct digest *digest = digest_new();
+	if (!digest)
+		return ipf_error_memory(err);
+	digest_update(digest, text->data ? text->data : "", text->len);
+	digest_hex(digest, c->sha256);
+	digest_free(digest);
+	return 0;
+}
+
 static int read_schema(struct output_check *c, const char *path, struct ipf_error *err)
 {
 	struct buffer text = {0};
@@ -57,6 +70,8 @@ static int read_schema(struct output_check *c, const char *path, struct ipf_erro
 		ipf_error_place(err, path, 0);
 		status = -1;
 	}
+	if (status == 0)
+		status = describe_file(c, &text, err);
 	buffer_release(&text);
 	return status;
 }
@@ -74,6 +89,17 @@ int output_check_open(struct output_check **check, const struct output_check_opt
 	if (c->by_format)
 		return format_list_read(&c->formats, o->trace, err);
 	return strcmp(o->rule, "json") ? read_schema(c, o->rule, err) : 0;
+}
+
+json_t *output_check_json(const struct output_check *c)
+{
+	if (!c)
+		return NULL;
+	const char *sha256 = c->by_format ? c->formats.sha256 : c->sha256;
+	json_t *json = json_pack("{s:s}", "rule", c->by_format ? "format" : c->schema ? "schema" : "json");
+	if (json && *sha256)
+		json_object_set_new(json, "sha256", json_string(sha256));
+	return json;
 }
 
 int output_check_begin(const struct output_check *c, const char *sha256, struct ipf_error *err)

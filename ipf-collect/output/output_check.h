@@ -15,6 +15,8 @@
 #include "api/response.h"
 #include "stream/result.h"
 
+#include <jansson.h>
+
 struct output_check_options {
 	const char *rule;  /* "json", "format" or the path of a JSON Schema; NULL: nothing is checked */
 	const char *trace; /* of the requests, whose response_format "format" goes by; NULL: none */
@@ -31,6 +33,9 @@ struct output_check;
 int output_check_usage(const struct output_check_options *options, struct ipf_error *err);
 /* -1: a file cannot be read, is no schema, or no request of the trace has a format. */
 int output_check_open(struct output_check **check, const struct output_check_options *options, struct ipf_error *err);
+/* The rule, for the header of results: {"rule":"schema","sha256":…}, the digest of the schema's file or, for "format",
+ * of the trace. New; NULL: nothing is checked, or out of memory. */
+json_t *output_check_json(const struct output_check *check);
 /* `sha256`: that of the run's trace, as its schedule says; "" if it is not known. -1: another trace was read. */
 int output_check_begin(const struct output_check *check, const char *sha256, struct ipf_error *err);
 /* Sets both members, or none for a row that is not checked: of a failure, of an answer without text, of a request
