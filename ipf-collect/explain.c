@@ -393,6 +393,8 @@ static void show_row(struct explain *x, const struct result *row)
 	if (row->tokens_source.data)
 		fprintf(x->to, " from %s", shown_slice(row->tokens_source).text);
 	show_count(x, "input tokens", row->input_tokens_usage);
+	show_count(x, "inputs", row->inputs);
+	show_count(x, "results", row->outputs);
 	if (row->not_streamed.data)
 		fprintf(x->to, ", not streamed (%.*s): no TTFT", (int)row->not_streamed.len, row->not_streamed.data);
 	if (row->ttft_ns != IPF_ABSENT)

@@ -11,16 +11,30 @@
 #include <malloc.h>
 #include <stdio.h>
 
-static int list_apis(void)
+/* A line for each API of this kind. */
+static int list_kind(enum api_kind kind, struct buffer *text, struct ipf_error *err)
 {
 	const char *about, *name;
+	struct api *api;
+	for (size_t i = 0; (name = api_builtin(i, &about)); i++) {
+		if (api_open(&api, name, err) < 0)
+			return -1;
+		if (api_kind(api) == kind)
+			buffer_format(text, "%-20s %-8s  %s\n", name, api_kind_names[kind], about);
+		api_close(api);
+	}
+	return 0;
+}
+
+static int list_apis(void)
+{
 	struct buffer text = {0};
 	struct ipf_error err = {0};
-	for (size_t i = 0; (name = api_builtin(i, &about)); i++)
-		buffer_format(&text, "%-20s %s\n", name, about);
-	if (text.failed)
+	for (enum api_kind kind = 0; kind < API_KINDS && !err.kind; kind++)
+		list_kind(kind, &text, &err);
+	if (!err.kind && text.failed)
 		ipf_error_memory(&err);
-	else
+	if (!err.kind)
 		text_output_write(NULL, &text, &err);
 	buffer_release(&text);
 	return ipf_error_report(&err, stderr, "ipf-fire");

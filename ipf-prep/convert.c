@@ -1,6 +1,7 @@
 #include "convert.h"
 
 #include "absent.h"
+#include "shape/request_batch.h"
 #include "shape/selection.h"
 #include "sources/source_reader.h"
 #include "stream/provenance.h"
@@ -87,7 +88,8 @@ static json_t *make_trailer(const struct prep_config *c, const struct source_rea
 	set_counts(end, "inexact", counts->inexact, counts->inexact_count);
 	set_repeats(end, &counts->repeats);
 	prompt_reuse_find(&counts->reuse, counts->input_tokens, &reuse);
-	schedule_reuse_to_json(&reuse, end);
+	if (!c->query.given) /* a model that ranks reads each input behind the query */
+		schedule_reuse_to_json(&reuse, end);
 	if (reading->bad)
 		json_object_set_new(end, "bad", json_integer((json_int_t)reading->bad));
 	if (reading->ended_early)
@@ -174,11 +176,17 @@ static int write_trace(const struct prep_config *c, struct stream_writer *writer
 	struct media_names names = {0};
 	struct trace_renderer renderer = {0};
 	struct media_store media;
+	struct request_batch batch;
+	request_batch_init(&batch, c, &lines.sink);
+	struct request_sink *to = c->batch.given ? &batch.sink : &lines.sink;
 	int status = open_media(&media, c, paths, &names, err);
 	if (status == 0)
-		status = trace_renderer_init(&renderer, c, &lines.sink, &media, counts, err);
+		status = trace_renderer_init(&renderer, c, to, &media, counts, err);
 	if (status == 0)
 		status = read_requests(c, &renderer, paths, reading, counts, err);
+	if (status == 0)
+		status = request_batch_finish(&batch, err);
+	request_batch_release(&batch);
 	trace_renderer_release(&renderer);
 	if (media_store_close(&media, err) < 0)
 		status = -1;
@@ -219,7 +227,10 @@ static void note_shortfall(const struct prep_config *c, const struct source_read
 	if (wanted == IPF_ABSENT || enough)
 		return;
 	fprintf(stderr, "ipf-prep: %lld of the %lld %s of %s were written: ", (long long)written, (long long)wanted,
-	        of_requests ? "requests" : "sessions", of_requests ? "-n" : "--sessions");
+	        !of_requests     ? "sessions"
+	        : c->batch.given ? "inputs"
+	                         : "requests",
+	        of_requests ? "-n" : "--sessions");
 	if (counts->too_long)
 		fprintf(stderr, "the shortest session that is left has %lld requests, and sessions are written whole\n",
 		        (long long)counts->shortest_too_long);

@@ -129,10 +129,45 @@ static const char *error_kind(const struct record *record, const struct response
 	return r->events_count ? NULL : empty_kind(r, text);
 }
 
+/* Has the API a result for each input, and was the response read? */
+static bool has_outputs(const struct response *r)
+{
+	return r->format && r->format->outputs.count && r->outputs != IPF_ABSENT;
+}
+
+/* How many inputs the request had. */
+static int64_t inputs_of(const struct record *record)
+{
+	return record->inputs == IPF_ABSENT ? 1 : record->inputs;
+}
+
+/* Results must be as many as were asked for, and each of another input. NULL: they are. */
+static const char *outputs_kind(struct measure *m, const struct record *record, const struct response *r,
+                                struct slice *text)
+{
+	struct buffer *why = &m->outputs_text;
+	int64_t inputs = inputs_of(record), asked = record->asked_outputs == IPF_ABSENT ? inputs : record->asked_outputs;
+	size_t count = r->output_indexes_count;
+	const int64_t *at = r->output_indexes;
+	buffer_clear(why);
+	if (r->outputs < asked || r->outputs > inputs)
+		buffer_format(why, "the response has %lld result%s for %lld input%s", (long long)r->outputs,
+		              r->outputs == 1 ? "" : "s", (long long)asked, asked == 1 ? "" : "s");
+	else if (count && (at[0] < 0 || at[count - 1] >= inputs || (int64_t)count != r->outputs))
+		buffer_text(why, "a result has no valid index of its input");
+	for (size_t i = 1; i < count && !why->len; i++)
+		if (at[i] == at[i - 1])
+			buffer_text(why, "several results have the index of the same input");
+	*text = buffer_all(why);
+	return why->len ? "malformed" : NULL;
+}
+
 static void judge(struct measure *m, const struct record *record, const struct response *r, struct result *row)
 {
 	struct slice text = {0};
 	const char *kind = error_kind(record, r, &text);
+	if (!kind && has_outputs(r))
+		kind = outputs_kind(m, record, r, &text);
 	row->ok = kind == NULL;
 	row->status = record->status;
 	row->stale = record->stale && kind;
@@ -174,6 +209,7 @@ static void copy(const struct record *record, struct result *row)
 	row->tags = record->tags;
 	row->asked_input_tokens = record->asked_input_tokens;
 	row->asked_output_tokens = record->asked_output_tokens;
+	row->inputs = record->inputs;
 	row->due_ns = record->due_ns;
 	row->ready_ns = record->ready_ns;
 	row->start_ns = record->start_ns;
@@ -720,12 +756,18 @@ int measure_row(struct measure *m, const struct record *record, const struct res
 	count_media(m, record, row);
 	row->replica = find_header(m, record, options->replica_header);
 	judge(m, record, r, row);
+	if (has_outputs(r)) {
+		row->outputs = r->outputs;
+		row->inputs = inputs_of(record);
+	}
 	measure_start(record, row);
 	measure_sending(record, row);
 	measure_events(record, r, row);
 	measure_tokens(record, r, &found, row);
 	measure_streaming(m, record, r, row);
 	measure_per_token(r, &found, row);
+	if (row->inputs > 0 && row->e2e_ns != IPF_ABSENT)
+		row->per_input_ns = share(row->e2e_ns, row->inputs);
 	if (r->events_count && options->deadline_ns > 0 && !row->not_streamed.data)
 		measure_fluidity(m, r, options->deadline_ns, found.by_event, row);
 	if (r->events_count > 1)
@@ -743,9 +785,9 @@ int measure_row(struct measure *m, const struct record *record, const struct res
 		row->finish_server = json_text(&m->finish_server, buffer_all(&r->finish_server));
 	keep_server_times(r, row);
 	keep_details(r, row);
-	const struct buffer *all[] = {&m->kind,         &m->error_text,  &m->finish,   &m->finish_server,
-	                              &m->text,         &m->reasoning,   &m->event_ns, &m->tokens_list,
-	                              &m->not_streamed, &m->event_kinds, &m->other_ns, &m->other_kinds};
+	const struct buffer *all[] = {&m->kind,      &m->error_text,  &m->finish,      &m->finish_server, &m->text,
+	                              &m->reasoning, &m->event_ns,    &m->tokens_list, &m->not_streamed,  &m->event_kinds,
+	                              &m->other_ns,  &m->other_kinds, &m->outputs_text};
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		if (all[i]->failed)
 			return ipf_error_memory(err);
@@ -754,9 +796,9 @@ int measure_row(struct measure *m, const struct record *record, const struct res
 
 void measure_release(struct measure *m)
 {
-	struct buffer *all[] = {&m->kind,         &m->error_text,  &m->finish,   &m->finish_server,
-	                        &m->text,         &m->reasoning,   &m->event_ns, &m->tokens_list,
-	                        &m->not_streamed, &m->event_kinds, &m->other_ns, &m->other_kinds};
+	struct buffer *all[] = {&m->kind,      &m->error_text,  &m->finish,      &m->finish_server, &m->text,
+	                        &m->reasoning, &m->event_ns,    &m->tokens_list, &m->not_streamed,  &m->event_kinds,
+	                        &m->other_ns,  &m->other_kinds, &m->outputs_text};
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		buffer_release(all[i]);
 	jdoc_release(&m->headers);

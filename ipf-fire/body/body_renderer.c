@@ -13,16 +13,17 @@
 #include <string.h>
 
 struct body_renderer {
-	struct template_part body;
+	struct body_template template;
 	char *model;         /* JSON; NULL: the trace's */
 	char *default_model; /* JSON; of requests without one; NULL */
-	bool carries[FIELD_COUNT];
 	bool measure_prompt;
 	int64_t prompt_bytes;
 	struct prompt prompt, outer; /* `outer` holds the messages that a PART_EACH iterates over */
 	jdoc_id message;             /* in outer.doc: the one that is being written */
 	struct chat_part part;       /* of its content */
 	struct jdoc tools, format;
+	struct jdoc inputs;
+	jdoc_id input; /* in `inputs`: the one that is being written */
 	jdoc_id tool;  /* in `tools`: the one that is being written */
 	json_t *roles; /* of the PART_EACH that is being written */
 	struct buffer scratch;
@@ -50,7 +51,7 @@ int body_renderer_new(struct body_renderer **renderer, json_t *request, const st
 	r->measure_prompt = options->measure_prompt;
 	r->protobuf = options->protobuf;
 	r->message_type = options->message;
-	int result = body_template_compile(&r->body, r->carries, request, options, err);
+	int result = body_template_compile(&r->template, request, options, err);
 	if (result == 0 && options->model && !(r->model = quote_text(options->model, "")))
 		result = ipf_error_set(err, IPF_USAGE, "--model: not UTF-8");
 	if (result == 0)
@@ -64,11 +65,12 @@ void body_renderer_free(struct body_renderer *r)
 {
 	if (!r)
 		return;
-	template_part_release(&r->body);
+	template_part_release(&r->template.body);
 	free(r->model);
 	free(r->default_model);
 	prompt_release(&r->prompt);
 	prompt_release(&r->outer);
+	jdoc_release(&r->inputs);
 	jdoc_release(&r->tools);
 	jdoc_release(&r->format);
 	buffer_release(&r->scratch);
@@ -110,6 +112,35 @@ static jdoc_id tool_member(const struct body_renderer *r, enum template_field fi
 	                                                                : "parameters");
 }
 
+/* Has the request a field that is sent as the trace has it? */
+static bool is_set(const struct trace_request *q, enum template_field field)
+{
+	switch (field) {
+	case FIELD_PROMPT_TOKEN_IDS:
+		return q->prompt_token_ids.data;
+	case FIELD_INPUTS:
+		return q->inputs.data;
+	case FIELD_INPUT_TEXTS:
+		return trace_inputs_are_texts(q);
+	case FIELD_QUERY:
+		return q->query.data;
+	case FIELD_TOOLS:
+		return q->tools.data;
+	case FIELD_ID:
+		return q->id.data;
+	case FIELD_SESSION:
+		return q->session.data;
+	case FIELD_INPUT_TOKENS:
+		return q->input_tokens != IPF_ABSENT;
+	case FIELD_OUTPUT_TOKENS:
+		return q->output_tokens != IPF_ABSENT;
+	case FIELD_RESPONSE_FORMAT:
+		return q->response_format.data;
+	default:
+		return false;
+	}
+}
+
 static bool present(struct filling *f, enum template_field field)
 {
 	struct slice media_type, data;
@@ -128,20 +159,6 @@ static bool present(struct filling *f, enum template_field field)
 		return prompt_has_system(&f->r->prompt, q, f->context, f->err) == 1;
 	case FIELD_PROMPT:
 		return text || q->prompt_token_ids.data;
-	case FIELD_PROMPT_TOKEN_IDS:
-		return q->prompt_token_ids.data;
-	case FIELD_TOOLS:
-		return q->tools.data;
-	case FIELD_ID:
-		return q->id.data;
-	case FIELD_SESSION:
-		return q->session.data;
-	case FIELD_INPUT_TOKENS:
-		return q->input_tokens != IPF_ABSENT;
-	case FIELD_OUTPUT_TOKENS:
-		return q->output_tokens != IPF_ABSENT;
-	case FIELD_RESPONSE_FORMAT:
-		return q->response_format.data;
 	case FIELD_RESPONSE_SCHEMA:
 		return schema_member(f, "schema") != JDOC_NONE;
 	case FIELD_RESPONSE_SCHEMA_NAME:
@@ -149,6 +166,7 @@ static bool present(struct filling *f, enum template_field field)
 	case FIELD_MESSAGE:
 	case FIELD_ROLE:
 	case FIELD_CONTENT:
+	case FIELD_INPUT:
 		return true;
 	case FIELD_HAS_IMAGE:
 		return chat_parts_has_image(&f->r->outer.doc, f->r->message);
@@ -163,10 +181,9 @@ static bool present(struct filling *f, enum template_field field)
 	case FIELD_TOOL_DESCRIPTION:
 	case FIELD_TOOL_PARAMETERS:
 		return tool_member(f->r, field) != JDOC_NONE;
-	case FIELD_COUNT:
-		break;
+	default:
+		return is_set(q, field);
 	}
-	return false;
 }
 
 static bool part_present(struct filling *f, const struct template_part *p)
@@ -174,7 +191,9 @@ static bool part_present(struct filling *f, const struct template_part *p)
 	if (p->kind == PART_FIELD)
 		return present(f, p->field);
 	if (p->kind == PART_EACH)
-		return p->over == OVER_PARTS || present(f, p->over == OVER_TOOLS ? FIELD_TOOLS : FIELD_MESSAGES);
+		return p->over == OVER_PARTS || present(f, p->over == OVER_TOOLS    ? FIELD_TOOLS
+		                                           : p->over == OVER_INPUTS ? FIELD_INPUTS
+		                                                                    : FIELD_MESSAGES);
 	if (p->kind == PART_IF)
 		return part_present(f, &p->parts[0]) && part_present(f, &p->parts[1]);
 	for (size_t i = 0; p->kind == PART_FIRST; i++) {
@@ -251,6 +270,13 @@ static struct slice json_value(struct filling *f, enum template_field field)
 		return prompt_messages(&f->r->prompt, q, f->context);
 	case FIELD_PROMPT_TOKEN_IDS:
 		return q->prompt_token_ids;
+	case FIELD_INPUTS:
+	case FIELD_INPUT_TEXTS:
+		return q->inputs;
+	case FIELD_QUERY:
+		return q->query;
+	case FIELD_INPUT:
+		return jdoc_raw(&r->inputs, r->input);
 	case FIELD_TOOLS:
 		return q->tools;
 	case FIELD_ID:
@@ -414,12 +440,28 @@ static int each_tool(struct filling *f, const struct template_part *p, struct bu
 	return 0;
 }
 
+static int each_input(struct filling *f, const struct template_part *p, struct buffer *body)
+{
+	struct jdoc *doc = &f->r->inputs;
+	bool first = true;
+	if (jdoc_parse(doc, f->q->inputs.data, f->q->inputs.len, f->err) < 0)
+		return -1;
+	for (struct jdoc_each e = jdoc_each(doc, JDOC_ROOT); jdoc_step(&e);) {
+		separate(body, &first);
+		f->r->input = e.value;
+		if (write_part(f, &p->parts[0], body) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 static int write_each(struct filling *f, const struct template_part *p, struct buffer *body)
 {
 	buffer_byte(body, '[');
-	int result = p->over == OVER_PARTS   ? each_part(f, p, body)
-	             : p->over == OVER_TOOLS ? each_tool(f, p, body)
-	                                     : each_message(f, p, body);
+	int result = p->over == OVER_PARTS    ? each_part(f, p, body)
+	             : p->over == OVER_TOOLS  ? each_tool(f, p, body)
+	             : p->over == OVER_INPUTS ? each_input(f, p, body)
+	                                      : each_message(f, p, body);
 	buffer_byte(body, ']');
 	return result;
 }
@@ -447,22 +489,35 @@ static int write_part(struct filling *f, const struct template_part *p, struct b
 	return write_inside(f, p, body);
 }
 
+/* A query is what inputs are ranked for: an API has it, and so has the request, or neither. */
+static int check_query(const struct body_renderer *r, const struct trace_request *q, struct ipf_error *err)
+{
+	if (q->query.data && !r->template.carries[FIELD_QUERY])
+		return ipf_error_set(err, IPF_INPUT, "query: this API does not rank inputs for a query");
+	if (!q->query.data && r->template.carries[FIELD_QUERY])
+		return ipf_error_set(err, IPF_INPUT, "query: missing: this API ranks inputs for a query");
+	return 0;
+}
+
 int body_renderer_check(struct body_renderer *r, const struct trace_request *q, struct ipf_error *err)
 {
-	static const enum template_field prompts[] = {FIELD_MESSAGES, FIELD_PROMPT, FIELD_PROMPT_TEXT,
-	                                              FIELD_PROMPT_TOKEN_IDS};
+	static const enum template_field prompts[] = {FIELD_MESSAGES,         FIELD_PROMPT, FIELD_PROMPT_TEXT,
+	                                              FIELD_PROMPT_TOKEN_IDS, FIELD_INPUTS, FIELD_INPUT_TEXTS};
+	const bool *carries = r->template.carries;
 	struct filling f = {.r = r, .q = q, .err = err};
 	bool wanted = false, carried = false;
 	for (size_t i = 0; i < sizeof prompts / sizeof *prompts; i++) {
-		wanted |= r->carries[prompts[i]];
-		carried |= r->carries[prompts[i]] && present(&f, prompts[i]);
+		wanted |= carries[prompts[i]];
+		carried |= carries[prompts[i]] && present(&f, prompts[i]);
 	}
-	if (!q->messages.data && !q->prompt.data && !q->prompt_token_ids.data)
+	if (!trace_prompt(q).data)
 		return ipf_error_set(err, IPF_INPUT, "prompt: the trace has only lengths (it was made with --prompt none)");
 	if (wanted && !carried)
 		return ipf_error_set(err, IPF_INPUT, "%s: this API does not accept this kind of prompt",
-		                     q->prompt_token_ids.data ? "prompt_token_ids" : "prompt");
-	return 0;
+		                     q->inputs.data             ? "inputs"
+		                     : q->prompt_token_ids.data ? "prompt_token_ids"
+		                                                : "prompt");
+	return check_query(r, q, err);
 }
 
 /* Encodes the rendered JSON as a protobuf message in a gRPC frame. */
@@ -489,7 +544,7 @@ int body_renderer_render(struct body_renderer *r, const struct trace_request *q,
 	struct buffer *json = r->protobuf ? &r->json : body;
 	buffer_clear(json);
 	r->prompt_bytes = IPF_ABSENT;
-	if (write_part(&f, &r->body, json) < 0 || err->kind || (r->protobuf && encode_protobuf(r, body, err) < 0))
+	if (write_part(&f, &r->template.body, json) < 0 || err->kind || (r->protobuf && encode_protobuf(r, body, err) < 0))
 		return -1;
 	bool failed = body->failed || r->prompt.messages.failed || r->outer.messages.failed || r->scratch.failed;
 	return failed ? ipf_error_memory(err) : 0;
@@ -498,6 +553,12 @@ int body_renderer_render(struct body_renderer *r, const struct trace_request *q,
 struct slice body_renderer_json(const struct body_renderer *r)
 {
 	return r->protobuf ? buffer_all(&r->json) : (struct slice){0};
+}
+
+int64_t body_renderer_asked_outputs(const struct body_renderer *r, const struct trace_request *q)
+{
+	int64_t limit = r->template.outputs_limit;
+	return limit != IPF_ABSENT && q->inputs_count != IPF_ABSENT && limit < q->inputs_count ? limit : IPF_ABSENT;
 }
 
 int64_t body_renderer_prompt_bytes(const struct body_renderer *r)

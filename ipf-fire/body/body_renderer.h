@@ -51,6 +51,8 @@ int body_renderer_render(struct body_renderer *r, const struct trace_request *re
                          struct buffer *body, struct ipf_error *err);
 /* The JSON from which the last gRPC message was made; absent if bodies are JSON. Valid until the next body. */
 struct slice body_renderer_json(const struct body_renderer *r);
+/* How many results a request with inputs asks for; IPF_ABSENT: one for each input. */
+int64_t body_renderer_asked_outputs(const struct body_renderer *r, const struct trace_request *request);
 /* The length of the last body's prompt as text; IPF_ABSENT if it is not a text. */
 int64_t body_renderer_prompt_bytes(const struct body_renderer *r);
 /* The model that the body requests, as JSON; absent if none is named. */

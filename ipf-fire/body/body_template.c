@@ -1,5 +1,6 @@
 #include "body/body_template.h"
 
+#include "absent.h"
 #include "body/chat_parts.h"
 
 #include <stdlib.h>
@@ -14,6 +15,9 @@ static const char *const field_names[FIELD_COUNT] = {
 	"prompt",
 	"prompt_text",
 	"prompt_token_ids",
+	"inputs",
+	"input_texts",
+	"query",
 	"tools",
 	"id",
 	"session",
@@ -33,6 +37,7 @@ static const char *const field_names[FIELD_COUNT] = {
 	"tool_name",
 	"tool_description",
 	"tool_parameters",
+	"input",
 };
 
 void template_part_release(struct template_part *p)
@@ -135,13 +140,16 @@ static int compile_parts(bool *carries, struct template_part *p, json_t *value, 
 static int compile_each(bool *carries, struct template_part *p, json_t *value, struct ipf_error *err)
 {
 	const char *of = json_string_value(json_object_get(value, "$each"));
-	p->over = !strcmp(of, "parts")   ? OVER_PARTS
-	          : !strcmp(of, "tools") ? OVER_TOOLS
-	          : !strcmp(of, "turns") ? OVER_TURNS
-	                                 : OVER_MESSAGES;
+	p->over = !strcmp(of, "parts")    ? OVER_PARTS
+	          : !strcmp(of, "tools")  ? OVER_TOOLS
+	          : !strcmp(of, "inputs") ? OVER_INPUTS
+	          : !strcmp(of, "turns")  ? OVER_TURNS
+	                                  : OVER_MESSAGES;
 	if (p->over == OVER_PARTS)
 		return compile_parts(carries, p, value, err);
-	if (p->over != OVER_TOOLS) {
+	if (p->over == OVER_INPUTS) {
+		carries[FIELD_INPUTS] = true;
+	} else if (p->over != OVER_TOOLS) {
 		p->roles = json_incref(json_object_get(value, "roles"));
 		carries[FIELD_MESSAGES] = true;
 	}
@@ -275,11 +283,21 @@ static json_t *merge(json_t *request, const struct body_renderer_options *option
 	return body;
 }
 
-int body_template_compile(struct template_part *p, bool carries[FIELD_COUNT], json_t *request,
-                          const struct body_renderer_options *options, struct ipf_error *err)
+/* A number of results that the body limits, such as 3 in "top_n": 3 or --param top_n=3. */
+static int64_t outputs_limit(json_t *body, json_t *request)
+{
+	const char *member = json_string_value(json_object_get(request, "outputs_limit"));
+	json_t *value = member ? json_object_get(body, member) : NULL, *raw = json_object_get(value, "$raw");
+	value = raw ? raw : value;
+	return json_is_integer(value) && json_integer_value(value) > 0 ? json_integer_value(value) : IPF_ABSENT;
+}
+
+int body_template_compile(struct body_template *t, json_t *request, const struct body_renderer_options *options,
+                          struct ipf_error *err)
 {
 	json_t *body = merge(request, options, err);
-	int result = body ? compile(carries, p, NULL, body, err) : -1;
+	int result = body ? compile(t->carries, &t->body, NULL, body, err) : -1;
+	t->outputs_limit = outputs_limit(body, request);
 	json_decref(body);
 	return result;
 }

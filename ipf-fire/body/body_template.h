@@ -16,6 +16,9 @@ enum template_field {
 	FIELD_PROMPT,
 	FIELD_PROMPT_TEXT,
 	FIELD_PROMPT_TOKEN_IDS,
+	FIELD_INPUTS,
+	FIELD_INPUT_TEXTS,
+	FIELD_QUERY,
 	FIELD_TOOLS,
 	FIELD_ID,
 	FIELD_SESSION,
@@ -35,6 +38,7 @@ enum template_field {
 	FIELD_TOOL_NAME,
 	FIELD_TOOL_DESCRIPTION,
 	FIELD_TOOL_PARAMETERS, /* these three are of a tool */
+	FIELD_INPUT,           /* one of the inputs */
 	FIELD_COUNT
 };
 
@@ -54,6 +58,7 @@ enum template_part_over {
 	OVER_TURNS, /* messages without those of the system */
 	OVER_PARTS, /* of a message's content */
 	OVER_TOOLS,
+	OVER_INPUTS,
 };
 
 /* A value of the template. */
@@ -70,10 +75,16 @@ struct template_part {
 	json_t *roles;                /* PART_EACH: a server's own names of roles; NULL */
 };
 
-/* Compiles a descriptor's `request` with the options. `carries` is set for each field that it names. Release `p` also
- * after -1. */
-int body_template_compile(struct template_part *p, bool carries[FIELD_COUNT], json_t *request,
-                          const struct body_renderer_options *options, struct ipf_error *err);
+/* The template of a whole body. */
+struct body_template {
+	struct template_part body;
+	bool carries[FIELD_COUNT]; /* the fields that it names */
+	int64_t outputs_limit;     /* at most so many results are asked for; IPF_ABSENT: one for each input */
+};
+
+/* Compiles a descriptor's `request` with the options. Release `t->body` also after -1. */
+int body_template_compile(struct body_template *t, json_t *request, const struct body_renderer_options *options,
+                          struct ipf_error *err);
 void template_part_release(struct template_part *p);
 
 /* The JSON of a text, followed by `after`; free it. NULL: not UTF-8, or out of memory. */

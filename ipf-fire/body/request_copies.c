@@ -51,8 +51,36 @@ static int find_text(struct request_copier *c, struct slice messages, const char
 	return 0;
 }
 
+bool request_copier_can(const struct trace_request *q)
+{
+	return !q->prompt_token_ids.data && (!q->inputs.data || trace_inputs_are_texts(q));
+}
+
+/* Each input is a prompt of its own. */
+static int mark_inputs(struct request_copier *c, struct trace_request *q, struct ipf_error *err)
+{
+	const char *from = q->inputs.data, *end = from + q->inputs.len;
+
+	if (jdoc_parse(&c->doc, q->inputs.data, q->inputs.len, err) < 0)
+		return -1;
+	buffer_clear(&c->prompt);
+	for (struct jdoc_each e = jdoc_each(&c->doc, JDOC_ROOT); jdoc_step(&e);) {
+		const char *at = jdoc_raw(&c->doc, e.value).data + 1;
+		buffer_append(&c->prompt, from, (size_t)(at - from));
+		buffer_format(&c->prompt, "%02lld ", (long long)c->copy);
+		from = at;
+	}
+	buffer_append(&c->prompt, from, (size_t)(end - from));
+	if (c->prompt.failed)
+		return ipf_error_memory(err);
+	q->inputs = buffer_all(&c->prompt);
+	return 0;
+}
+
 int request_copier_mark(struct request_copier *c, struct trace_request *q, struct ipf_error *err)
 {
+	if (c->copy && q->inputs.data)
+		return request_copier_can(q) ? mark_inputs(c, q, err) : 0;
 	struct slice *whole = q->messages.data ? &q->messages : &q->prompt;
 	const char *at = whole->data ? whole->data + 1 : NULL;
 

@@ -7,8 +7,8 @@
  *     request_copier_release(&c);
  *
  * The mark has the same length for all copies: two digits and a space, one to three tokens, at the beginning of the
- * first text of the messages, or of the prompt. A prompt of token ids cannot be marked; one without any text (images
- * only) stays unchanged.
+ * first text of the messages, of the prompt, or of each input. Token ids cannot be marked; a prompt without any text
+ * (images only) stays unchanged.
  */
 #ifndef IPF_REQUEST_COPIES_H
 #define IPF_REQUEST_COPIES_H
@@ -21,6 +21,8 @@ struct request_copier {
 	struct jdoc doc;
 };
 
+/* Whether the request has text to mark, and no token ids. */
+bool request_copier_can(const struct trace_request *request);
 /* Both put slices into the request that are valid until the next call of the same function. -1: out of memory. */
 int request_copier_name(struct request_copier *c, struct trace_request *request, struct ipf_error *err);
 int request_copier_mark(struct request_copier *c, struct trace_request *request, struct ipf_error *err);

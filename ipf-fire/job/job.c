@@ -14,6 +14,7 @@
 /* The memory must be zero. */
 static void make_absent(struct job *job)
 {
+	job->inputs = job->asked_outputs = IPF_ABSENT;
 	job->turn = job->input_tokens = job->output_tokens = job->hang_up_ns = job->prompt_bytes = IPF_ABSENT;
 	job->due_ns = job->ready_ns = job->slot_ns = job->pool_ns = job->start_ns = job->dns_ns = job->connect_ns =
 		job->tls_ns = IPF_ABSENT;
@@ -210,6 +211,8 @@ void job_to_record(const struct job *job, struct buffer *headers, struct record 
 	record->model = job->model;
 	record->asked_input_tokens = job->input_tokens;
 	record->asked_output_tokens = job->output_tokens;
+	record->inputs = job->inputs;
+	record->asked_outputs = job->asked_outputs;
 	record->slo = job->slo;
 	record->tags = job->tags;
 	record->media = job->media;

@@ -1,6 +1,7 @@
 #include "run/arrival_reader.h"
 
 #include "absent.h"
+#include "body/request_copies.h"
 #include "body/trace_cursor.h"
 #include "run/warmup.h"
 #include "stream/provenance.h"
@@ -353,9 +354,9 @@ int arrival_reader_next(struct arrival_reader *r, size_t index, struct arrival_r
 	if (r->schedule->trace_requests == IPF_ABSENT)
 		to->arrival.req %= r->requests;
 	got = trace_cursor_get(cursor, to->arrival.req, &to->request, &to->context, err);
-	if (got == 1 && to->arrival.copy && to->request.prompt_token_ids.data)
+	if (got == 1 && to->arrival.copy && !request_copier_can(&to->request))
 		return ipf_error_at(err, IPF_INPUT, stream_reader_name(arrival_reader_stream(r)), line,
-		                    "copy: request %lld of the trace has prompt_token_ids, which cannot be copied",
+		                    "copy: request %lld of the trace has token ids, which cannot be copied",
 		                    (long long)to->arrival.req);
 	if (got != 0)
 		return got;

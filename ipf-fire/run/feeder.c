@@ -155,6 +155,8 @@ static struct job *make_job(struct feeder *f, size_t lane, const struct arrival_
 	job->turn = p->request.turn;
 	job->input_tokens = p->request.input_tokens;
 	job->output_tokens = p->request.output_tokens;
+	job->inputs = p->request.inputs_count;
+	job->asked_outputs = body_renderer_asked_outputs(f->o.renderer, &p->request);
 	job->hang_up_ns = p->request.hang_up_ns;
 	job->streamed = f->o.streamed;
 	char traceparent[SPAN_IDS_TRACEPARENT + 2];

@@ -182,6 +182,8 @@ static int read_request(struct twin_prompt *p, const struct arrival_request *a, 
                         struct ipf_error *err)
 {
 	int64_t *output = &p->answer->sequence.output_tokens, all;
+	if (trace_refuse_inputs(&a->request, "a twin predicts requests of one prompt each", err) < 0)
+		return -1;
 	if (p->factor <= 0 && (p->o.blocks || a->request.input_tokens == IPF_ABSENT) && find_factor(p, p->o.trace, err) < 0)
 		return -1;
 	if (find_output(p, &a->request, output, err) < 0 || find_input(p, a, input, err) < 0)

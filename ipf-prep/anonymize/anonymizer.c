@@ -109,7 +109,7 @@ static int add_answer(struct anonymizer *a, struct ipf_error *err)
 
 static int add_text(struct anonymizer *a, const struct trace_request *r, bool continues, struct ipf_error *err)
 {
-	struct slice json = r->messages.data ? r->messages : r->prompt_token_ids.data ? r->prompt_token_ids : r->prompt;
+	struct slice json = trace_prompt(r);
 	a->with_text++;
 	if ((continues ? add_answer(a, err) : begin_prompt(a, r->tools, err)) < 0)
 		return -1;
@@ -146,7 +146,7 @@ static int add_blocks(struct anonymizer *a, const struct trace_request *r, struc
 		block_chain_piece(&a->chain, PIECE_RECORDED, text_hash_mixed(jdoc_raw(j, e.value)) ^ scoped, used);
 		left -= used;
 	}
-	return left < each || !(r->messages.data || r->prompt.data || r->prompt_token_ids.data);
+	return left < each || !trace_prompt(r).data;
 }
 
 /* Of a prompt of which only the length is known: there is nothing to hide, so that one hash is enough for numbers that
@@ -186,7 +186,7 @@ static void finish_hashes(struct anonymizer *a, bool from_text, struct anonymous
 static int make_hashes(struct anonymizer *a, const struct trace_request *r, bool continues,
                        struct anonymous_request *out, struct ipf_error *err)
 {
-	const bool has_text = r->messages.data || r->prompt.data || r->prompt_token_ids.data;
+	const bool has_text = trace_prompt(r).data;
 	const int from_blocks = add_blocks(a, r, err);
 	if (from_blocks < 0)
 		return -1;
@@ -368,7 +368,8 @@ int anonymizer_take(struct anonymizer *a, const struct trace_request *r, struct 
                     struct ipf_error *err)
 {
 	*out = (struct anonymous_request){.input_tokens = r->input_tokens, .output_tokens = r->output_tokens};
-	if (check_length("input_tokens", r->input_tokens, err) < 0 ||
+	if (trace_refuse_inputs(r, "requests of several inputs cannot be anonymized", err) < 0 ||
+	    check_length("input_tokens", r->input_tokens, err) < 0 ||
 	    check_length("output_tokens", r->output_tokens, err) < 0)
 		return -1;
 	if (out->output_tokens == IPF_ABSENT)

@@ -104,6 +104,11 @@ static int apply_generated_defaults(struct prep_config *c, struct ipf_error *err
 
 /* ---- checks ---- */
 
+static bool is_dataset(const struct distribution_option *option)
+{
+	return option->given && !option->histogram && option->distribution.kind == DISTRIBUTION_DATASET;
+}
+
 static int check_limits(const struct prep_config *c, struct ipf_error *err)
 {
 	const struct token_limits *l = &c->limits;
@@ -142,6 +147,59 @@ static int check_prompt_form(const struct prep_config *c, struct ipf_error *err)
 	return 0;
 }
 
+static int no_batch(const char *option, struct ipf_error *err)
+{
+	return ipf_error_set(err, IPF_USAGE, "%s: cannot be combined with --batch", option);
+}
+
+/* The prompts of a batch are texts or token ids, of no session, and nothing is generated for them. */
+static int check_batch(struct prep_config *c, struct ipf_error *err)
+{
+	if (c->query.given && !c->batch.given)
+		return ipf_error_set(err, IPF_USAGE, "--query-tokens: requires --batch");
+	if (!c->batch.given)
+		return 0;
+	const struct {
+		const char *option;
+		bool given;
+	} others[] = {{"--prompt none", c->prompt == PROMPT_NONE},
+	              {"--turns", c->turns.given},
+	              {"--output-tokens", c->output.given},
+	              {"--sessions", c->max_sessions != IPF_ABSENT},
+	              {"--system", c->system != NULL},
+	              {"--template-tokens", c->template.given}};
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+		if (others[i].given)
+			return no_batch(others[i].option, err);
+	if (is_dataset(&c->batch) || is_dataset(&c->query))
+		return ipf_error_set(err, IPF_USAGE, "%s: expected a number or a distribution, got dataset",
+		                     is_dataset(&c->batch) ? "--batch" : "--query-tokens");
+	if (c->query.given && c->prompt == PROMPT_IDS)
+		return ipf_error_set(err, IPF_USAGE, "--query-tokens: requires --prompt text, got ids");
+	c->prompt = c->prompt == PROMPT_IDS ? PROMPT_IDS : PROMPT_TEXT;
+	return 0;
+}
+
+#define BATCHES_MOST 100000000 /* whose sizes are drawn one by one */
+
+/* -n counts requests; what makes them counts the prompts, of which each request gets as many as are drawn. */
+static int count_inputs(struct prep_config *c, struct ipf_error *err)
+{
+	const struct distribution *sizes = &c->batch.distribution;
+	int64_t requests = c->max_requests, inputs = 0;
+	if (!c->batch.given || requests == IPF_ABSENT)
+		return 0;
+	if (sizes->kind == DISTRIBUTION_CONSTANT && !__builtin_mul_overflow(requests, sizes->min, &c->max_requests))
+		return 0;
+	if (requests > BATCHES_MOST)
+		return ipf_error_set(err, IPF_USAGE, "-n: expected at most %d requests with --batch, got %lld", BATCHES_MOST,
+		                     (long long)requests);
+	for (int64_t i = 0; i < requests; i++)
+		inputs += prep_config_batch_size(c, i); /* at most 100M each */
+	c->max_requests = inputs;
+	return 0;
+}
+
 int prep_config_check(struct prep_config *c, struct ipf_error *err)
 {
 	if (c->sample != SAMPLE_ALL && c->max_requests == IPF_ABSENT && c->max_sessions == IPF_ABSENT)
@@ -150,6 +208,8 @@ int prep_config_check(struct prep_config *c, struct ipf_error *err)
 		c->sample = SAMPLE_WITHOUT;
 	if (c->sample != SAMPLE_ALL && !isnan(c->scale))
 		return ipf_error_set(err, IPF_USAGE, "--scale: cannot be combined with --sample or --shuffle");
+	if (check_batch(c, err) < 0)
+		return -1;
 	apply_preset(c);
 	if (apply_profile(c, err) < 0 || apply_defaults(c, err) < 0)
 		return -1;
@@ -173,11 +233,6 @@ int prep_config_check_all_turns(struct prep_config *c, struct ipf_error *err)
 static int refuse(const struct prep_config *c, const char *option, const char *why, struct ipf_error *err)
 {
 	return ipf_error_set(err, IPF_USAGE, "%s: format %s %s", option, c->format->name, why);
-}
-
-static bool is_dataset(const struct distribution_option *option)
-{
-	return option->given && !option->histogram && option->distribution.kind == DISTRIBUTION_DATASET;
 }
 
 /* A format that reads no data has nothing to select from, and no lengths of its own. */
@@ -429,8 +484,9 @@ int prep_config_open(struct prep_config *c, const struct source_format *format, 
 		return -1;
 	return read_histogram(c, &c->input, err) < 0 || read_histogram(c, &c->output, err) < 0 ||
 	               read_histogram(c, &c->wait, err) < 0 || read_histogram(c, &c->turns, err) < 0 ||
-	               read_system_message(c, err) < 0 || read_content(c, err) < 0 || open_tokenizer(c, err) < 0 ||
-	               open_format(c, files, err) < 0
+	               read_histogram(c, &c->batch, err) < 0 || read_histogram(c, &c->query, err) < 0 ||
+	               count_inputs(c, err) < 0 || read_system_message(c, err) < 0 || read_content(c, err) < 0 ||
+	               open_tokenizer(c, err) < 0 || open_format(c, files, err) < 0
 	           ? -1
 	           : 0;
 }
@@ -445,11 +501,19 @@ void prep_config_release(struct prep_config *c)
 	buffer_release(&c->system_message);
 	json_decref(c->option_files);
 	slo_rules_release(&c->slo);
-	struct distribution_option *const distributions[] = {&c->input, &c->output, &c->turns, &c->wait};
+	struct distribution_option *const distributions[] = {&c->input, &c->output, &c->turns,
+	                                                     &c->wait,  &c->batch,  &c->query};
 	for (size_t i = 0; i < sizeof distributions / sizeof *distributions; i++)
 		distribution_release(&distributions[i]->distribution);
 	distribution_release(&c->media.audio.length);
 	share_list_release(&c->models);
 	prefix_groups_release(&c->prefixes);
 	traffic_mix_release(&c->mix);
+}
+
+int64_t prep_config_batch_size(const struct prep_config *c, int64_t number)
+{
+	struct rng rng;
+	rng_init(&rng, c->common.seed, "batch", (uint64_t)number);
+	return distribution_draw(&c->batch.distribution, &rng);
 }

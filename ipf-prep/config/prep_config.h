@@ -68,7 +68,8 @@ struct prep_config {
 	enum profile profile;
 	struct distribution_option input, output; /* tokens */
 	struct distribution_option turns, wait;
-	const char *system; /* file or text; NULL: the data's own */
+	struct distribution_option batch, query; /* inputs of a request; tokens of its query */
+	const char *system;                      /* file or text; NULL: the data's own */
 	struct prefix_groups prefixes;
 	int64_t groups;                  /* --groups; IPF_ABSENT */
 	double hit_rate;                 /* --hit-rate; NAN */
@@ -124,6 +125,8 @@ int prep_config_check_all_turns(struct prep_config *config, struct ipf_error *er
  * `files` is the number of FILE operands. IPF_USAGE: an option that does not apply to the format. */
 int prep_config_open(struct prep_config *config, const struct source_format *format, size_t files,
                      struct ipf_error *err);
+/* The number of inputs of request `number` (--batch). */
+int64_t prep_config_batch_size(const struct prep_config *config, int64_t number);
 /* Also after an error, and after options that could not be parsed. */
 void prep_config_release(struct prep_config *config);
 

@@ -184,6 +184,11 @@ static const struct option_spec specs[] = {
       "take synthetic text from FILE (UTF-8) instead of generating it from a grammar"),
 	PARSED(0, "salt", "TEXT", salt, parse_salt,
            "change the synthetic text but not its lengths, so that prefix caches do not find that of an earlier run"),
+	PARSED(0, "batch", "DIST", batch, parse_tokens,
+           "put this many prompts into one request, as its inputs: 32, uniform:1-64, …; for embeddings, and with "
+           "--query-tokens for rankings (-n: requests)"),
+	PARSED(0, "query-tokens", "DIST", query, parse_tokens,
+           "with --batch: add a synthetic query of a length drawn from DIST, for which the inputs are ranked"),
 	CHOICE("prompt", "messages|text|ids|none", prompt, prompt_form_names,
            "write prompts as chat messages (default), one text, token ids, or only their length"),
 

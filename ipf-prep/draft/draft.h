@@ -63,6 +63,8 @@ struct draft_request {
 	int64_t answer_tokens; /* of the answer's text, if `answer_counted` */
 	bool answer_counted;
 	bool failed; /* the recorded request failed */
+	bool
+		batch; /* its messages are the inputs of one request; one of the system is the query that they are ranked for */
 };
 
 struct draft {

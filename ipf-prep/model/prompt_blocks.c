@@ -27,7 +27,7 @@ static void note_hash(struct prompt_chain *chain)
 
 static bool has_text(const struct trace_request *r)
 {
-	return r->messages.data || r->prompt.data || r->prompt_token_ids.data;
+	return trace_prompt(r).data;
 }
 
 /* The blocks of a text are those of the whole prompt, with the turns before it. */

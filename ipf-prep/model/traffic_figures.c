@@ -58,6 +58,9 @@ static int add_arrival(struct traffic_watch *w, const struct trace_request *r, s
 
 int traffic_watch_add(struct traffic_watch *w, const struct trace_request *r, struct ipf_error *err)
 {
+	if (trace_refuse_inputs(r, "requests of several inputs are not compared, and no model is learned from them", err) <
+	    0)
+		return -1;
 	follow_session(w, r);
 	w->requests++;
 	w->starts += w->turn == 0;

@@ -39,7 +39,7 @@ static int add_prompt(struct prompt_reuse *r, const struct trace_request *reques
 int prompt_reuse_add(struct prompt_reuse *r, const struct trace_request *request, const struct draft *draft,
                      bool continues, struct ipf_error *err)
 {
-	bool has_prompt = request->messages.data || request->prompt.data || request->prompt_token_ids.data;
+	bool has_prompt = trace_prompt(request).data;
 	r->partly |= !has_prompt;
 	if (!has_prompt)
 		return 0;

@@ -43,10 +43,20 @@ void trace_renderer_release(struct trace_renderer *r)
 	flat_prompt_release(&r->flat);
 	draft_release(&r->work);
 	jdoc_release(&r->tags_document);
-	struct buffer *const buffers[] = {&r->messages, &r->id,      &r->session, &r->model, &r->answer,
-	                                  &r->blocks,   &r->parents, &r->tags,    &r->scope};
+	struct buffer *const buffers[] = {&r->query,  &r->messages, &r->id,      &r->session, &r->model,
+	                                  &r->answer, &r->blocks,   &r->parents, &r->tags,    &r->scope};
 	for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
 		buffer_release(buffers[i]);
+}
+
+static struct slice quoted(struct buffer *to, struct slice text)
+{
+	struct jout w = {.out = to};
+	buffer_clear(to);
+	if (!text.data)
+		return (struct slice){0};
+	jout_string(&w, text);
+	return buffer_all(to);
 }
 
 /* A generator for one decision about the request at index `turn`. */
@@ -379,6 +389,8 @@ static int64_t fit_output(struct trace_renderer *r, struct draft *d, size_t turn
 	const struct prep_config *config = r->config;
 	struct draft_request *request = &d->requests[turn];
 	*answer = d->chain && request->answer.len > 0 ? request->answer : (struct slice){0};
+	if (config->batch.given || request->batch)
+		return IPF_ABSENT;
 	if (config->format->kind == SOURCE_GENERATED) {
 		if (d->chain && turn + 1 < d->count && makes_text(config))
 			*answer = synthetic_answer_make(&r->synthetic, d, turn);
@@ -421,16 +433,6 @@ static int64_t pick_wait(const struct trace_renderer *r, const struct draft *d, 
 }
 
 /* ---- the line ---- */
-
-static struct slice quoted(struct buffer *to, struct slice text)
-{
-	struct jout w = {.out = to};
-	buffer_clear(to);
-	if (!text.data)
-		return (struct slice){0};
-	jout_string(&w, text);
-	return buffer_all(to);
-}
 
 /* NUMBER[.PART] or the name in the data; with ~COPY for a copy. */
 static void unit_name(const struct draft *d, struct slice own, struct buffer *name)
@@ -528,6 +530,46 @@ static void count_lost_media(struct trace_renderer *r)
 		}
 }
 
+/* What options do to one prompt has no meaning for several inputs. */
+static int check_batch(const struct prep_config *config, const struct draft *d, struct ipf_error *err)
+{
+	const struct {
+		const char *option;
+		bool given;
+	} others[] = {{"--input-tokens", config->input.distribution.kind != DISTRIBUTION_DATASET},
+	              {"--system", config->system != NULL},
+	              {"--prefixes", config->prefixes.count > 0},
+	              {"--template-tokens", config->template.given},
+	              {"--prompt none", config->prompt == PROMPT_NONE},
+	              {"--prompt ids", config->prompt == PROMPT_IDS}};
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+		if (others[i].given)
+			return ipf_error_set(err, IPF_USAGE, "%s: record %lld has several inputs, which are kept as they are",
+			                     others[i].option, (long long)d->number);
+	return 0;
+}
+
+/* The messages as inputs, and that of the system as their query; returns the tokens of all of them, the query beside
+ * each input. */
+static int64_t write_inputs(struct trace_renderer *r, const struct draft_request *request, struct trace_request *out)
+{
+	struct draft *work = &r->work;
+	struct jout w = {.out = &r->messages};
+	size_t first = work->message_count > 0 && work->messages[0].role == ROLE_SYSTEM;
+	buffer_clear(&r->messages);
+	jout_begin_list(&w);
+	for (size_t i = first; i < work->message_count; i++)
+		jout_string(&w, work->messages[i].text);
+	jout_end_list(&w);
+	out->inputs = buffer_all(&r->messages);
+	out->inputs_count = (int64_t)(work->message_count - first);
+	out->query = first ? quoted(&r->query, work->messages[0].text) : (struct slice){0};
+	if (request->input_tokens != IPF_ABSENT)
+		return request->input_tokens;
+	int64_t all = messages_tokens(r->config->tokens, work, &work->requests[0]);
+	return first ? token_sum(all, (out->inputs_count - 1) * work->messages[0].tokens) : all;
+}
+
 /* Writes the prompt in the form that --prompt selects; returns its tokens, if err stays empty. */
 static int64_t write_prompt(struct trace_renderer *r, struct draft *d, size_t turn, struct trace_request *out,
                             struct ipf_error *err)
@@ -537,6 +579,8 @@ static int64_t write_prompt(struct trace_renderer *r, struct draft *d, size_t tu
 	struct draft *work = &r->work;
 	if (!makes_text(config) && request->count == 0)
 		return synthetic_tokens(r, d, turn);
+	if (request->batch)
+		return write_inputs(r, request, out);
 	if (config->prompt == PROMPT_TEXT || config->prompt == PROMPT_IDS) {
 		int64_t tokens = (config->prompt == PROMPT_IDS ? flat_prompt_ids : flat_prompt_text)(
 			&r->flat, config->tokens, work->messages, work->message_count);
@@ -566,7 +610,7 @@ static void count_repeats(const struct trace_renderer *r, const struct draft *d,
                           const struct trace_request *out)
 {
 	const struct prep_config *config = r->config;
-	struct slice text = out->messages.data ? out->messages : out->prompt.data ? out->prompt : out->prompt_token_ids;
+	struct slice text = trace_prompt(out);
 	bool as_recorded = (config->traits & HAS_TIMES) && !(config->scale > 1);
 	if (!text.data || (d->chain && turn > 0) || as_recorded)
 		return;
@@ -605,6 +649,18 @@ static int place_record(const struct draft *d, struct ipf_error *err)
 	return ipf_error_set(err, IPF_INPUT, "record %lld: %s", (long long)d->number, why.text);
 }
 
+/* A batch has no output. */
+static int check_lengths(const struct draft *d, const struct trace_request *out, struct ipf_error *err)
+{
+	if (token_count_is_possible(out->input_tokens) &&
+	    (out->output_tokens == IPF_ABSENT || token_count_is_possible(out->output_tokens)))
+		return 0;
+	return ipf_error_set(err, IPF_INPUT,
+	                     "record %lld: expected lengths from 0 to 2^40 tokens, got a prompt of %lld and "
+	                     "an answer of %lld",
+	                     (long long)d->number, (long long)out->input_tokens, (long long)out->output_tokens);
+}
+
 int trace_renderer_write(struct trace_renderer *r, struct draft *d, struct ipf_error *err)
 {
 	const struct token_counter *tokens = r->config->tokens;
@@ -617,6 +673,8 @@ int trace_renderer_write(struct trace_renderer *r, struct draft *d, struct ipf_e
 		if (d->chain && d->count > 1 && (r->config->prompt == PROMPT_TEXT || r->config->prompt == PROMPT_IDS))
 			return ipf_error_set(err, IPF_USAGE, "--prompt: record %lld is a session, which needs --prompt messages",
 			                     (long long)d->number);
+		if (request->batch && check_batch(r->config, d, err) < 0)
+			return -1;
 		struct draft_blocks blocks = blocks_of(r, d, request);
 		make_messages(r, d, turn, &blocks);
 		int64_t now = write_prompt(r, d, turn, &out, err);
@@ -643,19 +701,17 @@ int trace_renderer_write(struct trace_renderer *r, struct draft *d, struct ipf_e
 			out.slo = request->slo;
 		if (d->chain)
 			context += now + context_answer_tokens(r, request, answer);
-		if (!token_count_is_possible(out.input_tokens) || !token_count_is_possible(out.output_tokens))
-			return ipf_error_set(err, IPF_INPUT,
-			                     "record %lld: expected lengths from 0 to 2^40 tokens, got a prompt of %lld and "
-			                     "an answer of %lld",
-			                     (long long)d->number, (long long)out.input_tokens, (long long)out.output_tokens);
+		if (check_lengths(d, &out, err) < 0)
+			return -1;
 		if (r->work.failed || r->messages.failed || r->id.failed || r->answer.failed || r->model.failed ||
-		    r->blocks.failed || r->scope.failed || r->fit.failed || r->synthetic.failed)
+		    r->blocks.failed || r->query.failed || r->scope.failed || r->fit.failed || r->synthetic.failed)
 			return ipf_error_memory(err);
 		if (token_counter_check(tokens, err) < 0 || r->requests->take(r->requests, &out, err) < 0)
 			return -1;
 		r->counts->requests++;
 		r->counts->input_tokens = token_sum(r->counts->input_tokens, out.input_tokens);
-		r->counts->output_tokens = token_sum(r->counts->output_tokens, out.output_tokens);
+		if (out.output_tokens != IPF_ABSENT)
+			r->counts->output_tokens = token_sum(r->counts->output_tokens, out.output_tokens);
 	}
 	return 0;
 }

@@ -88,11 +88,25 @@ static int read_blocks(struct draft *d, const struct jdoc *j, struct draft_block
 	return 0;
 }
 
+static int read_inputs(struct draft *d, const struct jdoc *j, const struct trace_request *from, struct ipf_error *err)
+{
+	if (!trace_inputs_are_texts(from))
+		return ipf_error_set(err, IPF_INPUT, "inputs: token ids cannot be read: make the trace with texts");
+	d->requests[d->count - 1].batch = true;
+	if (from->query.data)
+		draft_message(d, ROLE_SYSTEM, draft_text(d, j, jdoc_get(j, JDOC_ROOT, "query")));
+	for (struct jdoc_each e = jdoc_each(j, jdoc_get(j, JDOC_ROOT, "inputs")); jdoc_step(&e);)
+		draft_message(d, ROLE_USER, draft_text(d, j, e.value));
+	return 0;
+}
+
 static int read_prompt(struct draft *d, const struct jdoc *j, const struct trace_request *from, struct ipf_error *err)
 {
 	if (from->prompt_token_ids.data)
 		return ipf_error_set(err, IPF_INPUT,
 		                     "prompt_token_ids: a prompt of token ids cannot be read: make the trace with messages");
+	if (from->inputs.data)
+		return read_inputs(d, j, from, err);
 	if (from->messages.data)
 		return chat_prompt(d, j, jdoc_get(j, JDOC_ROOT, "messages"), err);
 	if (from->prompt.data)

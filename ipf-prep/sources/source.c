@@ -22,6 +22,7 @@
 	F(oasst, DATASET) \
 	F(llm_load_test, DATASET) \
 	F(openai_batch, DATASET) \
+	F(rerank, DATASET) \
 	F(mlperf_samples, DATASET) \
 	F(azure, TRACE) \
 	F(burstgpt, TRACE) \

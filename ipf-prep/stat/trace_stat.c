@@ -128,12 +128,16 @@ static void show(json_t *figures, FILE *to)
 	fprintf(to, "%-14s %s", "requests", number(json_object_get(figures, "requests"), text));
 	if (failed)
 		fprintf(to, ", %s of them failed when recorded", number(failed, text));
+	json_t *queries = json_object_get(figures, "queries");
+	if (queries)
+		fprintf(to, ", %s with a query", number(queries, text));
 	fputc('\n', to);
 	show_numbers(to, "arrivals", json_object_get(figures, "arrivals"));
 	show_counting(json_object_get(figures, "tokens"), to);
 	show_distribution(to, "input tokens", json_object_get(figures, "input_tokens"));
 	show_distribution(to, "output tokens", json_object_get(figures, "output_tokens"));
 	show_numbers(to, "media", json_object_get(figures, "media"));
+	show_distribution(to, "inputs", json_object_get(figures, "inputs"));
 	show_distribution(to, "hung up, s", json_object_get(figures, "hang_up_s"));
 	show_numbers(to, "sessions", sessions);
 	show_distribution(to, "  turns", json_object_get(sessions, "turns"));

@@ -32,7 +32,7 @@ static void add_prompt_text(struct trace_summary *t, const struct trace_request 
 		t->context_bytes = 0;
 	}
 	prefix_reuse_begin(&t->texts, r->at_ns, t->context_bytes);
-	struct slice list = r->messages.data ? r->messages : r->prompt_token_ids.data ? r->prompt_token_ids : r->prompt;
+	struct slice list = trace_prompt(r);
 	if (r->tools.data && !context)
 		add_text(t, r->tools, prefix_reuse_add_block);
 	/* Without the brackets, so that the texts of a session continue like one list. */
@@ -40,6 +40,24 @@ static void add_prompt_text(struct trace_summary *t, const struct trace_request 
 	prefix_reuse_add_rest(&t->texts, (int64_t)t->pending.len); /* too short for a block */
 	if (r->context_session && r->answer.data)                  /* part of the next turn's prompt */
 		add_text(t, r->answer, prefix_reuse_add_answer);
+}
+
+/* A server's cache sees each input as a prompt of its own. */
+static int add_inputs(struct trace_summary *t, const struct trace_request *r, struct jdoc *j, struct ipf_error *err)
+{
+	if (jdoc_parse(j, r->inputs.data, r->inputs.len, err) < 0)
+		return -1;
+	for (struct jdoc_each e = jdoc_each(j, JDOC_ROOT); jdoc_step(&e);) {
+		struct slice input = jdoc_raw(j, e.value);
+		buffer_clear(&t->pending);
+		t->context_bytes = 0;
+		prefix_reuse_begin(&t->texts, r->at_ns, 0);
+		if (r->query.data) /* models that rank read the pair */
+			add_text(t, (struct slice){r->query.data + 1, r->query.len - 2}, prefix_reuse_add_block);
+		add_text(t, (struct slice){input.data + 1, input.len - 2}, prefix_reuse_add_block);
+		prefix_reuse_add_rest(&t->texts, (int64_t)t->pending.len);
+	}
+	return 0;
 }
 
 static void end_session(struct trace_summary *t)
@@ -101,13 +119,18 @@ static int add_request(struct trace_summary *t, const struct trace_request *r, s
 	if (r->hang_up_ns != IPF_ABSENT)
 		samples_add(&t->hang_up, (double)r->hang_up_ns / 1e9);
 	add_media(t, r->media, j);
+	if (r->inputs.data)
+		samples_add(&t->inputs, (double)r->inputs_count);
+	t->with_query += r->query.data != NULL;
 	add_model(t, r->model);
 	tag_measures_add(&t->tags, r->tags, j);
 	if (trace_blocks_add(&t->blocks, r, j, err) < 0)
 		return -1;
 	if (r->blocks.data)
 		return 0;
-	if (r->messages.data || r->prompt.data || r->prompt_token_ids.data)
+	if (r->inputs.data)
+		return add_inputs(t, r, j, err);
+	if (trace_prompt(r).data)
 		add_prompt_text(t, r, continues);
 	return 0;
 }
@@ -149,7 +172,7 @@ int trace_summary_read(struct trace_summary *t, struct trace_reader *reader, str
 			break;
 		}
 		if (t->pending.failed || t->session.failed || t->blocks.failed || t->texts.failed || t->at.failed ||
-		    t->input.failed) {
+		    t->input.failed || t->inputs.failed) {
 			got = ipf_error_memory(err);
 			break;
 		}
@@ -266,6 +289,8 @@ json_t *trace_summary_json(struct trace_summary *t)
 	set(all, "arrivals", arrivals(&t->at));
 	set(all, "input_tokens", distribution(&t->input));
 	set(all, "output_tokens", distribution(&t->output));
+	set(all, "inputs", distribution(&t->inputs));
+	set(all, "queries", t->with_query ? json_integer(t->with_query) : NULL);
 	set(all, "hang_up_s", distribution(&t->hang_up));
 	if (t->sessions) {
 		json_t *s = json_pack("{s:I, s:I}", "count", (json_int_t)t->sessions, "lone_requests",
@@ -299,7 +324,7 @@ struct prefix_reuse *trace_summary_reuse(struct trace_summary *t)
 
 void trace_summary_release(struct trace_summary *t)
 {
-	struct samples *const samples[] = {&t->at, &t->input, &t->output, &t->turns, &t->wait, &t->hang_up};
+	struct samples *const samples[] = {&t->at, &t->input, &t->output, &t->inputs, &t->turns, &t->wait, &t->hang_up};
 	for (size_t i = 0; i < sizeof samples / sizeof *samples; i++)
 		samples_release(samples[i]);
 	buffer_release(&t->session);

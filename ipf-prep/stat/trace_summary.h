@@ -20,9 +20,10 @@ struct trace_summary {
 	struct samples at, wait;      /* arrivals, and waits between turns, in seconds */
 	struct samples hang_up;       /* from the start to the client's disconnecting, in seconds */
 	struct samples input, output; /* tokens */
+	struct samples inputs;        /* of each request that has a list of them */
 	struct samples turns;         /* of each session */
 	int64_t requests, failed;
-	int64_t sessions, single_requests, with_parents;
+	int64_t sessions, single_requests, with_parents, with_query;
 	struct prefix_reuse blocks, texts; /* of the requests with recorded blocks, and of the others */
 	struct tag_measures tags;
 	struct media_sums media;

@@ -93,24 +93,24 @@ static bool add_completions(struct work *w, enum figure_kind kind)
 	measure_time(w);
 	for (int64_t i = 0; i < w->run->row_count; i++) {
 		const struct row *row = &w->run->rows[i];
-		const int64_t tokens = row_get(row, ROW_OUTPUT_TOKENS);
+		const int64_t count = row_get(row, kind == FIGURE_INPUTS ? ROW_INPUTS : ROW_OUTPUT_TOKENS);
 		const double each = kind == FIGURE_GOOD       ? row->goodness == SLO_GOOD
 		                    : !row->ok                ? 0
 		                    : kind == FIGURE_REQUESTS ? 1
-		                    : tokens != IPF_ABSENT    ? (double)tokens
+		                    : count != IPF_ABSENT     ? (double)count
 		                                              : 0;
 		const int windows = windows_of(w, row);
 		w->over[row->part] += windows * each;
 		known |= kind == FIGURE_GOOD ? w->run->schedule.stages[row->stage].measured &&
 		                                   (row->goodness == SLO_GOOD || row->goodness == SLO_MISSED)
-		                             : row->ok && windows > 0 && (kind == FIGURE_REQUESTS || tokens != IPF_ABSENT);
+		                             : row->ok && windows > 0 && (kind == FIGURE_REQUESTS || count != IPF_ABSENT);
 	}
 	return known;
 }
 
 static void read_sums(struct work *w, enum figure_kind kind, double *of_runs)
 {
-	const bool rate = kind == FIGURE_REQUESTS || kind == FIGURE_OUTPUT || kind == FIGURE_GOOD;
+	const bool rate = kind == FIGURE_REQUESTS || kind == FIGURE_OUTPUT || kind == FIGURE_INPUTS || kind == FIGURE_GOOD;
 	bool known = !rate;
 	memset(w->over, 0, (size_t)w->runs * sizeof *w->over);
 	memset(w->under, 0, (size_t)w->runs * sizeof *w->under);

@@ -102,6 +102,8 @@ const struct catalogue_figure catalogue[] = {
 	{TIMES("", "slot_wait", "slot wait", start[METRIC_SLOT_WAIT])},
 
 	{ROW("throughput/requests_per_s", "requests/s", "requests/s", RATE, "completed"), AT(completed)},
+	{ROW("throughput/inputs_per_s", "inputs/s", "inputs/s", RATE, "inputs"), AT(inputs_per_s), COLUMN("inputs_per_s"),
+     FAMILY("ipf_inputs_per_second", "Inputs of successful requests per second.")},
 	{ROW("throughput/input_tokens_per_s", "input tokens/s", "tokens/s", RATE, "tokens_per_s"), AT(input_per_s),
      COLUMN("input_tokens_per_s"),
      FAMILY("ipf_input_tokens_per_second", "Input tokens of successful requests per second.")},
@@ -113,6 +115,8 @@ const struct catalogue_figure catalogue[] = {
 	{ROW("throughput/images_per_s", "images/s", "images/s", RATE, "sent media"), AT(images_per_s)},
 	{ROW("throughput/audio_s_per_s", "audio/s", "s/s", RATE, "sent media"), AT(audio_s_per_s)},
 	{ROW("throughput/absent", "not known", "", TEXT, NULL), AT(no_throughput), COLUMN("throughput_absent")},
+
+	{ROW("inputs", "inputs of a request", "inputs", DISTRIBUTION, "inputs"), AT(inputs), COLUMN("inputs")},
 
 	{ROW("tokens/input", "input tokens", "tokens", DISTRIBUTION, "input_tokens"), AT(input), COLUMN("input_tokens"),
      FAMILY("ipf_request_input_tokens", "Input tokens of a successful request.")},
@@ -149,6 +153,7 @@ const struct catalogue_figure catalogue[] = {
 	{LATENCY("tpot", METRIC_TPOT, "TPOT"), .point = "tpot"},
 	{LATENCY("tpot_corrected", METRIC_TPOT_CORRECTED, "TPOT, corrected")},
 	{LATENCY("ntpot", METRIC_NTPOT, "NTPOT")},
+	{LATENCY("per_input", METRIC_PER_INPUT, "E2E per input")},
 	{TIMES("latency/", "itl", "ITL", itl)},
 	{LATENCY("itl_mean", METRIC_ITL_MEAN, "ITL, mean of a request")},
 	{LATENCY("itl_max", METRIC_ITL_MAX, "ITL, longest of a request")},

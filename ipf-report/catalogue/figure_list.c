@@ -17,6 +17,7 @@ const struct compared_figure compared_figures[COMPARED_FIGURES] = {
 	LATENCY("e2e", "E2E", METRIC_E2E),
 	{"requests", "requests", "requests", "per s", FIGURE_REQUESTS, METRIC_COUNT, 0, false, true},
 	{"output_tokens", "output_tokens", "output tokens", "per s", FIGURE_OUTPUT, METRIC_COUNT, 0, false, true},
+	{"inputs", "inputs", "inputs", "per s", FIGURE_INPUTS, METRIC_COUNT, 0, false, true},
 	{"goodput", "goodput", "goodput", "per s", FIGURE_GOOD, METRIC_COUNT, 0, false, true},
 	{"failures", "failures", "failures", "", FIGURE_FAILURES, METRIC_COUNT, 0, true, true},
 	{"valid", "valid", "valid outputs", "", FIGURE_VALID, METRIC_COUNT, 0, false, true},

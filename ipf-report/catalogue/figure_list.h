@@ -12,8 +12,9 @@ enum figure_kind {
 	FIGURE_PERCENTILE,
 	FIGURE_GAPS_MEAN, /* of the gaps of all requests */
 	FIGURE_GAPS,      /* a percentile of them */
-	FIGURE_REQUESTS,  /* per second; the same for the next two */
+	FIGURE_REQUESTS,  /* per second; the same for the next three */
 	FIGURE_OUTPUT,
+	FIGURE_INPUTS,
 	FIGURE_GOOD,
 	FIGURE_FAILURES, /* a share; the same for the next */
 	FIGURE_VALID,    /* outputs of those that were checked */
@@ -31,7 +32,7 @@ struct compared_figure {
 	bool repeated;
 };
 
-enum { COMPARED_FIGURES = 21 };
+enum { COMPARED_FIGURES = 22 };
 extern const struct compared_figure compared_figures[COMPARED_FIGURES];
 
 static inline bool figure_is_share(const struct compared_figure *figure)

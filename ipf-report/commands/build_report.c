@@ -60,6 +60,7 @@ static struct figure_options wanted_figures(const struct run_data *run, const st
 		wanted.by[options->by.by] = true;
 	for (enum grouping by = BY_MODEL; by <= BY_TARGET; by++)
 		wanted.by[by] |= !brief && report_formats[options->format]->all_groups && run->groups[by].count > 1;
+	wanted.by[BY_INPUTS] |= report_formats[options->format]->all_groups && run->groups[BY_INPUTS].count > 0;
 	return wanted;
 }
 

@@ -15,8 +15,8 @@
 #define ROW_BY                                                                                                         \
 	OPTION_OFFERING(                                                                                                   \
 		OPTION_PARSED, 0, "by", "GROUP", struct report_options, by, option_by, offer_grouping,                         \
-		"show figures also for each model, target, replica, session, tag, tag=NAME, time=10s (window of time) or "     \
-		"input-tokens=8 (bins of equal counts)")
+		"show figures also for each model, target, replica, session, tag, tag=NAME, inputs, time=10s (window of "      \
+		"time) or input-tokens=8 (bins of equal counts)")
 #define ROW_PERCENTILES                                                                                                \
 	OPTION_PARSED_BY(0, "percentiles", "LIST", struct report_options, figures.percentiles, option_percentiles,         \
 	                 "percentiles to show, such as 50,90,99.9")

@@ -37,8 +37,8 @@ int option_percentiles(const char *value, void *variable, struct ipf_error *err)
 
 const char *offer_grouping(size_t i)
 {
-	static const char *const words[] = {"model", "target", "replica", "session",
-	                                    "tag",   "tag=",   "time=",   "input-tokens="};
+	static const char *const words[] = {"model", "target", "replica", "session",      "tag",
+	                                    "tag=",  "inputs", "time=",   "input-tokens="};
 	return i < sizeof words / sizeof *words ? words[i] : NULL;
 }
 

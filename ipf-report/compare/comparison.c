@@ -215,7 +215,7 @@ struct addend {
 
 static struct addend addend_of(const struct row *row, enum figure_kind kind, bool by_request)
 {
-	const int64_t tokens = row_get(row, ROW_OUTPUT_TOKENS);
+	const int64_t tokens = row_get(row, ROW_OUTPUT_TOKENS), inputs = row_get(row, ROW_INPUTS);
 	const double gaps = gaps_of(row, by_request);
 	switch (kind) {
 	case FIGURE_GAPS_MEAN:
@@ -229,6 +229,8 @@ static struct addend addend_of(const struct row *row, enum figure_kind kind, boo
 		return (struct addend){row->goodness == SLO_GOOD, 0};
 	case FIGURE_OUTPUT:
 		return (struct addend){row->ok && tokens != IPF_ABSENT ? (double)tokens : 0, 0};
+	case FIGURE_INPUTS:
+		return (struct addend){row->ok && inputs != IPF_ABSENT ? (double)inputs : 0, 0};
 	default:
 		return (struct addend){row->ok, 0};
 	}
@@ -317,6 +319,7 @@ static double stated_value(const struct side *side, const struct compared_figure
 		return catalogue_number(catalogue_find("output_check/share"), f);
 	return figure->kind == FIGURE_REQUESTS ? f->completed
 	       : figure->kind == FIGURE_OUTPUT ? f->output_per_s
+	       : figure->kind == FIGURE_INPUTS ? f->inputs_per_s
 	                                       : f->goodput;
 }
 

@@ -31,10 +31,11 @@ static int find_figure(struct fail_if *condition, const char *name, struct ipf_e
 			condition->figure = &compared_figures[i];
 			return 0;
 		}
-	return ipf_error_set(err, IPF_USAGE,
-	                     "expected a figure such as ttft.p99, e2e.mean, requests, output_tokens, goodput, failures or "
-	                     "valid, got \"%s\"",
-	                     name);
+	return ipf_error_set(
+		err, IPF_USAGE,
+		"expected a figure such as ttft.p99, e2e.mean, requests, output_tokens, inputs, goodput, failures or "
+		"valid, got \"%s\"",
+		name);
 }
 
 static int parse_limit(struct fail_if *condition, const char *text, struct ipf_error *err)

@@ -38,7 +38,8 @@ static double known(const struct row *row, int column)
 
 static void count(struct completions *c, const struct row *row)
 {
-	const int64_t input = row_get(row, ROW_INPUT_TOKENS), output = row_get(row, ROW_OUTPUT_TOKENS);
+	const int64_t input = row_get(row, ROW_INPUT_TOKENS), output = row_get(row, ROW_OUTPUT_TOKENS),
+				  inputs = row_get(row, ROW_INPUTS);
 	c->ended++;
 	if (row->goodness == SLO_GOOD) {
 		c->good++;
@@ -47,6 +48,8 @@ static void count(struct completions *c, const struct row *row)
 	if (!row->ok)
 		return;
 	c->ok++;
+	c->has_inputs |= inputs != IPF_ABSENT;
+	c->inputs += inputs == IPF_ABSENT ? 0 : (double)inputs;
 	c->has_input |= input != IPF_ABSENT;
 	c->has_output |= output != IPF_ABSENT;
 	c->uncounted |= row->source == SOURCE_NONE;
@@ -77,6 +80,8 @@ void completions_add(struct completions *sum, const struct completions *more)
 {
 	sum->ended += more->ended;
 	sum->ok += more->ok;
+	sum->inputs += more->inputs;
+	sum->has_inputs |= more->has_inputs;
 	sum->input_tokens += more->input_tokens;
 	sum->output_tokens += more->output_tokens;
 	sum->good += more->good;

@@ -168,8 +168,9 @@ static int build_tokens(struct figures *f, const struct figure_options *options,
                         struct samples *s)
 {
 	static const enum row_column columns[] = {ROW_INPUT_TOKENS, ROW_OUTPUT_TOKENS, ROW_REASONING_TOKENS,
-	                                          ROW_ASKED_INPUT, ROW_ASKED_OUTPUT};
-	struct metric_summary *summaries[] = {&f->input, &f->output, &f->reasoning, &f->asked_input, &f->asked_output};
+	                                          ROW_ASKED_INPUT,  ROW_ASKED_OUTPUT,  ROW_INPUTS};
+	struct metric_summary *summaries[] = {&f->input,       &f->output,       &f->reasoning,
+	                                      &f->asked_input, &f->asked_output, &f->inputs};
 	for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
 		if (row_samples_column(rows, columns[i], s) < 0)
 			return -1;
@@ -357,6 +358,7 @@ static void build_rates(struct figures *f, const struct row_selection *sel, cons
 	f->window_s = parts->window_ns > 0 ? seconds : NAN;
 	f->completed = ratio(all->ok, seconds);
 	f->completed_own = ratio(parts->own.ok, seconds);
+	f->inputs_per_s = all->has_inputs ? ratio(all->inputs, seconds) : NAN;
 	f->input_per_s = has_input ? ratio(all->input_tokens, seconds) : NAN;
 	f->output_per_s = has_output ? ratio(all->output_tokens, seconds) : NAN;
 	f->images_per_s = all->images > 0 ? ratio(all->images, seconds) : NAN;

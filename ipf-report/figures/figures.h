@@ -70,6 +70,7 @@ struct figures {
 	int64_t empty;         /* of `ok`: complete responses without content */
 	int64_t scheduled, started, ok, failed, hung_up, cut, cancelled, stale, errors[VERDICT_KINDS];
 	double offered, achieved, completed, completed_own; /* completed_own: of those, requests of the stage itself */
+	double inputs_per_s;                                /* of batches of embeddings, documents of rankings */
 	double input_per_s, output_per_s, total_per_s;
 	double images_per_s, audio_s_per_s; /* NAN: none were sent */
 	const char *no_throughput;          /* why completed, goodput or tokens per second are not known; NULL: they are */
@@ -79,6 +80,7 @@ struct figures {
 	struct metric_summary itl;
 	struct metric_summary with_failures[WAITED]; /* n = 0 unless requests failed; failures are infinite */
 	double early[WAITED][EARLY_PERCENTILES];     /* ms; NAN: too few requests, or not requested */
+	struct metric_summary inputs;                /* of a request */
 	struct metric_summary input, output, reasoning, asked_input, asked_output;
 	double input_total, output_total; /* tokens of all requests that ended well */
 	int64_t by_source[SOURCES];

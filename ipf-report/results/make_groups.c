@@ -9,7 +9,7 @@
 
 int grouping_choice_parse(struct grouping_choice *choice, const char *text, struct ipf_error *err)
 {
-	static const char *const names[GROUPINGS] = {"model", "target", "session", NULL, NULL, "replica", "tag"};
+	static const char *const names[GROUPINGS] = {"model", "target", "session", NULL, NULL, "replica", "tag", "inputs"};
 	struct ipf_error reason = {0};
 	*choice = (struct grouping_choice){.by = GROUPINGS};
 	if (strcmp(text, "stage") == 0)
@@ -42,7 +42,7 @@ int grouping_choice_parse(struct grouping_choice *choice, const char *text, stru
 		return 0;
 	}
 	return ipf_error_set(err, IPF_USAGE,
-	                     "expected stage, model, target, replica, session, tag, tag=NAME, time=TIME or "
+	                     "expected stage, model, target, replica, session, tag, tag=NAME, inputs, time=TIME or "
 	                     "input-tokens=COUNT, got \"%s\"",
 	                     text);
 }
@@ -101,6 +101,9 @@ static int make_times(struct run_data *run, int64_t length_ns, struct ipf_error 
 	return 0;
 }
 
+/* Numbers of inputs that get a group each. */
+#define SIZES_MOST 16
+
 static int by_value(const void *a, const void *b)
 {
 	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
@@ -116,10 +119,17 @@ static int32_t bin_of(int64_t value, const int64_t *edges, int32_t count)
 	return bin;
 }
 
+/* Values in order, and where one bin ends and the next begins. */
+struct bins {
+	int64_t *values, count, edges[MADE_GROUPS_MOST];
+	int32_t edge_count;
+};
+
 /* Names the bins by their least and their greatest value. -1: out of memory. */
-static int name_bins(struct run_data *run, const int64_t *values, int64_t count, const int64_t *edges,
-                     int32_t edge_count)
+static int name_bins(struct string_table *table, const struct bins *b)
 {
+	const int64_t *values = b->values, count = b->count, *edges = b->edges;
+	const int32_t edge_count = b->edge_count;
 	for (int64_t i = 0, k; i < count; i = k) {
 		int32_t bin = bin_of(values[i], edges, edge_count);
 		for (k = i; k < count && bin_of(values[k], edges, edge_count) == bin;)
@@ -129,40 +139,75 @@ static int name_bins(struct run_data *run, const int64_t *values, int64_t count,
 			snprintf(name, sizeof name, "%lld", (long long)values[i]);
 		else
 			snprintf(name, sizeof name, "%lld-%lld", (long long)values[i], (long long)values[k - 1]);
-		if (name_group(&run->groups[BY_INPUT_TOKENS], name) < 0)
+		if (name_group(table, name) < 0)
 			return -1;
 	}
 	return 0;
 }
 
+/* All values of the column, in order. -1: out of memory. */
+static int read_values(struct bins *b, const struct run_data *run, int column)
+{
+	b->values = malloc((size_t)(run->row_count + 1) * sizeof *b->values);
+	if (!b->values)
+		return -1;
+	for (int64_t i = 0; i < run->row_count; i++)
+		if (row_get(&run->rows[i], column) != IPF_ABSENT)
+			b->values[b->count++] = row_get(&run->rows[i], column);
+	qsort(b->values, (size_t)b->count, sizeof *b->values, by_value);
+	return 0;
+}
+
+static void add_edge(struct bins *b, int64_t edge)
+{
+	if (edge > b->values[0] && (b->edge_count == 0 || edge > b->edges[b->edge_count - 1]))
+		b->edges[b->edge_count++] = edge;
+}
+
+/* Puts each row into its bin. -1: out of memory. */
+static int use_bins(struct bins *b, struct run_data *run, enum grouping by, int column)
+{
+	int bad = name_bins(&run->groups[by], b);
+	free(b->values);
+	for (int64_t i = 0; i < run->row_count; i++) {
+		int64_t value = row_get(&run->rows[i], column);
+		run->rows[i].group[by] = value == IPF_ABSENT ? -1 : bin_of(value, b->edges, b->edge_count);
+	}
+	return bad;
+}
+
 static int make_bins(struct run_data *run, int64_t bins, struct ipf_error *err)
 {
-	int64_t *values = malloc((size_t)(run->row_count + 1) * sizeof *values), count = 0, edges[MADE_GROUPS_MOST];
-	int32_t edge_count = 0;
-	if (!values)
+	struct bins b = {.count = 0};
+	if (read_values(&b, run, ROW_INPUT_TOKENS) < 0)
 		return ipf_error_memory(err);
-	for (int64_t i = 0; i < run->row_count; i++)
-		if (row_get(&run->rows[i], ROW_INPUT_TOKENS) != IPF_ABSENT)
-			values[count++] = row_get(&run->rows[i], ROW_INPUT_TOKENS);
-	qsort(values, (size_t)count, sizeof *values, by_value);
-	for (int64_t k = 1; k < bins && count > 0; k++) {
-		int64_t edge = values[count * k / bins];
-		if (edge > values[0] && (edge_count == 0 || edge > edges[edge_count - 1]))
-			edges[edge_count++] = edge;
-	}
-	int bad = name_bins(run, values, count, edges, edge_count);
-	free(values);
-	for (int64_t i = 0; i < run->row_count; i++) {
-		struct row *row = &run->rows[i];
-		row->group[BY_INPUT_TOKENS] = row_get(row, ROW_INPUT_TOKENS) == IPF_ABSENT
-		                                  ? -1
-		                                  : bin_of(row_get(row, ROW_INPUT_TOKENS), edges, edge_count);
-	}
-	return bad < 0 ? ipf_error_memory(err) : 0;
+	for (int64_t k = 1; k < bins && b.count > 0; k++)
+		add_edge(&b, b.values[b.count * k / bins]);
+	return use_bins(&b, run, BY_INPUT_TOKENS, ROW_INPUT_TOKENS) < 0 ? ipf_error_memory(err) : 0;
+}
+
+/* A group for each number of inputs; if there are many, for each power of two and what is above the one before it. */
+static int make_sizes(struct run_data *run, struct ipf_error *err)
+{
+	struct bins b = {.count = 0};
+	int64_t distinct = 0;
+	if (!run->row_count || !run->rows[0].columns->list[ROW_INPUTS])
+		return 0;
+	if (read_values(&b, run, ROW_INPUTS) < 0)
+		return ipf_error_memory(err);
+	for (int64_t i = 0; i < b.count; i++)
+		distinct += i == 0 || b.values[i] != b.values[i - 1];
+	for (int64_t i = 0; i < b.count && distinct <= SIZES_MOST; i++)
+		add_edge(&b, b.values[i]);
+	for (int64_t edge = 2; b.count > 0 && distinct > SIZES_MOST && edge <= b.values[b.count - 1]; edge = 2 * edge - 1)
+		add_edge(&b, edge);
+	return use_bins(&b, run, BY_INPUTS, ROW_INPUTS) < 0 ? ipf_error_memory(err) : 0;
 }
 
 int make_groups(struct run_data *run, const struct grouping_choice *choice, struct ipf_error *err)
 {
+	if (make_sizes(run, err) < 0)
+		return -1;
 	if (choice->by == BY_TIME)
 		return make_times(run, choice->value, err);
 	return choice->by == BY_INPUT_TOKENS ? make_bins(run, choice->value, err) : 0;

@@ -49,6 +49,7 @@ static const struct {
 	[ROW_MEDIA_BYTES - METRIC_COUNT] = MEMBER(media_bytes),
 	[ROW_ASKED_INPUT - METRIC_COUNT] = MEMBER(asked_input_tokens),
 	[ROW_ASKED_OUTPUT - METRIC_COUNT] = MEMBER(asked_output_tokens),
+	[ROW_INPUTS - METRIC_COUNT] = MEMBER(inputs),
 	[ROW_SEND_WAITS - METRIC_COUNT] = MEMBER(send_waits),
 	[ROW_REQ - METRIC_COUNT] = MEMBER(req),
 };

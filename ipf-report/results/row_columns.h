@@ -51,6 +51,7 @@ enum row_column {
 	ROW_MEDIA_BYTES,
 	ROW_ASKED_INPUT,
 	ROW_ASKED_OUTPUT,
+	ROW_INPUTS,
 	ROW_SEND_WAITS,
 	ROW_REQ, /* kept if `with_req` says so, and of sessions */
 	ROW_COLUMNS,

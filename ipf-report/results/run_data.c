@@ -15,7 +15,8 @@
 #include <string.h>
 
 const char *const sources[SOURCES] = {"usage", "tokenizer", "ids", "events", "none", "other"};
-const char *const groupings[GROUPINGS] = {"model", "target", "session", "time", "input_tokens", "replica", "tag"};
+const char *const groupings[GROUPINGS] = {"model",        "target",  "session", "time",
+                                          "input_tokens", "replica", "tag",     "inputs"};
 
 int run_data_init(struct run_data *run, const struct slo *slo, struct ipf_error *err)
 {
@@ -335,7 +336,7 @@ static int add_row(struct run_data *run, const struct result *result, struct sli
 		.stage = (int32_t)result->stage,
 		.group = {decoded_number(run, &run->groups[BY_MODEL], result->model), target_number(run, part, result),
 	              decoded_number(run, &run->groups[BY_SESSION], result->session), -1, -1, -1,
-	              tag_number(run, result->tags)},
+	              tag_number(run, result->tags), -1},
 		.finish = decoded_number(run, &run->finishes, result->finish),
 		.error = result->ok ? -1 : (int8_t)verdict_kind_of(result->error_kind),
 		.source = source_number(result->tokens_source),

@@ -42,7 +42,7 @@ struct string_table {
 };
 
 /* What figures can be grouped by, in addition to stages. */
-enum grouping { BY_MODEL, BY_TARGET, BY_SESSION, BY_TIME, BY_INPUT_TOKENS, BY_REPLICA, BY_TAG, GROUPINGS };
+enum grouping { BY_MODEL, BY_TARGET, BY_SESSION, BY_TIME, BY_INPUT_TOKENS, BY_REPLICA, BY_TAG, BY_INPUTS, GROUPINGS };
 extern const char *const groupings[GROUPINGS]; /* "model", "target", "session", "time", "input_tokens", … */
 
 /* A request. Integers that are not known are IPF_ABSENT. */

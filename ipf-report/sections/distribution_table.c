@@ -88,6 +88,7 @@ struct latency_name latency_name(const char *member)
 		{"tpot", "TPOT", NULL},
 		{"tpot_corrected", "TPOT", "corrected"},
 		{"ntpot", "NTPOT", NULL},
+		{"per_input", "E2E", "per input"},
 		{"itl", "ITL", NULL},
 		{"itl_mean", "ITL", "request mean"},
 		{"itl_max", "ITL", "request max"},

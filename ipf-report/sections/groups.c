@@ -8,9 +8,9 @@
 static const struct {
 	const char *by, *what, *title;
 } words[] = {
-	{"model", "model", "Models"},       {"target", "target", "Targets"}, {"replica", "replica", "Replicas"},
-	{"session", "session", "Sessions"}, {"time", "time", "By time"},     {"input_tokens", "input", "By input tokens"},
-	{"tag", "tag", "By tag"},
+	{"model", "model", "Models"},       {"target", "target", "Targets"},   {"replica", "replica", "Replicas"},
+	{"session", "session", "Sessions"}, {"time", "time", "By time"},       {"input_tokens", "input", "By input tokens"},
+	{"tag", "tag", "By tag"},           {"inputs", "inputs", "By inputs"},
 };
 enum { WORDS = sizeof words / sizeof *words };
 
@@ -65,13 +65,19 @@ const char *group_member(const struct group *g, const char *name, char shown[200
 	return shown;
 }
 
+/* A brief report has what was asked for. The numbers of inputs have a section, and are there without being asked. */
+static bool is_elsewhere(const struct telling *t, const char *by)
+{
+	return (t->brief || strcmp(by, "inputs") == 0) && !group_is_asked(t, by);
+}
+
 /* Fills the group of the member `at` of the total, or of the first one behind it that is one to show. */
 static void *find(const struct telling *t, struct group *g, void *at)
 {
 	for (; at; at = json_object_iter_next(t->total, at)) {
 		const char *key = json_object_iter_key(at);
 		json_t *members = json_object_iter_value(at);
-		if (strncmp(key, "by_", 3) != 0 || json_object_size(members) == 0 || (t->brief && !group_is_asked(t, key + 3)))
+		if (strncmp(key, "by_", 3) != 0 || json_object_size(members) == 0 || is_elsewhere(t, key + 3))
 			continue;
 		*g = (struct group){.what = group_word(key + 3), .title = key + 3, .members = members};
 		snprintf(g->by, sizeof g->by, "%s", key + 3);

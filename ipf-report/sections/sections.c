@@ -32,6 +32,7 @@ static const struct kind {
 	{"stages", "Stages", section_stages, FIRST, false, REPORT_STEADY},
 	{"plots", "Plots", section_plots, PAGE, false, REPORT_PLOTS},
 	{"latency", "Latency", section_latency, FIRST, false, 0},
+	{"batches", "Batches", section_batches, FIRST, false, 0},
 	{"why", "Where the time went", section_why, FIRST, false, REPORT_WHY},
 	{"shape", "Shape", section_shape, FULL, false, REPORT_SHAPE},
 	{"repeats", "Repeats", section_repeats, FIRST, false, REPORT_REPEATS},

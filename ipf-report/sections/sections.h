@@ -39,8 +39,8 @@ unsigned sections_members(const struct report_view *view);
 
 /* Do these names exist? IPF_USAGE. */
 int sections_check(const char *names, struct ipf_error *err);
-#define SECTION_NAMES                                                                                                                         \
-	"incomplete, verdict, summary, stages, plots, latency, why, shape, repeats, saturation, autoscaling, sessions, fidelity, cache, tokens, " \
+#define SECTION_NAMES                                                                                                                                  \
+	"incomplete, verdict, summary, stages, plots, latency, batches, why, shape, repeats, saturation, autoscaling, sessions, fidelity, cache, tokens, " \
 	"timeline, server, accelerators, cost, errors, output, goodput, accuracy, as, run, commands, provenance, definitions"
 
 /* The reasons why a part of the run is missing. */
@@ -50,6 +50,7 @@ void section_summary(const struct telling *t);
 void section_run(const struct telling *t);
 void section_stages(const struct telling *t);
 void section_latency(const struct telling *t);
+void section_batches(const struct telling *t);
 void section_why(const struct telling *t);
 void section_shape(const struct telling *t);
 void section_repeats(const struct telling *t);

@@ -221,6 +221,8 @@ static int add_request(struct workload *w, struct session_reader *s, const struc
 		buffer_clear(&s->name);
 		buffer_slice(&s->name, r->session);
 	}
+	if (r->inputs.data)
+		w->no_blocks = "requests have several inputs each, which a server caches one by one";
 	if (add_parents(w, s, r, to, err) < 0 || add_recorded(w, s, r, err) < 0 ||
 	    (!w->no_blocks && add_prompt(w, s, r, live, err) < 0))
 		return -1;

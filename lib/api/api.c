@@ -344,3 +344,24 @@ const struct api_response *api_response(const struct api *a, bool streamed)
 		return a->has_streamed ? &a->streamed : NULL;
 	return a->has_whole ? &a->whole : NULL;
 }
+
+const char *const api_kind_names[API_KINDS] = {"generate", "embed", "rank"};
+
+static bool names_query(json_t *template)
+{
+	const char *key, *text = json_string_value(template);
+	json_t *inner;
+	size_t i;
+	if (text && strcmp(text, "$query") == 0)
+		return true;
+	json_object_foreach(template, key, inner) if (names_query(inner)) return true;
+	json_array_foreach(template, i, inner) if (names_query(inner)) return true;
+	return false;
+}
+
+enum api_kind api_kind(const struct api *a)
+{
+	if (!a->has_whole || !a->whole.outputs.count)
+		return API_GENERATE;
+	return names_query(json_object_get(api_request(a), "body")) ? API_RANK : API_EMBED;
+}

@@ -59,6 +59,16 @@ json_t *api_json(const struct api *api);
 /* The response half for streamed or for whole responses. NULL: the API has none of that kind (it has at least one). */
 const struct api_response *api_response(const struct api *api, bool streamed);
 
+/* What the API does with a prompt. */
+enum api_kind {
+	API_GENERATE, /* answers it with text */
+	API_EMBED,    /* a vector for each input */
+	API_RANK,     /* a score of each input for a query */
+	API_KINDS
+};
+extern const char *const api_kind_names[API_KINDS];
+enum api_kind api_kind(const struct api *api);
+
 /* The built-in descriptors: the name, and a line about it with the aliases (good until the next call). i = 0, 1, …
  * until NULL. */
 const char *api_builtin(size_t i, const char **about);

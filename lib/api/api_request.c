@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-/* Where in a template a field may be used: anywhere, or inside the $each of messages, parts or tools. */
-enum scope { ANYWHERE = 0, IN_MESSAGE = 1, IN_PART = 2, IN_TOOL = 4 };
+/* Where in a template a field may be used: anywhere, or inside the $each of messages, parts, tools or inputs. */
+enum scope { ANYWHERE = 0, IN_MESSAGE = 1, IN_PART = 2, IN_TOOL = 4, IN_INPUTS = 8 };
 
 static const struct {
 	const char *name;
@@ -20,6 +20,9 @@ static const struct {
 	{"prompt", ANYWHERE},
 	{"prompt_text", ANYWHERE},
 	{"prompt_token_ids", ANYWHERE},
+	{"inputs", ANYWHERE},
+	{"input_texts", ANYWHERE},
+	{"query", ANYWHERE},
 	{"tools", ANYWHERE},
 	{"output_tokens", ANYWHERE},
 	{"input_tokens", ANYWHERE},
@@ -39,6 +42,7 @@ static const struct {
 	{"tool_name", IN_TOOL},
 	{"tool_description", IN_TOOL},
 	{"tool_parameters", IN_TOOL},
+	{"input", IN_INPUTS},
 };
 enum { FIELDS = sizeof fields / sizeof *fields };
 
@@ -82,16 +86,16 @@ static int check_parts(struct descriptor_place at, json_t *map, unsigned scopes,
 /* {"$each": "messages", "as": TEMPLATE, "roles": {ROLE: ROLE}} */
 static int check_each(struct descriptor_place at, json_t *map, unsigned scopes, struct ipf_error *err)
 {
-	static const char *const of_messages[] = {"$each", "as", "roles", NULL}, *const of_tools[] = {"$each", "as", NULL};
+	static const char *const of_messages[] = {"$each", "as", "roles", NULL}, *const of_others[] = {"$each", "as", NULL};
 	json_t *each = json_object_get(map, "$each"), *as = json_object_get(map, "as"),
 		   *roles = json_object_get(map, "roles"), *role;
 	const char *key, *of = json_is_string(each) ? json_string_value(each) : "";
-	bool tools = !strcmp(of, "tools");
+	bool tools = !strcmp(of, "tools"), inputs = !strcmp(of, "inputs");
 	if (!strcmp(of, "parts"))
 		return check_parts(at, map, scopes, err);
-	if (!tools && strcmp(of, "messages") != 0 && strcmp(of, "turns") != 0)
-		return descriptor_wrong(at, "$each", err, "\"messages\", \"turns\", \"parts\" or \"tools\"", each);
-	if (descriptor_only_members(at, map, tools ? of_tools : of_messages, err) < 0)
+	if (!tools && !inputs && strcmp(of, "messages") != 0 && strcmp(of, "turns") != 0)
+		return descriptor_wrong(at, "$each", err, "\"messages\", \"turns\", \"parts\", \"tools\" or \"inputs\"", each);
+	if (descriptor_only_members(at, map, tools || inputs ? of_others : of_messages, err) < 0)
 		return -1;
 	if (!json_is_object(as))
 		return descriptor_wrong(at, "as", err, "an object", as);
@@ -102,7 +106,7 @@ static int check_each(struct descriptor_place at, json_t *map, unsigned scopes, 
 		if (!json_is_string(role))
 			return descriptor_wrong(at, key, err, "a string", role);
 	}
-	return check_template(at, "as", as, scopes | (tools ? IN_TOOL : IN_MESSAGE), err);
+	return check_template(at, "as", as, scopes | (tools ? IN_TOOL : inputs ? IN_INPUTS : IN_MESSAGE), err);
 }
 
 /* A string that begins with "$" has to name a field that is available here; "$$" escapes a dollar sign. */
@@ -164,7 +168,8 @@ static int check_headers(struct descriptor_place at, json_t *headers, struct ipf
 
 int api_request_check(struct descriptor_place at, json_t *request, struct ipf_error *err)
 {
-	static const char *const known[] = {"headers", "auth", "body", "stream", "whole", "exact_output", "params", NULL};
+	static const char *const known[] = {"headers",      "auth",   "body",          "stream", "whole",
+	                                    "exact_output", "params", "outputs_limit", NULL};
 	static const char *const auth_known[] = {"header", "prefix", "env", NULL}, *const sign_known[] = {"sign", "service",
 	                                                                                                  NULL};
 	static const char *const templates[] = {"body", "stream", "whole", "exact_output", NULL};
@@ -183,6 +188,8 @@ int api_request_check(struct descriptor_place at, json_t *request, struct ipf_er
 	json_t *auth = json_object_get(request, "auth"), *params = json_object_get(request, "params");
 	if (params && (!json_is_string(params) || json_string_value(params)[0] != '/'))
 		return descriptor_wrong(at, "params", err, "a JSON Pointer into the body", params);
+	if (descriptor_check_string(at, request, "outputs_limit", true, err) < 0)
+		return -1;
 	if (!auth)
 		return 0;
 	if (!json_is_object(auth))

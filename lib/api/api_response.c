@@ -300,7 +300,8 @@ const char *api_response_used_header(const struct api_response *r, size_t i)
 static bool header_misplaced(const struct api_response *r)
 {
 	return r->text.header || r->prefix_len.header || r->token_ids.header || r->role.header || r->reasoning.header ||
-	       r->tools.header || r->data.header || r->finish.header || r->error.header || r->end_when.header;
+	       r->tools.header || r->data.header || r->outputs.header || r->output_index.header || r->finish.header ||
+	       r->error.header || r->end_when.header;
 }
 
 /* ---- the whole ---- */
@@ -336,6 +337,10 @@ static int check_together(struct descriptor_place at, const struct api_response 
 		return descriptor_error(at, "prefix_len", err, "requires text_mode \"prefix\"");
 	if (!r->prefix_len.count && r->text_mode == API_PREFIX)
 		return descriptor_error(at, "prefix_len", err, "required by text_mode \"prefix\"");
+	if (r->output_index.count && !r->outputs.count)
+		return descriptor_error(at, "output_index", err, "requires outputs");
+	if (r->outputs.count && r->framing != FRAMING_JSON)
+		return descriptor_error(at, "outputs", err, "requires framing \"json\"");
 	if (header_misplaced(r))
 		return descriptor_error(at, "header", err, "only allowed in usage and server");
 	if (r->error_event && r->framing != FRAMING_SSE)
@@ -355,25 +360,13 @@ static void note_roots(struct api_response *r)
 
 int api_response_compile(struct descriptor_place at, json_t *json, struct api_response *r, struct ipf_error *err)
 {
-	static const char *const known[] = {"framing",
-	                                    "text_mode",
-	                                    "text",
-	                                    "reasoning",
-	                                    "tools",
-	                                    "finish",
-	                                    "error",
-	                                    "error_event",
-	                                    "usage",
-	                                    "end",
-	                                    "data",
-	                                    "text_after",
-	                                    "prefix_len",
-	                                    "token_ids",
-	                                    "finish_words",
-	                                    "server",
-	                                    "envelope",
-	                                    "role",
-	                                    "content_required",
+	static const char *const known[] = {"framing",    "text_mode",    "text",
+	                                    "reasoning",  "tools",        "finish",
+	                                    "error",      "error_event",  "usage",
+	                                    "end",        "data",         "text_after",
+	                                    "prefix_len", "token_ids",    "finish_words",
+	                                    "server",     "envelope",     "role",
+	                                    "outputs",    "output_index", "content_required",
 	                                    NULL};
 	if (!json_is_object(json))
 		return descriptor_wrong((struct descriptor_place){at.file, NULL}, at.inside, err, "an object", json);
@@ -384,6 +377,8 @@ int api_response_compile(struct descriptor_place at, json_t *json, struct api_re
 	    compile_pointers(at, json, "finish", &r->finish, err) < 0 ||
 	    compile_pointers(at, json, "error", &r->error, err) < 0 ||
 	    compile_pointers(at, json, "data", &r->data, err) < 0 ||
+	    compile_pointers(at, json, "outputs", &r->outputs, err) < 0 ||
+	    compile_pointers(at, json, "output_index", &r->output_index, err) < 0 ||
 	    compile_pointers(at, json, "prefix_len", &r->prefix_len, err) < 0 ||
 	    compile_pointers(at, json, "token_ids", &r->token_ids, err) < 0 ||
 	    compile_pointers(at, json, "role", &r->role, err) < 0 ||
@@ -408,7 +403,7 @@ void api_response_release(struct api_response *r)
 	struct api_pointers *all[] = {&r->text,          &r->reasoning,    &r->tools,         &r->finish,
 	                              &r->error,         &r->input_tokens, &r->output_tokens, &r->reasoning_tokens,
 	                              &r->cached_tokens, &r->end_when,     &r->data,          &r->prefix_len,
-	                              &r->token_ids,     &r->role};
+	                              &r->token_ids,     &r->role,         &r->outputs,       &r->output_index};
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		api_pointers_release(all[i]);
 	for (size_t i = 0; i < API_DETAILS; i++)

@@ -66,6 +66,9 @@ struct api_response {
 	struct api_pointers text, reasoning; /* alternatives; all nodes that the chosen one matches are joined */
 	struct api_pointers prefix_len;      /* API_PREFIX: characters of the text so far to keep before the new text */
 	struct api_pointers data;            /* content that is not text, such as embeddings: anything but null */
+	struct api_pointers outputs;         /* the results, one for each input: every node that the first pointer with any
+	                                        matches */
+	struct api_pointers output_index;    /* the index of the input that each result is for */
 	char *text_after;                    /* the text begins after the first occurrence of this; NULL */
 	struct api_pointers tools;           /* no alternatives: names and arguments of tool calls that the model wrote */
 	struct api_pointers finish, error;   /* alternatives */

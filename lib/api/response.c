@@ -435,6 +435,53 @@ static void note_malformed(struct response *r, const char *what, struct slice da
 	error_message_plain(data, 100, &r->malformed_text);
 }
 
+/* ---- results of inputs ---- */
+
+static bool count_output(const struct jdoc *doc, jdoc_id node, void *data)
+{
+	int64_t *count = data;
+	*count += !jdoc_is_null(doc, node);
+	return true;
+}
+
+static bool note_index(const struct jdoc *doc, jdoc_id node, void *data)
+{
+	struct response *r = data;
+	int64_t index;
+	if (r->output_indexes_count == r->output_indexes_cap) {
+		size_t cap = r->output_indexes_cap ? 2 * r->output_indexes_cap : 64;
+		int64_t *more = realloc(r->output_indexes, cap * sizeof *more);
+		r->indexes_failed |= !more;
+		if (!more)
+			return false;
+		r->output_indexes = more;
+		r->output_indexes_cap = cap;
+	}
+	bool good = jdoc_to_int(doc, node, &index) && index >= 0;
+	r->output_indexes[r->output_indexes_count++] = good ? index : -1;
+	return true;
+}
+
+static int compare_indexes(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+	return (x > y) - (x < y);
+}
+
+static void extract_outputs(struct response *r)
+{
+	const struct api_response *from = r->format;
+	int64_t count = 0;
+	for (size_t i = 0; i < from->outputs.count && !count; i++)
+		api_pointer_each(from->outputs.list[i], &r->doc, JDOC_ROOT, count_output, &count);
+	if (from->outputs.count)
+		r->outputs = count;
+	for (size_t i = 0; i < from->output_index.count && !r->output_indexes_count; i++)
+		api_pointer_each(from->output_index.list[i], &r->doc, JDOC_ROOT, note_index, r);
+	if (r->output_indexes_count)
+		qsort(r->output_indexes, r->output_indexes_count, sizeof *r->output_indexes, compare_indexes);
+}
+
 /* ---- events ---- */
 
 /* All counts and timings of an event; returns its output tokens. */
@@ -483,6 +530,7 @@ static int extract_content(struct response *r, const struct record *record, cons
 	bool data = r->format->data.count && api_pointers_first(&r->format->data, &r->doc, JDOC_ROOT) != JDOC_NONE;
 	int64_t usage = extract_usage(r);
 	extract_finish(r);
+	extract_outputs(r);
 	bool after_end = r->ended;
 	if (!after_end && end_mark_find(r->format, r->protobuf, &r->doc) != JDOC_NONE)
 		end_here(r);
@@ -718,7 +766,8 @@ static void begin(struct response *r, const struct record *record)
 		r->server_ns[i] = IPF_ABSENT;
 	for (size_t i = 0; i < API_DETAILS; i++)
 		r->details[i] = IPF_ABSENT;
-	r->events_count = r->usage_events = r->others_count = 0;
+	r->events_count = r->usage_events = r->others_count = r->output_indexes_count = 0;
+	r->outputs = IPF_ABSENT;
 	r->event = 0;
 	r->end_event = SIZE_MAX;
 	r->after_end = 0;
@@ -739,7 +788,7 @@ static bool out_of_memory(const struct response *r)
 {
 	return r->finish.failed || r->finish_server.failed || r->content.failed || r->text.failed || r->reasoning.failed ||
 	       r->error_text.failed || r->malformed_text.failed || r->piece.failed || r->seen_text.failed ||
-	       r->seen_reasoning.failed || r->framing.many.failed;
+	       r->seen_reasoning.failed || r->indexes_failed || r->framing.many.failed;
 }
 
 int response_parse(struct response *r, const struct record *record, const struct api *api,
@@ -800,6 +849,7 @@ void response_release(struct response *r)
 	framing_release(&r->framing);
 	envelope_release(&r->envelope);
 	jdoc_release(&r->doc);
+	free(r->output_indexes);
 	free(r->events);
 	free(r->others);
 }

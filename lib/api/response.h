@@ -81,6 +81,10 @@ struct response {
 	bool malformed;         /* something does not parse, or violates the API; what and where is in malformed_text */
 	bool includes_prompt;   /* the text contains the prompt, whose length is unknown: its tokens cannot be counted */
 	bool no_text;           /* the content is data, such as embeddings, and has no tokens */
+	int64_t outputs;        /* results of a request with inputs; IPF_ABSENT: the API has none, or nothing was parsed */
+	/* The indexes of their inputs, in order, if any has one; those of results without a valid one are -1. */
+	int64_t *output_indexes;
+	size_t output_indexes_count, output_indexes_cap;
 	int64_t input_tokens, output_tokens, reasoning_tokens, cached_tokens; /* the last usage reported; IPF_ABSENT */
 	int64_t details[API_DETAILS], server_ns[API_SERVER_TIMES];            /* reported by the server; IPF_ABSENT */
 	struct buffer finish;          /* the finish reason, in the common words if the descriptor translates it */
@@ -106,6 +110,7 @@ struct response {
 	int64_t token_ids;     /* listed since the last content event; IPF_ABSENT */
 	size_t prompt_bytes;   /* to skip at the beginning of the text */
 	size_t event;          /* the number of the event that is being parsed */
+	bool indexes_failed;   /* no memory for output_indexes */
 	bool truncated;        /* the body ended in the middle of an event */
 	bool virtual_time;     /* as in the options */
 	size_t read, read_end; /* the read in which the last event ended, and where that read ends in the body */

@@ -103,7 +103,8 @@ static int check_texts(const struct ipf_request *q, struct ipf_error *err)
 {
 	const struct {
 		const char *name, *text;
-	} texts[] = {{"id", q->id}, {"prompt", q->prompt}, {"session", q->session}, {"model", q->model}};
+	} texts[] = {
+		{"id", q->id}, {"prompt", q->prompt}, {"session", q->session}, {"model", q->model}, {"query", q->query}};
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
 		if (texts[i].text && !utf8_valid(texts[i].text, strlen(texts[i].text), NULL))
 			return ipf_error_set(err, IPF_USAGE, "%s: expected UTF-8", texts[i].name);
@@ -115,8 +116,11 @@ static int check_json(struct jdoc *doc, const struct ipf_request *q, struct ipf_
 {
 	const struct {
 		const char *name, *text;
-	} values[] = {
-		{"messages", q->messages}, {"prompt_token_ids", q->prompt_token_ids}, {"tags", q->tags}, {"slo", q->slo}};
+	} values[] = {{"messages", q->messages},
+	              {"prompt_token_ids", q->prompt_token_ids},
+	              {"tags", q->tags},
+	              {"slo", q->slo},
+	              {"inputs", q->inputs}};
 	for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
 		struct ipf_error why = {0};
 		const char *text = values[i].text;
@@ -136,6 +140,8 @@ static void render(const struct ipf_request *q, struct buffer *line)
 	jout_member_value(&w, "messages", slice_of(q->messages));
 	jout_member_string(&w, "prompt", slice_of(q->prompt));
 	jout_member_value(&w, "prompt_token_ids", slice_of(q->prompt_token_ids));
+	jout_member_value(&w, "inputs", slice_of(q->inputs));
+	jout_member_string(&w, "query", slice_of(q->query));
 	jout_member_int(&w, "input_tokens", q->input_tokens);
 	jout_member_int(&w, "output_tokens", q->output_tokens);
 	jout_member_int(&w, "at_ns", q->at_ns);

@@ -15,6 +15,7 @@ enum metric {
 	METRIC_TPOT,
 	METRIC_TPOT_CORRECTED,
 	METRIC_NTPOT,
+	METRIC_PER_INPUT,
 	METRIC_ITL_MEAN,
 	METRIC_ITL_MAX,
 	METRIC_SERVER_LOAD, /* the first of those that the server reports */

@@ -117,13 +117,38 @@ static int add_messages(struct prompt_chain *c, struct prompt_scratch *s, struct
 	return 0;
 }
 
-static int add_ids(struct prompt_chain *c, struct prompt_scratch *s, struct ipf_error *err)
+static int add_ids(struct prompt_chain *c, jdoc_id list, const char *member, struct prompt_scratch *s,
+                   struct ipf_error *err)
 {
-	for (struct jdoc_each e = jdoc_each(&s->doc, JDOC_ROOT); jdoc_step(&e);) {
+	for (struct jdoc_each e = jdoc_each(&s->doc, list); jdoc_step(&e);) {
 		int64_t id;
 		if (!jdoc_to_int(&s->doc, e.value, &id))
-			return jdoc_expected(&s->doc, e.value, "prompt_token_ids", "a list of integers", err);
+			return jdoc_expected(&s->doc, e.value, member, "a list of integers", err);
 		add_token(c, (uint64_t)id);
+	}
+	return 0;
+}
+
+static int add_query(struct prompt_chain *c, struct slice query, struct prompt_scratch *s, struct ipf_error *err)
+{
+	if (jdoc_parse(&s->doc, query.data, query.len, err) < 0)
+		return -1;
+	add_mark(c, slice_of("\"query\""));
+	add_content(c, JDOC_ROOT, s);
+	return 0;
+}
+
+/* Each input is a prompt of its own to the server. */
+static int add_inputs(struct prompt_chain *c, struct prompt_scratch *s, struct ipf_error *err)
+{
+	const struct jdoc *doc = &s->doc;
+	c->partly = true;
+	for (struct jdoc_each e = jdoc_each(doc, JDOC_ROOT); jdoc_step(&e);) {
+		add_mark(c, slice_of("\"input\""));
+		if (jdoc_type_of(doc, e.value) != JDOC_LIST)
+			add_content(c, e.value, s);
+		else if (add_ids(c, e.value, "inputs", s, err) < 0)
+			return -1;
 	}
 	return 0;
 }
@@ -131,17 +156,21 @@ static int add_ids(struct prompt_chain *c, struct prompt_scratch *s, struct ipf_
 int prompt_chain_add(struct prompt_chain *c, const struct trace_request *r, struct prompt_scratch *s,
                      struct ipf_error *err)
 {
-	struct slice json = r->messages.data ? r->messages : r->prompt_token_ids.data ? r->prompt_token_ids : r->prompt;
+	struct slice json = trace_prompt(r);
 	if (r->tools.data)
 		add_unknown(c, r->tools);
 	if (!json.data)
 		return 0;
+	if (r->query.data && add_query(c, r->query, s, err) < 0)
+		return -1;
 	if (jdoc_parse(&s->doc, json.data, json.len, err) < 0)
 		return -1;
 	if (r->messages.data)
 		return add_messages(c, s, err);
 	if (r->prompt_token_ids.data)
-		return add_ids(c, s, err);
+		return add_ids(c, JDOC_ROOT, "prompt_token_ids", s, err);
+	if (r->inputs.data)
+		return add_inputs(c, s, err);
 	add_content(c, JDOC_ROOT, s);
 	return 0;
 }

@@ -9,7 +9,8 @@
  *
  * Token ids are tokens. A text has a token for every 4 bytes, and each message begins a token of its own: that is how
  * "approx" counts. Roles, and parts that are no text, are between tokens: they make prompts differ but have no length,
- * since what a server's chat template makes of them is not known.
+ * since what a server's chat template makes of them is not known. Of a request with several inputs, the query and the
+ * inputs follow each other, each after a mark; a server caches them one by one, so that the chain is `partly` known.
  */
 #ifndef IPF_PROMPT_CHAIN_H
 #define IPF_PROMPT_CHAIN_H
@@ -26,7 +27,7 @@ struct prompt_chain {
 	void (*block)(struct prompt_chain *chain); /* called after each block; the chain is a member of what it is for */
 	uint64_t hash;                             /* of all tokens so far; at the end of a block, all its bits are good */
 	int64_t tokens;                            /* so far */
-	bool partly; /* something has no length here, and has one at a server: tools, images */
+	bool partly; /* something has no length here, and has one at a server: tools, images; or it has several inputs */
 };
 
 /* What is used while a prompt is read; zero-initialise. */

@@ -35,6 +35,8 @@ static const struct field fields[] = {
 	FIELD(FIELD_TEXT, struct record, model),
 	TOKENS(asked_input_tokens),
 	TOKENS(asked_output_tokens),
+	UINT(inputs),
+	UINT(asked_outputs),
 	FIELD(FIELD_MAP, struct record, slo),
 	FIELD(FIELD_TAGS, struct record, tags),
 	FIELD(FIELD_LIST, struct record, media),

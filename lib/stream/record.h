@@ -38,13 +38,15 @@ struct record {
 	struct slice model;         /* text: the requested model */
 	int64_t asked_input_tokens; /* input_tokens of the trace */
 	int64_t asked_output_tokens;
-	struct slice slo;   /* map */
-	struct slice tags;  /* map or list, from the trace */
-	struct slice media; /* list of maps, from the trace */
-	int64_t due_ns;     /* when the schedule wants it; a follower: end of its parents + wait; absent in a closed loop */
-	int64_t ready_ns;   /* due, parents ended, wait over: from now on only a slot or a connection can be missing */
-	int64_t slot_ns;    /* when it got a slot; absent: the stage has none, or one was free at ready_ns */
-	int64_t pool_ns;    /* when it got a connection of the pool; absent: it did not wait for one */
+	int64_t inputs;        /* how many inputs it carries; absent: one prompt */
+	int64_t asked_outputs; /* how many results it asks for; absent: one for each input */
+	struct slice slo;      /* map */
+	struct slice tags;     /* map or list, from the trace */
+	struct slice media;    /* list of maps, from the trace */
+	int64_t due_ns;   /* when the schedule wants it; a follower: end of its parents + wait; absent in a closed loop */
+	int64_t ready_ns; /* due, parents ended, wait over: from now on only a slot or a connection can be missing */
+	int64_t slot_ns;  /* when it got a slot; absent: the stage has none, or one was free at ready_ns */
+	int64_t pool_ns;  /* when it got a connection of the pool; absent: it did not wait for one */
 	int64_t start_ns, dns_ns, connect_ns, tls_ns, sent_ns, left_ns, first_byte_ns, end_ns;
 	int64_t connected_ns; /* HTTP/2: when it got a connection, or a stream of one */
 	int64_t target;       /* index into the header's "targets"; absent: there is only one */

@@ -30,6 +30,7 @@ struct result {
 	int64_t connect_ns;    /* until the TCP connection was there; absent: it was reused, or none was made */
 	int64_t client_lag_ns; /* start − the moment from which on only the client held it back */
 	int64_t ttfb_ns, ttft_ns, ttfa_ns, ttst_ns, e2e_ns, stream_ns, tpot_ns, tpot_corrected_ns, ntpot_ns;
+	int64_t per_input_ns; /* E2E / inputs */
 	int64_t itl_mean_ns, itl_max_ns;
 	int64_t sending_ns; /* the request left so much after `start` at most, or after its connection was ready */
 	int64_t setup_ns, send_waits;          /* until then, and what it waited for: TCP, TLS, a name; absent: nothing */
@@ -48,10 +49,11 @@ struct result {
 	int64_t media_bytes;                                          /* of all of them, before base64 */
 	int64_t spec_drafts, spec_draft_tokens, spec_accepted_tokens; /* speculative decoding; absent: nothing drafted */
 	int64_t asked_input_tokens, asked_output_tokens;
-	struct slice not_streamed;   /* text: why the response came in one piece: ignored, not-asked, no-streaming */
-	struct slice tokens_source;  /* text: usage, tokenizer, ids, events or none: the source of output_tokens */
-	struct slice finish;         /* text: finish reason */
-	struct slice finish_server;  /* text: the server's own word, if it differs */
+	int64_t inputs, outputs;    /* how many inputs it had, and how many results came; absent: the API has no inputs */
+	struct slice not_streamed;  /* text: why the response came in one piece: ignored, not-asked, no-streaming */
+	struct slice tokens_source; /* text: usage, tokenizer, ids, events or none: the source of output_tokens */
+	struct slice finish;        /* text: finish reason */
+	struct slice finish_server; /* text: the server's own word, if it differs */
 	struct slice output_check;   /* text: one of result_output_names; absent: its text was not checked */
 	struct slice output_invalid; /* text: why its text is not valid, or the check undecided */
 	int64_t server_load_ns, server_queue_ns, server_prefill_ns, server_ttft_ns, server_decode_ns, server_tpot_ns,

@@ -22,6 +22,8 @@ static const struct field fields[] = {
 	LIST(messages),
 	TEXT(prompt),
 	LIST(prompt_token_ids),
+	LIST(inputs),
+	TEXT(query),
 	TOKENS(input_tokens),
 	TOKENS(output_tokens),
 	UINT(at_ns),
@@ -40,6 +42,27 @@ static const struct field fields[] = {
 };
 enum { FIELDS = sizeof fields / sizeof *fields };
 
+struct slice trace_prompt(const struct trace_request *request)
+{
+	return request->messages.data           ? request->messages
+	       : request->prompt_token_ids.data ? request->prompt_token_ids
+	       : request->inputs.data           ? request->inputs
+	                                        : request->prompt;
+}
+
+bool trace_inputs_are_texts(const struct trace_request *request)
+{
+	size_t i = 1; /* after the bracket */
+	while (i < request->inputs.len && strchr(" \t\r\n", request->inputs.data[i]))
+		i++;
+	return i < request->inputs.len && request->inputs.data[i] == '"';
+}
+
+int trace_refuse_inputs(const struct trace_request *request, const char *why, struct ipf_error *err)
+{
+	return request->inputs.data ? ipf_error_set(err, IPF_INPUT, "inputs: %s", why) : 0;
+}
+
 bool trace_has_parents(const struct trace_request *request)
 {
 	return request->parents.data && !slice_is(request->parents, "[]");
@@ -49,6 +72,7 @@ void trace_request_init(struct trace_request *request)
 {
 	fields_init(fields, FIELDS, request);
 	request->tags = (struct slice){0};
+	request->inputs_count = IPF_ABSENT;
 	request->context_session = false;
 }
 
@@ -80,6 +104,30 @@ int trace_reader_open(struct trace_reader **reader, const char *path, struct ipf
 	return 0;
 }
 
+/* Texts, or lists of token ids; texts if they are ranked for a query. */
+static int check_inputs(const struct jdoc *doc, struct trace_request *request, struct ipf_error *err)
+{
+	jdoc_id inputs = jdoc_get(doc, JDOC_ROOT, "inputs");
+	request->inputs_count = IPF_ABSENT;
+	if (request->query.data && !request->inputs.data)
+		return ipf_error_set(err, IPF_INPUT, "query: requires inputs, the texts that are ranked for it");
+	if (!request->inputs.data)
+		return 0;
+	if (request->session.data)
+		return ipf_error_set(err, IPF_INPUT, "inputs: not allowed in a session");
+	enum jdoc_type kind = JDOC_NULL;
+	for (struct jdoc_each e = jdoc_each(doc, inputs); jdoc_step(&e);) {
+		enum jdoc_type type = jdoc_type_of(doc, e.value);
+		if ((type != JDOC_TEXT && (type != JDOC_LIST || request->query.data)) || (kind != JDOC_NULL && type != kind))
+			return jdoc_expected(
+				doc, e.value, "inputs",
+				request->query.data ? "texts, as there is a query" : "texts only, or lists of token ids only", err);
+		kind = type;
+	}
+	request->inputs_count = jdoc_count(doc, inputs);
+	return request->inputs_count ? 0 : jdoc_expected(doc, inputs, "inputs", "at least one text", err);
+}
+
 int trace_request_parse(struct jdoc *doc, struct slice line, bool lengths_only, struct trace_request *request,
                         struct ipf_error *err)
 {
@@ -94,11 +142,14 @@ int trace_request_parse(struct jdoc *doc, struct slice line, bool lengths_only, 
 		return jdoc_expected(doc, context, "context", "\"session\"", err);
 	if (request->context_session && (!request->session.data || !request->messages.data))
 		return ipf_error_set(err, IPF_INPUT, "context: \"session\" requires session and messages");
-	int prompts = !!request->messages.data + !!request->prompt.data + !!request->prompt_token_ids.data;
+	if (check_inputs(doc, request, err) < 0)
+		return -1;
+	int prompts = !!request->messages.data + !!request->prompt.data + !!request->prompt_token_ids.data +
+	              !!request->inputs.data;
 	if (prompts != 1 && !(prompts == 0 && lengths_only))
 		return ipf_error_set(err, IPF_INPUT,
-		                     prompts ? "messages, prompt, prompt_token_ids: expected one of them, got several"
-		                             : "messages, prompt, prompt_token_ids: expected one of them, got none");
+		                     prompts ? "messages, prompt, prompt_token_ids, inputs: expected one of them, got several"
+		                             : "messages, prompt, prompt_token_ids, inputs: expected one of them, got none");
 	if (!prompts && request->input_tokens == IPF_ABSENT)
 		return ipf_error_set(err, IPF_INPUT,
 		                     "input_tokens: expected the length of a prompt that is not in the trace, got none");

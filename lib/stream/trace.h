@@ -17,24 +17,28 @@ struct trace_request {
 	struct slice id;               /* text; unique in the trace */
 	struct slice messages;         /* list of chat messages {"role","content",…}; or … */
 	struct slice prompt;           /* text; or … */
-	struct slice prompt_token_ids; /* list of integers: exactly one of the three is present */
-	int64_t input_tokens;          /* of the whole prompt as sent, earlier turns included */
-	int64_t output_tokens;         /* the requested length of the answer */
-	int64_t at_ns;                 /* the recorded arrival, from the beginning of the trace */
-	struct slice session;          /* text */
-	int64_t turn;                  /* place in the session, from 0 */
-	int64_t wait_ns;               /* from the end of the previous turn, or of the last parent, to this request */
-	int64_t hang_up_ns;            /* from the start to when the recorded client disconnected; absent: it did not */
-	struct slice parents;          /* list of ids that must end first; absent: a turn waits for the previous turn */
-	struct slice model;            /* text */
-	struct slice tools;            /* list, in the form of the chat API */
-	struct slice response_format;  /* map, in the form of the chat API */
-	struct slice tags;             /* map or list: passed through */
-	struct slice blocks;           /* map: the recorded ids of blocks that prompts share: {"tokens":512,"ids":[…]} */
-	struct slice slo;              /* map: this request's own objectives */
-	struct slice media;            /* list of maps: what images, audio and video the messages contain */
-	struct slice answer;           /* text: the recorded answer, which the next turn's context contains */
-	bool context_session;          /* "context":"session": messages contain only what is new since the previous turn */
+	struct slice prompt_token_ids; /* list of integers; or … */
+	struct slice inputs;           /* list of texts, or of lists of token ids, that one request carries: exactly one of
+	                                * the four is present */
+	struct slice query;            /* text that the inputs are ranked for */
+	int64_t inputs_count;          /* of `inputs`; absent without them. Parsing sets it. */
+	int64_t input_tokens;  /* of the whole prompt as sent, earlier turns included; of all inputs, each with the query */
+	int64_t output_tokens; /* the requested length of the answer */
+	int64_t at_ns;         /* the recorded arrival, from the beginning of the trace */
+	struct slice session;  /* text */
+	int64_t turn;          /* place in the session, from 0 */
+	int64_t wait_ns;       /* from the end of the previous turn, or of the last parent, to this request */
+	int64_t hang_up_ns;    /* from the start to when the recorded client disconnected; absent: it did not */
+	struct slice parents;  /* list of ids that must end first; absent: a turn waits for the previous turn */
+	struct slice model;    /* text */
+	struct slice tools;    /* list, in the form of the chat API */
+	struct slice response_format; /* map, in the form of the chat API */
+	struct slice tags;            /* map or list: passed through */
+	struct slice blocks;          /* map: the recorded ids of blocks that prompts share: {"tokens":512,"ids":[…]} */
+	struct slice slo;             /* map: this request's own objectives */
+	struct slice media;           /* list of maps: what images, audio and video the messages contain */
+	struct slice answer;          /* text: the recorded answer, which the next turn's context contains */
+	bool context_session;         /* "context":"session": messages contain only what is new since the previous turn */
 };
 
 struct trace_reader;
@@ -53,6 +57,12 @@ int trace_request_parse(struct jdoc *doc, struct slice line, bool lengths_only, 
 
 /* Renders a request as a body line into `line`, which is cleared first. */
 void trace_request_write(const struct trace_request *request, struct buffer *line);
+/* The prompt in whichever form the request has it; absent: only its length is known. */
+struct slice trace_prompt(const struct trace_request *request);
+/* Are its inputs texts, rather than lists of token ids? false: it has none. */
+bool trace_inputs_are_texts(const struct trace_request *request);
+/* Refuses a request with `inputs`, for what is defined for one prompt only. -1: the error `inputs: WHY`. */
+int trace_refuse_inputs(const struct trace_request *request, const char *why, struct ipf_error *err);
 /* Whether `parents` names any request. */
 bool trace_has_parents(const struct trace_request *request);
 /* Sets all fields to absent. */

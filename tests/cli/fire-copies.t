@@ -50,7 +50,7 @@ status_is 0 "token ids without copies are sent"
 ipf-sched replay:rate=20,by=copies -t ids.trace -q -o ids.sched
 run ipf-fire -q -u "$URL" -m sim -t ids.trace ids.sched --api openai-completions
 status_is 3 "with copies they are refused"
-complains ipf-fire "copy: request 0 of the trace has prompt_token_ids, which cannot be copied" "and it says why"
+complains ipf-fire "copy: request 0 of the trace has token ids, which cannot be copied" "and it says why"
 
 # Stages with prompts of their own, also where users go round.
 : >server.log

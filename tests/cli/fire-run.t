@@ -114,7 +114,7 @@ matches "$(cat "$ERR")" "3 requests started" "-v tells how it went"
 run ipf-fire -u "$URL" -m sim -t chat.trace --progress chat.sched
 matches "$(cat "$ERR")" "started [0-9]+/50.*in flight.*failed 0" "--progress shows how it goes"
 run ipf-fire --list-apis
-matches "$(cat "$OUT")" "^openai-chat +OpenAI chat" "--list-apis lists them"
+matches "$(cat "$OUT")" "^openai-chat +generate +OpenAI chat" "--list-apis lists them"
 
 # ---- keys ----
 server_start --api-key k1

@@ -99,12 +99,12 @@ is "$(jq -r '.histogram_count == .count and .itl > 0 and (.histogram_p50 / .p50 
 checked ./user trace made.trace.zst
 status_is 0 "writes a trace"
 stdout_is "id: missing
-messages, prompt, prompt_token_ids: expected one of them, got several
+messages, prompt, prompt_token_ids, inputs: expected one of them, got several
 messages: expected JSON on one line: not JSON: unexpected text after the value at byte 2
 prompt: expected UTF-8
 output_tokens: expected a number of tokens from 0 to 2^40, got -1" "and refuses what a trace cannot have"
 yes_if "the trace is whole" whole made.trace.zst
-is "$(ipf-prep stat made.trace.zst -f json 2>/dev/null | jq -r .requests)" 3 "ipf-prep reads it"
+is "$(ipf-prep stat made.trace.zst -f json 2>/dev/null | jq -c "[.requests, .queries, .inputs.mean]")" "[4,1,2]" "ipf-prep reads it"
 
 checked ./user schedule made.sched chat.trace 7 poisson:rate=20,for=2s,warmup closed:users=2,n=4
 status_is 0 "writes a schedule"

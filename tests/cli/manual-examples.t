@@ -11,6 +11,7 @@ awk 'BEGIN { print "TIMESTAMP,ContextTokens,GeneratedTokens"
 	for (i = 0; i < 120; i++) printf "2024-06-11 09:%02d:%02d.%07d,%d,%d\n", i / 2, i % 2 * 30, 1234567 + i, 20 + i, 10 + i % 7 }' \
 	>AzureLLMInferenceTrace_conv.csv
 jq -c '.[] | {question: .conversations[0].value}' ShareGPT_V3.json >questions.jsonl
+jq -c '.[] | {query: .conversations[0].value, positive: ["yes"], negative: ["no", "never"]}' ShareGPT_V3.json >askubuntu.jsonl
 cp "$ROOT/lib/api/apis/openai-chat.json" mine.json
 echo secret >llm.key
 server_start --step-base 1ms

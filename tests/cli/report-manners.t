@@ -18,7 +18,7 @@ misused() { # PART ARGUMENTS…
 }
 misused 'got "no-such-format"' -f no-such-format
 misused '--window: expected stage, drain or steady, got "middle"' --window middle
-misused '--by: expected stage, model, target, replica, session, tag, tag=NAME, time=TIME or input-tokens=COUNT, got "nothing"' --by nothing
+misused '--by: expected stage, model, target, replica, session, tag, tag=NAME, inputs, time=TIME or input-tokens=COUNT, got "nothing"' --by nothing
 misused '--percentiles: expected numbers between 0 and 100 such as 50,90,99.9, got "100"' --percentiles 50,100
 misused 'got ""' --percentiles 50,,90
 misused 'got "ttft"' --slo ttft

@@ -154,7 +154,8 @@ static const char *const names[] = {"sharegpt",
                                     "rl-rollout",
                                     "baseten",
                                     "aiperf-dag",
-                                    "scaffolding"};
+                                    "scaffolding",
+                                    "rerank"};
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -18,7 +18,7 @@ sent() {
 records() { # CASE
 	head -1 probe.records
 	local prompt
-	prompt=$(jq -c 'select(.n != null) | {prompt_bytes} | with_entries(select(.value != null))' probe.records)
+	prompt=$(jq -c 'select(.n != null) | {prompt_bytes, inputs, asked_outputs} | with_entries(select(.value != null))' probe.records)
 	# bytes that are no text stand there in hexadecimal
 	local base64
 	base64=$(printf '%b' "$(jq -r '.answer.hex // [] | add // ""' "$1" | sed 's/../\\x&/g')" | base64 -w0)

@@ -83,6 +83,13 @@ static int trace(const char *path)
 		if (ipf_writer_request(writer, &request, &err) < 0)
 			break;
 	}
+	request.id = "ranking";
+	request.messages = NULL;
+	request.inputs = "[\"one\",\"two\"]";
+	request.query = "which \"one\"?";
+	request.at_ns = request.output_tokens = IPF_ABSENT;
+	if (!err.kind)
+		ipf_writer_request(writer, &request, &err);
 	bad.prompt = "x";
 	refused(writer, &bad);
 	bad.id = "bad";

@@ -24,6 +24,7 @@ struct sim_options {
 	struct common_options common;
 	int64_t port, template_tokens, model_len, default_tokens;
 	int64_t step_base_ns, step_per_seq_ns, step_tokens, max_batch, kv_blocks;
+	int64_t batch_base_ns, batch_input_ns;
 	int64_t kv_transfer_ns, keep_alive_ns, loading_ns, max_time_ns, max_body, out_limit;
 	double prefill_rate, eos_mean;
 	struct gpu_options gpu;
@@ -93,6 +94,10 @@ static const struct option_spec specs[] = {
                      "before it were; drafting takes TIME (default: none)"),
 	ROW(OPTION_DURATION, 0, "kv-transfer", "TIME", kv_transfer_ns,
         "as if prefill and decode ran apart: no step of a request for TIME after its first token (default: 0)"),
+	ROW(OPTION_DURATION, 0, "batch-base", "TIME", batch_base_ns,
+        "service time of a batch of embeddings, a ranking or scores, however many are in flight (default: 5ms)"),
+	ROW(OPTION_DURATION, 0, "batch-input", "TIME", batch_input_ns,
+        "additional service time for each of its inputs (default: 1ms)"),
 	OPTION_PARSED_BY(0, "drift", "SHARE/TIME", struct sim_options, pace, engine_parse_drift,
                      "throughput falls by SHARE in each TIME after the first step, as in 2%/10s; -2%/10s: it rises "
                      "(default: none)"),
@@ -224,6 +229,8 @@ static int check_options(const struct sim_options *o, struct server_options *ser
 	                                  .role_early = o->role_early,
 	                                  .request_metrics = o->request_metrics,
 	                                  .kv_transfer_ns = o->kv_transfer_ns,
+	                                  .batch_base_ns = o->batch_base_ns,
+	                                  .batch_input_ns = o->batch_input_ns,
 	                                  .date = o->clock.given,
 	                                  .date_offset_ns = o->clock.ns,
 	                                  .scrape_mode = (enum scrape_mode)o->scrape_mode,
@@ -298,6 +305,8 @@ int main(int argc, char **argv)
 	pid_t parent = getppid();
 	struct sim_options options = {.common = COMMON_DEFAULTS,
 	                              .step_base_ns = 8 * NS_PER_MS,
+	                              .batch_base_ns = 5 * NS_PER_MS,
+	                              .batch_input_ns = NS_PER_MS,
 	                              .step_per_seq_ns = 20 * NS_PER_US,
 	                              .prefill_rate = 100000,
 	                              .step_tokens = 8192,

@@ -119,6 +119,7 @@ static const struct {
                          "announce how long, and for how many requests, an idle connection is kept"},
 	[MODE_LENGTH_SHORT] = {"content-length-short", " bytes ", {.bytes = 100}, "fewer bytes than Content-Length says"},
 	[MODE_HTTP10] = {"http10", " ", {0}, "answer in HTTP/1.0: the end is the end of the connection"},
+	[MODE_INDEX] = {"index", " ", {0}, "of rankings and batches: each result has the index of the first"},
 	[MODE_INTERIM] = {"interim", " ", {0}, "a 103 before the answer"},
 };
 

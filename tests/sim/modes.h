@@ -69,6 +69,7 @@ enum mode_kind {
 	MODE_LENGTH_SHORT,
 	MODE_HTTP10,
 	MODE_INTERIM,
+	MODE_INDEX,
 	MODE_COUNT
 };
 

@@ -1,6 +1,7 @@
 #include "server.h"
 
 #include "answer.h"
+#include "batches.h"
 #include "clock.h"
 #include "dialect.h"
 #include "gpu_exporters.h"
@@ -223,6 +224,22 @@ static bool loading(const struct conn *c)
 	return clock_now() - c->server->begin_ns < c->server->options->loading_ns;
 }
 
+/* A batch of inputs: true where the path is one of those. */
+static bool route_batches(struct conn *c)
+{
+	if (!batches_has_path(c->request.path))
+		return false;
+	if (!slice_is(c->request.method, "POST"))
+		fail(c, 405, "Allow: POST\r\n", "this path does not take this method");
+	else if (loading(c))
+		fail(c, 503, NULL, "the model is loading");
+	else if (!key_fits(c, NULL))
+		fail(c, 401, "WWW-Authenticate: Bearer\r\n", "no key, or a wrong one");
+	else
+		batches_answer(c);
+	return true;
+}
+
 /* Another server's API: true where the path is one of its. */
 static bool route_dialect(struct conn *c)
 {
@@ -266,7 +283,7 @@ void route(struct conn *c)
 			table[i].answer(c);
 		return;
 	}
-	if (!path_known && route_dialect(c))
+	if (!path_known && (route_batches(c) || route_dialect(c)))
 		return;
 	if (path_known)
 		fail(c, 405, allow, "this path does not take this method");

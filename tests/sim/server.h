@@ -45,7 +45,8 @@ struct server_options {
 	bool role_early, request_metrics;
 	bool date; /* answers have a Date, date_offset_ns ahead */
 	int64_t date_offset_ns;
-	int64_t kv_transfer_ns; /* between the first token and the next step */
+	int64_t batch_base_ns, batch_input_ns; /* service time of batches: of a request, and of each input */
+	int64_t kv_transfer_ns;                /* between the first token and the next step */
 	enum scrape_mode scrape_mode;
 	FILE *log; /* NULL: none */
 	int verbose;

@@ -71,6 +71,76 @@ static void test_a_chat(void **state)
 		"\"stream\":true,\"stream_options\":{\"include_usage\":true}}");
 }
 
+static void assert_refused(const struct case_ *c, const char *expected)
+{
+	struct ipf_error err = {0};
+	struct body_renderer *r = make(c->request, &c->options, &err);
+	assert_non_null(r);
+	assert_int_equal(body_renderer_check(r, &c->q, &err), -1);
+	assert_string_equal(err.text, expected);
+	body_renderer_free(r);
+}
+
+static struct trace_request batch(const char *inputs, int64_t count)
+{
+	struct trace_request q = chat(NULL);
+	q.messages = (struct slice){0};
+	q.inputs = text(inputs);
+	q.inputs_count = count;
+	return q;
+}
+
+static void test_inputs_and_a_query(void **state)
+{
+	struct case_ c = {.request = "{\"body\":{\"input\":{\"$first\":[\"$inputs\",\"$prompt\"]}}}",
+	                  .q = batch("[\"a\",\"b\"]", 2)};
+	(void)state;
+	assert_body(&c, "{\"input\":[\"a\",\"b\"]}");
+	c.q = batch("[[1,2],[3]]", 2);
+	assert_body(&c, "{\"input\":[[1,2],[3]]}");
+	c.q.query = text("\"q\"");
+	assert_refused(&c, "query: this API does not rank inputs for a query");
+	c.q = chat(NULL);
+	c.q.messages = (struct slice){0};
+	c.q.prompt = text("\"a\"");
+	assert_body(&c, "{\"input\":\"a\"}");
+	c.request = "{\"body\":{\"texts\":{\"$first\":[\"$input_texts\",[\"$prompt_text\"]]}}}";
+	assert_body(&c, "{\"texts\":[\"a\"]}");
+	c.q = batch("[ \"a\", \"b\"]", 2);
+	assert_body(&c, "{\"texts\":[ \"a\", \"b\"]}");
+	c.q = batch("[[1,2],[3]]", 2);
+	assert_refused(&c, "inputs: this API does not accept this kind of prompt");
+	c.request = "{\"body\":{\"q\":{\"text\":\"$query\"},\"p\":{\"$each\":\"inputs\",\"as\":{\"text\":\"$input\"}}}}";
+	c.q = batch("[\"a\",\"\\u00e9\"]", 2);
+	assert_refused(&c, "query: missing: this API ranks inputs for a query");
+	c.q.query = text("\"q\"");
+	assert_body(&c, "{\"q\":{\"text\":\"q\"},\"p\":[{\"text\":\"a\"},{\"text\":\"\\u00e9\"}]}");
+	c.request = chat_api;
+	c.q.query = (struct slice){0};
+	assert_refused(&c, "inputs: this API does not accept this kind of prompt");
+}
+
+static void test_a_limit_of_results(void **state)
+{
+	static const char request[] = "{\"body\":{\"d\":\"$inputs\",\"top_n\":3},\"outputs_limit\":\"top_n\"}";
+	struct ipf_error err = {0};
+	struct trace_request q = batch("[\"a\",\"b\",\"c\",\"d\"]", 4);
+	(void)state;
+	for (int given = 0; given < 2; given++) {
+		json_t *params = json_pack("{s:i}", "top_n", 2);
+		struct body_renderer_options options = {.params = given ? params : NULL};
+		struct body_renderer *r = make(request, &options, &err);
+		q.inputs_count = 4;
+		assert_int_equal(body_renderer_asked_outputs(r, &q), given ? 2 : 3);
+		q.inputs_count = 2;
+		assert_int_equal(body_renderer_asked_outputs(r, &q), IPF_ABSENT);
+		q.inputs_count = IPF_ABSENT;
+		assert_int_equal(body_renderer_asked_outputs(r, &q), IPF_ABSENT);
+		body_renderer_free(r);
+		json_decref(params);
+	}
+}
+
 static void test_absent_fields_are_left_out(void **state)
 {
 	struct case_ c = {.request = chat_api, .q = chat("[]")};
@@ -308,6 +378,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_chat),
+		cmocka_unit_test(test_inputs_and_a_query),
+		cmocka_unit_test(test_a_limit_of_results),
 		cmocka_unit_test(test_absent_fields_are_left_out),
 		cmocka_unit_test(test_the_command_line_s_model_wins),
 		cmocka_unit_test(test_exact_output_and_parameters),

@@ -332,9 +332,16 @@ static void members_of_the_request_are_checked(void **state)
 	told("request.body.n",
 	     "{\"$each\":\"turns\",\"as\":{\"who\":\"$role\",\"what\":\"$content\"},\"roles\":{\"user\":\"human\"}}", NULL);
 	told("request.body.n", "{\"$each\":\"all\",\"as\":{}}",
-	     "request.$each: expected \"messages\", \"turns\", \"parts\" or \"tools\", got \"all\"");
+	     "request.$each: expected \"messages\", \"turns\", \"parts\", \"tools\" or \"inputs\", got \"all\"");
 	told("request.body.n",
 	     "{\"$each\":\"tools\",\"as\":{\"name\":\"$tool_name\",\"input_schema\":\"$tool_parameters\"}}", NULL);
+	told("request.body.n", "{\"$each\":\"inputs\",\"as\":{\"text\":\"$input\"}}", NULL);
+	told("request.body.n", "{\"$first\":[\"$inputs\",[\"$prompt_text\"]]}", NULL);
+	told("request.body.n", "[\"$query\",\"$input_texts\"]", NULL);
+	told("request.body.n", "\"$input\"",
+	     "request.n: expected a known field, such as \"$messages\", or \"$$\" for a dollar sign, got \"$input\"");
+	told("request.outputs_limit", "3", "request.outputs_limit: expected a string, got 3");
+	told("request.outputs_limit", "\"top_n\"", NULL);
 	told("request.body.n", "{\"$each\":\"tools\",\"as\":{\"name\":\"$role\"}}",
 	     "request.name: expected a known field, such as \"$messages\", or \"$$\" for a dollar sign, got \"$role\"");
 	told("request.body.n",

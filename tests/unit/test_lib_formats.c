@@ -75,6 +75,37 @@ static void trace_comes_back(void **state)
 	buffer_release(&line);
 }
 
+static void inputs_come_back(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *line;
+		int64_t count;
+		bool texts;
+	} cases[] = {{"{\"id\":\"a\",\"inputs\":[\"x\",\"\",\"y\"],\"query\":\"q\",\"input_tokens\":9}", 3, true},
+	             {"{\"id\":\"a\",\"inputs\":[[1,2],[]]}", 2, false},
+	             {"{\"id\":\"a\",\"prompt\":\"x\"}", IPF_ABSENT, false}};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct jdoc doc = {0};
+		struct buffer line = {0};
+		struct trace_request request;
+		struct ipf_error why = {0};
+		assert_int_equal(trace_request_parse(&doc, slice_of(cases[i].line), false, &request, &why), 0);
+		assert_int_equal(request.inputs_count, cases[i].count);
+		assert_true(trace_inputs_are_texts(&request) == cases[i].texts);
+		assert_int_equal(trace_refuse_inputs(&request, "no", &why), cases[i].count == IPF_ABSENT ? 0 : -1);
+		trace_request_write(&request, &line);
+		struct buffer again = {0};
+		ipf_error_clear(&why);
+		assert_int_equal(trace_request_parse(&doc, buffer_all(&line), false, &request, &why), 0);
+		trace_request_write(&request, &again);
+		assert_true(slice_equal(buffer_all(&line), buffer_all(&again)));
+		jdoc_release(&doc);
+		buffer_release(&line);
+		buffer_release(&again);
+	}
+}
+
 static void bad_requests_are_named(void **state)
 {
 	(void)state;
@@ -82,7 +113,17 @@ static void bad_requests_are_named(void **state)
 		const char *line, *says;
 	} cases[] = {
 		{"{\"prompt\":\"x\"}", "id: missing"},
-		{"{\"id\":\"a\"}", "messages, prompt, prompt_token_ids: expected one of them, got none"},
+		{"{\"id\":\"a\"}", "messages, prompt, prompt_token_ids, inputs: expected one of them, got none"},
+		{"{\"id\":\"a\",\"prompt\":\"x\",\"inputs\":[\"x\"]}", "expected one of them, got several"},
+		{"{\"id\":\"a\",\"inputs\":\"x\"}", "inputs: expected"},
+		{"{\"id\":\"a\",\"inputs\":[]}", "inputs: expected at least one text, got []"},
+		{"{\"id\":\"a\",\"inputs\":[\"x\",1]}", "inputs: expected texts only, or lists of token ids only, got 1"},
+		{"{\"id\":\"a\",\"inputs\":[\"x\",[1]]}", "inputs: expected texts only, or lists of token ids only, got [1]"},
+		{"{\"id\":\"a\",\"inputs\":[null]}", "inputs: expected texts only, or lists of token ids only, got null"},
+		{"{\"id\":\"a\",\"query\":\"q\",\"inputs\":[[1]]}", "inputs: expected texts, as there is a query, got [1]"},
+		{"{\"id\":\"a\",\"query\":\"q\",\"prompt\":\"x\"}", "query: requires inputs"},
+		{"{\"id\":\"a\",\"query\":1,\"inputs\":[\"x\"]}", "query: expected"},
+		{"{\"id\":\"a\",\"session\":\"s\",\"inputs\":[\"x\"]}", "inputs: not allowed in a session"},
 		{"{\"id\":\"a\",\"prompt\":\"x\",\"messages\":[]}", "expected one of them, got several"},
 		{"{\"id\":7,\"prompt\":\"x\"}", "id: expected a string, got 7"},
 		{"{\"id\":\"a\",\"prompt\":\"x\",\"output_tokens\":\"many\"}",
@@ -401,13 +442,10 @@ static void numbers_of_every_length(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(trace_comes_back),
-		cmocka_unit_test(bad_requests_are_named),
-		cmocka_unit_test(schedule_comes_back),
-		cmocka_unit_test(numbers_of_every_length),
-		cmocka_unit_test(bad_arrivals_are_named),
-		cmocka_unit_test(record_comes_back),
-		cmocka_unit_test(client_lines_and_bad_records),
+		cmocka_unit_test(trace_comes_back),        cmocka_unit_test(inputs_come_back),
+		cmocka_unit_test(bad_requests_are_named),  cmocka_unit_test(schedule_comes_back),
+		cmocka_unit_test(numbers_of_every_length), cmocka_unit_test(bad_arrivals_are_named),
+		cmocka_unit_test(record_comes_back),       cmocka_unit_test(client_lines_and_bad_records),
 		cmocka_unit_test(result_comes_back),
 	};
 	return cmocka_run_group_tests(tests, make_file, remove_file);

@@ -77,7 +77,8 @@ static void fill_figures(struct figures *f, const struct percentiles *list)
 	*f = (struct figures){.name = "total", .kind = "constant", .no_throughput = "why", .reads_known = true};
 	f->stalls_known = true;
 	f->window_s = f->offered = f->achieved = f->completed = f->cached_share = f->goodput = f->good_share = 1;
-	f->input_per_s = f->output_per_s = f->total_per_s = f->in_flight_mean = f->in_flight_max = f->little = 1;
+	f->inputs_per_s = f->input_per_s = f->output_per_s = f->total_per_s = f->in_flight_mean = f->in_flight_max =
+		f->little = 1;
 	f->images = f->audio_clips = f->video_clips = f->audio_ns = f->media_bytes = 1;
 	f->images_per_s = f->audio_s_per_s = 1;
 	f->empty = f->image_tokens = f->audio_tokens = f->output_audio_tokens = 1;
@@ -91,8 +92,8 @@ static void fill_figures(struct figures *f, const struct percentiles *list)
 		fill_summary(&f->start[m], list);
 		fill_summary(&f->due[m], list);
 	}
-	struct metric_summary *others[] = {&f->itl,       &f->input,       &f->output,
-	                                   &f->reasoning, &f->asked_input, &f->asked_output};
+	struct metric_summary *others[] = {&f->itl,         &f->input,        &f->output, &f->reasoning,
+	                                   &f->asked_input, &f->asked_output, &f->inputs};
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
 		fill_summary(others[i], list);
 	for (int i = 0; i < WAITED; i++)

@@ -91,13 +91,13 @@ IPF_PUBLIC int ipf_writer_close(struct ipf_writer *writer, struct ipf_error *err
 /* Closes without a trailer, after an error. NULL is fine. */
 IPF_PUBLIC void ipf_writer_abandon(struct ipf_writer *writer);
 
-/* A request of a trace. Begin with IPF_REQUEST_INIT; set an id, and one of the three prompts. */
+/* A request of a trace. Begin with IPF_REQUEST_INIT; set an id, and one of the four prompts. */
 struct ipf_request {
 	size_t size;                  /* of this struct */
 	const char *id;               /* unique in the trace */
 	const char *prompt;           /* a text; or … */
 	const char *messages;         /* … JSON: a list of chat messages; or … */
-	const char *prompt_token_ids; /* … JSON: a list of integers */
+	const char *prompt_token_ids; /* … JSON: a list of integers; or `inputs` */
 	const char *session;          /* NULL: none; so for the next three */
 	const char *model;
 	const char *tags;      /* JSON: an object or a list */
@@ -107,11 +107,13 @@ struct ipf_request {
 	int64_t at_ns;         /* the recorded arrival, from the beginning of the trace */
 	int64_t turn;          /* place in the session, from 0 */
 	int64_t wait_ns;       /* from the end of the previous turn to this request */
+	const char *inputs;    /* JSON: a list of texts or of lists of integers, of one request; NULL: it has one prompt */
+	const char *query;     /* a text that the inputs are ranked for; NULL: none */
 };
 #define IPF_REQUEST_INIT                                                                                               \
 	{                                                                                                                  \
 		sizeof(struct ipf_request), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, IPF_ABSENT, IPF_ABSENT,            \
-			IPF_ABSENT, IPF_ABSENT, IPF_ABSENT                                                                         \
+			IPF_ABSENT, IPF_ABSENT, IPF_ABSENT, NULL, NULL                                                             \
 	}
 
 /* Writes a request to a trace. IPF_USAGE, and nothing is written, for a request that ipf-trace(5) does not allow. */
