@@ -49,11 +49,11 @@ struct result {
 	int64_t media_bytes;                                          /* of all of them, before base64 */
 	int64_t spec_drafts, spec_draft_tokens, spec_accepted_tokens; /* speculative decoding; absent: nothing drafted */
 	int64_t asked_input_tokens, asked_output_tokens;
-	int64_t inputs, outputs;    /* how many inputs it had, and how many results came; absent: the API has no inputs */
-	struct slice not_streamed;  /* text: why the response came in one piece: ignored, not-asked, no-streaming */
-	struct slice tokens_source; /* text: usage, tokenizer, ids, events or none: the source of output_tokens */
-	struct slice finish;        /* text: finish reason */
-	struct slice finish_server; /* text: the server's own word, if it differs */
+	int64_t inputs, outputs;     /* how many inputs it had, and how many results came; absent: the API has no inputs */
+	struct slice not_streamed;   /* text: why the response came in one piece: ignored, not-asked, no-streaming */
+	struct slice tokens_source;  /* text: usage, tokenizer, ids, events or none: the source of output_tokens */
+	struct slice finish;         /* text: finish reason */
+	struct slice finish_server;  /* text: the server's own word, if it differs */
 	struct slice output_check;   /* text: one of result_output_names; absent: its text was not checked */
 	struct slice output_invalid; /* text: why its text is not valid, or the check undecided */
 	int64_t server_load_ns, server_queue_ns, server_prefill_ns, server_ttft_ns, server_decode_ns, server_tpot_ns,
