@@ -3,6 +3,7 @@
 #include "absent.h"
 #include "json/jout.h"
 #include "measure/as_tool.h"
+#include "measure/token_reads.h"
 #include "stream/media_list.h"
 
 #include <stdlib.h>
@@ -776,6 +777,8 @@ int measure_row(struct measure *m, const struct record *record, const struct res
 		list_events(m, record, r, found.by_event, row);
 	if (options->definition && as_tool(m, record, r, options->definition, row, err) < 0)
 		return -1;
+	if (r->events_count > 1 && !row->not_streamed.data)
+		token_reads_measure(r, found.by_event ? m->event_tokens : NULL, row);
 	divide_tokens(m, r->events_count, found.by_event, row);
 	if (options->keep_text)
 		keep_texts(m, r, row);

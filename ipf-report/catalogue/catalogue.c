@@ -33,6 +33,11 @@ NUMBER_IF(stalled_requests, f->events > 0 && f->stalls_known, f->stalled)
 NUMBER_IF(deadlines_met, f->deadlines > 0, f->deadlines_met)
 NUMBER_IF(fluidity, f->deadlines > 0, (double)f->deadlines_met / (double)f->deadlines)
 NUMBER_IF(good, f->judged > 0, f->good)
+NUMBER_IF(spec_acceptance, f->spec_draft_tokens > 0, (double)f->spec_accepted_tokens / (double)f->spec_draft_tokens)
+NUMBER_IF(spec_step, f->spec_drafts > 0, 1 + (double)f->spec_accepted_tokens / (double)f->spec_drafts)
+NUMBER_IF(tokens_per_read, true, token_reads_mean(&f->token_reads))
+NUMBER_IF(several_share, true, token_reads_several_share(&f->token_reads))
+NUMBER_IF(gap_ratio, true, token_reads_gap_ratio(&f->token_reads))
 NUMBER_IF(audio_s, f->audio_ns > 0, (double)f->audio_ns / 1e9)
 NUMBER_IF(judged, f->judged > 0, f->judged)
 
@@ -138,6 +143,22 @@ const struct catalogue_figure catalogue[] = {
 	{ROW("tokens/audio", "input tokens of audio", "tokens", COUNT, "media"), AT(audio_tokens), .positive = true},
 	{ROW("tokens/output_audio", "output tokens of audio", "tokens", COUNT, "media"), AT(output_audio_tokens),
      .positive = true},
+	{ROW("speculation/drafts", "drafts", "drafts", COUNT, "speculation"), AT(spec_drafts), .positive = true},
+	{ROW("speculation/draft_tokens", "draft tokens", "tokens", COUNT, "speculation"), AT(spec_draft_tokens),
+     .positive = true},
+	{ROW("speculation/accepted_tokens", "accepted draft tokens", "tokens", COUNT, "speculation"),
+     AT(spec_accepted_tokens), .positive = true},
+	{ROW("speculation/acceptance", "accepted draft tokens", "", SHARE, "speculation"), .number = spec_acceptance,
+     COLUMN("draft_acceptance"),
+     FAMILY("ipf_draft_acceptance_ratio", "Share of the draft tokens that the server reports as accepted.")},
+	{ROW("speculation/tokens_per_step", "tokens of a step", "tokens", NUMBER, "speculation"), .number = spec_step},
+	{ROW("token_reads/tokens_per_read", "tokens of a read", "tokens", NUMBER, "tokens of a read"),
+     .number = tokens_per_read, COLUMN("tokens_per_read")},
+	{ROW("token_reads/several_share", "reads of several tokens", "", SHARE, "tokens of a read"),
+     .number = several_share},
+	{ROW("token_reads/by_tokens", "reads by tokens", "reads", COUNTS, "tokens of a read"), AT(token_reads.by_tokens),
+     .names = read_size_names, .name_count = READ_SIZES},
+	{ROW("token_reads/gap_ratio", "gap before several", "", NUMBER, "tokens of a read"), .number = gap_ratio},
 	{ROW("media/images", "images sent", "images", COUNT, "sent media"), AT(images), .positive = true},
 	{ROW("media/audio_clips", "audio clips sent", "clips", COUNT, "sent media"), AT(audio_clips), .positive = true},
 	{ROW("media/video_clips", "video clips sent", "clips", COUNT, "sent media"), AT(video_clips), .positive = true},

@@ -224,6 +224,10 @@ static void count_requests(struct figures *f, const struct row_selection *sel)
 			f->audio_tokens += count_of(row, ROW_AUDIO_TOKENS);
 			f->output_audio_tokens += count_of(row, ROW_OUTPUT_AUDIO_TOKENS);
 			count_media(f, row);
+			token_reads_add(&f->token_reads, row);
+			f->spec_drafts += count_of(row, ROW_SPEC_DRAFTS);
+			f->spec_draft_tokens += count_of(row, ROW_SPEC_DRAFT_TOKENS);
+			f->spec_accepted_tokens += count_of(row, ROW_SPEC_ACCEPTED_TOKENS);
 			if (row->source >= 0)
 				f->by_source[row->source]++;
 			if (row->finish >= 0)
@@ -478,6 +482,8 @@ static int build_figures(struct figures *f, const struct row_selection *sel, con
 	int bad = !f->by_finish || picked.failed;
 	if (!bad) {
 		count_requests(f, sel);
+		if (!f->token_reads.several)
+			f->token_reads = (struct token_reads_figures){0};
 		build_rates(f, sel, parts);
 		build_residuals(f, &picked);
 		bad = build_times(f, sel, &picked, &s) < 0 || build_gaps(f, sel) < 0 ||

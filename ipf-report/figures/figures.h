@@ -10,6 +10,7 @@
 #ifndef REPORT_FIGURES_H
 #define REPORT_FIGURES_H
 
+#include "figures/token_reads_figures.h"
 #include "figures/early_stopping.h"
 #include "figures/metric_summary.h"
 #include "figures/row_samples.h"
@@ -89,6 +90,8 @@ struct figures {
 	double cached_share;
 	int64_t image_tokens, audio_tokens, output_audio_tokens;         /* sums over `ok`; 0 also if not known */
 	int64_t images, audio_clips, video_clips, audio_ns, media_bytes; /* that were sent; the same */
+	struct token_reads_figures token_reads;
+	int64_t spec_drafts, spec_draft_tokens, spec_accepted_tokens; /* as the server reports; the same */
 	bool reads_known, stalls_known;             /* do rows say which events shared a read, and which gaps are stalls? */
 	int64_t events, coalesced, stalls, stalled; /* stalled: requests with at least one stall */
 	int64_t after_end, went_on; /* content events after the end mark, and responses with any; also of failures */

@@ -58,7 +58,6 @@ static void tell_facts(const struct telling *t, json_t *server)
 		         json_array_size(targets), plural((double)json_array_size(targets)), show_whole(scrapes, a),
 		         plural(scrapes));
 	tell(t, "hit rate", server, "{hit_rate%} of the prompt tokens that were looked up in the prefix cache");
-	tell(t, "speculation", server, "{acceptance%} of the draft tokens accepted");
 	if (figure_at(server, "preemptions") > 0)
 		tell(t, "preemptions", server, "{preemptions}");
 	tell(

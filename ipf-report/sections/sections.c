@@ -41,6 +41,7 @@ static const struct kind {
 	{"sessions", "Sessions", section_sessions, FULL, true, REPORT_SESSIONS},
 	{"fidelity", "Fidelity", section_fidelity, FIRST, false, REPORT_FIDELITY},
 	{"cache", "Prefix cache", section_cache, FIRST, true, REPORT_CACHE},
+	{"speculation", "Speculative decoding", section_speculation, FIRST, true, REPORT_SERVER},
 	{"tokens", "Tokens", section_tokens, FULL, true, 0},
 	{"timeline", "Time line", section_timeline, FULL, true, REPORT_TIME_LINE},
 	{"server", "Server", section_server, FIRST, true, REPORT_SERVER},

@@ -11,6 +11,9 @@
 #include "stream/fields.h"
 #include "stream/stream.h"
 
+/* The reads by their tokens: from 2 to this many more than 1, or more. */
+enum { RESULT_READ_SIZES = 7 };
+
 struct result {
 	int64_t n, req, stage;
 	struct slice id, session, model; /* texts */
@@ -48,6 +51,9 @@ struct result {
 	int64_t audio_ns;                                             /* of clips whose length is known */
 	int64_t media_bytes;                                          /* of all of them, before base64 */
 	int64_t spec_drafts, spec_draft_tokens, spec_accepted_tokens; /* speculative decoding; absent: nothing drafted */
+	int64_t reads;                                                /* with content, after the first; absent: see below */
+	int64_t reads_2, reads_3, reads_4, reads_5, reads_6, reads_7, reads_8; /* of them, those of so many tokens */
+	int64_t gap_one_ns, gap_several_ns; /* before reads of one token, of several; summed */
 	int64_t asked_input_tokens, asked_output_tokens;
 	int64_t inputs, outputs;     /* how many inputs it had, and how many results came; absent: the API has no inputs */
 	struct slice not_streamed;   /* text: why the response came in one piece: ignored, not-asked, no-streaming */

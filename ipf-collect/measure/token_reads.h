@@ -1,0 +1,14 @@
+/* How many tokens came at a time: the reads that brought content, by their tokens, and how long each came after the one
+ * before. A server that drafts tokens hands out several at a time at its usual pace; what was held back on the way
+ * comes the later the more it is. */
+#ifndef COLLECT_TOKEN_READS_H
+#define COLLECT_TOKEN_READS_H
+
+#include "api/response.h"
+#include "stream/result.h"
+
+/* Sets reads, reads_2 … reads_8, gap_one_ns and gap_several_ns of the row, if reads brought several tokens. `tokens`:
+ * of each content event; NULL: only their sum is known, the row's output_tokens. */
+void token_reads_measure(const struct response *r, const int64_t *tokens, struct result *row);
+
+#endif

@@ -1,0 +1,69 @@
+#!/bin/bash
+# Speculative decoding told from the outside: how many tokens came in a read, held against the rule of the simulated server and against the
+# events; drafts from tokens that were held back; what synthetic prompts do to drafts.
+. "$TESTS/tap.sh"
+unset -f jq # the order of members matters
+. "$TESTS/fixture.sh"
+
+ipf-prep synthetic -n 30 --input-tokens 30 --output-tokens 120 -q -o s.trace
+ipf-sched closed:users=5,n=30 -t s.trace -q -o s.sched
+USAGE='stream_options={"include_usage":true,"continuous_usage_stats":true}'
+fire() { # NAME ARGUMENTS OF ipf-fire…
+	run ipf-fire -m sim -t s.trace s.sched -u "$URL" -q -o "$1.records" --force "${@:2}"
+	status_is 0 "$1"
+	is "$(body "$1.records" | jq -c 'select(.n != null) | .error' | sort | uniq -c | tr -s ' ')" " 30 null" "$1: no request fails"
+	ipf-collect --events -q "$1.records" >"$1.results"
+	ipf-report -f json "$1.results" >"$1.json"
+}
+
+# Of three draft tokens each is accepted with probability 0.6 if those before it were: steps of 1 to 4 tokens.
+server_start --spec tokens=3,accept=0.6 --step-base 5ms
+fire drafts --param "$USAGE"
+jq -c '.total.token_reads' drafts.json >told
+between "$(jq '.tokens_per_read * 1000 | round' told)" 2000 2350 "tokens a read: 1 + 0.6 + 0.36 + 0.216 = 2.18"
+between "$(jq '[.by_tokens[]] as $n | .by_tokens["1"] / ($n | add) * 1000 | round' told)" 350 450 "steps of one token: 0.4"
+between "$(jq '[.by_tokens[]] as $n | .by_tokens["4"] / ($n | add) * 1000 | round' told)" 170 260 "steps of four: 0.216"
+between "$(jq '[.by_tokens[]] as $n | [.by_tokens["1", "2", "3", "4"]] | add / ($n | add) * 1000 | round' told)" 980 1000 "few others: reads that were late"
+between "$(jq '.gap_ratio * 100 | round' told)" 70 140 "steps last equally long"
+
+# The same from the events of each row.
+body drafts.results | jq -s -c '[.[] | select(.n != null and .ok) | [.event_ns, .event_tokens] | transpose | group_by(.[0])[1:][] |
+	map(.[1]) | add] | map([., 8] | min) | group_by(.) | map({key: (.[0] | if . == 8 then "8+" else tostring end), value: length}) | from_entries' >counted
+is "$(jq -S -c .by_tokens told)" "$(jq -S -c . counted)" "equal to a count of the events"
+ipf-report --section speculation drafts.results | tr -s ' \n' ' ' >text
+contains "$(cat text)" "steps of one length, as with drafts" "which is told"
+contains "$(cat text)" "doubtful the prompts are synthetic text" "with a doubt: the prompts are synthetic"
+
+# Without the tokens of each event, only their mean is known.
+fire mean
+between "$(jq '.total.token_reads.tokens_per_read * 1000 | round' mean.json)" 2000 2350 "by usage at the end, the mean"
+is "$(jq -c '.total.token_reads | keys' mean.json)" '["tokens_per_read"]' "and nothing else"
+server_stop
+
+# No drafts, no word of them.
+server_start --step-base 5ms
+fire plain --param "$USAGE"
+is "$(jq -c '[.total.token_reads.by_tokens["2"] // 0] | .[0] < 30' plain.json)" true "a server without drafts"
+yes_if "is not said to have any" test "$(ipf-report --full plain.results | grep -c 'as with drafts')" = 0
+
+# What was held back comes the later the more it is: two tokens after twice the time.
+body plain.results | jq -c 'if .n == null then . else del(.reads_3, .reads_4, .reads_5, .reads_6, .reads_7, .reads_8) | .reads = 80 | .reads_2 = 40 | .gap_one_ns = 40 * 2000000 | .gap_several_ns = 40 * 4000000 |
+	.output_tokens = 121 end' >lines
+{
+	sed 1q plain.results
+	cat lines
+	printf '{"end":{"lines":%s,"sha256":"%s"}}\n' "$(wc -l <lines)" "$(openssl dgst -sha256 -r lines | cut -d ' ' -f 1)"
+} >held.results
+ipf-report --section speculation held.results | tr -s ' \n' ' ' >text
+contains "$(cat text)" "2.00 times the gap of one: tokens that were held back, rather than drafts" "a buffer is told from drafts"
+yes_if "and the prompts are not to blame" test "$(grep -c doubtful text)" = 0
+
+# What the server itself says: of the usage of each answer.
+body drafts.results | jq -c 'if .n == null then . else .spec_drafts = 10 | .spec_draft_tokens = 30 | .spec_accepted_tokens = 12 end' >lines
+{
+	sed 1q drafts.results
+	cat lines
+	printf '{"end":{"lines":%s,"sha256":"%s"}}\n' "$(wc -l <lines)" "$(openssl dgst -sha256 -r lines | cut -d ' ' -f 1)"
+} >said.results
+is "$(ipf-report -f json said.results | jq -c ".total | .requests.ok as \$n | .speculation | [.drafts / \$n, .draft_tokens / \$n, .accepted_tokens / \$n, .acceptance, .tokens_per_step]")" \
+	"[10,30,12,0.4,2.2]" "sums of what the usage says"
