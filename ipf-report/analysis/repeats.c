@@ -72,6 +72,15 @@ static void add_gaps(struct work *w, const struct row *row)
 	w->under[row->part] += gaps;
 }
 
+static void add_cached(struct work *w, const struct row *row)
+{
+	const int64_t cached = row_get(row, ROW_CACHED_TOKENS), input = row_get(row, ROW_INPUT_TOKENS);
+	if (!row->ok || cached == IPF_ABSENT || input == IPF_ABSENT)
+		return;
+	w->over[row->part] += (double)cached;
+	w->under[row->part] += (double)input;
+}
+
 static void add_row(struct work *w, enum figure_kind kind, const struct row *row)
 {
 	const bool left_out = !row->ok && row->error == VERDICT_HUNG_UP;
@@ -80,6 +89,8 @@ static void add_row(struct work *w, enum figure_kind kind, const struct row *row
 	} else if (kind == FIGURE_VALID) {
 		w->over[row->part] += row->ok && row->output_check == OUTPUT_VALID;
 		w->under[row->part] += row->ok && row->output_check < OUTPUT_UNDECIDED;
+	} else if (kind == FIGURE_CACHED) {
+		add_cached(w, row);
 	} else {
 		w->over[row->part] += !row->ok && !left_out;
 		w->under[row->part] += !left_out;

@@ -21,5 +21,6 @@ const struct compared_figure compared_figures[COMPARED_FIGURES] = {
 	{"goodput", "goodput", "goodput", "per s", FIGURE_GOOD, METRIC_COUNT, 0, false, true},
 	{"failures", "failures", "failures", "", FIGURE_FAILURES, METRIC_COUNT, 0, true, true},
 	{"valid", "valid", "valid outputs", "", FIGURE_VALID, METRIC_COUNT, 0, false, true},
+	{"cached", "cached", "cached input tokens", "", FIGURE_CACHED, METRIC_COUNT, 0, false, true},
 };
 /* clang-format on */

@@ -18,6 +18,7 @@ enum figure_kind {
 	FIGURE_GOOD,
 	FIGURE_FAILURES, /* a share; the same for the next */
 	FIGURE_VALID,    /* outputs of those that were checked */
+	FIGURE_CACHED,   /* input tokens that the server reports as cached */
 };
 
 struct compared_figure {
@@ -32,12 +33,12 @@ struct compared_figure {
 	bool repeated;
 };
 
-enum { COMPARED_FIGURES = 22 };
+enum { COMPARED_FIGURES = 23 };
 extern const struct compared_figure compared_figures[COMPARED_FIGURES];
 
 static inline bool figure_is_share(const struct compared_figure *figure)
 {
-	return figure->kind == FIGURE_FAILURES || figure->kind == FIGURE_VALID;
+	return figure->kind == FIGURE_FAILURES || figure->kind == FIGURE_VALID || figure->kind == FIGURE_CACHED;
 }
 
 #endif

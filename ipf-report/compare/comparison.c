@@ -215,7 +215,8 @@ struct addend {
 
 static struct addend addend_of(const struct row *row, enum figure_kind kind, bool by_request)
 {
-	const int64_t tokens = row_get(row, ROW_OUTPUT_TOKENS), inputs = row_get(row, ROW_INPUTS);
+	const int64_t tokens = row_get(row, ROW_OUTPUT_TOKENS), inputs = row_get(row, ROW_INPUTS),
+				  cached = row_get(row, ROW_CACHED_TOKENS), input = row_get(row, ROW_INPUT_TOKENS);
 	const double gaps = gaps_of(row, by_request);
 	switch (kind) {
 	case FIGURE_GAPS_MEAN:
@@ -225,6 +226,9 @@ static struct addend addend_of(const struct row *row, enum figure_kind kind, boo
 	case FIGURE_VALID:
 		return (struct addend){
 			row->ok && row->output_check < OUTPUT_UNDECIDED ? row->output_check == OUTPUT_VALID : NAN, 1};
+	case FIGURE_CACHED:
+		return row->ok && cached != IPF_ABSENT && input != IPF_ABSENT ? (struct addend){(double)cached, (double)input}
+		                                                              : (struct addend){NAN, 0};
 	case FIGURE_GOOD:
 		return (struct addend){row->goodness == SLO_GOOD, 0};
 	case FIGURE_OUTPUT:
@@ -272,7 +276,8 @@ static void add_completion(const struct side *side, const struct row *row, bool 
 /* Sums for each block: of what happened in its part of the time, or to its requests. */
 static void add_up(const struct side *side, enum figure_kind kind, bool drain, double *over, double *under)
 {
-	const bool of_requests = kind == FIGURE_FAILURES || kind == FIGURE_VALID || kind == FIGURE_GAPS_MEAN;
+	const bool of_requests = kind == FIGURE_FAILURES || kind == FIGURE_VALID || kind == FIGURE_CACHED ||
+	                         kind == FIGURE_GAPS_MEAN;
 	const bool by_request = strcmp(run_data_itl(side->run, 0), "request") == 0;
 	if (!of_requests)
 		measure_time(side, drain, under);
@@ -317,6 +322,8 @@ static double stated_value(const struct side *side, const struct compared_figure
 		return f->failures_unknown || f->ok + f->failed == 0 ? NAN : (double)f->failed / (double)(f->ok + f->failed);
 	if (figure->kind == FIGURE_VALID)
 		return catalogue_number(catalogue_find("output_check/share"), f);
+	if (figure->kind == FIGURE_CACHED)
+		return f->cached_share;
 	return figure->kind == FIGURE_REQUESTS ? f->completed
 	       : figure->kind == FIGURE_OUTPUT ? f->output_per_s
 	       : figure->kind == FIGURE_INPUTS ? f->inputs_per_s

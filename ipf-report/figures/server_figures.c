@@ -356,6 +356,95 @@ static double share(const struct server_figures *f, const struct run_data *run, 
 	return all > 0 ? counter(f, run, part).sum / all : NAN;
 }
 
+/* ---- the work of each target ---- */
+
+/* Prefill workers hand a request over after its first token. */
+#define PREFILL_TOKENS_MOST 1.5 /* output tokens of a request, on average */
+
+const char *const target_role_names[] = {NULL, "prefill", "decode"};
+
+static double increase(const struct run_data *run, int source, const char *name)
+{
+	return sample_store_counter_figures(run->samples, source, name, &sample_range_all).sum;
+}
+
+static double rate_of(const struct run_data *run, int source, const char *name)
+{
+	struct counter_figures c = sample_store_counter_figures(run->samples, source, name, &sample_range_all);
+	return c.seconds > 0 ? c.sum / c.seconds : NAN;
+}
+
+static double share_of(const struct run_data *run, int source, const char *part, const char *whole)
+{
+	double all = increase(run, source, whole);
+	return all > 0 ? increase(run, source, part) / all : NAN;
+}
+
+static struct target_work work_of(const struct run_data *run, int source)
+{
+	return (struct target_work){
+		.requests = increase(run, source, "requests_ok"),
+		.input_per_s = rate_of(run, source, "input_tokens"),
+		.output_per_s = rate_of(run, source, "output_tokens"),
+		.preemptions = increase(run, source, "preemptions"),
+		.hit_rate = share_of(run, source, "cache_hit_tokens", "cache_query_tokens"),
+		.acceptance = share_of(run, source, "spec_accepted_tokens", "spec_draft_tokens"),
+	};
+}
+
+/* Output tokens of a request of the target; NAN: not known, or it had none. */
+static double tokens_each(const struct run_data *run, const struct server_target_figures *t)
+{
+	return t->work.requests > 0 ? increase(run, t->source, "output_tokens") / t->work.requests : NAN;
+}
+
+/* There are roles if some targets stop after the first token and others do not. */
+static void find_roles(struct server_figures *f, const struct run_data *run)
+{
+	int prefill = 0, decode = 0;
+	for (int i = 0; i < f->count; i++) {
+		double each = f->targets[i].counts ? tokens_each(run, &f->targets[i]) : NAN;
+		prefill += each <= PREFILL_TOKENS_MOST;
+		decode += each > PREFILL_TOKENS_MOST;
+	}
+	for (int i = 0; prefill && decode && i < f->count; i++) {
+		double each = f->targets[i].counts ? tokens_each(run, &f->targets[i]) : NAN;
+		f->targets[i].work.role = isnan(each) ? ROLE_UNKNOWN : each <= PREFILL_TOKENS_MOST ? ROLE_PREFILL : ROLE_DECODE;
+	}
+}
+
+/* The largest of the values, divided by their mean; NAN: fewer than two are known. */
+static double busiest(const struct server_figures *f, enum target_role role, size_t offset)
+{
+	double sum = 0, most = 0;
+	int known = 0;
+	for (int i = 0; i < f->count; i++) {
+		const struct server_target_figures *t = &f->targets[i];
+		double value = *(const double *)(const void *)((const char *)&t->work + offset);
+		if (!t->counts || t->work.role != role || isnan(value))
+			continue;
+		sum += value;
+		most = fmax(most, value);
+		known++;
+	}
+	return known > 1 && sum > 0 ? most * known / sum : NAN;
+}
+
+static void measure_work(struct server_figures *f, const struct run_data *run)
+{
+	for (int i = 0; i < f->count; i++)
+		f->targets[i].work = work_of(run, f->targets[i].source);
+	find_roles(f, run);
+	for (enum target_role r = ROLE_UNKNOWN; r <= ROLE_DECODE; r++) {
+		f->balance[r] = (struct target_balance){
+			.requests = busiest(f, r, offsetof(struct target_work, requests)),
+			.input_tokens = busiest(f, r, offsetof(struct target_work, input_per_s)),
+			.output_tokens = busiest(f, r, offsetof(struct target_work, output_per_s))};
+		for (int i = 0; i < f->count; i++)
+			f->balance[r].count += f->targets[i].counts && f->targets[i].work.role == r;
+	}
+}
+
 /* Of a target with the requests to it, or of all (NULL) with all requests. */
 static int compare(struct compared_figures *c, const struct server_figures *f, const struct run_data *run,
                    const struct server_target_figures *of)
@@ -399,6 +488,7 @@ int server_figures_build(struct server_figures *f, const struct run_data *run, s
 	if (f->count == 0)
 		return 0;
 	f->run = run_extent(run);
+	measure_work(f, run);
 	f->running = gauge(f, run, "running", false);
 	f->waiting = gauge(f, run, "waiting", false);
 	f->kv_cache = gauge(f, run, "kv_cache_usage", true);

@@ -25,6 +25,23 @@ struct compared_figures {
 	struct server_comparison comparison;
 };
 
+/* What the engine of a target does: all of the work, or with others that do the rest (disaggregation). */
+enum target_role { ROLE_UNKNOWN, ROLE_PREFILL, ROLE_DECODE };
+extern const char *const target_role_names[]; /* NULL, "prefill", "decode" */
+
+/* Its work by its own counters; NAN: it does not report it. */
+struct target_work {
+	enum target_role role;
+	double requests, input_per_s, output_per_s, preemptions;
+	double hit_rate, acceptance;
+};
+
+/* How evenly the targets of one role were loaded: the busiest, divided by the mean. NAN: fewer than two report it. */
+struct target_balance {
+	double requests, input_tokens, output_tokens;
+	int count; /* targets */
+};
+
 /* A target of a scrape in one part of the run. */
 struct server_target_figures {
 	const char *name, *server, *last_error; /* "server": its kind, "" if not known; last_error: "" if none failed */
@@ -34,6 +51,7 @@ struct server_target_figures {
 	int64_t readings, failed;
 	bool counts; /* no other part has scraped it better */
 	int client;  /* the target of ipf-fire on the same host and port, an index into run->groups[BY_TARGET]; -1 */
+	struct target_work work;
 	struct compared_figures *compared; /* with the requests to it; NULL: not known, or it is the only one */
 	json_t *missing;                   /* common names that it never had; borrowed; NULL */
 };
@@ -46,8 +64,9 @@ struct server_figures {
 	struct sample_range range;   /* what readings cover: counters, histograms, and the client's requests beside them */
 	struct gauge_figures running, waiting, kv_cache, replicas;
 	struct counter_figures input, output, preemptions;
-	double hit_rate, acceptance; /* shares: prefix cache; tokens of speculative decoding */
-	bool compared;               /* the two below exist */
+	double hit_rate, acceptance;                    /* shares: prefix cache; tokens of speculative decoding */
+	struct target_balance balance[ROLE_DECODE + 1]; /* by role; of ROLE_UNKNOWN: those that do all of the work */
+	bool compared;                                  /* the two below exist */
 	struct compared_figures all;
 	const char
 		*not_scraped; /* a URL of ipf-fire that no target of a scrape belongs to, although others have one; NULL */

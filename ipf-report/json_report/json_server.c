@@ -109,9 +109,34 @@ static json_t *target_json(const struct server_figures *figures, const struct se
 		struct gauge_figures f = sample_store_gauge_figures(samples, t->source, gauges[i], &figures->run);
 		json_put_object(json, gauges[i], gauge_json(&f));
 	}
+	json_put_text(json, "role", target_role_names[t->work.role]);
+	json_put(json, "requests", t->work.requests);
+	json_put(json, "input_tokens_per_s", t->work.input_per_s);
+	json_put(json, "output_tokens_per_s", t->work.output_per_s);
+	json_put(json, "preemptions", t->work.preemptions);
+	json_put(json, "hit_rate", t->work.hit_rate);
+	json_put(json, "acceptance", t->work.acceptance);
 	if (t->compared)
 		json_object_set_new(json, "comparison", comparison_json(figures, t->compared));
 	return json;
+}
+
+static json_t *balance_json(const struct server_figures *f)
+{
+	json_t *list = json_array();
+	for (enum target_role r = ROLE_UNKNOWN; r <= ROLE_DECODE; r++) {
+		const struct target_balance *b = &f->balance[r];
+		if (isnan(b->requests) && isnan(b->input_tokens) && isnan(b->output_tokens))
+			continue;
+		json_t *json = json_object();
+		json_put_text(json, "role", target_role_names[r]);
+		json_put_count(json, "targets", b->count);
+		json_put(json, "requests", b->requests);
+		json_put(json, "input_tokens", b->input_tokens);
+		json_put(json, "output_tokens", b->output_tokens);
+		json_array_append_new(list, json);
+	}
+	return list;
 }
 
 /* What the trailers say of the questions to a Prometheus. */
@@ -141,6 +166,7 @@ json_t *json_server(const struct report *report)
 		json_put(json, "preemptions", f->preemptions.sum);
 		json_put(json, "hit_rate", f->hit_rate);
 		json_put(json, "acceptance", f->acceptance);
+		json_put_object(json, "balance", balance_json(f));
 		if (f->compared) {
 			json_t *all = comparison_json(f, &f->all);
 			json_put_text(all, "not_scraped", f->not_scraped);

@@ -165,6 +165,35 @@ static void tell_each(const struct telling *t, json_t *targets)
 	}
 }
 
+/* What each of several targets did, by its own counters: prefill and decode workers side by side, hit rates. */
+static void tell_work(const struct telling *t, json_t *server, json_t *targets)
+{
+	static const struct doc_column columns[] = {{NULL, "role", NULL, "role", CELL_WORDS, KEEP},
+	                                            {NULL, "requests", NULL, "requests", CELL_COUNT, KEEP},
+	                                            {"tokens/s", "input", NULL, "input_tokens_per_s", CELL_RANGE, KEEP},
+	                                            {"tokens/s", "output", NULL, "output_tokens_per_s", CELL_RANGE, KEEP},
+	                                            {NULL, "hit rate", NULL, "hit_rate", CELL_PERCENT, KEEP},
+	                                            {NULL, "preempted", NULL, "preemptions", CELL_COUNT, KEEP}};
+	json_t *target, *balance;
+	size_t i, several = 0;
+	json_array_foreach(targets, i, target)
+		several += json_at(target, "requests") || json_at(target, "hit_rate") || json_at(target, "input_tokens_per_s");
+	if (several < 2)
+		return;
+	struct doc_table *table = doc_table(t->d, &(struct doc_table_spec){.id = "work",
+	                                                                   .caption = "Work of the targets",
+	                                                                   .rows = "target",
+	                                                                   .columns = columns,
+	                                                                   .count = 6,
+	                                                                   .sortable = true});
+	json_array_foreach(targets, i, target) if (!json_is_false(json_at(target, "counts")))
+		doc_row_of(t->d, table, text_at(target, "target"), NULL, target);
+	json_array_foreach(json_at(server, "balance"), i, balance) tell(
+		t, "balance", balance,
+		"the busiest of {targets#}[ {role!}] targets has[ {requests} times the mean of requests][, {input_tokens} of "
+		"input][, {output_tokens} of output tokens]");
+}
+
 static void tell_targets(const struct telling *t, json_t *targets)
 {
 	static const struct doc_column columns[] = {{NULL, "server", NULL, "server", CELL_WORDS, KEEP},
@@ -226,6 +255,7 @@ void section_server(const struct telling *t)
 	if (t->brief)
 		return;
 	tell_each(t, targets);
+	tell_work(t, server, targets);
 	if (!is_twin(t))
 		tell_targets(t, targets);
 }

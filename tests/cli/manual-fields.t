@@ -36,7 +36,7 @@ for kind in trace schedule records results; do
 			(.error? | objects | keys[]), (.connection? | objects | keys[]), (.histogram? | objects | keys[]),
 			(.sample? | objects | keys[])' "$@"
 	} | sort | uniq -c | sort -rn >members
-	between "$(wc -l <members)" 8 200 "ipf-$kind: there are members to look for"
+	between "$(wc -l <members)" 8 400 "ipf-$kind: there are members to look for"
 	missing=
 	while read -r _ member; do grep -qw -e "$member" words || missing="$missing $member"; done <members
 	is "$missing" "" "ipf-$kind(5) describes every member that the stream has"
@@ -47,5 +47,5 @@ sed -n '/^BLOCK = {/,/^DIST = {/p' "$ROOT"/ipf-report/*.[15] | sed -e '/^DIST/d'
 	sort -u >members
 jq -r '."$defs" | ((.block | .. | objects | .properties? // empty | keys[]), (.gap_position | .required[]))' \
 	"$ROOT/share/ipf/schema/report.schema.json" | sort -u >properties
-between "$(wc -l <properties)" 80 200 "the schema has members of blocks"
+between "$(wc -l <properties)" 80 400 "the schema has members of blocks"
 is "$(diff members properties)" "" "and the manual has the same"

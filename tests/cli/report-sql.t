@@ -78,7 +78,7 @@ if command -v sqlite3 >/dev/null; then
 	while IFS=. read -r table column; do
 		grep -qw -e "$table" <<<"$page" && grep -qw -e "$column" <<<"$page" || echo "$table.$column"
 	done <columns >missing
-	between "$(wc -l <columns)" 100 200 "there are columns to look for"
+	between "$(wc -l <columns)" 100 400 "there are columns to look for"
 	is "$(cat missing)" "" "ipf-sql(5) or ipf-results(5) describes every column"
 else
 	skip "SQLite takes it" "sqlite3 is not installed"
