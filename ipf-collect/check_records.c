@@ -8,6 +8,7 @@
 #include "seen_numbers.h"
 #include "stream/fields.h"
 #include "stream/record.h"
+#include "stream/record_attempt.h"
 #include "stream/schedule.h"
 #include "twin/predicted.h"
 
@@ -120,9 +121,9 @@ static void check_order(struct check *c, const struct record *r)
 	const struct {
 		const char *name;
 		int64_t ns;
-	} times[] = {{"start_ns", r->start_ns}, {"dns_ns", r->dns_ns},   {"connect_ns", r->connect_ns},
-	             {"tls_ns", r->tls_ns},     {"sent_ns", r->sent_ns}, {"first_byte_ns", r->first_byte_ns},
-	             {"end_ns", r->end_ns}};
+	} times[] = {{"start_ns", r->start_ns},           {"attempt_ns", r->attempt_ns}, {"dns_ns", r->dns_ns},
+	             {"connect_ns", r->connect_ns},       {"tls_ns", r->tls_ns},         {"sent_ns", r->sent_ns},
+	             {"first_byte_ns", r->first_byte_ns}, {"end_ns", r->end_ns}};
 	size_t before = 0;
 	for (size_t i = 1; i < sizeof times / sizeof *times; i++) {
 		if (times[i].ns == IPF_ABSENT || times[before].ns == IPF_ABSENT) {
@@ -134,6 +135,21 @@ static void check_order(struct check *c, const struct record *r)
 			          times[before].ns, times[i].ns);
 		before = i;
 	}
+}
+
+/* Of a request that was sent again: the attempts before the one that the record is of. */
+static void check_attempts(struct check *c, const struct record *r)
+{
+	struct jdoc doc = {0};
+	struct record_attempts sums;
+	struct ipf_error bad = {0};
+	if (r->attempt_ns != IPF_ABSENT && !r->attempts.data)
+		violation(c, "attempt_ns: expected none without attempts, got %" PRId64, r->attempt_ns);
+	if (record_attempts_sum(r, &doc, &sums, &bad) < 0)
+		violation(c, "attempts: %s", bad.text);
+	else if (!sums.in_order)
+		violation(c, "attempts: expected each to end before the next one begins, within the times of the request");
+	jdoc_release(&doc);
 }
 
 static void check_times(struct check *c, const struct record *r)
@@ -149,6 +165,7 @@ static void check_times(struct check *c, const struct record *r)
 	if (r->start_ns != IPF_ABSENT && r->ready_ns != IPF_ABSENT && r->start_ns < r->ready_ns)
 		violation(c, "start_ns: expected ready_ns (%" PRId64 ") or more, got %" PRId64, r->ready_ns, r->start_ns);
 	check_order(c, r);
+	check_attempts(c, r);
 }
 
 static void check_reads(struct check *c, const struct record *r)

@@ -208,6 +208,7 @@ static int begin_input(struct collect *c, const struct record_input *input, stru
 	struct stream_reader *stream = record_reader_stream(input->reader);
 	if (record_history_is_live(stream_reader_header(stream)))
 		verdict_live_histories(c->verdict);
+	c->measure_options.retries |= json_is_object(json_object_get(stream_reader_header(stream), "retry"));
 	if (c->inputs.predicted)
 		verdict_predicted(c->verdict);
 	bool shared = c->inputs.count > 1 && !c->inputs.shards.of;

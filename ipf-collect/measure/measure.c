@@ -3,6 +3,7 @@
 #include "absent.h"
 #include "json/jout.h"
 #include "measure/as_tool.h"
+#include "measure/attempts.h"
 #include "measure/token_reads.h"
 #include "stream/media_list.h"
 
@@ -243,7 +244,8 @@ static void measure_start(const struct record *record, struct result *row)
 		free_to_go = greater_of(free_to_go, record->pool_ns);
 	}
 	row->client_lag_ns = difference(record->start_ns, free_to_go);
-	row->connect_ns = difference(record->connect_ns, record->dns_ns == IPF_ABSENT ? record->start_ns : record->dns_ns);
+	row->connect_ns = difference(record->connect_ns,
+	                             record->dns_ns == IPF_ABSENT ? record_sent_from(record) : record->dns_ns);
 	row->ttfb_ns = difference(record->first_byte_ns, record->start_ns);
 	row->stream_ns = difference(record->end_ns, record->start_ns);
 }
@@ -256,7 +258,7 @@ static void measure_start(const struct record *record, struct result *row)
  * earlier. */
 static void measure_sending(const struct record *record, struct result *row)
 {
-	int64_t ready = greater_of(record->start_ns, record->connect_ns), left = record->left_ns;
+	int64_t from = record_sent_from(record), ready = greater_of(from, record->connect_ns), left = record->left_ns;
 	ready = greater_of(greater_of(ready, record->tls_ns), record->connected_ns);
 	if (left == IPF_ABSENT ||
 	    (record->request_bytes > SENT_AT_ONCE_BYTES && record->sent_ns != IPF_ABSENT && record->sent_ns < left))
@@ -268,10 +270,10 @@ static void measure_sending(const struct record *record, struct result *row)
 	/* TLS 1.2 waits twice */
 	int64_t waits = (record->connect_ns != IPF_ABSENT) + 2 * (record->tls_ns != IPF_ABSENT) +
 	                (record->dns_ns != IPF_ABSENT) + (record->connected_ns != IPF_ABSENT);
-	if (ready <= record->start_ns)
+	if (ready <= from)
 		return;
 	row->send_waits = waits;
-	row->setup_ns = ready - record->start_ns;
+	row->setup_ns = ready - from;
 }
 
 static void measure_events(const struct record *record, const struct response *r, struct result *row)
@@ -773,6 +775,8 @@ int measure_row(struct measure *m, const struct record *record, const struct res
 		measure_fluidity(m, r, options->deadline_ns, found.by_event, row);
 	if (r->events_count > 1)
 		measure_gaps(m, r, options, found.by_event, row);
+	if (measure_attempts(&m->headers, record, options->retries, row, err) < 0)
+		return -1;
 	if (r->parsed && options->keep_events)
 		list_events(m, record, r, found.by_event, row);
 	if (options->definition && as_tool(m, record, r, options->definition, row, err) < 0)

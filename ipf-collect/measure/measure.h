@@ -27,6 +27,7 @@ struct measure_options {
 	int64_t stall_ns;                    /* a longer gap is a stall; IPF_ABSENT: the default rule */
 	int64_t deadline_ns;                 /* time for each token, for the fluidity; not above 0: it is not measured */
 	bool keep_events, keep_text;         /* --events, --text */
+	bool retries;                        /* the run sends refused requests again: attempts.h */
 	const char *replica_header;          /* the header of answers that names the replica; NULL: none */
 	const struct token_counter *tokens;  /* NULL: no tokenizer */
 	const struct tool_rules *definition; /* as_tool.h; NULL: ipf's own definitions */

@@ -81,7 +81,7 @@ void connection_use_in_flight(struct connection_use *u, int64_t in_flight)
 static void note_idle(struct connection_use *u, const struct record *r)
 {
 	size_t at = (size_t)r->connection % USE_CONNECTIONS;
-	int64_t idle = u->last[at].id == r->connection && r->reused ? r->start_ns - u->last[at].end_ns : -1;
+	int64_t idle = u->last[at].id == r->connection && r->reused ? record_sent_from(r) - u->last[at].end_ns : -1;
 	bool resent = verdict_valid_time(r->resent_idle_ns);
 	if (resent)
 		idle = r->resent_idle_ns;
@@ -101,18 +101,19 @@ static void note_opened(struct connection_use *u, const struct record *r, const 
 {
 	u->opened++;
 	u->resumed += r->resumed;
-	if (r->connect_ns == IPF_ABSENT || r->connect_ns < r->start_ns || row->ttft_ns == IPF_ABSENT || !row->ok)
+	int64_t from = record_sent_from(r);
+	if (r->connect_ns == IPF_ABSENT || r->connect_ns < from || row->ttft_ns == IPF_ABSENT || !row->ok)
 		return;
 	u->timed++;
-	u->connect_ns += (double)(r->connect_ns - r->start_ns);
+	u->connect_ns += (double)(r->connect_ns - from);
 	u->tls_ns += r->tls_ns != IPF_ABSENT && r->tls_ns > r->connect_ns ? (double)(r->tls_ns - r->connect_ns) : 0;
-	u->ttft_ns += (double)row->ttft_ns;
+	u->ttft_ns += (double)(row->ttft_ns - (from - r->start_ns));
 }
 
 void connection_use_add(struct connection_use *u, const struct observation *o, bool measured)
 {
 	const struct record *r = o->record;
-	note_span(u, r->start_ns, r->end_ns);
+	note_span(u, record_sent_from(r), r->end_ns);
 	if (r->connection == IPF_ABSENT || r->connection < 0 || !verdict_valid_time(r->start_ns) ||
 	    !verdict_valid_time(r->end_ns))
 		return;

@@ -27,7 +27,8 @@ struct history_turn {
 	struct history_turn *newer, *older; /* while it is answered and no turn has requested it */
 	/* From the thread that sent it. */
 	struct history_turn *next_ended;
-	struct buffer body, headers;
+	struct buffer body;
+	struct job_record_parts parts;
 	struct record record;
 	struct record_read read;
 	int64_t counted_bytes; /* in memory_use.taken */
@@ -82,7 +83,7 @@ static void turn_free(struct history_turn *t)
 	deferred_request_free(t->request);
 	buffer_release(&t->messages);
 	buffer_release(&t->body);
-	buffer_release(&t->headers);
+	job_record_parts_release(&t->parts);
 	free(t);
 }
 
@@ -236,7 +237,7 @@ void history_ended(struct history *h, const struct job *job)
 		return;
 	if (t->counted_as && job->sent_ns != IPF_ABSENT)
 		atomic_fetch_add(t->counted_as, 1);
-	job_to_record(job, &t->headers, &t->record);
+	job_to_record(job, &t->parts, &t->record);
 	if (job->error != RECORD_TOO_LARGE && room_for(h, t->record.body.len))
 		buffer_slice(&t->body, t->record.body);
 	count_memory(h, t);
@@ -294,7 +295,7 @@ static void answered(struct history *h, struct history_turn *t)
 	deferred_request_free(t->request);
 	t->request = NULL;
 	buffer_release(&t->body);
-	buffer_release(&t->headers);
+	job_record_parts_release(&t->parts);
 	count_memory(h, t);
 	if (!t->waiting)
 		keep(h, t);

@@ -198,7 +198,8 @@ static void note_left(struct exchange *x)
 static void release_request(struct exchange *x)
 {
 	struct job *job = x->job;
-	if (x->connection->h2 || job->sent_ns == IPF_ABSENT || (job->reused && job->first_byte_ns == IPF_ABSENT))
+	if (x->transport->options->keep_requests || x->connection->h2 || job->sent_ns == IPF_ABSENT ||
+	    (job->reused && job->first_byte_ns == IPF_ABSENT))
 		return;
 	job_sent(job);
 	if (x->transport->options->memory)
@@ -250,6 +251,8 @@ void exchange_header(void *exchange, struct slice name, struct slice value)
 	struct exchange *x = exchange;
 	struct transport *t = x->transport;
 	response_headers_note(x->job, t->options->record_headers, name, value);
+	if (x->job->status >= 300)
+		retry_after_note(&x->job->asked, name, value);
 	if (name.len == 4 && !strncasecmp(name.data, "date", 4))
 		response_headers_date(x->job, &t->date, value, x->connection->at.t_ns);
 	else if (name.len == 10 && !x->connection->h2 && !strncasecmp(name.data, "keep-alive", 10))
@@ -284,6 +287,8 @@ void exchange_end(struct exchange *x, enum record_error kind, const char *why, i
 		job_fail(job, RECORD_CANCELLED, "out of memory");
 	else
 		job_fail(job, kind, kind == RECORD_OK ? "" : why);
+	if (job->asked.rank)
+		job->retry_after_ns = retry_after_ns(&job->asked, job->date_s == IPF_ABSENT ? time(NULL) : job->date_s);
 	if (job->status < 200 && job->status != IPF_ABSENT) /* of an interim response, and no other came */
 		job->status = IPF_ABSENT;
 }

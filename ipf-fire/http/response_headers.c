@@ -83,4 +83,5 @@ void response_headers_forget(struct job *job)
 	buffer_clear(&job->headers);
 	job->headers_count = 0;
 	job->date_s = IPF_ABSENT;
+	job->asked = (struct retry_after){0};
 }

@@ -45,16 +45,30 @@ static void set_deadline(struct transport *t, size_t kind, void *owner, uint64_t
 	deadlines_set(t->deadlines, kind, (struct deadline){.at_ns = at_ns, .owner = owner, .serial = serial});
 }
 
+static bool has_hang_up(const struct transport_options *o, const struct job *job)
+{
+	return job->hang_up_ns != IPF_ABSENT && !o->cancels.no_recorded && !job_is_warmup(job);
+}
+
+int64_t transport_hang_up(const struct transport_options *o, const struct job *job)
+{
+	int cancel = cancels_find(&o->cancels, job->arrival.n);
+	int64_t after = cancel >= 0 ? o->cancels.list[cancel].after_ns : INT64_MAX;
+	if (has_hang_up(o, job) && job->hang_up_ns < after)
+		after = job->hang_up_ns;
+	return after == INT64_MAX ? INT64_MAX : job_first_start(job) + after;
+}
+
 static void set_deadlines(struct transport *t, struct exchange *x)
 {
 	const struct transport_options *o = t->options;
-	int64_t start = x->job->start_ns;
+	int64_t start = job_first_start(x->job);
 	int cancel = cancels_find(&o->cancels, x->job->arrival.n);
 	if (o->first_token_ns)
-		set_deadline(t, 0, x, x->serial, start + o->first_token_ns);
+		set_deadline(t, 0, x, x->serial, x->job->start_ns + o->first_token_ns);
 	if (o->timeout_ns)
 		set_deadline(t, DEADLINE_REQUEST(t), x, x->serial, start + o->timeout_ns);
-	if (x->job->hang_up_ns != IPF_ABSENT && !o->cancels.no_recorded && !job_is_warmup(x->job))
+	if (has_hang_up(o, x->job))
 		set_deadline(t, DEADLINE_HANG_UP(t), x, x->serial, start + x->job->hang_up_ns);
 	if (cancel >= 0)
 		set_deadline(t, 1 + (size_t)cancel, x, x->serial, start + o->cancels.list[cancel].after_ns);

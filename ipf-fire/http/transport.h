@@ -11,8 +11,9 @@
  * Everything else has t_ns. All times count from the run's start.
  *
  * A request that was not answered is not sent again, but for those that the server says it has not looked at (HTTP/2),
- * and once those whose kept connection it had closed.
- * Nothing is hidden: no redirects, no decompression, no cookies.
+ * and once those whose kept connection it had closed. One that was answered can be started again after job_attempted;
+ * its timeout and its client's patience count from the first start. Nothing is hidden: no redirects, no decompression,
+ * no cookies.
  */
 #ifndef IPF_TRANSPORT_H
 #define IPF_TRANSPORT_H
@@ -37,6 +38,7 @@ struct transport_options {
 	struct balance *balance; /* shared by all sending threads; borrowed */
 	const struct network_path *network_path;
 	const struct string_list *record_headers; /* names of response headers to record */
+	bool keep_requests;                       /* bodies are kept until the job has ended: it may be started again */
 	bool kernel_timestamps;                   /* times of reads by the kernel (timestamp.h) */
 	struct memory_use *memory;                /* shared by all threads; NULL: no limits */
 	size_t thread;                            /* the number of this thread */
@@ -54,6 +56,9 @@ int transport_open(struct transport **transport, const struct endpoint *endpoint
 int transport_open_ahead(struct transport *t, struct ipf_error *err);
 void transport_close(struct transport *t); /* nothing may be in flight; NULL is fine */
 void transport_zero(struct transport *t, int64_t zero_ns);
+
+/* When the request's client disconnects, from the start of its first attempt on (cancel.h); INT64_MAX: not. */
+int64_t transport_hang_up(const struct transport_options *options, const struct job *job);
 
 /* Sends job->request. Its times and the response are noted in the job, which transport_ended returns. Requests that go
  * on the same connection of HTTP/2 are written together by transport_flush, which has to follow before epoll is asked

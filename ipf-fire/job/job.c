@@ -1,6 +1,7 @@
 #include "job/job.h"
 
 #include "absent.h"
+#include "stream/record_attempt.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,8 @@ static void make_absent(struct job *job)
 	job->due_ns = job->ready_ns = job->slot_ns = job->pool_ns = job->start_ns = job->dns_ns = job->connect_ns =
 		job->tls_ns = IPF_ABSENT;
 	job->left_ns = job->sent_ns = job->first_byte_ns = job->end_ns = job->connected_ns = job->target = job->connection =
-		job->http = job->refused = job->resent_idle_ns = job->status = job->date_s = job->date_ns = IPF_ABSENT;
+		job->http = job->refused = job->resent_idle_ns = job->status = job->date_s = job->date_ns =
+			job->retry_after_ns = job->first_start_ns = job->first_pool_ns = job->attempt_ns = IPF_ABSENT;
 }
 
 struct job *job_new(void)
@@ -44,6 +46,7 @@ void job_free(struct job *job)
 	free(job->error_text);
 	buffer_release(&job->headers);
 	buffer_release(&job->body);
+	buffer_release(&job->attempts);
 	free(job);
 }
 
@@ -71,7 +74,7 @@ void job_fail(struct job *job, enum record_error error, const char *why)
 
 static void reset(struct job *job)
 {
-	struct buffer *buffers[] = {&job->text, &job->request.text, &job->url, &job->headers, &job->body};
+	struct buffer *buffers[] = {&job->text, &job->request.text, &job->url, &job->headers, &job->body, &job->attempts};
 	struct buffer kept[sizeof buffers / sizeof *buffers];
 	struct record_read *reads = job->reads;
 	size_t reads_cap = job->reads_cap;
@@ -123,7 +126,8 @@ void jobs_free(struct queue *spare)
 size_t job_bytes(const struct job *job)
 {
 	return sizeof *job + job->text.cap + request_body_memory(&job->request) + job->url.cap + job->headers.cap +
-	       job->body.cap + job->reads_cap * sizeof *job->reads + job->arrival.after_count * sizeof *job->after;
+	       job->body.cap + job->attempts.cap + job->reads_cap * sizeof *job->reads +
+	       job->arrival.after_count * sizeof *job->after;
 }
 
 int64_t job_answer_bytes(const struct job *job)
@@ -198,7 +202,72 @@ int job_received(struct job *job, const void *data, size_t len, int64_t t_ns, in
 	return 0;
 }
 
-void job_to_record(const struct job *job, struct buffer *headers, struct record *record)
+/* Adds an element. Without memory for it the attempt is only counted. */
+static void note_attempt(struct job *job, int64_t wait_ns)
+{
+	const struct record_attempt attempt = {.status = job->status,
+	                                       .start_ns = job->start_ns,
+	                                       .first_byte_ns = job->first_byte_ns,
+	                                       .end_ns = job->end_ns,
+	                                       .retry_after_ns = job->retry_after_ns,
+	                                       .wait_ns = wait_ns,
+	                                       .target = job->target,
+	                                       .connection = job->connection,
+	                                       .body_bytes = (int64_t)job->body.len,
+	                                       .error = job->error,
+	                                       .error_text = slice_of(job->error_text),
+	                                       .body = buffer_all(&job->body)};
+	record_attempt_write(&attempt, job->attempts_count, &job->attempts);
+}
+
+void job_attempted(struct job *job, int64_t wait_ns)
+{
+	if (!job->attempts_count) {
+		job->first_start_ns = job->start_ns;
+		job->first_pool_ns = job->pool_ns;
+	}
+	note_attempt(job, wait_ns);
+	job->attempts_count++;
+	job->pool_ns = job->start_ns = job->dns_ns = job->connect_ns = job->tls_ns = job->connected_ns = job->sent_ns =
+		job->left_ns = job->first_byte_ns = job->end_ns = job->connection = job->http = job->refused =
+			job->resent_idle_ns = job->status = job->date_s = job->date_ns = job->retry_after_ns = IPF_ABSENT;
+	job->reused = job->resumed = job->stale = false;
+	job->asked = (struct retry_after){0};
+	job_fail(job, RECORD_OK, "");
+	job->headers_count = 0;
+	job->reads_count = 0;
+	keep_small(&job->headers);
+	keep_small(&job->body);
+}
+
+void job_attempts_end(struct job *job)
+{
+	if (!job->attempts_count)
+		return;
+	job->attempt_ns = job->start_ns;
+	job->start_ns = job->first_start_ns;
+	job->pool_ns = job->first_pool_ns;
+}
+
+void job_record_parts_release(struct job_record_parts *parts)
+{
+	buffer_release(&parts->headers);
+	buffer_release(&parts->attempts);
+}
+
+/* The members of a JSON map, or the elements of a list, between their brackets. Absent: there are none. */
+static struct slice bracketed(const struct buffer *members, const char *brackets, struct buffer *to)
+{
+	if (!members->len || members->failed)
+		return (struct slice){0};
+	buffer_clear(to);
+	buffer_byte(to, brackets[0]);
+	buffer_slice(to, buffer_all(members));
+	buffer_byte(to, brackets[1]);
+	return buffer_all(to);
+}
+
+void job_to_record(const struct job *job, struct job_record_parts *parts, struct record *record)
 {
 	record_init(record);
 	record->n = job->arrival.n;
@@ -241,13 +310,10 @@ void job_to_record(const struct job *job, struct buffer *headers, struct record 
 	record->stale = job->stale;
 	if (job->error_text)
 		record->error_text = slice_of(job->error_text);
-	if (job->headers.len) {
-		buffer_clear(headers);
-		buffer_byte(headers, '{');
-		buffer_slice(headers, buffer_all(&job->headers));
-		buffer_byte(headers, '}');
-		record->headers = buffer_all(headers);
-	}
+	record->headers = bracketed(&job->headers, "{}", &parts->headers);
+	record->attempts = bracketed(&job->attempts, "[]", &parts->attempts);
+	record->attempt_ns = job->attempt_ns;
+	record->retry_after_ns = job->retry_after_ns;
 	record->streamed = job->streamed;
 	record->request_bytes = job->request_bytes;
 	record->prompt_bytes = job->prompt_bytes;

@@ -10,6 +10,8 @@
 #include "job/memory_use.h"
 #include "job/queue.h"
 #include "job/request_body.h"
+#include "deadline_heap.h"
+#include "retry_after.h"
 #include "stream/record.h"
 #include "stream/schedule.h"
 
@@ -51,6 +53,15 @@ struct job {
 	struct record_read *reads;
 	size_t reads_count, reads_cap;
 	struct buffer body;
+	struct retry_after asked; /* to wait, by the headers of a response that is no success */
+	int64_t retry_after_ns;   /* the same once it has ended */
+
+	/* Sent again (--retry): the answers above are those of the last attempt. */
+	struct buffer attempts; /* the earlier ones, elements of a JSON list */
+	int64_t attempts_count;
+	int64_t first_start_ns, first_pool_ns; /* of the first attempt */
+	int64_t attempt_ns;                    /* start of the last one, once the request has ended */
+	struct deadline_entry again;           /* when it is sent again */
 
 	/* For the modules that handle it. */
 	struct job *next; /* in a job_list */
@@ -81,6 +92,16 @@ void job_recycle(struct queue *spare, struct job *job);
 struct job *job_take(struct queue *spare); /* as job_new */
 void jobs_free(struct queue *spare);       /* with the queue; NULL is fine */
 
+/* Will be sent again after wait_ns: its answer becomes an earlier attempt, and the job is as if it had not started. */
+void job_attempted(struct job *job, int64_t wait_ns);
+/* It has ended for good: start_ns and pool_ns become those of the first attempt. */
+void job_attempts_end(struct job *job);
+/* When it was started first, while it is in flight. */
+static inline int64_t job_first_start(const struct job *job)
+{
+	return job->attempts_count ? job->first_start_ns : job->start_ns;
+}
+
 /* Releases the body that was sent. */
 void job_sent(struct job *job);
 
@@ -107,8 +128,12 @@ void job_uncount_memory(struct job *job, struct memory_use *memory);
  * time. -1: out of memory. */
 int job_received(struct job *job, const void *data, size_t len, int64_t t_ns, int64_t own_ns);
 
-/* Fills in a record, whose slices are valid while the job does not change. `headers` is filled with the map of headers,
- * which the record uses. */
-void job_to_record(const struct job *job, struct buffer *headers, struct record *record);
+/* The parts of a record that are put together for it. */
+struct job_record_parts { /* zero-initialise */
+	struct buffer headers, attempts;
+};
+void job_record_parts_release(struct job_record_parts *parts);
+/* Fills in a record, whose slices are valid while the job and the parts do not change. */
+void job_to_record(const struct job *job, struct job_record_parts *parts, struct record *record);
 
 #endif

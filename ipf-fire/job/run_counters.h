@@ -40,7 +40,8 @@ struct run_counters {
 	atomic_llong render_thread;            /* its thread_number (thread_stats.h) */
 	char apart_too[64];
 	/* of the recorder */
-	atomic_llong resent; /* requests that were sent again; without the warm-up */
+	atomic_llong resent;             /* requests that were sent again; without the warm-up */
+	atomic_llong refused, attempted; /* --retry: requests that waited to be sent again, and how often; the same */
 	atomic_llong recorded, recorded_bytes;
 	atomic_llong lag_p99_ns; /* of start - due so far; -1: none yet */
 	atomic_bool output_gone; /* the output was closed, or cannot be written */

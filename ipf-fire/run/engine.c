@@ -63,6 +63,7 @@ int engine_open(struct engine **engine, const struct engine_options *options, st
 			.feeder = options->feeder,
 			.endpoint = options->endpoint,
 			.transport = &e->transports[i],
+			.retry = options->retry,
 			.records = options->records[i],
 			.counters = options->counters,
 			.stats = options->stats[i],

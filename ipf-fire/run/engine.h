@@ -6,6 +6,7 @@
 #include "job/queue.h"
 #include "job/run_counters.h"
 #include "run/feeder.h"
+#include "run/retry_rule.h"
 
 #include <pthread.h>
 
@@ -16,8 +17,9 @@ struct engine_options {
 	struct feeder *feeder;
 	const struct endpoint *endpoint;
 	struct transport_options transport;
-	size_t threads;               /* 1 to THREADS_MOST; at most the connections of a pool */
-	struct queue *const *records; /* one for each thread, which puts the jobs that have ended */
+	const struct retry_rule *retry; /* what is sent again */
+	size_t threads;                 /* 1 to THREADS_MOST; at most the connections of a pool */
+	struct queue *const *records;   /* one for each thread, which puts the jobs that have ended */
 	struct run_counters *counters;
 	struct thread_stats *const *stats; /* one for each thread */
 	int signal_fd;                     /* SIGINT, SIGTERM, SIGHUP: the first stops starting, the second cancels */

@@ -23,7 +23,8 @@
 
 struct recorder {
 	struct recorder_options o;
-	struct buffer line, headers, message, observed;
+	struct buffer line, message, observed;
+	struct job_record_parts parts;
 	struct jdoc doc;
 	struct histogram *lags;
 	struct client_stats *client;
@@ -117,7 +118,7 @@ static void write_record(struct recorder *r, struct job *job)
 	if (job->due_ns != IPF_ABSENT && !job_is_warmup(job))
 		histogram_add(r->lags, job->start_ns - job->due_ns, 1);
 	if (!r->error.kind) {
-		job_to_record(job, &r->headers, &line);
+		job_to_record(job, &r->parts, &line);
 		if (r->o.observer && r->o.observer->ended)
 			show_observer(r, &line);
 		if (r->o.show)
@@ -131,6 +132,10 @@ static void write_record(struct recorder *r, struct job *job)
 		                                                  job->date_ns, job->start_ns});
 	tally_failure(r, job);
 	counter_count(&r->o.counters->resent, job->resent_idle_ns != IPF_ABSENT && !job_is_warmup(job));
+	if (!job_is_warmup(job)) {
+		counter_count(&r->o.counters->refused, job->attempts_count > 0);
+		counter_count(&r->o.counters->attempted, job->attempts_count);
+	}
 	counter_count(&r->o.counters->recorded, 1);
 	counter_count(&r->o.counters->recorded_bytes, (int64_t)job_bytes(job));
 	job_uncount_memory(job, r->o.memory);
@@ -207,7 +212,7 @@ static void recorder_free(struct recorder *r)
 	histogram_free(r->lags);
 	client_stats_free(r->client);
 	buffer_release(&r->line);
-	buffer_release(&r->headers);
+	job_record_parts_release(&r->parts);
 	buffer_release(&r->message);
 	buffer_release(&r->observed);
 	jdoc_release(&r->doc);

@@ -89,6 +89,8 @@ static int set_requests(json_t *header, const struct records_header_options *h)
 		bad |= json_object_set_new(header, "cancel", o->cancels.no_recorded ? json_pack("[s]", "none") : json_array());
 	for (size_t i = 0; i < o->cancels.count; i++)
 		bad |= json_array_append_new(json_object_get(header, "cancel"), json_string(o->cancels.list[i].text));
+	if (o->retry.most)
+		bad |= json_object_set_new(header, "retry", retry_rule_json(&o->retry));
 	bad |= json_object_set_new(header, "streamed", json_boolean(h->streamed));
 	return bad | json_object_set_new(header, "history", json_string(history_names[o->history]));
 }

@@ -51,6 +51,7 @@ struct run {
 	struct endpoint endpoint;
 	struct network_path network_path;
 	struct cancels cancels;
+	struct retry_rule retry;
 	struct balance *balance;
 	struct arrival_reader *arrivals;
 	struct body_renderer *renderer;
@@ -181,6 +182,8 @@ static int open_inputs(struct run *r, struct ipf_error *err)
 		return ipf_error_memory(err);
 	r->cancels = o->cancels;
 	cancels_seed(&r->cancels, stream_reader_header(arrival_reader_stream(r->arrivals)), JOB_WARMUP_FIRST_N);
+	r->retry = o->retry;
+	r->retry.seed = r->cancels.seed;
 	return 0;
 }
 
@@ -310,9 +313,11 @@ static struct engine_options engine_options(struct run *r)
 	                  .balance = r->balance,
 	                  .network_path = &r->network_path,
 	                  .record_headers = &r->record_headers,
+	                  .keep_requests = o->retry.most > 0,
 	                  .kernel_timestamps = r->kernel_timestamps,
 	                  .observer = r->observer,
 	                  .memory = &r->memory},
+		.retry = &r->retry,
 		.threads = r->threads,
 		.records = r->records,
 		.counters = &r->counters,
@@ -679,6 +684,15 @@ static void report_resent(const struct run *r)
 		        (long long)resent, resent == 1 ? " was" : "s were");
 }
 
+/* They are part of the latencies, too. */
+static void report_retries(const struct run *r)
+{
+	int64_t refused = counter_get(&r->counters.refused), again = counter_get(&r->counters.attempted);
+	if (refused && !r->options->common.quiet)
+		fprintf(stderr, "ipf-fire: %lld request%s refused and waited to be sent again, %lld time%s in all (--retry)\n",
+		        (long long)refused, refused == 1 ? " was" : "s were", (long long)again, again == 1 ? "" : "s");
+}
+
 /* Does another program draw the run on our terminal? */
 static bool is_drawn(const struct run *r)
 {
@@ -702,8 +716,10 @@ static void report_end(struct run *r, bool whole, bool drawn)
 	if (drawn)
 		wait_for_view();
 	warn(r);
-	if (whole)
+	if (whole) {
 		report_resent(r);
+		report_retries(r);
+	}
 	if (whole && !drawn)
 		report_failures(r);
 	if (r->options->common.verbose && !r->options->common.quiet)

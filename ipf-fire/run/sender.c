@@ -5,6 +5,7 @@
 #include "cli/interrupt.h"
 #include "job/event_fd.h"
 #include "job/job_list.h"
+#include "run/retries.h"
 #include "run/thread_priority.h"
 
 #include <errno.h>
@@ -24,6 +25,7 @@ struct sender {
 	struct sender_options o;
 	struct sender_counters *counters; /* its own */
 	struct transport *transport;
+	struct retries retries;
 	int epoll_fd, timer_fd, due_fd, wake_fd, signal_fd, feeder_fd;
 	int64_t zero_ns;
 	int64_t armed_ns; /* what timer_fd was set to; INT64_MAX: nothing */
@@ -67,6 +69,7 @@ static void put_record(struct sender *s, struct job *job)
 
 static void end_job(struct sender *s, struct job *job)
 {
+	job_attempts_end(job);
 	struct sender_counters *g = s->counters;
 	bool failed = job->error != RECORD_HUNG_UP && (job->error != RECORD_OK || job->status < 200 || job->status > 299);
 	if (!work_sharing_measured(s->o.sharing, job)) {
@@ -88,8 +91,12 @@ static void end_job(struct sender *s, struct job *job)
 static bool end_jobs(struct sender *s)
 {
 	bool some = false;
-	for (struct job *job; (job = transport_ended(s->transport)); some = true)
-		end_job(s, job);
+	for (struct job *job; (job = transport_ended(s->transport)); some = true) {
+		if (!s->cancelled && retries_keep(&s->retries, job))
+			job_count_memory(job, s->o.transport->memory, s->o.index);
+		else
+			end_job(s, job);
+	}
 	s->ask |= some;
 	return some;
 }
@@ -126,6 +133,20 @@ static void send_job(struct sender *s, struct job *job, int64_t now)
 	end_job(s, job);
 }
 
+/* What has waited for long enough. */
+static void start_again(struct sender *s, int64_t now)
+{
+	for (struct job *job; (job = retries_due(&s->retries, now));) {
+		if (job->error == RECORD_OK)
+			transport_start(s->transport, job);
+		else
+			end_job(s, job);
+	}
+	transport_flush(s->transport);
+	take_ended(s);
+	s->ask = true;
+}
+
 /* ---- events ---- */
 
 static void cancel(struct sender *s, const char *reason)
@@ -158,6 +179,8 @@ static void on_wake(struct sender *s)
 		return;
 	s->cancelled = true;
 	transport_cancel(s->transport, now_of(s), reason);
+	for (struct job *job; (job = retries_cancel(&s->retries, now_of(s), reason));)
+		end_job(s, job);
 }
 
 static void on_event(struct sender *s, const struct epoll_event *event, int64_t t)
@@ -238,6 +261,8 @@ static int64_t next_wake(const struct sender *s)
 	int64_t wake = transport_deadline(s->transport), grace_end = work_sharing_grace_end(s->o.sharing);
 	if (grace_end < wake)
 		wake = grace_end;
+	if (retries_wake(&s->retries) < wake)
+		wake = retries_wake(&s->retries);
 	if (s->backlog.first && now_of(s) + 5 * NS_PER_MS < wake)
 		wake = now_of(s) + 5 * NS_PER_MS;
 	return wake;
@@ -297,6 +322,8 @@ static void *sender_run(void *data)
 			transport_expire(s->transport, now);
 			take_ended(s);
 		}
+		if (retries_wake(&s->retries) <= now)
+			start_again(s, now);
 		if (now >= work_sharing_grace_end(s->o.sharing))
 			cancel(s, "cancelled: grace period expired");
 		count_waiting(s);
@@ -327,6 +354,7 @@ int sender_open(struct sender **sender, const struct sender_options *options, st
 	bool first = !options->index;
 	*s = (struct sender){.o = *options,
 	                     .counters = &options->counters->senders[options->index],
+	                     .retries = {.rule = options->retry, .transport = options->transport},
 	                     .armed_ns = INT64_MAX,
 	                     .due_fd = work_sharing_due_fd(options->sharing, options->index),
 	                     .wake_fd = work_sharing_wake_fd(options->sharing, options->index),
@@ -380,6 +408,7 @@ void sender_close(struct sender *s)
 	if (!s)
 		return;
 	transport_close(s->transport);
+	retries_release(&s->retries);
 	const int fds[] = {s->epoll_fd, s->timer_fd};
 	for (size_t i = 0; i < 2; i++)
 		if (fds[i] >= 0)

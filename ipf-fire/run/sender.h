@@ -7,6 +7,7 @@
 #include "http/transport.h"
 #include "job/queue.h"
 #include "job/thread_stats.h"
+#include "run/retry_rule.h"
 #include "run/work_sharing.h"
 
 #include <pthread.h>
@@ -19,6 +20,7 @@ struct sender_options {
 	struct feeder *feeder;
 	const struct endpoint *endpoint;
 	const struct transport_options *transport;
+	const struct retry_rule *retry;
 	struct queue *records; /* it puts the jobs that have ended */
 	struct run_counters *counters;
 	struct thread_stats *stats; /* its own */

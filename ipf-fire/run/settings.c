@@ -164,6 +164,10 @@ static const struct option_spec specs[] = {
 	FIRE_PARSED("cancel", "SHARE@TIME|none", cancels, parse_cancel,
 	     "simulate client disconnects: abort SHARE of the requests TIME after they start, such as 5%@2s; none: not even "
 	     "those that the trace recorded"),
+	FIRE_PARSED("retry", "N[,KEY=VALUE…]", retry, retry_rule_parse,
+	            "send a request that was refused again, at most N times (1 to 100), when the server asks for it "
+	            "(Retry-After), else after first=TIME (1s), then twice as long each time, up to cap=TIME (60s); "
+	            "on=STATUS+STATUS… (429+503), also connect (default: a refused request has failed)"),
 	FIRE(OPTION_DURATION, 0, "grace", "TIME", grace_ns,
 	     "grace period for requests in flight after the first signal (default: 30s)"),
 	FIRE_PARSED("stop-on", "errors=SHARE|COUNT", stop_on, parse_stop_on,
@@ -293,7 +297,10 @@ static int check_mode(const struct fire_options *o, struct ipf_error *err)
 	const struct {
 		bool given;
 		const char *name;
-	} others[] = {{o->stop_on.text, "stop-on"}, {o->start_at.text, "start-at"}, {o->warm > 0, "warm"}};
+	} others[] = {{o->stop_on.text, "stop-on"},
+	              {o->start_at.text, "start-at"},
+	              {o->warm > 0, "warm"},
+	              {o->retry.most > 0, "retry"}};
 	if (o->calibrate && o->sandbox)
 		return ipf_error_set(err, IPF_USAGE, "--sandbox cannot be combined with --calibrate, which starts a process");
 	if (o->calibrate && o->probe)

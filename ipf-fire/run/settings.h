@@ -8,6 +8,7 @@
 #include "endpoint/connection_policy.h"
 #include "http/cancel.h"
 #include "run/load_shape.h"
+#include "run/retry_rule.h"
 #include "run/start_time.h"
 #include "run/stop_rule.h"
 
@@ -45,6 +46,7 @@ struct fire_options {
 	struct start_time start_at;
 	struct stop_rule stop_on;
 	struct cancels cancels;
+	struct retry_rule retry;
 	struct replicas_options replicas;           /* of the twin; most is 0 without the option */
 	int64_t timeout_ns, first_token_timeout_ns; /* 0: no limit */
 	int64_t connect_timeout_ns, grace_ns;

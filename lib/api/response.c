@@ -16,7 +16,7 @@
 /* Before the first read: when nothing of the body can have come yet. */
 static int64_t before_reads(const struct record *record)
 {
-	int64_t left = record->left_ns != IPF_ABSENT ? record->left_ns : record->start_ns;
+	int64_t left = record->left_ns != IPF_ABSENT ? record->left_ns : record_sent_from(record);
 	bool head = record->reads_count && record->first_byte_ns < record->reads[0].t_ns;
 	return head && record->first_byte_ns > left ? record->first_byte_ns : left;
 }

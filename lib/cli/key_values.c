@@ -5,6 +5,7 @@
 #include <string.h>
 
 #define MOST_PART 100
+_Static_assert(KEY_VALUE_TEXT_SIZE > MOST_PART, "a text fits");
 
 static int parse_choice(const char *text, const char *const *choices, int *choice, struct ipf_error *err)
 {
@@ -30,6 +31,9 @@ static int parse_value(const struct key_value *key, const char *text, void *into
 		return parse_share(text, at, err);
 	case KEY_VALUE_RATE:
 		return parse_rate(text, at, err);
+	case KEY_VALUE_TEXT:
+		memcpy(at, text, strlen(text) + 1);
+		return 0;
 	case KEY_VALUE_CHOICE:
 		break;
 	}

@@ -11,13 +11,16 @@
 
 #include <stddef.h>
 
+#define KEY_VALUE_TEXT_SIZE 101 /* the longest that a part can be, and a NUL */
+
 enum key_value_kind {
 	KEY_VALUE_COUNT,    /* int64_t */
 	KEY_VALUE_DURATION, /* int64_t ns */
 	KEY_VALUE_SIZE,     /* int64_t bytes */
 	KEY_VALUE_SHARE,    /* double 0…1 */
 	KEY_VALUE_RATE,     /* double per second */
-	KEY_VALUE_CHOICE    /* int: the index in `choices` */
+	KEY_VALUE_CHOICE,   /* int: the index in `choices` */
+	KEY_VALUE_TEXT      /* char[KEY_VALUE_TEXT_SIZE] */
 };
 
 struct key_value {

@@ -48,9 +48,13 @@ struct record {
 	int64_t slot_ns;  /* when it got a slot; absent: the stage has none, or one was free at ready_ns */
 	int64_t pool_ns;  /* when it got a connection of the pool; absent: it did not wait for one */
 	int64_t start_ns, dns_ns, connect_ns, tls_ns, sent_ns, left_ns, first_byte_ns, end_ns;
-	int64_t connected_ns; /* HTTP/2: when it got a connection, or a stream of one */
-	int64_t target;       /* index into the header's "targets"; absent: there is only one */
-	int64_t connection;   /* id, from 0 */
+	int64_t attempt_ns;     /* sent again (--retry): the start of the attempt that is recorded here; absent: the run, or
+	                           the client, ended it before that. start_ns is that of the first attempt */
+	struct slice attempts;  /* list: the earlier attempts, see record_attempt.h */
+	int64_t retry_after_ns; /* how long the answer asks the client to wait */
+	int64_t connected_ns;   /* HTTP/2: when it got a connection, or a stream of one */
+	int64_t target;         /* index into the header's "targets"; absent: there is only one */
+	int64_t connection;     /* id, from 0 */
 	bool reused;
 	bool resumed;           /* the connection resumed the TLS session of an earlier one */
 	int64_t http;           /* 2; absent: 1.x */
@@ -83,6 +87,13 @@ int record_reader_parse(struct record_reader *reader, struct slice line, struct 
                         struct ipf_error *err);
 struct stream_reader *record_reader_stream(struct record_reader *reader);
 void record_reader_close(struct record_reader *reader);
+
+/* The start of the attempt whose answer is recorded: start_ns, but for a request that was sent again. IPF_ABSENT: it
+ * ended before it was sent again. */
+static inline int64_t record_sent_from(const struct record *record)
+{
+	return record->attempts.data ? record->attempt_ns : record->start_ns;
+}
 
 /* Sets all fields to absent. */
 void record_init(struct record *record);

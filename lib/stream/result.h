@@ -35,6 +35,14 @@ struct result {
 	int64_t ttfb_ns, ttft_ns, ttfa_ns, ttst_ns, e2e_ns, stream_ns, tpot_ns, tpot_corrected_ns, ntpot_ns;
 	int64_t per_input_ns; /* E2E / inputs */
 	int64_t itl_mean_ns, itl_max_ns;
+	int64_t attempts;                        /* of a request that was sent again (--retry); absent: it was not */
+	int64_t attempt_start_ns;                /* start of the last one; absent also if the request ended before it */
+	int64_t attempt_ttft_ns, attempt_e2e_ns; /* from there, with --retry also of requests with one attempt */
+	int64_t retry_wait_ns;                   /* between the attempts */
+	int64_t retry_early;                     /* attempts before the server wanted them; absent: none */
+	int64_t refusals;                        /* answers with status 429 or 503; absent: none */
+	int64_t retry_afters;                    /* answers that asked the client to wait … */
+	int64_t retry_after_ns, retry_after_min_ns, retry_after_max_ns; /* … for how long: sum, least, most */
 	int64_t sending_ns; /* the request left so much after `start` at most, or after its connection was ready */
 	int64_t setup_ns, send_waits;          /* until then, and what it waited for: TCP, TLS, a name; absent: nothing */
 	int64_t first_early_ns, last_early_ns; /* the first, the last content event came so much earlier at most */

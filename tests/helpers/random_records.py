@@ -158,6 +158,22 @@ def step(rng):
     return rng.choice([0, 0, 1, rng.randrange(100), rng.randrange(10 ** 6), rng.randrange(3 * 10 ** 7)])
 
 
+def attempts_of(rng, record):
+    """Attempts before the last one; returns the start of that."""
+    at, record["attempts"] = record["start_ns"], []
+    for _ in range(rng.choice([1, 1, 2, 5])):
+        attempt = {"status": rng.choice([429, 429, 503, 500]), "start_ns": at, "end_ns": at + step(rng)}
+        if rng.random() < 0.7:
+            attempt["retry_after_ns"] = rng.choice([0, step(rng), 10 ** 9])
+        if rng.random() < 0.1:
+            del attempt["status"]
+            attempt["error"] = {"kind": "connect", "text": "refused"}
+        at = attempt["end_ns"] + rng.choice([0, step(rng), attempt.get("retry_after_ns", 0)])
+        record["attempts"].append(attempt)
+    record["attempt_ns"] = at
+    return at
+
+
 def times_of(rng, record, body, kernel):
     """Times of the request, in the order in which they must come."""
     at = rng.randrange(-10 ** 8 if rng.random() < 0.05 else 0, 3 * 10 ** 9)
@@ -171,6 +187,8 @@ def times_of(rng, record, body, kernel):
             record[name] = at
     at += step(rng)
     record["start_ns"] = at
+    if rng.random() < 0.2:
+        at = attempts_of(rng, record)
     for name, share in (("dns_ns", 0.1), ("connect_ns", 0.3), ("tls_ns", 0.2)):
         if rng.random() < share:
             at += step(rng)
@@ -228,7 +246,7 @@ def main():
     stages = [{"name": "stage%d" % i, "kind": "constant", "spec": "constant:rate=1,n=1", "begin_ns": i * 10 ** 9,
                "end_ns": (i + 1) * 10 ** 9, "arrivals": 0, "first_n": 0, "rate": 1, "measured": True} for i in range(STAGES)]
     header = {"ipf": "records", "version": 1, "tool": "random_records", "t0_unix_ns": 1700000000 * 10 ** 9, "target": "http://127.0.0.1",
-              "streamed": True, "api": api, "stages": stages}
+              "streamed": True, "api": api, "stages": stages, "retry": {"most": 5, "on": [429, 503], "first_ns": 1, "cap_ns": 1}}
     lines = "".join(json.dumps(record, ensure_ascii=False, separators=(",", ":")) + "\n" for record in records).encode()
     sys.stdout.buffer.write(json.dumps(header).encode() + b"\n" + lines)
     end = {"lines": count, "sha256": hashlib.sha256(lines).hexdigest()}

@@ -40,24 +40,52 @@ def events_of(body):
         yield name, b"\n".join(data), len(body), False
 
 
+def sent_from(record):
+    """The start of the attempt whose answer it has; None: it waited to be sent again when it ended."""
+    return record.get("attempt_ns") if "attempts" in record else record["start_ns"]
+
+
+def attempts_of(record, row):
+    """The attempts of a request, and what refusals asked for."""
+    answers = record.get("attempts", []) + ([record] if sent_from(record) is not None else [])
+    asked = [answer["retry_after_ns"] for answer in answers if "retry_after_ns" in answer]
+    found = {"refusals": sum(answer.get("status") in (429, 503) for answer in answers)}
+    if asked:
+        found |= {"retry_afters": len(asked), "retry_after_ns": sum(asked), "retry_after_min_ns": min(asked), "retry_after_max_ns": max(asked)}
+    if "attempts" in record:
+        starts = [attempt["start_ns"] for attempt in record["attempts"][1:]] + [record.get("attempt_ns", record["end_ns"])]
+        gaps = [start - attempt["end_ns"] for start, attempt in zip(starts, record["attempts"])]
+        sent = len(answers) - 1
+        found |= {"attempts": len(answers), "retry_wait_ns": sum(gaps), "attempt_start_ns": record.get("attempt_ns"),
+                  "retry_early": sum(gap < attempt.get("retry_after_ns", 0) for gap, attempt in list(zip(gaps, record["attempts"]))[:sent])}
+    if record.get("retry"):
+        for name in ("ttft", "e2e"):
+            if name + "_ns" in row and sent_from(record) is not None:
+                found["attempt_%s_ns" % name] = row[name + "_ns"] - (sent_from(record) - record["start_ns"])
+    return {key: value for key, value in found.items() if value or key in ("retry_wait_ns", "retry_after_ns", "retry_after_min_ns", "retry_after_max_ns", "attempt_start_ns", "attempt_ttft_ns", "attempt_e2e_ns") and value is not None}
+
+
 def sending_of(record):
     """When the request was on its way, after all that it waited for."""
     waits = {"dns_ns": 1, "connect_ns": 1, "tls_ns": 2, "connected_ns": 1}
-    ready = max(record[key] for key in ("start_ns", "connect_ns", "tls_ns", "connected_ns") if key in record)
+    start = sent_from(record)
+    if start is None:
+        return {}
+    ready = max(start, *(record[key] for key in ("connect_ns", "tls_ns", "connected_ns") if key in record), start)
     left = record.get("left_ns", record.get("sent_ns"))
     if left is None:
         return {}
     if record.get("request_bytes", 0) > 10 * 1460:
         left = min(left, record.get("sent_ns", left))
     row = {"sending_ns": max(left - ready, 0)}
-    if ready > record["start_ns"]:
-        row |= {"setup_ns": ready - record["start_ns"], "send_waits": sum(n for key, n in waits.items() if key in record)}
+    if ready > start:
+        row |= {"setup_ns": ready - start, "send_waits": sum(n for key, n in waits.items() if key in record)}
     return row
 
 
 def early_of(record, end, length):
     """By how much the event that ends there may have come before its time: back to the last read with another time."""
-    before, arrived = record.get("left_ns", record["start_ns"]), 0
+    before, arrived = record.get("left_ns", sent_from(record)), 0
     if before < record.get("first_byte_ns", before) < record["reads"][0][0]:
         before = record["first_byte_ns"]
     for i, (t_ns, size, own_ns) in enumerate(record["reads"]):
@@ -215,7 +243,7 @@ def understand(record):
     if "first_byte_ns" in record:
         row["ttfb_ns"] = record["first_byte_ns"] - start
     if "connect_ns" in record:
-        row["connect_ns"] = record["connect_ns"] - record.get("dns_ns", start)
+        row["connect_ns"] = record["connect_ns"] - record.get("dns_ns", sent_from(record))
     answer = Answer(record, body, "error" in record) if 200 <= record.get("status", 0) < 300 else None
     error = error_of(record, answer)
     row["ok"] = error is None
@@ -223,7 +251,7 @@ def understand(record):
         row["error"] = error
     if answer:
         row |= figures_of(record, answer, reads)
-    return row
+    return row | attempts_of(record, row)
 
 
 def figures_of(record, answer, reads):
@@ -370,7 +398,9 @@ def histogram(values):
 
 
 FIGURES = ["ok", "error", "finish", "events", "coalesced", "connect_ns", "ttfb_ns", "ttft_ns", "ttfa_ns", "ttst_ns", "e2e_ns", "itl_max_ns", "itl_mean_ns",
-           "tpot_ns", "ntpot_ns", "sending_ns", "setup_ns", "send_waits", "first_early_ns", "last_early_ns", "output_tokens", "output_tokens_usage", "input_tokens_usage"]
+           "tpot_ns", "ntpot_ns", "sending_ns", "setup_ns", "send_waits", "first_early_ns", "last_early_ns", "attempts", "attempt_start_ns", "attempt_ttft_ns",
+           "attempt_e2e_ns", "retry_wait_ns", "retry_early", "refusals", "retry_afters", "retry_after_ns", "retry_after_min_ns", "retry_after_max_ns",
+           "output_tokens", "output_tokens_usage", "input_tokens_usage"]
 
 
 def same(a, b):
@@ -403,7 +433,7 @@ def records_of(paths, t0_ns):
     for path in paths:
         header, lines = lines_of(path)
         offset = header["t0_unix_ns"] - t0_ns if t0_ns is not None else 0
-        yield from ((line, offset) for line in lines if "n" in line)
+        yield from ((line | {"retry": "retry" in header}, offset) for line in lines if "n" in line)
 
 
 def compare_positions(ours, theirs):

@@ -254,7 +254,7 @@ static void add_token(struct answer *a, int64_t k)
 static void write_date(struct outbox *out)
 {
 	if (out->date_offset_ns)
-		http_write_date(&out->bytes, *out->date_offset_ns);
+		http_write_date(&out->bytes, "Date", *out->date_offset_ns);
 }
 
 static const char *stream_type(const struct answer *a)

@@ -384,7 +384,7 @@ void http_release(struct http_request *r)
 	buffer_release(&r->body);
 }
 
-void http_write_date(struct buffer *out, int64_t offset_ns)
+void http_write_date(struct buffer *out, const char *name, int64_t offset_ns)
 {
 	static const char *const days[] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
 	static const char *const months[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
@@ -392,8 +392,8 @@ void http_write_date(struct buffer *out, int64_t offset_ns)
 	time_t now = (time_t)((clock_wall() + offset_ns) / NS_PER_S);
 	struct tm t;
 	if (gmtime_r(&now, &t))
-		buffer_format(out, "Date: %s, %02d %s %d %02d:%02d:%02d GMT\r\n", days[t.tm_wday], t.tm_mday, months[t.tm_mon],
-		              t.tm_year + 1900, t.tm_hour, t.tm_min, t.tm_sec);
+		buffer_format(out, "%s: %s, %02d %s %d %02d:%02d:%02d GMT\r\n", name, days[t.tm_wday], t.tm_mday,
+		              months[t.tm_mon], t.tm_year + 1900, t.tm_hour, t.tm_min, t.tm_sec);
 }
 
 const char *http_reason(int status)

@@ -69,8 +69,8 @@ struct slice http_header(const struct http_request *r, const char *name);
 void http_next(struct http_request *r);
 void http_release(struct http_request *r);
 
-/* A Date header for the response that begins now, on a clock that is `offset_ns` ahead. */
-void http_write_date(struct buffer *out, int64_t offset_ns);
+/* A header with a date, such as Date: the time now, on a clock that is `offset_ns` ahead. */
+void http_write_date(struct buffer *out, const char *name, int64_t offset_ns);
 
 /* The standard words for a status: "Not Found". */
 const char *http_reason(int status);

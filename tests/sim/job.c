@@ -216,6 +216,20 @@ static void delay_is_over(struct timer *timer, void *data)
 	enter_engine(job, clock_now());
 }
 
+/* Are there more requests than --rate-limit allows? */
+static bool is_limited(struct job *job)
+{
+	struct server *s = job->conn->server;
+	struct buffer headers = {0};
+	int64_t wait_ns = s->limit.rate > 0 ? rate_limit_wait(&s->limit, job->conn->arrival_ns) : 0;
+	if (!wait_ns)
+		return false;
+	job->line.retry_after_ns = rate_limit_say(&s->limit, wait_ns, s->options->date_offset_ns, &headers);
+	refuse(job, 429, headers.data, "Rate limit reached for requests", NULL);
+	buffer_release(&headers);
+	return true;
+}
+
 /* The modes that answer without the model. True: one did. */
 static bool answer_at_once(struct job *job)
 {
@@ -284,7 +298,7 @@ void job_begin(struct conn *c, bool chat, const struct dialect *dialect, struct 
 		return;
 	prepare_answer(job);
 	job->line.status = 200;
-	if (answer_at_once(job))
+	if (is_limited(job) || answer_at_once(job))
 		return;
 	int64_t delay_ns = delay_of(job);
 	if (!modes_find(&job->modes, MODE_SLOW_HEADERS)) {

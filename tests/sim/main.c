@@ -34,6 +34,7 @@ struct sim_options {
 	struct clock_offset clock;
 	int scrape_mode;
 	struct replicas_options replicas;
+	struct rate_limit limit;
 	const char *api_key, *log;
 	struct string_list models, adapters, fails;
 	bool no_prefix_cache, role_early, request_metrics, die_with_parent, list_modes, all_addresses;
@@ -130,6 +131,10 @@ static const struct option_spec specs[] = {
 	OPTION_HEADING("Failures"),
 	ROW(OPTION_LIST, 0, "fail", "MODE[:KEY=VALUE,…]", fails,
         "fail in this mode; share=0.1 in a tenth of the requests; may be given several times"),
+	OPTION_PARSED_BY(
+		0, "rate-limit", "RATE[,burst=N][,say=FORM]", struct sim_options, limit, rate_limit_parse,
+		"answer 429 to requests beyond a token bucket of N tokens (1), which fills at RATE; it says when to "
+		"come again in seconds (the default), as a date, in ms, as openai does, or nothing"),
 	OPTION_CHOICE_OF(0, "metrics-mode", "MODE", struct sim_options, scrape_mode, scrape_modes,
                      "answer requests for metrics in this way (default: well)"),
 	ROW(OPTION_FLAG, 0, "list-modes", NULL, list_modes, "list the modes and their keys, and exit"),
@@ -210,6 +215,7 @@ static int check_options(const struct sim_options *o, struct server_options *ser
 	                                  .ask = {.template_tokens = o->template_tokens, .digest = o->log != NULL},
 	                                  .gpu = o->gpu,
 	                                  .replicas = o->replicas,
+	                                  .limit = o->limit,
 	                                  .port = (int)o->port,
 	                                  .all_addresses = o->all_addresses,
 	                                  .models = o->models.items,

@@ -40,6 +40,7 @@ int reqlog_write(FILE *to, const struct reqlog_line *line)
 	member_time(&w, "first_token_ns", line->first_ns);
 	member_time(&w, "last_token_ns", line->last_ns);
 	member_time(&w, "end_ns", line->end_ns);
+	member_time(&w, "retry_after_ns", line->retry_after_ns);
 	jout_member_int(&w, "prompt_tokens", line->sequence->prompt_tokens);
 	jout_member_int(&w, "output_tokens", line->output_tokens);
 	jout_member_int(&w, "cached_tokens", line->sequence->cached_tokens);

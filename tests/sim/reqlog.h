@@ -17,6 +17,7 @@ struct reqlog_line {
 	int64_t end_ns;                 /* all was sent, or the connection was gone */
 	int64_t first_made_ns;          /* the engine had the first token */
 	uint64_t last_at;               /* position of the event of last_ns */
+	int64_t retry_after_ns;         /* --rate-limit: what the 429 asked for; 0: nothing */
 	int64_t output_tokens;          /* written for the client */
 	const char *id, *path, *finish; /* id, finish: may be NULL */
 	struct slice text;              /* of the answer; absent */

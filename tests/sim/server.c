@@ -96,6 +96,7 @@ int server_open(struct server **server, const struct server_options *options, st
 	s->options = options;
 	s->dirty_end = &s->dirty;
 	s->begin_ns = clock_now();
+	s->limit = options->limit;
 	s->begin_wall_ns = clock_wall();
 	metrics_init(&s->metrics, options->model_len);
 	s->listen_fd = s->signal_fd = s->timer_fd = -1;

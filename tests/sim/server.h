@@ -15,6 +15,7 @@
 #include "metrics_styles.h"
 #include "modes.h"
 #include "outbox.h"
+#include "rate_limit.h"
 #include "timers.h"
 
 #include <stdio.h>
@@ -27,6 +28,7 @@ struct server_options {
 	struct generate_request_options ask;
 	struct gpu_options gpu;
 	struct replicas_options replicas;
+	struct rate_limit limit;
 	int port;           /* 0: any */
 	bool all_addresses; /* not only of 127.0.0.1 */
 	const char *const *models;
@@ -86,6 +88,7 @@ struct server {
 	struct replicas replicas;
 	struct timer scale; /* when the replicas change next */
 	struct timers timers;
+	struct rate_limit limit;
 	struct totals totals;
 	int64_t open, begin_ns;
 	int epoll_fd, listen_fd, timer_fd, signal_fd;

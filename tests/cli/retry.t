@@ -1,0 +1,198 @@
+#!/bin/bash
+# ipf-fire --retry against servers that refuse: every attempt is one that the server has in its log, none comes earlier than Retry-After says, and
+# latencies, slots and sessions count from the first start to the end of the last attempt.
+. "$TESTS/tap.sh"
+. "$TESTS/fixture.sh"
+. "$TESTS/nginx.sh"
+PATH=$PATH:/usr/sbin
+
+ipf-prep sharegpt "$ROOT/examples/chat.json" -n 30 --output-tokens 3 -q -o chat.trace
+ipf-sched constant:rate=100,n=60 -t chat.trace -q -o chat.sched
+again() { # RECORDS ARGUMENTS…: with ids that the server's log has
+	# shellcheck disable=SC2016 # the program's variable
+	run ipf-fire -u "$URL" -m sim -t chat.trace -H 'X-Request-Id: $id' -o "$1" "${@:2}"
+}
+requests() { body "$1" | jq -c 'select(.n != null)'; }
+limited() { # ARGUMENTS OF ipf-sim…: a server whose log begins anew
+	[ -z "${SERVER:-}" ] || server_stop
+	rm -f sim.log
+	server_start --step-base 1ms --log sim.log "$@"
+}
+# Each request of the schedule has an id of its own only if the trace is not repeated.
+ipf-sched constant:rate=100,n=30 -t chat.trace -q -o once.sched
+truth() { # RECORDS TEXT [date]
+	wait_for 5 test "$(requests "$1" | jq -s 'map((.attempts // [] | length) + 1) | add')" -le "$(wc -l <sim.log)"
+	run python3 "$TESTS/helpers/retry_truth.py" "$1" sim.log "${@:3}"
+	matches "$(tail -1 "$OUT")" "^30 requests, [0-9]+ attempts, [0-9]+ at the server, 0 differ$" "$2: $(tail -1 "$OUT")"
+	is "$(wc -l <"$OUT")" 1 "$2: no request differs"
+}
+
+# ---- all end well ----------------------------------------------------------------------------------------------------
+
+for form in ms openai; do
+	limited --rate-limit 50/s,burst=5,say=$form
+	again $form.records once.sched --retry 100
+	status_is 0 "$form: a run with --retry"
+	said=$(cat "$ERR")
+	is "$(requests $form.records | jq -c '[.status, .error]' | sort -u)" '[200,null]' "$form: every request ends well"
+	truth $form.records "$form"
+	refused=$(requests $form.records | jq -s 'map(select(.attempts)) | length')
+	between "$refused" 10 25 "$form: most were refused first"
+	times=$(requests $form.records | jq -s 'map(.attempts // [] | length) | add')
+	is "$said" "ipf-fire: $refused requests were refused and waited to be sent again, $times times in all (--retry)" "$form: which it says"
+	run ipf-collect --check $form.records
+	status_is 0 "$form: the records are as they must be"
+	is "$(head -1 $form.records | jq -cS .retry)" '{"cap_ns":60000000000,"first_ns":1000000000,"most":100,"on":[429,503]}' "$form: the header has the rule"
+done
+limited --rate-limit 20/s,burst=20
+again seconds.records once.sched --retry 9
+is "$(requests seconds.records | jq -c .status | sort -u)" 200 "seconds: every request ends well"
+truth seconds.records seconds
+limited --rate-limit 20/s,burst=20,say=date --clock-offset 1h
+again date.records once.sched --retry 9
+is "$(requests date.records | jq -c .status | sort -u)" 200 "dates of a clock that is ahead: every request ends well"
+truth date.records date date
+limited --rate-limit 50/s,burst=5,say=nothing
+again nothing.records once.sched --retry 100,first=20ms,cap=50ms
+is "$(requests nothing.records | jq -c .status | sort -u)" 200 "without Retry-After: every request ends well"
+is "$(requests nothing.records | jq -c '.attempts[]? | [(.wait_ns >= 10000000 and .wait_ns <= 50000000), .retry_after_ns]' | sort -u)" '[true,null]' \
+	"after waits between half of the first one and the cap"
+is "$(requests nothing.records | jq -s '[.[].attempts[]?.wait_ns] | (unique | length) > length / 2')" true "that differ"
+is "$(requests nothing.records | jq -c 'select(.attempts) | .attempts[0].body' | sort -u | jq -r .)" \
+	'{"error":{"message":"Rate limit reached for requests","type":"RateLimitError","param":null,"code":429}}' "with the bodies of the refusals"
+
+# ---- the rows --------------------------------------------------------------------------------------------------------
+
+run ipf-collect ms.records -o ms.results
+status_is 0 "ipf-collect"
+run python3 "$TESTS/helpers/second_opinion.py" ms.records ms.results
+matches "$(cat "$OUT")" "^30 rows, 0 differ$" "rows as a second implementation has them"
+is "$(requests ms.results | jq -c '[.start_ns >= .due_ns, (.attempts // 1) > 0, .attempt_ttft_ns <= .ttft_ns, (.attempts == null) == (.attempt_ttft_ns == .ttft_ns)]' |
+	sort -u)" '[true,true,true,true]' "latencies of users and of the server"
+is "$(requests ms.results | jq -c 'select(.attempts) | [.retry_wait_ns >= .retry_after_ns, .retry_early, .refusals == .attempts - 1]' | sort -u)" \
+	'[true,null,true]' "waits are no shorter than asked for"
+
+# ---- without --retry -------------------------------------------------------------------------------------------------
+
+# 60 requests in 0.59 s: the bucket has five tokens at first, and 20 more a second.
+limited --rate-limit 20/s,burst=5
+again plain.records chat.sched
+refused=$(requests plain.records | jq -s 'map(select(.status == 429)) | length')
+taken=$(jq -s 'map(select(.status == 200)) | length' sim.log)
+is "$((60 - taken))" "$refused" "without --retry the failures are the server's refusals"
+# What a bucket lets pass of the arrivals that the server noted.
+is "$(jq -s 'map(.arrival_ns) | sort | . as $t | reduce .[] as $a ({m: 0, last: $t[0], n: 0};
+	.m = ([.m - 20 * ($a - .last) / 1e9, 0] | max) | .last = $a | if .m + 1 <= 5 then .m += 1 | .n += 1 else . end) | .n' sim.log)" "$taken" \
+	"as many as the bucket refuses, computed a second time"
+is "$(requests plain.records | jq -c 'select(.status == 429) | [.retry_after_ns, .attempts]' | sort -u)" '[1000000000,null]' "Retry-After is recorded"
+ipf-collect -q plain.records -o plain.results
+is "$(requests plain.results | jq -c 'select(.ok | not) | [.refusals, .retry_after_ns, .attempts, .attempt_ttft_ns]' | sort -u)" '[1,1000000000,null,null]' \
+	"and is in the rows"
+
+# ---- not for ever ----------------------------------------------------------------------------------------------------
+
+limited --fail 429:retry=0
+again never.records once.sched --retry 3,first=2ms,cap=10ms
+is "$(requests never.records | jq -c '[.status, (.attempts | length)]' | sort -u)" '[429,3]' "N attempts more, and no more"
+is "$(jq -s length sim.log)" 120 "as the server counts them"
+is "$(requests never.records | jq -c '.body | fromjson.error.code' | sort -u)" 429 "the record is that of the last attempt"
+limited --fail 429
+again cap.records once.sched --retry 3,first=2ms,cap=999ms
+is "$(requests cap.records | jq -c '[.status, .attempts]' | sort -u)" '[429,null]' "what the server asks for is longer than the cap: the request has failed"
+again time.records once.sched --retry 3 --timeout 900ms
+is "$(requests time.records | jq -c '[.status, .attempts]' | sort -u)" '[429,null]' "or beyond --timeout"
+limited --fail 503
+again other.records once.sched --retry 3,on=429,first=2ms
+is "$(requests other.records | jq -c '[.status, .attempts]' | sort -u)" '[503,null]' "another status than those of on=: the request has failed"
+again stop.records once.sched --retry 2,first=2ms --cancel 100%@1ms
+is "$(requests stop.records | jq -c '[.error.kind, (.attempts | length > 0), (.end_ns - .start_ns < 900000000)]' | sort | uniq -c | sort -rn | head -1 | sed 's/^ *[0-9]* //')" \
+	'["hung-up",true,true]' "clients that disconnect do not wait"
+server_stop
+SERVER=
+
+# ---- a server that is not there yet ----------------------------------------------------------------------------------
+
+# It goes away after the first connection, which looks whether it is there, and comes back on the same port.
+server_start --step-base 1ms
+PORT=${URL##*:}
+ipf-sched constant:rate=20,for=2s -t chat.trace -q -o long.sched
+ipf-fire -q -u "$URL" -m sim -t chat.trace long.sched --connections fresh --retry 50,on=connect,first=20ms,cap=100ms -o gone.records &
+fire=$!
+stop_at_exit $fire
+wait_for 10 grep -q '^{"n"' gone.records
+server_stop
+wait_for 10 test "$(grep -c '"kind":"connect"' gone.records)" -ge 0
+server_start --step-base 1ms -p "$PORT"
+wait $fire
+is "$?" 0 "a server that goes away and comes back"
+# What was in flight when it went is lost.
+is "$(requests gone.records | jq -c 'select(.error.kind == "connect")' | wc -l)" 0 "no request fails for want of a connection"
+between "$(requests gone.records | jq -c 'select(.attempts) | select([.attempts[].error.kind] | unique == ["connect"]) | .status' | grep -c 200)" 1 40 \
+	"some were sent again until it was there"
+server_stop
+SERVER=
+
+# ---- sessions and slots ----------------------------------------------------------------------------------------------
+
+ipf-prep sharegpt "$ROOT/examples/chat.json" --turns all --wait 1ms --output-tokens 4 --sessions 12 -q -o talk.trace
+ipf-sched closed:sessions=4,n=12 -t talk.trace -q -o talk.sched
+limited --rate-limit 60/s,say=ms
+run ipf-fire -u "$URL" -m sim -t talk.trace talk.sched --retry 100 --history live -o talk.records
+status_is 0 "conversations that are refused"
+is "$(requests talk.records | jq -c '[.status, .error]' | sort -u)" '[200,null]' "every turn ends well"
+between "$(requests talk.records | jq -s 'map(select(.attempts)) | length')" 5 60 "many after a refusal"
+is "$(requests talk.records | jq -sc 'group_by(.session) | map(sort_by(.turn) | [.[:-1], .[1:]] | transpose | map(.[1].start_ns >= .[0].end_ns) | all) | all')" \
+	true "a turn waits for the last attempt of the one before it"
+# At no time are there more requests from first start to end than users.
+is "$(requests talk.records | jq -s 'map([.start_ns, 1], [.end_ns, -1]) | sort | reduce .[] as $x ([0, 0]; [.[0] + $x[1], ([.[1], .[0] + $x[1]] | max)]) | .[1] <= 4')" \
+	true "and keeps its slot while it waits"
+
+# ---- signals ---------------------------------------------------------------------------------------------------------
+
+limited --fail 429:retry=30s
+for grace in 30s 0; do
+	rm -f stuck.records sim.log
+	touch sim.log
+	ipf-fire -u "$URL" -m sim -t chat.trace once.sched --retry 3 --grace $grace -o stuck.records 2>"$ERR" &
+	fire=$!
+	stop_at_exit $fire
+	seen=$(requests stuck.records 2>/dev/null | wc -l)
+	waiting() { [ "$(tail -n +2 stuck.records 2>/dev/null | grep -o '"started":[0-9]*' | tail -1 | cut -d: -f2)" = 30 ]; }
+	wait_for 10 waiting
+	is "$seen,$(requests stuck.records | wc -l)" "0,0" "while they wait there is no record (--grace $grace)"
+	kill -INT $fire
+	[ $grace = 0 ] || kill -INT $fire
+	[ $grace = 0 ] || wait_for 2 tap_gone $fire || kill -INT $fire
+	status=0
+	wait $fire || status=$?
+	is "$(requests stuck.records | jq -c '[.error.kind, .status, (.attempts | length), .attempt_ns, (.end_ns - .start_ns < 25000000000)]' | sort -u)" \
+		'["cancelled",null,1,null,true]' "a signal ends the waits (--grace $grace)"
+	run ipf-collect --check stuck.records
+	status_is 0 "and the records are as they must be"
+done
+server_stop
+SERVER=
+
+# ---- HTTP/2, threads -------------------------------------------------------------------------------------------------
+
+openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=localhost \
+	-addext subjectAltName=DNS:localhost -keyout key.pem -out cert.pem 2>openssl.said
+limited --rate-limit 50/s,burst=5,say=ms
+if nginx_start "${URL##*:}"; then
+	URL=http://localhost:$H2C
+	again h2.records once.sched --retry 100 --http 2-prior --threads 2
+	is "$(requests h2.records | jq -c '[.status, .connection.http]' | sort -u)" '[200,2]' "HTTP/2: every request ends well"
+	truth h2.records "HTTP/2, two threads"
+	nginx_stop
+else
+	skip "HTTP/2: every request ends well" "there is no nginx here"
+fi
+
+# ---- what is refused -------------------------------------------------------------------------------------------------
+
+for value in 0 101 x "" 3,on=200 3,on= 3,cap=5 3,first=2m 3,wait=1s 3,on=429+; do
+	run ipf-fire -u "$URL" -t chat.trace --retry "$value" once.sched
+	status_is 2 "--retry '$value' is misuse"
+done
+run ipf-fire -u "$URL" -t chat.trace --retry 3 --probe
+complains ipf-fire "--retry cannot be combined with --probe" "a probe is one exchange"
