@@ -55,6 +55,22 @@ NUMBER_IF(outputs_share, decided_outputs(f) > 0, (double)f->outputs[OUTPUT_VALID
 NUMBER_IF(outputs_low, true, share_interval(f->outputs[OUTPUT_VALID], decided_outputs(f)).low)
 NUMBER_IF(outputs_high, true, share_interval(f->outputs[OUTPUT_VALID], decided_outputs(f)).high)
 
+/* Of requests that were refused. */
+NUMBER_IF(refused, f->refusals.refused > 0, f->refusals.refused)
+NUMBER_IF(refused_share, f->refusals.refused > 0, (double)f->refusals.refused / (double)f->started)
+NUMBER_IF(refusals, f->refusals.refusals > 0, f->refusals.refusals)
+NUMBER_IF(resent, f->refusals.resent > 0, f->refusals.resent)
+NUMBER_IF(resent_ok, f->refusals.resent > 0, f->refusals.resent_ok)
+NUMBER_IF(attempts, f->refusals.resent > 0, f->refusals.attempts)
+NUMBER_IF(waited_s, f->refusals.resent > 0, f->refusals.waited_ns / 1e9)
+NUMBER_IF(waited_share, f->refusals.resent > 0 && f->refusals.in_all_ns > 0,
+          f->refusals.waited_ns / f->refusals.in_all_ns)
+NUMBER_IF(asked_answers, f->refusals.asked > 0, f->refusals.asked)
+NUMBER_IF(asked_min, f->refusals.asked > 0, f->refusals.asked_min_ns / 1e6)
+NUMBER_IF(asked_mean, f->refusals.asked > 0, f->refusals.asked_ns / (double)f->refusals.asked / 1e6)
+NUMBER_IF(asked_max, f->refusals.asked > 0, f->refusals.asked_max_ns / 1e6)
+NUMBER_IF(early_attempts, f->refusals.asked > 0 && f->refusals.resent > 0, f->refusals.early)
+
 /* ---- the table ---- */
 
 #define AT(member_) .offset = offsetof(struct figures, member_)
@@ -178,6 +194,8 @@ const struct catalogue_figure catalogue[] = {
 	{TIMES("latency/", "itl", "ITL", itl)},
 	{LATENCY("itl_mean", METRIC_ITL_MEAN, "ITL, mean of a request")},
 	{LATENCY("itl_max", METRIC_ITL_MAX, "ITL, longest of a request")},
+	{LATENCY("attempt_ttft", METRIC_ATTEMPT_TTFT, "TTFT, last attempt")},
+	{LATENCY("attempt_e2e", METRIC_ATTEMPT_E2E, "E2E, last attempt")},
 	{LATENCY("server_load", METRIC_SERVER_LOAD, "load")},
 	{LATENCY("server_queue", METRIC_SERVER_QUEUE, "queue")},
 	{LATENCY("server_prefill", METRIC_SERVER_PREFILL, "prefill")},
@@ -222,6 +240,22 @@ const struct catalogue_figure catalogue[] = {
 	{ROW("output_check/high", "valid outputs, at most", "", SHARE, "output_check"), .number = outputs_high},
 	{ROW("output_check/faults", "faults of outputs", "requests", COUNTS, "output_check"), AT(outputs[OUTPUT_NOT_JSON]),
      .names = result_output_names + OUTPUT_NOT_JSON, .name_count = OUTPUT_COUNT - OUTPUT_NOT_JSON},
+
+	{ROW("refusals/requests", "refused", "requests", COUNT, "refusals"), .number = refused, COLUMN("requests_refused")},
+	{ROW("refusals/share", "refused", "", SHARE, "refusals"), .number = refused_share},
+	{ROW("refusals/answers", "refusals", "answers", COUNT, "refusals"), .number = refusals},
+	{ROW("refusals/resent", "sent again", "requests", COUNT, "attempt"), .number = resent},
+	{ROW("refusals/resent_ok", "sent again, ok", "requests", COUNT, "attempt"), .number = resent_ok},
+	{ROW("refusals/attempts", "attempts", "attempts", COUNT, "attempt"), .number = attempts, COLUMN("attempts"),
+     FAMILY("ipf_attempts", "Requests and repetitions of refused ones that were sent.")},
+	{ROW("refusals/waited_s", "waited between attempts", "s", NUMBER, "attempt"), .number = waited_s},
+	{ROW("refusals/waited_share", "waited between attempts", "", SHARE, "attempt"), .number = waited_share,
+     COLUMN("retry_wait_share")},
+	{ROW("refusals/asked", "answers with Retry-After", "answers", COUNT, "retry-after"), .number = asked_answers},
+	{ROW("refusals/asked_min_ms", "Retry-After, least", "ms", NUMBER, "retry-after"), .number = asked_min},
+	{ROW("refusals/asked_mean_ms", "Retry-After, mean", "ms", NUMBER, "retry-after"), .number = asked_mean},
+	{ROW("refusals/asked_max_ms", "Retry-After, most", "ms", NUMBER, "retry-after"), .number = asked_max},
+	{ROW("refusals/early", "attempts before Retry-After", "attempts", COUNT, "retry-after"), .number = early_attempts},
 
 	{ROW("in_flight/mean", "in flight, mean", "requests", NUMBER, "in_flight"), AT(in_flight_mean),
      COLUMN("in_flight_mean"), .point = "in_flight",

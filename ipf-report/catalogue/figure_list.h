@@ -19,6 +19,7 @@ enum figure_kind {
 	FIGURE_FAILURES, /* a share; the same for the next */
 	FIGURE_VALID,    /* outputs of those that were checked */
 	FIGURE_CACHED,   /* input tokens that the server reports as cached */
+	FIGURE_REFUSED,  /* requests that were refused at least once */
 };
 
 struct compared_figure {
@@ -33,12 +34,13 @@ struct compared_figure {
 	bool repeated;
 };
 
-enum { COMPARED_FIGURES = 23 };
+enum { COMPARED_FIGURES = 32 };
 extern const struct compared_figure compared_figures[COMPARED_FIGURES];
 
 static inline bool figure_is_share(const struct compared_figure *figure)
 {
-	return figure->kind == FIGURE_FAILURES || figure->kind == FIGURE_VALID || figure->kind == FIGURE_CACHED;
+	return figure->kind == FIGURE_FAILURES || figure->kind == FIGURE_VALID || figure->kind == FIGURE_REFUSED ||
+	       figure->kind == FIGURE_CACHED;
 }
 
 #endif

@@ -274,7 +274,11 @@ void compare_distributions(const struct comparison *c, struct buffer *out)
 	static const struct {
 		enum metric metric;
 		const char *name, *label;
-	} known[] = {{METRIC_TTFT, "ttft", "TTFT"}, {METRIC_TPOT, "tpot", "TPOT"}, {METRIC_E2E, "e2e", "E2E"}};
+	} known[] = {{METRIC_TTFT, "ttft", "TTFT"},
+	             {METRIC_TPOT, "tpot", "TPOT"},
+	             {METRIC_E2E, "e2e", "E2E"},
+	             {METRIC_ATTEMPT_TTFT, "attempt_ttft", "TTFT of the last attempt"},
+	             {METRIC_ATTEMPT_E2E, "attempt_e2e", "E2E of the last attempt"}};
 	for (size_t k = 0; k < c->distribution_count; k++)
 		for (size_t i = 0; i < sizeof known / sizeof *known; i++)
 			if (known[i].metric == c->distributions[k].metric)

@@ -229,6 +229,8 @@ static struct addend addend_of(const struct row *row, enum figure_kind kind, boo
 	case FIGURE_CACHED:
 		return row->ok && cached != IPF_ABSENT && input != IPF_ABSENT ? (struct addend){(double)cached, (double)input}
 		                                                              : (struct addend){NAN, 0};
+	case FIGURE_REFUSED:
+		return (struct addend){!row->ok && row->error == VERDICT_HUNG_UP ? NAN : row_get(row, ROW_REFUSALS) > 0, 1};
 	case FIGURE_GOOD:
 		return (struct addend){row->goodness == SLO_GOOD, 0};
 	case FIGURE_OUTPUT:
@@ -276,7 +278,8 @@ static void add_completion(const struct side *side, const struct row *row, bool 
 /* Sums for each block: of what happened in its part of the time, or to its requests. */
 static void add_up(const struct side *side, enum figure_kind kind, bool drain, double *over, double *under)
 {
-	const bool of_requests = kind == FIGURE_FAILURES || kind == FIGURE_VALID || kind == FIGURE_CACHED ||
+	const bool of_requests = kind == FIGURE_FAILURES || kind == FIGURE_VALID || kind == FIGURE_REFUSED ||
+	                         kind == FIGURE_CACHED ||
 	                         kind == FIGURE_GAPS_MEAN;
 	const bool by_request = strcmp(run_data_itl(side->run, 0), "request") == 0;
 	if (!of_requests)
@@ -320,6 +323,8 @@ static double stated_value(const struct side *side, const struct compared_figure
 	}
 	if (figure->kind == FIGURE_FAILURES)
 		return f->failures_unknown || f->ok + f->failed == 0 ? NAN : (double)f->failed / (double)(f->ok + f->failed);
+	if (figure->kind == FIGURE_REFUSED)
+		return catalogue_number(catalogue_find("refusals/share"), f);
 	if (figure->kind == FIGURE_VALID)
 		return catalogue_number(catalogue_find("output_check/share"), f);
 	if (figure->kind == FIGURE_CACHED)
@@ -411,7 +416,8 @@ static int compare_figure(struct comparison *c, struct both_sides *both, struct 
 static void keep_distribution(struct comparison *c, enum metric metric, struct side_latencies latencies[SIDES])
 {
 	struct compared_distribution *to = &c->distributions[c->distribution_count];
-	if (metric == METRIC_COUNT || latencies[SIDE_BASE].sorted.count == 0 || latencies[SIDE_NEW].sorted.count == 0)
+	if (metric == METRIC_COUNT || c->distribution_count == COMPARED_DISTRIBUTIONS ||
+	    latencies[SIDE_BASE].sorted.count == 0 || latencies[SIDE_NEW].sorted.count == 0)
 		return;
 	to->metric = metric;
 	for (int s = 0; s < SIDES; s++)

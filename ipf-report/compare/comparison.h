@@ -48,7 +48,7 @@ struct figure_difference {
 	double *of_runs[SIDES]; /* the figure of each run; NULL: not known */
 };
 
-enum { DISTRIBUTION_POINTS = 101, COMPARED_DISTRIBUTIONS = 3 };
+enum { DISTRIBUTION_POINTS = 101, COMPARED_DISTRIBUTIONS = 5 };
 
 /* The percentiles 0 to 100 of a latency of all requests of each side, in milliseconds. */
 struct compared_distribution {

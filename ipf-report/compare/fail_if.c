@@ -34,7 +34,7 @@ static int find_figure(struct fail_if *condition, const char *name, struct ipf_e
 	return ipf_error_set(
 		err, IPF_USAGE,
 		"expected a figure such as ttft.p99, e2e.mean, requests, output_tokens, inputs, goodput, failures, "
-		"valid or cached, got \"%s\"",
+		"refused, valid or cached, got \"%s\"",
 		name);
 }
 

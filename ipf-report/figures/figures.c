@@ -197,11 +197,34 @@ static void count_media(struct figures *f, const struct row *row)
 	f->media_bytes += count_of(row, ROW_MEDIA_BYTES);
 }
 
+static void count_refusals(struct refusal_figures *r, const struct row *row)
+{
+	int64_t attempts = row_get(row, ROW_ATTEMPTS), refusals = count_of(row, ROW_REFUSALS),
+			asked = count_of(row, ROW_RETRY_AFTERS);
+	r->refused += refusals > 0;
+	r->refusals += refusals;
+	r->resent += attempts != IPF_ABSENT;
+	r->resent_ok += attempts != IPF_ABSENT && row->ok;
+	r->attempts += attempts != IPF_ABSENT ? attempts : row->start_ns != IPF_ABSENT;
+	r->waited_ns += (double)count_of(row, ROW_RETRY_WAIT_NS);
+	if (row->start_ns != IPF_ABSENT && row->end_ns != IPF_ABSENT)
+		r->in_all_ns += (double)(row->end_ns - row->start_ns);
+	r->early += count_of(row, ROW_RETRY_EARLY);
+	if (!asked)
+		return;
+	double least = (double)count_of(row, ROW_RETRY_AFTER_MIN_NS), most = (double)count_of(row, ROW_RETRY_AFTER_MAX_NS);
+	r->asked_min_ns = !r->asked || least < r->asked_min_ns ? least : r->asked_min_ns;
+	r->asked_max_ns = !r->asked || most > r->asked_max_ns ? most : r->asked_max_ns;
+	r->asked_ns += (double)count_of(row, ROW_RETRY_AFTER_NS);
+	r->asked += asked;
+}
+
 static void count_requests(struct figures *f, const struct row_selection *sel)
 {
 	for_rows(sel, row)
 	{
 		f->started += row->start_ns != IPF_ABSENT;
+		count_refusals(&f->refusals, row);
 		if (count_of(row, ROW_AFTER_END) > 0) {
 			f->after_end += count_of(row, ROW_AFTER_END);
 			f->went_on++;

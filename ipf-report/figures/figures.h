@@ -63,6 +63,17 @@ struct attainment {
 	bool met;           /* … and whether that is within the limit */
 };
 
+/* Refused requests, and those that were sent again (ipf-fire --retry). */
+struct refusal_figures {
+	int64_t refused;             /* requests with at least one answer with status 429 or 503 … */
+	int64_t refusals;            /* … and these answers */
+	int64_t resent, resent_ok;   /* requests that were sent again, and those of them that ended well */
+	int64_t attempts;            /* of all requests together; counted if some were sent again */
+	double waited_ns, in_all_ns; /* between attempts; from the first start to the end */
+	int64_t asked, early;        /* answers that asked the client to wait; attempts before that */
+	double asked_ns, asked_min_ns, asked_max_ns;
+};
+
 struct figures {
 	const char *name, *kind;
 	bool measured, total;
@@ -96,7 +107,8 @@ struct figures {
 	int64_t events, coalesced, stalls, stalled; /* stalled: requests with at least one stall */
 	int64_t after_end, went_on; /* content events after the end mark, and responses with any; also of failures */
 	int64_t not_streamed[RESULT_NOT_STREAMED_COUNT]; /* successful responses in one piece, by reason */
-	int64_t outputs[OUTPUT_COUNT];    /* successful responses whose text was checked, by what was found */
+	int64_t outputs[OUTPUT_COUNT]; /* successful responses whose text was checked, by what was found */
+	struct refusal_figures refusals;
 	int64_t deadlines, deadlines_met; /* fluidity; 0: not measured */
 	int64_t judged, good;             /* requests with objectives, and those that met all of them */
 	int64_t left_out;           /* requests with objectives that ipf-fire disconnected on purpose; not in `judged` */

@@ -21,6 +21,11 @@ static const struct {
 	[ROW_SETUP_NS - METRIC_COUNT] = MEMBER(setup_ns),
 	[ROW_FIRST_EARLY_NS - METRIC_COUNT] = MEMBER(first_early_ns),
 	[ROW_LAST_EARLY_NS - METRIC_COUNT] = MEMBER(last_early_ns),
+	[ROW_ATTEMPT_START_NS - METRIC_COUNT] = MEMBER(attempt_start_ns),
+	[ROW_RETRY_WAIT_NS - METRIC_COUNT] = MEMBER(retry_wait_ns),
+	[ROW_RETRY_AFTER_NS - METRIC_COUNT] = MEMBER(retry_after_ns),
+	[ROW_RETRY_AFTER_MIN_NS - METRIC_COUNT] = MEMBER(retry_after_min_ns),
+	[ROW_RETRY_AFTER_MAX_NS - METRIC_COUNT] = MEMBER(retry_after_max_ns),
 	[ROW_STALLS - METRIC_COUNT] = MEMBER(stalls),
 	[ROW_EVENTS - METRIC_COUNT] = MEMBER(events),
 	[ROW_COALESCED - METRIC_COUNT] = MEMBER(coalesced),
@@ -64,6 +69,10 @@ static const struct {
 	[ROW_ASKED_OUTPUT - METRIC_COUNT] = MEMBER(asked_output_tokens),
 	[ROW_INPUTS - METRIC_COUNT] = MEMBER(inputs),
 	[ROW_SEND_WAITS - METRIC_COUNT] = MEMBER(send_waits),
+	[ROW_ATTEMPTS - METRIC_COUNT] = MEMBER(attempts),
+	[ROW_REFUSALS - METRIC_COUNT] = MEMBER(refusals),
+	[ROW_RETRY_AFTERS - METRIC_COUNT] = MEMBER(retry_afters),
+	[ROW_RETRY_EARLY - METRIC_COUNT] = MEMBER(retry_early),
 	[ROW_REQ - METRIC_COUNT] = MEMBER(req),
 };
 

@@ -19,7 +19,7 @@ enum attained { MISSED, MET, UNMEASURED };
 /* Figures that only a streamed answer has. */
 static bool needs_stream(const struct result *result, enum metric m)
 {
-	bool first = m == METRIC_TTFT || m == METRIC_TTFA;
+	bool first = m == METRIC_TTFT || m == METRIC_TTFA || m == METRIC_ATTEMPT_TTFT;
 	bool between = m == METRIC_TTST || m == METRIC_TPOT || m == METRIC_TPOT_CORRECTED || m == METRIC_ITL_MEAN ||
 	               m == METRIC_ITL_MAX;
 	return first || (between && (result->output_tokens == IPF_ABSENT || result->output_tokens > 1));

@@ -85,6 +85,8 @@ struct latency_name latency_name(const char *member)
 		{"ttfa", "TTFA", NULL},
 		{"ttst", "TTST", NULL},
 		{"e2e", "E2E", NULL},
+		{"attempt_ttft", "TTFT", "last attempt"},
+		{"attempt_e2e", "E2E", "last attempt"},
 		{"tpot", "TPOT", NULL},
 		{"tpot_corrected", "TPOT", "corrected"},
 		{"ntpot", "NTPOT", NULL},

@@ -41,7 +41,7 @@ unsigned sections_members(const struct report_view *view);
 int sections_check(const char *names, struct ipf_error *err);
 #define SECTION_NAMES                                                                                                                                               \
 	"incomplete, verdict, summary, stages, plots, latency, batches, why, shape, repeats, saturation, autoscaling, sessions, fidelity, cache, speculation, tokens, " \
-	"timeline, server, accelerators, cost, errors, output, goodput, accuracy, as, run, commands, provenance, definitions"
+	"timeline, server, accelerators, cost, errors, refusals, output, goodput, accuracy, as, run, commands, provenance, definitions"
 
 /* The reasons why a part of the run is missing. */
 void section_incomplete(const struct telling *t);
@@ -66,6 +66,7 @@ void section_server(const struct telling *t);
 void section_accelerators(const struct telling *t);
 void section_cost(const struct telling *t);
 void section_errors(const struct telling *t);
+void section_refusals(const struct telling *t);
 void section_output(const struct telling *t);
 void section_goodput(const struct telling *t);
 void section_accuracy(const struct telling *t);

@@ -97,6 +97,13 @@ static bool has_tokens(const struct row *row)
 	       row_get(row, ROW_OUTPUT_TOKENS) >= 1;
 }
 
+/* When the server got the request, the last time if it was sent again. */
+static int64_t sent_ns(const struct row *row)
+{
+	int64_t again = row_get(row, ROW_ATTEMPT_START_NS);
+	return again != IPF_ABSENT ? again : row->start_ns;
+}
+
 /* One row with its events; false: memory ran out. */
 static bool add_row(struct reading *r, const struct row *row, const struct result *result)
 {
@@ -113,7 +120,7 @@ static bool add_row(struct reading *r, const struct row *row, const struct resul
 	else
 		return add_events(r, result) &&
 		       add_request(r, row,
-		                   (struct twin_request){.start_ns = row->start_ns,
+		                   (struct twin_request){.start_ns = sent_ns(row),
 		                                         .first_ns = (int64_t)r->times.ns[0],
 		                                         .last_ns = (int64_t)r->times.ns[r->times.count - 1],
 		                                         .events = (int64_t)r->times.count});
@@ -145,7 +152,7 @@ static bool add_measured(struct reading *r, const struct row *row)
 		r->data->left_out++;
 	else
 		return add_request(r, row,
-		                   (struct twin_request){.start_ns = start_ns + connect_ns,
+		                   (struct twin_request){.start_ns = sent_ns(row) + shift_ns + connect_ns,
 		                                         .connect_ns = connect_ns,
 		                                         .first_ns = start_ns + first,
 		                                         .last_ns = start_ns + last});

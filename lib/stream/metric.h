@@ -18,6 +18,8 @@ enum metric {
 	METRIC_PER_INPUT,
 	METRIC_ITL_MEAN,
 	METRIC_ITL_MAX,
+	METRIC_ATTEMPT_TTFT, /* with ipf-fire --retry */
+	METRIC_ATTEMPT_E2E,
 	METRIC_SERVER_LOAD, /* the first of those that the server reports */
 	METRIC_SERVER_QUEUE,
 	METRIC_SERVER_PREFILL,

@@ -37,6 +37,7 @@ for form in ms openai; do
 	is "$(requests $form.records | jq -c '[.status, .error]' | sort -u)" '[200,null]' "$form: every request ends well"
 	truth $form.records "$form"
 	refused=$(requests $form.records | jq -s 'map(select(.attempts)) | length')
+	[ $form != ms ] || ms_refused=$refused
 	between "$refused" 10 25 "$form: most were refused first"
 	times=$(requests $form.records | jq -s 'map(.attempts // [] | length) | add')
 	is "$said" "ipf-fire: $refused requests were refused and waited to be sent again, $times times in all (--retry)" "$form: which it says"
@@ -72,6 +73,31 @@ is "$(requests ms.results | jq -c '[.start_ns >= .due_ns, (.attempts // 1) > 0, 
 is "$(requests ms.results | jq -c 'select(.attempts) | [.retry_wait_ns >= .retry_after_ns, .retry_early, .refusals == .attempts - 1]' | sort -u)" \
 	'[true,null,true]' "waits are no shorter than asked for"
 
+# ---- the report ------------------------------------------------------------------------------------------------------
+
+requests ms.results | jq -s '{requests: (map(select(.refusals)) | length), answers: (map(.refusals // 0) | add), resent: (map(select(.attempts)) | length),
+	resent_ok: (map(select(.attempts and .ok)) | length), attempts: (map(.attempts // 1) | add), early: (map(.retry_early // 0) | add),
+	asked: (map(.retry_afters // 0) | add)}' >counted
+run ipf-report -f json ms.results
+cp "$OUT" report.json
+is "$(jq -cS '.total.refusals | {requests, answers, resent, resent_ok, attempts, early, asked}' report.json)" "$(jq -cS . counted)" "the report counts them"
+requests ms.results | jq -s '[(map(.retry_wait_ns // 0) | add) / 1e9, (map(.retry_wait_ns // 0) | add) / (map(.end_ns - .start_ns) | add),
+	(map(.retry_after_min_ns // empty) | min) / 1e6, (map(.retry_after_ns // 0) | add) / (map(.retry_afters // 0) | add) / 1e6,
+	(map(.retry_after_max_ns // empty) | max) / 1e6, (map(.attempt_ttft_ns) | add) / length / 1e6]' >sums
+is "$(jq -c --slurpfile r report.json '($r[0].total | [.refusals.waited_s, .refusals.waited_share, .refusals.asked_min_ms, .refusals.asked_mean_ms,
+	.refusals.asked_max_ms, .latency.attempt_ttft_ms.mean]) as $got | [range(6) as $i | ($got[$i] - .[$i] | fabs) < 1e-5] | unique' sums)" \
+	'[true]' "with the times"
+run ipf-report --section refusals ms.results
+text=$(tr -s ' \n' ' ' <"$OUT")
+contains "$text" "refused $ms_refused requests" "the text has a section"
+contains "$text" "no attempt came earlier" "that says whether the server was obeyed"
+contains "$text" "from the first start" "with what users waited"
+contains "$text" "from the last attempt" "and what the server took"
+run ipf-report -f csv ms.results
+is "$(python3 -c 'import csv, sys
+print([[row[name] for name in ("requests_refused", "attempts")] for row in csv.DictReader(open(sys.argv[1]))][0])' "$OUT")" \
+	"['$ms_refused', '$(jq .attempts counted)']" "CSV has both counts"
+
 # ---- without --retry -------------------------------------------------------------------------------------------------
 
 # 60 requests in 0.59 s: the bucket has five tokens at first, and 20 more a second.
@@ -88,6 +114,15 @@ is "$(requests plain.records | jq -c 'select(.status == 429) | [.retry_after_ns,
 ipf-collect -q plain.records -o plain.results
 is "$(requests plain.results | jq -c 'select(.ok | not) | [.refusals, .retry_after_ns, .attempts, .attempt_ttft_ns]' | sort -u)" '[1,1000000000,null,null]' \
 	"and is in the rows"
+run ipf-report --section refusals plain.results
+contains "$(tr -s ' \n' ' ' <"$OUT")" "sent again none: see ipf-fire --retry" "the report says that nothing was sent again"
+contains "$(tr -s ' \n' ' ' <"$OUT")" "Retry-After in $refused answers: at least 1,000 ms, 1,000 ms on average, at most 1,000 ms" "and what was asked for"
+ipf-collect -q openai.records -o openai.results
+run ipf-report compare --fail-if 'refused > 5%' --fail-if 'attempt_ttft.p50 > 1s' ms.results openai.results
+stderr_contains "--fail-if refused > 5%: new is" "a comparison has the share of refused requests"
+is "$(grep -c attempt_ttft "$ERR")" 0 "and the latency of last attempts"
+run ipf-report compare -f json ms.results openai.results
+is "$(jq -c '[.. | objects | select(.figure? // .name? | . == "refused" or . == "attempt_e2e.p50")] | length >= 2' "$OUT")" true "as its JSON does"
 
 # ---- not for ever ----------------------------------------------------------------------------------------------------
 

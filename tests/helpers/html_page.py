@@ -144,7 +144,7 @@ def check_summary(where, cells, summary, percentiles):
 
 LATENCY = {"ttfb": ("TTFB", ""), "ttft": ("TTFT", ""), "ttfa": ("TTFA", ""), "ttst": ("TTST", ""), "e2e": ("E2E", ""), "stream": ("stream", ""), "tpot": ("TPOT", ""),
            "tpot_corrected": ("TPOT", "corrected"), "ntpot": ("NTPOT", ""), "itl": ("ITL", "per gap"), "itl_mean": ("ITL", "request mean"),
-           "itl_max": ("ITL", "request max"), "lag": ("lag", ""), "client_lag": ("lag", "of the client"), "slot_wait": ("slot wait", "")}
+           "itl_max": ("ITL", "request max"), "attempt_ttft": ("TTFT", "last attempt"), "attempt_e2e": ("E2E", "last attempt"), "lag": ("lag", ""), "client_lag": ("lag", "of the client"), "slot_wait": ("slot wait", "")}
 
 
 def check_latency(page, report):

@@ -42,7 +42,8 @@ CSV_NAMES = {"requests_scheduled": "requests.scheduled", "requests_started": "re
              "rate_completed": "rate.completed", "input_tokens_per_s": "throughput.input_tokens_per_s", "window_s": "window_s",
              "output_tokens_per_s": "throughput.output_tokens_per_s", "total_tokens_per_s": "throughput.total_tokens_per_s",
              "in_flight_mean": "in_flight.mean", "in_flight_max": "in_flight.max", "in_flight_little": "in_flight.little",
-             "goodput_requests_per_s": "goodput.requests_per_s", "goodput_share": "goodput.share", "cached_share": "tokens.cached_share", "output_valid_share": "output_check.share",
+             "goodput_requests_per_s": "goodput.requests_per_s", "goodput_share": "goodput.share", "cached_share": "tokens.cached_share", "output_valid_share": "output_check.share", "requests_refused": "refusals.requests",
+             "attempts": "refusals.attempts", "retry_wait_share": "refusals.waited_share",
              "coalesced_share": "events.coalesced_share", "stalls": "events.stalls", "stale_resets": "requests.stale_resets"}
 STATISTIC = r"(n|mean|std|min|p[0-9.]+|max)"
 
@@ -150,7 +151,8 @@ LOAD = {"requests/s offered": ("rate.offered", figure), "requests/s achieved": (
         "requests failed": ("requests.failed", count), "tokens/s input": ("throughput.input_tokens_per_s", figure),
         "tokens/s output": ("throughput.output_tokens_per_s", figure), "goodput per s": ("goodput.requests_per_s", figure), "goodput share": ("goodput.share", percent)}
 LATENCY = {"TTFB": "ttfb", "TTFT": "ttft", "TTFA": "ttfa", "TTST": "ttst", "E2E": "e2e", "stream": "stream", "TPOT": "tpot", "TPOT, corrected": "tpot_corrected",
-           "NTPOT": "ntpot", "ITL, per gap": "itl", "ITL, request mean": "itl_mean", "ITL, request max": "itl_max", "lag": "lag", "lag, of the client": "client_lag",
+           "NTPOT": "ntpot", "ITL, per gap": "itl", "ITL, request mean": "itl_mean", "ITL, request max": "itl_max", "TTFT, last attempt": "attempt_ttft",
+           "E2E, last attempt": "attempt_e2e", "lag": "lag", "lag, of the client": "client_lag",
            "slot wait": "slot_wait"}
 GROUPS = {"Models": "model", "Targets": "target", "Replicas": "replica", "Sessions": "session", "By time": "time", "By input tokens": "input_tokens", "By tag": "tag"}
 
@@ -306,7 +308,7 @@ def expected_samples(report):
                            ("completed_requests_per_second", "rate.completed"), ("input_tokens_per_second", "throughput.input_tokens_per_s"),
                            ("output_tokens_per_second", "throughput.output_tokens_per_s"), ("requests_in_flight_mean", "in_flight.mean"),
                            ("requests_in_flight_max", "in_flight.max"), ("cached_input_tokens_ratio", "tokens.cached_share"),
-                           ("goodput_requests_per_second", "goodput.requests_per_s"), ("goodput_ratio", "goodput.share"), ("output_valid_ratio", "output_check.share")):
+                           ("goodput_requests_per_second", "goodput.requests_per_s"), ("goodput_ratio", "goodput.share"), ("output_valid_ratio", "output_check.share"), ("attempts", "refusals.attempts")):
             put("ipf_" + name, at(block, path), stage=stage)
         for key, d in list(block["latency"].items()) + [(k, block.get(k)) for k in ("lag_ms", "client_lag_ms", "slot_wait_ms")]:
             for version in ("from_start", "from_due"):
