@@ -22,6 +22,7 @@ struct body_renderer {
 	jdoc_id message;             /* in outer.doc: the one that is being written */
 	struct chat_part part;       /* of its content */
 	struct jdoc tools, format;
+	struct jdoc own; /* the request's own members of its body */
 	struct jdoc inputs;
 	jdoc_id input; /* in `inputs`: the one that is being written */
 	jdoc_id tool;  /* in `tools`: the one that is being written */
@@ -73,6 +74,7 @@ void body_renderer_free(struct body_renderer *r)
 	jdoc_release(&r->inputs);
 	jdoc_release(&r->tools);
 	jdoc_release(&r->format);
+	jdoc_release(&r->own);
 	buffer_release(&r->scratch);
 	buffer_release(&r->json);
 	jdoc_release(&r->json_doc);
@@ -338,13 +340,40 @@ static int write_field(struct filling *f, enum template_field field, struct buff
 
 static int write_part(struct filling *f, const struct template_part *p, struct buffer *body);
 
+/* The request's own member of this name, if the part is one of the body itself; JDOC_NONE: it has none. */
+static jdoc_id own_member(const struct filling *f, const struct template_part *p)
+{
+	if (!f->q->body.data || !p->key)
+		return JDOC_NONE;
+	const struct jdoc *own = &f->r->own;
+	struct buffer *name = &f->r->scratch;
+	buffer_clear(name);
+	buffer_append(name, p->key + 1, strlen(p->key) - 3); /* without quotes and colon */
+	for (struct jdoc_each e = jdoc_each(own, JDOC_ROOT); !name->failed && jdoc_step(&e);)
+		if (jdoc_text_is(own, e.key, name->data)) /* however it is written there */
+			return e.value;
+	return JDOC_NONE;
+}
+
+static void write_own(const struct filling *f, bool first, struct buffer *body)
+{
+	const struct jdoc *own = &f->r->own;
+	for (struct jdoc_each e = jdoc_each(own, JDOC_ROOT); jdoc_step(&e); first = false) {
+		if (!first)
+			buffer_byte(body, ',');
+		buffer_slice(body, jdoc_raw(own, e.key));
+		buffer_byte(body, ':');
+		buffer_slice(body, jdoc_raw(own, e.value));
+	}
+}
+
 static int write_inside(struct filling *f, const struct template_part *p, struct buffer *body)
 {
-	bool first = true;
+	bool first = true, whole = p == &f->r->body && f->q->body.data;
 	buffer_byte(body, p->kind == PART_MAP ? '{' : '[');
 	for (size_t i = 0; i < p->count; i++) {
 		const struct template_part *inner = &p->parts[i];
-		if (!part_present(f, inner))
+		if (!part_present(f, inner) || (whole && own_member(f, inner) != JDOC_NONE))
 			continue;
 		if (!first)
 			buffer_byte(body, ',');
@@ -354,6 +383,8 @@ static int write_inside(struct filling *f, const struct template_part *p, struct
 		if (write_part(f, inner, body) < 0)
 			return -1;
 	}
+	if (whole)
+		write_own(f, first, body);
 	buffer_byte(body, p->kind == PART_MAP ? '}' : ']');
 	return 0;
 }
@@ -499,6 +530,25 @@ static int check_query(const struct body_renderer *r, const struct trace_request
 	return 0;
 }
 
+/* What the body has from other members of the request is not replaced. */
+static int check_own(struct filling *f)
+{
+	struct body_renderer *r = f->r;
+	if (!f->q->body.data)
+		return 0;
+	if (jdoc_parse(&r->own, f->q->body.data, f->q->body.len, f->err) < 0)
+		return -1;
+	if (r->body.kind != PART_MAP)
+		return ipf_error_set(f->err, IPF_INPUT, "body: the body of this API takes no further members");
+	for (size_t i = 0; i < r->body.count; i++) {
+		const struct template_part *p = &r->body.parts[i];
+		if (p->kind != PART_RAW && own_member(f, p) != JDOC_NONE)
+			return ipf_error_set(f->err, IPF_INPUT, "body: %.*s: other members of the request set it",
+			                     (int)strlen(p->key) - 1, p->key);
+	}
+	return 0;
+}
+
 int body_renderer_check(struct body_renderer *r, const struct trace_request *q, struct ipf_error *err)
 {
 	static const enum template_field prompts[] = {FIELD_MESSAGES,         FIELD_PROMPT, FIELD_PROMPT_TEXT,
@@ -517,7 +567,7 @@ int body_renderer_check(struct body_renderer *r, const struct trace_request *q, 
 		                     q->inputs.data             ? "inputs"
 		                     : q->prompt_token_ids.data ? "prompt_token_ids"
 		                                                : "prompt");
-	return check_query(r, q, err);
+	return check_query(r, q, err) < 0 ? -1 : check_own(&f);
 }
 
 /* Encodes the rendered JSON as a protobuf message in a gRPC frame. */

@@ -392,6 +392,68 @@ bool endpoint_sends_traceparent(const struct endpoint *e)
 	return false;
 }
 
+/* The request's own headers, which the reader of the trace has checked. */
+static int add_own(const struct jdoc *own, struct curl_slist **headers, struct ipf_error *err)
+{
+	struct buffer line = {0};
+	int result = 0;
+	for (struct jdoc_each e = jdoc_each(own, JDOC_ROOT); result == 0 && jdoc_step(&e);) {
+		buffer_clear(&line);
+		jdoc_text(own, e.key, &line);
+		buffer_text(&line, jdoc_text_empty(own, e.value) ? ";" : ": ");
+		jdoc_text(own, e.value, &line);
+		result = line.failed ? ipf_error_memory(err) : append_header(headers, line.data, err);
+	}
+	buffer_release(&line);
+	return result;
+}
+
+/* Does one of the headers so far have the name of this one? */
+static bool replaced(const struct curl_slist *own, const char *line)
+{
+	for (; own; own = own->next)
+		if (same_name(line, own->data, strcspn(own->data, ":;")))
+			return true;
+	return false;
+}
+
+/* The headers that the endpoint has for all requests, and those whose fields this request has, but for `own` ones. */
+static int add_common(const struct endpoint *e, const struct request_variables *variables, const struct curl_slist *own,
+                      struct curl_slist **headers, struct ipf_error *err)
+{
+	for (const struct curl_slist *h = e->varying; h; h = h->next) {
+		const char *field = strrchr(h->data, '$');
+		struct slice value = !strcmp(field, "$id")            ? variables->id
+		                     : !strcmp(field, "$session")     ? variables->session
+		                     : !strcmp(field, "$traceparent") ? variables->traceparent
+		                                                      : variables->model;
+		if (!replaced(own, h->data) && fill_header(h->data, value, headers, err) < 0)
+			return -1;
+	}
+	for (const struct curl_slist *h = e->headers; h; h = h->next)
+		if (!replaced(own, h->data) && append_header(headers, h->data, err) < 0)
+			return -1;
+	return 0;
+}
+
+static int add_all(const struct endpoint *e, const struct request_variables *variables, struct curl_slist **headers,
+                   struct ipf_error *err)
+{
+	struct jdoc doc = {0};
+	struct curl_slist *own = NULL;
+	int result = 0;
+	if (variables->headers.data)
+		result = jdoc_parse(&doc, variables->headers.data, variables->headers.len, err) < 0 ? -1
+		                                                                                    : add_own(&doc, &own, err);
+	if (result == 0)
+		result = add_common(e, variables, own, headers, err);
+	for (const struct curl_slist *h = own; result == 0 && h; h = h->next)
+		result = append_header(headers, h->data, err);
+	curl_slist_free_all(own);
+	jdoc_release(&doc);
+	return result;
+}
+
 int endpoint_address(const struct endpoint *e, const struct request_variables *variables, struct buffer *url,
                      struct curl_slist **headers, struct ipf_error *err)
 {
@@ -400,19 +462,7 @@ int endpoint_address(const struct endpoint *e, const struct request_variables *v
 			return -1;
 		buffer_byte(url, '\0');
 	}
-	for (const struct curl_slist *own = e->varying; own; own = own->next) {
-		const char *field = strrchr(own->data, '$');
-		struct slice value = !strcmp(field, "$id")            ? variables->id
-		                     : !strcmp(field, "$session")     ? variables->session
-		                     : !strcmp(field, "$traceparent") ? variables->traceparent
-		                                                      : variables->model;
-		if (fill_header(own->data, value, headers, err) < 0)
-			return -1;
-	}
-	for (const struct curl_slist *all = e->headers; e->varying && all; all = all->next)
-		if (append_header(headers, all->data, err) < 0)
-			return -1;
-	return 0;
+	return e->varying || variables->headers.data ? add_all(e, variables, headers, err) : 0;
 }
 
 int endpoint_shown_url(const struct endpoint *e, size_t target, struct slice model, struct buffer *shown,

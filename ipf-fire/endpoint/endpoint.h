@@ -69,13 +69,15 @@ char *endpoint_url_with_path(const struct api *api, const struct endpoint_option
 struct request_variables {
 	struct slice id, session, model;
 	struct slice traceparent; /* span_ids.h */
+	struct slice headers;     /* map: further headers, which replace others of the same name */
 };
 
 /* Whether a header has the request's ids for distributed tracing. */
 bool endpoint_sends_traceparent(const struct endpoint *e);
 
 /* The parts of a request's URL and headers that differ from other requests. If endpoint.url_varies, appends the URL of
- * each target to `url`, each with a NUL after it. If endpoint.varying, appends all headers to `headers`, except those
+ * each target to `url`, each with a NUL after it. If endpoint.varying, or the request
+ * has headers of its own, appends all headers to `headers`, except those
  * whose field the request lacks. -1: out of memory, or IPF_INPUT if the path needs a model and the request has none. */
 int endpoint_address(const struct endpoint *e, const struct request_variables *variables, struct buffer *url,
                      struct curl_slist **headers, struct ipf_error *err);

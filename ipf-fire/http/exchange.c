@@ -167,7 +167,7 @@ static void note_connection(struct exchange *x, struct connection *c)
 void exchange_send(struct exchange *x, struct connection *c)
 {
 	const struct endpoint *e = x->transport->endpoint;
-	const struct curl_slist *headers = e->varying ? x->job->headers_sent : e->headers;
+	const struct curl_slist *headers = x->job->headers_sent || e->varying ? x->job->headers_sent : e->headers;
 	struct curl_slist *signed_headers = e->signer ? sign(x, headers) : NULL;
 	x->connection = c;
 	x->on_previous = NULL;

@@ -163,6 +163,7 @@ static struct job *make_job(struct feeder *f, size_t lane, const struct arrival_
 	const struct request_variables variables = {.id = job->id,
 	                                            .session = job->session,
 	                                            .model = job->model,
+	                                            .headers = p->request.headers,
 	                                            .traceparent = name_span(f->o.run_id, job, traceparent)};
 	if (endpoint_address(f->o.endpoint, &variables, &job->url, &job->headers_sent, err) < 0 ||
 	    render(f, job, lane, p, err) < 0) {

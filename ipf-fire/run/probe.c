@@ -121,15 +121,16 @@ static int show(FILE *to, const struct probe_options *o, const struct trace_requ
 	struct slice model = body_renderer_model(o->renderer, q);
 	int result = body_renderer_render(o->renderer, q, (struct slice){0}, &body, err);
 	if (result == 0)
-		result = endpoint_address(t, &(struct request_variables){.id = q->id, .session = q->session, .model = model},
-		                          &url, &headers, err);
+		result = endpoint_address(
+			t, &(struct request_variables){.id = q->id, .session = q->session, .model = model, .headers = q->headers},
+			&url, &headers, err);
 	if (result == 0)
 		result = endpoint_shown_url(t, 0, model, &address, err);
 	if (result == 0) {
 		fprintf(to, "> %s ", t->method);
 		safe_text_write(to, buffer_all(&address));
 		fputc('\n', to);
-		result = show_headers(to, t->varying ? headers : t->headers, err);
+		result = show_headers(to, headers || t->varying ? headers : t->headers, err);
 	}
 	if (result == 0) {
 		if (t->signer)

@@ -86,9 +86,6 @@ static void add_row(struct work *w, enum figure_kind kind, const struct row *row
 	const bool left_out = !row->ok && row->error == VERDICT_HUNG_UP;
 	if (kind == FIGURE_GAPS_MEAN) {
 		add_gaps(w, row);
-	} else if (kind == FIGURE_REFUSED) {
-		w->over[row->part] += row_get(row, ROW_REFUSALS) > 0;
-		w->under[row->part] += !left_out;
 	} else if (kind == FIGURE_VALID) {
 		w->over[row->part] += row->ok && row->output_check == OUTPUT_VALID;
 		w->under[row->part] += row->ok && row->output_check < OUTPUT_UNDECIDED;

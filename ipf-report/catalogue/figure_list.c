@@ -22,7 +22,7 @@ const struct compared_figure compared_figures[COMPARED_FIGURES] = {
 	{"inputs", "inputs", "inputs", "per s", FIGURE_INPUTS, METRIC_COUNT, 0, false, true},
 	{"goodput", "goodput", "goodput", "per s", FIGURE_GOOD, METRIC_COUNT, 0, false, true},
 	{"failures", "failures", "failures", "", FIGURE_FAILURES, METRIC_COUNT, 0, true, true},
-	{"refused", "refused", "refused", "", FIGURE_REFUSED, METRIC_COUNT, 0, true, true},
+	{"refused", "refused", "refused", "", FIGURE_REFUSED, METRIC_COUNT, 0, true, false},
 	{"valid", "valid", "valid outputs", "", FIGURE_VALID, METRIC_COUNT, 0, false, true},
 	{"cached", "cached", "cached input tokens", "", FIGURE_CACHED, METRIC_COUNT, 0, false, true},
 };

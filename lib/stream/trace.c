@@ -1,6 +1,7 @@
 #include "stream/trace.h"
 
 #include "stream/fields.h"
+#include "stream/own_parts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -38,6 +39,8 @@ static const struct field fields[] = {
 	MAP(blocks),
 	MAP(slo),
 	LIST(media),
+	MAP(headers),
+	MAP(body),
 	TEXT(answer),
 };
 enum { FIELDS = sizeof fields / sizeof *fields };
@@ -136,6 +139,9 @@ int trace_request_parse(struct jdoc *doc, struct slice line, bool lengths_only, 
 	jdoc_id tags = jdoc_get(doc, JDOC_ROOT, "tags"), context = jdoc_get(doc, JDOC_ROOT, "context");
 	if (!jdoc_is_safe(doc, tags))
 		return jdoc_expected(doc, tags, "tags", "names and values without control characters", err);
+	if ((request->headers.data && own_headers_check(doc, jdoc_get(doc, JDOC_ROOT, "headers"), err) < 0) ||
+	    (request->body.data && own_body_check(doc, jdoc_get(doc, JDOC_ROOT, "body"), err) < 0))
+		return -1;
 	request->tags = jdoc_is_null(doc, tags) ? (struct slice){0} : jdoc_raw(doc, tags);
 	request->context_session = jdoc_text_is(doc, context, "session");
 	if (!jdoc_is_null(doc, context) && !request->context_session)

@@ -37,6 +37,8 @@ struct trace_request {
 	struct slice blocks;          /* map: the recorded ids of blocks that prompts share: {"tokens":512,"ids":[…]} */
 	struct slice slo;             /* map: this request's own objectives */
 	struct slice media;           /* list of maps: what images, audio and video the messages contain */
+	struct slice headers;         /* map of texts: of this request alone, see own_parts.h */
+	struct slice body;            /* map: members of its body, the same */
 	struct slice answer;          /* text: the recorded answer, which the next turn's context contains */
 	bool context_session;         /* "context":"session": messages contain only what is new since the previous turn */
 };

@@ -30,7 +30,7 @@ static bool password_is_only_there(const struct target *target)
 static void ask_for(struct endpoint *e, const struct network_path *path)
 {
 	const struct request_variables variables = {slice_of("\"r1\""), slice_of("\"s\""), slice_of("\"m/1\""),
-	                                            slice_of("\"00-1-2-01\"")};
+	                                            slice_of("\"00-1-2-01\""), slice_of("{\"x-tenant\":\"a\"}")};
 	struct buffer url = {0}, shown = {0}, request = {0};
 	struct curl_slist *headers = NULL;
 	struct ipf_error err = {0};

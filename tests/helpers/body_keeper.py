@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A server that keeps the body of each request in a file, and answers as a chat or a message in one piece.
+"""A server that keeps the body of each request in a file, its headers as a list in FILE.headers, and answers as a chat or a message in one piece.
 
     body_keeper.py FOLDER       prints its port; the file has the name in X-Request-Id, with _ for /
 """
@@ -33,6 +33,8 @@ class Keeper(http.server.BaseHTTPRequestHandler):
         body = self.rfile.read(int(length)) if length else self.read_chunks()
         with open(os.path.join(sys.argv[1], self.headers["X-Request-Id"].replace("/", "_")), "wb") as file:
             file.write(body)
+        with open(file.name + ".headers", "w", encoding="utf-8") as headers:
+            json.dump([[name.lower(), value] for name, value in self.headers.items()], headers)
         answer = MESSAGE if "/messages" in self.path else GEMINI if "generateContent" in self.path.lower() else CHAT
         data = json.dumps(answer).encode()
         self.send_response(200)
