@@ -369,7 +369,7 @@ static void write_own(const struct filling *f, bool first, struct buffer *body)
 
 static int write_inside(struct filling *f, const struct template_part *p, struct buffer *body)
 {
-	bool first = true, whole = p == &f->r->body && f->q->body.data;
+	bool first = true, whole = p == &f->r->template.body && f->q->body.data;
 	buffer_byte(body, p->kind == PART_MAP ? '{' : '[');
 	for (size_t i = 0; i < p->count; i++) {
 		const struct template_part *inner = &p->parts[i];
@@ -538,10 +538,10 @@ static int check_own(struct filling *f)
 		return 0;
 	if (jdoc_parse(&r->own, f->q->body.data, f->q->body.len, f->err) < 0)
 		return -1;
-	if (r->body.kind != PART_MAP)
+	if (r->template.body.kind != PART_MAP)
 		return ipf_error_set(f->err, IPF_INPUT, "body: the body of this API takes no further members");
-	for (size_t i = 0; i < r->body.count; i++) {
-		const struct template_part *p = &r->body.parts[i];
+	for (size_t i = 0; i < r->template.body.count; i++) {
+		const struct template_part *p = &r->template.body.parts[i];
 		if (p->kind != PART_RAW && own_member(f, p) != JDOC_NONE)
 			return ipf_error_set(f->err, IPF_INPUT, "body: %.*s: other members of the request set it",
 			                     (int)strlen(p->key) - 1, p->key);

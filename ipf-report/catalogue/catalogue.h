@@ -54,7 +54,7 @@ struct catalogue_figure {
 	const char *help;
 };
 
-enum { CATALOGUE_MOST = 128 };
+enum { CATALOGUE_MOST = 192 };
 extern const struct catalogue_figure catalogue[];
 extern const size_t catalogue_count; /* at most CATALOGUE_MOST */
 
