@@ -478,6 +478,8 @@ static int open_format(struct prep_config *c, size_t files, struct ipf_error *er
 int prep_config_open(struct prep_config *c, const struct source_format *format, size_t files, struct ipf_error *err)
 {
 	c->format = format;
+	if (class_parts_check(&c->class_parts, &c->classes, err) < 0)
+		return -1;
 	if (check_like(c, err) < 0 || read_models(c, err) < 0)
 		return -1;
 	if (format->kind == SOURCE_GENERATED && apply_generated_defaults(c, err) < 0)
@@ -507,6 +509,8 @@ void prep_config_release(struct prep_config *c)
 		distribution_release(&distributions[i]->distribution);
 	distribution_release(&c->media.audio.length);
 	share_list_release(&c->models);
+	share_list_release(&c->classes);
+	class_parts_release(&c->class_parts);
 	prefix_groups_release(&c->prefixes);
 	traffic_mix_release(&c->mix);
 }

@@ -14,6 +14,7 @@
 #include "absent.h"
 #include "cli/options.h"
 #include "config/chat_template.h"
+#include "config/class_parts.h"
 #include "config/slo_rules.h"
 #include "draft/distribution.h"
 #include "draft/prefix_groups.h"
@@ -75,6 +76,8 @@ struct prep_config {
 	double hit_rate;                 /* --hit-rate; NAN */
 	const char *salt, *content_file; /* or NULL */
 	struct share_list models;        /* empty: the data's own */
+	struct share_list classes;       /* empty: those of the data */
+	struct class_parts class_parts;  /* what their requests bring */
 	struct traffic_mix mix;          /* --like: its files, read by prep_config_open */
 	struct slo_rules slo;
 	double scale; /* NAN: as recorded */

@@ -66,6 +66,21 @@ static int parse_models(const char *value, void *variable, struct ipf_error *err
 	return share_list_parse(variable, value, "NAME=SHARE,… such as base=0.5,lora-a=0.5 or base=3,lora-a=1", err);
 }
 
+static int parse_classes(const char *value, void *variable, struct ipf_error *err)
+{
+	return share_list_parse(variable, value, "NAME=SHARE,… such as interactive=0.3,batch=0.7", err);
+}
+
+static int parse_class_header(const char *value, void *variable, struct ipf_error *err)
+{
+	return class_parts_add_header(variable, value, err);
+}
+
+static int parse_class_body(const char *value, void *variable, struct ipf_error *err)
+{
+	return class_parts_add_body(variable, value, err);
+}
+
 static int parse_slo(const char *value, void *variable, struct ipf_error *err)
 {
 	return slo_rules_add(variable, value, err);
@@ -211,6 +226,12 @@ static const struct option_spec specs[] = {
 	OPTION_HEADING("Models and objectives"),
 	PARSED(0, "models", "NAME=SHARE,…", models, parse_models,
            "assign models to requests or sessions at random, in these shares"),
+	PARSED(0, "classes", "NAME=SHARE,…", classes, parse_classes,
+           "assign classes to requests or sessions at random, in these shares: their tag class"),
+	PARSED(0, "class-body", "CLASS:KEY=JSON", class_parts, parse_class_body,
+           "add a member to the body of requests of a class, such as interactive:priority=0 (repeatable)"),
+	PARSED(0, "class-header", "CLASS:NAME: VALUE", class_parts, parse_class_header,
+           "add a header to requests of a class (repeatable)"),
 	PARSED(0, "slo", "LIST", slo, parse_slo,
            "set latency objectives of requests: ttft=500ms,tpot=50ms; of some requests: model=NAME:ttft=2s or "
            "TAG=VALUE:ttft=2s (repeatable; the last match wins)"),

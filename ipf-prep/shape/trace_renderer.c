@@ -1,4 +1,5 @@
 #include "shape/trace_renderer.h"
+#include "shape/request_class.h"
 
 #include "absent.h"
 #include "json/jout.h"
@@ -44,7 +45,8 @@ void trace_renderer_release(struct trace_renderer *r)
 	draft_release(&r->work);
 	jdoc_release(&r->tags_document);
 	struct buffer *const buffers[] = {&r->query,  &r->messages, &r->id,      &r->session, &r->model,
-	                                  &r->answer, &r->blocks,   &r->parents, &r->tags,    &r->scope};
+	                                  &r->answer, &r->blocks,   &r->parents, &r->tags,    &r->scope,
+	                                  &r->class_tags};
 	for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
 		buffer_release(buffers[i]);
 }
@@ -421,6 +423,23 @@ static struct slice pick_model(const struct trace_renderer *r, const struct draf
 	return slice_of(models->items[share_list_pick(models, rng_uniform(&rng))].name);
 }
 
+/* The class of --classes is that of all requests of a session. */
+static void set_class(struct trace_renderer *r, const struct draft *d, struct trace_request *out)
+{
+	const struct share_list *classes = &r->config->classes;
+	struct slice class = {0};
+	if (classes->count) {
+		struct rng rng = rng_for(r, "class", d, 0);
+		const char *name = classes->items[share_list_pick(classes, rng_uniform(&rng))].name;
+		out->tags = request_class_tags(out->tags, name, &r->tags_document, &r->class_tags);
+		class = slice_of(name);
+	} else if (r->config->class_parts.count) {
+		class = request_class_of(out->tags, &r->tags_document, &r->class_tags);
+	}
+	request_class_apply(&r->config->class_parts, class, out);
+	r->work.failed |= r->class_tags.failed;
+}
+
 /* The time since the end of the previous turn; absent for the first turn. */
 static int64_t pick_wait(const struct trace_renderer *r, const struct draft *d, size_t turn, int64_t turn_number)
 {
@@ -692,6 +711,7 @@ int trace_renderer_write(struct trace_renderer *r, struct draft *d, struct ipf_e
 		out.tools = request->tools;
 		out.response_format = request->response_format;
 		out.tags = write_tags(r, request);
+		set_class(r, d, &out);
 		struct slice model = pick_model(r, d, request);
 		out.model = quoted(&r->model, model);
 		if (count_reuse(r, d, turn, &out, err) < 0)

@@ -55,6 +55,11 @@ NUMBER_IF(outputs_share, decided_outputs(f) > 0, (double)f->outputs[OUTPUT_VALID
 NUMBER_IF(outputs_low, true, share_interval(f->outputs[OUTPUT_VALID], decided_outputs(f)).low)
 NUMBER_IF(outputs_high, true, share_interval(f->outputs[OUTPUT_VALID], decided_outputs(f)).high)
 
+/* Of the values of a tag. */
+NUMBER_IF(fairness_groups, f->fairness.groups > 0, f->fairness.groups)
+NUMBER_IF(fairness_goodput, f->fairness.groups > 0, f->fairness.goodput)
+NUMBER_IF(fairness_tokens, f->fairness.groups > 0, f->fairness.output_tokens)
+
 /* Of requests that were refused. */
 NUMBER_IF(refused, f->refusals.refused > 0, f->refusals.refused)
 NUMBER_IF(refused_share, f->refusals.refused > 0, (double)f->refusals.refused / (double)f->started)
@@ -240,6 +245,10 @@ const struct catalogue_figure catalogue[] = {
 	{ROW("output_check/high", "valid outputs, at most", "", SHARE, "output_check"), .number = outputs_high},
 	{ROW("output_check/faults", "faults of outputs", "requests", COUNTS, "output_check"), AT(outputs[OUTPUT_NOT_JSON]),
      .names = result_output_names + OUTPUT_NOT_JSON, .name_count = OUTPUT_COUNT - OUTPUT_NOT_JSON},
+
+	{ROW("fairness/groups", "groups", "groups", COUNT, "fairness"), .number = fairness_groups},
+	{ROW("fairness/goodput", "fairness of goodput", "", SHARE, "fairness"), .number = fairness_goodput},
+	{ROW("fairness/output_tokens", "fairness of output tokens", "", SHARE, "fairness"), .number = fairness_tokens},
 
 	{ROW("refusals/requests", "refused", "requests", COUNT, "refusals"), .number = refused, COLUMN("requests_refused")},
 	{ROW("refusals/share", "refused", "", SHARE, "refusals"), .number = refused_share},

@@ -727,6 +727,8 @@ static int build_groups(struct run_figures *figures, const struct row_selection 
 			to->groups[by][m].name = run->groups[by].list[m];
 			all[m * level + i].by_finish = NULL;
 		}
+		if (by == BY_TAG)
+			to->fairness = fairness_of(to->groups[by], (int)members);
 	}
 	for (size_t i = 0; i < members * level; i++)
 		free(all[i].by_finish);

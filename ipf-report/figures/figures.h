@@ -12,6 +12,7 @@
 
 #include "figures/token_reads_figures.h"
 #include "figures/early_stopping.h"
+#include "figures/fairness.h"
 #include "figures/metric_summary.h"
 #include "figures/row_samples.h"
 #include "results/run_data.h"
@@ -109,6 +110,7 @@ struct figures {
 	int64_t not_streamed[RESULT_NOT_STREAMED_COUNT]; /* successful responses in one piece, by reason */
 	int64_t outputs[OUTPUT_COUNT]; /* successful responses whose text was checked, by what was found */
 	struct refusal_figures refusals;
+	struct fairness fairness;         /* of the values of a tag, with --by tag */
 	int64_t deadlines, deadlines_met; /* fluidity; 0: not measured */
 	int64_t judged, good;             /* requests with objectives, and those that met all of them */
 	int64_t left_out;           /* requests with objectives that ipf-fire disconnected on purpose; not in `judged` */

@@ -125,6 +125,13 @@ static void tell_missed_by(const struct telling *t, const struct group *group)
 		doc_fact(t->d, NULL, "each %s met all objectives of percentiles", group->what);
 }
 
+/* Of the values of a tag, with --by tag. */
+static void tell_fairness(const struct telling *t)
+{
+	tell(t, "fairness", json_at(t->total, "fairness"),
+	     "of {groups#} tags: [{goodput} of goodput, ]{output_tokens} of output tokens (Jain's index, 1 is equal)");
+}
+
 void section_goodput(const struct telling *t)
 {
 	json_t *goodput = json_at(t->total, "goodput"), *list = json_at(goodput, "objectives"), *objective;
@@ -140,6 +147,7 @@ void section_goodput(const struct telling *t)
 		tell(t, NULL, goodput, "not measurable: {unmeasured#} request{s:unmeasured} not streamed[, {of#} streamed]");
 	}
 	tell(t, NULL, goodput, "{left_out#} excluded: disconnected on purpose");
+	tell_fairness(t);
 	if (one && json_at(goodput, "share"))
 		return;
 	json_array_foreach(list, i, objective) tell_objective(t, objective);

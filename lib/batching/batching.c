@@ -158,9 +158,14 @@ void batching_set_replicas(struct batching *e, int64_t replicas)
 
 static void enqueue(struct batching *e, struct sequence *s, bool in_front)
 {
+	struct sequence *before = in_front ? NULL : e->last, *after = in_front ? e->first : NULL;
+	for (; before && before->priority > s->priority; before = before->before)
+		after = before;
+	for (; after && after->priority < s->priority; after = after->after)
+		before = after;
 	s->state = SEQUENCE_WAITING;
-	s->before = in_front ? NULL : e->last;
-	s->after = in_front ? e->first : NULL;
+	s->before = before;
+	s->after = after;
 	if (s->before)
 		s->before->after = s;
 	else

@@ -10,9 +10,9 @@
  *
  * A step takes  step_base + step_per_seq × sequences in it + prefilled tokens / prefill_rate.  In it, every running
  * sequence gets its next token computed (or the next piece of its prompt, at most step_tokens in all), then waiting
- * ones are let in, first come first served, as long as max_batch, step_tokens and the KV cache allow. When a running
- * sequence finds no free block, the one that was let in last is thrown out and begins again later (its tokens so far
- * become part of its prompt). The next step begins when the last one ended.
+ * ones are let in, by priority and first come first served, as long as max_batch, step_tokens and the KV cache allow.
+ * When a running sequence finds no free block, the one that was let in last is thrown out and begins again later (its
+ * tokens so far become part of its prompt). The next step begins when the last one ended.
  *
  * Of R replicas (batching_set_replicas), each has its share of every step: R times the batch, the tokens and the cache,
  * and a step takes  step_base + step_per_seq × ceil(sequences / R) + prefilled tokens / (R × prefill_rate).  They share
@@ -89,7 +89,8 @@ struct sequence {
 	/* Set by the caller. */
 	int64_t output_tokens;                                         /* how many it will produce; at least 1 */
 	uint32_t (*token)(const struct sequence *sequence, int64_t k); /* what the k-th is; NULL: they enter no cache */
-	uint64_t draws; /* of the drafts that are accepted: equal ones, equal draws */
+	int64_t priority; /* lower values are let in first; of equal ones the earlier */
+	uint64_t draws;   /* of the drafts that are accepted: equal ones, equal draws */
 	/* Kept by sequence_push and the engine; to be read. */
 	int64_t prompt_tokens, produced, cached_tokens;
 	int64_t cached_from[TIER_COUNT];              /* of cached_tokens */

@@ -187,6 +187,7 @@ static int read_switches(struct reader *r)
 	const struct jdoc *doc = &r->doc;
 	jdoc_id options = jdoc_get(doc, JDOC_ROOT, "stream_options");
 	if (jdoc_get_bool(doc, JDOC_ROOT, "stream", &ask->stream, r->err) < 0 ||
+	    jdoc_get_int(doc, JDOC_ROOT, "priority", &ask->priority, r->err) < 0 ||
 	    jdoc_get_bool(doc, JDOC_ROOT, "ignore_eos", &ask->ignore_eos, r->err) < 0 ||
 	    jdoc_get_bool(doc, JDOC_ROOT, "return_cached_tokens_details", &ask->cached_details, r->err) < 0 ||
 	    jdoc_get_text(doc, JDOC_ROOT, "model", &ask->model, r->err) < 0)

@@ -19,6 +19,7 @@ struct dialect;
 
 struct generate_request {
 	const struct dialect *dialect; /* NULL: OpenAI's chat or completions */
+	int64_t priority;              /* lower ones first; 0 without one */
 	bool chat, stream, include_usage, continuous_usage, ignore_eos;
 	int64_t max_tokens; /* IPF_ABSENT where the request doesn't say */
 	int64_t min_tokens;

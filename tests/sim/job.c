@@ -196,6 +196,7 @@ static void prepare_answer(struct job *job)
 	a->storage = c->server->options->engine.tiers[TIER_STORAGE].blocks > 0;
 	a->metrics = c->server->options->request_metrics;
 	job->sequence.token = token_of;
+	job->sequence.priority = c->server->options->priority ? job->ask.priority : 0;
 	job->sequence.draws = job->ask.fingerprint ^ c->server->options->seed;
 }
 

@@ -46,6 +46,8 @@ int reqlog_write(FILE *to, const struct reqlog_line *line)
 	jout_member_int(&w, "cached_tokens", line->sequence->cached_tokens);
 	jout_member_int(&w, "preemptions", line->sequence->preemptions);
 	jout_member_int(&w, "max_tokens", line->ask->max_tokens);
+	if (line->ask->priority)
+		jout_member_int(&w, "priority", line->ask->priority);
 	member_text(&w, "finish", line->finish);
 	member_text(&w, "prompt_sha256", line->ask->prompt_sha256);
 	member_text(&w, "body_sha256", line->ask->body_sha256);

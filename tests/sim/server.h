@@ -45,7 +45,8 @@ struct server_options {
 	int64_t keep_alive_ns, loading_ns, max_time_ns;
 	int64_t body_limit, out_limit;
 	bool role_early, request_metrics;
-	bool date; /* answers have a Date, date_offset_ns ahead */
+	bool priority; /* the queue of the engine is one of priorities */
+	bool date;     /* answers have a Date, date_offset_ns ahead */
 	int64_t date_offset_ns;
 	int64_t batch_base_ns, batch_input_ns; /* service time of batches: of a request, and of each input */
 	int64_t kv_transfer_ns;                /* between the first token and the next step */

@@ -85,6 +85,7 @@ static void fill_figures(struct figures *f, const struct percentiles *list)
 	f->images_per_s = f->audio_s_per_s = 1;
 	f->empty = f->image_tokens = f->audio_tokens = f->output_audio_tokens = 1;
 	f->completed_own = 1;
+	f->fairness = (struct fairness){1, 1, 2};
 	f->refusals = (struct refusal_figures){.refused = 1, .refusals = 1, .resent = 1, .in_all_ns = 1, .asked = 1};
 	f->outputs[OUTPUT_VALID] = f->outputs[OUTPUT_NOT_JSON] = 1;
 	f->hung_up = f->stale = f->events = f->coalesced = f->stalls = f->stalled = f->after_end = f->went_on = 1;

@@ -1,0 +1,81 @@
+#!/bin/bash
+# Classes of requests: ipf-prep --classes with what they bring, a server with a queue of priorities, and goodput by class and fairness in the report, computed
+# a second time.
+. "$TESTS/tap.sh"
+. "$TESTS/fixture.sh"
+
+requests() { body "$1" | jq -c 'select(.n != null)'; }
+
+# ---- the trace -------------------------------------------------------------------------------------------------------
+
+classes() { # OUTPUT ARGUMENTS…
+	run ipf-prep synthetic -n 400 --input-tokens 20 --output-tokens 4 --reproducible -q --classes interactive=0.3,batch=0.7 -o "$@"
+}
+classes mixed.trace --class-body interactive:priority=0 --class-body batch:priority=10 --class-body 'batch:note="a: b=c"' --class-header 'batch:X-Tenant: nightly: 1' \
+	--slo class=interactive:e2e=300ms --slo class=batch:e2e=2s
+status_is 0 "--classes"
+between "$(body mixed.trace | jq -s 'map(select(.tags.class == "interactive")) | length')" 81 159 "in their shares (5 standard deviations)"
+is "$(body mixed.trace | jq -cS '[.tags, .body, .headers, .slo]' | sort -u)" '[{"class":"batch"},{"note":"a: b=c","priority":10},{"X-Tenant":"nightly: 1"},{"e2e":"2s"}]
+[{"class":"interactive"},{"priority":0},null,{"e2e":"300ms"}]' "with what each brings, and its objectives"
+classes again.trace --class-body interactive:priority=0 --class-body batch:priority=10 --class-body 'batch:note="a: b=c"' --class-header 'batch:X-Tenant: nightly: 1' \
+	--slo class=interactive:e2e=300ms --slo class=batch:e2e=2s
+same <(body mixed.trace) <(body again.trace) "the same each time"
+ipf-prep sharegpt "$ROOT/examples/chat.json" --turns all --classes a=1,b=1 -q -o talk.trace
+is "$(body talk.trace | jq -sc 'map(select(.session)) | group_by(.session) | map([.[].tags.class] | unique | length) | unique')" "[1]" "a session is of one class"
+refused() { # MESSAGE ARGUMENTS…
+	run ipf-prep synthetic -n 1 "${@:2}" -o no.trace
+	complains ipf-prep "$1" "refused: ${*:2}"
+	status_is 2 "as misuse"
+}
+refused 'class "c" is not among --classes' --classes a=1,b=1 --class-body c:x=1
+refused 'expected CLASS:' --class-body priority=0
+refused 'expected CLASS:KEY=JSON' --class-body a:priority
+refused 'expected JSON after' --class-body a:priority=high
+refused 'headers: Host: a request of the trace cannot set this header' --class-header a:Host:evil
+refused 'a trace has no credentials' --class-header 'a:Authorization: Bearer x'
+refused 'body: stream: a request of the trace cannot set it' --class-body a:stream=true
+
+# ---- a queue of priorities -------------------------------------------------------------------------------------------
+
+# One request at a time, some 8 ms each; they come a third faster than that.
+ipf-sched poisson:rate=160,n=400 -t mixed.trace -q -o mixed.sched
+for order in priority fcfs; do
+	rm -f sim.log
+	[ $order = priority ] && queue=(--priority) || queue=()
+	server_start --max-batch 1 --step-base 2ms --step-per-seq 0 --prefill-rate 1000M --no-prefix-cache --log sim.log "${queue[@]}"
+	run ipf-fire -u "$URL" -m sim -t mixed.trace mixed.sched -q -o $order.records
+	status_is 0 "$order: a run beyond what the server carries"
+	server_stop
+	run python3 "$TESTS/helpers/priority_truth.py" sim.log $order
+	matches "$(cat "$OUT")" "^400 requests, [0-9]+ overtook others, 0 out of order$" "$order: the server's order is that of its queue: $(cat "$OUT")"
+	[ $order = priority ] && least=50 || least=0
+	between "$(sed 's/.* \([0-9]*\) overtook.*/\1/' "$OUT")" "$least" $((least * 6)) "$order: with the overtaking that there should be"
+	ipf-collect -q $order.records -o $order.results
+	run ipf-report -f json --by tag=class $order.results
+	cp "$OUT" $order.json
+	# goodput and fairness from the rows and the objectives alone
+	python3 - $order.results >expected <<'END'
+import json, sys
+rows = [row for row in map(json.loads, open(sys.argv[1])) if "n" in row and "ok" in row]
+groups = {}
+for row in rows:
+    # a latency from the start counts from the due time, as a user waits
+    good = row["ok"] and row["e2e_ns"] + row["start_ns"] - row["due_ns"] <= {"300ms": 300, "2s": 2000}[row["slo"]["e2e"]] * 10 ** 6
+    g = groups.setdefault(row["tags"]["class"], [0, 0, 0])
+    g[0] += good
+    g[1] += 1
+    g[2] += row.get("output_tokens", 0) if row["ok"] else 0
+jain = lambda x: sum(x) ** 2 / (len(x) * sum(v * v for v in x))
+print(json.dumps({"goodput": {k: [g[0], g[1]] for k, g in sorted(groups.items())},
+                  "fairness": [round(jain([g[0] / g[1] for g in groups.values()]), 6), round(jain([g[2] / g[1] for g in groups.values()]), 6)]}))
+END
+	is "$(jq -cS '{goodput: (.total.by_tag | map_values([.goodput.good, .goodput.of])), fairness: [.total.fairness | .goodput, .output_tokens | . * 1000000 | round / 1000000]}' \
+		$order.json)" "$(jq -cS . expected)" "$order: goodput by class and fairness are as computed a second time: $(jq -c .fairness expected)"
+done
+# shellcheck disable=SC2016 # jq's variables
+yes_if "interactive requests meet more of their objectives with priorities" jq -en --slurpfile p priority.json --slurpfile f fcfs.json \
+	'$p[0].total.by_tag.interactive.goodput.share > $f[0].total.by_tag.interactive.goodput.share + 0.2'
+run ipf-report --section goodput --by tag=class priority.results
+contains "$(tr -s ' \n' ' ' <"$OUT")" "(Jain's index, 1 is equal)" "the text has the fairness"
+run ipf-report -f json priority.results
+is "$(jq -c .total.fairness "$OUT")" null "without --by there is none"
