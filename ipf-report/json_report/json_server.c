@@ -67,6 +67,18 @@ static void put_pair(json_t *to, const char *name, double client, double server)
 	json_put_object(to, name, json);
 }
 
+/* What the server made of requests that the client gave up, beyond what the client got: its counter less the tokens of
+ * all answers. Tokens at the edges of the range make it uncertain. */
+static json_t *unreceived_json(const struct compared_figures *c)
+{
+	double more = c->facts.output_tokens - c->client.output_tokens;
+	if (c->client.given_up == 0 || !(more >= 0) || !(c->facts.output_tokens > 0) || c->client.stopped)
+		return NULL;
+	return json_pack("{s:I, s:f, s:f, s:f, s:f}", "requests", (json_int_t)c->client.given_up, "tokens", more, "share",
+	                 more / c->facts.output_tokens, "received", c->client.given_up_output, "edge_tokens",
+	                 c->client.edge_output);
+}
+
 static json_t *comparison_json(const struct server_figures *f, const struct compared_figures *c)
 {
 	json_t *json = json_object(), *notes = json_array();
@@ -76,6 +88,9 @@ static json_t *comparison_json(const struct server_figures *f, const struct comp
 	put_pair(json, "requests", (double)c->client.ended, c->facts.requests);
 	put_pair(json, "input_tokens", c->client.input_tokens, c->facts.input_tokens);
 	put_pair(json, "output_tokens", c->client.output_tokens, c->facts.output_tokens);
+	json_t *unreceived = unreceived_json(c);
+	if (unreceived)
+		json_object_set_new(json, "unreceived", unreceived);
 	put_pair(json, "hit_rate", c->client.cached_share, c->facts.hit_rate);
 	put_pair(json, "queue_ms", c->client.wait_mean / 1e6, c->facts.queue_mean / 1e6);
 	json_put(json, "connect_ms", c->client.connect_min / 1e6);

@@ -65,6 +65,10 @@ static void tell_facts(const struct telling *t, json_t *server)
 		"{comparison/queue_ms/server} ms in the server's queue, {comparison/queue_ms/client} ms for a slot or connection of "
 		"the client (means)");
 	tell(t, "network", server, "{comparison/connect_ms} ms at least to open a connection: about one round trip");
+	tell(
+		t, "given up", json_at(server, "comparison/unreceived"),
+		"{requests#} request{s:requests}, of which {received#} output tokens came; the server generated {tokens#} tokens more "
+		"than were received, {share%} of all that it generated");
 	tell(t, "not scraped", server, "{comparison/not_scraped!}");
 }
 

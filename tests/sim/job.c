@@ -13,7 +13,8 @@
 #include <strings.h>
 
 struct job {
-	struct conn *conn;
+	struct conn *conn; /* NULL: the client has disconnected, and the engine goes on (--generate-on) */
+	struct job *next;  /* … which those are linked by */
 	struct generate_request ask;
 	struct modes modes;
 	struct sequence sequence;
@@ -378,6 +379,8 @@ void job_token(struct sequence *sequence, void *data)
 	const struct mode *stall = modes_find(&job->modes, MODE_STALL);
 	int64_t now_ns = clock_now(), before = sequence->produced - sequence->fresh;
 	measure_tokens(s, job, now_ns);
+	if (!job->conn)
+		return;
 	job->answer.cached_tokens = sequence->cached_tokens;
 	job->answer.begun_ns = sequence->admitted_ns;
 	job->answer.first_ns = job->line.first_made_ns;
@@ -433,6 +436,7 @@ static void write_log(struct server *s, struct job *job)
 	line->output_tokens = job->answer.whole ? (job->finished ? job->answer.output_tokens : 0) : job->answer.sent;
 	line->finish = job->finished ? job->answer.finish : NULL;
 	line->cancelled = !job->finished;
+	line->generated_tokens = job->finished ? 0 : job->sequence.produced;
 	struct buffer text = {0};
 	if (!modes_find(&job->modes, MODE_TOOLS))
 		gather_text(job, &text);
@@ -443,17 +447,11 @@ static void write_log(struct server *s, struct job *job)
 	buffer_release(&text);
 }
 
-void job_close(struct conn *c)
+static void free_job(struct server *s, struct job *job)
 {
-	struct job *job = c->job;
-	struct server *s = c->server;
-	c->job = NULL;
-	job->line.end_ns = clock_now();
 	batching_remove(s->engine, &job->sequence);
-	timers_stop(&s->timers, &job->delay);
 	if (job->sequence.added_ns && !job->measured)
 		measure_request(s, job);
-	s->totals.cut += !job->finished;
 	if (s->options->log)
 		write_log(s, job);
 	sequence_release(&job->sequence);
@@ -462,4 +460,33 @@ void job_close(struct conn *c)
 	buffer_release(&job->model);
 	free(job->request_id);
 	free(job);
+}
+
+void jobs_left(struct server *s, bool all)
+{
+	for (struct job **at = &s->left, *job; (job = *at);) {
+		if (!all && job->sequence.state != SEQUENCE_IDLE) {
+			at = &job->next;
+			continue;
+		}
+		*at = job->next;
+		free_job(s, job);
+	}
+}
+
+void job_close(struct conn *c)
+{
+	struct job *job = c->job;
+	struct server *s = c->server;
+	c->job = NULL;
+	job->line.end_ns = clock_now();
+	timers_stop(&s->timers, &job->delay);
+	s->totals.cut += !job->finished;
+	if (!s->options->generate_on || job->finished || job->sequence.state == SEQUENCE_IDLE) {
+		free_job(s, job);
+		return;
+	}
+	job->conn = NULL;
+	job->next = s->left;
+	s->left = job;
 }

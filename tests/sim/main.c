@@ -37,7 +37,8 @@ struct sim_options {
 	struct rate_limit limit;
 	const char *api_key, *log;
 	struct string_list models, adapters, fails;
-	bool priority, no_prefix_cache, role_early, request_metrics, die_with_parent, list_modes, all_addresses;
+	bool priority, generate_on, no_prefix_cache, role_early, request_metrics, die_with_parent, list_modes,
+		all_addresses;
 };
 
 static int parse_clock_offset(const char *text, void *variable, struct ipf_error *err)
@@ -82,6 +83,8 @@ static const struct option_spec specs[] = {
 	ROW(OPTION_COUNT, 0, "kv-blocks", "N", kv_blocks, "size of the KV cache in blocks of 16 tokens (default: 262144)"),
 	ROW(OPTION_FLAG, 0, "priority", NULL, priority,
         "serve waiting requests by the member priority of their body, lower ones first, as vLLM's priority scheduling"),
+	ROW(OPTION_FLAG, 0, "generate-on", NULL, generate_on,
+        "go on generating for clients that have disconnected (default: their requests leave the engine)"),
 	ROW(OPTION_FLAG, 0, "no-prefix-cache", NULL, no_prefix_cache, "compute every prompt from its beginning"),
 	OPTION_PARSED_BY(0, "replicas", "MIN:MAX[,KEY=VALUE…]", struct sim_options, replicas, replicas_parse,
                      "scale between MIN and MAX replicas of the engine by load: delay=TIME until one is ready (5s), "
@@ -236,6 +239,7 @@ static int check_options(const struct sim_options *o, struct server_options *ser
 	                                  .out_limit = o->out_limit,
 	                                  .role_early = o->role_early,
 	                                  .priority = o->priority,
+	                                  .generate_on = o->generate_on,
 	                                  .request_metrics = o->request_metrics,
 	                                  .kv_transfer_ns = o->kv_transfer_ns,
 	                                  .batch_base_ns = o->batch_base_ns,

@@ -43,6 +43,8 @@ int reqlog_write(FILE *to, const struct reqlog_line *line)
 	member_time(&w, "retry_after_ns", line->retry_after_ns);
 	jout_member_int(&w, "prompt_tokens", line->sequence->prompt_tokens);
 	jout_member_int(&w, "output_tokens", line->output_tokens);
+	if (line->generated_tokens)
+		jout_member_int(&w, "generated_tokens", line->generated_tokens);
 	jout_member_int(&w, "cached_tokens", line->sequence->cached_tokens);
 	jout_member_int(&w, "preemptions", line->sequence->preemptions);
 	jout_member_int(&w, "max_tokens", line->ask->max_tokens);

@@ -19,6 +19,7 @@ struct reqlog_line {
 	uint64_t last_at;               /* position of the event of last_ns */
 	int64_t retry_after_ns;         /* --rate-limit: what the 429 asked for; 0: nothing */
 	int64_t output_tokens;          /* written for the client */
+	int64_t generated_tokens;       /* of a cancelled one: what the engine made; 0: nothing */
 	const char *id, *path, *finish; /* id, finish: may be NULL */
 	struct slice text;              /* of the answer; absent */
 	bool stream, cancelled;

@@ -229,6 +229,7 @@ static bool finish_step(struct server *s, int64_t now_ns)
 	int64_t tokens = after.prompt_tokens - before.prompt_tokens + after.output_tokens - before.output_tokens;
 	if (tokens)
 		metrics_add(&s->metrics, &s->metrics.iteration, (double)tokens);
+	jobs_left(s, false);
 	return true;
 }
 
@@ -334,6 +335,7 @@ void server_close(struct server *s)
 	while (s->conns)
 		conn_close(s->conns);
 	bury_dead(s);
+	jobs_left(s, true);
 	const int fds[] = {s->epoll_fd, s->listen_fd, s->timer_fd, s->signal_fd};
 	for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)
 		if (fds[i] >= 0)

@@ -45,8 +45,9 @@ struct server_options {
 	int64_t keep_alive_ns, loading_ns, max_time_ns;
 	int64_t body_limit, out_limit;
 	bool role_early, request_metrics;
-	bool priority; /* the queue of the engine is one of priorities */
-	bool date;     /* answers have a Date, date_offset_ns ahead */
+	bool generate_on; /* for clients that have disconnected */
+	bool priority;    /* the queue of the engine is one of priorities */
+	bool date;        /* answers have a Date, date_offset_ns ahead */
 	int64_t date_offset_ns;
 	int64_t batch_base_ns, batch_input_ns; /* service time of batches: of a request, and of each input */
 	int64_t kv_transfer_ns;                /* between the first token and the next step */
@@ -98,6 +99,7 @@ struct server {
 	bool stop;
 	int log_errno; /* of the first line of the log that could not be written */
 	struct conn *conns, *dead;
+	struct job *left;                /* by their clients, while the engine goes on */
 	struct conn *dirty, **dirty_end; /* those that have something to send, in the order in which they got it */
 	char scratch[65536];
 };
@@ -135,6 +137,7 @@ const char *job_model(const struct sequence *sequence); /* of the request whose 
 void job_begin(struct conn *conn, bool chat, const struct dialect *dialect, struct slice model, bool streamed);
 void job_token(struct sequence *sequence, void *server); /* the engine's on_token */
 void job_sent(struct conn *conn, int64_t at_ns);         /* bytes of its answer went out; the outbox knows how far */
+void jobs_left(struct server *server, bool all);         /* frees those of them that the engine has ended, or all */
 void job_close(struct conn *conn); /* the response is sent, or the connection is gone: the end of the job */
 
 #endif
