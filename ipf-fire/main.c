@@ -20,7 +20,7 @@ static int list_kind(enum api_kind kind, struct buffer *text, struct ipf_error *
 		if (api_open(&api, name, err) < 0)
 			return -1;
 		if (api_kind(api) == kind)
-			buffer_format(text, "%-20s %-8s  %s\n", name, api_kind_names[kind], about);
+			buffer_format(text, "%-21s %-10s  %s\n", name, api_kind_names[kind], about);
 		api_close(api);
 	}
 	return 0;

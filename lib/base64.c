@@ -26,23 +26,32 @@ static int digit(char c)
 	return c == '+' ? 62 : c == '/' ? 63 : -1;
 }
 
-int base64_decode(struct slice text, struct buffer *out)
+bool base64_decode_to(struct slice text, char *to, size_t *len)
 {
-	size_t len = text.len, n = 0;
-	for (int i = 0; i < 2 && len && text.data[len - 1] == '='; i++)
-		len--;
-	char *to = buffer_reserve(out, len / 4 * 3 + 4);
-	if (!to)
-		return 0;
+	size_t digits = text.len, n = 0;
+	for (int i = 0; i < 2 && digits && text.data[digits - 1] == '='; i++)
+		digits--;
 	uint32_t bits = 0;
-	for (size_t i = 0; i < len; i++) {
+	for (size_t i = 0; i < digits; i++) {
 		int value = digit(text.data[i]);
 		if (value < 0)
-			return -1;
+			return false;
 		bits = bits << 6 | (uint32_t)value;
 		if (i % 4)
 			to[n++] = (char)(bits >> (6 - 2 * (i % 4)) & 0xff);
 	}
+	*len = n;
+	return true;
+}
+
+int base64_decode(struct slice text, struct buffer *out)
+{
+	size_t n;
+	char *to = buffer_reserve(out, text.len / 4 * 3 + 4);
+	if (!to)
+		return 0;
+	if (!base64_decode_to(text, to, &n))
+		return -1;
 	out->len += n;
 	to[n] = '\0';
 	return 0;

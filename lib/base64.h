@@ -10,5 +10,7 @@ void base64_encode(struct slice bytes, struct buffer *out);
 /* Appends the bytes. -1: not base64; nothing is appended. The padding may be missing. Memory that runs out shows in
  * `out`. */
 int base64_decode(struct slice text, struct buffer *out);
+/* The same into `to`, which has 3 bytes for each 4 of the text, and 3 for the rest of it. false: not base64. */
+bool base64_decode_to(struct slice text, char *to, size_t *len);
 
 #endif

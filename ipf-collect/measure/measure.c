@@ -218,6 +218,13 @@ static void copy(const struct record *record, struct result *row)
 	row->end_ns = record->end_ns;
 }
 
+/* What a form of audio does not send: the text of the prompt, and how long the answer is to be. */
+static void forget_lengths(const struct response *r, struct result *row)
+{
+	if (r->kind == API_TRANSCRIBE)
+		row->asked_input_tokens = row->asked_output_tokens = IPF_ABSENT;
+}
+
 static void count_media(struct measure *m, const struct record *record, struct result *row)
 {
 	struct media_sums sums = media_list_sum(&m->headers, record->media);
@@ -424,11 +431,13 @@ static int64_t usage_total(const struct response *r)
 	return nothing || part ? IPF_ABSENT : r->output_tokens;
 }
 
-/* A prompt has tokens: a count of 0 is none. */
+/* A prompt has tokens: a count of 0 is none. Of a prompt that is transcribed the text, which the trace counts, is not
+ * sent. */
 static int64_t input_total(const struct response *r, const struct record *record)
 {
-	return r->input_tokens > 0 || record->asked_input_tokens == IPF_ABSENT ? r->input_tokens
-	                                                                       : record->asked_input_tokens;
+	return r->input_tokens > 0 || r->kind == API_TRANSCRIBE || record->asked_input_tokens == IPF_ABSENT
+	           ? r->input_tokens
+	           : record->asked_input_tokens;
 }
 
 static void measure_tokens(const struct record *record, const struct response *r, const struct tokens_found *found,
@@ -493,6 +502,17 @@ static void measure_per_token(const struct response *r, const struct tokens_foun
 	bool counted = !slice_is(row->tokens_source, "\"events\"");
 	if (counted && found->first > 0 && found->first < tokens)
 		row->tpot_corrected_ns = share(row->e2e_ns - row->ttft_ns, tokens - found->first);
+}
+
+#define RTF_MOST 1e15 /* a million times slower than real time */
+
+/* How long a second of the audio took that was transcribed. */
+static void measure_audio(const struct response *r, struct result *row)
+{
+	if (r->kind != API_TRANSCRIBE || row->e2e_ns == IPF_ABSENT || row->audio_ns <= 0)
+		return;
+	double factor = (double)row->e2e_ns / (double)row->audio_ns * 1e9;
+	row->rtf_ns = (int64_t)(factor < RTF_MOST ? factor + 0.5 : RTF_MOST);
 }
 
 /* ---- gaps ---- */
@@ -756,6 +776,7 @@ int measure_row(struct measure *m, const struct record *record, const struct res
 		return -1;
 	m->event_tokens_known = found.by_event;
 	copy(record, row);
+	forget_lengths(r, row);
 	count_media(m, record, row);
 	row->replica = find_header(m, record, options->replica_header);
 	judge(m, record, r, row);
@@ -769,6 +790,7 @@ int measure_row(struct measure *m, const struct record *record, const struct res
 	measure_tokens(record, r, &found, row);
 	measure_streaming(m, record, r, row);
 	measure_per_token(r, &found, row);
+	measure_audio(r, row);
 	if (row->inputs > 0 && row->e2e_ns != IPF_ABSENT)
 		row->per_input_ns = share(row->e2e_ns, row->inputs);
 	if (r->events_count && options->deadline_ns > 0 && !row->not_streamed.data)

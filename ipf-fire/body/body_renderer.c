@@ -1,6 +1,7 @@
 #include "body/body_renderer.h"
 
 #include "absent.h"
+#include "api/form.h"
 #include "body/chat_parts.h"
 #include "json/jout.h"
 #include "redact.h"
@@ -30,7 +31,7 @@ struct body_renderer {
 	struct buffer scratch;
 	const struct protobuf_schema *protobuf; /* NULL: the body is JSON */
 	int message_type;
-	struct buffer json; /* what a protobuf message is made from */
+	struct buffer json; /* what a protobuf message or a form is made from */
 	struct jdoc json_doc;
 };
 
@@ -114,6 +115,22 @@ static jdoc_id tool_member(const struct body_renderer *r, enum template_field fi
 	                                                                : "parameters");
 }
 
+/* The first recording of the messages whose data are there, in `outer`: true. */
+static bool first_audio(struct filling *f, struct slice *media_type, struct slice *data)
+{
+	struct prompt *outer = &f->r->outer;
+	struct prompt_each e;
+	if (!f->q->messages.data || prompt_each(outer, f->q, f->context, PROMPT_ALL, &e, f->err) < 0)
+		return false;
+	while (prompt_step(&e)) {
+		struct chat_parts_each each = chat_parts_each(&outer->doc, e.each.value);
+		while (chat_parts_next(&each, &f->r->part))
+			if (f->r->part.kind == CHAT_PART_AUDIO && chat_parts_data(&outer->doc, &f->r->part, media_type, data))
+				return true;
+	}
+	return false;
+}
+
 /* Has the request a field that is sent as the trace has it? */
 static bool is_set(const struct trace_request *q, enum template_field field)
 {
@@ -170,6 +187,8 @@ static bool present(struct filling *f, enum template_field field)
 	case FIELD_CONTENT:
 	case FIELD_INPUT:
 		return true;
+	case FIELD_AUDIO:
+		return first_audio(f, &media_type, &data);
 	case FIELD_HAS_IMAGE:
 		return chat_parts_has_image(&f->r->outer.doc, f->r->message);
 	case FIELD_TEXT_OF_PART:
@@ -258,6 +277,18 @@ static void write_data(struct body_renderer *r, enum template_field field, struc
 	buffer_byte(body, '"');
 }
 
+static void write_audio(struct filling *f, struct buffer *body)
+{
+	struct slice media_type, data;
+	if (!first_audio(f, &media_type, &data))
+		return;
+	buffer_text(body, f->r->part.data != JDOC_NONE ? "{\"media_type\":\"audio/" : "{\"media_type\":\"");
+	buffer_slice(body, media_type);
+	buffer_text(body, "\",\"data\":\"");
+	buffer_slice(body, data);
+	buffer_text(body, "\"}");
+}
+
 /* The value of a field that is JSON already, of the request or of the message or tool that is being written. */
 static struct slice json_value(struct filling *f, enum template_field field)
 {
@@ -331,6 +362,9 @@ static int write_field(struct filling *f, enum template_field field, struct buff
 	case FIELD_MEDIA_TYPE:
 	case FIELD_DATA:
 		write_data(f->r, field, body);
+		break;
+	case FIELD_AUDIO:
+		write_audio(f, body);
 		break;
 	default:
 		buffer_slice(body, json_value(f, field));
@@ -567,7 +601,9 @@ int body_renderer_check(struct body_renderer *r, const struct trace_request *q, 
 		                     q->inputs.data             ? "inputs"
 		                     : q->prompt_token_ids.data ? "prompt_token_ids"
 		                                                : "prompt");
-	return check_query(r, q, err) < 0 ? -1 : check_own(&f);
+	if (carries[FIELD_AUDIO] && !present(&f, FIELD_AUDIO) && !err->kind)
+		return ipf_error_set(err, IPF_INPUT, "messages: expected a recording, which this API transcribes (--audio)");
+	return err->kind || check_query(r, q, err) < 0 ? -1 : check_own(&f);
 }
 
 /* Encodes the rendered JSON as a protobuf message in a gRPC frame. */
@@ -585,16 +621,23 @@ static int encode_protobuf(struct body_renderer *r, struct buffer *body, struct 
 	return 0;
 }
 
+static int encode_form(struct body_renderer *r, struct buffer *body, struct ipf_error *err)
+{
+	buffer_clear(body);
+	return r->json.failed ? ipf_error_memory(err) : form_write(&r->json_doc, buffer_all(&r->json), body, err);
+}
+
 int body_renderer_render(struct body_renderer *r, const struct trace_request *q, struct slice context,
                          struct buffer *body, struct ipf_error *err)
 {
 	struct filling f = {.r = r, .q = q, .context = context, .err = err};
 	if (body_renderer_check(r, q, err) < 0)
 		return -1;
-	struct buffer *json = r->protobuf ? &r->json : body;
+	struct buffer *json = r->protobuf || r->template.form ? &r->json : body;
 	buffer_clear(json);
 	r->prompt_bytes = IPF_ABSENT;
-	if (write_part(&f, &r->template.body, json) < 0 || err->kind || (r->protobuf && encode_protobuf(r, body, err) < 0))
+	if (write_part(&f, &r->template.body, json) < 0 || err->kind ||
+	    (r->protobuf && encode_protobuf(r, body, err) < 0) || (r->template.form && encode_form(r, body, err) < 0))
 		return -1;
 	bool failed = body->failed || r->prompt.messages.failed || r->outer.messages.failed || r->scratch.failed;
 	return failed ? ipf_error_memory(err) : 0;
@@ -602,7 +645,7 @@ int body_renderer_render(struct body_renderer *r, const struct trace_request *q,
 
 struct slice body_renderer_json(const struct body_renderer *r)
 {
-	return r->protobuf ? buffer_all(&r->json) : (struct slice){0};
+	return r->protobuf || r->template.form ? buffer_all(&r->json) : (struct slice){0};
 }
 
 int64_t body_renderer_asked_outputs(const struct body_renderer *r, const struct trace_request *q)

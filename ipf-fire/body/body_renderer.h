@@ -49,7 +49,7 @@ int body_renderer_set_default_model(struct body_renderer *r, const char *model, 
  * of a list with commas between (prompt_append_turn). -1: out of memory, or as body_renderer_check. */
 int body_renderer_render(struct body_renderer *r, const struct trace_request *request, struct slice context,
                          struct buffer *body, struct ipf_error *err);
-/* The JSON from which the last gRPC message was made; absent if bodies are JSON. Valid until the next body. */
+/* The JSON from which the last gRPC message or form was made; absent if bodies are JSON. Valid until the next body. */
 struct slice body_renderer_json(const struct body_renderer *r);
 /* How many results a request with inputs asks for; IPF_ABSENT: one for each input. */
 int64_t body_renderer_asked_outputs(const struct body_renderer *r, const struct trace_request *request);

@@ -38,6 +38,7 @@ static const char *const field_names[FIELD_COUNT] = {
 	"tool_description",
 	"tool_parameters",
 	"input",
+	"audio",
 };
 
 void template_part_release(struct template_part *p)
@@ -298,6 +299,7 @@ int body_template_compile(struct body_template *t, json_t *request, const struct
 	json_t *body = merge(request, options, err);
 	int result = body ? compile(t->carries, &t->body, NULL, body, err) : -1;
 	t->outputs_limit = outputs_limit(body, request);
+	t->form = json_object_get(request, "encoding") != NULL;
 	json_decref(body);
 	return result;
 }

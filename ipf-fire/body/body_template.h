@@ -39,6 +39,7 @@ enum template_field {
 	FIELD_TOOL_DESCRIPTION,
 	FIELD_TOOL_PARAMETERS, /* these three are of a tool */
 	FIELD_INPUT,           /* one of the inputs */
+	FIELD_AUDIO,           /* the first recording of the messages, as a file of a form */
 	FIELD_COUNT
 };
 
@@ -79,6 +80,7 @@ struct template_part {
 struct body_template {
 	struct template_part body;
 	bool carries[FIELD_COUNT]; /* the fields that it names */
+	bool form;                 /* the body is a form (api/form.h) */
 	int64_t outputs_limit;     /* at most so many results are asked for; IPF_ABSENT: one for each input */
 };
 

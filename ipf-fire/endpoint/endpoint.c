@@ -1,5 +1,6 @@
 #include "endpoint/endpoint.h"
 
+#include "api/form.h"
 #include "clock.h"
 #include "header_field.h"
 #include "key_file.h"
@@ -256,6 +257,8 @@ static int add_headers(struct endpoint *e, json_t *request, const struct endpoin
 	}
 	json_object_foreach(json_object_get(request, "headers"), name,
 	                    value) if (add_pair(e, user, name, "", json_string_value(value), err) < 0) return -1;
+	if (json_object_get(request, "encoding") && add_pair(e, user, "Content-Type", "", FORM_CONTENT_TYPE, err) < 0)
+		return -1;
 	if ((e->grpc && add_grpc(e, o, err) < 0) || add_pair(e, user, "Accept-Encoding", "", "identity", err) < 0)
 		return -1;
 	return add_key(e, json_object_get(request, "auth"), o, err);

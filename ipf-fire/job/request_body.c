@@ -1,5 +1,7 @@
 #include "job/request_body.h"
 
+#include "base64.h"
+
 #include <errno.h>
 #include <openssl/evp.h>
 #include <stdlib.h>
@@ -8,7 +10,7 @@
 
 /* ---- attaching ---- */
 
-static bool add_piece(struct request_body *b, size_t at, struct media_range range)
+static bool add_piece(struct request_body *b, struct media_piece piece)
 {
 	if (b->count == b->cap) {
 		size_t cap = b->cap ? 2 * b->cap : 4;
@@ -18,9 +20,35 @@ static bool add_piece(struct request_body *b, size_t at, struct media_range rang
 		b->pieces = pieces;
 		b->cap = cap;
 	}
-	b->pieces[b->count++] = (struct media_piece){.at = at, .range = range};
-	b->media_bytes += range.len;
+	b->pieces[b->count++] = piece;
+	b->media_bytes += piece.bytes;
 	return true;
+}
+
+static bool read_at(int fd, char *to, size_t len, int64_t at)
+{
+	for (size_t got = 0; got < len;) {
+		ssize_t n = pread(fd, to + got, len - got, at + (int64_t)got);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		got += (size_t)n;
+	}
+	return true;
+}
+
+/* How many bytes the text in base64 encodes; -1: its length or its end are not those of base64. */
+static int64_t decoded_bytes(int fd, struct media_range r)
+{
+	char end[2];
+	if (r.len % 4)
+		return -1;
+	if (!r.len)
+		return 0;
+	if (!read_at(fd, end, sizeof end, r.begin + r.len - 2) || (end[0] == '=' && end[1] != '='))
+		return -1;
+	return r.len / 4 * 3 - (end[0] == '=') - (end[1] == '=');
 }
 
 static int check_range(struct media_range r, const struct request_media *media, struct ipf_error *err)
@@ -56,7 +84,11 @@ int request_body_attach(struct request_body *b, const struct request_media *medi
 		memmove(text->data + to, text->data + from, mark.begin - from);
 		to += mark.begin - from;
 		from = mark.end;
-		if (!add_piece(b, to, mark.range))
+		struct media_piece piece = {.at = to, .range = mark.range, .bytes = mark.range.len, .decoded = mark.decoded};
+		if (mark.decoded && (piece.bytes = decoded_bytes(media->fd, mark.range)) < 0)
+			return ipf_error_set(err, IPF_INPUT, "bytes %lld to %lld of the media file are not base64",
+			                     (long long)mark.range.begin, (long long)(mark.range.begin + mark.range.len));
+		if (!add_piece(b, piece))
 			return ipf_error_memory(err);
 	}
 	if (b->count) {
@@ -108,18 +140,38 @@ void unsent_advance(struct unsent *u, size_t len)
 	}
 }
 
-/* Copies a piece from its byte `skip` on. */
-static ssize_t read_piece(const struct request_body *b, struct media_range r, int64_t skip, char *to, size_t size)
+/* Decodes a piece from its byte `skip` on, group by group, as many as 4 KiB of base64 have. */
+static ssize_t decode_piece(const struct request_body *b, const struct media_piece *p, int64_t skip, char *to,
+                            size_t size)
 {
-	size_t len = (size_t)(r.len - skip) < size ? (size_t)(r.len - skip) : size, got = 0;
-	while (got < len) {
-		ssize_t n = pread(b->fd, to + got, len - got, r.begin + skip + (int64_t)got);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0) {
-			errno = EIO;
+	char text[4096], bytes[sizeof text / 4 * 3];
+	const int64_t group = skip / 3 * 4, left = p->range.len - group;
+	const size_t len = left < (int64_t)sizeof text ? (size_t)left : sizeof text, begin = (size_t)(skip % 3);
+	size_t got = 0;
+	if (!read_at(b->fd, text, len, p->range.begin + group) ||
+	    !base64_decode_to((struct slice){text, len}, bytes, &got) || got <= begin ||
+	    (int64_t)got > p->bytes - skip + (int64_t)begin) {
+		errno = EIO;
+		return -1;
+	}
+	size_t count = got - begin < size ? got - begin : size;
+	memcpy(to, bytes + begin, count);
+	return (ssize_t)count;
+}
+
+/* Copies a piece from its byte `skip` on. */
+static ssize_t read_piece(const struct request_body *b, const struct media_piece *p, int64_t skip, char *to,
+                          size_t size)
+{
+	size_t len = (size_t)(p->bytes - skip) < size ? (size_t)(p->bytes - skip) : size, got = 0;
+	if (!p->decoded && !read_at(b->fd, to, len, p->range.begin + skip)) {
+		errno = EIO;
+		return -1;
+	}
+	while (p->decoded && got < len) {
+		ssize_t n = decode_piece(b, p, skip + (int64_t)got, to + got, len - got);
+		if (n < 0)
 			return -1;
-		}
 		got += (size_t)n;
 	}
 	return (ssize_t)len;
@@ -139,9 +191,9 @@ static ssize_t read_mixed(const struct request_body *b, size_t at, char *to, siz
 		text = until;
 		if (i == b->count || done == size)
 			break;
-		int64_t piece = b->pieces[i].range.len;
+		int64_t piece = b->pieces[i].bytes;
 		if (at + done < begin + (size_t)piece) {
-			ssize_t n = read_piece(b, b->pieces[i].range, (int64_t)(at + done - begin), to + done, size - done);
+			ssize_t n = read_piece(b, &b->pieces[i], (int64_t)(at + done - begin), to + done, size - done);
 			if (n < 0)
 				return -1;
 			done += (size_t)n;

@@ -1,5 +1,5 @@
 /* What a request sends: a text in memory, or a text with pieces of the trace's media file between its bytes, which are
- * read when the socket takes them.
+ * read when the socket takes them: as the base64 that they are, or decoded, as forms have them.
  *
  *     body_renderer_render(renderer, &q, context, &body.text, &err);
  *     request_body_attach(&body, &media, &err);                 // cuts it at the marks of media
@@ -23,6 +23,8 @@ struct request_media {
 struct media_piece {
 	size_t at;
 	struct media_range range;
+	int64_t bytes; /* that are sent of it: fewer than the range has if it is decoded */
+	bool decoded;
 };
 
 struct request_body {
@@ -41,8 +43,8 @@ static inline size_t request_body_len(const struct request_body *b)
 
 /* -1: as request_body_attach, for marks in a text that is to become part of a body. */
 int request_body_check(struct slice text, const struct request_media *media, struct ipf_error *err);
-/* Finds the marks of the text. -1 (IPF_INPUT): there is no media file, or a mark names bytes that it does not have; out
- * of memory. */
+/* Finds the marks of the text. -1 (IPF_INPUT): there is no media file, or a mark names bytes that it does not have, or
+ * bytes to be decoded that are not base64 by their number and end; out of memory. */
 int request_body_attach(struct request_body *b, const struct request_media *media, struct ipf_error *err);
 /* Sets sha256 if it has pieces. -1: the media file cannot be read; out of memory. */
 int request_body_hash(struct request_body *b, struct ipf_error *err);
@@ -61,9 +63,8 @@ static inline size_t unsent_len(const struct unsent *u)
 {
 	return u->mixed ? u->len : u->text.len;
 }
-/* Copies the first bytes, at most `size`. Less than 0: errno; the media file cannot be read or has become shorter
- * (EIO).
- */
+/* Copies the first bytes, at most `size`. Less than 0: errno; the media file cannot be read, has become shorter,
+ * or is not base64 where it is decoded (EIO). */
 ssize_t unsent_read(const struct unsent *u, char *to, size_t size);
 void unsent_advance(struct unsent *u, size_t len);
 

@@ -193,9 +193,11 @@ static int map_fields(struct state *state, const struct string_list *fields, str
 			state->count++; /* to be freed */
 			return -1;
 		}
-		prompts |= m->field == PROMPT || m->field == MESSAGES || m->field == INPUT_TOKENS;
+		prompts |= m->field == PROMPT || m->field == MESSAGES || m->field == INPUT_TOKENS || m->field == AUDIO;
 	}
-	return prompts ? 0 : ipf_error_set(err, IPF_USAGE, "--field: one of prompt, messages and input_tokens is required");
+	return prompts
+	           ? 0
+	           : ipf_error_set(err, IPF_USAGE, "--field: one of prompt, messages, input_tokens and audio is required");
 }
 
 static int open_state(void *state, const struct source_settings *settings, struct ipf_error *err)
@@ -418,6 +420,10 @@ static int read_prompt(const struct state *state, const struct jdoc *j, struct d
 	if (got == 1) {
 		if (prompt.len > 0)
 			draft_message(d, ROLE_USER, prompt);
+		return 0;
+	}
+	if (state->given && maps(state, AUDIO) && !maps(state, PROMPT) && !maps(state, MESSAGES)) {
+		draft_message(d, ROLE_USER, (struct slice){"", 0}); /* a recording to be transcribed */
 		return 0;
 	}
 	if (maps(state, INPUT_TOKENS)) {

@@ -196,6 +196,7 @@ const struct catalogue_figure catalogue[] = {
 	{LATENCY("tpot_corrected", METRIC_TPOT_CORRECTED, "TPOT, corrected")},
 	{LATENCY("ntpot", METRIC_NTPOT, "NTPOT")},
 	{LATENCY("per_input", METRIC_PER_INPUT, "E2E per input")},
+	{LATENCY("rtf", METRIC_RTF, "real-time factor, per second of audio")},
 	{TIMES("latency/", "itl", "ITL", itl)},
 	{LATENCY("itl_mean", METRIC_ITL_MEAN, "ITL, mean of a request")},
 	{LATENCY("itl_max", METRIC_ITL_MAX, "ITL, longest of a request")},

@@ -91,6 +91,7 @@ struct latency_name latency_name(const char *member)
 		{"tpot_corrected", "TPOT", "corrected"},
 		{"ntpot", "NTPOT", NULL},
 		{"per_input", "E2E", "per input"},
+		{"rtf", "E2E", "per s of audio"},
 		{"itl", "ITL", NULL},
 		{"itl_mean", "ITL", "request mean"},
 		{"itl_max", "ITL", "request max"},

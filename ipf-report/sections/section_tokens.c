@@ -84,6 +84,17 @@ static double percent(double share)
 	return round(1000 * share) / 10 + 0.0;
 }
 
+/* Of transcriptions: how long a second of audio takes. */
+static void tell_real_time(const struct telling *t)
+{
+	double median = figure_at(t->total, "latency/rtf_ms/p50") / 1000,
+		   high = figure_at(t->total, "latency/rtf_ms/p99") / 1000;
+	char a[40], b[40], c[40];
+	if (!isnan(median) && !isnan(high))
+		doc_fact(t->d, "real time", "a factor of %s at p50 (%s times faster than real time), %s at p99",
+		         show_number(median, a), show_number(1 / median, b), show_number(high, c));
+}
+
 /* What was sent besides text. The trace counts the tokens of the text only. */
 static void tell_media(const struct telling *t)
 {
@@ -108,6 +119,7 @@ static void tell_media(const struct telling *t)
 		doc_fact(t->d, "sent", "%s", text.data);
 	tell(t, "images", t->total, "{throughput/images_per_s} a second");
 	tell(t, "audio", t->total, "{throughput/audio_s_per_s} s of it a second");
+	tell_real_time(t);
 	t->d->failed |= text.failed;
 	buffer_release(&text);
 }

@@ -14,6 +14,7 @@ struct api {
 	bool has_streamed, has_whole;
 	struct api_pointer *model_names; /* NULL: the server does not list its models */
 	struct api_grpc grpc;
+	enum api_kind kind;
 };
 
 /* ---- checking ---- */
@@ -110,7 +111,7 @@ static int check_head(struct descriptor_place at, json_t *json, struct ipf_error
 /* gRPC concerns both halves: either all framings are "grpc", or none, and there is no "grpc" object. */
 static int check_grpc(struct api *a, const char *where, struct ipf_error *err)
 {
-	json_t *json = json_object_get(a->json, "grpc");
+	json_t *json = json_object_get(a->json, "grpc"), *encoding = json_object_get(api_request(a), "encoding");
 	bool streamed = a->has_streamed && a->streamed.framing == FRAMING_GRPC,
 		 whole = a->has_whole && a->whole.framing == FRAMING_GRPC;
 	if (!json && !streamed && !whole)
@@ -118,8 +119,34 @@ static int check_grpc(struct api *a, const char *where, struct ipf_error *err)
 	if ((a->has_streamed && !streamed) || (a->has_whole && !whole))
 		return ipf_error_at(err, IPF_INPUT, where, 0, "%s.framing: expected \"grpc\", as elsewhere in the descriptor",
 		                    a->has_streamed && !streamed ? "response" : "response_whole");
+	if (encoding)
+		return descriptor_wrong((struct descriptor_place){where, "request"}, "encoding", err, "none with gRPC",
+		                        encoding);
 	return api_grpc_compile((struct descriptor_place){where, "grpc"}, json, json_object_get(a->json, "request"),
 	                        &a->grpc, err);
+}
+
+/* Does the template name the field? */
+static bool names(json_t *template, const char *field)
+{
+	const char *key, *text = json_string_value(template);
+	json_t *inner;
+	size_t i;
+	if (text && strcmp(text, field) == 0)
+		return true;
+	json_object_foreach(template, key, inner) if (names(inner, field)) return true;
+	json_array_foreach(template, i, inner) if (names(inner, field)) return true;
+	return false;
+}
+
+static enum api_kind find_kind(const struct api *a)
+{
+	json_t *body = json_object_get(api_request(a), "body");
+	if (names(body, "$audio"))
+		return API_TRANSCRIBE;
+	if (!a->has_whole || !a->whole.outputs.count)
+		return API_GENERATE;
+	return names(body, "$query") ? API_RANK : API_EMBED;
 }
 
 int api_from_json(struct api **api, json_t *descriptor, const char *where, struct ipf_error *err)
@@ -146,6 +173,7 @@ int api_from_json(struct api **api, json_t *descriptor, const char *where, struc
 	     api_response_compile((struct descriptor_place){where, "response_whole"}, whole, &a->whole, err) < 0) ||
 	    check_grpc(a, where, err) < 0 || compile_models(a, where, err) < 0)
 		goto fail;
+	a->kind = find_kind(a);
 	*api = a;
 	return 0;
 fail:
@@ -345,23 +373,9 @@ const struct api_response *api_response(const struct api *a, bool streamed)
 	return a->has_whole ? &a->whole : NULL;
 }
 
-const char *const api_kind_names[API_KINDS] = {"generate", "embed", "rank"};
-
-static bool names_query(json_t *template)
-{
-	const char *key, *text = json_string_value(template);
-	json_t *inner;
-	size_t i;
-	if (text && strcmp(text, "$query") == 0)
-		return true;
-	json_object_foreach(template, key, inner) if (names_query(inner)) return true;
-	json_array_foreach(template, i, inner) if (names_query(inner)) return true;
-	return false;
-}
+const char *const api_kind_names[API_KINDS] = {"generate", "embed", "rank", "transcribe"};
 
 enum api_kind api_kind(const struct api *a)
 {
-	if (!a->has_whole || !a->whole.outputs.count)
-		return API_GENERATE;
-	return names_query(json_object_get(api_request(a), "body")) ? API_RANK : API_EMBED;
+	return a->kind;
 }

@@ -61,9 +61,10 @@ const struct api_response *api_response(const struct api *api, bool streamed);
 
 /* What the API does with a prompt. */
 enum api_kind {
-	API_GENERATE, /* answers it with text */
-	API_EMBED,    /* a vector for each input */
-	API_RANK,     /* a score of each input for a query */
+	API_GENERATE,   /* answers it with text */
+	API_EMBED,      /* a vector for each input */
+	API_RANK,       /* a score of each input for a query */
+	API_TRANSCRIBE, /* the text of a recording */
 	API_KINDS
 };
 extern const char *const api_kind_names[API_KINDS];

@@ -1,12 +1,14 @@
 #include "api/api_request.h"
 
 #include "api/descriptor_check.h"
+#include "api/form.h"
 #include "header_field.h"
 
 #include <string.h>
 
-/* Where in a template a field may be used: anywhere, or inside the $each of messages, parts, tools or inputs. */
-enum scope { ANYWHERE = 0, IN_MESSAGE = 1, IN_PART = 2, IN_TOOL = 4, IN_INPUTS = 8 };
+/* Where in a template a field may be used: anywhere, or inside the $each of messages, parts, tools or inputs,
+ * or in a form. */
+enum scope { ANYWHERE = 0, IN_MESSAGE = 1, IN_PART = 2, IN_TOOL = 4, IN_INPUTS = 8, IN_FORM = 16 };
 
 static const struct {
 	const char *name;
@@ -43,6 +45,7 @@ static const struct {
 	{"tool_description", IN_TOOL},
 	{"tool_parameters", IN_TOOL},
 	{"input", IN_INPUTS},
+	{"audio", IN_FORM},
 };
 enum { FIELDS = sizeof fields / sizeof *fields };
 
@@ -168,8 +171,8 @@ static int check_headers(struct descriptor_place at, json_t *headers, struct ipf
 
 int api_request_check(struct descriptor_place at, json_t *request, struct ipf_error *err)
 {
-	static const char *const known[] = {"headers",      "auth",   "body",          "stream", "whole",
-	                                    "exact_output", "params", "outputs_limit", NULL};
+	static const char *const known[] = {"headers",      "auth",   "body",          "stream",   "whole",
+	                                    "exact_output", "params", "outputs_limit", "encoding", NULL};
 	static const char *const auth_known[] = {"header", "prefix", "env", NULL}, *const sign_known[] = {"sign", "service",
 	                                                                                                  NULL};
 	static const char *const templates[] = {"body", "stream", "whole", "exact_output", NULL};
@@ -178,11 +181,14 @@ int api_request_check(struct descriptor_place at, json_t *request, struct ipf_er
 	if (descriptor_only_members(at, request, known, err) < 0 ||
 	    check_headers(at, json_object_get(request, "headers"), err) < 0)
 		return -1;
+	json_t *encoding = json_object_get(request, "encoding");
+	if (encoding && (!json_is_string(encoding) || strcmp(json_string_value(encoding), FORM_ENCODING) != 0))
+		return descriptor_wrong(at, "encoding", err, "\"" FORM_ENCODING "\"", encoding);
 	for (size_t i = 0; templates[i]; i++) {
 		json_t *value = json_object_get(request, templates[i]);
 		if (value ? !json_is_object(value) : i == 0)
 			return descriptor_wrong(at, templates[i], err, "an object", value);
-		if (check_template(at, templates[i], value, ANYWHERE, err) < 0)
+		if (check_template(at, templates[i], value, encoding ? IN_FORM : ANYWHERE, err) < 0)
 			return -1;
 	}
 	json_t *auth = json_object_get(request, "auth"), *params = json_object_get(request, "params");

@@ -798,6 +798,7 @@ int response_parse(struct response *r, const struct record *record, const struct
 	enum framing_kind framing;
 	size_t events = 0;
 	begin(r, record);
+	r->kind = api_kind(api);
 	if (record->status == IPF_ABSENT)
 		return 0;
 	if (record->status < 200 || record->status > 299) {

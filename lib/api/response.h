@@ -70,6 +70,7 @@ struct response {
 	size_t usage_events;   /* content events up to the last report of output tokens: more of them came after it */
 	int64_t after_end;     /* content events after the end mark; they are among `events` */
 	int64_t first_text_ns; /* time of the first event with text that is not reasoning; IPF_ABSENT */
+	enum api_kind kind;
 	bool whole;        /* not streamed: the response to a request for a whole one, or a body that is one JSON value */
 	bool no_streaming; /* the API has no streamed responses */
 	bool one_value;    /* a stream of JSON objects, of which there is one: streamed or not, it looks the same */

@@ -37,11 +37,12 @@ static const char *read_number(const char *at, const char *end, int64_t *number)
 static bool read_mark(struct slice text, const char *at, struct media_mark *mark)
 {
 	const char *end = text.data + text.len, *next = at + sizeof MARK_BEGIN - 1;
-	if (at == text.data || (at[-1] != '"' && at[-1] != ','))
+	if (at == text.data || (at[-1] != '"' && at[-1] != ',' && at[-1] != '\n'))
 		return false;
+	mark->decoded = at[-1] == '\n';
 	if (!(next = read_number(next, end, &mark->range.begin)) || next == end || *next != '+' ||
 	    !(next = read_number(next + 1, end, &mark->range.len)) || end - next < 2 || *next != '}' ||
-	    (next[1] != '"' && next[1] != '\\'))
+	    (mark->decoded ? next[1] != '\r' : next[1] != '"' && next[1] != '\\'))
 		return false;
 	mark->begin = (size_t)(at - text.data);
 	mark->end = (size_t)(next + 1 - text.data);

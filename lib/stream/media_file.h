@@ -3,7 +3,7 @@
  *
  * The file begins with MEDIA_FILE_HEAD; after it come the base64 texts of the media, one after another. A request names
  * one by a mark, "{ipf-media:BEGIN+LENGTH}" in bytes of the file, which stands alone in a JSON string or behind the
- * "base64," of a data URL in it.
+ * "base64," of a data URL in it. In a form it stands alone in a part, and means the bytes themselves.
  *
  *     media_mark(range, &text);                                   // writes a mark
  *     while (media_next_mark(text, from, &mark)) from = mark.end; // finds them
@@ -27,6 +27,7 @@ struct media_range {
 /* A mark in a text of JSON: the range that it names, and its place. */
 struct media_mark {
 	struct media_range range;
+	bool decoded; /* between LF and CR: what the base64 text encodes */
 	size_t begin, end;
 };
 

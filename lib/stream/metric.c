@@ -21,6 +21,7 @@ const struct metric_spec metrics[METRIC_COUNT] = {
 	[METRIC_TPOT_CORRECTED] = METRIC(tpot_corrected, false),
 	[METRIC_NTPOT] = METRIC(ntpot, false),
 	[METRIC_PER_INPUT] = METRIC(per_input, false),
+	[METRIC_RTF] = METRIC(rtf, false),
 	[METRIC_ITL_MEAN] = METRIC(itl_mean, false),
 	[METRIC_ITL_MAX] = METRIC(itl_max, false),
 	[METRIC_ATTEMPT_TTFT] = METRIC(attempt_ttft, false),

@@ -46,6 +46,7 @@ static const struct field fields[] = {
 	INT(tpot_corrected_ns),
 	INT(ntpot_ns),
 	INT(per_input_ns),
+	INT(rtf_ns),
 	INT(itl_mean_ns),
 	INT(itl_max_ns),
 	UINT(attempts),

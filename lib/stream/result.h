@@ -34,6 +34,7 @@ struct result {
 	int64_t client_lag_ns; /* start − the moment from which on only the client held it back */
 	int64_t ttfb_ns, ttft_ns, ttfa_ns, ttst_ns, e2e_ns, stream_ns, tpot_ns, tpot_corrected_ns, ntpot_ns;
 	int64_t per_input_ns; /* E2E / inputs */
+	int64_t rtf_ns;       /* E2E per second of audio */
 	int64_t itl_mean_ns, itl_max_ns;
 	int64_t attempts;                        /* of a request that was sent again (--retry); absent: it was not */
 	int64_t attempt_start_ns;                /* start of the last one; absent also if the request ended before it */

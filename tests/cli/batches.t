@@ -37,7 +37,7 @@ tei2 tei-rerank 17
 score vllm-score 17
 nim nim-ranking 17
 END
-is "$(ipf-fire --list-apis | awk '$2 != "generate" {print $1}' | sort | paste -sd' ')" \
+is "$(ipf-fire --list-apis | awk '$2 == "embed" || $2 == "rank" {print $1}' | sort | paste -sd' ')" \
 	"cohere-embed cohere-rerank jina-rerank nim-ranking openai-embeddings tei-embed tei-rerank vllm-score" "each such API was tried"
 
 # ---- a report, computed a second time from the rows -------------------------------------------------------------------------------

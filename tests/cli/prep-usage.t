@@ -48,7 +48,7 @@ wrong '--from: 5 s is not before --to 5 s' azure a.csv --from 5s --to 5s
 wrong '--field: expected NAME=/POINTER or NAME=COLUMN, got "prompt"' jsonl a.jsonl --field prompt
 wrong '--field: unknown name "promt"' jsonl a.jsonl --field promt=/prompt
 wrong '--field: "~" is written "~0"' jsonl a.jsonl --field prompt=/a~b
-wrong '--field: one of prompt, messages and input_tokens is required' jsonl a.jsonl --field output=/output
+wrong '--field: one of prompt, messages, input_tokens and audio is required' jsonl a.jsonl --field output=/output
 wrong 'expected a SOURCE' -v
 run "$prep" jsonl a.jsonl -o a.jsonl
 status_is 2 "an output that is one of the inputs: status 2"

@@ -6,6 +6,7 @@
 
 #include "absent.h"
 #include "api/api.h"
+#include "api/form.h"
 #include "api/response.h"
 #include "body/body_renderer.h"
 #include "protobuf/grpc_wire.h"
@@ -28,6 +29,10 @@ static void render_body(const struct api *api, struct slice line, uint8_t how)
 	    trace_request_parse(&doc, line, false, &request, &err) < 0 || body_renderer_check(r, &request, &err) < 0 ||
 	    body_renderer_render(r, &request, (struct slice){0}, &body, &err) < 0) {
 		must_explain(&err);
+	} else if (json_object_get(api_request(api), "encoding")) {
+		static const char end[] = "--" FORM_BOUNDARY "--\r\n";
+		must(jdoc_parse(&made, body_renderer_json(r).data, body_renderer_json(r).len, &err) == 0);
+		must(body.len >= sizeof end - 1 && memcmp(body.data + body.len - (sizeof end - 1), end, sizeof end - 1) == 0);
 	} else if (!options.protobuf) {
 		must(jdoc_parse(&made, body.data, body.len, &err) == 0);
 	} else {

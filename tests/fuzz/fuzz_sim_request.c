@@ -2,6 +2,7 @@
  * The first two bytes choose the pieces' length, and how bodies are read. */
 #include "../sim/generate_request.h"
 #include "../sim/http.h"
+#include "../sim/multipart.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,11 @@ static void understand(const struct http_request *r, bool chat, bool digest)
 	if ((result == 0) != (err.kind == IPF_OK) || (result == 0 && sequence.prompt_tokens < 1))
 		abort();
 	if (named.data && (modes_parse_header(&modes, named, &mode_err) == 0) != (mode_err.kind == IPF_OK))
+		abort();
+	static struct multipart form;
+	struct ipf_error form_err = {0};
+	if ((multipart_read(&form, http_header(r, "content-type"), buffer_all(&r->body), &form_err) == 0) !=
+	    (form_err.kind == IPF_OK))
 		abort();
 	generate_request_release(&ask);
 	sequence_release(&sequence);

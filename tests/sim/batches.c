@@ -3,11 +3,10 @@
 #include "absent.h"
 #include "answer.h"
 #include "json/jout.h"
-#include "stats/rng.h"
+#include "plain_modes.h"
 #include "token_text.h"
 
 #include <string.h>
-#include <strings.h>
 
 /* How an answer is written. */
 enum shape { SHAPE_EMBEDDINGS, SHAPE_COHERE, SHAPE_LISTS, SHAPE_RESULTS, SHAPE_SCORES, SHAPE_TEI_SCORES, SHAPE_LOGITS };
@@ -108,25 +107,6 @@ static int parse(struct request *r, struct slice body, struct ipf_error *err)
 	return status;
 }
 
-/* The request's own modes go first; without any, the server's may strike. */
-static int choose_modes(struct request *r, struct conn *c, struct ipf_error *err)
-{
-	const struct server_options *options = c->server->options;
-	for (size_t i = 0; i < c->request.header_count; i++) {
-		const struct http_header *h = &c->request.headers[i];
-		if (h->name.len == 5 && strncasecmp(h->name.data, "x-sim", 5) == 0 &&
-		    modes_parse_header(&r->modes, h->value, err) < 0)
-			return -1;
-	}
-	for (size_t i = 0; r->modes.count == 0 && i < options->fail_count; i++) {
-		struct rng rng;
-		rng_init(&rng, options->seed, mode_name(options->fails[i].kind), (uint64_t)c->server->totals.requests * 64 + i);
-		if (rng_uniform(&rng) < options->fails[i].share)
-			r->modes.list[r->modes.count++] = options->fails[i];
-	}
-	return 0;
-}
-
 /* ---- the answer ---- */
 
 static void say_vector(struct buffer *out, int64_t i)
@@ -195,30 +175,11 @@ static void say_answer(const struct request *r, struct buffer *out)
 		buffer_format(out, ",\"usage\":{\"prompt_tokens\":%lld,\"total_tokens\":%lld}}", tokens, tokens);
 }
 
-/* What the modes make of an answer. true: nothing is left to say. */
-static bool misbehave(const struct request *r, struct conn *c)
-{
-	const struct mode *status = modes_find(&r->modes, MODE_STATUS);
-	struct slice body = {0};
-	if (status) {
-		answer_error(&c->out, (int)status->code, NULL, "the server was told to fail", NULL, c->request.keep_alive);
-		return true;
-	}
-	if (modes_find(&r->modes, MODE_ERROR_INBAND))
-		body = slice_of("{\"object\":\"error\",\"error\":\"the engine died\",\"message\":\"the engine died\"}");
-	else if (modes_find(&r->modes, MODE_GARBAGE))
-		body = slice_of("{\"data\":[{\"ind");
-	else if (!modes_find(&r->modes, MODE_NOTHING))
-		return false;
-	answer_plain(&c->out, 200, "application/json", NULL, body, c->request.keep_alive);
-	return true;
-}
-
 static void answer(const struct request *r, struct conn *c)
 {
 	struct buffer body = {0};
 	char tokens[64] = "";
-	if (misbehave(r, c))
+	if (plain_modes_answer(&r->modes, c))
 		return;
 	say_answer(r, &body);
 	if (r->api->shape == SHAPE_LISTS || r->api->shape == SHAPE_TEI_SCORES)
@@ -234,7 +195,7 @@ bool batches_answer(struct conn *c)
 	if (!r.api)
 		return false;
 	c->server->totals.requests++;
-	if (parse(&r, buffer_all(&c->request.body), &err) < 0 || choose_modes(&r, c, &err) < 0) {
+	if (parse(&r, buffer_all(&c->request.body), &err) < 0 || plain_modes_choose(&r.modes, c, &err) < 0) {
 		answer_error(&c->out, err.kind == IPF_SYSTEM ? 500 : 400, NULL, err.text, NULL, c->request.keep_alive);
 		c->server->totals.refused++;
 	} else {

@@ -24,7 +24,8 @@ struct sim_options {
 	struct common_options common;
 	int64_t port, template_tokens, model_len, default_tokens;
 	int64_t step_base_ns, step_per_seq_ns, step_tokens, max_batch, kv_blocks;
-	int64_t batch_base_ns, batch_input_ns;
+	int64_t batch_base_ns, batch_input_ns, audio_base_ns;
+	double audio_factor;
 	int64_t kv_transfer_ns, keep_alive_ns, loading_ns, max_time_ns, max_body, out_limit;
 	double prefill_rate, eos_mean;
 	struct gpu_options gpu;
@@ -104,6 +105,10 @@ static const struct option_spec specs[] = {
         "service time of a batch of embeddings, a ranking or scores, however many are in flight (default: 5ms)"),
 	ROW(OPTION_DURATION, 0, "batch-input", "TIME", batch_input_ns,
         "additional service time for each of its inputs (default: 1ms)"),
+	ROW(OPTION_DURATION, 0, "audio-base", "TIME", audio_base_ns,
+        "service time of a transcription, however many are in flight (default: 5ms)"),
+	ROW(OPTION_NUMBER, 0, "audio-factor", "N", audio_factor,
+        "additional service time, as a part of the length of its audio (default: 0.01)"),
 	OPTION_PARSED_BY(0, "drift", "SHARE/TIME", struct sim_options, pace, engine_parse_drift,
                      "throughput falls by SHARE in each TIME after the first step, as in 2%/10s; -2%/10s: it rises "
                      "(default: none)"),
@@ -204,8 +209,9 @@ static int check_options(const struct sim_options *o, struct server_options *ser
 		return ipf_error_set(err, IPF_USAGE, "--replicas: --kv-blocks or --max-batch of all replicas is too large");
 	if (o->step_base_ns + o->step_per_seq_ns <= 0)
 		return ipf_error_set(err, IPF_USAGE, "--step-base and --step-per-seq: a step has to take some time");
-	if (!(o->prefill_rate > 0) || o->eos_mean < 0)
-		return ipf_error_set(err, IPF_USAGE, "--prefill-rate has to be above 0, --eos-mean not below");
+	if (!(o->prefill_rate > 0) || o->eos_mean < 0 || !(o->audio_factor >= 0 && o->audio_factor <= 1000))
+		return ipf_error_set(err, IPF_USAGE,
+		                     "--prefill-rate has to be above 0, --eos-mean not below, --audio-factor 0 to 1000");
 	*server = (struct server_options){.engine = {.step_base_ns = o->step_base_ns,
 	                                             .step_per_seq_ns = o->step_per_seq_ns,
 	                                             .prefill_rate = o->prefill_rate,
@@ -244,6 +250,8 @@ static int check_options(const struct sim_options *o, struct server_options *ser
 	                                  .kv_transfer_ns = o->kv_transfer_ns,
 	                                  .batch_base_ns = o->batch_base_ns,
 	                                  .batch_input_ns = o->batch_input_ns,
+	                                  .audio_base_ns = o->audio_base_ns,
+	                                  .audio_factor = o->audio_factor,
 	                                  .date = o->clock.given,
 	                                  .date_offset_ns = o->clock.ns,
 	                                  .scrape_mode = (enum scrape_mode)o->scrape_mode,
@@ -320,6 +328,8 @@ int main(int argc, char **argv)
 	                              .step_base_ns = 8 * NS_PER_MS,
 	                              .batch_base_ns = 5 * NS_PER_MS,
 	                              .batch_input_ns = NS_PER_MS,
+	                              .audio_base_ns = 5 * NS_PER_MS,
+	                              .audio_factor = 0.01,
 	                              .step_per_seq_ns = 20 * NS_PER_US,
 	                              .prefill_rate = 100000,
 	                              .step_tokens = 8192,

@@ -1,6 +1,7 @@
 #include "server.h"
 
 #include "answer.h"
+#include "audio.h"
 #include "batches.h"
 #include "clock.h"
 #include "dialect.h"
@@ -224,10 +225,10 @@ static bool loading(const struct conn *c)
 	return clock_now() - c->server->begin_ns < c->server->options->loading_ns;
 }
 
-/* A batch of inputs: true where the path is one of those. */
-static bool route_batches(struct conn *c)
+/* A batch of inputs, or audio: true where the path is one of those. */
+static bool route_plain(struct conn *c)
 {
-	if (!batches_has_path(c->request.path))
+	if (!batches_has_path(c->request.path) && !audio_has_path(c->request.path))
 		return false;
 	if (!slice_is(c->request.method, "POST"))
 		fail(c, 405, "Allow: POST\r\n", "this path does not take this method");
@@ -235,8 +236,8 @@ static bool route_batches(struct conn *c)
 		fail(c, 503, NULL, "the model is loading");
 	else if (!key_fits(c, NULL))
 		fail(c, 401, "WWW-Authenticate: Bearer\r\n", "no key, or a wrong one");
-	else
-		batches_answer(c);
+	else if (!batches_answer(c))
+		audio_answer(c);
 	return true;
 }
 
@@ -283,7 +284,7 @@ void route(struct conn *c)
 			table[i].answer(c);
 		return;
 	}
-	if (!path_known && (route_batches(c) || route_dialect(c)))
+	if (!path_known && (route_plain(c) || route_dialect(c)))
 		return;
 	if (path_known)
 		fail(c, 405, allow, "this path does not take this method");

@@ -50,6 +50,8 @@ struct server_options {
 	bool date;        /* answers have a Date, date_offset_ns ahead */
 	int64_t date_offset_ns;
 	int64_t batch_base_ns, batch_input_ns; /* service time of batches: of a request, and of each input */
+	int64_t audio_base_ns;                 /* service time of transcriptions: of a request, */
+	double audio_factor;                   /* and of their audio, as a part of its length */
 	int64_t kv_transfer_ns;                /* between the first token and the next step */
 	enum scrape_mode scrape_mode;
 	FILE *log; /* NULL: none */

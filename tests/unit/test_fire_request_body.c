@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define HEAD MEDIA_FILE_HEAD "0123456789"
+#define HEAD MEDIA_FILE_HEAD "0123456789QQ==QUJDREU=Q===Q!=="
 
 static struct request_media open_media(void)
 {
@@ -56,6 +56,9 @@ static void pieces(void **state)
 	     "{\"u\":\"data:x;base64,23\",\"t\":\"\"}"},
 		{"\"\\\"{ipf-media:32+2}\\\"\"", "\"\\\"45\\\"\""},
 		{"\"{ipf-media:32+2} \"", "\"{ipf-media:32+2} \""},
+		{"\r\n\r\n{ipf-media:28+8}\r\n--", "\r\n\r\n\xd3\x5d\xb7\xe3\x9e\xbb\r\n--"}, /* decoded */
+		{"\n{ipf-media:38+4}\r\"{ipf-media:28+2}\"\n{ipf-media:42+8}\r", "\nA\r\"01\"\nABCDE\r"},
+		{"\n{ipf-media:28+8}\n", "\n{ipf-media:28+8}\n"},
 		{"no marks", "no marks"},
 	};
 	struct request_media media = open_media();
@@ -90,8 +93,33 @@ static void wrong_marks(void **state)
 	(void)state;
 	refused("\"{ipf-media:28+3}\"", &none, "no media file");
 	refused("\"{ipf-media:27+3}\"", &media, "names bytes 27 to 30");
-	refused("\"{ipf-media:37+2}\"", &media, "names bytes 37 to 39 of the media file, which has 38");
+	refused("\"{ipf-media:57+2}\"", &media, "names bytes 57 to 59 of the media file, which has 58");
 	refused("\"{ipf-media:999999999999999999+999999999999999999}\"", &media, "is it that of the trace?");
+	close(media.fd);
+}
+
+/* What is to be decoded is not base64: by its end, or only when it is read. */
+static void not_base64(void **state)
+{
+	static const char *const wrong[] = {"\n{ipf-media:28+3}\r", "\n{ipf-media:50+4}\r", "\n{ipf-media:49+4}\r"};
+	struct request_media media = open_media();
+	struct ipf_error err = {0};
+	char piece[64];
+	(void)state;
+	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+		struct request_body body = {0};
+		buffer_text(&body.text, wrong[i]);
+		int result = request_body_attach(&body, &media, &err);
+		if (result == 0) {
+			struct unsent left = request_body_unsent(&body);
+			assert_int_equal(unsent_read(&left, piece, sizeof piece), -1);
+			assert_int_equal(errno, EIO);
+		} else {
+			assert_non_null(strstr(err.text, "are not base64"));
+		}
+		err = (struct ipf_error){0};
+		request_body_release(&body);
+	}
 	close(media.fd);
 }
 
@@ -132,6 +160,7 @@ static void hash(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(pieces), cmocka_unit_test(wrong_marks),
-	                                   cmocka_unit_test(short_file), cmocka_unit_test(hash)};
+	                                   cmocka_unit_test(not_base64), cmocka_unit_test(short_file),
+	                                   cmocka_unit_test(hash)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

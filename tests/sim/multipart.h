@@ -1,0 +1,25 @@
+/* Forms, multipart/form-data, read strictly: what is not as RFC 7578 says is refused. Written from the RFC, and not
+ * from lib/api/form.c, so that the one can be held against the other. */
+#ifndef SIM_MULTIPART_H
+#define SIM_MULTIPART_H
+
+#include "buffer.h"
+#include "error.h"
+
+#define MULTIPART_MOST 32
+
+struct multipart_part {
+	struct slice name, filename, type, data; /* of the body; filename, type: absent if the part has none */
+};
+
+struct multipart {
+	struct multipart_part parts[MULTIPART_MOST];
+	size_t count;
+};
+
+/* -1 (IPF_INPUT): the body is not such a form. */
+int multipart_read(struct multipart *form, struct slice content_type, struct slice body, struct ipf_error *err);
+/* The first part of this name; NULL: there is none. */
+const struct multipart_part *multipart_find(const struct multipart *form, const char *name);
+
+#endif
