@@ -312,6 +312,16 @@ static int show_event(struct explain *x, const struct record *record, const stru
 	return 0;
 }
 
+static void show_audio(struct explain *x)
+{
+	const struct response *r = &x->response;
+	char length[32];
+	fprintf(x->to, "    %zu read%s with audio", r->events_count, r->events_count == 1 ? "" : "s");
+	if (r->audio_ns != IPF_ABSENT)
+		fprintf(x->to, " of %s", format_duration(r->audio_ns, length));
+	fputc('\n', x->to);
+}
+
 static int show_events(struct explain *x, const struct record *record, struct ipf_error *err)
 {
 	struct framing f = {0};
@@ -332,7 +342,9 @@ static int show_events(struct explain *x, const struct record *record, struct ip
 	framing_release(&f);
 	if (count > EVENTS_SHOWN)
 		fprintf(x->to, "    … %zu more\n", count - EVENTS_SHOWN);
-	if (!count)
+	if (x->response.framing.kind == FRAMING_BYTES)
+		show_audio(x);
+	else if (!count)
 		fputs("    none\n", x->to);
 	return result;
 }

@@ -218,11 +218,13 @@ static void copy(const struct record *record, struct result *row)
 	row->end_ns = record->end_ns;
 }
 
-/* What a form of audio does not send: the text of the prompt, and how long the answer is to be. */
+/* What is not sent: how long audio or a transcript is to be, and of a transcription the text of the prompt. */
 static void forget_lengths(const struct response *r, struct result *row)
 {
 	if (r->kind == API_TRANSCRIBE)
-		row->asked_input_tokens = row->asked_output_tokens = IPF_ABSENT;
+		row->asked_input_tokens = IPF_ABSENT;
+	if (r->kind == API_TRANSCRIBE || r->kind == API_SPEAK)
+		row->asked_output_tokens = IPF_ABSENT;
 }
 
 static void count_media(struct measure *m, const struct record *record, struct result *row)
@@ -506,12 +508,15 @@ static void measure_per_token(const struct response *r, const struct tokens_foun
 
 #define RTF_MOST 1e15 /* a million times slower than real time */
 
-/* How long a second of the audio took that was transcribed. */
+/* How long a second of the audio took that was transcribed, or made. */
 static void measure_audio(const struct response *r, struct result *row)
 {
-	if (r->kind != API_TRANSCRIBE || row->e2e_ns == IPF_ABSENT || row->audio_ns <= 0)
+	row->output_audio_ns = r->audio_ns;
+	row->playback_wait_ns = r->audio_waits_ns;
+	int64_t audio_ns = r->kind == API_TRANSCRIBE ? row->audio_ns : r->audio_ns;
+	if (row->e2e_ns == IPF_ABSENT || audio_ns <= 0)
 		return;
-	double factor = (double)row->e2e_ns / (double)row->audio_ns * 1e9;
+	double factor = (double)row->e2e_ns / (double)audio_ns * 1e9;
 	row->rtf_ns = (int64_t)(factor < RTF_MOST ? factor + 0.5 : RTF_MOST);
 }
 

@@ -2,6 +2,7 @@
 
 #include "absent.h"
 #include "clock.h"
+#include "wav.h"
 
 #include <string.h>
 
@@ -99,25 +100,12 @@ static void jpeg_size(struct slice head, struct media_facts *f)
 	}
 }
 
-/* The bytes of its samples, by the bytes a second. A length that is not known yet when it is written is 0 or all ones:
- * then it is the rest of the file. */
 static void wav_length(struct slice head, int64_t size, struct media_facts *f)
 {
-	const unsigned char *at;
-	int64_t rate = 0;
-	for (size_t pos = 12; (at = bytes_at(head, pos, 8));) {
-		int64_t len = little(at + 4, 4), rest = size - (int64_t)pos - 8;
-		const unsigned char *format = memcmp(at, "fmt ", 4) == 0 ? bytes_at(head, pos + 8, 16) : NULL;
-		if (format)
-			rate = little(format + 8, 4);
-		if (memcmp(at, "data", 4) == 0) {
-			int64_t data = len == 0 || len > rest ? rest : len;
-			if (rate > 0 && data >= 0)
-				f->duration_ns = data / rate * NS_PER_S + data % rate * NS_PER_S / rate;
-			return;
-		}
-		pos += 8 + (size_t)len + (len & 1);
-	}
+	struct wav wav;
+	if (wav_read(head, size, &wav))
+		f->duration_ns = wav.bytes / wav.bytes_per_s * NS_PER_S +
+		                 wav.bytes % wav.bytes_per_s * NS_PER_S / wav.bytes_per_s;
 }
 
 struct media_facts media_facts(struct slice head, int64_t size)

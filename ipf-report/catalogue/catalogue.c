@@ -39,6 +39,8 @@ NUMBER_IF(tokens_per_read, true, token_reads_mean(&f->token_reads))
 NUMBER_IF(several_share, true, token_reads_several_share(&f->token_reads))
 NUMBER_IF(gap_ratio, true, token_reads_gap_ratio(&f->token_reads))
 NUMBER_IF(audio_s, f->audio_ns > 0, (double)f->audio_ns / 1e9)
+NUMBER_IF(output_audio_s, f->output_audio_ns > 0, (double)f->output_audio_ns / 1e9)
+NUMBER_IF(uninterrupted, f->played > 0, (double)f->played_on / (double)f->played)
 NUMBER_IF(judged, f->judged > 0, f->judged)
 
 /* An undecided text is neither valid nor invalid. */
@@ -140,6 +142,8 @@ const struct catalogue_figure catalogue[] = {
      COLUMN("total_tokens_per_s")},
 	{ROW("throughput/images_per_s", "images/s", "images/s", RATE, "sent media"), AT(images_per_s)},
 	{ROW("throughput/audio_s_per_s", "audio/s", "s/s", RATE, "sent media"), AT(audio_s_per_s)},
+	{ROW("throughput/output_audio_s_per_s", "audio of answers/s", "s/s", RATE, "received audio"),
+     AT(output_audio_s_per_s)},
 	{ROW("throughput/absent", "not known", "", TEXT, NULL), AT(no_throughput), COLUMN("throughput_absent")},
 
 	{ROW("inputs", "inputs of a request", "inputs", DISTRIBUTION, "inputs"), AT(inputs), COLUMN("inputs")},
@@ -184,6 +188,10 @@ const struct catalogue_figure catalogue[] = {
 	{ROW("media/audio_clips", "audio clips sent", "clips", COUNT, "sent media"), AT(audio_clips), .positive = true},
 	{ROW("media/video_clips", "video clips sent", "clips", COUNT, "sent media"), AT(video_clips), .positive = true},
 	{ROW("media/audio_s", "length of the audio", "s", NUMBER, "sent media"), .number = audio_s},
+	{ROW("media/output_audio_s", "length of answers that are audio", "s", NUMBER, "received audio"),
+     .number = output_audio_s},
+	{ROW("media/uninterrupted", "answers that play without a wait", "share", NUMBER, "received audio"),
+     .number = uninterrupted},
 	{ROW("media/bytes", "size of the media", "bytes", COUNT, "sent media"), AT(media_bytes), .positive = true},
 
 	{LATENCY("ttfb", METRIC_TTFB, "TTFB"), DUE(METRIC_TTFB)},

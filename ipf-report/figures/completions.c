@@ -57,6 +57,7 @@ static void count(struct completions *c, const struct row *row)
 	c->output_tokens += output == IPF_ABSENT ? 0 : (double)output;
 	c->images += known(row, ROW_IMAGES);
 	c->audio_ns += known(row, ROW_AUDIO_NS);
+	c->output_audio_ns += known(row, ROW_OUTPUT_AUDIO_NS);
 }
 
 void completions_count(struct completions *all, struct completions *own, const struct run_data *run, int32_t stage,
@@ -88,6 +89,7 @@ void completions_add(struct completions *sum, const struct completions *more)
 	sum->good_output_tokens += more->good_output_tokens;
 	sum->images += more->images;
 	sum->audio_ns += more->audio_ns;
+	sum->output_audio_ns += more->output_audio_ns;
 	sum->has_input |= more->has_input;
 	sum->has_output |= more->has_output;
 	sum->uncounted |= more->uncounted;

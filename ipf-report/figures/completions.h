@@ -12,7 +12,7 @@
 
 struct completions {
 	int64_t ended; /* well or not */
-	double ok, inputs, input_tokens, output_tokens, good, good_output_tokens, images, audio_ns;
+	double ok, inputs, input_tokens, output_tokens, good, good_output_tokens, images, audio_ns, output_audio_ns;
 	bool has_inputs;            /* some of the successful ones say how many inputs they had */
 	bool has_input, has_output; /* tokens of some of the successful ones are known */
 	bool uncounted;             /* there are successful ones whose output tokens are not known */

@@ -195,6 +195,9 @@ static void count_media(struct figures *f, const struct row *row)
 	f->video_clips += count_of(row, ROW_VIDEO_CLIPS);
 	f->audio_ns += count_of(row, ROW_AUDIO_NS);
 	f->media_bytes += count_of(row, ROW_MEDIA_BYTES);
+	f->output_audio_ns += count_of(row, ROW_OUTPUT_AUDIO_NS);
+	f->played += row_get(row, ROW_PLAYBACK_WAIT_NS) != IPF_ABSENT;
+	f->played_on += row_get(row, ROW_PLAYBACK_WAIT_NS) == 0;
 }
 
 static void count_refusals(struct refusal_figures *r, const struct row *row)
@@ -390,6 +393,7 @@ static void build_rates(struct figures *f, const struct row_selection *sel, cons
 	f->output_per_s = has_output ? ratio(all->output_tokens, seconds) : NAN;
 	f->images_per_s = all->images > 0 ? ratio(all->images, seconds) : NAN;
 	f->audio_s_per_s = all->audio_ns > 0 ? ratio(all->audio_ns / 1e9, seconds) : NAN;
+	f->output_audio_s_per_s = all->output_audio_ns > 0 ? ratio(all->output_audio_ns / 1e9, seconds) : NAN;
 	f->total_per_s = has_input && has_output ? ratio(all->input_tokens + all->output_tokens, seconds) : NAN;
 	f->little = parts->busy_ns > 0 ? ratio(parts->busy_ns, (double)parts->window_ns) : NAN;
 	bool known = f->judged > 0 && !too_many(f->unmeasured, f->judged);

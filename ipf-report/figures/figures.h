@@ -86,6 +86,7 @@ struct figures {
 	double inputs_per_s;                                /* of batches of embeddings, documents of rankings */
 	double input_per_s, output_per_s, total_per_s;
 	double images_per_s, audio_s_per_s; /* NAN: none were sent */
+	double output_audio_s_per_s;        /* NAN: no answer was audio */
 	const char *no_throughput;          /* why completed, goodput or tokens per second are not known; NULL: they are */
 	int64_t ended, ended_own;           /* requests that ended in the window, well or not: of any stage; of the stage */
 	double in_flight_mean, in_flight_max, little;
@@ -100,7 +101,8 @@ struct figures {
 	int64_t *by_finish; /* one count for each of run->finishes */
 	struct token_difference residuals[RESIDUALS];
 	double cached_share;
-	int64_t image_tokens, audio_tokens, output_audio_tokens;         /* sums over `ok`; 0 also if not known */
+	int64_t image_tokens, audio_tokens, output_audio_tokens; /* sums over `ok`; 0 also if not known */
+	int64_t output_audio_ns, played, played_on; /* answers that are audio; and those of them that play without a wait */
 	int64_t images, audio_clips, video_clips, audio_ns, media_bytes; /* that were sent; the same */
 	struct token_reads_figures token_reads;
 	int64_t spec_drafts, spec_draft_tokens, spec_accepted_tokens; /* as the server reports; the same */

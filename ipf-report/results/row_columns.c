@@ -65,6 +65,8 @@ static const struct {
 	[ROW_SPEC_DRAFTS - METRIC_COUNT] = MEMBER(spec_drafts),
 	[ROW_SPEC_DRAFT_TOKENS - METRIC_COUNT] = MEMBER(spec_draft_tokens),
 	[ROW_SPEC_ACCEPTED_TOKENS - METRIC_COUNT] = MEMBER(spec_accepted_tokens),
+	[ROW_OUTPUT_AUDIO_NS - METRIC_COUNT] = MEMBER(output_audio_ns),
+	[ROW_PLAYBACK_WAIT_NS - METRIC_COUNT] = MEMBER(playback_wait_ns),
 	[ROW_ASKED_INPUT - METRIC_COUNT] = MEMBER(asked_input_tokens),
 	[ROW_ASKED_OUTPUT - METRIC_COUNT] = MEMBER(asked_output_tokens),
 	[ROW_INPUTS - METRIC_COUNT] = MEMBER(inputs),

@@ -84,7 +84,7 @@ static double percent(double share)
 	return round(1000 * share) / 10 + 0.0;
 }
 
-/* Of transcriptions: how long a second of audio takes. */
+/* Of transcriptions and speech: how long a second of audio takes. */
 static void tell_real_time(const struct telling *t)
 {
 	double median = figure_at(t->total, "latency/rtf_ms/p50") / 1000,
@@ -119,6 +119,8 @@ static void tell_media(const struct telling *t)
 		doc_fact(t->d, "sent", "%s", text.data);
 	tell(t, "images", t->total, "{throughput/images_per_s} a second");
 	tell(t, "audio", t->total, "{throughput/audio_s_per_s} s of it a second");
+	tell(t, "audio", t->total,
+	     "{throughput/output_audio_s_per_s} s of answers a second; {media/uninterrupted%} of them play without a wait");
 	tell_real_time(t);
 	t->d->failed |= text.failed;
 	buffer_release(&text);

@@ -144,6 +144,8 @@ static enum api_kind find_kind(const struct api *a)
 	json_t *body = json_object_get(api_request(a), "body");
 	if (names(body, "$audio"))
 		return API_TRANSCRIBE;
+	if (a->has_streamed && a->streamed.framing == FRAMING_BYTES)
+		return API_SPEAK;
 	if (!a->has_whole || !a->whole.outputs.count)
 		return API_GENERATE;
 	return names(body, "$query") ? API_RANK : API_EMBED;
@@ -373,7 +375,7 @@ const struct api_response *api_response(const struct api *a, bool streamed)
 	return a->has_whole ? &a->whole : NULL;
 }
 
-const char *const api_kind_names[API_KINDS] = {"generate", "embed", "rank", "transcribe"};
+const char *const api_kind_names[API_KINDS] = {"generate", "embed", "rank", "transcribe", "speak"};
 
 enum api_kind api_kind(const struct api *a)
 {

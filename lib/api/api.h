@@ -65,6 +65,7 @@ enum api_kind {
 	API_EMBED,      /* a vector for each input */
 	API_RANK,       /* a score of each input for a query */
 	API_TRANSCRIBE, /* the text of a recording */
+	API_SPEAK,      /* speech of a text */
 	API_KINDS
 };
 extern const char *const api_kind_names[API_KINDS];

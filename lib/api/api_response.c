@@ -308,8 +308,8 @@ static bool header_misplaced(const struct api_response *r)
 
 static int compile_framing(struct descriptor_place at, json_t *json, struct api_response *r, struct ipf_error *err)
 {
-	static const struct word_choice framings = {framing_names,
-	                                            "\"sse\", \"ndjson\", \"json\", \"json-sequence\" or \"grpc\""};
+	static const struct word_choice framings = {
+		framing_names, "\"sse\", \"ndjson\", \"json\", \"json-sequence\", \"grpc\" or \"bytes\""};
 	static const char *const mode_names[] = {"delta", "cumulative", "cumulative-with-prompt", "prefix", NULL};
 	static const struct word_choice modes = {mode_names,
 	                                         "\"delta\", \"cumulative\", \"cumulative-with-prompt\" or \"prefix\""};
@@ -331,7 +331,10 @@ static int compile_framing(struct descriptor_place at, json_t *json, struct api_
 /* What one member alone cannot show. */
 static int check_together(struct descriptor_place at, const struct api_response *r, struct ipf_error *err)
 {
-	if (!r->text.count && !r->data.count)
+	if (r->framing == FRAMING_BYTES && (r->text.count || r->data.count || !r->end_at_eof || r->envelope))
+		return descriptor_error(at, "framing", err,
+		                        "\"bytes\" has neither text nor data nor an envelope, and ends by eof");
+	if (r->framing != FRAMING_BYTES && !r->text.count && !r->data.count)
 		return descriptor_wrong(at, "text", err, "an array of JSON Pointers", NULL);
 	if (r->prefix_len.count && r->text_mode != API_PREFIX)
 		return descriptor_error(at, "prefix_len", err, "requires text_mode \"prefix\"");
@@ -358,16 +361,25 @@ static void note_roots(struct api_response *r)
 		api_roots_note(&r->roots, &r->times[i].at);
 }
 
+static int compile_rate(struct descriptor_place at, json_t *rate, struct api_response *r, struct ipf_error *err)
+{
+	if (!rate)
+		return 0;
+	r->pcm_rate = json_is_integer(rate) ? json_integer_value(rate) : 0;
+	if (r->framing != FRAMING_BYTES)
+		return descriptor_error(at, "pcm_rate", err, "requires framing \"bytes\"");
+	return r->pcm_rate >= 1 && r->pcm_rate <= 1000000
+	           ? 0
+	           : descriptor_wrong(at, "pcm_rate", err, "samples a second, 1 to 1000000", rate);
+}
+
 int api_response_compile(struct descriptor_place at, json_t *json, struct api_response *r, struct ipf_error *err)
 {
-	static const char *const known[] = {"framing",    "text_mode",    "text",
-	                                    "reasoning",  "tools",        "finish",
-	                                    "error",      "error_event",  "usage",
-	                                    "end",        "data",         "text_after",
-	                                    "prefix_len", "token_ids",    "finish_words",
-	                                    "server",     "envelope",     "role",
-	                                    "outputs",    "output_index", "content_required",
-	                                    NULL};
+	static const char *const known[] = {
+		"framing",      "text_mode", "text",     "reasoning", "tools",      "finish",       "error",
+		"error_event",  "usage",     "end",      "data",      "text_after", "prefix_len",   "token_ids",
+		"finish_words", "server",    "envelope", "role",      "outputs",    "output_index", "content_required",
+		"pcm_rate",     NULL};
 	if (!json_is_object(json))
 		return descriptor_wrong((struct descriptor_place){at.file, NULL}, at.inside, err, "an object", json);
 	if (descriptor_only_members(at, json, known, err) < 0 || compile_framing(at, json, r, err) < 0 ||
@@ -393,6 +405,8 @@ int api_response_compile(struct descriptor_place at, json_t *json, struct api_re
 	if (required && !json_is_true(required))
 		return descriptor_wrong(at, "content_required", err, "true", required);
 	r->content_required = required != NULL;
+	if (compile_rate(at, json_object_get(json, "pcm_rate"), r, err) < 0)
+		return -1;
 	note_roots(r);
 	r->has_headers = api_response_used_header(r, 0) != NULL;
 	return check_together(at, r, err);

@@ -80,6 +80,7 @@ struct api_response {
 	char *end_data;                /* SSE: data that ends the stream ("[DONE]"); NULL: none */
 	struct api_pointers end_when;  /* the stream ends when one of these matches; end_mark.h says what is no end */
 	bool end_final;                /* no content may follow the end mark */
+	int64_t pcm_rate;              /* FRAMING_BYTES: samples a second of audio without a header; 0: it has one */
 	bool content_required;         /* a response without content is a failure, even if it is complete */
 	bool end_at_eof;   /* there is no end mark but the end of the transfer (never for gRPC, which ends with a status) */
 	bool end_at_usage; /* a finish reason, a count of output tokens and the end of the transfer do, where the end mark

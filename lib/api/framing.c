@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-const char *const framing_names[] = {"sse", "ndjson", "json", "json-sequence", "grpc", NULL};
+const char *const framing_names[] = {"sse", "ndjson", "json", "json-sequence", "grpc", "bytes", NULL};
 
 static bool is_space(char c)
 {
@@ -240,6 +240,8 @@ bool framing_next(struct framing *f, struct framing_event *event)
 		return next_whole(f, event);
 	case FRAMING_GRPC:
 		return next_message(f, event);
+	case FRAMING_BYTES:
+		break;
 	}
 	return false;
 }

@@ -1,5 +1,6 @@
 /* Framing: cuts a response body into events, which are server-sent events, NDJSON lines, JSON objects run together,
- * gRPC messages, or the body as a whole.
+ * gRPC messages, or the body as a whole. A body that is bytes, such as audio, is not cut: each read is an event
+ * (response.c).
  *
  *     struct framing f = {0};
  *     framing_begin(&f, FRAMING_SSE, body);
@@ -27,7 +28,7 @@
 
 #include <stdbool.h>
 
-enum framing_kind { FRAMING_SSE, FRAMING_NDJSON, FRAMING_JSON, FRAMING_JSON_SEQUENCE, FRAMING_GRPC };
+enum framing_kind { FRAMING_SSE, FRAMING_NDJSON, FRAMING_JSON, FRAMING_JSON_SEQUENCE, FRAMING_GRPC, FRAMING_BYTES };
 extern const char *const framing_names[]; /* as descriptors write them, by kind; NULL at the end */
 
 struct framing {

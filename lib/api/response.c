@@ -1,6 +1,7 @@
 #include "api/response.h"
 
 #include "absent.h"
+#include "api/audio_answer.h"
 #include "api/end_mark.h"
 #include "api/error_message.h"
 #include "api/grpc_response.h"
@@ -643,6 +644,44 @@ static int parse_event(struct response *r, const struct record *record, const st
 	return extract_content(r, record, options, event, err);
 }
 
+/* An error with a good status: JSON in place of audio. */
+static bool parse_no_audio(struct response *r, struct slice body)
+{
+	struct ipf_error ignored = {0};
+	if (!body.len || *body.data != '{' || jdoc_parse(&r->doc, body.data, body.len, &ignored) < 0)
+		return false;
+	if (!extract_error(r))
+		note_malformed(r, "expected audio", body);
+	return true;
+}
+
+/* Audio: each read that brings samples is an event. */
+static int parse_audio(struct response *r, const struct record *record, struct ipf_error *err)
+{
+	const struct audio_answer audio = audio_answer_of(record->body, r->format->pcm_rate);
+	struct audio_playback playback = {0};
+	int64_t end = 0;
+	if (parse_no_audio(r, record->body))
+		return 0;
+	for (size_t i = 0; i < record->reads_count; i++) {
+		const int64_t before = end;
+		end += record->reads[i].bytes;
+		if (end <= audio.begin || end == before)
+			continue;
+		int64_t t_ns = event_time(r, record, (size_t)end);
+		if (r->first_text_ns == IPF_ABSENT)
+			r->first_text_ns = t_ns;
+		if (add_event(r, t_ns, IPF_ABSENT, EVENT_TEXT, err) < 0)
+			return -1;
+		audio_playback_add(&playback, t_ns, audio_answer_ns(&audio, before));
+	}
+	if (audio.bytes_per_s && playback.begun) {
+		r->audio_ns = audio_answer_ns(&audio, audio.end);
+		r->audio_waits_ns = playback.waited_ns;
+	}
+	return 0;
+}
+
 /* ---- the body ---- */
 
 /* A body that is one JSON value in place of a stream of JSON objects. It may be all of a stream, or a server's whole
@@ -775,6 +814,7 @@ static void begin(struct response *r, const struct record *record)
 	r->whole = r->no_streaming = r->one_value = false;
 	r->parsed = r->ended = r->failed = r->no_status = r->deadline_exceeded = r->malformed = r->includes_prompt =
 		r->truncated = false;
+	r->audio_ns = r->audio_waits_ns = IPF_ABSENT;
 	r->token_ids = r->first_text_ns = r->input_tokens = r->output_tokens = r->reasoning_tokens = r->cached_tokens =
 		IPF_ABSENT;
 	event_repeat_forget(&r->repeat);
@@ -834,6 +874,8 @@ int response_parse(struct response *r, const struct record *record, const struct
 		if (parse_event(r, record, options, &event, err) < 0)
 			return -1;
 	}
+	if (framing == FRAMING_BYTES && parse_audio(r, record, err) < 0)
+		return -1;
 	finish_body(r, record, events);
 	if (r->format->has_headers && extract_headers(r, record, err) < 0)
 		return -1;

@@ -71,6 +71,8 @@ struct response {
 	int64_t after_end;     /* content events after the end mark; they are among `events` */
 	int64_t first_text_ns; /* time of the first event with text that is not reasoning; IPF_ABSENT */
 	enum api_kind kind;
+	int64_t audio_ns; /* the length of an answer that is audio; IPF_ABSENT: it is none, or its format is not known */
+	int64_t audio_waits_ns; /* how long playback from its first byte on waits for more; IPF_ABSENT as well */
 	bool whole;        /* not streamed: the response to a request for a whole one, or a body that is one JSON value */
 	bool no_streaming; /* the API has no streamed responses */
 	bool one_value;    /* a stream of JSON objects, of which there is one: streamed or not, it looks the same */

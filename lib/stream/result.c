@@ -92,6 +92,8 @@ static const struct field fields[] = {
 	UINT(video_clips),
 	UINT(audio_ns),
 	UINT(media_bytes),
+	UINT(output_audio_ns),
+	UINT(playback_wait_ns),
 	TOKENS(spec_drafts),
 	TOKENS(spec_draft_tokens),
 	TOKENS(spec_accepted_tokens),

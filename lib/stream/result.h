@@ -53,12 +53,14 @@ struct result {
 	int64_t input_tokens, output_tokens, output_tokens_usage, output_tokens_tokenizer;
 	int64_t input_tokens_usage, input_tokens_tokenizer, reasoning_tokens, cached_tokens;
 	int64_t cached_tokens_device, cached_tokens_host, cached_tokens_disk,
-		cached_tokens_remote;                                     /* where they were kept */
-	int64_t cache_write_tokens;                                   /* input tokens that were put into the cache */
-	int64_t image_tokens, audio_tokens, output_audio_tokens;      /* parts of the input, of the output */
-	int64_t images, audio_clips, video_clips;                     /* that were sent */
-	int64_t audio_ns;                                             /* of clips whose length is known */
-	int64_t media_bytes;                                          /* of all of them, before base64 */
+		cached_tokens_remote;                                /* where they were kept */
+	int64_t cache_write_tokens;                              /* input tokens that were put into the cache */
+	int64_t image_tokens, audio_tokens, output_audio_tokens; /* parts of the input, of the output */
+	int64_t images, audio_clips, video_clips;                /* that were sent */
+	int64_t audio_ns;                                        /* of clips whose length is known */
+	int64_t output_audio_ns;                                 /* the length of the answer, if it is audio */
+	int64_t playback_wait_ns;                                /* how long it stops if it is played while it arrives */
+	int64_t media_bytes;                                     /* of all of them, before base64 */
 	int64_t spec_drafts, spec_draft_tokens, spec_accepted_tokens; /* speculative decoding; absent: nothing drafted */
 	int64_t reads;                                                /* with content, after the first; absent: see below */
 	int64_t reads_2, reads_3, reads_4, reads_5, reads_6, reads_7, reads_8; /* of them, those of so many tokens */

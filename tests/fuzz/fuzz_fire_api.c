@@ -85,7 +85,8 @@ static void read_response(const struct api *api, struct slice body, uint8_t how)
 	     slice_equal(buffer_all(&whole.reasoning), buffer_all(&pieces.reasoning)) &&
 	     slice_equal(buffer_all(&whole.finish), buffer_all(&pieces.finish)) &&
 	     slice_equal(buffer_all(&whole.error_text), buffer_all(&pieces.error_text)) &&
-	     whole.output_tokens == pieces.output_tokens && whole.events_count == pieces.events_count &&
+	     whole.output_tokens == pieces.output_tokens && whole.audio_ns == pieces.audio_ns &&
+	     (whole.framing.kind == FRAMING_BYTES || whole.events_count == pieces.events_count) &&
 	     whole.malformed == pieces.malformed && whole.failed == pieces.failed);
 }
 

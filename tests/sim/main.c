@@ -106,7 +106,7 @@ static const struct option_spec specs[] = {
 	ROW(OPTION_DURATION, 0, "batch-input", "TIME", batch_input_ns,
         "additional service time for each of its inputs (default: 1ms)"),
 	ROW(OPTION_DURATION, 0, "audio-base", "TIME", audio_base_ns,
-        "service time of a transcription, however many are in flight (default: 5ms)"),
+        "service time of a transcription, or until a speech begins, however many are in flight (default: 5ms)"),
 	ROW(OPTION_NUMBER, 0, "audio-factor", "N", audio_factor,
         "additional service time, as a part of the length of its audio (default: 0.01)"),
 	OPTION_PARSED_BY(0, "drift", "SHARE/TIME", struct sim_options, pace, engine_parse_drift,

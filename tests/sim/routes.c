@@ -9,6 +9,7 @@
 #include "hostile_metrics.h"
 #include "kube_metrics.h"
 #include "json/jout.h"
+#include "speech.h"
 #include "tokenize.h"
 
 #include <string.h>
@@ -228,7 +229,8 @@ static bool loading(const struct conn *c)
 /* A batch of inputs, or audio: true where the path is one of those. */
 static bool route_plain(struct conn *c)
 {
-	if (!batches_has_path(c->request.path) && !audio_has_path(c->request.path))
+	if (!batches_has_path(c->request.path) && !audio_has_path(c->request.path) &&
+	    !slice_is(c->request.path, SPEECH_PATH))
 		return false;
 	if (!slice_is(c->request.method, "POST"))
 		fail(c, 405, "Allow: POST\r\n", "this path does not take this method");
@@ -236,8 +238,8 @@ static bool route_plain(struct conn *c)
 		fail(c, 503, NULL, "the model is loading");
 	else if (!key_fits(c, NULL))
 		fail(c, 401, "WWW-Authenticate: Bearer\r\n", "no key, or a wrong one");
-	else if (!batches_answer(c))
-		audio_answer(c);
+	else if (!batches_answer(c) && !audio_answer(c))
+		speech_answer(c);
 	return true;
 }
 

@@ -342,6 +342,8 @@ static void members_of_the_request_are_checked(void **state)
 	     "request.n: expected a known field, such as \"$messages\", or \"$$\" for a dollar sign, got \"$input\"");
 	told("request.outputs_limit", "3", "request.outputs_limit: expected a string, got 3");
 	told("request.outputs_limit", "\"top_n\"", NULL);
+	told("request.encoding", "\"multipart/form-data\"", NULL);
+	told("request.encoding", "\"form\"", "request.encoding: expected \"multipart/form-data\", got \"form\"");
 	told("request.body.n", "{\"$each\":\"tools\",\"as\":{\"name\":\"$role\"}}",
 	     "request.name: expected a known field, such as \"$messages\", or \"$$\" for a dollar sign, got \"$role\"");
 	told("request.body.n",
@@ -369,15 +371,31 @@ static void members_of_the_request_are_checked(void **state)
 	told("request.auth", "{\"header\":\"H\",\"key\":\"K\"}", "request.auth.key: unknown member");
 }
 
+static void answers_of_audio_are_checked(void **state)
+{
+	(void)state;
+	told("response", "{\"framing\":\"bytes\",\"end\":{\"eof\":true}}", NULL);
+	told("response", "{\"framing\":\"bytes\",\"end\":{\"eof\":true},\"pcm_rate\":16000}", NULL);
+	told("response", "{\"framing\":\"bytes\",\"end\":{\"eof\":true},\"text\":[\"/a\"]}",
+	     "response.framing: \"bytes\" has neither text nor data nor an envelope, and ends by eof");
+	told("response", "{\"framing\":\"bytes\",\"end\":{\"when\":[\"/a\"]}}",
+	     "response.framing: \"bytes\" has neither text nor data nor an envelope, and ends by eof");
+	told("response", "{\"framing\":\"bytes\",\"end\":{\"eof\":true},\"pcm_rate\":0}",
+	     "response.pcm_rate: expected samples a second, 1 to 1000000, got 0");
+	told("response.pcm_rate", "24000", "response.pcm_rate: requires framing \"bytes\"");
+}
+
 static void members_of_the_response_are_checked(void **state)
 {
 	(void)state;
 	told("response", "gone", "response: expected an object, got nothing");
 	told("response", "7", "response: expected an object, got 7");
-	told("response.framing", "gone",
-	     "response.framing: expected \"sse\", \"ndjson\", \"json\", \"json-sequence\" or \"grpc\", got nothing");
-	told("response.framing", "\"http\"",
-	     "response.framing: expected \"sse\", \"ndjson\", \"json\", \"json-sequence\" or \"grpc\", got \"http\"");
+	told(
+		"response.framing", "gone",
+		"response.framing: expected \"sse\", \"ndjson\", \"json\", \"json-sequence\", \"grpc\" or \"bytes\", got nothing");
+	told(
+		"response.framing", "\"http\"",
+		"response.framing: expected \"sse\", \"ndjson\", \"json\", \"json-sequence\", \"grpc\" or \"bytes\", got \"http\"");
 	told("response.text_mode", "\"delta\"", NULL);
 	told(
 		"response.text_mode", "\"deltas\"",
@@ -484,6 +502,7 @@ int main(void)
 		cmocka_unit_test(files_open),
 		cmocka_unit_test(members_of_the_top_are_checked),
 		cmocka_unit_test(members_of_the_request_are_checked),
+		cmocka_unit_test(answers_of_audio_are_checked),
 		cmocka_unit_test(members_of_the_response_are_checked),
 		cmocka_unit_test(a_descriptor_is_like_another),
 		cmocka_unit_test(a_list_is_no_descriptor),

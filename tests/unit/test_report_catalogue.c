@@ -82,7 +82,8 @@ static void fill_figures(struct figures *f, const struct percentiles *list)
 	f->spec_drafts = f->spec_draft_tokens = f->spec_accepted_tokens = 1;
 	f->token_reads = (struct token_reads_figures){60, 60, 90, {30, 30}, 1, 1};
 	f->images = f->audio_clips = f->video_clips = f->audio_ns = f->media_bytes = 1;
-	f->images_per_s = f->audio_s_per_s = 1;
+	f->output_audio_ns = f->played = f->played_on = 1;
+	f->images_per_s = f->audio_s_per_s = f->output_audio_s_per_s = 1;
 	f->empty = f->image_tokens = f->audio_tokens = f->output_audio_tokens = 1;
 	f->completed_own = 1;
 	f->fairness = (struct fairness){1, 1, 2};
