@@ -4,6 +4,7 @@
 #include "absent.h"
 #include "json/jout.h"
 #include "draft/draft_rng.h"
+#include "text_hash.h"
 #include "text/synthetic_text.h"
 #include "token_count.h"
 
@@ -633,7 +634,9 @@ static void count_repeats(const struct trace_renderer *r, const struct draft *d,
 	bool as_recorded = (config->traits & HAS_TIMES) && !(config->scale > 1);
 	if (!text.data || (d->chain && turn > 0) || as_recorded)
 		return;
-	prompt_repeats_add(&r->counts->repeats, r->counts->reuse.chain.hash);
+	/* the same question about another image, or no text with another recording, is another prompt */
+	uint64_t media = out->media.data ? text_hash_mixed(out->messages) : 0;
+	prompt_repeats_add(&r->counts->repeats, r->counts->reuse.chain.hash ^ media);
 }
 
 /* What prompts have in common with earlier ones; not if no trace says so. */

@@ -3,6 +3,7 @@
 # audio and pace are known: 60 ms for each byte of the text, 20 ms until the first piece of 100 ms, and 0.3 of its length for all of it.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
+. "$TESTS/nginx.sh"
 server_start --audio-base 20ms --audio-factor 0.3 --log server.log
 ipf-prep synthetic -q -n 20 --input-tokens uniform:3-12 -o a.trace
 ipf-sched -q constant:rate=20,n=20 -t a.trace -o a.sched
@@ -35,6 +36,22 @@ is "$(jq '.total.media.uninterrupted' report.json)" 0 "the report: each waits"
 fire openai-speech --param 'speed=1.5'
 matches "$(ipf-collect --explain a.records 2>/dev/null)" ' reads? with audio of [0-9.]+ ?m?s' "--explain says how long it is"
 agrees "with a parameter"
+
+# ---- over every transport -----------------------------------------------------------------------------------------------------------
+openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout key.pem -out cert.pem -days 2 -subj /CN=localhost \
+	-addext subjectAltName=DNS:localhost >/dev/null 2>&1
+if nginx_start "${URL##*:}"; then
+	straight=$URL
+	URL=https://localhost:$TLS1 && fire openai-speech --cacert cert.pem --http 1.1
+	agrees "TLS: the same"
+	URL=http://127.0.0.1:$H2C && fire openai-speech --http 2-prior
+	agrees "HTTP/2: the same"
+	URL=https://localhost:$TLS && fire openai-speech-pcm --cacert cert.pem --http 2
+	agrees "HTTP/2 over TLS: the same"
+	URL=$straight
+else
+	skip "transports" "nginx is not installed"
+fi
 
 # ---- what goes wrong ---------------------------------------------------------------------------------------------------------------
 wrong() { # MODE ERROR
