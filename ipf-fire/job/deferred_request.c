@@ -29,21 +29,10 @@ static bool copy_request(struct deferred_request *d, const struct trace_request 
 {
 	d->request = *q;
 	struct slice *const slices[] = {
-		&d->request.id,
-		&d->request.messages,
-		&d->request.prompt,
-		&d->request.prompt_token_ids,
-		&d->request.inputs,
-		&d->request.query,
-		&d->request.session,
-		&d->request.parents,
-		&d->request.model,
-		&d->request.tools,
-		&d->request.response_format,
-		&d->request.body,
-		&d->request.tags,
-		&d->request.slo,
-		&d->request.answer,
+		&d->request.id,     &d->request.messages, &d->request.prompt,          &d->request.prompt_token_ids,
+		&d->request.inputs, &d->request.query,    &d->request.session,         &d->request.parents,
+		&d->request.model,  &d->request.tools,    &d->request.response_format, &d->request.body,
+		&d->request.tags,   &d->request.slo,      &d->request.answer,
 	};
 	const size_t count = sizeof slices / sizeof *slices;
 	size_t len = 0;

@@ -45,9 +45,8 @@ void trace_renderer_release(struct trace_renderer *r)
 	flat_prompt_release(&r->flat);
 	draft_release(&r->work);
 	jdoc_release(&r->tags_document);
-	struct buffer *const buffers[] = {&r->query,  &r->messages, &r->id,      &r->session, &r->model,
-	                                  &r->answer, &r->blocks,   &r->parents, &r->tags,    &r->scope,
-	                                  &r->class_tags};
+	struct buffer *const buffers[] = {&r->query,  &r->messages, &r->id,   &r->session, &r->model,     &r->answer,
+	                                  &r->blocks, &r->parents,  &r->tags, &r->scope,   &r->class_tags};
 	for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
 		buffer_release(buffers[i]);
 }

@@ -279,8 +279,7 @@ static void add_completion(const struct side *side, const struct row *row, bool 
 static void add_up(const struct side *side, enum figure_kind kind, bool drain, double *over, double *under)
 {
 	const bool of_requests = kind == FIGURE_FAILURES || kind == FIGURE_VALID || kind == FIGURE_REFUSED ||
-	                         kind == FIGURE_CACHED ||
-	                         kind == FIGURE_GAPS_MEAN;
+	                         kind == FIGURE_CACHED || kind == FIGURE_GAPS_MEAN;
 	const bool by_request = strcmp(run_data_itl(side->run, 0), "request") == 0;
 	if (!of_requests)
 		measure_time(side, drain, under);
