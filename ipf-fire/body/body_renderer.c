@@ -23,7 +23,8 @@ struct body_renderer {
 	jdoc_id message;             /* in outer.doc: the one that is being written */
 	struct chat_part part;       /* of its content */
 	struct jdoc tools, format;
-	struct jdoc own; /* the request's own members of its body */
+	struct slice previous; /* JSON: see body_renderer_continue */
+	struct jdoc own;       /* the request's own members of its body */
 	struct jdoc inputs;
 	jdoc_id input; /* in `inputs`: the one that is being written */
 	jdoc_id tool;  /* in `tools`: the one that is being written */
@@ -166,6 +167,8 @@ static bool present(struct filling *f, enum template_field field)
 	const struct trace_request *q = f->q;
 	bool text = q->messages.data || q->prompt.data;
 	switch (field) {
+	case FIELD_PREVIOUS:
+		return f->r->previous.data;
 	case FIELD_MODEL:
 		return body_renderer_model(f->r, q).data;
 	case FIELD_ADAPTER:
@@ -308,6 +311,8 @@ static struct slice json_value(struct filling *f, enum template_field field)
 		return q->inputs;
 	case FIELD_QUERY:
 		return q->query;
+	case FIELD_PREVIOUS:
+		return r->previous;
 	case FIELD_INPUT:
 		return jdoc_raw(&r->inputs, r->input);
 	case FIELD_TOOLS:
@@ -641,6 +646,16 @@ int body_renderer_render(struct body_renderer *r, const struct trace_request *q,
 		return -1;
 	bool failed = body->failed || r->prompt.messages.failed || r->outer.messages.failed || r->scratch.failed;
 	return failed ? ipf_error_memory(err) : 0;
+}
+
+bool body_renderer_can_continue(const struct body_renderer *r)
+{
+	return r->template.carries[FIELD_PREVIOUS];
+}
+
+void body_renderer_continue(struct body_renderer *r, struct slice id)
+{
+	r->previous = id;
 }
 
 struct slice body_renderer_json(const struct body_renderer *r)

@@ -49,6 +49,10 @@ int body_renderer_set_default_model(struct body_renderer *r, const char *model, 
  * of a list with commas between (prompt_append_turn). -1: out of memory, or as body_renderer_check. */
 int body_renderer_render(struct body_renderer *r, const struct trace_request *request, struct slice context,
                          struct buffer *body, struct ipf_error *err);
+/* Can a request name the answer that it continues, whose messages the server then has? */
+bool body_renderer_can_continue(const struct body_renderer *r);
+/* The id of that answer for the next bodies, a JSON text, borrowed; absent: none. */
+void body_renderer_continue(struct body_renderer *r, struct slice id);
 /* The JSON from which the last gRPC message or form was made; absent if bodies are JSON. Valid until the next body. */
 struct slice body_renderer_json(const struct body_renderer *r);
 /* How many results a request with inputs asks for; IPF_ABSENT: one for each input. */

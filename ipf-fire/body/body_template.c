@@ -18,6 +18,7 @@ static const char *const field_names[FIELD_COUNT] = {
 	"inputs",
 	"input_texts",
 	"query",
+	"previous",
 	"tools",
 	"id",
 	"session",

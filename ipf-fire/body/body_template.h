@@ -19,6 +19,7 @@ enum template_field {
 	FIELD_INPUTS,
 	FIELD_INPUT_TEXTS,
 	FIELD_QUERY,
+	FIELD_PREVIOUS, /* the id of the answer that the request continues */
 	FIELD_TOOLS,
 	FIELD_ID,
 	FIELD_SESSION,

@@ -16,10 +16,11 @@ struct history_turn {
 	int64_t parent;                   /* n of the turn before; -1: unknown or none */
 	struct deferred_request *request; /* until the answer has come */
 	struct buffer messages;           /* those before it, then its own, then the answer */
-	size_t own_begin;                 /* where its own begin */
-	uint64_t session;                 /* a hash of the session's name */
-	_Atomic int64_t *answer_kind;     /* the count for the next turn: by what is used as this turn's answer */
-	_Atomic int64_t *counted_as;      /* the count for this turn, once it is sent; NULL: a first turn */
+	struct buffer previous;       /* JSON: the id of its answer; then, in the turn after it, of what that continues */
+	size_t own_begin;             /* where its own begin */
+	uint64_t session;             /* a hash of the session's name */
+	_Atomic int64_t *answer_kind; /* the count for the next turn: by what is used as this turn's answer */
+	_Atomic int64_t *counted_as;  /* the count for this turn, once it is sent; NULL: a first turn */
 	bool answered;
 	struct job *job;                             /* waits for the parent's answer */
 	struct history_turn *next_waiting, *waiting; /* in the parent's list; the turns that wait for this one */
@@ -37,23 +38,25 @@ struct history_turn {
 struct history {
 	const struct api *api;
 	struct memory_use *memory;
+	bool by_server; /* the server keeps the messages of sessions */
 	struct history_turn **buckets;
 	size_t mask, count;
 	struct history_turn *oldest, *newest;
 	size_t kept_bytes;                       /* of answers that no turn has requested */
 	_Atomic(struct history_turn *) ended;    /* a stack; any thread pushes */
 	struct history_turn *ready, **ready_end; /* whose jobs can be rendered; linked by next_waiting */
-	_Atomic int64_t live, recorded, left_out;
+	_Atomic int64_t live, recorded, left_out, server;
 	struct response answer;
 };
 
-struct history *history_new(const struct api *api, struct memory_use *memory)
+struct history *history_new(const struct api *api, bool by_server, struct memory_use *memory)
 {
 	struct history *h = calloc(1, sizeof *h);
 	if (!h)
 		return NULL;
 	h->api = api;
 	h->memory = memory;
+	h->by_server = by_server;
 	h->mask = 1023;
 	h->ready_end = &h->ready;
 	h->buckets = calloc(h->mask + 1, sizeof(struct history_turn *));
@@ -66,7 +69,7 @@ struct history *history_new(const struct api *api, struct memory_use *memory)
 /* What the turn holds now, apart from its request. */
 static void count_memory(const struct history *h, struct history_turn *t)
 {
-	int64_t bytes = (int64_t)(t->messages.cap + t->body.cap);
+	int64_t bytes = (int64_t)(t->messages.cap + t->body.cap + t->previous.cap);
 	memory_use_add(h->memory, bytes - t->counted_bytes);
 	t->counted_bytes = bytes;
 }
@@ -82,6 +85,7 @@ static void turn_free(struct history_turn *t)
 {
 	deferred_request_free(t->request);
 	buffer_release(&t->messages);
+	buffer_release(&t->previous);
 	buffer_release(&t->body);
 	job_record_parts_release(&t->parts);
 	free(t);
@@ -103,8 +107,10 @@ void history_free(struct history *h)
 
 struct history_counts history_counts(const struct history *h)
 {
-	return (struct history_counts){
-		.live = atomic_load(&h->live), .recorded = atomic_load(&h->recorded), .left_out = atomic_load(&h->left_out)};
+	return (struct history_counts){.live = atomic_load(&h->live),
+	                               .recorded = atomic_load(&h->recorded),
+	                               .left_out = atomic_load(&h->left_out),
+	                               .server = atomic_load(&h->server)};
 }
 
 /* ---- turns by n ---- */
@@ -204,7 +210,8 @@ bool history_order(struct history *h, struct job *job)
 	return false;
 }
 
-const struct trace_request *history_request(struct history *h, struct job *job, struct slice *context)
+const struct trace_request *history_request(struct history *h, struct job *job, struct slice *context,
+                                            struct slice *previous)
 {
 	struct history_turn *t = job->history_turn, *parent = t->parent < 0 ? NULL : *find(h, t->parent);
 	if (parent && parent->answered) {
@@ -213,6 +220,8 @@ const struct trace_request *history_request(struct history *h, struct job *job, 
 		t->counted_as = parent->answer_kind;
 		t->messages = parent->messages;
 		parent->messages = (struct buffer){0};
+		t->previous = parent->previous;
+		parent->previous = (struct buffer){0};
 		count_memory(h, parent);
 		/* any other turn that waits for it is not the next one */
 		parent->waiting = NULL;
@@ -224,7 +233,8 @@ const struct trace_request *history_request(struct history *h, struct job *job, 
 	t->own_begin = t->messages.len;
 	prompt_append_messages(&t->messages, &t->request->request);
 	count_memory(h, t);
-	*context = (struct slice){t->messages.data, t->own_begin};
+	*previous = t->previous.len ? buffer_all(&t->previous) : (struct slice){0};
+	*context = (struct slice){t->messages.data, previous->data ? 0 : t->own_begin};
 	return &t->request->request;
 }
 
@@ -273,12 +283,25 @@ static bool append_answer(struct history *h, struct history_turn *t)
 	return good;
 }
 
+/* Keeps the id by which the next turn continues the answer. false: there is none. */
+static bool keep_id(struct history *h, struct history_turn *t)
+{
+	struct jout w = {.out = &t->previous};
+	buffer_clear(&t->previous);
+	if (!h->by_server || !h->answer.id.len || h->answer.id.failed)
+		return false;
+	jout_string(&w, buffer_all(&h->answer.id));
+	if (t->previous.failed)
+		buffer_release(&t->previous);
+	return t->previous.len > 0;
+}
+
 static void answered(struct history *h, struct history_turn *t)
 {
 	const struct trace_request *q = &t->request->request;
 	size_t before = t->messages.len;
 	if (append_answer(h, t)) {
-		t->answer_kind = &h->live;
+		t->answer_kind = keep_id(h, t) ? &h->server : &h->live;
 	} else if (q->answer.data) {
 		t->messages.len = before;
 		prompt_append_answer(&t->messages, q->answer);

@@ -28,11 +28,13 @@ struct history;
 struct history_counts {
 	int64_t live;     /* the server's answer */
 	int64_t recorded; /* the answer in the trace */
+	int64_t server;   /* what the server keeps: the turn names the answer that it continues */
 	int64_t left_out; /* nothing: the turn failed, and the trace has no answer */
 };
 
-/* Both are borrowed; what it keeps is counted in `memory`. NULL: out of memory. */
-struct history *history_new(const struct api *api, struct memory_use *memory);
+/* `by_server`: it keeps the messages of sessions, and a turn names the answer before it. Both are borrowed; what it
+ * keeps is counted in `memory`. NULL: out of memory. */
+struct history *history_new(const struct api *api, bool by_server, struct memory_use *memory);
 void history_free(struct history *h); /* NULL is fine; jobs that still wait are forgotten */
 
 /* Adds a request of a session. Takes `request` over, also if it fails (-1: out of memory). */
@@ -41,8 +43,10 @@ int history_add(struct history *h, struct job *job, struct deferred_request *req
 bool history_order(struct history *h, struct job *job);
 /* The next job whose awaited answer has come; NULL: none now. */
 struct job *history_next(struct history *h);
-/* The request of a job that is rendered now, and the messages of the turns before it (valid until the next call). */
-const struct trace_request *history_request(struct history *h, struct job *job, struct slice *context);
+/* The request of a job that is rendered now, and the messages of the turns before it, or the id of the answer that it
+ * continues, as JSON (valid until the next call). */
+const struct trace_request *history_request(struct history *h, struct job *job, struct slice *context,
+                                            struct slice *previous);
 
 /* The job has ended. For the thread that sent it, any of several. Copies its body; parses nothing. */
 void history_ended(struct history *h, const struct job *job);

@@ -111,7 +111,7 @@ static int render(struct feeder *f, struct job *job, size_t lane, const struct a
 	if (f->o.history && job->session.data && add_to_history(f, job, lane, err) < 0)
 		return -1;
 	if (job->history_turn)
-		history_request(f->o.history, job, &ignored);
+		history_request(f->o.history, job, &ignored, &ignored);
 	return 0;
 }
 
@@ -182,8 +182,10 @@ out:
 static void render_order(struct feeder *f, struct job *job)
 {
 	struct ipf_error why = {0};
-	struct slice context = job->source ? deferred_request_context(job->source) : (struct slice){0};
-	const struct trace_request *q = job->source ? &job->source->request : history_request(f->o.history, job, &context);
+	struct slice previous = {0}, context = job->source ? deferred_request_context(job->source) : (struct slice){0};
+	const struct trace_request *q = job->source ? &job->source->request
+	                                            : history_request(f->o.history, job, &context, &previous);
+	body_renderer_continue(f->o.renderer, previous);
 	if (render_body(f, job, q, context, &why) < 0)
 		job->request.text.failed = true; /* out of memory: the request fails with that */
 	deferred_request_free(job->source);

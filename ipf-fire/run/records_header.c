@@ -186,8 +186,9 @@ json_t *records_trailer(struct arrival_reader *arrivals, const struct engine_res
 	if (history) {
 		struct history_counts c = history_counts(history);
 		json_object_set_new(end, "history",
-		                    json_pack("{s:I, s:I, s:I}", "live", (json_int_t)c.live, "recorded", (json_int_t)c.recorded,
-		                              "left_out", (json_int_t)c.left_out));
+		                    json_pack("{s:I, s:I, s:I, s:I}", "live", (json_int_t)c.live, "recorded",
+		                              (json_int_t)c.recorded, "left_out", (json_int_t)c.left_out, "server",
+		                              (json_int_t)c.server));
 	}
 	if (bad->kind)
 		why = json_sprintf("%s%s%s", bad->file, bad->file[0] ? ": " : "", bad->text);

@@ -174,6 +174,10 @@ static int open_inputs(struct run *r, struct ipf_error *err)
 	    endpoint_open(&r->endpoint, r->api, &r->endpoint_options, err) < 0 ||
 	    network_path_open(&r->network_path, &network_path, err) < 0 || gather_headers(r, err) < 0)
 		return -1;
+	if (o->history == HISTORY_SERVER &&
+	    (!body_renderer_can_continue(r->renderer) || !api_response(r->api, r->streamed)->id.count))
+		return ipf_error_set(err, IPF_USAGE, "--history server: servers with the API %s do not keep sessions",
+		                     api_name(r->api));
 	if (o->probe && probe_schedule(&r->probe, err) < 0)
 		return -1;
 	if (arrival_reader_open(&r->arrivals, o->probe ? r->probe.path : r->schedule, o->trace, o->warm, err) < 0)
@@ -592,8 +596,8 @@ static int set_up(struct run *r, struct ipf_error *err)
 			return ipf_error_memory(err);
 	if (o->sandbox && enter_sandbox(r, err) < 0)
 		return -1;
-	bool live = r->options->history == HISTORY_LIVE;
-	if (!(r->spare = queue_new(JOBS_SPARE)) || (live && !(r->history = history_new(r->api, &r->memory))))
+	bool by_server = r->options->history == HISTORY_SERVER, live = by_server || r->options->history == HISTORY_LIVE;
+	if (!(r->spare = queue_new(JOBS_SPARE)) || (live && !(r->history = history_new(r->api, by_server, &r->memory))))
 		return ipf_error_memory(err);
 	const struct feeder_options feeder = {.arrivals = r->arrivals,
 	                                      .renderer = r->renderer,

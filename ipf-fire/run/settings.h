@@ -15,6 +15,7 @@
 enum history_source {
 	HISTORY_RECORDED, /* later turns of a session repeat the answers in the trace */
 	HISTORY_LIVE,     /* … the server's own */
+	HISTORY_SERVER,   /* … are named by their ids, since the server has them */
 };
 
 enum timestamp_source {

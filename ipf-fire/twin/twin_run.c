@@ -113,7 +113,7 @@ static int open_inputs(struct twin_run *r, const char *schedule, struct ipf_erro
 	const struct twin_prompt_options prompts = {.trace = arrival_reader_trace(r->arrivals),
 	                                            .room = twin_server_room(r->server),
 	                                            .blocks = twin_value(&r->twin, TWIN_PREFIX_CACHE) > 0.5,
-	                                            .answers = o->history == HISTORY_LIVE,
+	                                            .answers = o->history != HISTORY_RECORDED,
 	                                            .times = {r->twin.times[TWIN_INPUT], r->twin.times[TWIN_OUTPUT]}};
 	if (!(r->balance = balance_new(o->balance, (size_t)o->replicas.most)))
 		return ipf_error_memory(err);

@@ -25,6 +25,7 @@ static const struct {
 	{"inputs", ANYWHERE},
 	{"input_texts", ANYWHERE},
 	{"query", ANYWHERE},
+	{"previous", ANYWHERE},
 	{"tools", ANYWHERE},
 	{"output_tokens", ANYWHERE},
 	{"input_tokens", ANYWHERE},

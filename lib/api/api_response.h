@@ -76,6 +76,7 @@ struct api_response {
 	struct api_pointers details[API_DETAILS];
 	struct api_pointers token_ids; /* the ids of the tokens in the event: arrays, or one id */
 	struct api_pointers role;      /* what an event that only opens the answer has: who speaks */
+	struct api_pointers id;        /* by which a later request continues this answer */
 	char *error_event;             /* SSE: an event of this name is an error, whatever its data; NULL: none */
 	char *end_data;                /* SSE: data that ends the stream ("[DONE]"); NULL: none */
 	struct api_pointers end_when;  /* the stream ends when one of these matches; end_mark.h says what is no end */

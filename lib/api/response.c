@@ -521,6 +521,16 @@ static int add_repeated(struct response *r, const struct record *record, const s
 	return add_event(r, t_ns, IPF_ABSENT, r->repeat.reasoning ? EVENT_REASONING : EVENT_TEXT, err);
 }
 
+/* The first one counts. */
+static void extract_id(struct response *r, const struct response_options *options)
+{
+	if (!options->keep_text || !r->format->id.count || r->id.len)
+		return;
+	jdoc_id node = api_pointers_first(&r->format->id, &r->doc, JDOC_ROOT);
+	if (jdoc_type_of(&r->doc, node) == JDOC_TEXT)
+		jdoc_text(&r->doc, node, &r->id);
+}
+
 static int extract_content(struct response *r, const struct record *record, const struct response_options *options,
                            const struct framing_event *event, struct ipf_error *err)
 {
@@ -531,6 +541,7 @@ static int extract_content(struct response *r, const struct record *record, cons
 	bool data = r->format->data.count && api_pointers_first(&r->format->data, &r->doc, JDOC_ROOT) != JDOC_NONE;
 	int64_t usage = extract_usage(r);
 	extract_finish(r);
+	extract_id(r, options);
 	extract_outputs(r);
 	bool after_end = r->ended;
 	if (!after_end && end_mark_find(r->format, r->protobuf, &r->doc) != JDOC_NONE)
@@ -797,8 +808,9 @@ static void finish_body(struct response *r, const struct record *record, size_t 
 
 static void begin(struct response *r, const struct record *record)
 {
-	struct buffer *buffers[] = {&r->finish,     &r->finish_server,  &r->content, &r->text,      &r->reasoning,
-	                            &r->error_text, &r->malformed_text, &r->piece,   &r->seen_text, &r->seen_reasoning};
+	struct buffer *buffers[] = {&r->id,    &r->finish,    &r->finish_server, &r->content,
+	                            &r->text,  &r->reasoning, &r->error_text,    &r->malformed_text,
+	                            &r->piece, &r->seen_text, &r->seen_reasoning};
 	for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
 		buffer_clear(buffers[i]);
 	for (size_t i = 0; i < API_SERVER_TIMES; i++)
@@ -884,9 +896,9 @@ int response_parse(struct response *r, const struct record *record, const struct
 
 void response_release(struct response *r)
 {
-	struct buffer *buffers[] = {&r->finish,     &r->finish_server,  &r->content, &r->text,      &r->reasoning,
-	                            &r->error_text, &r->malformed_text, &r->piece,   &r->seen_text, &r->seen_reasoning,
-	                            &r->json};
+	struct buffer *buffers[] = {&r->id,    &r->finish,    &r->finish_server,  &r->content,
+	                            &r->text,  &r->reasoning, &r->error_text,     &r->malformed_text,
+	                            &r->piece, &r->seen_text, &r->seen_reasoning, &r->json};
 	for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
 		buffer_release(buffers[i]);
 	framing_release(&r->framing);

@@ -1,0 +1,51 @@
+#!/bin/bash
+# --history server: the server keeps the messages of sessions, and a turn sends what is new and the id of the answer before. The server's own
+# conversations tell whether it has what --history live would have sent.
+. "$TESTS/tap.sh"
+unset -f jq # the order of members matters
+. "$TESTS/fixture.sh"
+
+ipf-prep sharegpt "$ROOT/examples/chat.json" --turns all --wait 1ms --output-tokens 5 -q -o all.trace
+ipf-sched closed:users=3 -t all.trace -q -o all.sched
+server() { # [FAIL]
+	rm -f port
+	: >log
+	python3 "$TESTS/helpers/session_server.py" log "$@" >port 2>server.err &
+	PID=$!
+	stop_at_exit $PID
+	wait_for 30 test -s port
+	URL=http://127.0.0.1:$(cat port)
+}
+fire() { # ARGUMENTS…
+	run ipf-fire -m sim --api openai-responses -t all.trace all.sched -u "$URL" -H 'X-Request-Id: $id' -q -o run.records --force "$@"
+	status_is 0 "ipf-fire $*"
+	kill $PID
+	wait $PID 2>/dev/null
+	jq -c '[.id, .conversation]' log | sort >conversations
+	history=$(tail -1 run.records | jq -c .end.history)
+}
+LATER=$(body all.trace | jq -s '[.[] | select(.context == "session" and .turn > 0)] | length')
+between "$LATER" 6 1000 "there are later turns"
+server
+fire --history live
+cp conversations want
+is "$(jq -s 'map(select(.previous)) | length' log)" 0 "--history live names no answer"
+for stream in '' --no-stream; do
+	server
+	fire --history server $stream
+	same conversations want "--history server $stream: the server has the same conversations"
+	is "$(jq -s 'map(select(.previous)) | length' log)" "$LATER" "each later turn names the answer before it"
+	is "$(jq -s 'map(select(.previous and .came > 1)) | length' log)" 0 "and sends only what is new"
+	is "$(jq -c '[.server, .live, .left_out]' <<<"$history")" "[$LATER,0,0]" "which the records count"
+done
+
+# A failed turn has no id: the turn after it sends all messages, as without a server that keeps them.
+server 1
+fire --history server
+failed=$(jq -r 'select(.status == 500) | .id' log)
+next=$(body all.trace | jq -r --arg id "$failed" -s '(map(select(.id == $id)) | .[0]) as $f | map(select(.session == $f.session and .turn == $f.turn + 1)) | .[0].id // ""')
+is "$(jq -s 'map(select(.status == 404)) | length' log)" 0 "no turn names an answer that there is not"
+[ -z "$next" ] || is "$(jq -c --arg id "$next" 'select(.id == $id) | .previous' log)" false "after a failed turn all messages are sent"
+
+run ipf-fire -m sim --api openai-chat -t all.trace all.sched -u http://127.0.0.1:1 --history server
+complains ipf-fire '--history server: servers with the API openai-chat do not keep sessions' "an API without it"
