@@ -12,6 +12,7 @@
 #include "objective/objective.h"
 #include "push/push_target.h"
 #include "redact.h"
+#include "retry_after.h"
 #include "safe_text.h"
 #include "scrape/metrics_url.h"
 
@@ -132,6 +133,17 @@ static void read_rule(const char *text)
 		     rule.windows <= UNTIL_STABLE_WINDOWS_MOST && rule.window_ns > 0);
 }
 
+static void read_retry_after(const char *text)
+{
+	static const char *const names[] = {"x-ratelimit-reset-requests", "Retry-After", "retry-after-ms"};
+	struct retry_after asked = {0};
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		retry_after_note(&asked, slice_of(names[i]), slice_of(text));
+		int64_t ns = retry_after_ns(&asked, 1700000000);
+		must(ns == IPF_ABSENT || (ns >= 0 && ns <= RETRY_AFTER_MOST_NS));
+	}
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct slice rest = {(const char *)data, size};
@@ -150,6 +162,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	redact_twice(text, redact_value);
 	redact_twice(text, redact_url);
 	redact_a_message(text);
+	read_retry_after(text);
 	(void)header_name_is_valid(text, strlen(text));
 	(void)header_value_is_valid(text);
 	(void)host_is_loopback(text);
