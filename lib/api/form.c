@@ -1,6 +1,7 @@
 #include "api/form.h"
 
 #include "base64.h"
+#include "stream/media_file.h"
 
 #include <string.h>
 
@@ -98,10 +99,11 @@ static int write_type(struct form *f, jdoc_id media_type)
 	return 0;
 }
 
-static bool is_mark(struct slice data)
+/* Is the text of the data, in its quotes, the mark of a medium and nothing else? */
+static bool is_mark(struct slice quoted)
 {
-	static const char begin[] = "{ipf-media:";
-	return data.len > sizeof begin && memcmp(data.data, begin, sizeof begin - 1) == 0 && data.data[data.len - 1] == '}';
+	struct media_mark mark;
+	return media_next_mark(quoted, 0, &mark) && mark.begin == 1 && mark.end + 1 == quoted.len;
 }
 
 static int write_file(struct form *f, jdoc_id key, jdoc_id media_type, jdoc_id data)
@@ -111,7 +113,7 @@ static int write_file(struct form *f, jdoc_id key, jdoc_id media_type, jdoc_id d
 		return -1;
 	buffer_text(f->body, "\r\n\r\n");
 	struct slice text = text_of(f, data);
-	if (is_mark(text))
+	if (is_mark(jdoc_raw(f->doc, data)))
 		buffer_slice(f->body, text);
 	else if (base64_decode(text, f->body) < 0)
 		return ipf_error_set(f->err, IPF_INPUT, "the data of a file are not base64");

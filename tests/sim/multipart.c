@@ -10,6 +10,12 @@ struct rest {
 	const char *at, *end;
 };
 
+static struct rest rest_of(struct slice s)
+{
+	const char *at = s.len ? s.data : "";
+	return (struct rest){at, at + s.len};
+}
+
 static bool skip(struct rest *r, const char *text)
 {
 	size_t len = strlen(text);
@@ -30,8 +36,8 @@ static bool skip_any_case(struct rest *r, const char *text)
 
 static int boundary_of(struct slice type, char boundary[BOUNDARY_MOST + 5], struct ipf_error *err)
 {
-	struct rest r = {type.data, type.data + type.len};
-	if (!type.data || !skip_any_case(&r, "multipart/form-data; boundary="))
+	struct rest r = rest_of(type);
+	if (!skip_any_case(&r, "multipart/form-data; boundary="))
 		return ipf_error_set(err, IPF_INPUT, "Content-Type: expected multipart/form-data; boundary=…");
 	size_t len = (size_t)(r.end - r.at);
 	if (len == 0 || len > BOUNDARY_MOST || memchr(r.at, '"', len) || memchr(r.at, ' ', len) || memchr(r.at, ';', len))
@@ -76,11 +82,11 @@ static int read_head(struct rest *r, struct multipart_part *part, struct ipf_err
 int multipart_read(struct multipart *form, struct slice content_type, struct slice body, struct ipf_error *err)
 {
 	char boundary[BOUNDARY_MOST + 5];
-	struct rest r = {body.data, body.data + body.len};
+	struct rest r = rest_of(body);
 	*form = (struct multipart){0};
 	if (boundary_of(content_type, boundary, err) < 0)
 		return -1;
-	if (!body.len || !skip(&r, boundary + 2))
+	if (!skip(&r, boundary + 2))
 		return ipf_error_set(err, IPF_INPUT, "the form does not begin with its boundary");
 	while (!skip(&r, "--\r\n")) {
 		if (form->count == MULTIPART_MOST || !skip(&r, "\r\n"))

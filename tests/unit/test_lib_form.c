@@ -46,6 +46,7 @@ static void refused(void **state)
 		const char *json, *why;
 	} cases[] = {
 		{"{\"f\":{\"media_type\":\"audio/wav\",\"data\":\"!\"}}", "the data of a file are not base64"},
+		{"{\"f\":{\"media_type\":\"audio/wav\",\"data\":\"{ipf-media:28+x}\"}}", "the data of a file are not base64"},
 		{"{\"f\":{\"media_type\":\"audio\",\"data\":\"\"}}", "expected a media type such as audio/wav, got \"audio\""},
 		{"{\"f\":{\"media_type\":\"a/b\\r\\nX\",\"data\":\"\"}}", "expected a media type"},
 		{"{\"f\":{\"media_type\":\"/b\",\"data\":\"\"}}", "expected a media type"},
