@@ -10,6 +10,7 @@
 #include "convert.h"
 #include "hub/hub_tokenizer.h"
 #include "input/remote.h"
+#include "media/media_store.h"
 #include "memory.h"
 #include "safe_text.h"
 #include "source_operands.h"
@@ -280,8 +281,27 @@ static bool is_estimated(const json_t *header)
 	return json_is_false(exact);
 }
 
+/* Takes a request of a trace, with its media where the trace has marks of its media file: what is hashed is what is
+ * sent. */
+static int take_of_trace(struct anonymize_run *run, struct media_store *media, struct trace_request *request,
+                         struct ipf_error *err)
+{
+	struct buffer messages = {0};
+	int status = 0;
+	if (request->media.data && request->messages.data) {
+		media_store_begin(media);
+		status = media_store_messages(media, request->messages, &messages, err);
+		request->messages = buffer_all(&messages);
+	}
+	if (status == 0)
+		status = take(&run->sink, request, err);
+	buffer_release(&messages);
+	return status;
+}
+
 /* A trace of ours. A cut one is used as far as it goes, and the status is 3. */
-static int from_trace(struct anonymize_run *run, struct trace_reader *reader, struct ipf_error *err)
+static int from_trace(struct anonymize_run *run, struct trace_reader *reader, struct media_store *media,
+                      struct ipf_error *err)
 {
 	struct stream_reader *stream = trace_reader_stream(reader);
 	struct trace_request request;
@@ -290,7 +310,7 @@ static int from_trace(struct anonymize_run *run, struct trace_reader *reader, st
 	run->anonymizer.recount = token_counter_is_exact(run->options->prep.tokens) &&
 	                          is_estimated(stream_reader_header(stream));
 	while (status == 0 && (got = trace_reader_next(reader, &request, &end)) == 1)
-		status = take(&run->sink, &request, err);
+		status = take_of_trace(run, media, &request, err);
 	if (status < 0) {
 		ipf_error_place(err, stream_reader_name(stream), stream_reader_line(stream));
 		return -1;
@@ -308,14 +328,21 @@ static int anonymize_trace(struct anonymize_run *run, const char *path, struct i
 {
 	struct prep_config *c = &run->options->prep;
 	struct trace_reader *reader = NULL;
+	struct media_store media;
+	struct buffer media_file = {0};
 	int status = -1;
+	media_store_init(&media, &c->media, 0);
+	buffer_format(&media_file, "%s" MEDIA_FILE_SUFFIX, path);
+	media.source = media_file.data;
 	if (trace_reader_open(&reader, path, err) == 0 &&
 	    hub_token_counter_open(&c->tokens, c->tokenizer, remote_say, err) == 0) {
 		const bool exact = token_counter_is_exact(c->tokens) ||
 		                   !is_estimated(stream_reader_header(trace_reader_stream(reader)));
-		status = open_run(run, exact, err) < 0 ? -1 : from_trace(run, reader, err);
+		status = open_run(run, exact, err) < 0 ? -1 : from_trace(run, reader, &media, err);
 	}
 	trace_reader_close(reader);
+	media_store_close(&media, err);
+	buffer_release(&media_file);
 	return status;
 }
 

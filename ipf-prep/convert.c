@@ -375,10 +375,18 @@ int convert_requests(const struct prep_config *c, const struct input_paths *path
 	struct source_reader reading = reader_of(c, first);
 	begin_progress(c, &reading.progress);
 	struct trace_renderer renderer = {0};
-	int status = trace_renderer_init(&renderer, c, to, NULL, &counts, err);
+	struct media_names names = {0};
+	struct media_store media;
+	int status = open_media(&media, c, paths, &names, err);
+	media.path = NULL; /* they stay in the requests, whichever file they are in now */
+	if (status == 0)
+		status = trace_renderer_init(&renderer, c, to, &media, &counts, err);
 	if (status == 0)
 		status = read_requests(c, &renderer, paths, &reading, &counts, err);
 	trace_renderer_release(&renderer);
+	if (media_store_close(&media, err) < 0)
+		status = -1;
+	media_names_release(&names);
 	if (status == 0)
 		status = report(c, &reading, &counts, err);
 	*read = (struct convert_read){.assumed = counts.assumed, .from = json_incref(reading.from)};

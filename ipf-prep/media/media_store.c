@@ -399,6 +399,20 @@ int media_store_message(struct media_store *s, struct slice message, struct jout
 	return w->out->failed ? ipf_error_memory(err) : 0;
 }
 
+int media_store_messages(struct media_store *s, struct slice list, struct buffer *out, struct ipf_error *err)
+{
+	struct jdoc messages = {0};
+	struct jout w = {.out = out};
+	int result = jdoc_parse(&messages, list.data, list.len, err);
+	buffer_clear(out);
+	jout_begin_list(&w);
+	for (struct jdoc_each e = jdoc_each(&messages, JDOC_ROOT); result == 0 && jdoc_step(&e);)
+		result = media_store_message(s, jdoc_raw(&messages, e.value), &w, err);
+	jout_end_list(&w);
+	jdoc_release(&messages);
+	return result == 0 && out->failed ? ipf_error_memory(err) : result;
+}
+
 /* ---- synthetic media ---- */
 
 /* One of a pool that is in the media file. */

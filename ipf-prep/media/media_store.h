@@ -38,6 +38,8 @@ void media_store_begin(struct media_store *store);
 /* Each writes JSON. -1: IPF_INPUT, a medium of the data is no base64 or cannot be read; the media file cannot be
  * written; out of memory. */
 int media_store_message(struct media_store *store, struct slice message, struct jout *w, struct ipf_error *err);
+/* A list of messages, into `out`, which is cleared first. */
+int media_store_messages(struct media_store *store, struct slice list, struct buffer *out, struct ipf_error *err);
 /* `parts`: elements of a list with commas between. */
 int media_store_parts(struct media_store *store, struct slice parts, struct jout *w, struct ipf_error *err);
 /* `number` and `turn` identify the request: its media depend on them, and on the seed. */

@@ -177,5 +177,5 @@ refused env HF_TOKEN="$secret" HF_ENDPOINT="http://127.0.0.1:1" ipf-prep sharegp
 # ---- the page lists what is harmless ----
 # shellcheck disable=SC2016 # awk's
 awk '/^static const char \*const public_/ { on = 1; next } /^};/ { on = 0 } on { gsub(/[\t",]/, ""); print }' "$ROOT/lib/redact.c" | sort >listed.code
-sed -n '/^.Sh SECRETS/,/^.Sh TRUST/p' "$ROOT/lib/ipf.7" | sed -n 's/^\.Li //p' | tr ' ' '\n' | grep '^[a-z][A-Za-z0-9_-]*$' | sort >listed.page
+sed -n '/^.Sh SECRETS/,/^.Sh TRUST/p' "$ROOT/lib/ipf.7" | sed -n 's/^\.Li //p' | tr ' ' '\n' | grep '^[a-z][A-Za-z0-9_-]*\(\[]\)\?$' | sort >listed.page
 same listed.code listed.page "ipf(7) lists the names that are harmless"

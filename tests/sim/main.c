@@ -195,7 +195,7 @@ static int read_fails(const struct sim_options *o, struct server_options *server
 	return 0;
 }
 
-static int check_options(const struct sim_options *o, struct server_options *server, struct ipf_error *err)
+static int check_ranges(const struct sim_options *o, struct ipf_error *err)
 {
 	const int64_t most = 1 << 26;
 	if (range("port", o->port, 0, 65535, err) < 0 || range("max-batch", o->max_batch, 1, most, err) < 0 ||
@@ -212,6 +212,13 @@ static int check_options(const struct sim_options *o, struct server_options *ser
 	if (!(o->prefill_rate > 0) || o->eos_mean < 0 || !(o->audio_factor >= 0 && o->audio_factor <= 1000))
 		return ipf_error_set(err, IPF_USAGE,
 		                     "--prefill-rate has to be above 0, --eos-mean not below, --audio-factor 0 to 1000");
+	return 0;
+}
+
+static int check_options(const struct sim_options *o, struct server_options *server, struct ipf_error *err)
+{
+	if (check_ranges(o, err) < 0)
+		return -1;
 	*server = (struct server_options){.engine = {.step_base_ns = o->step_base_ns,
 	                                             .step_per_seq_ns = o->step_per_seq_ns,
 	                                             .prefill_rate = o->prefill_rate,
