@@ -11,7 +11,7 @@ for format in azure burstgpt mooncake qwen-bailian baseten jsonl openai-log agen
 	run "$python" "$helper" compare "$BIN/ipf-prep" "$format" rows
 	sed 's/^/# /' "$OUT"
 	status_is 0 "$format: $rows requests"
-	case $format in azure | jsonl | weka | scaffolding | rl-rollout | aiperf-dag)
+	case $format in azure | jsonl | weka | scaffolding | rl-rollout)
 		"$helper" make "$format" "$((rows / 10))" 1 >tenth
 		"$python" "$helper" compare "$BIN/ipf-prep" "$format" tenth >small
 		megabytes() { sed 's/.* \([0-9]*\) MB$/\1/' "$1"; }
