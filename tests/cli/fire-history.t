@@ -60,7 +60,7 @@ asked >got
 expected a.trace '$log.text' >live
 same got live "live: the server's own answers are repeated"
 isnt "$(cat live)" "$(cat recorded)" "which are others"
-is "$history" "{\"live\":$LATER,\"recorded\":0,\"left_out\":0}" "all of them"
+is "$history" "{\"live\":$LATER,\"recorded\":0,\"left_out\":0,\"server\":0}" "all of them"
 is "$(head -1 "$OUT" | jq -c .history)" '"live"' "the header says it"
 is "$(jq -c '.error' rows | sort -u) $(wc -l <rows)" "null $ALL" "and all is answered"
 : >server.log
@@ -99,7 +99,7 @@ server_stop
 server --fail reset
 fire a.trace closed:users=3 --history live
 is "$(jq -c .error.kind rows | sort -u) $(wc -l <rows)" "\"reset\" $ALL" "nothing but failures: every turn is tried"
-is "$history" "{\"live\":0,\"recorded\":$LATER,\"left_out\":0}" "with the trace's answers"
+is "$history" "{\"live\":0,\"recorded\":$LATER,\"left_out\":0,\"server\":0}" "with the trace's answers"
 server_stop
 server --fail reasoning:tokens=2
 fire a.trace closed:users=3 --history live
@@ -141,8 +141,8 @@ wait $fire
 status=$?
 status_is 0 "a run that is interrupted before later turns are due ends in order"
 is "$(tail -1 cut.records |
-	jq -c .end.history)" '{"live":0,"recorded":0,"left_out":0}' "and counts none of them, rendered or not"
+	jq -c .end.history)" '{"live":0,"recorded":0,"left_out":0,"server":0}' "and counts none of them, rendered or not"
 server_stop
 run ipf-fire -u "$URL" -t a.trace now.sched --history dead
 status_is 2 "--history dead"
-complains ipf-fire 'expected recorded or live, got "dead"' "is refused"
+complains ipf-fire 'expected recorded, live or server, got "dead"' "is refused"
