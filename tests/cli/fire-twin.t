@@ -304,7 +304,8 @@ kill -INT $fire_pid
 wait $fire_pid
 is $? 0 "ends with a signal"
 exec 7>&-
-is "$(tail -1 early.records | jq -c '[.end.interrupted, .end.incomplete]')" '[true,"interrupted: 2 requests were started"]' "in an orderly way"
+# the second one may not have started when the signal came
+matches "$(tail -1 early.records | jq -c '[.end.interrupted, .end.incomplete]')" '^\[true,"interrupted: [12] requests were started"\]$' "in an orderly way"
 yes_if "and the stream is whole" whole early.records
 ipf-sched -q closed:users=50,for=1h -t four.trace -o endless.sched
 run sh -c "{ ipf-fire --twin plain.twin endless.sched; echo \$? >fire.status; } | head -1 >/dev/null"
