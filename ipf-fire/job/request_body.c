@@ -1,9 +1,9 @@
 #include "job/request_body.h"
 
 #include "base64.h"
+#include "stream/digest.h"
 
 #include <errno.h>
-#include <openssl/evp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -215,35 +215,28 @@ ssize_t unsent_read(const struct unsent *u, char *to, size_t size)
 
 /* ---- hashing ---- */
 
-static int hash_all(const struct request_body *b, EVP_MD_CTX *context, unsigned char *hash, struct ipf_error *err)
+static int hash_all(const struct request_body *b, struct digest *digest, struct ipf_error *err)
 {
 	char piece[16384];
 	struct unsent left = request_body_unsent(b);
-	if (!EVP_DigestInit_ex(context, EVP_sha256(), NULL))
-		return ipf_error_memory(err);
 	for (ssize_t n; unsent_len(&left); unsent_advance(&left, (size_t)n)) {
 		n = unsent_read(&left, piece, sizeof piece);
 		if (n < 0)
 			return ipf_error_errno(err, errno, NULL, "cannot read the media file");
-		if (!EVP_DigestUpdate(context, piece, (size_t)n))
-			return ipf_error_memory(err);
+		digest_update(digest, piece, (size_t)n);
 	}
-	return EVP_DigestFinal_ex(context, hash, NULL) ? 0 : ipf_error_memory(err);
+	return 0;
 }
 
 int request_body_hash(struct request_body *b, struct ipf_error *err)
 {
-	unsigned char hash[EVP_MAX_MD_SIZE];
-	EVP_MD_CTX *context;
+	struct digest *digest;
 	if (!b->count)
 		return 0;
-	context = EVP_MD_CTX_new();
-	int result = context ? hash_all(b, context, hash, err) : ipf_error_memory(err);
-	EVP_MD_CTX_free(context);
-	for (size_t i = 0; result == 0 && i < (sizeof b->sha256 - 1) / 2; i++) {
-		static const char digits[] = "0123456789abcdef";
-		b->sha256[2 * i] = digits[hash[i] >> 4];
-		b->sha256[2 * i + 1] = digits[hash[i] & 15];
-	}
+	digest = digest_new();
+	int result = digest ? hash_all(b, digest, err) : ipf_error_memory(err);
+	if (result == 0)
+		digest_hex(digest, b->sha256);
+	digest_free(digest);
 	return result;
 }

@@ -68,10 +68,7 @@ static int add_to_history(struct feeder *f, struct job *job, size_t lane, struct
 /* Are the media of a request there, and does the API take them? */
 static int check_media(const struct feeder *f, const struct trace_request *q, struct ipf_error *err)
 {
-	struct media_mark mark;
-	if (!q->messages.data || !media_next_mark(q->messages, 0, &mark))
-		return 0;
-	return request_body_check(q->messages, f->o.media, err);
+	return q->messages.data ? request_body_check(q->messages, f->o.media, err) : 0;
 }
 
 static int render_body(struct feeder *f, struct job *job, const struct trace_request *q, struct slice context,

@@ -330,7 +330,7 @@ static int write_messages(struct trace_renderer *r, const struct draft *d, size_
 {
 	static const char *const names[] = {[ROLE_SYSTEM] = "system", [ROLE_USER] = "user", [ROLE_ASSISTANT] = "assistant"};
 	const struct draft_message *with_media = message_for_media(r);
-	uint64_t number = media_number(r, d, turn);
+	uint64_t number = with_media ? media_number(r, d, turn) : 0;
 	struct jout w = {.out = &r->messages};
 	buffer_clear(&r->messages);
 	jout_begin_list(&w);
