@@ -29,13 +29,6 @@ bool completions_has(const struct run_data *run, const struct row *row, int32_t 
 	return has(run, row, stage, &w, drain);
 }
 
-/* 0 if it is absent. */
-static double known(const struct row *row, int column)
-{
-	const int64_t value = row_get(row, column);
-	return value == IPF_ABSENT ? 0 : (double)value;
-}
-
 static void count(struct completions *c, const struct row *row)
 {
 	const int64_t input = row_get(row, ROW_INPUT_TOKENS), output = row_get(row, ROW_OUTPUT_TOKENS),
@@ -43,7 +36,7 @@ static void count(struct completions *c, const struct row *row)
 	c->ended++;
 	if (row->goodness == SLO_GOOD) {
 		c->good++;
-		c->good_output_tokens += known(row, ROW_OUTPUT_TOKENS);
+		c->good_output_tokens += (double)row_get_or_0(row, ROW_OUTPUT_TOKENS);
 	}
 	if (!row->ok)
 		return;
@@ -55,9 +48,9 @@ static void count(struct completions *c, const struct row *row)
 	c->uncounted |= row->source == SOURCE_NONE;
 	c->input_tokens += input == IPF_ABSENT ? 0 : (double)input;
 	c->output_tokens += output == IPF_ABSENT ? 0 : (double)output;
-	c->images += known(row, ROW_IMAGES);
-	c->audio_ns += known(row, ROW_AUDIO_NS);
-	c->output_audio_ns += known(row, ROW_OUTPUT_AUDIO_NS);
+	c->images += (double)row_get_or_0(row, ROW_IMAGES);
+	c->audio_ns += (double)row_get_or_0(row, ROW_AUDIO_NS);
+	c->output_audio_ns += (double)row_get_or_0(row, ROW_OUTPUT_AUDIO_NS);
 }
 
 void completions_count(struct completions *all, struct completions *own, const struct run_data *run, int32_t stage,

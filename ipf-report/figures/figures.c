@@ -181,44 +181,38 @@ static int build_tokens(struct figures *f, const struct figure_options *options,
 
 /* ---- counts ---- */
 
-/* 0 also if it is not known. */
-static int64_t count_of(const struct row *row, int column)
-{
-	int64_t value = row_get(row, column);
-	return value == IPF_ABSENT ? 0 : value;
-}
-
 static void count_media(struct figures *f, const struct row *row)
 {
-	f->images += count_of(row, ROW_IMAGES);
-	f->audio_clips += count_of(row, ROW_AUDIO_CLIPS);
-	f->video_clips += count_of(row, ROW_VIDEO_CLIPS);
-	f->audio_ns += count_of(row, ROW_AUDIO_NS);
-	f->media_bytes += count_of(row, ROW_MEDIA_BYTES);
-	f->output_audio_ns += count_of(row, ROW_OUTPUT_AUDIO_NS);
+	f->images += row_get_or_0(row, ROW_IMAGES);
+	f->audio_clips += row_get_or_0(row, ROW_AUDIO_CLIPS);
+	f->video_clips += row_get_or_0(row, ROW_VIDEO_CLIPS);
+	f->audio_ns += row_get_or_0(row, ROW_AUDIO_NS);
+	f->media_bytes += row_get_or_0(row, ROW_MEDIA_BYTES);
+	f->output_audio_ns += row_get_or_0(row, ROW_OUTPUT_AUDIO_NS);
 	f->played += row_get(row, ROW_PLAYBACK_WAIT_NS) != IPF_ABSENT;
 	f->played_on += row_get(row, ROW_PLAYBACK_WAIT_NS) == 0;
 }
 
 static void count_refusals(struct refusal_figures *r, const struct row *row)
 {
-	int64_t attempts = row_get(row, ROW_ATTEMPTS), refusals = count_of(row, ROW_REFUSALS),
-			asked = count_of(row, ROW_RETRY_AFTERS);
+	int64_t attempts = row_get(row, ROW_ATTEMPTS), refusals = row_get_or_0(row, ROW_REFUSALS),
+			asked = row_get_or_0(row, ROW_RETRY_AFTERS);
 	r->refused += refusals > 0;
 	r->refusals += refusals;
 	r->resent += attempts != IPF_ABSENT;
 	r->resent_ok += attempts != IPF_ABSENT && row->ok;
 	r->attempts += attempts != IPF_ABSENT ? attempts : row->start_ns != IPF_ABSENT;
-	r->waited_ns += (double)count_of(row, ROW_RETRY_WAIT_NS);
+	r->waited_ns += (double)row_get_or_0(row, ROW_RETRY_WAIT_NS);
 	if (row->start_ns != IPF_ABSENT && row->end_ns != IPF_ABSENT)
 		r->in_all_ns += (double)(row->end_ns - row->start_ns);
-	r->early += count_of(row, ROW_RETRY_EARLY);
+	r->early += row_get_or_0(row, ROW_RETRY_EARLY);
 	if (!asked)
 		return;
-	double least = (double)count_of(row, ROW_RETRY_AFTER_MIN_NS), most = (double)count_of(row, ROW_RETRY_AFTER_MAX_NS);
+	double least = (double)row_get_or_0(row, ROW_RETRY_AFTER_MIN_NS),
+		   most = (double)row_get_or_0(row, ROW_RETRY_AFTER_MAX_NS);
 	r->asked_min_ns = !r->asked || least < r->asked_min_ns ? least : r->asked_min_ns;
 	r->asked_max_ns = !r->asked || most > r->asked_max_ns ? most : r->asked_max_ns;
-	r->asked_ns += (double)count_of(row, ROW_RETRY_AFTER_NS);
+	r->asked_ns += (double)row_get_or_0(row, ROW_RETRY_AFTER_NS);
 	r->asked += asked;
 }
 
@@ -228,8 +222,8 @@ static void count_requests(struct figures *f, const struct row_selection *sel)
 	{
 		f->started += row->start_ns != IPF_ABSENT;
 		count_refusals(&f->refusals, row);
-		if (count_of(row, ROW_AFTER_END) > 0) {
-			f->after_end += count_of(row, ROW_AFTER_END);
+		if (row_get_or_0(row, ROW_AFTER_END) > 0) {
+			f->after_end += row_get_or_0(row, ROW_AFTER_END);
 			f->went_on++;
 		}
 		if (row->ok) {
@@ -238,22 +232,22 @@ static void count_requests(struct figures *f, const struct row_selection *sel)
 			f->not_streamed[row->not_streamed] += row->not_streamed != RESULT_STREAMED;
 			if (row->output_check < OUTPUT_COUNT)
 				f->outputs[row->output_check]++;
-			f->events += count_of(row, ROW_EVENTS);
+			f->events += row_get_or_0(row, ROW_EVENTS);
 			f->reads_known |= row_get(row, ROW_COALESCED) != IPF_ABSENT;
 			f->stalls_known |= row_get(row, ROW_STALLS) != IPF_ABSENT;
-			f->coalesced += count_of(row, ROW_COALESCED);
-			f->stalls += count_of(row, ROW_STALLS);
-			f->stalled += count_of(row, ROW_STALLS) > 0;
-			f->deadlines += count_of(row, ROW_DEADLINES);
-			f->deadlines_met += count_of(row, ROW_DEADLINES_MET);
-			f->image_tokens += count_of(row, ROW_IMAGE_TOKENS);
-			f->audio_tokens += count_of(row, ROW_AUDIO_TOKENS);
-			f->output_audio_tokens += count_of(row, ROW_OUTPUT_AUDIO_TOKENS);
+			f->coalesced += row_get_or_0(row, ROW_COALESCED);
+			f->stalls += row_get_or_0(row, ROW_STALLS);
+			f->stalled += row_get_or_0(row, ROW_STALLS) > 0;
+			f->deadlines += row_get_or_0(row, ROW_DEADLINES);
+			f->deadlines_met += row_get_or_0(row, ROW_DEADLINES_MET);
+			f->image_tokens += row_get_or_0(row, ROW_IMAGE_TOKENS);
+			f->audio_tokens += row_get_or_0(row, ROW_AUDIO_TOKENS);
+			f->output_audio_tokens += row_get_or_0(row, ROW_OUTPUT_AUDIO_TOKENS);
 			count_media(f, row);
 			token_reads_add(&f->token_reads, row);
-			f->spec_drafts += count_of(row, ROW_SPEC_DRAFTS);
-			f->spec_draft_tokens += count_of(row, ROW_SPEC_DRAFT_TOKENS);
-			f->spec_accepted_tokens += count_of(row, ROW_SPEC_ACCEPTED_TOKENS);
+			f->spec_drafts += row_get_or_0(row, ROW_SPEC_DRAFTS);
+			f->spec_draft_tokens += row_get_or_0(row, ROW_SPEC_DRAFT_TOKENS);
+			f->spec_accepted_tokens += row_get_or_0(row, ROW_SPEC_ACCEPTED_TOKENS);
 			if (row->source >= 0)
 				f->by_source[row->source]++;
 			if (row->finish >= 0)
@@ -365,7 +359,8 @@ static void judge_requests(struct figures *f, const struct row_selection *sel)
 {
 	for_rows(sel, row)
 	{
-		double prompt = (double)count_of(row, ROW_INPUT_TOKENS), tokens = (double)count_of(row, ROW_OUTPUT_TOKENS);
+		double prompt = (double)row_get_or_0(row, ROW_INPUT_TOKENS),
+			   tokens = (double)row_get_or_0(row, ROW_OUTPUT_TOKENS);
 		f->judged += row->goodness == SLO_GOOD || row->goodness == SLO_MISSED;
 		f->good += row->goodness == SLO_GOOD;
 		f->left_out += row->goodness == SLO_LEFT_OUT;

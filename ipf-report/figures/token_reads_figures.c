@@ -13,12 +13,6 @@ static bool all_single(const struct row *row)
 	return events > 1 && events == row_get(row, ROW_OUTPUT_TOKENS) && row_get(row, ROW_COALESCED) == 0;
 }
 
-static int64_t known(const struct row *row, int column)
-{
-	int64_t value = row_get(row, column);
-	return value == IPF_ABSENT ? 0 : value;
-}
-
 void token_reads_add(struct token_reads_figures *t, const struct row *row)
 {
 	int64_t reads = row_get(row, ROW_READS), tokens = row_get(row, ROW_OUTPUT_TOKENS), several = 0;
@@ -33,14 +27,14 @@ void token_reads_add(struct token_reads_figures *t, const struct row *row)
 	t->reads += reads;
 	t->tokens += tokens - 1;
 	for (int i = 1; i < READ_SIZES; i++) {
-		int64_t of = known(row, ROW_READS_2 + i - 1);
+		int64_t of = row_get_or_0(row, ROW_READS_2 + i - 1);
 		t->by_tokens[i] += of;
 		several += of;
 	}
 	t->several += several ? several : reads;
 	t->by_tokens[0] += several ? reads - several : 0;
-	t->gap_one_ns += known(row, ROW_GAP_ONE_NS);
-	t->gap_several_ns += known(row, ROW_GAP_SEVERAL_NS);
+	t->gap_one_ns += row_get_or_0(row, ROW_GAP_ONE_NS);
+	t->gap_several_ns += row_get_or_0(row, ROW_GAP_SEVERAL_NS);
 }
 
 double token_reads_mean(const struct token_reads_figures *t)

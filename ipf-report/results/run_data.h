@@ -69,6 +69,13 @@ static inline int64_t row_get(const struct row *row, int column)
 	return list ? list[row->at] : IPF_ABSENT;
 }
 
+/* The same, where what is not known counts as none. */
+static inline int64_t row_get_or_0(const struct row *row, int column)
+{
+	const int64_t value = row_get(row, column);
+	return value == IPF_ABSENT ? 0 : value;
+}
+
 /* The measured part of a stage in one results stream, on the clock of that stream. */
 struct stage_window {
 	int64_t begin_ns, end_ns; /* IPF_ABSENT: the stage did not begin */
