@@ -638,7 +638,7 @@ static int parse_event(struct response *r, const struct record *record, const st
 	}
 	if (!event->bare && !event->pending && event_repeat_find(&r->repeat, data, &piece))
 		return add_repeated(r, record, options, event, piece, err);
-	event_repeat_forget(&r->repeat);
+	event_repeat_set_aside(&r->repeat);
 	int parsed = parse_data(r, event, data, err);
 	if (parsed <= 0)
 		return parsed;
