@@ -1,6 +1,6 @@
 #include "header_field.h"
 
-bool header_name_is_valid(const char *name, size_t len)
+size_t header_name_length(const char *text, size_t len)
 {
 	static const bool allowed[256] = {
 		['!'] = 1, ['#'] = 1, ['$'] = 1, ['%'] = 1, ['&'] = 1, ['\''] = 1, ['*'] = 1, ['+'] = 1, ['-'] = 1, ['.'] = 1,
@@ -12,10 +12,15 @@ bool header_name_is_valid(const char *name, size_t len)
 		['j'] = 1, ['k'] = 1, ['l'] = 1, ['m'] = 1, ['n'] = 1, ['o'] = 1,  ['p'] = 1, ['q'] = 1, ['r'] = 1, ['s'] = 1,
 		['t'] = 1, ['u'] = 1, ['v'] = 1, ['w'] = 1, ['x'] = 1, ['y'] = 1,  ['z'] = 1,
 	};
-	for (size_t i = 0; i < len; i++)
-		if (!allowed[(unsigned char)name[i]])
-			return false;
-	return len > 0;
+	size_t i = 0;
+	while (i < len && allowed[(unsigned char)text[i]])
+		i++;
+	return i;
+}
+
+bool header_name_is_valid(const char *name, size_t len)
+{
+	return len > 0 && header_name_length(name, len) == len;
 }
 
 bool header_value_is_valid(const char *value)

@@ -8,6 +8,7 @@
 
 /* One or more letters, digits and marks of !#$%&'*+-.^_`|~: no space, also none before the colon. */
 bool header_name_is_valid(const char *name, size_t len);
+size_t header_name_length(const char *text, size_t len); /* of the name that the text begins with; 0: none */
 /* No control character but the tab. May be empty. */
 bool header_value_is_valid(const char *value);
 

@@ -1,6 +1,7 @@
 #include "http/http1_reader.h"
 
 #include "header_field.h"
+#include "json/bytes8.h"
 
 #include <string.h>
 #include <strings.h>
@@ -209,20 +210,36 @@ static const char *read_framing(struct http1_reader *r, struct slice name, struc
 	}
 }
 
-/* A header or trailer. NULL, or what is malformed. */
-static const char *parse_field(struct http1_reader *r, const struct piece *p, struct slice line)
+/* What is malformed in a line that does not begin with a header's name and a colon. */
+static const char *odd_name(struct slice line)
 {
-	const char *colon = memchr(line.data, ':', line.len), *end = line.data + line.len;
+	const char *colon = memchr(line.data, ':', line.len);
 	if (is_blank(*line.data))
 		return "folded header line";
 	if (!colon)
 		return "header line without a colon";
-	struct slice name = {line.data, (size_t)(colon - line.data)}, value = trimmed(colon + 1, end);
-	if (name.len && is_blank(colon[-1]))
-		return "white space before a header's colon";
-	if (!header_name_is_valid(name.data, name.len))
-		return "invalid header name";
-	if (memchr(value.data, '\0', value.len) || memchr(value.data, '\r', value.len))
+	return colon > line.data && is_blank(colon[-1]) ? "white space before a header's colon" : "invalid header name";
+}
+
+static bool has_odd_control(struct slice value)
+{
+	size_t i = 0;
+	while (value.len - i >= 8 && !bytes8_control(bytes8_load(value.data + i)))
+		i += 8;
+	for (; i < value.len; i++)
+		if (value.data[i] == '\0' || value.data[i] == '\r')
+			return true;
+	return false;
+}
+
+/* A header or trailer. NULL, or what is malformed. */
+static const char *parse_field(struct http1_reader *r, const struct piece *p, struct slice line)
+{
+	struct slice name = {line.data, header_name_length(line.data, line.len)};
+	if (!name.len || name.len == line.len || name.data[name.len] != ':')
+		return odd_name(line);
+	struct slice value = trimmed(name.data + name.len + 1, line.data + line.len);
+	if (has_odd_control(value))
 		return "control character in a header";
 	if (r->state == HEADER_LINE) {
 		const char *why = read_framing(r, name, value);
@@ -354,6 +371,23 @@ static const char *read_size(struct http1_reader *r, char c)
 	return NULL;
 }
 
+/* A chunk's size and the end of its line, which are nearly always all there and without more. false: they are not;
+ * nothing has been read. */
+static bool read_plain_size(struct http1_reader *r, struct piece *p)
+{
+	const char *at = p->at;
+	uint64_t size = 0;
+	int digit;
+	for (; p->end - at > 2 && at - p->at < 8 && (digit = hex_value(*at)) >= 0; at++)
+		size = size << 4 | (uint64_t)digit;
+	if (at == p->at || p->end - at < 2 || at[0] != '\r' || at[1] != '\n')
+		return false;
+	r->left = size;
+	r->state = size ? CHUNK_DATA : TRAILER_LINE;
+	p->at = at + 2;
+	return true;
+}
+
 static enum http1_result read_chunk_line(struct http1_reader *r, struct piece *p)
 {
 	while (p->at < p->end && r->state < CHUNK_SIZE_LF) {
@@ -363,6 +397,12 @@ static enum http1_result read_chunk_line(struct http1_reader *r, struct piece *p
 		p->at++;
 	}
 	return HTTP1_MORE;
+}
+
+static void begin_chunk(struct http1_reader *r)
+{
+	r->state = CHUNK_SIZE;
+	r->left = r->chunk_line = 0;
 }
 
 static enum http1_result expect(struct http1_reader *r, struct piece *p, char c, const char *why)
@@ -378,8 +418,7 @@ static enum http1_result expect(struct http1_reader *r, struct piece *p, char c,
 		r->state = CHUNK_LF;
 		break;
 	default:
-		r->state = CHUNK_SIZE;
-		r->left = r->chunk_line = 0;
+		begin_chunk(r);
 		break;
 	}
 	return HTTP1_MORE;
@@ -397,6 +436,7 @@ static enum http1_result step(struct http1_reader *r, struct piece *p)
 	case BODY_CLOSE:
 		return read_until_close(p);
 	case CHUNK_SIZE:
+		return read_plain_size(r, p) ? HTTP1_MORE : read_chunk_line(r, p);
 	case CHUNK_DIGITS:
 	case CHUNK_SPACE:
 	case CHUNK_EXTENSION:
@@ -406,6 +446,11 @@ static enum http1_result step(struct http1_reader *r, struct piece *p)
 	case CHUNK_DATA:
 		return read_body(r, p, CHUNK_CR);
 	case CHUNK_CR:
+		if (p->end - p->at >= 2 && p->at[0] == '\r' && p->at[1] == '\n') {
+			p->at += 2;
+			begin_chunk(r);
+			return HTTP1_MORE;
+		}
 		return expect(r, p, '\r', "chunk is longer than its size");
 	case CHUNK_LF:
 		return expect(r, p, '\n', "no LF after the CR of a chunk");

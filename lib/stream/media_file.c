@@ -52,11 +52,12 @@ static bool read_mark(struct slice text, const char *at, struct media_mark *mark
 bool media_next_mark(struct slice text, size_t from, struct media_mark *mark)
 {
 	const size_t len = sizeof MARK_BEGIN - 1;
-	for (const char *at; from < text.len; from = (size_t)(at - text.data) + len) {
-		at = memmem(text.data + from, text.len - from, MARK_BEGIN, len);
+	/* in JSON hardly anything else than a mark has a letter behind a brace: memmem would prepare for worse */
+	for (const char *at; from + len < text.len; from = (size_t)(at - text.data) + 1) {
+		at = memchr(text.data + from, *MARK_BEGIN, text.len - len - from);
 		if (!at)
 			return false;
-		if (read_mark(text, at, mark))
+		if (memcmp(at, MARK_BEGIN, len) == 0 && read_mark(text, at, mark))
 			return true;
 	}
 	return false;
