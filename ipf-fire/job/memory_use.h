@@ -35,7 +35,7 @@ struct memory_use {
 	int64_t most;         /* the bound; 0: none */
 	int64_t answer_most;  /* bytes of one answer; 0: no limit */
 	atomic_llong taken;   /* by what any thread may add to */
-	atomic_llong written; /* bytes of records written so far: whether the recorder gets on */
+	atomic_llong written; /* grows with each record and each part of a long one: whether the recorder gets on */
 	atomic_bool full;     /* the recorder did not get on: the run ends */
 	/* by sending thread; what the recorder frees comes after those */
 	size_t threads; /* constant */

@@ -88,10 +88,11 @@ static int64_t held_bytes(const struct twin_request *q)
 
 /* ---- records ---- */
 
-static int write_part(void *data, struct buffer *part)
+static int write_part(void *data, size_t bytes)
 {
 	struct twin_driver *d = data;
-	return stream_writer_part(d->o.writer, part, &d->error);
+	(void)bytes;
+	return stream_writer_within_line(d->o.writer, &d->error);
 }
 
 static void write_record(struct twin_driver *d, const struct twin_request *q)
@@ -110,8 +111,8 @@ static void write_record(struct twin_driver *d, const struct twin_request *q)
 		return;
 	}
 	counter_count(&counters_of(d)->bytes, (int64_t)record.body.len);
-	if (record_write_parts(&record, &d->line, write_part, d) == 0)
-		stream_writer_line(d->o.writer, &d->line, &d->error);
+	if (record_append(&record, stream_writer_begin_line(d->o.writer), write_part, d) == 0)
+		stream_writer_end_line(d->o.writer, &d->error);
 }
 
 /* What the client did itself is no failure of the server. */

@@ -104,20 +104,21 @@ void record_init(struct record *record)
 
 /* ---- writing ---- */
 
-/* A line that is handed on in parts, or not at all. */
+/* A line that may be taken out of its buffer while it is written. */
 struct parts {
 	struct buffer *out;
-	int (*put)(void *data, struct buffer *part); /* NULL: all of it stays in `out` */
+	size_t begin;                           /* of what has not been told */
+	int (*grown)(void *data, size_t bytes); /* NULL: all of it stays in `out` */
 	void *data;
 	bool stopped;
 };
 
 static void hand_on(struct parts *p)
 {
-	if (!p->put || p->stopped || p->out->len < PART)
+	if (!p->grown || p->stopped || p->out->len - p->begin < PART)
 		return;
-	p->stopped = p->put(p->data, p->out) < 0;
-	buffer_clear(p->out);
+	p->stopped = p->grown(p->data, p->out->len - p->begin) < 0;
+	p->begin = p->out->len;
 }
 
 static void write_reads(struct jout *w, const struct record *record, struct parts *parts)
@@ -170,7 +171,6 @@ static void write_body(struct jout *w, struct slice body, struct parts *parts)
 static void write_parts(const struct record *record, struct parts *parts)
 {
 	struct jout w = {.out = parts->out};
-	buffer_clear(parts->out);
 	jout_begin_map(&w);
 	fields_write(fields, FIELDS, record, &w);
 	if (record->connection != IPF_ABSENT) {
@@ -199,14 +199,13 @@ static void write_parts(const struct record *record, struct parts *parts)
 
 void record_write(const struct record *record, struct buffer *line)
 {
-	struct parts whole = {.out = line};
-	write_parts(record, &whole);
+	buffer_clear(line);
+	record_append(record, line, NULL, NULL);
 }
 
-int record_write_parts(const struct record *record, struct buffer *part, int (*put)(void *data, struct buffer *part),
-                       void *data)
+int record_append(const struct record *record, struct buffer *line, int (*grown)(void *data, size_t bytes), void *data)
 {
-	struct parts parts = {.out = part, .put = put, .data = data};
+	struct parts parts = {.out = line, .begin = line->len, .grown = grown, .data = data};
 	write_parts(record, &parts);
 	return parts.stopped ? -1 : 0;
 }

@@ -100,10 +100,9 @@ void record_init(struct record *record);
 /* Renders a record as a body line into `line`, which is cleared first. A body that is not UTF-8, or consists mostly of
  * control characters, becomes "body_base64". */
 void record_write(const struct record *record, struct buffer *line);
-/* The same in parts, however large the record is: `put` takes what is in `part` and returns 0, or -1, after which it is
- * not called again. The last part remains in `part`. */
-int record_write_parts(const struct record *record, struct buffer *part, int (*put)(void *data, struct buffer *part),
-                       void *data);
+/* The same behind what is in `line`, however large the record is: each time that it has grown by more than 128 KiB,
+ * `grown` is told by how much, and may empty it. It returns 0, or -1, after which nothing more is appended: -1. */
+int record_append(const struct record *record, struct buffer *line, int (*grown)(void *data, size_t bytes), void *data);
 /* By the header of records: had sessions the server's own answers in the prompts of their later turns? */
 bool record_history_is_live(const json_t *header);
 /* "connect", "tls", …; NULL for RECORD_OK. */

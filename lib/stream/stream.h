@@ -109,11 +109,11 @@ void stream_writer_long_distance(struct stream_writer *writer);
 /* Writes a body line, given without a newline; buffered. -1: IPF_SYSTEM, also for a failed buffer, or IPF_CLOSED when
  * the reader closed the output. Every further call then fails. */
 int stream_writer_line(struct stream_writer *writer, const struct buffer *line, struct ipf_error *err);
-/* Writes a part of a line; stream_writer_line writes the last part. For lines that are too large to be held. */
-int stream_writer_part(struct stream_writer *writer, const struct buffer *part, struct ipf_error *err);
-/* The same without a copy, for many short lines: append the line to the buffer that the first returns, and nothing else
- * (earlier lines precede it), then call the second. */
+/* The same without a copy, for many lines: append the line to the buffer that the first returns, and nothing else
+ * (earlier lines precede it), then call the last. Within a line that is too large to be held, call the second from time
+ * to time, which empties the buffer if there is enough in it. */
 struct buffer *stream_writer_begin_line(struct stream_writer *writer);
+int stream_writer_within_line(struct stream_writer *writer, struct ipf_error *err);
 int stream_writer_end_line(struct stream_writer *writer, struct ipf_error *err);
 /* Makes all lines so far readable by others: closes the zstd block. */
 int stream_writer_flush(struct stream_writer *writer, struct ipf_error *err);

@@ -222,18 +222,6 @@ void stream_writer_long_distance(struct stream_writer *w)
 	ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_windowLog, LONG_WINDOW_LOG);
 }
 
-int stream_writer_part(struct stream_writer *w, const struct buffer *part, struct ipf_error *err)
-{
-	if (w->failure.kind != IPF_OK)
-		return failed(w, err);
-	buffer_append(&w->out, part->data, part->len);
-	if (part->failed || w->out.failed) {
-		ipf_error_at(&w->failure, IPF_SYSTEM, w->name, w->lines + 2, "out of memory for a line");
-		return failed(w, err);
-	}
-	return w->out.len >= OUT_SIZE && write_out(w, ZSTD_e_continue, &w->failure) < 0 ? failed(w, err) : 0;
-}
-
 int stream_writer_line(struct stream_writer *w, const struct buffer *line, struct ipf_error *err)
 {
 	if (w->failure.kind != IPF_OK)
@@ -251,19 +239,29 @@ struct buffer *stream_writer_begin_line(struct stream_writer *w)
 	return &w->out;
 }
 
+/* Writes what there is if it is enough. `memory`: some of it is missing. */
+static int write_enough(struct stream_writer *w, bool memory, struct ipf_error *err)
+{
+	if (memory)
+		ipf_error_memory(&w->failure);
+	if (w->failure.kind != IPF_OK || (w->out.len >= OUT_SIZE && write_out(w, ZSTD_e_continue, &w->failure) < 0))
+		return failed(w, err);
+	return 0;
+}
+
+int stream_writer_within_line(struct stream_writer *w, struct ipf_error *err)
+{
+	return w->failure.kind == IPF_OK ? write_enough(w, w->out.failed, err) : failed(w, err);
+}
+
 int stream_writer_end_line(struct stream_writer *w, struct ipf_error *err)
 {
 	if (w->failure.kind != IPF_OK)
 		return failed(w, err);
 	buffer_byte(&w->out, '\n');
-	if (w->out.failed || memory_ran_out()) {
-		ipf_error_memory(&w->failure);
-		return failed(w, err);
-	}
-	w->lines++;
-	if (w->out.len >= OUT_SIZE && write_out(w, ZSTD_e_continue, &w->failure) < 0)
-		return failed(w, err);
-	return 0;
+	bool memory = w->out.failed || memory_ran_out();
+	w->lines += !memory;
+	return write_enough(w, memory, err);
 }
 
 int stream_writer_flush(struct stream_writer *w, struct ipf_error *err)
