@@ -20,6 +20,7 @@ struct dispatch {
 	struct dependencies dependencies;
 	struct node_heap timed;
 	struct node_list to_start, dropped;
+	struct node_spares spares;
 	int64_t live, in_flight, waiting, due;
 	int64_t roots_ahead;   /* roots of the stages that do not cycle: added, not due yet */
 	int64_t last_root_due; /* of the last of them; IPF_ABSENT: unknown */
@@ -194,13 +195,13 @@ void *dispatch_dropped(struct dispatch *d)
 		if (child->state == NODE_WAITING)
 			drop(d, child);
 		else if (!child->parents && child->orphaned)
-			dispatch_node_free(child);
+			node_spares_give(&d->spares, child);
 	}
 	node->orphaned = true;
 	d->live--;
 	/* if parents of it are in flight, the last of them frees it */
 	if (!node->parents)
-		dispatch_node_free(node);
+		node_spares_give(&d->spares, node);
 	return data;
 }
 
@@ -402,6 +403,7 @@ void dispatch_free(struct dispatch *d)
 	free(d->stages);
 	arrival_ends_free(d->dependencies.ends);
 	free(d->timed.nodes);
+	node_spares_release(&d->spares);
 	free(d);
 }
 
@@ -456,7 +458,7 @@ int dispatch_add(struct dispatch *d, const struct schedule_arrival *a, void *dat
 	if (!is_valid(d, a))
 		return ipf_error_set(err, IPF_INPUT, "arrival n %lld: its stage or its times are out of range",
 		                     (long long)a->n);
-	struct dispatch_node *node = malloc(sizeof *node);
+	struct dispatch_node *node = node_spares_take(&d->spares);
 	struct stage_state *s = &d->stages[a->stage];
 	struct arrival_ends *ends = d->dependencies.ends;
 	if (!node || !node_heap_reserve(&d->timed, (size_t)d->live) || arrival_ends_reserve(ends, a->n) < 0 ||
@@ -480,7 +482,7 @@ int dispatch_add(struct dispatch *d, const struct schedule_arrival *a, void *dat
 		if (!err->kind)
 			ipf_error_memory(err);
 		dependencies_unlink(&d->dependencies, node, a);
-		dispatch_node_free(node);
+		node_spares_give(&d->spares, node);
 		return -1;
 	}
 	arrival_ends_set_node(ends, node->n, node);
@@ -665,10 +667,10 @@ void dispatch_ended(struct dispatch *d, struct dispatch_node *node, int64_t t)
 		if (child->state == NODE_WAITING)
 			place(d, child);
 		else if (child->orphaned)
-			dispatch_node_free(child);
+			node_spares_give(&d->spares, child);
 	}
 	leave_session(d, node);
-	dispatch_node_free(node);
+	node_spares_give(&d->spares, node);
 }
 
 /* ---- queries ---- */

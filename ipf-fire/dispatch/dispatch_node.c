@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#define SPARES_MOST 4096
+
 void node_list_put(struct node_list *list, struct dispatch_node *node)
 {
 	node->next = NULL;
@@ -67,11 +69,36 @@ struct dispatch_node *node_heap_take(struct node_heap *heap)
 	return top;
 }
 
-void dispatch_node_free(struct dispatch_node *node)
+struct dispatch_node *node_spares_take(struct node_spares *spares)
+{
+	struct dispatch_node *node = spares->first;
+	if (!node)
+		return malloc(sizeof *node);
+	spares->first = node->next;
+	spares->count--;
+	return node;
+}
+
+void node_spares_give(struct node_spares *spares, struct dispatch_node *node)
 {
 	for (struct dependency_edge *e = node->children, *next; e; e = next) {
 		next = e->next;
 		free(e);
 	}
-	free(node);
+	if (spares->count == SPARES_MOST) {
+		free(node);
+		return;
+	}
+	node->next = spares->first;
+	spares->first = node;
+	spares->count++;
+}
+
+void node_spares_release(struct node_spares *spares)
+{
+	for (struct dispatch_node *node; (node = spares->first);) {
+		spares->first = node->next;
+		free(node);
+	}
+	*spares = (struct node_spares){0};
 }

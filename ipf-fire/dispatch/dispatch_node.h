@@ -57,8 +57,17 @@ struct dispatch_node {
 	bool orphaned; /* dropped and handed back; only edges of its parents still lead to it */
 };
 
-/* Frees the node and its edges to its children. */
-void dispatch_node_free(struct dispatch_node *node);
+/* Nodes that have ended, for later ones; zero-initialise. What is freed last is used first. */
+struct node_spares {
+	struct dispatch_node *first;
+	size_t count;
+};
+
+/* Its members have any value. NULL: out of memory. */
+struct dispatch_node *node_spares_take(struct node_spares *spares);
+/* Frees the node's edges to its children, and the node or keeps it. */
+void node_spares_give(struct node_spares *spares, struct dispatch_node *node);
+void node_spares_release(struct node_spares *spares);
 
 /* First in, first out; zero-initialise. A node is in one list at most. */
 struct node_list {

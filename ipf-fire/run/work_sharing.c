@@ -22,7 +22,6 @@ struct sharing_thread {
 	int due_fd, wake_fd;
 	struct job_list assigned; /* to be started by this thread */
 	atomic_bool has_assigned;
-	bool to_wake;     /* once the lock is released */
 	int64_t armed_ns; /* what due_fd was set to, until it is known to have expired */
 };
 
@@ -36,6 +35,7 @@ struct work_sharing {
 	bool *lane_ended;
 	size_t lanes, stages;
 	int64_t zero_ns;
+	uint64_t to_wake;          /* threads, a bit for each, once the lock is released */
 	size_t next_thread;        /* that starts the next arrival of an open stage */
 	atomic_llong wake_ns;      /* when something is due */
 	atomic_size_t wake_thread; /* whose timer is set to that */
@@ -54,24 +54,25 @@ static void lock(struct work_sharing *w)
 	pthread_mutex_lock(&w->lock);
 }
 
+_Static_assert(THREADS_MOST <= 64, "a bit for each in to_wake");
+
 /* Wakes the threads after releasing the lock, which they take next. */
 static void unlock(struct work_sharing *w, size_t self)
 {
-	bool wakes[THREADS_MOST];
-	for (size_t i = 0; i < w->o.threads; i++) {
-		wakes[i] = w->threads[i].to_wake && i != self;
-		w->threads[i].to_wake = false;
-	}
+	uint64_t wakes = w->to_wake;
+	w->to_wake = 0;
 	pthread_mutex_unlock(&w->lock);
-	for (size_t i = 0; i < w->o.threads; i++)
-		if (wakes[i])
-			event_fd_notify(w->threads[i].wake_fd);
+	for (; wakes; wakes &= wakes - 1) {
+		size_t thread = (size_t)__builtin_ctzll(wakes);
+		if (thread != self)
+			event_fd_notify(w->threads[thread].wake_fd);
+	}
 }
 
 static void wake_all(struct work_sharing *w)
 {
 	for (size_t i = 0; i < w->o.threads; i++)
-		w->threads[i].to_wake = true;
+		w->to_wake |= UINT64_C(1) << i;
 }
 
 static void assign(struct work_sharing *w, struct job *job)
@@ -79,7 +80,7 @@ static void assign(struct work_sharing *w, struct job *job)
 	struct sharing_thread *t = &w->threads[job->thread];
 	job_list_put(&t->assigned, job);
 	atomic_store_explicit(&t->has_assigned, true, memory_order_relaxed);
-	t->to_wake = true;
+	w->to_wake |= UINT64_C(1) << job->thread;
 }
 
 /* Sets the timer of the thread that starts what is due next. */
