@@ -49,6 +49,14 @@ struct connection *network_find(const struct network *n, uint64_t tag)
 	return c && c->generation == tag >> 32 ? c : NULL;
 }
 
+void network_prefetch(const struct network *n, uint64_t tag)
+{
+	const size_t fd = (uint32_t)tag;
+	const struct connection *c = fd < n->by_fd_count ? n->by_fd[fd] : NULL;
+	for (size_t at = 0; c && at < offsetof(struct connection, origin); at += 64)
+		__builtin_prefetch((const char *)c + at, 1);
+}
+
 /* 0, or an errno. */
 static int watch(struct connection *c, uint32_t events)
 {

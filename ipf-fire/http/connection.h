@@ -52,40 +52,43 @@ struct connection_owner {
 };
 
 struct connection {
+	/* What each event needs comes first. */
 	struct network *network;
-	const struct origin *origin;
-	size_t target; /* the origin's number */
-	int fd;        /* -1: none yet */
-	uint32_t events, generation;
+	int fd; /* -1: none yet */
+	uint32_t generation;
+	struct exchange *exchanges; /* on it now */
+	struct tls *tls, *proxy_tls;
+	struct http2_session *h2; /* NULL: HTTP/1.1 */
+	int broken;               /* errno of a failed write; reads still tell what came before. 0: none */
+	uint32_t events;
 	uint8_t step;
 	bool existed;  /* before the request that uses it now */
 	bool kept;     /* the requests on it now found it idle, and none of them has been answered */
 	bool emptied;  /* all that was there has been read, in this event */
 	bool finished; /* the socket has reported its end */
-	int broken;    /* errno of a failed write; reads still tell what came before. 0: none */
+	bool within;   /* its session of HTTP/2 is at work, and must not be freed */
+	struct socket_times times;
+	struct timestamp at; /* of the last read, from the run's start */
+	struct http1_reader reader;
+
+	const struct origin *origin;
+	size_t target; /* the origin's number */
 	int64_t id;
 	int64_t begin_ns, dns_ns, connect_ns, tls_ns; /* from the run's start; IPF_ABSENT */
 	struct addrinfo *address;                     /* that is being tried */
-	struct tls *tls, *proxy_tls;
-	struct socket_times times;
-	struct timestamp at; /* of the last read, from the run's start */
-	struct buffer out;   /* what waits to be written … */
+	struct buffer out;                            /* what waits to be written … */
 	size_t out_done;
-	struct unsent body; /* … and after it, borrowed */
-	struct http1_reader reader;
+	struct unsent body;           /* … and after it, borrowed */
 	struct keep_alive keep_alive; /* what the server has announced */
 	int64_t idle_ns;              /* since when it has carried no request; only if it is idle */
 
 	/* The pool's and the exchanges'. */
 	struct shelf *shelf;
-	struct http2_session *h2;              /* NULL: HTTP/1.1 */
-	struct exchange *exchanges;            /* on it now */
 	struct exchange *opener;               /* for which it is being opened; NULL */
 	struct exchange *leaving;              /* whose last byte waits to be written */
 	uint32_t streams;                      /* requests on it now */
 	bool opening, has_room, retired, idle; /* as the shelf counts it; in the shelf's list; takes no new requests; in
 	                                          the list of idle ones */
-	bool within;                           /* its session of HTTP/2 is at work, and must not be freed */
 	bool unwritten;                        /* requests of its session wait in the transport's list, to be written … */
 	struct connection *unwritten_next;     /* … together */
 	struct connection *next, *previous, *idle_next, *idle_previous;
@@ -98,6 +101,8 @@ void network_close(struct network *n); /* after all of its connections */
 void network_reap(struct network *n);
 /* The connection that an event of epoll belongs to; NULL: none any more. `tag` is the event's data. */
 struct connection *network_find(const struct network *n, uint64_t tag);
+/* An event of it will be handled soon: fetches what that needs of the connection into the cache. */
+void network_prefetch(const struct network *n, uint64_t tag);
 /* An event of a socket that libcurl connects? Then it has been handled. */
 bool network_event(struct network *n, uint64_t tag, uint32_t events);
 int64_t network_deadline(const struct network *n); /* of libcurl's timer, from the run's start; INT64_MAX: none */

@@ -219,12 +219,12 @@ void exchange_answered(struct exchange *x)
 {
 	struct job *job = x->job;
 	struct connection *c = x->connection;
+	if (job->first_byte_ns != IPF_ABSENT)
+		return;
 	if (c->at.t_ns < job->start_ns) { /* no answer comes before the request */
 		timestamps_reject(c->network->timestamps, &c->times);
 		c->at.t_ns = c->at.own_ns;
 	}
-	if (job->first_byte_ns != IPF_ABSENT)
-		return;
 	job->first_byte_ns = c->at.t_ns;
 	c->kept = false;
 	/* sent_ns was read after the call that sent; the response may have arrived before */

@@ -17,21 +17,21 @@ struct transport;
 
 struct exchange {
 	struct transport *transport;
-	struct job *job; /* NULL: unused */
+	struct job *job;               /* NULL: unused */
+	struct connection *connection; /* NULL: it waits for one … */
+	const char *cancelled;         /* why we end it; NULL */
+	enum record_error cancelled_as;
+	bool no_memory, held;
+	int32_t stream;
 	struct shelf *shelf;
-	struct connection *connection;          /* NULL: it waits for one … */
 	struct connection *opening;             /* … which is being opened for it; NULL */
 	int64_t connection_from;                /* only on connections whose id is at least this */
 	struct exchange *next, *previous;       /* in flight, or unused */
 	struct exchange *on_next, *on_previous; /* on the same connection */
 	struct exchange *held_next, *held_previous;
 	struct exchange *leaving_next;
-	uint64_t serial;       /* different for each request */
-	const char *cancelled; /* why we end it; NULL */
-	enum record_error cancelled_as;
+	uint64_t serial; /* different for each request */
 	size_t target;
-	int32_t stream;
-	bool no_memory, held;
 };
 
 /* Begins: its connection has room for it. The request is sent as far as the socket takes it. */

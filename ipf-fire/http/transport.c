@@ -322,6 +322,22 @@ size_t transport_waiting(const struct transport *t)
 	return t->waiting;
 }
 
+void transport_foresee(const struct transport *t, uint64_t tag, int step)
+{
+	if (!step) {
+		network_prefetch(&t->network, tag);
+		return;
+	}
+	const struct connection *c = network_find(&t->network, tag);
+	const struct exchange *x = c && !c->h2 ? c->exchanges : NULL;
+	if (x && step == 1)
+		__builtin_prefetch(x, 1);
+	else if (x && step == 2)
+		__builtin_prefetch(x->job, 1);
+	else if (x && x->job)
+		job_prefetch_ends(x->job);
+}
+
 void transport_event(struct transport *t, uint64_t tag, uint32_t events, int64_t t_ns)
 {
 	network_reap(&t->network);

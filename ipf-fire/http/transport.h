@@ -65,6 +65,10 @@ int64_t transport_hang_up(const struct transport_options *options, const struct 
  * for events: one write costs more than a request. */
 void transport_start(struct transport *t, struct job *job);
 void transport_flush(struct transport *t);
+/* An event will be handled soon: what that needs is fetched into the cache while earlier ones are handled. Each of the
+ * steps, from 0, follows a pointer that the one before it has fetched. For a single event that costs nothing. */
+#define TRANSPORT_FORESEE_STEPS 4
+void transport_foresee(const struct transport *t, uint64_t data, int step);
 void transport_event(struct transport *t, uint64_t data, uint32_t events, int64_t t_ns);
 int64_t transport_deadline(const struct transport *t); /* INT64_MAX: none */
 void transport_expire(struct transport *t, int64_t now_ns);

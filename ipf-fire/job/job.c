@@ -26,9 +26,11 @@ static void make_absent(struct job *job)
 
 struct job *job_new(void)
 {
-	struct job *job = calloc(1, sizeof *job);
-	if (job)
-		make_absent(job);
+	struct job *job = aligned_alloc(_Alignof(struct job), sizeof *job);
+	if (!job)
+		return NULL;
+	memset(job, 0, sizeof *job);
+	make_absent(job);
 	return job;
 }
 
@@ -72,12 +74,12 @@ void job_fail(struct job *job, enum record_error error, const char *why)
 	job->error_text = *why ? strndup(why, ERROR_TEXT) : NULL;
 }
 
-static void reset(struct job *job)
+void job_reset(struct job *job)
 {
 	struct buffer *buffers[] = {&job->text, &job->request.text, &job->url, &job->headers, &job->body, &job->attempts};
 	struct buffer kept[sizeof buffers / sizeof *buffers];
 	struct record_read *reads = job->reads;
-	size_t reads_cap = job->reads_cap;
+	uint32_t reads_cap = job->reads_cap;
 	for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++) {
 		keep_small(buffers[i]);
 		kept[i] = *buffers[i];
@@ -100,29 +102,6 @@ static void reset(struct job *job)
 	make_absent(job);
 }
 
-void job_recycle(struct queue *spare, struct job *job)
-{
-	if (queue_full(spare)) {
-		job_free(job);
-		return;
-	}
-	reset(job);
-	queue_put(spare, job);
-}
-
-struct job *job_take(struct queue *spare)
-{
-	struct job *job = queue_take(spare);
-	return job ? job : job_new();
-}
-
-void jobs_free(struct queue *spare)
-{
-	for (struct job *job; spare && (job = queue_take(spare));)
-		job_free(job);
-	queue_free(spare);
-}
-
 size_t job_bytes(const struct job *job)
 {
 	return sizeof *job + job->text.cap + request_body_memory(&job->request) + job->url.cap + job->headers.cap +
@@ -133,6 +112,11 @@ size_t job_bytes(const struct job *job)
 int64_t job_answer_bytes(const struct job *job)
 {
 	return (int64_t)(job->body.len + job->reads_count * sizeof *job->reads);
+}
+
+static size_t answer_memory(const struct job *job)
+{
+	return job->body.cap + job->reads_cap * sizeof *job->reads;
 }
 
 static void change_count(struct job *job, struct memory_part *part, int64_t to)
@@ -157,9 +141,10 @@ void job_count_memory(struct job *job, struct memory_use *memory, size_t sender)
 
 bool job_count_growth(struct job *job, struct memory_use *memory, size_t sender)
 {
-	int64_t more = (int64_t)job_bytes(job) - job->counted_bytes;
-	if (!more)
+	if (answer_memory(job) == job->answer_counted) /* nothing else grows, but for headers, which come before it */
 		return false;
+	int64_t more = (int64_t)job_bytes(job) - job->counted_bytes;
+	job->answer_counted = answer_memory(job);
 	struct memory_part *part = memory_use_of_sender(memory, sender);
 	job->growing_bytes += more;
 	counter_count(&part->growing, more);
@@ -185,9 +170,9 @@ int job_received(struct job *job, const void *data, size_t len, int64_t t_ns, in
 		return 0;
 	if (!job->reads_count || t_ns > job->reads[job->reads_count - 1].t_ns) {
 		if (job->reads_count == job->reads_cap) {
-			size_t more = job->reads_cap < DOUBLED_READS ? job->reads_cap : job->reads_cap / 4;
-			size_t cap = job->reads_cap ? job->reads_cap + more : FIRST_READS;
-			struct record_read *reads = realloc(job->reads, cap * sizeof *reads);
+			uint32_t more = job->reads_cap < DOUBLED_READS ? job->reads_cap : job->reads_cap / 4;
+			uint32_t cap = job->reads_cap ? job->reads_cap + more : FIRST_READS;
+			struct record_read *reads = cap > job->reads_cap ? realloc(job->reads, cap * sizeof *reads) : NULL;
 			if (!reads)
 				return -1;
 			job->reads = reads;

@@ -18,6 +18,13 @@
 #include <curl/curl.h>
 
 struct job {
+	/* What each read of the answer needs, in one line of the cache: job_received, job_count_growth. */
+	_Alignas(64) struct buffer body;
+	struct record_read *reads;
+	uint32_t reads_count, reads_cap;
+	int64_t first_byte_ns;
+	size_t answer_counted; /* the memory of body and reads, as of the last count */
+
 	struct schedule_arrival arrival; /* the line of the schedule */
 	int64_t *after;                  /* arrival.after points here */
 
@@ -38,7 +45,7 @@ struct job {
 
 	/* When, from t0; IPF_ABSENT if it did not happen. */
 	int64_t due_ns, ready_ns, slot_ns, pool_ns;
-	int64_t start_ns, dns_ns, connect_ns, tls_ns, connected_ns, sent_ns, left_ns, first_byte_ns, end_ns;
+	int64_t start_ns, dns_ns, connect_ns, tls_ns, connected_ns, sent_ns, left_ns, end_ns; /* and first_byte_ns */
 
 	/* What came back. */
 	int64_t target; /* the index of the target it was sent to, if there are several; else IPF_ABSENT */
@@ -46,13 +53,10 @@ struct job {
 	int64_t resent_idle_ns; /* sent again: how long the kept connection had been idle on which it went first */
 	bool reused, resumed, stale;
 	enum record_error error;
-	char *error_text;        /* NULL: none */
-	struct buffer headers;   /* members of a JSON map */
-	int headers_count;       /* how many */
-	int64_t date_s, date_ns; /* the Date header, in seconds since the epoch, and when it came */
-	struct record_read *reads;
-	size_t reads_count, reads_cap;
-	struct buffer body;
+	char *error_text;         /* NULL: none */
+	struct buffer headers;    /* members of a JSON map */
+	int headers_count;        /* how many */
+	int64_t date_s, date_ns;  /* the Date header, in seconds since the epoch, and when it came */
 	struct retry_after asked; /* to wait, by the headers of a response that is no success */
 	int64_t retry_after_ns;   /* the same once it has ended */
 
@@ -86,11 +90,14 @@ static inline bool job_is_warmup(const struct job *job)
 struct job *job_new(void); /* everything absent; NULL: out of memory */
 void job_free(struct job *job);
 
-/* Recorded jobs, kept for later requests: their small buffers are used again instead of being passed from one thread to
- * another through the allocator. One thread puts, one takes. */
-void job_recycle(struct queue *spare, struct job *job);
-struct job *job_take(struct queue *spare); /* as job_new */
-void jobs_free(struct queue *spare);       /* with the queue; NULL is fine */
+void job_reset(struct job *job); /* as job_new, but for the memory of its buffers that are small */
+
+/* It will be used soon: what of it is used first is fetched into the cache meanwhile. NULL is fine. */
+static inline void job_prefetch(const struct job *job)
+{
+	for (size_t at = 0; job && at < sizeof *job; at += 64)
+		__builtin_prefetch((const char *)job + at, 1);
+}
 
 /* Will be sent again after wait_ns: its answer becomes an earlier attempt, and the job is as if it had not started. */
 void job_attempted(struct job *job, int64_t wait_ns);
@@ -123,6 +130,15 @@ bool job_count_growth(struct job *job, struct memory_use *memory, size_t sender)
 void job_leaves(struct job *job, struct memory_use *memory, size_t sender);
 /* It has been recorded: for the recorder. */
 void job_uncount_memory(struct job *job, struct memory_use *memory);
+
+/* The places where job_received will put the next bytes are fetched into the cache. */
+static inline void job_prefetch_ends(const struct job *job)
+{
+	if (job->body.data)
+		__builtin_prefetch(job->body.data + job->body.len, 1);
+	if (job->reads_count)
+		__builtin_prefetch(&job->reads[job->reads_count], 1);
+}
 
 /* Appends bytes of the response. They are added to the last read if that has the same time; reads never go back in
  * time. -1: out of memory. */

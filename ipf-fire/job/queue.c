@@ -72,6 +72,12 @@ void *queue_take(struct queue *q)
 	return item;
 }
 
+void *queue_next(const struct queue *q)
+{
+	size_t head = atomic_load_explicit(&q->head, memory_order_relaxed);
+	return head == q->tail_seen ? NULL : q->items[head & q->mask];
+}
+
 bool queue_full(const struct queue *q)
 {
 	return queue_count(q) > q->mask;

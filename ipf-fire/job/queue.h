@@ -21,6 +21,7 @@ void queue_free(struct queue *q); /* NULL is fine; its items are forgotten */
 
 bool queue_put(struct queue *q, void *item); /* item != NULL; false: full */
 void *queue_take(struct queue *q);           /* NULL: empty */
+void *queue_next(const struct queue *q);     /* what it takes next, if that was there before; NULL: not known */
 bool queue_full(const struct queue *q);      /* for the putting thread */
 size_t queue_room(const struct queue *q);    /* how many items fit */
 size_t queue_count(const struct queue *q);   /* approximate while the other thread is active */

@@ -3,6 +3,7 @@
 #include "clock.h"
 #include "job/event_fd.h"
 #include "job/job.h"
+#include "job/spare_jobs.h"
 #include "job/thread_stats.h"
 #include "run/thread_priority.h"
 #include "span_ids.h"
@@ -126,7 +127,7 @@ static struct slice name_span(const char *run_id, const struct job *job, char te
 
 static struct job *make_job(struct feeder *f, size_t lane, const struct arrival_request *p, struct ipf_error *err)
 {
-	struct job *job = job_take(f->o.spare);
+	struct job *job = spare_jobs_take(f->o.spare);
 	size_t after = p->arrival.after_count * sizeof *job->after;
 	if (!job || (after && !(job->after = malloc(after))))
 		goto out;
@@ -371,6 +372,7 @@ struct job *feeder_fetch(struct feeder *f, size_t index, bool *ended)
 		bool over = atomic_load(&lane->ended);
 		struct job *job = queue_take(lane->queue);
 		if (job) {
+			job_prefetch(queue_next(lane->queue));
 			counter_count(&f->o.counters->fetched_bytes, job->request_bytes);
 			counter_count(&f->o.counters->fetched, 1);
 			return job;

@@ -9,6 +9,7 @@
 #include "body/history.h"
 #include "endpoint/endpoint.h"
 #include "job/queue.h"
+#include "job/spare_jobs.h"
 #include "job/request_body.h"
 #include "job/run_counters.h"
 #include "run/arrival_reader.h"
@@ -25,7 +26,7 @@ struct feeder_options {
 	const struct request_media *media;
 	struct history *history; /* NULL: later turns repeat the answers in the trace */
 	struct run_counters *counters;
-	struct queue *spare; /* jobs are made from these (job.h) */
+	struct spare_jobs *spare; /* jobs are made from these (job/spare_jobs.h) */
 	bool streamed;
 	const char *run_id; /* of the ids that requests send for distributed tracing; "": they send none */
 };

@@ -4,6 +4,7 @@
 #include "api/error_message.h"
 #include "clock.h"
 #include "job/event_fd.h"
+#include "job/spare_jobs.h"
 #include "stats/histogram.h"
 #include "run/probe.h"
 #include "run/thread_priority.h"
@@ -16,6 +17,8 @@
 
 #define BACKLOG_LARGE (INT64_C(4) << 20) /* bytes */
 #define BACKLOG_SMALL (INT64_C(1) << 20)
+#define BACKLOG_MANY  256 /* requests: as many small ones as stay in a processor's cache until they are recorded */
+#define BACKLOG_FEW   32
 #define TICK_MS       2 /* between looks at the queues: the sending threads do not spend time on waking us */
 #define FLUSH_NS      (250 * NS_PER_MS) /* in a file: what was written can be read by others after this time */
 #define CLIENT_NS     NS_PER_S
@@ -38,13 +41,20 @@ struct recorder {
 	bool may_catch_up, catching_up; /* see adjust_priority */
 };
 
-/* If processors are short, the sending threads come first, but only while the backlog here is small, and while none of
- * them waits for memory: it could grow without limit. */
+/* What has ended and is not written: is it little enough to wait for an idle processor, or too much for that? Between
+ * the two it stays as it was. */
+static bool is_behind(const struct recorder *r, bool was)
+{
+	int64_t bytes = counters_unrecorded_bytes(r->o.counters), requests = counters_unrecorded(r->o.counters);
+	bool needed = memory_use_state(r->o.memory) == MEMORY_FULL; /* a sending thread waits, and it could grow */
+	return needed || bytes >= (was ? BACKLOG_SMALL : BACKLOG_LARGE) || requests >= (was ? BACKLOG_FEW : BACKLOG_MANY);
+}
+
+/* If processors are short, the sending threads come first, but only while the backlog here is small: it could grow
+ * without limit, and what is recorded late has to be fetched from memory again, which takes their time as well. */
 static void adjust_priority(struct recorder *r)
 {
-	int64_t waiting = counters_unrecorded_bytes(r->o.counters);
-	bool needed = memory_use_state(r->o.memory) == MEMORY_FULL;
-	if (!r->may_catch_up || (r->catching_up ? waiting > BACKLOG_SMALL || needed : waiting < BACKLOG_LARGE && !needed))
+	if (!r->may_catch_up || is_behind(r, r->catching_up) == r->catching_up)
 		return;
 	r->catching_up = !r->catching_up;
 	thread_priority_set(r->number, r->catching_up ? THREAD_PRIORITY_CATCH_UP : THREAD_PRIORITY_RECORD);
@@ -65,17 +75,24 @@ static void write_line(struct recorder *r)
 	r->dirty = true;
 }
 
-/* A part of a line. The memory that it frees is that of the whole record, but a thread that waits sees that it goes on.
- */
-static int write_part(void *data, struct buffer *part)
+/* A line has become that much longer. The memory that it frees is that of the whole record, but a thread that waits
+ * sees that it goes on. */
+static int write_part(void *data, size_t bytes)
 {
 	struct recorder *r = data;
-	counter_count(&r->o.memory->written, (int64_t)part->len);
+	counter_count(&r->o.memory->written, (int64_t)bytes);
 	adjust_priority(r);
-	if (stream_writer_part(r->o.writer, part, &r->error) == 0)
-		return 0;
-	output_failed(r);
-	return -1;
+	return stream_writer_within_line(r->o.writer, &r->error);
+}
+
+/* Into the writer's buffer, so that nothing is copied. */
+static void write_record_line(struct recorder *r, const struct record *record)
+{
+	struct buffer *line = stream_writer_begin_line(r->o.writer);
+	if (record_append(record, line, write_part, r) < 0 || stream_writer_end_line(r->o.writer, &r->error) < 0)
+		output_failed(r);
+	r->dirty = true;
+	counter_count(&r->o.memory->written, 1);
 }
 
 static void flush(struct recorder *r, int64_t now)
@@ -123,9 +140,7 @@ static void write_record(struct recorder *r, struct job *job)
 			show_observer(r, &line);
 		if (r->o.show)
 			probe_show_response(stderr, &line, r->o.show_messages);
-		if (record_write_parts(&line, &r->line, write_part, r) == 0)
-			write_line(r);
-		counter_count(&r->o.memory->written, (int64_t)r->line.len);
+		write_record_line(r, &line);
 	}
 	if (job->date_s != IPF_ABSENT && job->start_ns != IPF_ABSENT)
 		server_dates_add(&r->dates, &(struct server_date){job->target == IPF_ABSENT ? 0 : job->target, job->date_s,
@@ -139,7 +154,7 @@ static void write_record(struct recorder *r, struct job *job)
 	counter_count(&r->o.counters->recorded, 1);
 	counter_count(&r->o.counters->recorded_bytes, (int64_t)job_bytes(job));
 	job_uncount_memory(job, r->o.memory);
-	job_recycle(r->o.spare, job);
+	spare_jobs_give(r->o.spare, job);
 	adjust_priority(r);
 }
 
@@ -164,6 +179,7 @@ static void write_ended(struct recorder *r, int64_t now)
 {
 	for (size_t i = 0; i < r->o.client.senders; i++)
 		for (struct job *job; (job = queue_take(r->o.client.queues[i]));) {
+			job_prefetch(queue_next(r->o.client.queues[i]));
 			write_record(r, job);
 			if (now >= r->client_ns)
 				return;

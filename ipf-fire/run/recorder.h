@@ -23,7 +23,7 @@ struct recorder_options {
 	struct run_counters *counters;
 	struct memory_use *memory;
 	struct failure_tally *failures;      /* the recorder's alone from start to stop; warm-up requests are not in it */
-	struct queue *spare;                 /* takes the jobs that are written */
+	struct spare_jobs *spare;            /* takes the jobs that are written */
 	const struct run_observer *observer; /* NULL: none */
 	bool show;                           /* show each response on standard error, too */
 	bool show_messages;                  /* responses are gRPC messages */

@@ -8,6 +8,7 @@
 #include "endpoint/preflight.h"
 #include "endpoint/wait_ready.h"
 #include "job/event_fd.h"
+#include "job/spare_jobs.h"
 #include "redact.h"
 #include "run/calibration.h"
 #include "run/capacity.h"
@@ -63,7 +64,7 @@ struct run {
 	struct stream_writer *writer;
 	size_t threads;
 	struct queue *records[THREADS_MOST]; /* one for each sending thread */
-	struct queue *spare;                 /* jobs that have been recorded */
+	struct spare_jobs *spare;            /* jobs that have been recorded */
 	struct run_counters counters;
 	struct memory_use memory;
 	struct failure_tally failures;
@@ -597,7 +598,8 @@ static int set_up(struct run *r, struct ipf_error *err)
 	if (o->sandbox && enter_sandbox(r, err) < 0)
 		return -1;
 	bool by_server = r->options->history == HISTORY_SERVER, live = by_server || r->options->history == HISTORY_LIVE;
-	if (!(r->spare = queue_new(JOBS_SPARE)) || (live && !(r->history = history_new(r->api, by_server, &r->memory))))
+	if (!(r->spare = spare_jobs_new(JOBS_SPARE)) ||
+	    (live && !(r->history = history_new(r->api, by_server, &r->memory))))
 		return ipf_error_memory(err);
 	const struct feeder_options feeder = {.arrivals = r->arrivals,
 	                                      .renderer = r->renderer,
@@ -631,7 +633,7 @@ static void tear_down(struct run *r)
 		queue_free(r->records[i]);
 		free(r->stats[i]);
 	}
-	jobs_free(r->spare);
+	spare_jobs_free(r->spare);
 	body_renderer_free(r->renderer);
 	trace_media_close(&r->media);
 	arrival_reader_close(r->arrivals);

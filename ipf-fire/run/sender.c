@@ -201,15 +201,21 @@ static void on_event(struct sender *s, const struct epoll_event *event, int64_t 
 	}
 }
 
-/* Handles an event that was ready at `woken`; returns when that began. */
-static int64_t handle(struct sender *s, const struct epoll_event *event, int64_t woken)
+/* Before the event `i` is handled, and for i = 1 - TRANSPORT_FORESEE_STEPS up to -1 before the first is. */
+static void foresee(struct sender *s, const struct epoll_event *events, int count, int i)
 {
-	int64_t t = now_of(s);
+	for (int step = 0, at; step < TRANSPORT_FORESEE_STEPS; step++)
+		if ((at = i + TRANSPORT_FORESEE_STEPS - 1 - step) >= 0 && at < count && events[at].data.u64 >> 32)
+			transport_foresee(s->transport, events[at].data.u64, step);
+}
+
+/* Handles an event that was ready at `woken`, from `t` on. */
+static void handle(struct sender *s, const struct epoll_event *event, int64_t woken, int64_t t)
+{
 	note_loop_lag(s, t - woken);
 	on_event(s, event, t);
 	transport_flush(s->transport);
 	take_ended(s);
-	return t;
 }
 
 /* If many requests start at once, the first must not wait for the last: their connections proceed, and their responses
@@ -223,7 +229,7 @@ static void poll_between_starts(struct sender *s)
 	int64_t woken = count > 0 ? now_of(s) : 0;
 	thread_stats_woke(s->o.stats, count);
 	for (int i = 0; i < count; i++)
-		handle(s, &events[i], woken);
+		handle(s, &events[i], woken, i ? now_of(s) : woken);
 }
 
 static void start_due(struct sender *s)
@@ -268,10 +274,11 @@ static int64_t next_wake(const struct sender *s)
 	return wake;
 }
 
-/* Waits, but does not sleep if a deadline is near. */
-static int wait(struct sender *s, struct epoll_event *events)
+/* Waits, but does not sleep if a deadline is near, as of a moment ago: timers for what has come since expire at once.
+ */
+static int wait(struct sender *s, struct epoll_event *events, int64_t now)
 {
-	int64_t wake = next_wake(s), due = work_sharing_wake(s->o.sharing, s->o.index), now = now_of(s);
+	int64_t wake = next_wake(s), due = work_sharing_wake(s->o.sharing, s->o.index);
 	if (wake <= now || due <= now)
 		return epoll_wait(s->epoll_fd, events, EVENTS, 0);
 	arm_timer(s, wake);
@@ -284,14 +291,18 @@ static int wait(struct sender *s, struct epoll_event *events)
 }
 
 /* One round: waits, then handles everything that became ready. */
-static void wait_and_handle(struct sender *s)
+static void wait_and_handle(struct sender *s, int64_t now)
 {
 	struct epoll_event events[EVENTS];
-	int count = wait(s, events);
+	int count = wait(s, events, now);
 	int64_t woken = now_of(s);
 	thread_stats_woke(s->o.stats, count);
-	for (int i = 0; i < count; i++) {
-		int64_t t = handle(s, &events[i], woken);
+	for (int i = count > 1 ? 1 - TRANSPORT_FORESEE_STEPS : 0; i < count; i++) {
+		foresee(s, events, count, i);
+		if (i < 0)
+			continue;
+		int64_t t = i ? now_of(s) : woken;
+		handle(s, &events[i], woken, t);
 		if (s->ask || t >= work_sharing_wake(s->o.sharing, s->o.index))
 			start_due(s);
 	}
@@ -330,7 +341,7 @@ static void *sender_run(void *data)
 		transport_flush(s->transport);
 		take_ended(s);
 		if (!s->ask && (!work_sharing_over(s->o.sharing) || s->backlog.first))
-			wait_and_handle(s);
+			wait_and_handle(s, now);
 	}
 	counter_set(&s->o.stats->cpu_ns, clock_cpu_thread());
 	s->done(s->done_data);

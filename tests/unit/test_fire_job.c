@@ -1,6 +1,6 @@
 #include "unit.h"
 
-#include "job/job.h"
+#include "job/spare_jobs.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -51,12 +51,12 @@ static void assert_as_new(struct job *job)
 
 static void test_comes_back_as_new(void **state)
 {
-	struct queue *spare = queue_new(2);
+	struct spare_jobs *spare = spare_jobs_new(2);
 	(void)state;
 	struct job *job = used(100, 10);
 	assert_true(job_bytes(job) > sizeof *job + 1000);
-	job_recycle(spare, job);
-	struct job *again = job_take(spare);
+	spare_jobs_give(spare, job);
+	struct job *again = spare_jobs_take(spare);
 	assert_ptr_equal(again, job);
 	assert_as_new(again);
 	assert_true(again->reads_cap >= 10);
@@ -71,27 +71,27 @@ static void test_comes_back_as_new(void **state)
 	assert_int_equal(again->reads[0].bytes, 3);
 	job_free(again);
 	/* none there: a new one */
-	job = job_take(spare);
+	job = spare_jobs_take(spare);
 	assert_as_new(job);
 	job_free(job);
-	jobs_free(spare);
-	jobs_free(NULL);
+	spare_jobs_free(spare);
+	spare_jobs_free(NULL);
 }
 
 static void test_keeps_little(void **state)
 {
-	struct queue *spare = queue_new(2);
+	struct spare_jobs *spare = spare_jobs_new(2);
 	(void)state;
-	job_recycle(spare, used(100000, 300));
-	struct job *job = job_take(spare);
+	spare_jobs_give(spare, used(100000, 300));
+	struct job *job = spare_jobs_take(spare);
 	assert_as_new(job);
 	assert_true(job_bytes(job) < sizeof *job + 5 * 2048);
 	job_free(job);
 	/* no more than there is room for, which the sanitizers look at */
 	for (int i = 0; i < 5; i++)
-		job_recycle(spare, used(10, 1));
-	assert_int_equal(queue_count(spare), 2);
-	jobs_free(spare);
+		spare_jobs_give(spare, used(10, 1));
+	assert_int_equal(spare_jobs_count(spare), 2);
+	spare_jobs_free(spare);
 }
 
 static void test_forgets_what_was_sent(void **state)
