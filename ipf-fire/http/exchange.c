@@ -5,6 +5,7 @@
 #include "http/answer_limit.h"
 #include "http/http1_request.h"
 #include "http/transport_state.h"
+#include "job/spare_jobs.h"
 #include "version.h"
 
 #include <stdio.h>
@@ -23,10 +24,8 @@ static const char user_agent[] = "ipf-fire/" IPF_VERSION;
 /* The URL of the request if it has its own; NULL: the origin's. */
 static const char *own_url(const struct exchange *x)
 {
-	const char *url = x->job->url.data;
-	if (!x->job->url.len)
-		return NULL;
-	for (size_t i = 0; i < x->target; i++)
+	const char *url = x->job->url;
+	for (size_t i = 0; url && i < x->target; i++)
 		url += strlen(url) + 1;
 	return url;
 }
@@ -36,11 +35,11 @@ static const char *own_url(const struct exchange *x)
 static struct curl_slist *sign(const struct exchange *x, const struct curl_slist *list)
 {
 	const struct endpoint *e = x->transport->endpoint;
-	const char *url = own_url(x), *hash = x->job->request.sha256;
+	const char *url = own_url(x);
 	const struct signed_request request = {.method = e->method,
 	                                       .url = url ? url : e->targets[x->target].url,
 	                                       .body = buffer_all(&x->job->request.text),
-	                                       .body_sha256 = *hash ? hash : NULL,
+	                                       .body_sha256 = request_body_sha256(&x->job->request),
 	                                       .now = time(NULL)};
 	struct curl_slist *all = signer_headers(e->signer, &request);
 	for (; list && all; list = list->next)
@@ -75,7 +74,7 @@ static bool usual_head(struct exchange *x, const struct curl_slist *headers)
 {
 	struct transport *t = x->transport;
 	struct origin *o = &t->origins[x->target];
-	if (headers != t->endpoint->headers || x->job->url.len)
+	if (headers != t->endpoint->headers || x->job->url)
 		return false;
 	if (!o->head.len) {
 		struct http1_request q = http1_request_of(x, o, headers);
@@ -201,7 +200,7 @@ static void release_request(struct exchange *x)
 	if (x->transport->options->keep_requests || x->connection->h2 || job->sent_ns == IPF_ABSENT ||
 	    (job->reused && job->first_byte_ns == IPF_ABSENT))
 		return;
-	job_sent(job);
+	job_sent(job, x->transport->pool.targets[x->target].busy <= SPARE_JOBS_MOST);
 	if (x->transport->options->memory)
 		job_count_memory(job, x->transport->options->memory, x->transport->options->thread);
 }

@@ -21,7 +21,7 @@ static void make_absent(struct job *job)
 		job->tls_ns = IPF_ABSENT;
 	job->left_ns = job->sent_ns = job->first_byte_ns = job->end_ns = job->connected_ns = job->target = job->connection =
 		job->http = job->refused = job->resent_idle_ns = job->status = job->date_s = job->date_ns =
-			job->retry_after_ns = job->first_start_ns = job->first_pool_ns = job->attempt_ns = IPF_ABSENT;
+			job->retry_after_ns = IPF_ABSENT;
 }
 
 struct job *job_new(void)
@@ -34,6 +34,13 @@ struct job *job_new(void)
 	return job;
 }
 
+static void free_attempts(struct job_attempts *a)
+{
+	if (a)
+		buffer_release(&a->list);
+	free(a);
+}
+
 void job_free(struct job *job)
 {
 	if (!job)
@@ -43,12 +50,12 @@ void job_free(struct job *job)
 	free(job->reads);
 	buffer_release(&job->text);
 	request_body_release(&job->request);
-	buffer_release(&job->url);
+	free(job->url);
 	curl_slist_free_all(job->headers_sent);
 	free(job->error_text);
 	buffer_release(&job->headers);
 	buffer_release(&job->body);
-	buffer_release(&job->attempts);
+	free_attempts(job->earlier);
 	free(job);
 }
 
@@ -60,9 +67,12 @@ static void keep_small(struct buffer *b)
 		buffer_clear(b);
 }
 
-void job_sent(struct job *job)
+void job_sent(struct job *job, bool reuse)
 {
-	keep_small(&job->request.text);
+	if (reuse)
+		keep_small(&job->request.text);
+	else
+		buffer_release(&job->request.text);
 	request_body_clear(&job->request);
 }
 
@@ -76,7 +86,7 @@ void job_fail(struct job *job, enum record_error error, const char *why)
 
 void job_reset(struct job *job)
 {
-	struct buffer *buffers[] = {&job->text, &job->request.text, &job->url, &job->headers, &job->body, &job->attempts};
+	struct buffer *buffers[] = {&job->text, &job->request.text, &job->headers, &job->body};
 	struct buffer kept[sizeof buffers / sizeof *buffers];
 	struct record_read *reads = job->reads;
 	uint32_t reads_cap = job->reads_cap;
@@ -85,7 +95,9 @@ void job_reset(struct job *job)
 		kept[i] = *buffers[i];
 	}
 	free(job->after);
-	free(job->request.pieces);
+	request_body_clear(&job->request);
+	free(job->url);
+	free_attempts(job->earlier);
 	deferred_request_free(job->source);
 	curl_slist_free_all(job->headers_sent);
 	free(job->error_text);
@@ -104,8 +116,8 @@ void job_reset(struct job *job)
 
 size_t job_bytes(const struct job *job)
 {
-	return sizeof *job + job->text.cap + request_body_memory(&job->request) + job->url.cap + job->headers.cap +
-	       job->body.cap + job->attempts.cap + job->reads_cap * sizeof *job->reads +
+	return sizeof *job + job->text.cap + request_body_memory(&job->request) + job->headers.cap + job->body.cap +
+	       (job->earlier ? sizeof *job->earlier + job->earlier->list.cap : 0) + job->reads_cap * sizeof *job->reads +
 	       job->arrival.after_count * sizeof *job->after;
 }
 
@@ -202,17 +214,26 @@ static void note_attempt(struct job *job, int64_t wait_ns)
 	                                       .error = job->error,
 	                                       .error_text = slice_of(job->error_text),
 	                                       .body = buffer_all(&job->body)};
-	record_attempt_write(&attempt, job->attempts_count, &job->attempts);
+	record_attempt_write(&attempt, job->earlier->count, &job->earlier->list);
+}
+
+bool job_may_repeat(struct job *job)
+{
+	if (!job->earlier && (job->earlier = malloc(sizeof *job->earlier)))
+		*job->earlier = (struct job_attempts){
+			.job = job, .first_start_ns = IPF_ABSENT, .first_pool_ns = IPF_ABSENT, .attempt_ns = IPF_ABSENT};
+	return job->earlier;
 }
 
 void job_attempted(struct job *job, int64_t wait_ns)
 {
-	if (!job->attempts_count) {
-		job->first_start_ns = job->start_ns;
-		job->first_pool_ns = job->pool_ns;
+	struct job_attempts *earlier = job->earlier;
+	if (!earlier->count) {
+		earlier->first_start_ns = job->start_ns;
+		earlier->first_pool_ns = job->pool_ns;
 	}
 	note_attempt(job, wait_ns);
-	job->attempts_count++;
+	earlier->count++;
 	job->pool_ns = job->start_ns = job->dns_ns = job->connect_ns = job->tls_ns = job->connected_ns = job->sent_ns =
 		job->left_ns = job->first_byte_ns = job->end_ns = job->connection = job->http = job->refused =
 			job->resent_idle_ns = job->status = job->date_s = job->date_ns = job->retry_after_ns = IPF_ABSENT;
@@ -227,11 +248,11 @@ void job_attempted(struct job *job, int64_t wait_ns)
 
 void job_attempts_end(struct job *job)
 {
-	if (!job->attempts_count)
+	if (!job_attempts_count(job))
 		return;
-	job->attempt_ns = job->start_ns;
-	job->start_ns = job->first_start_ns;
-	job->pool_ns = job->first_pool_ns;
+	job->earlier->attempt_ns = job->start_ns;
+	job->start_ns = job->earlier->first_start_ns;
+	job->pool_ns = job->earlier->first_pool_ns;
 }
 
 void job_record_parts_release(struct job_record_parts *parts)
@@ -296,8 +317,8 @@ void job_to_record(const struct job *job, struct job_record_parts *parts, struct
 	if (job->error_text)
 		record->error_text = slice_of(job->error_text);
 	record->headers = bracketed(&job->headers, "{}", &parts->headers);
-	record->attempts = bracketed(&job->attempts, "[]", &parts->attempts);
-	record->attempt_ns = job->attempt_ns;
+	record->attempts = job->earlier ? bracketed(&job->earlier->list, "[]", &parts->attempts) : (struct slice){0};
+	record->attempt_ns = job->earlier ? job->earlier->attempt_ns : IPF_ABSENT;
 	record->retry_after_ns = job->retry_after_ns;
 	record->streamed = job->streamed;
 	record->request_bytes = job->request_bytes;

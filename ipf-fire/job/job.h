@@ -17,6 +17,16 @@
 
 #include <curl/curl.h>
 
+/* The attempts before the one that the job is now. */
+struct job_attempts {
+	struct job *job;
+	struct buffer list; /* elements of a JSON list */
+	int64_t count;
+	int64_t first_start_ns, first_pool_ns; /* of the first one */
+	int64_t attempt_ns;                    /* start of the last one of all, once the request has ended */
+	struct deadline_entry again;           /* when it is sent again */
+};
+
 struct job {
 	/* What each read of the answer needs, in one line of the cache: job_received, job_count_growth. */
 	_Alignas(64) struct buffer body;
@@ -36,12 +46,12 @@ struct job {
 
 	/* What is sent. */
 	struct request_body request;     /* once `rendered` */
-	bool deferred;                   /* a later turn of a session: rendered once the turn before it has started */
 	struct deferred_request *source; /* what a deferred body is rendered from; the feeder's from order to rendering */
-	atomic_bool rendered;            /* set by the feeder, which does not touch the job after that */
-	struct buffer url;               /* its own URL for each target, each with a NUL after it; empty: the endpoint's */
+	char *url;                       /* its own URL for each target, each with a NUL after it; NULL: the endpoint's */
 	struct curl_slist *headers_sent; /* its own headers; NULL: the endpoint's */
 	bool streamed;
+	bool deferred;        /* a later turn of a session: rendered once the turn before it has started */
+	atomic_bool rendered; /* set by the feeder, which does not touch the job after that */
 
 	/* When, from t0; IPF_ABSENT if it did not happen. */
 	int64_t due_ns, ready_ns, slot_ns, pool_ns;
@@ -53,19 +63,15 @@ struct job {
 	int64_t resent_idle_ns; /* sent again: how long the kept connection had been idle on which it went first */
 	bool reused, resumed, stale;
 	enum record_error error;
+	int headers_count;        /* of `headers` */
 	char *error_text;         /* NULL: none */
 	struct buffer headers;    /* members of a JSON map */
-	int headers_count;        /* how many */
 	int64_t date_s, date_ns;  /* the Date header, in seconds since the epoch, and when it came */
 	struct retry_after asked; /* to wait, by the headers of a response that is no success */
 	int64_t retry_after_ns;   /* the same once it has ended */
 
 	/* Sent again (--retry): the answers above are those of the last attempt. */
-	struct buffer attempts; /* the earlier ones, elements of a JSON list */
-	int64_t attempts_count;
-	int64_t first_start_ns, first_pool_ns; /* of the first attempt */
-	int64_t attempt_ns;                    /* start of the last one, once the request has ended */
-	struct deadline_entry again;           /* when it is sent again */
+	struct job_attempts *earlier; /* NULL: it was not sent before */
 
 	/* For the modules that handle it. */
 	struct job *next; /* in a job_list */
@@ -99,18 +105,25 @@ static inline void job_prefetch(const struct job *job)
 		__builtin_prefetch((const char *)job + at, 1);
 }
 
-/* Will be sent again after wait_ns: its answer becomes an earlier attempt, and the job is as if it had not started. */
+/* How often it was sent before. */
+static inline int64_t job_attempts_count(const struct job *job)
+{
+	return job->earlier ? job->earlier->count : 0;
+}
+/* May it be sent again? Makes job->earlier. false: out of memory. */
+bool job_may_repeat(struct job *job);
+/* Then it will, after wait_ns: its answer becomes an earlier attempt, and the job is as if it had not started. */
 void job_attempted(struct job *job, int64_t wait_ns);
 /* It has ended for good: start_ns and pool_ns become those of the first attempt. */
 void job_attempts_end(struct job *job);
 /* When it was started first, while it is in flight. */
 static inline int64_t job_first_start(const struct job *job)
 {
-	return job->attempts_count ? job->first_start_ns : job->start_ns;
+	return job_attempts_count(job) ? job->earlier->first_start_ns : job->start_ns;
 }
 
-/* Releases the body that was sent. */
-void job_sent(struct job *job);
+/* Releases the body that was sent. `reuse`: a little memory is kept, for the next request that this becomes. */
+void job_sent(struct job *job, bool reuse);
 
 /* How it ended, and why: at most 255 bytes of the text. */
 void job_fail(struct job *job, enum record_error error, const char *why);

@@ -8,20 +8,39 @@
 #include <string.h>
 #include <unistd.h>
 
+/* A piece of the media file that stands before text.data[at]. */
+struct media_piece {
+	size_t at;
+	struct media_range range;
+	int64_t bytes; /* that are sent of it: fewer than the range has if it is decoded */
+	bool decoded;
+};
+
+struct request_pieces {
+	int fd;
+	int64_t bytes; /* of all */
+	size_t count, cap;
+	char sha256[65]; /* of the whole body; "": not computed */
+	struct media_piece list[];
+};
+
 /* ---- attaching ---- */
 
-static bool add_piece(struct request_body *b, struct media_piece piece)
+static bool add_piece(struct request_body *b, const struct request_media *media, struct media_piece piece)
 {
-	if (b->count == b->cap) {
-		size_t cap = b->cap ? 2 * b->cap : 4;
-		struct media_piece *pieces = realloc(b->pieces, cap * sizeof *pieces);
-		if (!pieces)
+	struct request_pieces *p = b->pieces;
+	if (!p || p->count == p->cap) {
+		size_t cap = p ? 2 * p->cap : 4;
+		struct request_pieces *grown = realloc(p, sizeof *p + cap * sizeof *p->list);
+		if (!grown)
 			return false;
-		b->pieces = pieces;
-		b->cap = cap;
+		if (!p)
+			*grown = (struct request_pieces){.fd = media->fd};
+		grown->cap = cap;
+		b->pieces = p = grown;
 	}
-	b->pieces[b->count++] = piece;
-	b->media_bytes += piece.bytes;
+	p->list[p->count++] = piece;
+	p->bytes += piece.bytes;
 	return true;
 }
 
@@ -88,14 +107,13 @@ int request_body_attach(struct request_body *b, const struct request_media *medi
 		if (mark.decoded && (piece.bytes = decoded_bytes(media->fd, mark.range)) < 0)
 			return ipf_error_set(err, IPF_INPUT, "bytes %lld to %lld of the media file are not base64",
 			                     (long long)mark.range.begin, (long long)(mark.range.begin + mark.range.len));
-		if (!add_piece(b, piece))
+		if (!add_piece(b, media, piece))
 			return ipf_error_memory(err);
 	}
-	if (b->count) {
+	if (b->pieces) {
 		memmove(text->data + to, text->data + from, text->len - from);
 		text->len = to + text->len - from;
 		text->data[text->len] = '\0';
-		b->fd = media->fd;
 	}
 	return 0;
 }
@@ -103,28 +121,37 @@ int request_body_attach(struct request_body *b, const struct request_media *medi
 void request_body_clear(struct request_body *b)
 {
 	buffer_clear(&b->text);
-	b->count = 0;
-	b->media_bytes = 0;
-	b->sha256[0] = '\0';
+	free(b->pieces);
+	b->pieces = NULL;
 }
 
 void request_body_release(struct request_body *b)
 {
+	request_body_clear(b);
 	buffer_release(&b->text);
-	free(b->pieces);
-	*b = (struct request_body){0};
+}
+
+size_t request_body_len(const struct request_body *b)
+{
+	return b->text.len + (b->pieces ? (size_t)b->pieces->bytes : 0);
+}
+
+const char *request_body_sha256(const struct request_body *b)
+{
+	return b->pieces && *b->pieces->sha256 ? b->pieces->sha256 : NULL;
 }
 
 size_t request_body_memory(const struct request_body *b)
 {
-	return b->text.cap + b->cap * sizeof *b->pieces;
+	const struct request_pieces *p = b->pieces;
+	return b->text.cap + (p ? sizeof *p + p->cap * sizeof *p->list : 0);
 }
 
 /* ---- sending ---- */
 
 struct unsent request_body_unsent(const struct request_body *b)
 {
-	if (!b->count)
+	if (!b->pieces)
 		return (struct unsent){.text = b->text.len ? buffer_all(&b->text) : (struct slice){"", 0}};
 	return (struct unsent){.mixed = b, .len = request_body_len(b)};
 }
@@ -148,7 +175,7 @@ static ssize_t decode_piece(const struct request_body *b, const struct media_pie
 	const int64_t group = skip / 3 * 4, left = p->range.len - group;
 	const size_t len = left < (int64_t)sizeof text ? (size_t)left : sizeof text, begin = (size_t)(skip % 3);
 	size_t got = 0;
-	if (!read_at(b->fd, text, len, p->range.begin + group) ||
+	if (!read_at(b->pieces->fd, text, len, p->range.begin + group) ||
 	    !base64_decode_to((struct slice){text, len}, bytes, &got) || got <= begin ||
 	    (int64_t)got > p->bytes - skip + (int64_t)begin) {
 		errno = EIO;
@@ -164,7 +191,7 @@ static ssize_t read_piece(const struct request_body *b, const struct media_piece
                           size_t size)
 {
 	size_t len = (size_t)(p->bytes - skip) < size ? (size_t)(p->bytes - skip) : size, got = 0;
-	if (!p->decoded && !read_at(b->fd, to, len, p->range.begin + skip)) {
+	if (!p->decoded && !read_at(b->pieces->fd, to, len, p->range.begin + skip)) {
 		errno = EIO;
 		return -1;
 	}
@@ -179,9 +206,10 @@ static ssize_t read_piece(const struct request_body *b, const struct media_piece
 
 static ssize_t read_mixed(const struct request_body *b, size_t at, char *to, size_t size)
 {
+	const struct request_pieces *p = b->pieces;
 	size_t done = 0, begin = 0, text = 0; /* of the body: where what follows begins; of the text: the same */
-	for (size_t i = 0; i <= b->count && done < size; i++) {
-		size_t until = i < b->count ? b->pieces[i].at : b->text.len, len = until - text;
+	for (size_t i = 0; i <= p->count && done < size; i++) {
+		size_t until = i < p->count ? p->list[i].at : b->text.len, len = until - text;
 		if (at + done < begin + len) {
 			size_t skip = at + done - begin, most = len - skip < size - done ? len - skip : size - done;
 			memcpy(to + done, b->text.data + text + skip, most);
@@ -189,11 +217,11 @@ static ssize_t read_mixed(const struct request_body *b, size_t at, char *to, siz
 		}
 		begin += len;
 		text = until;
-		if (i == b->count || done == size)
+		if (i == p->count || done == size)
 			break;
-		int64_t piece = b->pieces[i].bytes;
+		int64_t piece = p->list[i].bytes;
 		if (at + done < begin + (size_t)piece) {
-			ssize_t n = read_piece(b, &b->pieces[i], (int64_t)(at + done - begin), to + done, size - done);
+			ssize_t n = read_piece(b, &p->list[i], (int64_t)(at + done - begin), to + done, size - done);
 			if (n < 0)
 				return -1;
 			done += (size_t)n;
@@ -231,12 +259,12 @@ static int hash_all(const struct request_body *b, struct digest *digest, struct 
 int request_body_hash(struct request_body *b, struct ipf_error *err)
 {
 	struct digest *digest;
-	if (!b->count)
+	if (!b->pieces)
 		return 0;
 	digest = digest_new();
 	int result = digest ? hash_all(b, digest, err) : ipf_error_memory(err);
 	if (result == 0)
-		digest_hex(digest, b->sha256);
+		digest_hex(digest, b->pieces->sha256);
 	digest_free(digest);
 	return result;
 }

@@ -19,36 +19,25 @@ struct request_media {
 	int64_t bytes;
 };
 
-/* A piece of the media file that stands before text.data[at]. */
-struct media_piece {
-	size_t at;
-	struct media_range range;
-	int64_t bytes; /* that are sent of it: fewer than the range has if it is decoded */
-	bool decoded;
-};
+struct request_pieces;
 
 struct request_body {
-	struct buffer text; /* without marks, once it is attached */
-	struct media_piece *pieces;
-	size_t count, cap;
-	int64_t media_bytes; /* of all pieces */
-	int fd;
-	char sha256[65]; /* in hex, if it is needed and has pieces; else empty */
+	struct buffer text;            /* without marks, once it is attached */
+	struct request_pieces *pieces; /* of the media file; NULL: none */
 };
 
-static inline size_t request_body_len(const struct request_body *b)
-{
-	return b->text.len + (size_t)b->media_bytes;
-}
+size_t request_body_len(const struct request_body *b);
+/* In hex, as request_body_hash computed it; NULL: it was not needed, or the body is only a text. */
+const char *request_body_sha256(const struct request_body *b);
 
 /* -1: as request_body_attach, for marks in a text that is to become part of a body. */
 int request_body_check(struct slice text, const struct request_media *media, struct ipf_error *err);
 /* Finds the marks of the text. -1 (IPF_INPUT): there is no media file, or a mark names bytes that it does not have, or
  * bytes to be decoded that are not base64 by their number and end; out of memory. */
 int request_body_attach(struct request_body *b, const struct request_media *media, struct ipf_error *err);
-/* Sets sha256 if it has pieces. -1: the media file cannot be read; out of memory. */
+/* Computes its hash if it has pieces. -1: the media file cannot be read; out of memory. */
 int request_body_hash(struct request_body *b, struct ipf_error *err);
-void request_body_clear(struct request_body *b); /* keeps memory */
+void request_body_clear(struct request_body *b); /* keeps the memory of its text */
 void request_body_release(struct request_body *b);
 size_t request_body_memory(const struct request_body *b);
 

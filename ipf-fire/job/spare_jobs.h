@@ -10,6 +10,8 @@
 
 #include "job/job.h"
 
+#define SPARE_JOBS_MOST 4096 /* of a run: with more in flight, some of them are not used again */
+
 struct spare_jobs;
 
 /* At most `most` are kept. NULL: out of memory. */

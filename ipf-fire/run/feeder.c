@@ -36,7 +36,8 @@ struct feeder {
 	atomic_bool awaited; /* a sender waits for one of them */
 	int wake_fd, stop_fd, ready_fd, order_fd;
 	bool ready_sent;
-	bool input_ready;       /* poll reported more of the schedule, or its end */
+	bool input_ready; /* poll reported more of the schedule, or its end */
+	struct buffer url;
 	struct ipf_error error; /* of the thread, until it is joined; for others once `failed` */
 	atomic_bool failed;
 	pthread_t thread;
@@ -80,7 +81,7 @@ static int render_body(struct feeder *f, struct job *job, const struct trace_req
 	if (body_renderer_render(f->o.renderer, q, context, &body->text, err) < 0 ||
 	    request_body_attach(body, f->o.media, err) < 0)
 		return -1;
-	if (!body->count && q->messages.data && media_next_mark(q->messages, 0, &mark))
+	if (!body->pieces && q->messages.data && media_next_mark(q->messages, 0, &mark))
 		return ipf_error_set(err, IPF_INPUT, "messages: this API does not accept media");
 	if (f->o.endpoint->signer && request_body_hash(body, err) < 0)
 		return -1;
@@ -125,6 +126,21 @@ static struct slice name_span(const char *run_id, const struct job *job, char te
 	return slice_of(text);
 }
 
+/* Its own URL and headers, if it has any. */
+static int address(struct feeder *f, struct job *job, const struct request_variables *variables, struct ipf_error *err)
+{
+	buffer_clear(&f->url);
+	if (endpoint_address(f->o.endpoint, variables, &f->url, &job->headers_sent, err) < 0)
+		return -1;
+	if (!f->url.len)
+		return 0;
+	job->url = malloc(f->url.len);
+	if (!job->url || f->url.failed)
+		return ipf_error_memory(err);
+	memcpy(job->url, f->url.data, f->url.len);
+	return 0;
+}
+
 static struct job *make_job(struct feeder *f, size_t lane, const struct arrival_request *p, struct ipf_error *err)
 {
 	struct job *job = spare_jobs_take(f->o.spare);
@@ -163,8 +179,7 @@ static struct job *make_job(struct feeder *f, size_t lane, const struct arrival_
 	                                            .model = job->model,
 	                                            .headers = p->request.headers,
 	                                            .traceparent = name_span(f->o.run_id, job, traceparent)};
-	if (endpoint_address(f->o.endpoint, &variables, &job->url, &job->headers_sent, err) < 0 ||
-	    render(f, job, lane, p, err) < 0) {
+	if (address(f, job, &variables, err) < 0 || render(f, job, lane, p, err) < 0) {
 		char where[48];
 		snprintf(where, sizeof where, "request %lld of the trace", (long long)p->arrival.req);
 		ipf_error_place(err, where, 0);
@@ -305,6 +320,7 @@ static void feeder_free(struct feeder *f)
 		queue_free(f->lanes[i].queue);
 	}
 	free(f->lanes);
+	buffer_release(&f->url);
 	queue_free(f->orders);
 	const int fds[] = {f->wake_fd, f->stop_fd, f->ready_fd, f->order_fd};
 	for (size_t i = 0; i < 4; i++)

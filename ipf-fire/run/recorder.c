@@ -148,8 +148,8 @@ static void write_record(struct recorder *r, struct job *job)
 	tally_failure(r, job);
 	counter_count(&r->o.counters->resent, job->resent_idle_ns != IPF_ABSENT && !job_is_warmup(job));
 	if (!job_is_warmup(job)) {
-		counter_count(&r->o.counters->refused, job->attempts_count > 0);
-		counter_count(&r->o.counters->attempted, job->attempts_count);
+		counter_count(&r->o.counters->refused, job_attempts_count(job) > 0);
+		counter_count(&r->o.counters->attempted, job_attempts_count(job));
 	}
 	counter_count(&r->o.counters->recorded, 1);
 	counter_count(&r->o.counters->recorded_bytes, (int64_t)job_bytes(job));

@@ -40,7 +40,6 @@
 #define HEAD_START_NS (20 * NS_PER_MS) /* from everything being ready to the run's start */
 #define VIEW_WAIT_NS  (5 * NS_PER_S)   /* for another program to draw the end of the run */
 #define RECORDS_QUEUE 65536            /* of all threads together */
-#define JOBS_SPARE    4096
 
 struct run {
 	const struct fire_options *options;
@@ -598,7 +597,7 @@ static int set_up(struct run *r, struct ipf_error *err)
 	if (o->sandbox && enter_sandbox(r, err) < 0)
 		return -1;
 	bool by_server = r->options->history == HISTORY_SERVER, live = by_server || r->options->history == HISTORY_LIVE;
-	if (!(r->spare = spare_jobs_new(JOBS_SPARE)) ||
+	if (!(r->spare = spare_jobs_new(SPARE_JOBS_MOST)) ||
 	    (live && !(r->history = history_new(r->api, by_server, &r->memory))))
 		return ipf_error_memory(err);
 	const struct feeder_options feeder = {.arrivals = r->arrivals,

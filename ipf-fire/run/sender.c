@@ -82,7 +82,7 @@ static void end_job(struct sender *s, struct job *job)
 		counter_count(&g->failed_by[job->error], failed);
 	counter_count(&g->bytes, (int64_t)job->body.len);
 	counter_count(&g->reads, (int64_t)job->reads_count);
-	job_sent(job);
+	job_sent(job, true);
 	work_sharing_ended(s->o.sharing, job);
 	feeder_answered(s->o.feeder, job);
 	put_record(s, job);

@@ -150,7 +150,7 @@ static void limits_hold_for_all_attempts(void **state)
 	assert_ptr_equal(retries_due(&r, 3 * S + 6), job);
 	assert_true(job->error == RECORD_HUNG_UP && job->end_ns == 3 * S + 6);
 	job_attempts_end(job);
-	assert_true(job->start_ns == S && job->attempt_ns == IPF_ABSENT && job->status == IPF_ABSENT);
+	assert_true(job->start_ns == S && job->earlier->attempt_ns == IPF_ABSENT && job->status == IPF_ABSENT);
 	job_free(job);
 	job = job_new();
 	answer(job, S, 2 * S, 429, 2 * S);
