@@ -329,7 +329,8 @@ bench_tools := $(addprefix $(BUILD)/bench/,rawserver bareclient sleeper recordge
 $(BUILD)/tests/bench/%.o: room_cflags = -Itests/sim
 $(BUILD)/bench/rawserver: $(addprefix $(BUILD)/tests/,bench/rawserver.o bench/rawanswer.o bench/rawtls.o bench/sendlog.o \
 	sim/timers.o)
-$(BUILD)/bench/rawserver: bench_libs = $(call libs_of,libssl)
+$(BUILD)/bench/bareclient: $(BUILD)/tests/bench/bareclient.o $(BUILD)/tests/bench/rawtls.o
+$(BUILD)/bench/rawserver $(BUILD)/bench/bareclient: bench_libs = $(call libs_of,libssl)
 $(BUILD)/bench/%: $(BUILD)/tests/bench/%.o $(BUILD)/libipf.a
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(all_ldflags) -o $@ $(filter %.o,$^) $(BUILD)/libipf.a $(bench_libs) $(libs_lib)

@@ -8,17 +8,20 @@ deaf     does not even read
 reset    reads a little, then RST
 close    reads a little, then closes in order
 unbound  an answer whose head never ends
+full     answers, but its queue of connections is full for 0.6 s after the first one
 """
+import select
 import socket
 import struct
 import sys
 import threading
+import time
 
 mode = sys.argv[1]
 server = socket.socket()
 server.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
 server.bind(("127.0.0.1", 0))
-server.listen(64)
+server.listen(0 if mode == "full" else 64)
 print(server.getsockname()[1], flush=True)
 kept = []
 
@@ -35,6 +38,11 @@ def serve(connection):
             connection.recv(65536, socket.MSG_DONTWAIT) if mode == "close" else None
             connection.close()
             return
+        if mode == "full":
+            connection.send(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
+                            b'data: {"choices":[{"index":0,"delta":{"content":"one"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n')
+            connection.close()
+            return
         if mode == "unbound":
             connection.send(b"HTTP/1.1 200 OK\r\n")
             while True:
@@ -46,5 +54,8 @@ def serve(connection):
             connection.close()
 
 
+if mode == "full":
+    select.select([server], [], [])
+    time.sleep(0.6)
 while True:
     threading.Thread(target=serve, args=server.accept()[:1], daemon=True).start()

@@ -14,10 +14,11 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#define READ_SIZE   ((size_t)64 << 10)
-#define READS_MOST  16                 /* of a socket at once: the others have their turn */
-#define PIECE       ((size_t)64 << 10) /* of what is copied before it is written */
-#define PIECES_MOST 16                 /* of a body that is read from a file, at once: the same */
+#define READ_SIZE    ((size_t)64 << 10)
+#define READS_MOST   16                 /* of a socket at once: the others have their turn */
+#define SYN_AGAIN_NS (NS_PER_S / 2)     /* less than the kernel's first time-out of a SYN */
+#define PIECE        ((size_t)64 << 10) /* of what is copied before it is written */
+#define PIECES_MOST  16                 /* of a body that is read from a file, at once: the same */
 
 /* ---- sockets and epoll ---- */
 
@@ -489,9 +490,20 @@ static void advance(struct connection *c)
 		ask_proxy(c);
 }
 
+/* Only a connection that took long can be one, and is asked about it: the first SYN is sent again after a second. */
+static void note_resent_syn(const struct connection *c)
+{
+	struct tcp_info info;
+	socklen_t len = sizeof info;
+	if (c->connect_ns - c->begin_ns >= SYN_AGAIN_NS && getsockopt(c->fd, IPPROTO_TCP, TCP_INFO, &info, &len) == 0 &&
+	    len >= offsetof(struct tcp_info, tcpi_total_retrans) + sizeof info.tcpi_total_retrans)
+		counter_count(&c->network->o.stats->syn_resent, info.tcpi_total_retrans > 0);
+}
+
 static void connected(struct connection *c)
 {
 	c->connect_ns = network_now(c->network);
+	note_resent_syn(c);
 	timestamps_watch_sends(&c->times, c->fd);
 	int why = watch(c, EPOLLIN);
 	if (why)

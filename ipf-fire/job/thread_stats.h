@@ -21,6 +21,7 @@ struct thread_stats {
 	atomic_llong steps;      /* of the wall clock */
 	atomic_llong unrendered; /* requests that were due before they were rendered */
 	atomic_llong starved;    /* requests that could not be sent because open files ran out */
+	atomic_llong syn_resent; /* connections that were established only once a SYN had been sent again */
 };
 
 struct thread_stats *thread_stats_new(void); /* NULL: out of memory; free it */

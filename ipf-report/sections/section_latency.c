@@ -302,6 +302,25 @@ static void tell_positions(const struct telling *t)
 	}
 }
 
+/* What is in the latencies of some requests, and is no work of the model server. */
+static void note_resent_syns(const struct telling *t)
+{
+	json_t *check;
+	size_t i;
+	char a[40];
+	json_array_foreach(json_at(t->report, "verdict/checks"), i, check)
+	{
+		const double count = figure_at(check, "syn_resent");
+		if (count > 0)
+			doc_note(
+				t->d,
+				"%s connection%s took a second or more, until a SYN was sent again: the server's listen queue was full, or "
+				"packets were lost",
+				show_whole(count, a), plural(count))
+				->tone = TONE_WARN;
+	}
+}
+
 void section_latency(const struct telling *t)
 {
 	json_t *stages = json_at(t->report, "stages"), *stage;
@@ -317,6 +336,7 @@ void section_latency(const struct telling *t)
 		return;
 	if (!(t->brief && measured > 1) && (json_at(t->total, "lag_ms") || has_latency(t, false)))
 		tell_total(t);
+	note_resent_syns(t);
 	tell_early_stopping(t);
 	if (measured > 1)
 		tell_stages(t);

@@ -7,12 +7,14 @@
  *
  * Prints one line of JSON. lag_us: how late requests started (open loop); delay_us: from an event's sent_ns, which the
  * raw server puts into it, to our clock when its bytes had been read. Events that came in one read share that time.
- * wire_us (--wire): from a request's start to the kernel's timestamp of its packet; in a closed loop the first request
- * of each connection starts at the same instant, at which the connections are opened, or with --ahead are open. */
+ * wire_us (--wire): from a request's start to the kernel's timestamp of its packet, with --tls to the return of the
+ * call that sent it; in a closed loop the first request of each connection starts at the same instant, at which the
+ * connections are opened, or with --ahead are open. */
 #include "clock.h"
 #include "stats/histogram.h"
 #include "cli/options.h"
 #include "stats/rng.h"
+#include "rawtls.h"
 
 #include <errno.h>
 #include <linux/errqueue.h>
@@ -37,7 +39,9 @@ enum state { HEAD, SIZE, DATA, DATA_END, LAST }; /* LAST: after the chunk of siz
 
 struct conn {
 	int fd;
+	struct ssl_st *tls; /* NULL: plain */
 	bool connecting;
+	bool unsent; /* its request waits for the handshake */
 	enum state state;
 	int matched;       /* bytes of the head's end seen so far */
 	size_t size;       /* what is left of the chunk; while it is read: so far */
@@ -50,12 +54,13 @@ struct options {
 	int64_t port, connections, requests, for_ns;
 	double rate;
 	const char *path;
-	bool wire, ahead;
+	bool wire, ahead, tls;
 };
 
 struct client {
 	const struct options *options;
 	int epoll_fd, timer_fd;
+	struct ssl_ctx_st *tls; /* NULL: plain */
 	struct conn *idle;
 	int64_t opening; /* ahead, and not open yet */
 	char *request;
@@ -166,6 +171,7 @@ static void conn_failed(struct client *c, struct conn *k, const char *what)
 {
 	if (!c->failed++)
 		ipf_error_errno(c->err, errno, NULL, "%s", what);
+	rawtls_end(k->tls);
 	close(k->fd);
 	free(k);
 	c->done++;
@@ -197,6 +203,11 @@ static struct conn *conn_open(struct client *c)
 		conn_failed(c, k, "connect");
 		return NULL;
 	}
+	if (c->tls && !(k->tls = rawtls_connect(c->tls, k->fd))) {
+		errno = ENOMEM;
+		conn_failed(c, k, "TLS");
+		return NULL;
+	}
 	return k;
 }
 
@@ -217,12 +228,20 @@ static void note_wire(struct client *c, const struct conn *k)
 	}
 }
 
+/* Within TLS the handshake is done by the first of these calls, as far as the socket lets them. */
 static void conn_send(struct client *c, struct conn *k)
 {
 	k->state = HEAD;
 	k->matched = 0;
-	if (send(k->fd, c->request, c->request_len, MSG_NOSIGNAL) != (ssize_t)c->request_len)
+	ssize_t sent = k->tls ? rawtls_send(k->tls, c->request, c->request_len)
+	                      : send(k->fd, c->request, c->request_len, MSG_NOSIGNAL);
+	k->unsent = k->tls && sent < 0 && errno == EAGAIN;
+	if (k->unsent)
+		return;
+	if (sent != (ssize_t)c->request_len)
 		conn_failed(c, k, "send");
+	else if (c->options->wire && k->tls)
+		histogram_add(c->wire, clock_now() - k->start_ns, 1);
 	else if (c->options->wire)
 		note_wire(c, k);
 }
@@ -271,10 +290,14 @@ static void on_event(struct client *c, const struct epoll_event *event)
 		}
 		return;
 	}
+	if (k->unsent) {
+		conn_send(c, k);
+		return; /* the answer is another event */
+	}
 	if (!(event->events & ~(uint32_t)EPOLLOUT))
 		return;
 	for (;;) {
-		ssize_t n = recv(k->fd, c->input, sizeof c->input, 0);
+		ssize_t n = k->tls ? rawtls_recv(k->tls, c->input, sizeof c->input) : recv(k->fd, c->input, sizeof c->input, 0);
 		if (n < 0 && errno == EAGAIN)
 			return;
 		if (n <= 0) {
@@ -287,7 +310,7 @@ static void on_event(struct client *c, const struct epoll_event *event)
 			answered(c, k);
 			return;
 		}
-		if (n < (ssize_t)sizeof c->input)
+		if (n < (ssize_t)sizeof c->input && !k->tls)
 			return;
 	}
 }
@@ -410,6 +433,7 @@ static const struct option_spec specs[] = {
 	ROW(OPTION_TEXT, 0, "path", "PATH", path, "what to POST to (default: /v1/chat/completions)"),
 	ROW(OPTION_FLAG, 0, "wire", NULL, wire, "from a request's start to the kernel's timestamp of its packet"),
 	ROW(OPTION_FLAG, 0, "ahead", NULL, ahead, "closed loop: open the connections before the first request"),
+	ROW(OPTION_FLAG, 0, "tls", NULL, tls, "over TLS, with a handshake in full for each connection"),
 	OPTION(OPTION_SEED, 0, "seed", "N", struct options, common, "seed of the arrivals (default: 1)"),
 	{.kind = OPTION_HELP, .letter = 'h', .name = "help", .help = "show this help"},
 };
@@ -446,6 +470,8 @@ static int measure(struct client *c, const struct options *o, struct ipf_error *
 	c->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
 	if (c->epoll_fd < 0 || c->timer_fd < 0 || epoll_ctl(c->epoll_fd, EPOLL_CTL_ADD, c->timer_fd, &event) < 0)
 		return ipf_error_errno(err, errno, NULL, "epoll");
+	if (o->tls && rawtls_open_client(&c->tls, err) < 0)
+		return -1;
 	c->options = o;
 	c->err = err;
 	c->sent_at = -1;

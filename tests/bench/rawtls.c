@@ -20,20 +20,39 @@ int rawtls_open(struct ssl_ctx_st **tls, const char *cert, const char *key, stru
 	return 0;
 }
 
+int rawtls_open_client(struct ssl_ctx_st **tls, struct ipf_error *err)
+{
+	*tls = SSL_CTX_new(TLS_client_method());
+	if (!*tls)
+		return ipf_error_set(err, IPF_SYSTEM, "TLS: out of memory");
+	SSL_CTX_set_mode(*tls, SSL_MODE_RELEASE_BUFFERS);
+	return 0;
+}
+
 void rawtls_close(struct ssl_ctx_st *tls)
 {
 	SSL_CTX_free(tls);
 }
 
-struct ssl_st *rawtls_accept(struct ssl_ctx_st *tls, int fd)
+static SSL *begin(SSL_CTX *tls, int fd, void (*set_state)(SSL *))
 {
 	SSL *of = SSL_new(tls);
 	if (of && SSL_set_fd(of, fd) == 1) {
-		SSL_set_accept_state(of);
+		set_state(of);
 		return of;
 	}
 	SSL_free(of);
 	return NULL;
+}
+
+struct ssl_st *rawtls_accept(struct ssl_ctx_st *tls, int fd)
+{
+	return begin(tls, fd, SSL_set_accept_state);
+}
+
+struct ssl_st *rawtls_connect(struct ssl_ctx_st *tls, int fd)
+{
+	return begin(tls, fd, SSL_set_connect_state);
 }
 
 /* What did not succeed, as recv and send say it. */

@@ -42,6 +42,15 @@ if command -v python3 >/dev/null; then
 	fire -u "$URL" --http 2-prior --timeout 300ms
 	all '[.error.kind, .status]' '["timeout",null]' "the same with HTTP/2"
 	awkward_stop
+	awkward full
+	fire -u "$URL"
+	all .status 200 "a full listen queue: all are answered"
+	late=$(jq -s '[.[] | select(.connect_ns - .start_ns >= 9e8)] | length' rows)
+	between "$late" 3 6 "most of them a second later"
+	is "$(body "$OUT" | jq -s '[.[] | .client.syn_resent | values] | last')" "$late" "the SYNs that were sent again are counted"
+	ipf-collect -q "$OUT" -o full.results
+	matches "$(ipf-report full.results)" "$late connections took a second or more, until a SYN was" "and the report says so"
+	awkward_stop
 	awkward deaf
 	jq -n -c '{id: "big", messages: [{role: "user", content: ("many words " * 900000)}], output_tokens: 4}' >line
 	{ echo '{"ipf":"trace","version":1}'; cat line; } >big.trace
