@@ -289,7 +289,7 @@ static void render_jsonl(const struct report *report, struct buffer *out)
 	for_load(&load, row)
 	{
 		struct jout w = {.out = out};
-		if (!row_lines_read(report->run->lines, row->line, &result))
+		if (!run_data_line(report->run, row, &result))
 			break;
 		request_chunks_read(&chunks, row, &result);
 		jout_begin_map(&w);

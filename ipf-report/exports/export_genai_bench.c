@@ -131,8 +131,7 @@ static void put_codes(struct jout *w, const struct load *load)
 	struct code_counts codes = {.used = 0};
 	struct result result;
 	char key[24];
-	for_load(load, row) if (!row->ok && row_lines_read(load->run->lines, row->line, &result))
-		count_code(&codes, error_code(&result));
+	for_load(load, row) if (!row->ok && run_data_line(load->run, row, &result)) count_code(&codes, error_code(&result));
 	jout_key(w, "error_codes_frequency");
 	jout_begin_map(w);
 	for (int i = 0; i < codes.used; i++) {
@@ -211,7 +210,7 @@ static void render(const struct report *report, struct buffer *out)
 	jout_begin_list(&w);
 	for_load(&load, row)
 	{
-		if (!row_lines_read(report->run->lines, row->line, &result))
+		if (!run_data_line(report->run, row, &result))
 			break;
 		put_request(&w, row, &result);
 	}

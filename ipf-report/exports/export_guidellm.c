@@ -343,7 +343,7 @@ static void put_requests(struct jout *w, const struct load *load)
 		{
 			if ((int)guidellm_status(row) != status)
 				continue;
-			if (!row_lines_read(load->run->lines, row->line, &result))
+			if (!run_data_line(load->run, row, &result))
 				break;
 			put_request(w, load, row, &result);
 			if (!report_output_spill(load->report->output, w->out))

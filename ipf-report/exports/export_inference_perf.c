@@ -347,7 +347,7 @@ static void render_requests(const struct report *report, struct buffer *out)
 	jout_begin_list(&w);
 	for_load(&load, row)
 	{
-		if (!row_lines_read(report->run->lines, row->line, &result))
+		if (!run_data_line(report->run, row, &result))
 			break;
 		put_request(&w, &load, row, &result, &times);
 	}

@@ -71,7 +71,7 @@ struct request_lists request_lists_of(const struct load *load)
 	double *seconds = count < SECONDS_MOST ? calloc((size_t)count + 1, sizeof *seconds) : NULL;
 	for_load(load, row)
 	{
-		if (!row_lines_read(load->run->lines, row->line, &result))
+		if (!run_data_line(load->run, row, &result))
 			break;
 		lists.texts |= result.text.data != NULL;
 		if (!row->ok)
@@ -132,8 +132,7 @@ void request_list_gaps(struct jout *w, const struct load *load)
 	for_load(load, row)
 	{
 		jout_begin_list(w);
-		if (row->ok && row_lines_read(load->run->lines, row->line, &result) &&
-		    request_chunks_read(&times, row, &result))
+		if (row->ok && run_data_line(load->run, row, &result) && request_chunks_read(&times, row, &result))
 			for (size_t i = 1; i < times.count; i++)
 				jout_double(w, (times.ns[i] - times.ns[i - 1]) / 1e9);
 		jout_end_list(w);
@@ -148,7 +147,7 @@ void request_list_texts(struct jout *w, const struct load *load)
 	jout_begin_list(w);
 	for_load(load, row)
 	{
-		if (row->ok && row_lines_read(load->run->lines, row->line, &result) && result.text.data)
+		if (row->ok && run_data_line(load->run, row, &result) && result.text.data)
 			jout_value(w, result.text);
 		else
 			jout_string0(w, "");
@@ -162,7 +161,7 @@ void request_list_errors(struct jout *w, const struct load *load)
 	jout_begin_list(w);
 	for_load(load, row)
 	{
-		if (row->ok || !row_lines_read(load->run->lines, row->line, &result))
+		if (row->ok || !run_data_line(load->run, row, &result))
 			jout_string0(w, "");
 		else
 			jout_value(w, request_error_text(row, &result));

@@ -291,7 +291,7 @@ struct metric_summary bar_widths(const struct error_bar *bar, const struct metri
 static int build_accuracy(struct bar_samples *b, int32_t stage, struct accuracy *to)
 {
 	*to = (struct accuracy){0};
-	const bool told = b->run->columns.list[ROW_SENDING_NS];
+	const bool told = column_exists(&b->run->columns.list[ROW_SENDING_NS]);
 	if (told && read_rows(b, stage) < 0)
 		return -1;
 	for (enum bar bar = 0; told && bar < ERROR_BARS; bar++) {

@@ -422,19 +422,21 @@ static struct token_difference difference_of(const struct picked_rows *rows, enu
                                              const char *name)
 {
 	struct token_difference r = {.name = name, .mean = NAN, .min = NAN, .max = NAN, .share = NAN};
-	const int64_t *of_a = rows->columns->list[a], *of_b = rows->columns->list[b];
+	const struct column_values *values_a = &rows->columns->list[a], *values_b = &rows->columns->list[b];
+	const bool both = column_exists(values_a) && column_exists(values_b);
 	double sum = 0, of = 0;
-	for (size_t i = 0; of_a && of_b && i < rows->count; i++) {
-		int64_t at = rows->list[i].at;
-		const bool unknown = (a == ROW_INPUT_USAGE && of_a[at] == 0) || (b == ROW_EVENTS && rows->list[i].whole);
-		if (!rows->list[i].ok || of_a[at] == IPF_ABSENT || of_b[at] == IPF_ABSENT || unknown)
+	for (size_t i = 0; both && i < rows->count; i++) {
+		const struct picked_row *row = &rows->list[i];
+		const int64_t of_a = column_value(values_a, row->at), of_b = column_value(values_b, row->at);
+		const bool unknown = (a == ROW_INPUT_USAGE && of_a == 0) || (b == ROW_EVENTS && row->whole);
+		if (!row->ok || of_a == IPF_ABSENT || of_b == IPF_ABSENT || unknown)
 			continue;
-		double difference = (double)(of_a[at] - of_b[at]);
+		double difference = (double)(of_a - of_b);
 		r.min = r.n == 0 ? difference : fmin(r.min, difference);
 		r.max = r.n == 0 ? difference : fmax(r.max, difference);
 		r.n++;
 		sum += difference;
-		of += (double)of_b[at];
+		of += (double)of_b;
 	}
 	r.mean = ratio(sum, (double)r.n);
 	r.share = ratio(sum, of);
@@ -443,16 +445,18 @@ static struct token_difference difference_of(const struct picked_rows *rows, enu
 
 static void build_residuals(struct figures *f, const struct picked_rows *rows)
 {
-	const int64_t *cached = rows->columns->list[ROW_CACHED_TOKENS], *input = rows->columns->list[ROW_INPUT_TOKENS];
+	const struct column_values *cached_tokens = &rows->columns->list[ROW_CACHED_TOKENS],
+							   *input_tokens = &rows->columns->list[ROW_INPUT_TOKENS];
 	double sum = 0, of = 0;
 	for (int i = 0; i < RESIDUALS; i++)
 		f->residuals[i] = difference_of(rows, residual_specs[i].a, residual_specs[i].b, residual_specs[i].name);
-	for (size_t i = 0; cached && input && i < rows->count; i++) {
-		int64_t at = rows->list[i].at;
-		if (!rows->list[i].ok || cached[at] == IPF_ABSENT || input[at] == IPF_ABSENT)
+	for (size_t i = 0; column_exists(cached_tokens) && i < rows->count; i++) {
+		const int64_t cached = column_value(cached_tokens, rows->list[i].at),
+					  input = column_value(input_tokens, rows->list[i].at);
+		if (!rows->list[i].ok || cached == IPF_ABSENT || input == IPF_ABSENT)
 			continue;
-		sum += (double)cached[at];
-		of += (double)input[at];
+		sum += (double)cached;
+		of += (double)input;
 	}
 	f->cached_share = ratio(sum, of);
 }

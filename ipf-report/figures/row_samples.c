@@ -35,19 +35,19 @@ static bool every_answer_has(enum metric m)
 int row_samples_metric(const struct picked_rows *rows, enum metric m, enum latency_origin origin, struct samples *s,
                        int64_t *infinite)
 {
-	const int64_t *values = rows->columns->list[m], *lags = rows->columns->list[METRIC_LAG];
+	const struct column_values *values = &rows->columns->list[m], *lags = &rows->columns->list[METRIC_LAG];
 	bool latency = m < METRIC_LATENCIES, waited = origin != FROM_START && metrics[m].from_due, succeeded = false;
 	size_t count = 0;
 	samples_clear(s);
 	*infinite = 0;
-	if (!values && !every_answer_has(m))
+	if (!column_exists(values) && !every_answer_has(m))
 		return 0;
 	double *to = samples_reserve(s, rows->count);
 	if (!to)
 		return -1;
 	for (size_t i = 0; i < rows->count; i++) {
 		const struct picked_row *row = &rows->list[i];
-		int64_t lag = lags ? lags[row->at] : IPF_ABSENT, value = values ? values[row->at] : IPF_ABSENT;
+		int64_t lag = column_value(lags, row->at), value = column_value(values, row->at);
 		if (origin == FROM_DUE && lag == IPF_ABSENT)
 			continue;
 		if (latency && !row->ok) {
@@ -67,17 +67,19 @@ int row_samples_metric(const struct picked_rows *rows, enum metric m, enum laten
 
 int row_samples_column(const struct picked_rows *rows, enum row_column column, struct samples *s)
 {
-	const int64_t *values = rows->columns->list[column];
+	const struct column_values *values = &rows->columns->list[column];
 	size_t count = 0;
 	samples_clear(s);
-	if (!values)
+	if (!column_exists(values))
 		return 0;
 	double *to = samples_reserve(s, rows->count);
 	if (!to)
 		return -1;
-	for (size_t i = 0; i < rows->count; i++)
-		if (rows->list[i].ok && values[rows->list[i].at] != IPF_ABSENT)
-			to[count++] = (double)values[rows->list[i].at];
+	for (size_t i = 0; i < rows->count; i++) {
+		int64_t value = column_value(values, rows->list[i].at);
+		if (rows->list[i].ok && value != IPF_ABSENT)
+			to[count++] = (double)value;
+	}
 	s->count = count;
 	return 0;
 }

@@ -46,7 +46,7 @@ static void render_requests_csv(const struct report *report, struct buffer *out)
 	put_line(&lines, NULL);
 	for (int64_t i = 0; i < run->row_count && report_output_spill(report->output, out); i++) {
 		struct request request = {.row = &run->rows[i]};
-		if (!row_lines_read(run->lines, request.row->line, &request.result))
+		if (!run_data_line(run, request.row, &request.result))
 			break;
 		put_line(&lines, &request);
 	}

@@ -510,7 +510,7 @@ static void put_requests(struct sql_run *run, const struct sql_table *table, con
 	struct request_cells cells = {0};
 	for (int64_t i = 0; i < data->row_count && !run->w.stopped; i++) {
 		struct request request = {.row = &data->rows[i]};
-		if (!row_lines_read(data->lines, request.row->line, &request.result))
+		if (!run_data_line(data, request.row, &request.result))
 			break;
 		sql_row(&run->w, table);
 		sql_text(&run->w, run->id);

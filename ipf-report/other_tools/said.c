@@ -226,7 +226,7 @@ static void gather_row(struct gathered *list, int count, const struct run_data *
                        struct seen_request *seen, struct seen_chunks *chunks)
 {
 	struct result result;
-	bool has_line = run->lines && row_lines_read(run->lines, row->line, &result);
+	bool has_line = run->lines && run_data_line(run, row, &result);
 	seen_request_read(seen, row, has_line ? &result : NULL);
 	for (int i = 0; i < count; i++)
 		add_request(&list[i], row, seen, chunks);

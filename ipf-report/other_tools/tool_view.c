@@ -36,7 +36,7 @@ static int allocate(struct tool_view *view, const struct run_data *run)
 	for (int i = 0; i < CHANGED; i++) {
 		view->columns[i] = malloc((count ? count : 1) * sizeof **view->columns);
 		bad |= !view->columns[i];
-		view->run.columns.list[changed[i]] = view->columns[i];
+		view->run.columns.list[changed[i]] = (struct column_values){.wide = view->columns[i]};
 	}
 	for (size_t i = 0; i < stages && !bad; i++) {
 		view->pooled[i] = (struct pooled_gaps){.kind = GAPS, .stage = (int32_t)i, .model = -1, .gaps = histogram_new()};
@@ -64,7 +64,7 @@ static void tally(struct building *b, const struct row *row, const struct result
 
 static void set(const struct row *row, int column, int64_t value)
 {
-	row->columns->list[column][row->at] = value;
+	row->columns->list[column].wide[row->at] = value;
 }
 
 static void put_row(struct building *b, const struct row *from, struct row *row)
@@ -96,7 +96,7 @@ static void put_row(struct building *b, const struct row *from, struct row *row)
 static void add_row(struct building *b, const struct run_data *run, const struct row *from, struct row *to)
 {
 	struct result result;
-	bool has_line = run->lines && row_lines_read(run->lines, from->line, &result);
+	bool has_line = run->lines && run_data_line(run, from, &result);
 	*to = *from;
 	seen_request_read(&b->seen, from, has_line ? &result : NULL);
 	seen_request_chunks(&b->chunks, &b->seen, b->rules);

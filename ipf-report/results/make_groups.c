@@ -191,7 +191,7 @@ static int make_sizes(struct run_data *run, struct ipf_error *err)
 {
 	struct bins b = {.count = 0};
 	int64_t distinct = 0;
-	if (!run->row_count || !run->rows[0].columns->list[ROW_INPUTS])
+	if (!run->row_count || !column_exists(&run->rows[0].columns->list[ROW_INPUTS]))
 		return 0;
 	if (read_values(&b, run, ROW_INPUTS) < 0)
 		return ipf_error_memory(err);

@@ -101,8 +101,8 @@ static void find_places(struct row_columns *columns)
 	int at = 0;
 	for (int exists = 1; exists >= 0; exists--) {
 		for (int i = 0; i < ROW_COLUMNS; i++)
-			if (i != ROW_REQ && (columns->list[i] != NULL) == exists)
-				columns->places[at++] = (struct row_column_place){.list = columns->list[i],
+			if (i != ROW_REQ && column_exists(&columns->list[i]) == exists)
+				columns->places[at++] = (struct row_column_place){.values = &columns->list[i],
 				                                                  .most = i < ROW_STALLS ? ROW_TIME_MOST
 				                                                                         : ROW_COUNT_MOST,
 				                                                  .offset = offset_of(i),
@@ -112,15 +112,26 @@ static void find_places(struct row_columns *columns)
 	}
 }
 
+static bool lengthen_values(struct column_values *v, int64_t cap)
+{
+	void *longer = v->narrow ? realloc(v->narrow, (size_t)cap * sizeof *v->narrow)
+	               : v->wide ? realloc(v->wide, (size_t)cap * sizeof *v->wide)
+	                         : NULL;
+	if (column_exists(v) && !longer)
+		return false;
+	if (v->narrow)
+		v->narrow = longer;
+	else
+		v->wide = longer;
+	return true;
+}
+
 static int lengthen(struct row_columns *columns, struct ipf_error *err)
 {
 	int64_t cap = columns->cap ? 2 * columns->cap : 1024;
-	for (int i = 0; i < ROW_COLUMNS; i++) {
-		int64_t *longer = columns->list[i] ? realloc(columns->list[i], (size_t)cap * sizeof *longer) : NULL;
-		if (columns->list[i] && !longer)
+	for (int i = 0; i < ROW_COLUMNS; i++)
+		if (!lengthen_values(&columns->list[i], cap))
 			return no_memory(columns->cap, err);
-		columns->list[i] = longer;
-	}
 	columns->cap = cap;
 	find_places(columns);
 	return 0;
@@ -129,12 +140,37 @@ static int lengthen(struct row_columns *columns, struct ipf_error *err)
 /* A new column, without values up to row `at`. */
 static int begin_column(struct row_columns *columns, int column, int64_t at, struct ipf_error *err)
 {
-	int64_t *list = malloc((size_t)columns->cap * sizeof *list);
+	int32_t *list = malloc((size_t)columns->cap * sizeof *list);
 	if (!list)
 		return no_memory(at, err);
 	for (int64_t i = 0; i < at; i++)
-		list[i] = IPF_ABSENT;
-	columns->list[column] = list;
+		list[i] = INT32_MIN;
+	columns->list[column].narrow = list;
+	return 0;
+}
+
+/* The same values, of which there are `at`, with room for larger ones. */
+static int widen(struct column_values *v, int64_t cap, int64_t at, struct ipf_error *err)
+{
+	int64_t *wide = malloc((size_t)cap * sizeof *wide);
+	if (!wide)
+		return no_memory(at, err);
+	for (int64_t i = 0; i < at; i++)
+		wide[i] = column_value(v, i);
+	free(v->narrow);
+	*v = (struct column_values){.wide = wide};
+	return 0;
+}
+
+static int set_value(struct column_values *v, int64_t cap, int64_t at, int64_t value, struct ipf_error *err)
+{
+	const bool fits = value == IPF_ABSENT || (value > INT32_MIN && value <= INT32_MAX);
+	if (v->narrow && !fits && widen(v, cap, at, err) < 0)
+		return -1;
+	if (v->narrow)
+		v->narrow[at] = value == IPF_ABSENT ? INT32_MIN : (int32_t)value;
+	else
+		v->wide[at] = value;
 	return 0;
 }
 
@@ -165,6 +201,17 @@ static int begin_columns(struct row_columns *columns, int64_t at, const struct r
 	return 0;
 }
 
+static int add_req(struct row_columns *columns, int64_t at, const struct result *result, struct ipf_error *err)
+{
+	struct column_values *v = &columns->list[ROW_REQ];
+	const bool wanted = (columns->with_req || result->session.data) && result->req != IPF_ABSENT;
+	if (wanted && !in_range(result->req, ROW_COUNT_MOST))
+		return out_of_range(ROW_REQ, result->req, err);
+	if (wanted && !column_exists(v) && begin_column(columns, ROW_REQ, at, err) < 0)
+		return -1;
+	return column_exists(v) ? set_value(v, columns->cap, at, wanted ? result->req : IPF_ABSENT, err) : 0;
+}
+
 int row_columns_add(struct row_columns *columns, int64_t at, const struct result *result, struct ipf_error *err)
 {
 	if (at == columns->cap && lengthen(columns, err) < 0)
@@ -175,29 +222,26 @@ int row_columns_add(struct row_columns *columns, int64_t at, const struct result
 		int64_t value = value_at(result, place->offset);
 		if (!in_range(value, place->most) && value != IPF_ABSENT)
 			return out_of_range(place->column, value, err);
-		place->list[at] = value;
-	}
-	if ((columns->with_req || result->session.data) && result->req != IPF_ABSENT) {
-		if (!in_range(result->req, ROW_COUNT_MOST))
-			return out_of_range(ROW_REQ, result->req, err);
-		if (!columns->list[ROW_REQ] && begin_column(columns, ROW_REQ, at, err) < 0)
+		if (set_value(place->values, columns->cap, at, value, err) < 0)
 			return -1;
-		columns->list[ROW_REQ][at] = result->req;
-	} else if (columns->list[ROW_REQ]) {
-		columns->list[ROW_REQ][at] = IPF_ABSENT;
 	}
-	return 0;
+	return add_req(columns, at, result, err);
 }
 
 bool row_columns_same(const struct row_columns *columns, enum metric a, enum metric b, int64_t count)
 {
-	const int64_t *x = columns->list[a], *y = columns->list[b];
-	return x && y && memcmp(x, y, (size_t)count * sizeof *x) == 0;
+	const struct column_values *x = &columns->list[a], *y = &columns->list[b];
+	bool same = column_exists(x) && column_exists(y);
+	for (int64_t i = 0; same && i < count; i++)
+		same = column_value(x, i) == column_value(y, i);
+	return same;
 }
 
 void row_columns_release(struct row_columns *columns)
 {
-	for (int i = 0; i < ROW_COLUMNS; i++)
-		free(columns->list[i]);
+	for (int i = 0; i < ROW_COLUMNS; i++) {
+		free(columns->list[i].narrow);
+		free(columns->list[i].wide);
+	}
 	*columns = (struct row_columns){0};
 }

@@ -1,9 +1,11 @@
 /* What not every row has: metrics, tokens, counts. Each is a column, which exists if at least one row has the value, so
  * that a run takes no memory for what its server never reports, and who needs one value of all rows reads only that.
+ * Values have four bytes as long as all of the column fit, which nearly all but the times since the run's start do.
  *
  *     struct row_columns columns = {0};
  *     row_columns_add(&columns, 0, &result, &err);               // row 0
- *     columns.list[METRIC_TTFT] …                                // NULL, or a value for each row
+ *     const struct column_values *ttft = &columns.list[METRIC_TTFT];
+ *     if (column_exists(ttft)) … column_value(ttft, 0)      // a value for each row
  *     row_columns_release(&columns);
  *
  * Rows are numbered in the order of reading. Integers are as in ipf-results(5); one that a row does not have is
@@ -12,6 +14,7 @@
 #ifndef REPORT_ROW_COLUMNS_H
 #define REPORT_ROW_COLUMNS_H
 
+#include "absent.h"
 #include "stream/metric.h"
 
 /* The columns: those of enum metric, and these. Times come before counts. */
@@ -83,14 +86,34 @@ enum row_column {
 
 struct tool_rules;
 
+/* A column. One of both, or none, is not NULL. */
+struct column_values {
+	int32_t *narrow; /* INT32_MIN: absent */
+	int64_t *wide;
+};
+
+static inline bool column_exists(const struct column_values *v)
+{
+	return v->narrow || v->wide;
+}
+
+/* IPF_ABSENT if the row has none, or the column does not exist. */
+static inline int64_t column_value(const struct column_values *v, int64_t at)
+{
+	if (v->narrow)
+		return v->narrow[at] == INT32_MIN ? IPF_ABSENT : v->narrow[at];
+	return v->wide ? v->wide[at] : IPF_ABSENT;
+}
+
 struct row_columns {
-	int64_t *list[ROW_COLUMNS];
+	struct column_values list[ROW_COLUMNS];
 	int64_t cap;                    /* rows that each of them has room for */
 	const struct tool_rules *rules; /* of the tool whose definitions the values have (tool_view.h); NULL: ipf's own */
 	bool with_req;                  /* set before the first row: keep the column ROW_REQ of all */
 	/* The columns but ROW_REQ, first the `used` ones, which exist, since most rows have the values of all of these. */
 	struct row_column_place {
-		int64_t *list, most;
+		struct column_values *values;
+		int64_t most;
 		size_t offset; /* of its value in struct result */
 		int column;
 	} places[ROW_COLUMNS];

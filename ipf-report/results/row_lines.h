@@ -2,8 +2,8 @@
  * texts, its id) has no room in struct row, which all rows have in memory at once.
  *
  *     struct row_lines *lines = row_lines_new(&err);
- *     row->line = row_lines_add(lines, line);                   // while reading
- *     if (row_lines_read(lines, row->line, &result)) …          // while rendering
+ *     where = row_lines_add(lines, line);                       // while reading
+ *     if (row_lines_read(lines, where, &result)) …              // while rendering
  *     status = row_lines_check(lines, &err);                    // at the end: did all of it work?
  *     row_lines_free(lines);
  *

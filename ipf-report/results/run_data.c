@@ -82,6 +82,7 @@ void run_data_release(struct run_data *run)
 	clock_offsets_free(run->clocks);
 	series_free(run->windows);
 	row_lines_free(run->lines);
+	free(run->line_places);
 	stated_free(run->stated);
 	jdoc_release(&run->doc);
 	*run = (struct run_data){0};
@@ -261,15 +262,22 @@ static int check_schedule(const struct schedule *schedule, const char *file, str
 	return 0;
 }
 
+bool run_data_line(const struct run_data *run, const struct row *row, struct result *result)
+{
+	return row_lines_read(run->lines, run->line_places[row->at], result);
+}
+
 static int make_room(struct run_data *run, struct ipf_error *err)
 {
 	if (run->row_count < run->row_cap)
 		return 0;
 	int64_t cap = run->row_cap ? 2 * run->row_cap : 1024;
 	struct row *rows = realloc(run->rows, (size_t)cap * sizeof *rows);
-	if (!rows)
+	run->rows = rows ? rows : run->rows;
+	int64_t *places = run->lines ? realloc(run->line_places, (size_t)cap * sizeof *places) : NULL;
+	run->line_places = places ? places : run->line_places;
+	if (!rows || (run->lines && !places))
 		return ipf_error_set(err, IPF_SYSTEM, "out of memory after %lld rows", (long long)run->row_count);
-	run->rows = rows;
 	run->row_cap = cap;
 	return 0;
 }
@@ -326,12 +334,13 @@ static int add_row(struct run_data *run, const struct result *result, struct sli
 		return -1;
 	if (make_room(run, err) < 0 || row_columns_add(&run->columns, run->row_count, result, err) < 0)
 		return -1;
+	if (run->lines)
+		run->line_places[run->row_count] = row_lines_add(run->lines, line);
 	struct row *row = &run->rows[run->row_count];
 	*row = (struct row){
 		.n = result->n,
 		.columns = &run->columns,
 		.at = run->row_count,
-		.line = run->lines ? row_lines_add(run->lines, line) : 0,
 		.part = run->part_count - 1,
 		.stage = (int32_t)result->stage,
 		.group = {decoded_number(run, &run->groups[BY_MODEL], result->model), target_number(run, part, result),

@@ -50,7 +50,6 @@ struct row {
 	int64_t n;
 	const struct row_columns *columns; /* of the run: row_get() has the other values */
 	int64_t at;                        /* its number there, and in the order of reading */
-	int64_t line;                      /* in run->lines, if these are kept */
 	int32_t part, stage;
 	int32_t group[GROUPINGS], finish; /* index into run->groups, run->finishes; -1: not known */
 	int8_t error, source;             /* index into verdict_kinds, sources; -1: none */
@@ -65,8 +64,7 @@ struct row {
 /* A value of the row: of enum metric or enum row_column; IPF_ABSENT: it has none. */
 static inline int64_t row_get(const struct row *row, int column)
 {
-	const int64_t *list = row->columns->list[column];
-	return list ? list[row->at] : IPF_ABSENT;
+	return column_value(&row->columns->list[column], row->at);
 }
 
 /* The same, where what is not known counts as none. */
@@ -168,6 +166,7 @@ struct run_data {
 	struct clock_offsets *clocks; /* of the parts that are of one client each */
 	json_t *steady;               /* list: where each stage was steady, or why not; set by steady_windows_find */
 	struct row_lines *lines;      /* the lines of the rows; NULL: not kept */
+	int64_t *line_places;         /* where that of each row is in them */
 	struct stated *stated;        /* figures that another tool states of the run; NULL: none */
 	struct jdoc doc;
 };
@@ -178,6 +177,8 @@ struct run_data {
 int run_data_init(struct run_data *run, const struct slo *slo, struct ipf_error *err);
 /* Keeps the lines of the rows that are read from now on: for formats that show what rows have no room for. */
 int run_data_keep_lines(struct run_data *run, struct ipf_error *err);
+/* The line of a row, as row_lines_read. */
+bool run_data_line(const struct run_data *run, const struct row *row, struct result *result);
 /* Reads a results stream, opened with stream_reader_open_input, as a new part; takes it over. -1: an error; what was
  * read before it is kept. The part is marked incomplete if the stream was cut or has an error, or if its trailer
  * reports that something is missing (which is no error). */

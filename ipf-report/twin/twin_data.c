@@ -252,7 +252,7 @@ static int read_run(struct reading *r, struct ipf_error *err)
 	for (int64_t i = 0; i < r->run->row_count && fine; i++) {
 		const struct row *row = &r->run->rows[i];
 		struct result result;
-		if (!r->rows_only && !row_lines_read(r->run->lines, row->line, &result))
+		if (!r->rows_only && !run_data_line(r->run, row, &result))
 			break; /* row_lines_check tells it */
 		fine = r->rows_only ? add_measured(r, row) : add_row(r, row, &result);
 	}

@@ -20,7 +20,7 @@ const char *const cache_tiers[CACHE_TIERS] = {"device", "host", "disk", "remote"
 int64_t cache_truth_found(const struct run_data *run, const struct row *row)
 {
 	int64_t found = row_get(row, ROW_CACHED_TOKENS);
-	if (found != IPF_ABSENT || !run->columns.list[ROW_CACHED_TOKENS])
+	if (found != IPF_ABSENT || !column_exists(&run->columns.list[ROW_CACHED_TOKENS]))
 		return found;
 	return row_get(row, ROW_INPUT_USAGE) == IPF_ABSENT ? IPF_ABSENT : 0;
 }

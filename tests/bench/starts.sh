@@ -28,7 +28,9 @@ kept() {
 fresh() { # KIND COUNT [tls]
 	local bare=() fire=()
 	[ "${3:-}" != tls ] || bare=(--tls) fire=(--insecure --no-tls-resumption)
+	sleep 1.1 # until the local ports of the run before may be used again: who looks for one among few is late
 	bare -c "$2" -n "$2" --wire "${bare[@]}" >>"bare.$1"
+	sleep 1.1
 	fire "burst:n=$2" --connections fresh "${fire[@]}" >fire.run
 	wire_of due_ns sent_ns true >>"fire.$1"
 }

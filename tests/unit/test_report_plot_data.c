@@ -27,8 +27,8 @@ static void begin(struct small_run *r)
 	r->figures = (struct figures){.name = "a", .measured = true};
 	r->run = (struct run_data){.rows = r->rows, .parts = &r->part, .part_count = 1, .schedule = {.count = 1}};
 	r->run.schedule.stages = &r->stage;
-	r->run.columns.list[METRIC_TTFT] = r->ttft_ns;
-	r->run.columns.list[ROW_INPUT_TOKENS] = r->input_tokens;
+	r->run.columns.list[METRIC_TTFT].wide = r->ttft_ns;
+	r->run.columns.list[ROW_INPUT_TOKENS].wide = r->input_tokens;
 	r->all = (struct run_figures){.stages = &r->figures, .count = 1};
 	r->input = (struct plot_input){.run = &r->run, .figures = &r->all};
 }

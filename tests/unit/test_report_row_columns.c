@@ -29,7 +29,27 @@ static void a_column_begins_with_its_first_value(void **state)
 		assert_int_equal(row_get(&row, METRIC_TTFT), at == 3000 ? 7 : IPF_ABSENT);
 		assert_int_equal(row_get(&row, ROW_OUTPUT_TOKENS), IPF_ABSENT);
 	}
-	assert_null(columns.list[ROW_OUTPUT_TOKENS]);
+	assert_false(column_exists(&columns.list[ROW_OUTPUT_TOKENS]));
+	row_columns_release(&columns);
+}
+
+/* Some fit into four bytes, some do not; those before the first that does not stay what they were. */
+static void columns_become_wide(void **state)
+{
+	static const int64_t values[] = {0, INT32_MAX, IPF_ABSENT, INT32_MIN + 1, -7, INT32_MIN, 5, (int64_t)INT32_MAX + 1};
+	struct ipf_error err = {0};
+	struct row_columns columns = {0};
+	(void)state;
+	for (int64_t at = 0; at < 8; at++) {
+		struct result r = result_with(values[at], at, IPF_ABSENT);
+		assert_int_equal(row_columns_add(&columns, at, &r, &err), 0);
+		assert_true((columns.list[METRIC_LAG].wide != NULL) == (at >= 5));
+		for (int64_t i = 0; i <= at; i++)
+			assert_int_equal(column_value(&columns.list[METRIC_LAG], i), values[i]);
+	}
+	assert_non_null(columns.list[METRIC_TTFT].narrow);
+	assert_false(row_columns_same(&columns, METRIC_LAG, METRIC_TTFT, 8));
+	assert_true(row_columns_same(&columns, METRIC_LAG, METRIC_TTFT, 1));
 	row_columns_release(&columns);
 }
 
@@ -117,6 +137,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_column_begins_with_its_first_value),
+		cmocka_unit_test(columns_become_wide),
 		cmocka_unit_test(values_have_bounds),
 		cmocka_unit_test(samples_of_metrics),
 	};

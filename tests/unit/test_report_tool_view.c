@@ -23,6 +23,7 @@ static const char *const lines[] = {
 struct fixture {
 	struct schedule_stage stages[1];
 	struct row rows[2];
+	int64_t places[2];
 	struct run_part parts[1];
 	struct run_data run;
 	struct tool_view view;
@@ -40,12 +41,13 @@ static void fill(struct fixture *f, const struct tool_rules *rules)
 	                           .schedule = {.stages = f->stages, .count = 1}};
 	f->run.lines = row_lines_new(&err);
 	assert_non_null(f->run.lines);
+	f->run.line_places = f->places;
 	for (int i = 0; i < 2; i++) {
 		struct result result;
 		assert_int_equal(result_parse(&doc, slice_of(lines[i]), &result, &err), 0);
+		f->places[i] = row_lines_add(f->run.lines, slice_of(lines[i]));
 		f->rows[i] = (struct row){.columns = &f->run.columns,
 		                          .at = i,
-		                          .line = row_lines_add(f->run.lines, slice_of(lines[i])),
 		                          .error = -1,
 		                          .ok = result.ok,
 		                          .due_ns = result.due_ns,
