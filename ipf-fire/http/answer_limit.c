@@ -147,8 +147,11 @@ bool answer_limit_cut_largest(struct transport *t, int64_t now, answer_limit_fin
 	return true;
 }
 
+/* Who looks for the largest walks through all that are in flight, which is not for every end of an answer. While there
+ * is room, what was noted may be too much: a thread that is asked because of that looks then. */
 void answer_limit_ended(struct exchange *x, const struct job *job)
 {
-	if (memory_of(x) && job_answer_bytes(job) > ANSWER_SMALL)
+	const struct memory_use *m = memory_of(x);
+	if (m && job_answer_bytes(job) > ANSWER_SMALL && memory_use_state(m) != MEMORY_AMPLE)
 		note_largest(x->transport);
 }
