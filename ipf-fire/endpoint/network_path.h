@@ -31,6 +31,7 @@ struct network_path {
 	struct network_path_options o;
 	struct network_path_source *sources;
 	size_t sources_count;
+	uint32_t other_ports;          /* for IP_LOCAL_PORT_RANGE: all local ports but the first; 0: not known */
 	struct curl_slist *resolve;    /* the user's entries */
 	char *proxy_shown;             /* the proxy's URL without credentials; NULL: no proxy */
 	char *proxy_host, *proxy_port; /* NULL: no proxy */
@@ -52,8 +53,10 @@ void network_path_set_version(CURL *easy, enum http_version http, const char *ur
 size_t network_path_fitting(const struct network_path *p, int family);
 /* The k-th source address of this family, counted modulo their number; NULL: there are none. */
 const struct network_path_source *network_path_source(const struct network_path *p, int family, size_t k);
-/* Binds a new socket of this family to the k-th source address. Returns 0, or the errno of the failure. Does nothing if
- * the user gave no address. */
+/* Prepares a new socket of this family, the k-th one: binds it to the k-th source address, if the user gave any.
+ * Returns 0, or the errno of the failure. Linux looks for a free local port among every second one first: with these
+ * all in use, each connect searches all of them, more than a millisecond. So every second socket begins with the
+ * others. */
 int network_path_bind(const struct network_path *p, size_t k, int fd, int family);
 /* How many connections to this number of targets can exist at once, limited by the ports of the source addresses;
  * INT64_MAX if ports do not matter or the limit is unknown. */
