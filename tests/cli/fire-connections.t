@@ -46,6 +46,16 @@ fire burst.sched -u "$URL"
 is "$(connections) $(jq -s '[.[] | select(.pool_ns)] | length' rows)" "12 0" "kept ones are as many as it takes"
 fire burst.sched -u "$URL" --connections fresh
 is "$(connections) $(jq -c .connection.reused rows | sort -u)" "12 false" "fresh ones are never used again"
+# Linux looks for a free local port among the even ones first, and connects slowly once these are in use.
+local_ports() { # LAST DIGITS, in hex: of the connections to the server, those that are closed included
+	awk -v to=":$(printf %04X "$PORT")\$" -v from="[$1]\$" '$3 ~ to && $2 ~ from' /proc/net/tcp | wc -l
+}
+if [ "$(printf '%s\n' 6.3 "$(uname -r)" | sort -V | head -1)" = 6.3 ]; then
+	between "$(local_ports 13579BDF)" 4 999 "fresh ones have odd local ports"
+	between "$(local_ports 02468ACE)" 4 999 "and even ones"
+else
+	skip "odd local ports and even ones" "Linux is older than 6.3"
+fi
 ipf-sched constant:rate=1000,n=400 -t chat.trace -q -o many.sched
 fire many.sched -u "$URL" --connections 300
 good 400
