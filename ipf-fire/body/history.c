@@ -15,12 +15,16 @@ struct history_turn {
 	int64_t n;
 	int64_t parent;                   /* n of the turn before; -1: unknown or none */
 	struct deferred_request *request; /* until the answer has come */
-	struct buffer messages;           /* those before it, then its own, then the answer */
-	struct buffer previous;       /* JSON: the id of its answer; then, in the turn after it, of what that continues */
-	size_t own_begin;             /* where its own begin */
-	uint64_t session;             /* a hash of the session's name */
-	_Atomic int64_t *answer_kind; /* the count for the next turn: by what is used as this turn's answer */
-	_Atomic int64_t *counted_as;  /* the count for this turn, once it is sent; NULL: a first turn */
+	struct buffer messages;           /* those before it, then its own */
+	struct buffer own;                /* its own as they are sent, where that is not as in the trace; else empty */
+	struct trace_request sent;        /* its request with these */
+	struct live_answer live;          /* its answer */
+	struct buffer recorded;           /* that in the trace, if `live` may not do; else empty */
+	bool has_live;                    /* the answer has something that can be used */
+	struct buffer previous;      /* JSON: the id of its answer; then, in the turn after it, of what that continues */
+	size_t own_begin;            /* where its own begin */
+	uint64_t session;            /* a hash of the session's name */
+	_Atomic int64_t *counted_as; /* the count for this turn, once it is sent; NULL: a first turn */
 	bool answered;
 	struct job *job;                             /* waits for the parent's answer */
 	struct history_turn *next_waiting, *waiting; /* in the parent's list; the turns that wait for this one */
@@ -36,9 +40,7 @@ struct history_turn {
 };
 
 struct history {
-	const struct api *api;
-	struct memory_use *memory;
-	bool by_server; /* the server keeps the messages of sessions */
+	struct history_options o;
 	struct history_turn **buckets;
 	size_t mask, count;
 	struct history_turn *oldest, *newest;
@@ -46,17 +48,16 @@ struct history {
 	_Atomic(struct history_turn *) ended;    /* a stack; any thread pushes */
 	struct history_turn *ready, **ready_end; /* whose jobs can be rendered; linked by next_waiting */
 	_Atomic int64_t live, recorded, left_out, server;
+	struct live_answer_counts calls; /* the feeder's; others read it when it has ended */
 	struct response answer;
 };
 
-struct history *history_new(const struct api *api, bool by_server, struct memory_use *memory)
+struct history *history_new(const struct history_options *options)
 {
 	struct history *h = calloc(1, sizeof *h);
 	if (!h)
 		return NULL;
-	h->api = api;
-	h->memory = memory;
-	h->by_server = by_server;
+	h->o = *options;
 	h->mask = 1023;
 	h->ready_end = &h->ready;
 	h->buckets = calloc(h->mask + 1, sizeof(struct history_turn *));
@@ -69,22 +70,26 @@ struct history *history_new(const struct api *api, bool by_server, struct memory
 /* What the turn holds now, apart from its request. */
 static void count_memory(const struct history *h, struct history_turn *t)
 {
-	int64_t bytes = (int64_t)(t->messages.cap + t->body.cap + t->previous.cap);
-	memory_use_add(h->memory, bytes - t->counted_bytes);
+	int64_t bytes = (int64_t)(t->messages.cap + t->own.cap + t->body.cap + t->previous.cap + t->recorded.cap +
+	                          live_answer_bytes(&t->live));
+	memory_use_add(h->o.memory, bytes - t->counted_bytes);
 	t->counted_bytes = bytes;
 }
 
 /* Is there room for an answer's body, its text, and the text as JSON? */
 static bool room_for(const struct history *h, size_t body)
 {
-	int64_t most = h->memory->most;
-	return !most || memory_use_taken(h->memory) + 4 * (int64_t)body < most;
+	int64_t most = h->o.memory->most;
+	return !most || memory_use_taken(h->o.memory) + 4 * (int64_t)body < most;
 }
 
 static void turn_free(struct history_turn *t)
 {
 	deferred_request_free(t->request);
 	buffer_release(&t->messages);
+	buffer_release(&t->own);
+	buffer_release(&t->recorded);
+	live_answer_release(&t->live);
 	buffer_release(&t->previous);
 	buffer_release(&t->body);
 	job_record_parts_release(&t->parts);
@@ -110,7 +115,8 @@ struct history_counts history_counts(const struct history *h)
 	return (struct history_counts){.live = atomic_load(&h->live),
 	                               .recorded = atomic_load(&h->recorded),
 	                               .left_out = atomic_load(&h->left_out),
-	                               .server = atomic_load(&h->server)};
+	                               .server = atomic_load(&h->server),
+	                               .calls = h->calls};
 }
 
 /* ---- turns by n ---- */
@@ -140,19 +146,25 @@ static void grow(struct history *h)
 	h->mask = mask;
 }
 
+/* What is kept of a turn that has been answered. */
+static size_t kept_bytes(const struct history_turn *t)
+{
+	return t->messages.cap + t->recorded.cap + live_answer_bytes(&t->live);
+}
+
 static void remove_kept(struct history *h, struct history_turn *t)
 {
 	*(t->older ? &t->older->newer : &h->oldest) = t->newer;
 	*(t->newer ? &t->newer->older : &h->newest) = t->older;
 	t->newer = t->older = NULL;
-	h->kept_bytes -= t->messages.cap;
+	h->kept_bytes -= kept_bytes(t);
 }
 
 static void forget(struct history *h, struct history_turn *t)
 {
 	*find(h, t->n) = t->in_bucket;
 	h->count--;
-	memory_use_add(h->memory, -t->counted_bytes);
+	memory_use_add(h->o.memory, -t->counted_bytes);
 	turn_free(t);
 }
 
@@ -162,9 +174,9 @@ static void keep(struct history *h, struct history_turn *t)
 	t->older = h->newest;
 	*(h->newest ? &h->newest->newer : &h->oldest) = t;
 	h->newest = t;
-	h->kept_bytes += t->messages.cap;
-	size_t most = h->memory->most && h->memory->most / 4 < HISTORY_BYTES ? (size_t)h->memory->most / 4
-	                                                                     : (size_t)HISTORY_BYTES;
+	h->kept_bytes += kept_bytes(t);
+	size_t most = h->o.memory->most && h->o.memory->most / 4 < HISTORY_BYTES ? (size_t)h->o.memory->most / 4
+	                                                                         : (size_t)HISTORY_BYTES;
 	while (h->kept_bytes > most && h->oldest) {
 		struct history_turn *old = h->oldest;
 		remove_kept(h, old);
@@ -210,6 +222,32 @@ bool history_order(struct history *h, struct job *job)
 	return false;
 }
 
+/* Takes the messages of the turn before, and adds what it was answered. Returns the count for this turn. */
+static _Atomic int64_t *take_answer(struct history *h, struct history_turn *t, struct history_turn *parent)
+{
+	const struct trace_request *q = &t->request->request;
+	t->messages = parent->messages;
+	parent->messages = (struct buffer){0};
+	t->previous = parent->previous;
+	parent->previous = (struct buffer){0};
+	if (parent->has_live && live_answer_continue(&parent->live, q, h->o.reasoning, &t->messages, &t->own, &h->calls)) {
+		if (t->own.len) {
+			t->sent = *q;
+			t->sent.messages = buffer_all(&t->own);
+		}
+		return t->previous.len ? &h->server : &h->live;
+	}
+	buffer_release(&t->previous); /* the server's messages are others */
+	if (live_answer_recorded(q))
+		return &h->recorded; /* its own messages begin with it */
+	if (!parent->recorded.len) {
+		t->messages.len = parent->own_begin;
+		return &h->left_out;
+	}
+	prompt_append_answer(&t->messages, buffer_all(&parent->recorded));
+	return &h->recorded;
+}
+
 const struct trace_request *history_request(struct history *h, struct job *job, struct slice *context,
                                             struct slice *previous)
 {
@@ -217,11 +255,7 @@ const struct trace_request *history_request(struct history *h, struct job *job, 
 	if (parent && parent->answered) {
 		if (!parent->waiting)
 			remove_kept(h, parent);
-		t->counted_as = parent->answer_kind;
-		t->messages = parent->messages;
-		parent->messages = (struct buffer){0};
-		t->previous = parent->previous;
-		parent->previous = (struct buffer){0};
+		t->counted_as = take_answer(h, t, parent);
 		count_memory(h, parent);
 		/* any other turn that waits for it is not the next one */
 		parent->waiting = NULL;
@@ -230,12 +264,13 @@ const struct trace_request *history_request(struct history *h, struct job *job, 
 		buffer_slice(&t->messages, deferred_request_context(t->request));
 		t->counted_as = job->deferred ? &h->recorded : NULL;
 	}
+	const struct trace_request *q = t->own.len ? &t->sent : &t->request->request;
 	t->own_begin = t->messages.len;
-	prompt_append_messages(&t->messages, &t->request->request);
+	prompt_append_messages(&t->messages, q);
 	count_memory(h, t);
 	*previous = t->previous.len ? buffer_all(&t->previous) : (struct slice){0};
 	*context = (struct slice){t->messages.data, previous->data ? 0 : t->own_begin};
-	return &t->request->request;
+	return q;
 }
 
 /* ---- ended ---- */
@@ -263,53 +298,40 @@ void history_ended(struct history *h, const struct job *job)
 		;
 }
 
-/* Appends the answer's text to the messages. false: there is none. */
-static bool append_answer(struct history *h, struct history_turn *t)
+/* Takes what the answer consists of. false: there is nothing. */
+static bool take_live(struct history *h, struct history_turn *t)
 {
 	struct response *a = &h->answer;
 	const struct response_options options = {.keep_text = true};
 	struct ipf_error ignored = {0};
 	if (!t->record.body.data || t->body.failed || !room_for(h, t->body.len) ||
-	    response_parse(a, &t->record, h->api, &options, &ignored) < 0)
+	    response_parse(a, &t->record, h->o.api, &options, &ignored) < 0)
 		return false;
-	if (!a->parsed || !a->ended || a->failed || a->malformed || !a->text.len || a->text.failed)
+	if (!a->parsed || !a->ended || a->failed || a->malformed || a->text.failed)
 		return false;
-	struct buffer json = {0};
-	struct jout w = {.out = &json};
-	jout_string(&w, buffer_all(&a->text));
-	prompt_append_answer(&t->messages, buffer_all(&json));
-	bool good = !json.failed && !t->messages.failed;
-	buffer_release(&json);
-	return good;
+	return live_answer_take(&t->live, a);
 }
 
-/* Keeps the id by which the next turn continues the answer. false: there is none. */
-static bool keep_id(struct history *h, struct history_turn *t)
+/* Keeps the id by which the next turn continues the answer, if the server keeps it. */
+static void keep_id(struct history *h, struct history_turn *t)
 {
 	struct jout w = {.out = &t->previous};
 	buffer_clear(&t->previous);
-	if (!h->by_server || !h->answer.id.len || h->answer.id.failed)
-		return false;
+	if (!h->o.by_server || !h->answer.id.len || h->answer.id.failed)
+		return;
 	jout_string(&w, buffer_all(&h->answer.id));
 	if (t->previous.failed)
 		buffer_release(&t->previous);
-	return t->previous.len > 0;
 }
 
 static void answered(struct history *h, struct history_turn *t)
 {
 	const struct trace_request *q = &t->request->request;
-	size_t before = t->messages.len;
-	if (append_answer(h, t)) {
-		t->answer_kind = keep_id(h, t) ? &h->server : &h->live;
-	} else if (q->answer.data) {
-		t->messages.len = before;
-		prompt_append_answer(&t->messages, q->answer);
-		t->answer_kind = &h->recorded;
-	} else {
-		t->messages.len = t->own_begin;
-		t->answer_kind = &h->left_out;
-	}
+	t->has_live = take_live(h, t);
+	if (t->has_live)
+		keep_id(h, t);
+	if (q->answer.data && (!t->has_live || !t->live.text.len))
+		buffer_slice(&t->recorded, q->answer);
 	if (t->body.len > ANSWER_LARGE) {
 		response_release(&h->answer);
 		h->answer = (struct response){0};

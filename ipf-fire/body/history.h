@@ -8,8 +8,9 @@
  *     while ((job = history_next(h))) render(job);         // … once the answer that it waits for is there
  *         history_request(h, job, &context)                // what to render
  *
- * The text of an answer is used, without reasoning and tool calls. If a turn failed or its answer has no text, the
- * answer in the trace is used; if the trace has none, the turn is left out of the later ones. Answers that no turn has
+ * The text of an answer is used, and its tool calls (live_answer.h), and the reasoning if that is asked for. If a turn
+ * failed or nothing of its answer can be used, the answer in the trace is; if the trace has none, the turn is left out
+ * of the later ones. Answers that no turn has
  * requested yet are kept up to HISTORY_BYTES (the last turn of a session is one of them, which is not known in
  * advance); beyond that the oldest are dropped, and a turn that requests a dropped one is rendered with the trace's
  * answers. So is a turn after an answer for which memory is short.
@@ -17,7 +18,7 @@
 #ifndef IPF_HISTORY_H
 #define IPF_HISTORY_H
 
-#include "api/response.h"
+#include "body/live_answer.h"
 #include "job/job.h"
 
 struct history;
@@ -26,15 +27,21 @@ struct history;
 
 /* Turns that were sent, by what was used as the answer of the turn before them. */
 struct history_counts {
-	int64_t live;     /* the server's answer */
-	int64_t recorded; /* the answer in the trace */
-	int64_t server;   /* what the server keeps: the turn names the answer that it continues */
-	int64_t left_out; /* nothing: the turn failed, and the trace has no answer */
+	int64_t live;                    /* the server's answer */
+	int64_t recorded;                /* the answer in the trace */
+	int64_t server;                  /* what the server keeps: the turn names the answer that it continues */
+	int64_t left_out;                /* nothing: the turn failed, and the trace has no answer */
+	struct live_answer_counts calls; /* of the live ones */
 };
 
-/* `by_server`: it keeps the messages of sessions, and a turn names the answer before it. Both are borrowed; what it
- * keeps is counted in `memory`. NULL: out of memory. */
-struct history *history_new(const struct api *api, bool by_server, struct memory_use *memory);
+struct history_options {
+	const struct api *api;     /* borrowed */
+	bool by_server;            /* it keeps the messages of sessions, and a turn names the answer before it */
+	bool reasoning;            /* goes back with the answers */
+	struct memory_use *memory; /* counts what is kept; borrowed */
+};
+
+struct history *history_new(const struct history_options *options); /* NULL: out of memory */
 void history_free(struct history *h); /* NULL is fine; jobs that still wait are forgotten */
 
 /* Adds a request of a session. Takes `request` over, also if it fails (-1: out of memory). */
@@ -43,8 +50,8 @@ int history_add(struct history *h, struct job *job, struct deferred_request *req
 bool history_order(struct history *h, struct job *job);
 /* The next job whose awaited answer has come; NULL: none now. */
 struct job *history_next(struct history *h);
-/* The request of a job that is rendered now, and the messages of the turns before it, or the id of the answer that it
- * continues, as JSON (valid until the next call). */
+/* The request of a job that is rendered now, which may have other messages than in the trace, and the messages of the
+ * turns before it, or the id of the answer that it continues, as JSON (valid until the next call). */
 const struct trace_request *history_request(struct history *h, struct job *job, struct slice *context,
                                             struct slice *previous);
 

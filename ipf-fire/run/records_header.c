@@ -170,6 +170,20 @@ static json_t *stages_json(const struct schedule *schedule, const struct engine_
 	return stages;
 }
 
+static json_t *history_json(const struct history *history)
+{
+	struct history_counts c = history_counts(history);
+	const struct live_answer_counts *calls = &c.calls;
+	json_t *all = json_pack("{s:I, s:I, s:I, s:I}", "live", (json_int_t)c.live, "recorded", (json_int_t)c.recorded,
+	                        "left_out", (json_int_t)c.left_out, "server", (json_int_t)c.server);
+	if (calls->calls || calls->calls_left_out || calls->results_left_out)
+		json_object_set_new(all, "tools",
+		                    json_pack("{s:I, s:I, s:I}", "calls", (json_int_t)calls->calls, "calls_left_out",
+		                              (json_int_t)calls->calls_left_out, "results_left_out",
+		                              (json_int_t)calls->results_left_out));
+	return all;
+}
+
 json_t *records_trailer(struct arrival_reader *arrivals, const struct engine_result *result,
                         const struct run_counters *counters, const struct history *history, const struct ipf_error *bad,
                         json_t *client)
@@ -184,11 +198,7 @@ json_t *records_trailer(struct arrival_reader *arrivals, const struct engine_res
 		json_object_set_new(end, "client", client);
 	}
 	if (history) {
-		struct history_counts c = history_counts(history);
-		json_object_set_new(end, "history",
-		                    json_pack("{s:I, s:I, s:I, s:I}", "live", (json_int_t)c.live, "recorded",
-		                              (json_int_t)c.recorded, "left_out", (json_int_t)c.left_out, "server",
-		                              (json_int_t)c.server));
+		json_object_set_new(end, "history", history_json(history));
 	}
 	if (bad->kind)
 		why = json_sprintf("%s%s%s", bad->file, bad->file[0] ? ": " : "", bad->text);

@@ -596,9 +596,12 @@ static int set_up(struct run *r, struct ipf_error *err)
 			return ipf_error_memory(err);
 	if (o->sandbox && enter_sandbox(r, err) < 0)
 		return -1;
-	bool by_server = r->options->history == HISTORY_SERVER, live = by_server || r->options->history == HISTORY_LIVE;
+	const struct history_options history = {.api = r->api,
+	                                        .by_server = r->options->history == HISTORY_SERVER,
+	                                        .reasoning = r->options->history == HISTORY_LIVE_REASONING,
+	                                        .memory = &r->memory};
 	if (!(r->spare = spare_jobs_new(SPARE_JOBS_MOST)) ||
-	    (live && !(r->history = history_new(r->api, by_server, &r->memory))))
+	    (r->options->history != HISTORY_RECORDED && !(r->history = history_new(&history))))
 		return ipf_error_memory(err);
 	const struct feeder_options feeder = {.arrivals = r->arrivals,
 	                                      .renderer = r->renderer,

@@ -22,8 +22,11 @@
 #define MAX_ANSWER_MOST    INT64_C(400000000) /* so that its record fits in a line of 1 GiB, however it is written */
 #define MAX_ANSWER_DEFAULT INT64_C(256000000)
 
-const char *const history_names[] = {
-	[HISTORY_RECORDED] = "recorded", [HISTORY_LIVE] = "live", [HISTORY_SERVER] = "server", NULL};
+const char *const history_names[] = {[HISTORY_RECORDED] = "recorded",
+                                     [HISTORY_LIVE] = "live",
+                                     [HISTORY_LIVE_REASONING] = "live-reasoning",
+                                     [HISTORY_SERVER] = "server",
+                                     NULL};
 static const char *const timestamp_names[] = {[TIMESTAMPS_KERNEL] = "kernel", [TIMESTAMPS_USER] = "user", NULL};
 static const char *const dns_names[] = {"once", "each", NULL};
 
@@ -149,9 +152,9 @@ static const struct option_spec specs[] = {
 	     "request exactly the number of output tokens in the trace, if the API has parameters for that"),
 	FIRE(OPTION_FLAG, 0, "no-stream", NULL, no_stream,
 	     "request complete responses instead of streams (the default for an API that does not stream)"),
-	FIRE_CHOICE("history", "recorded|live|server", history, history_names,
-	            "which answers later turns of a session repeat: those in the trace, the server's own, or only the id of the last "
-	            "one, which the server keeps (default: recorded)"),
+	FIRE_CHOICE("history", "recorded|live|live-reasoning|server", history, history_names,
+	            "which answers later turns of a session repeat: those in the trace, the server's own, these with their reasoning, "
+	            "or only the id of the last one, which the server keeps (default: recorded)"),
 	FIRE(OPTION_LIST, 'H', "header", "NAME: VALUE", headers,
 	     "send this header; it replaces the API's header of the same name"),
 

@@ -13,9 +13,10 @@
 #include "run/stop_rule.h"
 
 enum history_source {
-	HISTORY_RECORDED, /* later turns of a session repeat the answers in the trace */
-	HISTORY_LIVE,     /* … the server's own */
-	HISTORY_SERVER,   /* … are named by their ids, since the server has them */
+	HISTORY_RECORDED,       /* later turns of a session repeat the answers in the trace */
+	HISTORY_LIVE,           /* … the server's own */
+	HISTORY_LIVE_REASONING, /* … and its reasoning */
+	HISTORY_SERVER,         /* … are named by their ids, since the server has them */
 };
 
 enum timestamp_source {

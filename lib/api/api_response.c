@@ -361,6 +361,30 @@ static void note_roots(struct api_response *r)
 		api_roots_note(&r->roots, &r->times[i].at);
 }
 
+static int compile_calls(struct descriptor_place at, json_t *calls, struct api_call_places *to, struct ipf_error *err)
+{
+	static const char *const known[] = {"each", "index", "id", "name", "arguments", NULL};
+	char inside[64];
+	if (!calls)
+		return 0;
+	if (!json_is_object(calls))
+		return descriptor_wrong(at, "calls", err, "an object with each, name and arguments", calls);
+	snprintf(inside, sizeof inside, "%s.calls", at.inside);
+	struct descriptor_place within = {at.file, inside};
+	if (descriptor_only_members(within, calls, known, err) < 0 ||
+	    compile_pointers(within, calls, "each", &to->each, err) < 0 ||
+	    compile_pointers(within, calls, "index", &to->index, err) < 0 ||
+	    compile_pointers(within, calls, "id", &to->id, err) < 0 ||
+	    compile_pointers(within, calls, "name", &to->name, err) < 0 ||
+	    compile_pointers(within, calls, "arguments", &to->arguments, err) < 0)
+		return -1;
+	const char *missing = !to->each.count        ? "each"
+	                      : !to->name.count      ? "name"
+	                      : !to->arguments.count ? "arguments"
+	                                             : NULL;
+	return missing ? descriptor_error(within, missing, err, "missing") : 0;
+}
+
 static int compile_rate(struct descriptor_place at, json_t *rate, struct api_response *r, struct ipf_error *err)
 {
 	if (!rate)
@@ -379,13 +403,14 @@ int api_response_compile(struct descriptor_place at, json_t *json, struct api_re
 		"framing",      "text_mode", "text",     "reasoning", "tools",      "finish",       "error",
 		"error_event",  "usage",     "end",      "data",      "text_after", "prefix_len",   "token_ids",
 		"finish_words", "server",    "envelope", "role",      "outputs",    "output_index", "content_required",
-		"pcm_rate",     "id",        NULL};
+		"pcm_rate",     "id",        "calls",    NULL};
 	if (!json_is_object(json))
 		return descriptor_wrong((struct descriptor_place){at.file, NULL}, at.inside, err, "an object", json);
 	if (descriptor_only_members(at, json, known, err) < 0 || compile_framing(at, json, r, err) < 0 ||
 	    compile_pointers(at, json, "text", &r->text, err) < 0 ||
 	    compile_pointers(at, json, "reasoning", &r->reasoning, err) < 0 ||
 	    compile_pointers(at, json, "tools", &r->tools, err) < 0 ||
+	    compile_calls(at, json_object_get(json, "calls"), &r->calls, err) < 0 ||
 	    compile_pointers(at, json, "finish", &r->finish, err) < 0 ||
 	    compile_pointers(at, json, "error", &r->error, err) < 0 ||
 	    compile_pointers(at, json, "data", &r->data, err) < 0 ||
@@ -430,7 +455,12 @@ void api_response_release(struct api_response *r)
 	                              &r->role,
 	                              &r->outputs,
 	                              &r->output_index,
-	                              &r->id};
+	                              &r->id,
+	                              &r->calls.each,
+	                              &r->calls.index,
+	                              &r->calls.id,
+	                              &r->calls.name,
+	                              &r->calls.arguments};
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		api_pointers_release(all[i]);
 	for (size_t i = 0; i < API_DETAILS; i++)

@@ -8,6 +8,7 @@
 #include "api/api_roots.h"
 #include "api/descriptor_check.h"
 #include "api/framing.h"
+#include "api/tool_calls.h"
 
 enum api_text_mode { API_DELTA, API_CUMULATIVE, API_CUMULATIVE_WITH_PROMPT, API_PREFIX };
 
@@ -71,6 +72,7 @@ struct api_response {
 	struct api_pointers output_index;    /* the index of the input that each result is for */
 	char *text_after;                    /* the text begins after the first occurrence of this; NULL */
 	struct api_pointers tools;           /* no alternatives: names and arguments of tool calls that the model wrote */
+	struct api_call_places calls;        /* the same as calls, with their ids */
 	struct api_pointers finish, error;   /* alternatives */
 	struct api_pointers input_tokens, output_tokens, reasoning_tokens, cached_tokens; /* usage; alternatives */
 	struct api_pointers details[API_DETAILS];

@@ -542,6 +542,8 @@ static int extract_content(struct response *r, const struct record *record, cons
 	int64_t usage = extract_usage(r);
 	extract_finish(r);
 	extract_id(r, options);
+	if (options->keep_text)
+		tool_calls_add(&r->calls, &r->format->calls, &r->doc);
 	extract_outputs(r);
 	bool after_end = r->ended;
 	if (!after_end && end_mark_find(r->format, r->protobuf, &r->doc) != JDOC_NONE)
@@ -830,6 +832,7 @@ static void begin(struct response *r, const struct record *record)
 	r->token_ids = r->first_text_ns = r->input_tokens = r->output_tokens = r->reasoning_tokens = r->cached_tokens =
 		IPF_ABSENT;
 	event_repeat_forget(&r->repeat);
+	tool_calls_clear(&r->calls);
 	r->read = 0;
 	r->read_end = record->reads_count ? (size_t)record->reads[0].bytes : 0;
 	r->last_ns = -RESPONSE_TIME_MAX;
@@ -840,7 +843,7 @@ static bool out_of_memory(const struct response *r)
 {
 	return r->finish.failed || r->finish_server.failed || r->content.failed || r->text.failed || r->reasoning.failed ||
 	       r->error_text.failed || r->malformed_text.failed || r->piece.failed || r->seen_text.failed ||
-	       r->seen_reasoning.failed || r->indexes_failed || r->framing.many.failed;
+	       r->seen_reasoning.failed || r->indexes_failed || r->calls.failed || r->framing.many.failed;
 }
 
 int response_parse(struct response *r, const struct record *record, const struct api *api,
@@ -901,6 +904,7 @@ void response_release(struct response *r)
 	                            &r->piece, &r->seen_text, &r->seen_reasoning, &r->json};
 	for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
 		buffer_release(buffers[i]);
+	tool_calls_release(&r->calls);
 	framing_release(&r->framing);
 	envelope_release(&r->envelope);
 	jdoc_release(&r->doc);

@@ -94,6 +94,7 @@ struct response {
 	struct buffer finish_server;   /* the server's own word, if it differs */
 	struct buffer content;         /* all content in order of arrival, if there is a tokenizer to count it */
 	struct buffer text, reasoning; /* each alone, with keep_text */
+	struct tool_calls calls;       /* with keep_text, if the API's descriptor says where they are */
 	struct buffer id;              /* by which a later request continues it, with keep_text; empty: none */
 	struct buffer error_text, malformed_text;
 

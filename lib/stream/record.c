@@ -397,5 +397,5 @@ void record_reader_close(struct record_reader *r)
 bool record_history_is_live(const json_t *header)
 {
 	const char *history = json_string_value(json_object_get(header, "history"));
-	return history && strcmp(history, "live") == 0;
+	return history && strncmp(history, "live", 4) == 0; /* also "live-reasoning" */
 }

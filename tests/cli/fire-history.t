@@ -145,4 +145,4 @@ is "$(tail -1 cut.records |
 server_stop
 run ipf-fire -u "$URL" -t a.trace now.sched --history dead
 status_is 2 "--history dead"
-complains ipf-fire 'expected recorded, live or server, got "dead"' "is refused"
+complains ipf-fire 'expected recorded, live, live-reasoning or server, got "dead"' "is refused"
