@@ -151,6 +151,7 @@ static int count_closed(const struct schedule_builder *builder, const struct sta
 		return ipf_error_set(err, IPF_USAGE, "%s: for: a closed loop with for= requires a trace: -t TRACE",
 		                     stage->label);
 	s->cycle = true;
+	s->salt = stage->salt;
 	s->end_ns = s->begin_ns + stage->for_ns;
 	layout->heads = builder->trace->heads;
 	if (stage->think_ns != IPF_ABSENT && stage->process_given && layout->heads < THINK_LEAST)
@@ -298,7 +299,9 @@ static int count_stages(struct schedule_builder *builder, struct ipf_error *err)
 		struct schedule_stage *s = &builder->schedule.stages[builder->schedule.count++];
 		struct stage_layout *layout = &builder->layouts[i];
 		s->begin_ns = now_ns;
+		const int64_t idle_max_ns = builder->stages->list[i].idle_max_ns;
 		layout->first_head = IPF_ABSENT;
+		layout->idle_max_ns = idle_max_ns == IPF_ABSENT ? INT64_MAX : idle_max_ns;
 		layout->before = before;
 		layout->round_end = builder->trace ? builder->trace->heads : 0;
 		if (describe(s, &builder->stages->list[i], err) < 0 ||
@@ -452,10 +455,12 @@ static bool send_prompt(struct line_writer *w, int64_t req, int64_t copy)
 }
 
 /* The recorded wait of a follower; without one, the think time of a closed stage, if it has any. */
-static int64_t follower_wait(const struct trace_index *trace, int64_t req, struct arrival_process *p)
+static int64_t follower_wait(const struct line_writer *w, int64_t req, struct arrival_process *p)
 {
-	int64_t wait_ns = trace_index_wait(trace, req);
+	int64_t wait_ns = trace_index_wait(w->builder->trace, req);
 
+	if (wait_ns != IPF_ABSENT && wait_ns > w->layout->idle_max_ns)
+		return w->layout->idle_max_ns;
 	if (wait_ns != IPF_ABSENT)
 		return p && p->recorded ? ratio_divide(wait_ns, p->speed) : wait_ns;
 	return p && p->stage->kind->think ? p->stage->kind->think(p) : IPF_ABSENT;
@@ -470,7 +475,7 @@ static void skip(struct line_writer *w, int64_t head, int64_t copy, struct arriv
 	for (int64_t req = first; trace && req < trace_index_head(trace, head + 1); req++) {
 		send_prompt(w, req, copy);
 		if (req > first)
-			follower_wait(trace, req, p);
+			follower_wait(w, req, p);
 	}
 }
 
@@ -500,7 +505,7 @@ static int put_followers(struct line_writer *w, struct arrival_process *p, int64
 		a.after_count = trace_index_parents(trace, a.req, &distance);
 		for (size_t i = 0; i < a.after_count; i++)
 			w->after[i] = a.n - distance[i];
-		a.wait_ns = follower_wait(trace, a.req, p);
+		a.wait_ns = follower_wait(w, a.req, p);
 		if (p && p->recorded) {
 			int64_t at = trace_index_at(trace, a.req);
 			if (at != IPF_ABSENT)

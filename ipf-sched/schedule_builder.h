@@ -30,6 +30,7 @@ struct stage_layout {
 	int64_t first_head;             /* … beginning with this one, and cycling within … */
 	int64_t round_first, round_end; /* … the whole trace, or the part of it that a replay repeats */
 	int64_t advance;                /* the next stage begins this many heads further on */
+	int64_t idle_max_ns;            /* recorded waits are no longer than this */
 	int64_t before;                 /* heads of the stages before it */
 	bool picks;                     /* its heads do not follow each other in the trace (stage_kind.h); then … */
 	int64_t lines, our_lines;       /* … how many lines they have, and how many of those are this shard's */

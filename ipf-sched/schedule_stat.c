@@ -215,7 +215,8 @@ static void show_stage(const struct schedule_stage *s, const struct stage_arriva
 	if (arrivals->followers)
 		buffer_format(out, ", and %lld followers", (long long)arrivals->followers);
 	if (s->closed)
-		buffer_format(out, ", %lld at a time%s", (long long)s->slots, s->cycle ? ", repeating the trace" : "");
+		buffer_format(out, ", %lld at a time%s%s", (long long)s->slots, s->cycle ? ", repeating the trace" : "",
+		              s->salt ? " with other beginnings of its prompts" : "");
 	else if (s->slots != IPF_ABSENT)
 		buffer_format(out, ", at most %lld at a time", (long long)s->slots);
 	buffer_text(out, "\n");

@@ -350,6 +350,7 @@ static struct stage empty_stage(const char *spec)
 		.steps = IPF_ABSENT,
 		.sessions = IPF_ABSENT,
 		.think_ns = IPF_ABSENT,
+		.idle_max_ns = IPF_ABSENT,
 		.rampup_ns = IPF_ABSENT,
 		.every_ns = IPF_ABSENT,
 		.width_ns = IPF_ABSENT,

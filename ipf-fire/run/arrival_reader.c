@@ -254,6 +254,20 @@ static int add_to_cycle(struct arrival_reader *r, struct lane *lane, const struc
 	return 0;
 }
 
+/* With salt each round has the next copy; after the last one it begins again with the requests themselves. The round
+ * before needs its cursor no more. */
+static int64_t copy_of_round(const struct arrival_reader *r, struct lane *lane, int64_t copy)
+{
+	if (!r->schedule->stages[lane->stage].salt)
+		return copy;
+	int64_t now = (copy + lane->returned / (int64_t)lane->count) % (SCHEDULE_COPIES + 1);
+	if (now != lane->copy) {
+		trace_cursor_close(lane->copies[lane->copy].cursor);
+		lane->copies[lane->copy].cursor = NULL;
+	}
+	return now;
+}
+
 static int next_of_cycle(struct arrival_reader *r, struct lane *lane, struct schedule_arrival *a, int64_t *line,
                          struct ipf_error *err)
 {
@@ -269,7 +283,7 @@ static int next_of_cycle(struct arrival_reader *r, struct lane *lane, struct sch
 	*a = (struct schedule_arrival){.n = first + lane->returned,
 	                               .at_ns = round ? IPF_ABSENT : t->at_ns,
 	                               .req = t->req,
-	                               .copy = t->copy,
+	                               .copy = copy_of_round(r, lane, t->copy),
 	                               .stage = lane->stage,
 	                               .after = lane->after_now,
 	                               .after_count = t->after_count,

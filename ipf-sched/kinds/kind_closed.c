@@ -21,6 +21,8 @@ static const struct stage_key keys[] = {
 	STAGE_KEY("think", "TIME", KEY_DURATION, think_ns, "time from an answer to the next request or turn"),
 	STAGE_KEY("process", "NAME", KEY_GAPS, process, "distribution of think=: constant (default), poisson, gamma, …"),
 	STAGE_KEY("cv", "NUMBER", KEY_NUMBER, cv, "coefficient of variation of think=, if the process needs it"),
+	KEY_IDLE_MAX,
+	KEY_SALT,
 	STAGE_KEY("rate", "RATE", KEY_RATE, rate, "maximum requests per second of one user"),
 	KEY_NAME,
 	KEY_PHASES,
@@ -41,6 +43,8 @@ static int pauses_check(const struct stage *stage, struct ipf_error *err)
 	if (stage->sessions != IPF_ABSENT && !isnan(stage->rate))
 		return ipf_error_set(err, IPF_USAGE,
 		                     "rate: does not apply to sessions=, whose turns keep their recorded waits");
+	if (stage->salt && stage->for_ns == IPF_ABSENT)
+		return ipf_error_set(err, IPF_USAGE, "salt: requires for=, without which no request is sent twice");
 	return stage->process_given ? process_check(stage, err) : 0;
 }
 

@@ -16,16 +16,24 @@ static const struct stage_key keys[] = {
 	REQUIRED_KEY("low", "RATE", KEY_RATE, low, "lowest rate, or number of users, to consider"),
 	REQUIRED_KEY("high", "RATE", KEY_RATE, high, "highest rate, or number of users, to consider"),
 	STAGE_KEY("users", NULL, KEY_FLAG, by_users, "find a number of users in a closed loop instead of a rate"),
+	STAGE_KEY("sessions", NULL, KEY_FLAG, by_sessions, "find a number of sessions that run at the same time instead"),
 	STAGE_KEY("precision", "SHARE", KEY_SHARE, precision, "stop when the answer is known to within this (default: 5%)"),
 	STAGE_KEY("confidence", "SHARE", KEY_SHARE, confidence, "confidence that the answer must have (default: 95%)"),
 	STAGE_KEY("most", "COUNT", KEY_COUNT, most, "stop after COUNT stages (default: 60)"),
 	STAGE_KEY("for", "TIME", KEY_DURATION, for_ns, "length of a stage"),
 	STAGE_KEY("n", "COUNT", KEY_COUNT, n, "number of requests or sessions in a stage"),
+	KEY_IDLE_MAX,
+	KEY_SALT,
 	PROCESS_KEYS,
 	KEY_SLOTS,
 	STAGE_KEY("name", "NAME", KEY_TEXT, name, "beginning of the stage's name (default: search)"),
 	KEY_END,
 };
+
+static bool in_closed_loop(const struct stage *search)
+{
+	return search->by_users || search->by_sessions;
+}
 
 static int search_check(const struct stage *stage, struct ipf_error *err)
 {
@@ -33,9 +41,11 @@ static int search_check(const struct stage *stage, struct ipf_error *err)
 
 	if (stage->low >= stage->high)
 		return ipf_error_set(err, IPF_USAGE, "high: expected more than low= (%g), got %g", stage->low, stage->high);
-	if (stage->by_users && (low_broken || stage->high != floor(stage->high)))
-		return ipf_error_set(err, IPF_USAGE, "%s: expected a whole number of users, got %g",
-		                     low_broken ? "low" : "high", low_broken ? stage->low : stage->high);
+	if (stage->by_users && stage->by_sessions)
+		return ipf_error_set(err, IPF_USAGE, "users and sessions cannot be combined");
+	if (in_closed_loop(stage) && (low_broken || stage->high != floor(stage->high)))
+		return ipf_error_set(err, IPF_USAGE, "%s: expected a whole number of %s, got %g", low_broken ? "low" : "high",
+		                     stage->by_sessions ? "sessions" : "users", low_broken ? stage->low : stage->high);
 	if (stage->precision < 0.005 || stage->precision > 0.5)
 		return ipf_error_set(err, IPF_USAGE, "precision: expected a share between 0.5%% and 50%%, got %g%%",
 		                     100 * stage->precision);
@@ -44,9 +54,14 @@ static int search_check(const struct stage *stage, struct ipf_error *err)
 		                     100 * stage->confidence);
 	if (stage->for_ns == IPF_ABSENT && stage->n == IPF_ABSENT)
 		return ipf_error_set(err, IPF_USAGE, "for=TIME or n=COUNT is required");
-	if (stage->by_users && (stage->process_given || !isnan(stage->cv) || stage->slots != IPF_ABSENT))
-		return ipf_error_set(err, IPF_USAGE, "users: process=, cv= and slots= do not apply to a closed loop");
-	if (!stage->by_users && process_check(stage, err) < 0)
+	if (in_closed_loop(stage) && (stage->process_given || !isnan(stage->cv) || stage->slots != IPF_ABSENT))
+		return ipf_error_set(err, IPF_USAGE, "%s: process=, cv= and slots= do not apply to a closed loop",
+		                     stage->by_sessions ? "sessions" : "users");
+	if (!in_closed_loop(stage) && (stage->salt || stage->idle_max_ns != IPF_ABSENT))
+		return ipf_error_set(err, IPF_USAGE, "%s: requires users or sessions", stage->salt ? "salt" : "idle-max");
+	if (stage->salt && stage->for_ns == IPF_ABSENT)
+		return ipf_error_set(err, IPF_USAGE, "salt: requires for=, without which no request is sent twice");
+	if (!in_closed_loop(stage) && process_check(stage, err) < 0)
 		return -1;
 	return limits_check(stage, err);
 }
@@ -112,7 +127,7 @@ static bool failures_decide(const struct earlier_stage *stage, const struct sear
 
 static double load_of_stage(const struct stage *search, const struct earlier_stage *stage)
 {
-	return search->by_users ? (double)stage->users : stage->rate;
+	return in_closed_loop(search) ? (double)stage->users : stage->rate;
 }
 
 /* Is this a stage that the search could have tried? */
@@ -121,13 +136,16 @@ static bool is_trial(const struct stage *search, const struct earlier_stage *sta
 	double load = load_of_stage(search, stage);
 
 	return stage->measured && stage->count > 0 && isfinite(load) && load > 0 &&
-	       (!search->by_users || stage->users != IPF_ABSENT) &&
-	       strcmp(stage->kind, search->by_users ? "closed" : gaps_kind_name(search->process)) == 0;
+	       (!in_closed_loop(search) || (stage->users != IPF_ABSENT && stage->sessions == search->by_sessions)) &&
+	       strcmp(stage->kind, in_closed_loop(search) ? "closed" : gaps_kind_name(search->process)) == 0;
 }
 
 static void put_load(struct buffer *out, const struct stage *search, double load)
 {
-	buffer_format(out, search->by_users ? "%.12g user%s" : "%.4g/s%s", load, search->by_users && load != 1 ? "s" : "");
+	if (in_closed_loop(search))
+		buffer_format(out, "%.12g %s%s", load, search->by_sessions ? "session" : "user", load != 1 ? "s" : "");
+	else
+		buffer_format(out, "%.4g/s", load);
 }
 
 static void put_goals(struct buffer *out, const struct stage *search)
@@ -263,7 +281,8 @@ static int end_by_failures(const struct stage *search, const struct trials *trie
 static int decide_next(struct stage *search, struct stage_inputs *inputs, const struct trials *tried,
                        struct ipf_error *err)
 {
-	struct load_search range = {search->low, search->high, search->precision, search->confidence, search->by_users};
+	struct load_search range = {search->low, search->high, search->precision, search->confidence,
+	                            in_closed_loop(search)};
 	struct load_search_answer answer;
 	char text[32];
 
@@ -277,7 +296,7 @@ static int decide_next(struct stage *search, struct stage_inputs *inputs, const 
 		answer = (struct load_search_answer){.next = search->low};
 	search->ordinal = tried->count; /* a stage that is tried again draws other arrivals */
 	snprintf(text, sizeof text, "%.4g", answer.next);
-	search->rate = search->by_users ? answer.next : strtod(text, NULL);
+	search->rate = in_closed_loop(search) ? answer.next : strtod(text, NULL);
 	if (answer.known || last) {
 		search->rate = NAN;
 		show_answer(search, &answer, tried, &inputs->earlier, &inputs->answer);
@@ -331,7 +350,9 @@ static int search_resolve(struct stage *search, struct stage_inputs *inputs, str
 	if (status == 0 && tried.count == 0 && runs->count > 0)
 		status = ipf_error_at(err, IPF_INPUT, runs->stages[0].file, 0,
 		                      "these are not results of this search: no measured stage is of kind %s",
-		                      search->by_users ? "closed" : gaps_kind_name(search->process));
+		                      search->by_sessions ? "closed with sessions="
+		                      : search->by_users  ? "closed"
+		                                          : gaps_kind_name(search->process));
 	else if (status == 0)
 		status = decide_next(search, inputs, &tried, err);
 	inputs->first_req = runs->next_req;
@@ -348,7 +369,7 @@ static int search_expand(const struct stage *search, size_t index, struct stage 
 		return 0;
 	if (!sweep.name)
 		sweep.name = (char *)(uintptr_t) "search";
-	sweep.rates = (struct rates){.list = &load, .count = 1, .counts = search->by_users};
+	sweep.rates = (struct rates){.list = &load, .count = 1, .counts = in_closed_loop(search)};
 	stage->ordinal = search->ordinal;
 	return kind_sweep.expand(&sweep, 0, stage, err);
 }

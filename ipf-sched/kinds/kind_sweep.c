@@ -327,19 +327,22 @@ static void point_stage(const struct stage *sweep, double value, struct stage *s
 		[GAPS_POISSON] = &kind_poisson, [GAPS_CONSTANT] = &kind_constant, [GAPS_GAMMA] = &kind_gamma,
 		[GAPS_WEIBULL] = &kind_weibull, [GAPS_UNIFORM] = &kind_uniform,
 	};
-	bool users = sweep->rates.counts;
+	bool users = sweep->rates.counts, sessions = users && sweep->by_sessions;
 
 	stage->kind = users ? &kind_closed : renewals[sweep->process];
 	stage->for_ns = sweep->for_ns;
 	stage->n = sweep->n;
 	stage->cv = sweep->cv;
 	stage->rate = users ? NAN : value;
-	stage->slots = users ? (int64_t)value : sweep->slots;
+	stage->slots = sessions ? IPF_ABSENT : users ? (int64_t)value : sweep->slots;
+	stage->sessions = sessions ? (int64_t)value : IPF_ABSENT;
+	stage->idle_max_ns = sweep->idle_max_ns;
+	stage->salt = sweep->salt;
 	stage->warmup = sweep->warmup;
 	stage->cooldown = sweep->cooldown;
 	stage->drain = sweep->drain;
 	stage->overlap = sweep->overlap;
-	buffer_format(spec, "%s:%s=%.12g,", stage->kind->name, users ? "users" : "rate", value);
+	buffer_format(spec, "%s:%s=%.12g,", stage->kind->name, sessions ? "sessions" : users ? "users" : "rate", value);
 	if (!isnan(stage->cv))
 		buffer_format(spec, "cv=%.12g,", stage->cv);
 	if (stage->for_ns != IPF_ABSENT)
@@ -348,8 +351,19 @@ static void point_stage(const struct stage *sweep, double value, struct stage *s
 		buffer_format(spec, "n=%lld", (long long)stage->n);
 	if (!users && stage->slots != IPF_ABSENT)
 		buffer_format(spec, ",slots=%lld", (long long)stage->slots);
-	buffer_format(spec, "%s%s%s%s", stage->warmup ? ",warmup" : "", stage->cooldown ? ",cooldown" : "",
-	              stage->drain ? ",drain" : "", stage->overlap ? ",overlap" : "");
+	if (stage->idle_max_ns != IPF_ABSENT) {
+		buffer_byte(spec, ',');
+		put_time(spec, "idle-max", stage->idle_max_ns);
+	}
+	buffer_format(spec, "%s%s%s%s%s", stage->salt ? ",salt" : "", stage->warmup ? ",warmup" : "",
+	              stage->cooldown ? ",cooldown" : "", stage->drain ? ",drain" : "", stage->overlap ? ",overlap" : "");
+}
+
+static const char *loop_unit(const struct stage *sweep, double value)
+{
+	if (sweep->by_sessions)
+		return value == 1 ? " session" : " sessions";
+	return value == 1 ? " user" : " users";
 }
 
 static int sweep_expand(const struct stage *sweep, size_t index, struct stage *stage, struct ipf_error *err)
@@ -367,7 +381,7 @@ static int sweep_expand(const struct stage *sweep, size_t index, struct stage *s
 	} else {
 		double value = sweep->rates.list[point];
 		point_stage(sweep, value, stage, &spec);
-		buffer_format(&name, "%s %.12g%s", base, value, !sweep->rates.counts ? "/s" : value == 1 ? " user" : " users");
+		buffer_format(&name, "%s %.12g%s", base, value, !sweep->rates.counts ? "/s" : loop_unit(sweep, value));
 	}
 	stage->spec = stage->own_spec = spec.data;
 	stage->name = name.data;

@@ -74,6 +74,9 @@ struct stage {
 	double precision, confidence, upto;
 	int64_t most, point_number;
 	bool by_users;
+	bool by_sessions;    /* with by_users: the users take whole sessions */
+	bool salt;           /* a closed loop: each round of the trace begins its prompts differently */
+	int64_t idle_max_ns; /* recorded waits of sessions are no longer than this */
 	bool loop;
 };
 
@@ -127,6 +130,9 @@ struct stage_key {
 		STAGE_KEY("cooldown", NULL, KEY_FLAG, cooldown, "send, but do not measure: after the measured stages"),        \
 		STAGE_KEY("drain", NULL, KEY_FLAG, drain, "the next stage begins when all requests of this one have ended"),   \
 		STAGE_KEY("overlap", NULL, KEY_FLAG, overlap, "the next stage does not wait for the answers of this one")
+#define KEY_IDLE_MAX                                                                                                   \
+	STAGE_KEY("idle-max", "TIME", KEY_DURATION, idle_max_ns, "recorded waits of sessions are at most this long")
+#define KEY_SALT              STAGE_KEY("salt", NULL, KEY_FLAG, salt, "with for=: each round of the trace has new prompts")
 #define KEY_NAME              STAGE_KEY("name", "NAME", KEY_TEXT, name, "name in reports (default: the kind)")
 #define KEY_LENGTH_AND_LIMITS KEY_FOR, KEY_N, KEY_SLOTS, KEY_NAME, KEY_PHASES
 #define PROCESS_KEYS                                                                                                   \

@@ -31,6 +31,7 @@ static int add_stages(struct earlier_runs *runs, const struct schedule *schedule
 			.name = strdup(s->name),
 			.rate = s->rate,
 			.users = s->closed ? s->slots : IPF_ABSENT,
+			.sessions = s->closed && s->sessions,
 			.copy = s->copy,
 			.copies = schedule_has_copies(s),
 			.measured = s->measured,

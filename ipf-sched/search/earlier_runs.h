@@ -25,8 +25,9 @@ struct earlier_request {
 
 struct earlier_stage {
 	char *file, *kind, *name;
-	double rate;                  /* planned arrivals per second; NAN */
-	int64_t users;                /* of a closed stage; IPF_ABSENT */
+	double rate;   /* planned arrivals per second; NAN */
+	int64_t users; /* of a closed stage, or its sessions at a time; IPF_ABSENT */
+	bool sessions;
 	int64_t length_ns;            /* as planned; IPF_ABSENT */
 	int64_t copy;                 /* of all its requests; 0: the requests of the trace themselves */
 	bool measured, copies;        /* copies: a replay's, which one the rows do not say */

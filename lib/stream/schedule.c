@@ -39,7 +39,7 @@ static const struct {
 } flags[] = {
 	{"closed", offsetof(struct schedule_stage, closed)},     {"cycle", offsetof(struct schedule_stage, cycle)},
 	{"sessions", offsetof(struct schedule_stage, sessions)}, {"drain", offsetof(struct schedule_stage, drain)},
-	{"overlap", offsetof(struct schedule_stage, overlap)},
+	{"overlap", offsetof(struct schedule_stage, overlap)},   {"salt", offsetof(struct schedule_stage, salt)},
 };
 enum { FLAGS = sizeof flags / sizeof *flags };
 

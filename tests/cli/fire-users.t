@@ -100,3 +100,29 @@ holds 'group_by(.session) | [.[] | sort_by(.turn) as $turns | range(1; $turns | 
 fire closed:sessions=3,for=700ms,think=20ms
 is "$(jq '[group_by(.n - .turn)[] | [(map(.start_ns) | min), 1], [(map(.end_ns) | max), -1]] | sort | reduce .[] as $e ({now: 0, most: 0}; .now += $e[1] | .most = ([.most, .now] | max)) | .most <= 3' rows.json)" true \
 	"by time, round and round: never more than three"
+
+# ---- rounds of a trace ----
+# Three sessions of three turns; each prompt is longer than a block of the cache. Without salt, all but the first round finds all of it there; with it no
+# first turn finds anything, and later turns find what the turns before them left.
+jq -n -c 'range(3) as $s | range(3) as $t | {id: "\($s)/\($t)", session: "\($s)", turn: $t, context: "session", output_tokens: 2, answer: "fine",
+	messages: [{role: "user", content: ([range(60) | "word\(. * ($s + 2) + $t)"] | join(" "))}]}' >lines
+{
+	printf '%s\n' '{"ipf":"trace","version":1}'
+	cat lines
+	printf '{"end":{"lines":9,"sha256":"%s"}}\n' "$(openssl dgst -sha256 -r lines | cut -d ' ' -f 1)"
+} >talks.trace
+server_start --step-base 5ms --step-per-seq 0
+trace=talks.trace
+rounds() { # Did the first turns after the first round find something in the cache, and the later turns?
+	ipf-collect -q run.records -o run.results
+	body run.results | jq -s -c '[.[] | select(.n != null and .ok)] | sort_by(.n)' >results.json
+	jq -c '[.[] | select(.n >= 9 and .req % 3 == 0) | .cached_tokens > 0] | unique' results.json
+	jq -c '[.[] | select(.req % 3 > 0) | .cached_tokens > 0] | unique' results.json
+}
+fire closed:sessions=3,for=1s
+is "$(rounds | tr '\n' ' ')" "[true] [true] " "a trace that goes round is found in the cache"
+server_start --step-base 5ms --step-per-seq 0
+fire closed:sessions=3,for=1s,salt
+is "$(rounds | tr '\n' ' ')" "[false] [true] " "salt: not in another round, but within a session"
+holds '[.[] | .copy // 0 | . == 0] | any' "the first round sends the requests themselves"
+is "$(jq -c '[.[] | select((.copy // 0) != ((.n / 9 | floor) % 64))] | length' rows.json)" 0 "each further one the next copy, by its number in the records"

@@ -46,3 +46,24 @@ is "$(cut -d: -f4 lines | sort -u | wc -l | tr -d ' ')" 9 "and drawn for each of
 followers poisson:rate=10,n=40 gamma:rate=3,cv=2,for=30s burst
 is "$(cut -d: -f2 lines |
 	awk 'NR > 1 && $1 != before + 1 && $1 != 0 { print } { before = $1 }')" "" "the requests go round the trace in order"
+
+# ---- sessions of agents ----
+followers closed:sessions=2,idle-max=800ms,n=4
+is "$(cut -d: -f4 lines | sort -n | tr '\n' ' ' | tr -s ' ')" " 5 7 800000000 800000000 " "idle-max: longer waits are shortened, shorter ones stay"
+followers closed:sessions=2,for=10s,salt
+is "$(head -1 "$OUT" | jq -c '.stages[0] | [.cycle, .salt, .sessions]')" "[true,true,true]" "salt is in the header"
+run "$BIN/ipf-sched" closed:sessions=2,n=4,salt -t "$DATA/sessions.trace"
+status_is 2 "salt without repetitions"
+complains ipf-sched "salt: requires for=" "is refused"
+
+# A search over sessions tries closed loops of them, and counts no others.
+run "$BIN/ipf-sched" search:slo=p90:e2e=1s,low=1,high=64,for=10s,sessions,idle-max=2s,salt -t "$DATA/sessions.trace"
+status_is 0 "a search for a number of sessions"
+is "$(head -1 "$OUT" | jq -r '.stages[0] | [.name, .spec, .sessions, .salt] | tojson')" \
+	'["search 8 sessions","closed:sessions=8,for=10s,idle-max=2s,salt",true,true]' "begins in the middle"
+run "$BIN/ipf-sched" search:slo=p90:e2e=1s,low=1,high=64,for=10s,sessions,users -t "$DATA/sessions.trace"
+status_is 2 "of users and sessions"
+complains ipf-sched "users and sessions cannot be combined" "is refused"
+run "$BIN/ipf-sched" search:slo=p90:e2e=1s,low=1,high=64,for=10s,salt -t "$DATA/sessions.trace"
+status_is 2 "salt in a search for a rate"
+complains ipf-sched "salt: requires users or sessions" "is refused"
