@@ -46,6 +46,42 @@ static int64_t head_lines(const struct trace_index *trace, int64_t head)
 	return trace ? trace_index_head(trace, head + 1) - trace_index_head(trace, head) : 1;
 }
 
+/* At which turn does a session begin that begins in its middle? 0 where it is no chain of turns. */
+static int64_t middle_turn(const struct schedule_builder *builder, int64_t head)
+{
+	const struct trace_index *trace = builder->trace;
+	int64_t first = trace_index_head(trace, head), turns = head_lines(trace, head);
+	struct rng rng;
+
+	for (int64_t req = first + 1; req < first + turns; req++) {
+		const uint32_t *distance;
+		if (trace_index_parents(trace, req, &distance) != 1 || *distance != 1)
+			return 0;
+	}
+	rng_init(&rng, builder->seed, "middle", (uint64_t)head);
+	return (int64_t)rng_below(&rng, (uint64_t)turns);
+}
+
+/* The requests that a stage sends of its head number i. */
+struct head_range {
+	int64_t first, end;
+};
+
+static struct head_range range_of(const struct schedule_builder *builder, const struct stage_layout *layout, int64_t i,
+                                  int64_t head)
+{
+	const struct trace_index *trace = builder->trace;
+	if (!trace)
+		return (struct head_range){head, head + 1};
+	struct head_range all = {trace_index_head(trace, head), trace_index_head(trace, head + 1)};
+	if (i >= layout->middles)
+		return all;
+	int64_t turn = middle_turn(builder, head);
+	if (!layout->primer)
+		return (struct head_range){all.first + turn, all.end};
+	return (struct head_range){all.first + (turn ? turn - 1 : 0), all.first + turn};
+}
+
 /* Draws the stage's arrivals up to its end. */
 static int measure(const struct schedule_builder *builder, struct stage_layout *layout, struct arrival_process *p,
                    int64_t most, struct stage_extent *extent, struct ipf_error *err)
@@ -143,6 +179,11 @@ static int count_closed(const struct schedule_builder *builder, const struct sta
 	s->sessions = stage->sessions != IPF_ABSENT;
 	if (s->sessions)
 		s->slots = stage->sessions;
+	if (stage->middle && (!builder->trace || builder->shards))
+		return ipf_error_set(err, IPF_USAGE, "%s: middle: %s", stage->label,
+		                     builder->trace ? "cannot be combined with --shard" : "requires a trace: -t TRACE");
+	layout->middles = stage->middle ? stage->sessions : 0;
+	layout->primer = stage->primer;
 	s->rampup_ns = stage->rampup_ns == IPF_ABSENT ? 0 : stage->rampup_ns;
 	s->pace_ns = isnan(stage->rate) ? 0 : llrint((double)NS_PER_S / stage->rate);
 	if (stage->for_ns == IPF_ABSENT)
@@ -153,7 +194,7 @@ static int count_closed(const struct schedule_builder *builder, const struct sta
 	s->cycle = true;
 	s->salt = stage->salt;
 	s->end_ns = s->begin_ns + stage->for_ns;
-	layout->heads = builder->trace->heads;
+	layout->heads = builder->trace->heads + layout->middles;
 	if (stage->think_ns != IPF_ABSENT && stage->process_given && layout->heads < THINK_LEAST)
 		layout->heads *= (THINK_LEAST + layout->heads - 1) / layout->heads;
 	return 0;
@@ -166,13 +207,29 @@ static int64_t head_of(const struct stage_layout *layout, int64_t i)
 	       (layout->first_head - layout->round_first + i) % (layout->round_end - layout->round_first);
 }
 
-/* How many lines the heads of a stage have. */
-static int64_t layout_lines(const struct trace_index *trace, const struct stage_layout *layout)
+/* How many lines its first heads have, of which it begins in the middle. */
+static int64_t middle_lines(const struct schedule_builder *builder, const struct stage_layout *layout)
 {
+	int64_t lines = 0;
+
+	for (int64_t i = 0; i < layout->middles && i < layout->heads; i++) {
+		struct head_range r = range_of(builder, layout, i, head_of(layout, i));
+		lines += r.end - r.first;
+	}
+	return lines;
+}
+
+/* How many lines the heads of a stage have. */
+static int64_t layout_lines(const struct schedule_builder *builder, const struct stage_layout *layout)
+{
+	const struct trace_index *trace = builder->trace;
 	int64_t length = layout->round_end - layout->round_first, lines;
 
 	if (layout->picks)
 		return layout->lines;
+	if (layout->middles)
+		return middle_lines(builder, layout) +
+		       trace_index_lines(trace, head_of(layout, layout->middles), layout->heads - layout->middles);
 	if (length == trace->heads)
 		return trace_index_lines(trace, layout->first_head, layout->heads);
 	/* A stage that repeats a part of the trace begins with its first head. */
@@ -238,7 +295,7 @@ static int count_stage(const struct schedule_builder *builder, const struct stag
 	int status = 0;
 
 	s->slots = stage->slots;
-	s->measured = !stage->warmup && !stage->cooldown && stage->kind->type != STAGE_REST;
+	s->measured = !stage->primer && !stage->warmup && !stage->cooldown && stage->kind->type != STAGE_REST;
 	s->end_ns = IPF_ABSENT;
 	s->rate = NAN;
 	switch (stage->kind->type) {
@@ -324,12 +381,13 @@ static void share_trace(struct schedule_builder *builder)
 	for (size_t i = 0; i < builder->schedule.count; i++) {
 		const struct schedule_stage *s = &builder->schedule.stages[i];
 		time += s->cycle ? s->end_ns - s->begin_ns : 0;
-		taken += s->cycle || builder->layouts[i].picks ? 0 : builder->layouts[i].heads;
+		taken += s->cycle || builder->layouts[i].picks || builder->layouts[i].primer ? 0 : builder->layouts[i].heads;
 	}
 	int64_t left = taken < heads ? heads - taken : heads;
 	for (size_t i = 0; i < builder->schedule.count; i++) {
 		const struct schedule_stage *s = &builder->schedule.stages[i];
-		builder->layouts[i].advance = s->cycle
+		builder->layouts[i].advance = builder->layouts[i].primer ? 0
+		                              : s->cycle
 		                                  ? (int64_t)((double)left * ((double)(s->end_ns - s->begin_ns) / (double)time))
 		                                  : builder->layouts[i].heads;
 	}
@@ -347,7 +405,8 @@ static int place_stages(struct schedule_builder *builder, struct ipf_error *err)
 		if (layout->first_head == IPF_ABSENT)
 			layout->first_head = head;
 		s->first_n = n;
-		s->arrivals = trace ? layout_lines(trace, layout) : layout->heads;
+		s->arrivals = trace ? layout_lines(builder, layout) : layout->heads;
+		s->once = s->cycle && layout->middles ? middle_lines(builder, layout) : 0;
 		if (shard_stage(builder, &builder->stages->list[i], layout, s, err) < 0)
 			return -1;
 		n += s->cycle ? BUILDER_CYCLE_NUMBERS : builder->shards ? s->all_arrivals : s->arrivals;
@@ -393,8 +452,8 @@ static int count_sent_before(struct schedule_builder *builder, struct ipf_error 
 		struct schedule_stage *s = &builder->schedule.stages[i];
 		const struct stage_layout *layout = &builder->layouts[i];
 		for (int64_t k = 0; !layout->picks && k < layout->heads; k++) {
-			int64_t head = head_of(layout, k), end = trace_index_head(builder->trace, head + 1);
-			for (int64_t req = trace_index_head(builder->trace, head); req < end; req++) {
+			struct head_range r = range_of(builder, layout, k, head_of(layout, k));
+			for (int64_t req = r.first; req < r.end; req++) {
 				int64_t prompt = schedule_prompt_number(req, s->copy, builder->trace->count);
 				s->sent_before += seen_numbers_has(&builder->sent->seen, prompt) && !seen_numbers_add(&here, prompt) &&
 				                  is_ours(builder, layout, k);
@@ -563,11 +622,12 @@ static int write_heads(struct line_writer *w, size_t stage_index, struct arrival
 			skip(w, head, a.copy, p);
 			continue;
 		}
+		struct head_range r = range_of(w->builder, layout, i, head);
+		if (r.first == r.end)
+			continue;
 		a.n = w->n++;
-		a.req = trace ? trace_index_head(trace, head) : head;
-		if (put(w, &a, err) < 0)
-			return -1;
-		if (trace && put_followers(w, p, s->begin_ns, &a, trace_index_head(trace, head + 1), err) < 0)
+		a.req = r.first;
+		if (put(w, &a, err) < 0 || (trace && put_followers(w, p, s->begin_ns, &a, r.end, err) < 0))
 			return -1;
 	}
 	return 0;

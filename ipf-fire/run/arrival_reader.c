@@ -256,11 +256,11 @@ static int add_to_cycle(struct arrival_reader *r, struct lane *lane, const struc
 
 /* With salt each round has the next copy; after the last one it begins again with the requests themselves. The round
  * before needs its cursor no more. */
-static int64_t copy_of_round(const struct arrival_reader *r, struct lane *lane, int64_t copy)
+static int64_t copy_of_round(const struct arrival_reader *r, struct lane *lane, int64_t copy, int64_t round)
 {
 	if (!r->schedule->stages[lane->stage].salt)
 		return copy;
-	int64_t now = (copy + lane->returned / (int64_t)lane->count) % (SCHEDULE_COPIES + 1);
+	int64_t now = (copy + round) % (SCHEDULE_COPIES + 1);
 	if (now != lane->copy) {
 		trace_cursor_close(lane->copies[lane->copy].cursor);
 		lane->copies[lane->copy].cursor = NULL;
@@ -277,19 +277,23 @@ static int next_of_cycle(struct arrival_reader *r, struct lane *lane, struct sch
 		return 0;
 	if (!lane->after_now && !(lane->after_now = malloc((lane->after_used + 1) * sizeof *lane->after_now)))
 		return ipf_error_memory(err);
-	const struct cycle_arrival *t = &lane->cycle[(size_t)lane->returned % lane->count];
-	int64_t round = lane->returned - lane->returned % (int64_t)lane->count,
-			first = r->schedule->stages[lane->stage].first_n;
+	const int64_t first = r->schedule->stages[lane->stage].first_n, once = r->schedule->stages[lane->stage].once,
+				  again = (int64_t)lane->count - once;
+	if (again < 1)
+		return 0;
+	/* the first `once` lines come in the first round only */
+	const int64_t round = lane->returned < once ? 0 : (lane->returned - once) / again, before = round * again;
+	const struct cycle_arrival *t = &lane->cycle[lane->returned - before];
 	*a = (struct schedule_arrival){.n = first + lane->returned,
 	                               .at_ns = round ? IPF_ABSENT : t->at_ns,
 	                               .req = t->req,
-	                               .copy = copy_of_round(r, lane, t->copy),
+	                               .copy = copy_of_round(r, lane, t->copy, round),
 	                               .stage = lane->stage,
 	                               .after = lane->after_now,
 	                               .after_count = t->after_count,
 	                               .wait_ns = t->wait_ns};
 	for (size_t i = 0; i < t->after_count; i++)
-		lane->after_now[i] = first + round + lane->after[t->after + i];
+		lane->after_now[i] = first + before + lane->after[t->after + i];
 	*line = t->line;
 	lane->returned++;
 	return 1;

@@ -21,6 +21,7 @@ static const struct stage_key keys[] = {
 	STAGE_KEY("think", "TIME", KEY_DURATION, think_ns, "time from an answer to the next request or turn"),
 	STAGE_KEY("process", "NAME", KEY_GAPS, process, "distribution of think=: constant (default), poisson, gamma, …"),
 	STAGE_KEY("cv", "NUMBER", KEY_NUMBER, cv, "coefficient of variation of think=, if the process needs it"),
+	STAGE_KEY("middle", NULL, KEY_FLAG, middle, "the first sessions begin in their middle, after primers"),
 	KEY_IDLE_MAX,
 	KEY_SALT,
 	STAGE_KEY("rate", "RATE", KEY_RATE, rate, "maximum requests per second of one user"),
@@ -43,6 +44,11 @@ static int pauses_check(const struct stage *stage, struct ipf_error *err)
 	if (stage->sessions != IPF_ABSENT && !isnan(stage->rate))
 		return ipf_error_set(err, IPF_USAGE,
 		                     "rate: does not apply to sessions=, whose turns keep their recorded waits");
+	if (stage->middle && stage->sessions == IPF_ABSENT)
+		return ipf_error_set(err, IPF_USAGE, "middle: requires sessions=COUNT");
+	if (stage->middle && stage->n != IPF_ABSENT && stage->n < stage->sessions)
+		return ipf_error_set(err, IPF_USAGE, "n: expected at least sessions= (%lld) with middle, got %lld",
+		                     (long long)stage->sessions, (long long)stage->n);
 	if (stage->salt && stage->for_ns == IPF_ABSENT)
 		return ipf_error_set(err, IPF_USAGE, "salt: requires for=, without which no request is sent twice");
 	return stage->process_given ? process_check(stage, err) : 0;
@@ -84,7 +90,31 @@ static int64_t closed_think(struct arrival_process *p)
 
 static bool closed_is_short(const struct stage *stage)
 {
-	return stage->to_slots != IPF_ABSENT;
+	return stage->to_slots != IPF_ABSENT || stage->middle;
+}
+
+/* Two stages: what fills the server's cache, which is not measured, and the sessions. */
+static int expand_middle(const struct stage *of, size_t index, struct stage *stage, struct ipf_error *err)
+{
+	struct buffer spec = {0}, name = {0};
+
+	if (index > 1)
+		return 0;
+	*stage = *of;
+	stage->primer = index == 0;
+	stage->ordinal = 0;
+	buffer_format(&name, "%s%s", of->name ? of->name : "closed", stage->primer ? " primer" : "");
+	buffer_text(&spec, of->spec);
+	if (stage->primer) {
+		stage->for_ns = stage->rampup_ns = stage->think_ns = IPF_ABSENT;
+		stage->process_given = false;
+		stage->n = of->sessions;
+		stage->salt = false;
+		stage->drain = stage->overlap = false;
+	}
+	stage->name = name.data;
+	stage->spec = stage->own_spec = spec.data;
+	return spec.failed || name.failed ? ipf_error_memory(err) : 1;
 }
 
 /* The spec of the stage with this number of users: that of the shorthand, less what is its alone. */
@@ -108,6 +138,8 @@ static int closed_expand(const struct stage *of, size_t index, struct stage *sta
 	struct buffer spec = {0}, name = {0};
 	int64_t users;
 
+	if (of->middle)
+		return expand_middle(of, index, stage, err);
 	if (index >= (size_t)of->steps)
 		return 0;
 	users = llround((double)of->slots + (double)(of->to_slots - of->slots) * (double)index / (double)(of->steps - 1));

@@ -75,6 +75,8 @@ struct stage {
 	int64_t most, point_number;
 	bool by_users;
 	bool by_sessions;    /* with by_users: the users take whole sessions */
+	bool middle;         /* a closed loop over sessions: the first ones begin at a turn in their middle … */
+	bool primer;         /* … and this stage, before it, sends the turn before that one */
 	bool salt;           /* a closed loop: each round of the trace begins its prompts differently */
 	int64_t idle_max_ns; /* recorded waits of sessions are no longer than this */
 	bool loop;

@@ -68,6 +68,7 @@ static json_t *stage_json(const struct schedule_stage *s)
 			bad |= json_object_set_new(object, flags[i].name, json_true());
 	bad |= add_int(object, "rampup_ns", s->rampup_ns ? s->rampup_ns : IPF_ABSENT) |
 	       add_int(object, "pace_ns", s->pace_ns ? s->pace_ns : IPF_ABSENT) |
+	       add_int(object, "once", s->once ? s->once : IPF_ABSENT) |
 	       add_int(object, "copy", s->copy ? s->copy : IPF_ABSENT) |
 	       add_int(object, "sent_before", s->sent_before ? s->sent_before : IPF_ABSENT);
 	bad |= json_object_set_new(object, "measured", json_boolean(s->measured));
@@ -216,6 +217,10 @@ static int stage_from_json(struct schedule_stage *s, json_t *object, size_t inde
 	s->rampup_ns = get_limited(object, "rampup_ns");
 	s->pace_ns = get_limited(object, "pace_ns");
 	s->measured = !json_is_false(json_object_get(object, "measured"));
+	s->once = get_limited(object, "once");
+	if (s->once && s->once >= s->arrivals)
+		return ipf_error_at(err, IPF_INPUT, file, 1, "stages[%zu].once: expected less than arrivals (%lld), got %lld",
+		                    index, (long long)s->arrivals, (long long)s->once);
 	s->copy = get_limited(object, "copy");
 	s->sent_before = get_limited(object, "sent_before");
 	if (s->slots == 0)

@@ -32,6 +32,7 @@ struct schedule_stage {
 	/* Closed and bounded by time: after the last arrival the first comes again. The k-th start of the stage has n =
 	 * first_n + k and the req of arrival k mod arrivals; the next stage's first_n leaves 2^32 numbers free. */
 	bool cycle;
+	int64_t once; /* with cycle: so many of its first lines do not come again */
 	bool salt; /* with cycle: in round k, from 0, an arrival is copy (that of its line + k) mod (SCHEDULE_COPIES + 1) */
 	int64_t copy; /* all its lines are this copy (schedule_arrival); 0: the requests themselves, or a replay's copies */
 	int64_t sent_before; /* its lines that are the first here with a prompt that the earlier runs of a search sent */

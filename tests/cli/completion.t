@@ -74,9 +74,9 @@ for shell in bash zsh fish; do
 		is "$(offers_$shell "$words" | tr '\n' ' ')" "$offered" "$shell: $words"
 	done <<-'END'
 		ipf-fire --tr|--trace 
-		ipf-fire --history |live recorded server 
-		ipf-fire --history l|live 
-		ipf-fire --history=|live recorded server 
+		ipf-fire --history |live live-reasoning recorded server 
+		ipf-fire --history l|live live-reasoning 
+		ipf-fire --history=|live live-reasoning recorded server 
 		ipf-report -f js|json 
 		ipf-report --format=js|json 
 		ipf-report --completion |bash fish zsh 

@@ -126,3 +126,28 @@ fire closed:sessions=3,for=1s,salt
 is "$(rounds | tr '\n' ' ')" "[false] [true] " "salt: not in another round, but within a session"
 holds '[.[] | .copy // 0 | . == 0] | any' "the first round sends the requests themselves"
 is "$(jq -c '[.[] | select((.copy // 0) != ((.n / 9 | floor) % 64))] | length' rows.json)" 0 "each further one the next copy, by its number in the records"
+
+# ---- from the middle of sessions ----
+# Long sessions, of which the server has seen nothing: the first answers of those that begin with their first turn find little in its cache, those of a run
+# that goes on for long find most; so do the first ones of sessions that begin in their middle, after their primers.
+jq -n -c 'range(24) as $s | range(12) as $t | {id: "\($s)/\($t)", session: "\($s)", turn: $t, context: "session", output_tokens: 2, answer: "fine",
+	messages: [{role: "user", content: ([range(60) | "word\(. * ($s + 2) + $t * 7)"] | join(" "))}]}' >lines
+{
+	printf '%s\n' '{"ipf":"trace","version":1}'
+	cat lines
+	printf '{"end":{"lines":288,"sha256":"%s"}}\n' "$(openssl dgst -sha256 -r lines | cut -d ' ' -f 1)"
+} >talks.trace
+hits() { # STAGE FROM TO: of the prompts' tokens, in percent, of these requests of the stage in the order of their start
+	ipf-collect -q run.records -o run.results
+	body run.results | jq -s --argjson stage "$1" --argjson from "$2" --argjson to "$3" '[.[] | select(.n != null and .ok and .stage == $stage)] | sort_by(.start_ns)[$from:$to]
+		| 100 * (map(.cached_tokens) | add) / (map(.input_tokens) | add)'
+}
+for key in "" ,middle; do
+	server_start --step-base 5ms --step-per-seq 0
+	fire "closed:sessions=12,n=24$key"
+	[ -n "$key" ] && primed=$(hits 1 0 36) || { cold=$(hits 0 0 36) && warm=$(hits 0 150 288); }
+done
+yes_if "a run over warm sessions begins as a long one goes on: $primed %, a long one $warm %, a cold one $cold %" \
+	awk -v p="$primed" -v w="$warm" -v c="$cold" 'BEGIN { exit !(p > w - 8 && p < w + 8 && c < w - 15) }'
+is "$(jq -c '[.[] | select(.stage == 0)] | length > 6 and length <= 12' rows.json)" true "each was primed by a request of a stage of its own"
+is "$(head -1 run.sched | jq -c '.stages[0].measured')" false "which is not measured"

@@ -67,3 +67,24 @@ complains ipf-sched "users and sessions cannot be combined" "is refused"
 run "$BIN/ipf-sched" search:slo=p90:e2e=1s,low=1,high=64,for=10s,salt -t "$DATA/sessions.trace"
 status_is 2 "salt in a search for a rate"
 complains ipf-sched "salt: requires users or sessions" "is refused"
+
+# From the middle: the first sessions begin at a random turn, and a stage before sends the turn before that. Only chains of turns do: of these, the first three
+# requests are one.
+for seed in 1 2 3 4 5 6 7 8 9 10 11 12; do
+	run "$BIN/ipf-sched" closed:sessions=2,n=4,middle --seed $seed -t "$DATA/sessions.trace"
+	head -1 "$OUT" | jq -c '.stages | map([.name, .measured])'
+	body "$OUT" | jq -r '[.stage, .req, (.after // [] | length)] | join(":")' | tr '\n' ' '
+	echo
+done >lines
+is "$(grep -v : lines | sort -u)" '[["closed primer",false],["closed",true]]' "two stages, of which the second one counts"
+is "$(grep : lines | cut -d ' ' -f 1-3 | sort -u | sed 's/ $//')" "0:0:0 1:1:0 1:2:1
+0:1:0 1:2:0 1:3:0
+1:0:0 1:1:1 1:2:1" "whatever turn it begins with, the one before has been sent"
+followers closed:sessions=2,for=10s,middle --seed 2
+is "$(head -1 "$OUT" | jq -c '[.stages[1] | .arrivals - .once, .cycle]')" "[9,true]" "sessions that began in the middle come whole in further rounds"
+run "$BIN/ipf-sched" closed:users=2,middle -t "$DATA/sessions.trace"
+status_is 2 "middle of users"
+complains ipf-sched "middle: requires sessions=COUNT" "is refused"
+run "$BIN/ipf-sched" closed:sessions=2,middle --shard 1/2 -t "$DATA/sessions.trace"
+status_is 2 "middle of a shard"
+complains ipf-sched "middle: cannot be combined with --shard" "too"

@@ -176,7 +176,7 @@ static const struct {
 	{"closed:users=4,n=1,drain,overlap", "drain and overlap cannot be combined"},
 	{"closed:users=4,n=1,for=1s", "for= and n= cannot be combined"},
 	{"closed:users=4,slots=4",
-     "unknown key \"slots\" (closed takes: users= steps= sessions= for= n= rampup= think= process= cv= idle-max= salt rate= name= warmup cooldown drain overlap)"},
+     "unknown key \"slots\" (closed takes: users= steps= sessions= for= n= rampup= think= process= cv= middle idle-max= salt rate= name= warmup cooldown drain overlap)"},
 	{"rest", "for=TIME is required"},
 	{"uniform:rate=1,cv=0.6", "cv: expected a number between 0.001 and 0.5774, got 0.6"},
 	{"weibull:rate=1,cv=0.01", "cv: expected a number between 0.02 and 100, got 0.01"},
