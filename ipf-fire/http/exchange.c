@@ -163,24 +163,50 @@ static void note_connection(struct exchange *x, struct connection *c)
 	keep_alive_sent(&c->keep_alive);
 }
 
+static bool append(struct curl_slist **list, const char *line)
+{
+	struct curl_slist *longer = curl_slist_append(*list, line);
+	if (longer)
+		*list = longer;
+	return longer;
+}
+
+/* Sets headers of this request alone, if it needs any: the signature, and what the session was given. false: out of
+ * memory. */
+static bool own_headers(struct exchange *x, const struct curl_slist *list, struct curl_slist **own)
+{
+	struct transport *t = x->transport;
+	struct session_tokens *tokens = t->options->session_tokens;
+	bool good = true;
+	*own = NULL;
+	if (t->endpoint->signer && !(*own = sign(x, list)))
+		return false;
+	if (!tokens || !session_tokens_line(tokens, x->job->session, &t->token))
+		return true;
+	for (; list && good && !t->endpoint->signer; list = list->next)
+		good = append(own, list->data);
+	return good && append(own, t->token.data);
+}
+
 void exchange_send(struct exchange *x, struct connection *c)
 {
 	const struct endpoint *e = x->transport->endpoint;
 	const struct curl_slist *headers = x->job->headers_sent || e->varying ? x->job->headers_sent : e->headers;
-	struct curl_slist *signed_headers = e->signer ? sign(x, headers) : NULL;
+	struct curl_slist *own;
+	const bool good = own_headers(x, headers, &own);
 	x->connection = c;
 	x->on_previous = NULL;
 	x->on_next = c->exchanges;
 	if (x->on_next)
 		x->on_next->on_previous = x;
 	c->exchanges = x;
-	x->no_memory = e->signer && !signed_headers;
+	x->no_memory = !good;
 	note_connection(x, c);
 	if (!x->no_memory && c->h2)
-		send_http2(x, c, signed_headers ? signed_headers : headers);
+		send_http2(x, c, own ? own : headers);
 	else if (!x->no_memory)
-		send_http1(x, c, signed_headers ? signed_headers : headers);
-	curl_slist_free_all(signed_headers);
+		send_http1(x, c, own ? own : headers);
+	curl_slist_free_all(own);
 }
 
 /* When the kernel sent the last byte of the connection. This is the request's last byte as long as no other request is
@@ -250,6 +276,8 @@ void exchange_header(void *exchange, struct slice name, struct slice value)
 	struct exchange *x = exchange;
 	struct transport *t = x->transport;
 	response_headers_note(x->job, t->options->record_headers, name, value);
+	if (t->options->session_tokens)
+		session_tokens_note(t->options->session_tokens, x->job->session, name, value);
 	if (x->job->status >= 300)
 		retry_after_note(&x->job->asked, name, value);
 	if (name.len == 4 && !strncasecmp(name.data, "date", 4))

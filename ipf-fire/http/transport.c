@@ -490,5 +490,6 @@ void transport_close(struct transport *t)
 	free(t->origins);
 	deadlines_free(t->deadlines);
 	buffer_release(&t->head);
+	buffer_release(&t->token);
 	free(t);
 }

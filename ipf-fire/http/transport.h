@@ -22,6 +22,7 @@
 #include "endpoint/connection_policy.h"
 #include "endpoint/endpoint.h"
 #include "endpoint/network_path.h"
+#include "endpoint/session_tokens.h"
 #include "http/cancel.h"
 #include "http/timestamp.h"
 #include "job/run_observer.h"
@@ -38,6 +39,7 @@ struct transport_options {
 	struct balance *balance; /* shared by all sending threads; borrowed */
 	const struct network_path *network_path;
 	const struct string_list *record_headers; /* names of response headers to record */
+	struct session_tokens *session_tokens;    /* shared by all threads; NULL: none go back */
 	bool keep_requests;                       /* bodies are kept until the job has ended: it may be started again */
 	bool kernel_timestamps;                   /* times of reads by the kernel (timestamp.h) */
 	struct memory_use *memory;                /* shared by all threads; NULL: no limits */

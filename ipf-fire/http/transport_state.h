@@ -22,6 +22,7 @@ struct transport {
 	struct exchange *in_flight;   /* doubly linked */
 	struct exchange *spare;
 	struct buffer head; /* of the request that is being written */
+	struct buffer token;
 	struct date_cache date;
 	struct job_list ended;
 	uint64_t serial;

@@ -214,3 +214,11 @@ json_t *records_trailer(struct arrival_reader *arrivals, const struct engine_res
 		json_object_set_new(end, "interrupted", json_true());
 	return end;
 }
+
+void records_trailer_tokens(json_t *end, struct session_tokens *tokens)
+{
+	struct session_tokens_counts c = session_tokens_counts(tokens);
+	json_object_set_new(end, "session_tokens",
+	                    json_pack("{s:I, s:I, s:I}", "sessions", (json_int_t)c.sessions, "given", (json_int_t)c.given,
+	                              "returned", (json_int_t)c.returned));
+}

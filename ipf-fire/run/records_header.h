@@ -5,6 +5,7 @@
 #include "api/api.h"
 #include "body/history.h"
 #include "endpoint/endpoint.h"
+#include "endpoint/session_tokens.h"
 #include "run/arrival_reader.h"
 #include "run/engine.h"
 #include "run/settings.h"
@@ -43,5 +44,7 @@ int records_header_network(json_t *header, const struct records_network *n);
 json_t *records_trailer(struct arrival_reader *arrivals, const struct engine_result *result,
                         const struct run_counters *counters, const struct history *history, const struct ipf_error *bad,
                         json_t *client);
+/* Adds what --session-header has done. */
+void records_trailer_tokens(json_t *end, struct session_tokens *tokens);
 
 #endif

@@ -57,7 +57,8 @@ struct run {
 	struct body_renderer *renderer;
 	struct request_media media;
 	struct feeder *feeder;
-	struct history *history; /* NULL: the answers in the trace */
+	struct session_tokens *session_tokens; /* NULL: none go back */
+	struct history *history;               /* NULL: the answers in the trace */
 	struct engine *engine;
 	struct recorder *recorder;
 	struct stream_writer *writer;
@@ -317,6 +318,7 @@ static struct engine_options engine_options(struct run *r)
 	                  .balance = r->balance,
 	                  .network_path = &r->network_path,
 	                  .record_headers = &r->record_headers,
+	                  .session_tokens = r->session_tokens,
 	                  .keep_requests = o->retry.most > 0,
 	                  .kernel_timestamps = r->kernel_timestamps,
 	                  .observer = r->observer,
@@ -603,6 +605,8 @@ static int set_up(struct run *r, struct ipf_error *err)
 	if (!(r->spare = spare_jobs_new(SPARE_JOBS_MOST)) ||
 	    (r->options->history != HISTORY_RECORDED && !(r->history = history_new(&history))))
 		return ipf_error_memory(err);
+	if (o->session_header && !(r->session_tokens = session_tokens_new(o->session_header, &r->memory)))
+		return ipf_error_memory(err);
 	const struct feeder_options feeder = {.arrivals = r->arrivals,
 	                                      .renderer = r->renderer,
 	                                      .media = &r->media,
@@ -631,6 +635,7 @@ static void tear_down(struct run *r)
 	engine_close(r->engine);
 	stream_writer_abandon(r->writer);
 	history_free(r->history);
+	session_tokens_free(r->session_tokens);
 	for (size_t i = 0; i < r->threads; i++) {
 		queue_free(r->records[i]);
 		free(r->stats[i]);
@@ -801,8 +806,10 @@ static int run(struct run *r, struct ipf_error *err)
 	if (whole) {
 		struct stream_writer *writer = r->writer;
 		r->writer = NULL;
-		stream_writer_close(writer,
-		                    records_trailer(r->arrivals, &r->result, &r->counters, r->history, &r->input, client), err);
+		json_t *end = records_trailer(r->arrivals, &r->result, &r->counters, r->history, &r->input, client);
+		if (r->session_tokens)
+			records_trailer_tokens(end, r->session_tokens);
+		stream_writer_close(writer, end, err);
 	} else {
 		json_decref(client);
 	}

@@ -4,6 +4,7 @@
 #include "cli/progress.h"
 #include "cli/units.h"
 #include "clock.h"
+#include "endpoint/session_tokens.h"
 #include "header_field.h"
 #include "job/run_counters.h"
 #include "run/warmup.h"
@@ -155,6 +156,8 @@ static const struct option_spec specs[] = {
 	FIRE_CHOICE("history", "recorded|live|live-reasoning|server", history, history_names,
 	            "which answers later turns of a session repeat: those in the trace, the server's own, these with their reasoning, "
 	            "or only the id of the last one, which the server keeps (default: recorded)"),
+	FIRE(OPTION_TEXT, 0, "session-header", "NAME", session_header,
+	     "send the value of this response header back with later requests of its session (Set-Cookie as Cookie)"),
 	FIRE(OPTION_LIST, 'H', "header", "NAME: VALUE", headers,
 	     "send this header; it replaces the API's header of the same name"),
 
@@ -376,6 +379,8 @@ static int check(const struct fire_options *o, const char *schedule, struct ipf_
 		if (!header_name_is_valid(o->record_headers.items[i], strlen(o->record_headers.items[i])))
 			return ipf_error_set(err, IPF_USAGE, "--record-header: expected the name of a header, got \"%s\"",
 			                     o->record_headers.items[i]);
+	if (o->session_header && session_tokens_check(o->session_header, err) < 0)
+		return -1;
 	return check_connections(o, err);
 }
 

@@ -44,6 +44,7 @@ struct fire_options {
 	struct connections_option connections;
 	enum balance_kind balance; /* BALANCE_KINDS: with a twin, as it says */
 	enum history_source history;
+	const char *session_header; /* NULL: none goes back */
 	enum timestamp_source timestamps;
 	struct start_time start_at;
 	struct stop_rule stop_on;

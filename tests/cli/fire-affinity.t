@@ -1,0 +1,64 @@
+#!/bin/bash
+# --session-header: what a router hands out goes back with the later requests of its session, so that they reach the same replica. The router is a proxy
+# before two simulated servers that otherwise takes them in turn.
+. "$TESTS/tap.sh"
+. "$TESTS/fixture.sh"
+command -v python3 >/dev/null || skip_all "python3 is not installed"
+
+# Nine sessions of five turns, three at a time.
+jq -n -c 'range(9) as $s | range(5) as $t | {id: "\($s)/\($t)", session: "s\($s)", turn: $t, context: "session", output_tokens: 2, answer: "fine",
+	messages: [{role: "user", content: ([range(60) | "word\(. * ($s + 2) + $t * 7)"] | join(" "))}]}' >lines
+{
+	printf '%s\n' '{"ipf":"trace","version":1}'
+	cat lines
+	printf '{"end":{"lines":45,"sha256":"%s"}}\n' "$(openssl dgst -sha256 -r lines | cut -d ' ' -f 1)"
+} >talks.trace
+ipf-sched closed:sessions=3 -t talks.trace -q -o talks.sched
+
+router() { # header|cookie: $URL
+	server_start --step-base 3ms --step-per-seq 0
+	local first=$URL
+	server_start --step-base 3ms --step-per-seq 0
+	: >port
+	python3 "$TESTS/helpers/affinity_proxy.py" routed.log "$1" "$first" "$URL" >port 2>router.err &
+	ROUTER=$!
+	stop_at_exit $ROUTER
+	wait_for 20 test -s port || { not_ok "the router starts" "$(cat router.err)"; exit 1; }
+	URL=http://127.0.0.1:$(cat port)
+}
+fire() { # ARGUMENTS OF ipf-fire…: $kept, sessions that stayed on one replica; $hits, percent of the prompts' tokens that were cached
+	run ipf-fire -m sim -t talks.trace talks.sched -u "$URL" -H 'X-Request-Id: $session' "$@"
+	status_is 0 "ipf-fire $*"
+	is "$(body "$OUT" | jq -s -c 'map(select(.n != null) | .status) | unique')" "[200]" "all are answered"
+	kept=$(sort -u routed.log | cut -d ' ' -f 1 | uniq -u | wc -l)
+	ipf-collect -q "$OUT" -o run.results
+	hits=$(body run.results | jq -s 'map(select(.n != null)) | 100 * (map(.cached_tokens) | add) / (map(.input_tokens) | add) | round')
+	tokens=$(tail -1 "$OUT" | jq -c .end.session_tokens)
+}
+
+router header
+fire
+between "$kept" 0 3 "without it, hardly a session stays where it was"
+is "$tokens" null "and nothing is counted"
+lost=$hits
+kill $ROUTER
+router header
+fire --session-header x-replica
+is "$kept" 9 "with it, all sessions do, in each of their turns"
+is "$tokens" '{"given":45,"returned":36,"sessions":9}' "each turn but the first takes back what it was given"
+yes_if "what the caches lose without it: $lost % of the prompts' tokens are found, $hits % with it" [ "$hits" -gt $((lost + 5)) ]
+kill $ROUTER
+router header
+fire --session-header X-Replica --threads 3 --connections fresh
+is "$kept" 9 "also with several threads"
+kill $ROUTER
+router cookie
+fire --session-header Set-Cookie
+is "$kept" 9 "a cookie goes back without its attributes, beside another one"
+is "$(jq -c '.given' <<<"$tokens")" 90 "of which the last value counts"
+
+for bad in 'a b' content-length Authorization; do
+	run ipf-fire -m sim -t talks.trace talks.sched -u "$URL" --session-header "$bad"
+	status_is 2 "--session-header $bad"
+	complains ipf-fire "--session-header:" "is refused"
+done
