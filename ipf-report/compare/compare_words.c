@@ -95,6 +95,20 @@ const char *compare_cached(const struct comparison *c, char text[COMPARE_WORDS])
 	return text;
 }
 
+const char *compare_accepted(const struct comparison *c, char text[COMPARE_WORDS])
+{
+	const double base = c->accepted[SIDE_BASE], new = c->accepted[SIDE_NEW];
+	char a[40] = "no drafts reported", b[40] = "no drafts reported";
+	if (isnan(base) && isnan(new))
+		return NULL;
+	if (!isnan(base) && !isnan(new) && fabs(new - base) < COMPARE_ACCEPTED)
+		return NULL;
+	snprintf(text, COMPARE_WORDS,
+	         "accepted draft tokens: base %s, new %s; TPOT, ITL and throughput differ by prompts and drafts as well",
+	         isnan(base) ? a : show_percent(base, a), isnan(new) ? b : show_percent(new, b));
+	return text;
+}
+
 const char *compare_predicted(const struct comparison *c, char text[COMPARE_WORDS])
 {
 	const json_t *base = c->runs[SIDE_BASE]->parts[0].predicted, *new = c->runs[SIDE_NEW]->parts[0].predicted;

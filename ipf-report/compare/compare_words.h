@@ -19,6 +19,9 @@ const char *compare_predicted(const struct comparison *c, char text[COMPARE_WORD
  * known. */
 #define COMPARE_CACHED 0.05
 const char *compare_cached(const struct comparison *c, char text[COMPARE_WORDS]);
+/* What of the drafts of speculative decoding was accepted, likewise; also if one side says nothing of drafts. */
+#define COMPARE_ACCEPTED 0.02
+const char *compare_accepted(const struct comparison *c, char text[COMPARE_WORDS]);
 const char *compare_side(const struct comparison *c, enum compared_side side, char text[COMPARE_WORDS]);
 
 /* "+5.1 %", "+0.30 pp" */

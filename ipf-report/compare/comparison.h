@@ -63,6 +63,8 @@ struct comparison {
 	int run_count[SIDES];
 	int64_t requests[SIDES]; /* of measured stages */
 	double cached[SIDES];    /* share of their input tokens that the server had in its prefix cache; NAN */
+	double accepted[SIDES];  /* share of the draft tokens that were accepted: by the server's counters, else by its
+	                            answers */
 	bool paired;             /* runs of both sides have the same requests at the same times */
 	bool same_records;       /* a run is on both sides */
 	enum noise_source noise; /* the best of any figure */

@@ -67,3 +67,22 @@ body drafts.results | jq -c 'if .n == null then . else .spec_drafts = 10 | .spec
 } >said.results
 is "$(ipf-report -f json said.results | jq -c ".total | .requests.ok as \$n | .speculation | [.drafts / \$n, .draft_tokens / \$n, .accepted_tokens / \$n, .acceptance, .tokens_per_step]")" \
 	"[10,30,12,0.4,2.2]" "sums of what the usage says"
+
+# A comparison of sides whose drafts were accepted differently says so before its figures.
+sed 's/"spec_accepted_tokens":12/"spec_accepted_tokens":18/' lines >accepted
+{
+	sed 1q drafts.results
+	cat accepted
+	printf '{"end":{"lines":%s,"sha256":"%s"}}\n' "$(wc -l <accepted)" "$(openssl dgst -sha256 -r accepted | cut -d ' ' -f 1)"
+} >more.results
+compare_both() { # BASE NEW: all on a line
+	ipf-report compare -q "$1" -- "$2" 2>compare.err | tr -s ' \n' ' ' >text
+	ipf-report compare -q -f json "$1" -- "$2" 2>>compare.err | jq -c '[.base, .new | (.draft_acceptance // 0) * 100 | round]' >shares
+}
+compare_both said.results more.results
+contains "$(cat text)" "accepted draft tokens: base 40.0 %, new 60.0 %" "another share is said"
+is "$(cat shares)" "[40,60]" "and in JSON"
+compare_both plain.results more.results
+contains "$(cat text)" "accepted draft tokens: base no drafts reported, new 60.0 %" "also against a server without drafts"
+compare_both said.results said.results
+yes_if "and nothing where they are the same" test "$(grep -c 'draft tokens' text)" = 0
