@@ -245,8 +245,33 @@ static json_t *map_at(json_t *body, const char *pointer, size_t len)
 	return json_is_object(body) ? body : NULL;
 }
 
-/* Adds the user's parameters at the place that the API names, or at the JSON Pointer that a KEY with a slash is. Their
- * values have no fields. */
+/* What a user's parameter may take from the request. */
+static bool is_param_field(const char *text)
+{
+	return text && (!strcmp(text, "$id") || !strcmp(text, "$session") || !strcmp(text, "$model"));
+}
+
+/* A user's value as a part of the template: itself, but for its fields, which are it or members of its maps. NULL:
+ * memory. */
+static json_t *param_part(json_t *value)
+{
+	const char *name;
+	json_t *inner;
+	if (is_param_field(json_string_value(value)))
+		return json_incref(value);
+	bool fields = has_field(value);
+	json_object_foreach(value, name, inner) fields &= !is_operator(name);
+	if (!json_is_object(value) || !fields)
+		return json_pack("{s:O}", "$raw", value);
+	json_t *part = json_object();
+	int bad = part ? 0 : -1;
+	json_object_foreach(value, name, inner) bad |= json_object_set_new(part, name, param_part(inner));
+	if (bad)
+		json_decref(part);
+	return bad ? NULL : part;
+}
+
+/* Adds the user's parameters at the place that the API names, or at the JSON Pointer that a KEY with a slash is. */
 static int add_params(json_t *body, json_t *request, json_t *params, struct ipf_error *err)
 {
 	const char *home = json_string_value(json_object_get(request, "params")), *key;
@@ -258,7 +283,7 @@ static int add_params(json_t *body, json_t *request, json_t *params, struct ipf_
 		                    : map_at(body, home ? home : "", home ? strlen(home) : 0);
 		if (!map)
 			return ipf_error_set(err, IPF_USAGE, "--param: %s: the request body has no JSON object at this place", key);
-		if (json_object_set_new(map, slash ? slash + 1 : key, json_pack("{s:O}", "$raw", value)) < 0)
+		if (json_object_set_new(map, slash ? slash + 1 : key, param_part(value)) < 0)
 			return ipf_error_memory(err);
 	}
 	return 0;

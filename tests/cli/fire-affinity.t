@@ -15,7 +15,7 @@ jq -n -c 'range(9) as $s | range(5) as $t | {id: "\($s)/\($t)", session: "s\($s)
 } >talks.trace
 ipf-sched closed:sessions=3 -t talks.trace -q -o talks.sched
 
-router() { # header|cookie: $URL
+router() { # header|cookie|body: $URL
 	server_start --step-base 3ms --step-per-seq 0
 	local first=$URL
 	server_start --step-base 3ms --step-per-seq 0
@@ -56,6 +56,10 @@ router cookie
 fire --session-header Set-Cookie
 is "$kept" 9 "a cookie goes back without its attributes, beside another one"
 is "$(jq -c '.given' <<<"$tokens")" 90 "of which the last value counts"
+kill $ROUTER
+router body
+fire --param 'user="$session"'
+is "$kept" 9 "a router that goes by a member of the body gets the session there"
 
 for bad in 'a b' content-length Authorization; do
 	run ipf-fire -m sim -t talks.trace talks.sched -u "$URL" --session-header "$bad"

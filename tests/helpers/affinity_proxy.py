@@ -2,18 +2,21 @@
 """A proxy before several model servers, which gives each session to one of them, if the client returns what it was handed out: on a free
 port of 127.0.0.1, which is printed.
 
-usage: affinity_proxy.py LOG header|cookie URL…
+usage: affinity_proxy.py LOG header|cookie|body URL…
 
 A request without a token goes to the next server in turn. Its answer has the server's number, as X-Replica, or as the cookie route=N with
-attributes, beside another cookie that changes each time. Each request is a line of LOG: its X-Request-Id and the server.
+attributes, beside another cookie that changes each time. With "body" nothing is handed out: the member user of the body decides. Each
+request is a line of LOG: its X-Request-Id and the server.
 """
 import http.client
 import itertools
+import json
 import re
 import sys
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Lock
 from urllib.parse import urlsplit
+from zlib import crc32
 
 log, kind = open(sys.argv[1], "w"), sys.argv[2]
 servers = [urlsplit(url) for url in sys.argv[3:]]
@@ -26,7 +29,10 @@ class Handler(BaseHTTPRequestHandler):
     def log_message(self, *_):
         pass
 
-    def chosen(self):
+    def chosen(self, body):
+        if kind == "body":
+            user = json.loads(body).get("user")
+            return user and crc32(user.encode()) % len(servers)
         if kind == "header":
             return self.headers.get("X-Replica")
         found = re.search(r"(?:^|; )route=(\d+)", self.headers.get("Cookie", ""))
@@ -34,7 +40,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_POST(self):
         body = self.rfile.read(int(self.headers["Content-Length"]))
-        token = self.chosen()
+        token = self.chosen(body)
         with lock:
             count = next(turn)
             number = int(token) if token is not None else count % len(servers)
@@ -49,7 +55,7 @@ class Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(content)))
         if kind == "header":
             self.send_header("X-Replica", str(number))
-        else:
+        elif kind == "cookie":
             self.send_header("Set-Cookie", f"seen={count}; Max-Age=60")
             self.send_header("Set-Cookie", f"route={number}; Path=/; HttpOnly")
         self.end_headers()

@@ -177,11 +177,32 @@ static void test_exact_output_and_parameters(void **state)
 	assert_int_equal(body_renderer_add_param(c.options.params, "max_tokens=null", &err), 0);
 	assert_int_equal(body_renderer_add_param(c.options.params, "stop=[\"$model\", \"$$\", \"a=b\"]", &err), 0);
 	assert_int_equal(body_renderer_add_param(c.options.params, "stream_options={}", &err), 0);
-	/* a parameter takes the place of the API's own, whole, and names no field */
+	/* a parameter takes the place of the API's own, whole; what a list names is no field */
 	assert_body(
 		&c,
 		"{\"messages\":[],\"max_tokens\":null,\"stream\":true,\"stream_options\":{},\"ignore_eos\":true,\"min_tokens\":16,"
 		"\"temperature\":0.5,\"stop\":[\"$model\",\"$$\",\"a=b\"]}");
+	json_decref(c.options.params);
+}
+
+static void test_parameters_that_take_from_the_request(void **state)
+{
+	struct case_ c = {.request = completions_api, .options = {.params = json_object()}, .q = chat("[]")};
+	struct ipf_error err = {0};
+	(void)state;
+	c.q.prompt = text("\"p\"");
+	c.q.session = text("\"s\\u00e9\"");
+	assert_int_equal(body_renderer_add_param(c.options.params, "chat=\"$session\"", &err), 0);
+	assert_int_equal(body_renderer_add_param(
+						 c.options.params,
+						 "how={\"of\":{\"id\":\"$id\",\"n\":[\"$id\"]},\"$\":\"$x\",\"op\":{\"$raw\":\"$id\"}}", &err),
+	                 0);
+	assert_body(&c, "{\"prompt\":\"p\",\"n\":1,\"chat\":\"s\\u00e9\","
+	                "\"how\":{\"of\":{\"id\":\"r1\",\"n\":[\"$id\"]},\"$\":\"$x\",\"op\":{\"$raw\":\"$id\"}}}");
+	/* a request without a session is sent without the member */
+	c.q.session = (struct slice){0};
+	assert_body(&c, "{\"prompt\":\"p\",\"n\":1,"
+	                "\"how\":{\"of\":{\"id\":\"r1\",\"n\":[\"$id\"]},\"$\":\"$x\",\"op\":{\"$raw\":\"$id\"}}}");
 	json_decref(c.options.params);
 }
 
@@ -336,7 +357,7 @@ static void test_parameters_go_where_the_api_has_them(void **state)
 	assert_int_equal(body_renderer_add_param(c.options.params, "/new/map=3", &err), 0);
 	assert_body(
 		&c,
-		"{\"q\":\"\\u00e9\\n\",\"how\":\"{\\\"n\\\":16,\\\"t\\\":\\\"$id\\\"}\",\"l\":[{\"in\":2}],\"top\":1,\"new\":{\"map\":3}}");
+		"{\"q\":\"\\u00e9\\n\",\"how\":\"{\\\"n\\\":16,\\\"t\\\":\\\"r1\\\"}\",\"l\":[{\"in\":2}],\"top\":1,\"new\":{\"map\":3}}");
 	struct body_renderer *r = make(c.request, &c.options, &err);
 	struct buffer body = {0};
 	assert_int_equal(body_renderer_render(r, &c.q, (struct slice){0}, &body, &err), 0);
@@ -383,6 +404,7 @@ int main(void)
 		cmocka_unit_test(test_absent_fields_are_left_out),
 		cmocka_unit_test(test_the_command_line_s_model_wins),
 		cmocka_unit_test(test_exact_output_and_parameters),
+		cmocka_unit_test(test_parameters_that_take_from_the_request),
 		cmocka_unit_test(test_parameters_that_are_none),
 		cmocka_unit_test(test_templates_nest_and_escape),
 		cmocka_unit_test(test_prompts_take_the_form_that_the_api_has),
