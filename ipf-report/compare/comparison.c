@@ -571,15 +571,14 @@ static json_t *compare_settings(const struct run_data *const runs[SIDES])
 }
 
 /* NAN: it says nothing of drafts. */
-static double draft_acceptance(const struct run_data *run, const struct figures *total, struct ipf_error *err)
+static int draft_acceptance(double *share, const struct run_data *run, const struct figures *total,
+                            struct ipf_error *err)
 {
-	struct server_figures servers = {0};
-	const bool scraped = server_figures_build(&servers, run, err) == 0 && servers.count > 0;
-	double share = scraped ? servers.acceptance : NAN;
-	server_figures_release(&servers);
-	if (isnan(share) && total->spec_draft_tokens > 0)
-		share = (double)total->spec_accepted_tokens / (double)total->spec_draft_tokens;
-	return share;
+	if (server_draft_acceptance(share, run, err) < 0)
+		return -1;
+	if (isnan(*share) && total->spec_draft_tokens > 0)
+		*share = (double)total->spec_accepted_tokens / (double)total->spec_draft_tokens;
+	return 0;
 }
 
 int comparison_build(struct comparison *c, const struct run_data *const runs[SIDES],
@@ -602,9 +601,9 @@ int comparison_build(struct comparison *c, const struct run_data *const runs[SID
 	for (int s = 0; s < SIDES; s++) {
 		c->requests[s] = bad == 0 ? figures_requests(&both.side[s].figures.total) : 0;
 		c->cached[s] = bad == 0 ? both.side[s].figures.total.cached_share : NAN;
-		c->accepted[s] = bad == 0 ? draft_acceptance(runs[s], &both.side[s].figures.total, err) : NAN;
 	}
-	bad = bad || err->kind ? -1 : 0;
+	for (int s = 0; bad == 0 && s < SIDES; s++)
+		bad = draft_acceptance(&c->accepted[s], runs[s], &both.side[s].figures.total, err);
 	const bool invalid = c->verdicts[SIDE_BASE]->status == VERDICT_INVALID ||
 	                     c->verdicts[SIDE_NEW]->status == VERDICT_INVALID;
 	if (bad == 0 && !invalid)

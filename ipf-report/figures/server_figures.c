@@ -507,6 +507,15 @@ int server_figures_build(struct server_figures *f, const struct run_data *run, s
 	return 0;
 }
 
+int server_draft_acceptance(double *acceptance, const struct run_data *run, struct ipf_error *err)
+{
+	struct server_figures f = {0};
+	const bool listed = list_targets(&f, run) == 0;
+	*acceptance = listed && f.count > 0 ? share(&f, run, "spec_accepted_tokens", "spec_draft_tokens") : NAN;
+	server_figures_release(&f);
+	return listed ? 0 : ipf_error_memory(err);
+}
+
 void server_figures_release(struct server_figures *f)
 {
 	server_facts_release(&f->all.facts);

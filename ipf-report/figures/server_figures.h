@@ -80,6 +80,8 @@ struct accelerator_figures {
 
 int server_figures_build(struct server_figures *figures, const struct run_data *run, struct ipf_error *err);
 void server_figures_release(struct server_figures *figures);
+/* `acceptance` alone; NAN: nothing was scraped, or no drafts. */
+int server_draft_acceptance(double *acceptance, const struct run_data *run, struct ipf_error *err);
 
 /* From the first start to the last end of a request, on the clock of the first part; all times if there is none. */
 struct sample_range run_extent(const struct run_data *run);

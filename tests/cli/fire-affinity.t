@@ -8,11 +8,7 @@ command -v python3 >/dev/null || skip_all "python3 is not installed"
 # Nine sessions of five turns, three at a time.
 jq -n -c 'range(9) as $s | range(5) as $t | {id: "\($s)/\($t)", session: "s\($s)", turn: $t, context: "session", output_tokens: 2, answer: "fine",
 	messages: [{role: "user", content: ([range(60) | "word\(. * ($s + 2) + $t * 7)"] | join(" "))}]}' >lines
-{
-	printf '%s\n' '{"ipf":"trace","version":1}'
-	cat lines
-	printf '{"end":{"lines":45,"sha256":"%s"}}\n' "$(openssl dgst -sha256 -r lines | cut -d ' ' -f 1)"
-} >talks.trace
+stream_of lines >talks.trace
 ipf-sched closed:sessions=3 -t talks.trace -q -o talks.sched
 
 router() { # header|cookie|body: $URL

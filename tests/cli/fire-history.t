@@ -8,14 +8,9 @@ unset -f jq # the order of members matters
 ipf-prep sharegpt "$ROOT/examples/chat.json" --turns all --wait 1ms --output-tokens 5 -q -o some.trace
 body some.trace |
 	jq -s -c '[.[] | select(.session)] | group_by(.session) | map(select(length > 1)) | .[0:6] | add | sort_by(.session, .turn) | .[]' >lines
-rewrap() { # FILE: a trace of these lines
-	printf '%s\n' '{"ipf":"trace","version":1}'
-	cat "$1"
-	printf '{"end":{"lines":%s,"sha256":"%s"}}\n' "$(wc -l <"$1")" "$(openssl dgst -sha256 -r "$1" | cut -d ' ' -f 1)"
-}
-rewrap lines >a.trace
+stream_of lines >a.trace
 jq -c 'del(.answer)' lines >bare
-rewrap bare >b.trace
+stream_of bare >b.trace
 LATER=$(jq -s '[.[] | select(.turn > 0)] | length' lines)
 ALL=$(wc -l <lines)
 between "$LATER" 6 100 "there are later turns"
@@ -128,7 +123,7 @@ server_stop
 # Second turns that were rendered, as their first ones had been answered, and whose time did not come.
 server
 jq -c 'if .turn > 0 then .wait_ns = 600000000000 else . end' lines >late
-rewrap late >c.trace
+stream_of late >c.trace
 ipf-sched burst -t c.trace -q -o now.sched
 ipf-fire -q -m sim -t c.trace now.sched -u "$URL" --history live -o cut.records &
 fire=$!

@@ -19,11 +19,7 @@ talk() { # WHAT THE SERVER ANSWERS [RECORDED CALLS]: a.trace
 			([{role: "assistant", content: "", tool_calls: [$calls | to_entries[] | {id: "old-\(.key)", type: "function",
 				function: {name: .value[0], arguments: (.value[1] | tojson)}}]}]
 			+ [$calls | to_entries[] | {role: "tool", tool_call_id: "old-\(.key)", content: "result of \(.value | tojson)"}])}' >lines
-	{
-		printf '%s\n' '{"ipf":"trace","version":1}'
-		cat lines
-		printf '{"end":{"lines":2,"sha256":"%s"}}\n' "$(openssl dgst -sha256 -r lines | cut -d ' ' -f 1)"
-	} >a.trace
+	stream_of lines >a.trace
 }
 fire() { # ARGUMENTS OF ipf-fire…: the second request's messages in `second`, counts in $history
 	: >asked.log

@@ -106,11 +106,7 @@ is "$(jq '[group_by(.n - .turn)[] | [(map(.start_ns) | min), 1], [(map(.end_ns) 
 # first turn finds anything, and later turns find what the turns before them left.
 jq -n -c 'range(3) as $s | range(3) as $t | {id: "\($s)/\($t)", session: "\($s)", turn: $t, context: "session", output_tokens: 2, answer: "fine",
 	messages: [{role: "user", content: ([range(60) | "word\(. * ($s + 2) + $t)"] | join(" "))}]}' >lines
-{
-	printf '%s\n' '{"ipf":"trace","version":1}'
-	cat lines
-	printf '{"end":{"lines":9,"sha256":"%s"}}\n' "$(openssl dgst -sha256 -r lines | cut -d ' ' -f 1)"
-} >talks.trace
+stream_of lines >talks.trace
 server_start --step-base 5ms --step-per-seq 0
 trace=talks.trace
 rounds() { # Did the first turns after the first round find something in the cache, and the later turns?
@@ -132,11 +128,7 @@ is "$(jq -c '[.[] | select((.copy // 0) != ((.n / 9 | floor) % 64))] | length' r
 # that goes on for long find most; so do the first ones of sessions that begin in their middle, after their primers.
 jq -n -c 'range(24) as $s | range(12) as $t | {id: "\($s)/\($t)", session: "\($s)", turn: $t, context: "session", output_tokens: 2, answer: "fine",
 	messages: [{role: "user", content: ([range(60) | "word\(. * ($s + 2) + $t * 7)"] | join(" "))}]}' >lines
-{
-	printf '%s\n' '{"ipf":"trace","version":1}'
-	cat lines
-	printf '{"end":{"lines":288,"sha256":"%s"}}\n' "$(openssl dgst -sha256 -r lines | cut -d ' ' -f 1)"
-} >talks.trace
+stream_of lines >talks.trace
 hits() { # STAGE FROM TO: of the prompts' tokens, in percent, of these requests of the stage in the order of their start
 	ipf-collect -q run.records -o run.results
 	body run.results | jq -s --argjson stage "$1" --argjson from "$2" --argjson to "$3" '[.[] | select(.n != null and .ok and .stage == $stage)] | sort_by(.start_ns)[$from:$to]
