@@ -17,7 +17,7 @@ struct body_renderer {
 	struct body_template template;
 	char *model;         /* JSON; NULL: the trace's */
 	char *default_model; /* JSON; of requests without one; NULL */
-	bool measure_prompt;
+	bool measure_prompt, live;
 	int64_t prompt_bytes;
 	struct prompt prompt, outer; /* `outer` holds the messages that a PART_EACH iterates over */
 	jdoc_id message;             /* in outer.doc: the one that is being written */
@@ -52,6 +52,7 @@ int body_renderer_new(struct body_renderer **renderer, json_t *request, const st
 	if (!r)
 		return ipf_error_memory(err);
 	r->measure_prompt = options->measure_prompt;
+	r->live = options->live;
 	r->protobuf = options->protobuf;
 	r->message_type = options->message;
 	int result = body_template_compile(&r->template, request, options, err);
@@ -169,6 +170,8 @@ static bool present(struct filling *f, enum template_field field)
 	switch (field) {
 	case FIELD_PREVIOUS:
 		return f->r->previous.data;
+	case FIELD_TOKEN_IDS_WANTED:
+		return f->r->live && q->session.data && q->prompt_token_ids.data;
 	case FIELD_MODEL:
 		return body_renderer_model(f->r, q).data;
 	case FIELD_ADAPTER:
@@ -245,7 +248,7 @@ static int write_prompt(struct filling *f, enum template_field field, struct buf
 	size_t begin = body->len;
 	const struct trace_request *q = f->q;
 	if (field == FIELD_PROMPT && !q->prompt.data && !q->messages.data)
-		buffer_slice(body, q->prompt_token_ids);
+		prompt_token_ids(q, f->context, body);
 	else if (prompt_text(&f->r->prompt, q, f->context, body, f->err) < 0)
 		return -1;
 	if (!f->r->measure_prompt || body->failed)
@@ -304,8 +307,6 @@ static struct slice json_value(struct filling *f, enum template_field field)
 		return body_renderer_model(r, q);
 	case FIELD_MESSAGES:
 		return prompt_messages(&f->r->prompt, q, f->context);
-	case FIELD_PROMPT_TOKEN_IDS:
-		return q->prompt_token_ids;
 	case FIELD_INPUTS:
 	case FIELD_INPUT_TEXTS:
 		return q->inputs;
@@ -330,6 +331,7 @@ static struct slice json_value(struct filling *f, enum template_field field)
 	case FIELD_MESSAGE:
 		return jdoc_raw(messages, r->message);
 	case FIELD_HAS_IMAGE:
+	case FIELD_TOKEN_IDS_WANTED:
 		return slice_of("true");
 	case FIELD_TEXT_OF_PART:
 		return jdoc_raw(messages, r->part.text);
@@ -352,6 +354,9 @@ static int write_field(struct filling *f, enum template_field field, struct buff
 	case FIELD_PROMPT:
 	case FIELD_PROMPT_TEXT:
 		return write_prompt(f, field, body);
+	case FIELD_PROMPT_TOKEN_IDS:
+		prompt_token_ids(f->q, f->context, body);
+		break;
 	case FIELD_INPUT_TOKENS:
 		jout_int(&w, f->q->input_tokens);
 		break;

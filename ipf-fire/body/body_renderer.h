@@ -28,6 +28,7 @@ struct body_renderer_options {
 	const char *model; /* instead of the trace's; NULL: the trace's */
 	json_t *params;    /* borrowed: members that are added to the body unchanged; NULL: none */
 	bool exact_output, streamed;
+	bool live;           /* later turns of a session continue the server's answers */
 	bool measure_prompt; /* for body_renderer_prompt_bytes */
 	const struct protobuf_schema
 		*protobuf; /* borrowed: the body is a gRPC message of type `message`; NULL: it is JSON */

@@ -15,6 +15,7 @@ static const char *const field_names[FIELD_COUNT] = {
 	"prompt",
 	"prompt_text",
 	"prompt_token_ids",
+	"token_ids_wanted",
 	"inputs",
 	"input_texts",
 	"query",

@@ -16,6 +16,7 @@ enum template_field {
 	FIELD_PROMPT,
 	FIELD_PROMPT_TEXT,
 	FIELD_PROMPT_TOKEN_IDS,
+	FIELD_TOKEN_IDS_WANTED, /* true: the answer is to list its own */
 	FIELD_INPUTS,
 	FIELD_INPUT_TEXTS,
 	FIELD_QUERY,

@@ -19,7 +19,7 @@ struct history_turn {
 	struct buffer own;                /* its own as they are sent, where that is not as in the trace; else empty */
 	struct trace_request sent;        /* its request with these */
 	struct live_answer live;          /* its answer */
-	struct buffer recorded;           /* that in the trace, if `live` may not do; else empty */
+	struct buffer recorded;           /* JSON: that in the trace, if `live` may not do; else empty */
 	bool has_live;                    /* the answer has something that can be used */
 	struct buffer previous;      /* JSON: the id of its answer; then, in the turn after it, of what that continues */
 	size_t own_begin;            /* where its own begin */
@@ -266,7 +266,7 @@ const struct trace_request *history_request(struct history *h, struct job *job, 
 	}
 	const struct trace_request *q = t->own.len ? &t->sent : &t->request->request;
 	t->own_begin = t->messages.len;
-	prompt_append_messages(&t->messages, q);
+	prompt_append_own(&t->messages, q);
 	count_memory(h, t);
 	*previous = t->previous.len ? buffer_all(&t->previous) : (struct slice){0};
 	*context = (struct slice){t->messages.data, previous->data ? 0 : t->own_begin};
@@ -302,14 +302,15 @@ void history_ended(struct history *h, const struct job *job)
 static bool take_live(struct history *h, struct history_turn *t)
 {
 	struct response *a = &h->answer;
-	const struct response_options options = {.keep_text = true};
+	const bool ids = t->request->request.prompt_token_ids.data;
+	const struct response_options options = {.keep_text = true, .keep_ids = ids};
 	struct ipf_error ignored = {0};
 	if (!t->record.body.data || t->body.failed || !room_for(h, t->body.len) ||
 	    response_parse(a, &t->record, h->o.api, &options, &ignored) < 0)
 		return false;
 	if (!a->parsed || !a->ended || a->failed || a->malformed || a->text.failed)
 		return false;
-	return live_answer_take(&t->live, a);
+	return live_answer_take(&t->live, a, ids);
 }
 
 /* Keeps the id by which the next turn continues the answer, if the server keeps it. */
@@ -326,12 +327,12 @@ static void keep_id(struct history *h, struct history_turn *t)
 
 static void answered(struct history *h, struct history_turn *t)
 {
-	const struct trace_request *q = &t->request->request;
+	struct slice recorded = trace_answer(&t->request->request);
 	t->has_live = take_live(h, t);
 	if (t->has_live)
 		keep_id(h, t);
-	if (q->answer.data && (!t->has_live || !t->live.text.len))
-		buffer_slice(&t->recorded, q->answer);
+	if (recorded.data && !live_answer_is_text(&t->live))
+		buffer_slice(&t->recorded, recorded);
 	if (t->body.len > ANSWER_LARGE) {
 		response_release(&h->answer);
 		h->answer = (struct response){0};

@@ -8,7 +8,8 @@
  *     while ((job = history_next(h))) render(job);         // … once the answer that it waits for is there
  *         history_request(h, job, &context)                // what to render
  *
- * The text of an answer is used, and its tool calls (live_answer.h), and the reasoning if that is asked for. If a turn
+ * The text of an answer is used, and its tool calls (live_answer.h), and the reasoning if that is asked for; where
+ * prompts are token ids, those of the answer. If a turn
  * failed or nothing of its answer can be used, the answer in the trace is; if the trace has none, the turn is left out
  * of the later ones. Answers that no turn has
  * requested yet are kept up to HISTORY_BYTES (the last turn of a session is one of them, which is not known in

@@ -24,8 +24,12 @@ static void move(struct buffer *from, struct buffer *to)
 	*from = (struct buffer){0};
 }
 
-bool live_answer_take(struct live_answer *a, struct response *response)
+bool live_answer_take(struct live_answer *a, struct response *response, bool ids)
 {
+	if (ids) {
+		move(&response->output_ids, &a->ids);
+		return a->ids.len;
+	}
 	move(&response->text, &a->text);
 	move(&response->reasoning, &a->reasoning);
 	tool_calls_release(&a->calls);
@@ -34,9 +38,14 @@ bool live_answer_take(struct live_answer *a, struct response *response)
 	return a->text.len || a->calls.count;
 }
 
+bool live_answer_is_text(const struct live_answer *a)
+{
+	return a->text.len || a->ids.len;
+}
+
 size_t live_answer_bytes(const struct live_answer *a)
 {
-	size_t bytes = a->text.cap + a->reasoning.cap + a->calls.cap * sizeof *a->calls.list;
+	size_t bytes = a->text.cap + a->reasoning.cap + a->ids.cap + a->calls.cap * sizeof *a->calls.list;
 	for (size_t i = 0; i < a->calls.count; i++)
 		bytes += a->calls.list[i].id.cap + a->calls.list[i].name.cap + a->calls.list[i].arguments.cap;
 	return bytes;
@@ -46,6 +55,7 @@ void live_answer_release(struct live_answer *a)
 {
 	buffer_release(&a->text);
 	buffer_release(&a->reasoning);
+	buffer_release(&a->ids);
 	tool_calls_release(&a->calls);
 }
 
@@ -246,6 +256,11 @@ bool live_answer_continue(const struct live_answer *a, const struct trace_reques
 	struct pairing p = {.answer = a, .recorded = JDOC_NONE, .list = JDOC_NONE};
 	int64_t left_out = 0;
 	buffer_clear(own);
+	if (q->prompt_token_ids.data) {
+		buffer_text(messages, a->ids.len && messages->len ? "," : "");
+		buffer_slice(messages, buffer_all(&a->ids));
+		return a->ids.len && !messages->failed;
+	}
 	bool good = pair_calls(&p, q);
 	const size_t kept = calls_kept(&p), before = messages->len;
 	good = good && (a->text.len || kept);

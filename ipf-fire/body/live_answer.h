@@ -7,7 +7,10 @@
  * refuse a conversation in which a call has no result or a result no call, so that both are left out and counted. If
  * then nothing of the answer is left, or nothing of the turn, the recorded answer is used.
  *
- *     live_answer_take(&answer, &response);                                   // after response_parse with keep_text
+ * Where prompts are token ids, the answer is its ids, and the next turn's own follow them: the server finds in its
+ * cache what it generated.
+ *
+ *     live_answer_take(&answer, &response, false);                            // after response_parse with keep_text
  *     how = live_answer_continue(&answer, &q, reasoning, &messages, &own, &counts);
  */
 #ifndef IPF_LIVE_ANSWER_H
@@ -19,6 +22,7 @@
 /* Zero-initialise: there is none. */
 struct live_answer {
 	struct buffer text, reasoning; /* "": none */
+	struct buffer ids;             /* of its tokens: "12,7" */
 	struct tool_calls calls;
 };
 
@@ -28,18 +32,19 @@ struct live_answer_counts {
 	int64_t results_left_out; /* of the trace: the server made no such call */
 };
 
-/* Moves what an answer consists of out of the response. false: it has neither text nor calls. */
-bool live_answer_take(struct live_answer *a, struct response *response);
+/* Moves what an answer consists of out of the response: its token ids, or text and calls. false: it has none. */
+bool live_answer_take(struct live_answer *a, struct response *response, bool ids);
+bool live_answer_is_text(const struct live_answer *a); /* or ids: enough for any turn that continues it */
 size_t live_answer_bytes(const struct live_answer *a); /* the memory that it takes */
 void live_answer_release(struct live_answer *a);
 
 /* Does the request begin with a recorded answer? */
 bool live_answer_recorded(const struct trace_request *q);
 
-/* Appends the answer to the inside of a list of messages, and sets `own` to the list of the request's own messages that
- * follow it. With `reasoning` its reasoning goes back as well (`reasoning_content`). false: the recorded answer is to
- * be used (it and its results are in `own`, if live_answer_recorded), and nothing has been appended; also without
- * memory. */
+/* Appends the answer to the inside of a list of messages (or of ids, if the request's prompt is these), and sets `own`
+ * to the list of the request's own messages that follow it. With `reasoning` its reasoning goes back as well
+ * (`reasoning_content`). false: the recorded answer is to be used (it and its results are in `own`, if
+ * live_answer_recorded), and nothing has been appended; also without memory. */
 bool live_answer_continue(const struct live_answer *a, const struct trace_request *q, bool reasoning,
                           struct buffer *messages, struct buffer *own, struct live_answer_counts *counts);
 

@@ -8,18 +8,24 @@ static void comma(struct buffer *list)
 		buffer_byte(list, ',');
 }
 
-void prompt_append_messages(struct buffer *list, const struct trace_request *q)
+/* The elements of a JSON list. */
+static void append_elements(struct buffer *list, struct slice json)
 {
-	if (q->messages.data) {
-		struct slice inside = {q->messages.data + 1, q->messages.len - 2};
-		while (inside.len && strchr(" \t\r\n", *inside.data)) {
-			inside.data++;
-			inside.len--;
-		}
-		if (!inside.len)
-			return;
-		comma(list);
-		buffer_slice(list, inside);
+	struct slice inside = {json.data + 1, json.len - 2};
+	while (inside.len && strchr(" \t\r\n", *inside.data)) {
+		inside.data++;
+		inside.len--;
+	}
+	if (!inside.len)
+		return;
+	comma(list);
+	buffer_slice(list, inside);
+}
+
+void prompt_append_own(struct buffer *list, const struct trace_request *q)
+{
+	if (q->messages.data || q->prompt_token_ids.data) {
+		append_elements(list, q->messages.data ? q->messages : q->prompt_token_ids);
 	} else if (q->prompt.data) {
 		comma(list);
 		buffer_text(list, "{\"role\":\"user\",\"content\":");
@@ -30,6 +36,10 @@ void prompt_append_messages(struct buffer *list, const struct trace_request *q)
 
 void prompt_append_answer(struct buffer *context, struct slice answer)
 {
+	if (*answer.data == '[') {
+		append_elements(context, answer);
+		return;
+	}
 	comma(context);
 	buffer_text(context, "{\"role\":\"assistant\",\"content\":");
 	buffer_slice(context, answer);
@@ -38,9 +48,10 @@ void prompt_append_answer(struct buffer *context, struct slice answer)
 
 void prompt_append_turn(struct buffer *context, const struct trace_request *q)
 {
-	prompt_append_messages(context, q);
-	if (q->answer.data)
-		prompt_append_answer(context, q->answer);
+	struct slice answer = trace_answer(q);
+	prompt_append_own(context, q);
+	if (answer.data)
+		prompt_append_answer(context, answer);
 }
 
 struct slice prompt_messages(struct prompt *p, const struct trace_request *q, struct slice context)
@@ -52,7 +63,7 @@ struct slice prompt_messages(struct prompt *p, const struct trace_request *q, st
 	buffer_clear(&p->messages);
 	buffer_byte(&p->messages, '[');
 	buffer_slice(&p->messages, context);
-	prompt_append_messages(&p->messages, q);
+	prompt_append_own(&p->messages, q);
 	buffer_byte(&p->messages, ']');
 	return buffer_all(&p->messages);
 }
@@ -131,6 +142,18 @@ static int join(struct prompt *p, const struct trace_request *q, struct slice co
 		append_content(&p->doc, e.each.value, out, &first);
 	buffer_byte(out, '"');
 	return 0;
+}
+
+void prompt_token_ids(const struct trace_request *q, struct slice context, struct buffer *out)
+{
+	if (!context.len) {
+		buffer_slice(out, q->prompt_token_ids);
+		return;
+	}
+	buffer_byte(out, '[');
+	buffer_slice(out, context);
+	prompt_append_own(out, q);
+	buffer_byte(out, ']');
 }
 
 int prompt_text(struct prompt *p, const struct trace_request *q, struct slice context, struct buffer *out,

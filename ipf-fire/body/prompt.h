@@ -16,13 +16,13 @@ struct prompt {
 
 enum prompt_part { PROMPT_ALL, PROMPT_SYSTEM, PROMPT_TURNS };
 
-/* ---- the context of later turns: the inside of a list of messages ---- */
+/* ---- the context of later turns: the inside of a list of messages, or of token ids if the prompts are these ---- */
 
-/* Appends a request's own messages. */
-void prompt_append_messages(struct buffer *context, const struct trace_request *request);
-/* Appends what the assistant answered, a JSON text. */
+/* Appends a request's own messages, or ids. */
+void prompt_append_own(struct buffer *context, const struct trace_request *request);
+/* Appends what the assistant answered, a JSON text or a list of ids. */
 void prompt_append_answer(struct buffer *context, struct slice answer);
-/* Appends a turn: its messages, and its recorded answer if there is one. */
+/* Appends a turn: what is its own, and its recorded answer if there is one. */
 void prompt_append_turn(struct buffer *context, const struct trace_request *request);
 
 /* ---- the prompt of a request, with the context of its earlier turns ---- */
@@ -45,6 +45,8 @@ int prompt_text(struct prompt *p, const struct trace_request *request, struct sl
                 struct ipf_error *err);
 int prompt_system(struct prompt *p, const struct trace_request *request, struct slice context, struct buffer *out,
                   struct ipf_error *err);
+/* Appends the ids of a request that has these, after those of its earlier turns. */
+void prompt_token_ids(const struct trace_request *request, struct slice context, struct buffer *out);
 /* Appends the list without the system messages. */
 int prompt_turns(struct prompt *p, const struct trace_request *request, struct slice context, struct buffer *out,
                  struct ipf_error *err);

@@ -180,6 +180,10 @@ static int follow_session(struct trace_cursor *c, struct ipf_error *err)
 		buffer_slice(&c->session, q->session);
 	}
 	c->context_len = c->dialogue->messages.len;
+	if (c->context_len && (*c->dialogue->messages.data == '{') != !q->prompt_token_ids.data)
+		return ipf_error_set(err, IPF_INPUT, "request %lld: %s: the turns before it in its session are %s",
+		                     (long long)c->index, q->prompt_token_ids.data ? "prompt_token_ids" : "messages",
+		                     q->prompt_token_ids.data ? "messages" : "token ids");
 	if (!c->context_len && request_copier_mark(&c->copier, q, err) < 0)
 		return -1;
 	if (q->session.data)

@@ -32,7 +32,7 @@ static bool copy_request(struct deferred_request *d, const struct trace_request 
 		&d->request.id,     &d->request.messages, &d->request.prompt,          &d->request.prompt_token_ids,
 		&d->request.inputs, &d->request.query,    &d->request.session,         &d->request.parents,
 		&d->request.model,  &d->request.tools,    &d->request.response_format, &d->request.body,
-		&d->request.tags,   &d->request.slo,      &d->request.answer,
+		&d->request.tags,   &d->request.slo,      &d->request.answer,          &d->request.answer_token_ids,
 	};
 	const size_t count = sizeof slices / sizeof *slices;
 	size_t len = 0;

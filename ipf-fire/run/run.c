@@ -110,6 +110,7 @@ static struct body_renderer_options rendering(const struct run *r, json_t *param
 		.model = r->options->model,
 		.params = params,
 		.exact_output = r->options->exact_output,
+		.live = r->options->history != HISTORY_RECORDED,
 		.streamed = r->streamed,
 		.measure_prompt = api_response(r->api, r->streamed)->text_mode == API_CUMULATIVE_WITH_PROMPT,
 		.protobuf = api_protobuf(r->api),

@@ -45,6 +45,11 @@ static int add_prompt(struct twin_prompt *p, const struct trace_request *request
 	struct trace_request whole = *request;
 	if (request->messages.data)
 		whole.messages = prompt_messages(&p->prompt, request, context);
+	if (request->prompt_token_ids.data && context.len) {
+		buffer_clear(&p->prompt.messages);
+		prompt_token_ids(request, context, &p->prompt.messages);
+		whole.prompt_token_ids = buffer_all(&p->prompt.messages);
+	}
 	return prompt_chain_add(&p->chain, &whole, &p->scratch, err);
 }
 
@@ -107,11 +112,11 @@ static int find_output(struct twin_prompt *p, const struct trace_request *q, int
 {
 	*tokens = q->output_tokens;
 	if (*tokens == IPF_ABSENT) {
-		if (!q->answer.data)
+		if (!trace_answer(q).data)
 			return ipf_error_set(err, IPF_INPUT,
 			                     "output_tokens: missing, and there is no answer: a twin answers with so many tokens");
 		prompt_chain_begin(&p->chain, (struct slice){0});
-		if (prompt_chain_answer(&p->chain, q->answer, &p->scratch, err) < 0)
+		if (prompt_chain_answer(&p->chain, trace_answer(q), &p->scratch, err) < 0)
 			return -1;
 		*tokens = p->chain.tokens;
 	}
@@ -172,10 +177,10 @@ static int add_blocks(struct twin_prompt *p, const struct arrival_request *a, st
 		return -1;
 	if (!p->chain.tokens)
 		return q->blocks.data ? add_recorded(p, q, err) : 0;
-	if (!p->o.answers || !q->answer.data)
+	if (!p->o.answers || !trace_answer(q).data)
 		return 0;
 	p->most = (input + p->answer->sequence.output_tokens) / KV_BLOCK;
-	return prompt_chain_answer(&p->chain, q->answer, &p->scratch, err);
+	return prompt_chain_answer(&p->chain, trace_answer(q), &p->scratch, err);
 }
 
 static int read_request(struct twin_prompt *p, const struct arrival_request *a, struct slice model, int64_t *input,

@@ -78,12 +78,12 @@ static int add_messages(struct anonymizer *a, struct ipf_error *err)
 	return 0;
 }
 
-static int add_ids(struct anonymizer *a, struct ipf_error *err)
+static int add_ids(struct anonymizer *a, const char *member, struct ipf_error *err)
 {
 	for (struct jdoc_each e = jdoc_each(&a->doc, JDOC_ROOT); jdoc_step(&e);) {
 		int64_t id;
 		if (!jdoc_to_int(&a->doc, e.value, &id) || id < 0 || id > UINT32_MAX)
-			return jdoc_expected(&a->doc, e.value, "prompt_token_ids", "a list of token ids", err);
+			return jdoc_expected(&a->doc, e.value, member, "a list of token ids", err);
 		const uint32_t one = (uint32_t)id;
 		block_chain_ids(&a->chain, &one, 1);
 	}
@@ -94,6 +94,8 @@ static int add_ids(struct anonymizer *a, struct ipf_error *err)
 static int add_answer(struct anonymizer *a, struct ipf_error *err)
 {
 	static const char role[] = "\"assistant\"";
+	if (a->answered && *a->answer.data == '[')
+		return jdoc_parse(&a->doc, a->answer.data, a->answer.len, err) < 0 ? -1 : add_ids(a, "answer_token_ids", err);
 	if (jdoc_parse(&a->doc, role, sizeof role - 1, err) < 0)
 		return -1;
 	mark_value(a, JDOC_ROOT);
@@ -118,7 +120,7 @@ static int add_text(struct anonymizer *a, const struct trace_request *r, bool co
 	if (r->messages.data)
 		return add_messages(a, err);
 	if (r->prompt_token_ids.data)
-		return add_ids(a, err);
+		return add_ids(a, "prompt_token_ids", err);
 	add_content(a, JDOC_ROOT);
 	return 0;
 }
@@ -342,11 +344,11 @@ static void remember(struct anonymizer *a, const struct trace_request *r, const 
 		return;
 	a->turn = out->turn;
 	a->last_number = out->number;
-	a->answered = r->answer.data != NULL;
+	a->answered = trace_answer(r).data != NULL;
 	buffer_clear(&a->session);
 	buffer_slice(&a->session, r->session);
 	buffer_clear(&a->answer);
-	buffer_slice(&a->answer, r->answer);
+	buffer_slice(&a->answer, trace_answer(r));
 }
 
 static void count_left_out(struct anonymizer *a, const struct trace_request *r)

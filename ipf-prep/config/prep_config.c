@@ -141,9 +141,9 @@ static int check_prompt_form(const struct prep_config *c, struct ipf_error *err)
 		                     prompt_form_names[c->prompt]);
 	if (c->prompt == PROMPT_NONE && (c->system || c->salt || c->content_file))
 		return writes_no_text(c->system ? "--system" : c->salt ? "--salt" : "--content", err);
-	if ((c->prompt == PROMPT_TEXT || c->prompt == PROMPT_IDS) && c->turns.given && !c->first_turn_only)
-		return ipf_error_set(err, IPF_USAGE, "--prompt: sessions need messages; remove --turns or --prompt %s",
-		                     prompt_form_names[c->prompt]);
+	if (c->prompt == PROMPT_TEXT && c->turns.given && !c->first_turn_only)
+		return ipf_error_set(err, IPF_USAGE,
+		                     "--prompt: sessions need messages or ids; remove --turns or --prompt text");
 	return 0;
 }
 

@@ -23,19 +23,34 @@ int64_t flat_prompt_text(struct flat_prompt *flat, const struct token_counter *t
 	return token_counter_count(tokens, text.data, text.len);
 }
 
-int64_t flat_prompt_ids(struct flat_prompt *flat, const struct token_counter *tokens,
-                        const struct draft_message *messages, size_t count)
+static void write_ids(struct flat_prompt *flat, const struct token_counter *tokens, struct slice text,
+                      struct buffer *json)
 {
-	struct jout w = {.out = &flat->json};
-	join(flat, messages, count);
+	struct jout w = {.out = json};
+	buffer_clear(json);
 	flat->ids.count = 0;
-	if (flat->text.len > 0 && !token_counter_encode(tokens, flat->text.data, flat->text.len, &flat->ids))
-		flat->json.failed = true;
+	if (text.len > 0 && !token_counter_encode(tokens, text.data, text.len, &flat->ids))
+		json->failed = true;
 	jout_begin_list(&w);
 	for (size_t i = 0; i < flat->ids.count; i++)
 		jout_int(&w, flat->ids.ids[i]);
 	jout_end_list(&w);
+}
+
+int64_t flat_prompt_ids(struct flat_prompt *flat, const struct token_counter *tokens,
+                        const struct draft_message *messages, size_t count)
+{
+	join(flat, messages, count);
+	write_ids(flat, tokens, buffer_all(&flat->text), &flat->json);
+	flat->json.failed |= flat->text.failed;
 	return (int64_t)flat->ids.count;
+}
+
+struct slice flat_answer_ids(struct flat_prompt *flat, const struct token_counter *tokens, struct slice text,
+                             struct buffer *json)
+{
+	write_ids(flat, tokens, text, json);
+	return buffer_all(json);
 }
 
 void flat_prompt_release(struct flat_prompt *flat)

@@ -17,6 +17,9 @@ int64_t flat_prompt_text(struct flat_prompt *flat, const struct token_counter *t
 /* The same as a JSON list of token ids; `tokens` has to be a tokenizer, not an estimate. */
 int64_t flat_prompt_ids(struct flat_prompt *flat, const struct token_counter *tokens,
                         const struct draft_message *messages, size_t count);
+/* A text as a JSON list of token ids, in `json`. */
+struct slice flat_answer_ids(struct flat_prompt *flat, const struct token_counter *tokens, struct slice text,
+                             struct buffer *json);
 void flat_prompt_release(struct flat_prompt *flat);
 
 #endif

@@ -47,8 +47,8 @@ static int add_text(struct prompt_blocks *b, const struct trace_request *r, stru
 	prefix_reuse_add_rest(&b->reuse, b->chain.tokens % PROMPT_BLOCK);
 	if (!r->context_session)
 		return 0;
-	if (r->answer.data)
-		return prompt_chain_answer(&b->chain, r->answer, &b->scratch, err);
+	if (trace_answer(r).data)
+		return prompt_chain_answer(&b->chain, trace_answer(r), &b->scratch, err);
 	if (r->output_tokens > 0 && r->output_tokens < PROMPT_ANSWER_MOST)
 		prompt_chain_generated(&b->chain, (int64_t)b->reuse.count, r->output_tokens);
 	return 0;

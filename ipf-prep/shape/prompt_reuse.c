@@ -56,7 +56,7 @@ int prompt_reuse_add(struct prompt_reuse *r, const struct trace_request *request
 	r->tokens += r->chain.tokens;
 	r->blocks += r->chain.tokens / PROMPT_BLOCK;
 	buffer_clear(&r->answer);
-	buffer_slice(&r->answer, request->answer);
+	buffer_slice(&r->answer, trace_answer(request));
 	r->answer_tokens = request->output_tokens > 0 ? request->output_tokens : 0;
 	return r->beginnings.failed || r->answer.failed || r->scratch.text.failed ? ipf_error_memory(err) : 0;
 }

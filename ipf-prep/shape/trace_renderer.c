@@ -682,6 +682,15 @@ static int check_lengths(const struct draft *d, const struct trace_request *out,
 	                     (long long)d->number, (long long)out->input_tokens, (long long)out->output_tokens);
 }
 
+/* The answer that the next turn has in its context, in the form of its prompt. */
+static void write_answer(struct trace_renderer *r, struct slice answer, struct trace_request *out)
+{
+	if (!out->prompt_token_ids.data)
+		out->answer = quoted(&r->answer, answer);
+	else if (answer.len)
+		out->answer_token_ids = flat_answer_ids(&r->flat, r->config->tokens, answer, &r->answer);
+}
+
 int trace_renderer_write(struct trace_renderer *r, struct draft *d, struct ipf_error *err)
 {
 	const struct token_counter *tokens = r->config->tokens;
@@ -691,8 +700,9 @@ int trace_renderer_write(struct trace_renderer *r, struct draft *d, struct ipf_e
 		struct trace_request out;
 		struct slice answer;
 		trace_request_init(&out);
-		if (d->chain && d->count > 1 && (r->config->prompt == PROMPT_TEXT || r->config->prompt == PROMPT_IDS))
-			return ipf_error_set(err, IPF_USAGE, "--prompt: record %lld is a session, which needs --prompt messages",
+		if (d->chain && d->count > 1 && r->config->prompt == PROMPT_TEXT)
+			return ipf_error_set(err, IPF_USAGE,
+			                     "--prompt: record %lld is a session, which needs --prompt messages or ids",
 			                     (long long)d->number);
 		if (request->batch && check_batch(r->config, d, err) < 0)
 			return -1;
@@ -702,10 +712,11 @@ int trace_renderer_write(struct trace_renderer *r, struct draft *d, struct ipf_e
 		if (err->kind)
 			return place_record(d, err);
 		write_names(r, d, turn, &out);
-		out.context_session = d->chain && out.messages.data;
+		out.context_session = d->chain && (out.messages.data || out.prompt_token_ids.data);
 		out.input_tokens = context + now;
 		out.output_tokens = fit_output(r, d, turn, &answer);
-		out.answer = out.context_session ? quoted(&r->answer, answer) : (struct slice){0};
+		if (out.context_session)
+			write_answer(r, answer, &out);
 		out.at_ns = request->at_ns;
 		out.wait_ns = pick_wait(r, d, turn, out.turn);
 		out.hang_up_ns = request->hang_up_ns;

@@ -38,8 +38,8 @@ static void add_prompt_text(struct trace_summary *t, const struct trace_request 
 	/* Without the brackets, so that the texts of a session continue like one list. */
 	add_text(t, (struct slice){list.data + 1, list.len - 2}, prefix_reuse_add_block);
 	prefix_reuse_add_rest(&t->texts, (int64_t)t->pending.len); /* too short for a block */
-	if (r->context_session && r->answer.data)                  /* part of the next turn's prompt */
-		add_text(t, r->answer, prefix_reuse_add_answer);
+	if (r->context_session && trace_answer(r).data)            /* part of the next turn's prompt */
+		add_text(t, trace_answer(r), prefix_reuse_add_answer);
 }
 
 /* A server's cache sees each input as a prompt of its own. */

@@ -231,7 +231,7 @@ static int add_request(struct workload *w, struct session_reader *s, const struc
 	if (r->session.data && note_id(s, r, err) < 0)
 		return -1;
 	buffer_clear(&s->answer);
-	buffer_slice(&s->answer, r->answer);
+	buffer_slice(&s->answer, trace_answer(r));
 	w->count++;
 	return w->tree.failed || s->name.failed || s->answer.failed || s->scratch.text.failed ? ipf_error_memory(err) : 0;
 }

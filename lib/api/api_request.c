@@ -22,6 +22,7 @@ static const struct {
 	{"prompt", ANYWHERE},
 	{"prompt_text", ANYWHERE},
 	{"prompt_token_ids", ANYWHERE},
+	{"token_ids_wanted", ANYWHERE},
 	{"inputs", ANYWHERE},
 	{"input_texts", ANYWHERE},
 	{"query", ANYWHERE},

@@ -299,9 +299,9 @@ const char *api_response_used_header(const struct api_response *r, size_t i)
 /* Only token counts and timings may come from a header. */
 static bool header_misplaced(const struct api_response *r)
 {
-	return r->text.header || r->prefix_len.header || r->token_ids.header || r->role.header || r->id.header ||
-	       r->reasoning.header || r->tools.header || r->data.header || r->outputs.header || r->output_index.header ||
-	       r->finish.header || r->error.header || r->end_when.header;
+	return r->text.header || r->prefix_len.header || r->token_ids.header || r->prompt_token_ids.header ||
+	       r->role.header || r->id.header || r->reasoning.header || r->tools.header || r->data.header ||
+	       r->outputs.header || r->output_index.header || r->finish.header || r->error.header || r->end_when.header;
 }
 
 /* ---- the whole ---- */
@@ -399,11 +399,32 @@ static int compile_rate(struct descriptor_place at, json_t *rate, struct api_res
 
 int api_response_compile(struct descriptor_place at, json_t *json, struct api_response *r, struct ipf_error *err)
 {
-	static const char *const known[] = {
-		"framing",      "text_mode", "text",     "reasoning", "tools",      "finish",       "error",
-		"error_event",  "usage",     "end",      "data",      "text_after", "prefix_len",   "token_ids",
-		"finish_words", "server",    "envelope", "role",      "outputs",    "output_index", "content_required",
-		"pcm_rate",     "id",        "calls",    NULL};
+	static const char *const known[] = {"framing",
+	                                    "text_mode",
+	                                    "text",
+	                                    "reasoning",
+	                                    "tools",
+	                                    "finish",
+	                                    "error",
+	                                    "error_event",
+	                                    "usage",
+	                                    "end",
+	                                    "data",
+	                                    "text_after",
+	                                    "prefix_len",
+	                                    "token_ids",
+	                                    "finish_words",
+	                                    "server",
+	                                    "envelope",
+	                                    "role",
+	                                    "outputs",
+	                                    "output_index",
+	                                    "content_required",
+	                                    "pcm_rate",
+	                                    "id",
+	                                    "calls",
+	                                    "prompt_token_ids",
+	                                    NULL};
 	if (!json_is_object(json))
 		return descriptor_wrong((struct descriptor_place){at.file, NULL}, at.inside, err, "an object", json);
 	if (descriptor_only_members(at, json, known, err) < 0 || compile_framing(at, json, r, err) < 0 ||
@@ -418,6 +439,7 @@ int api_response_compile(struct descriptor_place at, json_t *json, struct api_re
 	    compile_pointers(at, json, "output_index", &r->output_index, err) < 0 ||
 	    compile_pointers(at, json, "prefix_len", &r->prefix_len, err) < 0 ||
 	    compile_pointers(at, json, "token_ids", &r->token_ids, err) < 0 ||
+	    compile_pointers(at, json, "prompt_token_ids", &r->prompt_token_ids, err) < 0 ||
 	    compile_pointers(at, json, "role", &r->role, err) < 0 || compile_pointers(at, json, "id", &r->id, err) < 0 ||
 	    copy_string(at, json, "text_after", &r->text_after, err) < 0 ||
 	    copy_string(at, json, "error_event", &r->error_event, err) < 0 ||
@@ -439,27 +461,17 @@ int api_response_compile(struct descriptor_place at, json_t *json, struct api_re
 
 void api_response_release(struct api_response *r)
 {
-	struct api_pointers *all[] = {&r->text,
-	                              &r->reasoning,
-	                              &r->tools,
-	                              &r->finish,
-	                              &r->error,
-	                              &r->input_tokens,
-	                              &r->output_tokens,
-	                              &r->reasoning_tokens,
-	                              &r->cached_tokens,
-	                              &r->end_when,
-	                              &r->data,
-	                              &r->prefix_len,
-	                              &r->token_ids,
-	                              &r->role,
-	                              &r->outputs,
-	                              &r->output_index,
-	                              &r->id,
-	                              &r->calls.each,
-	                              &r->calls.index,
-	                              &r->calls.id,
-	                              &r->calls.name,
+	struct api_pointers *all[] = {&r->text,           &r->reasoning,
+	                              &r->tools,          &r->finish,
+	                              &r->error,          &r->input_tokens,
+	                              &r->output_tokens,  &r->reasoning_tokens,
+	                              &r->cached_tokens,  &r->end_when,
+	                              &r->data,           &r->prefix_len,
+	                              &r->token_ids,      &r->prompt_token_ids,
+	                              &r->role,           &r->outputs,
+	                              &r->output_index,   &r->id,
+	                              &r->calls.each,     &r->calls.index,
+	                              &r->calls.id,       &r->calls.name,
 	                              &r->calls.arguments};
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		api_pointers_release(all[i]);

@@ -76,15 +76,16 @@ struct api_response {
 	struct api_pointers finish, error;   /* alternatives */
 	struct api_pointers input_tokens, output_tokens, reasoning_tokens, cached_tokens; /* usage; alternatives */
 	struct api_pointers details[API_DETAILS];
-	struct api_pointers token_ids; /* the ids of the tokens in the event: arrays, or one id */
-	struct api_pointers role;      /* what an event that only opens the answer has: who speaks */
-	struct api_pointers id;        /* by which a later request continues this answer */
-	char *error_event;             /* SSE: an event of this name is an error, whatever its data; NULL: none */
-	char *end_data;                /* SSE: data that ends the stream ("[DONE]"); NULL: none */
-	struct api_pointers end_when;  /* the stream ends when one of these matches; end_mark.h says what is no end */
-	bool end_final;                /* no content may follow the end mark */
-	int64_t pcm_rate;              /* FRAMING_BYTES: samples a second of audio without a header; 0: it has one */
-	bool content_required;         /* a response without content is a failure, even if it is complete */
+	struct api_pointers token_ids;        /* the ids of the tokens in the event: arrays, or one id */
+	struct api_pointers prompt_token_ids; /* those of the prompt, in an event up to the first with content */
+	struct api_pointers role;             /* what an event that only opens the answer has: who speaks */
+	struct api_pointers id;               /* by which a later request continues this answer */
+	char *error_event;                    /* SSE: an event of this name is an error, whatever its data; NULL: none */
+	char *end_data;                       /* SSE: data that ends the stream ("[DONE]"); NULL: none */
+	struct api_pointers end_when; /* the stream ends when one of these matches; end_mark.h says what is no end */
+	bool end_final;               /* no content may follow the end mark */
+	int64_t pcm_rate;             /* FRAMING_BYTES: samples a second of audio without a header; 0: it has one */
+	bool content_required;        /* a response without content is a failure, even if it is complete */
 	bool end_at_eof;   /* there is no end mark but the end of the transfer (never for gRPC, which ends with a status) */
 	bool end_at_usage; /* a finish reason, a count of output tokens and the end of the transfer do, where the end mark
 	                      is missing */

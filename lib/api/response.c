@@ -5,6 +5,7 @@
 #include "api/end_mark.h"
 #include "api/error_message.h"
 #include "api/grpc_response.h"
+#include "json/jout.h"
 #include "token_count.h"
 
 #include <math.h>
@@ -274,24 +275,59 @@ static int64_t extract_count(const struct jdoc *doc, const struct api_pointers *
 	return count;
 }
 
-static bool count_ids(const struct jdoc *doc, jdoc_id node, void *data)
+/* Ids of tokens in an event. */
+struct listed_ids {
+	int64_t count;      /* IPF_ABSENT: none are listed */
+	struct buffer *ids; /* NULL: only counted */
+};
+
+static void add_id(const struct jdoc *doc, jdoc_id node, struct buffer *ids)
 {
-	int64_t *count = data;
+	int64_t id;
+	struct jout w = {.out = ids, .comma = ids->len > 0};
+	if (jdoc_to_int(doc, node, &id))
+		jout_int(&w, id);
+}
+
+static bool add_ids(const struct jdoc *doc, jdoc_id node, void *data)
+{
+	struct listed_ids *found = data;
 	enum jdoc_type type = jdoc_type_of(doc, node);
-	if (type == JDOC_LIST || type == JDOC_NUMBER)
-		*count = (*count == IPF_ABSENT ? 0 : *count) + (type == JDOC_LIST ? jdoc_count(doc, node) : 1);
+	if (type != JDOC_LIST && type != JDOC_NUMBER)
+		return true;
+	found->count = (found->count == IPF_ABSENT ? 0 : found->count) + (type == JDOC_LIST ? jdoc_count(doc, node) : 1);
+	if (found->ids && type == JDOC_NUMBER)
+		add_id(doc, node, found->ids);
+	for (struct jdoc_each e = jdoc_each(doc, found->ids && type == JDOC_LIST ? node : JDOC_NONE); jdoc_step(&e);)
+		add_id(doc, e.value, found->ids);
 	return true;
 }
 
-/* Tokens without text of their own, such as the first half of a character, belong to the next content event. */
-static void extract_token_ids(struct response *r)
+static int64_t find_ids(const struct response *r, const struct api_pointers *from, struct buffer *ids)
 {
-	const struct api_pointers *from = &r->format->token_ids;
-	int64_t count = IPF_ABSENT;
-	for (size_t i = 0; i < from->count && count == IPF_ABSENT; i++)
-		api_pointer_each(from->list[i], &r->doc, JDOC_ROOT, count_ids, &count);
-	if (count != IPF_ABSENT)
-		r->token_ids = (r->token_ids == IPF_ABSENT ? 0 : r->token_ids) + count;
+	struct listed_ids found = {IPF_ABSENT, ids};
+	for (size_t i = 0; i < from->count && found.count == IPF_ABSENT; i++)
+		api_pointer_each(from->list[i], &r->doc, JDOC_ROOT, add_ids, &found);
+	return found.count;
+}
+
+/* Tokens without text of their own, such as the first half of a character, belong to the next content event. Where a
+ * text is all of it so far, so are ids that are as many as the tokens so far. */
+static void extract_token_ids(struct response *r, const struct response_options *options)
+{
+	struct buffer *ids = options->keep_ids ? &r->output_ids : NULL;
+	const size_t before = r->output_ids.len;
+	int64_t count = find_ids(r, &r->format->token_ids, ids);
+	if (ids && !r->events_count && !r->prompt_ids.len)
+		find_ids(r, &r->format->prompt_token_ids, &r->prompt_ids);
+	if (count == IPF_ABSENT)
+		return;
+	if (r->format->text_mode == API_CUMULATIVE && count == r->output_tokens) {
+		buffer_consume(&r->output_ids, before && r->output_ids.len > before ? before + 1 : before);
+		count -= r->listed_ids;
+	}
+	r->listed_ids += count;
+	r->token_ids = (r->token_ids == IPF_ABSENT ? 0 : r->token_ids) + count;
 }
 
 static void extract_finish(struct response *r)
@@ -548,7 +584,7 @@ static int extract_content(struct response *r, const struct record *record, cons
 	bool after_end = r->ended;
 	if (!after_end && end_mark_find(r->format, r->protobuf, &r->doc) != JDOC_NONE)
 		end_here(r);
-	extract_token_ids(r);
+	extract_token_ids(r, options);
 	bool content = reasoning || text || tools || data;
 	if (usage != IPF_ABSENT)
 		r->usage_events = r->events_count + content;
@@ -810,9 +846,10 @@ static void finish_body(struct response *r, const struct record *record, size_t 
 
 static void begin(struct response *r, const struct record *record)
 {
-	struct buffer *buffers[] = {&r->id,    &r->finish,    &r->finish_server, &r->content,
-	                            &r->text,  &r->reasoning, &r->error_text,    &r->malformed_text,
-	                            &r->piece, &r->seen_text, &r->seen_reasoning};
+	struct buffer *buffers[] = {&r->id,        &r->finish,    &r->finish_server,  &r->content,
+	                            &r->text,      &r->reasoning, &r->error_text,     &r->malformed_text,
+	                            &r->piece,     &r->seen_text, &r->seen_reasoning, &r->output_ids,
+	                            &r->prompt_ids};
 	for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
 		buffer_clear(buffers[i]);
 	for (size_t i = 0; i < API_SERVER_TIMES; i++)
@@ -823,7 +860,7 @@ static void begin(struct response *r, const struct record *record)
 	r->outputs = IPF_ABSENT;
 	r->event = 0;
 	r->end_event = SIZE_MAX;
-	r->after_end = 0;
+	r->after_end = r->listed_ids = 0;
 	r->format = NULL;
 	r->whole = r->no_streaming = r->one_value = false;
 	r->parsed = r->ended = r->failed = r->no_status = r->deadline_exceeded = r->malformed = r->includes_prompt =
@@ -843,7 +880,8 @@ static bool out_of_memory(const struct response *r)
 {
 	return r->finish.failed || r->finish_server.failed || r->content.failed || r->text.failed || r->reasoning.failed ||
 	       r->error_text.failed || r->malformed_text.failed || r->piece.failed || r->seen_text.failed ||
-	       r->seen_reasoning.failed || r->indexes_failed || r->calls.failed || r->framing.many.failed;
+	       r->seen_reasoning.failed || r->output_ids.failed || r->prompt_ids.failed || r->indexes_failed ||
+	       r->calls.failed || r->framing.many.failed;
 }
 
 int response_parse(struct response *r, const struct record *record, const struct api *api,
@@ -899,9 +937,10 @@ int response_parse(struct response *r, const struct record *record, const struct
 
 void response_release(struct response *r)
 {
-	struct buffer *buffers[] = {&r->id,    &r->finish,    &r->finish_server,  &r->content,
-	                            &r->text,  &r->reasoning, &r->error_text,     &r->malformed_text,
-	                            &r->piece, &r->seen_text, &r->seen_reasoning, &r->json};
+	struct buffer *buffers[] = {&r->id,         &r->finish,    &r->finish_server,  &r->content,
+	                            &r->text,       &r->reasoning, &r->error_text,     &r->malformed_text,
+	                            &r->piece,      &r->seen_text, &r->seen_reasoning, &r->json,
+	                            &r->output_ids, &r->prompt_ids};
 	for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
 		buffer_release(buffers[i]);
 	tool_calls_release(&r->calls);

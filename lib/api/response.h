@@ -25,6 +25,7 @@
 struct response_options {
 	const struct token_counter *tokens; /* NULL: no tokenizer, so `content` stays empty */
 	bool keep_text;                     /* fill `text` and `reasoning` */
+	bool keep_ids;                      /* fill `output_ids` and `prompt_ids` */
 	bool keep_others;                   /* fill `others` */
 	bool virtual_time; /* every read is that of its event, to the nanosecond: of a run that was predicted */
 };
@@ -94,8 +95,10 @@ struct response {
 	struct buffer finish_server;   /* the server's own word, if it differs */
 	struct buffer content;         /* all content in order of arrival, if there is a tokenizer to count it */
 	struct buffer text, reasoning; /* each alone, with keep_text */
-	struct tool_calls calls;       /* with keep_text, if the API's descriptor says where they are */
-	struct buffer id;              /* by which a later request continues it, with keep_text; empty: none */
+	/* The ids of the tokens of the answer and of the prompt, where the server lists them: "12,7"; with keep_ids. */
+	struct buffer output_ids, prompt_ids;
+	struct tool_calls calls; /* with keep_text, if the API's descriptor says where they are */
+	struct buffer id;        /* by which a later request continues it, with keep_text; empty: none */
 	struct buffer error_text, malformed_text;
 
 	/* How the body was read, for --explain. */
@@ -113,6 +116,7 @@ struct response {
 	jdoc_id text_node; /* of the event: its last text, and how many it has */
 	size_t text_nodes;
 	int64_t token_ids;     /* listed since the last content event; IPF_ABSENT */
+	int64_t listed_ids;    /* so far */
 	size_t prompt_bytes;   /* to skip at the beginning of the text */
 	size_t event;          /* the number of the event that is being parsed */
 	bool indexes_failed;   /* no memory for output_indexes */

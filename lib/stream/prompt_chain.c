@@ -181,11 +181,13 @@ void prompt_chain_message(struct prompt_chain *c, struct slice role, struct slic
 	add_text(c, text);
 }
 
-int prompt_chain_answer(struct prompt_chain *c, struct slice text, struct prompt_scratch *s, struct ipf_error *err)
+int prompt_chain_answer(struct prompt_chain *c, struct slice answer, struct prompt_scratch *s, struct ipf_error *err)
 {
-	add_mark(c, slice_of("\"assistant\""));
-	if (jdoc_parse(&s->doc, text.data, text.len, err) < 0)
+	if (jdoc_parse(&s->doc, answer.data, answer.len, err) < 0)
 		return -1;
+	if (jdoc_type_of(&s->doc, JDOC_ROOT) == JDOC_LIST)
+		return add_ids(c, JDOC_ROOT, "answer_token_ids", s, err);
+	add_mark(c, slice_of("\"assistant\""));
 	add_content(c, JDOC_ROOT, s);
 	return 0;
 }

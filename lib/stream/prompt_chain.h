@@ -45,8 +45,8 @@ int prompt_chain_add(struct prompt_chain *chain, const struct trace_request *req
                      struct ipf_error *err);
 /* Appends a message of text; `role` is JSON. The same as prompt_chain_add for a request that has it. */
 void prompt_chain_message(struct prompt_chain *chain, struct slice role, struct slice text);
-/* Appends an answer that the next turn has in its prompt: a text of the trace (JSON), or … */
-int prompt_chain_answer(struct prompt_chain *chain, struct slice text, struct prompt_scratch *scratch,
+/* Appends an answer that the next turn has in its prompt: trace_answer of the trace, or … */
+int prompt_chain_answer(struct prompt_chain *chain, struct slice answer, struct prompt_scratch *scratch,
                         struct ipf_error *err);
 /* … one of which only the length is known, and that it is the answer to request number `req`:
  * at most PROMPT_ANSWER_MOST tokens. */

@@ -42,6 +42,7 @@ static const struct field fields[] = {
 	MAP(headers),
 	MAP(body),
 	TEXT(answer),
+	LIST(answer_token_ids),
 };
 enum { FIELDS = sizeof fields / sizeof *fields };
 
@@ -51,6 +52,11 @@ struct slice trace_prompt(const struct trace_request *request)
 	       : request->prompt_token_ids.data ? request->prompt_token_ids
 	       : request->inputs.data           ? request->inputs
 	                                        : request->prompt;
+}
+
+struct slice trace_answer(const struct trace_request *request)
+{
+	return request->answer.data ? request->answer : request->answer_token_ids;
 }
 
 bool trace_inputs_are_texts(const struct trace_request *request)
@@ -131,6 +137,19 @@ static int check_inputs(const struct jdoc *doc, struct trace_request *request, s
 	return request->inputs_count ? 0 : jdoc_expected(doc, inputs, "inputs", "at least one text", err);
 }
 
+/* A turn and the answer to it have one form, in which they continue the turns before. */
+static int check_context(const struct trace_request *request, struct ipf_error *err)
+{
+	const bool ids = request->prompt_token_ids.data;
+	if (request->context_session && (!request->session.data || (!request->messages.data && !ids)))
+		return ipf_error_set(err, IPF_INPUT, "context: \"session\" requires session, and messages or prompt_token_ids");
+	if (request->answer_token_ids.data && (!ids || !request->context_session))
+		return ipf_error_set(err, IPF_INPUT, "answer_token_ids: requires prompt_token_ids and the context \"session\"");
+	if (request->answer.data && ids && request->context_session)
+		return ipf_error_set(err, IPF_INPUT, "answer: that of a turn of token ids is answer_token_ids");
+	return 0;
+}
+
 int trace_request_parse(struct jdoc *doc, struct slice line, bool lengths_only, struct trace_request *request,
                         struct ipf_error *err)
 {
@@ -146,8 +165,8 @@ int trace_request_parse(struct jdoc *doc, struct slice line, bool lengths_only, 
 	request->context_session = jdoc_text_is(doc, context, "session");
 	if (!jdoc_is_null(doc, context) && !request->context_session)
 		return jdoc_expected(doc, context, "context", "\"session\"", err);
-	if (request->context_session && (!request->session.data || !request->messages.data))
-		return ipf_error_set(err, IPF_INPUT, "context: \"session\" requires session and messages");
+	if (check_context(request, err) < 0)
+		return -1;
 	if (check_inputs(doc, request, err) < 0)
 		return -1;
 	int prompts = !!request->messages.data + !!request->prompt.data + !!request->prompt_token_ids.data +

@@ -32,15 +32,16 @@ struct trace_request {
 	struct slice parents;  /* list of ids that must end first; absent: a turn waits for the previous turn */
 	struct slice model;    /* text */
 	struct slice tools;    /* list, in the form of the chat API */
-	struct slice response_format; /* map, in the form of the chat API */
-	struct slice tags;            /* map or list: passed through */
-	struct slice blocks;          /* map: the recorded ids of blocks that prompts share: {"tokens":512,"ids":[…]} */
-	struct slice slo;             /* map: this request's own objectives */
-	struct slice media;           /* list of maps: what images, audio and video the messages contain */
-	struct slice headers;         /* map of texts: of this request alone, see own_parts.h */
-	struct slice body;            /* map: members of its body, the same */
-	struct slice answer;          /* text: the recorded answer, which the next turn's context contains */
-	bool context_session;         /* "context":"session": messages contain only what is new since the previous turn */
+	struct slice response_format;  /* map, in the form of the chat API */
+	struct slice tags;             /* map or list: passed through */
+	struct slice blocks;           /* map: the recorded ids of blocks that prompts share: {"tokens":512,"ids":[…]} */
+	struct slice slo;              /* map: this request's own objectives */
+	struct slice media;            /* list of maps: what images, audio and video the messages contain */
+	struct slice headers;          /* map of texts: of this request alone, see own_parts.h */
+	struct slice body;             /* map: members of its body, the same */
+	struct slice answer;           /* text: the recorded answer, which the next turn's context contains */
+	struct slice answer_token_ids; /* list of integers: the same, of a request with prompt_token_ids */
+	bool context_session;          /* "context":"session": the prompt has only what is new since the previous turn */
 };
 
 struct trace_reader;
@@ -61,6 +62,8 @@ int trace_request_parse(struct jdoc *doc, struct slice line, bool lengths_only, 
 void trace_request_write(const struct trace_request *request, struct buffer *line);
 /* The prompt in whichever form the request has it; absent: only its length is known. */
 struct slice trace_prompt(const struct trace_request *request);
+/* The recorded answer in whichever form the request has it; absent: there is none. */
+struct slice trace_answer(const struct trace_request *request);
 /* Are its inputs texts, rather than lists of token ids? false: it has none. */
 bool trace_inputs_are_texts(const struct trace_request *request);
 /* Refuses a request with `inputs`, for what is defined for one prompt only. -1: the error `inputs: WHY`. */

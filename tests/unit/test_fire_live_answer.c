@@ -144,9 +144,38 @@ static void a_text_needs_none(void **state)
 	live_answer_release(&a);
 }
 
+/* The next turn's own ids follow those of the answer, whatever text that is. */
+static void ids_continue(void **state)
+{
+	(void)state;
+	struct live_answer a = {0};
+	struct live_answer_counts counts = {0};
+	struct buffer context = {0}, own = {0};
+	struct response r = {0};
+	const struct trace_request q = {.prompt_token_ids = slice_of("[7, 8]")};
+	buffer_text(&r.text, "some text");
+	assert_false(live_answer_take(&a, &r, true));
+	buffer_text(&context, "1,2");
+	assert_false(live_answer_continue(&a, &q, false, &context, &own, &counts));
+	assert_string_equal(context.data, "1,2");
+	buffer_text(&r.output_ids, "3,4");
+	assert_true(live_answer_take(&a, &r, true));
+	assert_true(live_answer_is_text(&a));
+	assert_true(live_answer_continue(&a, &q, false, &context, &own, &counts));
+	assert_true(slice_is(buffer_all(&context), "1,2,3,4"));
+	assert_int_equal(own.len, 0);
+	buffer_clear(&context);
+	assert_true(live_answer_continue(&a, &q, false, &context, &own, &counts));
+	assert_true(slice_is(buffer_all(&context), "3,4"));
+	response_release(&r);
+	live_answer_release(&a);
+	buffer_release(&context);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(ids_continue),
 		cmocka_unit_test(conversations_are_valid),
 		cmocka_unit_test(a_text_needs_none),
 	};

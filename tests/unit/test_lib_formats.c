@@ -131,7 +131,12 @@ static void bad_requests_are_named(void **state)
 		{"{\"id\":\"a\",\"prompt\":\"x\",\"output_tokens\":-1}",
 	     "output_tokens: expected a number of tokens from 0 to 2^40, got -1"},
 		{"{\"id\":\"a\",\"prompt\":\"x\",\"context\":\"all\"}", "context: expected \"session\", got \"all\""},
-		{"{\"id\":\"a\",\"prompt\":\"x\",\"context\":\"session\"}", "requires session and messages"},
+		{"{\"id\":\"a\",\"prompt\":\"x\",\"context\":\"session\"}",
+	     "requires session, and messages or prompt_token_ids"},
+		{"{\"id\":\"a\",\"session\":\"s\",\"context\":\"session\",\"prompt_token_ids\":[1],\"answer\":\"x\"}",
+	     "answer: that of a turn of token ids is answer_token_ids"},
+		{"{\"id\":\"a\",\"session\":\"s\",\"prompt_token_ids\":[1],\"answer_token_ids\":[2]}",
+	     "answer_token_ids: requires prompt_token_ids and the context \"session\""},
 		{"{\"id\":\"a\",\"prompt\":\"x\"", "not JSON: unexpected end"},
 		{"[]", "expected an object"},
 	};

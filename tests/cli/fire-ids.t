@@ -1,0 +1,77 @@
+#!/bin/bash
+# Sessions whose prompts are token ids: with --history live a turn continues the ids that the server generated, so that its prefix cache finds them.
+. "$TESTS/tap.sh"
+. "$TESTS/fixture.sh"
+command -v python3 >/dev/null || skip_all "python3 is not installed"
+
+python3 "$TESTS/helpers/ids_server.py" asked.log >port 2>server.err &
+stop_at_exit $!
+wait_for 20 test -s port || { not_ok "the server starts" "$(cat server.err)"; exit 1; }
+URL=http://127.0.0.1:$(cat port)
+
+# Two sessions of three turns.
+jq -n -c '("a", "b") as $s | range(3) as $turn | {id: "\($s)/\($turn)", session: $s, turn: $turn, context: "session", output_tokens: 9, wait_ns: 0,
+	prompt_token_ids: [range(10) | 700 + 20 * $turn + . + if $s == "a" then 0 else 10 end], answer_token_ids: [1, 2, 3]}' >lines
+stream_of lines >ids.trace
+run ipf-sched closed:users=2,n=2 -t ids.trace -q -o ids.sched
+status_is 0 "a schedule"
+
+fire() { # ARGUMENTS OF ipf-fire…: asked.log
+	: >asked.log
+	run ipf-fire -m m --api completions -t ids.trace ids.sched -u "$URL" "$@"
+	status_is 0 "ipf-fire $*"
+	cp "$OUT" fired
+}
+# How many requests of the log begin with one that came before, and its whole answer?
+continued() {
+	jq -s -c '[. as $all | range(length) as $i | $all[$i] as $r | [$all[:$i][] | .prompt + .answer | select($r.prompt[:length] == .)] | max_by(length) // empty]
+		| length' asked.log
+}
+
+fire --history recorded
+is "$(jq -s -c 'map(.asked) | unique' asked.log)" "[false]" "recorded answers: no ids are asked for"
+is "$(jq -s -c '[.[] | select((.prompt | length) == 36)] | length' asked.log)" 2 "the third turn has two recorded answers of three tokens"
+is "$(jq -s -c '[.[] | select((.prompt | length) == 36)][0].prompt | [.[10:13], .[23:26]]' asked.log)" "[[1,2,3],[1,2,3]]" "after the turns that they are of"
+
+for how in "" --no-stream; do
+	fire --history live $how
+	is "$(jq -s -c 'map(.asked) | unique' asked.log)" "[true]" "live: ids are asked for $how"
+	is "$(continued)" 4 "each later turn continues what the server generated"
+	is "$(tail -1 fired | jq -c '.end.history')" '{"left_out":0,"live":4,"recorded":0,"server":0}' "the trailer counts them"
+	# tokens of the turn before, in whole blocks of four without its last one: (10 + 9 - 1) and (29 + 9 - 1)
+	is "$(jq -s -c 'map(.cached) | sort' asked.log)" "[8,8,16,16,36,36]" "and the cache finds every whole block of them, and of first prompts that a run before had sent"
+done
+
+run ipf-fire -m m --api openai-chat --history live -t ids.trace ids.sched -u "$URL"
+status_is 3 "an API that takes no ids"
+stderr_contains "prompt_token_ids: this API does not accept this kind of prompt" "says so"
+
+# A server that lists no ids: the recorded ones are sent.
+printf '%s' '{"ipf":"api","version":1,"name":"silent","like":"openai-completions","request":{"body":{"return_token_ids":null}}}' >silent.json
+fire --history live --api ./silent.json
+is "$(jq -s -c 'map(.asked) | unique' asked.log)" "[false]" "a descriptor without it: none are asked for"
+is "$(tail -1 fired | jq -c '.end.history')" '{"left_out":0,"live":0,"recorded":4,"server":0}' "and the recorded answers are used"
+
+# What is no session of ids.
+refused_trace() { # MESSAGE JSON-LINES
+	printf '%s\n' "$2" >lines
+	stream_of lines >bad.trace
+	run ipf-sched closed:users=1 -t bad.trace -q -o bad.sched
+	[ "$status" != 0 ] || run ipf-fire -m m --api completions -t bad.trace bad.sched -u "$URL"
+	status_is 3 "bad input"
+	stderr_contains "$1" "$1"
+}
+refused_trace "answer: that of a turn of token ids is answer_token_ids" '{"id":"1","session":"a","turn":0,"context":"session","prompt_token_ids":[1],"answer":"x"}'
+refused_trace "answer_token_ids: requires prompt_token_ids" '{"id":"1","session":"a","turn":0,"context":"session","messages":[{"role":"user","content":"x"}],"answer_token_ids":[1]}'
+refused_trace "request 1: prompt_token_ids: the turns before it in its session are messages" '{"id":"1","session":"a","turn":0,"context":"session","messages":[{"role":"user","content":"x"}]}
+{"id":"2","session":"a","turn":1,"context":"session","prompt_token_ids":[1]}'
+
+# ipf-prep writes such sessions: each turn has exactly the length that was asked for, and its answer.
+run ipf-prep synthetic -n 6 --turns 3 --input-tokens 20 --output-tokens 7 -t "$TESTS/data/tokenizer/llama.json" --prompt ids -o made.trace
+status_is 0 "synthetic sessions of ids"
+is "$(body made.trace | jq -s -c 'map([.turn, .context, .input_tokens, (.prompt_token_ids | length), (.answer_token_ids | length)])[:3]')" \
+	'[[0,"session",20,20,7],[1,"session",47,20,7],[2,"session",74,20,0]]' "with lengths to the token"
+cp made.trace ids.trace
+run ipf-sched closed:users=2 -t ids.trace -q -o ids.sched
+fire --history live
+is "$(continued)" 4 "and they are continued to the token"
