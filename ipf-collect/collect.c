@@ -11,6 +11,7 @@
 #include "earlier_samples.h"
 #include "hub/hub_tokenizer.h"
 #include "live_run.h"
+#include "measure/history_tokens.h"
 #include "measure/itl_histograms.h"
 #include "measure/observation.h"
 #include "measure/row_windows.h"
@@ -43,6 +44,7 @@ struct collect {
 	struct response response;
 	struct measure measure;
 	struct output_check *output_check; /* NULL: texts are not checked */
+	struct history_tokens *history;    /* NULL: no input has live histories */
 	struct itl_histograms *itl;
 	struct series *series;
 	struct steady *steady;
@@ -197,6 +199,15 @@ int collect_open(struct collect **collect, const struct collect_options *options
 
 /* ---- running ---- */
 
+static int begin_history(struct collect *c)
+{
+	verdict_live_histories(c->verdict);
+	c->response_options.keep_ids = true;
+	if (!c->history)
+		c->history = history_tokens_new();
+	return c->history ? 0 : -1;
+}
+
 /* Several inputs count as parts of one run: shards by their headers, whose arrivals add up, or otherwise clients that
  * shared the schedule of each. */
 static int begin_input(struct collect *c, const struct record_input *input, struct ipf_error *err)
@@ -206,8 +217,8 @@ static int begin_input(struct collect *c, const struct record_input *input, stru
 	if (output_check_begin(c->output_check, input->schedule.trace_sha256, err) < 0)
 		return -1;
 	struct stream_reader *stream = record_reader_stream(input->reader);
-	if (record_history_is_live(stream_reader_header(stream)))
-		verdict_live_histories(c->verdict);
+	if (record_history_is_live(stream_reader_header(stream)) && begin_history(c) < 0)
+		return ipf_error_memory(err);
 	c->measure_options.retries |= json_is_object(json_object_get(stream_reader_header(stream), "retry"));
 	if (c->inputs.predicted)
 		verdict_predicted(c->verdict);
@@ -267,7 +278,11 @@ static int collect_record(struct collect *c, const struct record_input *input, c
 	const struct observation observation = {record, &c->response, &c->measure, &row, input->offset_ns};
 	if (response_parse(&c->response, record, input->api, &c->response_options, err) < 0 ||
 	    measure_row(&c->measure, record, &c->response, &c->measure_options, &row, err) < 0 ||
-	    output_check_row(c->output_check, &c->response, &row, err) < 0 || watch(c, &observation, err) < 0)
+	    output_check_row(c->output_check, &c->response, &row, err) < 0)
+		return -1;
+	if (c->history && history_tokens_row(c->history, input, record, &c->response, &row) < 0)
+		return ipf_error_memory(err);
+	if (watch(c, &observation, err) < 0)
 		return -1;
 	result_write(&row, &c->line);
 	if (stream_writer_line(c->writer, &c->line, err) < 0 || write_windows(c, series_spill, err) < 0)
@@ -599,6 +614,7 @@ void collect_abandon(struct collect *c)
 	response_release(&c->response);
 	measure_release(&c->measure);
 	output_check_close(c->output_check);
+	history_tokens_free(c->history);
 	itl_histograms_free(c->itl);
 	series_free(c->series);
 	steady_free(c->steady);

@@ -205,6 +205,7 @@ static void copy(const struct record *record, struct result *row)
 	row->id = record->id;
 	row->session = record->session;
 	row->turn = record->turn;
+	row->continues = record->continues;
 	row->model = record->model;
 	row->target = record->target;
 	row->slo = record->slo;

@@ -256,6 +256,8 @@ const struct trace_request *history_request(struct history *h, struct job *job, 
 		if (!parent->waiting)
 			remove_kept(h, parent);
 		t->counted_as = take_answer(h, t, parent);
+		if (t->counted_as == &h->live || t->counted_as == &h->server)
+			job->continues = parent->n;
 		count_memory(h, parent);
 		/* any other turn that waits for it is not the next one */
 		parent->waiting = NULL;

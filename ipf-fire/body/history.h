@@ -52,7 +52,8 @@ bool history_order(struct history *h, struct job *job);
 /* The next job whose awaited answer has come; NULL: none now. */
 struct job *history_next(struct history *h);
 /* The request of a job that is rendered now, which may have other messages than in the trace, and the messages of the
- * turns before it, or the id of the answer that it continues, as JSON (valid until the next call). */
+ * turns before it, or the id of the answer that it continues, as JSON (valid until the next call). Sets
+ * job->continues. */
 const struct trace_request *history_request(struct history *h, struct job *job, struct slice *context,
                                             struct slice *previous);
 

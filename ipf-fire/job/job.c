@@ -15,7 +15,7 @@
 /* The memory must be zero. */
 static void make_absent(struct job *job)
 {
-	job->inputs = job->asked_outputs = IPF_ABSENT;
+	job->inputs = job->asked_outputs = job->continues = IPF_ABSENT;
 	job->turn = job->input_tokens = job->output_tokens = job->hang_up_ns = job->prompt_bytes = IPF_ABSENT;
 	job->due_ns = job->ready_ns = job->slot_ns = job->pool_ns = job->start_ns = job->dns_ns = job->connect_ns =
 		job->tls_ns = IPF_ABSENT;
@@ -283,6 +283,7 @@ void job_to_record(const struct job *job, struct job_record_parts *parts, struct
 	record->id = job->id;
 	record->session = job->session;
 	record->turn = job->turn;
+	record->continues = job->continues;
 	record->model = job->model;
 	record->asked_input_tokens = job->input_tokens;
 	record->asked_output_tokens = job->output_tokens;

@@ -42,6 +42,7 @@ struct job {
 	struct buffer text;
 	struct slice id, session, model, slo, tags, media;
 	int64_t turn, input_tokens, output_tokens, hang_up_ns;
+	int64_t continues; /* n of the request whose answer of this run it repeats */
 	int64_t inputs, asked_outputs;
 
 	/* What is sent. */

@@ -78,6 +78,21 @@ NUMBER_IF(asked_mean, f->refusals.asked > 0, f->refusals.asked_ns / (double)f->r
 NUMBER_IF(asked_max, f->refusals.asked > 0, f->refusals.asked_max_ns / 1e6)
 NUMBER_IF(early_attempts, f->refusals.asked > 0 && f->refusals.resent > 0, f->refusals.early)
 
+/* Of turns that continue the server's own answers. */
+NUMBER_IF(history_turns, f->history.turns > 0, f->history.turns)
+NUMBER_IF(compared_turns, f->history.compared > 0, f->history.compared)
+NUMBER_IF(compared_tokens, f->history.compared > 0, f->history.compared_tokens)
+NUMBER_IF(differing_turns, f->history.compared > 0, f->history.differing)
+NUMBER_IF(differing_tokens, f->history.compared > 0, f->history.differing_tokens)
+NUMBER_IF(differing_share, f->history.compared_tokens > 0,
+          (double)f->history.differing_tokens / (double)f->history.compared_tokens)
+NUMBER_IF(generated_tokens, f->history.generated_tokens > 0, f->history.generated_tokens)
+NUMBER_IF(found_tokens, f->history.generated_tokens > 0, f->history.found_tokens)
+NUMBER_IF(found_share, f->history.generated_tokens > 0,
+          (double)f->history.found_tokens / (double)f->history.generated_tokens)
+NUMBER_IF(read_generated, f->history.read_generated > 0, f->history.read_generated)
+NUMBER_IF(read_tokens, f->history.read_generated > 0, f->history.read_tokens)
+
 /* ---- the table ---- */
 
 #define AT(member_) .offset = offsetof(struct figures, member_)
@@ -274,6 +289,23 @@ const struct catalogue_figure catalogue[] = {
 	{ROW("refusals/asked_mean_ms", "Retry-After, mean", "ms", NUMBER, "retry-after"), .number = asked_mean},
 	{ROW("refusals/asked_max_ms", "Retry-After, most", "ms", NUMBER, "retry-after"), .number = asked_max},
 	{ROW("refusals/early", "attempts before Retry-After", "attempts", COUNT, "retry-after"), .number = early_attempts},
+
+	{ROW("history/turns", "turns after own answers", "requests", COUNT, "history"), .number = history_turns},
+	{ROW("history/compared_turns", "turns held against ids", "requests", COUNT, "history"), .number = compared_turns},
+	{ROW("history/compared_tokens", "tokens held against ids", "tokens", COUNT, "history"), .number = compared_tokens},
+	{ROW("history/differing_turns", "turns with other history", "requests", COUNT, "history"),
+     .number = differing_turns},
+	{ROW("history/differing_tokens", "tokens of other history", "tokens", COUNT, "history"),
+     .number = differing_tokens},
+	{ROW("history/differing_share", "tokens of other history", "", SHARE, "history"), .number = differing_share,
+     COLUMN("history_differing_share")},
+	{ROW("history/generated_tokens", "generated before", "tokens", COUNT, "history"), .number = generated_tokens},
+	{ROW("history/found_tokens", "generated before, found", "tokens", COUNT, "history"), .number = found_tokens},
+	{ROW("history/found_share", "generated before, found", "", SHARE, "history"), .number = found_share,
+     COLUMN("history_found_share"),
+     FAMILY("ipf_history_found_ratio", "Share of generated tokens that later turns found in the prefix cache.")},
+	{ROW("history/text_generated_tokens", "sent back as text", "tokens", COUNT, "history"), .number = read_generated},
+	{ROW("history/text_tokens", "sent back as text, as read", "tokens", COUNT, "history"), .number = read_tokens},
 
 	{ROW("in_flight/mean", "in flight, mean", "requests", NUMBER, "in_flight"), AT(in_flight_mean),
      COLUMN("in_flight_mean"), .point = "in_flight",

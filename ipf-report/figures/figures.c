@@ -216,6 +216,29 @@ static void count_refusals(struct refusal_figures *r, const struct row *row)
 	r->asked += asked;
 }
 
+/* The values come together or not at all, so that sums of both are of the same turns. */
+static void count_history(struct history_figures *h, const struct row *row)
+{
+	const int64_t before = row_get(row, ROW_HISTORY_TOKENS), same = row_get(row, ROW_HISTORY_SAME),
+				  generated = row_get(row, ROW_HISTORY_GENERATED), found = row_get(row, ROW_HISTORY_CACHED),
+				  text = row_get(row, ROW_HISTORY_TEXT);
+	h->turns += row_get(row, ROW_CONTINUES) != IPF_ABSENT;
+	if (before != IPF_ABSENT && same != IPF_ABSENT) {
+		h->compared++;
+		h->compared_tokens += before;
+		h->differing += same < before;
+		h->differing_tokens += before - same;
+	}
+	if (generated != IPF_ABSENT && found != IPF_ABSENT) {
+		h->generated_tokens += generated;
+		h->found_tokens += found;
+	}
+	if (generated != IPF_ABSENT && text != IPF_ABSENT) {
+		h->read_generated += generated;
+		h->read_tokens += text;
+	}
+}
+
 static void count_requests(struct figures *f, const struct row_selection *sel)
 {
 	for_rows(sel, row)
@@ -244,6 +267,7 @@ static void count_requests(struct figures *f, const struct row_selection *sel)
 			f->audio_tokens += row_get_or_0(row, ROW_AUDIO_TOKENS);
 			f->output_audio_tokens += row_get_or_0(row, ROW_OUTPUT_AUDIO_TOKENS);
 			count_media(f, row);
+			count_history(&f->history, row);
 			token_reads_add(&f->token_reads, row);
 			f->spec_drafts += row_get_or_0(row, ROW_SPEC_DRAFTS);
 			f->spec_draft_tokens += row_get_or_0(row, ROW_SPEC_DRAFT_TOKENS);

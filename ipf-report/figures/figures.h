@@ -75,6 +75,15 @@ struct refusal_figures {
 	double asked_ns, asked_min_ns, asked_max_ns;
 };
 
+/* Turns that continue the server's own answers (ipf-fire --history live); tokens of those for which each is known. */
+struct history_figures {
+	int64_t turns;
+	int64_t compared, compared_tokens;   /* whose prompt and the turn before have listed ids; tokens of these turns */
+	int64_t differing, differing_tokens; /* that do not begin with all of them; tokens from the first other one on */
+	int64_t generated_tokens, found_tokens; /* of the answers before, and of them those in the cache */
+	int64_t read_generated, read_tokens; /* of answers whose text went back: as generated, as the tokenizer reads it */
+};
+
 struct figures {
 	const char *name, *kind;
 	bool measured, total;
@@ -112,6 +121,7 @@ struct figures {
 	int64_t not_streamed[RESULT_NOT_STREAMED_COUNT]; /* successful responses in one piece, by reason */
 	int64_t outputs[OUTPUT_COUNT]; /* successful responses whose text was checked, by what was found */
 	struct refusal_figures refusals;
+	struct history_figures history;
 	struct fairness fairness;         /* of the values of a tag, with --by tag */
 	int64_t deadlines, deadlines_met; /* fluidity; 0: not measured */
 	int64_t judged, good;             /* requests with objectives, and those that met all of them */

@@ -75,6 +75,12 @@ static const struct {
 	[ROW_REFUSALS - METRIC_COUNT] = MEMBER(refusals),
 	[ROW_RETRY_AFTERS - METRIC_COUNT] = MEMBER(retry_afters),
 	[ROW_RETRY_EARLY - METRIC_COUNT] = MEMBER(retry_early),
+	[ROW_CONTINUES - METRIC_COUNT] = MEMBER(continues),
+	[ROW_HISTORY_TOKENS - METRIC_COUNT] = MEMBER(history_tokens),
+	[ROW_HISTORY_SAME - METRIC_COUNT] = MEMBER(history_same_tokens),
+	[ROW_HISTORY_GENERATED - METRIC_COUNT] = MEMBER(history_generated_tokens),
+	[ROW_HISTORY_CACHED - METRIC_COUNT] = MEMBER(history_cached_tokens),
+	[ROW_HISTORY_TEXT - METRIC_COUNT] = MEMBER(history_text_tokens),
 	[ROW_REQ - METRIC_COUNT] = MEMBER(req),
 };
 

@@ -39,6 +39,7 @@ static const struct kind {
 	{"saturation", "Saturation", section_saturation, FIRST, false, REPORT_SATURATION},
 	{"autoscaling", "Autoscaling", section_autoscaling, FIRST, false, REPORT_AUTOSCALING},
 	{"sessions", "Sessions", section_sessions, FULL, true, REPORT_SESSIONS},
+	{"history", "History", section_history, FIRST, false, 0},
 	{"fidelity", "Fidelity", section_fidelity, FIRST, false, REPORT_FIDELITY},
 	{"cache", "Prefix cache", section_cache, FIRST, true, REPORT_CACHE},
 	{"speculation", "Speculative decoding", section_speculation, FIRST, true, REPORT_SERVER},

@@ -39,8 +39,8 @@ unsigned sections_members(const struct report_view *view);
 
 /* Do these names exist? IPF_USAGE. */
 int sections_check(const char *names, struct ipf_error *err);
-#define SECTION_NAMES                                                                                                                                               \
-	"incomplete, verdict, summary, stages, plots, latency, batches, why, shape, repeats, saturation, autoscaling, sessions, fidelity, cache, speculation, tokens, " \
+#define SECTION_NAMES                                                                                                                                                        \
+	"incomplete, verdict, summary, stages, plots, latency, batches, why, shape, repeats, saturation, autoscaling, sessions, history, fidelity, cache, speculation, tokens, " \
 	"timeline, server, accelerators, cost, errors, refusals, output, goodput, accuracy, as, run, commands, provenance, definitions"
 
 /* The reasons why a part of the run is missing. */
@@ -59,6 +59,7 @@ void section_autoscaling(const struct telling *t);
 void section_sessions(const struct telling *t);
 void section_fidelity(const struct telling *t);
 void section_cache(const struct telling *t);
+void section_history(const struct telling *t);
 void section_speculation(const struct telling *t);
 void section_tokens(const struct telling *t);
 void section_timeline(const struct telling *t);

@@ -35,7 +35,8 @@ struct record {
 	struct slice id;      /* text, from the trace */
 	struct slice session; /* text */
 	int64_t turn;
-	struct slice model;         /* text: the requested model */
+	int64_t continues;  /* n of the request whose answer, as the server gave it, is in the prompt (--history live) */
+	struct slice model; /* text: the requested model */
 	int64_t asked_input_tokens; /* input_tokens of the trace */
 	int64_t asked_output_tokens;
 	int64_t inputs;        /* how many inputs it carries; absent: one prompt */

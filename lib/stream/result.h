@@ -18,6 +18,7 @@ struct result {
 	int64_t n, req, stage;
 	struct slice id, session, model; /* texts */
 	int64_t turn;
+	int64_t continues;    /* n of the request whose answer its prompt has, as the server gave it */
 	int64_t target;       /* index into "targets" of the records' header; absent: there is only one */
 	struct slice replica; /* text: which server of several answered, from a header of the answer */
 	bool ok;
@@ -53,7 +54,11 @@ struct result {
 	int64_t input_tokens, output_tokens, output_tokens_usage, output_tokens_tokenizer;
 	int64_t input_tokens_usage, input_tokens_tokenizer, reasoning_tokens, cached_tokens;
 	int64_t cached_tokens_device, cached_tokens_host, cached_tokens_disk,
-		cached_tokens_remote;                                /* where they were kept */
+		cached_tokens_remote;                    /* where they were kept */
+	int64_t history_tokens, history_same_tokens; /* of the request that it continues, with its answer: all, and those
+	                                                with which this prompt begins, by the ids that the server lists */
+	int64_t history_generated_tokens, history_cached_tokens, history_text_tokens; /* of that answer: all, those found
+	                                                in the cache, and those that the tokenizer makes of its text */
 	int64_t cache_write_tokens;                              /* input tokens that were put into the cache */
 	int64_t image_tokens, audio_tokens, output_audio_tokens; /* parts of the input, of the output */
 	int64_t images, audio_clips, video_clips;                /* that were sent */

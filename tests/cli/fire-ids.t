@@ -75,3 +75,34 @@ cp made.trace ids.trace
 run ipf-sched closed:users=2 -t ids.trace -q -o ids.sched
 fire --history live
 is "$(continued)" 4 "and they are continued to the token"
+
+# What the report makes of it: in the same numbers as a second computation from the records.
+figures() { # OPTIONS OF ipf-collect…: a.results, the report's member without shares
+	rm -f a.results
+	ipf-collect -q fired -o a.results "$@" && ipf-report a.results --format json |
+		jq -S -c '.total.history // {} | with_entries(select(.key | test("share|text") | not))'
+}
+truth() { python3 "$TESTS/helpers/history_truth.py" fired | jq -S -c .; }
+is "$(figures)" "$(truth)" "by ids: the figures of live histories"
+is "$(jq -r '.differing_tokens, .compared_turns' <<<"$(truth)" | tr '\n' ' ')" "0 4 " "all of which are exact"
+contains "$(ipf-report a.results | tr -s '\n ' ' ')" "4 turns, each of which begins with all tokens of the turn before and its answer" "the report says it"
+
+# By texts: the server reads other tokens than it generated.
+run ipf-prep synthetic -n 6 --turns 3 --input-tokens 20 --output-tokens 7 -o ids.trace
+run ipf-sched closed:users=2 -t ids.trace -q -o ids.sched
+fire --history live --api openai-chat --param return_token_ids=true
+is "$(figures)" "$(truth)" "by texts, with ids in the answers"
+is "$(jq -r .differing_turns <<<"$(truth)")" 4 "every turn differs"
+contains "$(ipf-report a.results --section history | tr -s '\n ' ' ')" "4 of 4 turns do not begin with the tokens before" "and the report says so"
+fire --history live --api openai-chat --no-stream
+is "$(figures)" "$(truth)" "without ids: what the cache found"
+ipf-report a.results --section history >shown
+isnt "$(grep -c "differs\|exact" shown)" 1 "nothing is said of tokens that nobody listed"
+figures -t "$TESTS/data/tokenizer/llama.json" --text >/dev/null
+body a.results | jq -r 'select(.n != null) | .continues // empty' | sort >continued
+body a.results | jq -r 'select(.n != null) | "\(.n) \(.text | tojson)"' | sort | join - continued | cut -d ' ' -f 2- | jq -r . >texts
+is "$(ipf-report a.results --format json | jq -c '.total.history | [.text_generated_tokens, .text_tokens]')" \
+	"$(jq -c -n --argjson read "$(ipf-prep tokenize -t "$TESTS/data/tokenizer/llama.json" texts | jq -s 'map(length) | add')" '[28, $read]')" "the tokenizer's reading of the texts"
+contains "$(ipf-report a.results --section history | tr -s '\n ' ' ')" "tokens where the server had generated 28" "is said"
+fire --history recorded --api openai-chat
+is "$(figures)" "{}" "recorded histories have no such figures"

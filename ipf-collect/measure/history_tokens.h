@@ -1,0 +1,32 @@
+/* What later turns of sessions have of the turns before them, where they continue the server's own answers (--history
+ * live): does the prompt begin with the tokens that the server had, and did it find those that it had generated?
+ *
+ *     struct history_tokens *history = history_tokens_new();
+ *     if (history_tokens_row(history, input, &record, &response, &row) < 0) …   // each row, in the order of the
+ * records history_tokens_free(history);
+ *
+ * The response must have been parsed with keep_ids. What a turn is held against is kept until a turn continues it, of
+ * the last HISTORY_TURNS_MOST turns, and while their ids take up to HISTORY_IDS_MOST: others have none of the members.
+ */
+#ifndef COLLECT_HISTORY_TOKENS_H
+#define COLLECT_HISTORY_TOKENS_H
+
+#include "api/response.h"
+#include "stream/result.h"
+
+#define HISTORY_TURNS_MOST ((size_t)1 << 20)
+#define HISTORY_IDS_MOST   ((size_t)64 << 20)
+
+struct history_tokens;
+
+struct history_tokens *history_tokens_new(void);    /* NULL: out of memory */
+void history_tokens_free(struct history_tokens *h); /* NULL is fine */
+/* Sets the row's members history_…, as ipf-results(5) defines them. `input` tells apart records whose numbers mean
+ * other requests. -1: out of memory. */
+int history_tokens_row(struct history_tokens *h, const void *input, const struct record *record,
+                       const struct response *response, struct result *row);
+
+/* How many ids two lists ("12,7") begin with alike. */
+int64_t history_tokens_alike(struct slice a, struct slice b);
+
+#endif
