@@ -88,6 +88,8 @@ static void fill_figures(struct figures *f, const struct percentiles *list)
 	f->completed_own = 1;
 	f->fairness = (struct fairness){1, 1, 2};
 	f->refusals = (struct refusal_figures){.refused = 1, .refusals = 1, .resent = 1, .in_all_ns = 1, .asked = 1};
+	f->history = (struct history_figures){
+		.turns = 1, .compared = 1, .compared_tokens = 1, .generated_tokens = 1, .read_generated = 1};
 	f->outputs[OUTPUT_VALID] = f->outputs[OUTPUT_NOT_JSON] = 1;
 	f->hung_up = f->stale = f->events = f->coalesced = f->stalls = f->stalled = f->after_end = f->went_on = 1;
 	f->deadlines = f->deadlines_met = f->judged = f->good = f->left_out = f->unmeasured = 1;
