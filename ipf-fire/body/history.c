@@ -26,6 +26,7 @@ struct history_turn {
 	uint64_t session;            /* a hash of the session's name */
 	_Atomic int64_t *counted_as; /* the count for this turn, once it is sent; NULL: a first turn */
 	bool answered;
+	bool last;                                   /* no other turn continues it */
 	struct job *job;                             /* waits for the parent's answer */
 	struct history_turn *next_waiting, *waiting; /* in the parent's list; the turns that wait for this one */
 	struct history_turn *in_bucket;
@@ -39,11 +40,19 @@ struct history_turn {
 	int64_t counted_bytes; /* in memory_use.taken */
 };
 
+/* Turns of the session that a lane reads, which none continues so far. */
+struct open_turns {
+	int64_t *list; /* their n */
+	size_t count, cap;
+};
+
 struct history {
 	struct history_options o;
 	struct history_turn **buckets;
 	size_t mask, count;
 	struct history_turn *oldest, *newest;
+	struct open_turns *lanes;
+	size_t lane_count;
 	size_t kept_bytes;                       /* of answers that no turn has requested */
 	_Atomic(struct history_turn *) ended;    /* a stack; any thread pushes */
 	struct history_turn *ready, **ready_end; /* whose jobs can be rendered; linked by next_waiting */
@@ -105,6 +114,9 @@ void history_free(struct history *h)
 			next = t->in_bucket;
 			turn_free(t);
 		}
+	for (size_t i = 0; i < h->lane_count; i++)
+		free(h->lanes[i].list);
+	free(h->lanes);
 	response_release(&h->answer);
 	free(h->buckets);
 	free(h);
@@ -184,9 +196,59 @@ static void keep(struct history *h, struct history_turn *t)
 	}
 }
 
+/* ---- sessions as they are read ---- */
+
+/* NULL: out of memory, in which case last turns are kept like others. */
+static struct open_turns *open_turns(struct history *h, size_t lane)
+{
+	if (lane >= h->lane_count) {
+		struct open_turns *lanes = realloc(h->lanes, (lane + 1) * sizeof *lanes);
+		if (!lanes)
+			return NULL;
+		memset(lanes + h->lane_count, 0, (lane + 1 - h->lane_count) * sizeof *lanes);
+		h->lanes = lanes;
+		h->lane_count = lane + 1;
+	}
+	return &h->lanes[lane];
+}
+
+static void note_open(struct history *h, size_t lane, const struct history_turn *t)
+{
+	struct open_turns *open = open_turns(h, lane);
+	for (size_t i = 0; open && i < open->count; i++)
+		if (open->list[i] == t->parent)
+			open->list[i--] = open->list[--open->count];
+	if (!open)
+		return;
+	if (open->count == open->cap) {
+		size_t cap = open->cap ? 2 * open->cap : 4;
+		int64_t *list = realloc(open->list, cap * sizeof *list);
+		if (!list)
+			return;
+		open->list = list;
+		open->cap = cap;
+	}
+	open->list[open->count++] = t->n;
+}
+
+void history_head(struct history *h, size_t lane)
+{
+	struct open_turns *open = open_turns(h, lane);
+	while (open && open->count) {
+		struct history_turn *t = *find(h, open->list[--open->count]);
+		if (!t)
+			continue;
+		t->last = true;
+		if (t->answered) {
+			remove_kept(h, t);
+			forget(h, t);
+		}
+	}
+}
+
 /* ---- adding and ordering ---- */
 
-int history_add(struct history *h, struct job *job, struct deferred_request *request)
+int history_add(struct history *h, struct job *job, size_t lane, struct deferred_request *request)
 {
 	struct history_turn *t = request ? calloc(1, sizeof *t) : NULL;
 	if (!t) {
@@ -208,6 +270,7 @@ int history_add(struct history *h, struct job *job, struct deferred_request *req
 	if (++h->count > h->mask)
 		grow(h);
 	job->history_turn = t;
+	note_open(h, lane, t);
 	return 0;
 }
 
@@ -330,6 +393,10 @@ static void keep_id(struct history *h, struct history_turn *t)
 static void answered(struct history *h, struct history_turn *t)
 {
 	struct slice recorded = trace_answer(&t->request->request);
+	if (t->last) {
+		forget(h, t);
+		return;
+	}
 	t->has_live = take_live(h, t);
 	if (t->has_live)
 		keep_id(h, t);

@@ -3,7 +3,8 @@
  * It belongs to the feeder's thread, which adds every request of a session that it makes. When a request has ended, the
  * thread that sent it hands over the response; the turn after it is rendered then:
  *
- *     history_add(h, job, deferred);                       // made
+ *     history_head(h, lane);                               // a session begins: the one before has no more turns
+ *     history_add(h, job, lane, deferred);                 // made
  *     if (history_order(h, job)) render(job);              // ordered: now, or …
  *     while ((job = history_next(h))) render(job);         // … once the answer that it waits for is there
  *         history_request(h, job, &context)                // what to render
@@ -12,8 +13,8 @@
  * prompts are token ids, those of the answer. If a turn
  * failed or nothing of its answer can be used, the answer in the trace is; if the trace has none, the turn is left out
  * of the later ones. Answers that no turn has
- * requested yet are kept up to HISTORY_BYTES (the last turn of a session is one of them, which is not known in
- * advance); beyond that the oldest are dropped, and a turn that requests a dropped one is rendered with the trace's
+ * requested yet are kept up to HISTORY_BYTES, but for those of last turns, as soon as the next session of the lane has
+ * been read; beyond that the oldest are dropped, and a turn that requests a dropped one is rendered with the trace's
  * answers. So is a turn after an answer for which memory is short.
  */
 #ifndef IPF_HISTORY_H
@@ -45,8 +46,11 @@ struct history_options {
 struct history *history_new(const struct history_options *options); /* NULL: out of memory */
 void history_free(struct history *h); /* NULL is fine; jobs that still wait are forgotten */
 
+/* A request that waits for no other one was read in a lane (arrival_reader.h): what follows continues no session that
+ * was read before it (ipf-schedule(5)). Also at the end of the lane. */
+void history_head(struct history *h, size_t lane);
 /* Adds a request of a session. Takes `request` over, also if it fails (-1: out of memory). */
-int history_add(struct history *h, struct job *job, struct deferred_request *request);
+int history_add(struct history *h, struct job *job, size_t lane, struct deferred_request *request);
 /* Can it be rendered now? If not, history_next returns it later. */
 bool history_order(struct history *h, struct job *job);
 /* The next job whose awaited answer has come; NULL: none now. */

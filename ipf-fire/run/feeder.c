@@ -64,7 +64,8 @@ static void point_into(struct slice *s, char **at)
 /* Adds the job to its session, for later turns. */
 static int add_to_history(struct feeder *f, struct job *job, size_t lane, struct ipf_error *err)
 {
-	return history_add(f->o.history, job, arrival_reader_defer(f->o.arrivals, lane)) < 0 ? ipf_error_memory(err) : 0;
+	return history_add(f->o.history, job, lane, arrival_reader_defer(f->o.arrivals, lane)) < 0 ? ipf_error_memory(err)
+	                                                                                           : 0;
 }
 
 /* Are the media of a request there, and does the API take them? */
@@ -252,6 +253,8 @@ static enum feed_result feed_lane(struct feeder *f, size_t index, int *input_fd)
 		int got = arrival_reader_next(f->o.arrivals, index, &next, &f->error);
 		if (got == 2)
 			return FEED_QUEUE_FULL;
+		if (f->o.history && (got != 1 || !next.arrival.after_count))
+			history_head(f->o.history, index);
 		struct job *job = got == 1 ? make_job(f, index, &next, &f->error) : NULL;
 		if (f->error.kind)
 			atomic_store(&f->failed, true);
