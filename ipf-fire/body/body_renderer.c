@@ -26,8 +26,11 @@ struct body_renderer {
 	struct slice previous; /* JSON: see body_renderer_continue */
 	struct jdoc own;       /* the request's own members of its body */
 	struct jdoc inputs;
-	jdoc_id input; /* in `inputs`: the one that is being written */
-	jdoc_id tool;  /* in `tools`: the one that is being written */
+	jdoc_id input;              /* in `inputs`: the one that is being written */
+	jdoc_id tool;               /* in `tools`: the one that is being written */
+	jdoc_id call;               /* in outer.doc: the tool call that is being written; JDOC_NONE: a result is */
+	struct prompt_each results; /* from `message` on, where that is a result */
+	struct jdoc arguments;
 	json_t *roles; /* of the PART_EACH that is being written */
 	struct buffer scratch;
 	const struct protobuf_schema *protobuf; /* NULL: the body is JSON */
@@ -78,6 +81,7 @@ void body_renderer_free(struct body_renderer *r)
 	jdoc_release(&r->tools);
 	jdoc_release(&r->format);
 	jdoc_release(&r->own);
+	jdoc_release(&r->arguments);
 	buffer_release(&r->scratch);
 	buffer_release(&r->json);
 	jdoc_release(&r->json_doc);
@@ -115,6 +119,38 @@ static jdoc_id tool_member(const struct body_renderer *r, enum template_field fi
 	                              field == FIELD_TOOL_NAME          ? "name"
 	                              : field == FIELD_TOOL_DESCRIPTION ? "description"
 	                                                                : "parameters");
+}
+
+/* A field of the tool call that is being written, or of its result; JDOC_NONE. */
+static jdoc_id call_member(const struct body_renderer *r, enum template_field field)
+{
+	const struct jdoc *doc = &r->outer.doc;
+	const bool result = r->call == JDOC_NONE;
+	if (field == FIELD_CALL_ARGUMENTS)
+		return chat_parts_tool_member(doc, r->call, "arguments");
+	if (field == FIELD_CALL_ID)
+		return result ? jdoc_get(doc, r->message, "tool_call_id") : jdoc_get(doc, r->call, "id");
+	return result ? chat_parts_result_name(doc, JDOC_ROOT, r->message) : chat_parts_tool_member(doc, r->call, "name");
+}
+
+/* The arguments as an object: as one, or as the text of one; what is neither is empty. */
+static void write_arguments(struct body_renderer *r, struct buffer *body)
+{
+	const struct jdoc *doc = &r->outer.doc;
+	struct ipf_error ignored = {0};
+	jdoc_id node = call_member(r, FIELD_CALL_ARGUMENTS);
+	if (jdoc_type_of(doc, node) == JDOC_MAP) {
+		buffer_slice(body, jdoc_raw(doc, node));
+		return;
+	}
+	buffer_clear(&r->scratch);
+	if (jdoc_type_of(doc, node) == JDOC_TEXT)
+		jdoc_text(doc, node, &r->scratch);
+	if (r->scratch.len && jdoc_parse(&r->arguments, r->scratch.data, r->scratch.len, &ignored) == 0 &&
+	    jdoc_type_of(&r->arguments, JDOC_ROOT) == JDOC_MAP)
+		buffer_slice(body, jdoc_raw(&r->arguments, JDOC_ROOT));
+	else
+		buffer_text(body, "{}");
 }
 
 /* The first recording of the messages whose data are there, in `outer`: true. */
@@ -197,6 +233,13 @@ static bool present(struct filling *f, enum template_field field)
 		return first_audio(f, &media_type, &data);
 	case FIELD_HAS_IMAGE:
 		return chat_parts_has_image(&f->r->outer.doc, f->r->message);
+	case FIELD_HAS_CALLS:
+		return chat_parts_calls(&f->r->outer.doc, f->r->message) != JDOC_NONE;
+	case FIELD_CALL_ID:
+	case FIELD_CALL_NAME:
+		return call_member(f->r, field) != JDOC_NONE;
+	case FIELD_CALL_ARGUMENTS:
+		return true;
 	case FIELD_TEXT_OF_PART:
 		return f->r->part.text != JDOC_NONE;
 	case FIELD_URL:
@@ -218,9 +261,10 @@ static bool part_present(struct filling *f, const struct template_part *p)
 	if (p->kind == PART_FIELD)
 		return present(f, p->field);
 	if (p->kind == PART_EACH)
-		return p->over == OVER_PARTS || present(f, p->over == OVER_TOOLS    ? FIELD_TOOLS
-		                                           : p->over == OVER_INPUTS ? FIELD_INPUTS
-		                                                                    : FIELD_MESSAGES);
+		return p->over == OVER_PARTS || p->over == OVER_RESULTS ||
+		       present(f, p->over == OVER_TOOLS    ? FIELD_TOOLS
+		                  : p->over == OVER_INPUTS ? FIELD_INPUTS
+		                                           : FIELD_MESSAGES);
 	if (p->kind == PART_IF)
 		return part_present(f, &p->parts[0]) && part_present(f, &p->parts[1]);
 	for (size_t i = 0; p->kind == PART_FIRST; i++) {
@@ -331,12 +375,16 @@ static struct slice json_value(struct filling *f, enum template_field field)
 	case FIELD_MESSAGE:
 		return jdoc_raw(messages, r->message);
 	case FIELD_HAS_IMAGE:
+	case FIELD_HAS_CALLS:
 	case FIELD_TOKEN_IDS_WANTED:
 		return slice_of("true");
 	case FIELD_TEXT_OF_PART:
 		return jdoc_raw(messages, r->part.text);
 	case FIELD_URL:
 		return jdoc_raw(messages, r->part.url);
+	case FIELD_CALL_ID:
+	case FIELD_CALL_NAME:
+		return jdoc_raw(messages, call_member(r, field));
 	default: /* those of tools */
 		return jdoc_raw(&r->tools, tool_member(r, field));
 	}
@@ -365,6 +413,9 @@ static int write_field(struct filling *f, enum template_field field, struct buff
 		break;
 	case FIELD_ROLE:
 		write_role(f->r, body);
+		break;
+	case FIELD_CALL_ARGUMENTS:
+		write_arguments(f->r, body);
 		break;
 	case FIELD_CONTENT:
 		prompt_content(&f->r->outer.doc, f->r->message, body);
@@ -460,33 +511,97 @@ static void separate(struct buffer *body, bool *first)
 	*first = false;
 }
 
+static int each_call(struct filling *f, const struct template_part *as, bool *first, struct buffer *body)
+{
+	struct body_renderer *r = f->r;
+	const struct jdoc *doc = &r->outer.doc;
+	for (struct jdoc_each e = jdoc_each(doc, chat_parts_calls(doc, r->message)); jdoc_step(&e);) {
+		separate(body, first);
+		r->call = e.value;
+		if (write_part(f, as, body) < 0)
+			return -1;
+	}
+	r->call = JDOC_NONE;
+	return 0;
+}
+
+static bool has_content(const struct jdoc *doc, jdoc_id message)
+{
+	jdoc_id content = jdoc_get(doc, message, "content");
+	return jdoc_type_of(doc, content) == JDOC_LIST
+	           ? jdoc_count(doc, content) > 0
+	           : jdoc_type_of(doc, content) == JDOC_TEXT && !jdoc_text_empty(doc, content);
+}
+
+/* What a message becomes: an element, and one for each of its calls if the template has one for these, which then is
+ * all of a message without content. */
+static int write_message(struct filling *f, const struct template_part *p, bool *first, struct buffer *body)
+{
+	const struct jdoc *doc = &f->r->outer.doc;
+	const jdoc_id message = f->r->message;
+	const struct template_part *call = &p->parts[EACH_CALL];
+	const bool calls = template_part_given(call) && chat_parts_calls(doc, message) != JDOC_NONE;
+	const int as = !chat_parts_is_result(doc, message)            ? EACH_MESSAGE
+	               : template_part_given(&p->parts[EACH_RESULT])  ? EACH_RESULT
+	               : template_part_given(&p->parts[EACH_RESULTS]) ? EACH_RESULTS
+	                                                              : EACH_MESSAGE;
+	if (!calls || has_content(doc, message)) {
+		separate(body, first);
+		if (write_part(f, &p->parts[as], body) < 0)
+			return -1;
+	}
+	return calls ? each_call(f, call, first, body) : 0;
+}
+
 static int each_message(struct filling *f, const struct template_part *p, struct buffer *body)
 {
+	struct body_renderer *r = f->r;
 	struct prompt_each e;
 	bool first = true;
-	if (prompt_each(&f->r->outer, f->q, f->context, p->over == OVER_TURNS ? PROMPT_TURNS : PROMPT_ALL, &e, f->err) < 0)
+	if (prompt_each(&r->outer, f->q, f->context, p->over == OVER_TURNS ? PROMPT_TURNS : PROMPT_ALL, &e, f->err) < 0)
 		return -1;
-	f->r->roles = p->roles;
+	r->roles = p->roles;
+	r->call = JDOC_NONE;
 	while (prompt_step(&e)) {
-		separate(body, &first);
-		f->r->message = e.each.value;
-		if (write_part(f, &p->parts[0], body) < 0)
+		r->message = e.each.value;
+		r->results = e;
+		if (write_message(f, p, &first, body) < 0)
 			return -1;
+		struct prompt_each next = e; /* results that were written together */
+		while (template_part_given(&p->parts[EACH_RESULTS]) && chat_parts_is_result(&r->outer.doc, e.each.value) &&
+		       prompt_step(&next) && chat_parts_is_result(&r->outer.doc, next.each.value))
+			e = next;
 	}
 	return 0;
 }
 
-/* Texts that the template does not name are left out; parts of other types are copied unchanged. */
+/* From the message that is being written on. */
+static int each_result(struct filling *f, const struct template_part *p, struct buffer *body)
+{
+	struct prompt_each e = f->r->results;
+	bool first = true;
+	do {
+		separate(body, &first);
+		f->r->message = e.each.value;
+		if (write_part(f, &p->parts[0], body) < 0)
+			return -1;
+	} while (prompt_step(&e) && chat_parts_is_result(&f->r->outer.doc, e.each.value));
+	return 0;
+}
+
+/* Texts that the template does not name are left out, and empty ones beside calls; parts of other types are copied
+ * unchanged. */
 static int each_part(struct filling *f, const struct template_part *p, struct buffer *body)
 {
 	const struct jdoc *doc = &f->r->outer.doc;
+	const bool calls = template_part_given(&p->parts[PART_CALL]) && chat_parts_calls(doc, f->r->message) != JDOC_NONE;
 	struct chat_parts_each each = chat_parts_each(doc, f->r->message);
 	bool first = true;
 	while (chat_parts_next(&each, &f->r->part)) {
 		enum chat_part_kind kind = f->r->part.kind;
 		const struct template_part *as = kind == CHAT_PART_OTHER ? NULL : &p->parts[kind];
-		bool wanted = as && (as->kind != PART_RAW || as->raw);
-		if (kind == CHAT_PART_TEXT && !wanted)
+		bool wanted = as && template_part_given(as);
+		if (kind == CHAT_PART_TEXT && (!wanted || (calls && jdoc_text_empty(doc, f->r->part.text))))
 			continue;
 		separate(body, &first);
 		if (!wanted)
@@ -494,7 +609,7 @@ static int each_part(struct filling *f, const struct template_part *p, struct bu
 		else if (write_part(f, as, body) < 0)
 			return -1;
 	}
-	return 0;
+	return calls ? each_call(f, &p->parts[PART_CALL], &first, body) : 0;
 }
 
 /* A tool that is not a function is copied unchanged. */
@@ -533,10 +648,11 @@ static int each_input(struct filling *f, const struct template_part *p, struct b
 static int write_each(struct filling *f, const struct template_part *p, struct buffer *body)
 {
 	buffer_byte(body, '[');
-	int result = p->over == OVER_PARTS    ? each_part(f, p, body)
-	             : p->over == OVER_TOOLS  ? each_tool(f, p, body)
-	             : p->over == OVER_INPUTS ? each_input(f, p, body)
-	                                      : each_message(f, p, body);
+	int result = p->over == OVER_PARTS     ? each_part(f, p, body)
+	             : p->over == OVER_TOOLS   ? each_tool(f, p, body)
+	             : p->over == OVER_INPUTS  ? each_input(f, p, body)
+	             : p->over == OVER_RESULTS ? each_result(f, p, body)
+	                                       : each_message(f, p, body);
 	buffer_byte(body, ']');
 	return result;
 }
@@ -656,6 +772,11 @@ int body_renderer_render(struct body_renderer *r, const struct trace_request *q,
 bool body_renderer_can_continue(const struct body_renderer *r)
 {
 	return r->template.carries[FIELD_PREVIOUS];
+}
+
+bool body_renderer_sends_messages(const struct body_renderer *r)
+{
+	return r->template.carries[FIELD_MESSAGE];
 }
 
 void body_renderer_continue(struct body_renderer *r, struct slice id)

@@ -52,6 +52,8 @@ int body_renderer_render(struct body_renderer *r, const struct trace_request *re
                          struct buffer *body, struct ipf_error *err);
 /* Can a request name the answer that it continues, whose messages the server then has? */
 bool body_renderer_can_continue(const struct body_renderer *r);
+/* Does it send messages as they are, with whatever members they have? */
+bool body_renderer_sends_messages(const struct body_renderer *r);
 /* The id of that answer for the next bodies, a JSON text, borrowed; absent: none. */
 void body_renderer_continue(struct body_renderer *r, struct slice id);
 /* The JSON from which the last gRPC message or form was made; absent if bodies are JSON. Valid until the next body. */

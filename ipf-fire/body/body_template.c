@@ -32,6 +32,10 @@ static const char *const field_names[FIELD_COUNT] = {
 	"role",
 	"content",
 	"has_image",
+	"has_calls",
+	"call_id",
+	"call_name",
+	"call_arguments",
 	"text",
 	"url",
 	"media_type",
@@ -111,6 +115,7 @@ static int compile_field(bool *carries, struct template_part *p, const char *key
 	if (p->field == FIELD_COUNT)
 		return ipf_error_set(err, IPF_INPUT, "%s: unknown field \"%s\"", key ? key : "body", text);
 	carries[p->field == FIELD_TURNS ? FIELD_MESSAGES : p->field] = true;
+	carries[FIELD_MESSAGE] |= p->field == FIELD_MESSAGES || p->field == FIELD_TURNS;
 	return 0;
 }
 
@@ -123,19 +128,20 @@ static int compile_one(bool *carries, struct template_part *p, json_t *inner, st
 	return compile(carries, p->parts, NULL, inner, err);
 }
 
-static int compile_parts(bool *carries, struct template_part *p, json_t *value, struct ipf_error *err)
+/* The members of a map that are templates of their own, those that it has. */
+static int compile_members(bool *carries, struct template_part *p, json_t *map, const char *const *names, size_t count,
+                           struct ipf_error *err)
 {
-	static const char *const kinds[CHAT_PART_OTHER] = {"text", "image", "audio", "video"};
-	p->parts = calloc(CHAT_PART_OTHER, sizeof *p->parts);
+	p->parts = calloc(count, sizeof *p->parts);
 	if (!p->parts)
 		return ipf_error_memory(err);
-	for (; p->count < CHAT_PART_OTHER; p->count++) {
-		json_t *as = json_object_get(value, kinds[p->count]);
-		p->parts[p->count].kind = PART_RAW;
-		if (as && compile(carries, &p->parts[p->count], NULL, as, err) < 0) {
-			p->count++; /* so that it is released */
+	p->count = count;
+	for (size_t i = 0; i < count; i++)
+		p->parts[i].kind = PART_RAW;
+	for (size_t i = 0; i < count; i++) {
+		json_t *as = json_object_get(map, names[i]);
+		if (as && compile(carries, &p->parts[i], NULL, as, err) < 0)
 			return -1;
-		}
 	}
 	return 0;
 }
@@ -143,19 +149,22 @@ static int compile_parts(bool *carries, struct template_part *p, json_t *value, 
 static int compile_each(bool *carries, struct template_part *p, json_t *value, struct ipf_error *err)
 {
 	const char *of = json_string_value(json_object_get(value, "$each"));
-	p->over = !strcmp(of, "parts")    ? OVER_PARTS
-	          : !strcmp(of, "tools")  ? OVER_TOOLS
-	          : !strcmp(of, "inputs") ? OVER_INPUTS
-	          : !strcmp(of, "turns")  ? OVER_TURNS
-	                                  : OVER_MESSAGES;
+	p->over = !strcmp(of, "parts")     ? OVER_PARTS
+	          : !strcmp(of, "tools")   ? OVER_TOOLS
+	          : !strcmp(of, "inputs")  ? OVER_INPUTS
+	          : !strcmp(of, "results") ? OVER_RESULTS
+	          : !strcmp(of, "turns")   ? OVER_TURNS
+	                                   : OVER_MESSAGES;
+	static const char *const parts[PARTS_COUNT] = {"text", "image", "audio", "video", "call"};
+	static const char *const messages[EACH_COUNT] = {"as", "call", "result", "results"};
 	if (p->over == OVER_PARTS)
-		return compile_parts(carries, p, value, err);
-	if (p->over == OVER_INPUTS) {
-		carries[FIELD_INPUTS] = true;
-	} else if (p->over != OVER_TOOLS) {
+		return compile_members(carries, p, value, parts, PARTS_COUNT, err);
+	if (p->over == OVER_MESSAGES || p->over == OVER_TURNS) {
 		p->roles = json_incref(json_object_get(value, "roles"));
 		carries[FIELD_MESSAGES] = true;
+		return compile_members(carries, p, value, messages, EACH_COUNT, err);
 	}
+	carries[FIELD_INPUTS] |= p->over == OVER_INPUTS;
 	return compile_one(carries, p, json_object_get(value, "as"), err);
 }
 

@@ -5,6 +5,7 @@
 #define IPF_BODY_TEMPLATE_H
 
 #include "body/body_renderer.h"
+#include "body/chat_parts.h"
 
 /* What a template can name (ipf-api(5)). */
 enum template_field {
@@ -32,7 +33,11 @@ enum template_field {
 	FIELD_MESSAGE,
 	FIELD_ROLE,
 	FIELD_CONTENT,
-	FIELD_HAS_IMAGE, /* these four are of a message */
+	FIELD_HAS_IMAGE,
+	FIELD_HAS_CALLS, /* these five are of a message */
+	FIELD_CALL_ID,
+	FIELD_CALL_NAME, /* these two are of a tool call, or of its result */
+	FIELD_CALL_ARGUMENTS,
 	FIELD_TEXT_OF_PART,
 	FIELD_URL,
 	FIELD_MEDIA_TYPE,
@@ -58,11 +63,18 @@ enum template_part_kind {
 
 enum template_part_over {
 	OVER_MESSAGES,
-	OVER_TURNS, /* messages without those of the system */
-	OVER_PARTS, /* of a message's content */
+	OVER_TURNS,   /* messages without those of the system */
+	OVER_PARTS,   /* of a message's content */
+	OVER_RESULTS, /* tool messages that follow each other */
 	OVER_TOOLS,
 	OVER_INPUTS,
 };
+
+/* The templates of OVER_MESSAGES and OVER_TURNS: of a message, of each of its calls as an element after it, of a
+ * result, of results that follow each other; those of a message's parts (OVER_PARTS) follow chat_parts.h, and the
+ * calls. */
+enum { EACH_MESSAGE, EACH_CALL, EACH_RESULT, EACH_RESULTS, EACH_COUNT };
+enum { PART_CALL = CHAT_PART_OTHER, PARTS_COUNT };
 
 /* A value of the template. */
 struct template_part {
@@ -70,8 +82,8 @@ struct template_part {
 	char *key; /* `"name":`, if it is in a map */
 	char *raw; /* PART_RAW */
 	enum template_field field;
-	/* PART_EACH has one, for the elements; OVER_PARTS has one for each kind of part (chat_parts.h): PART_RAW
-	 * without `raw` if the template has none. */
+	/* PART_EACH has one, for the elements; those of messages and of parts have the ones above. One that the descriptor
+	 * does not give is PART_RAW without `raw`. */
 	struct template_part *parts;
 	size_t count;
 	enum template_part_over over; /* PART_EACH */
@@ -81,7 +93,7 @@ struct template_part {
 /* The template of a whole body. */
 struct body_template {
 	struct template_part body;
-	bool carries[FIELD_COUNT]; /* the fields that it names */
+	bool carries[FIELD_COUNT]; /* the fields that it names; those of messages too, if it names all of them */
 	bool form;                 /* the body is a form (api/form.h) */
 	int64_t outputs_limit;     /* at most so many results are asked for; IPF_ABSENT: one for each input */
 };
@@ -90,6 +102,11 @@ struct body_template {
 int body_template_compile(struct body_template *t, json_t *request, const struct body_renderer_options *options,
                           struct ipf_error *err);
 void template_part_release(struct template_part *p);
+/* Does the descriptor give it? */
+static inline bool template_part_given(const struct template_part *p)
+{
+	return p->kind != PART_RAW || p->raw;
+}
 
 /* The JSON of a text, followed by `after`; free it. NULL: not UTF-8, or out of memory. */
 char *quote_text(const char *text, const char *after);

@@ -53,6 +53,31 @@ bool chat_parts_next(struct chat_parts_each *e, struct chat_part *part)
 	return true;
 }
 
+jdoc_id chat_parts_calls(const struct jdoc *doc, jdoc_id message)
+{
+	jdoc_id calls = jdoc_get(doc, message, "tool_calls");
+	return jdoc_type_of(doc, calls) == JDOC_LIST && jdoc_count(doc, calls) > 0 ? calls : JDOC_NONE;
+}
+
+bool chat_parts_is_result(const struct jdoc *doc, jdoc_id message)
+{
+	return jdoc_text_is(doc, jdoc_get(doc, message, "role"), "tool") &&
+	       text_member(doc, message, "tool_call_id") != JDOC_NONE;
+}
+
+jdoc_id chat_parts_result_name(const struct jdoc *doc, jdoc_id list, jdoc_id result)
+{
+	jdoc_id name = text_member(doc, result, "name");
+	if (name != JDOC_NONE)
+		return name;
+	struct slice id = jdoc_raw(doc, jdoc_get(doc, result, "tool_call_id"));
+	for (struct jdoc_each e = jdoc_each(doc, list); jdoc_step(&e) && e.value != result;)
+		for (struct jdoc_each c = jdoc_each(doc, chat_parts_calls(doc, e.value)); jdoc_step(&c);)
+			if (slice_equal(jdoc_raw(doc, jdoc_get(doc, c.value, "id")), id))
+				name = chat_parts_tool_member(doc, c.value, "name");
+	return name;
+}
+
 bool chat_parts_has_image(const struct jdoc *doc, jdoc_id message)
 {
 	struct chat_parts_each each = chat_parts_each(doc, message);

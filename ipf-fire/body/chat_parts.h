@@ -29,6 +29,14 @@ struct chat_parts_each {
 struct chat_parts_each chat_parts_each(const struct jdoc *doc, jdoc_id message);
 bool chat_parts_next(struct chat_parts_each *each, struct chat_part *part);
 
+/* The tool calls of a message, a list; JDOC_NONE: it has none. */
+jdoc_id chat_parts_calls(const struct jdoc *doc, jdoc_id message);
+/* Is it the result of a call that it names? */
+bool chat_parts_is_result(const struct jdoc *doc, jdoc_id message);
+/* The name of the function that a result is of: its own, or that of the call with its id, the last such call among the
+ * messages before it in the list; JDOC_NONE: not known. */
+jdoc_id chat_parts_result_name(const struct jdoc *doc, jdoc_id list, jdoc_id result);
+
 bool chat_parts_has_image(const struct jdoc *doc, jdoc_id message);
 
 /* The base64 data of a medium, as in the JSON text between its quotes, and its media type, for audio without a URL only

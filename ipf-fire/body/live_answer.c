@@ -35,6 +35,9 @@ bool live_answer_take(struct live_answer *a, struct response *response, bool ids
 	tool_calls_release(&a->calls);
 	a->calls = response->calls;
 	response->calls = (struct tool_calls){0};
+	for (size_t i = 0; i < a->calls.count; i++) /* by which results name them */
+		if (!a->calls.list[i].id.len)
+			buffer_format(&a->calls.list[i].id, "call-%zu", i + 1);
 	return a->text.len || a->calls.count;
 }
 

@@ -180,6 +180,9 @@ static int open_inputs(struct run *r, struct ipf_error *err)
 	    (!body_renderer_can_continue(r->renderer) || !api_response(r->api, r->streamed)->id.count))
 		return ipf_error_set(err, IPF_USAGE, "--history server: servers with the API %s do not keep sessions",
 		                     api_name(r->api));
+	if (o->history == HISTORY_LIVE_REASONING && !body_renderer_sends_messages(r->renderer))
+		return ipf_error_set(err, IPF_USAGE, "--history live-reasoning: the API %s takes no reasoning back",
+		                     api_name(r->api));
 	if (o->probe && probe_schedule(&r->probe, err) < 0)
 		return -1;
 	if (arrival_reader_open(&r->arrivals, o->probe ? r->probe.path : r->schedule, o->trace, o->warm, err) < 0)

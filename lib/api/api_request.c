@@ -6,9 +6,19 @@
 
 #include <string.h>
 
-/* Where in a template a field may be used: anywhere, or inside the $each of messages, parts, tools or inputs,
- * or in a form. */
-enum scope { ANYWHERE = 0, IN_MESSAGE = 1, IN_PART = 2, IN_TOOL = 4, IN_INPUTS = 8, IN_FORM = 16 };
+/* Where in a template a field may be used: anywhere, or inside the $each of messages, parts, tools or inputs, in a
+ * form, or in the template of a tool call or of its result (IN_CALL), of which only a call has arguments. */
+enum scope {
+	ANYWHERE = 0,
+	IN_MESSAGE = 1,
+	IN_PART = 2,
+	IN_TOOL = 4,
+	IN_INPUTS = 8,
+	IN_FORM = 16,
+	IN_CALL = 32,
+	IN_ARGUMENTS = 64,
+	IN_RESULTS = 128,
+};
 
 static const struct {
 	const char *name;
@@ -39,6 +49,10 @@ static const struct {
 	{"role", IN_MESSAGE},
 	{"content", IN_MESSAGE},
 	{"has_image", IN_MESSAGE},
+	{"has_calls", IN_MESSAGE},
+	{"call_id", IN_CALL},
+	{"call_name", IN_CALL},
+	{"call_arguments", IN_ARGUMENTS},
 	{"text", IN_PART},
 	{"url", IN_PART},
 	{"media_type", IN_PART},
@@ -68,11 +82,11 @@ bool api_header_field(const char *value)
 static int check_template(struct descriptor_place at, const char *member, json_t *value, unsigned scopes,
                           struct ipf_error *err);
 
-/* {"$each": "parts", "text": TEMPLATE, "image": TEMPLATE, "audio": TEMPLATE, "video": TEMPLATE}; one of them at least
- */
+/* {"$each": "parts", "text": TEMPLATE, "image": TEMPLATE, "audio": TEMPLATE, "video": TEMPLATE, "call": TEMPLATE}; one
+ * of them at least */
 static int check_parts(struct descriptor_place at, json_t *map, unsigned scopes, struct ipf_error *err)
 {
-	static const char *const known[] = {"text", "image", "audio", "video", "$each", NULL};
+	static const char *const known[] = {"text", "image", "audio", "video", "call", "$each", NULL};
 	size_t given = 0;
 	if (!(scopes & IN_MESSAGE))
 		return descriptor_error(at, "$each", err, "\"parts\" is only allowed inside the $each of messages or turns");
@@ -80,27 +94,51 @@ static int check_parts(struct descriptor_place at, json_t *map, unsigned scopes,
 		return -1;
 	for (size_t i = 0; known[i][0] != '$'; i++) {
 		json_t *as = json_object_get(map, known[i]);
-		if (as && check_template(at, known[i], as, scopes | IN_PART, err) < 0)
+		if (as && check_template(at, known[i], as,
+		                         scopes | (!strcmp(known[i], "call") ? IN_CALL | IN_ARGUMENTS : IN_PART), err) < 0)
 			return -1;
 		given += as != NULL;
 	}
 	return given ? 0
-	             : descriptor_wrong(at, "$each", err, "\"text\", \"image\", \"audio\" or \"video\" next to it", map);
+	             : descriptor_wrong(at, "$each", err,
+	                                "\"text\", \"image\", \"audio\", \"video\" or \"call\" next to it", map);
 }
 
-/* {"$each": "messages", "as": TEMPLATE, "roles": {ROLE: ROLE}} */
+/* The templates beside that of messages: of each tool call, of each result, or of results that follow each other. */
+static int check_tool_templates(struct descriptor_place at, json_t *map, unsigned scopes, struct ipf_error *err)
+{
+	static const struct {
+		const char *name;
+		unsigned scopes;
+	} templates[] = {{"call", IN_CALL | IN_ARGUMENTS}, {"result", IN_CALL}, {"results", IN_RESULTS}};
+	for (size_t i = 0; i < sizeof templates / sizeof *templates; i++) {
+		json_t *as = json_object_get(map, templates[i].name);
+		if (as && !json_is_object(as))
+			return descriptor_wrong(at, templates[i].name, err, "an object", as);
+		if (as && check_template(at, templates[i].name, as, scopes | IN_MESSAGE | templates[i].scopes, err) < 0)
+			return -1;
+	}
+	if (json_object_get(map, "result") && json_object_get(map, "results"))
+		return descriptor_error(at, "results", err, "cannot be combined with result");
+	return 0;
+}
+
+/* {"$each": "messages", "as": TEMPLATE, "roles": {ROLE: ROLE}, "call": …, "result": … or "results": …} */
 static int check_each(struct descriptor_place at, json_t *map, unsigned scopes, struct ipf_error *err)
 {
-	static const char *const of_messages[] = {"$each", "as", "roles", NULL}, *const of_others[] = {"$each", "as", NULL};
+	static const char *const of_messages[] = {"$each", "as", "roles", "call", "result", "results", NULL},
+							 *const of_others[] = {"$each", "as", NULL};
 	json_t *each = json_object_get(map, "$each"), *as = json_object_get(map, "as"),
 		   *roles = json_object_get(map, "roles"), *role;
 	const char *key, *of = json_is_string(each) ? json_string_value(each) : "";
-	bool tools = !strcmp(of, "tools"), inputs = !strcmp(of, "inputs");
+	bool tools = !strcmp(of, "tools"), inputs = !strcmp(of, "inputs"), results = !strcmp(of, "results");
 	if (!strcmp(of, "parts"))
 		return check_parts(at, map, scopes, err);
-	if (!tools && !inputs && strcmp(of, "messages") != 0 && strcmp(of, "turns") != 0)
+	if (results && !(scopes & IN_RESULTS))
+		return descriptor_error(at, "$each", err, "\"results\" is only allowed inside the template \"results\"");
+	if (!tools && !inputs && !results && strcmp(of, "messages") != 0 && strcmp(of, "turns") != 0)
 		return descriptor_wrong(at, "$each", err, "\"messages\", \"turns\", \"parts\", \"tools\" or \"inputs\"", each);
-	if (descriptor_only_members(at, map, tools || inputs ? of_others : of_messages, err) < 0)
+	if (descriptor_only_members(at, map, tools || inputs || results ? of_others : of_messages, err) < 0)
 		return -1;
 	if (!json_is_object(as))
 		return descriptor_wrong(at, "as", err, "an object", as);
@@ -111,7 +149,14 @@ static int check_each(struct descriptor_place at, json_t *map, unsigned scopes, 
 		if (!json_is_string(role))
 			return descriptor_wrong(at, key, err, "a string", role);
 	}
-	return check_template(at, "as", as, scopes | (tools ? IN_TOOL : inputs ? IN_INPUTS : IN_MESSAGE), err);
+	if (check_tool_templates(at, map, scopes, err) < 0)
+		return -1;
+	return check_template(at, "as", as,
+	                      scopes | (tools     ? IN_TOOL
+	                                : inputs  ? IN_INPUTS
+	                                : results ? IN_MESSAGE | IN_CALL
+	                                          : IN_MESSAGE),
+	                      err);
 }
 
 /* A string that begins with "$" has to name a field that is available here; "$$" escapes a dollar sign. */

@@ -60,8 +60,9 @@ static bool add_piece(const struct jdoc *doc, jdoc_id node, void *data)
 	struct adding *a = data;
 	const struct api_call_places *p = a->places;
 	int64_t index;
-	jdoc_id name = api_pointers_first(&p->name, doc, node);
-	if (jdoc_type_of(doc, node) != JDOC_MAP)
+	jdoc_id id = api_pointers_first(&p->id, doc, node), name = api_pointers_first(&p->name, doc, node),
+			arguments = api_pointers_first(&p->arguments, doc, node);
+	if (jdoc_type_of(doc, node) != JDOC_MAP || (id == JDOC_NONE && name == JDOC_NONE && arguments == JDOC_NONE))
 		return true;
 	if (!jdoc_to_int(doc, api_pointers_first(&p->index, doc, node), &index))
 		index = IPF_ABSENT;
@@ -69,9 +70,9 @@ static bool add_piece(const struct jdoc *doc, jdoc_id node, void *data)
 	if (!call)
 		return true;
 	if (!call->id.len)
-		append(&call->id, doc, api_pointers_first(&p->id, doc, node));
+		append(&call->id, doc, id);
 	append(&call->name, doc, name);
-	append(&call->arguments, doc, api_pointers_first(&p->arguments, doc, node));
+	append(&call->arguments, doc, arguments);
 	a->calls->failed |= call->id.failed || call->name.failed || call->arguments.failed;
 	return true;
 }

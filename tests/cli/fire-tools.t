@@ -73,6 +73,24 @@ for answer in '{"calls": [["write",{"f":"y"}]]}' '{"text": "No tools, then."}'; 
 	is "$history" '{"left_out":0,"live":0,"recorded":1,"server":0}' "which is said"
 done
 
+# The other APIs: calls and results in their own shapes, whose servers are as strict.
+for api in anthropic-messages openai-responses gemini; do
+	talk '{"text": "So.", "calls": [["read",{"f":"x"}],["write",{"f":"y"}],["find",{"q":2}],["find",{"q":7}]]}'
+	fire --api $api --history recorded
+	is "$(results)" 'find {"q":1} <- result of ["find",{"q":1}]
+find {"q":2} <- result of ["find",{"q":2}]
+read {"f":"x"} <- result of ["read",{"f":"x"}]' "$api: the recorded calls and results are sent"
+	is "$(jq -r '.[1].tool_calls[].id' second | tr '\n' ' ')" "old-0 old-1 old-2 " "with their ids"
+	for how in "" --no-stream; do
+		fire --api $api --history live $how
+		is "$(results)" 'read {"f":"x"} <- result of ["read",{"f":"x"}]
+find {"q":2} <- result of ["find",{"q":2}]
+find {"q":7} <- result of ["find",{"q":1}]' "$api: the server's own calls get theirs $how"
+		is "$(jq -c '[.[1].content, (.[1].tool_calls | map(.id | startswith("old")) | any)]' second)" '["So.",false]' "with its text and ids"
+		is "$(jq -c .tools <<<"$history")" '{"calls":3,"calls_left_out":1,"results_left_out":0}' "and what is left out is counted"
+	done
+done
+
 talk '{"reasoning": "Let me think.", "text": "Yes.", "calls": [["find",{"q":1}]]}'
 fire --history live
 is "$(jq -c '.[1].reasoning_content' second)" null "reasoning is dropped"

@@ -349,10 +349,23 @@ static void members_of_the_request_are_checked(void **state)
 	told("request.body.n",
 	     "{\"$each\":\"turns\",\"as\":{\"c\":{\"$each\":\"parts\",\"text\":{\"t\":\"$text\"},\"image\":\"$url\"}}}",
 	     NULL);
-	told("request.body.n", "{\"$each\":\"turns\",\"as\":{\"c\":{\"$each\":\"parts\"}}}",
-	     "request.$each: expected \"text\", \"image\", \"audio\" or \"video\" next to it, got {\"$each\":\"parts\"}");
+	told(
+		"request.body.n", "{\"$each\":\"turns\",\"as\":{\"c\":{\"$each\":\"parts\"}}}",
+		"request.$each: expected \"text\", \"image\", \"audio\", \"video\" or \"call\" next to it, got {\"$each\":\"parts\"}");
 	told("request.body.n", "{\"$each\":\"parts\",\"text\":\"$text\"}",
 	     "request.$each: \"parts\" is only allowed inside the $each of messages or turns");
+	told("request.body.n",
+	     "{\"$each\":\"turns\",\"as\":{},\"call\":{\"i\":\"$call_id\",\"a\":\"$call_arguments\"},"
+	     "\"results\":{\"c\":{\"$each\":\"results\",\"as\":{\"n\":\"$call_name\",\"c\":\"$content\"}}}}",
+	     NULL);
+	told("request.body.n", "{\"$each\":\"turns\",\"as\":{},\"result\":{},\"results\":{}}",
+	     "request.results: cannot be combined with result");
+	told("request.body.n", "{\"$each\":\"turns\",\"as\":{},\"call\":7}", "request.call: expected an object, got 7");
+	told(
+		"request.body.n", "{\"$each\":\"turns\",\"as\":{},\"result\":{\"a\":\"$call_arguments\"}}",
+		"request.a: expected a known field, such as \"$messages\", or \"$$\" for a dollar sign, got \"$call_arguments\"");
+	told("request.body.n", "{\"$each\":\"results\",\"as\":{}}",
+	     "request.$each: \"results\" is only allowed inside the template \"results\"");
 	told("request.body.n", "\"$role\"",
 	     "request.n: expected a known field, such as \"$messages\", or \"$$\" for a dollar sign, got \"$role\"");
 	told("request", "gone", "request: expected an object, got nothing");
