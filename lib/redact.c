@@ -428,8 +428,11 @@ void redact_message(char *text, size_t cap)
 
 static bool is_placeholder(const char *value)
 {
-	return !strcmp(value, "$id") || !strcmp(value, "$session") || !strcmp(value, "$model") ||
-	       !strcmp(value, "$traceparent");
+	static const char *const fields[] = {"$id", "$session", "$agent", "$parent_agent", "$model", "$traceparent"};
+	for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+		if (!strcmp(value, fields[i]))
+			return true;
+	return false;
 }
 
 void redact_header(const char *line, struct buffer *out)

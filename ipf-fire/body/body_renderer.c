@@ -4,6 +4,7 @@
 #include "api/form.h"
 #include "body/chat_parts.h"
 #include "json/jout.h"
+#include "job/agent_names.h"
 #include "redact.h"
 #include "body/prompt.h"
 #include "protobuf/grpc_wire.h"
@@ -23,8 +24,9 @@ struct body_renderer {
 	jdoc_id message;             /* in outer.doc: the one that is being written */
 	struct chat_part part;       /* of its content */
 	struct jdoc tools, format;
-	struct slice previous; /* JSON: see body_renderer_continue */
-	struct jdoc own;       /* the request's own members of its body */
+	struct slice previous;     /* JSON: see body_renderer_continue */
+	struct agent_names agents; /* of the request */
+	struct jdoc own;           /* the request's own members of its body */
 	struct jdoc inputs;
 	jdoc_id input;              /* in `inputs`: the one that is being written */
 	jdoc_id tool;               /* in `tools`: the one that is being written */
@@ -82,6 +84,7 @@ void body_renderer_free(struct body_renderer *r)
 	jdoc_release(&r->format);
 	jdoc_release(&r->own);
 	jdoc_release(&r->arguments);
+	agent_names_release(&r->agents);
 	buffer_release(&r->scratch);
 	buffer_release(&r->json);
 	jdoc_release(&r->json_doc);
@@ -206,6 +209,10 @@ static bool present(struct filling *f, enum template_field field)
 	switch (field) {
 	case FIELD_PREVIOUS:
 		return f->r->previous.data;
+	case FIELD_AGENT:
+		return f->r->agents.agent.data;
+	case FIELD_PARENT_AGENT:
+		return f->r->agents.parent.data;
 	case FIELD_TOKEN_IDS_WANTED:
 		return f->r->live && q->session.data && q->prompt_token_ids.data;
 	case FIELD_MODEL:
@@ -366,6 +373,10 @@ static struct slice json_value(struct filling *f, enum template_field field)
 		return q->id;
 	case FIELD_SESSION:
 		return q->session;
+	case FIELD_AGENT:
+		return r->agents.agent;
+	case FIELD_PARENT_AGENT:
+		return r->agents.parent;
 	case FIELD_RESPONSE_FORMAT:
 		return q->response_format;
 	case FIELD_RESPONSE_SCHEMA:
@@ -761,6 +772,9 @@ int body_renderer_render(struct body_renderer *r, const struct trace_request *q,
 		return -1;
 	struct buffer *json = r->protobuf || r->template.form ? &r->json : body;
 	buffer_clear(json);
+	if ((r->template.carries[FIELD_AGENT] || r->template.carries[FIELD_PARENT_AGENT]) &&
+	    !agent_names_find(&r->agents, q->session, q->tags))
+		return ipf_error_memory(err);
 	r->prompt_bytes = IPF_ABSENT;
 	if (write_part(&f, &r->template.body, json) < 0 || err->kind ||
 	    (r->protobuf && encode_protobuf(r, body, err) < 0) || (r->template.form && encode_form(r, body, err) < 0))

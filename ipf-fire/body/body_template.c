@@ -23,6 +23,8 @@ static const char *const field_names[FIELD_COUNT] = {
 	"tools",
 	"id",
 	"session",
+	"agent",
+	"parent_agent",
 	"input_tokens",
 	"output_tokens",
 	"response_format",
@@ -258,7 +260,11 @@ static json_t *map_at(json_t *body, const char *pointer, size_t len)
 /* What a user's parameter may take from the request. */
 static bool is_param_field(const char *text)
 {
-	return text && (!strcmp(text, "$id") || !strcmp(text, "$session") || !strcmp(text, "$model"));
+	static const char *const fields[] = {"$id", "$session", "$agent", "$parent_agent", "$model"};
+	for (size_t i = 0; text && i < sizeof fields / sizeof *fields; i++)
+		if (!strcmp(text, fields[i]))
+			return true;
+	return false;
 }
 
 /* A user's value as a part of the template: itself, but for its fields, which are it or members of its maps. NULL:

@@ -387,10 +387,10 @@ static int fill_header(const char *line, struct slice value, struct curl_slist *
 	return result;
 }
 
-bool endpoint_sends_traceparent(const struct endpoint *e)
+bool endpoint_sends(const struct endpoint *e, const char *field)
 {
 	for (const struct curl_slist *own = e->varying; own; own = own->next)
-		if (!strcmp(strrchr(own->data, '$'), "$traceparent"))
+		if (!strcmp(strrchr(own->data, '$'), field))
 			return true;
 	return false;
 }
@@ -426,10 +426,12 @@ static int add_common(const struct endpoint *e, const struct request_variables *
 {
 	for (const struct curl_slist *h = e->varying; h; h = h->next) {
 		const char *field = strrchr(h->data, '$');
-		struct slice value = !strcmp(field, "$id")            ? variables->id
-		                     : !strcmp(field, "$session")     ? variables->session
-		                     : !strcmp(field, "$traceparent") ? variables->traceparent
-		                                                      : variables->model;
+		struct slice value = !strcmp(field, "$id")             ? variables->id
+		                     : !strcmp(field, "$session")      ? variables->session
+		                     : !strcmp(field, "$agent")        ? variables->agent
+		                     : !strcmp(field, "$parent_agent") ? variables->parent_agent
+		                     : !strcmp(field, "$traceparent")  ? variables->traceparent
+		                                                       : variables->model;
 		if (!replaced(own, h->data) && fill_header(h->data, value, headers, err) < 0)
 			return -1;
 	}

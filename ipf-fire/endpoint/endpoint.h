@@ -40,7 +40,7 @@ struct endpoint {
 	struct curl_slist *headers;
 	bool grpc;                  /* HTTP/2, whatever --http says */
 	struct signer *signer;      /* signs each request; NULL if the API needs no signature */
-	struct curl_slist *varying; /* headers whose value is "$id", "$session", "$model" or "$traceparent", different in
+	struct curl_slist *varying; /* headers whose value is "$id", "$session" or another field, different in
 	                               each request; NULL if there are none */
 };
 
@@ -68,12 +68,13 @@ char *endpoint_url_with_path(const struct api *api, const struct endpoint_option
 /* Fields of a request that its URL and headers can contain: JSON texts; absent if the request has none. */
 struct request_variables {
 	struct slice id, session, model;
-	struct slice traceparent; /* span_ids.h */
-	struct slice headers;     /* map: further headers, which replace others of the same name */
+	struct slice agent, parent_agent; /* agent_names.h; needed if endpoint_sends(e, "$agent") or "$parent_agent" */
+	struct slice traceparent;         /* span_ids.h */
+	struct slice headers;             /* map: further headers, which replace others of the same name */
 };
 
-/* Whether a header has the request's ids for distributed tracing. */
-bool endpoint_sends_traceparent(const struct endpoint *e);
+/* Whether a header has this field, such as "$traceparent". */
+bool endpoint_sends(const struct endpoint *e, const char *field);
 
 /* The parts of a request's URL and headers that differ from other requests. If endpoint.url_varies, appends the URL of
  * each target to `url`, each with a NUL after it. If endpoint.varying, or the request

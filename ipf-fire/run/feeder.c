@@ -1,6 +1,7 @@
 #include "run/feeder.h"
 
 #include "clock.h"
+#include "job/agent_names.h"
 #include "job/event_fd.h"
 #include "job/job.h"
 #include "job/spare_jobs.h"
@@ -38,6 +39,8 @@ struct feeder {
 	bool ready_sent;
 	bool input_ready; /* poll reported more of the schedule, or its end */
 	struct buffer url;
+	bool names_agents; /* a header has them */
+	struct agent_names agents;
 	struct ipf_error error; /* of the thread, until it is joined; for others once `failed` */
 	atomic_bool failed;
 	pthread_t thread;
@@ -175,8 +178,12 @@ static struct job *make_job(struct feeder *f, size_t lane, const struct arrival_
 	job->hang_up_ns = p->request.hang_up_ns;
 	job->streamed = f->o.streamed;
 	char traceparent[SPAN_IDS_TRACEPARENT + 2];
+	if (f->names_agents && !agent_names_find(&f->agents, job->session, job->tags))
+		goto out;
 	const struct request_variables variables = {.id = job->id,
 	                                            .session = job->session,
+	                                            .agent = f->agents.agent,
+	                                            .parent_agent = f->agents.parent,
 	                                            .model = job->model,
 	                                            .headers = p->request.headers,
 	                                            .traceparent = name_span(f->o.run_id, job, traceparent)};
@@ -324,6 +331,7 @@ static void feeder_free(struct feeder *f)
 	}
 	free(f->lanes);
 	buffer_release(&f->url);
+	agent_names_release(&f->agents);
 	queue_free(f->orders);
 	const int fds[] = {f->wake_fd, f->stop_fd, f->ready_fd, f->order_fd};
 	for (size_t i = 0; i < 4; i++)
@@ -339,6 +347,7 @@ int feeder_start(struct feeder **feeder, const struct feeder_options *options, s
 	if (!f)
 		return ipf_error_memory(err);
 	*f = (struct feeder){.o = *options, .count = arrival_reader_lanes(options->arrivals)};
+	f->names_agents = endpoint_sends(options->endpoint, "$agent") || endpoint_sends(options->endpoint, "$parent_agent");
 	f->lanes = calloc(f->count, sizeof *f->lanes);
 	f->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	f->stop_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);

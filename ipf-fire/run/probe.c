@@ -4,6 +4,7 @@
 #include "protobuf/grpc_wire.h"
 #include "protobuf/protobuf.h"
 #include "cli/units.h"
+#include "job/agent_names.h"
 #include "redact.h"
 #include "safe_text.h"
 #include "utf8.h"
@@ -113,6 +114,23 @@ static int show_body(FILE *to, struct body_renderer *public, bool redacted, cons
 	return result;
 }
 
+static int show_address(const struct endpoint *t, const struct trace_request *q, struct slice model, struct buffer *url,
+                        struct curl_slist **headers, struct ipf_error *err)
+{
+	struct agent_names names = {0};
+	if (!agent_names_find(&names, q->session, q->tags))
+		return ipf_error_memory(err);
+	const struct request_variables variables = {.id = q->id,
+	                                            .session = q->session,
+	                                            .agent = names.agent,
+	                                            .parent_agent = names.parent,
+	                                            .model = model,
+	                                            .headers = q->headers};
+	int result = endpoint_address(t, &variables, url, headers, err);
+	agent_names_release(&names);
+	return result;
+}
+
 static int show(FILE *to, const struct probe_options *o, const struct trace_request *q, struct ipf_error *err)
 {
 	const struct endpoint *t = o->endpoint;
@@ -121,9 +139,7 @@ static int show(FILE *to, const struct probe_options *o, const struct trace_requ
 	struct slice model = body_renderer_model(o->renderer, q);
 	int result = body_renderer_render(o->renderer, q, (struct slice){0}, &body, err);
 	if (result == 0)
-		result = endpoint_address(
-			t, &(struct request_variables){.id = q->id, .session = q->session, .model = model, .headers = q->headers},
-			&url, &headers, err);
+		result = show_address(t, q, model, &url, &headers, err);
 	if (result == 0)
 		result = endpoint_shown_url(t, 0, model, &address, err);
 	if (result == 0) {

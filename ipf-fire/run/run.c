@@ -561,7 +561,7 @@ static size_t choose_threads(const struct run *r)
 static int choose_run_id(struct run *r, struct ipf_error *err)
 {
 	unsigned char random[sizeof r->run_id / 2];
-	if (!endpoint_sends_traceparent(&r->endpoint))
+	if (!endpoint_sends(&r->endpoint, "$traceparent"))
 		return 0;
 	if (getrandom(random, sizeof random, 0) != sizeof random)
 		return ipf_error_errno(err, errno, NULL, "cannot draw a random id");

@@ -41,6 +41,8 @@ static const struct {
 	{"output_tokens", ANYWHERE},
 	{"input_tokens", ANYWHERE},
 	{"session", ANYWHERE},
+	{"agent", ANYWHERE},
+	{"parent_agent", ANYWHERE},
 	{"id", ANYWHERE},
 	{"response_format", ANYWHERE},
 	{"response_schema", ANYWHERE},
@@ -75,8 +77,11 @@ static bool field_fits(const char *name, unsigned scopes)
 
 bool api_header_field(const char *value)
 {
-	return !strcmp(value, "$id") || !strcmp(value, "$session") || !strcmp(value, "$model") ||
-	       !strcmp(value, "$traceparent");
+	static const char *const known[] = {"$id", "$session", "$agent", "$parent_agent", "$model", "$traceparent"};
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+		if (!strcmp(value, known[i]))
+			return true;
+	return false;
 }
 
 static int check_template(struct descriptor_place at, const char *member, json_t *value, unsigned scopes,
@@ -211,7 +216,8 @@ static int check_headers(struct descriptor_place at, json_t *headers, struct ipf
 		if (*json_string_value(value) == '$' && !api_header_field(json_string_value(value)))
 			return descriptor_error(
 				at, key, err,
-				"expected \"$id\", \"$session\", \"$model\" or \"$traceparent\" if the value begins with $");
+				"expected \"$id\", \"$session\", \"$agent\", \"$parent_agent\", \"$model\" or \"$traceparent\" if the value "
+				"begins with $");
 	}
 	return 0;
 }

@@ -57,6 +57,20 @@ router body
 fire --param 'user="$session"'
 is "$kept" 9 "a router that goes by a member of the body gets the session there"
 
+# The agents of a session, for routers that place one beside its parent: by the tags of its requests.
+agent_is() { # TAGS HEADERS PARENT-IN-BODY TEXT
+	jq -n -c --argjson tags "$1" '{id: "1", session: "s/1", prompt: "x", output_tokens: 1} + if $tags then {tags: $tags} else {} end' >lines
+	stream_of lines >one.trace
+	run ipf-fire --probe -m sim -t one.trace -u "$URL" -H 'X-Request-Id: $agent' -H 'X-Correlation-Id: $parent_agent' \
+		--param 'nvext="$agent"' --param 'assistant="$parent_agent"' # names whose values are shown
+	is "$(grep '^> X-' "$ERR" | tr -d '\r' | tr '\n' ' ')" "$2" "$4"
+	contains "$(cat "$ERR")" "$3" "and in the body"
+}
+agent_is null "> X-Request-Id: s/1 " '"nvext":"s/1"}' "the agent that began a session has its name, and no parent"
+agent_is '{"agent":"find"}' "> X-Request-Id: s/1/find > X-Correlation-Id: s/1 " '"nvext":"s/1/find","assistant":"s/1"}' "a subagent has its own, and the session as parent"
+agent_is '{"agent":3,"parent_agent":"find"}' "> X-Request-Id: s/1/3 > X-Correlation-Id: s/1/find " '"nvext":"s/1/3","assistant":"s/1/find"}' "one of a subagent has that one"
+agent_is '{"agent":null,"class":"a"}' "> X-Request-Id: s/1 " '"nvext":"s/1"}' "other tags name none"
+
 for bad in 'a b' content-length Authorization; do
 	run ipf-fire -m sim -t talks.trace talks.sched -u "$URL" --session-header "$bad"
 	status_is 2 "--session-header $bad"

@@ -29,8 +29,13 @@ static bool password_is_only_there(const struct target *target)
 
 static void ask_for(struct endpoint *e, const struct network_path *path)
 {
-	const struct request_variables variables = {slice_of("\"r1\""), slice_of("\"s\""), slice_of("\"m/1\""),
-	                                            slice_of("\"00-1-2-01\""), slice_of("{\"x-tenant\":\"a\"}")};
+	const struct request_variables variables = {.id = slice_of("\"r1\""),
+	                                            .session = slice_of("\"s\""),
+	                                            .model = slice_of("\"m/1\""),
+	                                            .agent = slice_of("\"s/a\""),
+	                                            .parent_agent = slice_of("\"s\""),
+	                                            .traceparent = slice_of("\"00-1-2-01\""),
+	                                            .headers = slice_of("{\"x-tenant\":\"a\"}")};
 	struct buffer url = {0}, shown = {0}, request = {0};
 	struct curl_slist *headers = NULL;
 	struct ipf_error err = {0};

@@ -170,7 +170,7 @@ static void test_headers_of_a_request(void **state)
 	const struct request_variables variables = {.id = slice_of("\"r1\""), .traceparent = slice_of("\"00-ab-cd-01\"")};
 	(void)state;
 	assert_int_equal(open_target(&t, api, "http://h", &(struct string_list){mine, 2}, NULL, &err), 0);
-	assert_true(endpoint_sends_traceparent(&t));
+	assert_true(endpoint_sends(&t, "$traceparent"));
 	assert_int_equal(endpoint_address(&t, &variables, &url, &headers, &err), 0);
 	assert_string_equal(headers->data, "traceparent: 00-ab-cd-01");
 	for (const struct curl_slist *h = headers; h; h = h->next)
@@ -178,7 +178,7 @@ static void test_headers_of_a_request(void **state)
 	curl_slist_free_all(headers);
 	endpoint_close(&t);
 	assert_int_equal(open_target(&t, api, "http://h", &(struct string_list){mine + 1, 1}, NULL, &err), 0);
-	assert_false(endpoint_sends_traceparent(&t));
+	assert_false(endpoint_sends(&t, "$traceparent"));
 	endpoint_close(&t);
 	api_close(api);
 }

@@ -315,14 +315,32 @@ static void members_of_the_top_are_checked(void **state)
 	told("ready", "\"/health\"", "ready: expected an array of paths, got \"/health\"");
 }
 
+static void templates_of_tool_calls_are_checked(void **state)
+{
+	(void)state;
+	told("request.body.n",
+	     "{\"$each\":\"turns\",\"as\":{},\"call\":{\"i\":\"$call_id\",\"a\":\"$call_arguments\"},"
+	     "\"results\":{\"c\":{\"$each\":\"results\",\"as\":{\"n\":\"$call_name\",\"c\":\"$content\"}}}}",
+	     NULL);
+	told("request.body.n", "{\"$each\":\"turns\",\"as\":{},\"result\":{},\"results\":{}}",
+	     "request.results: cannot be combined with result");
+	told("request.body.n", "{\"$each\":\"turns\",\"as\":{},\"call\":7}", "request.call: expected an object, got 7");
+	told(
+		"request.body.n", "{\"$each\":\"turns\",\"as\":{},\"result\":{\"a\":\"$call_arguments\"}}",
+		"request.a: expected a known field, such as \"$messages\", or \"$$\" for a dollar sign, got \"$call_arguments\"");
+	told("request.body.n", "{\"$each\":\"results\",\"as\":{}}",
+	     "request.$each: \"results\" is only allowed inside the template \"results\"");
+}
+
 static void members_of_the_request_are_checked(void **state)
 {
 	(void)state;
 	told("request.params", "\"/options\"", NULL);
 	told("request.params", "\"options\"", "request.params: expected a JSON Pointer into the body, got \"options\"");
 	told("request.headers", "{\"A\":\"$session\"}", NULL);
-	told("request.headers", "{\"A\":\"$prompt\"}",
-	     "request.A: expected \"$id\", \"$session\", \"$model\" or \"$traceparent\" if the value begins with $");
+	told(
+		"request.headers", "{\"A\":\"$prompt\"}",
+		"request.A: expected \"$id\", \"$session\", \"$agent\", \"$parent_agent\", \"$model\" or \"$traceparent\" if the value begins with $");
 	told("request.body.n", "{\"$first\":[\"$output_tokens\",16]}", NULL);
 	told("request.body.n", "{\"$first\":16}", "request.$first: expected an array as the only member, got 16");
 	told("request.body.n", "{\"$json\":{\"a\":\"$id\"}}", NULL);
@@ -354,18 +372,6 @@ static void members_of_the_request_are_checked(void **state)
 		"request.$each: expected \"text\", \"image\", \"audio\", \"video\" or \"call\" next to it, got {\"$each\":\"parts\"}");
 	told("request.body.n", "{\"$each\":\"parts\",\"text\":\"$text\"}",
 	     "request.$each: \"parts\" is only allowed inside the $each of messages or turns");
-	told("request.body.n",
-	     "{\"$each\":\"turns\",\"as\":{},\"call\":{\"i\":\"$call_id\",\"a\":\"$call_arguments\"},"
-	     "\"results\":{\"c\":{\"$each\":\"results\",\"as\":{\"n\":\"$call_name\",\"c\":\"$content\"}}}}",
-	     NULL);
-	told("request.body.n", "{\"$each\":\"turns\",\"as\":{},\"result\":{},\"results\":{}}",
-	     "request.results: cannot be combined with result");
-	told("request.body.n", "{\"$each\":\"turns\",\"as\":{},\"call\":7}", "request.call: expected an object, got 7");
-	told(
-		"request.body.n", "{\"$each\":\"turns\",\"as\":{},\"result\":{\"a\":\"$call_arguments\"}}",
-		"request.a: expected a known field, such as \"$messages\", or \"$$\" for a dollar sign, got \"$call_arguments\"");
-	told("request.body.n", "{\"$each\":\"results\",\"as\":{}}",
-	     "request.$each: \"results\" is only allowed inside the template \"results\"");
 	told("request.body.n", "\"$role\"",
 	     "request.n: expected a known field, such as \"$messages\", or \"$$\" for a dollar sign, got \"$role\"");
 	told("request", "gone", "request: expected an object, got nothing");
@@ -515,6 +521,7 @@ int main(void)
 		cmocka_unit_test(files_open),
 		cmocka_unit_test(members_of_the_top_are_checked),
 		cmocka_unit_test(members_of_the_request_are_checked),
+		cmocka_unit_test(templates_of_tool_calls_are_checked),
 		cmocka_unit_test(answers_of_audio_are_checked),
 		cmocka_unit_test(members_of_the_response_are_checked),
 		cmocka_unit_test(a_descriptor_is_like_another),
