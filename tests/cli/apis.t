@@ -97,5 +97,5 @@ nim                streamed,whole usage     true  ["length",null]
 gemini             streamed,whole usage     true  ["length","MAX_TOKENS"]
 END
 between "$(sort -g late | sed -n 10p)" -0.2 1 "within a millisecond where nothing is in the way"
-is "$(ipf-fire --list-apis | cut -d' ' -f1 | grep -vE 'grpc|bedrock|groq|sagemaker|vertex|^twin$|cohere|rerank|ranking|score|^tei-|transcr|translat|speech' | sort)" "$(sort tested)" \
-	"each that is built in was tried, but for those of apis-grpc, apis-hosted, (groq) apis-exchanges, fire-twin, batches, audio and speech"
+is "$(ipf-fire --list-apis | cut -d' ' -f1 | grep -vE 'grpc|bedrock|groq|vllm-tokens|sagemaker|vertex|^twin$|cohere|rerank|ranking|score|^tei-|transcr|translat|speech' | sort)" "$(sort tested)" \
+	"each that is built in was tried, but for those of apis-grpc, apis-hosted, (groq, vllm-tokens) apis-exchanges, fire-twin, batches, audio and speech"
