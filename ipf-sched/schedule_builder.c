@@ -179,9 +179,8 @@ static int count_closed(const struct schedule_builder *builder, const struct sta
 	s->sessions = stage->sessions != IPF_ABSENT;
 	if (s->sessions)
 		s->slots = stage->sessions;
-	if (stage->middle && (!builder->trace || builder->shards))
-		return ipf_error_set(err, IPF_USAGE, "%s: middle: %s", stage->label,
-		                     builder->trace ? "cannot be combined with --shard" : "requires a trace: -t TRACE");
+	if (stage->middle && !builder->trace)
+		return ipf_error_set(err, IPF_USAGE, "%s: middle: requires a trace: -t TRACE", stage->label);
 	layout->middles = stage->middle ? stage->sessions : 0;
 	layout->primer = stage->primer;
 	s->rampup_ns = stage->rampup_ns == IPF_ABSENT ? 0 : stage->rampup_ns;
@@ -207,14 +206,14 @@ static int64_t head_of(const struct stage_layout *layout, int64_t i)
 	       (layout->first_head - layout->round_first + i) % (layout->round_end - layout->round_first);
 }
 
-/* How many lines its first heads have, of which it begins in the middle. */
-static int64_t middle_lines(const struct schedule_builder *builder, const struct stage_layout *layout)
+/* How many lines this shard has of the first heads, of which the stage begins in the middle; `all`: all shards. */
+static int64_t middle_lines(const struct schedule_builder *builder, const struct stage_layout *layout, bool all)
 {
 	int64_t lines = 0;
 
 	for (int64_t i = 0; i < layout->middles && i < layout->heads; i++) {
 		struct head_range r = range_of(builder, layout, i, head_of(layout, i));
-		lines += r.end - r.first;
+		lines += all || is_ours(builder, layout, i) ? r.end - r.first : 0;
 	}
 	return lines;
 }
@@ -228,7 +227,7 @@ static int64_t layout_lines(const struct schedule_builder *builder, const struct
 	if (layout->picks)
 		return layout->lines;
 	if (layout->middles)
-		return middle_lines(builder, layout) +
+		return middle_lines(builder, layout, true) +
 		       trace_index_lines(trace, head_of(layout, layout->middles), layout->heads - layout->middles);
 	if (length == trace->heads)
 		return trace_index_lines(trace, layout->first_head, layout->heads);
@@ -246,10 +245,12 @@ static int64_t count_ours(const struct schedule_builder *builder, const struct s
 
 	if (layout->picks)
 		return layout->our_lines;
-	if (!builder->trace || !builder->trace->head.count)
+	if (!builder->trace || (!builder->trace->head.count && !layout->middles))
 		return layout->heads > first ? (layout->heads - first - 1) / builder->shards + 1 : 0;
-	for (int64_t i = first; i < layout->heads; i += builder->shards)
-		lines += head_lines(builder->trace, head_of(layout, i));
+	for (int64_t i = first; i < layout->heads; i += builder->shards) {
+		struct head_range r = range_of(builder, layout, i, head_of(layout, i));
+		lines += r.end - r.first;
+	}
 	return lines;
 }
 
@@ -406,7 +407,7 @@ static int place_stages(struct schedule_builder *builder, struct ipf_error *err)
 			layout->first_head = head;
 		s->first_n = n;
 		s->arrivals = trace ? layout_lines(builder, layout) : layout->heads;
-		s->once = s->cycle && layout->middles ? middle_lines(builder, layout) : 0;
+		s->once = s->cycle && layout->middles ? middle_lines(builder, layout, false) : 0;
 		if (shard_stage(builder, &builder->stages->list[i], layout, s, err) < 0)
 			return -1;
 		n += s->cycle ? BUILDER_CYCLE_NUMBERS : builder->shards ? s->all_arrivals : s->arrivals;
@@ -526,14 +527,11 @@ static int64_t follower_wait(const struct line_writer *w, int64_t req, struct ar
 }
 
 /* Another shard sends these requests, with the times that are drawn here. */
-static void skip(struct line_writer *w, int64_t head, int64_t copy, struct arrival_process *p)
+static void skip(struct line_writer *w, const struct head_range *r, int64_t copy, struct arrival_process *p)
 {
-	const struct trace_index *trace = w->builder->trace;
-	int64_t first = trace ? trace_index_head(trace, head) : 0;
-
-	for (int64_t req = first; trace && req < trace_index_head(trace, head + 1); req++) {
+	for (int64_t req = r->first; w->builder->trace && req < r->end; req++) {
 		send_prompt(w, req, copy);
-		if (req > first)
+		if (req > r->first)
 			follower_wait(w, req, p);
 	}
 }
@@ -617,12 +615,12 @@ static int write_heads(struct line_writer *w, size_t stage_index, struct arrival
 		w->expected = !s->cycle || i < layout->advance;
 		if (s->closed && p)
 			a.wait_ns = p->stage->kind->think(p);
+		struct head_range r = range_of(w->builder, layout, i, head);
 		if (!is_ours(w->builder, layout, i)) {
-			w->n += s->cycle ? 0 : head_lines(trace, head);
-			skip(w, head, a.copy, p);
+			w->n += s->cycle ? 0 : r.end - r.first;
+			skip(w, &r, a.copy, p);
 			continue;
 		}
-		struct head_range r = range_of(w->builder, layout, i, head);
 		if (r.first == r.end)
 			continue;
 		a.n = w->n++;

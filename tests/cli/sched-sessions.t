@@ -1,6 +1,7 @@
 #!/bin/sh
 # Sessions: the first request is an arrival, the others follow.
 . "$TESTS/tap.sh"
+. "$TESTS/fixture.sh"
 DATA=$TESTS/data/sched
 
 followers() { # STAGE…: $OUT; lines of stage 0 as "n req after wait at"
@@ -85,6 +86,27 @@ is "$(head -1 "$OUT" | jq -c '[.stages[1] | .arrivals - .once, .cycle]')" "[9,tr
 run "$BIN/ipf-sched" closed:users=2,middle -t "$DATA/sessions.trace"
 status_is 2 "middle of users"
 complains ipf-sched "middle: requires sessions=COUNT" "is refused"
-run "$BIN/ipf-sched" closed:sessions=2,middle --shard 1/2 -t "$DATA/sessions.trace"
-status_is 2 "middle of a shard"
-complains ipf-sched "middle: cannot be combined with --shard" "too"
+# The shards of one schedule have its lines between them, each once.
+jq -n -c 'range(7) as $s | range(1 + $s) as $t | {id: "\($s)/\($t)", session: "\($s)", turn: $t, wait_ns: 5, prompt: "x", output_tokens: 1}' >lines
+stream_of lines >seven.trace
+for shards in 2 3; do
+	for stage in closed:sessions=5,n=9,middle closed:sessions=5,n=9,middle,think=exponential:3s; do
+		"$BIN/ipf-sched" $stage --seed 4 -q -t seven.trace -o whole.sched
+		for shard in $(seq $shards); do
+			"$BIN/ipf-sched" $stage --seed 4 -q -t seven.trace --shard $shard/$shards -o part$shard.sched
+			body part$shard.sched
+		done | sort >parts
+		body whole.sched | sort >whole
+		same parts whole "$stage as $shards shards"
+	done
+	"$BIN/ipf-sched" closed:sessions=5,for=10s,middle --seed 4 -q -t seven.trace -o whole.sched
+	for shard in $(seq $shards); do
+		"$BIN/ipf-sched" closed:sessions=5,for=10s,middle --seed 4 -q -t seven.trace --shard $shard/$shards -o part$shard.sched
+		body part$shard.sched
+		[ "$(head -1 part$shard.sched | jq '.stages[1].arrivals')" = "$(body part$shard.sched | jq -s 'map(select(.stage == 1)) | length')" ] || echo "arrivals of shard $shard"
+	done | jq -c 'if type == "object" then [.stage, .req] else . end' | sort >parts
+	body whole.sched | jq -c '[.stage, .req]' | sort >whole
+	same parts whole "and repeated for a time"
+	is "$(for shard in $(seq $shards); do head -1 part$shard.sched; done | jq -s 'map(.stages[1].once) | add')" \
+		"$(head -1 whole.sched | jq '.stages[1].once')" "the lines that come once, too"
+done
