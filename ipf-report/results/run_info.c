@@ -180,6 +180,35 @@ static json_t *group_counts(const struct run_data *run)
 	return NULL;
 }
 
+/* Adds the counts of a map to those of another. */
+static void add_counts(json_t *to, json_t *from)
+{
+	const char *name;
+	json_t *value;
+	json_object_foreach(from, name, value)
+	{
+		json_t *now = json_object_get(to, name);
+		if (json_is_integer(value))
+			json_object_set_new(to, name, json_integer(json_integer_value(now) + json_integer_value(value)));
+		else if (json_is_object(value) && (now || json_object_set_new(to, name, json_object()) == 0))
+			add_counts(json_object_get(to, name), value);
+	}
+}
+
+/* Counts that the trailers of all records have under this name; NULL: none has. */
+static json_t *counts_of_records(const struct run_data *run, const char *name)
+{
+	json_t *sum = json_object(), *entry;
+	size_t k;
+	for (int i = 0; i < run->part_count; i++)
+		json_array_foreach(json_object_get(run->parts[i].trailer, "from"), k, entry)
+			add_counts(sum, json_object_get(entry, name));
+	if (json_object_size(sum) > 0)
+		return sum;
+	json_decref(sum);
+	return NULL;
+}
+
 json_t *run_info_json(const struct run_data *run, bool reproducible)
 {
 	json_t *info = json_object(), *tools = json_object(), *headers = json_array(), *incomplete = json_array();
@@ -220,6 +249,8 @@ json_t *run_info_json(const struct run_data *run, bool reproducible)
 	copy(info, "seed", json_object_get(schedule, "seed"));
 	give(info, "schedule", schedule_text(run));
 	give(info, "shards", run->shard_set.of ? shard_set_json(&run->shard_set) : NULL);
+	give(info, "history", counts_of_records(run, "history"));
+	give(info, "session_tokens", counts_of_records(run, "session_tokens"));
 	copy(info, "trace", json_object_get(header, "trace"));
 	copy(info, "stamps", json_object_get(records, "stamps"));
 	give(info, "clients", clients(run));

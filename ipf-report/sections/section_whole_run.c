@@ -155,6 +155,10 @@ void section_sessions(const struct telling *t)
 		doc_fact(t->d, "time for", "%s", text);
 	tell(t, "complete", s,
 	     "{complete#} of {sessions#} session{s:sessions} without failures, {complete_per_hour} an hour");
+	tell(
+		t, "router", json_at(t->report, "run/session_tokens"),
+		"{given#} answer{s:given} named a server, {returned#} request{s:returned} of {sessions#} session{s:sessions} returned "
+		"the name (--session-header)");
 	if (figure_at(s, "of") > 0)
 		doc_fact(t->d, "good", "%s, %s, met all objectives", phrase(t->d, s, "{good#} of {of#}"),
 		         show_percent(figure_at(s, "good") / figure_at(s, "of"), a));

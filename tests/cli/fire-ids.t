@@ -52,6 +52,10 @@ fire --history live --api ./silent.json
 is "$(jq -s -c 'map(.asked) | unique' asked.log)" "[false]" "a descriptor without it: none are asked for"
 is "$(tail -1 fired | jq -c '.end.history')" '{"left_out":0,"live":0,"recorded":4,"server":0}' "and the recorded answers are used"
 
+rm -f silent.results
+ipf-collect -q fired -o silent.results
+contains "$(ipf-report silent.results | tr -s '\n ' ' ')" "recorded 4 with the recorded answer: the request before failed, or nothing of its answer could be used" "which the report says"
+
 # What is no session of ids.
 refused_trace() { # MESSAGE JSON-LINES
 	printf '%s\n' "$2" >lines

@@ -61,6 +61,10 @@ is "$(results)" 'find {"q":7} <- result of ["find",{"q":1}]' "other arguments: t
 is "$(jq -c '.[1].content' second)" '"So."' "the text stays"
 is "$(jq -c .tools <<<"$history")" '{"calls":1,"calls_left_out":0,"results_left_out":2}' "results without a call are left out, and counted"
 
+ipf-collect -q "$OUT" -o left.results
+contains "$(ipf-report left.results --section history | tr -s '\n ' ' ')" "1 call of the server got recorded results; 0 without one and 2 results without a call were left out" \
+	"the report says it"
+
 talk '{"calls": [["write",{"f":"y"}],["find",{"q":1}],["find",{"q":2}],["read",{"f":"x"}],["find",{"q":3}]]}'
 fire --history live
 is "$(results | wc -l)" 3 "calls without a result are left out"
