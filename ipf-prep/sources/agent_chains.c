@@ -1,6 +1,7 @@
 #include "sources/agent_chains.h"
 
 #include "absent.h"
+#include "json/jout.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,7 @@ struct agent_chain {
 };
 
 struct agent_call {
-	size_t chain;
+	size_t chain, number;
 	int64_t start_ns, end_ns;
 };
 
@@ -85,15 +86,17 @@ struct slice agent_chains_name(const struct agent_chains *c, size_t chain)
 
 /* ---- calls ---- */
 
-size_t agent_chains_add(struct agent_chains *c, size_t chain, int64_t start_ns, int64_t end_ns)
+void agent_chains_add(struct agent_chains *c, size_t chain, int64_t start_ns, int64_t end_ns)
 {
 	struct agent_call *calls = chain == NO_CHAIN ? NULL : grow(c, c->calls, c->call_count, &c->call_cap, sizeof *calls);
 	if (!calls)
-		return 0;
+		return;
 	c->calls = calls;
-	calls[c->call_count++] = (struct agent_call){chain, start_ns, end_ns > start_ns ? end_ns : start_ns + 1};
+	calls[c->call_count++] = (struct agent_call){.chain = chain,
+	                                             .number = c->chains[chain].calls++,
+	                                             .start_ns = start_ns,
+	                                             .end_ns = end_ns > start_ns ? end_ns : start_ns + 1};
 	c->chains[chain].running++;
-	return c->chains[chain].calls++;
 }
 
 static int by_time(const void *a, const void *b)
@@ -167,8 +170,49 @@ bool agent_chains_next(struct agent_chains *c, struct agent_step *step)
 	return !c->failed;
 }
 
+/* Valid until the next one. */
+static struct slice id_of(struct agent_chains *c, size_t call)
+{
+	buffer_clear(&c->id);
+	buffer_slice(&c->id, agent_chains_name(c, c->calls[call].chain));
+	buffer_format(&c->id, "/%zu", c->calls[call].number);
+	c->failed |= c->id.failed;
+	return buffer_all(&c->id);
+}
+
+int agent_chains_take(struct agent_chains *c, const struct agent_step *step, struct draft *d, struct sink *sink,
+                      struct ipf_error *err)
+{
+	struct draft_request *r = &d->requests[0];
+	struct jout w = {.out = &c->list};
+	bool overlaps = step->after_count == 0 && step->call != step->first;
+	buffer_clear(&c->list);
+	jout_begin_list(&w);
+	for (size_t i = 0; i < step->after_count; i++)
+		jout_string(&w, id_of(c, step->after[i]));
+	if (overlaps)
+		jout_string(&w, id_of(c, step->first));
+	jout_end_list(&w);
+	r->id = id_of(c, step->call);
+	c->failed |= c->list.failed;
+	if (c->failed)
+		return ipf_error_memory(err);
+	d->session = agent_chains_name(c, step->root);
+	if (step->ended_ns != IPF_ABSENT)
+		r->wait_ns = c->calls[step->call].start_ns - step->ended_ns;
+	if (step->call != step->first)
+		r->after = buffer_all(&c->list);
+	if (overlaps) {
+		r->wait_ns = 0;
+		sink->inexact(sink, "it began while the first one was running, and waits for its end instead");
+	}
+	return sink->take(sink, d, err);
+}
+
 void agent_chains_release(struct agent_chains *c)
 {
+	buffer_release(&c->list);
+	buffer_release(&c->id);
 	name_numbers_release(&c->names);
 	free(c->chains);
 	free(c->calls);

@@ -9,7 +9,8 @@
  *     agent_chains_add(&chains, chain, start_ns, end_ns); …
  *     struct agent_step step;
  *     agent_chains_sort(&chains);
- *     while (agent_chains_next(&chains, &step)) …
+ *     while (agent_chains_next(&chains, &step))
+ *         agent_chains_take(&chains, &step, draft, sink, err) …
  *     agent_chains_release(&chains);
  */
 #ifndef PREP_AGENT_CHAINS_H
@@ -17,6 +18,7 @@
 
 #include "buffer.h"
 #include "sources/name_numbers.h"
+#include "sources/source.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -33,7 +35,8 @@ struct agent_chains {
 	size_t event;               /* the next one */
 	size_t *after;              /* of the last step */
 	size_t after_cap;
-	bool failed; /* out of memory; stays set */
+	struct buffer list, id; /* scratch space */
+	bool failed;            /* out of memory; stays set */
 };
 
 /* A request that begins. */
@@ -50,8 +53,8 @@ struct agent_step {
 size_t agent_chains_find(struct agent_chains *c, struct slice name);
 /* Gives a chain its parent. The first one counts; one that would close a circle does not. */
 void agent_chains_link(struct agent_chains *c, size_t chain, size_t parent);
-/* Returns the number of the call within its chain, from 0. */
-size_t agent_chains_add(struct agent_chains *c, size_t chain, int64_t start_ns, int64_t end_ns);
+/* A call of the chain. Its id is the chain's name, a slash, and its number within the chain, from 0. */
+void agent_chains_add(struct agent_chains *c, size_t chain, int64_t start_ns, int64_t end_ns);
 /* Valid until the release. */
 struct slice agent_chains_name(const struct agent_chains *c, size_t chain);
 
@@ -59,6 +62,11 @@ struct slice agent_chains_name(const struct agent_chains *c, size_t chain);
 void agent_chains_sort(struct agent_chains *c);
 /* The calls in the order in which they began. false: there are no more, or `failed`. */
 bool agent_chains_next(struct agent_chains *c, struct agent_step *step);
+/* Hands over the request of a step, whose draft has everything but its session, its id and what it waits for. A session
+ * has one first request: a request that began before anything had ended waits for that one, and is counted as inexact.
+ * 0 or -1. */
+int agent_chains_take(struct agent_chains *c, const struct agent_step *step, struct draft *d, struct sink *sink,
+                      struct ipf_error *err);
 void agent_chains_release(struct agent_chains *c);
 
 #endif

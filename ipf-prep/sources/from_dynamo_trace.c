@@ -160,8 +160,7 @@ static int take(struct state *s, const struct agent_names *agent, int64_t start_
 		agent_chains_link(&s->chains, chain, agent_chains_find(&s->chains, agent->parent));
 	if (agent->parent.data && s->drop_agents)
 		return 0;
-	size_t number = agent_chains_add(&s->chains, chain, start_ns, end_ns);
-	r->id = draft_join(d, agent->chain, "/", draft_format(d, "%zu", number));
+	agent_chains_add(&s->chains, chain, start_ns, end_ns);
 	d->failed |= s->chains.failed || !kept_drafts_add(&s->kept, d);
 	return 0;
 }
@@ -208,45 +207,14 @@ static int read_record(void *opened, const struct source_record *record, struct 
 
 /* ---- sessions ---- */
 
-static int take_step(struct state *s, const struct agent_step *step, struct buffer *after, struct sink *sink,
-                     struct ipf_error *err)
-{
-	struct draft *d = s->kept.items[step->call].draft;
-	struct draft_request *r = &d->requests[0];
-	struct jout w = {.out = after};
-	buffer_clear(after);
-	jout_begin_list(&w);
-	for (size_t i = 0; i < step->after_count; i++)
-		jout_string(&w, s->kept.items[step->after[i]].draft->requests[0].id);
-	/* a session has one first request; nothing had ended when this one began */
-	bool overlaps = step->after_count == 0 && step->call != step->first;
-	if (overlaps)
-		jout_string(&w, s->kept.items[step->first].draft->requests[0].id);
-	jout_end_list(&w);
-	if (after->failed)
-		return ipf_error_memory(err);
-	if (overlaps) {
-		r->wait_ns = 0;
-		sink->inexact(sink, "it began while the first one was running, and waits for its end instead");
-	}
-	d->session = agent_chains_name(&s->chains, step->root);
-	if (step->ended_ns != IPF_ABSENT)
-		r->wait_ns = s->origin.first_ns + r->at_ns - step->ended_ns;
-	if (step->call != step->first)
-		r->after = buffer_all(after);
-	return sink->take(sink, d, err);
-}
-
 static int finish(void *opened, struct sink *sink, struct ipf_error *err)
 {
 	struct state *s = opened;
-	struct buffer after = {0};
 	struct agent_step step;
 	int status = 0;
 	agent_chains_sort(&s->chains);
 	while (status == 0 && !sink->full && agent_chains_next(&s->chains, &step))
-		status = take_step(s, &step, &after, sink, err);
-	buffer_release(&after);
+		status = agent_chains_take(&s->chains, &step, s->kept.items[step.call].draft, sink, err);
 	return status == 0 && s->chains.failed ? ipf_error_memory(err) : status;
 }
 
