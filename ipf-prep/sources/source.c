@@ -28,6 +28,7 @@
 	F(burstgpt, TRACE) \
 	F(vidur, TRACE) \
 	F(baseten, TRACE) \
+	F(claude_code, AGENTS) \
 	F(agentic_mooncake, AGENTS) \
 	F(mooncake, TRACE) \
 	F(qwen_bailian, AGENTS) \

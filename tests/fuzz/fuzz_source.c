@@ -155,7 +155,8 @@ static const char *const names[] = {"sharegpt",
                                     "baseten",
                                     "aiperf-dag",
                                     "scaffolding",
-                                    "rerank"};
+                                    "rerank",
+                                    "claude-code"};
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
