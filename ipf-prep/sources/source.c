@@ -29,6 +29,7 @@
 	F(vidur, TRACE) \
 	F(baseten, TRACE) \
 	F(claude_code, AGENTS) \
+	F(codex, AGENTS) \
 	F(agentic_mooncake, AGENTS) \
 	F(mooncake, TRACE) \
 	F(qwen_bailian, AGENTS) \

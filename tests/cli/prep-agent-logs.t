@@ -19,3 +19,4 @@ read_logs() { # FORMAT
 	done
 }
 read_logs claude-code
+read_logs codex

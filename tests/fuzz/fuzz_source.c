@@ -156,7 +156,8 @@ static const char *const names[] = {"sharegpt",
                                     "aiperf-dag",
                                     "scaffolding",
                                     "rerank",
-                                    "claude-code"};
+                                    "claude-code",
+                                    "codex"};
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
