@@ -126,6 +126,43 @@ struct slice chat_tools(struct draft *d, const struct jdoc *j, jdoc_id node)
 	return tools;
 }
 
+static void write_without_nulls(const struct jdoc *j, jdoc_id node, struct jout *w)
+{
+	bool map = jdoc_type_of(j, node) == JDOC_MAP;
+	if (!map && jdoc_type_of(j, node) != JDOC_LIST) {
+		jout_value(w, jdoc_raw(j, node));
+		return;
+	}
+	if (map)
+		jout_begin_map(w);
+	else
+		jout_begin_list(w);
+	for (struct jdoc_each e = jdoc_each(j, node); jdoc_step(&e);) {
+		if (map && jdoc_is_null(j, e.value))
+			continue;
+		if (map) {
+			jout_value(w, jdoc_raw(j, e.key));
+			buffer_byte(w->out, ':');
+			w->comma = false;
+		}
+		write_without_nulls(j, e.value, w);
+	}
+	if (map)
+		jout_end_map(w);
+	else
+		jout_end_list(w);
+}
+
+struct slice chat_without_nulls(struct draft *d, const struct jdoc *j, jdoc_id node)
+{
+	struct buffer out = {0};
+	struct jout w = {.out = &out};
+	if (jdoc_is_null(j, node))
+		return (struct slice){0};
+	write_without_nulls(j, node, &w);
+	return draft_take_buffer(d, &out);
+}
+
 struct slice chat_response_format(struct draft *d, const struct jdoc *j, jdoc_id node)
 {
 	return jdoc_text_is(j, jdoc_get(j, node, "type"), "text") ? (struct slice){0} : object_text(d, j, node);

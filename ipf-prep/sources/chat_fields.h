@@ -17,6 +17,9 @@ int chat_messages(struct draft *d, const struct jdoc *j, jdoc_id list, const cha
 /* Tools as the chat API takes them, made of a list of tools or of bare functions, or of a string that holds such a
  * list. Absent if the node is anything else. */
 struct slice chat_tools(struct draft *d, const struct jdoc *j, jdoc_id node);
+/* The JSON of a value, without members of objects that are null: of columns of Parquet, which have the members of all
+ * rows. Absent if the value itself is null. */
+struct slice chat_without_nulls(struct draft *d, const struct jdoc *j, jdoc_id node);
 /* The response format that the chat API takes. Absent if it is plain text, or no object. */
 struct slice chat_response_format(struct draft *d, const struct jdoc *j, jdoc_id node);
 /* The same for the prompt of a request: to the API, an assistant's message at the end is part of it. */

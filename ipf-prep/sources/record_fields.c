@@ -347,14 +347,19 @@ struct slice tags_written(struct draft *d, struct buffer *object)
 	return tags.len > 2 ? tags : (struct slice){0};
 }
 
-struct slice model_tag(struct draft *d, struct slice model)
+struct slice text_tag(struct draft *d, const char *name, struct slice text)
 {
 	struct buffer out = {0};
 	struct jout w = {.out = &out};
-	if (model.len == 0)
+	if (text.len == 0)
 		return (struct slice){0};
 	jout_begin_map(&w);
-	jout_member_string(&w, "model", model);
+	jout_member_string(&w, name, text);
 	jout_end_map(&w);
 	return draft_take_buffer(d, &out);
+}
+
+struct slice model_tag(struct draft *d, struct slice model)
+{
+	return text_tag(d, "model", model);
 }

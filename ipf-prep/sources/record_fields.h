@@ -119,6 +119,9 @@ struct slice name_in_file(struct draft *d, int file_index, struct slice name);
 /* Tags that were written as an object, which is released. Absent if there are none. */
 struct slice tags_written(struct draft *d, struct buffer *object);
 
+/* The tags {"NAME": text}. Absent for an empty text. */
+struct slice text_tag(struct draft *d, const char *name, struct slice text);
+
 /* The tags {"model": …}: the model of the recorded service, which is not the one to request. Absent for an empty name.
  */
 struct slice model_tag(struct draft *d, struct slice model);

@@ -44,6 +44,7 @@
 	F(otel, AGENTS) \
 	F(servegen, TRACE) \
 	F(mlperf_agentic, AGENTS) \
+	F(swe_rebench, AGENTS) \
 	F(vllm_log, LOG) \
 	F(sglang_log, LOG) \
 	F(tgi_log, LOG) \

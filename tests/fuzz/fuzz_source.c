@@ -157,7 +157,8 @@ static const char *const names[] = {"sharegpt",
                                     "scaffolding",
                                     "rerank",
                                     "claude-code",
-                                    "codex"};
+                                    "codex",
+                                    "swe-rebench"};
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

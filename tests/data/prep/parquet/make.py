@@ -95,6 +95,17 @@ pq.write_table(pa.table({
     "hash_ids": pa.array([["c0ffee"], ["c0ffee", "ffffffffffffffff"]], pa.list_(pa.string())),
     "messages": ['[{"role":"user","content":"Say yes"}]', None],
 }), at("art-chat"))
+call = {"id": "c1", "type": "function", "function": {"name": "run", "arguments": '{"command": "ls"}'}}
+tools = [{"type": "function", "function": {"name": name, "description": None, "parameters": {
+    "type": "object", "properties": {key: {"type": "string"}}, "required": [key]}}} for name, key in [("run", "command"), ("view", "path")]]
+pq.write_table(pa.Table.from_pylist([
+    {"trajectory_id": "t1", "instance_id": "a__b-1", "trajectory": [
+        {"role": "system", "content": "You fix."}, {"role": "user", "content": "Fix it."},
+        {"role": "assistant", "content": "", "tool_calls": [call]},
+        {"role": "tool", "content": "a.c", "name": "run", "tool_call_id": "c1"}, {"role": "assistant", "content": "Done."}],
+     "tools": tools, "resolved": 1},
+    {"trajectory_id": "t2", "instance_id": "a__b-2", "trajectory": [{"role": "user", "content": "Hi."}], "tools": [], "resolved": 0},
+]), at("swe-rebench"))
 duckdb.sql("SET TimeZone = 'UTC'")
 duckdb.sql("CREATE TYPE mood AS ENUM ('good', 'bad')")
 duckdb.sql(f"""COPY (SELECT '{uuid.UUID(int=0x0123456789abcdef0123456789abcdef)}'::UUID AS uuid, 'bad'::mood AS mood,
