@@ -32,17 +32,6 @@ static struct slice reward_tag(struct draft *d, const struct jdoc *j)
 	return tags_written(d, &out);
 }
 
-/* An element of a list of lengths; 0 if the list ends before it. */
-static int read_length(const struct jdoc *j, jdoc_id list, uint32_t i, const char *key, int64_t *tokens,
-                       struct ipf_error *err)
-{
-	jdoc_id node = jdoc_at(j, list, i);
-	*tokens = 0;
-	if (node == JDOC_NONE || (jdoc_to_int(j, node, tokens) && *tokens >= 0 && *tokens <= INT32_MAX))
-		return 0;
-	return jdoc_expected(j, node, key, "lengths of 0 to 2147483647 tokens", err);
-}
-
 static int read_turns(const struct jdoc *j, struct slice group, int64_t prompt_tokens, struct sink *sink,
                       struct prompt_pieces *context, struct ipf_error *err)
 {
@@ -59,19 +48,12 @@ static int read_turns(const struct jdoc *j, struct slice group, int64_t prompt_t
 	prompt_pieces_add(context, prompt_piece_id(group, 0), prompt_tokens);
 	for (uint32_t i = 0; i < jdoc_count(j, answers) && !d->failed; i++) {
 		int64_t answer, observation;
-		struct draft_request *r = draft_request(d);
-		if (read_length(j, answers, i, "out_lens", &answer, err) < 0 ||
-		    read_length(j, observations, i, "obs_lens", &observation, err) < 0)
+		if (element_tokens(j, answers, i, "out_lens", &answer, err) < 0 ||
+		    element_tokens(j, observations, i, "obs_lens", &observation, err) < 0)
 			return -1;
-		if (!r)
-			return 0;
-		r->input_tokens = context->tokens;
-		r->output_tokens = answer;
-		r->tags = tags;
-		prompt_pieces_to_blocks(context, d, &r->blocks);
-		prompt_pieces_add(context, prompt_piece_id(d->session, 2 * i + 1), answer);
-		prompt_pieces_add(context, prompt_piece_id(d->session, 2 * i + 2), observation);
-		d->failed |= context->failed;
+		struct draft_request *r = prompt_pieces_turn(context, d, answer, observation);
+		if (r)
+			r->tags = tags;
 	}
 	return 0;
 }

@@ -54,6 +54,21 @@ void prompt_pieces_to_blocks(const struct prompt_pieces *p, struct draft *d, str
 	*blocks = (struct draft_blocks){.ids = ids, .count = p->count, .sizes = (const int64_t *)sizes};
 }
 
+struct draft_request *prompt_pieces_turn(struct prompt_pieces *p, struct draft *d, int64_t answer, int64_t added)
+{
+	struct draft_request *r = draft_request(d);
+	uint64_t turn = d->count;
+	if (!r)
+		return NULL;
+	r->input_tokens = p->tokens;
+	r->output_tokens = answer;
+	prompt_pieces_to_blocks(p, d, &r->blocks);
+	prompt_pieces_add(p, prompt_piece_id(d->session, 2 * turn - 1), answer);
+	prompt_pieces_add(p, prompt_piece_id(d->session, 2 * turn), added);
+	d->failed |= p->failed;
+	return d->failed ? NULL : r;
+}
+
 void prompt_pieces_release(struct prompt_pieces *p)
 {
 	free(p->ids);

@@ -24,6 +24,9 @@ void prompt_pieces_add(struct prompt_pieces *p, uint64_t id, int64_t size);
 void prompt_pieces_truncate(struct prompt_pieces *p, int64_t tokens);
 /* Makes the pieces the blocks of a request, copied into the draft. */
 void prompt_pieces_to_blocks(const struct prompt_pieces *p, struct draft *d, struct draft_blocks *blocks);
+/* Adds a request of the draft's session whose prompt the pieces are; they then grow by its answer and by what comes
+ * after that, both of which no other prompt has but those that continue this one. NULL when out of memory. */
+struct draft_request *prompt_pieces_turn(struct prompt_pieces *p, struct draft *d, int64_t answer, int64_t added);
 void prompt_pieces_release(struct prompt_pieces *p);
 
 /* An id made of a name and a number: 64 bits, unlikely to equal another one. */

@@ -69,6 +69,16 @@ int need_tokens(const struct jdoc *j, jdoc_id map, const char *key, int64_t *tok
 	return required(field_tokens(j, map, key, tokens, err), key, err);
 }
 
+int element_tokens(const struct jdoc *j, jdoc_id list, uint32_t i, const char *key, int64_t *tokens,
+                   struct ipf_error *err)
+{
+	jdoc_id node = jdoc_at(j, list, i);
+	*tokens = 0;
+	if (node == JDOC_NONE || (jdoc_to_int(j, node, tokens) && *tokens >= 0 && *tokens <= INT32_MAX))
+		return 0;
+	return jdoc_expected(j, node, key, "lengths of 0 to 2147483647 tokens", err);
+}
+
 int field_text(struct draft *d, const struct jdoc *j, jdoc_id map, const char *key, struct slice *text,
                struct ipf_error *err)
 {

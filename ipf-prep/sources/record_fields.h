@@ -30,6 +30,10 @@ int field_object(struct draft *d, const struct jdoc *j, jdoc_id map, const char 
 int field_tokens(const struct jdoc *j, jdoc_id map, const char *key, int64_t *tokens, struct ipf_error *err);
 int need_tokens(const struct jdoc *j, jdoc_id map, const char *key, int64_t *tokens, struct ipf_error *err);
 
+/* An element of a list of lengths, in tokens; 0 if the list ends before it. `key` is the list's name. 0 or -1. */
+int element_tokens(const struct jdoc *j, jdoc_id list, uint32_t i, const char *key, int64_t *tokens,
+                   struct ipf_error *err);
+
 /* A string. The optional one is set to the absent slice if there is none. */
 int field_text(struct draft *d, const struct jdoc *j, jdoc_id map, const char *key, struct slice *text,
                struct ipf_error *err);

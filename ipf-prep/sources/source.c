@@ -35,6 +35,7 @@
 	F(qwen_bailian, AGENTS) \
 	F(weka, AGENTS) \
 	F(rl_rollout, AGENTS) \
+	F(trie, AGENTS) \
 	F(scaffolding, AGENTS) \
 	F(tracelab, AGENTS) \
 	F(ragpulse, AGENTS) \

@@ -158,7 +158,8 @@ static const char *const names[] = {"sharegpt",
                                     "rerank",
                                     "claude-code",
                                     "codex",
-                                    "swe-rebench"};
+                                    "swe-rebench",
+                                    "trie"};
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
