@@ -65,6 +65,7 @@ static void end_session(struct trace_summary *t)
 	if (t->session_turns)
 		samples_add(&t->turns, (double)t->session_turns);
 	t->session_turns = 0;
+	context_lengths_end(&t->lengths);
 }
 
 static void add_model(struct trace_summary *t, struct slice model)
@@ -108,6 +109,8 @@ static int add_request(struct trace_summary *t, const struct trace_request *r, s
 	t->requests++;
 	t->with_parents += r->parents.data != NULL;
 	t->failed += is_failed(r->tags);
+	if (r->session.data)
+		t->shorter += context_lengths_add(&t->lengths, r->tags, r->input_tokens, j);
 	if (r->at_ns != IPF_ABSENT)
 		samples_add(&t->at, (double)r->at_ns / 1e9);
 	if (r->input_tokens != IPF_ABSENT)
@@ -172,7 +175,7 @@ int trace_summary_read(struct trace_summary *t, struct trace_reader *reader, str
 			break;
 		}
 		if (t->pending.failed || t->session.failed || t->blocks.failed || t->texts.failed || t->at.failed ||
-		    t->input.failed || t->inputs.failed) {
+		    t->input.failed || t->inputs.failed || t->lengths.failed) {
 			got = ipf_error_memory(err);
 			break;
 		}
@@ -302,6 +305,7 @@ json_t *trace_summary_json(struct trace_summary *t)
 		set(s, "turns", distribution(&t->turns));
 		set(s, "wait_s", distribution(&t->wait));
 		set(s, "with_parents", t->with_parents ? json_integer(t->with_parents) : NULL);
+		set(s, "shorter", t->shorter ? json_integer(t->shorter) : NULL);
 		json_object_set_new(all, "sessions", s);
 	}
 	set(all, "media", media(t));
@@ -329,6 +333,7 @@ void trace_summary_release(struct trace_summary *t)
 		samples_release(samples[i]);
 	buffer_release(&t->session);
 	buffer_release(&t->pending);
+	context_lengths_release(&t->lengths);
 	prefix_reuse_release(&t->blocks);
 	prefix_reuse_release(&t->texts);
 	json_decref(t->models);

@@ -10,6 +10,7 @@
 #ifndef PREP_TRACE_SUMMARY_H
 #define PREP_TRACE_SUMMARY_H
 
+#include "stat/context_lengths.h"
 #include "stat/tag_measures.h"
 #include "stats/prefix_reuse.h"
 #include "stats/samples.h"
@@ -24,6 +25,7 @@ struct trace_summary {
 	struct samples turns;         /* of each session */
 	int64_t requests, failed;
 	int64_t sessions, single_requests, with_parents, with_query;
+	int64_t shorter;                   /* requests of sessions with a shorter prompt than the one before */
 	struct prefix_reuse blocks, texts; /* of the requests with recorded blocks, and of the others */
 	struct tag_measures tags;
 	struct media_sums media;
@@ -33,6 +35,7 @@ struct trace_summary {
 	/* of the session at hand */
 	struct buffer session; /* its name */
 	int64_t session_turns;
+	struct context_lengths lengths;
 	struct buffer pending; /* text that does not fill a block yet */
 	int64_t context_bytes; /* of text that is in blocks */
 };
