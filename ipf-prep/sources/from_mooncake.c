@@ -107,27 +107,6 @@ static int read_prompt(struct state *s, const struct jdoc *j, struct draft *d, s
 	return mooncake_output(j, got == 1, r, err) < 0 ? -1 : chat_extra(sink, j, jdoc_get(j, JDOC_ROOT, "extra"), r, err);
 }
 
-static int read_names(struct state *s, const struct source_record *record, struct draft *d, struct ipf_error *err)
-{
-	const struct jdoc *j = record->json;
-	struct draft_request *r = &d->requests[0];
-	static const char *const links[] = {"wait_for", "branches", "dependencies"};
-	for (size_t i = 0; i < sizeof links / sizeof *links; i++)
-		if (jdoc_count(j, jdoc_get(j, JDOC_ROOT, links[i])) > 0)
-			return ipf_error_set(err, IPF_INPUT, "%s: requests that wait for others need the source agentic-mooncake",
-			                     links[i]);
-	if (field_name(d, j, JDOC_ROOT, "session_id", &d->session, err) < 0 ||
-	    field_name(d, j, JDOC_ROOT, "request_id", &r->id, err) < 0 ||
-	    field_name(d, j, JDOC_ROOT, "model", &r->model, err) < 0)
-		return -1;
-	r->id = name_in_file(d, record->file_index, r->id);
-	if (r->id.data && name_set_add(&s->ids, r->id) == 0 && !s->ids.failed)
-		return ipf_error_set(err, IPF_INPUT, "request_id: expected a unique id, got \"%.*s\" again",
-		                     (int)(r->id.len > 40 ? 40 : r->id.len), r->id.data);
-	d->failed |= s->ids.failed;
-	return 0;
-}
-
 static int read_record(void *opened, const struct source_record *record, struct sink *sink, struct ipf_error *err)
 {
 	struct state *s = opened;
@@ -138,7 +117,7 @@ static int read_record(void *opened, const struct source_record *record, struct 
 		return 0;
 	if (need_object(j, JDOC_ROOT, "record", err) < 0 || mooncake_times(j, r, err) < 0)
 		return -1;
-	if (read_names(s, record, d, err) < 0)
+	if (mooncake_names(record, d, &s->ids, err) < 0)
 		return -1;
 	if (r->at_ns != IPF_ABSENT && jdoc_is_null(j, jdoc_get(j, JDOC_ROOT, "timestamp")) &&
 	    !jdoc_is_null(j, jdoc_get(j, JDOC_ROOT, "timestamp_ms")))

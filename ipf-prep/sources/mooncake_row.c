@@ -35,6 +35,27 @@ int mooncake_times(const struct jdoc *j, struct draft_request *r, struct ipf_err
 	           : 0;
 }
 
+int mooncake_names(const struct source_record *record, struct draft *d, struct name_set *ids, struct ipf_error *err)
+{
+	const struct jdoc *j = record->json;
+	struct draft_request *r = &d->requests[0];
+	static const char *const links[] = {"wait_for", "branches", "dependencies"};
+	for (size_t i = 0; i < sizeof links / sizeof *links; i++)
+		if (jdoc_count(j, jdoc_get(j, JDOC_ROOT, links[i])) > 0)
+			return ipf_error_set(err, IPF_INPUT, "%s: requests that wait for others need the source agentic-mooncake",
+			                     links[i]);
+	if (field_name(d, j, JDOC_ROOT, "session_id", &d->session, err) < 0 ||
+	    field_name(d, j, JDOC_ROOT, "request_id", &r->id, err) < 0 ||
+	    field_name(d, j, JDOC_ROOT, "model", &r->model, err) < 0)
+		return -1;
+	r->id = name_in_file(d, record->file_index, r->id);
+	if (r->id.data && name_set_add(ids, r->id) == 0 && !ids->failed)
+		return ipf_error_set(err, IPF_INPUT, "request_id: expected a unique id, got \"%.*s\" again",
+		                     (int)(r->id.len > 40 ? 40 : r->id.len), r->id.data);
+	d->failed |= ids->failed;
+	return 0;
+}
+
 int mooncake_lengths(struct draft *d, const struct jdoc *j, struct draft_request *r, struct mooncake_blocks *blocks,
                      struct ipf_error *err)
 {

@@ -10,6 +10,7 @@
 #ifndef PREP_MOONCAKE_ROW_H
 #define PREP_MOONCAKE_ROW_H
 
+#include "name_set.h"
 #include "sources/record_fields.h"
 
 /* How long the blocks of a file are. Rows may say it (block_size). In a file that does not, they have 512 tokens, or,
@@ -21,6 +22,9 @@ struct mooncake_blocks {
 /* The first of the names, separated by spaces, that the record has; the first of all if it has none. */
 const char *mooncake_name(const struct jdoc *j, const char *names, char name[32]);
 
+/* The session, the id (which no other row has) and the model of the draft's first request. Refuses a row that waits for
+ * others by name. */
+int mooncake_names(const struct source_record *record, struct draft *d, struct name_set *ids, struct ipf_error *err);
 /* The arrival and the wait of r, both optional. */
 int mooncake_times(const struct jdoc *j, struct draft_request *r, struct ipf_error *err);
 /* The lengths of r; the blocks too, if the row has hash_ids. */

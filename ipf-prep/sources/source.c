@@ -32,6 +32,7 @@
 	F(codex, AGENTS) \
 	F(agentic_mooncake, AGENTS) \
 	F(mooncake, TRACE) \
+	F(mooncake_delta, AGENTS) \
 	F(qwen_bailian, AGENTS) \
 	F(weka, AGENTS) \
 	F(rl_rollout, AGENTS) \

@@ -159,7 +159,8 @@ static const char *const names[] = {"sharegpt",
                                     "claude-code",
                                     "codex",
                                     "swe-rebench",
-                                    "trie"};
+                                    "trie",
+                                    "mooncake-delta"};
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
