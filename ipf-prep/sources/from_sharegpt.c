@@ -273,6 +273,9 @@ static int read_record(void *opened, const struct source_record *record, struct 
 
 static bool recognises(const struct sniff *sniff)
 {
+	const struct jdoc *j = sniff->json;
+	if (j && jdoc_type_of(j, jdoc_at(j, jdoc_get(j, JDOC_ROOT, "conversations"), 0)) == JDOC_LIST)
+		return false; /* sglang-agentic: conversations, not the turns of one */
 	return sniff_members(sniff, "conversations") || sniff_members(sniff, "conversation") ||
 	       sniff_members(sniff, "input output_length");
 }

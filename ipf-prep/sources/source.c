@@ -47,6 +47,7 @@
 	F(servegen, TRACE) \
 	F(mlperf_agentic, AGENTS) \
 	F(swe_rebench, AGENTS) \
+	F(sglang_agentic, AGENTS) \
 	F(vllm_log, LOG) \
 	F(sglang_log, LOG) \
 	F(tgi_log, LOG) \

@@ -160,7 +160,8 @@ static const char *const names[] = {"sharegpt",
                                     "codex",
                                     "swe-rebench",
                                     "trie",
-                                    "mooncake-delta"};
+                                    "mooncake-delta",
+                                    "sglang-agentic"};
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
