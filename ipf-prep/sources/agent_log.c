@@ -5,6 +5,7 @@
 #include "sources/record_fields.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define SHARED_TOKENS 512 /* in a piece of what prompts of one model have in common */
 
@@ -144,8 +145,17 @@ static void make_pieces(struct agent_log *log, size_t number)
 
 /* ---- requests ---- */
 
+/* The name of a sub-agent within its session: without the session's name, if it begins with that. */
+static struct slice agent_name(const struct agent_log *log, size_t chain, size_t root)
+{
+	struct slice name = agent_chains_name(&log->chains, chain), session = agent_chains_name(&log->chains, root);
+	size_t skip = session.len + 1;
+	bool within = name.len > skip && name.data[session.len] == '/' && memcmp(name.data, session.data, session.len) == 0;
+	return within ? (struct slice){name.data + skip, name.len - skip} : name;
+}
+
 /* What was recorded of the request but is not part of it. */
-static struct slice make_tags(const struct agent_log *log, const struct agent_request *r, struct draft *d)
+static struct slice make_tags(const struct agent_log *log, const struct agent_request *r, size_t root, struct draft *d)
 {
 	struct buffer out = {0};
 	struct jout w = {.out = &out};
@@ -153,7 +163,7 @@ static struct slice make_tags(const struct agent_log *log, const struct agent_re
 	jout_member_string(&w, "model", model_of(log, r));
 	jout_member_int(&w, "cached_tokens", r->cached_tokens);
 	if (r->sub_agent)
-		jout_member_string(&w, "agent", agent_chains_name(&log->chains, r->chain));
+		jout_member_string(&w, "agent", agent_name(log, r->chain, root));
 	if (r->tool_calls > 0)
 		jout_member_int(&w, "tool_calls", r->tool_calls);
 	jout_end_map(&w);
@@ -173,7 +183,7 @@ static int take_request(struct agent_log *log, const struct agent_step *step, si
 	request->at_ns = r->start_ns - origin_ns;
 	request->input_tokens = r->input_tokens;
 	request->output_tokens = r->output_tokens;
-	request->tags = make_tags(log, r, d);
+	request->tags = make_tags(log, r, step->root, d);
 	prompt_pieces_to_blocks(&log->pieces, d, &request->blocks);
 	return log->failed || d->failed ? ipf_error_memory(err) : agent_chains_take(&log->chains, step, d, sink, err);
 }
