@@ -206,6 +206,7 @@ static void copy(const struct record *record, struct result *row)
 	row->session = record->session;
 	row->turn = record->turn;
 	row->continues = record->continues;
+	row->after = record->after;
 	row->model = record->model;
 	row->target = record->target;
 	row->slo = record->slo;
@@ -763,6 +764,7 @@ static void keep_details(const struct response *r, struct result *row)
 	row->image_tokens = r->details[API_IMAGE];
 	row->audio_tokens = r->details[API_AUDIO];
 	row->output_audio_tokens = r->details[API_OUTPUT_AUDIO];
+	row->tool_calls = r->calls.count ? (int64_t)r->calls.count : IPF_ABSENT;
 	if (r->details[API_SPEC_DRAFT] == 0 || r->details[API_SPEC_DRAFTS] == 0)
 		return;
 	row->spec_drafts = r->details[API_SPEC_DRAFTS];

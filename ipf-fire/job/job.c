@@ -259,6 +259,7 @@ void job_record_parts_release(struct job_record_parts *parts)
 {
 	buffer_release(&parts->headers);
 	buffer_release(&parts->attempts);
+	buffer_release(&parts->after);
 }
 
 /* The members of a JSON map, or the elements of a list, between their brackets. Absent: there are none. */
@@ -284,6 +285,9 @@ void job_to_record(const struct job *job, struct job_record_parts *parts, struct
 	record->session = job->session;
 	record->turn = job->turn;
 	record->continues = job->continues;
+	buffer_clear(&parts->after);
+	schedule_after_write(&job->arrival, &parts->after);
+	record->after = parts->after.failed || !parts->after.len ? (struct slice){0} : buffer_all(&parts->after);
 	record->model = job->model;
 	record->asked_input_tokens = job->input_tokens;
 	record->asked_output_tokens = job->output_tokens;

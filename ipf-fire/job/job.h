@@ -160,7 +160,7 @@ int job_received(struct job *job, const void *data, size_t len, int64_t t_ns, in
 
 /* The parts of a record that are put together for it. */
 struct job_record_parts { /* zero-initialise */
-	struct buffer headers, attempts;
+	struct buffer headers, attempts, after;
 };
 void job_record_parts_release(struct job_record_parts *parts);
 /* Fills in a record, whose slices are valid while the job and the parts do not change. */

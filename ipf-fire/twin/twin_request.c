@@ -76,11 +76,14 @@ bool twin_request_describe(struct twin_request *q, const struct arrival_request 
 	struct slice *const to[] = {&q->id, &q->session, &q->model, &q->slo, &q->tags};
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		put_text(&q->text, all[i]);
+	size_t before = q->text.len;
+	schedule_after_write(&from->arrival, &q->text);
 	if (q->text.failed)
 		return false;
 	const char *at = q->text.data;
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		*to[i] = in_text(all[i], &at);
+	q->after = q->text.len > before ? (struct slice){at, q->text.len - before} : (struct slice){0};
 	q->n = from->arrival.n;
 	q->req = from->arrival.req;
 	q->stage = from->arrival.stage;
@@ -230,6 +233,7 @@ static void repeat(const struct twin_request *q, struct record *record)
 	record->id = q->id;
 	record->session = q->session;
 	record->turn = q->turn;
+	record->after = q->after;
 	record->model = q->model;
 	record->asked_input_tokens = q->input_tokens;
 	record->asked_output_tokens = q->output_tokens;

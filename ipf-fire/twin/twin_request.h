@@ -20,7 +20,7 @@ struct twin_request {
 	struct twin_request *next; /* in a list of spare ones */
 	/* What the record repeats; the slices point into `text`. */
 	struct buffer text;
-	struct slice id, session, model, slo, tags;
+	struct slice id, session, model, slo, tags, after;
 	int64_t n, req, stage, copy, turn, input_tokens, output_tokens, hang_up_ns;
 	bool follows;    /* it waits for others */
 	bool refused;    /* it is too long, and gets an answer that says so */

@@ -1,20 +1,36 @@
 #include "analysis/session_figures.h"
 
 #include "absent.h"
+#include "analysis/session_graph.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 const char *const session_part_names[SESSION_PARTS] = {"model", "think", "waiting", "client"};
 
+const char *const session_distribution_names[SESSION_DISTRIBUTIONS] = {
+	[SESSION_REQUESTS] = "requests_each",
+	[SESSION_PATH] = "requests_on_path",
+	[SESSION_TIME] = "time_s",
+	[SESSION_PART + SESSION_MODEL] = "model_s",
+	[SESSION_PART + SESSION_THINK] = "think_s",
+	[SESSION_PART + SESSION_WAITING] = "waiting_s",
+	[SESSION_PART + SESSION_CLIENT] = "client_s",
+	[SESSION_IN_FLIGHT_MOST] = "in_flight_most",
+	[SESSION_IN_FLIGHT_MEAN] = "in_flight_mean",
+	[SESSION_PARALLELISM] = "parallelism",
+	[SESSION_WAITS_FOR] = "waits_for",
+	[SESSION_WAITED_BY] = "waited_by",
+};
+
 /* What is gathered of each complete session. */
 struct gathered {
-	struct samples turns, path, time, part[SESSION_PARTS];
+	struct samples of[SESSION_DISTRIBUTIONS];
 };
 
 /* A session whose path has been followed, in ns. */
 struct followed {
-	int64_t requests, path, time_ns, part_ns[SESSION_PARTS];
+	int64_t path, time_ns, part_ns[SESSION_PARTS];
 };
 
 /* A session that was sent: as often as the schedule comes to it. */
@@ -85,46 +101,22 @@ static struct sent_session *list_sent(const struct run_data *run, const struct r
 	return list;
 }
 
-/* When a request could have started if nothing had held it back. */
-static int64_t due_of(const struct row *row)
+/* Follows the critical path of a session, all of whose requests have succeeded. */
+static struct followed follow(const struct session_graph *g)
 {
-	return row->due_ns != IPF_ABSENT                  ? row->due_ns
-	       : row_get(row, ROW_READY_NS) != IPF_ABSENT ? row_get(row, ROW_READY_NS)
-	                                                  : row->start_ns;
-}
-
-/* The last of rows[0 … before - 1] that ended by then; -1: none did. */
-static int64_t last_ended(const struct row *const *rows, int64_t before, int64_t by_ns)
-{
-	int64_t low = 0, high = before;
-	while (low < high) {
-		int64_t middle = low + (high - low) / 2;
-		if (rows[middle]->end_ns <= by_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low - 1;
-}
-
-/* Follows the critical path of a session, whose rows are sorted by their ends and all have succeeded. */
-static struct followed follow(const struct row *const *rows, int64_t count)
-{
-	struct followed f = {.requests = count};
-	int64_t at = count - 1;
-	while (at >= 0) {
-		const struct row *row = rows[at];
-		int64_t due = due_of(row), lag = row->start_ns - due, client = row_get(row, METRIC_CLIENT_LAG);
+	struct followed f = {0};
+	for (int64_t at = g->count - 1, before; at >= 0; at = before) {
+		const struct row *row = g->rows[at];
+		int64_t due = session_graph_due(row), lag = row->start_ns - due, client = row_get(row, METRIC_CLIENT_LAG);
 		client = client == IPF_ABSENT || client < 0 ? 0 : client < lag ? client : lag;
 		f.path++;
 		f.part_ns[SESSION_MODEL] += row->end_ns - row->start_ns;
 		f.part_ns[SESSION_CLIENT] += client;
 		f.part_ns[SESSION_WAITING] += lag - client;
-		f.time_ns = rows[count - 1]->end_ns - due;
-		int64_t before = last_ended(rows, at, due);
+		f.time_ns = g->rows[g->count - 1]->end_ns - due;
+		before = session_graph_before(g, at);
 		if (before >= 0)
-			f.part_ns[SESSION_THINK] += due - rows[before]->end_ns;
-		at = before;
+			f.part_ns[SESSION_THINK] += due - g->rows[before]->end_ns;
 	}
 	return f;
 }
@@ -133,12 +125,50 @@ static bool is_complete(const struct row *const *rows, int64_t count)
 {
 	for (int64_t i = 0; i < count; i++)
 		if (!rows[i]->ok || rows[i]->start_ns == IPF_ABSENT || rows[i]->end_ns == IPF_ABSENT ||
-		    rows[i]->start_ns < due_of(rows[i]) || rows[i]->end_ns < rows[i]->start_ns)
+		    rows[i]->start_ns < session_graph_due(rows[i]) || rows[i]->end_ns < rows[i]->start_ns)
 			return false;
 	return true;
 }
 
-static void add_session(struct session_figures *s, struct gathered *all, const struct row *const *rows, int64_t count)
+static void add_branches(struct session_figures *s, struct gathered *all, const struct session_graph *g)
+{
+	const int64_t *after;
+	for (int64_t i = 0; i < g->count; i++) {
+		const int64_t waits_for = row_after(g->rows[i], &after), followers = g->followers[i];
+		samples_add(&all->of[SESSION_WAITS_FOR], waits_for > 0 ? (double)waits_for : NAN);
+		samples_add(&all->of[SESSION_WAITED_BY], followers > 0 ? (double)followers : NAN);
+		s->branches |= waits_for > 1;
+	}
+}
+
+static int add_complete(struct session_figures *s, struct gathered *all, const struct row *const *rows, int64_t count)
+{
+	struct session_graph g = {.rows = rows, .count = count};
+	struct session_width width;
+	if (session_graph_link(&g) < 0 || session_graph_width(&g, &width) < 0) {
+		session_graph_release(&g);
+		return -1;
+	}
+	struct followed f = follow(&g);
+	const double on_path = (double)f.part_ns[SESSION_MODEL], in_all = (double)width.in_all_ns;
+	samples_add(&all->of[SESSION_REQUESTS], (double)count);
+	samples_add(&all->of[SESSION_PATH], (double)f.path);
+	samples_add(&all->of[SESSION_TIME], (double)f.time_ns / 1e9);
+	for (int i = 0; i < SESSION_PARTS; i++) {
+		samples_add(&all->of[SESSION_PART + i], (double)f.part_ns[i] / 1e9);
+		s->share[i] += (double)f.part_ns[i];
+	}
+	s->branches |= width.most > 1;
+	samples_add(&all->of[SESSION_IN_FLIGHT_MOST], (double)width.most);
+	samples_add(&all->of[SESSION_IN_FLIGHT_MEAN], width.in_flight_ns > 0 ? in_all / (double)width.in_flight_ns : NAN);
+	samples_add(&all->of[SESSION_PARALLELISM], on_path > 0 ? in_all / on_path : NAN);
+	add_branches(s, all, &g);
+	session_graph_release(&g);
+	return 0;
+}
+
+/* -1: out of memory. */
+static int add_session(struct session_figures *s, struct gathered *all, const struct row *const *rows, int64_t count)
 {
 	bool judged = false, good = true;
 	for (int64_t i = 0; i < count; i++) {
@@ -150,16 +180,9 @@ static void add_session(struct session_figures *s, struct gathered *all, const s
 	s->judged += judged;
 	s->good += judged && good;
 	if (!is_complete(rows, count))
-		return;
-	struct followed f = follow(rows, count);
+		return 0;
 	s->complete++;
-	samples_add(&all->turns, (double)f.requests);
-	samples_add(&all->path, (double)f.path);
-	samples_add(&all->time, (double)f.time_ns / 1e9);
-	for (int i = 0; i < SESSION_PARTS; i++) {
-		samples_add(&all->part[i], (double)f.part_ns[i] / 1e9);
-		s->share[i] += (double)f.part_ns[i];
-	}
+	return add_complete(s, all, rows, count);
 }
 
 /* The time in which sessions ran: summed over repeats, on the clock of each. */
@@ -184,22 +207,16 @@ static double extent_s(const struct run_data *run, const struct row *const *rows
 static bool summarise(struct session_figures *s, struct gathered *all, const struct percentiles *list)
 {
 	double time = 0;
-	bool failed = all->turns.failed || all->path.failed || all->time.failed;
-	for (int i = 0; i < SESSION_PARTS; i++) {
+	bool failed = false;
+	for (int i = 0; i < SESSION_DISTRIBUTIONS; i++) {
+		failed |= all->of[i].failed;
+		metric_summary_of_samples(&s->of[i], &all->of[i], 0, 1, list);
+		samples_release(&all->of[i]);
+	}
+	for (int i = 0; i < SESSION_PARTS; i++)
 		time += s->share[i];
-		failed |= all->part[i].failed;
-	}
-	metric_summary_of_samples(&s->turns, &all->turns, 0, 1, list);
-	metric_summary_of_samples(&s->path, &all->path, 0, 1, list);
-	metric_summary_of_samples(&s->time, &all->time, 0, 1, list);
-	for (int i = 0; i < SESSION_PARTS; i++) {
-		metric_summary_of_samples(&s->part[i], &all->part[i], 0, 1, list);
+	for (int i = 0; i < SESSION_PARTS; i++)
 		s->share[i] = time > 0 ? s->share[i] / time : NAN;
-		samples_release(&all->part[i]);
-	}
-	samples_release(&all->turns);
-	samples_release(&all->path);
-	samples_release(&all->time);
 	return !failed;
 }
 
@@ -212,7 +229,7 @@ int session_figures_build(struct session_figures *s, const struct run_data *run,
 	const struct row **rows = malloc((size_t)(run->row_count + 1) * sizeof *rows);
 	struct gathered all = {0};
 	int64_t count = 0, sessions;
-	bool several = false;
+	bool several = false, added = true;
 	if (!rows)
 		return ipf_error_memory(err);
 	for (int64_t i = 0; i < run->row_count; i++)
@@ -221,10 +238,10 @@ int session_figures_build(struct session_figures *s, const struct run_data *run,
 	struct sent_session *sent = list_sent(run, rows, count, &sessions);
 	for (int64_t i = 0; i < sessions; i++) {
 		several |= sent[i].count > 1;
-		add_session(s, &all, sent[i].rows, sent[i].count);
+		added &= add_session(s, &all, sent[i].rows, sent[i].count) == 0;
 	}
 	double length = extent_s(run, rows, count);
-	bool ok = summarise(s, &all, list) && sent;
+	bool ok = summarise(s, &all, list) && added && sent;
 	free(sent);
 	free(rows);
 	s->per_hour = length > 0 ? (double)s->complete * 3600 / length : NAN;

@@ -162,6 +162,8 @@ const struct catalogue_figure catalogue[] = {
 	{ROW("throughput/absent", "not known", "", TEXT, NULL), AT(no_throughput), COLUMN("throughput_absent")},
 
 	{ROW("inputs", "inputs of a request", "inputs", DISTRIBUTION, "inputs"), AT(inputs), COLUMN("inputs")},
+	{ROW("tool_calls", "tool calls of an answer", "calls", DISTRIBUTION, "tool_calls"), AT(tool_calls),
+     COLUMN("tool_calls")},
 
 	{ROW("tokens/input", "input tokens", "tokens", DISTRIBUTION, "input_tokens"), AT(input), COLUMN("input_tokens"),
      FAMILY("ipf_request_input_tokens", "Input tokens of a successful request.")},

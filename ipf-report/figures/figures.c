@@ -168,9 +168,10 @@ static int build_tokens(struct figures *f, const struct figure_options *options,
                         struct samples *s)
 {
 	static const enum row_column columns[] = {ROW_INPUT_TOKENS, ROW_OUTPUT_TOKENS, ROW_REASONING_TOKENS,
-	                                          ROW_ASKED_INPUT,  ROW_ASKED_OUTPUT,  ROW_INPUTS};
-	struct metric_summary *summaries[] = {&f->input,       &f->output,       &f->reasoning,
-	                                      &f->asked_input, &f->asked_output, &f->inputs};
+	                                          ROW_ASKED_INPUT,  ROW_ASKED_OUTPUT,  ROW_INPUTS,
+	                                          ROW_TOOL_CALLS};
+	struct metric_summary *summaries[] = {&f->input,        &f->output, &f->reasoning, &f->asked_input,
+	                                      &f->asked_output, &f->inputs, &f->tool_calls};
 	for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
 		if (row_samples_column(rows, columns[i], s) < 0)
 			return -1;

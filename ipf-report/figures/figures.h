@@ -105,6 +105,7 @@ struct figures {
 	double early[WAITED][EARLY_PERCENTILES];     /* ms; NAN: too few requests, or not requested */
 	struct metric_summary inputs;                /* of a request */
 	struct metric_summary input, output, reasoning, asked_input, asked_output;
+	struct metric_summary tool_calls; /* of an answer that has any */
 	double input_total, output_total; /* tokens of all requests that ended well */
 	int64_t by_source[SOURCES];
 	int64_t *by_finish; /* one count for each of run->finishes */

@@ -9,8 +9,8 @@ enum own { OWN_PART, OWN_STAGE_NAME, OWN_TARGET, OWN_ERROR_KIND, OWN_STATUS, OWN
 /* Members that have no single value, or whose texts are whole answers. */
 static bool is_left_out(const struct field *field)
 {
-	return field->type == FIELD_LIST || field->type == FIELD_MAP || strcmp(field->name, "text") == 0 ||
-	       strcmp(field->name, "reasoning") == 0;
+	return field->type == FIELD_LIST || field->type == FIELD_INTEGERS || field->type == FIELD_MAP ||
+	       strcmp(field->name, "text") == 0 || strcmp(field->name, "reasoning") == 0;
 }
 
 static enum request_type type_of(const struct field *field)

@@ -81,7 +81,9 @@ static const struct {
 	[ROW_HISTORY_GENERATED - METRIC_COUNT] = MEMBER(history_generated_tokens),
 	[ROW_HISTORY_CACHED - METRIC_COUNT] = MEMBER(history_cached_tokens),
 	[ROW_HISTORY_TEXT - METRIC_COUNT] = MEMBER(history_text_tokens),
+	[ROW_TOOL_CALLS - METRIC_COUNT] = MEMBER(tool_calls),
 	[ROW_REQ - METRIC_COUNT] = MEMBER(req),
+	[ROW_AFTER - METRIC_COUNT] = {.name = "after"},
 };
 
 static int out_of_range(int column, int64_t value, struct ipf_error *err)
@@ -106,8 +108,8 @@ static void find_places(struct row_columns *columns)
 {
 	int at = 0;
 	for (int exists = 1; exists >= 0; exists--) {
-		for (int i = 0; i < ROW_COLUMNS; i++)
-			if (i != ROW_REQ && column_exists(&columns->list[i]) == exists)
+		for (int i = 0; i < ROW_REQ; i++)
+			if (column_exists(&columns->list[i]) == exists)
 				columns->places[at++] = (struct row_column_place){.values = &columns->list[i],
 				                                                  .most = i < ROW_STALLS ? ROW_TIME_MOST
 				                                                                         : ROW_COUNT_MOST,
@@ -194,7 +196,7 @@ static int64_t value_at(const struct result *result, size_t offset)
 static int begin_columns(struct row_columns *columns, int64_t at, const struct result *result, struct ipf_error *err)
 {
 	int begun = 0;
-	for (int i = columns->used; i < ROW_COLUMNS - 1; i++) {
+	for (int i = columns->used; i < ROW_REQ; i++) {
 		const struct row_column_place *place = &columns->places[i];
 		if (value_at(result, place->offset) == IPF_ABSENT)
 			continue;
@@ -218,6 +220,42 @@ static int add_req(struct row_columns *columns, int64_t at, const struct result 
 	return column_exists(v) ? set_value(v, columns->cap, at, wanted ? result->req : IPF_ABSENT, err) : 0;
 }
 
+static bool append_after(struct row_columns *columns, int64_t value)
+{
+	if (columns->after_count == columns->after_cap) {
+		int64_t cap = columns->after_cap ? 2 * columns->after_cap : 1024;
+		int64_t *longer = realloc(columns->after, (size_t)cap * sizeof *longer);
+		if (!longer)
+			return false;
+		columns->after = longer;
+		columns->after_cap = cap;
+	}
+	columns->after[columns->after_count++] = value;
+	return true;
+}
+
+/* Keeps a list of integers as results have it, `[3,17]`. */
+static int add_after(struct row_columns *columns, int64_t at, const struct result *result, struct ipf_error *err)
+{
+	struct column_values *v = &columns->list[ROW_AFTER];
+	const struct slice list = result->session.data ? result->after : (struct slice){0};
+	const int64_t begin = columns->after_count;
+	if (list.data && !column_exists(v) && begin_column(columns, ROW_AFTER, at, err) < 0)
+		return -1;
+	if (list.data && !append_after(columns, 0))
+		return no_memory(at, err);
+	for (size_t i = 0; i < list.len; i++) {
+		char *end;
+		if (list.data[i] < '0' || list.data[i] > '9')
+			continue; /* a bracket, a comma, a space */
+		if (!append_after(columns, strtoll(list.data + i, &end, 10)))
+			return no_memory(at, err);
+		columns->after[begin]++;
+		i = (size_t)(end - list.data) - 1;
+	}
+	return column_exists(v) ? set_value(v, columns->cap, at, list.data ? begin : IPF_ABSENT, err) : 0;
+}
+
 int row_columns_add(struct row_columns *columns, int64_t at, const struct result *result, struct ipf_error *err)
 {
 	if (at == columns->cap && lengthen(columns, err) < 0)
@@ -231,7 +269,7 @@ int row_columns_add(struct row_columns *columns, int64_t at, const struct result
 		if (set_value(place->values, columns->cap, at, value, err) < 0)
 			return -1;
 	}
-	return add_req(columns, at, result, err);
+	return add_req(columns, at, result, err) < 0 ? -1 : add_after(columns, at, result, err);
 }
 
 bool row_columns_same(const struct row_columns *columns, enum metric a, enum metric b, int64_t count)
@@ -249,5 +287,6 @@ void row_columns_release(struct row_columns *columns)
 		free(columns->list[i].narrow);
 		free(columns->list[i].wide);
 	}
+	free(columns->after);
 	*columns = (struct row_columns){0};
 }

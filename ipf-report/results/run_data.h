@@ -67,6 +67,14 @@ static inline int64_t row_get(const struct row *row, int column)
 	return column_value(&row->columns->list[column], row->at);
 }
 
+/* The n of the requests of its session for whose ends it waited; 0: for none, or it is not known. */
+static inline int64_t row_after(const struct row *row, const int64_t **list)
+{
+	const int64_t at = row_get(row, ROW_AFTER);
+	*list = at == IPF_ABSENT ? NULL : &row->columns->after[at + 1];
+	return at == IPF_ABSENT ? 0 : row->columns->after[at];
+}
+
 /* The same, where what is not known counts as none. */
 static inline int64_t row_get_or_0(const struct row *row, int column)
 {

@@ -181,6 +181,8 @@ void section_tokens(const struct telling *t)
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
 		if (json_at(tokens, rows[i][0]))
 			doc_row_of(t->d, table, rows[i][1], NULL, json_at(tokens, rows[i][0]));
+	if (json_at(t->total, "tool_calls"))
+		doc_row_of(t->d, table, "tool calls", NULL, json_at(t->total, "tool_calls"));
 	tell_source(t);
 	tell_input(t);
 	tell(t, "cached", tokens, "{cached_share%} of the input tokens, as the server reports");

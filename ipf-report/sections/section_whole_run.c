@@ -159,6 +159,12 @@ void section_sessions(const struct telling *t)
 		t, "router", json_at(t->report, "run/session_tokens"),
 		"{given#} answer{s:given} named a server, {returned#} request{s:returned} of {sessions#} session{s:sessions} returned "
 		"the name (--session-header)");
+	tell(
+		t, "branches", s,
+		"at most {in_flight_most/max#} request{s:in_flight_most/max} of a session in flight at the same time, "
+		"{in_flight_mean/mean} on average[; together they took {parallelism/mean} times as long as the critical path]");
+	tell(t, "waits", s,
+	     "a request waits for up to {waits_for/max#} other{s:waits_for/max}; up to {waited_by/max#} for the same one");
 	if (figure_at(s, "of") > 0)
 		doc_fact(t->d, "good", "%s, %s, met all objectives", phrase(t->d, s, "{good#} of {of#}"),
 		         show_percent(figure_at(s, "good") / figure_at(s, "of"), a));

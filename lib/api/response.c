@@ -578,7 +578,7 @@ static int extract_content(struct response *r, const struct record *record, cons
 	int64_t usage = extract_usage(r);
 	extract_finish(r);
 	extract_id(r, options);
-	if (options->keep_text)
+	if (tools || usage != IPF_ABSENT || options->keep_text)
 		tool_calls_add(&r->calls, &r->format->calls, &r->doc);
 	extract_outputs(r);
 	bool after_end = r->ended;

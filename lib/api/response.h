@@ -97,7 +97,7 @@ struct response {
 	struct buffer text, reasoning; /* each alone, with keep_text */
 	/* The ids of the tokens of the answer and of the prompt, where the server lists them: "12,7"; with keep_ids. */
 	struct buffer output_ids, prompt_ids;
-	struct tool_calls calls; /* with keep_text, if the API's descriptor says where they are */
+	struct tool_calls calls; /* if the API's descriptor says where they are */
 	struct buffer id;        /* by which a later request continues it, with keep_text; empty: none */
 	struct buffer error_text, malformed_text;
 

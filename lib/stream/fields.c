@@ -42,10 +42,22 @@ void fields_init(const struct field *fields, size_t count, void *object)
 		set_absent(f, object);
 }
 
+static bool has_integers_only(const struct jdoc *doc, jdoc_id list)
+{
+	int64_t value;
+	for (struct jdoc_each e = jdoc_each(doc, list); jdoc_step(&e);)
+		if (!jdoc_to_int(doc, e.value, &value) || value < 0 || value > FIELD_INT_MAX)
+			return false;
+	return true;
+}
+
 static int read_one(const struct field *f, void *object, const struct jdoc *doc, jdoc_id node, struct ipf_error *err)
 {
-	static const enum jdoc_type types[] = {
-		[FIELD_TEXT] = JDOC_TEXT, [FIELD_NAME] = JDOC_TEXT, [FIELD_LIST] = JDOC_LIST, [FIELD_MAP] = JDOC_MAP};
+	static const enum jdoc_type types[] = {[FIELD_TEXT] = JDOC_TEXT,
+	                                       [FIELD_NAME] = JDOC_TEXT,
+	                                       [FIELD_LIST] = JDOC_LIST,
+	                                       [FIELD_INTEGERS] = JDOC_LIST,
+	                                       [FIELD_MAP] = JDOC_MAP};
 	static const char *const wanted[] = {
 		[FIELD_INT] = "an integer",
 		[FIELD_UINT] = "an integer of 0 or more",
@@ -53,6 +65,7 @@ static int read_one(const struct field *f, void *object, const struct jdoc *doc,
 		[FIELD_TEXT] = "a string",
 		[FIELD_NAME] = "a name without control characters",
 		[FIELD_LIST] = "a list",
+		[FIELD_INTEGERS] = "a list of integers of 0 or more",
 		[FIELD_MAP] = "an object",
 		[FIELD_TAGS] = "a list or an object without control characters",
 		[FIELD_TOKENS] = TOKENS_EXPECTED,
@@ -72,7 +85,8 @@ static int read_one(const struct field *f, void *object, const struct jdoc *doc,
 	} else {
 		enum jdoc_type type = jdoc_type_of(doc, node);
 		good = f->type == FIELD_TAGS ? (type == JDOC_LIST || type == JDOC_MAP) && jdoc_is_safe(doc, node)
-		                             : type == types[f->type] && (f->type != FIELD_NAME || jdoc_is_safe(doc, node));
+		                             : type == types[f->type] && (f->type != FIELD_NAME || jdoc_is_safe(doc, node)) &&
+		                                   (f->type != FIELD_INTEGERS || has_integers_only(doc, node));
 		if (good)
 			*(struct slice *)place(f, object) = jdoc_raw(doc, node);
 	}
@@ -166,6 +180,18 @@ static bool read_text(const char **at, const char *end, struct slice *text)
 	return true;
 }
 
+static bool read_integers(const char **at, const char *end, struct slice *list)
+{
+	const char *begin = *at;
+	int64_t value;
+	for (bool more = skip(at, end, "[", 1); more; more = skip(at, end, ",", 1)) {
+		if (!jinteger_read(at, end, &value))
+			return false;
+		*list = (struct slice){begin, (size_t)(*at - begin) + 1};
+	}
+	return *at > begin && skip(at, end, "]", 1);
+}
+
 static bool read_other_value(const struct field *f, void *object, const char **at, const char *end)
 {
 	switch (f->type) {
@@ -174,6 +200,8 @@ static bool read_other_value(const struct field *f, void *object, const char **a
 		return skip(at, end, "true", 4) || skip(at, end, "false", 5);
 	case FIELD_TEXT:
 		return read_text(at, end, place(f, object));
+	case FIELD_INTEGERS:
+		return read_integers(at, end, place(f, object));
 	case FIELD_INT:
 	case FIELD_UINT:
 	case FIELD_TOKENS:

@@ -24,6 +24,7 @@ enum field_type {
 	FIELD_TEXT,   /* struct slice: the JSON verbatim, a text with its quotes; an absent slice if absent */
 	FIELD_NAME,   /* the same for a name: without what safe_text.h escapes */
 	FIELD_LIST,
+	FIELD_INTEGERS, /* the same for a list of integers of 0 or more */
 	FIELD_MAP,
 	FIELD_TAGS, /* a list or a map, all of whose names and texts are like a FIELD_NAME */
 };
@@ -67,7 +68,8 @@ struct fields_shape {
 };
 
 /* The same for a line in the form that fields_write gives it, without a document: in a tenth of the time. False: it has
- * another form (other members or another order, spaces, null, a negative integer, a list or a map), or is wrong; the
+ * another form (other members or another order, spaces, null, a negative integer, a map, a list of anything but such
+ * integers), or is wrong; the
  * object is undefined then, and fields_read says what is wrong. For tables without FIELD_NAME, of at most
  * FIELDS_MAX fields. `shape`: of the lines of one stream and one table. */
 bool fields_read_line(const struct field *fields, size_t count, void *object, struct slice line,

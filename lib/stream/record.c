@@ -33,6 +33,7 @@ static const struct field fields[] = {
 	FIELD(FIELD_TEXT, struct record, session),
 	UINT(turn),
 	UINT(continues),
+	FIELD(FIELD_INTEGERS, struct record, after),
 	FIELD(FIELD_TEXT, struct record, model),
 	TOKENS(asked_input_tokens),
 	TOKENS(asked_output_tokens),

@@ -36,6 +36,7 @@ struct record {
 	struct slice session; /* text */
 	int64_t turn;
 	int64_t continues;  /* n of the request whose answer, as the server gave it, is in the prompt (--history live) */
+	struct slice after; /* list: the n of the requests whose ends it waited for; absent: it waited for none */
 	struct slice model; /* text: the requested model */
 	int64_t asked_input_tokens; /* input_tokens of the trace */
 	int64_t asked_output_tokens;

@@ -19,6 +19,7 @@ struct result {
 	struct slice id, session, model; /* texts */
 	int64_t turn;
 	int64_t continues;    /* n of the request whose answer its prompt has, as the server gave it */
+	struct slice after;   /* list of integers: the n of the requests whose ends it waited for; absent: of none */
 	int64_t target;       /* index into "targets" of the records' header; absent: there is only one */
 	struct slice replica; /* text: which server of several answered, from a header of the answer */
 	bool ok;
@@ -73,6 +74,7 @@ struct result {
 	int64_t asked_input_tokens, asked_output_tokens;
 	int64_t inputs, outputs;     /* how many inputs it had, and how many results came; absent: the API has no inputs */
 	struct slice not_streamed;   /* text: why the response came in one piece: ignored, not-asked, no-streaming */
+	int64_t tool_calls;          /* that the answer consists of; absent: none, or the API does not say where they are */
 	struct slice tokens_source;  /* text: usage, tokenizer, ids, events or none: the source of output_tokens */
 	struct slice finish;         /* text: finish reason */
 	struct slice finish_server;  /* text: the server's own word, if it differs */

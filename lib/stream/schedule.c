@@ -356,11 +356,23 @@ static char *put_int(char *at, int64_t value)
 #define PUT_MEMBER(at, before, value)                                                                                  \
 	(memcpy((at), (before), sizeof(before) - 1), put_int((at) + sizeof(before) - 1, (value)))
 
-enum { LINE_MAX_BYTES = 192, AFTER_MAX_BYTES = 21 }; /* of a line without its "after", and of an element of that */
+enum { LINE_MAX_BYTES = 192, AFTER_MAX_BYTES = 21 }; /* of a line without its "after", of an element of that */
+
+void schedule_after_write(const struct schedule_arrival *a, struct buffer *to)
+{
+	char *start = a->after_count ? buffer_reserve(to, a->after_count * AFTER_MAX_BYTES + 3) : NULL, *at = start;
+	if (!start)
+		return;
+	for (size_t i = 0; i < a->after_count; i++)
+		at = i ? PUT_MEMBER(at, ",", a->after[i]) : PUT_MEMBER(at, "[", a->after[i]);
+	*at++ = ']';
+	*at = '\0';
+	to->len += (size_t)(at - start);
+}
 
 void schedule_arrival_write(const struct schedule_arrival *a, struct buffer *line)
 {
-	char *start = buffer_reserve(line, LINE_MAX_BYTES + a->after_count * AFTER_MAX_BYTES), *at = start;
+	char *start = buffer_reserve(line, LINE_MAX_BYTES), *at = start;
 	if (!start)
 		return;
 	at = PUT_MEMBER(at, "{\"n\":", a->n);
@@ -372,13 +384,11 @@ void schedule_arrival_write(const struct schedule_arrival *a, struct buffer *lin
 		at = PUT_MEMBER(at, ",\"copy\":", a->copy);
 	if (a->wait_ns != IPF_ABSENT)
 		at = PUT_MEMBER(at, ",\"wait_ns\":", a->wait_ns);
-	for (size_t i = 0; i < a->after_count; i++)
-		at = i ? PUT_MEMBER(at, ",", a->after[i]) : PUT_MEMBER(at, ",\"after\":[", a->after[i]);
-	if (a->after_count)
-		*at++ = ']';
-	*at++ = '}';
-	*at = '\0';
 	line->len += (size_t)(at - start);
+	if (a->after_count)
+		buffer_text(line, ",\"after\":");
+	schedule_after_write(a, line);
+	buffer_byte(line, '}');
 }
 
 int schedule_reader_open(struct schedule_reader **reader, const char *path, struct ipf_error *err)

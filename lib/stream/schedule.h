@@ -116,5 +116,7 @@ static inline int64_t schedule_prompt_number(int64_t req, int64_t copy, int64_t 
 }
 /* Appends the line, without a newline. */
 void schedule_arrival_write(const struct schedule_arrival *arrival, struct buffer *to);
+/* Appends the list of what it waits for; nothing if that is nothing. */
+void schedule_after_write(const struct schedule_arrival *arrival, struct buffer *to);
 
 #endif

@@ -113,6 +113,7 @@ class Answer:
 
     def __init__(self, record, body, trouble):
         self.ends, self.texts, self.reported = [], [], []  # of the content events: their ends, of those with text, output tokens so far
+        self.calls = set()  # by their index, else their place
         self.in_band = self.malformed = self.ended = self.broken = self.whole = False
         self.usage, self.finish, self.after_usage = {}, None, 0
         trimmed = body.removeprefix(b"\xef\xbb\xbf").strip(b" \t\r\n")
@@ -188,9 +189,11 @@ class Answer:
             said = choice.get(member) or {}
             text += said.get("content") or ""
             other += (said.get("reasoning_content") or "") + (said.get("reasoning") or "")
-            for tool in said.get("tool_calls") or []:
-                function = tool.get("function") or {}
-                other += (function.get("name") or "") + (function.get("arguments") or "")
+            tools = said.get("tool_calls") or []
+            functions = [tool.get("function") or {} for tool in tools]
+            written = "".join((function.get("name") or "") + (function.get("arguments") or "") for function in functions)
+            self.calls |= {tool.get("index", place) for place, tool in enumerate(tools) if written}
+            other += written
             self.finish = choice.get("finish_reason") or self.finish
         self.after_usage = 0 if "completion_tokens" in usage else self.after_usage + bool(text or other)
         if text or other:
@@ -261,6 +264,8 @@ def figures_of(record, answer, reads):
                         ("output_tokens_usage", usage.get("completion_tokens")), ("input_tokens_usage", usage.get("prompt_tokens"))):
         if value is not None:
             row[name] = value
+    if answer.calls:
+        row["tool_calls"] = len(answer.calls)
     if not answer.ends:
         return row
 
@@ -398,7 +403,7 @@ def histogram(values):
 
 
 FIGURES = ["ok", "error", "finish", "events", "coalesced", "connect_ns", "ttfb_ns", "ttft_ns", "ttfa_ns", "ttst_ns", "e2e_ns", "itl_max_ns", "itl_mean_ns",
-           "tpot_ns", "ntpot_ns", "sending_ns", "setup_ns", "send_waits", "first_early_ns", "last_early_ns", "attempts", "attempt_start_ns", "attempt_ttft_ns",
+           "tool_calls", "tpot_ns", "ntpot_ns", "sending_ns", "setup_ns", "send_waits", "first_early_ns", "last_early_ns", "attempts", "attempt_start_ns", "attempt_ttft_ns",
            "attempt_e2e_ns", "retry_wait_ns", "retry_early", "refusals", "retry_afters", "retry_after_ns", "retry_after_min_ns", "retry_after_max_ns",
            "output_tokens", "output_tokens_usage", "input_tokens_usage"]
 

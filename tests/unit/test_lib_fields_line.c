@@ -6,14 +6,14 @@
 struct thing {
 	int64_t n, t_ns, count, tokens;
 	bool ok, late;
-	struct slice name, text, last;
+	struct slice name, text, list, last;
 };
 static const struct field table[] = {
 	REQUIRED_FIELD(FIELD_UINT, struct thing, n),  FIELD(FIELD_INT, struct thing, t_ns),
 	REQUIRED_FIELD(FIELD_BOOL, struct thing, ok), FIELD(FIELD_BOOL, struct thing, late),
 	FIELD(FIELD_UINT, struct thing, count),       FIELD(FIELD_TEXT, struct thing, name),
 	FIELD(FIELD_TOKENS, struct thing, tokens),    FIELD(FIELD_TEXT, struct thing, text),
-	FIELD(FIELD_TEXT, struct thing, last),
+	FIELD(FIELD_INTEGERS, struct thing, list),    FIELD(FIELD_TEXT, struct thing, last),
 };
 enum { COUNT = sizeof table / sizeof *table };
 
@@ -29,7 +29,7 @@ static void reads_what_is_written(void **state)
 	struct thing t;
 	assert_true(read_line(
 		"{\"n\":0,\"t_ns\":123456789012345,\"ok\":true,\"late\":true,\"count\":7,\"name\":\"a \\\" \xc3\xa9\","
-		"\"tokens\":12,\"last\":\"\"}",
+		"\"tokens\":12,\"list\":[0,17,4],\"last\":\"\"}",
 		&t));
 	assert_int_equal(t.n, 0);
 	assert_int_equal(t.t_ns, 123456789012345);
@@ -37,6 +37,7 @@ static void reads_what_is_written(void **state)
 	assert_int_equal(t.count, 7);
 	assert_int_equal(t.tokens, 12);
 	assert_true(slice_is(t.name, "\"a \\\" \xc3\xa9\""));
+	assert_true(slice_is(t.list, "[0,17,4]"));
 	assert_true(slice_is(t.last, "\"\""));
 	assert_null(t.text.data);
 	/* what is absent is set, whatever was there before */
@@ -45,6 +46,7 @@ static void reads_what_is_written(void **state)
 	assert_int_equal(t.t_ns, IPF_ABSENT);
 	assert_false(t.ok || t.late);
 	assert_null(t.last.data);
+	assert_null(t.list.data);
 }
 
 static void leaves_other_lines_to_fields_read(void **state)
@@ -80,6 +82,13 @@ static void leaves_other_lines_to_fields_read(void **state)
 		"{\"n\":1,\"ok\":true,\"name\":\"\\x\"}",
 		"{\"n\":1,\"ok\":true,\"name\":\"\xff\"}",
 		"{\"n\":1,\"ok\":true,\"tokens\":999999999999999}",
+		"{\"n\":1,\"ok\":true,\"list\":[]}",
+		"{\"n\":1,\"ok\":true,\"list\":[1, 2]}",
+		"{\"n\":1,\"ok\":true,\"list\":[1,]}",
+		"{\"n\":1,\"ok\":true,\"list\":[,1]}",
+		"{\"n\":1,\"ok\":true,\"list\":[-1]}",
+		"{\"n\":1,\"ok\":true,\"list\":[1",
+		"{\"n\":1,\"ok\":true,\"list\":1}",
 		"{\"n\":1,\"\\u006fk\":true}",
 	};
 	struct thing t;
@@ -90,8 +99,9 @@ static void leaves_other_lines_to_fields_read(void **state)
 
 static void random_line(struct buffer *line, uint64_t *seed)
 {
-	static const char damage[] = "\"\\\x01\xc3,{}:0 nt";
+	static const char damage[] = "\"\\\x01\xc3,{}[]:0 nt";
 	static const char *const texts[] = {"\"\"", "\"x\"", "\"a \\\" \\u00e9\"", "\"\xe2\x82\xac and more than eight\""};
+	static const char *const lists[] = {"[1]", "[0,123456789012345]", "[12,3,4567]", "[2,1234567890123456]"};
 	struct jout w = {.out = line};
 	struct thing t = {.n = (int64_t)(test_random(seed) >> (test_random(seed) % 63 + 1)), .ok = test_random(seed) & 1};
 	int64_t *const integers[] = {&t.t_ns, &t.count, &t.tokens};
@@ -101,6 +111,7 @@ static void random_line(struct buffer *line, uint64_t *seed)
 		                                     : IPF_ABSENT;
 		*slices[i] = test_random(seed) % 3 ? slice_of(texts[test_random(seed) % 4]) : (struct slice){0};
 	}
+	t.list = test_random(seed) % 2 ? slice_of(lists[test_random(seed) % 4]) : (struct slice){0};
 	t.late = test_random(seed) & 1;
 	buffer_clear(line);
 	jout_begin_map(&w);
@@ -115,6 +126,7 @@ static void assert_equal(const struct thing *a, const struct thing *b)
 	assert_true(a->n == b->n && a->t_ns == b->t_ns && a->count == b->count && a->tokens == b->tokens);
 	assert_true(a->ok == b->ok && a->late == b->late);
 	assert_true(slice_equal(a->name, b->name) && slice_equal(a->text, b->text) && slice_equal(a->last, b->last));
+	assert_true(slice_equal(a->list, b->list));
 }
 
 static void lines_of_one_shape(void **state)

@@ -100,7 +100,7 @@ static void fill_figures(struct figures *f, const struct percentiles *list)
 		fill_summary(&f->due[m], list);
 	}
 	struct metric_summary *others[] = {&f->itl,         &f->input,        &f->output, &f->reasoning,
-	                                   &f->asked_input, &f->asked_output, &f->inputs};
+	                                   &f->asked_input, &f->asked_output, &f->inputs, &f->tool_calls};
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
 		fill_summary(others[i], list);
 	for (int i = 0; i < WAITED; i++)
