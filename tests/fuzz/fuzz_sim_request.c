@@ -15,7 +15,7 @@ static void understand(const struct http_request *r, bool chat, bool digest)
 {
 	struct generate_request ask = {.chat = false};
 	struct sequence sequence = {.output_tokens = 1};
-	struct generate_request_options options = {.digest = digest, .template_tokens = digest};
+	struct generate_request_options options = {.digest = digest, .template_tokens = digest, .strict_tools = digest};
 	struct modes modes = {.count = 0};
 	struct slice named = http_header(r, "x-sim");
 	struct ipf_error err = {0}, mode_err = {0};

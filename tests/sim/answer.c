@@ -52,6 +52,7 @@ void answer_release(struct answer *a)
 	buffer_release(&a->reasoning);
 	buffer_release(&a->arguments);
 	buffer_release(&a->so_far);
+	call_plan_release(&a->calls);
 	buffer_release(&a->event);
 	buffer_release(&a->json);
 }
@@ -64,11 +65,11 @@ static int64_t reasoning_tokens(const struct answer *a)
 	return reasoning->tokens < a->output_tokens ? reasoning->tokens : a->output_tokens;
 }
 
-/* The token that is a tool's name; those after it are its arguments. INT64_MAX: there is no call. */
+/* The first token of tool calls; those after it are names and arguments. INT64_MAX: there is no call. */
 static int64_t tool_begin(const struct answer *a)
 {
-	const struct mode *tools = a->ask->chat ? find(a, MODE_TOOLS) : NULL;
-	if (!tools)
+	const struct mode *tools = find(a, MODE_TOOLS);
+	if (!tools || !a->calls.count)
 		return INT64_MAX;
 	return tools->after > reasoning_tokens(a) ? tools->after : reasoning_tokens(a);
 }
@@ -104,6 +105,26 @@ static enum token_text answer_words(const struct modes *modes)
 static uint64_t answer_start(uint64_t seed, uint64_t fingerprint)
 {
 	return (fingerprint ^ seed * UINT64_C(0x9e3779b97f4a7c15)) >> 20;
+}
+
+int answer_plan_calls(struct answer *a)
+{
+	const struct mode *tools = find(a, MODE_TOOLS), *reasoning = find(a, MODE_REASONING);
+	if (!tools || !a->ask->chat || find(a, MODE_EMPTY))
+		return 0;
+	const int64_t before = reasoning && reasoning->tokens > tools->after ? reasoning->tokens : tools->after;
+	const struct call_wishes wishes = {.mode = tools,
+	                                   .given = a->ask->calls.len ? buffer_all(&a->ask->calls) : (struct slice){0},
+	                                   .names = buffer_all(&a->ask->tools),
+	                                   .tokens = a->output_tokens - before,
+	                                   .start = answer_start(a->seed, a->ask->fingerprint),
+	                                   .seed = a->seed,
+	                                   .fingerprint = a->ask->fingerprint};
+	if (call_plan_make(&a->calls, &wishes) < 0)
+		return -1;
+	if (wishes.given.data && a->calls.count)
+		a->output_tokens = before + a->calls.tokens;
+	return 0;
 }
 
 struct token_bytes answer_text_at(const struct answer *a, int64_t k)
@@ -192,18 +213,46 @@ static void send_empty(struct answer *a)
 	end_chunk(a, NULL, false, false);
 }
 
-static void write_tool_delta(struct answer *a, bool named)
+static void write_call(struct answer *a, size_t call, bool named, struct slice arguments)
 {
-	if (named)
-		buffer_format(&a->json,
-		              "\"tool_calls\":[{\"index\":0,\"id\":\"call_%llu\",\"type\":\"function\","
-		              "\"function\":{\"name\":\"find\",",
-		              (unsigned long long)a->number);
-	else
-		buffer_text(&a->json, "\"tool_calls\":[{\"index\":0,\"function\":{");
+	buffer_format(&a->json, "{\"index\":%zu,", call);
+	if (named) {
+		buffer_format(&a->json, "\"id\":\"call_%llu", (unsigned long long)a->number);
+		if (call)
+			buffer_format(&a->json, "_%zu", call);
+		buffer_format(&a->json, "\",\"type\":\"function\",\"function\":{\"name\":\"%s\",",
+		              a->calls.list[call].name.data);
+	} else {
+		buffer_text(&a->json, "\"function\":{");
+	}
 	buffer_text(&a->json, "\"arguments\":\"");
-	buffer_slice(&a->json, buffer_all(&a->arguments));
-	buffer_text(&a->json, "\"}}]");
+	buffer_slice(&a->json, arguments);
+	buffer_text(&a->json, "\"}}");
+}
+
+/* What is pending is of one call. */
+static void write_tool_delta(struct answer *a)
+{
+	size_t call;
+	int64_t piece;
+	call_plan_at(&a->calls, a->sent - tool_begin(a), &call, &piece);
+	buffer_text(&a->json, "\"tool_calls\":[");
+	write_call(a, call, piece == 0, buffer_all(&a->arguments));
+	buffer_byte(&a->json, ']');
+}
+
+static void write_all_calls(struct answer *a)
+{
+	buffer_text(&a->json, "\"tool_calls\":[");
+	for (size_t i = 0; i < a->calls.count; i++) {
+		buffer_clear(&a->arguments);
+		for (int64_t piece = 1; piece < a->calls.list[i].tokens; piece++)
+			call_plan_piece(&a->calls, i, piece, &a->arguments);
+		if (i)
+			buffer_byte(&a->json, ',');
+		write_call(a, i, true, buffer_all(&a->arguments));
+	}
+	buffer_byte(&a->json, ']');
 }
 
 /* Everything that is pending, as one event. */
@@ -213,7 +262,7 @@ static void send_pending(struct answer *a, const char *finish)
 		return;
 	begin_chunk(a);
 	if (a->part == PART_TOOL) {
-		write_tool_delta(a, a->sent == tool_begin(a));
+		write_tool_delta(a);
 	} else {
 		const char *field = a->part == PART_REASONING ? find(a, MODE_REASONING)->field
 		                    : a->ask->chat            ? "content"
@@ -238,10 +287,11 @@ static void add_token(struct answer *a, int64_t k)
 		a->part = PART_REASONING;
 		buffer_text(&a->reasoning, token_text_at(answer_words(a->modes), start, k).json);
 	} else if (k >= tool) {
+		size_t call;
+		int64_t piece;
 		a->part = PART_TOOL;
-		if (k > tool)
-			buffer_text(&a->arguments,
-			            json_text_at(JSON_TEXT_OBJECT, start, k - tool - 1, a->output_tokens - tool - 1).json);
+		call_plan_at(&a->calls, k - tool, &call, &piece);
+		call_plan_piece(&a->calls, call, piece, &a->arguments);
 	} else {
 		a->part = PART_TEXT;
 		buffer_text(&a->text, answer_text_at(a, k).json);
@@ -405,6 +455,18 @@ static enum answer_next end_stream(struct answer *a)
 	return find(a, MODE_HTTP10) || find(a, MODE_LENGTH_SHORT) ? ANSWER_CUT : ANSWER_WHOLE;
 }
 
+/* Does the next token belong to another call? */
+static bool is_last_of_call(const struct answer *a, int64_t k)
+{
+	size_t call, next;
+	int64_t piece, begin = tool_begin(a);
+	if (k < begin || a->calls.count < 2)
+		return false;
+	call_plan_at(&a->calls, k - begin, &call, &piece);
+	call_plan_at(&a->calls, k + 1 - begin, &next, &piece);
+	return call != next;
+}
+
 static enum answer_next stream_token(struct answer *a, int64_t k)
 {
 	const struct mode *multi = find(a, MODE_MULTI);
@@ -417,8 +479,8 @@ static enum answer_next stream_token(struct answer *a, int64_t k)
 			return next != ANSWER_ON ? next : end_stream(a);
 	}
 	add_token(a, k);
-	/* Reasoning, text and tool call never share an event. */
-	bool part_ends = k + 1 == reasoning_tokens(a) || k + 1 == tool_begin(a);
+	/* Reasoning, text and each tool call never share an event. */
+	bool part_ends = k + 1 == reasoning_tokens(a) || k + 1 == tool_begin(a) || is_last_of_call(a, k);
 	if ((a->pending >= (multi ? multi->tokens : 1) && !a->more) || last || part_ends) {
 		a->finished = last && find(a, MODE_FINISH_IN_LAST);
 		send_pending(a, a->finished ? finish_of(a) : NULL);
@@ -500,7 +562,7 @@ static void write_message(struct answer *a)
 	}
 	if (call) {
 		buffer_byte(&a->json, ',');
-		write_tool_delta(a, true);
+		write_all_calls(a);
 	}
 	buffer_byte(&a->json, '}');
 }

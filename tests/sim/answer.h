@@ -8,6 +8,7 @@
 #ifndef SIM_ANSWER_H
 #define SIM_ANSWER_H
 
+#include "call_plan.h"
 #include "generate_request.h"
 #include "outbox.h"
 #include "stats/rng.h"
@@ -42,6 +43,7 @@ struct answer {
 	bool metrics;        /* the answer has a server's metrics of the request, where that server would say them */
 	/* Its own. */
 	bool whole;              /* one JSON body */
+	struct call_plan calls;  /* set by answer_plan_calls */
 	int64_t sent, pending;   /* tokens */
 	int64_t events, written; /* all events; those with text, for coalescing */
 	bool usage_last;         /* the usage goes into the chunk that finishes */
@@ -57,6 +59,9 @@ struct answer {
 	struct rng cuts;
 };
 
+/* Which tools it calls. With calls that the request lists, they decide its length. To be called before answer_init,
+ * with `ask`, `modes`, `seed` and `output_tokens` set. -1: out of memory. */
+int answer_plan_calls(struct answer *a);
 void answer_init(struct answer *a); /* after the caller's members are set */
 /* Token `k` of the answer, if it is one of its text: in mode json, that fills all of the answer but its reasoning. */
 struct token_bytes answer_text_at(const struct answer *a, int64_t k);

@@ -1,8 +1,10 @@
 #include "generate_request.h"
 
 #include "absent.h"
+#include "call_plan.h"
 #include "dialect.h"
 #include "token_text.h"
+#include "tool_results.h"
 
 #include <openssl/evp.h>
 #include <stdio.h>
@@ -244,13 +246,42 @@ static int finish_body(struct reader *r)
 	return r->options->digest ? finish_digest(r) : 0;
 }
 
+/* Which tools the answer may call, and which it shall call. */
+static int read_tools(struct reader *r)
+{
+	const struct jdoc *doc = &r->doc;
+	jdoc_id calls = jdoc_get(doc, JDOC_ROOT, "sim_calls"), tools = jdoc_get(doc, JDOC_ROOT, "tools");
+	if (!jdoc_is_null(doc, calls) && !call_plan_is_list(doc, calls))
+		return wrong(r, "sim_calls", "expected a list of [name, arguments]");
+	if (!jdoc_is_null(doc, calls) && jdoc_count(doc, calls))
+		buffer_slice(&r->ask->calls, jdoc_raw(doc, calls));
+	for (struct jdoc_each e = jdoc_each(doc, tools); jdoc_type_of(doc, tools) == JDOC_LIST && jdoc_step(&e);) {
+		jdoc_id name = jdoc_get(doc, jdoc_get(doc, e.value, "function"), "name");
+		struct slice raw = jdoc_raw(doc, name);
+		if (jdoc_type_of(doc, name) != JDOC_TEXT)
+			continue;
+		buffer_append(&r->ask->tools, raw.data + 1, raw.len - 2);
+		buffer_byte(&r->ask->tools, '\0');
+	}
+	return r->ask->calls.failed || r->ask->tools.failed ? ipf_error_set(r->err, IPF_SYSTEM, "memory ran out") : 0;
+}
+
+static int read_chat(struct reader *r)
+{
+	if (r->options->strict_tools && tool_results_check(&r->doc, jdoc_get(&r->doc, JDOC_ROOT, "messages"), r->err) < 0) {
+		snprintf(r->ask->param, sizeof r->ask->param, "messages");
+		return -1;
+	}
+	return read_messages(r, "messages", "content") < 0 ? -1 : read_tools(r);
+}
+
 static int read_body(struct reader *r)
 {
 	if (jdoc_type_of(&r->doc, JDOC_ROOT) != JDOC_MAP)
 		return ipf_error_set(r->err, IPF_INPUT, "expected a map");
 	if (read_switches(r) < 0 || read_lengths(r) < 0)
 		return -1;
-	if ((r->ask->chat ? read_messages(r, "messages", "content") : read_prompt(r)) < 0)
+	if ((r->ask->chat ? read_chat(r) : read_prompt(r)) < 0)
 		return -1;
 	return finish_body(r);
 }
@@ -393,4 +424,6 @@ void generate_request_release(struct generate_request *ask)
 	buffer_release(&ask->model);
 	buffer_release(&ask->prompt);
 	buffer_release(&ask->tokens);
+	buffer_release(&ask->calls);
+	buffer_release(&ask->tools);
 }

@@ -13,6 +13,7 @@
 struct generate_request_options {
 	int64_t template_tokens; /* added to each message */
 	bool digest;             /* compute prompt_sha256 and body_sha256 */
+	bool strict_tools;       /* refuse chats whose tool calls and results do not belong together */
 };
 
 struct dialect;
@@ -30,6 +31,8 @@ struct generate_request {
 	bool cached_details;             /* SGLang's return_cached_tokens_details */
 	bool nvext_timing, nvext_worker; /* Dynamo's nvext.extra_fields has these */
 	struct modes modes;              /* of the body's "sim" */
+	struct buffer calls;             /* its "sim_calls", a list (call_plan.h); empty: it has none */
+	struct buffer tools;             /* names of the tools that it offers, each with a NUL after it */
 	uint64_t fingerprint;            /* of the prompt: equal prompts, equal answers */
 	char prompt_sha256[65]; /* of the text: a chat's contents joined by newlines; ids in decimal joined by commas */
 	char body_sha256[65];   /* with `digest` */

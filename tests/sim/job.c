@@ -78,8 +78,8 @@ static int choose_modes(struct job *job, struct ipf_error *err)
 	return 0;
 }
 
-/* How many tokens the answer has, and why it ends there. */
-static void choose_length(struct job *job)
+/* How many tokens the answer has, and why it ends there. -1: out of memory. */
+static int choose_length(struct job *job)
 {
 	const struct server_options *options = job->conn->server->options;
 	const struct mode *shorter = modes_find(&job->modes, MODE_SHORT), *one = modes_find(&job->modes, MODE_ONE_TOKEN);
@@ -106,9 +106,13 @@ static void choose_length(struct job *job)
 		tokens = 1; /* is computed, and never shown */
 		finish = "stop";
 	}
-	job->sequence.output_tokens = tokens;
 	job->answer.output_tokens = tokens;
 	job->answer.finish = finish;
+	job->answer.ask = &job->ask;
+	job->answer.modes = &job->modes;
+	int planned = answer_plan_calls(&job->answer);
+	job->sequence.output_tokens = job->answer.output_tokens;
+	return planned;
 }
 
 /* The answer has as many tokens as the KV cache has room for. */
@@ -149,7 +153,10 @@ static int understand(struct job *job, bool chat, const struct dialect *dialect,
 		return -1;
 	}
 	buffer_text(&job->model, *asked ? asked : server_model(options, 0));
-	choose_length(job);
+	if (choose_length(job) < 0) {
+		refuse(job, 500, NULL, "memory ran out", NULL);
+		return -1;
+	}
 	int64_t room = batching_room(c->server->engine);
 	if (modes_find(&job->modes, MODE_ENDLESS))
 		go_on(job, room);
@@ -180,8 +187,6 @@ static void prepare_answer(struct job *job)
 	c->idle_code = idle ? idle->code : 0;
 	if (idle)
 		c->idle_ns = idle->delay_ns;
-	a->ask = &job->ask;
-	a->modes = &job->modes;
 	a->out = &c->out;
 	a->model = job->model.data;
 	a->request_id = (struct slice){job->request_id, id.len};

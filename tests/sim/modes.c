@@ -8,7 +8,7 @@
 
 #define MS NS_PER_MS
 
-enum key_type { KEY_COUNT, KEY_DURATION, KEY_FLAG, KEY_SHARE, KEY_FORM, KEY_FIELD, KEY_TEXT };
+enum key_type { KEY_COUNT, KEY_DURATION, KEY_FLAG, KEY_SHARE, KEY_FORM, KEY_FIELD, KEY_TEXT, KEY_ORDER };
 
 static const struct key {
 	const char *name;
@@ -22,6 +22,9 @@ static const struct key {
 	{"pieces", KEY_COUNT, offsetof(struct mode, pieces)},
 	{"code", KEY_COUNT, offsetof(struct mode, code)},
 	{"max", KEY_COUNT, offsetof(struct mode, max)},
+	{"calls", KEY_COUNT, offsetof(struct mode, calls)},
+	{"missing", KEY_COUNT, offsetof(struct mode, missing)},
+	{"extra", KEY_COUNT, offsetof(struct mode, extra)},
 	{"pause", KEY_DURATION, offsetof(struct mode, pause_ns)},
 	{"delay", KEY_DURATION, offsetof(struct mode, delay_ns)},
 	{"retry", KEY_DURATION, offsetof(struct mode, retry_ns)},
@@ -29,8 +32,10 @@ static const struct key {
 	{"terminator", KEY_FLAG, offsetof(struct mode, terminator)},
 	{"done", KEY_FLAG, offsetof(struct mode, done)},
 	{"alone", KEY_FLAG, offsetof(struct mode, alone)},
+	{"mixed", KEY_FLAG, offsetof(struct mode, mixed)},
 	{"form", KEY_FORM, offsetof(struct mode, form)},
 	{"text", KEY_TEXT, offsetof(struct mode, text)},
+	{"order", KEY_ORDER, offsetof(struct mode, order)},
 	{"field", KEY_FIELD, offsetof(struct mode, field)},
 	{"share", KEY_SHARE, offsetof(struct mode, share)},
 };
@@ -107,7 +112,10 @@ static const struct {
                         " tokens field ",
                         {.tokens = 4, .field = "reasoning_content"},
                         "the first tokens are reasoning"},
-	[MODE_TOOLS] = {"tools", " after ", {0}, "a tool call after some tokens of text"},
+	[MODE_TOOLS] = {"tools",
+                    " after calls mixed order missing extra ",
+                    {.calls = 1},
+                    "tool calls after some tokens of text: those that the body's sim_calls lists, or so many"},
 	[MODE_CLOSE] = {"close", " ", {0}, "close the connection after the answer"},
 	[MODE_IDLE_CLOSE] = {"idle-close",
                          " delay code ",
@@ -169,32 +177,36 @@ static int start_mode(const char *name, struct mode *mode, struct ipf_error *err
 	return ipf_error_set(err, IPF_USAGE, "unknown mode \"%s\"", name);
 }
 
+/* The place of the word in the list. -1: it is none of them. */
+static int find_word(const char *value, const char *const words[], const char *expected, struct ipf_error *err)
+{
+	for (int i = 0; words[i]; i++)
+		if (strcmp(value, words[i]) == 0)
+			return i;
+	return ipf_error_set(err, IPF_USAGE, "expected %s, got \"%s\"", expected, value);
+}
+
 static int set_word(struct mode *mode, const struct key *key, const char *value, struct ipf_error *err)
 {
-	static const char forms[][8] = {[FORM_OPENAI] = "openai", [FORM_VLLM] = "vllm", [FORM_EVENT] = "event"};
-	static const char *const fields[] = {"reasoning_content", "reasoning"};
-	if (key->type == KEY_FORM) {
-		for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
-			if (strcmp(value, forms[i]) == 0) {
-				mode->form = (enum error_form)i;
-				return 0;
-			}
-		return ipf_error_set(err, IPF_USAGE, "expected openai, vllm or event, got \"%s\"", value);
-	}
-	if (key->type == KEY_TEXT) {
-		for (int i = 0; json_text_names[i]; i++)
-			if (strcmp(value, json_text_names[i]) == 0) {
-				mode->text = (enum json_text)i;
-				return 0;
-			}
-		return ipf_error_set(err, IPF_USAGE, "expected object, list, fenced or cut, got \"%s\"", value);
-	}
-	for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
-		if (strcmp(value, fields[i]) == 0) {
-			mode->field = fields[i];
-			return 0;
-		}
-	return ipf_error_set(err, IPF_USAGE, "expected reasoning_content or reasoning, got \"%s\"", value);
+	static const char *const forms[] = {[FORM_OPENAI] = "openai", [FORM_VLLM] = "vllm", [FORM_EVENT] = "event", NULL};
+	static const char *const orders[] = {
+		[ORDER_GIVEN] = "given", [ORDER_REVERSED] = "reversed", [ORDER_RANDOM] = "random", NULL};
+	static const char *const fields[] = {"reasoning_content", "reasoning", NULL};
+	int found = key->type == KEY_FORM    ? find_word(value, forms, "openai, vllm or event", err)
+	            : key->type == KEY_TEXT  ? find_word(value, json_text_names, "object, list, fenced or cut", err)
+	            : key->type == KEY_ORDER ? find_word(value, orders, "given, reversed or random", err)
+	                                     : find_word(value, fields, "reasoning_content or reasoning", err);
+	if (found < 0)
+		return -1;
+	if (key->type == KEY_FORM)
+		mode->form = (enum error_form)found;
+	else if (key->type == KEY_TEXT)
+		mode->text = (enum json_text)found;
+	else if (key->type == KEY_ORDER)
+		mode->order = (enum call_order)found;
+	else
+		mode->field = fields[found];
+	return 0;
 }
 
 static int set_value(struct mode *mode, const struct key *key, const char *value, struct ipf_error *err)
@@ -215,6 +227,7 @@ static int set_value(struct mode *mode, const struct key *key, const char *value
 	case KEY_FORM:
 	case KEY_FIELD:
 	case KEY_TEXT:
+	case KEY_ORDER:
 		break;
 	}
 	return set_word(mode, key, value, err);
@@ -247,7 +260,8 @@ static int check(const struct mode *mode, struct ipf_error *err)
 	if (mode->kind == MODE_STATUS && (mode->code < 200 || mode->code > 599))
 		return ipf_error_set(err, IPF_USAGE, "status: code: expected 200 to 599, got %lld", (long long)mode->code);
 	if ((mode->kind == MODE_MULTI && !mode->tokens) || (mode->kind == MODE_COALESCE && !mode->events) ||
-	    (mode->kind == MODE_SPLIT && !mode->pieces) || (mode->kind == MODE_SHORT && !mode->tokens))
+	    (mode->kind == MODE_SPLIT && !mode->pieces) || (mode->kind == MODE_SHORT && !mode->tokens) ||
+	    (mode->kind == MODE_TOOLS && !mode->calls))
 		return ipf_error_set(err, IPF_USAGE, "%s: expected at least 1, got 0", mode_name(mode->kind));
 	return 0;
 }

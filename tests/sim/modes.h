@@ -74,16 +74,18 @@ enum mode_kind {
 };
 
 enum error_form { FORM_OPENAI, FORM_VLLM, FORM_EVENT };
+enum call_order { ORDER_GIVEN, ORDER_REVERSED, ORDER_RANDOM };
 
 /* One mode with its keys; those that it does not take keep their zero. */
 struct mode {
 	enum mode_kind kind;
-	int64_t after, tokens, events, bytes, pieces, code, max; /* counts */
+	int64_t after, tokens, events, bytes, pieces, code, max, calls, missing, extra; /* counts */
 	int64_t pause_ns, delay_ns, retry_ns;
-	bool finish, terminator, done, alone;
+	bool finish, terminator, done, alone, mixed;
 	bool after_given;
 	enum error_form form;
 	enum json_text text;
+	enum call_order order;
 	const char *field; /* a constant */
 	double share;      /* of the requests, for --fail */
 };

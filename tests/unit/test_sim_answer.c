@@ -81,6 +81,9 @@ static void wrong_requests(void **state)
 		{true, "{\"messages\":[{\"content\":\"x\"}]}", "messages"},
 		{true, "{\"messages\":[{\"role\":\"user\",\"content\":5}]}", "messages"},
 		{true, "{\"messages\":[5]}", "messages"},
+		{true, "{\"messages\":[{\"role\":\"user\",\"content\":\"a\"}],\"sim_calls\":[[\"a\"]]}", "sim_calls"},
+		{true, "{\"messages\":[{\"role\":\"user\",\"content\":\"a\"}],\"sim_calls\":[[1,{}]]}", "sim_calls"},
+		{true, "{\"messages\":[{\"role\":\"user\",\"content\":\"a\"}],\"sim_calls\":{}}", "sim_calls"},
 		{false, "{}", "prompt"},
 		{false, "{\"prompt\":\"\"}", "prompt"},
 		{false, "{\"prompt\":[\"a\",\"b\"]}", "prompt"},
@@ -223,6 +226,7 @@ static enum answer_next answer(const char *body, bool chat, const char *mode, in
 	                   .prompt_tokens = s.prompt_tokens,
 	                   .output_tokens = tokens,
 	                   .finish = "length"};
+	assert_int_equal(answer_plan_calls(&a), 0);
 	answer_init(&a);
 	answer_head(&a);
 	enum answer_next next = ANSWER_ON;
@@ -277,7 +281,7 @@ static void check_manner(const char *mode, bool chat, int64_t tokens)
 	if (says(mode, "multi") && !says(mode, "tools") && !says(mode, "reasoning"))
 		assert_int_equal(seen.content_events, (tokens + 3) / 4);
 	assert_int_equal(seen.comments > 0, says(mode, "ping"));
-	if (call && seen.tool.len > 4) {
+	if (call && seen.tool.len > 4 && !strstr(mode, "calls=")) {
 		struct jdoc doc = {0};
 		struct ipf_error err = {0};
 		assert_int_equal(jdoc_parse(&doc, seen.tool.data + 4, seen.tool.len - 4, &err), 0);
@@ -323,6 +327,8 @@ static const char *const manners[] = {
 	"reasoning;tokens=1",
 	"tools",
 	"tools;after=2",
+	"tools;calls=3",
+	"tools;calls=2;mixed=1;after=1",
 	"http10",
 	"close",
 	"slow-headers",
