@@ -26,6 +26,14 @@ const struct common_metric common_metrics[COMMON_METRICS] = {
 	[COMMON_SPEC_DRAFTS] = {"spec_drafts", METRIC_COUNTER, false},
 	[COMMON_SPEC_DRAFT_TOKENS] = {"spec_draft_tokens", METRIC_COUNTER, false},
 	[COMMON_SPEC_ACCEPTED_TOKENS] = {"spec_accepted_tokens", METRIC_COUNTER, false},
+	[COMMON_SPEC_ACCEPTED_1] = {"spec_accepted_1", METRIC_COUNTER, false},
+	[COMMON_SPEC_ACCEPTED_2] = {"spec_accepted_2", METRIC_COUNTER, false},
+	[COMMON_SPEC_ACCEPTED_3] = {"spec_accepted_3", METRIC_COUNTER, false},
+	[COMMON_SPEC_ACCEPTED_4] = {"spec_accepted_4", METRIC_COUNTER, false},
+	[COMMON_SPEC_ACCEPTED_5] = {"spec_accepted_5", METRIC_COUNTER, false},
+	[COMMON_SPEC_ACCEPTED_6] = {"spec_accepted_6", METRIC_COUNTER, false},
+	[COMMON_SPEC_ACCEPTED_7] = {"spec_accepted_7", METRIC_COUNTER, false},
+	[COMMON_SPEC_ACCEPTED_8] = {"spec_accepted_8", METRIC_COUNTER, false},
 	[COMMON_TTFT_NS] = {"ttft_ns", METRIC_HISTOGRAM, false},
 	[COMMON_ITL_NS] = {"itl_ns", METRIC_HISTOGRAM, false},
 	[COMMON_TPOT_NS] = {"tpot_ns", METRIC_HISTOGRAM, false},
@@ -41,6 +49,14 @@ const struct common_metric common_metrics[COMMON_METRICS] = {
 	{                                                                                                                  \
 		text, sizeof text - 1                                                                                          \
 	}
+/* A counter with a label for the position in the draft, from 0. */
+#define AT(server_, name_, number_, position_)                                                                         \
+	{                                                                                                                  \
+		server_, NAME(name_), COMMON_SPEC_ACCEPTED_##number_, 1, "position", position_, 0, PART_ALL                    \
+	}
+#define BY_POSITION(server_, name_)                                                                                    \
+	AT(server_, name_, 1, "0"), AT(server_, name_, 2, "1"), AT(server_, name_, 3, "2"), AT(server_, name_, 4, "3"),    \
+		AT(server_, name_, 5, "4"), AT(server_, name_, 6, "5"), AT(server_, name_, 7, "6"), AT(server_, name_, 8, "7")
 #define SECONDS      1e9
 #define MILLISECONDS 1e6
 #define MICROSECONDS 1e3
@@ -70,6 +86,7 @@ const struct server_metric server_metrics[] = {
 	{"vllm", NAME("vllm:spec_decode_num_drafts_total"), COMMON_SPEC_DRAFTS, 1, NULL, NULL, 0, PART_ALL},
 	{"vllm", NAME("vllm:spec_decode_num_draft_tokens_total"), COMMON_SPEC_DRAFT_TOKENS, 1, NULL, NULL, 0, PART_ALL},
 	{"vllm", NAME("vllm:spec_decode_num_accepted_tokens_total"), COMMON_SPEC_ACCEPTED_TOKENS, 1, NULL, NULL, 0, PART_ALL},
+	BY_POSITION("vllm", "vllm:spec_decode_num_accepted_tokens_per_pos_total"),
 	{"vllm", NAME("vllm:time_to_first_token_seconds"), COMMON_TTFT_NS, SECONDS, NULL, NULL, 0, PART_ALL},
 	{"vllm", NAME("vllm:inter_token_latency_seconds"), COMMON_ITL_NS, SECONDS, NULL, NULL, 0, PART_ALL},
 	{"vllm", NAME("vllm:time_per_output_token_seconds"), COMMON_ITL_NS, SECONDS, NULL, NULL, 1, PART_ALL}, /* a gap, not a mean */
@@ -190,6 +207,7 @@ const struct server_metric server_metrics[] = {
 	{"llama.cpp", NAME("llamacpp:spec_decode_num_drafts_total"), COMMON_SPEC_DRAFTS, 1, NULL, NULL, 0, PART_ALL},
 	{"llama.cpp", NAME("llamacpp:spec_decode_num_draft_tokens_total"), COMMON_SPEC_DRAFT_TOKENS, 1, NULL, NULL, 0, PART_ALL},
 	{"llama.cpp", NAME("llamacpp:spec_decode_num_accepted_tokens_total"), COMMON_SPEC_ACCEPTED_TOKENS, 1, NULL, NULL, 0, PART_ALL},
+	BY_POSITION("llama.cpp", "llamacpp:spec_decode_num_accepted_tokens_per_pos_total"),
 
 	/* NVIDIA NIM for LLMs 1.x, the page "Observability" of its documentation: vLLM's names without their prefix, which
 	 * 2.x has */

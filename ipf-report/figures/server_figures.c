@@ -380,6 +380,29 @@ static double share_of(const struct run_data *run, int source, const char *part,
 	return all > 0 ? increase(run, source, part) / all : NAN;
 }
 
+/* Of the targets that have it by position. */
+static struct draft_positions find_positions(const struct server_figures *f, const struct run_data *run)
+{
+	struct draft_positions p = {.count = 0};
+	double drafts = 0, accepted[DRAFT_POSITIONS] = {0};
+	for (int i = 0; i < f->sources_count; i++) {
+		const double of_source = increase(run, f->sources[i], "spec_drafts");
+		char name[24];
+		for (int k = 0; k < DRAFT_POSITIONS && of_source > 0; k++) {
+			snprintf(name, sizeof name, "spec_accepted_%d", k + 1);
+			const double here = increase(run, f->sources[i], name);
+			if (isnan(here))
+				break;
+			drafts += k == 0 ? of_source : 0;
+			accepted[k] += here;
+			p.count = k + 1 > p.count ? k + 1 : p.count;
+		}
+	}
+	for (int k = 0; k < p.count; k++)
+		p.share[k] = accepted[k] / drafts;
+	return p;
+}
+
 static struct target_work work_of(const struct run_data *run, int source)
 {
 	return (struct target_work){
@@ -498,6 +521,7 @@ int server_figures_build(struct server_figures *f, const struct run_data *run, s
 	f->preemptions = counter(f, run, "preemptions");
 	f->hit_rate = share(f, run, "cache_hit_tokens", "cache_query_tokens");
 	f->acceptance = share(f, run, "spec_accepted_tokens", "spec_draft_tokens");
+	f->positions = find_positions(f, run);
 	if (!find_range(f, run) || (run->part_count > 1 && !run->shards))
 		return 0;
 	if (compare(&f->all, f, run, NULL) < 0 || compare_targets(f, run) < 0)

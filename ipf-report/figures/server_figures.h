@@ -56,6 +56,13 @@ struct server_target_figures {
 	json_t *missing;                   /* common names that it never had; borrowed; NULL */
 };
 
+/* How far drafts of speculative decoding were accepted, by the counters of the servers that have them by position. */
+enum { DRAFT_POSITIONS = 8 };
+struct draft_positions {
+	int count;                     /* positions; 0: not known. Of longer drafts, only the first ones are */
+	double share[DRAFT_POSITIONS]; /* of the drafts, those whose first, second, … token was accepted */
+};
+
 struct server_figures {
 	struct server_target_figures *targets;
 	int count;
@@ -64,7 +71,8 @@ struct server_figures {
 	struct sample_range range;   /* what readings cover: counters, histograms, and the client's requests beside them */
 	struct gauge_figures running, waiting, kv_cache, replicas;
 	struct counter_figures input, output, preemptions;
-	double hit_rate, acceptance;                    /* shares: prefix cache; tokens of speculative decoding */
+	double hit_rate, acceptance; /* shares: prefix cache; tokens of speculative decoding */
+	struct draft_positions positions;
 	struct target_balance balance[ROLE_DECODE + 1]; /* by role; of ROLE_UNKNOWN: those that do all of the work */
 	bool compared;                                  /* the two below exist */
 	struct compared_figures all;

@@ -164,6 +164,31 @@ static json_t *prometheus_json(const struct run_data *run)
 	return list;
 }
 
+/* Of the drafts, those that were accepted up to each position. */
+static json_t *positions_json(const struct draft_positions *p)
+{
+	json_t *json = json_object();
+	char name[12];
+	for (int k = 0; k < p->count; k++) {
+		snprintf(name, sizeof name, "%d", k + 1);
+		json_put(json, name, p->share[k]);
+	}
+	return json;
+}
+
+/* Of the drafts, those of which so many tokens were accepted: those that were accepted up to there and no further. */
+static json_t *accepted_json(const struct draft_positions *p)
+{
+	json_t *json = json_object();
+	char name[12];
+	for (int k = 0; k <= p->count && p->count; k++) {
+		const double here = k ? p->share[k - 1] : 1, further = k < p->count ? p->share[k] : 0;
+		snprintf(name, sizeof name, "%d%s", k, k == DRAFT_POSITIONS ? "+" : "");
+		json_put(json, name, here > further ? here - further : 0);
+	}
+	return json;
+}
+
 json_t *json_server(const struct report *report)
 {
 	const struct server_figures *f = report->servers;
@@ -181,6 +206,8 @@ json_t *json_server(const struct report *report)
 		json_put(json, "preemptions", f->preemptions.sum);
 		json_put(json, "hit_rate", f->hit_rate);
 		json_put(json, "acceptance", f->acceptance);
+		json_put_object(json, "accepted_at", positions_json(&f->positions));
+		json_put_object(json, "drafts_by_accepted", accepted_json(&f->positions));
 		json_put_object(json, "balance", balance_json(f));
 		if (f->compared) {
 			json_t *all = comparison_json(f, &f->all);

@@ -30,21 +30,28 @@ static bool has_made_prompts(const struct telling *t, const char **how)
 	return *how != NULL;
 }
 
-/* "1 62.1 %, 2 20.4 %, …" */
-static void tell_sizes(const struct telling *t, json_t *sizes)
+/* "1: 62.1 %, 2: 20.4 %, … of WHAT", by what all of them are. */
+static void tell_shares(const struct telling *t, const char *label, json_t *values, double all, const char *what)
 {
-	double all = 0;
 	struct buffer text = {0};
-	const char *size;
-	json_t *count;
+	const char *name;
+	json_t *value;
 	char share[40];
-	json_object_foreach(sizes, size, count) all += json_number_value(count);
-	json_object_foreach(sizes, size, count) buffer_format(&text, "%s%s: %s", text.len ? ", " : "", size,
-	                                                      show_percent(json_number_value(count) / all, share));
+	json_object_foreach(values, name, value) buffer_format(&text, "%s%s: %s", text.len ? ", " : "", name,
+	                                                       show_percent(json_number_value(value) / all, share));
 	if (text.len)
-		doc_fact(t->d, "by tokens", "%s of the reads", text.data);
+		doc_fact(t->d, label, "%s %s", text.data, what);
 	t->d->failed |= text.failed;
 	buffer_release(&text);
+}
+
+static double sum_of(json_t *values)
+{
+	double sum = 0;
+	const char *name;
+	json_t *value;
+	json_object_foreach(values, name, value) sum += json_number_value(value);
+	return sum;
 }
 
 static const char *what_gaps_say(double ratio)
@@ -58,7 +65,7 @@ static void tell_reads(const struct telling *t, json_t *reads)
 {
 	double ratio = figure_at(reads, "gap_ratio");
 	tell(t, "from outside", reads, "{tokens_per_read} tokens a read[, several in {several_share%} of the reads]");
-	tell_sizes(t, json_at(reads, "by_tokens"));
+	tell_shares(t, "by tokens", json_at(reads, "by_tokens"), sum_of(json_at(reads, "by_tokens")), "of the reads");
 	if (isfinite(ratio))
 		doc_fact(t->d, "gaps", "%s",
 		         doc_say(t->d, "several tokens came after %.2f times the gap of one%s", ratio, what_gaps_say(ratio)));
@@ -75,6 +82,8 @@ void section_speculation(const struct telling *t)
 	tell(t, "by usage", said,
 	     "{acceptance%} of {draft_tokens#} draft tokens accepted[, {tokens_per_step} tokens a step]");
 	tell(t, "by counters", server, "{acceptance%} of the draft tokens accepted");
+	tell_shares(t, "up to token", json_at(server, "accepted_at"), 1, "of the drafts accepted");
+	tell_shares(t, "accepted", json_at(server, "drafts_by_accepted"), 1, "of the drafts");
 	tell_reads(t, reads);
 	if (has_made_prompts(t, &how) && (drafts || figure_at(reads, "gap_ratio") < STEPS_MOST))
 		doc_fact(t->d, "doubtful", "%s, of which drafts guess more or fewer tokens than of real traffic", how)->tone =

@@ -146,7 +146,7 @@ complains ipf-collect "failed with status 7" "a command that fails"
 
 # ---- the manual page -------------------------------------------------------------------------------------------------------
 
-known=$(sed -n 's/.*NAME("\([^"]*\)").*/\1/p' "$TESTS/../ipf-collect/scrape/server_metrics.c" | sort -u)
+known=$(sed -n -e 's/.*NAME("\([^"]*\)").*/\1/p' -e 's/.*BY_POSITION(".*", "\(.*\)").*/\1/p' "$TESTS/../ipf-collect/scrape/server_metrics.c" | sort -u)
 for name in $known; do
 	grep -q "^\.Ql $name\( ,\)*$" "$TESTS/../ipf-collect/ipf-collect.1" || not_ok "the manual page has $name"
 done

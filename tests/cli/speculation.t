@@ -34,6 +34,23 @@ ipf-report --section speculation drafts.results | tr -s ' \n' ' ' >text
 contains "$(cat text)" "steps of one length, as with drafts" "which is told"
 contains "$(cat text)" "doubtful the prompts are synthetic text" "with a doubt: the prompts are synthetic"
 
+# What the server counts, by position in the draft: held against its counters, and against the steps that the reads show.
+ipf-fire -q -m sim -t s.trace s.sched -u "$URL" --param "$USAGE" | ipf-collect -q --scrape "$URL/metrics" --events >counted.results
+ipf-report -f json counted.results >counted.json
+is "$(jq -c '.server | [(.accepted_at | keys_unsorted), (.drafts_by_accepted | keys_unsorted)]' counted.json)" '[["1","2","3"],["0","1","2","3"]]' \
+	"three positions, and none to three accepted"
+is "$(jq -c '.server | [.drafts_by_accepted[]] | add * 1e4 | round' counted.json)" 10000 "which are all of the drafts"
+for k in 1 2 3; do
+	is "$(body counted.results | jq -s -c --arg name spec_accepted_$k 'map(select(.sample == "server") | .counters // {}) | (map(.[$name] // 0) | add) / (map(.spec_drafts // 0) | add) * 1e5 | round')" \
+		"$(jq --arg k $k '.server.accepted_at[$k] * 1e5 | round' counted.json)" "position $k: as the samples say"
+done
+is "$(jq -c '[.server.accepted_at["1"] > 0.55, .server.accepted_at["1"] < 0.65]' counted.json)" "[true,true]" "six of ten first tokens are accepted"
+is "$(jq -c '([.total.token_reads.by_tokens[]] | add) as $reads | .total.token_reads.by_tokens as $by | .server.drafts_by_accepted as $said |
+	[range(4) | ($by["\(. + 1)"] / $reads - $said["\(.)"]) | fabs < 0.08] | all' counted.json)" true "reads have one token more than were accepted"
+ipf-report --section speculation counted.results | tr -s ' \n' ' ' >text
+matches "$(cat text)" 'up to token 1: [0-9.]+ %, 2: [0-9.]+ %, 3: [0-9.]+ % of the drafts accepted' "the text has them"
+matches "$(cat text)" 'accepted 0: [0-9.]+ %, 1: [0-9.]+ %, 2: [0-9.]+ %, 3: [0-9.]+ % of the drafts' "and how many tokens were accepted"
+
 # Without the tokens of each event, only their mean is known.
 fire mean
 between "$(jq '.total.token_reads.tokens_per_read * 1000 | round' mean.json)" 2000 2350 "by usage at the end, the mean"
