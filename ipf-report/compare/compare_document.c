@@ -56,6 +56,8 @@ static void tell_result(struct document *d, const struct comparison *c)
 		doc_part(d, PART_TEXT, NULL, text)->tone = TONE_WARN;
 	if (compare_cached(c, text))
 		doc_fact(d, "cache", "%s", text)->tone = TONE_WARN;
+	if (compare_later_turns(c, text))
+		doc_fact(d, "sessions", "%s", text)->tone = TONE_WARN;
 	if (compare_accepted(c, text))
 		doc_fact(d, "drafts", "%s", text)->tone = TONE_WARN;
 }

@@ -48,6 +48,8 @@ static json_t *side_of(const struct comparison *c, int s)
 	json_object_set_new(side, "results", files);
 	json_object_set_new(side, "runs", json_integer(c->run_count[s]));
 	set_number(side, "cached_share", c->cached[s]);
+	set_number(side, "later_turns_cached_share", c->later[s].cached_share);
+	set_number(side, "later_turns_same_server", c->later[s].same_server);
 	set_number(side, "draft_acceptance", c->accepted[s]);
 	if (c->requests[s] > 0)
 		json_object_set_new(side, "requests", json_integer(c->requests[s]));

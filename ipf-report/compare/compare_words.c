@@ -95,6 +95,33 @@ const char *compare_cached(const struct comparison *c, char text[COMPARE_WORDS])
 	return text;
 }
 
+/* Are both known, and so far apart that it is said? */
+static bool far_apart(double base, double new)
+{
+	return !isnan(base) && !isnan(new) && fabs(new - base) >= COMPARE_CACHED;
+}
+
+const char *compare_later_turns(const struct comparison *c, char text[COMPARE_WORDS])
+{
+	const struct later_turns *base = &c->later[SIDE_BASE], *new = &c->later[SIDE_NEW];
+	const bool cached = far_apart(base->cached_share, new->cached_share);
+	const bool servers = !isnan(base->same_server) && !isnan(new->same_server);
+	char a[40], b[40];
+	size_t len = 0;
+	if (!cached && !far_apart(base->same_server, new->same_server))
+		return NULL;
+	if (cached)
+		len = (size_t)snprintf(text, COMPARE_WORDS,
+		                       "of the input tokens of later turns, base had %s in the prefix cache, new %s%s",
+		                       show_percent(base->cached_share, a), show_percent(new->cached_share, b),
+		                       servers ? "; " : ": a router may not have kept sessions on their servers");
+	if (servers)
+		snprintf(text + len, COMPARE_WORDS - len,
+		         "later turns went to the server that had answered before: base %s, new %s",
+		         show_percent(base->same_server, a), show_percent(new->same_server, b));
+	return text;
+}
+
 const char *compare_accepted(const struct comparison *c, char text[COMPARE_WORDS])
 {
 	const double base = c->accepted[SIDE_BASE], new = c->accepted[SIDE_NEW];

@@ -19,6 +19,9 @@ const char *compare_predicted(const struct comparison *c, char text[COMPARE_WORD
  * known. */
 #define COMPARE_CACHED 0.05
 const char *compare_cached(const struct comparison *c, char text[COMPARE_WORDS]);
+/* How much of later turns of sessions was in the prefix cache, and how many of them went to the server that had
+ * answered before, likewise: whether a router kept sessions on their servers. */
+const char *compare_later_turns(const struct comparison *c, char text[COMPARE_WORDS]);
 /* What of the drafts of speculative decoding was accepted, likewise; also if one side says nothing of drafts. */
 #define COMPARE_ACCEPTED 0.02
 const char *compare_accepted(const struct comparison *c, char text[COMPARE_WORDS]);

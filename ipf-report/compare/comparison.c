@@ -602,8 +602,11 @@ int comparison_build(struct comparison *c, const struct run_data *const runs[SID
 		c->requests[s] = bad == 0 ? figures_requests(&both.side[s].figures.total) : 0;
 		c->cached[s] = bad == 0 ? both.side[s].figures.total.cached_share : NAN;
 	}
-	for (int s = 0; bad == 0 && s < SIDES; s++)
+	for (int s = 0; bad == 0 && s < SIDES; s++) {
 		bad = draft_acceptance(&c->accepted[s], runs[s], &both.side[s].figures.total, err);
+		if (bad == 0)
+			bad = later_turns_read(&c->later[s], runs[s], err);
+	}
 	const bool invalid = c->verdicts[SIDE_BASE]->status == VERDICT_INVALID ||
 	                     c->verdicts[SIDE_NEW]->status == VERDICT_INVALID;
 	if (bad == 0 && !invalid)

@@ -16,6 +16,7 @@
 #include "compare/fail_if.h"
 #include "catalogue/figure_list.h"
 #include "figures/figures.h"
+#include "figures/later_turns.h"
 #include "results/run_data.h"
 #include "cli/option_table.h"
 
@@ -63,6 +64,7 @@ struct comparison {
 	int run_count[SIDES];
 	int64_t requests[SIDES]; /* of measured stages */
 	double cached[SIDES];    /* share of their input tokens that the server had in its prefix cache; NAN */
+	struct later_turns later[SIDES];
 	double accepted[SIDES];  /* share of the draft tokens that were accepted: by the server's counters, else by its
 	                            answers */
 	bool paired;             /* runs of both sides have the same requests at the same times */

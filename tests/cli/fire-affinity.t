@@ -23,11 +23,11 @@ router() { # header|cookie|body: $URL
 	URL=http://127.0.0.1:$(cat port)
 }
 fire() { # ARGUMENTS OF ipf-fire…: $kept, sessions that stayed on one replica; $hits, percent of the prompts' tokens that were cached
-	run ipf-fire -m sim -t talks.trace talks.sched -u "$URL" -H 'X-Request-Id: $session' "$@"
+	run ipf-fire -m sim -t talks.trace talks.sched -u "$URL" -H 'X-Request-Id: $session' --record-header x-replica "$@"
 	status_is 0 "ipf-fire $*"
 	is "$(body "$OUT" | jq -s -c 'map(select(.n != null) | .status) | unique')" "[200]" "all are answered"
 	kept=$(sort -u routed.log | cut -d ' ' -f 1 | uniq -u | wc -l)
-	ipf-collect -q "$OUT" -o run.results
+	ipf-collect -q "$OUT" --replica-header x-replica -o run.results
 	hits=$(body run.results | jq -s 'map(select(.n != null)) | 100 * (map(.cached_tokens) | add) / (map(.input_tokens) | add) | round')
 	tokens=$(tail -1 "$OUT" | jq -c .end.session_tokens)
 }
@@ -37,12 +37,33 @@ fire
 between "$kept" 0 3 "without it, hardly a session stays where it was"
 is "$tokens" null "and nothing is counted"
 lost=$hits
+cp run.results lost.results
 kill $ROUTER
 router header
 fire --session-header x-replica
 is "$kept" 9 "with it, all sessions do, in each of their turns"
 is "$tokens" '{"given":45,"returned":36,"sessions":9}' "each turn but the first takes back what it was given"
 yes_if "what the caches lose without it: $lost % of the prompts' tokens are found, $hits % with it" [ "$hits" -gt $((lost + 5)) ]
+
+# A comparison of the two says what the router did, before its figures. By the rows alone: of later turns, tokens in the cache and servers.
+later() { body "$1" | jq -s -c '[.[] | select(.n != null)] as $all | (reduce $all[] as $row ({}; .["\($row.n)"] = $row.replica)) as $servers | [$all[] | select(.after)]
+	| [(map(.cached_tokens) | add) / (map(.input_tokens) | add), (map(select($servers["\(.after[0])"] == .replica)) | length) / length] | map(. * 1e5 | round)'; }
+ipf-report compare -q -f json run.results lost.results 2>compare.err >compare.json
+is "$(jq -c '[.base, .new | [.later_turns_cached_share, .later_turns_same_server] | map(. * 1e5 | round)]' compare.json)" "[$(later run.results),$(later lost.results)]" \
+	"the shares of later turns are those of the rows"
+is "$(jq .base.later_turns_same_server compare.json)" 1 "all went to their server"
+ipf-report compare -q run.results lost.results 2>compare.err >compare.txt
+matches "$(tr -s ' \n' ' ' <compare.txt)" "of the input tokens of later turns, base had [0-9.]+ % in the prefix cache, new [0-9.]+ %; later turns went to the server that had answered before: base 100.0 %, new [0-9.]+ %" \
+	"which a comparison says"
+is "$(grep -nE '^(  sessions|What changed|Settings)' compare.txt | head -1 | cut -d: -f2 | cut -c1-10)" "  sessions" "before its figures"
+for side in run lost; do
+	body $side.results | jq -c 'del(.replica)' >lines
+	stream_of lines $side.results >$side.plain
+done
+ipf-report compare -q run.plain lost.plain 2>compare.err >compare.txt
+contains "$(tr -s ' \n' ' ' <compare.txt)" ": a router may not have kept sessions on their servers" "without the servers, what it may be"
+ipf-report compare -q run.results run.results 2>compare.err >compare.txt
+yes_if "and nothing where they are the same" test "$(grep -c 'later turns' compare.txt)" = 0
 kill $ROUTER
 router header
 fire --session-header X-Replica --threads 3 --connections fresh
