@@ -183,6 +183,7 @@ static int count_closed(const struct schedule_builder *builder, const struct sta
 		return ipf_error_set(err, IPF_USAGE, "%s: middle: requires a trace: -t TRACE", stage->label);
 	layout->middles = stage->middle ? stage->sessions : 0;
 	layout->primer = stage->primer;
+	layout->apart = stage->apart;
 	s->rampup_ns = stage->rampup_ns == IPF_ABSENT ? 0 : stage->rampup_ns;
 	s->pace_ns = isnan(stage->rate) ? 0 : llrint((double)NS_PER_S / stage->rate);
 	if (stage->for_ns == IPF_ABSENT)
@@ -280,7 +281,7 @@ static int shard_stage(const struct schedule_builder *builder, const struct stag
 	s->all_arrivals = s->arrivals;
 	s->arrivals = count_ours(builder, layout);
 	s->rate /= (double)builder->shards;
-	if (s->cycle && layout->heads < builder->shards)
+	if (s->cycle && (layout->heads < builder->shards || s->once >= s->arrivals))
 		return ipf_error_set(err, IPF_USAGE,
 		                     "%s: for: cannot divide a trace of %lld requests or sessions among %lld shards",
 		                     stage->label, (long long)layout->heads, (long long)builder->shards);
@@ -360,6 +361,7 @@ static int count_stages(struct schedule_builder *builder, struct ipf_error *err)
 		const int64_t idle_max_ns = builder->stages->list[i].idle_max_ns;
 		layout->first_head = IPF_ABSENT;
 		layout->idle_max_ns = idle_max_ns == IPF_ABSENT ? INT64_MAX : idle_max_ns;
+		s->idle_max_ns = idle_max_ns == IPF_ABSENT ? 0 : idle_max_ns;
 		layout->before = before;
 		layout->round_end = builder->trace ? builder->trace->heads : 0;
 		if (describe(s, &builder->stages->list[i], err) < 0 ||
@@ -612,6 +614,8 @@ static int write_heads(struct line_writer *w, size_t stage_index, struct arrival
 			head = p->head;
 			a.copy = p->copy;
 		}
+		if (layout->apart)
+			a.copy = (s->copy + (i < layout->middles ? SCHEDULE_COPIES : 0)) % (SCHEDULE_COPIES + 1);
 		w->expected = !s->cycle || i < layout->advance;
 		if (s->closed && p)
 			a.wait_ns = p->stage->kind->think(p);

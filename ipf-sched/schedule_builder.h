@@ -31,7 +31,8 @@ struct stage_layout {
 	int64_t round_first, round_end; /* … the whole trace, or the part of it that a replay repeats */
 	int64_t advance;                /* the next stage begins this many heads further on */
 	int64_t middles;                /* of so many first heads it sends the turns from one in their middle on … */
-	bool primer;                    /* … or only the turn before that one */
+	bool primer;                    /* … or only the turn before that one; */
+	bool apart;                     /* as copies of the requests, which are not those of any of the next 63 rounds */
 	int64_t idle_max_ns;            /* recorded waits are no longer than this */
 	int64_t before;                 /* heads of the stages before it */
 	bool picks;                     /* its heads do not follow each other in the trace (stage_kind.h); then … */

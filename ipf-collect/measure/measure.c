@@ -202,6 +202,7 @@ static void copy(const struct record *record, struct result *row)
 	row->n = record->n;
 	row->req = record->req;
 	row->stage = record->stage;
+	row->copy = record->copy;
 	row->id = record->id;
 	row->session = record->session;
 	row->turn = record->turn;

@@ -22,6 +22,7 @@ struct dispatch {
 	struct node_list to_start, dropped;
 	struct node_spares spares;
 	int64_t live, in_flight, waiting, due;
+	int64_t cut_sessions;
 	int64_t roots_ahead;   /* roots of the stages that do not cycle: added, not due yet */
 	int64_t last_root_due; /* of the last of them; IPF_ABSENT: unknown */
 	size_t last_root_stage;
@@ -37,6 +38,7 @@ struct user_session {
 	int64_t live;  /* requests that have not ended */
 	bool open;     /* more of them may be added */
 	bool has_user; /* a user has taken it */
+	bool cut;      /* some of its requests are not started */
 	struct virtual_user user;
 	size_t stage;
 };
@@ -178,6 +180,10 @@ static void drop(struct dispatch *d, struct dispatch_node *node)
 	node->state = NODE_DROPPED;
 	d->stages[node->stage].live--;
 	d->stages[node->stage].unstarted--;
+	if (node->session && node->session->has_user && !node->session->cut) {
+		node->session->cut = true;
+		d->cut_sessions++;
+	}
 	leave_session(d, node);
 	arrival_ends_set(d->dependencies.ends, node->n, ARRIVAL_ENDS_NEVER);
 	node_list_put(&d->dropped, node);
@@ -355,6 +361,11 @@ static int64_t next_stage_change(const struct dispatch *d)
 			wake = stage_end(s);
 	}
 	return wake;
+}
+
+int64_t dispatch_cut_sessions(const struct dispatch *d)
+{
+	return d->cut_sessions;
 }
 
 void dispatch_stage_times(const struct dispatch *d, int64_t stage, int64_t *begin_ns, int64_t *end_ns)

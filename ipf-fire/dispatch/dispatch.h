@@ -81,6 +81,8 @@ bool dispatch_wants(const struct dispatch *d, int64_t stage, int64_t now_ns);
 int64_t dispatch_in_flight(const struct dispatch *d);
 int64_t dispatch_waiting(const struct dispatch *d); /* due, without a slot */
 int64_t dispatch_due(const struct dispatch *d); /* became due so far: started, waiting, or dropped while they waited */
+/* Of stages whose users take whole sessions: those in progress of which a request was not started any more. */
+int64_t dispatch_cut_sessions(const struct dispatch *d);
 /* When the stage began and ended in run time; IPF_ABSENT if it has not. A stage with a fixed end has one from its
  * beginning; any other once its requests have ended. */
 void dispatch_stage_times(const struct dispatch *d, int64_t stage, int64_t *begin_ns, int64_t *end_ns);

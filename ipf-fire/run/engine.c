@@ -147,6 +147,7 @@ void engine_finish(struct engine *e, struct engine_result *result)
 	}
 	work_sharing_finish(e->sharing, &sharing);
 	result->unstarted = sharing.unstarted;
+	result->cut_sessions = work_sharing_cut_sessions(e->sharing);
 	result->error = sharing.error;
 	stage_times(e, result);
 }

@@ -34,6 +34,7 @@ struct engine_result {
 	const char *stopped;                    /* why it ended early, if not by signals or memory; the caller's; NULL */
 	int64_t starved;                        /* requests that could not be sent because open files ran out */
 	int64_t unstarted;                      /* arrivals that were read and never started */
+	int64_t cut_sessions;                   /* in progress when their stage ended */
 	struct ipf_error error;                 /* an invalid arrival, after which nothing was started; IPF_OK */
 	int64_t *stage_begin_ns, *stage_end_ns; /* in run time, IPF_ABSENT if unknown; free them */
 };

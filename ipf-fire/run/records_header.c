@@ -200,6 +200,8 @@ json_t *records_trailer(struct arrival_reader *arrivals, const struct engine_res
 	if (history) {
 		json_object_set_new(end, "history", history_json(history));
 	}
+	if (result->cut_sessions > 0)
+		json_object_set_new(end, "cut_sessions", json_integer(result->cut_sessions));
 	if (bad->kind)
 		why = json_sprintf("%s%s%s", bad->file, bad->file[0] ? ": " : "", bad->text);
 	else if (result->memory_full)

@@ -408,6 +408,11 @@ void work_sharing_finish(struct work_sharing *w, struct work_sharing_result *res
 	*result = w->result;
 }
 
+int64_t work_sharing_cut_sessions(const struct work_sharing *w)
+{
+	return dispatch_cut_sessions(w->dispatch);
+}
+
 void work_sharing_stage_times(const struct work_sharing *w, int64_t stage, int64_t *begin_ns, int64_t *end_ns)
 {
 	dispatch_stage_times(w->dispatch, stage, begin_ns, end_ns);

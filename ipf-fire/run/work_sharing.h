@@ -87,6 +87,7 @@ const char *work_sharing_cancel_reason(const struct work_sharing *w); /* NULL: n
 /* ---- after the run ---- */
 
 void work_sharing_finish(struct work_sharing *w, struct work_sharing_result *result);
+int64_t work_sharing_cut_sessions(const struct work_sharing *w); /* as dispatch_cut_sessions */
 /* As dispatch_stage_times. */
 void work_sharing_stage_times(const struct work_sharing *w, int64_t stage, int64_t *begin_ns, int64_t *end_ns);
 

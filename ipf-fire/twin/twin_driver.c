@@ -533,6 +533,7 @@ int twin_driver_run(struct twin_driver *d, struct twin_driver_result *result, st
 		dispatch_stage_times(d->dispatch, (int64_t)i, &r->stage_begin_ns[i], &r->stage_end_ns[i]);
 	d->result.end_ns = d->now_ns;
 	*result = d->result;
+	result->engine.cut_sessions = dispatch_cut_sessions(d->dispatch);
 	result->engine.stopped = *result->stopped ? result->stopped : NULL;
 	if (d->error.kind)
 		*err = d->error;

@@ -209,6 +209,53 @@ static json_t *counts_of_records(const struct run_data *run, const char *name)
 	return NULL;
 }
 
+/* How many sessions in progress were cut at the end of their stages; NULL: none, or not known. */
+static json_t *cut_sessions(const struct run_data *run)
+{
+	json_int_t sum = 0;
+	json_t *entry;
+	size_t k;
+	for (int i = 0; i < run->part_count; i++)
+		json_array_foreach(json_object_get(run->parts[i].trailer, "from"), k, entry)
+			sum += json_integer_value(json_object_get(entry, "cut_sessions"));
+	return sum > 0 ? json_integer(sum) : NULL;
+}
+
+/* The requests of the stage that primes the sessions of another one, whose name it has; -1: there is none. */
+static int64_t primers_of(const struct schedule *schedule, const char *name)
+{
+	char primer[256];
+	snprintf(primer, sizeof primer, "%s primer", name);
+	for (size_t i = 0; i < schedule->count; i++)
+		if (!schedule->stages[i].measured && strcmp(schedule->stages[i].name, primer) == 0)
+			return schedule->stages[i].all_arrivals ? schedule->stages[i].all_arrivals : schedule->stages[i].arrivals;
+	return -1;
+}
+
+/* What stages made of the sessions of the trace; NULL: nothing. */
+static json_t *session_stages(const struct run_data *run)
+{
+	json_t *list = json_array();
+	for (size_t i = 0; i < run->schedule.count; i++) {
+		const struct schedule_stage *s = &run->schedule.stages[i];
+		const int64_t primers = s->sessions && s->measured ? primers_of(&run->schedule, s->name) : -1;
+		if (!s->measured || (primers < 0 && !s->salt && !s->idle_max_ns))
+			continue;
+		json_t *stage = json_pack("{s:s}", "stage", s->name);
+		if (primers >= 0)
+			json_object_set_new(stage, "primers", json_integer(primers));
+		if (s->salt)
+			json_object_set_new(stage, "salt", json_true());
+		if (s->idle_max_ns)
+			json_object_set_new(stage, "idle_max_ns", json_integer(s->idle_max_ns));
+		json_array_append_new(list, stage);
+	}
+	if (json_array_size(list) > 0)
+		return list;
+	json_decref(list);
+	return NULL;
+}
+
 json_t *run_info_json(const struct run_data *run, bool reproducible)
 {
 	json_t *info = json_object(), *tools = json_object(), *headers = json_array(), *incomplete = json_array();
@@ -249,6 +296,8 @@ json_t *run_info_json(const struct run_data *run, bool reproducible)
 	copy(info, "seed", json_object_get(schedule, "seed"));
 	give(info, "schedule", schedule_text(run));
 	give(info, "shards", run->shard_set.of ? shard_set_json(&run->shard_set) : NULL);
+	give(info, "sessions", session_stages(run));
+	give(info, "cut_sessions", cut_sessions(run));
 	give(info, "history", counts_of_records(run, "history"));
 	give(info, "session_tokens", counts_of_records(run, "session_tokens"));
 	copy(info, "trace", json_object_get(header, "trace"));

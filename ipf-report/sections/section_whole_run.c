@@ -131,6 +131,25 @@ void section_autoscaling(const struct telling *t)
 
 /* ---- sessions ---- */
 
+/* What stages made of the sessions of the trace. */
+static void tell_made(const struct telling *t)
+{
+	json_t *stages = json_at(t->report, "run/sessions"), *stage;
+	size_t i;
+	json_array_foreach(stages, i, stage)
+	{
+		const char *name = doc_say(t->d, "stage %s", text_at(stage, "stage"));
+		tell(t, name, stage,
+		     "its first sessions began in their middle, after {primers#} primer{s:primers} that are not measured");
+		if (json_is_true(json_at(stage, "salt")))
+			doc_fact(t->d, name, "each round of the trace had prompts of its own (salt)");
+		tell(t, name, stage, "recorded waits that were longer are {idle_max_ns@} (idle-max)");
+	}
+	tell(
+		t, "cut", json_at(t->report, "run"),
+		"{cut_sessions#} session{s:cut_sessions} in progress at the end of a stage, of which no further turn was sent");
+}
+
 void section_sessions(const struct telling *t)
 {
 	json_t *s = json_at(t->report, "sessions"), *share;
@@ -155,6 +174,7 @@ void section_sessions(const struct telling *t)
 		doc_fact(t->d, "time for", "%s", text);
 	tell(t, "complete", s,
 	     "{complete#} of {sessions#} session{s:sessions} without failures, {complete_per_hour} an hour");
+	tell_made(t);
 	tell(
 		t, "router", json_at(t->report, "run/session_tokens"),
 		"{given#} answer{s:given} named a server, {returned#} request{s:returned} of {sessions#} session{s:sessions} returned "

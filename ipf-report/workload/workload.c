@@ -103,7 +103,8 @@ static int find_rows(struct workload *w, const struct run_data *run, int64_t *ne
 			w->row_of[req] = w->started[i];
 	}
 	for (size_t i = 0; i < run->schedule.count; i++)
-		if (run->schedule.stages[i].copy || schedule_has_copies(&run->schedule.stages[i]))
+		if (run->schedule.stages[i].copy || schedule_has_copies(&run->schedule.stages[i]) ||
+		    (run->schedule.stages[i].salt && repeated))
 			w->no_blocks = "the schedule has copies of requests, whose prompts begin differently";
 	if (repeated && has_live_histories(run))
 		w->no_blocks = "sessions were sent several times with the server's own answers";

@@ -102,6 +102,7 @@ static int expand_middle(const struct stage *of, size_t index, struct stage *sta
 		return 0;
 	*stage = *of;
 	stage->primer = index == 0;
+	stage->apart = of->salt;
 	stage->ordinal = 0;
 	buffer_format(&name, "%s%s", of->name ? of->name : "closed", stage->primer ? " primer" : "");
 	buffer_text(&spec, of->spec);

@@ -78,6 +78,7 @@ struct stage {
 	bool middle;         /* a closed loop over sessions: the first ones begin at a turn in their middle … */
 	bool primer;         /* … and this stage, before it, sends the turn before that one */
 	bool salt;           /* a closed loop: each round of the trace begins its prompts differently */
+	bool apart;          /* … and so do the sessions that begin in their middle */
 	int64_t idle_max_ns; /* recorded waits of sessions are no longer than this */
 	bool loop;
 };

@@ -34,7 +34,7 @@ enum field_type {
 #define FIELD_INT_MAX ((INT64_C(1) << 61) - 1)
 
 /* The most fields of one table. */
-enum { FIELDS_MAX = 128 };
+enum { FIELDS_MAX = 192 };
 
 struct field {
 	const char *name;

@@ -2,6 +2,7 @@
 
 #include "stream/fields.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +21,7 @@ static const struct field fields[] = {
 	REQUIRED_FIELD(FIELD_UINT, struct result, n),
 	UINT(req),
 	REQUIRED_FIELD(FIELD_UINT, struct result, stage),
+	UINT(copy),
 	TEXT(id),
 	TEXT(session),
 	UINT(turn),
@@ -153,6 +155,7 @@ static const struct field error_fields[] = {
 	FIELD(FIELD_BOOL, struct result, stale),
 };
 enum { FIELDS = sizeof fields / sizeof *fields, ERROR_FIELDS = sizeof error_fields / sizeof *error_fields };
+static_assert(sizeof fields / sizeof *fields <= FIELDS_MAX, "rows have more fields than can be read");
 
 void result_init(struct result *result)
 {

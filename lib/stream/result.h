@@ -16,6 +16,7 @@ enum { RESULT_READ_SIZES = 7 };
 
 struct result {
 	int64_t n, req, stage;
+	int64_t copy;                    /* which copy of the request, see schedule.h; absent: the request itself */
 	struct slice id, session, model; /* texts */
 	int64_t turn;
 	int64_t continues;    /* n of the request whose answer its prompt has, as the server gave it */

@@ -68,6 +68,7 @@ static json_t *stage_json(const struct schedule_stage *s)
 			bad |= json_object_set_new(object, flags[i].name, json_true());
 	bad |= add_int(object, "rampup_ns", s->rampup_ns ? s->rampup_ns : IPF_ABSENT) |
 	       add_int(object, "pace_ns", s->pace_ns ? s->pace_ns : IPF_ABSENT) |
+	       add_int(object, "idle_max_ns", s->idle_max_ns ? s->idle_max_ns : IPF_ABSENT) |
 	       add_int(object, "once", s->once ? s->once : IPF_ABSENT) |
 	       add_int(object, "copy", s->copy ? s->copy : IPF_ABSENT) |
 	       add_int(object, "sent_before", s->sent_before ? s->sent_before : IPF_ABSENT);
@@ -216,6 +217,7 @@ static int stage_from_json(struct schedule_stage *s, json_t *object, size_t inde
 		*(bool *)((char *)s + flags[i].offset) = json_is_true(json_object_get(object, flags[i].name));
 	s->rampup_ns = get_limited(object, "rampup_ns");
 	s->pace_ns = get_limited(object, "pace_ns");
+	s->idle_max_ns = get_limited(object, "idle_max_ns");
 	s->measured = !json_is_false(json_object_get(object, "measured"));
 	s->once = get_limited(object, "once");
 	if (s->once && s->once >= s->arrivals)

@@ -34,6 +34,7 @@ struct schedule_stage {
 	bool cycle;
 	int64_t once; /* with cycle: so many of its first lines do not come again */
 	bool salt; /* with cycle: in round k, from 0, an arrival is copy (that of its line + k) mod (SCHEDULE_COPIES + 1) */
+	int64_t idle_max_ns; /* recorded waits are no longer than this; 0: as they are */
 	int64_t copy; /* all its lines are this copy (schedule_arrival); 0: the requests themselves, or a replay's copies */
 	int64_t sent_before; /* its lines that are the first here with a prompt that the earlier runs of a search sent */
 	int64_t rampup_ns;   /* closed: its users start one after another over this time; 0: all at once */

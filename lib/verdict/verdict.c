@@ -270,7 +270,9 @@ static void note_prompt(struct verdict *v, struct verdict_stage *stage, const st
 {
 	if (row->req == IPF_ABSENT || stage->copies)
 		return;
-	const int64_t number = schedule_prompt_number(row->req, stage->copy, v->trace_requests);
+	const int64_t copy = row->copy != IPF_ABSENT && row->copy <= SCHEDULE_COPIES ? row->copy : stage->copy;
+	const int64_t number = schedule_prompt_number(row->req, copy, v->trace_requests);
+	v->cache.copies_sent |= UINT64_C(1) << copy;
 	const bool warm = row->n >= SCHEDULE_WARMUP_FIRST_N;
 	warm_cache_row(&v->cache, row, number, stage->measured && !warm);
 	if (row->ok && !warm)

@@ -29,7 +29,8 @@ static struct warm_cache_finding finding_of(const struct warm_cache *w)
 		return (struct warm_cache_finding){NAN, NAN, -INFINITY};
 	const double scale = s->asked > 0 ? (double)s->received / (double)s->asked : 1;
 	const double tokens = (double)(w->reuse.reusable_tokens + (w->live ? w->reuse.answer_tokens : 0));
-	const double possible = fmin(1, (double)w->copies * tokens * scale / (double)s->input);
+	const double copies = fmax((double)w->copies, __builtin_popcountll(w->copies_sent));
+	const double possible = fmin(1, copies * tokens * scale / (double)s->input);
 	const double share = (double)s->cached / (double)s->input;
 	return (struct warm_cache_finding){share, possible, share - possible - slack(w, possible)};
 }
@@ -49,6 +50,7 @@ void warm_cache_part(struct warm_cache *w, const struct schedule *schedule)
 		w->parts++;
 		w->unordered = false;
 		w->sums = (struct warm_cache_sums){.input = 0};
+		w->copies_sent = 0;
 		seen_numbers_release(&w->sent);
 	}
 	w->copies = 1;

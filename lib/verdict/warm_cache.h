@@ -34,8 +34,9 @@ struct warm_cache_finding {
 struct warm_cache {
 	struct seen_numbers sent;
 	struct schedule_reuse reuse;
-	int64_t copies; /* of the trace's requests, which begin differently: each can be found once */
-	int64_t parts;  /* that are repeats */
+	int64_t copies;       /* of the trace's requests, which begin differently: each can be found once */
+	uint64_t copies_sent; /* a bit for each that was: with salt, the schedule does not say how many */
+	int64_t parts;        /* that are repeats */
 	struct warm_cache_sums sums;
 	struct warm_cache_finding worst; /* of the repeats that ended */
 	bool shard, unordered;           /* shards that sent a prompt twice: nobody knows which request was the first */

@@ -143,3 +143,22 @@ yes_if "a run over warm sessions begins as a long one goes on: $primed %, a long
 	awk -v p="$primed" -v w="$warm" -v c="$cold" 'BEGIN { exit !(p > w - 8 && p < w + 8 && c < w - 15) }'
 is "$(jq -c '[.[] | select(.stage == 0)] | length > 6 and length <= 12' rows.json)" true "each was primed by a request of a stage of its own"
 is "$(head -1 run.sched | jq -c '.stages[0].measured')" false "which is not measured"
+
+# With salt, the sessions that begin in their middle are copies of their own: in the round in which they come whole, nothing was sent before. The report says
+# what was made of the sessions, and how many were cut.
+jq -n -c 'range(6) as $s | range(4) as $t | {id: "\($s)/\($t)", session: "\($s)", turn: $t, context: "session", output_tokens: 2, answer: "fine", wait_ns: 30000000,
+	messages: [{role: "user", content: ([range(60) | "word\(. * ($s + 2) + $t * 7)"] | join(" "))}]}' >lines
+stream_of lines >talks.trace
+server_start --step-base 5ms --step-per-seq 0
+fire closed:sessions=4,for=1500ms,middle,salt,idle-max=10ms --seed 3
+rm -f run.results
+ipf-collect -q run.records -o run.results
+is "$(body run.results | jq -s -c '[.[] | select(.n != null and .stage == 1 and .turn == 0) | .cached_tokens] | max')" 0 "salt: no first turn finds what was primed"
+is "$(tail -1 run.results | jq -c '[.end.verdict.checks[] | .figures.repeated_prompts // 0] | add')" 0 "and the verdict counts no prompt as repeated"
+report=$(ipf-report run.results --section sessions | tr -s '\n ' ' ')
+cut=$(tail -1 run.records | jq '.end.cut_sessions // 0')
+yes_if "sessions in progress at the end are cut: $cut" [ "$cut" -gt 0 ]
+contains "$report" "its first sessions began in their middle, after $(head -1 run.sched | jq '.stages[0].arrivals') primer" "the report says what was primed"
+contains "$report" "each round of the trace had prompts of its own (salt)" "and salted"
+contains "$report" "recorded waits that were longer are 10 ms (idle-max)" "and shortened"
+contains "$report" "cut $cut session" "and cut"

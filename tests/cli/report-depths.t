@@ -32,8 +32,9 @@ server_stop
 for options in '' '--slo ttft=100ms' '--slo ttft=100ms,p99:e2e=1s'; do
 	# shellcheck disable=SC2086 # several words
 	count=$(lines "$report" $options results)
-	between "$((count - $(verdict_lines)))" 20 42 "a sweep of six stages, $options: 42 lines beside its verdict"
-	between "$count" 20 $((42 + 4 * 4)) "a sweep of six stages, $options: a screen"
+	# 42 on a machine that has time; on a busy one, notes on what that did to the run come on top
+	between "$((count - $(verdict_lines)))" 20 50 "a sweep of six stages, $options: the lines beside its verdict"
+	between "$count" 20 $((50 + 5 * 4)) "a sweep of six stages, $options: a screen"
 done
 for stage in s1 s2 s3 s4 s5 s6; do is "$(grep -c "^  $stage  " now)" 2 "$stage has its load and its latencies"; done
 is "$(awk '{ if (length($0) > 80) print }' now)" "" "on 80 columns"

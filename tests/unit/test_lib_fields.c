@@ -83,7 +83,7 @@ static void a_longer_table_is_refused(void **state)
 	(void)state;
 	struct wide to;
 	assert_int_equal(read_from("{}", MANY + 1, &to), -1);
-	assert_non_null(strstr(err.text, "a table of 129 fields is too long"));
+	assert_non_null(strstr(err.text, "fields is too long"));
 }
 
 int main(void)
