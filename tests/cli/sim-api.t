@@ -219,3 +219,24 @@ is "$(while read -r option; do grep -qF -e "\`$option" "$TESTS/sim/README.md" ||
 "$BIN/ipf-sim" --list-modes | cut -d' ' -f1 >modes
 is "$(while read -r mode; do grep -qE "^\| .*\`$mode\`.* \|" "$TESTS/sim/README.md" ||
 	echo "$mode"; done <modes)" "" "and every mode"
+
+# ---- ids in answers ----
+server_start --step-base 1ms
+for body in '{"prompt":[1,2,3],"max_tokens":3,"return_token_ids":true' '{"messages":[{"role":"user","content":"hello"}],"max_tokens":3,"return_token_ids":true'; do
+	api=completions
+	case $body in *messages*) api=chat/completions ;; esac
+	post /v1/$api "$body}"
+	jq -c '[.choices[0] | .token_ids, (.message.content? // .text)]' "$OUT" >whole
+	prompt=$(jq -c '.prompt_token_ids // .choices[0].prompt_token_ids' "$OUT")
+	is "$(jq -c '.[0] | length' whole) $(jq length <<<"$prompt") $(jq .usage.prompt_tokens "$OUT")" "3 $(jq .usage.prompt_tokens "$OUT") $(jq .usage.prompt_tokens "$OUT")" \
+		"$api: as many ids as tokens"
+	jq -c '{tokens: .[0]}' whole >tokens.json
+	jq -r '.[1]' whole >whole.text
+	post /detokenize @tokens.json
+	is "$(jq -r .prompt "$OUT")" "$(cat whole.text)" "the ids are those of the text"
+	post /v1/$api "$body,\"stream\":true}" -N
+	is "$(events | jq -s -c 'map(.choices[0].token_ids // []) | add')" "$(jq -c '.[0]' whole)" "streamed, the same ones"
+	is "$(events | jq -s -c 'map(.prompt_token_ids // .choices[0].prompt_token_ids // empty)')" "[$prompt]" "and those of the prompt once"
+done
+post /v1/completions '{"prompt":"hello","max_tokens":3}'
+is "$(grep -c token_ids "$OUT")" 0 "none without being asked"

@@ -51,6 +51,7 @@ void answer_release(struct answer *a)
 	buffer_release(&a->text);
 	buffer_release(&a->reasoning);
 	buffer_release(&a->arguments);
+	buffer_release(&a->ids);
 	buffer_release(&a->so_far);
 	call_plan_release(&a->calls);
 	buffer_release(&a->event);
@@ -147,6 +148,35 @@ static void begin_chunk(struct answer *a)
 		buffer_text(&a->json, find(a, MODE_ROLE_EACH) ? "\"delta\":{\"role\":\"assistant\"," : "\"delta\":{");
 }
 
+static void write_prompt_ids(struct answer *a)
+{
+	struct jout w = {.out = &a->json};
+	uint32_t id;
+	a->prompt_ids_sent = true;
+	buffer_text(&a->json, ",\"prompt_token_ids\":");
+	jout_begin_list(&w);
+	for (size_t at = 0; at + sizeof id <= a->ask->tokens.len; at += sizeof id) {
+		memcpy(&id, a->ask->tokens.data + at, sizeof id);
+		jout_int(&w, id);
+	}
+	jout_end_list(&w);
+}
+
+/* Behind the finish reason: the ids of the choice; behind the list of choices: those of a chat's prompt. */
+static void write_choice_end(struct answer *a, bool content)
+{
+	if (a->ask->return_ids && content) {
+		buffer_text(&a->json, ",\"token_ids\":[");
+		buffer_slice(&a->json, buffer_all(&a->ids));
+		buffer_byte(&a->json, ']');
+		if (!a->ask->chat && !a->prompt_ids_sent)
+			write_prompt_ids(a);
+	}
+	buffer_text(&a->json, "}]");
+	if (a->ask->return_ids && a->ask->chat && !a->prompt_ids_sent)
+		write_prompt_ids(a);
+}
+
 /* Members that the delta doesn't have otherwise. */
 static void write_nulls(struct answer *a)
 {
@@ -170,9 +200,10 @@ static void end_chunk(struct answer *a, const char *finish, bool with_usage, boo
 	buffer_text(json,
 	            a->ask->chat ? "},\"logprobs\":null,\"finish_reason\":" : ",\"logprobs\":null,\"finish_reason\":");
 	if (finish)
-		buffer_format(json, "\"%s\"}]", finish);
+		buffer_format(json, "\"%s\"", finish);
 	else
-		buffer_text(json, "null}]");
+		buffer_text(json, "null");
+	write_choice_end(a, content);
 	if (finish) {
 		request_metrics_dynamo(a);
 		request_metrics_sglext(a);
@@ -277,6 +308,7 @@ static void send_pending(struct answer *a, const char *finish)
 	buffer_clear(&a->text);
 	buffer_clear(&a->reasoning);
 	buffer_clear(&a->arguments);
+	buffer_clear(&a->ids);
 }
 
 static void add_token(struct answer *a, int64_t k)
@@ -296,6 +328,9 @@ static void add_token(struct answer *a, int64_t k)
 		a->part = PART_TEXT;
 		buffer_text(&a->text, answer_text_at(a, k).json);
 	}
+	if (a->ask->return_ids)
+		buffer_format(&a->ids, "%s%u", a->ids.len ? "," : "",
+		              (unsigned)token_of_text((struct slice){answer_text_at(a, k).bytes, TOKEN_BYTES}));
 	a->pending++;
 }
 
@@ -585,7 +620,8 @@ static void write_whole_body(struct answer *a)
 		buffer_slice(&a->json, buffer_all(&a->text));
 		buffer_byte(&a->json, '"');
 	}
-	buffer_format(&a->json, ",\"logprobs\":null,\"finish_reason\":\"%s\"}]", finish_of(a));
+	buffer_format(&a->json, ",\"logprobs\":null,\"finish_reason\":\"%s\"", finish_of(a));
+	write_choice_end(a, true);
 	if (!find(a, MODE_NO_USAGE)) {
 		buffer_text(&a->json, ",\"usage\":");
 		write_usage(a, a->output_tokens);

@@ -54,7 +54,9 @@ struct answer {
 	bool role_sent;
 	struct buffer opening;                    /* how every chunk begins */
 	struct buffer text, reasoning, arguments; /* whole: all of it; streamed: what is pending */
-	struct buffer so_far;                     /* of a dialect: the whole answer until now */
+	struct buffer ids;                        /* the same of its tokens, if they are asked for: "7,12" */
+	bool prompt_ids_sent;
+	struct buffer so_far; /* of a dialect: the whole answer until now */
 	struct buffer event, json;
 	struct rng cuts;
 };

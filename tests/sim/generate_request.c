@@ -191,9 +191,11 @@ static int read_switches(struct reader *r)
 	if (jdoc_get_bool(doc, JDOC_ROOT, "stream", &ask->stream, r->err) < 0 ||
 	    jdoc_get_int(doc, JDOC_ROOT, "priority", &ask->priority, r->err) < 0 ||
 	    jdoc_get_bool(doc, JDOC_ROOT, "ignore_eos", &ask->ignore_eos, r->err) < 0 ||
+	    jdoc_get_bool(doc, JDOC_ROOT, "return_token_ids", &ask->return_ids, r->err) < 0 ||
 	    jdoc_get_bool(doc, JDOC_ROOT, "return_cached_tokens_details", &ask->cached_details, r->err) < 0 ||
 	    jdoc_get_text(doc, JDOC_ROOT, "model", &ask->model, r->err) < 0)
 		return -1;
+	ask->keep_tokens |= ask->return_ids;
 	read_nvext(r);
 	if (jdoc_is_null(doc, options))
 		return 0;

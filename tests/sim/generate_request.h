@@ -26,7 +26,8 @@ struct generate_request {
 	int64_t min_tokens;
 	struct buffer model;             /* empty where it doesn't say */
 	struct buffer prompt;            /* as JSON without its quotes, where the answer repeats it */
-	bool keep_tokens;                /* set by the caller: the prompt's tokens are wanted */
+	bool return_ids;                 /* vLLM's return_token_ids: the answer lists ids, those of the prompt too */
+	bool keep_tokens;                /* set by the caller, or with return_ids: the prompt's tokens are wanted */
 	struct buffer tokens;            /* then they are here, each a uint32_t */
 	bool cached_details;             /* SGLang's return_cached_tokens_details */
 	bool nvext_timing, nvext_worker; /* Dynamo's nvext.extra_fields has these */
