@@ -74,7 +74,7 @@ static void check_api(struct check *c, json_t *header, const char *requested)
 	struct ipf_error bad = {0};
 	struct api *api = NULL;
 	if (requested ? api_open(&api, requested, &bad) < 0
-	              : json_is_object(descriptor) && api_from_json(&api, descriptor, c->name, &bad) < 0)
+	              : json_is_object(descriptor) && api_from_records(&api, descriptor, c->name, &bad) < 0)
 		violation(c, "api: %s", bad.text);
 	else if (!requested && !json_is_object(descriptor))
 		violation(c, "api: %s: expected the API descriptor as ipf-api(5) describes it (or give its name with --api)",

@@ -13,7 +13,7 @@ int record_input_open_api(struct record_reader *records, const char *requested, 
 	if (requested)
 		return api_open(api, requested, err);
 	if (json_is_object(descriptor))
-		return api_from_json(api, descriptor, stream_reader_name(stream), err);
+		return api_from_records(api, descriptor, stream_reader_name(stream), err);
 	return ipf_error_at(err, IPF_INPUT, stream_reader_name(stream), 1,
 	                    "api: the header has no API descriptor; give one with --api");
 }

@@ -65,16 +65,16 @@ static int check_aliases(struct descriptor_place at, json_t *aliases, struct ipf
 	return 0;
 }
 
-static int compile_models(struct api *a, const char *where, struct ipf_error *err)
+static int compile_models(struct api *a, struct descriptor_place top, struct ipf_error *err)
 {
 	static const char *const known[] = {"path", "names", NULL};
 	json_t *models = json_object_get(a->json, "models"), *names = json_object_get(models, "names");
-	struct descriptor_place at = {where, "models"};
+	struct descriptor_place at = descriptor_inside(top, "models");
 	struct ipf_error wrong = {0};
 	if (!models)
 		return 0;
 	if (!json_is_object(models))
-		return descriptor_wrong((struct descriptor_place){where, NULL}, "models", err, "an object", models);
+		return descriptor_wrong(top, "models", err, "an object", models);
 	if (descriptor_only_members(at, models, known, err) < 0 ||
 	    descriptor_check_path(at, "path", json_object_get(models, "path"), err) < 0)
 		return -1;
@@ -109,7 +109,7 @@ static int check_head(struct descriptor_place at, json_t *json, struct ipf_error
 }
 
 /* gRPC concerns both halves: either all framings are "grpc", or none, and there is no "grpc" object. */
-static int check_grpc(struct api *a, const char *where, struct ipf_error *err)
+static int check_grpc(struct api *a, struct descriptor_place top, struct ipf_error *err)
 {
 	json_t *json = json_object_get(a->json, "grpc"), *encoding = json_object_get(api_request(a), "encoding");
 	bool streamed = a->has_streamed && a->streamed.framing == FRAMING_GRPC,
@@ -117,13 +117,12 @@ static int check_grpc(struct api *a, const char *where, struct ipf_error *err)
 	if (!json && !streamed && !whole)
 		return 0;
 	if ((a->has_streamed && !streamed) || (a->has_whole && !whole))
-		return ipf_error_at(err, IPF_INPUT, where, 0, "%s.framing: expected \"grpc\", as elsewhere in the descriptor",
+		return ipf_error_at(err, IPF_INPUT, top.file, 0,
+		                    "%s.framing: expected \"grpc\", as elsewhere in the descriptor",
 		                    a->has_streamed && !streamed ? "response" : "response_whole");
 	if (encoding)
-		return descriptor_wrong((struct descriptor_place){where, "request"}, "encoding", err, "none with gRPC",
-		                        encoding);
-	return api_grpc_compile((struct descriptor_place){where, "grpc"}, json, json_object_get(a->json, "request"),
-	                        &a->grpc, err);
+		return descriptor_wrong(descriptor_inside(top, "request"), "encoding", err, "none with gRPC", encoding);
+	return api_grpc_compile(descriptor_inside(top, "grpc"), json, json_object_get(a->json, "request"), &a->grpc, err);
 }
 
 /* Does the template name the field? */
@@ -151,9 +150,9 @@ static enum api_kind find_kind(const struct api *a)
 	return names(body, "$query") ? API_RANK : API_EMBED;
 }
 
-int api_from_json(struct api **api, json_t *descriptor, const char *where, struct ipf_error *err)
+/* Of a recorded one, what was sent is not needed any more. */
+static int compile(struct api **api, json_t *descriptor, struct descriptor_place top, struct ipf_error *err)
 {
-	struct descriptor_place top = {where, NULL};
 	*api = NULL;
 	struct api *a = calloc(1, sizeof *a);
 	if (!a)
@@ -163,17 +162,16 @@ int api_from_json(struct api **api, json_t *descriptor, const char *where, struc
 	a->has_streamed = streamed != NULL;
 	a->has_whole = whole != NULL;
 	if (check_head(top, descriptor, err) < 0 ||
-	    api_request_check((struct descriptor_place){where, "request"}, json_object_get(descriptor, "request"), err) < 0)
+	    (!top.recorded &&
+	     api_request_check(descriptor_inside(top, "request"), json_object_get(descriptor, "request"), err) < 0))
 		goto fail;
 	if (!streamed && !whole) {
 		descriptor_wrong(top, "response", err, "an object", NULL);
 		goto fail;
 	}
-	if ((streamed &&
-	     api_response_compile((struct descriptor_place){where, "response"}, streamed, &a->streamed, err) < 0) ||
-	    (whole &&
-	     api_response_compile((struct descriptor_place){where, "response_whole"}, whole, &a->whole, err) < 0) ||
-	    check_grpc(a, where, err) < 0 || compile_models(a, where, err) < 0)
+	if ((streamed && api_response_compile(descriptor_inside(top, "response"), streamed, &a->streamed, err) < 0) ||
+	    (whole && api_response_compile(descriptor_inside(top, "response_whole"), whole, &a->whole, err) < 0) ||
+	    check_grpc(a, top, err) < 0 || compile_models(a, top, err) < 0)
 		goto fail;
 	a->kind = find_kind(a);
 	*api = a;
@@ -181,6 +179,16 @@ int api_from_json(struct api **api, json_t *descriptor, const char *where, struc
 fail:
 	api_close(a);
 	return -1;
+}
+
+int api_from_json(struct api **api, json_t *descriptor, const char *where, struct ipf_error *err)
+{
+	return compile(api, descriptor, (struct descriptor_place){.file = where}, err);
+}
+
+int api_from_records(struct api **api, json_t *descriptor, const char *where, struct ipf_error *err)
+{
+	return compile(api, descriptor, (struct descriptor_place){.file = where, .recorded = true}, err);
 }
 
 /* RFC 7396. Not 0: out of memory. */
@@ -211,7 +219,7 @@ static json_t *resolve_like(json_t *json, const char *where, struct ipf_error *e
 	if (!like)
 		return json_incref(json);
 	if (!text) {
-		descriptor_wrong((struct descriptor_place){where, NULL}, "like", err, "the name of a built-in descriptor",
+		descriptor_wrong((struct descriptor_place){.file = where}, "like", err, "the name of a built-in descriptor",
 		                 like);
 		return NULL;
 	}

@@ -28,8 +28,11 @@ struct api;
  * -1: IPF_USAGE for an unknown name (the text says which one may be meant, or lists the known ones), IPF_INPUT for an
  * invalid descriptor (file, member, value), or a system error. */
 int api_open(struct api **api, const char *name, struct ipf_error *err);
-/* From the JSON in a records header (its reference is shared, not taken over); `where` names it in errors. */
+/* From JSON (its reference is shared, not taken over); `where` names it in errors. */
 int api_from_json(struct api **api, json_t *descriptor, const char *where, struct ipf_error *err);
+/* The same from a records header: to read responses, not to send requests. Members that this program does not know are
+ * ignored, as a newer one may have written it. */
+int api_from_records(struct api **api, json_t *descriptor, const char *where, struct ipf_error *err);
 void api_close(struct api *api); /* NULL is fine */
 
 const char *api_name(const struct api *api);

@@ -102,8 +102,8 @@ int api_grpc_compile(struct descriptor_place at, json_t *json, json_t *request, 
 {
 	static const char *const known[] = {"request", "response", "messages", "enums", NULL};
 	if (!json_is_object(json))
-		return descriptor_wrong((struct descriptor_place){at.file, NULL}, "grpc", err,
-		                        "an object, which framing \"grpc\" requires", json);
+		return descriptor_wrong(descriptor_inside(at, NULL), "grpc", err, "an object, which framing \"grpc\" requires",
+		                        json);
 	json_t *enums = json_object_get(json, "enums");
 	if (enums && !json_is_object(enums))
 		return descriptor_wrong(at, "enums", err, "an object", enums);

@@ -230,7 +230,7 @@ int api_request_check(struct descriptor_place at, json_t *request, struct ipf_er
 	                                                                                                  NULL};
 	static const char *const templates[] = {"body", "stream", "whole", "exact_output", NULL};
 	if (!json_is_object(request))
-		return descriptor_wrong((struct descriptor_place){at.file, NULL}, "request", err, "an object", request);
+		return descriptor_wrong(descriptor_inside(at, NULL), "request", err, "an object", request);
 	if (descriptor_only_members(at, request, known, err) < 0 ||
 	    check_headers(at, json_object_get(request, "headers"), err) < 0)
 		return -1;

@@ -137,7 +137,7 @@ static int compile_end(struct descriptor_place at, json_t *end, struct api_respo
 		return descriptor_wrong(at, "end", err, "an object with data, when or eof", end);
 	char inside[64];
 	snprintf(inside, sizeof inside, "%s.end", at.inside);
-	struct descriptor_place within = {at.file, inside};
+	struct descriptor_place within = descriptor_inside(at, inside);
 	if (descriptor_only_members(within, end, known, err) < 0 ||
 	    copy_string(within, end, "data", &r->end_data, err) < 0 ||
 	    compile_pointers(within, end, "when", &r->end_when, err) < 0)
@@ -273,7 +273,7 @@ static int compile_times(struct descriptor_place at, json_t *map, struct api_res
 		snprintf(inside, sizeof inside, "%s.server.%.40s", at.inside, key);
 		if (i == API_SERVER_TIMES)
 			return ipf_error_at(err, IPF_INPUT, at.file, 0, "%s: unknown member", inside);
-		if (compile_timing((struct descriptor_place){at.file, inside}, value, &r->times[i], err) < 0)
+		if (compile_timing(descriptor_inside(at, inside), value, &r->times[i], err) < 0)
 			return -1;
 	}
 	return 0;
@@ -370,7 +370,7 @@ static int compile_calls(struct descriptor_place at, json_t *calls, struct api_c
 	if (!json_is_object(calls))
 		return descriptor_wrong(at, "calls", err, "an object with each, name and arguments", calls);
 	snprintf(inside, sizeof inside, "%s.calls", at.inside);
-	struct descriptor_place within = {at.file, inside};
+	struct descriptor_place within = descriptor_inside(at, inside);
 	if (descriptor_only_members(within, calls, known, err) < 0 ||
 	    compile_pointers(within, calls, "each", &to->each, err) < 0 ||
 	    compile_pointers(within, calls, "index", &to->index, err) < 0 ||
@@ -426,7 +426,7 @@ int api_response_compile(struct descriptor_place at, json_t *json, struct api_re
 	                                    "prompt_token_ids",
 	                                    NULL};
 	if (!json_is_object(json))
-		return descriptor_wrong((struct descriptor_place){at.file, NULL}, at.inside, err, "an object", json);
+		return descriptor_wrong(descriptor_inside(at, NULL), at.inside, err, "an object", json);
 	if (descriptor_only_members(at, json, known, err) < 0 || compile_framing(at, json, r, err) < 0 ||
 	    compile_pointers(at, json, "text", &r->text, err) < 0 ||
 	    compile_pointers(at, json, "reasoning", &r->reasoning, err) < 0 ||

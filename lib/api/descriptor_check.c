@@ -35,7 +35,7 @@ int descriptor_only_members(struct descriptor_place at, json_t *object, const ch
 		size_t i = 0;
 		while (known[i] && strcmp(known[i], key) != 0)
 			i++;
-		if (!known[i])
+		if (!known[i] && !at.recorded)
 			return descriptor_error(at, key, err, "unknown member");
 	}
 	return 0;

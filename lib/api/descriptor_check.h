@@ -13,6 +13,7 @@
 struct descriptor_place {
 	const char *file;
 	const char *inside; /* dotted path of the enclosing object, such as "response.usage"; NULL at the top level */
+	bool recorded;      /* by a program that may be newer: what is not known is ignored */
 };
 
 /* -1 with "inside.member: " and the formatted text. */
@@ -21,7 +22,14 @@ __attribute__((format(printf, 4, 5))) int descriptor_error(struct descriptor_pla
 /* -1 with "inside.member: expected <expected>, got <got as JSON>". A NULL `got` is shown as "nothing". */
 int descriptor_wrong(struct descriptor_place at, const char *member, struct ipf_error *err, const char *expected,
                      json_t *got);
-/* -1 if the object has a member that is not in `known` (a list that ends with NULL). */
+/* The same place, but for the path. */
+static inline struct descriptor_place descriptor_inside(struct descriptor_place at, const char *inside)
+{
+	at.inside = inside;
+	return at;
+}
+
+/* -1 if the object has a member that is not in `known` (a list that ends with NULL), unless `recorded`. */
 int descriptor_only_members(struct descriptor_place at, json_t *object, const char *const *known,
                             struct ipf_error *err);
 /* -1 unless the member is a non-empty string. An `optional` one may be absent or empty. */

@@ -33,7 +33,7 @@ static int open_api(struct ipf_measure *m, const char *name, struct ipf_error *e
 	struct stream_reader *stream = m->records->stream;
 	json_t *descriptor = json_object_get(stream_reader_header(stream), "api");
 	if (json_is_object(descriptor))
-		return api_from_json(&m->api, descriptor, stream_reader_name(stream), err);
+		return api_from_records(&m->api, descriptor, stream_reader_name(stream), err);
 	return ipf_error_at(err, IPF_INPUT, stream_reader_name(stream), 1, "api: the header has no API descriptor");
 }
 
