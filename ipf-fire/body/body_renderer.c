@@ -536,12 +536,15 @@ static int each_call(struct filling *f, const struct template_part *as, bool *fi
 	return 0;
 }
 
+/* Is there anything but empty texts? */
 static bool has_content(const struct jdoc *doc, jdoc_id message)
 {
-	jdoc_id content = jdoc_get(doc, message, "content");
-	return jdoc_type_of(doc, content) == JDOC_LIST
-	           ? jdoc_count(doc, content) > 0
-	           : jdoc_type_of(doc, content) == JDOC_TEXT && !jdoc_text_empty(doc, content);
+	struct chat_parts_each each = chat_parts_each(doc, message);
+	struct chat_part part;
+	while (chat_parts_next(&each, &part))
+		if (part.kind != CHAT_PART_TEXT || !jdoc_text_empty(doc, part.text))
+			return true;
+	return false;
 }
 
 /* What a message becomes: an element, and one for each of its calls if the template has one for these, which then is
