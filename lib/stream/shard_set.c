@@ -10,7 +10,7 @@
 /* ---- what identifies a schedule ---- */
 
 /* What differs between the shards of a schedule. */
-static const char *const own[] = {"slots", "arrivals", "first_n", "rate"};
+static const char *const own[] = {"slots", "arrivals", "once", "first_n", "rate"};
 
 /* The digests of the files that the schedule was made from. */
 static json_t *files_of(json_t *schedule)

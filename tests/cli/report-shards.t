@@ -180,3 +180,12 @@ for twice in whole again; do
 	contains "$(jq -r '.verdict.checks[0].detail' report.json)" "$twice.results has requests of the same records as whole.results: they count twice" \
 		"and the verdict says so"
 done
+
+# ---- sessions that begin in their middle: each shard has its own lines of the first round ----
+jq -n -c 'range(7) as $s | range(1 + $s % 3) as $t | {id: "\($s)/\($t)", session: "\($s)", turn: $t, prompt: "x", output_tokens: 1}' >lines
+stream_of lines >chat.trace
+clients m 2 closed:sessions=3,for=200ms,middle
+isnt "$(head -1 m1.sched | jq '.stages[1].once')" "$(head -1 m2.sched | jq '.stages[1].once')" "which differ"
+report m1.results m2.results
+status_is 0 "one run"
+is "$(jq -c '[.stages[] | .name]' report.json)" '["closed primer","closed"]' "with its primer"
