@@ -281,10 +281,11 @@ static int shard_stage(const struct schedule_builder *builder, const struct stag
 	s->all_arrivals = s->arrivals;
 	s->arrivals = count_ours(builder, layout);
 	s->rate /= (double)builder->shards;
-	if (s->cycle && (layout->heads < builder->shards || s->once >= s->arrivals))
+	const int64_t again = layout->heads - layout->middles; /* those that come again and again */
+	if (s->cycle && again < builder->shards)
 		return ipf_error_set(err, IPF_USAGE,
 		                     "%s: for: cannot divide a trace of %lld requests or sessions among %lld shards",
-		                     stage->label, (long long)layout->heads, (long long)builder->shards);
+		                     stage->label, (long long)again, (long long)builder->shards);
 	if (s->cycle)
 		s->first_n += BUILDER_CYCLE_NUMBERS / builder->shards * (builder->shard - 1);
 	return share_slots(builder, stage, s, err);

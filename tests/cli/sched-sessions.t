@@ -110,3 +110,8 @@ for shards in 2 3; do
 	is "$(for shard in $(seq $shards); do head -1 part$shard.sched; done | jq -s 'map(.stages[1].once) | add')" \
 		"$(head -1 whole.sched | jq '.stages[1].once')" "the lines that come once, too"
 done
+head -3 lines >two
+stream_of two >two.trace
+run "$BIN/ipf-sched" closed:sessions=3,for=10s,middle --shard 3/3 -t two.trace
+status_is 2 "a shard that would have no session after its first one"
+complains ipf-sched "for: cannot divide a trace of 2 requests or sessions among 3 shards" "is refused"
