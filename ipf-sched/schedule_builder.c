@@ -35,10 +35,12 @@ struct stage_extent {
 	int64_t heads, end_ns;
 };
 
-/* Is the head number i of a stage this shard's? */
+/* Is the head number i of a stage this shard's? Of sessions that begin in their middle, a shard has as many as slots
+ * (share_slots), whatever came before. */
 static bool is_ours(const struct schedule_builder *builder, const struct stage_layout *layout, int64_t i)
 {
-	return !builder->shards || (layout->before + i) % builder->shards == builder->shard - 1;
+	const int64_t before = i < layout->middles ? 0 : layout->before;
+	return !builder->shards || (before + i) % builder->shards == builder->shard - 1;
 }
 
 static int64_t head_lines(const struct trace_index *trace, int64_t head)
@@ -242,16 +244,14 @@ static int64_t layout_lines(const struct schedule_builder *builder, const struct
 static int64_t count_ours(const struct schedule_builder *builder, const struct stage_layout *layout)
 {
 	int64_t first = (builder->shard - 1 - layout->before % builder->shards + builder->shards) % builder->shards,
-			lines = 0;
+			lines = middle_lines(builder, layout, false);
 
 	if (layout->picks)
 		return layout->our_lines;
 	if (!builder->trace || (!builder->trace->head.count && !layout->middles))
 		return layout->heads > first ? (layout->heads - first - 1) / builder->shards + 1 : 0;
-	for (int64_t i = first; i < layout->heads; i += builder->shards) {
-		struct head_range r = range_of(builder, layout, i, head_of(layout, i));
-		lines += r.end - r.first;
-	}
+	for (int64_t i = first; i < layout->heads; i += builder->shards)
+		lines += i < layout->middles ? 0 : head_lines(builder->trace, head_of(layout, i));
 	return lines;
 }
 

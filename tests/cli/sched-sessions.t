@@ -87,11 +87,12 @@ run "$BIN/ipf-sched" closed:users=2,middle -t "$DATA/sessions.trace"
 status_is 2 "middle of users"
 complains ipf-sched "middle: requires sessions=COUNT" "is refused"
 # The shards of one schedule have its lines between them, each once.
-jq -n -c 'range(7) as $s | range(1 + $s) as $t | {id: "\($s)/\($t)", session: "\($s)", turn: $t, wait_ns: 5, prompt: "x", output_tokens: 1}' >lines
+jq -n -c 'range(7) as $s | range(1 + $s) as $t | {id: "\($s)/\($t)", session: "\($s)", turn: $t, prompt: "x", output_tokens: 1} + if $s % 2 == 0 then {wait_ns: 5} else {} end' >lines
 stream_of lines >seven.trace
 for shards in 2 3; do
-	for stage in closed:sessions=5,n=9,middle closed:sessions=5,n=9,middle,think=exponential:3s; do
-		"$BIN/ipf-sched" $stage --seed 4 -q -t seven.trace -o whole.sched
+	for stage in closed:sessions=5,n=9,middle closed:sessions=5,n=9,middle,think=3s,process=poisson; do
+		run "$BIN/ipf-sched" $stage --seed 4 -q -t seven.trace -o whole.sched
+		status_is 0 "$stage"
 		for shard in $(seq $shards); do
 			"$BIN/ipf-sched" $stage --seed 4 -q -t seven.trace --shard $shard/$shards -o part$shard.sched
 			body part$shard.sched
@@ -109,6 +110,11 @@ for shards in 2 3; do
 	same parts whole "and repeated for a time"
 	is "$(for shard in $(seq $shards); do head -1 part$shard.sched; done | jq -s 'map(.stages[1].once) | add')" \
 		"$(head -1 whole.sched | jq '.stages[1].once')" "the lines that come once, too"
+	for shard in $(seq $shards); do # lines of the first round without "after"
+		once=$(head -1 part$shard.sched | jq '.stages[1].once')
+		body part$shard.sched | jq -c 'select(.stage == 1)' | head -$once | jq -s 'map(select(.after | not)) | length'
+	done >begun
+	is "$(cat begun)" "$(for shard in $(seq $shards); do head -1 part$shard.sched; done | jq '.stages[1].slots')" "a shard begins as many as it has at a time"
 done
 head -3 lines >two
 stream_of two >two.trace
