@@ -578,12 +578,12 @@ static int extract_content(struct response *r, const struct record *record, cons
 	int64_t usage = extract_usage(r);
 	extract_finish(r);
 	extract_id(r, options);
-	if (tools || usage != IPF_ABSENT || options->keep_text)
-		tool_calls_add(&r->calls, &r->format->calls, &r->doc);
 	extract_outputs(r);
 	bool after_end = r->ended;
 	if (!after_end && end_mark_find(r->format, r->protobuf, &r->doc) != JDOC_NONE)
 		end_here(r);
+	if (tools || r->ended || usage != IPF_ABSENT || options->keep_text)
+		tool_calls_add(&r->calls, &r->format->calls, &r->doc);
 	extract_token_ids(r, options);
 	bool content = reasoning || text || tools || data;
 	if (usage != IPF_ABSENT)
