@@ -17,9 +17,12 @@
 
 #include <stdlib.h>
 
+#define TURNS_MAX 1000 /* a request has the pieces of all turns before it */
+
 struct session {
 	struct prompt_pieces context; /* prompts and answers so far */
-	uint64_t pieces;              /* how many without an id were made */
+	int turns;
+	uint64_t pieces; /* how many without an id were made */
 };
 
 struct state {
@@ -96,6 +99,9 @@ static int read_record(void *opened, const struct source_record *record, struct 
 	struct session *session = d->failed ? NULL : find_session(s, name);
 	if (!session)
 		return ipf_error_memory(err);
+	if (session->turns == TURNS_MAX)
+		return ipf_error_set(err, IPF_INPUT, "session_id: expected at most %d turns", TURNS_MAX);
+	session->turns++;
 	add_turn(session, name, r);
 	r->input_tokens = session->context.tokens;
 	prompt_pieces_to_blocks(&session->context, d, &r->blocks);

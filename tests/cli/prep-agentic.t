@@ -177,6 +177,9 @@ is "$(body rollout.trace | jq -s -c 'map(.blocks.ids[0]) | unique | length')" 1 
 python3 -c 'import json; print(json.dumps({"group": 0, "prompt_len": 1, "out_lens": [1] * 1001}))' >long.jsonl
 run "$prep" rl-rollout long.jsonl -o long.trace
 stderr_contains 'long.jsonl:1: out_lens: expected at most 1000 turns, got 1001' "a trajectory of too many turns is refused"
+run "$prep" mooncake-delta - --prompt none -o delta.trace < <(for ((i = 0; i < 1003; i++)); do echo '{"session_id":"s","input_length":1,"output_length":1}'; done)
+stderr_contains ':1001: session_id: expected at most 1000 turns' "and so is a session of mooncake-delta, all of whose turns a prompt has"
+is "$(tail -1 delta.trace | jq -c '.end | [.lines, .bad]')" "[1000,3]" "each turn beyond them"
 
 # ---- requests and tokens of Bailian's traces, whole and of agents ----
 for file in qwen.jsonl qwen-agents.jsonl; do
