@@ -18,7 +18,7 @@ nginx_start() { # PORT OF THE SERVER BEHIND IT
 		"$nginx_bin" -p "$PWD" -c nginx.conf 2>nginx.said &
 		NGINX=$!
 		stop_at_exit "$NGINX"
-		wait_for 10 nginx_up_or_gone || return 1
+		wait_for nginx_up_or_gone || return 1
 		kill -0 "$NGINX" 2>/dev/null && return 0
 	done
 	cat nginx.said >&2

@@ -33,7 +33,7 @@ postgres_start() {
 	fi
 	(postgres_user "$postgres_bin/postgres" -D data -k "$PGHOST" -c listen_addresses= -c fsync=off -c shared_buffers=16MB) >postgres.log 2>&1 &
 	stop_at_exit $!
-	wait_for 30 psql -Xqc 'SELECT 1' || {
+	wait_for psql -Xqc 'SELECT 1' || {
 		not_ok "PostgreSQL starts" "$(tail -5 postgres.log)"
 		exit 1
 	}

@@ -16,7 +16,7 @@ prometheus_start() { # NAME TARGET [OPTION…]
 		--web.listen-address="127.0.0.1:$prometheus_port" --web.enable-remote-write-receiver "$@" >"$prometheus_name.log" 2>&1 &
 	stop_at_exit $!
 	PROMETHEUS=http://127.0.0.1:$prometheus_port
-	wait_for 30 curl -sf "$PROMETHEUS/-/ready" || {
+	wait_for curl -sf "$PROMETHEUS/-/ready" || {
 		not_ok "Prometheus starts" "$(tail -5 "$prometheus_name.log")"
 		exit 1
 	}
@@ -27,7 +27,7 @@ pushgateway_start() {
 	prometheus-pushgateway --web.listen-address=127.0.0.1:0 --persistence.file= >pushgateway.log 2>&1 &
 	GATEWAY_PID=$!
 	stop_at_exit $GATEWAY_PID
-	wait_for 30 grep -q '"Listening on"' pushgateway.log || {
+	wait_for grep -q '"Listening on"' pushgateway.log || {
 		not_ok "the Pushgateway starts" "$(tail -5 pushgateway.log)"
 		exit 1
 	}

@@ -5,7 +5,7 @@
 store_start() { # NAME
 	python3 "$TESTS/s3_server.py" "$1" "$1.ready" 2>"$1.err" &
 	stop_at_exit $!
-	wait_for 30 test -s "$1.ready" || {
+	wait_for test -s "$1.ready" || {
 		not_ok "the store starts" "$(cat "$1.err")"
 		exit 1
 	}

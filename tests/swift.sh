@@ -60,7 +60,7 @@ swift_start() {
 		stop_at_exit $!
 	done
 	SWIFT=http://127.0.0.1:$4
-	wait_for 60 curl -s -o swift.up "$SWIFT/" || {
+	wait_for curl -s -o swift.up "$SWIFT/" || {
 		not_ok "Swift starts" "$(tail -n 5 "$SWIFT_FOLDER/proxy.log")"
 		exit 1
 	}

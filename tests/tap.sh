@@ -84,6 +84,11 @@ yes_if() { # TEXT COMMAND…: ok where the command succeeds
 		then ok "$tap_text"; else not_ok "$tap_text" "failed: $*" "$(head -20 "$PWD/tap.yes_if")"; fi
 }
 
+# Is ACTUAL LOW or more? For times that a busy machine can only stretch.
+at_least() { # ACTUAL LOW TEXT
+	between "$1" "$2" 1e300 "$3"
+}
+
 # Is ACTUAL within [LOW, HIGH]? Numbers as awk reads them.
 between() { # ACTUAL LOW HIGH TEXT
 	if [ -n "$1" ] && awk -v a="$1" -v l="$2" -v h="$3" 'BEGIN { exit !(a + 0 == a && a >= l && a <= h) }'; then
@@ -158,8 +163,16 @@ complains() { # PROGRAM PART TEXT
 	fi
 }
 
-# Until COMMAND succeeds; 1 after SECONDS. The way to wait for something that has to happen.
-wait_for() { # SECONDS COMMAND…
+# Polls until COMMAND succeeds. Use it for everything that has to happen, however long a busy machine takes: it gives up, with 1, only when the
+# test hangs, which is after HANG seconds.
+HANG=${HANG:-120}
+wait_for() { # COMMAND…
+	tap_poll "$HANG" "$@" && return 0
+	echo "# waited $HANG s in vain for: $*"
+	return 1
+}
+
+tap_poll() { # SECONDS COMMAND…: 1 if COMMAND has not succeeded by then
 	tap_left=$(($1 * 20))
 	shift
 	until "$@" >/dev/null 2>&1; do
@@ -198,7 +211,7 @@ server_start() { # ARGUMENTS OF ipf-sim…
 	"$BIN/ipf-sim" --die-with-parent "$@" >"$tap_said" 2>"$tap_said.err" &
 	SERVER=$!
 	stop_at_exit "$SERVER"
-	if ! wait_for 20 tap_port_or_gone "$tap_said" "$SERVER" || ! [ -s "$tap_said" ]; then
+	if ! wait_for tap_port_or_gone "$tap_said" "$SERVER" || ! [ -s "$tap_said" ]; then
 		not_ok "ipf-sim $* starts" "$(cat "$tap_said.err")"
 		exit 1
 	fi
@@ -220,7 +233,7 @@ server_stop() { # [PID]: the last one that was started
 
 tap_stop() { # PID: asks (again each second, since a signal can be lost before exec), then kills; 1 where it ended badly
 	tap_tries=0
-	while kill "$1" 2>/dev/null && ! wait_for 1 tap_gone "$1"; do
+	while kill "$1" 2>/dev/null && ! tap_poll 1 tap_gone "$1"; do
 		tap_tries=$((tap_tries + 1))
 		if [ $tap_tries -eq 10 ]; then
 			echo "# killed $1: it did not end when asked to"

@@ -17,7 +17,7 @@ listen() { # COMMAND…, in which PORT stands for the port, as in the file proxy
 		"${@//PORT/$PORT}" >listen.said 2>&1 &
 		SERVER=$!
 		stop_at_exit $SERVER
-		wait_for 20 listens_or_gone
+		wait_for listens_or_gone
 		kill -0 $SERVER 2>/dev/null && return 0
 	done
 	not_ok "$1 starts" "$(cat listen.said)"

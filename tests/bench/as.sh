@@ -50,7 +50,7 @@ one() { # TOOL SLOTS ARGUMENTS OF THE SERVER…
 	${AS_RUN:-} python3 "$here/awkward_server.py" --records "$tool.records" "$@" <in >address &
 	server=$!
 	exec 9>in
-	wait_for 10 test -s address
+	wait_for test -s address
 	URL=$(sed 's/listening on //' address)
 	rm in
 	run_tool "$tool" "$slots" >"$tool.log" 2>&1 || true

@@ -36,7 +36,7 @@ measure() { # NAME EVENTS SERVER… -- ARGUMENTS OF IPF-FIRE… [-- COMMAND that
 	# shellcheck disable=SC2086 # one word or none
 	$on_server "${server[@]}" >port &
 	local pid=$!
-	wait_for 20 test -s port
+	wait_for test -s port
 	url=$(sed '1s/.* //' port)
 	case $url in http*) ;; *) url=${scheme:-http}://localhost:$url ;; esac
 	if [ $# -gt 1 ]; then
@@ -48,11 +48,11 @@ measure() { # NAME EVENTS SERVER… -- ARGUMENTS OF IPF-FIRE… [-- COMMAND that
 		# shellcheck disable=SC2086
 		${BARS_RUN:-} python3 "$BENCH/tap_delay.py" tap.port stamps &
 		beside=$!
-		wait_for 10 test -s tap.port
+		wait_for test -s tap.port
 		tcpdump -i lo -w packets -s 400 -B 262144 --time-stamp-precision=nano \
 			"greater 80 and (tcp port ${url##*:} or tcp port $(cat tap.port))" 2>said & # no mere acknowledgements
 		capture=$!
-		wait_for 10 grep -q listening said || capture=
+		wait_for grep -q listening said || capture=
 	fi
 	# shellcheck disable=SC2086
 	$on_client ipf-fire -q --force -u "$url" -m sim -t t.trace t.sched -o t.records ${fire[@]+"${fire[@]}"}

@@ -27,7 +27,7 @@ try() {
 	ipf-sim --port 0 --step-base "$(us 8000 "$3")" --step-per-seq "$(us 100 "$3")" --prefill-rate "$(awk -v f="$3" 'BEGIN { printf "%d", 50000 / f }')" \
 		--jitter 10% --pause 30ms/2s --seed "$noise" --die-with-parent >"$name.port" 2>/dev/null &
 	pid=$!
-	wait_for 20 test -s "$name.port"
+	wait_for test -s "$name.port"
 	ipf-fire -q --force -u "$(sed 's/.* //' "$name.port")" -m sim -t t.trace t.sched -o "$name.records" 2>"$name.said" || cat "$name.said" >&2
 	kill "$pid"
 	wait "$pid" 2>/dev/null || true

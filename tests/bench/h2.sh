@@ -23,7 +23,7 @@ taskset -c "$server_core" nghttpd --no-tls -a 127.0.0.1 -d htdocs -m 1000 -w 30 
 SERVER=$!
 stop_at_exit $SERVER
 URL=http://127.0.0.1:$PORT
-wait_for 10 curl -s --http2-prior-knowledge -o /dev/null "$URL/"
+wait_for curl -s --http2-prior-knowledge -o /dev/null "$URL/"
 
 seconds_of() { # A duration as h2load prints it: 12.3us, 4.5ms, 1.20s
 	awk -v t="$1" 'BEGIN { f = t ~ /us$/ ? 1e-6 : t ~ /ms$/ ? 1e-3 : 1; print (t + 0) * f }'

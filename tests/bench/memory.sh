@@ -27,8 +27,8 @@ idle() { # STREAMS
 	ipf-sched -q "closed:users=$1,n=$1" -t raw.trace -o raw.sched
 	taskset -c "$client_cores" ipf-fire -q --force -u "$URL" -m raw -t raw.trace --insecure -o idle.records raw.sched &
 	local pid=$! kib
-	wait_for 120 sockets_are $pid "$1"
-	wait_for 60 all_started "$1"
+	wait_for sockets_are $pid "$1"
+	wait_for all_started "$1"
 	sleep 1
 	kib=$(memory_of $pid)
 	kill -INT $pid

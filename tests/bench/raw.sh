@@ -35,7 +35,7 @@ raw_start() { # ARGUMENTS OF rawserver…
 	taskset -c "$server_core" "$RAW" "$@" >raw.said &
 	SERVER=$!
 	stop_at_exit $SERVER
-	wait_for 10 grep -q listening raw.said
+	wait_for grep -q listening raw.said
 	URL=$(sed 's/.* //' raw.said)
 	PORT=${URL##*:}
 }
@@ -56,7 +56,7 @@ raw_more() { # CORE… -- ARGUMENTS OF rawserver…
 		taskset -c "$core" "$RAW" --share --port "$PORT" "$@" >raw.said.more &
 		stop_at_exit $!
 	done
-	wait_for 10 grep -q listening raw.said.more
+	wait_for grep -q listening raw.said.more
 }
 
 bare() { # ARGUMENTS OF bareclient…

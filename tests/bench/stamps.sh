@@ -52,13 +52,13 @@ measure() { # NAME [capture | COMMAND… that disturbs meanwhile]
 	# shellcheck disable=SC2086 # one word or none
 	$on_server rawserver --events 100 --first 50ms --gap 10ms --log sends >port &
 	local server=$!
-	wait_for 20 test -s port
+	wait_for test -s port
 	local url
 	url=$(sed -n '1s/.* //p' port)
 	if [ "${1:-}" = capture ]; then
 		tcpdump -i lo -w packets -s 400 -B 65536 --time-stamp-precision=nano "tcp port ${url##*:}" 2>said &
 		capture=$!
-		wait_for 10 grep -q listening said || capture=
+		wait_for grep -q listening said || capture=
 	elif [ $# -gt 0 ]; then
 		"$@" &
 		disturb=$!

@@ -76,7 +76,7 @@ fi
 mkdir kept
 "$TESTS/helpers/body_keeper.py" kept >port 2>keeper.said &
 stop_at_exit $!
-wait_for 30 test -s port
+wait_for test -s port
 ipf-prep synthetic -q -n 2 --input-tokens 12 --audio 1s -o b.trace
 ipf-prep synthetic -q -n 2 --input-tokens 12 --audio 1s >inline.trace
 ipf-sched -q burst:n=2 -t b.trace -o b.sched

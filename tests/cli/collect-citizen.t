@@ -136,10 +136,10 @@ contains "$row" '"n":1,' "live: and the second one"
 # ---- signals: the first two are for who writes our input, the third one for us
 signal_taken() { grep -q '^ShdPnd:.0*$' "/proc/$collect/status" && grep -q '^SigPnd:.0*$' "/proc/$collect/status"; }
 kill -TERM $collect
-yes_if "the first signal is taken" wait_for 10 signal_taken
+yes_if "the first signal is taken" wait_for signal_taken
 sleep 0.15 # those that come sooner are part of it
 kill -HUP $collect
-yes_if "and the second one" wait_for 10 signal_taken
+yes_if "and the second one" wait_for signal_taken
 sed -n 5p "$records" >&8
 read -r -t 10 -u 9 row
 contains "$row" '"n":2,' "and the input is read on"

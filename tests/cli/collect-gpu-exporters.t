@@ -60,7 +60,7 @@ print(serve(lambda c: None), serve(much), flush=True)
 threading.Event().wait()
 END
 stop_at_exit $!
-wait_for 20 grep -q ' ' ports
+wait_for grep -q ' ' ports
 read -r silent much <ports
 collect silent short.sched -- --gpu "dcgm:http://127.0.0.1:$silent/"
 is "$status $(gpus silent '[.[0].valid]')" '0 [false]' "an exporter that is silent delays only the end"

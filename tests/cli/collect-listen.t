@@ -17,9 +17,9 @@ live_start() { # OPTION…
 	stop_at_exit $COLLECT
 	exec 3>records
 	sed '$d' chat.records >&3
-	wait_for 20 grep -q 'metrics at' live.err || not_ok "it listens" "$(cat live.err)"
+	wait_for grep -q 'metrics at' live.err || not_ok "it listens" "$(cat live.err)"
 	AT=$(grep -o 'http://[^/]*' live.err)
-	wait_for 20 all_read || not_ok "it reads what there is" "$(curl -s "$AT/metrics" | head -5)"
+	wait_for all_read || not_ok "it reads what there is" "$(curl -s "$AT/metrics" | head -5)"
 }
 all_read() {
 	[ "$(curl -s "$AT/metrics" | awk '/^ipf_requests_total/ { n += $2 } END { print n }')" = 24 ]
@@ -100,14 +100,14 @@ exec 3>&-
 finished() {
 	curl -s "$AT/metrics" | grep -qx 'ipf_run_finished 1'
 }
-yes_if "--linger waits for a last scrape" wait_for 20 finished
-yes_if "and ends after it" wait_for 20 tap_gone $COLLECT
+yes_if "--linger waits for a last scrape" wait_for finished
+yes_if "and ends after it" wait_for tap_gone $COLLECT
 is "$(whole live.results && echo whole)" whole "the results are complete by then"
 
 # ---- addresses ----
 python3 -c 'import socket, time; s = socket.socket(); s.bind(("127.0.0.1", 0)); s.listen(); print(s.getsockname()[1], flush=True); time.sleep(60)' >taken &
 stop_at_exit $!
-wait_for 20 test -s taken
+wait_for test -s taken
 run ipf-collect --listen "127.0.0.1:$(cat taken)" chat.records
 status_is 1 "an address that is taken"
 complains ipf-collect "--listen 127.0.0.1:$(cat taken): Address already in use" "is reported in one line"

@@ -9,7 +9,7 @@ mkdir got
 python3 "$TESTS/helpers/otlp_receiver.py" serve got >receiver.port 2>receiver.err &
 RECEIVER=$!
 stop_at_exit $RECEIVER
-wait_for 20 tap_port_or_gone receiver.port $RECEIVER || true
+wait_for tap_port_or_gone receiver.port $RECEIVER || true
 [ -s receiver.port ] || skip_all "python3-protobuf is not installed"
 AT=http://127.0.0.1:$(cat receiver.port)
 server_start --fail status:share=0.1
@@ -95,7 +95,7 @@ sed '$d' chat.records >&3
 arrived() {
 	[ "$(received '[.[].parts[].spans[]] | length' 2>/dev/null)" = "$ROWS" ]
 }
-yes_if "spans arrive while the run lasts" wait_for 20 arrived
+yes_if "spans arrive while the run lasts" wait_for arrived
 sed -n '$p' chat.records >&3
 exec 3>&-
 status=0
@@ -124,7 +124,7 @@ server.serve_forever()
 END
 python3 tracing_server.py >traceparents &
 stop_at_exit $!
-wait_for 20 test -s traceparents
+wait_for test -s traceparents
 for run in 1 2; do
 	ipf-sched burst:n=3 closed:users=2,for=100ms -q -t chat.trace |
 		ipf-fire -q -u "http://127.0.0.1:$(head -1 traceparents)" -m sim -H 'traceparent: $traceparent' -t chat.trace -o traced$run.records
@@ -221,10 +221,10 @@ if [ -n "${IPF_OTELCOL:-}" ]; then
 	ready() {
 		grep -q 'Everything is ready' collector.log
 	}
-	wait_for 30 ready || not_ok "the collector starts" "$(tail -5 collector.log)"
+	wait_for ready || not_ok "the collector starts" "$(tail -5 collector.log)"
 	otlp "a real collector" --otlp "http://127.0.0.1:$COLLECTOR"
 	is "$(published '.[0] | [.sent, .failed]')" "[$ROWS,0]" "takes every span"
-	wait_for 20 arrived || true
+	wait_for arrived || true
 	agrees chat.records chat.results "and sends them on as they were"
 else
 	skip "a real collector takes every span" "IPF_OTELCOL does not name one"

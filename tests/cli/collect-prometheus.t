@@ -65,10 +65,10 @@ status_is 0 "the run ends well"
 value_is() { # URL PROMQL VALUE
 	[ "$(curl -s --data-urlencode "query=$2" "$1/api/v1/query" | jq -r '.data.result[0].value[1]')" = "$3" ]
 }
-yes_if "remote write has the end" wait_for 10 value_is "$native" 'ipf_run_finished{job="ipf"}' 1
+yes_if "remote write has the end" wait_for value_is "$native" 'ipf_run_finished{job="ipf"}' 1
 worst=$(jq 'select(.end).end.verdict.status | {OK: 0, DOUBTFUL: 1, INVALID: 2}[.]' plain.results)
-yes_if "and the verdict" wait_for 10 value_is "$classic" 'max(ipf_verdict_status{job="ipf"})' "$worst"
-yes_if "the last scrape has it, too" wait_for 10 value_is "$classic" 'max_over_time(ipf_run_finished{job="live"}[1m])' 1
+yes_if "and the verdict" wait_for value_is "$classic" 'max(ipf_verdict_status{job="ipf"})' "$worst"
+yes_if "the last scrape has it, too" wait_for value_is "$classic" 'max_over_time(ipf_run_finished{job="live"}[1m])' 1
 body plain.results >plain.body
 body live.results >live.body
 same plain.body live.body "the rows are those of a run that nobody watches"

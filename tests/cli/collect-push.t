@@ -8,7 +8,7 @@ small_run
 body chat.results >plain.body
 python3 "$TESTS/helpers/push_target.py" log >target.port 2>target.err &
 stop_at_exit $!
-wait_for 20 test -s target.port
+wait_for test -s target.port
 AT=http://127.0.0.1:$(cat target.port)
 
 # Collects with these options. The results must be those without them.
@@ -44,7 +44,7 @@ mkdir received
 python3 "$TESTS/helpers/prometheus_messages.py" serve received >write.port &
 WRITE=$!
 stop_at_exit $WRITE
-if wait_for 20 test -s write.port; then
+if wait_for test -s write.port; then
 	push "remote write" --push "http://127.0.0.1:$(cat write.port)/api/v1/write"
 	jq -s '[.[].series[]]' received/*.json >series
 	is "$(jq -c '[.[0].headers | .["content-type"], .["content-encoding"], .["x-prometheus-remote-write-version"]]' -s received/0001.json)" \

@@ -39,7 +39,7 @@ with_prometheus() {
 	}
 	has() { [ "$(value "$1")" = "$2" ]; }
 	scraped() { has 'sum(vllm:request_success_total)' 0 && has 'count(kube_deployment_status_replicas_ready)' 1; }
-	wait_for 40 scraped || not_ok "Prometheus scrapes the simulated server" "$(tail -5 prometheus.log)"
+	wait_for scraped || not_ok "Prometheus scrapes the simulated server" "$(tail -5 prometheus.log)"
 
 	"$BIN/ipf-fire" -q -u "$URL" -t t.trace s.sched | tee run.records |
 		"$BIN/ipf-collect" --prometheus "$PROMETHEUS" --job sim --namespace models -o live.results 2>"$ERR" ||
@@ -49,7 +49,7 @@ with_prometheus() {
 	is "$(body live.results | grep -c '^{"n":')" 60 "…and all rows"
 	is "$(end_of live.results '[.prometheus.error, .prometheus.targets[0].server]')" '[null,"vllm"]' "the trailer names the target"
 
-	wait_for 40 has 'sum(vllm:request_success_total)' 60 || not_ok "Prometheus has all requests"
+	wait_for has 'sum(vllm:request_success_total)' 60 || not_ok "Prometheus has all requests"
 	# whatever a busy machine delayed: the step has to be longer than that
 	collect file.results --prometheus "$PROMETHEUS" --job sim --every 30s
 	status_is 0 "records from a file are asked for later"
@@ -125,7 +125,7 @@ fi
 fake() { # MODE: $PROMETHEUS is its URL
 	python3 "$TESTS/prometheus_server.py" "$1" >"port.$1" 2>"err.$1" &
 	stop_at_exit $!
-	wait_for 30 test -s "port.$1" || not_ok "the server $1 starts" "$(cat "err.$1")"
+	wait_for test -s "port.$1" || not_ok "the server $1 starts" "$(cat "err.$1")"
 	PROMETHEUS=http://127.0.0.1:$(cat "port.$1")
 }
 fails() { # MODE TEXT ARGUMENTS…

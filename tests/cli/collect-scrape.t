@@ -14,7 +14,7 @@ trailer() { # RESULTS JQ-FILTER
 metrics_server() { # NAME MODE [FILE]: $METRICS is its URL
 	python3 "$TESTS/metrics_server.py" "$2" ${3+"$3"} >"port.$1" 2>"err.$1" &
 	stop_at_exit $!
-	wait_for 30 test -s "port.$1" || not_ok "the server $1 starts" "$(cat "err.$1")"
+	wait_for test -s "port.$1" || not_ok "the server $1 starts" "$(cat "err.$1")"
 	METRICS=http://127.0.0.1:$(cat "port.$1")
 }
 
@@ -102,7 +102,7 @@ asked() {
 }
 ends_when_asked() {
 	sed -u -n -e '$w last' -e '$!p'
-	wait_for 60 asked
+	wait_for asked
 	cat last
 }
 "$BIN/ipf-fire" -q -u "$URL" -t t.trace s.sched | ends_when_asked |

@@ -112,7 +112,7 @@ is "$status" 0 "GitHub: the first run passes"
 contains "$(cat Compare.log)" "there is no baseline" "and says that there is no baseline"
 is "$(cd baseline && ls -d */results.zst | tr '\n' ' ')" "1/results.zst 2/results.zst " "its results are the baseline"
 gone() { [ ! -e "/proc/$1/status" ] || grep -q '^State:.Z' "/proc/$1/status"; } # nobody may wait for it
-yes_if "the server is stopped" wait_for 20 gone "$(cat server.pid)"
+yes_if "the server is stopped" wait_for gone "$(cat server.pid)"
 is "$(for run in 1 2; do plain new/$run/trace.zst | cksum; done | uniq | wc -l)" 2 "each run has its own prompts"
 body new/1/trace.zst | cksum >prompts
 cp -r baseline first
@@ -140,7 +140,7 @@ command -v curl >/dev/null || { skip GitLab "curl is not installed"; exit $tap_f
 mkdir registry
 python3 "$TESTS/helpers/ci_registry.py" registry >registry.port &
 stop_at_exit $!
-wait_for 20 test -s registry.port
+wait_for test -s registry.port
 api=http://127.0.0.1:$(cat registry.port)/api/v4
 mkdir -p lab/ci
 cp "$ci/gate.sh" lab/ci

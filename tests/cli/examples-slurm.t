@@ -56,7 +56,7 @@ cp settings.sh run
 bash "$EXAMPLE/serve.sh" run 2>serve.err &
 serve=$!
 stop_at_exit $serve
-wait_for 20 test -s run/url
+wait_for test -s run/url
 kill -TERM $serve
 wait $serve
 is "$?" 143 "the server's job is cancelled before the start"

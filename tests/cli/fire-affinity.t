@@ -19,7 +19,7 @@ router() { # header|cookie|body: $URL
 	python3 "$TESTS/helpers/affinity_proxy.py" routed.log "$1" "$first" "$URL" >port 2>router.err &
 	ROUTER=$!
 	stop_at_exit $ROUTER
-	wait_for 20 test -s port || { not_ok "the router starts" "$(cat router.err)"; exit 1; }
+	wait_for test -s port || { not_ok "the router starts" "$(cat router.err)"; exit 1; }
 	URL=http://127.0.0.1:$(cat port)
 }
 fire() { # ARGUMENTS OF ipf-fire…: $kept, sessions that stayed on one replica; $hits, percent of the prompts' tokens that were cached

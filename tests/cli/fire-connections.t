@@ -83,7 +83,7 @@ ipf-fire -q -m sim -t chat.trace burst.sched -u "$URL" --connections 2 --grace 1
 fire=$!
 stop_at_exit $fire
 sent() { plain cut.records | grep -q '"client"'; }
-wait_for 10 sent
+wait_for sent
 kill -INT $fire
 wait $fire
 is "$(body cut.records | jq -c 'select(.n != null) | .error.kind' | sort | uniq -c |
@@ -115,11 +115,11 @@ openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyou
 nginx_start "$PORT" || skip_all "nginx is not there"
 logged() { [ "$(wc -l <nginx.log)" -ge "$(wc -l <rows)" ]; }
 seen() { # FIELD: how often what
-	wait_for 5 logged
+	wait_for logged
 	cut -d ' ' -f "$1" nginx.log | sort | uniq -c | tr -s ' \n' ' ' | sed 's/ $//'
 }
 distinct() {
-	wait_for 5 logged
+	wait_for logged
 	cut -d ' ' -f 1 nginx.log | sort -u | wc -l
 }
 
@@ -171,7 +171,7 @@ if command -v python3 >/dev/null; then
 	python3 "$TESTS/proxy.py" proxy.log --slow 0.2 >proxy.port 2>proxy.err &
 	stop_at_exit $!
 	proxy_says() { grep '[0-9]' proxy.port; }
-	wait_for 20 proxy_says || { not_ok "the proxy starts" "$(cat proxy.err)"; exit 1; }
+	wait_for proxy_says || { not_ok "the proxy starts" "$(cat proxy.err)"; exit 1; }
 	SLOW="socks5h://127.0.0.1:$(proxy_says)"
 	together() { # CONNECTIONS MOST TEXT: milliseconds
 		good 60
@@ -249,7 +249,7 @@ if command -v python3 >/dev/null; then
 	: >proxy.port
 	python3 "$TESTS/proxy.py" proxy.log >proxy.port 2>proxy.err &
 	stop_at_exit $!
-	wait_for 20 test -s proxy.port || { not_ok "the proxy starts" "$(cat proxy.err)"; exit 1; }
+	wait_for test -s proxy.port || { not_ok "the proxy starts" "$(cat proxy.err)"; exit 1; }
 	PROXY=127.0.0.1:$(cat proxy.port)
 	by() { # TEXT FIELDS ASKED ARGUMENTS OF ipf-fire…
 		: >proxy.log
@@ -272,7 +272,7 @@ if command -v python3 >/dev/null; then
 	SIX=$!
 	stop_at_exit $SIX
 	six_or_gone() { [ -s six.port ] || ! kill -0 $SIX 2>/dev/null; }
-	wait_for 20 six_or_gone
+	wait_for six_or_gone
 	if [ -s six.port ]; then
 		fire talk.sched -u "http://[::1]:$(cat six.port)" --connections session
 		good "$TALKS"
@@ -307,7 +307,7 @@ gathering() { # ARGUMENTS OF proxy.py…: $GATHER
 	python3 "$TESTS/proxy.py" gather.log "$@" >proxy.port 2>proxy.err &
 	gatherer=$!
 	stop_at_exit $gatherer
-	wait_for 20 test -s proxy.port || { not_ok "the proxy starts" "$(cat proxy.err)"; exit 1; }
+	wait_for test -s proxy.port || { not_ok "the proxy starts" "$(cat proxy.err)"; exit 1; }
 	GATHER="socks5h://127.0.0.1:$(cat proxy.port)"
 }
 gathering_stop() { kill $gatherer; wait $gatherer 2>/dev/null; }

@@ -30,7 +30,7 @@ endless_start() { # [bytes]: $ENDLESS
 	python3 "$TESTS/helpers/endless_server.py" "$@" <hold >url 2>server.err &
 	stop_at_exit $!
 	exec 9>hold
-	wait_for 20 grep -q http url
+	wait_for grep -q http url
 	ENDLESS=$(cat url)
 }
 

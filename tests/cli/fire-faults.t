@@ -23,7 +23,7 @@ awkward() { # MODE: $URL
 	python3 "$TESTS/awkward.py" "$1" >port 2>awkward.err &
 	AWKWARD=$!
 	stop_at_exit $AWKWARD
-	wait_for 20 test -s port || { not_ok "the awkward server starts" "$(cat awkward.err)"; exit 1; }
+	wait_for test -s port || { not_ok "the awkward server starts" "$(cat awkward.err)"; exit 1; }
 	URL=http://127.0.0.1:$(cat port)
 }
 awkward_stop() { kill $AWKWARD; wait $AWKWARD 2>/dev/null; }
@@ -88,7 +88,7 @@ openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyou
 openssl s_server -accept 127.0.0.1:0 -cert cert.pem -key key.pem </dev/null >heard 2>&1 &
 stop_at_exit $!
 port() { sed -n 's/^ACCEPT .*:\([0-9]*\)$/\1/p' heard | head -1 | grep .; }
-if wait_for 10 port; then
+if wait_for port; then
 	fire -u "http://127.0.0.1:$(port)" --timeout 5s
 	is "$(jq -r .error.kind rows | sort -u |
 		grep -v -e malformed -e reset -e cut -e connect)" "" "HTTP to a server that speaks TLS is an error"
@@ -103,7 +103,7 @@ if command -v python3 >/dev/null; then
 		$'-\talert\traw tls own ; request ; say $HEAD ; chunk $EVENT ; alert ; close' >scripts
 	python3 "$TESTS/faults/fault_server.py" scripts . >ports 2>scripts.err &
 	stop_at_exit $!
-	wait_for 20 grep -q '^end' ports || { not_ok "the server of scripts starts" "$(cat scripts.err)"; exit 1; }
+	wait_for grep -q '^end' ports || { not_ok "the server of scripts starts" "$(cat scripts.err)"; exit 1; }
 	fire -u "http://127.0.0.1:$(awk '$2 == "crash" { print $1 }' ports)" --http 2-prior
 	all '[.error.stale, .connection.resent_idle_ns]' '[null,null]' "HTTP/2: a new connection that breaks with requests on it had not been kept idle"
 	ipf-collect -q "$OUT" -o crash.results
@@ -128,7 +128,7 @@ ipf-fire -q -m sim -t chat.trace long.sched -u "$first" -u "$URL" -o two.records
 fire=$!
 stop_at_exit $fire
 answered() { plain two.records | grep -q '"status":200'; }
-wait_for 10 answered
+wait_for answered
 kill -9 "$FIRST"
 wait $fire
 status=$?
@@ -251,7 +251,7 @@ ipf-fire -v -m sim -t chat.trace long.sched -u "$URL" --timeout 1s --grace 200ms
 fire=$!
 stop_at_exit $fire
 many() { [ "$(plain all.records 2>/dev/null | wc -l)" -gt 200 ]; }
-wait_for 20 many
+wait_for many
 kill -INT $fire
 wait $fire
 status=$?

@@ -112,7 +112,7 @@ ipf-fire -q -m sim -t a.trace now.sched -u "$URL" --history live --grace 50ms -o
 fire=$!
 stop_at_exit $fire
 begun() { [ "$(wc -l <cut.records)" -ge 2 ]; }
-wait_for 10 begun
+wait_for begun
 kill -INT $fire
 wait $fire
 status=$?
@@ -130,7 +130,7 @@ fire=$!
 stop_at_exit $fire
 first_turns() \
 	{ [ "$(grep -c '"turn":0,.*"end_ns"' cut.records)" = "$(jq -s 'map(select(.turn == 0)) | length' lines)" ]; }
-wait_for 30 first_turns
+wait_for first_turns
 kill -INT $fire
 wait $fire
 status=$?

@@ -6,7 +6,7 @@ command -v python3 >/dev/null || skip_all "python3 is not installed"
 
 python3 "$TESTS/helpers/ids_server.py" asked.log >port 2>server.err &
 stop_at_exit $!
-wait_for 20 test -s port || { not_ok "the server starts" "$(cat server.err)"; exit 1; }
+wait_for test -s port || { not_ok "the server starts" "$(cat server.err)"; exit 1; }
 URL=http://127.0.0.1:$(cat port)
 
 # Two sessions of three turns.

@@ -16,7 +16,7 @@ meddle() { # PORT: $SPLIT, $COALESCE, $STALL and $RESET are ports that lead ther
 	python3 "$TESTS/meddle.py" "$1" >ports 2>meddle.err &
 	MEDDLE=$!
 	stop_at_exit $MEDDLE
-	wait_for 20 grep -q ' ' ports || { not_ok "the proxy starts" "$(cat meddle.err)"; exit 1; }
+	wait_for grep -q ' ' ports || { not_ok "the proxy starts" "$(cat meddle.err)"; exit 1; }
 	# shellcheck disable=SC2034 # same_through names them
 	read -r SPLIT COALESCE STALL RESET <ports
 }

@@ -46,14 +46,14 @@ stop_at_exit $!
 ipf-fire -u "$URL" -m sim --memory 8MB -t small.trace small.sched >slow 2>"$ERR" &
 fire=$!
 stop_at_exit $fire
-wait_for 60 grep -q "waiting until the records are written" "$ERR"
+wait_for grep -q "waiting until the records are written" "$ERR"
 touch go
 status=0
 wait $fire || status=$?
 status_is 1 "a run whose records nobody reads ends"
 stderr_contains "unwritten records exceed --memory" "and says why"
 stderr_contains "--memory is full, no more requests are started" "also as soon as it is so"
-wait_for 10 whole slow.records
+wait_for whole slow.records
 yes_if "what was recorded is whole" whole slow.records
 between "$(body slow.records |
 	jq -s 'map(select(.n != null and .status == 200)) | length')" 50 1990 "and all that had come is there"

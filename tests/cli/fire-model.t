@@ -128,7 +128,7 @@ server.serve_forever()
 PY
 python3 odd.py &
 stop_at_exit $!
-wait_for 30 test -s odd.port || not_ok "the odd server starts"
+wait_for test -s odd.port || not_ok "the odd server starts"
 odd=http://127.0.0.1:$(cat odd.port)
 without() { # PATH PART
 	run ipf-fire --no-stream -u "$odd/$1" -t none.trace none.sched -o records

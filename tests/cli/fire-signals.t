@@ -24,7 +24,7 @@ server_start --step-base 15ms
 for signal in INT TERM HUP; do
 	rm -f term.records
 	begin chat.sched -o term.records
-	wait_for 10 started term.records 2
+	wait_for started term.records 2
 	kill -$signal $fire
 	ended
 	status_is 0 "SIG$signal"
@@ -54,7 +54,7 @@ for grace in 30s 0; do
 	ipf-fire -u "$URL" -m sim -t talk.trace talk.sched --grace $grace -o talk.records 2>"$ERR" &
 	fire=$!
 	stop_at_exit $fire
-	wait_for 10 started talk.records 100
+	wait_for started talk.records 100
 	kill -TERM $fire
 	ended
 	status_is 0 "conversations are interrupted (--grace $grace)"
@@ -71,7 +71,7 @@ begin chat.sched -o grace.records --grace 300ms
 in_flight() { # FILE: some, as the client says
 	plain "$1" 2>/dev/null | grep -q '"in_flight":[1-9]'
 }
-wait_for 10 in_flight grace.records
+wait_for in_flight grace.records
 kill -TERM $fire
 ended
 status_is 0 "requests that do not end are cut after --grace"
@@ -83,7 +83,7 @@ is "$(jq -c '[.error.kind, .status, .sent_ns > 0]' rows |
 is "$(jq -s -c 'map(.n) | sort == [range(length)]' rows)" true "every one that was started"
 
 begin chat.sched -o second.records --grace 1h
-wait_for 10 in_flight second.records
+wait_for in_flight second.records
 kill -TERM $fire
 sleep 0.3
 kill -0 $fire && ok "the grace goes on"
@@ -121,7 +121,7 @@ server_start --step-base 10ms --step-per-seq 0
 for attempt in 1 2 3; do # where the machine is busy, a tenth of a second may pass between two of them
 	rm -f storm.records
 	begin chat.sched -o storm.records --grace 10s
-	wait_for 10 in_flight storm.records
+	wait_for in_flight storm.records
 	for signal in INT TERM HUP INT TERM HUP PIPE INT STOP TERM CONT HUP TERM; do kill -$signal $fire; done
 	ended
 	whole storm.records && [ "$(requests storm.records | jq -c '.error.kind' | sort -u)" = null ] && break
@@ -143,7 +143,7 @@ stop_at_exit $fire
 exec 8<slow
 served() { curl -s "$URL/metrics" | awk '/^vllm:request_success_total/ { n += $NF } END { exit n < 200 }'; }
 served_again() { curl -s "$URL/metrics" | awk '/^vllm:request_success_total/ { n += $NF } END { exit n < 400 }'; }
-yes_if "a pipe that nobody reads stops no request" wait_for 15 served
+yes_if "a pipe that nobody reads stops no request" wait_for served
 cat <&8 >slow.records
 exec 8<&-
 ended
@@ -158,7 +158,7 @@ exec 7<>slow
 ipf-fire -u "$URL" -m sim -t chat.trace fast.sched >slow 7>&- &
 fire=$!
 stop_at_exit $fire
-wait_for 15 served_again
+wait_for served_again
 for signal in TERM TERM; do
 	kill -$signal $fire
 	sleep 0.3
@@ -177,7 +177,7 @@ ipf-fire -u "$URL" -m sim -t chat.trace <schedule -o live.records 2>"$ERR" &
 fire=$!
 stop_at_exit $fire
 head -5 fast.sched >&9
-yes_if "a schedule that is still coming is followed" wait_for 10 started live.records 4
+yes_if "a schedule that is still coming is followed" wait_for started live.records 4
 is "$(plain live.records | grep -c "^{\"n\":")" 4 "what has come of a schedule is sent while it goes on"
 kill -TERM $fire
 ended

@@ -40,7 +40,7 @@ if ! command -v python3 >/dev/null; then
 fi
 python3 server.py >port &
 stop_at_exit $!
-wait_for 20 test -s port
+wait_for test -s port
 URL=http://127.0.0.1:$(cat port)
 
 ipf-prep sharegpt "$ROOT/examples/chat.json" --max-output 12 -q -o chat.trace

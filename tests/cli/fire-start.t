@@ -78,7 +78,7 @@ for signal in INT TERM; do
 		ipf-fire --progress -u "$URL" -m sim -t chat.trace --start-at +1h chat.sched $more -o wait.records 2>wait.err &
 		pid=$!
 		stop_at_exit $pid
-		yes_if "the progress says how long it waits" wait_for 30 grep -qs "^starting in" wait.err
+		yes_if "the progress says how long it waits" wait_for grep -qs "^starting in" wait.err
 		kill -$signal $pid
 		status=0
 		wait $pid || status=$?

@@ -13,7 +13,7 @@ server() { # [FAIL]
 	python3 "$TESTS/helpers/session_server.py" log "$@" >port 2>server.err &
 	PID=$!
 	stop_at_exit $PID
-	wait_for 30 test -s port
+	wait_for test -s port
 	URL=http://127.0.0.1:$(cat port)
 }
 fire() { # ARGUMENTS…

@@ -73,7 +73,7 @@ ipf-fire -q -u "$URL" -m sim -t chat.trace --stop-on errors=100000 long.sched -o
 fire=$!
 stop_at_exit $fire
 in_flight() { plain signal.records 2>/dev/null | grep -q '"in_flight":[1-9]'; }
-wait_for 30 in_flight
+wait_for in_flight
 kill -INT $fire
 sleep 1 # what comes at once after it is part of it
 kill -INT $fire

@@ -51,7 +51,7 @@ for threads in 1 2 4; do
 		fire=$!
 		stop_at_exit $fire
 		some() { [ "$(plain cut.records 2>/dev/null | grep -c '^{"n":')" -ge 40 ]; }
-		wait_for 10 some
+		wait_for some
 		kill -TERM $fire
 		[ "$2" != 200ms ] || { sleep 0.15 && kill -INT $fire; }
 		status=0

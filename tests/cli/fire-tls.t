@@ -14,7 +14,7 @@ exec 7<>say
 openssl s_server -accept 127.0.0.1:0 -cert cert.pem -key key.pem <&7 >heard 2>&1 7>&- &
 stop_at_exit $!
 port() { sed -n 's/^ACCEPT .*:\([0-9]*\)$/\1/p' heard | head -1 | grep .; }
-wait_for 30 port || skip_all "openssl s_server does not tell its port"
+wait_for port || skip_all "openssl s_server does not tell its port"
 PORT=$(port)
 answer() { printf 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 3\r\n\r\n{}\n' >&7; }
 asked() { # N: requests have been heard
@@ -25,7 +25,7 @@ ask() { # ARGUMENTS…: rows
 	ipf-fire -m sim -t chat.trace chat.sched "$@" >"$OUT" 2>"$ERR" &
 	fire=$!
 	stop_at_exit $fire
-	[ -z "${expected:-}" ] || { wait_for 30 asked "$expected" && answer; }
+	[ -z "${expected:-}" ] || { wait_for asked "$expected" && answer; }
 	status=0
 	wait $fire || status=$?
 	status_is 0 "ipf-fire $*"

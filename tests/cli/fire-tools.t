@@ -7,7 +7,7 @@ command -v python3 >/dev/null || skip_all "python3 is not installed"
 
 python3 "$TESTS/helpers/tool_server.py" asked.log >port 2>server.err &
 stop_at_exit $!
-wait_for 20 test -s port || { not_ok "the server starts" "$(cat server.err)"; exit 1; }
+wait_for test -s port || { not_ok "the server starts" "$(cat server.err)"; exit 1; }
 URL=http://127.0.0.1:$(cat port)
 
 # Two turns: the recorded answer of the first are three calls, which the second one begins with, their results after it.

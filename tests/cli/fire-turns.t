@@ -13,7 +13,7 @@ begin() { # COMMAND…: starts ipf-fire by it, until it has sent something
 	"$@" ipf-fire -q -u "$URL" -m sim -t chat.trace slow.sched -o slow.records 2>said &
 	fire=$!
 	stop_at_exit $fire
-	wait_for 20 grep -q '"status":200' slow.records
+	wait_for grep -q '"status":200' slow.records
 }
 end() {
 	kill -INT $fire

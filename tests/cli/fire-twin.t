@@ -307,7 +307,7 @@ unread() # FD
 {
 	python3 -c 'import fcntl, struct, sys, termios; print(*struct.unpack("i", fcntl.ioctl(int(sys.argv[1]), termios.FIONREAD, bytes(4))))' "$1"
 }
-yes_if "a run that waits for its schedule" wait_for 10 begun
+yes_if "a run that waits for its schedule" wait_for begun
 kill -INT $fire_pid
 wait $fire_pid
 is $? 0 "ends with a signal"

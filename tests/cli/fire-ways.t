@@ -112,7 +112,7 @@ proxy_start() { # ARGUMENTS OF proxy.py…: $PROXY, its port
 	python3 "$TESTS/proxy.py" proxy.log "$@" >proxy.port 2>proxy.err &
 	proxy=$!
 	stop_at_exit $proxy
-	wait_for 20 test -s proxy.port || { not_ok "the proxy starts" "$(cat proxy.err)"; exit 1; }
+	wait_for test -s proxy.port || { not_ok "the proxy starts" "$(cat proxy.err)"; exit 1; }
 	PROXY=$(cat proxy.port)
 }
 proxy_stop() { kill "$proxy"; wait "$proxy" 2>/dev/null; }
@@ -211,7 +211,7 @@ ipf-fire -q -m sim -t chat.trace long.sched -u "$URL" --proxy "http://127.0.0.1:
 fire=$!
 stop_at_exit $fire
 answered() { plain gone.records | grep -q '"status":200'; }
-wait_for 10 answered
+wait_for answered
 kill -9 "$proxy"
 wait $fire
 status=$?

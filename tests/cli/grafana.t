@@ -53,15 +53,15 @@ ipf-collect -q --listen "127.0.0.1:$live" --linger 60s --push "$PROMETHEUS/api/v
 stop_at_exit $!
 exec 3>records
 head -n 10 run.records >&3
-yes_if "Prometheus scrapes and receives the begin of the run" wait_for 60 ended 0
+yes_if "Prometheus scrapes and receives the begin of the run" wait_for ended 0
 before=$(curl -s "http://127.0.0.1:$live/metrics" | awk '/^ipf_requests_total/ { n += $2 } END { print n + 0 }')
 sed -n "11,${half}p" run.records >&3
-yes_if "its first half" wait_for 60 ended "$before"
+yes_if "its first half" wait_for ended "$before"
 before=$(curl -s "http://127.0.0.1:$live/metrics" | awk '/^ipf_requests_total/ { n += $2 } END { print n + 0 }')
 sed "1,${half}d" run.records >&3
 exec 3>&-
-yes_if "its second half" wait_for 60 ended "$before"
-yes_if "and its end" wait_for 60 finished
+yes_if "its second half" wait_for ended "$before"
+yes_if "and its end" wait_for finished
 
 between "$(python3 "$check" queries "$DASHBOARD")" 30 200 "the dashboard has queries"
 # The simulated server does not reason, so no response reports reasoning tokens and the metric is absent.

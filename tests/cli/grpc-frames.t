@@ -8,7 +8,7 @@ unset -f jq # the order of members matters
 
 command -v python3 >/dev/null || skip_all "no python3 here"
 python_server python3 "$TESTS/helpers/h2_server.py"
-wait_for 20 grep -q '^end$' "$SAID" || not_ok "the server listens" "$(cat "$SAID.err")"
+wait_for grep -q '^end$' "$SAID" || not_ok "the server listens" "$(cat "$SAID.err")"
 
 printf '{"id":"a","prompt":"Hi","output_tokens":2}\n' >line
 trace_of line >one.trace

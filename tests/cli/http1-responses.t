@@ -10,7 +10,7 @@ esac
 table=$TESTS/data/http1_responses.txt
 python3 "$TESTS/helpers/response_table.py" serve "$table" ready &
 stop_at_exit $!
-wait_for 20 test -s ready
+wait_for test -s ready
 # curl ends when it meets headers beyond its limit: it goes on with the next.
 : >said
 from=-1

@@ -31,7 +31,7 @@ python3 "$TESTS/hub_server.py" hub hub.log hub.ready 2>hub.err &
 server=$!
 stop_at_exit $server
 : >hub.log
-wait_for 30 test -s hub.ready || { not_ok "the server starts"; exit 1; }
+wait_for test -s hub.ready || { not_ok "the server starts"; exit 1; }
 port=$(cat hub.ready)
 export HF_ENDPOINT=http://127.0.0.1:$port/
 asked() { wc -l <hub.log; }
@@ -271,10 +271,10 @@ stdout_is "$(told llama)" "large files on the same server"
 put own/slow llama "slow $PWD/go"
 ipf-prep tokenize -t own/slow --count <<<"Hello, world" >one 2>one.err &
 one=$!
-wait_for 20 grep -q 'GET.*own/slow' hub.log
+wait_for grep -q 'GET.*own/slow' hub.log
 ipf-prep tokenize -t own/slow --count <<<"Hello, world" >two 2>two.err &
 two=$!
-wait_for 20 grep -q . one.err
+wait_for grep -q . one.err
 kill -9 $one
 wait $one 2>/dev/null
 is "$(find "$cache/models--own--slow" -name tokenizer.json | wc -l)" 0 "a killed download leaves nothing that is taken for the file"

@@ -11,7 +11,7 @@ server() { # MODE
 	python3 "$TESTS/helpers/batch_server.py" log secret-key "$@" >port 2>server.err &
 	PID=$!
 	stop_at_exit $PID
-	wait_for 30 test -s port
+	wait_for test -s port
 	URL=http://127.0.0.1:$(cat port)
 }
 batch() { # VARIABLES…

@@ -51,9 +51,9 @@ contains "$(tr -s ' ' <"$OUT")" "'o u t/schedule' -m 'sim' -- --scrape '$URL' --
 env --default-signal=INT,TERM setsid make "$@" STAGES=constant:rate=40,for=100s OUT=cut LISTEN=:0 SCRAPE="$URL" >cut.out 2>cut.err &
 maker=$!
 stop_at_exit $maker
-wait_for 20 grep -q 'metrics at http' cut.err
+wait_for grep -q 'metrics at http' cut.err
 metrics=$(sed -n 's/.*metrics at //p' cut.err)
-yes_if "LISTEN: the figures can be scraped" wait_for 20 sh -c "curl -fsS $metrics | grep -q '^ipf_requests_total{.* [1-9]'"
+yes_if "LISTEN: the figures can be scraped" wait_for sh -c "curl -fsS $metrics | grep -q '^ipf_requests_total{.* [1-9]'"
 contains "$(curl -s "$metrics" | grep ^ipf_run_info)" 'name="cut"' "with the name of the run"
 kill -INT -- -$maker
 wait $maker
@@ -69,8 +69,8 @@ rm -f follower
 make "$@" STAGES=constant:rate=40,for=3s OUT=cut SCRAPE="$URL" >killed.out 2>killed.err &
 maker=$!
 stop_at_exit $maker
-wait_for 20 test -e follower
-wait_for 20 test -s cut/part.live.zst
+wait_for test -e follower
+wait_for test -s cut/part.live.zst
 kill -9 "$(cat follower)"
 wait $maker
 is $? 0 "ipf-collect is killed: the run goes on"

@@ -50,7 +50,7 @@ contains "$(cat "$ERR")" "no request of the burst was answered" "is told"
 search() { run make -f "$SHARE/search.mk" URL="$URL" $small SLO=e2e=200ms@p90 LOW=20 HIGH=80 FOR=500ms SEARCH=precision=40%,confidence=80% SCRAPE="$URL" "$@"; }
 setsid make -f "$SHARE/search.mk" URL="$URL" $small SLO=e2e=200ms@p90 LOW=20 HIGH=80 FOR=500ms SEARCH=precision=40%,confidence=80% SCRAPE="$URL" >cut.out 2>&1 &
 maker=$!
-wait_for 30 test -s search/stage-2.schedule
+wait_for test -s search/stage-2.schedule
 kill -TERM "$maker"
 wait "$maker"
 isnt $? 0 "search: killed after its first stage"

@@ -56,7 +56,7 @@ is "$(made)" "ipf-collect ipf-report " "other options of ipf-collect: nothing is
 store_for_uploads
 python3 "$TESTS/helpers/push_target.py" pushed >push.port &
 stop_at_exit $!
-wait_for 20 test -s push.port
+wait_for test -s push.port
 rm run/report.html
 again COLLECT_OPTIONS="-t approx" REPORT_OPTIONS="--slo 'ttft=1s'" UPLOAD="s3://plain/a b/" PUSH_REPORT="http://127.0.0.1:1/metrics"
 is "$status $(ls run/*.html 2>/dev/null)" "2 " "a report that is not delivered is not made"
@@ -89,11 +89,11 @@ again OUT=cut STAGES=constant:rate=40,n=10 trace
 long=constant:rate=40,for=60s
 setsid make -f "$SHARE/run.mk" URL="$URL" MODEL=sim REQUESTS=200 INPUT=32 OUTPUT=4 OUT=cut STAGES=$long >/dev/null 2>cut.err &
 maker=$!
-wait_for 20 test -s cut/part.records.zst
+wait_for test -s cut/part.records.zst
 again OUT=beside STAGES=constant:rate=40,n=4 schedule
 (again OUT=beside STAGES=constant:rate=40,n=4; cp "$ERR" beside.err; echo "$status" >beside.status) &
 beside=$!
-yes_if "another run against this server waits" wait_for 20 grep -q 'waiting for another run' "$ERR"
+yes_if "another run against this server waits" wait_for grep -q 'waiting for another run' "$ERR"
 kill -TERM "$maker"
 wait "$maker"
 isnt $? 0 "a make that is killed fails"

@@ -19,7 +19,7 @@ export URL
 store_for_uploads
 python3 "$TESTS/helpers/push_target.py" push.log >push.port &
 stop_at_exit $!
-wait_for 20 test -s push.port
+wait_for test -s push.port
 
 # The descriptor in ipf-api(5) that says the least, against a server for which it is right.
 awk '/^\{$/ { text = "" } { text = text $0 "\n" } /^\}$/ && text ~ /"name": "least"/ { printf "%s", text; exit }' "$ROOT/lib/api/ipf-api.5" >least.json

@@ -17,7 +17,7 @@ done
 ipf-fire -q -u "$URL" -t a.trace a.sched -o c.records &
 fire=$!
 stop_at_exit $fire
-wait_for 10 grep -q '"n"' c.records
+wait_for grep -q '"n"' c.records
 kill $fire
 wait $fire
 yes_if "a run that was interrupted is among them" grep -q '"interrupted":true' c.records

@@ -84,7 +84,7 @@ is "$(requests inline.trace | jq -r '.messages[0].content[0].image_url.url' | se
 mkdir kept
 "$TESTS/helpers/body_keeper.py" kept >port 2>keeper.said &
 stop_at_exit $!
-wait_for 30 test -s port
+wait_for test -s port
 KEEPER=http://127.0.0.1:$(cat port)
 ipf-sched burst:n=6 -t a.trace -q -o a.sched
 fire() { # URL ARGUMENTS…

@@ -8,7 +8,7 @@ OPERATOR=$BIN/ipf-operator
 echo secret-token >token
 python3 "$TESTS/helpers/api_server.py" secret-token >port 2>server.err &
 stop_at_exit $!
-wait_for 20 test -s port
+wait_for test -s port
 API=http://127.0.0.1:$(cat port)
 GROUP=/apis/operator.ipf/v1alpha1/namespaces/ns
 BATCH=/apis/batch/v1/namespaces/ns
@@ -28,7 +28,7 @@ make_one() { # NAME PORT [MORE OF ITS SPEC]
 change() { api -X PATCH "$API$GROUP/benchmarks/$1" -d "{\"metadata\": {}, \"spec\": $2}" -o created.json; } # NAME SPEC
 shows() { [ "$(get "$GROUP/benchmarks/$1" '"\(.status.phase) \(.status.conditions[0].reason)"')" = "$2" ]; } # NAME PHASE-AND-REASON
 comes_to() { # NAME PHASE-AND-REASON TEXT
-	if wait_for 20 shows "$1" "$2"; then ok "$3"; else not_ok "$3" "$(cat got.json)" "$(tail -5 operator.err)"; fi
+	if wait_for shows "$1" "$2"; then ok "$3"; else not_ok "$3" "$(cat got.json)" "$(tail -5 operator.err)"; fi
 }
 job_of() { get "$GROUP/benchmarks/$1" .status.job; }
 finish() { # NAME PHASE MESSAGE
@@ -66,7 +66,7 @@ matches "$(get "/api/v1/namespaces/ns/events" '.items[] | "\(.type) \(.reason) \
 old=$(job_of other)
 change other '{"model": "m2"}'
 replaced() { [ "$(job_of other)" != "$old" ] && gone "$BATCH/jobs/$old" && shows other "Running Measuring"; }
-yes_if "another spec is another Job, and the old one is removed" wait_for 20 replaced
+yes_if "another spec is another Job, and the old one is removed" wait_for replaced
 yes_if "with its ConfigMap" gone "/api/v1/namespaces/ns/configmaps/$old"
 finish other Failed "the server was not ready within 30m"
 comes_to other "Failed JobFailed" "a Job that fails fails the Benchmark"
@@ -78,7 +78,7 @@ wait $operator 2>/dev/null
 finish waits Complete '{"verdict": "INVALID", "reason": "load_delivered: 3 of 240", "figures": {"requests": 3}}'
 made=$(requests "POST $BATCH/jobs")
 operator_start --pod operator-7f-x
-yes_if "one that does not find its own pod says so" wait_for 20 grep -q "pod operator-7f-x: its image is not known: there is no such pod" operator.err
+yes_if "one that does not find its own pod says so" wait_for grep -q "pod operator-7f-x: its image is not known: there is no such pod" operator.err
 curl -s -X POST "$API/test/put?resource=pods" -d '{"metadata": {"name": "operator-7f-x"}, "spec": {"containers": [{"name": "proxy", "image": "proxy:1"},
 	{"name": "operator", "image": "ipf:own"}]}}' >/dev/null
 comes_to waits "Complete Measured" "an operator that was killed goes on where it was"
@@ -103,7 +103,7 @@ comes_to after-cut "Running Measuring" "a watch that is cut is begun again"
 test_api huge
 make_one after-huge 8005
 comes_to after-huge "Running Measuring" "a line without end is not read to its end"
-yes_if "and told" wait_for 20 grep -q "an object of more than 4 MiB; trying again" operator.err
+yes_if "and told" wait_for grep -q "an object of more than 4 MiB; trying again" operator.err
 test_api "fail?status=503&count=4"
 test_api cut
 make_one after-503 8006
@@ -157,19 +157,19 @@ curl -s -X POST "$API/test/put?resource=benchmarks" -d '{"metadata": {"name": "n
 curl -s -X POST "$API/test/put?resource=benchmarkschedules" -d '{"metadata": {"name": "hourly", "creationTimestamp": "'"$HOURS_AGO"'"},
 	"spec": {"benchmark": "missing", "every": "1h", "failIf": ["ttft.p99 > +10%"]}}' >/dev/null
 made_run() { [ "$(get "$GROUP/benchmarkschedules/hourly" .status.active)" != null ]; }
-yes_if "a schedule makes the run that is due" wait_for 20 made_run
+yes_if "a schedule makes the run that is due" wait_for made_run
 run=$(get "$GROUP/benchmarkschedules/hourly" .status.active)
 comes_to "$run" "Running Measuring" "which is measured"
 is "$(get "$GROUP/benchmarks/$run" '.spec.model + " " + (.spec.gate | tostring)')" "of-preset null" "with the spec of its Benchmark"
 finish "$run" Complete "$RESULT"
 good() { [ "$(get "$GROUP/benchmarkschedules/hourly" .status.lastGoodRun)" = "$run" ]; }
-yes_if "a good run is the one to compare with" wait_for 20 good
+yes_if "a good run is the one to compare with" wait_for good
 matches "$(get "$GROUP/benchmarkschedules/hourly" '.status.nextScheduleTime')" '^20.*Z$' "the next one is known"
 
 # ---- the end of a Benchmark, and of the operator ----
 job=$(job_of conflict)
 api -X DELETE "$API$GROUP/benchmarks/conflict" -o got.json
-yes_if "a Benchmark that is deleted goes" wait_for 20 gone "$GROUP/benchmarks/conflict"
+yes_if "a Benchmark that is deleted goes" wait_for gone "$GROUP/benchmarks/conflict"
 yes_if "after its Job" gone "$BATCH/jobs/$job"
 port=$(sed -n 's/.*health on port //p' operator.err | tail -1)
 is "$(curl -s "http://127.0.0.1:$port/healthz" "http://127.0.0.1:$port/readyz" | tr '\n' ' ')" "ok ok " "it is healthy and ready"
@@ -202,7 +202,7 @@ between "$(wc -c <message)" 100 4095 "in less than 4096 bytes"
 store_start store
 python3 "$TESTS/helpers/push_target.py" pushed >target.port 2>target.err &
 stop_at_exit $!
-wait_for 20 test -s target.port
+wait_for test -s target.port
 gateway=http://127.0.0.1:$(cat target.port)/ok
 keys="AWS_ENDPOINT_URL=$STORE AWS_ACCESS_KEY_ID=AKIDTEST AWS_REGION=us-east-1"
 # shellcheck disable=SC2086 # several variables

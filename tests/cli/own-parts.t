@@ -27,7 +27,7 @@ remake plain.trace own.trace '. + {headers: {"X-Tenant": .id, "x-empty": "", "Us
 mkdir kept
 "$TESTS/helpers/body_keeper.py" kept >port 2>keeper.said &
 stop_at_exit $!
-wait_for 10 test -s port
+wait_for test -s port
 PORT=$(cat port)
 URL=http://127.0.0.1:$PORT
 ipf-sched burst:n=20 -t plain.trace -q -o plain.sched

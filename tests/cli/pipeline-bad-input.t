@@ -108,7 +108,7 @@ server_start --log gone.log
 ipf-sched constant:rate=20,for=3s -t chat.trace -q -o gone.sched
 ipf-fire -q -u "$URL" -m sim -t chat.trace gone.sched -o gone.records >"$OUT" 2>"$ERR" &
 fire=$!
-wait_for 30 test -s gone.log
+wait_for test -s gone.log
 server_stop
 wait $fire
 status=$?

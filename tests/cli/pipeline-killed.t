@@ -15,7 +15,7 @@ for out in records.zst records; do
 	fire=$!
 	stop_at_exit $fire
 	enough_since() { [ $(($(done_now) - base)) -ge 75 ]; }
-	yes_if "75 requests end while the run goes on ($out)" wait_for 20 enough_since
+	yes_if "75 requests end while the run goes on ($out)" wait_for enough_since
 	seen=$(($(done_now) - base))
 	kill -9 $fire
 	wait $fire 2>/dev/null

@@ -16,7 +16,7 @@ serve() { # NAME: sets port
 	last_server=$!
 	stop_at_exit $last_server
 	: >"$1.log"
-	wait_for 30 test -s "$1.ready" || { not_ok "the server of files starts"; exit 1; }
+	wait_for test -s "$1.ready" || { not_ok "the server of files starts"; exit 1; }
 	port=$(cat "$1.ready")
 }
 serve hub

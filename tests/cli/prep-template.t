@@ -67,7 +67,7 @@ print(server.server_port, flush=True)
 server.serve_forever()" >port 2>server.err &
 	served=$!
 	stop_at_exit "$served"
-	wait_for 20 test -s port
+	wait_for test -s port
 	URL=http://127.0.0.1:$(cat port)
 }
 stop() {

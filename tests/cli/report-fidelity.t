@@ -106,7 +106,7 @@ for _ in 1 2 3 4 5; do # until it was stopped in time
 	ipf-fire -q --force --api openai-completions -m sim -u "$URL" -t b.trace b.sched -o b.records &
 	fire=$!
 	stop_at_exit $fire
-	wait_for 20 answered 1
+	wait_for answered 1
 	kill -STOP $fire
 	before=$(sent)
 	sleep 0.5

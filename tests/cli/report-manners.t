@@ -228,7 +228,7 @@ exec 3>pipe
 head -3 "$data/one.results" >&3
 # asleep, with a handler for SIGINT (bit 1 of the signals caught)
 reading() { grep -q '^State:.S' /proc/$pid/status && grep -q '^SigCgt:.*[2367abef]$' /proc/$pid/status; }
-yes_if "it waits for more" wait_for 10 reading
+yes_if "it waits for more" wait_for reading
 kill -INT $pid
 sleep 0.15
 kill -HUP $pid
@@ -245,12 +245,12 @@ pid=$!
 stop_at_exit $pid
 exec 3>pipe
 head -2 "$data/one.results" >&3
-yes_if "again it waits for more" wait_for 10 reading
+yes_if "again it waits for more" wait_for reading
 # one at a time: of two that wait at once the system may keep only one, and those within a tenth of a second are one
 taken() { [ "$(awk '/^(SigPnd|ShdPnd)/ && $2 !~ /^0*$/ { n = 1 } END { print n + 0 }' /proc/$pid/status)" = 0 ]; }
 for signal in INT TERM INT; do
 	kill -$signal $pid
-	wait_for 10 taken
+	wait_for taken
 	sleep 0.15
 done
 status=0

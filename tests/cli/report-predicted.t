@@ -46,7 +46,7 @@ is "$status $(cat "$ERR")" "3 ipf-collect: chat.records: was measured, but twin.
 ipf-collect -q --listen 127.0.0.1:0 --linger 20s twin.records -o listen.results 2>listen.err &
 listener=$!
 stop_at_exit "$listener"
-wait_for 20 grep -q 'http://' listen.err
+wait_for grep -q 'http://' listen.err
 curl -s "$(grep -o 'http://[^ ]*' listen.err | head -1)" >metrics.txt
 kill "$listener"
 matches "$(cat metrics.txt)" '^ipf_run_info\{.*predicted="llama.twin"' "published metrics say by which twin"

@@ -10,7 +10,7 @@ python3 "$TESTS/helpers/push_target.py" log >target.port 2>target.err &
 stop_at_exit $!
 ipf-report chat.results >plain.txt
 ipf-report -f prometheus --meta commit=5f3a9c1 chat.results >figures
-wait_for 20 test -s target.port
+wait_for test -s target.port
 AT=http://127.0.0.1:$(cat target.port)
 
 # Reports with these options. The report must be that without them.

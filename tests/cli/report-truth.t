@@ -27,7 +27,7 @@ compare() { # NAME SCHEME OPTIONS OF THE SERVER… -- ARGUMENTS…
 		python3 "$TESTS/truth_server.py" sends --events 10 ${server[@]+"${server[@]}"} >port &
 		pid=$!
 		stop_at_exit $pid
-		wait_for 20 test -s port
+		wait_for test -s port
 		ipf-fire -q --force -u "$scheme://localhost:$(cat port)" -m sim -t t.trace t.sched -o t.records "$@"
 		kill $pid
 		wait $pid

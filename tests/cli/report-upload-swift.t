@@ -19,7 +19,7 @@ sign_in() {
 }
 own() { curl -sf -H "X-Auth-Token: $token" "$@"; }
 # The servers behind the one that is asked may not listen yet.
-if wait_for 60 sign_in && wait_for 60 own -X PUT "$SWIFT/v1/AUTH_test/runs"; then
+if wait_for sign_in && wait_for own -X PUT "$SWIFT/v1/AUTH_test/runs"; then
 	ok "a bucket"
 else
 	not_ok "a bucket" "$(cat token.out)" "$(tail -n 5 swift/*.log)"
@@ -42,7 +42,7 @@ ipf-report -q --upload s3://runs/r.txt --upload-file large.zst chat.results >cut
 cut=$!
 stop_at_exit $cut
 # the segments of an upload are objects of a bucket of their own
-wait_for 60 sh -c "[ \$(curl -sf -H 'X-Auth-Token: $token' '$SWIFT/v1/AUTH_test/runs+segments' | wc -l) -ge 2 ]"
+wait_for sh -c "[ \$(curl -sf -H 'X-Auth-Token: $token' '$SWIFT/v1/AUTH_test/runs+segments' | wc -l) -ge 2 ]"
 kill -9 $cut 2>killed.err
 wait $cut 2>killed.err
 run ipf-report -v --upload s3://runs/r.txt --upload-file large.zst chat.results

@@ -60,7 +60,7 @@ is "$(grep -c "^  differs" equal.txt)" 0 "and no difference"
 
 python3 "$TESTS/helpers/delaying_proxy.py" "${SIM##*:}" 300 >proxy.port 2>proxy.err &
 stop_at_exit $!
-wait_for 30 test -s proxy.port || not_ok "the proxy starts" "$(cat proxy.err)"
+wait_for test -s proxy.port || not_ok "the proxy starts" "$(cat proxy.err)"
 begin slow "http://127.0.0.1:$(cat proxy.port)" -- "$SIM"
 server_start --seed 3 --step-base 4ms --template-tokens 7
 begin template "$URL" -- "$URL"

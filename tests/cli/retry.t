@@ -21,7 +21,7 @@ limited() { # ARGUMENTS OF ipf-sim…: a server whose log begins anew
 # Each request of the schedule has an id of its own only if the trace is not repeated.
 ipf-sched constant:rate=100,n=30 -t chat.trace -q -o once.sched
 truth() { # RECORDS TEXT [date]
-	wait_for 5 test "$(requests "$1" | jq -s 'map((.attempts // [] | length) + 1) | add')" -le "$(wc -l <sim.log)"
+	wait_for test "$(requests "$1" | jq -s 'map((.attempts // [] | length) + 1) | add')" -le "$(wc -l <sim.log)"
 	run python3 "$TESTS/helpers/retry_truth.py" "$1" sim.log "${@:3}"
 	matches "$(tail -1 "$OUT")" "^30 requests, [0-9]+ attempts, [0-9]+ at the server, 0 differ$" "$2: $(tail -1 "$OUT")"
 	is "$(wc -l <"$OUT")" 1 "$2: no request differs"
@@ -154,10 +154,10 @@ ipf-sched constant:rate=20,for=4s -t chat.trace -q -o long.sched
 ipf-fire -q -u "$URL" -m sim -t chat.trace long.sched --connections fresh --retry 50,on=connect,first=20ms,cap=100ms -o gone.records &
 fire=$!
 stop_at_exit $fire
-wait_for 10 grep -q '^{"n"' gone.records
+wait_for grep -q '^{"n"' gone.records
 server_stop
 many_wait() { [ "$(grep -o '"in_flight":[0-9]*' gone.records | tail -1 | cut -d: -f2)" -ge 3 ]; }
-wait_for 10 many_wait
+wait_for many_wait
 server_start --step-base 1ms -p "$PORT"
 wait $fire
 is "$?" 0 "a server that goes away and comes back"
@@ -194,11 +194,11 @@ for grace in 30s 0; do
 	stop_at_exit $fire
 	seen=$(requests stuck.records 2>/dev/null | wc -l)
 	waiting() { [ "$(tail -n +2 stuck.records 2>/dev/null | grep -o '"started":[0-9]*' | tail -1 | cut -d: -f2)" = 30 ]; }
-	wait_for 10 waiting
+	wait_for waiting
 	is "$seen,$(requests stuck.records | wc -l)" "0,0" "while they wait there is no record (--grace $grace)"
 	kill -INT $fire
 	[ $grace = 0 ] || kill -INT $fire
-	[ $grace = 0 ] || wait_for 2 tap_gone $fire || kill -INT $fire
+	[ $grace = 0 ] || wait_for tap_gone $fire || kill -INT $fire
 	status=0
 	wait $fire || status=$?
 	is "$(requests stuck.records | jq -c '[.error.kind, .status, (.attempts | length), .attempt_ns, (.end_ns - .start_ns < 25000000000)]' | sort -u)" \

@@ -12,7 +12,7 @@ test_is() { # NAME: the script comes from standard input
 }
 # Runs the tests of this name; their last line has to be this.
 outcome() { # NAME EXPECTED TEXT
-	run env BUILD="$PWD/house/build" SANITIZE= LIMIT=2 JOBS=2 SHARED= "$RUNNER" "cli/$1"
+	run env BUILD="$PWD/house/build" SANITIZE= LIMIT="${LIMIT:-600}" JOBS=2 SHARED= "$RUNNER" "cli/$1"
 	is "$(tail -1 "$OUT")" "$2" "$3"
 }
 
@@ -37,6 +37,10 @@ is a b two
 X
 outcome bad "1 passed, 1 failed" "counts a failed test"
 is "$status" 1 "ends with 1 when something failed"
+matches "$(cat "$OUT")" "^failed: cli/bad$" "names a file that failed"
+contains "$(cat "$OUT")" "make check TESTS=cli/bad" "prints how to run a failed file alone"
+contains "$(cat house/build/failed/cli/bad.out)" "got:      a" "keeps the output of a failed file"
+yes_if "keeps the folder of a failed file" test -d house/build/failed/cli/bad
 contains "$(cat "$OUT")" "got:      a" "shows the output of a file that failed"
 
 test_is dies <<'X'
@@ -55,9 +59,9 @@ outcome silent "0 passed, 1 failed" "a file without a test has failed"
 test_is hangs <<'X'
 . "$TESTS/tap.sh"
 ok one
-sleep 30 & wait
+sleep 300 & wait
 X
-outcome hangs "1 passed, 1 failed" "a file that hangs is stopped and has failed"
+LIMIT=10 outcome hangs "1 passed, 1 failed" "a file that hangs is stopped and has failed"
 
 test_is short <<'X'
 echo 1..3
@@ -82,6 +86,15 @@ false || exit 1
 X
 outcome leaves_a_child "0 passed, 1 failed" "a test that gives up has failed"
 yes_if "and what it had started is stopped" sh -c "! kill -0 $(cat house/tests/child)"
+
+run env BUILD="$PWD/house/build" SANITIZE= SHARED= ORDER=3 "$RUNNER" cli/good cli/bad cli/short
+ran=$(grep -oE '^cli/(good|bad|short):' "$OUT" | sort | tr -d '\n')
+is "$ran" "cli/bad:cli/good:cli/short:" "runs each file once in random order, a failed one too"
+test_is good-too <<'X'
+echo ok one
+X
+outcome good "6 passed, 0 failed, 1 skipped" "runs one file by its whole name, though another name begins so"
+outcome goo "7 passed, 0 failed, 1 skipped" "runs all files by a part of their name"
 
 outcome nothing-of-this-name "" "an unknown name runs no test"
 is "$status" 1 "and is an error"

@@ -51,7 +51,7 @@ both "names looked up each time" -u "http://localhost:$PORT" --dns each --connec
 both "local addresses, two threads" -u "$URL" --bind 127.0.0.1 --threads 2 --warm 2 --wait-ready 20s --history live
 python3 "$TESTS/proxy.py" proxy.log >proxy.port &
 stop_at_exit $!
-wait_for 20 test -s proxy.port
+wait_for test -s proxy.port
 both "a proxy that looks names up" -u "http://localhost:$PORT" --proxy "socks5h://localhost:$(cat proxy.port)"
 openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=localhost \
 	-addext subjectAltName=DNS:localhost -keyout key.pem -out cert.pem 2>openssl.said
@@ -94,7 +94,7 @@ COLLECT=$!
 stop_at_exit $COLLECT
 exec 5>pipe
 sed '$d' chat.records >&5
-wait_for 20 grep -q '"n":' held.results
+wait_for grep -q '"n":' held.results
 field() { sed -n "s/^$1:[[:space:]]*//p" /proc/$COLLECT/task/*/status | sort -u; }
 is "$(field Seccomp) $(field NoNewPrivs)" "2 1" "every thread is filtered, and gains no privileges"
 [ "$(id -u)" != 0 ] || is "$(($(printf '%d' "0x$(field CapEff)") >> 25 & 1))" 0 "root can no longer set the clock"

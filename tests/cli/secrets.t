@@ -143,7 +143,7 @@ mkdir files
 cp "$ROOT/examples/chat.json" files/
 python3 "$TESTS/file_server.py" files files.log files.ready &
 stop_at_exit $!
-wait_for 30 test -s files.ready || not_ok "the server of files starts"
+wait_for test -s files.ready || not_ok "the server of files starts"
 at=http://127.0.0.1:$(cat files.ready)
 export XDG_CACHE_HOME=$PWD/cache
 unset http_proxy https_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY all_proxy

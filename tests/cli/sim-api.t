@@ -113,7 +113,7 @@ is "$(tr '\n' ' ' <connects)" "1 0 " "a connection is kept"
 curl -sN -m 0.3 -o /dev/null "$URL/v1/completions" -H 'X-Request-Id: gone' -d '{"prompt":"x","max_tokens":100000,"stream":true}'
 left() { grep '"id":"gone"' log.ndjson | jq -e .cancelled && [ "$(curl -s "$URL/metrics" |
 	sed -n 's/^vllm:num_requests_running{.*} //p')" = 0 ]; }
-yes_if "who hangs up is taken off the engine" wait_for 5 left
+yes_if "who hangs up is taken off the engine" wait_for left
 
 # ---- the log and the metrics ----
 line=$(grep '"id":"first"' log.ndjson)
@@ -180,13 +180,13 @@ slow='{"prompt":"x","max_tokens":5000,"stream":true,"sim":"pad"}'
 printf 'POST /v1/completions HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n%s' ${#slow} "$slow" >&3
 dropped() { [ "$(curl -s "$URL/metrics" |
 	sed -n 's/^vllm:request_success_total{.*finished_reason="abort".*} //p')" = 1 ]; }
-yes_if "a reader that never reads is dropped" wait_for 20 dropped
+yes_if "a reader that never reads is dropped" wait_for dropped
 exec 3<&-
 server_stop "$SERVER"
 contains "$(cat "$SERVER_ERR")" " 1 readers too slow" "and counted"
 bash -c 'ulimit -n 24; exec "$0" --step-base 1ms --max-time 30s' "$BIN/ipf-sim" >few.out &
 stop_at_exit $!
-wait_for 5 test -s few.out
+wait_for test -s few.out
 URL=$(sed 's/.* on //' few.out)
 codes=$(curl -s --parallel --parallel-immediate --parallel-max 60 -H 'Connection: close' -d '{"prompt":"x","max_tokens":50}' \
 	-o /dev/null -w '%{http_code}\n' "$URL/v1/completions?[1-60]")
@@ -210,7 +210,7 @@ run "$BIN/ipf-sim" --log /nowhere/log
 status_is 1 "a log that can't be opened"
 # Its parent, a shell, ends at once; it has to follow.
 sh -c '"$1" --die-with-parent --max-time 30s >orphan.out 2>&1 & echo $! >orphan.pid; while ! [ -s orphan.out ]; do sleep 0.01; done' sh "$BIN/ipf-sim"
-yes_if "--die-with-parent" wait_for 5 sh -c "! kill -0 $(cat orphan.pid)"
+yes_if "--die-with-parent" wait_for sh -c "! kill -0 $(cat orphan.pid)"
 
 # ---- its description ----
 "$BIN/ipf-sim" --help | grep -oE '(^| )--[a-z][a-z-]*' | tr -d ' ' | sort -u >known

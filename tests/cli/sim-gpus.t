@@ -23,7 +23,7 @@ ask 5 &
 wait $first $!
 between "$(($(energy_mj) - before))" 150000 180000 "requests that share steps share their energy"
 idle() { scrape /dcgm/metrics && [ "$(value DCGM_FI_DEV_GPU_UTIL 0) $(value DCGM_FI_DEV_POWER_USAGE 0)" = "0 0.000000" ]; }
-yes_if "without requests they become idle" wait_for 10 idle
+yes_if "without requests they become idle" wait_for idle
 is "$(value DCGM_FI_DEV_SM_CLOCK 0)" 345 "at a low clock"
 ask 3000 &
 stop_at_exit $!
@@ -31,7 +31,7 @@ busy() {
 	scrape /dcgm/metrics
 	[ "$(value DCGM_FI_DEV_GPU_UTIL 1) $(value DCGM_FI_DEV_POWER_USAGE 1) $(value DCGM_FI_PROF_GR_ENGINE_ACTIVE 1)" = "100 600.000000 1.000000" ]
 }
-yes_if "with one they are busy" wait_for 10 busy
+yes_if "with one they are busy" wait_for busy
 is "$(value DCGM_FI_PROF_DRAM_ACTIVE 0)" 0.800000 "with memory above all"
 is "$(($(value DCGM_FI_DEV_FB_FREE 0) + $(value DCGM_FI_DEV_FB_USED 0) + $(value DCGM_FI_DEV_FB_RESERVED 0)))" 143771 "the parts of the memory are the whole"
 

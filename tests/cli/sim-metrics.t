@@ -28,9 +28,9 @@ ask '{"prompt":"x","max_tokens":20,"stream":true}' -H 'X-Sim: 503'
 ask '{"prompt":"x","max_tokens":100000}'
 curl -sN -o /dev/null "$URL/v1/completions" -H "X-Sim: stall;after=5;pause=1h" -d '{"prompt":"y","max_tokens":150,"stream":true}' &
 stalled() { scrape "" && [ "$(value vllm:generation_tokens_total)" = 553 ]; }
-wait_for 20 stalled
+wait_for stalled
 kill $!
-yes_if "each has its line in the log" wait_for 20 lines_are 12
+yes_if "each has its line in the log" wait_for lines_are 12
 scrape ""
 isnt "$(value vllm:num_preemptions_total)" 0 "some were preempted"
 is "$(value vllm:num_preemptions_total)" "$(logged 'map(.preemptions // 0) | add')" "as often as the log says"
@@ -93,7 +93,7 @@ for model in one one two base; do
 	ask "{\"model\":\"$model\",\"prompt\":\"x\",\"max_tokens\":2000,\"stream\":true}" &
 	stop_at_exit $!
 	arrived() { scrape "" && [ "$(($(value vllm:num_requests_running) + $(value vllm:num_requests_waiting)))" = "$((${#seen} + 1))" ]; }
-	wait_for 10 arrived
+	wait_for arrived
 	seen=${seen}x
 done
 scrape ""

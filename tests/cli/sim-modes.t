@@ -120,7 +120,7 @@ for i in 1 2 3 4 5 6; do
 	curls="$curls $!"
 done
 waiting() { [ "$(curl -s "$URL/metrics" | sed -n 's/^vllm:num_requests_waiting{.*} //p')" -ge 3 ]; }
-yes_if "a full batch makes a queue" wait_for 20 waiting
+yes_if "a full batch makes a queue" wait_for waiting
 # shellcheck disable=SC2086 # several words
 wait $curls
 is "$(jq -s 'map(.output_tokens) | unique' -c batch.ndjson)" "[60]" "with all their tokens"

@@ -8,22 +8,22 @@ took_ms() { jq -s ".[$1] | (.last_token_ns - .arrival_ns) / 1e6" log.ndjson; }
 # ---- pace ----
 server_start --log log.ndjson --step-base 10ms --step-per-seq 0 --warm-up 600ms:20
 ask 5
-wait_for 20 test -s log.ndjson
+wait_for test -s log.ndjson
 between "$(took_ms 0)" 620 5000 "three steps of 10 ms take twenty times as long, and then two do not"
 ask 5
 lines_are() { [ "$(wc -l <log.ndjson)" = "$1" ]; }
-wait_for 20 lines_are 2
+wait_for lines_are 2
 between "$(took_ms 1)" 50 600 "nor do later ones"
 rm log.ndjson
 server_start --log log.ndjson --step-base 10ms --step-per-seq 0 --drift 50%/100ms
 ask 12
-wait_for 20 test -s log.ndjson
+wait_for test -s log.ndjson
 # 10 ms, and each step 2^(t/100ms) times as long: the sum of twelve such steps
 between "$(took_ms 0)" "$(awk 'BEGIN { while (n++ < 12) t += 10 * 2 ^ (t / 100); print t - 1 }')" 5000 "throughput falls"
 rm log.ndjson
 server_start --log log.ndjson --step-base 10ms --step-per-seq 0 --jitter 10% --pause 100ms/1ms
 ask 6
-wait_for 20 test -s log.ndjson
+wait_for test -s log.ndjson
 # six steps with a pause each, whose sum the seed decides: 456 ms
 between "$(took_ms 0)" 300 5000 "a server that pauses in each step"
 for wrong in "--jitter 2" "--pause 50ms" "--pause 50ms/0" "--drift 2" "--drift 2%/0" "--warm-up 5s" "--warm-up 5s:0" "--clock-offset x" "--metrics-mode x"; do

@@ -19,17 +19,17 @@ load() { # REQUESTS that go on for long
 server_start --replicas 1:3,delay=4s,scale-at=2,idle=1s --max-batch 2 --step-base 5ms --gpus 1
 is "$(state)" "1 1 0" "at first there is the least"
 load 5
-yes_if "more are added at once, and are not ready" wait_for 10 state_is "3 1 2"
+yes_if "more are added at once, and are not ready" wait_for state_is "3 1 2"
 is "$(running)" "2 " "so that only two requests run"
 between "$(kube horizontalpodautoscaler_status_desired_replicas)" 3 3 "as many as the rule wants"
-yes_if "after the delay they are ready" wait_for 20 state_is "3 3 0"
-yes_if "and all requests run, a series for each replica" wait_for 10 running_is "2 2 1 "
+yes_if "after the delay they are ready" wait_for state_is "3 3 0"
+yes_if "and all requests run, a series for each replica" wait_for running_is "2 2 1 "
 power() { curl -s "$URL/dcgm/metrics" | sed -n 's/^DCGM_FI_DEV_POWER_USAGE{.*hostname="sim-2".*} //p'; }
 busy() { [ "$(power)" = 600.000000 ]; }
-yes_if "with the third one's device" wait_for 10 busy
+yes_if "with the third one's device" wait_for busy
 is "$(curl -s "$URL/triton/metrics" | sed -n 's/^nv_trt_llm_request_metrics{request_type="max".*} //p')" 6 "the batch is three times as large"
 kill "${clients[@]}"
-yes_if "when the load is gone, so are they" wait_for 20 state_is "1 1 0"
+yes_if "when the load is gone, so are they" wait_for state_is "1 1 0"
 is "$(curl -s "$URL/kube/metrics" | grep -vcE '^(# (HELP|TYPE) kube_[a-z_]+ .*|kube_[a-z_]+\{namespace="default",(deployment|horizontalpodautoscaler)="sim"\} [0-9]+)$')" 0 "every line is one of kube-state-metrics'"
 
 # ---- from nothing ----
@@ -38,7 +38,7 @@ is "$(state)" "0 0 0" "there may be none"
 curl -s -m 50 -o "$OUT" "$URL/v1/completions" -d '{"prompt":"x","max_tokens":3}'
 is "$(jq .usage.completion_tokens "$OUT")" 3 "a request waits for the first"
 between "$(jq '(.first_token_ns - .arrival_ns) / 1e6' log.ndjson)" 1008 5000 "which takes the delay, and then a step"
-yes_if "and it goes again" wait_for 20 state_is "0 0 0"
+yes_if "and it goes again" wait_for state_is "0 0 0"
 
 server_start
 is "$(state)" "1 1 0" "without --replicas there is one"

@@ -52,7 +52,7 @@ has_lines() { [ "$(wc -l <work/stopped.records)" -gt 5 ]; }
 image_run --name ipf-stopped-$$ --network host -v "$PWD/work:/work" "$IMAGE" ipf-fire -u "$URL" -m sim -t trace -o stopped.records schedule >fire.out 2>&1 &
 pid=$!
 stop_at_exit $pid
-wait_for 60 has_lines
+wait_for has_lines
 image_podman stop -t 30 ipf-stopped-$$ >/dev/null
 wait $pid
 is $? 0 "SIGTERM ends a run as the first process of its container"

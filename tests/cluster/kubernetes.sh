@@ -124,7 +124,7 @@ kube_serve() { # COMMAND…
 # Starts a store of objects there, with the folder NAME; $STORE is its URL.
 kube_store() { # NAME
 	kube_serve python3 "$TESTS/s3_server.py" "$1" "$1.ready" "$kube_address" 2>"$1.err"
-	wait_for 30 test -s "$1.ready" || {
+	wait_for test -s "$1.ready" || {
 		not_ok "the store starts" "$(cat "$1.err")"
 		exit 1
 	}
@@ -141,8 +141,8 @@ kube_start() { # IMAGE-FILE…
 		>"$kube_folder/log/node.log" 2>&1 </dev/null &
 	local outside=$!
 	stop_at_exit $outside
-	if wait_for 20 pgrep -P $outside; then kube_pid=$(pgrep -P $outside); fi
-	wait_for 240 kube_is_up || {
+	if wait_for pgrep -P $outside; then kube_pid=$(pgrep -P $outside); fi
+	wait_for kube_is_up || {
 		not_ok "Kubernetes starts" "$(tail -n 5 "$kube_folder"/log/*.log 2>&1 | cut -c 1-300)"
 		exit 1
 	}
@@ -184,7 +184,7 @@ kube_api_stop() {
 kube_api_start() {
 	nsenter --mount --net --pid --ipc --wd="$kube_folder" --target "$kube_pid" "${kube_api_command[@]}" >>"$kube_folder/log/apiserver.log" 2>&1 </dev/null &
 	stop_at_exit $!
-	wait_for 60 kubectl get --raw /readyz
+	wait_for kubectl get --raw /readyz
 }
 
 kube_stop() { kill -KILL "$kube_pid"; }

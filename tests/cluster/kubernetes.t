@@ -129,7 +129,7 @@ overlay failing sharded "${load[@]}" '  - START_IN=5' '  - SILENCE=10' "${small[
 sed -i 's/IPF_FOR=4s/IPF_FOR=15s/' failing/kustomization.yaml
 kubectl apply -k failing >/dev/null
 has_records() { [ "$(plain volume/*/shard-3/part.records.zst | wc -l)" -gt 5 ]; }
-yes_if "client 3 sends" wait_for 120 has_records
+yes_if "client 3 sends" wait_for has_records
 for process in $(grep -lsz '^JOB_COMPLETION_INDEX=3$' /proc/[0-9]*/environ | cut -d / -f 3); do kill -KILL "$process"; done
 yes_if "the run ends without one of its pods" kubectl wait --for=condition=failed job/ipf --timeout=180s
 logs=$(kubectl logs -l batch.kubernetes.io/job-completion-index=0 --tail=-1)

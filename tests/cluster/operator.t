@@ -117,7 +117,7 @@ clients() { # ipf-fire of client 1
 	done
 }
 sends() { [ "$(plain volume/dies-*/shard-1/part.records.zst 2>/dev/null | wc -l)" -gt 5 ]; }
-yes_if "a client of another one sends" wait_for 120 sends
+yes_if "a client of another one sends" wait_for sends
 clients | xargs kill -KILL
 yes_if "it ends although the client dies" kubectl wait --for=condition=Failed benchmark/dies --timeout=180s
 is "$(field dies verdict)" INVALID "its verdict is INVALID"
@@ -134,7 +134,7 @@ with_keys() { sed "s/\"url\": \"[^\"]*\"/&, \"keysSecret\": \"$1\"/" | kubectl a
 keys keys kEy/With+Marks=
 benchmark delivered "http://$two:8000" ", \"results\": {\"upload\": \"s3://plain/nightly/\", \"pushgateways\": [\"http://$kube_address:9091\"]}" | with_keys keys
 has_failed_or_ended() { is_phase "$1" Complete || is_phase "$1" Failed; }
-wait_for 180 has_failed_or_ended delivered
+wait_for has_failed_or_ended delivered
 is "$(field delivered 'conditions[0].message')" "the run has ended" "results are delivered"
 objects=store/objects/plain/nightly/$(field delivered folder)
 is "$(jq -r .total.requests.ok "$objects/report.json")" "$(field delivered figures.requests)" "the bucket has the report, in a folder of the run"
@@ -154,28 +154,28 @@ benchmark refused "http://$two:8000" ', "results": {"upload": "s3://plain/nightl
 benchmark secretless "http://$one:8000" | with_keys late
 make_one nowhere "http://$kube_address:1"
 ready_reason() { [ "$(field "$1" 'conditions[?(@.type=="Ready")].reason')" = "$2" ]; }
-yes_if "a Secret that is missing is told" wait_for 60 ready_reason secretless CreateContainerConfigError
+yes_if "a Secret that is missing is told" wait_for ready_reason secretless CreateContainerConfigError
 contains "$(field secretless 'conditions[?(@.type=="Ready")].message')" '"late" not found' "by name"
 keys late unused
 yes_if "the run begins when it is there" ends secretless
-wait_for 180 has_failed_or_ended refused
+wait_for has_failed_or_ended refused
 is "$(field refused phase)" Failed "a bucket that refuses fails a Benchmark"
 matches "$(field refused 'conditions[?(@.type=="Failed")].message')" 'not delivered: .*403' "it says so"
 between "$(field refused figures.requests)" 1 100000 "its figures stay"
-wait_for 180 has_failed_or_ended nowhere
+wait_for has_failed_or_ended nowhere
 contains "$(field nowhere phase) $(field nowhere verdict) $(field nowhere 'conditions[?(@.type=="Failed")].message')" "refused" "a server that is not there is named"
 
 # ---- a change, a deletion ----
 make_one changes "http://$two:8000" "$on_volume" 60s
-yes_if "a long one runs" wait_for 60 is_phase changes Running
+yes_if "a long one runs" wait_for is_phase changes Running
 job=$(field changes job)
 make_one changes "http://$two:8000" "" 2s
-yes_if "a change is another run" wait_for 120 is_phase changes Complete
+yes_if "a change is another run" wait_for is_phase changes Complete
 isnt "$(field changes job)" "$job" "by another Job"
 is "$(kubectl get job/"$job" configmap/"$job" --ignore-not-found -o name)" "" "the first one and its ConfigMap are removed"
 has_records() { [ "$(plain volume/deleted-*/part.records.zst 2>/dev/null | wc -l)" -gt 5 ]; }
 make_one deleted "http://$two:8000" "$on_volume" 120s
-yes_if "another long one sends" wait_for 120 has_records
+yes_if "another long one sends" wait_for has_records
 yes_if "it can be deleted meanwhile" kubectl delete benchmark deleted --timeout=120s
 is "$(kubectl get jobs,configmaps,pods -l operator.ipf/benchmark=deleted -o name)" "" "with its Job, ConfigMap and pods"
 yes_if "whose records are whole" whole volume/deleted-*/*records.zst
@@ -194,13 +194,13 @@ is "$(overlaps ^ten-)" 0 "on each server one after another"
 
 # ---- an operator that is killed, an API server that is away for a minute ----
 make_one killed "http://$one:8000" "" 15s
-yes_if "a Benchmark runs" wait_for 60 is_phase killed Running
+yes_if "a Benchmark runs" wait_for is_phase killed Running
 job=$(kubectl get job "$(field killed job)" -o jsonpath='{.metadata.uid}')
 kubectl delete pod -l app.kubernetes.io/name=ipf-operator --grace-period=0 --force >/dev/null 2>&1
 yes_if "it ends although the operator was killed" ends killed
 is "$(kubectl get jobs -l operator.ipf/benchmark=killed -o jsonpath='{.items[*].metadata.uid}')" "$job" "by the same Job"
 make_one away "http://$one:8000" "" 15s
-yes_if "another one runs" wait_for 60 is_phase away Running
+yes_if "another one runs" wait_for is_phase away Running
 kube_api_stop
 sleep 60 # the outage itself
 yes_if "the API server comes back after a minute" kube_api_start
@@ -219,14 +219,14 @@ done | kubectl apply -f - >/dev/null
 of_schedule() { kubectl get benchmarkschedule "$1" -o jsonpath="{.status.$2}"; } # NAME PATH
 has_good_run() { [ -n "$(of_schedule often lastGoodRun)" ] && [ -n "$(of_schedule other lastGoodRun)" ]; }
 regressed() { [ "$(of_schedule often 'conditions[?(@.type=="Regressed")].status') $(of_schedule other 'conditions[?(@.type=="Regressed")].status')" = "$1 $1" ]; }
-if wait_for 400 has_good_run; then
+if wait_for has_good_run; then
 	good=$(of_schedule often lastGoodRun)
 	matches "$(field "$good" verdict)" '^(OK|DOUBTFUL)$' "schedules run their Benchmark, and have a good run"
-	yes_if "a later run is no regression" wait_for 400 regressed False
+	yes_if "a later run is no regression" wait_for regressed False
 	good=$(of_schedule often lastGoodRun)
 	is "$(field "$(of_schedule often lastRun)" 'conditions[?(@.type=="Regressed")].reason')" WithinLimits "because no condition holds"
 	kubectl patch benchmark load --type merge -p "{\"spec\": {\"endpoint\": {\"url\": \"http://$slow:8000\"}}}" >/dev/null
-	yes_if "one that is slower is" wait_for 400 regressed True
+	yes_if "one that is slower is" wait_for regressed True
 	last=$(of_schedule often lastRun)
 	contains "$(field "$last" 'conditions[?(@.type=="Regressed")].message')" "e2e.p50 > +1500ms estimate" "which says the condition"
 	isnt "$(of_schedule often lastGoodRun)" "$last" "and which the next ones are not compared with"

@@ -72,7 +72,7 @@ END
 	setpriv --pdeathsig KILL munged --foreground --force --socket="$SLURM_FOLDER/munge/socket" --key-file="$SLURM_FOLDER/munge/key" --pid-file="$SLURM_FOLDER/munge/pid" \
 		--log-file="$SLURM_FOLDER/munge/log" --seed-file="$SLURM_FOLDER/munge/seed" >"$SLURM_FOLDER/munged.out" 2>&1 &
 	stop_at_exit $!
-	wait_for 20 test -S "$SLURM_FOLDER/munge/socket"
+	wait_for test -S "$SLURM_FOLDER/munge/socket"
 	setpriv --pdeathsig KILL slurmctld -D -i >"$SLURM_FOLDER/slurmctld.out" 2>&1 &
 	stop_at_exit $!
 	for slurm_node in 0 1 2 3; do
@@ -81,10 +81,10 @@ END
 			sh -c 'hostname "$1"; exec slurmd -D -N "$1"' sh "n$slurm_node" >"$SLURM_FOLDER/slurmd-$slurm_node.out" 2>&1 &
 		slurm_process=$!
 		eval "SLURM_NODE_$slurm_node=$slurm_process"
-		wait_for 20 pgrep -P $slurm_process slurmd
+		wait_for pgrep -P $slurm_process slurmd
 		stop_at_exit "$(pgrep -P $slurm_process)" # unshare itself takes no SIGTERM
 	done
-	wait_for 60 slurm_is_up || {
+	wait_for slurm_is_up || {
 		not_ok "Slurm starts" "$(cat "$SLURM_FOLDER"/*.out | tail -20)" "$(tail -5 "$SLURM_FOLDER/slurmctld.log")"
 		exit 1
 	}

@@ -43,7 +43,7 @@ run "$EXAMPLE/submit.sh" settings.sh
 status_is 0 "a run is submitted"
 folder=$(cat "$OUT")
 is "$folder" "$PWD/runs/$(basename "$folder")" "it prints the folder of the run"
-yes_if "which ends" wait_for 120 ended "$folder"
+yes_if "which ends" wait_for ended "$folder"
 is "$(cat "$folder"/shard-*.status | tr '\n' ' ')" "0 0 0 0 " "all clients end well"
 is "$(cat "$folder"/shard-*.node | sort | tr '\n' ' ')" "n0 n1 n2 n3 " "each on a node of its own"
 is "$(for file in "$folder"/shard-*.records.zst; do plain "$file" | head -1 | jq -r .host.name; done | sort | tr '\n' ' ')" "n0 n1 n2 n3 " \
@@ -66,7 +66,7 @@ settings poisson:rate=40,for=5s
 sed -i "s/^SERVER=.*/SERVER='echo no such model; false'/" settings.sh
 run "$EXAMPLE/submit.sh" settings.sh
 folder=$(cat "$OUT")
-yes_if "a run whose server does not start ends" wait_for 120 ended "$folder"
+yes_if "a run whose server does not start ends" wait_for ended "$folder"
 is "$(cat "$folder"/shard-*.status | tr '\n' ' ')" "1 1 1 1 " "its clients fail"
 contains "$(cat "$folder/report.log")" "the server ended before it was ready" "its report says why"
 contains "$(cat "$folder/server.log")" "no such model" "and the server's log is there"
@@ -78,9 +78,9 @@ has_records() { # SHARD: are there some lines of them
 settings poisson:rate=40,for=60s
 run "$EXAMPLE/submit.sh" settings.sh
 folder=$(cat "$OUT")
-for shard in 1 2 3 4; do yes_if "client $shard sends" wait_for 60 has_records $shard; done
+for shard in 1 2 3 4; do yes_if "client $shard sends" wait_for has_records $shard; done
 scancel --batch --signal=TERM "$(basename "$folder")" # as before a time limit
-yes_if "a run whose clients are stopped ends" wait_for 120 ended "$folder"
+yes_if "a run whose clients are stopped ends" wait_for ended "$folder"
 is "$(cat "$folder"/shard-*.status | tr '\n' ' ')" "0 0 0 0 " "its clients end in good order"
 for shard in 1 2 3 4; do yes_if "the records of client $shard are whole" whole "$folder/shard-$shard.records.zst"; done
 contains "$(tr -s ' \n' ' ' <"$folder/report.txt")" "interrupted" "the report says that they were interrupted"
@@ -89,11 +89,11 @@ contains "$(tr -s ' \n' ' ' <"$folder/report.txt")" "interrupted" "the report sa
 settings poisson:rate=40,for=12s
 run "$EXAMPLE/submit.sh" settings.sh
 folder=$(cat "$OUT")
-wait_for 60 test -s "$folder/start"
+wait_for test -s "$folder/start"
 shard=$(grep -lx n2 "$folder"/shard-*.node | sed 's/.*shard-//; s/\.node//')
-yes_if "a client sends" wait_for 60 has_records "$shard"
+yes_if "a client sends" wait_for has_records "$shard"
 slurm_kill_node 2
-yes_if "a run of which a node fails ends" wait_for 120 ended "$folder"
+yes_if "a run of which a node fails ends" wait_for ended "$folder"
 is "$(jq -r .run.meta.failed "$folder/report.json")" "shard $shard on n2: NODE_FAIL" "the report names the node"
 contains "$(tr -s ' \n' ' ' <"$folder/report.txt")" "shard $shard of 4, on n2: cut after" "and says where its records end"
 is "$(jq -r .verdict.status "$folder/report.json")" INVALID "the run is invalid"

@@ -109,7 +109,7 @@ begin_pipe() {
 end_pipe() {
 	local pid all=()
 	for pid in $pid_fire $pid_collect $pid_report; do
-		wait_for "$SECONDS_EACH" tap_gone "$pid" || { kill -9 "$pid"; not_ok "$name: ends in time"; }
+		wait_for tap_gone "$pid" || { kill -9 "$pid"; not_ok "$name: ends in time"; }
 		status=0
 		wait "$pid" || status=$?
 		all+=("$status")

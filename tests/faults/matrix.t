@@ -13,8 +13,7 @@ SEED=${SEED:-$(date +%N | sed 's/^0*//')}
 echo "# SEED=$SEED"
 RANDOM=$SEED
 set -f # the words of a row are no patterns
-SECONDS_EACH=${SANITIZE:+60}
-SECONDS_EACH=${SECONDS_EACH:-20}
+SECONDS_EACH=120
 
 certificate() { # NAME SUBJECT-ALT-NAME OPTION OF openssl ca…
 	openssl req -new -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout "certs/$1.key" -out "certs/$1.csr" -subj "/CN=${2#*:}" 2>/dev/null
@@ -127,7 +126,7 @@ cat "$TESTS/faults/network.tsv" "$TESTS/faults/system.tsv" >table
 ports=$PWD/ports
 python3 "$TESTS/faults/fault_server.py" table certs >"$ports" 2>server.err &
 stop_at_exit $!
-wait_for 30 grep -q '^end' "$ports" || { not_ok "the server of scripts starts" "$(cat server.err)"; exit 1; }
+wait_for grep -q '^end' "$ports" || { not_ok "the server of scripts starts" "$(cat server.err)"; exit 1; }
 while IFS=$'\t' read -r group name server schedule options action results said statuses <&9; do
 	case $group in '#'* | '') continue ;; esac
 	! wanted_row "$group" "$name" || row "$name" "$server" "$schedule" "$options" "$action" "$results" "$said" "$statuses"

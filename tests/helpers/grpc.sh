@@ -20,7 +20,7 @@ python_server() { # PYTHON SCRIPT ARGUMENTS…
 	SERVER=$!
 	stop_at_exit "$SERVER"
 	exec {input}>"$SAID.input"
-	if ! wait_for 60 tap_port_or_gone "$SAID" "$SERVER" || ! [ -s "$SAID" ]; then
+	if ! wait_for tap_port_or_gone "$SAID" "$SERVER" || ! [ -s "$SAID" ]; then
 		not_ok "$2 starts" "$(cat "$SAID.err")"
 		exit 1
 	fi

@@ -75,7 +75,7 @@ look() { # NAME
 server_start --no-prefix-cache
 python3 "$TESTS/helpers/process_metrics.py" fire=fire.pid collect=collect.pid sim=sim.pid >port.file &
 stop_at_exit $!
-wait_for 20 test -s port.file
+wait_for test -s port.file
 port=$(cat port.file)
 rate=${SOAK_RATE:-$(full_load)}
 echo "# full load: $rate requests/s"

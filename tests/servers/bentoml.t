@@ -17,5 +17,5 @@ class Numbers:
     pass
 END
 export BENTOML_DO_NOT_TRACK=True BENTOML_HOME=$PWD/home
-SECONDS_UP=120 serve /v1/models "$servers/bentoml/bin/bentoml" serve service:Numbers --host 127.0.0.1 --port PORT
+serve /v1/models "$servers/bentoml/bin/bentoml" serve service:Numbers --host 127.0.0.1 --port PORT
 NEAR_MS=30 matrix "$SERVED" numbers

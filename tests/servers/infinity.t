@@ -25,7 +25,7 @@ END
 export HF_HUB_OFFLINE=1 DO_NOT_TRACK=1 OMP_NUM_THREADS=1
 # without --lengths-via-tokenize its usage counts characters
 infinity() { # MODEL
-	SECONDS_UP=240 serve /health "$servers/infinity/bin/infinity_emb" v2 --model-id "$PWD/$1" --served-model-name tiny --device cpu --engine torch \
+	serve /health "$servers/infinity/bin/infinity_emb" v2 --model-id "$PWD/$1" --served-model-name tiny --device cpu --engine torch \
 		--no-bettertransformer --lengths-via-tokenize --host 127.0.0.1 --port PORT --url-prefix /v1
 }
 infinity model

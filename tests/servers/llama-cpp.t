@@ -26,7 +26,7 @@ for API in openai-chat openai-completions llama-cpp anthropic-messages openai-re
 		is "$(counts "$API-$form")" "[20,0]" "$API, $form: every request is answered"
 		rows "$API-$form.results" >"$API-$form.rows"
 		ours=$(jq -s 'map(.output_tokens // 0) | add' "$API-$form.rows")
-		wait_for 5 counts_tokens "$((made + ours))"
+		wait_for counts_tokens "$((made + ours))"
 		is "$ours" "$(($(counter tokens_predicted_total) - made))" "$API, $form: as many output tokens as the server counts"
 		is "$(jq -s 'map(.input_tokens - (.cached_tokens // 0)) | add' "$API-$form.rows")" "$(($(counter prompt_tokens_total) - read))" \
 			"$API, $form: as many of the prompts, but for those in its cache"

@@ -140,5 +140,5 @@ envoy_record() { # URL
 litellm_record() { # URL
 	litellm_there || return
 	cp "$ROOT/examples/record/record_requests.py" .
-	SECONDS_UP=120 example_serve litellm.yaml "$1" "$servers/litellm/bin/litellm" --config litellm.yaml --host 127.0.0.1 --port PORT
+	example_serve litellm.yaml "$1" "$servers/litellm/bin/litellm" --config litellm.yaml --host 127.0.0.1 --port PORT
 }

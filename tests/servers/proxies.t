@@ -45,7 +45,7 @@ model_list:
   - model_name: sim
     litellm_params: {model: openai/sim, api_base: $DIRECT/v1, api_key: none}
 END
-	SECONDS_UP=120 serve /v1/models "$servers/litellm/bin/litellm" --config litellm.yaml --host 127.0.0.1 --port PORT
+	serve /v1/models "$servers/litellm/bin/litellm" --config litellm.yaml --host 127.0.0.1 --port PORT
 	URL=$SERVED MODEL=sim asked -t prompts.trace --probe -o first.record 2>/dev/null # the first takes seconds
 	RATE=3 NEAR=200 through litellm "$(version_of litellm litellm)" "$SERVED"
 	MODEL=no-such-model URL=$SERVED fired wrong constant:rate=10,n=5
@@ -61,7 +61,7 @@ if [ -x "$servers/router/bin/vllm-router" ]; then
 	for policy in round_robin cache_aware; do
 		serve /health "$servers/router/bin/vllm-router" --host 127.0.0.1 --port PORT --worker-urls "$DIRECT" "$second" --policy $policy \
 			--prometheus-port "$(free_port)"
-		wait_for 60 answers "$SERVED/v1/models"
+		wait_for answers "$SERVED/v1/models"
 		[ $policy = cache_aware ] || through vllm-router "$(version_of router vllm-router)" "$SERVED"
 		ipf-prep synthetic -n 200 --input-tokens 500 --output-tokens 8 --prefixes 8x400 --salt $policy -q -o shared.trace
 		ipf-sched -q constant:rate=40,n=200 -t shared.trace -o shared.sched

@@ -24,5 +24,5 @@ serve.start(http_options={"host": "127.0.0.1", "port": int(sys.argv[1])})
 serve.run(Numbers.bind(), blocking=True)
 END
 export RAY_USAGE_STATS_ENABLED=0
-SECONDS_UP=120 serve /v1/models "$servers/ray/bin/python" app.py PORT "$(free_port)"
+serve /v1/models "$servers/ray/bin/python" app.py PORT "$(free_port)"
 NEAR_MS=30 matrix "$SERVED" numbers

@@ -25,7 +25,7 @@ written() { [ "$(records_of "$1")" -ge "$2" ]; }
 recorded() { # NAME FILE FORMAT MS LEAST: what is in FILE; starts within MS at the median; fidelity of LEAST
 	local name=$1 file=$2
 	is "$(sends "$SERVED")" 24 "$name: all are answered"
-	yes_if "$name: all are recorded" wait_for 20 written "$file" 24
+	yes_if "$name: all are recorded" wait_for written "$file" 24
 	run ipf-prep "$3" "$file" -o recorded.trace
 	status_is 0 "$name: which is a trace"
 	is "$(head -1 recorded.trace | jq -r .source)" "$3" "$name: its format"
@@ -35,7 +35,7 @@ recorded() { # NAME FILE FORMAT MS LEAST: what is in FILE; starts within MS at t
 		"$name: prompts share what they shared"
 	between "$(jq .median_ms differences)" 0 "$4" "$name: starts at the median within $4 ms of the run's"
 	URL=$SERVED MODEL=other asked -t run.trace --probe -o wrong.record 2>/dev/null
-	yes_if "$name: a wrong model is recorded" wait_for 20 written "$file" 25
+	yes_if "$name: a wrong model is recorded" wait_for written "$file" 25
 	is "$(ipf-prep -q "$3" "$file" | jq -r 'select(.tags.failed).model')" other "$name: as a failure"
 	TRACE=recorded.trace URL=$DIRECT MODEL=sim fired replayed replay
 	ipf-report -q -f json --trace recorded.trace replayed.results >replayed.json
@@ -91,7 +91,7 @@ else
 fi
 if litellm_record "$DIRECT"; then
 	URL=$SERVED MODEL=sim asked -t run.trace --probe -o first.record 2>/dev/null # the first takes seconds
-	wait_for 20 written requests.jsonl 1
+	wait_for written requests.jsonl 1
 	: >requests.jsonl
 	recorded "LiteLLM $(version_of litellm litellm)" requests.jsonl openai-log 200 0.9
 else

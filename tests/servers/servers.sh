@@ -55,7 +55,7 @@ vllm_start() { # OPTION…
 	venv_vllm
 	[ -d model ] || "$vllm/bin/python" "$TESTS/servers/tiny_model.py" model --lora lora-a --lora lora-b || exit 1
 	export VLLM_TARGET_DEVICE=cpu VLLM_CPU_KVCACHE_SPACE=1 HF_HUB_OFFLINE=1 OMP_NUM_THREADS=1 VLLM_NO_USAGE_STATS=1
-	SECONDS_UP=400 serve /health "$vllm/bin/vllm" serve "$PWD/model" --served-model-name tiny --host 127.0.0.1 --port PORT --max-model-len 2048 \
+	serve /health "$vllm/bin/vllm" serve "$PWD/model" --served-model-name tiny --host 127.0.0.1 --port PORT --max-model-len 2048 \
 		--dtype float32 --enforce-eager "$@"
 }
 
@@ -102,7 +102,7 @@ answers() { # URL: with success, in some version of HTTP
 	curl -sf -o answer.said --max-time 5 "$1" || curl -sf --http2-prior-knowledge -o answer.said --max-time 5 "$1"
 }
 
-serve() { # PATH COMMAND…, with PORT for its port: waits until it answers at PATH. SECONDS_UP: how long at most
+serve() { # PATH COMMAND…, with PORT for its port: waits until it answers at PATH
 	local path=$1 port
 	shift
 	port=$(free_port)
@@ -110,7 +110,7 @@ serve() { # PATH COMMAND…, with PORT for its port: waits until it answers at P
 	served_pid=$!
 	stop_at_exit $served_pid
 	SERVED=http://127.0.0.1:$port
-	wait_for "${SECONDS_UP:-60}" answers "$SERVED$path" || {
+	wait_for answers "$SERVED$path" || {
 		tail -5 server.said | sed 's/^/# /'
 		not_ok "the server is up"
 		exit

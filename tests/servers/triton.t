@@ -37,8 +37,8 @@ with Triton(config=TritonConfig(http_port=http, grpc_port=grpc, metrics_port=met
     triton.serve()
 END
 grpc=$(free_port) metrics=$(free_port)
-SECONDS_UP=120 serve /v2/models/whole/ready "$servers/triton/bin/python" app.py PORT "$grpc" "$metrics"
-wait_for 60 answers "$SERVED/v2/models/numbers/ready"
+serve /v2/models/whole/ready "$servers/triton/bin/python" app.py PORT "$grpc" "$metrics"
+wait_for answers "$SERVED/v2/models/numbers/ready"
 ipf-prep synthetic -n 20 --input-tokens 40 --output-tokens 16 -q -o prompts.trace
 asks generate-stream triton-generate numbers "$SERVED"
 is "$(jq .total.tokens.output.mean generate-stream.json)" 16 "generate-stream: an event for each token"

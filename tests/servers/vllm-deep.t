@@ -19,7 +19,7 @@ mkdir spans
 python3 "$TESTS/helpers/otlp_receiver.py" serve spans >spans.port 2>spans.said &
 receiver=$!
 stop_at_exit $receiver
-wait_for 20 tap_port_or_gone spans.port $receiver || true
+wait_for tap_port_or_gone spans.port $receiver || true
 [ -s spans.port ] || skip_all "no receiver of spans (python3-protobuf): $(tail -1 spans.said)"
 spans_port=$(cat spans.port)
 export OTEL_EXPORTER_OTLP_TRACES_PROTOCOL=http/protobuf OTEL_BSP_SCHEDULE_DELAY=200
@@ -53,7 +53,7 @@ made=$(counter generation_tokens_total)
 ipf-prep synthetic -n 10 --input-tokens 20 --output-tokens 1500 -t model/tokenizer.json -q -o long.trace
 TRACE=long.trace fired leaving constant:rate=10,n=10 --exact-output --cancel 100%@700ms
 is "$(jq -c .total.requests.hung_up leaving.json)" 10 "disconnects: all left"
-wait_for 60 idle
+wait_for idle
 between "$(($(counter generation_tokens_total) - made))" 10 9000 "disconnects: it stopped generating, at $(($(counter generation_tokens_total) - made)) of 15,000 tokens"
 
 # ---- until stable, and the sustained rate ----------------------------------------------------------------------------
@@ -71,7 +71,7 @@ asked spans.sched -H 'traceparent: $traceparent' 2>>"$ERR" | ipf-collect -q --ot
 span_names() { cat spans/*.json | jq -r ".parts[]?.spans[]? | select(.name == \"$1\") | .$2"; }
 joined() { span_names llm_request parent | grep . | sort >parents && span_names "chat tiny" span | sort | comm -12 - parents | wc -l; }
 all_joined() { [ "$(joined)" = 10 ]; }
-wait_for 30 all_joined
+wait_for all_joined
 is "$(joined)" 10 "spans: each of its spans is a child of ours"
 
 # ---- its own benchmark on the same load ------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ requests() { # REPLICA
 for policy in round_robin cache_aware; do
 	serve /health "$servers/router/bin/vllm-router" --host 127.0.0.1 --port PORT --worker-urls "$first" "$second" --policy $policy \
 		--prometheus-port "$(free_port)"
-	wait_for 60 answers "$SERVED/v1/models"
+	wait_for answers "$SERVED/v1/models"
 	URL=$SERVED MODEL=tiny a=$(requests "$first") b=$(requests "$second")
 	ipf-prep synthetic -n 60 --input-tokens 100 --output-tokens 8 -t model/tokenizer.json --prefixes 6x300 --salt $policy -q -o shared.trace
 	ipf-sched -q constant:rate=4,n=60 -t shared.trace -o shared.sched
