@@ -182,6 +182,17 @@ tap_poll() { # SECONDS COMMAND…: 1 if COMMAND has not succeeded by then
 	done
 }
 
+# Sends SIGNAL, and returns when PID has read it and a further one counts as another wish (lib/cli/interrupt.c).
+signal_and_wait() { # SIGNAL PID
+	kill -"$1" "$2"
+	wait_for tap_read_signals "$2"
+	sleep 0.2
+}
+
+tap_read_signals() { # PID
+	! grep -qE '^(SigPnd|ShdPnd):.*[1-9a-f]' "/proc/$1/status"
+}
+
 # Is PID to be stopped at the end.
 stop_at_exit() { # PID
 	tap_pids="$tap_pids $1"

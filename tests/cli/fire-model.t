@@ -44,7 +44,7 @@ first=$URL
 server_start -m org/only
 run ipf-fire -q -u "$first" -u "$URL" -t none.trace none.sched -o records
 is "$(models records)" '"org/only" "org/only" "org/only"' "two servers with the same model"
-run ipf-fire -u "$first" -u "$URL" -t none.trace --wait-ready 5s none.sched -o records
+run ipf-fire -u "$first" -u "$URL" -t none.trace --wait-ready 120s none.sched -o records
 status_is 0 "after waiting for both"
 server_start --api-key sesame -m org/only
 OPENAI_API_KEY=sesame run ipf-fire -q -u "$URL" -t none.trace none.sched -o records

@@ -70,12 +70,12 @@ server_stop
 server_start --loading 700ms
 for api in mine:./mine.json triton-generate sax; do
 	name=${api%:*}
-	run ipf-fire -q -u "$URL/$name" -m m --api "${api#*:}" -t one.trace --wait-ready 20s three.sched
+	run ipf-fire -q -u "$URL/$name" -m m --api "${api#*:}" -t one.trace --wait-ready 120s three.sched
 	status_is 0 "--wait-ready: $name"
 	is "$(jq -c 'select(.n != null) | .status' "$OUT" | sort -u)" 200 "no request went out before"
 	[ "$name" != triton-generate ] || server_start --loading 0
 done
-run ipf-fire -v -u "$URL" -m m -t one.trace --wait-ready 20s three.sched
+run ipf-fire -v -u "$URL" -m m -t one.trace --wait-ready 120s three.sched
 matches "$(cat "$ERR")" '^ipf-fire: ready after ' "-v tells how long it took"
 server_start --loading 1h
 run ipf-fire -q -u "$URL/v1" -m m -t one.trace --wait-ready 300ms three.sched
@@ -94,9 +94,9 @@ for api in openai-chat anthropic-messages gemini tgi; do
 	env=$(jq -r .request.auth.env "$ROOT/lib/api/apis/$api.json")
 	for how in file variable; do
 		if [ $how = file ]; then
-			run ipf-fire -v -u "$base" -m m --api $api --wait-ready 5s --key-file key -t one.trace --probe -o $api.$how.records
+			run ipf-fire -v -u "$base" -m m --api $api --wait-ready 120s --key-file key -t one.trace --probe -o $api.$how.records
 		else
-			run env "$env=sesame-4711" ipf-fire -v -u "$base" -m m --api $api --wait-ready 5s -t one.trace three.sched -o $api.$how.records
+			run env "$env=sesame-4711" ipf-fire -v -u "$base" -m m --api $api --wait-ready 120s -t one.trace three.sched -o $api.$how.records
 		fi
 		cat "$OUT" "$ERR" >>said
 		is "$(jq -c 'select(.n != null) | .status' $api.$how.records | sort -u)" 200 "$api: the key from a $how opens"

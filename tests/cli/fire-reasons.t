@@ -27,7 +27,7 @@ is "$(cat "$ERR")" "" "a disconnect on purpose is no failure"
 
 # every error by a mode of the server, which a request asks for
 mode() { # MODE: a run in which requests meet it
-	run ipf-fire -u "$URL" -m sim -t chat.trace chat.sched -o r.records ${1:+-H "X-Sim: $1"} --timeout 5s
+	run ipf-fire -u "$URL" -m sim -t chat.trace chat.sched -o r.records ${1:+-H "X-Sim: $1"}
 	cp "$ERR" line
 	run ipf-collect r.records -o r.results
 	cp "$ERR" total

@@ -14,12 +14,6 @@ begin() { # ARGUMENTS…: in the background, $fire
 	fire=$!
 	stop_at_exit $fire
 }
-none_pending() { ! grep -qE '^(SigPnd|ShdPnd):.*[1-9a-f]' /proc/$fire/status; }
-signal() { # NAME: returns when it was read, and so late that the next one counts as another wish
-	kill -"$1" $fire
-	wait_for none_pending
-	sleep 0.2
-}
 ended() {
 	status=0
 	wait $fire || status=$?
@@ -95,7 +89,7 @@ is "$(jq -s -c 'map(.n) | sort == [range(length)]' rows)" true "every one that w
 
 begin chat.sched -o second.records --grace 1h
 wait_for in_flight second.records
-signal TERM
+signal_and_wait TERM $fire
 yes_if "after the first signal, the grace goes on" kill -0 $fire
 kill -TERM $fire
 ended
@@ -163,8 +157,8 @@ ipf-fire -u "$URL" -m sim -t chat.trace fast.sched >slow 7>&- &
 fire=$!
 stop_at_exit $fire
 wait_for served_again
-signal TERM
-signal TERM
+signal_and_wait TERM $fire
+signal_and_wait TERM $fire
 yes_if "after two signals it still has records to write" kill -0 $fire
 kill -TERM $fire
 ended

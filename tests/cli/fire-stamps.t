@@ -98,16 +98,14 @@ errors 0 >kernel
 errors 2 >own
 is "$(wc -l <kernel)" 400 "ten events each"
 # the server reads its clock before it sends, so that an event can only seem earlier by the error of reading clocks
-between "$(head -1 kernel)" -1 1000000 "no event before it was sent"
-between "$(at 50 <kernel)" -1 200 "half of them within 200 us of the server's log"
+at_least "$(head -1 kernel)" -1 "no event has a kernel stamp from before it was sent"
 yes_if "the kernel's stamps are nearer to it than our own clock" awk -v k="$(at 50 <kernel)" -v o="$(at 50 <own)" 'BEGIN { exit !(k < o) }'
 
 # ---- while the client is stopped: its own clock is late by the length of the stop, the kernel's is not ----
 ipf-fire -q -u "$URL" -m sim -t chat.trace chat.sched -o "$OUT" &
 fire=$!
 stop_at_exit $fire
-sleep 0.3
-for _ in 1 2 3 4 5 6; do
+until tap_gone $fire; do
 	kill -STOP $fire 2>/dev/null
 	sleep 0.05
 	kill -CONT $fire 2>/dev/null
@@ -116,8 +114,8 @@ done
 wait $fire
 errors 0 >kernel
 errors 2 >own
-is "$(wc -l <kernel)" 400 "stopped six times for 50 ms, all is there"
-between "$(at 90 <own)" 2000 1000000 "some of the events we had late by milliseconds"
+is "$(wc -l <kernel)" 400 "a client that was stopped again and again for 50 ms has all events"
+at_least "$(at 90 <own)" 2000 "by its own clock, a client that was stopped has some events late by milliseconds"
 # several waiting packets are one read, with the time of the last one: the first ones seem later than they were
 yes_if "by the kernel, far fewer are" awk -v k="$(grep -cE '^[0-9]{4}' kernel)" -v o="$(grep -cE '^[0-9]{4}' own)" 'BEGIN { exit !(k < o) }'
 
@@ -126,7 +124,7 @@ run ipf-fire -u "$URL" -m sim -t chat.trace --stamps user chat.sched
 status_is 0 "--stamps user"
 is "$(head -1 "$OUT" | jq -r .stamps)" user "stands in the header"
 is "$(body "$OUT" | jq -s -c '[.[] | select(.n != null) | .reads[] | .[0] == .[2]] | all')" true "our clock alone"
-between "$(errors 0 | head -1)" 0 1000000 "no event before it was sent"
+at_least "$(errors 0 | head -1)" 0 "--stamps user: no event is from before it was sent"
 run ipf-fire -u "$URL" -m sim -t chat.trace --stamps kernel chat.sched
 status_is 0 "--stamps kernel"
 run ipf-fire -u "$URL" -m sim -t chat.trace --stamps clock chat.sched

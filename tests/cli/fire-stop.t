@@ -23,9 +23,9 @@ complains ipf-fire "requests failed (--stop-on errors=5%)" "and it is said"
 matches "$why" '^stopped: [0-9]+ of [0-9]+ requests failed \(--stop-on errors=5%\)$' "the trailer says why"
 is "$(tail -1 some.records | jq .end.interrupted)" null "it was no signal"
 read -r _ few _ many _ <<<"$why"
-between "$many" 20 29000 "not before twenty have ended"
+at_least "$many" 20 "a share ends no run before twenty requests have ended"
 yes_if "and more than the share of them had failed" test $((few * 100)) -gt $((many * 5))
-between "$(wc -l <rows)" "$many" 29000 "what was in flight came to its end"
+at_least "$(wc -l <rows)" "$many" "requests in flight come to their end after --stop-on"
 is "$(jq -c '.error.kind' rows | sort -u)" null "none of it was cut"
 run ipf-collect -q some.records -o some.results
 run ipf-report --strict some.results
@@ -33,7 +33,7 @@ status_is 4 "it is no measurement"
 
 fire errors=7 long.sched
 status_is 1 "a count ends the run as well"
-between "$(failed)" 7 9000 "as soon as so many have failed"
+at_least "$(failed)" 7 "errors=7: so many have failed"
 matches "$why" '^stopped: ([7-9]|[1-9][0-9]+) of .*errors=7\)$' "and the trailer says so"
 
 ipf-sched constant:rate=200,n=60 -t chat.trace -q -o short.sched
@@ -67,15 +67,14 @@ server_stop
 server_start --fail reset:share=0.5 --fail never
 fire errors=30 long.sched --grace 200ms
 status_is 1 "requests that do not end are cut after --grace"
-between "$(jq -c 'select(.error.kind == "cancelled")' rows | wc -l)" 1 29000 "and recorded"
+at_least "$(jq -c 'select(.error.kind == "cancelled")' rows | wc -l)" 1 "requests that --grace cuts are recorded"
 matches "$why" "^stopped: " "the reason stays the limit"
 ipf-fire -q -u "$URL" -m sim -t chat.trace --stop-on errors=100000 long.sched -o signal.records --grace 1h 2>"$ERR" &
 fire=$!
 stop_at_exit $fire
 in_flight() { plain signal.records 2>/dev/null | grep -q '"in_flight":[1-9]'; }
 wait_for in_flight
-kill -INT $fire
-sleep 1 # what comes at once after it is part of it
+signal_and_wait INT $fire
 kill -INT $fire
 status=0
 wait $fire || status=$?

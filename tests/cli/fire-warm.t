@@ -50,7 +50,7 @@ END
 } >chat.trace
 for more in "--history live" "--threads 2" "--cancel 100%@0s"; do
 	# shellcheck disable=SC2086
-	ipf-sched closed:users=4,for=300ms -t chat.trace -q | fire --warm 3 $more
+	ipf-sched closed:users=4,n=12 -t chat.trace -q | fire --warm 3 $more
 	is "$(jq -c 'map(select(.stage == 0)) | map(.id)' rows.json)" '["a0","b0","a0"]' "no later turn of a session"
 	is "$(jq -c 'map(select(.stage == 0)) | map(.session == null and .error == null) | all' rows.json)" true "each by itself, and to its end"
 	is "$(jq -c '(map(select(.stage == 0) | .end_ns) | max) as $last | map(select(.stage == 1)) | length >= 4 and all(.[]; .start_ns >= $last)' rows.json)" true \

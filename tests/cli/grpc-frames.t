@@ -18,7 +18,7 @@ ipf-sched -q constant:rate=20,n=3 -t one.trace -o three.sched
 went() { # SCRIPT
 	local port
 	port=$(sed -n "s/^\([0-9]*\) $1$/\1/p" "$SAID")
-	ipf-fire -q -u "http://127.0.0.1:$port" -m m --api tgis-grpc --timeout 20s -t one.trace three.sched -o "$1.records" &&
+	ipf-fire -q -u "http://127.0.0.1:$port" -m m --api tgis-grpc -t one.trace three.sched -o "$1.records" &&
 		ipf-collect -q --text "$1.records" |
 			jq -r 'select(.n != null) | "\(.error.kind // "ok")|\(.error.text // "")|\(.text // "")|\(.events // 0)|\(.finish // "")"' | sort -u
 }
