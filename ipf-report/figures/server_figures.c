@@ -339,7 +339,7 @@ static struct gauge_figures gauge(const struct server_figures *f, const struct r
 
 static struct counter_figures counter(const struct server_figures *f, const struct run_data *run, const char *name)
 {
-	struct counter_figures sum = {NAN, 0};
+	struct counter_figures sum = {NAN, 0, 0};
 	for (int i = 0; i < f->sources_count; i++) {
 		struct counter_figures one = sample_store_counter_figures(run->samples, f->sources[i], name, &sample_range_all);
 		if (isnan(one.sum))

@@ -475,12 +475,14 @@ struct counter_figures sample_store_counter_figures(const struct sample_store *s
                                                     const struct sample_range *range)
 {
 	const struct column *c = find_column(s, source, name, SAMPLE_COUNTER);
-	struct counter_figures f = {NAN, 0};
+	struct counter_figures f = {NAN, 0, 0};
 	struct sample_range inside;
 	for (size_t i = c ? first_in(c, range) : 0; c && i < c->count && c->points[i].begin_ns < range->end_ns; i++) {
 		if (!overlap(c, i, range, &inside))
 			continue;
-		f.sum = (isnan(f.sum) ? 0 : f.sum) + c->points[i].value * share_of(c, i, &inside);
+		double share = share_of(c, i, &inside);
+		f.sum = (isnan(f.sum) ? 0 : f.sum) + c->points[i].value * share;
+		f.unsure += share < 1 ? c->points[i].value * fmax(share, 1 - share) : 0;
 		f.seconds += (double)(inside.end_ns - inside.begin_ns) / 1e9;
 	}
 	return f;

@@ -46,6 +46,7 @@ struct gauge_figures {
 struct counter_figures {
 	double sum;     /* NAN: no reading in the range */
 	double seconds; /* time in the range that readings cover: sum / seconds is the rate */
+	double unsure; /* the sum may be off by this: when within its time an increase came that the range covers in part */
 };
 
 struct sample_store *sample_store_new(size_t max_bytes); /* NULL: out of memory */

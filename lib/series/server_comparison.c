@@ -31,14 +31,16 @@ static const double least_ns[COMPARED_LATENCIES] = {5e6, 1e6, 1e6, 5e6};
 
 /* ---- the server's side ---- */
 
+/* Adds to *unsure. */
 static double counted(const struct sample_store *store, const int *sources, int count, const char *name,
-                      const struct sample_range *range)
+                      const struct sample_range *range, double *unsure)
 {
 	double sum = NAN;
 	for (int i = 0; i < count; i++) {
-		double one = sample_store_counter_figures(store, sources[i], name, range).sum;
-		if (!isnan(one))
-			sum = (isnan(sum) ? 0 : sum) + one;
+		struct counter_figures one = sample_store_counter_figures(store, sources[i], name, range);
+		*unsure += one.unsure;
+		if (!isnan(one.sum))
+			sum = (isnan(sum) ? 0 : sum) + one.sum;
 	}
 	return sum;
 }
@@ -59,20 +61,22 @@ void server_facts_read(struct server_facts *facts, const struct sample_store *st
                        const struct sample_range *range)
 {
 	struct bucket_histogram queue = {0};
+	double unsure = 0;
 	*facts = (struct server_facts){0};
 	for (int i = 0; i < COMPARED_LATENCIES; i++) {
 		char name[16];
 		snprintf(name, sizeof name, "%s_ns", compared_latency_names[i]);
 		read_histogram(&facts->latency[i], store, sources, count, name, range);
 	}
-	facts->requests = sum_of(counted(store, sources, count, "requests_ok", range),
-	                         counted(store, sources, count, "requests_failed", range));
+	facts->requests = sum_of(counted(store, sources, count, "requests_ok", range, &facts->unsure_requests),
+	                         counted(store, sources, count, "requests_failed", range, &facts->unsure_requests));
 	if (isnan(facts->requests) && facts->latency[COMPARED_E2E].n > 0)
 		facts->requests = facts->latency[COMPARED_E2E].n;
-	facts->input_tokens = counted(store, sources, count, "input_tokens", range);
-	facts->output_tokens = counted(store, sources, count, "output_tokens", range);
-	double queries = counted(store, sources, count, "cache_query_tokens", range);
-	facts->hit_rate = queries > 0 ? counted(store, sources, count, "cache_hit_tokens", range) / queries : NAN;
+	facts->input_tokens = counted(store, sources, count, "input_tokens", range, &facts->unsure_input);
+	facts->output_tokens = counted(store, sources, count, "output_tokens", range, &facts->unsure_output);
+	double queries = counted(store, sources, count, "cache_query_tokens", range, &unsure);
+	facts->hit_rate = queries > 0 ? counted(store, sources, count, "cache_hit_tokens", range, &unsure) / queries : NAN;
+	facts->unsure_hit_rate = queries > 0 ? unsure / queries : 0;
 	read_histogram(&queue, store, sources, count, "queue_ns", range);
 	facts->queue_mean = bucket_histogram_mean(&queue);
 	bucket_histogram_release(&queue);
@@ -102,7 +106,7 @@ __attribute__((format(printf, 5, 6))) static void note(struct server_comparison 
 static int compare_requests(struct server_comparison *c, const struct client_facts *client,
                             const struct server_facts *server)
 {
-	double slack = (double)client->edges + COUNT_SHARE * (double)client->ended;
+	double slack = (double)client->edges + server->unsure_requests + COUNT_SHARE * (double)client->ended;
 	if (isnan(server->requests) || client->ended == 0)
 		return 0;
 	if (server->requests > (double)client->ended + slack + 0.5) {
@@ -151,7 +155,7 @@ static void compare_output(struct server_comparison *c, const struct client_fact
                            const struct server_facts *server, int requests)
 {
 	double got = client->output_tokens, share = client->usage ? COUNT_SHARE : TOKENS_SHARE;
-	double slack = client->edge_output + share * got;
+	double slack = client->edge_output + server->unsure_output + share * got;
 	struct cause cause;
 	const char *more = requests > 0     ? "those of the other requests"
 	                   : !client->usage ? "the client's counts are not the server's own"
@@ -198,7 +202,7 @@ static struct cause fewer_input(const struct client_facts *client, const struct 
 static void compare_input(struct server_comparison *c, const struct client_facts *client,
                           const struct server_facts *server, int requests)
 {
-	double got = client->input_tokens, slack = client->edge_input + COUNT_SHARE * got;
+	double got = client->input_tokens, slack = client->edge_input + server->unsure_input + COUNT_SHARE * got;
 	double more = server->input_tokens - got, each = more / (double)client->ended;
 	if (client->template_tokens >= 0.5) {
 		note(
@@ -332,7 +336,7 @@ void server_comparison_make(struct server_comparison *c, const struct client_fac
 	compare_input(c, client, server, requests);
 	compare_ttft(c, client, server, requests);
 	compare_rest(c, client, server, requests);
-	if (fabs(client->cached_share - server->hit_rate) > HIT_RATE && requests == 0)
+	if (fabs(client->cached_share - server->hit_rate) > HIT_RATE + server->unsure_hit_rate && requests == 0)
 		note(c, COMPARISON_HIT_RATE, client->cached_share, server->hit_rate,
 		     "the answers report %.1f %% of their input as cached, the server a hit rate of %.1f %%: it may count only "
 		     "what it looked up, or prompts that were computed again",

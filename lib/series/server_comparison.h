@@ -11,11 +11,11 @@
  * A latency differs if p50 or p90 of the client is outside of the bucket that the server's is in, and the means, which
  * are exact on both sides, differ by 5 % and 5 ms at least. Numbers of requests and tokens differ if they do so by more
  * than 1 % (tokens that the client's tokenizer or its events counted: 5 %) and by more than the requests at the edges
- * of the range can explain. Causes are named as possible, not as found: nothing here can see a proxy. But how long a
- * connection takes to open tells the network, which adds about one round trip to TTFT, from the rest. Requests that the
- * client gave up (timed out, disconnected, cancelled) are in the server's figures and not in the client's latencies:
- * they are named first. Other clients and replicas that are not scraped are named only if the numbers of requests do
- * not agree, or are not known.
+ * of the range, and increases between two readings of which the range has one, can explain. Causes are named as
+ * possible, not as found: nothing here can see a proxy. But how long a connection takes to open tells the network,
+ * which adds about one round trip to TTFT, from the rest. Requests that the client gave up (timed out, disconnected,
+ * cancelled) are in the server's figures and not in the client's latencies: they are named first. Other clients and
+ * replicas that are not scraped are named only if the numbers of requests do not agree, or are not known.
  */
 #ifndef IPF_SERVER_COMPARISON_H
 #define IPF_SERVER_COMPARISON_H
@@ -56,8 +56,9 @@ struct client_facts {
 struct server_facts {
 	double requests; /* that ended, well or not; NAN: not known */
 	double input_tokens, output_tokens;
-	double hit_rate;   /* prefix cache hits / queries */
-	double queue_mean; /* ns */
+	double unsure_requests, unsure_input, unsure_output; /* by which these may be off: counter_figures.unsure */
+	double hit_rate, unsure_hit_rate;                    /* prefix cache hits / queries */
+	double queue_mean;                                   /* ns */
 	struct bucket_histogram latency[COMPARED_LATENCIES];
 };
 

@@ -23,7 +23,7 @@ batch PRICE=2,4
 status_is 0 "a batch"
 is "$(jq -c '[.status, .requests, .ok, .failed, .unanswered]' batch/report.json)" '["completed",20,18,2,0]' "answers and failures are counted"
 is "$(jq -c '[.server.validating_s, .server.in_progress_s, .server.finalizing_s, .server.makespan_s]' batch/report.json)" "[1,2,1,4]" "phases by the server's clock"
-between "$(jq '.makespan_s * 10 | floor' batch/report.json)" 40 300 "the makespan by ours"
+at_least "$(jq '.makespan_s * 10 | floor' batch/report.json)" 40 "the makespan by our clock is that of the server or more"
 want=$(jq -s -c '[.[] | select(.custom_id | endswith("7") | not) | .body.messages[].content | length] | add' batch/requests.jsonl)
 is "$(jq -c '[.input_tokens, .output_tokens]' batch/report.json)" "[$want,54]" "tokens are those of the usage"
 is "$(jq '.cost * 1e6 | round' batch/report.json)" $((want * 2 + 54 * 4)) "and cost what they cost"

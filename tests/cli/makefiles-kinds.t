@@ -25,7 +25,7 @@ again "$@"
 status_is 0 "replay: a recorded trace"
 is "$(plain replay/schedule | head -1 | jq -r '.stages[].spec')" "replay:speed=20,from=10s,to=50s" "a part of it, faster"
 is "$(jq .total.requests.failed replay/report.json)" 0 "nothing fails"
-between "$(wc -l <replay/plots/timeline.tsv)" 3 20 "with a time line"
+at_least "$(wc -l <replay/plots/timeline.tsv)" 3 "replay: the time line has its windows"
 is "$(awk -F '\t' 'NR > 1 { started += $3; done += $4 } END { print started, done }' replay/plots/timeline.tsv)" \
 	"$(jq -r '.total.requests | "\(.started) \(.ok)"' replay/report.json)" "in which every request is"
 idle "$@"

@@ -66,7 +66,7 @@ cp cut/part.records.zst interrupted
 
 # ---- ipf-collect fails --------------------------------------------------------------------------------------------------
 rm -f follower
-make "$@" STAGES=constant:rate=40,for=3s OUT=cut SCRAPE="$URL" >killed.out 2>killed.err &
+make "$@" STAGES=constant:rate=15,for=8s OUT=cut SCRAPE="$URL" >killed.out 2>killed.err &
 maker=$!
 stop_at_exit $maker
 wait_for test -e follower

@@ -4,6 +4,7 @@
 . "$TESTS/tap.sh"
 unset -f jq # the order of members matters
 . "$TESTS/fixture.sh"
+. "$TESTS/scraped.sh"
 
 # Sessions of six turns with long contexts: the same server has them in its cache, another has not.
 ipf-prep synthetic --sessions 12 --turns 6 --wait 1ms --input-tokens 600 --output-tokens 4 -q -o s.trace
@@ -19,8 +20,8 @@ servers() {
 }
 fire() { # NAME BALANCE
 	servers
-	ipf-fire -m sim -t s.trace s.sched -u "$A" -u "$B" --balance "$2" -q |
-		ipf-collect --scrape a="$A/metrics" --scrape b="$B/metrics" --every 100ms -q -o "$1.results"
+	scraped_begin "$1.results" s.sched -t s.trace -u "$A" -u "$B" --balance "$2" -- a="$A" b="$B"
+	wait $scraped_run || not_ok "$1: the run" "$(cat "$1.results.err")"
 	ipf-report -f json --window drain "$1.results" >"$1.json"
 	cp a.log "$1.a"
 	cp b.log "$1.b"
@@ -46,8 +47,13 @@ rate() { jq '.server.hit_rate * 1000 | round' "$1.json"; }
 between "$(rate session)" $(($(rate round-robin) + 20)) 1000 "sessions that stay find more in the caches ($(rate session) and $(rate round-robin) thousandths)"
 ipf-report --section server session.results | tr -s ' \n' ' ' >text
 contains "$(cat text)" "Work of the targets" "a table has both side by side"
-run ipf-report compare --window drain round-robin.results session.results
-contains "$(tr -s ' ' <"$OUT")" "cached input tokens" "and a comparison of the two the cached tokens"
+# The same in virtual time, where no verdict depends on this machine.
+printf '{"ipf":"twin","version":1,"parameters":{"step_base_ns":{"value":2000000},"step_per_sequence_ns":{"value":0},"prefix_cache":{"value":1}}}' >two.twin
+for balance in round-robin session; do
+	ipf-fire -q --twin two.twin --replicas 2 --balance $balance -t s.trace s.sched | ipf-collect -q -o "virtual-$balance.results"
+done
+run ipf-report compare --window drain virtual-round-robin.results virtual-session.results
+contains "$(tr -s ' ' <"$OUT")" "cached input tokens" "a comparison of two ways to balance has the cached tokens"
 
 # Prefill workers stop after the first token, decode workers do not.
 ipf-prep synthetic -n 40 --input-tokens 60 --output-tokens 1 -q -o prefill.trace

@@ -5,6 +5,7 @@
 #include "batches.h"
 #include "clock.h"
 #include "dialect.h"
+#include "exposition.h"
 #include "gpu_exporters.h"
 #include "hostile_metrics.h"
 #include "kube_metrics.h"
@@ -120,6 +121,9 @@ static bool route_metrics(struct conn *c)
 	}
 	struct metrics_view view = server_metrics(c->server, &running, &waiting);
 	style->write(&view, &body);
+	c->server->totals.scrapes += style == metrics_styles;
+	exposition_family(&body, "ipf_sim_scrapes_total", "Scrapes of /metrics so far.", "counter");
+	buffer_format(&body, "ipf_sim_scrapes_total %lld\n", (long long)c->server->totals.scrapes);
 	reply_metrics(c, &body);
 	buffer_release(&body);
 	buffer_release(&running);

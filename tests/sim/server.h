@@ -82,6 +82,7 @@ struct conn {
 
 struct totals {
 	int64_t connections, requests, streams, refused, cut, overrun, starved;
+	int64_t scrapes; /* of /metrics */
 };
 
 struct server {

@@ -1,6 +1,7 @@
 /* What the client saw beside what the server says: each cause alone is named, and nothing where nothing differs. */
 #include "unit.h"
 
+#include "clock.h"
 #include "series/server_comparison.h"
 
 #include <math.h>
@@ -76,6 +77,53 @@ static void finds(struct sides *s, enum comparison_kind kind, const char *text)
 static void test_equal(void **state)
 {
 	finds(*state, 0, NULL);
+}
+
+/* Readings that the range covers in part: nothing is said about numbers that they can explain. */
+static void test_unsure(void **state)
+{
+	struct sides *s = *state;
+	s->server.requests = 94;
+	finds(s, COMPARISON_FEWER_REQUESTS, "counted 94 requests");
+	s->server.unsure_requests = 5;
+	finds(s, 0, NULL);
+	s->server.requests = 106;
+	finds(s, 0, NULL);
+	s->server.requests = 107;
+	finds(s, COMPARISON_MORE_REQUESTS, "counted 107 requests");
+	s->server.requests = 100;
+	s->server.output_tokens = 3100;
+	finds(s, COMPARISON_MORE_OUTPUT, "counted 3100 output tokens");
+	s->server.unsure_output = 80;
+	finds(s, 0, NULL);
+	s->client.cached_share = 0.5;
+	s->server.hit_rate = 0.43;
+	finds(s, COMPARISON_HIT_RATE, "43.0 %");
+	s->server.unsure_hit_rate = 0.03;
+	finds(s, 0, NULL);
+}
+
+/* Of a reading that the range covers in part, all or nothing may have come within it. */
+static void test_unsure_reading(void **state)
+{
+	struct sample_store *store = sample_store_new(SAMPLE_STORE_BYTES);
+	int source = sample_store_source(store, 0, slice_of("a"));
+	struct server_facts facts;
+	(void)state;
+	for (int64_t t = 1; t <= 3; t++) {
+		struct sample_range second = {(t - 1) * NS_PER_S, t * NS_PER_S};
+		assert_true(sample_store_tick(store, source, second.end_ns));
+		assert_int_equal(sample_store_increase(store, source, slice_of("requests_ok"), second, 40), 0);
+	}
+	server_facts_read(&facts, store, &source, 1, &(struct sample_range){0, 3 * NS_PER_S});
+	assert_float_equal(facts.requests, 120, 1e-9);
+	assert_float_equal(facts.unsure_requests, 0, 1e-9);
+	server_facts_release(&facts);
+	server_facts_read(&facts, store, &source, 1, &(struct sample_range){NS_PER_S / 4, 2 * NS_PER_S});
+	assert_float_equal(facts.requests, 70, 1e-9);
+	assert_float_equal(facts.unsure_requests, 30, 1e-9);
+	server_facts_release(&facts);
+	sample_store_free(store);
 }
 
 static void test_nothing_known(void **state)
@@ -274,11 +322,11 @@ int main(void)
 {
 #define TEST(test_) cmocka_unit_test_setup_teardown(test_, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(test_equal),           TEST(test_nothing_known), TEST(test_other_client),
-		TEST(test_missing_replica), TEST(test_tokens),        TEST(test_template),
-		TEST(test_delay_in_front),  TEST(test_stopped),       TEST(test_below_resolution),
-		TEST(test_slower_tokens),   TEST(test_hit_rate),      TEST(test_given_up),
-		TEST(test_tokens_given_up),
+		TEST(test_unsure),        TEST(test_unsure_reading),   TEST(test_equal),
+		TEST(test_nothing_known), TEST(test_other_client),     TEST(test_missing_replica),
+		TEST(test_tokens),        TEST(test_template),         TEST(test_delay_in_front),
+		TEST(test_stopped),       TEST(test_below_resolution), TEST(test_slower_tokens),
+		TEST(test_hit_rate),      TEST(test_given_up),         TEST(test_tokens_given_up),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,38 @@
+# Runs of makefiles in virtual time: source it after tap.sh. PATH then has an ipf-fire that predicts a run against a virtual server by its twin, so
+# that every figure follows by arithmetic. Runs against other servers are real.
+#
+#     virtual_server http://a.test step_base_ns=2000000 step_per_sequence_ns=0
+#     make -f run.mk URL=http://a.test …
+#
+# Each run has chance of its own, where the server has some (step_jitter=). A run whose arguments contain the text in $VIRTUAL/hold begins when that file is removed.
+# shellcheck shell=bash
+
+VIRTUAL=$PWD/virtual
+mkdir -p "$VIRTUAL/bin"
+cat >"$VIRTUAL/bin/ipf-fire" <<END
+#!/bin/bash
+while [ -e "$VIRTUAL/hold" ] && grep -qF -e "\$(cat "$VIRTUAL/hold")" <<<"\$*"; do sleep 0.05; done
+arguments=()
+while [ \$# -gt 0 ]; do
+	case \$1 in
+	-u)
+		twin=$VIRTUAL/\$(tr -c 'A-Za-z0-9\n' _ <<<"\$2").twin
+		[ -e "\$twin" ] && arguments+=(--twin "\$twin" --seed "\$(cksum <<<"\$*" | cut -d ' ' -f 1)") || arguments+=(-u "\$2")
+		shift
+		;;
+	*) arguments+=("\$1") ;;
+	esac
+	shift
+done
+exec "$BIN/ipf-fire" "\${arguments[@]}"
+END
+chmod +x "$VIRTUAL/bin/ipf-fire"
+PATH=$VIRTUAL/bin:$PATH
+
+virtual_server() { # URL PARAMETER=VALUE…
+	local file all="" one
+	file=$VIRTUAL/$(tr -c 'A-Za-z0-9\n' _ <<<"$1").twin
+	shift
+	for one; do all="$all${all:+,}\"${one%%=*}\":{\"value\":${one#*=}}"; done
+	printf '{"ipf":"twin","version":1,"model":"sim","parameters":{%s}}\n' "$all" >"$file"
+}
