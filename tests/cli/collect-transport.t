@@ -19,7 +19,6 @@ says() { jq -r '.end.verdict.checks[] | select(.name == "server_answers").detail
 
 run_of() { # SEED NAME SCHEDULE ARGUMENTS OF ipf-fire…: NAME-SEED.records, in the background
 	ipf-sched -q --seed "$1" "$3" -t forty.trace -o "$2-$1.sched"
-	echo "$URL ${*:4}" >"$2-$1.arguments"
 	(trap - EXIT && ipf-fire -q -m sim -u "$URL" "${@:4}" -t forty.trace "$2-$1.sched" -o "$2-$1.records") &
 	running+=($!)
 }
@@ -27,34 +26,23 @@ ended() { # those that were begun
 	wait "${running[@]}"
 	running=()
 }
-nothing() { # NAME-SEED TEXT: what a busy machine held up is tried again, alone
-	local again
-	if [ "$(found "$1.records")" != "[]" ]; then
-		read -ra again <"$1.arguments"
-		ipf-fire -q -m sim -u "${again[@]}" -t forty.trace "$1.sched" -o "$1.records" --force
-	fi
-	is "$(found "$1.records")" "[]" "$2, seed ${1#*-}: nothing to say"
-}
 running=()
-server_start --step-base 6ms
-for kind in "open poisson:rate=60,n=60" "closed closed:users=6,n=24" "fresh constant:rate=60,n=40 --connections fresh"; do
-	# shellcheck disable=SC2086 # several words
-	for seed in 1 2; do run_of $seed $kind; done
-	ended
-done
-for seed in 1 2; do
-	nothing open-$seed "open loop"
-	nothing closed-$seed "closed loop"
-	nothing fresh-$seed "a connection each, on purpose"
-done
-server_start --step-base 40ms
-run_of 2 step burst:n=8
-server_start --step-base 20ms --prefill-rate 20k
-run_of 2 prefill poisson:rate=30,n=30
-ended
-nothing step-2 "a step of 40 ms"
-nothing prefill-2 "steps that prompts make longer"
-is "$(jq -c '.end | has("transport")' trailer)" false "and no member for it"
+# In virtual time, since what holds up a busy machine has findings of its own; long/transport.t has real runs.
+nothing() { # TEXT STEP-NS PREFILL-PER-S SCHEDULE
+	local seed
+	printf '{"ipf":"twin","version":1,"parameters":{"step_base_ns":{"value":%d},"step_per_sequence_ns":{"value":0},"prefill_tokens_per_s":{"value":%d}}}\n' \
+		"$2" "$3" >clean.twin
+	for seed in 1 2; do
+		ipf-sched -q --seed $seed "$4" -t forty.trace -o clean.sched
+		ipf-fire -q --force --twin clean.twin -t forty.trace clean.sched -o clean.records
+		is "$(found clean.records)" "[]" "$1, seed $seed: there is no finding"
+	done
+}
+nothing "an open loop" 6000000 1000000 poisson:rate=60,n=60
+nothing "a closed loop" 6000000 1000000 closed:users=6,n=24
+nothing "steps of 40 ms" 40000000 1000000 burst:n=8
+nothing "steps that prompts make longer" 20000000 20000 poisson:rate=30,n=30
+is "$(jq -c '.end | has("transport")' trailer)" false "without findings, the trailer has no member for them"
 
 # ---- a proxy that buffers ----
 
@@ -69,14 +57,14 @@ if command -v python3 >/dev/null; then
 	through held.records
 	through sizes.records 1024
 	ended
-	is "$(found held.records)" '["buffering"]' "a proxy that sends responses on when they are complete"
+	contains "$(found held.records)" '"buffering"' "a proxy that sends responses on when they are complete"
 	is "$(finding buffering '[.share > 0.9, .of, .unit, .doubt, .evidence.ttft_ms > 0.9 * .evidence.e2e_ms]')" \
 		'[true,40,"responses",true,true]' "holds nearly all back"
 	contains "$(says)" "came all at once at their end: their TTFT is nearly the time of the whole response" "the verdict says it"
 	is "$(ipf-report -f json found.results | jq -c '.verdict.checks[] | select(.name == "server_answers") | [.status, (.detail | test("all at once"))]')" \
 		'["DOUBTFUL",true]' "and so does the report"
 	contains "$(found sizes.records)" '"read-sizes"' "a proxy that sends its buffer on when it is full"
-	is "$(finding read-sizes '[.evidence.bytes, .share > 0.8]')" "[1024,true]" "which has 1024 bytes"
+	is "$(finding read-sizes .evidence.bytes)" 1024 "a proxy's buffer of 1024 bytes is recognised"
 else
 	skip "a proxy that buffers" "no python3 here"
 fi
@@ -89,17 +77,17 @@ server_start --step-base 5ms --fail close
 run_of 1 close closed:users=6,n=60
 server_start --step-base 4ms
 FAST=$URL
-server_start --step-base 25ms # not 40: on a busy machine some steps of the fast one take as long as a delayed acknowledgement
+server_start --step-base 25ms
 run_of 1 two closed:users=6,n=60 -u "$FAST" --balance least
 ended
 contains "$(found bursts-1.records)" '"bursts"' "five events in a write"
 is "$(finding bursts '[.evidence.events_per_read >= 4, .evidence.period_ms > 15]')" "[true,true]" "every so many milliseconds"
 
-is "$(found close-1.records)" '["reconnects"]' "a server that closes each connection"
+contains "$(found close-1.records)" '"reconnects"' "a server that closes each connection"
 is "$(finding reconnects '[.evidence.opened, .evidence.requests, .evidence.needed >= 6, .evidence.connect_ms > 0, .affected > 40]')" \
 	"[60,60,true,true,true]" "with the connections that were needed"
 
-is "$(found two-1.records)" '["imbalance"]' "two targets of which one is slow"
+contains "$(found two-1.records)" '"imbalance"' "two targets of which one is slow"
 is "$(finding imbalance '[.evidence.by, (.evidence.replicas | length, (map(.requests) | add)), .evidence.cv > 0.2]')" \
 	'["target",2,60,true]' "with the requests of each"
 is "$(finding imbalance '.evidence.replicas | sort_by(.requests)[1].name' | grep -cF "${FAST#http://}")" 1 "the fast one has more"
@@ -120,6 +108,16 @@ made() { # FILE JQ-FILTER-OF-n [HEADER]
 		printf '{"end":{"lines":60,"sha256":"%s"}}\n' "$(sha256sum <lines | cut -d' ' -f1)"
 	} >"$1"
 }
+made fresh.records 'answer($n * 1000000000; [range(40) as $i | [100 + 10 * $i, 1]]) + {connection: {id: $n, reused: false}}' ' | .connections = "fresh"'
+is "$(found fresh.records)" "[]" "a connection for each request, on purpose, is no finding"
+made closes.records 'answer($n * 1000000000; [range(40) as $i | [100 + 10 * $i, 1]]) + {connection: {id: $n, reused: false}}'
+is "$(found closes.records)" '["reconnects"]' "a connection for each request, without purpose, is the only finding"
+made sizes.records 'answer($n * 1000000000; [range(40) as $i | [100 + 10 * $i, 1]]) | .start_ns as $start | (.body | length) as $bytes
+	| .reads = [range(0; $bytes; 1024) as $from | ($start + 100000000 + $from * 100000) as $t | [$t, ([1024, $bytes - $from] | min), $t]] | .end_ns = .reads[-1][0]'
+contains "$(found sizes.records)" '"read-sizes"' "reads of one size are a finding"
+is "$(finding read-sizes '[.evidence.bytes, .share > 0.8]')" "[1024,true]" "reads of one size have 1024 bytes, nearly all of them"
+made whole.records 'answer($n * 1000000000; [[500, 40]])'
+is "$(found whole.records)" '["buffering"]' "answers that come at once at their end are the only finding"
 # steps of 10 ms; every tenth is held for 40 ms with what comes meanwhile
 made ack.records 'answer($n * 1000000000; [range(40) as $i | [100 + 10 * $i + 30 * ($i / 10 | floor), (if $i > 0 and $i % 10 == 0 then 4 else 1 end)]])'
 is "$(found ack.records)" '["delayed-ack"]' "gaps of 40 ms among gaps of 10"
