@@ -9,18 +9,15 @@
 # the server for each request, since one that the server is just closing would give 502.
 nginx_start() { # PORT OF THE SERVER BEHIND IT
 	nginx_bin=$(PATH=$PATH:/usr/sbin command -v nginx) || return 1
-	for nginx_try in 1 2 3 4 5; do
-		# four ports in a row that nobody has, most likely
-		TLS=$((20000 + ($$ * 37 + nginx_try * 101) % 10000))
-		H2C=$((TLS + 1)) PLAIN=$((TLS + 2)) TLS1=$((TLS + 3))
-		nginx_conf "$1" >nginx.conf
-		: >nginx.log
-		"$nginx_bin" -p "$PWD" -c nginx.conf 2>nginx.said &
-		NGINX=$!
-		stop_at_exit "$NGINX"
-		wait_for nginx_up_or_gone || return 1
-		kill -0 "$NGINX" 2>/dev/null && return 0
-	done
+	read -r TLS H2C PLAIN TLS1 <<END
+$(free_ports 4)
+END
+	nginx_conf "$1" >nginx.conf
+	: >nginx.log
+	"$nginx_bin" -p "$PWD" -c nginx.conf 2>nginx.said &
+	NGINX=$!
+	stop_at_exit "$NGINX"
+	wait_for nginx_up_or_gone && kill -0 "$NGINX" 2>/dev/null && return 0
 	cat nginx.said >&2
 	return 1
 }

@@ -1,17 +1,13 @@
 # A real Prometheus for the tests that need one: source it after tap.sh.
 # shellcheck shell=sh
 
-free_port() {
-	python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
-}
-
 # Starts a Prometheus that scrapes TARGET each 300 ms as the job "live"; $PROMETHEUS is its URL.
 prometheus_start() { # NAME TARGET [OPTION…]
 	prometheus_name=$1
 	printf 'global: {scrape_interval: 300ms, scrape_timeout: 300ms}\nscrape_configs:\n- {job_name: live, static_configs: [{targets: ["%s"]}]}\n' \
 		"$2" >"$prometheus_name.yml"
 	shift 2
-	prometheus_port=$(free_port)
+	prometheus_port=$(free_ports 1)
 	prometheus --config.file="$prometheus_name.yml" --storage.tsdb.path="$PWD/$prometheus_name.tsdb" \
 		--web.listen-address="127.0.0.1:$prometheus_port" --web.enable-remote-write-receiver "$@" >"$prometheus_name.log" 2>&1 &
 	stop_at_exit $!

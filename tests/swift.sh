@@ -17,19 +17,12 @@ swift_settings() { # NAME PORT
 	cat >>"$SWIFT_FOLDER/$1.conf"
 }
 
-swift_ports() { # COUNT: free ones
-	python3 -c 'import socket, sys
-all = [socket.socket() for _ in range(int(sys.argv[1]))]
-for s in all: s.bind(("127.0.0.1", 0))
-print(*(s.getsockname()[1] for s in all))' "$1"
-}
-
 # Starts one: $SWIFT is its URL, and its key is test:tester, testing. What it writes is in a folder of the test.
 swift_start() {
 	SWIFT_FOLDER=$PWD/swift
 	mkdir -p "$SWIFT_FOLDER/devices/d1"
 	# shellcheck disable=SC2046 # five ports
-	set -- $(swift_ports 5)
+	set -- $(free_ports 5)
 	printf '[swift-hash]\nswift_hash_path_suffix = ipf\n' >"$SWIFT_FOLDER/swift.conf"
 	for swift_kind in "account $1" "container $2" "object $3"; do
 		swift_name=${swift_kind% *} swift_port=${swift_kind#* }

@@ -193,6 +193,11 @@ tap_read_signals() { # PID
 	! grep -qE '^(SigPnd|ShdPnd):.*[1-9a-f]' "/proc/$1/status"
 }
 
+# Ports for servers that must be told theirs; no other test is given the same ones. Prefer servers that listen on port 0 and say what they got.
+free_ports() { # COUNT
+	python3 "$TESTS/helpers/free_ports.py" "$1" "${PORTS:-$PWD}"
+}
+
 # Is PID to be stopped at the end.
 stop_at_exit() { # PID
 	tap_pids="$tap_pids $1"

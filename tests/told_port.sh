@@ -6,20 +6,15 @@
 #
 # shellcheck shell=bash
 
-# Starts a server that is stopped when the test ends; another port is tried where the first one is not free. Sets $PORT and $SERVER; where
-# none of them is free, the test ends.
+# Starts a server that is stopped when the test ends. Sets $PORT and $SERVER; where the server does not start, the test ends.
 listen() { # COMMAND…, in which PORT stands for the port, as in the file proxy.template, which becomes proxy.conf
-	local try
-	# shellcheck disable=SC2154 # of tap.sh
-	for try in 1 2 3 4 5; do
-		PORT=$((10000 + ($$ * 43 + try * 223 + tap_servers * 19) % 10000))
-		[ ! -e proxy.template ] || sed "s/PORT/$PORT/g" proxy.template >proxy.conf
-		"${@//PORT/$PORT}" >listen.said 2>&1 &
-		SERVER=$!
-		stop_at_exit $SERVER
-		wait_for listens_or_gone
-		kill -0 $SERVER 2>/dev/null && return 0
-	done
+	PORT=$(free_ports 1)
+	[ ! -e proxy.template ] || sed "s/PORT/$PORT/g" proxy.template >proxy.conf
+	"${@//PORT/$PORT}" >listen.said 2>&1 &
+	SERVER=$!
+	stop_at_exit $SERVER
+	wait_for listens_or_gone
+	kill -0 $SERVER 2>/dev/null && return 0
 	not_ok "$1 starts" "$(cat listen.said)"
 	exit 1
 }

@@ -14,14 +14,16 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define CONNECTIONS     64                  /* at most; the daemon itself accepts a few more */
-#define IDLE_SECONDS    75u                 /* more than the intervals at which Prometheus usually scrapes */
+#define CONNECTIONS     64  /* at most; the daemon itself accepts a few more */
+#define IDLE_SECONDS    75u /* more than the intervals at which Prometheus usually scrapes */
+#define SCRAPE_TIMEOUT  "X-Prometheus-Scrape-Timeout-Seconds"
 #define CONNECTION_SIZE ((size_t)32 * 1024) /* memory of a connection: what it sends before it is refused */
 
 struct open_connection {
 	int fd;
 	int64_t since_ns; /* of its begin, or of the end of its last request */
 	bool closing;
+	bool final; /* the final figures were sent to a scraper that may have stopped waiting for them */
 };
 
 struct metrics_server {
@@ -76,7 +78,7 @@ static void note_connection(void *data, struct MHD_Connection *connection, void 
 		return;
 	}
 	if (s->connections_count < CONNECTIONS)
-		s->connections[s->connections_count++] = (struct open_connection){info->connect_fd, clock_now(), false};
+		s->connections[s->connections_count++] = (struct open_connection){info->connect_fd, clock_now(), false, false};
 	make_room(s);
 }
 
@@ -88,10 +90,22 @@ static void note_completed(void *data, struct MHD_Connection *connection, void *
 	struct open_connection *c = info ? find_connection(s, info->connect_fd) : NULL;
 	if (code != MHD_REQUEST_TERMINATED_COMPLETED_OK)
 		return;
-	if (c)
-		c->since_ns = clock_now();
 	/* not before: the server may end then, and what is not sent is lost */
 	atomic_fetch_add(&s->final_scrapes, *context == &s->final_scrapes);
+	if (!c)
+		return;
+	c->since_ns = clock_now();
+	c->final |= *context == s->connections;
+}
+
+/* A scraper that stops waiting closes its connection, so that a further request on it shows that the answer before was
+ * read. */
+static void note_request(struct metrics_server *s, struct MHD_Connection *connection)
+{
+	const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+	struct open_connection *c = info ? find_connection(s, info->connect_fd) : NULL;
+	if (c && c->final)
+		atomic_fetch_add(&s->final_scrapes, 1);
 }
 
 /* ---- answers ---- */
@@ -134,7 +148,7 @@ static void render(const struct live_figures *figures, enum metrics_format forma
 	metrics_text_end(&text);
 }
 
-/* With the final figures, the context becomes &s->final_scrapes. */
+/* With the final figures, the context becomes &s->final_scrapes, or s->connections if the scraper has a timeout. */
 static enum MHD_Result answer_metrics(struct metrics_server *s, struct MHD_Connection *connection, bool head,
                                       void **context)
 {
@@ -149,7 +163,8 @@ static enum MHD_Result answer_metrics(struct metrics_server *s, struct MHD_Conne
 	}
 	atomic_fetch_add(&s->scrapes, !head);
 	if (!head && s->figures.finished)
-		*context = &s->final_scrapes;
+		*context = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, SCRAPE_TIMEOUT) ? (void *)s->connections
+		                                                                                    : &s->final_scrapes;
 	struct MHD_Response *response = MHD_create_response_from_buffer_with_free_callback(body.len, body.data, free_body);
 	if (!response)
 		buffer_release(&body);
@@ -168,6 +183,7 @@ static enum MHD_Result handle(void *data, struct MHD_Connection *connection, con
 	(void)upload_size;
 	if (!*context) { /* the first call has the headers only; a body is refused before it is read */
 		*context = s;
+		note_request(s, connection);
 		if (head || strcmp(method, MHD_HTTP_METHOD_GET) == 0)
 			return MHD_YES;
 		return answer_text(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET and HEAD\n", "text/plain");

@@ -25,7 +25,8 @@ int metrics_server_start(struct metrics_server **server, const struct listen_add
                          struct live_metrics *metrics, struct ipf_error *err);
 const char *metrics_server_address(const struct metrics_server *server); /* "127.0.0.1:9464", with the real port */
 int64_t metrics_server_scrapes(const struct metrics_server *server);     /* answered with metrics so far */
-/* Scrapes that had the figures of a finished run. */
+/* Scrapes that had the figures of a finished run. One by a scraper with a timeout, such as Prometheus, counts when the
+ * scraper asks again on the same connection: then it was not given up. */
 int64_t metrics_server_final_scrapes(const struct metrics_server *server);
 void metrics_server_stop(struct metrics_server *server); /* NULL is fine */
 

@@ -59,7 +59,7 @@ bool publish_tick(struct publish *publish, struct verdict *verdict, struct buffe
 void publish_finish(struct publish *publish, const struct verdict_finding *verdict);
 /* What became of it, for the trailer: a list; new. NULL: nothing was asked for, or out of memory. */
 json_t *publish_json(const struct publish *publish);
-/* Serves until the final figures were scraped, as long as --linger says or until a signal. */
+/* Serves until a scraper has the final figures, as long as --linger says or until a signal. */
 void publish_linger(struct publish *publish);
 void publish_close(struct publish *publish); /* NULL is fine */
 

@@ -94,14 +94,34 @@ between "$(jq 'select(.end).end.publish[0].scrapes' live.results)" 1000 5000 "th
 # ---- the end ----
 local=127.0.0.1
 ! python3 -c 'import socket; socket.create_server(("::1", 0), family=socket.AF_INET6)' 2>/dev/null || local='[::1]'
-live_start --listen "$local:0" --linger 30s
+live_start --listen "$local:0" --linger 1h
 sed -n '$p' chat.records >&3
 exec 3>&-
-finished() {
-	curl -s "$AT/metrics" | grep -qx 'ipf_run_finished 1'
-}
-yes_if "--linger waits for a last scrape" wait_for finished
-yes_if "and ends after it" wait_for tap_gone $COLLECT
+# Scrapers whose time is over: one leaves before the final figures are sent, one before it has read them.
+cat >leaves.py <<'X'
+import socket, sys
+host, port, when = sys.argv[1].rsplit(":", 1)[0].strip("[]"), int(sys.argv[1].rsplit(":", 1)[1]), sys.argv[2]
+s = socket.create_connection((host, port), timeout=120)
+s.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\nX-Prometheus-Scrape-Timeout-Seconds: 10\r\n\r\n")
+while when == "unread" and b"ipf_run_finished 1" not in s.recv(1 << 20, socket.MSG_PEEK):
+    pass
+s.close()
+X
+yes_if "the run has ended" wait_for sh -c "curl -s '$AT/healthz' >/dev/null && [ -s live.results ] && tail -1 live.results | grep -q '\"end\"'"
+for when in unread unread early; do python3 leaves.py "${AT#http://}" $when; done
+kill -0 $COLLECT
+is $? 0 "--linger goes on after scrapes whose clients have not read the final figures"
+# One that is in time: its next scrape says so.
+cat >stays.py <<'X'
+import http.client, sys
+c = http.client.HTTPConnection(sys.argv[1], timeout=120)
+for _ in range(2):
+    c.request("GET", "/metrics", headers={"X-Prometheus-Scrape-Timeout-Seconds": "10"})
+    print(c.getresponse().read().decode())
+X
+python3 stays.py "${AT#http://}" >final
+contains "$(cat final)" "ipf_run_finished 1" "--linger waits for a last scrape"
+yes_if "--linger ends after a client has the final figures" wait_for tap_gone $COLLECT
 is "$(whole live.results && echo whole)" whole "the results are complete by then"
 
 # ---- addresses ----

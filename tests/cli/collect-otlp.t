@@ -210,7 +210,7 @@ complains ipf-collect "timeless.records:1: t0_unix_ns: missing, but --otlp needs
 # ---- a real collector ----
 if [ -n "${IPF_OTELCOL:-}" ]; then
 	. "$TESTS/prometheus.sh"
-	COLLECTOR=$(free_port)
+	COLLECTOR=$(free_ports 1)
 	cat >collector.yaml <<-END
 		receivers: {otlp: {protocols: {http: {endpoint: "127.0.0.1:$COLLECTOR"}}}}
 		exporters: {otlphttp: {endpoint: "$AT", encoding: json, compression: none}}

@@ -17,7 +17,7 @@ is "$rows" 60 "there is a run"
 
 # ---- collected live: its last record comes, its end does not ----
 mkfifo records
-ready=$(free_port)
+ready=$(free_ports 1)
 prometheus_start native "127.0.0.1:$ready" --enable-feature=native-histograms
 native=$PROMETHEUS
 prometheus_start classic "127.0.0.1:$ready"

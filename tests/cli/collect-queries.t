@@ -22,8 +22,7 @@ server_start --seed 3 --replicas 2:2
 # ---- a real Prometheus ------------------------------------------------------------------------------------------------
 
 with_prometheus() {
-	free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
-	port=$(free_port)
+	port=$(free_ports 1)
 	cat >prometheus.yml <<-END
 		global: {scrape_interval: 1s, scrape_timeout: 1s}
 		scrape_configs:

@@ -47,9 +47,9 @@ finished() {
 	both 'max_over_time(ipf_run_finished[2m])' '== 1'
 }
 mkfifo records
-live=$(free_port)
+live=$(free_ports 1)
 prometheus_start server "127.0.0.1:$live"
-ipf-collect -q --listen "127.0.0.1:$live" --linger 60s --push "$PROMETHEUS/api/v1/write" -o live.results <records 2>live.err &
+ipf-collect -q --listen "127.0.0.1:$live" --linger 1h --push "$PROMETHEUS/api/v1/write" -o live.results <records 2>live.err &
 stop_at_exit $!
 exec 3>records
 head -n 10 run.records >&3
