@@ -283,6 +283,11 @@ endef
 check: ## install what is missing, build, and run all tests (TESTS=… selects some by name)
 	$(call run_tests)
 operator: $(BUILD)/bin/ipf-operator ## build the operator of examples/kubernetes
+# STALLS=1: see tests/stress.
+check-stress: ## run the tests RUNS=5 times in random orders beside BUSY=2 busy processes, and list what failed once (TESTS=…, SEED=…)
+	-$(Q)$(MAKE) --no-print-directory deps DEPS="$(DEBS) $(DEBS_TEST)"
+	$(Q)$(MAKE) --no-print-directory tests
+	$(Q)BUILD=$(abspath $(BUILD)) SANITIZE=$(SANITIZE) RUNS=$(RUNS) BUSY=$(BUSY) tests/stress $(TESTS)
 check-cluster: ## run the examples of clusters on real ones, which start here; as root, takes minutes (TESTS=…)
 	$(call run_tests,cluster/,JOBS=1 LIMIT=1800,$(DEBS_CLUSTER))
 check-faults: ## try faults of servers, networks and machines, and let each call fail once; takes long (TESTS=…, FAULTS=…, IPF_KINDS=…)

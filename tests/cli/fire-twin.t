@@ -96,7 +96,7 @@ is "$(head -1 records | jq -cS .predicted.replicas)" '{"delay_ns":10000000000,"i
 is "$(states | head -c 8)" "[0,1,1] " "there is one at first"
 yes_if "and each is ready after the delay" jq -se '[.[] | select(.sample)] | [(.[1:4][] | .t_ns + 10e9)] == [.[4:7][].t_ns] and
 	(map([.gauges.replicas_ready, .gauges.replicas_desired])[1:7] == [[1,2],[1,3],[1,4],[2,4],[3,4],[4,4]]) and (.[1].t_ns / 1e9 | . > 40 and . < 42)' records
-between "$(jq -s '[.[] | select(.sample)] | .[-2].t_ns / 1e9' records)" 95 140 "after the spike and its backlog, one is left"
+between "$(jq -s '[.[] | select(.sample)] | .[-2].t_ns / 1e9' records)" 95 140 "after the spike and its backlog, one is left" # exact: the run is virtual
 is "$(states | tr ' ' '\n' | grep . | tail -1 | jq -c '.[1:]')" '[1,1]' "at the end, too"
 yes_if "samples are no violation" ipf-collect --check records
 fire_again() { ipf-fire -q --reproducible --force --twin scaled.twin --replicas 1:4,delay=10s,idle=15s spike.sched -o "$1"; }
@@ -328,6 +328,6 @@ ipf-fire -q -u "$URL" -m sim beside.sched -o beside.records
 fire --twin beside.twin beside.sched
 for of in beside.records records; do ipf-collect -q $of -o results && ipf-report -f json results >$of.json; done
 for metric in ttft tpot e2e; do
-	between "$(jq -s --arg m $metric 'map(.total.latency[$m + "_ms"] | .from_start.p50 // .p50) | .[1] / .[0]' beside.records.json records.json)" 0.5 1.1 \
-		"the median $metric is that of a server, which a busy machine makes slower"
+	at_least "$(jq -s --arg m $metric 'map(.total.latency[$m + "_ms"] | .from_start.p50 // .p50) | .[0] / .[1]' beside.records.json records.json)" 0.9 \
+		"the median $metric of a server is what was predicted, or more where the machine is busy"
 done

@@ -29,8 +29,8 @@ is "$(head -1 chat.records |
 is "$(tail -1 chat.records | jq -c '.end.stages | length')" 3 "the trailer says when it was"
 run ipf-collect -q chat.records -o chat.results
 is "$(jq -s -c 'map(select(.n != null)) | length' chat.results)" 51 "the results have them all"
-is "$(tail -1 chat.results |
-	jq -c '.end.verdict.checks[0] | [.name, .scheduled, .started]')" '["load_delivered",40,40]' "the verdict counts what was scheduled"
+is "$(tail -1 chat.results | jq -c '.end.verdict.checks[0] | [.name, .scheduled, .started]')" \
+	'["load_delivered",40,40]' "the verdict counts what was scheduled" # exact: counts
 run ipf-report -f json chat.results
 is "$(jq -c '.total.requests | [.scheduled, .started, .ok]' "$OUT")" '[40,40,40]' "and so do the report's totals"
 is "$(jq -c '.stages | map([.name, .measured, .requests.ok])' "$OUT")" '[["warm",false,11],["constant",true,20],["poisson",true,20]]' "which says how many there were"

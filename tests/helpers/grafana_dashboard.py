@@ -104,7 +104,7 @@ def legend(panel, target):
 
 def get(url, path, parameters):
     try:
-        with urllib.request.urlopen(f"{url}/api/v1/{path}?{urllib.parse.urlencode(parameters)}", timeout=10) as r:
+        with urllib.request.urlopen(f"{url}/api/v1/{path}?{urllib.parse.urlencode(parameters)}", timeout=120) as r:
             return json.load(r)["data"]
     except urllib.error.HTTPError as e:
         raise ValueError(json.load(e).get("error")) from e
@@ -153,7 +153,7 @@ def data(dashboard, url, may_be_empty):
 
 def psql(sql):
     """Rows as dictionaries; an empty cell is NULL."""
-    p = subprocess.run(["psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", "--csv", "-c", sql], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=30, check=False)
+    p = subprocess.run(["psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", "--csv", "-c", sql], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=120, check=False)
     if p.returncode:
         raise ValueError(p.stderr.strip())
     return list(csv.DictReader(p.stdout.splitlines()))

@@ -13,7 +13,7 @@ LATENCIES = {"ipf_time_to_first_token_seconds": "ttft_ns", "ipf_e2e_request_late
 
 
 def query(url, promql):
-    with urllib.request.urlopen(url + "/api/v1/query?" + urllib.parse.urlencode({"query": promql}), timeout=10) as r:
+    with urllib.request.urlopen(url + "/api/v1/query?" + urllib.parse.urlencode({"query": promql}), timeout=120) as r:
         return json.load(r)["data"]["result"]
 
 

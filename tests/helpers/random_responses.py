@@ -52,7 +52,7 @@ CURL_STRICTER = {
 STATUS = ["HTTP/1.1 200 OK"] * 12 + ["HTTP/1.0 200 OK", "HTTP/1.1 200", "HTTP/1.1 200 ", "HTTP/1.1 404 Not Found", "HTTP/1.1 204 None", "HTTP/1.1 304 Same",
                                      "HTTP/1.1 301 Moved", "HTTP/1.1 500 Oh", "HTTP/1.1 205 Reset", "HTTP/1.1 999 Odd", "HTTP/1.1 099 Low", "HTTP/1.1 101 Up"]
 HEADERS = ["Date: Thu, 01 Jan 1970 00:00:00 GMT", "X: ", "X:y", "x-long: " + "z" * 500, "Connection: close", "Connection: keep-alive", "Trailer: X",
-           "Content-Type: text/event-stream", "Keep-Alive: timeout=5", "X: \u00e9", "X:\ta\tb\t", "Server: a:b:c"]
+           "Content-Type: text/event-stream", "Keep-Alive: timeout=500", "X: \u00e9", "X:\ta\tb\t", "Server: a:b:c"]
 ODD_HEADERS = ["X : y", "X", " folded", ": y", "X\ty: z", "X: a\0b", "X: a\rb", "Content-Length: 5x", "Content-Length: -1", "Content-Length:", "Content-Length: 3, 3",
                "Content-Length: 99999999999999999999", "Transfer-Encoding: gzip, chunked", "Transfer-Encoding: identity", "Transfer-Encoding: chunked, chunked"]
 BYTES = [b"\r", b"\n", b"\r\n", b" ", b"\t", b"\0", b":", b";", b",", b"0", b"5", b"f", b"-", b"\xff", b"chunked", b"HTTP/1.1 200 OK\r\n"]
@@ -114,7 +114,7 @@ def serve(listener, cases):
         except OSError:
             return
         with connection:
-            connection.settimeout(10)
+            connection.settimeout(120)
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             try:
                 request = b""

@@ -51,7 +51,7 @@ def serve(table, ready):
     while True:
         connection, _ = listener.accept()
         with connection:
-            connection.settimeout(10)
+            connection.settimeout(120)
             try:
                 request = b""
                 while b"\r\n\r\n" not in request:

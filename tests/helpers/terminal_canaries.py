@@ -54,7 +54,7 @@ class Door:
     def run(self, *command, stdin=b"", env=None, statuses=(0, 1, 2, 3)):
         command = [os.fsencode(c) for c in command]
         done = subprocess.run([os.path.join(os.fsencode(BIN), command[0])] + command[1:], input=stdin, capture_output=True,
-                              env=dict(ENV, **(env or {})), timeout=60)
+                              env=dict(ENV, **(env or {})), timeout=120)
         self.runs += 1
         self.seen += b"\\x1b[31mb" in done.stdout + done.stderr
         said = [("standard error", done.stderr)]
