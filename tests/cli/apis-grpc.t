@@ -37,7 +37,7 @@ def holds($text; filter; $want): [.[] | filter] | unique as $got
   holds("tokens by the usage"; if $usage then [.row.output_tokens_usage == .server.tokens, .row.input_tokens_usage == (.prompt | length)] else [] end;
 	if $usage then [true, true] else [] end),
   holds("finish reason"; [.row.finish, .row.finish_server]; $finish),
-  holds("the first token is after the server sent it"; .late_ms | . > -0.3 and . < 20000; true),
+  holds("no first token comes before the server sent it"; .late_ms > -0.3; true),
   holds("a whole answer has none"; [.row.ttft_ns == null, .row.not_streamed]; if $streamed then [false, null] else [true, "not-asked"] end)
 END
 while read -r line; do jq .prompt <<<"$line"; done <lines | jq -sc . >prompts
@@ -158,18 +158,18 @@ is "$(ipf-collect -q mine.records |
 	sort -u)" '[true,true,"stop"]' "is as good"
 
 # ---- readiness ----
-serve --ready-after 1.5
+serve --ready-after 3
 for api in tgis-grpc kserve-grpc jetstream-grpc; do
-	run ipf-fire -v -u "$URL" -m m --api $api -t four.trace --wait-ready 30s four.sched -o ready.records
+	run ipf-fire -v -u "$URL" -m m --api $api -t four.trace --wait-ready 120s four.sched -o ready.records
 	status_is 0 "--wait-ready: $api"
 	matches "$(cat "$ERR")" '^ipf-fire: ready after ' "says when"
-	if [ $api != jetstream-grpc ]; then serve --ready-after 0.8; fi
+	if [ $api != jetstream-grpc ]; then serve --ready-after 3; fi
 done
-serve --ready-after 3600
+serve --ready-after 1000000
 run ipf-fire -q -u "$URL" -m m --api kserve-grpc -t four.trace --wait-ready 600ms four.sched
 status_is 1 "one that does not get ready"
 complains ipf-fire "/inference.GRPCInferenceService/ServerReady: not ready" "is told with what it said"
-run ipf-fire -q -u "$URL" -m m --api sax-grpc -t four.trace --wait-ready 20s four.sched -o records
+run ipf-fire -q -u "$URL" -m m --api sax-grpc -t four.trace --wait-ready 120s four.sched -o records
 status_is 0 "one that cannot be asked is ready when it listens"
 
 # ---- servers that limit the age of connections ----
@@ -186,7 +186,7 @@ between "$(jq -r 'select(.n != null) | .connection.id' old.records | sort -u |
 # ---- TLS ----
 openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out cert.pem -days 2 -subj /CN=localhost -addext subjectAltName=IP:127.0.0.1 2>/dev/null
 serve --tls cert.pem key.pem
-run ipf-fire -q -u "${URL/http:/https:}" --cacert cert.pem -m m --api tgis-grpc --wait-ready 20s -t four.trace four.sched -o tls.records
+run ipf-fire -q -u "${URL/http:/https:}" --cacert cert.pem -m m --api tgis-grpc --wait-ready 120s -t four.trace four.sched -o tls.records
 status_is 0 "over TLS"
 is "$(ipf-collect -q tls.records | jq -c 'select(.n != null) | [.ok, .output_tokens == .asked_output_tokens]' |
 	sort -u)" '[true,true]' "as well"

@@ -24,7 +24,7 @@ results|ipf-report -o /dev/null"
 refused() { # PART FILE COMMAND…
 	local part=$1 file=$2
 	shift 2
-	run limit timeout 60 "$@" "$file"
+	run limit timeout 120 "$@" "$file"
 	status_is 3 "$* refuses $file"
 	complains "$1" "$part" "and says why"
 }
@@ -97,17 +97,17 @@ bzip2 -1 <long.json >long.json.bz2 2>/dev/null || cp long.json long.json.bz2
 xz -0 <long.json >long.json.xz 2>/dev/null || cp long.json long.json.xz
 for file in zeros.gz zeros.zst; do
 	for source in sharegpt azure sonnet auto jsonl burstgpt; do
-		run limit timeout 60 ipf-prep $source $file -o /dev/null
+		run limit timeout 120 ipf-prep $source $file -o /dev/null
 		status_is 3 "ipf-prep $source refuses $file"
 		is "$(grep -c . "$ERR")" 1 "in one line"
 	done
 done
 for file in long.json.gz long.json.bz2 long.json.xz long.json; do
-	run limit timeout 60 ipf-prep sharegpt --max-line 8MiB $file -o /dev/null
+	run limit timeout 120 ipf-prep sharegpt --max-line 8MiB $file -o /dev/null
 	status_is 3 "a record without an end in $file"
 	complains ipf-prep "a record of more than 8 MiB" "says how long it is"
 done
 repeat '1 ' 64M >rates
-run limit timeout 60 ipf-sched rates:file=rates
+run limit timeout 120 ipf-sched rates:file=rates
 status_is 3 "a file of rates without lines is refused"
 complains ipf-sched "rates:1: expected a time and a rate, got a line of more than" "and says why"

@@ -68,7 +68,7 @@ for program in ipf-prep ipf-sched ipf-fire ipf-collect ipf-report; do
 
 	for closed in '<&-' '>&-' '2>&-' '<&- >&- 2>&-'; do
 		status=0
-		timeout 20 bash -c "\"\$@\" -o out.closed $closed" - "${words[@]}" 2>"$ERR" || status=$?
+		timeout 120 bash -c "\"\$@\" -o out.closed $closed" - "${words[@]}" 2>"$ERR" || status=$?
 		status_is 0 "$program -o FILE $closed works"
 		isnt "$(head -c 1 out.closed)" "" "and writes its output"
 	done

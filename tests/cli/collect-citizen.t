@@ -123,25 +123,28 @@ stop_at_exit $collect
 exec 8>in.pipe 9<out.pipe
 head -2 "$records" >&8
 row=
-read -r -t 10 -u 9 header && read -r -t 10 -u 9 row
+read -r -t 120 -u 9 header && read -r -t 120 -u 9 row
 contains "$header" '"ipf":"results"' "live: the header comes while the input is open"
 contains "$row" '"n":0,' "live: and the first row"
 sed -n 3p "$records" >&8
-read -r -t 10 -u 9 row
+read -r -t 120 -u 9 row
 contains "$row" '{"sample":"client",' "live: what the client said of itself"
 sed -n 4p "$records" >&8
-read -r -t 10 -u 9 row
+read -r -t 120 -u 9 row
 contains "$row" '"n":1,' "live: and the second one"
 
 # ---- signals: the first two are for who writes our input, the third one for us
-signal_taken() { grep -q '^ShdPnd:.0*$' "/proc/$collect/status" && grep -q '^SigPnd:.0*$' "/proc/$collect/status"; }
+# No signal is pending and every thread sleeps: a handler has not only begun, it has returned.
+signal_taken() {
+	grep -q '^ShdPnd:.0*$' "/proc/$collect/status" && ! cat "/proc/$collect"/task/*/status | grep -qE '^State:.[^S]|^SigPnd:.*[1-9a-f]'
+}
 kill -TERM $collect
 yes_if "the first signal is taken" wait_for signal_taken
-sleep 0.15 # those that come sooner are part of it
+sleep 0.15 # within 100 ms of the one before, a signal is part of it
 kill -HUP $collect
 yes_if "and the second one" wait_for signal_taken
 sed -n 5p "$records" >&8
-read -r -t 10 -u 9 row
+read -r -t 120 -u 9 row
 contains "$row" '"n":2,' "and the input is read on"
 sleep 0.15
 kill -TERM $collect

@@ -125,7 +125,7 @@ yes_if "--linger ends after a client has the final figures" wait_for tap_gone $C
 is "$(whole live.results && echo whole)" whole "the results are complete by then"
 
 # ---- addresses ----
-python3 -c 'import socket, time; s = socket.socket(); s.bind(("127.0.0.1", 0)); s.listen(); print(s.getsockname()[1], flush=True); time.sleep(60)' >taken &
+python3 -c 'import socket, time; s = socket.socket(); s.bind(("127.0.0.1", 0)); s.listen(); print(s.getsockname()[1], flush=True); time.sleep(100000)' >taken &
 stop_at_exit $!
 wait_for test -s taken
 run ipf-collect --listen "127.0.0.1:$(cat taken)" chat.records

@@ -49,7 +49,7 @@ offers_bash() { # WORDS
 		[ ${#COMPREPLY[@]} -eq 0 ] || printf "%s\n" "${COMPREPLY[@]}"' bash "../bash/${1%% *}" "$1" | sort -u
 }
 offers_zsh() { # WORDS
-	timeout 60 zsh -f "$TESTS/helpers/zsh_offers.zsh" "$PWD/../zsh" "$1" "$PWD/../scratch" </dev/null 2>&1 | grep .
+	timeout 120 zsh -f "$TESTS/helpers/zsh_offers.zsh" "$PWD/../zsh" "$1" "$PWD/../scratch" </dev/null 2>&1 | grep .
 }
 offers_fish() { # WORDS: without the descriptions, and without the option that the value is attached to
 	fish --no-config -c "source ../all.fish; complete -C '$1'" </dev/null 2>&1 | cut -f 1 | sed 's/^--[a-z-]*=//' | sort -u

@@ -1,8 +1,9 @@
 """Model servers that speak gRPC, by another's implementation: grpcio, and messages that protoc made of tests/data/grpc/.
 
-    grpc_server.py PROTOS LOG [--ready-after SECONDS] [--age SECONDS] [--tls CERT KEY]
+    grpc_server.py PROTOS LOG [--ready-after QUESTIONS] [--age SECONDS] [--tls CERT KEY]
 
-Serves all of them on one port, which it prints; with --age it says goodbye to connections that are so old. Each request adds a line of JSON to LOG: what was asked, what was answered and when the
+Serves all of them on one port, which it prints; with --age it says goodbye to connections that are so old. With --ready-after, it answers so
+many questions about its readiness with no. Each request adds a line of JSON to LOG: what was asked, what was answered and when the
 first content was handed over. The header x-mode asks for misbehaviour: unavailable, exhausted (after three messages), big (4 MB in one
 message), compressed, slow (never ends), fail (in the protocol's own way).
 """
@@ -35,12 +36,12 @@ def load(protos):
 MODULES = load(sys.argv[1])
 LOG = open(sys.argv[2], "a", encoding="utf-8")
 LOCK = threading.Lock()
-BEGAN = time.monotonic()
-READY_AFTER = float(sys.argv[sys.argv.index("--ready-after") + 1]) if "--ready-after" in sys.argv else 0
+UNREADY = iter(range(int(sys.argv[sys.argv.index("--ready-after") + 1]) if "--ready-after" in sys.argv else 0))
 
 
 def is_ready():
-    return time.monotonic() - BEGAN >= READY_AFTER
+    with LOCK:
+        return next(UNREADY, None) is None
 
 
 def words(prompt, count):

@@ -6,11 +6,11 @@ url = f"http://{host}:{port}/metrics"
 
 
 def connect():
-    return socket.create_connection((host, port), timeout=20)
+    return socket.create_connection((host, port), timeout=120)
 
 
 def scrape(what):
-    with urllib.request.urlopen(url, timeout=20) as r:
+    with urllib.request.urlopen(url, timeout=120) as r:
         if b"ipf_requests_total" not in r.read():
             sys.exit(f"{what}: no metrics")
 
