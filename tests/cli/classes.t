@@ -40,8 +40,8 @@ refused 'body: stream: a request of the trace cannot set it' --class-body a:stre
 # One request at a time, 8 ms each. The server stands still until all of them are there, so that its queue decides the order and not the speed of a client.
 ipf-sched burst:n=400 -t mixed.trace -q -o mixed.sched
 interactive=$(body mixed.trace | jq -s 'map(select(.tags.class == "interactive")) | length')
-all_sent() { # connections to the server that have bytes it has not read
-	[ "$(awk -v port=":$(printf %04X "${URL##*:}")\$" '$2 ~ port && substr($5, 10) != "00000000"' /proc/net/tcp | wc -l)" = 400 ]
+all_sent() { # established connections with bytes that the server has not read
+	[ "$(awk -v port=":$(printf %04X "${URL##*:}")\$" '$2 ~ port && $4 == "01" && substr($5, 10) != "00000000"' /proc/net/tcp | wc -l)" = 400 ]
 }
 all_logged() { [ "$(wc -l <sim.log)" = 400 ]; }
 for order in priority fcfs; do
@@ -70,7 +70,7 @@ for order in priority fcfs; do
 	ipf-collect -q $order.records -o measured.results
 	# The report gets exact times, so that no figure depends on the machine: the k-th in the server's order ends k times 8 ms after the start.
 	jq -s -c 'sort_by(.first_token_ns) | to_entries | map({(.value.id): (8e6 * (.key + 1))}) | add' sim.log >order.json
-	requests measured.results | jq -c --slurpfile order order.json '.due_ns = 0 | .ready_ns = 0 | .start_ns = 0 | .end_ns = $order[0][.id] | .e2e_ns = .end_ns' >rows
+	requests measured.results | jq -c --slurpfile order order.json '.due_ns = 0 | .ready_ns = 0 | .start_ns = 0 | .lag_ns = 0 | .end_ns = $order[0][.id] | .e2e_ns = .end_ns' >rows
 	stream_of rows measured.results >$order.results
 	run ipf-report -f json --by tag=class $order.results
 	cp "$OUT" $order.json

@@ -33,12 +33,15 @@ yes $s
 second $s")"
 	done
 done | sort >expected
+logged() { [ "$(wc -l <server.log)" -ge "$1" ]; } # after an answer was sent
+wait_for logged 18
 jq -r '[.id, .prompt_sha256] | join(" ")' server.log | sort >asked
 same asked expected "each prompt begins with its copy's number, once"
 
 : >server.log
 run ipf-fire -q -u "$URL" -m sim -t made.trace copies.sched -H 'X-Request-Id: $id' --history live
 status_is 0 "and with the server's own answers"
+wait_for logged 18
 is "$(jq -r 'select(.id | startswith("0.1")) | .prompt_sha256' server.log | sort -u |
 	wc -l)" 3 "each goes on with its own conversation"
 
@@ -54,7 +57,8 @@ complains ipf-fire "copy: request 0 of the trace has token ids, which cannot be 
 
 # Stages with prompts of their own, also where users go round.
 : >server.log
-ipf-sched burst:n=3 closed:users=2,n=3 closed:users=1,for=300ms -t made.trace -q --new-prompts -o stages.sched
+ipf-sched burst:n=3 closed:users=2,n=3 closed:users=1,for=2s -t made.trace -q --new-prompts -o stages.sched
 run ipf-fire -q -u "$URL" -m sim -t made.trace stages.sched -H 'X-Request-Id: $id'
 status_is 0 "stages with prompts of their own are sent"
+wait_for logged "$(body "$OUT" | grep -c '^{"n":')"
 is "$(jq -r .prompt_sha256 server.log | sort -u | grep -c -e "$(sha "first 0")" -e "$(sha "01 first 0")" -e "$(sha "02 first 0")")" 3 "each stage begins them differently"

@@ -55,7 +55,7 @@ fire() { # HOW USERS REQUESTS OPTION…: rows of r.records to `rows`, $status, p
 	run ipf-sched "closed:users=$2,n=$3" -t t.trace -o s.sched
 	fire_count=$3
 	shift 3
-	run python3 peak.py ipf-fire -u "$ENDLESS/$fire_how" -m m -t t.trace s.sched -o r.records --timeout 60s "$@"
+	run python3 peak.py ipf-fire -u "$ENDLESS/$fire_how" -m m -t t.trace s.sched -o r.records --timeout 600s "$@"
 	whole r.records || not_ok "the records of $fire_how are whole"
 	rows_of r.records
 	is "$(wc -l <rows)" "$fire_count" "$fire_how $*: every request is recorded once"
@@ -110,7 +110,7 @@ is "$(kinds)" "ok 90, too-large 10" "the largest are cut, and not those beside t
 bounded 24000000 10 "some of ten connections keep to --memory"
 
 # an answer that has stopped growing is the largest all the same
-fire quiet 6 6 --memory 16MB --threads 3 --timeout 3s
+fire quiet 6 6 --memory 16MB --threads 3 --timeout 20s
 isnt "$(kinds)" "timeout 6" "one that is quiet is cut to save memory, whichever thread has it"
 bounded 16000000 6 "quiet ones keep to --memory"
 
@@ -188,7 +188,7 @@ for t in 0 1 2; do
 done >lines
 stream_of session.trace
 run ipf-sched closed:users=1 -t session.trace -o session.sched
-run python3 peak.py ipf-fire -u "$ENDLESS/fast" -m m -t session.trace session.sched -o r.records --history live --memory 16MB --timeout 60s
+run python3 peak.py ipf-fire -u "$ENDLESS/fast" -m m -t session.trace session.sched -o r.records --history live --memory 16MB --timeout 600s
 status_is 0 "sessions with endless answers as their history"
 rows_of r.records
 matches "$(kinds)" "^too-large 3$" "are cut at each turn"

@@ -8,7 +8,6 @@ unset IPF_FIRE_FORCE
 server_start --log server.log
 small_run 4
 asked() { wc -l <server.log; }
-before=$(asked)
 fire() { run ipf-fire -q -u "$URL" -m sim -t chat.trace chat.sched "$@"; }
 kept() { # FILE TEXT
 	cp "$1" "$1.before"
@@ -22,6 +21,8 @@ kept() { # FILE TEXT
 }
 
 ipf-fire -q -u "$URL" -m sim -t chat.trace chat.sched -o whole.records.zst
+logged() { [ "$(asked)" = 8 ]; } # after an answer was sent
+wait_for logged
 before=$(asked)
 kept chat.records "records"
 kept whole.records.zst "compressed records"
@@ -54,8 +55,7 @@ run ipf-fire -q --calibrate -o chat.records
 status_is 2 "--calibrate does not replace records"
 same chat.records chat.records.before "either"
 is "$(asked)" "$before" "nothing of all that reached the server"
-before=$(asked)
-fire -o chat.records --wait-ready 5s --start-at +1h
+fire -o chat.records --wait-ready 120s --start-at +1h
 status_is 2 "it is said at once, not at the start"
 
 # ---- what is replaced ----

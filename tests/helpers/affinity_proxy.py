@@ -4,7 +4,8 @@ port of 127.0.0.1, which is printed.
 
 usage: affinity_proxy.py LOG header|cookie|body URL…
 
-A request without a token goes to the next server in turn. Its answer has the server's number, as X-Replica, or as the cookie route=N with
+A request without a token goes to another server than the request before it with the same X-Request-Id; the first of each goes to the next server in turn. Its
+answer has the server's number, as X-Replica, or as the cookie route=N with
 attributes, beside another cookie that changes each time. With "body" nothing is handed out: the member user of the body decides. Each
 request is a line of LOG: its X-Request-Id and the server.
 """
@@ -20,7 +21,7 @@ from zlib import crc32
 
 log, kind = open(sys.argv[1], "w"), sys.argv[2]
 servers = [urlsplit(url) for url in sys.argv[3:]]
-turn, lock = itertools.count(), Lock()
+turn, lock, last = itertools.count(), Lock(), {}
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -43,7 +44,9 @@ class Handler(BaseHTTPRequestHandler):
         token = self.chosen(body)
         with lock:
             count = next(turn)
-            number = int(token) if token is not None else count % len(servers)
+            session = self.headers.get("X-Request-Id")
+            last[session] = last.get(session, len(last)) + 1
+            number = int(token) if token is not None else last[session] % len(servers)
             log.write(f"{self.headers.get('X-Request-Id')} {number}\n")
             log.flush()
         server = http.client.HTTPConnection(servers[number].hostname, servers[number].port)
