@@ -8,7 +8,7 @@ deaf     does not even read
 reset    reads a little, then RST
 close    reads a little, then closes in order
 unbound  an answer whose head never ends
-full     answers, but its queue of connections is full for 0.6 s after the first one
+full     answers, but its queue of connections is full until six connections are under way
 """
 import select
 import socket
@@ -54,8 +54,17 @@ def serve(connection):
             connection.close()
 
 
+def under_way():
+    """How many sockets are connected or connecting to this one."""
+    port = ":%04X" % server.getsockname()[1]
+    with open("/proc/net/tcp") as table:
+        return sum(line.split()[2].endswith(port) and line.split()[3] in ("01", "02") for line in table)
+
+
 if mode == "full":
     select.select([server], [], [])
-    time.sleep(0.6)
+    while under_way() < 6:
+        time.sleep(0.01)
+    server.listen(64)  # SYNs that are sent again find room
 while True:
     threading.Thread(target=serve, args=server.accept()[:1], daemon=True).start()

@@ -23,8 +23,8 @@ all() { # FILTER EXPECTED TEXT: of each row
 
 against never chat.sched --timeout 300ms
 all '[.error.kind, .status, .reads, .body, .first_byte_ns]' '["timeout",null,null,null,null]' "nothing came"
-all '(.end_ns - .start_ns) / 1e6 | . >= 299 and . < 600' true "and it ended in time"
-against stall:after=3,pause=5s chat.sched --timeout 500ms
+all '(.end_ns - .start_ns) / 1e6 | . >= 299' true "never: no request ends before --timeout"
+against stall:after=3,pause=1h chat.sched --timeout 5s
 all '[.error.kind, .status, (.reads | length > 0), (.body | contains("data: "))]' '["timeout",200,true,true]' "what came before the time-out is kept"
 against reset:after=3,pause=20ms chat.sched
 all '[.error.kind, .status, (.body | contains("data: ")), .error.stale]' '["reset",200,true,null]' "reset"
@@ -55,6 +55,8 @@ for pause in 0 20ms; do
 	run ipf-fire -u "$URL" -m sim -t chat.trace forty.sched
 	body "$OUT" | jq -c 'select(.n != null)' >rows
 	is "$(jq -s 'length' rows)" 40 "reset after $pause: all are recorded"
+	logged() { [ "$(grep -c '/v1/chat/completions' server.$pause.log)" -ge "$((40 + $(again)))" ]; } # after an answer was sent
+	wait_for logged
 	is "$(grep -c '/v1/chat/completions' server.$pause.log)" "$((40 + $(again)))" "and the server saw each once, but for those that were sent again"
 	is "$(jq -c 'select(.error) | [.error.kind, .status]' rows | sort -u)" '["reset",null]' "as reset"
 	stale=$(jq -c 'select(.error) | [.connection.reused, .error.stale]' rows | sort -u)
@@ -87,11 +89,14 @@ done
 server_stop
 
 # ---- a server that announces how long it keeps a connection, and for how many requests ----
-ipf-sched constant:rate=1,n=3 -t chat.trace -q -o seldom.sched
+# An announced second counts as half a second. Pauses and keeping are far from it, whatever a busy machine adds.
+ipf-sched constant:rate=0.5,n=3 -t chat.trace -q -o seldom.sched
 server_start --step-base 1ms --fail "keep-alive:delay=1s"
 ipf-fire -q -u "$URL" -m sim -t chat.trace seldom.sched -o rows.seldom
 is "$(body rows.seldom | jq -c 'select(.n != null) | [.status, .connection.reused]' | sort | uniq -c | tr -s ' ')" " 3 [200,false]" \
-	"what has been idle for almost as long as announced is not used again"
+	"what has been idle for longer than announced is not used again, though the server keeps it"
+server_stop
+server_start --step-base 1ms --fail "keep-alive:delay=600s"
 ipf-fire -q -u "$URL" -m sim -t chat.trace forty.sched -o rows.often
 is "$(body rows.often | jq -s 'map(select(.n != null and .connection.reused)) | length')" 39 "and what has not is"
 server_stop
@@ -102,22 +107,29 @@ server_stop
 
 # ---- a kept connection on which the server speaks unasked before it closes it ----
 server_start --step-base 1ms --fail "idle-close:delay=20ms,code=408"
-ipf-sched constant:rate=8,n=8 -t chat.trace -o slow.sched
+# Two seconds between requests: the server has spoken and closed long before the next one.
+ipf-sched constant:rate=0.5,n=4 -t chat.trace -o slow.sched
 ipf-fire -q -u "$URL" -m sim -t chat.trace slow.sched -o unasked.records
 body unasked.records | jq -c 'select(.n != null)' >rows
-is "$(wc -l <rows)" 8 "requests after such words are sent"
+is "$(wc -l <rows)" 4 "requests after such words are sent"
 is "$(jq -c '[.error, .status]' rows | sort -u)" '[null,200]' "and none takes them for its answer"
 server_stop
 
 # ---- a server that goes away ----
 server_start
 ipf-sched constant:rate=40,n=80 -t chat.trace -o long.sched
-ipf-fire -u "$URL" -m sim -t chat.trace long.sched -o gone.records &
+mkfifo held
+ipf-fire -u "$URL" -m sim -t chat.trace - -o gone.records <held &
 fire=$!
 stop_at_exit $fire
+# The second half of the schedule comes when the server is gone.
+exec 8>held
+head -41 long.sched >&8
 answered() { plain gone.records | grep -q '"status":200'; }
 wait_for answered
 kill -9 "$SERVER"
+tail -n +42 long.sched >&8
+exec 8>&-
 wait $fire
 status=$?
 status_is 0 "the run goes on when the server has gone"
@@ -135,7 +147,7 @@ refused() { # STATUS PART ARGUMENTS…
 	complains ipf-fire "$2" "says …$2…"
 	is "$(wc -c <"$OUT" | tr -d ' ')" 0 "and writes nothing"
 }
-refused 1 "$URL/v1/chat/completions: cannot connect: Connection refused" -u "$URL" chat.sched
+refused 1 "http://127.0.0.1:1/v1/chat/completions: cannot connect: Connection refused" -u http://127.0.0.1:1 chat.sched
 refused 1 "cannot resolve no-such-host.invalid" -u http://no-such-host.invalid chat.sched
 refused 2 "--url" chat.sched
 refused 2 "localhost:80" -u localhost:80 chat.sched

@@ -1,6 +1,6 @@
 /* Preloaded: what becomes of a program's lookups of names by getaddrinfo. LOOKUP is a list of words, one for each
  * lookup of a name that is no address, the last one for all others: `fail` (no such name), `again` (no server answers),
- * `slow` (300 ms), `stuck` (20 s), an address. */
+ * `slow` (300 ms), `stuck` (an hour: for ever), an address. */
 #include <arpa/inet.h>
 #include <dlfcn.h>
 #include <netdb.h>
@@ -39,6 +39,6 @@ int getaddrinfo(const char *name, const char *service, const struct addrinfo *hi
 	if (!strcmp(word, "slow"))
 		usleep(300000);
 	if (!strcmp(word, "stuck"))
-		sleep(20);
+		sleep(3600);
 	return real(inet_pton(AF_INET, word, address) == 1 ? word : "127.0.0.1", service, hints, found);
 }
