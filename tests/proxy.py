@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """A proxy to test with: HTTP (forwarding and CONNECT) and SOCKS 5 on one free port of 127.0.0.1, which is printed.
 
-usage: proxy.py LOG [--auth USER:PASSWORD] [--refuse] [--slow SECONDS] [--together N]
+usage: proxy.py LOG [--auth USER:PASSWORD] [--refuse] [--slow SECONDS] [--together N [--all]]
        proxy.py LOG --relay PATH|::1 PORT
 
 A line of LOG for each connection: what was asked for, and whether it was let through. --refuse says no to everything:
 502 to HTTP, "host unreachable" to SOCKS. --slow takes so long for a connection of SOCKS. --together makes the first connection of SOCKS at once, and the next only when N of them are
-waiting: LOG has "together" then, or "alone" where they are fewer for 20 seconds. --relay takes what comes to the Unix socket at PATH to PORT, and prints PATH; or
+waiting: LOG has "together" then, or "alone" where they are fewer for 120 seconds; with --all, the first one waits
+for N as well. --relay takes what comes to the Unix socket at PATH to PORT, and prints PATH; or
 what comes to a free port of ::1.
 """
 import asyncio
@@ -17,6 +18,7 @@ log = open(sys.argv[1], "a", buffering=1)
 auth = sys.argv[sys.argv.index("--auth") + 1] if "--auth" in sys.argv else None
 refuse = "--refuse" in sys.argv
 together = int(sys.argv[sys.argv.index("--together") + 1]) if "--together" in sys.argv else 0
+everyone = "--all" in sys.argv
 seen, enough = 0, asyncio.Event()
 slow = float(sys.argv[sys.argv.index("--slow") + 1]) if "--slow" in sys.argv else 0
 
@@ -40,13 +42,13 @@ async def join(reader, writer, there, first=b""):
 async def gather():
     global seen
     seen += 1
-    if seen == 1 or enough.is_set():
+    if (seen == 1 and not everyone) or enough.is_set():
         return
-    if seen == together + 1:
+    if seen == together + (not everyone):
         log.write("together\n")
         enough.set()
     try:
-        await asyncio.wait_for(enough.wait(), 20)
+        await asyncio.wait_for(enough.wait(), 120)
     except asyncio.TimeoutError:
         log.write("alone\n")
 

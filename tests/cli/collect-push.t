@@ -45,7 +45,7 @@ python3 "$TESTS/helpers/prometheus_messages.py" serve received >write.port &
 WRITE=$!
 stop_at_exit $WRITE
 if wait_for test -s write.port; then
-	began=$(date +%s%3N)
+	began=$(date +%s%3N) # exact: compared with times that the program writes
 	push "remote write" --push "http://127.0.0.1:$(cat write.port)/api/v1/write"
 	jq -s '[.[].series[]]' received/*.json >series
 	is "$(jq -c '[.[0].headers | .["content-type"], .["content-encoding"], .["x-prometheus-remote-write-version"]]' -s received/0001.json)" \

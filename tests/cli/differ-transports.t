@@ -15,7 +15,7 @@ go() { # WAY URL ARGUMENTS OF ipf-fire…: WAY.records, WAY.results; says nothin
 	ways+=("$1")
 	(
 		# shellcheck disable=SC2086 # several options
-		ipf-fire -q -H "X-Sim: \$model" -u "$2$path" $options -t run.trace run.sched --timeout 4s --force -o "$1.records" "${@:3}" &&
+		ipf-fire -q -H "X-Sim: \$model" -u "$2$path" $options -t run.trace run.sched --timeout 20s --force -o "$1.records" "${@:3}" &&
 			ipf-collect --check "$1.records" | grep ": 0 violations " >/dev/null && ipf-collect -q --text "$1.records" -o "$1.results" || echo "$1 failed"
 	) >"$1.said" 2>&1 &
 	runs+=($!)

@@ -109,7 +109,7 @@ status_is 1 "a full disk"
 ipf-fire --calibrate --shape "streams=4,events=20,first=20ms,gap=20ms,for=10s" -o cut.json 2>said &
 fire=$!
 stop_at_exit $fire
-catches() { sed -n 's/^SigCgt:.*\(.\)$/\1/p' "/proc/$fire/status" | grep -q '[2367abef]'; } # SIGINT
+catches() { sed -n 's/^SigBlk:.*\(.\)$/\1/p' "/proc/$fire/status" | grep -q '[2367abef]'; } # SIGINT is blocked, for the run reads it from a descriptor
 wait_for catches
 kill -INT $fire
 wait $fire

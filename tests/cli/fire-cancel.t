@@ -87,7 +87,7 @@ several=$(lost)
 virtual chat.trace chat.sched --cancel 10%@50ms --cancel 20%@150ms
 is "$(lost)" "$several" "in virtual time, the same requests hang up"
 is "$(jq -c 'select(.error) | .end_ns - .start_ns' rows | sort -un | tr '\n' ' ')" "50000000 150000000 " "several shares: each request hangs up at the time of its share"
-between "$(jq -s 'map(select(.error and .end_ns - .start_ns == 50e6)) | length' rows)" 5 40 "several shares: about a tenth hangs up early"
+between "$(jq -s 'map(select(.error and .end_ns - .start_ns == 50e6)) | length' rows)" 5 40 "several shares: about a tenth hangs up early" # exact: virtual time
 fire --cancel 100%@10m
 is "$(jq -c .error rows | sort -u)" null "who has ended before does not hang up"
 fire --cancel 100%@0

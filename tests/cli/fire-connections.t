@@ -23,6 +23,8 @@ fire() { # SCHEDULE ARGUMENTS OF ipf-fire…: rows
 }
 good() { # COUNT
 	is "$(jq -c '[.error, .status]' rows | sort | uniq -c | tr -s ' ')" " $1 [null,200]" "all answered"
+	served() { [ "$(grep -c '"status":200' server.log)" -ge "$1" ]; } # logged after the answer was sent
+	wait_for served "$1"
 	is "$(grep -c '"status":200' server.log)" "$1" "each of them once"
 }
 connections() { jq -s '[.[].connection.id] | unique | length' rows; }
@@ -41,7 +43,7 @@ is "$(body pool.results |
 	jq -s -c '[.[] | select(.n != null and .pool_wait_ns > 0)] | [length, (map(.lag_ns - .pool_wait_ns - .client_lag_ns | . * .) | max | . < 1e12)]')" \
 	"[9,true]" "the results tell the wait, and it is not the client's lag"
 fire burst.sched -u "$URL" --connections 100
-is "$(jq -s '[.[] | select(.pool_ns)] | length' rows)" 0 "a large pool makes nobody wait"
+is "$(jq -s '[.[] | select(.pool_ns)] | length' rows)" 0 "a large pool makes no request wait"
 fire burst.sched -u "$URL"
 is "$(connections) $(jq -s '[.[] | select(.pool_ns)] | length' rows)" "12 0" "kept ones are as many as it takes"
 fire burst.sched -u "$URL" --connections fresh
@@ -146,7 +148,9 @@ is "$(jq -c 'select(.connection.reused) | [.connect_ns, .tls_ns]' rows |
 fire burst.sched -u "http://localhost:$H2C" --http 2-prior
 good 12
 is "$(seen 2) $(distinct)" " 12 HTTP/2.0 1" "HTTP/2 without TLS: all on one connection"
-fire one.sched -u "http://localhost:$H2C" --http 2-prior --wait-ready 5s
+fire one.sched -u "http://localhost:$H2C" --http 2-prior --wait-ready 120s
+ready_logged() { [ "$(wc -l <nginx.log)" -ge 7 ]; }
+wait_for ready_logged
 is "$(cut -d ' ' -f 2,3 nginx.log | sort | uniq -c |
 	tr -s ' ')" " 7 HTTP/2.0 200" "--wait-ready asks in the same protocol"
 fire one.sched -u "http://localhost:$H2C" --http 2-prior --connections fresh
@@ -164,29 +168,38 @@ is "$(distinct)" "$(jq -s '[.[].session] | unique | length' rows)" "a session's 
 fire one.sched -u "https://localhost:$TLS" --cacert cert.pem
 is "$(seen 2) $(jq -s -c 'map(.connection.http) | unique' rows)" " 6 HTTP/1.1 [null]" "without --http it is HTTP/1.1"
 
-# Many requests at once: all connections that they need are opened at once, not one after another. A slow proxy shows it.
+# Many requests at once: all connections that they need are opened at once, not one after another. A proxy opens none before all are requested.
 ipf-sched burst:n=60 -t chat.trace -q -o crowd.sched
 if command -v python3 >/dev/null; then
-	: >proxy.port
-	python3 "$TESTS/proxy.py" proxy.log --slow 0.2 >proxy.port 2>proxy.err &
-	stop_at_exit $!
-	proxy_says() { grep '[0-9]' proxy.port; }
-	wait_for proxy_says || { not_ok "the proxy starts" "$(cat proxy.err)"; exit 1; }
-	SLOW="socks5h://127.0.0.1:$(proxy_says)"
-	together() { # CONNECTIONS MOST TEXT: milliseconds
-		good 60
-		is "$(distinct)" "$1" "$3: as many connections as they need"
-		between "$(jq -s '(map(.connected_ns) | max) / 1e6' rows)" 200 "$2" "$3: the last of them does not wait for the others"
+	gathering() { # ARGUMENTS OF proxy.py…: $GATHER
+		: >proxy.port
+		: >gather.log
+		python3 "$TESTS/proxy.py" gather.log "$@" >proxy.port 2>proxy.err &
+		gatherer=$!
+		stop_at_exit $gatherer
+		wait_for test -s proxy.port || { not_ok "the proxy starts" "$(cat proxy.err)"; exit 1; }
+		GATHER="socks5h://127.0.0.1:$(cat proxy.port)"
 	}
-	fire crowd.sched -u "http://localhost:$H2C" --http 2-prior --streams 10 --proxy "$SLOW"
-	together 6 900 "HTTP/2 at once"
-	fire crowd.sched -u "https://localhost:$TLS" --cacert cert.pem --http 2 --streams 10 --proxy "$SLOW"
-	together 6 900 "HTTP/2 by TLS"
-	fire crowd.sched -u "https://localhost:$TLS1" --cacert cert.pem --http 2 --proxy "$SLOW"
-	together 60 3000 "a server that agrees to HTTP/1.1 only"
-	fire crowd.sched -u "https://localhost:$TLS1" --cacert cert.pem --http 2 --proxy "$SLOW" --connections 5
+	gathering_stop() { kill $gatherer; wait $gatherer 2>/dev/null; }
+	together() { # CONNECTIONS TEXT ARGUMENTS OF ipf-fire…
+		fire crowd.sched "${@:3}" --proxy "$GATHER"
+		good 60
+		is "$(distinct)" "$1" "$2: as many connections as they need"
+		is "$(grep -vc '^socks5' gather.log) $(grep -c together gather.log)" "1 1" "$2: all of them are requested before any is made"
+		gathering_stop
+	}
+	gathering --together 6 --all
+	together 6 "HTTP/2 at once" -u "http://localhost:$H2C" --http 2-prior --streams 10
+	gathering --together 6 --all
+	together 6 "HTTP/2 by TLS" -u "https://localhost:$TLS" --cacert cert.pem --http 2 --streams 10
+	# the first connection says that the server agrees to HTTP/1.1 only
+	gathering --together 59
+	together 60 "a server that agrees to HTTP/1.1 only" -u "https://localhost:$TLS1" --cacert cert.pem --http 2
+	gathering
+	fire crowd.sched -u "https://localhost:$TLS1" --cacert cert.pem --http 2 --proxy "$GATHER" --connections 5
 	good 60
 	is "$(distinct)" 5 "a pool of five keeps to them where a connection carries one request only"
+	gathering_stop
 else
 	skip "connections that are made at once" "python3, which the proxy needs, is not installed"
 fi
@@ -203,8 +216,7 @@ fire three.sched -u "http://localhost:$H2C" --http 2-prior
 t0=$(head -1 "$OUT" | jq .t0_clock_ns)
 jq -s --argjson t0 "$t0" 'sort_by(.first_token_ns) | map((.first_token_ns - $t0) / 1e6 | floor)' server.log >there
 jq -s 'sort_by(.reads[0][0]) | map(.reads[0][0] / 1e6 | floor)' rows >here
-between "$(jq -s '[.[0], .[1]] | transpose | map(.[1] - .[0]) | max' there here)" -1 2000 "no stream's first byte is from before it was sent, nor lost"
-between "$(jq -s '[.[0], .[1]] | transpose | map(.[1] - .[0]) | min' there here)" -1 50 "and some come at once"
+at_least "$(jq -s '[.[0], .[1]] | transpose | map(.[1] - .[0]) | min' there here)" -1 "no stream's first byte is from before it was sent"
 
 fire one.sched -u "https://localhost:$TLS" --cacert cert.pem --connections fresh
 is "$(seen 4)" " 1 . 5 r" "TLS sessions are resumed"
@@ -301,16 +313,6 @@ is "$(distinct)" 1 "a pool of one connection with four streams"
 
 # Its limit is known after the first connection, and the others are opened at once: a proxy opens none of them before five
 # are requested.
-gathering() { # ARGUMENTS OF proxy.py…: $GATHER
-	: >proxy.port
-	: >gather.log
-	python3 "$TESTS/proxy.py" gather.log "$@" >proxy.port 2>proxy.err &
-	gatherer=$!
-	stop_at_exit $gatherer
-	wait_for test -s proxy.port || { not_ok "the proxy starts" "$(cat proxy.err)"; exit 1; }
-	GATHER="socks5h://127.0.0.1:$(cat proxy.port)"
-}
-gathering_stop() { kill $gatherer; wait $gatherer 2>/dev/null; }
 fewer() { # TEXT ARGUMENTS OF ipf-fire…
 	gathering --together 5
 	fire "${@:2}" --proxy "$GATHER"
@@ -331,7 +333,7 @@ if command -v python3 >/dev/null; then
 	good 61
 	is "$(distinct)" 3 "a pool keeps to its connections"
 	is "$(jq -c .connection.refused rows | sort -u)" null "and to the streams that the server takes"
-	between "$(jq -s '[.[] | select(.pool_ns)] | length' rows)" 1 60 "so that some wait for a connection"
+	between "$(jq -s '[.[] | select(.pool_ns)] | length' rows)" 1 60 "so that some wait for a connection" # exact: a count of requests in a pool
 else
 	skip "connections that are made at once" "python3, which the proxy needs, is not installed"
 fi
@@ -339,7 +341,7 @@ nginx_stop
 STREAMS=1 nginx_start "$PORT" || skip_all "nginx does not start again"
 fire burst.sched -u "http://localhost:$H2C" --http 2-prior
 good 12
-fire after.sched -u "http://localhost:$H2C" --http 2-prior --timeout 30s
+fire after.sched -u "http://localhost:$H2C" --http 2-prior --timeout 600s
 good 61
 fire after.sched -u "http://localhost:$H2C" --http 2-prior --connections 3
 good 61
