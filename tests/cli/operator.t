@@ -36,7 +36,7 @@ finish() { # NAME PHASE MESSAGE
 }
 requests() { curl -s "$API/test/log" | jq -r '.[]' | grep -cE "$1"; }
 gone() { [ "$(api -o got.json -w '%{http_code}' "$API$1")" = 404 ]; }
-RESULT='{"verdict": "OK", "reason": "", "folder": "f-1", "objectives": true, "figures": {"requests": 240, "failed": 0, "ttftP99Ms": 12.5}}'
+RESULT='{"verdict": "OK", "reason": "", "folder": "f-1", "objectives": true, "figures": {"requests": 240, "failed": 0, "ttftP99Ms": 12.5}}' # exact: made up
 
 # ---- from a Benchmark to its Job and back ----
 make_one chat 8000 ', "objectives": [{"metric": "ttft", "percentile": 99, "max": "500ms"}], "dataset": {"inputTokens": 100},
@@ -75,7 +75,7 @@ contains "$(get "$GROUP/benchmarks/other" '.status.conditions[3].message')" "not
 # ---- ended in the middle ----
 kill -9 $operator
 wait $operator 2>/dev/null
-finish waits Complete '{"verdict": "INVALID", "reason": "load_delivered: 3 of 240", "figures": {"requests": 3}}'
+finish waits Complete '{"verdict": "INVALID", "reason": "load_delivered: 3 of 240", "figures": {"requests": 3}}' # exact: made up
 made=$(requests "POST $BATCH/jobs")
 operator_start --pod operator-7f-x
 yes_if "one that does not find its own pod says so" wait_for grep -q "pod operator-7f-x: its image is not known: there is no such pod" operator.err
@@ -83,7 +83,7 @@ curl -s -X POST "$API/test/put?resource=pods" -d '{"metadata": {"name": "operato
 	{"name": "operator", "image": "ipf:own"}]}}' >/dev/null
 comes_to waits "Complete Measured" "an operator that was killed goes on where it was"
 is "$(get "$GROUP/benchmarks/waits" '.status.conditions[] | select(.type == "Verdict") | "\(.status) \(.reason) \(.message)"')" \
-	"False INVALID load_delivered: 3 of 240" "a verdict has its reason"
+	"False INVALID load_delivered: 3 of 240" "a verdict has its reason" # exact: made up
 is "$(requests "POST $BATCH/jobs")" "$made" "and no Job is made again"
 
 # ---- conflicts, 410, connections that are cut, lines that are too long, an API server that is away ----
@@ -153,7 +153,7 @@ comes_to shards "Running Measuring" "until it does"
 HOURS_AGO=$(date -u -d '3 hours ago' +%Y-%m-%dT%H:%M:%SZ)
 curl -s -X POST "$API/test/put?resource=benchmarks" -d '{"metadata": {"name": "nightly-1", "labels": {"operator.ipf/schedule": "nightly"},
 	"creationTimestamp": "'"$HOURS_AGO"'", "finalizers": ["operator.ipf/jobs"]}, "spec": {"suspend": true},
-	"status": {"phase": "Complete", "verdict": "OK", "folder": "good-1", "job": "nightly-1-'"$(printf 0)"'"}}' >/dev/null
+	"status": {"phase": "Complete", "verdict": "OK", "folder": "good-1", "job": "nightly-1-'"$(printf 0)"'"}}' >/dev/null # exact: made up
 curl -s -X POST "$API/test/put?resource=benchmarkschedules" -d '{"metadata": {"name": "hourly", "creationTimestamp": "'"$HOURS_AGO"'"},
 	"spec": {"benchmark": "missing", "every": "1h", "failIf": ["ttft.p99 > +10%"]}}' >/dev/null
 made_run() { [ "$(get "$GROUP/benchmarkschedules/hourly" .status.active)" != null ]; }
@@ -183,17 +183,17 @@ cp -r "$ROOT/share/ipf" programs
 cp "$ROOT/examples/kubernetes/operator/benchmark.sh" programs
 server_start
 mkdir work
-measure() { # RUN VARIABLE=VALUE…: as in a pod
+measure() { # RUN VARIABLE=VALUE…: as in a pod. A burst lasts until its last answer, so that it has a rate on a busy machine.
 	name=$1
 	shift
-	run env WORK="$PWD/work" RUN="$name" MESSAGE="$PWD/message" IPF_URL="$URL" IPF_MODEL=sim IPF_STAGES=constant:rate=40,n=10 IPF_REQUESTS=50 IPF_INPUT=20 \
-		IPF_OUTPUT=4 IPF_REPORT_SLO=p99:ttft=1m "$@" sh programs/benchmark.sh
+	run env WORK="$PWD/work" RUN="$name" MESSAGE="$PWD/message" IPF_URL="$URL" IPF_MODEL=sim IPF_STAGES=burst:n=10 IPF_REQUESTS=50 IPF_INPUT=20 \
+		IPF_OUTPUT=4 IPF_REPORT_SLO=p99:ttft=1h "$@" sh programs/benchmark.sh
 }
 said() { jq -r "$1" message; }
 measure one
 status_is 0 "a pod measures"
 is "$(said '"\(.verdict) \(.figures.requests) \(.folder) \(.objectives) \(has("regression"))"')" \
-	"$(jq -r .verdict.status work/one/report.json) 10 one true false" "and leaves verdict and figures as its message"
+	"$(jq -r .verdict.status work/one/report.json) 10 one true false" "a pod leaves verdict and figures as its message" # exact: two texts of one run
 measure one BASELINE=one FAIL_IF='requests > 0.001
 failures > 100%'
 status_is 0 "or compares"

@@ -151,7 +151,7 @@ for name in chat.json .mark .part .part-mark .lock; do
 		hard) ln precious "$folder/$name" 2>/dev/null || continue ;;
 		esac
 		[ "$what $name" = "hard chat.json" ] && continue # a name of ours as good as another
-		run timeout 20 ipf-prep sharegpt "$at/files/chat.json" --reproducible
+		run timeout 120 ipf-prep sharegpt "$at/files/chat.json" --reproducible
 		status_is 0 "$name: $what"
 		body "$OUT" >got
 		same got expected "$name: $what: the file is right"

@@ -123,7 +123,7 @@ is "$(cat wrong)" "" "the help of each source lists the options that it takes"
 
 if command -v script >/dev/null; then
 	status=0
-	timeout 10 script -qec "$prep sharegpt" /dev/null >"$OUT" 2>&1 || status=$?
+	timeout 120 script -qec "$prep sharegpt" /dev/null >"$OUT" 2>&1 || status=$?
 	status_is 2 "no file, and a terminal for standard input: status 2"
 	contains "$(cat "$OUT")" "expected a FILE, or data on standard input" "and it says so"
 else

@@ -16,7 +16,7 @@ done
 server_start --seed 7 --step-base 2ms "${modes[@]}"
 ipf-prep sharegpt "$ROOT/examples/chat.json" --output-tokens uniform:1-30 --seed 1 -q -o chat.trace
 ipf-sched poisson:rate=120,for=2s -t chat.trace --seed 1 -q -o chat.sched
-ipf-fire -q -u "$URL" -m sim --timeout 3s -t chat.trace chat.sched -o chat.records
+ipf-fire -q -u "$URL" -m sim -t chat.trace chat.sched -o chat.records
 server_stop
 ipf-collect -q --events chat.records -o chat.results
 run ipf-report -q --as all -f json chat.results

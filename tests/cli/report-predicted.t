@@ -43,7 +43,7 @@ for option in --scrape=http://127.0.0.1:9 --prometheus=http://127.0.0.1:9 --samp
 done
 run ipf-collect twin.records chat.records -o mixed.results
 is "$status $(cat "$ERR")" "3 ipf-collect: chat.records: was measured, but twin.records was predicted by a twin" "records of both kinds are not one run"
-ipf-collect -q --listen 127.0.0.1:0 --linger 20s twin.records -o listen.results 2>listen.err &
+ipf-collect -q --listen 127.0.0.1:0 --linger 1h twin.records -o listen.results 2>listen.err &
 listener=$!
 stop_at_exit "$listener"
 wait_for grep -q 'http://' listen.err

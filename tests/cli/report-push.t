@@ -50,7 +50,7 @@ if command -v prometheus-pushgateway >/dev/null; then
 	is "$(jq -c '.data[0].ipf_run_info.metrics[0].labels | [.meta_commit, .name]' metrics.json)" '["5f3a9c1","chat"]' "a note is a label"
 	is "$(jq -r '[.data[0].ipf_requests_total.metrics[] | select(.labels.outcome == "ok").value | tonumber] | add' metrics.json)" 12 "the requests"
 	is "$(jq -r '.data[0].ipf_e2e_seconds.metrics[] | select(.labels.stage == "total" and .labels.from == "start").count' metrics.json)" 12 "a distribution"
-	ipf-report --slo ttft=10s,p99:e2e=10s --push "$GATEWAY" chat.results >/dev/null
+	ipf-report --slo ttft=1h,p99:e2e=1h --push "$GATEWAY" chat.results >/dev/null
 	is "$(curl -s "$GATEWAY/api/v1/metrics" | jq -c '[.data | length, .[0].ipf_objective_met.metrics[0].value]')" '[1,"1"]' "a later report replaces it"
 	ipf-collect -q --push "$GATEWAY" chat.records >/dev/null
 	is "$(curl -s "$GATEWAY/api/v1/metrics" | jq -c '[.data[].labels.job] | sort')" '["ipf","ipf-report"]' "beside the figures of ipf-collect"

@@ -48,7 +48,7 @@ both() { # TEXT ARGUMENTS OF ipf-fire…
 both "plain" -u "$URL"
 is "$(head -1 with.records | jq -c .argv)" "$(head -1 without.records | jq -c .argv)" "the header does not depend on it"
 both "names looked up each time" -u "http://localhost:$PORT" --dns each --connections fresh
-both "local addresses, two threads" -u "$URL" --bind 127.0.0.1 --threads 2 --warm 2 --wait-ready 20s --history live
+both "local addresses, two threads" -u "$URL" --bind 127.0.0.1 --threads 2 --warm 2 --wait-ready 10m --history live
 python3 "$TESTS/proxy.py" proxy.log >proxy.port &
 stop_at_exit $!
 wait_for test -s proxy.port

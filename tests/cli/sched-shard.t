@@ -77,7 +77,7 @@ wait "$client_1" && wait "$client_2" && ok "two clients carry out a schedule" ||
 "$BIN/ipf-collect" -q records.1 records.2 -o both.results
 "$BIN/ipf-collect" -q records.1 -o first.results
 "$BIN/ipf-collect" -q records.2 -o second.results
-counts='[.total.requests.scheduled, .total.requests.started, (.verdict.checks[] | select(.name == "load_delivered") | .scheduled)]'
+counts='[.total.requests.scheduled, .total.requests.started, (.verdict.checks[] | select(.name == "load_delivered") | .scheduled)]' # exact: a count
 is "$("$BIN/ipf-report" -f json both.results | jq -c "$counts")" "[43,43,43]" "collected together, all was delivered"
 is "$("$BIN/ipf-report" -f json first.results second.results | jq -c "$counts")" "[43,43,43]" "and reported together"
 is "$("$BIN/ipf-report" -f json first.results | jq -c "$counts")" "[22,22,22]" "one alone has its part"

@@ -5,7 +5,7 @@
 post() { # PATH BODY [CURL OPTIONS…]: the body in $OUT, the status in $code
 	local path=$1 body=$2
 	shift 2
-	code=$(curl -sS -m 20 -o "$OUT" -w '%{http_code}' "$@" -d "$body" "$URL$path" 2>"$ERR")
+	code=$(curl -sS -m 120 -o "$OUT" -w '%{http_code}' "$@" -d "$body" "$URL$path" 2>"$ERR")
 }
 events() { sed -n 's/^data: //p' "$OUT" | grep -v '^\[DONE\]$'; }
 text() { events | jq -j '.choices[0] | (.delta.content? // .text? // "")'; }
@@ -110,10 +110,16 @@ contains "$(cat <&3)" "HTTP/1.1 400 " "what is no HTTP gets 400 and is closed"
 exec 3<&-
 curl -sS -o /dev/null -o /dev/null -w '%{num_connects}\n' "$URL/health" "$URL/v1/models" >connects
 is "$(tr '\n' ' ' <connects)" "1 0 " "a connection is kept"
-curl -sN -m 0.3 -o /dev/null "$URL/v1/completions" -H 'X-Request-Id: gone' -d '{"prompt":"x","max_tokens":100000,"stream":true}'
+curl -sN -o /dev/null "$URL/v1/completions" -H 'X-Request-Id: gone' -d '{"prompt":"x","max_tokens":100000,"stream":true}' &
+gone=$!
+stop_at_exit $gone
+begun() { [ "$(curl -s "$URL/metrics" | sed -n 's/^vllm:time_to_first_token_seconds_count{.*} //p')" = 9 ]; }
+yes_if "a long answer begins" wait_for begun
+kill $gone
+wait $gone 2>/dev/null
 left() { grep '"id":"gone"' log.ndjson | jq -e .cancelled && [ "$(curl -s "$URL/metrics" |
 	sed -n 's/^vllm:num_requests_running{.*} //p')" = 0 ]; }
-yes_if "who hangs up is taken off the engine" wait_for left
+yes_if "a client that hangs up is taken off the engine" wait_for left
 
 # ---- the log and the metrics ----
 line=$(grep '"id":"first"' log.ndjson)
@@ -122,7 +128,7 @@ is "$(jq -c '[.status,.stream,.prompt_tokens,.output_tokens,.max_tokens,.finish,
 is "$(jq -r .prompt_sha256 <<<"$line")" "$(printf 'hello world' | sha256sum | cut -d' ' -f1)" "with the prompt's digest"
 is "$(jq '.arrival_ns <= .head_ns and .head_ns < .first_token_ns and .first_token_ns < .last_token_ns and .last_token_ns <= .end_ns' <<<"$line")" \
 	true "and its times in order"
-between "$(jq '(.last_token_ns - .arrival_ns) / 1e6' <<<"$line")" 7.1 1000 "seven steps of 1.02 ms, never early"
+at_least "$(jq '(.last_token_ns - .arrival_ns) / 1e6' <<<"$line")" 7.1 "seven tokens take seven steps of 1.02 ms, never early"
 curl -s "$URL/metrics" >metrics
 is "$(sed -n 's/^vllm:request_success_total{.*finished_reason="length".*} //p' metrics)" 8 "eight requests came to their end"
 is "$(sed -n 's/^vllm:time_to_first_token_seconds_count{.*} //p' metrics)" 9 "nine had a first token"
@@ -184,7 +190,7 @@ yes_if "a reader that never reads is dropped" wait_for dropped
 exec 3<&-
 server_stop "$SERVER"
 contains "$(cat "$SERVER_ERR")" " 1 readers too slow" "and counted"
-bash -c 'ulimit -n 24; exec "$0" --step-base 1ms --max-time 30s' "$BIN/ipf-sim" >few.out &
+bash -c 'ulimit -n 24; exec "$0" --step-base 1ms --max-time 1h' "$BIN/ipf-sim" >few.out &
 stop_at_exit $!
 wait_for test -s few.out
 URL=$(sed 's/.* on //' few.out)
@@ -209,8 +215,9 @@ done
 run "$BIN/ipf-sim" --log /nowhere/log
 status_is 1 "a log that can't be opened"
 # Its parent, a shell, ends at once; it has to follow.
-sh -c '"$1" --die-with-parent --max-time 30s >orphan.out 2>&1 & echo $! >orphan.pid; while ! [ -s orphan.out ]; do sleep 0.01; done' sh "$BIN/ipf-sim"
-yes_if "--die-with-parent" wait_for sh -c "! kill -0 $(cat orphan.pid)"
+sh -c '"$1" --die-with-parent --max-time 1h >orphan.out 2>&1 & echo $! >orphan.pid; while ! [ -s orphan.out ]; do sleep 0.01; done' sh "$BIN/ipf-sim"
+stop_at_exit "$(cat orphan.pid)"
+yes_if "--die-with-parent: it ends with its parent" wait_for sh -c "! kill -0 $(cat orphan.pid)"
 
 # ---- its description ----
 "$BIN/ipf-sim" --help | grep -oE '(^| )--[a-z][a-z-]*' | tr -d ' ' | sort -u >known

@@ -2,12 +2,12 @@
 # The simulated devices as a scraper sees them: what a run costs follows from its steps.
 . "$TESTS/tap.sh"
 
-scrape() { curl -sS -m 20 -o scraped -w '%{http_code}' "$URL$1"; }
+scrape() { curl -sS -m 120 -o scraped -w '%{http_code}' "$URL$1"; }
 value() { # METRIC DEVICE of a host
 	sed -n "s/^$1{.*gpu=\"$2\",.*} //p;s/^$1{.*gpu_id=\"$2\",.*} //p" scraped
 }
 energy_mj() { scrape /dcgm/metrics >/dev/null && value DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION 0; }
-ask() { curl -sS -m 20 -o "$OUT" "$URL/v1/completions" -d "{\"prompt\":\"x\",\"max_tokens\":$1}"; }
+ask() { curl -sS -m 3600 -o "$OUT" "$URL/v1/completions" -d "{\"prompt\":\"x\",\"max_tokens\":$1}"; }
 
 # ---- energy: 20 steps of 10 ms at 600 W, and nothing between them ----
 server_start --gpus 2 --gpu-power 0:600 --step-base 10ms --step-per-seq 0 --prefill-rate 1000M
@@ -43,13 +43,13 @@ is "$(grep -vcE '^(# (HELP|TYPE) gpu_[a-z_]+ .*|gpu_[a-z_]+\{([a-z_]+="[^"]*",?)
 
 # ---- time: a device that draws 100 W whatever it does ----
 server_start --gpus 1 --gpu-power 100:100
-t0=$(date +%s%N)
+t0=$(date +%s%N) # exact: the reading lies between
 first=$(energy_mj)
-t1=$(date +%s%N)
+t1=$(date +%s%N) # exact: the reading lies between
 ask 10
-t2=$(date +%s%N)
+t2=$(date +%s%N) # exact: the reading lies between
 last=$(energy_mj)
-t3=$(date +%s%N)
+t3=$(date +%s%N) # exact: the reading lies between
 between "$((last - first))" "$(((t2 - t1) / 10000 - 1))" "$(((t3 - t0) / 10000 + 1))" "100 W are 100 mJ in each millisecond"
 
 # ---- none ----
