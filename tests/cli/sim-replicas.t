@@ -2,7 +2,7 @@
 # The simulated autoscaler: replicas come after a delay when the load is high, go when it is low, and do the work.
 . "$TESTS/tap.sh"
 
-kube() { curl -sS -m 20 "$URL/kube/metrics" | sed -n "s/^kube_$1{.*} //p"; }
+kube() { curl -sS -m 120 "$URL/kube/metrics" | sed -n "s/^kube_$1{.*} //p"; }
 state() { echo "$(kube deployment_spec_replicas) $(kube deployment_status_replicas_ready) $(kube deployment_status_replicas_unavailable)"; }
 state_is() { [ "$(state)" = "$1" ]; }
 running() { curl -s "$URL/metrics" | sed -n 's/^vllm:num_requests_running{.*} //p' | tr '\n' ' '; }
@@ -16,14 +16,19 @@ load() { # REQUESTS that go on for long
 	done
 }
 
-server_start --replicas 1:3,delay=4s,scale-at=2,idle=1s --max-batch 2 --step-base 5ms --gpus 1
+# Replicas that take an hour are not ready, and those that take no time soon are.
+server_start --replicas 1:3,delay=1h,scale-at=2,idle=1s --max-batch 2 --step-base 5ms --gpus 1
 is "$(state)" "1 1 0" "at first there is the least"
 load 5
 yes_if "more are added at once, and are not ready" wait_for state_is "3 1 2"
 is "$(running)" "2 " "so that only two requests run"
-between "$(kube horizontalpodautoscaler_status_desired_replicas)" 3 3 "as many as the rule wants"
-yes_if "after the delay they are ready" wait_for state_is "3 3 0"
-yes_if "and all requests run, a series for each replica" wait_for running_is "2 2 1 "
+between "$(kube horizontalpodautoscaler_status_desired_replicas)" 3 3 "as many replicas are wanted as the rule says"
+kill "${clients[@]}"
+server_stop
+server_start --replicas 1:3,delay=1ms,scale-at=2,idle=1s --max-batch 2 --step-base 5ms --gpus 1
+load 5
+yes_if "after the delay more replicas are ready" wait_for state_is "3 3 0"
+yes_if "all requests run, with a series for each replica" wait_for running_is "2 2 1 "
 power() { curl -s "$URL/dcgm/metrics" | sed -n 's/^DCGM_FI_DEV_POWER_USAGE{.*hostname="sim-2".*} //p'; }
 busy() { [ "$(power)" = 600.000000 ]; }
 yes_if "with the third one's device" wait_for busy
@@ -35,9 +40,10 @@ is "$(curl -s "$URL/kube/metrics" | grep -vcE '^(# (HELP|TYPE) kube_[a-z_]+ .*|k
 # ---- from nothing ----
 server_start --replicas 0:1,delay=1s,idle=200ms --log log.ndjson
 is "$(state)" "0 0 0" "there may be none"
-curl -s -m 50 -o "$OUT" "$URL/v1/completions" -d '{"prompt":"x","max_tokens":3}'
+curl -s -m 120 -o "$OUT" "$URL/v1/completions" -d '{"prompt":"x","max_tokens":3}'
 is "$(jq .usage.completion_tokens "$OUT")" 3 "a request waits for the first"
-between "$(jq '(.first_token_ns - .arrival_ns) / 1e6' log.ndjson)" 1008 5000 "which takes the delay, and then a step"
+wait_for test -s log.ndjson
+at_least "$(jq '(.first_token_ns - .arrival_ns) / 1e6' log.ndjson)" 1008 "a first token from no replica takes the delay, and then a step"
 yes_if "and it goes again" wait_for state_is "0 0 0"
 
 server_start

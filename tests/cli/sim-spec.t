@@ -3,9 +3,9 @@
 . "$TESTS/tap.sh"
 unset -f jq # the order of members matters
 
-scrape() { curl -sS -m 20 "$URL/metrics" >scraped; }
+scrape() { curl -sS -m 120 "$URL/metrics" >scraped; }
 value() { sed -n "s/^vllm:spec_decode_num_$1{.*} //p" scraped; }
-post() { curl -sS -m 50 -N -o "$OUT" "$URL$1" -d "$2"; }
+post() { curl -sS -m 120 -N -o "$OUT" "$URL$1" -d "$2"; }
 events() { sed -n 's/^data: //p' "$OUT" | grep -v '^\[DONE\]$'; }
 
 # ---- vLLM: a summary in each answer, which add up to the counters ----
@@ -23,7 +23,8 @@ is "$(($(value drafts_total) + $(value accepted_tokens_total) + 4))" 400 "all to
 is "$(grep -c '^vllm:spec_decode_num_accepted_tokens_per_pos_total{engine="0",model_name="sim",position="[012]"} ' scraped)" 3 "per position"
 is "$(value accepted_tokens_per_pos_total | awk '{ s += $1 } END { print s }')" "$(value accepted_tokens_total)" "which add up"
 is "$(jq -s 'map(.acceptance_histogram | add) | add' spec.ndjson)" "$(value drafts_total)" "and a histogram"
-is "$(jq '.metrics | (.mean_itl_ms * 99 - .generation_time_ms | fabs) < 0.001 and .generation_time_ms < 99 * 5' "$OUT")" true "its gaps are shorter than a step"
+is "$(jq '.metrics | (.mean_itl_ms * 99 - .generation_time_ms | fabs) < 0.001 and .speculative_decoding.num_spec_steps < 99 and .generation_time_ms > .speculative_decoding.num_spec_steps * 5 - 0.001' "$OUT")" true \
+	"99 tokens after the first take fewer steps than that"
 cp "$OUT" whole.json
 post /v1/completions '{"prompt":"question 4","max_tokens":100,"stream":true,"stream_options":{"include_usage":true}}'
 is "$(events | tail -1 | jq -c '[.usage.completion_tokens, (.metrics.speculative_decoding.num_spec_steps)]')" \
@@ -48,11 +49,13 @@ is "$(jq '.timings | .draft_n % 3 == 0 and .draft_n / 3 + .draft_n_accepted == 2
 # ---- Dynamo, as the request asks ----
 server_start --step-base 10ms --step-per-seq 0 --clock-offset 1h
 nvext='"nvext":{"extra_fields":["timing","worker_id"]}'
+before=$(date +%s) # exact: the request lies between
 post /v1/chat/completions "{\"messages\":[{\"role\":\"user\",\"content\":\"hello\"}],\"max_tokens\":5,\"stream\":true,$nvext}"
+after=$(date +%s) # exact: the request lies between
 is "$(events | jq -c 'select(.nvext) | [.choices[0].finish_reason, (.nvext | keys), (.nvext.timing | keys_unsorted)]')" \
 	'["length",["timing","worker_id"],["request_received_ms","prefill_wait_time_ms","prefill_time_ms","ttft_ms","total_time_ms","kv_hit_rate"]]' "nvext is in the chunk that finishes"
 is "$(events | jq 'select(.nvext) | .nvext.timing | (.prefill_wait_time_ms + .prefill_time_ms - .ttft_ms | fabs) < 0.001 and .ttft_ms >= 10 and .total_time_ms >= 50')" true "its times add up"
-between "$(($(events | jq 'select(.nvext) | .nvext.timing.request_received_ms') / 1000 - $(date +%s)))" 3590 3601 "on the server's clock"
+between "$(($(events | jq 'select(.nvext) | .nvext.timing.request_received_ms') / 1000))" $((before + 3600)) $((after + 3600)) "request_received_ms is on the server's clock" # exact: it lies between
 post /v1/completions "{\"prompt\":\"x\",\"max_tokens\":2,\"nvext\":{\"extra_fields\":[\"worker_id\",\"x\",7]}}"
 is "$(jq -c .nvext "$OUT")" '{"worker_id":{"prefill_worker_id":0,"prefill_dp_rank":0,"decode_worker_id":1,"decode_dp_rank":0}}' "only what is asked for"
 post /v1/completions '{"prompt":"x","max_tokens":2,"nvext":{}}'
@@ -60,7 +63,7 @@ is "$(jq -c '[has("nvext"), has("metrics")]' "$OUT")" '[false,false]' "and nothi
 server_start --step-base 10ms --step-per-seq 0 --kv-transfer 300ms --log apart.ndjson
 post /v1/completions '{"prompt":"x","max_tokens":3,"stream":true}'
 wait_for test -s apart.ndjson
-between "$(jq '(.last_token_ns - .first_token_ns) / 1e6' apart.ndjson)" 309 5000 "a transfer between prefill and decode"
+at_least "$(jq '(.last_token_ns - .arrival_ns) / 1e6' apart.ndjson)" 329 "a transfer of 300 ms comes between the step of the prompt and two others"
 for wrong in tokens=0,accept=1 tokens=17,accept=1 accept=0.5 tokens=3,accept=2 x=1; do
 	run "$BIN/ipf-sim" --spec "$wrong"
 	status_is 2 "--spec $wrong is refused"
