@@ -103,13 +103,20 @@ pipe "$dead chat.sched | ipf-collect --explain" "1 3" "ipf-fire: http://127.0.0.
 wrong 3 "standard input: empty" ipf-collect <empty
 wrong 3 "empty: empty" ipf-collect empty
 
-# A server that goes away in the middle is no failure of ours: the run ends, and every request is told of.
+# A server that goes away in the middle is no failure of ours: the run ends, and every request is told of. The rest of the schedule comes when
+# the server has gone.
 server_start --log gone.log
 ipf-sched constant:rate=20,for=3s -t chat.trace -q -o gone.sched
-ipf-fire -q -u "$URL" -m sim -t chat.trace gone.sched -o gone.records >"$OUT" 2>"$ERR" &
+mkfifo rest
+ipf-fire -q -u "$URL" -m sim -t chat.trace rest -o gone.records >"$OUT" 2>"$ERR" &
 fire=$!
+stop_at_exit $fire
+exec 7>rest
+head -20 gone.sched >&7
 wait_for test -s gone.log
 server_stop
+tail -n +21 gone.sched >&7
+exec 7>&-
 wait $fire
 status=$?
 status_is 0 "a run whose server goes away ends with 0"

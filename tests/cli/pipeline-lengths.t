@@ -6,9 +6,11 @@
 server_start --eos-mean 15 --step-base 1ms --log server.log
 ipf-prep sharegpt "$ROOT/examples/chat.json" --input-tokens 40 --output-tokens 50 -q -o chat.trace
 ipf-sched constant:rate=100,n=60 -t chat.trace -q -o chat.sched
+all_logged() { [ "$(wc -l <server.log)" = 60 ]; }
 go() { # OPTIONS OF ipf-fire…
 	: >server.log
 	ipf-fire -q -u "$URL" -m sim -t chat.trace chat.sched "$@" -o run.records
+	wait_for all_logged # before the next run begins
 	ipf-collect -q -t approx run.records -o run.results
 	ipf-report -f json run.results >report.json
 	body run.results | jq -c 'select(has("n"))' >rows.json

@@ -17,7 +17,8 @@ replay() { # NAME SPEED ROWS: from NAME.trace; ROWS: file of ticks, input, outpu
 	: >server.log
 	run ipf-sched "replay:speed=$2" -t "$1.trace" -o "$1.sched"
 	status_is 0 "$1: a schedule at speed $2"
-	run ipf-fire -u "$URL" -t "$1.trace" "$1.sched" -o "$1.records"
+	# shellcheck disable=SC2016 # the program's variable
+	run ipf-fire -u "$URL" -t "$1.trace" -H 'X-Request-Id: $id' "$1.sched" -o "$1.records"
 	status_is 0 "$1: the run"
 	run ipf-collect "$1.records" -o "$1.results"
 	status_is 0 "$1: the results"
@@ -26,22 +27,21 @@ replay() { # NAME SPEED ROWS: from NAME.trace; ROWS: file of ticks, input, outpu
 	body "$1.results" | jq -c 'select(has("n") and has("start_ns"))' >rows.json
 	is "$(jq -s 'map(select(.ok)) | length' rows.json)" "$count" "$1: all $count requests are ok"
 
-	# Due to the nanosecond (one of rounding); started when due, as far as a busy machine allows.
+	# Due to the nanosecond (one of rounding), and never started before. (tests/bench/lag.sh has how soon after.)
 	jq -s -r 'sort_by(.n)[] | "\(.due_ns) \(.start_ns - .due_ns)"' rows.json >timings
 	paste -d ' ' "$3" timings |
 		awk -v speed="$2" 'BEGIN { OFMT = "%.0f" } { d = $4 - $1 * 100 / speed; if (d < -1 || d > 1) print "row " NR ": due " $4 ", expected " $1 * 100 / speed }' >wrong
 	is "$(cat wrong)" "" "$1: each request is due at its recorded time divided by $2"
-	cut -d ' ' -f 2 timings | sort -n >lags
-	between "$(sed -n 1p lags)" 0 1e12 "$1: none starts early"
-	between "$(sed -n "$((count / 2 + 1))p" lags)" 0 100e6 "$1: half of them start within 100 ms"
-	between "$(tail -1 lags)" 0 10e9 "$1: all within ten seconds"
+	at_least "$(cut -d ' ' -f 2 timings | sort -n | head -1)" 0 "$1: none starts before it is due"
 
-	# What the server saw, on its own clock: when each came, and how long it was.
-	t0=$(plain "$1.records" | head -1 | jq .t0_unix_ns)
-	jq -s -r --argjson t0 "$t0" 'sort_by(.arrival_wall_ns)[] | .arrival_wall_ns - $t0' server.log | sort -n >came
-	jq -s -r 'sort_by(.start_ns)[] | .start_ns' rows.json | paste -d ' ' - came |
-		awk '{ d = ($2 - $1) / 1e6; if (d < -20 || d > 1000) print "request " NR " came " d " ms after its start" }' >wrong
-	is "$(cat wrong)" "" "$1: the server got each when ipf-fire says that it was sent"
+	# What the server saw: when each came, by the clock of both, and how long it was.
+	all_logged() { [ "$(wc -l <server.log)" = "$count" ]; }
+	wait_for all_logged
+	t0=$(plain "$1.records" | head -1 | jq .t0_clock_ns)
+	jq -c '[.id, .arrival_ns, .first_token_ns]' server.log >came
+	body "$1.records" | jq -c --slurpfile came came --argjson t0 "$t0" 'INDEX($came[]; .[0]) as $at | select(.n != null) | $at[.id] as [$id, $arrival, $answered] |
+		select($t0 + .start_ns <= $arrival and $answered <= $t0 + .end_ns | not) | [.n, .start_ns, $arrival - $t0, $answered - $t0, .end_ns]' >wrong
+	is "$(cat wrong)" "" "$1: each request comes to the server after ipf-fire says that it started, and ends after the server answered"
 	jq -r '"\(.prompt_tokens) \(.output_tokens)"' server.log | sort >got
 	cut -d ' ' -f 2,3 "$3" | sort >asked
 	same got asked "$1: the server counted the trace's lengths, prompt and answer"
