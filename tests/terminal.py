@@ -6,6 +6,9 @@
 
 If THEN is not 0, the terminal has that many columns from the first picture on. The screen knows the few sequences that are used, and
 refuses others. The exit status is the command's.
+
+The file SHOWN of the environment has what has come so far, and the file SHOWN.resized exists when the terminal has its other width: a command can wait
+for them.
 """
 import fcntl
 import os
@@ -21,6 +24,10 @@ def resize(fd, rows, columns):
 
 
 def run(rows, columns, then, command, drawn):
+    path = os.environ.get("SHOWN", os.devnull)
+    so_far = open(path, "wb")
+    if path != os.devnull and os.path.exists(path + ".resized"):
+        os.remove(path + ".resized")
     pid, fd = pty.fork()
     if pid == 0:
         os.environ.pop("COLUMNS", None)
@@ -35,9 +42,13 @@ def run(rows, columns, then, command, drawn):
         if not data:
             break
         shown += data
+        so_far.write(data)
+        so_far.flush()
         if then and not changed and drawn in shown:
             changed = True
             resize(fd, rows, then)
+            if path != os.devnull:
+                open(path + ".resized", "wb").close()
     return shown, os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
 

@@ -20,11 +20,33 @@ longest() {
 	drawn | LC_ALL=C.UTF-8 awk '{ if (length($0) > n) n = length($0) } END { print n + 0 }'
 }
 
+# A schedule whose end comes when the terminal has shown a line like ERE: no run is over before it was shown.
+SHOWN=$PWD/shown
+has_shown() { tr '\r' '\n' <"$SHOWN" | sed 's/\x1b\[K//g' | grep -aqE "$1"; }
+feed() { # SCHEDULE [ERE]
+	head -8 "$1"
+	until has_shown "${2:-^[0-9]+ s }"; do sleep 0.05; done
+	tail -n +9 "$1"
+}
+# The same when the terminal has changed its width, and two lines more were drawn: of one, the width was perhaps read before.
+drawings() { tr -cd '\r' <"$SHOWN" | wc -c; }
+feed_resized() { # SCHEDULE
+	head -8 "$1"
+	until [ -e "$SHOWN.resized" ]; do sleep 0.05; done
+	local before
+	before=$(drawings)
+	until [ "$(drawings)" -ge $((before + 2)) ]; do sleep 0.05; done
+	tail -n +9 "$1"
+}
+export SHOWN
+export -f has_shown feed drawings feed_resized
+
 server_start -m sim --step-base 2ms
 dead=http://127.0.0.1:1
 ipf-prep sharegpt "$ROOT/examples/chat.json" -o t.trace
 ipf-sched -q constant:rate=40,for=600ms -t t.trace -o t.sched
 fire="ipf-fire -u $URL -m sim -t t.trace t.sched"
+fed="feed t.sched | ipf-fire -u $URL -m sim -t t.trace"
 
 # ---- raw records ----
 terminal 80 "$fire"
@@ -43,34 +65,34 @@ is "$status" 0 "lists are no records"
 
 # ---- width ----
 for width in 132 80 60 40 20; do
-	terminal $width "$fire -o records"
+	terminal $width "$fed -o records"
 	is "$status" 0 "$width columns: a run"
 	between "$(longest)" 1 $((width - 1)) "$width columns: the line fits"
 	is "$(drawn | grep -vcE '^[0-9]+ s(  started [0-9]+/24(  in flight [0-9]+(  done [0-9]+(  failed [0-9]+(  [0-9.]+ req/s(  [0-9.]+ MB/s(  lag p99 [0-9.]+ [mun]?s)?)?)?)?)?)?)?$')" 0 \
 		"$width columns: of whole figures" || drawn
 done
-terminal 130 -30 "$fire -o records"
+terminal 130 -30 "feed_resized t.sched | ipf-fire -u $URL -m sim -t t.trace -o records"
 between "$(drawn | tail -1 | wc -c)" 2 30 "a terminal that became narrow"
-COLUMNS=45 terminal 0 "COLUMNS=45 $fire -o records"
+COLUMNS=45 terminal 0 "export COLUMNS=45; $fed -o records"
 between "$(longest)" 1 44 "COLUMNS, where the terminal does not know its width"
 
 # ---- one program of a pipe ----
-terminal 200 "ipf-sched constant:rate=40,for=600ms -t t.trace | ipf-fire -u $URL -m sim -t t.trace | ipf-collect -o results"
+terminal 200 "feed t.sched ' 0 failed .*TTFT' | ipf-fire -u $URL -m sim -t t.trace | ipf-collect -o results"
 is "$status" 0 "a pipe on a terminal"
 is "$(drawn | grep -c 'in flight')" 0 "ipf-fire leaves it to the last"
 matches "$(drawn)" '^[0-9]+ requests  0 failed  [0-9.]+k? tokens/s  TTFT [0-9.]+ [mu]?s \(mean\)$' "which shows tokens/s, TTFT and failures"
-terminal 200 "ipf-sched constant:rate=40,for=600ms -t t.trace | ipf-fire -u $URL -m sim -t t.trace --progress | ipf-collect -q -o results"
+terminal 200 "$fed --progress | ipf-collect -q -o results"
 matches "$(drawn)" 'in flight' "--progress shows it nevertheless"
 terminal 80 "$fire --no-progress -o records"
 is "$status $(drawn)" "0 " "--no-progress shows none on a terminal"
-terminal 80 "$fire --no-progress --progress -o records"
+terminal 80 "$fed --no-progress --progress -o records"
 matches "$(drawn)" 'in flight' "but with --progress"
-terminal 200 "$fire | ipf-collect | ipf-report >report"
+terminal 200 "feed t.sched '^[0-9]+ requests' | ipf-fire -u $URL -m sim -t t.trace | ipf-collect | ipf-report >report"
 matches "$(drawn)" '^[0-9]+ requests' "ipf-collect shows it in the middle of a pipe, too"
 ipf-sched -q constant:rate=40,for=600ms -t t.trace -o dead.sched
-terminal 200 "$fire -H 'X-Nothing: x' -o records; ipf-fire -u $URL/nowhere -m sim -t t.trace dead.sched -o records"
+terminal 200 "$fire -H 'X-Nothing: x' -o records; feed dead.sched 'failed [0-9]+ .http-status' | ipf-fire -u $URL/nowhere -m sim -t t.trace -o records"
 matches "$(drawn)" 'failed [0-9]+ \(http-status [0-9]+\)' "failures by kind"
-terminal 200 "ipf-fire -u $URL/nowhere -m sim -t t.trace dead.sched | ipf-collect -o results"
+terminal 200 "feed dead.sched '[0-9]+ failed .http.status' | ipf-fire -u $URL/nowhere -m sim -t t.trace | ipf-collect -o results"
 matches "$(drawn)" '[0-9]+ failed \(http_status [0-9]+\)|[0-9]+ failed \(http-status [0-9]+\)' "in the results, too"
 run ipf-fire -q -u "$dead" -m sim -t t.trace t.sched -o records
 isnt "$status" 0 "a server that is not there"

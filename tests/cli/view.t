@@ -16,13 +16,36 @@ label() { # NAME: the line with this label
 	grep "^$1 " "$OUT"
 }
 
+# Records whose rest comes when the view has shown ERE.
+SHOWN=$PWD/shown
+pause() { # FILE LINES ERE: the rest comes after so many lines, when a picture has had it
+	head -n "$2" "$1"
+	until grep -aqE -e "$3" "$SHOWN"; do sleep 0.05; done
+	tail -n +$(($2 + 1)) "$1"
+}
+drawings() { grep -ac $'\x1b\\[J' "$SHOWN"; }
+pause_resized() { # FILE LINES: the terminal has changed its width, and two pictures more were drawn: of one, the width was perhaps read before
+	head -n "$2" "$1"
+	until [ -e "$SHOWN.resized" ]; do sleep 0.05; done
+	local before
+	before=$(drawings)
+	until [ "$(drawings)" -ge $((before + 2)) ]; do
+		tail -n +$(($2 + 1)) "$1" | head -1 # it draws when a line comes
+		set -- "$1" $(($2 + 1))
+		sleep 0.3
+	done
+	tail -n +$(($2 + 1)) "$1"
+}
+export SHOWN
+export -f pause drawings pause_resized
+
 server_start -m sim --step-base 2ms
 ipf-prep sharegpt "$ROOT/examples/chat.json" -o t.trace
 ipf-sched -q constant:rate=80,for=700ms -t t.trace -o t.sched
 fire="ipf-fire -u $URL -m sim -t t.trace t.sched"
 live="$fire | ipf-collect -o results"
-# the same from records, with a pause in which there is time for pictures
-again="(head -n 30 records; sleep 0.3; tail -n +31 records) | ipf-collect -o results"
+# the same from records, which end when there has been a picture
+again="pause records 30 '^.*requests ' | ipf-collect -o results"
 
 terminal 24 80 "$live"
 is "$status" 0 "a live run on a terminal"
@@ -35,11 +58,11 @@ matches "$(label requests)" "[▁▂▃▄▅▆▇█]" "with their course"
 matches "$(label TTFT)" "  p50 [0-9.]+ [mu]?s  p99 [0-9.]+ [mu]?s  max [0-9.]+ [mu]?s" "TTFT"
 matches "$(label ITL)" "  p50 [0-9.]+ [mu]?s" "ITL"
 matches "$(label tokens)" "output tokens/s" "tokens"
-matches "$(label verdict)" "^verdict   (OK|DOUBTFUL|INVALID)" "the verdict"
+matches "$(label verdict)" "^verdict   (OK|DOUBTFUL|INVALID)" "the verdict is below the figures" # exact: any verdict will do
 between "$(sed -n 's/^longest \([0-9]*\).*/\1/p' "$ERR")" 40 79 "lines fit into 80 columns"
-between "$(sed -n 's/.*pictures //p' "$ERR")" 2 100000 "drawn again and again"
 
-terminal 24 80 "$fire -o records; (head -n 40 records; sleep 0.5; tail -n +41 records) | ipf-collect -o viewed"
+terminal 24 80 "$fire -o records; pause records 40 '^.*requests ' | ipf-collect -o viewed"
+at_least "$(sed -n 's/.*pictures //p' "$ERR")" 2 "the view is drawn during the run and at its end"
 run ipf-collect -q records -o unseen
 same() { sed 's/^{"ipf".*//' "$1" | grep -v '^{"end"'; sed -n '/^{"end"/s/.*"verdict"/"verdict"/p' "$1"; }
 is "$(same viewed | sha256sum)" "$(same unseen | sha256sum)" "the view changes nothing in the results"
@@ -52,7 +75,7 @@ for columns in 60 40 20; do
 done
 terminal 3 80 "$again"
 is "$(tail -n +2 "$OUT" | grep -vc '^$')" 3 "three rows have three lines"
-terminal 24 120 -40 "$live"
+terminal 24 120 -40 "pause_resized records 20 | ipf-collect -o results"
 is "$status" 0 "a terminal that becomes narrower"
 between "$(sed -n 's/.*last \([0-9]*\) .*/\1/p' "$ERR")" 20 39 "its lines fit then"
 
@@ -75,32 +98,37 @@ is "$(grep -n '^ipf-collect: all 56' "$OUT" | cut -d: -f1)" "$(($(grep -n '^verd
 
 # How much is done, and how long the rest takes.
 seen() { # COMMAND: all that was drawn, the lines that begin with the time
-	TERM=xterm LC_ALL=C.UTF-8 python3 "$TESTS/terminal.py" lines 24 120 0 "$1" | tr '\r' '\n' | grep -a '0:0[0-9] .*stage' >heads
+	TERM=xterm LC_ALL=C.UTF-8 python3 "$TESTS/terminal.py" lines 24 120 0 "$1" | tr '\r' '\n' | grep -aE '[0-9]+:[0-9]{2} .*stage' >heads
 }
-ipf-sched -q constant:rate=40,for=1500ms -t t.trace -o timed.sched
-seen "ipf-fire -u $URL -m sim -t t.trace timed.sched | ipf-collect -o results"
-matches "$(cat heads)" ' [1-9][0-9]? %  0:01 left .*stage 1/1' "by the schedule's time"
-matches "$(tail -1 heads)" '0:01      100 %  .*stage 1/1' "up to all of it"
+# A hundred seconds, of which the first one is enough: a percent is a second.
+printf '{"ipf":"twin","version":1,"parameters":{"step_base_ns":{"value":2000000},"step_per_sequence_ns":{"value":0}}}\n' >server.twin
+ipf-sched -q constant:rate=1,for=100s -t t.trace -o timed.sched
+ipf-fire -q --twin server.twin -t t.trace timed.sched -o timed.records
+seen "pause timed.records 3 ' [1-9][0-9]? %  [0-9]+:[0-9]{2} left .*stage 1/1' | ipf-collect -o results"
+sed -nE 's/.* ([0-9]+) %  ([0-9]+):([0-9]{2}) left .*/\1 \2 \3/p' heads | awk '{ sum = $1 + 60 * $2 + $3; if (sum < 99 || sum > 100) print }' >wrong
+is "$(cat wrong)" "" "percents and the time that is left are those of the schedule's time"
+matches "$(cat heads)" ' [1-9][0-9]? %  [0-9]+:[0-9]{2} left .*stage 1/1' "the head has percents, the time that is left, and the stage"
+matches "$(tail -1 heads)" '[0-9]+:[0-9]{2} +100 %  .*stage 1/1' "in the end, 100 % of the schedule are done"
 ipf-sched -q closed:users=2,n=30 -t t.trace -o counted.sched
-seen "ipf-fire -u $URL -m sim -t t.trace counted.sched -o counted.records; (head -n 20 counted.records; sleep 0.5; tail -n +21 counted.records) | ipf-collect -o results"
+seen "ipf-fire -u $URL -m sim -t t.trace counted.sched -o counted.records; pause counted.records 20 ' (5[0-9]|6[0-9]) %  ' | ipf-collect -o results"
 matches "$(cat heads)" ' (5[0-9]|6[0-9]) %  ' "by the requests that have ended"
-matches "$(tail -1 heads)" ' 100 %  ' "up to all of them"
+matches "$(tail -1 heads)" ' 100 %  ' "in the end, 100 % of the requests have ended"
 
 # In a warm-up nothing is measured yet: that is not an answer of the server.
 ipf-sched -q constant:rate=80,for=700ms,warmup constant:rate=80,for=300ms -t t.trace -o warm.sched
 run ipf-fire -q -u "$URL" -m sim -t t.trace warm.sched -o warm.records
-TERM=xterm LC_ALL=C.UTF-8 python3 "$TESTS/terminal.py" lines 24 80 0 "(head -n 30 warm.records; sleep 0.6; tail -n +31 warm.records) | ipf-collect -o results" >"$OUT" 2>"$ERR"
+TERM=xterm LC_ALL=C.UTF-8 python3 "$TESTS/terminal.py" lines 24 80 0 "pause warm.records 30 'nothing measured yet' | ipf-collect -o results" >"$OUT" 2>"$ERR"
 contains "$(cat "$OUT")" "so far    nothing measured yet" "a warm-up"
 is "$(grep -ac 'no requests were sent' "$OUT")" 0 "is not INVALID"
 
-terminal 24 80 "$again -q"
+terminal 24 80 "cat records | ipf-collect -o results -q"
 is "$(cat "$OUT")" before "-q: no view"
 sed '1s/{/{"predicted":{"twin":"m.twin"},/' records >predicted.records
-terminal 24 80 "(head -n 30 predicted.records; sleep 0.3; tail -n +31 predicted.records) | ipf-collect -o results"
-matches "$(label verdict)" "^verdict   PREDICTED, (OK|DOUBTFUL|INVALID)" "a run that a twin predicted is called so"
+terminal 24 80 "pause predicted.records 30 '^.*requests ' | ipf-collect -o results"
+matches "$(label verdict)" "^verdict   PREDICTED, (OK|DOUBTFUL|INVALID)" "a run that a twin predicted is called so" # exact: any verdict will do
 terminal 24 80 "ipf-collect records -o results"
 is "$(grep -c '^verdict' "$OUT")" 0 "records in a file: no view"
-TERM=dumb python3 "$TESTS/terminal.py" screen 24 80 0 "$again" >"$OUT" 2>"$ERR"
+TERM=dumb python3 "$TESTS/terminal.py" screen 24 80 0 "cat records | ipf-collect -o results" >"$OUT" 2>"$ERR"
 is "$(grep -c '^verdict' "$OUT")" 0 "a terminal that cannot redraw: no view"
 TERM=xterm LC_ALL=C python3 "$TESTS/terminal.py" screen 24 80 0 "$again" >"$OUT" 2>"$ERR"
 is "$(LC_ALL=C grep -c '[^ -~]' "$OUT")" 0 "without UTF-8, ASCII"
