@@ -9,6 +9,10 @@ if ! command -v python3 >/dev/null; then
 	exit
 fi
 small_run 40
+# What a busy machine adds is taken out of it: only errors that are put in count below.
+mv chat.records live.records
+python3 "$TESTS/helpers/calm.py" live.records >chat.records
+ipf-collect -q chat.records -o chat.results
 run ipf-report -f json chat.results
 status_is 0 "a run is reported"
 cp "$OUT" report.json
@@ -83,7 +87,7 @@ is "$status $lacks" "0 0" "a limit that is met is not mentioned"
 run ipf-report -f json --accuracy 500us wide.results
 status_is 0 "one that is missed"
 is "$(jq -r '.accuracy | [.limit_ms, .missed > 20] | map(tostring) | join(" ")' "$OUT")" "0.5 true" "says how many figures miss it"
-is "$(jq -r '.verdict.checks[1].status' "$OUT")" DOUBTFUL "makes them doubtful"
+is "$(jq -r '.verdict.checks[1].status' "$OUT")" DOUBTFUL "figures that miss a limit are DOUBTFUL" # exact: times that are written
 contains "$(jq -r '.verdict.checks[1].detail' "$OUT")" "not exact to 500 us (--accuracy): TTFT from start mean ± 1" "names the first"
 run ipf-report --accuracy 500us --strict wide.results
 status_is 4 "and ends with 4 if it is to be strict"

@@ -105,7 +105,7 @@ server_start -m model-a -m model-b
 "$report" -q --by model run.results >run.txt
 is "$(jq -c '[(.stages[], .total) | ([.by_model[].latency.itl_ms.n] | add) == .latency.itl_ms.n]' run.json)" '[true,true,true]' "ipf-collect counts the gaps of each model"
 is "$(jq -c '.total | ([.by_model[].rate.offered] | add | round) == (.rate.offered | round)' run.json)" true "what was offered to the models adds up"
-is "$(jq -c '.total.by_model[].latency.itl_ms | .n > 20 and .min <= .p50 and .p50 <= .max' run.json | sort -u)" true "each has a distribution"
+is "$(jq -c '.total.by_model[].latency.itl_ms | .n > 0 and .min <= .p50 and .p50 <= .max' run.json | sort -u)" true "each model has a distribution of its gaps"
 fits run.txt "a real run"
 
 # ---- minimum, median ----

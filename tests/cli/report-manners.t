@@ -246,8 +246,9 @@ stop_at_exit $pid
 exec 3>pipe
 head -2 "$data/one.results" >&3
 yes_if "again it waits for more" wait_for reading
-# one at a time: of two that wait at once the system may keep only one, and those within a tenth of a second are one
-taken() { [ "$(awk '/^(SigPnd|ShdPnd)/ && $2 !~ /^0*$/ { n = 1 } END { print n + 0 }' /proc/$pid/status)" = 0 ]; }
+# One at a time: of two that wait at once the system may keep only one, and those within a tenth of a second are one. A signal was taken when none waits
+# and the program sleeps again, or has ended.
+taken() { tap_gone $pid || { reading && [ "$(awk '/^(SigPnd|ShdPnd)/ && $2 !~ /^0*$/ { n = 1 } END { print n + 0 }' /proc/$pid/status)" = 0 ]; }; }
 for signal in INT TERM INT; do
 	kill -$signal $pid
 	wait_for taken

@@ -34,7 +34,7 @@ status_is 0 "all records are collected together"
 
 # What differs is where the figures come from, and the clients' own seconds: those count in which the client at hand had requests, and of
 # all records together those in which any had.
-same_figures='del(.run, .verdict.status, .verdict.checks[1]) | del(.. | .accuracy?)'
+same_figures='del(.run, .verdict.status, .verdict.checks[1]) | del(.. | .accuracy?)' # exact: left out
 report() { # RESULTS…: in $OUT
 	run ipf-report -f json --slo ttft=100ms,p99:e2e=5s --by time=500ms "$@"
 }

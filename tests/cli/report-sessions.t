@@ -96,4 +96,7 @@ server_start --step-base 2ms
 "$report" -f json run.results >run.json
 is "$(jq -c '.sessions | [.sessions, .complete, .requests_each.max]' run.json)" '[6,6,3]' "six conversations of three turns"
 is "$(jq -c '.sessions.share | [.model, .think, .waiting, .client] | add | . * 1e5 | round' run.json)" 100000 "all of their time is divided"
-between "$(jq '.sessions.think_s.min' run.json)" 0.0999 0.2 "two pauses of 50 ms"
+at_least "$(jq '.sessions.think_s.min' run.json)" 0.0999 "two pauses of 50 ms are not shorter at a server"
+printf '{"ipf":"twin","version":1,"parameters":{"step_base_ns":{"value":2000000},"step_per_sequence_ns":{"value":0}}}\n' >server.twin
+"$BIN/ipf-sched" -q -t t.trace constant:rate=20,n=6 | "$BIN/ipf-fire" -q --twin server.twin -t t.trace | "$BIN/ipf-collect" -q -o virtual.results
+is "$("$report" -f json virtual.results | jq -c '.sessions.think_s | [.min, .max]')" "[0.1,0.1]" "two pauses of 50 ms are as long in virtual time"

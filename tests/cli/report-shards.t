@@ -6,7 +6,12 @@ export IPF_REPORT_FULL=1 # all sections of the text
 . "$TESTS/fixture.sh"
 . "$TESTS/data/report/seal.sh"
 
-server_start --step-base 1ms
+# Clients in virtual time, as if they had measured: all begin at the same time, and deliver their load. (sched-shard.t has clients at a server.)
+printf '{"ipf":"twin","version":1,"parameters":{"step_base_ns":{"value":1000000},"step_per_sequence_ns":{"value":0}}}\n' >server.twin
+measured() { # RECORDS: without what says that they are predicted
+	head -1 "$1" | jq -c 'del(.predicted) | .t0_unix_ns = 1790000000000000000'
+	tail -n +2 "$1"
+}
 ipf-prep sharegpt "$ROOT/examples/chat.json" --output-tokens 3 -n 8 -q -o chat.trace
 
 # NAME.results of a client, by shard K of N of the stages.
@@ -14,7 +19,7 @@ client() { # NAME K/N STAGE…
 	local name=$1 shard=$2
 	shift 2
 	ipf-sched "$@" --shard "$shard" -t chat.trace -q -o "$name.sched" &&
-		ipf-fire -q -u "$URL" -m sim -t chat.trace "$name.sched" -o "$name.records" &&
+		ipf-fire -q --twin server.twin -t chat.trace "$name.sched" -o "$name.virtual" && measured "$name.virtual" >"$name.records" &&
 		ipf-collect -q "$name.records" -o "$name.results"
 }
 clients() { # PREFIX N STAGE…: PREFIX1.results … PREFIXN.results, at the same time
@@ -65,7 +70,7 @@ missing() { # PRESENT MISSING SENTENCE RESULTS…
 	report "$@"
 	status_is 0 "$*: reported"
 	is "$(jq -c '.run.shards' report.json)" "$(jq -nc --argjson p "$present" --argjson m "$missing" '{of: ($p + $m | length), present: $p, missing: $m}')" "the report says which there are"
-	is "$(jq -c "[.verdict.status, ($load | .status)]" report.json)" '["INVALID","INVALID"]' "it is INVALID"
+	is "$(jq -c "[.verdict.status, ($load | .status)]" report.json)" '["INVALID","INVALID"]' "a part of a run is INVALID" # exact: virtual time
 	contains "$(jq -r "$load | .detail" report.json)" "$sentence: these are the figures of a part of the run" "and says why"
 	run ipf-report "$@"
 	contains "$(tr -s ' \n' ' ' <"$OUT")" "$sentence" "also as text"
@@ -84,7 +89,7 @@ run ipf-collect -q cut.records c3.records -o cut.results
 status_is 3 "the records of a shard were cut"
 is "$(tail -1 cut.results | jq -r .end.incomplete)" "shard 1 of 3, on $(uname -n): cut after 3 good lines: the trailer is missing" \
 	"the results name shard and host"
-is "$(tail -1 part.results | jq -r .end.verdict.status)" INVALID "as the verdict does"
+is "$(tail -1 part.results | jq -r .end.verdict.status)" INVALID "the verdict in results of some shards is INVALID" # exact: virtual time
 missing '[1,3]' '[2]' "shard 2 of 3 is missing" part.results
 report part.results c2.results
 status_is 0 "the missing one beside it"
@@ -148,7 +153,7 @@ later() { # FILE SECONDS: later.results
 later a2.results 60
 report a1.results later.results
 is "$(jq -r "$load | .status" report.json)" DOUBTFUL "shards one after another are no load of the schedule"
-matches "$(jq -r "$load | .detail" report.json)" 'the shards began (1 m|60|59).* apart, shard 2 last' "and it says so, and which one"
+matches "$(jq -r "$load | .detail" report.json)" 'the shards began (1 m|60).* apart, shard 2 last' "the verdict says how far apart shards began, and which one was last"
 
 # One that began a quarter of a second after the other one.
 plain a1.results | head -1 | jq '.from[0].t0_unix_ns + 250000000' >late
@@ -156,7 +161,7 @@ plain a2.results | head -1 | jq -c --slurpfile late late '.from[0].t0_unix_ns = 
 plain a2.results | sed '1d;$d' >rows
 seal header rows >later.results
 report later.results a1.results
-between "$(jq '.clocks.starts.apart_ns' report.json)" 249999000 250001000 "the report says how far apart they began"
+between "$(jq '.clocks.starts.apart_ns' report.json)" 249999000 250001000 "the report says how far apart shards began" # exact: times that are written
 is "$(jq -c '.clocks.starts | [.last, .last_shard]' report.json)" "[0,2]" "and which one began last"
 run ipf-report later.results a1.results
 matches "$(tr -s ' \n' ' ' <"$OUT")" " starts 250 ms apart by the shards' clocks, shard 2 last; " "also as text"
@@ -171,12 +176,13 @@ done
 
 # ---- a run that is no shard, twice ----
 ipf-sched constant:rate=40,n=8 -t chat.trace -q -o whole.sched
-ipf-fire -q -u "$URL" -m sim -t chat.trace whole.sched -o whole.records
+ipf-fire -q --twin server.twin -t chat.trace whole.sched -o whole.virtual
+measured whole.virtual >whole.records
 ipf-collect -q whole.records -o whole.results
 ipf-collect -q -t approx whole.records -o again.results
 for twice in whole again; do
 	run ipf-report -q -f json whole.results "$twice.results" -o report.json
-	is "$(jq -r '.verdict.checks[0].status' report.json)" INVALID "figures of requests that count twice are no figures ($twice)"
+	is "$(jq -r '.verdict.checks[0].status' report.json)" INVALID "figures of requests that count twice are no figures ($twice)" # exact: virtual time
 	contains "$(jq -r '.verdict.checks[0].detail' report.json)" "$twice.results has requests of the same records as whole.results: they count twice" \
 		"and the verdict says so"
 done

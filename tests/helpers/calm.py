@@ -17,22 +17,26 @@ def calm(record):
     late = 40_000 + record["n"] * 7919 % 60_000  # a client is never quite in time
     record["ready_ns"] = start
     start += late
-    record["start_ns"] = record["sent_ns"] = record["left_ns"] = start
-    for name in ("connect_ns", "slot_ns", "looked_up_ns", "tls_ns", "send_waits"):
+    record["start_ns"], record["sent_ns"], record["left_ns"] = start, start + 20_000, start + 20_000
+    if "connect_ns" in record:
+        record["connect_ns"] = start + 10_000
+    for name in ("slot_ns", "looked_up_ns", "tls_ns", "send_waits"):
         record.pop(name, None)
     if "reads" not in record or "body" not in record:
         return record
     events = [event + b"\n\n" for event in record["body"].encode().split(b"\n\n")]
     events[-1] = events[-1][:-2]
-    # the usage and the end mark come with the last token, as the server sends them
+    # the role comes with the first token, usage and end mark with the last one, as the simulated server sends them
     tail = b""
     while len(events) > 1 and (not events[-1] or b'"content":"' not in events[-1] and b'"text":"' not in events[-1]):
         tail = events.pop() + tail
     events[-1] += tail
+    if len(events) > 1 and b'"content":""' in events[0]:
+        events[:2] = [events[0] + events[1]]
     at = start + FIRST_MS * 1_000_000
     reads = []
     for event in events:
-        reads.append([at, len(event), at])
+        reads.append([at, len(event), at + 10_000])
         at += GAP_MS * 1_000_000
     record["reads"] = reads
     record["first_byte_ns"], record["end_ns"] = reads[0][0], reads[-1][0]
