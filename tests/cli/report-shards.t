@@ -7,9 +7,9 @@ export IPF_REPORT_FULL=1 # all sections of the text
 . "$TESTS/data/report/seal.sh"
 
 # Clients in virtual time, as if they had measured: all begin at the same time, and deliver their load. (sched-shard.t has clients at a server.)
-printf '{"ipf":"twin","version":1,"parameters":{"step_base_ns":{"value":1000000},"step_per_sequence_ns":{"value":0}}}\n' >server.twin
-measured() { # RECORDS: without what says that they are predicted
-	head -1 "$1" | jq -c 'del(.predicted) | .t0_unix_ns = 1790000000000000000'
+printf '{"ipf":"twin","version":1,"parameters":{"step_base_ns":{"value":1000000},"step_per_sequence_ns":{"value":0},"step_jitter":{"value":0.1}}}\n' >server.twin
+measured() { # RECORDS RUN: without what says that they are predicted; each run has a time of its own
+	head -1 "$1" | jq -c 'del(.predicted) | .clock = "CLOCK_MONOTONIC"' | sed "s/\"t0_unix_ns\":[0-9]*/\"t0_unix_ns\":1790000$(printf '%03d' "'$2")000000000/"
 	tail -n +2 "$1"
 }
 ipf-prep sharegpt "$ROOT/examples/chat.json" --output-tokens 3 -n 8 -q -o chat.trace
@@ -19,7 +19,7 @@ client() { # NAME K/N STAGE…
 	local name=$1 shard=$2
 	shift 2
 	ipf-sched "$@" --shard "$shard" -t chat.trace -q -o "$name.sched" &&
-		ipf-fire -q --twin server.twin -t chat.trace "$name.sched" -o "$name.virtual" && measured "$name.virtual" >"$name.records" &&
+		ipf-fire -q --twin server.twin --seed "$(printf '%d' "'$name")" -t chat.trace "$name.sched" -o "$name.virtual" && measured "$name.virtual" "$name" >"$name.records" &&
 		ipf-collect -q "$name.records" -o "$name.results"
 }
 clients() { # PREFIX N STAGE…: PREFIX1.results … PREFIXN.results, at the same time
@@ -177,7 +177,7 @@ done
 # ---- a run that is no shard, twice ----
 ipf-sched constant:rate=40,n=8 -t chat.trace -q -o whole.sched
 ipf-fire -q --twin server.twin -t chat.trace whole.sched -o whole.virtual
-measured whole.virtual >whole.records
+measured whole.virtual w >whole.records
 ipf-collect -q whole.records -o whole.results
 ipf-collect -q -t approx whole.records -o again.results
 for twice in whole again; do
