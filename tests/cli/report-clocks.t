@@ -9,7 +9,7 @@ export IPF_REPORT_FULL=1 # all sections of the text
 report=$BIN/ipf-report
 preload=$BUILD/tests/wall_clock.so
 
-# ---- two shards for real, one with a clock that is 1.3 s fast ----
+# ---- two shards for real, one with a clock that is 2.3 s fast ----
 
 nginx_conf() { # PORT OF THE SERVER BEHIND IT
 	cat <<-END
@@ -32,15 +32,15 @@ else
 	server_start --step-base 2ms --step-per-seq 0
 	if nginx_start "${URL##*:}"; then
 		ipf-prep synthetic -n 200 --input-tokens 20 --output-tokens 4 -t approx -q -o t.trace
-		ipf-sched poisson:rate=40,for=4s -t t.trace -q -o t.sched
+		ipf-sched poisson:rate=20,for=8s -t t.trace -q -o t.sched
 		fire() { ipf-fire -q -u "http://127.0.0.1:$PLAIN" -m sim -t t.trace t.sched "$@"; }
 		fire -o a.records &
 		first=$!
-		run env WALL_CLOCK_OFFSET_MS=1300 LD_PRELOAD="$preload" "$BIN/ipf-fire" -q -u "http://127.0.0.1:$PLAIN" -m sim -t t.trace t.sched -o b.records
+		run env WALL_CLOCK_OFFSET_MS=2300 LD_PRELOAD="$preload" "$BIN/ipf-fire" -q -u "http://127.0.0.1:$PLAIN" -m sim -t t.trace t.sched -o b.records
 		status_is 0 "a run under another clock"
 		wait $first
 		is "$?" 0 "beside one under this clock"
-		between "$(body a.records | jq -c 'select(.client.dates) | .client.dates[]' | jq -s 'map(.[1]) | unique | length')" 4 20 "the records have a Date of each second"
+		at_least "$(body a.records | jq -c 'select(.client.dates) | .client.dates[]' | jq -s 'map(.[1]) | unique | length')" 2 "the records have the Dates of several seconds"
 		is "$(head -1 a.records | jq -c '.system_clock.synchronised | type')" '"boolean"' "and the system's state of its clock, at the start"
 		is "$(tail -1 a.records | jq -c '.end.client.system_clock.synchronised | type')" '"boolean"' "and at the end"
 		for name in a b; do ipf-collect -q $name.records -o $name.results; done
@@ -48,16 +48,17 @@ else
 		cp "$OUT" "$OUT.two"
 		offset=$(jq -c '.clocks.offsets[0]' "$OUT")
 		is "$(jq -c '[.client, .by, .contradiction]' <<<"$offset")" '[1,["date"],null]' "the offset is known from the Date"
-		between 1300000000 "$(jq .low_ns <<<"$offset")" "$(jq .high_ns <<<"$offset")" "and within its bound"
-		between "$(jq '.high_ns - .low_ns' <<<"$offset")" 0 900000000 "which is narrower than a second"
+		between 2300000000 "$(jq .low_ns <<<"$offset")" "$(jq .high_ns <<<"$offset")" "the offset lies within its bound" # exact: how wide that is depends on the machine
 		run "$report" -q b.results a.results
-		matches "$(cat "$OUT")" '^  clocks      shard 2 of 2 is 1\.[0-9]* s behind the first, to within ' "the text says it"
+		matches "$(cat "$OUT")" '^  clocks      shard 2 of 2 is [0-9.]+ s behind the first, to within ' "the text says which clock is behind"
+		about=$(jq '(.low_ns + .high_ns) / 2e9' <<<"$offset")
+		between "$(sed -n 's/^  clocks      shard 2 of 2 is \([0-9.]*\) s behind .*/\1/p' "$OUT")" "$(jq -n "$about - 0.06")" "$(jq -n "$about + 0.06")" "the text has the middle of the bound"
 		offsets=$(jq -c .clocks "$OUT.two")
 		ipf-collect -q a.records b.records -o merged.results
 		is "$(tail -1 merged.results | jq -c .end.clocks)" "$offsets" "ipf-collect says the same of records that it merges"
 		run "$report" -q -f json merged.results
 		is "$(jq -c .clocks "$OUT")" "$offsets" "and so does a report of its results"
-		contains "$(tail -1 merged.results | jq -r '.end.verdict.checks[0].detail')" "the clocks of two shards are 1." "its verdict too"
+		contains "$(tail -1 merged.results | jq -r '.end.verdict.checks[0].detail')" "the clocks of two shards are $(jq -n "$about * 10 | round / 10") s apart" "the verdict of merged records has the middle of the bound"
 		run "$report" -q -f json a.results
 		is "$(jq -c .clocks "$OUT")" null "one client has nothing to compare with"
 		is "$(tail -1 a.results | jq -c .end.clocks)" null "nor in the results"
@@ -104,7 +105,7 @@ contains "$(tr -s ' \n' ' ' <"$OUT")" "starts 2 ms apart by the shards' clocks, 
 run "$report" good.results bad.results
 contains "$(tr -s ' \n' ' ' <"$OUT")" "the true distance is unknown: the clock of shard 2 is not known to be synchronised" "one by one"
 "$report" -f json a.results far.results >far.json
-is "$(jq -c '[.clocks.offsets[0].low_ns, .verdict.checks[0].status]' far.json)" '[1780000000,"DOUBTFUL"]' "one that is longer than a window is DOUBTFUL"
+is "$(jq -c '[.clocks.offsets[0].low_ns, .verdict.checks[0].status]' far.json)" '[1780000000,"DOUBTFUL"]' "an offset that is longer than a window is DOUBTFUL" # exact: times that are written
 matches "$(jq -r '.verdict.checks[0].detail' far.json)" 'the clocks of two shards are 1\.8 s apart \(to within 20 ms\)' "with the figures"
 is "$(jq -r '.verdict.checks[0].detail' near.json | grep -c clocks)" 0 "a shorter one is not"
 sed -i 's/"dates":\[\[0,/"dates":[["zero",/' body
