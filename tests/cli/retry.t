@@ -20,8 +20,9 @@ limited() { # ARGUMENTS OF ipf-sim…: a server whose log begins anew
 }
 # Each request of the schedule has an id of its own only if the trace is not repeated.
 ipf-sched constant:rate=100,n=30 -t chat.trace -q -o once.sched
+logged() { [ "$(wc -l <sim.log)" -ge "$1" ]; }
 truth() { # RECORDS TEXT [date]
-	wait_for test "$(requests "$1" | jq -s 'map((.attempts // [] | length) + 1) | add')" -le "$(wc -l <sim.log)"
+	wait_for logged "$(requests "$1" | jq -s 'map((.attempts // [] | length) + 1) | add')"
 	run python3 "$TESTS/helpers/retry_truth.py" "$1" sim.log "${@:3}"
 	matches "$(tail -1 "$OUT")" "^30 requests, [0-9]+ attempts, [0-9]+ at the server, 0 differ$" "$2: $(tail -1 "$OUT")"
 	is "$(wc -l <"$OUT")" 1 "$2: no request differs"
@@ -38,7 +39,9 @@ for form in ms openai; do
 	truth $form.records "$form"
 	refused=$(requests $form.records | jq -s 'map(select(.attempts)) | length')
 	[ $form != ms ] || ms_refused=$refused
-	between "$refused" 10 25 "$form: most were refused first"
+	# The first refusal of a request is its first line. (Each line is held against the records above, and the bucket is computed again below.)
+	is "$refused" "$(jq -s 'group_by(.id) | map(select(min_by(.arrival_ns).status == 429)) | length' sim.log)" "$form: as many were refused first as the server's log says"
+	at_least "$refused" 1 "$form: some were refused first"
 	times=$(requests $form.records | jq -s 'map(.attempts // [] | length) | add')
 	is "$said" "ipf-fire: $refused requests were refused and waited to be sent again, $times times in all (--retry)" "$form: which it says"
 	run ipf-collect --check $form.records
@@ -104,6 +107,7 @@ print([[row[name] for name in ("requests_refused", "attempts")] for row in csv.D
 limited --rate-limit 20/s,burst=5
 again plain.records chat.sched
 refused=$(requests plain.records | jq -s 'map(select(.status == 429)) | length')
+wait_for logged 60
 taken=$(jq -s 'map(select(.status == 200)) | length' sim.log)
 is "$((60 - taken))" "$refused" "without --retry the failures are the server's refusals"
 # What a bucket lets pass of the arrivals that the server noted.
@@ -118,7 +122,7 @@ run ipf-report --section refusals plain.results
 contains "$(tr -s ' \n' ' ' <"$OUT")" "sent again none: see ipf-fire --retry" "the report says that nothing was sent again"
 contains "$(tr -s ' \n' ' ' <"$OUT")" "Retry-After in $refused answers: at least 1,000 ms, 1,000 ms on average, at most 1,000 ms" "and what was asked for"
 ipf-collect -q openai.records -o openai.results
-run ipf-report compare --fail-if 'refused > 5%' --fail-if 'attempt_ttft.p50 > 1s' ms.results openai.results
+run ipf-report compare --fail-if 'refused > 5%' --fail-if 'attempt_ttft.p50 > 1h' ms.results openai.results
 stderr_contains "--fail-if refused > 5%: new is" "a comparison has the share of refused requests"
 is "$(grep -c attempt_ttft "$ERR")" 0 "and the latency of last attempts"
 run ipf-report compare -f json ms.results openai.results
@@ -129,34 +133,52 @@ is "$(jq -c '[.. | objects | select(.figure? // .name? | . == "refused" or . == 
 limited --fail 429:retry=0
 again never.records once.sched --retry 3,first=2ms,cap=10ms
 is "$(requests never.records | jq -c '[.status, (.attempts | length)]' | sort -u)" '[429,3]' "N attempts more, and no more"
-is "$(jq -s length sim.log)" 120 "as the server counts them"
+wait_for logged 120
+is "$(jq -s length sim.log)" 120 "the server counts four attempts of each of 30 requests"
 is "$(requests never.records | jq -c '.body | fromjson.error.code' | sort -u)" 429 "the record is that of the last attempt"
 limited --fail 429
 again cap.records once.sched --retry 3,first=2ms,cap=999ms
 is "$(requests cap.records | jq -c '[.status, .attempts]' | sort -u)" '[429,null]' "what the server asks for is longer than the cap: the request has failed"
-again time.records once.sched --retry 3 --timeout 900ms
-is "$(requests time.records | jq -c '[.status, .attempts]' | sort -u)" '[429,null]' "or beyond --timeout"
+limited --fail 429:retry=2h
+again time.records once.sched --retry 3,cap=3h --timeout 1h
+is "$(requests time.records | jq -c '[.status, .attempts]' | sort -u)" '[429,null]' "what the server asks for is beyond --timeout: the request has failed"
 limited --fail 503
 again other.records once.sched --retry 3,on=429,first=2ms
 is "$(requests other.records | jq -c '[.status, .attempts]' | sort -u)" '[503,null]' "another status than those of on=: the request has failed"
-again stop.records once.sched --retry 2,first=2ms --cancel 100%@1ms
-is "$(requests stop.records | jq -c '[.error.kind, (.attempts | length > 0), (.end_ns - .start_ns < 900000000)]' | sort | uniq -c | sort -rn | head -1 | sed 's/^ *[0-9]* //')" \
-	'["hung-up",true,true]' "clients that disconnect do not wait"
+limited --fail 503:retry=1h
+again stop.records once.sched --retry 2,cap=2h --timeout 0 --cancel 100%@2s
+is "$(requests stop.records | jq -c '.error.kind' | sort -u)" '"hung-up"' "clients that disconnect do not wait for an hour"
+at_least "$(requests stop.records | jq -c 'select(.attempts)' | wc -l)" 1 "some clients disconnect while they wait to be sent again"
 server_stop
 SERVER=
 
 # ---- a server that is not there yet ----------------------------------------------------------------------------------
 
 # It goes away after the first connection, which looks whether it is there, and comes back on the same port.
-server_start --step-base 1ms
-PORT=${URL##*:}
+# The port is none that the system gives to others meanwhile; the schedule goes on when the test has seen what it waits for.
+for k in 1 2 3 4 5 6 7 8 9; do
+	PORT=$((10000 + ($$ * 41 + k * 227) % 10000))
+	"$BIN/ipf-sim" --die-with-parent --step-base 1ms -p $PORT >sim.said 2>sim.err &
+	SERVER=$!
+	stop_at_exit $SERVER
+	wait_for tap_port_or_gone sim.said $SERVER
+	[ ! -s sim.said ] || break
+done
+URL=http://127.0.0.1:$PORT
 ipf-sched constant:rate=20,for=4s -t chat.trace -q -o long.sched
-ipf-fire -q -u "$URL" -m sim -t chat.trace long.sched --connections fresh --retry 50,on=connect,first=20ms,cap=100ms -o gone.records &
+mkfifo rest
+ipf-fire -q -u "$URL" -m sim -t chat.trace rest --connections fresh --retry 100,on=connect,first=20ms,cap=1s -o gone.records &
 fire=$!
 stop_at_exit $fire
-wait_for grep -q '^{"n"' gone.records
+exec 7>rest
+head -6 long.sched >&7
+answered() { [ "$(grep -c '^{"n"' gone.records)" = 5 ]; }
+wait_for answered
 server_stop
-many_wait() { [ "$(grep -o '"in_flight":[0-9]*' gone.records | tail -1 | cut -d: -f2)" -ge 3 ]; }
+tail -n +7 long.sched >&7
+exec 7>&- # before a server has it, too
+# Before the server went, five at most were in flight.
+many_wait() { [ "$(grep -o '"in_flight":[0-9]*' gone.records | tail -1 | cut -d: -f2)" -ge 10 ]; }
 wait_for many_wait
 server_start --step-base 1ms -p "$PORT"
 wait $fire
@@ -176,7 +198,7 @@ limited --rate-limit 60/s,say=ms
 run ipf-fire -u "$URL" -m sim -t talk.trace talk.sched --retry 100 --history live -o talk.records
 status_is 0 "conversations that are refused"
 is "$(requests talk.records | jq -c '[.status, .error]' | sort -u)" '[200,null]' "every turn ends well"
-between "$(requests talk.records | jq -s 'map(select(.attempts)) | length')" 5 60 "many after a refusal"
+at_least "$(requests talk.records | jq -s 'map(select(.attempts)) | length')" 1 "turns end well after a refusal"
 is "$(requests talk.records | jq -sc 'group_by(.session) | map(sort_by(.turn) | [.[:-1], .[1:]] | transpose | map(.[1].start_ns >= .[0].end_ns) | all) | all')" \
 	true "a turn waits for the last attempt of the one before it"
 # At no time are there more requests from first start to end than users.
@@ -185,24 +207,33 @@ is "$(requests talk.records | jq -s 'map([.start_ns, 1], [.end_ns, -1]) | sort |
 
 # ---- signals ---------------------------------------------------------------------------------------------------------
 
-limited --fail 429:retry=30s
-for grace in 30s 0; do
-	rm -f stuck.records sim.log
-	touch sim.log
-	ipf-fire -u "$URL" -m sim -t chat.trace once.sched --retry 3 --grace $grace -o stuck.records 2>"$ERR" &
+# A wait of an hour that a signal does not end would hang the test.
+limited --fail 429:retry=1h
+for grace in 1h 0; do
+	rm -f stuck.records
+	: >sim.log
+	ipf-fire -u "$URL" -m sim -t chat.trace once.sched --retry 3,cap=2h --timeout 0 --grace $grace -o stuck.records 2>"$ERR" &
 	fire=$!
 	stop_at_exit $fire
 	seen=$(requests stuck.records 2>/dev/null | wc -l)
-	waiting() { [ "$(tail -n +2 stuck.records 2>/dev/null | grep -o '"started":[0-9]*' | tail -1 | cut -d: -f2)" = 30 ]; }
+	waiting() { [ "$(tail -n +2 stuck.records 2>/dev/null | grep -o '"in_flight":[0-9]*' | tail -1 | cut -d: -f2)" = 30 ]; }
 	wait_for waiting
+	# The server has answered all, and the client has gone on for two lines about itself.
+	wait_for logged 30
+	clients() { grep -c '^{"client"' stuck.records; }
+	before=$(clients)
+	goes_on() { [ "$(clients)" -ge $((before + 2)) ]; }
+	wait_for goes_on
 	is "$seen,$(requests stuck.records | wc -l)" "0,0" "while they wait there is no record (--grace $grace)"
 	kill -INT $fire
-	[ $grace = 0 ] || kill -INT $fire
-	[ $grace = 0 ] || wait_for tap_gone $fire || kill -INT $fire
+	# The second signal, when the first one was taken and the program sleeps again: of two that wait the system keeps one, and those within a tenth of a
+	# second are one.
+	taken() { tap_gone $fire || { grep -q '^State:.S' /proc/$fire/status && ! grep -qE '^(SigPnd|ShdPnd):.*[1-9a-f]' /proc/$fire/status; }; }
+	[ $grace = 0 ] || { wait_for taken && sleep 0.15 && kill -INT $fire; }
 	status=0
 	wait $fire || status=$?
-	is "$(requests stuck.records | jq -c '[.error.kind, .status, (.attempts | length), .attempt_ns, (.end_ns - .start_ns < 25000000000)]' | sort -u)" \
-		'["cancelled",null,1,null,true]' "a signal ends the waits (--grace $grace)"
+	is "$(requests stuck.records | jq -c '[.error.kind, .status, (.attempts | length), .attempt_ns]' | sort -u)" \
+		'["cancelled",null,1,null]' "a signal ends the waits (--grace $grace)"
 	run ipf-collect --check stuck.records
 	status_is 0 "and the records are as they must be"
 done
