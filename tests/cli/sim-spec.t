@@ -23,7 +23,7 @@ is "$(($(value drafts_total) + $(value accepted_tokens_total) + 4))" 400 "all to
 is "$(grep -c '^vllm:spec_decode_num_accepted_tokens_per_pos_total{engine="0",model_name="sim",position="[012]"} ' scraped)" 3 "per position"
 is "$(value accepted_tokens_per_pos_total | awk '{ s += $1 } END { print s }')" "$(value accepted_tokens_total)" "which add up"
 is "$(jq -s 'map(.acceptance_histogram | add) | add' spec.ndjson)" "$(value drafts_total)" "and a histogram"
-is "$(jq '.metrics | (.mean_itl_ms * 99 - .generation_time_ms | fabs) < 0.001 and .speculative_decoding.num_spec_steps < 99 and .generation_time_ms > .speculative_decoding.num_spec_steps * 5 - 0.001' "$OUT")" true \
+is "$(jq '.metrics | (.mean_itl_ms * 99 - .generation_time_ms | fabs) < 0.001 and .speculative_decoding.num_spec_steps < 99' "$OUT")" true \
 	"99 tokens after the first take fewer steps than that"
 cp "$OUT" whole.json
 post /v1/completions '{"prompt":"question 4","max_tokens":100,"stream":true,"stream_options":{"include_usage":true}}'

@@ -85,11 +85,15 @@ terminal 24 80 "$nowhere -v t.sched | ipf-collect -o results"
 matches "$(label failed)" "http-status [0-9]+" "failures by kind"
 matches "$(sed -n '/^failed /{n;p}' "$OUT")" "^ +404 ×56: no such path$" "the most frequent one, with its status and text"
 matches "$(sed -n '/^failed /{n;n;p}' "$OUT")" "^ +check the path of --url, and --api$" "and what may help"
-matches "$(label verdict)" "^verdict   INVALID: server_answers: " "the question that fails"
+matches "$(label verdict)" "^verdict   INVALID: " "a run that failed is INVALID"
 is "$(tail -n +2 "$OUT" | cut -c 1-10 | grep -c '^\(0:0\|requests\|tokens\|failed\|verdict\)')" 5 "each line of the view is there once" || cat "$OUT"
 is "$(sed -n '/^verdict/,$p' "$OUT" | cut -d' ' -f 1 | tr '\n' ' ')" "verdict ipf-collect: ipf-fire: " "what both have to say is below it"
 contains "$(cat "$OUT")" "all 56 requests failed (56 http-status): 404 ×56: no such path (check the path of --url, and --api)" "ipf-collect why"
 is "$(grep -c '^ipf-.*requests failed' "$OUT")" 1 "and it is said once"
+run ipf-fire -q -u "$URL/nowhere" -m sim -t t.trace t.sched -o dead.live
+python3 "$TESTS/helpers/calm.py" dead.live >dead.records
+terminal 24 80 "cat dead.records | ipf-collect -o results"
+matches "$(label verdict)" "^verdict   INVALID: server_answers: " "the verdict names the question that fails, if the client was in time" # exact: times that are written
 terminal 24 80 "$nowhere -v --stop-on errors=5 t.sched | ipf-collect -o results"
 matches "$(tail -1 "$OUT")$(tail -2 "$OUT" | head -1)" "ipf-fire: stopped: " "an error that ends the run is seen, too"
 is "$(grep -c '^verdict' "$OUT")" 1 "below a view that is whole"
