@@ -35,19 +35,8 @@ is "$?$(cat "$work/circles")" 0 "nor do files need each other's functions in a c
 is "$(grep -rlE '^#include <curl/' lib ipf-* |
 	grep -v '^ipf-fire/\|^lib/public/runs.c$\|^lib/hub/download.c$\|^lib/http/\|^lib/push/\|^ipf-prep/config/chat_template.c$\|^ipf-collect/scrape/\|^ipf-collect/publish/publish.c$\|^ipf-report/delivery/\|^ipf-report/upload/\|^lib/aws/')" "" \
 	"only ipf-fire knows libcurl, what downloads, what asks for the tokens of a chat template, what scrapes, and what sends figures and reports"
-is "$(awk -f "$TESTS/house/clock.awk" "$TESTS"/cli/*.t "$TESTS"/*.sh "$TESTS"/*.py "$TESTS"/helpers/*.py)" "" "no test depends on how fast this machine is"
-cat >"$work/wrong.t" <<'X'
-server_start
-wait_for 20 test -s port
-timeout 20 make
-between $SECONDS 0 60 "fast"
-between "$(jq .ttft_ms rows)" 10 50 "soon"
-is "$(jq '.end_ns - .start_ns < 150e6' rows)" true "short"
-is "$(jq .verdict.status report.json)" '"OK"' "on time"
-one || one
-between "$(jq .ttft_ms rows)" 10 50 "virtual" # exact: virtual
-X
-is "$(awk -f "$TESTS/house/clock.awk" "$work/wrong.t" | cut -d : -f 2 | sort -nu | tr '\n' ' ')" "2 3 4 5 6 7 8 " "tests that depend on time are found"
+is "$(python3 "$TESTS/house/clock.py" "$TESTS"/cli/*.t "$TESTS"/*.sh "$TESTS"/*.py "$TESTS"/helpers/*.py)" "" "no test depends on how fast this machine is"
+is "$(python3 "$TESTS/house/clock.py" "$TESTS/house/clock.examples" | cut -d : -f 2 | tr '\n' ' ')" "2 3 4 5 6 7 8 " "tests that depend on time are found"
 # the others are run by sh
 is "$(for test in "$TESTS"/*/*.t; do
 	! head -n 1 "$test" | grep -q bash || test -x "$test" || echo "$test"

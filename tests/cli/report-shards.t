@@ -31,7 +31,7 @@ clients() { # PREFIX N STAGE…: PREFIX1.results … PREFIXN.results, at the sam
 	done
 	for k in "${pids[@]}"; do wait "$k" || not_ok "client of $prefix"; done
 }
-load='.verdict.checks[] | select(.name == "load_delivered")'
+load='.verdict.checks[] | select(.name == "load_delivered")' # exact: virtual time
 report() { # RESULTS…: report.json
 	run ipf-report -f json "$@" -o report.json
 }

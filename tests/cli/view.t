@@ -85,7 +85,7 @@ terminal 24 80 "$nowhere -v t.sched | ipf-collect -o results"
 matches "$(label failed)" "http-status [0-9]+" "failures by kind"
 matches "$(sed -n '/^failed /{n;p}' "$OUT")" "^ +404 ×56: no such path$" "the most frequent one, with its status and text"
 matches "$(sed -n '/^failed /{n;n;p}' "$OUT")" "^ +check the path of --url, and --api$" "and what may help"
-matches "$(label verdict)" "^verdict   INVALID: " "a run that failed is INVALID"
+matches "$(label verdict)" "^verdict   INVALID: " "a run that failed is INVALID" # exact: nothing was answered
 is "$(tail -n +2 "$OUT" | cut -c 1-10 | grep -c '^\(0:0\|requests\|tokens\|failed\|verdict\)')" 5 "each line of the view is there once" || cat "$OUT"
 is "$(sed -n '/^verdict/,$p' "$OUT" | cut -d' ' -f 1 | tr '\n' ' ')" "verdict ipf-collect: ipf-fire: " "what both have to say is below it"
 contains "$(cat "$OUT")" "all 56 requests failed (56 http-status): 404 ×56: no such path (check the path of --url, and --api)" "ipf-collect why"
