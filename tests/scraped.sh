@@ -10,7 +10,10 @@ scraped_after() { # SCRAPES URL
 	[ "$(scrapes_of "$2")" -gt "$1" ]
 }
 
-# Sends SCHEDULE when ipf-collect has scraped each server once: in the background, $scraped_run. Results go to FILE, messages to FILE.err.
+scraped_options=(-q) # of ipf-collect
+
+# Sends SCHEDULE when ipf-collect has scraped each server once: in the background, $scraped_run. Results go to FILE, records to FILE.records, messages to
+# FILE.err.
 scraped_begin() { # FILE SCHEDULE ARGUMENTS OF ipf-fire… -- [TARGET=]URL-TO-SCRAPE…
 	local file=$1 schedule=$2 fire=() scrape=() before=() url
 	shift 2
@@ -23,7 +26,8 @@ scraped_begin() { # FILE SCHEDULE ARGUMENTS OF ipf-fire… -- [TARGET=]URL-TO-SC
 	mkfifo "$file.schedule"
 	(
 		trap - EXIT
-		ipf-fire -q -m sim "${fire[@]}" "$file.schedule" | ipf-collect -q --every 200ms "${scrape[@]}" -o "$file" 2>"$file.err"
+		ipf-fire -q -m sim "${fire[@]}" "$file.schedule" | tee "$file.records" |
+			ipf-collect "${scraped_options[@]}" --every 200ms "${scrape[@]}" -o "$file" 2>"$file.err"
 	) &
 	scraped_run=$!
 	exec 6>"$file.schedule"

@@ -1,7 +1,9 @@
-#!/bin/sh
+#!/bin/bash
 # Metrics of servers while a run lasts: what the server counted is what the client counted, and no server that misbehaves
 # delays a row or ends the run.
 . "$TESTS/tap.sh"
+PATH=$BIN:$PATH
+. "$TESTS/scraped.sh"
 
 samples() { # RESULTS JQ-FILTER
 	body "$1" | jq -c 'select(.sample == "server")' | jq -c "$2"
@@ -20,98 +22,100 @@ metrics_server() { # NAME MODE [FILE]: $METRICS is its URL
 
 # ---- a whole run against the simulated server -------------------------------------------------------------------------
 
-# Latencies far from the bounds of buckets, so that a busy machine moves no quantile by two: ITL 35 ms in 25 to 50, TTFT up to 70 ms.
-server_start --seed 3 --step-base 35ms --step-per-seq 0 --prefill-rate 1000M
-"$BIN/ipf-prep" -n 60 synthetic --output-tokens uniform:8-24 -o t.trace
-"$BIN/ipf-sched" --seed 3 poisson:rate=40,n=60 -o s.sched
-"$BIN/ipf-fire" -q -u "$URL" -t t.trace s.sched | tee live.records |
-	"$BIN/ipf-collect" --scrape sim="$URL" --every 200ms --metric 'vllm:iteration_*' -o live.results 2>collect.err ||
-	not_ok "a run with scrapes" "$(cat collect.err)"
-is "$(cat collect.err)" "" "a run with scrapes"
+# Answers have the server's own times of each request.
+server_start --log server.log --request-metrics --seed 3 --step-base 35ms --step-per-seq 0 --prefill-rate 1000M
+ipf-prep -n 60 synthetic --output-tokens uniform:8-24 -o t.trace
+ipf-sched --seed 3 poisson:rate=40,n=60 -o s.sched
+scraped_options=(--metric 'vllm:iteration_*')
+scraped_begin live.results s.sched -t t.trace -u "$URL" -- sim="$URL"
+wait "$scraped_run" || not_ok "a run with scrapes succeeds" "$(cat live.results.err)"
+is "$(cat live.results.err)" "" "a run with scrapes has no messages"
 samples live.results . >sim.samples
-for pair in "output_tokens output_tokens" "input_tokens input_tokens"; do
-	set -- $pair
-	is "$(jq ".counters.$1 // 0" sim.samples | jq -s add)" \
-		"$(body live.results | jq -s "map(select(.n != null).$2) | add")" "$1: the server's are the client's"
+body live.results | jq -c 'select(.n != null)' >live.requests
+logged() { [ "$(wc -l <server.log)" -ge 60 ]; }
+wait_for logged
+for counter in output_tokens input_tokens; do
+	is "$(jq ".counters.$counter // 0" sim.samples | jq -s add)" "$(jq -s "map(.$counter) | add" live.requests)" "$counter: the server's are the client's"
 done
+is "$(jq '.counters.output_tokens // 0' sim.samples | jq -s add)" "$(jq -s 'map(.output_tokens) | add' server.log)" \
+	"output_tokens: the scrapes have all that the server's log has"
 is "$(jq '.counters.requests_ok // 0' sim.samples | jq -s add)" 60 "requests: the server's are the client's"
-is "$(jq '.histograms.ttft_ns.count // 0' sim.samples | jq -s add)" 60 "a histogram has each request"
+is "$(jq -r '.histograms // {} | keys[]' sim.samples | grep -c '^vllm:iteration_')" "$(jq -s 'map(select(.histograms)) | length' sim.samples)" \
+	"--metric: each sample has the histogram of another name"
 is "$(head -1 sim.samples | jq -c '[has("gauges"), has("counters"), has("interval_ns")]')" "[true,false,false]" \
 	"the first scrape has gauges only"
-is "$(jq -s --argjson first "$(body live.results | jq -s 'map(.end_ns | numbers) | min')" 'map(.t_ns) | . == sort and .[0] < $first' sim.samples)" true \
-	"samples in order, the first before the first answer"
-agree() { # a busy machine delays the client and not the simulated server: the best of some runs
-python3 - "$1" >quantiles <<'PYTHON'
-import json, sys
-lines = [json.loads(line) for line in open(sys.argv[1])]
-rows = [line for line in lines if "n" in line]
-itl = next(line for line in lines if line.get("histogram") == "itl_ns")
-def low(i): return i if i < 512 else (512 + i % 512) << (i // 512 - 1)
-clients = {"ttft_ns": sorted(row["ttft_ns"] for row in rows),
-           "itl_ns": [low(i) for i, n in itl["buckets"] for _ in range(n)]}
-for name, values in clients.items():
-    buckets = {}
-    for line in lines:
-        if line.get("sample") == "server" and name in line.get("histograms", {}):
-            for bound, n in line["histograms"][name]["buckets"]:
-                buckets[float("inf") if bound is None else bound] = buckets.get(float("inf") if bound is None else bound, 0) + n
-    bounds, total = sorted(buckets), sum(buckets.values())
-    for q in (.5, .9):
-        below = 0
-        for place, bound in enumerate(bounds):
-            below += buckets[bound]
-            if below >= q * total:
-                break
-        lowest = bounds[place - 2] if place > 1 else 0
-        highest = bounds[min(place + 1, len(bounds) - 1)]
-        client = values[int(q * (len(values) - 1))]
-        print("agrees" if lowest <= client <= highest else f"{name} {q}: {client} is not within {lowest} to {highest}")
-PYTHON
-	[ "$(sort -u quantiles)" = agrees ]
+is "$(jq -s 'map(.t_ns) | . == sort' sim.samples)" true "samples are in order"
+
+# Histograms, bucket by bucket, against the times that the server says with each answer. Gaps between tokens are not said, but their sum is.
+cat >told.jq <<'END'
+{ttft_ns: map(.server_queue_ns + .server_prefill_ns), queue_ns: map(.server_queue_ns), prefill_ns: map(.server_prefill_ns),
+	decode_ns: map(.server_decode_ns), e2e_ns: map(.server_queue_ns + .server_prefill_ns + .server_decode_ns),
+	tpot_ns: map(.server_decode_ns / (.output_tokens - 1)), request_output_tokens: map(.output_tokens)}
+END
+jq -s -f told.jq live.requests >told
+sum_of() { # HISTOGRAM: of all samples, its upper bounds (null: none) and counts
+	jq -s -c --arg name "$1" '[.[].histograms | select(.) | .[$name].buckets] | transpose | map([.[0][0], (map(.[1]) | add)])' sim.samples
 }
-compared=live.results
-for _ in 1 2 3 4; do
-	agree "$compared" && break
-	compared=again.results
-	"$BIN/ipf-fire" -q -u "$URL" -t t.trace s.sched | "$BIN/ipf-collect" --scrape sim="$URL" -o again.results
+for name in ttft_ns queue_ns prefill_ns decode_ns e2e_ns tpot_ns request_output_tokens; do
+	is "$(sum_of $name)" "$(jq -c --arg name $name --argjson buckets "$(sum_of $name)" '.[$name] as $values | ($buckets | map(.[0])) as $bounds
+		| [range($bounds | length) as $k | [$bounds[$k], ([$values[] | select(($k == 0 or . > $bounds[$k - 1]) and ($bounds[$k] == null or . <= $bounds[$k]))] | length)]]' told)" \
+		"$name: each bucket has the requests whose time, as the server said with the answer, is in it"
 done
-is "$(sort -u quantiles)" agrees "p50 and p90 of TTFT and ITL: the client's are within a bucket of the server's"
-is "$(trailer live.results '.targets[0] | [.target, .server, .failed, .scrapes > 2, (.missing | index("spec_drafts") != null)]')" \
+is "$(jq -s -c '[.[].histograms | select(.) | .itl_ns.count] | add' sim.samples)" "$(jq -s 'map(.output_tokens - 1) | add' live.requests)" \
+	"itl_ns: a gap for each token after a first one"
+is "$(jq -s --argjson told "$(jq '.decode_ns | add' told)" '[.[].histograms | select(.) | .itl_ns.sum] | add - $told | fabs < 1000' sim.samples)" true \
+	"itl_ns: gaps last as long as the server says that decoding did"
+is "$(jq -s -c 'map(.ttft_ns >= .server_queue_ns + .server_prefill_ns) | unique' live.requests)" "[true]" "TTFT at the client is not shorter than at the server"
+is "$(trailer live.results '.targets[0] | [.target, .server, .failed, .scrapes >= 2, (.missing | index("spec_drafts") != null)]')" \
 	'["sim","vllm",0,true,true]' "the trailer lists the target and what it lacks"
+is "$(trailer live.results '.targets[0].scrapes')" "$(wc -l <sim.samples)" "the trailer counts the scrapes"
 
 # ---- the same bytes from a file, but for the samples -------------------------------------------------------------------
 
-"$BIN/ipf-collect" --every 200ms -o file.results live.records
+ipf-collect --every 200ms -o file.results live.results.records
 body live.results | grep -v '^{"sample":"server"' >live.rows
 body file.results >file.rows
 same live.rows file.rows "rows are the same without scrapes"
 
 # ---- servers that misbehave ----------------------------------------------------------------------------------------------
 
-set --
-for mode in good head body dies garbage big endless bomb escapes redirect resets late; do
-	metrics_server $mode $mode "$URL/metrics"
-	set -- "$@" --scrape "$mode=$METRICS"
-done
+ipf-sched --seed 3 poisson:rate=30,n=60 -o s.sched
 printf 'secret-of-the-test\n' >token
-metrics_server bearer bearer token
-"$BIN/ipf-sched" --seed 3 poisson:rate=30,n=60 -o s.sched
-# The run ends when what must come to pass has: on a slow machine, so many megabytes of metrics take longer than the requests.
-asked() {
-	[ "$(grep -c request err.late)" -ge 3 ] && [ "$(grep -c request err.resets)" -ge 3 ]
+# The run ends when SERVER was asked three times.
+asked() { # SERVER
+	[ "$(grep -c request "err.$1")" -ge 3 ]
 }
-ends_when_asked() {
+ends_when_asked() { # SERVER
 	sed -u -n -e '$w last' -e '$!p'
-	wait_for asked
+	wait_for asked "$1"
 	cat last
 }
-"$BIN/ipf-fire" -q -u "$URL" -t t.trace s.sched | ends_when_asked |
-	"$BIN/ipf-collect" "$@" --scrape bearer="$METRICS" --scrape nothing=http://user:password@127.0.0.1:1 --every 200ms \
-		--scrape-bearer token --scrape-timeout 3s --metric 'own*' -o bad.results 2>bad.err || not_ok "a run ends" "$(cat bad.err)"
-is "$(cat bad.err)" "" "a run with servers that misbehave ends as any other"
-is "$(body bad.results | jq -s 'map(select(.n != null and .ok)) | length')" 60 "it has all rows"
-for expected in "head:time" "body:time" "dies:closed" "garbage:no metrics: line 1" "big:more than 8 MiB|timed out" \
-	"endless:more than 8 MiB|timed out" "bomb:more than 8 MiB" "redirect:HTTP status 302" "nothing:connect" "late:time"; do
+# The answers of the first run never come or hang; those of the second are whole, broken or too large, however long it takes.
+misbehave() { # RESULTS SERVER-TO-BE-ASKED TIMEOUT TARGETS OF ipf-collect…
+	ipf-fire -q -u "$URL" -t t.trace s.sched | ends_when_asked "$2" |
+		ipf-collect "${@:4}" --every 200ms --scrape-timeout "$3" --metric 'own*' -o "$1" 2>"$1.err" || not_ok "$1: the run succeeds" "$(cat "$1.err")"
+	is "$(cat "$1.err")" "" "$1: a run with servers that misbehave has no messages"
+	is "$(body "$1" | jq -s 'map(select(.n != null and .ok)) | length')" 60 "$1: the run has all rows"
+}
+targets=()
+for mode in head body late; do
+	metrics_server $mode $mode
+	targets+=(--scrape "$mode=$METRICS")
+done
+misbehave silent.results late 2s "${targets[@]}"
+targets=()
+for mode in good dies garbage big endless bomb escapes redirect resets; do
+	metrics_server $mode $mode "$URL/metrics"
+	targets+=(--scrape "$mode=$METRICS")
+done
+metrics_server bearer bearer token
+misbehave bad.results resets 10m "${targets[@]}" --scrape bearer="$METRICS" --scrape nothing=http://user:password@127.0.0.1:1 --scrape-bearer token
+for mode in head body late; do
+	matches "$(trailer silent.results ".targets[] | select(.target == \"$mode\").last_error")" time "the trailer names what is wrong with $mode"
+done
+matches "$(samples silent.results 'select(.target == "late" and .error)')" '"t_ns"' "a failure is a line of the results"
+for expected in "dies:closed" "garbage:no metrics: line 1" "big:more than 8 MiB" "endless:more than 8 MiB" "bomb:more than 8 MiB" \
+	"redirect:HTTP status 302" "nothing:connect"; do
 	matches "$(trailer bad.results ".targets[] | select(.target == \"${expected%%:*}\").last_error")" "${expected#*:}" \
 		"the trailer names what is wrong with ${expected%%:*}"
 done
@@ -121,27 +125,26 @@ done
 is "$(samples bad.results 'select(.target == "good").counters.output_tokens // empty' | sort -u)" 1000 "each sample has the increase"
 is "$(samples bad.results 'select(.target == "resets").counters.output_tokens // empty' | sort -u | xargs)" "10 1000" \
 	"a counter that begins again"
-matches "$(samples bad.results 'select(.target == "late" and .error)')" '"t_ns"' "a failure is a line of the results"
 is "$(plain bad.results | grep -c "$(printf '\033')")" 0 "no escape sequence comes through"
 is "$(plain bad.results | grep -c -e secret-of-the-test -e password)" 0 "no secret is in the results"
 
 # ---- what is refused -------------------------------------------------------------------------------------------------------
 
-run "$BIN/ipf-collect" --scrape "$URL" live.records
+run "$BIN/ipf-collect" --scrape "$URL" live.results.records
 status_is 2 "records that are complete are refused"
 complains ipf-collect "--scrape" "…in one line"
 for wrong in ftp://h/x h:80 "a=" "http://"; do
-	run "$BIN/ipf-collect" --scrape "$wrong" live.records
+	run "$BIN/ipf-collect" --scrape "$wrong" live.results.records
 	status_is 2 "--scrape $wrong is refused"
 	complains ipf-collect "expected [NAME=]URL with http or https, got" "…in one line"
 done
-run "$BIN/ipf-collect" --scrape http://h/a --scrape http://h/b live.records
+run "$BIN/ipf-collect" --scrape http://h/a --scrape http://h/b live.results.records
 complains ipf-collect '"h:80" twice' "two targets of one name are refused"
-run "$BIN/ipf-collect" --scrape http://h/a --scrape-bearer missing live.records
+run "$BIN/ipf-collect" --scrape http://h/a --scrape-bearer missing live.results.records
 complains ipf-collect "missing: cannot open" "a bearer file that is missing"
-run "$BIN/ipf-collect" --scrape http://h/a --scrape-bearer '!echo two words' live.records
+run "$BIN/ipf-collect" --scrape http://h/a --scrape-bearer '!echo two words' live.results.records
 status_is 2 "a bearer of two words is refused"
-run "$BIN/ipf-collect" --scrape http://h/a --scrape-bearer '!exit 7' live.records
+run "$BIN/ipf-collect" --scrape http://h/a --scrape-bearer '!exit 7' live.results.records
 complains ipf-collect "failed with status 7" "a command that fails"
 
 # ---- the manual page -------------------------------------------------------------------------------------------------------
