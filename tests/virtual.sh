@@ -1,5 +1,5 @@
 # Runs of makefiles in virtual time: source it after tap.sh. PATH then has an ipf-fire that predicts a run against a virtual server by its twin, so
-# that every figure follows by arithmetic. Runs against other servers are real.
+# that every figure follows by arithmetic. Runs against other servers are real. A virtual server is ready at once: --wait-ready is left out.
 #
 #     virtual_server http://a.test step_base_ns=2000000 step_per_sequence_ns=0
 #     make -f run.mk URL=http://a.test …
@@ -12,7 +12,7 @@ mkdir -p "$VIRTUAL/bin"
 cat >"$VIRTUAL/bin/ipf-fire" <<END
 #!/bin/bash
 while [ -e "$VIRTUAL/hold" ] && grep -qF -e "\$(cat "$VIRTUAL/hold")" <<<"\$*"; do sleep 0.05; done
-arguments=()
+arguments=() ready=()
 while [ \$# -gt 0 ]; do
 	case \$1 in
 	-u)
@@ -20,11 +20,13 @@ while [ \$# -gt 0 ]; do
 		[ -e "\$twin" ] && arguments+=(--twin "\$twin" --seed "\$(cksum <<<"\$*" | cut -d ' ' -f 1)") || arguments+=(-u "\$2")
 		shift
 		;;
+	--wait-ready) ready=("\$1" "\$2") && shift ;;
 	*) arguments+=("\$1") ;;
 	esac
 	shift
 done
-exec "$BIN/ipf-fire" "\${arguments[@]}"
+case " \${arguments[*]} " in *" --twin "*) ready=() ;; esac
+exec "$BIN/ipf-fire" "\${ready[@]}" "\${arguments[@]}"
 END
 chmod +x "$VIRTUAL/bin/ipf-fire"
 PATH=$VIRTUAL/bin:$PATH
