@@ -16,21 +16,19 @@ run "$BIN/ipf-collect" --until-stable 5% a.records b.records
 status_is 2 "several inputs are refused"
 stderr_contains "--until-stable: expected the records of one client, got 2 inputs" "and it says why"
 
-# ---- live ----
-server_start --step-base 2ms --step-per-seq 0
+# ---- live, in virtual time: when a run is stable follows by arithmetic ----
+printf '{"ipf":"twin","version":1,"parameters":{"step_base_ns":{"value":2000000},"step_per_sequence_ns":{"value":0},"step_jitter":{"value":0.05}}}\n' >sim.twin
 ipf-prep synthetic -n 4000 --input-tokens 20 --output-tokens uniform:4-12 -q -o run.trace
-# Within LIMIT: on a busy machine, too. Standard error of the three programs in run.err.
-live() { # LIMIT FOR: run.records, run.results; $statuses
+# Standard error of the three programs in run.err.
+live() { # LIMIT FOR TARGET OF ipf-fire…: run.results; $statuses
 	: >run.err
 	ipf-sched -q closed:users=8,for="$2" constant:rate=10,for=1s -t run.trace 2>>run.err |
-		ipf-fire -u "$URL" -m sim -t run.trace 2>>run.err |
+		ipf-fire "${@:3}" -m sim -t run.trace 2>>run.err |
 		"$BIN/ipf-collect" --until-stable "$1" -o run.results 2>>run.err
 	statuses="${PIPESTATUS[*]}"
 }
-SECONDS=0
-live 50%,windows=2,window=300ms 100s
+live 50%,windows=2,window=300ms 100s --twin sim.twin
 is "$statuses" "0 0 0" "a pipeline that ends when stable succeeds"
-between $SECONDS 0 60 "before its time"
 matches "$(cat run.err)" '^ipf-collect: stable from .* \(--until-stable 50%,windows=2,window=300ms\): 2 windows of 300 ms agree$' "it says when"
 is "$(grep -vc '^ipf-collect: ' run.err)" 0 "and nothing else"
 yes_if "the results are whole" whole run.results
@@ -43,9 +41,9 @@ is "$(jq -c '.end.stopped.until_stable | (.requests_per_s | max / min <= 1.5), (
 check() { # NAME: status and detail of a check of the verdict in the trailer
 	jq -r --arg name "$1" '.end.verdict.checks[] | select(.name == $name) | "\(.status) \(.detail)"' trailer
 }
-contains "$(check load_delivered)" "in closed loop" "the verdict counts what was sent"
+contains "$(check load_delivered)" "in closed loop" "the verdict counts what was sent" # exact: the run is virtual
 contains "$(check enough_samples)" "stable from " "and says why it ended"
-is "$(check load_delivered | grep -c 'part of the run is missing')" 0 "nothing is missing"
+is "$(check load_delivered | grep -c 'part of the run is missing')" 0 "nothing is missing" # exact: the run is virtual
 is "$(check enough_samples | grep -c 'has no requests')" 0 "not even of the stage that did not begin"
 
 # What the windows have is in the rows.
@@ -61,19 +59,31 @@ is "$(jq -c --slurpfile t trailer '[.run.stopped == $t[0].end.stopped, (.stages[
 	'[true,true,null]' "with the windows that agree as the end of the stage"
 contains "$(jq -r '.verdict.checks[3].detail' "$OUT")" "ended when stable (--until-stable): 2 windows of 300 ms agree within 50 %" "and it says so"
 
+# ---- live, against a server: the schedule has an hour, and the run ends before ----
+server_start --step-base 2ms --step-per-seq 0
+live 50%,windows=2,window=300ms 1h -u "$URL"
+is "$statuses" "0 0 0" "against a server, each program of the pipeline succeeds when the run is stable"
+matches "$(cat run.err)" '^ipf-collect: stable from .* \(--until-stable 50%,windows=2,window=300ms\): 2 windows of 300 ms agree$' \
+	"against a server, ipf-collect says when the run was stable"
+is "$(grep -vc '^ipf-collect: ' run.err)" 0 "against a server, no other program has messages"
+yes_if "against a server, the results are whole" whole run.results
+is "$(tail -1 run.results | jq -c '[.end | has("incomplete"), has("not_stable"), has("stopped")]')" '[false,false,true]' \
+	"against a server, the trailer says that the run was stopped"
+server_stop
+
 # ---- an open loop, of which the schedule is known ----
 ipf-sched -q constant:rate=100,for=30s -t run.trace -o open.sched
-ipf-fire -q -u "$URL" -m sim -t run.trace open.sched |
+ipf-fire -q --twin sim.twin -m sim -t run.trace open.sched |
 	"$BIN/ipf-collect" -q --until-stable 50%,windows=2,window=500ms -o run.results
 is "$?" 0 "an open loop ends, too"
 tail -1 run.results >trailer
 is "$(jq -r '.end | has("stopped")' trailer)" true "when it is stable"
-contains "$(check load_delivered)" "requests until the run was ended on purpose" "the verdict knows that the schedule was longer"
+contains "$(check load_delivered)" "requests until the run was ended on purpose" "the verdict knows that the schedule was longer" # exact: the run is virtual
 is "$(jq -r '.end.verdict.checks[0] | has("scheduled")' trailer)" false "and does not count what was left of it"
 contains "$(ipf-report run.results | tr -s ' \n' ' ')" "requests until the run was ended on purpose" "nor does the report"
 
 # ---- the same from a file ----
-ipf-sched -q closed:users=8,for=4s -t run.trace | ipf-fire -q -u "$URL" -m sim -t run.trace -o whole.records
+ipf-sched -q closed:users=8,for=4s -t run.trace | ipf-fire -q --twin sim.twin -m sim -t run.trace -o whole.records
 file() { "$BIN/ipf-collect" -q --until-stable 50%,windows=2,window=300ms "$@"; }
 file whole.records -o file.results && ok "a file of records stops there, too"
 cat whole.records | file -o pipe.results
@@ -104,7 +114,6 @@ matches "$(jq -r '.end.not_stable.reason' trailer)" '^latency (may drift by|of t
 matches "$(check enough_samples)" '^DOUBTFUL .*not reached: .*latency' "and the verdict"
 contains "$(ipf-report drift.results | tr -s ' \n' ' ')" "not stable at its end (--until-stable): $(jq -r '.end.not_stable.reason' trailer)" "and the report"
 is "$(ipf-report -f json drift.results | jq -c --slurpfile t trailer '.run.not_stable == $t[0].end.not_stable')" true "in JSON too"
-server_stop
 
 # Whether a run becomes stable is up to the machine as well: those that do not must say why, and end at the end of their schedule.
 [ -n "$IPF_LONG" ] || { skip "twenty seeds, live and from a file" "IPF_LONG=1 runs them"; exit; }
