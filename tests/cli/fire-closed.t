@@ -39,15 +39,30 @@ is "$(jq -c 'map(select(.stage == 1) | .due_ns)' rows.json)" "[3000000000,305000
 is "$(jq -c 'map(select(.stage == 1) | .start_ns >= .due_ns) | all' rows.json)" true "no request of the next stage starts before it is due"
 
 # ---- a sweep: several that go round, and the schedule through a pipe ----
-ipf-sched closed:users=1,for=300ms closed:users=4,for=300ms rest:for=100ms closed:users=2,for=300ms -t chat.trace |
+each_reads_on() { # TEXT: stages have requests that follow one another in the trace
+	is "$(jq -c '[group_by(.stage)[] | map(.req) | . == [range(.[0]; .[0] + length) | . % '"$count"']] | all' rows.json)" true "$1: each stage reads the trace on"
+}
+ipf-sched closed:users=1,n=7 closed:users=4,n=24 rest:for=100ms closed:users=2,n=12 -t chat.trace |
 	ipf-fire -u "$URL" -m sim -t chat.trace -o chat.records
 body chat.records | jq -s -c 'map(select(.n != null)) | sort_by(.n)' >rows.json
-is "$(most 0) $(most 1) $(most 3)" "1 4 2" "a sweep of users"
+is "$(jq -c '[group_by(.stage)[] | [.[0].stage, length]]' rows.json)" "[[0,7],[1,24],[3,12]]" "a sweep by number: each stage has its requests"
+is "$(most 0) $(most 1) $(most 3)" "1 4 2" "a sweep by number: each stage has its users"
+is "$(jq -c '[group_by(.stage)[] | [map(.start_ns) | min, max]] | [range(1; length) as $k | .[$k][0] >= .[$k - 1][1]] | all' rows.json)" true \
+	"a sweep by number: a stage begins after the one before it"
+each_reads_on "a sweep by number"
+# By time, where time is virtual: an answer takes 1 ms for each of its tokens.
+printf '{"ipf":"twin","version":1,"parameters":{"step_base_ns":{"value":1000000},"step_per_sequence_ns":{"value":0}}}\n' >sim.twin
+ipf-sched closed:users=1,for=300ms closed:users=4,for=300ms rest:for=100ms closed:users=2,for=300ms -t chat.trace |
+	ipf-fire --twin sim.twin -m sim -t chat.trace -o chat.records
+body chat.records | jq -s -c 'map(select(.n != null)) | sort_by(.n)' >rows.json
+is "$(jq -c 'map(.stage) | unique' rows.json)" "[0,1,3]" "a sweep by time: each stage has requests"
+is "$(most 0) $(most 1) $(most 3)" "1 4 2" "a sweep by time: each stage has its users"
 is "$(jq -c '[.[] | .stage as $s | .start_ns >= [0, 300, 600, 700][$s] * 1000000 and .start_ns < [300, 600, 700, 1000][$s] * 1000000] | all' rows.json)" true \
-	"each stage within its time"
-is "$(jq -c 'map(.stage) | unique' rows.json)" "[0,1,3]" "all of them"
-is "$(jq -c '[group_by(.stage)[] | map(.req) | .[0:3]]' rows.json |
-	jq -c 'map(. == [range(.[0]; .[0] + 3) | . % '"$count"']) | all')" true "each reads the trace on"
+	"a sweep by time: each stage starts requests within its time" # exact: the run is virtual
+is "$(jq -c '[group_by(.stage)[] | (map(.start_ns) | max) as $last | (map(.end_ns - .start_ns) | max) as $longest
+	| $last >= [300, 600, 700, 1000][.[0].stage] * 1000000 - $longest] | all' rows.json)" true \
+	"a sweep by time: a stage starts its last request within a request of its end" # exact: the run is virtual
+each_reads_on "a sweep by time"
 
 # ---- slots hold back, and it shows ----
 fire burst:n=20,slots=5 constant:rate=100,n=10
@@ -92,8 +107,16 @@ is "$(jq -c 'INDEX(.id) | [.a0, .a1 | .session, .turn, .request_bytes]' rows.jso
 	wc -c)]" \
 	"a turn is sent with those before it and their answers"
 
-fire closed:users=2,for=1s
-is "$(most 0)" 2 "sessions in a closed loop by time: two at a time"
-# shellcheck disable=SC2016
-is "$(jq -c 'INDEX(.n | tostring) as $all | [.[] | select(.id == "a1") | .start_ns >= $all[.n - 1 | tostring].end_ns + 50000000] | length > 2 and all' rows.json)" true \
-	"each round's followers follow their own"
+# Three rounds of seven turns; by time, in virtual time.
+rounds() { # TEXT FEWEST
+	is "$(most 0)" 2 "$1: two at a time"
+	# shellcheck disable=SC2016
+	is "$(jq -c 'INDEX(.n | tostring) as $all | [.[] | select(.id == "a1") | .start_ns >= $all[.n - 1 | tostring].end_ns + 50000000] | length >= '"$2"' and all' rows.json)" true \
+		"$1: each round's followers follow their own"
+}
+fire closed:users=2,n=21
+rounds "sessions in a closed loop by number" 3
+ipf-sched closed:users=2,for=1s -t chat.trace -o chat.sched
+run ipf-fire --twin sim.twin -m sim -t chat.trace chat.sched -o chat.records
+body chat.records | jq -s -c 'map(select(.n != null)) | sort_by(.n)' >rows.json
+rounds "sessions in a closed loop by time" 3
