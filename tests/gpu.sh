@@ -5,7 +5,7 @@
 #     ended one                                       # $status of ipf-collect, its messages in $ERR; one.records, one.results
 #     collect two short.sched -- --gpu nvml           # both
 #     gpus two '.[0].energy_j'                        # of the trailer's "accelerators"
-# shellcheck shell=bash disable=SC1091,SC2034 # for the tests
+# shellcheck shell=bash disable=SC1091,SC2034,SC2086 # for the tests
 
 . "$TESTS/data/report/seal.sh"
 
@@ -17,6 +17,17 @@ seal header lines >t.trace
 
 declare -A gpu_runs
 
+# The end of the records, when the command in $GPU_HOLD succeeds.
+held() { # NAME
+	if [ -z "${GPU_HOLD:-}" ]; then
+		cat
+	else
+		sed -u -n -e "\$w $1.last" -e '$!p'
+		wait_for $GPU_HOLD >&2
+		cat "$1.last"
+	fi
+}
+
 begin() { # NAME SCHEDULE [VARIABLE=VALUE…] -- ARGUMENTS OF ipf-collect…
 	local name=$1 schedule=$2 variables=()
 	shift 2
@@ -24,7 +35,7 @@ begin() { # NAME SCHEDULE [VARIABLE=VALUE…] -- ARGUMENTS OF ipf-collect…
 	shift
 	(
 		trap - EXIT
-		"$BIN/ipf-fire" -q -u "$URL" -m sim -t t.trace "$schedule" | tee "$name.records" |
+		"$BIN/ipf-fire" -q -u "$URL" -m sim -t t.trace "$schedule" | tee "$name.records" | held "$name" |
 			env "${variables[@]}" "$BIN/ipf-collect" -o "$name.results" "$@" 2>"$name.err"
 	) &
 	gpu_runs[$name]=$!

@@ -20,7 +20,10 @@ fire() { # SCHEDULE ARGUMENTS OF ipf-fire…: rows
 	run ipf-fire -m sim -t $trace "$@"
 	status_is 0 "ipf-fire $*"
 	body "$OUT" | jq -c 'select(.n != null)' >rows
+	# A line is written after the answer was sent: none may come after the next run has begun.
+	[ ! -f nginx.log ] || wait_for all_logged || not_ok "nginx logs what was answered"
 }
+all_logged() { [ "$(wc -l <nginx.log)" -ge "$(jq -c 'select(.status != null)' rows | wc -l)" ]; }
 good() { # COUNT
 	is "$(jq -c '[.error, .status]' rows | sort | uniq -c | tr -s ' ')" " $1 [null,200]" "all answered"
 	served() { [ "$(grep -c '"status":200' server.log)" -ge "$1" ]; } # logged after the answer was sent
