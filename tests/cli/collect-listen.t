@@ -45,7 +45,7 @@ is "$(value 'ipf_requests_total{outcome="ok",stage="constant"}') $(value 'ipf_re
 is "$(value 'ipf_output_tokens_total{stage="constant"}')" "$(jq -s 'map(select(.n != null and .ok).output_tokens) | add' chat.results)" "output tokens"
 is "$(value 'ipf_requests_scheduled{stage="constant"}') $(value ipf_requests_due_total) $(value ipf_requests_started_total) $(value ipf_run_finished)" "24 24 24 0" \
 	"scheduled, due, started, not finished"
-is "$(grep -c 'ipf_verdict_status{question="load_delivered"}' text)" 0 "whether the load was delivered is not known before the end"
+is "$(grep -c 'ipf_verdict_status{question="load_delivered"}' text)" 0 "whether the load was delivered is not known before the end" # exact: it is not there before the end
 is "$(grep '^ipf_run_info' text)" "ipf_run_info{api=\"openai-chat\",model=\"sim\",name=\"chat\",target=\"$URL/v1/chat/completions\"} 1" "the run"
 is "$(curl -s "$AT/healthz") $(curl -s "$AT/" | grep -c 'href="/metrics"')" "ok 1" "/healthz and /"
 is "$(curl -s -o /dev/null -w '%{http_code}' "$AT/nothing") $(curl -s -o /dev/null -w '%{http_code}' -d x "$AT/metrics") $(curl -s -I \
