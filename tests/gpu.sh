@@ -17,7 +17,7 @@ seal header lines >t.trace
 
 declare -A gpu_runs
 
-# The end of the records, when the command in $GPU_HOLD succeeds.
+# A schedule is sent when the command in $GPU_BEFORE succeeds, and the end of the records when that in $GPU_HOLD does.
 held() { # NAME
 	if [ -z "${GPU_HOLD:-}" ]; then
 		cat
@@ -35,7 +35,10 @@ begin() { # NAME SCHEDULE [VARIABLE=VALUE…] -- ARGUMENTS OF ipf-collect…
 	shift
 	(
 		trap - EXIT
-		"$BIN/ipf-fire" -q -u "$URL" -m sim -t t.trace "$schedule" | tee "$name.records" | held "$name" |
+		{
+			[ -z "${GPU_BEFORE:-}" ] || wait_for $GPU_BEFORE >&2
+			cat "$schedule"
+		} | "$BIN/ipf-fire" -q -u "$URL" -m sim -t t.trace | tee "$name.records" | held "$name" |
 			env "${variables[@]}" "$BIN/ipf-collect" -o "$name.results" "$@" 2>"$name.err"
 	) &
 	gpu_runs[$name]=$!
@@ -52,17 +55,6 @@ collect() { # as begin
 }
 gpus() { # NAME FILTER
 	jq -c "$2" "$1.gpus"
-}
-# A busy machine may hold the sampler up for so long that energy is not valid: such a run is made again, a few times.
-had_gaps() { # NAME
-	[ "$(gpus "$1" 'any(.[]; .reasons | any(. == "gap" or . == "coverage"))')" = true ]
-}
-collect_without_gaps() { # as begin
-	local tries
-	for tries in 1 2 3 4; do
-		collect "$@"
-		had_gaps "$1" || return 0
-	done
 }
 samples() { # NAME
 	plain "$1.results" | grep '^{"sample":"gpu"'

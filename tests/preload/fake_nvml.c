@@ -6,6 +6,7 @@
  * each) FAKE_NVML_FAULT    driver: nvmlInit fails; denied: no handles; silent: no power and no energy; plain: no energy
  *                      counter; mig: divided; lost: the last device is lost after FAKE_NVML_AFTER seconds;
  *                      hang: a call never returns after that time
+ *   FAKE_NVML_LOG      a file that gets a line for each time that energy was asked for: device, seconds, joules
  */
 #include <math.h>
 #include <stdio.h>
@@ -170,7 +171,13 @@ int nvmlDeviceGetPowerUsage(void *device, unsigned int *power_mw)
 
 int nvmlDeviceGetTotalEnergyConsumption(void *device, unsigned long long *energy_mj)
 {
-	*energy_mj = (unsigned long long)(joules(now()) * 1e3);
+	double t = now();
+	*energy_mj = (unsigned long long)(joules(t) * 1e3);
+	FILE *log = getenv("FAKE_NVML_LOG") ? fopen(getenv("FAKE_NVML_LOG"), "a") : NULL;
+	if (log) {
+		fprintf(log, "%u %.9f %.3f\n", index_of(device), t, (double)*energy_mj / 1e3);
+		fclose(log);
+	}
 	return is("FAKE_NVML_FAULT", "silent") || is("FAKE_NVML_FAULT", "plain") ? NOT_SUPPORTED : fault(device);
 }
 
