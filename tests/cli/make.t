@@ -16,7 +16,8 @@ if [ "$tests_build" = "$(cd "$TESTS/.." && pwd)/.build" ]; then
 	find tree/ipf-sched tree/lib/stats -name '*.c' -exec touch {} +
 	cc=$(sed -n '1s/ -std=c11 .*//p' "$tests_build/flags")
 	werror=$(grep -o -e -Werror "$tests_build/flags" | head -1)
-	build() { run make --no-print-directory -j2 CC="$cc" WERROR="$werror" "$@"; }
+	cflags=$(sed -nE '1s/.* -D_FORTIFY_SOURCE=3( -Werror)? ?(.*) -pthread .*/\2/p' "$tests_build/flags")
+	build() { run make --no-print-directory -j2 CC="$cc" WERROR="$werror" CFLAGS="$cflags" "$@"; }
 else
 	build() { run make --no-print-directory -j2 CFLAGS="-O0 -g0" "$@"; }
 fi
