@@ -4,6 +4,7 @@
 #include "json/jout.h"
 #include "measure/as_tool.h"
 #include "measure/attempts.h"
+#include "measure/token_account.h"
 #include "measure/token_reads.h"
 #include "stream/media_list.h"
 
@@ -83,17 +84,10 @@ static const char *transport_text(const struct record *record)
  * the server says so by a finish reason or a count of output tokens. NULL: success. */
 static const char *empty_kind(const struct response *r, struct slice *text)
 {
-	static const struct {
-		const char *finish, *text;
-	} refusals[] = {
-		{"error", "the server ended the response without content, with finish reason error"},
-		{"abort", "the server ended the response without content, with finish reason abort"},
-		{"content_filter", "the server ended the response without content, with finish reason content_filter"}};
-	for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++)
-		if (slice_is(buffer_all(&r->finish), refusals[i].finish)) {
-			*text = slice_of(refusals[i].text);
-			return "in-band";
-		}
+	if (slice_is(buffer_all(&r->finish), "content_filter")) {
+		*text = slice_of("the server ended the response without content, with finish reason content_filter");
+		return "in-band";
+	}
 	if (r->format && r->format->content_required)
 		*text = slice_of("the response has no content, which the API requires");
 	else if (!r->finish.len && r->output_tokens == IPF_ABSENT)
@@ -105,7 +99,8 @@ static const char *empty_kind(const struct response *r, struct slice *text)
 
 /* In order of precedence: what the server itself reported, then what happened to the transfer before the response was
  * complete, then what the response lacks. NULL: success. */
-static const char *error_kind(const struct record *record, const struct response *r, struct slice *text)
+static const char *error_kind(struct measure *m, const struct record *record, const struct response *r,
+                              struct slice *text)
 {
 	bool no_status = record->status == IPF_ABSENT;
 	if (r->failed) {
@@ -127,6 +122,15 @@ static const char *error_kind(const struct record *record, const struct response
 	if (!r->ended) {
 		*text = slice_of(incomplete_text(record, r));
 		return "cut";
+	}
+	if (slice_is(buffer_all(&r->finish), "error")) {
+		buffer_clear(&m->given_up);
+		buffer_text(&m->given_up, r->events_count
+		                              ? "the server gave the response up, with finish reason "
+		                              : "the server ended the response without content, with finish reason ");
+		buffer_slice(&m->given_up, buffer_all(r->finish_server.len ? &r->finish_server : &r->finish));
+		*text = buffer_all(&m->given_up);
+		return "in-band";
 	}
 	return r->events_count ? NULL : empty_kind(r, text);
 }
@@ -167,7 +171,7 @@ static const char *outputs_kind(struct measure *m, const struct record *record, 
 static void judge(struct measure *m, const struct record *record, const struct response *r, struct result *row)
 {
 	struct slice text = {0};
-	const char *kind = error_kind(record, r, &text);
+	const char *kind = error_kind(m, record, r, &text);
 	if (!kind && has_outputs(r))
 		kind = outputs_kind(m, record, r, &text);
 	row->ok = kind == NULL;
@@ -309,16 +313,18 @@ static void measure_events(const struct record *record, const struct response *r
 	row->e2e_ns = difference(e[r->events_count - 1].t_ns, record->start_ns);
 	row->first_early_ns = e[0].early_ns;
 	row->last_early_ns = e[r->events_count - 1].early_ns;
-	if (r->events_count > 1)
+	if (r->events_count > 1 && r->choices <= 1)
 		row->ttst_ns = e[1].t_ns - e[0].t_ns;
 }
 
 /* ---- tokens ---- */
 
-/* Does every content event report a token count that never falls? Only then are the tokens of each event known. */
-static bool usage_in_every_event(const struct response *r)
+/* Does every content event report the tokens of the answer so far? Only then are those of each event known. */
+static bool usage_in_every_event(const struct response *r, const struct token_account *a)
 {
 	int64_t last = 0;
+	if (a->doubt != DOUBT_NONE || a->hidden || a->output != r->output_tokens)
+		return false;
 	for (size_t i = 0; i < r->events_count; i++) {
 		if (r->events[i].usage_tokens == IPF_ABSENT || r->events[i].usage_tokens < last)
 			return false;
@@ -339,10 +345,10 @@ static int64_t listed_tokens(const struct response *r)
 	return sum;
 }
 
-/* As many content events as tokens: then every event brought one. */
-static bool token_an_event(const struct response *r)
+/* As many content events as tokens that were sent: then every event brought one. */
+static bool token_an_event(const struct response *r, const struct token_account *a)
 {
-	return r->events_count > 0 && r->output_tokens == (int64_t)r->events_count;
+	return r->events_count > 0 && a->source == TOKENS_USAGE && a->output - a->hidden == (int64_t)r->events_count;
 }
 
 static bool can_count(const struct response *r, const struct measure_options *options)
@@ -355,13 +361,14 @@ struct tokens_found {
 	bool by_event; /* the tokens of each event are in m->event_tokens */
 	int64_t first; /* the tokens of the first event; 0: not known */
 	int64_t all;   /* counted by the tokenizer; IPF_ABSENT */
+	struct token_account account;
 };
 
 /* What the server itself says of the tokens of each event. */
-static bool tokens_by_server(struct measure *m, const struct response *r)
+static bool tokens_by_server(struct measure *m, const struct response *r, const struct token_account *a)
 {
-	bool usage = usage_in_every_event(r), ids = listed_tokens(r) > 0;
-	if (!usage && !ids && !token_an_event(r))
+	bool usage = usage_in_every_event(r, a), ids = listed_tokens(r) > 0;
+	if (!usage && !ids && !token_an_event(r, a))
 		return false;
 	int64_t before = 0;
 	for (size_t i = 0; i < r->events_count; i++) {
@@ -409,13 +416,24 @@ static int64_t first_by_usage(const struct response *r)
 	return last != IPF_ABSENT ? r->events[0].usage_tokens : 0;
 }
 
-static int find_tokens(struct measure *m, const struct response *r, const struct measure_options *options,
-                       struct tokens_found *found, struct ipf_error *err)
+static bool one_piece_possible(const struct response *r, const struct record *record);
+
+/* The account is made twice where there is a tokenizer: before, since it says whether each event brought one token. */
+static int find_tokens(struct measure *m, const struct record *record, const struct response *r,
+                       const struct measure_options *options, struct tokens_found *found, struct ipf_error *err)
 {
-	*found = (struct tokens_found){.by_event = tokens_by_server(m, r), .all = IPF_ABSENT};
+	struct token_evidence evidence = {.tokenizer = IPF_ABSENT,
+	                                  .ids = r->no_text ? 0 : listed_tokens(r),
+	                                  .asked = record->asked_output_tokens,
+	                                  .one_piece = one_piece_possible(r, record) && record->asked_output_tokens != 1};
+	*found = (struct tokens_found){.all = IPF_ABSENT, .account = token_account_make(r, &evidence)};
+	found->by_event = tokens_by_server(m, r, &found->account);
 	if (count_tokens(m, r, options, found, err) < 0)
 		return -1;
-	found->first = first_by_usage(r);
+	evidence.tokenizer = found->all;
+	if (found->all != IPF_ABSENT)
+		found->account = token_account_make(r, &evidence);
+	found->first = found->account.hidden ? 0 : first_by_usage(r);
 	if (found->first == 0 && found->by_event)
 		found->first = m->event_tokens[0];
 	return 0;
@@ -427,15 +445,6 @@ static bool one_piece_possible(const struct response *r, const struct record *re
 	return r->events_count == 1 && (r->whole || r->one_value || !record->streamed);
 }
 
-/* What the server says of the whole output. IPF_ABSENT also for what plainly is no total: 0 although there is content,
- * and a count that content followed and that is less than the content events. */
-static int64_t usage_total(const struct response *r)
-{
-	bool nothing = r->output_tokens == 0 && r->events_count > 0,
-		 part = r->usage_events < r->events_count && r->output_tokens < (int64_t)r->events_count;
-	return nothing || part ? IPF_ABSENT : r->output_tokens;
-}
-
 /* A prompt has tokens: a count of 0 is none. Of a prompt that is transcribed the text, which the trace counts, is not
  * sent. */
 static int64_t input_total(const struct response *r, const struct record *record)
@@ -445,8 +454,8 @@ static int64_t input_total(const struct response *r, const struct record *record
 	           : record->asked_input_tokens;
 }
 
-static void measure_tokens(const struct record *record, const struct response *r, const struct tokens_found *found,
-                           struct result *row)
+static void measure_tokens(struct measure *m, const struct record *record, const struct response *r,
+                           const struct tokens_found *found, struct result *row)
 {
 	row->input_tokens_usage = r->input_tokens;
 	row->output_tokens_usage = r->output_tokens;
@@ -455,21 +464,19 @@ static void measure_tokens(const struct record *record, const struct response *r
 	row->input_tokens = input_total(r, record);
 	if (!r->no_text)
 		row->output_tokens_tokenizer = found->all;
-	if (usage_total(r) != IPF_ABSENT) {
-		row->output_tokens = usage_total(r);
-		row->tokens_source = slice_of("\"usage\"");
-	} else if (row->output_tokens_tokenizer != IPF_ABSENT) {
-		row->output_tokens = row->output_tokens_tokenizer;
-		row->tokens_source = slice_of("\"tokenizer\"");
-	} else if (listed_tokens(r) > 0 && !r->no_text) {
-		row->output_tokens = listed_tokens(r);
-		row->tokens_source = slice_of("\"ids\"");
-	} else if (one_piece_possible(r, record) && !r->no_text && record->asked_output_tokens != 1) {
-		row->tokens_source = slice_of("\"none\"");
-	} else if (r->events_count && !r->no_text) {
-		row->output_tokens = (int64_t)r->events_count;
-		row->tokens_source = slice_of("\"events\"");
-	}
+	const struct token_account *a = &found->account;
+	row->output_tokens = a->output;
+	if (a->source != TOKENS_UNKNOWN)
+		row->tokens_source = json_text(&m->source, slice_of(token_source_names[a->source]));
+	if (a->hidden)
+		row->hidden_tokens = a->hidden;
+	if (a->doubt != DOUBT_NONE)
+		row->doubt = json_text(&m->doubt, slice_of(token_doubt_names[a->doubt]));
+	if (a->doubt == DOUBT_CACHED_ABOVE_INPUT ||
+	    (r->cached_tokens > row->input_tokens && row->input_tokens != IPF_ABSENT))
+		row->cached_tokens = IPF_ABSENT;
+	if (r->choices > 1)
+		row->choices = r->choices;
 }
 
 /* Did all content come at once although it may be many tokens? One event of a stream of JSON objects may be either: a
@@ -495,18 +502,38 @@ static void measure_streaming(struct measure *m, const struct record *record, co
 	row->ttft_ns = row->ttfa_ns = IPF_ABSENT;
 }
 
+/* From the first to the last content event, of all choices together. */
+static int64_t streaming_time(const struct response *r)
+{
+	int64_t first[RESPONSE_CHOICES_MOST], sum = 0;
+	bool begun[RESPONSE_CHOICES_MOST] = {false};
+	if (r->choices <= 1)
+		return r->events[r->events_count - 1].t_ns - r->events[0].t_ns;
+	for (size_t i = 0; i < r->events_count; i++) {
+		const struct response_event *e = &r->events[i];
+		if (!begun[e->choice])
+			first[e->choice] = e->t_ns;
+		sum += begun[e->choice] ? e->t_ns - first[e->choice] : 0;
+		first[e->choice] = e->t_ns;
+		begun[e->choice] = true;
+	}
+	return sum;
+}
+
+/* Tokens that were not sent were generated before the first event; each choice has a first token of its own. */
 static void measure_per_token(const struct response *r, const struct tokens_found *found, struct result *row)
 {
-	int64_t tokens = row->output_tokens;
+	int64_t tokens = row->output_tokens, sent = tokens - found->account.hidden, firsts = greater_of(r->choices, 1);
 	if (tokens < 1 || row->e2e_ns == IPF_ABSENT)
 		return;
 	row->ntpot_ns = share(row->e2e_ns, tokens);
-	if (r->events_count < 2 || tokens < 2)
+	if ((int64_t)r->events_count <= firsts || sent <= firsts)
 		return;
-	row->tpot_ns = share(row->e2e_ns - row->ttft_ns, tokens - 1);
-	bool counted = !slice_is(row->tokens_source, "\"events\"");
-	if (counted && found->first > 0 && found->first < tokens)
-		row->tpot_corrected_ns = share(row->e2e_ns - row->ttft_ns, tokens - found->first);
+	int64_t time_ns = streaming_time(r);
+	row->tpot_ns = share(time_ns, sent - firsts);
+	bool counted = found->account.source != TOKENS_EVENTS;
+	if (counted && firsts == 1 && found->first > 0 && found->first < sent)
+		row->tpot_corrected_ns = share(time_ns, sent - found->first);
 }
 
 #define RTF_MOST 1e15 /* a million times slower than real time */
@@ -563,33 +590,68 @@ static void add_sample(struct measure *m, const struct gap_parts *g)
 	                                                     .high_ns = (high + g->parts - 1) / g->parts};
 }
 
+/* The event before, of the same choice; SIZE_MAX: it is the first one. `last`: of each choice, SIZE_MAX at first. */
+static size_t event_before(const struct response *r, size_t i, size_t last[RESPONSE_CHOICES_MOST])
+{
+	size_t *of = &last[r->events[i].choice], before = *of;
+	*of = i;
+	return before;
+}
+
 /* A gap that ends in an event without tokens is added to the next one, or dropped at the last event. */
 static void sample_tokens(struct measure *m, const struct response *r, bool known)
 {
-	size_t from = 0;
+	size_t from[RESPONSE_CHOICES_MOST];
+	memset(from, 0xff, sizeof from);
 	m->tokens_unknown = !known;
-	for (size_t i = 1; known && i < r->events_count; i++)
-		if (m->event_tokens[i] > 0) {
-			add_sample(m, &(struct gap_parts){&r->events[from], &r->events[i], m->event_tokens[i], m->event_tokens[i]});
-			from = i;
-		}
+	for (size_t i = 0; known && i < r->events_count; i++) {
+		size_t *of = &from[r->events[i].choice];
+		if (*of != SIZE_MAX && m->event_tokens[i] > 0)
+			add_sample(m, &(struct gap_parts){&r->events[*of], &r->events[i], m->event_tokens[i], m->event_tokens[i]});
+		if (*of == SIZE_MAX || m->event_tokens[i] > 0)
+			*of = i;
+	}
 }
 
+/* The mean gap of the request, of all choices. */
+static void sample_mean(struct measure *m, const struct response *r, size_t gaps)
+{
+	int64_t sum = 0;
+	if (r->choices <= 1) {
+		add_sample(m, &(struct gap_parts){&r->events[0], &r->events[r->events_count - 1], (int64_t)gaps, 1});
+		return;
+	}
+	for (size_t i = 0; i < gaps; i++)
+		sum += m->gaps[i];
+	m->samples[m->samples_count++] = (struct itl_sample){.value_ns = share(sum, (int64_t)gaps),
+	                                                     .count = 1,
+	                                                     .t_ns = r->events[r->events_count - 1].t_ns,
+	                                                     .low_ns = share(sum, (int64_t)gaps),
+	                                                     .high_ns = share(sum, (int64_t)gaps)};
+}
+
+/* Gaps are those between events of the same choice. */
 static void measure_gaps(struct measure *m, const struct response *r, const struct measure_options *options,
                          bool tokens_known, struct result *row)
 {
-	size_t count = r->events_count - 1;
+	size_t last[RESPONSE_CHOICES_MOST], count = 0;
 	int64_t longest = 0, sum = 0, samples = 0;
-	for (size_t i = 0; i < count; i++) {
-		m->gaps[i] = r->events[i + 1].t_ns - r->events[i].t_ns;
-		longest = greater_of(longest, m->gaps[i]);
+	memset(last, 0xff, sizeof last);
+	for (size_t i = 0; i < r->events_count; i++) {
+		size_t before = event_before(r, i, last);
+		if (before == SIZE_MAX)
+			continue;
+		m->gaps[count] = r->events[i].t_ns - r->events[before].t_ns;
+		longest = greater_of(longest, m->gaps[count++]);
+		if (options->itl == ITL_GAP)
+			add_sample(m, &(struct gap_parts){&r->events[before], &r->events[i], 1, 1});
 	}
+	if (!count)
+		return;
 	if (options->itl == ITL_TOKEN)
 		sample_tokens(m, r, tokens_known);
 	else if (options->itl == ITL_REQUEST)
-		add_sample(m, &(struct gap_parts){&r->events[0], &r->events[count], (int64_t)count, 1});
-	for (size_t i = 0; options->itl == ITL_GAP && i < count; i++)
-		add_sample(m, &(struct gap_parts){&r->events[i], &r->events[i + 1], 1, 1});
+		sample_mean(m, r, count);
 	for (size_t i = 0; i < m->samples_count; i++) {
 		sum += m->samples[i].value_ns * m->samples[i].count;
 		samples += m->samples[i].count;
@@ -661,18 +723,19 @@ static int make_room(struct measure *m, size_t events, struct ipf_error *err)
 }
 
 /* Makes the tokens of the events add up to the row's. What is known of each event stays if it does; otherwise they
- * share evenly, the later ones being the larger by one. */
-static void divide_tokens(struct measure *m, size_t events, bool tokens_known, const struct result *row)
+ * share evenly, the later ones being the larger by one. Tokens that were not sent came before the first event. */
+static void divide_tokens(struct measure *m, size_t events, bool tokens_known, int64_t hidden, const struct result *row)
 {
-	int64_t sum = 0, given = 0;
+	int64_t sum = 0, given = 0, sent = row->output_tokens - hidden;
 	for (size_t i = 0; tokens_known && i < events; i++)
 		sum += m->event_tokens[i];
-	if (row->output_tokens == IPF_ABSENT || (tokens_known && sum == row->output_tokens))
+	if (row->output_tokens == IPF_ABSENT || events == 0)
 		return;
-	for (size_t i = 0; i < events; i++) {
-		m->event_tokens[i] = (row->output_tokens - given) / (int64_t)(events - i);
+	for (size_t i = 0; (!tokens_known || sum != sent) && i < events; i++) {
+		m->event_tokens[i] = (sent - given) / (int64_t)(events - i);
 		given += m->event_tokens[i];
 	}
+	m->event_tokens[0] += hidden;
 }
 
 static void list_times(struct measure *m, const struct response *r, bool tokens_known, struct result *row)
@@ -781,7 +844,7 @@ int measure_row(struct measure *m, const struct record *record, const struct res
 	m->samples_count = 0;
 	m->tokens_unknown = false;
 	m->samples_are_means = options->itl == ITL_REQUEST;
-	if (make_room(m, r->events_count, err) < 0 || find_tokens(m, r, options, &found, err) < 0)
+	if (make_room(m, r->events_count, err) < 0 || find_tokens(m, record, r, options, &found, err) < 0)
 		return -1;
 	m->event_tokens_known = found.by_event;
 	copy(record, row);
@@ -796,13 +859,13 @@ int measure_row(struct measure *m, const struct record *record, const struct res
 	measure_start(record, row);
 	measure_sending(record, row);
 	measure_events(record, r, row);
-	measure_tokens(record, r, &found, row);
+	measure_tokens(m, record, r, &found, row);
 	measure_streaming(m, record, r, row);
 	measure_per_token(r, &found, row);
 	measure_audio(r, row);
 	if (row->inputs > 0 && row->e2e_ns != IPF_ABSENT)
 		row->per_input_ns = share(row->e2e_ns, row->inputs);
-	if (r->events_count && options->deadline_ns > 0 && !row->not_streamed.data)
+	if (r->events_count && options->deadline_ns > 0 && !row->not_streamed.data && r->choices <= 1)
 		measure_fluidity(m, r, options->deadline_ns, found.by_event, row);
 	if (r->events_count > 1)
 		measure_gaps(m, r, options, found.by_event, row);
@@ -812,9 +875,9 @@ int measure_row(struct measure *m, const struct record *record, const struct res
 		list_events(m, record, r, found.by_event, row);
 	if (options->definition && as_tool(m, record, r, options->definition, row, err) < 0)
 		return -1;
-	if (r->events_count > 1 && !row->not_streamed.data)
+	if (r->events_count > 1 && !row->not_streamed.data && r->choices <= 1)
 		token_reads_measure(r, found.by_event ? m->event_tokens : NULL, row);
-	divide_tokens(m, r->events_count, found.by_event, row);
+	divide_tokens(m, r->events_count, found.by_event, found.account.hidden, row);
 	if (options->keep_text)
 		keep_texts(m, r, row);
 	if (r->finish.len)
@@ -823,9 +886,10 @@ int measure_row(struct measure *m, const struct record *record, const struct res
 		row->finish_server = json_text(&m->finish_server, buffer_all(&r->finish_server));
 	keep_server_times(r, row);
 	keep_details(r, row);
-	const struct buffer *all[] = {&m->kind,      &m->error_text,  &m->finish,      &m->finish_server, &m->text,
-	                              &m->reasoning, &m->event_ns,    &m->tokens_list, &m->not_streamed,  &m->event_kinds,
-	                              &m->other_ns,  &m->other_kinds, &m->outputs_text};
+	const struct buffer *all[] = {&m->kind,         &m->error_text,  &m->finish,   &m->finish_server,
+	                              &m->text,         &m->reasoning,   &m->event_ns, &m->tokens_list,
+	                              &m->not_streamed, &m->event_kinds, &m->other_ns, &m->other_kinds,
+	                              &m->outputs_text, &m->source,      &m->doubt,    &m->given_up};
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		if (all[i]->failed)
 			return ipf_error_memory(err);
@@ -834,9 +898,10 @@ int measure_row(struct measure *m, const struct record *record, const struct res
 
 void measure_release(struct measure *m)
 {
-	struct buffer *all[] = {&m->kind,      &m->error_text,  &m->finish,      &m->finish_server, &m->text,
-	                        &m->reasoning, &m->event_ns,    &m->tokens_list, &m->not_streamed,  &m->event_kinds,
-	                        &m->other_ns,  &m->other_kinds, &m->outputs_text};
+	struct buffer *all[] = {&m->kind,         &m->error_text,  &m->finish,   &m->finish_server,
+	                        &m->text,         &m->reasoning,   &m->event_ns, &m->tokens_list,
+	                        &m->not_streamed, &m->event_kinds, &m->other_ns, &m->other_kinds,
+	                        &m->outputs_text, &m->source,      &m->doubt,    &m->given_up};
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		buffer_release(all[i]);
 	jdoc_release(&m->headers);

@@ -65,7 +65,7 @@ struct measure {
 	size_t chunks_count, chunks_cap;
 	struct jdoc headers;
 	struct buffer kind, error_text, finish, finish_server, text, reasoning, event_ns, tokens_list, not_streamed,
-		event_kinds, other_ns, other_kinds, outputs_text;
+		event_kinds, other_ns, other_kinds, outputs_text, source, doubt, given_up;
 };
 
 /* Fills `row`. Its slices point into the record, the response and `m` and are good until one of them is reused. -1: out

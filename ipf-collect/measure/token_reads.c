@@ -40,7 +40,9 @@ void token_reads_measure(const struct response *r, const int64_t *tokens, struct
 	int64_t several = 0;
 	for (int i = 0; i < RESULT_READ_SIZES; i++)
 		several += t.by_tokens[i];
-	bool uncounted = !tokens && row->output_tokens != IPF_ABSENT && row->output_tokens > (int64_t)r->events_count;
+	bool uncounted = !tokens && row->output_tokens != IPF_ABSENT &&
+	                 row->output_tokens - (row->hidden_tokens == IPF_ABSENT ? 0 : row->hidden_tokens) >
+	                     (int64_t)r->events_count;
 	if (!several && !uncounted)
 		return;
 	row->reads = t.count;

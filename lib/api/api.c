@@ -186,11 +186,6 @@ int api_from_json(struct api **api, json_t *descriptor, const char *where, struc
 	return compile(api, descriptor, (struct descriptor_place){.file = where}, err);
 }
 
-int api_from_records(struct api **api, json_t *descriptor, const char *where, struct ipf_error *err)
-{
-	return compile(api, descriptor, (struct descriptor_place){.file = where, .recorded = true}, err);
-}
-
 /* RFC 7396. Not 0: out of memory. */
 static int merge_patch(json_t *into, json_t *patch)
 {
@@ -285,6 +280,71 @@ static bool is_file(const char *name)
 {
 	size_t len = strlen(name);
 	return strchr(name, '/') || (len > 5 && !strcmp(name + len - 5, ".json"));
+}
+
+/* Adds the places of a list that it lacks. Not 0: out of memory. */
+static int add_places(json_t *into, json_t *known)
+{
+	size_t i, k;
+	json_t *place, *old;
+	int bad = 0;
+	json_array_foreach(known, i, place)
+	{
+		bool found = false;
+		json_array_foreach(into, k, old) found |= json_equal(old, place) == 1;
+		bad |= !found && json_array_append(into, place);
+	}
+	return bad;
+}
+
+/* The members of a response half that say where to find something. Not 0: out of memory. */
+static int add_known(json_t *into, json_t *known, const char *const members[])
+{
+	int bad = 0;
+	for (size_t i = 0; members[i]; i++) {
+		json_t *from = json_object_get(known, members[i]), *to = json_object_get(into, members[i]);
+		if (from && !to)
+			bad |= json_object_set_new(into, members[i], json_deep_copy(from));
+		else if (json_is_array(from) && json_is_array(to))
+			bad |= add_places(to, from);
+	}
+	return bad;
+}
+
+/* Adds what the built-in descriptor of the same name knows by now of where to find text, usage and errors, behind what
+ * was recorded. Not 0: out of memory. */
+static int add_builtin(json_t *recorded)
+{
+	static const char *const halves[] = {"response", "response_whole"},
+							 *const members[] = {"reasoning", "hidden_reasoning", "tools", "choice", "error", NULL},
+							 *const usage[] = {"input_tokens",  "output_tokens", "reasoning_tokens",
+	                                           "cached_tokens", "total_tokens",  NULL};
+	const char *name = json_string_value(json_object_get(recorded, "name")), *text = name ? api_lookup(name) : NULL;
+	struct ipf_error ignored = {0};
+	json_t *base = text ? json_loads(text, 0, NULL) : NULL;
+	json_t *known = json_object_get(base, "like") ? resolve_like(base, name, &ignored) : json_incref(base);
+	int bad = 0;
+	for (size_t i = 0; i < 2 && known; i++) {
+		json_t *into = json_object_get(recorded, halves[i]), *from = json_object_get(known, halves[i]);
+		if (!json_is_object(into) || !from)
+			continue;
+		bad |= add_known(into, from, members);
+		if (json_is_object(json_object_get(into, "usage")))
+			bad |= add_known(json_object_get(into, "usage"), json_object_get(from, "usage"), usage);
+	}
+	json_decref(known);
+	json_decref(base);
+	return bad;
+}
+
+int api_from_records(struct api **api, json_t *descriptor, const char *where, struct ipf_error *err)
+{
+	json_t *whole = json_deep_copy(descriptor);
+	int result = !whole || (json_is_object(whole) && add_builtin(whole))
+	                 ? ipf_error_memory(err)
+	                 : compile(api, whole, (struct descriptor_place){.file = where, .recorded = true}, err);
+	json_decref(whole);
+	return result;
 }
 
 int api_open(struct api **api, const char *name, struct ipf_error *err)

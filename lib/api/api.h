@@ -31,7 +31,8 @@ int api_open(struct api **api, const char *name, struct ipf_error *err);
 /* From JSON (its reference is shared, not taken over); `where` names it in errors. */
 int api_from_json(struct api **api, json_t *descriptor, const char *where, struct ipf_error *err);
 /* The same from a records header: to read responses, not to send requests. Members that this program does not know are
- * ignored, as a newer one may have written it. */
+ * ignored, as a newer one may have written it. What an older one did not know of the API, the built-in descriptor of
+ * this name adds: where to find reasoning, tool calls, usage and errors. */
 int api_from_records(struct api **api, json_t *descriptor, const char *where, struct ipf_error *err);
 void api_close(struct api *api); /* NULL is fine */
 

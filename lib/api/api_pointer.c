@@ -175,6 +175,11 @@ const char *api_pointer_root(const struct api_pointer *p)
 	return p->count ? p->segments[0].key : NULL;
 }
 
+const char *api_pointer_name(const struct api_pointer *p)
+{
+	return p->count ? p->segments[p->count - 1].key : NULL;
+}
+
 /* ---- matching ---- */
 
 static bool condition_holds(const struct api_pointer *p, const struct jdoc *doc, jdoc_id node)

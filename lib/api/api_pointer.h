@@ -35,6 +35,9 @@ bool api_pointer_conditional(const struct api_pointer *pointer);
 /* The member of the document below which all that can match is found; NULL if there is none such, as for "". */
 const char *api_pointer_root(const struct api_pointer *pointer);
 
+/* The name of the member that it matches: its last segment; NULL for "". */
+const char *api_pointer_name(const struct api_pointer *pointer);
+
 /* Whether a match may depend on the value of a member of that name: by a condition, of this pointer or of `where`. */
 bool api_pointer_depends(const struct api_pointer *pointer, struct slice name);
 /* The same, or whether it may match such a member, or what is in one. */
@@ -51,6 +54,7 @@ struct api_pointers {
 	struct api_pointer **list;
 	size_t count;
 	struct api_pointers *sum; /* token counts: if no pointer matches, the sum of what these find; NULL */
+	uint8_t first_part;       /* of a sum: where the parts that were found so far are kept (response.h) */
 	char *header;             /* token counts and timings: the response header (lower case) that has the value if the
 	                             body does not; NULL */
 	uint64_t roots;           /* the members of the document below which the pointers begin (api_roots.h) */

@@ -170,8 +170,10 @@ const char *const api_detail_names[API_DETAILS] = {"cached_tokens_device", "cach
 /* A count of the usage or a detail: its name in the descriptor and where it is compiled to; false at the end. */
 static bool usage_count(struct api_response *r, size_t i, const char **name, struct api_pointers **to)
 {
-	static const char *const names[] = {"input_tokens", "output_tokens", "reasoning_tokens", "cached_tokens"};
-	struct api_pointers *const usage[] = {&r->input_tokens, &r->output_tokens, &r->reasoning_tokens, &r->cached_tokens};
+	static const char *const names[] = {"input_tokens", "output_tokens", "reasoning_tokens", "cached_tokens",
+	                                    "total_tokens"};
+	struct api_pointers *const usage[] = {&r->input_tokens, &r->output_tokens, &r->reasoning_tokens, &r->cached_tokens,
+	                                      &r->total_tokens};
 	const size_t own = sizeof usage / sizeof *usage;
 	if (i >= own + API_DETAILS)
 		return false;
@@ -283,7 +285,8 @@ static int compile_times(struct descriptor_place at, json_t *map, struct api_res
 
 const char *api_response_used_header(const struct api_response *r, size_t i)
 {
-	const struct api_pointers *usage[] = {&r->input_tokens, &r->output_tokens, &r->reasoning_tokens, &r->cached_tokens};
+	const struct api_pointers *usage[] = {&r->input_tokens, &r->output_tokens, &r->reasoning_tokens, &r->cached_tokens,
+	                                      &r->total_tokens};
 	for (size_t k = 0; k < sizeof usage / sizeof *usage; k++)
 		if (usage[k]->header && i-- == 0)
 			return usage[k]->header;
@@ -299,9 +302,10 @@ const char *api_response_used_header(const struct api_response *r, size_t i)
 /* Only token counts and timings may come from a header. */
 static bool header_misplaced(const struct api_response *r)
 {
-	return r->text.header || r->prefix_len.header || r->token_ids.header || r->prompt_token_ids.header ||
-	       r->role.header || r->id.header || r->reasoning.header || r->tools.header || r->data.header ||
-	       r->outputs.header || r->output_index.header || r->finish.header || r->error.header || r->end_when.header;
+	return r->hidden_reasoning.header || r->choice.header || r->text.header || r->prefix_len.header ||
+	       r->token_ids.header || r->prompt_token_ids.header || r->role.header || r->id.header || r->reasoning.header ||
+	       r->tools.header || r->data.header || r->outputs.header || r->output_index.header || r->finish.header ||
+	       r->error.header || r->end_when.header;
 }
 
 /* ---- the whole ---- */
@@ -344,6 +348,8 @@ static int check_together(struct descriptor_place at, const struct api_response 
 		return descriptor_error(at, "output_index", err, "requires outputs");
 	if (r->outputs.count && r->framing != FRAMING_JSON)
 		return descriptor_error(at, "outputs", err, "requires framing \"json\"");
+	if (r->parts > API_PARTS_MOST)
+		return descriptor_error(at, "usage", err, "sums have more than 48 pointers in all");
 	if (header_misplaced(r))
 		return descriptor_error(at, "header", err, "only allowed in usage and server");
 	if (r->error_event && r->framing != FRAMING_SSE)
@@ -355,8 +361,13 @@ static void note_roots(struct api_response *r)
 {
 	const char *name;
 	struct api_pointers *counts;
-	for (size_t i = 0; usage_count(r, i, &name, &counts); i++)
+	for (size_t i = 0; usage_count(r, i, &name, &counts); i++) {
 		api_roots_note(&r->roots, counts);
+		if (counts->sum) {
+			counts->sum->first_part = (uint8_t)r->parts;
+			r->parts += counts->sum->count;
+		}
+	}
 	for (size_t i = 0; i < API_SERVER_TIMES; i++)
 		api_roots_note(&r->roots, &r->times[i].at);
 }
@@ -424,6 +435,8 @@ int api_response_compile(struct descriptor_place at, json_t *json, struct api_re
 	                                    "id",
 	                                    "calls",
 	                                    "prompt_token_ids",
+	                                    "hidden_reasoning",
+	                                    "choice",
 	                                    NULL};
 	if (!json_is_object(json))
 		return descriptor_wrong(descriptor_inside(at, NULL), at.inside, err, "an object", json);
@@ -431,6 +444,8 @@ int api_response_compile(struct descriptor_place at, json_t *json, struct api_re
 	    compile_pointers(at, json, "text", &r->text, err) < 0 ||
 	    compile_pointers(at, json, "reasoning", &r->reasoning, err) < 0 ||
 	    compile_pointers(at, json, "tools", &r->tools, err) < 0 ||
+	    compile_pointers(at, json, "hidden_reasoning", &r->hidden_reasoning, err) < 0 ||
+	    compile_pointers(at, json, "choice", &r->choice, err) < 0 ||
 	    compile_calls(at, json_object_get(json, "calls"), &r->calls, err) < 0 ||
 	    compile_pointers(at, json, "finish", &r->finish, err) < 0 ||
 	    compile_pointers(at, json, "error", &r->error, err) < 0 ||
@@ -461,17 +476,31 @@ int api_response_compile(struct descriptor_place at, json_t *json, struct api_re
 
 void api_response_release(struct api_response *r)
 {
-	struct api_pointers *all[] = {&r->text,           &r->reasoning,
-	                              &r->tools,          &r->finish,
-	                              &r->error,          &r->input_tokens,
-	                              &r->output_tokens,  &r->reasoning_tokens,
-	                              &r->cached_tokens,  &r->end_when,
-	                              &r->data,           &r->prefix_len,
-	                              &r->token_ids,      &r->prompt_token_ids,
-	                              &r->role,           &r->outputs,
-	                              &r->output_index,   &r->id,
-	                              &r->calls.each,     &r->calls.index,
-	                              &r->calls.id,       &r->calls.name,
+	struct api_pointers *all[] = {&r->text,
+	                              &r->reasoning,
+	                              &r->tools,
+	                              &r->finish,
+	                              &r->error,
+	                              &r->input_tokens,
+	                              &r->output_tokens,
+	                              &r->reasoning_tokens,
+	                              &r->cached_tokens,
+	                              &r->end_when,
+	                              &r->data,
+	                              &r->prefix_len,
+	                              &r->token_ids,
+	                              &r->prompt_token_ids,
+	                              &r->total_tokens,
+	                              &r->hidden_reasoning,
+	                              &r->choice,
+	                              &r->role,
+	                              &r->outputs,
+	                              &r->output_index,
+	                              &r->id,
+	                              &r->calls.each,
+	                              &r->calls.index,
+	                              &r->calls.id,
+	                              &r->calls.name,
 	                              &r->calls.arguments};
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		api_pointers_release(all[i]);

@@ -10,6 +10,8 @@
 #include "api/framing.h"
 #include "api/tool_calls.h"
 
+enum { API_PARTS_MOST = 48 };
+
 enum api_text_mode { API_DELTA, API_CUMULATIVE, API_CUMULATIVE_WITH_PROMPT, API_PREFIX };
 
 /* Timings that the server reports about itself, under names that all APIs share; each becomes `server_NAME_ns` in the
@@ -75,6 +77,10 @@ struct api_response {
 	struct api_call_places calls;        /* the same as calls, with their ids */
 	struct api_pointers finish, error;   /* alternatives */
 	struct api_pointers input_tokens, output_tokens, reasoning_tokens, cached_tokens; /* usage; alternatives */
+	struct api_pointers total_tokens;     /* of input and output together; alternatives */
+	size_t parts;                         /* of all sums together; at most API_PARTS_MOST */
+	struct api_pointers hidden_reasoning; /* what shows that the model reasons without sending it */
+	struct api_pointers choice;           /* the index of the choice that an event belongs to */
 	struct api_pointers details[API_DETAILS];
 	struct api_pointers token_ids;        /* the ids of the tokens in the event: arrays, or one id */
 	struct api_pointers prompt_token_ids; /* those of the prompt, in an event up to the first with content */

@@ -40,7 +40,8 @@ static bool others_mention(const struct api_response *r, struct slice key)
 {
 	const struct api_pointers *others[] = {
 		&r->prefix_len,       &r->data,          &r->finish,    &r->error,    &r->input_tokens, &r->output_tokens,
-		&r->reasoning_tokens, &r->cached_tokens, &r->token_ids, &r->end_when, &r->role};
+		&r->reasoning_tokens, &r->cached_tokens, &r->token_ids, &r->end_when, &r->role,         &r->total_tokens,
+		&r->hidden_reasoning, &r->choice};
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
 		if (any_mentions(others[i], key))
 			return true;

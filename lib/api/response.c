@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* ---- time ---- */
 
@@ -66,7 +67,7 @@ struct gathering {
 	struct buffer *out; /* NULL: only find out whether there is any text */
 	bool any;
 	jdoc_id last; /* the last text, and how many there are */
-	size_t count;
+	size_t count, bytes;
 };
 
 static bool gather_node(const struct jdoc *doc, jdoc_id node, void *data)
@@ -76,6 +77,7 @@ static bool gather_node(const struct jdoc *doc, jdoc_id node, void *data)
 		g->any = true;
 		g->last = node;
 		g->count++;
+		g->bytes += jdoc_raw(doc, node).len - 2;
 		if (g->out)
 			jdoc_text(doc, node, g->out);
 	}
@@ -154,6 +156,12 @@ static bool keep_new(struct response *r, struct buffer *seen, struct buffer *kep
 	return piece->len > 0;
 }
 
+/* What is cumulative has all bytes so far. */
+static void count_bytes(size_t *sum, size_t bytes, bool cumulative)
+{
+	*sum = cumulative && bytes > *sum ? bytes : cumulative ? *sum : *sum + bytes;
+}
+
 /* Extracts one kind of content; true if the event has at least one character of it. `seen` is NULL for tool calls. */
 static bool extract_text(struct response *r, const struct response_options *options, const struct api_pointers *from,
                          struct buffer *seen, struct buffer *kept)
@@ -166,6 +174,9 @@ static bool extract_text(struct response *r, const struct response_options *opti
 	bool any = found.any;
 	r->text_node = any ? found.last : r->text_node;
 	r->text_nodes += found.count;
+	if (any)
+		count_bytes(seen == &r->seen_reasoning ? &r->reasoning_bytes : &r->content_bytes, found.bytes,
+		            cumulative && r->format->text_mode != API_PREFIX);
 	if (any && is_text && r->prompt_bytes) {
 		buffer_consume(&r->piece, r->piece.len < r->prompt_bytes ? r->piece.len : r->prompt_bytes);
 		any = r->piece.len > 0;
@@ -237,39 +248,93 @@ static int add_event(struct response *r, int64_t t_ns, int64_t usage_tokens, enu
 	                                                       .usage_tokens = usage_tokens,
 	                                                       .token_ids = r->token_ids,
 	                                                       .content_end = r->content.len,
-	                                                       .kind = (uint8_t)kind};
+	                                                       .kind = (uint8_t)kind,
+	                                                       .choice = r->choice};
+	r->reasoning_events += kind == EVENT_REASONING;
+	r->choices += r->choices == 0;
 	r->token_ids = IPF_ABSENT;
 	return 0;
 }
 
 /* ---- usage, finish, error, end ---- */
 
+/* A number without decimals, as 16, 16.0 or "16". */
+static bool get_integer(const struct jdoc *doc, jdoc_id node, int64_t *count)
+{
+	struct slice raw = jdoc_raw(doc, node);
+	double value;
+	*count = 0;
+	if (jdoc_to_int(doc, node, count))
+		return true;
+	if (jdoc_to_double(doc, node, &value)) {
+		*count = fabs(value) <= (double)TOKENS_MAX ? (int64_t)value : -1;
+		return (double)*count == value;
+	}
+	if (jdoc_type_of(doc, node) != JDOC_TEXT || raw.len < 3 || raw.len > 15)
+		return false;
+	for (size_t i = 1; i + 1 < raw.len; i++) {
+		if (raw.data[i] < '0' || raw.data[i] > '9')
+			return false;
+		*count = *count * 10 + (raw.data[i] - '0');
+	}
+	return true;
+}
+
 static int64_t get_count(const struct jdoc *doc, jdoc_id node)
 {
 	int64_t count;
-	return jdoc_to_int(doc, node, &count) && token_count_is_possible(count) ? count : IPF_ABSENT;
+	return get_integer(doc, node, &count) && token_count_is_possible(count) ? count : IPF_ABSENT;
 }
 
-/* The sum of the values that are there; IPF_ABSENT if none is. */
-static int64_t get_sum(const struct jdoc *doc, const struct api_pointers *from)
+/* The part of a sum that a pointer finds: pointers to members of one name find the same one in different events. */
+static size_t part_of(const struct api_pointers *sum, size_t i)
+{
+	const char *name = api_pointer_name(sum->list[i]);
+	size_t same = 0;
+	while (same < i && name && strcmp(name, api_pointer_name(sum->list[same])) != 0)
+		same++;
+	return sum->first_part + (name ? same : i);
+}
+
+/* The sum of the parts so far, one by one: an event may repeat some of them, or send zeros. IPF_ABSENT if the event has
+ * none of them. */
+static int64_t get_sum(struct response *r, const struct api_pointers *from)
 {
 	int64_t count = IPF_ABSENT;
+	bool any = false;
 	for (size_t i = 0; i < from->count; i++) {
-		int64_t part = get_count(doc, api_pointer_first(from->list[i], doc, JDOC_ROOT));
-		if (part != IPF_ABSENT)
-			count = token_sum(count == IPF_ABSENT ? 0 : count, part);
+		int64_t part = get_count(&r->doc, api_pointer_first(from->list[i], &r->doc, JDOC_ROOT));
+		int64_t *known = &r->parts[part_of(from, i)];
+		any |= part != IPF_ABSENT;
+		if (part != IPF_ABSENT && (part > 0 || *known == IPF_ABSENT))
+			*known = part;
 	}
+	for (size_t i = 0; any && i < from->count; i++)
+		if (r->parts[from->first_part + i] != IPF_ABSENT)
+			count = token_sum(count == IPF_ABSENT ? 0 : count, r->parts[from->first_part + i]);
 	return count;
 }
 
-/* Stores the event's count in *to and returns it; IPF_ABSENT if the event has none. `present`: api_roots.h. */
-static int64_t extract_count(const struct jdoc *doc, const struct api_pointers *from, uint64_t present, int64_t *to)
+/* The first count that is one, of pointers that are alternatives. */
+static int64_t first_count(const struct jdoc *doc, const struct api_pointers *from)
+{
+	int64_t count = IPF_ABSENT;
+	for (size_t i = 0; i < from->count && count == IPF_ABSENT; i++)
+		count = get_count(doc, api_pointer_first(from->list[i], doc, JDOC_ROOT));
+	return count;
+}
+
+/* Stores the event's count in *to and returns it; IPF_ABSENT if the event has none. A zero after a count is none.
+ * `present`: api_roots.h. */
+static int64_t extract_count(struct response *r, const struct api_pointers *from, uint64_t present, int64_t *to)
 {
 	if (!(from->roots & present))
 		return IPF_ABSENT;
-	int64_t count = get_count(doc, api_pointers_first(from, doc, JDOC_ROOT));
+	int64_t count = first_count(&r->doc, from);
 	if (count == IPF_ABSENT && from->sum)
-		count = get_sum(doc, from->sum);
+		count = get_sum(r, from->sum);
+	if (count == 0 && *to > 0)
+		return IPF_ABSENT;
 	if (count != IPF_ABSENT)
 		*to = count;
 	return count;
@@ -330,6 +395,17 @@ static void extract_token_ids(struct response *r, const struct response_options 
 	r->token_ids = (r->token_ids == IPF_ABSENT ? 0 : r->token_ids) + count;
 }
 
+/* Words by which servers say that they gave an answer up, whatever the API. */
+static bool is_failure(struct slice word)
+{
+	static const char *const words[] = {"abort",  "aborted", "cancelled",    "canceled",       "error",
+	                                    "failed", "failure", "server_error", "internal_error", "engine_dead"};
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		if (word.len == strlen(words[i]) && strncasecmp(word.data, words[i], word.len) == 0)
+			return true;
+	return false;
+}
+
 static void extract_finish(struct response *r)
 {
 	const struct api_finish_word *word;
@@ -340,6 +416,11 @@ static void extract_finish(struct response *r)
 	buffer_clear(&r->finish_server);
 	if (!word) {
 		jdoc_text(&r->doc, node, &r->finish);
+		if (is_failure(buffer_all(&r->finish)) && !slice_is(buffer_all(&r->finish), "error")) {
+			buffer_slice(&r->finish_server, buffer_all(&r->finish));
+			buffer_clear(&r->finish);
+			buffer_text(&r->finish, "error");
+		}
 	} else {
 		buffer_text(&r->finish, word->common);
 		if (strcmp(word->common, word->server) != 0)
@@ -426,6 +507,7 @@ static int extract_headers(struct response *r, const struct record *record, stru
 	header_count(&r->doc, &r->format->output_tokens, &r->output_tokens);
 	header_count(&r->doc, &r->format->reasoning_tokens, &r->reasoning_tokens);
 	header_count(&r->doc, &r->format->cached_tokens, &r->cached_tokens);
+	header_count(&r->doc, &r->format->total_tokens, &r->total_tokens);
 	for (size_t i = 0; i < API_DETAILS; i++)
 		header_count(&r->doc, &r->format->details[i], &r->details[i]);
 	for (size_t i = 0; i < API_SERVER_TIMES; i++)
@@ -526,12 +608,13 @@ static int64_t extract_usage(struct response *r)
 {
 	const struct api_response *from = r->format;
 	uint64_t present = api_roots_present(&from->roots, &r->doc);
-	int64_t output = extract_count(&r->doc, &from->output_tokens, present, &r->output_tokens);
-	extract_count(&r->doc, &from->input_tokens, present, &r->input_tokens);
-	extract_count(&r->doc, &from->reasoning_tokens, present, &r->reasoning_tokens);
-	extract_count(&r->doc, &from->cached_tokens, present, &r->cached_tokens);
+	int64_t output = extract_count(r, &from->output_tokens, present, &r->output_tokens);
+	extract_count(r, &from->input_tokens, present, &r->input_tokens);
+	extract_count(r, &from->reasoning_tokens, present, &r->reasoning_tokens);
+	extract_count(r, &from->cached_tokens, present, &r->cached_tokens);
+	extract_count(r, &from->total_tokens, present, &r->total_tokens);
 	for (size_t i = 0; i < API_DETAILS; i++)
-		extract_count(&r->doc, &from->details[i], present, &r->details[i]);
+		extract_count(r, &from->details[i], present, &r->details[i]);
 	extract_timings(r, present);
 	return output;
 }
@@ -554,6 +637,7 @@ static int add_repeated(struct response *r, const struct record *record, const s
 	int64_t t_ns = event_time(r, record, event->end);
 	if (!r->repeat.reasoning && r->first_text_ns == IPF_ABSENT)
 		r->first_text_ns = t_ns;
+	count_bytes(r->repeat.reasoning ? &r->reasoning_bytes : &r->content_bytes, piece.len, false);
 	return add_event(r, t_ns, IPF_ABSENT, r->repeat.reasoning ? EVENT_REASONING : EVENT_TEXT, err);
 }
 
@@ -567,6 +651,20 @@ static void extract_id(struct response *r, const struct response_options *option
 		jdoc_text(&r->doc, node, &r->id);
 }
 
+/* Choices beyond RESPONSE_CHOICES_MOST count as the last one. */
+static void extract_choice(struct response *r)
+{
+	int64_t index, i = 0;
+	if (!r->format->choice.count ||
+	    !jdoc_to_int(&r->doc, api_pointers_first(&r->format->choice, &r->doc, JDOC_ROOT), &index))
+		return;
+	while (i < r->choices && r->choice_indexes[i] != index)
+		i++;
+	if (i == r->choices && i < RESPONSE_CHOICES_MOST)
+		r->choice_indexes[r->choices++] = index;
+	r->choice = (uint8_t)(i < RESPONSE_CHOICES_MOST ? i : RESPONSE_CHOICES_MOST - 1);
+}
+
 static int extract_content(struct response *r, const struct record *record, const struct response_options *options,
                            const struct framing_event *event, struct ipf_error *err)
 {
@@ -575,6 +673,10 @@ static int extract_content(struct response *r, const struct record *record, cons
 	bool text = extract_text(r, options, &r->format->text, &r->seen_text, &r->text);
 	bool tools = extract_text(r, options, &r->format->tools, NULL, NULL);
 	bool data = r->format->data.count && api_pointers_first(&r->format->data, &r->doc, JDOC_ROOT) != JDOC_NONE;
+	if (reasoning || text || tools || data)
+		extract_choice(r);
+	r->hidden_reasoning |= r->format->hidden_reasoning.count &&
+	                       api_pointers_first(&r->format->hidden_reasoning, &r->doc, JDOC_ROOT) != JDOC_NONE;
 	int64_t usage = extract_usage(r);
 	extract_finish(r);
 	extract_id(r, options);
@@ -588,6 +690,7 @@ static int extract_content(struct response *r, const struct record *record, cons
 	bool content = reasoning || text || tools || data;
 	if (usage != IPF_ABSENT)
 		r->usage_events = r->events_count + content;
+	r->bare_events += !content;
 	if (!content && options->keep_others)
 		return add_other(r, event_time(r, record, event->end), kind_of_other(r, usage != IPF_ABSENT), err);
 	if (!content)
@@ -860,6 +963,11 @@ static void begin(struct response *r, const struct record *record)
 	r->outputs = IPF_ABSENT;
 	r->event = 0;
 	r->end_event = SIZE_MAX;
+	for (size_t i = 0; i < API_PARTS_MOST; i++)
+		r->parts[i] = IPF_ABSENT;
+	r->content_bytes = r->reasoning_bytes = r->reasoning_events = r->bare_events = 0;
+	r->hidden_reasoning = false;
+	r->choices = r->choice = 0;
 	r->after_end = r->listed_ids = 0;
 	r->format = NULL;
 	r->whole = r->no_streaming = r->one_value = false;
@@ -867,7 +975,7 @@ static void begin(struct response *r, const struct record *record)
 		r->truncated = false;
 	r->audio_ns = r->audio_waits_ns = IPF_ABSENT;
 	r->token_ids = r->first_text_ns = r->input_tokens = r->output_tokens = r->reasoning_tokens = r->cached_tokens =
-		IPF_ABSENT;
+		r->total_tokens = IPF_ABSENT;
 	event_repeat_forget(&r->repeat);
 	tool_calls_clear(&r->calls);
 	r->read = 0;

@@ -38,7 +38,11 @@ struct response_event {
 	int64_t token_ids;    /* tokens that came since the previous content event, if the server lists ids; IPF_ABSENT */
 	size_t content_end;   /* length of `content` up to and including this event */
 	uint8_t kind;         /* enum event_kind: EVENT_TEXT, or what it brings if that is no text */
+	uint8_t choice;       /* which of the choices it belongs to, from 0, in the order in which they began */
 };
+
+/* Further choices of an answer (`n`) count as the last one. */
+enum { RESPONSE_CHOICES_MOST = 128 };
 
 /* What an event brings. Text wins over reasoning, and that over a tool call. */
 enum event_kind {
@@ -89,8 +93,14 @@ struct response {
 	/* The indexes of their inputs, in order, if any has one; those of results without a valid one are -1. */
 	int64_t *output_indexes;
 	size_t output_indexes_count, output_indexes_cap;
-	int64_t input_tokens, output_tokens, reasoning_tokens, cached_tokens; /* the last usage reported; IPF_ABSENT */
-	int64_t details[API_DETAILS], server_ns[API_SERVER_TIMES];            /* reported by the server; IPF_ABSENT */
+	/* The last usage reported, in which a zero does not replace a count; IPF_ABSENT. */
+	int64_t input_tokens, output_tokens, reasoning_tokens, cached_tokens, total_tokens;
+	size_t content_bytes, reasoning_bytes; /* of the content, and of the reasoning in it, as JSON writes them */
+	size_t reasoning_events;               /* content events that bring reasoning and no text */
+	size_t bare_events;                    /* events that are none: a token of theirs has no text */
+	bool hidden_reasoning;                 /* the model reasoned without sending it, as the descriptor says */
+	int64_t choices;                       /* of the content events; 0: none */
+	int64_t details[API_DETAILS], server_ns[API_SERVER_TIMES]; /* reported by the server; IPF_ABSENT */
 	struct buffer finish;          /* the finish reason, in the common words if the descriptor translates it */
 	struct buffer finish_server;   /* the server's own word, if it differs */
 	struct buffer content;         /* all content in order of arrival, if there is a tokenizer to count it */
@@ -115,6 +125,9 @@ struct response {
 	struct event_repeat repeat;
 	jdoc_id text_node; /* of the event: its last text, and how many it has */
 	size_t text_nodes;
+	int64_t parts[API_PARTS_MOST]; /* of sums of counts, found so far; IPF_ABSENT */
+	int64_t choice_indexes[RESPONSE_CHOICES_MOST];
+	uint8_t choice;        /* of the event */
 	int64_t token_ids;     /* listed since the last content event; IPF_ABSENT */
 	int64_t listed_ids;    /* so far */
 	size_t prompt_bytes;   /* to skip at the beginning of the text */

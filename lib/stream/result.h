@@ -51,10 +51,12 @@ struct result {
 	int64_t setup_ns, send_waits;          /* until then, and what it waited for: TCP, TLS, a name; absent: nothing */
 	int64_t first_early_ns, last_early_ns; /* the first, the last content event came so much earlier at most */
 	int64_t stalls, events, coalesced;
+	int64_t choices;                  /* of the content events, if there are several */
 	int64_t after_end;                /* content events after the end mark; absent: none */
 	int64_t deadlines, deadlines_met; /* fluidity: tokens after the first, and how many of them met --deadline */
 	int64_t input_tokens, output_tokens, output_tokens_usage, output_tokens_tokenizer;
 	int64_t input_tokens_usage, input_tokens_tokenizer, reasoning_tokens, cached_tokens;
+	int64_t hidden_tokens; /* output tokens that were generated before the first event and not sent */
 	int64_t cached_tokens_device, cached_tokens_host, cached_tokens_disk,
 		cached_tokens_remote;                    /* where they were kept */
 	int64_t history_tokens, history_same_tokens; /* of the request that it continues, with its answer: all, and those
@@ -77,6 +79,7 @@ struct result {
 	struct slice not_streamed;   /* text: why the response came in one piece: ignored, not-asked, no-streaming */
 	int64_t tool_calls;          /* that the answer consists of; absent: none, or the API does not say where they are */
 	struct slice tokens_source;  /* text: usage, tokenizer, ids, events or none: the source of output_tokens */
+	struct slice doubt;          /* text: what contradicts the counts of tokens; absent: nothing */
 	struct slice finish;         /* text: finish reason */
 	struct slice finish_server;  /* text: the server's own word, if it differs */
 	struct slice output_check;   /* text: one of result_output_names; absent: its text was not checked */

@@ -1,0 +1,129 @@
+#include "measure/token_account.h"
+
+#include "absent.h"
+#include "token_count.h"
+
+/* Tokens without text that an answer may have, and those around the name and the arguments of a tool call. */
+#define BARE_TOKENS 16
+#define CALL_TOKENS 48
+
+const char *const token_source_names[] = {"", "usage", "tokenizer", "ids", "events", "none"};
+const char *const token_doubt_names[] = {"", "usage-below-events", "usage-above-content", "cached-above-input"};
+
+/* ---- usage ---- */
+
+/* The sum of the events' own usage, if it is not that of the answer so far; IPF_ABSENT. */
+static int64_t sum_of_events(const struct response *r)
+{
+	int64_t sum = 0, last = 0;
+	bool falls = false;
+	for (size_t i = 0; i < r->events_count; i++) {
+		int64_t usage = r->events[i].usage_tokens;
+		if (usage == IPF_ABSENT)
+			return IPF_ABSENT;
+		falls |= usage < last;
+		last = usage;
+		sum = token_sum(sum, usage);
+	}
+	return r->events_count > 1 && (falls || last < (int64_t)r->events_count) && r->output_tokens <= last ? sum
+	                                                                                                     : IPF_ABSENT;
+}
+
+/* IPF_ABSENT also for what plainly is no total: 0 although there is content, and a count that content followed and that
+ * is less than the content events. */
+static int64_t total_by_usage(const struct response *r)
+{
+	int64_t sum = sum_of_events(r), output = sum != IPF_ABSENT ? sum : r->output_tokens;
+	bool nothing = output == 0 && r->events_count > 0,
+		 part = r->usage_events < r->events_count && output < (int64_t)r->events_count;
+	return nothing || part ? IPF_ABSENT : output;
+}
+
+/* Does the usage count reasoning besides the output? */
+static bool reasoning_beside(const struct response *r, int64_t output)
+{
+	bool sums = r->total_tokens != IPF_ABSENT && r->input_tokens != IPF_ABSENT;
+	return r->reasoning_tokens > 0 && (r->reasoning_tokens > output ||
+	                                   (sums && r->total_tokens - r->input_tokens == output + r->reasoning_tokens));
+}
+
+static int64_t output_by_usage(const struct response *r)
+{
+	int64_t output = total_by_usage(r);
+	return output != IPF_ABSENT && reasoning_beside(r, output) ? token_sum(output, r->reasoning_tokens) : output;
+}
+
+/* ---- content ---- */
+
+/* The most tokens that the content can have. */
+static int64_t most_of_content(const struct response *r)
+{
+	return (int64_t)(r->content_bytes + r->reasoning_bytes + r->bare_events + BARE_TOKENS +
+	                 CALL_TOKENS * (size_t)r->calls.count);
+}
+
+/* Tokens of reasoning that was not sent, out of `output`; `visible`: the fewest that the content has. */
+static int64_t count_hidden(const struct response *r, int64_t output, int64_t visible)
+{
+	int64_t hidden = 0, reasoning = r->reasoning_tokens;
+	if (r->whole || r->events_count == 0 || output <= visible)
+		return 0;
+	if (reasoning > 0 &&
+	    (r->reasoning_events == 0 || r->hidden_reasoning || reasoning > (int64_t)r->reasoning_bytes + BARE_TOKENS))
+		hidden = reasoning - (int64_t)r->reasoning_events;
+	else if (reasoning <= 0 && r->hidden_reasoning && (r->reasoning_events == 0 || output > most_of_content(r)))
+		hidden = output - visible;
+	return hidden > output - visible ? output - visible : hidden > 0 ? hidden : 0;
+}
+
+/* Usage is contradicted: what else there is. */
+static void count_otherwise(struct token_account *a, const struct response *r, const struct token_evidence *e)
+{
+	if (e->tokenizer != IPF_ABSENT)
+		*a = (struct token_account){e->tokenizer, TOKENS_TOKENIZER, a->hidden, a->doubt};
+	else if (e->ids > 0)
+		*a = (struct token_account){e->ids, TOKENS_IDS, a->hidden, a->doubt};
+	else if (r->events_count && !e->one_piece)
+		*a = (struct token_account){(int64_t)r->events_count, TOKENS_EVENTS, a->hidden, a->doubt};
+	else if (e->one_piece)
+		a->source = TOKENS_NONE;
+}
+
+static void check_usage(struct token_account *a, const struct response *r, const struct token_evidence *e)
+{
+	const int64_t events = (int64_t)r->events_count, usage = a->output;
+	const int64_t bytes = (int64_t)(r->content_bytes + r->reasoning_bytes);
+	if (events > usage) {
+		a->doubt = DOUBT_USAGE_BELOW_EVENTS;
+		if (e->tokenizer != IPF_ABSENT || e->ids > 0 || bytes / TOKEN_BYTES > usage)
+			count_otherwise(a, r, e);
+	} else if (r->events_count && bytes > 0 && usage - a->hidden > most_of_content(r) && usage != e->asked) {
+		a->doubt = DOUBT_USAGE_ABOVE_CONTENT;
+		if (e->asked != IPF_ABSENT && usage > e->asked)
+			count_otherwise(a, r, e);
+	}
+}
+
+struct token_account token_account_make(const struct response *r, const struct token_evidence *e)
+{
+	struct token_account a = {.output = IPF_ABSENT};
+	int64_t visible = (int64_t)r->events_count;
+	if (r->no_text) {
+		a.output = total_by_usage(r);
+		a.source = a.output == IPF_ABSENT ? TOKENS_UNKNOWN : TOKENS_USAGE;
+		return a;
+	}
+	a.output = output_by_usage(r);
+	if (a.output == IPF_ABSENT) {
+		count_otherwise(&a, r, e);
+		return a;
+	}
+	a.source = TOKENS_USAGE;
+	if (e->tokenizer != IPF_ABSENT && e->tokenizer > visible)
+		visible = e->tokenizer;
+	a.hidden = count_hidden(r, a.output, visible);
+	check_usage(&a, r, e);
+	if (r->cached_tokens > r->input_tokens && r->input_tokens > 0)
+		a.doubt = DOUBT_CACHED_ABOVE_INPUT;
+	return a;
+}
