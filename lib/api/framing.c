@@ -66,6 +66,61 @@ static bool next_line(struct framing *f, struct slice *line, bool *ended)
 	return true;
 }
 
+/* ---- objects over several lines ---- */
+
+/* Whether a line is the first of a pretty-printed object: it goes on after a brace, a bracket or a comma. */
+static bool opens_object(struct slice line)
+{
+	while (line.len && is_space(line.data[line.len - 1]))
+		line.len--;
+	return line.len && strchr("{[,", line.data[line.len - 1]);
+}
+
+/* The length of the object that `text` begins with. 0: it is incomplete; *looked is how far that was seen. Strings have
+ * no line breaks, and no line begins like a field of SSE. */
+static size_t object_length(struct slice text, size_t *looked)
+{
+	size_t depth = 0, i = 0;
+	bool in_text = false;
+	for (; i < text.len; i++) {
+		char c = text.data[i];
+		if (c == '"')
+			in_text = !in_text;
+		else if (in_text && c == '\\')
+			i++;
+		else if ((c == '\n' || c == '\r') &&
+		         (in_text || framing_begins_like_events((struct slice){text.data + i + 1, text.len - i - 1})))
+			break;
+		else if (!in_text && c == '{')
+			depth++;
+		else if (!in_text && c == '}' && --depth == 0)
+			return i + 1;
+	}
+	*looked = i < text.len ? i : text.len;
+	return 0;
+}
+
+/* The object of several lines that begins in `line`, which was just read, and skips it. False: there is none. */
+static bool take_object(struct framing *f, struct slice line, struct slice *object)
+{
+	size_t skipped = 0, from = (size_t)(line.data - f->body.data), looked = 0;
+	while (skipped < line.len && strchr(" \t[,", line.data[skipped]))
+		skipped++;
+	if (skipped == line.len || line.data[skipped] != '{' || from < f->no_object_to || !opens_object(line))
+		return false;
+	struct slice rest = {line.data + skipped, f->body.len - from - skipped}, last;
+	size_t length = object_length(rest, &looked);
+	bool ended;
+	if (!length) {
+		f->no_object_to = from + skipped + looked;
+		return false;
+	}
+	*object = (struct slice){rest.data, length};
+	f->at = (size_t)(rest.data - f->body.data) + length;
+	next_line(f, &last, &ended);
+	return true;
+}
+
 /* ---- server-sent events ---- */
 
 static void add_data(struct framing *f, struct slice value)
@@ -103,8 +158,19 @@ static bool add_line(struct framing *f, struct slice line)
 		return true;
 	} else if (field.len && !slice_is(field, "id") && !slice_is(field, "retry")) {
 		f->unknown++;
+		f->loose_end = f->lines ? (size_t)(line.data - f->body.data) + line.len : 0;
 	}
 	return false;
+}
+
+/* The data of an event, of which the lines after the first may lack "data:". */
+static struct slice event_data(const struct framing *f)
+{
+	size_t from = f->lines == 1 && f->loose_end ? (size_t)(f->data.data - f->body.data) : 0, looked;
+	if (from && f->data.len && *f->data.data == '{' && opens_object(f->data) &&
+	    object_length((struct slice){f->data.data, f->loose_end - from}, &looked))
+		return (struct slice){f->data.data, f->loose_end - from};
+	return f->lines > 1 ? buffer_all(&f->many) : f->data;
 }
 
 /* Hands out the event (also a name without data: `event: error` alone says enough); false if it is empty. */
@@ -112,17 +178,21 @@ static bool dispatch(struct framing *f, struct framing_event *event, bool pendin
 {
 	bool any = f->lines > 0 || f->name.data;
 	*event = (struct framing_event){.name = f->name, .end = f->at, .pending = pending};
-	event->data = f->lines > 1 ? buffer_all(&f->many) : f->data;
+	event->data = event_data(f);
 	f->name = f->data = (struct slice){0};
-	f->lines = 0;
+	f->lines = f->loose_end = 0;
 	return any;
 }
 
 static bool next_sse(struct framing *f, struct framing_event *event)
 {
-	struct slice line;
+	struct slice line, object;
 	bool ended;
 	while (next_line(f, &line, &ended)) {
+		if (!f->lines && line.len && take_object(f, line, &object)) {
+			*event = (struct framing_event){.data = object, .end = f->at, .bare = true};
+			return true;
+		}
 		if (line.len && add_line(f, line)) {
 			*event = (struct framing_event){.data = line, .end = f->at, .pending = !ended, .bare = true};
 			return true;
@@ -137,10 +207,14 @@ static bool next_sse(struct framing *f, struct framing_event *event)
 
 static bool next_ndjson(struct framing *f, struct framing_event *event)
 {
-	struct slice line;
+	struct slice line, object;
 	bool ended;
 	while (next_line(f, &line, &ended)) {
 		line = framing_trim(line);
+		if (line.len && take_object(f, line, &object)) {
+			*event = (struct framing_event){.data = object, .end = f->at};
+			return true;
+		}
 		if (line.len) {
 			*event = (struct framing_event){.data = line, .end = f->at, .pending = !ended};
 			return true;

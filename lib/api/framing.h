@@ -14,9 +14,12 @@
  *
  * SSE is read as the WHATWG standard says: lines end in LF, CRLF or CR; a byte order mark at the start is skipped; a
  * line that begins with a colon is a comment; one space after a field's colon is dropped; several data lines are joined
- * by LF; a blank line ends the event. Three habits of servers are accepted beyond the standard: an event may have a
- * name and no data; a line `error: {…}` (llama.cpp) is data of an event named "error"; and a line that begins with a
- * brace (an error written without `data:`) is an event by itself, marked `bare`.
+ * by LF; a blank line ends the event. Four habits of servers are accepted beyond the standard: an event may have a
+ * name and no data; a line `error: {…}` (llama.cpp) is data of an event named "error"; a JSON object without `data:`
+ * (an error, on one line or pretty-printed over several) is an event by itself, marked `bare`; and the lines of a
+ * pretty-printed object may lack `data:` after the first one.
+ *
+ * A line of NDJSON may also be an object that is pretty-printed over several lines.
  *
  * JSON objects run together need no separator. White space, commas, the brackets of a surrounding array, NUL (a
  * delimiter of early vLLM) and the record separator of RFC 7464 may come between them.
@@ -41,7 +44,9 @@ struct framing {
 	struct slice data;  /* its data if that is one line, or … */
 	struct buffer many; /* … its data lines, joined, if `lines` > 1 */
 	size_t lines;
-	size_t unknown; /* lines that the standard does not know: the body may not be SSE */
+	size_t unknown;      /* lines that the standard does not know: the body may not be SSE */
+	size_t loose_end;    /* SSE: where the last such line of the event ends, if it has data; 0: it has none */
+	size_t no_object_to; /* no object of several lines begins before this position */
 	bool done;
 };
 
@@ -50,7 +55,7 @@ struct framing_event {
 	struct slice data;
 	size_t end;      /* position in the body after the event's terminator */
 	bool pending;    /* the body ended before the terminator */
-	bool bare;       /* SSE: a line of JSON without "data:"; gRPC: bytes that are not a message */
+	bool bare;       /* SSE: JSON without "data:"; gRPC: bytes that are not a message */
 	bool compressed; /* gRPC: the message's flag */
 };
 

@@ -516,25 +516,26 @@ static int extract_headers(struct response *r, const struct record *record, stru
 	return 0;
 }
 
-/* null, false and "" mean "no error": some servers write them in every event. */
-static bool is_error_value(const struct jdoc *doc, jdoc_id node)
+static bool note_error(struct response *r, jdoc_id node)
 {
-	return !jdoc_is_null(doc, node) && !slice_is(jdoc_raw(doc, node), "false") &&
-	       !slice_is(jdoc_raw(doc, node), "\"\"");
+	if (!r->failed)
+		error_message_of(&r->doc, node, &r->error_text);
+	return r->failed = true;
 }
 
+/* Where the descriptor says, else where servers of any API say it. */
 static bool extract_error(struct response *r)
 {
+	jdoc_id member = error_message_member(&r->doc, JDOC_ROOT);
 	for (size_t i = 0; i < r->format->error.count; i++) {
 		const struct api_pointer *pointer = r->format->error.list[i];
 		jdoc_id node = api_pointer_first(pointer, &r->doc, JDOC_ROOT);
-		if (node == JDOC_NONE || (!api_pointer_conditional(pointer) && !is_error_value(&r->doc, node)))
+		if (node == JDOC_NONE || (!api_pointer_conditional(pointer) && !error_message_reported(&r->doc, node)))
 			continue;
-		if (!r->failed)
-			error_message_of(&r->doc, api_pointer_conditional(pointer) ? JDOC_ROOT : node, &r->error_text);
-		return r->failed = true;
+		bool whole = api_pointer_conditional(pointer) || slice_is(jdoc_raw(&r->doc, node), "true");
+		return note_error(r, whole ? JDOC_ROOT : node);
 	}
-	return false;
+	return member != JDOC_NONE && note_error(r, member);
 }
 
 static void end_here(struct response *r)
@@ -691,6 +692,8 @@ static int extract_content(struct response *r, const struct record *record, cons
 	if (usage != IPF_ABSENT)
 		r->usage_events = r->events_count + content;
 	r->bare_events += !content;
+	if (!content && usage == IPF_ABSENT && !r->likely_error.len && error_message_likely(&r->doc, JDOC_ROOT))
+		error_message_of(&r->doc, JDOC_ROOT, &r->likely_error);
 	if (!content && options->keep_others)
 		return add_other(r, event_time(r, record, event->end), kind_of_other(r, usage != IPF_ABSENT), err);
 	if (!content)
@@ -927,6 +930,16 @@ static bool ends_with_usage(const struct response *r)
 	       r->usage_events == r->events_count;
 }
 
+/* An event without content that looks like an error is the reason why an answer is not complete. */
+static void find_likely_error(struct response *r)
+{
+	bool complete = r->ended && (r->finish.len || (r->events_count && !r->format->finish.count));
+	if (r->failed || complete || !r->likely_error.len)
+		return;
+	r->failed = true;
+	buffer_slice(&r->error_text, buffer_all(&r->likely_error));
+}
+
 /* Conclusions when all events have been parsed. */
 static void finish_body(struct response *r, const struct record *record, size_t events)
 {
@@ -941,6 +954,7 @@ static void finish_body(struct response *r, const struct record *record, size_t 
 		finish_grpc(r, record);
 	if ((r->format->end_at_eof || ends_with_usage(r)) && clean && !r->truncated && body.len && !r->failed)
 		r->ended = true;
+	find_likely_error(r);
 	if (framing == FRAMING_JSON && body.len && !r->ended && !r->failed && clean)
 		note_malformed(r, "expected a value at end.when of the API descriptor, which marks a complete response", body);
 	else if (framing == FRAMING_SSE && body.len && !events && r->framing.unknown && !r->failed)
@@ -949,10 +963,10 @@ static void finish_body(struct response *r, const struct record *record, size_t 
 
 static void begin(struct response *r, const struct record *record)
 {
-	struct buffer *buffers[] = {&r->id,        &r->finish,    &r->finish_server,  &r->content,
-	                            &r->text,      &r->reasoning, &r->error_text,     &r->malformed_text,
-	                            &r->piece,     &r->seen_text, &r->seen_reasoning, &r->output_ids,
-	                            &r->prompt_ids};
+	struct buffer *buffers[] = {&r->id,         &r->finish,      &r->finish_server,  &r->content,
+	                            &r->text,       &r->reasoning,   &r->error_text,     &r->malformed_text,
+	                            &r->piece,      &r->seen_text,   &r->seen_reasoning, &r->output_ids,
+	                            &r->prompt_ids, &r->likely_error};
 	for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
 		buffer_clear(buffers[i]);
 	for (size_t i = 0; i < API_SERVER_TIMES; i++)
@@ -989,7 +1003,7 @@ static bool out_of_memory(const struct response *r)
 	return r->finish.failed || r->finish_server.failed || r->content.failed || r->text.failed || r->reasoning.failed ||
 	       r->error_text.failed || r->malformed_text.failed || r->piece.failed || r->seen_text.failed ||
 	       r->seen_reasoning.failed || r->output_ids.failed || r->prompt_ids.failed || r->indexes_failed ||
-	       r->calls.failed || r->framing.many.failed;
+	       r->likely_error.failed || r->calls.failed || r->framing.many.failed;
 }
 
 int response_parse(struct response *r, const struct record *record, const struct api *api,
@@ -1045,10 +1059,10 @@ int response_parse(struct response *r, const struct record *record, const struct
 
 void response_release(struct response *r)
 {
-	struct buffer *buffers[] = {&r->id,         &r->finish,    &r->finish_server,  &r->content,
-	                            &r->text,       &r->reasoning, &r->error_text,     &r->malformed_text,
-	                            &r->piece,      &r->seen_text, &r->seen_reasoning, &r->json,
-	                            &r->output_ids, &r->prompt_ids};
+	struct buffer *buffers[] = {&r->id,         &r->finish,     &r->finish_server,  &r->content,
+	                            &r->text,       &r->reasoning,  &r->error_text,     &r->malformed_text,
+	                            &r->piece,      &r->seen_text,  &r->seen_reasoning, &r->json,
+	                            &r->output_ids, &r->prompt_ids, &r->likely_error};
 	for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
 		buffer_release(buffers[i]);
 	tool_calls_release(&r->calls);

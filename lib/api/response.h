@@ -122,6 +122,7 @@ struct response {
 	/* private */
 	struct jdoc doc;
 	struct buffer json, piece, seen_text, seen_reasoning;
+	struct buffer likely_error; /* the message of an event that looks like an error, see error_message_likely() */
 	struct event_repeat repeat;
 	jdoc_id text_node; /* of the event: its last text, and how many it has */
 	size_t text_nodes;

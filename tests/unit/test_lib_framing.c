@@ -94,6 +94,28 @@ static void servers_habits(void **state)
 	gives(FRAMING_SSE, "{\"error\":\"x\"}", "|{\"error\":\"x\"}@13?!;");
 }
 
+static void an_object_outside_events_may_have_several_lines(void **state)
+{
+	(void)state;
+	gives(FRAMING_SSE, "data: a\n\n{\n  \"e\": [\n    {}\n  ]\n}\n", "|a@9;|{/  \"e\": [/    {}/  ]/}@33!;");
+	gives(FRAMING_SSE, "{\n\"e\":1\n}", "|{/\"e\":1/}@9!;");
+	gives(FRAMING_SSE, "[{\r\n\"e\":1\r\n}\r\n]\r\ndata: a\n\n", "|{\r/\"e\":1\r/}@14!;|a@26;");
+	gives(FRAMING_SSE, "data: a\n\n[\n  {\n\"e\": \"}\\\"{\"\n}\n]\n", "|a@9;|{/\"e\": \"}\\\"{\"/}@29!;");
+	/* the lines of what is no object are lines as before */
+	gives(FRAMING_SSE, "{\n\"e\":\ndata: a\n\n", "|{@2!;|a@16;");
+	gives(FRAMING_SSE, "{\n\"a\n}\"\n{\"e\":1}\n", "|{@2!;|{\"e\":1}@16!;");
+	gives(FRAMING_SSE, "{\n{\n{\n", "|{@2!;|{@4!;|{@6!;");
+}
+
+static void lines_after_data_may_lack_it(void **state)
+{
+	(void)state;
+	gives(FRAMING_SSE, "data: {\n  \"e\": 1\n}\n\ndata: a\n\n", "|{/  \"e\": 1/}@20;|a@29;");
+	gives(FRAMING_SSE, "event: x\ndata: {\r\n\"e\": 1\r\n}\r\n\r\n", "x|{\r/\"e\": 1\r/}@31;");
+	gives(FRAMING_SSE, "data: {\"a\":1}\njunk\n\n", "|{\"a\":1}@20;");
+	gives(FRAMING_SSE, "data: {\njunk\n\n", "|{@14;");
+}
+
 static void strange_lines_are_counted(void **state)
 {
 	(void)state;
@@ -115,6 +137,9 @@ static void ndjson(void **state)
 	gives(FRAMING_NDJSON, "{\"a\":1}\n{\"b\"", "|{\"a\":1}@8;|{\"b\"@12?;");
 	gives(FRAMING_NDJSON, "", "");
 	gives(FRAMING_NDJSON, "\n \n", "");
+	gives(FRAMING_NDJSON, "{\"a\":1}\n{\n  \"b\": [\n  2]\n}\n{\"c\":3}\n",
+	      "|{\"a\":1}@8;|{/  \"b\": [/  2]/}@26;|{\"c\":3}@34;");
+	gives(FRAMING_NDJSON, "{\"a\": [\n{\"b\":2}\n", "|{\"a\": [@8;|{\"b\":2}@16;");
 }
 
 static void maps_run_together(void **state)
@@ -226,6 +251,8 @@ int main(void)
 		cmocka_unit_test(sse_fields),
 		cmocka_unit_test(sse_begins_and_ends),
 		cmocka_unit_test(servers_habits),
+		cmocka_unit_test(an_object_outside_events_may_have_several_lines),
+		cmocka_unit_test(lines_after_data_may_lack_it),
 		cmocka_unit_test(strange_lines_are_counted),
 		cmocka_unit_test(ndjson),
 		cmocka_unit_test(maps_run_together),
