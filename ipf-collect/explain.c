@@ -128,6 +128,9 @@ static int mark_roles(struct explain *x, const struct api_response *r, struct ip
 		mark_all(x, &r->times[i].at, SERVER);
 		mark_all(x, &r->times[i].from, SERVER);
 	}
+	jdoc_id error = error_message_member(&x->doc, JDOC_ROOT);
+	if (error != JDOC_NONE && error != JDOC_ROOT)
+		x->roles[error] |= 1u << ERROR;
 	return 0;
 }
 
@@ -296,6 +299,8 @@ static int show_event(struct explain *x, const struct record *record, const stru
 	show_time(x, record, event->end);
 	if (number > x->response.end_event)
 		fputs(" after the end mark:", x->to);
+	if (event->bare && x->response.framing.kind == FRAMING_SSE)
+		fputs(" outside of the events:", x->to);
 	if (event->name.data)
 		fprintf(x->to, " event %s:", shown_slice(event->name).text);
 	if (r->end_data && slice_is(data, r->end_data)) {
@@ -320,6 +325,21 @@ static void show_audio(struct explain *x)
 	if (r->audio_ns != IPF_ABSENT)
 		fprintf(x->to, " of %s", format_duration(r->audio_ns, length));
 	fputc('\n', x->to);
+}
+
+/* The recorded headers of the response. */
+static void show_headers(struct explain *x, struct slice headers)
+{
+	struct ipf_error ignored = {0};
+	if (!headers.data || jdoc_parse(&x->doc, headers.data, headers.len, &ignored) < 0)
+		return;
+	for (struct jdoc_each e = jdoc_each(&x->doc, JDOC_ROOT); jdoc_step(&e);) {
+		buffer_clear(&x->value);
+		jdoc_text(&x->doc, e.key, &x->value);
+		buffer_text(&x->value, ": ");
+		jdoc_text(&x->doc, e.value, &x->value);
+		fprintf(x->to, "  header %s\n", shown_slice(buffer_all(&x->value)).text);
+	}
 }
 
 static int show_events(struct explain *x, const struct record *record, struct ipf_error *err)
@@ -468,13 +488,15 @@ static int explain_record(struct explain *x, const struct record *record, struct
 	else
 		fprintf(x->to, "status %lld, %zu bytes in %zu reads\n", (long long)record->status, record->body.len,
 		        record->reads_count);
-	if (x->response.parsed) {
+	show_headers(x, record->headers);
+	bool read = x->response.parsed && !x->response.compressed;
+	if (read) {
 		if (show_events(x, record, err) < 0)
 			return -1;
 		show_paths(x);
 	}
 	show_row(x, &row);
-	if (x->response.parsed)
+	if (read && !x->response.other_framing)
 		show_missing(x, &row);
 	return 0;
 }

@@ -57,8 +57,34 @@ static void keep_value(struct job *job, struct slice name, struct slice value)
 	free(text);
 }
 
+static bool is_named(struct slice name, const char *as)
+{
+	return name.len == strlen(as) && !strncasecmp(name.data, as, name.len);
+}
+
+/* Where a redirect leads, without the query of a URL that has no host. */
+static void keep_location(struct job *job, struct slice value)
+{
+	struct buffer clean = {0};
+	size_t len = 0;
+	while (len < value.len && value.data[len] != '?' && value.data[len] != '#')
+		len++;
+	if (memmem(value.data, value.len, "://", 3) || len == value.len) {
+		keep_value(job, slice_of("location"), value);
+		return;
+	}
+	buffer_append(&clean, value.data, len);
+	buffer_text(&clean, "?" REDACTED);
+	keep(job, slice_of("location"), clean.failed ? slice_of(REDACTED) : buffer_all(&clean));
+	buffer_release(&clean);
+}
+
 void response_headers_note(struct job *job, const struct string_list *names, struct slice name, struct slice value)
 {
+	if (job->status >= 300 && job->status < 400 && is_named(name, "location"))
+		keep_location(job, value);
+	else if (is_named(name, "content-encoding"))
+		keep(job, name, value);
 	enum kept how = names->count ? kept(names, name) : KEPT_NOT;
 	if (how == KEPT_NAME)
 		keep(job, name, slice_of(REDACTED));

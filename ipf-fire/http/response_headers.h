@@ -1,4 +1,5 @@
-/* What is recorded of a response's headers: those that the user and the API's descriptor name, and the Date. */
+/* What is recorded of a response's headers: those that the user and the API's descriptor name, those without which the
+ * answer cannot be explained (Content-Encoding, and Location of a redirect), and the Date. */
 #ifndef IPF_RESPONSE_HEADERS_H
 #define IPF_RESPONSE_HEADERS_H
 
@@ -15,7 +16,8 @@ struct date_cache {
 	int64_t date_s;
 };
 
-/* Notes a header in job->headers, if it is one of the names: "*" are all. Of credentials only the name is kept. */
+/* Notes a header in job->headers, if it is one of the names ("*" are all), or explains the answer. Of credentials only
+ * the name is kept, of a URL not the query. */
 void response_headers_note(struct job *job, const struct string_list *names, struct slice name, struct slice value);
 /* Notes the Date of an answer, which came at t_ns. */
 void response_headers_date(struct job *job, struct date_cache *cache, struct slice value, int64_t t_ns);

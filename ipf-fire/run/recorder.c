@@ -1,7 +1,7 @@
 #include "run/recorder.h"
 
 #include "absent.h"
-#include "api/error_message.h"
+#include "api/answer_message.h"
 #include "clock.h"
 #include "job/event_fd.h"
 #include "job/spare_jobs.h"
@@ -105,7 +105,7 @@ static void flush(struct recorder *r, int64_t now)
 
 /* Counts why a request failed, as far as that can be seen without the API: an error within a 200 is not. What
  * ipf-fire ended itself is no reason. */
-static void tally_failure(struct recorder *r, const struct job *job)
+static void tally_failure(struct recorder *r, const struct job *job, struct slice headers)
 {
 	const char *kind = record_error_name(job->error);
 	bool bad_status = job->status != IPF_ABSENT && (job->status < 200 || job->status > 299);
@@ -114,9 +114,9 @@ static void tally_failure(struct recorder *r, const struct job *job)
 	struct slice text = slice_of(job->error_text);
 	buffer_clear(&r->message);
 	if (bad_status) {
-		struct slice body = buffer_all(&job->body);
-		body.len = body.len > MESSAGE_BODY ? MESSAGE_BODY : body.len;
-		error_message_of_body(&r->doc, body, &r->message);
+		struct answer_head head = {.status = job->status, .headers = headers, .body = buffer_all(&job->body)};
+		head.body.len = head.body.len > MESSAGE_BODY ? MESSAGE_BODY : head.body.len;
+		answer_message(&r->doc, &head, &r->message);
 		text = buffer_all(&r->message);
 	}
 	failure_tally_add(r->o.failures, slice_of(bad_status ? "http-status" : kind), job->status, text);
@@ -131,7 +131,7 @@ static void show_observer(struct recorder *r, const struct record *record)
 
 static void write_record(struct recorder *r, struct job *job)
 {
-	struct record line;
+	struct record line = {.headers = {0}};
 	if (job->due_ns != IPF_ABSENT && !job_is_warmup(job))
 		histogram_add(r->lags, job->start_ns - job->due_ns, 1);
 	if (!r->error.kind) {
@@ -145,7 +145,7 @@ static void write_record(struct recorder *r, struct job *job)
 	if (job->date_s != IPF_ABSENT && job->start_ns != IPF_ABSENT)
 		server_dates_add(&r->dates, &(struct server_date){job->target == IPF_ABSENT ? 0 : job->target, job->date_s,
 		                                                  job->date_ns, job->start_ns});
-	tally_failure(r, job);
+	tally_failure(r, job, line.headers);
 	counter_count(&r->o.counters->resent, job->resent_idle_ns != IPF_ABSENT && !job_is_warmup(job));
 	if (!job_is_warmup(job)) {
 		counter_count(&r->o.counters->refused, job_attempts_count(job) > 0);

@@ -32,6 +32,21 @@ void error_message_plain(struct slice text, size_t limit, struct buffer *out)
 	}
 }
 
+#define TEXT_LOOKED_AT 200 /* bytes */
+#define TEXT_BAD_SHARE 8   /* one byte of so many may be none of a text */
+
+bool error_message_is_text(struct slice bytes)
+{
+	size_t bad = 0, i = 0, most = bytes.len < TEXT_LOOKED_AT ? bytes.len : TEXT_LOOKED_AT;
+	while (i < most) {
+		unsigned char c = (unsigned char)bytes.data[i];
+		size_t len = utf8_character(bytes.data + i, bytes.len - i);
+		bad += !len || (c < ' ' && !strchr("\t\n\r\x1b", c)) || c == 0;
+		i += len + !len;
+	}
+	return bad * TEXT_BAD_SHARE <= most;
+}
+
 /* Appends the node's message; false if it has none. */
 static bool find_message(const struct jdoc *doc, jdoc_id node, struct buffer *out)
 {
@@ -266,6 +281,8 @@ void error_message_of_body(struct jdoc *doc, struct slice body, struct buffer *o
 		return;
 	else if (*text.data == '{' && message_of_events(doc, text, FRAMING_JSON_SEQUENCE, out))
 		return;
+	else if (!error_message_is_text(text))
+		buffer_format(out, "%zu bytes that are not text", body.len);
 	else
 		error_message_plain(*text.data == '<' ? page_title(text) : text, MESSAGE_CHARACTERS, out);
 }

@@ -14,6 +14,9 @@
  * after `limit` characters. */
 void error_message_plain(struct slice text, size_t limit, struct buffer *out);
 
+/* Whether bytes are text, by the first of them: most are characters of UTF-8 that are no controls. */
+bool error_message_is_text(struct slice bytes);
+
 /* Appends the message that a JSON node holds: a string itself, else the first of an object's message, error, detail, …,
  * else the node's JSON. */
 void error_message_of(const struct jdoc *doc, jdoc_id node, struct buffer *out);
@@ -31,7 +34,7 @@ jdoc_id error_message_member(const struct jdoc *doc, jdoc_id object);
 bool error_message_likely(const struct jdoc *doc, jdoc_id object);
 
 /* Appends the message in the body of an error response: JSON, server-sent events, lines of JSON, an HTML page (its
- * title counts) or anything else. `doc` is overwritten. */
+ * title counts) or other text. Of other bytes it gives only the number. `doc` is overwritten. */
 void error_message_of_body(struct jdoc *doc, struct slice body, struct buffer *out);
 
 #endif

@@ -267,6 +267,20 @@ static bool next_object(struct framing *f, struct framing_event *event)
 	return true;
 }
 
+enum framing_kind framing_of_objects(struct slice body)
+{
+	size_t end, second;
+	body = framing_trim(body);
+	if (!body.len || *body.data != '{' || !object_end(body, 0, &end))
+		return FRAMING_JSON;
+	for (second = end; second < body.len && is_separator(body.data[second]); second++)
+		;
+	if (second == body.len || body.data[second] != '{')
+		return FRAMING_JSON;
+	bool lines = !memchr(body.data, '\n', end) && memchr(body.data + end, '\n', second - end);
+	return lines ? FRAMING_NDJSON : FRAMING_JSON_SEQUENCE;
+}
+
 /* After an invalid prefix nothing more can be cut into messages. */
 static bool next_message(struct framing *f, struct framing_event *event)
 {

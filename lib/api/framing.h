@@ -68,6 +68,10 @@ void framing_release(struct framing *f);
 /* Whether a body (trimmed) is server-sent events, by its first line. */
 bool framing_begins_like_events(struct slice body);
 
+/* Whether the body is several JSON objects: FRAMING_NDJSON with one in each line, FRAMING_JSON_SEQUENCE otherwise.
+ * FRAMING_JSON: it is not. Only the first two are looked at, and their values are not. */
+enum framing_kind framing_of_objects(struct slice body);
+
 /* The body without a byte order mark and surrounding white space. */
 struct slice framing_trim(struct slice body);
 

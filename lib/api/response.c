@@ -1,6 +1,7 @@
 #include "api/response.h"
 
 #include "absent.h"
+#include "api/answer_message.h"
 #include "api/audio_answer.h"
 #include "api/end_mark.h"
 #include "api/error_message.h"
@@ -552,7 +553,10 @@ static void note_malformed(struct response *r, const char *what, struct slice da
 	r->malformed = true;
 	buffer_text(&r->malformed_text, what);
 	buffer_text(&r->malformed_text, data.len ? ": " : "");
-	error_message_plain(data, 100, &r->malformed_text);
+	if (error_message_is_text(data))
+		error_message_plain(data, 100, &r->malformed_text);
+	else
+		buffer_format(&r->malformed_text, "%zu bytes that are not text", data.len);
 }
 
 /* ---- results of inputs ---- */
@@ -940,6 +944,43 @@ static void find_likely_error(struct response *r)
 	buffer_slice(&r->error_text, buffer_all(&r->likely_error));
 }
 
+/* How the body is cut into events, if that is plainly not as the descriptor says: the framing that would read it. */
+static enum framing_kind framing_that_fits(const struct response *r, const struct record *record)
+{
+	enum framing_kind framing = r->framing.kind;
+	struct slice body = framing_trim(record->body);
+	if (framing != FRAMING_SSE && framing != FRAMING_NDJSON && framing != FRAMING_JSON_SEQUENCE &&
+	    framing != FRAMING_JSON)
+		return framing;
+	if (r->format->envelope || r->events_count || r->failed)
+		return framing;
+	if (framing != FRAMING_SSE && framing_begins_like_events(body))
+		return FRAMING_SSE;
+	enum framing_kind objects = framing_of_objects(body);
+	bool lines_read = framing == FRAMING_NDJSON || framing == FRAMING_JSON_SEQUENCE;
+	return objects == FRAMING_JSON || lines_read ? framing : objects;
+}
+
+/* Says how to read a body that the descriptor's framing does not fit. */
+static void note_other_framing(struct response *r, const struct record *record, const struct api *api)
+{
+	static const char *const names[] = {[FRAMING_SSE] = "server-sent events",
+	                                    [FRAMING_NDJSON] = "lines of JSON",
+	                                    [FRAMING_JSON] = "one JSON value",
+	                                    [FRAMING_JSON_SEQUENCE] = "JSON objects one after another"};
+	enum framing_kind fits = framing_that_fits(r, record);
+	if (fits == r->framing.kind)
+		return;
+	char text[160];
+	snprintf(text, sizeof text, "the body is %s, not %s: %s.framing \"%s\" would read it", names[fits],
+	         names[r->framing.kind], r->format == api_response(api, true) ? "response" : "response_whole",
+	         framing_names[fits]);
+	r->other_framing = true;
+	r->malformed = false;
+	buffer_clear(&r->malformed_text);
+	note_malformed(r, text, (struct slice){0});
+}
+
 /* Conclusions when all events have been parsed. */
 static void finish_body(struct response *r, const struct record *record, size_t events)
 {
@@ -985,6 +1026,7 @@ static void begin(struct response *r, const struct record *record)
 	r->after_end = r->listed_ids = 0;
 	r->format = NULL;
 	r->whole = r->no_streaming = r->one_value = false;
+	r->compressed = r->other_framing = false;
 	r->parsed = r->ended = r->failed = r->no_status = r->deadline_exceeded = r->malformed = r->includes_prompt =
 		r->truncated = false;
 	r->audio_ns = r->audio_waits_ns = IPF_ABSENT;
@@ -1016,8 +1058,9 @@ int response_parse(struct response *r, const struct record *record, const struct
 	r->kind = api_kind(api);
 	if (record->status == IPF_ABSENT)
 		return 0;
+	const struct answer_head head = {.status = record->status, .headers = record->headers, .body = record->body};
 	if (record->status < 200 || record->status > 299) {
-		error_message_of_body(&r->doc, record->body, &r->error_text);
+		answer_message(&r->doc, &head, &r->error_text);
 		return 0;
 	}
 	r->parsed = true;
@@ -1032,6 +1075,9 @@ int response_parse(struct response *r, const struct record *record, const struct
 	r->prompt_bytes = repeats && !r->includes_prompt ? (size_t)record->prompt_bytes : 0;
 	r->no_text = !r->format->text.count;
 	struct slice body = record->body;
+	r->malformed = r->compressed = answer_compressed(&r->doc, &head, &r->malformed_text);
+	if (r->compressed)
+		return out_of_memory(r) ? ipf_error_memory(err) : 0;
 	if (r->format->envelope) {
 		if (envelope_open(&r->envelope, record->body, err) < 0)
 			return -1;
@@ -1052,6 +1098,7 @@ int response_parse(struct response *r, const struct record *record, const struct
 	if (framing == FRAMING_BYTES && parse_audio(r, record, err) < 0)
 		return -1;
 	finish_body(r, record, events);
+	note_other_framing(r, record, api);
 	if (r->format->has_headers && extract_headers(r, record, err) < 0)
 		return -1;
 	return out_of_memory(r) ? ipf_error_memory(err) : 0;

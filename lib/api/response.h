@@ -87,6 +87,8 @@ struct response {
 	bool no_status;    /* gRPC: the response ended without a status */
 	bool deadline_exceeded; /* gRPC: the error is DEADLINE_EXCEEDED */
 	bool malformed;         /* something does not parse, or violates the API; what and where is in malformed_text */
+	bool compressed;        /* the body is compressed, which malformed_text says, and nothing of it was read */
+	bool other_framing;     /* the body is cut into events in another way than the descriptor says; malformed_text */
 	bool includes_prompt;   /* the text contains the prompt, whose length is unknown: its tokens cannot be counted */
 	bool no_text;           /* the content is data, such as embeddings, and has no tokens */
 	int64_t outputs;        /* results of a request with inputs; IPF_ABSENT: the API has none, or nothing was parsed */

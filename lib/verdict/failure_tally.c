@@ -205,6 +205,12 @@ static bool has(const struct failure *f, const char *part)
 static const char *hint_of_status(const struct failure *f)
 {
 	switch (f->status) {
+	case 301:
+	case 302:
+	case 303:
+	case 307:
+	case 308:
+		return has(f, "no Location") ? "ipf-fire --probe shows where to" : "redirects are not followed";
 	case 401:
 	case 403:
 		return "--key-env or --key-file gives the API key";
