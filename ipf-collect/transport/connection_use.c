@@ -1,6 +1,7 @@
 #include "transport/connection_use.h"
 
 #include "absent.h"
+#include "api/early_end.h"
 #include "transport/finding.h"
 #include "transport/transport_limits.h"
 #include "verdict/verdict_check.h"
@@ -110,9 +111,20 @@ static void note_opened(struct connection_use *u, const struct record *r, const 
 	u->ttft_ns += (double)(row->ttft_ns - (from - r->start_ns));
 }
 
+static void note_end(struct connection_use *u, const struct record *r, const struct response *response)
+{
+	bool early = early_end(r, response);
+	u->responses += r->status != IPF_ABSENT;
+	u->early += early;
+	u->early_cut += early && r->error == RECORD_CUT;
+	u->early_reset += early && r->error == RECORD_RESET;
+}
+
 void connection_use_add(struct connection_use *u, const struct observation *o, bool measured)
 {
 	const struct record *r = o->record;
+	if (measured)
+		note_end(u, r, o->response);
 	note_span(u, record_sent_from(r), r->end_ns);
 	if (r->connection == IPF_ABSENT || r->connection < 0 || !verdict_valid_time(r->start_ns) ||
 	    !verdict_valid_time(r->end_ns))
@@ -209,6 +221,29 @@ static bool judge_stale(const struct connection_use *u, json_t *list)
 	                                           .evidence = evidence});
 }
 
+static bool judge_early_ends(const struct connection_use *u, json_t *list)
+{
+	struct buffer detail = {0};
+	if (!u->early)
+		return true;
+	early_end_describe(u->early, u->responses, &detail);
+	json_t *evidence = detail.failed ? NULL
+	                                 : json_pack("{s:I, s:I, s:I}", "cut", (json_int_t)u->early_cut, "reset",
+	                                             (json_int_t)u->early_reset, "other",
+	                                             (json_int_t)(u->early - u->early_cut - u->early_reset));
+	bool ok = finding_add(list, &(struct finding){.kind = "early-ends",
+	                                              .affected = u->early,
+	                                              .of = u->responses,
+	                                              .unit = "responses",
+	                                              .detail = detail.data,
+	                                              .can_be = "a server or proxy that closes the connection without the "
+	                                                        "last chunk or its whole Content-Length",
+	                                              .advice = "check the server: other clients report an incomplete read",
+	                                              .evidence = evidence});
+	buffer_release(&detail);
+	return ok;
+}
+
 static bool judge_refused(const struct connection_use *u, json_t *list)
 {
 	char detail[256], share[32];
@@ -235,5 +270,5 @@ static bool judge_refused(const struct connection_use *u, json_t *list)
 bool connection_use_judge(struct connection_use *u, json_t *list)
 {
 	connection_use_begin(u, NULL);
-	return judge_reconnects(u, list) && judge_stale(u, list) && judge_refused(u, list);
+	return judge_reconnects(u, list) && judge_stale(u, list) && judge_early_ends(u, list) && judge_refused(u, list);
 }

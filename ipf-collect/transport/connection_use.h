@@ -1,12 +1,12 @@
 /* How the requests used their connections: opened although one could have been kept, closed by the server while they
- * were idle, streams refused.
+ * were idle, or before the end of a response, streams refused.
  *
  *     connection_use_begin(&u, "reuse");                  // each stream of records
  *     connection_use_add(&u, &observation, measured);     // every request, in the order in which they ended
  *     connection_use_in_flight(&u, in_flight);            // what ipf-fire's samples say
  *     connection_use_judge(&u, list);
  *
- * Memory is constant. Findings: reconnects, stale-connections, refused-streams (ipf-results(5)).
+ * Memory is constant. Findings: reconnects, stale-connections, early-ends, refused-streams (ipf-results(5)).
  */
 #ifndef COLLECT_CONNECTION_USE_H
 #define COLLECT_CONNECTION_USE_H
@@ -27,6 +27,8 @@ struct connection_use {
 	int64_t resent;                      /* of the stale ones: sent again, and no failures by that */
 	int64_t stale_idle_ns, kept_idle_ns; /* shortest of those; longest of a connection that still worked */
 	int64_t with_streams, refused, refusals;
+	int64_t responses, early; /* with a status; whose connection ended early (api/early_end.h) */
+	int64_t early_cut, early_reset;
 
 	/* The most requests in flight, of the streams that ended. */
 	int64_t needed;

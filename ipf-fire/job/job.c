@@ -246,6 +246,12 @@ void job_attempted(struct job *job, int64_t wait_ns)
 	keep_small(&job->body);
 }
 
+bool job_broke_within_answer(const struct job *job)
+{
+	return job->error != RECORD_OK && job->error != RECORD_HUNG_UP && job->error != RECORD_CANCELLED &&
+	       job->status >= 200 && job->status <= 299 && job->body.len;
+}
+
 void job_attempts_end(struct job *job)
 {
 	if (!job_attempts_count(job))

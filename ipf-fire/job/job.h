@@ -79,6 +79,7 @@ struct job {
 	struct dispatch_node *ticket;
 	struct history_turn *history_turn; /* NULL: without a session, or the answers in the trace are used */
 	int thread;                        /* which sends it */
+	bool unmeasured;                   /* of a stage that is not measured */
 	bool ordered;                      /* the feeder has been asked to render it */
 	bool leaving;                      /* counted in memory_use.leaving */
 	int64_t counted_bytes;             /* of it in memory_use.taken */
@@ -113,6 +114,8 @@ static inline int64_t job_attempts_count(const struct job *job)
 }
 /* May it be sent again? Makes job->earlier. false: out of memory. */
 bool job_may_repeat(struct job *job);
+/* Did the transfer fail within an answer that may be complete? Its body tells. */
+bool job_broke_within_answer(const struct job *job);
 /* Then it will, after wait_ns: its answer becomes an earlier attempt, and the job is as if it had not started. */
 void job_attempted(struct job *job, int64_t wait_ns);
 /* It has ended for good: start_ns and pool_ns become those of the first attempt. */

@@ -17,7 +17,7 @@
 
 /* Of one sending thread; thread_stats.h has what it counts about itself. */
 struct sender_counters {
-	atomic_llong started, done, failed;              /* done: all that ended, including the failed */
+	atomic_llong started, done, failed;              /* done: all that ended; failed: see counters_failed() */
 	atomic_llong unmeasured_done, unmeasured_failed; /* the part of stages that are not measured */
 	atomic_llong failed_by[RUN_ERRORS];              /* by enum record_error; RECORD_OK: a status that is no 2xx */
 	atomic_llong pool_waiting;                       /* started, and waiting for a connection of a pool */
@@ -43,6 +43,10 @@ struct run_counters {
 	atomic_llong resent;             /* requests that were sent again; without the warm-up */
 	atomic_llong refused, attempted; /* --retry: requests that waited to be sent again, and how often; the same */
 	atomic_llong recorded, recorded_bytes;
+	/* Requests whose transfer failed within an answer, which the sending thread cannot judge: failed, or complete by
+	 * their end mark (api/early_end.h). */
+	atomic_llong broken, unmeasured_broken, broken_by[RUN_ERRORS];
+	atomic_llong early_ends; /* without the warm-up */
 	atomic_llong lag_p99_ns; /* of start - due so far; -1: none yet */
 	atomic_bool output_gone; /* the output was closed, or cannot be written */
 };
@@ -77,6 +81,13 @@ static inline int64_t counters_sum_at(const struct run_counters *c, size_t membe
 	for (size_t i = 0; i < c->threads; i++)
 		sum += counter_get((const atomic_llong *)(const void *)((const char *)&c->senders[i] + member));
 	return sum;
+}
+
+/* All that failed so far; a failure within an answer counts once it is recorded. */
+static inline int64_t counters_failed(const struct run_counters *c)
+{
+	int64_t broken = counter_get(&c->broken);
+	return counters_sum(c, failed) + broken;
 }
 
 /* Ended and not written yet: requests, and the bytes that they take. */

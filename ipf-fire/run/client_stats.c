@@ -254,7 +254,7 @@ static void write_totals(const struct client_stats *c, struct jout *w, int64_t n
 {
 	const struct run_counters *g = c->o.counters;
 	/* failed first: it counts in done, and both go on meanwhile */
-	int64_t failed = counters_sum(g, failed), done = counters_sum(g, done);
+	int64_t failed = counters_failed(g), done = counters_sum(g, done);
 	jout_member_int(w, "t_ns", now - c->o.zero_ns);
 	jout_member_int(w, "in_flight", counter_get(&g->in_flight));
 	jout_member_int(w, "waiting", counter_get(&g->waiting) + counters_sum(g, pool_waiting));

@@ -9,10 +9,10 @@
 /* "3" or "3 (http-status 2, timeout 1)" */
 static const char *failures(const struct run_counters *c, char text[160])
 {
-	int len = snprintf(text, 160, "%lld", (long long)counters_sum(c, failed));
+	int len = snprintf(text, 160, "%lld", (long long)counters_failed(c));
 	bool any = false;
 	for (int i = 0; i < RUN_ERRORS && len < 160; i++) {
-		int64_t count = counters_sum(c, failed_by[i]);
+		int64_t count = counters_sum(c, failed_by[i]) + counter_get(&c->broken_by[i]);
 		const char *name = i == RECORD_OK ? "http-status" : count ? record_error_name((enum record_error)i) : NULL;
 		if (count && name)
 			len += snprintf(text + len, 160 - (size_t)len, "%s%s %lld", any ? ", " : " (", name, (long long)count);
@@ -50,7 +50,7 @@ void progress_line_summary(const struct progress_line *line, int64_t unstarted, 
 	int64_t started = counters_sum(c, started);
 	char length[32], lag[32];
 	fprintf(stderr, "ipf-fire: %lld request%s started in %s, %lld failed", (long long)started, started == 1 ? "" : "s",
-	        format_duration(now > line->zero_ns ? now - line->zero_ns : 0, length), (long long)counters_sum(c, failed));
+	        format_duration(now > line->zero_ns ? now - line->zero_ns : 0, length), (long long)counters_failed(c));
 	if (unstarted)
 		fprintf(stderr, ", %lld not started", (long long)unstarted);
 	if (counter_get(&c->lag_p99_ns) >= 0)

@@ -2,6 +2,7 @@
 
 #include "absent.h"
 #include "api/answer_message.h"
+#include "api/early_end.h"
 #include "clock.h"
 #include "job/event_fd.h"
 #include "job/spare_jobs.h"
@@ -129,6 +130,23 @@ static void show_observer(struct recorder *r, const struct record *record)
 		r->o.observer->ended(r->o.observer->data, buffer_all(&r->observed));
 }
 
+/* Judges a request whose transfer failed within an answer. */
+static bool ended_early(struct recorder *r, const struct job *job)
+{
+	const struct response_options options = {0};
+	struct ipf_error ignored = {0};
+	struct response response = {0};
+	struct record record;
+	job_to_record(job, &r->parts, &record);
+	bool early = response_parse(&response, &record, r->o.api, &options, &ignored) == 0 && early_end(&record, &response);
+	response_release(&response);
+	counter_count(&r->o.counters->early_ends, early && !job_is_warmup(job));
+	counter_count(&r->o.counters->unmeasured_broken, !early && job->unmeasured);
+	counter_count(&r->o.counters->broken_by[job->error], !early);
+	counter_count(&r->o.counters->broken, !early);
+	return early;
+}
+
 static void write_record(struct recorder *r, struct job *job)
 {
 	struct record line = {.headers = {0}};
@@ -145,7 +163,8 @@ static void write_record(struct recorder *r, struct job *job)
 	if (job->date_s != IPF_ABSENT && job->start_ns != IPF_ABSENT)
 		server_dates_add(&r->dates, &(struct server_date){job->target == IPF_ABSENT ? 0 : job->target, job->date_s,
 		                                                  job->date_ns, job->start_ns});
-	tally_failure(r, job, line.headers);
+	if (!job_broke_within_answer(job) || !ended_early(r, job))
+		tally_failure(r, job, line.headers);
 	counter_count(&r->o.counters->resent, job->resent_idle_ns != IPF_ABSENT && !job_is_warmup(job));
 	if (!job_is_warmup(job)) {
 		counter_count(&r->o.counters->refused, job_attempts_count(job) > 0);

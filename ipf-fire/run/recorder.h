@@ -23,6 +23,7 @@ struct recorder_options {
 	struct run_counters *counters;
 	struct memory_use *memory;
 	struct failure_tally *failures;      /* the recorder's alone from start to stop; warm-up requests are not in it */
+	const struct api *api;               /* to find the end mark of an answer whose transfer failed */
 	struct spare_jobs *spare;            /* takes the jobs that are written */
 	const struct run_observer *observer; /* NULL: none */
 	bool show;                           /* show each response on standard error, too */

@@ -1,5 +1,6 @@
 #include "run/run.h"
 
+#include "api/early_end.h"
 #include "cli/interrupt.h"
 #include "cli/terminal.h"
 #include "cli/units.h"
@@ -477,6 +478,7 @@ static int begin(struct run *r, struct ipf_error *err)
 		.counters = &r->counters,
 		.memory = &r->memory,
 		.failures = &r->failures,
+		.api = r->api,
 		.spare = r->spare,
 		.observer = r->observer,
 		.show = r->options->probe,
@@ -692,6 +694,19 @@ static void report_failures(struct run *r)
 	buffer_release(&line);
 }
 
+/* Answers that are complete although their transfer failed. */
+static void report_early_ends(const struct run *r)
+{
+	struct buffer line = {0};
+	int64_t early = counter_get(&r->counters.early_ends), done = counters_sum(&r->counters, done);
+	int64_t warm = done < r->options->warm ? done : r->options->warm;
+	if (early)
+		early_end_describe(early, done - warm, &line);
+	if (line.len && !line.failed && !r->options->common.quiet)
+		fprintf(stderr, "ipf-fire: %s\n", line.data);
+	buffer_release(&line);
+}
+
 /* What was sent again is no failure, and part of the latencies. */
 static void report_resent(const struct run *r)
 {
@@ -737,8 +752,10 @@ static void report_end(struct run *r, bool whole, bool drawn)
 		report_resent(r);
 		report_retries(r);
 	}
-	if (whole && !drawn)
+	if (whole && !drawn) {
 		report_failures(r);
+		report_early_ends(r);
+	}
 	if (r->options->common.verbose && !r->options->common.quiet)
 		progress_line_summary(&line, r->result.unstarted, clock_now());
 }

@@ -72,7 +72,9 @@ static void end_job(struct sender *s, struct job *job)
 	job_attempts_end(job);
 	struct sender_counters *g = s->counters;
 	bool failed = job->error != RECORD_HUNG_UP && (job->error != RECORD_OK || job->status < 200 || job->status > 299);
-	if (!work_sharing_measured(s->o.sharing, job)) {
+	failed &= !job_broke_within_answer(job); /* the recorder judges it */
+	job->unmeasured = !work_sharing_measured(s->o.sharing, job);
+	if (job->unmeasured) {
 		counter_count(&g->unmeasured_done, 1);
 		counter_count(&g->unmeasured_failed, failed);
 	}

@@ -26,8 +26,8 @@ bool stop_rule_reached(const struct stop_rule *rule, const struct run_counters *
 	if (!rule->text)
 		return false;
 	/* the counters go on meanwhile: read in this order, the share is never too high */
-	int64_t failed = counters_sum(counters, failed);
-	failed -= counters_sum(counters, unmeasured_failed);
+	int64_t failed = counters_failed(counters);
+	failed -= counters_sum(counters, unmeasured_failed) + counter_get(&counters->unmeasured_broken);
 	int64_t unmeasured = counters_sum(counters, unmeasured_done);
 	int64_t done = counters_sum(counters, done) - unmeasured;
 	bool reached = rule->count ? failed >= rule->count

@@ -42,6 +42,18 @@ static void tell_reasons(const struct telling *t)
 		doc_fact(t->d, NULL, "%s more for other reasons", show_count(rest, a));
 }
 
+/* Complete answers whose connection ended early: no errors, but other clients would report them. */
+static void tell_early_ends(const struct telling *t)
+{
+	json_t *finding;
+	size_t i;
+	json_array_foreach(json_at(t->report, "transport"), i, finding)
+	{
+		if (!strcmp(words_at(finding, "finding"), "early-ends"))
+			doc_fact(t->d, NULL, "%s", words_at(finding, "detail"));
+	}
+}
+
 void section_errors(const struct telling *t)
 {
 	json_t *requests = json_at(t->total, "requests"), *count;
@@ -67,6 +79,7 @@ void section_errors(const struct telling *t)
 	tell(t, NULL, requests, "{stale_resets#} of the resets: kept-alive connections that the server had already closed");
 	tell_reasons(t);
 	tell(t, NULL, requests, "{hung_up#} more: disconnected by ipf-fire on purpose");
+	tell_early_ends(t);
 	if (figure_at(requests, "empty") > 0)
 		tell(t, NULL, requests, "empty: {empty#} complete response{s:empty} without content");
 	tell(t, NULL, t->total,

@@ -48,7 +48,7 @@ static const struct kind {
 	{"server", "Server", section_server, FIRST, true, REPORT_SERVER},
 	{"accelerators", "Accelerators", section_accelerators, FULL, true, REPORT_ACCELERATORS},
 	{"cost", "Cost", section_cost, FIRST, false, REPORT_COST},
-	{"errors", "Errors", section_errors, FIRST, false, REPORT_ERRORS},
+	{"errors", "Errors", section_errors, FIRST, false, REPORT_ERRORS | REPORT_TRANSPORT},
 	{"refusals", "Rate limits", section_refusals, FIRST, false, 0},
 	{"output", "Structured output", section_output, FIRST, false, REPORT_INVALID_OUTPUTS},
 	{"goodput", "Goodput", section_goodput, FIRST, false, 0},
