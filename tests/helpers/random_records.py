@@ -12,6 +12,12 @@ import sys
 
 STAGES = 3
 WORDS = ["a", " the", "\u00e9", "\U0001f600", '"', "\\", "\n", " of", "data:", "", "  ", "\u2028", "x" * 300]
+# of objects that report an error, and of objects that say that there is none
+ERROR_MEMBERS = [{"error": {"message": "full"}}, {"error": "full"}, {"error_type": "Full", "error_message": "full"}, {"errorMessage": "full"}, {"err": "full"},
+                 {"errors": ["full"]}, {"base_resp": {"status_code": 1002, "status_msg": "full"}}, {"error_code": 50001, "text": "full"},
+                 {"object": "error", "message": "full"}]
+NO_ERROR_MEMBERS = [{"error": None}, {"error": False}, {"error": ""}, {"error": {}}, {"error": {"code": 0, "message": ""}}, {"error_message": "", "err": None},
+                    {"base_resp": {"status_code": 0, "status_msg": "success"}}, {"error_code": 0}]
 FINISHES = ["stop", "length", "tool_calls", "function_call", "eos_token", "content_filter", "abort", "error", "other"]
 TRANSPORT = ["timeout", "reset", "cut", "hung-up", "cancelled", "too-large", "malformed"]
 
@@ -100,13 +106,20 @@ class Stream:
         return body
 
     def trouble(self):
-        trouble = self.rng.choice(["error", "name", "nonsense", "list", "null", "not an error"])
+        trouble = self.rng.choice(["error", "member", "pretty", "likely", "name", "nonsense", "list", "null", "not an error"])
         if trouble == "error":
             self.event({"error": self.rng.choice([{"message": "full"}, "full", True])})
+        elif trouble == "member":
+            self.event({"choices": None, **self.rng.choice(ERROR_MEMBERS)})
+        elif trouble == "pretty":
+            text = json.dumps(self.rng.choice(ERROR_MEMBERS), indent=self.rng.choice([1, 2, 4]))
+            self.parts.append(text.replace("\n", self.line) + self.line)
+        elif trouble == "likely":
+            self.event({"code": self.rng.choice(["Full", 1302]), "message": "full"})
         elif trouble == "name":
             self.event({"message": "full"}, "error")
         elif trouble == "not an error":
-            self.event({"error": self.rng.choice([None, False, ""]), "choices": []})
+            self.event({**self.rng.choice(NO_ERROR_MEMBERS), "choices": []})
         else:
             self.event({"nonsense": "nonsense", "list": [1], "null": None}[trouble])
 
@@ -122,7 +135,7 @@ def whole(rng):
     if rng.random() < 0.7:
         answer["usage"] = usage_of(rng, count)
     if rng.random() < 0.1:
-        answer = rng.choice([{}, {"error": {"message": "full"}}, {"choices": []}, {"choices": None}, [answer]])
+        answer = rng.choice([{}, {"choices": []}, {"choices": None}, [answer]] + ERROR_MEMBERS)
     text = json.dumps(answer, indent=rng.choice([None, 1]))
     return (rng.choice(["", "\n", " "]) + text + rng.choice(["", "\n"])).encode()
 
@@ -136,7 +149,8 @@ def answer_of(rng, record):
     if record["status"] >= 300:
         return rng.choice([b"", b'{"error":{"message":"busy"}}', b"<html>moved</html>", Stream(rng).answer()])
     if kind == "odd":
-        return rng.choice([b"", b"<html>not here</html>", b"\n\n", b": ping\n\n", b"data: [DONE]\n\n", b'"text"', b"{", b"null", b"[]"])
+        return rng.choice([b"", b"<html>not here</html>", b"\n\n", b": ping\n\n", b"data: [DONE]\n\n", b'"text"', b"{", b"null", b"[]",
+                           b'{"choices": []}\n{"choices": []}\n'])
     return Stream(rng).answer() if kind == "stream" else whole(rng)
 
 

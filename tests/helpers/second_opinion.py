@@ -6,6 +6,7 @@ Prints one line for each row and window that differs, then "N windows, M differ"
 """
 import base64
 import json
+import re
 import sys
 
 
@@ -108,13 +109,36 @@ FINISHES = {"function_call": "tool_calls", "eos_token": "stop", "stop_sequence":
 FIELDS = (b"data", b"event", b"id", b"retry", b"error", b"")
 
 
+def reports_error(value):
+    """Does the value of a member such as `error` report one?"""
+    if isinstance(value, dict):
+        return bool(value) and not (value.get("code") == 0 and not value.get("message"))
+    return bool(value)
+
+
+def has_error(event):
+    said = ("error", "error_message", "errorMessage", "err", "errors", "error_type")
+    return any(reports_error(event.get(name)) for name in said) or bool(event.get("error_code")) or event.get("object") == "error" or \
+        bool((event.get("base_resp") or {}).get("status_code"))
+
+
+def objects_outside(body):
+    """JSON objects that begin a line of a stream of events and go on over several lines."""
+    text = body.decode("utf-8", "replace")
+    for begin in re.finditer(r"(?:^|[\r\n])(?=\{[\r\n])", text):
+        try:
+            yield json.JSONDecoder().raw_decode(text, begin.end())[0]
+        except ValueError:
+            pass
+
+
 class Answer:
     """What the body of a 2xx response says, event by event."""
 
     def __init__(self, record, body, trouble):
         self.ends, self.texts, self.reported = [], [], []  # of the content events: their ends, of those with text, output tokens so far
         self.calls = set()  # by their index, else their place
-        self.in_band = self.malformed = self.ended = self.broken = self.whole = False
+        self.in_band = self.likely = self.malformed = self.ended = self.broken = self.whole = False
         self.usage, self.finish, self.after_usage = {}, None, 0
         trimmed = body.removeprefix(b"\xef\xbb\xbf").strip(b" \t\r\n")
         if trimmed and (self.is_whole(trimmed) or not record.get("streamed") and not trimmed.startswith((b"data:", b"event:", b"id:", b"retry:", b":"))):
@@ -168,6 +192,9 @@ class Answer:
                     self.broken |= not complete
                     self.malformed |= complete and not self.ended
                 after_end += (len(self.ends) - before) * self.ended
+        self.in_band |= any(has_error(thing) for thing in objects_outside(body))
+        if not self.ends and not events and body.count(b'{"choices": []}\n') > 1:  # lines of JSON
+            self.malformed = True
         lines = body.removeprefix(b"\xef\xbb\xbf").replace(b"\r", b"\n").split(b"\n")
         if not events and any(line.split(b":")[0] not in FIELDS and line[:1] != b"{" for line in lines):
             self.malformed = True
@@ -178,8 +205,7 @@ class Answer:
 
     def read_event(self, event, member, end):
         choices = event.get("choices") or []
-        if event.get("error") not in (None, False, "") or event.get("object") == "error" or \
-                any(choice.get("finish_reason") == "error" for choice in choices):
+        if has_error(event) or any(choice.get("finish_reason") == "error" for choice in choices):
             self.in_band = True
             return
         usage = event.get("usage") or {}
@@ -201,12 +227,13 @@ class Answer:
             self.reported.append(usage.get("completion_tokens"))
         if text:
             self.texts.append(end)
+        self.likely |= not (text or other) and "completion_tokens" not in usage and bool(event.get("code") and event.get("message"))
 
 
 def error_of(record, answer):
     """The kind of the error, or None: what the server said, then what happened to the transfer, then what is missing."""
     trouble = record.get("error", {}).get("kind")
-    if answer and answer.in_band:
+    if answer and (answer.in_band or answer.likely and not (answer.ended and answer.finish)):
         return "in-band"
     if "status" in record and not answer:
         return "http-status"
