@@ -29,8 +29,8 @@ bool error_message_reported(const struct jdoc *doc, jdoc_id value);
  * err, error_type, base_resp (MiniMax), "object": "error" and their relatives. JDOC_NONE: it reports none. */
 jdoc_id error_message_member(const struct jdoc *doc, jdoc_id object);
 
-/* Whether the object may report an error: a code (not 0, not 2xx) beside a message, "success": false, or only a detail.
- * Other events can look the same, such as the place in a queue, so the caller needs further evidence. */
+/* Whether the object may report an error: a code (not 0, not 2xx) beside a message, "success": false, or a detail
+ * alone. Other events can look the same, such as the place in a queue, so the caller needs further evidence. */
 bool error_message_likely(const struct jdoc *doc, jdoc_id object);
 
 /* Appends the message in the body of an error response: JSON, server-sent events, lines of JSON, an HTML page (its

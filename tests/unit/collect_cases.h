@@ -430,7 +430,7 @@ static const struct collect_case collect_cases[] = {
 	{.name = "a redirect",
      .status = 302,
      .reads = {NULL},
-     .expected = "http-status:error response without a body in=5"},
+     .expected = "http-status:redirected (no Location recorded) in=5"},
 
 	/* ---- whole answers ---- */
 	{.name = "a whole answer",
