@@ -323,7 +323,8 @@ static void measure_events(const struct record *record, const struct response *r
 static bool usage_in_every_event(const struct response *r, const struct token_account *a)
 {
 	int64_t last = 0;
-	if (a->doubt != DOUBT_NONE || a->hidden || a->output != r->output_tokens)
+	if (a->doubt != RESULT_NO_DOUBT || a->hidden || a->each ||
+	    (a->source == TOKENS_USAGE && a->output != r->output_tokens))
 		return false;
 	for (size_t i = 0; i < r->events_count; i++) {
 		if (r->events[i].usage_tokens == IPF_ABSENT || r->events[i].usage_tokens < last)
@@ -368,11 +369,14 @@ struct tokens_found {
 static bool tokens_by_server(struct measure *m, const struct response *r, const struct token_account *a)
 {
 	bool usage = usage_in_every_event(r, a), ids = listed_tokens(r) > 0;
-	if (!usage && !ids && !token_an_event(r, a))
+	if (!usage && !ids && !a->each && !token_an_event(r, a))
 		return false;
 	int64_t before = 0;
 	for (size_t i = 0; i < r->events_count; i++) {
-		m->event_tokens[i] = usage ? r->events[i].usage_tokens - before : ids ? r->events[i].token_ids : 1;
+		m->event_tokens[i] = a->each ? r->events[i].usage_tokens
+		                     : usage ? r->events[i].usage_tokens - before
+		                     : ids   ? r->events[i].token_ids
+		                             : 1;
 		before = r->events[i].usage_tokens;
 	}
 	return true;
@@ -470,9 +474,9 @@ static void measure_tokens(struct measure *m, const struct record *record, const
 		row->tokens_source = json_text(&m->source, slice_of(token_source_names[a->source]));
 	if (a->hidden)
 		row->hidden_tokens = a->hidden;
-	if (a->doubt != DOUBT_NONE)
-		row->doubt = json_text(&m->doubt, slice_of(token_doubt_names[a->doubt]));
-	if (a->doubt == DOUBT_CACHED_ABOVE_INPUT ||
+	if (a->doubt != RESULT_NO_DOUBT)
+		row->doubt = json_text(&m->doubt, slice_of(result_doubt_names[a->doubt]));
+	if (a->doubt == RESULT_CACHED_ABOVE_INPUT ||
 	    (r->cached_tokens > row->input_tokens && row->input_tokens != IPF_ABSENT))
 		row->cached_tokens = IPF_ABSENT;
 	if (r->choices > 1)

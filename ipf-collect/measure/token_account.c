@@ -8,25 +8,34 @@
 #define CALL_TOKENS 48
 
 const char *const token_source_names[] = {"", "usage", "tokenizer", "ids", "events", "none"};
-const char *const token_doubt_names[] = {"", "usage-below-events", "usage-above-content", "cached-above-input"};
 
 /* ---- usage ---- */
+
+/* Is the usage of the events, `last` being the last one, that of each event alone? If it is that of the answer so far,
+ * it neither falls nor stays the same while content comes, and has enough tokens for it. */
+static bool is_of_each(const struct response *r, int64_t last, int64_t most, bool constant)
+{
+	const int64_t events = (int64_t)r->events_count, bytes = (int64_t)(r->content_bytes + r->reasoning_bytes);
+	if (events < 2 || r->output_tokens > last)
+		return false;
+	return last < most || (constant && events > 2 && last > 0) || (last < events && bytes > TOKEN_BYTES * last);
+}
 
 /* The sum of the events' own usage, if it is not that of the answer so far; IPF_ABSENT. */
 static int64_t sum_of_events(const struct response *r)
 {
-	int64_t sum = 0, last = 0;
-	bool falls = false;
+	int64_t sum = 0, last = 0, most = 0;
+	bool constant = true;
 	for (size_t i = 0; i < r->events_count; i++) {
 		int64_t usage = r->events[i].usage_tokens;
 		if (usage == IPF_ABSENT)
 			return IPF_ABSENT;
-		falls |= usage < last;
+		constant &= i == 0 || usage == last;
+		most = usage > most ? usage : most;
 		last = usage;
 		sum = token_sum(sum, usage);
 	}
-	return r->events_count > 1 && (falls || last < (int64_t)r->events_count) && r->output_tokens <= last ? sum
-	                                                                                                     : IPF_ABSENT;
+	return is_of_each(r, last, most, constant) ? sum : IPF_ABSENT;
 }
 
 /* IPF_ABSENT also for what plainly is no total: 0 although there is content, and a count that content followed and that
@@ -80,11 +89,11 @@ static int64_t count_hidden(const struct response *r, int64_t output, int64_t vi
 static void count_otherwise(struct token_account *a, const struct response *r, const struct token_evidence *e)
 {
 	if (e->tokenizer != IPF_ABSENT)
-		*a = (struct token_account){e->tokenizer, TOKENS_TOKENIZER, a->hidden, a->doubt};
+		*a = (struct token_account){e->tokenizer, TOKENS_TOKENIZER, a->hidden, a->doubt, false};
 	else if (e->ids > 0)
-		*a = (struct token_account){e->ids, TOKENS_IDS, a->hidden, a->doubt};
+		*a = (struct token_account){e->ids, TOKENS_IDS, a->hidden, a->doubt, false};
 	else if (r->events_count && !e->one_piece)
-		*a = (struct token_account){(int64_t)r->events_count, TOKENS_EVENTS, a->hidden, a->doubt};
+		*a = (struct token_account){(int64_t)r->events_count, TOKENS_EVENTS, a->hidden, a->doubt, false};
 	else if (e->one_piece)
 		a->source = TOKENS_NONE;
 }
@@ -94,11 +103,11 @@ static void check_usage(struct token_account *a, const struct response *r, const
 	const int64_t events = (int64_t)r->events_count, usage = a->output;
 	const int64_t bytes = (int64_t)(r->content_bytes + r->reasoning_bytes);
 	if (events > usage) {
-		a->doubt = DOUBT_USAGE_BELOW_EVENTS;
+		a->doubt = RESULT_USAGE_BELOW_EVENTS;
 		if (e->tokenizer != IPF_ABSENT || e->ids > 0 || bytes / TOKEN_BYTES > usage)
 			count_otherwise(a, r, e);
 	} else if (r->events_count && bytes > 0 && usage - a->hidden > most_of_content(r) && usage != e->asked) {
-		a->doubt = DOUBT_USAGE_ABOVE_CONTENT;
+		a->doubt = RESULT_USAGE_ABOVE_CONTENT;
 		if (e->asked != IPF_ABSENT && usage > e->asked)
 			count_otherwise(a, r, e);
 	}
@@ -119,11 +128,12 @@ struct token_account token_account_make(const struct response *r, const struct t
 		return a;
 	}
 	a.source = TOKENS_USAGE;
+	a.each = sum_of_events(r) != IPF_ABSENT;
 	if (e->tokenizer != IPF_ABSENT && e->tokenizer > visible)
 		visible = e->tokenizer;
 	a.hidden = count_hidden(r, a.output, visible);
 	check_usage(&a, r, e);
 	if (r->cached_tokens > r->input_tokens && r->input_tokens > 0)
-		a.doubt = DOUBT_CACHED_ABOVE_INPUT;
+		a.doubt = RESULT_CACHED_ABOVE_INPUT;
 	return a;
 }

@@ -24,20 +24,13 @@
 #define COLLECT_TOKEN_ACCOUNT_H
 
 #include "api/response.h"
+#include "stream/result.h"
 
 /* Longer tokens are rare: runs of blanks. */
 #define TOKEN_BYTES 16
 
 enum token_source { TOKENS_UNKNOWN, TOKENS_USAGE, TOKENS_TOKENIZER, TOKENS_IDS, TOKENS_EVENTS, TOKENS_NONE };
 extern const char *const token_source_names[]; /* "", "usage", "tokenizer", "ids", "events", "none" */
-
-enum token_doubt {
-	DOUBT_NONE,
-	DOUBT_USAGE_BELOW_EVENTS,  /* usage counts fewer tokens than there are content events */
-	DOUBT_USAGE_ABOVE_CONTENT, /* … more tokens than there are bytes of content */
-	DOUBT_CACHED_ABOVE_INPUT,  /* more tokens of the prompt were cached than it has */
-};
-extern const char *const token_doubt_names[]; /* "", "usage-below-events", … */
 
 /* What the response itself does not have. Counts are IPF_ABSENT if they are not known. */
 struct token_evidence {
@@ -51,7 +44,8 @@ struct token_account {
 	int64_t output; /* IPF_ABSENT */
 	enum token_source source;
 	int64_t hidden; /* 0: none */
-	enum token_doubt doubt;
+	enum result_doubt doubt;
+	bool each; /* the usage of each event is its own, and not that of the answer so far */
 };
 
 struct token_account token_account_make(const struct response *r, const struct token_evidence *evidence);

@@ -184,7 +184,7 @@ static bool usage_count(struct api_response *r, size_t i, const char **name, str
 
 static int compile_usage(struct descriptor_place at, json_t *usage, struct api_response *r, struct ipf_error *err)
 {
-	const char *known[API_DETAILS + 5] = {NULL}, *name;
+	const char *known[API_DETAILS + 6] = {NULL}, *name;
 	struct api_pointers *to;
 	if (!usage)
 		return 0;
@@ -408,39 +408,40 @@ static int compile_rate(struct descriptor_place at, json_t *rate, struct api_res
 	           : descriptor_wrong(at, "pcm_rate", err, "samples a second, 1 to 1000000", rate);
 }
 
+static const char *const members[] = {"framing",
+                                      "text_mode",
+                                      "text",
+                                      "reasoning",
+                                      "tools",
+                                      "finish",
+                                      "error",
+                                      "error_event",
+                                      "usage",
+                                      "end",
+                                      "data",
+                                      "text_after",
+                                      "prefix_len",
+                                      "token_ids",
+                                      "finish_words",
+                                      "server",
+                                      "envelope",
+                                      "role",
+                                      "outputs",
+                                      "output_index",
+                                      "content_required",
+                                      "pcm_rate",
+                                      "id",
+                                      "calls",
+                                      "prompt_token_ids",
+                                      "hidden_reasoning",
+                                      "choice",
+                                      NULL};
+
 int api_response_compile(struct descriptor_place at, json_t *json, struct api_response *r, struct ipf_error *err)
 {
-	static const char *const known[] = {"framing",
-	                                    "text_mode",
-	                                    "text",
-	                                    "reasoning",
-	                                    "tools",
-	                                    "finish",
-	                                    "error",
-	                                    "error_event",
-	                                    "usage",
-	                                    "end",
-	                                    "data",
-	                                    "text_after",
-	                                    "prefix_len",
-	                                    "token_ids",
-	                                    "finish_words",
-	                                    "server",
-	                                    "envelope",
-	                                    "role",
-	                                    "outputs",
-	                                    "output_index",
-	                                    "content_required",
-	                                    "pcm_rate",
-	                                    "id",
-	                                    "calls",
-	                                    "prompt_token_ids",
-	                                    "hidden_reasoning",
-	                                    "choice",
-	                                    NULL};
 	if (!json_is_object(json))
 		return descriptor_wrong(descriptor_inside(at, NULL), at.inside, err, "an object", json);
-	if (descriptor_only_members(at, json, known, err) < 0 || compile_framing(at, json, r, err) < 0 ||
+	if (descriptor_only_members(at, json, members, err) < 0 || compile_framing(at, json, r, err) < 0 ||
 	    compile_pointers(at, json, "text", &r->text, err) < 0 ||
 	    compile_pointers(at, json, "reasoning", &r->reasoning, err) < 0 ||
 	    compile_pointers(at, json, "tools", &r->tools, err) < 0 ||

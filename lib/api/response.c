@@ -252,7 +252,6 @@ static int add_event(struct response *r, int64_t t_ns, int64_t usage_tokens, enu
 	                                                       .kind = (uint8_t)kind,
 	                                                       .choice = r->choice};
 	r->reasoning_events += kind == EVENT_REASONING;
-	r->choices += r->choices == 0;
 	r->token_ids = IPF_ABSENT;
 	return 0;
 }
@@ -642,6 +641,7 @@ static int add_repeated(struct response *r, const struct record *record, const s
 	int64_t t_ns = event_time(r, record, event->end);
 	if (!r->repeat.reasoning && r->first_text_ns == IPF_ABSENT)
 		r->first_text_ns = t_ns;
+	r->choice = r->repeat_choice;
 	count_bytes(r->repeat.reasoning ? &r->reasoning_bytes : &r->content_bytes, piece.len, false);
 	return add_event(r, t_ns, IPF_ABSENT, r->repeat.reasoning ? EVENT_REASONING : EVENT_TEXT, err);
 }
@@ -657,17 +657,32 @@ static void extract_id(struct response *r, const struct response_options *option
 }
 
 /* Choices beyond RESPONSE_CHOICES_MOST count as the last one. */
-static void extract_choice(struct response *r)
+static void note_choice(struct response *r, int64_t index)
 {
-	int64_t index, i = 0;
-	if (!r->format->choice.count ||
-	    !jdoc_to_int(&r->doc, api_pointers_first(&r->format->choice, &r->doc, JDOC_ROOT), &index))
-		return;
+	int64_t i = 0;
 	while (i < r->choices && r->choice_indexes[i] != index)
 		i++;
 	if (i == r->choices && i < RESPONSE_CHOICES_MOST)
 		r->choice_indexes[r->choices++] = index;
 	r->choice = (uint8_t)(i < RESPONSE_CHOICES_MOST ? i : RESPONSE_CHOICES_MOST - 1);
+}
+
+static bool find_choice(const struct jdoc *doc, jdoc_id node, void *data)
+{
+	int64_t index;
+	if (jdoc_to_int(doc, node, &index))
+		note_choice(data, index);
+	return true;
+}
+
+/* An event that names no choice is of the first one; one that names several, of the last of them. */
+static void extract_choice(struct response *r)
+{
+	r->choice = 0;
+	for (size_t i = 0; i < r->format->choice.count; i++)
+		api_pointer_each(r->format->choice.list[i], &r->doc, JDOC_ROOT, find_choice, r);
+	if (r->choices == 0)
+		note_choice(r, 0);
 }
 
 static int extract_content(struct response *r, const struct record *record, const struct response_options *options,
@@ -711,6 +726,7 @@ static int extract_content(struct response *r, const struct record *record, cons
 	    !r->prompt_bytes && !r->protobuf && in_body(record, event->data)) {
 		event_repeat_learn(&r->repeat, r->format, &r->doc, framing_trim(event->data), r->text_node);
 		r->repeat.reasoning = reasoning;
+		r->repeat_choice = r->choice;
 	}
 	return add_event(r, t_ns, usage, text || data ? EVENT_TEXT : reasoning ? EVENT_REASONING : EVENT_TOOL, err);
 }

@@ -101,7 +101,7 @@ struct response {
 	size_t reasoning_events;               /* content events that bring reasoning and no text */
 	size_t bare_events;                    /* events that are none: a token of theirs has no text */
 	bool hidden_reasoning;                 /* the model reasoned without sending it, as the descriptor says */
-	int64_t choices;                       /* of the content events; 0: none */
+	int64_t choices;                       /* of the content events; 0: none, or the API has no choices */
 	int64_t details[API_DETAILS], server_ns[API_SERVER_TIMES]; /* reported by the server; IPF_ABSENT */
 	struct buffer finish;          /* the finish reason, in the common words if the descriptor translates it */
 	struct buffer finish_server;   /* the server's own word, if it differs */
@@ -130,7 +130,7 @@ struct response {
 	size_t text_nodes;
 	int64_t parts[API_PARTS_MOST]; /* of sums of counts, found so far; IPF_ABSENT */
 	int64_t choice_indexes[RESPONSE_CHOICES_MOST];
-	uint8_t choice;        /* of the event */
+	uint8_t choice, repeat_choice; /* of the event; of the one that `repeat` knows */
 	int64_t token_ids;     /* listed since the last content event; IPF_ABSENT */
 	int64_t listed_ids;    /* so far */
 	size_t prompt_bytes;   /* to skip at the beginning of the text */

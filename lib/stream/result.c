@@ -247,15 +247,29 @@ bool result_hung_up(const struct result *result)
 
 const char *const result_not_streamed_names[RESULT_NOT_STREAMED_COUNT] = {NULL, "ignored", "not-asked", "no-streaming"};
 
+/* The index of the JSON string among the names; 0: it is none of them. */
+static int index_of(struct slice text, const char *const *names, int count)
+{
+	for (int i = 1; text.data && i < count; i++) {
+		size_t len = strlen(names[i]);
+		if (text.len == len + 2 && memcmp(text.data + 1, names[i], len) == 0)
+			return i;
+	}
+	return 0;
+}
+
 enum result_not_streamed result_not_streamed(const struct result *result)
 {
-	for (int i = 1; result->not_streamed.data && i < RESULT_NOT_STREAMED_COUNT; i++) {
-		size_t len = strlen(result_not_streamed_names[i]);
-		if (result->not_streamed.len == len + 2 &&
-		    memcmp(result->not_streamed.data + 1, result_not_streamed_names[i], len) == 0)
-			return (enum result_not_streamed)i;
-	}
-	return RESULT_STREAMED;
+	return (enum result_not_streamed)index_of(result->not_streamed, result_not_streamed_names,
+	                                          RESULT_NOT_STREAMED_COUNT);
+}
+
+const char *const result_doubt_names[RESULT_DOUBTS] = {"", "usage-below-events", "usage-above-content",
+                                                       "cached-above-input"};
+
+enum result_doubt result_doubt(const struct result *result)
+{
+	return (enum result_doubt)index_of(result->doubt, result_doubt_names, RESULT_DOUBTS);
 }
 
 const char *const result_output_names[OUTPUT_COUNT] = {"valid", "not-json", "fenced", "empty", "schema", "undecided"};

@@ -117,6 +117,17 @@ void result_reader_close(struct result_reader *reader);
 bool result_hung_up(const struct result *result);
 
 /* Why a response was not streamed, so that it has no first token and no gaps. */
+/* What contradicts the counts of tokens (`doubt`). */
+enum result_doubt {
+	RESULT_NO_DOUBT,
+	RESULT_USAGE_BELOW_EVENTS,  /* usage counts fewer output tokens than there are content events */
+	RESULT_USAGE_ABOVE_CONTENT, /* … more than there are bytes of content, or tokens that were asked for */
+	RESULT_CACHED_ABOVE_INPUT,  /* more tokens of the prompt were cached than it has */
+	RESULT_DOUBTS
+};
+extern const char *const result_doubt_names[RESULT_DOUBTS]; /* as in the row; "": none */
+enum result_doubt result_doubt(const struct result *result);
+
 enum result_not_streamed {
 	RESULT_STREAMED, /* or not known */
 	RESULT_STREAM_IGNORED,

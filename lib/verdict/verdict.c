@@ -41,6 +41,11 @@ struct verdict {
 	int64_t streamed, one_event; /* streamed responses of several tokens; of these, with all of them in one event */
 	int64_t empty;               /* successful responses without content */
 	int64_t after_end;           /* successful responses with content after their end mark */
+	struct {
+		int64_t rows, usage, events; /* contradictory counts of tokens: responses, and the counts of the first one */
+	} doubts[RESULT_DOUBTS];
+	int64_t hidden_rows, hidden_tokens;             /* successful responses with tokens that were not sent */
+	int64_t early, short_stop, short_length;        /* ended for another reason; shorter than asked, by finish reason */
 	struct histogram *lag, *client_lag, *slot_wait; /* ns */
 	int64_t first_start, last_end;                  /* of the current part's measured rows; IPF_ABSENT */
 	struct client_health client;
@@ -264,6 +269,33 @@ static void row_streaming(struct verdict *v, const struct result *row)
 	v->one_event += row->events == 1;
 }
 
+static void row_ends(struct verdict *v, const struct result *row)
+{
+	bool length = slice_is(row->finish, "\"length\""), usual = !row->finish.data || length ||
+	                                                           slice_is(row->finish, "\"stop\"") ||
+	                                                           slice_is(row->finish, "\"tool_calls\"");
+	v->early += !usual;
+	if (verdict_valid_count(row->asked_output_tokens) && verdict_valid_count(row->output_tokens) &&
+	    row->output_tokens < row->asked_output_tokens)
+		*(length ? &v->short_length : &v->short_stop) += 1;
+}
+
+static void row_counts(struct verdict *v, const struct result *row)
+{
+	const enum result_doubt doubt = result_doubt(row);
+	row_ends(v, row);
+	if (verdict_valid_count(row->hidden_tokens) && row->hidden_tokens > 0) {
+		v->hidden_rows++;
+		v->hidden_tokens += row->hidden_tokens <= TOKENS_MAX ? row->hidden_tokens : 0;
+	}
+	if (doubt == RESULT_NO_DOUBT)
+		return;
+	if (v->doubts[doubt].rows++ == 0) {
+		v->doubts[doubt].usage = row->output_tokens_usage;
+		v->doubts[doubt].events = row->events;
+	}
+}
+
 /* Was the prompt sent before in this run? Requests of ipf-fire --warm do not count: they always repeat the first ones.
  */
 static void note_prompt(struct verdict *v, struct verdict_stage *stage, const struct result *row)
@@ -323,6 +355,7 @@ void verdict_row(struct verdict *v, const struct result *row)
 	v->empty += row->events == 0;
 	row_streaming(v, row);
 	row_input(v, row);
+	row_counts(v, row);
 	if (verdict_valid_count(row->asked_output_tokens) && verdict_valid_count(row->output_tokens)) {
 		int64_t requested = token_sum(v->requested_tokens, row->asked_output_tokens);
 		int64_t received = token_sum(v->received_tokens, row->output_tokens);
@@ -479,6 +512,12 @@ static const struct {
 	{VERDICT_SERVER, "DOUBTFUL if streaming was requested, but more than 1 % of the successful responses came as a "
                      "whole, or more than 5 % of the streamed ones of more than 8 tokens as a single event: the former "
                      "have no ttft, and the ttft of the latter is the time of the whole response."},
+	{VERDICT_SERVER,
+     "DOUBTFUL if the usage of more than 1 % of the successful responses contradicts their content: fewer output tokens "
+     "than content events, more than bytes, or more cached input tokens than input tokens."},
+	{VERDICT_SERVER,
+     "DOUBTFUL if more than 1 % of the successful responses ended for another reason than stop, length or "
+     "tool calls."},
 	{VERDICT_SERVER, "DOUBTFUL if the output tokens of the successful requests differ by more than 10 % from those "
                      "requested, or their input tokens, as the server reports them, by more than 25 % and 64 tokens a "
                      "request from those of the trace."},
@@ -742,6 +781,47 @@ static bool judge_streaming(struct verdict *v, struct verdict_check *check)
 	       (!v->one_event || verdict_figure(f, "single_event", lumped));
 }
 
+/* Counts of tokens that cannot all be true, and those that say what no event shows. */
+static bool judge_counts(struct verdict *v, struct verdict_check *check)
+{
+	static const char *const texts[RESULT_DOUBTS] = {
+		[RESULT_USAGE_BELOW_EVENTS] = "counts fewer output tokens than there are content events",
+		[RESULT_USAGE_ABOVE_CONTENT] = "counts more output tokens than there are bytes of content",
+		[RESULT_CACHED_ABOVE_INPUT] = "counts more cached input tokens than input tokens"};
+	char share[32], first[64];
+	bool ok = true;
+	for (int i = RESULT_USAGE_BELOW_EVENTS; i < RESULT_DOUBTS; i++) {
+		double part = (double)v->doubts[i].rows / (double)v->ok;
+		if (!v->doubts[i].rows)
+			continue;
+		snprintf(first, sizeof first, i == RESULT_CACHED_ABOVE_INPUT ? "" : ", the first %lld for %lld events",
+		         (long long)v->doubts[i].usage, (long long)v->doubts[i].events);
+		verdict_check_add(check, verdict_above(part, VERDICT_COUNTS_DOUBTFUL, INFINITY),
+		                  "the usage of %s response%s (%s) %s%s", VERDICT_NUMBER(v->doubts[i].rows),
+		                  verdict_plural(v->doubts[i].rows), verdict_percent(part, share), texts[i], first);
+		ok = ok && verdict_count(check->figures, result_doubt_names[i], v->doubts[i].rows);
+	}
+	if (v->hidden_rows > 0)
+		verdict_check_add(check, VERDICT_OK,
+		                  "%s response%s generated tokens before the first event that were not sent, %.3g on average "
+		                  "(reasoning): TPOT does not count them",
+		                  VERDICT_NUMBER(v->hidden_rows), verdict_plural(v->hidden_rows),
+		                  (double)v->hidden_tokens / (double)v->hidden_rows);
+	return ok && (!v->hidden_rows || verdict_count(check->figures, "hidden_tokens", v->hidden_tokens));
+}
+
+static bool judge_reasons(struct verdict *v, struct verdict_check *check)
+{
+	char share[32];
+	double early = (double)v->early / (double)v->ok;
+	if (v->early == 0)
+		return true;
+	verdict_check_add(check, verdict_above(early, VERDICT_EARLY_DOUBTFUL, INFINITY),
+	                  "%s response%s (%s) ended for another reason than stop or length", VERDICT_NUMBER(v->early),
+	                  verdict_plural(v->early), verdict_percent(early, share));
+	return verdict_count(check->figures, "ended_early", v->early);
+}
+
 static bool judge_lengths(struct verdict *v, struct verdict_check *check)
 {
 	if (v->rows_with_length == 0 || v->requested_tokens == 0)
@@ -752,8 +832,10 @@ static bool judge_lengths(struct verdict *v, struct verdict_check *check)
 		   least = VERDICT_LENGTH_DOUBTFUL * (double)v->requested_tokens;
 	verdict_check_add(check, verdict_above(off, least, INFINITY), "outputs had %s of the requested tokens%s",
 	                  verdict_percent(got, share),
-	                  off > least && got < 1 ? ": they ended by themselves (ipf-fire --exact-output asks for all)"
-	                                         : "");
+	                  off <= least || got >= 1 ? ""
+	                  : v->short_stop >= v->short_length
+	                      ? ": they ended by themselves (ipf-fire --exact-output asks for all)"
+	                      : ", although they ended at the limit (finish reason length)");
 	json_t *f = check->figures;
 	return verdict_count(f, "asked_output_tokens", v->requested_tokens) &&
 	       verdict_count(f, "output_tokens", v->received_tokens) && verdict_figure(f, "output_share", got) &&
@@ -906,7 +988,7 @@ static bool judge_question(struct verdict *v, enum verdict_question question, st
 		return judge_client(v, check);
 	case VERDICT_SERVER:
 		return judge_errors(v, check) && judge_ends(v, check) && judge_empty(v, check) && judge_streaming(v, check) &&
-		       judge_lengths(v, check) && judge_input(v, check);
+		       judge_reasons(v, check) && judge_counts(v, check) && judge_lengths(v, check) && judge_input(v, check);
 	default:
 		return judge_samples(v, check) && judge_repeats(v, check) && warm_cache_judge(&v->cache, check);
 	}

@@ -47,6 +47,8 @@
 /* Share of the successful responses whose content went on after their end mark. */
 #define VERDICT_AFTER_END_DOUBTFUL 0.01
 /* Share of the successful responses that have no content. */
+#define VERDICT_COUNTS_DOUBTFUL 0.01 /* share of responses whose counts of tokens contradict each other */
+#define VERDICT_EARLY_DOUBTFUL  0.01 /* share of responses that ended for another reason than stop or length */
 #define VERDICT_EMPTY_DOUBTFUL 0.01
 /* Share of the successful responses that came in one piece although streaming was requested. */
 #define VERDICT_NOT_STREAMED_DOUBTFUL 0.01

@@ -141,7 +141,7 @@ static const struct collect_case collect_cases[] = {
          {EVENT(
 			  "{\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a\"}},{\"index\":1,\"delta\":{\"content\":\"b\"}}]}"),
           EVENT("{\"choices\":[{\"index\":1,\"delta\":{\"content\":\"c\"},\"finish_reason\":\"stop\"}]}"), DONE},
-     .expected = "ok ev=2 co=0 ttft=10 ttfa=10 ttst=10 e2e=20 tpot=10 mean=10 max=10 st=0 in=5 out=2/events fin=stop",
+     .expected = "ok ev=2 co=0 ttft=10 ttfa=10 e2e=20 mean=10 max=10 st=0 in=5 out=2/events fin=stop",
      .text = "abc"},
 	{.name = "content in parts",
      .reads = {DELTA("\"content\":[{\"type\":\"thinking\",\"thinking\":[{\"type\":\"text\",\"text\":\"hm\"}]}]"),
@@ -185,7 +185,8 @@ static const struct collect_case collect_cases[] = {
           FINISH("stop"), DONE},
      .expected = "ok ev=1 co=0 ttft=10 ttfa=10 e2e=10 in=7 out=3/usage rt=2 ct=4 fin=stop"},
 	{.name = "a usage that is none",
-     .reads = {TEXT("a"), EVENT("{\"choices\":[],\"usage\":{\"prompt_tokens\":\"7\",\"completion_tokens\":-1}}"), DONE},
+     .reads = {TEXT("a"), EVENT("{\"choices\":[],\"usage\":{\"prompt_tokens\":\"7x\",\"completion_tokens\":-1}}"),
+               DONE},
      .expected = "ok ev=1 co=0 ttft=10 ttfa=10 e2e=10 in=5 out=1/events"},
 	{.name = "a usage of nothing for an answer of something",
      .reads = {TEXT("a"), TEXT("b"), USAGE(0, 0), DONE},
@@ -347,7 +348,7 @@ static const struct collect_case collect_cases[] = {
 	{.name = "aborted before the first token",
      .reads = {ROLE, FINISH("abort"), USAGE(7, 0), DONE},
      .expected = "in-band:the server ended the response without content, with finish reason abort ev=0 co=0 in=7 "
-                 "out=0/usage fin=abort"},
+                 "out=0/usage fin=error"},
 	{.name = "nothing but the end mark",
      .reads = {DONE},
      .expected = "malformed:the response has neither content nor a finish reason nor usage ev=0 co=0 in=5"},

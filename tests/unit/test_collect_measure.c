@@ -30,13 +30,13 @@ static void scene_begin(struct scene *s, const int64_t *times, size_t count)
 	s->options.stall_ns = IPF_ABSENT;
 	s->response.parsed = s->response.ended = true;
 	s->response.first_text_ns = s->response.input_tokens = s->response.output_tokens = IPF_ABSENT;
-	s->response.reasoning_tokens = s->response.cached_tokens = IPF_ABSENT;
+	s->response.reasoning_tokens = s->response.cached_tokens = s->response.total_tokens = IPF_ABSENT;
 	s->response.events = s->events;
 	s->response.events_count = count;
 	/* what is behind them is not looked at */
 	for (size_t i = 0; i < sizeof s->events / sizeof *s->events; i++)
 		s->events[i] = i < count ? (struct response_event){.t_ns = times[i], .usage_tokens = IPF_ABSENT}
-		                         : (struct response_event){INT64_MAX / 4, 7, 70000, 7, 7, EVENT_TOOL};
+		                         : (struct response_event){INT64_MAX / 4, 7, 70000, 7, 7, EVENT_TOOL, 0};
 }
 
 static void scene_measure(struct scene *s)
@@ -229,11 +229,9 @@ static const struct outcome {
 	{"p1", 200, RECORD_OK, "x", "stop", "cut", "the stream ended without its end mark, after a finish reason"},
 	{"pe", 200, RECORD_OK, "x", "error", "in-band",
      "the server ended the response without content, with finish reason error"},
-	{"pe", 200, RECORD_OK, "x", "abort", "in-band",
-     "the server ended the response without content, with finish reason abort"},
 	{"pe", 200, RECORD_OK, "x", "content_filter", "in-band",
      "the server ended the response without content, with finish reason content_filter"},
-	{"pe1", 200, RECORD_OK, "x", "error", NULL, NULL},
+	{"pe1", 200, RECORD_OK, "x", "error", "in-band", "the server gave the response up, with finish reason error"},
 	{"pe", 200, RECORD_OK, "x", "stop", NULL, NULL},
 	{"pe", 200, RECORD_OK, "x", "", "malformed", "the response has neither content nor a finish reason nor usage"},
 	{"pec", 200, RECORD_OK, "x", "stop", "malformed", "the response has no content, which the API requires"},
