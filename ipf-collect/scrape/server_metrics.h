@@ -1,8 +1,11 @@
 /* What model servers call their metrics, as data: the common names of ipf-results(5), and the table that leads to them.
  *
  * The values of all series of a metric are added, whatever their labels (engines, models, adapters), or averaged if the
- * common name is a share. If a server has several metrics for one common name, those of the lowest rank that are there
- * count: vLLM 0.9 has the old and the new name of the same counter.
+ * common name is a share. prometheus_client of several processes exports a gauge once per process, with the label
+ * "pid", and 0 for each process that never set it. Numbers of requests add up over the processes; of shares and
+ * settings, which every process reports for its whole engine, the greatest value counts. If a server has several
+ * metrics for one common name, those of the lowest rank that are there count: vLLM 0.9 has the old and the new name of
+ * the same counter.
  */
 #ifndef COLLECT_SERVER_METRICS_H
 #define COLLECT_SERVER_METRICS_H
@@ -66,6 +69,7 @@ struct common_metric {
 	const char *name;
 	enum metric_kind kind;
 	bool averaged; /* a share, or a setting: several series are averaged */
+	bool greatest; /* of series that differ in the label "pid" only, the greatest counts */
 };
 
 extern const struct common_metric common_metrics[COMMON_METRICS];

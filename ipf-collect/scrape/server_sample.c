@@ -65,10 +65,14 @@ static bool add_bucket(struct total *t, double bound, double count)
 	return true;
 }
 
-static double increase(const struct snapshot *before, const struct snapshot_entry *now)
+/* Counts a reset; not of sums, which a negative value of a histogram makes smaller. */
+static double increase(struct server_sample *s, const struct snapshot_entry *now)
 {
-	const struct snapshot_entry *then = before ? snapshot_find(before, now) : NULL;
-	return then && then->value <= now->value ? now->value - then->value : now->value;
+	const struct snapshot_entry *then = s->before ? snapshot_find(s->before, now) : NULL;
+	if (!then)
+		return now->value;
+	s->resets += then->value > now->value && now->part != PART_SUM;
+	return then->value <= now->value ? now->value - then->value : now->value;
 }
 
 static bool add_histogram(struct total *t, const struct snapshot_entry *e, double more)
@@ -83,8 +87,7 @@ static bool add_histogram(struct total *t, const struct snapshot_entry *e, doubl
 	return true;
 }
 
-static bool add_entry(struct total *t, const struct snapshot_entry *e, enum metric_kind kind,
-                      const struct snapshot *before)
+static bool add_entry(struct server_sample *s, struct total *t, const struct snapshot_entry *e, enum metric_kind kind)
 {
 	t->there |= kind != METRIC_HISTOGRAM || e->part != PART_COUNT; /* a count alone is the requests' */
 	t->series++;
@@ -95,9 +98,9 @@ static bool add_entry(struct total *t, const struct snapshot_entry *e, enum metr
 	} else if (kind == METRIC_GAUGE) {
 		t->sum += e->value;
 	} else if (kind == METRIC_COUNTER) {
-		t->sum += increase(before, e);
+		t->sum += increase(s, e);
 	} else {
-		return add_histogram(t, e, increase(before, e));
+		return add_histogram(t, e, increase(s, e));
 	}
 	return true;
 }
@@ -134,13 +137,13 @@ static void find_ranks(const struct server_sample *s, struct total *totals)
 	}
 }
 
-static bool add_all(const struct server_sample *s, struct total *totals)
+static bool add_all(struct server_sample *s, struct total *totals)
 {
 	find_ranks(s, totals);
 	for (size_t i = 0; i < s->now->count; i++) {
 		enum metric_kind kind;
 		struct total *t = total_of(s, totals, &s->now->entries[i], &kind);
-		if (t && !add_entry(t, &s->now->entries[i], kind, s->before))
+		if (t && !add_entry(s, t, &s->now->entries[i], kind))
 			return false;
 	}
 	return true;
@@ -214,15 +217,18 @@ static void write_kind(const struct server_sample *s, const struct total *totals
 		jout_end_map(w);
 }
 
-bool server_sample_write(const struct server_sample *s, struct jout *w)
+bool server_sample_write(struct server_sample *s, struct jout *w)
 {
 	size_t count = COMMON_METRICS + s->own->count;
 	struct total *totals = calloc(count, sizeof *totals);
+	s->resets = 0;
 	bool good = totals && add_all(s, totals);
 	for (size_t i = 0; good && s->seen && i < COMMON_METRICS; i++)
 		s->seen[i] |= totals[i].there;
 	for (int kind = METRIC_GAUGE; good && kind <= (s->before ? METRIC_HISTOGRAM : METRIC_GAUGE); kind++)
 		write_kind(s, totals, (enum metric_kind)kind, w);
+	if (good && s->resets > 0)
+		jout_member_int(w, "resets", s->resets);
 	for (size_t i = 0; totals && i < count; i++)
 		free(totals[i].buckets);
 	free(totals);

@@ -5,7 +5,8 @@
  *     struct server_sample sample = {.server = server, .now = &now, .before = &before, .own = &own, .seen = seen};
  *     server_sample_write(&sample, &w);       // "gauges":{…},"counters":{…},"histograms":{…}
  *
- * A counter that is smaller than before began again at 0; a series that was not there before has counted from 0.
+ * A counter that is smaller than before began again at 0, because the server restarted: `resets` counts such series. A
+ * series that was not there before has counted from 0.
  */
 #ifndef COLLECT_SERVER_SAMPLE_H
 #define COLLECT_SERVER_SAMPLE_H
@@ -20,12 +21,13 @@ struct server_sample {
 	const struct own_metrics *own;
 	bool *
 		seen; /* of common_metrics: set if the sample has it, or would have it with a scrape before; NULL: not wanted */
+	int64_t resets; /* set by server_sample_write: series of counters that are smaller than before */
 };
 
 /* The server whose names the most series have; NULL: none of the table. */
 const char *server_recognize(const struct snapshot *snapshot);
 
-/* Writes the three members that are not empty. False: no memory. */
-bool server_sample_write(const struct server_sample *sample, struct jout *w);
+/* Writes the three members that are not empty, and "resets" if a counter fell. False: no memory. */
+bool server_sample_write(struct server_sample *sample, struct jout *w);
 
 #endif

@@ -49,11 +49,19 @@ static uint64_t mix(uint64_t a, uint64_t b)
 	return a * UINT64_C(0xff51afd7ed558ccd) ^ (a >> 33);
 }
 
-static uint64_t series_hash(const struct exposition_series *series)
+/* Whether the series is of one of several processes, whose greatest value counts. */
+static bool is_of_process(const struct exposition_series *series, unsigned metric)
+{
+	return metric < server_metrics_count && common_metrics[server_metrics[metric].common].greatest &&
+	       exposition_label(series, "pid").data;
+}
+
+static uint64_t series_hash(const struct exposition_series *series, bool of_process)
 {
 	uint64_t hash = text_hash_mixed(series->name);
 	for (size_t i = 0; i < series->labels_count; i++)
-		hash = mix(mix(hash, text_hash_mixed(series->labels[i].name)), text_hash_mixed(series->labels[i].value));
+		if (!of_process || !slice_is(series->labels[i].name, "pid"))
+			hash = mix(mix(hash, text_hash_mixed(series->labels[i].name)), text_hash_mixed(series->labels[i].value));
 	return hash;
 }
 
@@ -98,7 +106,8 @@ static bool grow(struct snapshot *s)
 
 static void put(struct snapshot *s, const struct exposition_series *series, struct snapshot_entry *entry)
 {
-	entry->series = series_hash(series);
+	const bool of_process = is_of_process(series, entry->metric);
+	entry->series = series_hash(series, of_process);
 	if (s->count == SNAPSHOT_SERIES_MAX)
 		s->too_many = true;
 	else if (s->count == s->cap && !grow(s))
@@ -107,7 +116,11 @@ static void put(struct snapshot *s, const struct exposition_series *series, stru
 		return;
 	uint32_t *at = place(s, entry->series, entry->metric);
 	if (*at) {
-		s->duplicates++;
+		struct snapshot_entry *other = &s->entries[*at - 1];
+		if (!of_process)
+			s->duplicates++;
+		else if (entry->value > other->value)
+			other->value = entry->value;
 		return;
 	}
 	s->entries[s->count++] = *entry;

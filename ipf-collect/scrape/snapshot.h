@@ -5,7 +5,8 @@
  *     if (snapshot_failed(now, &err) < 0) …
  *
  * A series is known by a hash of its name and labels, so that its increase since the scrape before is found, also when
- * only some of the series of a metric begin again at 0.
+ * only some of the series of a metric begin again at 0. The series of a gauge whose greatest value counts
+ * (server_metrics.h) are one entry per engine: their hash leaves out the process.
  */
 #ifndef COLLECT_SNAPSHOT_H
 #define COLLECT_SNAPSHOT_H

@@ -119,14 +119,16 @@ void target_end(struct target *t, int64_t now_ns, struct ipf_error *err)
 /* `base`: NULL for the first sample. */
 static bool write_values(struct target *t, const struct snapshot *now, const struct snapshot *base, struct jout *w)
 {
-	struct server_sample sample = {t->server, now, base, &t->own, t->seen};
+	struct server_sample sample = {t->server, now, base, &t->own, t->seen, 0};
 	if (t->server) {
 		jout_key(w, "server");
 		jout_string0(w, t->server);
 	}
 	if (base)
 		jout_member_int(w, "interval_ns", t->now_ns - t->before_ns);
-	return server_sample_write(&sample, w);
+	const bool good = server_sample_write(&sample, w);
+	t->restarts += sample.resets > 0;
+	return good;
 }
 
 bool target_line(struct target *t, int64_t t_ns, const struct snapshot *now, const struct snapshot *base,
@@ -203,6 +205,8 @@ json_t *target_json(const struct target *t, const struct run_clock *clock)
 		json_object_set_new(json, "server", json_string(t->server));
 		json_object_set_new(json, "missing", target_missing(t));
 	}
+	if (t->restarts)
+		json_object_set_new(json, "restarts", json_integer((json_int_t)t->restarts));
 	if (*t->last_error)
 		json_object_set_new(json, "last_error", json_string(t->last_error));
 	if (t->bad_lines)

@@ -36,6 +36,7 @@ struct target {
 	char error[300]; /* of the latest scrape; "": it worked */
 	char last_error[300];
 	int64_t scrapes, failed, bad_lines, first_ns, last_ns; /* the times are of clock_now(); IPF_ABSENT: none */
+	int64_t restarts;                                      /* samples in which counters fell */
 };
 
 /* `text`: [NAME=]URL. -1: IPF_USAGE. The user's patterns are borrowed. */

@@ -80,6 +80,8 @@ static int list_targets(struct server_figures *f, const struct run_data *run)
 		                                     .part = from->part,
 		                                     .readings = from->readings,
 		                                     .failed = from->failed,
+		                                     .restarts = from->restarts,
+		                                     .restarted_ns = from->restarted_ns,
 		                                     .counts = true,
 		                                     .missing = json_object_get(entry, "missing")};
 		to->client = client_target(run, to->url);
@@ -476,6 +478,8 @@ static int compare(struct compared_figures *c, const struct server_figures *f, c
 	if (read_client(&c->client, run, &f->range, of ? of->client : -1) < 0)
 		return -1;
 	c->client.direct = true;
+	for (int i = 0; i < f->count; i++)
+		c->facts.restarts += f->targets[i].counts && (!of || of == &f->targets[i]) ? f->targets[i].restarts : 0;
 	for (int i = 0; i < f->count; i++)
 		c->client.direct &= (of && of != &f->targets[i]) || !f->targets[i].counts || f->targets[i].client >= 0;
 	server_comparison_make(&c->comparison, &c->client, &c->facts);

@@ -49,8 +49,9 @@ struct server_target_figures {
 	int source;                             /* in run->samples */
 	int part;
 	int64_t readings, failed;
-	bool counts; /* no other part has scraped it better */
-	int client;  /* the target of ipf-fire on the same host and port, an index into run->groups[BY_TARGET]; -1 */
+	int64_t restarts, restarted_ns; /* how often its counters fell, and when first */
+	bool counts;                    /* no other part has scraped it better */
+	int client; /* the target of ipf-fire on the same host and port, an index into run->groups[BY_TARGET]; -1 */
 	struct target_work work;
 	struct compared_figures *compared; /* with the requests to it; NULL: not known, or it is the only one */
 	json_t *missing;                   /* common names that it never had; borrowed; NULL */

@@ -116,6 +116,10 @@ static json_t *target_json(const struct server_figures *figures, const struct se
 	json_put_count(json, "scrapes", t->readings);
 	json_put_count(json, "failed", t->failed);
 	json_put_text(json, "last_error", t->last_error);
+	if (t->restarts > 0) {
+		json_put_count(json, "restarts", t->restarts);
+		json_put(json, "restarted_s", (double)t->restarted_ns / 1e9);
+	}
 	json_put_object(json, "missing", json_incref(t->missing));
 	if (!t->counts)
 		json_object_set_new(json, "counts", json_false());

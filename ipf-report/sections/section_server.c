@@ -241,6 +241,23 @@ static void tell_unreached(const struct telling *t, json_t *targets)
 	}
 }
 
+/* Targets whose counters fell. */
+static void tell_restarts(const struct telling *t, json_t *targets)
+{
+	json_t *target;
+	size_t i;
+	json_array_foreach(targets, i, target)
+	{
+		if (figure_at(target, "restarts") > 0)
+			tell(t, "restarted", target,
+			     figure_at(target, "restarts") > 1
+			         ? "{target!}: the server restarted {restarts#} times during the run: its counters fell, the first "
+			           "time at {restarted_s} s"
+			         : "{target!}: the server restarted during the run: its counters fell at {restarted_s} s")
+				->tone = TONE_WARN;
+	}
+}
+
 /* A brief report has what explains something: differences, and what could not be read. */
 void section_server(const struct telling *t)
 {
@@ -252,6 +269,7 @@ void section_server(const struct telling *t)
 		tell_facts(t, server);
 	}
 	tell_unreached(t, targets);
+	tell_restarts(t, targets);
 	tell_prometheus(t, json_at(server, "prometheus"));
 	if (!t->brief)
 		tell_comparison(t, json_at(server, "comparison"));

@@ -101,6 +101,8 @@ __attribute__((format(printf, 5, 6))) static void note(struct server_comparison 
 	va_end(args);
 }
 
+static const char lost[] = "the server restarted, and what it counted after the last reading before that is lost";
+
 /* Compares the numbers of requests. Requests that failed may never have reached the server, so that it can have counted
  * any number from those that succeeded to all. 1: more, -1: fewer. */
 static int compare_requests(struct server_comparison *c, const struct client_facts *client,
@@ -119,11 +121,10 @@ static int compare_requests(struct server_comparison *c, const struct client_fac
 		return 1;
 	}
 	if (server->requests < (double)client->ok - slack - 0.5) {
-		note(
-			c, COMPARISON_FEWER_REQUESTS, (double)client->ok, server->requests,
-			"the server counted %.0f requests, this client had %lld that succeeded: a replica is not scraped, or a cache "
-			"in front of the server answers",
-			server->requests, (long long)client->ok);
+		note(c, COMPARISON_FEWER_REQUESTS, (double)client->ok, server->requests,
+		     "the server counted %.0f requests, this client had %lld that succeeded: %s", server->requests,
+		     (long long)client->ok,
+		     server->restarts > 0 ? lost : "a replica is not scraped, or a cache in front of the server answers");
 		return -1;
 	}
 	return 0;
@@ -162,7 +163,8 @@ static void compare_output(struct server_comparison *c, const struct client_fact
 	                   : same_requests(server, requests)
 	                       ? "tokens that it did not send, such as rejected ones"
 	                       : "another client uses the server, or tokens that it did not send, such as rejected ones";
-	const char *fewer = !client->usage                    ? "the client's counts are not the server's own"
+	const char *fewer = server->restarts > 0              ? lost
+	                    : !client->usage                  ? "the client's counts are not the server's own"
 	                    : same_requests(server, requests) ? "it may not count all that it sends"
 	                                                      : "a replica is not scraped";
 	if (isnan(server->output_tokens) || !(got > 0))
@@ -172,7 +174,7 @@ static void compare_output(struct server_comparison *c, const struct client_fact
 	if (client->given_up > 0 && requests <= 0) {
 		cause = given_up(client);
 		more = cause.text;
-		if (server->output_tokens >= got - slack - client->given_up_output)
+		if (server->restarts == 0 && server->output_tokens >= got - slack - client->given_up_output)
 			fewer = cause.text;
 	}
 	if (server->output_tokens > got + slack + client->unknown_output)
@@ -188,6 +190,10 @@ static struct cause fewer_input(const struct client_facts *client, const struct 
 {
 	const bool caches = !(client->cached_share <= 0 && !(server->hit_rate > 0)), replicas = !same_requests(server, 0);
 	struct cause c;
+	if (server->restarts > 0) {
+		snprintf(c.text, sizeof c.text, "%s", lost);
+		return c;
+	}
 	if (client->given_up > 0 && server->input_tokens >= client->input_tokens - slack - client->given_up_input)
 		return given_up(client);
 	snprintf(c.text, sizeof c.text, "%s%s%s",

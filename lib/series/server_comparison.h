@@ -15,7 +15,8 @@
  * possible, not as found: nothing here can see a proxy. But how long a connection takes to open tells the network,
  * which adds about one round trip to TTFT, from the rest. Requests that the client gave up (timed out, disconnected,
  * cancelled) are in the server's figures and not in the client's latencies: they are named first. Other clients and
- * replicas that are not scraped are named only if the numbers of requests do not agree, or are not known.
+ * replicas that are not scraped are named only if the numbers of requests do not agree, or are not known. After a
+ * restart of the server, the counts between the last reading and the restart are lost: nothing else explains too few.
  */
 #ifndef IPF_SERVER_COMPARISON_H
 #define IPF_SERVER_COMPARISON_H
@@ -59,6 +60,7 @@ struct server_facts {
 	double unsure_requests, unsure_input, unsure_output; /* by which these may be off: counter_figures.unsure */
 	double hit_rate, unsure_hit_rate;                    /* prefix cache hits / queries */
 	double queue_mean;                                   /* ns */
+	int64_t restarts; /* times that the server's counters fell; server_facts_read does not know them */
 	struct bucket_histogram latency[COMPARED_LATENCIES];
 };
 

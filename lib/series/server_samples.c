@@ -153,6 +153,17 @@ static int each_member(struct reading *r, const char *group,
 	return bad;
 }
 
+/* A reading whose counters fell: the server restarted since the reading before. */
+static int add_restart(struct server_target *target, int64_t t_ns, const struct jdoc *line, struct ipf_error *err)
+{
+	int64_t resets = 0;
+	if (jdoc_get_uint(line, JDOC_ROOT, "resets", &resets, err) < 0)
+		return -1;
+	if (resets > 0 && target->restarts++ == 0)
+		target->restarted_ns = t_ns;
+	return 0;
+}
+
 int server_samples_add(struct server_samples *s, int part, int64_t shift_ns, const struct jdoc *line,
                        struct ipf_error *err)
 {
@@ -186,7 +197,9 @@ int server_samples_add(struct server_samples *s, int part, int64_t shift_ns, con
 	if (got != 0)
 		return got < 0 ? -1 : 0;
 	struct reading r = {s->store, source, t_ns, {t_ns - interval_ns, t_ns}, line, ""};
-	int bad = each_member(&r, "gauges", add_gauge, err);
+	int bad = add_restart(target, t_ns, line, err);
+	if (bad == 0)
+		bad = each_member(&r, "gauges", add_gauge, err);
 	if (bad == 0 && interval_ns > 0)
 		bad = each_member(&r, "counters", add_counter, err);
 	if (bad == 0 && interval_ns > 0)

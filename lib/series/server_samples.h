@@ -28,6 +28,8 @@ struct server_target {
 	char server[32];      /* its kind, "" if not known */
 	char last_error[160]; /* of the last reading that failed; "" */
 	int64_t readings, failed;
+	int64_t restarts;     /* readings whose counters were smaller than before */
+	int64_t restarted_ns; /* the time of the first of them; without meaning if there is none */
 };
 
 struct server_samples {

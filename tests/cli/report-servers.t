@@ -77,6 +77,18 @@ is "$(differences 'if .sample == "server" and .counters then .counters.input_tok
 	'["template-tokens"]' "and a chat template"
 is "$(differences 'if .n then .asked_input_tokens = 93 else . end')" '["template-tokens"]' "also if only the trace lacks it"
 is "$(differences 'if .n then .cached_tokens = 50 else . end')" '["hit-rate"]' "and another hit rate"
+# A restart of the server at 6 s, when its counters had 2 of each 5 requests since the sample before.
+restart='if .sample == "server" and .t_ns == 6000000000 then .resets = 9 | .counters |= map_values(. * 2 / 5) else . end'
+is "$(differences "$restart")" '["fewer-requests","fewer-output-tokens"]' "counts that a restart lost are missing"
+is "$("$report" -f json changed.results | jq -c '.server | [.targets[0].restarts, .targets[0].restarted_s], (.comparison.differences[].text | sub("^.*: "; ""))' | sort -u)" \
+	"$(printf '%s\n' '"the server restarted, and what it counted after the last reading before that is lost"' '[1,6]')" "the restart is named as the cause"
+for words in "" --full; do
+	matches "$(IPF_REPORT_FULL='' "$report" $words changed.results | tr -s ' \n' ' ')" \
+		"restarted replica-a: the server restarted during the run: its counters fell at 6(\.0+)? s" "the report ${words:-without options} says when the server restarted"
+done
+differences "$restart | if .sample == \"server\" and .t_ns == 9000000000 then .resets = 1 else . end" >kinds
+contains "$("$report" changed.results | tr -s ' \n' ' ')" "replica-a: the server restarted 2 times during the run: its counters fell, the first time at 6" "two restarts are counted"
+is "$("$report" equal.results | grep -c restart)" 0 "a server that did not restart has no such sentence"
 # What the client gave up is in the server's latencies and not in the client's: no other client is needed to explain that.
 differences 'if .sample == "server" and .histograms then .histograms.ttft_ns |= (.sum *= 3 | .buckets = [[100000000, 0], [200000000, .count], [null, 0]])
 	elif .n and .n >= 40 then { n, stage, ok: false, due_ns, start_ns, end_ns, input_tokens, events: 0, error: { kind: "timeout", text: "no answer" } } else . end' >kinds

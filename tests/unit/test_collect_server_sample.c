@@ -62,6 +62,26 @@ static void test_series_are_added_and_shares_averaged(void **state)
 	expect_of("vllm", false, "{\"gauges\":{\"running\":7,\"kv_cache_usage\":0.5}}");
 }
 
+/* prometheus_client of several processes: each gauge once per process. */
+static void test_processes_of_one_engine(void **state)
+{
+	(void)state;
+	scrape(
+		"vllm:num_requests_running{engine=\"0\",pid=\"7\"} 0\nvllm:num_requests_running{engine=\"0\",pid=\"9\"} 5\n"
+		"vllm:num_requests_waiting{engine=\"0\",pid=\"7\"} 1\nvllm:num_requests_waiting{engine=\"0\",pid=\"9\"} 2\n"
+		"vllm:kv_cache_usage_perc{engine=\"0\",pid=\"7\"} 0\nvllm:kv_cache_usage_perc{engine=\"0\",pid=\"9\"} 0.75\n"
+		"vllm:kv_cache_usage_perc{pid=\"11\",engine=\"1\"} 0.25\nvllm:kv_cache_usage_perc{pid=\"12\",engine=\"1\"} 0\n");
+	assert_int_equal(now.duplicates, 0);
+	expect_of("vllm", false, "{\"gauges\":{\"running\":5,\"waiting\":3,\"kv_cache_usage\":0.5}}");
+	/* a share and a limit of another server */
+	scrape("sglang:num_running_reqs{pid=\"1\"} 2\nsglang:num_running_reqs{pid=\"2\"} 2\n"
+	       "sglang:token_usage{pid=\"1\"} 0.125\nsglang:token_usage{pid=\"2\"} 0.5\nsglang:token_usage{pid=\"3\"} 0\n");
+	expect_of("sglang", false, "{\"gauges\":{\"running\":4,\"kv_cache_usage\":0.5}}");
+	scrape("trtllm_max_num_active_requests{pid=\"1\"} 64\ntrtllm_max_num_active_requests{pid=\"2\"} 64\n"
+	       "trtllm_kv_cache_tokens_per_block{pid=\"1\"} 32\ntrtllm_kv_cache_tokens_per_block{pid=\"2\"} 0\n");
+	expect_of("tensorrt-llm", false, "{\"gauges\":{\"cache_block_tokens\":32,\"batch_slots\":64}}");
+}
+
 static void test_counters_are_increases(void **state)
 {
 	(void)state;
@@ -70,12 +90,26 @@ static void test_counters_are_increases(void **state)
 	/* one grew, one began again, one is new, one disappeared */
 	scrape("vllm:generation_tokens_total{engine=\"0\"} 130\nvllm:generation_tokens_total{engine=\"1\"} 7\n"
 	       "vllm:generation_tokens_total{engine=\"2\"} 1000\nvllm:num_preemptions_total 0\n");
-	expect("{\"counters\":{\"preemptions\":0,\"output_tokens\":1037}}");
+	expect("{\"counters\":{\"preemptions\":0,\"output_tokens\":1037},\"resets\":1}");
 	/* _total or not, _created never, twice the same: once */
 	scrape("vllm:generation_tokens{engine=\"0\"} 10\nvllm:generation_tokens{engine=\"0\"} 11\n"
 	       "vllm:generation_tokens_created{engine=\"0\"} 1.7e9\n");
 	assert_int_equal(now.duplicates, 1);
-	expect("{\"counters\":{\"output_tokens\":10}}");
+	expect("{\"counters\":{\"output_tokens\":10},\"resets\":1}");
+}
+
+static void test_counters_that_fall_are_counted(void **state)
+{
+	(void)state;
+	scrape("sglang:num_requests_total 7\nsglang:e2e_request_latency_seconds_bucket{le=\"+Inf\"} 7\n"
+	       "sglang:e2e_request_latency_seconds_count 7\nsglang:e2e_request_latency_seconds_sum 3\n"
+	       "sglang:num_running_reqs 4\n");
+	scrape("sglang:num_requests_total 8\nsglang:e2e_request_latency_seconds_bucket{le=\"+Inf\"} 2\n"
+	       "sglang:e2e_request_latency_seconds_count 2\nsglang:e2e_request_latency_seconds_sum 1\n"
+	       "sglang:num_running_reqs 1\n");
+	/* a bucket and the count; a gauge may fall, and so may a sum */
+	expect("{\"gauges\":{\"running\":1},\"counters\":{\"requests_ok\":1},"
+	       "\"histograms\":{\"e2e_ns\":{\"count\":2,\"sum\":1000000000,\"buckets\":[[null,2]]}},\"resets\":2}");
 }
 
 static void test_histograms(void **state)
@@ -237,7 +271,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(test_series_are_added_and_shares_averaged, forget),
+		cmocka_unit_test_teardown(test_processes_of_one_engine, forget),
 		cmocka_unit_test_teardown(test_counters_are_increases, forget),
+		cmocka_unit_test_teardown(test_counters_that_fall_are_counted, forget),
 		cmocka_unit_test_teardown(test_histograms, forget),
 		cmocka_unit_test_teardown(test_old_and_new_names_count_once, forget),
 		cmocka_unit_test_teardown(test_tiers_by_label, forget),

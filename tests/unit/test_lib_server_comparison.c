@@ -161,6 +161,27 @@ static void test_missing_replica(void **state)
 	finds(s, 0, NULL);
 }
 
+static void test_restart_explains_what_is_missing(void **state)
+{
+	static const char why[] = ": the server restarted, and what it counted after the last reading before that is lost";
+	struct sides *s = *state;
+	s->server.restarts = 1;
+	finds(s, 0, NULL);
+	s->server.output_tokens = 2000;
+	finds(s, COMPARISON_FEWER_OUTPUT, why);
+	s->server.requests = NAN;
+	finds(s, COMPARISON_FEWER_OUTPUT, why);
+	s->client.given_up = 3;
+	s->client.given_up_output = 2000;
+	finds(s, COMPARISON_FEWER_OUTPUT, why);
+	s->server.output_tokens = s->client.output_tokens;
+	s->server.input_tokens = 0.5 * s->client.input_tokens;
+	finds(s, COMPARISON_FEWER_INPUT, why);
+	s->server.requests = 52;
+	s->server.input_tokens = NAN;
+	finds(s, COMPARISON_FEWER_REQUESTS, why);
+}
+
 static void test_tokens(void **state)
 {
 	struct sides *s = *state;
@@ -322,11 +343,22 @@ int main(void)
 {
 #define TEST(test_) cmocka_unit_test_setup_teardown(test_, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(test_unsure),        TEST(test_unsure_reading),   TEST(test_equal),
-		TEST(test_nothing_known), TEST(test_other_client),     TEST(test_missing_replica),
-		TEST(test_tokens),        TEST(test_template),         TEST(test_delay_in_front),
-		TEST(test_stopped),       TEST(test_below_resolution), TEST(test_slower_tokens),
-		TEST(test_hit_rate),      TEST(test_given_up),         TEST(test_tokens_given_up),
+		TEST(test_unsure),
+		TEST(test_unsure_reading),
+		TEST(test_equal),
+		TEST(test_nothing_known),
+		TEST(test_other_client),
+		TEST(test_missing_replica),
+		TEST(test_restart_explains_what_is_missing),
+		TEST(test_tokens),
+		TEST(test_template),
+		TEST(test_delay_in_front),
+		TEST(test_stopped),
+		TEST(test_below_resolution),
+		TEST(test_slower_tokens),
+		TEST(test_hit_rate),
+		TEST(test_given_up),
+		TEST(test_tokens_given_up),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -224,6 +224,31 @@ static void test_too_many_names(void **state)
 	server_samples_release(&s);
 }
 
+static void test_restarts(void **state)
+{
+	static const char *const lines[] = {
+		"{\"t_ns\":1,\"target\":\"a\",\"resets\":0}",
+		"{\"t_ns\":2,\"target\":\"a\",\"interval_ns\":1,\"counters\":{\"x\":1},\"resets\":3}",
+		"{\"t_ns\":3,\"target\":\"b\"}",
+		"{\"t_ns\":4,\"target\":\"a\",\"interval_ns\":1,\"resets\":1}",
+	};
+	struct server_samples s = {.store = sample_store_new(SAMPLE_STORE_BYTES)};
+	(void)state;
+	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+		struct ipf_error err = {0};
+		struct jdoc doc = {0};
+		assert_int_equal(jdoc_parse(&doc, lines[i], strlen(lines[i]), &err), 0);
+		assert_int_equal(server_samples_add(&s, 0, 10, &doc, &err), 0);
+		jdoc_release(&doc);
+	}
+	assert_int_equal(s.count, 2);
+	assert_int_equal(s.targets[0].restarts, 2);
+	assert_int_equal(s.targets[0].restarted_ns, 12);
+	assert_int_equal(s.targets[1].restarts, 0);
+	server_samples_release(&s);
+	sample_store_free(s.store);
+}
+
 static void test_bad_lines(void **state)
 {
 	(void)state;
@@ -242,6 +267,7 @@ static void test_bad_lines(void **state)
 		{"{\"t_ns\":1,\"target\":\"a\",\"interval_ns\":1,\"histograms\":{\"x\":{\"count\":1,\"sum\":1,\"buckets\":[[2,1],[1,"
 	     "1]]}}}",
 	     "histograms: x: expected buckets [bound, count] in order of their bounds"},
+		{"{\"t_ns\":1,\"target\":\"a\",\"interval_ns\":1,\"resets\":\"x\"}", "resets: expected an integer, got \"x\""},
 	};
 	struct server_samples s = {.store = sample_store_new(SAMPLE_STORE_BYTES)};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -293,7 +319,7 @@ int main(void)
 		cmocka_unit_test(test_gauges_over_time), cmocka_unit_test(test_several_targets),
 		cmocka_unit_test(test_increases),        cmocka_unit_test(test_memory_is_bounded),
 		cmocka_unit_test(test_too_many_names),   cmocka_unit_test(test_bad_lines),
-		cmocka_unit_test(test_devices),
+		cmocka_unit_test(test_devices),          cmocka_unit_test(test_restarts),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
