@@ -832,7 +832,8 @@ static void keep_details(const struct response *r, struct result *row)
 	row->image_tokens = r->details[API_IMAGE];
 	row->audio_tokens = r->details[API_AUDIO];
 	row->output_audio_tokens = r->details[API_OUTPUT_AUDIO];
-	row->tool_calls = r->calls.count ? (int64_t)r->calls.count : IPF_ABSENT;
+	const size_t tool_calls = tool_calls_count(&r->calls);
+	row->tool_calls = tool_calls ? (int64_t)tool_calls : IPF_ABSENT;
 	if (r->details[API_SPEC_DRAFT] == 0 || r->details[API_SPEC_DRAFTS] == 0)
 		return;
 	row->spec_drafts = r->details[API_SPEC_DRAFTS];

@@ -35,6 +35,7 @@ bool live_answer_take(struct live_answer *a, struct response *response, bool ids
 	tool_calls_release(&a->calls);
 	a->calls = response->calls;
 	response->calls = (struct tool_calls){0};
+	tool_calls_keep_one_choice(&a->calls);
 	for (size_t i = 0; i < a->calls.count; i++) /* by which results name them */
 		if (!a->calls.list[i].id.len)
 			buffer_format(&a->calls.list[i].id, "call-%zu", i + 1);

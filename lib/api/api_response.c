@@ -374,7 +374,8 @@ static void note_roots(struct api_response *r)
 
 static int compile_calls(struct descriptor_place at, json_t *calls, struct api_call_places *to, struct ipf_error *err)
 {
-	static const char *const known[] = {"each", "index", "id", "name", "arguments", NULL};
+	static const char *const known[] = {"choices", "choice", "each",      "single", "index",
+	                                    "id",      "name",   "arguments", NULL};
 	char inside[64];
 	if (!calls)
 		return 0;
@@ -383,7 +384,10 @@ static int compile_calls(struct descriptor_place at, json_t *calls, struct api_c
 	snprintf(inside, sizeof inside, "%s.calls", at.inside);
 	struct descriptor_place within = descriptor_inside(at, inside);
 	if (descriptor_only_members(within, calls, known, err) < 0 ||
+	    compile_pointers(within, calls, "choices", &to->choices, err) < 0 ||
+	    compile_pointers(within, calls, "choice", &to->choice, err) < 0 ||
 	    compile_pointers(within, calls, "each", &to->each, err) < 0 ||
+	    compile_pointers(within, calls, "single", &to->single, err) < 0 ||
 	    compile_pointers(within, calls, "index", &to->index, err) < 0 ||
 	    compile_pointers(within, calls, "id", &to->id, err) < 0 ||
 	    compile_pointers(within, calls, "name", &to->name, err) < 0 ||
@@ -498,7 +502,10 @@ void api_response_release(struct api_response *r)
 	                              &r->outputs,
 	                              &r->output_index,
 	                              &r->id,
+	                              &r->calls.choices,
+	                              &r->calls.choice,
 	                              &r->calls.each,
+	                              &r->calls.single,
 	                              &r->calls.index,
 	                              &r->calls.id,
 	                              &r->calls.name,

@@ -70,8 +70,8 @@ static bool only_text(const struct api_response *r, struct slice key)
 /* Whether nothing does. */
 static bool is_ignored(const struct api_response *r, struct slice key)
 {
-	const struct api_pointers *rest[] = {&r->text,         &r->reasoning, &r->tools,     &r->outputs,
-	                                     &r->output_index, &r->id,        &r->calls.each};
+	const struct api_pointers *rest[] = {&r->text, &r->reasoning,     &r->tools,      &r->outputs,     &r->output_index,
+	                                     &r->id,   &r->calls.choices, &r->calls.each, &r->calls.single};
 	for (size_t i = 0; i < sizeof rest / sizeof *rest; i++)
 		if (any_mentions(rest[i], key))
 			return false;

@@ -7,6 +7,8 @@
 struct adding {
 	struct tool_calls *calls;
 	const struct api_call_places *places;
+	int64_t position, choice; /* the place of a choice among all, and its index */
+	bool single;
 };
 
 static void release_call(struct tool_call *call)
@@ -16,7 +18,7 @@ static void release_call(struct tool_call *call)
 	buffer_release(&call->arguments);
 }
 
-static struct tool_call *new_call(struct tool_calls *calls, int64_t index)
+static struct tool_call *new_call(struct tool_calls *calls, int64_t choice, int64_t index)
 {
 	if (calls->count == TOOL_CALLS_MOST)
 		return NULL;
@@ -31,19 +33,19 @@ static struct tool_call *new_call(struct tool_calls *calls, int64_t index)
 		calls->cap = cap;
 	}
 	struct tool_call *call = &calls->list[calls->count++];
-	*call = (struct tool_call){.index = index};
+	*call = (struct tool_call){.choice = choice, .index = index};
 	return call;
 }
 
-/* The call that the piece belongs to. A piece without an index that has a name begins one; NULL: it belongs to none. */
-static struct tool_call *call_of(struct tool_calls *calls, int64_t index, bool named)
+/* The call of the choice that the piece belongs to. A piece without an index that has a name begins one, others belong
+ * to the latest one; NULL: it belongs to none. */
+static struct tool_call *call_of(struct tool_calls *calls, int64_t choice, int64_t index, bool named)
 {
-	for (size_t i = calls->count; index != IPF_ABSENT && i-- > 0;)
-		if (calls->list[i].index == index)
+	const bool begins = index == IPF_ABSENT && named;
+	for (size_t i = calls->count; !begins && i-- > 0;)
+		if (calls->list[i].choice == choice && (index == IPF_ABSENT || calls->list[i].index == index))
 			return &calls->list[i];
-	if (index != IPF_ABSENT || named)
-		return new_call(calls, index);
-	return calls->count ? &calls->list[calls->count - 1] : NULL;
+	return begins || index != IPF_ABSENT ? new_call(calls, choice, index) : NULL;
 }
 
 /* Arguments that are no text are a JSON object. */
@@ -55,18 +57,24 @@ static void append(struct buffer *to, const struct jdoc *doc, jdoc_id node)
 		buffer_slice(to, jdoc_raw(doc, node));
 }
 
+/* Some servers repeat empty texts in each event, also of an answer without calls. */
+static bool is_empty(const struct jdoc *doc, jdoc_id node)
+{
+	return node == JDOC_NONE || (jdoc_type_of(doc, node) == JDOC_TEXT && jdoc_raw(doc, node).len <= 2);
+}
+
 static bool add_piece(const struct jdoc *doc, jdoc_id node, void *data)
 {
 	struct adding *a = data;
 	const struct api_call_places *p = a->places;
-	int64_t index;
+	int64_t index = TOOL_CALL_SINGLE;
 	jdoc_id id = api_pointers_first(&p->id, doc, node), name = api_pointers_first(&p->name, doc, node),
 			arguments = api_pointers_first(&p->arguments, doc, node);
-	if (jdoc_type_of(doc, node) != JDOC_MAP || (id == JDOC_NONE && name == JDOC_NONE && arguments == JDOC_NONE))
+	if (jdoc_type_of(doc, node) != JDOC_MAP || (is_empty(doc, id) && is_empty(doc, name) && is_empty(doc, arguments)))
 		return true;
-	if (!jdoc_to_int(doc, api_pointers_first(&p->index, doc, node), &index))
+	if (!a->single && !jdoc_to_int(doc, api_pointers_first(&p->index, doc, node), &index))
 		index = IPF_ABSENT;
-	struct tool_call *call = call_of(a->calls, index, jdoc_type_of(doc, name) == JDOC_TEXT);
+	struct tool_call *call = call_of(a->calls, a->choice, index, jdoc_type_of(doc, name) == JDOC_TEXT);
 	if (!call)
 		return true;
 	if (!call->id.len)
@@ -77,11 +85,52 @@ static bool add_piece(const struct jdoc *doc, jdoc_id node, void *data)
 	return true;
 }
 
+static bool add_choice(const struct jdoc *doc, jdoc_id node, void *data)
+{
+	struct adding *a = data;
+	const struct api_pointers *lists[] = {&a->places->each, &a->places->single};
+	if (!jdoc_to_int(doc, api_pointers_first(&a->places->choice, doc, node), &a->choice))
+		a->choice = a->position;
+	a->position++;
+	for (int k = 0; k < 2; k++) {
+		a->single = k == 1;
+		for (size_t i = 0; i < lists[k]->count; i++)
+			api_pointer_each(lists[k]->list[i], doc, node, add_piece, a);
+	}
+	return true;
+}
+
 void tool_calls_add(struct tool_calls *calls, const struct api_call_places *places, const struct jdoc *doc)
 {
-	struct adding a = {calls, places};
-	for (size_t i = 0; i < places->each.count; i++)
-		api_pointer_each(places->each.list[i], doc, JDOC_ROOT, add_piece, &a);
+	struct adding a = {.calls = calls, .places = places};
+	if (!places->choices.count)
+		add_choice(doc, JDOC_ROOT, &a);
+	for (size_t i = 0; i < places->choices.count; i++)
+		api_pointer_each(places->choices.list[i], doc, JDOC_ROOT, add_choice, &a);
+}
+
+size_t tool_calls_count(const struct tool_calls *calls)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < calls->count; i++)
+		count += calls->list[i].name.len || calls->list[i].arguments.len;
+	return count;
+}
+
+void tool_calls_keep_one_choice(struct tool_calls *calls)
+{
+	int64_t first = INT64_MAX;
+	size_t kept = 0;
+	for (size_t i = 0; i < calls->count; i++)
+		if (calls->list[i].choice < first)
+			first = calls->list[i].choice;
+	for (size_t i = 0; i < calls->count; i++) {
+		if (calls->list[i].choice == first)
+			calls->list[kept++] = calls->list[i];
+		else
+			release_call(&calls->list[i]);
+	}
+	calls->count = kept;
 }
 
 void tool_calls_clear(struct tool_calls *calls)

@@ -56,8 +56,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (whole.snapshot.count != parts.snapshot.count)
 		abort();
 	scrape(&parts, text, size / 2, size);
-	struct server_sample sample = {server_recognize(&whole.snapshot), &whole.snapshot, &parts.snapshot, &whole.own,
-	                               NULL, 0};
+	struct server_sample sample = {
+		server_recognize(&whole.snapshot), &whole.snapshot, &parts.snapshot, &whole.own, NULL, 0};
 	jout_begin_map(&w);
 	if (server_sample_write(&sample, &w)) {
 		jout_end_map(&w);

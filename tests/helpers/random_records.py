@@ -34,7 +34,11 @@ def usage_of(rng, count):
 def delta_of(rng, style):
     delta = {}
     if style == "tools":
-        delta["tool_calls"] = [{"index": 0, "function": {rng.choice(["name", "arguments"]): rng.choice(WORDS)}}]
+        call = {rng.choice(["name", "arguments"]): rng.choice(WORDS)}
+        if rng.random() < 0.2:
+            delta["function_call"] = call
+        else:
+            delta["tool_calls"] = [{"index": rng.choice([0, 0, 1]), "function": call}]
     elif style == "reasoning":
         delta[rng.choice(["reasoning_content", "reasoning"])] = rng.choice(WORDS)
     elif style == "mixed":

@@ -211,15 +211,20 @@ class Answer:
         usage = event.get("usage") or {}
         self.usage = {**self.usage, **usage}
         text = other = ""
-        for choice in choices:
+        for place, choice in enumerate(choices):
+            position = choice.get("index", place)
             said = choice.get(member) or {}
             text += said.get("content") or ""
             other += (said.get("reasoning_content") or "") + (said.get("reasoning") or "")
             tools = said.get("tool_calls") or []
+            only = said.get("function_call") or {}
             functions = [tool.get("function") or {} for tool in tools]
             written = "".join((function.get("name") or "") + (function.get("arguments") or "") for function in functions)
-            self.calls |= {tool.get("index", place) for place, tool in enumerate(tools) if written}
-            other += written
+            self.calls |= {(position, tool.get("index", i)) for i, (tool, function) in enumerate(zip(tools, functions))
+                           if function.get("name") or function.get("arguments")}
+            alone = (only.get("name") or "") + (only.get("arguments") or "")
+            self.calls |= {(position, "only")} if alone else set()
+            other += written + alone
             self.finish = choice.get("finish_reason") or self.finish
         self.after_usage = 0 if "completion_tokens" in usage else self.after_usage + bool(text or other)
         if text or other:

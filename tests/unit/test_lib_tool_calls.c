@@ -62,6 +62,60 @@ static void calls_without_an_index(void **state)
 	tool_calls_release(&calls);
 }
 
+static void calls_of_several_choices_are_apart(void **state)
+{
+	struct tool_calls calls = {0};
+	(void)state;
+	add(&calls,
+	    "{\"choices\":[{\"index\":1,\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"b\",\"function\":{\"name\":\"find\"}}]}}]}");
+	add(&calls,
+	    "{\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"a\",\"function\":{\"name\":\"read\"}}]}},"
+	    "{\"index\":1,\"delta\":{\"tool_calls\":[{\"index\":0,\"function\":{\"arguments\":\"{}\"}}]}}]}");
+	/* without an index: the latest of its own choice */
+	add(&calls, "{\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"function\":{\"arguments\":\"[]\"}}]}}]}");
+	assert_int_equal(calls.count, 2);
+	has(&calls, 0, "b", "find", "{}");
+	has(&calls, 1, "a", "read", "[]");
+	assert_int_equal(calls.list[0].choice, 1);
+	tool_calls_keep_one_choice(&calls);
+	assert_int_equal(calls.count, 1);
+	has(&calls, 0, "a", "read", "[]");
+	tool_calls_release(&calls);
+}
+
+static void a_choice_has_one_function_call(void **state)
+{
+	struct tool_calls calls = {0};
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		add(&calls, "{\"choices\":[{\"index\":0,\"delta\":{\"function_call\":{\"name\":\"find\"}}}]}");
+		add(&calls, "{\"choices\":[{\"index\":1,\"delta\":{\"function_call\":{\"arguments\":\"1\"}}}]}");
+	}
+	assert_int_equal(calls.count, 2);
+	has(&calls, 0, "", "findfind", "");
+	has(&calls, 1, "", "", "11");
+	/* beside a call of the list, which has an index or none */
+	add(&calls, "{\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":0,\"function\":{\"name\":\"go\"}},"
+	            "{\"function\":{\"name\":\"on\"}}]}}]}");
+	assert_int_equal(tool_calls_count(&calls), 4);
+	tool_calls_release(&calls);
+}
+
+static void empty_texts_are_no_call(void **state)
+{
+	struct tool_calls calls = {0};
+	(void)state;
+	add(&calls, DELTA("{\"index\":0,\"function\":{\"name\":\"\",\"arguments\":\"\"}},{\"function\":{\"name\":\"\"}}"));
+	add(&calls, "{\"choices\":[{\"delta\":{\"function_call\":{\"name\":\"\"}}}]}");
+	assert_int_equal(calls.count, 0);
+	add(&calls, DELTA("{\"index\":0,\"id\":\"a\",\"function\":{\"name\":\"\"}}"));
+	assert_int_equal(tool_calls_count(&calls), 0); /* an id alone */
+	add(&calls, DELTA("{\"index\":0,\"function\":{\"arguments\":\"{}\"}}"));
+	assert_int_equal(tool_calls_count(&calls), 1);
+	has(&calls, 0, "a", "", "{}");
+	tool_calls_release(&calls);
+}
+
 static void there_is_a_most(void **state)
 {
 	struct tool_calls calls = {0};
@@ -83,6 +137,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(pieces_are_joined),
 		cmocka_unit_test(calls_without_an_index),
+		cmocka_unit_test(calls_of_several_choices_are_apart),
+		cmocka_unit_test(a_choice_has_one_function_call),
+		cmocka_unit_test(empty_texts_are_no_call),
 		cmocka_unit_test(there_is_a_most),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
