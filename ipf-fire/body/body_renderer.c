@@ -129,7 +129,7 @@ static jdoc_id call_member(const struct body_renderer *r, enum template_field fi
 {
 	const struct jdoc *doc = &r->outer.doc;
 	const bool result = r->call == JDOC_NONE;
-	if (field == FIELD_CALL_ARGUMENTS)
+	if (field == FIELD_CALL_ARGUMENTS || field == FIELD_CALL_ARGUMENTS_TEXT)
 		return chat_parts_tool_member(doc, r->call, "arguments");
 	if (field == FIELD_CALL_ID)
 		return result ? jdoc_get(doc, r->message, "tool_call_id") : jdoc_get(doc, r->call, "id");
@@ -154,6 +154,18 @@ static void write_arguments(struct body_renderer *r, struct buffer *body)
 		buffer_slice(body, jdoc_raw(&r->arguments, JDOC_ROOT));
 	else
 		buffer_text(body, "{}");
+}
+
+/* The arguments as a text: as the trace has it, or the JSON of an object; "{}" if there are none. */
+static void write_arguments_text(struct body_renderer *r, struct buffer *body)
+{
+	const struct jdoc *doc = &r->outer.doc;
+	struct jout w = {.out = body};
+	jdoc_id node = call_member(r, FIELD_CALL_ARGUMENTS);
+	if (jdoc_type_of(doc, node) == JDOC_TEXT && !jdoc_text_empty(doc, node))
+		buffer_slice(body, jdoc_raw(doc, node));
+	else
+		jout_string(&w, jdoc_type_of(doc, node) == JDOC_MAP ? jdoc_raw(doc, node) : slice_of("{}"));
 }
 
 /* The first recording of the messages whose data are there, in `outer`: true. */
@@ -201,6 +213,27 @@ static bool is_set(const struct trace_request *q, enum template_field field)
 	}
 }
 
+/* Has the message or the part that is being written a field? */
+static bool message_has(struct filling *f, enum template_field field)
+{
+	struct slice media_type, data;
+	const struct jdoc *doc = &f->r->outer.doc;
+	switch (field) {
+	case FIELD_HAS_IMAGE:
+		return chat_parts_has_image(doc, f->r->message);
+	case FIELD_HAS_MEDIA:
+		return chat_parts_has_media(doc, f->r->message);
+	case FIELD_HAS_CALLS:
+		return chat_parts_calls(doc, f->r->message) != JDOC_NONE;
+	case FIELD_TEXT_OF_PART:
+		return f->r->part.text != JDOC_NONE;
+	case FIELD_URL:
+		return f->r->part.url != JDOC_NONE;
+	default: /* FIELD_MEDIA_TYPE, FIELD_DATA */
+		return chat_parts_data(doc, &f->r->part, &media_type, &data);
+	}
+}
+
 static bool present(struct filling *f, enum template_field field)
 {
 	struct slice media_type, data;
@@ -238,22 +271,20 @@ static bool present(struct filling *f, enum template_field field)
 		return true;
 	case FIELD_AUDIO:
 		return first_audio(f, &media_type, &data);
-	case FIELD_HAS_IMAGE:
-		return chat_parts_has_image(&f->r->outer.doc, f->r->message);
-	case FIELD_HAS_CALLS:
-		return chat_parts_calls(&f->r->outer.doc, f->r->message) != JDOC_NONE;
 	case FIELD_CALL_ID:
 	case FIELD_CALL_NAME:
 		return call_member(f->r, field) != JDOC_NONE;
 	case FIELD_CALL_ARGUMENTS:
+	case FIELD_CALL_ARGUMENTS_TEXT:
 		return true;
+	case FIELD_HAS_IMAGE:
+	case FIELD_HAS_MEDIA:
+	case FIELD_HAS_CALLS:
 	case FIELD_TEXT_OF_PART:
-		return f->r->part.text != JDOC_NONE;
 	case FIELD_URL:
-		return f->r->part.url != JDOC_NONE;
 	case FIELD_MEDIA_TYPE:
 	case FIELD_DATA:
-		return chat_parts_data(&f->r->outer.doc, &f->r->part, &media_type, &data);
+		return message_has(f, field);
 	case FIELD_TOOL_NAME:
 	case FIELD_TOOL_DESCRIPTION:
 	case FIELD_TOOL_PARAMETERS:
@@ -386,6 +417,7 @@ static struct slice json_value(struct filling *f, enum template_field field)
 	case FIELD_MESSAGE:
 		return jdoc_raw(messages, r->message);
 	case FIELD_HAS_IMAGE:
+	case FIELD_HAS_MEDIA:
 	case FIELD_HAS_CALLS:
 	case FIELD_TOKEN_IDS_WANTED:
 		return slice_of("true");
@@ -427,6 +459,9 @@ static int write_field(struct filling *f, enum template_field field, struct buff
 		break;
 	case FIELD_CALL_ARGUMENTS:
 		write_arguments(f->r, body);
+		break;
+	case FIELD_CALL_ARGUMENTS_TEXT:
+		write_arguments_text(f->r, body);
 		break;
 	case FIELD_CONTENT:
 		prompt_content(&f->r->outer.doc, f->r->message, body);
@@ -572,6 +607,7 @@ static int each_message(struct filling *f, const struct template_part *p, struct
 	struct body_renderer *r = f->r;
 	struct prompt_each e;
 	bool first = true;
+	r->outer.call_ids = p->call_ids;
 	if (prompt_each(&r->outer, f->q, f->context, p->over == OVER_TURNS ? PROMPT_TURNS : PROMPT_ALL, &e, f->err) < 0)
 		return -1;
 	r->roles = p->roles;

@@ -34,10 +34,12 @@ static const char *const field_names[FIELD_COUNT] = {
 	"role",
 	"content",
 	"has_image",
+	"has_media",
 	"has_calls",
 	"call_id",
 	"call_name",
 	"call_arguments",
+	"call_arguments_text",
 	"text",
 	"url",
 	"media_type",
@@ -163,6 +165,7 @@ static int compile_each(bool *carries, struct template_part *p, json_t *value, s
 		return compile_members(carries, p, value, parts, PARTS_COUNT, err);
 	if (p->over == OVER_MESSAGES || p->over == OVER_TURNS) {
 		p->roles = json_incref(json_object_get(value, "roles"));
+		p->call_ids = json_object_get(value, "call_ids") ? CALL_IDS_WORD : CALL_IDS_ANY;
 		carries[FIELD_MESSAGES] = true;
 		return compile_members(carries, p, value, messages, EACH_COUNT, err);
 	}

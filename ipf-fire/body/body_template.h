@@ -5,6 +5,7 @@
 #define IPF_BODY_TEMPLATE_H
 
 #include "body/body_renderer.h"
+#include "body/call_ids.h"
 #include "body/chat_parts.h"
 
 /* What a template can name (ipf-api(5)). */
@@ -36,10 +37,12 @@ enum template_field {
 	FIELD_ROLE,
 	FIELD_CONTENT,
 	FIELD_HAS_IMAGE,
-	FIELD_HAS_CALLS, /* these five are of a message */
+	FIELD_HAS_MEDIA,
+	FIELD_HAS_CALLS, /* these six are of a message */
 	FIELD_CALL_ID,
 	FIELD_CALL_NAME, /* these two are of a tool call, or of its result */
 	FIELD_CALL_ARGUMENTS,
+	FIELD_CALL_ARGUMENTS_TEXT,
 	FIELD_TEXT_OF_PART,
 	FIELD_URL,
 	FIELD_MEDIA_TYPE,
@@ -90,6 +93,7 @@ struct template_part {
 	size_t count;
 	enum template_part_over over; /* PART_EACH */
 	json_t *roles;                /* PART_EACH: a server's own names of roles; NULL */
+	enum call_ids_rule call_ids;  /* PART_EACH: which ids of calls the server accepts */
 };
 
 /* The template of a whole body. */

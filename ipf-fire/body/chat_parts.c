@@ -88,6 +88,16 @@ bool chat_parts_has_image(const struct jdoc *doc, jdoc_id message)
 	return false;
 }
 
+bool chat_parts_has_media(const struct jdoc *doc, jdoc_id message)
+{
+	struct chat_parts_each each = chat_parts_each(doc, message);
+	struct chat_part part;
+	while (chat_parts_next(&each, &part))
+		if (part.kind == CHAT_PART_IMAGE || part.kind == CHAT_PART_AUDIO || part.kind == CHAT_PART_VIDEO)
+			return true;
+	return false;
+}
+
 /* What is between the quotes of a text. */
 static struct slice inside(const struct jdoc *doc, jdoc_id text)
 {

@@ -38,6 +38,8 @@ bool chat_parts_is_result(const struct jdoc *doc, jdoc_id message);
 jdoc_id chat_parts_result_name(const struct jdoc *doc, jdoc_id list, jdoc_id result);
 
 bool chat_parts_has_image(const struct jdoc *doc, jdoc_id message);
+/* An image, audio or video? */
+bool chat_parts_has_media(const struct jdoc *doc, jdoc_id message);
 
 /* The base64 data of a medium, as in the JSON text between its quotes, and its media type, for audio without a URL only
  * what is behind "audio/". false: it has only a URL. */

@@ -1,5 +1,6 @@
 #include "body/live_answer.h"
 
+#include "body/call_ids.h"
 #include "json/jout.h"
 
 #include <jansson.h>
@@ -8,7 +9,8 @@
 /* How the calls of the answer and the recorded ones belong together. */
 struct pairing {
 	const struct live_answer *answer;
-	struct jdoc doc;    /* the request's own messages */
+	struct call_ids ids;
+	struct jdoc doc;    /* the request's own messages, with ids repaired */
 	jdoc_id recorded;   /* the recorded answer, the first of them; JDOC_NONE: they begin with something else */
 	jdoc_id list;       /* its calls */
 	size_t count;       /* how many these are, at most TOOL_CALLS_MOST */
@@ -124,7 +126,8 @@ static bool pair_calls(struct pairing *p, const struct trace_request *q)
 	struct ipf_error ignored = {0};
 	if (!q->messages.data)
 		return true;
-	if (jdoc_parse(&p->doc, q->messages.data, q->messages.len, &ignored) < 0)
+	const struct slice own = call_ids_repair(&p->ids, q->messages, CALL_IDS_ANY);
+	if (!own.data || jdoc_parse(&p->doc, own.data, own.len, &ignored) < 0)
 		return false;
 	p->recorded = first_answer(&p->doc);
 	p->list = jdoc_get(&p->doc, p->recorded, "tool_calls");
@@ -145,6 +148,7 @@ static bool pair_calls(struct pairing *p, const struct trace_request *q)
 static void pairing_release(struct pairing *p)
 {
 	jdoc_release(&p->doc);
+	call_ids_release(&p->ids);
 	buffer_release(&p->text);
 	free(p->call_of);
 	free(p->used);

@@ -54,10 +54,17 @@ void prompt_append_turn(struct buffer *context, const struct trace_request *q)
 		prompt_append_answer(context, answer);
 }
 
+static struct slice with_ids(struct prompt *p, struct slice list)
+{
+	struct slice repaired = call_ids_repair(&p->ids, list, p->call_ids);
+	p->messages.failed |= !repaired.data;
+	return repaired.data ? repaired : list;
+}
+
 struct slice prompt_messages(struct prompt *p, const struct trace_request *q, struct slice context)
 {
 	if (!context.len && q->messages.data)
-		return q->messages;
+		return with_ids(p, q->messages);
 	if (!q->messages.data && !q->prompt.data)
 		return (struct slice){0};
 	buffer_clear(&p->messages);
@@ -65,7 +72,7 @@ struct slice prompt_messages(struct prompt *p, const struct trace_request *q, st
 	buffer_slice(&p->messages, context);
 	prompt_append_own(&p->messages, q);
 	buffer_byte(&p->messages, ']');
-	return buffer_all(&p->messages);
+	return p->messages.failed ? buffer_all(&p->messages) : with_ids(p, buffer_all(&p->messages));
 }
 
 /* ---- one at a time ---- */
@@ -197,5 +204,6 @@ int prompt_has_system(struct prompt *p, const struct trace_request *q, struct sl
 void prompt_release(struct prompt *p)
 {
 	buffer_release(&p->messages);
+	call_ids_release(&p->ids);
 	jdoc_release(&p->doc);
 }

@@ -1,17 +1,22 @@
 /* The prompt of a request in the forms that APIs take: a list of messages, one text, or token ids; with the system
  * messages apart if needed.
  *
+ * Messages in which a tool call has no id, or that of another one, are repaired (call_ids.h).
+ *
  * The text of several messages is their contents with a blank line between two; of a content in parts, its texts.
  */
 #ifndef IPF_PROMPT_H
 #define IPF_PROMPT_H
 
+#include "body/call_ids.h"
 #include "stream/trace.h"
 
 /* Working memory, reused for each request. Zero-initialise. */
 struct prompt {
 	struct buffer messages; /* the whole list, if it had to be assembled */
 	struct jdoc doc;
+	struct call_ids ids;
+	enum call_ids_rule call_ids; /* set by the caller */
 };
 
 enum prompt_part { PROMPT_ALL, PROMPT_SYSTEM, PROMPT_TURNS };

@@ -51,10 +51,12 @@ static const struct {
 	{"role", IN_MESSAGE},
 	{"content", IN_MESSAGE},
 	{"has_image", IN_MESSAGE},
+	{"has_media", IN_MESSAGE},
 	{"has_calls", IN_MESSAGE},
 	{"call_id", IN_CALL},
 	{"call_name", IN_CALL},
 	{"call_arguments", IN_ARGUMENTS},
+	{"call_arguments_text", IN_ARGUMENTS},
 	{"text", IN_PART},
 	{"url", IN_PART},
 	{"media_type", IN_PART},
@@ -128,13 +130,14 @@ static int check_tool_templates(struct descriptor_place at, json_t *map, unsigne
 	return 0;
 }
 
-/* {"$each": "messages", "as": TEMPLATE, "roles": {ROLE: ROLE}, "call": …, "result": … or "results": …} */
+/* {"$each": "messages", "as": TEMPLATE, "roles": {ROLE: ROLE}, "call_ids": "word", "call": …, "result": … or "results":
+ * …} */
 static int check_each(struct descriptor_place at, json_t *map, unsigned scopes, struct ipf_error *err)
 {
-	static const char *const of_messages[] = {"$each", "as", "roles", "call", "result", "results", NULL},
+	static const char *const of_messages[] = {"$each", "as", "roles", "call_ids", "call", "result", "results", NULL},
 							 *const of_others[] = {"$each", "as", NULL};
 	json_t *each = json_object_get(map, "$each"), *as = json_object_get(map, "as"),
-		   *roles = json_object_get(map, "roles"), *role;
+		   *roles = json_object_get(map, "roles"), *ids = json_object_get(map, "call_ids"), *role;
 	const char *key, *of = json_is_string(each) ? json_string_value(each) : "";
 	bool tools = !strcmp(of, "tools"), inputs = !strcmp(of, "inputs"), results = !strcmp(of, "results");
 	if (!strcmp(of, "parts"))
@@ -154,6 +157,8 @@ static int check_each(struct descriptor_place at, json_t *map, unsigned scopes, 
 		if (!json_is_string(role))
 			return descriptor_wrong(at, key, err, "a string", role);
 	}
+	if (ids && !(json_is_string(ids) && strcmp(json_string_value(ids), "word") == 0))
+		return descriptor_wrong(at, "call_ids", err, "\"word\"", ids);
 	if (check_tool_templates(at, map, scopes, err) < 0)
 		return -1;
 	return check_template(at, "as", as,
