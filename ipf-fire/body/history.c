@@ -10,12 +10,21 @@
 
 #define ANSWER_LARGE ((size_t)256 << 10) /* what parsing it took is released */
 
+/* Messages that turns have in common. It only grows: a turn is a beginning of it, and the first turn that continues the
+ * last one adds to it. Further branches copy their beginning. */
+struct history_text {
+	struct buffer messages;
+	size_t references;
+	int64_t counted_bytes; /* in memory_use.taken */
+};
+
 /* A request of a session. */
 struct history_turn {
 	int64_t n;
 	int64_t parent;                   /* n of the turn before; -1: unknown or none */
 	struct deferred_request *request; /* until the answer has come */
-	struct buffer messages;           /* those before it, then its own */
+	struct history_text *text;        /* the messages before it, then its own … */
+	size_t len;                       /* … up to here */
 	struct buffer own;                /* its own as they are sent, where that is not as in the trace; else empty */
 	struct trace_request sent;        /* its request with these */
 	struct live_answer live;          /* its answer */
@@ -25,12 +34,16 @@ struct history_turn {
 	size_t own_begin;            /* where its own begin */
 	uint64_t session;            /* a hash of the session's name */
 	_Atomic int64_t *counted_as; /* the count for this turn, once it is sent; NULL: a first turn */
+	size_t to_render;            /* those that have not been rendered … */
+	size_t waiting_for;          /* … and waited when it was answered */
 	bool answered;
-	bool last;                                   /* no other turn continues it */
+	bool closed; /* no other turn will be read that continues it */
+	bool kept;   /* in the list of kept turns */
+	size_t kept_bytes;
 	struct job *job;                             /* waits for the parent's answer */
 	struct history_turn *next_waiting, *waiting; /* in the parent's list; the turns that wait for this one */
 	struct history_turn *in_bucket;
-	struct history_turn *newer, *older; /* while it is answered and no turn has requested it */
+	struct history_turn *newer, *older; /* while it is kept: answered, and no turn is about to be rendered with it */
 	/* From the thread that sent it. */
 	struct history_turn *next_ended;
 	struct buffer body;
@@ -40,7 +53,7 @@ struct history_turn {
 	int64_t counted_bytes; /* in memory_use.taken */
 };
 
-/* Turns of the session that a lane reads, which none continues so far. */
+/* Turns of the session that a lane reads. */
 struct open_turns {
 	int64_t *list; /* their n */
 	size_t count, cap;
@@ -53,7 +66,7 @@ struct history {
 	struct history_turn *oldest, *newest;
 	struct open_turns *lanes;
 	size_t lane_count;
-	size_t kept_bytes;                       /* of answers that no turn has requested */
+	size_t kept_bytes;                       /* of the kept turns */
 	_Atomic(struct history_turn *) ended;    /* a stack; any thread pushes */
 	struct history_turn *ready, **ready_end; /* whose jobs can be rendered; linked by next_waiting */
 	_Atomic int64_t live, recorded, left_out, server;
@@ -79,7 +92,7 @@ struct history *history_new(const struct history_options *options)
 /* What the turn holds now, apart from its request. */
 static void count_memory(const struct history *h, struct history_turn *t)
 {
-	int64_t bytes = (int64_t)(t->messages.cap + t->own.cap + t->body.cap + t->previous.cap + t->recorded.cap +
+	int64_t bytes = (int64_t)(t->own.cap + t->body.cap + t->previous.cap + t->recorded.cap +
 	                          live_answer_bytes(&t->live));
 	memory_use_add(h->o.memory, bytes - t->counted_bytes);
 	t->counted_bytes = bytes;
@@ -92,10 +105,51 @@ static bool room_for(const struct history *h, size_t body)
 	return !most || memory_use_taken(h->o.memory) + 4 * (int64_t)body < most;
 }
 
-static void turn_free(struct history_turn *t)
+/* ---- the messages ---- */
+
+/* The feeder's: it alone changes them. */
+static void count_text(const struct history *h, struct history_text *text)
+{
+	memory_use_add(h->o.memory, (int64_t)text->messages.cap - text->counted_bytes);
+	text->counted_bytes = (int64_t)text->messages.cap;
+}
+
+static void text_release(const struct history *h, struct history_text *text)
+{
+	if (--text->references)
+		return;
+	memory_use_add(h->o.memory, -text->counted_bytes);
+	buffer_release(&text->messages);
+	free(text);
+}
+
+/* The turn begins with the first bytes of another turn's messages. false: out of memory, and it begins with nothing. */
+static bool begin_with(const struct history *h, struct history_turn *t, struct history_text *from, size_t len)
+{
+	if (from->messages.len == len) {
+		text_release(h, t->text);
+		t->text = from;
+		from->references++;
+		return true;
+	}
+	if (t->text->references > 1) {
+		struct history_text *own = calloc(1, sizeof *own);
+		if (!own)
+			return false;
+		own->references = 1;
+		text_release(h, t->text);
+		t->text = own;
+	}
+	buffer_clear(&t->text->messages);
+	buffer_append(&t->text->messages, from->messages.data, len);
+	return !t->text->messages.failed;
+}
+
+static void turn_free(const struct history *h, struct history_turn *t)
 {
 	deferred_request_free(t->request);
-	buffer_release(&t->messages);
+	if (t->text)
+		text_release(h, t->text);
 	buffer_release(&t->own);
 	buffer_release(&t->recorded);
 	live_answer_release(&t->live);
@@ -112,7 +166,7 @@ void history_free(struct history *h)
 	for (size_t i = 0; i <= h->mask; i++)
 		for (struct history_turn *t = h->buckets[i], *next; t; t = next) {
 			next = t->in_bucket;
-			turn_free(t);
+			turn_free(h, t);
 		}
 	for (size_t i = 0; i < h->lane_count; i++)
 		free(h->lanes[i].list);
@@ -158,18 +212,15 @@ static void grow(struct history *h)
 	h->mask = mask;
 }
 
-/* What is kept of a turn that has been answered. */
-static size_t kept_bytes(const struct history_turn *t)
-{
-	return t->messages.cap + t->recorded.cap + live_answer_bytes(&t->live);
-}
-
 static void remove_kept(struct history *h, struct history_turn *t)
 {
+	if (!t->kept)
+		return;
 	*(t->older ? &t->older->newer : &h->oldest) = t->newer;
 	*(t->newer ? &t->newer->older : &h->newest) = t->older;
 	t->newer = t->older = NULL;
-	h->kept_bytes -= kept_bytes(t);
+	h->kept_bytes -= t->kept_bytes;
+	t->kept = false;
 }
 
 static void forget(struct history *h, struct history_turn *t)
@@ -177,16 +228,23 @@ static void forget(struct history *h, struct history_turn *t)
 	*find(h, t->n) = t->in_bucket;
 	h->count--;
 	memory_use_add(h->o.memory, -t->counted_bytes);
-	turn_free(t);
+	turn_free(h, t);
 }
 
-/* It has been answered, and no turn has requested the answer; perhaps none will. */
-static void keep(struct history *h, struct history_turn *t)
+/* It has been answered; perhaps a turn will continue it, or another one. The messages of a turn that has been continued
+ * are those of the turn after it, and it is the first to be dropped. */
+static void keep(struct history *h, struct history_turn *t, bool continued)
 {
-	t->older = h->newest;
-	*(h->newest ? &h->newest->newer : &h->oldest) = t;
-	h->newest = t;
-	h->kept_bytes += kept_bytes(t);
+	struct history_turn **end = continued ? &h->oldest : &h->newest;
+	if (continued)
+		t->newer = h->oldest;
+	else
+		t->older = h->newest;
+	*(*end ? (continued ? &(*end)->older : &(*end)->newer) : (continued ? &h->newest : &h->oldest)) = t;
+	*end = t;
+	t->kept = true;
+	t->kept_bytes = sizeof *t + t->recorded.cap + live_answer_bytes(&t->live) + (continued ? 0 : t->len);
+	h->kept_bytes += t->kept_bytes;
 	size_t most = h->o.memory->most && h->o.memory->most / 4 < HISTORY_BYTES ? (size_t)h->o.memory->most / 4
 	                                                                         : (size_t)HISTORY_BYTES;
 	while (h->kept_bytes > most && h->oldest) {
@@ -212,12 +270,15 @@ static struct open_turns *open_turns(struct history *h, size_t lane)
 	return &h->lanes[lane];
 }
 
+/* Nothing more will be rendered with its answer. */
+static bool is_over(const struct history_turn *t)
+{
+	return t->answered && t->closed && t->to_render == 0;
+}
+
 static void note_open(struct history *h, size_t lane, const struct history_turn *t)
 {
 	struct open_turns *open = open_turns(h, lane);
-	for (size_t i = 0; open && i < open->count; i++)
-		if (open->list[i] == t->parent)
-			open->list[i--] = open->list[--open->count];
 	if (!open)
 		return;
 	if (open->count == open->cap) {
@@ -238,8 +299,8 @@ void history_head(struct history *h, size_t lane)
 		struct history_turn *t = *find(h, open->list[--open->count]);
 		if (!t)
 			continue;
-		t->last = true;
-		if (t->answered) {
+		t->closed = true;
+		if (is_over(t)) {
 			remove_kept(h, t);
 			forget(h, t);
 		}
@@ -250,11 +311,15 @@ void history_head(struct history *h, size_t lane)
 
 int history_add(struct history *h, struct job *job, size_t lane, struct deferred_request *request)
 {
-	struct history_turn *t = request ? calloc(1, sizeof *t) : NULL;
-	if (!t) {
+	struct history_turn *t = request ? calloc(1, sizeof *t) : NULL, *parent;
+	struct history_text *text = t ? calloc(1, sizeof *text) : NULL;
+	if (!text) {
 		deferred_request_free(request);
+		free(t);
 		return -1;
 	}
+	text->references = 1;
+	t->text = text;
 	t->n = job->arrival.n;
 	t->request = request;
 	t->parent = -1;
@@ -264,6 +329,8 @@ int history_add(struct history *h, struct job *job, size_t lane, struct deferred
 		if (before && before->session == t->session)
 			t->parent = before->n;
 	}
+	if (t->parent >= 0 && (parent = *find(h, t->parent)))
+		parent->to_render++;
 	struct history_turn **at = find(h, t->n);
 	t->in_bucket = *at;
 	*at = t;
@@ -285,15 +352,14 @@ bool history_order(struct history *h, struct job *job)
 	return false;
 }
 
-/* Takes the messages of the turn before, and adds what it was answered. Returns the count for this turn. */
+/* Begins with the messages of the turn before, and adds what it was answered. Returns the count for this turn. */
 static _Atomic int64_t *take_answer(struct history *h, struct history_turn *t, struct history_turn *parent)
 {
 	const struct trace_request *q = &t->request->request;
-	t->messages = parent->messages;
-	parent->messages = (struct buffer){0};
-	t->previous = parent->previous;
-	parent->previous = (struct buffer){0};
-	if (parent->has_live && live_answer_continue(&parent->live, q, h->o.reasoning, &t->messages, &t->own, &h->calls)) {
+	const bool good = begin_with(h, t, parent->text, parent->len);
+	buffer_slice(&t->previous, buffer_all(&parent->previous));
+	if (good && parent->has_live &&
+	    live_answer_continue(&parent->live, q, h->o.reasoning, &t->text->messages, &t->own, &h->calls)) {
 		if (t->own.len) {
 			t->sent = *q;
 			t->sent.messages = buffer_all(&t->own);
@@ -304,11 +370,23 @@ static _Atomic int64_t *take_answer(struct history *h, struct history_turn *t, s
 	if (live_answer_recorded(q))
 		return &h->recorded; /* its own messages begin with it */
 	if (!parent->recorded.len) {
-		t->messages.len = parent->own_begin;
+		begin_with(h, t, parent->text, parent->own_begin);
 		return &h->left_out;
 	}
-	prompt_append_answer(&t->messages, buffer_all(&parent->recorded));
+	prompt_append_answer(&t->text->messages, buffer_all(&parent->recorded));
 	return &h->recorded;
+}
+
+/* A turn has been rendered with its answer. */
+static void continued(struct history *h, struct history_turn *parent)
+{
+	parent->to_render--;
+	parent->waiting_for -= parent->waiting_for > 0;
+	remove_kept(h, parent);
+	if (is_over(parent))
+		forget(h, parent);
+	else if (!parent->waiting_for)
+		keep(h, parent, true);
 }
 
 const struct trace_request *history_request(struct history *h, struct job *job, struct slice *context,
@@ -316,25 +394,22 @@ const struct trace_request *history_request(struct history *h, struct job *job, 
 {
 	struct history_turn *t = job->history_turn, *parent = t->parent < 0 ? NULL : *find(h, t->parent);
 	if (parent && parent->answered) {
-		if (!parent->waiting)
-			remove_kept(h, parent);
 		t->counted_as = take_answer(h, t, parent);
 		if (t->counted_as == &h->live || t->counted_as == &h->server)
 			job->continues = parent->n;
-		count_memory(h, parent);
-		/* any other turn that waits for it is not the next one */
-		parent->waiting = NULL;
-		forget(h, parent);
+		continued(h, parent);
 	} else {
-		buffer_slice(&t->messages, deferred_request_context(t->request));
+		buffer_slice(&t->text->messages, deferred_request_context(t->request));
 		t->counted_as = job->deferred ? &h->recorded : NULL;
 	}
 	const struct trace_request *q = t->own.len ? &t->sent : &t->request->request;
-	t->own_begin = t->messages.len;
-	prompt_append_own(&t->messages, q);
+	t->own_begin = t->text->messages.len;
+	prompt_append_own(&t->text->messages, q);
+	t->len = t->text->messages.len;
+	count_text(h, t->text);
 	count_memory(h, t);
 	*previous = t->previous.len ? buffer_all(&t->previous) : (struct slice){0};
-	*context = (struct slice){t->messages.data, previous->data ? 0 : t->own_begin};
+	*context = (struct slice){t->text->messages.data, previous->data ? 0 : t->own_begin};
 	return q;
 }
 
@@ -393,7 +468,7 @@ static void keep_id(struct history *h, struct history_turn *t)
 static void answered(struct history *h, struct history_turn *t)
 {
 	struct slice recorded = trace_answer(&t->request->request);
-	if (t->last) {
+	if (t->closed && t->to_render == 0) {
 		forget(h, t);
 		return;
 	}
@@ -412,14 +487,16 @@ static void answered(struct history *h, struct history_turn *t)
 	buffer_release(&t->body);
 	job_record_parts_release(&t->parts);
 	count_memory(h, t);
-	if (!t->waiting)
-		keep(h, t);
 	for (struct history_turn *next = t->waiting, *after; next; next = after) {
 		after = next->next_waiting;
 		next->next_waiting = NULL;
+		t->waiting_for++;
 		*h->ready_end = next;
 		h->ready_end = &next->next_waiting;
 	}
+	t->waiting = NULL;
+	if (!t->waiting_for)
+		keep(h, t, false); /* which may drop it */
 }
 
 struct job *history_next(struct history *h)

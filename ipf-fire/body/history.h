@@ -12,10 +12,13 @@
  * The text of an answer is used, and its tool calls (live_answer.h), and the reasoning if that is asked for; where
  * prompts are token ids, those of the answer. If a turn
  * failed or nothing of its answer can be used, the answer in the trace is; if the trace has none, the turn is left out
- * of the later ones. Answers that no turn has
- * requested yet are kept up to HISTORY_BYTES, but for those of last turns, as soon as the next session of the lane has
- * been read; beyond that the oldest are dropped, and a turn that requests a dropped one is rendered with the trace's
- * answers. So is a turn after an answer for which memory is short.
+ * of the later ones.
+ *
+ * A turn continues one turn: the last of its session among those that it waits for. Several turns may continue the same
+ * one (branches), and each of them has its messages, its answer, and its own messages. Answers are kept until the next
+ * session of the lane has been read, since only then no further branch can come, and up to HISTORY_BYTES; beyond that
+ * those are dropped that a turn has continued already, then the oldest. A turn that continues a dropped one is rendered
+ * with the trace's answers. So is a turn after an answer for which memory is short.
  */
 #ifndef IPF_HISTORY_H
 #define IPF_HISTORY_H

@@ -33,9 +33,8 @@ static void tell_answers(const struct telling *t, json_t *sent)
 	if (figure_at(sent, "server") > 0)
 		tell(t, "by name", sent, "{server#} that name the answer before them, which the server keeps");
 	if (figure_at(sent, "recorded") > 0)
-		tell(
-			t, "recorded", sent,
-			"{recorded#} with the recorded answer: the request before failed, nothing of its answer could be used, or another turn continues it")
+		tell(t, "recorded", sent,
+		     "{recorded#} with the recorded answer: the request before failed, or nothing of its answer could be used")
 			->tone = TONE_WARN;
 	if (figure_at(sent, "left_out") > 0)
 		tell(t, "left out", sent,

@@ -73,6 +73,27 @@ fire a.trace "closed:users=2,n=$((2 * ALL + 3))" --history live
 at_least "$(wc -l <rows)" "$((ALL + 1))" "a stage of more sessions than the trace has goes round them"
 is "$(jq -c '.error' rows | sort -u)" null "a stage that goes round its sessions is answered"
 is "$(jq -c '.recorded + .left_out' <<<"$history")" 0 "with each round's own answers"
+
+# ---- branches: several turns continue the same one ----
+jq -nc 'range(3) as $s | [[0], [1, 0], [2, 0], [3, 1], [4, 0], [5, 2]][] | {id: "s\($s)-\(.[0])", session: "s\($s)", turn: .[0], output_tokens: (3 + .[0]), context: "session",
+	messages: [{role: "user", content: "turn \(.[0]) of \($s)"}], answer: "recorded"} + if .[1] == null then {} else {parents: ["s\($s)-\(.[1])"]} end | if .turn == 0 then del(.context) else . end' >branches
+stream_of branches >f.trace
+continued() { # the same as expected, of the turns that each one continues
+	jq -s -r --slurpfile log server.log '($log | map({(.id): .text}) | add) as $said | (map({(.id): .}) | add) as $all
+		| def before: .parents[0] as $p | if $p then ($all[$p] | before) + [$all[$p].messages[0].content, $said[$p]] else [] end;
+		.[] | "\(.id) \(before + [.messages[0].content] | join("\n") | @base64)"' branches | while read -r id text; do
+		echo "$id $(base64 -d <<<"$text" | openssl dgst -sha256 -r | cut -d ' ' -f 1)"
+	done | sort
+}
+for stage in burst closed:users=1; do
+	: >server.log
+	fire f.trace "$stage" --history live
+	asked >got
+	continued >live
+	same got live "$stage: each branch has the server's answer to the turn that it continues"
+	is "$history" '{"live":15,"recorded":0,"left_out":0,"server":0}' "$stage: all branches are counted as live"
+	is "$(jq -c 'select(.continues != null) | [.n, .continues]' rows | wc -l)" 15 "$stage: each row says which one it continues"
+done
 server_stop
 
 # ---- turns that fail ----

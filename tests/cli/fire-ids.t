@@ -54,7 +54,7 @@ is "$(tail -1 fired | jq -c '.end.history')" '{"left_out":0,"live":0,"recorded":
 
 rm -f silent.results
 ipf-collect -q fired -o silent.results
-contains "$(ipf-report silent.results | tr -s '\n ' ' ')" "recorded 4 with the recorded answer: the request before failed, nothing of its answer could be used, or another turn continues it" "which the report says"
+contains "$(ipf-report silent.results | tr -s '\n ' ' ')" "recorded 4 with the recorded answer: the request before failed, or nothing of its answer could be used" "which the report says"
 
 # What is no session of ids.
 refused_trace() { # MESSAGE JSON-LINES

@@ -142,8 +142,132 @@ static void nothing_is_kept_of_sessions_that_are_over(void **state)
 	api_close(api);
 }
 
+/* ---- branches ---- */
+
+/* A turn of one session, after `parent` (-1: none), whose own message is its number. */
+static struct job *branch(struct history *h, int n, int parent)
+{
+	char messages[64];
+	struct trace_request q;
+	struct slice ignored;
+	struct dialogue *dialogue = dialogue_new();
+	struct job *job = job_new();
+	assert_non_null(job);
+	trace_request_init(&q);
+	q.session = slice_of("\"s\"");
+	snprintf(messages, sizeof messages, "[{\"role\":\"user\",\"content\":\"own %d\"}]", n);
+	q.messages = slice_of(messages);
+	job->arrival.n = n;
+	job->deferred = parent >= 0;
+	if (parent >= 0) {
+		job->after = malloc(sizeof *job->after);
+		*job->after = parent;
+		job->arrival.after = job->after;
+		job->arrival.after_count = 1;
+	}
+	assert_int_equal(history_add(h, job, 0, deferred_request_new(&q, dialogue, 0)), 0);
+	dialogue_release(dialogue);
+	if (parent < 0)
+		history_request(h, job, &ignored, &ignored);
+	turns[n] = (struct turn){.job = job, .rendered = parent < 0};
+	return job;
+}
+
+#define OWN(n_)    "{\"role\":\"user\",\"content\":\"own " #n_ "\"}"
+#define ANSWER(n_) "{\"role\":\"assistant\",\"content\":\"answer " #n_ "\"}"
+
+static void has_context(struct history *h, struct job *job, const char *expected)
+{
+	struct slice context, previous;
+	history_request(h, job, &context, &previous);
+	assert_true(slice_is(context, expected));
+	assert_int_equal(job->continues, job->arrival.after[0]);
+}
+
+/* 0 is continued by 1, 2 and 3; 1 by 4, 2 by 5 and, later than all others, 6. */
+static void every_branch_has_the_answer(void **state)
+{
+	(void)state;
+	struct api *api;
+	struct ipf_error err = {0};
+	struct memory_use memory = {.most = 0};
+	assert_int_equal(api_open(&api, "openai-chat", &err), 0);
+	struct history *h = history_new(&(struct history_options){.api = api, .memory = &memory});
+	history_head(h, 0);
+	struct job *jobs[7];
+	static const int parents[] = {-1, 0, 0, 0, 1, 2, 2};
+	for (int n = 0; n < 3; n++)
+		jobs[n] = branch(h, n, parents[n]);
+	assert_false(history_order(h, jobs[1]));
+	assert_false(history_order(h, jobs[2]));
+	end_turn(h, 0);
+	for (int i = 0; i < 2; i++) {
+		struct job *job = history_next(h);
+		assert_true(job == jobs[1] || job == jobs[2]);
+		has_context(h, job, OWN(0) "," ANSWER(0));
+	}
+	assert_null(history_next(h));
+	jobs[3] = branch(h, 3, 0); /* read when the others have been rendered */
+	assert_true(history_order(h, jobs[3]));
+	has_context(h, jobs[3], OWN(0) "," ANSWER(0));
+	for (int n = 4; n < 6; n++)
+		jobs[n] = branch(h, n, parents[n]);
+	end_turn(h, 1);
+	end_turn(h, 2);
+	assert_null(history_next(h));
+	assert_true(history_order(h, jobs[5]) && history_order(h, jobs[4]));
+	has_context(h, jobs[5], OWN(0) "," ANSWER(0) "," OWN(2) "," ANSWER(2));
+	has_context(h, jobs[4], OWN(0) "," ANSWER(0) "," OWN(1) "," ANSWER(1));
+	jobs[6] = branch(h, 6, 2);
+	history_head(h, 0); /* nothing more of the session */
+	end_turn(h, 3);
+	end_turn(h, 4);
+	end_turn(h, 5);
+	assert_null(history_next(h));
+	assert_true(history_order(h, jobs[6]));
+	has_context(h, jobs[6], OWN(0) "," ANSWER(0) "," OWN(2) "," ANSWER(2));
+	end_turn(h, 6);
+	assert_null(history_next(h));
+	assert_int_equal(memory_use_taken(&memory), 0);
+	assert_int_equal(history_counts(h).live, 6);
+	assert_int_equal(history_counts(h).recorded + history_counts(h).left_out, 0);
+	history_free(h);
+	api_close(api);
+}
+
+/* A session that goes on and on, of which nothing is over: what has been continued is dropped first. */
+static void memory_is_bounded_while_a_session_goes_on(void **state)
+{
+	(void)state;
+	struct api *api;
+	struct ipf_error err = {0};
+	struct memory_use memory = {.most = 400000}; /* a quarter of it for what is kept */
+	assert_int_equal(api_open(&api, "openai-chat", &err), 0);
+	struct history *h = history_new(&(struct history_options){.api = api, .memory = &memory});
+	history_head(h, 0);
+	branch(h, 0, -1);
+	for (int n = 1; n < 1000; n++) {
+		struct slice context, previous;
+		struct job *job = branch(h, n, n - 1);
+		assert_false(history_order(h, job));
+		end_turn(h, n - 1);
+		assert_ptr_equal(history_next(h), job);
+		history_request(h, job, &context, &previous);
+		assert_int_equal(job->continues, n - 1);
+		assert_true(memory_use_taken(&memory) < 400000);
+	}
+	end_turn(h, 999);
+	history_head(h, 0);
+	assert_null(history_next(h));
+	history_free(h);
+	api_close(api);
+	assert_int_equal(memory_use_taken(&memory), 0);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(nothing_is_kept_of_sessions_that_are_over)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(nothing_is_kept_of_sessions_that_are_over),
+	                                   cmocka_unit_test(every_branch_has_the_answer),
+	                                   cmocka_unit_test(memory_is_bounded_while_a_session_goes_on)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
