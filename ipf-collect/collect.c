@@ -11,6 +11,7 @@
 #include "earlier_samples.h"
 #include "hub/hub_tokenizer.h"
 #include "live_run.h"
+#include "measure/early_turns.h"
 #include "measure/history_tokens.h"
 #include "measure/itl_histograms.h"
 #include "measure/observation.h"
@@ -44,7 +45,8 @@ struct collect {
 	struct response response;
 	struct measure measure;
 	struct output_check *output_check; /* NULL: texts are not checked */
-	struct history_tokens *history;    /* NULL: no input has live histories */
+	struct history_tokens *history;    /* NULL: no input has live histories; like the next */
+	struct early_turns *early;
 	struct itl_histograms *itl;
 	struct series *series;
 	struct steady *steady;
@@ -205,7 +207,9 @@ static int begin_history(struct collect *c)
 	c->response_options.keep_ids = true;
 	if (!c->history)
 		c->history = history_tokens_new();
-	return c->history ? 0 : -1;
+	if (!c->early)
+		c->early = early_turns_new();
+	return c->history && c->early ? 0 : -1;
 }
 
 /* Several inputs count as parts of one run: shards by their headers, whose arrivals add up, or otherwise clients that
@@ -288,6 +292,33 @@ static int collect_record(struct collect *c, const struct record_input *input, c
 	if (stream_writer_line(c->writer, &c->line, err) < 0 || write_windows(c, series_spill, err) < 0)
 		return -1;
 	return flush(c, record, err);
+}
+
+/* Records that waited for one that has been collected now. */
+static int collect_early(struct collect *c, const struct record_input *input, struct ipf_error *err)
+{
+	struct record record;
+	int got;
+	while ((got = early_turns_next(c->early, &record, err)) == 1) {
+		if (collect_record(c, input, &record, err) < 0)
+			return -1;
+		early_turns_used(c->early, record.n);
+	}
+	return got;
+}
+
+/* A record of a turn waits for that of the turn that it continues. */
+static int collect_in_order(struct collect *c, const struct record_input *input, const struct record *record,
+                            struct ipf_error *err)
+{
+	int held = c->early ? early_turns_hold(c->early, record, record_reader_line(input->reader)) : 0;
+	if (held < 0)
+		return ipf_error_memory(err);
+	if (held == 0 && collect_record(c, input, record, err) < 0)
+		return -1;
+	if (c->early && held == 0)
+		early_turns_used(c->early, record->n);
+	return c->early ? collect_early(c, input, err) : 0;
 }
 
 /* {"sample":"client", followed by the members of the line unchanged. */
@@ -385,7 +416,7 @@ static int step(struct collect *c, const struct record_input *input, struct ipf_
 	}
 	got = record_reader_next(input->reader, &record, &other, bad);
 	if (got == 1)
-		got = collect_record(c, input, &record, err) < 0 ? -1 : 1;
+		got = collect_in_order(c, input, &record, err) < 0 ? -1 : 1;
 	else if (got == 2)
 		got = verdict_client(c->verdict, other, bad) < 0 ||
 		              client_clocks_line(&c->clocks, (size_t)(input - c->inputs.list), other, bad) < 0 ||
@@ -480,6 +511,10 @@ int collect_run(struct collect *c, struct ipf_error *err)
 			return -1;
 		while (step(c, &c->inputs.list[i], &bad, &broken) == 1)
 			;
+		if (c->early && broken.kind == IPF_OK) {
+			early_turns_end(c->early);
+			collect_early(c, &c->inputs.list[i], &broken);
+		}
 		if (broken.kind != IPF_OK) {
 			*err = broken;
 			return -1;
@@ -615,6 +650,7 @@ void collect_abandon(struct collect *c)
 	measure_release(&c->measure);
 	output_check_close(c->output_check);
 	history_tokens_free(c->history);
+	early_turns_free(c->early);
 	itl_histograms_free(c->itl);
 	series_free(c->series);
 	steady_free(c->steady);

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#define BUCKETS 4096
+#define BUCKETS 65536
 
 /* A turn that another one may continue. */
 struct past_turn {
@@ -13,13 +13,15 @@ struct past_turn {
 	int64_t input_tokens, output_tokens;
 	int64_t text_tokens; /* what the tokenizer makes of the answer's text; IPF_ABSENT: not known */
 	struct buffer ids;   /* of its prompt and its answer; empty: the server did not list both */
+	bool continued;
 	struct past_turn *in_bucket, *newer, *older;
 };
 
 struct history_tokens {
 	struct past_turn *buckets[BUCKETS];
-	struct past_turn *oldest, *newest;
-	size_t count, ids_bytes;
+	struct past_turn *oldest, *newest; /* those that have been continued are older than all others … */
+	struct past_turn *continued;       /* … up to here; NULL: none has */
+	size_t bytes;
 };
 
 struct history_tokens *history_tokens_new(void)
@@ -35,14 +37,34 @@ static struct past_turn **find(struct history_tokens *h, const void *input, int6
 	return at;
 }
 
+static void unlink_turn(struct history_tokens *h, const struct past_turn *t)
+{
+	*(t->older ? &t->older->newer : &h->oldest) = t->newer;
+	*(t->newer ? &t->newer->older : &h->newest) = t->older;
+}
+
+/* It is forgotten before those that have not been continued. */
+static void note_continued(struct history_tokens *h, struct past_turn *t)
+{
+	if (t->continued)
+		return;
+	unlink_turn(h, t);
+	t->continued = true;
+	t->older = h->continued;
+	t->newer = h->continued ? h->continued->newer : h->oldest;
+	*(t->older ? &t->older->newer : &h->oldest) = t;
+	*(t->newer ? &t->newer->older : &h->newest) = t;
+	h->continued = t;
+}
+
 static void forget(struct history_tokens *h, struct past_turn **at)
 {
 	struct past_turn *t = *at;
 	*at = t->in_bucket;
-	*(t->older ? &t->older->newer : &h->oldest) = t->newer;
-	*(t->newer ? &t->newer->older : &h->newest) = t->older;
-	h->count--;
-	h->ids_bytes -= t->ids.cap;
+	if (h->continued == t)
+		h->continued = t->older;
+	unlink_turn(h, t);
+	h->bytes -= sizeof *t + t->ids.cap;
 	buffer_release(&t->ids);
 	free(t);
 }
@@ -104,10 +126,9 @@ static int keep(struct history_tokens *h, const void *input, const struct respon
 	*at = t;
 	*(h->newest ? &h->newest->newer : &h->oldest) = t;
 	h->newest = t;
-	h->count++;
-	h->ids_bytes += t->ids.cap;
+	h->bytes += sizeof *t + t->ids.cap;
 	const bool failed = t->ids.failed;
-	while (h->oldest && (failed || h->count > HISTORY_TURNS_MOST || h->ids_bytes > HISTORY_IDS_MOST))
+	while (h->oldest && (failed || h->bytes > HISTORY_BYTES_MOST))
 		forget(h, find(h, h->oldest->input, h->oldest->n));
 	return failed ? -1 : 0;
 }
@@ -139,7 +160,7 @@ int history_tokens_row(struct history_tokens *h, const void *input, const struct
 	if (before && *before) {
 		if (row->ok)
 			hold_against(*before, r, row);
-		forget(h, before);
+		note_continued(h, *before);
 	}
 	return row->ok && row->session.data && row->output_tokens != IPF_ABSENT ? keep(h, input, r, row) : 0;
 }

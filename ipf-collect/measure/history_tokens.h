@@ -2,11 +2,13 @@
  * live): does the prompt begin with the tokens that the server had, and did it find those that it had generated?
  *
  *     struct history_tokens *history = history_tokens_new();
- *     if (history_tokens_row(history, input, &record, &response, &row) < 0) …   // each row, in the order of the
- * records history_tokens_free(history);
+ *     if (history_tokens_row(history, input, &record, &response, &row) < 0) …   // each row, a turn after the one that
+ *                                                                               // it continues (early_turns.h)
+ *     history_tokens_free(history);
  *
- * The response must have been parsed with keep_ids. What a turn is held against is kept until a turn continues it, of
- * the last HISTORY_TURNS_MOST turns, and while their ids take up to HISTORY_IDS_MOST: others have none of the members.
+ * The response must have been parsed with keep_ids. Several turns may continue the same one. Turns are kept while they
+ * take up to HISTORY_BYTES_MOST; then those are forgotten that a turn has continued already, and of the others the
+ * oldest. A turn that continues a forgotten one has none of the members.
  */
 #ifndef COLLECT_HISTORY_TOKENS_H
 #define COLLECT_HISTORY_TOKENS_H
@@ -14,8 +16,7 @@
 #include "api/response.h"
 #include "stream/result.h"
 
-#define HISTORY_TURNS_MOST ((size_t)1 << 20)
-#define HISTORY_IDS_MOST   ((size_t)64 << 20)
+#define HISTORY_BYTES_MOST ((size_t)64 << 20)
 
 struct history_tokens;
 

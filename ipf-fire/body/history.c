@@ -63,7 +63,8 @@ struct history {
 	struct history_options o;
 	struct history_turn **buckets;
 	size_t mask, count;
-	struct history_turn *oldest, *newest;
+	struct history_turn *oldest, *newest; /* kept turns: those that have been continued are older than all others … */
+	struct history_turn *continued;       /* … up to here; NULL: none has */
 	struct open_turns *lanes;
 	size_t lane_count;
 	size_t kept_bytes;                       /* of the kept turns */
@@ -216,6 +217,8 @@ static void remove_kept(struct history *h, struct history_turn *t)
 {
 	if (!t->kept)
 		return;
+	if (h->continued == t)
+		h->continued = t->older;
 	*(t->older ? &t->older->newer : &h->oldest) = t->newer;
 	*(t->newer ? &t->newer->older : &h->newest) = t->older;
 	t->newer = t->older = NULL;
@@ -232,16 +235,15 @@ static void forget(struct history *h, struct history_turn *t)
 }
 
 /* It has been answered; perhaps a turn will continue it, or another one. The messages of a turn that has been continued
- * are those of the turn after it, and it is the first to be dropped. */
+ * are those of the turn after it: such turns are dropped before the others. */
 static void keep(struct history *h, struct history_turn *t, bool continued)
 {
-	struct history_turn **end = continued ? &h->oldest : &h->newest;
+	t->older = continued ? h->continued : h->newest;
+	t->newer = !continued ? NULL : t->older ? t->older->newer : h->oldest;
+	*(t->older ? &t->older->newer : &h->oldest) = t;
+	*(t->newer ? &t->newer->older : &h->newest) = t;
 	if (continued)
-		t->newer = h->oldest;
-	else
-		t->older = h->newest;
-	*(*end ? (continued ? &(*end)->older : &(*end)->newer) : (continued ? &h->newest : &h->oldest)) = t;
-	*end = t;
+		h->continued = t;
 	t->kept = true;
 	t->kept_bytes = sizeof *t + t->recorded.cap + live_answer_bytes(&t->live) + (continued ? 0 : t->len);
 	h->kept_bytes += t->kept_bytes;

@@ -14,6 +14,7 @@
 
 struct record_reader {
 	struct stream_reader *stream;
+	struct slice line;
 	struct jdoc doc;
 	struct jdoc_direct direct; /* the body and the reads, as our writers write them */
 	struct record_read *reads;
@@ -346,6 +347,7 @@ static int parse_body(struct record_reader *r, struct record *record, struct ipf
 int record_reader_parse(struct record_reader *r, struct slice line, struct record *record, struct slice *other,
                         struct ipf_error *err)
 {
+	r->line = line;
 	if (jdoc_parse_direct(&r->doc, line.data, line.len, &r->direct, err) < 0)
 		return -1;
 	jdoc_id note = jdoc_get(&r->doc, JDOC_ROOT, "client");
@@ -381,6 +383,11 @@ int record_reader_next(struct record_reader *r, struct record *record, struct sl
 struct stream_reader *record_reader_stream(struct record_reader *r)
 {
 	return r->stream;
+}
+
+struct slice record_reader_line(const struct record_reader *r)
+{
+	return r->line;
 }
 
 void record_reader_close(struct record_reader *r)

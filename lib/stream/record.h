@@ -88,6 +88,8 @@ struct record_reader *record_reader_new(void);
 int record_reader_parse(struct record_reader *reader, struct slice line, struct record *record, struct slice *other,
                         struct ipf_error *err);
 struct stream_reader *record_reader_stream(struct record_reader *reader);
+/* The line of the latest record; valid as long as the record is. */
+struct slice record_reader_line(const struct record_reader *reader);
 void record_reader_close(struct record_reader *reader);
 
 /* The start of the attempt whose answer is recorded: start_ns, but for a request that was sent again. IPF_ABSENT: it

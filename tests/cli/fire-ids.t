@@ -42,6 +42,20 @@ for how in "" --no-stream; do
 	is "$(jq -s -c 'map(.cached) | sort' asked.log)" "[8,8,16,16,36,36]" "and the cache finds every whole block of them, and of first prompts that a run before had sent"
 done
 
+# The order of the records does not matter: several threads send.
+rows() { # RECORDS: its rows, by their numbers
+	ipf-collect -q "$1" | jq -c 'select(.n != null)' | jq -s -c 'sort_by(.n)[]'
+}
+rows fired >in-order
+is "$(jq -s '[.[] | select(.history_tokens != null)] | length' in-order)" 4 "rows say what a turn continues"
+body fired | jq -c 'select(.n != null)' >turns
+{ head -1 fired && tac turns && tail -1 fired; } >backwards
+{ head -1 fired && jq -c 'select(.continues != null)' turns && jq -c 'select(.continues == null)' turns && tail -1 fired; } >later-first
+for order in backwards later-first; do
+	rows $order >got
+	same got in-order "$order: rows are the same whatever the order of the records"
+done
+
 run ipf-fire -m m --api openai-chat --history live -t ids.trace ids.sched -u "$URL"
 status_is 3 "an API that takes no ids"
 stderr_contains "prompt_token_ids: this API does not accept this kind of prompt" "says so"

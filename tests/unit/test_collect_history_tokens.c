@@ -67,8 +67,8 @@ static void turns_are_held_against_the_one_before(void **state)
 	assert_int_equal(row.history_cached_tokens, 2);
 	assert_int_equal(row.history_text_tokens, 3);
 	assert_int_equal(row.history_tokens, IPF_ABSENT);
-	/* it was continued already; that of the other input was not */
-	assert_int_equal(add(h, &one, 2, 0, 12).history_generated_tokens, IPF_ABSENT);
+	/* a branch continues it too; that of the other input is another one */
+	assert_int_equal(add(h, &one, 2, 0, 13).history_cached_tokens, 3);
 	assert_int_equal(add(h, &other, 1, 0, 3).history_cached_tokens, 0);
 	assert_int_equal(add(h, &one, 3, 2, 100).history_cached_tokens, 4);
 	assert_int_equal(add(h, &one, 4, 3, IPF_ABSENT).history_cached_tokens, IPF_ABSENT);
@@ -86,7 +86,7 @@ static void the_last_turns_are_kept(void **state)
 	for (int i = 0; i < (1 << 16); i++)
 		buffer_text(&response.prompt_ids, i ? ",1234567" : "1234567");
 	buffer_text(&response.output_ids, "7");
-	const int64_t turns = 4 * (int64_t)HISTORY_IDS_MOST / (int64_t)response.prompt_ids.len;
+	const int64_t turns = 4 * (int64_t)HISTORY_BYTES_MOST / (int64_t)response.prompt_ids.len;
 	for (int64_t n = 0; n < turns; n++) {
 		struct result row = row_of(n, 0);
 		assert_int_equal(history_tokens_row(h, NULL, &record, &response, &row), 0);
@@ -105,12 +105,28 @@ static void the_last_turns_are_kept(void **state)
 	history_tokens_free(h);
 }
 
+/* What has been continued is forgotten first, so that turns that wait for their continuation stay. */
+static void continued_turns_are_forgotten_first(void **state)
+{
+	(void)state;
+	struct history_tokens *h = history_tokens_new();
+	add(h, NULL, 0, IPF_ABSENT, 0);
+	add(h, NULL, 1, IPF_ABSENT, 0);
+	assert_int_equal(add(h, NULL, 2, 1, 12).history_generated_tokens, 4);
+	for (int64_t n = 2; n < 1000000; n++)
+		assert_int_equal(add(h, NULL, n + 1, n, 12).history_generated_tokens, 4);
+	assert_int_equal(add(h, NULL, 1000001, 0, 12).history_generated_tokens, 4);
+	assert_int_equal(add(h, NULL, 1000002, 1, 12).history_generated_tokens, IPF_ABSENT);
+	history_tokens_free(h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ids_are_counted_whole),
 		cmocka_unit_test(turns_are_held_against_the_one_before),
 		cmocka_unit_test(the_last_turns_are_kept),
+		cmocka_unit_test(continued_turns_are_forgotten_first),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
