@@ -94,6 +94,7 @@ static const char *const public_params[] = {
 	"budget_tokens",
 	"bvalue",
 	"cache_prompt",
+	"call_ids",
 	"chat_template_kwargs",
 	"content",
 	"continue_final_message",

@@ -267,7 +267,8 @@ static void test_bad_lines(void **state)
 		{"{\"t_ns\":1,\"target\":\"a\",\"interval_ns\":1,\"histograms\":{\"x\":{\"count\":1,\"sum\":1,\"buckets\":[[2,1],[1,"
 	     "1]]}}}",
 	     "histograms: x: expected buckets [bound, count] in order of their bounds"},
-		{"{\"t_ns\":1,\"target\":\"a\",\"interval_ns\":1,\"resets\":\"x\"}", "resets: expected an integer, got \"x\""},
+		{"{\"t_ns\":1,\"target\":\"a\",\"interval_ns\":1,\"resets\":\"x\"}",
+	     "resets: expected an integer of 0 or more, got \"x\""},
 	};
 	struct server_samples s = {.store = sample_store_new(SAMPLE_STORE_BYTES)};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
