@@ -506,19 +506,19 @@ static void measure_streaming(struct measure *m, const struct record *record, co
 	row->ttft_ns = row->ttfa_ns = IPF_ABSENT;
 }
 
-/* From the first to the last content event, of all choices together. */
-static int64_t streaming_time(const struct response *r)
+/* From the first to the last content event, of all choices together. *gaps: between events of the same choice. */
+static int64_t streaming_time(const struct response *r, size_t *gaps)
 {
-	int64_t first[RESPONSE_CHOICES_MOST], sum = 0;
+	int64_t last[RESPONSE_CHOICES_MOST], sum = 0;
 	bool begun[RESPONSE_CHOICES_MOST] = {false};
+	*gaps = r->events_count - 1;
 	if (r->choices <= 1)
 		return r->events[r->events_count - 1].t_ns - r->events[0].t_ns;
 	for (size_t i = 0; i < r->events_count; i++) {
 		const struct response_event *e = &r->events[i];
-		if (!begun[e->choice])
-			first[e->choice] = e->t_ns;
-		sum += begun[e->choice] ? e->t_ns - first[e->choice] : 0;
-		first[e->choice] = e->t_ns;
+		*gaps -= i > 0 && !begun[e->choice];
+		sum += begun[e->choice] ? e->t_ns - last[e->choice] : 0;
+		last[e->choice] = e->t_ns;
 		begun[e->choice] = true;
 	}
 	return sum;
@@ -528,12 +528,13 @@ static int64_t streaming_time(const struct response *r)
 static void measure_per_token(const struct response *r, const struct tokens_found *found, struct result *row)
 {
 	int64_t tokens = row->output_tokens, sent = tokens - found->account.hidden, firsts = greater_of(r->choices, 1);
+	size_t gaps;
 	if (tokens < 1 || row->e2e_ns == IPF_ABSENT)
 		return;
 	row->ntpot_ns = share(row->e2e_ns, tokens);
-	if ((int64_t)r->events_count <= firsts || sent <= firsts)
+	int64_t time_ns = streaming_time(r, &gaps);
+	if (gaps == 0 || sent <= firsts)
 		return;
-	int64_t time_ns = streaming_time(r);
 	row->tpot_ns = share(time_ns, sent - firsts);
 	bool counted = found->account.source != TOKENS_EVENTS;
 	if (counted && firsts == 1 && found->first > 0 && found->first < sent)

@@ -95,7 +95,7 @@ static void count_otherwise(struct token_account *a, const struct response *r, c
 	else if (r->events_count && !e->one_piece)
 		*a = (struct token_account){(int64_t)r->events_count, TOKENS_EVENTS, a->hidden, a->doubt, false};
 	else if (e->one_piece)
-		a->source = TOKENS_NONE;
+		*a = (struct token_account){IPF_ABSENT, TOKENS_NONE, 0, a->doubt, false};
 }
 
 static void check_usage(struct token_account *a, const struct response *r, const struct token_evidence *e)

@@ -105,7 +105,7 @@ def json_of(data):
     return json.loads(data.decode("utf-8", "strict"))
 
 
-FINISHES = {"function_call": "tool_calls", "eos_token": "stop", "stop_sequence": "stop"}
+FINISHES = {"function_call": "tool_calls", "eos_token": "stop", "stop_sequence": "stop", "abort": "error", "cancelled": "error", "ABORTED": "error"}
 FIELDS = (b"data", b"event", b"id", b"retry", b"error", b"")
 
 
@@ -140,6 +140,8 @@ class Answer:
         self.calls = set()  # by their index, else their place
         self.in_band = self.likely = self.malformed = self.ended = self.broken = self.whole = False
         self.usage, self.finish, self.after_usage = {}, None, 0
+        self.size = self.bare = self.thoughts = 0  # bytes of content, events without content, content events with reasoning alone
+        self.choices, self.of = [], []  # indexes as they came; the place among them of each content event
         trimmed = body.removeprefix(b"\xef\xbb\xbf").strip(b" \t\r\n")
         if trimmed and (self.is_whole(trimmed) or not record.get("streamed") and not trimmed.startswith((b"data:", b"event:", b"id:", b"retry:", b":"))):
             self.read_whole(trimmed, len(body), trouble)
@@ -209,7 +211,8 @@ class Answer:
             self.in_band = True
             return
         usage = event.get("usage") or {}
-        self.usage = {**self.usage, **usage}
+        usage = {name: value for name, value in usage.items() if value != 0 or not self.usage.get(name)}  # a zero does not replace a count
+        self.usage |= usage
         text = other = ""
         for place, choice in enumerate(choices):
             position = choice.get("index", place)
@@ -227,9 +230,16 @@ class Answer:
             other += written + alone
             self.finish = choice.get("finish_reason") or self.finish
         self.after_usage = 0 if "completion_tokens" in usage else self.after_usage + bool(text or other)
+        self.size += sum(len(json.dumps(part)) - 2 for part in (text, other))
+        self.bare += not (text or other)
         if text or other:
             self.ends.append(end)
             self.reported.append(usage.get("completion_tokens"))
+            named = [choice["index"] for choice in choices if isinstance(choice.get("index"), int)]
+            for index in named or ([] if self.choices else [0]):
+                if index not in self.choices:
+                    self.choices.append(index)
+            self.of.append(self.choices.index(named[-1]) if named else 0)
         if text:
             self.texts.append(end)
         self.likely |= not (text or other) and "completion_tokens" not in usage and bool(event.get("code") and event.get("message"))
@@ -248,20 +258,38 @@ def error_of(record, answer):
         return "malformed"
     if not answer.ended:
         return "cut"
-    if not answer.ends and answer.finish in ("error", "abort", "content_filter"):
+    if FINISHES.get(answer.finish, answer.finish) == "error" or not answer.ends and answer.finish == "content_filter":
         return "in-band"
     if not answer.ends and not answer.finish and "completion_tokens" not in answer.usage:
         return "malformed"
     return None
 
 
+def usage_of_each(answer):
+    """The sum of the events' own usage, if that is not the usage of the answer so far."""
+    reported, last = answer.reported, answer.reported[-1] if answer.reported else None
+    if len(reported) < 2 or None in reported or answer.usage.get("completion_tokens", 0) > last:
+        return None
+    fixed = len(reported) > 2 and last > 0 and len(set(reported)) == 1
+    return sum(reported) if last < max(reported) or fixed or last < len(reported) and answer.size > 16 * last else None
+
+
 def output_tokens_of(record, answer):
-    """Of the server's usage, if that can be; otherwise the content events, which say nothing if there may be one for all."""
-    count, events = answer.usage.get("completion_tokens"), len(answer.ends)
-    if count is not None and not (count == 0 and events) and not (answer.after_usage and count < events):
-        return count
+    """The number of output tokens and of those that were not sent: of the server's usage, if that can be; otherwise the content events, which say
+    nothing if there may be one for all."""
+    events, asked, usage = len(answer.ends), record.get("asked_output_tokens"), answer.usage
     one = events == 1 and (answer.whole or not record.get("streamed"))
-    return None if not events or one and record.get("asked_output_tokens") != 1 else events
+    by_events = None if not events or one and asked != 1 else events
+    count = usage_of_each(answer)
+    count = usage.get("completion_tokens") if count is None else count
+    if count is None or count == 0 and events or answer.after_usage and count < events:
+        return by_events, 0
+    if events > count:
+        return (by_events if answer.size // 16 > count else count), 0
+    most = answer.size + answer.bare + 16 + 48 * len(answer.calls)
+    if events and answer.size and count > most and count != asked and asked is not None and count > asked:
+        return by_events, 0
+    return count, 0
 
 
 def understand(record):
@@ -291,7 +319,7 @@ def understand(record):
 
 def figures_of(record, answer, reads):
     row, usage, start = {}, answer.usage, record["start_ns"]
-    tokens = output_tokens_of(record, answer)
+    tokens, hidden = output_tokens_of(record, answer)
     for name, value in (("finish", FINISHES.get(answer.finish, answer.finish)), ("output_tokens", tokens),
                         ("output_tokens_usage", usage.get("completion_tokens")), ("input_tokens_usage", usage.get("prompt_tokens"))):
         if value is not None:
@@ -305,7 +333,13 @@ def figures_of(record, answer, reads):
         return next(t_ns for end, t_ns in reads if end >= offset)
 
     times = [time_of(end) for end in answer.ends]
-    gaps = [b - a for a, b in zip(times, times[1:])]
+    pairs, last = [], {}  # of events of the same choice, one after another
+    for t_ns, choice in zip(times, answer.of):
+        if choice in last:
+            pairs.append((last[choice], t_ns))
+        last[choice] = t_ns
+    gaps = [b - a for a, b in pairs]
+    firsts = max(1, len(answer.choices))
     row["events"] = len(times)
     row["coalesced"] = sum(times.count(t_ns) > 1 for t_ns in times)
     row["e2e_ns"] = times[-1] - start
@@ -318,21 +352,25 @@ def figures_of(record, answer, reads):
         if answer.texts:
             row["ttfa_ns"] = time_of(answer.texts[0]) - start
     if gaps:
-        row["ttst_ns"] = gaps[0]
+        if firsts == 1:
+            row["ttst_ns"] = gaps[0]
         row["itl_max_ns"] = max(gaps)
         row["itl_mean_ns"] = sum(gaps) / len(gaps)
-        if (tokens or 0) >= 2:
-            row["tpot_ns"] = (times[-1] - times[0]) / (tokens - 1)
+        if (tokens or 0) - hidden > firsts:
+            row["tpot_ns"] = sum(gaps) / (tokens - hidden - firsts)
     if (tokens or 0) >= 1:
         row["ntpot_ns"] = row["e2e_ns"] / tokens
-    row["times"] = times
-    row["tokens"] = tokens_of_events(answer.reported, usage.get("completion_tokens"), tokens) if tokens is not None else []
+    row["times"], row["pairs"] = times, pairs
+    row["tokens"] = tokens_of_events(answer, tokens) if tokens is not None else []
     return row
 
 
-def tokens_of_events(reported, usage, total):
+def tokens_of_events(answer, total):
     """What each content event brought: by its own usage, or a token each if there are as many, otherwise even parts."""
-    if None not in reported and reported == sorted(reported) and reported[-1] > 0:
+    reported, usage = answer.reported, answer.usage.get("completion_tokens")
+    if usage_of_each(answer) == total:
+        known = reported
+    elif None not in reported and reported == sorted(reported) and reported[-1] > 0:
         known = [b - a for a, b in zip([0] + reported, reported)]
     elif usage == len(reported):
         known = [1] * len(reported)
@@ -406,9 +444,10 @@ class Windows:
             if "ttft_ns" in row:
                 self.sample(times[0], stage, "ttft_ns", times[0] - start)
             self.sample(times[-1], stage, "e2e_ns", times[-1] - start)
-            for before, after in zip(times, times[1:]):
+            pairs = [(before + offset, after + offset) for before, after in row["pairs"]]
+            for before, after in pairs:
                 self.sample(after, stage, "itl_ns", after - before)
-            for position, (before, after) in enumerate(zip(times, times[1:]), 1):
+            for position, (before, after) in enumerate(pairs, 1):
                 self.positions.setdefault((stage, 2 ** (position.bit_length() - 1)), []).append(after - before)
 
     def position_lines(self):
