@@ -131,16 +131,16 @@ struct response {
 	int64_t parts[API_PARTS_MOST]; /* of sums of counts, found so far; IPF_ABSENT */
 	int64_t choice_indexes[RESPONSE_CHOICES_MOST];
 	uint8_t choice, repeat_choice; /* of the event; of the one that `repeat` knows */
-	int64_t token_ids;     /* listed since the last content event; IPF_ABSENT */
-	int64_t listed_ids;    /* so far */
-	size_t prompt_bytes;   /* to skip at the beginning of the text */
-	size_t event;          /* the number of the event that is being parsed */
-	bool indexes_failed;   /* no memory for output_indexes */
-	bool truncated;        /* the body ended in the middle of an event */
-	bool virtual_time;     /* as in the options */
-	size_t read, read_end; /* the read in which the last event ended, and where that read ends in the body */
-	int64_t before_ns;     /* nothing of this read came earlier: the last time before that of the read */
-	int64_t early_ns;      /* of the last event, see struct response_event */
+	int64_t token_ids;             /* listed since the last content event; IPF_ABSENT */
+	int64_t listed_ids;            /* so far */
+	size_t prompt_bytes;           /* to skip at the beginning of the text */
+	size_t event;                  /* the number of the event that is being parsed */
+	bool indexes_failed;           /* no memory for output_indexes */
+	bool truncated;                /* the body ended in the middle of an event */
+	bool virtual_time;             /* as in the options */
+	size_t read, read_end;         /* the read in which the last event ended, and where that read ends in the body */
+	int64_t before_ns;             /* nothing of this read came earlier: the last time before that of the read */
+	int64_t early_ns;              /* of the last event, see struct response_event */
 	int64_t last_ns;
 };
 

@@ -136,6 +136,21 @@ static const struct collect_case collect_cases[] = {
 	{.name = "a tool call without a character is no content",
      .reads = {DELTA("\"tool_calls\":[{\"index\":0,\"id\":\"t\",\"function\":{\"arguments\":\"\"}}]"), TEXT("a"), DONE},
      .expected = "ok ev=1 co=0 ttft=20 ttfa=20 e2e=20 in=5 out=1/events"},
+	{.name = "reasoning that is counted and not sent",
+     .reads =
+         {TEXT("It is "), TEXT("a long "), TEXT("way."), FINISH("stop"),
+          EVENT(
+			  "{\"choices\":[],\"usage\":{\"prompt_tokens\":7,\"completion_tokens\":503,\"completion_tokens_details\":"
+			  "{\"reasoning_tokens\":500}}}"),
+          DONE},
+     .expected = "ok ev=3 co=0 ttft=10 ttfa=10 ttst=10 e2e=30 tpot=10 corrected=10 mean=10 max=10 st=0 in=7 "
+                 "out=503/usage rt=500 fin=stop"},
+	{.name = "choices in turn",
+     .reads = {EVENT("{\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a\"}}]}"),
+               EVENT("{\"choices\":[{\"index\":1,\"delta\":{\"content\":\"b\"}}]}"),
+               EVENT("{\"choices\":[{\"index\":0,\"delta\":{\"content\":\"c\"}}]}"),
+               EVENT("{\"choices\":[{\"index\":1,\"delta\":{\"content\":\"d\"}}]}"), FINISH("stop"), USAGE(7, 4), DONE},
+     .expected = "ok ev=4 co=0 ttft=10 ttfa=10 e2e=40 tpot=20 mean=20 max=20 st=0 in=7 out=4/usage fin=stop"},
 	{.name = "several choices",
      .reads =
          {EVENT(

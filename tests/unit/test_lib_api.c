@@ -184,7 +184,7 @@ static void the_chat_descriptor_is_compiled(void **state)
 	assert_string_equal(r->end_data, "[DONE]");
 	assert_false(r->end_at_eof);
 	assert_int_equal(r->reasoning.count, 5);
-	assert_int_equal(r->tools.count, 4);
+	assert_int_equal(r->tools.count, 6);
 	assert_true(api_pointer_conditional(r->error.list[1]));
 	assert_string_equal(json_string_value(json_object_get(json_object_get(api_request(api), "body"), "messages")),
 	                    "$messages");
