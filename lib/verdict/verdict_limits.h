@@ -49,7 +49,7 @@
 /* Share of the successful responses that have no content. */
 #define VERDICT_COUNTS_DOUBTFUL 0.01 /* share of responses whose counts of tokens contradict each other */
 #define VERDICT_EARLY_DOUBTFUL  0.01 /* share of responses that ended for another reason than stop or length */
-#define VERDICT_EMPTY_DOUBTFUL 0.01
+#define VERDICT_EMPTY_DOUBTFUL  0.01
 /* Share of the successful responses that came in one piece although streaming was requested. */
 #define VERDICT_NOT_STREAMED_DOUBTFUL 0.01
 /* Share of the streamed responses with more than VERDICT_ONE_EVENT_TOKENS that came as one event. */
