@@ -794,8 +794,10 @@ static bool judge_counts(struct verdict *v, struct verdict_check *check)
 		double part = (double)v->doubts[i].rows / (double)v->ok;
 		if (!v->doubts[i].rows)
 			continue;
-		snprintf(first, sizeof first, i == RESULT_CACHED_ABOVE_INPUT ? "" : ", the first %lld for %lld events",
-		         (long long)v->doubts[i].usage, (long long)v->doubts[i].events);
+		first[0] = '\0';
+		if (i != RESULT_CACHED_ABOVE_INPUT)
+			snprintf(first, sizeof first, ", the first %lld for %lld events", (long long)v->doubts[i].usage,
+			         (long long)v->doubts[i].events);
 		verdict_check_add(check, verdict_above(part, VERDICT_COUNTS_DOUBTFUL, INFINITY),
 		                  "the usage of %s response%s (%s) %s%s", VERDICT_NUMBER(v->doubts[i].rows),
 		                  verdict_plural(v->doubts[i].rows), verdict_percent(part, share), texts[i], first);
