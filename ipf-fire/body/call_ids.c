@@ -9,7 +9,7 @@
 
 static struct slice text_at(const struct call_ids *ids, size_t begin, size_t len)
 {
-	return (struct slice){ids->texts.data + begin, len};
+	return len ? (struct slice){ids->texts.data + begin, len} : (struct slice){"", 0};
 }
 
 static struct slice recorded(const struct call_ids *ids, const struct call_id *id)

@@ -232,7 +232,8 @@ static void test_restarts(void **state)
 		"{\"t_ns\":3,\"target\":\"b\"}",
 		"{\"t_ns\":4,\"target\":\"a\",\"interval_ns\":1,\"resets\":1}",
 	};
-	struct server_samples s = {.store = sample_store_new(SAMPLE_STORE_BYTES)};
+	struct sample_store *store = sample_store_new(SAMPLE_STORE_BYTES);
+	struct server_samples s = {.store = store};
 	(void)state;
 	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
 		struct ipf_error err = {0};
@@ -246,7 +247,7 @@ static void test_restarts(void **state)
 	assert_int_equal(s.targets[0].restarted_ns, 12);
 	assert_int_equal(s.targets[1].restarts, 0);
 	server_samples_release(&s);
-	sample_store_free(s.store);
+	sample_store_free(store);
 }
 
 static void test_bad_lines(void **state)
