@@ -113,7 +113,7 @@ if command -v python3 >/dev/null; then
 	all '[.error.kind, .status, (.body | length > 0)]' '["reset",200,true]' "TLS that breaks within an answer is no failed handshake"
 fi
 server_start
-fire -u "${URL/http:/https:}" --connect-timeout 120s
+fire -u "${URL/http:/https:}" --connect-timeout 5s
 all '[.error.kind, .status]' '["tls",null]' "TLS to a server that speaks none"
 fire -u "$URL" --http 2-prior --timeout 2s
 is "$(jq -r .error.kind rows | sort -u |
