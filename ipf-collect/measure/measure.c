@@ -420,7 +420,11 @@ static int64_t first_by_usage(const struct response *r)
 	return last != IPF_ABSENT ? r->events[0].usage_tokens : 0;
 }
 
-static bool one_piece_possible(const struct response *r, const struct record *record);
+/* May all content have come at once? */
+static bool one_piece_possible(const struct response *r, const struct record *record)
+{
+	return r->events_count == 1 && (r->whole || r->one_value || !record->streamed);
+}
 
 /* The account is made twice where there is a tokenizer: before, since it says whether each event brought one token. */
 static int find_tokens(struct measure *m, const struct record *record, const struct response *r,
@@ -441,12 +445,6 @@ static int find_tokens(struct measure *m, const struct record *record, const str
 	if (found->first == 0 && found->by_event)
 		found->first = m->event_tokens[0];
 	return 0;
-}
-
-/* May all content have come at once? */
-static bool one_piece_possible(const struct response *r, const struct record *record)
-{
-	return r->events_count == 1 && (r->whole || r->one_value || !record->streamed);
 }
 
 /* A prompt has tokens: a count of 0 is none. Of a prompt that is transcribed the text, which the trace counts, is not

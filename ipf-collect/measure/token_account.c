@@ -40,9 +40,10 @@ static int64_t sum_of_events(const struct response *r)
 
 /* IPF_ABSENT also for what plainly is no total: 0 although there is content, and a count that content followed and that
  * is less than the content events. */
-static int64_t total_by_usage(const struct response *r)
+static int64_t total_by_usage(const struct response *r, bool *each)
 {
 	int64_t sum = sum_of_events(r), output = sum != IPF_ABSENT ? sum : r->output_tokens;
+	*each = sum != IPF_ABSENT;
 	bool nothing = output == 0 && r->events_count > 0,
 		 part = r->usage_events < r->events_count && output < (int64_t)r->events_count;
 	return nothing || part ? IPF_ABSENT : output;
@@ -56,9 +57,9 @@ static bool reasoning_beside(const struct response *r, int64_t output)
 	                                   (sums && r->total_tokens - r->input_tokens == output + r->reasoning_tokens));
 }
 
-static int64_t output_by_usage(const struct response *r)
+static int64_t output_by_usage(const struct response *r, bool *each)
 {
-	int64_t output = total_by_usage(r);
+	int64_t output = total_by_usage(r, each);
 	return output != IPF_ABSENT && reasoning_beside(r, output) ? token_sum(output, r->reasoning_tokens) : output;
 }
 
@@ -118,17 +119,17 @@ struct token_account token_account_make(const struct response *r, const struct t
 	struct token_account a = {.output = IPF_ABSENT};
 	int64_t visible = (int64_t)r->events_count;
 	if (r->no_text) {
-		a.output = total_by_usage(r);
+		bool ignored;
+		a.output = total_by_usage(r, &ignored);
 		a.source = a.output == IPF_ABSENT ? TOKENS_UNKNOWN : TOKENS_USAGE;
 		return a;
 	}
-	a.output = output_by_usage(r);
+	a.output = output_by_usage(r, &a.each);
 	if (a.output == IPF_ABSENT) {
 		count_otherwise(&a, r, e);
 		return a;
 	}
 	a.source = TOKENS_USAGE;
-	a.each = sum_of_events(r) != IPF_ABSENT;
 	if (e->tokenizer != IPF_ABSENT && e->tokenizer > visible)
 		visible = e->tokenizer;
 	a.hidden = count_hidden(r, a.output, visible);
