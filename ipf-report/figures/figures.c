@@ -498,6 +498,7 @@ static int build_objectives(struct figures *f, const struct row_selection *sel, 
 		for_rows(sel, row)
 		{
 			a->unmeasured += (row->marks.unmeasured >> i) & 1;
+			a->absent += (row->marks.absent >> i) & 1;
 			rows += row->error != VERDICT_HUNG_UP && !((row->marks.unmeasured >> i) & 1);
 			met += (row->marks.met >> i) & 1;
 		}
@@ -507,7 +508,8 @@ static int build_objectives(struct figures *f, const struct row_selection *sel, 
 		}
 		if (row_samples_metric(picked, objective->metric, AS_WAITED, s, &infinite) < 0)
 			return -1;
-		double value = percentile_with_infinite(s, sel->options->errors_as_inf ? infinite : 0, objective->percentile);
+		infinite = (sel->options->errors_as_inf ? infinite : 0) + a->absent;
+		double value = percentile_with_infinite(s, infinite, objective->percentile);
 		a->value_ms = value / 1e6;
 		a->met = value <= (double)objective->limit_ns;
 	}

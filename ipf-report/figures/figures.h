@@ -59,6 +59,7 @@ extern const double early_percentiles[EARLY_PERCENTILES]; /* 90, 95, 97, 99 and 
 
 struct attainment {
 	int64_t unmeasured; /* requests for which it could not be measured */
+	int64_t absent;     /* successful requests that do not meet it, because they have no such latency */
 	double share;       /* per-request objective: share of the other requests that meet it */
 	double value_ms;    /* objective on a percentile: its value … */
 	bool met;           /* … and whether that is within the limit */

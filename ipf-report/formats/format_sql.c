@@ -84,6 +84,7 @@ static const struct sql_column objective_columns[] = {
 	COLUMN("value_ms", REAL, "value_ms", "milliseconds: the percentile that it limits"),
 	COLUMN("met", BOOLEAN, "met", NULL),
 	COLUMN("unmeasured", INTEGER, "unmeasured", "requests"),
+	COLUMN("absent", INTEGER, "absent", "successful requests that have no such latency"),
 };
 static const struct sql_column error_columns[] = {
 	RUN_COLUMN,

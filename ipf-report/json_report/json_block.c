@@ -82,6 +82,8 @@ static json_t *objectives_json(const struct report *report, const struct figures
 		json_put(one, "value_ms", a->value_ms);
 		if (a->unmeasured > 0)
 			json_put_count(one, "unmeasured", a->unmeasured);
+		if (a->absent > 0)
+			json_put_count(one, "absent", a->absent);
 		if (!isnan(a->value_ms))
 			json_object_set_new(one, "met", json_boolean(a->met));
 		json_array_append_new(objectives, one);

@@ -16,13 +16,35 @@ int slo_parse(struct slo *slo, const char *text, struct ipf_error *err)
 
 enum attained { MISSED, MET, UNMEASURED };
 
-/* Figures that only a streamed answer has. */
-static bool needs_stream(const struct result *result, enum metric m)
+enum kind { FROM_START, BETWEEN_TOKENS, OTHER };
+
+static enum kind kind_of(enum metric m)
 {
-	bool first = m == METRIC_TTFT || m == METRIC_TTFA || m == METRIC_ATTEMPT_TTFT;
-	bool between = m == METRIC_TTST || m == METRIC_TPOT || m == METRIC_TPOT_CORRECTED || m == METRIC_ITL_MEAN ||
-	               m == METRIC_ITL_MAX;
-	return first || (between && (result->output_tokens == IPF_ABSENT || result->output_tokens > 1));
+	switch (m) {
+	case METRIC_TTFT:
+	case METRIC_TTFA:
+	case METRIC_ATTEMPT_TTFT:
+		return FROM_START;
+	case METRIC_TTST:
+	case METRIC_TPOT:
+	case METRIC_TPOT_CORRECTED:
+	case METRIC_ITL_MEAN:
+	case METRIC_ITL_MAX:
+		return BETWEEN_TOKENS;
+	default:
+		return OTHER;
+	}
+}
+
+/* What a successful answer makes of an objective on a figure that it does not have. */
+static enum attained attains_without(const struct result *result, enum metric m)
+{
+	const enum kind kind = kind_of(m);
+	if (m >= METRIC_LATENCIES || ((m == METRIC_ATTEMPT_TTFT || m == METRIC_ATTEMPT_E2E) && result->attempts < 2))
+		return MET;
+	if (kind == BETWEEN_TOKENS && result->output_tokens == 1)
+		return MET;
+	return kind != OTHER && result_not_streamed(result) != RESULT_STREAMED ? UNMEASURED : MISSED;
 }
 
 static enum attained attains(const struct result *result, enum metric m, int64_t limit_ns)
@@ -31,7 +53,7 @@ static enum attained attains(const struct result *result, enum metric m, int64_t
 	if (!result->ok)
 		return MISSED;
 	if (value == IPF_ABSENT)
-		return result_not_streamed(result) != RESULT_STREAMED && needs_stream(result, m) ? UNMEASURED : MET;
+		return attains_without(result, m);
 	if (metrics[m].from_due && result->lag_ns != IPF_ABSENT)
 		value += result->lag_ns;
 	return value <= limit_ns ? MET : MISSED;
@@ -108,6 +130,8 @@ int slo_judge(const struct slo *slo, const struct result *result, struct jdoc *d
 			marks->met |= UINT32_C(1) << i;
 		else if (a == UNMEASURED)
 			marks->unmeasured |= UINT32_C(1) << i;
+		else if (result->ok && metric_of_result(result, objective->metric) == IPF_ABSENT)
+			marks->absent |= UINT32_C(1) << i;
 		if (isnan(objective->percentile) && !own[objective->metric])
 			worst = worse(worst, a);
 	}

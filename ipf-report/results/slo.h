@@ -3,9 +3,10 @@
  *     slo_parse(&slo, "ttft=500ms,tpot=50ms", &err);          // a request that meets both is good: goodput counts it
  *     slo_judge(&slo, &result, &doc, &marks, &err)            // SLO_GOOD, …
  *
- * A latency that counts from the start is compared from the due time if there is one: that is what a user waits. An
- * objective on a figure that an answer cannot have (the TPOT of one token) is met; one on a figure that exists only in
- * a streamed answer (TTFT, ITL) cannot be measured if the answer was not streamed.
+ * A latency that counts from the start is compared from the due time if there is one: what a user waits. A successful
+ * answer without the latency (TTFT of an empty answer, TTFA of one that only reasons) does not meet the objective.
+ * Exceptions: one token has no time between tokens, so nothing can be too slow; TTFT, TTFA and times between tokens
+ * cannot be measured in an answer that was not streamed.
  */
 #ifndef REPORT_SLO_H
 #define REPORT_SLO_H
@@ -35,6 +36,7 @@ enum slo_answer {
 struct slo_marks {
 	uint32_t met;        /* the request meets it, or it does not apply */
 	uint32_t unmeasured; /* it cannot be measured */
+	uint32_t absent;     /* the request succeeded and does not meet it, because it has no such latency */
 };
 
 /* Compares a request with `slo` and with its own objectives (result->slo: {"ttft_ms": 500} or {"ttft": "500ms"}), which

@@ -89,6 +89,19 @@ void section_errors(const struct telling *t)
 
 /* ---- objectives ---- */
 
+static const char *infinite_of(json_t *objective)
+{
+	return figure_at(objective, "absent") > 0 ? "the requests without one" : "the failed requests";
+}
+
+/* "3 successful requests have no ttft: not met" */
+static void tell_absent(const struct telling *t, json_t *objective)
+{
+	const char *text = text_at(objective, "objective"), *colon = strchr(text, ':'), *name = colon ? colon + 1 : text;
+	tell(t, NULL, objective,
+	     doc_say(t->d, "{absent#} successful request{s:absent} without %.*s: not met", (int)strcspn(name, "=@"), name));
+}
+
 /* "met: 84.5 ms", "98.2 % of the requests" */
 static void tell_objective(const struct telling *t, json_t *objective)
 {
@@ -96,7 +109,7 @@ static void tell_objective(const struct telling *t, json_t *objective)
 	const bool met = json_is_true(json_at(objective, "met"));
 	if (json_at(objective, "met"))
 		tell(t, text, objective,
-		     isinf(figure_at(objective, "value_ms")) ? "missed: among the failed requests"
+		     isinf(figure_at(objective, "value_ms")) ? doc_say(t->d, "missed: among %s", infinite_of(objective))
 		     : met                                   ? "met: {value_ms} ms"
 		                                             : "missed: {value_ms} ms")
 			->tone = met ? TONE_GOOD : TONE_BAD;
@@ -105,6 +118,7 @@ static void tell_objective(const struct telling *t, json_t *objective)
 	else
 		doc_fact(t->d, text,
 		         figure_at(objective, "unmeasured") > 0 ? "not measurable: not streamed" : "no request to compare");
+	tell_absent(t, objective);
 }
 
 /* "model big missed p99:ttft=500ms (812 ms), p90:tpot=50ms (61 ms)": a fact for each member that missed any. */
@@ -123,10 +137,10 @@ static void tell_missed_by(const struct telling *t, const struct group *group)
 		{
 			judged += json_is_boolean(json_at(objective, "met"));
 			if (json_is_false(json_at(objective, "met")))
-				missed = doc_say(t->d, "%s%s%s (%s)", missed ? missed : "", missed ? ", " : "",
-				                 text_at(objective, "objective"),
-				                 isinf(figure_at(objective, "value_ms")) ? "among the failed requests"
-				                                                         : phrase(t->d, objective, "{value_ms} ms"));
+				missed = doc_say(
+					t->d, "%s%s%s (%s)", missed ? missed : "", missed ? ", " : "", text_at(objective, "objective"),
+					isinf(figure_at(objective, "value_ms")) ? doc_say(t->d, "among %s", infinite_of(objective))
+															: phrase(t->d, objective, "{value_ms} ms"));
 		}
 		if (missed && missing++ < SHOWN)
 			doc_fact(t->d, NULL, "%s %s missed %s", group->what, group_member(group, member, name), missed)->tone =
@@ -161,8 +175,10 @@ void section_goodput(const struct telling *t)
 	}
 	tell(t, NULL, goodput, "{left_out#} excluded: disconnected on purpose");
 	tell_fairness(t);
-	if (one && json_at(goodput, "share"))
+	if (one && json_at(goodput, "share")) {
+		tell_absent(t, json_at(list, "0"));
 		return;
+	}
 	json_array_foreach(list, i, objective) tell_objective(t, objective);
 	struct group group;
 	for (void *at = group_first(t, &group); at; at = group_next(t, &group, at))

@@ -80,3 +80,14 @@ run "$report" --early-stopping failing.results
 matches "$(cat "$OUT")" '^Early stopping, ms +p90 +p95 +p97 +p99 +p99.9$' "text has a table"
 is "$(sed -E 's/…|▁|▂|▃|▄|▅|▆|▇|█/./g' "$OUT" | awk '{ gsub(/[^ -~]/, "?") } length > 80')" "" "on 80 columns, too"
 is "$("$report" -f json good.results | jq -c '[.. | objects | select(has("early_stopping"))]')" "[]" "only if asked for"
+
+# ---- latencies that answers do not have ----
+made 20:2 | jq -c 'if .n == 0 then del(.ttft_ns, .ttfa_ns, .tpot_ns, .output_tokens)
+	elif .n == 1 then del(.ttfa_ns)
+	elif .n == 2 then del(.tpot_ns) | .output_tokens = 1 else . end' >lacking.results
+lacking() { "$report" "$@" lacking.results 2>/dev/null; }
+is "$(lacking -f json --slo ttft=1h,ttfa=1h,tpot=1h,e2e=1h | jq -c '.total.goodput | [.good, .of, (.of as $of | .objectives | map([(.share * $of | round), .absent]))]')" \
+	'[35,37,[[36,1],[35,2],[36,1],[37,null]]]' "an empty answer has no TTFT and TPOT, reasoning no TTFA, one token needs no TPOT"
+is "$(lacking -f json --slo p50:ttft=1h,p99:ttft=1h | jq -c '.total.goodput.objectives | map([.met, .absent])')" '[[true,1],[false,1]]' "in a percentile what never came is infinite"
+matches "$(lacking --slo ttft=1h)" '1 successful request without ttft: not met' "the report says how many"
+matches "$(lacking --slo p99:ttfa=1h)" 'missed: among the requests without one' "and why a percentile is missed"

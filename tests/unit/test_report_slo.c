@@ -103,7 +103,8 @@ static void failures_and_absent_figures(void **state)
 	struct slo slo;
 	struct slo_marks marks;
 	parse(&slo, "tpot=1ms");
-	struct result r = answer(60, 0); /* one token */
+	struct result r = answer(60, 0);
+	r.output_tokens = 1;
 	assert_int_equal(judge(&slo, &r, &marks), SLO_GOOD);
 	r.ok = false;
 	assert_int_equal(judge(&slo, &r, &marks), SLO_MISSED);
@@ -111,6 +112,37 @@ static void failures_and_absent_figures(void **state)
 	parse(&slo, "p99:ttft=1ms");
 	r = answer(60, 0);
 	assert_int_equal(judge(&slo, &r, &marks), SLO_NONE);
+}
+
+/* An answer that never showed what an objective waits for does not meet it. */
+static void a_latency_that_never_came_is_not_in_time(void **state)
+{
+	(void)state;
+	struct slo slo;
+	struct slo_marks marks;
+	static const char *const never[] = {"ttft=1h",    "ttfa=1h",  "ttst=1h",    "tpot=1h",
+	                                    "itl_max=1h", "ntpot=1h", "p99:ttft=1h"};
+	for (size_t i = 0; i < sizeof never / sizeof *never; i++) {
+		struct result r = answer(60, 0); /* empty: it has an end */
+		r.ttft_ns = IPF_ABSENT;
+		parse(&slo, never[i]);
+		assert_int_equal(judge(&slo, &r, &marks), slo.per_request ? SLO_MISSED : SLO_NONE);
+		assert_int_equal(marks.met, 0);
+		assert_int_equal(marks.unmeasured, 0);
+		assert_int_equal(marks.absent, 1);
+		r.ok = false; /* a failure misses it as a failure */
+		judge(&slo, &r, &marks);
+		assert_int_equal(marks.absent, 0);
+	}
+	struct result r = answer(60, 0); /* reasoning only */
+	parse(&slo, "ttft=1h,ttfa=1h,e2e=1h");
+	assert_int_equal(judge(&slo, &r, &marks), SLO_MISSED);
+	assert_int_equal(marks.met, 5);
+	assert_int_equal(marks.absent, 2);
+	parse(&slo, "slot_wait=1ms,attempt_ttft=1ms,lag=1ms"); /* nothing waited, nothing was sent again */
+	assert_int_equal(judge(&slo, &r, &marks), SLO_GOOD);
+	r.slo = slice_of("{\"ttfa\": \"1h\"}");
+	assert_int_equal(judge(&slo, &r, &marks), SLO_MISSED);
 }
 
 /* An answer in one piece has no first token: whether it came in time cannot be said, unless the rest says no. */
@@ -129,6 +161,7 @@ static void what_was_not_streamed_cannot_be_measured(void **state)
 		assert_int_equal(marks.met, 0);
 		assert_int_equal(marks.unmeasured, 1);
 	}
+	r.ntpot_ns = MS;
 	parse(&slo, "e2e=1s,ntpot=1s,ttft=1s");
 	assert_int_equal(judge(&slo, &r, &marks), SLO_UNMEASURED);
 	assert_int_equal(marks.met, 3);
@@ -186,9 +219,13 @@ static void objectives_of_its_own(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(how_they_are_written),  cmocka_unit_test(limits_are_met_up_to_themselves),
-		cmocka_unit_test(waiting_counts),        cmocka_unit_test(failures_and_absent_figures),
-		cmocka_unit_test(objectives_of_its_own), cmocka_unit_test(what_was_not_streamed_cannot_be_measured),
+		cmocka_unit_test(how_they_are_written),
+		cmocka_unit_test(limits_are_met_up_to_themselves),
+		cmocka_unit_test(waiting_counts),
+		cmocka_unit_test(failures_and_absent_figures),
+		cmocka_unit_test(a_latency_that_never_came_is_not_in_time),
+		cmocka_unit_test(objectives_of_its_own),
+		cmocka_unit_test(what_was_not_streamed_cannot_be_measured),
 	};
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);
 	jdoc_release(&doc);
