@@ -421,6 +421,7 @@ static void show_row(struct explain *x, const struct result *row)
 		fprintf(x->to, "  result: %s, %s", shown_slice(row->error_kind).text, shown_slice(row->error_text).text);
 	show_count(x, "content events", row->events);
 	show_count(x, "of these after the end mark", row->after_end);
+	show_count(x, "events with text that the descriptor does not read", row->unread_events);
 	show_count(x, "output tokens", row->output_tokens);
 	if (row->tokens_source.data)
 		fprintf(x->to, " from %s", shown_slice(row->tokens_source).text);

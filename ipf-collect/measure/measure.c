@@ -300,6 +300,8 @@ static void measure_events(const struct record *record, const struct response *r
 	row->events = (int64_t)r->events_count;
 	if (r->after_end)
 		row->after_end = r->after_end;
+	if (r->unread_events)
+		row->unread_events = r->unread_events;
 	row->coalesced = 0;
 	for (size_t i = 0, j; i < r->events_count; i = j) {
 		for (j = i + 1; j < r->events_count && e[j].t_ns == e[i].t_ns; j++)

@@ -86,15 +86,15 @@ static int64_t count_hidden(const struct response *r, int64_t output, int64_t vi
 	return hidden > output - visible ? output - visible : hidden > 0 ? hidden : 0;
 }
 
-/* Usage is contradicted: what else there is. */
+/* Usage is contradicted, and so is what it says of tokens that were not sent: what else there is. */
 static void count_otherwise(struct token_account *a, const struct response *r, const struct token_evidence *e)
 {
 	if (e->tokenizer != IPF_ABSENT)
-		*a = (struct token_account){e->tokenizer, TOKENS_TOKENIZER, a->hidden, a->doubt, false};
+		*a = (struct token_account){e->tokenizer, TOKENS_TOKENIZER, 0, a->doubt, false};
 	else if (e->ids > 0)
-		*a = (struct token_account){e->ids, TOKENS_IDS, a->hidden, a->doubt, false};
+		*a = (struct token_account){e->ids, TOKENS_IDS, 0, a->doubt, false};
 	else if (r->events_count && !e->one_piece)
-		*a = (struct token_account){(int64_t)r->events_count, TOKENS_EVENTS, a->hidden, a->doubt, false};
+		*a = (struct token_account){(int64_t)r->events_count, TOKENS_EVENTS, 0, a->doubt, false};
 	else if (e->one_piece)
 		*a = (struct token_account){IPF_ABSENT, TOKENS_NONE, 0, a->doubt, false};
 }

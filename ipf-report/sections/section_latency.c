@@ -321,6 +321,24 @@ static void note_resent_syns(const struct telling *t)
 	}
 }
 
+/* Tokens before the first event that no event brings. */
+static void note_hidden(const struct telling *t)
+{
+	json_t *check;
+	size_t i;
+	char a[40], b[40];
+	json_array_foreach(json_at(t->report, "verdict/checks"), i, check)
+	{
+		const double tokens = figure_at(check, "hidden_tokens"), answers = figure_at(check, "hidden_responses");
+		if (tokens > 0)
+			doc_note(
+				t->d,
+				"%s token%s of %s answer%s (%.3g each) were generated before the first event and not sent: TPOT does "
+				"not count them",
+				show_whole(tokens, a), plural(tokens), show_whole(answers, b), plural(answers), tokens / answers);
+	}
+}
+
 void section_latency(const struct telling *t)
 {
 	json_t *stages = json_at(t->report, "stages"), *stage;
@@ -337,6 +355,7 @@ void section_latency(const struct telling *t)
 	if (!(t->brief && measured > 1) && (json_at(t->total, "lag_ms") || has_latency(t, false)))
 		tell_total(t);
 	note_resent_syns(t);
+	note_hidden(t);
 	tell_early_stopping(t);
 	if (measured > 1)
 		tell_stages(t);

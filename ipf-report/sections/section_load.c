@@ -84,6 +84,21 @@ static void note_backlog(const struct telling *t)
 	}
 }
 
+/* Without usage, tokens are events: right only if the server sends each token alone. */
+static void note_counted_by_events(const struct telling *t)
+{
+	const double ok = figure_at(t->total, "requests/ok");
+	double by_events = figure_at(t->total, "tokens/sources/events");
+	char a[40];
+	if (!strcmp(words_at(t->total, "tokens/source"), "events"))
+		by_events = ok;
+	if (by_events > 0)
+		doc_note(t->d,
+		         "the output tokens of %s answer%s are content events, since no usage was understood: ipf-collect -t "
+		         "TOKENIZER counts them",
+		         show_whole(by_events, a), plural(by_events));
+}
+
 /* A short report says it here, a longer one has a table (section_accuracy). */
 static void note_unsteady(const struct telling *t)
 {
@@ -141,6 +156,7 @@ void section_stages(const struct telling *t)
 	note_throughput(t);
 	note_backlog(t);
 	note_unsteady(t);
+	note_counted_by_events(t);
 	note_groups(t);
 	for (void *at = group_first(t, &group); at; at = group_next(t, &group, at))
 		tell_group(t, &group);

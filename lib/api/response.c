@@ -1,5 +1,7 @@
 #include "api/response.h"
 
+#include "api/unread_text.h"
+
 #include "absent.h"
 #include "api/answer_message.h"
 #include "api/audio_answer.h"
@@ -685,6 +687,13 @@ static void extract_choice(struct response *r)
 		note_choice(r, 0);
 }
 
+/* A text as long as all content so far repeats it at the end, which is no part of it. */
+static void note_unread(struct response *r)
+{
+	size_t len = unread_text(&r->doc);
+	r->unread_events += len > 0 && len != r->content_bytes && len != r->reasoning_bytes;
+}
+
 static int extract_content(struct response *r, const struct record *record, const struct response_options *options,
                            const struct framing_event *event, struct ipf_error *err)
 {
@@ -713,6 +722,8 @@ static int extract_content(struct response *r, const struct record *record, cons
 	r->bare_events += !content;
 	if (!content && usage == IPF_ABSENT && !r->likely_error.len && error_message_likely(&r->doc, JDOC_ROOT))
 		error_message_of(&r->doc, JDOC_ROOT, &r->likely_error);
+	if (!content)
+		note_unread(r);
 	if (!content && options->keep_others)
 		return add_other(r, event_time(r, record, event->end), kind_of_other(r, usage != IPF_ABSENT), err);
 	if (!content)
@@ -1037,6 +1048,7 @@ static void begin(struct response *r, const struct record *record)
 	for (size_t i = 0; i < API_PARTS_MOST; i++)
 		r->parts[i] = IPF_ABSENT;
 	r->content_bytes = r->reasoning_bytes = r->reasoning_events = r->bare_events = 0;
+	r->unread_events = 0;
 	r->hidden_reasoning = false;
 	r->choices = r->choice = 0;
 	r->after_end = r->listed_ids = 0;

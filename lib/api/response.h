@@ -100,6 +100,7 @@ struct response {
 	size_t content_bytes, reasoning_bytes; /* of the content, and of the reasoning in it, as JSON writes them */
 	size_t reasoning_events;               /* content events that bring reasoning and no text */
 	size_t bare_events;                    /* events that are none: a token of theirs has no text */
+	int64_t unread_events;                 /* events of which nothing is read although they have text */
 	bool hidden_reasoning;                 /* the model reasoned without sending it, as the descriptor says */
 	int64_t choices;                       /* of the content events; 0: none, or the API has no choices */
 	int64_t details[API_DETAILS], server_ns[API_SERVER_TIMES]; /* reported by the server; IPF_ABSENT */

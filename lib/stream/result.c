@@ -74,6 +74,7 @@ static const struct field fields[] = {
 	UINT(coalesced),
 	UINT(choices),
 	UINT(after_end),
+	UINT(unread_events),
 	UINT(deadlines),
 	UINT(deadlines_met),
 	TOKENS(input_tokens),

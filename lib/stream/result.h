@@ -53,6 +53,7 @@ struct result {
 	int64_t stalls, events, coalesced;
 	int64_t choices;                  /* of the content events, if there are several */
 	int64_t after_end;                /* content events after the end mark; absent: none */
+	int64_t unread_events;            /* events whose text the descriptor does not read; absent: none */
 	int64_t deadlines, deadlines_met; /* fluidity: tokens after the first, and how many of them met --deadline */
 	int64_t input_tokens, output_tokens, output_tokens_usage, output_tokens_tokenizer;
 	int64_t input_tokens_usage, input_tokens_tokenizer, reasoning_tokens, cached_tokens;

@@ -39,6 +39,7 @@ struct verdict {
 	int64_t events, coalesced;
 	int64_t stream_ignored;      /* successful whole responses although streaming was requested */
 	int64_t streamed, one_event; /* streamed responses of several tokens; of these, with all of them in one event */
+	int64_t unread, unread_of;   /* events with text that is not read; those and the content events */
 	int64_t empty;               /* successful responses without content */
 	int64_t after_end;           /* successful responses with content after their end mark */
 	struct {
@@ -280,6 +281,15 @@ static void row_ends(struct verdict *v, const struct result *row)
 		*(length ? &v->short_length : &v->short_stop) += 1;
 }
 
+static void row_unread(struct verdict *v, const struct result *row)
+{
+	if (!verdict_valid_count(row->events))
+		return;
+	const int64_t unread = verdict_valid_count(row->unread_events) ? row->unread_events : 0;
+	v->unread += unread;
+	v->unread_of += row->events + unread;
+}
+
 static void row_counts(struct verdict *v, const struct result *row)
 {
 	const enum result_doubt doubt = result_doubt(row);
@@ -353,6 +363,7 @@ void verdict_row(struct verdict *v, const struct result *row)
 	}
 	v->after_end += row->after_end > 0;
 	v->empty += row->events == 0;
+	row_unread(v, row);
 	row_streaming(v, row);
 	row_input(v, row);
 	row_counts(v, row);
@@ -515,6 +526,9 @@ static const struct {
 	{VERDICT_SERVER,
      "DOUBTFUL if the usage of more than 1 % of the successful responses contradicts their content: fewer output tokens "
      "than content events, more than bytes, or more cached input tokens than input tokens."},
+	{VERDICT_SERVER,
+     "DOUBTFUL if more than 1 % of the events of the successful responses have text of which the API descriptor reads "
+     "nothing."},
 	{VERDICT_SERVER,
      "DOUBTFUL if more than 1 % of the successful responses ended for another reason than stop, length or "
      "tool calls."},
@@ -809,7 +823,19 @@ static bool judge_counts(struct verdict *v, struct verdict_check *check)
 		                  "(reasoning): TPOT does not count them",
 		                  VERDICT_NUMBER(v->hidden_rows), verdict_plural(v->hidden_rows),
 		                  (double)v->hidden_tokens / (double)v->hidden_rows);
-	return ok && (!v->hidden_rows || verdict_count(check->figures, "hidden_tokens", v->hidden_tokens));
+	return ok && (!v->hidden_rows || (verdict_count(check->figures, "hidden_tokens", v->hidden_tokens) &&
+	                                  verdict_count(check->figures, "hidden_responses", v->hidden_rows)));
+}
+
+/* Text that no pointer of the descriptor reads: the answers may be longer, and begin earlier, than it says. */
+static bool judge_unread(struct verdict *v, struct verdict_check *check)
+{
+	if (v->unread == 0)
+		return true;
+	verdict_check_add(check, verdict_above((double)v->unread / (double)v->unread_of, VERDICT_UNREAD_DOUBTFUL, INFINITY),
+	                  "%s of %s events have text that the descriptor of the API does not read (ipf-collect --explain)",
+	                  VERDICT_NUMBER(v->unread), VERDICT_NUMBER(v->unread_of));
+	return verdict_count(check->figures, "unread_events", v->unread);
 }
 
 static bool judge_reasons(struct verdict *v, struct verdict_check *check)
@@ -990,7 +1016,8 @@ static bool judge_question(struct verdict *v, enum verdict_question question, st
 		return judge_client(v, check);
 	case VERDICT_SERVER:
 		return judge_errors(v, check) && judge_ends(v, check) && judge_empty(v, check) && judge_streaming(v, check) &&
-		       judge_reasons(v, check) && judge_counts(v, check) && judge_lengths(v, check) && judge_input(v, check);
+		       judge_unread(v, check) && judge_reasons(v, check) && judge_counts(v, check) && judge_lengths(v, check) &&
+		       judge_input(v, check);
 	default:
 		return judge_samples(v, check) && judge_repeats(v, check) && warm_cache_judge(&v->cache, check);
 	}

@@ -48,6 +48,7 @@
 #define VERDICT_AFTER_END_DOUBTFUL 0.01
 /* Share of the successful responses that have no content. */
 #define VERDICT_COUNTS_DOUBTFUL 0.01 /* share of responses whose counts of tokens contradict each other */
+#define VERDICT_UNREAD_DOUBTFUL 0.01 /* share of events with text that the descriptor does not read */
 #define VERDICT_EARLY_DOUBTFUL  0.01 /* share of responses that ended for another reason than stop or length */
 #define VERDICT_EMPTY_DOUBTFUL  0.01
 /* Share of the successful responses that came in one piece although streaming was requested. */

@@ -52,7 +52,7 @@ exchanges() { # ERE
 			"$(jq -cS '.sends | {path, body, headers: (.headers // {})}' "$case")" "$name: $(jq -r .what "$case"): sent"
 		records "$case" >case.records
 		is "$(ipf-collect -q --text case.records |
-			jq -cS --slurpfile c "$case" 'select(.n != null) | . as $row | $c[0].row | with_entries(.value = $row[.key])')" \
-			"$(jq -cS .row "$case")" "$name: understood"
+			jq -cS --slurpfile c "$case" 'select(.n != null) | . as $row | {unread_events: null} + $c[0].row | with_entries(.value = $row[.key])')" \
+			"$(jq -cS '{unread_events: null} + .row' "$case")" "$name: understood"
 	done < <(find "$TESTS/data/apis" -name '*.json' | grep -E "/data/apis/($1)/" | sort)
 }

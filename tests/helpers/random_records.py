@@ -22,16 +22,31 @@ FINISHES = ["stop", "length", "tool_calls", "function_call", "eos_token", "conte
 TRANSPORT = ["timeout", "reset", "cut", "hung-up", "cancelled", "too-large", "malformed"]
 
 
+def written(rng, count):
+    """A count as servers write it."""
+    return rng.choice([count] * 8 + [float(count), str(count)])
+
+
 def usage_of(rng, count):
-    usage = {}
+    """What a server says that it counted: with reasoning among the output or besides, under the names of one API or another."""
+    usage, output, prompt = {}, None, None
+    names = rng.choice([("completion_tokens", "prompt_tokens")] * 4 + [("output_tokens", "input_tokens")])
+    thought = rng.choice([None] * 6 + [0, 5, count, 500])
     if rng.random() < 0.9:
-        usage["completion_tokens"] = rng.choice([count, count, count, 3 * count, count + 1, max(0, count - 1), 0, 10 ** 6])
+        output = rng.choice([count, count, count, 3 * count, count + 1, max(0, count - 1), 0, 10 ** 6])
+        output += rng.choice([thought or 0, thought or 0, 0])
+        usage[names[0]] = written(rng, output)
     if rng.random() < 0.8:
-        usage["prompt_tokens"] = rng.choice([0, 1, 17, 4096])
+        prompt = rng.choice([0, 1, 17, 4096])
+        usage[names[1]] = written(rng, prompt)
+    if thought is not None:
+        usage.update(rng.choice([{names[0] + "_details": {"reasoning_tokens": thought}}] * 3 + [{"reasoning_tokens": written(rng, thought)}]))
+    if output is not None and prompt is not None and rng.random() < 0.6:
+        usage["total_tokens"] = written(rng, output + prompt + rng.choice([0, 0, thought or 0]))
     return usage
 
 
-def delta_of(rng, style):
+def delta_of(rng, style, thoughts):
     delta = {}
     if style == "tools":
         call = {rng.choice(["name", "arguments"]): rng.choice(WORDS)}
@@ -40,9 +55,11 @@ def delta_of(rng, style):
         else:
             delta["tool_calls"] = [{"index": rng.choice([0, 0, 1]), "function": call}]
     elif style == "reasoning":
-        delta[rng.choice(["reasoning_content", "reasoning"])] = rng.choice(WORDS)
+        delta[thoughts] = rng.choice(WORDS)
+    elif style == "unread":
+        delta[rng.choice(["thinking", "thought"])] = rng.choice(["", "z" * 977])
     elif style == "mixed":
-        return delta_of(rng, rng.choice(["tools", "reasoning", "text", "empty"]))
+        return delta_of(rng, rng.choice(["tools", "reasoning", "text", "empty", "unread"]), thoughts)
     elif style == "empty":
         delta = rng.choice([{}, {"content": None}, {"content": ""}, {"role": "assistant"}, {"tool_calls": None}])
     else:
@@ -61,11 +78,13 @@ class Stream:
         self.prefix = rng.choice(["data: ", "data: ", "data:"])
         self.choices = rng.choice([1, 1, 1, 2])
         self.each = rng.random() < 0.2  # usage in each chunk
+        self.ascii = rng.random() < 0.5
+        self.thoughts = rng.choice(["reasoning_content", "reasoning"])
 
     def event(self, data, name=None):
         lines = [] if self.rng.random() < 0.95 else [self.rng.choice([": ping", "id: 7", "retry: 10"])]
         lines += [] if name is None else ["event: " + name]
-        text = data if isinstance(data, str) else json.dumps(data, ensure_ascii=self.rng.random() < 0.5, separators=(",", ":"))
+        text = data if isinstance(data, str) else json.dumps(data, ensure_ascii=self.ascii, separators=(",", ":"))
         if text.startswith('{"') and self.rng.random() < 0.05:  # a line of data each: JSON allows it after its first brace
             text = "{\n" + text[1:]
         lines += [self.prefix + part for part in text.split("\n")]
@@ -74,7 +93,9 @@ class Stream:
     def chunk(self, deltas, finish=None, usage=None):
         chunk = {"id": "x", "object": "chat.completion.chunk",
                  "choices": [{"index": i, "delta": delta, "finish_reason": finish} for i, delta in enumerate(deltas)]}
-        if usage is not None:
+        if usage is not None and deltas and self.rng.random() < 0.3:
+            chunk["choices"][0]["usage"] = usage
+        elif usage is not None:
             chunk["usage"] = usage
         elif self.rng.random() < 0.1:
             chunk["usage"] = None
@@ -86,7 +107,7 @@ class Stream:
         if rng.random() < 0.5:
             self.chunk([{"role": "assistant", "content": ""}])
         for i in range(count):
-            deltas = [delta_of(rng, style) for _ in range(self.choices if rng.random() < 0.9 else 0)]
+            deltas = [delta_of(rng, style, self.thoughts) for _ in range(self.choices if rng.random() < 0.9 else 0)]
             usage = {"completion_tokens": i + 1, "prompt_tokens": 5} if self.each or rng.random() < 0.01 else None
             self.chunk(deltas, rng.choice(FINISHES) if i + 1 == count and rng.random() < 0.3 else None, usage)
             if rng.random() < 0.01:
@@ -94,11 +115,11 @@ class Stream:
         if rng.random() < 0.7:
             self.chunk([{}], rng.choice(FINISHES[:2] if rng.random() < 0.9 else FINISHES))
         if rng.random() < 0.7:
-            self.chunk([], None, usage_of(rng, count))
+            self.chunk(rng.choice([[], [], [{}]]), None, usage_of(rng, count))
         if rng.random() < 0.85:
             self.event("[DONE]")
         if rng.random() < 0.02:
-            self.chunk([delta_of(rng, style)])
+            self.chunk([delta_of(rng, style, self.thoughts)])
         if rng.random() < 0.02:
             self.trouble()
         body = "".join(self.parts).encode()

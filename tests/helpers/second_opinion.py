@@ -132,6 +132,39 @@ def objects_outside(body):
             pass
 
 
+def number_of(value):
+    """A count: an integer, however a server writes it."""
+    if isinstance(value, str) and value.isascii() and value.isdigit():
+        return int(value)
+    whole = isinstance(value, (int, float)) and not isinstance(value, bool) and value == int(value)
+    return int(value) if whole and value >= 0 else None
+
+
+def usage_in(event):
+    """The counts of an event: of the answer, else of its first choice."""
+    usage, choices = event.get("usage") or {}, event.get("choices") or [{}]
+    inner = choices[0].get("usage") or {}
+    found = {"output": [usage.get("completion_tokens"), usage.get("output_tokens"), inner.get("completion_tokens")],
+             "input": [usage.get("prompt_tokens"), usage.get("input_tokens"), inner.get("prompt_tokens")],
+             "total": [usage.get("total_tokens"), inner.get("total_tokens")],
+             "reasoning": [(usage.get(name + "_tokens_details") or {}).get("reasoning_tokens") for name in ("completion", "output")] +
+                          [usage.get("reasoning_tokens"), (inner.get("completion_tokens_details") or {}).get("reasoning_tokens")]}
+    counts = {name: next((number for number in map(number_of, values) if number is not None), None) for name, values in found.items()}
+    return {name: count for name, count in counts.items() if count is not None}
+
+
+def texts_in(value):
+    """The strings of members that servers name so if they have text of the answer."""
+    if isinstance(value, list):
+        for one in value:
+            yield from texts_in(one)
+    elif isinstance(value, dict):
+        for name, one in value.items():
+            if isinstance(one, str) and one and name in ("content", "reasoning", "reasoning_content", "thinking", "thought", "text", "arguments"):
+                yield one
+            yield from texts_in(one)
+
+
 class Answer:
     """What the body of a 2xx response says, event by event."""
 
@@ -140,13 +173,24 @@ class Answer:
         self.calls = set()  # by their index, else their place
         self.in_band = self.likely = self.malformed = self.ended = self.broken = self.whole = False
         self.usage, self.finish, self.after_usage = {}, None, 0
-        self.size = self.bare = self.thoughts = 0  # bytes of content, events without content, content events with reasoning alone
+        self.size = self.bare = self.unread = 0  # bytes of content, events without content, those with a text that is not read
+        self.thoughts = self.thought_size = 0  # content events with reasoning alone, its bytes
+        self.counted, self.ascii = False, b"\\u" in body  # by usage; escapes instead of characters
         self.choices, self.of = [], []  # indexes as they came; the place among them of each content event
         trimmed = body.removeprefix(b"\xef\xbb\xbf").strip(b" \t\r\n")
         if trimmed and (self.is_whole(trimmed) or not record.get("streamed") and not trimmed.startswith((b"data:", b"event:", b"id:", b"retry:", b":"))):
             self.read_whole(trimmed, len(body), trouble)
         elif trimmed:
             self.read_stream(body, trouble)
+
+    def length(self, text):
+        """In bytes, as the server wrote it."""
+        return len(json.dumps(text, ensure_ascii=self.ascii).encode()) - 2
+
+    def note_unread(self, event):
+        """One that has text where none was read, unless that repeats all that came before."""
+        length = next((self.length(text) for text in texts_in(event)), 0)
+        self.unread += length not in (0, self.thought_size, self.size - self.thought_size)
 
     @staticmethod
     def is_whole(body):
@@ -167,7 +211,9 @@ class Answer:
             self.read_event(answer, "message", length)
         elif answer and isinstance(answer, list) and isinstance(answer[0], dict) and "error" in answer[0]:
             self.in_band = True
-        elif not isinstance(answer, list):
+        elif isinstance(answer, list):  # of answers, where one is expected
+            self.note_unread(answer)
+        else:
             self.malformed = True
         self.malformed |= not self.ended and not trouble
 
@@ -195,14 +241,14 @@ class Answer:
                     self.malformed |= complete and not self.ended
                 after_end += (len(self.ends) - before) * self.ended
         self.in_band |= any(has_error(thing) for thing in objects_outside(body))
-        if not self.ends and not events and body.count(b'{"choices": []}\n') > 1:  # lines of JSON
+        if not self.ends and not events and body.startswith(b'{"choices": []}\n{'):  # lines of JSON
             self.malformed = True
         lines = body.removeprefix(b"\xef\xbb\xbf").replace(b"\r", b"\n").split(b"\n")
         if not events and any(line.split(b":")[0] not in FIELDS and line[:1] != b"{" for line in lines):
             self.malformed = True
         self.malformed |= after_end > 0
         # some servers never send an end mark
-        if self.finish and "completion_tokens" in self.usage and not self.after_usage and not trouble and not self.broken:
+        if self.finish and "output" in self.usage and not self.after_usage and not trouble and not self.broken:
             self.ended = True
 
     def read_event(self, event, member, end):
@@ -210,15 +256,14 @@ class Answer:
         if has_error(event) or any(choice.get("finish_reason") == "error" for choice in choices):
             self.in_band = True
             return
-        usage = event.get("usage") or {}
-        usage = {name: value for name, value in usage.items() if value != 0 or not self.usage.get(name)}  # a zero does not replace a count
+        usage = {name: value for name, value in usage_in(event).items() if value != 0 or not self.usage.get(name)}  # a zero does not replace a count
         self.usage |= usage
-        text = other = ""
+        text = other = thought = ""
         for place, choice in enumerate(choices):
             position = choice.get("index", place)
             said = choice.get(member) or {}
             text += said.get("content") or ""
-            other += (said.get("reasoning_content") or "") + (said.get("reasoning") or "")
+            thought += (said.get("reasoning_content") or "") + (said.get("reasoning") or "")
             tools = said.get("tool_calls") or []
             only = said.get("function_call") or {}
             functions = [tool.get("function") or {} for tool in tools]
@@ -229,12 +274,14 @@ class Answer:
             self.calls |= {(position, "only")} if alone else set()
             other += written + alone
             self.finish = choice.get("finish_reason") or self.finish
-        self.after_usage = 0 if "completion_tokens" in usage else self.after_usage + bool(text or other)
-        self.size += sum(len(json.dumps(part)) - 2 for part in (text, other))
+        other += thought
+        self.after_usage = 0 if "output" in usage else self.after_usage + bool(text or other)
+        self.note_unread(event if not (text or other) else {})
+        self.size += self.length(text) + self.length(other)
         self.bare += not (text or other)
         if text or other:
             self.ends.append(end)
-            self.reported.append(usage.get("completion_tokens"))
+            self.reported.append(usage.get("output"))
             named = [choice["index"] for choice in choices if isinstance(choice.get("index"), int)]
             for index in named or ([] if self.choices else [0]):
                 if index not in self.choices:
@@ -242,7 +289,10 @@ class Answer:
             self.of.append(self.choices.index(named[-1]) if named else 0)
         if text:
             self.texts.append(end)
-        self.likely |= not (text or other) and "completion_tokens" not in usage and bool(event.get("code") and event.get("message"))
+        elif thought:
+            self.thoughts += 1
+        self.thought_size += self.length(thought)
+        self.likely |= not (text or other) and "output" not in usage and bool(event.get("code") and event.get("message"))
 
 
 def error_of(record, answer):
@@ -260,7 +310,7 @@ def error_of(record, answer):
         return "cut"
     if FINISHES.get(answer.finish, answer.finish) == "error" or not answer.ends and answer.finish == "content_filter":
         return "in-band"
-    if not answer.ends and not answer.finish and "completion_tokens" not in answer.usage:
+    if not answer.ends and not answer.finish and "output" not in answer.usage:
         return "malformed"
     return None
 
@@ -268,28 +318,50 @@ def error_of(record, answer):
 def usage_of_each(answer):
     """The sum of the events' own usage, if that is not the usage of the answer so far."""
     reported, last = answer.reported, answer.reported[-1] if answer.reported else None
-    if len(reported) < 2 or None in reported or answer.usage.get("completion_tokens", 0) > last:
+    if len(reported) < 2 or None in reported or answer.usage.get("output", 0) > last:
         return None
     fixed = len(reported) > 2 and last > 0 and len(set(reported)) == 1
     return sum(reported) if last < max(reported) or fixed or last < len(reported) and answer.size > 16 * last else None
 
 
+def usage_with_reasoning(answer):
+    """The output tokens by usage, with the reasoning if it is counted besides; None: it says nothing, or no total."""
+    events, usage = len(answer.ends), answer.usage
+    count = usage_of_each(answer)
+    count = usage.get("output") if count is None else count
+    if count is None or count == 0 and events or answer.after_usage and count < events:
+        return None
+    reasoning = usage.get("reasoning", 0)
+    besides = "total" in usage and "input" in usage and usage["total"] - usage["input"] == count + reasoning
+    return count + (reasoning if reasoning > count or besides else 0)
+
+
+def hidden_of(answer, count):
+    """Reasoning that was paid for and did not come, as far as what came leaves room for it."""
+    events, reasoning = len(answer.ends), answer.usage.get("reasoning", 0)
+    if answer.whole or not events or answer.thoughts and reasoning <= answer.thought_size + 16:
+        return 0
+    return max(0, min(reasoning - answer.thoughts, count - events))
+
+
 def output_tokens_of(record, answer):
-    """The number of output tokens and of those that were not sent: of the server's usage, if that can be; otherwise the content events, which say
-    nothing if there may be one for all."""
-    events, asked, usage = len(answer.ends), record.get("asked_output_tokens"), answer.usage
+    """The number of output tokens, of those that were not sent, and the doubt: by the server's usage, if that can be; otherwise by the content
+    events, which say nothing if there may be one for all."""
+    events, asked = len(answer.ends), record.get("asked_output_tokens")
     one = events == 1 and (answer.whole or not record.get("streamed"))
     by_events = None if not events or one and asked != 1 else events
-    count = usage_of_each(answer)
-    count = usage.get("completion_tokens") if count is None else count
-    if count is None or count == 0 and events or answer.after_usage and count < events:
-        return by_events, 0
+    count = usage_with_reasoning(answer)
+    if count is None:
+        return by_events, 0, None
+    answer.counted = True
     if events > count:
-        return (by_events if answer.size // 16 > count else count), 0
-    most = answer.size + answer.bare + 16 + 48 * len(answer.calls)
-    if events and answer.size and count > most and count != asked and asked is not None and count > asked:
-        return by_events, 0
-    return count, 0
+        answer.counted = answer.size // 16 <= count
+        return (count if answer.counted else by_events), 0, "usage-below-events"
+    most, hidden = answer.size + answer.bare + 16 + 48 * len(answer.calls), hidden_of(answer, count)
+    if not events or not answer.size or count - hidden <= most or count == asked:
+        return count, hidden, None
+    answer.counted = asked is None or count <= asked
+    return (count if answer.counted else by_events), hidden if answer.counted else 0, "usage-above-content"
 
 
 def understand(record):
@@ -319,9 +391,11 @@ def understand(record):
 
 def figures_of(record, answer, reads):
     row, usage, start = {}, answer.usage, record["start_ns"]
-    tokens, hidden = output_tokens_of(record, answer)
+    tokens, hidden, doubt = output_tokens_of(record, answer)
     for name, value in (("finish", FINISHES.get(answer.finish, answer.finish)), ("output_tokens", tokens),
-                        ("output_tokens_usage", usage.get("completion_tokens")), ("input_tokens_usage", usage.get("prompt_tokens"))):
+                        ("output_tokens_usage", usage.get("output")), ("input_tokens_usage", usage.get("input")),
+                        ("reasoning_tokens", usage.get("reasoning")), ("hidden_tokens", hidden or None), ("doubt", doubt),
+                        ("unread_events", answer.unread or None)):
         if value is not None:
             row[name] = value
     if answer.calls:
@@ -344,7 +418,7 @@ def figures_of(record, answer, reads):
     row["coalesced"] = sum(times.count(t_ns) > 1 for t_ns in times)
     row["e2e_ns"] = times[-1] - start
     row["first_early_ns"], row["last_early_ns"] = (early_of(record, answer.ends[i], reads[-1][0]) for i in (0, -1))
-    by_events = usage.get("completion_tokens") != tokens  # a guess of their number
+    by_events = not answer.counted  # a guess of their number
     number = None if by_events else tokens
     one = len(times) == 1 and not record.get("streamed") and (number or record.get("asked_output_tokens")) != 1
     if not answer.whole and not one:
@@ -361,24 +435,21 @@ def figures_of(record, answer, reads):
     if (tokens or 0) >= 1:
         row["ntpot_ns"] = row["e2e_ns"] / tokens
     row["times"], row["pairs"] = times, pairs
-    row["tokens"] = tokens_of_events(answer, tokens) if tokens is not None else []
+    row["tokens"] = tokens_of_events(answer, tokens, hidden, doubt) if tokens is not None else []
     return row
 
 
-def tokens_of_events(answer, total):
-    """What each content event brought: by its own usage, or a token each if there are as many, otherwise even parts."""
-    reported, usage = answer.reported, answer.usage.get("completion_tokens")
+def tokens_of_events(answer, total, hidden, doubt):
+    """What each content event brought: by its own usage if nothing contradicts it, otherwise even parts. What was not sent came first."""
+    reported, sent = answer.reported, total - hidden
     if usage_of_each(answer) == total:
         known = reported
-    elif None not in reported and reported == sorted(reported) and reported[-1] > 0:
+    elif not hidden and not doubt and None not in reported and reported == sorted(reported) and reported[-1] > 0:
         known = [b - a for a, b in zip([0] + reported, reported)]
-    elif usage == len(reported):
-        known = [1] * len(reported)
     else:
         known = []
-    if known and sum(known) == total:
-        return known
-    return even(total, len(reported))
+    known = known if known and sum(known) == sent else even(sent, len(reported))
+    return [known[0] + hidden] + known[1:]
 
 
 def even(total, parts):
@@ -476,7 +547,7 @@ def histogram(values):
 FIGURES = ["ok", "error", "finish", "events", "coalesced", "connect_ns", "ttfb_ns", "ttft_ns", "ttfa_ns", "ttst_ns", "e2e_ns", "itl_max_ns", "itl_mean_ns",
            "tool_calls", "tpot_ns", "ntpot_ns", "sending_ns", "setup_ns", "send_waits", "first_early_ns", "last_early_ns", "attempts", "attempt_start_ns", "attempt_ttft_ns",
            "attempt_e2e_ns", "retry_wait_ns", "retry_early", "refusals", "retry_afters", "retry_after_ns", "retry_after_min_ns", "retry_after_max_ns",
-           "output_tokens", "output_tokens_usage", "input_tokens_usage"]
+           "output_tokens", "output_tokens_usage", "input_tokens_usage", "reasoning_tokens", "hidden_tokens", "doubt", "unread_events"]
 
 
 def same(a, b):
