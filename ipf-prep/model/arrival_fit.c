@@ -3,10 +3,17 @@
 #include "clock.h"
 #include "stats/samples.h"
 
+#include <math.h>
+
 #define WHOLE_NS INT64_C(1318359375) /* 2^-16 days */
 #define FINEST   (ARRIVAL_LEVELS - 1)
 /* Arrivals at each different time from which on the clock counts as coarse. */
 #define COARSE 1.5
+/* Even arrivals: how many show it, the most that the variance of gaps is of their squared mean, and from how many
+ * others in the same cell on counts say something of gaps. */
+#define EVEN_LEAST  100
+#define EVEN_MOST   0.8
+#define EVEN_OTHERS 4
 
 /* ---- counts in cells ---- */
 
@@ -88,12 +95,15 @@ static void end_probing(struct arrival_fit *f)
 int arrival_fit_add(struct arrival_fit *f, int64_t at_ns, struct ipf_error *err)
 {
 	if (f->count == 0) {
-		f->first_ns = at_ns;
+		f->first_ns = f->last_ns = at_ns;
 		f->level = ARRIVAL_WHOLE;
 	} else if (at_ns < f->last_ns) {
 		return ipf_error_set(err, IPF_INPUT, "at_ns: expected arrivals in order, got %lld after %lld", (long long)at_ns,
 		                     (long long)f->last_ns);
 	}
+	const double gap = (double)(at_ns - f->last_ns) / NS_PER_S;
+	f->gap_sum += gap;
+	f->gap_squares += gap * gap;
 	f->last_ns = at_ns;
 	f->count++;
 	if (f->probing_ended) {
@@ -113,6 +123,22 @@ static double correlation(const struct arrival_sums *s)
 		return 0;
 	double c = (s->squares - s->count) / s->pairs, least = -s->count / s->pairs;
 	return c > 1 ? 1 : c < least ? least : c;
+}
+
+/* The variation of the gaps, if arrivals are even and the counts of wider cells vary by no more than such gaps say:
+ * by their variance over their squared mean, as of a renewal process. 0: they are not. */
+static double even_gaps(const struct arrival_fit *f, int levels)
+{
+	const double gaps = (double)f->count - 1, mean = f->gap_sum / gaps;
+	const double variance = f->gap_squares / gaps - mean * mean, index = variance / (mean * mean);
+	if (f->count < EVEN_LEAST || f->tick_ns || !(mean > 0) || !(index > 1e-4 && index < EVEN_MOST))
+		return 0;
+	for (int i = f->level; i < levels; i++) {
+		const struct arrival_sums *s = &f->sums[i];
+		if (s->pairs > EVEN_OTHERS * s->count && s->squares > s->count * (1.5 * index + 0.1))
+			return 0;
+	}
+	return sqrt(index);
 }
 
 void arrival_fit_end(struct arrival_fit *f, struct arrival_model *m)
@@ -135,4 +161,5 @@ void arrival_fit_end(struct arrival_fit *f, struct arrival_model *m)
 	const int levels = f->tick_ns ? ARRIVAL_WHOLE : ARRIVAL_LEVELS - 1;
 	for (int i = f->level; i < levels; i++)
 		m->splits[i] = correlation(&f->sums[i]);
+	m->gap_cv = even_gaps(f, levels);
 }

@@ -36,6 +36,8 @@ json_t *arrival_model_json(const struct arrival_model *m)
 	json_object_set_new(map, "window_s", json_real(width_s(m, m->level)));
 	json_object_set_new(map, "counts", model_numbers(m->counts, (size_t)m->windows));
 	json_object_set_new(map, "correlations", model_numbers(m->splits + m->level, splits));
+	if (m->gap_cv > 0)
+		json_object_set_new(map, "gap_cv", model_number(m->gap_cv));
 	return map;
 }
 
@@ -66,6 +68,9 @@ int arrival_model_read(struct arrival_model *m, const json_t *map, struct ipf_er
 	at.most = 1;
 	if (model_list(&at, "correlations", m->splits + m->level, (size_t)(last_level(m) - m->level), &splits, err) < 0)
 		return -1;
+	at.least = 0;
+	if (model_optional(&at, "gap_cv", &m->gap_cv, err) < 0)
+		return -1;
 	for (size_t i = 0; i < windows; i++)
 		sum += m->counts[i];
 	if (!(sum >= 1) || m->span_s < width * ((double)windows - 1))
@@ -88,6 +93,14 @@ void arrival_draw_init(struct arrival_draw *d, const struct arrival_model *m, do
 {
 	*d = (struct arrival_draw){.model = m, .scale = scale, .window = -1};
 	rng_init(&d->rng, seed, "like arrivals", index);
+	double all = 0, pairs = 0;
+	for (int i = 0; i < m->windows; i++) {
+		all += m->counts[i];
+		pairs += m->counts[i] * (m->counts[i] - 1);
+	}
+	d->others[m->level] = all > 0 ? pairs / all : 0;
+	for (int level = m->level; level < last_level(m); level++)
+		d->others[level + 1] = d->others[level] * (1 + m->splits[level]) / 2;
 }
 
 static int64_t binomial(struct rng *rng, int64_t n, double p)
@@ -102,16 +115,26 @@ static int64_t binomial(struct rng *rng, int64_t n, double p)
 	return drawn < 0 ? 0 : drawn > (double)n ? n : (int64_t)drawn;
 }
 
-/* How many of n are in the first half. */
-static int64_t split(struct rng *rng, int64_t n, double correlation)
+/* How many of n are in the first half, if halves differ less than by chance: the square of their difference is `share`
+ * of what it would be. Pairs are divided, or both of them go anywhere, which adds 2 to it; one that is left adds 1. */
+static int64_t split_evenly(struct rng *rng, int64_t n, double share)
+{
+	const double missing = share * (double)n - (double)(n % 2);
+	int64_t pairs = missing > 0 ? (int64_t)(missing / 2 + rng_uniform(rng)) : 0;
+	if (pairs > n / 2)
+		pairs = n / 2;
+	return binomial(rng, 2 * pairs, 0.5) + (n / 2 - pairs) + (n % 2 ? (int64_t)rng_below(rng, 2) : 0);
+}
+
+/* How many of n are in the first half. `others`: what an arrival has in its window on average, besides itself. Where
+ * two of them avoid each other, that is so by the same share of chance whatever n is: arrivals avoid those nearby, and
+ * not all of a window. */
+static int64_t split(struct rng *rng, int64_t n, double correlation, double others)
 {
 	if (n < 2 || correlation == 0)
 		return binomial(rng, n, 0.5);
-	if (correlation < 0) {
-		double random = (double)n * (1 + correlation * (double)(n - 1));
-		int64_t drawn = random > 0 ? (int64_t)(random + rng_uniform(rng)) : 0, even = n - drawn;
-		return binomial(rng, drawn, 0.5) + even / 2 + (even % 2 ? (int64_t)rng_below(rng, 2) : 0);
-	}
+	if (correlation < 0)
+		return split_evenly(rng, n, fmax(1 + correlation * others, 0));
 	if (correlation > 0.999)
 		return rng_below(rng, 2) ? n : 0;
 	double shape = (1 / correlation - 1) / 2, a = rng_gamma(rng, shape), b = rng_gamma(rng, shape);
@@ -172,6 +195,27 @@ static void next_window(struct arrival_draw *d)
 	d->nodes[0] = (struct arrival_node){
 		.count = count_of(d, windows), .width_ns = width * part * NS_PER_S, .level = m->level};
 	d->depth = 1;
+	d->left_ns = NAN;
+}
+
+static double rng_beta(struct rng *rng, double a, double b)
+{
+	const double x = rng_gamma(rng, a), y = rng_gamma(rng, b);
+	return x + y > 0 ? x / (x + y) : a / (a + b);
+}
+
+/* The next of the arrivals that fill a window with gaps of a gamma distribution, whose sum is the window: the share of
+ * each in what is left is beta. One gap lies across its ends. */
+static double next_even(struct arrival_draw *d, struct arrival_node *node)
+{
+	const double shape = 1 / (d->model->gap_cv * d->model->gap_cv), rest = (double)(node->count - 1);
+	const bool first = isnan(d->left_ns);
+	const double left = first ? node->width_ns : d->left_ns,
+				 gap = rest > 0 ? left * rng_beta(&d->rng, shape, shape * rest) : left;
+	node->at_ns += first ? gap * rng_uniform(&d->rng) : gap;
+	d->left_ns = left - gap;
+	node->count--;
+	return node->at_ns;
 }
 
 int64_t arrival_draw_next(struct arrival_draw *d)
@@ -187,6 +231,10 @@ int64_t arrival_draw_next(struct arrival_draw *d)
 			d->depth--;
 			continue;
 		}
+		if (m->gap_cv > 0) {
+			const int64_t even_ns = d->begin_ns + (int64_t)next_even(d, node);
+			return d->last_ns = even_ns > d->last_ns ? even_ns : d->last_ns;
+		}
 		bool ticks = m->tick_s > 0;
 		if ((node->count == 1 && !ticks) || node->width_ns < 1 || (ticks && node->level >= ARRIVAL_WHOLE)) {
 			double within = node->at_ns + rng_uniform(&d->rng) * node->width_ns, tick_ns = m->tick_s * NS_PER_S;
@@ -196,7 +244,8 @@ int64_t arrival_draw_next(struct arrival_draw *d)
 			return d->last_ns;
 		}
 		double half = node->width_ns / 2, c = node->level < ARRIVAL_LEVELS ? m->splits[node->level] / d->scale : 0;
-		int64_t left = split(&d->rng, node->count, c < -1 ? -1 : c > 1 ? 1 : c);
+		double others = node->level < ARRIVAL_LEVELS ? d->others[node->level] * d->scale : 0;
+		int64_t left = split(&d->rng, node->count, c < -1 ? -1 : c > 1 ? 1 : c, others);
 		struct arrival_node first = {left, node->at_ns, half, node->level + 1};
 		*node = (struct arrival_node){node->count - left, node->at_ns + half, half, node->level + 1};
 		if (first.count)

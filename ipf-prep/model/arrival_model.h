@@ -14,7 +14,11 @@
  * each width is estimated by moments, from the squared differences of halves: then the expected variance of counts, and
  * with it the index of dispersion, is that of the data at every width (a conservative cascade: Riedi, Crouse, Ribeiro
  * and Baraniuk, "A multifractal wavelet model with application to network traffic", 1999). A negative correlation
- * divides more evenly than chance.
+ * divides more evenly than chance, by the same share of it whatever the number of arrivals.
+ *
+ * Arrivals that keep their distance are no cascade: halves of halves know nothing of each other, so that windows across
+ * their borders vary too much. Where gaps are as even as counts are at every width, a window is filled with gaps of a
+ * gamma distribution instead, as of a renewal process of which the number in the window is given.
  *
  * Widths are a day divided by powers of two, so that windows of a trace of several days are at the same times each day.
  * Of data with a coarse clock they are ticks of this clock, multiplied by powers of two. Memory is constant.
@@ -44,10 +48,12 @@ struct arrival_model {
 	int windows;
 	double counts[ARRIVAL_WINDOWS];
 	double splits[ARRIVAL_LEVELS]; /* the correlation within a window of each level */
+	double gap_cv; /* standard deviation / mean of the gaps of even arrivals, which fill windows; 0: by `splits` */
 };
 
 struct arrival_fit {
 	int64_t first_ns, last_ns, count;
+	double gap_sum, gap_squares;  /* seconds */
 	int64_t probe[ARRIVAL_PROBE]; /* the first arrivals, until it is known how coarse the clock is */
 	int probed;
 	bool probing_ended;
@@ -76,6 +82,7 @@ double arrival_model_rate(const struct arrival_model *model); /* per second */
 struct arrival_draw {
 	const struct arrival_model *model;
 	double scale;
+	double others[ARRIVAL_LEVELS]; /* of an arrival, in its cell of each level: how many more there are on average */
 	struct rng rng;
 	int window;
 	int64_t begin_ns, last_ns; /* of the window; of the last arrival */
@@ -85,6 +92,7 @@ struct arrival_draw {
 		double at_ns, width_ns; /* within the window */
 		int level;
 	} nodes[128];
+	double left_ns; /* gap_cv: after the last arrival of the window, up to the part of a gap that ends it */
 };
 
 /* `scale` times as many arrivals. */

@@ -2,6 +2,7 @@
 
 #include "stats/rng.h"
 #include "stats/samples.h"
+#include "stats/student.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -112,6 +113,14 @@ void plateau_find(const struct plateau_point *points, size_t count, struct plate
 	find(levels, count, p);
 }
 
+/* By how much intervals from draws of few parts are too narrow: their spread divides by their number and not by one
+ * less, and is itself known as by so many degrees of freedom. */
+static double few_batches(const struct plateau *p)
+{
+	const double degrees = (double)p->on * (KNEE_BATCHES - 1);
+	return sqrt(KNEE_BATCHES / (KNEE_BATCHES - 1.0)) * student_critical(0.05, degrees) / STUDENT_95;
+}
+
 int plateau_interval(const struct plateau_point *points, size_t count, struct plateau *p, struct ipf_error *err)
 {
 	struct samples rates = {0}, users = {0};
@@ -130,11 +139,12 @@ int plateau_interval(const struct plateau_point *points, size_t count, struct pl
 		samples_add(&rates, drawn.rate);
 		samples_add(&users, drawn.users); /* not a number that is not known */
 	}
-	p->rate_low = samples_percentile(&rates, 2.5);
-	p->rate_high = samples_percentile(&rates, 97.5);
+	const double wider = few_batches(p);
+	p->rate_low = fmax(p->rate - wider * (p->rate - samples_percentile(&rates, 2.5)), 0);
+	p->rate_high = p->rate + wider * (samples_percentile(&rates, 97.5) - p->rate);
 	if (!isnan(p->users)) {
-		p->users_low = samples_percentile(&users, 2.5);
-		p->users_high = samples_percentile(&users, 97.5);
+		p->users_low = fmax(p->users - wider * (p->users - samples_percentile(&users, 2.5)), 0);
+		p->users_high = p->users + wider * (samples_percentile(&users, 97.5) - p->users);
 	}
 	bool failed = rates.failed || users.failed;
 	samples_release(&rates);

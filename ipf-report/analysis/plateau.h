@@ -19,7 +19,7 @@
  * The capacity is its mean. The users that reach it follow from the point below it: at the throughput of each of its
  * users, limited to the users of both points.
  *
- * The interval is made as that of knee.h. Pure.
+ * The interval is made as that of knee.h, and widened for the few parts of each point. Pure.
  */
 #ifndef REPORT_PLATEAU_H
 #define REPORT_PLATEAU_H

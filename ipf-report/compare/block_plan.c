@@ -65,8 +65,7 @@ static size_t blocks_of(int64_t count, int64_t all)
 {
 	if (all < PLAN_REQUESTS_FEWEST)
 		return 1;
-	int64_t total = all / PLAN_REQUESTS;
-	total = total < PLAN_BLOCKS_FEWEST ? PLAN_BLOCKS_FEWEST : total > PLAN_BLOCKS_MOST ? PLAN_BLOCKS_MOST : total;
+	const int64_t total = all < PLAN_BLOCKS_MOST ? all : PLAN_BLOCKS_MOST;
 	const int64_t own = (total * count + all / 2) / all;
 	return own < 2 ? 2 : (size_t)own;
 }

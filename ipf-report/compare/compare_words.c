@@ -4,6 +4,7 @@
 #include "cli/units.h"
 #include "document/shown_numbers.h"
 #include "safe_text.h"
+#include "stats/load_episodes.h"
 #include "stream/provenance.h"
 
 #include <math.h>
@@ -31,6 +32,7 @@ const char *compare_outcome(const struct comparison *c, char text[COMPARE_WORDS]
 {
 	char effect[40];
 	compare_percent(c->options->effect, effect);
+	const bool alone = c->noise == NOISE_BLOCKS;
 	switch (c->outcome) {
 	case OUTCOME_SAME:
 		snprintf(text, COMPARE_WORDS, "no difference of %s or more was found", effect);
@@ -38,17 +40,24 @@ const char *compare_outcome(const struct comparison *c, char text[COMPARE_WORDS]
 	case OUTCOME_SLOWER:
 	case OUTCOME_FASTER:
 	case OUTCOME_MIXED:
-		snprintf(text, COMPARE_WORDS, "new is %s: %zu of %zu figures differ by %s or more",
+		snprintf(text, COMPARE_WORDS, "new is %s%s: %zu of %zu figures differ by %s or more%s",
 		         c->outcome == OUTCOME_MIXED    ? "slower in some figures and faster in others"
 		         : c->outcome == OUTCOME_SLOWER ? "slower"
 		                                        : "faster",
-		         differing(c), c->family, effect);
+		         alone ? " in these two runs" : "", differing(c), c->family, effect,
+		         alone ? "; whether the servers differ needs several runs of each" : "");
 		break;
 	case OUTCOME_FEW_RUNS:
 		snprintf(text, COMPARE_WORDS, "not enough runs to tell whether there is a difference of %s", effect);
 		break;
 	case OUTCOME_UNJUDGED:
-		snprintf(text, COMPARE_WORDS, "not judged: how much the figures vary is not known");
+		if (c->bursty)
+			snprintf(
+				text, COMPARE_WORDS,
+				"not judged: too short for these bursts: the load of a run changed %.0f times, and %.0f are needed",
+				fmin(c->episodes[SIDE_BASE], c->episodes[SIDE_NEW]), LOAD_EPISODES_FEWEST);
+		else
+			snprintf(text, COMPARE_WORDS, "not judged: how much the figures vary is not known");
 		break;
 	case OUTCOME_INVALID:
 		snprintf(text, COMPARE_WORDS, "not compared: the verdict of %s is INVALID",
@@ -69,7 +78,11 @@ const char *compare_noise(const struct comparison *c, char text[COMPARE_WORDS])
 		         "estimated from blocks within a run; how much runs differ beyond that is not known: "
 		         "give several runs of each side");
 	else
-		snprintf(text, COMPARE_WORDS, "not known: too few requests, or figures that another tool states");
+		snprintf(text, COMPARE_WORDS, "not known: %s",
+		         c->bursty
+		             ? "the runs are too short for the bursts of their loads: longer runs, several of each side, or "
+		               "the same schedule on both sides"
+		             : "too few independent requests, or figures that another tool states");
 	return text;
 }
 

@@ -4,10 +4,12 @@
 #include "catalogue/catalogue.h"
 #include "compare/block_plan.h"
 #include "compare/settings.h"
+#include "figures/bursts.h"
 #include "figures/completions.h"
 #include "figures/server_figures.h"
 #include "figures/stated_figures.h"
 #include "stats/holm.h"
+#include "stats/load_episodes.h"
 #include "stream/provenance.h"
 
 #include <math.h>
@@ -152,6 +154,12 @@ static int begin_sides(struct both_sides *both, struct comparison *c, struct ipf
 		both->design.schedule[s] = side->schedule;
 	}
 	both->design.partner = both->partner;
+	for (int s = 0; s < SIDES; s++) {
+		if (bursts_seen(&c->episodes[s], c->runs[s], err) < 0)
+			return -1;
+		c->bursty |= !c->paired && c->episodes[s] < LOAD_EPISODES_FEWEST;
+	}
+	both->design.bursty = c->bursty;
 	return 0;
 }
 
@@ -276,9 +284,10 @@ static void add_completion(const struct side *side, const struct row *row, bool 
 	}
 }
 
-/* Sums for each block: of what happened in its part of the time, or to its requests. */
-static void add_up(const struct side *side, enum figure_kind kind, bool drain, double *over, double *under)
+/* Sums for each block: of what happened in its part of the time, or to its requests. Returns the number of these. */
+static double add_up(const struct side *side, enum figure_kind kind, bool drain, double *over, double *under)
 {
+	double cases = 0;
 	const bool of_requests = kind == FIGURE_FAILURES || kind == FIGURE_VALID || kind == FIGURE_REFUSED ||
 	                         kind == FIGURE_CACHED || kind == FIGURE_GAPS_MEAN;
 	const bool by_request = strcmp(run_data_itl(side->run, 0), "request") == 0;
@@ -295,8 +304,10 @@ static void add_up(const struct side *side, enum figure_kind kind, bool drain, d
 		else if (cell >= 0) {
 			over[cell] += value.over;
 			under[cell] += value.under;
+			cases++;
 		}
 	}
+	return cases;
 }
 
 static double summary_value(const struct metric_summary *d, const struct compared_figure *figure)
@@ -342,9 +353,10 @@ static int influence_of_sums(struct influence *i, const struct side *side, const
 	double *over = calloc(2 * count + 1, sizeof *over);
 	if (!over)
 		return ipf_error_memory(err);
-	add_up(side, figure->kind, options->figures->window == WINDOW_DRAIN, over, over + count);
+	const double cases = add_up(side, figure->kind, options->figures->window == WINDOW_DRAIN, over, over + count);
 	const int bad = influence_of_ratio(i, &side->blocks, over, over + count,
 	                                   figure_is_share(figure) ? INFLUENCE_SHARE : INFLUENCE_RELATIVE, err);
+	i->cases = cases;
 	free(over);
 	return bad;
 }

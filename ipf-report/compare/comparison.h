@@ -70,6 +70,8 @@ struct comparison {
 	bool paired;             /* runs of both sides have the same requests at the same times */
 	bool same_records;       /* a run is on both sides */
 	enum noise_source noise; /* the best of any figure */
+	double episodes[SIDES];  /* how often the load of a side changed (bursts.h) */
+	bool bursty;             /* too rarely to judge: see struct comparison_design */
 	size_t family;           /* figures that were tested */
 	struct figure_difference figures[COMPARED_FIGURES];
 	size_t count; /* of those that at least one side has */

@@ -4,6 +4,7 @@
 #include "compare/block_plan.h"
 #include "stats/block_noise.h"
 #include "stats/exact_math.h"
+#include "stats/share_interval.h"
 #include "stats/student.h"
 
 #include <math.h>
@@ -15,12 +16,10 @@ struct weighted_parts {
 	double weight[SIDES];
 };
 
-_Static_assert((int)PLAN_BLOCKS_MOST <= (int)BLOCKS_MOST, "no stage has more blocks than are of use");
-
 /* The parts of a stage in a run of the base and in its partner; either may be -1. */
 static struct block_noise stage_noise(const struct weighted_parts *w, const int run[SIDES], size_t stage)
 {
-	double sums[BLOCKS_MOST] = {0};
+	double sums[PLAN_BLOCKS_MOST + 1] = {0};
 	size_t count = 0;
 	for (int s = 0; s < SIDES; s++) {
 		const struct run_blocks *blocks = &w->design->blocks[s];
@@ -34,6 +33,13 @@ static struct block_noise stage_noise(const struct weighted_parts *w, const int 
 	return block_noise_of(sums, count);
 }
 
+/* Do as many blocks tell their noise? A percentile needs some beyond it. */
+static bool is_enough(const struct influence *i, double independent)
+{
+	const double beyond = i->scale == INFLUENCE_LEVEL ? fmin(i->level, 1 - i->level) : 1;
+	return independent >= DIFFERENCE_INDEPENDENT && independent * beyond >= DIFFERENCE_BEYOND;
+}
+
 static struct block_noise pair_noise(const struct weighted_parts *w, int base, int value)
 {
 	struct block_noise all = {0};
@@ -44,23 +50,54 @@ static struct block_noise pair_noise(const struct weighted_parts *w, int base, i
 	return all;
 }
 
-static bool has_partner(const struct comparison_design *design, int value)
+/* The run of this side that has the same requests; -1. */
+static int partner_of(const struct weighted_parts *w, int side, int run)
 {
-	for (int a = 0; a < design->blocks[SIDE_BASE].runs; a++)
-		if (design->partner[a] == value)
-			return true;
-	return false;
+	if (!w->sides[SIDE_BASE] || !w->sides[SIDE_NEW])
+		return -1;
+	if (side == SIDE_BASE)
+		return w->design->partner[run];
+	for (int a = 0; a < w->design->blocks[SIDE_BASE].runs; a++)
+		if (w->design->partner[a] == run)
+			return a;
+	return -1;
 }
 
-/* What blocks say. */
+/* A side that is much smaller than the other knows its own noise badly: it is taken to be at least that of the other
+ * for as many requests. */
+static struct block_noise at_least(const struct weighted_parts *w, struct block_noise own, struct block_noise other,
+                                   int side)
+{
+	const struct influence *i = w->sides[side], *of_other = w->sides[side == SIDE_BASE ? SIDE_NEW : SIDE_BASE];
+	const double scale = w->weight[side] / w->weight[side == SIDE_BASE ? SIDE_NEW : SIDE_BASE];
+	const double variance = other.variance * of_other->size / i->size * scale * scale;
+	if (!(2 * i->size < of_other->size) || !(variance > own.variance) || isinf(variance))
+		return own;
+	own.variance = variance;
+	own.degrees = other.degrees;
+	return own;
+}
+
+/* What blocks say. Of each side, partners included, as many of them must be independent as it takes to know their
+ * noise. */
 static struct block_noise within_runs(const struct weighted_parts *w)
 {
-	struct block_noise all = {0};
-	for (int a = 0; w->sides[SIDE_BASE] && a < w->design->blocks[SIDE_BASE].runs; a++)
-		all = block_noise_add(all, pair_noise(w, a, w->sides[SIDE_NEW] ? w->design->partner[a] : -1));
-	for (int b = 0; w->sides[SIDE_NEW] && b < w->design->blocks[SIDE_NEW].runs; b++)
-		if (!w->sides[SIDE_BASE] || !has_partner(w->design, b))
-			all = block_noise_add(all, pair_noise(w, -1, b));
+	struct block_noise pairs = {0}, alone[SIDES] = {{0}};
+	for (int s = 0; s < SIDES; s++)
+		for (int r = 0; w->sides[s] && r < w->design->blocks[s].runs; r++) {
+			const int partner = partner_of(w, s, r);
+			if (partner < 0)
+				alone[s] = block_noise_add(alone[s], s == SIDE_BASE ? pair_noise(w, r, -1) : pair_noise(w, -1, r));
+			else if (s == SIDE_BASE)
+				pairs = block_noise_add(pairs, pair_noise(w, r, partner));
+		}
+	const struct block_noise own[SIDES] = {alone[SIDE_BASE], alone[SIDE_NEW]};
+	for (int s = 0; s < SIDES && pairs.degrees == 0 && w->sides[SIDE_BASE] && w->sides[SIDE_NEW]; s++)
+		alone[s] = at_least(w, own[s], own[s == SIDE_BASE ? SIDE_NEW : SIDE_BASE], s);
+	struct block_noise all = block_noise_add(pairs, block_noise_add(alone[SIDE_BASE], alone[SIDE_NEW]));
+	for (int s = 0; s < SIDES; s++)
+		if (w->sides[s] && !is_enough(w->sides[s], pairs.independent + own[s].independent))
+			all.variance = NAN;
 	return all;
 }
 
@@ -74,46 +111,71 @@ static double run_deviation(const struct weighted_parts *w, int side, int run)
 	return i->of_runs[run] > 0 ? exact_log(i->of_runs[run]) - exact_log(i->value) : NAN;
 }
 
-/* The variance of a run's figure among runs of the same side and schedule; *degrees is 0 if there are none. */
-static double between_repeats(const struct weighted_parts *w, double *degrees)
+/* The noise of what a side's runs differ by: the run is what was repeated, whatever its schedule. */
+static struct block_noise between_runs(const struct weighted_parts *w, int side)
 {
-	double squares = 0;
-	*degrees = 0;
-	for (int s = 0; s < SIDES; s++) {
-		const int runs = w->sides[s] ? w->design->blocks[s].runs : 0, *schedule = w->design->schedule[s];
-		for (int r = 0; r < runs; r++) {
-			double mean = 0;
-			int same = 0, earlier = 0;
-			for (int k = 0; k < runs; k++)
-				if (schedule[k] == schedule[r]) {
-					mean += run_deviation(w, s, k);
-					earlier += k < r;
-					same++;
-				}
-			const double d = run_deviation(w, s, r) - mean / same;
-			squares += d * d;
-			*degrees += earlier > 0;
-		}
+	const int runs = w->design->blocks[side].runs;
+	double sum = 0, squares = 0;
+	if (runs < 2)
+		return (struct block_noise){.variance = NAN};
+	for (int r = 0; r < runs; r++)
+		sum += run_deviation(w, side, r);
+	for (int r = 0; r < runs; r++) {
+		const double d = run_deviation(w, side, r) - sum / runs;
+		squares += d * d;
 	}
-	return *degrees > 0 ? squares / *degrees : NAN;
+	return (struct block_noise){.variance = squares / (runs - 1), .degrees = runs - 1};
 }
 
-/* The variance of the difference between partners, where each pair has other requests. */
-static double between_pairs(const struct weighted_parts *w, double *degrees)
+/* Of a difference between means of runs that have nothing in common. A side of one run varies like the other's. */
+static struct block_noise between_sides(const struct weighted_parts *w, double *of_run)
 {
-	double sum = 0, squares = 0, mean;
-	int pairs = 0;
-	for (int a = 0; a < w->design->blocks[SIDE_BASE].runs; a++) {
+	struct block_noise all = {0}, sides[SIDES];
+	double degrees = 0, squares = 0;
+	for (int s = 0; s < SIDES; s++) {
+		sides[s] = w->sides[s] ? between_runs(w, s) : (struct block_noise){.variance = NAN};
+		if (sides[s].degrees > 0) {
+			squares += sides[s].variance * sides[s].degrees;
+			degrees += sides[s].degrees;
+		}
+	}
+	*of_run = degrees > 0 ? squares / degrees : NAN;
+	for (int s = 0; s < SIDES; s++)
+		if (w->sides[s])
+			all.variance += *of_run / w->design->blocks[s].runs;
+	all.degrees = degrees;
+	return all;
+}
+
+/* Has each run of both sides a partner, and each pair a schedule of its own? */
+static bool in_pairs(const struct weighted_parts *w)
+{
+	const int runs = w->design->blocks[SIDE_BASE].runs, *schedule = w->design->schedule[SIDE_BASE];
+	if (!w->sides[SIDE_BASE] || !w->sides[SIDE_NEW] || runs < 2 || w->design->blocks[SIDE_NEW].runs != runs)
+		return false;
+	for (int a = 0; a < runs; a++) {
 		if (w->design->partner[a] < 0)
-			continue;
+			return false;
+		for (int k = 0; k < a; k++)
+			if (schedule[k] == schedule[a])
+				return false;
+	}
+	return true;
+}
+
+/* The noise of the mean difference between partners, each pair with other requests. */
+static struct block_noise between_pairs(const struct weighted_parts *w, double *of_run)
+{
+	const int pairs = w->design->blocks[SIDE_BASE].runs;
+	double sum = 0, squares = 0;
+	for (int a = 0; a < pairs; a++) {
 		const double d = run_deviation(w, SIDE_NEW, w->design->partner[a]) - run_deviation(w, SIDE_BASE, a);
-		pairs++;
 		sum += d;
 		squares += d * d;
 	}
-	*degrees = pairs - 1;
-	mean = sum / pairs;
-	return pairs > 1 ? fmax(squares - pairs * mean * mean, 0) / *degrees : NAN;
+	const double variance = fmax(squares - sum * sum / pairs, 0) / (pairs - 1);
+	*of_run = variance / 2;
+	return (struct block_noise){.variance = variance / pairs, .degrees = pairs - 1};
 }
 
 /* The noise of the difference, that runs and blocks show. */
@@ -137,31 +199,25 @@ static double shares_of_run(const struct weighted_parts *w)
 static struct both_noises noise_of(const struct weighted_parts *w)
 {
 	struct both_noises n = {.within = within_runs(w), .source = NOISE_BLOCKS};
-	double degrees, all;
-	n.between = between_repeats(w, &degrees);
-	all = n.between * shares_of_run(w);
-	if (degrees == 0 && w->sides[SIDE_BASE] && w->sides[SIDE_NEW]) {
-		const double of_pair = between_pairs(w, &degrees);
-		n.between = of_pair / 2;
-		all = degrees > 0 ? of_pair / (degrees + 1) : NAN;
-	}
+	if (w->design->bursty)
+		n.within.variance = NAN;
+	const struct block_noise runs = in_pairs(w) ? between_pairs(w, &n.between) : between_sides(w, &n.between);
 	n.all = n.within;
 	if (isnan(n.within.variance))
 		n.source = NOISE_UNKNOWN;
-	if (!(degrees > 0) || isnan(all))
+	if (!(runs.degrees > 0) || isnan(runs.variance))
 		return n;
 	n.source = NOISE_RUNS;
-	const struct block_noise runs = {all, degrees};
 	if (isnan(n.within.variance)) {
 		n.all = runs;
 		n.of_runs = true;
 		return n;
 	}
-	n.of_runs = all > n.within.variance;
-	const double ratio = n.within.variance > 0 ? all / n.within.variance : INFINITY;
-	const bool visible = variance_ratio_tail(ratio, degrees, fmax(n.within.degrees, 1)) < 0.5;
-	n.all.variance = fmax(all, n.within.variance);
-	n.all.degrees = visible ? degrees : degrees + n.within.degrees;
+	n.of_runs = runs.variance > n.within.variance;
+	const double ratio = n.within.variance > 0 ? runs.variance / n.within.variance : INFINITY;
+	const bool visible = variance_ratio_tail(ratio, runs.degrees, fmax(n.within.degrees, 1)) < 0.5;
+	n.all.variance = fmax(runs.variance, n.within.variance);
+	n.all.degrees = visible ? runs.degrees : runs.degrees + n.within.degrees;
 	return n;
 }
 
@@ -186,12 +242,17 @@ struct reach {
 
 struct estimate {
 	const struct influence *i;
+	double cases; /* INFLUENCE_SHARE: how many independent ones its requests are worth */
 	double error; /* of a run's parts, in their unit */
 	double scale; /* to the unit of the change */
 };
 
 static struct reach reach_of(const struct estimate *e, double t)
 {
+	if (e->i->scale == INFLUENCE_SHARE && t > 0) {
+		const struct share_interval limits = share_interval_at(e->i->value, e->cases, t);
+		return (struct reach){e->i->value - limits.low, limits.high - e->i->value};
+	}
 	if (e->i->scale != INFLUENCE_LEVEL)
 		return (struct reach){t * e->error, t * e->error};
 	const double middle = influence_log_at(e->i, 0, 0);
@@ -201,7 +262,8 @@ static struct reach reach_of(const struct estimate *e, double t)
 struct change_interval {
 	const struct estimate *sides;
 	double change, correlation, error;
-	bool symmetric; /* of the error alone, not of the values around the percentiles */
+	double least;   /* the width is at least so many times `error` */
+	bool symmetric; /* of the error alone: neither of the values around percentiles nor of the limits of shares */
 };
 
 static double square_of(double x)
@@ -232,7 +294,9 @@ static double width_at(const struct change_interval *c, double t, bool below)
 	if (c->symmetric)
 		return t * c->error;
 	const struct reach base = reach_of(&c->sides[SIDE_BASE], t), value = reach_of(&c->sides[SIDE_NEW], t);
-	return combined(below ? value.down : value.up, below ? base.up : base.down, shared(&base, &value), c->correlation);
+	const double width = combined(below ? value.down : value.up, below ? base.up : base.down, shared(&base, &value),
+	                              c->correlation);
+	return fmax(width, c->least * t * c->error);
 }
 
 /* Widths are looked at in steps of an eighth of an octave, from 1/64 of the critical number of standard errors, which
@@ -295,21 +359,53 @@ static double root(double variance)
 	return sqrt(fmax(variance, 0));
 }
 
+/* Do requests vary as independent ones would? Then that is all their noise, and it is known. */
+static bool independent_cases(const struct estimate sides[SIDES])
+{
+	for (int s = 0; s < SIDES; s++)
+		if (sides[s].i->scale != INFLUENCE_SHARE || sides[s].cases < sides[s].i->cases)
+			return false;
+	return true;
+}
+
 static void find_interval(struct difference *d, const struct estimate sides[SIDES], const struct both_noises *both)
 {
+	const enum influence_scale scale = sides[SIDE_BASE].i->scale;
 	struct change_interval c = {.sides = sides,
 	                            .change = change_of(d),
 	                            .error = root(both->all.variance),
-	                            .symmetric = both->of_runs || sides[SIDE_BASE].i->scale != INFLUENCE_LEVEL};
+	                            .least = both->of_runs,
+	                            .symmetric = scale == INFLUENCE_RELATIVE ||
+	                                         (both->of_runs && scale == INFLUENCE_LEVEL)};
 	const double a = sides[SIDE_BASE].error * sides[SIDE_BASE].scale, b = sides[SIDE_NEW].error * sides[SIDE_NEW].scale;
 	if (a > 0 && b > 0)
 		c.correlation = fmax(-1, fmin((a * a + b * b - both->all.variance) / (2 * a * b), 1));
-	const double t = student_critical(DIFFERENCE_ALPHA, fmax(both->all.degrees, 1));
-	d->error = c.error;
 	d->degrees = both->all.degrees;
-	d->low = shown_change(d, c.change - interval_width(&c, t, true));
-	d->high = shown_change(d, c.change + interval_width(&c, t, false));
-	d->p = p_value(&c, t, fmax(both->all.degrees, 1));
+	if (!both->of_runs && independent_cases(sides))
+		d->degrees = fmax(d->degrees, sides[SIDE_BASE].cases + sides[SIDE_NEW].cases - 2);
+	const double degrees = fmax(d->degrees, 1), t = student_critical(DIFFERENCE_ALPHA, degrees);
+	const double below = interval_width(&c, t, true), above = interval_width(&c, t, false);
+	d->error = scale == INFLUENCE_SHARE ? fmax(c.error, (below + above) / 2 / t) : c.error;
+	d->low = shown_change(d, c.change - below);
+	d->high = shown_change(d, c.change + above);
+	d->p = p_value(&c, t, degrees);
+}
+
+/* A share is known as from its requests, or worse if blocks differ visibly by more than independent ones. */
+static double cases_of(const struct influence *i, const struct block_noise *blocks)
+{
+	const double of_one = i->value * (1 - i->value), ratio = blocks->variance * i->cases / of_one;
+	if (!(of_one > 0) || !(ratio > 1) || variance_ratio_tail(ratio, fmax(blocks->degrees, 1), 1e6) > 0.1)
+		return i->cases;
+	return fmax(i->cases / ratio, 1);
+}
+
+/* Where blocks do not tell the error of a level, that of independent values still says how far values lie apart. */
+static double error_of(const struct influence *i, double variance)
+{
+	if (isnan(variance) && i->scale == INFLUENCE_LEVEL && i->size > 0)
+		return sqrt(i->level * (1 - i->level) / i->size);
+	return root(variance);
 }
 
 struct difference difference_of(const struct influence *base, const struct influence *value,
@@ -327,6 +423,7 @@ struct difference difference_of(const struct influence *base, const struct influ
 	                       .within = NAN,
 	                       .p = NAN,
 	                       .adjusted = NAN,
+	                       .missing = NOISE_STATED,
 	                       .visible = NAN,
 	                       .runs_needed = IPF_ABSENT};
 	struct weighted_parts both = {.design = design, .sides = {base, value}};
@@ -340,11 +437,13 @@ struct difference difference_of(const struct influence *base, const struct influ
 	for (int s = 0; s < SIDES; s++) {
 		struct weighted_parts one = {.design = design, .weight = {1, 1}};
 		one.sides[s] = sides[s];
-		const double error = root(within_runs(&one).variance);
-		estimates[s] = (struct estimate){sides[s], error, log_per_level(sides[s], error)};
+		const struct block_noise own = within_runs(&one);
+		const double error = error_of(sides[s], own.variance);
+		estimates[s] = (struct estimate){sides[s], cases_of(sides[s], &own), error, log_per_level(sides[s], error)};
 		both.weight[s] = (s == SIDE_BASE ? -1 : 1) * estimates[s].scale;
 	}
 	const struct both_noises all = noise_of(&both);
+	d.missing = all.source != NOISE_UNKNOWN ? NOISE_KNOWN : design->bursty ? NOISE_BURSTY : NOISE_FEW;
 	if (all.source == NOISE_UNKNOWN || isnan(all.all.variance))
 		return d;
 	d.noise = all.source;

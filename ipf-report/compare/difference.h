@@ -33,6 +33,7 @@ struct comparison_design {
 	struct run_blocks blocks[SIDES];
 	const int *partner;         /* for each run of the base: that of the other side with the same requests; -1: none */
 	const int *schedule[SIDES]; /* for each run: a number that runs of the same requests share */
+	bool bursty; /* each side has its own load, whose bursts a run has not seen often enough (bursts.h) */
 };
 
 enum finding {
@@ -45,6 +46,14 @@ enum finding {
 
 enum noise_source { NOISE_UNKNOWN, NOISE_BLOCKS, NOISE_RUNS };
 
+/* Why no noise is known. */
+enum noise_missing {
+	NOISE_KNOWN,
+	NOISE_STATED, /* figures without requests, as another tool states them; or no figure */
+	NOISE_FEW,    /* too few requests, or too few that are independent */
+	NOISE_BURSTY, /* the run is too short for the bursts of its load */
+};
+
 struct difference {
 	double base, value;    /* of the sides; NAN */
 	bool relative;         /* the following are shares of the base; else differences */
@@ -52,6 +61,7 @@ struct difference {
 	double low, high;      /* 95 % interval; infinite: more values would be needed to know; NAN: not known */
 	double error, degrees; /* standard error of the change (of its logarithm, if relative) */
 	enum noise_source noise;
+	enum noise_missing missing;
 	double between; /* standard deviation between runs of a side, as `error`; NAN: not measured */
 	double within;  /* what blocks would make expect of it; NAN: not known */
 	double p, adjusted;
@@ -63,6 +73,10 @@ struct difference {
 };
 
 #define RUNS_MOST 100000
+/* Noise within runs is known from so many independent blocks of each side, and of a percentile from so many beyond it.
+ */
+#define DIFFERENCE_INDEPENDENT 20.0
+#define DIFFERENCE_BEYOND      2.0
 /* A difference counts as one if p, adjusted for the number of figures, is below this … */
 #define DIFFERENCE_ALPHA 0.05
 /* … and is found with this probability if it is as large as `visible`. */

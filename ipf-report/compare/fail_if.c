@@ -110,6 +110,10 @@ static double in_unit(const struct fail_if *condition, const struct difference *
 static const char *open_question(const struct fail_if *condition, const struct difference *d, double change, double p)
 {
 	const double end = condition->above ? d->high : d->low;
+	if (condition->word == FAIL_IF_SIGNIFICANT && d->missing == NOISE_FEW)
+		return "too few independent requests to know the noise";
+	if (condition->word == FAIL_IF_SIGNIFICANT && d->missing == NOISE_BURSTY)
+		return "too short for the bursts of this load to know the noise";
 	if (condition->word == FAIL_IF_CERTAIN)
 		return isnan(d->low) || isnan(d->high) ? "the change has no interval" : NULL;
 	if (condition->word != FAIL_IF_SIGNIFICANT || isnan(p))
@@ -133,7 +137,7 @@ static bool is_failed(const struct fail_if *condition, const struct difference *
 	case FAIL_IF_SIGNIFICANT:
 		break;
 	}
-	return beyond(condition, change) && (isnan(p) || p < DIFFERENCE_ALPHA);
+	return beyond(condition, change) && (isnan(p) ? d->missing == NOISE_STATED : p < DIFFERENCE_ALPHA);
 }
 
 /* The change in words: "+5 %, 95 % interval +2 to +8 %, p = 0.01 (10 to 10.5 ms)". */

@@ -54,6 +54,7 @@ int influence_of_ratio(struct influence *i, const struct run_blocks *blocks, con
 	if (!i->parts || !i->of_runs)
 		return ipf_error_memory(err);
 	const size_t each = run_blocks_each(blocks);
+	i->size = all;
 	for (size_t r = 0; r < (size_t)blocks->runs; r++) {
 		const double own = sum_of(under + r * each, each);
 		i->of_runs[r] = own > 0 ? sum_of(over + r * each, each) / own : NAN;

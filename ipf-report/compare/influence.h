@@ -50,6 +50,8 @@ enum influence_scale { INFLUENCE_RELATIVE, INFLUENCE_SHARE, INFLUENCE_LEVEL };
 struct influence {
 	double value; /* of the side; NAN: it has none */
 	enum influence_scale scale;
+	double size;            /* what it is a mean over: requests, seconds, …; 0: not known */
+	double cases;           /* INFLUENCE_SHARE: requests that it is a share of; NAN: not known */
 	double level;           /* INFLUENCE_LEVEL: the share of the values at or below `value` */
 	struct samples *sorted; /* INFLUENCE_LEVEL: all values, sorted; borrowed */
 	double *parts;          /* of each block of each run; NULL: not known */

@@ -137,6 +137,7 @@ static struct metric_summary shifted(const struct metric_summary *of, double by_
 	for (int i = 0; i < PERCENTILES_MOST; i++)
 		d.at[i] += by_ms;
 	d.std = d.n_eff = d.low = d.high = NAN;
+	d.limits = NULL;
 	return d;
 }
 

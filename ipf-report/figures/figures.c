@@ -1,9 +1,12 @@
 #include "figures/figures.h"
 
+#include "figures/bursts.h"
+
 #include "absent.h"
 #include "figures/completions.h"
 #include "figures/in_flight.h"
 #include "figures/row_samples.h"
+#include "stats/load_episodes.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -19,6 +22,7 @@ struct row_selection {
 	int32_t member;         /* of that grouping; -1: all requests */
 	const struct row *rows; /* the range that contains them, among others */
 	int64_t count;
+	bool bursty;              /* the run is too short for the bursts of its load */
 	const enum metric *twins; /* for each metric: an earlier one with the same values, or itself */
 };
 
@@ -107,6 +111,23 @@ static bool has_wrong(const struct picked_rows *rows)
 	return false;
 }
 
+/* Summarises a latency, with intervals unless the run says nothing of the next one. Those of percentiles are of the
+ * latencies that users wait for, and not of groups. */
+static int summarise(struct figures *f, const struct row_selection *sel, enum metric m, struct samples *s,
+                     int64_t infinite, struct metric_summary *to)
+{
+	const struct percentiles *list = &sel->options->percentiles;
+	struct percentile_limits(*limits)[PERCENTILES_MOST] = f->limits;
+	for (int i = 0; i < WAITED && limits && infinite == 0 && !sel->bursty; i++) {
+		if (waited_metrics[i] == m || sel->twins[waited_metrics[i]] == m)
+			return metric_summary_with_limits(to, s, 1e-6, list, limits[to == &f->due[m] ? WAITED + i : i]);
+	}
+	metric_summary_of_samples(to, s, infinite, 1e-6, list);
+	if (sel->bursty)
+		to->low = to->high = NAN;
+	return 0;
+}
+
 static int build_times(struct figures *f, const struct row_selection *sel, const struct picked_rows *rows,
                        struct samples *s)
 {
@@ -124,13 +145,15 @@ static int build_times(struct figures *f, const struct row_selection *sel, const
 		}
 		if (row_samples_metric(rows, m, FROM_START, s, &failures) < 0)
 			return -1;
-		metric_summary_of_samples(&f->start[m], s, options->errors_as_inf ? failures : 0, 1e-6, &options->percentiles);
+		if (summarise(f, sel, m, s, options->errors_as_inf ? failures : 0, &f->start[m]) < 0)
+			return -1;
 		build_waited(f, options, m, s, failures);
 		if (!metrics[m].from_due)
 			continue;
 		if (row_samples_metric(rows, m, FROM_DUE, s, &failures) < 0)
 			return -1;
-		metric_summary_of_samples(&f->due[m], s, options->errors_as_inf ? failures : 0, 1e-6, &options->percentiles);
+		if (summarise(f, sel, m, s, options->errors_as_inf ? failures : 0, &f->due[m]) < 0)
+			return -1;
 		build_waited(f, options, m, s, failures);
 	}
 	return 0;
@@ -200,8 +223,8 @@ static void count_refusals(struct refusal_figures *r, const struct row *row)
 			asked = row_get_or_0(row, ROW_RETRY_AFTERS);
 	r->refused += refusals > 0;
 	r->refusals += refusals;
-	r->resent += attempts != IPF_ABSENT;
-	r->resent_ok += attempts != IPF_ABSENT && row->ok;
+	r->resent += attempts > 1; /* one that was hung up while it waited has an attempt, and was not sent again */
+	r->resent_ok += attempts > 1 && row->ok;
 	r->attempts += attempts != IPF_ABSENT ? attempts : row->start_ns != IPF_ABSENT;
 	r->waited_ns += (double)row_get_or_0(row, ROW_RETRY_WAIT_NS);
 	if (row->start_ns != IPF_ABSENT && row->end_ns != IPF_ABSENT)
@@ -532,7 +555,8 @@ static int build_figures(struct figures *f, const struct row_selection *sel, con
 	struct samples s = {0};
 	struct picked_rows picked = pick(sel);
 	f->by_finish = calloc((size_t)sel->run->finishes.count + 1, sizeof *f->by_finish);
-	int bad = !f->by_finish || picked.failed;
+	f->limits = sel->member < 0 ? calloc((size_t)2 * WAITED, sizeof *f->limits) : NULL;
+	int bad = !f->by_finish || picked.failed || (sel->member < 0 && !f->limits);
 	if (!bad) {
 		count_requests(f, sel);
 		if (!f->token_reads.several)
@@ -662,6 +686,7 @@ static int build_total(struct figures *total, const struct level *level, const s
 	if (!same.by_finish)
 		return ipf_error_memory(err);
 	memcpy(same.by_finish, only->by_finish, finishes * sizeof *same.by_finish);
+	same.limits = NULL; /* those of the stage, which its distributions have */
 	same.name = total->name;
 	same.kind = total->kind;
 	same.total = true;
@@ -808,6 +833,9 @@ int run_figures_build(struct run_figures *figures, const struct run_data *run, c
 	if (!figures->stages)
 		return ipf_error_memory(err);
 	find_twins(twins, run);
+	if (bursts_seen(&figures->episodes, run, err) < 0)
+		return -1;
+	all.bursty = figures->episodes < LOAD_EPISODES_FEWEST;
 	int bad = build_level(figures->stages, &figures->total, &all, err);
 	for (enum grouping by = 0; by < GROUPINGS; by++) {
 		int most = (int)(FIGURES_MOST / (figures->count + 1));
@@ -834,6 +862,7 @@ static void figures_release(struct figures *f, const struct run_figures *figures
 		free(f->groups[by]);
 	}
 	free(f->by_finish);
+	free(f->limits);
 }
 
 int figures_samples(const struct samples_query *query, struct samples *s, int64_t *infinite)

@@ -101,6 +101,7 @@ struct figures {
 	int64_t ended, ended_own;           /* requests that ended in the window, well or not: of any stage; of the stage */
 	double in_flight_mean, in_flight_max, little;
 	struct metric_summary start[METRIC_COUNT], due[METRIC_COUNT]; /* `due`: only of metrics that count from the start */
+	struct percentile_limits (*limits)[PERCENTILES_MOST]; /* of some of these, of stages and the total; else NULL */
 	struct metric_summary itl;
 	struct metric_summary with_failures[WAITED]; /* n = 0 unless requests failed; failures are infinite */
 	double early[WAITED][EARLY_PERCENTILES];     /* ms; NAN: too few requests, or not requested */
@@ -143,6 +144,7 @@ struct figures {
 #define FIGURES_MOST 8192
 
 struct run_figures {
+	double episodes; /* how often the load changed (bursts.h): with fewer than LOAD_EPISODES_FEWEST no intervals */
 	struct figures *stages;
 	size_t count;
 	struct figures total;

@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 void percentiles_default(struct percentiles *list)
@@ -107,6 +108,25 @@ void metric_summary_of_samples(struct metric_summary *d, struct samples *s, int6
 	d->p99 = percentile_with_infinite(s, infinite, 99) * scale;
 	d->min = percentile_with_infinite(s, infinite, 0) * scale;
 	d->max = percentile_with_infinite(s, infinite, 100) * scale;
+}
+
+int metric_summary_with_limits(struct metric_summary *d, struct samples *s, double scale,
+                               const struct percentiles *list, struct percentile_limits limits[PERCENTILES_MOST])
+{
+	double *in_order = malloc((s->count + 1) * sizeof *in_order);
+	if (!in_order)
+		return -1;
+	if (s->count)
+		memcpy(in_order, s->values, s->count * sizeof *in_order);
+	metric_summary_of_samples(d, s, 0, scale, list);
+	for (int i = 0; i < list->count && s->count; i++) {
+		limits[i] = percentile_limits_of(in_order, s->count, s, list->p[i]);
+		limits[i].low = isinf(limits[i].low) ? 0 : limits[i].low * scale;
+		limits[i].high *= scale;
+	}
+	d->limits = s->count ? limits : NULL;
+	free(in_order);
+	return 0;
 }
 
 void metric_summary_of_histogram(struct metric_summary *d, const struct histogram *h, double scale,

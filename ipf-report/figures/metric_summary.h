@@ -4,6 +4,7 @@
 
 #include "error.h"
 #include "stats/histogram.h"
+#include "stats/percentile_limits.h"
 #include "stats/samples.h"
 
 #include <stdbool.h>
@@ -35,11 +36,17 @@ struct metric_summary {
 	double at[PERCENTILES_MOST]; /* for each percentile of the list */
 	double n_eff;                /* effective sample size for the mean; NAN */
 	double low, high;            /* 95 % confidence interval of the mean; NAN */
+	/* Of each percentile of the list; NULL: not known. Borrowed. */
+	const struct percentile_limits *limits;
 };
 
 /* Summarises samples in the order of arrival, which it sorts, and `infinite` more samples at infinity. */
 void metric_summary_of_samples(struct metric_summary *d, struct samples *s, int64_t infinite, double scale,
                                const struct percentiles *list);
+/* The same, and the limits of the percentiles of the list, which go to `limits`, which must outlive `d`. -1: out of
+ * memory. */
+int metric_summary_with_limits(struct metric_summary *d, struct samples *s, double scale,
+                               const struct percentiles *list, struct percentile_limits limits[PERCENTILES_MOST]);
 void metric_summary_of_histogram(struct metric_summary *d, const struct histogram *h, double scale,
                                  const struct percentiles *list);
 

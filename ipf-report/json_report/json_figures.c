@@ -54,6 +54,18 @@ void json_put_object(json_t *to, const char *name, json_t *value)
 	json_decref(value);
 }
 
+/* Of the percentiles whose intervals are known. */
+static json_t *limits_json(const struct percentile_limits *limits, const struct percentiles *list)
+{
+	json_t *json = json_object();
+	char name[24];
+	for (int i = 0; i < list->count; i++)
+		if (!isnan(limits[i].low))
+			json_object_set_new(json, percentile_name(list->p[i], name),
+			                    json_pack("[o, o]", json_figure(limits[i].low), json_figure(limits[i].high)));
+	return json;
+}
+
 json_t *json_summary(const struct metric_summary *d, const struct percentiles *list)
 {
 	json_t *json = json_object();
@@ -70,5 +82,7 @@ json_t *json_summary(const struct metric_summary *d, const struct percentiles *l
 	json_put(json, "n_eff", d->n_eff);
 	if (!isnan(d->low))
 		json_object_set_new(json, "ci95", json_pack("[o, o]", json_figure(d->low), json_figure(d->high)));
+	if (d->limits)
+		json_put_object(json, "percentiles_ci95", limits_json(d->limits, list));
 	return json;
 }

@@ -3,6 +3,7 @@
 #include "absent.h"
 #include "figures/figures.h"
 #include "json_report/json_figures.h"
+#include "stats/load_episodes.h"
 
 #include <string.h>
 
@@ -27,6 +28,15 @@ json_t *json_stages(const struct report *report)
 json_t *json_total(const struct report *report)
 {
 	return json_block(report, &report->figures->total);
+}
+
+/* Only of a load whose bursts the run has not seen often enough. */
+json_t *json_bursts(const struct report *report)
+{
+	const double seen = report->figures->episodes;
+	return seen < LOAD_EPISODES_FEWEST
+	           ? json_pack("{s:o, s:o}", "seen", json_figure(seen), "needed", json_figure(LOAD_EPISODES_FEWEST))
+	           : NULL;
 }
 
 json_t *json_steady(const struct report *report)

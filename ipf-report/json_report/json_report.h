@@ -20,6 +20,7 @@ struct figures;
 	MEMBER(VERDICT, "verdict", json_verdict)                                                                           \
 	MEMBER(RUN, "run", json_run)                                                                                       \
 	MEMBER(STAGES, "stages", json_stages)                                                                              \
+	MEMBER(BURSTS, "bursts", json_bursts)                                                                              \
 	MEMBER(STEADY, "steady", json_steady)                                                                              \
 	MEMBER(ERRORS, "errors", json_errors)                                                                              \
 	MEMBER(INVALID_OUTPUTS, "invalid_outputs", json_invalid_outputs)                                                   \

@@ -2,6 +2,7 @@
 #include "sections/distribution_table.h"
 #include "sections/groups.h"
 #include "sections/sections.h"
+#include "sections/sentence.h"
 
 #include "document/shown_numbers.h"
 
@@ -128,6 +129,50 @@ static void note_not_streamed(const struct telling *t)
 	}
 }
 
+/* How far each figure can be from what the server would show in a longer run. */
+static void tell_intervals(const struct telling *t)
+{
+	static const char *const members[] = {"ttft_ms", "ttfa_ms", "tpot_ms", "ntpot_ms", "e2e_ms"};
+	struct doc_column columns[2 + 2 * FEW_PERCENTILES] = {{"mean", "from", NULL, "ci95/0", CELL_NUMBER, KEEP},
+	                                                      {"mean", "to", NULL, "ci95/1", CELL_NUMBER, KEEP}};
+	const char *names[FEW_PERCENTILES];
+	const int few = few_percentiles(t, json_at(t->total, "latency"), names);
+	int count = 2;
+	for (int k = 0; k < few; k++)
+		for (int end = 0; end < 2; end++)
+			columns[count++] = (struct doc_column){names[k],    end ? "to" : "from",
+			                                       NULL,        doc_say(t->d, "percentiles_ci95/%s/%d", names[k], end),
+			                                       CELL_NUMBER, KEEP};
+	struct doc_table *table = NULL;
+	for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+		json_t *value = json_object_get(json_at(t->total, "latency"), members[i]);
+		json_t *due = json_object_get(value, "from_due"), *start = json_object_get(value, "from_start");
+		json_t *one = due ? due : start ? start : value;
+		if (!json_object_get(one, "ci95") && !json_object_get(one, "percentiles_ci95"))
+			continue;
+		if (!table)
+			table = doc_table(t->d, &(struct doc_table_spec){.id = "intervals",
+			                                                 .caption = "95 % intervals, ms",
+			                                                 .rows = "latency",
+			                                                 .columns = columns,
+			                                                 .count = count,
+			                                                 .few = true});
+		latency_row(t, table, members[i], due ? "from due" : NULL, one);
+	}
+}
+
+static void note_bursts(const struct telling *t)
+{
+	json_t *bursts = json_at(t->report, "bursts");
+	if (bursts)
+		doc_note(
+			t->d, "%s",
+			phrase(t->d, bursts,
+		           "too short for these bursts: the load changed {seen} times, and {needed#} are needed to know what "
+		           "another run would show: there are no intervals"))
+			->tone = TONE_WARN;
+}
+
 static void tell_total(const struct telling *t)
 {
 	static const char *const lateness[] = {"lag_ms", "client_lag_ms", "slot_wait_ms"};
@@ -142,6 +187,9 @@ static void tell_total(const struct telling *t)
 	for (size_t i = 0; i < 3 && !t->brief; i++)
 		latency_row(t, table, lateness[i], NULL, json_object_get(t->total, lateness[i]));
 	note_not_streamed(t);
+	note_bursts(t);
+	if (!t->brief)
+		tell_intervals(t);
 	if (t->brief || !has_latency(t, true))
 		return;
 	table = distribution_table(

@@ -31,7 +31,7 @@ static const struct kind {
 	{"summary", "Summary", section_summary, PAGE, false, REPORT_SATURATION},
 	{"stages", "Stages", section_stages, FIRST, false, REPORT_STEADY},
 	{"plots", "Plots", section_plots, PAGE, false, REPORT_PLOTS},
-	{"latency", "Latency", section_latency, FIRST, false, 0},
+	{"latency", "Latency", section_latency, FIRST, false, REPORT_BURSTS},
 	{"batches", "Batches", section_batches, FIRST, false, 0},
 	{"why", "Where the time went", section_why, FIRST, false, REPORT_WHY},
 	{"shape", "Shape", section_shape, FULL, false, REPORT_SHAPE},

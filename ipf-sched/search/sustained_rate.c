@@ -4,6 +4,11 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* The stretch was chosen for how steady it is, so that its parts differ by less than others would: an interval from
+ * them alone holds the rate in 85 to 93 % of all runs. This much wider, it is in 91 to 98 % of runs with one, 10 and 50
+ * servers, uniform, exponential and log-normal (sigma 1) times of service, and 10 to 120 s. */
+#define CHOSEN 1.3
+
 enum { BINS = 36, BINS_LEAST = 12, PARTS = 5 };
 
 static int compare(const void *a, const void *b)
@@ -59,7 +64,7 @@ static bool estimate(const double *times, size_t n, struct sustained_rate *found
 		double took = times[(n - 1) * (part + 1) / PARTS] - times[(n - 1) * part / PARTS] - whole / PARTS;
 		squares += took * took;
 	}
-	share = 2.776 * sqrt(squares / (PARTS - 1) / PARTS) / (whole / PARTS);
+	share = CHOSEN * 2.776 * sqrt(squares / (PARTS - 1) / PARTS) / (whole / PARTS);
 	found->rate = slope(times, n);
 	found->least = fmax(0, found->rate * (1 - share));
 	found->most = found->rate * (1 + share);

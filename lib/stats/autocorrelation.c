@@ -48,6 +48,11 @@ static double *batch_means(const double *values, size_t count, size_t batches)
 	return means;
 }
 
+bool mean_estimate_enough(double n_eff, double count)
+{
+	return n_eff >= (3 * n_eff < count ? 50 : 20);
+}
+
 struct mean_estimate mean_estimate_of(const double *values, size_t count)
 {
 	struct mean_estimate e = {.mean = mean_of(values, count), .n_eff = (double)count, .error = NAN};

@@ -15,6 +15,7 @@
 #ifndef IPF_AUTOCORRELATION_H
 #define IPF_AUTOCORRELATION_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Series that are longer are replaced by the means of this many batches of neighbours for the autocorrelation, so that
@@ -31,6 +32,10 @@ struct mean_estimate {
 	double n_eff; /* effective sample size, 1 … count (0: no values): never above count, though the values alternate */
 	double error; /* standard error of the mean, as of n_eff independent values; NAN: n_eff is 1 */
 };
+
+/* Is an interval of the mean to be trusted? With fewer than 20 independent values it is too narrow. Where values are
+ * worth less than a third of their number, how much less is known badly, and it takes 50. */
+bool mean_estimate_enough(double n_eff, double count);
 
 /* Values must be finite. If memory for the batches runs out, n_eff is that of independent values (memory.h knows). */
 struct mean_estimate mean_estimate_of(const double *values, size_t count);

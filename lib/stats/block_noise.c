@@ -1,5 +1,7 @@
 #include "stats/block_noise.h"
 
+#include "stats/autocorrelation.h"
+
 #include <math.h>
 
 static double mean_of(const double *values, size_t count)
@@ -52,12 +54,20 @@ static double degrees_of(const double *blocks, size_t count, double spread)
 	return kurtosis > 3 ? fmax(fmin(all, 2 * (double)count / (kurtosis - 1)), 1) : all;
 }
 
+/* How many blocks to begin with. */
+static size_t first_blocks(size_t count)
+{
+	const size_t wanted = count / BLOCKS_PARTS;
+	const size_t blocks = wanted < BLOCKS_FEWEST ? BLOCKS_FEWEST : wanted > BLOCKS_MOST ? BLOCKS_MOST : wanted;
+	return count < blocks ? count : blocks;
+}
+
 struct block_noise block_noise_of(const double *parts, size_t count)
 {
 	double blocks[BLOCKS_MOST], spread;
-	size_t used = count < BLOCKS_MOST ? count : BLOCKS_MOST;
 	if (count < 2)
-		return (struct block_noise){NAN, 0};
+		return (struct block_noise){.variance = NAN};
+	size_t used = first_blocks(count);
 	join(parts, count, blocks, used);
 	double r = neighbours(blocks, used, &spread);
 	while (used >= 2 * BLOCKS_FEWEST && unbiased(r, used) > 1 / sqrt((double)used)) {
@@ -66,16 +76,16 @@ struct block_noise block_noise_of(const double *parts, size_t count)
 		r = neighbours(blocks, used, &spread);
 	}
 	struct block_noise noise = {.variance = (double)used * spread / (double)(used - 1),
-	                            .degrees = degrees_of(blocks, used, spread)};
-	const double seen = fmin(unbiased(r, used), 0.8);
-	if (seen > 0 || seen < -2 / sqrt((double)used))
-		noise.variance *= (1 + seen) / (1 - seen);
+	                            .degrees = degrees_of(blocks, used, spread),
+	                            .independent = mean_estimate_of(parts, count).n_eff};
+	const double seen = fmax(0, fmin(unbiased(r, used), 0.8));
+	noise.variance *= (1 + seen) / (1 - seen);
 	return noise;
 }
 
 struct block_noise block_noise_add(struct block_noise a, struct block_noise b)
 {
-	struct block_noise sum = {.variance = a.variance + b.variance};
+	struct block_noise sum = {.variance = a.variance + b.variance, .independent = a.independent + b.independent};
 	const double of_a = a.degrees > 0 ? a.variance * a.variance / a.degrees : 0,
 				 of_b = b.degrees > 0 ? b.variance * b.variance / b.degrees : 0;
 	if (of_a + of_b > 0)

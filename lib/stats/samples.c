@@ -1,6 +1,7 @@
 #include "stats/samples.h"
 
 #include "stats/autocorrelation.h"
+#include "stats/block_noise.h"
 #include "stats/exact_math.h"
 #include "stats/sort_numbers.h"
 #include "stats/student.h"
@@ -233,18 +234,35 @@ static bool any_negative(const struct samples *s)
 	return false;
 }
 
+/* By successive blocks of the samples. */
+static struct block_noise noise_of_mean(const struct samples *s)
+{
+	enum { PARTS_MOST = 512 };
+	double parts[PARTS_MOST];
+	const size_t number = s->count < PARTS_MOST ? s->count : PARTS_MOST;
+	const double mean = samples_mean(s);
+	for (size_t i = 0; i < number; i++) {
+		parts[i] = 0;
+		for (size_t k = i * s->count / number; k < (i + 1) * s->count / number; k++)
+			parts[i] += (s->values[k] - mean) / (double)s->count;
+	}
+	return block_noise_of(parts, number);
+}
+
 struct mean_interval samples_mean_interval(const struct samples *s)
 {
 	struct mean_interval interval = {NAN, NAN, NAN};
 	if (s->count < SAMPLES_FOR_INTERVAL || s->sorted || s->partitioned)
 		return interval;
 	struct mean_estimate e = mean_estimate_of(s->values, s->count);
-	double half = e.error * student_quantile(STUDENT_95, e.n_eff - 1);
 	if (!isfinite(e.mean))
 		return interval;
 	interval.n_eff = e.n_eff;
-	if (!isfinite(half))
+	if (!mean_estimate_enough(e.n_eff, (double)s->count))
 		return interval;
+	const struct block_noise blocks = noise_of_mean(s);
+	const double by_blocks = sqrt(blocks.variance), degrees = by_blocks > e.error ? blocks.degrees : e.n_eff - 1,
+				 half = fmax(e.error, by_blocks) * student_critical(0.05, fmax(fmin(degrees, e.n_eff - 1), 1));
 	interval.low = e.mean - half;
 	interval.high = e.mean + half;
 	if (e.mean > 0 && !any_negative(s)) { /* finite: a mean of n such values is at least 1/n of the largest of them */

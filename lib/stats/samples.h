@@ -48,15 +48,17 @@ double samples_std(const struct samples *s); /* population standard deviation, N
 
 #define SAMPLES_FOR_INTERVAL 40
 
-/* The 95 % confidence interval of the mean, as wide as that of n_eff independent samples (autocorrelation.h), by
- * Student's t with n_eff - 1 degrees of freedom. If no sample is negative, as of latencies and counts, it is that of
+/* The 95 % confidence interval of the mean, as wide as that of n_eff independent samples (autocorrelation.h) or as
+ * successive blocks of them say (block_noise.h), whichever is more, by Student's t with n_eff - 1 degrees of freedom or
+ * with those of the blocks. If no sample is negative, as of latencies and counts, it is that of
  * the logarithm of the mean, whose standard error is error / mean (delta method): low and high are mean / f and mean *
  * f. Such an interval never reaches below 0, is the usual one where it is narrow, and holds the mean of skewed samples
  * more often: of 40 log-normal ones (sigma 1) in 92.4 % instead of 90.2 %. No interval makes up for too short a series:
- * with n_eff below 20 or so, the correlation is underestimated, and fewer than 90 % hold the mean. */
+ * with n_eff below 20 (50, if it is less than a third of the samples), the correlation is underestimated, and there is
+ * none. */
 struct mean_interval {
 	double n_eff;     /* effective sample size, at most the number of samples; NAN: not known */
-	double low, high; /* NAN: n_eff is below 4, too few for an interval */
+	double low, high; /* NAN: n_eff is too small */
 };
 
 /* All NAN with fewer than SAMPLES_FOR_INTERVAL samples, if one of them is infinite, and after anything that sorts,

@@ -2,10 +2,10 @@
 # ipf-prep fit, synthetic --like and stat --against: a model of recorded traffic makes traffic that is near it.
 . "$TESTS/tap.sh"
 prep=$BIN/ipf-prep
-for kind in bursty sessions ticks; do
+for kind in bursty even even-fast even-tide sessions ticks; do
 	python3 "$TESTS/helpers/traffic.py" $kind 8000 >$kind.data
 done
-format() { case $1 in bursty) echo azure ;; sessions) echo qwen-bailian ;; *) echo mooncake ;; esac; }
+format() { case $1 in bursty | even*) echo azure ;; sessions) echo qwen-bailian ;; *) echo mooncake ;; esac; }
 
 at_least() { # ACTUAL LEAST TEXT
 	between "$1" "$2" 1e18 "$3"
@@ -22,13 +22,17 @@ near() { # MODEL LEAST TEXT: as many figures are compared, at three seeds, and a
 	done
 }
 
-for kind in bursty sessions ticks; do
+for kind in bursty even even-fast even-tide sessions ticks; do
 	run "$prep" fit "$(format $kind)" $kind.data -o $kind.json
 	status_is 0 "$kind: a model"
 	stderr_is "" "without a word"
 	between "$(wc -c <$kind.json)" 1000 100000 "$kind: less than 100 KB"
 done
 near bursty.json 20 "bursty arrivals"
+for kind in even even-fast even-tide; do
+	near $kind.json 15 "$kind arrivals"
+done
+is "$(jq -c '.arrivals.gap_cv * 20 | round / 20' even.json even-fast.json | tr '\n' ' ')$(jq -c '.arrivals | has("gap_cv")' bursty.json)" "0.5 0.25 false" "even gaps are in the model, others not"
 near sessions.json 35 "sessions with arrivals"
 near ticks.json 24 "a coarse clock"
 is "$(jq -c '[.arrivals.tick_s, .prefixes.block_tokens, .requests]' ticks.json)" "[3,512,8000]" "the clock, the blocks and the requests are in the model"

@@ -45,8 +45,8 @@ made --seed 2 --t0 1795156240123000000 50:10 250:10 rest:2 200:10 300:10 >later.
 "$report" -f json later.results >later.json
 is "$(jq -c '.repeats.figures[] | select(.name == "requests") | .of_runs | map(. * 100 | round)' both.json)" \
 	"$(jq -sc 'map(.total.rate.completed * 100 | round)' busy.json later.json)" "repeats count the same"
-is "$("$report" compare -f json busy.results -- later.results | jq -c '.figures[] | select(.name == "requests") | [.base, .new] | map(. * 100 | round)')" \
-	"$(jq -sc 'map(.total.rate.completed * 100 | round)' busy.json later.json)" "as do comparisons"
+is "$("$report" compare -f json busy.results -- later.results | jq -c '.figures[] | select(.name == "requests") | [.base, .new] | map(. * 100 + 0.001 | round)')" \
+	"$(jq -sc 'map(.total.rate.completed * 100 + 0.001 | round)' busy.json later.json)" "as do comparisons"
 
 # The highest load is told with the figures that the table has of that stage.
 for ((seed = 1; seed <= 4; seed++)); do

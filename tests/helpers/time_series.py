@@ -33,6 +33,31 @@ def effective_size(values):
     return min(len(values) / time, len(values)) if time > 0 else len(values)
 
 
+def by_blocks(values):
+    """The standard error of the mean by successive blocks, and its degrees of freedom: batch means, joined in pairs while neighbours visibly
+    resemble each other, and as of an autoregressive process if they still do."""
+    def joined(parts, count):
+        return [math.fsum(parts[i * len(parts) // count:(i + 1) * len(parts) // count]) for i in range(count)]
+
+    def alike(blocks):
+        mean = math.fsum(blocks) / len(blocks)
+        x = [block - mean for block in blocks]
+        r = math.fsum(a * b for a, b in zip(x, x[1:])) / math.fsum(a * a for a in x)
+        return r + (1 + 3 * r) / len(blocks), math.fsum(a * a for a in x), math.fsum(a ** 4 for a in x)
+
+    mean = math.fsum(values) / len(values)
+    parts = joined([(value - mean) / len(values) for value in values], min(512, len(values)))
+    count = min(max(len(parts) // 10, 8), 48)
+    r, squares, fourth = alike(joined(parts, count))
+    while count >= 16 and r > 1 / math.sqrt(count):
+        count //= 2
+        r, squares, fourth = alike(joined(parts, count))
+    r = max(0, min(r, 0.8))
+    kurtosis = count * fourth / squares ** 2
+    degrees = min(count - 1, 2 * count / (kurtosis - 1)) if kurtosis > 3 else count - 1
+    return math.sqrt(count * squares / (count - 1) * (1 + r) / (1 - r)), degrees
+
+
 def student(quantile, degrees):
     """By bisection on the distribution function, integrated by Simpson's rule."""
     scale = math.exp(math.lgamma((degrees + 1) / 2) - math.lgamma(degrees / 2)) / math.sqrt(degrees * math.pi)
@@ -67,8 +92,12 @@ else:
     ttft = [json.loads(line)["ttft_ns"] / 1e6 for line in open(sys.argv[2])]
     got = json.load(open(sys.argv[3]))["total"]["latency"]["ttft_ms"]["from_start"]
     n_eff, mean = effective_size(ttft), math.fsum(ttft) / len(ttft)
+    if n_eff < (50 if 3 * n_eff < len(ttft) else 20):  # too few to know
+        print("# n_eff %.3f and %.3f" % (got["n_eff"], n_eff))
+        sys.exit(abs(got["n_eff"] / n_eff - 1) > 1e-6 or "ci95" in got)
     error = math.sqrt(math.fsum((v - mean) ** 2 for v in ttft) / len(ttft) / (n_eff - 1))
-    half = student(0.975, n_eff - 1) * error
+    blocks, degrees = by_blocks(ttft)
+    half = student(0.975, min(n_eff - 1, degrees if blocks > error else math.inf)) * max(blocks, error)
     low, high = mean * math.exp(-half / mean), mean * math.exp(half / mean)
     print("# n_eff %.3f and %.3f, ci95 %s and [%.5f, %.5f]" % (got["n_eff"], n_eff, got["ci95"], low, high))
     close = abs(got["n_eff"] / n_eff - 1) < 1e-6 and abs(got["ci95"][0] - low) < 1e-3 * half and abs(got["ci95"][1] - high) < 1e-3 * half

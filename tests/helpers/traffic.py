@@ -1,6 +1,7 @@
 """Makes recorded traffic for tests of ipf-prep fit, in formats that ipf-prep reads.
 
     traffic.py bursty N      Azure CSV: arrivals in bursts of many lengths, lengths that depend on each other
+    traffic.py even N        Azure CSV: gaps of a gamma distribution, half as wide as by chance; even-fast: a quarter; even-tide: the rate changes
     traffic.py sessions N    Qwen Bailian: sessions with arrivals, growing prompts, shared blocks
     traffic.py ticks N       Mooncake: arrivals at ticks of 3 s, prompts that continue earlier ones
 """
@@ -25,6 +26,15 @@ def bursty():
         prompt = int(math.exp(6.5 + size)) + 1
         answer = int(math.exp(5 + 0.4 * size + 0.6 * rng.gauss(0, 1))) + 1
         print(f"2024-05-10 {int(t // 3600):02d}:{int(t // 60) % 60:02d}:{t % 60:09.6f}+00:00,{prompt},{answer}")
+
+
+def even():
+    print("TIMESTAMP,ContextTokens,GeneratedTokens")
+    t, shape, rate = 0.0, 16 if kind == "even-fast" else 4, 10 if kind == "even-fast" else 3
+    for i in range(count):
+        tide = 1 + 0.3 * math.sin(t / 100) if kind == "even-tide" else 1
+        t += rng.gammavariate(shape, 1 / (shape * rate * tide))
+        print(f"2024-05-10 {int(t // 3600):02d}:{int(t // 60) % 60:02d}:{t % 60:09.6f}+00:00,{20 + i % 7},10")
 
 
 def sessions():
@@ -63,4 +73,4 @@ def ticks():
         t += 3000
 
 
-{"bursty": bursty, "sessions": sessions, "ticks": ticks}[kind]()
+{"bursty": bursty, "even": even, "sessions": sessions, "ticks": ticks}[kind.split("-")[0]]()

@@ -10,10 +10,17 @@
 
 /* ---- noise ---- */
 
-/* The parts of a run are a multiple of these in each of its two stages: their sums of squares are 20e-6, and their
- * neighbours do not resemble each other, so that their variance is 4 * 20e-6 / 3 for a multiple of 1. */
-static const double part[] = {3e-3, -1e-3, -3e-3, 1e-3};
-#define UNIT (8e-5 / 3)
+/* Each stage of a run has 80 parts, which block_noise.h joins to 8 blocks: a multiple of these. Their sum of squares is
+ * 40e-6, and their neighbours do not resemble each other, so that their variance is 8 * 40e-6 / 7 for a multiple of 1,
+ * with 7 degrees of freedom. Within a block, parts alternate: they are as good as independent. */
+enum { BLOCKS = 8, EACH = 10, PARTS = BLOCKS * EACH };
+static const double block[BLOCKS] = {3e-3, -3e-3, 1e-3, -1e-3, -1e-3, 1e-3, -3e-3, 3e-3};
+#define UNIT (32e-5 / 7)
+
+static double part(int k)
+{
+	return block[k / EACH % BLOCKS] / EACH + (k % 2 ? 1e-2 : -1e-2);
+}
 
 struct by_hand {
 	const char *what;
@@ -28,9 +35,9 @@ struct by_hand {
 #define OF_PAIR(of_, degrees_) (of_) * UNIT, degrees_, NAN, (of_)*UNIT
 
 static const struct by_hand by_hand[] = {
-	{"a pair", 1, {1, 1}, {0}, {{0}, {0}}, {{1}, {3}}, {{0}, {0}}, NOISE_BLOCKS, OF_PAIR(4, 3), false},
-	{"no pair", 1, {1, 1}, {-1}, {{0}, {1}}, {{1}, {3}}, {{0}, {0}}, NOISE_BLOCKS, OF_PAIR(10, 300.0 / 82), false},
-	{"two stages", 2, {1, 1}, {0}, {{0}, {0}}, {{1}, {3}}, {{0}, {0}}, NOISE_BLOCKS, OF_PAIR(8, 6), false},
+	{"a pair", 1, {1, 1}, {0}, {{0}, {0}}, {{1}, {3}}, {{0}, {0}}, NOISE_BLOCKS, OF_PAIR(4, 7), false},
+	{"no pair", 1, {1, 1}, {-1}, {{0}, {1}}, {{1}, {3}}, {{0}, {0}}, NOISE_BLOCKS, OF_PAIR(10, 700.0 / 82), false},
+	{"two stages", 2, {1, 1}, {0}, {{0}, {0}}, {{1}, {3}}, {{0}, {0}}, NOISE_BLOCKS, OF_PAIR(8, 14), false},
 	{"crossed, runs differ visibly",
      1,
      {2, 2},
@@ -50,11 +57,11 @@ static const struct by_hand by_hand[] = {
      {1, 0},
      {{0}, {0}},
      {{1, 2}, {3, 5}},
-     {{-.01467, .01467}, {-.01467, .01467}},
+     {{-.0192, .0192}, {-.0192, .0192}},
      NOISE_RUNS,
      17 * UNIT,
      2,
-     2 * .01467 * .01467,
+     2 * .0192 * .0192,
      17 * UNIT,
      false},
 	{"crossed, runs hardly differ",
@@ -66,7 +73,7 @@ static const struct by_hand by_hand[] = {
      {{-.001, .001}, {-.001, .001}},
      NOISE_RUNS,
      17 * UNIT,
-     2 + 17 * 17 * 3 / 257.0,
+     2 + 17 * 17 * 7 / 257.0,
      2e-6,
      17 * UNIT,
      false},
@@ -103,20 +110,23 @@ static const struct by_hand by_hand[] = {
      {{0, 1}, {2, 0}},
      {{1, 2}, {4, 5}},
      {{-.01, .01}, {-.03, .05}},
-     NOISE_BLOCKS,
-     OF_PAIR(36, 36 * 36 * 3 / (256 + 16 + 256.0)),
+     NOISE_RUNS,
+     17e-4,
+     2,
+     17e-4,
+     36 * UNIT,
      false},
-	{"only one side repeats",
+	{"each run has other requests",
      1,
      {2, 2},
      {-1, -1},
-     {{0, 1}, {2, 2}},
+     {{0, 1}, {2, 3}},
      {{1, 1}, {1, 1}},
      {{-.1, .1}, {-.03, .05}},
      NOISE_RUNS,
-     32e-4,
-     1,
-     32e-4,
+     116e-4,
+     2,
+     116e-4,
      4 * UNIT,
      false},
 	{"one and three",
@@ -127,9 +137,9 @@ static const struct by_hand by_hand[] = {
      {{1}, {3, 2, 3}},
      {{0}, {-.03, 0, .03}},
      NOISE_RUNS,
-     18e-4 * 4 / 3,
-     1,
-     18e-4,
+     9e-4 * 4 / 3,
+     2,
+     9e-4,
      19 * UNIT,
      false},
 	{"no noise within runs",
@@ -168,7 +178,7 @@ static const struct by_hand by_hand[] = {
      {{NAN, .01}, {-.03, .03}},
      NOISE_BLOCKS,
      8 * UNIT,
-     6,
+     14,
      NAN,
      8 * UNIT,
      false},
@@ -197,18 +207,18 @@ static void follows(const char *what, const struct difference *d, double unit)
 static struct difference by_hand_difference(const struct by_hand *c, const double values[SIDES],
                                             enum influence_scale scale)
 {
-	static const size_t ends[] = {0, 4, 8}, alone[] = {0, 1};
-	double parts[SIDES][24], of_runs[SIDES][3];
+	static const size_t ends[] = {0, PARTS, 2 * PARTS}, alone[] = {0, 1};
+	double parts[SIDES][6 * PARTS], of_runs[SIDES][3];
 	struct comparison_design design = {.partner = c->partner};
 	struct influence i[SIDES] = {0};
 	for (int s = 0; s < SIDES; s++) {
-		const int blocks = c->alone ? 1 : 4 * c->stages;
+		const int blocks = c->alone ? 1 : PARTS * c->stages;
 		design.blocks[s] = (struct run_blocks){
 			.runs = c->runs[s], .stages = (size_t)c->stages, .begin = c->alone ? alone : ends};
 		design.schedule[s] = c->schedule[s];
 		for (int r = 0; r < c->runs[s]; r++) {
 			for (int k = 0; k < blocks; k++)
-				parts[s][r * blocks + k] = c->parts[s][r] * part[k % 4];
+				parts[s][r * blocks + k] = c->parts[s][r] * part(k);
 			of_runs[s][r] = scale == INFLUENCE_SHARE ? values[s] + c->off[s][r] : values[s] * exp(c->off[s][r]);
 		}
 		i[s] = (struct influence){.value = values[s], .scale = scale, .parts = parts[s], .of_runs = of_runs[s]};
@@ -219,12 +229,12 @@ static struct difference by_hand_difference(const struct by_hand *c, const doubl
 static void noise_by_hand(void **state)
 {
 	(void)state;
-	for (size_t k = 0; k < 2 * sizeof by_hand / sizeof *by_hand; k++) {
-		const struct by_hand *c = &by_hand[k / 2];
-		const double values[SIDES] = {0.5, 0.53}, unit = k % 2 ? log(0.53 / 0.5) : 0.03;
-		const struct difference d = by_hand_difference(c, values, k % 2 ? INFLUENCE_RELATIVE : INFLUENCE_SHARE);
-		assert_int_equal(d.relative, k % 2);
-		near(c->what, "change", d.change, k % 2 ? 0.06 : 0.03);
+	for (size_t k = 0; k < sizeof by_hand / sizeof *by_hand; k++) {
+		const struct by_hand *c = &by_hand[k];
+		const double values[SIDES] = {0.5, 0.53}, unit = log(0.53 / 0.5);
+		const struct difference d = by_hand_difference(c, values, INFLUENCE_RELATIVE);
+		assert_true(d.relative);
+		near(c->what, "change", d.change, 0.06);
 		assert_int_equal(d.runs[SIDE_NEW], c->runs[SIDE_NEW]);
 		assert_int_equal(d.noise, c->noise);
 		near(c->what, "error", d.error, sqrt(c->variance));
@@ -243,20 +253,17 @@ static void what_has_no_difference(void **state)
 	static const double zero[SIDES][SIDES] = {{0, 1}, {1, 0}}, equal[SIDES] = {2, 2};
 	(void)state;
 	for (int k = 0; k < 2; k++) {
-		struct difference d = by_hand_difference(&by_hand[0], zero[k], INFLUENCE_RELATIVE);
+		const struct difference d = by_hand_difference(&by_hand[0], zero[k], INFLUENCE_RELATIVE);
 		assert_true(isnan(d.change) && isnan(d.p) && isnan(d.error) && isnan(d.within) && isnan(d.between));
-		d = by_hand_difference(&by_hand[0], zero[k], INFLUENCE_SHARE);
-		near("a share of 0", "change", d.change, k ? -1 : 1);
-		follows("a share of 0", &d, k ? -1 : 1);
 	}
 	const struct difference same = by_hand_difference(&by_hand[0], equal, INFLUENCE_RELATIVE);
 	assert_true(same.change == 0 && same.p == 1 && same.low < 0 && same.high > 0);
 	/* the parts of one side alone */
-	const size_t ends[] = {0, 4};
+	const size_t ends[] = {0, PARTS};
 	const int none[] = {-1};
 	const struct run_blocks blocks = {.runs = 1, .stages = 1, .begin = ends};
 	const struct comparison_design design = {.blocks = {blocks, blocks}, .partner = none, .schedule = {none, none}};
-	double parts[4] = {0}, of_runs[] = {1};
+	double parts[PARTS] = {0}, of_runs[] = {1};
 	for (int k = 0; k < SIDES; k++) {
 		struct influence i[SIDES] = {{.value = 1}, {.value = 2}};
 		i[k].parts = parts;
@@ -265,6 +272,74 @@ static void what_has_no_difference(void **state)
 		near("parts of one side", "change", d.change, 1);
 		assert_true(isnan(d.p) && isnan(d.low));
 	}
+}
+
+/* ---- shares ---- */
+
+/* Of as many requests on each side, every so manieth one is a case, in the same blocks or in others. */
+static struct difference of_shares(int requests, int base, int value, bool paired)
+{
+	double over[SIDES][512] = {{0}}, under[SIDES][512] = {{0}};
+	const int blocks_here = requests < 512 ? requests : 512;
+	const size_t ends[] = {0, (size_t)blocks_here};
+	const int partner[] = {paired ? 0 : -1}, schedules[SIDES][1] = {{0}, {paired ? 0 : 1}},
+			  cases[SIDES] = {base, value};
+	const struct run_blocks blocks = {.runs = 1, .stages = 1, .begin = ends};
+	struct comparison_design design = {.blocks = {blocks, blocks}, .partner = partner};
+	struct influence i[SIDES] = {0};
+	struct ipf_error err = {0};
+	for (int s = 0; s < SIDES; s++) {
+		design.schedule[s] = schedules[s];
+		for (int k = 0; k < requests; k++) {
+			const int b = k * blocks_here / requests;
+			under[s][b]++;
+			over[s][b] += (k + 1) * cases[s] / requests - k * cases[s] / requests;
+		}
+		influence_of_ratio(&i[s], &blocks, over[s], under[s], INFLUENCE_SHARE, &err);
+		i[s].cases = requests;
+	}
+	const struct difference d = difference_of(&i[SIDE_BASE], &i[SIDE_NEW], &design);
+	influence_release(&i[SIDE_BASE]);
+	influence_release(&i[SIDE_NEW]);
+	return d;
+}
+
+/* R. G. Newcombe, "Interval estimation for the difference between independent proportions", Statistics in Medicine
+ * 17(8), 1998: his method 10, with Student's t instead of the normal distribution. */
+static double newcombe(int requests, int base, int value, bool below)
+{
+	const double t = student_critical(0.05, 2.0 * requests - 2), n = requests, p = base / n, q = value / n;
+	double low[2], high[2];
+	for (int k = 0; k < 2; k++) {
+		const double share = k ? q : p, root = t * sqrt(t * t / (4 * n * n) + share * (1 - share) / n);
+		low[k] = (share + t * t / (2 * n) - root) / (1 + t * t / n);
+		high[k] = (share + t * t / (2 * n) + root) / (1 + t * t / n);
+	}
+	return below ? q - p - sqrt((q - low[1]) * (q - low[1]) + (high[0] - p) * (high[0] - p))
+	             : q - p + sqrt((high[1] - q) * (high[1] - q) + (p - low[0]) * (p - low[0]));
+}
+
+/* No failure was seen: how many there could have been follows from how many requests were looked at. */
+static void shares_at_their_ends(void **state)
+{
+	(void)state;
+	static const int cases[][3] = {{60, 0, 0}, {60, 60, 60}, {60, 0, 60}, {1000, 0, 0}, {400, 0, 2}, {40, 0, 1}};
+	for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
+		for (int paired = 0; paired < 2; paired++) {
+			const struct difference d = of_shares(cases[k][0], cases[k][1], cases[k][2], paired);
+			near("share", "low", d.low, newcombe(cases[k][0], cases[k][1], cases[k][2], true));
+			near("share", "high", d.high, newcombe(cases[k][0], cases[k][1], cases[k][2], false));
+			assert_true(d.low <= d.change && d.change <= d.high && d.low < d.high && d.error > 0);
+		}
+	struct difference none = of_shares(60, 0, 0, true);
+	none.adjusted = none.p;
+	difference_judge(&none, &(struct difference_limits){0.02, 0.01, 1});
+	assert_int_equal(none.finding, FINDING_FEW_RUNS);
+	assert_true(none.runs_needed > 5);
+	none = of_shares(4000, 0, 0, true);
+	none.adjusted = none.p;
+	difference_judge(&none, &(struct difference_limits){0.02, 0.01, 1});
+	assert_int_equal(none.finding, FINDING_SAME);
 }
 
 /* ---- what is found ---- */
@@ -361,9 +436,8 @@ static void runs_that_are_needed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(noise_by_hand),
-		cmocka_unit_test(what_has_no_difference),
-		cmocka_unit_test(findings_at_their_limits),
+		cmocka_unit_test(noise_by_hand),        cmocka_unit_test(what_has_no_difference),
+		cmocka_unit_test(shares_at_their_ends), cmocka_unit_test(findings_at_their_limits),
 		cmocka_unit_test(runs_that_are_needed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -113,11 +113,37 @@ static void the_interval(void **state)
 	assert_true(flat >= 18);
 }
 
+/* Four stages, two of them on the plateau: few parts say how much it varies. */
+static void the_interval_of_few_stages(void **state)
+{
+	(void)state;
+	enum { REPETITIONS = 400 };
+	uint64_t random = 20261129;
+	static const double rates[][2] = {{4, 40}, {8, 80}, {16, 100}, {32, 100}};
+	struct plateau_point points[4];
+	struct ipf_error err = {0};
+	struct plateau p;
+	int in = 0;
+	for (int i = 0; i < REPETITIONS; i++) {
+		make(points, rates, 4, 0.1, &random);
+		plateau_find(points, 4, &p);
+		assert_int_equal(plateau_interval(points, 4, &p, &err), 0);
+		in += p.rate_low <= 100 && p.rate_high >= 100;
+	}
+	printf("# %.1f %%\n", 100.0 * in / REPETITIONS);
+	assert_true(in >= 0.93 * REPETITIONS && in <= 0.985 * REPETITIONS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_plateau),    cmocka_unit_test(a_bent_curve),           cmocka_unit_test(still_rising),
-		cmocka_unit_test(falling),      cmocka_unit_test(full_from_the_first_on), cmocka_unit_test(repeats_and_nothing),
+		cmocka_unit_test(a_plateau),
+		cmocka_unit_test(a_bent_curve),
+		cmocka_unit_test(still_rising),
+		cmocka_unit_test(falling),
+		cmocka_unit_test(full_from_the_first_on),
+		cmocka_unit_test(repeats_and_nothing),
+		cmocka_unit_test(the_interval_of_few_stages),
 		cmocka_unit_test(the_interval),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
