@@ -50,6 +50,7 @@ static void widen_bar(struct error_bar *bar, const struct metric_summary *of, co
 	const double middle = errors[0], tail = errors[1];
 	if (bar->low.n == 0) {
 		bar->low = bar->high = *of;
+		bar->low.limits = bar->high.limits = NULL;
 		bar->low.std = bar->low.n_eff = bar->low.low = bar->low.high = NAN;
 		bar->high.std = bar->high.n_eff = bar->high.low = bar->high.high = NAN;
 	}
