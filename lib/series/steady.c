@@ -11,10 +11,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define METHOD      "MSER-5, trend, spread"
-#define QUARTERS    4
-#define TUKEY       5.31 /* studentized range of four means, 99.9 % */
-#define FEW_DEGREES 10.2 /* 99.9 % point of Student's t with 3 degrees of freedom */
+#define METHOD   "MSER-5, trend, spread"
+#define QUARTERS 4
+#define TUKEY    5.31 /* studentized range of four means, 99.9 % */
+/* A quarter is short beside what its windows have in common, which makes its error too small. */
+#define FEW_QUARTERS 1.5
+#define FEW_DEGREES  7.45  /* 99.5 % point of Student's t with 3 degrees of freedom, two-sided */
+#define CHANCE       0.005 /* of a trend, two-sided */
+/* By the formula. In simulations it is 80 %: a drift makes noise of its own, and is partly left out as a warm-up. */
+#define POWER 0.90
 
 /* What is needed of a window. */
 struct point {
@@ -234,33 +239,72 @@ static double quarter_range(const double *values, size_t count, double *error)
 	return high - low;
 }
 
-/* Tests a figure over the steady part; false: f->reason says why it is none. */
-static bool examine(struct steady_finding *f, enum steady_measure measure, const double *values, size_t count)
+/* A trend, and at what distance from 0 it is none by chance. */
+struct seen_trend {
+	struct trend t;
+	double chance, change; /* over the whole of it, as a share of the mean */
+};
+
+static struct seen_trend look(const double *values, size_t count, double mean)
+{
+	struct seen_trend s = {.t = trend_of(values, count), .chance = FEW_DEGREES};
+	/* few degrees of freedom are what a smooth curve has, not what chance does: the quantile of about 3 is enough */
+	if (s.t.degrees >= 1)
+		s.chance = fmin(student_critical(CHANCE, s.t.degrees), FEW_DEGREES);
+	s.change = s.t.slope * (double)(count - 1) / mean;
+	return s;
+}
+
+static bool is_trend(const struct seen_trend *s)
+{
+	return fabs(s->change) > STEADY_TREND && fabs(s->t.slope) > s->t.error * s->chance;
+}
+
+/* All windows have a trend, and the rest, which alone is too noisy for one, has nothing against its going on: what was
+ * left out may be no warm-up, but the beginning of a drift. */
+static bool may_go_on(const struct seen_trend *all, const struct seen_trend *rest)
+{
+	const double off = all->t.slope > 0 ? all->t.slope - rest->t.slope : rest->t.slope - all->t.slope;
+	return is_trend(all) && off < rest->t.error * student_critical(2 * CHANCE, fmax(rest->t.degrees, 3));
+}
+
+/* The change that shows in 80 of 100 such series, as a share of the mean. */
+static double visible_in(const struct seen_trend *s, size_t count, double mean)
+{
+	const double seen = s->chance + student_critical(2 * (1 - POWER), fmax(s->t.degrees, 3));
+	return s->t.error * seen * (double)(count - 1) / mean;
+}
+
+/* Tests a figure from the window `from` on; false: f->reason says why it is not steady. */
+static bool examine(struct steady_finding *f, enum steady_measure measure, const double *values, size_t count,
+                    size_t from)
 {
 	struct steady_figures *figures = &f->figures[measure];
-	struct mean_estimate e = mean_estimate_of(values, count);
-	struct trend t = trend_of(values, count);
-	double error, range = quarter_range(values, count, &error), steps = (double)(count - 1);
-	const double half = e.error * student_quantile(STUDENT_95, e.n_eff - 1);
-	*figures = (struct steady_figures){.known = true, .mean = e.mean, .n_eff = e.n_eff};
+	const size_t left = count - from;
+	struct mean_estimate e = mean_estimate_of(values + from, left);
+	double error, range = quarter_range(values + from, left, &error);
+	*figures = (struct steady_figures){.known = true, .mean = e.mean, .n_eff = e.n_eff, .visible = INFINITY};
 	if (!(e.mean > 0)) {
 		snprintf(f->reason, sizeof f->reason, "%s is 0", names[measure]);
 		return false;
 	}
+	const struct seen_trend all = look(values, count, e.mean), rest = look(values + from, left, e.mean);
 	figures->spread = range / e.mean;
-	figures->trend = t.slope * steps / e.mean;
-	/* few degrees of freedom are what a smooth curve has, not what chance does: the quantile of about 3 is enough */
-	bool trend = fabs(figures->trend) > STEADY_TREND &&
-	             fabs(t.slope) > t.error * fmin(student_quantile(STUDENT_99_9, t.degrees), FEW_DEGREES);
-	if (trend)
+	figures->trend = rest.change;
+	figures->visible = fmax(STEADY_TREND, fmin(visible_in(&all, count, e.mean), visible_in(&rest, left, e.mean)));
+	if (is_trend(&rest))
 		snprintf(f->reason, sizeof f->reason, "trend: %s %s by %.3g %% over the last %zu of %zu windows",
-		         names[measure], figures->trend > 0 ? "rises" : "falls", 100 * fabs(figures->trend), count, f->windows);
-	else if (figures->spread > STEADY_SPREAD && range > TUKEY * error)
+		         names[measure], rest.change > 0 ? "rises" : "falls", 100 * fabs(rest.change), left, f->windows);
+	else if (may_go_on(&all, &rest))
+		snprintf(f->reason, sizeof f->reason, "trend: %s %s by %.3g %%, and noise hides whether that ends",
+		         names[measure], all.change > 0 ? "rises" : "falls", 100 * fabs(all.change));
+	else if (figures->spread > STEADY_SPREAD && range > FEW_QUARTERS * TUKEY * error)
 		snprintf(f->reason, sizeof f->reason, "spread: %s of the quarters of the last %zu windows differs by %.3g %%",
-		         names[measure], count, 100 * figures->spread);
-	else if (!(half <= STEADY_PRECISION * e.mean))
-		snprintf(f->reason, sizeof f->reason, "precision: %s varies too much for a mean within %.3g %%", names[measure],
-		         100 * STEADY_PRECISION);
+		         names[measure], left, 100 * figures->spread);
+	if (figures->visible < f->visible) {
+		f->visible = figures->visible;
+		f->visible_in = measure;
+	}
 	return !f->reason[0];
 }
 
@@ -272,10 +316,14 @@ static bool find_part(struct steady_finding *f, double *values[STEADY_MEASURES],
 		if (f->figures[m].known && mser5(values[m], count, &own) && own > *from)
 			*from = own;
 	}
+	f->visible = INFINITY;
 	for (int m = 0; m < STEADY_MEASURES; m++)
-		if (f->figures[m].known && !examine(f, (enum steady_measure)m, values[m] + *from, count - *from))
+		if (f->figures[m].known && !examine(f, (enum steady_measure)m, values[m], count, *from))
 			return false;
-	return true;
+	if (!(f->visible <= STEADY_VISIBLE))
+		snprintf(f->reason, sizeof f->reason, "noise: of no figure a drift of less than %.3g %% would show",
+		         100 * f->visible);
+	return !f->reason[0];
 }
 
 struct steady_finding steady_find(const struct steady *s, size_t i)
@@ -339,9 +387,9 @@ json_t *steady_json(const struct steady_finding *f)
 		const struct steady_figures *of = &f->figures[m];
 		if (of->known)
 			bad |= json_object_set_new(json, members[m],
-			                           json_pack("{s:o, s:o, s:o, s:o}", "mean", number(of->mean), "spread",
+			                           json_pack("{s:o, s:o, s:o, s:o, s:o}", "mean", number(of->mean), "spread",
 			                                     number(of->spread), "trend", number(of->trend), "n_eff",
-			                                     number(of->n_eff)));
+			                                     number(of->n_eff), "visible", number(of->visible)));
 	}
 	if (!bad)
 		return json;
@@ -401,7 +449,9 @@ bool steady_summary(const struct steady *s, const struct schedule *schedule, str
 	}
 	const int unsteady = stages - found - too_short;
 	if (stages == 1 && found)
-		buffer_format(out, "steady from %s to %s", format_duration(last.from_ns, a), format_duration(last.to_ns, b));
+		buffer_format(out, "steady from %s to %s (a drift of %.2g %% would show, in %s)",
+		              format_duration(last.from_ns, a), format_duration(last.to_ns, b), 100 * last.visible,
+		              names[last.visible_in]);
 	else if (stages == 1)
 		buffer_format(out, "%s: %s", too_short ? "steady state unknown" : "no steady state", last.reason);
 	else if (stages > 1 && found == stages)
