@@ -54,6 +54,8 @@ static void tell_result(struct document *d, const struct comparison *c)
 	}
 	if (compare_predicted(c, text))
 		doc_part(d, PART_TEXT, NULL, text)->tone = TONE_WARN;
+	if (compare_lengths(c, text))
+		doc_fact(d, "lengths", "%s", text)->tone = TONE_WARN;
 	if (compare_cached(c, text))
 		doc_fact(d, "cache", "%s", text)->tone = TONE_WARN;
 	if (compare_later_turns(c, text))

@@ -47,6 +47,7 @@ static json_t *side_of(const struct comparison *c, int s)
 		json_array_append_new(files, json_string(shown(run->parts[i].name).text));
 	json_object_set_new(side, "results", files);
 	json_object_set_new(side, "runs", json_integer(c->run_count[s]));
+	set_number(side, "output_tokens", c->output_tokens[s]);
 	set_number(side, "cached_share", c->cached[s]);
 	set_number(side, "later_turns_cached_share", c->later[s].cached_share);
 	set_number(side, "later_turns_same_server", c->later[s].same_server);

@@ -95,6 +95,20 @@ const char *compare_pairing(const struct comparison *c, char text[COMPARE_WORDS]
 	return text;
 }
 
+const char *compare_lengths(const struct comparison *c, char text[COMPARE_WORDS])
+{
+	const double base = c->output_tokens[SIDE_BASE], new = c->output_tokens[SIDE_NEW], change = new / base - 1;
+	char percent[40], a[40], b[40];
+	if (!(base > 0) || !(fabs(change) >= COMPARE_LENGTHS))
+		return NULL;
+	snprintf(text, COMPARE_WORDS,
+	         "answers of new have %s %s output tokens (%s instead of %s on average): E2E and tokens per second do not "
+	         "compare",
+	         compare_percent(fabs(change), percent), change < 0 ? "fewer" : "more", show_number(new, a),
+	         show_number(base, b));
+	return text;
+}
+
 const char *compare_cached(const struct comparison *c, char text[COMPARE_WORDS])
 {
 	char base[40], new[40];

@@ -15,6 +15,9 @@ const char *compare_pairing(const struct comparison *c, char text[COMPARE_WORDS]
 /* Which side a twin predicted; NULL: neither. */
 const char *compare_predicted(const struct comparison *c, char text[COMPARE_WORDS]);
 /* "2 runs, 1,624 requests; verdict OK; http://localhost:8000/v1" */
+/* How much longer or shorter the answers of new are, from COMPARE_LENGTHS on; NULL: about as long, or not known. */
+#define COMPARE_LENGTHS 0.05
+const char *compare_lengths(const struct comparison *c, char text[COMPARE_WORDS]);
 /* What prefix caches had of the input tokens, if it is another share by COMPARE_CACHED; NULL: about the same, or not
  * known. */
 #define COMPARE_CACHED 0.05

@@ -612,6 +612,7 @@ int comparison_build(struct comparison *c, const struct run_data *const runs[SID
 	int bad = begin_sides(&both, c, err);
 	for (int s = 0; s < SIDES; s++) {
 		c->requests[s] = bad == 0 ? figures_requests(&both.side[s].figures.total) : 0;
+		c->output_tokens[s] = bad == 0 ? both.side[s].figures.total.output.mean : NAN;
 		c->cached[s] = bad == 0 ? both.side[s].figures.total.cached_share : NAN;
 	}
 	for (int s = 0; bad == 0 && s < SIDES; s++) {

@@ -62,8 +62,9 @@ struct comparison {
 	const struct verdict_finding *verdicts[SIDES];
 	const struct comparison_options *options;
 	int run_count[SIDES];
-	int64_t requests[SIDES]; /* of measured stages */
-	double cached[SIDES];    /* share of their input tokens that the server had in its prefix cache; NAN */
+	int64_t requests[SIDES];     /* of measured stages */
+	double output_tokens[SIDES]; /* of a successful request on average; NAN */
+	double cached[SIDES];        /* share of their input tokens that the server had in its prefix cache; NAN */
 	struct later_turns later[SIDES];
 	double accepted[SIDES];  /* share of the draft tokens that were accepted: by the server's counters, else by its
 	                            answers */

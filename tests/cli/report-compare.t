@@ -57,6 +57,14 @@ matches "$(tr -s ' \n' ' ' <"$OUT")" "cache (9.9|10.0) % of the input tokens of 
 is "$(grep -nE '^(  cache|What changed|Settings)' "$OUT" | head -1 | cut -d: -f2 | cut -c1-7)" "  cache" "before anything else"
 run "$report" compare cold.results cold.results
 is "$(grep -c "prefix cache" "$OUT")" 0 "caches in the same state are not"
+is "$(grep -c "do not compare" "$OUT")" 0 "nor answers of the same length"
+for length in 0.7:'(29|3[01])[0-9.]* % fewer' 1.5:'[45][0-9.]+ % more'; do
+	made --output ${length%%:*} >length.results
+	run "$report" compare a1.results length.results
+	matches "$(tr -s ' \n' ' ' <"$OUT")" "lengths answers of new have ${length#*:} output tokens \([0-9.]+ instead of [0-9.]+ on average\): E2E and tokens per second do not compare" \
+		"answers of another length are said"
+	is "$(grep -nE '^(  lengths|What changed|Settings)' "$OUT" | head -1 | cut -d: -f2 | cut -c1-9)" "  lengths" "before the figures"
+done
 run "$report" compare -f html a1.results b1.results
 matches "$(sed -n '/id="result"/,/id="settings"/p' "$OUT")" 'verdict DOUBTFUL \([a-z, ]+\)' "the page begins with the doubts about each side"
 

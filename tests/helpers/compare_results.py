@@ -2,6 +2,7 @@
 
 Requests arrive as a Poisson process (--schedule seed), --requests of them, --rate per second. The server takes up to 32 into a step, whose
 time has jitter, a slow drift and pauses (--seed). --slower F: each step takes F times as long. --fail SHARE: of the requests, at random.
+--output F: answers are F times as long.
 --target, --http, --tokenizer, --definition: what the headers say. --sessions N: each N successive requests are turns of a session."""
 
 import argparse
@@ -17,6 +18,7 @@ parser.add_argument("--schedule", type=int, default=1)
 parser.add_argument("--seed", type=int, default=1)
 parser.add_argument("--slower", type=float, default=1)
 parser.add_argument("--fail", type=float, default=0)
+parser.add_argument("--output", type=float, default=1)
 parser.add_argument("--sessions", type=int, default=0)
 parser.add_argument("--target", default="http://localhost:8000/v1/chat/completions")
 parser.add_argument("--http", default="1.1")
@@ -30,7 +32,7 @@ rng = random.Random("server %d %d" % (options.schedule, options.seed))
 t, requests = 0.0, []
 for n in range(options.requests):
     t += plan.expovariate(options.rate)
-    requests.append({"n": n, "at": t, "output": plan.randint(4, 20), "input": 100 + int(plan.expovariate(1 / 300))})
+    requests.append({"n": n, "at": t, "output": round(plan.randint(4, 20) * options.output), "input": 100 + int(plan.expovariate(1 / 300))})
 length = math.ceil(t + 1)
 
 now, drift, running, waiting = 0.0, 0.0, [], list(requests)
