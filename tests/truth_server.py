@@ -8,6 +8,7 @@ its number, which stands in the id of its chunks, when the kernel received it, a
 it returned; times in ns on the wall clock. What leaves a machine by loopback arrives while that call lasts.
 """
 import argparse
+import fcntl
 import heapq
 import json
 import selectors
@@ -18,6 +19,7 @@ import struct
 import time
 
 SO_TIMESTAMPNS = 35
+SIOCOUTQNSD = 0x894B  # bytes that TCP has not sent yet
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 
 
@@ -88,7 +90,7 @@ class Http2:
 
 class Connection:
     def __init__(self, sock, context):
-        self.sock, self.protocol, self.tls = sock, None, None
+        self.sock, self.protocol, self.tls, self.unsent = sock, None, None, []
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         sock.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
         if context:
@@ -97,7 +99,8 @@ class Connection:
             self.open = False
 
     def send(self, data):
-        """When the call began and returned that handed it to the kernel."""
+        """When the call began and the kernel had sent it: at its return, unless the kernel waits for what the client has not acknowledged, which
+        it does if that has no processor; note_sent() corrects it."""
         if self.tls and data:
             self.tls.write(data)
         if self.tls:
@@ -105,7 +108,20 @@ class Connection:
         before = time.time_ns()
         if data:
             self.sock.sendall(data)
-        return before, time.time_ns()
+        when = [before, time.time_ns()]
+        self.unsent += [when]
+        self.note_sent()
+        return when
+
+    def note_sent(self):
+        """Is all sent that was handed over? Until it is, its time is that of the last look."""
+        left = struct.unpack("=i", fcntl.ioctl(self.sock, SIOCOUTQNSD, b"\0\0\0\0"))[0]
+        if left or len(self.unsent) > 1:
+            for when in self.unsent:
+                when[1] = time.time_ns()
+        if not left:
+            self.unsent = []
+        return not left
 
     def read(self):
         """What came, and the kernel's time of it; None at the end."""
@@ -145,7 +161,7 @@ class Connection:
 
 class Server:
     def __init__(self, o):
-        self.o, self.log, self.count, self.due = o, open(o.log, "w", encoding="utf-8", buffering=1), 0, []
+        self.o, self.log, self.count, self.due, self.entries = o, open(o.log, "w", encoding="utf-8"), 0, [], []
         self.selector, self.stop = selectors.DefaultSelector(), False
         self.context = None
         if o.cert:
@@ -175,12 +191,14 @@ class Server:
                 entry["sent_ns"] += min(left, self.o.batch) * [connection.send(connection.protocol.chunk(stream, parts, False))]
                 if last:
                     connection.send(connection.protocol.chunk(stream, end, True))
-                    self.log.write(json.dumps(entry) + "\n")
+                    self.entries.append(entry)
                 else:
                     heapq.heappush(self.due, (at + self.o.gap_ns, number, connection, stream, entry))
             except OSError:
                 pass # it hung up
-        return max(0, self.due[0][0] - time.time_ns()) / 1e9 if self.due else 0.2
+        wait = max(0, self.due[0][0] - time.time_ns()) / 1e9 if self.due else 0.2
+        waiting = [key.data for key in self.selector.get_map().values() if key.data and key.data.unsent]
+        return wait if all([connection.note_sent() for connection in waiting]) else min(wait, 0.001)
 
     def run(self):
         print(self.listener.getsockname()[1], flush=True)
@@ -200,6 +218,7 @@ class Server:
                 if data is None:
                     self.selector.unregister(connection.sock)
                     connection.sock.close()
+        self.log.writelines(json.dumps(entry) + "\n" for entry in self.entries)
         self.log.close()
 
 
