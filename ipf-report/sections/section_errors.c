@@ -97,7 +97,7 @@ static const char *infinite_of(json_t *objective)
 /* "3 successful requests have no ttft: not met" */
 static void tell_absent(const struct telling *t, json_t *objective)
 {
-	const char *text = text_at(objective, "objective"), *colon = strchr(text, ':'), *name = colon ? colon + 1 : text;
+	const char *text = words_at(objective, "objective"), *colon = strchr(text, ':'), *name = colon ? colon + 1 : text;
 	tell(t, NULL, objective,
 	     doc_say(t->d, "{absent#} successful request{s:absent} without %.*s: not met", (int)strcspn(name, "=@"), name));
 }
