@@ -3,6 +3,9 @@
 
     coverage.py [--repetitions N] [--jobs N] [--seed N] REPORT [CASE…]      REPORT: ipf-report; a table on stdout, a line per figure and case
 
+The status is 1 if a line ends in "WRONG": the interval of a figure that is judged in most runs holds the truth less often than 93 %, equal sides differ
+more often than 5 %, or sides with slower= less often than 80 %, by more than chance (2.5 standard errors).
+
 A case names how the requests depend on each other, and how much of them there is:
 
     one:LAW:SECONDS                 one run: does the 95 % interval of a figure contain the true value?
@@ -191,25 +194,38 @@ def share(count, of):
     return "%.3f" % (count / of) if of else "-"
 
 
-def show_one(case, tries):
-    law = case.split(":")[1]
-    truth = truth_of(law)
-    for name in FIGURES:
-        intervals = [found[name] for found in tries if found.get(name)]
-        covered = sum(low <= truth[name] <= high for low, high in intervals)
-        if any(name in found for found in tries):
-            print("%-40s %-10s judged %s  covers %s" % (case, name, share(len(intervals), len(tries)), share(covered, len(intervals))), flush=True)
+class Table:
+    """Lines, and whether one is wrong."""
 
+    def __init__(self):
+        self.wrong = False
 
-def show_two(case, tries):
-    differs = sum(found["outcome"] in ("slower", "faster", "mixed") for found in tries)
-    unjudged = sum(found["outcome"] == "not judged" for found in tries)
-    print("%-40s outcome    differs %s  not judged %s  gate %s" % (case, share(differs, len(tries)), share(unjudged, len(tries)),
-                                                               share(sum(found["gate"] for found in tries), len(tries))), flush=True)
-    for name in sorted({name for found in tries for name in found} & set(FIGURES + ("requests_per_s", "output_tokens_per_s", "goodput"))):
-        intervals = [found[name] for found in tries if found.get(name)]
-        covered = sum(low <= 0 <= high for low, high in intervals)
-        print("%-40s %-10s judged %s  covers %s" % (case, name, share(len(intervals), len(tries)), share(covered, len(intervals))), flush=True)
+    def line(self, case, name, text, wrong):
+        self.wrong |= wrong
+        print("%-42s %-11s %s%s" % (case, name, text, "  WRONG" if wrong else ""), flush=True)
+
+    def intervals(self, case, name, intervals, truth, of):
+        covered = sum(low <= truth <= high for low, high in intervals)
+        spread = 2.5 * math.sqrt(0.05 * 0.95 / len(intervals)) if intervals else 1
+        self.line(case, name, "judged %s  covers %s" % (share(len(intervals), of), share(covered, len(intervals))),
+                  2 * len(intervals) > of and covered < (0.93 - spread) * len(intervals))
+
+    def one(self, case, tries):
+        truth = truth_of(case.split(":")[1])
+        for name in FIGURES:
+            if any(name in found for found in tries):
+                self.intervals(case, name, [found[name] for found in tries if found.get(name)], truth[name], len(tries))
+
+    def two(self, case, tries):
+        differs, gate = (sum(kind(found) for found in tries) for kind in (lambda found: found["outcome"] in ("slower", "faster", "mixed"),
+                                                                         lambda found: found["gate"]))
+        unjudged, n, spread = sum(found["outcome"] == "not judged" for found in tries), len(tries), 2.5 * math.sqrt(0.05 * 0.95 / len(tries))
+        slower = "slower=" in case
+        self.line(case, "outcome", "differs %s  not judged %s  gate %s" % (share(differs, n), share(unjudged, n), share(gate, n)),
+                  differs < 0.8 * n if slower else max(differs, gate) > (0.05 + spread) * n)
+        names = {name for found in tries for name in found} & set(FIGURES + ("requests", "output_tokens"))
+        for name in sorted(names if not slower else []):
+            self.intervals(case, name, [found[name] for found in tries if found.get(name)], 0, n)
 
 
 def main():
@@ -220,10 +236,12 @@ def main():
     parser.add_argument("report")
     parser.add_argument("cases", nargs="*", default=[])
     options = parser.parse_args()
+    table = Table()
     with concurrent.futures.ProcessPoolExecutor(options.jobs) as pool:
         for case in options.cases:
             tries = list(pool.map(attempt, [(options.report, case, options.seed * 10 ** 6 + i) for i in range(options.repetitions)], chunksize=4))
-            (show_one if case.startswith("one:") else show_two)(case, tries)
+            (table.one if case.startswith("one:") else table.two)(case, tries)
+    sys.exit(table.wrong)
 
 
 if __name__ == "__main__":
