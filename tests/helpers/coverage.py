@@ -88,9 +88,10 @@ def results(path, seconds, times, answers, schedule, hour):
     """A results stream of one stage. `hour`: when it was."""
     stage = {"name": "poisson", "kind": "poisson", "spec": "poisson:rate=10,for=%gs" % seconds, "begin_ns": 0, "end_ns": round(seconds * NS),
              "arrivals": len(times), "first_n": 0, "measured": True, "rate": len(times) / seconds}
-    header = {"ipf": "results", "version": 1, "tool": "coverage", "api": "openai-chat", "itl": "gap", "stages": [stage],
+    trace = {"sha256": "%064x" % 7, "requests": 10 ** 6}
+    header = {"ipf": "results", "version": 1, "tool": "coverage", "api": "openai-chat", "itl": "gap", "stages": [stage], "trace": trace,
               "from": [{"ipf": "records", "version": 1, "tool": "coverage", "target": "http://127.0.0.1:1", "t0_unix_ns": (1795156140 + 3600 * hour) * NS, "from": [
-                  {"ipf": "schedule", "version": 1, "tool": "coverage", "seed": schedule, "stages": [stage], "trace": {"sha256": "%064x" % 7}}]}]}
+                  {"ipf": "schedule", "version": 1, "tool": "coverage", "seed": schedule, "stages": [stage], "trace": trace}]}]}
     rows = []
     for n, (due, (ttft, tpot, ok)) in enumerate(zip(times, answers)):
         at, first, last = round(due * NS), round(ttft * NS), round((ttft + 9 * tpot) * NS)
