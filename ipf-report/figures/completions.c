@@ -2,6 +2,8 @@
 
 #include "absent.h"
 
+#include <stdlib.h>
+
 static bool is_within(const struct stage_window *w, int64_t end_ns)
 {
 	return w->begin_ns != IPF_ABSENT && end_ns >= w->begin_ns &&
@@ -68,6 +70,38 @@ void completions_count(struct completions *all, struct completions *own, const s
 		if (row->stage == stage)
 			count(own, row);
 	}
+}
+
+/* The windows of the measured stages, one after the other, of each part; of shards only once. */
+static struct stage_window *measured_windows(const struct run_data *run)
+{
+	const size_t stages = run->schedule.count, parts = run->shards ? 1 : (size_t)run->part_count;
+	struct stage_window *list = calloc(parts * stages + 1, sizeof *list);
+	for (size_t i = 0; list && i < parts * stages; i++) {
+		list[i] = run_data_part_window(run, (int)(i / stages), (int32_t)(i % stages));
+		if (!run->schedule.stages[i % stages].measured)
+			list[i].begin_ns = IPF_ABSENT;
+	}
+	return list;
+}
+
+int completions_count_all(struct completions *all, const struct run_data *run, bool drain, struct ipf_error *err)
+{
+	const size_t stages = run->schedule.count;
+	struct stage_window *windows = measured_windows(run);
+	if (!windows)
+		return ipf_error_memory(err);
+	for (int64_t i = 0; i < run->row_count; i++) {
+		const struct row *row = &run->rows[i];
+		const struct stage_window *of_part = windows + (run->shards ? 0 : (size_t)row->part * stages);
+		for (size_t s = 0; s < stages; s++)
+			if (has(run, row, (int32_t)s, &of_part[s], drain)) {
+				count(all, row);
+				break;
+			}
+	}
+	free(windows);
+	return 0;
 }
 
 void completions_add(struct completions *sum, const struct completions *more)

@@ -26,6 +26,10 @@ bool completions_has(const struct run_data *run, const struct row *row, int32_t 
 void completions_count(struct completions *all, struct completions *own, const struct run_data *run, int32_t stage,
                        bool drain);
 
+/* Adds the rows that ended in the window of any measured stage: each once, however many of these windows overlap. Fails
+ * only when memory runs out. */
+int completions_count_all(struct completions *all, const struct run_data *run, bool drain, struct ipf_error *err);
+
 /* Adds the completions of another window. */
 void completions_add(struct completions *sum, const struct completions *more);
 

@@ -5,6 +5,7 @@
 #include "absent.h"
 #include "figures/completions.h"
 #include "figures/in_flight.h"
+#include "figures/measured_time.h"
 #include "figures/row_samples.h"
 #include "stats/load_episodes.h"
 
@@ -313,16 +314,22 @@ static void count_requests(struct figures *f, const struct row_selection *sel)
 	}
 }
 
+/* The time that figures cover: the window of a stage, or of all measured ones (-1), each moment once. Of a window of
+ * time, the part of it that is in there. -1: out of memory. */
 static int64_t window_of(const struct row_selection *sel, int32_t stage)
 {
 	const struct run_data *run = sel->run;
+	const bool by_time = sel->member >= 0 && sel->by == BY_TIME;
+	const int64_t from_ns = (run->time_group_first + sel->member) * run->time_group_ns;
+	const bool drain = sel->options->window == WINDOW_DRAIN && !by_time;
 	int64_t sum = 0;
-	for (int i = 0; i < run->part_count; i++) {
-		struct stage_window w = run_data_part_window(run, i, stage);
-		if (w.begin_ns != IPF_ABSENT)
-			sum += (sel->options->window == WINDOW_DRAIN ? w.drain_ns : w.end_ns) - w.begin_ns;
-		if (run->shards)
-			break;
+	for (int i = 0; i < (run->shards ? 1 : run->part_count); i++) {
+		struct measured_time covered;
+		if (measured_time_find(&covered, run, i, stage, drain, &(struct ipf_error){0}) < 0)
+			return -1;
+		sum += by_time ? measured_time_ns(&covered, from_ns, from_ns + run->time_group_ns)
+		               : measured_time_ns(&covered, INT64_MIN, INT64_MAX);
+		measured_time_release(&covered);
 	}
 	return sum;
 }
@@ -571,25 +578,8 @@ static int build_figures(struct figures *f, const struct row_selection *sel, con
 	return bad ? ipf_error_memory(err) : 0;
 }
 
-/* The rates of what was due in a window of time refer to the part of it that is in the stage. */
-static void narrow_to_window(struct rate_parts *parts, const struct row_selection *sel)
-{
-	const struct run_data *run = sel->run;
-	int64_t begin = (run->time_group_first + sel->member) * run->time_group_ns, end = begin + run->time_group_ns;
-	parts->window_ns = 0;
-	for (int i = 0; i < (run->shards ? 1 : run->part_count); i++) {
-		struct stage_window w = run_data_part_window(run, i, sel->stage);
-		if (w.begin_ns == IPF_ABSENT)
-			continue;
-		int64_t from = w.begin_ns > begin ? w.begin_ns : begin, to = w.end_ns < end ? w.end_ns : end;
-		parts->window_ns += to > from ? to - from : 0;
-	}
-	parts->in_flight_ns = NAN;
-	parts->busy_ns = 0;
-}
-
-static void set_stage(struct figures *f, struct rate_parts *parts, const struct row_selection *sel,
-                      const struct in_flight *load)
+static int set_stage(struct figures *f, struct rate_parts *parts, const struct row_selection *sel,
+                     const struct in_flight *load, struct ipf_error *err)
 {
 	const struct schedule_stage *schedule = &sel->run->schedule.stages[sel->stage];
 	bool by_time = sel->member >= 0 && sel->by == BY_TIME;
@@ -598,10 +588,11 @@ static void set_stage(struct figures *f, struct rate_parts *parts, const struct 
 	f->measured = schedule->measured;
 	f->in_flight_max = by_time ? NAN : load->most;
 	f->scheduled = IPF_ABSENT;
-	*parts = (struct rate_parts){
-		.window_ns = window_of(sel, sel->stage), .in_flight_ns = load->integral, .busy_ns = load->busy};
-	if (by_time)
-		narrow_to_window(parts, sel);
+	*parts = (struct rate_parts){.window_ns = window_of(sel, sel->stage),
+	                             .in_flight_ns = by_time ? NAN : load->integral,
+	                             .busy_ns = by_time ? 0 : load->busy};
+	if (parts->window_ns < 0)
+		return ipf_error_memory(err);
 	if (sel->member < 0 ||
 	    (sel->by != BY_TARGET && sel->by != BY_REPLICA)) { /* ipf-fire decides on targets, not the schedule */
 		schedule_of(sel->run, sel->stage, &f->scheduled, &parts->length_ns);
@@ -616,6 +607,7 @@ static void set_stage(struct figures *f, struct rate_parts *parts, const struct 
 	completions_count(&parts->all, &parts->own, sel->run, sel->stage, sel->options->window == WINDOW_DRAIN);
 	if (by_time) /* which is the time when requests were due: it has no others */
 		parts->all = parts->own;
+	return 0;
 }
 
 /* The stages of a level, and the parts of their rates. */
@@ -626,7 +618,7 @@ struct level {
 };
 
 /* Adds up the stages; with `parts_only`, those that have a window. The total has an offered rate only if every stage
- * has one. */
+ * has one. What is counted in windows, which may overlap, does not add up, except for `own`. */
 static struct rate_parts set_total(struct figures *f, const struct level *level, bool parts_only)
 {
 	struct rate_parts sum = {.has_length = true};
@@ -638,10 +630,6 @@ static struct rate_parts set_total(struct figures *f, const struct level *level,
 		const struct rate_parts *parts = &level->parts[i];
 		if (!stage->measured || (parts_only && parts->window_ns == 0))
 			continue;
-		sum.window_ns += parts->window_ns;
-		sum.in_flight_ns += parts->in_flight_ns;
-		sum.busy_ns += parts->busy_ns;
-		completions_add(&sum.all, &parts->all);
 		completions_add(&sum.own, &parts->own);
 		f->in_flight_max = fmax(f->in_flight_max, stage->in_flight_max); /* fmax of a NAN and a number is the number */
 		sum.after_first += parts->after_first;
@@ -671,15 +659,32 @@ static const struct figures *only_stage(const struct level *level)
 	return only;
 }
 
+/* Sets what the windows of all measured stages together show. */
+static int measure_total(struct rate_parts *parts, const struct row_selection *sel, const struct in_flight *load,
+                         struct ipf_error *err)
+{
+	const bool by_time = sel->member >= 0 && sel->by == BY_TIME;
+	parts->window_ns = window_of(sel, -1);
+	if (parts->window_ns < 0)
+		return ipf_error_memory(err);
+	parts->in_flight_ns = by_time ? NAN : load->integral;
+	parts->busy_ns = by_time ? 0 : load->busy;
+	parts->all = (struct completions){0};
+	if (!by_time)
+		return completions_count_all(&parts->all, sel->run, sel->options->window == WINDOW_DRAIN, err);
+	parts->all = parts->own;
+	return 0;
+}
+
 /* The total of one stage is that stage. */
 static int build_total(struct figures *total, const struct level *level, const struct row_selection *all,
-                       struct ipf_error *err)
+                       const struct in_flight *load, struct ipf_error *err)
 {
 	const struct figures *only = only_stage(level);
 	struct row_selection sel = select_rows(all, -1);
 	struct rate_parts parts = set_total(total, level, all->member >= 0 && all->by == BY_TIME);
 	if (!only)
-		return build_figures(total, &sel, &parts, err);
+		return measure_total(&parts, &sel, load, err) < 0 ? -1 : build_figures(total, &sel, &parts, err);
 	size_t finishes = (size_t)all->run->finishes.count + 1;
 	struct figures same = *only;
 	same.by_finish = malloc(finishes * sizeof *same.by_finish);
@@ -707,11 +712,12 @@ static int build_level(struct figures *stages, struct figures *total, const stru
 	              : ipf_error_memory(err);
 	for (size_t i = 0; bad == 0 && i < level.count; i++) {
 		struct row_selection sel = select_rows(all, (int32_t)i);
-		set_stage(&stages[i], &level.parts[i], &sel, &flights[i]);
-		bad = build_figures(&stages[i], &sel, &level.parts[i], err);
+		bad = set_stage(&stages[i], &level.parts[i], &sel, &flights[i], err);
+		if (bad == 0)
+			bad = build_figures(&stages[i], &sel, &level.parts[i], err);
 	}
 	if (bad == 0)
-		bad = build_total(total, &level, all, err);
+		bad = build_total(total, &level, all, &flights[level.count], err);
 	free(level.parts);
 	free(flights);
 	return bad;

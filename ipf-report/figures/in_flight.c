@@ -1,5 +1,7 @@
-#include "absent.h"
 #include "figures/in_flight.h"
+
+#include "absent.h"
+#include "figures/measured_time.h"
 #include "stats/sort_numbers.h"
 
 #include <math.h>
@@ -16,6 +18,13 @@ struct row_filter {
 	enum grouping by;
 	int32_t member;
 	int part;
+};
+
+/* Which time counts. */
+struct time_choice {
+	int part;
+	int32_t stage;
+	bool drain;
 };
 
 static bool counts(const struct row *row, struct row_filter filter)
@@ -77,6 +86,21 @@ static double busy(const struct run_data *run, struct row_filter filter, int64_t
 	return sum;
 }
 
+/* Adds the time that a stage covers; -1: all measured stages. */
+static int measure(struct in_flight *load, const struct run_data *run, const struct flights *all,
+                   struct row_filter filter, const struct time_choice *time, struct ipf_error *err)
+{
+	struct measured_time covered;
+	if (measured_time_find(&covered, run, time->part, time->stage, time->drain, err) < 0)
+		return -1;
+	for (size_t i = 0; i < covered.count; i++) {
+		sweep(all, covered.spans[i].begin_ns, covered.spans[i].end_ns, load);
+		load->busy += busy(run, filter, covered.spans[i].begin_ns, covered.spans[i].end_ns);
+	}
+	measured_time_release(&covered);
+	return 0;
+}
+
 int in_flight_measure(const struct run_data *run, enum grouping by, int32_t member, bool drain,
                       struct in_flight *flights, struct ipf_error *err)
 {
@@ -84,20 +108,18 @@ int in_flight_measure(const struct run_data *run, enum grouping by, int32_t memb
 	if (!times)
 		return ipf_error_memory(err);
 	struct flights all = {.starts = times, .ends = times + run->row_count};
-	for (size_t s = 0; s < run->schedule.count; s++)
+	int bad = 0;
+	for (size_t s = 0; s <= run->schedule.count; s++)
 		flights[s] = (struct in_flight){0};
-	for (int i = 0; i < (run->shards ? 1 : run->part_count); i++) {
+	for (int i = 0; i < (run->shards ? 1 : run->part_count) && bad == 0; i++) {
 		struct row_filter filter = {.by = by, .member = member, .part = run->shards ? -1 : i};
+		struct time_choice time = {.part = i, .drain = drain};
 		collect(run, filter, &all);
-		for (size_t s = 0; s < run->schedule.count; s++) {
-			struct stage_window w = run_data_part_window(run, i, (int32_t)s);
-			if (w.begin_ns == IPF_ABSENT)
-				continue;
-			int64_t end = drain ? w.drain_ns : w.end_ns;
-			sweep(&all, w.begin_ns, end, &flights[s]);
-			flights[s].busy += busy(run, filter, w.begin_ns, end);
+		for (size_t s = 0; s <= run->schedule.count && bad == 0; s++) {
+			time.stage = s < run->schedule.count ? (int32_t)s : -1;
+			bad = measure(&flights[s], run, &all, filter, &time, err);
 		}
 	}
 	free(times);
-	return 0;
+	return bad;
 }

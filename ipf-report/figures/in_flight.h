@@ -10,9 +10,9 @@ struct in_flight {
 	double busy; /* sum of end - start in ns, of requests that ended in the window: the other side of Little's law */
 };
 
-/* Measures the window of each stage into flights[stage]. Requests of all stages count; with member >= 0, those of that
- * member of the grouping. Shards add up; for repeats, integrals add up and the highest maximum counts. Fails only when
- * memory runs out. */
+/* Measures the window of each stage into flights[stage], and the time of all measured ones together, each moment once,
+ * into flights[number of stages]. Requests of all stages count; with member >= 0, those of that member of the grouping.
+ * Shards add up; for repeats, integrals add up and the highest maximum counts. Fails only when memory runs out. */
 int in_flight_measure(const struct run_data *run, enum grouping by, int32_t member, bool drain,
                       struct in_flight *flights, struct ipf_error *err);
 

@@ -281,10 +281,11 @@ static void extent(const struct run_data *run, int32_t stage, int part, int64_t 
 	}
 }
 
-/* When a stage began, as ipf-fire recorded it; IPF_ABSENT. */
-static int64_t seen_begin(const struct run_part *part, size_t stage)
+/* When a stage began, as ipf-fire recorded it: "begin_ns" of its first client, "last_begin_ns" of its last one;
+ * IPF_ABSENT. */
+static int64_t seen_begin(const struct run_part *part, size_t stage, const char *key)
 {
-	json_t *begin = json_object_get(json_array_get(part->stages, stage), "begin_ns");
+	json_t *begin = json_object_get(json_array_get(part->stages, stage), key);
 	const int64_t most = INT64_C(1000000000000000000);
 	bool sane = json_is_integer(begin) && json_integer_value(begin) > -most && json_integer_value(begin) < most;
 	return sane ? json_integer_value(begin) : IPF_ABSENT;
@@ -303,7 +304,7 @@ static void set_windows(const struct run_data *run, int part_index)
 		struct stage_window *w = &part->windows[s];
 		int64_t first, last;
 		extent(run, (int32_t)s, part_index, &first, &last);
-		int64_t begin = seen_begin(part, s);
+		int64_t begin = seen_begin(part, s, "begin_ns"), last_begin = seen_begin(part, s, "last_begin_ns");
 		if (begin == IPF_ABSENT)
 			begin = stage->begin_ns == IPF_ABSENT ? first : stage->begin_ns + shift;
 		*w = (struct stage_window){.begin_ns = begin,
@@ -319,7 +320,7 @@ static void set_windows(const struct run_data *run, int part_index)
 				shift += w->end_ns - w->begin_ns;
 		} else {
 			w->length_ns = stage->end_ns - stage->begin_ns;
-			w->end_ns = w->begin_ns + w->length_ns;
+			w->end_ns = (last_begin > w->begin_ns ? last_begin : w->begin_ns) + w->length_ns;
 		}
 		if (part->incomplete[0] && w->end_ns > part->last_ns)
 			w->end_ns = part->last_ns;

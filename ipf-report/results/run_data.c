@@ -838,8 +838,16 @@ static void read_stability(struct run_data *run, struct run_part *part)
 	             format_duration(window_ns, window), 100 * json_number_value(json_object_get(stable, "tolerance")));
 }
 
-/* The times of the stages as the clients had them: a stage began when the first of them began it. NULL: one did not
- * say. */
+/* Sets `key` to the begin that another client had, if that is earlier or, with `later`, later. */
+static void note_begin(json_t *stage, const char *key, json_t *begin, bool later)
+{
+	const json_int_t now = json_integer_value(json_object_get(stage, key)), other = json_integer_value(begin);
+	if (json_is_integer(begin) && (later ? other > now : other < now))
+		json_object_set(stage, key, begin);
+}
+
+/* The times of the stages as the clients had them: a stage began when the first of them began it, and the last one at
+ * last_begin_ns. They differ after a stage without a planned end. NULL: one did not say. */
 static json_t *stages_of_clients(json_t *from)
 {
 	json_t *all = NULL, *entry, *stage;
@@ -855,10 +863,11 @@ static json_t *stages_of_clients(json_t *from)
 			all = json_deep_copy(stages);
 		json_array_foreach(stages, k, stage)
 		{
-			json_t *begin = json_object_get(stage, "begin_ns"), *first = json_array_get(all, k);
-			if (json_is_integer(begin) &&
-			    json_integer_value(begin) < json_integer_value(json_object_get(first, "begin_ns")))
-				json_object_set(first, "begin_ns", begin);
+			json_t *begin = json_object_get(stage, "begin_ns"), *of_all = json_array_get(all, k);
+			if (json_is_integer(begin) && !json_object_get(of_all, "last_begin_ns"))
+				json_object_set(of_all, "last_begin_ns", begin);
+			note_begin(of_all, "begin_ns", begin, false);
+			note_begin(of_all, "last_begin_ns", begin, true);
 		}
 	}
 	return all;
