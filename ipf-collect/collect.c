@@ -44,6 +44,7 @@ struct collect {
 	struct measure_options measure_options;
 	struct response response;
 	struct measure measure;
+	struct stage_edges *edges; /* of the input that is read */
 	struct output_check *output_check; /* NULL: texts are not checked */
 	struct history_tokens *history;    /* NULL: no input has live histories; like the next */
 	struct early_turns *early;
@@ -220,6 +221,9 @@ static int begin_input(struct collect *c, const struct record_input *input, stru
 		return ipf_error_memory(err);
 	if (output_check_begin(c->output_check, input->schedule.trace_sha256, err) < 0)
 		return -1;
+	stage_edges_free(c->edges);
+	if (!(c->edges = c->measure_options.edges = stage_edges_new(&input->schedule)))
+		return ipf_error_memory(err);
 	struct stream_reader *stream = record_reader_stream(input->reader);
 	if (record_history_is_live(stream_reader_header(stream)) && begin_history(c) < 0)
 		return ipf_error_memory(err);
@@ -648,6 +652,7 @@ void collect_abandon(struct collect *c)
 	token_counter_close(c->tokens);
 	response_release(&c->response);
 	measure_release(&c->measure);
+	stage_edges_free(c->edges);
 	output_check_close(c->output_check);
 	history_tokens_free(c->history);
 	early_turns_free(c->early);

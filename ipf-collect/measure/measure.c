@@ -884,6 +884,8 @@ int measure_row(struct measure *m, const struct record *record, const struct res
 	if (r->events_count > 1 && !row->not_streamed.data && r->choices <= 1)
 		token_reads_measure(r, found.by_event ? m->event_tokens : NULL, row);
 	divide_tokens(m, r->events_count, found.by_event, found.account.hidden, row);
+	stage_edges_add(options->edges, row);
+	stage_edges_measure(options->edges, r, m->event_tokens, &m->edges, row);
 	if (options->keep_text)
 		keep_texts(m, r, row);
 	if (r->finish.len)
@@ -895,7 +897,8 @@ int measure_row(struct measure *m, const struct record *record, const struct res
 	const struct buffer *all[] = {&m->kind,         &m->error_text,  &m->finish,   &m->finish_server,
 	                              &m->text,         &m->reasoning,   &m->event_ns, &m->tokens_list,
 	                              &m->not_streamed, &m->event_kinds, &m->other_ns, &m->other_kinds,
-	                              &m->outputs_text, &m->source,      &m->doubt,    &m->given_up};
+	                              &m->outputs_text, &m->source,      &m->doubt,    &m->given_up,
+	                              &m->edges.times,  &m->edges.tokens};
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		if (all[i]->failed)
 			return ipf_error_memory(err);
@@ -907,7 +910,8 @@ void measure_release(struct measure *m)
 	struct buffer *all[] = {&m->kind,         &m->error_text,  &m->finish,   &m->finish_server,
 	                        &m->text,         &m->reasoning,   &m->event_ns, &m->tokens_list,
 	                        &m->not_streamed, &m->event_kinds, &m->other_ns, &m->other_kinds,
-	                        &m->outputs_text, &m->source,      &m->doubt,    &m->given_up};
+	                        &m->outputs_text, &m->source,      &m->doubt,    &m->given_up,
+	                              &m->edges.times,  &m->edges.tokens};
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		buffer_release(all[i]);
 	jdoc_release(&m->headers);

@@ -5,6 +5,7 @@
 #define COLLECT_MEASURE_H
 
 #include "api/response.h"
+#include "measure/stage_edges.h"
 #include "other_tools/tool_rules.h"
 #include "stream/record.h"
 #include "stream/result.h"
@@ -31,6 +32,7 @@ struct measure_options {
 	const char *replica_header;          /* the header of answers that names the replica; NULL: none */
 	const struct token_counter *tokens;  /* NULL: no tokenizer */
 	const struct tool_rules *definition; /* as_tool.h; NULL: ipf's own definitions */
+	struct stage_edges *edges;           /* of the input; NULL: rows do not say what came before them */
 };
 
 /* `count` inter-token latencies of this value, which ended at t_ns: the time of the event that ends the gap, or, with
@@ -64,6 +66,7 @@ struct measure {
 	struct measure_chunk *chunks;
 	size_t chunks_count, chunks_cap;
 	struct jdoc headers;
+	struct edge_lists edges;
 	struct buffer kind, error_text, finish, finish_server, text, reasoning, event_ns, tokens_list, not_streamed,
 		event_kinds, other_ns, other_kinds, outputs_text, source, doubt, given_up;
 };

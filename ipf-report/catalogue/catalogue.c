@@ -139,6 +139,8 @@ const struct catalogue_figure catalogue[] = {
      .point = "completed_per_s", FAMILY("ipf_completed_requests_per_second", "Successful requests per second.")},
 	{ROW("rate/completed_own", "completed, of the stage", "requests/s", RATE, "completed_own"), AT(completed_own),
      COLUMN("rate_completed_own")},
+	{ROW("rate/completed_counted", "ended in the window", "requests/s", RATE, "completed_counted"),
+     AT(completed_counted)},
 
 	{TIMES("", "lag", "lag", start[METRIC_LAG])},
 	{TIMES("", "client_lag", "client lag", start[METRIC_CLIENT_LAG])},
@@ -155,6 +157,7 @@ const struct catalogue_figure catalogue[] = {
      FAMILY("ipf_output_tokens_per_second", "Output tokens of successful requests per second.")},
 	{ROW("throughput/total_tokens_per_s", "total tokens/s", "tokens/s", RATE, "tokens_per_s"), AT(total_per_s),
      COLUMN("total_tokens_per_s")},
+	{ROW("throughput/spread", "of it spread over an edge", "", SHARE, "tokens_per_s"), AT(tokens_spread)},
 	{ROW("throughput/images_per_s", "images/s", "images/s", RATE, "sent media"), AT(images_per_s)},
 	{ROW("throughput/audio_s_per_s", "audio/s", "s/s", RATE, "sent media"), AT(audio_s_per_s)},
 	{ROW("throughput/output_audio_s_per_s", "audio of answers/s", "s/s", RATE, "received audio"),
@@ -314,6 +317,8 @@ const struct catalogue_figure catalogue[] = {
      FAMILY("ipf_requests_in_flight_mean", "Requests in flight, mean over time.")},
 	{ROW("in_flight/max", "in flight, most", "requests", NUMBER, "in_flight"), AT(in_flight_max),
      COLUMN("in_flight_max"), FAMILY("ipf_requests_in_flight_max", "Most requests in flight.")},
+	{ROW("in_flight/begin", "in flight, at the begin", "requests", NUMBER, "completed"), AT(begin_in_flight)},
+	{ROW("in_flight/end", "in flight, at the end", "requests", NUMBER, "completed"), AT(end_in_flight)},
 	{ROW("in_flight/little", "in flight, by Little's law", "requests", NUMBER, "little"), AT(little),
      COLUMN("in_flight_little")},
 

@@ -1,8 +1,10 @@
 #include "figures/completions.h"
 
 #include "absent.h"
+#include "figures/token_times.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static bool is_within(const struct stage_window *w, int64_t end_ns)
 {
@@ -16,7 +18,7 @@ static bool has(const struct run_data *run, const struct row *row, int32_t stage
 	if (w->begin_ns == IPF_ABSENT || row->end_ns == IPF_ABSENT)
 		return false;
 	if (drain)
-		return row->end_ns <= w->drain_ns && (row->stage == stage || row->end_ns >= w->begin_ns);
+		return row->end_ns <= w->drain_ns && (row->stage == stage || row->end_ns > w->begin_ns);
 	if (!is_within(w, row->end_ns))
 		return false;
 	if (row->stage == stage || row->end_ns > w->begin_ns)
@@ -31,82 +33,150 @@ bool completions_has(const struct run_data *run, const struct row *row, int32_t 
 	return has(run, row, stage, &w, drain);
 }
 
-static void count(struct completions *c, const struct row *row)
+/* A time in which requests and tokens count: from begin_ns to before end_ns. */
+struct range {
+	int64_t begin_ns, end_ns;
+};
+
+static struct range range_of(const struct row *row, int32_t stage, const struct edge_rule *rule)
 {
-	const int64_t input = row_get(row, ROW_INPUT_TOKENS), output = row_get(row, ROW_OUTPUT_TOKENS),
-				  inputs = row_get(row, ROW_INPUTS);
-	c->ended++;
-	if (row->goodness == SLO_GOOD) {
-		c->good++;
-		c->good_output_tokens += (double)row_get_or_0(row, ROW_OUTPUT_TOKENS);
-	}
+	return (struct range){rule->begin_ns + (rule->taken && row->stage != stage), rule->end_ns};
+}
+
+static void count_request(struct completions *c, const struct row *row, double weight)
+{
+	const int64_t inputs = row_get(row, ROW_INPUTS);
+	if (row->goodness == SLO_GOOD)
+		c->good += weight;
 	if (!row->ok)
 		return;
-	c->ok++;
+	c->ok += weight;
 	c->has_inputs |= inputs != IPF_ABSENT;
-	c->inputs += inputs == IPF_ABSENT ? 0 : (double)inputs;
-	c->has_input |= input != IPF_ABSENT;
-	c->has_output |= output != IPF_ABSENT;
+	c->inputs += inputs == IPF_ABSENT ? 0 : weight * (double)inputs;
+	c->images += weight * (double)row_get_or_0(row, ROW_IMAGES);
+	c->audio_ns += weight * (double)row_get_or_0(row, ROW_AUDIO_NS);
+	c->output_audio_ns += weight * (double)row_get_or_0(row, ROW_OUTPUT_AUDIO_NS);
+}
+
+/* Tokens of successful answers, and of those that ipf-fire cut off when the run was over. */
+static void count_tokens(struct completions *c, const struct row *row, struct range range)
+{
+	const int64_t input = row_get(row, ROW_INPUT_TOKENS);
+	const bool cut_off = row->error >= 0 && strcmp(verdict_kinds[row->error], "cancelled") == 0;
+	if (!row->ok && !cut_off)
+		return;
+	const struct token_times t = token_times_of(row);
+	if (input != IPF_ABSENT && t.first_ns >= range.begin_ns && t.first_ns < range.end_ns) {
+		c->has_input = true;
+		c->input_tokens += (double)input;
+	}
+	const double tokens = token_times_before(&t, range.end_ns) - token_times_before(&t, range.begin_ns);
+	c->has_output |= tokens > 0;
+	c->output_tokens += tokens;
+	if (row->goodness == SLO_GOOD)
+		c->good_output_tokens += tokens;
+	if (!token_times_exact(&t, range.begin_ns) || !token_times_exact(&t, range.end_ns))
+		c->spread_tokens += tokens;
+}
+
+static void count_ended(struct completions *c, const struct row *row)
+{
+	c->ended++;
+	if (!row->ok)
+		return;
+	c->ended_ok++;
+	c->has_input |= row_get(row, ROW_INPUT_TOKENS) != IPF_ABSENT;
+	c->has_output |= row_get(row, ROW_OUTPUT_TOKENS) != IPF_ABSENT;
 	c->uncounted |= row->source == SOURCE_NONE;
-	c->input_tokens += input == IPF_ABSENT ? 0 : (double)input;
-	c->output_tokens += output == IPF_ABSENT ? 0 : (double)output;
-	c->images += (double)row_get_or_0(row, ROW_IMAGES);
-	c->audio_ns += (double)row_get_or_0(row, ROW_AUDIO_NS);
-	c->output_audio_ns += (double)row_get_or_0(row, ROW_OUTPUT_AUDIO_NS);
+}
+
+static double weight_of(const struct row *row, const struct edge_rule *rule, struct range range, bool ended)
+{
+	if (rule->counting == EDGE_SHARES)
+		return edge_share(row, range.begin_ns, range.end_ns);
+	if (rule->counting == EDGE_STARTS)
+		return row->start_ns >= range.begin_ns && row->start_ns < range.end_ns ? 1 / rule->stretch : 0;
+	return ended;
+}
+
+static bool is_in(struct range range, int64_t t_ns)
+{
+	return t_ns >= range.begin_ns && t_ns < range.end_ns;
 }
 
 void completions_count(struct completions *all, struct completions *own, const struct run_data *run, int32_t stage,
-                       bool drain)
+                       const struct edge_rules *rules)
 {
-	if (run->row_count == 0)
-		return;
-	const struct stage_window shared = run_data_part_window(run, 0, stage);
 	for (int64_t i = 0; i < run->row_count; i++) {
 		const struct row *row = &run->rows[i];
-		const struct stage_window *w = run->shards ? &shared : &run->parts[row->part].windows[stage];
-		if (!has(run, row, stage, w, drain))
+		const struct edge_rule *rule = edge_rule_of(rules, row->part, stage);
+		if (rule->begin_ns == IPF_ABSENT || row->end_ns == IPF_ABSENT || row->end_ns < rule->begin_ns)
 			continue;
-		count(all, row);
-		if (row->stage == stage)
-			count(own, row);
+		const struct range range = range_of(row, stage, rule);
+		const bool ended = is_in(range, row->end_ns);
+		const double weight = weight_of(row, rule, range, ended);
+		for (int k = 0; k < (row->stage == stage ? 2 : 1); k++) {
+			struct completions *c = k ? own : all;
+			count_request(c, row, weight);
+			count_tokens(c, row, range);
+			if (ended)
+				count_ended(c, row);
+		}
 	}
 }
 
-/* The windows of the measured stages, one after the other, of each part; of shards only once. */
-static struct stage_window *measured_windows(const struct run_data *run)
+/* Appends the windows of the measured stages of a part, in order and joined where they overlap. */
+static size_t join_ranges(struct range *list, const struct run_data *run, int part, const struct edge_rules *rules)
 {
-	const size_t stages = run->schedule.count, parts = run->shards ? 1 : (size_t)run->part_count;
-	struct stage_window *list = calloc(parts * stages + 1, sizeof *list);
-	for (size_t i = 0; list && i < parts * stages; i++) {
-		list[i] = run_data_part_window(run, (int)(i / stages), (int32_t)(i % stages));
-		if (!run->schedule.stages[i % stages].measured)
-			list[i].begin_ns = IPF_ABSENT;
+	size_t count = 0, joined = 0;
+	for (size_t s = 0; s < run->schedule.count; s++) {
+		const struct edge_rule *rule = edge_rule_of(rules, part, (int32_t)s);
+		if (!run->schedule.stages[s].measured || rule->begin_ns == IPF_ABSENT)
+			continue;
+		size_t at = count++;
+		for (; at > 0 && list[at - 1].begin_ns > rule->begin_ns; at--)
+			list[at] = list[at - 1];
+		list[at] = (struct range){rule->begin_ns, rule->end_ns};
 	}
-	return list;
+	for (size_t i = 0; i < count; i++)
+		if (joined && list[i].begin_ns <= list[joined - 1].end_ns)
+			list[joined - 1].end_ns = list[i].end_ns > list[joined - 1].end_ns ? list[i].end_ns
+			                                                                   : list[joined - 1].end_ns;
+		else
+			list[joined++] = list[i];
+	return joined;
 }
 
-int completions_count_all(struct completions *all, const struct run_data *run, bool drain, struct ipf_error *err)
+int completions_count_all(struct completions *all, const struct run_data *run, const struct edge_rules *rules,
+                          struct ipf_error *err)
 {
-	const size_t stages = run->schedule.count;
-	struct stage_window *windows = measured_windows(run);
-	if (!windows)
+	struct range *list = calloc(run->schedule.count + 1, sizeof *list);
+	if (!list)
 		return ipf_error_memory(err);
-	for (int64_t i = 0; i < run->row_count; i++) {
-		const struct row *row = &run->rows[i];
-		const struct stage_window *of_part = windows + (run->shards ? 0 : (size_t)row->part * stages);
-		for (size_t s = 0; s < stages; s++)
-			if (has(run, row, (int32_t)s, &of_part[s], drain)) {
-				count(all, row);
-				break;
+	for (int part = 0; part < (run->shards ? 1 : run->part_count); part++) {
+		const size_t count = join_ranges(list, run, part, rules);
+		for (int64_t i = 0; i < run->row_count; i++) {
+			const struct row *row = &run->rows[i];
+			if ((!run->shards && row->part != part) || row->end_ns == IPF_ABSENT)
+				continue;
+			for (size_t k = 0; k < count; k++) {
+				const bool ended = is_in(list[k], row->end_ns);
+				count_request(all, row, ended);
+				count_tokens(all, row, list[k]);
+				if (ended)
+					count_ended(all, row);
 			}
+		}
 	}
-	free(windows);
+	free(list);
 	return 0;
 }
 
 void completions_add(struct completions *sum, const struct completions *more)
 {
 	sum->ended += more->ended;
+	sum->ended_ok += more->ended_ok;
+	sum->spread_tokens += more->spread_tokens;
 	sum->ok += more->ok;
 	sum->inputs += more->inputs;
 	sum->has_inputs |= more->has_inputs;

@@ -4,6 +4,7 @@
 
 #include "absent.h"
 #include "figures/completions.h"
+#include "figures/edge_rule.h"
 #include "figures/in_flight.h"
 #include "figures/measured_time.h"
 #include "figures/row_samples.h"
@@ -12,6 +13,9 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Tokens that are spread over an edge are told from this share on. */
+#define SPREAD_SHOWN 0.01
 
 /* The rows that figures cover. */
 struct row_selection {
@@ -25,6 +29,7 @@ struct row_selection {
 	int64_t count;
 	bool bursty;              /* the run is too short for the bursts of its load */
 	const enum metric *twins; /* for each metric: an earlier one with the same values, or itself */
+	const struct edge_rules *rules; /* of `whole` */
 };
 
 static bool wanted(const struct row_selection *sel, const struct row *row)
@@ -47,7 +52,9 @@ struct rate_parts {
 	int64_t after_first, span_ns; /* of the achieved rate: starts after the first, and the time of these */
 	double in_flight_ns;          /* integral of the requests in flight */
 	double busy_ns;               /* sum of end - start, of requests of any stage that ended in the window */
-	struct completions all, own;  /* requests that ended in the window; own: of the stage */
+	struct completions all, own;  /* what came in the window; own: of requests of the stage */
+	bool biased, corrected;       /* edge_rule.h, of any part */
+	int64_t begin_in_flight, end_in_flight;
 };
 
 /* The part of `all` that belongs to a stage; -1: to all measured stages. */
@@ -394,7 +401,7 @@ static void leave_out_throughput(struct figures *f, bool has_window, double ok, 
 {
 	if (figures_requests(f) == 0)
 		return;
-	if (f->ended == 0)
+	if (f->ended == 0 && ok == 0)
 		f->no_throughput = has_window ? "no request ended within the window" : "the window has no length";
 	else if (ok == 0 && f->ok > 0)
 		f->no_throughput = "no successful request ended within the window";
@@ -426,6 +433,18 @@ static void judge_requests(struct figures *f, const struct row_selection *sel)
 	}
 }
 
+/* What the edges of the window did to what is counted in it. */
+static void build_edges(struct figures *f, const struct row_selection *sel, const struct rate_parts *parts)
+{
+	const struct completions *all = &parts->all;
+	f->completed_counted = parts->corrected ? ratio((double)all->ended_ok, (double)parts->window_ns / 1e9) : NAN;
+	f->begin_in_flight = parts->biased && sel->member < 0 ? (double)parts->begin_in_flight : NAN;
+	f->end_in_flight = parts->biased && sel->member < 0 ? (double)parts->end_in_flight : NAN;
+	f->tokens_spread = all->output_tokens > 0 ? all->spread_tokens / all->output_tokens : NAN;
+	if (!(f->tokens_spread > SPREAD_SHOWN))
+		f->tokens_spread = NAN;
+}
+
 /* Everything that is counted in the window. */
 static void build_rates(struct figures *f, const struct row_selection *sel, const struct rate_parts *parts)
 {
@@ -450,6 +469,7 @@ static void build_rates(struct figures *f, const struct row_selection *sel, cons
 	f->goodput = known ? ratio(all->good, seconds) : NAN;
 	f->good_output_per_s = known && has_output ? ratio(all->good_output_tokens, seconds) : NAN;
 	f->good_share = known ? ratio((double)f->good, (double)f->judged) : NAN;
+	build_edges(f, sel, parts);
 	leave_out_throughput(f, parts->window_ns > 0, all->ok, has_input || has_output);
 	f->achieved = ratio((double)parts->after_first * 1e9, (double)parts->span_ns);
 	f->offered = parts->has_length ? ratio((double)parts->scheduled * 1e9, (double)parts->length_ns) : NAN;
@@ -578,6 +598,17 @@ static int build_figures(struct figures *f, const struct row_selection *sel, con
 	return bad ? ipf_error_memory(err) : 0;
 }
 
+static void add_edges(struct rate_parts *parts, const struct row_selection *sel)
+{
+	for (int i = 0; i < (sel->run->shards ? 1 : sel->run->part_count); i++) {
+		const struct edge_rule *rule = edge_rule_of(sel->rules, i, sel->stage);
+		parts->biased |= rule->biased;
+		parts->corrected |= rule->counting != EDGE_ENDS;
+		parts->begin_in_flight += rule->begin_in_flight;
+		parts->end_in_flight += rule->end_in_flight;
+	}
+}
+
 static int set_stage(struct figures *f, struct rate_parts *parts, const struct row_selection *sel,
                      const struct in_flight *load, struct ipf_error *err)
 {
@@ -604,9 +635,10 @@ static int set_stage(struct figures *f, struct rate_parts *parts, const struct r
 		parts->scheduled = f->scheduled == IPF_ABSENT ? 0 : f->scheduled;
 	}
 	pace_of(sel, &parts->after_first, &parts->span_ns);
-	completions_count(&parts->all, &parts->own, sel->run, sel->stage, sel->options->window == WINDOW_DRAIN);
+	completions_count(&parts->all, &parts->own, sel->run, sel->stage, sel->rules);
 	if (by_time) /* which is the time when requests were due: it has no others */
 		parts->all = parts->own;
+	add_edges(parts, sel);
 	return 0;
 }
 
@@ -618,7 +650,7 @@ struct level {
 };
 
 /* Adds up the stages; with `parts_only`, those that have a window. The total has an offered rate only if every stage
- * has one. What is counted in windows, which may overlap, does not add up, except for `own`. */
+ * has one. */
 static struct rate_parts set_total(struct figures *f, const struct level *level, bool parts_only)
 {
 	struct rate_parts sum = {.has_length = true};
@@ -630,6 +662,9 @@ static struct rate_parts set_total(struct figures *f, const struct level *level,
 		const struct rate_parts *parts = &level->parts[i];
 		if (!stage->measured || (parts_only && parts->window_ns == 0))
 			continue;
+		sum.window_ns += parts->window_ns;
+		sum.corrected |= parts->corrected;
+		completions_add(&sum.all, &parts->all);
 		completions_add(&sum.own, &parts->own);
 		f->in_flight_max = fmax(f->in_flight_max, stage->in_flight_max); /* fmax of a NAN and a number is the number */
 		sum.after_first += parts->after_first;
@@ -664,16 +699,18 @@ static int measure_total(struct rate_parts *parts, const struct row_selection *s
                          struct ipf_error *err)
 {
 	const bool by_time = sel->member >= 0 && sel->by == BY_TIME;
-	parts->window_ns = window_of(sel, -1);
-	if (parts->window_ns < 0)
+	const int64_t window_ns = window_of(sel, -1);
+	const bool overlapping = window_ns != parts->window_ns;
+	if (window_ns < 0)
 		return ipf_error_memory(err);
+	parts->window_ns = window_ns;
 	parts->in_flight_ns = by_time ? NAN : load->integral;
 	parts->busy_ns = by_time ? 0 : load->busy;
+	if (by_time || !overlapping)
+		return 0;
 	parts->all = (struct completions){0};
-	if (!by_time)
-		return completions_count_all(&parts->all, sel->run, sel->options->window == WINDOW_DRAIN, err);
-	parts->all = parts->own;
-	return 0;
+	parts->corrected = false;
+	return completions_count_all(&parts->all, sel->run, sel->rules, err);
 }
 
 /* The total of one stage is that stage. */
@@ -824,9 +861,10 @@ static void judge_windows(const struct run_figures *figures, const struct run_da
 	else
 		snprintf(what, sizeof what, "only %lld of %lld started requests", (long long)first->ended,
 		         (long long)first->started);
-	verdict_note(run->verdict, VERDICT_SAMPLES, VERDICT_DOUBTFUL,
-	             "%s: %s ended within the stage, which its rates count (--window drain counts all)%s", first->name,
-	             what, more);
+	verdict_note(run->verdict, VERDICT_SAMPLES, VERDICT_DOUBTFUL, "%s: %s ended within the stage%s%s", first->name,
+	             what, isnan(first->completed_counted) ? ", which its requests/s count (--window drain counts all)"
+	                                                   : ": its requests/s are an estimate",
+	             more);
 }
 
 int run_figures_build(struct run_figures *figures, const struct run_data *run, const struct figure_options *options,
@@ -834,15 +872,15 @@ int run_figures_build(struct run_figures *figures, const struct run_data *run, c
 {
 	enum metric twins[METRIC_COUNT];
 	struct row_selection all = {.run = run, .whole = run, .options = options, .member = -1, .twins = twins};
+	struct edge_rules *rules = edge_rules_new(run, options->window == WINDOW_DRAIN);
 	*figures = (struct run_figures){.stages = calloc(run->schedule.count + 1, sizeof *figures->stages),
 	                                .count = run->schedule.count};
-	if (!figures->stages)
-		return ipf_error_memory(err);
+	all.rules = rules;
 	find_twins(twins, run);
-	if (bursts_seen(&figures->episodes, run, err) < 0)
-		return -1;
+	int bad = figures->stages && rules ? bursts_seen(&figures->episodes, run, err) : ipf_error_memory(err);
 	all.bursty = figures->episodes < LOAD_EPISODES_FEWEST;
-	int bad = build_level(figures->stages, &figures->total, &all, err);
+	if (bad == 0)
+		bad = build_level(figures->stages, &figures->total, &all, err);
 	for (enum grouping by = 0; by < GROUPINGS; by++) {
 		int most = (int)(FIGURES_MOST / (figures->count + 1));
 		figures->group_counts[by] = run->groups[by].count < most || most < 1 ? run->groups[by].count : most;
@@ -852,6 +890,7 @@ int run_figures_build(struct run_figures *figures, const struct run_data *run, c
 	}
 	if (bad == 0 && options->window != WINDOW_STEADY)
 		judge_windows(figures, run);
+	edge_rules_free(rules);
 	return bad;
 }
 

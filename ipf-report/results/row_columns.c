@@ -84,6 +84,7 @@ static const struct {
 	[ROW_TOOL_CALLS - METRIC_COUNT] = MEMBER(tool_calls),
 	[ROW_REQ - METRIC_COUNT] = MEMBER(req),
 	[ROW_AFTER - METRIC_COUNT] = {.name = "after"},
+	[ROW_EDGES - METRIC_COUNT] = {.name = "edge_ns"},
 };
 
 static int out_of_range(int column, int64_t value, struct ipf_error *err)
@@ -220,40 +221,79 @@ static int add_req(struct row_columns *columns, int64_t at, const struct result 
 	return column_exists(v) ? set_value(v, columns->cap, at, wanted ? result->req : IPF_ABSENT, err) : 0;
 }
 
-static bool append_after(struct row_columns *columns, int64_t value)
+static bool append(struct row_columns *columns, int64_t value)
 {
-	if (columns->after_count == columns->after_cap) {
-		int64_t cap = columns->after_cap ? 2 * columns->after_cap : 1024;
-		int64_t *longer = realloc(columns->after, (size_t)cap * sizeof *longer);
+	if (columns->lists_count == columns->lists_cap) {
+		int64_t cap = columns->lists_cap ? 2 * columns->lists_cap : 1024;
+		int64_t *longer = realloc(columns->lists, (size_t)cap * sizeof *longer);
 		if (!longer)
 			return false;
-		columns->after = longer;
-		columns->after_cap = cap;
+		columns->lists = longer;
+		columns->lists_cap = cap;
 	}
-	columns->after[columns->after_count++] = value;
+	columns->lists[columns->lists_count++] = value;
 	return true;
 }
 
-/* Keeps a list of integers as results have it, `[3,17]`. */
+/* The next of a list of integers as results have it, `[3,17]`; false: there is none. */
+static bool next_integer(struct slice *list, int64_t *value)
+{
+	char *end;
+	while (list->len && (*list->data < '0' || *list->data > '9')) /* a bracket, a comma, a space */
+		*list = (struct slice){list->data + 1, list->len - 1};
+	if (!list->len)
+		return false;
+	*value = strtoll(list->data, &end, 10);
+	*list = (struct slice){end, list->len - (size_t)(end - list->data)};
+	return true;
+}
+
+/* Sets where the list of the row is that was appended from `begin` on; IPF_ABSENT: the row has none. */
+static int set_list(struct row_columns *columns, int column, int64_t at, int64_t begin, struct ipf_error *err)
+{
+	struct column_values *v = &columns->list[column];
+	if (begin != IPF_ABSENT && !column_exists(v) && begin_column(columns, column, at, err) < 0)
+		return -1;
+	return column_exists(v) ? set_value(v, columns->cap, at, begin, err) : 0;
+}
+
 static int add_after(struct row_columns *columns, int64_t at, const struct result *result, struct ipf_error *err)
 {
-	struct column_values *v = &columns->list[ROW_AFTER];
-	const struct slice list = result->session.data ? result->after : (struct slice){0};
-	const int64_t begin = columns->after_count;
-	if (list.data && !column_exists(v) && begin_column(columns, ROW_AFTER, at, err) < 0)
-		return -1;
-	if (list.data && !append_after(columns, 0))
+	struct slice list = result->session.data ? result->after : (struct slice){0};
+	const int64_t begin = columns->lists_count;
+	int64_t value;
+	if (!list.data)
+		return set_list(columns, ROW_AFTER, at, IPF_ABSENT, err);
+	if (!append(columns, 0))
 		return no_memory(at, err);
-	for (size_t i = 0; i < list.len; i++) {
-		char *end;
-		if (list.data[i] < '0' || list.data[i] > '9')
-			continue; /* a bracket, a comma, a space */
-		if (!append_after(columns, strtoll(list.data + i, &end, 10)))
+	while (next_integer(&list, &value)) {
+		if (!append(columns, value))
 			return no_memory(at, err);
-		columns->after[begin]++;
-		i = (size_t)(end - list.data) - 1;
+		columns->lists[begin]++;
 	}
-	return column_exists(v) ? set_value(v, columns->cap, at, list.data ? begin : IPF_ABSENT, err) : 0;
+	return set_list(columns, ROW_AFTER, at, begin, err);
+}
+
+/* Keeps pairs in the order of their times, with tokens that never become fewer: what contradicts that is left out. */
+static int add_edges(struct row_columns *columns, int64_t at, const struct result *result, struct ipf_error *err)
+{
+	struct slice times = result->edge_ns, tokens = result->edge_tokens;
+	const int64_t begin = columns->lists_count;
+	int64_t time, before, last_time = -1, last_before = 0;
+	if (!times.data || !tokens.data)
+		return set_list(columns, ROW_EDGES, at, IPF_ABSENT, err);
+	if (!append(columns, 0))
+		return no_memory(at, err);
+	while (next_integer(&times, &time) && next_integer(&tokens, &before)) {
+		if (time <= last_time || before < last_before || time > ROW_TIME_MOST)
+			continue;
+		if (!append(columns, time) || !append(columns, before))
+			return no_memory(at, err);
+		columns->lists[begin]++;
+		last_time = time;
+		last_before = before;
+	}
+	return set_list(columns, ROW_EDGES, at, begin, err);
 }
 
 int row_columns_add(struct row_columns *columns, int64_t at, const struct result *result, struct ipf_error *err)
@@ -269,7 +309,9 @@ int row_columns_add(struct row_columns *columns, int64_t at, const struct result
 		if (set_value(place->values, columns->cap, at, value, err) < 0)
 			return -1;
 	}
-	return add_req(columns, at, result, err) < 0 ? -1 : add_after(columns, at, result, err);
+	if (add_req(columns, at, result, err) < 0 || add_after(columns, at, result, err) < 0)
+		return -1;
+	return add_edges(columns, at, result, err);
 }
 
 bool row_columns_same(const struct row_columns *columns, enum metric a, enum metric b, int64_t count)
@@ -287,6 +329,6 @@ void row_columns_release(struct row_columns *columns)
 		free(columns->list[i].narrow);
 		free(columns->list[i].wide);
 	}
-	free(columns->after);
+	free(columns->lists);
 	*columns = (struct row_columns){0};
 }

@@ -88,7 +88,8 @@ enum row_column {
 	ROW_HISTORY_TEXT,
 	ROW_TOOL_CALLS,
 	ROW_REQ,   /* kept if `with_req` says so, and of sessions */
-	ROW_AFTER, /* of sessions: where in `after` is the list of the requests that it waited for */
+	ROW_AFTER, /* of sessions: where in `lists` is the list of the requests that it waited for */
+	ROW_EDGES, /* where in `lists` are the times of edges of stages, each with the tokens that came before it */
 	ROW_COLUMNS,
 };
 
@@ -118,8 +119,8 @@ struct row_columns {
 	int64_t cap;                    /* rows that each of them has room for */
 	const struct tool_rules *rules; /* of the tool whose definitions the values have (tool_view.h); NULL: ipf's own */
 	bool with_req;                  /* set before the first row: keep the column ROW_REQ of all */
-	int64_t *after;                 /* for each list its length, then the n of each request */
-	int64_t after_count, after_cap;
+	int64_t *lists;                 /* for each list its length, then its values */
+	int64_t lists_count, lists_cap;
 	/* The columns before ROW_REQ, first the `used` ones, which exist, since most rows have the values of all of these.
 	 */
 	struct row_column_place {

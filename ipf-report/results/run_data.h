@@ -71,8 +71,16 @@ static inline int64_t row_get(const struct row *row, int column)
 static inline int64_t row_after(const struct row *row, const int64_t **list)
 {
 	const int64_t at = row_get(row, ROW_AFTER);
-	*list = at == IPF_ABSENT ? NULL : &row->columns->after[at + 1];
-	return at == IPF_ABSENT ? 0 : row->columns->after[at];
+	*list = at == IPF_ABSENT ? NULL : &row->columns->lists[at + 1];
+	return at == IPF_ABSENT ? 0 : row->columns->lists[at];
+}
+
+/* How many edges of stages were during the answer, and for each its time and the tokens that came before it. */
+static inline int64_t row_edges(const struct row *row, const int64_t **list)
+{
+	const int64_t at = row_get(row, ROW_EDGES);
+	*list = at == IPF_ABSENT ? NULL : &row->columns->lists[at + 1];
+	return at == IPF_ABSENT ? 0 : row->columns->lists[at];
 }
 
 /* The same, where what is not known counts as none. */

@@ -1,6 +1,7 @@
 /* Stages, models and targets: their load, and the throughput that the server reached. */
 #include "sections/groups.h"
 #include "sections/sections.h"
+#include "sections/sentence.h"
 
 #include "document/shown_numbers.h"
 #include "stats/mser.h"
@@ -61,9 +62,47 @@ static void note_throughput(const struct telling *t)
 			found = stage;
 	}
 	if (found)
-		doc_note(t->d, "%s%sno throughput: %s%s", found == t->total ? "" : words_at(found, "name"),
-		         found == t->total ? "" : ": ", words_at(found, "throughput/absent"),
+		doc_note(t->d, "%s%sno %s: %s%s", found == t->total ? "" : words_at(found, "name"),
+		         found == t->total ? "" : ": ",
+		         isnan(figure_at(found, "throughput/output_tokens_per_s")) ? "throughput" : "requests/s",
+		         words_at(found, "throughput/absent"),
 		         figure_at(found, "window_s") > 0 ? "; --window drain measures until the last request has ended" : "");
+}
+
+/* The first measured stage that has this figure; NULL. `others` is the number of the other ones. */
+static json_t *first_stage(const struct telling *t, const char *path, size_t *others)
+{
+	json_t *stage, *first = NULL;
+	size_t i;
+	*others = 0;
+	json_array_foreach(json_at(t->report, "stages"), i, stage)
+	{
+		if (json_is_false(json_at(stage, "measured")) || isnan(figure_at(stage, path)))
+			continue;
+		*others += first != NULL;
+		first = first ? first : stage;
+	}
+	return first;
+}
+
+/* What the edges of a stage did to its rates. A long list of stages has one note. */
+static void note_edges(const struct telling *t)
+{
+	static const char *const notes[][2] = {
+		{"rate/completed_counted", "{in_flight/begin#} requests in flight at its begin, {in_flight/end#} at its end: "
+		                           "completed is corrected for them; {rate/completed_counted} a second ended in it"},
+		{"in_flight/end", "{in_flight/begin#} requests in flight at its begin, {in_flight/end#} at its end: completed "
+		                  "counts what ended in it, and is biased by the difference"},
+		{"throughput/spread", "{throughput/spread%} of its output tokens are of answers that crossed its edges, and "
+		                      "are spread evenly over these: the results have no exact times"}};
+	for (size_t i = 0; i < sizeof notes / sizeof *notes; i++) {
+		size_t others;
+		json_t *stage = first_stage(t, notes[i][0], &others);
+		const bool told = i == 1 && stage && !isnan(figure_at(stage, notes[0][0]));
+		if (stage && !told)
+			doc_note(t->d, "%s: %s%s", text_at(stage, "name"), phrase(t->d, stage, notes[i][1]),
+			         others ? doc_say(t->d, "; so it is in %zu other stage%s", others, plural((double)others)) : "");
+	}
 }
 
 /* Completions that a reader would look for in another row. */
@@ -154,6 +193,7 @@ void section_stages(const struct telling *t)
 	if (asides)
 		doc_note(t->d, "stages in brackets are not measured and not in the total")->media = IN_TEXT;
 	note_throughput(t);
+	note_edges(t);
 	note_backlog(t);
 	note_unsteady(t);
 	note_counted_by_events(t);

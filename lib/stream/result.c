@@ -144,6 +144,8 @@ static const struct field fields[] = {
 	UINT(server_decode_queue_ns),
 	FIELD(FIELD_MAP, struct result, slo),
 	FIELD(FIELD_TAGS, struct result, tags),
+	FIELD(FIELD_INTEGERS, struct result, edge_ns),
+	FIELD(FIELD_INTEGERS, struct result, edge_tokens),
 	LIST(event_ns),
 	LIST(event_tokens),
 	LIST(event_kinds),

@@ -90,6 +90,7 @@ struct result {
 		server_decode_queue_ns;          /* as the server reports them */
 	struct slice slo;                    /* map: the request's own objectives */
 	struct slice tags;                   /* map or list, from the trace */
+	struct slice edge_ns, edge_tokens;   /* lists: when stages began and ended during the answer; tokens until then */
 	struct slice event_ns, event_tokens; /* lists; --events */
 	struct slice event_kinds;            /* list of texts; absent: all are "text" */
 	struct slice other_ns, other_kinds;  /* lists: the events that are no content events, and "close" */

@@ -30,16 +30,16 @@ rates='[.rate.completed, .throughput.requests_per_s, .throughput.input_tokens_pe
 none='[null,null,null,null,null,null]'
 
 # ---- all answers later than the stage ----
-late() { # REASON: neither stage nor total has a throughput
-	is "$(json "[.stages[0], .total] | map($rates)")" "[$none,$none]" "no rate, rather than 0"
+late() { # REASON INPUT OUTPUT TOTAL: neither stage nor total has requests/s; tokens/s, of those that arrived within, or null
+	is "$(json "[.stages[0], .total] | map($rates)")" "[[null,null,$2,$3,$4,null],[null,null,$2,$3,$4,null]]" "no rate of requests, rather than 0"
 	is "$(json '[.stages[0], .total] | map(.throughput.absent) | unique')" "[\"$1\"]" "with the reason"
 	contains "$(json "$samples")" 'started requests ended within the stage' "the verdict says so"
 	"$report" -f csv run.results >run.csv
 	is "$(python3 -c 'import csv; print([[row[k] for k in ("rate_completed", "output_tokens_per_s", "throughput_absent")] for row in csv.DictReader(open("run.csv"))])')" \
-		"[['', '', '$1'], ['', '', '$1']]" "as CSV too"
+		"[['', '${3/null/}', '$1'], ['', '${3/null/}', '$1']]" "as CSV too"
 	"$report" run.results >run.txt
-	contains "$(tr -s ' \n' ' ' <run.txt)" "no throughput: $1" "and as text"
-	is "$(sed -n '/^Stages/,/^$/s/^  s .* //p' run.txt)" - "with a dash"
+	contains "$(tr -s ' \n' ' ' <run.txt)" "no $([ "$3" = null ] && echo throughput || echo requests/s): $1" "and as text"
+	is "$(sed -n '/^Stages/,/^$/s/^  s  *[0-9.-]*  *[0-9.-]*  *\([^ ]*\) .*/\1/p' run.txt)" - "with a dash"
 }
 for members in '{}' '{"closed":true,"cycle":true,"slots":5}'; do
 	results "[$(stage s 0 5 5 true "$members")]" <<-END
@@ -49,7 +49,7 @@ for members in '{}' '{"closed":true,"cycle":true,"slots":5}'; do
 		0 3 13 1
 		0 4 14 1
 	END
-	late "no request ended within the window"
+	late "no request ended within the window" 4 3 7
 	contains "$(json "$samples")" "s: only 0 of 5 started requests ended within the stage" "$members: the verdict says how many"
 	is "$(json '.total.requests.ok')" 5 "though all are good"
 	is "$(json '.total.throughput | [.output_tokens_per_s, .absent]' --window drain)" '[3.571429,null]' "until the last one has ended, there is a rate"
@@ -62,16 +62,16 @@ results "[$(stage s 0 5 5)]" <<'END'
 0 3 13 1
 0 4 14 1
 END
-late "no successful request ended within the window"
+late "no successful request ended within the window" 3.2 2 5.2
 results "[$(stage s 0 5 2)]" <<'END'
 0 0 10 0
 0 1 11 0
 END
-late "no request ended within the window"
+late "no request ended within the window" null null null
 results "[$(stage s 0 5 3)]" <<'END'
 0 0 1 2
-0 1 11 1
-0 2 12 1
+0 6 11 1
+0 7 12 1
 END
 is "$(json '.total | [.throughput.requests_per_s, .throughput.output_tokens_per_s, .throughput.absent]')" \
 	'[0.2,null,"no request whose tokens are known ended within the window"]' "answers without a count of tokens are no 0 tokens/s"
@@ -80,7 +80,7 @@ server_start --step-base 100ms
 "$BIN/ipf-prep" sharegpt "$TESTS/../examples/chat.json" --output-tokens 20 -n 5 -q -o chat.trace
 "$BIN/ipf-sched" constant:rate=20,n=5 -t chat.trace -q | "$BIN/ipf-fire" -q -u "$URL" -m sim -t chat.trace |
 	"$BIN/ipf-collect" -q -o run.results
-is "$(json '[.total.requests.ok, .total.throughput.output_tokens_per_s, .total.throughput.absent]')" '[5,null,"no request ended within the window"]' "five good answers are no 0 tokens/s"
+is "$(json '[.total.requests.ok, .total.throughput.requests_per_s, .total.throughput.absent]')" '[5,null,"no request ended within the window"]' "five good answers are no 0 requests/s"
 
 # ---- what is a rate of 0, and what is a rate ----
 results "[$(stage s 0 5 2)]" <<'END'
@@ -116,7 +116,7 @@ contains "$(json "$samples")" "first: only 0 of 2" "one stage of two"
 is "$(json '.total | [.throughput.output_tokens_per_s, .by_model.fast.throughput.output_tokens_per_s, .by_model.slow.throughput.output_tokens_per_s, .by_model.slow.throughput.absent]')" \
 	'[4,2,2,null]' "what a stage leaves behind counts in the window in which it ends"
 is "$(json '[.stages[], .total | [.rate.completed, .rate.completed_own]]')" '[[null,null],[0.8,0.4],[0.4,0.2]]' "and is told from the stage's own"
-contains "$("$report" run.results | tr -s ' \n' ' ')" "first: no throughput: no request ended within the window; --window drain" "the text names it"
+contains "$("$report" run.results | tr -s ' \n' ' ')" "first: no requests/s: no request ended within the window; --window drain" "the text names it"
 results "[$(stage first 0 5 2), $(stage second 5 10 2)]" <<'END'
 0 0 12 1 slow
 0 1 12 1 slow
@@ -124,7 +124,8 @@ results "[$(stage first 0 5 2), $(stage second 5 10 2)]" <<'END'
 1 6 7 1 fast
 END
 is "$(json '.total | [.throughput.output_tokens_per_s, .by_model.fast.throughput.output_tokens_per_s, .by_model.slow.throughput.output_tokens_per_s, .by_model.slow.throughput.absent]')" \
-	'[2,2,null,"no request ended within the window"]' "one model of two has no throughput"
+	'[3.6,2,1.6,"no request ended within the window"]' "one model of two has no requests/s, but tokens"
+is "$(json '.total | [.rate.completed, .by_model.fast.rate.completed, .by_model.slow.rate.completed]')" '[0.2,0.2,null]' "as its answers ended later"
 is "$("$report" run.results | awk '{ gsub(/[^ -~]/, "?") } length > 80')" "" "on 80 columns"
 
 # ---- stages without a length, and stages that wait for their last request ----
