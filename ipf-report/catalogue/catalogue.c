@@ -62,6 +62,10 @@ NUMBER_IF(fairness_groups, f->fairness.groups > 0, f->fairness.groups)
 NUMBER_IF(fairness_goodput, f->fairness.groups > 0, f->fairness.goodput)
 NUMBER_IF(fairness_tokens, f->fairness.groups > 0, f->fairness.output_tokens)
 
+/* Of users that began at the same moment. */
+NUMBER_IF(together_ttft, f->together.requests > 0, f->together.ttft_p99_ms)
+NUMBER_IF(together_e2e, f->together.requests > 0, f->together.e2e_p99_ms)
+
 /* Of requests that were refused. */
 NUMBER_IF(refused, f->refusals.refused > 0, f->refusals.refused)
 NUMBER_IF(refused_share, f->refusals.refused > 0, (double)f->refusals.refused / (double)f->started)
@@ -312,6 +316,12 @@ const struct catalogue_figure catalogue[] = {
 	{ROW("history/text_generated_tokens", "sent back as text", "tokens", COUNT, "history"), .number = read_generated},
 	{ROW("history/text_tokens", "sent back as text, as read", "tokens", COUNT, "history"), .number = read_tokens},
 
+	{ROW("started_together/requests", "started together", "requests", COUNT, "started_together"),
+     AT(together.requests), .positive = true},
+	{ROW("started_together/ttft_p99_ms", "TTFT p99 of the others", "ms", DURATION, "started_together"),
+     .number = together_ttft},
+	{ROW("started_together/e2e_p99_ms", "E2E p99 of the others", "ms", DURATION, "started_together"),
+     .number = together_e2e},
 	{ROW("in_flight/mean", "in flight, mean", "requests", NUMBER, "in_flight"), AT(in_flight_mean),
      COLUMN("in_flight_mean"), .point = "in_flight",
      FAMILY("ipf_requests_in_flight_mean", "Requests in flight, mean over time.")},

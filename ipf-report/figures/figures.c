@@ -174,9 +174,37 @@ static bool has_gaps(const struct row_selection *sel, int32_t stage)
 	return false;
 }
 
+/* The gaps in the steady part of the stages, from the windows of the run; of a member, and of repeats, they are not
+ * known. 0: no stage is narrowed. */
+static int build_steady_gaps(struct figures *f, const struct row_selection *sel)
+{
+	const struct run_data *run = sel->run;
+	struct histogram *all = histogram_new_coarse();
+	bool any = false;
+	for (size_t s = 0; all && s < run->schedule.count; s++) {
+		const struct stage_window range = run_data_part_window(run, 0, (int32_t)s);
+		if (!range.steady || (sel->stage >= 0 ? (int32_t)s != sel->stage : !run->schedule.stages[s].measured))
+			continue;
+		any = true;
+		const bool known = sel->member < 0 && run->windows && (run->shards || run->part_count == 1);
+		const struct window *w;
+		for (size_t i = 0; known && (w = series_get(run->windows, i)); i++)
+			if (w->stage == (int64_t)s && w->itl_ns && window_begin_ns(w) >= range.begin_ns &&
+			    window_begin_ns(w) + w->length_ns <= range.end_ns)
+				histogram_merge(all, w->itl_ns);
+	}
+	if (any && all)
+		metric_summary_of_histogram(&f->itl, all, 1e-6, &sel->options->percentiles);
+	histogram_free(all);
+	return all ? any : -1;
+}
+
 /* There are no histograms for each target. Those of a model are complete or none: not of some stages only. */
 static int build_gaps(struct figures *f, const struct row_selection *sel)
 {
+	const int steady = sel->options->window == WINDOW_STEADY ? build_steady_gaps(f, sel) : 0;
+	if (steady != 0)
+		return steady < 0 ? -1 : 0;
 	struct histogram *all = histogram_new(), *none = histogram_new();
 	bool complete = sel->member < 0 || sel->by == BY_MODEL;
 	for (size_t s = 0; all && none && complete && s < sel->run->schedule.count; s++) {
@@ -568,10 +596,19 @@ static int build_objectives(struct figures *f, const struct row_selection *sel, 
 
 /* ---- stages, total, groups ---- */
 
+/* With --window steady, latencies are those of the requests that started in the steady part, where there is one. */
+static bool is_steady(const struct row_selection *sel, const struct row *row)
+{
+	if (sel->options->window != WINDOW_STEADY)
+		return true;
+	const struct stage_window *w = &sel->run->parts[row->part].windows[row->stage];
+	return !w->steady || (row->start_ns >= w->begin_ns && row->start_ns < w->end_ns);
+}
+
 static struct picked_rows pick(const struct row_selection *sel)
 {
 	struct picked_rows picked = {.columns = &sel->whole->columns};
-	for_rows(sel, row) picked_rows_add(&picked, row);
+	for_rows(sel, row) if (is_steady(sel, row)) picked_rows_add(&picked, row);
 	return picked;
 }
 
@@ -750,6 +787,8 @@ static int build_level(struct figures *stages, struct figures *total, const stru
 	for (size_t i = 0; bad == 0 && i < level.count; i++) {
 		struct row_selection sel = select_rows(all, (int32_t)i);
 		bad = set_stage(&stages[i], &level.parts[i], &sel, &flights[i], err);
+		if (bad == 0 && all->member < 0 && all->options->window != WINDOW_STEADY)
+			bad = started_together_find(&stages[i].together, run, (int32_t)i, err);
 		if (bad == 0)
 			bad = build_figures(&stages[i], &sel, &level.parts[i], err);
 	}

@@ -15,6 +15,7 @@
 #include "figures/fairness.h"
 #include "figures/metric_summary.h"
 #include "figures/row_samples.h"
+#include "figures/started_together.h"
 #include "results/run_data.h"
 
 enum window_kind {
@@ -127,6 +128,7 @@ struct figures {
 	int64_t not_streamed[RESULT_NOT_STREAMED_COUNT]; /* successful responses in one piece, by reason */
 	int64_t outputs[OUTPUT_COUNT]; /* successful responses whose text was checked, by what was found */
 	struct refusal_figures refusals;
+	struct started_together together; /* of a stage, and of the total if it is the only one */
 	struct history_figures history;
 	struct fairness fairness;         /* of the values of a tag, with --by tag */
 	int64_t deadlines, deadlines_met; /* fluidity; 0: not measured */

@@ -32,7 +32,9 @@ static const struct accuracy *accuracy_of(const struct report *report, const str
 
 json_t *json_accuracy(const struct report *report, const struct figures *f)
 {
-	const struct accuracy *a = accuracy_of(report, f);
+	/* error bars are of all requests of a stage */
+	const bool steady = report->options->window == WINDOW_STEADY;
+	const struct accuracy *a = steady ? NULL : accuracy_of(report, f);
 	json_t *json = json_object();
 	for (enum bar bar = 0; a && bar < ERROR_BARS; bar++) {
 		const struct bar_spec *spec = &bar_specs[bar];

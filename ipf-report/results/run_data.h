@@ -96,6 +96,7 @@ struct stage_window {
 	int64_t drain_ns;         /* end of its last request; at least end_ns */
 	bool counted;             /* the stage is bounded by a count, and the window includes end_ns */
 	int64_t length_ns;        /* as scheduled; IPF_ABSENT if counted */
+	bool steady;              /* narrowed to its steady part */
 };
 
 enum { TARGET_UNSEEN = -3 };

@@ -12,6 +12,7 @@ static void narrow_window(struct stage_window *w, const struct steady_finding *f
 	w->end_ns = f->to_ns < w->end_ns ? f->to_ns : w->end_ns;
 	w->length_ns = w->end_ns - w->begin_ns;
 	w->counted = false;
+	w->steady = true;
 }
 
 static void narrow_windows(struct run_data *run, const struct steady *s, int first, int end)

@@ -369,6 +369,25 @@ static void note_resent_syns(const struct telling *t)
 	}
 }
 
+/* Latencies that are those of a burst and of the load after it. */
+static void note_started_together(const struct telling *t)
+{
+	json_t *stage;
+	size_t i;
+	json_array_foreach(json_at(t->report, "stages"), i, stage)
+	{
+		if (json_is_false(json_at(stage, "measured")) || isnan(figure_at(stage, "started_together/requests")))
+			continue;
+		doc_note(t->d, "%s: %s", text_at(stage, "name"),
+		         phrase(t->d, stage,
+		                "{started_together/requests#} of {requests/started#} requests began at the same moment, without a "
+		                "warm-up or rampup=[; TTFT p99 of the others {started_together/ttft_p99_ms} ms][, E2E p99 "
+		                "{started_together/e2e_p99_ms} ms]"))
+			->tone = TONE_WARN;
+		return;
+	}
+}
+
 /* Tokens before the first event that no event brings. */
 static void note_hidden(const struct telling *t)
 {
@@ -404,6 +423,7 @@ void section_latency(const struct telling *t)
 		tell_total(t);
 	note_resent_syns(t);
 	note_hidden(t);
+	note_started_together(t);
 	tell_early_stopping(t);
 	if (measured > 1)
 		tell_stages(t);

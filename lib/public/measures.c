@@ -8,6 +8,7 @@
 #include "public/readers.h"
 #include "public/tokenizers.h"
 #include "stream/record.h"
+#include "stream/schedule.h"
 
 #include <stdlib.h>
 
@@ -16,6 +17,7 @@ struct ipf_measure {
 	struct ipf_line *record; /* of the last row; the reader's */
 	struct record_reader *parser;
 	struct api *api;
+	struct schedule schedule;
 	struct response_options response_options;
 	struct measure_options options;
 	struct response response;
@@ -49,6 +51,19 @@ static int take_options(struct ipf_measure_options *to, const struct ipf_measure
 	return 0;
 }
 
+/* Rows say how many tokens came before stages began and ended. */
+static int open_edges(struct ipf_measure *m, struct ipf_error *err)
+{
+	struct stream_reader *stream = m->records ? m->records->stream : NULL;
+	json_t *header = stream ? schedule_find_header(stream_reader_header(stream)) : NULL;
+	if (!header)
+		return 0;
+	if (schedule_from_header(&m->schedule, header, stream_reader_name(stream), err) < 0)
+		return -1;
+	m->options.edges = stage_edges_new(&m->schedule);
+	return m->options.edges ? 0 : ipf_error_memory(err);
+}
+
 static int open_measure(struct ipf_measure *m, const struct ipf_measure_options *options, struct ipf_error *err)
 {
 	struct ipf_measure_options o = IPF_MEASURE_INIT;
@@ -65,7 +80,7 @@ static int open_measure(struct ipf_measure *m, const struct ipf_measure_options 
 	m->response_options = (struct response_options){
 		.tokens = m->options.tokens, .keep_text = m->options.keep_text, .keep_others = m->options.keep_events};
 	m->parser = record_reader_new();
-	return m->parser ? 0 : ipf_error_memory(err);
+	return m->parser ? open_edges(m, err) : ipf_error_memory(err);
 }
 
 int ipf_measure_open(struct ipf_measure **measure, struct ipf_reader *records,
@@ -148,6 +163,8 @@ void ipf_measure_close(struct ipf_measure *m)
 	record_reader_close(m->parser);
 	api_close(m->api);
 	response_release(&m->response);
+	stage_edges_free(m->options.edges);
+	schedule_release(&m->schedule);
 	measure_release(&m->measure);
 	buffer_release(&m->json);
 	line_release(&m->row);

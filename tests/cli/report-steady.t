@@ -37,6 +37,14 @@ is "$(jq -c '.stages[0] | [.window_s, .throughput.output_tokens_per_s, .in_fligh
 is "$(jq -c '.total.window_s' "$OUT")" 48 "and so are those of the total"
 contains "$("$ipf_report" run.results | tr -s ' \n' ' ')" "steady from 11 s to 59 s" "as text"
 
+# Latencies too: what started before the steady part is slower.
+jq -c 'if .n and .start_ns < 11000000000 then .ttft_ns = 9000000 else . end' lines >slow
+seal header slow >slow.results
+is "$("$ipf_report" -q -f json slow.results | jq -c '.stages[0].latency.ttft_ms.from_start | [.n, .max]')" '[440,9]' "the latencies of a stage are those of all of its requests"
+is "$("$ipf_report" -q -f json --window steady slow.results | jq -c '[.stages[0], .total] | map([.latency.ttft_ms.from_start | .n, .max])')" '[[384,1],[384,1]]' \
+	"with --window steady, they are those of the requests that started in it"
+is "$("$ipf_report" -q -f json --window steady slow.results slow.results 2>&1 | jq -c '.total.latency.ttft_ms.from_start | [.n, .max]')" '[768,1]' "of repeats as well"
+
 results 1
 "$ipf_report" -q -f json run.results >run.json
 matches "$(jq -r '.steady[0] | "\(.found) \(.reason)"' run.json)" '^false trend: in flight rises by [0-9.]* % over the last [0-9]* of 58 windows$' "a ramp is not steady"
@@ -77,5 +85,10 @@ is "$(jq -c 'map(.stage)' steady)" '[1]' "the trailer has the measured stage onl
 is "$(jq -c '.[0] | [.found, .from_ns < .to_ns and .to_ns <= 4300000000, .windows >= 10, .in_flight.mean, .itl_ns.mean]' steady)" \
 	'[true,true,true,8,1000000]' "the trailer has when it was steady, eight requests in flight, and a gap of a step"
 sed "s/^/# /" steady
+from=$(jq '.[0].from_ns' steady) to=$(jq '.[0].to_ns' steady)
+is "$("$ipf_report" -q -f json --window steady run.results | jq -c '.stages[1].latency | [.ttft_ms.from_start.n, .itl_ms.n]')" \
+	"$(jq -sc --argjson from "$from" --argjson to "$to" '[([.[] | select(.n != null and .stage == 1 and .start_ns >= $from and .start_ns < $to)] | length),
+		([.[] | select(.window != null and .stage == 1 and .t_ns >= $from and .t_ns + .length_ns <= $to) | .itl_ns.count // 0] | add)]' run.results)" \
+	"--window steady has the latencies of that part, and the gaps of its windows"
 is "$("$ipf_report" -q -f json run.results | jq -c .steady)" "$(cat steady)" "the report finds the same"
 matches "$(tail -1 run.results | jq -r '.end.verdict.checks[] | select(.name == "enough_samples") | .detail')" '(^|; )(steady from|no steady state|steady state unknown)' "and the verdict says so"
