@@ -4,7 +4,6 @@
 
 #include "absent.h"
 #include "buffer.h"
-#include "cli/units.h"
 #include "clock.h"
 
 #include <math.h>
@@ -32,11 +31,8 @@ static const struct stage_key keys[] = {
 
 static int pauses_check(const struct stage *stage, struct ipf_error *err)
 {
-	char length[32], rampup[32];
-
-	if (stage->rampup_ns != IPF_ABSENT && stage->for_ns != IPF_ABSENT && stage->rampup_ns > stage->for_ns)
-		return ipf_error_set(err, IPF_USAGE, "rampup: expected at most for= (%s), got %s",
-		                     format_duration(stage->for_ns, length), format_duration(stage->rampup_ns, rampup));
+	if (rampup_check(stage, true, "", err) < 0)
+		return -1;
 	if (stage->process_given && stage->think_ns == IPF_ABSENT)
 		return ipf_error_set(err, IPF_USAGE, "process: requires think=TIME");
 	if (!stage->process_given && !isnan(stage->cv))

@@ -22,6 +22,7 @@ static const struct stage_key keys[] = {
 	STAGE_KEY("most", "COUNT", KEY_COUNT, most, "stop after COUNT stages (default: 60)"),
 	STAGE_KEY("for", "TIME", KEY_DURATION, for_ns, "length of a stage"),
 	STAGE_KEY("n", "COUNT", KEY_COUNT, n, "number of requests or sessions in a stage"),
+	STAGE_KEY("rampup", "TIME", KEY_DURATION, rampup_ns, "with users or sessions: they start over this time"),
 	KEY_IDLE_MAX,
 	KEY_SALT,
 	PROCESS_KEYS,
@@ -59,6 +60,8 @@ static int search_check(const struct stage *stage, struct ipf_error *err)
 		                     stage->by_sessions ? "sessions" : "users");
 	if (!in_closed_loop(stage) && (stage->salt || stage->idle_max_ns != IPF_ABSENT))
 		return ipf_error_set(err, IPF_USAGE, "%s: requires users or sessions", stage->salt ? "salt" : "idle-max");
+	if (rampup_check(stage, in_closed_loop(stage), "users or sessions", err) < 0)
+		return -1;
 	if (stage->salt && stage->for_ns == IPF_ABSENT)
 		return ipf_error_set(err, IPF_USAGE, "salt: requires for=, without which no request is sent twice");
 	if (!in_closed_loop(stage) && process_check(stage, err) < 0)

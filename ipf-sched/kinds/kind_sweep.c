@@ -25,6 +25,7 @@ static const struct stage_key keys[] = {
 	STAGE_KEY("upto", "NUMBER", KEY_NUMBER, upto, "with from=: highest rate / sustained rate (default: 1.2)"),
 	STAGE_KEY("for", "TIME", KEY_DURATION, for_ns, "length of each stage"),
 	STAGE_KEY("n", "COUNT", KEY_COUNT, n, "number of requests or sessions in each stage"),
+	STAGE_KEY("rampup", "TIME", KEY_DURATION, rampup_ns, "with users=: new users start one after another"),
 	STAGE_KEY("rest", "TIME", KEY_DURATION, off_ns, "a rest of this length between stages"),
 	PROCESS_KEYS,
 	KEY_SLOTS,
@@ -54,7 +55,8 @@ static int sweep_check(const struct stage *stage, struct ipf_error *err)
 			return ipf_error_set(err, IPF_USAGE, "rates: expected rates above 0");
 	if (stage->for_ns == IPF_ABSENT && stage->n == IPF_ABSENT)
 		return ipf_error_set(err, IPF_USAGE, "for=TIME or n=COUNT is required");
-	if (limits_check(stage, err) < 0)
+	if (limits_check(stage, err) < 0 ||
+	    rampup_check(stage, stage->rates.counts || stage->by_users, "users= or closed", err) < 0)
 		return -1;
 	if (!stage->rates.counts && !stage->by_users)
 		return process_check(stage, err);
@@ -338,6 +340,7 @@ static void point_stage(const struct stage *sweep, double value, struct stage *s
 	stage->sessions = sessions ? (int64_t)value : IPF_ABSENT;
 	stage->idle_max_ns = sweep->idle_max_ns;
 	stage->salt = sweep->salt;
+	stage->rampup_ns = sweep->rampup_ns;
 	stage->warmup = sweep->warmup;
 	stage->cooldown = sweep->cooldown;
 	stage->drain = sweep->drain;
@@ -351,6 +354,10 @@ static void point_stage(const struct stage *sweep, double value, struct stage *s
 		buffer_format(spec, "n=%lld", (long long)stage->n);
 	if (!users && stage->slots != IPF_ABSENT)
 		buffer_format(spec, ",slots=%lld", (long long)stage->slots);
+	if (stage->rampup_ns != IPF_ABSENT) {
+		buffer_byte(spec, ',');
+		put_time(spec, "rampup", stage->rampup_ns);
+	}
 	if (stage->idle_max_ns != IPF_ABSENT) {
 		buffer_byte(spec, ',');
 		put_time(spec, "idle-max", stage->idle_max_ns);

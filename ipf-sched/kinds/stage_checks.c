@@ -1,6 +1,7 @@
 #include "kinds/stage_checks.h"
 
 #include "absent.h"
+#include "cli/units.h"
 
 #include <math.h>
 
@@ -30,4 +31,18 @@ int process_check(const struct stage *stage, struct ipf_error *err)
 	if (!one && stage->process != GAPS_UNIFORM && isnan(stage->cv))
 		return ipf_error_set(err, IPF_USAGE, "process=%s requires cv=NUMBER", gaps_kind_name(stage->process));
 	return cv_check(stage->process, stage->cv, err);
+}
+
+int rampup_check(const struct stage *stage, bool closed, const char *of, struct ipf_error *err)
+{
+	char length[32], rampup[32];
+
+	if (stage->rampup_ns == IPF_ABSENT)
+		return 0;
+	if (!closed)
+		return ipf_error_set(err, IPF_USAGE, "rampup: requires %s", of);
+	if (stage->for_ns != IPF_ABSENT && stage->rampup_ns > stage->for_ns)
+		return ipf_error_set(err, IPF_USAGE, "rampup: expected at most for= (%s), got %s",
+		                     format_duration(stage->for_ns, length), format_duration(stage->rampup_ns, rampup));
+	return 0;
 }

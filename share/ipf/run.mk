@@ -4,6 +4,7 @@
 #:
 #: Variables:
 #:   RATE=4           requests per second (Poisson arrivals)
+#:   USERS=           a closed loop of so many users instead; they begin one after another over WARMUP
 #:   FOR=60s          how long they are sent
 #:   UNTIL_STABLE=    end the run when throughput and latency are within a limit such as 5%, at the latest after FOR; see
 #:                    Stability in ipf-collect(1)
@@ -25,7 +26,11 @@ $(eval $(call ipf_begin,run))
 ipf_run_ends := $(call ipf_option,--until-stable,$(call ipf_get,UNTIL_STABLE))
 ipf_run_rate   := $(call ipf_get,RATE,4)
 ipf_run_warmup := $(filter-out 0 0s,$(call ipf_get,WARMUP,5s))
-ipf_run_stages := $(call ipf_get,STAGES,$(if $(ipf_run_warmup),poisson:rate=$(ipf_run_rate)$(ipf_comma)for=$(ipf_run_warmup)$(ipf_comma)warmup) poisson:rate=$(ipf_run_rate)$(ipf_comma)for=$(call ipf_get,FOR,60s))
+ipf_run_users  := $(call ipf_get,USERS)
+ipf_run_load   := $(if $(ipf_run_users),closed:users=$(ipf_run_users),poisson:rate=$(ipf_run_rate))$(ipf_comma)for=
+# The measured stage takes over the users of the warm-up, so that they do not begin it all at once.
+ipf_run_begin  := $(if $(ipf_run_warmup),$(ipf_run_load)$(ipf_run_warmup)$(if $(ipf_run_users),$(ipf_comma)rampup=$(ipf_run_warmup))$(ipf_comma)warmup)
+ipf_run_stages := $(call ipf_get,STAGES,$(ipf_run_begin) $(ipf_run_load)$(call ipf_get,FOR,60s))
 $(call ipf_needs_url,run)
 
 $(eval $(call ipf_trace,run,,$(ipf_run_prompts) $(ipf_run_prep)))

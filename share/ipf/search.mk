@@ -8,6 +8,7 @@
 #:   HIGH=100         the highest rate
 #:   FOR=60s          how long each rate is measured
 #:   SEARCH=          more keys of the search, such as precision=10%,most=20 or users
+#:   RAMPUP=5s        with users or sessions in SEARCH: they begin one after another over this time; 0: all at once
 #: Targets:
 #:   all              answer.txt and search.csv (a row for each stage), in the folder search
 #:   trace            only the requests: nothing is sent
@@ -20,7 +21,9 @@ include $(subst ?,\ ,$(dir $(ipf_self)))common.mk
 
 $(eval $(call ipf_begin,search))
 ipf_search_more   := $(call ipf_get,SEARCH)
-ipf_search_stage  := search:slo=$(call ipf_get,SLO,p99:ttft=500ms),low=$(call ipf_get,LOW,1),high=$(call ipf_get,HIGH,100),for=$(call ipf_get,FOR,60s)$(if $(ipf_search_more),$(ipf_comma)$(ipf_search_more))
+ipf_search_loop   := $(filter users sessions,$(subst $(ipf_comma),$(ipf_sp),$(ipf_search_more)))
+ipf_search_rampup := $(if $(ipf_search_loop),$(if $(findstring rampup=,$(ipf_search_more)),,$(filter-out 0 0s,$(call ipf_get,RAMPUP,5s))))
+ipf_search_stage  := search:slo=$(call ipf_get,SLO,p99:ttft=500ms),low=$(call ipf_get,LOW,1),high=$(call ipf_get,HIGH,100),for=$(call ipf_get,FOR,60s)$(if $(ipf_search_more),$(ipf_comma)$(ipf_search_more))$(if $(ipf_search_rampup),$(ipf_comma)rampup=$(ipf_search_rampup))
 $(call ipf_needs_url,search)
 
 $(eval $(call ipf_trace,search,,$(ipf_search_prompts) $(ipf_search_prep)))

@@ -74,6 +74,14 @@ run make -f "$SHARE/run.mk" URL="$URL" STAGES="constant:rate=20,n=5 constant:rat
 is "$(ls "o u t"/*.html 2>/dev/null)" "" "PAGE=0: no page"
 is "$status $(jq -c '[(.stages | length), .run.model]' "o u t/report.json")" '0 [2,"a b"]' "stages, a folder and a model with spaces, a trace that is there"
 contains "$(cat "$ERR")" "+ ipf-sched constant:rate=20,n=5 constant:rate=30,n=5 -t run/trace.zst" "V=1 shows the commands"
+loop() { # VARIABLE=VALUE…: the stages of a closed loop
+	rm -rf loop
+	make -s -f "$SHARE/run.mk" schedule OUT=loop TRACE=run/trace.zst USERS=8 "$@" 2>/dev/null
+	head -1 loop/schedule | jq -c '[.stages[] | [.spec, .rampup_ns, .measured]]'
+}
+is "$(loop)" '[["closed:users=8,for=5s,rampup=5s,warmup",5000000000,false],["closed:users=8,for=60s",null,true]]' "USERS: a closed loop takes over the users of a warm-up in which they begin one after another"
+is "$(loop WARMUP=2s FOR=9s)" '[["closed:users=8,for=2s,rampup=2s,warmup",2000000000,false],["closed:users=8,for=9s",null,true]]' "over the length of the warm-up"
+is "$(loop WARMUP=0)" '[["closed:users=8,for=60s",null,true]]' "or at once without one"
 printf '{"prompt":"how are you"}\n{"prompt":"and you"}\n' >"my data's.jsonl"
 IPF_DATA="my data's.jsonl" run make -f "$SHARE/run.mk" DATA=wrong OUT=own URL="$URL" MODEL=sim STAGES=constant:rate=20,n=4
 is "$status $(jq .total.requests.ok own/report.json)" "0 4" "data of one's own; IPF_DATA comes before DATA"

@@ -104,6 +104,18 @@ sched sweep:rates=10,20,for=5s,rest=1s,process=constant sweep:users=2,n=3
 is "$(head -1 "$OUT" | jq -c '.stages | map([.name, .kind, .begin_ns / 1e9, .arrivals])')" \
 	'[["sweep 10/s","constant",0,50],["sweep rest 1","rest",5,0],["sweep 20/s","constant",6,100],["sweep 2 users","closed",11,3]]' \
 	"a sweep is a stage for each rate or number of users"
+sched sweep:users=2,3,for=5s,rampup=2s -t "$DATA/five.trace"
+is "$(head -1 "$OUT" | jq -c '.stages | map([.spec, .rampup_ns])')" '[["closed:users=2,for=5s,rampup=2s",2000000000],["closed:users=3,for=5s,rampup=2s",2000000000]]' \
+	"new users of a sweep start one after another"
+sched search:slo=p99:ttft=1s,low=1,high=9,users,for=5s,rampup=2s -t "$DATA/five.trace"
+is "$(stage 0 .rampup_ns)" 2000000000 "and those of a search"
+for stage in sweep:rates=1,2,for=5s,rampup=2s search:slo=p99:ttft=1s,low=1,high=9,for=5s,rampup=2s; do
+	run "$BIN/ipf-sched" "$stage"
+	status_is 2 "$stage"
+	stderr_contains "rampup: requires users" "arrivals of an open loop have no users"
+done
+run "$BIN/ipf-sched" sweep:users=2,3,for=5s,rampup=6s
+stderr_contains "rampup: expected at most for= (5 s), got 6 s" "it is within the stage"
 
 sched steps:rates=2,0,3,each=10s,process=constant rest:for=1s
 is "$(awk '{ n[int($2 / 1e10)]++ } END { print n[0], n[1] + 0, n[2] }' arrivals)" "20 0 30" "steps have their rates, one after another"
