@@ -44,7 +44,7 @@ struct collect {
 	struct measure_options measure_options;
 	struct response response;
 	struct measure measure;
-	struct stage_edges *edges; /* of the input that is read */
+	struct stage_edges *edges;         /* of the input that is read */
 	struct output_check *output_check; /* NULL: texts are not checked */
 	struct history_tokens *history;    /* NULL: no input has live histories; like the next */
 	struct early_turns *early;

@@ -894,11 +894,10 @@ int measure_row(struct measure *m, const struct record *record, const struct res
 		row->finish_server = json_text(&m->finish_server, buffer_all(&r->finish_server));
 	keep_server_times(r, row);
 	keep_details(r, row);
-	const struct buffer *all[] = {&m->kind,         &m->error_text,  &m->finish,   &m->finish_server,
-	                              &m->text,         &m->reasoning,   &m->event_ns, &m->tokens_list,
-	                              &m->not_streamed, &m->event_kinds, &m->other_ns, &m->other_kinds,
-	                              &m->outputs_text, &m->source,      &m->doubt,    &m->given_up,
-	                              &m->edges.times,  &m->edges.tokens};
+	const struct buffer *all[] = {&m->kind,      &m->error_text,  &m->finish,       &m->finish_server, &m->text,
+	                              &m->reasoning, &m->event_ns,    &m->tokens_list,  &m->not_streamed,  &m->event_kinds,
+	                              &m->other_ns,  &m->other_kinds, &m->outputs_text, &m->source,        &m->doubt,
+	                              &m->given_up,  &m->edges.times, &m->edges.tokens};
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		if (all[i]->failed)
 			return ipf_error_memory(err);
@@ -907,11 +906,10 @@ int measure_row(struct measure *m, const struct record *record, const struct res
 
 void measure_release(struct measure *m)
 {
-	struct buffer *all[] = {&m->kind,         &m->error_text,  &m->finish,   &m->finish_server,
-	                        &m->text,         &m->reasoning,   &m->event_ns, &m->tokens_list,
-	                        &m->not_streamed, &m->event_kinds, &m->other_ns, &m->other_kinds,
-	                        &m->outputs_text, &m->source,      &m->doubt,    &m->given_up,
-	                              &m->edges.times,  &m->edges.tokens};
+	struct buffer *all[] = {&m->kind,      &m->error_text,  &m->finish,       &m->finish_server, &m->text,
+	                        &m->reasoning, &m->event_ns,    &m->tokens_list,  &m->not_streamed,  &m->event_kinds,
+	                        &m->other_ns,  &m->other_kinds, &m->outputs_text, &m->source,        &m->doubt,
+	                        &m->given_up,  &m->edges.times, &m->edges.tokens};
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		buffer_release(all[i]);
 	jdoc_release(&m->headers);

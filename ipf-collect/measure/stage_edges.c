@@ -7,7 +7,9 @@
 
 struct stage_edges {
 	const struct schedule *schedule;
-	int64_t *last_end_ns; /* of each stage that holds the schedule's time; IPF_ABSENT */
+	struct stage_end {
+		int64_t last_ns, requests; /* of those that have ended; last_ns: IPF_ABSENT */
+	} * ends;                      /* of each stage that holds the schedule's time */
 	struct edge {
 		int64_t t_ns;
 		size_t stage; /* whose begin or end it is; of several, the first */
@@ -19,6 +21,13 @@ struct stage_edges {
 static bool holds_time(const struct schedule_stage *stage)
 {
 	return (stage->end_ns == IPF_ABSENT || stage->drain) && !stage->overlap;
+}
+
+/* Has every request of the stage ended? Those of a stage that repeats its requests are not counted. */
+static bool is_over(const struct schedule_stage *stage, const struct stage_end *end)
+{
+	return end->last_ns != IPF_ABSENT &&
+	       (stage->cycle || stage->arrivals == IPF_ABSENT || stage->arrivals == 0 || end->requests >= stage->arrivals);
 }
 
 static int by_time(const void *a, const void *b)
@@ -40,9 +49,15 @@ static void find_times(struct stage_edges *e)
 		e->list[e->count++] = (struct edge){stage->begin_ns + shift_ns, i};
 		if (stage->end_ns != IPF_ABSENT)
 			e->list[e->count++] = (struct edge){stage->end_ns + shift_ns, i};
+		if (!holds_time(stage))
+			continue;
+		if (!is_over(stage, &e->ends[i])) /* nor does a later one begin */
+			break;
+		if (stage->end_ns == IPF_ABSENT) /* its window includes that moment */
+			e->list[e->count++] = (struct edge){e->ends[i].last_ns + 1, i + 1};
 		const int64_t planned_ns = stage->end_ns == IPF_ABSENT ? stage->begin_ns : stage->end_ns;
-		if (e->last_end_ns[i] != IPF_ABSENT && e->last_end_ns[i] > planned_ns + shift_ns)
-			shift_ns = e->last_end_ns[i] - planned_ns;
+		if (e->ends[i].last_ns > planned_ns + shift_ns)
+			shift_ns = e->ends[i].last_ns - planned_ns;
 	}
 	qsort(e->list, e->count, sizeof *e->list, by_time);
 	size_t kept = 0;
@@ -59,13 +74,13 @@ struct stage_edges *stage_edges_new(const struct schedule *schedule)
 		return NULL;
 	e->schedule = schedule;
 	e->list = calloc(2 * schedule->count + 1, sizeof *e->list);
-	e->last_end_ns = calloc(schedule->count + 1, sizeof *e->last_end_ns);
-	if (!e->list || !e->last_end_ns) {
+	e->ends = calloc(schedule->count + 1, sizeof *e->ends);
+	if (!e->list || !e->ends) {
 		stage_edges_free(e);
 		return NULL;
 	}
 	for (size_t i = 0; i < schedule->count; i++)
-		e->last_end_ns[i] = IPF_ABSENT;
+		e->ends[i].last_ns = IPF_ABSENT;
 	find_times(e);
 	return e;
 }
@@ -75,7 +90,7 @@ void stage_edges_free(struct stage_edges *e)
 	if (!e)
 		return;
 	free(e->list);
-	free(e->last_end_ns);
+	free(e->ends);
 	free(e);
 }
 
@@ -83,20 +98,21 @@ void stage_edges_add(struct stage_edges *e, const struct result *row)
 {
 	if (!e || row->end_ns == IPF_ABSENT || row->stage < 0 || (size_t)row->stage >= e->schedule->count)
 		return;
-	if (!holds_time(&e->schedule->stages[row->stage]) || row->end_ns <= e->last_end_ns[row->stage])
+	const struct schedule_stage *stage = &e->schedule->stages[row->stage];
+	struct stage_end *end = &e->ends[row->stage];
+	if (!holds_time(stage))
 		return;
-	e->last_end_ns[row->stage] = row->end_ns;
-	find_times(e);
+	end->requests++;
+	end->last_ns = row->end_ns > end->last_ns ? row->end_ns : end->last_ns;
+	if (is_over(stage, end))
+		find_times(e);
 }
 
-/* The last stage whose times are known while a request of this one is in flight: one that holds the schedule's time, or
- * the last of all. */
-static size_t last_known(const struct stage_edges *e, int64_t stage)
+/* No later stage begins while a request of one is in flight that holds the schedule's time. */
+static size_t last_stage(const struct stage_edges *e, int64_t stage)
 {
-	size_t i = stage < 0 ? 0 : (size_t)stage;
-	while (i < e->schedule->count && !holds_time(&e->schedule->stages[i]))
-		i++;
-	return i;
+	const size_t own = stage < 0 ? 0 : (size_t)stage;
+	return own < e->schedule->count && holds_time(&e->schedule->stages[own]) ? own : e->schedule->count;
 }
 
 void stage_edges_measure(const struct stage_edges *e, const struct response *r, const int64_t *tokens,
@@ -112,10 +128,10 @@ void stage_edges_measure(const struct stage_edges *e, const struct response *r, 
 	buffer_clear(&lists->tokens);
 	jout_begin_list(&times);
 	jout_begin_list(&counts);
-	const size_t known = last_known(e, row->stage);
+	const size_t last = last_stage(e, row->stage);
 	bool any = false;
 	for (size_t i = 0; i < e->count && e->list[i].t_ns <= last_ns; i++) {
-		if (e->list[i].t_ns <= first_ns || e->list[i].stage > known)
+		if (e->list[i].t_ns <= first_ns || e->list[i].stage > last)
 			continue;
 		while (event < r->events_count && r->events[event].t_ns < e->list[i].t_ns)
 			before += tokens[event++];

@@ -1,6 +1,7 @@
 #include "analysis/repeats.h"
 
 #include "figures/completions.h"
+#include "figures/measured_time.h"
 #include "stats/samples.h"
 #include "stats/student.h"
 #include "stream/provenance.h"
@@ -22,6 +23,9 @@ struct work {
 	int runs;
 	struct samples *latencies; /* of each run, of one metric */
 	double *over, *under;      /* of each run */
+	struct edge_rules *rules;
+	struct completions *completed; /* of each run */
+	int64_t *measured_ns;          /* the same: its windows */
 };
 
 /* In ms, from due if there is one. */
@@ -31,33 +35,13 @@ static void read_latencies(struct work *w, enum metric metric)
 		samples_clear(&w->latencies[r]);
 	for_rows(w->run, row)
 	{
+		if (!run_data_is_steady(w->run, row))
+			continue;
 		const int64_t value = row_get(row, (int)metric), lag = row_get(row, METRIC_LAG);
 		if (row->ok && value != IPF_ABSENT)
 			samples_add(&w->latencies[row->part],
 			            (double)(metrics[metric].from_due && lag != IPF_ABSENT ? value + lag : value) / 1e6);
 	}
-}
-
-/* In how many windows of measured stages the request ended. */
-static int windows_of(const struct work *w, const struct row *row)
-{
-	int windows = 0;
-	for (size_t s = 0; s < w->run->schedule.count; s++)
-		windows += w->run->schedule.stages[s].measured &&
-		           completions_has(w->run, row, (int32_t)s, w->options->window == WINDOW_DRAIN);
-	return windows;
-}
-
-static void measure_time(struct work *w)
-{
-	for (int r = 0; r < w->runs; r++)
-		for (size_t s = 0; s < w->run->schedule.count; s++) {
-			const struct stage_window *window = &w->run->parts[r].windows[s];
-			if (w->run->schedule.stages[s].measured && window->begin_ns != IPF_ABSENT)
-				w->under[r] += (double)((w->options->window == WINDOW_DRAIN ? window->drain_ns : window->end_ns) -
-				                        window->begin_ns) /
-				               1e9;
-		}
 }
 
 /* The gaps of a request: as many as its mean gap is the mean of. */
@@ -97,24 +81,50 @@ static void add_row(struct work *w, enum figure_kind kind, const struct row *row
 	}
 }
 
-/* What each run completed in its windows, whichever stage started it. False: it is not known. */
+/* What a run completed in its windows, whichever stage started it, as its report alone says. */
+static int complete(struct work *w, int run, struct ipf_error *err)
+{
+	struct counted_rows of = {w->run, run, -1};
+	struct completions own = {0}, *sum = &w->completed[run];
+	struct measured_time time;
+	int64_t windows_ns = 0;
+	if (measured_time_find(&time, w->run, run, -1, w->options->window == WINDOW_DRAIN, err) < 0)
+		return -1;
+	w->measured_ns[run] = measured_time_ns(&time, INT64_MIN, INT64_MAX);
+	measured_time_release(&time);
+	for (size_t s = 0; s < w->run->schedule.count; s++) {
+		const struct edge_rule *rule = edge_rule_of(w->rules, run, (int32_t)s);
+		if (!w->run->schedule.stages[s].measured || rule->begin_ns == IPF_ABSENT)
+			continue;
+		const struct stage_window *window = &w->run->parts[run].windows[s];
+		windows_ns += (w->options->window == WINDOW_DRAIN ? window->drain_ns : window->end_ns) - window->begin_ns;
+		of.stage = (int32_t)s;
+		completions_count(sum, &own, &of, w->rules);
+	}
+	if (windows_ns == w->measured_ns[run])
+		return 0;
+	of.stage = -1;
+	*sum = (struct completions){0};
+	return completions_count_all(sum, &of, w->rules, err);
+}
+
+/* False: it is not known. */
 static bool add_completions(struct work *w, enum figure_kind kind)
 {
 	bool known = false;
-	measure_time(w);
-	for (int64_t i = 0; i < w->run->row_count; i++) {
+	for (int r = 0; r < w->runs; r++) {
+		const struct completions *c = &w->completed[r];
+		w->under[r] = (double)w->measured_ns[r] / 1e9;
+		w->over[r] = kind == FIGURE_REQUESTS ? c->ok
+		             : kind == FIGURE_OUTPUT ? c->output_tokens
+		             : kind == FIGURE_INPUTS ? c->inputs
+		                                     : c->good;
+		known |= kind == FIGURE_REQUESTS ? c->ok > 0 : kind == FIGURE_OUTPUT ? c->has_output : c->has_inputs;
+	}
+	for (int64_t i = 0; kind == FIGURE_GOOD && i < w->run->row_count && !known; i++) {
 		const struct row *row = &w->run->rows[i];
-		const int64_t count = row_get(row, kind == FIGURE_INPUTS ? ROW_INPUTS : ROW_OUTPUT_TOKENS);
-		const double each = kind == FIGURE_GOOD       ? row->goodness == SLO_GOOD
-		                    : !row->ok                ? 0
-		                    : kind == FIGURE_REQUESTS ? 1
-		                    : count != IPF_ABSENT     ? (double)count
-		                                              : 0;
-		const int windows = windows_of(w, row);
-		w->over[row->part] += windows * each;
-		known |= kind == FIGURE_GOOD ? w->run->schedule.stages[row->stage].measured &&
-		                                   (row->goodness == SLO_GOOD || row->goodness == SLO_MISSED)
-		                             : row->ok && windows > 0 && (kind == FIGURE_REQUESTS || count != IPF_ABSENT);
+		known = w->run->schedule.stages[row->stage].measured &&
+		        (row->goodness == SLO_GOOD || row->goodness == SLO_MISSED);
 	}
 	return known;
 }
@@ -239,8 +249,13 @@ int repeats_build(struct repeats *r, const struct run_data *run, const struct fi
 	w.latencies = calloc((size_t)w.runs, sizeof *w.latencies);
 	w.over = calloc(2 * (size_t)w.runs, sizeof *w.over);
 	w.under = w.over ? w.over + w.runs : NULL;
-	if (!w.latencies || !w.over)
+	w.rules = edge_rules_new(run, options->window == WINDOW_DRAIN);
+	w.completed = calloc((size_t)w.runs, sizeof *w.completed);
+	w.measured_ns = calloc((size_t)w.runs, sizeof *w.measured_ns);
+	if (!w.latencies || !w.over || !w.rules || !w.completed || !w.measured_ns)
 		bad = ipf_error_memory(err);
+	for (int k = 0; k < w.runs && bad == 0; k++)
+		bad = complete(&w, k, err);
 	for (size_t i = 0; i < COMPARED_FIGURES && bad == 0; i++) {
 		const struct compared_figure *spec = &compared_figures[i];
 		if (!spec->repeated)
@@ -259,6 +274,9 @@ int repeats_build(struct repeats *r, const struct run_data *run, const struct fi
 	}
 	free(w.latencies);
 	free(w.over);
+	edge_rules_free(w.rules);
+	free(w.completed);
+	free(w.measured_ns);
 	return bad;
 }
 

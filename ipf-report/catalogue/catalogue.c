@@ -316,8 +316,8 @@ const struct catalogue_figure catalogue[] = {
 	{ROW("history/text_generated_tokens", "sent back as text", "tokens", COUNT, "history"), .number = read_generated},
 	{ROW("history/text_tokens", "sent back as text, as read", "tokens", COUNT, "history"), .number = read_tokens},
 
-	{ROW("started_together/requests", "started together", "requests", COUNT, "started_together"),
-     AT(together.requests), .positive = true},
+	{ROW("started_together/requests", "started together", "requests", COUNT, "started_together"), AT(together.requests),
+     .positive = true},
 	{ROW("started_together/ttft_p99_ms", "TTFT p99 of the others", "ms", DURATION, "started_together"),
      .number = together_ttft},
 	{ROW("started_together/e2e_p99_ms", "E2E p99 of the others", "ms", DURATION, "started_together"),

@@ -104,13 +104,21 @@ static bool is_in(struct range range, int64_t t_ns)
 	return t_ns >= range.begin_ns && t_ns < range.end_ns;
 }
 
-void completions_count(struct completions *all, struct completions *own, const struct run_data *run, int32_t stage,
+static bool counts(const struct counted_rows *of, const struct row *row)
+{
+	return row->end_ns != IPF_ABSENT && (of->part < 0 || row->part == of->part);
+}
+
+void completions_count(struct completions *all, struct completions *own, const struct counted_rows *of,
                        const struct edge_rules *rules)
 {
+	const struct run_data *run = of->run;
+	const int32_t stage = of->stage;
 	for (int64_t i = 0; i < run->row_count; i++) {
 		const struct row *row = &run->rows[i];
 		const struct edge_rule *rule = edge_rule_of(rules, row->part, stage);
-		if (rule->begin_ns == IPF_ABSENT || row->end_ns == IPF_ABSENT || row->end_ns < rule->begin_ns)
+		if (!counts(of, row) || rule->begin_ns == IPF_ABSENT || row->end_ns < rule->begin_ns ||
+		    row->start_ns >= rule->end_ns)
 			continue;
 		const struct range range = range_of(row, stage, rule);
 		const bool ended = is_in(range, row->end_ns);
@@ -134,9 +142,10 @@ static size_t join_ranges(struct range *list, const struct run_data *run, int pa
 		if (!run->schedule.stages[s].measured || rule->begin_ns == IPF_ABSENT)
 			continue;
 		size_t at = count++;
-		for (; at > 0 && list[at - 1].begin_ns > rule->begin_ns; at--)
+		const struct range range = {rule->begin_ns + rule->taken, rule->end_ns};
+		for (; at > 0 && list[at - 1].begin_ns > range.begin_ns; at--)
 			list[at] = list[at - 1];
-		list[at] = (struct range){rule->begin_ns, rule->end_ns};
+		list[at] = range;
 	}
 	for (size_t i = 0; i < count; i++)
 		if (joined && list[i].begin_ns <= list[joined - 1].end_ns)
@@ -147,9 +156,10 @@ static size_t join_ranges(struct range *list, const struct run_data *run, int pa
 	return joined;
 }
 
-int completions_count_all(struct completions *all, const struct run_data *run, const struct edge_rules *rules,
+int completions_count_all(struct completions *all, const struct counted_rows *of, const struct edge_rules *rules,
                           struct ipf_error *err)
 {
+	const struct run_data *run = of->run;
 	struct range *list = calloc(run->schedule.count + 1, sizeof *list);
 	if (!list)
 		return ipf_error_memory(err);
@@ -157,9 +167,9 @@ int completions_count_all(struct completions *all, const struct run_data *run, c
 		const size_t count = join_ranges(list, run, part, rules);
 		for (int64_t i = 0; i < run->row_count; i++) {
 			const struct row *row = &run->rows[i];
-			if ((!run->shards && row->part != part) || row->end_ns == IPF_ABSENT)
+			if (!counts(of, row) || (!run->shards && row->part != part))
 				continue;
-			for (size_t k = 0; k < count; k++) {
+			for (size_t k = 0; k < count && row->end_ns >= list[k].begin_ns; k++) {
 				const bool ended = is_in(list[k], row->end_ns);
 				count_request(all, row, ended);
 				count_tokens(all, row, list[k]);

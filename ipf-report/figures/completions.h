@@ -2,7 +2,8 @@
  * count when they arrived, requests as edge_rule.h says.
  *
  *     struct completions all = {0}, own = {0};
- *     completions_count(&all, &own, &run, stage, rules);      // own: requests that the stage itself started
+ *     struct counted_rows of = {&run, -1, stage};
+ *     completions_count(&all, &own, &of, rules);      // own: requests that the stage itself started
  *     … all.output_tokens / window_s …
  */
 #ifndef REPORT_COMPLETIONS_H
@@ -25,13 +26,20 @@ struct completions {
  * request had ended (drain)? A moment at which one window ends and the next begins belongs to one of them. */
 bool completions_has(const struct run_data *run, const struct row *row, int32_t stage, bool drain);
 
-/* Adds what the rows of the run brought in the window of a stage, and to `own` that of the stage's rows. */
-void completions_count(struct completions *all, struct completions *own, const struct run_data *run, int32_t stage,
+/* Whose rows count: of a part, -1 for all; and in the window of which stage, -1 for those of all measured ones. */
+struct counted_rows {
+	const struct run_data *run;
+	int part;
+	int32_t stage;
+};
+
+/* Adds what the rows brought in the window of a stage, and to `own` that of the stage's rows. */
+void completions_count(struct completions *all, struct completions *own, const struct counted_rows *of,
                        const struct edge_rules *rules);
 
 /* The same for the windows of all measured stages: everything once, however many of them overlap, and requests where
  * they ended. Fails only when memory runs out. */
-int completions_count_all(struct completions *all, const struct run_data *run, const struct edge_rules *rules,
+int completions_count_all(struct completions *all, const struct counted_rows *of, const struct edge_rules *rules,
                           struct ipf_error *err);
 
 /* Adds the completions of another window. */

@@ -56,7 +56,8 @@ static void add_start(struct edge_sums *s, const struct row *row, int64_t begin_
 
 static void look(struct edge_rule *rule, struct edge_sums *s, const struct row *row)
 {
-	if (row->start_ns == IPF_ABSENT || row->end_ns == IPF_ABSENT)
+	if (row->start_ns == IPF_ABSENT || row->end_ns == IPF_ABSENT || row->end_ns < rule->begin_ns ||
+	    row->start_ns >= rule->end_ns)
 		return;
 	rule->begin_in_flight += row->start_ns < rule->begin_ns && row->end_ns > rule->begin_ns;
 	rule->end_in_flight += row->start_ns < rule->end_ns && row->end_ns >= rule->end_ns;

@@ -25,7 +25,7 @@ enum edge_counting { EDGE_ENDS, EDGE_SHARES, EDGE_STARTS };
 
 struct edge_rule {
 	int64_t begin_ns, end_ns; /* the window, up to before end_ns; IPF_ABSENT: the stage did not begin */
-	bool taken;               /* begin_ns itself belongs to a window that ends there, but for the stage's own requests */
+	bool taken; /* begin_ns itself belongs to a window that ends there, but for the stage's own requests */
 	enum edge_counting counting;
 	double stretch;
 	bool biased;                            /* the requests in flight differ by more than chance explains … */

@@ -27,8 +27,8 @@ struct row_selection {
 	int32_t member;         /* of that grouping; -1: all requests */
 	const struct row *rows; /* the range that contains them, among others */
 	int64_t count;
-	bool bursty;              /* the run is too short for the bursts of its load */
-	const enum metric *twins; /* for each metric: an earlier one with the same values, or itself */
+	bool bursty;                    /* the run is too short for the bursts of its load */
+	const enum metric *twins;       /* for each metric: an earlier one with the same values, or itself */
 	const struct edge_rules *rules; /* of `whole` */
 };
 
@@ -596,19 +596,10 @@ static int build_objectives(struct figures *f, const struct row_selection *sel, 
 
 /* ---- stages, total, groups ---- */
 
-/* With --window steady, latencies are those of the requests that started in the steady part, where there is one. */
-static bool is_steady(const struct row_selection *sel, const struct row *row)
-{
-	if (sel->options->window != WINDOW_STEADY)
-		return true;
-	const struct stage_window *w = &sel->run->parts[row->part].windows[row->stage];
-	return !w->steady || (row->start_ns >= w->begin_ns && row->start_ns < w->end_ns);
-}
-
 static struct picked_rows pick(const struct row_selection *sel)
 {
 	struct picked_rows picked = {.columns = &sel->whole->columns};
-	for_rows(sel, row) if (is_steady(sel, row)) picked_rows_add(&picked, row);
+	for_rows(sel, row) if (run_data_is_steady(sel->run, row)) picked_rows_add(&picked, row);
 	return picked;
 }
 
@@ -672,7 +663,7 @@ static int set_stage(struct figures *f, struct rate_parts *parts, const struct r
 		parts->scheduled = f->scheduled == IPF_ABSENT ? 0 : f->scheduled;
 	}
 	pace_of(sel, &parts->after_first, &parts->span_ns);
-	completions_count(&parts->all, &parts->own, sel->run, sel->stage, sel->rules);
+	completions_count(&parts->all, &parts->own, &(struct counted_rows){sel->run, -1, sel->stage}, sel->rules);
 	if (by_time) /* which is the time when requests were due: it has no others */
 		parts->all = parts->own;
 	add_edges(parts, sel);
@@ -747,7 +738,7 @@ static int measure_total(struct rate_parts *parts, const struct row_selection *s
 		return 0;
 	parts->all = (struct completions){0};
 	parts->corrected = false;
-	return completions_count_all(&parts->all, sel->run, sel->rules, err);
+	return completions_count_all(&parts->all, &(struct counted_rows){sel->run, -1, -1}, sel->rules, err);
 }
 
 /* The total of one stage is that stage. */
@@ -901,8 +892,9 @@ static void judge_windows(const struct run_figures *figures, const struct run_da
 		snprintf(what, sizeof what, "only %lld of %lld started requests", (long long)first->ended,
 		         (long long)first->started);
 	verdict_note(run->verdict, VERDICT_SAMPLES, VERDICT_DOUBTFUL, "%s: %s ended within the stage%s%s", first->name,
-	             what, isnan(first->completed_counted) ? ", which its requests/s count (--window drain counts all)"
-	                                                   : ": its requests/s are an estimate",
+	             what,
+	             isnan(first->completed_counted) ? ", which its requests/s count (--window drain counts all)"
+	                                             : ": its requests/s are an estimate",
 	             more);
 }
 

@@ -94,10 +94,10 @@ struct figures {
 	int64_t empty;         /* of `ok`: complete responses without content */
 	int64_t scheduled, started, ok, failed, hung_up, cut, cancelled, stale, errors[VERDICT_KINDS];
 	double offered, achieved, completed, completed_own; /* completed_own: of those, requests of the stage itself */
-	double completed_counted; /* those that ended in the window; NAN: the same as completed */
+	double completed_counted;                           /* those that ended in the window; NAN: the same as completed */
 	double begin_in_flight, end_in_flight; /* at the edges of the window; NAN: as many as chance explains */
 	double tokens_spread; /* share of output_per_s whose arrival at an edge is not known exactly; NAN: 1 % or less */
-	double inputs_per_s;                                /* of batches of embeddings, documents of rankings */
+	double inputs_per_s;  /* of batches of embeddings, documents of rankings */
 	double input_per_s, output_per_s, total_per_s;
 	double images_per_s, audio_s_per_s; /* NAN: none were sent */
 	double output_audio_s_per_s;        /* NAN: no answer was audio */

@@ -8,12 +8,12 @@
 #define TOGETHER_SHARE 0.05 /* of the mean E2E */
 enum { TOGETHER_FEWEST = 5 };
 
-/* The first start of a part in the stage, which belongs to shard or repeat; IPF_ABSENT. */
+/* The first start of a repeat, or of all shards (-1), in the stage; IPF_ABSENT. */
 static int64_t first_start(const struct row *rows, int64_t count, int32_t part)
 {
 	int64_t first = IPF_ABSENT;
 	for (int64_t i = 0; i < count; i++)
-		if (rows[i].part == part && rows[i].start_ns != IPF_ABSENT &&
+		if ((part < 0 || rows[i].part == part) && rows[i].start_ns != IPF_ABSENT &&
 		    (first == IPF_ABSENT || rows[i].start_ns < first))
 			first = rows[i].start_ns;
 	return first;
@@ -36,11 +36,12 @@ static void divide(struct started_together *t, const struct run_data *run, int32
 	int64_t count;
 	const struct row *rows = run_data_stage_rows(run, stage, &count);
 	const double limit_ns = TOGETHER_SHARE * mean_e2e(rows, count);
-	for (int32_t part = 0; part < run->part_count && !isnan(limit_ns); part++) {
+	const int32_t last = run->shards ? -1 : run->part_count - 1;
+	for (int32_t part = run->shards ? -1 : 0; part <= last && !isnan(limit_ns); part++) {
 		const int64_t first = first_start(rows, count, part);
 		for (int64_t i = 0; i < count; i++) {
 			const struct row *row = &rows[i];
-			if (row->part != part || row->start_ns == IPF_ABSENT)
+			if ((part >= 0 && row->part != part) || row->start_ns == IPF_ABSENT)
 				continue;
 			if ((double)(row->start_ns - first) <= limit_ns)
 				t->requests++;
@@ -56,8 +57,7 @@ static double p99_of(const struct picked_rows *rows, enum metric m, struct sampl
 	return row_samples_metric(rows, m, FROM_START, s, &infinite) == 0 ? samples_percentile(s, 99) / 1e6 : NAN;
 }
 
-int started_together_find(struct started_together *t, const struct run_data *run, int32_t stage,
-                          struct ipf_error *err)
+int started_together_find(struct started_together *t, const struct run_data *run, int32_t stage, struct ipf_error *err)
 {
 	const struct schedule_stage *schedule = &run->schedule.stages[stage];
 	struct picked_rows others = {.columns = &run->columns};
@@ -66,7 +66,8 @@ int started_together_find(struct started_together *t, const struct run_data *run
 	if (!schedule->closed)
 		return 0;
 	divide(t, run, stage, &others);
-	const double users = schedule->slots == IPF_ABSENT ? 0 : (double)schedule->slots * (run->shards ? 1 : run->part_count);
+	const double users = schedule->slots == IPF_ABSENT ? 0
+	                                                   : (double)schedule->slots * (run->shards ? 1 : run->part_count);
 	if (t->requests < TOGETHER_FEWEST || (double)t->requests < users / 2 || others.count == 0)
 		t->requests = 0;
 	if (t->requests > 0) {

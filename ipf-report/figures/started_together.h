@@ -12,13 +12,12 @@
 #include "results/run_data.h"
 
 struct started_together {
-	int64_t requests;                /* 0: none, or no more than chance explains */
-	double ttft_p99_ms, e2e_p99_ms;  /* of all other requests; NAN: they have none */
+	int64_t requests;               /* 0: none, or no more than chance explains */
+	double ttft_p99_ms, e2e_p99_ms; /* of all other requests; NAN: they have none */
 };
 
 /* Together are requests whose start is at most 5 % of the mean E2E after the first one, if they are at least five, and
  * half as many as there are users. Fails only when memory runs out. */
-int started_together_find(struct started_together *t, const struct run_data *run, int32_t stage,
-                          struct ipf_error *err);
+int started_together_find(struct started_together *t, const struct run_data *run, int32_t stage, struct ipf_error *err);
 
 #endif

@@ -5,7 +5,7 @@
  *
  * The results have the time of the first and of the last content event, and how many tokens came before each begin and
  * end of a stage in between (edge_ns in ipf-results(5)). Between two such times, tokens are spread evenly. Tokens of a
- * response that was not streamed arrive at its end.
+ * response that was not streamed arrive at its end, and so do those of one whose first event is not known.
  */
 #ifndef REPORT_TOKEN_TIMES_H
 #define REPORT_TOKEN_TIMES_H
@@ -13,8 +13,9 @@
 #include "results/run_data.h"
 
 struct token_times {
-	double tokens; /* output tokens of the request; NAN: not known */
+	double tokens;             /* output tokens of the request; NAN: not known */
 	int64_t first_ns, last_ns; /* IPF_ABSENT: not known */
+	int64_t after_ns;          /* … and may have been earlier, after this time; IPF_ABSENT */
 	double events;             /* between these, with both */
 	const int64_t *edges;      /* for each edge its time and the tokens before it */
 	int64_t edge_count;

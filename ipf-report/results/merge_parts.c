@@ -89,7 +89,7 @@ static int disjoint(const struct run_data *run, struct ipf_error *err)
 	return answer;
 }
 
-/* Did any two parts run at the same time, by the wall clock? -1: not known. */
+/* Did any two parts run at the same time, by the wall clock? A part without requests has no length. -1: not known. */
 static int overlapping(const struct run_data *run)
 {
 	int answer = 0;
@@ -98,7 +98,7 @@ static int overlapping(const struct run_data *run)
 			const struct run_part *a = &run->parts[i], *b = &run->parts[k];
 			if (a->t0_ns == IPF_ABSENT || b->t0_ns == IPF_ABSENT)
 				return -1;
-			answer |= a->t0_ns < b->t0_ns + b->last_ns && b->t0_ns < a->t0_ns + a->last_ns;
+			answer |= a->t0_ns <= b->t0_ns + b->last_ns && b->t0_ns <= a->t0_ns + a->last_ns;
 		}
 	return answer;
 }

@@ -1091,3 +1091,9 @@ struct stage_window run_data_part_window(const struct run_data *run, int part, i
 {
 	return run->shards ? run_data_window(run, stage) : run->parts[part].windows[stage];
 }
+
+bool run_data_is_steady(const struct run_data *run, const struct row *row)
+{
+	const struct stage_window *w = &run->parts[row->part].windows[row->stage];
+	return !w->steady || (row->start_ns >= w->begin_ns && row->start_ns < w->end_ns);
+}

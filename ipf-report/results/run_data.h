@@ -231,6 +231,8 @@ const struct row *run_data_stage_rows(const struct run_data *run, int32_t stage,
 struct stage_window run_data_window(const struct run_data *run, int32_t stage);
 /* The window of a stage in which the requests of a part count: that of all shards, or of repeats the part's own. */
 struct stage_window run_data_part_window(const struct run_data *run, int part, int32_t stage);
+/* Did the request start in the steady part of its stage? Also if the window of that is not narrowed to it. */
+bool run_data_is_steady(const struct run_data *run, const struct row *row);
 /* What a sample of the pooled gaps is, from ipf-collect --itl: "gap", "token" or "request". */
 const char *run_data_itl(const struct run_data *run, int part);
 /* Whose definitions the rows of the part have: "ipf", or the tool of ipf-collect --definition. */

@@ -90,11 +90,11 @@ static void note_edges(const struct telling *t)
 {
 	static const char *const notes[][2] = {
 		{"rate/completed_counted", "{in_flight/begin#} requests in flight at its begin, {in_flight/end#} at its end: "
-		                           "completed is corrected for them; {rate/completed_counted} a second ended in it"},
+	                               "completed is corrected for them; {rate/completed_counted} a second ended in it"},
 		{"in_flight/end", "{in_flight/begin#} requests in flight at its begin, {in_flight/end#} at its end: completed "
-		                  "counts what ended in it, and is biased by the difference"},
+	                      "counts what ended in it, and is biased by the difference"},
 		{"throughput/spread", "{throughput/spread%} of its output tokens are of answers that crossed its edges, and "
-		                      "are spread evenly over these: the results have no exact times"}};
+	                          "the results do not say exactly when they arrived"}};
 	for (size_t i = 0; i < sizeof notes / sizeof *notes; i++) {
 		size_t others;
 		json_t *stage = first_stage(t, notes[i][0], &others);

@@ -550,9 +550,8 @@ static const struct {
      "server counts more than the trace, in front of what is not shared, three standard errors of the estimate, and "
      "20 % of (what is shared x what is not) for tokens of uneven length. A repeat counts by itself: it finds what "
      "the one before has sent, unless the cache is emptied between."},
-	{VERDICT_SAMPLES,
-     "DOUBTFUL if the requests that ended within the window of a measured stage, which its rates count, are less than "
-     "50 % of those that it started."},
+	{VERDICT_SAMPLES, "DOUBTFUL if the requests that ended within the window of a measured stage are less than "
+                      "50 % of those that it started."},
 	{VERDICT_SAMPLES,
      "DOUBTFUL if the run was to end when stable (ipf-collect --until-stable) and came to its end before."},
 };

@@ -34,7 +34,7 @@ APIS = ["openai-chat", "openai-chat", "anthropic-messages", "openai-responses", 
 ORDER = ["due_ns", "ready_ns", "slot_ns", "pool_ns", "start_ns", "connect_ns", "tls_ns", "connected_ns", "sent_ns", "first_byte_ns"]
 # Members of a record that are the answer, and members of a row that are measured though they are no times
 ANSWER = ["status", "error", "reads", "body", "body_base64", "connection"]
-MEASURED = ["stalls", "coalesced", "send_waits", "reads", *(f"reads_{n}" for n in range(2, 9)), "gap_one_ns", "gap_several_ns"]
+MEASURED = ["edge_tokens", "stalls", "coalesced", "send_waits", "reads", *(f"reads_{n}" for n in range(2, 9)), "gap_one_ns", "gap_several_ns"]
 
 
 def words(rng, count):

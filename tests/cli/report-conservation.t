@@ -1,0 +1,8 @@
+#!/bin/bash
+# Reports of random runs conserve what is in them: requests, tokens, time in flight and windows add up, whichever way the records of several clients come
+# together, and no rate is above what was offered and the backlog. SEED=… COUNT=… tries others.
+. "$TESTS/tap.sh"
+seed=${SEED:-1} count=${COUNT:-60}
+echo "# SEED=$seed COUNT=$count"
+is "$(python3 "$TESTS/helpers/random_runs.py" "$seed" "$count" "$BIN" "$TESTS/../lib/api/apis/openai-chat.json" 2>&1)" "$count runs" \
+	"overlapping stages, warm-up, rest, drain, cut, failed, retried, hung up, several clients in any order: everything adds up"
