@@ -379,7 +379,7 @@ static void note_started_together(const struct telling *t)
 		if (json_is_false(json_at(stage, "measured")) || isnan(figure_at(stage, "started_together/requests")))
 			continue;
 		doc_note(
-			t->d, "%s: %s", text_at(stage, "name"),
+			t->d, "%s: %s", words_at(stage, "name"),
 			phrase(t->d, stage,
 		           "{started_together/requests#} of {requests/started#} requests began at the same moment, without a "
 		           "warm-up or rampup=[; TTFT p99 of the others {started_together/ttft_p99_ms} ms][, E2E p99 "

@@ -100,7 +100,7 @@ static void note_edges(const struct telling *t)
 		json_t *stage = first_stage(t, notes[i][0], &others);
 		const bool told = i == 1 && stage && !isnan(figure_at(stage, notes[0][0]));
 		if (stage && !told)
-			doc_note(t->d, "%s: %s%s", text_at(stage, "name"), phrase(t->d, stage, notes[i][1]),
+			doc_note(t->d, "%s: %s%s", words_at(stage, "name"), phrase(t->d, stage, notes[i][1]),
 			         others ? doc_say(t->d, "; so it is in %zu other stage%s", others, plural((double)others)) : "");
 	}
 }
