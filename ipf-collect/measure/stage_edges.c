@@ -49,7 +49,8 @@ static void find_times(struct stage_edges *e)
 		e->list[e->count++] = (struct edge){stage->begin_ns + shift_ns, i};
 		if (stage->end_ns != IPF_ABSENT)
 			e->list[e->count++] = (struct edge){stage->end_ns + shift_ns, i};
-		if (!holds_time(stage))
+		const bool has_none = stage->arrivals == 0 && e->ends[i].last_ns == IPF_ABSENT; /* a rest */
+		if (!holds_time(stage) || has_none)
 			continue;
 		if (!is_over(stage, &e->ends[i])) /* nor does a later one begin */
 			break;

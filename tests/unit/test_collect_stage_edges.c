@@ -89,6 +89,10 @@ static void after_a_drain(void **state)
 	ended(edges, 0, 320);
 	assert_string_equal(lists(edges, 1), "[200,320,520][2,3,5]");
 	ended(edges, 7, 999); /* of no stage */
+	stages[0].arrivals = 0;
+	stage_edges_free(edges);
+	assert_non_null(edges = stage_edges_new(&schedule));
+	assert_string_equal(lists(edges, 1), "[200,400][2,4]"); /* a rest that drains has nothing to wait for */
 	stage_edges_add(NULL, NULL);
 	stage_edges_free(edges);
 }
