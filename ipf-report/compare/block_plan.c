@@ -154,17 +154,3 @@ int block_plan_place(const struct block_plan *plan, const struct run_data *run, 
 	free(sessions);
 	return 0;
 }
-
-int32_t block_plan_cell_at(const struct block_plan *plan, const struct run_data *run, const struct row *row,
-                           const struct stage_window *window, int64_t at_ns)
-{
-	const int32_t position = row->stage < (int32_t)plan->positions ? plan->position[row->stage] : -1;
-	if (!has_blocks(plan, position) || at_ns < window->begin_ns || at_ns > window->end_ns)
-		return -1;
-	const size_t blocks = plan->begin[position + 1] - plan->begin[position];
-	size_t block = (size_t)((double)(at_ns - window->begin_ns) / (double)(window->end_ns - window->begin_ns) *
-	                        (double)blocks);
-	if (block >= blocks)
-		block = blocks - 1;
-	return (int32_t)((size_t)run_of(run, row) * plan->begin[plan->stages] + plan->begin[position] + block);
-}

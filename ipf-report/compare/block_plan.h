@@ -34,8 +34,5 @@ int block_plan_make(struct block_plan *plan, const struct run_data *run, struct 
 void block_plan_release(struct block_plan *plan);
 /* Sets cells[i] for each row; -1 for those that are in no block. -1: out of memory. */
 int block_plan_place(const struct block_plan *plan, const struct run_data *run, int32_t *cells, struct ipf_error *err);
-/* The cell of a moment in the window of a stage, of which each block is a part of equal length; -1: outside. */
-int32_t block_plan_cell_at(const struct block_plan *plan, const struct run_data *run, const struct row *row,
-                           const struct stage_window *window, int64_t at_ns);
 
 #endif

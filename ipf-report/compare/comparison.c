@@ -6,8 +6,10 @@
 #include "compare/settings.h"
 #include "figures/bursts.h"
 #include "figures/completions.h"
+#include "figures/edge_rule.h"
 #include "figures/server_figures.h"
 #include "figures/stated_figures.h"
+#include "figures/token_times.h"
 #include "stats/holm.h"
 #include "stats/load_episodes.h"
 #include "stream/provenance.h"
@@ -31,6 +33,8 @@ struct side {
 	const struct run_data *run;
 	struct block_plan plan;
 	struct run_blocks blocks;
+	struct edge_rules *rules;
+	bool drain;     /* windows last until the last request of their stage has ended */
 	int32_t *cells; /* of each row */
 	int *schedule;  /* of each run */
 	struct run_figures figures;
@@ -123,7 +127,9 @@ static int begin_side(struct side *side, const struct run_data *run, const struc
 	side->blocks.runs = block_plan_runs(run);
 	side->cells = malloc((size_t)(run->row_count + 1) * sizeof *side->cells);
 	side->schedule = calloc((size_t)side->blocks.runs, sizeof *side->schedule);
-	if (!side->cells || !side->schedule)
+	side->drain = options->figures->window == WINDOW_DRAIN;
+	side->rules = edge_rules_new(run, side->drain);
+	if (!side->cells || !side->schedule || !side->rules)
 		return ipf_error_memory(err);
 	if (run_figures_build(&side->figures, run, options->figures, err) < 0)
 		return -1;
@@ -168,6 +174,7 @@ static void end_sides(struct both_sides *both)
 	for (int s = 0; s < SIDES; s++) {
 		block_plan_release(&both->side[s].plan);
 		run_figures_release(&both->side[s].figures);
+		edge_rules_free(both->side[s].rules);
 		free(both->side[s].cells);
 		free(both->side[s].schedule);
 	}
@@ -251,48 +258,107 @@ static struct addend addend_of(const struct row *row, enum figure_kind kind, boo
 	}
 }
 
-/* The time of each block, in seconds. */
-static void measure_time(const struct side *side, bool drain, double *under)
+/* The time of a stage in a run, and the cells of its blocks, each a part of equal length. */
+struct stage_cells {
+	const struct edge_rule *rule;
+	int32_t first, count;
+	double width_ns;
+};
+
+static struct stage_cells cells_of(const struct side *side, int part, size_t stage)
 {
-	const size_t each = run_blocks_each(&side->blocks);
+	struct stage_cells c = {.rule = edge_rule_of(side->rules, part, (int32_t)stage)};
+	const int32_t position = stage < side->plan.positions ? side->plan.position[stage] : -1;
+	if (position < 0 || !side->run->schedule.stages[stage].measured || c.rule->begin_ns == IPF_ABSENT ||
+	    c.rule->end_ns <= c.rule->begin_ns)
+		return c;
+	const int run = side->run->shards ? 0 : part;
+	c.count = (int32_t)(side->plan.begin[position + 1] - side->plan.begin[position]);
+	c.first = (int32_t)((size_t)run * run_blocks_each(&side->blocks) + side->plan.begin[position]);
+	c.width_ns = (double)(c.rule->end_ns - c.rule->begin_ns) / c.count;
+	return c;
+}
+
+static int32_t cell_at(const struct stage_cells *c, int64_t t_ns)
+{
+	const double cell = floor((double)(t_ns - c->rule->begin_ns) / c->width_ns);
+	return cell < 0 ? -1 : cell >= c->count ? c->count : (int32_t)cell;
+}
+
+static int64_t cell_begin(const struct stage_cells *c, int32_t cell)
+{
+	return cell == c->count ? c->rule->end_ns : c->rule->begin_ns + (int64_t)(cell * c->width_ns);
+}
+
+/* The time of each block, in seconds. */
+static void measure_time(const struct side *side, double *under)
+{
 	for (int r = 0; r < side->blocks.runs; r++)
 		for (size_t s = 0; s < side->run->schedule.count; s++) {
-			const int32_t position = s < side->plan.positions ? side->plan.position[s] : -1;
-			const struct row any = {.part = r, .stage = (int32_t)s};
-			const struct stage_window w = run_data_part_window(side->run, any.part, any.stage);
-			if (position < 0 || w.begin_ns == IPF_ABSENT)
-				continue;
-			const size_t begin = side->plan.begin[position], end = side->plan.begin[position + 1];
-			for (size_t b = begin; b < end; b++)
-				under[(size_t)r * each + b] = (double)((drain ? w.drain_ns : w.end_ns) - w.begin_ns) / 1e9 /
-				                              (double)(end - begin);
+			const struct stage_cells c = cells_of(side, r, s);
+			for (int32_t b = 0; b < c.count; b++)
+				under[c.first + b] = c.width_ns / 1e9;
 		}
 }
 
-/* Adds a request to the block of each window in which it ended, whichever stage started it. */
-static void add_completion(const struct side *side, const struct row *row, bool drain, double value, double *over)
+/* The tokens of an answer, in the blocks in which they arrived. */
+static void add_tokens(const struct stage_cells *c, const struct row *row, double *over)
+{
+	const struct token_times times = token_times_of(row);
+	if (!row->ok || isnan(times.tokens) || times.last_ns == IPF_ABSENT)
+		return;
+	const int32_t last = cell_at(c, times.last_ns);
+	int32_t cell = times.first_ns == IPF_ABSENT ? last : cell_at(c, times.first_ns);
+	for (cell = cell < 0 ? 0 : cell; cell <= last && cell < c->count; cell++)
+		over[c->first + cell] += token_times_before(&times, cell_begin(c, cell + 1)) -
+		                         token_times_before(&times, cell_begin(c, cell));
+}
+
+/* A request, as edge_rule.h says that it counts. */
+static void add_request(const struct side *side, const struct stage_cells *c, const struct row *row, size_t stage,
+                        double value, double *over)
+{
+	if (c->rule->counting == EDGE_SHARES) {
+		const int32_t last = cell_at(c, row->end_ns);
+		int32_t cell = row->start_ns == IPF_ABSENT ? last : cell_at(c, row->start_ns);
+		for (cell = cell < 0 ? 0 : cell; cell <= last && cell < c->count; cell++)
+			over[c->first + cell] += value * edge_share(row, cell_begin(c, cell), cell_begin(c, cell + 1));
+		return;
+	}
+	const bool starts = c->rule->counting == EDGE_STARTS;
+	const int64_t at_ns = starts ? row->start_ns : row->end_ns;
+	if (starts ? at_ns == IPF_ABSENT || at_ns < c->rule->begin_ns || at_ns >= c->rule->end_ns
+	           : !completions_has(side->run, row, (int32_t)stage, side->drain))
+		return;
+	int32_t cell = cell_at(c, at_ns);
+	cell = cell < 0 ? 0 : cell == c->count ? cell - 1 : cell;
+	over[c->first + cell] += value / (starts ? c->rule->stretch : 1);
+}
+
+/* Adds what a request brought to the blocks of each window, whichever stage started it. */
+static void add_completion(const struct side *side, const struct row *row, enum figure_kind kind, double value,
+                           double *over)
 {
 	for (size_t s = 0; s < side->run->schedule.count; s++) {
-		const struct row of_stage = {.part = row->part, .stage = (int32_t)s};
-		struct stage_window w = run_data_part_window(side->run, of_stage.part, of_stage.stage);
-		if (!side->run->schedule.stages[s].measured || !completions_has(side->run, row, (int32_t)s, drain))
+		const struct stage_cells c = cells_of(side, row->part, s);
+		if (c.count == 0)
 			continue;
-		w.end_ns = drain ? w.drain_ns : w.end_ns;
-		const int32_t cell = block_plan_cell_at(&side->plan, side->run, &of_stage, &w, row->end_ns);
-		if (cell >= 0)
-			over[cell] += value;
+		if (kind == FIGURE_OUTPUT)
+			add_tokens(&c, row, over);
+		else
+			add_request(side, &c, row, s, value, over);
 	}
 }
 
 /* Sums for each block: of what happened in its part of the time, or to its requests. Returns the number of these. */
-static double add_up(const struct side *side, enum figure_kind kind, bool drain, double *over, double *under)
+static double add_up(const struct side *side, enum figure_kind kind, double *over, double *under)
 {
 	double cases = 0;
 	const bool of_requests = kind == FIGURE_FAILURES || kind == FIGURE_VALID || kind == FIGURE_REFUSED ||
 	                         kind == FIGURE_CACHED || kind == FIGURE_GAPS_MEAN;
 	const bool by_request = strcmp(run_data_itl(side->run, 0), "request") == 0;
 	if (!of_requests)
-		measure_time(side, drain, under);
+		measure_time(side, under);
 	for (int64_t i = 0; i < side->run->row_count; i++) {
 		const struct row *row = &side->run->rows[i];
 		const struct addend value = addend_of(row, kind, by_request);
@@ -300,7 +366,7 @@ static double add_up(const struct side *side, enum figure_kind kind, bool drain,
 		if (isnan(value.over))
 			continue;
 		if (!of_requests)
-			add_completion(side, row, drain, value.over, over);
+			add_completion(side, row, kind, value.over, over);
 		else if (cell >= 0) {
 			over[cell] += value.over;
 			under[cell] += value.under;
@@ -347,13 +413,13 @@ static double stated_value(const struct side *side, const struct compared_figure
 }
 
 static int influence_of_sums(struct influence *i, const struct side *side, const struct compared_figure *figure,
-                             const struct comparison_options *options, struct ipf_error *err)
+                             struct ipf_error *err)
 {
 	const size_t count = (size_t)side->blocks.runs * run_blocks_each(&side->blocks);
 	double *over = calloc(2 * count + 1, sizeof *over);
 	if (!over)
 		return ipf_error_memory(err);
-	const double cases = add_up(side, figure->kind, options->figures->window == WINDOW_DRAIN, over, over + count);
+	const double cases = add_up(side, figure->kind, over, over + count);
 	const int bad = influence_of_ratio(i, &side->blocks, over, over + count,
 	                                   figure_is_share(figure) ? INFLUENCE_SHARE : INFLUENCE_RELATIVE, err);
 	i->cases = cases;
@@ -367,8 +433,13 @@ struct side_latencies {
 	struct samples sorted;
 };
 
+static bool is_rate(enum figure_kind kind)
+{
+	return kind == FIGURE_REQUESTS || kind == FIGURE_OUTPUT || kind == FIGURE_INPUTS || kind == FIGURE_GOOD;
+}
+
 static int influence_of_figure(struct influence *i, const struct side *side, struct side_latencies *latencies,
-                               const struct comparison *c, const struct compared_figure *figure, struct ipf_error *err)
+                               const struct compared_figure *figure, struct ipf_error *err)
 {
 	int bad = 0;
 	*i = (struct influence){.value = NAN, .level = NAN};
@@ -379,11 +450,11 @@ static int influence_of_figure(struct influence *i, const struct side *side, str
 		                              err);
 	else if (figure->kind !=
 	         FIGURE_GAPS) /* of whose percentiles results have all requests together: no noise is known */
-		bad = influence_of_sums(i, side, figure, c->options, err);
+		bad = influence_of_sums(i, side, figure, err);
 	const double shown = stated_value(side, figure);
 	/* the report of the side alone is the same figure: a rate of 0 that it does not know is none here either, and the
 	 * mean gap is that of all gaps, also under another tool's definitions */
-	if (isnan(shown) || isnan(i->value) || figure->kind == FIGURE_GAPS_MEAN)
+	if (isnan(shown) || isnan(i->value) || figure->kind == FIGURE_GAPS_MEAN || is_rate(figure->kind))
 		i->value = shown;
 	i->scale = figure_is_share(figure) ? INFLUENCE_SHARE : i->scale;
 	return bad;
@@ -409,7 +480,7 @@ static int compare_figure(struct comparison *c, struct both_sides *both, struct 
 	struct influence i[SIDES] = {0};
 	int bad = 0;
 	for (int s = 0; s < SIDES && bad == 0; s++)
-		bad = influence_of_figure(&i[s], &both->side[s], &latencies[s], c, figure, err);
+		bad = influence_of_figure(&i[s], &both->side[s], &latencies[s], figure, err);
 	if (bad == 0 && !(isnan(i[SIDE_BASE].value) && isnan(i[SIDE_NEW].value))) {
 		struct figure_difference *f = &c->figures[c->count++];
 		*f = (struct figure_difference){.figure = figure,

@@ -100,7 +100,12 @@ contains "$(ipf-report -q pace.results | tr -s ' \n' ' ')" \
 near "$(measured 50000000 closed:users=120,for=10s | jq '.[0]')" 2400 "120 users: 2,400 tokens/s"
 near "$(measured 50000000 closed:users=1,for=8s | jq '.[0]')" 20 "a single user: 20 tokens/s"
 fast=$(measured 44000000 closed:users=60,for=10s)
+cp pace.results fast.results
 slow=$(measured 46000000 closed:users=60,for=10s)
+for figure in requests output_tokens; do
+	between "$(ipf-report compare -q -f json fast.results -- pace.results | jq ".figures[] | select(.name == \"$figure\").change * 1000 | round")" -63 -23 \
+		"as do comparisons: $figure"
+done
 for i in 0 1; do
 	between "$(jq -n --argjson a "$fast" --argjson b "$slow" "1000 * (\$b[$i] / \$a[$i] - 1) | round")" -63 -23 "46 ms a token instead of 44 are 4.3 % less"
 done
