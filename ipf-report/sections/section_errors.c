@@ -54,6 +54,34 @@ static void tell_early_ends(const struct telling *t)
 	}
 }
 
+/* Answers that count as successes and were ended by something else than the model or the limit. */
+static void tell_other_ends(const struct telling *t)
+{
+	static const char *const usual[] = {"stop", "length", "tool_calls"};
+	const double ok = figure_at(t->total, "requests/ok");
+	struct buffer kinds = {0};
+	double other = 0;
+	char number[40], all[40], share[40];
+	const char *reason;
+	json_t *count;
+	json_object_foreach(json_at(t->total, "tokens/finish_reasons"), reason, count)
+	{
+		bool is_usual = false;
+		for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
+			is_usual |= strcmp(reason, usual[i]) == 0;
+		if (is_usual || !(json_number_value(count) > 0))
+			continue;
+		other += json_number_value(count);
+		buffer_format(&kinds, "%s%s %s", kinds.len ? ", " : "", reason, show_count(json_integer_value(count), number));
+	}
+	if (other > 0 && ok > 0 && kinds.len)
+		doc_fact(t->d, "ended", "%s of %s successful answers, %s, by neither stop nor length: %s",
+		         show_whole(other, number), show_whole(ok, all), show_percent(other / ok, share), kinds.data)
+			->tone = TONE_WARN;
+	t->d->failed |= kinds.failed;
+	buffer_release(&kinds);
+}
+
 void section_errors(const struct telling *t)
 {
 	json_t *requests = json_at(t->total, "requests"), *count;
@@ -80,6 +108,7 @@ void section_errors(const struct telling *t)
 	tell_reasons(t);
 	tell(t, NULL, requests, "{hung_up#} more: disconnected by ipf-fire on purpose");
 	tell_early_ends(t);
+	tell_other_ends(t);
 	if (figure_at(requests, "empty") > 0)
 		tell(t, NULL, requests, "empty: {empty#} complete response{s:empty} without content");
 	tell(t, NULL, t->total,
