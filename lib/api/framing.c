@@ -178,7 +178,7 @@ static bool dispatch(struct framing *f, struct framing_event *event, bool pendin
 {
 	bool any = f->lines > 0 || f->name.data;
 	*event = (struct framing_event){.name = f->name, .end = f->at, .pending = pending};
-	event->data = event_data(f);
+	event->data = f->lines == 1 && !f->loose_end ? f->data : event_data(f);
 	f->name = f->data = (struct slice){0};
 	f->lines = f->loose_end = 0;
 	return any;
@@ -189,7 +189,8 @@ static bool next_sse(struct framing *f, struct framing_event *event)
 	struct slice line, object;
 	bool ended;
 	while (next_line(f, &line, &ended)) {
-		if (!f->lines && line.len && take_object(f, line, &object)) {
+		const bool field = line.len && *line.data >= 'a' && *line.data <= 'z'; /* as nearly every line */
+		if (!f->lines && line.len && !field && take_object(f, line, &object)) {
 			*event = (struct framing_event){.data = object, .end = f->at, .bare = true};
 			return true;
 		}

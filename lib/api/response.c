@@ -800,7 +800,8 @@ static int parse_event(struct response *r, const struct record *record, const st
 {
 	struct slice data, piece;
 	bool some = event_json(r, event, &data, err);
-	if (slice_is(event->name, "error") || (r->format->error_event && slice_is(event->name, r->format->error_event))) {
+	if (event->name.len &&
+	    (slice_is(event->name, "error") || (r->format->error_event && slice_is(event->name, r->format->error_event)))) {
 		note_error_event(r, data);
 		return 0;
 	}

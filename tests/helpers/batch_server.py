@@ -37,9 +37,11 @@ def state(batch):
             "request_counts": {"total": len(batch["lines"]), "completed": 0, "failed": 0}}
     if MODE == "failed" and age > 1:
         return told | {"status": "failed", "errors": {"data": [{"message": "line 3 is no request"}]}}
-    for status, key, at in (("in_progress", "in_progress_at", 1), ("finalizing", "finalizing_at", 3), ("completed", "completed_at", 4)):
-        if age >= at and not (MODE == "slow" and status == "completed"):
-            told |= {"status": status, key: begin + at}
+    phases = (("in_progress", "in_progress_at", 1), ("finalizing", "finalizing_at", 3), ("completed", "completed_at", 4))
+    over = sum(age >= at and not (MODE == "slow" and status == "completed") for status, _, at in phases)
+    batch["told"] = min(over, batch.get("told", -1) + 1)  # no phase is passed over, however late a client asks
+    for status, key, at in phases[:batch["told"]]:
+        told |= {"status": status, key: begin + at}
     if told["status"] == "completed":
         told |= {"output_file_id": batch["id"] + "-out", "error_file_id": batch["id"] + "-err" if batch["bad"] else None}
     return told
