@@ -69,6 +69,16 @@ static void set_repeats(json_t *end, const struct prompt_repeats *r)
 		                    json_pack("{s:I, s:I}", "requests", (json_int_t)r->repeated, "most", (json_int_t)r->most));
 }
 
+/* Which records and members of which file are not in the trace. */
+static void set_notes(json_t *end, const struct record_notes *notes)
+{
+	json_t *left_out = record_notes_left_out_json(notes), *unread = record_notes_unread_json(notes);
+	if (left_out)
+		json_object_set_new(end, "left_out_of", left_out);
+	if (unread)
+		json_object_set_new(end, "unread", unread);
+}
+
 /* What was read, what of it is missing from the trace, and what was assumed. */
 static json_t *make_trailer(const struct prep_config *c, const struct source_reader *reading,
                             const struct selection_counts *counts)
@@ -86,6 +96,7 @@ static json_t *make_trailer(const struct prep_config *c, const struct source_rea
 	set_residual(end, &counts->residual);
 	set_counts(end, "left_out", counts->reasons, counts->reason_count);
 	set_counts(end, "inexact", counts->inexact, counts->inexact_count);
+	set_notes(end, &reading->notes);
 	set_repeats(end, &counts->repeats);
 	prompt_reuse_find(&counts->reuse, counts->input_tokens, &reuse);
 	if (!c->query.given) /* a model that ranks reads each input behind the query */
@@ -316,14 +327,18 @@ static int report(const struct prep_config *c, const struct source_reader *readi
 		selection_counts_print(counts, reading->records, reading->bad, stderr);
 	if (!c->common.quiet)
 		selection_counts_print_inexact(counts, stderr);
-	if (!c->common.quiet)
+	if (!c->common.quiet) {
+		record_notes_print(&reading->notes, stderr);
 		note_limits(c, counts);
+	}
 	if (counts->requests == 0 && reading->records > reading->bad)
 		return no_requests(c, reading, counts, err);
 	if (!c->common.quiet && counts->requests > 0) {
 		note_shortfall(c, reading, counts);
 		note_repeats(&counts->repeats);
 	}
+	if (c->strict && record_notes_any(&reading->notes))
+		return ipf_error_set(err, IPF_INPUT, "not all data is in the trace (--strict)");
 	return 0;
 }
 

@@ -88,6 +88,7 @@ struct prep_config {
 	struct media_options media;
 	const char *media_file, *media_root; /* NULL: by the names of the output and of the data */
 	enum on_error on_error;
+	bool strict; /* end with status 3 if records or members were left out */
 	struct string_list fields;
 
 	/* ---- what they select; set by prep_config_open ---- */

@@ -257,6 +257,8 @@ static const struct option_spec specs[] = {
       "jsonl, csv and auto: read field NAME from this place of a record, or from the column or member of this name "
       "(repeatable)"),
 	CHOICE("on-error", "skip|stop", on_error, on_error_names, "skip bad records (default), or stop at the first one"),
+	O(OPTION_FLAG, 0, "strict", NULL, strict,
+      "end with status 3 if a record or a member that looks like part of a request is left out"),
 	COMMON_OPTIONS(struct prep_config, common),
 	SEED_OPTION(struct prep_config, common),
 };
@@ -293,6 +295,7 @@ const struct program prep_program = {
 			   "ipf-prep stat summarizes a trace, ipf-prep tokenize turns texts into token ids,\n"
 			   "ipf-prep fit learns a model of traffic, and ipf-prep anonymize makes a trace\n"
 			   "that can be shared: see their --help.",
+	.strict_as_input = true,
 	.specs = specs,
 	.count = sizeof specs / sizeof *specs,
 	.min_operands = 0,
@@ -321,6 +324,8 @@ static const struct option_spec fit_specs[] = {
 	O(OPTION_LIST, 0, "field", "NAME=/POINTER", fields,
       "jsonl, csv and auto: read field NAME from this place of a record (repeatable)"),
 	CHOICE("on-error", "skip|stop", on_error, on_error_names, "skip bad records (default), or stop at the first one"),
+	O(OPTION_FLAG, 0, "strict", NULL, strict,
+      "end with status 3 if a record or a member that looks like part of a request is left out"),
 	OPTION_UNSHAPING(OPTION_FILE, 'o', "output", "FILE", struct prep_config, common.output,
                      "write to FILE (default: standard output)"),
 	COMMAND_OPTIONS(struct prep_config, common),
@@ -337,6 +342,7 @@ const struct program fit_program = {
 			   "  ipf-prep fit azure Azure_conv.csv -o conv.json\n"
 			   "  ipf-prep synthetic --like conv.json -n 100000 --scale 3 -o more.trace.zst\n"
 			   "  ipf-prep stat more.trace.zst --against conv.json",
+	.strict_as_input = true,
 	.specs = fit_specs,
 	.count = sizeof fit_specs / sizeof *fit_specs,
 	.min_operands = 0,

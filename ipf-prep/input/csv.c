@@ -12,11 +12,20 @@ void csv_begin(struct csv *csv, struct byte_window *window)
 	csv->line = csv->next_line = 1;
 }
 
-void csv_release(struct csv *csv)
+static void release_header(struct csv *csv)
 {
 	for (size_t i = 0; i < csv->column_count; i++)
 		free(csv->columns[i]);
 	free(csv->columns);
+	free(csv->used);
+	csv->columns = NULL;
+	csv->used = NULL;
+	csv->column_count = 0;
+}
+
+void csv_release(struct csv *csv)
+{
+	release_header(csv);
 	free(csv->fields);
 	free(csv->ends);
 	buffer_release(&csv->text);
@@ -179,11 +188,7 @@ static int find_header(struct csv *csv, size_t *len, struct ipf_error *err)
 int csv_header(struct csv *csv, struct ipf_error *err)
 {
 	size_t len;
-	for (size_t i = 0; i < csv->column_count; i++)
-		free(csv->columns[i]);
-	free(csv->columns);
-	csv->columns = NULL;
-	csv->column_count = 0;
+	release_header(csv);
 	int got = find_header(csv, &len, err);
 	if (got <= 0)
 		return got;
@@ -191,7 +196,8 @@ int csv_header(struct csv *csv, struct ipf_error *err)
 	if ((got = csv_next(csv, err)) <= 0)
 		return got;
 	csv->columns = calloc(csv->count, sizeof *csv->columns);
-	if (!csv->columns)
+	csv->used = calloc(csv->count, sizeof *csv->used);
+	if (!csv->columns || !csv->used)
 		return ipf_error_memory(err);
 	for (size_t i = 0; i < csv->count; i++)
 		if (!(csv->columns[csv->column_count++] = slice_dup(csv->fields[i])))
@@ -202,7 +208,9 @@ int csv_header(struct csv *csv, struct ipf_error *err)
 int csv_column(const struct csv *csv, const char *name)
 {
 	for (size_t i = 0; i < csv->column_count; i++)
-		if (strcmp(csv->columns[i], name) == 0)
+		if (strcmp(csv->columns[i], name) == 0) {
+			csv->used[i] = true;
 			return (int)i;
+		}
 	return -1;
 }

@@ -25,6 +25,7 @@ struct csv {
 	struct buffer text; /* the fields of the row, unquoted */
 	size_t *ends;       /* where each field ends in `text` */
 	char **columns;     /* the names in the header */
+	bool *used;         /* of each column: was it looked up? */
 	size_t column_count;
 };
 
@@ -35,7 +36,7 @@ void csv_begin(struct csv *csv, struct byte_window *window);
 int csv_next(struct csv *csv, struct ipf_error *err);
 /* Reads a row as the header, without a byte order mark. */
 int csv_header(struct csv *csv, struct ipf_error *err);
-/* The index of a column by its name in the header; -1 if there is none. */
+/* The index of a column by its name in the header, which is then used; -1 if there is none. */
 int csv_column(const struct csv *csv, const char *name);
 void csv_release(struct csv *csv);
 

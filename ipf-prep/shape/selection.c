@@ -318,6 +318,13 @@ static int take(struct sink *sink, struct draft *d, struct ipf_error *err)
 static void unusable(struct sink *sink, const char *why)
 {
 	selection_counts_drop(((struct selection *)sink)->counts, why, 1);
+	record_notes_left_out(sink->notes, why);
+}
+
+static void no_request(struct sink *sink, const char *why)
+{
+	selection_counts_drop(((struct selection *)sink)->counts, why, 1);
+	record_notes_skip(sink->notes);
 }
 
 static void inexact(struct sink *sink, const char *how)
@@ -340,6 +347,7 @@ int selection_new(struct selection **made, const struct prep_config *config, str
 		return ipf_error_memory(err);
 	s->sink.take = take;
 	s->sink.unusable = unusable;
+	s->sink.no_request = no_request;
 	s->sink.inexact = inexact;
 	s->config = config;
 	s->renderer = renderer;

@@ -181,8 +181,8 @@ int chat_prompt(struct draft *d, const struct jdoc *j, jdoc_id list, struct ipf_
 
 int chat_parameters(struct draft *d, const struct jdoc *j, jdoc_id body, struct draft_request *r, struct ipf_error *err)
 {
-	int got = field_tokens(j, body, "max_completion_tokens", &r->output_tokens, err);
-	if (got < 0 || (got == 0 && field_tokens(j, body, "max_tokens", &r->output_tokens, err) < 0) ||
+	if (field_tokens(j, body, "max_tokens", &r->output_tokens, err) < 0 ||
+	    field_tokens(j, body, "max_completion_tokens", &r->output_tokens, err) < 0 ||
 	    field_text(d, j, body, "model", &r->model, err) < 0)
 		return -1;
 	if (r->output_tokens == 0)

@@ -141,7 +141,7 @@ static int read_record(void *opened, const struct source_record *record, struct 
 	if (draft_check_names(d, err) < 0)
 		return -1;
 	if (orchestrator) {
-		sink->unusable(sink, "an orchestrator, which sends nothing");
+		sink->no_request(sink, "an orchestrator, which sends nothing");
 		sink->inexact(sink, "the rounds of an orchestrator are not in the trace; what it starts are sessions");
 		return 0;
 	}

@@ -180,7 +180,7 @@ static int read_answer(struct state *s, struct line *line, struct sink *sink, st
 	    (!jdoc_is_null(j, usage) && need_object(j, usage, "usage", err) < 0))
 		return -1;
 	if (slice_is(model, "<synthetic>")) {
-		sink->unusable(sink, "not an answer of a model");
+		sink->no_request(sink, "not an answer of a model");
 		return 0;
 	}
 	if (agent_log_check_names(line->name, model, err) < 0)
@@ -194,7 +194,7 @@ static int read_answer(struct state *s, struct line *line, struct sink *sink, st
 	line->place.request = agent_log_number(&s->log, r);
 	line->place.replaced = false;
 	if (r->chain != line->chain) {
-		sink->unusable(sink, "copy of an answer in another session");
+		sink->no_request(sink, "copy of an answer in another session");
 		return 0;
 	}
 	r->end_ns = line->ns > r->end_ns ? line->ns : r->end_ns;
@@ -306,6 +306,7 @@ const struct source_format source_claude_code = {
 	.about = "sessions that Claude Code keeps on disk (JSON Lines): arrivals, lengths, shared context, sub-agents",
 	.kind = SOURCE_TRACE,
 	.unit = UNIT_JSON,
+	.ignored = "timestamp",
 	.traits = HAS_TIMES | HAS_SESSIONS | GATHERS | MAKES_TEXT | HAS_AGENTS,
 	.filled = "prose of the recorded length; what a prompt keeps of an earlier one is the same text",
 	.state_size = sizeof(struct state),

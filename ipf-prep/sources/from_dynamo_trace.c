@@ -201,7 +201,7 @@ static int read_record(void *opened, const struct source_record *record, struct 
 		return -1;
 	if (jdoc_text_is(j, jdoc_get(j, event, "event_type"), "request_end"))
 		return read_request(opened, j, event, sink, err);
-	sink->unusable(sink, "not the end of a request");
+	sink->no_request(sink, "not the end of a request");
 	return 0;
 }
 
@@ -228,6 +228,8 @@ const struct source_format source_dynamo_trace = {
 	.about = "NVIDIA Dynamo's traces of requests and agents (JSON Lines): arrivals, lengths, shared blocks, sessions",
 	.kind = SOURCE_TRACE,
 	.unit = UNIT_JSON,
+	.ignored =
+		"timestamp /event/request/input_tokens /event/request/finish_reason_metadata/choices /request/input_tokens /request/finish_reason_metadata/choices",
 	.traits = HAS_TIMES | HAS_SESSIONS | GATHERS | MAKES_TEXT | HAS_BLOCKS | HAS_AGENTS,
 	.filled = "prose of the recorded length, block by block from its hash: equal hashes give equal text",
 	.state_size = sizeof(struct state),

@@ -187,7 +187,7 @@ static int read_record(void *opened, const struct source_record *record, struct 
 	if (need_object(j, JDOC_ROOT, "record", err) < 0)
 		return -1;
 	if (!generates(j, jdoc_get(j, JDOC_ROOT, "call_type"))) {
-		sink->unusable(sink, "neither a chat nor a completion");
+		sink->no_request(sink, "neither a chat nor a completion");
 		return 0;
 	}
 	int status = read_call(opened, j, inner, sink, err);
@@ -241,6 +241,7 @@ const struct source_format source_litellm_log = {
 	.about = "log of the LiteLLM gateway: payloads of its callbacks, or its table of spend logs, as JSON",
 	.kind = SOURCE_TRACE,
 	.unit = UNIT_JSON,
+	.ignored = "created_at",
 	.traits = HAS_TIMES | HAS_SESSIONS | GATHERS | MAKES_TEXT,
 	.filled = "prose of the length that was logged, where the prompt was not, or not whole",
 	.state_size = sizeof(struct state),

@@ -63,7 +63,7 @@ static int read_record(void *state, const struct source_record *record, struct s
 	if (jdoc_type_of(j, list) == JDOC_LIST)
 		return read_object(record, list, sink, err);
 	if (jdoc_get(j, JDOC_ROOT, "question") == JDOC_NONE && jdoc_get(j, JDOC_ROOT, "name") != JDOC_NONE) {
-		sink->unusable(sink, "metadata");
+		sink->no_request(sink, "metadata");
 		return 0;
 	}
 	return read_line(j, sink, err);

@@ -517,6 +517,7 @@ const struct source_format source_otel = {
 	.about = "OpenTelemetry spans and events for generative AI: session files, or OTLP",
 	.kind = SOURCE_TRACE,
 	.unit = UNIT_OTLP,
+	.ignored = "/spans/*/start_time",
 	.traits = HAS_TIMES | HAS_SESSIONS | GATHERS | MAKES_TEXT,
 	.filled = "prose of the recorded length where there are no messages",
 	.state_size = sizeof(struct state),

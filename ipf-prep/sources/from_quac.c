@@ -49,7 +49,7 @@ static int read_paragraph(struct dialogues *s, jdoc_id paragraph, struct ipf_err
 	if (need_object(j, paragraph, "paragraphs", err) < 0 || need_text(d, j, paragraph, "context", &context, err) < 0 ||
 	    need_list(j, paragraph, "qas", &qas, err) < 0)
 		return -1;
-	for (struct jdoc_each e = jdoc_each(j, qas); jdoc_step(&e) && !(s->settings->lone && d->count == 1);)
+	for (struct jdoc_each e = jdoc_each(j, qas); !(s->settings->lone && d->count == 1) && jdoc_step(&e);)
 		if (read_question(d, j, e.value, context, err) < 0)
 			return -1;
 	return chat_hand_over(s->settings, s->sink, "no question", err);

@@ -96,6 +96,7 @@ const struct source_format source_rl_rollout = {
 		"rollouts of reinforcement learning (JSON Lines, tpu-inference): groups that share a prompt, lengths of turns",
 	.kind = SOURCE_TRACE,
 	.unit = UNIT_JSON,
+	.ignored = "turns",
 	.traits = HAS_SESSIONS | MAKES_TEXT,
 	.filled =
 		"prose of the recorded length; trajectories of a group share the first prompt, turns what was before them",

@@ -182,7 +182,7 @@ static int read_line(void *opened, const struct source_record *record, struct si
 	int got = parse_line(s, record->text, &before, err);
 	if (got <= 0) {
 		if (got == 0)
-			sink->unusable(sink, "no request");
+			sink->no_request(sink, "no request");
 		return got;
 	}
 	jdoc_id obj = jdoc_get(j, JDOC_ROOT, "obj"), stamp = jdoc_get(j, JDOC_ROOT, "timestamp");
@@ -190,7 +190,7 @@ static int read_line(void *opened, const struct source_record *record, struct si
 	              after(jdoc_raw(j, jdoc_get(j, obj, "rid")), "\"HEALTH_CHECK").data;
 	if (health || jdoc_get(j, obj, "return_logprob") == JDOC_NONE ||
 	    jdoc_type_of(j, jdoc_get(j, obj, "rid")) == JDOC_LIST) {
-		sink->unusable(sink, health ? "a health check" : "no single generation");
+		sink->no_request(sink, health ? "a health check" : "no single generation");
 		return 0;
 	}
 	int64_t line_ns = log_time(stamp == JDOC_NONE ? before : jdoc_raw(j, stamp), d), at_ns = IPF_ABSENT;

@@ -285,6 +285,8 @@ const struct source_format source_sharegpt = {
 	.about = "conversations as in ShareGPT, LMSYS-Chat and WildChat (JSON)",
 	.kind = SOURCE_DATASET,
 	.unit = UNIT_JSON,
+	.ignored =
+		"model timestamp /conversation/*/timestamp /conversation/*/created /conversation/*/temperature /conversation/*/top_p",
 	.traits = HAS_TURNS,
 	.state_size = sizeof(struct chat_settings),
 	.open = chat_open,

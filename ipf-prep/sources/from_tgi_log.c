@@ -99,7 +99,7 @@ static int read_record(void *opened, const struct source_record *record, struct 
 	jdoc_id span = jdoc_get(j, JDOC_ROOT, "span");
 	if (jdoc_text_is(j, jdoc_get(j, JDOC_ROOT, "message"), "Success") && jdoc_get(j, span, "total_time") != JDOC_NONE)
 		return read_success(opened, j, span, sink, err);
-	sink->unusable(sink, "not the end of a request");
+	sink->no_request(sink, "not the end of a request");
 	return 0;
 }
 
@@ -113,6 +113,7 @@ const struct source_format source_tgi_log = {
 	.about = "log of text-generation-inference as JSON: arrivals and output lengths; --input-tokens makes prompts",
 	.kind = SOURCE_TRACE,
 	.unit = UNIT_JSON,
+	.ignored = "/span/seed", /* the server draws it */
 	.traits = HAS_TIMES | GATHERS | MAKES_TEXT,
 	.filled = "prose of the length that --input-tokens draws",
 	.state_size = sizeof(struct log_state),

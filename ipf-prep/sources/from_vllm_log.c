@@ -74,7 +74,7 @@ static int read_line(void *opened, const struct source_record *record, struct si
 	struct draft *d = &sink->draft;
 	struct slice rest = after(record->text, mark), prompt = rest.data ? after(rest, ": prompt: ") : rest;
 	if (!rest.data) {
-		sink->unusable(sink, "no request");
+		sink->no_request(sink, "no request");
 		return 0;
 	}
 	struct draft_request *r = draft_request(d);

@@ -4,6 +4,8 @@
 #include "api/framing.h"
 #include "sources/chat_fields.h"
 
+#include <stdio.h>
+
 /* The text of a body; absent if it was not logged. */
 static struct slice body_text(struct draft *d, const struct jdoc *j, jdoc_id node)
 {
@@ -106,7 +108,11 @@ int logged_exchange_take(const struct logged_exchange *logged, struct time_origi
 {
 	/* The draft borrows texts of the request while the response is read. */
 	struct jdoc inner[2] = {{0}, {0}};
+	char path[64];
+	jdoc_watch(&inner[0]);
 	int status = take(logged, origin, sink, inner, err);
+	snprintf(path, sizeof path, "/%s", logged->request_name);
+	record_notes_members(sink->notes, path, &inner[0]);
 	jdoc_release(&inner[0]);
 	jdoc_release(&inner[1]);
 	return status;

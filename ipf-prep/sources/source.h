@@ -21,6 +21,7 @@
 #include "draft/prefix_groups.h"
 #include "input/csv.h"
 #include "model/traffic_draw.h"
+#include "sources/record_notes.h"
 #include "sources/sniff.h"
 #include "tokenizer/token_counter.h"
 
@@ -83,10 +84,15 @@ struct sink {
 	int (*take)(struct sink *sink, struct draft *draft, struct ipf_error *err);
 	/* The record is valid but gives no request: counts it under `why` ("no answer"). Not an error. */
 	void (*unusable)(struct sink *sink, const char *why);
+	/* The same for a record that is none of a request, such as a log line of something else: only -v reports it. */
+	void (*no_request)(struct sink *sink, const char *why);
 	/* Something of a request that is handed over is not in the trace as it was recorded: counts the request under
 	 * `how`, a literal ("extra has members that are not passed on"), which is reported. */
 	void (*inexact)(struct sink *sink, const char *how);
 	bool full; /* no more drafts are wanted: reading ends */
+	/* Gets each record that is unusable and each member that nothing read. A format that parses a string of JSON
+	 * watches that document (jdoc_watch) and hands it to record_notes_members(). NULL: no notes are taken. */
+	struct record_notes *notes;
 };
 
 /* What the command line asks of a format. */
@@ -120,7 +126,10 @@ struct source_format {
 	enum source_unit unit;
 	unsigned traits;    /* those that it may have, if it has traits_of (synthetic: without --like) */
 	const char *filled; /* how prompts are made if only lengths are known; NULL: never */
-	size_t state_size;  /* bytes of the state that every call gets, zeroed before `open`; 0: `state` is NULL */
+	/* Members that look like part of a request and are left out on purpose, as record_notes.h has them: NULL or names
+	 * separated by spaces. ipf-prep-formats(5) says why. */
+	const char *ignored;
+	size_t state_size; /* bytes of the state that every call gets, zeroed before `open`; 0: `state` is NULL */
 
 	/* Only `read_record` is required. Each returns 0, or -1 with `err` set. */
 

@@ -84,6 +84,20 @@ static void show_progress(const struct open_file *f)
 		              format_count((double)r->records, count), format_count((double)input_bytes(f->input), size));
 }
 
+/* Notes what the format did not read of a record. A format that is `done` with it early did not need the rest. */
+static void note_unread(struct open_file *f, const struct source_record *record, bool done)
+{
+	struct record_notes *notes = &f->reader->notes;
+	for (size_t i = 0; record->json && record->csv && i < record->csv->column_count; i++)
+		if (record->csv->used[i])
+			jdoc_get(record->json, JDOC_ROOT, record->csv->columns[i]); /* a table's format may use either form */
+	if (done && record->json)
+		record_notes_members(notes, "", record->json);
+	else if (done && record->csv)
+		record_notes_columns(notes, record->csv);
+	record_notes_end_record(notes, done);
+}
+
 /* Hands a record to the format: 0, or -1 for an error that is not in the record. */
 static int read_record(struct open_file *f, struct source_record *record, struct ipf_error *err)
 {
@@ -92,7 +106,9 @@ static int read_record(struct open_file *f, struct source_record *record, struct
 	struct sink *sink = r->sink;
 	draft_reset(&sink->draft);
 	sink->draft.number = record->number;
+	int64_t left_out = record_notes_begin_record(&r->notes, record->line);
 	int status = r->format->read_record(r->state, record, sink, &wrong);
+	note_unread(f, record, status == 0 && r->notes.left_out == left_out);
 	if (sink->draft.failed)
 		return record->file ? ipf_error_errno(err, ENOMEM, record->file, "no memory for the record at line %lld",
 		                                      (long long)record->line)
@@ -374,6 +390,7 @@ static int read_file(struct open_file *f, const char *path, struct ipf_error *er
 		f->input = NULL;
 		return end_reading(r, &wrong, err);
 	}
+	record_notes_begin_file(&r->notes, input_name(f->input));
 	byte_window_restart(f->window);
 	f->window->read = input_read;
 	f->window->data = f->input;
@@ -419,6 +436,10 @@ int source_reader_run(struct source_reader *r, char **files, int count, struct i
 	r->from = json_array();
 	if (!r->from)
 		return ipf_error_memory(err);
+	r->notes.ignored = r->format->ignored;
+	r->sink->notes = &r->notes;
+	jdoc_watch(&json);
+	jdoc_watch(&row);
 	if (r->format->unit == UNIT_NONE)
 		status = make_records(&file, err);
 	else if (count == 0)
@@ -442,6 +463,8 @@ int source_reader_run(struct source_reader *r, char **files, int count, struct i
 	progress_end(&r->progress);
 	if (!r->quiet && r->bad > REPORTS_MAX)
 		fprintf(stderr, "ipf-prep: skipped %lld bad records of %lld\n", (long long)r->bad, (long long)r->records);
+	if (status == 0 && r->notes.failed)
+		status = ipf_error_memory(err);
 	byte_window_release(&window);
 	jdoc_release(&json);
 	jdoc_release(&row);
@@ -453,6 +476,7 @@ int source_reader_run(struct source_reader *r, char **files, int count, struct i
 void source_reader_release(struct source_reader *r)
 {
 	input_close(r->first);
+	record_notes_release(&r->notes);
 	json_decref(r->from);
 	r->from = NULL;
 }

@@ -26,8 +26,9 @@ struct source_reader {
 	bool quiet;          /* do not report skipped records */
 	struct progress progress;
 
-	json_t *from;    /* a list */
-	int64_t records; /* read, including bad ones */
+	struct record_notes notes; /* records that were left out, and members that were not read, of each file */
+	json_t *from;              /* a list */
+	int64_t records;           /* read, including bad ones */
 	int64_t bad;
 	bool ended_early; /* at an error in the input, which is in `why`: "FILE:LINE: text" */
 	char why[1100];

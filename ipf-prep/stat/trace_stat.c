@@ -121,6 +121,25 @@ static void show_counting(json_t *tokens, FILE *to)
 		            .text);
 }
 
+/* What of the data is not in the trace, a line each: `name` is that of the member that says what. */
+static void show_missing(FILE *to, const char *title, json_t *list, const char *name)
+{
+	size_t i;
+	json_t *one;
+	json_array_foreach(list, i, one)
+	{
+		char count[32], of[32], line[32];
+		const json_t *first = json_object_get(one, "line");
+		fprintf(to, "%-14s %s: %s of %s records of %s", title,
+		        shown(json_string_value(json_object_get(one, name))).text,
+		        number(json_object_get(one, "records"), count), number(json_object_get(one, "of"), of),
+		        shown(json_string_value(json_object_get(one, "file"))).text);
+		if (first)
+			fprintf(to, ", first at line %s", number(first, line));
+		fputc('\n', to);
+	}
+}
+
 static void show(json_t *figures, FILE *to)
 {
 	char text[32];
@@ -147,6 +166,8 @@ static void show(json_t *figures, FILE *to)
 	json_object_foreach(json_object_get(figures, "tags"), tag, tag_figures) show_distribution(to, tag, tag_figures);
 	show_numbers(to, "prefixes", json_object_get(figures, "sharing"));
 	show_numbers(to, "models", json_object_get(figures, "models"));
+	show_missing(to, "left out", json_object_get(figures, "left_out_of"), "why");
+	show_missing(to, "not used", json_object_get(figures, "unread"), "member");
 }
 
 /* A comparison, or if it is NULL the figures of a trace; `figures` is what is written as JSON. */

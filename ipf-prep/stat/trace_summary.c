@@ -182,6 +182,9 @@ int trace_summary_read(struct trace_summary *t, struct trace_reader *reader, str
 	}
 	jdoc_release(&j);
 	end_session(t);
+	json_t *trailer = stream_reader_trailer(trace_reader_stream(reader));
+	t->left_out = json_incref(json_object_get(trailer, "left_out_of"));
+	t->unread = json_incref(json_object_get(trailer, "unread"));
 	if (got < 0 && err->kind == IPF_CUT) {
 		*cut = *err;
 		ipf_error_clear(err);
@@ -318,6 +321,8 @@ json_t *trace_summary_json(struct trace_summary *t)
 		json_object_set(all, "models", t->models);
 	if (t->tokens)
 		json_object_set(all, "tokens", t->tokens);
+	set(all, "left_out_of", json_incref(t->left_out));
+	set(all, "unread", json_incref(t->unread));
 	return all;
 }
 
@@ -338,5 +343,7 @@ void trace_summary_release(struct trace_summary *t)
 	prefix_reuse_release(&t->texts);
 	json_decref(t->models);
 	json_decref(t->tokens);
+	json_decref(t->left_out);
+	json_decref(t->unread);
 	tag_measures_release(&t->tags);
 }

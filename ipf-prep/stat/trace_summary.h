@@ -32,6 +32,8 @@ struct trace_summary {
 	int64_t with_media; /* requests */
 	json_t *models;     /* {NAME: requests} */
 	json_t *tokens;     /* who counted the tokens */
+	json_t *left_out;   /* records that are not in the trace; NULL: none */
+	json_t *unread;     /* members of records that are not; NULL: none */
 	/* of the session at hand */
 	struct buffer session; /* its name */
 	int64_t session_turns;

@@ -146,7 +146,7 @@ static void help_commands(const struct program *program, struct buffer *out)
 /* What status 4 stands for, if the program has an option that makes it end so. */
 static const char *help_refusals(const struct program *program)
 {
-	if (has_option(program, "strict"))
+	if (has_option(program, "strict") && !program->strict_as_input)
 		return ",\n4 refused by --strict";
 	return has_option(program, "fail-if") ? ",\n4 not comparable, or refused by --fail-if" : "";
 }

@@ -104,6 +104,7 @@ struct program {
 	size_t count;
 	int min_operands, max_operands; /* max -1: any number */
 	bool no_environment;            /* variables of the environment set no options */
+	bool strict_as_input;           /* what --strict refuses counts as invalid input: status 3 instead of 4 */
 	bool plain_operands;            /* operands are never paths, even if they contain slashes (poisson:rate=300/m) */
 	const char *variables;          /* variables of the environment begin with this name; NULL: with that of `name` */
 	completion_list *offers;        /* what completion offers as the first operand; with `offers_keys` as each */

@@ -325,6 +325,13 @@ static const struct jdoc_node *node_at(const struct jdoc *j, jdoc_id node)
 	return node < j->count ? &j->nodes[node] : NULL;
 }
 
+/* The document stays const to those who read it: this is what is known about their reading. */
+static void mark(const struct jdoc *j, jdoc_id node, enum jdoc_use use)
+{
+	if (j->watched && node < j->count && j->nodes[node].use < use)
+		j->nodes[node].use = (uint8_t)use;
+}
+
 uint32_t jdoc_count(const struct jdoc *j, jdoc_id node)
 {
 	const struct jdoc_node *n = node_at(j, node);
@@ -334,6 +341,7 @@ uint32_t jdoc_count(const struct jdoc *j, jdoc_id node)
 struct slice jdoc_raw(const struct jdoc *j, jdoc_id node)
 {
 	const struct jdoc_node *n = node_at(j, node);
+	mark(j, node, JDOC_USED_WHOLE);
 	return n ? (struct slice){j->text + n->begin, n->end - n->begin} : (struct slice){0};
 }
 
@@ -358,6 +366,7 @@ bool jdoc_step(struct jdoc_each *e)
 	if (e->map)
 		e->key = e->at++;
 	e->value = e->at;
+	mark(e->j, e->value, JDOC_USED);
 	e->at = e->j->nodes[e->value].next;
 	return true;
 }
@@ -398,8 +407,10 @@ jdoc_id jdoc_member(const struct jdoc *j, jdoc_id map, struct slice key)
 		const char *text = j->text + k->begin + 1;
 		if (k->escaped ? jdoc_text_is(j, at, key.data)
 		               : k->end - k->begin == key.len + 2 && (!key.len || *text == *key.data) &&
-		                     !memcmp(text, key.data, key.len))
+		                     !memcmp(text, key.data, key.len)) {
+			mark(j, at + 1, JDOC_USED);
 			return at + 1;
+		}
 	}
 	return JDOC_NONE;
 }
@@ -421,10 +432,11 @@ jdoc_id jdoc_at(const struct jdoc *j, jdoc_id list, uint32_t index)
 {
 	if (jdoc_type_of(j, list) != JDOC_LIST || index >= jdoc_count(j, list))
 		return JDOC_NONE;
-	struct jdoc_each e = jdoc_each(j, list);
-	for (uint32_t i = 0; jdoc_step(&e) && i < index; i++)
-		;
-	return e.value;
+	jdoc_id at = list + 1;
+	for (; index > 0; index--)
+		at = j->nodes[at].next;
+	mark(j, at, JDOC_USED);
+	return at;
 }
 
 bool jdoc_is_safe(const struct jdoc *j, jdoc_id node)

@@ -35,18 +35,32 @@ struct jdoc_node {
 	uint32_t count;      /* elements of a list, members of a map */
 	uint8_t type;
 	bool escaped; /* a text with a backslash in it */
+	uint8_t use;  /* enum jdoc_use */
 };
 
 struct jdoc {
 	const char *text;
 	struct jdoc_node *nodes;
 	uint32_t count, cap;
+	bool watched; /* by jdoc_watch() */
 };
 
 /* Parses exactly one value; white space around it is allowed. 0, or -1 with the byte offset and what is wrong in err.
  */
 int jdoc_parse(struct jdoc *j, const char *text, size_t len, struct ipf_error *err);
 void jdoc_release(struct jdoc *j);
+
+/* Whether a value was asked for: as a member, as an element, or in a loop. A list or map whose bytes were taken is used
+ * with everything in it. Only a document that is watched knows this; each jdoc_parse() begins anew. */
+enum jdoc_use { JDOC_UNUSED, JDOC_USED, JDOC_USED_WHOLE };
+static inline void jdoc_watch(struct jdoc *j)
+{
+	j->watched = true;
+}
+static inline enum jdoc_use jdoc_use_of(const struct jdoc *j, jdoc_id node)
+{
+	return node < j->count ? (enum jdoc_use)j->nodes[node].use : JDOC_UNUSED;
+}
 
 /* Two members of the root that are most of a long line, and that are read while it is parsed instead of being kept as
  * nodes: a text, and a list of rows of three integers, as [[10,243,11],[20,240,21]].

@@ -6,7 +6,7 @@
 data=$TESTS/data/prep
 cd "$data" || exit 1
 
-while IFS='|' read -r name wanted arguments; do
+while IFS='|' read -r name wanted arguments unread; do
 	case $name in '' | '#'*) continue ;; esac
 	# shellcheck disable=SC2086 # arguments are words
 	run "$BIN/ipf-prep" --reproducible $arguments
@@ -17,6 +17,7 @@ while IFS='|' read -r name wanted arguments; do
 		[ ! -s "$ERR" ] || cp "$ERR" "$name.err"
 	fi
 	same "$OUT" "$name.out" "$name: the trace"
+	is "$(tail -n 1 "$OUT" | jq -r '[.end.unread[]?.member] | unique | join(" ")')" "$unread" "$name: the members that were not used"
 	if [ -e "$name.err" ]; then
 		same "$ERR" "$name.err" "$name: what is said"
 	else

@@ -78,7 +78,7 @@ static void read_with(const struct source_format *format, char *path, struct buf
 	settings.tokens = tokens;
 	void *state = NULL;
 	must(source_open(format, &settings, &state, &err) == 0);
-	struct sink sink = {.take = take, .unusable = unusable, .inexact = unusable};
+	struct sink sink = {.take = take, .unusable = unusable, .no_request = unusable, .inexact = unusable};
 	struct source_reader reader = {.format = format, .state = state, .sink = &sink, .quiet = true};
 	progress_init(&reader.progress, false, true);
 	taken = out;

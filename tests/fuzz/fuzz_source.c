@@ -87,7 +87,7 @@ static int64_t read_messages(const struct source_format *format, void *state, st
 
 static void read_records(const struct source_format *format, void *state, struct slice text)
 {
-	struct sink sink = {.take = take, .unusable = unusable, .inexact = unusable};
+	struct sink sink = {.take = take, .unusable = unusable, .no_request = unusable, .inexact = unusable};
 	struct byte_window window = {.read = byte_window_read_slice, .data = &text};
 	struct json_splitter splitter;
 	struct slice one;
