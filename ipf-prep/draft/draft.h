@@ -55,6 +55,7 @@ struct draft_request {
 	struct slice model;           /* plain text */
 	struct slice tools;           /* JSON of the chat API */
 	struct slice response_format; /* JSON of the chat API */
+	struct slice body;            /* JSON: other members of the body, such as sampling parameters */
 	struct slice tags;            /* JSON */
 	struct slice slo;             /* JSON: the request's own objectives */
 	const uint64_t *parents;      /* indexes of the draft's requests that must end first; NULL: the previous turn */

@@ -10,7 +10,9 @@
 struct slice request_class_tags(struct slice tags, const char *name, struct jdoc *doc, struct buffer *out);
 /* The class by the tags of the data, put into `name`; absent: they have none. */
 struct slice request_class_of(struct slice tags, struct jdoc *doc, struct buffer *name);
-/* Sets headers and body of a request of this class, which may be absent. */
-void request_class_apply(const struct class_parts *parts, struct slice class, struct trace_request *q);
+/* Sets headers and body of a request of this class, which may be absent. Members of the class replace those that the
+ * body has; the two are joined in `out`, which is cleared first. */
+void request_class_apply(const struct class_parts *parts, struct slice class, struct jdoc *doc, struct buffer *out,
+                         struct trace_request *q);
 
 #endif

@@ -45,8 +45,8 @@ void trace_renderer_release(struct trace_renderer *r)
 	flat_prompt_release(&r->flat);
 	draft_release(&r->work);
 	jdoc_release(&r->tags_document);
-	struct buffer *const buffers[] = {&r->query,  &r->messages, &r->id,   &r->session, &r->model,     &r->answer,
-	                                  &r->blocks, &r->parents,  &r->tags, &r->scope,   &r->class_tags};
+	struct buffer *const buffers[] = {&r->query,  &r->messages, &r->id,   &r->session, &r->model,      &r->answer,
+	                                  &r->blocks, &r->parents,  &r->tags, &r->scope,   &r->class_tags, &r->class_body};
 	for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
 		buffer_release(buffers[i]);
 }
@@ -436,8 +436,8 @@ static void set_class(struct trace_renderer *r, const struct draft *d, struct tr
 	} else if (r->config->class_parts.count) {
 		class = request_class_of(out->tags, &r->tags_document, &r->class_tags);
 	}
-	request_class_apply(&r->config->class_parts, class, out);
-	r->work.failed |= r->class_tags.failed;
+	request_class_apply(&r->config->class_parts, class, &r->tags_document, &r->class_body, out);
+	r->work.failed |= r->class_tags.failed || r->class_body.failed;
 }
 
 /* The time since the end of the previous turn; absent for the first turn. */
@@ -723,6 +723,7 @@ int trace_renderer_write(struct trace_renderer *r, struct draft *d, struct ipf_e
 		out.blocks = write_blocks(r, &blocks);
 		out.tools = request->tools;
 		out.response_format = request->response_format;
+		out.body = request->body;
 		out.tags = write_tags(r, request);
 		set_class(r, d, &out);
 		struct slice model = pick_model(r, d, request);

@@ -28,7 +28,23 @@ static bool known_role(const struct jdoc *j, jdoc_id role)
 	return jdoc_text_is(j, role, "user") || jdoc_text_is(j, role, "assistant") || jdoc_text_is(j, role, "system");
 }
 
-int chat_messages(struct draft *d, const struct jdoc *j, jdoc_id list, const char *name, struct ipf_error *err)
+/* The tool calls of a message, as the model wrote them: its tokens. */
+static struct slice calls_text(struct draft *d, const struct jdoc *j, jdoc_id message)
+{
+	struct slice all = {0};
+	for (struct jdoc_each e = jdoc_each(j, jdoc_get(j, message, "tool_calls")); jdoc_step(&e);) {
+		jdoc_id function = jdoc_get(j, e.value, "function"), arguments = jdoc_get(j, function, "arguments");
+		struct slice given = jdoc_type_of(j, arguments) == JDOC_TEXT ? draft_text(d, j, arguments)
+		                                                             : jdoc_raw(j, arguments);
+		struct slice call = draft_append(d, draft_text(d, j, jdoc_get(j, function, "name")), " ", given);
+		all = draft_append(d, all, "\n", call);
+	}
+	return all;
+}
+
+/* `answered`: the last message may be the answer. */
+static int add_messages(struct draft *d, const struct jdoc *j, jdoc_id list, const char *name, bool answered,
+                        struct ipf_error *err)
 {
 	if (jdoc_type_of(j, list) != JDOC_LIST)
 		return jdoc_expected(j, list, name, "a list", err);
@@ -47,8 +63,9 @@ int chat_messages(struct draft *d, const struct jdoc *j, jdoc_id list, const cha
 		}
 		bool assistant = jdoc_text_is(j, role, "assistant");
 		struct slice text = chat_content(d, j, content);
-		if (++at == count && assistant && text.len > 0 && count > 1) {
-			d->requests[d->count - 1].answer = text;
+		struct slice calls = assistant ? calls_text(d, j, e.value) : (struct slice){0};
+		if (++at == count && answered && text.len + calls.len > 0 && assistant && count > 1) {
+			d->requests[d->count - 1].answer = draft_append(d, text, "\n", calls);
 			return 0;
 		}
 		enum role speaker = assistant ? ROLE_ASSISTANT : jdoc_text_is(j, role, "system") ? ROLE_SYSTEM : ROLE_USER;
@@ -66,6 +83,11 @@ int chat_messages(struct draft *d, const struct jdoc *j, jdoc_id list, const cha
 	return count > 0 ? 0 : jdoc_expected(j, list, name, "at least one message", err);
 }
 
+int chat_messages(struct draft *d, const struct jdoc *j, jdoc_id list, const char *name, struct ipf_error *err)
+{
+	return add_messages(d, j, list, name, true, err);
+}
+
 /* Writes a bare function, which may have the type of a tool among its members, and members that are null. */
 static void write_function(const struct jdoc *j, jdoc_id function, struct jout *w)
 {
@@ -73,7 +95,8 @@ static void write_function(const struct jdoc *j, jdoc_id function, struct jout *
 	for (struct jdoc_each e = jdoc_each(j, function); jdoc_step(&e);) {
 		if (jdoc_text_is(j, e.key, "type") || jdoc_is_null(j, e.value))
 			continue;
-		jout_value(w, jdoc_raw(j, e.key));
+		bool anthropic = jdoc_text_is(j, e.key, "input_schema");
+		jout_value(w, anthropic ? slice_of("\"parameters\"") : jdoc_raw(j, e.key));
 		buffer_byte(w->out, ':');
 		w->comma = false;
 		jout_value(w, jdoc_raw(j, e.value));
@@ -170,77 +193,79 @@ struct slice chat_response_format(struct draft *d, const struct jdoc *j, jdoc_id
 
 int chat_prompt(struct draft *d, const struct jdoc *j, jdoc_id list, struct ipf_error *err)
 {
-	if (chat_messages(d, j, list, "messages", err) < 0)
-		return -1;
-	struct slice *last = &d->requests[d->count - 1].answer;
-	if (last->data)
-		draft_message(d, ROLE_ASSISTANT, *last);
-	*last = (struct slice){0};
-	return 0;
+	return add_messages(d, j, list, "messages", false, err);
+}
+
+/* Members that a body may bring as they are, and Gemini's and Anthropic's names for them. */
+static const struct {
+	const char *name, *chat;
+} body_members[] = {
+	{"temperature", "temperature"},
+	{"top_p", "top_p"},
+	{"topP", "top_p"},
+	{"top_k", "top_k"},
+	{"topK", "top_k"},
+	{"min_p", "min_p"},
+	{"frequency_penalty", "frequency_penalty"},
+	{"presence_penalty", "presence_penalty"},
+	{"repetition_penalty", "repetition_penalty"},
+	{"logit_bias", "logit_bias"},
+	{"seed", "seed"},
+	{"stop", "stop"},
+	{"stop_sequences", "stop"},
+	{"stopSequences", "stop"},
+	{"reasoning_effort", "reasoning_effort"},
+};
+
+/* The members of the body that say how to sample, of the body and of Gemini's generationConfig. Absent: none. */
+static struct slice sampling_of(struct draft *d, const struct jdoc *j, jdoc_id body)
+{
+	const jdoc_id places[] = {body, jdoc_get(j, body, "generationConfig")};
+	struct buffer out = {0};
+	struct jout w = {.out = &out};
+	bool any = false;
+	jout_begin_map(&w);
+	for (size_t p = 0; p < sizeof places / sizeof *places; p++)
+		for (size_t i = 0; i < sizeof body_members / sizeof *body_members; i++) {
+			jdoc_id value = jdoc_get(j, places[p], body_members[i].name);
+			if (jdoc_is_null(j, value))
+				continue;
+			jout_member_value(&w, body_members[i].chat, jdoc_raw(j, value));
+			any = true;
+		}
+	jout_end_map(&w);
+	if (any)
+		return draft_take_buffer(d, &out);
+	buffer_release(&out);
+	return (struct slice){0};
 }
 
 int chat_parameters(struct draft *d, const struct jdoc *j, jdoc_id body, struct draft_request *r, struct ipf_error *err)
 {
-	if (field_tokens(j, body, "max_tokens", &r->output_tokens, err) < 0 ||
-	    field_tokens(j, body, "max_completion_tokens", &r->output_tokens, err) < 0 ||
+	if (field_limit(j, body, &r->output_tokens, err) < 0 ||
+	    field_limit(j, jdoc_get(j, body, "generationConfig"), &r->output_tokens, err) < 0 ||
 	    field_text(d, j, body, "model", &r->model, err) < 0)
 		return -1;
 	if (r->output_tokens == 0)
 		r->output_tokens = IPF_ABSENT;
 	r->tools = chat_tools(d, j, jdoc_get(j, body, "tools"));
 	r->response_format = chat_response_format(d, j, jdoc_get(j, body, "response_format"));
+	r->body = sampling_of(d, j, body);
 	return 0;
 }
 
-int chat_extra(struct sink *sink, const struct jdoc *j, jdoc_id extra, struct draft_request *r, struct ipf_error *err)
+int chat_extra(struct draft *d, const struct jdoc *j, jdoc_id extra, struct draft_request *r, struct ipf_error *err)
 {
-	static const char *const placed[] = {"model", "tools", "response_format", "max_tokens", "max_completion_tokens"};
 	struct draft_request body = {.output_tokens = IPF_ABSENT};
 	if (jdoc_is_null(j, extra))
 		return 0;
-	if (need_object(j, extra, "extra", err) < 0 || chat_parameters(&sink->draft, j, extra, &body, err) < 0)
+	if (need_object(j, extra, "extra", err) < 0 || chat_parameters(d, j, extra, &body, err) < 0)
 		return -1;
 	r->output_tokens = body.output_tokens != IPF_ABSENT ? body.output_tokens : r->output_tokens;
 	r->model = body.model.data ? body.model : r->model;
 	r->tools = body.tools.data ? body.tools : r->tools;
 	r->response_format = body.response_format.data ? body.response_format : r->response_format;
-	uint32_t others = jdoc_count(j, extra);
-	for (size_t i = 0; i < sizeof placed / sizeof *placed; i++)
-		others -= jdoc_get(j, extra, placed[i]) != JDOC_NONE;
-	if (others > 0)
-		sink->inexact(sink, "extra has members that are not passed on");
-	return 0;
-}
-
-int chat_request_body(struct draft *d, const struct jdoc *j, jdoc_id body, struct ipf_error *err)
-{
-	jdoc_id messages = jdoc_get(j, body, "messages"), prompt = jdoc_get(j, body, "prompt");
-	if (!draft_request(d))
-		return 1;
-	if (messages != JDOC_NONE) {
-		if (chat_prompt(d, j, messages, err) < 0)
-			return -1;
-	} else if (!jdoc_text_empty(j, prompt)) {
-		draft_message(d, ROLE_USER, draft_text(d, j, prompt));
-	} else {
-		return 0;
-	}
-	if (chat_parameters(d, j, body, &d->requests[d->count - 1], err) < 0)
-		return -1;
-	return d->message_count > 0;
-}
-
-int chat_response_body(struct draft *d, const struct jdoc *j, jdoc_id body, struct draft_request *r,
-                       struct ipf_error *err)
-{
-	jdoc_id usage = jdoc_get(j, body, "usage"), choice = jdoc_at(j, jdoc_get(j, body, "choices"), 0);
-	jdoc_id message = jdoc_get(j, choice, "message");
-	jdoc_id content = jdoc_get(j, message != JDOC_NONE ? message : jdoc_get(j, choice, "delta"), "content");
-	if (field_tokens(j, usage, "prompt_tokens", &r->input_tokens, err) < 0 ||
-	    field_tokens(j, usage, "completion_tokens", &r->output_tokens, err) < 0)
-		return -1;
-	r->answer = chat_content(d, j, content != JDOC_NONE ? content : jdoc_get(j, choice, "text"));
-	r->failed |= !jdoc_is_null(j, jdoc_get(j, body, "error"));
+	r->body = body.body.data ? body.body : r->body;
 	return 0;
 }
 

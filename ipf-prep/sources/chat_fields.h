@@ -11,8 +11,8 @@
 /* The text of a message's content: a string, or the texts of a list of parts, joined. Absent if it has none. */
 struct slice chat_content(struct draft *d, const struct jdoc *j, jdoc_id content);
 /* Adds a list of chat messages to the last request; `name` is the list's name in errors. Messages with more than a role
- * and a text (tool calls, typed parts) are passed on verbatim. If the last of several messages is an assistant's text,
- * it becomes the request's answer. */
+ * and a text (tool calls, typed parts) are passed on verbatim. If the last of several messages is an assistant's, with
+ * text or tool calls, it becomes the request's answer, whose tokens include the calls. */
 int chat_messages(struct draft *d, const struct jdoc *j, jdoc_id list, const char *name, struct ipf_error *err);
 /* Tools as the chat API takes them, made of a list of tools or of bare functions, or of a string that holds such a
  * list. Absent if the node is anything else. */
@@ -24,20 +24,13 @@ struct slice chat_without_nulls(struct draft *d, const struct jdoc *j, jdoc_id n
 struct slice chat_response_format(struct draft *d, const struct jdoc *j, jdoc_id node);
 /* The same for the prompt of a request: to the API, an assistant's message at the end is part of it. */
 int chat_prompt(struct draft *d, const struct jdoc *j, jdoc_id list, struct ipf_error *err);
-/* The most tokens of the answer, the model, tools and response format of such a request's body. 0 or -1. */
+/* The most tokens of the answer, the model, tools, response format and sampling parameters of such a request's body. 0
+ * or -1. */
 int chat_parameters(struct draft *d, const struct jdoc *j, jdoc_id body, struct draft_request *r,
                     struct ipf_error *err);
-/* The same from members that AIPerf adds to a body (`extra`, which may be absent); others than these are counted as not
- * passed on. 0 or -1. */
-int chat_extra(struct sink *sink, const struct jdoc *j, jdoc_id extra, struct draft_request *r, struct ipf_error *err);
-/* Adds a request from the body (an object) that was or would be posted to the chat or completions API: 1; 0 if there
- * are neither messages nor a prompt in it; -1. */
-int chat_request_body(struct draft *d, const struct jdoc *j, jdoc_id body, struct ipf_error *err);
-/* Adds the answer of a response (an object) of these APIs, or of an event of its stream, to a request: its text, the
- * lengths of its usage, whether it is an error. What it lacks stays as it was. 0 or -1. */
-int chat_response_body(struct draft *d, const struct jdoc *j, jdoc_id body, struct draft_request *r,
-                       struct ipf_error *err);
-
+/* The same from members that AIPerf adds to a body (`extra`, which may be absent), which replace what is there. 0 or
+ * -1. */
+int chat_extra(struct draft *d, const struct jdoc *j, jdoc_id extra, struct draft_request *r, struct ipf_error *err);
 /* ---- images and audio of a record ---- */
 
 /* Adds a medium before the text of the last message: `kind` is image, audio or video, the node a string (URL, data URL,

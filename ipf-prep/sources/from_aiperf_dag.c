@@ -273,7 +273,7 @@ static int add_turn(struct tree *t, const struct conversation *c, const struct j
 	if (d->failed)
 		return 0;
 	if (chat_prompt(d, j, jdoc_get(j, turn, "messages"), err) < 0 || chat_parameters(d, j, turn, r, err) < 0 ||
-	    chat_extra(t->sink, j, jdoc_get(j, turn, "extra"), r, err) < 0 ||
+	    chat_extra(&t->sink->draft, j, jdoc_get(j, turn, "extra"), r, err) < 0 ||
 	    (d->count > 1 && field_duration(j, turn, "delay", NS_PER_MS, &r->wait_ns, err) < 0))
 		return -1;
 	if (t->depth > 1)

@@ -5,12 +5,35 @@
  *     instruction  the first line of the prompt
  *     input        the rest of it (optional)
  *     output       the answer
+ *     system       the system message (optional), and
+ *     history      list of earlier exchanges [prompt, answer] (LLaMA-Factory; optional)
  *     instances    of a seed task: list of {"input", "output"}; each makes a request
  *
  * Other members are ignored.
  */
 #include "sources/sniff.h"
 #include "sources/record_fields.h"
+
+/* What comes before the prompt: a system message, and earlier exchanges. */
+static int read_context(struct draft *d, const struct jdoc *j, struct ipf_error *err)
+{
+	struct slice system;
+	if (field_system(d, j, JDOC_ROOT, &system, err) < 0)
+		return -1;
+	if (system.len > 0)
+		draft_message(d, ROLE_SYSTEM, system);
+	jdoc_id history = jdoc_get(j, JDOC_ROOT, "history");
+	if (!jdoc_is_null(j, history) && jdoc_type_of(j, history) != JDOC_LIST)
+		return jdoc_expected(j, history, "history", "a list of [prompt, answer]", err);
+	for (struct jdoc_each e = jdoc_each(j, history); jdoc_step(&e);) {
+		jdoc_id prompt = jdoc_at(j, e.value, 0), answer = jdoc_at(j, e.value, 1);
+		if (jdoc_type_of(j, prompt) != JDOC_TEXT || jdoc_type_of(j, answer) != JDOC_TEXT)
+			return jdoc_expected(j, e.value, "history", "a list of [prompt, answer]", err);
+		draft_message(d, ROLE_USER, draft_text(d, j, prompt));
+		draft_message(d, ROLE_ASSISTANT, draft_text(d, j, answer));
+	}
+	return 0;
+}
 
 /* A request of the pair in `map`. */
 static int read_pair(const struct jdoc *j, jdoc_id map, struct slice instruction, struct sink *sink,
@@ -31,6 +54,8 @@ static int read_pair(const struct jdoc *j, jdoc_id map, struct slice instruction
 		return 0;
 	}
 	r->answer = output;
+	if (read_context(d, j, err) < 0)
+		return -1;
 	draft_message(d, ROLE_USER, prompt);
 	return sink->take(sink, d, err);
 }

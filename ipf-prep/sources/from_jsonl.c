@@ -22,6 +22,7 @@
 
 enum field {
 	PROMPT,
+	CONTEXT,
 	MESSAGES,
 	SYSTEM,
 	OUTPUT,
@@ -38,13 +39,14 @@ enum field {
 	SLO,
 	AT,
 	WAIT,
+	IGNORE,
 	FIELDS
 };
 
 static const char *const field_names[FIELDS] = {
-	"prompt", "messages",        "system", "output", "output_tokens", "input_tokens",
-	"tools",  "response_format", "image",  "audio",  "video",         "model",
-	"id",     "session",         "slo",    "at",     "wait",
+	"prompt", "context", "messages", "system", "output", "output_tokens", "input_tokens", "tools", "response_format",
+	"image",  "audio",   "video",    "model",  "id",     "session",       "slo",          "at",    "wait",
+	"ignore",
 };
 
 /* Where values usually are, in the order in which it is tried if no --field is given. */
@@ -52,32 +54,24 @@ static const struct {
 	enum field field;
 	const char *pointer;
 } usual[] = {
-	{MESSAGES, "/messages"},
-	{PROMPT, "/prompt"},
-	{PROMPT, "/question"},
-	{PROMPT, "/instruction"},
-	{PROMPT, "/input"},
-	{PROMPT, "/text"},
-	{PROMPT, "/query"},
-	{PROMPT, "/text_input"},
-	{PROMPT, "/turns/0"},
-	{SYSTEM, "/system_prompt"},
-	{SYSTEM, "/system"},
-	{OUTPUT, "/output"},
-	{OUTPUT, "/response"},
-	{OUTPUT, "/answer"},
-	{OUTPUT, "/completion"},
-	{OUTPUT, "/expected_output"},
-	{OUTPUT_TOKENS, "/output_tokens"},
-	{OUTPUT_TOKENS, "/max_tokens"},
-	{OUTPUT_TOKENS, "/output_length"},
-	{TOOLS, "/tools"},
-	{RESPONSE_FORMAT, "/response_format"},
-	{IMAGE, "/image"},
-	{IMAGE, "/images"},
-	{AUDIO, "/audio"},
-	{VIDEO, "/video"},
+	{MESSAGES, "/messages"},     {PROMPT, "/prompt"},
+	{PROMPT, "/question"},       {PROMPT, "/instruction"},
+	{PROMPT, "/input"},          {PROMPT, "/text"},
+	{PROMPT, "/query"},          {PROMPT, "/text_input"},
+	{PROMPT, "/turns/0"},        {OUTPUT, "/output"},
+	{OUTPUT, "/response"},       {OUTPUT, "/answer"},
+	{OUTPUT, "/completion"},     {OUTPUT, "/expected_output"},
+	{OUTPUT, "/answers/text/0"}, {OUTPUT, "/answers/0"},
+	{TOOLS, "/tools"},           {RESPONSE_FORMAT, "/response_format"},
+	{IMAGE, "/image"},           {IMAGE, "/images"},
+	{AUDIO, "/audio"},           {VIDEO, "/video"},
 };
+
+/* Fields whose usual names are those of member_names.h. */
+static const struct {
+	enum field field;
+	enum member_kind kind;
+} usual_kinds[] = {{SYSTEM, MEMBER_SYSTEM}, {OUTPUT_TOKENS, MEMBER_OUTPUT_TOKENS}, {CONTEXT, MEMBER_CONTEXT}};
 
 /* Where a field's value is: a parsed JSON Pointer. */
 struct mapping {
@@ -91,7 +85,8 @@ struct mapping {
 struct state {
 	struct mapping *mappings;
 	size_t count;
-	bool given; /* by --field */
+	bool given;  /* by --field */
+	bool joined; /* the prompt has several places, whose texts are joined */
 	struct time_origin origin;
 	struct name_set ids; /* of the requests so far */
 };
@@ -170,30 +165,79 @@ static int parse_field(struct mapping *m, const char *text, struct ipf_error *er
 		return ipf_error_set(
 			err, IPF_USAGE,
 			"--field: unknown name \"%.*s\" (known: prompt, messages, system, output, output_tokens, "
-			"input_tokens, tools, response_format, image, audio, video, model, id, session, slo, at, wait; at and wait also with _ms, _us, _ns)",
+			"input_tokens, tools, response_format, image, audio, video, model, id, session, slo, at, wait, context, ignore; at and wait also with _ms, _us, _ns)",
 			(int)(equals - text), text);
 	return parse_pointer(m, equals + 1, err);
 }
 
+/* Room for one more mapping. */
+static struct mapping *add_mapping(struct state *state, enum field field)
+{
+	struct mapping *more = realloc(state->mappings, (state->count + 1) * sizeof *more);
+	if (!more)
+		return NULL;
+	state->mappings = more;
+	more[state->count] = (struct mapping){.field = field};
+	return &more[state->count++];
+}
+
+static int map_usual(struct state *state, struct ipf_error *err)
+{
+	char pointer[64];
+	const char *name;
+	for (size_t i = 0; i < sizeof usual / sizeof *usual; i++) {
+		struct mapping *m = add_mapping(state, usual[i].field);
+		if (!m || parse_pointer(m, usual[i].pointer, err) < 0)
+			return ipf_error_memory(err);
+	}
+	for (size_t k = 0; k < sizeof usual_kinds / sizeof *usual_kinds; k++)
+		for (size_t i = 0; (name = member_name_at(usual_kinds[k].kind, i)); i++) {
+			struct mapping *m = add_mapping(state, usual_kinds[k].field);
+			snprintf(pointer, sizeof pointer, "/%s", name);
+			if (!m || parse_pointer(m, pointer, err) < 0)
+				return ipf_error_memory(err);
+		}
+	return 0;
+}
+
+/* A --field. Commas separate the places of a prompt whose texts are joined: the first ones are its context. */
+static int map_given(struct state *state, const char *text, struct ipf_error *err)
+{
+	struct mapping *m = add_mapping(state, FIELDS);
+	if (!m)
+		return ipf_error_memory(err);
+	if (parse_field(m, text, err) < 0)
+		return -1;
+	if (m->field != PROMPT || !strchr(m->pointer, ','))
+		return 0;
+	char *places = m->pointer, *comma;
+	m->pointer = NULL;
+	free(m->steps);
+	m->steps = NULL;
+	state->joined = true;
+	int status = 0;
+	for (char *at = places; status == 0 && at; at = comma ? comma + 1 : NULL) {
+		if ((comma = strchr(at, ',')))
+			*comma = '\0';
+		struct mapping *one = at == places ? &state->mappings[state->count - 1] : add_mapping(state, PROMPT);
+		status = !one ? ipf_error_memory(err) : (one->count = 0, parse_pointer(one, at, err));
+	}
+	free(places);
+	return status;
+}
+
 static int map_fields(struct state *state, const struct string_list *fields, struct ipf_error *err)
 {
-	size_t wanted = fields->count ? fields->count : sizeof usual / sizeof *usual;
 	bool prompts = fields->count == 0;
 	state->given = fields->count > 0;
-	state->mappings = calloc(wanted, sizeof *state->mappings);
-	if (!state->mappings)
-		return ipf_error_memory(err);
-	for (; state->count < wanted; state->count++) {
-		struct mapping *m = &state->mappings[state->count];
-		if (!state->given)
-			m->field = usual[state->count].field;
-		int status = state->given ? parse_field(m, fields->items[state->count], err)
-		                          : parse_pointer(m, usual[state->count].pointer, err);
-		if (status < 0) {
-			state->count++; /* to be freed */
+	if (!state->given && map_usual(state, err) < 0)
+		return -1;
+	for (size_t i = 0; i < fields->count; i++)
+		if (map_given(state, fields->items[i], err) < 0)
 			return -1;
-		}
-		prompts |= m->field == PROMPT || m->field == MESSAGES || m->field == INPUT_TOKENS || m->field == AUDIO;
+	for (size_t i = 0; i < state->count; i++) {
+		enum field field = state->mappings[i].field;
+		prompts |= field == PROMPT || field == MESSAGES || field == INPUT_TOKENS || field == AUDIO;
 	}
 	return prompts
 	           ? 0
@@ -287,18 +331,40 @@ static jdoc_id look_up(const struct state *state, const struct jdoc *j, enum fie
 	return JDOC_NONE;
 }
 
+/* Is it a text or a list of texts? */
+static bool is_text(const struct jdoc *j, jdoc_id node)
+{
+	if (jdoc_type_of(j, node) != JDOC_LIST)
+		return jdoc_type_of(j, node) == JDOC_TEXT;
+	for (struct jdoc_each e = jdoc_each(j, node); jdoc_step(&e);)
+		if (jdoc_type_of(j, e.value) != JDOC_TEXT)
+			return false;
+	return jdoc_count(j, node) > 0;
+}
+
+/* A text, or the texts of a list, one a line. */
+static int node_text(struct draft *d, const struct jdoc *j, jdoc_id node, const char *shown, struct slice *text,
+                     struct ipf_error *err)
+{
+	if (!is_text(j, node))
+		return jdoc_expected(j, node, shown, "a string", err);
+	*text = draft_text(d, j, node);
+	for (struct jdoc_each e = jdoc_each(j, node); jdoc_step(&e);)
+		*text = draft_append(d, *text, "\n", draft_text(d, j, e.value));
+	return 1;
+}
+
 static int look_up_text(const struct state *state, const struct jdoc *j, enum field field, struct draft *d,
                         struct slice *text, struct ipf_error *err)
 {
 	const struct mapping *m;
 	jdoc_id node = look_up(state, j, field, &m);
 	*text = (struct slice){0};
-	if (node == JDOC_NONE)
-		return 0;
-	if (jdoc_type_of(j, node) != JDOC_TEXT)
-		return jdoc_expected(j, node, m->pointer, "a string", err);
-	*text = draft_text(d, j, node);
-	return 1;
+	if (node != JDOC_NONE && field == OUTPUT && jdoc_type_of(j, node) == JDOC_NUMBER) { /* the number of a choice */
+		*text = jdoc_raw(j, node);
+		return 1;
+	}
+	return node == JDOC_NONE ? 0 : node_text(d, j, node, m->pointer, text, err);
 }
 
 /* CSV has only strings: an empty one counts as absent, and one may hold a number. */
@@ -402,6 +468,84 @@ static int read_media(const struct state *state, const struct jdoc *j, struct dr
 	return 0;
 }
 
+/* Is the record the body of a request to the chat API? */
+static bool is_body(const struct jdoc *j)
+{
+	static const char *const members[] = {"max_tokens", "max_completion_tokens", "temperature", "top_p", "stream"};
+	bool found = false;
+	for (size_t i = 0; i < sizeof members / sizeof *members; i++)
+		found |= jdoc_get(j, JDOC_ROOT, members[i]) != JDOC_NONE;
+	return found;
+}
+
+/* Messages, also as a string that holds them. */
+static int read_messages(const struct state *state, const struct jdoc *j, jdoc_id list, const char *name,
+                         struct draft *d, struct ipf_error *err)
+{
+	struct jdoc inner = {0};
+	struct ipf_error wrong = {0};
+	if (jdoc_type_of(j, list) != JDOC_TEXT) {
+		if (!state->given && is_body(j) && chat_parameters(d, j, JDOC_ROOT, &d->requests[d->count - 1], err) < 0)
+			return -1;
+		return chat_messages(d, j, list, name, err);
+	}
+	struct slice text = draft_text(d, j, list);
+	int status = text.data && jdoc_parse(&inner, text.data, text.len, &wrong) == 0
+	                 ? chat_messages(d, &inner, JDOC_ROOT, name, err)
+	                 : jdoc_expected(j, list, name, "a list, or a string that holds one", err);
+	put_on_one_line(text);
+	jdoc_release(&inner);
+	return d->failed ? 0 : status;
+}
+
+/* Joins the texts of all places of the prompt. 1, 0 if there is none, or -1. */
+static int join_prompt(const struct state *state, const struct jdoc *j, struct draft *d, struct slice *prompt,
+                       struct ipf_error *err)
+{
+	int found = 0;
+	*prompt = (struct slice){0};
+	for (size_t i = 0; i < state->count; i++) {
+		const struct mapping *m = &state->mappings[i];
+		jdoc_id node = m->field == PROMPT ? follow(j, m) : JDOC_NONE;
+		struct slice text;
+		if (jdoc_is_null(j, node))
+			continue;
+		if (node_text(d, j, node, m->pointer, &text, err) < 0)
+			return -1;
+		*prompt = draft_append(d, *prompt, "\n\n", text);
+		found = 1;
+	}
+	return found;
+}
+
+/* The prompt: joined, or after its context. 1, 0 or -1. */
+static int read_prompt_text(const struct state *state, const struct jdoc *j, struct draft *d, struct slice *prompt,
+                            struct ipf_error *err)
+{
+	const struct mapping *m;
+	if (state->joined)
+		return join_prompt(state, j, d, prompt, err);
+	int got = look_up_text(state, j, PROMPT, d, prompt, err);
+	if (got <= 0 || prompt->len == 0)
+		return got;
+	for (size_t i = 0; i < state->count; i++) {
+		m = &state->mappings[i];
+		jdoc_id node = m->field == CONTEXT ? follow(j, m) : JDOC_NONE;
+		struct slice context = {0};
+		if (jdoc_is_null(j, node))
+			continue;
+		if (!is_text(j, node)) {
+			jdoc_unuse(j, node); /* of another form: it is reported as not used */
+			continue;
+		}
+		if (node_text(d, j, node, m->pointer, &context, err) < 0)
+			return -1;
+		*prompt = draft_append(d, context, "\n\n", *prompt);
+		return 1; /* one context: a second one is reported as not used */
+	}
+	return 1;
+}
+
 static int read_prompt(const struct state *state, const struct jdoc *j, struct draft *d, struct draft_request *r,
                        struct ipf_error *err)
 {
@@ -413,8 +557,8 @@ static int read_prompt(const struct state *state, const struct jdoc *j, struct d
 		draft_message(d, ROLE_SYSTEM, system);
 	jdoc_id list = look_up(state, j, MESSAGES, &messages);
 	if (list != JDOC_NONE)
-		return chat_messages(d, j, list, messages->pointer, err);
-	int got = look_up_text(state, j, PROMPT, d, &prompt, err);
+		return read_messages(state, j, list, messages->pointer, d, err);
+	int got = read_prompt_text(state, j, d, &prompt, err);
 	if (got < 0)
 		return -1;
 	if (got == 1) {
@@ -462,17 +606,20 @@ static int read_rest(struct state *state, const struct jdoc *j, struct draft *d,
                      struct ipf_error *err)
 {
 	const struct mapping *m;
+	struct slice model;
 	if (look_up_name(state, j, ID, d, &r->id, err) < 0 || look_up_name(state, j, SESSION, d, &d->session, err) < 0 ||
-	    look_up_text(state, j, MODEL, d, &r->model, err) < 0 || look_up_time(state, j, AT, &r->at_ns, d, err) < 0 ||
+	    look_up_text(state, j, MODEL, d, &model, err) < 0 || look_up_time(state, j, AT, &r->at_ns, d, err) < 0 ||
 	    look_up_time(state, j, WAIT, &r->wait_ns, d, err) < 0)
 		return -1;
+	r->model = model.data ? model : r->model;
 	if (r->id.data && name_set_add(&state->ids, r->id) == 0) {
 		jdoc_id id = look_up(state, j, ID, &m);
 		return jdoc_expected(j, id, m->pointer, "a unique id", err);
 	}
 	d->failed |= state->ids.failed;
 	jdoc_id tools = look_up(state, j, TOOLS, &m);
-	r->tools = chat_tools(d, j, tools);
+	if (tools != JDOC_NONE)
+		r->tools = chat_tools(d, j, tools);
 	if (tools != JDOC_NONE && !r->tools.data && state->given)
 		return jdoc_expected(j, tools, m->pointer, "a list of tools", err);
 	jdoc_id slo = look_up(state, j, SLO, &m);
@@ -480,9 +627,20 @@ static int read_rest(struct state *state, const struct jdoc *j, struct draft *d,
 		return jdoc_expected(j, slo, m->pointer, "an object such as {\"ttft\": \"500ms\"}", err);
 	r->slo = object_text(d, j, slo);
 	r->response_format = chat_response_format(d, j, look_up(state, j, RESPONSE_FORMAT, &m));
+	for (size_t i = 0; i < state->count; i++)
+		if (state->mappings[i].field == IGNORE)
+			follow(j, &state->mappings[i]);
 	if (r->at_ns != IPF_ABSENT)
 		r->at_ns = since_origin(&state->origin, r->at_ns);
 	return 0;
+}
+
+/* Where the prompt is, for hints. */
+static const char *prompt_place(const struct state *state, const struct jdoc *j)
+{
+	const struct mapping *m;
+	look_up(state, j, PROMPT, &m);
+	return m ? m->pointer : "/prompt";
 }
 
 static int read_record(void *opened, const struct source_record *record, struct sink *sink, struct ipf_error *err)
@@ -495,6 +653,8 @@ static int read_record(void *opened, const struct source_record *record, struct 
 	struct draft_request *r = draft_request(d);
 	if (!r)
 		return 0;
+	if (sink->notes)
+		sink->notes->prompt_at = prompt_place(state, j);
 	if (read_prompt(state, j, d, r, err) < 0 || read_media(state, j, d, err) < 0 ||
 	    read_lengths(state, j, d, r, err) < 0 || read_rest(state, j, d, r, err) < 0)
 		return -1;

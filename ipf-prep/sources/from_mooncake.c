@@ -104,7 +104,9 @@ static int read_prompt(struct state *s, const struct jdoc *j, struct draft *d, s
 	} else if (text.len > 0) {
 		draft_message(d, ROLE_USER, text);
 	}
-	return mooncake_output(j, got == 1, r, err) < 0 ? -1 : chat_extra(sink, j, jdoc_get(j, JDOC_ROOT, "extra"), r, err);
+	return mooncake_output(j, got == 1, r, err) < 0
+	           ? -1
+	           : chat_extra(&sink->draft, j, jdoc_get(j, JDOC_ROOT, "extra"), r, err);
 }
 
 static int read_record(void *opened, const struct source_record *record, struct sink *sink, struct ipf_error *err)

@@ -3,18 +3,45 @@
  * Origin: the Batch API's reference; the examples of vllm-project/vllm and vllm-project/production-stack. JSON Lines:
  *
  *     custom_id  id of the request; each occurs once
- *     body       the request as it would be posted to the chat or completions API
+ *     body       the request as it would be posted to the chat, completions, Responses or embeddings API
+ *     url        tells embeddings apart
  *
- * `method` and `url` are ignored.
+ * `method` is ignored.
  */
-#include "sources/chat_fields.h"
+#include "sources/api_bodies.h"
 #include "sources/sniff.h"
 #include "name_set.h"
 #include "sources/record_fields.h"
 
+#include <string.h>
+
 static void close_state(void *opened)
 {
 	name_set_release(opened);
+}
+
+/* Adds a request with the texts of `input`, a string or a list of strings: 1, 0 if there is none, or -1. */
+static int read_embeddings(struct draft *d, const struct jdoc *j, jdoc_id body, struct ipf_error *err)
+{
+	jdoc_id input = jdoc_get(j, body, "input");
+	struct draft_request *r = draft_request(d);
+	if (!r || field_text(d, j, body, "model", &r->model, err) < 0)
+		return r ? -1 : 1;
+	r->batch = true;
+	if (jdoc_type_of(j, input) == JDOC_TEXT)
+		draft_message(d, ROLE_USER, draft_text(d, j, input));
+	for (struct jdoc_each e = jdoc_each(j, input); jdoc_step(&e);) {
+		if (jdoc_type_of(j, e.value) != JDOC_TEXT)
+			return jdoc_expected(j, e.value, "input", "a string, or a list of strings", err);
+		draft_message(d, ROLE_USER, draft_text(d, j, e.value));
+	}
+	return d->message_count > 0;
+}
+
+static bool is_of_embeddings(const struct jdoc *j)
+{
+	struct slice url = jdoc_raw(j, jdoc_get(j, JDOC_ROOT, "url"));
+	return url.len > 0 && memmem(url.data, url.len, "/embeddings", strlen("/embeddings"));
 }
 
 static int read_record(void *opened, const struct source_record *record, struct sink *sink, struct ipf_error *err)
@@ -31,7 +58,7 @@ static int read_record(void *opened, const struct source_record *record, struct 
 		return ipf_error_set(err, IPF_INPUT, "custom_id: expected a unique id, got \"%.*s\" again",
 		                     (int)(id.len > 40 ? 40 : id.len), id.data);
 	d->failed |= ids->failed;
-	int got = chat_request_body(d, j, body, err);
+	int got = is_of_embeddings(j) ? read_embeddings(d, j, body, err) : api_request_body(d, j, body, err);
 	if (got < 0)
 		return -1;
 	if (got == 0) {

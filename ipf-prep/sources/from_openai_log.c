@@ -123,7 +123,8 @@ static bool recognises(const struct sniff *sniff)
 	return sniff->json && first_of(sniff->json, request_names, COUNT(request_names)) &&
 	       (first_of(sniff->json, time_names, COUNT(time_names)) ||
 	        first_of(sniff->json, end_names, COUNT(end_names))) &&
-	       (sniff_text(sniff, "messages") || sniff_text(sniff, "prompt"));
+	       (sniff_text(sniff, "messages") || sniff_text(sniff, "prompt") || sniff_text(sniff, "contents") ||
+	        sniff_text(sniff, "input"));
 }
 
 const struct source_format source_openai_log = {

@@ -16,7 +16,7 @@
 #include "absent.h"
 #include "base64.h"
 #include "clock.h"
-#include "sources/chat_fields.h"
+#include "sources/api_bodies.h"
 #include "sources/record_fields.h"
 
 /* Parses the body of one side: 1; 0 if it was not captured, or is no JSON; -1. Its texts are valid as long as the
@@ -84,7 +84,7 @@ static int read_bodies(struct time_origin *origin, const struct jdoc *j, struct 
 		got = 0;
 	if (got > 0)
 		got = jdoc_get(asked, JDOC_ROOT, "inputs") != JDOC_NONE ? read_inputs(d, asked, err)
-		                                                        : chat_request_body(d, asked, JDOC_ROOT, err);
+		                                                        : api_request_body(d, asked, JDOC_ROOT, err);
 	if (got == 0)
 		sink->unusable(sink, "no chat, completion or text generation");
 	if (got <= 0 || d->failed)
@@ -93,7 +93,7 @@ static int read_bodies(struct time_origin *origin, const struct jdoc *j, struct 
 	jdoc_id generated = jdoc_type_of(answer, JDOC_ROOT) == JDOC_LIST ? jdoc_at(answer, JDOC_ROOT, 0) : JDOC_ROOT;
 	if (answered > 0 && (jdoc_get(answer, generated, "generated_text") != JDOC_NONE
 	                         ? read_generated(d, answer, generated, r, err)
-	                         : chat_response_body(d, answer, generated, r, err)) < 0)
+	                         : api_response_body(d, answer, generated, r, err)) < 0)
 		return -1;
 	r->at_ns = since_origin(origin, ns);
 	return sink->take(sink, d, err);

@@ -6,6 +6,7 @@
  *     conversations  list of turns (also as messages or conversation)
  *     from           of a turn: who speaks (also as role); see `roles`
  *     value          of a turn: the text (also as content)
+ *     system         the system message (optional; also system_prompt, system_message)
  *     tools          tools of the conversation, as the chat API has them, or as a string that holds them (optional)
  *
  *     image, images  what the first turn of the user shows (LLaVA): a path or URL, an object with bytes, or a list;
@@ -262,7 +263,11 @@ static int read_record(void *opened, const struct source_record *record, struct 
 		return jdoc_expected(j, list, name, "a list", err);
 	if (settings->first_two)
 		return read_first_two(j, name, list, sink, err);
-	struct conversation c = {.settings = settings, .j = j, .draft = d, .system = JDOC_NONE};
+	const char *system;
+	struct conversation c = {
+		.settings = settings, .j = j, .draft = d, .system = member_of_kind(j, JDOC_ROOT, MEMBER_SYSTEM, &system)};
+	if (!jdoc_is_null(j, c.system) && jdoc_type_of(j, c.system) != JDOC_TEXT)
+		return jdoc_expected(j, c.system, system, "a string", err);
 	if (read_turns(&c, name, list, err) < 0 || read_media(d, j, err) < 0)
 		return -1;
 	struct slice tools = d->count > 0 ? chat_tools(d, j, jdoc_get(j, JDOC_ROOT, "tools")) : (struct slice){0};

@@ -158,6 +158,7 @@ static int read_request(struct state *s, int file, const struct trace_request *f
 	r->after = own_parents(d, file, j, from->parents);
 	r->tools = from->tools;
 	r->response_format = from->response_format;
+	r->body = from->body;
 	r->tags = from->tags;
 	r->slo = from->slo;
 	r->failed = slice_is(jdoc_raw(j, jdoc_get(j, jdoc_get(j, JDOC_ROOT, "tags"), "failed")), "true");

@@ -2,7 +2,7 @@
 
 #include "absent.h"
 #include "api/framing.h"
-#include "sources/chat_fields.h"
+#include "sources/api_bodies.h"
 
 #include <stdio.h>
 
@@ -26,7 +26,7 @@ static bool is_object(struct jdoc *inner, struct slice text)
 static int read_answer(struct draft *d, const struct jdoc *answer, struct buffer *text, struct ipf_error *err)
 {
 	struct draft_request *r = &d->requests[0];
-	if (chat_response_body(d, answer, JDOC_ROOT, r, err) < 0)
+	if (api_response_body(d, answer, JDOC_ROOT, r, err) < 0)
 		return -1;
 	buffer_append(text, r->answer.data, r->answer.len);
 	r->answer = (struct slice){0};
@@ -85,7 +85,7 @@ static int take(const struct logged_exchange *logged, struct time_origin *origin
 		return jdoc_expected(logged->json, logged->request, logged->request_name,
 		                     "an object, or a string that holds one", err);
 	put_on_one_line(body);
-	int got = chat_request_body(d, inner, JDOC_ROOT, err);
+	int got = api_request_body(d, inner, JDOC_ROOT, err);
 	if (got == 0)
 		sink->unusable(sink, "neither messages nor a prompt");
 	if (got <= 0 || d->failed)

@@ -1,116 +1,96 @@
 #include "sources/member_names.h"
 
-#include <stdlib.h>
+#include <ctype.h>
 #include <string.h>
 #include <strings.h>
 
-/* In the order of strcasecmp(): it is searched by halves. */
-static const struct member_name {
-	const char *name;
-	enum member_kind kind;
-} names[] = {
-	{"arrival_time", MEMBER_TIME},
-	{"arrived_at", MEMBER_TIME},
-	{"article", MEMBER_CONTEXT},
-	{"available_tools", MEMBER_TOOLS},
-	{"background", MEMBER_CONTEXT},
-	{"chat_history", MEMBER_PROMPT},
-	{"choice_A", MEMBER_CONTEXT},
-	{"choice_B", MEMBER_CONTEXT},
-	{"choice_C", MEMBER_CONTEXT},
-	{"choice_D", MEMBER_CONTEXT},
-	{"choices", MEMBER_CONTEXT},
-	{"completion_tokens", MEMBER_OUTPUT_TOKENS},
-	{"context", MEMBER_CONTEXT},
-	{"contexts", MEMBER_CONTEXT},
-	{"conversation", MEMBER_PROMPT},
-	{"conversations", MEMBER_PROMPT},
-	{"created", MEMBER_TIME},
-	{"created_at", MEMBER_TIME},
-	{"ctxs", MEMBER_CONTEXT},
-	{"delay", MEMBER_TIME},
-	{"dialog", MEMBER_PROMPT},
-	{"dialogue", MEMBER_PROMPT},
-	{"document", MEMBER_CONTEXT},
-	{"documents", MEMBER_CONTEXT},
-	{"evidence", MEMBER_CONTEXT},
-	{"frequency_penalty", MEMBER_SAMPLING},
-	{"function", MEMBER_TOOLS},
-	{"functions", MEMBER_TOOLS},
-	{"generated_tokens", MEMBER_OUTPUT_TOKENS},
-	{"generationConfig", MEMBER_SAMPLING},
-	{"history", MEMBER_PROMPT},
-	{"ignore_eos", MEMBER_SAMPLING},
-	{"input", MEMBER_PROMPT},
-	{"input_length", MEMBER_INPUT_TOKENS},
-	{"input_tokens", MEMBER_INPUT_TOKENS},
-	{"instruction", MEMBER_PROMPT},
-	{"instructions", MEMBER_PROMPT},
-	{"logit_bias", MEMBER_SAMPLING},
-	{"max_completion_tokens", MEMBER_OUTPUT_TOKENS},
-	{"max_new_tokens", MEMBER_OUTPUT_TOKENS},
-	{"max_output_tokens", MEMBER_OUTPUT_TOKENS},
-	{"max_tokens", MEMBER_OUTPUT_TOKENS},
-	{"maxOutputTokens", MEMBER_OUTPUT_TOKENS},
-	{"messages", MEMBER_PROMPT},
-	{"min_p", MEMBER_SAMPLING},
-	{"min_tokens", MEMBER_SAMPLING},
-	{"model", MEMBER_MODEL},
-	{"model_name", MEMBER_MODEL},
-	{"options", MEMBER_CONTEXT},
-	{"output_length", MEMBER_OUTPUT_TOKENS},
-	{"output_tokens", MEMBER_OUTPUT_TOKENS},
-	{"output_tokens_count", MEMBER_OUTPUT_TOKENS},
-	{"paragraphs", MEMBER_CONTEXT},
-	{"passage", MEMBER_CONTEXT},
-	{"passages", MEMBER_CONTEXT},
-	{"presence_penalty", MEMBER_SAMPLING},
-	{"prompt", MEMBER_PROMPT},
-	{"prompt_tokens", MEMBER_INPUT_TOKENS},
-	{"prompt_tokens_count", MEMBER_INPUT_TOKENS},
-	{"query", MEMBER_PROMPT},
-	{"question", MEMBER_PROMPT},
-	{"questions", MEMBER_PROMPT},
-	{"reasoning_effort", MEMBER_SAMPLING},
-	{"repetition_penalty", MEMBER_SAMPLING},
-	{"request_created_at", MEMBER_TIME},
-	{"response_format", MEMBER_SAMPLING},
-	{"response_tokens", MEMBER_OUTPUT_TOKENS},
-	{"sampling_params", MEMBER_SAMPLING},
-	{"seed", MEMBER_SAMPLING},
-	{"start_time", MEMBER_TIME},
-	{"startTime", MEMBER_TIME},
-	{"stop", MEMBER_SAMPLING},
-	{"system", MEMBER_SYSTEM},
-	{"system_instruction", MEMBER_SYSTEM},
-	{"system_instructions", MEMBER_SYSTEM},
-	{"system_message", MEMBER_SYSTEM},
-	{"system_prompt", MEMBER_SYSTEM},
-	{"systemInstruction", MEMBER_SYSTEM},
-	{"temperature", MEMBER_SAMPLING},
-	{"thinking", MEMBER_SAMPLING},
-	{"time", MEMBER_TIME},
-	{"timestamp", MEMBER_TIME},
-	{"tool_choice", MEMBER_TOOLS},
-	{"tools", MEMBER_TOOLS},
-	{"top_k", MEMBER_SAMPLING},
-	{"top_p", MEMBER_SAMPLING},
-	{"ts", MEMBER_TIME},
-	{"turns", MEMBER_PROMPT},
+static const char *const prompts[] = {
+	"prompt",       "question",      "questions",    "instruction", "instructions", "query",  "input",    "messages",
+	"conversation", "conversations", "chat_history", "history",     "turns",        "dialog", "dialogue", NULL};
+static const char *const contexts[] = {"context", "contexts", "passage",    "passages",   "document", "documents",
+                                       "ctxs",    "article",  "background", "paragraphs", "evidence", NULL};
+static const char *const choices[] = {"choices", "options", "choice_A", "choice_B", "choice_C", "choice_D", NULL};
+static const char *const systems[] = {
+	"system", "system_prompt", "system_message", "system_instruction", "system_instructions", "systemInstruction",
+	NULL};
+static const char *const tools[] = {"tools", "functions", "function", "available_tools", "tool_choice", NULL};
+static const char *const times[] = {
+	"timestamp",    "time",       "ts",      "start_time",         "startTime", "created_at",
+	"arrival_time", "arrived_at", "created", "request_created_at", "delay",     NULL};
+static const char *const input_lengths[] = {"input_tokens", "input_length", "prompt_tokens", "prompt_tokens_count",
+                                            NULL};
+/* Lengths before limits. */
+static const char *const output_lengths[] = {"output_tokens",         "output_tokens_count", "output_length",
+                                             "completion_tokens",     "generated_tokens",    "response_tokens",
+                                             "max_completion_tokens", "max_output_tokens",   "maxOutputTokens",
+                                             "max_new_tokens",        "max_tokens",          NULL};
+static const char *const models[] = {"model", "model_name", NULL};
+static const char *const sampling[] = {"temperature",
+                                       "top_p",
+                                       "top_k",
+                                       "min_p",
+                                       "frequency_penalty",
+                                       "presence_penalty",
+                                       "repetition_penalty",
+                                       "logit_bias",
+                                       "seed",
+                                       "stop",
+                                       "ignore_eos",
+                                       "min_tokens",
+                                       "response_format",
+                                       "reasoning_effort",
+                                       "thinking",
+                                       "sampling_params",
+                                       "generationConfig",
+                                       NULL};
+
+static const char *const *const kinds[MEMBER_KINDS] = {
+	[MEMBER_PROMPT] = prompts,
+	[MEMBER_CONTEXT] = contexts,
+	[MEMBER_CHOICES] = choices,
+	[MEMBER_SYSTEM] = systems,
+	[MEMBER_TOOLS] = tools,
+	[MEMBER_TIME] = times,
+	[MEMBER_INPUT_TOKENS] = input_lengths,
+	[MEMBER_OUTPUT_TOKENS] = output_lengths,
+	[MEMBER_MODEL] = models,
+	[MEMBER_SAMPLING] = sampling,
 };
 
-static int compare(const void *key, const void *entry)
+/* Most members of most records have no name of the table: their first letter and length say so. */
+static bool may_be_known(struct slice name)
 {
-	const struct slice *wanted = key;
-	const char *name = ((const struct member_name *)entry)->name;
-	int order = strncasecmp(wanted->data, name, wanted->len);
-	return order ? order : -(name[wanted->len] != '\0');
+	static uint64_t lengths[256]; /* by the first letter, a bit each */
+	static bool filled;
+	for (size_t k = 0; k < MEMBER_KINDS && !filled; k++)
+		for (size_t i = 0; kinds[k] && kinds[k][i]; i++)
+			lengths[tolower((unsigned char)kinds[k][i][0])] |= UINT64_C(1) << strlen(kinds[k][i]);
+	filled = true;
+	return name.len > 0 && name.len < 64 && (lengths[tolower((unsigned char)*name.data)] >> name.len & 1);
 }
 
 enum member_kind member_kind_of(struct slice name)
 {
-	const struct member_name *found = name.len
-	                                      ? bsearch(&name, names, sizeof names / sizeof *names, sizeof *names, compare)
-	                                      : NULL;
-	return found ? found->kind : MEMBER_OTHER;
+	if (!may_be_known(name))
+		return MEMBER_OTHER;
+	for (size_t k = 0; k < MEMBER_KINDS; k++)
+		for (size_t i = 0; kinds[k] && kinds[k][i]; i++)
+			if (strlen(kinds[k][i]) == name.len && strncasecmp(kinds[k][i], name.data, name.len) == 0)
+				return (enum member_kind)k;
+	return MEMBER_OTHER;
+}
+
+const char *member_name_at(enum member_kind kind, size_t i)
+{
+	return kinds[kind] ? kinds[kind][i] : NULL;
+}
+
+jdoc_id member_of_kind(const struct jdoc *j, jdoc_id map, enum member_kind kind, const char **name)
+{
+	for (size_t i = 0; (*name = member_name_at(kind, i)); i++) {
+		jdoc_id node = jdoc_get(j, map, *name);
+		if (!jdoc_is_null(j, node))
+			return node;
+	}
+	return JDOC_NONE;
 }

@@ -1,17 +1,19 @@
-/* Names of members and columns that mean the same in many formats: one table for readers and for notes about members
+/* Names of members and columns that mean the same in many formats: one table, for readers and for notes about members
  * that no reader used.
  *
+ *     jdoc_id node = member_of_kind(j, JDOC_ROOT, MEMBER_SYSTEM, &name);
  *     if (member_kind_of(name) == MEMBER_CONTEXT) …
  */
 #ifndef PREP_MEMBER_NAMES_H
 #define PREP_MEMBER_NAMES_H
 
-#include "buffer.h"
+#include "json/jdoc.h"
 
 enum member_kind {
 	MEMBER_OTHER,
 	MEMBER_PROMPT,
 	MEMBER_CONTEXT,
+	MEMBER_CHOICES,
 	MEMBER_SYSTEM,
 	MEMBER_TOOLS,
 	MEMBER_TIME,
@@ -19,9 +21,14 @@ enum member_kind {
 	MEMBER_OUTPUT_TOKENS,
 	MEMBER_MODEL,
 	MEMBER_SAMPLING,
+	MEMBER_KINDS
 };
 
 /* By the whole name; letters match in either case. */
 enum member_kind member_kind_of(struct slice name);
+/* The names of a kind, i = 0, 1, … until NULL: the one that says it best comes first. */
+const char *member_name_at(enum member_kind kind, size_t i);
+/* The first of them that a map has and that is not null. JDOC_NONE and NULL: none. */
+jdoc_id member_of_kind(const struct jdoc *j, jdoc_id map, enum member_kind kind, const char **name);
 
 #endif

@@ -69,6 +69,27 @@ int need_tokens(const struct jdoc *j, jdoc_id map, const char *key, int64_t *tok
 	return required(field_tokens(j, map, key, tokens, err), key, err);
 }
 
+int field_limit(const struct jdoc *j, jdoc_id map, int64_t *tokens, struct ipf_error *err)
+{
+	static const char *const limits[] = {"max_tokens", "max_new_tokens", "max_output_tokens", "maxOutputTokens",
+	                                     "max_completion_tokens"};
+	int found = 0;
+	for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+		int got = field_tokens(j, map, limits[i], tokens, err);
+		if (got < 0)
+			return -1;
+		found |= got;
+	}
+	return found;
+}
+
+int field_system(struct draft *d, const struct jdoc *j, jdoc_id map, struct slice *text, struct ipf_error *err)
+{
+	const char *name;
+	*text = (struct slice){0};
+	return member_of_kind(j, map, MEMBER_SYSTEM, &name) == JDOC_NONE ? 0 : field_text(d, j, map, name, text, err);
+}
+
 int element_tokens(const struct jdoc *j, jdoc_id list, uint32_t i, const char *key, int64_t *tokens,
                    struct ipf_error *err)
 {

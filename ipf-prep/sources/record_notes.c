@@ -14,6 +14,7 @@
 struct record_note {
 	char *file, *what;
 	enum member_kind kind;
+	bool plain;          /* its values are texts or lists */
 	int64_t count, line; /* records, and the first of them; 0: not known */
 	int64_t of;          /* all records of the file */
 	int64_t last;        /* the last record that was counted */
@@ -68,7 +69,7 @@ static struct record_note *find(struct record_notes *n, const char *what, enum m
 		n->cap = cap;
 	}
 	struct record_note *note = &n->list[n->count];
-	*note = (struct record_note){.file = strdup(n->file), .what = strdup(what), .kind = kind};
+	*note = (struct record_note){.file = strdup(n->file), .what = strdup(what), .kind = kind, .plain = true};
 	if (note->file && note->what) {
 		n->count++;
 		return note;
@@ -79,9 +80,11 @@ static struct record_note *find(struct record_notes *n, const char *what, enum m
 	return NULL;
 }
 
-static void count_record(struct record_notes *n, const char *what, enum member_kind kind)
+static void count_record(struct record_notes *n, const char *what, enum member_kind kind, bool plain)
 {
 	struct record_note *note = find(n, what, kind);
+	if (note)
+		note->plain &= plain;
 	if (!note || (note->last == n->record && kind != MEMBER_OTHER))
 		return;
 	note->last = n->record;
@@ -94,7 +97,7 @@ void record_notes_left_out(struct record_notes *n, const char *why)
 	if (!n)
 		return;
 	n->left_out++;
-	count_record(n, why, MEMBER_OTHER);
+	count_record(n, why, MEMBER_OTHER, true);
 }
 
 void record_notes_skip(struct record_notes *n)
@@ -167,7 +170,7 @@ static void walk_member(struct record_notes *n, const struct jdoc *j, jdoc_id va
 	if (nested)
 		walk(n, j, value, path);
 	else if (!is_ignored(n, shown))
-		count_record(n, shown, kind);
+		count_record(n, shown, kind, type != JDOC_MAP);
 	path[len] = '\0';
 }
 
@@ -202,7 +205,7 @@ void record_notes_columns(struct record_notes *n, const struct csv *csv)
 		const char *name = csv->columns[i];
 		enum member_kind kind = csv->used[i] || csv->fields[i].len == 0 ? MEMBER_OTHER : member_kind_of(slice_of(name));
 		if (kind != MEMBER_OTHER && !is_ignored(n, name))
-			count_record(n, name, kind);
+			count_record(n, name, kind, true);
 	}
 }
 
@@ -214,6 +217,28 @@ bool record_notes_any(const struct record_notes *n)
 		if (n->list[i].count > 0)
 			return true;
 	return false;
+}
+
+static bool is_joinable(const struct record_note *note)
+{
+	return note->count > 0 && note->plain &&
+	       (note->kind == MEMBER_PROMPT || note->kind == MEMBER_CONTEXT || note->kind == MEMBER_CHOICES);
+}
+
+/* The first such member of a file has the hint for all. */
+static void print_join(const struct record_notes *n, const struct record_note *note, FILE *to)
+{
+	size_t joined = 0;
+	for (const struct record_note *other = n->list; other < note; other++)
+		if (is_joinable(other) && strcmp(other->file, note->file) == 0)
+			return;
+	fprintf(to, "; --field prompt=%s", shown(n->prompt_at).text);
+	for (const struct record_note *other = note; other < n->list + n->count; other++)
+		if (is_joinable(other) && strcmp(other->file, note->file) == 0) {
+			fprintf(to, ",%s%s", *other->what == '/' ? "" : "/", shown(other->what).text);
+			joined++;
+		}
+	fprintf(to, " joins %s", joined > 1 ? "them" : "it");
 }
 
 /* How --field would use a member. A pointer of the format begins with a slash already. */
@@ -229,8 +254,8 @@ static void print_hint(const struct record_notes *n, const struct record_note *n
 	const char *slash = *note->what == '/' ? "" : "/";
 	if (!n->prompt_at)
 		return;
-	if (note->kind == MEMBER_PROMPT || note->kind == MEMBER_CONTEXT)
-		fprintf(to, "; --field prompt=%s,%s%s joins it", shown(n->prompt_at).text, slash, shown(note->what).text);
+	if (is_joinable(note))
+		print_join(n, note, to);
 	else if (fields[note->kind])
 		fprintf(to, "; --field %s=%s%s uses it", fields[note->kind], slash, shown(note->what).text);
 }

@@ -63,6 +63,8 @@ static bool take_fraction(struct slice *s, int64_t *ns)
 static bool take_zone(struct slice *s, int64_t *offset_s)
 {
 	*offset_s = 0;
+	if (slice_is(*s, " UTC"))
+		s->len = 0;
 	if (s->len == 0 || take_byte(s, 'Z'))
 		return true;
 	int64_t sign, hours, minutes;
@@ -74,8 +76,10 @@ static bool take_zone(struct slice *s, int64_t *offset_s)
 		return false;
 	if (!take_digits(s, 2, &hours))
 		return false;
-	take_byte(s, ':');
-	if (!take_digits(s, 2, &minutes) || hours > 23 || minutes > 59)
+	minutes = 0; /* PostgreSQL leaves out minutes of 0 */
+	if (s->len > 0 && (take_byte(s, ':'), !take_digits(s, 2, &minutes)))
+		return false;
+	if (hours > 23 || minutes > 59)
 		return false;
 	*offset_s = sign * (hours * 3600 + minutes * 60);
 	return true;

@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 /* Parses "2023-11-16 18:15:46.6805900" to nanoseconds since the epoch. A T may replace the space; the fraction has up
- * to nine digits or is missing; the zone is Z, +00:00, -0730 or missing, which means UTC. -1: IPF_INPUT, `expected …,
- * got "…"`. */
+ * to nine digits or is missing; the zone is Z, +00:00, -0730, +05, " UTC" or missing, which means UTC. -1: IPF_INPUT,
+ * `expected …, got "…"`. */
 int time_parse(struct slice text, int64_t *ns, struct ipf_error *err);
 
 /* Parses a decimal number ("1.5", "27482", "1e-3") of units of `unit_ns` nanoseconds, rounded towards 0 to a whole

@@ -57,6 +57,12 @@ static inline void jdoc_watch(struct jdoc *j)
 {
 	j->watched = true;
 }
+/* For a value that was asked for and then not used after all. */
+static inline void jdoc_unuse(const struct jdoc *j, jdoc_id node)
+{
+	if (node < j->count)
+		j->nodes[node].use = JDOC_UNUSED;
+}
 static inline enum jdoc_use jdoc_use_of(const struct jdoc *j, jdoc_id node)
 {
 	return node < j->count ? (enum jdoc_use)j->nodes[node].use : JDOC_UNUSED;

@@ -31,16 +31,18 @@ static void a_class_brings_its_parts(void **state)
 	struct class_parts parts = {0};
 	struct ipf_error err = {0};
 	struct jdoc doc = {0};
-	struct buffer scratch = {0};
+	struct buffer scratch = {0}, body = {0};
 	static const struct {
-		const char *tags, *headers, *body;
+		const char *tags, *own, *headers, *body;
 	} cases[] = {
-		{"{\"class\":\"a\"}", "{\"X-A\":\"1: 2\",\"X-B\":\"\"}", "{\"p\":{\"q\":[1]},\"r\":\"=\"}"},
-		{"{\"x\":1,\"class\":\"b\"}", NULL, "{\"p\":null}"},
-		{"{\"class\":\"c\"}", NULL, NULL},
-		{"{\"class\":1}", NULL, NULL},
-		{"[\"a\"]", NULL, NULL},
-		{NULL, NULL, NULL},
+		{"{\"class\":\"a\"}", NULL, "{\"X-A\":\"1: 2\",\"X-B\":\"\"}", "{\"p\":{\"q\":[1]},\"r\":\"=\"}"},
+		{"{\"x\":1,\"class\":\"b\"}", NULL, NULL, "{\"p\":null}"},
+		{"{\"class\":\"b\"}", "{\"p\":1,\"seed\":2}", NULL, "{\"p\":null,\"seed\":2}"},
+		{"{\"class\":\"c\"}", "{\"seed\":2}", NULL, "{\"seed\":2}"},
+		{"{\"class\":\"c\"}", NULL, NULL, NULL},
+		{"{\"class\":1}", NULL, NULL, NULL},
+		{"[\"a\"]", NULL, NULL, NULL},
+		{NULL, NULL, NULL, NULL},
 	};
 	(void)state;
 	assert_int_equal(class_parts_add_header(&parts, "a:X-A: 1: 2", &err), 0);
@@ -52,13 +54,15 @@ static void a_class_brings_its_parts(void **state)
 		struct trace_request q;
 		trace_request_init(&q);
 		q.tags = slice_of(cases[i].tags);
-		request_class_apply(&parts, request_class_of(q.tags, &doc, &scratch), &q);
+		q.body = slice_of(cases[i].own);
+		request_class_apply(&parts, request_class_of(q.tags, &doc, &scratch), &doc, &body, &q);
 		assert_true(slice_equal(q.headers, slice_of(cases[i].headers)));
 		assert_true(slice_equal(q.body, slice_of(cases[i].body)));
 	}
 	class_parts_release(&parts);
 	jdoc_release(&doc);
 	buffer_release(&scratch);
+	buffer_release(&body);
 }
 
 static void bad_parts_are_refused(void **state)
