@@ -1,6 +1,7 @@
 #include "convert.h"
 
 #include "absent.h"
+#include "clock.h"
 #include "shape/request_batch.h"
 #include "shape/selection.h"
 #include "sources/source_reader.h"
@@ -97,6 +98,8 @@ static json_t *make_trailer(const struct prep_config *c, const struct source_rea
 	set_counts(end, "left_out", counts->reasons, counts->reason_count);
 	set_counts(end, "inexact", counts->inexact, counts->inexact_count);
 	set_notes(end, &reading->notes);
+	if (counts->shift_ns)
+		json_object_set_new(end, "shift_ns", json_integer((json_int_t)counts->shift_ns));
 	set_repeats(end, &counts->repeats);
 	prompt_reuse_find(&counts->reuse, counts->input_tokens, &reuse);
 	if (!c->query.given) /* a model that ranks reads each input behind the query */
@@ -290,6 +293,22 @@ static void note_limits(const struct prep_config *c, const struct selection_coun
 		fputc('\n', stderr);
 }
 
+/* The trace was cut out of a longer one, or its times count from 1970: by how much its arrivals were shifted. */
+static void note_shift(int64_t shift_ns)
+{
+	int64_t first_ns = -shift_ns, seconds = first_ns / NS_PER_S;
+	if (first_ns == 0)
+		return;
+	fputs("ipf-prep: arrivals were shifted to begin at 0: the first one is at ", stderr);
+	if (seconds >= 86400)
+		fprintf(stderr, "%lld d ", (long long)(seconds / 86400));
+	if (seconds >= 3600)
+		fprintf(stderr, "%lld h ", (long long)(seconds / 3600 % 24));
+	if (seconds >= 60)
+		fprintf(stderr, "%lld min ", (long long)(seconds / 60 % 60));
+	fprintf(stderr, "%.3f s in the data\n", (double)(first_ns % (60 * NS_PER_S)) / 1e9);
+}
+
 static void note_repeats(const struct prompt_repeats *r)
 {
 	if (r->repeated == 0)
@@ -330,6 +349,7 @@ static int report(const struct prep_config *c, const struct source_reader *readi
 	if (!c->common.quiet) {
 		record_notes_print(&reading->notes, stderr);
 		note_limits(c, counts);
+		note_shift(counts->shift_ns);
 	}
 	if (counts->requests == 0 && reading->records > reading->bad)
 		return no_requests(c, reading, counts, err);

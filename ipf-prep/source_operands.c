@@ -97,6 +97,9 @@ const struct source_format *source_operands_open(const struct prep_config *c, co
 	progress_init(&paths->progress, c->common.progress,
 	              c->common.quiet || progress_is_left(c->common.output, false, c->common.progress));
 	paths->quiet = c->common.quiet;
+	struct ipf_error is_auto = {0};
+	const struct source_format *named = source_find(operands->items[0], &is_auto);
+	paths->ending = named ? named->ending : NULL;
 	if (input_paths_expand(paths, operands->items + 1, (size_t)operands->count - 1, err) < 0)
 		return NULL;
 	if (strcmp(operands->items[0], "auto") != 0)

@@ -51,13 +51,17 @@ static int add_folder(struct input_paths *p, const char *folder, int depth, stru
 	for (int i = 0; i < count; i++) {
 		char *path = NULL;
 		struct stat st;
+		size_t len = strlen(entries[i]->d_name), end = p->ending ? strlen(p->ending) : 0;
+		bool wanted = len >= end && (!end || strcmp(entries[i]->d_name + len - end, p->ending) == 0);
 		if (status == 0 && asprintf(&path, "%s/%s", folder, entries[i]->d_name) < 0)
 			status = ipf_error_memory(err);
 		if (status == 0 && stat(path, &st) == 0 && S_ISDIR(st.st_mode) && depth < DEPTH_MAX) {
 			status = add_folder(p, path, depth + 1, err);
 			free(path);
-		} else if (status == 0) {
+		} else if (status == 0 && wanted) {
 			status = add(p, path, err);
+		} else {
+			free(path);
 		}
 		free(entries[i]);
 	}

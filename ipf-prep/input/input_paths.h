@@ -16,6 +16,7 @@
 #include <stddef.h>
 
 struct input_paths {
+	const char *ending; /* of files in folders that are read, or NULL: all */
 	char **items;
 	size_t count, cap;
 	struct progress progress; /* of downloads */

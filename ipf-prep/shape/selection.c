@@ -8,6 +8,10 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* A trace that begins later was cut out of a longer one, or counts from another time, such as 1970. One that begins
+ * earlier is as it was recorded: a first gap is a gap. */
+#define FIRST_ARRIVAL_MAX_NS (60 * NS_PER_S)
+
 struct selection {
 	struct sink sink; /* must be first: take() casts it to the selection */
 	const struct prep_config *config;
@@ -19,6 +23,7 @@ struct selection {
 	int64_t requests, units; /* written */
 	bool written;            /* was the last unit written? */
 	int64_t last_at_ns;
+	int64_t first_at_ns; /* of the data, from which arrivals count; IPF_ABSENT: not known yet */
 	struct progress *progress;
 };
 
@@ -94,6 +99,39 @@ static void move_arrivals(struct draft *d, int64_t ns)
 	for (size_t i = 0; i < d->count; i++)
 		if (d->requests[i].at_ns != IPF_ABSENT)
 			d->requests[i].at_ns += ns;
+}
+
+/* Do arrivals count from the first one? Not where the data say when the trace starts. */
+static bool counts_from_first(const struct selection *s)
+{
+	return s->config->format->kind == SOURCE_TRACE && !(s->config->traits & KEEPS_START);
+}
+
+/* The first arrival is known: arrivals will count from it, or from where they do. */
+static void set_first(struct selection *s, int64_t at_ns)
+{
+	s->first_at_ns = at_ns > FIRST_ARRIVAL_MAX_NS ? at_ns : 0;
+	s->counts->shift_ns = -s->first_at_ns;
+}
+
+/* Moves what is held, so that its first arrival is 0. */
+static void begin_at_first(struct selection *s)
+{
+	int64_t first = INT64_MAX;
+	for (size_t i = 0; i < reorder_count(&s->held); i++) {
+		const struct draft *d = reorder_draft(&s->held, i);
+		for (size_t k = 0; k < d->count; k++)
+			if (d->requests[k].at_ns != IPF_ABSENT && d->requests[k].at_ns < first)
+				first = d->requests[k].at_ns;
+	}
+	if (first == INT64_MAX)
+		return;
+	set_first(s, first);
+	if (s->first_at_ns == 0)
+		return;
+	for (size_t i = 0; i < reorder_count(&s->held); i++)
+		move_arrivals(reorder_draft(&s->held, i), -s->first_at_ns);
+	reorder_update_times(&s->held);
 }
 
 /* Writes a unit if it still fits. */
@@ -182,6 +220,8 @@ static int write_held(struct selection *s, struct ipf_error *err)
 	const struct prep_config *c = s->config;
 	struct reorder *held = &s->held;
 	size_t kept = 0;
+	if (c->hold_all && counts_from_first(s))
+		begin_at_first(s);
 	if (c->dequantise && arrivals_dequantise(held, c->common.seed) < 0)
 		return ipf_error_memory(err);
 	if (reorder_sort(held) < 0)
@@ -285,6 +325,11 @@ static int take(struct sink *sink, struct draft *d, struct ipf_error *err)
 	if (draft_check_lengths(d, err) < 0)
 		return -1;
 	trace_renderer_learn_blocks(s->renderer, d);
+	if (!c->hold_all && counts_from_first(s) && d->requests[0].at_ns != IPF_ABSENT) {
+		if (s->first_at_ns == IPF_ABSENT)
+			set_first(s, d->requests[0].at_ns);
+		move_arrivals(d, -s->first_at_ns);
+	}
 	int64_t at_ns = d->requests[0].at_ns;
 	if (!c->hold_all && at_ns != IPF_ABSENT) {
 		if (at_ns < s->last_at_ns)
@@ -354,6 +399,7 @@ int selection_new(struct selection **made, const struct prep_config *config, str
 	s->counts = counts;
 	s->progress = progress;
 	s->last_at_ns = INT64_MIN;
+	s->first_at_ns = IPF_ABSENT;
 	rng_init(&s->order, config->common.seed, "order", 0);
 	*made = s;
 	return 0;

@@ -27,6 +27,7 @@ struct selection_counts {
 	int64_t requests;
 	int64_t input_tokens, output_tokens; /* IPF_ABSENT: more than can be counted */
 	int64_t assumed;                     /* requests with OUTPUT_TOKENS_ASSUMED */
+	int64_t shift_ns;                    /* by which all arrivals were moved, so that the first is at 0 */
 	int64_t unfitted;                    /* requests whose prompt cannot be cut or extended */
 	int64_t too_long;                    /* sessions that had more requests than -n had room for */
 	int64_t shortest_too_long;           /* the requests of the shortest of them */

@@ -3,6 +3,7 @@
 #include "input/json_splitter.h"
 #include "sources/csv_outline.h"
 #include "sources/json_outline.h"
+#include "sources/member_names.h"
 #include "utf8.h"
 
 #include <string.h>
@@ -187,6 +188,12 @@ static int unknown_record(const struct look *look, struct ipf_error *err)
 		return ipf_error_at(err, IPF_INPUT, look->name, 0, "JSON whose first record is an empty object: give a SOURCE");
 	const char *members = quoted_names_text(&o->members);
 	int shown = (int)(o->list.len < 40 ? o->list.len : 40);
+	if (o->record == JSON_RECORD_OBJECT && o->list.data && !o->in_list && member_kind_of(o->list) == MEMBER_PROMPT)
+		return ipf_error_at(
+			err, IPF_INPUT, look->name, 0,
+			"JSON of no known format: its list \"%.*s\" seems to be one conversation; a list of "
+			"messages with role and content is read by jsonl --field messages=/%.*s; its members are %s",
+			shown, o->list.data, shown, o->list.data, members);
 	if (o->record == JSON_RECORD_OBJECT && o->list.data && !o->in_list)
 		return ipf_error_at(
 			err, IPF_INPUT, look->name, 0,

@@ -306,6 +306,7 @@ const struct source_format source_claude_code = {
 	.about = "sessions that Claude Code keeps on disk (JSON Lines): arrivals, lengths, shared context, sub-agents",
 	.kind = SOURCE_TRACE,
 	.unit = UNIT_JSON,
+	.ending = ".jsonl",
 	.ignored = "timestamp",
 	.traits = HAS_TIMES | HAS_SESSIONS | GATHERS | MAKES_TEXT | HAS_AGENTS,
 	.filled = "prose of the recorded length; what a prompt keeps of an earlier one is the same text",

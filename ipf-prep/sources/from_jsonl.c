@@ -433,7 +433,9 @@ static int look_up_time(const struct state *state, const struct jdoc *j, enum fi
 		return 0;
 	bool text = jdoc_type_of(j, node) == JDOC_TEXT;
 	if ((text || jdoc_type_of(j, node) == JDOC_NUMBER) &&
-	    time_from_number(text ? inner(j, node) : jdoc_raw(j, node), m->unit_ns, ns) == 0 && (field == AT || *ns >= 0))
+	    (field == AT ? time_of_number : time_from_number)(text ? inner(j, node) : jdoc_raw(j, node), m->unit_ns, ns) ==
+	        0 &&
+	    (field == AT || *ns >= 0))
 		return 1;
 	struct ipf_error wrong = {0};
 	if (field == AT && jdoc_type_of(j, node) == JDOC_TEXT && time_parse(draft_text(d, j, node), ns, &wrong) == 0)

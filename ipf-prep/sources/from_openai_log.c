@@ -46,17 +46,10 @@ static const char *first_of(const struct jdoc *j, const char *const *names, size
 	return NULL;
 }
 
-/* A number is in seconds, or in the largest smaller unit in which it is before the year 5138. 1, 0, -1. */
+/* 1, 0, -1. */
 static int read_time(const struct jdoc *j, const char *name, int64_t *ns, struct ipf_error *err)
 {
-	double number;
-	int64_t unit = NS_PER_S;
-	if (!name)
-		return 0;
-	jdoc_id node = jdoc_get(j, JDOC_ROOT, name);
-	if (jdoc_to_double(j, node, &number))
-		unit = number < 1e11 ? NS_PER_S : number < 1e14 ? NS_PER_MS : number < 1e17 ? NS_PER_US : 1;
-	return field_time(j, JDOC_ROOT, name, unit, ns, err);
+	return name ? field_time(j, JDOC_ROOT, name, NS_PER_S, ns, err) : 0;
 }
 
 /* The arrival: logged, or the end less the duration; IPF_ABSENT. */

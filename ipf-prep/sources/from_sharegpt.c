@@ -12,6 +12,8 @@
  *     image, images  what the first turn of the user shows (LLaVA): a path or URL, an object with bytes, or a list;
  * also videos and audios. Marks such as <image> are left out of its text, which comes after them.
  *
+ * The turns may also be an object of two lists, {"from": […], "value": […]}.
+ *
  * A variant has no conversations but {"input": "…", "output_length": n}: a prompt, and the length of its answer in
  * tokens. Other members are ignored.
  *
@@ -64,6 +66,23 @@ static int bad_turn(const struct turn_place *place, const char *key, jdoc_id nod
 	return jdoc_expected(place->j, node, name, wanted, err);
 }
 
+/* Checks who speaks and the text, and finds the role. */
+static int check_turn(const struct turn_place *place, const char *role_key, jdoc_id role, const char *text_key,
+                      struct turn *turn, struct ipf_error *err)
+{
+	const struct jdoc *j = place->j;
+	if (jdoc_type_of(j, role) != JDOC_TEXT)
+		return bad_turn(place, role_key, role, "a string", err);
+	if (turn->text == JDOC_NONE || (jdoc_type_of(j, turn->text) != JDOC_TEXT && !jdoc_is_null(j, turn->text)))
+		return bad_turn(place, text_key, turn->text, "a string", err);
+	for (size_t i = 0; i < sizeof roles / sizeof *roles; i++)
+		if (jdoc_text_is(j, role, roles[i].name)) {
+			turn->role = roles[i].role;
+			return 0;
+		}
+	return bad_turn(place, role_key, role, "the name of a role (human, gpt, system, …)", err);
+}
+
 static int read_turn(const struct turn_place *place, jdoc_id node, struct turn *turn, struct ipf_error *err)
 {
 	const struct jdoc *j = place->j;
@@ -79,16 +98,7 @@ static int read_turn(const struct turn_place *place, jdoc_id node, struct turn *
 	turn->text = jdoc_get(j, node, text_key);
 	if (turn->text == JDOC_NONE && (turn->text = jdoc_get(j, node, "content")) != JDOC_NONE)
 		text_key = "content";
-	if (jdoc_type_of(j, role) != JDOC_TEXT)
-		return bad_turn(place, role_key, role, "a string", err);
-	if (turn->text == JDOC_NONE || (jdoc_type_of(j, turn->text) != JDOC_TEXT && !jdoc_is_null(j, turn->text)))
-		return bad_turn(place, text_key, turn->text, "a string", err);
-	for (size_t i = 0; i < sizeof roles / sizeof *roles; i++)
-		if (jdoc_text_is(j, role, roles[i].name)) {
-			turn->role = roles[i].role;
-			return 0;
-		}
-	return bad_turn(place, role_key, role, "the name of a role (human, gpt, system, …)", err);
+	return check_turn(place, role_key, role, text_key, turn, err);
 }
 
 /* The conversation being read. An exchange is what the user says and what the model answers. */
@@ -153,22 +163,48 @@ static void add_model_turn(struct conversation *c, jdoc_id text)
 	r->answer = draft_append(d, r->answer, "\n\n", draft_text(d, c->j, text));
 }
 
+static void add_turn(struct conversation *c, const struct turn *turn)
+{
+	if (c->ended)
+		return;
+	if (turn->role == ROLE_SYSTEM)
+		c->system = turn->text;
+	else if (turn->role == ROLE_USER)
+		add_user_turn(c, turn->text);
+	else
+		add_model_turn(c, turn->text);
+}
+
+/* Turns as an object of two lists, who speaks and what, as Parquet's structs of lists become. */
+static int read_columns(struct conversation *c, struct turn_place *place, jdoc_id map, struct ipf_error *err)
+{
+	const struct jdoc *j = c->j;
+	bool chat = jdoc_get(j, map, "from") == JDOC_NONE;
+	jdoc_id speakers = jdoc_get(j, map, chat ? "role" : "from"), texts = jdoc_get(j, map, chat ? "content" : "value");
+	if (jdoc_type_of(j, speakers) != JDOC_LIST || jdoc_count(j, speakers) != jdoc_count(j, texts))
+		return jdoc_expected(j, map, place->list, "a list, or an object of two lists of one length", err);
+	struct jdoc_each text = jdoc_each(j, texts);
+	for (struct jdoc_each e = jdoc_each(j, speakers); jdoc_step(&e) && jdoc_step(&text); place->index++) {
+		struct turn turn = {ROLE_USER, text.value};
+		if (check_turn(place, chat ? "role" : "from", e.value, chat ? "content" : "value", &turn, err) < 0)
+			return -1;
+		add_turn(c, &turn);
+	}
+	return 0;
+}
+
 /* Reads all turns. If no request is left, c->why is the reason. */
 static int read_turns(struct conversation *c, const char *name, jdoc_id list, struct ipf_error *err)
 {
 	struct turn_place place = {.j = c->j, .list = name};
-	for (struct jdoc_each e = jdoc_each(c->j, list); jdoc_step(&e); place.index++) {
+	if (jdoc_type_of(c->j, list) == JDOC_MAP && read_columns(c, &place, list, err) < 0)
+		return -1;
+	for (struct jdoc_each e = jdoc_each(c->j, jdoc_type_of(c->j, list) == JDOC_LIST ? list : JDOC_NONE); jdoc_step(&e);
+	     place.index++) {
 		struct turn turn = {ROLE_USER, JDOC_NONE};
 		if (read_turn(&place, e.value, &turn, err) < 0)
 			return -1;
-		if (c->ended)
-			continue;
-		if (turn.role == ROLE_SYSTEM)
-			c->system = turn.text;
-		else if (turn.role == ROLE_USER)
-			add_user_turn(c, turn.text);
-		else
-			add_model_turn(c, turn.text);
+		add_turn(c, &turn);
 	}
 	struct draft *d = c->draft;
 	if (d->count > 0 && !exchange_complete(c)) {
@@ -259,7 +295,7 @@ static int read_record(void *opened, const struct source_record *record, struct 
 		list = jdoc_get(j, JDOC_ROOT, name = keys[i]);
 	if (list == JDOC_NONE)
 		return read_flat(j, sink, err);
-	if (jdoc_type_of(j, list) != JDOC_LIST)
+	if (jdoc_type_of(j, list) != JDOC_LIST && (settings->first_two || jdoc_type_of(j, list) != JDOC_MAP))
 		return jdoc_expected(j, list, name, "a list", err);
 	if (settings->first_two)
 		return read_first_two(j, name, list, sink, err);

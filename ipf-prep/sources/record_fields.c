@@ -1,6 +1,7 @@
 #include "sources/record_fields.h"
 
 #include "cli/times.h"
+#include "clock.h"
 #include "json/jout.h"
 #include "text_hash.h"
 #include "token_count.h"
@@ -164,20 +165,33 @@ bool time_is_possible(int64_t ns)
 	return ns > -(INT64_C(1) << 62) && ns < INT64_C(1) << 62;
 }
 
+#define YEAR_1990_NS (631152000 * NS_PER_S) /* logs of model servers are younger */
+
+int time_of_number(struct slice number, int64_t unit_ns, int64_t *ns)
+{
+	static const int64_t smaller[] = {NS_PER_MS, NS_PER_US, 1};
+	if (time_from_number(number, unit_ns, ns) == 0 && time_is_possible(*ns))
+		return 0;
+	for (size_t i = 0; i < sizeof smaller / sizeof *smaller; i++)
+		if (smaller[i] < unit_ns && time_from_number(number, smaller[i], ns) == 0 && time_is_possible(*ns) &&
+		    *ns >= YEAR_1990_NS)
+			return 0;
+	return -1;
+}
+
 int field_time(const struct jdoc *j, jdoc_id map, const char *key, int64_t unit_ns, int64_t *ns, struct ipf_error *err)
 {
 	jdoc_id node = jdoc_get(j, map, key);
 	struct ipf_error ignored = {0};
 	char space[256];
-	if (jdoc_is_null(j, node))
+	if (jdoc_is_null(j, node) || (jdoc_type_of(j, node) == JDOC_TEXT && jdoc_text_empty(j, node)))
 		return 0;
-	if (jdoc_type_of(j, node) == JDOC_NUMBER && time_from_number(jdoc_raw(j, node), unit_ns, ns) == 0 &&
-	    time_is_possible(*ns))
+	if (jdoc_type_of(j, node) == JDOC_NUMBER && time_of_number(jdoc_raw(j, node), unit_ns, ns) == 0)
 		return 1;
 	if (jdoc_type_of(j, node) == JDOC_TEXT) {
 		struct slice text = short_text(j, node, space, sizeof space);
-		if (text.data && (time_from_number(text, unit_ns, ns) == 0 || time_parse(text, ns, &ignored) == 0) &&
-		    time_is_possible(*ns))
+		if (text.data &&
+		    (time_of_number(text, unit_ns, ns) == 0 || (time_parse(text, ns, &ignored) == 0 && time_is_possible(*ns))))
 			return 1;
 	}
 	return jdoc_expected(j, node, key, "a number or a time such as 2023-11-16T18:15:46Z", err);
@@ -346,7 +360,7 @@ int column_tokens(const struct csv *csv, int column, int64_t *tokens, struct ipf
 
 int column_time(const struct csv *csv, int column, int64_t unit_ns, int64_t *ns, struct ipf_error *err)
 {
-	return time_from_number(csv->fields[column], unit_ns, ns) == 0 && *ns >= 0
+	return time_of_number(csv->fields[column], unit_ns, ns) == 0 && *ns >= 0
 	           ? 0
 	           : unexpected_value(csv, column, "a number of 0 or more", err);
 }

@@ -58,8 +58,11 @@ int node_name(struct draft *d, const struct jdoc *j, jdoc_id node, const char *s
 
 /* Whether two such times have a difference: within 146 years of 1970. field_time() takes no other. */
 bool time_is_possible(int64_t ns);
+/* A time from a number of `unit_ns`. A number that is too large for that unit is one of milliseconds, microseconds or
+ * nanoseconds: the largest unit in which it is a time of 1990 or later. 0, or -1. */
+int time_of_number(struct slice number, int64_t unit_ns, int64_t *ns);
 /* A point in time, in nanoseconds: a number of `unit_ns` (also as a string), or a date and time such as
- * 2023-11-16T18:15:46Z. */
+ * 2023-11-16T18:15:46Z. An empty string is absent. */
 int field_time(const struct jdoc *j, jdoc_id map, const char *key, int64_t unit_ns, int64_t *ns, struct ipf_error *err);
 int need_time(const struct jdoc *j, jdoc_id map, const char *key, int64_t unit_ns, int64_t *ns, struct ipf_error *err);
 

@@ -16,6 +16,7 @@
 	F(sonnet, DATASET) \
 	F(quac, DATASET) \
 	F(aiperf_dag, AGENTS) \
+	F(aiperf, AGENTS) \
 	F(mtbench, DATASET) \
 	F(gsm8k, DATASET) \
 	F(humaneval, DATASET) \

@@ -63,6 +63,7 @@ enum source_trait {
 	HAS_AGENTS = 64,  /* sessions may have sub-agents: --sub-agents */
 	/* A block id also identifies all blocks before it: two prompts differ right after their last common id. */
 	HAS_BLOCKS = 128,
+	KEEPS_START = 512,    /* the data say when the trace starts: the first arrival may be later */
 	DEALS_PREFIXES = 256, /* its prompts have the prefixes of --prefixes already: --hit-rate, --groups */
 };
 
@@ -129,6 +130,8 @@ struct source_format {
 	/* Members that look like part of a request and are left out on purpose, as record_notes.h has them: NULL or names
 	 * separated by spaces. ipf-prep-formats(5) says why. */
 	const char *ignored;
+	/* If a folder is given, only files with this ending are read; NULL: all of them. */
+	const char *ending;
 	size_t state_size; /* bytes of the state that every call gets, zeroed before `open`; 0: `state` is NULL */
 
 	/* Only `read_record` is required. Each returns 0, or -1 with `err` set. */

@@ -336,7 +336,7 @@ static int read_rows(struct open_file *f, struct ipf_error *err)
 			             csv->column_count, csv->count);
 		else if (r->format->unit == UNIT_TABLE && row_as_json(f, &wrong) < 0)
 			ipf_error_place(&wrong, record.file, record.line);
-		record.json = f->json;
+		record.json = r->format->unit == UNIT_TABLE ? f->json : NULL;
 		if ((wrong.kind ? skip_bad(r, &wrong, err) : read_record(f, &record, err)) < 0)
 			return -1;
 	}
