@@ -28,6 +28,18 @@ static bool known_role(const struct jdoc *j, jdoc_id role)
 	return jdoc_text_is(j, role, "user") || jdoc_text_is(j, role, "assistant") || jdoc_text_is(j, role, "system");
 }
 
+/* Do members of a message, or of its parts, say null, as Parquet does where other rows have a value? */
+static bool has_nulls(const struct jdoc *j, jdoc_id message)
+{
+	bool found = false;
+	for (struct jdoc_each e = jdoc_each(j, message); jdoc_step(&e);)
+		found |= jdoc_is_null(j, e.value) && !jdoc_text_is(j, e.key, "content");
+	for (struct jdoc_each part = jdoc_each(j, jdoc_get(j, message, "content")); jdoc_step(&part);)
+		for (struct jdoc_each e = jdoc_each(j, part.value); jdoc_step(&e);)
+			found |= jdoc_is_null(j, e.value);
+	return found;
+}
+
 /* The tool calls of a message, as the model wrote them: its tokens. */
 static struct slice calls_text(struct draft *d, const struct jdoc *j, jdoc_id message)
 {
@@ -78,7 +90,7 @@ static int add_messages(struct draft *d, const struct jdoc *j, jdoc_id list, con
 			continue;
 		/* A known role with a text can be shaped; anything else is kept verbatim. */
 		if (jdoc_count(j, e.value) != 2 || jdoc_type_of(j, content) != JDOC_TEXT || !known_role(j, role))
-			m->json = jdoc_raw(j, e.value);
+			m->json = has_nulls(j, e.value) ? chat_without_nulls(d, j, e.value) : jdoc_raw(j, e.value);
 	}
 	return count > 0 ? 0 : jdoc_expected(j, list, name, "at least one message", err);
 }

@@ -184,6 +184,7 @@ static int read_record(void *opened, const struct source_record *record, struct 
 {
 	const struct jdoc *j = record->json;
 	struct jdoc inner[2] = {0};
+	jdoc_watch(&inner[0]);
 	if (need_object(j, JDOC_ROOT, "record", err) < 0)
 		return -1;
 	if (!generates(j, jdoc_get(j, JDOC_ROOT, "call_type"))) {
@@ -191,6 +192,7 @@ static int read_record(void *opened, const struct source_record *record, struct 
 		return 0;
 	}
 	int status = read_call(opened, j, inner, sink, err);
+	record_notes_members(sink->notes, "/proxy_server_request", &inner[0]);
 	jdoc_release(&inner[0]);
 	jdoc_release(&inner[1]);
 	return status;

@@ -104,7 +104,9 @@ static int read_record(void *opened, const struct source_record *record, struct 
 	struct jdoc bodies[2] = {0};
 	if (need_object(record->json, JDOC_ROOT, "record", err) < 0)
 		return -1;
+	jdoc_watch(&bodies[0]);
 	int status = read_bodies(opened, record->json, bodies, sink, err);
+	record_notes_members(sink->notes, "/captureData/endpointInput/data", &bodies[0]);
 	jdoc_release(&bodies[0]);
 	jdoc_release(&bodies[1]);
 	return status;

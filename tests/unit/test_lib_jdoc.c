@@ -455,6 +455,30 @@ static void writes_jansson_values_in_their_shortest_form(void **state)
 	buffer_release(&out);
 }
 
+static void knows_which_values_were_asked_for(void **state)
+{
+	static const char text[] = "{\"a\":1,\"b\":{\"c\":2,\"d\":3},\"e\":[{\"f\":4},{\"f\":5}],\"g\":{\"h\":6}}";
+	struct jdoc watched = {0};
+	(void)state;
+	for (int round = 0; round < 2; round++) {
+		if (round == 1)
+			jdoc_watch(&watched);
+		assert_int_equal(jdoc_parse(&watched, text, sizeof text - 1, &err), 0);
+		jdoc_id a = JDOC_ROOT + 2, b = jdoc_get(&watched, JDOC_ROOT, "b"), c = jdoc_get(&watched, b, "c");
+		assert_int_equal(jdoc_use_of(&watched, b), round ? JDOC_USED : JDOC_UNUSED);
+		assert_int_equal(jdoc_use_of(&watched, c), round ? JDOC_USED : JDOC_UNUSED);
+		assert_int_equal(jdoc_use_of(&watched, a), JDOC_UNUSED);
+		jdoc_unuse(&watched, c);
+		assert_int_equal(jdoc_use_of(&watched, c), JDOC_UNUSED);
+		jdoc_id first = jdoc_at(&watched, jdoc_get(&watched, JDOC_ROOT, "e"), 0);
+		assert_int_equal(jdoc_use_of(&watched, first), round ? JDOC_USED : JDOC_UNUSED);
+		jdoc_id g = jdoc_get(&watched, JDOC_ROOT, "g");
+		assert_true(slice_is(jdoc_raw(&watched, g), "{\"h\":6}"));
+		assert_int_equal(jdoc_use_of(&watched, g), round ? JDOC_USED_WHOLE : JDOC_UNUSED);
+	}
+	jdoc_release(&watched);
+}
+
 static int release(void **state)
 {
 	(void)state;
@@ -476,6 +500,7 @@ int main(void)
 		cmocka_unit_test(escapes_texts_of_any_length),
 		cmocka_unit_test(reads_escapes_wherever_they_are),
 		cmocka_unit_test(writes_jansson_values_in_their_shortest_form),
+		cmocka_unit_test(knows_which_values_were_asked_for),
 	};
 	return cmocka_run_group_tests(tests, NULL, release);
 }

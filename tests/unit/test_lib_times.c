@@ -33,6 +33,9 @@ static void written_times(void **state)
 	assert_true(read_time("2024-05-10 00:00:01+00:00") == INT64_C(1715299201000000000));
 	assert_true(read_time("2024-05-10T02:00:01+02:00") == INT64_C(1715299201000000000));
 	assert_true(read_time("2024-05-09T16:30:01-0730") == INT64_C(1715299201000000000));
+	assert_true(read_time("2024-05-10 05:00:01+05") == INT64_C(1715299201000000000));
+	assert_true(read_time("2024-05-09 23:00:01-01") == INT64_C(1715299201000000000));
+	assert_true(read_time("2024-05-10 00:00:01 UTC") == INT64_C(1715299201000000000));
 	assert_true(read_time("2024-02-29T00:00:00Z") == INT64_C(1709164800000000000));
 	assert_true(read_time("1969-12-31 23:59:59.999999999") == -1);
 }
