@@ -102,6 +102,7 @@ const struct source_format source_oasst = {
 	.about = "Open Assistant message trees: each path from root to leaf is a conversation",
 	.kind = SOURCE_DATASET,
 	.unit = UNIT_JSON,
+	.ignored = "model_name /replies/*/model_name",
 	.traits = HAS_TURNS,
 	.state_size = sizeof(struct chat_settings),
 	.open = chat_open,

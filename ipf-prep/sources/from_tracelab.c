@@ -230,6 +230,7 @@ const struct source_format source_tracelab = {
 	.about = "TraceLab agent sessions: rounds (CSV or JSON) with lengths, and how much context each reuses",
 	.kind = SOURCE_TRACE,
 	.unit = UNIT_TABLE,
+	.ignored = "tools",
 	.traits = HAS_TIMES | HAS_SESSIONS | GATHERS | MAKES_TEXT,
 	.filled = "prose of the recorded length; what a round keeps of its session's context is the same text",
 	.state_size = sizeof(struct state),

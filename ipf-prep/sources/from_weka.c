@@ -297,7 +297,7 @@ const struct source_format source_weka = {
 	.about = "recorded coding agents without text (kv-cache-tester): lengths, think times, shared blocks, sub-agents",
 	.kind = SOURCE_TRACE,
 	.unit = UNIT_JSON,
-	.ignored = "/requests/*/stop /requests/*/requests/*/model",
+	.ignored = "/requests/*/stop /requests/*/requests/*/model /requests/*/requests/*/stop",
 	.traits = HAS_SESSIONS | MAKES_TEXT | HAS_BLOCKS | HAS_AGENTS,
 	.filled =
 		"prose of the recorded length, block by block from its id within the conversation; what no block covers is "
