@@ -79,17 +79,39 @@ struct mapping {
 	char *pointer; /* as given */
 	char *steps;   /* its reference tokens, unescaped, each ending in NUL */
 	size_t count;
+	size_t next;     /* the number of the next mapping of this field; that of all: there is none */
+	uint64_t first;  /* the bit of its first token, see bit_of(); 0: it has none */
 	int64_t unit_ns; /* of a time */
 };
 
 struct state {
 	struct mapping *mappings;
-	size_t count;
-	bool given;  /* by --field */
-	bool joined; /* the prompt has several places, whose texts are joined */
+	size_t count, first_of[FIELDS];
+	bool given;       /* by --field */
+	bool joined;      /* the prompt has several places, whose texts are joined */
+	uint64_t present; /* the bits of all members of the record at hand */
 	struct time_origin origin;
 	struct name_set ids; /* of the requests so far */
 };
+
+/* Most places are looked for in vain: by these bits without comparing names. */
+static uint64_t bit_of(const char *name, size_t len)
+{
+	return UINT64_C(1) << ((len * 7 + (len ? (unsigned char)*name : 0)) & 63);
+}
+
+/* Read without the functions of jdoc.h, which would mark the members as used. */
+static uint64_t bits_of_members(const struct jdoc *j)
+{
+	uint64_t bits = 0;
+	for (jdoc_id at = 1; j->count && at < j->nodes[JDOC_ROOT].next; at = j->nodes[at + 1].next) {
+		const struct jdoc_node *key = &j->nodes[at];
+		if (key->escaped)
+			return UINT64_MAX;
+		bits |= bit_of(j->text + key->begin + 1, key->end - key->begin - 2);
+	}
+	return bits;
+}
 
 static void close_state(void *opened)
 {
@@ -114,6 +136,7 @@ static int parse_pointer(struct mapping *m, const char *pointer, struct ipf_erro
 	if (*pointer && *pointer != '/') { /* the name of a member or column */
 		strcpy(to, pointer);
 		m->count = 1;
+		m->first = bit_of(to, strlen(to));
 		return 0;
 	}
 	for (const char *at = pointer; *at; at++) {
@@ -130,6 +153,7 @@ static int parse_pointer(struct mapping *m, const char *pointer, struct ipf_erro
 			*to++ = *at;
 		}
 	}
+	m->first = m->count ? bit_of(m->steps, strlen(m->steps)) : 0;
 	return 0;
 }
 
@@ -226,6 +250,19 @@ static int map_given(struct state *state, const char *text, struct ipf_error *er
 	return status;
 }
 
+static void link_fields(struct state *state)
+{
+	size_t next[FIELDS];
+	for (enum field f = 0; f < FIELDS; f++)
+		next[f] = state->count;
+	for (size_t i = state->count; i-- > 0;) {
+		struct mapping *m = &state->mappings[i];
+		m->next = next[m->field];
+		next[m->field] = i;
+	}
+	memcpy(state->first_of, next, sizeof next);
+}
+
 static int map_fields(struct state *state, const struct string_list *fields, struct ipf_error *err)
 {
 	bool prompts = fields->count == 0;
@@ -235,6 +272,7 @@ static int map_fields(struct state *state, const struct string_list *fields, str
 	for (size_t i = 0; i < fields->count; i++)
 		if (map_given(state, fields->items[i], err) < 0)
 			return -1;
+	link_fields(state);
 	for (size_t i = 0; i < state->count; i++) {
 		enum field field = state->mappings[i].field;
 		prompts |= field == PROMPT || field == MESSAGES || field == INPUT_TOKENS || field == AUDIO;
@@ -316,18 +354,22 @@ static jdoc_id follow(const struct jdoc *j, const struct mapping *m)
 	return at;
 }
 
+static jdoc_id value_at(const struct state *state, const struct jdoc *j, const struct mapping *m)
+{
+	return m->first && !(m->first & state->present) ? JDOC_NONE : follow(j, m);
+}
+
 /* The field's value: that of the first mapping that leads to one. *m is the mapping, or the last that was tried; NULL
  * if the field has none. */
 static jdoc_id look_up(const struct state *state, const struct jdoc *j, enum field field, const struct mapping **m)
 {
 	*m = NULL;
-	for (size_t i = 0; i < state->count; i++)
-		if (state->mappings[i].field == field) {
-			*m = &state->mappings[i];
-			jdoc_id node = follow(j, *m);
-			if (!jdoc_is_null(j, node))
-				return node;
-		}
+	for (size_t i = state->first_of[field]; i < state->count; i = state->mappings[i].next) {
+		*m = &state->mappings[i];
+		jdoc_id node = value_at(state, j, *m);
+		if (!jdoc_is_null(j, node))
+			return node;
+	}
 	return JDOC_NONE;
 }
 
@@ -508,7 +550,7 @@ static int join_prompt(const struct state *state, const struct jdoc *j, struct d
 	*prompt = (struct slice){0};
 	for (size_t i = 0; i < state->count; i++) {
 		const struct mapping *m = &state->mappings[i];
-		jdoc_id node = m->field == PROMPT ? follow(j, m) : JDOC_NONE;
+		jdoc_id node = m->field == PROMPT ? value_at(state, j, m) : JDOC_NONE;
 		struct slice text;
 		if (jdoc_is_null(j, node))
 			continue;
@@ -532,7 +574,7 @@ static int read_prompt_text(const struct state *state, const struct jdoc *j, str
 		return got;
 	for (size_t i = 0; i < state->count; i++) {
 		m = &state->mappings[i];
-		jdoc_id node = m->field == CONTEXT ? follow(j, m) : JDOC_NONE;
+		jdoc_id node = m->field == CONTEXT ? value_at(state, j, m) : JDOC_NONE;
 		struct slice context = {0};
 		if (jdoc_is_null(j, node))
 			continue;
@@ -652,6 +694,7 @@ static int read_record(void *opened, const struct source_record *record, struct 
 	struct draft *d = &sink->draft;
 	if (need_object(j, JDOC_ROOT, "record", err) < 0)
 		return -1;
+	state->present = bits_of_members(j);
 	struct draft_request *r = draft_request(d);
 	if (!r)
 		return 0;
