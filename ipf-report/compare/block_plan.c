@@ -1,5 +1,6 @@
 #include "compare/block_plan.h"
 
+#include "stats/block_noise.h"
 #include "stats/sort_numbers.h"
 
 #include <stdlib.h>
@@ -65,7 +66,7 @@ static size_t blocks_of(int64_t count, int64_t all)
 {
 	if (all < PLAN_REQUESTS_FEWEST)
 		return 1;
-	const int64_t total = all < PLAN_BLOCKS_MOST ? all : PLAN_BLOCKS_MOST;
+	const int64_t total = all < BLOCKS_PARTS_MOST ? all : BLOCKS_PARTS_MOST;
 	const int64_t own = (total * count + all / 2) / all;
 	return own < 2 ? 2 : (size_t)own;
 }
@@ -75,7 +76,7 @@ static int allocate(struct block_plan *plan, const struct run_data *run)
 	const size_t stages = run->schedule.count;
 	plan->position = malloc((stages + 1) * sizeof *plan->position);
 	plan->begin = calloc(stages + 1, sizeof *plan->begin);
-	plan->first_n = calloc(PLAN_BLOCKS_MOST + 2 * stages + 1, sizeof *plan->first_n);
+	plan->first_n = calloc(BLOCKS_PARTS_MOST + 2 * stages + 1, sizeof *plan->first_n);
 	plan->positions = stages;
 	return plan->position && plan->begin && plan->first_n ? 0 : -1;
 }

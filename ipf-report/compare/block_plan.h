@@ -15,9 +15,9 @@
 #include "compare/influence.h"
 #include "results/run_data.h"
 
-/* Blocks of a run: as many as requests, at most 512; block_noise.h joins them. Fewer requests than 40 are one block,
- * which shows no noise: only several runs do. */
-enum { PLAN_BLOCKS_MOST = 512, PLAN_REQUESTS_FEWEST = 40 };
+/* Blocks of a run: as many as requests, at most BLOCKS_PARTS_MOST; block_noise.h joins them. Fewer requests than 40 are
+ * one block, which shows no noise: only several runs do. */
+enum { PLAN_REQUESTS_FEWEST = 40 };
 
 struct block_plan {
 	size_t stages;     /* measured ones that have requests */

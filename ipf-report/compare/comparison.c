@@ -4,7 +4,6 @@
 #include "catalogue/catalogue.h"
 #include "compare/block_plan.h"
 #include "compare/settings.h"
-#include "figures/bursts.h"
 #include "figures/completions.h"
 #include "figures/edge_rule.h"
 #include "figures/server_figures.h"
@@ -33,7 +32,6 @@ struct side {
 	const struct run_data *run;
 	struct block_plan plan;
 	struct run_blocks blocks;
-	struct edge_rules *rules;
 	bool drain;     /* windows last until the last request of their stage has ended */
 	int32_t *cells; /* of each row */
 	int *schedule;  /* of each run */
@@ -128,8 +126,7 @@ static int begin_side(struct side *side, const struct run_data *run, const struc
 	side->cells = malloc((size_t)(run->row_count + 1) * sizeof *side->cells);
 	side->schedule = calloc((size_t)side->blocks.runs, sizeof *side->schedule);
 	side->drain = options->figures->window == WINDOW_DRAIN;
-	side->rules = edge_rules_new(run, side->drain);
-	if (!side->cells || !side->schedule || !side->rules)
+	if (!side->cells || !side->schedule)
 		return ipf_error_memory(err);
 	if (run_figures_build(&side->figures, run, options->figures, err) < 0)
 		return -1;
@@ -161,8 +158,7 @@ static int begin_sides(struct both_sides *both, struct comparison *c, struct ipf
 	}
 	both->design.partner = both->partner;
 	for (int s = 0; s < SIDES; s++) {
-		if (bursts_seen(&c->episodes[s], c->runs[s], err) < 0)
-			return -1;
+		c->episodes[s] = both->side[s].figures.episodes;
 		c->bursty |= !c->paired && c->episodes[s] < LOAD_EPISODES_FEWEST;
 	}
 	both->design.bursty = c->bursty;
@@ -174,7 +170,6 @@ static void end_sides(struct both_sides *both)
 	for (int s = 0; s < SIDES; s++) {
 		block_plan_release(&both->side[s].plan);
 		run_figures_release(&both->side[s].figures);
-		edge_rules_free(both->side[s].rules);
 		free(both->side[s].cells);
 		free(both->side[s].schedule);
 	}
@@ -267,7 +262,7 @@ struct stage_cells {
 
 static struct stage_cells cells_of(const struct side *side, int part, size_t stage)
 {
-	struct stage_cells c = {.rule = edge_rule_of(side->rules, part, (int32_t)stage)};
+	struct stage_cells c = {.rule = edge_rule_of(side->figures.rules, part, (int32_t)stage)};
 	const int32_t position = stage < side->plan.positions ? side->plan.position[stage] : -1;
 	if (position < 0 || !side->run->schedule.stages[stage].measured || c.rule->begin_ns == IPF_ABSENT ||
 	    c.rule->end_ns <= c.rule->begin_ns)
@@ -350,14 +345,17 @@ static void add_completion(const struct side *side, const struct row *row, enum 
 	}
 }
 
+static bool is_rate(enum figure_kind kind)
+{
+	return kind == FIGURE_REQUESTS || kind == FIGURE_OUTPUT || kind == FIGURE_INPUTS || kind == FIGURE_GOOD;
+}
+
 /* Sums for each block: of what happened in its part of the time, or to its requests. Returns the number of these. */
 static double add_up(const struct side *side, enum figure_kind kind, double *over, double *under)
 {
 	double cases = 0;
-	const bool of_requests = kind == FIGURE_FAILURES || kind == FIGURE_VALID || kind == FIGURE_REFUSED ||
-	                         kind == FIGURE_CACHED || kind == FIGURE_GAPS_MEAN;
 	const bool by_request = strcmp(run_data_itl(side->run, 0), "request") == 0;
-	if (!of_requests)
+	if (is_rate(kind))
 		measure_time(side, under);
 	for (int64_t i = 0; i < side->run->row_count; i++) {
 		const struct row *row = &side->run->rows[i];
@@ -365,7 +363,7 @@ static double add_up(const struct side *side, enum figure_kind kind, double *ove
 		const int32_t cell = counts(side, row) ? side->cells[i] : -1;
 		if (isnan(value.over))
 			continue;
-		if (!of_requests)
+		if (is_rate(kind))
 			add_completion(side, row, kind, value.over, over);
 		else if (cell >= 0) {
 			over[cell] += value.over;
@@ -432,11 +430,6 @@ struct side_latencies {
 	struct placed_values placed;
 	struct samples sorted;
 };
-
-static bool is_rate(enum figure_kind kind)
-{
-	return kind == FIGURE_REQUESTS || kind == FIGURE_OUTPUT || kind == FIGURE_INPUTS || kind == FIGURE_GOOD;
-}
 
 static int influence_of_figure(struct influence *i, const struct side *side, struct side_latencies *latencies,
                                const struct compared_figure *figure, struct ipf_error *err)

@@ -2,6 +2,7 @@
 
 #include "absent.h"
 #include "compare/block_plan.h"
+#include "stats/autocorrelation.h"
 #include "stats/block_noise.h"
 #include "stats/exact_math.h"
 #include "stats/share_interval.h"
@@ -19,7 +20,7 @@ struct weighted_parts {
 /* The parts of a stage in a run of the base and in its partner; either may be -1. */
 static struct block_noise stage_noise(const struct weighted_parts *w, const int run[SIDES], size_t stage)
 {
-	double sums[PLAN_BLOCKS_MOST + 1] = {0};
+	double sums[BLOCKS_PARTS_MOST + 1] = {0};
 	size_t count = 0;
 	for (int s = 0; s < SIDES; s++) {
 		const struct run_blocks *blocks = &w->design->blocks[s];
@@ -30,7 +31,9 @@ static struct block_noise stage_noise(const struct weighted_parts *w, const int 
 		for (size_t k = 0; k < count; k++)
 			sums[k] += w->weight[s] * parts[k];
 	}
-	return block_noise_of(sums, count);
+	struct block_noise noise = block_noise_of(sums, count);
+	noise.independent = count < 2 ? 0 : mean_estimate_of(sums, count).n_eff;
+	return noise;
 }
 
 /* Do as many blocks tell their noise? A percentile needs some beyond it. */
@@ -130,13 +133,13 @@ static struct block_noise between_runs(const struct weighted_parts *w, int side)
 /* Of a difference between means of runs that have nothing in common. A side of one run varies like the other's. */
 static struct block_noise between_sides(const struct weighted_parts *w, double *of_run)
 {
-	struct block_noise all = {0}, sides[SIDES];
+	struct block_noise all = {0};
 	double degrees = 0, squares = 0;
 	for (int s = 0; s < SIDES; s++) {
-		sides[s] = w->sides[s] ? between_runs(w, s) : (struct block_noise){.variance = NAN};
-		if (sides[s].degrees > 0) {
-			squares += sides[s].variance * sides[s].degrees;
-			degrees += sides[s].degrees;
+		const struct block_noise side = w->sides[s] ? between_runs(w, s) : (struct block_noise){.variance = NAN};
+		if (side.degrees > 0) {
+			squares += side.variance * side.degrees;
+			degrees += side.degrees;
 		}
 	}
 	*of_run = degrees > 0 ? squares / degrees : NAN;

@@ -1,6 +1,7 @@
 #include "figures/completions.h"
 
 #include "absent.h"
+#include "figures/measured_time.h"
 #include "figures/token_times.h"
 
 #include <stdlib.h>
@@ -33,14 +34,9 @@ bool completions_has(const struct run_data *run, const struct row *row, int32_t 
 	return has(run, row, stage, &w, drain);
 }
 
-/* A time in which requests and tokens count: from begin_ns to before end_ns. */
-struct range {
-	int64_t begin_ns, end_ns;
-};
-
-static struct range range_of(const struct row *row, int32_t stage, const struct edge_rule *rule)
+static struct time_span range_of(const struct row *row, int32_t stage, const struct edge_rule *rule)
 {
-	return (struct range){rule->begin_ns + (rule->taken && row->stage != stage), rule->end_ns};
+	return (struct time_span){rule->begin_ns + (rule->taken && row->stage != stage), rule->end_ns};
 }
 
 static void count_request(struct completions *c, const struct row *row, double weight)
@@ -59,7 +55,7 @@ static void count_request(struct completions *c, const struct row *row, double w
 }
 
 /* Tokens of successful answers, and of those that ipf-fire cut off when the run was over. */
-static void count_tokens(struct completions *c, const struct row *row, struct range range)
+static void count_tokens(struct completions *c, const struct row *row, struct time_span range)
 {
 	const int64_t input = row_get(row, ROW_INPUT_TOKENS);
 	const bool cut_off = row->error >= 0 && strcmp(verdict_kinds[row->error], "cancelled") == 0;
@@ -90,7 +86,7 @@ static void count_ended(struct completions *c, const struct row *row)
 	c->uncounted |= row->source == SOURCE_NONE;
 }
 
-static double weight_of(const struct row *row, const struct edge_rule *rule, struct range range, bool ended)
+static double weight_of(const struct row *row, const struct edge_rule *rule, struct time_span range, bool ended)
 {
 	if (rule->counting == EDGE_SHARES)
 		return edge_share(row, range.begin_ns, range.end_ns);
@@ -99,7 +95,7 @@ static double weight_of(const struct row *row, const struct edge_rule *rule, str
 	return ended;
 }
 
-static bool is_in(struct range range, int64_t t_ns)
+static bool is_in(struct time_span range, int64_t t_ns)
 {
 	return t_ns >= range.begin_ns && t_ns < range.end_ns;
 }
@@ -120,7 +116,7 @@ void completions_count(struct completions *all, struct completions *own, const s
 		if (!counts(of, row) || rule->begin_ns == IPF_ABSENT || row->end_ns < rule->begin_ns ||
 		    row->start_ns >= rule->end_ns)
 			continue;
-		const struct range range = range_of(row, stage, rule);
+		const struct time_span range = range_of(row, stage, rule);
 		const bool ended = is_in(range, row->end_ns);
 		const double weight = weight_of(row, rule, range, ended);
 		for (int k = 0; k < (row->stage == stage ? 2 : 1); k++) {
@@ -133,38 +129,27 @@ void completions_count(struct completions *all, struct completions *own, const s
 	}
 }
 
-/* Appends the windows of the measured stages of a part, in order and joined where they overlap. */
-static size_t join_ranges(struct range *list, const struct run_data *run, int part, const struct edge_rules *rules)
+/* The windows of the measured stages of a part, joined. */
+static size_t find_ranges(struct time_span *list, const struct run_data *run, int part, const struct edge_rules *rules)
 {
-	size_t count = 0, joined = 0;
+	size_t count = 0;
 	for (size_t s = 0; s < run->schedule.count; s++) {
 		const struct edge_rule *rule = edge_rule_of(rules, part, (int32_t)s);
-		if (!run->schedule.stages[s].measured || rule->begin_ns == IPF_ABSENT)
-			continue;
-		size_t at = count++;
-		const struct range range = {rule->begin_ns + rule->taken, rule->end_ns};
-		for (; at > 0 && list[at - 1].begin_ns > range.begin_ns; at--)
-			list[at] = list[at - 1];
-		list[at] = range;
+		if (run->schedule.stages[s].measured && rule->begin_ns != IPF_ABSENT)
+			list[count++] = (struct time_span){rule->begin_ns + rule->taken, rule->end_ns};
 	}
-	for (size_t i = 0; i < count; i++)
-		if (joined && list[i].begin_ns <= list[joined - 1].end_ns)
-			list[joined - 1].end_ns = list[i].end_ns > list[joined - 1].end_ns ? list[i].end_ns
-			                                                                   : list[joined - 1].end_ns;
-		else
-			list[joined++] = list[i];
-	return joined;
+	return time_spans_join(list, count);
 }
 
 int completions_count_all(struct completions *all, const struct counted_rows *of, const struct edge_rules *rules,
                           struct ipf_error *err)
 {
 	const struct run_data *run = of->run;
-	struct range *list = calloc(run->schedule.count + 1, sizeof *list);
+	struct time_span *list = calloc(run->schedule.count + 1, sizeof *list);
 	if (!list)
 		return ipf_error_memory(err);
 	for (int part = 0; part < (run->shards ? 1 : run->part_count); part++) {
-		const size_t count = join_ranges(list, run, part, rules);
+		const size_t count = find_ranges(list, run, part, rules);
 		for (int64_t i = 0; i < run->row_count; i++) {
 			const struct row *row = &run->rows[i];
 			if (!counts(of, row) || (!run->shards && row->part != part))

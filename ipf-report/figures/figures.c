@@ -903,12 +903,12 @@ int run_figures_build(struct run_figures *figures, const struct run_data *run, c
 {
 	enum metric twins[METRIC_COUNT];
 	struct row_selection all = {.run = run, .whole = run, .options = options, .member = -1, .twins = twins};
-	struct edge_rules *rules = edge_rules_new(run, options->window == WINDOW_DRAIN);
-	*figures = (struct run_figures){.stages = calloc(run->schedule.count + 1, sizeof *figures->stages),
+	*figures = (struct run_figures){.rules = edge_rules_new(run, options->window == WINDOW_DRAIN),
+	                                .stages = calloc(run->schedule.count + 1, sizeof *figures->stages),
 	                                .count = run->schedule.count};
-	all.rules = rules;
+	all.rules = figures->rules;
 	find_twins(twins, run);
-	int bad = figures->stages && rules ? bursts_seen(&figures->episodes, run, err) : ipf_error_memory(err);
+	int bad = figures->stages && figures->rules ? bursts_seen(&figures->episodes, run, err) : ipf_error_memory(err);
 	all.bursty = figures->episodes < LOAD_EPISODES_FEWEST;
 	if (bad == 0)
 		bad = build_level(figures->stages, &figures->total, &all, err);
@@ -921,7 +921,6 @@ int run_figures_build(struct run_figures *figures, const struct run_data *run, c
 	}
 	if (bad == 0 && options->window != WINDOW_STEADY)
 		judge_windows(figures, run);
-	edge_rules_free(rules);
 	return bad;
 }
 
@@ -970,6 +969,7 @@ void run_figures_release(struct run_figures *figures)
 	for (size_t i = 0; figures->stages && i < figures->count; i++)
 		figures_release(&figures->stages[i], figures);
 	figures_release(&figures->total, figures);
+	edge_rules_free(figures->rules);
 	free(figures->stages);
 	*figures = (struct run_figures){0};
 }

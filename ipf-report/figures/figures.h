@@ -12,6 +12,7 @@
 
 #include "figures/token_reads_figures.h"
 #include "figures/early_stopping.h"
+#include "figures/edge_rule.h"
 #include "figures/fairness.h"
 #include "figures/metric_summary.h"
 #include "figures/row_samples.h"
@@ -150,6 +151,7 @@ struct figures {
 
 struct run_figures {
 	double episodes; /* how often the load changed (bursts.h): with fewer than LOAD_EPISODES_FEWEST no intervals */
+	struct edge_rules *rules; /* how requests at the edges of windows count */
 	struct figures *stages;
 	size_t count;
 	struct figures total;

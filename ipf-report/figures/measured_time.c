@@ -10,17 +10,18 @@ static int by_begin(const void *a, const void *b)
 	return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
 }
 
-static void join(struct measured_time *t)
+size_t time_spans_join(struct time_span *spans, size_t count)
 {
 	size_t joined = 0;
-	for (size_t i = 0; i < t->count; i++) {
-		struct time_span *last = joined ? &t->spans[joined - 1] : NULL;
-		if (!last || t->spans[i].begin_ns > last->end_ns)
-			t->spans[joined++] = t->spans[i];
-		else if (t->spans[i].end_ns > last->end_ns)
-			last->end_ns = t->spans[i].end_ns;
+	qsort(spans, count, sizeof *spans, by_begin);
+	for (size_t i = 0; i < count; i++) {
+		struct time_span *last = joined ? &spans[joined - 1] : NULL;
+		if (!last || spans[i].begin_ns > last->end_ns)
+			spans[joined++] = spans[i];
+		else if (spans[i].end_ns > last->end_ns)
+			last->end_ns = spans[i].end_ns;
 	}
-	t->count = joined;
+	return joined;
 }
 
 int measured_time_find(struct measured_time *t, const struct run_data *run, int part, int32_t stage, bool drain,
@@ -36,8 +37,7 @@ int measured_time_find(struct measured_time *t, const struct run_data *run, int 
 		if (w.begin_ns != IPF_ABSENT)
 			t->spans[t->count++] = (struct time_span){w.begin_ns, drain ? w.drain_ns : w.end_ns};
 	}
-	qsort(t->spans, t->count, sizeof *t->spans, by_begin);
-	join(t);
+	t->count = time_spans_join(t->spans, t->count);
 	return 0;
 }
 

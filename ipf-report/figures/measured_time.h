@@ -12,9 +12,13 @@
 
 #include "results/run_data.h"
 
+/* From begin_ns to before end_ns. */
 struct time_span {
 	int64_t begin_ns, end_ns;
 };
+
+/* Brings them into order, and joins those that overlap or touch. Returns how many are left. */
+size_t time_spans_join(struct time_span *spans, size_t count);
 
 struct measured_time {
 	struct time_span *spans; /* in order; neither overlapping nor adjacent */

@@ -3,6 +3,7 @@
 #include "sections/sentence.h"
 
 #include "document/shown_numbers.h"
+#include "verdict/verdict.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -57,38 +58,32 @@ static void tell_early_ends(const struct telling *t)
 /* Answers that count as successes and were ended by something else than the model or the limit. */
 static void tell_other_ends(const struct telling *t)
 {
-	static const char *const usual[] = {"stop", "length", "tool_calls"};
 	const double ok = figure_at(t->total, "requests/ok");
-	struct buffer kinds = {0};
+	json_t *others = json_object();
 	double other = 0;
 	char number[40], all[40], share[40];
 	const char *reason;
 	json_t *count;
 	json_object_foreach(json_at(t->total, "tokens/finish_reasons"), reason, count)
 	{
-		bool is_usual = false;
-		for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
-			is_usual |= strcmp(reason, usual[i]) == 0;
-		if (is_usual || !(json_number_value(count) > 0))
+		if (verdict_usual_finish(slice_of(reason)) || !(json_number_value(count) > 0))
 			continue;
 		other += json_number_value(count);
-		buffer_format(&kinds, "%s%s %s", kinds.len ? ", " : "", reason, show_count(json_integer_value(count), number));
+		t->d->failed |= json_object_set(others, reason, count) < 0;
 	}
-	if (other > 0 && ok > 0 && kinds.len)
+	if (other > 0 && ok > 0)
 		doc_fact(t->d, "ended", "%s of %s successful answers, %s, by neither stop nor length: %s",
-		         show_whole(other, number), show_whole(ok, all), show_percent(other / ok, share), kinds.data)
+		         show_whole(other, number), show_whole(ok, all), show_percent(other / ok, share),
+		         counts_text(t->d, others))
 			->tone = TONE_WARN;
-	t->d->failed |= kinds.failed;
-	buffer_release(&kinds);
+	json_decref(others);
 }
 
 void section_errors(const struct telling *t)
 {
-	json_t *requests = json_at(t->total, "requests"), *count;
+	json_t *requests = json_at(t->total, "requests"), *errors = json_at(requests, "errors");
 	double ok = figure_at(requests, "ok"), failed = figure_at(requests, "failed"), all = ok + failed;
-	struct buffer kinds = {0};
 	char a[40], b[40], c[40];
-	const char *kind;
 	if (requests_of(t->total) == 0 || isnan(failed)) /* not known */
 		return;
 	if (failed == 0)
@@ -97,13 +92,8 @@ void section_errors(const struct telling *t)
 		doc_fact(t->d, NULL, "%s of %s request%s failed, %s", show_whole(failed, a), show_whole(all, b), plural(all),
 		         show_percent(failed / all, c))
 			->tone = TONE_BAD;
-	if (!(t->brief && json_array_size(json_at(t->report, "errors"))))
-		json_object_foreach(json_at(requests, "errors"), kind, count)
-			buffer_format(&kinds, "%s%s %s", kinds.len ? ", " : "", kind, show_count(json_integer_value(count), a));
-	if (kinds.len)
-		doc_fact(t->d, "kinds", "%s", kinds.data);
-	t->d->failed |= kinds.failed;
-	buffer_release(&kinds);
+	if (json_object_size(errors) && !(t->brief && json_array_size(json_at(t->report, "errors"))))
+		doc_fact(t->d, "kinds", "%s", counts_text(t->d, errors));
 	tell(t, NULL, requests, "{stale_resets#} of the resets: kept-alive connections that the server had already closed");
 	tell_reasons(t);
 	tell(t, NULL, requests, "{hung_up#} more: disconnected by ipf-fire on purpose");

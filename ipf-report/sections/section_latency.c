@@ -351,22 +351,16 @@ static void tell_positions(const struct telling *t)
 }
 
 /* What is in the latencies of some requests, and is no work of the model server. */
-static void note_resent_syns(const struct telling *t)
+static void note_resent_syns(const struct telling *t, json_t *check)
 {
-	json_t *check;
-	size_t i;
+	const double count = figure_at(check, "syn_resent");
 	char a[40];
-	json_array_foreach(json_at(t->report, "verdict/checks"), i, check)
-	{
-		const double count = figure_at(check, "syn_resent");
-		if (count > 0)
-			doc_note(
-				t->d,
-				"%s connection%s took a second or more, until a SYN was sent again: the server's listen queue was full, or "
-				"packets were lost",
-				show_whole(count, a), plural(count))
-				->tone = TONE_WARN;
-	}
+	if (count > 0)
+		doc_note(t->d,
+		         "%s connection%s took a second or more, until a SYN was sent again: the server's listen queue was "
+		         "full, or packets were lost",
+		         show_whole(count, a), plural(count))
+			->tone = TONE_WARN;
 }
 
 /* Latencies that are those of a burst and of the load after it. */
@@ -390,26 +384,20 @@ static void note_started_together(const struct telling *t)
 }
 
 /* Tokens before the first event that no event brings. */
-static void note_hidden(const struct telling *t)
+static void note_hidden(const struct telling *t, json_t *check)
 {
-	json_t *check;
-	size_t i;
+	const double tokens = figure_at(check, "hidden_tokens"), answers = figure_at(check, "hidden_responses");
 	char a[40], b[40];
-	json_array_foreach(json_at(t->report, "verdict/checks"), i, check)
-	{
-		const double tokens = figure_at(check, "hidden_tokens"), answers = figure_at(check, "hidden_responses");
-		if (tokens > 0)
-			doc_note(
-				t->d,
-				"%s token%s of %s answer%s (%.3g each) were generated before the first event and not sent: TPOT does "
-				"not count them",
-				show_whole(tokens, a), plural(tokens), show_whole(answers, b), plural(answers), tokens / answers);
-	}
+	if (tokens > 0)
+		doc_note(t->d,
+		         "%s token%s of %s answer%s (%.3g each) were generated before the first event and not sent: TPOT does "
+		         "not count them",
+		         show_whole(tokens, a), plural(tokens), show_whole(answers, b), plural(answers), tokens / answers);
 }
 
 void section_latency(const struct telling *t)
 {
-	json_t *stages = json_at(t->report, "stages"), *stage;
+	json_t *stages = json_at(t->report, "stages"), *stage, *checks = json_at(t->report, "verdict/checks"), *check;
 	struct group group;
 	size_t i, measured = 0, with_latency = 0;
 	json_array_foreach(stages, i, stage)
@@ -422,8 +410,8 @@ void section_latency(const struct telling *t)
 		return;
 	if (!(t->brief && measured > 1) && (json_at(t->total, "lag_ms") || has_latency(t, false)))
 		tell_total(t);
-	note_resent_syns(t);
-	note_hidden(t);
+	json_array_foreach(checks, i, check) note_resent_syns(t, check);
+	json_array_foreach(checks, i, check) note_hidden(t, check);
 	note_started_together(t);
 	tell_early_stopping(t);
 	if (measured > 1)

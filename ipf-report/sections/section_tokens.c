@@ -13,16 +13,9 @@
 /* "usage 746, tokenizer 3": how many there are of each, the members of an object. */
 static void tell_counts(const struct telling *t, const char *label, json_t *counts)
 {
-	struct buffer text = {0};
-	char number[40];
-	const char *key;
-	json_t *count;
-	json_object_foreach(counts, key, count)
-		buffer_format(&text, "%s%s %s", text.len ? ", " : "", key, show_count(json_integer_value(count), number));
-	if (text.len)
-		doc_fact(t->d, label, "%s", text.data);
-	t->d->failed |= text.failed;
-	buffer_release(&text);
+	const char *text = counts_text(t->d, counts);
+	if (*text)
+		doc_fact(t->d, label, "%s", text);
 }
 
 static void tell_source(const struct telling *t)

@@ -93,3 +93,17 @@ struct doc_part *tell(const struct telling *t, const char *label, json_t *from, 
 	part->text = said;
 	return part;
 }
+
+const char *counts_text(struct document *d, json_t *counts)
+{
+	struct buffer text = {0};
+	char number[40];
+	const char *name;
+	json_t *count;
+	json_object_foreach(counts, name, count)
+		buffer_format(&text, "%s%s %s", text.len ? ", " : "", name, show_count(json_integer_value(count), number));
+	const char *copy = text.len ? doc_copy(d, text.data) : "";
+	d->failed |= text.failed;
+	buffer_release(&text);
+	return copy ? copy : "";
+}

@@ -24,5 +24,7 @@ const char *phrase(struct document *d, json_t *from, const char *text);
 /* Adds it as a fact with this label (NULL, "": none) and returns the part, which belongs to no document if there is no
  * sentence. */
 struct doc_part *tell(const struct telling *t, const char *label, json_t *from, const char *text);
+/* "stop 12, length 3": the counts of an object; "": it has none. */
+const char *counts_text(struct document *d, json_t *counts);
 
 #endif

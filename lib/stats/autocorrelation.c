@@ -12,7 +12,7 @@ static double mean_of(const double *values, size_t count)
 	return count ? values[0] + sum / (double)count : NAN;
 }
 
-static double autocovariance(const double *values, size_t count, double mean, size_t lag)
+double autocovariance(const double *values, size_t count, double mean, size_t lag)
 {
 	double sum = 0;
 	for (size_t i = 0; i + lag < count; i++)
@@ -20,21 +20,26 @@ static double autocovariance(const double *values, size_t count, double mean, si
 	return sum / (double)count;
 }
 
+double autocovariance_sum(const double *values, size_t count, double mean, size_t lag, double at_lag)
+{
+	double sum = 0, last = INFINITY;
+	for (; lag + 1 < count; lag += 2) {
+		double pair = at_lag + autocovariance(values, count, mean, lag + 1);
+		if (!(pair > 0))
+			break;
+		last = fmin(last, pair);
+		sum += last;
+		at_lag = autocovariance(values, count, mean, lag + 2);
+	}
+	return sum;
+}
+
 double autocorrelation_time(const double *values, size_t count)
 {
 	double mean = mean_of(values, count), variance = autocovariance(values, count, mean, 0);
 	if (count < 4 || !(variance > 0))
 		return 1;
-	double sum = 0, last = INFINITY;
-	for (size_t lag = 0; lag + 1 < count; lag += 2) {
-		double pair = (lag ? autocovariance(values, count, mean, lag) : variance) +
-		              autocovariance(values, count, mean, lag + 1);
-		if (!(pair > 0))
-			break;
-		last = fmin(last, pair);
-		sum += last;
-	}
-	return fmax(2 * sum / variance - 1, 0);
+	return fmax(2 * autocovariance_sum(values, count, mean, 0, variance) / variance - 1, 0);
 }
 
 /* The means of equal batches; their sizes differ by at most one. NULL: out of memory. */

@@ -22,6 +22,11 @@
  * the work does not grow with the square of their length. The variance of the mean is the same. */
 #define AUTOCORRELATION_BATCHES 2048
 
+/* The sum of the products of two values that are `lag` apart, less the mean, divided by count. */
+double autocovariance(const double *values, size_t count, double mean, size_t lag);
+/* The sum of the autocovariances from `lag` on, in pairs as said above; `at_lag` is that at `lag`. */
+double autocovariance_sum(const double *values, size_t count, double mean, size_t lag, double at_lag);
+
 /* 1 + 2 times the sum of the autocorrelations: how many successive values tell as much as one independent value. At
  * least 0, which only alternating series approach; 1 for a constant series and for fewer than 4 values. O(count²) for a
  * series that never settles. */

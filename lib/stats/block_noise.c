@@ -1,7 +1,5 @@
 #include "stats/block_noise.h"
 
-#include "stats/autocorrelation.h"
-
 #include <math.h>
 
 static double mean_of(const double *values, size_t count)
@@ -76,8 +74,7 @@ struct block_noise block_noise_of(const double *parts, size_t count)
 		r = neighbours(blocks, used, &spread);
 	}
 	struct block_noise noise = {.variance = (double)used * spread / (double)(used - 1),
-	                            .degrees = degrees_of(blocks, used, spread),
-	                            .independent = mean_estimate_of(parts, count).n_eff};
+	                            .degrees = degrees_of(blocks, used, spread)};
 	const double seen = fmax(0, fmin(unbiased(r, used), 0.8));
 	noise.variance *= (1 + seen) / (1 - seen);
 	return noise;

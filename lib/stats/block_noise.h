@@ -21,15 +21,17 @@
 #include <stddef.h>
 
 enum {
-	BLOCKS_FEWEST = 8, /* that are not joined further */
-	BLOCKS_MOST = 48,  /* that are of use; more are joined first */
-	BLOCKS_PARTS = 10  /* parts of a block at first, if there are enough */
+	BLOCKS_FEWEST = 8,      /* that are not joined further */
+	BLOCKS_MOST = 48,       /* that are of use; more are joined first */
+	BLOCKS_PARTS = 10,      /* parts of a block at first, if there are enough */
+	BLOCKS_PARTS_MOST = 512 /* parts into which to divide a run */
 };
 
 struct block_noise {
-	double variance;    /* of the sum of the parts; NAN: fewer than 2 blocks */
-	double degrees;     /* of freedom of that estimate: the blocks that were used, less 1 */
-	double independent; /* as many independent parts tell as much (autocorrelation.h); 0: not known */
+	double variance; /* of the sum of the parts; NAN: fewer than 2 blocks */
+	double degrees;  /* of freedom of that estimate: the blocks that were used, less 1 */
+	double
+		independent; /* as many independent parts tell as much (autocorrelation.h), if the caller says; 0: not known */
 };
 
 /* The parts of one run; what they have in common is not noise: their mean is subtracted. Values must be finite. */

@@ -1,5 +1,7 @@
 #include "stats/load_episodes.h"
 
+#include "stats/autocorrelation.h"
+
 #include <math.h>
 #include <stdbool.h>
 
@@ -16,14 +18,6 @@ static double mean_of(const double *values, size_t count)
 	double sum = 0;
 	for (size_t i = 0; i < count; i++)
 		sum += values[i];
-	return sum / (double)count;
-}
-
-static double autocovariance(const double *values, size_t count, double mean, size_t lag)
-{
-	double sum = 0;
-	for (size_t i = 0; i + lag < count; i++)
-		sum += (values[i] - mean) * (values[i + lag] - mean);
 	return sum / (double)count;
 }
 
@@ -49,21 +43,14 @@ static bool changes(const double *due, size_t count, double length)
 
 double load_episodes(const double *due, size_t count, double length)
 {
-	double bins[BINS_MOST], sum = 0, last = INFINITY;
+	double bins[BINS_MOST];
 	const size_t number = count / BIN_ARRIVALS < BINS_MOST ? count / BIN_ARRIVALS : BINS_MOST;
 	if (count < 2 * BLOCKS || !(length > 0) || number < 3 || !changes(due, count, length))
 		return INFINITY;
 	count_bins(due, count, length, bins, number);
 	const double mean = mean_of(bins, number), first = autocovariance(bins, number, mean, 1),
 				 excess = fmax(first, autocovariance(bins, number, mean, 0) - mean);
-	for (size_t lag = 1; lag + 1 < number; lag += 2) {
-		const double pair = autocovariance(bins, number, mean, lag) + autocovariance(bins, number, mean, lag + 1);
-		if (!(pair > 0))
-			break;
-		last = fmin(last, pair);
-		sum += last;
-	}
-	const double time = 1 + 2 * sum / excess;
+	const double time = 1 + 2 * autocovariance_sum(bins, number, mean, 1, first) / excess;
 	/* the mean that is subtracted has been seen no more often than the load has changed */
 	return fmax((double)number / time - 1, 1);
 }

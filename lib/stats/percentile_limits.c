@@ -7,13 +7,11 @@
 
 #include <math.h>
 
-enum { PARTS_MOST = 512 };
-
 /* How many independent values the series `value <= limit` is worth, of which this share is so. */
 static double worth(const double *values, size_t count, double limit, double share)
 {
-	double parts[PARTS_MOST];
-	const size_t number = count < PARTS_MOST ? count : PARTS_MOST;
+	double parts[BLOCKS_PARTS_MOST];
+	const size_t number = count < BLOCKS_PARTS_MOST ? count : BLOCKS_PARTS_MOST;
 	for (size_t i = 0; i < number; i++) {
 		const size_t begin = i * count / number, end = (i + 1) * count / number;
 		parts[i] = -share * (double)(end - begin);

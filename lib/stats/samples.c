@@ -237,9 +237,8 @@ static bool any_negative(const struct samples *s)
 /* By successive blocks of the samples. */
 static struct block_noise noise_of_mean(const struct samples *s)
 {
-	enum { PARTS_MOST = 512 };
-	double parts[PARTS_MOST];
-	const size_t number = s->count < PARTS_MOST ? s->count : PARTS_MOST;
+	double parts[BLOCKS_PARTS_MOST];
+	const size_t number = s->count < BLOCKS_PARTS_MOST ? s->count : BLOCKS_PARTS_MOST;
 	const double mean = samples_mean(s);
 	for (size_t i = 0; i < number; i++) {
 		parts[i] = 0;

@@ -270,12 +270,16 @@ static void row_streaming(struct verdict *v, const struct result *row)
 	v->one_event += row->events == 1;
 }
 
+bool verdict_usual_finish(struct slice reason)
+{
+	return slice_is(reason, "stop") || slice_is(reason, "length") || slice_is(reason, "tool_calls");
+}
+
 static void row_ends(struct verdict *v, const struct result *row)
 {
-	bool length = slice_is(row->finish, "\"length\""), usual = !row->finish.data || length ||
-	                                                           slice_is(row->finish, "\"stop\"") ||
-	                                                           slice_is(row->finish, "\"tool_calls\"");
-	v->early += !usual;
+	const bool length = slice_is(row->finish, "\"length\""), text = row->finish.len >= 2 && *row->finish.data == '"';
+	const struct slice reason = text ? (struct slice){row->finish.data + 1, row->finish.len - 2} : row->finish;
+	v->early += reason.data && !(text && verdict_usual_finish(reason));
 	if (verdict_valid_count(row->asked_output_tokens) && verdict_valid_count(row->output_tokens) &&
 	    row->output_tokens < row->asked_output_tokens)
 		*(length ? &v->short_length : &v->short_stop) += 1;

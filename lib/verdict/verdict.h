@@ -34,6 +34,8 @@ extern const char *const verdict_question_names[VERDICT_QUESTIONS]; /* "load_del
 enum { VERDICT_HUNG_UP = 8, VERDICT_CANCELLED, VERDICT_TOO_LARGE, VERDICT_OTHER, VERDICT_KINDS };
 extern const char *const verdict_kinds[VERDICT_KINDS];
 size_t verdict_kind_of(struct slice error_kind); /* of a JSON string, with its quotes */
+/* Did the model or the limit end the answer? Anything else counts as an early end. */
+bool verdict_usual_finish(struct slice reason);
 
 struct verdict_finding {
 	enum verdict_status status; /* the worst of the checks */

@@ -27,7 +27,6 @@ json() { # FILTER [OPTION…]
 }
 samples='.verdict.checks[] | select(.name == "enough_samples") | [.status, .detail]'
 rates='[.rate.completed, .throughput.requests_per_s, .throughput.input_tokens_per_s, .throughput.output_tokens_per_s, .throughput.total_tokens_per_s, .goodput.requests_per_s]'
-none='[null,null,null,null,null,null]'
 
 # ---- all answers later than the stage ----
 late() { # REASON INPUT OUTPUT TOTAL: neither stage nor total has requests/s; tokens/s, of those that arrived within, or null
