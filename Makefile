@@ -27,7 +27,9 @@ PROGRAMS := ipf-prep ipf-sched ipf-fire ipf-collect ipf-report ipf-sim
 VERSION  := $(shell sed -n 's/^.define IPF_VERSION "\(.*\)"/\1/p' lib/version.h)
 SHARED_FILES := $(wildcard share/ipf/*.mk share/ipf/*.sh)
 SCHEMAS  := $(wildcard share/ipf/schema/*.json)
-MANUALS  := $(wildcard ipf-*/*.[15] tests/sim/*.1 lib/*/*.[35] lib/*.7)
+# NAME.in is a page to which a program adds what it knows: it is in $(BUILD)/man.
+pages_made := $(addprefix $(BUILD)/man/,$(notdir $(basename $(wildcard ipf-*/*.in))))
+MANUALS  := $(wildcard ipf-*/*.[15] tests/sim/*.1 lib/*/*.[35] lib/*.7) $(pages_made)
 HEADERS  := $(wildcard lib/public/ipf/*.h)
 # What of examples is used where it is installed: dashboards, and programs that read results.
 INSTALLED_EXAMPLES := $(wildcard examples/grafana/*.json examples/grafana/*.md examples/library/*)
@@ -97,7 +99,7 @@ libraries := $(addprefix $(BUILD)/library/,$(soname) libipf.a)
 .SECONDARY:
 .SUFFIXES:
 
-all: $(addprefix $(BUILD)/bin/,$(PROGRAMS)) $(libraries) ## build everything (the default)
+all: $(addprefix $(BUILD)/bin/,$(PROGRAMS)) $(libraries) $(pages_made) ## build everything (the default)
 
 # ---- lib ------------------------------------------------------------------------------------------------------------
 sources_in  = $(sort $(shell find $(1) -name "*.c"))
@@ -110,9 +112,17 @@ $(BUILD)/libipf.a: $(lib_objects)
 	$(Q)rm -f $@ && ar rcs $@ $(lib_objects)
 
 # The API descriptors, compiled in as C strings: {name, text} pairs.
-$(BUILD)/lib/api/api_builtin.c: $(api_files) lib/api/apis/embed.sh Makefile
+$(BUILD)/lib/api/api_builtin.c: $(api_files) lib/json/embed.sh Makefile
 	$(call say,GEN,$@)
-	$(Q)mkdir -p $(@D) && sh lib/api/apis/embed.sh $(api_files) > $@
+	$(Q)mkdir -p $(@D) && sh lib/json/embed.sh api_builtins $(api_files) > $@
+
+# The formats of data that ipf-prep reads, in the same way.
+format_files   := $(sort $(wildcard ipf-prep/formats/*.json))
+generated_prep := $(BUILD)/ipf-prep/sources/builtin_formats.o
+tools_prep     := ipf-prep/sources/write_formats_page.c
+$(BUILD)/ipf-prep/sources/builtin_formats.c: $(format_files) lib/json/embed.sh Makefile
+	$(call say,GEN,$@)
+	$(Q)mkdir -p $(@D) && sh lib/json/embed.sh format_builtins $(format_files) > $@
 
 # The style sheet and the script of HTML reports, compiled in as C strings.
 page_files := ipf-report/html/report.css ipf-report/html/report.js
@@ -147,7 +157,7 @@ units_of  = $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test_$(1).c))
 # ---- programs -------------------------------------------------------------------------------------------------------
 # rule: short name, folder, program
 define program_rules
-sources_$(1) := $$(call sources_in,$(2))
+sources_$(1) := $$(filter-out $$(tools_$(1)),$$(call sources_in,$(2)))
 objects_$(1) := $$(sources_$(1):%.c=$$(BUILD)/%.o) $$(generated_$(1))
 modules_$(1) := $$(filter-out %/main.o,$$(objects_$(1)))
 cflags_$(1)  := $$(call flags_of,$$(pkgs_$(1)))
@@ -165,6 +175,13 @@ $(eval $(call program_rules,sim,tests/sim,ipf-sim))
 # The operator of examples/kubernetes is built for the tests and for the image, and not installed.
 operator := $(wildcard examples/kubernetes/operator/source)
 $(if $(operator),$(eval $(call program_rules,operator,$(operator),ipf-operator)))
+
+$(BUILD)/ipf-prep/sources/write_formats_page: $(BUILD)/ipf-prep/sources/write_formats_page.o $(modules_prep) $(BUILD)/libipf.a
+	$(call say,LD,$@)
+	$(Q)$(CC) $(all_ldflags) -o $@ $^ $(libs_prep) $(libs_lib)
+$(BUILD)/man/ipf-prep-formats.5: $(BUILD)/ipf-prep/sources/write_formats_page ipf-prep/ipf-prep-formats.5.in
+	$(call say,GEN,$@)
+	$(Q)mkdir -p $(@D) && $< < ipf-prep/ipf-prep-formats.5.in > $@
 
 # Its C interface does not tell the version.
 cflags_collect += -DSNAPPY_VERSION='"$(shell $(PKG_CONFIG) --modversion snappy $(quietly))"'
@@ -370,7 +387,7 @@ formatted = $(filter-out $(shell grep -rl --include='*.[ch]' 'clang-format off' 
 by_each_processor = xargs -P $(shell nproc) -n 16
 
 lint: format-check ## check manual pages, wording, shell scripts and layout (by the linters that are installed)
-	$(Q)mandoc -T lint -W warning $(MANUALS)
+	$(Q)mandoc -T lint -W warning $(filter-out $(pages_made),$(MANUALS)) $(wildcard $(pages_made))
 	$(Q)BUILD=$(BUILD) tests/house/words.sh
 	$(Q)! command -v shellcheck >/dev/null || { echo tests/tap.sh; \
 		find .ci examples lib share tests -type f | xargs grep -lE '^#!.*(sh|bash)$$'; } | $(by_each_processor) shellcheck -S warning

@@ -29,7 +29,7 @@ static int list_formats(void)
 			widest = (int)strlen(format->name);
 	for (enum source_group group = 0; group < SOURCE_GROUPS; group++)
 		for (size_t i = 0; (format = source_at(i)); i++)
-			if (source_group_at(i) == group)
+			if (source_group_of(format) == group)
 				buffer_format(&text, "%-*s %-9s %s\n", widest, format->name, groups[group], format->about);
 	if (text.failed)
 		ipf_error_memory(&err);

@@ -11,8 +11,8 @@
 
 bool source_operands_is_source(const char *name)
 {
-	struct ipf_error ignored = {0};
-	return strcmp(name, "auto") == 0 || source_find(name, &ignored) != NULL;
+	struct ipf_error err = {0};
+	return strcmp(name, "auto") == 0 || source_find(name, &err) || err.kind == IPF_INPUT; /* a wrong description */
 }
 
 /* Does it begin as a trace of ours? Errors are for the reader that comes after. */

@@ -5,6 +5,7 @@
 #include "utf8.h"
 #include "hub/hub_tokenizer.h"
 #include "input/remote.h"
+#include "sources/layout.h"
 #include "stream/digest.h"
 #include "stream/provenance.h"
 #include "stream/stream.h"
@@ -475,12 +476,23 @@ static int open_format(struct prep_config *c, size_t files, struct ipf_error *er
 	return check_format(c, err);
 }
 
+/* The provenance of a file that describes the format; built-in ones have no folder or ending in their path. */
+static int note_description(struct prep_config *c, struct ipf_error *err)
+{
+	struct buffer text = {0};
+	if (!c->format->layout || !strpbrk(c->format->layout->path, "./"))
+		return 0;
+	int status = read_file(c, c->format->layout->path, &text, err);
+	buffer_release(&text);
+	return status;
+}
+
 int prep_config_open(struct prep_config *c, const struct source_format *format, size_t files, struct ipf_error *err)
 {
 	c->format = format;
 	if (class_parts_check(&c->class_parts, &c->classes, err) < 0)
 		return -1;
-	if (check_like(c, err) < 0 || read_models(c, err) < 0)
+	if (note_description(c, err) < 0 || check_like(c, err) < 0 || read_models(c, err) < 0)
 		return -1;
 	if (format->kind == SOURCE_GENERATED && apply_generated_defaults(c, err) < 0)
 		return -1;

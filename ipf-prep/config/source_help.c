@@ -3,6 +3,8 @@
 #include "cli/help.h"
 #include "cli/text_output.h"
 #include "config/prep_config.h"
+#include "sources/layout.h"
+#include "sources/layout_rows.h"
 
 #include <string.h>
 
@@ -46,6 +48,14 @@ bool source_help_is_asked(int argc, char **argv)
 	return asked && source_find(argv[1], &ignored) != NULL;
 }
 
+static void put_row(const char *label, const char *places, void *data)
+{
+	struct buffer *out = data;
+
+	buffer_format(out, "  %-20s ", label);
+	help_wrap(out, places, 23, 23);
+}
+
 static void describe(const struct source_format *f, struct buffer *out)
 {
 	const char *names[OF_TRAITS + 4];
@@ -59,8 +69,12 @@ static void describe(const struct source_format *f, struct buffer *out)
 		buffer_text(out, "Prompts: ");
 		help_wrap(out, f->filled, 9, 9);
 	}
-	if (f->recognises)
+	if (f->recognises || (f->layout && f->layout->recognised_count))
 		buffer_text(out, "The source auto detects this format.\n");
+	if (f->layout) {
+		buffer_text(out, "\nWhere the fields are:\n");
+		layout_each_row(f->layout, put_row, out);
+	}
 	for (size_t i = 0; i < OF_TRAITS; i++)
 		if (f->traits & of_traits[i].traits && !(f->unit == UNIT_NONE && strcmp(of_traits[i].option, "scale") == 0))
 			names[count++] = of_traits[i].option;
@@ -76,7 +90,7 @@ static void describe(const struct source_format *f, struct buffer *out)
 		              f->traits_of && f->unit != UNIT_NONE ? "; some depend on the fields of the data" : "");
 		help_format_options(&prep_program, names, out);
 	}
-	buffer_text(out, "\nAll options: ipf-prep --help; fields of the data: man ipf-prep-formats\n");
+	buffer_text(out, "\nAll options: ipf-prep --help; formats: man ipf-prep-formats\n");
 }
 
 int source_help(const struct source_format *format)

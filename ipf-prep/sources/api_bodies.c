@@ -228,6 +228,23 @@ int api_request_body(struct draft *d, const struct jdoc *j, jdoc_id body, struct
 	return chat_parameters(d, j, body, &d->requests[d->count - 1], err) < 0 ? -1 : 1;
 }
 
+int api_embeddings_body(struct draft *d, const struct jdoc *j, jdoc_id body, struct ipf_error *err)
+{
+	jdoc_id input = jdoc_get(j, body, "input");
+	struct draft_request *r = draft_request(d);
+	if (!r || field_text(d, j, body, "model", &r->model, err) < 0)
+		return r ? -1 : 1;
+	r->batch = true;
+	if (jdoc_type_of(j, input) == JDOC_TEXT)
+		draft_message(d, ROLE_USER, draft_text(d, j, input));
+	for (struct jdoc_each e = jdoc_each(j, input); jdoc_step(&e);) {
+		if (jdoc_type_of(j, e.value) != JDOC_TEXT)
+			return jdoc_expected(j, e.value, "input", "a string, or a list of strings", err);
+		draft_message(d, ROLE_USER, draft_text(d, j, e.value));
+	}
+	return d->message_count > 0;
+}
+
 /* ---- a response ---- */
 
 /* The tokens of a usage under any API's names. Anthropic does not count cached tokens as input. */

@@ -29,7 +29,7 @@ static const struct source_format *ask_all(const struct sniff *sniff)
 {
 	const struct source_format *format;
 	for (size_t i = 0; (format = source_at(i)); i++)
-		if (format->recognises && format->recognises(sniff))
+		if (source_recognises(format, sniff))
 			return format;
 	return NULL;
 }

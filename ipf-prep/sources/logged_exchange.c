@@ -85,7 +85,7 @@ static int take(const struct logged_exchange *logged, struct time_origin *origin
 		return jdoc_expected(logged->json, logged->request, logged->request_name,
 		                     "an object, or a string that holds one", err);
 	put_on_one_line(body);
-	int got = api_request_body(d, inner, JDOC_ROOT, err);
+	int got = (logged->embeddings ? api_embeddings_body : api_request_body)(d, inner, JDOC_ROOT, err);
 	if (got == 0)
 		sink->unusable(sink, "neither messages nor a prompt");
 	if (got <= 0 || d->failed)
@@ -95,6 +95,7 @@ static int take(const struct logged_exchange *logged, struct time_origin *origin
 	if (got < 0)
 		return -1;
 	d->session = logged->session;
+	d->requests[0].id = logged->id;
 	d->requests[0].failed |= logged->failed;
 	if (logged->hang_up_ns > 0)
 		d->requests[0].hang_up_ns = logged->hang_up_ns;

@@ -1,4 +1,4 @@
-/* A request and its response as a proxy logged them: bodies of OpenAI's chat or completions API.
+/* A request and its response as a proxy logged them: bodies of the APIs that api_bodies.h reads.
  *
  *     struct logged_exchange logged = {
  *         .json = record->json, .request = request, .request_name = "body", .start_ns = start_ns};
@@ -18,7 +18,8 @@ struct logged_exchange {
 	 * holds the server-sent events of a stream. */
 	jdoc_id request, response;
 	const char *request_name, *response_name; /* in errors */
-	struct slice session;                     /* absent or empty: none */
+	struct slice session, id;                 /* absent or empty: none */
+	bool embeddings;                          /* the request asks for those of its input */
 	int64_t start_ns;                         /* the arrival, since 1970; IPF_ABSENT */
 	int64_t output_tokens;                    /* if the response does not say it; 0: not logged */
 	int64_t hang_up_ns;                       /* how long after that the client disconnected; 0: it did not */

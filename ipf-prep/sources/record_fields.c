@@ -285,21 +285,27 @@ int field_block_tokens(const struct jdoc *j, jdoc_id map, const char *key, int64
 	return jdoc_expected(j, jdoc_get(j, map, key), key, "1 to 1048576 tokens", err);
 }
 
-int need_block_ids(struct draft *d, const struct jdoc *j, jdoc_id map, const char *key, struct draft_blocks *blocks,
+int node_block_ids(struct draft *d, const struct jdoc *j, jdoc_id list, const char *shown, struct draft_blocks *blocks,
                    struct ipf_error *err)
 {
-	jdoc_id list;
 	blocks->count = 0;
-	if (need_list(j, map, key, &list, err) < 0)
-		return -1;
+	if (jdoc_type_of(j, list) != JDOC_LIST)
+		return jdoc_expected(j, list, shown, "a list", err);
 	uint64_t *ids = draft_ids(d, jdoc_count(j, list));
 	if (!ids)
 		return 0;
 	blocks->ids = ids;
 	for (struct jdoc_each e = jdoc_each(j, list); jdoc_step(&e);)
 		if (!parse_hash(j, e.value, &ids[blocks->count++]))
-			return jdoc_expected(j, e.value, key, "64-bit integers or hexadecimal digits", err);
+			return jdoc_expected(j, e.value, shown, "64-bit integers or hexadecimal digits", err);
 	return 0;
+}
+
+int need_block_ids(struct draft *d, const struct jdoc *j, jdoc_id map, const char *key, struct draft_blocks *blocks,
+                   struct ipf_error *err)
+{
+	jdoc_id list;
+	return need_list(j, map, key, &list, err) < 0 ? -1 : node_block_ids(d, j, list, key, blocks, err);
 }
 
 int need_covering_blocks(struct draft *d, const struct jdoc *j, jdoc_id map, const char *key, struct draft_request *r,

@@ -83,6 +83,8 @@ void put_on_one_line(struct slice json);
 /* The optional number of tokens in a block, 1 to 1048576. */
 int field_block_tokens(const struct jdoc *j, jdoc_id map, const char *key, int64_t *tokens, struct ipf_error *err);
 /* A list with a hash for each block of the prompt: a 64-bit integer, signed or not, or a text of hexadecimal digits. */
+int node_block_ids(struct draft *d, const struct jdoc *j, jdoc_id list, const char *shown, struct draft_blocks *blocks,
+                   struct ipf_error *err);
 int need_block_ids(struct draft *d, const struct jdoc *j, jdoc_id map, const char *key, struct draft_blocks *blocks,
                    struct ipf_error *err);
 /* The same for a request of r->input_tokens tokens, in blocks of r->blocks.tokens. The ids have to cover the prompt

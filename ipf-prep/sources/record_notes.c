@@ -235,7 +235,7 @@ static void print_join(const struct record_notes *n, const struct record_note *n
 	fprintf(to, "; --field prompt=%s", shown(n->prompt_at).text);
 	for (const struct record_note *other = note; other < n->list + n->count; other++)
 		if (is_joinable(other) && strcmp(other->file, note->file) == 0) {
-			fprintf(to, ",%s%s", *other->what == '/' ? "" : "/", shown(other->what).text);
+			fprintf(to, ",%s", shown(other->what).text);
 			joined++;
 		}
 	fprintf(to, " joins %s", joined > 1 ? "them" : "it");
@@ -251,13 +251,12 @@ static void print_hint(const struct record_notes *n, const struct record_note *n
 	                                     [MEMBER_OUTPUT_TOKENS] = "output_tokens",
 	                                     [MEMBER_MODEL] = "model",
 	                                     [MEMBER_SAMPLING] = NULL};
-	const char *slash = *note->what == '/' ? "" : "/";
 	if (!n->prompt_at)
 		return;
 	if (is_joinable(note))
 		print_join(n, note, to);
 	else if (fields[note->kind])
-		fprintf(to, "; --field %s=%s%s uses it", fields[note->kind], slash, shown(note->what).text);
+		fprintf(to, "; --field %s=%s uses it", fields[note->kind], shown(note->what).text);
 }
 
 static void print_note(const struct record_notes *n, const struct record_note *note, int64_t of, FILE *to)

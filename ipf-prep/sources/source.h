@@ -1,16 +1,16 @@
-/* The dataset and trace formats that ipf-prep reads: a file from_NAME.c for each, behind one interface.
+/* The dataset and trace formats that ipf-prep reads, behind one interface: a file ipf-prep/formats/NAME.json for each
+ * that only has values in some places, a file from_NAME.c for each with rules of its own.
  *
  * A format declares the unit in which it reads its files (JSON record, line, CSV row, whole file). It gets one unit
  * at a time, makes drafts of it (none, one or several) and hands each to the sink. source_reader.h does the rest:
  * opening, decompressing, splitting, parsing, counting, and reporting of bad records.
  *
- * To add a format, write from_NAME.c with one definition
+ * To add a format, copy a file of ipf-prep/formats. If that does not do, write from_NAME.c with one definition
  *
  *     const struct source_format source_NAME = {
  *         .name = "NAME", .about = "…", .kind = SOURCE_DATASET, .unit = UNIT_JSON, .read_record = read_record };
  *
- * and add NAME, with its group, to the table in source.c. Examples to copy: from_gsm8k.c for a dataset in JSON,
- * from_mtbench.c for conversations, from_azure.c for a trace in CSV, from_aibrix.c for a trace in JSON Lines.
+ * and add NAME, with its group, to the table in source.c.
  */
 #ifndef PREP_SOURCE_H
 #define PREP_SOURCE_H
@@ -132,7 +132,8 @@ struct source_format {
 	const char *ignored;
 	/* If a folder is given, only files with this ending are read; NULL: all of them. */
 	const char *ending;
-	size_t state_size; /* bytes of the state that every call gets, zeroed before `open`; 0: `state` is NULL */
+	const struct layout *layout; /* formats/layout.h, of which the state begins with the address; NULL: there is none */
+	size_t state_size;           /* bytes of the state that every call gets, zeroed before `open`; 0: `state` is NULL */
 
 	/* Only `read_record` is required. Each returns 0, or -1 with `err` set. */
 
@@ -159,10 +160,14 @@ int source_open(const struct source_format *format, const struct source_settings
                 struct ipf_error *err);
 void source_close(const struct source_format *format, void *state); /* NULL is fine */
 
-/* The table, i = 0, 1, … until NULL. */
+/* Is a file of this format, by its beginning? */
+bool source_recognises(const struct source_format *format, const struct sniff *sniff);
+
+/* The table, i = 0, 1, … until NULL, in the order in which `auto` asks. */
 const struct source_format *source_at(size_t i);
-enum source_group source_group_at(size_t i);
-/* NULL and an error that lists the known names (IPF_USAGE). */
+enum source_group source_group_of(const struct source_format *format);
+/* By name, or by the path of a file that describes one (it has a slash, or ends in .json). NULL and an error: IPF_USAGE
+ * with the known names, IPF_INPUT if the description is wrong. */
 const struct source_format *source_find(const char *name, struct ipf_error *err);
 
 #endif

@@ -1,7 +1,7 @@
 #include "sources/source_reader.h"
 
 #include "clock.h"
-#include "json/jout.h"
+#include "input/csv_json.h"
 #include "input/json_splitter.h"
 #include "input/otlp_messages.h"
 #include "cli/units.h"
@@ -22,7 +22,7 @@ struct open_file {
 	struct byte_window *window;
 	struct jdoc *json, *row;
 	struct csv *csv;
-	struct buffer *text;
+	struct csv_json *rows;
 	int index;
 };
 
@@ -284,27 +284,6 @@ static int read_whole(struct open_file *f, struct ipf_error *err)
 	return read_record(f, &record, err);
 }
 
-/* Makes the row a JSON object of strings, in f->json. 0, or -1 if it is not valid JSON text. */
-static int row_as_json(struct open_file *f, struct ipf_error *err)
-{
-	struct jout w = {.out = f->text};
-	buffer_clear(f->text);
-	jout_begin_map(&w);
-	for (size_t i = 0; i < f->csv->count; i++) {
-		if (i)
-			buffer_byte(f->text, ',');
-		w.comma = false;
-		jout_string(&w, slice_of(f->csv->columns[i]));
-		buffer_byte(f->text, ':');
-		w.comma = false;
-		jout_string(&w, f->csv->fields[i]);
-	}
-	buffer_byte(f->text, '}');
-	if (f->text->failed)
-		return ipf_error_memory(err);
-	return jdoc_parse(f->json, f->text->data, f->text->len, err);
-}
-
 static int read_rows(struct open_file *f, struct ipf_error *err)
 {
 	struct source_reader *r = f->reader;
@@ -318,6 +297,8 @@ static int read_rows(struct open_file *f, struct ipf_error *err)
 		ipf_error_place(&wrong, input_name(f->input), csv->line);
 		return end_reading(r, &wrong, err);
 	}
+	if (r->format->unit == UNIT_TABLE && csv_json_begin(f->rows, csv) < 0)
+		return ipf_error_memory(err);
 	while (wants_more(r) && (got = csv_next(csv, &wrong)) != 0) {
 		if (got < 0 && (wrong.kind != IPF_INPUT || f->window->stuck)) {
 			ipf_error_place(&wrong, input_name(f->input), csv->next_line);
@@ -334,7 +315,7 @@ static int read_rows(struct open_file *f, struct ipf_error *err)
 		if (csv->count != csv->column_count)
 			ipf_error_at(&wrong, IPF_INPUT, record.file, record.line, "expected %zu fields as in the header, got %zu",
 			             csv->column_count, csv->count);
-		else if (r->format->unit == UNIT_TABLE && row_as_json(f, &wrong) < 0)
+		else if (r->format->unit == UNIT_TABLE && csv_json_row(f->rows, csv, f->json, &wrong) < 0)
 			ipf_error_place(&wrong, record.file, record.line);
 		record.json = r->format->unit == UNIT_TABLE ? f->json : NULL;
 		if ((wrong.kind ? skip_bad(r, &wrong, err) : read_record(f, &record, err)) < 0)
@@ -343,13 +324,13 @@ static int read_rows(struct open_file *f, struct ipf_error *err)
 	return 0;
 }
 
-/* CSV or JSON? JSON begins with a bracket. */
-static bool is_csv(struct byte_window *window)
+/* CSV or JSON? JSON begins with a bracket. 1, 0 or -1. */
+static int is_csv(struct byte_window *window, struct ipf_error *err)
 {
-	struct ipf_error ignored = {0}; /* the next read reports it */
 	for (size_t at = 0;; at++) {
-		if (window->begin + at >= window->end && byte_window_more(window, &ignored) <= 0)
-			return false;
+		int got = 1;
+		if (window->begin + at >= window->end && (got = byte_window_more(window, err)) <= 0)
+			return got;
 		unsigned char c = (unsigned char)byte_window_at(window)[at];
 		if (!c || !strchr(" \t\r\n\xef\xbb\xbf", c))
 			return c && c != '{' && c != '[';
@@ -372,7 +353,13 @@ static int read_records(struct open_file *f, struct ipf_error *err)
 	default:
 		break;
 	}
-	if (is_csv(f->window))
+	struct ipf_error wrong = {0};
+	int csv = is_csv(f->window, &wrong);
+	if (csv < 0) {
+		ipf_error_place(&wrong, input_name(f->input), 1);
+		return end_reading(f->reader, &wrong, err);
+	}
+	if (csv > 0)
 		return read_rows(f, err);
 	if (f->reader->format->begin_file && f->reader->format->begin_file(f->reader->state, NULL, err) < 0)
 		return -1;
@@ -430,8 +417,8 @@ int source_reader_run(struct source_reader *r, char **files, int count, struct i
 	struct jdoc json = {0};
 	struct csv csv = {0};
 	struct jdoc row = {0};
-	struct buffer text = {0};
-	struct open_file file = {.reader = r, .window = &window, .json = &json, .row = &row, .csv = &csv, .text = &text};
+	struct csv_json rows = {0};
+	struct open_file file = {.reader = r, .window = &window, .json = &json, .row = &row, .csv = &csv, .rows = &rows};
 	int status = 0;
 	r->from = json_array();
 	if (!r->from)
@@ -468,7 +455,7 @@ int source_reader_run(struct source_reader *r, char **files, int count, struct i
 	byte_window_release(&window);
 	jdoc_release(&json);
 	jdoc_release(&row);
-	buffer_release(&text);
+	csv_json_release(&rows);
 	csv_release(&csv);
 	return status;
 }

@@ -24,7 +24,7 @@ static bool normalize(const char *name, char form[NAME_MOST])
 }
 
 /* Calls `each` with every alias of a descriptor, until it returns true. */
-static bool each_alias(const struct api_builtin *api, bool (*each)(const char *alias, void *data), void *data)
+static bool each_alias(const struct builtin_text *api, bool (*each)(const char *alias, void *data), void *data)
 {
 	json_t *json = json_loads(api->json, 0, NULL), *alias;
 	size_t i;

@@ -196,7 +196,8 @@ done
 run "$prep" auto "$data/baseten.jsonl" --prompt none -q -o baseten.trace
 is "$(body baseten.trace | jq -c '[.at_ns / 1e6, .input_tokens, .output_tokens, .session]')" '[0,12,5,"a"]
 [1000,100,7,null]
-[1500,13,3,"18446744073709551615"]' "baseten: arrivals, lengths, sessions"
+[1500,13,3,"18446744073709551615"]
+[2000,0,7,null]' "baseten: arrivals, lengths, sessions"
 
 # ---- conversations that branch ----
 cat >dag.py <<'E'

@@ -15,7 +15,7 @@ wrong() { # PART ARGUMENT…
 	[ ! -e out.trace ] || not_ok "nothing is written"
 }
 
-wrong 'unknown format "sharegtp", did you mean "sharegpt"? (known: sharegpt openorca alpaca' sharegtp a.jsonl
+wrong 'unknown format "sharegtp", did you mean "sharegpt"? (known: aibrix aiperf-inputs' sharegtp a.jsonl
 wrong '--turns: format jsonl has no conversations' jsonl a.jsonl --turns all
 wrong '--field: format sharegpt has fixed fields' sharegpt a.jsonl --field prompt=/prompt
 wrong '--from: format jsonl has no arrivals' jsonl a.jsonl --from 3s
@@ -48,7 +48,7 @@ wrong '--from: 5 s is not before --to 5 s' azure a.csv --from 5s --to 5s
 wrong '--field: expected NAME=/POINTER or NAME=COLUMN, got "prompt"' jsonl a.jsonl --field prompt
 wrong '--field: unknown name "promt"' jsonl a.jsonl --field promt=/prompt
 wrong '--field: "~" is written "~0"' jsonl a.jsonl --field prompt=/a~b
-wrong '--field: one of prompt, messages, input_tokens and audio is required' jsonl a.jsonl --field output=/output
+wrong '--field: one of prompt, messages, request, query, input_tokens and audio is required' jsonl a.jsonl --field output=/output
 wrong 'expected a SOURCE' -v
 run "$prep" jsonl a.jsonl -o a.jsonl
 status_is 2 "an output that is one of the inputs: status 2"
@@ -84,9 +84,9 @@ is "$(awk '{ print $2 }' "$OUT" | uniq | tr '\n' ' ')" "dataset trace agents log
 # the manual has the groups in the same order, with the same sources
 awk '{ print $2, $1 }' "$OUT" | sort >by_group
 awk '/^Datasets:/ { g = "dataset" } /^Traces of single requests:/ { g = "trace" } /^Traces of conversations and agents:/ { g = "agents" } /^Logs of servers:/ { g = "log" }
-	/^Generated requests,/ { g = "generated" } /^\.Sh ANY/ { g = "" } g && /^\.It Cm [a-z0-9-]*$/ { print g, $3 }' "$TESTS/../ipf-prep/ipf-prep-formats.5" | sort >by_manual
+	/^Generated requests,/ { g = "generated" } /^\.Sh ANY/ { g = "" } g && /^\.It Cm [a-z0-9-]*$/ { print g, $3 }' "$BUILD/man/ipf-prep-formats.5" | sort >by_manual
 is "$(diff by_group by_manual)" "" "ipf-prep-formats(5) has the same groups"
-sed -n 's/^\.It Cm \([a-z0-9-]*\)$/\1/p' "$TESTS/../ipf-prep/ipf-prep-formats.5" |
+sed -n 's/^\.It Cm \([a-z0-9-]*\)$/\1/p' "$BUILD/man/ipf-prep-formats.5" |
 	sort >written
 is "$(comm -23 listed written | tr '\n' ' ')" "" "ipf-prep-formats(5) describes each of them"
 status=0
@@ -97,7 +97,7 @@ status_is 1 "--list > /dev/full ends with 1"
 run "$prep" azure --help
 status_is 0 "azure --help"
 contains "$(cat "$OUT")" "usage: ipf-prep azure [OPTION…] [FILE…]" "is about that source"
-contains "$(cat "$OUT")" "CSV with a heading" "with the layout of its files"
+contains "$(cat "$OUT")" "CSV with a" "with the layout of its files"
 run "$prep" nothing --help
 contains "$(cat "$OUT")" "usage: ipf-prep [OPTION…] SOURCE" "what is no source has the general help"
 # Options are listed for the sources that take them.

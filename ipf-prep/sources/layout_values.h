@@ -1,0 +1,49 @@
+/* Values of a record by field: what a layout says about where they are, and the rules for what counts as a text, a
+ * name, a number of tokens or a time. A number may be a text, as all values of CSV are; an empty text is no number, no
+ * name and no time.
+ *
+ *     struct layout_view view = layout_view(&layout->fields, json, JDOC_ROOT, JDOC_ROOT);
+ *     int got = view_text(&view, FIELD_PROMPT, draft, &prompt, &err);   // 1, 0: there is none, -1: of another type
+ */
+#ifndef PREP_LAYOUT_VALUES_H
+#define PREP_LAYOUT_VALUES_H
+
+#include "sources/layout.h"
+
+/* Some fields, as they are from a node on. */
+struct layout_view {
+	const struct layout_fields *fields;
+	const struct jdoc *j;
+	jdoc_id node, record; /* `record` is the whole one, of which `node` may be an element */
+	uint64_t bits;        /* of the members of the node */
+	int64_t column;       /* the node is an object of lists: the index in each; -1: it is not */
+	bool csv;             /* all values are texts */
+};
+
+struct layout_view layout_view(const struct layout_fields *fields, const struct jdoc *j, jdoc_id node, jdoc_id record);
+
+jdoc_id view_at(const struct layout_view *v, const struct mapping *m);
+/* The field's value: that of the first mapping that leads to one. *m is the mapping, or the last that was tried; NULL
+ * if the field has none. */
+jdoc_id view_find(const struct layout_view *v, enum field field, const struct mapping **m);
+/* `PLACE: missing (also as PLACE, …)`: -1. */
+int view_missing(const struct layout_view *v, enum field field, struct ipf_error *err);
+/* Are all fields of the set there that the layout requires? A session may be null. 0 or -1. */
+int view_check_required(const struct layout_view *v, uint64_t set, struct ipf_error *err);
+
+/* A text, or a list of texts, one a line. */
+bool node_is_text(const struct jdoc *j, jdoc_id node);
+int node_text(struct draft *d, const struct jdoc *j, jdoc_id node, const char *shown, struct slice *text,
+              struct ipf_error *err);
+int view_text(const struct layout_view *v, enum field field, struct draft *d, struct slice *text,
+              struct ipf_error *err);
+int view_name(const struct layout_view *v, enum field field, struct draft *d, struct slice *name,
+              struct ipf_error *err);
+int view_tokens(const struct layout_view *v, enum field field, int64_t *count, struct ipf_error *err);
+int view_time(const struct layout_view *v, enum field field, struct draft *d, int64_t *ns, struct ipf_error *err);
+/* 1: true or 1; 0: false, 0 or nothing; -1. */
+int view_flag(const struct layout_view *v, enum field field, struct ipf_error *err);
+/* The tags: an object of texts and numbers. Absent if none of them has a value. */
+struct slice view_tags(const struct layout_view *v, struct draft *d);
+
+#endif
