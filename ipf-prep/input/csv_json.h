@@ -23,6 +23,11 @@ struct csv_json {
 int csv_json_begin(struct csv_json *c, const struct csv *csv);
 /* -1: no memory, or IPF_INPUT for a row that is no valid UTF-8 or too long. */
 int csv_json_row(struct csv_json *c, const struct csv *csv, struct jdoc *json, struct ipf_error *err);
+/* The node of a column's value. */
+static inline jdoc_id csv_json_node(int32_t column)
+{
+	return (jdoc_id)(2 + 2 * column);
+}
 void csv_json_release(struct csv_json *c);
 
 #endif

@@ -3,6 +3,7 @@
 #include "sources/layout_read.h"
 #include "sources/quoted_names.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- the calls of a format ---- */
@@ -32,19 +33,20 @@ static int open_reader(void *state, const struct source_settings *settings, stru
 	                           "--field: one of prompt, messages, request, query, input_tokens and audio is required");
 }
 
-static bool is_column(const struct csv *csv, const struct place *place)
+/* The index of the column at a place; -1: there is none. */
+static int32_t column_at(const struct csv *csv, const struct place *place)
 {
-	for (size_t i = 0; i < csv->column_count && place->count == 1; i++)
+	for (size_t i = 0; i < csv->column_count && i < INT32_MAX && place->count == 1; i++)
 		if (strcmp(csv->columns[i], place->steps) == 0)
-			return true;
-	return false;
+			return (int32_t)i;
+	return -1;
 }
 
 /* Is one of the places of a field a column? */
 static bool has_column(const struct layout_fields *f, enum field field, const struct csv *csv)
 {
 	for (size_t i = f->first_of[field]; i < f->count; i = f->mappings[i].next)
-		if (is_column(csv, &f->mappings[i].place))
+		if (column_at(csv, &f->mappings[i].place) >= 0)
 			return true;
 	return false;
 }
@@ -55,9 +57,9 @@ static bool has_any_column(const struct layout_reader *r, const struct csv *csv)
 	const struct layout_turns *t = &r->layout->turns;
 	bool found = false;
 	for (size_t i = 0; i < r->fields->count; i++)
-		found |= is_column(csv, &r->fields->mappings[i].place);
+		found |= column_at(csv, &r->fields->mappings[i].place) >= 0;
 	for (size_t i = 0; i < t->list_count && !r->is_given; i++)
-		found |= is_column(csv, &t->lists[i]);
+		found |= column_at(csv, &t->lists[i]) >= 0;
 	return found;
 }
 
@@ -93,7 +95,16 @@ static int begin_file(void *state, const struct csv *csv, struct ipf_error *err)
 	struct layout_reader *r = state;
 	if (r->layout->origin == ORIGIN_FILE)
 		r->origin = (struct time_origin){0};
-	return csv ? check_columns(r, csv, err) : 0;
+	free(r->columns);
+	r->columns = NULL;
+	if (!csv)
+		return 0;
+	r->columns = calloc(r->fields->count + 1, sizeof *r->columns);
+	if (!r->columns)
+		return ipf_error_memory(err);
+	for (size_t i = 0; i < r->fields->count; i++)
+		r->columns[i] = column_at(csv, &r->fields->mappings[i].place);
+	return check_columns(r, csv, err);
 }
 
 static int read_record(void *state, const struct source_record *record, struct sink *sink, struct ipf_error *err)

@@ -3,6 +3,7 @@
 #include "absent.h"
 #include "sources/logged_exchange.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* A request and its response as they were logged. */
@@ -139,6 +140,7 @@ static int read_element(jdoc_id node, void *data)
 		return -1;
 	struct layout_view v = layout_view(r->fields, j, node, JDOC_ROOT);
 	v.csv = r->record->csv != NULL;
+	v.columns = l->record_count ? NULL : r->columns;
 	for (size_t i = 0; i < l->turns.list_count && !r->is_given; i++) {
 		jdoc_id list = place_find(&l->turns.lists[i], j, node);
 		if (!jdoc_is_null(j, list))
@@ -188,4 +190,5 @@ void layout_reader_release(struct layout_reader *r)
 	layout_fields_release(&r->given);
 	name_set_release(&r->ids);
 	jdoc_release(&r->inner);
+	free(r->columns);
 }

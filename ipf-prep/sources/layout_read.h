@@ -23,6 +23,7 @@ struct layout_reader {
 	struct time_origin origin;
 	struct name_set ids; /* of the requests so far */
 	struct jdoc inner;   /* a list that the record has as a text */
+	int32_t *columns;    /* of a file of CSV, by mapping; NULL: it is none */
 
 	/* the record at hand */
 	const struct source_record *record;

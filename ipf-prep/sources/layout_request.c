@@ -309,6 +309,11 @@ int layout_outcome(const struct layout_view *v, struct draft *d, bool *failed, i
 	struct ipf_error other = {0}; /* a status that is no number says nothing */
 	int64_t code = 0, duration_ns = 0;
 	jdoc_id completed = view_find(v, FIELD_COMPLETED, &m);
+	const uint64_t outcome = FIELD_BIT(FIELD_STATUS) | FIELD_BIT(FIELD_CANCELED) | FIELD_BIT(FIELD_COMPLETED);
+	*hang_up_ns = 0;
+	*failed = false;
+	if (!(v->fields->present & outcome))
+		return 0;
 	if (view_tokens(v, FIELD_STATUS, &code, &other) <= 0)
 		code = 0;
 	int canceled = view_flag(v, FIELD_CANCELED, err);

@@ -2,6 +2,7 @@
 
 #include "absent.h"
 #include "cli/times.h"
+#include "input/csv_json.h"
 #include "json/jout.h"
 #include "sources/record_fields.h"
 #include "token_count.h"
@@ -10,7 +11,7 @@
 
 struct layout_view layout_view(const struct layout_fields *fields, const struct jdoc *j, jdoc_id node, jdoc_id record)
 {
-	return (struct layout_view){fields, j, node, record, place_bits(j, node), -1, false};
+	return (struct layout_view){fields, j, node, record, place_bits(j, node), -1, false, NULL};
 }
 
 /* ---- nodes ---- */
@@ -26,6 +27,10 @@ static bool says_none(const struct mapping *m, const struct jdoc *j, jdoc_id nod
 
 jdoc_id view_at(const struct layout_view *v, const struct mapping *m)
 {
+	if (v->columns) {
+		int32_t column = v->columns[m - v->fields->mappings];
+		return column < 0 ? JDOC_NONE : jdoc_used(v->j, csv_json_node(column));
+	}
 	if (m->place.outer)
 		return place_find(&m->place, v->j, v->record);
 	if (m->place.first && !(m->place.first & v->bits))
@@ -34,11 +39,11 @@ jdoc_id view_at(const struct layout_view *v, const struct mapping *m)
 	return v->column < 0 ? node : jdoc_at(v->j, node, (uint32_t)v->column);
 }
 
-jdoc_id view_find(const struct layout_view *v, enum field field, const struct mapping **m)
+jdoc_id view_find_mapped(const struct layout_view *v, enum field field, const struct mapping **m)
 {
-	*m = NULL;
-	for (size_t i = v->fields->first_of[field]; i < v->fields->count; i = v->fields->mappings[i].next) {
-		*m = &v->fields->mappings[i];
+	const struct layout_fields *f = v->fields;
+	for (size_t i = f->first_of[field]; i < f->count; i = f->mappings[i].next) {
+		*m = &f->mappings[i];
 		jdoc_id node = view_at(v, *m);
 		if (!jdoc_is_null(v->j, node) && !says_none(*m, v->j, node))
 			return node;
@@ -166,6 +171,12 @@ int view_tokens(const struct layout_view *v, enum field field, int64_t *count, s
 	return token_count_is_possible(*count) ? 1 : jdoc_expected(v->j, node, m->place.shown, TOKENS_EXPECTED, err);
 }
 
+/* Does it begin as a date, 2023-11-16? */
+static bool begins_as_date(struct slice text)
+{
+	return text.len > 7 && text.data[4] == '-' && text.data[7] == '-';
+}
+
 int view_time(const struct layout_view *v, enum field field, struct draft *d, int64_t *ns, struct ipf_error *err)
 {
 	const struct mapping *m;
@@ -175,7 +186,7 @@ int view_time(const struct layout_view *v, enum field field, struct draft *d, in
 	enum jdoc_type type = jdoc_type_of(v->j, node);
 	if (node == JDOC_NONE || is_empty(v->j, node))
 		return 0;
-	if ((type == JDOC_TEXT || type == JDOC_NUMBER) &&
+	if ((type == JDOC_TEXT || type == JDOC_NUMBER) && !begins_as_date(digits_of(v->j, node)) &&
 	    (duration ? time_from_number : time_of_number)(digits_of(v->j, node), m->unit_ns, ns) == 0 &&
 	    (!duration || *ns >= 0))
 		return 1;
@@ -218,7 +229,7 @@ struct slice view_tags(const struct layout_view *v, struct draft *d)
 	jout_begin_map(&w);
 	for (size_t i = 0; i < v->fields->tag_count; i++) {
 		const struct layout_tag *tag = &v->fields->tags[i];
-		jdoc_id node = view_at(v, &tag->mapping);
+		jdoc_id node = place_find(&tag->mapping.place, v->j, tag->mapping.place.outer ? v->record : v->node);
 		enum jdoc_type type = jdoc_type_of(v->j, node);
 		if ((type != JDOC_TEXT && type != JDOC_NUMBER) || is_empty(v->j, node) || says_none(&tag->mapping, v->j, node))
 			continue;

@@ -14,10 +14,11 @@
 struct layout_view {
 	const struct layout_fields *fields;
 	const struct jdoc *j;
-	jdoc_id node, record; /* `record` is the whole one, of which `node` may be an element */
-	uint64_t bits;        /* of the members of the node */
-	int64_t column;       /* the node is an object of lists: the index in each; -1: it is not */
-	bool csv;             /* all values are texts */
+	jdoc_id node, record;   /* `record` is the whole one, of which `node` may be an element */
+	uint64_t bits;          /* of the members of the node */
+	int64_t column;         /* the node is an object of lists: the index in each; -1: it is not */
+	bool csv;               /* all values are texts */
+	const int32_t *columns; /* of a row of CSV: the column of each mapping, -1: there is none; NULL: not known */
 };
 
 struct layout_view layout_view(const struct layout_fields *fields, const struct jdoc *j, jdoc_id node, jdoc_id record);
@@ -25,7 +26,12 @@ struct layout_view layout_view(const struct layout_fields *fields, const struct 
 jdoc_id view_at(const struct layout_view *v, const struct mapping *m);
 /* The field's value: that of the first mapping that leads to one. *m is the mapping, or the last that was tried; NULL
  * if the field has none. */
-jdoc_id view_find(const struct layout_view *v, enum field field, const struct mapping **m);
+jdoc_id view_find_mapped(const struct layout_view *v, enum field field, const struct mapping **m);
+static inline jdoc_id view_find(const struct layout_view *v, enum field field, const struct mapping **m)
+{
+	*m = NULL;
+	return layout_maps(v->fields, field) ? view_find_mapped(v, field, m) : JDOC_NONE;
+}
 /* `PLACE: missing (also as PLACE, …)`: -1. */
 int view_missing(const struct layout_view *v, enum field field, struct ipf_error *err);
 /* Are all fields of the set there that the layout requires? A session may be null. 0 or -1. */

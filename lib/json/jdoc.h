@@ -63,6 +63,13 @@ static inline void jdoc_unuse(const struct jdoc *j, jdoc_id node)
 	if (node < j->count)
 		j->nodes[node].use = JDOC_UNUSED;
 }
+/* For a value whose node is known. */
+static inline jdoc_id jdoc_used(const struct jdoc *j, jdoc_id node)
+{
+	if (node < j->count)
+		j->nodes[node].use = JDOC_USED;
+	return node;
+}
 static inline enum jdoc_use jdoc_use_of(const struct jdoc *j, jdoc_id node)
 {
 	return node < j->count ? (enum jdoc_use)j->nodes[node].use : JDOC_UNUSED;
