@@ -411,20 +411,6 @@ int chat_pair(struct sink *sink, struct slice system, struct slice prompt, struc
 	return sink->take(sink, d, err);
 }
 
-int chat_pair_from(const struct source_record *record, const struct chat_pair_keys *keys, struct sink *sink,
-                   struct ipf_error *err)
-{
-	const struct jdoc *j = record->json;
-	struct draft *d = &sink->draft;
-	struct slice system = {0}, prompt, answer;
-	if (need_object(j, JDOC_ROOT, "record", err) < 0 ||
-	    (keys->system && field_text(d, j, JDOC_ROOT, keys->system, &system, err) < 0) ||
-	    need_text(d, j, JDOC_ROOT, keys->prompt, &prompt, err) < 0 ||
-	    need_text(d, j, JDOC_ROOT, keys->answer, &answer, err) < 0)
-		return -1;
-	return chat_pair(sink, system, prompt, answer, err);
-}
-
 /* ---- conversations ---- */
 
 int chat_open(void *state, const struct source_settings *settings, struct ipf_error *err)

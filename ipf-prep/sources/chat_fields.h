@@ -47,16 +47,6 @@ struct slice chat_without_marks(struct draft *d, struct slice text);
  * a prompt is counted as unusable. */
 int chat_pair(struct sink *sink, struct slice system, struct slice prompt, struct slice answer, struct ipf_error *err);
 
-/* The names of the members that hold the three. */
-struct chat_pair_keys {
-	const char *system; /* optional in the record; NULL: the format has none */
-	const char *prompt, *answer;
-};
-
-/* The same from the required string members of a JSON record. */
-int chat_pair_from(const struct source_record *record, const struct chat_pair_keys *keys, struct sink *sink,
-                   struct ipf_error *err);
-
 /* ---- conversations ---- */
 
 /* The state of a format of conversations: which of their turns are wanted. See struct source_settings. */

@@ -84,13 +84,6 @@ int field_limit(const struct jdoc *j, jdoc_id map, int64_t *tokens, struct ipf_e
 	return found;
 }
 
-int field_system(struct draft *d, const struct jdoc *j, jdoc_id map, struct slice *text, struct ipf_error *err)
-{
-	const char *name;
-	*text = (struct slice){0};
-	return member_of_kind(j, map, MEMBER_SYSTEM, &name) == JDOC_NONE ? 0 : field_text(d, j, map, name, text, err);
-}
-
 int element_tokens(const struct jdoc *j, jdoc_id list, uint32_t i, const char *key, int64_t *tokens,
                    struct ipf_error *err)
 {

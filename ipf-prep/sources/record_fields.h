@@ -33,8 +33,6 @@ int need_tokens(const struct jdoc *j, jdoc_id map, const char *key, int64_t *tok
 
 /* The most tokens of an answer under any of the usual names (member_names.h), of which the last one counts. */
 int field_limit(const struct jdoc *j, jdoc_id map, int64_t *tokens, struct ipf_error *err);
-/* The system message under any of the usual names: a string. */
-int field_system(struct draft *d, const struct jdoc *j, jdoc_id map, struct slice *text, struct ipf_error *err);
 
 /* An element of a list of lengths, in tokens; 0 if the list ends before it. `key` is the list's name. 0 or -1. */
 int element_tokens(const struct jdoc *j, jdoc_id list, uint32_t i, const char *key, int64_t *tokens,
