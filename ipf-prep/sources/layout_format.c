@@ -93,6 +93,7 @@ static int check_columns(const struct layout_reader *r, const struct csv *csv, s
 static int begin_file(void *state, const struct csv *csv, struct ipf_error *err)
 {
 	struct layout_reader *r = state;
+	r->hinted = false;
 	if (r->layout->origin == ORIGIN_FILE)
 		r->origin = (struct time_origin){0};
 	free(r->columns);

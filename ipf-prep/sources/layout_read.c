@@ -1,6 +1,7 @@
 #include "sources/layout_read.h"
 
 #include "absent.h"
+#include "safe_text.h"
 #include "sources/logged_exchange.h"
 
 #include <stdlib.h>
@@ -151,6 +152,28 @@ static int read_element(jdoc_id node, void *data)
 	return read_one(r, &v, e->err);
 }
 
+/* Notes which fields a record has, as --field would say it: a hint repeats them, since it replaces the usual names. */
+static void make_hint(struct layout_reader *r, const struct jdoc *j)
+{
+	static const enum field texts[] = {FIELD_CONTEXT, FIELD_PROMPT};
+	const struct layout_view v = layout_view(r->fields, j, JDOC_ROOT, JDOC_ROOT);
+	const struct mapping *m;
+	struct buffer *prompt = &r->prompt_hint, *other = &r->other_hint;
+	buffer_clear(prompt);
+	buffer_clear(other);
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+		if (node_is_text(j, view_find(&v, texts[i], &m)))
+			buffer_format(prompt, "%s%s", prompt->len ? "," : "", shown(m->place.shown).text);
+	for (enum field f = 0; f < FIELDS; f++)
+		if (f != FIELD_PROMPT && f != FIELD_CONTEXT && view_find(&v, f, &m) != JDOC_NONE)
+			buffer_format(other, " --field %s=%s", field_name_of(f), shown(m->place.shown).text);
+	buffer_byte(prompt, '\0');
+	buffer_byte(other, '\0');
+	r->hinted = true;
+	r->sink->notes->prompt_at = prompt->failed ? "" : prompt->data;
+	r->sink->notes->other_fields = other->failed ? "" : other->data;
+}
+
 int layout_read(struct layout_reader *r, const struct source_record *record, struct sink *sink, struct ipf_error *err)
 {
 	const struct layout *l = r->layout;
@@ -162,12 +185,8 @@ int layout_read(struct layout_reader *r, const struct source_record *record, str
 	r->record = record;
 	r->sink = sink;
 	r->part = 0;
-	if (sink->notes && l->guessed) {
-		const struct mapping *m;
-		struct layout_view v = layout_view(r->fields, j, JDOC_ROOT, JDOC_ROOT);
-		view_find(&v, FIELD_PROMPT, &m);
-		sink->notes->prompt_at = m ? m->place.shown : "/prompt";
-	}
+	if (sink->notes && l->guessed && !r->hinted)
+		make_hint(r, j);
 	if (!layout_conditions_hold(l->requests, l->requests_count, j, JDOC_ROOT)) {
 		sink->no_request(sink, l->other ? l->other : "no request");
 		return 0;
@@ -190,5 +209,7 @@ void layout_reader_release(struct layout_reader *r)
 	layout_fields_release(&r->given);
 	name_set_release(&r->ids);
 	jdoc_release(&r->inner);
+	buffer_release(&r->prompt_hint);
+	buffer_release(&r->other_hint);
 	free(r->columns);
 }

@@ -21,9 +21,11 @@ struct layout_reader {
 	bool is_given;
 	struct chat_settings settings;
 	struct time_origin origin;
-	struct name_set ids; /* of the requests so far */
-	struct jdoc inner;   /* a list that the record has as a text */
-	int32_t *columns;    /* of a file of CSV, by mapping; NULL: it is none */
+	struct name_set ids;                   /* of the requests so far */
+	struct jdoc inner;                     /* a list that the record has as a text */
+	struct buffer prompt_hint, other_hint; /* of a file's first record: what of --field says the same */
+	bool hinted;
+	int32_t *columns; /* of a file of CSV, by mapping; NULL: it is none */
 
 	/* the record at hand */
 	const struct source_record *record;

@@ -232,13 +232,15 @@ static void print_join(const struct record_notes *n, const struct record_note *n
 	for (const struct record_note *other = n->list; other < note; other++)
 		if (is_joinable(other) && strcmp(other->file, note->file) == 0)
 			return;
-	fprintf(to, "; --field prompt=%s", shown(n->prompt_at).text);
+	const char *comma = *n->prompt_at ? "," : "";
+	fprintf(to, "; --field prompt=%s", n->prompt_at);
 	for (const struct record_note *other = note; other < n->list + n->count; other++)
 		if (is_joinable(other) && strcmp(other->file, note->file) == 0) {
-			fprintf(to, ",%s", shown(other->what).text);
+			fprintf(to, "%s%s", comma, shown(other->what).text);
+			comma = ",";
 			joined++;
 		}
-	fprintf(to, " joins %s", joined > 1 ? "them" : "it");
+	fprintf(to, "%s joins %s", n->other_fields, joined > 1 ? "them" : "it");
 }
 
 /* How --field would use a member. A pointer of the format begins with a slash already. */
@@ -256,7 +258,8 @@ static void print_hint(const struct record_notes *n, const struct record_note *n
 	if (is_joinable(note))
 		print_join(n, note, to);
 	else if (fields[note->kind])
-		fprintf(to, "; --field %s=%s uses it", fields[note->kind], shown(note->what).text);
+		fprintf(to, "; --field %s=%s%s%s%s uses it", fields[note->kind], shown(note->what).text,
+		        *n->prompt_at ? " --field prompt=" : "", n->prompt_at, n->other_fields);
 }
 
 static void print_note(const struct record_notes *n, const struct record_note *note, int64_t of, FILE *to)

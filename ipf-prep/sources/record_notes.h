@@ -26,8 +26,10 @@
 struct record_note;
 
 struct record_notes {
-	const char *ignored;   /* members that the format leaves out on purpose, separated by spaces; NULL: none */
-	const char *prompt_at; /* the --field pointer of the prompt, for hints; NULL: the format has no --field */
+	const char *ignored; /* members that the format leaves out on purpose, separated by spaces; NULL: none */
+	/* For hints: the places of the prompt as --field takes them, which may be "", and the options for the other fields
+	 * in use; NULL: the format has no --field. */
+	const char *prompt_at, *other_fields;
 	struct record_note *list;
 	size_t count, cap, first; /* `first`: of the file at hand */
 	char *file;               /* its name */

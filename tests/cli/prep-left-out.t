@@ -13,7 +13,7 @@ end() { tail -n 1 "$1" | jq -cS ".end.$2"; } # TRACE MEMBER
 printf '%s\n%s\n' '{"question":"Which?","choices":["a","b"],"answer":1}' '{"question":"Who?","answer":"Eve","top_p":0.5,"other":1}' >qa.jsonl
 run "$prep" jsonl qa.jsonl -o qa.trace
 status_is 0 "members that are not used: status 0"
-stderr_is 'ipf-prep: qa.jsonl: "choices" in 1 of 2 records was not used; --field prompt=question,choices joins it
+stderr_is 'ipf-prep: qa.jsonl: "choices" in 1 of 2 records was not used; --field prompt=question,choices --field output=answer joins it
 ipf-prep: qa.jsonl: "top_p" in 1 of 2 records was not used' "they are named, with a hint"
 is "$(end qa.trace unread)" '[{"file":"qa.jsonl","line":1,"member":"choices","of":2,"records":1},{"file":"qa.jsonl","line":2,"member":"top_p","of":2,"records":1}]' \
 	"the trailer has them"
