@@ -1,5 +1,6 @@
 /* ipf-sched: decides when requests are sent. A pure function of its stages, the seed and the trace. */
 #include "absent.h"
+#include "clock.h"
 #include "cli/options.h"
 #include "cli/text_output.h"
 #include "safe_text.h"
@@ -295,6 +296,31 @@ static void note_repeats(struct sched_run *run)
 	fputc('\n', stderr);
 }
 
+#define LEAD_SHOWN_NS (60 * NS_PER_S)
+#define GAP_SHOWN_NS  (3600 * NS_PER_S)
+
+/* Announces times in which a run only waits. */
+static void note_gaps(struct sched_run *run)
+{
+	const struct schedule_builder *b = &run->builder;
+	char gap[32], at[32];
+
+	for (size_t i = 0; i < b->schedule.count && !run->options->common.quiet; i++) {
+		const struct stage_layout *layout = &b->layouts[i];
+		const struct schedule_stage *s = &b->schedule.stages[i];
+		bool replay = strcmp(s->kind, "replay") == 0;
+		progress_end(&run->progress);
+		if (layout->lead_ns != IPF_ABSENT && layout->lead_ns > LEAD_SHOWN_NS)
+			fprintf(stderr, "%s: stage %s: the first request is due %s after the stage begins%s\n", program.name,
+			        shown(s->name).text, format_duration(layout->lead_ns, gap),
+			        replay ? "; from= or idle= skips this gap" : "");
+		if (layout->gap_ns >= GAP_SHOWN_NS)
+			fprintf(stderr, "%s: stage %s: no request is due for %s, from %s of the schedule on%s\n", program.name,
+			        shown(s->name).text, format_duration(layout->gap_ns, gap), format_duration(layout->gap_at_ns, at),
+			        replay ? "; idle= shortens such gaps" : "");
+	}
+}
+
 static int write_schedule(struct sched_run *run, struct ipf_error *err)
 {
 	struct stream_writer *writer = NULL;
@@ -312,6 +338,7 @@ static int write_schedule(struct sched_run *run, struct ipf_error *err)
 		return -1;
 	}
 	note_repeats(run);
+	note_gaps(run);
 	return stream_writer_close(writer, make_trailer(run), err);
 }
 

@@ -506,6 +506,7 @@ struct line_writer {
 	const struct schedule_stage *stage;
 	struct stage_layout *layout; /* of that stage */
 	bool expected;               /* this head is sent before the next stage begins */
+	int64_t due_ns;              /* the latest due time of the stage so far */
 };
 
 /* Is the prompt sent that was sent before? Copies of a replay do not count. */
@@ -539,8 +540,28 @@ static void skip(struct line_writer *w, const struct head_range *r, int64_t copy
 	}
 }
 
+/* Looks for long times in which nothing is due. A follower without a due time is taken to be due after its wait, or
+ * later: that finds no gap where requests are sent. */
+static void note_gap(struct line_writer *w, const struct schedule_arrival *a)
+{
+	struct stage_layout *layout = w->layout;
+	if (a->at_ns == IPF_ABSENT) {
+		w->due_ns += a->after_count && a->wait_ns > 0 && a->wait_ns < INT64_MAX - w->due_ns ? a->wait_ns : 0;
+		return;
+	}
+	if (layout->lead_ns == IPF_ABSENT)
+		layout->lead_ns = a->at_ns - w->due_ns;
+	else if (a->at_ns - w->due_ns > layout->gap_ns) {
+		layout->gap_ns = a->at_ns - w->due_ns;
+		layout->gap_at_ns = w->due_ns;
+	}
+	if (a->at_ns > w->due_ns)
+		w->due_ns = a->at_ns;
+}
+
 static int put(struct line_writer *w, const struct schedule_arrival *arrival, struct ipf_error *err)
 {
+	note_gap(w, arrival);
 	bool again = send_prompt(w, arrival->req, arrival->copy);
 	w->layout->sent += !w->stage->cycle;
 	w->layout->repeated += again && !w->stage->cycle;
@@ -645,6 +666,8 @@ static int write_stage(struct line_writer *w, size_t index, struct ipf_error *er
 	w->stage = &w->builder->schedule.stages[index];
 	w->layout = &w->builder->layouts[index];
 	w->n = w->stage->first_n;
+	w->due_ns = w->stage->begin_ns;
+	w->layout->lead_ns = IPF_ABSENT;
 	if (stage->kind->type != STAGE_OPEN && stage->think_ns == IPF_ABSENT)
 		return write_heads(w, index, NULL, err);
 	if (arrival_process_begin(&p, stage, w->builder->trace, w->builder->seed, err) < 0)

@@ -38,6 +38,8 @@ struct stage_layout {
 	bool picks;                     /* its heads do not follow each other in the trace (stage_kind.h); then … */
 	int64_t lines, our_lines;       /* … how many lines they have, and how many of those are this shard's */
 	int64_t sent, repeated;         /* lines that are surely sent; of these, with a prompt that was sent before */
+	int64_t lead_ns;                /* from its beginning to its first due time; IPF_ABSENT: it has none */
+	int64_t gap_ns, gap_at_ns;      /* the longest time without a due request, and when it begins in the schedule */
 	char note[240];                 /* for the user: how its arrivals were made; "" if its spec says it all */
 };
 
@@ -59,8 +61,8 @@ struct schedule_builder {
 /* Counts the arrivals of every stage and assigns requests and numbers. IPF_USAGE if a stage has no end, does not fit
  * into a schedule or cannot be divided into the shards; IPF_INPUT if the trace does not suit a replay. */
 int schedule_builder_prepare(struct schedule_builder *builder, struct ipf_error *err);
-/* Writes the lines, after schedule_builder_prepare, and counts `sent` and `repeated` of the layouts: how far a closed
- * stage with for= gets in its lines is not known, so that its lines are not counted. */
+/* Writes the lines, after schedule_builder_prepare, and sets `sent`, `repeated`, `lead_ns` and the longest gap of the
+ * layouts. How far a closed stage with for= gets in its lines is not known, so that its lines are not counted. */
 int schedule_builder_write(struct schedule_builder *builder, struct stream_writer *writer, struct progress *progress,
                            struct ipf_error *err);
 /* Also after an error. */

@@ -1,5 +1,6 @@
 #include "run/feeder.h"
 
+#include "absent.h"
 #include "clock.h"
 #include "job/agent_names.h"
 #include "job/event_fd.h"
@@ -37,7 +38,8 @@ struct feeder {
 	atomic_bool awaited; /* a sender waits for one of them */
 	int wake_fd, stop_fd, ready_fd, order_fd;
 	bool ready_sent;
-	bool input_ready; /* poll reported more of the schedule, or its end */
+	int64_t first_due_ns; /* of the first requests; INT64_MAX: there are none */
+	bool input_ready;     /* poll reported more of the schedule, or its end */
 	struct buffer url;
 	bool names_agents; /* a header has them */
 	struct agent_names agents;
@@ -243,6 +245,15 @@ static int64_t bytes_ahead(const struct run_counters *c)
 	return counter_get(&c->rendered_bytes) - counter_get(&c->fetched_bytes);
 }
 
+/* Until the first requests are ready, notes when the earliest of them is due. */
+static void note_due(struct feeder *f, const struct schedule_arrival *a)
+{
+	const struct schedule *schedule = arrival_reader_schedule(f->o.arrivals);
+	int64_t due_ns = a->at_ns != IPF_ABSENT ? a->at_ns : schedule->stages[a->stage].begin_ns;
+	if (!f->ready_sent && due_ns < f->first_due_ns)
+		f->first_due_ns = due_ns;
+}
+
 static enum feed_result feed_lane(struct feeder *f, size_t index, int *input_fd)
 {
 	struct lane_queue *lane = &f->lanes[index];
@@ -267,6 +278,7 @@ static enum feed_result feed_lane(struct feeder *f, size_t index, int *input_fd)
 			atomic_store(&f->failed, true);
 		if (!job)
 			return end_lane(lane, f);
+		note_due(f, &job->arrival);
 		counter_count(&f->o.counters->rendered_bytes, job->request_bytes);
 		counter_count(&f->o.counters->rendered, 1);
 		queue_put(lane->queue, job);
@@ -346,7 +358,7 @@ int feeder_start(struct feeder **feeder, const struct feeder_options *options, s
 	struct feeder *f = calloc(1, sizeof *f);
 	if (!f)
 		return ipf_error_memory(err);
-	*f = (struct feeder){.o = *options, .count = arrival_reader_lanes(options->arrivals)};
+	*f = (struct feeder){.o = *options, .count = arrival_reader_lanes(options->arrivals), .first_due_ns = INT64_MAX};
 	f->names_agents = endpoint_sends(options->endpoint, "$agent") || endpoint_sends(options->endpoint, "$parent_agent");
 	f->lanes = calloc(f->count, sizeof *f->lanes);
 	f->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
@@ -390,6 +402,11 @@ int feeder_wait(struct feeder *f, int signal_fd, struct ipf_error *err)
 		return 0;
 	*err = f->error;
 	return -1;
+}
+
+int64_t feeder_first_due(const struct feeder *f)
+{
+	return f->first_due_ns == INT64_MAX ? 0 : f->first_due_ns;
 }
 
 struct job *feeder_fetch(struct feeder *f, size_t index, bool *ended)

@@ -40,6 +40,10 @@ void feeder_stop(struct feeder *f, struct ipf_error *err);
  * (err), or a signal came on `signal_fd` (err stays IPF_OK). */
 int feeder_wait(struct feeder *f, int signal_fd, struct ipf_error *err);
 
+/* When the first request is due, in the schedule's time, after feeder_wait and before anything is fetched. 0: at once,
+ * or not known. */
+int64_t feeder_first_due(const struct feeder *f);
+
 /* ---- for the sending threads, one at a time ---- */
 
 /* The lane's next job; NULL: none now, or none ever again (*ended). After NULL, `wake_fd` becomes readable when there

@@ -583,6 +583,15 @@ static int enter_sandbox(const struct run *r, struct ipf_error *err)
 	return run_sandbox_enter(&sandbox, err);
 }
 
+/* Nothing else shows that a run waits for its first request, and not for the server. */
+static void announce_wait(const struct run *r)
+{
+	char text[32];
+	int64_t first_ns = feeder_first_due(r->feeder);
+	if (first_ns > 60 * NS_PER_S && !r->options->common.quiet)
+		fprintf(stderr, "ipf-fire: the first request is due %s after the start\n", format_duration(first_ns, text));
+}
+
 static int set_up(struct run *r, struct ipf_error *err)
 {
 	const struct fire_options *o = r->options;
@@ -629,6 +638,7 @@ static int set_up(struct run *r, struct ipf_error *err)
 		return -1;
 	if (feeder_wait(r->feeder, r->signal_fd, err) < 0)
 		return ipf_error_set(err, IPF_SYSTEM, "interrupted before the first request");
+	announce_wait(r);
 	if (open_output(r, err) < 0)
 		return -1;
 	return o->sandbox ? run_sandbox_close_files(err) : 0;

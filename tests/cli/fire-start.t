@@ -83,6 +83,17 @@ for signal in INT TERM; do
 		is "$(tail -1 wait.records | jq -c .end.interrupted)" true "and they say why"
 	done
 done
+
+# ---- a first request that is due later ----
+ipf-sched -q rest:for=2h constant:rate=1,n=2 -t chat.trace -o later.sched
+ipf-fire -u "$URL" -m sim -t chat.trace later.sched -o later.records 2>later.err &
+pid=$!
+stop_at_exit $pid
+wait_for grep -qs first later.err
+is "$(cat later.err)" "ipf-fire: the first request is due 2 h 0 m after the start" "a first request that is due in two hours is announced before"
+kill -INT $pid
+wait $pid || true
+
 run ipf-collect -q wait.records -o wait.results
 run ipf-report wait.results
 matches "$(cat "$OUT")" "^Verdict +INVALID" "a report of no request says so" # exact: nothing was sent

@@ -125,6 +125,31 @@ sed '3s/"at_ns":100/"at_ns":900000000/' "$DATA/recorded.trace" >unsorted.trace
 run "$BIN/ipf-sched" replay -t unsorted.trace
 status_is 3 "arrivals out of order end with 3"
 
+# Times in which nothing is due are announced.
+gaps() { # AT_S…: a trace with requests at these times
+	for at in "$@"; do printf '{"id":"%s","prompt":"hello","output_tokens":3,"at_ns":%s000000000}\n' "$at" "$at"; done >gaps.lines
+	{
+		echo '{"ipf":"trace","version":1,"tool":"test"}'
+		cat gaps.lines
+		printf '{"end":{"lines":%d,"sha256":"%s"}}\n' $# "$(sha256sum <gaps.lines | cut -d' ' -f1)"
+	} >gaps.trace
+}
+gaps 5400 5401 12601 12602
+run "$BIN/ipf-sched" replay -t gaps.trace -o gaps.sched
+stderr_is "ipf-sched: stage replay: the first request is due 1 h 30 m after the stage begins; from= or idle= skips this gap
+ipf-sched: stage replay: no request is due for 2 h 0 m, from 1 h 30 m of the schedule on; idle= shortens such gaps" "gaps of a replay are announced"
+run "$BIN/ipf-sched" replay -q -t gaps.trace -o gaps.sched
+stderr_is "" "-q announces no gaps"
+run "$BIN/ipf-sched" replay:from=90m,to=91m -t gaps.trace -o gaps.sched
+stderr_is "" "a replay that begins at its first request has no gap"
+run "$BIN/ipf-sched" replay:idle=1m -t gaps.trace -o gaps.sched
+stderr_is "" "idle= shortens gaps below those that are announced"
+gaps 60 61 3660
+run "$BIN/ipf-sched" replay -t gaps.trace -o gaps.sched
+stderr_is "" "a first request after a minute and a gap below an hour are not announced"
+run "$BIN/ipf-sched" rest:for=2h constant:rate=1,n=2
+stderr_is "" "a rest is not announced: it was asked for"
+
 # A recorded hour, where sample data stands beside the checkout.
 azure=$SHARED/data/traces/azure/AzureLLMInferenceTrace_conv.csv
 if [ -z "$SHARED" ] || [ ! -r "$azure" ]; then
