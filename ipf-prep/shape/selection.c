@@ -101,10 +101,10 @@ static void move_arrivals(struct draft *d, int64_t ns)
 			d->requests[i].at_ns += ns;
 }
 
-/* Do arrivals count from the first one? Not where the data say when the trace starts. */
+/* Do arrivals count from the first one? Not if the data say when the trace starts, or if they are drawn. */
 static bool counts_from_first(const struct selection *s)
 {
-	return s->config->format->kind == SOURCE_TRACE && !(s->config->traits & KEEPS_START);
+	return s->config->format->kind != SOURCE_GENERATED && !(s->config->traits & KEEPS_START);
 }
 
 /* The first arrival is known: arrivals will count from it, or from where they do. */

@@ -15,7 +15,8 @@
  *     session_id           the session
  *     time_to_parent_chat  seconds from the end of the previous request to this one
  *
- * A session is a chain of parent_chat_id links; a parent that is not in the file ends it. Prompts are synthetic: equal
+ * A session is a chain of parent_chat_id links; a parent that is not in the file ends it. A row may come before its
+ * parent, and waits for it while at most WAITING_MAX rows do. Prompts are synthetic: equal
  * ids give equal text. `turn` is ignored.
  */
 #include "absent.h"
@@ -24,15 +25,30 @@
 #include "sources/record_fields.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define BLOCK_TOKENS       16
 #define AGENT_BLOCK_TOKENS 512
+
+#define WAITING_MAX 4096
+
+/* In place of the first chat of a chain: the chat is known only as a parent; its row waits for its own parent. */
+enum { ROOT_AWAITED = -1, ROOT_WAITS = -2 };
+
+/* A row whose parent has not been read. */
+struct waiting_row {
+	struct draft *draft;
+	int64_t chat, parent;
+};
 
 /* A hash table from a chat to the first chat of its chain. */
 struct chats {
 	int64_t *ids, *roots; /* ids: IPF_ABSENT if the slot is free */
 	size_t count, cap;
 	int64_t block_tokens; /* of the file; 0: not known yet */
+	int file_index;
+	struct waiting_row waiting[WAITING_MAX]; /* in the order of the file */
+	size_t waiting_count;
 };
 
 static void close_state(void *opened)
@@ -40,6 +56,8 @@ static void close_state(void *opened)
 	struct chats *c = opened;
 	free(c->ids);
 	free(c->roots);
+	for (size_t i = 0; i < c->waiting_count; i++)
+		free(c->waiting[i].draft);
 }
 
 static size_t slot_of(const struct chats *c, int64_t id)
@@ -52,60 +70,131 @@ static size_t slot_of(const struct chats *c, int64_t id)
 
 static int grow(struct chats *c)
 {
-	struct chats more = {.cap = c->cap ? c->cap * 2 : 1024, .count = c->count, .block_tokens = c->block_tokens};
-	more.ids = malloc(more.cap * sizeof *more.ids);
-	more.roots = malloc(more.cap * sizeof *more.roots);
-	if (!more.ids || !more.roots) {
-		close_state(&more);
+	struct chats old = {.ids = c->ids, .roots = c->roots, .cap = c->cap};
+	size_t cap = c->cap ? c->cap * 2 : 1024;
+	int64_t *ids = malloc(cap * sizeof *ids), *roots = malloc(cap * sizeof *roots);
+	if (!ids || !roots) {
+		free(ids);
+		free(roots);
 		return -1;
 	}
-	for (size_t i = 0; i < more.cap; i++)
-		more.ids[i] = IPF_ABSENT;
-	for (size_t i = 0; i < c->cap; i++)
-		if (c->ids[i] != IPF_ABSENT) {
-			size_t at = slot_of(&more, c->ids[i]);
-			more.ids[at] = c->ids[i];
-			more.roots[at] = c->roots[i];
+	c->ids = ids;
+	c->roots = roots;
+	c->cap = cap;
+	for (size_t i = 0; i < cap; i++)
+		ids[i] = IPF_ABSENT;
+	for (size_t i = 0; i < old.cap; i++)
+		if (old.ids[i] != IPF_ABSENT) {
+			size_t at = slot_of(c, old.ids[i]);
+			ids[at] = old.ids[i];
+			roots[at] = old.roots[i];
 		}
-	close_state(c);
-	*c = more;
+	free(old.ids);
+	free(old.roots);
 	return 0;
 }
 
-/* 1: added; 0: the id is in the table already; -1: out of memory. */
-static int add_chat(struct chats *c, int64_t id, int64_t root)
+static int64_t *find_root(const struct chats *c, int64_t chat)
+{
+	size_t at = c->cap ? slot_of(c, chat) : 0;
+	return c->cap && c->ids[at] == chat ? &c->roots[at] : NULL;
+}
+
+static int set_root(struct chats *c, int64_t chat, int64_t root)
 {
 	if (c->count * 2 >= c->cap && grow(c) < 0)
 		return -1;
-	size_t at = slot_of(c, id);
-	if (c->ids[at] == id)
-		return 0;
-	c->ids[at] = id;
+	size_t at = slot_of(c, chat);
+	c->count += c->ids[at] != chat;
+	c->ids[at] = chat;
 	c->roots[at] = root;
-	c->count++;
-	return 1;
+	return 0;
 }
 
-static int64_t root_of(const struct chats *c, int64_t chat, int64_t parent)
+/* ---- rows that wait for their parent ---- */
+
+static int keep_waiting(struct chats *c, const struct draft *d, int64_t chat, int64_t parent, struct ipf_error *err)
 {
-	if (parent < 0 || c->cap == 0)
-		return chat;
-	size_t at = slot_of(c, parent);
-	return c->ids[at] == parent ? c->roots[at] : chat;
+	struct draft *copy = draft_clone(d);
+	if (!copy || set_root(c, chat, ROOT_WAITS) < 0 ||
+	    (!find_root(c, parent) && set_root(c, parent, ROOT_AWAITED) < 0)) {
+		free(copy);
+		return ipf_error_memory(err);
+	}
+	c->waiting[c->waiting_count++] = (struct waiting_row){.draft = copy, .chat = chat, .parent = parent};
+	return 0;
+}
+
+/* Hands over a row that waited, now that the first chat of its chain is known. */
+static int hand_over(struct chats *c, size_t index, int64_t root, struct sink *sink, struct ipf_error *err)
+{
+	struct waiting_row row = c->waiting[index];
+	memmove(&c->waiting[index], &c->waiting[index + 1], (--c->waiting_count - index) * sizeof *c->waiting);
+	row.draft->session = name_in_file(&sink->draft, c->file_index, draft_format(&sink->draft, "%lld", (long long)root));
+	int status = set_root(c, row.chat, root) < 0 ? ipf_error_memory(err) : sink->take(sink, row.draft, err);
+	free(row.draft);
+	return status;
+}
+
+/* Hands over the rows that wait for a chat whose chain is known, and then those that wait for them. */
+static int hand_over_children(struct chats *c, struct sink *sink, struct ipf_error *err)
+{
+	for (size_t i = 0; i < c->waiting_count;) {
+		int64_t root = *find_root(c, c->waiting[i].parent);
+		if (root < 0) {
+			i++;
+			continue;
+		}
+		if (hand_over(c, i, root, sink, err) < 0)
+			return -1;
+		i = 0;
+	}
+	return 0;
+}
+
+static size_t find_waiting(const struct chats *c, int64_t chat)
+{
+	size_t i = 0;
+	while (c->waiting[i].chat != chat)
+		i++;
+	return i;
+}
+
+/* Begins a session with the first of the rows that the oldest one waits for: its parent is missing. */
+static int give_up_oldest(struct chats *c, struct sink *sink, struct ipf_error *err)
+{
+	size_t first = 0;
+	/* a circle of parents ends the search */
+	for (size_t steps = 0; steps < c->waiting_count && *find_root(c, c->waiting[first].parent) == ROOT_WAITS; steps++)
+		first = find_waiting(c, c->waiting[first].parent);
+	if (hand_over(c, first, c->waiting[first].chat, sink, err) < 0)
+		return -1;
+	return hand_over_children(c, sink, err);
+}
+
+static int end_file(void *opened, struct sink *sink, struct ipf_error *err)
+{
+	struct chats *c = opened;
+	while (c->waiting_count > 0)
+		if (give_up_oldest(c, sink, err) < 0)
+			return -1;
+	return 0;
 }
 
 /* Several files are merged by time, and each numbers its chats from 0. */
-static int begin_file(void *opened, const struct csv *csv, struct ipf_error *err)
+static int begin_file(struct chats *c, int file_index, struct sink *sink, struct ipf_error *err)
 {
-	struct chats *c = opened;
-	(void)csv;
-	(void)err;
+	if (end_file(c, sink, err) < 0)
+		return -1;
 	for (size_t i = 0; i < c->cap; i++)
 		c->ids[i] = IPF_ABSENT;
 	c->count = 0;
 	c->block_tokens = 0;
+	c->file_index = file_index;
 	return 0;
 }
+
+/* ---- a row ---- */
 
 /* The ids of the whole blocks, and that of a last partial block if it has one. */
 static int read_blocks(struct chats *c, struct draft *d, const struct jdoc *j, struct draft_request *r,
@@ -130,6 +219,34 @@ static int read_blocks(struct chats *c, struct draft *d, const struct jdoc *j, s
 	                     (long long)count);
 }
 
+/* How a row belongs to others. */
+struct chat_link {
+	int64_t chat, parent;
+	struct slice session; /* that the data name; absent: that of the chain */
+};
+
+/* Hands over the row, or keeps it until its parent has been read. */
+static int put_into_session(struct chats *c, struct draft *d, struct chat_link link, struct sink *sink,
+                            struct ipf_error *err)
+{
+	const int64_t *known = find_root(c, link.chat), *of_parent = link.parent < 0 ? NULL : find_root(c, link.parent);
+	bool awaited = known && *known == ROOT_AWAITED, waits = link.parent >= 0 && (!of_parent || *of_parent < 0);
+	if (known && !awaited)
+		return ipf_error_set(err, IPF_INPUT, "chat_id: expected a unique id, got %lld again", (long long)link.chat);
+	if (waits && link.parent != link.chat && !link.session.data) {
+		if (c->waiting_count == WAITING_MAX && give_up_oldest(c, sink, err) < 0)
+			return -1;
+		return keep_waiting(c, d, link.chat, link.parent, err);
+	}
+	int64_t root = waits || !of_parent ? link.chat : *of_parent;
+	if (set_root(c, link.chat, root) < 0)
+		return ipf_error_memory(err);
+	d->session = name_in_file(d, c->file_index,
+	                          link.session.data ? link.session : draft_format(d, "%lld", (long long)root));
+	int status = sink->take(sink, d, err);
+	return status == 0 && awaited ? hand_over_children(c, sink, err) : status;
+}
+
 static int read_record(void *opened, const struct source_record *record, struct sink *sink, struct ipf_error *err)
 {
 	struct chats *chats = opened;
@@ -139,6 +256,8 @@ static int read_record(void *opened, const struct source_record *record, struct 
 	struct draft_request *r = draft_request(d);
 	if (!r)
 		return 0;
+	if (record->file_index != chats->file_index && begin_file(chats, record->file_index, sink, err) < 0)
+		return -1;
 	struct slice session;
 	if (need_object(j, JDOC_ROOT, "record", err) < 0 || need_uint(j, JDOC_ROOT, "chat_id", &chat, err) < 0 ||
 	    jdoc_get_int(j, JDOC_ROOT, "parent_chat_id", &parent, err) < 0 ||
@@ -149,18 +268,13 @@ static int read_record(void *opened, const struct source_record *record, struct 
 	    field_duration(j, JDOC_ROOT, "time_to_parent_chat", NS_PER_S, &r->wait_ns, err) < 0 ||
 	    read_blocks(chats, d, j, r, err) < 0)
 		return -1;
-	int64_t root = root_of(chats, chat, parent);
-	int added = add_chat(chats, chat, root);
-	if (added == 0)
-		return ipf_error_set(err, IPF_INPUT, "chat_id: expected a unique id, got %lld again", (long long)chat);
-	d->failed |= added < 0;
-	d->session = name_in_file(d, record->file_index, session.data ? session : draft_format(d, "%lld", (long long)root));
 	jdoc_id type = jdoc_get(j, JDOC_ROOT, "type");
 	if (jdoc_type_of(j, type) == JDOC_TEXT) {
 		struct slice raw = jdoc_raw(j, type);
 		r->tags = draft_join(d, draft_join(d, slice_of("{\"type\":"), "", raw), "", slice_of("}"));
 	}
-	return sink->take(sink, d, err);
+	return put_into_session(chats, d, (struct chat_link){.chat = chat, .parent = parent, .session = session}, sink,
+	                        err);
 }
 
 static bool recognises(const struct sniff *sniff)
@@ -176,8 +290,8 @@ const struct source_format source_qwen_bailian = {
 	.traits = HAS_TIMES | HAS_SESSIONS | GATHERS | MAKES_TEXT | HAS_BLOCKS,
 	.filled = "prose of the recorded length, block by block from its hash: equal hashes give equal text",
 	.state_size = sizeof(struct chats),
-	.begin_file = begin_file,
 	.read_record = read_record,
+	.finish = end_file,
 	.recognises = recognises,
 	.close = close_state,
 };

@@ -249,3 +249,16 @@ is "$(body scaffolding.trace | jq -c 'select(.session == "t1") | [.turn, .wait_n
 	"branches, events at the same time, tools"
 run "$BIN/ipf-sched" constant:rate=1 -t scaffolding.trace -o scaffolding.sched
 status_is 0 "it can be scheduled"
+
+# qwen-bailian: at most 4096 rows wait for their parent.
+awk -v row='{"chat_id": %d, "parent_chat_id": %d, "timestamp": %d, "input_length": 16, "output_length": 4, "hash_ids": [1]}\n' 'BEGIN {
+	for (i = 0; i < 5000; i++) printf row, i, i < 200 ? 9001 : 10000 + i, i
+	for (i = 5000; i < 5002; i++) printf row, i, i - 4200, i
+	printf row, 9001, -1, 6000
+}' >many.jsonl
+run "$BIN/ipf-prep" qwen-bailian many.jsonl --prompt none
+status_is 0 "rows whose parents are missing are read"
+is "$(body "$OUT" | jq -s -c '[length, (map(.id) | unique | length), (map(.session) | unique | length)]')" "[5003,5003,5001]" \
+	"each row is in the trace once, beyond 4096 waiting rows too"
+is "$(body "$OUT" | jq -s -c 'map(select(.session == "800" or .session == "801") | .session) | sort')" '["800","800","801","801"]' \
+	"a row that no longer waits has its children in its session"
