@@ -350,6 +350,8 @@ static int report(const struct prep_config *c, const struct source_reader *readi
 		record_notes_print(&reading->notes, stderr);
 		note_limits(c, counts);
 		note_shift(counts->shift_ns);
+		if (c->format->kind != SOURCE_GENERATED)
+			arrival_pace_print(&counts->pace, c->scale, &c->fields, stderr);
 	}
 	if (counts->requests == 0 && reading->records > reading->bad)
 		return no_requests(c, reading, counts, err);

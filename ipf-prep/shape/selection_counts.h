@@ -3,6 +3,7 @@
 #define PREP_SELECTION_COUNTS_H
 
 #include "error.h"
+#include "shape/arrival_pace.h"
 #include "shape/prompt_repeats.h"
 #include "shape/prompt_reuse.h"
 
@@ -31,6 +32,7 @@ struct selection_counts {
 	int64_t unfitted;                    /* requests whose prompt cannot be cut or extended */
 	int64_t too_long;                    /* sessions that had more requests than -n had room for */
 	int64_t shortest_too_long;           /* the requests of the shortest of them */
+	struct arrival_pace pace;
 	struct prompt_repeats repeats;
 	struct prompt_reuse reuse;
 	struct length_error residual; /* of prompts that were made or fitted with a model's tokenizer */

@@ -743,6 +743,8 @@ int trace_renderer_write(struct trace_renderer *r, struct draft *d, struct ipf_e
 		if (token_counter_check(tokens, err) < 0 || r->requests->take(r->requests, &out, err) < 0)
 			return -1;
 		r->counts->requests++;
+		if (out.at_ns != IPF_ABSENT)
+			arrival_pace_add(&r->counts->pace, out.at_ns);
 		r->counts->input_tokens = token_sum(r->counts->input_tokens, out.input_tokens);
 		if (out.output_tokens != IPF_ABSENT)
 			r->counts->output_tokens = token_sum(r->counts->output_tokens, out.output_tokens);

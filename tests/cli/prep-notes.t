@@ -134,3 +134,44 @@ no_secret() { ! grep -q secret "$ERR"; }
 yes_if "an address is not shown" no_secret
 wrong 'unknown format "sharegtp", did you mean "sharegpt"?' sharegtp
 wrong 'expected a SOURCE, the format of the input: auto, or one of --list' -n 3
+
+# ---- times in the wrong unit ----
+rows() { # COUNT GAP: JSON Lines with times
+	awk -v n="$1" -v gap="$2" 'BEGIN { for (i = 0; i < n; i++) printf "{\"p\":\"Question %d?\",\"n\":3,\"t\":%.10g}\n", i, i * gap }' >times.jsonl
+}
+times() { # FIELD: the same rows, with their times in this unit
+	run "$prep" jsonl times.jsonl --field prompt=/p --field output_tokens=/n --field "$1=/t"
+	status_is 0 "times as $1"
+}
+rows 100 0.25
+times at_ms
+says 'arrivals give 4,000 requests per second: if the times are in seconds, --field at=/t reads them so' "seconds that were read as milliseconds"
+times at_us
+says 'if the times are in seconds, --field at=/t reads them so' "seconds that were read as microseconds: milliseconds would be 4,000 a second"
+times at
+stderr_is "" "seconds as seconds"
+rows 100 2.3
+times at_ms
+says 'arrivals give 434 requests per second: if the times are in seconds' "fractions of a millisecond at 400 per second"
+rows 100 4
+times at_ms
+stderr_is "" "whole milliseconds at 250 per second"
+rows 100 90000
+times at_ms
+stderr_is "" "milliseconds of a slow service"
+times at
+says 'arrivals give one request in 1 d 1 h: if the times are in milliseconds, --field at_ms=/t reads them so' "milliseconds that were read as seconds"
+run "$prep" jsonl times.jsonl --field prompt=/p --field output_tokens=/n --field at=/t -q
+stderr_is "" "-q says nothing of times"
+rows 20 0.25
+times at_ms
+stderr_is "" "twenty requests at once are not judged"
+awk 'BEGIN { for (i = 0; i < 100; i++) printf "{\"timestamp\":%.10g,\"input_length\":9,\"output_length\":3,\"hash_ids\":[1]}\n", i * 0.25 }' >mooncake.jsonl
+run "$prep" mooncake mooncake.jsonl
+is "$(cat "$ERR")" "ipf-prep: arrivals give 4,000 requests per second" "a format with its own unit: only the rate"
+{
+	echo 't,i,o'
+	awk 'BEGIN { for (i = 0; i < 100; i++) printf "%.10g,9,3\n", i * 0.2 }'
+} >times.csv
+run "$prep" csv times.csv --field input_tokens=i --field output_tokens=o --field at_ms=t
+says 'arrivals give 5,000 requests per second: if the times are in seconds, --field at=t reads them so' "columns of CSV"
