@@ -5,6 +5,8 @@
 #include "text_hash.h"
 #include "token_count.h"
 
+#include <string.h>
+
 /* ---- the prompt ---- */
 
 /* A value as its types and texts, however its JSON is written. Good until the next use of a->text. */
@@ -125,27 +127,80 @@ static int add_text(struct anonymizer *a, const struct trace_request *r, bool co
 	return 0;
 }
 
+/* The ids of recorded blocks: of a list of digits and commas, or of a parsed one. */
+struct block_ids {
+	struct slice plain; /* what is left of it */
+	struct jdoc_each each;
+};
+
+/* Takes the ids out of blocks that end in "ids":[1,2,3]}, as we write them: what is before them, and an empty list, is
+ * put into `rest`. False if they are not so. */
+static bool take_plain_ids(struct slice blocks, struct slice *ids, struct buffer *rest)
+{
+	static const char key[] = "\"ids\":[";
+	const char *at = memmem(blocks.data, blocks.len, key, strlen(key)), *end = blocks.data + blocks.len - 2;
+	if (!at || end <= at + strlen(key) || memcmp(end, "]}", 2) != 0)
+		return false;
+	at += strlen(key);
+	*ids = (struct slice){at, (size_t)(end - at)};
+	for (bool digit = false; at < end; at++) {
+		bool comma = *at == ',' && digit;
+		digit = *at >= '0' && *at <= '9';
+		if (!digit && !comma)
+			return false;
+	}
+	buffer_clear(rest);
+	buffer_append(rest, blocks.data, (size_t)(ids->data - blocks.data));
+	buffer_append(rest, end, 2);
+	return end[-1] != ',' && !rest->failed;
+}
+
+static bool next_id(struct block_ids *ids, struct slice *id)
+{
+	if (!ids->plain.data) {
+		bool more = jdoc_step(&ids->each);
+		*id = more ? jdoc_raw(ids->each.j, ids->each.value) : (struct slice){0};
+		return more;
+	}
+	const char *begin = ids->plain.data, *end = begin + ids->plain.len, *at = begin;
+	while (at < end && *at != ',')
+		at++;
+	*id = (struct slice){begin, (size_t)(at - begin)};
+	at += at < end;
+	ids->plain = (struct slice){at, (size_t)(end - at)};
+	return id->len > 0;
+}
+
 /* The recorded blocks, if they are all of the prompt but for less than a block. 1: added; 0: they are not; -1. */
 static int add_blocks(struct anonymizer *a, const struct trace_request *r, struct ipf_error *err)
 {
 	const struct jdoc *j = &a->doc;
 	int64_t each = 0, left = r->input_tokens;
-	if (!r->blocks.data || r->context_session || left == IPF_ABSENT)
+	struct slice blocks = r->blocks, id;
+	struct block_ids ids = {.plain = {0}};
+	if (!blocks.data || r->context_session || left == IPF_ABSENT)
 		return 0;
-	if (begin_prompt(a, r->tools, err) < 0 || jdoc_parse(&a->doc, r->blocks.data, r->blocks.len, err) < 0)
+	if (begin_prompt(a, r->tools, err) < 0)
 		return -1;
-	jdoc_id ids = jdoc_get(j, JDOC_ROOT, "ids"), tokens = jdoc_get(j, JDOC_ROOT, "tokens");
+	if (take_plain_ids(blocks, &ids.plain, &a->text))
+		blocks = buffer_all(&a->text);
+	else
+		ids.plain = (struct slice){0};
+	if (jdoc_parse(&a->doc, blocks.data, blocks.len, err) < 0)
+		return -1;
+	ids.each = jdoc_each(j, jdoc_get(j, JDOC_ROOT, "ids"));
+	jdoc_id tokens = jdoc_get(j, JDOC_ROOT, "tokens");
 	struct slice scope = jdoc_raw(j, jdoc_get(j, JDOC_ROOT, "scope"));
 	const uint64_t scoped = scope.data ? text_hash_mixed(scope) * UINT64_C(0x9e3779b97f4a7c15) : 0;
 	struct jdoc_each sizes = jdoc_each(j, tokens);
 	const bool listed = jdoc_type_of(j, tokens) == JDOC_LIST;
 	if (!listed && (!jdoc_to_int(j, tokens, &each) || each <= 0 || !token_count_is_possible(each)))
 		return jdoc_expected(j, tokens, "blocks.tokens", "a count or a list", err);
-	for (struct jdoc_each e = jdoc_each(j, ids); jdoc_step(&e) && !a->chain.failed;) {
+	while (next_id(&ids, &id) && !a->chain.failed) {
 		if (listed && (!jdoc_step(&sizes) || !jdoc_to_int(j, sizes.value, &each) || !token_count_is_possible(each)))
 			return jdoc_expected(j, tokens, "blocks.tokens", "a length for each id", err);
 		const int64_t used = each < left ? each : left;
-		block_chain_piece(&a->chain, PIECE_RECORDED, text_hash_mixed(jdoc_raw(j, e.value)) ^ scoped, used);
+		block_chain_piece(&a->chain, PIECE_RECORDED, text_hash_mixed(id) ^ scoped, used);
 		left -= used;
 	}
 	return left < each || !trace_prompt(r).data;

@@ -1,25 +1,13 @@
 #include "anonymize/anonymous_line.h"
 
+#include "digits.h"
+
 #include <string.h>
-
-enum { DIGITS = 20 }; /* of 64 bits */
-
-/* Returns the end of the digits. */
-static char *write_number(char *to, uint64_t number)
-{
-	char digits[DIGITS], *at = digits + sizeof digits;
-	do
-		*--at = (char)('0' + number % 10);
-	while (number /= 10);
-	const size_t len = (size_t)(digits + sizeof digits - at);
-	memcpy(to, at, len);
-	return to + len;
-}
 
 static void put_number(struct buffer *line, uint64_t number)
 {
-	char digits[DIGITS];
-	buffer_append(line, digits, (size_t)(write_number(digits, number) - digits));
+	char room[DIGITS_MOST], *end = room + sizeof room, *at = digits_before(end, number);
+	buffer_append(line, at, (size_t)(end - at));
 }
 
 /* Nanoseconds as the decimal number of milliseconds that is exactly as much. */
@@ -37,11 +25,13 @@ static void put_ms(struct buffer *line, int64_t ns)
 static void put_hashes(struct buffer *line, const struct anonymous_request *r)
 {
 	buffer_byte(line, '[');
-	char *to = buffer_reserve(line, r->hash_count * (DIGITS + 2)), *at = to;
+	char *to = buffer_reserve(line, r->hash_count * (DIGITS_MOST + 2)), *at = to;
 	for (size_t i = 0; to && i < r->hash_count; i++) {
+		char room[DIGITS_MOST], *end = room + sizeof room, *digits = digits_before(end, r->hashes[i]);
 		if (i)
 			at = (char *)memcpy(at, ", ", 2) + 2;
-		at = write_number(at, r->hashes[i]);
+		memcpy(at, digits, (size_t)(end - digits));
+		at += end - digits;
 	}
 	line->len += to ? (size_t)(at - to) : 0;
 	buffer_byte(line, ']');

@@ -1,6 +1,8 @@
 #include "anonymize/block_chain.h"
 
+#include <endian.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define APPROX_BYTES 4 /* of a token, as token_counter.h counts without a tokenizer */
 
@@ -107,10 +109,9 @@ static void add_piece(struct block_chain *c, enum block_piece piece, uint64_t id
 {
 	for (int64_t from = 0; from < count && !c->failed;) {
 		const int64_t now = room(c) < count - from ? room(c) : count - from;
-		const uint64_t numbers[] = {id, (uint64_t)from << 32 | (uint64_t)now};
+		const uint64_t numbers[] = {htole64(id), htole64((uint64_t)from << 32 | (uint64_t)now)};
 		unsigned char bytes[PIECE_BYTES + 1];
-		for (size_t i = 0; i < PIECE_BYTES; i++)
-			bytes[i] = (unsigned char)(numbers[i / 8] >> 8 * (i % 8));
+		memcpy(bytes, numbers, PIECE_BYTES);
 		bytes[PIECE_BYTES] = (unsigned char)(SEGMENT_PIECES + piece);
 		salted_hash_add(&c->block, bytes, sizeof bytes);
 		add_length(c, now, whole);

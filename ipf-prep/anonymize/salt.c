@@ -2,6 +2,7 @@
 
 #include "key_file.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/random.h>
@@ -75,39 +76,69 @@ void salt_release(struct salt *salt)
 
 void salted_hash_begin(struct salted_hash *hash, const struct salt *salt, enum salted_use use)
 {
-	const unsigned char first = (unsigned char)use;
 	hash->running = salt->inner;
-	SHA256_Update(&hash->running, &first, 1);
+	hash->pending[0] = (unsigned char)use;
+	hash->pending_len = 1;
+	hash->bytes = HASH_BLOCK + 1;
 }
 
 void salted_hash_add(struct salted_hash *hash, const void *bytes, size_t len)
 {
-	SHA256_Update(&hash->running, bytes, len);
+	const unsigned char *from = bytes;
+	hash->bytes += len;
+	while (len >= HASH_BLOCK - hash->pending_len) {
+		size_t now = HASH_BLOCK - hash->pending_len;
+		memcpy(hash->pending + hash->pending_len, from, now);
+		SHA256_Transform(&hash->running, hash->pending);
+		hash->pending_len = 0;
+		from += now;
+		len -= now;
+	}
+	if (len > 0)
+		memcpy(hash->pending + hash->pending_len, from, len);
+	hash->pending_len += len;
 }
 
 void salted_hash_add_number(struct salted_hash *hash, uint64_t number)
 {
-	unsigned char bytes[8];
-	for (size_t i = 0; i < sizeof bytes; i++)
-		bytes[i] = (unsigned char)(number >> 8 * i);
-	SHA256_Update(&hash->running, bytes, sizeof bytes);
+	number = htole64(number);
+	salted_hash_add(hash, &number, sizeof number);
+}
+
+/* The end of a message, as FIPS 180-4 has it: a bit of 1, zeros, and the number of bits in the last eight bytes. */
+static void end_message(struct salted_hash *hash, unsigned char digest[SALTED_BYTES])
+{
+	enum { ROOM = HASH_BLOCK - 8 };
+	hash->pending[hash->pending_len++] = 0x80;
+	if (hash->pending_len > ROOM) {
+		memset(hash->pending + hash->pending_len, 0, HASH_BLOCK - hash->pending_len);
+		SHA256_Transform(&hash->running, hash->pending);
+		hash->pending_len = 0;
+	}
+	memset(hash->pending + hash->pending_len, 0, ROOM - hash->pending_len);
+	const uint64_t bits = htobe64(hash->bytes * 8);
+	memcpy(hash->pending + ROOM, &bits, sizeof bits);
+	SHA256_Transform(&hash->running, hash->pending);
+	for (size_t i = 0; i < SALTED_BYTES / 4; i++) {
+		const uint32_t word = htobe32(hash->running.h[i]);
+		memcpy(digest + 4 * i, &word, sizeof word);
+	}
 }
 
 void salted_hash_end(struct salted_hash *hash, const struct salt *salt, unsigned char bytes[SALTED_BYTES])
 {
-	unsigned char inner[SALTED_BYTES];
-	SHA256_Final(inner, &hash->running);
+	end_message(hash, hash->pending);
 	hash->running = salt->outer;
-	SHA256_Update(&hash->running, inner, sizeof inner);
-	SHA256_Final(bytes, &hash->running);
+	hash->pending_len = SALTED_BYTES;
+	hash->bytes = HASH_BLOCK + SALTED_BYTES;
+	end_message(hash, bytes);
 }
 
 uint64_t salted_number_of(const unsigned char bytes[SALTED_BYTES])
 {
-	uint64_t number = 0;
-	for (size_t i = 0; i < sizeof number; i++)
-		number = number << 8 | bytes[i];
-	return number >> 1;
+	uint64_t number;
+	memcpy(&number, bytes, sizeof number);
+	return be64toh(number) >> 1;
 }
 
 uint64_t salted_hash_number(struct salted_hash *hash, const struct salt *salt)

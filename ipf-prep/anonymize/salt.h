@@ -44,8 +44,13 @@ struct salt {
 	SHA256_CTX inner, outer; /* after the key */
 };
 
+/* Blocks are put together here and not by OpenSSL: most hashes have a single one, for which its functions would take
+ * more time than SHA-256 itself. */
 struct salted_hash {
 	SHA256_CTX running;
+	unsigned char pending[SHA256_CBLOCK]; /* bytes that are no whole block yet … */
+	size_t pending_len;                   /* … fewer than that */
+	uint64_t bytes;                       /* in all, with those of the key */
 };
 
 /* Of any bytes, at least one. */

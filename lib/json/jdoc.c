@@ -488,12 +488,10 @@ bool jdoc_to_int(const struct jdoc *j, jdoc_id node, int64_t *value)
 	const char *at = j->text + n->begin, *end = j->text + n->end;
 	bool negative = *at == '-';
 	uint64_t sum = 0;
-	bool is_short = end - at <= 18; /* too short to overflow */
+	const char *safe = end - at > 18 ? at + 18 : end; /* nothing overflows before it */
 	for (at += negative; at < end; at++) {
-		if (*at < '0' || *at > '9')
-			return false;
-		unsigned digit = (unsigned)(*at - '0');
-		if (!is_short && sum > ((uint64_t)INT64_MAX - digit) / 10)
+		unsigned digit = (unsigned)*at - '0';
+		if (digit > 9 || (at >= safe && sum > ((uint64_t)INT64_MAX - digit) / 10))
 			return false;
 		sum = sum * 10 + digit;
 	}

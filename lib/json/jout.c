@@ -1,6 +1,7 @@
 #include "json/jout.h"
 
 #include "absent.h"
+#include "digits.h"
 #include "json/bytes8.h"
 #include "utf8.h"
 
@@ -67,20 +68,10 @@ void jout_key(struct jout *w, const char *key)
 	jout_name(w, key, strlen(key));
 }
 
-enum { DIGITS = 20 }; /* of a number, at most, or a sign and 19 */
-
 /* Writes the number so that it ends before `end`, and returns where it begins. */
-static char *digits_before(char *end, bool negative, uint64_t left)
+static char *signed_before(char *end, bool negative, uint64_t left)
 {
-	static const char pairs[] = "00010203040506070809101112131415161718192021222324252627282930313233343536373839"
-								"40414243444546474849505152535455565758596061626364656667686970717273747576777879"
-								"8081828384858687888990919293949596979899";
-	for (; left >= 100; left /= 100)
-		memcpy(end -= 2, pairs + 2 * (left % 100), 2);
-	if (left >= 10)
-		memcpy(end -= 2, pairs + 2 * left, 2);
-	else
-		*--end = (char)('0' + left);
+	end = digits_before(end, left);
 	if (negative)
 		*--end = '-';
 	return end;
@@ -88,7 +79,7 @@ static char *digits_before(char *end, bool negative, uint64_t left)
 
 static void put_whole(struct jout *w, bool negative, uint64_t left)
 {
-	char digits[DIGITS + 1], *at = digits_before(digits + sizeof digits, negative, left);
+	char digits[DIGITS_MOST + 1], *at = signed_before(digits + sizeof digits, negative, left);
 	if (w->comma)
 		*--at = ',';
 	w->comma = true;
@@ -97,11 +88,11 @@ static void put_whole(struct jout *w, bool negative, uint64_t left)
 
 void jout_row(struct jout *w, const int64_t values[JOUT_ROW])
 {
-	char row[JOUT_ROW * (DIGITS + 1) + 3], *at = row + sizeof row;
+	char row[JOUT_ROW * (DIGITS_MOST + 1) + 3], *at = row + sizeof row;
 	*--at = ']';
 	for (int i = JOUT_ROW; i-- > 0;) {
 		bool negative = values[i] < 0;
-		at = digits_before(at, negative, negative ? -(uint64_t)values[i] : (uint64_t)values[i]);
+		at = signed_before(at, negative, negative ? -(uint64_t)values[i] : (uint64_t)values[i]);
 		*--at = i ? ',' : '[';
 	}
 	if (w->comma)
@@ -148,7 +139,7 @@ static uint64_t scaled(struct binary b, unsigned __int128 power)
 
 static size_t put_point(char *text, bool negative, uint64_t number, int behind)
 {
-	char digits[DIGITS + 4], *end = digits + sizeof digits, *at = digits_before(end, false, number), *to = text;
+	char digits[DIGITS_MOST + 4], *end = digits + sizeof digits, *at = digits_before(end, number), *to = text;
 	while (end - at <= behind)
 		*--at = '0';
 	size_t whole = (size_t)(end - at) - (size_t)behind;
