@@ -27,88 +27,127 @@ void csv_release(struct csv *csv)
 {
 	release_header(csv);
 	free(csv->fields);
-	free(csv->ends);
+	free(csv->in_text);
 	buffer_release(&csv->text);
 	*csv = (struct csv){0};
 }
 
 #define ROW_MAX ((size_t)1 << 20) /* limits how much an unclosed quote can swallow */
 
+/* How far a row has been scanned. Positions count from its first byte, so they stay valid when the window moves. */
+struct row_scan {
+	size_t at;
+	bool has_quotes, open; /* `at` is within quotes */
+};
+
+/* Scans what the window has of the row: true if that is all of it, with its end. */
+static bool scan_row(struct row_scan *s, const char *text, size_t held)
+{
+	while (s->at < held) {
+		const char *from = text + s->at;
+		if (s->open) {
+			const char *quote = memchr(from, '"', held - s->at);
+			s->at = quote ? (size_t)(quote + 1 - text) : held;
+			s->open = !quote;
+		} else if (s->has_quotes) { /* between fields in quotes is little text */
+			while (s->at < held && text[s->at] != '"' && text[s->at] != '\n')
+				s->at++;
+			if (s->at == held)
+				break;
+			s->open = text[s->at++] == '"';
+			if (!s->open)
+				return true;
+		} else {
+			const char *newline = memchr(from, '\n', held - s->at), *end = newline ? newline : text + held;
+			const char *quote = memchr(from, '"', (size_t)(end - from));
+			s->has_quotes = s->open = quote != NULL;
+			s->at = (size_t)((quote ? quote + 1 : newline ? newline + 1 : end) - text);
+			if (newline && !quote)
+				return true;
+		}
+	}
+	return false;
+}
+
 /* The length of the next row with its end; all of it is in the window. A line end within quotes does not end the row.
  * If the quotes are not closed, the row is only its first line. 1, 0 at the end, -1. */
-static int row_length(struct csv *csv, size_t *len, struct ipf_error *err)
+static int row_length(struct csv *csv, struct row_scan *s, size_t *len, struct ipf_error *err)
 {
-	bool quoted = false;
-	size_t at = 0, line = 0;
+	*s = (struct row_scan){.at = 0};
 	for (;;) {
 		const char *text = byte_window_at(csv->window);
 		size_t held = csv->window->end - csv->window->begin;
-		for (; at < held; at++) {
-			if (text[at] == '"')
-				quoted = !quoted;
-			if (text[at] != '\n')
-				continue;
-			if (line == 0)
-				line = at + 1;
-			if (!quoted) {
-				*len = at + 1;
-				return 1;
-			}
+		if (scan_row(s, text, held)) {
+			*len = s->at;
+			return 1;
 		}
-		int got = quoted && line && held > ROW_MAX ? 0 : byte_window_more(csv->window, err);
+		bool unclosed = s->open && held > ROW_MAX && memchr(text, '\n', held);
+		int got = unclosed ? 0 : byte_window_more(csv->window, err);
 		if (got < 0)
 			return -1;
 		if (got == 0) {
-			*len = quoted && line ? line : held;
+			text = byte_window_at(csv->window);
+			const char *newline = s->open && held ? memchr(text, '\n', held) : NULL;
+			*len = newline ? (size_t)(newline + 1 - text) : held;
 			return held > 0;
 		}
 	}
 }
 
-static int add_field(struct csv *csv, struct ipf_error *err)
+/* A field as it stands in the window; `in_text`: it begins at this place of csv->text instead, plus 1. */
+static int add_field(struct csv *csv, struct slice field, size_t in_text, struct ipf_error *err)
 {
 	if (csv->count == csv->cap) {
 		size_t cap = csv->cap ? csv->cap * 2 : 16;
 		struct slice *fields = reallocarray(csv->fields, cap, sizeof *fields);
 		if (fields)
 			csv->fields = fields;
-		size_t *ends = reallocarray(csv->ends, cap, sizeof *ends);
-		if (ends)
-			csv->ends = ends;
-		if (!fields || !ends)
+		size_t *in_texts = reallocarray(csv->in_text, cap, sizeof *in_texts);
+		if (in_texts)
+			csv->in_text = in_texts;
+		if (!fields || !in_texts)
 			return ipf_error_memory(err);
 		csv->cap = cap;
 	}
-	csv->ends[csv->count++] = csv->text.len;
+	csv->in_text[csv->count] = in_text;
+	csv->fields[csv->count++] = field;
 	return 0;
 }
 
-/* Reads the field at text[*at], up to the separator or the end. */
-static int read_field(struct csv *csv, const char *text, size_t len, size_t *at, struct ipf_error *err)
+/* The field at text[*at], which begins with a quote, up to the separator or the end. */
+static int read_quoted(struct csv *csv, const char *text, size_t len, size_t *at, struct ipf_error *err)
 {
-	size_t i = *at;
-	if (i < len && text[i] == '"') {
-		for (i++;; i++) {
-			if (i >= len)
-				return ipf_error_set(err, IPF_INPUT, "a quoted field has no closing quote");
-			if (text[i] == '"') {
-				if (i + 1 < len && text[i + 1] == '"')
-					i++;
-				else
-					break;
-			}
-			buffer_byte(&csv->text, text[i]);
+	size_t begin = *at + 1, kept = csv->text.len;
+	for (bool doubled = false;; doubled = true) {
+		const char *quote = memchr(text + begin, '"', len - begin);
+		if (!quote)
+			return ipf_error_set(err, IPF_INPUT, "a quoted field has no closing quote");
+		size_t end = (size_t)(quote - text);
+		bool more = end + 1 < len && text[end + 1] == '"';
+		struct slice part = {text + begin, end - begin + more};
+		if (doubled || more)
+			buffer_append(&csv->text, part.data, part.len);
+		if (more) {
+			begin = end + 2;
+			continue;
 		}
-		i++;
-		if (i < len && text[i] != csv->separator)
-			return ipf_error_set(err, IPF_INPUT, "text after a closing quote: \"%c\"", text[i]);
-	} else {
-		while (i < len && text[i] != csv->separator)
-			i++;
-		buffer_append(&csv->text, text + *at, i - *at);
+		*at = end + 1;
+		if (*at < len && text[*at] != csv->separator)
+			return ipf_error_set(err, IPF_INPUT, "text after a closing quote: \"%c\"", text[*at]);
+		if (doubled)
+			part.len = csv->text.len - kept;
+		return add_field(csv, part, doubled ? kept + 1 : 0, err);
 	}
+}
+
+/* The same for any other field. */
+static int read_plain(struct csv *csv, const char *text, size_t len, size_t *at, struct ipf_error *err)
+{
+	size_t begin = *at, i = begin;
+	while (i < len && text[i] != csv->separator)
+		i++;
 	*at = i;
-	return add_field(csv, err);
+	return add_field(csv, (struct slice){text + begin, i - begin}, 0, err);
 }
 
 static int read_row(struct csv *csv, const char *text, size_t len, struct ipf_error *err)
@@ -116,30 +155,40 @@ static int read_row(struct csv *csv, const char *text, size_t len, struct ipf_er
 	csv->count = 0;
 	buffer_clear(&csv->text);
 	for (size_t at = 0;; at++) {
-		if (read_field(csv, text, len, &at, err) < 0)
+		bool quoted = at < len && text[at] == '"';
+		if ((quoted ? read_quoted : read_plain)(csv, text, len, &at, err) < 0)
 			return -1;
 		if (at >= len)
 			break;
 	}
 	if (csv->text.failed)
 		return ipf_error_memory(err);
-	for (size_t i = 0, begin = 0; i < csv->count; begin = csv->ends[i++])
-		csv->fields[i] = (struct slice){csv->text.data ? csv->text.data + begin : "", csv->ends[i] - begin};
+	for (size_t i = 0; csv->text.len && i < csv->count; i++)
+		if (csv->in_text[i])
+			csv->fields[i].data = csv->text.data + csv->in_text[i] - 1;
 	return 1;
+}
+
+static int64_t newlines(const char *text, size_t len)
+{
+	int64_t count = 0;
+	for (const char *end = text + len; (text = memchr(text, '\n', (size_t)(end - text))); text++)
+		count++;
+	return count;
 }
 
 int csv_next(struct csv *csv, struct ipf_error *err)
 {
 	for (;;) {
 		size_t len;
-		int got = row_length(csv, &len, err);
+		struct row_scan scan;
+		int got = row_length(csv, &scan, &len, err);
 		if (got <= 0)
 			return got;
 		const char *text = byte_window_at(csv->window);
 		csv->window->begin += len;
 		csv->line = csv->next_line;
-		for (size_t i = 0; i < len; i++)
-			csv->next_line += text[i] == '\n';
+		csv->next_line += scan.has_quotes ? newlines(text, len) : text[len - 1] == '\n';
 		if (len > 0 && text[len - 1] == '\n')
 			len--;
 		if (len > 0 && text[len - 1] == '\r')
@@ -170,8 +219,9 @@ static char separator_of(const char *text, size_t len)
 static int find_header(struct csv *csv, size_t *len, struct ipf_error *err)
 {
 	static const char bom[] = "\xef\xbb\xbf";
+	struct row_scan scan;
 	int got;
-	for (bool first = true; (got = row_length(csv, len, err)) == 1; first = false) {
+	for (bool first = true; (got = row_length(csv, &scan, len, err)) == 1; first = false) {
 		const char *text = byte_window_at(csv->window);
 		if (first && *len >= 3 && memcmp(text, bom, 3) == 0) {
 			csv->window->begin += 3;

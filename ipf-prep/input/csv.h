@@ -5,7 +5,7 @@
  *     csv_begin(&csv, &window);
  *     if (csv_header(&csv, &err) != 1) …
  *     int column = csv_column(&csv, "TIMESTAMP");
- *     while ((got = csv_next(&csv, &err)) == 1) … csv.fields[column] …    // valid until the next call
+ *     while ((got = csv_next(&csv, &err)) == 1) … csv.fields[column] …    // valid until the window is used again
  *     csv_release(&csv);
  */
 #ifndef PREP_CSV_H
@@ -22,8 +22,8 @@ struct csv {
 	size_t count, cap;
 	int64_t line;       /* on which the row begins, from 1 */
 	int64_t next_line;  /* on which the next row begins */
-	struct buffer text; /* the fields of the row, unquoted */
-	size_t *ends;       /* where each field ends in `text` */
+	struct buffer text; /* those fields of the row that have quotes within */
+	size_t *in_text;    /* of each field: where it begins in `text`, plus 1; 0: it stands in the window */
 	char **columns;     /* the names in the header */
 	bool *used;         /* of each column: was it looked up? */
 	size_t column_count;

@@ -2,6 +2,7 @@
 #include "shape/request_class.h"
 
 #include "absent.h"
+#include "digits.h"
 #include "json/jout.h"
 #include "draft/draft_rng.h"
 #include "text_hash.h"
@@ -453,6 +454,13 @@ static int64_t pick_wait(const struct trace_renderer *r, const struct draft *d, 
 
 /* ---- the line ---- */
 
+/* Nearly every request has one. */
+static void put_number(struct buffer *name, uint64_t number)
+{
+	char room[DIGITS_MOST], *end = room + sizeof room, *at = digits_before(end, number);
+	buffer_append(name, at, (size_t)(end - at));
+}
+
 /* NUMBER[.PART] or the name in the data; with ~COPY for a copy. */
 static void unit_name(const struct draft *d, struct slice own, struct buffer *name)
 {
@@ -460,7 +468,7 @@ static void unit_name(const struct draft *d, struct slice own, struct buffer *na
 	if (own.data)
 		buffer_slice(name, own);
 	else
-		buffer_format(name, "%lld", (long long)d->number);
+		put_number(name, (uint64_t)d->number);
 	if (!own.data && d->part)
 		buffer_format(name, ".%lld", (long long)d->part);
 	if (d->copy)
@@ -496,13 +504,13 @@ static struct slice parents_of_copy(struct trace_renderer *r, const struct draft
 
 static void write_names(struct trace_renderer *r, const struct draft *d, size_t turn, struct trace_request *out)
 {
-	struct buffer name = {0};
+	struct buffer *name = &r->name;
 	const struct draft_request *request = &d->requests[turn];
-	request_name(d, turn, &name);
-	out->id = quoted(&r->id, buffer_all(&name));
+	request_name(d, turn, name);
+	out->id = quoted(&r->id, buffer_all(name));
 	if (d->chain || d->count > 1 || d->session.data) {
-		unit_name(d, d->session, &name);
-		out->session = quoted(&r->session, buffer_all(&name));
+		unit_name(d, d->session, name);
+		out->session = quoted(&r->session, buffer_all(name));
 		out->turn = d->turn + (int64_t)turn;
 	}
 	out->parents = d->copy && request->after.data ? parents_of_copy(r, d, request->after) : request->after;
@@ -511,14 +519,13 @@ static void write_names(struct trace_renderer *r, const struct draft *d, size_t 
 		buffer_clear(&r->parents);
 		jout_begin_list(&w);
 		for (size_t i = 0; i < request->parent_count; i++) {
-			request_name(d, (size_t)request->parents[i], &name);
-			jout_string(&w, buffer_all(&name));
+			request_name(d, (size_t)request->parents[i], name);
+			jout_string(&w, buffer_all(name));
 		}
 		jout_end_list(&w);
 		out->parents = buffer_all(&r->parents);
 	}
-	r->work.failed |= name.failed || r->parents.failed;
-	buffer_release(&name);
+	r->work.failed |= name->failed || r->parents.failed;
 }
 
 static struct slice write_tags(struct trace_renderer *r, const struct draft_request *request)

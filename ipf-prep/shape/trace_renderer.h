@@ -34,7 +34,8 @@ struct trace_renderer {
 	struct jdoc tags_document; /* scratch */
 	struct buffer *prefixes;   /* one for each prefix; made when first used */
 	/* the fields of the request at hand, as JSON */
-	struct buffer messages, id, session, model, answer, blocks, parents, tags, class_tags, class_body, scope, query;
+	struct buffer messages, name, id, session, model, answer, blocks, parents, tags, class_tags, class_body, scope,
+		query;
 };
 
 /* `media` may be NULL. */
