@@ -1,7 +1,7 @@
 #!/bin/bash
 # How fast is a large ShareGPT-layout array read, and in how much memory? The baseline is `jq -c '.[]'` on the same file, which only
 # takes it apart; ipf-prep also counts its tokens and writes the trace, compressed. PREP_MB sets the size. Then text that is made, CSV
-# without text, and with IPF_TOKENIZERS what a model's tokenizer costs: counted ShareGPT, and a trace with shared blocks filled to the token.
+# without text, both and JSON Lines against DuckDB on one thread (a PYTHON with duckdb), recorded blocks anonymized, and with IPF_TOKENIZERS what a model's tokenizer costs: counted ShareGPT, and a trace with shared blocks filled to the token.
 set -eu
 
 megabytes=${PREP_MB:-500}
@@ -132,6 +132,74 @@ awk -v OFS='\t' -v s="$taken_fit" -v b="$taken" -v n="$rows" 'BEGIN {
 }'
 fit_memory=$(peak_memory ipf-prep fit azure azure.csv -q -o azure.json)
 awk -v OFS='\t' -v m="$fit_memory" 'BEGIN { print "its peak memory", m " MiB", "-", "-", "< 32 MiB", (m < 32) ? "met" : "missed" }'
+
+# Against DuckDB, in turn: it reads the same file and writes its rows as JSON Lines; its time is that of the statement alone. ipf-prep is measured
+# from start to end: it also checks texts, counts their tokens, hashes their beginnings for prefix reuse, and takes SHA-256 of what it reads and
+# writes, but leaves answers out of the trace. Both write uncompressed, or both zstd's frames. Processor time, which a busy machine changes less.
+python=${PYTHON:-python3}
+duckdb=
+if "$python" -c 'import duckdb' 2>/dev/null; then duckdb=1; else
+	echo "no duckdb in $python (PYTHON): nothing is compared with DuckDB" >&2
+fi
+TIMEFORMAT='%U %S'
+cpu() { { time "$@"; } 2>&1 | awk '{ printf "%.3f\n", $1 + $2 }'; }
+texts=${PREP_TEXTS:-100000} # about 1.9 kB each
+awk -v n="$texts" 'BEGIN {
+	srand(11)
+	m = split("the of and to in is that for it with as was on are be this by from or at not have which an your all will can there their about " \
+		"who get when make like time just know take people into year good some could them see other than then now look only come its over", word, " ")
+	for (k = 0; k < 4000; k++)
+		for (w = 60 + int(rand() * 240); w; w--)
+			text[k] = text[k] word[1 + int(rand() * m)] (w % 17 == 0 ? ".\\n" : w % 23 == 0 ? " \\\"caf\303\251\\\" " : " ")
+	for (i = 0; i < n; i++)
+		printf "{\"id\": \"chat-%08d\", \"prompt\": \"%s\", \"response\": \"%s\", \"model\": \"m%d\"}\n", i, text[int(rand() * 4000)],
+			text[int(rand() * 4000)], i % 7
+}' >texts.jsonl
+# The same as CSV: escapes become quotes and line ends.
+sed -e 's/^{"id": "\(.*\)", "prompt": "\(.*\)", "response": "\(.*\)", "model": "\(.*\)"}$/"\1","\2","\3",\4/' -e 's/\\"/""/g' -e 's/\\n/\n/g' texts.jsonl |
+	sed '1i id,prompt,response,model' >texts.csv
+awk -v n="$((texts / 2))" 'BEGIN {
+	for (i = 0; i < n; i++) printf "{\"timestamp\": %d, \"input_length\": 12032, \"output_length\": 300, \"hash_ids\": [0,%s]}\n", i * 3, ids(i) }
+	function ids(i, s, k) { s = i * 23 + 1; for (k = 2; k <= 23; k++) s = s "," i * 23 + k; return s }' >rows.jsonl
+
+against() { # WHAT GOAL SQL-SOURCE COMMAND…
+	local what=$1 goal=$2 source=$3 ours=() theirs=()
+	shift 3
+	[ -n "$duckdb" ] || return 0
+	for ((i = 0; i < rounds; i++)); do
+		theirs+=("$("$python" -I "$BENCH/duckdb_copy.py" "COPY (SELECT * FROM $source) TO 'duckdb.jsonl' (FORMAT json$packed)")")
+		ours+=("$(cpu "$@")")
+	done
+	awk -v OFS='\t' -v what="$what" -v goal="$goal" -v o="$(printf '%s\n' "${ours[@]}" | median)" -v t="$(printf '%s\n' "${theirs[@]}" | median)" 'BEGIN {
+		print what, sprintf("%.2f s CPU", o), sprintf("%.2f s DuckDB, one thread", t), sprintf("%.2f", t / o), goal == "-" ? "-" : "> " goal,
+			goal == "-" ? "-" : (t / o > goal) ? "met" : "missed"
+	}'
+}
+packed=
+columns=(--field id=id --field prompt=prompt --field output=response)
+json="read_json('texts.jsonl', format='newline_delimited')"
+against "jsonl, $(($(stat -c %s texts.jsonl) / 1000000)) MB of texts" 1 "$json" ipf-prep jsonl texts.jsonl -q -o texts.trace
+packed=", COMPRESSION zstd"
+against "the same, both compressed" 1 "$json" ipf-prep jsonl texts.jsonl -q -o texts.trace.zst
+packed=
+against "csv, the same texts" 1 "read_csv('texts.csv')" ipf-prep csv texts.csv "${columns[@]}" -q -o texts.trace
+against "azure, CSV to lengths" 1 "read_csv('azure.csv')" ipf-prep azure azure.csv --prompt none -q -o azure.trace
+against "mooncake, rows with blocks" - "read_json('rows.jsonl', format='newline_delimited')" ipf-prep mooncake rows.jsonl --prompt none -q -o rows.trace
+
+# Recorded blocks without their ids, against reading alone: of the rows, and of a trace of them.
+anonymized() { # WHAT SOURCE FILE
+	local read=() made=()
+	for ((i = 0; i < rounds; i++)); do
+		read+=("$(cpu ipf-prep "$2" "$3" --prompt none -q -o /dev/null)")
+		made+=("$(cpu ipf-prep anonymize "$2" "$3" -q -o /dev/null)")
+	done
+	awk -v OFS='\t' -v what="$1" -v r="$(printf '%s\n' "${read[@]}" | median)" -v m="$(printf '%s\n' "${made[@]}" | median)" 'BEGIN {
+		print what, sprintf("%.2f s CPU", m), sprintf("%.2f s read", r), sprintf("%.2f", r / m), "> 0.5", (r / m > 0.5) ? "met" : "missed"
+	}'
+}
+ipf-prep mooncake rows.jsonl --prompt none -q -o rows.trace
+anonymized "recorded blocks anonymized" mooncake rows.jsonl
+anonymized "a trace of them anonymized" trace rows.trace
 
 # With a tokenizer of a model.
 tokenizer=
