@@ -29,13 +29,17 @@ size_t utf8_character(const char *text, size_t left)
 	return len;
 }
 
+#define HIGH_BITS UINT64_C(0x8080808080808080)
+
 bool utf8_valid(const char *text, size_t len, size_t *good)
 {
 	const unsigned char *s = (const unsigned char *)text;
 	size_t i = 0;
 	while (i < len) {
-		uint64_t eight;
-		while (i + 8 <= len && (memcpy(&eight, s + i, 8), (eight & UINT64_C(0x8080808080808080)) == 0))
+		uint64_t words[4];
+		while (i + 32 <= len && (memcpy(words, s + i, 32), !((words[0] | words[1] | words[2] | words[3]) & HIGH_BITS)))
+			i += 32;
+		while (i + 8 <= len && (memcpy(words, s + i, 8), !(words[0] & HIGH_BITS)))
 			i += 8;
 		if (i == len)
 			break;

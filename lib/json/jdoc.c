@@ -423,11 +423,6 @@ jdoc_id jdoc_key_of(const struct jdoc *j, jdoc_id node)
 	return parent < node && node < j->count && j->nodes[parent].type == JDOC_MAP ? node - 1 : JDOC_NONE;
 }
 
-jdoc_id jdoc_get(const struct jdoc *j, jdoc_id map, const char *key)
-{
-	return jdoc_member(j, map, slice_of(key));
-}
-
 jdoc_id jdoc_at(const struct jdoc *j, jdoc_id list, uint32_t index)
 {
 	if (jdoc_type_of(j, list) != JDOC_LIST || index >= jdoc_count(j, list))

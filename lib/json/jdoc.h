@@ -99,9 +99,12 @@ static inline enum jdoc_type jdoc_type_of(const struct jdoc *j, jdoc_id node)
 {
 	return node < j->count ? (enum jdoc_type)j->nodes[node].type : JDOC_NULL;
 }
-/* The value of a map's member; JDOC_NONE if it is absent or `map` is not a map. */
-jdoc_id jdoc_get(const struct jdoc *j, jdoc_id map, const char *key);
-jdoc_id jdoc_member(const struct jdoc *j, jdoc_id map, struct slice key); /* the same; a NUL must follow the key */
+/* The value of a map's member; JDOC_NONE if it is absent or `map` is not a map. A NUL must follow the key. */
+jdoc_id jdoc_member(const struct jdoc *j, jdoc_id map, struct slice key);
+static inline jdoc_id jdoc_get(const struct jdoc *j, jdoc_id map, const char *key)
+{
+	return jdoc_member(j, map, (struct slice){key, strlen(key)}); /* the length of a literal is known here */
+}
 jdoc_id jdoc_at(const struct jdoc *j, jdoc_id list, uint32_t index);
 /* The key of a map's member; JDOC_NONE if the node is none. */
 jdoc_id jdoc_key_of(const struct jdoc *j, jdoc_id node);

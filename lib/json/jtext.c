@@ -4,11 +4,92 @@
 #include "utf8.h"
 
 #include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 static bool is_plain(char c)
 {
 	return (unsigned char)c >= 0x20 && (unsigned char)c < 0x80 && c != '"' && c != '\\';
 }
+
+/* ---- sixteen bytes at a time ---- */
+
+#ifdef __SSE2__
+/* A bit for each byte, as quoted_word() below has them for eight bytes. */
+struct marks16 {
+	unsigned backslash, after; /* after: the byte before is a backslash */
+	unsigned stop, ends; /* stop: anything but ASCII and the escapes \"; ends: the same, but for what is not ASCII */
+};
+
+static inline struct marks16 marks16(__m128i bytes, unsigned pending)
+{
+	struct marks16 m;
+	unsigned quote = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('"')));
+	m.backslash = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('\\')));
+	m.after = (m.backslash << 1 | pending) & 0xffff;
+	m.ends = quote ^ m.after;
+	/* as signed numbers, control characters and bytes that are not ASCII are below a space */
+	m.stop = m.ends | (unsigned)_mm_movemask_epi8(_mm_cmplt_epi8(bytes, _mm_set1_epi8(' ')));
+	return m;
+}
+
+/* Skips ASCII and the escapes \", up to the last bytes. */
+static const char *skip_blocks(const char *at, const char *end, bool *escaped)
+{
+	unsigned pending = 0;
+	for (; end - at >= 16; at += 16) {
+		struct marks16 m = marks16(_mm_loadu_si128((const void *)at), pending);
+		if (m.stop) {
+			unsigned first = (unsigned)__builtin_ctz(m.stop);
+			*escaped |= (m.backslash & ((1U << first) - 1)) != 0;
+			return at + first - (m.after >> first & 1);
+		}
+		*escaped |= m.backslash != 0;
+		pending = m.backslash >> 15;
+	}
+	return at - pending;
+}
+
+/* Copies the same without the backslashes; of a text that was checked, also bytes that are not ASCII. What follows a
+ * backslash is written again, one byte further to the front, and with it up to 15 bytes behind the output, which has
+ * at least as much room as the input has bytes. */
+static void copy_blocks(char **to, const char **at, const char *end, bool checked)
+{
+	char *out = *to;
+	const char *in = *at;
+	unsigned pending = 0, stop = 0;
+	while (!stop && end - in >= 32) {
+		__m128i bytes = _mm_loadu_si128((const void *)in);
+		struct marks16 m = marks16(bytes, pending);
+		stop = checked ? m.ends : m.stop;
+		unsigned len = stop ? (unsigned)__builtin_ctz(stop) : 16;
+		if (stop && (m.after >> len & 1) && len-- == 0) /* another escape, whose backslash is of the block before */
+			break;
+		_mm_storeu_si128((void *)out, bytes);
+		for (unsigned drop = m.backslash & ((1U << len) - 1); drop; drop &= drop - 1, out--) {
+			unsigned first = (unsigned)__builtin_ctz(drop);
+			_mm_storeu_si128((void *)(out + first), _mm_loadu_si128((const void *)(in + first + 1)));
+		}
+		in += len;
+		out += len;
+		pending = stop ? 0 : m.backslash >> 15;
+	}
+	*to = out;
+	*at = in - pending;
+}
+#else
+static const char *skip_blocks(const char *at, const char *end, bool *escaped)
+{
+	(void)end, (void)escaped;
+	return at;
+}
+
+static void copy_blocks(char **to, const char **at, const char *end, bool checked)
+{
+	(void)to, (void)at, (void)end, (void)checked;
+}
+#endif
 
 /* ---- checking ---- */
 
@@ -104,7 +185,7 @@ const char *jtext_check(const char **at, const char *end, bool *escaped)
 {
 	*escaped = false;
 	for (;;) {
-		*at = plain_run(*at, end);
+		*at = plain_run(skip_blocks(*at, end, escaped), end);
 		if (*at < end && **at == '\\') {
 			*escaped = true;
 			*at = quoted_run(*at, end);
@@ -235,8 +316,11 @@ size_t jtext_decode(char *to, const char *at, const char *end)
 {
 	char *begin = to;
 	for (;;) {
-		copy_quoted(&to, &at, end);
-		copy_plain(&to, &at, end);
+		copy_blocks(&to, &at, end, true);
+		if (at == end || *at != '\\') {
+			copy_quoted(&to, &at, end);
+			copy_plain(&to, &at, end);
+		}
 		if (at == end)
 			return (size_t)(to - begin);
 		to = put_escape(to, &at, end);
@@ -246,6 +330,7 @@ size_t jtext_decode(char *to, const char *at, const char *end)
 const char *jtext_read(const char **at, const char *end, char **to)
 {
 	for (;;) {
+		copy_blocks(to, at, end, false);
 		copy_quoted(to, at, end);
 		while (*at < end && is_plain(**at))
 			*(*to)++ = *(*at)++;
