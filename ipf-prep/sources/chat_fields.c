@@ -54,6 +54,32 @@ static struct slice calls_text(struct draft *d, const struct jdoc *j, jdoc_id me
 	return all;
 }
 
+/* Is it a part of a message whose content is null? Rows of Parquet have {"type": "image", "text": null} where a column
+ * has the image, and it is added from there. */
+static bool is_null_part(const struct jdoc *j, jdoc_id node)
+{
+	bool typed = false, null = true;
+	for (struct jdoc_each e = jdoc_each(j, jdoc_type_of(j, node) == JDOC_MAP ? node : JDOC_NONE); jdoc_step(&e);) {
+		bool type = jdoc_text_is(j, e.key, "type");
+		typed |= type;
+		null &= type || jdoc_is_null(j, e.value);
+	}
+	return typed && null && jdoc_count(j, node) > 1;
+}
+
+/* Are its parts texts, and others whose content is null and elsewhere in the record? Then it is a text with media. */
+static bool has_media_elsewhere(const struct jdoc *j, jdoc_id content)
+{
+	bool found = false;
+	for (struct jdoc_each e = jdoc_each(j, jdoc_type_of(j, content) == JDOC_LIST ? content : JDOC_NONE); jdoc_step(&e);) {
+		if (is_null_part(j, e.value))
+			found = true;
+		else if (!jdoc_text_is(j, jdoc_get(j, e.value, "type"), "text"))
+			return false;
+	}
+	return found;
+}
+
 /* `answered`: the last message may be the answer. */
 static int add_messages(struct draft *d, const struct jdoc *j, jdoc_id list, const char *name, bool answered,
                         struct ipf_error *err)
@@ -86,7 +112,7 @@ static int add_messages(struct draft *d, const struct jdoc *j, jdoc_id list, con
 			return 0;
 		/* Parts with a "value" are not known to any chat API: only their text is passed on. */
 		bool values = jdoc_get(j, jdoc_at(j, content, 0), "value") != JDOC_NONE;
-		if (values && known_role(j, role))
+		if ((values || has_media_elsewhere(j, content)) && known_role(j, role))
 			continue;
 		/* A known role with a text can be shaped; anything else is kept verbatim. */
 		if (jdoc_count(j, e.value) != 2 || jdoc_type_of(j, content) != JDOC_TEXT || !known_role(j, role))
@@ -173,7 +199,7 @@ static void write_without_nulls(const struct jdoc *j, jdoc_id node, struct jout 
 	else
 		jout_begin_list(w);
 	for (struct jdoc_each e = jdoc_each(j, node); jdoc_step(&e);) {
-		if (map && jdoc_is_null(j, e.value))
+		if (map ? jdoc_is_null(j, e.value) : is_null_part(j, e.value))
 			continue;
 		if (map) {
 			jout_value(w, jdoc_raw(j, e.key));
