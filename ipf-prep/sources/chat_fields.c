@@ -71,7 +71,8 @@ static bool is_null_part(const struct jdoc *j, jdoc_id node)
 static bool has_media_elsewhere(const struct jdoc *j, jdoc_id content)
 {
 	bool found = false;
-	for (struct jdoc_each e = jdoc_each(j, jdoc_type_of(j, content) == JDOC_LIST ? content : JDOC_NONE); jdoc_step(&e);) {
+	for (struct jdoc_each e = jdoc_each(j, jdoc_type_of(j, content) == JDOC_LIST ? content : JDOC_NONE);
+	     jdoc_step(&e);) {
 		if (is_null_part(j, e.value))
 			found = true;
 		else if (!jdoc_text_is(j, jdoc_get(j, e.value, "type"), "text"))

@@ -100,11 +100,13 @@ static int begin_file(void *state, const struct csv *csv, struct ipf_error *err)
 	r->columns = NULL;
 	if (!csv)
 		return 0;
-	r->columns = calloc(r->fields->count + 1, sizeof *r->columns);
+	r->columns = calloc(r->fields->count + r->fields->tag_count + 1, sizeof *r->columns);
 	if (!r->columns)
 		return ipf_error_memory(err);
 	for (size_t i = 0; i < r->fields->count; i++)
 		r->columns[i] = column_at(csv, &r->fields->mappings[i].place);
+	for (size_t i = 0; i < r->fields->tag_count; i++)
+		r->columns[r->fields->count + i] = column_at(csv, &r->fields->tags[i].mapping.place);
 	return check_columns(r, csv, err);
 }
 

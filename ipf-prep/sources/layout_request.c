@@ -305,17 +305,18 @@ int layout_outcome(const struct layout_view *v, struct draft *d, bool *failed, i
                    struct ipf_error *err)
 {
 	enum { CLIENT_CLOSED_REQUEST = 499 }; /* nginx's own */
-	const struct mapping *m;
-	struct ipf_error other = {0}; /* a status that is no number says nothing */
-	int64_t code = 0, duration_ns = 0;
-	jdoc_id completed = view_find(v, FIELD_COMPLETED, &m);
 	const uint64_t outcome = FIELD_BIT(FIELD_STATUS) | FIELD_BIT(FIELD_CANCELED) | FIELD_BIT(FIELD_COMPLETED);
+	const struct mapping *m;
+	int64_t code = 0, duration_ns = 0;
 	*hang_up_ns = 0;
 	*failed = false;
 	if (!(v->fields->present & outcome))
 		return 0;
-	if (view_tokens(v, FIELD_STATUS, &code, &other) <= 0)
+	if (view_tokens(v, FIELD_STATUS, &code, err) <= 0) {
+		ipf_error_clear(err); /* a status that is no number says nothing */
 		code = 0;
+	}
+	jdoc_id completed = view_find(v, FIELD_COMPLETED, &m);
 	int canceled = view_flag(v, FIELD_CANCELED, err);
 	bool left = code == CLIENT_CLOSED_REQUEST || canceled == 1 || (jdoc_text_is(v->j, completed, "") && code < 400);
 	if (canceled < 0)

@@ -25,12 +25,16 @@ static bool says_none(const struct mapping *m, const struct jdoc *j, jdoc_id nod
 	return false;
 }
 
+/* The value of a row of CSV, by the number of the mapping, or that of the tag after them. */
+static jdoc_id column_value(const struct layout_view *v, size_t i)
+{
+	return v->columns[i] < 0 ? JDOC_NONE : jdoc_used(v->j, csv_json_node(v->columns[i]));
+}
+
 jdoc_id view_at(const struct layout_view *v, const struct mapping *m)
 {
-	if (v->columns) {
-		int32_t column = v->columns[m - v->fields->mappings];
-		return column < 0 ? JDOC_NONE : jdoc_used(v->j, csv_json_node(column));
-	}
+	if (v->columns)
+		return column_value(v, (size_t)(m - v->fields->mappings));
 	if (m->place.outer)
 		return place_find(&m->place, v->j, v->record);
 	if (m->place.first && !(m->place.first & v->bits))
@@ -182,7 +186,6 @@ int view_time(const struct layout_view *v, enum field field, struct draft *d, in
 	const struct mapping *m;
 	jdoc_id node = view_find(v, field, &m);
 	bool duration = field == FIELD_WAIT || field == FIELD_WAIT_AFTER || field == FIELD_DURATION;
-	struct ipf_error wrong = {0};
 	enum jdoc_type type = jdoc_type_of(v->j, node);
 	if (node == JDOC_NONE || is_empty(v->j, node))
 		return 0;
@@ -190,9 +193,9 @@ int view_time(const struct layout_view *v, enum field field, struct draft *d, in
 	    (duration ? time_from_number : time_of_number)(digits_of(v->j, node), m->unit_ns, ns) == 0 &&
 	    (!duration || *ns >= 0))
 		return 1;
-	if (!duration && type == JDOC_TEXT && time_parse(draft_text(d, v->j, node), ns, &wrong) == 0 &&
-	    time_is_possible(*ns))
+	if (!duration && type == JDOC_TEXT && time_parse(draft_text(d, v->j, node), ns, err) == 0 && time_is_possible(*ns))
 		return 1;
+	ipf_error_clear(err);
 	return jdoc_expected(v->j, node, m->place.shown,
 	                     duration ? "a number of 0 or more" : "a number or a time such as 2023-11-16T18:15:46Z", err);
 }
@@ -220,29 +223,47 @@ static bool is_number(struct slice text)
 	       time_from_number(text, 1000000, &ignored) == 0;
 }
 
+/* The node of a tag's value; JDOC_NONE if it has none. */
+static jdoc_id tag_value(const struct layout_view *v, size_t i)
+{
+	const struct mapping *m = &v->fields->tags[i].mapping;
+	jdoc_id node;
+	if (v->columns)
+		node = column_value(v, v->fields->count + i);
+	else
+		node = place_find(&m->place, v->j, m->place.outer ? v->record : v->node);
+	enum jdoc_type type = jdoc_type_of(v->j, node);
+	return (type != JDOC_TEXT && type != JDOC_NUMBER) || is_empty(v->j, node) || says_none(m, v->j, node) ? JDOC_NONE
+	                                                                                                      : node;
+}
+
+static void put_tag(const struct layout_view *v, const char *name, jdoc_id node, struct draft *d, struct jout *w)
+{
+	jout_string(w, slice_of(name));
+	buffer_byte(w->out, ':');
+	w->comma = false;
+	if (v->csv && is_number(digits_of(v->j, node)))
+		jout_value(w, digits_of(v->j, node));
+	else if (jdoc_type_of(v->j, node) == JDOC_TEXT)
+		jout_string(w, draft_text(d, v->j, node));
+	else
+		jout_value(w, jdoc_raw(v->j, node));
+}
+
 struct slice view_tags(const struct layout_view *v, struct draft *d)
 {
 	struct buffer out = {0};
 	struct jout w = {.out = &out};
-	if (v->fields->tag_count == 0)
-		return (struct slice){0};
-	jout_begin_map(&w);
 	for (size_t i = 0; i < v->fields->tag_count; i++) {
-		const struct layout_tag *tag = &v->fields->tags[i];
-		jdoc_id node = place_find(&tag->mapping.place, v->j, tag->mapping.place.outer ? v->record : v->node);
-		enum jdoc_type type = jdoc_type_of(v->j, node);
-		if ((type != JDOC_TEXT && type != JDOC_NUMBER) || is_empty(v->j, node) || says_none(&tag->mapping, v->j, node))
+		jdoc_id node = tag_value(v, i);
+		if (node == JDOC_NONE)
 			continue;
-		jout_string(&w, slice_of(tag->name));
-		buffer_byte(&out, ':');
-		w.comma = false;
-		if (v->csv && is_number(digits_of(v->j, node)))
-			jout_value(&w, digits_of(v->j, node));
-		else if (type == JDOC_TEXT)
-			jout_string(&w, draft_text(d, v->j, node));
-		else
-			jout_value(&w, jdoc_raw(v->j, node));
+		if (out.len == 0)
+			jout_begin_map(&w);
+		put_tag(v, v->fields->tags[i].name, node, d, &w);
 	}
+	if (out.len == 0)
+		return (struct slice){0};
 	jout_end_map(&w);
 	return tags_written(d, &out);
 }

@@ -18,7 +18,8 @@ struct layout_view {
 	uint64_t bits;          /* of the members of the node */
 	int64_t column;         /* the node is an object of lists: the index in each; -1: it is not */
 	bool csv;               /* all values are texts */
-	const int32_t *columns; /* of a row of CSV: the column of each mapping, -1: there is none; NULL: not known */
+	const int32_t *columns; /* of a row of CSV: the column of each mapping and then of each tag, -1: there is none;
+	                           NULL: not known */
 };
 
 struct layout_view layout_view(const struct layout_fields *fields, const struct jdoc *j, jdoc_id node, jdoc_id record);

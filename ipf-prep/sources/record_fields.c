@@ -175,7 +175,6 @@ int time_of_number(struct slice number, int64_t unit_ns, int64_t *ns)
 int field_time(const struct jdoc *j, jdoc_id map, const char *key, int64_t unit_ns, int64_t *ns, struct ipf_error *err)
 {
 	jdoc_id node = jdoc_get(j, map, key);
-	struct ipf_error ignored = {0};
 	char space[256];
 	if (jdoc_is_null(j, node) || (jdoc_type_of(j, node) == JDOC_TEXT && jdoc_text_empty(j, node)))
 		return 0;
@@ -184,9 +183,10 @@ int field_time(const struct jdoc *j, jdoc_id map, const char *key, int64_t unit_
 	if (jdoc_type_of(j, node) == JDOC_TEXT) {
 		struct slice text = short_text(j, node, space, sizeof space);
 		if (text.data &&
-		    (time_of_number(text, unit_ns, ns) == 0 || (time_parse(text, ns, &ignored) == 0 && time_is_possible(*ns))))
+		    (time_of_number(text, unit_ns, ns) == 0 || (time_parse(text, ns, err) == 0 && time_is_possible(*ns))))
 			return 1;
 	}
+	ipf_error_clear(err); /* of time_parse() */
 	return jdoc_expected(j, node, key, "a number or a time such as 2023-11-16T18:15:46Z", err);
 }
 
