@@ -98,6 +98,7 @@ static struct fire_options run_options(const struct calibration_run *c)
 	o.history = HISTORY_RECORDED;
 	o.timestamps = c->kernel_timestamps ? TIMESTAMPS_KERNEL : TIMESTAMPS_USER;
 	o.calibration = "none";
+	o.force = true; /* each run replaces the records of the one before */
 	o.first_token_timeout_ns = o.wait_ready_ns = 0;
 	o.calibrate = o.exact_output = o.no_stream = o.insecure = false;
 	return o;

@@ -4,6 +4,7 @@
 export IPF_REPORT_FULL=1 # all sections of the text
 . "$TESTS/fixture.sh"
 export XDG_STATE_HOME=$PWD/state TMPDIR=$PWD
+unset IPF_FIRE_FORCE # as for a user: each of its runs replaces the records of the one before
 kept=state/ipf/calibration.json
 shape=events=4,first=5ms,gap=5ms,for=100ms
 
@@ -29,7 +30,7 @@ is "$(find . -name '*ipf-calibrate*')" "" "nothing is left behind"
 server_start
 ipf-prep sharegpt "$ROOT/examples/chat.json" --output-tokens 8 -n 10 -q -o chat.trace
 ipf-sched constant:rate=50,n=10 -t chat.trace -o chat.sched
-fire() { run ipf-fire -u "$URL" -m sim -t chat.trace chat.sched -o chat.records "$@"; }
+fire() { run ipf-fire --force -u "$URL" -m sim -t chat.trace chat.sched -o chat.records "$@"; }
 fire
 is "$(head -1 chat.records | jq -c .calibration)" "$(jq -c . $kept)" "it stands in the header of later records"
 ipf-collect -q chat.records -o chat.results
