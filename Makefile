@@ -29,7 +29,7 @@ SHARED_FILES := $(wildcard share/ipf/*.mk share/ipf/*.sh)
 SCHEMAS  := $(wildcard share/ipf/schema/*.json)
 # NAME.in is a page to which a program adds what it knows: it is in $(BUILD)/man.
 pages_made := $(addprefix $(BUILD)/man/,$(notdir $(basename $(wildcard ipf-*/*.in))))
-MANUALS  := $(wildcard ipf-*/*.[15] tests/sim/*.1 lib/*/*.[35] lib/*.7) $(pages_made)
+MANUALS  := $(wildcard ipf-*/*.[15] tests/sim/*.1 lib/*/*.[35] lib/*.[17]) $(pages_made)
 HEADERS  := $(wildcard lib/public/ipf/*.h)
 # What of examples is used where it is installed: dashboards, and programs that read results.
 INSTALLED_EXAMPLES := $(wildcard examples/grafana/*.json examples/grafana/*.md examples/library/*)
@@ -99,7 +99,7 @@ libraries := $(addprefix $(BUILD)/library/,$(soname) libipf.a)
 .SECONDARY:
 .SUFFIXES:
 
-all: $(addprefix $(BUILD)/bin/,$(PROGRAMS)) $(libraries) $(pages_made) ## build everything (the default)
+all: $(addprefix $(BUILD)/bin/,$(PROGRAMS) ipf) $(libraries) $(pages_made) ## build everything (the default)
 
 # ---- lib ------------------------------------------------------------------------------------------------------------
 sources_in  = $(sort $(shell find $(1) -name "*.c"))
@@ -212,6 +212,10 @@ $(BUILD)/flags:
 FORCE:
 
 -include $(shell test -d $(BUILD) && find $(BUILD) -path $(BUILD)/deb -prune -o -type f -name '*.d' -print)
+
+# The launcher finds the makefiles from there.
+$(BUILD)/bin/ipf: share/ipf/ipf
+	$(Q)mkdir -p $(@D) && cp $< $@
 
 # ---- libipf ---------------------------------------------------------------------------------------------------------
 # Rooms of lib and of the programs behind the headers of lib/public/ipf. They are taken from archives, so that only what is
@@ -461,7 +465,7 @@ check-packages: ## make packages and bundle, install and run them in bare system
 install: all ## install programs, library, makefiles, dashboards, manual pages and completions under $(DESTDIR)$(prefix)
 	install -d $(addprefix $(DESTDIR),$(bindir) $(addprefix $(mandir)/,man1 man3 man5 man7) \
 		$(includedir)/ipf $(libdir)/pkgconfig $(sharedir)/schema $(sharedir)/grafana $(sharedir)/library $(completions) $(zshcompletions) $(fishcompletions))
-	install -m 755 $(addprefix $(BUILD)/bin/,$(PROGRAMS)) $(DESTDIR)$(bindir)
+	install -m 755 $(addprefix $(BUILD)/bin/,$(PROGRAMS) ipf) $(DESTDIR)$(bindir)
 	for m in $(MANUALS); do install -m 644 $$m $(DESTDIR)$(mandir)/man$${m##*.}; done
 	install -m 644 $(SHARED_FILES) $(DESTDIR)$(sharedir)
 	install -m 644 $(SCHEMAS) $(DESTDIR)$(sharedir)/schema
@@ -472,14 +476,14 @@ install: all ## install programs, library, makefiles, dashboards, manual pages a
 	install -m 644 $(BUILD)/library/libipf.a $(DESTDIR)$(libdir)
 	sed -e 's|@prefix@|$(prefix)|; s|@libdir@|$(libdir)|; s|@includedir@|$(includedir)|; s|@version@|$(VERSION)|' \
 		-e 's|@packages@|$(pkgs_library)|' lib/public/ipf.pc.in > $(DESTDIR)$(libdir)/pkgconfig/ipf.pc
-	for p in $(PROGRAMS); do \
+	for p in $(PROGRAMS) ipf; do \
 		$(BUILD)/bin/$$p --completion bash > $(DESTDIR)$(completions)/$$p && \
 		$(BUILD)/bin/$$p --completion zsh > $(DESTDIR)$(zshcompletions)/_$$p && \
 		$(BUILD)/bin/$$p --completion fish > $(DESTDIR)$(fishcompletions)/$$p.fish || exit 1; done
 
 uninstall: ## remove what `make install` installed
-	rm -f $(addprefix $(DESTDIR)$(bindir)/,$(PROGRAMS)) $(addprefix $(DESTDIR)$(completions)/,$(PROGRAMS)) \
-		$(addprefix $(DESTDIR)$(zshcompletions)/_,$(PROGRAMS)) $(addsuffix .fish,$(addprefix $(DESTDIR)$(fishcompletions)/,$(PROGRAMS)))
+	rm -f $(addprefix $(DESTDIR)$(bindir)/,$(PROGRAMS) ipf) $(addprefix $(DESTDIR)$(completions)/,$(PROGRAMS) ipf) \
+		$(addprefix $(DESTDIR)$(zshcompletions)/_,$(PROGRAMS) ipf) $(addsuffix .fish,$(addprefix $(DESTDIR)$(fishcompletions)/,$(PROGRAMS) ipf))
 	for m in $(MANUALS); do rm -f $(DESTDIR)$(mandir)/man$${m##*.}/$${m##*/}; done
 	rm -f $(addprefix $(DESTDIR)$(sharedir)/,$(notdir $(SHARED_FILES)) $(SCHEMAS:share/ipf/%=%) $(INSTALLED_EXAMPLES:examples/%=%))
 	rm -f $(addprefix $(DESTDIR)$(includedir)/ipf/,$(notdir $(HEADERS))) $(DESTDIR)$(libdir)/pkgconfig/ipf.pc \

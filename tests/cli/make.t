@@ -44,7 +44,7 @@ touch lib/api/apis/openai-chat.json
 build
 contains "$(cat "$OUT")" "lib/api/api_builtin.c" "a changed API descriptor is compiled in again"
 run make -n CFLAGS="-O0 -DOTHER" V=1
-is "$(grep -c -e ' -c -o ' "$OUT")" "$(find lib ipf-* tests/sim .build/lib .build/ipf-report -name '*.c' | wc -l)" \
+is "$(grep -c -e ' -c -o ' "$OUT")" "$(find lib ipf-* tests/sim .build/lib .build/ipf-report .build/ipf-prep -name '*.c' | wc -l)" \
 	"other flags rebuild everything"
 run make -n SANITIZE=address
 contains "$(cat "$OUT")" ".build/address/bin/ipf-fire" "a sanitized build has a folder of its own"

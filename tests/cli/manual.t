@@ -54,7 +54,7 @@ for command in "ipf-prep fit" "ipf-prep stat" "ipf-prep tokenize" "ipf-prep anon
 done
 
 if command -v mandoc >/dev/null; then
-	for page in "$ROOT"/ipf-*/*.[15] "$ROOT"/tests/sim/*.1 "$ROOT"/lib/*/*.[35] "$ROOT"/lib/*.7 "$BUILD"/man/*; do
+	for page in "$ROOT"/ipf-*/*.[15] "$ROOT"/tests/sim/*.1 "$ROOT"/lib/*/*.[35] "$ROOT"/lib/*.[17] "$BUILD"/man/*; do
 		run mandoc -T lint -W warning "$page"
 		is "$(cat "$OUT" "$ERR")" "" "mandoc has nothing to say about $(basename "$page")"
 	done
@@ -64,7 +64,7 @@ fi
 
 # As Debian's man shows them, too: nothing that cannot be broken into lines, no quotation inside another.
 if command -v groff >/dev/null; then
-	for page in "$ROOT"/ipf-*/*.[15] "$ROOT"/tests/sim/*.1 "$ROOT"/lib/*/*.[35] "$ROOT"/lib/*.7 "$BUILD"/man/*; do
+	for page in "$ROOT"/ipf-*/*.[15] "$ROOT"/tests/sim/*.1 "$ROOT"/lib/*/*.[35] "$ROOT"/lib/*.[17] "$BUILD"/man/*; do
 		run groff -mdoc -Tutf8 -rLL=78n "$page"
 		is "$(head -3 "$ERR")" "" "groff has nothing to say about $(basename "$page")"
 		# shellcheck disable=SC1112 # they are meant
@@ -75,10 +75,10 @@ else
 fi
 
 # A command that does not fit a line of 80 columns has to say where it goes on, or cannot be copied from the page.
-is "$(grep -nE '^\.Dl .{68,}' "$ROOT"/ipf-*/*.[15] "$ROOT"/tests/sim/*.1 "$ROOT"/lib/*/*.[35] "$ROOT"/lib/*.7 "$BUILD"/man/*)" "" "no command is broken by the page's width"
+is "$(grep -nE '^\.Dl .{68,}' "$ROOT"/ipf-*/*.[15] "$ROOT"/tests/sim/*.1 "$ROOT"/lib/*/*.[35] "$ROOT"/lib/*.[17] "$BUILD"/man/*)" "" "no command is broken by the page's width"
 
 # Cross references lead to pages that exist.
-for page in "$ROOT"/ipf-*/*.[15] "$ROOT"/tests/sim/*.1 "$ROOT"/lib/*/*.[35] "$ROOT"/lib/*.7 "$BUILD"/man/*; do
+for page in "$ROOT"/ipf-*/*.[15] "$ROOT"/tests/sim/*.1 "$ROOT"/lib/*/*.[35] "$ROOT"/lib/*.[17] "$BUILD"/man/*; do
 	sed -n 's/^\.Xr \(ipf[a-z_-]*\) \([0-9]\).*/\1.\2/p' "$page"
 done | sort -u >references
 while read -r reference; do
