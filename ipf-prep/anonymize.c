@@ -107,6 +107,7 @@ static const struct option_spec specs[] = {
       "keep requests that arrive at least TIME after the start of the trace"),
 	O(OPTION_DURATION, 0, "to", "TIME", prep.to_ns,
       "keep requests that arrive less than TIME after the start of the trace"),
+	MEMORY_OPTION(struct anonymize_options, prep.memory),
 
 	OPTION_HEADING("Common options"),
 	OUTPUT_OPTION(struct anonymize_options, prep.common),

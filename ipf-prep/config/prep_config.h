@@ -88,7 +88,8 @@ struct prep_config {
 	struct media_options media;
 	const char *media_file, *media_root; /* NULL: by the names of the output and of the data */
 	enum on_error on_error;
-	bool strict; /* end with status 3 if records or members were left out */
+	int64_t memory; /* 0: the default */
+	bool strict;    /* end with status 3 if records or members were left out */
 	struct string_list fields;
 
 	/* ---- what they select; set by prep_config_open ---- */
@@ -114,6 +115,16 @@ struct prep_config {
 			.message = IPF_ABSENT                                                                                      \
 		}                                                                                                              \
 	}
+
+/* The row of --memory, whose value is in force as soon as it is parsed (memory_limit.h). */
+#define MEMORY_OPTION(type_, member_)                                                                                  \
+	{                                                                                                                  \
+		.kind = OPTION_PARSED, .name = "memory", .argument = "SIZE", .offset = offsetof(type_, member_),               \
+		.help = "take at most about SIZE of memory, and keep the rest of the data in temporary files (default: a "     \
+				"quarter of the machine's memory, at least 256MiB)",                                                   \
+		.parse = prep_config_parse_memory, .unshaping = true                                                           \
+	}
+int prep_config_parse_memory(const char *value, void *variable, struct ipf_error *err);
 
 /* Its options are those of a struct prep_config. */
 extern const struct program prep_program;

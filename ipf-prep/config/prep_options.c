@@ -1,11 +1,14 @@
 #include "config/prep_config.h"
 
 #include "cli/units.h"
+#include "memory_limit.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define SALT_MAX 255
+#define SALT_MAX     255
+#define MEMORY_LEAST INT64_C(1000)
+#define MEMORY_MOST  INT64_C(64000000000000)
 
 /* ---- parsers of values ---- */
 
@@ -51,6 +54,17 @@ static int parse_scale(const char *value, void *variable, struct ipf_error *err)
 	return parse_number(value, scale, &ignored) == 0 && *scale > 0 && *scale <= 1e6
 	           ? 0
 	           : ipf_error_set(err, IPF_USAGE, "expected a number above 0 and at most 1000000, got \"%s\"", value);
+}
+
+int prep_config_parse_memory(const char *value, void *variable, struct ipf_error *err)
+{
+	int64_t *bytes = variable;
+	if (parse_size(value, bytes, err) < 0)
+		return -1;
+	if (*bytes < MEMORY_LEAST || *bytes > MEMORY_MOST)
+		return ipf_error_set(err, IPF_USAGE, "expected a size from 1kB to 64TB, got \"%s\"", value);
+	memory_limit_set((size_t)*bytes);
+	return 0;
 }
 
 static int parse_salt(const char *value, void *variable, struct ipf_error *err)
@@ -133,7 +147,6 @@ const char *const prompt_form_names[] = {
 	OPTION_PARSED_BY(letter_, name_, argument_, struct prep_config, member_, parse_, help_)
 #define CHOICE(name_, argument_, member_, choices_, help_)                                                             \
 	OPTION_CHOICE_OF(0, name_, argument_, struct prep_config, member_, choices_, help_)
-
 static const struct option_spec specs[] = {
 	OPTION_HEADING("Selecting requests"),
 	PARSED(
@@ -142,7 +155,7 @@ static const struct option_spec specs[] = {
 		"1000)"),
 	PARSED(0, "sessions", "N", max_sessions, parse_positive,
            "write at most N sessions; a request without a session counts as one"),
-	O(OPTION_FLAG, 0, "shuffle", NULL, shuffle, "write the requests or sessions in random order; holds them in memory"),
+	O(OPTION_FLAG, 0, "shuffle", NULL, shuffle, "write the requests or sessions in random order"),
 	CHOICE("sample", "with|without", sample, sample_names,
            "draw the -n requests or --sessions at random, with or without replacement"),
 	CHOICE("preset", "NAME", preset, preset_names,
@@ -257,6 +270,7 @@ static const struct option_spec specs[] = {
       "jsonl, csv and auto: read field NAME from this place of a record, or from the column or member of this name "
       "(repeatable)"),
 	CHOICE("on-error", "skip|stop", on_error, on_error_names, "skip bad records (default), or stop at the first one"),
+	MEMORY_OPTION(struct prep_config, memory),
 	O(OPTION_FLAG, 0, "strict", NULL, strict,
       "end with status 3 if a record or a member that looks like part of a request is left out"),
 	COMMON_OPTIONS(struct prep_config, common),
@@ -324,6 +338,7 @@ static const struct option_spec fit_specs[] = {
 	O(OPTION_LIST, 0, "field", "NAME=/POINTER", fields,
       "jsonl, csv and auto: read field NAME from this place of a record (repeatable)"),
 	CHOICE("on-error", "skip|stop", on_error, on_error_names, "skip bad records (default), or stop at the first one"),
+	MEMORY_OPTION(struct prep_config, memory),
 	O(OPTION_FLAG, 0, "strict", NULL, strict,
       "end with status 3 if a record or a member that looks like part of a request is left out"),
 	OPTION_UNSHAPING(OPTION_FILE, 'o', "output", "FILE", struct prep_config, common.output,

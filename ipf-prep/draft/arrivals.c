@@ -1,153 +1,191 @@
 #include "draft/arrivals.h"
 
 #include "absent.h"
-#include "clock.h"
+#include "draft/draft_record.h"
+#include "sort/sort_key.h"
 #include "stats/rng.h"
 
-#include <math.h>
-#include <stdlib.h>
-
-/* ---- coarse timestamps ---- */
-
-struct recorded_time {
-	int64_t *at_ns;
-	int64_t recorded_ns;
-	size_t index;
+/* Numbers in ascending order, each with a second one. */
+struct number_list {
+	struct record_sorter sorter;
+	struct buffer key;
 };
 
-static int by_timestamp(const void *a, const void *b)
+static int add_number(struct number_list *list, int64_t number, int64_t with, struct ipf_error *err)
 {
-	const struct recorded_time *x = a, *y = b;
-	if (x->recorded_ns != y->recorded_ns)
-		return x->recorded_ns < y->recorded_ns ? -1 : 1;
-	return x->index < y->index ? -1 : x->index > y->index;
+	int64_t record[] = {number, with};
+	buffer_clear(&list->key);
+	sort_key_number(&list->key, number);
+	return list->key.failed ? ipf_error_memory(err)
+	                        : record_sorter_add(&list->sorter, buffer_all(&list->key),
+	                                            (struct slice){(const char *)record, sizeof record}, err);
 }
 
-static int by_value(const void *a, const void *b)
+static int next_number(struct number_list *list, int64_t *number, int64_t *with, struct ipf_error *err)
 {
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-	return x < y ? -1 : x > y;
-}
-
-/* The median distance between distinct successive timestamps; 0 if there are none. `space` is for `count` numbers. */
-static int64_t median_step(const struct recorded_time *timestamps, size_t count, int64_t *space)
-{
-	size_t steps = 0;
-	for (size_t i = 1; i < count; i++)
-		if (timestamps[i].recorded_ns > timestamps[i - 1].recorded_ns)
-			space[steps++] = timestamps[i].recorded_ns - timestamps[i - 1].recorded_ns;
-	if (steps == 0)
-		return 0;
-	qsort(space, steps, sizeof *space, by_value);
-	return space[steps / 2];
-}
-
-/* Moves the sorted arrivals. `space` is for `count` numbers. */
-static void spread(struct recorded_time *timestamps, size_t count, int64_t *space, uint64_t seed)
-{
-	int64_t median = median_step(timestamps, count, space);
-	struct rng rng;
-	rng_init(&rng, seed, "dequantise", 0);
-	for (size_t i = 0; i < count;) {
-		size_t end = i;
-		while (end < count && timestamps[end].recorded_ns == timestamps[i].recorded_ns)
-			end++;
-		int64_t step = end < count ? timestamps[end].recorded_ns - timestamps[i].recorded_ns : median;
-		step = step < median ? step : median;
-		for (size_t k = i; k < end; k++)
-			space[k] = step > 0 ? (int64_t)rng_below(&rng, (uint64_t)step) : 0;
-		qsort(space + i, end - i, sizeof *space, by_value);
-		for (size_t k = i; k < end; k++)
-			*timestamps[k].at_ns += space[k];
-		i = end;
+	const struct sorted_record *record;
+	int got = record_sorter_next(&list->sorter, &record, err);
+	if (got > 0) {
+		memcpy(number, sorted_record_bytes(record).data, sizeof *number);
+		memcpy(with, sorted_record_bytes(record).data + sizeof *number, sizeof *with);
 	}
+	return got;
 }
 
-int arrivals_dequantise(struct reorder *h, uint64_t seed)
+static void release_numbers(struct number_list *list)
 {
-	size_t count = 0, at = 0;
-	for (size_t i = 0; i < reorder_count(h); i++)
-		count += reorder_draft(h, i)->count;
-	struct recorded_time *timestamps = calloc(count + 1, sizeof *timestamps);
-	int64_t *space = calloc(count + 1, sizeof *space);
-	for (size_t i = 0; timestamps && space && i < reorder_count(h); i++) {
-		struct draft *d = reorder_draft(h, i);
-		for (size_t k = 0; k < d->count; k++)
-			if (d->requests[k].at_ns != IPF_ABSENT) {
-				timestamps[at] = (struct recorded_time){&d->requests[k].at_ns, d->requests[k].at_ns, at};
-				at++;
-			}
-	}
-	int status = timestamps && space ? 0 : -1;
-	if (status == 0 && at > 0) {
-		qsort(timestamps, at, sizeof *timestamps, by_timestamp);
-		spread(timestamps, at, space, seed);
-		reorder_update_times(h);
-	}
-	free(timestamps);
-	free(space);
+	record_sorter_release(&list->sorter);
+	buffer_release(&list->key);
+}
+
+/* ---- drafts ---- */
+
+int arrivals_add(struct record_sorter *drafts, const struct draft *d, struct ipf_error *err)
+{
+	struct buffer record = {0};
+	draft_record_write(d, &record);
+	int status = record.failed ? ipf_error_memory(err)
+	                           : record_sorter_add(drafts, (struct slice){0}, buffer_all(&record), err);
+	buffer_release(&record);
 	return status;
 }
 
-/* ---- scaling ---- */
-
-static int by_arrival(const void *a, const void *b)
+/* Lists the timestamps, each with its index in the order of the data. */
+static int list_timestamps(struct record_sorter *drafts, struct number_list *timestamps, struct draft *d,
+                           struct ipf_error *err)
 {
-	const struct scaled_group *x = a, *y = b;
-	if (x->at_ns != y->at_ns)
-		return x->at_ns < y->at_ns ? -1 : 1;
-	if (x->group != y->group)
-		return x->group < y->group ? -1 : 1;
-	return x->copy < y->copy ? -1 : x->copy > y->copy;
-}
-
-static int64_t arrival(const struct draft_group *group)
-{
-	return group->drafts[0]->requests[0].at_ns;
-}
-
-/* The largest distance between the arrivals of a copy and its original. */
-static int64_t window_ns(const struct draft_group *groups, size_t count)
-{
-	int64_t first = INT64_MAX, last = INT64_MIN, least = 30 * NS_PER_S;
-	for (size_t i = 0; i < count; i++) {
-		int64_t at_ns = arrival(&groups[i]);
-		if (at_ns == IPF_ABSENT)
-			continue;
-		first = at_ns < first ? at_ns : first;
-		last = at_ns > last ? at_ns : last;
+	const struct sorted_record *record;
+	int64_t index = 0;
+	int got = record_sorter_sort(drafts, err);
+	while (got == 0 && (got = record_sorter_next(drafts, &record, err)) > 0) {
+		draft_record_read(d, sorted_record_bytes(record));
+		got = d->failed ? ipf_error_memory(err) : 0;
+		for (size_t k = 0; k < d->count && got == 0; k++)
+			if (d->requests[k].at_ns != IPF_ABSENT)
+				got = add_number(timestamps, d->requests[k].at_ns, index++, err);
 	}
-	if (last <= first)
-		return least;
-	int64_t gaps = (last - first) / (int64_t)count * 10;
-	return gaps > least ? gaps : least;
+	return got;
 }
 
-struct scaled_group *arrivals_scale(const struct draft_group *groups, size_t count, double factor, int64_t from_ns,
-                                    uint64_t seed, size_t *scaled)
+/* Hands the drafts over with their moves, which are in the order of the data. */
+static int hand_over(struct record_sorter *drafts, struct number_list *moves, struct draft *d, struct reorder *to,
+                     struct ipf_error *err)
 {
-	double most = (double)count * ceil(factor) + 1;
-	struct scaled_group *list = most < 1e12 ? calloc((size_t)most, sizeof *list) : NULL;
-	int64_t window = window_ns(groups, count);
-	*scaled = 0;
-	for (size_t i = 0; list && i < count; i++) {
-		const struct draft *d = groups[i].drafts[0];
-		struct rng rng;
-		rng_init(&rng, seed, "scale", (uint64_t)d->number + (uint64_t)d->part * UINT64_C(0x9e3779b97f4a7c15));
-		int64_t copies = (int64_t)floor(factor) + (rng_uniform(&rng) < factor - floor(factor)),
-				at_ns = arrival(&groups[i]);
-		for (int64_t k = 0; k < copies; k++) {
-			struct scaled_group s = {.group = i, .copy = k, .at_ns = at_ns};
-			if (k > 0 && at_ns != IPF_ABSENT) {
-				s.shift_ns = (int64_t)rng_below(&rng, 2 * (uint64_t)window) - window;
-				if (at_ns + s.shift_ns < from_ns)
-					s.shift_ns = -s.shift_ns;
-				s.at_ns += s.shift_ns;
-			}
-			list[(*scaled)++] = s;
+	const struct sorted_record *record;
+	int got = record_sorter_sort(drafts, err);
+	while (got == 0 && (got = record_sorter_next(drafts, &record, err)) > 0) {
+		int64_t index, move_ns;
+		draft_record_read(d, sorted_record_bytes(record));
+		if (d->failed)
+			return ipf_error_memory(err);
+		for (size_t k = 0; k < d->count; k++) {
+			if (d->requests[k].at_ns == IPF_ABSENT)
+				continue;
+			if (next_number(moves, &index, &move_ns, err) <= 0)
+				return -1;
+			d->requests[k].at_ns += move_ns;
 		}
+		got = reorder_add(to, d, err);
 	}
-	if (list && *scaled)
-		qsort(list, *scaled, sizeof *list, by_arrival);
-	return list;
+	return got;
+}
+
+/* ---- moves ---- */
+
+/* The median distance between distinct successive timestamps; 0 if there are none. */
+static int find_median(struct number_list *timestamps, int64_t *median, struct ipf_error *err)
+{
+	struct number_list steps = {0};
+	int64_t at_ns, before_ns = 0, index;
+	bool first = true;
+	int got = record_sorter_sort(&timestamps->sorter, err);
+	while (got == 0 && (got = next_number(timestamps, &at_ns, &index, err)) > 0) {
+		got = !first && at_ns > before_ns ? add_number(&steps, at_ns - before_ns, 0, err) : 0;
+		before_ns = at_ns;
+		first = false;
+	}
+	*median = 0;
+	if (got == 0)
+		got = record_sorter_sort(&steps.sorter, err);
+	for (uint64_t left = steps.sorter.records / 2 + 1; got == 0 && left > 0; left--)
+		got = next_number(&steps, median, &index, err) < 0 ? -1 : 0;
+	release_numbers(&steps);
+	return got;
+}
+
+/* Draws a move for each of the `count` requests of a timestamp, behind those of all timestamps before. */
+static int draw_moves(struct rng *rng, int64_t at_ns, int64_t step_ns, int64_t count, struct record_sorter *moves,
+                      struct ipf_error *err)
+{
+	struct buffer key = {0};
+	int status = 0;
+	for (; count > 0 && status == 0; count--) {
+		int64_t move_ns = step_ns > 0 ? (int64_t)rng_below(rng, (uint64_t)step_ns) : 0;
+		buffer_clear(&key);
+		sort_key_number(&key, at_ns);
+		sort_key_number(&key, move_ns);
+		status = key.failed ? ipf_error_memory(err)
+		                    : record_sorter_add(moves, buffer_all(&key),
+		                                        (struct slice){(const char *)&move_ns, sizeof move_ns}, err);
+	}
+	buffer_release(&key);
+	return status;
+}
+
+static int draw_all_moves(struct number_list *timestamps, int64_t median, uint64_t seed, struct record_sorter *moves,
+                          struct ipf_error *err)
+{
+	struct rng rng;
+	int64_t at_ns = 0, next_ns = 0, index, count = 0;
+	rng_init(&rng, seed, "dequantise", 0);
+	int got = record_sorter_sort(&timestamps->sorter, err);
+	while (got == 0 && (got = next_number(timestamps, &next_ns, &index, err)) > 0) {
+		got = 0;
+		if (count > 0 && next_ns > at_ns) {
+			int64_t step_ns = next_ns - at_ns < median ? next_ns - at_ns : median;
+			got = draw_moves(&rng, at_ns, step_ns, count, moves, err);
+			count = 0;
+		}
+		at_ns = next_ns;
+		count++;
+	}
+	return got < 0 ? -1 : draw_moves(&rng, at_ns, median, count, moves, err);
+}
+
+/* Timestamps and moves are in the same order: brings the moves into that of the data. */
+static int assign_moves(struct number_list *timestamps, struct record_sorter *moves, struct number_list *assigned,
+                        struct ipf_error *err)
+{
+	const struct sorted_record *record;
+	int64_t at_ns, index, move_ns;
+	int got = record_sorter_sort(&timestamps->sorter, err) < 0 ? -1 : record_sorter_sort(moves, err);
+	while (got == 0 && (got = next_number(timestamps, &at_ns, &index, err)) > 0) {
+		if (record_sorter_next(moves, &record, err) <= 0)
+			return -1;
+		memcpy(&move_ns, sorted_record_bytes(record).data, sizeof move_ns);
+		got = add_number(assigned, index, move_ns, err);
+	}
+	return got < 0 ? -1 : record_sorter_sort(&assigned->sorter, err);
+}
+
+int arrivals_dequantise(struct record_sorter *drafts, uint64_t seed, struct reorder *to, struct ipf_error *err)
+{
+	struct number_list timestamps = {0}, assigned = {0};
+	struct record_sorter moves = {0};
+	struct draft d = {0};
+	int64_t median;
+	int status = list_timestamps(drafts, &timestamps, &d, err);
+	if (status == 0)
+		status = find_median(&timestamps, &median, err);
+	if (status == 0)
+		status = draw_all_moves(&timestamps, median, seed, &moves, err);
+	if (status == 0)
+		status = assign_moves(&timestamps, &moves, &assigned, err);
+	release_numbers(&timestamps);
+	record_sorter_release(&moves);
+	if (status == 0)
+		status = hand_over(drafts, &assigned, &d, to, err);
+	release_numbers(&assigned);
+	draft_release(&d);
+	return status;
 }

@@ -1,186 +1,199 @@
 #include "draft/reorder.h"
 
 #include "absent.h"
-#include "text_hash.h"
+#include "draft/draft_record.h"
+#include "sort/sort_key.h"
 
-#include <stdlib.h>
-#include <string.h>
+#define NO_ARRIVAL INT64_MAX
 
-struct held_draft {
-	struct draft *draft;
-	int64_t at_ns;       /* of its first request; INT64_MAX if not known */
-	int64_t group_at_ns; /* the session's first arrival */
-	size_t group;        /* index of the session's first item */
-	size_t index;        /* in the order of adding */
-	bool timed;          /* every request of the session has an arrival */
+/* Before a draft: in `members` what it brings to its session, in `sorted` its place. */
+struct member {
+	int64_t at_ns, index, requests;
+};
+struct place {
+	int64_t group; /* the index of its first draft */
+	struct unit unit;
+};
+/* A session. */
+struct session {
+	int64_t at_ns; /* the first arrival */
+	int64_t timed; /* 1: every draft has an arrival */
+	struct place place;
 };
 
 static int64_t first_arrival(const struct draft *d)
 {
-	return d->count && d->requests[0].at_ns != IPF_ABSENT ? d->requests[0].at_ns : INT64_MAX;
+	return d->count && d->requests[0].at_ns != IPF_ABSENT ? d->requests[0].at_ns : NO_ARRIVAL;
 }
 
-static uint32_t *find_slot(struct reorder *h, struct slice session)
+static int add_record(struct reorder *h, struct record_sorter *to, struct ipf_error *err)
 {
-	size_t at = (size_t)text_hash_mixed(session) & (h->slot_count - 1);
-	while (h->slots[at] && !slice_equal(h->items[h->slots[at] - 1].draft->session, session))
-		at = (at + 1) & (h->slot_count - 1);
-	return &h->slots[at];
+	return h->key.failed || h->record.failed ? ipf_error_memory(err)
+	                                         : record_sorter_add(to, buffer_all(&h->key), buffer_all(&h->record), err);
 }
 
-static int grow_slots(struct reorder *h)
+static int add_single(struct reorder *h, const struct draft *d, int64_t at_ns, int64_t index, struct ipf_error *err)
 {
-	if (h->sessions * 2 < h->slot_count)
-		return 0;
-	uint32_t *old = h->slots;
-	size_t old_count = h->slot_count;
-	h->slot_count = old_count ? old_count * 2 : 256;
-	h->slots = calloc(h->slot_count, sizeof *h->slots);
-	if (!h->slots) {
-		free(old);
-		h->slot_count = 0;
-		return -1;
-	}
-	for (size_t i = 0; i < old_count; i++)
-		if (old[i])
-			*find_slot(h, h->items[old[i] - 1].draft->session) = old[i];
-	free(old);
-	return 0;
+	struct place place = {.group = index, .unit = {.drafts = 1, .requests = (int64_t)d->count}};
+	sort_key_number(&h->key, at_ns);
+	sort_key_number(&h->key, index);
+	buffer_append(&h->record, &place, sizeof place);
+	draft_record_write(d, &h->record);
+	return add_record(h, &h->sorted, err);
 }
 
-int reorder_add(struct reorder *h, const struct draft *d)
+static int add_member(struct reorder *h, const struct draft *d, int64_t at_ns, int64_t index, struct ipf_error *err)
 {
-	if (h->count == h->cap) {
-		size_t cap = h->cap ? h->cap * 2 : 256;
-		struct held_draft *items = cap < UINT32_MAX ? reallocarray(h->items, cap, sizeof *items) : NULL;
-		if (!items)
-			return -1;
-		h->items = items;
-		h->cap = cap;
-	}
-	struct draft *copy = draft_clone(d);
-	if (!copy)
-		return -1;
-	size_t index = h->count++;
-	struct held_draft *item = &h->items[index];
-	int64_t at_ns = first_arrival(d);
-	*item = (struct held_draft){.draft = copy,
-	                            .at_ns = at_ns,
-	                            .group_at_ns = at_ns,
-	                            .group = index,
-	                            .index = index,
-	                            .timed = at_ns != INT64_MAX};
-	if (!d->session.data || d->chain)
-		return 0;
-	if (grow_slots(h) < 0)
-		return -1;
-	uint32_t *slot = find_slot(h, copy->session);
-	if (!*slot) {
-		*slot = (uint32_t)index + 1;
-		h->sessions++;
-		return 0;
-	}
-	struct held_draft *first = &h->items[*slot - 1];
-	item->group = *slot - 1;
-	first->timed &= item->timed;
-	if (at_ns < first->group_at_ns)
-		first->group_at_ns = at_ns;
-	return 0;
+	struct member member = {.at_ns = at_ns, .index = index, .requests = (int64_t)d->count};
+	sort_key_text(&h->key, d->session);
+	buffer_append(&h->record, &member, sizeof member);
+	draft_record_write(d, &h->record);
+	return add_record(h, &h->members, err);
 }
 
-int reorder_replace(struct reorder *h, size_t index, const struct draft *d)
+int reorder_add(struct reorder *h, const struct draft *d, struct ipf_error *err)
 {
-	struct draft *copy = draft_clone(d);
-	if (!copy)
-		return -1;
-	free(h->items[index].draft);
-	h->items[index].draft = copy;
-	return 0;
+	int64_t at_ns = first_arrival(d), index = h->drafts++;
+	h->first_ns = index == 0 || at_ns < h->first_ns ? at_ns : h->first_ns;
+	buffer_clear(&h->key);
+	buffer_clear(&h->record);
+	return d->session.data && !d->chain ? add_member(h, d, at_ns, index, err) : add_single(h, d, at_ns, index, err);
 }
 
-static int by_arrival(const void *a, const void *b)
+/* ---- sessions ---- */
+
+/* Does a record belong to the session of the one before? */
+static bool continues(struct reorder *h, const struct sorted_record *record, bool first)
 {
-	const struct held_draft *x = a, *y = b;
-	if (x->group_at_ns != y->group_at_ns)
-		return x->group_at_ns < y->group_at_ns ? -1 : 1;
-	if (x->group != y->group)
-		return x->group < y->group ? -1 : 1;
-	if (x->timed && x->at_ns != y->at_ns)
-		return x->at_ns < y->at_ns ? -1 : 1;
-	return x->index < y->index ? -1 : x->index > y->index;
+	struct slice key = sorted_record_key(record);
+	if (!first && slice_equal(key, buffer_all(&h->session)))
+		return true;
+	buffer_clear(&h->session);
+	buffer_slice(&h->session, key);
+	return false;
 }
 
-static void shift_arrivals(struct reorder *h, int64_t first)
+static int add_session(struct reorder *h, const struct session *session, struct ipf_error *err)
 {
-	for (size_t i = 0; i < h->count; i++) {
-		struct draft *d = h->items[i].draft;
-		for (size_t k = 0; k < d->count; k++)
-			if (d->requests[k].at_ns != IPF_ABSENT)
-				d->requests[k].at_ns -= first;
-	}
+	return record_sorter_add(&h->sessions, (struct slice){0}, (struct slice){(const char *)session, sizeof *session},
+	                         err);
 }
 
-int reorder_sort(struct reorder *h)
+/* Makes the list of sessions. */
+static int find_sessions(struct reorder *h, struct ipf_error *err)
 {
-	for (size_t i = 0; i < h->count; i++) {
-		struct held_draft *item = &h->items[i];
-		const struct held_draft *first = &h->items[item->group];
-		item->group_at_ns = first->group_at_ns;
-		item->timed = first->timed;
-	}
-	if (h->count)
-		qsort(h->items, h->count, sizeof *h->items, by_arrival);
-	h->groups = malloc((h->count + 1) * sizeof *h->groups);
-	h->drafts = malloc((h->count + 1) * sizeof *h->drafts);
-	if (!h->groups || !h->drafts)
-		return -1;
-	int64_t turn = 0;
-	for (size_t i = 0; i < h->count; i++) {
-		h->drafts[i] = h->items[i].draft;
-		if (i == 0 || h->items[i].group != h->items[i - 1].group) {
-			turn = 0;
-			h->groups[h->group_count++] = (struct draft_group){.drafts = &h->drafts[i]};
+	struct session session = {0};
+	const struct sorted_record *record;
+	struct member member;
+	int got;
+	while ((got = record_sorter_next(&h->members, &record, err)) > 0) {
+		bool first = session.place.unit.drafts == 0;
+		memcpy(&member, sorted_record_bytes(record).data, sizeof member);
+		if (!continues(h, record, first)) {
+			if (!first && add_session(h, &session, err) < 0)
+				return -1;
+			session = (struct session){.at_ns = NO_ARRIVAL, .timed = 1, .place = {.group = member.index}};
 		}
-		h->groups[h->group_count - 1].count++;
-		h->drafts[i]->turn = turn;
-		turn += (int64_t)h->drafts[i]->count;
+		session.at_ns = member.at_ns < session.at_ns ? member.at_ns : session.at_ns;
+		session.timed &= member.at_ns != NO_ARRIVAL;
+		session.place.unit.drafts++;
+		session.place.unit.requests += member.requests;
 	}
-	if (h->count && h->items[0].group_at_ns < 0)
-		shift_arrivals(h, h->items[0].group_at_ns);
-	return 0;
+	return got < 0 || (session.place.unit.drafts > 0 && add_session(h, &session, err) < 0) ? -1 : 0;
 }
 
-size_t reorder_count(const struct reorder *h)
+static int next_session(struct reorder *h, struct session *session, struct ipf_error *err)
 {
-	return h->count;
+	const struct sorted_record *record;
+	int got = record_sorter_next(&h->sessions, &record, err);
+	if (got > 0)
+		memcpy(session, sorted_record_bytes(record).data, sizeof *session);
+	return got;
 }
 
-struct draft *reorder_draft(const struct reorder *h, size_t index)
+/* Puts the drafts of sessions among all others. */
+static int place_members(struct reorder *h, struct ipf_error *err)
 {
-	return h->items[index].draft;
+	struct session session = {0};
+	const struct sorted_record *record;
+	struct member member;
+	uint64_t left = 0; /* of the session */
+	int got;
+	while ((got = record_sorter_next(&h->members, &record, err)) > 0) {
+		struct slice bytes = sorted_record_bytes(record);
+		memcpy(&member, bytes.data, sizeof member);
+		if (left == 0 && next_session(h, &session, err) <= 0)
+			return -1;
+		left = (left ? left : session.place.unit.drafts) - 1;
+		buffer_clear(&h->key);
+		buffer_clear(&h->record);
+		sort_key_number(&h->key, session.at_ns);
+		sort_key_number(&h->key, session.place.group);
+		sort_key_number(&h->key, session.timed ? member.at_ns : 0);
+		buffer_append(&h->record, &session.place, sizeof session.place);
+		buffer_append(&h->record, bytes.data + sizeof member, bytes.len - sizeof member);
+		if (add_record(h, &h->sorted, err) < 0)
+			return -1;
+	}
+	return got;
 }
 
-void reorder_update_times(struct reorder *h)
+int reorder_sort(struct reorder *h, struct ipf_error *err)
 {
-	for (size_t i = 0; i < h->count; i++) {
-		struct held_draft *item = &h->items[i];
-		item->at_ns = first_arrival(item->draft);
-		item->group_at_ns = item->at_ns;
-	}
-	for (size_t i = 0; i < h->count; i++) {
-		struct held_draft *first = &h->items[h->items[i].group];
-		if (h->items[i].at_ns < first->group_at_ns)
-			first->group_at_ns = h->items[i].at_ns;
-	}
+	int status = record_sorter_sort(&h->members, err);
+	if (status == 0)
+		status = find_sessions(h, err);
+	if (status == 0)
+		status = record_sorter_sort(&h->members, err);
+	if (status == 0)
+		status = record_sorter_sort(&h->sessions, err);
+	if (status == 0)
+		status = place_members(h, err);
+	record_sorter_release(&h->members);
+	record_sorter_release(&h->sessions);
+	h->group = -1;
+	return status == 0 ? record_sorter_sort(&h->sorted, err) : -1;
+}
+
+/* ---- reading ---- */
+
+/* Moves the arrivals of a draft to their final place. */
+static void shift_arrivals(const struct reorder *h, struct draft *d)
+{
+	int64_t shift_ns = h->first_ns - h->shift_ns < 0 ? h->first_ns : h->shift_ns;
+	for (size_t i = 0; i < d->count && shift_ns; i++)
+		if (d->requests[i].at_ns != IPF_ABSENT)
+			d->requests[i].at_ns -= shift_ns;
+}
+
+int reorder_next(struct reorder *h, struct unit *unit, struct draft *d, struct ipf_error *err)
+{
+	const struct sorted_record *record;
+	struct place place;
+	int got = record_sorter_next(&h->sorted, &record, err);
+	if (got <= 0)
+		return got;
+	struct slice bytes = sorted_record_bytes(record);
+	memcpy(&place, bytes.data, sizeof place);
+	draft_record_read(d, (struct slice){bytes.data + sizeof place, bytes.len - sizeof place});
+	if (d->failed)
+		return ipf_error_memory(err);
+	shift_arrivals(h, d);
+	h->turn = place.group == h->group ? h->turn : 0;
+	h->group = place.group;
+	d->turn = h->turn;
+	h->turn += (int64_t)d->count;
+	*unit = place.unit;
+	return 1;
 }
 
 void reorder_release(struct reorder *h)
 {
-	for (size_t i = 0; i < h->count; i++)
-		free(h->items[i].draft);
-	free(h->items);
-	free(h->slots);
-	free(h->groups);
-	free(h->drafts);
+	record_sorter_release(&h->members);
+	record_sorter_release(&h->sessions);
+	record_sorter_release(&h->sorted);
+	buffer_release(&h->key);
+	buffer_release(&h->record);
+	buffer_release(&h->session);
 	*h = (struct reorder){0};
 }

@@ -1,46 +1,47 @@
-/* Drafts held in memory and put in order: the requests of a session together, sessions by their first arrival.
+/* Puts drafts in order: the requests of a session together, sessions by their first arrival.
  *
  *     struct reorder h = {0};
- *     reorder_add(&h, &draft); …
- *     reorder_sort(&h);
- *     for (size_t i = 0; i < h.group_count; i++) … h.groups[i] …
+ *     reorder_add(&h, &draft, &err); …
+ *     reorder_sort(&h, &err);
+ *     while ((got = reorder_next(&h, &unit, &draft, &err)) > 0) …
  *     reorder_release(&h);
  *
- * A group is what is selected as a whole: a single request, a conversation, or the requests of one session.
+ * A unit is what is selected as a whole: a single request, a conversation, or the requests of one session. Memory is
+ * bounded (sort/record_sorter.h); so are the errors.
  */
 #ifndef PREP_REORDER_H
 #define PREP_REORDER_H
 
 #include "draft/draft.h"
+#include "sort/record_sorter.h"
 
-struct draft_group {
-	struct draft **drafts;
-	size_t count;
+/* What is known of a unit when its first draft comes. */
+struct unit {
+	uint64_t drafts;  /* in the unit, one after another */
+	int64_t requests; /* of all of them */
 };
 
+/* Zero-initialise. */
 struct reorder {
-	struct held_draft *items;
-	size_t count, cap;
-	uint32_t *slots; /* hash table of sessions by name: index of the first item, plus 1 */
-	size_t slot_count, sessions;
-	struct draft_group *groups; /* after reorder_sort */
-	size_t group_count;
-	struct draft **drafts;
+	struct record_sorter members;  /* drafts of sessions, by session */
+	struct record_sorter sessions; /* what is known of each, in the same order */
+	struct record_sorter sorted;   /* all drafts */
+	struct buffer key, record, session;
+	int64_t drafts;   /* that were added */
+	int64_t first_ns; /* the first arrival of a draft */
+	int64_t shift_ns; /* subtracted from all arrivals; set it before reading */
+	int64_t group;    /* of the draft that was read last, and its requests so far */
+	int64_t turn;
 };
 
-/* Adds a copy of the draft: 0, or -1 when out of memory. */
-int reorder_add(struct reorder *h, const struct draft *d);
-/* Replaces the draft that was the `index`th to be added, from 0: 0, or -1 when out of memory. */
-int reorder_replace(struct reorder *h, size_t index, const struct draft *d);
-/* The drafts in the order in which they were added; only before reorder_sort. */
-size_t reorder_count(const struct reorder *h);
-struct draft *reorder_draft(const struct reorder *h, size_t index);
-/* Call it after changing arrivals of drafts. */
-void reorder_update_times(struct reorder *h);
-/* Makes the groups. They are sorted by their first arrival; those without arrivals come last, as they were added.
- * Within a session, requests are sorted by arrival if all of them have one, else they stay as they were added. If the
- * first arrival is negative, all are shifted so that it is 0. 0, or -1 when out of memory. */
-int reorder_sort(struct reorder *h);
+/* Adds a copy of the draft. */
+int reorder_add(struct reorder *h, const struct draft *d, struct ipf_error *err);
+/* Sorts units by their first arrival; those without arrivals come last, as they were added. Within a session, requests
+ * are sorted by arrival if all of them have one, else they stay as they were added. If the first arrival is negative,
+ * all are shifted so that it is 0. */
+int reorder_sort(struct reorder *h, struct ipf_error *err);
+/* The next draft and its unit: 1, 0 at the end, -1. The draft borrows texts that are valid until the next call. */
+int reorder_next(struct reorder *h, struct unit *unit, struct draft *d, struct ipf_error *err);
 void reorder_release(struct reorder *h);
 
 #endif

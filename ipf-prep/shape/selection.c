@@ -1,9 +1,11 @@
 #include "shape/selection.h"
 
 #include "absent.h"
-#include "draft/arrivals.h"
 #include "clock.h"
-#include "draft/reorder.h"
+#include "draft/arrivals.h"
+#include "draft/draft_record.h"
+#include "draft/unit_draws.h"
+#include "sort/sort_key.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -18,11 +20,15 @@ struct selection {
 	struct trace_renderer *renderer;
 	struct selection_counts *counts;
 	struct rng order;
+	struct record_sorter drafts;    /* that are held for --dequantise */
+	struct record_sorter reservoir; /* by their place, the newest first */
 	struct reorder held;
+	struct draft draft;      /* of those that were held, the one at hand */
+	struct unit_list unit;   /* the unit at hand, if it has several drafts */
 	int64_t seen;            /* units that were offered to the reservoir */
 	int64_t requests, units; /* written */
-	bool written;            /* was the last unit written? */
 	int64_t last_at_ns;
+	int64_t earliest_ns; /* the least arrival of all that is held; INT64_MAX: none */
 	int64_t first_at_ns; /* of the data, from which arrivals count; IPF_ABSENT: not known yet */
 	struct progress *progress;
 };
@@ -62,27 +68,16 @@ static const char *excluded_by_length(const struct selection *s, struct draft *d
 	return NULL;
 }
 
-/* The same for a unit, which is kept or left out as a whole. Its time is that of its first request. */
-static const char *excluded(const struct selection *s, const struct draft_group *unit)
+/* The same for a draft with which a unit begins; its time is that of its first request. */
+static const char *excluded(const struct selection *s, struct draft *d)
 {
 	const struct prep_config *c = s->config;
-	int64_t at_ns = unit->drafts[0]->requests[0].at_ns;
+	int64_t at_ns = d->requests[0].at_ns;
 	if (at_ns != IPF_ABSENT && c->from_ns != IPF_ABSENT && at_ns < c->from_ns)
 		return "before --from";
 	if (at_ns != IPF_ABSENT && c->to_ns != IPF_ABSENT && at_ns >= c->to_ns)
 		return "not before --to";
-	const char *why = NULL;
-	for (size_t i = 0; i < unit->count && !why; i++)
-		why = excluded_by_length(s, unit->drafts[i]);
-	return why;
-}
-
-static int64_t unit_requests(const struct draft_group *unit)
-{
-	int64_t count = 0;
-	for (size_t i = 0; i < unit->count; i++)
-		count += (int64_t)unit->drafts[i]->count;
-	return count;
+	return excluded_by_length(s, d);
 }
 
 /* ---- writing ---- */
@@ -114,143 +109,188 @@ static void set_first(struct selection *s, int64_t at_ns)
 	s->counts->shift_ns = -s->first_at_ns;
 }
 
-/* Moves what is held, so that its first arrival is 0. */
-static void begin_at_first(struct selection *s)
-{
-	int64_t first = INT64_MAX;
-	for (size_t i = 0; i < reorder_count(&s->held); i++) {
-		const struct draft *d = reorder_draft(&s->held, i);
-		for (size_t k = 0; k < d->count; k++)
-			if (d->requests[k].at_ns != IPF_ABSENT && d->requests[k].at_ns < first)
-				first = d->requests[k].at_ns;
-	}
-	if (first == INT64_MAX)
-		return;
-	set_first(s, first);
-	if (s->first_at_ns == 0)
-		return;
-	for (size_t i = 0; i < reorder_count(&s->held); i++)
-		move_arrivals(reorder_draft(&s->held, i), -s->first_at_ns);
-	reorder_update_times(&s->held);
-}
-
-/* Writes a unit if it still fits. */
-static int write_unit(struct selection *s, const struct draft_group *unit, struct ipf_error *err)
+/* Decides whether a unit is still written, and counts it: all of its drafts follow. */
+static bool begin_unit(struct selection *s, int64_t requests)
 {
 	const struct prep_config *c = s->config;
-	int64_t requests = unit_requests(unit);
-	s->written = false;
 	bool full = enough(s), fits = c->max_requests == IPF_ABSENT || s->requests + requests <= c->max_requests;
 	if (full || !fits) {
 		if (!full)
 			selection_counts_too_long(s->counts, requests);
 		selection_counts_drop(s->counts, "beyond -n or --sessions", requests);
-		return 0;
+		return false;
 	}
-	for (size_t i = 0; i < unit->count; i++) {
-		struct draft *d = unit->drafts[i];
-		if (c->from_ns != IPF_ABSENT)
-			move_arrivals(d, -c->from_ns);
-		if (trace_renderer_write(s->renderer, d, err) < 0)
-			return -1;
-	}
-	s->written = true;
 	s->requests += requests;
 	s->units++;
 	s->counts->units++;
-	return 0;
+	return true;
+}
+
+static int write_draft(struct selection *s, struct draft *d, struct ipf_error *err)
+{
+	if (s->config->from_ns != IPF_ABSENT)
+		move_arrivals(d, -s->config->from_ns);
+	return trace_renderer_write(s->renderer, d, err);
 }
 
 /* ---- writing what is held ---- */
 
-static void shuffle(struct selection *s, struct draft_group *units, size_t count)
+/* Reads the next unit out of those that are held: 1, 0, -1. One of a single draft is in s->draft, any other in s->unit.
+ * *why: it is left out; else NULL. */
+static int next_unit(struct selection *s, struct unit *unit, const char **why, struct ipf_error *err)
 {
-	for (size_t i = count; i > 1; i--) {
-		size_t k = (size_t)rng_below(&s->order, i);
-		struct draft_group moved = units[i - 1];
-		units[i - 1] = units[k];
-		units[k] = moved;
+	int got = reorder_next(&s->held, unit, &s->draft, err);
+	if (got <= 0)
+		return got;
+	*why = s->config->hold_all ? excluded(s, &s->draft) : NULL;
+	if (unit->drafts == 1)
+		return 1;
+	unit_list_clear(&s->unit);
+	for (uint64_t left = unit->drafts;; left--) {
+		if (unit_list_add(&s->unit, (struct slice){0}, unit, &s->draft, err) < 0)
+			return -1;
+		if (left == 1)
+			break;
+		if (reorder_next(&s->held, unit, &s->draft, err) < 0)
+			return -1;
+		if (!*why && s->config->hold_all)
+			*why = excluded_by_length(s, &s->draft);
 	}
+	return unit_list_begin(&s->unit, err) < 0 ? -1 : 1;
 }
 
-/* Draws units with replacement until there are enough. */
-static int write_with_replacement(struct selection *s, struct draft_group *units, size_t count, struct ipf_error *err)
+/* Reads the next of its drafts into s->draft. */
+static int next_draft(struct selection *s, struct unit *unit, struct ipf_error *err)
+{
+	return unit->drafts == 1 ? 0 : unit_list_next(&s->unit, unit, &s->draft, err) < 0 ? -1 : 0;
+}
+
+static int write_in_order(struct selection *s, struct ipf_error *err)
+{
+	struct unit unit;
+	const char *why;
+	int64_t read = 0;
+	int got;
+	while ((got = next_unit(s, &unit, &why, err)) > 0) {
+		read += (int64_t)unit.drafts;
+		if (why)
+			selection_counts_drop(s->counts, why, unit.requests);
+		else if (begin_unit(s, unit.requests))
+			for (uint64_t i = 0; i < unit.drafts; i++)
+				if (next_draft(s, &unit, err) < 0 || write_draft(s, &s->draft, err) < 0)
+					return -1;
+		if (s->progress->on && progress_due(s->progress, clock_now()))
+			progress_show(s->progress, "%lld requests written, %.0f %%", (long long)s->requests,
+			              100.0 * (double)read / (double)s->held.drafts);
+	}
+	return got;
+}
+
+/* Lists the units that are not left out; returns how many there are in *count. */
+static int list_kept(struct selection *s, struct unit_list *kept, uint64_t *count, struct ipf_error *err)
+{
+	struct unit unit;
+	const char *why;
+	int got;
+	*count = 0;
+	while ((got = next_unit(s, &unit, &why, err)) > 0) {
+		if (why) {
+			selection_counts_drop(s->counts, why, unit.requests);
+			continue;
+		}
+		for (uint64_t i = 0; i < unit.drafts; i++)
+			if (next_draft(s, &unit, err) < 0 || unit_list_add(kept, (struct slice){0}, &unit, &s->draft, err) < 0)
+				return -1;
+		++*count;
+	}
+	return got;
+}
+
+static int draw(struct selection *s, struct unit_list *kept, uint64_t count, struct unit_list *drawn,
+                struct ipf_error *err)
 {
 	const struct prep_config *c = s->config;
-	while (count > 0 && !enough(s)) {
-		struct draft_group *unit = &units[rng_below(&s->order, count)];
-		if (c->max_requests != IPF_ABSENT && s->requests + unit_requests(unit) > c->max_requests) {
-			selection_counts_too_long(s->counts, unit_requests(unit));
-			break;
-		}
-		if (write_unit(s, unit, err) < 0)
-			return -1;
-		for (size_t i = 0; i < unit->count; i++)
-			unit->drafts[i]->copy++;
+	if (!isnan(c->scale)) {
+		const struct scaling scaling = {
+			.factor = c->scale, .from_ns = c->from_ns == IPF_ABSENT ? 0 : c->from_ns, .seed = c->common.seed};
+		return unit_draws_scale(kept, count, &scaling, drawn, err);
 	}
+	if (c->sample == SAMPLE_WITHOUT)
+		return unit_draws_shuffle(kept, count, &s->order, drawn, err);
+	struct draw_limits limits = {.requests = c->max_requests, .units = c->max_sessions};
+	if (unit_draws_replacing(kept, count, &limits, &s->order, drawn, err) < 0)
+		return -1;
+	if (limits.too_long)
+		selection_counts_too_long(s->counts, limits.too_long);
 	return 0;
 }
 
-/* Writes the units that remain and their copies, each at its own time. */
-static int write_scaled(struct selection *s, struct draft_group *units, size_t count, struct ipf_error *err)
+static int write_drawn(struct selection *s, struct unit_list *drawn, struct ipf_error *err)
 {
-	const struct prep_config *c = s->config;
-	size_t scaled;
-	struct scaled_group *list = arrivals_scale(units, count, c->scale, c->from_ns == IPF_ABSENT ? 0 : c->from_ns,
-	                                           c->common.seed, &scaled);
-	int status = list ? 0 : ipf_error_memory(err);
-	for (size_t i = 0; i < scaled && status == 0; i++) {
-		struct draft_group *unit = &units[list[i].group];
-		int64_t shift_ns = list[i].shift_ns;
-		for (size_t k = 0; k < unit->count; k++) {
-			unit->drafts[k]->copy = list[i].copy;
-			move_arrivals(unit->drafts[k], shift_ns);
+	struct unit unit;
+	uint64_t left = 0; /* of the unit at hand */
+	bool write = false;
+	int got = unit_list_begin(drawn, err);
+	while (got == 0 && (got = unit_list_next(drawn, &unit, &s->draft, err)) > 0) {
+		if (left == 0) {
+			write = begin_unit(s, unit.requests);
+			left = unit.drafts;
 		}
-		status = write_unit(s, unit, err);
-		/* write_unit has subtracted --from */
-		for (size_t k = 0; k < unit->count; k++)
-			move_arrivals(unit->drafts[k], (c->from_ns != IPF_ABSENT && s->written ? c->from_ns : 0) - shift_ns);
+		left--;
+		got = write ? write_draft(s, &s->draft, err) : 0;
 	}
-	free(list);
+	return got;
+}
+
+/* Draws before it writes. */
+static int write_sample(struct selection *s, struct ipf_error *err)
+{
+	struct unit_list kept = {0}, drawn = {0};
+	uint64_t count;
+	int status = list_kept(s, &kept, &count, err);
+	reorder_release(&s->held);
+	if (status == 0)
+		status = draw(s, &kept, count, &drawn, err);
+	unit_list_release(&kept);
+	if (status == 0)
+		status = write_drawn(s, &drawn, err);
+	unit_list_release(&drawn);
 	return status;
+}
+
+/* Hands over the newest draft of each place. */
+static int empty_reservoir(struct selection *s, struct ipf_error *err)
+{
+	const struct sorted_record *record;
+	uint64_t place = UINT64_MAX;
+	int got = record_sorter_sort(&s->reservoir, err);
+	while (got == 0 && (got = record_sorter_next(&s->reservoir, &record, err)) > 0) {
+		got = 0;
+		if (sorted_record_prefix(record) == place)
+			continue;
+		place = sorted_record_prefix(record);
+		draft_record_read(&s->draft, sorted_record_bytes(record));
+		got = s->draft.failed ? ipf_error_memory(err) : reorder_add(&s->held, &s->draft, err);
+	}
+	record_sorter_release(&s->reservoir);
+	return got;
 }
 
 static int write_held(struct selection *s, struct ipf_error *err)
 {
 	const struct prep_config *c = s->config;
-	struct reorder *held = &s->held;
-	size_t kept = 0;
-	if (c->hold_all && counts_from_first(s))
-		begin_at_first(s);
-	if (c->dequantise && arrivals_dequantise(held, c->common.seed) < 0)
-		return ipf_error_memory(err);
-	if (reorder_sort(held) < 0)
-		return ipf_error_memory(err);
-	for (size_t i = 0; i < held->group_count; i++) {
-		const char *why = c->hold_all ? excluded(s, &held->groups[i]) : NULL;
-		if (why)
-			selection_counts_drop(s->counts, why, unit_requests(&held->groups[i]));
-		else
-			held->groups[kept++] = held->groups[i];
-	}
-	if (!isnan(c->scale)) {
-		int status = write_scaled(s, held->groups, kept, err);
-		reorder_release(held);
-		return status;
-	}
-	if (c->sample == SAMPLE_WITH)
-		return write_with_replacement(s, held->groups, kept, err);
-	if (c->sample == SAMPLE_WITHOUT)
-		shuffle(s, held->groups, kept);
-	for (size_t i = 0; i < kept; i++) {
-		if (write_unit(s, &held->groups[i], err) < 0)
-			return -1;
-		if (s->progress->on && progress_due(s->progress, clock_now()))
-			progress_show(s->progress, "%lld requests written, %.0f %%", (long long)s->requests,
-			              100.0 * (double)(i + 1) / (double)kept);
-	}
-	reorder_release(held);
-	return 0;
+	if (c->hold_all && counts_from_first(s) && s->earliest_ns != INT64_MAX)
+		set_first(s, s->earliest_ns);
+	if (c->dequantise && arrivals_dequantise(&s->drafts, c->common.seed, &s->held, err) < 0)
+		return -1;
+	record_sorter_release(&s->drafts);
+	if (empty_reservoir(s, err) < 0 || reorder_sort(&s->held, err) < 0)
+		return -1;
+	if (c->hold_all && s->first_at_ns != IPF_ABSENT)
+		s->held.shift_ns = s->first_at_ns;
+	int status = isnan(c->scale) && c->sample == SAMPLE_ALL ? write_in_order(s, err) : write_sample(s, err);
+	reorder_release(&s->held);
+	return status;
 }
 
 /* ---- receiving drafts ---- */
@@ -284,12 +324,33 @@ static int64_t reservoir_size(const struct selection *s)
 
 static int put_into_reservoir(struct selection *s, const struct draft *d, int64_t size, struct ipf_error *err)
 {
+	struct buffer key = {0}, record = {0};
 	int64_t place = s->seen++;
-	if (place < size)
-		return reorder_add(&s->held, d) < 0 ? ipf_error_memory(err) : 0;
-	place = (int64_t)rng_below(&s->order, (uint64_t)s->seen);
-	selection_counts_drop(s->counts, "beyond -n or --sessions", (int64_t)d->count);
-	return place < size && reorder_replace(&s->held, (size_t)place, d) < 0 ? ipf_error_memory(err) : 0;
+	int status = 0;
+	if (place >= size) {
+		place = (int64_t)rng_below(&s->order, (uint64_t)s->seen);
+		selection_counts_drop(s->counts, "beyond -n or --sessions", (int64_t)d->count);
+	}
+	if (place < size) {
+		sort_key_number(&key, place);
+		sort_key_number(&key, -s->seen);
+		draft_record_write(d, &record);
+		status = key.failed || record.failed
+		             ? ipf_error_memory(err)
+		             : record_sorter_add(&s->reservoir, buffer_all(&key), buffer_all(&record), err);
+	}
+	buffer_release(&key);
+	buffer_release(&record);
+	return status;
+}
+
+/* Keeps a copy of the draft until all have been read. */
+static int hold(struct selection *s, const struct draft *d, struct ipf_error *err)
+{
+	for (size_t i = 0; i < d->count; i++)
+		if (d->requests[i].at_ns != IPF_ABSENT && d->requests[i].at_ns < s->earliest_ns)
+			s->earliest_ns = d->requests[i].at_ns;
+	return s->config->dequantise ? arrivals_add(&s->drafts, d, err) : reorder_add(&s->held, d, err);
 }
 
 /* Is the recorded answer empty? A server cannot be asked for one, unless its length is drawn. */
@@ -304,7 +365,6 @@ static int take(struct sink *sink, struct draft *d, struct ipf_error *err)
 {
 	struct selection *s = (struct selection *)sink;
 	const struct prep_config *c = s->config;
-	struct draft_group unit = {.drafts = &d, .count = 1};
 	if (sink->full || d->failed)
 		return 0;
 	bool failed = false;
@@ -339,8 +399,8 @@ static int take(struct sink *sink, struct draft *d, struct ipf_error *err)
 	trace_renderer_learn_text(s->renderer, d);
 	cut_turns(s, d);
 	if (c->hold_all)
-		return reorder_add(&s->held, d) < 0 ? ipf_error_memory(err) : 0;
-	const char *why = excluded(s, &unit);
+		return hold(s, d, err);
+	const char *why = excluded(s, d);
 	if (why) {
 		selection_counts_drop(s->counts, why, (int64_t)d->count);
 		/* Arrivals never decrease here. */
@@ -351,10 +411,10 @@ static int take(struct sink *sink, struct draft *d, struct ipf_error *err)
 	if (size > 0)
 		return put_into_reservoir(s, d, size, err);
 	if (c->sample != SAMPLE_ALL || trace_renderer_wants_more(s->renderer))
-		return reorder_add(&s->held, d) < 0 ? ipf_error_memory(err) : 0;
-	if (s->held.count > 0 && write_held(s, err) < 0)
+		return hold(s, d, err);
+	if (s->held.drafts > 0 && write_held(s, err) < 0)
 		return -1;
-	if (write_unit(s, &unit, err) < 0)
+	if (begin_unit(s, (int64_t)d->count) && write_draft(s, d, err) < 0)
 		return -1;
 	sink->full = enough(s);
 	return 0;
@@ -400,6 +460,7 @@ int selection_new(struct selection **made, const struct prep_config *config, str
 	s->progress = progress;
 	s->last_at_ns = INT64_MIN;
 	s->first_at_ns = IPF_ABSENT;
+	s->earliest_ns = INT64_MAX;
 	rng_init(&s->order, config->common.seed, "order", 0);
 	*made = s;
 	return 0;
@@ -415,6 +476,10 @@ void selection_free(struct selection *s)
 	if (!s)
 		return;
 	draft_release(&s->sink.draft);
+	draft_release(&s->draft);
+	record_sorter_release(&s->drafts);
+	record_sorter_release(&s->reservoir);
+	unit_list_release(&s->unit);
 	reorder_release(&s->held);
 	free(s);
 }

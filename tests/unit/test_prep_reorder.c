@@ -1,6 +1,7 @@
 #include "draft/reorder.h"
 
 #include "absent.h"
+#include "memory_limit.h"
 #include "unit.h"
 
 struct row {
@@ -17,7 +18,8 @@ static void add(struct reorder *h, struct row row, int64_t number)
 	struct draft_request *r = draft_request(&d);
 	r->at_ns = row.at_ns;
 	draft_message(&d, ROLE_USER, slice_of("text"));
-	assert_int_equal(reorder_add(h, &d), 0);
+	struct ipf_error err = {0};
+	assert_int_equal(reorder_add(h, &d, &err), 0);
 	draft_release(&d);
 }
 
@@ -28,15 +30,25 @@ static void gives(const struct row *rows, size_t count, const char *expected)
 	struct buffer out = {0};
 	for (size_t i = 0; i < count; i++)
 		add(&h, rows[i], (int64_t)i);
-	assert_int_equal(reorder_sort(&h), 0);
-	for (size_t i = 0; i < h.group_count; i++) {
-		buffer_byte(&out, '|');
-		for (size_t k = 0; k < h.groups[i].count; k++) {
-			buffer_format(&out, "%lld", (long long)h.groups[i].drafts[k]->number);
-			assert_int_equal(h.groups[i].drafts[k]->turn, k);
-			assert_true(slice_is(h.groups[i].drafts[k]->messages[0].text, "text"));
+	struct draft d = {0};
+	struct unit unit;
+	struct ipf_error err = {0};
+	uint64_t left = 0;
+	int got;
+	assert_int_equal(reorder_sort(&h, &err), 0);
+	while ((got = reorder_next(&h, &unit, &d, &err)) > 0) {
+		if (left == 0) {
+			buffer_byte(&out, '|');
+			left = unit.drafts;
+			assert_int_equal(unit.requests, unit.drafts);
 		}
+		buffer_format(&out, "%lld", (long long)d.number);
+		assert_int_equal(d.turn, unit.drafts - left);
+		assert_true(slice_is(d.messages[0].text, "text"));
+		left--;
 	}
+	assert_int_equal(got, 0);
+	draft_release(&d);
 	assert_string_equal(out.data ? out.data : "", expected);
 	buffer_release(&out);
 	reorder_release(&h);
@@ -65,50 +77,74 @@ static void no_arrival_is_negative(void **state)
 {
 	(void)state;
 	struct reorder h = {0};
+	struct draft d = {0};
+	struct unit unit;
+	struct ipf_error err = {0};
 	add(&h, (struct row){NULL, 0}, 0);
 	add(&h, (struct row){NULL, -5}, 1);
-	assert_int_equal(reorder_sort(&h), 0);
-	assert_true(h.groups[0].drafts[0]->requests[0].at_ns == 0);
-	assert_true(h.groups[1].drafts[0]->requests[0].at_ns == 5);
+	assert_int_equal(reorder_sort(&h, &err), 0);
+	for (int64_t at_ns = 0; at_ns <= 5; at_ns += 5) {
+		assert_int_equal(reorder_next(&h, &unit, &d, &err), 1);
+		assert_true(d.requests[0].at_ns == at_ns);
+	}
+	draft_release(&d);
 	reorder_release(&h);
 }
 
-/* No draft is lost or doubled, sessions are complete, arrivals ascend. */
+/* Checks the order of `count` drafts: none is lost or doubled, sessions are complete, arrivals ascend. */
+static void check_order(struct reorder *h, size_t count)
+{
+	bool *there = calloc(count + 1, sizeof *there);
+	struct draft d = {0};
+	struct unit unit;
+	struct ipf_error err = {0};
+	struct buffer session = {0};
+	int64_t unit_ns = 0, last_ns = 0;
+	uint64_t left = 0;
+	size_t seen = 0;
+	for (; reorder_next(h, &unit, &d, &err) > 0; seen++, left--) {
+		int64_t at_ns = d.requests[0].at_ns;
+		assert_false(there[d.number]);
+		there[d.number] = true;
+		if (left == 0) {
+			left = unit.drafts;
+			assert_true(at_ns >= unit_ns);
+			unit_ns = at_ns;
+			buffer_clear(&session);
+			buffer_slice(&session, d.session);
+			assert_true(d.session.data || left == 1);
+		} else {
+			assert_true(slice_equal(d.session, buffer_all(&session)));
+			assert_true(at_ns >= last_ns);
+		}
+		last_ns = at_ns;
+	}
+	assert_int_equal(seen, count);
+	free(there);
+	buffer_release(&session);
+	draft_release(&d);
+}
+
 static void property(void **state)
 {
 	(void)state;
 	uint64_t random = test_seed("property");
 	for (int round = 0; round < 50; round++) {
 		struct reorder h = {0};
-		size_t count = (size_t)(test_random(&random) % 2000), seen = 0;
+		struct ipf_error err = {0};
+		size_t count = (size_t)(test_random(&random) % 2000);
 		char name[16];
+		memory_limit_set(round % 2 ? (size_t)10000 << test_random(&random) % 10 : 0);
 		for (size_t i = 0; i < count; i++) {
 			snprintf(name, sizeof name, "s%llu", (unsigned long long)(test_random(&random) % 300));
 			add(&h, (struct row){test_random(&random) % 3 ? name : NULL, (int64_t)(test_random(&random) % 1000)},
 			    (int64_t)i);
 		}
-		assert_int_equal(reorder_sort(&h), 0);
-		bool *there = calloc(count + 1, sizeof *there);
-		int64_t last = 0;
-		for (size_t i = 0; i < h.group_count; i++) {
-			const struct draft_group *unit = &h.groups[i];
-			assert_true(unit->drafts[0]->requests[0].at_ns >= last);
-			last = unit->drafts[0]->requests[0].at_ns;
-			for (size_t k = 0; k < unit->count; k++, seen++) {
-				const struct draft *d = unit->drafts[k];
-				assert_false(there[d->number]);
-				there[d->number] = true;
-				assert_true(slice_equal(d->session, unit->drafts[0]->session));
-				if (k)
-					assert_true(d->requests[0].at_ns >= unit->drafts[k - 1]->requests[0].at_ns);
-			}
-			if (!unit->drafts[0]->session.data)
-				assert_int_equal(unit->count, 1);
-		}
-		assert_int_equal(seen, count);
-		free(there);
+		assert_int_equal(reorder_sort(&h, &err), 0);
+		check_order(&h, count);
 		reorder_release(&h);
 	}
+	memory_limit_set(0);
 }
 
 int main(void)

@@ -1,0 +1,41 @@
+/* Draws units out of a list: all of them in random order, some of them with replacement, or copies of them. Each adds
+ * what it draws to another list, whose keys are the order of the draws.
+ *
+ *     unit_draws_shuffle(&units, count, &rng, &drawn, &err);
+ *     unit_list_begin(&drawn, &err);
+ *
+ * `count` is the number of units in the list. A draft that is drawn again has a higher `copy`.
+ */
+#ifndef PREP_UNIT_DRAWS_H
+#define PREP_UNIT_DRAWS_H
+
+#include "draft/unit_list.h"
+#include "stats/rng.h"
+
+/* Takes 8 bytes of memory a unit. IPF_USAGE: more than memory_limit.h allows. */
+int unit_draws_shuffle(struct unit_list *units, uint64_t count, struct rng *rng, struct unit_list *drawn,
+                       struct ipf_error *err);
+
+/* How many are drawn with replacement; IPF_ABSENT: no limit. */
+struct draw_limits {
+	int64_t requests, units;
+	int64_t too_long; /* set to the requests of a unit that has too many for what is left of `requests`; else 0 */
+};
+
+/* Draws until a limit is reached, or a unit has too many requests for the first. Memory as above. */
+int unit_draws_replacing(struct unit_list *units, uint64_t count, struct draw_limits *limits, struct rng *rng,
+                         struct unit_list *drawn, struct ipf_error *err);
+
+struct scaling {
+	double factor;
+	int64_t from_ns; /* no copy arrives before */
+	uint64_t seed;
+};
+
+/* Keeps, drops or copies units so that there are about `factor` times as many: each occurs floor(factor) times, or once
+ * more with the probability of the remainder. A copy arrives within a window around its original, ten mean gaps between
+ * units wide to either side and at least 30 s. The draws are sorted by arrival. */
+int unit_draws_scale(struct unit_list *units, uint64_t count, const struct scaling *scaling, struct unit_list *drawn,
+                     struct ipf_error *err);
+
+#endif

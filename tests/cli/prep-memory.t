@@ -1,0 +1,61 @@
+#!/bin/sh
+# Data that do not fit into --memory: the same trace through temporary files, a full disk, and nothing left behind.
+. "$TESTS/tap.sh"
+
+here=$PWD
+mkdir folder
+export TMPDIR="$here/folder"
+
+# Each golden trace, with so little memory that every record goes into a file.
+cd "$TESTS/data/prep" || exit 1
+while IFS='|' read -r name wanted arguments _; do
+	case $name in '' | '#'*) continue ;; esac
+	# shellcheck disable=SC2086 # arguments are words
+	run "$BIN/ipf-prep" --reproducible --memory 1kB $arguments
+	status_is "$wanted" "$name: exit status"
+	same "$OUT" "$name.out" "$name: the trace is the same in temporary files"
+	[ ! -e "$name.err" ] || same "$ERR" "$name.err" "$name: so is what is said"
+done <cases
+cd "$here" || exit 1
+
+is "$(ls -A folder)" "" "nothing remains in TMPDIR"
+
+# 20,000 requests in no order, a third of them in sessions, through several levels of files.
+awk 'BEGIN { srand(3); for (i = 0; i < 20000; i++) {
+	session = rand() < 0.3 ? sprintf(", \"session_id\": \"s%d\"", rand() * 2000) : ""
+	printf "{\"timestamp\": %d, \"input_length\": %d, \"output_length\": 3%s}\n", rand() * 1e7, 1 + rand() * 900, session } }' >many.jsonl
+"$BIN/ipf-prep" mooncake many.jsonl --prompt none --reproducible >in-memory
+for options in '' '--shuffle' '--scale 1.5' '--dequantise' '--max-input 300' '--from 1000s --to 5000s' '-n 500' '--sessions 70'; do
+	case $options in *shuffle*) format='jsonl --field input_tokens=/input_length --field output_tokens=/output_length' ;; *) format=mooncake ;; esac
+	# shellcheck disable=SC2086 # words
+	"$BIN/ipf-prep" $format many.jsonl --prompt none --reproducible $options >in-memory 2>said-in-memory
+	# shellcheck disable=SC2086 # words
+	"$BIN/ipf-prep" $format many.jsonl --prompt none --reproducible $options --memory 400kB >in-files 2>said
+	same in-files in-memory "the same through files: ${options:-no option}"
+	same said said-in-memory "the same is said: ${options:-no option}"
+done
+"$BIN/ipf-prep" jsonl many.jsonl --field input_tokens=/input_length --prompt none --reproducible --sample with -n 30000 >in-memory
+"$BIN/ipf-prep" jsonl many.jsonl --field input_tokens=/input_length --prompt none --reproducible --sample with -n 30000 --memory 400kB >in-files
+same in-files in-memory "the same through files: --sample with"
+"$BIN/ipf-prep" jsonl many.jsonl --field input_tokens=/input_length --prompt none --reproducible --sample without -n 900 >in-memory
+"$BIN/ipf-prep" jsonl many.jsonl --field input_tokens=/input_length --prompt none --reproducible --sample without -n 900 --memory 40kB >in-files
+same in-files in-memory "the same through files: --sample without"
+is "$(ls -A folder)" "" "nothing remains of them either"
+
+# What cannot be kept in files is refused.
+run "$BIN/ipf-prep" jsonl many.jsonl --field input_tokens=/input_length --prompt none --shuffle --memory 100kB
+status_is 2 "a random order needs memory: status"
+complains ipf-prep 'give --memory at least 1 MiB' "a random order needs memory: how much"
+
+# A disk that is full.
+run sh -c 'ulimit -f 20; exec "$0" "$@"' "$BIN/ipf-prep" mooncake many.jsonl --prompt none --memory 100kB -o full.trace
+status_is 1 "a full disk is a system error"
+complains ipf-prep "$here/folder: cannot write temporary data (TMPDIR names another folder" "a full disk: the folder and what to do"
+is "$(ls -A folder)" "" "a full disk: nothing remains"
+TMPDIR=$here/missing run "$BIN/ipf-prep" mooncake many.jsonl --prompt none --memory 100kB
+status_is 1 "a folder that is missing is a system error"
+complains ipf-prep "$here/missing: cannot create a temporary file" "a folder that is missing is named"
+
+run "$BIN/ipf-prep" mooncake many.jsonl --memory 10
+status_is 2 "--memory needs a size of some use"
+complains ipf-prep 'memory: expected a size from 1kB to 64TB, got "10"' "--memory: what is expected"
