@@ -11,6 +11,12 @@ const char *unnamed_file_folder(void)
 	return folder && *folder ? folder : "/tmp";
 }
 
+int unnamed_file_full(struct ipf_error *err)
+{
+	return ipf_error_errno(err, errno, unnamed_file_folder(),
+	                       "cannot write a temporary file (TMPDIR names another folder)");
+}
+
 int unnamed_file_open(struct ipf_error *err)
 {
 	char name[256];

@@ -1,7 +1,8 @@
 /* A temporary file that has no name, so that nothing remains of it however the program ends.
  *
  *     int fd = unnamed_file_open(&err);
- *     ipf_error_errno(&err, errno, unnamed_file_folder(), "cannot write a temporary file");
+ *     if (write(fd, …) < 0)
+ *         return unnamed_file_full(&err);
  */
 #ifndef IPF_UNNAMED_FILE_H
 #define IPF_UNNAMED_FILE_H
@@ -12,5 +13,7 @@
 int unnamed_file_open(struct ipf_error *err);
 /* TMPDIR, by default /tmp. */
 const char *unnamed_file_folder(void);
+/* Sets the error of a write that failed, by errno. -1: IPF_SYSTEM, with the folder, and that TMPDIR names it. */
+int unnamed_file_full(struct ipf_error *err);
 
 #endif

@@ -262,7 +262,7 @@ static int copy_content(struct input *input, int64_t *size, struct ipf_error *er
 		for (int64_t had = 0; had < got;) {
 			ssize_t put = write(input->copy, part + had, (size_t)(got - had));
 			if (put < 0 && errno != EINTR)
-				return ipf_error_errno(err, errno, unnamed_file_folder(), "cannot write a temporary file");
+				return unnamed_file_full(err);
 			had += put > 0 ? put : 0;
 		}
 	return got < 0 ? -1 : 0;

@@ -100,9 +100,7 @@ static int write_at(int fd, const char *data, size_t len, off_t at, struct ipf_e
 	while (len > 0) {
 		ssize_t wrote = pwrite(fd, data, len, at);
 		if (wrote < 0 && errno != EINTR)
-			return ipf_error_errno(err, errno, unnamed_file_folder(),
-			                       "cannot write temporary data (TMPDIR names another folder, and with more --memory "
-			                       "there are less of them)");
+			return unnamed_file_full(err);
 		if (wrote > 0) {
 			data += wrote;
 			len -= (size_t)wrote;

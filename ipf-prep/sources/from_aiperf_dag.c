@@ -150,10 +150,11 @@ static int read_record(void *opened, const struct source_record *record, struct 
 		return 0;
 	}
 	id = name_in_file(d, record->file_index, id);
-	if (name_set_add(&s->ids, id) == 0 && !s->ids.failed)
+	if (name_set_add(&s->ids, id) == 0)
 		return ipf_error_set(err, IPF_INPUT, "session_id: expected a unique id, got \"%.*s\" again",
 		                     (int)(id.len > 40 ? 40 : id.len), id.data);
-	d->failed |= s->ids.failed;
+	if (name_set_check(&s->ids, err) < 0)
+		return -1;
 	if (!jdoc_is_null(j, jdoc_get(j, JDOC_ROOT, "pre_session_spawns")))
 		sink->inexact(sink, "conversations that start with it are sessions, with no wait between them");
 	return d->failed ? 0 : keep(s, d, id, id.len - d->session.len, jdoc_raw(j, JDOC_ROOT));

@@ -32,9 +32,13 @@
  * the last call that ended before it began. Calls that overlap are sent in parallel. All other spans are ignored.
  */
 #include "absent.h"
+#include "draft/draft_record.h"
 #include "input/otlp_messages.h"
 #include "json/jout.h"
-#include "sources/kept_drafts.h"
+#include "memory_limit.h"
+#include "safe_text.h"
+#include "sort/record_sorter.h"
+#include "sort/sort_key.h"
 #include "sources/otel_messages.h"
 #include "sources/otel_spans.h"
 #include "sources/record_fields.h"
@@ -43,22 +47,56 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ANSWER_MIN 12 /* bytes: a shorter answer may be part of a prompt by coincidence */
+#define KEPT_LEAST ((size_t)1 << 20) /* bytes: what one call or session may always take */
+#define ANSWER_MIN 12                /* bytes: a shorter answer may be part of a prompt by coincidence */
 
 /* What an event or log record says of a call. */
 enum event { EVENT_OTHER, EVENT_DETAILS, EVENT_MESSAGE, EVENT_ANSWER };
 
+/* Before a draft of a call or a statement; the id of its request is its key: the ids of trace and span, separated by a
+ * line feed. */
+struct facts {
+	int64_t start_ns, end_ns, most_tokens;
+	int64_t index; /* of a call: in the order of the data, from 0 */
+	int64_t event; /* of a statement: an enum event */
+};
+
 struct state {
-	struct kept_drafts calls;      /* key: the ids of trace and span, separated by a line feed */
-	struct kept_drafts statements; /* events and log records; key: of their span; end_ns: an enum event */
-	size_t left_out;               /* calls that were no requests */
+	struct record_sorter calls;      /* by key */
+	struct record_sorter statements; /* events and log records, by key and time */
+	struct record_sorter requests;   /* calls with what was said of them, by session and time */
+	struct buffer key, record;
+	int64_t call_count;
+	int64_t zero_ns; /* when the first request began */
+	int64_t strays;  /* messages of calls that are not in the files */
 };
 
 static void close_state(void *opened)
 {
 	struct state *s = opened;
-	kept_drafts_release(&s->calls);
-	kept_drafts_release(&s->statements);
+	record_sorter_release(&s->calls);
+	record_sorter_release(&s->statements);
+	record_sorter_release(&s->requests);
+	buffer_release(&s->key);
+	buffer_release(&s->record);
+}
+
+/* Adds a draft under the key in s->key. */
+static int put(struct state *s, struct record_sorter *to, const struct facts *facts, const struct draft *d,
+               struct ipf_error *err)
+{
+	buffer_clear(&s->record);
+	buffer_append(&s->record, facts, sizeof *facts);
+	draft_record_write(d, &s->record);
+	return s->key.failed || s->record.failed ? ipf_error_memory(err)
+	                                         : record_sorter_add(to, buffer_all(&s->key), buffer_all(&s->record), err);
+}
+
+static void read_facts(const struct sorted_record *record, struct facts *facts, struct draft *d)
+{
+	struct slice bytes = sorted_record_bytes(record);
+	memcpy(facts, bytes.data, sizeof *facts);
+	draft_record_read(d, (struct slice){bytes.data + sizeof *facts, bytes.len - sizeof *facts});
 }
 
 /* ---- attributes ---- */
@@ -197,56 +235,57 @@ static struct slice own_name(const struct otel_item *item, const struct source_r
 }
 
 /* Keeps the draft, of the span or log record that has these ids. */
-static void keep(struct kept_drafts *kept, const struct otel_item *ids, const struct source_record *record,
-                 struct draft *d, struct kept_draft values)
+static int keep(struct state *s, const struct otel_item *ids, const struct source_record *record, struct draft *d,
+                struct facts *facts, struct ipf_error *err)
 {
-	struct slice key = draft_join(d, own_name(ids, record, d, otel_trace(ids, d)), "\n", otel_id(ids, d));
+	bool call = facts->event == EVENT_OTHER;
 	if (!ids->otlp && d->session.len == 0)
 		d->session = draft_text(d, ids->json, jdoc_get(ids->json, JDOC_ROOT, "session_id"));
 	d->session = own_name(ids, record, d, d->session);
-	struct kept_draft *added = d->failed ? NULL : kept_drafts_add(kept, d);
-	if (added) {
-		added->start_ns = values.start_ns;
-		added->end_ns = values.end_ns;
-		added->most_tokens = values.most_tokens;
-		added->key = strndup(key.data, key.len);
-	}
-	d->failed |= !added || !added->key;
+	d->requests[0].id = draft_join(d, own_name(ids, record, d, otel_trace(ids, d)), "\n", otel_id(ids, d));
+	if (d->failed)
+		return 0;
+	facts->index = call ? s->call_count++ : 0;
+	buffer_clear(&s->key);
+	sort_key_text(&s->key, d->requests[0].id);
+	if (!call)
+		sort_key_number(&s->key, facts->start_ns);
+	return put(s, call ? &s->calls : &s->statements, facts, d, err);
 }
 
 static int read_statement(struct state *s, const struct source_record *record, const struct otel_item *item,
                           const struct otel_item *ids, struct draft *d, struct ipf_error *err)
 {
-	struct kept_draft values = {0};
+	struct facts facts = {0};
 	enum event event;
 	draft_begin(d, record->number, 0);
 	struct slice operation = otel_text(item, d, "gen_ai.operation.name");
-	if (read_event(item, d, &event, &values.most_tokens, err) < 0)
+	if (read_event(item, d, &event, &facts.most_tokens, err) < 0)
 		return -1;
-	if (event == EVENT_OTHER || (operation.data && !is_call(operation)))
+	if (d->failed || event == EVENT_OTHER || (operation.data && !is_call(operation)))
 		return 0;
-	if (otel_times(item, &values.start_ns, &values.end_ns, err) < 0)
+	if (otel_times(item, &facts.start_ns, &facts.end_ns, err) < 0)
 		return -1;
-	values.end_ns = event;
-	keep(&s->statements, ids, record, d, values);
-	return 0;
+	facts.event = event;
+	return keep(s, ids, record, d, &facts, err);
 }
 
 static int read_span(struct state *s, const struct source_record *record, const struct otel_item *span, struct draft *d,
                      struct ipf_error *err)
 {
-	struct kept_draft values = {0};
+	struct facts facts = {.event = EVENT_OTHER};
 	draft_begin(d, record->number, 0);
 	if (!calls_a_model(span, d))
 		return 0;
-	if (otel_times(span, &values.start_ns, &values.end_ns, err) < 0)
+	if (otel_times(span, &facts.start_ns, &facts.end_ns, err) < 0)
 		return -1;
 	if (!draft_request(d))
 		return 0;
-	if (read_attributes(span, d, &values.most_tokens, err) < 0)
+	if (read_attributes(span, d, &facts.most_tokens, err) < 0)
 		return -1;
 	d->requests[0].failed |= otel_failed(span);
-	keep(&s->calls, span, record, d, values);
+	if (keep(s, span, record, d, &facts, err) < 0)
+		return -1;
 	for (struct jdoc_each e = otel_events(span); jdoc_step(&e);) {
 		struct otel_item event = {span->json, e.value, OTEL_EVENT, span->otlp};
 		if (read_statement(s, record, &event, span, d, err) < 0)
@@ -272,37 +311,56 @@ static int read_record(void *opened, const struct source_record *record, struct 
 
 /* ---- calls with what was said of them ---- */
 
-static int by_key_and_time(const void *a, const void *b)
+/* The statements with one key, in the order of their times. */
+struct statement {
+	struct facts facts;
+	struct draft *draft;
+};
+struct statements {
+	struct statement *items;
+	size_t count, cap, bytes;
+};
+
+static void empty_statements(struct statements *all)
 {
-	const struct kept_draft *x = a, *y = b;
-	int order = strcmp(x->key, y->key);
-	if (order)
-		return order;
-	if (x->start_ns != y->start_ns)
-		return x->start_ns < y->start_ns ? -1 : 1;
-	return x->index < y->index ? -1 : x->index > y->index;
+	for (size_t i = 0; i < all->count; i++)
+		free(all->items[i].draft);
+	all->count = all->bytes = 0;
 }
 
-/* The first statement with this key, in their order; their number if there is none, or if an id is missing. */
-static size_t first_statement(const struct kept_drafts *statements, const char *key)
+static int too_large(const char *what, struct slice name, struct ipf_error *err)
 {
-	size_t low = 0, high = statements->count;
-	if (*key == '\n' || key[strlen(key) - 1] == '\n')
-		return high;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (strcmp(statements->items[middle].key, key) < 0)
-			low = middle + 1;
-		else
-			high = middle;
+	return ipf_error_set(err, IPF_USAGE, "%s \"%s\" takes more memory than a sixth of --memory", what,
+	                     shown_slice(name).text);
+}
+
+static int add_statement(struct statements *all, const struct sorted_record *record, struct draft *scratch,
+                         struct ipf_error *err)
+{
+	struct statement added;
+	read_facts(record, &added.facts, scratch);
+	all->bytes += record->len;
+	if (all->bytes > memory_limit_share() && all->bytes > KEPT_LEAST)
+		return too_large("what was said of the call", scratch->requests[0].id, err);
+	if (all->count == all->cap) {
+		size_t cap = all->cap ? all->cap * 2 : 16;
+		struct statement *items = reallocarray(all->items, cap, sizeof *items);
+		if (!items)
+			return ipf_error_memory(err);
+		all->items = items;
+		all->cap = cap;
 	}
-	return low;
+	added.draft = scratch->failed ? NULL : draft_clone(scratch);
+	if (!added.draft)
+		return ipf_error_memory(err);
+	all->items[all->count++] = added;
+	return 0;
 }
 
 /* Adds to the request in `d` what is not yet known of it. Texts stay those of `from`. */
-static void add_facts(struct draft *d, int64_t *most_tokens, const struct kept_draft *from, bool messages)
+static void add_facts(struct draft *d, int64_t *most_tokens, const struct facts *from, const struct draft *f,
+                      bool messages)
 {
-	const struct draft *f = from->draft;
 	const struct draft_request *said = &f->requests[0];
 	struct draft_request *r = &d->requests[0];
 	r->input_tokens = r->input_tokens == IPF_ABSENT ? said->input_tokens : r->input_tokens;
@@ -323,23 +381,22 @@ static void add_facts(struct draft *d, int64_t *most_tokens, const struct kept_d
 
 /* Makes a call whole, in the scratch draft, with what was said of it, which becomes EVENT_OTHER. false: it has neither
  * messages nor their length. */
-static bool make_whole(struct state *s, const struct kept_draft *call, struct draft *d)
+static bool make_whole(struct statements *said, const struct facts *facts, const struct draft *call, struct draft *d)
 {
 	int64_t most_tokens = IPF_ABSENT;
-	draft_begin(d, call->draft->number, 0);
+	draft_begin(d, call->number, 0);
 	if (!draft_request(d))
 		return true;
-	add_facts(d, &most_tokens, call, true);
+	add_facts(d, &most_tokens, facts, call, true);
 	for (enum event event = EVENT_DETAILS; event <= EVENT_ANSWER; event++) {
 		bool open = d->requests[0].count == 0;
-		for (size_t i = first_statement(&s->statements, call->key); i < s->statements.count; i++) {
-			struct kept_draft *at = &s->statements.items[i];
-			if (strcmp(at->key, call->key) != 0)
-				break;
-			if (at->end_ns != (int64_t)event)
+		for (size_t i = 0; i < said->count; i++) {
+			struct statement *at = &said->items[i];
+			if (at->facts.event != (int64_t)event)
 				continue;
-			add_facts(d, &most_tokens, at, event == EVENT_DETAILS ? d->requests[0].count == 0 : open);
-			at->end_ns = EVENT_OTHER;
+			add_facts(d, &most_tokens, &at->facts, at->draft,
+			          event == EVENT_DETAILS ? d->requests[0].count == 0 : open);
+			at->facts.event = EVENT_OTHER;
 		}
 	}
 	struct draft_request *r = &d->requests[0];
@@ -350,83 +407,209 @@ static bool make_whole(struct state *s, const struct kept_draft *call, struct dr
 	return r->count > 0 || r->input_tokens != IPF_ABSENT;
 }
 
-static void name_call(const struct kept_draft *call, struct draft *d)
+static void name_call(const struct facts *facts, struct slice key, struct draft *d)
 {
-	const char *separator = strchr(call->key, '\n');
-	struct slice trace = {call->key, separator ? (size_t)(separator - call->key) : 0};
-	struct slice id = slice_of(separator ? separator + 1 : "");
+	const char *separator = memchr(key.data, '\n', key.len);
+	struct slice trace = {key.data, separator ? (size_t)(separator - key.data) : 0}, id = {"", 0};
+	if (separator)
+		id = (struct slice){separator + 1, key.len - trace.len - 1};
 	if (d->session.len == 0)
 		d->session = trace.len > 0 ? trace : draft_format(d, "%lld", (long long)d->number);
 	if (id.len == 0)
-		id = draft_format(d, "#%zu", call->index);
+		id = draft_format(d, "#%lld", (long long)facts->index);
 	d->requests[0].id = draft_join(d, d->session, "/", id);
 }
 
-/* Makes all calls from the one at `first` whole. Those that are no requests are counted and left out. */
-static void make_calls_whole(struct state *s, size_t first, struct sink *sink)
+/* Adds a call to the requests, made whole by what was said of it; one that is no request is counted. */
+static int add_call(struct state *s, struct statements *said, const struct facts *facts, const struct draft *call,
+                    struct sink *sink, struct ipf_error *err)
 {
 	struct draft *d = &sink->draft;
-	size_t left = first;
-	for (size_t i = first; i < s->calls.count && !d->failed; i++) {
-		struct kept_draft *call = &s->calls.items[i];
-		struct draft *whole = NULL;
-		if (make_whole(s, call, d) && !d->failed) {
-			name_call(call, d);
-			whole = draft_clone(d);
-			d->failed |= !whole;
-		} else if (!d->failed) {
-			sink->unusable(sink, "neither messages nor their length");
-		}
-		free(call->draft);
-		call->draft = whole;
-		struct kept_draft moved = *call;
-		*call = s->calls.items[left];
-		s->calls.items[left] = moved;
-		left += whole != NULL;
+	bool whole = make_whole(said, facts, call, d);
+	if (d->failed)
+		return 0;
+	if (!whole) {
+		sink->unusable(sink, "neither messages nor their length");
+		return 0;
 	}
-	for (size_t i = left; i < s->calls.count; i++) {
-		free(s->calls.items[i].draft);
-		free(s->calls.items[i].key);
-	}
-	s->left_out += s->calls.count - left;
-	s->calls.count = left;
+	name_call(facts, call->requests[0].id, d);
+	s->zero_ns = facts->start_ns < s->zero_ns ? facts->start_ns : s->zero_ns;
+	buffer_clear(&s->key);
+	sort_key_text(&s->key, d->session);
+	sort_key_number(&s->key, facts->start_ns);
+	sort_key_number(&s->key, facts->index);
+	return put(s, &s->requests, facts, d, err);
 }
 
 /* Details of a call whose span is in no file are a call. */
-static void add_details(struct state *s, struct sink *sink)
+static int add_details(struct state *s, struct statements *said, struct sink *sink, struct ipf_error *err)
 {
-	for (size_t i = 0; i < s->statements.count && !sink->draft.failed; i++) {
-		struct kept_draft *said = &s->statements.items[i];
-		if (said->end_ns == EVENT_MESSAGE || said->end_ns == EVENT_ANSWER)
-			sink->unusable(sink, "a message of a call that is not in the files");
-		if (said->end_ns != EVENT_DETAILS)
+	int status = 0;
+	for (size_t i = 0; i < said->count && status == 0; i++) {
+		struct statement *at = &said->items[i];
+		s->strays += at->facts.event == EVENT_MESSAGE || at->facts.event == EVENT_ANSWER;
+		if (at->facts.event != EVENT_DETAILS)
 			continue;
-		struct kept_draft *call = kept_drafts_add(&s->calls, said->draft);
-		sink->draft.failed |= !call;
-		if (!call)
-			return;
-		call->index += s->left_out;
-		call->start_ns = call->end_ns = said->start_ns;
-		call->most_tokens = said->most_tokens;
-		call->key = said->key;
-		said->key = strdup(call->key);
-		make_calls_whole(s, s->calls.count - 1, sink);
-		said->end_ns = EVENT_OTHER;
+		struct facts facts = at->facts;
+		facts.end_ns = facts.start_ns;
+		facts.index = s->call_count++;
+		at->facts.event = EVENT_OTHER;
+		status = add_call(s, said, &facts, at->draft, sink, err);
 	}
+	return status;
+}
+
+/* The record at hand of each sorter; NULL: there are no more. */
+struct join {
+	const struct sorted_record *call, *statement;
+	struct buffer key; /* that is joined */
+	struct draft scratch;
+	struct statements said;
+};
+
+static struct slice statement_key(const struct sorted_record *record)
+{
+	struct slice key = sorted_record_key(record);
+	return (struct slice){key.data, key.len - sizeof(int64_t)}; /* without the time */
+}
+
+static int advance(struct record_sorter *sorter, const struct sorted_record **at, struct ipf_error *err)
+{
+	int got = record_sorter_next(sorter, at, err);
+	if (got == 0)
+		*at = NULL;
+	return got < 0 ? -1 : 0;
+}
+
+/* Selects the first key of both. */
+static void select_key(struct join *j)
+{
+	struct slice call = j->call ? sorted_record_key(j->call) : (struct slice){0};
+	struct slice statement = j->statement ? statement_key(j->statement) : (struct slice){0};
+	int order = !j->call ? 1 : !j->statement ? -1 : 0;
+	if (order == 0)
+		order = memcmp(call.data, statement.data, call.len < statement.len ? call.len : statement.len);
+	buffer_clear(&j->key);
+	buffer_slice(&j->key, order > 0 ? statement : call);
+}
+
+/* Does the record have the ids of a trace and of a span? */
+static bool has_ids(struct slice key)
+{
+	return key.len > 0 && key.data[0] != '\n' && key.data[key.len - 1] != '\n';
+}
+
+/* Reads the statements with the selected key. If it lacks an id, they belong to no call: details are calls. */
+static int read_statements(struct state *s, struct join *j, struct sink *sink, struct ipf_error *err)
+{
+	empty_statements(&j->said);
+	while (j->statement && slice_equal(statement_key(j->statement), buffer_all(&j->key))) {
+		if (add_statement(&j->said, j->statement, &j->scratch, err) < 0)
+			return -1;
+		if (!has_ids(j->scratch.requests[0].id)) {
+			if (add_details(s, &j->said, sink, err) < 0)
+				return -1;
+			empty_statements(&j->said);
+		}
+		if (advance(&s->statements, &j->statement, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int join_key(struct state *s, struct join *j, struct sink *sink, struct ipf_error *err)
+{
+	struct facts facts;
+	select_key(j);
+	if (j->key.failed)
+		return ipf_error_memory(err);
+	if (read_statements(s, j, sink, err) < 0)
+		return -1;
+	while (j->call && slice_equal(sorted_record_key(j->call), buffer_all(&j->key))) {
+		read_facts(j->call, &facts, &j->scratch);
+		if (j->scratch.failed)
+			return ipf_error_memory(err);
+		if (add_call(s, &j->said, &facts, &j->scratch, sink, err) < 0 || advance(&s->calls, &j->call, err) < 0)
+			return -1;
+	}
+	return add_details(s, &j->said, sink, err);
+}
+
+static int join_all(struct state *s, struct sink *sink, struct ipf_error *err)
+{
+	struct join j = {0};
+	int status = record_sorter_sort(&s->calls, err) < 0 || record_sorter_sort(&s->statements, err) < 0 ||
+	                     advance(&s->calls, &j.call, err) < 0 || advance(&s->statements, &j.statement, err) < 0
+	                 ? -1
+	                 : 0;
+	while (status == 0 && (j.call || j.statement) && !sink->draft.failed)
+		status = join_key(s, &j, sink, err);
+	for (; s->strays > 0; s->strays--)
+		sink->unusable(sink, "a message of a call that is not in the files");
+	empty_statements(&j.said);
+	free(j.said.items);
+	buffer_release(&j.key);
+	draft_release(&j.scratch);
+	record_sorter_release(&s->calls);
+	record_sorter_release(&s->statements);
+	return status;
 }
 
 /* ---- dependencies ---- */
 
-static int by_session_and_start(const void *a, const void *b)
+/* What later calls of a session must know of the earlier ones; texts begin at these places of `texts`. */
+struct earlier {
+	int64_t end_ns;
+	size_t id, answer, end;
+};
+struct session {
+	struct buffer name, texts;
+	struct earlier *calls;
+	size_t count, cap;
+};
+
+static struct slice id_of(const struct session *session, const struct earlier *call)
 {
-	const struct kept_draft *x = a, *y = b;
-	struct slice m = x->draft->session, n = y->draft->session;
-	int order = memcmp(m.data, n.data, m.len < n.len ? m.len : n.len);
-	if (order || m.len != n.len)
-		return order ? order : m.len < n.len ? -1 : 1;
-	if (x->start_ns != y->start_ns)
-		return x->start_ns < y->start_ns ? -1 : 1;
-	return x->index < y->index ? -1 : x->index > y->index;
+	return (struct slice){session->texts.data + call->id, call->answer - call->id};
+}
+
+static struct slice answer_text(const struct session *session, const struct earlier *call)
+{
+	return (struct slice){session->texts.data + call->answer, call->end - call->answer};
+}
+
+/* Begins another session if the draft is not of this one. */
+static void find_session(struct session *session, const struct draft *d)
+{
+	if (session->count > 0 && slice_equal(d->session, buffer_all(&session->name)))
+		return;
+	buffer_clear(&session->name);
+	buffer_slice(&session->name, d->session);
+	buffer_clear(&session->texts);
+	session->count = 0;
+}
+
+static int add_earlier(struct session *session, const struct draft *d, int64_t end_ns, struct ipf_error *err)
+{
+	const struct draft_request *r = &d->requests[0];
+	struct earlier call = {.end_ns = end_ns, .id = session->texts.len};
+	size_t bytes = session->texts.len + session->cap * sizeof call;
+	if (bytes > memory_limit_share() && bytes > KEPT_LEAST)
+		return too_large("the session", d->session, err);
+	if (session->count == session->cap) {
+		size_t cap = session->cap ? session->cap * 2 : 16;
+		struct earlier *calls = reallocarray(session->calls, cap, sizeof *calls);
+		if (!calls)
+			return ipf_error_memory(err);
+		session->calls = calls;
+		session->cap = cap;
+	}
+	buffer_slice(&session->texts, r->id);
+	call.answer = session->texts.len;
+	buffer_slice(&session->texts, r->answer);
+	call.end = session->texts.len;
+	session->calls[session->count++] = call;
+	return session->texts.failed || session->name.failed ? ipf_error_memory(err) : 0;
 }
 
 /* Does an answer occur in the prompt of a request? */
@@ -441,68 +624,75 @@ static bool prompt_has_answer(const struct draft *request, struct slice answer)
 	return false;
 }
 
-/* Writes the ids of the calls that call `at` waits for, out of its session's calls from `first` on: the first one if
- * none had ended. Returns when the last of them ended; IPF_ABSENT if it waits for none. */
-static int64_t write_parents(const struct kept_draft *calls, size_t first, size_t at, struct jout *w)
+/* Writes the ids of the earlier calls of the session that a call waits for: the first one if none had ended. Returns
+ * when the last of them ended; IPF_ABSENT if it waits for none. */
+static int64_t write_parents(const struct session *session, const struct draft *d, int64_t start_ns, struct jout *w)
 {
+	const struct earlier *last = NULL;
 	int64_t end_ns = IPF_ABSENT;
-	size_t last = at;
 	jout_begin_list(w);
-	for (size_t i = first; i < at; i++) {
-		if (calls[i].end_ns > calls[at].start_ns)
+	for (const struct earlier *call = session->calls; call < session->calls + session->count; call++) {
+		if (call->end_ns > start_ns)
 			continue;
-		if (last == at || calls[i].end_ns >= calls[last].end_ns)
-			last = i;
-		if (prompt_has_answer(calls[at].draft, calls[i].draft->requests[0].answer)) {
-			jout_string(w, calls[i].draft->requests[0].id);
-			end_ns = calls[i].end_ns > end_ns ? calls[i].end_ns : end_ns;
+		if (!last || call->end_ns >= last->end_ns)
+			last = call;
+		if (prompt_has_answer(d, answer_text(session, call))) {
+			jout_string(w, id_of(session, call));
+			end_ns = call->end_ns > end_ns ? call->end_ns : end_ns;
 		}
 	}
-	if (last == at)
-		last = first;
-	if (end_ns == IPF_ABSENT && last != at) {
-		jout_string(w, calls[last].draft->requests[0].id);
-		end_ns = calls[last].end_ns;
+	if (!last && session->count > 0)
+		last = session->calls;
+	if (end_ns == IPF_ABSENT && last) {
+		jout_string(w, id_of(session, last));
+		end_ns = last->end_ns;
 	}
 	jout_end_list(w);
 	return end_ns;
 }
 
+static int take_call(struct state *s, struct session *session, const struct facts *facts, struct draft *d,
+                     struct sink *sink, struct ipf_error *err)
+{
+	struct draft_request *r = &d->requests[0];
+	struct buffer parents = {0};
+	struct jout w = {.out = &parents};
+	find_session(session, d);
+	int64_t ended_ns = write_parents(session, d, facts->start_ns, &w);
+	if (add_earlier(session, d, facts->end_ns, err) < 0) {
+		buffer_release(&parents);
+		return -1;
+	}
+	r->at_ns = facts->start_ns - s->zero_ns;
+	r->wait_ns = ended_ns == IPF_ABSENT ? IPF_ABSENT : ended_ns > facts->start_ns ? 0 : facts->start_ns - ended_ns;
+	if (ended_ns != IPF_ABSENT && ended_ns > facts->start_ns)
+		sink->inexact(sink, "it began while the first one was running, and waits for its end instead");
+	r->after = session->count > 1 ? buffer_all(&parents) : (struct slice){0};
+	int status = parents.failed ? ipf_error_memory(err) : sink->take(sink, d, err);
+	buffer_release(&parents);
+	return status;
+}
+
 static int finish(void *opened, struct sink *sink, struct ipf_error *err)
 {
 	struct state *s = opened;
-	struct kept_drafts *calls = &s->calls;
-	struct buffer parents = {0};
-	int64_t zero_ns = INT64_MAX;
-	size_t first = 0;
-	int status = 0;
-	if (s->statements.count)
-		qsort(s->statements.items, s->statements.count, sizeof *s->statements.items, by_key_and_time);
-	make_calls_whole(s, 0, sink);
-	add_details(s, sink);
-	if (calls->count)
-		qsort(calls->items, calls->count, sizeof *calls->items, by_session_and_start);
-	for (size_t i = 0; i < calls->count; i++)
-		zero_ns = calls->items[i].start_ns < zero_ns ? calls->items[i].start_ns : zero_ns;
-	for (size_t i = 0; i < calls->count && status == 0 && !sink->draft.failed; i++) {
-		struct kept_draft *call = &calls->items[i];
-		struct draft_request *r = &call->draft->requests[0];
-		struct jout w = {.out = &parents};
-		if (!slice_equal(call->draft->session, calls->items[first].draft->session))
-			first = i;
-		buffer_clear(&parents);
-		int64_t ended_ns = write_parents(calls->items, first, i, &w);
-		r->at_ns = call->start_ns - zero_ns;
-		r->wait_ns = ended_ns == IPF_ABSENT ? IPF_ABSENT : ended_ns > call->start_ns ? 0 : call->start_ns - ended_ns;
-		if (ended_ns != IPF_ABSENT && ended_ns > call->start_ns)
-			sink->inexact(sink, "it began while the first one was running, and waits for its end instead");
-		r->after = i > first ? buffer_all(&parents) : (struct slice){0};
-		sink->draft.failed |= parents.failed;
-		status = sink->draft.failed ? 0 : sink->take(sink, call->draft, err);
-		r->after = (struct slice){0};
+	struct session session = {0};
+	struct draft d = {0};
+	struct facts facts;
+	const struct sorted_record *record;
+	s->zero_ns = INT64_MAX;
+	int got = join_all(s, sink, err);
+	if (got == 0)
+		got = record_sorter_sort(&s->requests, err);
+	while (got == 0 && !sink->draft.failed && (got = record_sorter_next(&s->requests, &record, err)) > 0) {
+		read_facts(record, &facts, &d);
+		got = d.failed ? ipf_error_memory(err) : take_call(s, &session, &facts, &d, sink, err);
 	}
-	buffer_release(&parents);
-	return status;
+	draft_release(&d);
+	buffer_release(&session.name);
+	buffer_release(&session.texts);
+	free(session.calls);
+	return got;
 }
 
 static bool recognises(const struct sniff *sniff)

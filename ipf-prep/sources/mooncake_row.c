@@ -49,11 +49,10 @@ int mooncake_names(const struct source_record *record, struct draft *d, struct n
 	    field_name(d, j, JDOC_ROOT, "model", &r->model, err) < 0)
 		return -1;
 	r->id = name_in_file(d, record->file_index, r->id);
-	if (r->id.data && name_set_add(ids, r->id) == 0 && !ids->failed)
+	if (r->id.data && name_set_add(ids, r->id) == 0)
 		return ipf_error_set(err, IPF_INPUT, "request_id: expected a unique id, got \"%.*s\" again",
 		                     (int)(r->id.len > 40 ? 40 : r->id.len), r->id.data);
-	d->failed |= ids->failed;
-	return 0;
+	return name_set_check(ids, err);
 }
 
 int mooncake_lengths(struct draft *d, const struct jdoc *j, struct draft_request *r, struct mooncake_blocks *blocks,

@@ -50,7 +50,7 @@ complains ipf-prep 'give --memory at least 1 MiB' "a random order needs memory: 
 # A disk that is full.
 run sh -c 'ulimit -f 20; exec "$0" "$@"' "$BIN/ipf-prep" mooncake many.jsonl --prompt none --memory 100kB -o full.trace
 status_is 1 "a full disk is a system error"
-complains ipf-prep "$here/folder: cannot write temporary data (TMPDIR names another folder" "a full disk: the folder and what to do"
+complains ipf-prep "$here/folder: cannot write a temporary file (TMPDIR names another folder)" "a full disk: the folder and what to do"
 is "$(ls -A folder)" "" "a full disk: nothing remains"
 TMPDIR=$here/missing run "$BIN/ipf-prep" mooncake many.jsonl --prompt none --memory 100kB
 status_is 1 "a folder that is missing is a system error"
