@@ -3,6 +3,7 @@
 #include "absent.h"
 #include "cli/units.h"
 #include "utf8.h"
+#include "whole_file.h"
 #include "hub/hub_tokenizer.h"
 #include "input/remote.h"
 #include "sources/layout.h"
@@ -11,12 +12,9 @@
 #include "stream/stream.h"
 #include "text/synthetic_text.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 /* ---- presets and profiles: what they set where the user has set nothing ---- */
 
@@ -332,23 +330,19 @@ static int check_format(const struct prep_config *c, struct ipf_error *err)
 
 /* ---- what options name ---- */
 
-/* Reads a whole file into `text`, which then ends in NUL, and notes its provenance. */
-static int read_file(struct prep_config *c, const char *path, struct buffer *text, struct ipf_error *err)
+/* Of each kind of file that options name. */
+static const struct whole_file histogram_file = {"a histogram", (size_t)16 << 20},
+							   system_file = {"a system message", (size_t)16 << 20},
+							   content_file = {"a text", (size_t)256 << 20},
+							   model_file = {"a model of ipf-prep fit", (size_t)64 << 20},
+							   format_file = {"a format", (size_t)1 << 20};
+
+/* Reads a whole file into `text` and notes its provenance. */
+static int read_file(struct prep_config *c, const char *path, struct whole_file file, struct buffer *text,
+                     struct ipf_error *err)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return ipf_error_errno(err, errno, path, "cannot open");
-	ssize_t got;
-	do {
-		char *to = buffer_reserve(text, 65536);
-		got = to ? read(fd, to, 65536) : -1;
-		text->len += got > 0 ? (size_t)got : 0;
-	} while (got > 0);
-	int why = text->failed ? ENOMEM : errno;
-	close(fd);
-	if (got < 0)
-		return ipf_error_errno(err, why, path, "cannot read");
-	text->data[text->len] = '\0';
+	if (whole_file_read(path, file, text, err) < 0)
+		return -1;
 	char hex[65];
 	struct digest *digest = digest_new();
 	if (!digest)
@@ -368,7 +362,7 @@ static int read_histogram(struct prep_config *c, struct distribution_option *opt
 	struct buffer lines = {0};
 	if (!option->histogram)
 		return 0;
-	int status = read_file(c, option->histogram, &lines, err);
+	int status = read_file(c, option->histogram, histogram_file, &lines, err);
 	if (status == 0)
 		status = distribution_histogram(&option->distribution, option->histogram, lines.data, option->distribution.unit,
 		                                err);
@@ -386,7 +380,7 @@ static int read_system_message(struct prep_config *c, struct ipf_error *err)
 	if (stat(c->system, &st) < 0 || !S_ISREG(st.st_mode)) {
 		buffer_text(text, c->system);
 	} else {
-		if (read_file(c, c->system, text, err) < 0)
+		if (read_file(c, c->system, system_file, text, err) < 0)
 			return -1;
 		/* Editors end a file with a line end that is not part of the message. */
 		if (text->len > 0 && text->data[text->len - 1] == '\n')
@@ -404,7 +398,7 @@ static int read_content(struct prep_config *c, struct ipf_error *err)
 	size_t good;
 	if (!c->content_file)
 		return 0;
-	if (read_file(c, c->content_file, &c->content, err) < 0)
+	if (read_file(c, c->content_file, content_file, &c->content, err) < 0)
 		return -1;
 	if (c->content.len == 0)
 		return ipf_error_at(err, IPF_INPUT, c->content_file, 0, "the file is empty");
@@ -421,7 +415,7 @@ static int read_models(struct prep_config *c, struct ipf_error *err)
 	int status = 0;
 	for (size_t i = 0; status == 0 && i < c->mix.files.count; i++) {
 		struct buffer text = {0};
-		status = read_file(c, c->mix.files.items[i].name, &text, err);
+		status = read_file(c, c->mix.files.items[i].name, model_file, &text, err);
 		if (status == 0)
 			status = traffic_mix_add(&c->mix, i, buffer_all(&text), err);
 		buffer_release(&text);
@@ -482,7 +476,7 @@ static int note_description(struct prep_config *c, struct ipf_error *err)
 	struct buffer text = {0};
 	if (!c->format->layout || !strpbrk(c->format->layout->path, "./"))
 		return 0;
-	int status = read_file(c, c->format->layout->path, &text, err);
+	int status = read_file(c, c->format->layout->path, format_file, &text, err);
 	buffer_release(&text);
 	return status;
 }

@@ -32,7 +32,9 @@ void csv_release(struct csv *csv)
 	*csv = (struct csv){0};
 }
 
-#define ROW_MAX ((size_t)1 << 20) /* limits how much an unclosed quote can swallow */
+#define ROW_MAX     ((size_t)1 << 20)  /* limits how much an unclosed quote can swallow */
+#define HEADER_MAX  ((size_t)16 << 20) /* bytes, and columns: a small compressed file can have any number */
+#define COLUMNS_MAX ((size_t)1 << 16)
 
 /* How far a row has been scanned. Positions count from its first byte, so they stay valid when the window moves. */
 struct row_scan {
@@ -81,6 +83,8 @@ static int row_length(struct csv *csv, struct row_scan *s, size_t *len, struct i
 			*len = s->at;
 			return 1;
 		}
+		if (csv->column_count == 0 && held > HEADER_MAX)
+			return ipf_error_set(err, IPF_INPUT, "a header of more than %zu MiB: this is no CSV", HEADER_MAX >> 20);
 		bool unclosed = s->open && held > ROW_MAX && memchr(text, '\n', held);
 		int got = unclosed ? 0 : byte_window_more(csv->window, err);
 		if (got < 0)
@@ -98,6 +102,8 @@ static int row_length(struct csv *csv, struct row_scan *s, size_t *len, struct i
 static int add_field(struct csv *csv, struct slice field, size_t in_text, struct ipf_error *err)
 {
 	if (csv->count == csv->cap) {
+		if (csv->cap >= COLUMNS_MAX)
+			return ipf_error_set(err, IPF_INPUT, "more than %zu fields in a row", COLUMNS_MAX);
 		size_t cap = csv->cap ? csv->cap * 2 : 16;
 		struct slice *fields = reallocarray(csv->fields, cap, sizeof *fields);
 		if (fields)

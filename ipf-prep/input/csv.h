@@ -34,7 +34,7 @@ void csv_begin(struct csv *csv, struct byte_window *window);
 /* Reads the next row, skipping empty lines: 1, 0 at the end, -1 if the row is malformed (IPF_INPUT; the next call
  * continues after it) or cannot be read. */
 int csv_next(struct csv *csv, struct ipf_error *err);
-/* Reads a row as the header, without a byte order mark. */
+/* Reads a row as the header, without a byte order mark: at most 16 MiB. No row has more than 65536 fields. */
 int csv_header(struct csv *csv, struct ipf_error *err);
 /* The index of a column by its name in the header, which is then used; -1 if there is none. */
 int csv_column(const struct csv *csv, const char *name);

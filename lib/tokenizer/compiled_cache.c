@@ -1,6 +1,7 @@
 #include "tokenizer/compiled_cache.h"
 
 #include "own_file.h"
+#include "whole_file.h"
 #include "tokenizer/compiled_check.h"
 #include "tokenizer/rank_file.h"
 #include "tokenizer/tokenizer_json.h"
@@ -172,25 +173,9 @@ static void write_ref(const char *folder, const struct stat *st, const char *key
 		store(folder, name, text, 128);
 }
 
-static int read_file(int fd, size_t expected, struct buffer *text, struct ipf_error *err)
-{
-	for (;;) {
-		char *to = buffer_reserve(text, text->len < expected ? expected - text->len + 1 : 65536);
-		if (!to)
-			return ipf_error_memory(err);
-		ssize_t n = read(fd, to, text->cap - text->len - 1);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return ipf_error_errno(err, errno, NULL, "cannot read");
-		if (n == 0)
-			return 0;
-		text->len += (size_t)n;
-	}
-}
-
 /* The file that is opened, and its place in the cache. */
 struct source {
+	const char *path;
 	int fd;
 	struct stat st;
 	const char *kind;   /* of a rank file; "" for a tokenizer.json */
@@ -218,7 +203,8 @@ static int compile(struct compiled_block *out, const struct source *source, stru
 {
 	struct buffer text = {0};
 	char sha256[65];
-	int status = read_file(source->fd, source->st.st_size > 0 ? (size_t)source->st.st_size : 0, &text, err);
+	static const struct whole_file tokenizer_file = {"a tokenizer", (size_t)128 << 20};
+	int status = whole_file_read_fd(source->fd, source->path, tokenizer_file, &text, err);
 
 	if (status == 0) {
 		struct slice all = {text.data ? text.data : "", text.len};
@@ -233,7 +219,7 @@ static int compile(struct compiled_block *out, const struct source *source, stru
 
 int compiled_cache_open(struct compiled_block *out, const char *path, bool anew, struct ipf_error *err)
 {
-	struct source source = {.kind = "", .anew = anew};
+	struct source source = {.path = path, .kind = "", .anew = anew};
 	struct buffer folder = {0};
 	char sha256[65];
 	int status = 0;

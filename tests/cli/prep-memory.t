@@ -59,3 +59,37 @@ complains ipf-prep "$here/missing: cannot create a temporary file" "a folder tha
 run "$BIN/ipf-prep" mooncake many.jsonl --memory 10
 status_is 2 "--memory needs a size of some use"
 complains ipf-prep 'memory: expected a size from 1kB to 64TB, got "10"' "--memory: what is expected"
+
+# Files that have no end, or that expand.
+endless() { # TEXT LIMIT ARGUMENTS…
+	text=$1 limit=$2
+	shift 2
+	run "$BIN/ipf-prep" "$@"
+	status_is 3 "$text without an end: status"
+	complains ipf-prep "/dev/zero: expected $text, got a file of more than $limit MiB" "$text without an end: the file and the limit"
+}
+endless 'a histogram' 16 synthetic -n 2 --input-tokens histogram:/dev/zero
+endless 'a model of ipf-prep fit' 64 synthetic --like /dev/zero
+endless 'a tokenizer' 128 synthetic -n 2 -t /dev/zero
+endless 'a text' 256 synthetic -n 2 --content /dev/zero
+mkfifo pipe
+yes '1 2' >pipe 2>yes.err &
+run "$BIN/ipf-prep" synthetic -n 2 --input-tokens histogram:pipe
+complains ipf-prep "pipe: expected a histogram, got a file of more than 16 MiB" "a pipe without an end"
+wait $!
+
+python3 - <<'END'
+import gzip
+with gzip.open('header.csv.gz', 'wb', 1) as f:
+    for _ in range(9):
+        f.write(b'a,' * (1 << 20))
+with gzip.open('row.csv.gz', 'wb', 1) as f:
+    f.write(b'prompt,x\nfirst,1\n' + b'a,' * (1 << 17) + b'\nlast,1\n')
+END
+run "$BIN/ipf-prep" csv header.csv.gz
+status_is 3 "a header that expands: status"
+complains ipf-prep 'header.csv.gz:1: a header of more than 16 MiB: this is no CSV' "a header that expands: its limit"
+run "$BIN/ipf-prep" csv row.csv.gz
+status_is 3 "a row that expands: status"
+complains ipf-prep 'row.csv.gz:3: more than 65536 fields' "a row that expands: its limit"
+is "$(body "$OUT" | wc -l)" 2 "a row that expands: the others are in the trace"
