@@ -102,7 +102,7 @@ struct prep_config {
 	struct buffer content;        /* the text that synthetic text is taken from; empty: from a grammar */
 	json_t *option_files;         /* provenance of the files that options name; NULL: none */
 	bool first_turn_only;         /* each conversation becomes one request, without a session */
-	bool hold_all;                /* hold all requests in memory and write them in order at the end */
+	bool hold_all;                /* sort all requests, and write them at the end */
 };
 
 #define PREP_CONFIG_DEFAULTS                                                                                           \

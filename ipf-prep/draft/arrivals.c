@@ -1,7 +1,6 @@
 #include "draft/arrivals.h"
 
 #include "absent.h"
-#include "draft/draft_record.h"
 #include "sort/sort_key.h"
 #include "stats/rng.h"
 
@@ -40,26 +39,14 @@ static void release_numbers(struct number_list *list)
 
 /* ---- drafts ---- */
 
-int arrivals_add(struct record_sorter *drafts, const struct draft *d, struct ipf_error *err)
-{
-	struct buffer record = {0};
-	draft_record_write(d, &record);
-	int status = record.failed ? ipf_error_memory(err)
-	                           : record_sorter_add(drafts, (struct slice){0}, buffer_all(&record), err);
-	buffer_release(&record);
-	return status;
-}
-
 /* Lists the timestamps, each with its index in the order of the data. */
-static int list_timestamps(struct record_sorter *drafts, struct number_list *timestamps, struct draft *d,
+static int list_timestamps(struct draft_sorter *drafts, struct number_list *timestamps, struct draft *d,
                            struct ipf_error *err)
 {
-	const struct sorted_record *record;
 	int64_t index = 0;
-	int got = record_sorter_sort(drafts, err);
-	while (got == 0 && (got = record_sorter_next(drafts, &record, err)) > 0) {
-		draft_record_read(d, sorted_record_bytes(record));
-		got = d->failed ? ipf_error_memory(err) : 0;
+	int got = draft_sorter_begin(drafts, err);
+	while (got == 0 && (got = draft_sorter_next(drafts, NULL, 0, d, err)) > 0) {
+		got = 0;
 		for (size_t k = 0; k < d->count && got == 0; k++)
 			if (d->requests[k].at_ns != IPF_ABSENT)
 				got = add_number(timestamps, d->requests[k].at_ns, index++, err);
@@ -68,16 +55,12 @@ static int list_timestamps(struct record_sorter *drafts, struct number_list *tim
 }
 
 /* Hands the drafts over with their moves, which are in the order of the data. */
-static int hand_over(struct record_sorter *drafts, struct number_list *moves, struct draft *d, struct reorder *to,
+static int hand_over(struct draft_sorter *drafts, struct number_list *moves, struct draft *d, struct reorder *to,
                      struct ipf_error *err)
 {
-	const struct sorted_record *record;
-	int got = record_sorter_sort(drafts, err);
-	while (got == 0 && (got = record_sorter_next(drafts, &record, err)) > 0) {
+	int got = draft_sorter_begin(drafts, err);
+	while (got == 0 && (got = draft_sorter_next(drafts, NULL, 0, d, err)) > 0) {
 		int64_t index, move_ns;
-		draft_record_read(d, sorted_record_bytes(record));
-		if (d->failed)
-			return ipf_error_memory(err);
 		for (size_t k = 0; k < d->count; k++) {
 			if (d->requests[k].at_ns == IPF_ABSENT)
 				continue;
@@ -168,7 +151,7 @@ static int assign_moves(struct number_list *timestamps, struct record_sorter *mo
 	return got < 0 ? -1 : record_sorter_sort(&assigned->sorter, err);
 }
 
-int arrivals_dequantise(struct record_sorter *drafts, uint64_t seed, struct reorder *to, struct ipf_error *err)
+int arrivals_dequantise(struct draft_sorter *drafts, uint64_t seed, struct reorder *to, struct ipf_error *err)
 {
 	struct number_list timestamps = {0}, assigned = {0};
 	struct record_sorter moves = {0};

@@ -41,10 +41,9 @@ static uint32_t *shuffled_places(uint64_t count, struct rng *rng)
 	return places;
 }
 
-int unit_draws_shuffle(struct unit_list *units, uint64_t count, struct rng *rng, struct unit_list *drawn,
+int unit_draws_shuffle(struct draft_sorter *units, uint64_t count, struct rng *rng, struct draft_sorter *drawn,
                        struct ipf_error *err)
 {
-	struct buffer key = {0};
 	struct draft d = {0};
 	struct unit unit;
 	int got = check_memory(count, err);
@@ -52,34 +51,31 @@ int unit_draws_shuffle(struct unit_list *units, uint64_t count, struct rng *rng,
 	if (got == 0 && !places)
 		got = ipf_error_memory(err);
 	if (got == 0)
-		got = unit_list_begin(units, err);
+		got = draft_sorter_begin(units, err);
 	uint64_t left = 0, next = 0;
-	while (got == 0 && (got = unit_list_next(units, &unit, &d, err)) > 0) {
-		if (left == 0) {
-			buffer_clear(&key);
-			sort_key_number(&key, places[next++]);
-			left = unit.drafts;
-		}
-		left--;
-		got = unit_list_add(drawn, buffer_all(&key), &unit, &d, err);
+	while (got == 0 && (got = draft_sorter_next(units, &unit, sizeof unit, &d, err)) > 0) {
+		if (left == 0)
+			next++;
+		left = (left ? left : unit.drafts) - 1;
+		sort_key_number(&drawn->key, places[next - 1]);
+		got = draft_sorter_add(drawn, &unit, sizeof unit, &d, err);
 	}
 	free(places);
 	draft_release(&d);
-	buffer_release(&key);
 	return got;
 }
 
 /* ---- with replacement ---- */
 
 /* The requests of each unit, so that draws can be counted before anything is read. */
-static int64_t *count_requests(struct unit_list *units, uint64_t count, struct ipf_error *err)
+static int64_t *count_requests(struct draft_sorter *units, uint64_t count, struct ipf_error *err)
 {
 	int64_t *requests = calloc(count + 1, sizeof *requests);
 	struct draft d = {0};
 	struct unit unit;
 	uint64_t left = 0, next = 0;
-	int got = requests ? unit_list_begin(units, err) : ipf_error_memory(err);
-	while (got == 0 && (got = unit_list_next(units, &unit, &d, err)) > 0) {
+	int got = requests ? draft_sorter_begin(units, err) : ipf_error_memory(err);
+	while (got == 0 && (got = draft_sorter_next(units, &unit, sizeof unit, &d, err)) > 0) {
 		if (left == 0) {
 			requests[next++] = unit.requests;
 			left = unit.drafts;
@@ -119,43 +115,42 @@ static int draw(const int64_t *requests, uint64_t count, struct draw_limits *lim
 }
 
 /* Adds a copy of a unit, which is a list of its own. */
-static int add_copy(struct unit_list *unit, int64_t copy, int64_t place, struct unit_list *drawn, struct ipf_error *err)
+static int add_copy(struct draft_sorter *unit, int64_t copy, int64_t place, struct draft_sorter *drawn,
+                    struct ipf_error *err)
 {
-	struct buffer key = {0};
 	struct draft d = {0};
 	struct unit facts;
-	int got = unit_list_begin(unit, err);
-	sort_key_number(&key, place);
-	while (got == 0 && (got = unit_list_next(unit, &facts, &d, err)) > 0) {
+	int got = draft_sorter_begin(unit, err);
+	while (got == 0 && (got = draft_sorter_next(unit, &facts, sizeof facts, &d, err)) > 0) {
 		d.copy = copy;
-		got = unit_list_add(drawn, buffer_all(&key), &facts, &d, err);
+		sort_key_number(&drawn->key, place);
+		got = draft_sorter_add(drawn, &facts, sizeof facts, &d, err);
 	}
 	draft_release(&d);
-	buffer_release(&key);
 	return got;
 }
 
 /* Reads the next unit of a list into one of its own: 1, 0, -1. */
-static int take_unit(struct unit_list *units, struct unit_list *unit, struct draft *d, struct ipf_error *err)
+static int take_unit(struct draft_sorter *units, struct draft_sorter *unit, struct draft *d, struct ipf_error *err)
 {
 	struct unit facts;
-	int got = unit_list_next(units, &facts, d, err);
+	int got = draft_sorter_next(units, &facts, sizeof facts, d, err);
 	uint64_t left = got > 0 ? facts.drafts : 0;
-	unit_list_clear(unit);
+	draft_sorter_clear(unit);
 	for (; got > 0 && left > 0; left--) {
-		if (unit_list_add(unit, (struct slice){0}, &facts, d, err) < 0)
+		if (draft_sorter_add(unit, &facts, sizeof facts, d, err) < 0)
 			return -1;
 		if (left > 1)
-			got = unit_list_next(units, &facts, d, err);
+			got = draft_sorter_next(units, &facts, sizeof facts, d, err);
 	}
 	return got;
 }
 
 /* Joins units and draws, which are both in the order of units. */
-static int add_drawn(struct unit_list *units, struct record_sorter *draws, struct unit_list *drawn,
+static int add_drawn(struct draft_sorter *units, struct record_sorter *draws, struct draft_sorter *drawn,
                      struct ipf_error *err)
 {
-	struct unit_list unit = {0};
+	struct draft_sorter unit = {0};
 	struct buffer key = {0};
 	struct draft d = {0};
 	const struct sorted_record *record = NULL;
@@ -169,14 +164,14 @@ static int add_drawn(struct unit_list *units, struct record_sorter *draws, struc
 			more = add_copy(&unit, copy, place, drawn, err) < 0 ? -1 : record_sorter_next(draws, &record, err);
 		}
 	}
-	unit_list_release(&unit);
+	draft_sorter_release(&unit);
 	buffer_release(&key);
 	draft_release(&d);
 	return more < 0 || got < 0 ? -1 : 0;
 }
 
-int unit_draws_replacing(struct unit_list *units, uint64_t count, struct draw_limits *limits, struct rng *rng,
-                         struct unit_list *drawn, struct ipf_error *err)
+int unit_draws_replacing(struct draft_sorter *units, uint64_t count, struct draw_limits *limits, struct rng *rng,
+                         struct draft_sorter *drawn, struct ipf_error *err)
 {
 	struct record_sorter draws = {0};
 	limits->too_long = 0;
@@ -188,7 +183,7 @@ int unit_draws_replacing(struct unit_list *units, uint64_t count, struct draw_li
 	if (status == 0)
 		status = record_sorter_sort(&draws, err);
 	if (status == 0)
-		status = unit_list_begin(units, err);
+		status = draft_sorter_begin(units, err);
 	if (status == 0)
 		status = add_drawn(units, &draws, drawn, err);
 	record_sorter_release(&draws);
@@ -203,14 +198,14 @@ struct window {
 	int64_t ns;
 };
 
-static int find_window(struct unit_list *units, uint64_t count, int64_t *window_ns, struct ipf_error *err)
+static int find_window(struct draft_sorter *units, uint64_t count, int64_t *window_ns, struct ipf_error *err)
 {
 	int64_t first = INT64_MAX, last = INT64_MIN, least = 30 * NS_PER_S;
 	struct draft d = {0};
 	struct unit unit;
 	uint64_t left = 0;
-	int got = unit_list_begin(units, err);
-	while (got == 0 && (got = unit_list_next(units, &unit, &d, err)) > 0) {
+	int got = draft_sorter_begin(units, err);
+	while (got == 0 && (got = draft_sorter_next(units, &unit, sizeof unit, &d, err)) > 0) {
 		int64_t at_ns = d.requests[0].at_ns;
 		if (left == 0 && at_ns != IPF_ABSENT) {
 			first = at_ns < first ? at_ns : first;
@@ -233,12 +228,11 @@ static void move_arrivals(struct draft *d, int64_t ns)
 }
 
 /* Draws how often a unit occurs and when, by its first draft; adds its copies. `index` is its place in the list. */
-static int add_copies(struct unit_list *unit, int64_t index, const struct draft *first, const struct window *window,
-                      struct unit_list *drawn, struct ipf_error *err)
+static int add_copies(struct draft_sorter *unit, int64_t index, const struct draft *first, const struct window *window,
+                      struct draft_sorter *drawn, struct ipf_error *err)
 {
 	const struct scaling *scaling = window->scaling;
 	const int64_t window_ns = window->ns;
-	struct buffer key = {0};
 	struct draft d = {0};
 	struct unit facts;
 	struct rng rng;
@@ -254,41 +248,39 @@ static int add_copies(struct unit_list *unit, int64_t index, const struct draft 
 			shift_ns = (int64_t)rng_below(&rng, 2 * (uint64_t)window_ns) - window_ns;
 			shift_ns = at_ns + shift_ns < scaling->from_ns ? -shift_ns : shift_ns;
 		}
-		buffer_clear(&key);
-		sort_key_number(&key, at_ns + shift_ns);
-		sort_key_number(&key, index);
-		sort_key_number(&key, copy);
-		got = unit_list_begin(unit, err);
-		while (got == 0 && (got = unit_list_next(unit, &facts, &d, err)) > 0) {
+		got = draft_sorter_begin(unit, err);
+		while (got == 0 && (got = draft_sorter_next(unit, &facts, sizeof facts, &d, err)) > 0) {
 			d.copy = copy;
 			move_arrivals(&d, shift_ns);
-			got = unit_list_add(drawn, buffer_all(&key), &facts, &d, err);
+			sort_key_number(&drawn->key, at_ns + shift_ns);
+			sort_key_number(&drawn->key, index);
+			sort_key_number(&drawn->key, copy);
+			got = draft_sorter_add(drawn, &facts, sizeof facts, &d, err);
 		}
 	}
-	buffer_release(&key);
 	draft_release(&d);
 	return got;
 }
 
-int unit_draws_scale(struct unit_list *units, uint64_t count, const struct scaling *scaling, struct unit_list *drawn,
-                     struct ipf_error *err)
+int unit_draws_scale(struct draft_sorter *units, uint64_t count, const struct scaling *scaling,
+                     struct draft_sorter *drawn, struct ipf_error *err)
 {
-	struct unit_list unit = {0};
+	struct draft_sorter unit = {0};
 	struct draft d = {0};
 	struct unit facts;
 	struct window window = {.scaling = scaling};
 	int got = find_window(units, count, &window.ns, err);
 	if (got == 0)
-		got = unit_list_begin(units, err);
+		got = draft_sorter_begin(units, err);
 	for (int64_t i = 0; got == 0 && (got = take_unit(units, &unit, &d, err)) > 0; i++) {
 		struct draft first = {0};
-		got = unit_list_begin(&unit, err) < 0 || unit_list_next(&unit, &facts, &first, err) < 0 ||
+		got = draft_sorter_begin(&unit, err) < 0 || draft_sorter_next(&unit, &facts, sizeof facts, &first, err) < 0 ||
 		              add_copies(&unit, i, &first, &window, drawn, err) < 0
 		          ? -1
 		          : 0;
 		draft_release(&first);
 	}
-	unit_list_release(&unit);
+	draft_sorter_release(&unit);
 	draft_release(&d);
 	return got;
 }

@@ -3,7 +3,6 @@
 #include "absent.h"
 #include "clock.h"
 #include "draft/arrivals.h"
-#include "draft/draft_record.h"
 #include "draft/unit_draws.h"
 #include "sort/sort_key.h"
 
@@ -20,13 +19,13 @@ struct selection {
 	struct trace_renderer *renderer;
 	struct selection_counts *counts;
 	struct rng order;
-	struct record_sorter drafts;    /* that are held for --dequantise */
-	struct record_sorter reservoir; /* by their place, the newest first */
+	struct draft_sorter drafts;    /* that are held for --dequantise */
+	struct draft_sorter reservoir; /* by their place, the newest first */
 	struct reorder held;
-	struct draft draft;      /* of those that were held, the one at hand */
-	struct unit_list unit;   /* the unit at hand, if it has several drafts */
-	int64_t seen;            /* units that were offered to the reservoir */
-	int64_t requests, units; /* written */
+	struct draft draft;       /* of those that were held, the one at hand */
+	struct draft_sorter unit; /* the unit at hand, if it has several drafts */
+	int64_t seen;             /* units that were offered to the reservoir */
+	int64_t requests, units;  /* written */
 	int64_t last_at_ns;
 	int64_t earliest_ns; /* the least arrival of all that is held; INT64_MAX: none */
 	int64_t first_at_ns; /* of the data, from which arrivals count; IPF_ABSENT: not known yet */
@@ -145,9 +144,9 @@ static int next_unit(struct selection *s, struct unit *unit, const char **why, s
 	*why = s->config->hold_all ? excluded(s, &s->draft) : NULL;
 	if (unit->drafts == 1)
 		return 1;
-	unit_list_clear(&s->unit);
+	draft_sorter_clear(&s->unit);
 	for (uint64_t left = unit->drafts;; left--) {
-		if (unit_list_add(&s->unit, (struct slice){0}, unit, &s->draft, err) < 0)
+		if (draft_sorter_add(&s->unit, unit, sizeof *unit, &s->draft, err) < 0)
 			return -1;
 		if (left == 1)
 			break;
@@ -156,13 +155,13 @@ static int next_unit(struct selection *s, struct unit *unit, const char **why, s
 		if (!*why && s->config->hold_all)
 			*why = excluded_by_length(s, &s->draft);
 	}
-	return unit_list_begin(&s->unit, err) < 0 ? -1 : 1;
+	return draft_sorter_begin(&s->unit, err) < 0 ? -1 : 1;
 }
 
 /* Reads the next of its drafts into s->draft. */
 static int next_draft(struct selection *s, struct unit *unit, struct ipf_error *err)
 {
-	return unit->drafts == 1 ? 0 : unit_list_next(&s->unit, unit, &s->draft, err) < 0 ? -1 : 0;
+	return unit->drafts == 1 ? 0 : draft_sorter_next(&s->unit, unit, sizeof *unit, &s->draft, err) < 0 ? -1 : 0;
 }
 
 static int write_in_order(struct selection *s, struct ipf_error *err)
@@ -187,7 +186,7 @@ static int write_in_order(struct selection *s, struct ipf_error *err)
 }
 
 /* Lists the units that are not left out; returns how many there are in *count. */
-static int list_kept(struct selection *s, struct unit_list *kept, uint64_t *count, struct ipf_error *err)
+static int list_kept(struct selection *s, struct draft_sorter *kept, uint64_t *count, struct ipf_error *err)
 {
 	struct unit unit;
 	const char *why;
@@ -199,14 +198,14 @@ static int list_kept(struct selection *s, struct unit_list *kept, uint64_t *coun
 			continue;
 		}
 		for (uint64_t i = 0; i < unit.drafts; i++)
-			if (next_draft(s, &unit, err) < 0 || unit_list_add(kept, (struct slice){0}, &unit, &s->draft, err) < 0)
+			if (next_draft(s, &unit, err) < 0 || draft_sorter_add(kept, &unit, sizeof unit, &s->draft, err) < 0)
 				return -1;
 		++*count;
 	}
 	return got;
 }
 
-static int draw(struct selection *s, struct unit_list *kept, uint64_t count, struct unit_list *drawn,
+static int draw(struct selection *s, struct draft_sorter *kept, uint64_t count, struct draft_sorter *drawn,
                 struct ipf_error *err)
 {
 	const struct prep_config *c = s->config;
@@ -225,13 +224,13 @@ static int draw(struct selection *s, struct unit_list *kept, uint64_t count, str
 	return 0;
 }
 
-static int write_drawn(struct selection *s, struct unit_list *drawn, struct ipf_error *err)
+static int write_drawn(struct selection *s, struct draft_sorter *drawn, struct ipf_error *err)
 {
 	struct unit unit;
 	uint64_t left = 0; /* of the unit at hand */
 	bool write = false;
-	int got = unit_list_begin(drawn, err);
-	while (got == 0 && (got = unit_list_next(drawn, &unit, &s->draft, err)) > 0) {
+	int got = draft_sorter_begin(drawn, err);
+	while (got == 0 && (got = draft_sorter_next(drawn, &unit, sizeof unit, &s->draft, err)) > 0) {
 		if (left == 0) {
 			write = begin_unit(s, unit.requests);
 			left = unit.drafts;
@@ -245,34 +244,29 @@ static int write_drawn(struct selection *s, struct unit_list *drawn, struct ipf_
 /* Draws before it writes. */
 static int write_sample(struct selection *s, struct ipf_error *err)
 {
-	struct unit_list kept = {0}, drawn = {0};
+	struct draft_sorter kept = {0}, drawn = {0};
 	uint64_t count;
 	int status = list_kept(s, &kept, &count, err);
 	reorder_release(&s->held);
 	if (status == 0)
 		status = draw(s, &kept, count, &drawn, err);
-	unit_list_release(&kept);
+	draft_sorter_release(&kept);
 	if (status == 0)
 		status = write_drawn(s, &drawn, err);
-	unit_list_release(&drawn);
+	draft_sorter_release(&drawn);
 	return status;
 }
 
 /* Hands over the newest draft of each place. */
 static int empty_reservoir(struct selection *s, struct ipf_error *err)
 {
-	const struct sorted_record *record;
-	uint64_t place = UINT64_MAX;
-	int got = record_sorter_sort(&s->reservoir, err);
-	while (got == 0 && (got = record_sorter_next(&s->reservoir, &record, err)) > 0) {
-		got = 0;
-		if (sorted_record_prefix(record) == place)
-			continue;
-		place = sorted_record_prefix(record);
-		draft_record_read(&s->draft, sorted_record_bytes(record));
-		got = s->draft.failed ? ipf_error_memory(err) : reorder_add(&s->held, &s->draft, err);
+	int64_t place, last = -1;
+	int got = draft_sorter_begin(&s->reservoir, err);
+	while (got == 0 && (got = draft_sorter_next(&s->reservoir, &place, sizeof place, &s->draft, err)) > 0) {
+		got = place != last ? reorder_add(&s->held, &s->draft, err) : 0;
+		last = place;
 	}
-	record_sorter_release(&s->reservoir);
+	draft_sorter_release(&s->reservoir);
 	return got;
 }
 
@@ -283,7 +277,7 @@ static int write_held(struct selection *s, struct ipf_error *err)
 		set_first(s, s->earliest_ns);
 	if (c->dequantise && arrivals_dequantise(&s->drafts, c->common.seed, &s->held, err) < 0)
 		return -1;
-	record_sorter_release(&s->drafts);
+	draft_sorter_release(&s->drafts);
 	if (empty_reservoir(s, err) < 0 || reorder_sort(&s->held, err) < 0)
 		return -1;
 	if (c->hold_all && s->first_at_ns != IPF_ABSENT)
@@ -324,24 +318,16 @@ static int64_t reservoir_size(const struct selection *s)
 
 static int put_into_reservoir(struct selection *s, const struct draft *d, int64_t size, struct ipf_error *err)
 {
-	struct buffer key = {0}, record = {0};
 	int64_t place = s->seen++;
-	int status = 0;
 	if (place >= size) {
 		place = (int64_t)rng_below(&s->order, (uint64_t)s->seen);
 		selection_counts_drop(s->counts, "beyond -n or --sessions", (int64_t)d->count);
 	}
-	if (place < size) {
-		sort_key_number(&key, place);
-		sort_key_number(&key, -s->seen);
-		draft_record_write(d, &record);
-		status = key.failed || record.failed
-		             ? ipf_error_memory(err)
-		             : record_sorter_add(&s->reservoir, buffer_all(&key), buffer_all(&record), err);
-	}
-	buffer_release(&key);
-	buffer_release(&record);
-	return status;
+	if (place >= size)
+		return 0;
+	sort_key_number(&s->reservoir.key, place);
+	sort_key_number(&s->reservoir.key, -s->seen);
+	return draft_sorter_add(&s->reservoir, &place, sizeof place, d, err);
 }
 
 /* Keeps a copy of the draft until all have been read. */
@@ -350,7 +336,7 @@ static int hold(struct selection *s, const struct draft *d, struct ipf_error *er
 	for (size_t i = 0; i < d->count; i++)
 		if (d->requests[i].at_ns != IPF_ABSENT && d->requests[i].at_ns < s->earliest_ns)
 			s->earliest_ns = d->requests[i].at_ns;
-	return s->config->dequantise ? arrivals_add(&s->drafts, d, err) : reorder_add(&s->held, d, err);
+	return s->config->dequantise ? draft_sorter_add(&s->drafts, NULL, 0, d, err) : reorder_add(&s->held, d, err);
 }
 
 /* Is the recorded answer empty? A server cannot be asked for one, unless its length is drawn. */
@@ -477,9 +463,9 @@ void selection_free(struct selection *s)
 		return;
 	draft_release(&s->sink.draft);
 	draft_release(&s->draft);
-	record_sorter_release(&s->drafts);
-	record_sorter_release(&s->reservoir);
-	unit_list_release(&s->unit);
+	draft_sorter_release(&s->drafts);
+	draft_sorter_release(&s->reservoir);
+	draft_sorter_release(&s->unit);
 	reorder_release(&s->held);
 	free(s);
 }

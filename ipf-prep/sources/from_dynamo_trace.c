@@ -22,9 +22,10 @@
  */
 #include "absent.h"
 #include "clock.h"
+#include "draft/draft_sorter.h"
 #include "json/jout.h"
+#include "sort/sort_key.h"
 #include "sources/agent_chains.h"
-#include "sources/kept_drafts.h"
 #include "sources/record_fields.h"
 #include "sources/sniff.h"
 
@@ -34,7 +35,7 @@
 struct state {
 	struct time_origin origin;
 	struct agent_chains chains;
-	struct kept_drafts kept; /* the calls of the chains, in their order */
+	struct draft_sorter kept; /* the calls of the chains, in the order in which they began */
 	bool drop_agents;
 };
 
@@ -49,7 +50,7 @@ static void close_state(void *opened)
 {
 	struct state *s = opened;
 	agent_chains_release(&s->chains);
-	kept_drafts_release(&s->kept);
+	draft_sorter_release(&s->kept);
 }
 
 /* ---- an event ---- */
@@ -161,8 +162,10 @@ static int take(struct state *s, const struct agent_names *agent, int64_t start_
 	if (agent->parent.data && s->drop_agents)
 		return 0;
 	agent_chains_add(&s->chains, chain, start_ns, end_ns);
-	d->failed |= s->chains.failed || !kept_drafts_add(&s->kept, d);
-	return 0;
+	if (s->chains.failed)
+		return ipf_error_memory(err);
+	sort_key_number(&s->kept.key, start_ns);
+	return draft_sorter_add(&s->kept, NULL, 0, d, err);
 }
 
 static int read_request(struct state *s, const struct jdoc *j, jdoc_id event, struct sink *sink, struct ipf_error *err)
@@ -207,15 +210,19 @@ static int read_record(void *opened, const struct source_record *record, struct 
 
 /* ---- sessions ---- */
 
+/* Steps and drafts are in the same order. */
 static int finish(void *opened, struct sink *sink, struct ipf_error *err)
 {
 	struct state *s = opened;
 	struct agent_step step;
-	int status = 0;
+	struct draft d = {0};
+	int got = draft_sorter_begin(&s->kept, err);
 	agent_chains_sort(&s->chains);
-	while (status == 0 && !sink->full && agent_chains_next(&s->chains, &step))
-		status = agent_chains_take(&s->chains, &step, s->kept.items[step.call].draft, sink, err);
-	return status == 0 && s->chains.failed ? ipf_error_memory(err) : status;
+	while (got == 0 && !sink->full && agent_chains_next(&s->chains, &step) &&
+	       (got = draft_sorter_next(&s->kept, NULL, 0, &d, err)) > 0)
+		got = agent_chains_take(&s->chains, &step, &d, sink, err);
+	draft_release(&d);
+	return got == 0 && s->chains.failed ? ipf_error_memory(err) : got;
 }
 
 static bool recognises(const struct sniff *sniff)

@@ -21,8 +21,9 @@
  */
 #include "absent.h"
 #include "clock.h"
+#include "draft/draft_sorter.h"
+#include "sort/sort_key.h"
 #include "sources/chat_fields.h"
-#include "sources/kept_drafts.h"
 #include "sources/record_fields.h"
 
 #include <stdlib.h>
@@ -30,12 +31,12 @@
 
 struct state {
 	struct time_origin origin;
-	struct kept_drafts traced; /* their session is a trace id, which only one request may have */
+	struct draft_sorter traced; /* their session is a trace id, which only one request may have; by session */
 };
 
 static void close_state(void *opened)
 {
-	kept_drafts_release(&((struct state *)opened)->traced);
+	draft_sorter_release(&((struct state *)opened)->traced);
 }
 
 static bool generates(const struct jdoc *j, jdoc_id call)
@@ -176,8 +177,11 @@ static int read_call(struct state *s, const struct jdoc *j, struct jdoc inner[2]
 	r->at_ns = since_origin(&s->origin, ns);
 	if (!traced)
 		return sink->take(sink, d, err);
-	d->failed |= !kept_drafts_add(&s->traced, d);
-	return 0;
+	if (d->failed)
+		return 0;
+	int64_t index = (int64_t)s->traced.records.records;
+	sort_key_text(&s->traced.key, d->session);
+	return draft_sorter_add(&s->traced, &index, sizeof index, d, err);
 }
 
 static int read_record(void *opened, const struct source_record *record, struct sink *sink, struct ipf_error *err)
@@ -198,38 +202,58 @@ static int read_record(void *opened, const struct source_record *record, struct 
 	return status;
 }
 
-static int by_session(const void *a, const void *b)
+/* A draft that waits for the next one, by which it is known whether its trace has several. */
+struct waiting {
+	struct draft *draft; /* NULL: none */
+	int64_t index;
+	bool several;
+};
+
+/* Adds the draft that waits to those in the order of the data. */
+static int put_back(struct waiting *w, struct draft_sorter *to, struct ipf_error *err)
 {
-	const struct kept_draft *x = a, *y = b;
-	struct slice m = x->draft->session, n = y->draft->session;
-	int order = memcmp(m.data, n.data, m.len < n.len ? m.len : n.len);
-	if (order || m.len != n.len)
-		return order ? order : m.len < n.len ? -1 : 1;
-	return x->index < y->index ? -1 : x->index > y->index;
+	if (!w->draft)
+		return 0;
+	if (!w->several)
+		w->draft->session = (struct slice){0};
+	sort_key_number(&to->key, w->index);
+	int status = draft_sorter_add(to, NULL, 0, w->draft, err);
+	free(w->draft);
+	w->draft = NULL;
+	return status;
 }
 
 /* A trace id is that of a session if several requests have it. */
+static int find_sessions(struct draft_sorter *traced, struct draft *d, struct draft_sorter *to, struct ipf_error *err)
+{
+	struct waiting waiting = {0};
+	int64_t index;
+	int got = draft_sorter_begin(traced, err);
+	while (got == 0 && (got = draft_sorter_next(traced, &index, sizeof index, d, err)) > 0) {
+		bool same = waiting.draft && slice_equal(waiting.draft->session, d->session);
+		waiting.several |= same;
+		got = put_back(&waiting, to, err);
+		waiting = (struct waiting){.draft = got == 0 ? draft_clone(d) : NULL, .index = index, .several = same};
+		if (got == 0 && !waiting.draft)
+			got = ipf_error_memory(err);
+	}
+	int last = put_back(&waiting, to, err);
+	return got < 0 ? -1 : last;
+}
+
 static int finish(void *opened, struct sink *sink, struct ipf_error *err)
 {
-	struct kept_drafts *kept = &((struct state *)opened)->traced;
-	if (kept->count == 0)
-		return 0;
-	qsort(kept->items, kept->count, sizeof *kept->items, by_session);
-	for (size_t i = 0, end; i < kept->count; i = end) {
-		for (end = i + 1; end < kept->count; end++)
-			if (!slice_equal(kept->items[end].draft->session, kept->items[i].draft->session))
-				break;
-		if (end == i + 1)
-			kept->items[i].draft->session = (struct slice){0};
-	}
-	kept_drafts_in_order(kept);
-	for (size_t i = 0; i < kept->count && !sink->full; i++) {
-		if (sink->take(sink, kept->items[i].draft, err) < 0)
-			return -1;
-		free(kept->items[i].draft);
-		kept->items[i].draft = NULL;
-	}
-	return 0;
+	struct draft_sorter *traced = &((struct state *)opened)->traced, in_order = {0};
+	struct draft d = {0};
+	int got = find_sessions(traced, &d, &in_order, err);
+	draft_sorter_release(traced);
+	if (got == 0)
+		got = draft_sorter_begin(&in_order, err);
+	while (got == 0 && !sink->full && (got = draft_sorter_next(&in_order, NULL, 0, &d, err)) > 0)
+		got = sink->take(sink, &d, err);
+	draft_release(&d);
+	draft_sorter_release(&in_order);
+	return got;
 }
 
 static bool recognises(const struct sniff *sniff)

@@ -32,12 +32,11 @@
  * the last call that ended before it began. Calls that overlap are sent in parallel. All other spans are ignored.
  */
 #include "absent.h"
-#include "draft/draft_record.h"
+#include "draft/draft_sorter.h"
 #include "input/otlp_messages.h"
 #include "json/jout.h"
 #include "memory_limit.h"
 #include "safe_text.h"
-#include "sort/record_sorter.h"
 #include "sort/sort_key.h"
 #include "sources/otel_messages.h"
 #include "sources/otel_spans.h"
@@ -62,10 +61,9 @@ struct facts {
 };
 
 struct state {
-	struct record_sorter calls;      /* by key */
-	struct record_sorter statements; /* events and log records, by key and time */
-	struct record_sorter requests;   /* calls with what was said of them, by session and time */
-	struct buffer key, record;
+	struct draft_sorter calls;      /* by key */
+	struct draft_sorter statements; /* events and log records, by key and time */
+	struct draft_sorter requests;   /* calls with what was said of them, by session and time */
 	int64_t call_count;
 	int64_t zero_ns; /* when the first request began */
 	int64_t strays;  /* messages of calls that are not in the files */
@@ -74,29 +72,9 @@ struct state {
 static void close_state(void *opened)
 {
 	struct state *s = opened;
-	record_sorter_release(&s->calls);
-	record_sorter_release(&s->statements);
-	record_sorter_release(&s->requests);
-	buffer_release(&s->key);
-	buffer_release(&s->record);
-}
-
-/* Adds a draft under the key in s->key. */
-static int put(struct state *s, struct record_sorter *to, const struct facts *facts, const struct draft *d,
-               struct ipf_error *err)
-{
-	buffer_clear(&s->record);
-	buffer_append(&s->record, facts, sizeof *facts);
-	draft_record_write(d, &s->record);
-	return s->key.failed || s->record.failed ? ipf_error_memory(err)
-	                                         : record_sorter_add(to, buffer_all(&s->key), buffer_all(&s->record), err);
-}
-
-static void read_facts(const struct sorted_record *record, struct facts *facts, struct draft *d)
-{
-	struct slice bytes = sorted_record_bytes(record);
-	memcpy(facts, bytes.data, sizeof *facts);
-	draft_record_read(d, (struct slice){bytes.data + sizeof *facts, bytes.len - sizeof *facts});
+	draft_sorter_release(&s->calls);
+	draft_sorter_release(&s->statements);
+	draft_sorter_release(&s->requests);
 }
 
 /* ---- attributes ---- */
@@ -246,11 +224,11 @@ static int keep(struct state *s, const struct otel_item *ids, const struct sourc
 	if (d->failed)
 		return 0;
 	facts->index = call ? s->call_count++ : 0;
-	buffer_clear(&s->key);
-	sort_key_text(&s->key, d->requests[0].id);
+	struct draft_sorter *to = call ? &s->calls : &s->statements;
+	sort_key_text(&to->key, d->requests[0].id);
 	if (!call)
-		sort_key_number(&s->key, facts->start_ns);
-	return put(s, call ? &s->calls : &s->statements, facts, d, err);
+		sort_key_number(&to->key, facts->start_ns);
+	return draft_sorter_add(to, facts, sizeof *facts, d, err);
 }
 
 static int read_statement(struct state *s, const struct source_record *record, const struct otel_item *item,
@@ -334,25 +312,22 @@ static int too_large(const char *what, struct slice name, struct ipf_error *err)
 	                     shown_slice(name).text);
 }
 
-static int add_statement(struct statements *all, const struct sorted_record *record, struct draft *scratch,
+static int add_statement(struct statements *all, const struct facts *facts, const struct draft *d,
                          struct ipf_error *err)
 {
-	struct statement added;
-	read_facts(record, &added.facts, scratch);
-	all->bytes += record->len;
-	if (all->bytes > memory_limit_share() && all->bytes > KEPT_LEAST)
-		return too_large("what was said of the call", scratch->requests[0].id, err);
+	struct statement added = {.facts = *facts, .draft = draft_clone(d)};
+	if (!added.draft)
+		return ipf_error_memory(err);
 	if (all->count == all->cap) {
 		size_t cap = all->cap ? all->cap * 2 : 16;
 		struct statement *items = reallocarray(all->items, cap, sizeof *items);
-		if (!items)
+		if (!items) {
+			free(added.draft);
 			return ipf_error_memory(err);
+		}
 		all->items = items;
 		all->cap = cap;
 	}
-	added.draft = scratch->failed ? NULL : draft_clone(scratch);
-	if (!added.draft)
-		return ipf_error_memory(err);
 	all->items[all->count++] = added;
 	return 0;
 }
@@ -434,11 +409,10 @@ static int add_call(struct state *s, struct statements *said, const struct facts
 	}
 	name_call(facts, call->requests[0].id, d);
 	s->zero_ns = facts->start_ns < s->zero_ns ? facts->start_ns : s->zero_ns;
-	buffer_clear(&s->key);
-	sort_key_text(&s->key, d->session);
-	sort_key_number(&s->key, facts->start_ns);
-	sort_key_number(&s->key, facts->index);
-	return put(s, &s->requests, facts, d, err);
+	sort_key_text(&s->requests.key, d->session);
+	sort_key_number(&s->requests.key, facts->start_ns);
+	sort_key_number(&s->requests.key, facts->index);
+	return draft_sorter_add(&s->requests, facts, sizeof *facts, d, err);
 }
 
 /* Details of a call whose span is in no file are a call. */
@@ -459,38 +433,51 @@ static int add_details(struct state *s, struct statements *said, struct sink *si
 	return status;
 }
 
-/* The record at hand of each sorter; NULL: there are no more. */
+/* What a sorter gives next. */
+struct cursor {
+	struct draft_sorter *from;
+	bool there;
+	struct facts facts;
+	struct draft draft; /* the id of its request is the key */
+};
+
+static int advance(struct cursor *c, struct ipf_error *err)
+{
+	int got = draft_sorter_next(c->from, &c->facts, sizeof c->facts, &c->draft, err);
+	c->there = got > 0;
+	return got < 0 ? -1 : 0;
+}
+
+static int begin(struct cursor *c, struct draft_sorter *from, struct ipf_error *err)
+{
+	c->from = from;
+	return draft_sorter_begin(from, err) < 0 ? -1 : advance(c, err);
+}
+
+static bool is_at(const struct cursor *c, struct slice key)
+{
+	return c->there && slice_equal(c->draft.requests[0].id, key);
+}
+
 struct join {
-	const struct sorted_record *call, *statement;
+	struct cursor call, statement;
 	struct buffer key; /* that is joined */
-	struct draft scratch;
 	struct statements said;
 };
 
-static struct slice statement_key(const struct sorted_record *record)
+static int compare(struct slice a, struct slice b)
 {
-	struct slice key = sorted_record_key(record);
-	return (struct slice){key.data, key.len - sizeof(int64_t)}; /* without the time */
-}
-
-static int advance(struct record_sorter *sorter, const struct sorted_record **at, struct ipf_error *err)
-{
-	int got = record_sorter_next(sorter, at, err);
-	if (got == 0)
-		*at = NULL;
-	return got < 0 ? -1 : 0;
+	int order = memcmp(a.data, b.data, a.len < b.len ? a.len : b.len);
+	return order ? order : a.len < b.len ? -1 : a.len > b.len;
 }
 
 /* Selects the first key of both. */
 static void select_key(struct join *j)
 {
-	struct slice call = j->call ? sorted_record_key(j->call) : (struct slice){0};
-	struct slice statement = j->statement ? statement_key(j->statement) : (struct slice){0};
-	int order = !j->call ? 1 : !j->statement ? -1 : 0;
-	if (order == 0)
-		order = memcmp(call.data, statement.data, call.len < statement.len ? call.len : statement.len);
+	const struct slice *call = j->call.there ? &j->call.draft.requests[0].id : NULL;
+	const struct slice *statement = j->statement.there ? &j->statement.draft.requests[0].id : NULL;
 	buffer_clear(&j->key);
-	buffer_slice(&j->key, order > 0 ? statement : call);
+	buffer_slice(&j->key, !statement || (call && compare(*call, *statement) < 0) ? *call : *statement);
 }
 
 /* Does the record have the ids of a trace and of a span? */
@@ -502,16 +489,20 @@ static bool has_ids(struct slice key)
 /* Reads the statements with the selected key. If it lacks an id, they belong to no call: details are calls. */
 static int read_statements(struct state *s, struct join *j, struct sink *sink, struct ipf_error *err)
 {
+	struct cursor *at = &j->statement;
 	empty_statements(&j->said);
-	while (j->statement && slice_equal(statement_key(j->statement), buffer_all(&j->key))) {
-		if (add_statement(&j->said, j->statement, &j->scratch, err) < 0)
+	while (is_at(at, buffer_all(&j->key))) {
+		j->said.bytes += at->from->record_bytes;
+		if (j->said.bytes > memory_limit_share() && j->said.bytes > KEPT_LEAST)
+			return too_large("what was said of the call", buffer_all(&j->key), err);
+		if (add_statement(&j->said, &at->facts, &at->draft, err) < 0)
 			return -1;
-		if (!has_ids(j->scratch.requests[0].id)) {
+		if (!has_ids(buffer_all(&j->key))) {
 			if (add_details(s, &j->said, sink, err) < 0)
 				return -1;
 			empty_statements(&j->said);
 		}
-		if (advance(&s->statements, &j->statement, err) < 0)
+		if (advance(at, err) < 0)
 			return -1;
 	}
 	return 0;
@@ -519,39 +510,33 @@ static int read_statements(struct state *s, struct join *j, struct sink *sink, s
 
 static int join_key(struct state *s, struct join *j, struct sink *sink, struct ipf_error *err)
 {
-	struct facts facts;
+	struct cursor *at = &j->call;
 	select_key(j);
 	if (j->key.failed)
 		return ipf_error_memory(err);
 	if (read_statements(s, j, sink, err) < 0)
 		return -1;
-	while (j->call && slice_equal(sorted_record_key(j->call), buffer_all(&j->key))) {
-		read_facts(j->call, &facts, &j->scratch);
-		if (j->scratch.failed)
-			return ipf_error_memory(err);
-		if (add_call(s, &j->said, &facts, &j->scratch, sink, err) < 0 || advance(&s->calls, &j->call, err) < 0)
+	while (is_at(at, buffer_all(&j->key)))
+		if (add_call(s, &j->said, &at->facts, &at->draft, sink, err) < 0 || advance(at, err) < 0)
 			return -1;
-	}
 	return add_details(s, &j->said, sink, err);
 }
 
 static int join_all(struct state *s, struct sink *sink, struct ipf_error *err)
 {
 	struct join j = {0};
-	int status = record_sorter_sort(&s->calls, err) < 0 || record_sorter_sort(&s->statements, err) < 0 ||
-	                     advance(&s->calls, &j.call, err) < 0 || advance(&s->statements, &j.statement, err) < 0
-	                 ? -1
-	                 : 0;
-	while (status == 0 && (j.call || j.statement) && !sink->draft.failed)
+	int status = begin(&j.call, &s->calls, err) < 0 ? -1 : begin(&j.statement, &s->statements, err);
+	while (status == 0 && (j.call.there || j.statement.there) && !sink->draft.failed)
 		status = join_key(s, &j, sink, err);
 	for (; s->strays > 0; s->strays--)
 		sink->unusable(sink, "a message of a call that is not in the files");
 	empty_statements(&j.said);
 	free(j.said.items);
 	buffer_release(&j.key);
-	draft_release(&j.scratch);
-	record_sorter_release(&s->calls);
-	record_sorter_release(&s->statements);
+	draft_release(&j.call.draft);
+	draft_release(&j.statement.draft);
+	draft_sorter_release(&s->calls);
+	draft_sorter_release(&s->statements);
 	return status;
 }
 
@@ -631,7 +616,8 @@ static int64_t write_parents(const struct session *session, const struct draft *
 	const struct earlier *last = NULL;
 	int64_t end_ns = IPF_ABSENT;
 	jout_begin_list(w);
-	for (const struct earlier *call = session->calls; call < session->calls + session->count; call++) {
+	for (size_t i = 0; i < session->count; i++) {
+		const struct earlier *call = &session->calls[i];
 		if (call->end_ns > start_ns)
 			continue;
 		if (!last || call->end_ns >= last->end_ns)
@@ -679,15 +665,13 @@ static int finish(void *opened, struct sink *sink, struct ipf_error *err)
 	struct session session = {0};
 	struct draft d = {0};
 	struct facts facts;
-	const struct sorted_record *record;
 	s->zero_ns = INT64_MAX;
 	int got = join_all(s, sink, err);
 	if (got == 0)
-		got = record_sorter_sort(&s->requests, err);
-	while (got == 0 && !sink->draft.failed && (got = record_sorter_next(&s->requests, &record, err)) > 0) {
-		read_facts(record, &facts, &d);
-		got = d.failed ? ipf_error_memory(err) : take_call(s, &session, &facts, &d, sink, err);
-	}
+		got = draft_sorter_begin(&s->requests, err);
+	while (got == 0 && !sink->draft.failed &&
+	       (got = draft_sorter_next(&s->requests, &facts, sizeof facts, &d, err)) > 0)
+		got = take_call(s, &session, &facts, &d, sink, err);
 	draft_release(&d);
 	buffer_release(&session.name);
 	buffer_release(&session.texts);

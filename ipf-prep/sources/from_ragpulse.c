@@ -19,8 +19,8 @@
  * components, the tokens of the template, is text that no other prompt has.
  */
 #include "clock.h"
+#include "draft/draft_sorter.h"
 #include "sources/sniff.h"
-#include "sources/kept_drafts.h"
 #include "sources/prompt_pieces.h"
 #include "sources/record_fields.h"
 
@@ -30,15 +30,15 @@
 #define ID_MAX (1 << 26)
 
 struct state {
-	struct kept_drafts requests; /* their blocks are their components, until `finish` */
-	int32_t *lengths;            /* of components, by id; 0: not known */
+	struct draft_sorter requests; /* in the order of the data; their blocks are their components, until `finish` */
+	int32_t *lengths;             /* of components, by id; 0: not known */
 	size_t length_cap;
 };
 
 static void close_state(void *opened)
 {
 	struct state *s = opened;
-	kept_drafts_release(&s->requests);
+	draft_sorter_release(&s->requests);
 	free(s->lengths);
 }
 
@@ -118,8 +118,7 @@ static int read_record(void *opened, const struct source_record *record, struct 
 	    need_tokens(j, JDOC_ROOT, "output_length", &r->output_tokens, err) < 0 ||
 	    field_name(d, j, JDOC_ROOT, "session_id", &d->session, err) < 0 || read_components(j, d, r, err) < 0)
 		return -1;
-	d->failed |= !d->failed && !kept_drafts_add(&s->requests, d);
-	return 0;
+	return d->failed ? 0 : draft_sorter_add(&s->requests, NULL, 0, d, err);
 }
 
 /* ---- all requests ---- */
@@ -146,19 +145,18 @@ static int finish(void *opened, struct sink *sink, struct ipf_error *err)
 {
 	struct state *s = opened;
 	struct prompt_pieces pieces = {0};
-	int status = 0;
-	for (size_t i = 0; i < s->requests.count && status == 0; i++) {
-		struct draft *d = s->requests.items[i].draft;
-		struct draft_request *r = &d->requests[0];
+	struct draft d = {0};
+	int got = draft_sorter_begin(&s->requests, err);
+	while (got == 0 && (got = draft_sorter_next(&s->requests, NULL, 0, &d, err)) > 0) {
+		struct draft_request *r = &d.requests[0];
 		join_components(s, &r->blocks, r->input_tokens, &pieces);
 		r->blocks = (struct draft_blocks){0};
-		prompt_pieces_to_blocks(&pieces, &sink->draft, &r->blocks);
-		status = sink->draft.failed ? 0 : sink->take(sink, d, err);
-		r->blocks = (struct draft_blocks){0};
-		draft_reset(&sink->draft);
+		prompt_pieces_to_blocks(&pieces, &d, &r->blocks);
+		got = d.failed ? ipf_error_memory(err) : sink->take(sink, &d, err);
 	}
+	draft_release(&d);
 	prompt_pieces_release(&pieces);
-	return status;
+	return got;
 }
 
 static bool recognises(const struct sniff *sniff)

@@ -21,7 +21,8 @@
  */
 #include "absent.h"
 #include "clock.h"
-#include "sources/kept_drafts.h"
+#include "draft/draft_sorter.h"
+#include "sort/sort_key.h"
 #include "sources/log_text.h"
 #include "sources/record_fields.h"
 
@@ -33,9 +34,16 @@
 /* How an arrival is known, the best first. */
 enum clock_kind { RECEIVED_BY_SERVER, RECEIVE_LINE, FINISH_LINE, UNKNOWN };
 
+/* What is known of the request of a line. */
+struct line {
+	int64_t clock; /* an enum clock_kind */
+	int64_t index; /* in the order of the data */
+};
+
 struct state {
-	struct log_state log;     /* must be first: log_open() casts it */
-	struct kept_drafts lines; /* start_ns: a clock_kind; end_ns: 1 for a request that finished */
+	struct log_state log;       /* must be first: log_open() casts it */
+	struct draft_sorter lines;  /* by the request's id, those of its end first */
+	struct draft_sorter joined; /* requests in the order of their first lines */
 	struct buffer text;
 	struct jdoc json;
 	int64_t zone_ns; /* of the lines, from UTC */
@@ -44,7 +52,8 @@ struct state {
 static void close_state(void *opened)
 {
 	struct state *s = opened;
-	kept_drafts_release(&s->lines);
+	draft_sorter_release(&s->lines);
+	draft_sorter_release(&s->joined);
 	buffer_release(&s->text);
 	jdoc_release(&s->json);
 }
@@ -202,46 +211,65 @@ static int read_line(void *opened, const struct source_record *record, struct si
 		return 0;
 	d->requests[0].id = rid;
 	d->requests[0].at_ns = at_ns;
-	struct kept_draft *kept = kept_drafts_add(&s->lines, d);
-	if (kept) {
-		kept->start_ns = clock;
-		kept->end_ns = finished;
-	}
-	d->failed |= !kept;
-	return 0;
+	struct line kept = {.clock = clock, .index = (int64_t)s->lines.records.records};
+	sort_key_text(&s->lines.key, rid);
+	sort_key_number(&s->lines.key, !finished);
+	return draft_sorter_add(&s->lines, &kept, sizeof kept, d, err);
 }
 
 /* ---- a request of several lines ---- */
 
-static int by_id(const void *a, const void *b)
-{
-	const struct kept_draft *x = a, *y = b;
-	struct slice m = x->draft->requests[0].id, n = y->draft->requests[0].id;
-	int order = memcmp(m.data, n.data, m.len < n.len ? m.len : n.len);
-	if (order || m.len != n.len)
-		return order ? order : m.len < n.len ? -1 : 1;
-	if (x->end_ns != y->end_ns)
-		return x->end_ns > y->end_ns ? -1 : 1;
-	return x->index < y->index ? -1 : x->index > y->index;
-}
+/* The request whose lines are read: its first line says most. */
+struct joining {
+	struct draft *draft; /* NULL: none yet */
+	struct line line;
+};
 
-/* Makes the first of the lines of a request, the one that says most, the request: with the best time of all. */
-static void join_lines(struct kept_draft *lines, size_t count)
+/* Adds the best time of all lines to the first one. */
+static void join_line(struct joining *to, const struct line *line, const struct draft *d)
 {
-	for (size_t i = 1; i < count; i++) {
-		if (lines[i].start_ns < lines[0].start_ns) {
-			lines[0].start_ns = lines[i].start_ns;
-			lines[0].draft->requests[0].at_ns = lines[i].draft->requests[0].at_ns;
-		}
-		lines[0].index = lines[i].index < lines[0].index ? lines[i].index : lines[0].index;
-		free(lines[i].draft);
-		lines[i].draft = NULL;
+	if (line->clock < to->line.clock) {
+		to->line.clock = line->clock;
+		to->draft->requests[0].at_ns = d->requests[0].at_ns;
 	}
+	to->line.index = line->index < to->line.index ? line->index : to->line.index;
 }
 
-static int hand_over(struct state *s, const struct kept_draft *line, struct sink *sink, struct ipf_error *err)
+static int end_request(struct state *s, struct joining *joining, struct ipf_error *err)
 {
-	struct draft_request *r = &line->draft->requests[0];
+	if (!joining->draft)
+		return 0;
+	sort_key_number(&s->joined.key, joining->line.index);
+	int status = draft_sorter_add(&s->joined, &joining->line, sizeof joining->line, joining->draft, err);
+	free(joining->draft);
+	joining->draft = NULL;
+	return status;
+}
+
+static int join_lines(struct state *s, struct draft *d, struct ipf_error *err)
+{
+	struct joining joining = {0};
+	struct line line;
+	int got = draft_sorter_begin(&s->lines, err);
+	while (got == 0 && (got = draft_sorter_next(&s->lines, &line, sizeof line, d, err)) > 0) {
+		got = 0;
+		if (joining.draft && slice_equal(joining.draft->requests[0].id, d->requests[0].id)) {
+			join_line(&joining, &line, d);
+			continue;
+		}
+		got = end_request(s, &joining, err);
+		joining = (struct joining){.draft = got == 0 ? draft_clone(d) : NULL, .line = line};
+		if (got == 0 && !joining.draft)
+			got = ipf_error_memory(err);
+	}
+	int last = end_request(s, &joining, err);
+	return got < 0 ? -1 : last;
+}
+
+static int hand_over(struct state *s, const struct line *line, struct draft *d, struct sink *sink,
+                     struct ipf_error *err)
+{
+	struct draft_request *r = &d->requests[0];
 	r->id = (struct slice){0};
 	if (r->count == 0 && r->input_tokens == IPF_ABSENT) {
 		if (!s->log.drawn) {
@@ -251,28 +279,23 @@ static int hand_over(struct state *s, const struct kept_draft *line, struct sink
 		r->input_tokens = LOG_TOKENS_DRAWN;
 	}
 	if (r->at_ns != IPF_ABSENT)
-		r->at_ns = since_origin(&s->log.origin, r->at_ns - (line->start_ns == RECEIVED_BY_SERVER ? 0 : s->zone_ns));
-	return sink->take(sink, line->draft, err);
+		r->at_ns = since_origin(&s->log.origin, r->at_ns - (line->clock == RECEIVED_BY_SERVER ? 0 : s->zone_ns));
+	return sink->take(sink, d, err);
 }
 
 static int finish(void *opened, struct sink *sink, struct ipf_error *err)
 {
 	struct state *s = opened;
-	struct kept_draft *lines = s->lines.items;
-	if (s->lines.count == 0)
-		return 0;
-	qsort(lines, s->lines.count, sizeof *lines, by_id);
-	for (size_t i = 0, end; i < s->lines.count; i = end) {
-		for (end = i + 1; end < s->lines.count; end++)
-			if (!slice_equal(lines[end].draft->requests[0].id, lines[i].draft->requests[0].id))
-				break;
-		join_lines(lines + i, end - i);
-	}
-	kept_drafts_in_order(&s->lines);
-	for (size_t i = 0; i < s->lines.count && !sink->full; i++)
-		if (lines[i].draft && hand_over(s, &lines[i], sink, err) < 0)
-			return -1;
-	return 0;
+	struct draft d = {0};
+	struct line line;
+	int got = join_lines(s, &d, err);
+	draft_sorter_release(&s->lines);
+	if (got == 0)
+		got = draft_sorter_begin(&s->joined, err);
+	while (got == 0 && !sink->full && (got = draft_sorter_next(&s->joined, &line, sizeof line, &d, err)) > 0)
+		got = hand_over(s, &line, &d, sink, err);
+	draft_release(&d);
+	return got;
 }
 
 static bool recognises(const struct sniff *sniff)

@@ -28,8 +28,7 @@ static int read_exchange(struct layout_reader *r, const struct layout_view *v, j
 		return ipf_error_set(err, IPF_INPUT, "%s: expected a unique id, got \"%.*s\" again",
 		                     v->fields->mappings[v->fields->first_of[FIELD_ID]].place.shown,
 		                     (int)(logged.id.len > 40 ? 40 : logged.id.len), logged.id.data);
-	d->failed |= r->ids.failed;
-	return logged_exchange_take(&logged, &r->origin, r->sink, err);
+	return name_set_check(&r->ids, err) < 0 ? -1 : logged_exchange_take(&logged, &r->origin, r->sink, err);
 }
 
 /* The inputs of one request: a query and its documents. */

@@ -347,7 +347,8 @@ int layout_hand_over(struct layout_reader *r, const struct layout_view *v, struc
 		jdoc_id id = view_find(v, FIELD_ID, &m);
 		return jdoc_expected(v->j, id, m->place.shown, "a unique id", err);
 	}
-	d->failed |= r->ids.failed;
+	if (name_set_check(&r->ids, err) < 0)
+		return -1;
 	q->failed |= failed;
 	if (hang_up_ns > 0)
 		q->hang_up_ns = hang_up_ns;

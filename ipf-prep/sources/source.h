@@ -58,7 +58,7 @@ enum source_trait {
 	HAS_FIELDS = 2,   /* --field says where the values are */
 	HAS_TIMES = 4,    /* recorded arrivals, in order unless it GATHERS: --from, --to */
 	HAS_SESSIONS = 8, /* records may be turns of sessions: --wait */
-	GATHERS = 16,     /* related records may be far apart: all are held in memory and sorted at the end */
+	GATHERS = 16,     /* related records may be far apart: all are sorted at the end */
 	MAKES_TEXT = 32,  /* only lengths are known; prompts are synthetic: --salt */
 	HAS_AGENTS = 64,  /* sessions may have sub-agents: --sub-agents */
 	/* A block id also identifies all blocks before it: two prompts differ right after their last common id. */
