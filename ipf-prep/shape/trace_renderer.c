@@ -46,8 +46,9 @@ void trace_renderer_release(struct trace_renderer *r)
 	flat_prompt_release(&r->flat);
 	draft_release(&r->work);
 	jdoc_release(&r->tags_document);
-	struct buffer *const buffers[] = {&r->query,  &r->messages, &r->id,   &r->session, &r->model,      &r->answer,
-	                                  &r->blocks, &r->parents,  &r->tags, &r->scope,   &r->class_tags, &r->class_body};
+	struct buffer *const buffers[] = {&r->query, &r->messages,   &r->name,      &r->id,      &r->session,
+	                                  &r->model, &r->answer,     &r->blocks,    &r->parents, &r->tags,
+	                                  &r->scope, &r->class_tags, &r->class_body};
 	for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
 		buffer_release(buffers[i]);
 }
