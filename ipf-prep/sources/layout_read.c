@@ -138,9 +138,9 @@ static int read_element(jdoc_id node, void *data)
 	bool bare = l->turns.list_count && l->turns.lists[0].count == 0; /* the record is the list of turns */
 	if (!bare && need_object(j, node, l->record_count ? l->records[0].shown : "record", e->err) < 0)
 		return -1;
-	struct layout_view v = layout_view(r->fields, j, node, JDOC_ROOT);
+	struct layout_view v = r->columns && l->record_count == 0 ? layout_row_view(r->fields, j, r->columns)
+	                                                          : layout_view(r->fields, j, node, JDOC_ROOT);
 	v.csv = r->record->csv != NULL;
-	v.columns = l->record_count ? NULL : r->columns;
 	for (size_t i = 0; i < l->turns.list_count && !r->is_given; i++) {
 		jdoc_id list = place_find(&l->turns.lists[i], j, node);
 		if (!jdoc_is_null(j, list))

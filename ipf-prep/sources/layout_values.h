@@ -24,6 +24,13 @@ struct layout_view {
 
 struct layout_view layout_view(const struct layout_fields *fields, const struct jdoc *j, jdoc_id node, jdoc_id record);
 
+/* The same for a row of CSV whose columns are known. */
+static inline struct layout_view layout_row_view(const struct layout_fields *fields, const struct jdoc *j,
+                                                 const int32_t *columns)
+{
+	return (struct layout_view){.fields = fields, .j = j, .column = -1, .csv = true, .columns = columns};
+}
+
 jdoc_id view_at(const struct layout_view *v, const struct mapping *m);
 /* The field's value: that of the first mapping that leads to one. *m is the mapping, or the last that was tried; NULL
  * if the field has none. */

@@ -188,6 +188,21 @@ static void walk(struct record_notes *n, const struct jdoc *j, jdoc_id node, cha
 	}
 }
 
+/* Was every value of a row asked for? */
+static bool all_used(const struct jdoc *j)
+{
+	for (jdoc_id at = 2; at < j->count; at += 2)
+		if (j->nodes[at].use == JDOC_UNUSED)
+			return false;
+	return true;
+}
+
+void record_notes_row(struct record_notes *n, const struct jdoc *row)
+{
+	if (!all_used(row))
+		record_notes_members(n, "", row);
+}
+
 void record_notes_members(struct record_notes *n, const char *path, const struct jdoc *j)
 {
 	char full[PATH_MAX_LEN];

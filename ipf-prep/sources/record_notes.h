@@ -49,6 +49,8 @@ void record_notes_skip(struct record_notes *n);
 /* Notes the members of a document that nothing used. `path` is the JSON Pointer of the document in the record: "", or
  * that of a string that holds JSON. */
 void record_notes_members(struct record_notes *n, const char *path, const struct jdoc *j);
+/* The same for a row of CSV: an object of strings. */
+void record_notes_row(struct record_notes *n, const struct jdoc *row);
 /* Notes the columns that csv_column() did not look up and that have a value in this row. */
 void record_notes_columns(struct record_notes *n, const struct csv *csv);
 /* Forgets the members of a record that is not `used`: its reader stopped before it had read all. */

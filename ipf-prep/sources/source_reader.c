@@ -91,7 +91,9 @@ static void note_unread(struct open_file *f, const struct source_record *record,
 	for (size_t i = 0; record->json && record->csv && i < record->csv->column_count; i++)
 		if (record->csv->used[i])
 			jdoc_get(record->json, JDOC_ROOT, record->csv->columns[i]); /* a table's format may use either form */
-	if (done && record->json)
+	if (done && record->json && record->csv)
+		record_notes_row(notes, record->json);
+	else if (done && record->json)
 		record_notes_members(notes, "", record->json);
 	else if (done && record->csv)
 		record_notes_columns(notes, record->csv);
