@@ -19,6 +19,7 @@ struct collect_options {
 	struct output_check_options output_check;
 	int definition; /* enum tool, whose definitions the rows have; -1: ipf's own */
 	bool explain, check, sandbox;
+	const char *where; /* --where: which responses are explained; NULL: all */
 	struct scrape_options scrape;
 	struct string_list gpu; /* where samples of accelerators come from; empty: no samples */
 	const char *samples;    /* --samples: results of the same run; NULL: not given */

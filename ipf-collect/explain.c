@@ -84,7 +84,9 @@ struct explain {
 	struct event_path paths[PATHS_MOST];
 	size_t paths_count;
 	struct buffer path, value, message;
-	unsigned seen; /* all roles found so far */
+	unsigned seen;     /* all roles found so far */
+	const char *where; /* which responses are shown; NULL: all */
+	int64_t shown;
 };
 
 /* ---- roles of nodes ---- */
@@ -471,6 +473,40 @@ static void show_missing(struct explain *x, const struct result *row)
 	}
 }
 
+/* ---- which responses are shown ---- */
+
+static const char *const conditions[] = {"failed", "ok", "failed=", "id="};
+
+int explain_where_check(const char *where, struct ipf_error *err)
+{
+	for (size_t i = 0; i < sizeof conditions / sizeof *conditions; i++) {
+		size_t len = strlen(conditions[i]);
+		bool valued = conditions[i][len - 1] == '=';
+		if (valued ? strncmp(where, conditions[i], len) == 0 && where[len] : strcmp(where, conditions[i]) == 0)
+			return 0;
+	}
+	return ipf_error_set(err, IPF_USAGE, "--where: expected failed, ok, failed=KIND or id=ID, got \"%s\"", where);
+}
+
+/* Is it this text, or the JSON string of it? */
+static bool says(struct slice text, const char *wanted)
+{
+	if (text.len >= 2 && *text.data == '"')
+		text = (struct slice){text.data + 1, text.len - 2};
+	return slice_is(text, wanted);
+}
+
+/* Does a row meet the condition? */
+static bool is_wanted(const struct explain *x, const struct result *row)
+{
+	if (!x->where || strcmp(x->where, row->ok ? "ok" : "failed") == 0)
+		return true;
+	const char *value = strchr(x->where, '=');
+	if (!value)
+		return false;
+	return x->where[0] == 'f' ? !row->ok && says(row->error_kind, value + 1) : says(row->id, value + 1);
+}
+
 static int explain_record(struct explain *x, const struct record *record, struct ipf_error *err)
 {
 	const struct response_options response_options = {.tokens = x->tokens, .keep_text = true};
@@ -483,6 +519,9 @@ static int explain_record(struct explain *x, const struct record *record, struct
 	if (response_parse(&x->response, record, x->api, &response_options, err) < 0 ||
 	    measure_row(&x->measure, record, &x->response, &measure_options, &row, err) < 0)
 		return -1;
+	if (!is_wanted(x, &row))
+		return 0;
+	x->shown++;
 	fprintf(x->to, "request %lld of %s: ", (long long)record->n, shown(api_name(x->api)).text);
 	if (record->status == IPF_ABSENT)
 		fputs("no response\n", x->to);
@@ -547,11 +586,14 @@ int explain_run(const struct collect_options *options, const struct operands *re
 		return -1;
 	}
 	x->to = out.to;
+	x->where = options->where;
 	if ((!options->tokenizer || open_token_counter(&x->tokens, options, err) == 0) &&
 	    collect_sandbox_enter(options, records, err) == 0 && collect_sandbox_close_files(options, err) == 0)
 		for (int i = 0; i < (records->count ? records->count : 1) && !out.failed; i++)
 			if (explain_input(x, records->count ? records->items[i] : NULL, options->api, &bad, err) < 0)
 				break;
+	if (x->where && x->shown == 0 && !err->kind && !bad.kind)
+		fprintf(x->to, "no response is %s\n", x->where);
 	text_output_close(&out, err);
 	release(x);
 	if (!err->kind)

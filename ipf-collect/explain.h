@@ -10,4 +10,7 @@
  * the next input follows. */
 int explain_run(const struct collect_options *options, const struct operands *records, struct ipf_error *err);
 
+/* Is it a condition of --where? -1: IPF_USAGE. */
+int explain_where_check(const char *where, struct ipf_error *err);
+
 #endif

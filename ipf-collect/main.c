@@ -89,6 +89,8 @@ static const struct option_spec specs[] = {
            "include the text of the responses and their reasoning"),
 	OPTION(OPTION_FLAG, 0, "explain", NULL, struct collect_options, explain,
            "print how each response is parsed, and what is missing, instead of results"),
+	OPTION(OPTION_TEXT, 0, "where", "CONDITION", struct collect_options, where,
+           "with --explain: only failed requests, or ok, failed=KIND, id=ID"),
 	OPTION(OPTION_FLAG, 0, "check", NULL, struct collect_options, check,
            "print every violation of ipf-records(5) instead of results: for records of other load generators"),
 	OPTION_HEADING("Publishing"),
@@ -243,6 +245,12 @@ int main(int argc, char **argv)
 		ipf_error_set(&err, IPF_USAGE, "--check cannot be combined with --explain");
 		return program_misuse(&program, &err);
 	}
+	if (options.where && !options.explain) {
+		ipf_error_set(&err, IPF_USAGE, "--where chooses what --explain prints: add --explain");
+		return program_misuse(&program, &err);
+	}
+	if (options.where && explain_where_check(options.where, &err) < 0)
+		return program_misuse(&program, &err);
 	if (options.check)
 		return ipf_error_report((check_run(&options, &operands, &err), &err), stderr, program.name);
 	if (options.explain)

@@ -36,7 +36,7 @@ static int url_wrong(const char *url, const char *why, struct ipf_error *err)
 {
 	struct buffer shown = {0};
 	redact_url(url, &shown);
-	ipf_error_set(err, IPF_USAGE, "--url: %s: expected http://HOST[:PORT][/PATH] or https://…, got \"%s\"", why,
+	ipf_error_set(err, IPF_USAGE, "--url: %s: expected an address such as http://localhost:8000, got \"%s\"", why,
 	              shown.data ? shown.data : "");
 	buffer_release(&shown);
 	return -1;
@@ -67,6 +67,21 @@ static CURLUcode set_path(CURLU *u, const char *base, const char *path)
 	return code;
 }
 
+/* The address with its scheme, which is http if there is none: "localhost:8000". But "http:/h", which libcurl would
+ * accept, is a mistake. */
+static CURLUcode parse_url(CURLU *u, const char *url)
+{
+	if (strstr(url, "://"))
+		return curl_url_set(u, CURLUPART_URL, url, CURLU_NON_SUPPORT_SCHEME);
+	if (!*url || *url == '/' || strchr(url, '@') || !strncasecmp(url, "http:", 5) || !strncasecmp(url, "https:", 6))
+		return CURLUE_BAD_SCHEME;
+	char *whole = NULL;
+	CURLUcode code = asprintf(&whole, "http://%s", url) < 0 ? CURLUE_OUT_OF_MEMORY
+	                                                        : curl_url_set(u, CURLUPART_URL, whole, 0);
+	free(whole);
+	return code;
+}
+
 static int open_url(struct target *t, const char *url, const char *path, struct ipf_error *err)
 {
 	char *scheme = NULL, *base = NULL, *whole = NULL;
@@ -76,9 +91,7 @@ static int open_url(struct target *t, const char *url, const char *path, struct 
 		ipf_error_memory(err);
 		goto out;
 	}
-	/* libcurl would accept "http:/h", too */
-	CURLUcode code = strstr(url, "://") ? curl_url_set(u, CURLUPART_URL, url, CURLU_NON_SUPPORT_SCHEME)
-	                                    : CURLUE_BAD_SCHEME;
+	CURLUcode code = parse_url(u, url);
 	if (code) {
 		url_wrong(url, code == CURLUE_BAD_SCHEME ? "no scheme" : curl_url_strerror(code), err);
 		goto out;
@@ -246,6 +259,18 @@ static int check_header(const char *line, struct ipf_error *err)
 	return 0;
 }
 
+static bool has_content_type(json_t *headers)
+{
+	const char *name;
+	json_t *value;
+	json_object_foreach(headers, name, value)
+	{
+		if (!strcasecmp(name, "Content-Type"))
+			return true;
+	}
+	return false;
+}
+
 static int add_headers(struct endpoint *e, json_t *request, const struct endpoint_options *o, struct ipf_error *err)
 {
 	const struct string_list *user = o->headers;
@@ -257,7 +282,10 @@ static int add_headers(struct endpoint *e, json_t *request, const struct endpoin
 	}
 	json_object_foreach(json_object_get(request, "headers"), name,
 	                    value) if (add_pair(e, user, name, "", json_string_value(value), err) < 0) return -1;
-	if (json_object_get(request, "encoding") && add_pair(e, user, "Content-Type", "", FORM_CONTENT_TYPE, err) < 0)
+	/* What the body is, unless a header says it already. */
+	const char *type = json_object_get(request, "encoding") ? FORM_CONTENT_TYPE : "application/json";
+	bool told = e->grpc || !json_object_get(request, "body") || has_content_type(json_object_get(request, "headers"));
+	if (!told && add_pair(e, user, "Content-Type", "", type, err) < 0)
 		return -1;
 	if ((e->grpc && add_grpc(e, o, err) < 0) || add_pair(e, user, "Accept-Encoding", "", "identity", err) < 0)
 		return -1;

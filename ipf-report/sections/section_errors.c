@@ -79,19 +79,26 @@ static void tell_other_ends(const struct telling *t)
 	json_decref(others);
 }
 
+static void tell_failed(const struct telling *t, double failed, double all)
+{
+	char a[40], b[40], c[40];
+	struct doc_part *part = doc_fact(t->d, NULL, "%s of %s request%s failed, %s", show_whole(failed, a),
+	                                 show_whole(all, b), plural(all), show_percent(failed / all, c));
+	part->tone = TONE_BAD;
+	part->hint = doc_copy(t->d, "ipf-collect --explain --where failed RECORDS shows them");
+}
+
 void section_errors(const struct telling *t)
 {
 	json_t *requests = json_at(t->total, "requests"), *errors = json_at(requests, "errors");
 	double ok = figure_at(requests, "ok"), failed = figure_at(requests, "failed"), all = ok + failed;
-	char a[40], b[40], c[40];
+	char a[40];
 	if (requests_of(t->total) == 0 || isnan(failed)) /* not known */
 		return;
 	if (failed == 0)
 		doc_fact(t->d, NULL, "none in %s request%s", show_whole(all, a), plural(all));
 	else
-		doc_fact(t->d, NULL, "%s of %s request%s failed, %s", show_whole(failed, a), show_whole(all, b), plural(all),
-		         show_percent(failed / all, c))
-			->tone = TONE_BAD;
+		tell_failed(t, failed, all);
 	if (json_object_size(errors) && !(t->brief && json_array_size(json_at(t->report, "errors"))))
 		doc_fact(t->d, "kinds", "%s", counts_text(t->d, errors));
 	tell(t, NULL, requests, "{stale_resets#} of the resets: kept-alive connections that the server had already closed");

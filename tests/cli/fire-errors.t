@@ -150,7 +150,9 @@ refused() { # STATUS PART ARGUMENTS…
 refused 1 "http://127.0.0.1:1/v1/chat/completions: cannot connect: Connection refused" -u http://127.0.0.1:1 chat.sched
 refused 1 "cannot resolve no-such-host.invalid" -u http://no-such-host.invalid chat.sched
 refused 2 "--url" chat.sched
-refused 2 "localhost:80" -u localhost:80 chat.sched
+refused 2 "--url: no scheme: expected an address such as http://localhost:8000, got \"http:/localhost:80\"" -u http:/localhost:80 chat.sched
+refused 2 "--url: unsupported scheme" -u ftp://localhost:80 chat.sched
+refused 1 "http://127.0.0.1:1/v1/chat/completions: cannot connect" -u 127.0.0.1:1 chat.sched
 refused 2 "many" -u "$URL" --connections many chat.sched
 refused 2 "expected JSON" -u "$URL" --param temperature=hot chat.sched
 refused 2 "no-such-api" -u "$URL" --api no-such-api chat.sched
@@ -176,3 +178,34 @@ run ipf-fire -u "$URL" -m sim -t chat.trace nine.sched
 status_is 0 "a schedule made without a trace"
 is "$(body "$OUT" |
 	jq -s -c 'map(select(.n != null)) | sort_by(.n) | map(.req)')" "[0,1,2,3,4,5,6,7,8,9,0,1]" "goes round it"
+
+# ---- which of them --explain shows ----
+wrong_where() { # CONDITION
+	run ipf-collect --explain --where "$1" good.records
+	status_is 2 "--where $1"
+	complains ipf-collect "--where: expected failed, ok, failed=KIND or id=ID, got \"$1\"" "is refused"
+}
+ipf-prep sharegpt "$ROOT/examples/chat.json" --output-tokens 4 -n 6 -q -o six.trace
+ipf-sched constant:rate=100,n=6 -t six.trace -o six.sched
+ipf-fire -q -u "${URL#http://}" -m sim -t six.trace six.sched -o good.records
+ipf-collect --explain good.records >all
+is "$(grep -c '^request ' all)" 6 "a server's address needs no scheme"
+run ipf-collect --explain --where ok good.records
+same "$OUT" all "--where ok: all of them"
+run ipf-collect --explain --where failed good.records
+is "$(cat "$OUT")" "no response is failed" "--where failed: none"
+id=$(ipf-collect -q good.records | jq -r 'select(.n == 3) | .id')
+run ipf-collect --explain --where "id=$id" good.records
+is "$(grep '^request ' "$OUT" | cut -d ' ' -f 2)" 3 "--where id=ID: that one"
+for condition in none failing 'failed=' 'id='; do wrong_where "$condition"; done
+run ipf-collect --where failed good.records
+status_is 2 "--where without --explain"
+complains ipf-collect "--where chooses what --explain prints: add --explain" "is refused"
+server_start --fail status:code=503
+ipf-fire -q -u "$URL" -m sim -t six.trace six.sched -o bad.records
+ipf-collect --explain --where failed=http-status bad.records >shown
+is "$(grep -c '^request ' shown)" 6 "--where failed=KIND: those that failed so"
+is "$(ipf-collect --explain --where failed=timeout bad.records)" "no response is failed=timeout" "and none that failed otherwise"
+is "$(ipf-collect --explain --where failed bad.records)" "$(cat shown)" "--where failed: all that failed"
+ipf-collect -q bad.records | ipf-report >report.txt
+yes_if "and the report says how to see them" grep -qF 'ipf-collect --explain --where failed' report.txt

@@ -19,7 +19,7 @@ bad() { # SOURCE PART FORMAT (of printf, with a %s): a record with a length that
 		is "$(body out.trace | jq -c 'select(.input_tokens > 1e12 or .output_tokens > 1e12)')" "" "$source, $number: it is not in the trace"
 	done
 }
-bad jsonl "2: /output_tokens: expected a number of tokens from 0 to 2^40, got" '{"prompt":"a"}\n{"prompt":"b","output_tokens":%s}\n'
+bad jsonl "2: output_tokens: expected a number of tokens from 0 to 2^40, got" '{"prompt":"a"}\n{"prompt":"b","output_tokens":%s}\n'
 bad csv "2: " 'prompt,output_tokens\nb,%s\n'
 bad azure "2: GeneratedTokens" 'TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:15:46.6805900,4,%s\n'
 bad burstgpt "2: Request tokens" 'Timestamp,Model,Request tokens,Response tokens,Total tokens,Log Type\n5,ChatGPT,%s,1,2,API log\n'
