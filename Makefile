@@ -215,7 +215,7 @@ FORCE:
 
 # The launcher finds the makefiles from there.
 $(BUILD)/bin/ipf: share/ipf/ipf
-	$(Q)mkdir -p $(@D) && cp $< $@
+	$(Q)mkdir -p $(@D) && sed "s|^tree=[^ ]*|tree=$$(realpath -m --relative-to=$(@D) share/ipf)|" $< > $@ && chmod 755 $@
 
 # ---- libipf ---------------------------------------------------------------------------------------------------------
 # Rooms of lib and of the programs behind the headers of lib/public/ipf. They are taken from archives, so that only what is
@@ -465,7 +465,7 @@ check-packages: ## make packages and bundle, install and run them in bare system
 install: all ## install programs, library, makefiles, dashboards, manual pages and completions under $(DESTDIR)$(prefix)
 	install -d $(addprefix $(DESTDIR),$(bindir) $(addprefix $(mandir)/,man1 man3 man5 man7) \
 		$(includedir)/ipf $(libdir)/pkgconfig $(sharedir)/schema $(sharedir)/grafana $(sharedir)/library $(completions) $(zshcompletions) $(fishcompletions))
-	install -m 755 $(addprefix $(BUILD)/bin/,$(PROGRAMS) ipf) $(DESTDIR)$(bindir)
+	install -m 755 $(addprefix $(BUILD)/bin/,$(PROGRAMS)) share/ipf/ipf $(DESTDIR)$(bindir)
 	for m in $(MANUALS); do install -m 644 $$m $(DESTDIR)$(mandir)/man$${m##*.}; done
 	install -m 644 $(SHARED_FILES) $(DESTDIR)$(sharedir)
 	install -m 644 $(SCHEMAS) $(DESTDIR)$(sharedir)/schema
