@@ -25,7 +25,7 @@ override BUILD := $(patsubst $(CURDIR)/%,%,$(abspath $(BUILD)))
 
 PROGRAMS := ipf-prep ipf-sched ipf-fire ipf-collect ipf-report ipf-sim
 VERSION  := $(shell sed -n 's/^.define IPF_VERSION "\(.*\)"/\1/p' lib/version.h)
-SHARED_FILES := $(wildcard share/ipf/*.mk share/ipf/*.sh)
+SHARED_FILES := $(wildcard share/ipf/*.mk share/ipf/*.sh share/ipf/*.awk)
 SCHEMAS  := $(wildcard share/ipf/schema/*.json)
 # NAME.in is a page to which a program adds what it knows: it is in $(BUILD)/man.
 pages_made := $(addprefix $(BUILD)/man/,$(notdir $(basename $(wildcard ipf-*/*.in))))

@@ -11,10 +11,10 @@ chmod 1777 "$root/tmp" "$root/work"
 
 # For the makefiles and the demo: make, bash, jq, what busybox lacks or has with fewer options, and busybox for the rest. (Its shell
 # would run its own tail, which cannot wait for a process.)
-tools='make bash jq tail cksum flock'
+tools='make bash jq tail cksum flock env printenv realpath'
 cp "$(command -v busybox)" "$root/bin/busybox"
-for tool in awk basename cat cp cut date dirname echo env find grep head hostname id kill ln ls mkdir mktemp mv printf pwd rm sed seq sleep sort \
-	tee test touch tr uname wc xargs; do
+for tool in awk basename cat cp cut date dirname echo find grep head hostname id kill ln ls mkdir mktemp mv printf pwd rm sed seq sleep sort \
+	stat tee test touch tr uname wc xargs; do
 	ln -s busybox "$root/bin/$tool"
 done
 for tool in $tools; do

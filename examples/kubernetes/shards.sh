@@ -13,7 +13,7 @@
 set -u
 folder=/work/$RUN
 mk=/usr/local/share/ipf/run.mk
-url=$IPF_URL
+url=$URL
 mkdir -p "$folder" || exit 1
 
 client() { # K
@@ -22,7 +22,8 @@ client() { # K
 	trap 'status=$?; echo "$status" >"$out/status"; exit "$status"' EXIT
 	trap 'exit 143' TERM
 	echo "${NODE_NAME:-$(hostname)}" >"$out/node"
-	export IPF_OUT="$out" IPF_SCHED_SHARD="$1/$SHARDS"
+	# one trace for all, which SALT fixes
+	export OUT="$out" SALT="${SALT:-$RUN}" IPF_SCHED_SHARD="$1/$SHARDS"
 	make -f "$mk" schedule || exit
 	touch "$out/ready"
 	while [ ! -s "$folder/start" ]; do
@@ -60,7 +61,7 @@ lead() {
 	trap 'give_up "the pod that decides the start was ended"' TERM
 	# one request, which also shows that the model answers
 	ipf-prep synthetic -n 1 --input-tokens 16 --output-tokens 1 -q -o /tmp/probe.trace || exit
-	ipf-fire -q -u "$url" ${IPF_MODEL:+-m "$IPF_MODEL"} ${IPF_API:+--api "$IPF_API"} -t /tmp/probe.trace --wait-ready "${READY:-30m}" \
+	ipf-fire -q -u "$url" ${MODEL:+-m "$MODEL"} ${API:+--api "$API"} -t /tmp/probe.trace --wait-ready "${READY:-30m}" \
 		--probe -o /tmp/probe.records || give_up "the server at $url was not ready within ${READY:-30m}"
 	while [ "$(count ready)" -lt "$SHARDS" ]; do
 		[ "$(count status)" -eq 0 ] || give_up "a client ended before the start: see the logs of the pods"
@@ -88,13 +89,13 @@ report() {
 	[ -z "$failed" ] || set -- --meta "failed=$failed"
 	echo "${failed:-all clients ended well}"
 	push=
-	for url in ${IPF_PUSH_REPORT:-}; do push="$push --push $url"; done
+	for url in ${PUSH_REPORT:-}; do push="$push --push $url"; done
 	# Status 3: some of the records were cut; the report says which.
 	ipf-collect -q "$folder"/shard-*/*records.zst -o "$folder/results.zst" || [ $? = 3 ] || exit 1
 	# shellcheck disable=SC2086 # URLs are words
 	ipf-report "$@" -f json -o "$folder/report.json" "$folder/results.zst" &&
 		ipf-report "$@" -f html -o "$folder/report.html" \
-			${IPF_UPLOAD:+--upload "${IPF_UPLOAD%/}/$RUN/report.html" --upload-file "$folder/report.json" --upload-file "$folder/results.zst"} \
+			${UPLOAD:+--upload "${UPLOAD%/}/$RUN/report.html" --upload-file "$folder/report.json" --upload-file "$folder/results.zst"} \
 			$push "$folder/results.zst" &&
 		ipf-report "$@" --strict "$folder/results.zst"
 }

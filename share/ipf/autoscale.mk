@@ -1,48 +1,63 @@
-#: What an autoscaler does: a base load, a spike, the base load again, and a ramp, with the time line of rate and latency.
+#: What an autoscaler does: a base load, a spike, the base load again, and a
+#: ramp, with the time line of rate and latency.
 #:
-#:   make -f autoscale.mk URL=http://localhost:8000 MODEL=llama-3.1-8b BASE=2 PEAK=20 [VARIABLE=…]
+#:   make -f autoscale.mk URL=http://localhost:8000 MODEL=llama-3.1-8b \
+#:     BASE=2 PEAK=20
 #:
 #: Variables:
-#:   BASE=2           requests per second before, between and after
-#:   PEAK=20          requests per second of the spike, and at the end of the ramp
-#:   CALM=2m          how long the base load lasts each time
-#:   SPIKE=1m         how long the spike lasts
-#:   RAMP=5m          how long the ramp lasts
-#:   STAGES=          stages as ipf-sched takes them, instead of these
-#:   WINDOW=1         the windows of the time line, in seconds
+BASE         ?= 2#: requests per second before, between and after
+PEAK         ?= 20#: requests per second of the spike, and at the end of the ramp
+CALM         ?= 2m#: how long the base load lasts each time
+SPIKE        ?= 1m#: how long the spike lasts
+RAMP         ?= 5m#: how long the ramp lasts
+STAGES       ?= $(stages)#: the stages, as ipf-sched takes them (default: from the variables above)
+WINDOW       ?= 1#: the windows of the time line, in seconds
+PAGE         ?= 0#: 1: make a page, report.html
+UPLOAD       ?=#: upload report.html, report.json and results.zst to s3://BUCKET/PATH or gs://BUCKET/PATH
+PUSH_REPORT  ?=#: send the figures of the report to these Pushgateways
+
+# The folder with common.mk and the scripts. In a copy of this file, write for example /usr/local/share/ipf/
+ipf   := $(dir $(lastword $(MAKEFILE_LIST)))
+needs = URL
+include $(ipf)common.mk
+
+calm   = poisson:rate=$(BASE),for=$(CALM)
+stages = $(calm),name=base-1 poisson:rate=$(PEAK),for=$(SPIKE),name=spike $(calm),name=base-2 \
+	ramp:from=$(BASE),to=$(PEAK),for=$(RAMP),name=ramp $(calm),name=base-3
+# The page is the delivered file.
+page = $(if $(filter 0,$(PAGE)),$(if $(UPLOAD)$(PUSH_REPORT),$(OUT)/report.html),$(OUT)/report.html)
+
 #: Targets:
-#:   all              report.txt, report.json and plots (with gnuplot), such as plots/timeline.svg, in the folder autoscale
-#:   trace, schedule  only so far: nothing is sent
-#:   show             show the report again
-ipf_sp := $(subst x,,x x)
-ipf_self := $(subst $(ipf_sp),?,$(strip $(MAKEFILE_LIST)))
-ipf_main := $(if $(wildcard $(ipf_self)),autoscale)
-ipf_self := $(if $(ipf_main),$(ipf_self),$(lastword $(MAKEFILE_LIST)))
-include $(subst ?,\ ,$(dir $(ipf_self)))common.mk
+all: $(OUT)/report.txt $(OUT)/report.json $(page)#: measure and report: report.txt, report.json, and plots such as plots/timeline.svg
+trace: $(OUT)/trace.zst#: make the requests only; nothing is sent
+schedule: $(OUT)/schedule#: make the schedule only; nothing is sent
+show:#: show the report again
+	@cat $(OUT)/report.txt
+report:#: report on an interrupted run
+	ipf-collect $(OUT)/part.records.zst | ipf-report
 
-$(eval $(call ipf_begin,autoscale))
-ipf_autoscale_collect := --every $(call ipf_get,WINDOW,1)s $(ipf_autoscale_collect)
-ipf_autoscale_base   := $(call ipf_get,BASE,2)
-ipf_autoscale_peak   := $(call ipf_get,PEAK,20)
-ipf_autoscale_calm   := poisson:rate=$(ipf_autoscale_base),for=$(call ipf_get,CALM,2m)
-ipf_autoscale_stages := $(or $(call ipf_get,STAGES),$(ipf_autoscale_calm)$(ipf_comma)name=base-1 \
-	poisson:rate=$(ipf_autoscale_peak)$(ipf_comma)for=$(call ipf_get,SPIKE,1m)$(ipf_comma)name=spike \
-	$(ipf_autoscale_calm)$(ipf_comma)name=base-2 \
-	ramp:from=$(ipf_autoscale_base)$(ipf_comma)to=$(ipf_autoscale_peak)$(ipf_comma)for=$(call ipf_get,RAMP,5m)$(ipf_comma)name=ramp \
-	$(ipf_autoscale_calm)$(ipf_comma)name=base-3)
-$(call ipf_needs_url,autoscale)
+# $(OUT)/trace.zst is made by a rule in common.mk.
+$(OUT)/schedule: $(OUT)/trace.zst $(OUT)/run.set
+	env -S "ipf-sched $$STAGES" -t $< --seed "$$SEED" -o $@
 
-$(eval $(call ipf_trace,autoscale,,$(ipf_autoscale_prompts) $(ipf_autoscale_prep)))
-$(eval $(call ipf_schedule,autoscale,,$(ipf_autoscale_stages)))
-$(eval $(call ipf_records,autoscale,,$(ipf_autoscale_url),$(ipf_autoscale_fire)))
-$(eval $(call ipf_results,autoscale,))
-$(eval $(call ipf_reports,autoscale,,,--show,plots))
+$(OUT)/records.zst: $(OUT)/schedule
+	exec sh $(ipf)measure.sh $@ $(fire) -t $(OUT)/trace.zst $<
 
-$(eval $(call ipf_target,autoscale,all,$(addprefix $(ipf_autoscale_dir)/,report.txt report.json) $(call ipf_delivered,autoscale)))
-$(eval $(call ipf_target,autoscale,trace,$(ipf_autoscale_traced)))
-$(eval $(call ipf_target,autoscale,schedule,$(ipf_autoscale_dir)/schedule))
-$(eval $(call ipf_target,autoscale,show))
-ipf-autoscale-show:
-	@cat $(call ipf_word,$(ipf_autoscale_out)/report.txt)
-$(eval $(call ipf_help,autoscale))
-.DEFAULT_GOAL := $(if $(ipf_main),all,$(ipf_default))
+$(OUT)/results.zst: $(OUT)/records.zst $(OUT)/collect.set
+	$(collect) -o $@ $<
+
+$(OUT)/report.json: $(OUT)/results.zst $(OUT)/report.set
+	$(report) -f json -o $@ $<
+
+$(OUT)/report.txt: $(OUT)/results.zst $(OUT)/report.set
+	$(report) --plots $(OUT)/plots -o $@ $<
+	@cat $@
+
+$(OUT)/delivery.set: settings = UPLOAD PUSH_REPORT
+$(OUT)/report.html: $(OUT)/report.json $(OUT)/delivery.set
+	set -f; $(report) -f html -o $@ $(OUT)/results.zst \
+		$${UPLOAD:+--upload "$${UPLOAD%/}/report.html" --upload-file $(OUT)/report.json --upload-file $(OUT)/results.zst} \
+		$${PUSH_REPORT:+$$(printf ' --push %s' $$PUSH_REPORT)}
+
+$(OUT)/collect.set: settings += WINDOW
+collect += --every "$${WINDOW}s"

@@ -1,36 +1,33 @@
 #!/bin/sh
 # The steps of batch.mk, each of which makes a file:
-#   batch.sh render REQUESTS.jsonl TRACE ENDPOINT MODEL
-#   batch.sh submit SUBMITTED.json REQUESTS.jsonl URL ENDPOINT WINDOW KEY-VARIABLE
-#   batch.sh follow BATCH.json SUBMITTED.json URL POLL TIMEOUT KEY-VARIABLE
-#   batch.sh report REPORT.txt FOLDER PRICE
+#   batch.sh render REQUESTS.jsonl TRACE
+#   batch.sh submit SUBMITTED.json REQUESTS.jsonl
+#   batch.sh follow BATCH.json SUBMITTED.json
+#   batch.sh report REPORT.txt
+# for the variables of batch.mk.
 step=$1 file=$2
 shift 2
 folder=$(dirname "$file")
 part=$folder/part.$(basename "$file")
-mkdir -p "$folder" || exit 1
-say() { [ -z "${V:-}" ] || echo "+ $*" >&2; }
 fail() {
 	echo "batch.mk: $*" >&2
 	rm -f "$part"
 	exit 2
 }
 command -v jq >/dev/null || fail "jq is not installed"
+case $TIMEOUT in '' | *[!0-9]*) fail "TIMEOUT: expected seconds, got \"$TIMEOUT\"" ;; esac
 
 # The key goes to curl by its standard input, where no list of processes shows it.
-ask() { # KEY-VARIABLE ARGUMENTS OF curl…: the body of the answer in $folder/part.answer
-	key=$(printenv "$1")
-	shift
-	say "curl $*"
+ask() { # ARGUMENTS OF curl…: the body of the answer in $folder/part.answer
+	key=$(printenv "$KEY_ENV")
 	{
 		[ -z "$key" ] || printf 'header = "Authorization: Bearer %s"\n' "$(printf %s "$key" | sed 's/[\\"]/\\&/g')"
 	} | curl -sS -K - --max-time 600 --fail-with-body -o "$folder/part.answer" "$@" 2>"$folder/part.error" && return
 	fail "$(tr '\n' ' ' <"$folder/part.error")$(jq -r '.error.message? // empty' "$folder/part.answer" 2>/dev/null | head -c 300)"
 }
 
-render() { # TRACE ENDPOINT MODEL
-	echo "batch.mk: $file" >&2
-	{ zstd -dcfq <"$1" || fail "$1: cannot be read"; } | jq -c --arg endpoint "$2" --arg model "$3" '
+render() { # TRACE
+	{ zstd -dcfq <"$1" || fail "$1: cannot be read"; } | jq -c --arg endpoint "$ENDPOINT" --arg model "$MODEL" '
 		select(has("id")) | if .media then error("request \(.id): images, audio and video cannot be part of a batch") else . end |
 		(if $model != "" then $model else .model end) as $model |
 		{custom_id: .id, method: "POST", url: $endpoint, body: (
@@ -45,51 +42,51 @@ render() { # TRACE ENDPOINT MODEL
 	[ -z "$(jq -r .custom_id "$part" | sort | uniq -d | head -1)" ] || fail "$1: two requests have the same id"
 }
 
-submit() { # REQUESTS URL ENDPOINT WINDOW KEY-VARIABLE
+submit() { # REQUESTS
+	echo "batch.mk: hands $(wc -l <"$1") requests over to $(printf '%s\n' "$URL" | sed 's,//[^/@]*@,//,'), which has $WINDOW for them" >&2
 	begin=$(date +%s.%N)
-	ask "$5" -F purpose=batch -F "file=@\"$1\";type=application/jsonl;filename=requests.jsonl" "$2/v1/files"
-	input=$(jq -er .id "$folder/part.answer") || fail "$2/v1/files: the answer has no id"
+	ask -F purpose=batch -F "file=@\"$1\";type=application/jsonl;filename=requests.jsonl" --url "$URL/v1/files"
+	input=$(jq -er .id "$folder/part.answer") || fail "$URL/v1/files: the answer has no id"
 	uploaded=$(date +%s.%N)
-	jq -n --arg input "$input" --arg endpoint "$3" --arg window "$4" \
+	jq -n --arg input "$input" --arg endpoint "$ENDPOINT" --arg window "$WINDOW" \
 		'{input_file_id: $input, endpoint: $endpoint, completion_window: $window}' >"$folder/part.body"
-	ask "$5" -H 'Content-Type: application/json' --data-binary "@$folder/part.body" "$2/v1/batches"
+	ask -H 'Content-Type: application/json' --data-binary "@$folder/part.body" --url "$URL/v1/batches"
 	jq -e --argjson begin "$begin" --argjson uploaded "$uploaded" --argjson requests "$(wc -l <"$1")" \
 		'{id: (.id // error), begin: $begin, uploaded: $uploaded, requests: $requests}' "$folder/part.answer" >"$part" 2>/dev/null ||
-		fail "$2/v1/batches: the answer has no id"
+		fail "$URL/v1/batches: the answer has no id"
 	rm -f "$folder/progress.jsonl"
 	echo "batch.mk: batch $(jq -r .id "$part") of $(wc -l <"$1") requests" >&2
 }
 
-fetch() { # FILE-ID OUTPUT URL KEY-VARIABLE
+fetch() { # FILE-ID OUTPUT
 	: >"$2"
 	[ -n "$1" ] || return 0
-	ask "$4" "$3/v1/files/$1/content"
+	ask --url "$URL/v1/files/$1/content"
 	mv -f "$folder/part.answer" "$2"
 }
 
-follow() { # SUBMITTED URL POLL TIMEOUT KEY-VARIABLE
+follow() { # SUBMITTED
 	id=$(jq -r .id "$1")
-	until=$(($(date +%s) + $4))
+	until=$(($(date +%s) + TIMEOUT))
 	while :; do
-		ask "$5" "$2/v1/batches/$id"
+		ask --url "$URL/v1/batches/$id"
 		seen=$(date +%s.%N)
-		status=$(jq -er .status "$folder/part.answer") || fail "$2/v1/batches/$id: the answer has no status"
+		status=$(jq -er .status "$folder/part.answer") || fail "$URL/v1/batches/$id: the answer has no status"
 		jq -c --argjson t "$seen" '{t: $t, status} + (.request_counts // {})' "$folder/part.answer" >>"$folder/progress.jsonl"
-		say "$(tail -1 "$folder/progress.jsonl")"
 		case $status in completed | failed | expired | cancelled) break ;; esac
 		[ "$(date +%s)" -lt "$until" ] || fail "batch $id is $status after TIMEOUT seconds; the next call goes on waiting"
-		sleep "$3"
+		sleep "$POLL"
 	done
 	jq --argjson seen "$seen" --slurpfile submitted "$1" '{submitted: $submitted[0], seen: $seen, batch: .}' "$folder/part.answer" >"$part" || fail "no memory"
 	[ "$status" != failed ] || fail "batch $id failed: $(jq -r '[.batch.errors.data[]?.message] | join("; ")' "$part" | head -c 300)"
-	fetch "$(jq -r '.batch.output_file_id // empty' "$part")" "$folder/outputs.jsonl" "$2" "$5"
-	fetch "$(jq -r '.batch.error_file_id // empty' "$part")" "$folder/errors.jsonl" "$2" "$5"
+	fetch "$(jq -r '.batch.output_file_id // empty' "$part")" "$folder/outputs.jsonl"
+	fetch "$(jq -r '.batch.error_file_id // empty' "$part")" "$folder/errors.jsonl"
 }
 
 # Times of the server are whole seconds. An answer counts once, and only if it was asked for.
-report() { # FOLDER PRICE
-	jq -n --slurpfile all "$1/batch.json" --slurpfile asked "$1/requests.jsonl" --slurpfile outputs "$1/outputs.jsonl" \
-		--slurpfile errors "$1/errors.jsonl" --arg price "$2" '
+report() {
+	jq -n --slurpfile all "$folder/batch.json" --slurpfile asked "$folder/requests.jsonl" --slurpfile outputs "$folder/outputs.jsonl" \
+		--slurpfile errors "$folder/errors.jsonl" --arg price "$PRICE" '
 		$all[0] as $a | $a.batch as $b | ($asked | map({key: .custom_id, value: 1}) | from_entries) as $ids |
 		($outputs | map(select($ids[.custom_id] and .response.status_code == 200)) | unique_by(.custom_id)) as $ok |
 		($outputs + $errors | map(select($ids[.custom_id])) | unique_by(.custom_id) | length) as $answered |
@@ -106,7 +103,7 @@ report() { # FOLDER PRICE
 		. + {requests_per_s: (.ok / .makespan_s), output_tokens_per_s: (.output_tokens / .makespan_s)} |
 		if $price == "" then . else ($price | split(",") | map(tonumber)) as $p |
 			. + {cost: (.input_tokens * $p[0] / 1e6 + .output_tokens * ($p[1] // 0) / 1e6)} end)' >"$folder/part.report.json" ||
-		fail "the answers of the batch cannot be read, or PRICE is no pair of numbers: $2"
+		fail "the answers of the batch cannot be read, or PRICE is no pair of numbers: $PRICE"
 	mv -f "$folder/part.report.json" "$folder/report.json"
 	jq -r 'def s: if . == null then "unknown" else (. * 10 | round / 10 | tostring) + " s" end;
 		"batch \(.id): \(.status)",

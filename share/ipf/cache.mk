@@ -1,56 +1,58 @@
-#: The prefix cache: the same load with prompts of which a cache can find a given share, one share after another.
+#: The prefix cache: the same load with prompts of which a cache can find a given
+#: share, one share after another.
 #:
-#:   make -f cache.mk URL=http://localhost:8000 MODEL=llama-3.1-8b [HIT_RATES='0 0.5 0.9'] [VARIABLE=…]
+#:   make -f cache.mk URL=http://localhost:8000 MODEL=llama-3.1-8b \
+#:     HIT_RATES='0 0.5 0.9'
 #:
-#: Each share has other prompts, so that no run finds those of an earlier one; after a change of another variable, so has each SEED.
+#: Each share has other prompts, so that no run finds those of an earlier one.
 #:
 #: Variables (DATA, SOURCE and TRACE have no effect):
-#:   HIT_RATES=0 0.25 0.5 0.75 0.9   the shares of all prompt tokens that a cache without a limit finds
-#:   RATE=4           requests per second (Poisson arrivals)
-#:   FOR=60s          how long each share is measured
-#:   UNTIL_STABLE=    end the run when throughput and latency are within a limit such as 5%, at the latest after FOR; see
-#:                    Stability in ipf-collect(1)
-#:   GROUPS=          the number of groups of prompts that share a prefix; see --groups in ipf-prep(1)
+HIT_RATES    ?= 0 0.25 0.5 0.75 0.9#: the shares of all prompt tokens that a cache without a limit finds
+RATE         ?= 4#: requests per second (Poisson arrivals)
+FOR          ?= 60s#: how long each share is measured
+UNTIL_STABLE ?=#: end each run when throughput and latency are within a limit such as 5%, at the latest after FOR; see Stability in ipf-collect(1)
+GROUPS       ?=#: the number of groups of prompts that share a prefix; see --groups in ipf-prep(1)
+REQUESTS     ?= 1000#: the number of requests of each share
+
+# The folder with common.mk and the scripts. In a copy of this file, write for example /usr/local/share/ipf/
+ipf   := $(dir $(lastword $(MAKEFILE_LIST)))
+needs = URL
+include $(ipf)common.mk
+$(if $(strip $(foreach c,$(odd) / -,$(findstring $c,$(HIT_RATES)))),$(error HIT_RATES: expected shares such as 0 0.5 0.9))
+
+runs := $(HIT_RATES:%=$(OUT)/hit-%)
+export RUNS := $(words $(runs))
+
 #: Targets:
-#:   all              cache.csv, with the share that the server found and the one that was possible, and a report for each share
-#:                    (hit-0.5.report.txt), in the folder cache
-#:   show             show the table again
-ipf_sp := $(subst x,,x x)
-ipf_self := $(subst $(ipf_sp),?,$(strip $(MAKEFILE_LIST)))
-ipf_main := $(if $(wildcard $(ipf_self)),cache)
-ipf_self := $(if $(ipf_main),$(ipf_self),$(lastword $(MAKEFILE_LIST)))
-include $(subst ?,\ ,$(dir $(ipf_self)))common.mk
+all: $(OUT)/cache.csv $(runs:=.report.txt)#: cache.csv, with the share that the server found and the possible one, and a report for each share, such as hit-0.5.report.txt
+show:#: show the table again
+	@cat $(OUT)/cache.csv
 
-$(eval $(call ipf_begin,cache))
-ipf_cache_ends := $(call ipf_option,--until-stable,$(call ipf_get,UNTIL_STABLE))
-ipf_cache_rates := $(call ipf_get,HIT_RATES,0 0.25 0.5 0.75 0.9)
-ipf_cache_stage := poisson:rate=$(call ipf_get,RATE,4),for=$(call ipf_get,FOR,60s)
-ipf_cache_made  := -n $(call ipf_word,$(call ipf_get,REQUESTS,1000)) $(ipf_cache_lengths) $(call ipf_option,--groups,$(call ipf_get,GROUPS))
-$(call ipf_needs_url,cache)
+# Each share has prompts of its own, also after an interruption.
+$(OUT)/trace.set: settings += GROUPS
+$(OUT)/run.set: settings += RATE FOR
+$(runs:=.salt): $(OUT)/trace.set $(OUT)/run.set
+	echo "$@ $$(date +%s%N)" >$@
+$(patsubst $(OUT)/part.%.records.zst,$(OUT)/%.salt,$(wildcard $(OUT)/part.hit-*.records.zst)): FORCE
 
-# ipf_cache_one: SHARE. It comes after the share before it.
-ipf_cache_last :=
-define ipf_cache_one
-$(call ipf_trace,cache,hit-$(1).,prefix --hit-rate $(1) --salt $(call ipf_word,$(ipf_cache_salt)-$(1)) $(ipf_cache_made) $(ipf_cache_prep))
-$(call ipf_schedule,cache,hit-$(1).,$(ipf_cache_stage),$(ipf_cache_out)/hit-$(1).trace.zst)
-$(call ipf_records,cache,hit-$(1).,$(ipf_cache_url),$(ipf_cache_fire),$(ipf_cache_out)/hit-$(1).trace.zst,$(ipf_cache_last))
-$(call ipf_results,cache,hit-$(1).)
-$(call ipf_reports,cache,hit-$(1).,--trace $(call ipf_word,$(ipf_cache_out)/hit-$(1).trace.zst))
-ipf_cache_last := $(ipf_cache_dir)/hit-$(1).records.zst
-endef
-ipf_cache_data :=
-$(foreach share,$(ipf_cache_rates),$(eval $(call ipf_cache_one,$(share))))
+$(runs:=.trace.zst): $(OUT)/hit-%.trace.zst: $(OUT)/hit-%.salt
+	$(prep) -o $@ prefix --hit-rate $* $${GROUPS:+--groups "$$GROUPS"} -n "$$REQUESTS" \
+		--input-tokens "$$INPUT" --output-tokens "$$OUTPUT" --salt "$${SALT:-$$(cat $<)}-$*"
 
-ipf_cache_reports := $(foreach share,$(ipf_cache_rates),$(ipf_cache_dir)/hit-$(share).report.json)
-define ipf_cache_table
-$(ipf_cache_dir)/cache.csv: $(ipf_cache_reports)
-	$(call ipf_script,cache.sh) $$(call ipf_word,$$@) $(ipf_cache_rates)
-endef
-$(eval $(ipf_cache_table))
+$(runs:=.schedule): %.schedule: %.trace.zst
+	ipf-sched poisson:rate="$$RATE",for="$$FOR" -t $< --seed "$$SEED" -o $@
 
-$(eval $(call ipf_target,cache,all,$(ipf_cache_dir)/cache.csv $(ipf_cache_reports:.json=.txt)))
-$(eval $(call ipf_target,cache,show))
-ipf-cache-show:
-	@cat $(call ipf_word,$(ipf_cache_out)/cache.csv)
-$(eval $(call ipf_help,cache))
-.DEFAULT_GOAL := $(if $(ipf_main),all,$(ipf_default))
+$(runs:=.records.zst): %.records.zst: %.schedule
+	exec sh $(ipf)measure.sh $@ $(fire) -t $*.trace.zst $<
+
+$(runs:=.results.zst): %.results.zst: %.records.zst $(OUT)/collect.set
+	$(collect) -o $@ $<
+
+$(runs:=.report.json): %.report.json: %.results.zst $(OUT)/report.set
+	$(report) --trace $*.trace.zst -f json -o $@ $<
+
+$(runs:=.report.txt): %.report.txt: %.results.zst $(OUT)/report.set
+	$(report) --trace $*.trace.zst -o $@ $<
+
+$(OUT)/cache.csv: $(runs:=.report.json)
+	sh $(ipf)cache.sh $@ $(HIT_RATES)

@@ -1,25 +1,22 @@
 #!/bin/sh
-# A run: measure.sh RECORDS URL ARGUMENT-OF-ipf-fire… [-- ARGUMENT-OF-ipf-collect…]
-# The records are written to part.RECORDS in the same folder, for the caller to rename. Records that are there, whole or of an
-# interrupted run, are kept under another name. Runs against the same server never overlap: one waits for the other.
+# Measures: measure.sh RECORDS COMMAND…, such as measure.sh run/records.zst ipf-fire -u URL -t run/trace.zst run/schedule
+# COMMAND, whose last argument is the schedule, writes part.RECORDS in the same folder, which becomes RECORDS when it is complete. Existing
+# records, also those of an interrupted run, are kept under another name. Runs against one server (URL) wait for each other.
 #
-# With --, ipf-collect follows the records while they are written; RECORDS, such as a-1.records.zst, gets a-1.live.zst beside it.
-# When its results are complete before the run is (--until-stable), the run ends. The records are whole whatever becomes of it.
-# shellcheck disable=SC3013,SC3067 # test -nt and -O, which every sh of Linux has
-records=$1 url=$2
-shift 2
+# With SCRAPE, GPU, PROMETHEUS, LISTEN, PUSH, LIVE_OPTIONS or UNTIL_STABLE, ipf-collect follows the run and writes a-1.live.zst for
+# a-1.records.zst; with UNTIL_STABLE, its end ends the run. If it fails, the records are complete nevertheless. RUNS: how many such runs follow.
+# shellcheck disable=SC3067 # test -O, which every sh of Linux has
+records=$1
+shift
 folder=$(dirname "$records")
 name=$(basename "$records")
-stem=${name%records.zst}
-live=${stem}live.zst
+part=$folder/part.$name
+live=${name%records.zst}live.zst
+schedule=
+for schedule; do :; done
 
-if [ -z "$url" ]; then
-	echo "ipf-fire: URL is missing: the server, as in URL=http://localhost:8000" >&2
-	exit 2
-fi
-
-# Gives the files of a run other names: PREFIX-1.NAME, PREFIX-2.NAME, …, with the same number.
-keep() { # PART PREFIX WHY: part. or nothing
+# Renames the files of a run: PREFIX-1.NAME, PREFIX-2.NAME, …, with the same number.
+keep() { # PART PREFIX TEXT: part. or nothing
 	[ -e "$folder/$1$name" ] || [ -e "$folder/$1$live" ] || return 0
 	kept=1
 	while [ -e "$folder/$2-$kept.$name" ] || [ -e "$folder/$2-$kept.$live" ]; do kept=$((kept + 1)); done
@@ -29,36 +26,26 @@ keep() { # PART PREFIX WHY: part. or nothing
 	echo "kept $3 as $folder/$2-$kept.$name" >&2
 }
 
-shown() { # COMMAND…: for a person, without the password of a URL
-	printf '+ %s\n' "$*" | sed 's,//[^/@ ]*@,//,g' >&2
+# The number of requests of the schedule, from its first line; none for a closed loop that ends with its time.
+planned() {
+	head -1 "$schedule" | jq -r '.stages | if any(.cycle) then empty else map(.arrivals) | add end'
 }
 
-fire() { # ARGUMENT-OF-ipf-fire… [-- …]: in place of this shell
-	count=0
-	for argument; do
-		shift
-		if [ "$argument" = -- ]; then
-			shift $(($# - count))
-			break
-		fi
-		set -- "$@" "$argument"
-		count=$((count + 1))
-	done
-	[ ${#title} -gt 200 ] || set -- --name "$title" "$@"
-	set -- ipf-fire -u "$url" "$@" -o "$folder/part.$name"
-	if [ -n "${V:-}" ]; then shown "$@"; else echo "ipf-fire: $records" >&2; fi
-	exec "$@"
+announce() {
+	requests=$(planned)
+	head -1 "$schedule" | jq -r --arg start "$records: ${requests:+$requests }requests" --arg server "$server" --argjson runs "${RUNS:-1}" '
+		def time: round | if . < 120 then "\(.) s" else "\(. / 60 | floor) min \(. % 60) s" end;
+		(.stages | map(.end_ns // 0) | max / 1e9) as $s |
+		$start + (if $s > 0 then " in \($s | time)" else "" end) + " to " + $server
+		+ (if $runs > 1 and $s > 0 then " (\($runs) such runs: \($s * $runs | time))" else "" end)' >&2
 }
 
-# tail ends with the run, so that ipf-collect reads all of it. Signals are for ipf-fire.
-follow() { # PID-OF-ipf-fire ARGUMENT-OF-ipf-fire… -- ARGUMENT-OF-ipf-collect…
-	trap '' INT TERM HUP
-	run=$1
-	while [ "$1" != -- ]; do shift; done
-	shift
-	set -- ipf-collect "$@" -o "$folder/part.$live"
-	if [ -n "${V:-}" ]; then shown "$@"; fi
-	tail -s 0.1 -F -c +1 --pid="$run" "$folder/part.$name" 2>/dev/null | "$@"
+interrupted() {
+	[ -s "$part" ] || return
+	of=$(planned)
+	if [ "$name" = records.zst ]; then show="make -f $MAKEFILE report OUT=$folder"; else show="ipf-collect $part | ipf-report"; fi
+	echo "interrupted after $(($(date +%s) - begin)) s: $(ipf-collect -q "$part" 2>/dev/null | grep -c '^{"n":')${of:+ of $of} requests are in $part;" \
+		"\`$show\` reports them, the same call again measures anew" >&2
 }
 
 # Waits for a program, however often a signal interrupts that; $status is its exit status.
@@ -71,46 +58,68 @@ attend() { # PID
 	done
 }
 
+# Follows the records of a run. tail ends with the run, so that ipf-collect reads all of them. Signals are for ipf-fire.
+follow() { # PID-OF-ipf-fire
+	trap '' INT TERM HUP
+	run=$1
+	set -f --
+	for server in $SCRAPE; do set -- "$@" --scrape "$server"; done
+	for gpu in $GPU; do set -- "$@" --gpu "$gpu"; done
+	for target in $PUSH; do set -- "$@" --push "$target"; done
+	tail -s 0.1 -F -c +1 --pid="$run" "$part" 2>/dev/null |
+		env -S "ipf-collect $LIVE_OPTIONS $COLLECT_OPTIONS" "$@" ${PROMETHEUS:+--prometheus "$PROMETHEUS"} ${LISTEN:+--listen "$LISTEN"} \
+			${UNTIL_STABLE:+--until-stable "$UNTIL_STABLE"} ${TOKENIZER:+-t "$TOKENIZER"} -o "$folder/part.$live"
+}
+
 # The lock is named after host and port, in a folder that is ours alone; descriptor 9 holds it until the programs end.
-server=$(printf '%s\n' "$url" | sed -E 's,^[a-z0-9+]*://,,; s,^[^/@]*@,,; s,/.*,,' | cksum | tr ' ' -)
+server=$(printf '%s\n' "$URL" | sed 's,//[^/@]*@,//,')
+lock=$(printf '%s\n' "$server" | sed -E 's,^[a-z0-9+]*://,,; s,/.*,,' | cksum | tr ' ' -)
 locks=${XDG_RUNTIME_DIR:-${TMPDIR:-/tmp}}/ipf-$(id -u)
 if command -v flock >/dev/null && { mkdir -m 700 "$locks" 2>/dev/null || { [ -d "$locks" ] && [ ! -L "$locks" ] && [ -O "$locks" ]; }; }; then
-	exec 9>>"$locks/$server.lock" || exit 1
+	exec 9>>"$locks/$lock.lock" || exit 1
 	if ! flock -n 9; then
-		echo "ipf-fire: waiting for another run against $(printf '%s\n' "$url" | sed 's,//[^/@]*@,//,')" >&2
+		echo "$records: waiting for another run against $server" >&2
 		flock 9 || exit 1
 	fi
 fi
 
-mkdir -p "$folder" || exit 1
-# The name of the run: the folder's, and compare-a-1 for a-1.records.zst in it.
-title=$(basename "$(cd "$folder" && pwd)")${stem:+-${stem%.}}
 keep part. interrupted "the records of an interrupted run"
 keep "" earlier "the records of an earlier run"
-following=
-for argument; do [ "$argument" != -- ] || following=1; done
-[ -n "$following" ] || fire "$@"
+announce
+# The name of the run: the folder's, and compare-a-1 for a-1.records.zst in it.
+title=$(basename "$(cd "$folder" && pwd)") stem=${name%records.zst}
+title=$title${stem:+-${stem%.}}
+[ ${#title} -gt 200 ] || set -- "$@" --name "$title"
+following=${SCRAPE:-}${GPU:-}${PROMETHEUS:-}${LISTEN:-}${PUSH:-}${LIVE_OPTIONS:-}${UNTIL_STABLE:-}
+[ -z "$following" ] || set -- "$@" --no-progress
 
-# A signal ends the run in order, and what it interrupts does not become RECORDS. ipf-fire may get it from the terminal as well, and
-# counts both as one.
-signalled='' ended='' fire=''
+# A signal ends the run in order, and interrupted records do not become RECORDS. ipf-fire may get it from the terminal too, and counts both
+# as one.
+signalled='' ended='' begin=$(date +%s)
 trap 'signalled=${signalled}x ended=143; kill "$fire" 2>/dev/null' TERM HUP
 trap 'signalled=${signalled}x ended=130; kill "$fire" 2>/dev/null' INT
-(fire --no-progress "$@") &
+fire=
+"$@" -o "$part" &
 fire=$!
-(follow "$fire" "$@") &
-attend $!
-collected=$status
-# stable, or never begun: bad options, an address that is taken
-if [ "$collected" -eq 0 ] || ! [ -e "$folder/part.$live" ]; then kill "$fire" 2>/dev/null; fi
+collected=0
+if [ -n "$following" ]; then
+	(follow "$fire") &
+	attend $!
+	collected=$status
+	# stable, or never begun: bad options, an address that is taken
+	if [ "$collected" -eq 0 ] || ! [ -e "$folder/part.$live" ]; then kill "$fire" 2>/dev/null; fi
+fi
 attend "$fire"
-[ -z "$ended" ] || exit "$ended"
+if [ -n "$ended" ]; then
+	interrupted
+	exit "$ended"
+fi
 [ "$status" -eq 0 ] || exit "$status"
-if [ "$collected" -eq 0 ]; then
-	mv "$folder/part.$live" "$folder/$live"
-elif [ -e "$folder/part.$live" ]; then
-	echo "ipf-collect: failed while the run lasted: $records is whole, but has no samples; for those up to then:" \
+if [ "$collected" -ne 0 ] && ! [ -e "$folder/part.$live" ]; then exit "$collected"; fi
+mv "$part" "$records" || exit
+if [ "$collected" -ne 0 ]; then
+	echo "ipf-collect: failed while the run lasted: $records is complete, but has no samples; for those up to then:" \
 		"ipf-collect $records --samples $folder/part.$live" >&2
-else
-	exit "$collected"
+elif [ -n "$following" ]; then
+	mv "$folder/part.$live" "$folder/$live"
 fi

@@ -1,13 +1,11 @@
 #!/bin/sh
-# A plan: plan.sh PLAN.txt TRACE TWIN SLO EVERY MOST TRAFFIC INPUT OUTPUT CACHE PRICE SEED OPTIONS-OF-ipf-fire
+# A plan: plan.sh PLAN.txt TRACE, for the variables of plan.mk
 # For each window of EVERY seconds of the trace, the least number of replicas of the twin that meets all objectives, by predictions with
 # one number after another: as predicted, and with the twin's error on either side.
-plan=$1 trace=$2 twin=$3 slo=$4 every=$5 most=$6 traffic=$7 input=$8 output=$9
-shift 9
-cache=$1 price=$2 seed=$3 options=$4
+plan=$1 trace=$2
+twin=$TWIN slo=$SLO every=$EVERY most=$MOST traffic=$TRAFFIC input=$INPUT output=$OUTPUT cache=$CACHE price=$PRICE seed=$SEED
 folder=$(dirname "$plan")
 margins=$folder/part.margins # "WINDOW REPLICAS LOW MARGIN HIGH" for each prediction so far
-say() { [ -z "${V:-}" ] || echo "+ $*" >&2; }
 
 fail() {
 	echo "plan.mk: $*" >&2
@@ -23,11 +21,14 @@ number TRAFFIC "$traffic"
 number INPUT "$input"
 number OUTPUT "$output"
 number CACHE "$cache"
-assumed=""
-[ "$input" = 1 ] || assumed="$assumed --assume input_tokens=x$input"
-[ "$output" = 1 ] || assumed="$assumed --assume output_tokens=x$output"
-[ "$cache" = 1 ] || assumed="$assumed --assume kv_blocks=x$cache"
 [ -z "$price" ] || number PRICE "$price"
+
+fire() { # ARGUMENT…: predicts a run
+	[ "$input" = 1 ] || set -- --assume "input_tokens=x$input" "$@"
+	[ "$output" = 1 ] || set -- --assume "output_tokens=x$output" "$@"
+	[ "$cache" = 1 ] || set -- --assume "kv_blocks=x$cache" "$@"
+	env -S "ipf-fire $FIRE_OPTIONS" -q --force --twin "$twin" ${MODEL:+-m "$MODEL"} ${API:+--api "$API"} -t "$trace" "$@"
+}
 
 # How much of its limit the worst objective takes in a stage, or in the total, from the CSV of a report: with the twin's error below, as
 # predicted, and above it. A run of which requests failed meets none.
@@ -54,8 +55,7 @@ margin_of() { # STAGE
 predict() { # WINDOW REPLICAS: adds a line to the margins
 	if grep -q "^$1 $2 " "$margins"; then return 0; fi
 	schedule=$folder/window-$1.schedule
-	say "ipf-fire --twin $twin$assumed --replicas $2 -t $trace $options $schedule | ipf-collect | ipf-report export csv --slo $slo"
-	eval 'ipf-fire -q --force --twin "$twin" --replicas "$2" -t "$trace" -o "$folder/part.records.zst" "$schedule"' "$assumed" "$options" &&
+	fire --replicas "$2" -o "$folder/part.records.zst" "$schedule" &&
 		ipf-collect -q -o "$folder/part.results.zst" "$folder/part.records.zst" &&
 		ipf-report export csv -q --slo "$slo" -o "$folder/part.csv" "$folder/part.results.zst" || exit
 	margin=$(margin_of total <"$folder/part.csv") || fail "SLO: expected objectives on percentiles, such as p99:ttft=2s, got \"$slo\""
@@ -124,9 +124,8 @@ done
 # With as many replicas from one moment on as are planned from there on: a window begins with what the one before has left.
 carried=0
 if grep -qv "^[^ ]* 0 " "$folder/part.rows"; then
-	say "ipf-fire --twin $twin$assumed --replicas $series -t $trace $options plan.schedule"
 	ipf-sched -q "$@" -t "$trace" --seed "$seed" -o "$folder/plan.schedule" &&
-		eval 'ipf-fire -q --force --name plan --twin "$twin" --replicas "$series" -t "$trace" -o "$folder/plan.records.zst" "$folder/plan.schedule"' "$assumed" "$options" &&
+		fire --name plan --replicas "$series" -o "$folder/plan.records.zst" "$folder/plan.schedule" &&
 		ipf-collect -q -o "$folder/plan.results.zst" "$folder/plan.records.zst" &&
 		ipf-report -q -f html --slo "$slo" -o "$folder/plan.html" "$folder/plan.results.zst" &&
 		ipf-report export csv -q --slo "$slo" -o "$folder/part.csv" "$folder/plan.results.zst" || exit

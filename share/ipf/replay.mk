@@ -1,46 +1,61 @@
-#: Recorded traffic again: every request of a trace, or of a part of it, at its recorded time or faster.
+#: Recorded traffic again: every request of a trace, or of a part of it, at its
+#: recorded time or faster.
 #:
-#:   make -f replay.mk URL=http://localhost:8000 MODEL=llama-3.1-8b DATA=AzureLLMInferenceTrace_conv.csv [VARIABLE=…]
+#:   make -f replay.mk URL=http://localhost:8000 MODEL=llama-3.1-8b \
+#:     DATA=AzureLLMInferenceTrace_conv.csv
 #:
-#: Variables (DATA or TRACE must be given, and have arrival times):
-#:   SPEED=1          2: twice as fast
-#:   RATE=            the mean rate instead; see Replays at another rate in ipf-sched(1)
-#:   FROM=            the part of the trace's time that is sent, such as FROM=20m TO=30m
-#:   TO=
-#:   FOR=             at most this long, in the time of the run
-#:   REPLAY=          more keys of the replay, such as idle=10s
-#:   WINDOW=1         the windows of the time line, in seconds
+#: Variables:
+SPEED        ?= 1#: 2: twice as fast
+RATE         ?=#: the mean rate instead; see Replays at another rate in ipf-sched(1)
+FROM         ?=#: the beginning of the part of the trace that is sent, such as 20m
+TO           ?=#: its end, such as 30m
+FOR          ?=#: at most this long, in the time of the run
+REPLAY       ?=#: more keys of the replay, such as idle=10s
+WINDOW       ?= 1#: the windows of the time line, in seconds
+PAGE         ?= 1#: make a page, report.html; 0: do not
+UPLOAD       ?=#: upload report.html, report.json and results.zst to s3://BUCKET/PATH or gs://BUCKET/PATH
+PUSH_REPORT  ?=#: send the figures of the report to these Pushgateways
+
+# The folder with common.mk and the scripts. In a copy of this file, write for example /usr/local/share/ipf/
+ipf   := $(dir $(lastword $(MAKEFILE_LIST)))
+needs = URL $(if $(TRACE),,DATA)
+include $(ipf)common.mk
+# The page is the delivered file.
+page = $(if $(filter 0,$(PAGE)),$(if $(UPLOAD)$(PUSH_REPORT),$(OUT)/report.html),$(OUT)/report.html)
+
 #: Targets:
-#:   all              report.txt, report.json and plots (with gnuplot), such as plots/timeline.svg, in the folder replay
-#:   trace, schedule  only so far: nothing is sent
-#:   show             show the report again
-ipf_sp := $(subst x,,x x)
-ipf_self := $(subst $(ipf_sp),?,$(strip $(MAKEFILE_LIST)))
-ipf_main := $(if $(wildcard $(ipf_self)),replay)
-ipf_self := $(if $(ipf_main),$(ipf_self),$(lastword $(MAKEFILE_LIST)))
-include $(subst ?,\ ,$(dir $(ipf_self)))common.mk
+all: $(OUT)/report.txt $(OUT)/report.json $(page)#: measure and report: report.txt, report.json, report.html and plots
+trace: $(OUT)/trace.zst#: make the requests only; nothing is sent
+schedule: $(OUT)/schedule#: make the schedule only; nothing is sent
+show:#: show the report again
+	@cat $(OUT)/report.txt
+report:#: report on an interrupted run
+	ipf-collect $(OUT)/part.records.zst | ipf-report
 
-$(eval $(call ipf_begin,replay))
-ipf_replay_collect := --every $(call ipf_get,WINDOW,1)s $(ipf_replay_collect)
-ipf_replay_given := $(ipf_replay_data)$(call ipf_get,TRACE)
-ipf_replay_rate  := $(call ipf_get,RATE)
-ipf_replay_keys  := $(if $(ipf_replay_rate),rate=$(ipf_replay_rate),speed=$(call ipf_get,SPEED,1)) $(addprefix from=,$(call ipf_get,FROM)) \
-	$(addprefix to=,$(call ipf_get,TO)) $(addprefix for=,$(call ipf_get,FOR)) $(call ipf_get,REPLAY)
-ipf_replay_stage := replay:$(subst $(ipf_sp),$(ipf_comma),$(strip $(ipf_replay_keys)))
-$(call ipf_needs_url,replay)
-$(eval $(call ipf_needs,replay,DATA,$(ipf_replay_given),the recorded trace$(ipf_comma) as in DATA=AzureLLMInferenceTrace_conv.csv))
+# $(OUT)/trace.zst is made by a rule in common.mk.
+keys = $${FROM:+",from=$$FROM"}$${TO:+",to=$$TO"}$${FOR:+",for=$$FOR"}$${REPLAY:+",$$REPLAY"}
+$(OUT)/run.set: settings += SPEED RATE FROM TO FOR REPLAY
+$(OUT)/schedule: $(OUT)/trace.zst $(OUT)/run.set
+	ipf-sched replay:$(if $(RATE),rate="$$RATE",speed="$$SPEED")$(keys) -t $< --seed "$$SEED" -o $@
 
-$(eval $(call ipf_trace,replay,,$(ipf_replay_prompts) $(ipf_replay_prep)))
-$(eval $(call ipf_schedule,replay,,$(call ipf_word,$(ipf_replay_stage))))
-$(eval $(call ipf_records,replay,,$(ipf_replay_url),$(ipf_replay_fire)))
-$(eval $(call ipf_results,replay,))
-$(eval $(call ipf_reports,replay,,--trace $(call ipf_word,$(ipf_replay_trace)),--show,plots))
+$(OUT)/records.zst: $(OUT)/schedule
+	exec sh $(ipf)measure.sh $@ $(fire) -t $(OUT)/trace.zst $<
 
-$(eval $(call ipf_target,replay,all,$(addprefix $(ipf_replay_dir)/,report.txt report.json) $(call ipf_delivered,replay)))
-$(eval $(call ipf_target,replay,trace,$(ipf_replay_traced)))
-$(eval $(call ipf_target,replay,schedule,$(ipf_replay_dir)/schedule))
-$(eval $(call ipf_target,replay,show))
-ipf-replay-show:
-	@cat $(call ipf_word,$(ipf_replay_out)/report.txt)
-$(eval $(call ipf_help,replay))
-.DEFAULT_GOAL := $(if $(ipf_main),all,$(ipf_default))
+$(OUT)/results.zst: $(OUT)/records.zst $(OUT)/collect.set
+	$(collect) -o $@ $<
+
+$(OUT)/report.json: $(OUT)/results.zst $(OUT)/report.set
+	$(report) --trace $(OUT)/trace.zst -f json -o $@ $<
+
+$(OUT)/report.txt: $(OUT)/results.zst $(OUT)/report.set
+	$(report) --trace $(OUT)/trace.zst --plots $(OUT)/plots -o $@ $<
+	@cat $@
+
+$(OUT)/delivery.set: settings = UPLOAD PUSH_REPORT
+$(OUT)/report.html: $(OUT)/report.json $(OUT)/delivery.set
+	set -f; $(report) --trace $(OUT)/trace.zst -f html -o $@ $(OUT)/results.zst \
+		$${UPLOAD:+--upload "$${UPLOAD%/}/report.html" --upload-file $(OUT)/report.json --upload-file $(OUT)/results.zst} \
+		$${PUSH_REPORT:+$$(printf ' --push %s' $$PUSH_REPORT)}
+
+$(OUT)/collect.set: settings += WINDOW
+collect += --every "$${WINDOW}s"

@@ -1,49 +1,65 @@
 #: One run at a given load, and its reports.
 #:
-#:   make -f run.mk URL=http://localhost:8000 MODEL=llama-3.1-8b [DATA=chat.json] [VARIABLE=…]
+#:   make -f run.mk URL=http://localhost:8000 MODEL=llama-3.1-8b RATE=4
 #:
 #: Variables:
-#:   RATE=4           requests per second (Poisson arrivals)
-#:   USERS=           a closed loop of so many users instead; they begin one after another over WARMUP
-#:   FOR=60s          how long they are sent
-#:   UNTIL_STABLE=    end the run when throughput and latency are within a limit such as 5%, at the latest after FOR; see
-#:                    Stability in ipf-collect(1)
-#:   WARMUP=5s        how long before that the same load is sent unmeasured; 0 for none
-#:   STAGES=          stages as ipf-sched takes them, instead of these three
-#:   SHOW=1           show the report when it is made; 0: do not
-#:   PAGE=1           make a page of it, report.html, with its plots (by gnuplot); 0: do not
+RATE         ?= 4#: requests per second (Poisson arrivals)
+USERS        ?=#: a closed loop of this many users instead; they begin one after another over WARMUP
+FOR          ?= 60s#: how long the load is measured
+WARMUP       ?= 5s#: how long the same load is sent before that, unmeasured; 0: not at all
+STAGES       ?= $(warmup) $(load),for=$(FOR)#: the stages, as ipf-sched takes them (default: a Poisson process or a closed loop, from the variables above)
+UNTIL_STABLE ?=#: end the run when throughput and latency are within a limit such as 5%, at the latest after FOR; see Stability in ipf-collect(1)
+SHOW         ?= 1#: show the report when it is made; 0: do not
+PAGE         ?= 1#: make a page, report.html; 0: do not
+UPLOAD       ?=#: upload report.html, report.json and results.zst to s3://BUCKET/PATH or gs://BUCKET/PATH
+PUSH_REPORT  ?=#: send the figures of the report to these Pushgateways
+
+# The folder with common.mk and the scripts. In a copy of this file, write for example /usr/local/share/ipf/
+ipf   := $(dir $(lastword $(MAKEFILE_LIST)))
+needs = URL
+include $(ipf)common.mk
+
+ifneq ($(USERS),)
+load   = closed:users=$(USERS)
+# The measured stage takes over the users of the warm-up.
+rampup = ,rampup=$(WARMUP)
+else
+load   = poisson:rate=$(RATE)
+endif
+ifneq ($(filter-out 0 0s,$(WARMUP)),)
+warmup = $(load),for=$(WARMUP)$(rampup),warmup
+endif
+# The page is the delivered file.
+page = $(if $(filter 0,$(PAGE)),$(if $(UPLOAD)$(PUSH_REPORT),$(OUT)/report.html),$(OUT)/report.html)
+
 #: Targets:
-#:   all              trace.zst, schedule, records.zst, results.zst, report.txt, report.json, report.html and plots, in the folder run
-#:   trace, schedule  only so far: nothing is sent
-#:   show             show the report again
-ipf_sp := $(subst x,,x x)
-ipf_self := $(subst $(ipf_sp),?,$(strip $(MAKEFILE_LIST)))
-ipf_main := $(if $(wildcard $(ipf_self)),run)
-ipf_self := $(if $(ipf_main),$(ipf_self),$(lastword $(MAKEFILE_LIST)))
-include $(subst ?,\ ,$(dir $(ipf_self)))common.mk
+all: $(OUT)/report.txt $(OUT)/report.json $(page)#: measure and report: report.txt, report.json, report.html and plots
+trace: $(OUT)/trace.zst#: make the requests only; nothing is sent
+schedule: $(OUT)/schedule#: make the schedule only; nothing is sent
+show:#: show the report again
+	@cat $(OUT)/report.txt
+report:#: report on an interrupted run
+	ipf-collect $(OUT)/part.records.zst | ipf-report
 
-$(eval $(call ipf_begin,run))
-ipf_run_ends := $(call ipf_option,--until-stable,$(call ipf_get,UNTIL_STABLE))
-ipf_run_rate   := $(call ipf_get,RATE,4)
-ipf_run_warmup := $(filter-out 0 0s,$(call ipf_get,WARMUP,5s))
-ipf_run_users  := $(call ipf_get,USERS)
-ipf_run_load   := $(if $(ipf_run_users),closed:users=$(ipf_run_users),poisson:rate=$(ipf_run_rate))$(ipf_comma)for=
-# The measured stage takes over the users of the warm-up, so that they do not begin it all at once.
-ipf_run_begin  := $(if $(ipf_run_warmup),$(ipf_run_load)$(ipf_run_warmup)$(if $(ipf_run_users),$(ipf_comma)rampup=$(ipf_run_warmup))$(ipf_comma)warmup)
-ipf_run_stages := $(call ipf_get,STAGES,$(ipf_run_begin) $(ipf_run_load)$(call ipf_get,FOR,60s))
-$(call ipf_needs_url,run)
+# $(OUT)/trace.zst is made by a rule in common.mk.
+$(OUT)/schedule: $(OUT)/trace.zst $(OUT)/run.set
+	env -S "ipf-sched $$STAGES" -t $< --seed "$$SEED" -o $@
 
-$(eval $(call ipf_trace,run,,$(ipf_run_prompts) $(ipf_run_prep)))
-$(eval $(call ipf_schedule,run,,$(ipf_run_stages)))
-$(eval $(call ipf_records,run,,$(ipf_run_url),$(ipf_run_fire)))
-$(eval $(call ipf_results,run,))
-$(eval $(call ipf_reports,run,,,$(if $(filter 0,$(call ipf_get,SHOW,1)),,--show),plots))
+$(OUT)/records.zst: $(OUT)/schedule
+	exec sh $(ipf)measure.sh $@ $(fire) -t $(OUT)/trace.zst $<
 
-$(eval $(call ipf_target,run,all,$(ipf_run_dir)/report.txt $(ipf_run_dir)/report.json $(call ipf_paged,run,$(call ipf_get,PAGE,1))))
-$(eval $(call ipf_target,run,trace,$(ipf_run_traced)))
-$(eval $(call ipf_target,run,schedule,$(ipf_run_dir)/schedule))
-$(eval $(call ipf_target,run,show))
-ipf-run-show:
-	@cat $(call ipf_word,$(ipf_run_out)/report.txt)
-$(eval $(call ipf_help,run))
-.DEFAULT_GOAL := $(if $(ipf_main),all,$(ipf_default))
+$(OUT)/results.zst: $(OUT)/records.zst $(OUT)/collect.set
+	$(collect) -o $@ $<
+
+$(OUT)/report.json: $(OUT)/results.zst $(OUT)/report.set
+	$(report) -f json -o $@ $<
+
+$(OUT)/report.txt: $(OUT)/results.zst $(OUT)/report.set
+	$(report) --plots $(OUT)/plots -o $@ $<
+	@[ "$$SHOW" = 0 ] || cat $@
+
+$(OUT)/delivery.set: settings = UPLOAD PUSH_REPORT
+$(OUT)/report.html: $(OUT)/report.json $(OUT)/delivery.set
+	set -f; $(report) -f html -o $@ $(OUT)/results.zst \
+		$${UPLOAD:+--upload "$${UPLOAD%/}/report.html" --upload-file $(OUT)/report.json --upload-file $(OUT)/results.zst} \
+		$${PUSH_REPORT:+$$(printf ' --push %s' $$PUSH_REPORT)}

@@ -1,12 +1,12 @@
-# For scripts that need several runs: source it with $here, the folder of the scripts. POSIX sh.
+# For scripts of several runs, which source it; $here is the folder of the scripts, $trace the trace.
 # shellcheck shell=sh
-# shellcheck disable=SC3013,SC3067,SC2154 # test -nt and -O, which every sh of Linux has; $here
+# shellcheck disable=SC3013,SC3067,SC2154 # test -nt, which every sh of Linux has; $here, $trace
 child=
+ended=
 trap 'ended=143; [ -z "$child" ] || kill "$child" 2>/dev/null' TERM HUP
 trap 'ended=130; [ -z "$child" ] || kill "$child" 2>/dev/null' INT
-ended=
 
-# Runs a program that a signal to this script ends, too.
+# Runs a program, which a signal to this script ends too.
 attended() { # PROGRAM ARGUMENT…
 	"$@" &
 	child=$!
@@ -19,16 +19,15 @@ attended() { # PROGRAM ARGUMENT…
 	return $attended_status
 }
 
-# Results of a run, unless they are there and newer than FILE: STEM.schedule gives STEM.records.zst and STEM.results.zst. COLLECT are
-# options of ipf-collect as text of the shell; what is older than the file collect.set of the folder was made with others.
-results_of() { # STEM FILE TRACE URL COLLECT OPTION-OF-ipf-fire… [-- OPTION-OF-ipf-collect…]: see measure.sh
-	stem=$1 newer=$2 trace=$3 url=$4 collect=$5
-	shift 5
+# Measures STEM.schedule and makes STEM.results.zst, unless the records are newer than FILE and the results newer than the settings.
+results_of() { # STEM FILE COMMAND…: of ipf-fire
+	stem=$1 newer=$2
+	shift 2
 	if ! [ "$stem.records.zst" -nt "$newer" ]; then
-		attended sh "$here/measure.sh" "$stem.records.zst" "$url" -t "$trace" "$stem.schedule" "$@" || exit
-		mv "$(dirname "$stem")/part.$(basename "$stem").records.zst" "$stem.records.zst" || exit
+		attended sh "$here/measure.sh" "$stem.records.zst" "$@" -t "$trace" "$stem.schedule" || exit
 	fi
-	settings=$(dirname "$stem")/collect.set
-	[ "$stem.results.zst" -nt "$stem.records.zst" ] && ! [ "$settings" -nt "$stem.results.zst" ] ||
-		eval 'sh "$here/collect.sh" "$stem.results.zst" "$stem.records.zst"' "$collect" || exit
+	if [ "$stem.results.zst" -nt "$stem.records.zst" ] && ! [ "$(dirname "$stem")/collect.set" -nt "$stem.results.zst" ]; then return; fi
+	set -- env -S "ipf-collect $COLLECT_OPTIONS" ${TOKENIZER:+-t "$TOKENIZER"}
+	[ ! -e "$stem.live.zst" ] || set -- "$@" --samples "$stem.live.zst"
+	"$@" -o "$stem.results.zst" "$stem.records.zst" || { rm -f "$stem.results.zst"; exit 1; }
 }

@@ -1,12 +1,11 @@
 #!/bin/sh
-# Finds out what a server can sustain:
-#   saturate.sh RESULTS TRACE FIRST MOST IN-FLIGHT SEED URL OPTIONS-OF-ipf-collect OPTION-OF-ipf-fire… [-- OPTION-OF-ipf-collect-meanwhile…]
-# Bursts of FIRST requests and then of twice as many each time, until one tells the sustained rate: ipf-sched takes the rates of a sweep
-# from its results, and all of its answers took about as long as at that rate (in a burst that is too small, most answers come at once).
-# The bursts are kept: after an interruption, the next one is the one that was interrupted.
-# shellcheck disable=SC3013,SC3067 # test -nt and -O, which every sh of Linux has
-results=$1 trace=$2 n=$3 most=$4 slots=$5 seed=$6 url=$7 collect=$8
-shift 8
+# The sustained rate of a server: saturate.sh RESULTS TRACE COMMAND…, with a command of ipf-fire
+# Sends a burst of BURST requests and then of twice as many each time, at most MOST, until one tells the sustained rate: ipf-sched takes the
+# rates of a sweep from its results, and all of its answers took about as long as at that rate (in a burst that is too small, most answers
+# come at once). Existing bursts are kept: after an interruption, the next one is the one that was interrupted.
+# shellcheck disable=SC3013,SC3067 # test -nt, which every sh of Linux has
+results=$1 trace=$2 n=$BURST
+shift 2
 here=$(dirname "$0")
 folder=$(dirname "$results")
 . "$here/runs.sh"
@@ -20,19 +19,20 @@ tells_rate() { # RESULTS: else 1, and $why
 	awk -v s="$sustained" -v o="$overall" 'BEGIN { exit !(s > 0 && s <= 1.5 * o) }'
 }
 
+case $BURST in '' | 0* | *[!0-9]*) echo "saturate: BURST: expected a number of requests, got \"$BURST\"" >&2 && exit 2 ;; esac
 while :; do
 	burst=$folder/burst-$n
-	# what is older than the settings is of other ones
-	[ "$burst.schedule" -nt "$folder/saturate.set" ] && [ "$burst.schedule" -nt "$trace" ] ||
-		sh "$here/step.sh" "$burst.schedule" ipf-sched "burst:n=$n,slots=$slots" -t "$trace" --seed "$seed" || exit
-	results_of "$burst" "$burst.schedule" "$trace" "$url" "$collect" "$@"
+	# a burst that is older than the settings had others
+	[ "$burst.schedule" -nt "$folder/run.set" ] && [ "$burst.schedule" -nt "$trace" ] ||
+		ipf-sched "burst:n=$n,slots=$IN_FLIGHT" -t "$trace" --seed "$SEED" -o "$burst.schedule" || { rm -f "$burst.schedule"; exit 1; }
+	results_of "$burst" "$burst.schedule" "$@"
 	if [ "$(ipf-report -f json "$burst.results.zst" | jq .total.requests.ok)" = 0 ]; then
 		echo "saturate: no request of the burst was answered: ipf-report $burst.results.zst shows the errors" >&2
 		exit 1
 	fi
 	tells_rate "$burst.results.zst" && break
 	n=$((n * 2))
-	if [ "$n" -gt "$most" ]; then
+	if [ "$n" -gt "$MOST" ]; then
 		echo "saturate: a larger burst is needed (MOST): $why" >&2
 		exit 1
 	fi

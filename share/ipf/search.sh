@@ -1,15 +1,14 @@
 #!/bin/sh
-# A search: search.sh ANSWER TRACE STAGE SEED URL OPTIONS-OF-ipf-collect OPTION-OF-ipf-fire… [-- OPTION-OF-ipf-collect-meanwhile…]
-# A stage after another, each from the results of the ones before, until ipf-sched has the answer. Stages that are there are not sent again.
-# shellcheck disable=SC3013,SC3067 # test -nt and -O, which every sh of Linux has
-answer=$1 trace=$2 stage=$3 seed=$4 url=$5 collect=$6
-shift 6
+# A search: search.sh ANSWER TRACE STAGE COMMAND…, with a command of ipf-fire
+# Measures a stage after another, each from the results of the stages before it, until ipf-sched has the answer. Existing stages are kept.
+# shellcheck disable=SC3013,SC3067 # test -nt, which every sh of Linux has
+answer=$1 trace=$2 stage=$3
+shift 3
 here=$(dirname "$0")
 folder=$(dirname "$answer")
 . "$here/runs.sh"
 
-# The results so far are kept as the arguments of -r in a list that may have spaces; "$@" are the options of ipf-fire.
-next_stage() { # SCHEDULE NUMBER OPTION…: 10 with the answer on standard output
+next_stage() { # SCHEDULE NUMBER: 10 with the answer on standard output
 	schedule=$1 last=$2
 	set --
 	k=1
@@ -17,8 +16,7 @@ next_stage() { # SCHEDULE NUMBER OPTION…: 10 with the answer on standard outpu
 		set -- "$@" -r "$folder/stage-$k.results.zst"
 		k=$((k + 1))
 	done
-	if [ -n "${V:-}" ]; then echo "+ ipf-sched $stage $* -t $trace --seed $seed -o $schedule" >&2; fi
-	ipf-sched "$stage" "$@" -t "$trace" --seed "$seed" -o "$folder/part.schedule" || return
+	ipf-sched "$stage" "$@" -t "$trace" --seed "$SEED" -o "$folder/part.schedule" || return
 	mv -f "$folder/part.schedule" "$schedule"
 }
 
@@ -27,9 +25,8 @@ row() { # NUMBER: of the curve of its results, after the number; before the firs
 }
 
 i=0
-mkdir -p "$folder" || exit
 : >"$folder/part.search.csv" || exit
-newer=$folder/search.set
+newer=$folder/run.set
 [ "$trace" -nt "$newer" ] && newer=$trace
 while :; do
 	i=$((i + 1))
@@ -39,8 +36,9 @@ while :; do
 		status=$?
 		[ $status -ne 10 ] || break
 		[ $status -eq 0 ] || exit $status
+		[ $i -gt 1 ] || echo "$folder: stages of $FOR at rates from $LOW to $HIGH/s, one after another, until the answer is known" >&2
 	fi
-	results_of "$this" "$this.schedule" "$trace" "$url" "$collect" "$@"
+	results_of "$this" "$this.schedule" "$@"
 	row $i >>"$folder/part.search.csv" || exit
 	newer=$this.results.zst
 done

@@ -1,8 +1,90 @@
 #!/bin/sh
-# The tables of study.mk: study.sh FOLDER MODEL/SERVER/LOAD…, from report.json and results.zst of each cell in its folder. A cell with the file
-# "failed" has no figures. They are made again if a cell has changed, and then shown. Ends with status 1 if a cell failed.
-folder=$1
-shift
+# A study: study.sh FOLDER RUN.mk. Measures each cell with RUN.mk and makes the tables from report.json and results.zst of each cell. A cell
+# that fails gets the file "failed" and has no figures. The tables are made again if a cell has changed, and then shown. Ends with status 1 if
+# a cell failed.
+folder=$1 run_mk=$2
+set -f
+
+# An entry is [NAME=]VALUE; its name is a folder, without the password of a URL.
+name_of() { # ENTRY
+	case ${1%%=*} in
+	"$1" | *[:/]*) printf '%s\n' "$1" | sed -E 's,/$,,; s,^https?://,,; s,.*@,,; s,%20|[:/],_,g' ;;
+	*) printf '%s\n' "${1%%=*}" ;;
+	esac
+}
+value_of() { # ENTRY
+	case ${1%%=*} in
+	"$1" | *[:/]*) printf '%s\n' "$1" ;;
+	*) printf '%s\n' "${1#*=}" ;;
+	esac | sed 's/%20/ /g'
+}
+
+fail() {
+	echo "study.mk: $*" >&2
+	exit 2
+}
+check_names() { # VARIABLE ENTRY…: two with one name would be one folder
+	variable=$1
+	shift
+	for entry; do
+		case $(name_of "$entry") in
+		'' | -* | . | .. | *[!A-Za-z0-9._+,@-]*) fail "$variable: $entry: its name has other characters than A-Z a-z 0-9 . _ + , @ -: give it another one, as in NAME=VALUE" ;;
+		esac
+	done
+	[ -z "$(for entry; do name_of "$entry"; done | sort | uniq -d)" ] || fail "$variable: two have the same name: give each another one, as in NAME=VALUE"
+}
+[ -n "$MODELS" ] || MODELS=default
+case $MODELS in "$MODEL") MODELS=$(printf '%s\n' "$MODEL" | sed 's/ /%20/g') ;; esac
+# shellcheck disable=SC2086 # lists of words, here and below
+{ check_names MODELS $MODELS && check_names SERVERS $SERVERS && check_names LOADS $LOADS; }
+
+# Cells are measured by a make of their own, whose variables are in the environment.
+unset MAKEFLAGS MFLAGS MAKELEVEL STAGES
+salt=${SALT:-$(cat "$folder/salt")}
+measure() { # MODEL SERVER LOAD: entries
+	model=$(name_of "$1") server=$(name_of "$2") load=$(name_of "$3")
+	OUT=$folder/$model/$server/$load URL=$(value_of "$2") MODEL=$(value_of "$1") RATE=$load SALT=$salt-$model-$load
+	[ "$1" != default ] || MODEL=
+	stages=$(printenv "STAGES_$load")
+	[ -z "$stages" ] || export STAGES="$stages"
+	export OUT URL MODEL RATE SALT
+	FIRE_OPTIONS="$common_options $(printenv "FIRE_OPTIONS_$server")"
+	SCRAPE=$(printenv "SCRAPE_$server") || SCRAPE=$common_scrape
+	TOKENIZER=$(printenv "TOKENIZER_$model") || TOKENIZER=$common_tokenizer
+	SHOW=0 PAGE=1 UPLOAD='' PUSH_REPORT='' exec make -s -f "$run_mk"
+}
+child='' ended=''
+trap 'ended=143; kill "$child" 2>/dev/null' TERM HUP
+trap 'ended=130; kill "$child" 2>/dev/null' INT
+common_options=$FIRE_OPTIONS common_scrape=$SCRAPE common_tokenizer=$TOKENIZER
+count() { echo $#; }
+# shellcheck disable=SC2086
+RUNS=$(($(count $MODELS) * $(count $SERVERS) * $(count $LOADS)))
+export RUNS
+cells=
+for model_entry in $MODELS; do
+	for server_entry in $SERVERS; do
+		for load_entry in $LOADS; do
+			cell=$(name_of "$model_entry")/$(name_of "$server_entry")/$(name_of "$load_entry")
+			cells="$cells $cell"
+			(measure "$model_entry" "$server_entry" "$load_entry") &
+			child=$!
+			wait $child
+			status=$?
+			while [ -n "$ended" ] && kill -0 $child 2>/dev/null; do wait $child; done
+			[ -z "$ended" ] || exit $ended
+			if [ $status -eq 0 ]; then
+				rm -f "$folder/$cell/failed"
+			else
+				mkdir -p "$folder/$cell" && : >"$folder/$cell/failed" && echo "study: $folder/$cell failed" >&2
+			fi
+		done
+	done
+done
+
+# ---- the tables ----
+# shellcheck disable=SC2086
+set -- $cells
 failed=0
 for cell; do [ ! -e "$folder/$cell/failed" ] || failed=$((failed + 1)); done
 

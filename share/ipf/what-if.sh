@@ -1,17 +1,15 @@
 #!/bin/sh
-# What if: what-if.sh WHAT-IF.txt TRACE TWIN SLO EVERY MOST TRAFFIC INPUT OUTPUT CACHE PRICE SEED OPTIONS-OF-ipf-fire
+# What if: what-if.sh WHAT-IF.txt TRACE, for the variables of plan.mk
 # The plan beside it (plan.csv), and those of plan.sh for twice the traffic, prompts twice as long, half and twice the KV cache: each in a
 # folder of its own below what-if; their peaks, replica hours and costs in one table, as predicted and with the twin's error on either side.
-out=$1 trace=$2 twin=$3 slo=$4 every=$5 most=$6 traffic=$7 input=$8 output=$9
-shift 9
-cache=$1 price=$2 seed=$3 options=$4
+out=$1 trace=$2
 folder=$(dirname "$out")
 rows=$folder/part.what-if # a line of CSV for each case
 product() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.9g", a * b }'; }
 
 # The sums of a plan; none of what more than MOST are needed for.
 add() { # CASE PLAN.csv
-	awk -F, -v name="$1" -v every="$every" -v price="$price" '
+	awk -F, -v name="$1" -v every="$EVERY" -v price="$PRICE" '
 	function note(k, n) { if (n == "") beyond[k] = 1; if (n > peak[k]) peak[k] = n; hours[k] += n * every / 3600 }
 	NR > 1 { note(1, $3); note(2, $4); note(3, $5) }
 	END {
@@ -26,8 +24,7 @@ add() { # CASE PLAN.csv
 try() { # CASE FOLDER TRAFFIC INPUT CACHE
 	echo "plan.mk: what if: $1" >&2
 	mkdir -p "$folder/what-if/$2" || exit
-	if sh "$(dirname "$0")/plan.sh" "$folder/what-if/$2/plan.txt" "$trace" "$twin" "$slo" "$every" "$most" "$3" "$4" "$output" "$5" "$price" \
-		"$seed" "$options" 2>"$folder/part.why" >/dev/null; then
+	if TRAFFIC=$3 INPUT=$4 CACHE=$5 sh "$(dirname "$0")/plan.sh" "$folder/what-if/$2/plan.txt" "$trace" 2>"$folder/part.why" >/dev/null; then
 		add "$1" "$folder/what-if/$2/plan.csv"
 	elif grep -q 'kv_blocks: the twin does not know it' "$folder/part.why"; then
 		add "$1" /dev/null
@@ -39,13 +36,13 @@ try() { # CASE FOLDER TRAFFIC INPUT CACHE
 
 : >"$rows" || exit
 add "as it is" "$folder/plan.csv"
-try "traffic times 2" traffic-2 "$(product "$traffic" 2)" "$input" "$cache"
-try "prompts times 2" input-2 "$traffic" "$(product "$input" 2)" "$cache"
-try "KV cache times 0.5" cache-0.5 "$traffic" "$input" "$(product "$cache" 0.5)"
-try "KV cache times 2" cache-2 "$traffic" "$input" "$(product "$cache" 2)"
+try "traffic times 2" traffic-2 "$(product "$TRAFFIC" 2)" "$INPUT" "$CACHE"
+try "prompts times 2" input-2 "$TRAFFIC" "$(product "$INPUT" 2)" "$CACHE"
+try "KV cache times 0.5" cache-0.5 "$TRAFFIC" "$INPUT" "$(product "$CACHE" 0.5)"
+try "KV cache times 2" cache-2 "$TRAFFIC" "$INPUT" "$(product "$CACHE" 2)"
 
 write() { # FORM: text, csv or json
-	awk -F, -v form="$1" -v price="$price" -v slo="$slo" -v twin="$(basename "$twin")" -v most="$most" '
+	awk -F, -v form="$1" -v price="$PRICE" -v slo="$SLO" -v twin="$(basename "$TWIN")" -v most="$MOST" '
 	function json(text) { gsub(/[\\"]/, "\\\\&", text); gsub(/[\001-\037]/, "?", text); return "\"" text "\"" }
 	function known(text, other) { return text == "" ? other : text }
 	function short(text) { return text == "" ? "?" : text ~ /[.]/ ? sprintf("%.2f", text) : text }

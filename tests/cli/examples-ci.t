@@ -32,7 +32,7 @@ yes_if "scripts are for bash" bash -n "$steps/github/Measure.sh"
 # What is used of ipf exists: the variables of run.mk, and the conditions.
 # shellcheck disable=SC2046 # words
 is "$(for word in $(. "$steps/github/env"; echo "$LOAD OUT= SALT= FIRE_OPTIONS="); do
-	grep -qE "ipf_get,${word%%=*}\b" "$ROOT"/share/ipf/{run,common}.mk || echo "$word"; done)" "" "makefile variables"
+	grep -qE "^${word%%=*} *\?=" "$ROOT"/share/ipf/{run,common}.mk || echo "$word"; done)" "" "makefile variables"
 python3 "$TESTS/helpers/compare_results.py" --seed 1 >some.results
 run env FAIL_IF="$(. "$steps/github/env"; echo "$FAIL_IF")" bash -c 'mkdir -p a/1 b/1; cp some.results a/1/results.zst; cp some.results b/1/results.zst; '"'$ci/gate.sh' a b r"
 status_is 0 "the conditions are read, and a run does not differ from itself"

@@ -16,9 +16,9 @@ END
 chmod +x bin/ipf-collect
 PATH=$PWD/bin:$BIN:$PATH
 export PATH
-set -- -f "$SHARE/run.mk" URL="$URL" MODEL=sim REQUESTS=2000 INPUT=32 OUTPUT=8 V=1
+set -- -f "$SHARE/run.mk" URL="$URL" MODEL=sim REQUESTS=2000 INPUT=32 OUTPUT=8
 again() { run make "$@"; }
-made() { sed -n 's/^+ \(ipf-[a-z]*\) .*/\1/p' "$ERR" | sort | tr '\n' ' '; }
+made() { sed -nE 's/^(set -f; )?(env -S ")?(ipf-[a-z]+).*/\3/p; s/^exec sh .*measure\.sh .*/ipf-fire/p' "$OUT" | sort | tr '\n' ' '; }
 whole() { plain "$1" | tail -1 | jq -e .end >/dev/null; }
 followers() { # of runs in this folder whose files are in FOLDER
 	grep -lz -e "$1/part" /proc/[0-9]*/cmdline 2>/dev/null |
@@ -26,26 +26,24 @@ followers() { # of runs in this folder whose files are in FOLDER
 }
 
 # ---- a run that ends when it is stable --------------------------------------------------------------------------------
-stable=("STAGES=closed:users=4,for=100s" "UNTIL_STABLE=50%,windows=2,window=300ms" SCRAPE="a=$URL b=$URL" COLLECT_OPTIONS="--every 200ms" OUT="o u t")
+stable=("STAGES=closed:users=4,for=100s" "UNTIL_STABLE=50%,windows=2,window=300ms" SCRAPE="a=$URL b=$URL" COLLECT_OPTIONS="--every 200ms" OUT="out")
 again "$@" "${stable[@]}"
 status_is 0 "UNTIL_STABLE"
-contains "$(jq -r '.verdict.checks[3].detail' "o u t/report.json")" "ended when stable" "ends the run, as its report says"
-is "$(jq -c '[.run.name, ([.server.targets[] | .target, (.scrapes > 1)])]' "o u t/report.json")" '["o u t",["a",true,"b",true]]' "which has what the servers said"
-yes_if "the records are whole" whole "o u t/records.zst"
-yes_if "so are the results of that time" whole "o u t/live.zst"
-is "$(cd "o u t" && echo part.*)" "part.*" "no part of a file is left"
-is "$(followers "o u t")" "" "and no program"
+contains "$(jq -r '.verdict.checks[3].detail' "out/report.json")" "ended when stable" "ends the run, as its report says"
+is "$(jq -c '[.run.name, ([.server.targets[] | .target, (.scrapes > 1)])]' "out/report.json")" '["out",["a",true,"b",true]]' "which has what the servers said"
+yes_if "the records are whole" whole "out/records.zst"
+yes_if "so are the results of that time" whole "out/live.zst"
+is "$(cd "out" && echo part.*)" "part.*" "no part of a file is left"
+is "$(followers "out")" "" "and no program"
 samples() { plain "$1" | grep '^{"sample":"server"'; }
-is "$(samples "o u t/results.zst" | cksum)" "$(samples "o u t/live.zst" | cksum)" "the results have the samples"
+is "$(samples "out/results.zst" | cksum)" "$(samples "out/live.zst" | cksum)" "the results have the samples"
 rows() { plain "$1" | grep '^{"n":' | cksum; }
-is "$(rows "o u t/results.zst")" "$(rows "o u t/live.zst")" "and the rows of that time"
+is "$(rows "out/results.zst")" "$(rows "out/live.zst")" "and the rows of that time"
 again "$@" "${stable[@]}" LISTEN=:0
-is "$status $(cat "$OUT")" "0 make: Nothing to be done for 'all'." "to listen is no reason to run again"
+is "$status $(cat "$OUT")" "0 " "to listen is no reason to run again"
 again "$@" "${stable[@]}" COLLECT_OPTIONS="--every 500ms -t approx"
 is "$status $(made)" "0 ipf-collect ipf-report ipf-report ipf-report " "nor are other options of ipf-collect"
-is "$(samples "o u t/results.zst" | cksum)" "$(samples "o u t/live.zst" | cksum)" "the samples remain"
-again "$@" "${stable[@]}" SCRAPE="$URL" -n
-contains "$(tr -s ' ' <"$OUT")" "'o u t/schedule' -m 'sim' -- --scrape '$URL' --until-stable '50%,windows=2,window=300ms'" "other samples are; make -n shows how"
+is "$(samples "out/results.zst" | cksum)" "$(samples "out/live.zst" | cksum)" "the samples remain"
 
 # ---- while it lasts -----------------------------------------------------------------------------------------------------
 env --default-signal=INT,TERM setsid make "$@" STAGES=constant:rate=40,for=100s OUT=cut LISTEN=:0 SCRAPE="$URL" >cut.out 2>cut.err &
@@ -74,7 +72,7 @@ wait_for test -s cut/part.live.zst
 kill -9 "$(cat follower)"
 wait $maker
 is $? 0 "ipf-collect is killed: the run goes on"
-matches "$(cat killed.err)" "^ipf-collect: failed while the run lasted: cut/records.zst is whole, but has no samples" "a line says so"
+matches "$(cat killed.err)" "^ipf-collect: failed while the run lasted: cut/records.zst is complete, but has no samples" "a line says so"
 is "$(jq '.total.requests.ok' cut/report.json)" 120 "all requests are there"
 run ipf-collect cut/records.zst --samples cut/part.live.zst -o salvaged
 is "$status $(jq -s 'map(select(.n != null)) | length' salvaged)" "3 120" "what had been sampled can be taken over, as it says"

@@ -8,17 +8,16 @@ PATH=$BIN:$PATH
 . "$TESTS/virtual.sh"
 export PATH XDG_RUNTIME_DIR=$PWD
 unset MAKEFLAGS MAKELEVEL MODEL DATA V
-nothing="make: Nothing to be done for 'all'."
 # Eight requests at a time, a step each 2 ms: 500 requests a second of eight tokens, and no more.
 server_start --step-base 2ms --step-per-seq 0 --prefill-rate 1000M --max-batch 8
 VIRTUAL_URL=http://virtual.test
 virtual_server $VIRTUAL_URL step_base_ns=2000000 step_per_sequence_ns=0 most_sequences=8
 small="MODEL=sim REQUESTS=1500 INPUT=32 OUTPUT=8"
-sent() { grep -c '^ipf-fire: .*records' "$ERR"; } # how many runs
+sent() { grep -c 'records.zst: .* requests ' "$ERR"; } # how many runs
 
 # ---- profile --------------------------------------------------------------------------------------------------------
 # shellcheck disable=SC2086 # $small is several words, here and below
-profile() { run make -f "$SHARE/profile.mk" URL=$VIRTUAL_URL $small FOR=1s POINTS=3 REST=100ms BURST=16 COLLECT_OPTIONS="--itl request" "$@"; }
+profile() { run make -s -f "$SHARE/profile.mk" URL=$VIRTUAL_URL $small FOR=1s POINTS=3 REST=100ms BURST=16 COLLECT_OPTIONS="--itl request" "$@"; }
 profile MOST=16
 status_is 2 "profile: a burst that is too small, and none larger allowed"
 matches "$(cat "$ERR")" "^saturate: a larger burst is needed" "is told"
@@ -37,10 +36,10 @@ else
 	skip "and drawn" "gnuplot is not installed"
 fi
 profile
-is "$status $(cat "$OUT" "$ERR")" "0 $nothing" "profile: nothing to do"
+is "$status $(cat "$OUT" "$ERR")" "0 " "profile: nothing to do"
 # without gnuplot: every program but it
 mkdir few
-for name in sh sed ipf-report dirname basename mv rm cat mkdir column cksum printf; do ln -s "$(command -v $name)" few/; done
+for name in sh sed awk env printenv stat ipf-report dirname basename mv rm cat mkdir column cksum printf; do ln -s "$(command -v $name)" few/; done
 touch profile/results.zst
 PATH=$PWD/few run "$(command -v make)" -f "$SHARE/profile.mk" URL=$VIRTUAL_URL MODEL=sim REQUESTS=1500 INPUT=32 OUTPUT=8 FOR=1s POINTS=3 REST=100ms BURST=16 COLLECT_OPTIONS="--itl request"
 status_is 0 "without gnuplot"
@@ -51,9 +50,9 @@ contains "$(cat "$ERR")" "no request of the burst was answered" "is told"
 
 # ---- search ---------------------------------------------------------------------------------------------------------
 # shellcheck disable=SC2120,SC2119 # compare and profile are like it
-search() { run make -f "$SHARE/search.mk" URL="$URL" $small SLO=p90:e2e=1h LOW=20 HIGH=80 FOR=500ms SEARCH=precision=40%,confidence=80% SCRAPE="$URL" "$@"; }
+search() { run make -s -f "$SHARE/search.mk" URL="$URL" $small SLO=p90:e2e=1h LOW=20 HIGH=80 FOR=500ms SEARCH=precision=40%,confidence=80% SCRAPE="$URL" "$@"; }
 echo stage-2 >"$VIRTUAL/hold"
-setsid make -f "$SHARE/search.mk" URL="$URL" $small SLO=p90:e2e=1h LOW=20 HIGH=80 FOR=500ms SEARCH=precision=40%,confidence=80% SCRAPE="$URL" >cut.out 2>&1 &
+setsid make -s -f "$SHARE/search.mk" URL="$URL" $small SLO=p90:e2e=1h LOW=20 HIGH=80 FOR=500ms SEARCH=precision=40%,confidence=80% SCRAPE="$URL" >cut.out 2>&1 &
 maker=$!
 wait_for test -s search/stage-2.schedule
 kill -TERM "$maker"
@@ -71,7 +70,7 @@ is "$(($(wc -l <search/search.csv) - 1))" "$(ls search/stage-*.results.zst | wc 
 is "$(for results in search/stage-?.results.zst; do plain "$results" | tail -1 | jq '.end.server.targets[0].scrapes > 0'; done | sort -u)" true \
 	"each stage has what the server said"
 search
-is "$status $(cat "$OUT" "$ERR")" "0 $nothing" "search: nothing to do"
+is "$status $(cat "$OUT" "$ERR")" "0 " "search: nothing to do"
 cksum search/stage-1.records.zst >first
 search COLLECT_OPTIONS="--itl 'request'"
 is "$status $(for results in search/stage-?.results.zst; do plain "$results" | head -1 | jq -c .itl; done | sort -u)" '0 "request"' \
@@ -81,7 +80,7 @@ is "$(cksum search/stage-1.records.zst)" "$(cat first)" "begin with the first st
 # ---- compare --------------------------------------------------------------------------------------------------------
 first=$URL
 server_start --step-base 20ms --step-per-seq 0
-compare() { run make -f "$SHARE/compare.mk" URL_A=$VIRTUAL_URL URL_B=http://slower.test $small RATE=30 FOR=1s WARMUP=0 "$@"; }
+compare() { run make -s -f "$SHARE/compare.mk" URL_A=$VIRTUAL_URL URL_B=http://slower.test $small RATE=30 FOR=1s WARMUP=0 "$@"; }
 compare -j4 OUT=real URL_A="$first" URL_B="$URL" SCRAPE_A="$first" SCRAPE_B="$URL"
 is "$(jq -c .run.target real/a-2.report.json real/b-2.report.json | tr '\n' ' ')" \
 	"\"$first/v1/chat/completions\" \"$URL/v1/chat/completions\" " "compare: each side is sent to its server"
@@ -91,9 +90,9 @@ virtual_server $VIRTUAL_URL step_base_ns=2000000 step_per_sequence_ns=0 most_seq
 virtual_server http://slower.test step_base_ns=20000000 step_per_sequence_ns=0 most_sequences=8 step_jitter=0.05
 compare -j4
 status_is 0 "compare: A and B"
-is "$(sed -n 's,^ipf-fire: compare/\(.*\).records.zst$,\1,p' "$ERR" | tr '\n' ' ')" "a-1 b-1 b-2 a-2 " "each is first once"
-is "$(body compare/a-1.schedule | cksum)" "$(body compare/b-1.schedule | cksum)" "both get the same load"
-isnt "$(plain compare/a-1.schedule | head -1 | jq .trace.sha256)" "$(plain compare/a-2.schedule | head -1 | jq .trace.sha256)" "in each round other requests"
+is "$(sed -n 's,^compare/\(.*\).records.zst: .* requests .*,\1,p' "$ERR" | tr '\n' ' ')" "a-1 b-1 b-2 a-2 " "each is first once"
+is "$(plain compare/a-1.records.zst | head -1 | jq -c .from)" "$(plain compare/b-1.records.zst | head -1 | jq -c .from)" "both get the same load"
+isnt "$(plain compare/round-1.schedule | head -1 | jq .trace.sha256)" "$(plain compare/round-2.schedule | head -1 | jq .trace.sha256)" "in each round other requests"
 is "$(grep '^"TPOT p50' compare/comparison.csv | cut -d, -f 1,10)" '"TPOT p50,true' "the slower one is recognized"
 matches "$(cat "$OUT")" "^TPOT p50, ms +[0-9.]+ +[0-9.]+ +\+[0-9]{3}" "and shown"
 is "$(grep -c Verdict "$OUT")" 0 "without the reports of all runs"
@@ -102,7 +101,7 @@ contains "$(cat compare/difference.txt)" "2 runs, " "over both rounds"
 matches "$(cat compare/difference.html)" "^<!DOCTYPE html>" "also as a page"
 rm compare/difference.html
 compare
-is "$status $(cat "$OUT" "$ERR")" "0 $nothing" "compare: nothing to do"
+is "$status $(cat "$OUT" "$ERR")" "0 " "compare: nothing to do"
 compare COMPARE_OPTIONS="--fail-if 'tpot.p50 > +20% estimate'"
 contains "$status $(cat "$OUT" "$ERR")" "2 " "compare: a condition fails"
 contains "$(cat "$OUT")" "failed      tpot.p50 > +20% estimate" "and make with it"

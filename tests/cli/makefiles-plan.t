@@ -22,7 +22,7 @@ for begin, rate in ((0, 10), (20, 30), (60, 1)):
         t = begin + i / rate
         print("2026-01-01 00:%02d:%010.7f,100,20" % (t // 60, t % 60))
 END
-plan() { run make -f "$SHARE/plan.mk" TWIN=server.json DATA=trace.csv SOURCE=azure SLO=p90:ttft=100ms,p90:e2e=2s EVERY=20 "$@"; }
+plan() { run make -s -f "$SHARE/plan.mk" TWIN=server.json DATA=trace.csv SOURCE=azure SLO=p90:ttft=100ms,p90:e2e=2s EVERY=20 "$@"; }
 mkdir counted
 cat >counted/ipf-fire <<END
 #!/bin/sh
@@ -98,5 +98,5 @@ contains "$(cat "$ERR")" 'plan.mk: INPUT: expected a number above 0, got "unifor
 plan OUT=bad EVERY=1h
 status_is 2 "so is a time with a unit"
 contains "$(cat "$ERR")" 'plan.mk: EVERY: expected a number above 0, got "1h"' "by its name"
-run make -f "$SHARE/plan.mk" DATA=trace.csv
+run make -s -f "$SHARE/plan.mk" DATA=trace.csv
 contains "$(cat "$ERR")" "TWIN is missing" "a twin is needed"

@@ -11,45 +11,41 @@ server_start --step-base 1ms --step-per-seq 0
 two=$URL
 mkdir "a folder"
 cd "a folder" || exit
-cell="my study"
-study() { run make -f "$SHARE/study.mk" OUT="$cell" SERVERS="a=$one b=$two" STAGES_few=constant:rate=40,n=6 REQUESTS=60 INPUT=16 OUTPUT=2 "$@"; }
-sent() { sed -n 's/^ipf-fire: \(.*\/\)records.zst$/\1/p' "$ERR" | tr '\n' ' '; }
+cell=my-study
+study() { run make -s -f "$SHARE/study.mk" OUT="$cell" SERVERS="a=$one b=$two" STAGES_few=constant:rate=40,n=6 REQUESTS=60 INPUT=16 OUTPUT=2 "$@"; }
+sent() { sed -n 's/^\(.*\/\)records.zst: .* requests .*/\1/p' "$ERR" | tr '\n' ' '; }
 
 # ---- a cell that fails ---------------------------------------------------------------------------------------------
 study MODELS=org/m LOADS=few FIRE_OPTIONS_a=--nonsense
 status_is 2 "a study with a cell that fails"
-yes_if "the other one is measured" test -s "my study/org_m/b/few/records.zst"
+yes_if "the other one is measured" test -s "my-study/org_m/b/few/records.zst"
 contains "$(cat "$ERR")" "unknown option --nonsense" "the cell says why"
 contains "$(cat "$ERR")" "study: 1 of 2 cells failed; the next call tries them again" "and the study, which"
 matches "$(cat "$OUT")" '^org_m  a       few   failed +- ' "the table names it"
-is "$(ls "my study/org_m/a/few/records.zst" 2>/dev/null)" "" "there are no records of it"
-contains "$(cat "my study/study.csv")" '"org_m","a","few","failed",,,' "it has no figures"
-cksum <"my study/org_m/b/few/records.zst" >kept
-study MODELS=org/m LOADS=few UPLOAD=s3://nowhere/at-all
+is "$(ls "my-study/org_m/a/few/records.zst" 2>/dev/null)" "" "there are no records of it"
+contains "$(cat "my-study/study.csv")" '"org_m","a","few","failed",,,' "it has no figures"
+cksum <"my-study/org_m/b/few/records.zst" >kept
+study MODELS=org/m LOADS=few
 status_is 0 "the next call"
-is "$(sent)" "my study/org_m/a/few/ " "measures only what failed"
-is "$(cksum <"my study/org_m/b/few/records.zst")" "$(cat kept)" "the records of the other one are the same"
-is "$(cat "my study/study.txt")" "$(cat "$OUT")" "the table is shown"
-is "$(grep -c '^org_m ' "$OUT") $(grep -c failed "my study/study.csv")" "2 1" "without a failure"
+is "$(sent)" "my-study/org_m/a/few/ " "measures only what failed"
+is "$(cksum <"my-study/org_m/b/few/records.zst")" "$(cat kept)" "the records of the other one are the same"
+is "$(cat "my-study/study.txt")" "$(cat "$OUT")" "the table is shown"
+is "$(grep -c '^org_m ' "$OUT") $(grep -c failed "my-study/study.csv")" "2 1" "without a failure"
 is "$(grep -c Verdict "$OUT")" 0 "and not the report of each run"
 study MODELS=org/m LOADS=few
 is "$status $(cat "$OUT" "$ERR")" "0 " "then there is nothing to do"
 
 # ---- more of it ----------------------------------------------------------------------------------------------------
-study MODELS=org/m LOADS='few 25' FOR=300ms WARMUP=0 -n
-is "$status $(grep -c "ipf-sched  poisson:rate=25,for=300ms" "$OUT") $(find . -path '*25*')" "0 2 " "-n shows what another load would run, and makes nothing"
-study MODELS=org/m LOADS=few FIRE_OPTIONS_a=--nonsense -n
-is "$status $(find . -name failed)" "0 " "nor a failure"
 study MODELS='org/m other=a%20b' LOADS=few -j4
 status_is 0 "another model, with -j"
-is "$(sent)" "my study/other/a/few/ my study/other/b/few/ " "only its cells are measured, in turn"
-is "$(jq -c '[.run.model, .run.target]' "my study/other/b/few/report.json")" "[\"a b\",\"$two/v1/chat/completions\"]" "under its own name, by its server"
-is "$(jq -r .run.model "my study/org_m/b/few/report.json")" org/m "a slash is in the model's name, not in the folder's"
-is "$(body "my study/other/a/few/trace.zst" | cksum)" "$(body "my study/other/b/few/trace.zst" | cksum)" "servers get the same prompts"
-isnt "$(body "my study/other/a/few/trace.zst" | cksum)" "$(body "my study/org_m/a/few/trace.zst" | cksum)" "models get others"
+is "$(sent)" "my-study/other/a/few/ my-study/other/b/few/ " "only its cells are measured, in turn"
+is "$(jq -c '[.run.model, .run.target]' "my-study/other/b/few/report.json")" "[\"a b\",\"$two/v1/chat/completions\"]" "under its own name, by its server"
+is "$(jq -r .run.model "my-study/org_m/b/few/report.json")" org/m "a slash is in the model's name, not in the folder's"
+is "$(body "my-study/other/a/few/trace.zst" | cksum)" "$(body "my-study/other/b/few/trace.zst" | cksum)" "servers get the same prompts"
+isnt "$(body "my-study/other/a/few/trace.zst" | cksum)" "$(body "my-study/org_m/a/few/trace.zst" | cksum)" "models get others"
 
 # ---- the tables ----------------------------------------------------------------------------------------------------
-cd "my study" || exit
+cd "my-study" || exit
 is "$(tail -n +2 study.csv | cut -d , -f 1-3 | tr '\n' ' ')" '"org_m","a","few" "org_m","b","few" "other","a","few" "other","b","few" ' "the table has every cell"
 is "$(head -1 study.csv | tr , '\n' | wc -l) $(awk -F , '{print NF}' study.csv | sort -u)" "14 14" "and every column"
 is "$(sed -n 's/^"org_m","a","few","[A-Z]*",\([0-9.]*,[0-9.]*\),.*/\1/p' study.csv)" "$(jq -r '.total.rate | "\(.offered // ""),\(.completed // "")"' org_m/a/few/report.json)" "with the figures of the reports"
@@ -74,23 +70,22 @@ fi
 is "$(echo part.*)" "part.*" "no part of a file is left"
 cd .. || exit
 study show
-is "$(cat "$OUT")" "$(cat "my study/study.txt")" "the table can be shown again"
+is "$(cat "$OUT")" "$(cat "my-study/study.txt")" "the table can be shown again"
 
 # ---- names ---------------------------------------------------------------------------------------------------------
 study MODELS='org/m org_m'
-is "$status $(grep -o 'MODELS: two have the same name' "$ERR")" "2 MODELS: two have the same name" "two entries of one name are refused"
-for models in '../x=y' '=y' 'a;b' 'a|b'; do
-	run make -n -f "$SHARE/study.mk" SERVERS=http://host MODELS="m $models" LOADS=4
-	contains "$status $(cat "$ERR")" "*** MODELS: $models: its name would have one of = ; |" "a name that make would read otherwise is refused: $models"
+contains "$status $(cat "$ERR")" "2 study.mk: MODELS: two have the same name" "two entries of one name are refused"
+for models in '../x=y' '=y' 'a;b' 'a|b' 'a`b`' '-a'; do
+	study MODELS="m $models" LOADS=few
+	contains "$status $(cat "$ERR")" "2 study.mk: MODELS: $models: its name has other characters" "a name that is no plain folder is refused: $models"
 done
-run make -n -f "$SHARE/study.mk" SERVERS='s=http://host/?a=b' MODELS='x=a;b' LOADS=4
-contains "$status $(cat "$OUT")" "IPF_URL='http://host/?a=b' IPF_MODEL='a;b'" "with another name it is taken"
-run make -n -f "$SHARE/study.mk" SERVERS=https://user:secret@host:8000/ MODELS=m LOADS=4
-contains "$(cat "$OUT")" "cell='study/m/host_8000/4'" "a server without a name is called after its address, without the password"
-run make -n -f "$SHARE/study.mk" URL="$one" MODEL="a b" RATE=7
-contains "$(cat "$OUT")" "cell='study/a_b/127.0.0.1_${one##*:}/7'" "URL, MODEL and RATE are a study of one"
-printf 'all:\n\t@echo own\nURL = %s\nOUT = inner\ninclude %s/study.mk\n' "$one" "$SHARE" >Makefile
-run make
-is "$(cat "$OUT")" own "included, it does not change the default target"
-run make -n ipf-study
-contains "$(cat "$OUT")" "IPF_URL='$one'" "and knows the makefile's variables"
+study OUT=names MODELS='x=a;b' SERVERS="$one/" LOADS=few
+is "$status $(jq -r .run.model names/x/*/few/report.json)" "0 a;b" "with another name it is taken"
+is "$(ls names/x)" "127.0.0.1_${one##*:}" "a server without a name is called after its address"
+study OUT=secret MODELS=m SERVERS="http://user:secret@${one#http://}" LOADS=few
+is "$(ls secret/m)" "127.0.0.1_${one##*:}" "without the password"
+is "$(grep -c secret@ "$OUT" "$ERR" | tr '\n' ' ')" "$OUT:0 $ERR:0 " "which is not shown"
+run make -s -f "$SHARE/study.mk" URL="$one" MODEL="a b" RATE=70 FOR=200ms WARMUP=0 REQUESTS=60 INPUT=16 OUTPUT=2
+is "$status $(jq -r .run.model study/a_b/*/70/report.json)" "0 a b" "URL, MODEL and RATE are a study of one"
+run make -s -f "$SHARE/study.mk"
+is "$status $(grep -c 'URL is missing' "$ERR")" "2 1" "a server must be given"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# The makefiles of share/ipf, with run.mk as the example: help, a run, nothing to do, other settings, interruption, inclusion.
+# The makefiles of share/ipf, with run.mk as the example: help, a run, nothing to do, other settings, salts, interruption.
 . "$TESTS/tap.sh"
 . "$TESTS/s3.sh"
 SHARE=$(cd "$TESTS/../share/ipf" && pwd)
@@ -16,25 +16,32 @@ for file in "$SHARE"/*.mk; do
 	run make -f "$file" help
 	status_is 0 "$name: help"
 	cp "$OUT" help
-	# The variables that it reads, with their defaults unless these are computed, and the targets that it has.
-	sed 's/(call ipf_get,[A-Z_]*,\$/(call ipf_get,/g' "$file" "$SHARE/common.mk" | grep -oE '\(call ipf_get,[A-Z_]+(,[^$()]+)?\)' |
-		sed -E 's/.*ipf_get,([A-Z_]+),?([^)]*)\)/\1=\2/' | sort -u >variables
-	is "$(while read -r variable; do grep -qE "(^|[ (;,])${variable//./\\.}" help || echo "$variable"; done <variables)" "" \
-		"$name: help has every variable with its default"
-	sed -n 's/.*call ipf_target,[a-z]*,\([a-z]*\).*/\1/p' "$file" >targets
-	is "$(while read -r target; do grep -qE "^  ([a-z]*, )?$target\>" help || echo "$target"; done <targets)" "" "$name: help has every target"
+	is "$(LC_ALL=C.UTF-8 awk 'length > 80' help)" "" "$name: help fits 80 columns"
+	sed -nE 's/^([A-Z_]+) *\?= ?([^#$]*)#:.*/\1=\2/p' "$file" "$SHARE/common.mk" | awk -F = '!seen[$1]++' >variables
+	is "$(while read -r variable; do grep -qF "  $variable" help || echo "$variable"; done <variables)" "" "$name: help has every variable with its default"
+	is "$(sed -n 's/^\([a-z-]*\):\( .*\)*#:.*/\1/p' "$file" | while read -r target; do grep -qE "^  $target " help || echo "$target"; done)" "" \
+		"$name: help has every target"
+	is "$(sed -nE 's/^([A-Z_]+) *\?=.*/\1/p' "$file" | sort | uniq -d)" "" "$name: a variable has one default"
 	run make -f "$file"
 	status_is 2 "$name: without a server"
 	is "$(grep -c . "$ERR")" 1 "$name: is told in one line"
-	matches "$(cat "$ERR")" "(URL|URL_A) is missing: .*http://localhost:8000|TWIN is missing: .*ipf-report export twin" "$name: what is missing"
+	matches "$(cat "$ERR")" "(URL|URL_A|TWIN) is missing; \"make -f .*$name.mk help\" describes it" "$name: what is missing"
 	is "$(ls -d "$name" 2>/dev/null)" "" "$name: nothing is made"
 done
+is "$(grep -lE '^ *define|\$\((eval|call)' "$SHARE"/*.mk)" "" "no makefile has macros"
+at_least 60 "$(wc -l <"$SHARE/common.mk")" "the shared part is short"
+run make -f "$SHARE/run.mk" URL=http://a.test RAET=5
+is "$status $(grep -c . "$ERR")" "2 1" "an unknown variable is refused, in one line"
+matches "$(cat "$ERR")" "RAET: unknown variable; .*/run.mk has RATE USERS FOR " "which names those that there are"
+is "$(ls -d run 2>/dev/null)" "" "before anything is made"
+run make -f "$SHARE/study.mk" URL=http://a.test STAGE_few=5
+matches "$(cat "$ERR")" "STAGE_few: unknown variable" "so is one like a pattern"
 
 # ---- a run ----------------------------------------------------------------------------------------------------------
 mkdir "a folder"
 cd "a folder" || exit
 again() { run make -f "$SHARE/run.mk" URL="$URL" MODEL=sim REQUESTS=200 INPUT=32 OUTPUT=4 RATE="${RATE:-30}" FOR=1s WARMUP=0 "$@"; }
-made() { sed -n 's/^\(ipf-[a-z]*\): .*/\1/p' "$ERR" | sort -u | tr '\n' ' '; }
+made() { sed -nE 's/^(set -f; )?(env -S ")?(ipf-[a-z]+).*/\3/p; s/^exec sh .*measure\.sh .*/ipf-fire/p' "$OUT" | sort -u | tr '\n' ' '; }
 again schedule
 is "$status $(made)" "0 ipf-prep ipf-sched " "schedule sends nothing"
 again
@@ -44,9 +51,9 @@ contains "$(head -c 400 run/report.html)" "<!DOCTYPE html>" "and leaves a page"
 is "$(jq -c '[.total.requests.failed, (.total.requests.ok > 10)]' run/report.json)" "[0,true]" "of what was sent"
 is "$(cd run && echo part.*)" "part.*" "no part of a file is left"
 again
-is "$status $(cat "$OUT") $(made)" "0 make: Nothing to be done for 'all'. " "a second time, nothing is to be done"
+is "$status $(cat "$OUT" "$ERR")" "0 " "a second time, nothing is to be done"
 again -j4
-is "$(cat "$OUT")" "make: Nothing to be done for 'all'." "nor with -j"
+is "$(cat "$OUT" "$ERR")" "" "nor with -j"
 again show
 contains "$(cat "$OUT")" Verdict "the report can be shown again"
 again REPORT_OPTIONS="--slo 'ttft=1s'"
@@ -66,14 +73,17 @@ for file in report.html report.json results.zst; do same run/$file "store/object
 is "$(cut -d ' ' -f 2 pushed)" /metrics/job/ipf-report/run/run "its figures are sent"
 again
 cp run/records.zst ../first
+cp run/trace.zst ../first.trace
 RATE=40
 again -j4
-is "$status $(made)" "0 ipf-collect ipf-fire ipf-report ipf-sched " "another rate, with -j: another run"
+is "$status $(made)" "0 ipf-collect ipf-fire ipf-prep ipf-report ipf-sched " "another rate, with -j: another run"
+isnt "$(body run/trace.zst | cksum)" "$(body ../first.trace | cksum)" "with other prompts"
 same run/earlier-1.records.zst ../first "the records of the earlier one are kept"
-run make -f "$SHARE/run.mk" URL="$URL" STAGES="constant:rate=20,n=5 constant:rate=30,n=5" OUT="o u t" TRACE=run/trace.zst MODEL="a b" V=1 PAGE=0
-is "$(ls "o u t"/*.html 2>/dev/null)" "" "PAGE=0: no page"
-is "$status $(jq -c '[(.stages | length), .run.model]' "o u t/report.json")" '0 [2,"a b"]' "stages, a folder and a model with spaces, a trace that is there"
-contains "$(cat "$ERR")" "+ ipf-sched constant:rate=20,n=5 constant:rate=30,n=5 -t run/trace.zst" "V=1 shows the commands"
+run make -f "$SHARE/run.mk" URL="$URL" STAGES="constant:rate=20,n=5 constant:rate=30,n=5" OUT=out TRACE=run/trace.zst MODEL="a b" PAGE=0
+is "$(ls out/*.html 2>/dev/null)" "" "PAGE=0: no page"
+is "$status $(jq -c '[(.stages | length), .run.model]' out/report.json)" '0 [2,"a b"]' "stages, a model with spaces, a trace that is there"
+matches "$(cat "$OUT")" "^env -S \"ipf-sched .STAGES\" -t out/trace.zst" "make shows the commands"
+contains "$(cat "$ERR")" "out/records.zst: 10 requests in 0 s to $URL" "before anything is sent, a line tells how much, and how long"
 loop() { # VARIABLE=VALUE…: the stages of a closed loop
 	rm -rf loop
 	make -s -f "$SHARE/run.mk" schedule OUT=loop TRACE=run/trace.zst USERS=8 "$@" 2>/dev/null
@@ -82,15 +92,32 @@ loop() { # VARIABLE=VALUE…: the stages of a closed loop
 is "$(loop)" '[["closed:users=8,for=5s,rampup=5s,warmup",5000000000,false],["closed:users=8,for=60s",null,true]]' "USERS: a closed loop takes over the users of a warm-up in which they begin one after another"
 is "$(loop WARMUP=2s FOR=9s)" '[["closed:users=8,for=2s,rampup=2s,warmup",2000000000,false],["closed:users=8,for=9s",null,true]]' "over the length of the warm-up"
 is "$(loop WARMUP=0)" '[["closed:users=8,for=60s",null,true]]' "or at once without one"
+for salt in one one two; do
+	rm -rf salt
+	make -s -f "$SHARE/run.mk" trace OUT=salt SALT=$salt REQUESTS=5 INPUT=8
+	body salt/trace.zst | cksum
+done >salts
+is "$(sed -n 1p salts)" "$(sed -n 2p salts)" "SALT fixes the prompts"
+isnt "$(sed -n 2p salts)" "$(sed -n 3p salts)" "another one changes them"
 printf '{"prompt":"how are you"}\n{"prompt":"and you"}\n' >"my data's.jsonl"
-IPF_DATA="my data's.jsonl" run make -f "$SHARE/run.mk" DATA=wrong OUT=own URL="$URL" MODEL=sim STAGES=constant:rate=20,n=4
-is "$status $(jq .total.requests.ok own/report.json)" "0 4" "data of one's own; IPF_DATA comes before DATA"
-touch "my data's.jsonl"
-IPF_DATA="my data's.jsonl" run make -f "$SHARE/run.mk" DATA=wrong OUT=own URL="$URL" MODEL=sim STAGES=constant:rate=20,n=4 -n trace
-contains "$(cat "$OUT")" "ipf-prep" "newer data make a new trace"
-cp -r "$SHARE" "../the share"
-run make -f "../the share/run.mk" OUT=own2 URL="$URL" MODEL=sim TRACE=run/trace.zst STAGES=constant:rate=20,n=4
-is "$status $(jq .total.requests.ok own2/report.json)" "0 4" "the makefile's own folder may have spaces"
+own() { run make -f "$SHARE/run.mk" DATA="my data's.jsonl" OUT=own URL="$URL" MODEL=sim STAGES=constant:rate=20,n=4 "$@"; }
+own
+is "$status $(jq .total.requests.ok own/report.json)" "0 4" "data of your own, in a file whose name has a space and a quote"
+own
+is "$status $(cat "$OUT" "$ERR")" "0 " "with nothing to do then"
+own STAGES=constant:rate=30,n=4
+is "$status $(made)" "0 ipf-collect ipf-fire ipf-report ipf-sched " "another load keeps their trace"
+touch -d 2020-01-01 "my data's.jsonl"
+own trace
+is "$status $(made)" "0 ipf-prep " "data of another time make a new trace"
+cp run/trace.zst "a trace.zst"
+run make -f "$SHARE/run.mk" TRACE="a trace.zst" OUT=linked schedule
+status_is 0 "a trace whose name has a space"
+run make -f "$SHARE/run.mk" TRACE="a trace.zst" OUT=linked schedule
+is "$status $(made)" "0 " "is taken as it is"
+touch "a trace.zst"
+run make -f "$SHARE/run.mk" TRACE="a trace.zst" OUT=linked schedule
+is "$status $(made)" "0 ipf-sched " "a newer one makes a new schedule"
 
 # ---- interruption ---------------------------------------------------------------------------------------------------
 again OUT=cut STAGES=constant:rate=40,n=10 trace
@@ -108,41 +135,32 @@ isnt $? 0 "a make that is killed fails"
 wait "$beside"
 is "$(cat beside.status)" 0 "the one that waited goes on then"
 yes_if "there are no records" test ! -e cut/records.zst
-again OUT=cut STAGES=$long FIRE_OPTIONS="--stop-on errors=1" schedule
-is "$status $(made)" "0 " "after an interruption, trace and schedule are not made again"
+matches "$(cat cut.err)" '^interrupted after [0-9]+ s: [0-9]+ of 2400 requests are in cut/part.records.zst; `make -f .*/run.mk report OUT=cut` reports them, the same call again measures anew$' \
+	"an interrupted run says what is there, and what comes next"
+run make -s -f "$SHARE/run.mk" report OUT=cut
+contains "$status $(cat "$OUT")" "Verdict" "and its records are reported by this command"
+body cut/trace.zst | cksum >prompts
 again OUT=cut STAGES=constant:rate=40,n=10
-is "$status $(made)" "0 ipf-collect ipf-fire ipf-report ipf-sched " "the run is"
-yes_if "what the interrupted one had recorded is kept" test -s cut/interrupted-1.records.zst
+is "$status $(made)" "0 ipf-collect ipf-fire ipf-prep ipf-report ipf-sched " "the next call measures anew"
+isnt "$(body cut/trace.zst | cksum)" "$(cat prompts)" "with other prompts than the interrupted run"
+yes_if "whose records are kept" test -s cut/interrupted-1.records.zst
+again OUT=cut STAGES=constant:rate=40,n=10
+is "$status $(cat "$OUT" "$ERR")" "0 " "then there is nothing to do"
 
 # ---- a failure ------------------------------------------------------------------------------------------------------
 run make -f "$SHARE/run.mk" OUT=gone URL=http://127.0.0.1:9 MODEL=sim TRACE=run/trace.zst
 isnt "$status" 0 "without a server it fails"
 yes_if "and leaves no records" test ! -e gone/records.zst
 
-# ---- in a makefile of one's own -------------------------------------------------------------------------------------
+# ---- from another makefile ------------------------------------------------------------------------------------------
 cat >Makefile <<END
-RATE = 25
-include $SHARE/run.mk
-OUT = first
-RATE = 35
-MODEL := sim
-include $SHARE/replay.mk
-OUT = other
-first:
-	@echo 'first \$(RATE) \$(OUT)'
-help:
-	@echo own help
-both: ipf-run ipf-compare
-URL_B := \$(IPF_URL)
-include $SHARE/compare.mk
+both:
+	\$(MAKE) -s -f $SHARE/run.mk OUT=first STAGES=constant:rate=40,n=8 SHOW=0
+	\$(MAKE) -s -f $SHARE/compare.mk URL_B="\$(URL)" ROUNDS=1 OUT=other STAGES=constant:rate=40,n=8
 END
-run make
-is "$status $(cat "$OUT" "$ERR")" "0 first 35 other" "included, it changes neither the default target nor variables"
-run make help
-is "$(cat "$OUT")" "own help" "nor targets"
-run make ipf-run-help
-contains "$(cat "$OUT")" "One run at a given load" "its own begin with ipf-"
-run make -j4 both IPF_URL="$URL" IPF_MODEL=sim IPF_STAGES=constant:rate=40,n=8 IPF_REQUESTS=100 IPF_INPUT=16 IPF_OUTPUT=2 ROUNDS=1
-is "$status $(jq .total.requests.ok run/report.json other/a-1.report.json other/b-1.report.json | tr '\n' ' ')" "0 8 8 8 " "two included ones, side by side"
-run make ipf-run
-is "$status $(grep -c 'URL is missing' "$ERR")" "2 1" "without a server"
+run make both OWN=1 URL="$URL" MODEL=sim REQUESTS=100 INPUT=16 OUTPUT=2
+is "$status $(jq .total.requests.ok first/report.json other/a-1.report.json other/b-1.report.json | tr '\n' ' ')" "0 8 8 8 " "two kinds in one makefile, which has variables of its own"
+cp "$SHARE/run.mk" load.mk
+sed -i "s,^ipf *:=.*,ipf := $SHARE/," load.mk
+run make -s -f load.mk URL="$URL" MODEL=sim STAGES=constant:rate=40,n=8 REQUESTS=100 INPUT=16 OUTPUT=2
+is "$status $(jq .total.requests.ok load/report.json)" "0 8" "a copy elsewhere, with its own name for the folder"

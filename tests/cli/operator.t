@@ -46,7 +46,7 @@ comes_to chat "Running Measuring" "a Benchmark gets its Job"
 job=$(job_of chat)
 is "$(get "$BATCH/jobs/$job" '.metadata.ownerReferences[0].kind + " " + .spec.template.spec.containers[0].image')" "Benchmark ipf:test" "which it owns"
 is "$(get "/api/v1/namespaces/ns/configmaps/$job" '.data | to_entries | map("\(.key)=\(.value)") | sort | join(" ")')" \
-	"IPF_INPUT=100 IPF_PUSH_REPORT=http://p:9091 IPF_REPORT_SLO=p99:ttft=500ms IPF_STAGES=poisson:rate=4,for=60s IPF_URL=http://model:8000 PUSH_AS=chat" "with its load in a ConfigMap"
+	"INPUT=100 IPF_REPORT_SLO=p99:ttft=500ms PUSH_AS=chat PUSH_REPORT=http://p:9091 STAGES=poisson:rate=4,for=60s URL=http://model:8000" "with its load in a ConfigMap"
 is "$(get "$GROUP/benchmarks/chat" '.metadata.finalizers[0]')" operator.ipf/jobs "and a finalizer"
 make_one waits 8000
 comes_to waits "Pending EndpointBusy" "another one of this server waits"
@@ -118,7 +118,7 @@ make_one from-preset 8008 ', "preset": "missing"'
 comes_to from-preset "Pending PresetNotFound" "a preset that does not exist is awaited"
 make_one missing 8009 ', "suspend": true, "model": "of-preset", "pod": {"cpu": "1"}'
 comes_to from-preset "Running Measuring" "and taken when it does"
-is "$(get "/api/v1/namespaces/ns/configmaps/$(job_of from-preset)" '.data.IPF_MODEL + " " + .data.IPF_URL')" "of-preset http://model:8008" \
+is "$(get "/api/v1/namespaces/ns/configmaps/$(job_of from-preset)" '.data.MODEL + " " + .data.URL')" "of-preset http://model:8008" \
 	"its members are replaced one by one"
 comes_to missing "Pending Suspended" "a suspended one is not run"
 make_one evil 8010 ', "model": "$(shell id)"'
@@ -186,8 +186,8 @@ mkdir work
 measure() { # RUN VARIABLE=VALUE…: as in a pod. A burst lasts until its last answer, so that it has a rate on a busy machine.
 	name=$1
 	shift
-	run env WORK="$PWD/work" RUN="$name" MESSAGE="$PWD/message" IPF_URL="$URL" IPF_MODEL=sim IPF_STAGES=burst:n=10 IPF_REQUESTS=50 IPF_INPUT=20 \
-		IPF_OUTPUT=4 IPF_REPORT_SLO=p99:ttft=1h "$@" sh programs/benchmark.sh
+	run env WORK="$PWD/work" RUN="$name" MESSAGE="$PWD/message" URL="$URL" MODEL=sim STAGES=burst:n=10 REQUESTS=50 INPUT=20 \
+		OUTPUT=4 IPF_REPORT_SLO=p99:ttft=1h "$@" sh programs/benchmark.sh
 }
 said() { jq -r "$1" message; }
 measure one
@@ -206,13 +206,13 @@ wait_for test -s target.port
 gateway=http://127.0.0.1:$(cat target.port)/ok
 keys="AWS_ENDPOINT_URL=$STORE AWS_ACCESS_KEY_ID=AKIDTEST AWS_REGION=us-east-1"
 # shellcheck disable=SC2086 # several variables
-measure one $keys AWS_SECRET_ACCESS_KEY=kEy/With+Marks= IPF_UPLOAD=s3://plain/nightly/ IPF_PUSH_REPORT="$gateway/metrics $gateway/metrics/job/x" PUSH_AS=chat
+measure one $keys AWS_SECRET_ACCESS_KEY=kEy/With+Marks= UPLOAD=s3://plain/nightly/ PUSH_REPORT="$gateway/metrics $gateway/metrics/job/x" PUSH_AS=chat
 status_is 0 "or delivers"
 is "$(cd store/objects/plain && find . -type f | sort | tr '\n' ' ')" "./nightly/one/report.html ./nightly/one/report.json ./nightly/one/results.zst " \
 	"to a folder of its own in the bucket"
 is "$(cut -d ' ' -f 2 pushed | tr '\n' ' ')" "/ok/metrics/job/ipf-report/run/chat /ok/metrics/job/x " "and to Pushgateways, as the Benchmark's run"
 # shellcheck disable=SC2086
-measure one $keys AWS_SECRET_ACCESS_KEY=wrong IPF_UPLOAD=s3://plain/nightly
+measure one $keys AWS_SECRET_ACCESS_KEY=wrong UPLOAD=s3://plain/nightly
 status_is 1 "a bucket that refuses fails it"
 matches "$(said '"\(.figures.requests) \(.problem)"')" '^10 not delivered: ipf-report: .*plain.*403' "with its figures, and the reason"
 run "$OPERATOR" --server "$API"

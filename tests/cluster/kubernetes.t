@@ -31,7 +31,7 @@ charted "a PodMonitor" --set podMonitor=true
 charted "a server with an autoscaler" --set server.enabled=true --set server.autoscale.enabled=true --set makefile=autoscale.mk
 run helm template run manifests/chart --set shards=4 --set makefile=lora.mk
 isnt "$status" 0 "chart: shards of another makefile are refused"
-for wrong in shards=x shards=0 shard=4 makefile=nosuch.mk resources=7 run.IPF_RATES=4 run.IPF_REQUESTS=2000000 results.size=big; do
+for wrong in shards=x shards=0 shard=4 makefile=nosuch.mk resources=7 run.RATES=4 run.REQUESTS=2000000 results.size=big; do
 	run helm template run manifests/chart --set "$wrong"
 	isnt "$status" 0 "chart: $wrong is refused"
 	contains "$(cat "$ERR")" "at '" "with the place of the mistake"
@@ -69,8 +69,8 @@ overlay server servers/sim
 kubectl apply -k server >/dev/null
 yes_if "the simulated server becomes ready" kubectl wait --for=condition=available deployment/model --timeout=120s
 address=$(kubectl get pod -l app.kubernetes.io/name=model -o jsonpath='{.items[0].status.podIP}')
-load=('configMapGenerator:' '- name: ipf' '  behavior: merge' '  literals:' "  - IPF_URL=http://$address:8000" '  - IPF_MODEL=sim' '  - IPF_RATE=40'
-	'  - IPF_FOR=4s' '  - IPF_WARMUP=1s' '  - IPF_REQUESTS=300' '  - IPF_INPUT=20' '  - IPF_OUTPUT=8')
+load=('configMapGenerator:' '- name: ipf' '  behavior: merge' '  literals:' "  - URL=http://$address:8000" '  - MODEL=sim' '  - RATE=40'
+	'  - FOR=4s' '  - WARMUP=1s' '  - REQUESTS=300' '  - INPUT=20' '  - OUTPUT=8')
 small=('patches:' '- target: {kind: Job}' '  patch: |' '    - {op: replace, path: /spec/template/spec/containers/0/resources/requests/cpu, value: 10m}'
 	'    - {op: replace, path: /spec/template/spec/containers/0/resources/requests/memory, value: 64Mi}')
 
@@ -126,7 +126,7 @@ rm -rf volume/*
 
 # ---- a pod that fails in the middle, and one that is stopped ----
 overlay failing sharded "${load[@]}" '  - START_IN=5' '  - SILENCE=10' "${small[@]}"
-sed -i 's/IPF_FOR=4s/IPF_FOR=15s/' failing/kustomization.yaml
+sed -i 's/FOR=4s/FOR=15s/' failing/kustomization.yaml
 kubectl apply -k failing >/dev/null
 has_records() { [ "$(plain volume/*/shard-3/part.records.zst | wc -l)" -gt 5 ]; }
 yes_if "client 3 sends" wait_for has_records
@@ -139,12 +139,12 @@ kubectl delete -k failing >/dev/null
 
 # ---- the chart ----
 # shellcheck disable=SC2054 # helm's lists
-values=(--set image.repository=localhost/ipf,image.tag=test --set run.IPF_URL="http://$address:8000",run.IPF_MODEL=sim,run.IPF_FOR=2s,run.IPF_WARMUP=0
-	--set-string run.IPF_REQUESTS=100,run.IPF_INPUT=20,run.IPF_OUTPUT=8,run.IPF_RATE=20 --set resources.requests.cpu=10m,resources.requests.memory=64Mi)
+values=(--set image.repository=localhost/ipf,image.tag=test --set run.URL="http://$address:8000",run.MODEL=sim,run.FOR=2s,run.WARMUP=0
+	--set-string run.REQUESTS=100,run.INPUT=20,run.OUTPUT=8,run.RATE=20 --set resources.requests.cpu=10m,resources.requests.memory=64Mi)
 run helm install chat manifests/chart --namespace ipf "${values[@]}"
 status_is 0 "helm install"
 yes_if "its Job measures" kubectl wait --for=condition=complete job/chat-1 --timeout=120s
-run helm upgrade chat manifests/chart --namespace ipf "${values[@]}" --set-string run.IPF_RATE=40
+run helm upgrade chat manifests/chart --namespace ipf "${values[@]}" --set-string run.RATE=40
 status_is 0 "helm upgrade"
 yes_if "another Job measures" kubectl wait --for=condition=complete job/chat-2 --timeout=120s
 run helm uninstall chat --namespace ipf

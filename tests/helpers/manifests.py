@@ -10,7 +10,7 @@ import yaml
 ROOT, BIN = sys.argv[1:]
 PROGRAMS = ["prep", "sched", "fire", "collect", "report"]
 HERE = os.path.join(ROOT, "examples/kubernetes")
-OWN = {"SHARDS", "START_IN", "READY", "SILENCE", "RUN", "POD_NAME", "NODE_NAME", "AWS_REGION", "HOME", "USER", "HF_HOME", "IPF_OUT", "BASELINE", "FAIL_IF",
+OWN = {"SHARDS", "START_IN", "READY", "SILENCE", "RUN", "POD_NAME", "NODE_NAME", "AWS_REGION", "HOME", "USER", "HF_HOME", "BASELINE", "FAIL_IF",
        "UPLOAD_TO", "PUSH_AS"}
 
 
@@ -36,8 +36,7 @@ def variables():
     for file in os.listdir(os.path.join(ROOT, "share/ipf")):
         if file.endswith(".mk"):
             for line in open(os.path.join(ROOT, "share/ipf", file), encoding="utf-8"):
-                if line.startswith("#:"):
-                    names.update(re.findall(r"\b([A-Z][A-Z_]+)=", line))
+                names.update(re.findall(r"^([A-Z_]+) *\?=.*#:", line))
     return names
 
 
@@ -47,12 +46,10 @@ OPTIONS, VARIABLES = options(), variables()
 def check_variable(where, name):
     if name in OWN or name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "OPENAI_API_KEY", "HF_TOKEN"):
         return
-    if not name.startswith("IPF_"):
-        return fail(where, f"{name}: not a variable of ours")
     program = re.match(r"IPF_(PREP|SCHED|FIRE|COLLECT|REPORT|OPERATOR)_(.+)", name)
     if program and program[2].lower().replace("_", "-") in OPTIONS[program[1].lower()]:
         return
-    if name[4:] not in VARIABLES:
+    if name not in VARIABLES:
         fail(where, f"{name}: no makefile has this variable, no program this option")
 
 
@@ -145,7 +142,7 @@ def check_schema(folder):
     properties = schema["properties"]
     names = next(way["enum"] for way in properties["run"]["propertyNames"]["anyOf"] if "enum" in way)
     makefiles = [file for file in os.listdir(os.path.join(ROOT, "share/ipf")) if file.endswith(".mk") and file != "common.mk"]
-    for what, said, wanted in (("run", names, ["IPF_" + name for name in VARIABLES]), ("makefile", properties["makefile"]["enum"], makefiles)):
+    for what, said, wanted in (("run", names, VARIABLES), ("makefile", properties["makefile"]["enum"], makefiles)):
         for name in sorted(set(said) ^ set(wanted)):
             fail(where, f"{what}: {name}: {'no such one' if name in said else 'is missing'}")
 

@@ -42,7 +42,7 @@ status_is 0 "the demo runs from the package, as a user"
 is "$(grep -c '^Verdict ' "$OUT")" 2 "and shows two reports"
 is "$(jq .total.requests.failed "$root/home/user/demo/chat.report.json")" 0 "of requests that were answered"
 run system_user "$root" 'rm -f sim.txt; ipf-sim --die-with-parent >sim.txt & for _ in $(seq 300); do [ ! -s sim.txt ] || break; sleep 0.1; done
-	make -f /usr/share/ipf/run.mk URL=$(grep -o "http[^ ]*" sim.txt) MODEL=sim REQUESTS=100 INPUT=20 OUTPUT=4 RATE=20 FOR=2s WARMUP=0 OUT="a run"'
+	make -f /usr/share/ipf/run.mk URL=$(grep -o "http[^ ]*" sim.txt) MODEL=sim REQUESTS=100 INPUT=20 OUTPUT=4 RATE=20 FOR=2s WARMUP=0'
 status_is 0 "a makefile runs from there"
 contains "$(cat "$OUT")" "Verdict " "and shows its report"
 

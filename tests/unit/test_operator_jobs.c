@@ -32,22 +32,22 @@ static void test_traffic(void **state)
 {
 	(void)state;
 #define TRAFFIC(text_) "{\"endpoint\": {\"url\": \"http://m\"}, \"performance\": " text_ "}"
-	check_config(TRAFFIC("{\"traffic\": [{\"rate\": 4.5, \"duration\": \"60s\"}]}"), "IPF_STAGES",
+	check_config(TRAFFIC("{\"traffic\": [{\"rate\": 4.5, \"duration\": \"60s\"}]}"), "STAGES",
 	             "poisson:rate=4.5,for=60s");
 	check_config(
 		TRAFFIC("{\"warmup\": \"5s\", \"traffic\": [{\"rate\": 4, \"arrivals\": \"constant\", \"duration\": \"60s\", "
 	            "\"name\": \"a\"}, {\"concurrency\": 16, \"duration\": \"1m\"}]}"),
-		"IPF_STAGES", "constant:rate=4,for=5s,warmup constant:rate=4,for=60s,name=a closed:users=16,for=1m");
+		"STAGES", "constant:rate=4,for=5s,warmup constant:rate=4,for=60s,name=a closed:users=16,for=1m");
 	check_config(
 		TRAFFIC("{\"warmup\": \"5s\", \"traffic\": [{\"spike\": {\"base\": 2, \"peak\": 20, \"every\": \"30s\", "
 	            "\"width\": \"5s\"}, \"duration\": \"2m\"}]}"),
-		"IPF_STAGES", "poisson:rate=2,for=5s,warmup spike:base=2,peak=20,every=30s,width=5s,for=2m");
+		"STAGES", "poisson:rate=2,for=5s,warmup spike:base=2,peak=20,every=30s,width=5s,for=2m");
 	check_config(
 		TRAFFIC("{\"warmup\": \"5s\", \"traffic\": [{\"ramp\": {\"from\": 1, \"to\": 8}, \"duration\": \"2m\"}]}"),
-		"IPF_STAGES", "poisson:rate=1,for=5s,warmup ramp:from=1,to=8,for=2m");
-	check_config(TRAFFIC("{\"traffic\": [{\"rate\": 4, \"concurrency\": 2, \"duration\": \"60s\"}]}"), "IPF_STAGES",
+		"STAGES", "poisson:rate=1,for=5s,warmup ramp:from=1,to=8,for=2m");
+	check_config(TRAFFIC("{\"traffic\": [{\"rate\": 4, \"concurrency\": 2, \"duration\": \"60s\"}]}"), "STAGES",
 	             "performance.traffic[0]: expected one of rate, concurrency, ramp and spike");
-	check_config(TRAFFIC("{\"traffic\": []}"), "IPF_STAGES", "performance.traffic: is missing, here and in the preset");
+	check_config(TRAFFIC("{\"traffic\": []}"), "STAGES", "performance.traffic: is missing, here and in the preset");
 #undef TRAFFIC
 }
 
@@ -62,9 +62,9 @@ static void test_variables(void **state)
 		WITH("\"objectives\": [{\"metric\": \"ttft\", \"max\": \"1s\"}, {\"metric\": \"e2e\", \"percentile\": 99.9, "
 	         "\"max\": \"2s\"}]"),
 		"IPF_REPORT_SLO", "ttft=1s,p99.9:e2e=2s");
-	check_config(WITH("\"results\": {\"pushgateways\": [\"http://a\", \"http://b\"]}"), "IPF_PUSH_REPORT",
+	check_config(WITH("\"results\": {\"pushgateways\": [\"http://a\", \"http://b\"]}"), "PUSH_REPORT",
 	             "http://a http://b");
-	check_config(WITH("\"dataset\": {\"inputTokens\": 100}"), "IPF_INPUT", "100");
+	check_config(WITH("\"dataset\": {\"inputTokens\": 100}"), "INPUT", "100");
 	check_config(WITH("\"gate\": {\"baseline\": \"f\", \"failIf\": [\"ttft.p99 > +5%\", \"failures > 1%\"]}"),
 	             "FAIL_IF", "ttft.p99 > +5%\nfailures > 1%");
 	check_config("{\"performance\": {\"traffic\": [{\"rate\": 1, \"duration\": \"1s\"}]}}", "",
@@ -85,7 +85,7 @@ static void test_nothing_is_run(void **state)
 			   *config = spec ? benchmark_config(spec, &err) : NULL;
 		/* a text that ends at a NUL is what jansson shows of it */
 		if (config)
-			assert_string_equal(text_of(config, "IPF_MODEL"), "a");
+			assert_string_equal(text_of(config, "MODEL"), "a");
 		json_decref(config);
 		json_decref(spec);
 		snprintf(spec_text, sizeof spec_text, WITH("\"gate\": {\"failIf\": [\"%s\"]}"), *text);

@@ -3,7 +3,7 @@
 # the run's folder on the volume. With SHARDS, it is a pod of shards.sh, of which the first one reports.
 #
 # In the end, what the operator shows as status is written as the termination message: JSON of at most 4096 bytes, which Kubernetes keeps
-# with the pod. The report goes to the bucket IPF_UPLOAD, into the folder RUN, and to the Pushgateways IPF_PUSH_REPORT, as
+# with the pod. The report goes to the bucket UPLOAD, into the folder RUN, and to the Pushgateways PUSH_REPORT, as
 # the run PUSH_AS. With BASELINE, the folder of an earlier run, and FAIL_IF, conditions a line each, the runs are compared; see ipf-report(1).
 set -u
 here=$(dirname "$0")
@@ -25,15 +25,15 @@ attend() { # COMMAND…
 }
 
 # It is delivered in the end, by this shell: figures of a run stay figures if a bucket refuses them.
-upload=${IPF_UPLOAD:-} push=${IPF_PUSH_REPORT:-}
-unset IPF_UPLOAD IPF_PUSH_REPORT
+upload=${UPLOAD:-} push=${PUSH_REPORT:-}
+unset UPLOAD PUSH_REPORT
 status=0
 if [ "${SHARDS:-1}" -gt 1 ]; then
 	attend sh "$here/shards.sh" || status=$?
 	[ "$JOB_COMPLETION_INDEX" = 0 ] || exit "$status"
 	[ "$status" -ne 4 ] || status=0 # INVALID, which is a result
 else
-	IPF_OUT=$folder attend make -f "$here/run.mk" || status=$?
+	OUT=$folder attend make -f "$here/run.mk" || status=$?
 fi
 [ -s "$folder/report.json" ] || exit "$status"
 problem=

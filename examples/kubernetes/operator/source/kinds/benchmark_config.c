@@ -68,20 +68,20 @@ struct variable {
 	const char *name, *object, *member; /* object NULL: of the spec itself */
 };
 static const struct variable variables[] = {
-	{"IPF_URL", "endpoint", "url"},
-	{"IPF_API", "endpoint", "api"},
+	{"URL", "endpoint", "url"},
+	{"API", "endpoint", "api"},
 	{"IPF_FIRE_WAIT_READY", "endpoint", "readyTimeout"},
-	{"IPF_SCRAPE", "endpoint", "metricsURLs"},
-	{"IPF_MODEL", NULL, "model"},
-	{"IPF_DATA", "dataset", "path"},
-	{"IPF_SOURCE", "dataset", "format"},
-	{"IPF_TOKENIZER", "dataset", "tokenizer"},
-	{"IPF_REQUESTS", "dataset", "requests"},
-	{"IPF_INPUT", "dataset", "inputTokens"},
-	{"IPF_OUTPUT", "dataset", "outputTokens"},
-	{"IPF_SEED", "dataset", "seed"},
-	{"IPF_UPLOAD", "results", "upload"},
-	{"IPF_PUSH_REPORT", "results", "pushgateways"},
+	{"SCRAPE", "endpoint", "metricsURLs"},
+	{"MODEL", NULL, "model"},
+	{"DATA", "dataset", "path"},
+	{"SOURCE", "dataset", "format"},
+	{"TOKENIZER", "dataset", "tokenizer"},
+	{"REQUESTS", "dataset", "requests"},
+	{"INPUT", "dataset", "inputTokens"},
+	{"OUTPUT", "dataset", "outputTokens"},
+	{"SEED", "dataset", "seed"},
+	{"UPLOAD", "results", "upload"},
+	{"PUSH_REPORT", "results", "pushgateways"},
 	{"SHARDS", NULL, "shards"},
 	{"BASELINE", "gate", "baseline"},
 };
@@ -174,7 +174,7 @@ static int put_stages(json_t *config, const json_t *spec, struct ipf_error *err)
 			                       "performance.traffic[%zu]: expected one of rate, concurrency, ramp and spike", i);
 	}
 	if (result == 0)
-		result = put(config, "IPF_STAGES", "performance.traffic", &text, err);
+		result = put(config, "STAGES", "performance.traffic", &text, err);
 	buffer_release(&text);
 	return result;
 }

@@ -1,8 +1,8 @@
-/* What a Benchmark asks for, as the environment of the programs that measure it: IPF_URL, IPF_STAGES and so on, see
+/* What a Benchmark asks for, as the environment of the programs that measure it: URL, STAGES and so on, see
  * ipf-makefiles(7). It is the data of the ConfigMap that the Job's pods read.
  *
  *     json_t *spec = benchmark_merged(preset_spec, own_spec);
- *     json_t *config = benchmark_config(spec, &err);       // {"IPF_URL": "http://model:8000", …}
+ *     json_t *config = benchmark_config(spec, &err);       // {"URL": "http://model:8000", …}
  *     char key[17];
  *     benchmark_endpoint_key(spec, key);                   // the same for all URLs of one server
  *

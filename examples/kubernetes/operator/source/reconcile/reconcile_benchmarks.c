@@ -289,7 +289,7 @@ static void start(struct subject *s, const json_t *spec, const json_t *config)
 static void name_push(const struct subject *s, json_t *config)
 {
 	const char *schedule = object_label(s->object, LABEL_SCHEDULE);
-	if (json_object_get(config, "IPF_PUSH_REPORT"))
+	if (json_object_get(config, "PUSH_REPORT"))
 		json_object_set_new(config, "PUSH_AS", json_string(*schedule ? schedule : s->name));
 }
 
