@@ -30,10 +30,10 @@ MAKEFLAGS += -L# a link to TRACE is as new as the link itself
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR .NOTPARALLEL:
 .PHONY: all help show report trace schedule FORCE
-# Refused before anything runs: unknown variables, values that make would expand, and an OUT that make or a shell would split.
+# Refused before anything runs, also $(shell …): unknown variables, values that make would expand, and an OUT that make or a shell would split.
+typed := $(foreach v,$(.VARIABLES),$(if $(filter command,$(firstword $(origin $v))),$v$(if $(findstring $$,$(value $v)),$(error $v: a value must not contain "$$"))))
 VARIABLES := $(shell sed -n 's/^\([A-Z_]*\) *?=.*#:.*/\1/p' $(MAKEFILE_LIST))
-typed := $(foreach v,$(.VARIABLES),$(if $(filter command,$(firstword $(origin $v))),$v))
-$(foreach v,$(typed) $(VARIABLES),$(if $(filter file,$(origin $v)),,$(if $(findstring $$,$(value $v)),$(error $v: a value must not contain "$$"))))
+$(foreach v,$(VARIABLES),$(if $(filter file,$(origin $v)),,$(if $(findstring $$,$(value $v)),$(error $v: a value must not contain "$$"))))
 $(foreach v,$(filter-out $(VARIABLES) $(VARIABLES:%_NAME=%_%),$(if $(filter 0,$(MAKELEVEL)),$(typed))),$(error $v: unknown variable; $(MAKEFILE) has $(VARIABLES)))
 odd := ' " ` ; & | < > ( ) { } * ? [ ] ~ : = ! ^ \ % \#
 $(if $(strip $(filter-out 1,$(words x$(OUT)x))$(filter x-% xx,x$(OUT)x)$(foreach c,$(odd),$(findstring $c,$(OUT)))),$(error OUT: expected a folder's name without spaces and $$ $(odd)))
@@ -57,4 +57,4 @@ report = env -S "ipf-report $$REPORT_OPTIONS"
 $(OUT)/salt: $(OUT)/trace.set $(OUT)/run.set $(if $(wildcard $(OUT)/part.records.zst),FORCE)
 	echo "$(OUT) $$(date +%s%N)" >$@
 $(OUT)/trace.zst: $(OUT)/trace.set $(if $(TRACE)$(DATA)$(SALT),,$(OUT)/salt)
-	$(if $(TRACE),ln -sf "$$(realpath "$$TRACE")" $@,$(prep) -o $@ $(if $(DATA),"$$SOURCE" "$$DATA",$(synthetic) --salt "$${SALT:-$$(cat $(OUT)/salt)}"))
+	$(if $(TRACE),test "$$TRACE" -ef $@ || ln -sf "$$(realpath "$$TRACE")" $@,$(prep) -o $@ $(if $(DATA),"$$SOURCE" "$$DATA",$(synthetic) --salt "$${SALT:-$$(cat $(OUT)/salt)}"))

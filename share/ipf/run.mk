@@ -45,6 +45,7 @@ report:#: report on an interrupted run
 $(OUT)/schedule: $(OUT)/trace.zst $(OUT)/run.set
 	env -S "ipf-sched $$STAGES" -t $< --seed "$$SEED" -o $@
 
+# exec: a signal to make ends the run in order.
 $(OUT)/records.zst: $(OUT)/schedule
 	exec sh $(ipf)measure.sh $@ $(fire) -t $(OUT)/trace.zst $<
 

@@ -118,6 +118,9 @@ is "$status $(made)" "0 " "is taken as it is"
 touch "a trace.zst"
 run make -f "$SHARE/run.mk" TRACE="a trace.zst" OUT=linked schedule
 is "$status $(made)" "0 ipf-sched " "a newer one makes a new schedule"
+cp run/trace.zst kept
+run make -s -f "$SHARE/run.mk" TRACE=run/trace.zst trace
+same run/trace.zst kept "the trace of the folder itself stays"
 
 # ---- interruption ---------------------------------------------------------------------------------------------------
 again OUT=cut STAGES=constant:rate=40,n=10 trace
