@@ -71,6 +71,15 @@ PATH=$PWD/bin:$PATH run "$ipf" capacity --slo p99:ttft=300ms
 matches "$(sed -n 3p "$OUT")" '/search\.mk>$' "a command may have another makefile"
 is "$(ls y 2>/dev/null)" "" "nothing was executed"
 
+# The README's commands have options that exist.
+grep -oE '`ipf (capacity|compare|replay|cache|plan|run) [^`]*`' "$TESTS/../README.md" | tr -d '`' >commands
+yes_if "the README has commands" test "$(wc -l <commands)" -ge 5
+while read -r _ words; do
+	# shellcheck disable=SC2086 # words
+	PATH=$PWD/bin:$PATH run "$ipf" $words
+	status_is 0 "ipf $words"
+done <commands
+
 # ---- programs ----
 run "$ipf" sched constant:rate=2,n=2
 status_is 0 "ipf sched"
