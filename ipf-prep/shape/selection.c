@@ -363,7 +363,7 @@ static int take(struct sink *sink, struct draft *d, struct ipf_error *err)
 		return 0;
 	}
 	if (answer_is_empty(c, d)) {
-		selection_counts_drop(s->counts, "empty answer", (int64_t)d->count);
+		sink->unusable(sink, "empty answer");
 		return 0;
 	}
 	if (draft_check_names(d, err) < 0)

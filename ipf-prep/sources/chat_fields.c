@@ -81,6 +81,11 @@ static bool has_media_elsewhere(const struct jdoc *j, jdoc_id content)
 	return found;
 }
 
+struct slice chat_answer(struct draft *d, const struct jdoc *j, jdoc_id message)
+{
+	return draft_append(d, chat_content(d, j, jdoc_get(j, message, "content")), "\n", calls_text(d, j, message));
+}
+
 /* `answered`: the last message may be the answer. */
 static int add_messages(struct draft *d, const struct jdoc *j, jdoc_id list, const char *name, bool answered,
                         struct ipf_error *err)
@@ -143,35 +148,42 @@ static void write_function(const struct jdoc *j, jdoc_id function, struct jout *
 	jout_end_map(w);
 }
 
+/* A tool, or a bare function as one: true; false: it is neither. */
+static bool write_tool(const struct jdoc *j, jdoc_id node, struct jout *w, bool *bare)
+{
+	if (jdoc_type_of(j, jdoc_get(j, node, "function")) == JDOC_MAP) {
+		jout_value(w, jdoc_raw(j, node));
+		return true;
+	}
+	if (jdoc_type_of(j, jdoc_get(j, node, "name")) != JDOC_TEXT)
+		return false;
+	*bare = true;
+	jout_begin_map(w);
+	jout_member_string(w, "type", slice_of("function"));
+	jout_key(w, "function");
+	write_function(j, node, w);
+	jout_end_map(w);
+	return true;
+}
+
+/* A list of tools, or one alone. */
 static struct slice tools_of(struct draft *d, const struct jdoc *j, jdoc_id list)
 {
 	struct buffer out = {0};
 	struct jout w = {.out = &out};
-	bool bare = false;
-	if (jdoc_type_of(j, list) != JDOC_LIST || jdoc_count(j, list) == 0)
+	bool alone = jdoc_type_of(j, list) == JDOC_MAP, bare = alone, good = true;
+	if (!alone && (jdoc_type_of(j, list) != JDOC_LIST || jdoc_count(j, list) == 0))
 		return (struct slice){0};
 	jout_begin_list(&w);
-	for (struct jdoc_each e = jdoc_each(j, list); jdoc_step(&e);) {
-		if (jdoc_type_of(j, jdoc_get(j, e.value, "function")) == JDOC_MAP) {
-			jout_value(&w, jdoc_raw(j, e.value));
-			continue;
-		}
-		if (jdoc_type_of(j, jdoc_get(j, e.value, "name")) != JDOC_TEXT) {
-			buffer_release(&out);
-			return (struct slice){0};
-		}
-		bare = true;
-		jout_begin_map(&w);
-		jout_member_string(&w, "type", slice_of("function"));
-		jout_key(&w, "function");
-		write_function(j, e.value, &w);
-		jout_end_map(&w);
-	}
+	if (alone)
+		good = write_tool(j, list, &w, &bare);
+	for (struct jdoc_each e = jdoc_each(j, alone ? JDOC_NONE : list); good && jdoc_step(&e);)
+		good = write_tool(j, e.value, &w, &bare);
 	jout_end_list(&w);
-	if (bare)
+	if (good && (bare || alone))
 		return draft_take_buffer(d, &out);
 	buffer_release(&out);
-	return draft_keep(d, jdoc_raw(j, list));
+	return good ? draft_keep(d, jdoc_raw(j, list)) : (struct slice){0};
 }
 
 struct slice chat_tools(struct draft *d, const struct jdoc *j, jdoc_id node)
@@ -254,6 +266,16 @@ static const struct {
 	{"stop_sequences", "stop"},
 	{"stopSequences", "stop"},
 	{"reasoning_effort", "reasoning_effort"},
+	{"verbosity", "verbosity"},
+	{"n", "n"},
+	{"best_of", "best_of"},
+	{"suffix", "suffix"},
+	{"chat_template_kwargs", "chat_template_kwargs"},
+	{"guided_json", "guided_json"},
+	{"guided_regex", "guided_regex"},
+	{"guided_choice", "guided_choice"},
+	{"parallel_tool_calls", "parallel_tool_calls"},
+	{"tool_choice", "tool_choice"},
 };
 
 /* The members of the body that say how to sample, of the body and of Gemini's generationConfig. Absent: none. */

@@ -10,6 +10,8 @@
 
 /* The text of a message's content: a string, or the texts of a list of parts, joined. Absent if it has none. */
 struct slice chat_content(struct draft *d, const struct jdoc *j, jdoc_id content);
+/* The answer that a message of the assistant is: its text, then its tool calls as the model wrote them. */
+struct slice chat_answer(struct draft *d, const struct jdoc *j, jdoc_id message);
 /* Adds a list of chat messages to the last request; `name` is the list's name in errors. Messages with more than a role
  * and a text (tool calls, typed parts) are passed on verbatim. If the last of several messages is an assistant's, with
  * text or tool calls, it becomes the request's answer, whose tokens include the calls. */

@@ -295,6 +295,7 @@ const struct source_format source_trace = {
 	.about = "traces of ipf-prep: prompts, or lengths and shared blocks that are filled; arrivals, sessions, parents",
 	.kind = SOURCE_TRACE,
 	.unit = UNIT_JSON,
+	.ignored = "seed created", /* of the header */
 	.traits = HAS_TIMES | KEEPS_START | HAS_SESSIONS | MAKES_TEXT | HAS_BLOCKS,
 	.filled = "the prompts of the trace; where it has none, prose of their length, block by block from its id",
 	.state_size = sizeof(struct state),

@@ -68,17 +68,25 @@ void layout_fields_link(struct layout_fields *f)
 
 /* ---- conditions ---- */
 
-static bool leads_to_value(const struct layout_condition *c, const struct jdoc *j, jdoc_id node)
+/* Is there a value? In a record, null and "" say that there is none; the first record of a file shows its members. */
+static bool is_there(const struct jdoc *j, jdoc_id node, bool member)
+{
+	return member ? node != JDOC_NONE
+	              : !jdoc_is_null(j, node) && !(jdoc_type_of(j, node) == JDOC_TEXT && jdoc_text_empty(j, node));
+}
+
+/* `members`: whether the members that it names are there, even without a value. */
+static bool holds(const struct layout_condition *c, const struct jdoc *j, jdoc_id node, bool members)
 {
 	bool found = false;
 	for (size_t i = 0; i < c->has_count; i++) {
-		found |= place_find(&c->has[i], j, node) != JDOC_NONE;
+		found |= is_there(j, place_find(&c->has[i], j, node), members);
 		if (!c->has[i].or_next && !found)
 			return false;
 		found &= c->has[i].or_next;
 	}
 	for (size_t i = 0; i < c->lacks_count; i++)
-		if (place_find(&c->lacks[i], j, node) != JDOC_NONE)
+		if (is_there(j, place_find(&c->lacks[i], j, node), members))
 			return false;
 	bool is = c->is_count == 0;
 	for (size_t i = 0; i < c->text_count; i++)
@@ -89,7 +97,7 @@ static bool leads_to_value(const struct layout_condition *c, const struct jdoc *
 bool layout_conditions_hold(const struct layout_condition *list, size_t count, const struct jdoc *j, jdoc_id node)
 {
 	for (size_t i = 0; i < count; i++)
-		if (leads_to_value(&list[i], j, node))
+		if (holds(&list[i], j, node, false))
 			return true;
 	return count == 0;
 }
@@ -125,7 +133,7 @@ bool layout_recognises(const struct layout *l, const struct sniff *sniff)
 	for (size_t i = 0; i < l->recognised_count; i++) {
 		const struct layout_condition *c = &l->recognised[i];
 		bool texts_alone = c->has_count == 0 && c->lacks_count == 0 && c->within_count > 0;
-		bool found = sniff->json  ? leads_to_value(c, sniff->json, JDOC_ROOT)
+		bool found = sniff->json  ? holds(c, sniff->json, JDOC_ROOT, true)
 		             : sniff->csv ? has_columns(c, sniff->csv)
 		                          : texts_alone; /* of a record that is longer than the part that was read */
 		found = found && (!c->json || sniff->json) && (!c->csv || sniff->csv);

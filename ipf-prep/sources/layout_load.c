@@ -128,6 +128,9 @@ static char *joined_texts(json_t *list)
 static int map_place(const char *text, void *data, struct ipf_error *err)
 {
 	const struct field_value *v = data;
+	size_t len = strlen(text);
+	if (strstr(text, "/*/") || (len >= 2 && strcmp(text + len - 2, "/*") == 0))
+		return ipf_error_set(err, IPF_INPUT, "expected one place, got \"%.80s\": \"*\" is for records", text);
 	if (layout_map_place(v->fields, v->field, v->unit_ns, text, err) < 0)
 		return -1;
 	struct mapping *m = &v->fields->mappings[v->fields->count - 1];
@@ -155,6 +158,18 @@ static int map_kind(const char *text, void *data, struct ipf_error *err)
 	return 0;
 }
 
+static bool is_list_of_texts(json_t *list)
+{
+	json_t *one;
+	size_t i;
+	json_array_foreach(list, i, one)
+	{
+		if (!json_is_string(one))
+			return false;
+	}
+	return json_array_size(list) > 0;
+}
+
 /* {"from": PLACES, "none": [TEXT, …], "join": TEXT, "value": NUMBER} */
 static int map_object(struct descriptor_place at, const char *key, json_t *object, struct field_value *v,
                       struct ipf_error *err)
@@ -167,7 +182,7 @@ static int map_object(struct descriptor_place at, const char *key, json_t *objec
 	v->none = json_object_get(object, "none");
 	if (descriptor_only_members(in, object, known, err) < 0)
 		return -1;
-	if (v->none && !json_array_size(v->none))
+	if (v->none && !is_list_of_texts(v->none))
 		return descriptor_wrong(in, "none", err, "a list of strings", v->none);
 	if (value && (!json_is_integer(value) || json_integer_value(value) < 0))
 		return descriptor_wrong(in, "value", err, "a number of 0 or more", value);
@@ -422,6 +437,14 @@ static int read_layout(struct descriptor_place at, json_t *json, struct layout *
 	    each_text(at, json, "required", add_required, &l->fields, err) < 0 ||
 	    read_turns(at, json_object_get(json, "turns"), &l->turns, err) < 0)
 		return -1;
+	const uint64_t prompts = FIELD_BIT(FIELD_PROMPT) | FIELD_BIT(FIELD_MESSAGES) | FIELD_BIT(FIELD_INPUT_TOKENS) |
+	                         FIELD_BIT(FIELD_AUDIO) | FIELD_BIT(FIELD_REQUEST) | FIELD_BIT(FIELD_QUERY);
+	if (!((l->fields.present | l->turns.fields.present) & prompts))
+		return descriptor_error(at, "fields", err,
+		                        "expected one of prompt, messages, input_tokens, audio, request and query, got none");
+	if (l->turns.fields.present & (FIELD_BIT(FIELD_ID) | FIELD_BIT(FIELD_SESSION)))
+		return descriptor_error(descriptor_inside(at, "turns"), "fields", err,
+		                        "id and session are of the record, not of its turns");
 	return 0;
 }
 

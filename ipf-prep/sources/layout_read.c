@@ -133,8 +133,10 @@ static int read_element(jdoc_id node, void *data)
 	const struct jdoc *j = r->record->json;
 	if (r->sink->full || r->sink->draft.failed)
 		return 0;
-	if (l->record_count && r->part++ > 0)
+	if (l->record_count && r->part++ > 0) {
 		draft_begin(&r->sink->draft, r->record->number, r->part - 1);
+		record_notes_element(r->sink->notes);
+	}
 	bool bare = l->turns.list_count && l->turns.lists[0].count == 0; /* the record is the list of turns */
 	if (!bare && need_object(j, node, l->record_count ? l->records[0].shown : "record", e->err) < 0)
 		return -1;

@@ -125,6 +125,8 @@ static int no_prompt(const struct layout_reader *r, const struct layout_view *v,
 	static const enum field fields[] = {FIELD_PROMPT, FIELD_MESSAGES, FIELD_REQUEST, FIELD_INPUT_TOKENS};
 	struct ipf_error wrong = {0};
 	size_t i = 0;
+	if (r->layout->turns.list_count && !r->is_given)
+		return ipf_error_set(err, IPF_INPUT, "%s: missing", r->layout->turns.lists[0].shown);
 	while (i + 1 < sizeof fields / sizeof *fields && !layout_maps(v->fields, fields[i]))
 		i++;
 	view_missing(v, fields[i], &wrong);
@@ -215,6 +217,13 @@ int layout_media(const struct layout_reader *r, const struct layout_view *v, str
 	return 0;
 }
 
+/* Is the length of the answer the most that was asked for, by its name? */
+static bool limit_of_answer(const struct layout_view *v)
+{
+	const struct mapping *m;
+	return view_find(v, FIELD_OUTPUT_TOKENS, &m) != JDOC_NONE && strncasecmp(m->place.shown, "max", 3) == 0;
+}
+
 static int read_answer(const struct layout_reader *r, const struct layout_view *v, struct draft_request *q,
                        struct ipf_error *err)
 {
@@ -222,6 +231,10 @@ static int read_answer(const struct layout_reader *r, const struct layout_view *
 	if (view_tokens(v, FIELD_OUTPUT_TOKENS, &q->output_tokens, err) < 0 ||
 	    view_text(v, FIELD_OUTPUT, &r->sink->draft, &output, err) < 0)
 		return -1;
+	if (v->csv && output.len == 0)
+		output = (struct slice){0}; /* an empty field is absent */
+	if (output.len > 0 && limit_of_answer(v))
+		q->output_tokens = IPF_ABSENT; /* the answer says more than a limit */
 	if (output.data)
 		q->answer = output;
 	if (output.data && output.len == 0 && q->output_tokens == IPF_ABSENT && layout_is_trace(r)) {

@@ -204,7 +204,9 @@ static int add_turn(struct conversation *c, const char *list, struct ipf_error *
 		return -1;
 	if (c->ended)
 		return 0;
-	if (role == ROLE_SYSTEM)
+	if (role == ROLE_SYSTEM && c->draft->count == 0) /* after that of the record */
+		c->system = draft_append(c->draft, c->system, "\n\n", text);
+	else if (role == ROLE_SYSTEM)
 		c->system = text;
 	else if (role == ROLE_USER)
 		return add_user_turn(c, text, err);

@@ -4,6 +4,7 @@
 #include "cli/times.h"
 #include "input/csv_json.h"
 #include "json/jout.h"
+#include "sources/chat_fields.h"
 #include "sources/record_fields.h"
 #include "token_count.h"
 
@@ -133,6 +134,12 @@ int view_text(const struct layout_view *v, enum field field, struct draft *d, st
 	*text = (struct slice){0};
 	if (field == FIELD_OUTPUT && jdoc_type_of(v->j, node) == JDOC_NUMBER) { /* the number of a choice */
 		*text = jdoc_raw(v->j, node);
+		return 1;
+	}
+	bool message = field == FIELD_OUTPUT &&
+	               (jdoc_get(v->j, node, "content") != JDOC_NONE || jdoc_get(v->j, node, "tool_calls") != JDOC_NONE);
+	if (message) {
+		*text = chat_answer(d, v->j, node);
 		return 1;
 	}
 	return node == JDOC_NONE ? 0 : node_text(d, v->j, node, m->place.shown, text, err);

@@ -13,7 +13,7 @@ static const char *const choices[] = {"choices", "options", "choice_A", "choice_
 static const char *const systems[] = {
 	"system", "system_prompt", "system_message", "system_instruction", "system_instructions", "systemInstruction",
 	NULL};
-static const char *const tools[] = {"tools", "functions", "function", "available_tools", "tool_choice", NULL};
+static const char *const tools[] = {"tools", "functions", "function", "available_tools", NULL};
 static const char *const times[] = {
 	"timestamp",    "time",       "ts",      "start_time",         "startTime", "created_at",
 	"arrival_time", "arrived_at", "created", "request_created_at", "delay",     NULL};
@@ -40,7 +40,15 @@ static const char *const sampling[] = {"temperature",
                                        "response_format",
                                        "reasoning_effort",
                                        "thinking",
+                                       "tool_choice",
                                        "sampling_params",
+                                       "reasoning",
+                                       "thinkingConfig",
+                                       "responseMimeType",
+                                       "cachedContent",
+                                       "previous_response_id",
+                                       "dimensions",
+                                       "encoding_format",
                                        "generationConfig",
                                        NULL};
 

@@ -100,6 +100,12 @@ void record_notes_left_out(struct record_notes *n, const char *why)
 	count_record(n, why, MEMBER_OTHER, true);
 }
 
+void record_notes_element(struct record_notes *n)
+{
+	if (n)
+		n->records++;
+}
+
 void record_notes_skip(struct record_notes *n)
 {
 	if (n)
@@ -154,6 +160,17 @@ static bool append_name(char *path, size_t len, struct slice name)
 	return true;
 }
 
+/* A text, or a list of texts. Read without the functions of jdoc.h, which would mark it as used. */
+static bool is_plain(const struct jdoc *j, jdoc_id node)
+{
+	if (jdoc_type_of(j, node) != JDOC_LIST)
+		return jdoc_type_of(j, node) != JDOC_MAP;
+	for (jdoc_id at = node + 1; at < j->nodes[node].next; at = j->nodes[at].next)
+		if (jdoc_type_of(j, at) != JDOC_TEXT)
+			return false;
+	return true;
+}
+
 static void walk(struct record_notes *n, const struct jdoc *j, jdoc_id node, char *path);
 
 /* The nodes are read without the functions of jdoc.h, which would mark them as used. */
@@ -170,7 +187,7 @@ static void walk_member(struct record_notes *n, const struct jdoc *j, jdoc_id va
 	if (nested)
 		walk(n, j, value, path);
 	else if (!is_ignored(n, shown))
-		count_record(n, shown, kind, type != JDOC_MAP);
+		count_record(n, shown, kind, is_plain(j, value));
 	path[len] = '\0';
 }
 
@@ -234,9 +251,9 @@ bool record_notes_any(const struct record_notes *n)
 	return false;
 }
 
-static bool is_joinable(const struct record_note *note)
+static bool is_joinable(const struct record_notes *n, const struct record_note *note)
 {
-	return note->count > 0 && note->plain &&
+	return *n->prompt_at && note->count > 0 && note->plain &&
 	       (note->kind == MEMBER_PROMPT || note->kind == MEMBER_CONTEXT || note->kind == MEMBER_CHOICES);
 }
 
@@ -245,14 +262,12 @@ static void print_join(const struct record_notes *n, const struct record_note *n
 {
 	size_t joined = 0;
 	for (const struct record_note *other = n->list; other < note; other++)
-		if (is_joinable(other) && strcmp(other->file, note->file) == 0)
+		if (is_joinable(n, other) && strcmp(other->file, note->file) == 0)
 			return;
-	const char *comma = *n->prompt_at ? "," : "";
 	fprintf(to, "; --field prompt=%s", n->prompt_at);
 	for (const struct record_note *other = note; other < n->list + n->count; other++)
-		if (is_joinable(other) && strcmp(other->file, note->file) == 0) {
-			fprintf(to, "%s%s", comma, shown(other->what).text);
-			comma = ",";
+		if (is_joinable(n, other) && strcmp(other->file, note->file) == 0) {
+			fprintf(to, ",%s", shown(other->what).text);
 			joined++;
 		}
 	fprintf(to, "%s joins %s", n->other_fields, joined > 1 ? "them" : "it");
@@ -270,7 +285,7 @@ static void print_hint(const struct record_notes *n, const struct record_note *n
 	                                     [MEMBER_SAMPLING] = NULL};
 	if (!n->prompt_at)
 		return;
-	if (is_joinable(note))
+	if (is_joinable(n, note))
 		print_join(n, note, to);
 	else if (fields[note->kind])
 		fprintf(to, "; --field %s=%s%s%s%s uses it", fields[note->kind], shown(note->what).text,

@@ -42,6 +42,8 @@ struct record_notes {
 void record_notes_begin_file(struct record_notes *n, const char *name);
 /* Returns how many records were left out before. */
 int64_t record_notes_begin_record(struct record_notes *n, int64_t line);
+/* Another record in the same one. */
+void record_notes_element(struct record_notes *n);
 /* Leaves out the record at hand; `why` is a literal. After the last record, the line is not known. */
 void record_notes_left_out(struct record_notes *n, const char *why);
 /* Skips the record at hand, which is none of a request. */

@@ -34,6 +34,10 @@ wrong '.requests = {"is": {"a": "x", "b": "y"}}' 'requests.is: expected an objec
 wrong '.turns = {}' 'turns.list: expected a place, got nothing'
 wrong '.turns = {"list": "x", "roles": {"bot": "y"}}' 'turns.roles.bot: unknown member'
 wrong '.turns = {"list": "x", "fields": {"says": "y"}}' 'turns.fields.says: unknown field'
+wrong '.fields.context = "/docs/*/text"' 'fields.context: expected one place, got "/docs/*/text": "*" is for records'
+wrong '.fields.output_tokens = {"from": "x", "none": [1]}' 'fields.output_tokens.none: expected a list of strings, got [1]'
+wrong '.fields = {"at": "when"} | .required = "at"' 'fields: expected one of prompt, messages, input_tokens, audio, request and query, got none'
+wrong '.turns = {"list": "x", "fields": {"prompt": "y", "id": "z"}}' 'turns.fields: id and session are of the record, not of its turns'
 wrong '.like = "mooncake"' 'like: expected the name of a format that a file describes, got "mooncake"'
 printf '{"ipf": "prep-format",\n "version": 1,}\n' >bad.json
 run "$prep" ./bad.json mine.jsonl

@@ -88,8 +88,8 @@ static void test_secrets_are_not_shown(void **state)
 
 static void test_invalid_urls(void **state)
 {
-	static const char *const bad[] = {"",        "localhost:8000", "h",       "ftp://h",
-	                                  "http://", "http://h:99999", "http:/h", "http://a b"};
+	static const char *const bad[] = {"",        "me:KEY@h",   "/h",      "ftp://h", "http://", "http://h:99999",
+	                                  "http:/h", "http://a b", "h:99999", "a b"};
 	struct api *api = open_api("openai-chat");
 	(void)state;
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
