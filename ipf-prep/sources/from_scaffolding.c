@@ -245,6 +245,7 @@ const struct source_format source_scaffolding = {
 	.about = "execution traces of TensorRT-LLM's scaffolding (JSON): lengths, branches that run in parallel, tools",
 	.kind = SOURCE_TRACE,
 	.unit = UNIT_JSON,
+	.ignored = "/events/*/conversation_id",
 	.traits = HAS_SESSIONS | MAKES_TEXT,
 	.filled = "prose of the recorded length; the prompts of a conversation share what was before them",
 	.state_size = sizeof(struct reading),

@@ -24,6 +24,8 @@ static const char *const output_lengths[] = {"output_tokens",         "output_to
                                              "completion_tokens",     "generated_tokens",    "response_tokens",
                                              "max_completion_tokens", "max_output_tokens",   "maxOutputTokens",
                                              "max_new_tokens",        "max_tokens",          NULL};
+static const char *const sessions[] = {"session_id",     "sessionId", "conversation_id",
+                                       "conversationId", "thread_id", NULL};
 static const char *const models[] = {"model", "model_name", NULL};
 static const char *const sampling[] = {"temperature",
                                        "top_p",
@@ -61,6 +63,7 @@ static const char *const *const kinds[MEMBER_KINDS] = {
 	[MEMBER_TIME] = times,
 	[MEMBER_INPUT_TOKENS] = input_lengths,
 	[MEMBER_OUTPUT_TOKENS] = output_lengths,
+	[MEMBER_SESSION] = sessions,
 	[MEMBER_MODEL] = models,
 	[MEMBER_SAMPLING] = sampling,
 };

@@ -281,6 +281,7 @@ static void print_hint(const struct record_notes *n, const struct record_note *n
 	                                     [MEMBER_TIME] = "at",
 	                                     [MEMBER_INPUT_TOKENS] = "input_tokens",
 	                                     [MEMBER_OUTPUT_TOKENS] = "output_tokens",
+	                                     [MEMBER_SESSION] = "session",
 	                                     [MEMBER_MODEL] = "model",
 	                                     [MEMBER_SAMPLING] = NULL};
 	if (!n->prompt_at)
