@@ -56,6 +56,11 @@ enum field { EACH_FIELD(FIELD_ID) FIELDS };
 
 #define FIELD_BIT(field) (UINT64_C(1) << (field))
 
+/* A request needs one of these: what was asked, or how long it was. */
+#define FIELDS_OF_PROMPTS                                                                                              \
+	(FIELD_BIT(FIELD_PROMPT) | FIELD_BIT(FIELD_MESSAGES) | FIELD_BIT(FIELD_INPUT_TOKENS) | FIELD_BIT(FIELD_AUDIO) |    \
+	 FIELD_BIT(FIELD_REQUEST) | FIELD_BIT(FIELD_QUERY))
+
 const char *field_name_of(enum field field);
 const char *field_meaning(enum field field);
 /* Is it a time or a duration? Its name may end in a unit: at, at_s, at_ms, at_us, at_ns. */

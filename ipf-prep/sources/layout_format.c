@@ -11,8 +11,6 @@
 static int open_reader(void *state, const struct source_settings *settings, struct ipf_error *err)
 {
 	struct layout_reader *r = state;
-	const uint64_t prompts = FIELD_BIT(FIELD_PROMPT) | FIELD_BIT(FIELD_MESSAGES) | FIELD_BIT(FIELD_INPUT_TOKENS) |
-	                         FIELD_BIT(FIELD_AUDIO) | FIELD_BIT(FIELD_REQUEST) | FIELD_BIT(FIELD_QUERY);
 	chat_open(&r->settings, settings, err);
 	r->settings.lone &= r->layout->format.kind == SOURCE_DATASET;
 	r->fields = &r->layout->fields;
@@ -27,7 +25,7 @@ static int open_reader(void *state, const struct source_settings *settings, stru
 			return -1;
 	layout_fields_link(&r->given);
 	r->given.required = r->given.present & (FIELD_BIT(FIELD_ID) | FIELD_BIT(FIELD_SESSION) | FIELD_BIT(FIELD_AT));
-	return r->given.present & prompts
+	return r->given.present & FIELDS_OF_PROMPTS
 	           ? 0
 	           : ipf_error_set(err, IPF_USAGE,
 	                           "--field: one of prompt, messages, request, query, input_tokens and audio is required");

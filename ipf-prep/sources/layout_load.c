@@ -120,7 +120,7 @@ static char *joined_texts(json_t *list)
 	json_array_foreach(list, i, text)
 	{
 		if (to)
-			to = stpcpy(to, json_string_value(text) ? json_string_value(text) : "") + 1;
+			to = stpcpy(to, json_string_value(text)) + 1;
 	}
 	return all;
 }
@@ -437,9 +437,7 @@ static int read_layout(struct descriptor_place at, json_t *json, struct layout *
 	    each_text(at, json, "required", add_required, &l->fields, err) < 0 ||
 	    read_turns(at, json_object_get(json, "turns"), &l->turns, err) < 0)
 		return -1;
-	const uint64_t prompts = FIELD_BIT(FIELD_PROMPT) | FIELD_BIT(FIELD_MESSAGES) | FIELD_BIT(FIELD_INPUT_TOKENS) |
-	                         FIELD_BIT(FIELD_AUDIO) | FIELD_BIT(FIELD_REQUEST) | FIELD_BIT(FIELD_QUERY);
-	if (!((l->fields.present | l->turns.fields.present) & prompts))
+	if (!((l->fields.present | l->turns.fields.present) & FIELDS_OF_PROMPTS))
 		return descriptor_error(at, "fields", err,
 		                        "expected one of prompt, messages, input_tokens, audio, request and query, got none");
 	if (l->turns.fields.present & (FIELD_BIT(FIELD_ID) | FIELD_BIT(FIELD_SESSION)))
@@ -482,10 +480,10 @@ struct layout *layout_load(const char *file, const char *text, struct ipf_error 
 	else
 		status = l && (l->path = strdup(file)) ? read_layout(at, json, l, err) : ipf_error_memory(err);
 	json_decref(json);
-	if (status == 0)
-		layout_to_format(l);
-	if (status == 0)
-		return l;
-	layout_free(l);
-	return NULL;
+	if (status < 0) {
+		layout_free(l);
+		return NULL;
+	}
+	layout_to_format(l);
+	return l;
 }

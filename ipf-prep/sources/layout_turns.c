@@ -97,9 +97,9 @@ static int bad_turn(const struct conversation *c, const char *list, enum field f
 	const struct mapping *m;
 	char name[128];
 	view_find(&c->turn, field, &m);
-	for (size_t i = c->turn.fields->first_of[field]; node == JDOC_NONE && i < c->turn.fields->count;
-	     i = c->turn.fields->count)
-		m = &c->turn.fields->mappings[i]; /* the usual name of what is missing */
+	size_t first = c->turn.fields->first_of[field];
+	if (node == JDOC_NONE && first < c->turn.fields->count)
+		m = &c->turn.fields->mappings[first]; /* the usual name of what is missing */
 	snprintf(name, sizeof name, "%s[%u].%s", list, c->index, m ? m->place.shown : field_name_of(field));
 	return node == JDOC_NONE ? ipf_error_set(err, IPF_INPUT, "%s: missing", name)
 	                         : jdoc_expected(c->turn.j, node, name, wanted, err);
@@ -322,7 +322,7 @@ static int hand_over(struct conversation *c, struct ipf_error *err)
 		c->reader->sink->unusable(c->reader->sink, c->why);
 		return 0;
 	}
-	if (c->reader->layout->format.kind == SOURCE_TRACE)
+	if (layout_is_trace(c->reader))
 		d->session = session_number(c->reader, d);
 	struct slice shared = tools != JDOC_NONE ? chat_tools(d, c->record->j, tools) : (struct slice){0};
 	struct slice tags = view_tags(c->record, d);

@@ -186,25 +186,28 @@ enum source_group source_group_of(const struct source_format *format)
 	return format->layout->group;
 }
 
-const struct source_format *source_find(const char *name, struct ipf_error *err)
+static void unknown_format(const char *name, struct ipf_error *err)
 {
 	struct buffer known = {0};
 	struct nearest near = {0};
 	const struct source_format *format;
 	for (size_t i = 0; (format = source_at(i)); i++) {
-		if (strcmp(format->name, name) == 0) {
-			buffer_release(&known);
-			return format;
-		}
 		buffer_format(&known, "%s%s", i ? " " : "", format->name);
 		nearest_try(&near, name, strlen(name), format->name);
-	}
-	if (is_description(name) && ((format = load_description(name, err)) || err->kind != IPF_OK)) {
-		buffer_release(&known);
-		return format;
 	}
 	ipf_error_set(err, IPF_USAGE, "unknown format \"%s\"%s%s%s (known: %s)", name, near.name ? ", did you mean \"" : "",
 	              near.name ? near.name : "", near.name ? "\"?" : "", known.data ? known.data : "");
 	buffer_release(&known);
+}
+
+const struct source_format *source_find(const char *name, struct ipf_error *err)
+{
+	const struct source_format *format;
+	for (size_t i = 0; (format = source_at(i)); i++)
+		if (strcmp(format->name, name) == 0)
+			return format;
+	if (is_description(name) && ((format = load_description(name, err)) || err->kind != IPF_OK))
+		return format;
+	unknown_format(name, err);
 	return NULL;
 }
