@@ -356,6 +356,7 @@ static struct stage empty_stage(const char *spec)
 		.width_ns = IPF_ABSENT,
 		.on_ns = IPF_ABSENT,
 		.off_ns = IPF_ABSENT,
+		.time_ns = IPF_ABSENT,
 		.rate = NAN,
 		.cv = NAN,
 		.from_rate = NAN,

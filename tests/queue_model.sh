@@ -86,6 +86,33 @@ queue_truth() {
 	}' </dev/null
 }
 
+# The rate at which this share of the first tokens comes within a limit, in an hour of Poisson arrivals.
+queue_steady_truth() { # SHARE LIMIT_MS
+	awk -v wanted="$1" -v limit="$2" "$queue_serve"'
+	function share(rate,    at, n, good) {
+		open_up()
+		n = good = 0
+		for (at = -log(1 - rand()) * 1e9 / rate; at < 3e12; at -= log(1 - rand()) * 1e9 / rate) {
+			n++
+			good += serve(at) - at <= limit * 1e6
+		}
+		return good / n
+	}
+	BEGIN {
+		srand(11)
+		low = 50
+		high = 100
+		while (high / low > 1.01) {
+			middle = sqrt(low * high)
+			if (share(middle) > wanted)
+				low = middle
+			else
+				high = middle
+		}
+		printf "%.2f\n", sqrt(low * high)
+	}' </dev/null
+}
+
 # The most users of whom three quarters have their first token within 150 ms, in four seconds. All begin at once, and send the next request
 # less than a millisecond after an answer.
 queue_users_truth() {
@@ -116,16 +143,15 @@ queue_users_truth() {
 }
 
 # A whole search, as in ipf-sched(1): prints "ANSWER LEAST MOST STAGES".
-queue_search() { # SEED
+queue_search() { # SEED SEARCH
 	queue_stages=0
-	set -- "$1" --seed "$1"
-	shift
-	while ipf-sched search:slo=p90:ttft=150ms,low=10,high=1000,for=4s "$@" -q -o next.sched >answer; do
+	set -- "$2" --seed "$1"
+	while ipf-sched "$@" -q -o next.sched >answer; do
 		queue_stages=$((queue_stages + 1))
 		queue_model next.sched "run$queue_stages.results" || return 1
 		set -- "$@" -r "run$queue_stages.results"
 	done
-	sed -n "s|^\([0-9.]*\)/s meet .*between \([0-9.]*\)/s and \([0-9.]*\)/s.*|\1 \2 \3 $queue_stages|p" answer
+	sed -n "s|^\([0-9.]*\) requests/s meet .*(between \([0-9.]*\) and \([0-9.]*\),.*|\1 \2 \3 $queue_stages|p" answer
 }
 
 # What a sweep finds in a run that asked for more than the server can do.

@@ -34,7 +34,7 @@ queue_run() { # SCHEDULE RESULTS
 # A whole search, as in ipf-sched(1): prints "ANSWER LEAST MOST STAGES". It gives up after 40 stages.
 queue_run_search() { # SEED SEARCH
 	queue_stages=0
-	set -- "$2" --seed "$1"
+	set -- "$2" --seed "$1" --new-prompts
 	while ipf-sched "$@" -t queue.trace -q -o next.sched >answer; do
 		queue_stages=$((queue_stages + 1))
 		[ $queue_stages -le 40 ] && queue_run next.sched "run$queue_stages.results" || return 1

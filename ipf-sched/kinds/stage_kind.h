@@ -71,6 +71,8 @@ struct stage {
 	bool linear;               /* the rate changes linearly from one point to the next */
 	struct search_goals goals;
 	double low, high; /* the range of a search */
+	int64_t time_ns;  /* of a whole search … */
+	int64_t lead_ns;  /* … and of the warm-up before the stage that it tries */
 	double precision, confidence, upto;
 	int64_t most, point_number;
 	bool by_users;

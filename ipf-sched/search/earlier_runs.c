@@ -36,6 +36,7 @@ static int add_stages(struct earlier_runs *runs, const struct schedule *schedule
 			.copies = schedule_has_copies(s),
 			.measured = s->measured,
 			.length_ns = s->end_ns == IPF_ABSENT ? IPF_ABSENT : s->end_ns - s->begin_ns,
+			.stop_ns = s->end_ns,
 		};
 		if (s->copy >= runs->sent.next_copy)
 			runs->sent.next_copy = s->copy + 1;
@@ -63,6 +64,9 @@ static int add_row(struct earlier_stage *stage, const struct result *result, str
 		stage->too_late += result->client_lag_ns > VERDICT_LATE_INVALID_MS * NS_PER_MS;
 	}
 	stage->failed += !result->ok;
+	if (stage->stop_ns != IPF_ABSENT && result->end_ns != IPF_ABSENT &&
+	    result->end_ns - stage->stop_ns > stage->rest_ns)
+		stage->rest_ns = result->end_ns - stage->stop_ns;
 	if (result->input_tokens > 0 && result->cached_tokens != IPF_ABSENT) {
 		stage->input_tokens = token_sum(stage->input_tokens, result->input_tokens);
 		stage->cached_tokens = token_sum(stage->cached_tokens, result->cached_tokens);
@@ -79,6 +83,31 @@ static int add_row(struct earlier_stage *stage, const struct result *result, str
 	for (int i = 0; i < LATENCY_COUNT; i++)
 		row->latency_ns[i] = latency_of(result, (enum latency)i);
 	return 0;
+}
+
+/* Between two runs, programs start and end; a longer pause is none of the search's time. */
+#define BETWEEN_RUNS_NS      NS_PER_S
+#define BETWEEN_RUNS_MOST_NS (10 * NS_PER_S)
+
+/* Adds the time of the run whose stages begin at `first`. */
+static void add_time(struct earlier_runs *runs, size_t first, const json_t *header)
+{
+	json_t *t0 = json_object_get(header, "t0_unix_ns");
+	int64_t began = t0 ? json_integer_value(t0) : IPF_ABSENT, run = 0;
+
+	if (first > 0 && began != IPF_ABSENT && runs->t0_unix_ns != IPF_ABSENT) {
+		int64_t between = began - runs->t0_unix_ns - runs->run_ns;
+		if (between >= 0)
+			runs->spent_ns += (between < BETWEEN_RUNS_MOST_NS ? between : BETWEEN_RUNS_MOST_NS) - BETWEEN_RUNS_NS;
+	}
+	for (size_t i = first; i < runs->count; i++) {
+		const struct earlier_stage *stage = &runs->stages[i];
+		if (stage->stop_ns != IPF_ABSENT && stage->stop_ns + stage->rest_ns > run)
+			run = stage->stop_ns + stage->rest_ns;
+	}
+	runs->t0_unix_ns = began;
+	runs->run_ns = run;
+	runs->spent_ns += run + BETWEEN_RUNS_NS;
 }
 
 /* At p99, like the verdict. */
@@ -246,13 +275,19 @@ static int join_shards(struct schedule *schedule, json_t *header, const char *na
 	return 0;
 }
 
-/* The same stages twice would make a search too confident. */
-static int refuse_twice(const struct earlier_runs *runs, json_t *digest, const char *name, struct ipf_error *err)
+/* The same stages twice would make a search too confident. Runs without a request are all the same. */
+static int refuse_twice(const struct earlier_runs *runs, size_t first, json_t *digest, const char *name,
+                        struct ipf_error *err)
 {
 	const char *sha256 = json_string_value(json_object_get(digest, "sha256")), *other;
 	size_t i;
 	json_t *before;
 
+	size_t rows = 0;
+	for (i = first; i < runs->count; i++)
+		rows += runs->stages[i].count;
+	if (rows == 0)
+		return 0;
 	json_array_foreach(runs->digests, i, before)
 	{
 		other = json_string_value(json_object_get(before, "sha256"));
@@ -300,8 +335,9 @@ int earlier_runs_read(struct earlier_runs *runs, const char *path, struct ipf_er
 	begin_trace(runs, &schedule);
 	if (add_stages(runs, &schedule, name, err) < 0 || read_rows(runs, reader, first, err) < 0)
 		goto out;
+	add_time(runs, first, header);
 	digest = provenance_stream(result_reader_stream(reader));
-	if (refuse_twice(runs, digest, name, err) < 0)
+	if (refuse_twice(runs, first, digest, name, err) < 0)
 		json_decref(digest);
 	else if (json_array_append_new(runs->digests, digest) < 0)
 		ipf_error_memory(err);

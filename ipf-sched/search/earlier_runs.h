@@ -28,7 +28,8 @@ struct earlier_stage {
 	double rate;   /* planned arrivals per second; NAN */
 	int64_t users; /* of a closed stage, or its sessions at a time; IPF_ABSENT */
 	bool sessions;
-	int64_t length_ns;            /* as planned; IPF_ABSENT */
+	int64_t length_ns, stop_ns;   /* planned length, and planned end in the run; IPF_ABSENT */
+	int64_t rest_ns;              /* how long its requests went on after that; 0 */
 	int64_t copy;                 /* of all its requests; 0: the requests of the trace themselves */
 	bool measured, copies;        /* copies: a replay's, which one the rows do not say */
 	char *incomplete;             /* why part of the run is missing; NULL: it is complete */
@@ -53,6 +54,8 @@ struct sent_prompts {
 struct earlier_runs {
 	struct earlier_stage *stages;
 	size_t count;
+	int64_t spent_ns; /* the time of the runs, with that between them, as far as it was needed for starting the next */
+	int64_t t0_unix_ns, run_ns; /* of the last file: when it began, IPF_ABSENT, and how long it lasted */
 	int64_t next_req; /* the request after the last one that the last file's schedule used; 0: no file was read */
 	struct sent_prompts sent;
 	json_t *headers; /* array: headers of the files, for the "from" of the schedule's header */

@@ -31,12 +31,10 @@ static double logistic(double x)
 	return x > 40 ? 1 : x < -40 ? 0 : 1 / (1 + exact_exp(-x));
 }
 
-double share_met(double good, double count, double effective, double wanted)
+double search_probability(double z)
 {
-	if (count <= 0)
-		return 0.5;
 	/* With the factor 1.702 the logistic curve is the normal distribution to within 0.01. */
-	return logistic(1.702 * (good / count - wanted) / sqrt(wanted * (1 - wanted) / effective));
+	return logistic(1.702 * z);
 }
 
 /* How well an answer in this cell explains all trials, summed over steepness and share of slips. `at` has the

@@ -44,8 +44,8 @@ struct load_search_answer {
 int load_search_next(const struct load_search *search, const struct load_search_trial *trials, size_t count,
                      struct load_search_answer *answer, struct ipf_error *err);
 
-/* The probability that a share of at least `wanted` meets a goal, if `good` of `count` requests did: the score test.
- * `effective` is the number of independent requests that carry the same information. */
-double share_met(double good, double count, double effective, double wanted);
+/* The normal distribution: the probability that a goal was met by a stage that is z standard errors within its limit.
+ */
+double search_probability(double z);
 
 #endif

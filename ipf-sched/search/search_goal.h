@@ -10,6 +10,7 @@
 #ifndef IPF_SEARCH_GOAL_H
 #define IPF_SEARCH_GOAL_H
 
+#include "buffer.h"
 #include "error.h"
 #include "objective/objective.h"
 #include "stream/result.h"
@@ -30,6 +31,13 @@ struct search_goals {
 
 /* Adds the goals of `text`, separated by commas. IPF_USAGE. */
 int search_goals_parse(const char *text, struct search_goals *goals, struct ipf_error *err);
+
+/* Appends the goal's figure: "p99 TTFT". */
+void search_goal_name(const struct search_goal *goal, struct buffer *out);
+/* Appends all goals: "p99 TTFT < 500 ms and p90 TPOT < 50 ms". */
+void search_goals_describe(const struct search_goals *goals, struct buffer *out);
+/* Requests that the percentiles of all goals need (samples_needed). */
+size_t search_goals_needed(const struct search_goals *goals);
 
 /* The goal's latency, such as "ttft", if it exists only in streamed responses; otherwise NULL. */
 const char *search_goal_of_stream(const struct search_goal *goal);

@@ -5,6 +5,7 @@
 #
 # With SCRAPE, GPU, PROMETHEUS, LISTEN, PUSH, LIVE_OPTIONS or UNTIL_STABLE, ipf-collect follows the run and writes a-1.live.zst for
 # a-1.records.zst; with UNTIL_STABLE, its end ends the run. If it fails, the records are complete nevertheless. RUNS: how many such runs follow.
+# STAGE_OF: the caller says what runs.
 # shellcheck disable=SC3067 # test -O, which every sh of Linux has
 records=$1
 shift
@@ -41,7 +42,7 @@ announce() {
 }
 
 interrupted() {
-	[ -s "$part" ] || return
+	[ -s "$part" ] && [ -z "${STAGE_OF:-}" ] || return
 	of=$(planned)
 	if [ "$name" = records.zst ]; then show="make -f $MAKEFILE report OUT=$folder"; else show="ipf-collect $part | ipf-report"; fi
 	echo "interrupted after $(($(date +%s) - begin)) s: $(ipf-collect -q "$part" 2>/dev/null | grep -c '^{"n":')${of:+ of $of} requests are in $part;" \
@@ -85,7 +86,7 @@ fi
 
 keep part. interrupted "the records of an interrupted run"
 keep "" earlier "the records of an earlier run"
-announce
+if [ -n "${STAGE_OF:-}" ]; then set -- "$@" -q; else announce; fi
 # The name of the run: the folder's, and compare-a-1 for a-1.records.zst in it.
 title=$(basename "$(cd "$folder" && pwd)") stem=${name%records.zst}
 title=$title${stem:+-${stem%.}}

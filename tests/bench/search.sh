@@ -1,10 +1,12 @@
 #!/bin/bash
-# How good are the answers of searches and sweeps? Twenty seeds each, against a server whose capacity is known: as queue_model.sh has it,
+# How good are the answers of searches and sweeps? Twenty seeds each (thirty of a search in a given time), against a server whose capacity is known: as queue_model.sh has it,
 # in no time and the same on every machine, and then as queue_server.sh has it, through ipf-fire and ipf-collect in real time, SEARCH_AT_ONCE
 # (20) seeds at a time, each with a server of its own.
 set -eu
 
 seeds=${SEARCH_SEEDS:-20}
+timed=${SEARCH_TIMED_SEEDS:-30}
+timed_search=${SEARCH_TIMED:-search:slo=p99:ttft=150ms,time=5m}
 # shellcheck source=tests/queue_model.sh
 . "$TESTS/queue_model.sh"
 # shellcheck source=tests/queue_server.sh
@@ -64,7 +66,7 @@ trap 'exit 130' INT
 trap 'exit 143' TERM
 
 truth=$(queue_truth)
-for ((seed = 1; seed <= seeds; seed++)); do echo "$seed $(queue_search $seed)"; done >search
+for ((seed = 1; seed <= seeds; seed++)); do echo "$seed $(queue_search $seed "$rate_search")"; done >search
 search_rows search "" "$truth" /s "$seeds"
 for stage in poisson:rate=150,for=10s burst:n=1000; do
 	for ((seed = 1; seed <= seeds; seed++)); do echo "$seed $(queue_sustained $seed "$stage")"; done >sweep
@@ -86,3 +88,22 @@ each_seed search "$seeds" queue_run_search "$rate_search"
 search_rows search " through ipf-fire" "$truth" /s "$seeds"
 each_seed search $some queue_run_search "$users_search"
 search_rows search " over users through ipf-fire" "$(queue_users_truth)" " users" $some
+
+# Within a given time, as ipf capacity asks: does the interval hold the rate that the server carries for an hour?
+# The answer of a search; nothing if it took more than five minutes.
+run_timed() { # SEED SEARCH
+	local begin answer
+	begin=$(date +%s)
+	answer=$(queue_run_search "$1" "$2")
+	[ $(($(date +%s) - begin)) -le 300 ] && echo "$answer"
+}
+timed_rows() { # WHERE
+	row "$timed_search$1: its interval holds $truth/s, $(mean_stages search) stages on average" "$(covering search "$truth")" "$timed"
+	row "$timed_search$1: ends in time" "$(awk 'NF > 1' search | wc -l)" "$timed"
+}
+truth=$(queue_steady_truth 0.99 150)
+for ((seed = 1; seed <= timed; seed++)); do echo "$seed $(queue_search $seed "$timed_search")"; done >search
+timed_rows ""
+each_seed search "$timed" run_timed "$timed_search"
+sed "s/^/search in time, seed /" search >&2
+timed_rows " through ipf-fire"

@@ -8,7 +8,7 @@ ipf=$BIN/ipf
 run "$ipf"
 status_is 0 "ipf alone"
 is "$(sed -nE 's/^  ([a-z]+)  .*/\1/p' "$OUT" | grep -vxE 'doctor|help|prep|sched|fire|collect|report|sim' | tr '\n' ' ')" \
-	"$(cd "$TESTS/../share/ipf" && ls ./*.mk | sed -e 's|./||; s|\.mk||; /common/d; s/^search$/capacity/' | sort | tr '\n' ' ')" "lists a command for each makefile"
+	"$(cd "$TESTS/../share/ipf" && ls ./*.mk | sed -e 's|./||; s|\.mk||; /common/d' | sort | tr '\n' ' ')" "lists a command for each makefile"
 is "$(sed 's/…/./g' "$OUT" | awk 'length > 79')" "" "in 79 columns"
 for command in $(sed -nE '/^The programs/,$d; s/^  ([a-z]+)  .*/\1/p' "$OUT" | grep -v doctor | grep -vx help); do
 	run "$ipf" help "$command"
@@ -67,8 +67,6 @@ as_make '<DATA=a b'\''"`x`$(touch y)
 -z>' "any value is one word" run --data 'a b'\''"`x`$(touch y)
 -z'
 as_make '<OUT=>' "also an empty one" run --out ''
-PATH=$PWD/bin:$PATH run "$ipf" capacity --slo p99:ttft=300ms
-matches "$(sed -n 3p "$OUT")" '/search\.mk>$' "a command may have another makefile"
 is "$(ls y 2>/dev/null)" "" "nothing was executed"
 
 # The README's commands have options that exist.

@@ -1,5 +1,5 @@
 #!/bin/bash
-# The makefiles that find a server's limits or compare servers: profile, search, compare. Each once, and again with nothing to do; the
+# The makefiles that find a server's limits or compare servers: profile, capacity, compare. Each once, and again with nothing to do; the
 # ones that make several runs are interrupted and go on. Where figures
 # decide, runs are virtual, so that every machine finds the same limits.
 . "$TESTS/tap.sh"
@@ -48,34 +48,39 @@ FIRE_OPTIONS="--param max_tokens=100000000" profile OUT=failing URL="$URL"
 status_is 2 "profile: a server that answers nothing"
 contains "$(cat "$ERR")" "no request of the burst was answered" "is told"
 
-# ---- search ---------------------------------------------------------------------------------------------------------
+# ---- capacity -------------------------------------------------------------------------------------------------------
 # shellcheck disable=SC2120,SC2119 # compare and profile are like it
-search() { run make -s -f "$SHARE/search.mk" URL="$URL" $small SLO=p90:e2e=1h LOW=20 HIGH=80 FOR=500ms SEARCH=precision=40%,confidence=80% SCRAPE="$URL" "$@"; }
+capacity() { run make -s -f "$SHARE/capacity.mk" URL=$VIRTUAL_URL $small SLO=p90:e2e=100ms TIME=60s "$@"; }
 echo stage-2 >"$VIRTUAL/hold"
-setsid make -s -f "$SHARE/search.mk" URL="$URL" $small SLO=p90:e2e=1h LOW=20 HIGH=80 FOR=500ms SEARCH=precision=40%,confidence=80% SCRAPE="$URL" >cut.out 2>&1 &
+IPF_CALL="ipf capacity" setsid make -s -f "$SHARE/capacity.mk" URL=$VIRTUAL_URL $small SLO=p90:e2e=100ms TIME=60s >cut.out 2>&1 &
 maker=$!
-wait_for test -s search/stage-2.schedule
+wait_for test -s capacity/stage-2.schedule
 kill -TERM "$maker"
 rm "$VIRTUAL/hold"
 wait "$maker"
-isnt $? 0 "search: killed after its first stage"
-cp search/stage-1.results.zst first
-search
-status_is 0 "search: goes on"
-same search/stage-1.results.zst first "with what it had"
-matches "$(cat "$OUT")" "80/s meet p90:e2e=1h" "and has the answer"
-is "$(cat search/answer.txt)" "$(cat "$OUT")" "in a file"
-is "$(head -1 search/search.csv | cut -d , -f 1-3)" "n,stage,offered_per_s" "search.csv has names"
-is "$(($(wc -l <search/search.csv) - 1))" "$(ls search/stage-*.results.zst | wc -l | tr -d ' ')" "a row for each stage"
-is "$(for results in search/stage-?.results.zst; do plain "$results" | tail -1 | jq '.end.server.targets[0].scrapes > 0'; done | sort -u)" true \
-	"each stage has what the server said"
-search
-is "$status $(cat "$OUT" "$ERR")" "0 " "search: nothing to do"
-cksum search/stage-1.records.zst >first
-search COLLECT_OPTIONS="--itl 'request'"
-is "$status $(for results in search/stage-?.results.zst; do plain "$results" | head -1 | jq -c .itl; done | sort -u)" '0 "request"' \
-	"search: other COLLECT_OPTIONS"
-is "$(cksum search/stage-1.records.zst)" "$(cat first)" "begin with the first stage that was sent"
+isnt $? 0 "capacity: killed after its first stage"
+wait_for grep -q "to go on" cut.out
+matches "$(cat cut.out)" "interrupted in stage 2; so far: at least 5 requests/s meet p90 E2E < 100 ms" "that is known so far is told"
+contains "$(cat cut.out)" "to go on: ipf capacity" "and how it goes on"
+cp capacity/stage-1.results.zst first
+capacity
+status_is 0 "capacity: goes on"
+same capacity/stage-1.results.zst first "with the stages that it had"
+matches "$(cat "$OUT")" "^[0-9.]+ requests/s meet p90 E2E < 100 ms \(between [0-9.]+ and [0-9.]+, 95 %\); [0-9.]+/s do not" "and has the answer"
+is "$(cat capacity/answer.txt)" "$(cat "$OUT")" "in a file"
+is "$(head -1 capacity/stages.csv | cut -d , -f 1-3)" "n,stage,offered_per_s" "stages.csv has names"
+is "$(($(wc -l <capacity/stages.csv) - 1))" "$(ls capacity/stage-*.results.zst | wc -l | tr -d ' ')" "a row for each stage"
+capacity
+is "$status $(cat "$OUT" "$ERR")" "0 " "capacity: nothing to do"
+cksum capacity/stage-1.records.zst >first
+capacity COLLECT_OPTIONS="--itl 'request'"
+is "$status $(for results in capacity/stage-?.results.zst; do plain "$results" | head -1 | jq -c .itl; done | sort -u)" '0 "request"' \
+	"capacity: other COLLECT_OPTIONS"
+is "$(cksum capacity/stage-1.records.zst)" "$(cat first)" "begin with the first stage that was sent"
+capacity OUT=users FIND=users HIGH=3
+matches "$(cat "$OUT")" "^at least 3 users meet p90 E2E < 100 ms" "capacity: users of a closed loop"
+capacity OUT=unknown FIND=people
+status_is 2 "capacity: FIND=people is refused"
 
 # ---- compare --------------------------------------------------------------------------------------------------------
 first=$URL

@@ -1,5 +1,5 @@
 #!/bin/bash
-# vLLM on the CPU, at depth: adapters, its prefix cache, disconnects, runs until stable, a search, spans of client and server, its own benchmark
+# vLLM on the CPU, at depth: adapters, its prefix cache, disconnects, runs until stable, a search for its capacity, spans of client and server, its own benchmark
 # on the same load; then speculation, and then a cache so small that requests are preempted, with priorities.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
@@ -60,9 +60,9 @@ between "$(($(counter generation_tokens_total) - made))" 10 9000 "disconnects: i
 ipf-sched -q closed:users=4,for=120s -t prompts.trace |
 	asked -t prompts.trace 2>>"$ERR" | ipf-collect --until-stable 50%,windows=3,window=4s -o stable.results 2>stable.said
 matches "$(cat stable.said)" 'ipf-collect: stable from ' "until stable: it ends when it is"
-run timeout 280 make -s -f "$ROOT/share/ipf/search.mk" URL="$URL" MODEL=tiny SLO=p90:ttft=500ms LOW=1 HIGH=64 FOR=5s SEARCH=precision=50% TRACE=prompts.trace
-status_is 0 "search: it ends"
-matches "$(cat search/answer.txt)" '[0-9]' "search: with an answer: $(head -1 search/answer.txt)"
+run timeout 280 make -s -f "$ROOT/share/ipf/capacity.mk" URL="$URL" MODEL=tiny SLO=p90:ttft=500ms TIME=90s TRACE=prompts.trace
+status_is 0 "capacity: it ends"
+matches "$(cat capacity/answer.txt)" '[0-9]' "capacity: with an answer: $(head -1 capacity/answer.txt)"
 
 # ---- spans of client and server are one trace ------------------------------------------------------------------------
 rm -f spans/*

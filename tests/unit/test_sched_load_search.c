@@ -105,17 +105,6 @@ static void test_one_wrong_stage(void **state)
 	assert_true(answer.answer > 30 && answer.answer < 40);
 }
 
-static void test_shares(void **state)
-{
-	(void)state;
-	assert_true(share_met(0, 0, 0, 0.9) == 0.5);
-	assert_true(fabs(share_met(90, 100, 100, 0.9) - 0.5) < 1e-9);
-	assert_true(share_met(1000, 1000, 1000, 0.99) > 0.99);
-	assert_true(share_met(30, 30, 30, 0.99) < 0.9); /* too few for such a percentile */
-	assert_true(share_met(800, 1000, 1000, 0.9) < 1e-6);
-	assert_true(share_met(850, 1000, 4, 0.9) > 0.3); /* a thousand that say as much as four */
-}
-
 /* ---- the highest sustained rate --------------------------------------------------------------------------------- */
 
 /* A server that answers `lump` requests at a time, 100 a second in all, after it has filled up for ten seconds at half
@@ -180,8 +169,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_quiet_server),   cmocka_unit_test(test_a_noisy_server),
 		cmocka_unit_test(test_beyond_the_range), cmocka_unit_test(test_one_wrong_stage),
-		cmocka_unit_test(test_shares),           cmocka_unit_test(test_the_steady_rate),
-		cmocka_unit_test(test_too_few_answers),
+		cmocka_unit_test(test_the_steady_rate),  cmocka_unit_test(test_too_few_answers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,32 @@
+/* The sentences of a search: its answer on one line, what each stage showed, what comes next. */
+#ifndef IPF_SEARCH_ANSWER_H
+#define IPF_SEARCH_ANSWER_H
+
+#include "buffer.h"
+#include "search/search_plan.h"
+
+/* A search for people. */
+struct search_texts {
+	const struct search_of *of;
+	const struct search_plan *plan;
+	const struct search_trials *tried;
+	const struct earlier_runs *runs;
+};
+
+/* "28.8 requests/s meet p99 TTFT < 300 ms (between 27.5 and 30.1, 95 %); 39.4/s do not (304 ms)", then whatever makes
+ * the answer doubtful: stages that do not count, failures, prompts that were sent again, a search that was stopped. */
+void search_answer_write(const struct search_texts *t, const struct search_step *step, struct buffer *out);
+
+/* What the search will do, before its first stage. */
+void search_answer_plan(const struct search_texts *t, const struct search_step *step, struct buffer *out);
+
+/* "40 requests/s missed p99 TTFT < 300 ms (512 ms); next 28.3/s for 32 s, 3 min 20 s left". */
+void search_answer_next(const struct search_texts *t, const struct search_step *step, struct buffer *out);
+
+/* Why no stage fits into the time, and what to do. */
+void search_answer_too_short(const struct search_texts *t, const struct search_step *step, struct buffer *out);
+
+/* "stage search 10/s: 86 % of 300 requests failed, …". */
+void search_answer_failing(const struct search_trial *failing, struct buffer *out);
+
+#endif
