@@ -18,23 +18,22 @@ static void sum_row(const struct telling *t, struct doc_table *table, const char
 	doc_cell_figure(t->d, table, share, CELL_PERCENT);
 }
 
+/* All rows are about the same requests: those for which the server reports its cache, or all if it reports none. */
 static void tell_sums(const struct telling *t, json_t *cache)
 {
 	static const struct doc_column columns[] = {{.name = "tokens", .kind = CELL_COUNT},
 	                                            {.name = "share of the prompts", .kind = CELL_PERCENT}};
 	static const char *const tiers[] = {"device", "host", "disk", "remote"};
-	json_t *reported = json_at(cache, "reported");
-	double prompts = figure_at(reported, "prompt_tokens");
+	json_t *reported = json_at(cache, "reported"), *of = reported ? reported : cache;
+	double prompts = figure_at(of, "prompt_tokens"), ideal = figure_at(of, "ideal_tokens");
 	struct doc_table *table = doc_table(t->d, &(struct doc_table_spec){.id = "cache-sums",
 	                                                                   .caption = "Prefix cache",
 	                                                                   .rows = "prompt tokens",
 	                                                                   .columns = columns,
 	                                                                   .count = 2,
 	                                                                   .whole = true});
-	sum_row(t, table, "all prompts", figure_at(cache, "prompt_tokens"), NAN);
-	sum_row(t, table, "possible", figure_at(cache, "ideal_tokens"), figure_at(cache, "ideal_share"));
-	sum_row(t, table, "recorded in the trace", figure_at(cache, "recorded/ideal_tokens"),
-	        figure_at(cache, "recorded/ideal_share"));
+	sum_row(t, table, "prompts", prompts, NAN);
+	sum_row(t, table, "possible", ideal, ideal / prompts);
 	sum_row(t, table, "found by the server", figure_at(reported, "tokens"), figure_at(reported, "share"));
 	for (size_t i = 0; i < sizeof tiers / sizeof *tiers; i++) {
 		double tokens = figure_at(reported, doc_say(t->d, "%s_tokens", tiers[i]));
@@ -59,7 +58,11 @@ static void tell_notes(const struct telling *t, json_t *cache)
 	if (!json_at(cache, "reported"))
 		doc_fact(t->d, "found", "the server does not report it");
 	else if (figure_at(cache, "reported/requests") < figure_at(cache, "requests"))
-		tell(t, "found", cache, "reported for {reported/requests#} of {requests#} request{s:requests}");
+		tell(t, "found", cache,
+		     "reported for {reported/requests#} of {requests#} request{s:requests}, which the table is about; "
+		     "{ideal_share%} are possible for all");
+	tell(t, "recorded", json_at(cache, "recorded"),
+	     "a cache finds {ideal_share%} of the trace's recorded blocks in {requests#} request{s:requests}");
 	tell(t, "by metrics", cache, "{counters_share%} of the tokens that the server looked up");
 	if (figure_at(cache, "warm/tokens") > 0 && json_at(cache, "reported"))
 		tell(t, "warm", cache,

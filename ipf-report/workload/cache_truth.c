@@ -487,7 +487,7 @@ void cache_truth_judge(const struct cache_truth *t, const struct run_data *run)
 	char share[32];
 	if (t->absent || t->no_warm || t->warm_of <= 0)
 		return;
-	verdict_cache_known(run->verdict);
+	verdict_cache_known(run->verdict, (double)t->all.ideal / (double)t->all.prompt);
 	double warm = (double)t->warm / (double)t->warm_of;
 	if (warm > VERDICT_WARM_DOUBTFUL)
 		verdict_note(run->verdict, VERDICT_SAMPLES, VERDICT_DOUBTFUL,

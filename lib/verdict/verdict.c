@@ -209,9 +209,10 @@ void verdict_live_histories(struct verdict *v)
 	v->cache.live = true;
 }
 
-void verdict_cache_known(struct verdict *v)
+void verdict_cache_known(struct verdict *v, double possible)
 {
 	v->cache.known = true;
+	v->cache.possible = possible;
 }
 
 void verdict_shards(struct verdict *v)

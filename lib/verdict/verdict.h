@@ -64,8 +64,9 @@ bool verdict_is_predicted(const struct verdict *v);
 void verdict_predicted_apart(struct verdict *v);
 /* Sessions had the server's own answers in the prompts of their later turns. */
 void verdict_live_histories(struct verdict *v);
-/* The caller judges whether the prefix cache was warm, by the trace itself. */
-void verdict_cache_known(struct verdict *v);
+/* The caller judges by the trace itself whether the prefix cache was warm. `possible`: the share of the prompt tokens
+ * that a cold cache finds; NAN: not known. */
+void verdict_cache_known(struct verdict *v, double possible);
 void verdict_row(struct verdict *v, const struct result *row);
 /* Takes a `client` line as ipf-fire wrote it. Members that are absent are not judged. */
 int verdict_client(struct verdict *v, struct slice client, struct ipf_error *err); /* -1: a number out of range */

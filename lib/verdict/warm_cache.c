@@ -95,13 +95,14 @@ bool warm_cache_judge(const struct warm_cache *w, struct verdict_check *check)
 	/* of a search, it is said already that earlier runs sent these prompts */
 	bool said = w->known || json_object_get(check->figures, "prompts_of_earlier_runs");
 	if (found.excess > 0 && !said)
-		verdict_check_add(check, VERDICT_DOUBTFUL,
-		                  "%s of the input tokens were in the server's prefix cache, this trace allows %s: it was warm "
-		                  "from earlier requests%s, or shared with others",
-		                  verdict_percent(found.share, share), verdict_percent(found.possible, possible),
-		                  w->parts > 1 ? ", such as those of the repeat before" : "");
+		verdict_check_add(
+			check, VERDICT_DOUBTFUL,
+			"%s of the input tokens were in the server's prefix cache, the trace allows at most %s: it was "
+			"warm from earlier requests%s, or shared with others",
+			verdict_percent(found.share, share), verdict_percent(found.possible, possible),
+			w->parts > 1 ? ", such as those of the repeat before" : "");
 	return verdict_figure(check->figures, "cached_share", found.share) &&
-	       verdict_figure(check->figures, "cache_possible", found.possible);
+	       verdict_figure(check->figures, "cache_possible", w->known ? w->possible : found.possible);
 }
 
 void warm_cache_release(struct warm_cache *w)

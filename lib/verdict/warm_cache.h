@@ -42,6 +42,7 @@ struct warm_cache {
 	bool shard, unordered;           /* shards that sent a prompt twice: nobody knows which request was the first */
 	bool live;                       /* later turns have the server's own answers */
 	bool known;                      /* from elsewhere: figures are made, and nothing is said */
+	double possible;                 /* if it is known: the share that a cold cache finds; NAN */
 };
 
 void warm_cache_part(struct warm_cache *w, const struct schedule *schedule);

@@ -26,7 +26,7 @@ export RUNS := $(words $(runs))
 #: Targets:
 all: $(OUT)/cache.csv $(runs:=.report.txt)#: cache.csv, with the share that the server found and the possible one, and a report for each share, such as hit-0.5.report.txt
 show:#: show the table again
-	@cat $(OUT)/cache.csv
+	@sh $(ipf)cache.sh $(OUT)/cache.csv $(HIT_RATES)
 
 # Each share has prompts of its own, also after an interruption.
 $(OUT)/trace.set: settings += GROUPS

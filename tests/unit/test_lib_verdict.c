@@ -580,7 +580,7 @@ static void a_cache_that_found_more_than_the_trace_allows(void **state)
 	} cases[] = {{500, VERDICT_OK, "enough for p99"},
 	             {607, VERDICT_OK, "enough for p99"},
 	             {609, VERDICT_DOUBTFUL,
-	              "60.9 % of the input tokens were in the server's prefix cache, this trace allows 50.0 %"},
+	              "60.9 % of the input tokens were in the server's prefix cache, the trace allows at most 50.0 %"},
 	             {0, VERDICT_OK, "enough for p99"},
 	             {IPF_ABSENT, VERDICT_OK, "enough for p99"}};
 	const struct schedule shared = shared_plan();
@@ -632,7 +632,7 @@ static void what_a_trace_allows(void **state)
 	prompt_rows(v, 0, 900, 1000, 990);
 	const struct verdict_finding *f = verdict_judge(v);
 	assert_non_null(strstr(f->checks[VERDICT_SAMPLES].detail, "sent before"));
-	assert_null(strstr(f->checks[VERDICT_SAMPLES].detail, "prefix cache, this"));
+	assert_null(strstr(f->checks[VERDICT_SAMPLES].detail, "prefix cache, the"));
 	verdict_free(v);
 	struct schedule chat = shared;
 	chat.trace_reuse.answer_tokens = 200000;
@@ -641,7 +641,7 @@ static void what_a_trace_allows(void **state)
 		if (live)
 			verdict_live_histories(v);
 		prompt_rows(v, 0, 1000, 1000, 700);
-		expect(v, VERDICT_SAMPLES, live ? VERDICT_OK : VERDICT_DOUBTFUL, live ? "enough" : "allows 50.0 %");
+		expect(v, VERDICT_SAMPLES, live ? VERDICT_OK : VERDICT_DOUBTFUL, live ? "enough" : "allows at most 50.0 %");
 	}
 }
 
@@ -664,7 +664,7 @@ static void a_warm_cache_of_parts(void **state)
 	expect(v, VERDICT_SAMPLES, VERDICT_OK, "enough for p99");
 	v = begin_shared(&shared);
 	prompt_rows(v, 0, 1000, 1000, 990);
-	verdict_cache_known(v);
+	verdict_cache_known(v, 0.5);
 	expect(v, VERDICT_SAMPLES, VERDICT_OK, "enough for p99");
 }
 
