@@ -51,7 +51,7 @@ int slo_rules_add(struct slo_rules *rules, const char *text, struct ipf_error *e
 	rules->items = items;
 	struct slo_rule *rule = &items[rules->count++];
 	*rule = (struct slo_rule){0};
-	const char *colon = strrchr(text, ':');
+	const char *colon = objective_begins(text) ? NULL : strrchr(text, ':');
 	if (colon && parse_condition(rule, text, (size_t)(colon - text), text, err) < 0)
 		return -1;
 	return parse_objectives(rule, colon ? colon + 1 : text, err);

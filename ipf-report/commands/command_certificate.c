@@ -28,8 +28,10 @@ static const struct option_spec specs[] = {
 
 static int run(struct report_options *options, const struct operands *operands)
 {
+	struct ipf_error err = {0};
 	options->certificate = true;
-	format_of_name(&options->certificate_format, certificate_format_names, options);
+	if (format_of_name(&options->certificate_format, certificate_format_names, options, &err) < 0)
+		return command_end(&err, command_certificate.program.name);
 	for (int i = 0; report_format_names[i]; i++)
 		if (strcmp(report_format_names[i], certificate_format_names[options->certificate_format]) == 0)
 			options->format = i;

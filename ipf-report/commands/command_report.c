@@ -60,7 +60,8 @@ static const struct option_spec specs[] = {
 static int run(struct report_options *options, const struct operands *operands)
 {
 	struct ipf_error err = {0};
-	format_of_name(&options->format, report_format_names, options);
+	if (format_of_name(&options->format, report_format_names, options, &err) < 0)
+		return command_end(&err, REPORT_PROGRAM);
 	const struct compare_wanted wanted = {
 		.format = report_format_names[options->format], .place = "--compare: ", .command = REPORT_PROGRAM};
 	if (options->definitions)

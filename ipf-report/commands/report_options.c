@@ -104,7 +104,16 @@ void report_options_release(struct report_options *options)
 	options->meta = NULL;
 }
 
-void format_of_name(int *format, const char *const names[], const struct report_options *options)
+static bool is_picture(struct slice ending)
+{
+	static const char *const endings[] = {"png", "svg", "pdf", "jpg", "jpeg", "gif"};
+	for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+		if (slice_is(ending, endings[i]))
+			return true;
+	return false;
+}
+
+int format_of_name(int *format, const char *const names[], const struct report_options *options, struct ipf_error *err)
 {
 	static const struct {
 		const char *ending, *format;
@@ -112,14 +121,14 @@ void format_of_name(int *format, const char *const names[], const struct report_
 	const char *output = options->common.output ? options->common.output : "";
 	size_t len = strlen(output), begin;
 	if (*format >= 0)
-		return;
+		return 0;
 	*format = 0;
 	if (len > 4 && strcmp(output + len - 4, ".zst") == 0)
 		len -= 4;
 	for (begin = len; begin > 0 && output[begin - 1] != '.' && output[begin - 1] != '/';)
 		begin--;
 	if (begin == 0 || output[begin - 1] != '.')
-		return;
+		return 0;
 	struct slice ending = {output + begin, len - begin};
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
 		if (slice_is(ending, others[i].ending))
@@ -127,6 +136,11 @@ void format_of_name(int *format, const char *const names[], const struct report_
 	for (int i = 0; names[i]; i++)
 		if (slice_is(ending, names[i]))
 			*format = i;
+	return is_picture(ending) ? ipf_error_set(err, IPF_USAGE,
+	                                          "-o %s: a report is not a picture; \"ipf-report plot FOLDER\" draws "
+	                                          "plots, with --plot-format svg, png or pdf",
+	                                          output)
+	                          : 0;
 }
 
 const char *report_format_option(const struct report_options *options)

@@ -64,8 +64,8 @@ struct text_style report_style(const struct report_options *options);
 /* What a format for people shows. */
 struct report_view wanted_view(const struct report_options *options);
 /* If no format was given: that of the output's name, if it ends in one of `names` (or .htm, .xml, .prom), else the
- * first. */
-void format_of_name(int *format, const char *const names[], const struct report_options *options);
+ * first. IPF_USAGE: the name is that of a picture. */
+int format_of_name(int *format, const char *const names[], const struct report_options *options, struct ipf_error *err);
 /* The words before a format in messages: "-f ", or "" if it is an operand. */
 const char *report_format_option(const struct report_options *options);
 

@@ -59,9 +59,37 @@ static bool is_choice(const char *const *choices, const char *name, size_t len)
 	return false;
 }
 
+/* Options that users look for in the wrong program, and where the setting is. */
+static const struct {
+	const char *name, *program, *where;
+} elsewhere[] = {
+	{"rate", "ipf-sched", "the schedule has the load, as ipf-sched poisson:rate=5,for=60s"},
+	{"qps", "ipf-sched", "the schedule has the load, as ipf-sched poisson:rate=5,for=60s"},
+	{"request-rate", "ipf-sched", "the schedule has the load, as ipf-sched poisson:rate=5,for=60s"},
+	{"concurrency", "ipf-sched", "the schedule has the load, as ipf-sched closed:users=8,for=60s"},
+	{"users", "ipf-sched", "the schedule has the load, as ipf-sched closed:users=8,for=60s"},
+	{"duration", "ipf-sched", "the schedule has the length, as ipf-sched poisson:rate=5,for=60s"},
+	{"num-prompts", "ipf-sched", "the schedule has the number, as ipf-sched poisson:rate=5,n=100"},
+	{"url", "ipf-fire", "ipf-fire -u names the server"},
+	{"slo", "ipf-report", "ipf-report --slo judges objectives"},
+};
+
+static const char *find_elsewhere(const struct program *program, const char *name, size_t len)
+{
+	for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++)
+		if (strlen(elsewhere[i].name) == len && memcmp(elsewhere[i].name, name, len) == 0 &&
+		    strncmp(program->name, elsewhere[i].program, strlen(elsewhere[i].program)) != 0)
+			return elsewhere[i].where;
+	return NULL;
+}
+
 static int unknown_option(const struct program *program, const char *name, size_t len, struct ipf_error *err)
 {
 	struct nearest near = {0};
+	const char *where = find_elsewhere(program, name, len);
+
+	if (where)
+		return ipf_error_set(err, IPF_USAGE, "unknown option --%.*s: %s", (int)len, name, where);
 
 	for (size_t i = 0; i < program->count; i++)
 		if (program->specs[i].kind != OPTION_HEADING)

@@ -9,18 +9,27 @@
 
 const struct objective_rules objectives_any = {.of = OBJECTIVE_OF_BOTH};
 
-/* The parts of "p99:ttft=500ms" and of "ttft=500ms@p99". */
+/* The parts of "p99:ttft=500ms". */
 struct parts {
 	struct slice percentile; /* "99"; no data: none */
 	struct slice name, limit;
 };
+
+/* "chat=ttft=500ms": of a class, a model or another part of the requests. */
+static int wrong_place(const char *item, struct ipf_error *err)
+{
+	return ipf_error_set(err, IPF_USAGE, "the objectives of a class belong to the trace: ipf-prep --slo %.200s", item);
+}
 
 static int wrong_form(const struct objective_rules *rules, const char *item, struct ipf_error *err)
 {
 	static const char *const examples[] = {[OBJECTIVE_OF_BOTH] = "ttft=500ms or p99:ttft=500ms",
 	                                       [OBJECTIVE_OF_PERCENTILE] = "p99:ttft=500ms",
 	                                       [OBJECTIVE_OF_REQUEST] = "ttft=500ms"};
-	return ipf_error_set(err, IPF_USAGE, "expected objectives such as %s, got \"%.200s\"", examples[rules->of], item);
+	bool percentile = *item == 'p' && strchr(item, ':');
+	return ipf_error_set(err, IPF_USAGE, "expected objectives such as %s, got \"%.200s\"%s", examples[rules->of], item,
+	                     rules->of == OBJECTIVE_OF_REQUEST && percentile ? ": ipf-report --slo judges percentiles"
+	                                                                     : "");
 }
 
 static bool is_allowed(const struct objective_rules *rules, enum metric m)
@@ -58,16 +67,11 @@ static bool cut(const char *item, struct parts *parts)
 	const char *equals = strchr(item, '='), *end = item + strlen(item);
 	if (!equals)
 		return false;
-	const char *colon = memchr(item, ':', (size_t)(equals - item)), *at = strchr(equals, '@');
-	*parts = (struct parts){.name = between(colon ? colon + 1 : item, equals),
-	                        .limit = between(equals + 1, at ? at : end)};
-	if (colon && at)
-		return false;
+	const char *colon = memchr(item, ':', (size_t)(equals - item));
+	*parts = (struct parts){.name = between(colon ? colon + 1 : item, equals), .limit = between(equals + 1, end)};
 	if (colon)
 		parts->percentile = between(item + 1, colon);
-	else if (at)
-		parts->percentile = between(at + 1 + (at[1] == 'p'), end);
-	return (!colon || *item == 'p') && (!at || at[1] == 'p');
+	return !colon || *item == 'p';
 }
 
 static int read_percentile(struct slice text, double *percentile)
@@ -91,6 +95,8 @@ static int read_one(const char *item, const struct objective_rules *rules, struc
 	if (!cut(item, &p) || read_percentile(p.percentile, &o->percentile) < 0 ||
 	    (isnan(o->percentile) ? rules->of == OBJECTIVE_OF_PERCENTILE : rules->of == OBJECTIVE_OF_REQUEST))
 		return wrong_form(rules, item, err);
+	if (memchr(p.limit.data, '=', p.limit.len))
+		return wrong_place(item, err);
 	o->metric = metric_find(p.name.data, p.name.len);
 	if (!is_allowed(rules, o->metric))
 		return wrong_name(rules, item, err);

@@ -2,7 +2,7 @@
  * here.
  *
  *     ttft=500ms          each request; what meets all of these is good
- *     p99:ttft=500ms      the 99th percentile must be within the limit; ttft=500ms@p99 is read as the same
+ *     p99:ttft=500ms      the 99th percentile must be within the limit
  *
  *     struct objective list[OBJECTIVES_MOST];
  *     int count = 0;

@@ -92,7 +92,8 @@ ipf-prep jsonl own.jsonl --field prompt=/prompt --field output_tokens=/n --field
 is "$(body own.trace | jq -c .slo | paste -sd ' ')" '{"ttft":"9s"} null' "or of the data"
 refused 'slot_wait before the "=", got "ttf=3s"' --slo ttf=3s
 refused 'expected objectives such as ttft=500ms, got "ttft"' --slo ttft
-refused 'expected objectives such as ttft=500ms, got "ttft=1s@p99"' --slo ttft=1s@p99
+refused 'expected objectives such as ttft=500ms, got "p99:ttft=1s": ipf-report --slo judges percentiles' --slo p99:ttft=1s
+refused 'expected objectives such as ttft=500ms, got "p99:e2e=1s": ipf-report --slo judges percentiles' --slo ttft=1s,p99:e2e=1s
 refused "expected METRIC=TIME" --slo x:ttft=3s
 refused "expected a duration" --slo ttft=soon
 

@@ -26,6 +26,13 @@ misused 'got "speed=5s"' --slo speed=5s
 misused 'expected a duration' --slo ttft=500
 misused 'got "p0:ttft=1s"' --slo p0:ttft=1s
 misused 'got "x99:ttft=1s"' --slo x99:ttft=1s
+misused 'the objectives of a class belong to the trace: ipf-prep --slo model=chat:ttft=1s' --slo model=chat:ttft=1s
+misused 'unknown option --rate: the schedule has the load, as ipf-sched poisson:rate=5,for=60s' --rate 5
+misused 'unknown option --concurrency: the schedule has the load' --concurrency 5
+for picture in x.png x.svg x.PDF.pdf; do
+	misused "-o $picture: a report is not a picture; \"ipf-report plot FOLDER\" draws plots" -o $picture
+	yes_if "$picture is not written" [ ! -e $picture ]
+done
 
 # The formats that the program knows are those of its completion, and each has a section in the manual.
 "$report" --completion | sed -n "/^[[:space:]]*-f|--format)/{n;s/.*-W '\([a-z0-9. -]*\)'.*/\1/p}" | tr ' ' '\n' | sort -u >known

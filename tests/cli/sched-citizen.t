@@ -82,6 +82,8 @@ misuse 'for: expected a duration such as 250ms or 2m, got "10"' poisson:rate=1,f
 misuse 'unknown kind of stage "poison", did you mean "poisson"?' poison:rate=1
 misuse 'unknown key "rat", did you mean "rate"?' poisson:rat=1
 misuse 'is longer than 146 years' constant:rate=1/d,n=1M
+misuse 'unknown option --url: ipf-fire -u names the server' poisson:rate=1,n=1 --url http://localhost
+misuse 'unknown option --slo: ipf-report --slo judges objectives' poisson:rate=1,n=1 --slo ttft=1s
 misuse '--seed' poisson:rate=1,n=1 --seed many
 misuse 'stage 1 (constant): rate: expected one value, got a second one after the comma: "5"' constant:rate=1,5,for=1s
 misuse 'stage 2 (search): for: a closed loop with for= requires a trace' rest:for=1s search:slo=p90:ttft=1s,users,low=1,high=9,for=1s

@@ -70,7 +70,7 @@ status_is 3 "results that were cut are refused"
 i=0
 set --
 : >next.sched
-while run "$BIN/ipf-sched" search:slo=ttft=100ms@p90,low=2,high=100,for=10s "$@" -o next.sched; [ "$status" = 0 ] &&
+while run "$BIN/ipf-sched" search:slo=p90:ttft=100ms,low=2,high=100,for=10s "$@" -o next.sched; [ "$status" = 0 ] &&
 	[ "$i" -lt 40 ]; do
 	i=$((i + 1))
 	rate=$(head -1 next.sched | jq '.stages[0].rate')
@@ -94,17 +94,17 @@ unstreamed() { # HOW MANY OF 100
 }
 unstreamed 100
 for goal in ttft ttfa tpot itl_mean; do
-	run "$BIN/ipf-sched" search:slo=e2e=1s@p90,$goal=100ms@p90,low=2,high=100,for=10s -r whole.results
+	run "$BIN/ipf-sched" search:slo=p90:e2e=1s,p90:$goal=100ms,low=2,high=100,for=10s -r whole.results
 	status_is 3 "responses that were not streamed cannot meet a goal on $goal"
 	complains ipf-sched "whole.results: $goal cannot be a goal: 100 of 100 responses" "and the message says why"
 done
-run "$BIN/ipf-sched" search:slo=e2e=100ms@p90,low=2,high=100,for=10s -r whole.results
+run "$BIN/ipf-sched" search:slo=p90:e2e=100ms,low=2,high=100,for=10s -r whole.results
 status_is 0 "a goal on E2E can be judged"
 unstreamed 1
-run "$BIN/ipf-sched" search:slo=ttft=100ms@p90,low=2,high=100,for=10s -r whole.results
+run "$BIN/ipf-sched" search:slo=p90:ttft=100ms,low=2,high=100,for=10s -r whole.results
 status_is 0 "and a single one does not matter"
 
-run "$BIN/ipf-sched" search:slo=ttft=100ms@p90,low=2,high=100,for=10s -r run1.results -r run2.results -r ./run1.results
+run "$BIN/ipf-sched" search:slo=p90:ttft=100ms,low=2,high=100,for=10s -r run1.results -r run2.results -r ./run1.results
 status_is 3 "a run that is given twice is refused"
 complains ipf-sched "./run1.results: given twice" "and named"
 # Two shards of one run, collected together, are the whole; one of them is not.
@@ -113,9 +113,9 @@ shards() { # INDEX…: results collected from these shards
 	for index; do from="$from,{\"ipf\":\"records\",\"tool\":\"t\",\"from\":[{\"ipf\":\"schedule\",\"tool\":\"t\",\"shard\":{\"index\":$index,\"of\":2},\"stages\":$(head -1 run1.results | jq -c '.stages | map(.rate /= 2)')}]}"; done
 	{ head -1 run1.results | jq -c --argjson from "[${from#,}]" '.from = $from | .stages[0].rate /= 2' &&
 		sed 1d run1.results; } >shards.results
-	run "$BIN/ipf-sched" search:slo=ttft=100ms@p90,low=2,high=100,for=10s -r shards.results
+	run "$BIN/ipf-sched" search:slo=p90:ttft=100ms,low=2,high=100,for=10s -r shards.results
 }
-run "$BIN/ipf-sched" search:slo=ttft=100ms@p90,low=2,high=100,for=10s -r run1.results
+run "$BIN/ipf-sched" search:slo=p90:ttft=100ms,low=2,high=100,for=10s -r run1.results
 whole=$(head -1 "$OUT" | jq '.stages[0].rate')
 shards 1 2
 status_is 0 "a search takes results of all shards"
@@ -130,7 +130,7 @@ rows() { # LATENESS OF EACH TENTH REQUEST, ns
 	awk -v late="$1" 'BEGIN { for (k = 0; k < 100; k++) printf "{\"n\":%d,\"req\":%d,\"stage\":0,\"ok\":true,\"start_ns\":%d,\"end_ns\":%.0f,\"ttft_ns\":50000000,\"client_lag_ns\":%d}\n", k, (k + 950) % 1000, k, k * 1e8 + 1, k % 10 ? 1000 : late }'
 }
 search() { # RESULTS…
-	run "$BIN/ipf-sched" search:slo=ttft=100ms@p90,low=2,high=100,for=10s,most=1 "${@/#/-r}"
+	run "$BIN/ipf-sched" search:slo=p90:ttft=100ms,low=2,high=100,for=10s,most=1 "${@/#/-r}"
 }
 rows 1000 | results whole.results poisson 14
 sed 's/^{"end":{/&"incomplete":"interrupted: 100 requests were started",/' whole.results >part.results
@@ -149,18 +149,18 @@ run "$BIN/ipf-sched" sweep:from=late.results,for=60s
 contains "$(cat "$ERR")" "; the client itself was late, and may be the limit" "and so does a sweep"
 # 100 ms late: what failed then says nothing, and is tried again; what met the goals all the same has met them.
 rows 130000000 | sed 's/"ttft_ns":50000000/"ttft_ns":500000000/' | results spoilt.results poisson 14
-run "$BIN/ipf-sched" search:slo=ttft=100ms@p90,low=2,high=100,for=10s -r spoilt.results
+run "$BIN/ipf-sched" search:slo=p90:ttft=100ms,low=2,high=100,for=10s -r spoilt.results
 contains "$(cat "$ERR")" "14 requests/s missed p90 TTFT < 100 ms (500 ms): does not count, the client was late" "a stage that the client spoilt is told"
 between "$(head -1 "$OUT" | jq '.stages[0].rate')" 14.1 14.2 "and tried again"
 search spoilt.results
 contains "$(cat "$OUT")" "; the client was late in 1 stage, which does not count, from 14/s on: use a faster one, or several (--shard)" "the answer names its load"
 rows 130000000 | results good.results poisson 14
-run "$BIN/ipf-sched" search:slo=ttft=100ms@p90,low=2,high=100,for=10s -r good.results
+run "$BIN/ipf-sched" search:slo=p90:ttft=100ms,low=2,high=100,for=10s -r good.results
 between "$(head -1 "$OUT" | jq '.stages[0].rate')" 20 100 "goals that were met in spite of a late client are met"
 # What never started failed: four of five did here.
 awk 'BEGIN { for (k = 0; k < 100; k++) if (k % 5) printf "{\"n\":%d,\"req\":%d,\"stage\":0,\"ok\":false,\"error\":{\"kind\":\"connect\",\"text\":\"x\"}}\n", k, k; else printf "{\"n\":%d,\"req\":%d,\"stage\":0,\"ok\":true,\"start_ns\":%d,\"end_ns\":%d,\"ttft_ns\":50000000}\n", k, k, k, k + 1 }' |
 	results never.results poisson 14
-run "$BIN/ipf-sched" search:slo=ttft=100ms@p90,low=2,high=100,for=10s -r never.results
+run "$BIN/ipf-sched" search:slo=p90:ttft=100ms,low=2,high=100,for=10s -r never.results
 is "$(head -1 "$OUT" | jq '.stages[0].rate')" 2 "requests that never started met nothing, and the lowest load shows whether the load is the cause"
 contains "$(cat "$ERR")" "stage s: 80 % of 100 requests failed, most often connect: next is the lowest load" "which standard error says"
 # A server that answers fast or with an error: it is no matter of load, unless it answers at a lower one.
@@ -192,7 +192,7 @@ status_is 4 "a search that ends before the lowest load was tried has no answer e
 awk 'BEGIN { for (i = 0; i < 1000; i++) printf "{\"id\":\"r%d\",\"prompt\":\"p\"}\n", i }' >lines
 printf '{"ipf":"trace","version":1}\n%s\n{"end":{"lines":1000,"sha256":"%s"}}\n' "$(cat lines)" "$(sha256sum <lines |
 	cut -d' ' -f1)" >many.trace
-run "$BIN/ipf-sched" search:slo=ttft=100ms@p90,low=2,high=100,for=10s -r whole.results -t many.trace
+run "$BIN/ipf-sched" search:slo=p90:ttft=100ms,low=2,high=100,for=10s -r whole.results -t many.trace
 is "$(body "$OUT" | head -1 | jq .req)" 50 "the next stage of a search goes on in the trace"
 run "$BIN/ipf-sched" sweep:from=whole.results,for=10s -t many.trace
 is "$(body "$OUT" | head -1 | jq .req)" 50 "and so does a sweep"

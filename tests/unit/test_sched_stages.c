@@ -217,18 +217,18 @@ static const struct {
 	{"search:slo=ttft=1s,low=1,high=2,for=1s", "slo: expected objectives such as p99:ttft=500ms, got \"ttft=1s\""},
 	{"search:slo=p100:ttft=1s,low=1,high=2,for=1s",
      "slo: expected objectives such as p99:ttft=500ms, got \"p100:ttft=1s\""},
-	{"search:slo=ttft=1s@p100,low=1,high=2,for=1s",
-     "slo: expected objectives such as p99:ttft=500ms, got \"ttft=1s@p100\""},
+	{"search:slo=ttft=1s@p99,low=1,high=2,for=1s",
+     "slo: expected objectives such as p99:ttft=500ms, got \"ttft=1s@p99\""},
 	{"search:slo=p9:ttft=fast,low=1,high=2,for=1s", "slo: ttft: expected a duration such as 250ms or 2m, got \"fast\""},
 	{"search:slo=p9:load=1s,low=1,high=2,for=1s",
      "slo: expected ttft, ttfa, e2e, tpot, ntpot or itl_mean before the \"=\", got \"p9:load=1s\""},
-	{"search:slo=p9:ttft=1s,tpot=1s@p9,low=3,high=2,for=1s", "high: expected more than low= (3), got 2"},
+	{"search:slo=p9:ttft=1s,p9:tpot=1s,low=3,high=2,for=1s", "high: expected more than low= (3), got 2"},
 	{"search:slo=p9:ttft=1s,low=1,for=1s", "high=RATE is required with for="},
 	{"search:slo=p9:ttft=1s,n=100", "low=RATE is required with n="},
 	{"search:slo=p9:ttft=1s,time=5m,for=1s", "time= and for= cannot be combined"},
 	{"search:slo=p9:ttft=1s,time=5s", "time: expected at least 20s for a search"},
 	{"search:slo=p99:ttft=1s,low=1,high=2,n=40", "n: 40 requests cannot judge the percentile of slo=: 459 are needed"},
-	{"search:slo=ttft=1s@p9,low=1.5,high=2,for=1s,users", "low: expected a whole number of users, got 1.5"},
+	{"search:slo=p9:ttft=1s,low=1.5,high=2,for=1s,users", "low: expected a whole number of users, got 1.5"},
 	{"onoff:peak=2,on=1s,off=1us,n=5", "off: expected at least 1 ms, got 1 us"},
 };
 
@@ -256,7 +256,7 @@ static const char *const *wrong_values(enum key_type type)
 	                                                                                                   "", NULL};
 	static const char *const names[] = {"even", "", NULL}, *const texts[] = {"", "\xff", NULL},
 							 *const shares[] = {"half", "1.5", "101%", "", NULL};
-	static const char *const goals[] = {"ttft", "ttft=1s", "p0:ttft=1s", "ttft=x@p9", "", NULL}, *const none[] = {NULL};
+	static const char *const goals[] = {"ttft", "ttft=1s", "p0:ttft=1s", "p9:ttft=x", "", NULL}, *const none[] = {NULL};
 	switch (type) {
 	case KEY_RATE:
 	case KEY_RATE_0:
