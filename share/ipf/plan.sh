@@ -123,6 +123,7 @@ done
 # ---- all windows in one run ----
 # With as many replicas from one moment on as are planned from there on: a window begins with what the one before has left.
 carried=0
+rm -f "$folder/plan.results.zst" # of another plan
 if grep -qv "^[^ ]* 0 " "$folder/part.rows"; then
 	ipf-sched -q "$@" -t "$trace" --seed "$seed" -o "$folder/plan.schedule" &&
 		fire --name plan --replicas "$series" -o "$folder/plan.records.zst" "$folder/plan.schedule" &&
@@ -135,10 +136,21 @@ if grep -qv "^[^ ]* 0 " "$folder/part.rows"; then
 	done <"$folder/part.why"
 fi
 
+# How near the twin is, what of the plan exceeds the runs that it was fitted from, and windows too short for their percentiles: in the
+# report's own words.
+twin_facts() {
+	[ -f "$folder/plan.results.zst" ] || return 0
+	ipf-report -q --section verdict "$folder/plan.results.zst" | awk '/^  [a-z]/ { on = /^  (predicted|exceeded) / || /^  enough samples +(DOUBTFUL|INVALID)/ } on'
+}
+twin_json() { # a member and a comma; nothing without a run
+	[ ! -f "$folder/plan.results.zst" ] || ipf-report export json -q "$folder/plan.results.zst" |
+		jq -r '.run.predicted | "  \"error\": \(.error | tojson), \"extrapolated\": \((.extrapolated // []) | tojson),"'
+}
+
 # ---- what is written ----
 write() { # FORM: text, csv or json, of the rows
 	awk -v form="$1" -v most="$most" -v every="$every" -v price="$price" -v slo="$slo" -v twin="$(basename "$twin")" -v traffic="$traffic" \
-		-v input="$input" -v output="$output" -v cache="$cache" -v carried="$carried" '
+		-v input="$input" -v output="$output" -v cache="$cache" -v carried="$carried" -v twin_json="$(twin_json)" '
 	function times(name, factor) { return factor == 1 ? "" : ", " name " times " factor }
 	function json(text) { gsub(/[\\"]/, "\\\\&", text); gsub(/[\001-\037]/, "?", text); return "\"" text "\"" }
 	# A number of replicas, or what stands for more than MOST.
@@ -156,6 +168,7 @@ write() { # FORM: text, csv or json, of the rows
 		} else {
 			printf("{\n  \"ipf\": \"plan\", \"predicted\": true, \"twin\": %s, \"slo\": %s,\n", json(twin), json(slo))
 			printf("  \"traffic\": %s, \"input\": %s, \"output\": %s, \"cache\": %s,\n", traffic, input, output, cache)
+			if (twin_json != "") print twin_json
 			printf("  \"every_s\": %s, \"most\": %s,\n  \"windows\": [", every, most)
 		}
 	}
@@ -201,4 +214,4 @@ write csv >"$folder/part.plan.csv" && mv "$folder/part.plan.csv" "$folder/plan.c
 	write json >"$folder/part.plan.json" && mv "$folder/part.plan.json" "$folder/plan.json" || exit
 
 rm -f "$folder"/part.records.zst "$folder"/part.results.zst "$folder"/part.csv "$folder"/part.why
-write text | tee "$folder/part.plan.txt" && mv "$folder/part.plan.txt" "$plan" && rm -f "$margins" "$folder/part.rows"
+{ write text && twin_facts; } | tee "$folder/part.plan.txt" && mv "$folder/part.plan.txt" "$plan" && rm -f "$margins" "$folder/part.rows"
