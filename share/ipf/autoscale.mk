@@ -15,6 +15,7 @@ WINDOW       ?= 1#: the windows of the time line, in seconds
 PAGE         ?= 0#: 1: make a page, report.html
 UPLOAD       ?=#: upload report.html, report.json and results.zst to s3://BUCKET/PATH or gs://BUCKET/PATH
 PUSH_REPORT  ?=#: send the figures of the report to these Pushgateways
+SLO          ?=#: objectives such as p99:ttft=500ms,e2e=10s; the report judges them
 
 # The folder with common.mk and the scripts. In a copy of this file, write for example /usr/local/share/ipf/
 ipf   := $(dir $(lastword $(MAKEFILE_LIST)))

@@ -13,6 +13,7 @@ FOR          ?= 60s#: how long each share is measured
 UNTIL_STABLE ?=#: end each run when throughput and latency are within a limit such as 5%, at the latest after FOR; see Stability in ipf-collect(1)
 GROUPS       ?=#: the number of groups of prompts that share a prefix; see --groups in ipf-prep(1)
 REQUESTS     ?= 1000#: the number of requests of each share
+SLO          ?=#: objectives such as p99:ttft=500ms,e2e=10s; the reports judge them
 
 # The folder with common.mk and the scripts. In a copy of this file, write for example /usr/local/share/ipf/
 ipf   := $(dir $(lastword $(MAKEFILE_LIST)))

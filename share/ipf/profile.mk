@@ -18,6 +18,7 @@ REST         ?= 5s#: the pause between rates
 PAGE         ?= 1#: make a page, report.html; 0: do not
 UPLOAD       ?=#: upload report.html, report.json and results.zst to s3://BUCKET/PATH or gs://BUCKET/PATH
 PUSH_REPORT  ?=#: send the figures of the report to these Pushgateways
+SLO          ?=#: objectives such as p99:ttft=500ms,e2e=10s; the report then has the highest rate that meets them
 
 # The folder with common.mk and the scripts. In a copy of this file, write for example /usr/local/share/ipf/
 ipf   := $(dir $(lastword $(MAKEFILE_LIST)))

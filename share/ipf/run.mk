@@ -13,6 +13,7 @@ SHOW         ?= 1#: show the report when it is made; 0: do not
 PAGE         ?= 1#: make a page, report.html; 0: do not
 UPLOAD       ?=#: upload report.html, report.json and results.zst to s3://BUCKET/PATH or gs://BUCKET/PATH
 PUSH_REPORT  ?=#: send the figures of the report to these Pushgateways
+SLO          ?=#: objectives such as p99:ttft=500ms,e2e=10s; with one, a percentile beyond it or an INVALID run ends with an error
 
 # The folder with common.mk and the scripts. In a copy of this file, write for example /usr/local/share/ipf/
 ipf   := $(dir $(lastword $(MAKEFILE_LIST)))
@@ -34,6 +35,7 @@ page = $(if $(filter 0,$(PAGE)),$(if $(UPLOAD)$(PUSH_REPORT),$(OUT)/report.html)
 
 #: Targets:
 all: $(OUT)/report.txt $(OUT)/report.json $(page)#: measure and report: report.txt, report.json, report.html and plots
+	@[ -z "$$SLO" ] || $(report) -q --strict -o /dev/null $(OUT)/results.zst
 trace: $(OUT)/trace.zst#: make the requests only; nothing is sent
 schedule: $(OUT)/schedule#: make the schedule only; nothing is sent
 show:#: show the report again

@@ -58,6 +58,10 @@ again show
 contains "$(cat "$OUT")" Verdict "the report can be shown again"
 again REPORT_OPTIONS="--slo 'ttft=1s'"
 is "$(made)" "ipf-report " "other options of the report: only the reports"
+again SLO=p50:e2e=1ns
+is "$status $(made)" "2 ipf-report " "an objective that is missed ends with an error"
+contains "$(cat "$ERR")" "p50:e2e=1ns: missed: " "which is told"
+contains "$(head -c 400 run/report.html)" "<!DOCTYPE html>" "after the reports are made"
 again COLLECT_OPTIONS="-t approx" REPORT_OPTIONS="--slo 'ttft=1s'"
 is "$(made)" "ipf-collect ipf-report " "other options of ipf-collect: nothing is sent"
 store_for_uploads
