@@ -210,8 +210,8 @@ static void put_left_out(struct buffer *out, const struct search_texts *t)
 		buffer_text(out, " on: use a faster one, or several (--shard)");
 	}
 	if (warm)
-		buffer_format(out, "; %zu stage%s do%s not count: the server had their prompts in its cache", warm,
-		              warm == 1 ? "" : "s", warm == 1 ? "es" : "");
+		buffer_format(out, "; %zu stage%s do%s not count: the server had %s prompts in its cache", warm,
+		              warm == 1 ? "" : "s", warm == 1 ? "es" : "", warm == 1 ? "its" : "their");
 }
 
 static void put_failures(struct buffer *out, const struct search_texts *t)

@@ -148,6 +148,22 @@ search -r one.results -r two.results -r three.results
 status_is 10 "the answer"
 contains "$(cat "$OUT")" "; 60 of 180 requests sent a prompt again" "says it too"
 contains "$(cat "$OUT")" ": 180 prompts are enough (ipf-prep -n), or --new-prompts" "and what avoids it"
+with_cache() { # RESULTS TOKENS: the server had so many of 100 tokens of each prompt in its cache
+	sed '1d;$d' "$1" | command jq -c --argjson cached "$2" 'if .n != null then .input_tokens = 100 | .cached_tokens = $cached else . end' >rows
+	{
+		head -1 "$1"
+		cat rows
+		printf '{"end":{"lines":%d,"sha256":"%s"}}\n' "$(wc -l <rows)" "$(openssl dgst -sha256 -r <rows | cut -d ' ' -f 1)"
+	} >"cache-$1"
+}
+with_cache one.results 0
+with_cache two.results 0
+with_cache three.results 90
+search -r cache-one.results -r cache-two.results -r cache-three.results
+contains "$(cat "$OUT")" "; 1 stage does not count: the server had its prompts in its cache" "a stage of a warm cache does not count"
+with_cache three.results 0
+search -r cache-one.results -r cache-two.results -r cache-three.results
+is "$(grep -c "not count" "$OUT")" 0 "one whose cache found none does"
 search -r one.results -r two.results --new-prompts
 is "$(grep -c again "$ERR")" 0 "with --new-prompts the third has prompts of its own"
 is "$(head -1 run.sched | jq -c '.stages[0] | [.copy, .sent_before]')" "[1,null]" "which are copies"
