@@ -3,6 +3,7 @@
 #include "plots/plot_kind.h"
 
 #include "cli/units.h"
+#include "plots/objective_lines.h"
 #include "plots/plot_style.h"
 #include "plots/stage_choice.h"
 #include "safe_text.h"
@@ -56,6 +57,7 @@ struct cdf {
 	double low, high; /* of the values, in ms */
 	int lines;
 	const char *names[LINES_MOST];
+	struct objective_lines limits;
 };
 
 /* Two tables: the line, and its marks. */
@@ -90,7 +92,7 @@ static void add_line(struct cdf *cdf, const struct distribution *d, const char *
 /* stages: of which these are lines; NULL: they are no stages. */
 static void legend(const struct cdf *cdf, const struct stage_choice *stages)
 {
-	struct plot_legend_entry entries[LINES_MOST + 1];
+	struct plot_legend_entry entries[LINES_MOST + 1 + OBJECTIVE_LINES_MOST];
 	char names[LINES_MOST][64], lines[LINES_MOST][24], missing[48];
 	for (int i = 0; i < cdf->lines; i++) {
 		plot_shorten(names[i], sizeof names[i], cdf->names[i], cdf->lines > 2 ? 14 : 24);
@@ -98,6 +100,7 @@ static void legend(const struct cdf *cdf, const struct stage_choice *stages)
 		entries[i] = (struct plot_legend_entry){names[i], lines[i], PLOT_LINE_AND_POINT};
 	}
 	int more = stages ? plot_stages_missing(cdf->p, stages, cdf->lines, &entries[cdf->lines], missing) : 0;
+	more += objective_lines_draw(&cdf->limits, cdf->p, "x", &entries[cdf->lines + more]);
 	if (cdf->lines > 1 || more)
 		plot_legend(cdf->p, entries, cdf->lines + more);
 }
@@ -106,6 +109,7 @@ static void draw(struct cdf *cdf, const struct stage_choice *stages, const char 
 {
 	struct plot *p = cdf->p;
 	char label[80];
+	cdf->high = objective_lines_widen(&cdf->limits, &cdf->low, cdf->high);
 	plot_axis_ms(p, "x", axis_name, fmax(cdf->low, cdf->high * 1e-6), cdf->high);
 	snprintf(label, sizeof label, "share of %s", share_of);
 	plot_axis_label(p, "y", label);
@@ -118,9 +122,11 @@ static void draw(struct cdf *cdf, const struct stage_choice *stages, const char 
 	plot_part(p, "\n");
 }
 
-static struct cdf begin(struct plot *p)
+static struct cdf begin(struct plot *p, const struct plot_input *input, enum metric m)
 {
-	return (struct cdf){.p = p, .low = INFINITY};
+	struct cdf cdf = {.p = p, .low = INFINITY};
+	objective_lines_find(&cdf.limits, input->run->slo, m);
+	return cdf;
 }
 
 /* A line of a metric. -1: out of memory. */
@@ -146,7 +152,7 @@ static const char *words_of(enum metric m)
 
 int make_cdf_plot(const struct plot_kind *kind, const struct plot_input *input, struct plot *p)
 {
-	struct cdf cdf = begin(p);
+	struct cdf cdf = begin(p, input, kind->metric);
 	struct stage_choice stages;
 	enum metric m = kind->metric;
 	choose_stages(input->figures, &stages);
@@ -178,7 +184,7 @@ int make_cdf_plot(const struct plot_kind *kind, const struct plot_input *input, 
 
 int make_gap_cdf_plot(const struct plot_kind *kind, const struct plot_input *input, struct plot *p)
 {
-	struct cdf cdf = begin(p);
+	struct cdf cdf = begin(p, input, METRIC_ITL_MAX);
 	struct stage_choice stages;
 	(void)kind;
 	choose_stages(input->figures, &stages);

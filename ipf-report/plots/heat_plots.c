@@ -3,6 +3,7 @@
 
 #include "absent.h"
 #include "plots/density.h"
+#include "plots/objective_lines.h"
 #include "plots/stage_choice.h"
 
 #include <math.h>
@@ -102,6 +103,12 @@ int make_heat_plot(const struct plot_kind *kind, const struct plot_input *input,
 	struct plot_axis x;
 	int columns = divide_time(input->run, gaps, &e, &x);
 	x = plot_axis_run(p, x.low, x.high, true);
+	struct plot_legend_entry entries[OBJECTIVE_LINES_MOST];
+	struct objective_lines limits;
+	objective_lines_find(&limits, input->run->slo, gaps ? METRIC_ITL_MAX : kind->metric);
+	e.high_ms = objective_lines_widen(&limits, &e.low_ms, e.high_ms);
+	if (objective_lines_draw(&limits, p, "y", entries))
+		plot_legend(p, entries, limits.count);
 	struct plot_axis y = plot_axis_ms(p, "y", name, fmax(e.low_ms, e.high_ms * 1e-5), e.high_ms);
 	density_init(&d, &x, &y, columns);
 	all.add = count;

@@ -4,6 +4,7 @@
 #include "absent.h"
 #include "cli/units.h"
 #include "plots/density.h"
+#include "plots/objective_lines.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -111,6 +112,12 @@ int make_input_plot(const struct plot_kind *kind, const struct plot_input *input
 	         format_whole(count, all), format_whole((int64_t)points[0].tokens, least),
 	         format_whole((int64_t)points[count - 1].tokens, most));
 	struct plot_axis x = plot_axis_linear(p, "x", "input tokens", points[count - 1].tokens);
+	struct plot_legend_entry entries[OBJECTIVE_LINES_MOST];
+	struct objective_lines limits;
+	objective_lines_find(&limits, input->run->slo, METRIC_TTFT);
+	high = objective_lines_widen(&limits, &low, high);
+	if (objective_lines_draw(&limits, p, "y", entries))
+		plot_legend(p, entries, limits.count);
 	struct plot_axis y = plot_axis_ms(p, "y", "TTFT", fmax(low, high * 1e-4), high);
 	int made = draw_points(p, points, count, &x, &y) < 0 ? -1 : 1;
 	int medians = add_medians(p, points, count);

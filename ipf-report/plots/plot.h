@@ -23,7 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PLOT_WIDTH = 640, PLOT_HEIGHT = 400 };
+enum { PLOT_WIDTH = 640, PLOT_HEIGHT = 422 };
 
 struct plot {
 	const char *name;    /* of its files, and what its ids in SVG begin with */

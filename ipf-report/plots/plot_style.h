@@ -31,6 +31,8 @@ extern const struct plot_colour plot_colours[PLOT_COLOURS];
 /* The title is label 1, in the middle, and that many pixels below the top; label 2 is that of the y axis. Labels and
  * arrows from PLOT_LEGEND on are those of legends. */
 enum { PLOT_TITLE_AT = 20, PLOT_LEGEND = 100 };
+/* The server is label 3, in a strip of so many pixels at the bottom. */
+enum { PLOT_FOOT = 22 };
 
 /* The commands before those of a plot: terminal, encoding, line types 1 to PLOT_SERIES_MOST, border, grid. */
 void plot_style_begin(const struct plot *p, enum plot_format format, struct buffer *script);

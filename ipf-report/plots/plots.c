@@ -2,6 +2,10 @@
 
 #include "cli/gnuplot.h"
 #include "memory.h"
+#include "stream/provenance.h"
+
+#include <stdio.h>
+#include <string.h>
 
 const struct plot_kind plot_kinds[] = {
 	{.name = "timeline", .make = make_time_line_plot},
@@ -26,10 +30,43 @@ const struct plot_kind plot_kinds[] = {
 	{0},
 };
 
+/* "sim at 127.0.0.1:8000": the model and the address of its server; false: neither is known. */
+static bool name_server(const struct run_data *run, char text[160])
+{
+	json_t *records = provenance_find(run->parts[0].header, "records");
+	const char *model = json_string_value(json_object_get(records, "model")),
+			   *target = json_string_value(json_object_get(records, "target"));
+	const char *scheme = target ? strstr(target, "://") : NULL, *host = scheme ? scheme + 3 : target;
+	char whole[320];
+	snprintf(whole, sizeof whole, "%.120s%s%.*s", model ? model : "", model && host ? " at " : "",
+	         host ? (int)strcspn(host, "/") : 0, host ? host : "");
+	plot_shorten(text, 160, whole, 62);
+	return *text;
+}
+
+/* Puts the server before what the plot draws. */
+static void add_server(struct plot *p, const struct run_data *run)
+{
+	struct buffer script = p->script;
+	char text[160];
+	if (!name_server(run, text))
+		return;
+	p->script = (struct buffer){0};
+	plot_part(p, "set label 3 ");
+	plot_quoted(p, text);
+	plot_command(p, " at screen 0.985, screen %.5f right tc rgb '#%06x'", PLOT_FOOT / 2.0 / p->height,
+	             (unsigned)plot_colours[PLOT_SERIES + PLOT_SERIES_MOST - 1].light);
+	buffer_slice(&p->script, buffer_all(&script));
+	p->script.failed |= script.failed;
+	buffer_release(&script);
+}
+
 int plot_make(const struct plot_kind *kind, const struct plot_input *input, struct plot *p, struct ipf_error *err)
 {
 	*p = (struct plot){.name = kind->name, .width = PLOT_WIDTH, .height = PLOT_HEIGHT};
 	int made = kind->make(kind, input, p);
+	if (made > 0)
+		add_server(p, input->run);
 	return made < 0 || plot_failed(p) || memory_ran_out() ? ipf_error_memory(err) : made;
 }
 

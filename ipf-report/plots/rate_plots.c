@@ -4,6 +4,7 @@
 #include "plots/plot_kind.h"
 
 #include "absent.h"
+#include "plots/objective_lines.h"
 #include "plots/plot_style.h"
 
 #include <ctype.h>
@@ -183,9 +184,13 @@ int make_rate_latency_plot(const struct plot_kind *kind, const struct plot_input
 		plot_say(p, "Percentiles 50, 90 and 99 of the %s of each stage, from %s to %s %s.", name, PLOT_NUMBER(axis.low),
 		         PLOT_NUMBER(axis.high), load_kinds[axis.by].label);
 		plot_say(p, "At the highest load, p50 is %s ms and p99 is %s ms.", PLOT_NUMBER(last[0]), PLOT_NUMBER(last[2]));
-		struct plot_legend_entry entries[3];
+		struct plot_legend_entry entries[3 + OBJECTIVE_LINES_MOST];
 		char capacity[48], left_out[48];
+		struct objective_lines limits;
+		objective_lines_find(&limits, input->run->slo, m);
+		high = objective_lines_widen(&limits, &low, high);
 		int count = mark_knee(p, &axis, input, entries, capacity);
+		count += objective_lines_draw(&limits, p, "y", &entries[count]);
 		if (few) {
 			plot_say(p, "Hollow points have too few samples for their percentile.");
 			entries[count++] = (struct plot_legend_entry){"hollow points: too few samples", NULL, PLOT_LINE};

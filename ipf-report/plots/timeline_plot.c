@@ -4,6 +4,7 @@
 
 #include "absent.h"
 #include "cli/terminal.h"
+#include "plots/objective_lines.h"
 #include "plots/plot_style.h"
 #include "plots/stage_choice.h"
 #include "safe_text.h"
@@ -192,8 +193,9 @@ struct panel {
 	const char *title;
 	struct line lines[3];
 	bool latency, share;
-	enum column needs; /* it is shown if this one has a value … */
-	bool above_zero;   /* … above 0 */
+	enum metric metric; /* of a latency */
+	enum column needs;  /* it is shown if this one has a value … */
+	bool above_zero;    /* … above 0 */
 };
 
 static const struct panel panels[] = {
@@ -202,9 +204,21 @@ static const struct panel panels[] = {
      .needs = STARTED},
 	{"in flight", {{IN_FLIGHT, NULL, false}}, .needs = IN_FLIGHT},
 	{"output tokens/s", {{OUTPUT_TOKENS, NULL, true}}, .needs = OUTPUT_TOKENS, .above_zero = true},
-	{"TTFT", {{TTFT_P50, "p50", false}, {TTFT_P99, "p99", false}}, .latency = true, .needs = TTFT_P50},
-	{"ITL", {{ITL_P50, "p50", false}, {ITL_P99, "p99", false}}, .latency = true, .needs = ITL_P50},
-	{"lag of the client", {{LAG_P50, "p50", false}, {LAG_P99, "p99", false}}, .latency = true, .needs = LAG_P50},
+	{"TTFT",
+     {{TTFT_P50, "p50", false}, {TTFT_P99, "p99", false}},
+     .latency = true,
+     .metric = METRIC_TTFT,
+     .needs = TTFT_P50},
+	{"ITL",
+     {{ITL_P50, "p50", false}, {ITL_P99, "p99", false}},
+     .latency = true,
+     .metric = METRIC_ITL_MAX,
+     .needs = ITL_P50},
+	{"lag of the client",
+     {{LAG_P50, "p50", false}, {LAG_P99, "p99", false}},
+     .latency = true,
+     .metric = METRIC_LAG,
+     .needs = LAG_P50},
 	{"failed/s", {{FAILED, NULL, true}}, .needs = FAILED, .above_zero = true},
 	{"in the servers", {{RUNNING, "running", false}, {WAITING, "waiting", false}}, .needs = RUNNING},
 	{"KV cache in use", {{KV_CACHE, NULL, false}}, .share = true, .needs = KV_CACHE},
@@ -221,7 +235,8 @@ static bool is_shown(const struct time_table *t, const struct panel *panel)
 }
 
 /* Three marks are what fits into the height of a panel. */
-static void set_value_axis(struct plot *p, const struct time_table *t, const struct panel *panel)
+static void set_value_axis(struct plot *p, const struct time_table *t, const struct panel *panel,
+                           const struct objective_lines *limits)
 {
 	double low = INFINITY, high = 0;
 	for (int i = 0; i < 3 && panel->lines[i].column; i++) {
@@ -229,6 +244,7 @@ static void set_value_axis(struct plot *p, const struct time_table *t, const str
 		high = fmax(high, t->high[panel->lines[i].column]);
 	}
 	plot_command(p, "unset logscale y");
+	high = objective_lines_widen(limits, &low, high);
 	if (panel->latency) {
 		plot_axis_panel_ms(p, low, high);
 	} else if (panel->share) {
@@ -292,16 +308,23 @@ static void draw_legend(struct plot *p, const struct time_table *t, const struct
 		plot_legend_right(p, entries, count, RIGHT, down);
 }
 
-static void draw_panel(struct plot *p, const struct time_table *t, const struct panel *panel, int top, bool last)
+static void draw_panel(struct plot *p, const struct plot_input *input, const struct time_table *t,
+                       const struct panel *panel, int top, bool last)
 {
+	struct plot_legend_entry unnamed[OBJECTIVE_LINES_MOST];
+	struct objective_lines limits = {0};
 	double height = p->height;
 	plot_command(p, "set tmargin at screen %.5f\nset bmargin at screen %.5f", 1 - (top + HEAD) / height,
 	             1 - (top + HEAD + BODY) / height);
 	plot_command(p, "set label 2 '%s' at graph 0,1.14 left", panel->title);
-	set_value_axis(p, t, panel);
+	if (panel->latency)
+		objective_lines_find(&limits, input->run->slo, panel->metric);
+	set_value_axis(p, t, panel, &limits);
+	objective_lines_draw(&limits, p, "y", unnamed);
 	plot_axis_run(p, (double)t->begin_ns / 1e9, (double)(t->begin_ns + t->count * t->step_ns) / 1e9, last);
 	draw_legend(p, t, panel, top + HEAD / 2);
 	draw_lines(p, t, panel);
+	objective_lines_end(&limits, p);
 }
 
 /* ---- stages ---- */
@@ -392,7 +415,7 @@ static void mark_stages(struct plot *p, const struct plot_input *input, const st
 		plot_part(p, "set label %d ", 10 + STAGE_MARKS_MOST + i);
 		plot_quoted(p, lines->text[i]);
 		plot_command(p, " at screen 0.022, screen %.5f left",
-		             ((lines->count - i) * STAGE_LINE - STAGE_LINE / 2.0) / p->height);
+		             (PLOT_FOOT + (lines->count - i) * STAGE_LINE - STAGE_LINE / 2.0) / p->height);
 	}
 }
 
@@ -406,7 +429,7 @@ static void draw(struct plot *p, const struct plot_input *input, const struct ti
 			last = i;
 		}
 	list_stages(input->run, (double)(t->count * t->step_ns) / 1e9, &lines);
-	p->height = TOP + shown * (HEAD + BODY + GAP) + BOTTOM + lines.count * STAGE_LINE;
+	p->height = TOP + shown * (HEAD + BODY + GAP) + BOTTOM + lines.count * STAGE_LINE + PLOT_FOOT;
 	plot_command(p, "set multiplot");
 	plot_command(p, "set lmargin at screen %.5f\nset rmargin at screen %.5f", (double)LEFT / PLOT_WIDTH,
 	             1 - (double)RIGHT / PLOT_WIDTH);
@@ -414,10 +437,11 @@ static void draw(struct plot *p, const struct plot_input *input, const struct ti
 	for (int i = 0; i <= last; i++) {
 		if (!is_shown(t, &panels[i]))
 			continue;
-		draw_panel(p, t, &panels[i], top, i == last);
+		draw_panel(p, input, t, &panels[i], top, i == last);
 		top += HEAD + BODY + GAP;
 		if (top == TOP + HEAD + BODY + GAP)
-			plot_command(p, "unset label 1\nunset for [i=9:%d] label i", 10 + STAGE_MARKS_MOST + STAGE_LINES);
+			plot_command(p, "unset label 1\nunset label 3\nunset for [i=9:%d] label i",
+			             10 + STAGE_MARKS_MOST + STAGE_LINES);
 	}
 	plot_command(p, "unset multiplot");
 }
