@@ -7,6 +7,10 @@ int analyses_build(struct analyses *a, const struct analysis_input *in, struct i
 	int bad = 0;
 	if (in->wanted & ANALYSIS_SATURATION)
 		bad = saturation_find(&a->saturation, in->run, in->finding, err);
+	if (bad == 0 && in->wanted & ANALYSIS_SATURATION)
+		bad = load_objectives_find(
+			&a->objectives,
+			&(struct load_objectives_input){in->run, in->figures, &a->saturation, in->options->errors_as_inf}, err);
 	if (bad == 0 && in->wanted & ANALYSIS_SESSIONS)
 		bad = session_figures_build(&a->sessions, in->run, &in->options->percentiles, err);
 	if (bad == 0 && in->wanted & ANALYSIS_REPEATS)
@@ -19,5 +23,6 @@ int analyses_build(struct analyses *a, const struct analysis_input *in, struct i
 void analyses_release(struct analyses *a)
 {
 	saturation_release(&a->saturation);
+	load_objectives_release(&a->objectives);
 	repeats_release(&a->repeats);
 }

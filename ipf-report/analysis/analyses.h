@@ -9,6 +9,7 @@
 
 #include "analysis/autoscaling.h"
 #include "analysis/cost.h"
+#include "analysis/load_objectives.h"
 #include "analysis/repeats.h"
 #include "analysis/saturation.h"
 #include "analysis/session_figures.h"
@@ -20,6 +21,7 @@ enum { ANALYSIS_SATURATION = 1, ANALYSIS_SESSIONS = 2, ANALYSIS_AUTOSCALING = 4,
 /* What was not wanted is as if the run had nothing of it. */
 struct analyses {
 	struct saturation saturation;
+	struct load_objectives objectives; /* with the saturation */
 	struct session_figures sessions;
 	struct autoscaling autoscaling;
 	struct cost cost;

@@ -208,44 +208,13 @@ static void count_piece(const struct source *from, const struct piece *piece, st
 	}
 }
 
-/* Judges the requests that were due in a piece by the objectives. */
-static void judge_piece(const struct source *from, const struct piece *piece, struct saturation_point *point)
-{
-	const struct slo *slo = from->run->slo;
-	int64_t good = 0, met[OBJECTIVES_MOST] = {0}, of[OBJECTIVES_MOST] = {0};
-	for (int64_t i = 0; i < piece->count; i++) {
-		const struct row *row = &piece->rows[i];
-		if (!due_here(from, piece, row))
-			continue;
-		point->requests++;
-		if (row->error == VERDICT_HUNG_UP)
-			continue;
-		point->judged += row->goodness == SLO_GOOD || row->goodness == SLO_MISSED;
-		good += row->goodness == SLO_GOOD;
-		for (int k = 0; k < slo->count; k++) {
-			of[k] += !((row->marks.unmeasured >> k) & 1);
-			met[k] += (row->marks.met >> k) & 1;
-		}
-	}
-	point->good = point->judged ? (double)good / (double)point->judged : NAN;
-	point->within = point->judged == 0 || point->good >= SATURATION_GOOD;
-	for (int k = 0; k < slo->count; k++) {
-		if (isnan(slo->list[k].percentile) || of[k] == 0)
-			continue;
-		double share = (double)met[k] / (double)of[k];
-		point->judged = of[k] > point->judged ? of[k] : point->judged;
-		point->good = isnan(point->good) || share < point->good ? share : point->good;
-		point->within &= share >= slo->list[k].percentile / 100;
-	}
-}
-
 /* Why a stage says nothing of the server's capacity; NULL: it does. */
 static const char *left_out(const struct source *from, const struct piece *piece, int32_t stage, int64_t due)
 {
 	const struct schedule_stage *schedule = &from->run->schedule.stages[stage];
 	int64_t waited = 0, started = 0, scheduled = schedule->arrivals;
 	if (due < SATURATION_ARRIVALS)
-		return "too few requests";
+		return SATURATION_TOO_FEW;
 	for (int64_t i = 0; i < piece->count; i++) {
 		const struct row *row = &piece->rows[i];
 		if (!is_of(row, from->part))
@@ -292,7 +261,6 @@ static int add_stage(struct saturation *s, struct source *from, struct piece who
 	point.left_out = left_out(from, &whole, stage, due);
 	if (!point.left_out && least * SATURATION_LENGTHS > length)
 		point.left_out = "the stage is too short for its latencies";
-	judge_piece(from, &whole, &point);
 	if (!point.left_out) {
 		double fill = fmin(most, length / 2);
 		struct piece steady = whole;
@@ -301,7 +269,7 @@ static int add_stage(struct saturation *s, struct source *from, struct piece who
 		steady.end_ns -= steady.shift_ns;
 		count_piece(from, &steady, &from->curve[s->count]);
 		if (knee_point_offered(&from->curve[s->count]) <= 0)
-			point.left_out = "too few requests";
+			point.left_out = SATURATION_TOO_FEW;
 	}
 	set_point(s, from, point);
 	return 0;
@@ -347,7 +315,6 @@ static int add_loop(struct saturation *s, struct source *from, struct piece whol
 		point.left_out = "the stage is too short for its latencies";
 	if (!point.left_out && schedule->pace_ns != first_pace_ns(from->run))
 		point.left_out = "its pace differs from that of the first closed loop";
-	judge_piece(from, &whole, &point);
 	if (!point.left_out) {
 		struct plateau_point *level = &from->levels[s->count];
 		level->users = point.users;
@@ -389,9 +356,8 @@ static int add_ramp(struct saturation *s, struct source *from, struct piece whol
 		                                 .completed = NAN,
 		                                 .left_out = why};
 		point.offered = (double)due_in(from, &piece) * 1e9 / (double)(piece.end_ns - piece.begin_ns);
-		judge_piece(from, &piece, &point);
 		if (!why && point.offered <= 0)
-			point.left_out = "too few requests";
+			point.left_out = SATURATION_TOO_FEW;
 		if (!point.left_out)
 			count_piece(from, &piece, &from->curve[s->count]);
 		set_point(s, from, point);
@@ -550,25 +516,12 @@ static void find_highest(struct saturation *s)
 	s->highest_completed = s->highest->completed;
 }
 
-/* Which of the points, by rate, are next to the knee and within the objectives. */
-static void find_neighbours(struct saturation *s)
+/* The lowest load beyond the knee; the points are sorted. */
+static void find_beyond(struct saturation *s)
 {
-	bool within = true;
-	s->headroom = NAN;
-	for (size_t i = 0; i < s->count; i++) {
-		const struct saturation_point *p = &s->points[i];
-		if (s->status == SATURATION_REACHED && !s->beyond && is_beyond(s, p))
-			s->beyond = p;
-		if (p->judged == 0 || p->left_out)
-			continue;
-		s->objectives = true;
-		within &= p->within;
-		if (within)
-			s->within = p;
-	}
-	s->all_within = s->objectives && within;
-	if (s->within && s->status == SATURATION_REACHED)
-		s->headroom = 1 - (s->by_users ? s->within->completed : s->within->offered) / s->knee.rate;
+	for (size_t i = 0; i < s->count && !s->beyond; i++)
+		if (s->status == SATURATION_REACHED && is_beyond(s, &s->points[i]))
+			s->beyond = &s->points[i];
 }
 
 const char *saturation_excuse(double offered, double completed)
@@ -580,7 +533,7 @@ int saturation_find(struct saturation *s, const struct run_data *run, const stru
                     struct ipf_error *err)
 {
 	bool rates = has_curve(run);
-	*s = (struct saturation){.headroom = NAN, .by_users = !rates};
+	*s = (struct saturation){.by_users = !rates};
 	if (!rates && !has_users(run))
 		return 0;
 	struct source from = {.run = run, .part = -1};
@@ -601,11 +554,10 @@ int saturation_find(struct saturation *s, const struct run_data *run, const stru
 		qsort(s->points, s->count, sizeof *s->points, by_rate);
 		find_highest(s);
 		bool client = finding->checks[VERDICT_CLIENT].status == VERDICT_INVALID;
-		s->headroom = NAN;
 		if (client || finding->checks[VERDICT_LOAD].status == VERDICT_INVALID)
 			not_known(s, client ? "the client was the limit" : "the load was not delivered", "see the verdict");
 		else
-			find_neighbours(s);
+			find_beyond(s);
 	}
 	free(from.curve);
 	free(from.levels);

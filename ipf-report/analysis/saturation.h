@@ -42,10 +42,8 @@ enum { RAMP_PIECES = 20, SATURATION_POINTS = 3 };
 #define SATURATION_ARRIVALS 20
 #define SATURATION_LENGTHS  4.0
 /* Requests of a stage that fell due in it, of those that were scheduled: below, they depend on answers. */
-#define SATURATION_DUE 0.95
-/* A rate is within the objectives if this share of its requests meets those of each request, and for an objective on a
- * percentile, that share of them. Failures miss them. */
-#define SATURATION_GOOD 0.99
+#define SATURATION_DUE     0.95
+#define SATURATION_TOO_FEW "too few requests"
 
 enum saturation_status {
 	SATURATION_NO_CURVE, /* the run has neither several rates or numbers of users nor a ramp */
@@ -63,9 +61,6 @@ struct saturation_point {
 	double offered;       /* arrivals per second; NAN in a closed loop */
 	double completed;     /* per second; NAN if `left_out` */
 	const char *left_out; /* why it is not on the curve; NULL: it is */
-	int64_t requests, judged;
-	double good; /* the share within the objectives, of the worst of them; NAN: there are none */
-	bool within;
 };
 
 struct saturation {
@@ -78,10 +73,7 @@ struct saturation {
 	const struct saturation_point *highest; /* the highest load; NULL if there are not points enough … */
 	double highest_offered, highest_completed, highest_users; /* … and its figures */
 	const struct saturation_point *beyond;                    /* the lowest load beyond the knee; NULL */
-	const struct saturation_point *within; /* the highest load such that it and all lower ones are within; NULL */
-	bool objectives, all_within;
-	double headroom; /* 1 - within->offered (of closed loops: completed) / knee.rate, if that was reached; else NAN */
-	struct saturation_point *points; /* by offered rate, or by users */
+	struct saturation_point *points;                          /* by offered rate, or by users */
 	size_t count;
 };
 

@@ -6,7 +6,9 @@
 #include "formats/report_format.h"
 #include "json_report/json_report.h"
 #include "document/shown_numbers.h"
+#include "json_report/json_path.h"
 #include "results/run_info.h"
+#include "sections/objectives_line.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -102,16 +104,19 @@ static int build_why(struct built_report *b, const struct report_options *option
 static int build_analyses(struct analyses *analyses, struct said *said, const struct report *report,
                           const struct price *price, struct ipf_error *err)
 {
-	const struct analysis_input input = {.run = report->run,
-	                                     .figures = report->figures,
-	                                     .servers = report->servers,
-	                                     .finding = report->finding,
-	                                     .options = report->options,
-	                                     .price = price,
-	                                     .wanted = (report->members & REPORT_SATURATION ? ANALYSIS_SATURATION : 0) |
-	                                               (report->members & REPORT_SESSIONS ? ANALYSIS_SESSIONS : 0) |
-	                                               (report->members & REPORT_AUTOSCALING ? ANALYSIS_AUTOSCALING : 0) |
-	                                               (report->members & REPORT_REPEATS ? ANALYSIS_REPEATS : 0)};
+	const struct analysis_input input = {
+		.run = report->run,
+		.figures = report->figures,
+		.servers = report->servers,
+		.finding = report->finding,
+		.options = report->options,
+		.price = price,
+		.wanted = (report->members & REPORT_SATURATION || has_load_objectives(report->run, report->figures)
+	                   ? ANALYSIS_SATURATION
+	                   : 0) |
+	              (report->members & REPORT_SESSIONS ? ANALYSIS_SESSIONS : 0) |
+	              (report->members & REPORT_AUTOSCALING ? ANALYSIS_AUTOSCALING : 0) |
+	              (report->members & REPORT_REPEATS ? ANALYSIS_REPEATS : 0)};
 	if (said->any && said_build(said, report->run, report->figures, err) < 0)
 		return -1;
 	return analyses_build(analyses, &input, err);
@@ -125,15 +130,33 @@ static int build_accuracy(struct built_report *b, const struct report_options *o
 	return run_accuracy_build(&b->accuracy, b->report.run, &b->figures, &b->wanted, options->accuracy_ns, err);
 }
 
+/* A run of several loads has to meet its objectives at each that could be judged, and at one at least. */
+void judge_loads_strictly(json_t *objectives, struct ipf_error *err)
+{
+	struct document d = {0};
+	const char *line = objectives_line(&d, objectives);
+	if (line && (json_at(objectives, "missed") || !json_at(objectives, "met")))
+		ipf_error_set(err, IPF_INVALID, "objectives: %s (--strict)", line);
+	document_release(&d);
+}
+
+static void judge_loads(const struct report *report, struct ipf_error *err)
+{
+	json_t *objectives = json_load_objectives(report);
+	judge_loads_strictly(objectives, err);
+	json_decref(objectives);
+}
+
 void judge_strictly(const struct report *report, struct ipf_error *err)
 {
 	const struct slo *slo = report->run->slo;
 	char value[40];
 	if (report->finding->status == VERDICT_INVALID)
 		ipf_error_set(err, IPF_INVALID, "the verdict is INVALID (--strict)");
-	for (int i = 0; i < slo->count; i++) {
+	judge_loads(report, err);
+	for (int i = 0; i < slo->count && !report->analyses->objectives.exists; i++) {
 		const struct attainment *got = &report->figures->total.objectives[i];
-		if (isnan(slo->list[i].percentile) || got->met)
+		if (isnan(slo->list[i].percentile) || got->state == OBJECTIVE_MET)
 			continue;
 		if (isnan(got->value_ms))
 			ipf_error_set(err, IPF_INVALID, "%s: no request to compare (--strict)", slo->list[i].text);

@@ -1,6 +1,7 @@
 #include "commands/saved_report.h"
 
 #include "absent.h"
+#include "commands/build_report.h"
 #include "commands/write_report.h"
 #include "formats/formats_for_people.h"
 #include "imports/import.h"
@@ -164,6 +165,7 @@ static void judge(json_t *report, struct ipf_error *invalid)
 	size_t i;
 	if (status && strcmp(status, "INVALID") == 0)
 		ipf_error_set(invalid, IPF_INVALID, "the verdict is INVALID (--strict)");
+	judge_loads_strictly(json_at(report, "objectives"), invalid);
 	json_array_foreach(json_at(report, "total/goodput/objectives"), i, objective)
 	{
 		if (json_is_false(json_at(objective, "met")))

@@ -27,6 +27,7 @@ struct row_selection {
 	int32_t member;         /* of that grouping; -1: all requests */
 	const struct row *rows; /* the range that contains them, among others */
 	int64_t count;
+	bool loads_differ;              /* attainment.h */
 	bool bursty;                    /* the run is too short for the bursts of its load */
 	const enum metric *twins;       /* for each metric: an earlier one with the same values, or itself */
 	const struct edge_rules *rules; /* of `whole` */
@@ -571,8 +572,8 @@ static int build_objectives(struct figures *f, const struct row_selection *sel, 
 	for (int i = 0; i < slo->count; i++) {
 		const struct objective *objective = &slo->list[i];
 		struct attainment *a = &f->objectives[i];
-		*a = (struct attainment){.share = NAN, .value_ms = NAN};
-		int64_t rows = 0, met = 0, infinite;
+		*a = (struct attainment){.share = NAN, .value_ms = NAN, .waited_ms = NAN};
+		int64_t rows = 0, met = 0;
 		for_rows(sel, row)
 		{
 			a->unmeasured += (row->marks.unmeasured >> i) & 1;
@@ -584,12 +585,12 @@ static int build_objectives(struct figures *f, const struct row_selection *sel, 
 			a->share = too_many(a->unmeasured, rows) ? NAN : ratio((double)met, (double)rows);
 			continue;
 		}
-		if (row_samples_metric(picked, objective->metric, AS_WAITED, s, &infinite) < 0)
+		if (attainment_of_rows(a, objective, picked, sel->options->errors_as_inf, s) < 0)
 			return -1;
-		infinite = (sel->options->errors_as_inf ? infinite : 0) + a->absent;
-		double value = percentile_with_infinite(s, infinite, objective->percentile);
-		a->value_ms = value / 1e6;
-		a->met = value <= (double)objective->limit_ns;
+		if (!sel->loads_differ)
+			a->state = a->value_ms * 1e6 <= (double)objective->limit_ns ? OBJECTIVE_MET : OBJECTIVE_MISSED;
+		else if (sel->stage >= 0 && stage_has_one_load(sel->whole, (size_t)sel->stage))
+			attainment_judge(a, objective);
 	}
 	return 0;
 }
@@ -891,7 +892,7 @@ static void judge_windows(const struct run_figures *figures, const struct run_da
 	else
 		snprintf(what, sizeof what, "only %lld of %lld started requests", (long long)first->ended,
 		         (long long)first->started);
-	verdict_note(run->verdict, VERDICT_SAMPLES, VERDICT_DOUBTFUL, "%s: %s ended within the stage%s%s", first->name,
+	verdict_note(run->verdict, VERDICT_SAMPLES, VERDICT_DOUBTFUL, "%s: %s " VERDICT_SHORT_WINDOWS "%s%s", first->name,
 	             what,
 	             isnan(first->completed_counted) ? ", which its requests/s count (--window drain counts all)"
 	                                             : ": its requests/s are an estimate",
@@ -909,6 +910,7 @@ int run_figures_build(struct run_figures *figures, const struct run_data *run, c
 	all.rules = figures->rules;
 	find_twins(twins, run);
 	int bad = figures->stages && figures->rules ? bursts_seen(&figures->episodes, run, err) : ipf_error_memory(err);
+	all.loads_differ = figures->loads_differ = loads_differ(run);
 	all.bursty = figures->episodes < LOAD_EPISODES_FEWEST;
 	if (bad == 0)
 		bad = build_level(figures->stages, &figures->total, &all, err);

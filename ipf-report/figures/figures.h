@@ -10,6 +10,7 @@
 #ifndef REPORT_FIGURES_H
 #define REPORT_FIGURES_H
 
+#include "figures/attainment.h"
 #include "figures/token_reads_figures.h"
 #include "figures/early_stopping.h"
 #include "figures/edge_rule.h"
@@ -58,14 +59,6 @@ enum { WAITED_TTFT, WAITED_TTFA, WAITED_TPOT, WAITED_NTPOT, WAITED_E2E, WAITED }
 extern const enum metric waited_metrics[WAITED];
 enum { EARLY_PERCENTILES = 5 };
 extern const double early_percentiles[EARLY_PERCENTILES]; /* 90, 95, 97, 99 and 99.9, as LoadGen reports them */
-
-struct attainment {
-	int64_t unmeasured; /* requests for which it could not be measured */
-	int64_t absent;     /* successful requests that do not meet it, because they have no such latency */
-	double share;       /* per-request objective: share of the other requests that meet it */
-	double value_ms;    /* objective on a percentile: its value … */
-	bool met;           /* … and whether that is within the limit */
-};
 
 /* Refused requests, and those that were sent again (ipf-fire --retry). */
 struct refusal_figures {
@@ -150,7 +143,8 @@ struct figures {
 #define FIGURES_MOST 8192
 
 struct run_figures {
-	double episodes; /* how often the load changed (bursts.h): with fewer than LOAD_EPISODES_FEWEST no intervals */
+	bool loads_differ; /* attainment.h: objectives are judged by stage, and not over all of them */
+	double episodes;   /* how often the load changed (bursts.h): with fewer than LOAD_EPISODES_FEWEST no intervals */
 	struct edge_rules *rules; /* how requests at the edges of windows count */
 	struct figures *stages;
 	size_t count;

@@ -119,8 +119,18 @@ static int no_percentile(const struct run_data *run, const struct objective *obj
 	                    s->count ? list : "no percentiles of it");
 }
 
+/* How many of `n` requests took longer than a limit at least: more than the lowest percentile beyond it leaves. */
+static int64_t beyond_at_least(const struct stated_summary *s, double limit_ms, int64_t n)
+{
+	double lowest = 100;
+	for (int i = 0; i < s->count; i++)
+		if (stated_at(s, s->p[i]) > limit_ms)
+			lowest = fmin(lowest, s->p[i]);
+	return (int64_t)floor((double)n * (1 - lowest / 100));
+}
+
 static int judge_stage(struct figures *f, const struct stated_stage *stage, int number, const struct run_data *run,
-                       struct ipf_error *err)
+                       bool differ, struct ipf_error *err)
 {
 	const struct objective *objective = &run->slo->list[number];
 	struct attainment *a = &f->objectives[number];
@@ -129,7 +139,13 @@ static int judge_stage(struct figures *f, const struct stated_stage *stage, int 
 	if (isnan(objective->percentile) || !isnan(a->value_ms) || figures_requests(f) == 0)
 		return 0;
 	a->value_ms = stated_at(s, objective->percentile);
-	a->met = a->value_ms * 1e6 <= (double)objective->limit_ns;
+	a->requests = f->ok;
+	const bool within = a->value_ms * 1e6 <= (double)objective->limit_ns;
+	a->waited_ms = a->value_ms;
+	a->beyond = within ? 0 : beyond_at_least(s, (double)objective->limit_ns / 1e6, f->ok);
+	a->state = differ   ? objective_state(objective->percentile, a->requests, a->beyond, within)
+	           : within ? OBJECTIVE_MET
+	                    : OBJECTIVE_MISSED;
 	return isnan(a->value_ms) ? no_percentile(run, objective, s, err) : 0;
 }
 
@@ -140,13 +156,15 @@ int stated_figures_judge(struct run_figures *figures, const struct run_data *run
 		bool known = !isnan(total->value_ms);
 		for (size_t i = 0; i < figures->count && i < run->stated->count; i++) {
 			struct figures *f = &figures->stages[i];
-			if (judge_stage(f, &run->stated->stages[i], k, run, err) < 0)
+			if (judge_stage(f, &run->stated->stages[i], k, run, figures->loads_differ, err) < 0)
 				return -1;
 			if (known || !f->measured || isnan(f->objectives[k].value_ms))
 				continue;
 			/* a percentile of all is at most the largest of the stages */
 			total->value_ms = fmax(total->value_ms, f->objectives[k].value_ms);
-			total->met = total->value_ms * 1e6 <= (double)run->slo->list[k].limit_ns;
+			total->state = figures->loads_differ                                         ? OBJECTIVE_UNJUDGED
+			               : total->value_ms * 1e6 <= (double)run->slo->list[k].limit_ns ? OBJECTIVE_MET
+			                                                                             : OBJECTIVE_MISSED;
 		}
 	}
 	return 0;

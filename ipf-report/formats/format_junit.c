@@ -109,7 +109,14 @@ static void put_objective(struct junit *j, const char *group, json_t *objective)
 	const char *infinite = json_string_value(value);
 	char detail[160];
 	struct test_case c = {.group = group, .name = text_of(objective, "objective"), .type = "missed", .detail = detail};
-	if (value) {
+	const char *not_judged = json_string_value(json_object_get(objective, "not_judged"));
+	if (not_judged) {
+		c.outcome = SKIPPED;
+		snprintf(detail, sizeof detail, "%.60s for this percentile", not_judged);
+	} else if (value && !json_object_get(objective, "met")) {
+		c.outcome = SKIPPED;
+		snprintf(detail, sizeof detail, "not judged over several loads");
+	} else if (value) {
 		c.outcome = json_is_true(json_object_get(objective, "met")) ? PASSED : FAILED;
 		if (infinite)
 			snprintf(detail, sizeof detail, "%.20s, the limit is %.15g ms", infinite,
@@ -134,13 +141,15 @@ static void put_objectives(struct junit *j, const char *group, json_t *block)
 		put_objective(j, group, objective);
 }
 
-/* Of each measured stage only if there are several: the total is that of the only one. */
+/* Each measured stage only if there are several: the total is that of the only one. Over several loads, it has no
+ * objectives. */
 static void put_blocks(struct junit *j, json_t *report)
 {
 	json_t *stages = json_object_get(report, "stages"), *stage;
 	size_t i, measured = 0;
 	json_array_foreach(stages, i, stage) measured += json_is_true(json_object_get(stage, "measured"));
-	put_objectives(j, "ipf.objectives.total", json_object_get(report, "total"));
+	if (!json_is_true(json_object_get(json_object_get(report, "run"), "several_loads")))
+		put_objectives(j, "ipf.objectives.total", json_object_get(report, "total"));
 	json_array_foreach(stages, i, stage)
 	{
 		struct buffer group = {0};

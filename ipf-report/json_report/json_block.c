@@ -84,8 +84,9 @@ static json_t *objectives_json(const struct report *report, const struct figures
 			json_put_count(one, "unmeasured", a->unmeasured);
 		if (a->absent > 0)
 			json_put_count(one, "absent", a->absent);
-		if (!isnan(a->value_ms))
-			json_object_set_new(one, "met", json_boolean(a->met));
+		if (!isnan(a->value_ms) && (a->state == OBJECTIVE_MET || a->state == OBJECTIVE_MISSED))
+			json_object_set_new(one, "met", json_boolean(a->state == OBJECTIVE_MET));
+		json_put_text(one, "not_judged", a->state == OBJECTIVE_TOO_FEW ? objective_state_names[a->state] : NULL);
 		json_array_append_new(objectives, one);
 	}
 	return objectives;

@@ -29,6 +29,7 @@ struct figures;
 	MEMBER(CLOCKS, "clocks", json_clocks)                                                                              \
 	MEMBER(TRANSPORT, "transport", json_transport)                                                                     \
 	MEMBER(SATURATION, "saturation", json_saturation)                                                                  \
+	MEMBER(OBJECTIVES, "objectives", json_load_objectives)                                                             \
 	MEMBER(AUTOSCALING, "autoscaling", json_autoscaling)                                                               \
 	MEMBER(SESSIONS, "sessions", json_sessions)                                                                        \
 	MEMBER(REPEATS, "repeats", json_repeats)                                                                           \

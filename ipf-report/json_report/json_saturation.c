@@ -12,10 +12,6 @@ static json_t *point_json(const struct saturation_point *p, const struct report 
 	json_put(json, "users", p->users > 0 ? p->users : NAN);
 	json_put(json, "offered", p->offered);
 	json_put(json, "completed", p->completed);
-	if (p->judged > 0) {
-		json_put(json, "good_share", p->good);
-		json_object_set_new(json, "within", json_boolean(p->within));
-	}
 	json_put_text(json, "left_out", p->left_out);
 	return json;
 }
@@ -51,11 +47,6 @@ json_t *json_saturation(const struct report *report)
 	json_put(json, "highest_offered", s->highest_offered);
 	json_put(json, "highest_users", s->by_users && s->status != SATURATION_NOT_KNOWN ? s->highest_users : NAN);
 	json_put(json, "highest_completed", s->highest_completed);
-	if (s->objectives)
-		json_object_set_new(json, "all_within", json_boolean(s->all_within));
-	if (s->within)
-		json_object_set_new(json, "within", point_json(s->within, report));
-	json_put(json, "headroom", s->headroom);
 	for (size_t i = 0; i < s->count; i++)
 		json_array_append_new(points, point_json(&s->points[i], report));
 	json_object_set_new(json, "points", points);

@@ -3,6 +3,8 @@
 #include "cli/options.h"
 #include "stream/digest.h"
 #include "results/run_info.h"
+
+#include "results/loads.h"
 #include "twin/predicted.h"
 #include "version.h"
 
@@ -285,6 +287,8 @@ json_t *run_info_json(const struct run_data *run, bool reproducible)
 	copy(info, "imported", json_object_get(header, "imported"));
 	copy(info, "definition", json_object_get(header, "definition"));
 	give(info, "has", data_of(run));
+	if (loads_differ(run))
+		json_object_set_new(info, "several_loads", json_true());
 	give(info, "groups", group_counts(run));
 	if (run->part_count > 1)
 		json_object_set_new(info, "pooled", json_string(run->shards ? "shards" : "repeats"));

@@ -1,4 +1,5 @@
 /* Why requests failed, and which objectives were met. */
+#include "sections/objectives_line.h"
 #include "sections/groups.h"
 #include "sections/sentence.h"
 
@@ -147,8 +148,9 @@ static void tell_objective(const struct telling *t, json_t *objective)
 	tell_absent(t, objective);
 }
 
-/* "model big missed p99:ttft=500ms (812 ms), p90:tpot=50ms (61 ms)": a fact for each member that missed any. */
-static void tell_missed_by(const struct telling *t, const struct group *group)
+/* "model big missed p99:ttft=500ms (812 ms), p90:tpot=50ms (61 ms)": a fact for each member that missed any. `label`:
+ * of the first; NULL: none. */
+static void tell_missed_by(const struct telling *t, const struct group *group, const char *label)
 {
 	enum { SHOWN = 12 };
 	size_t missing = 0, judged = 0, i;
@@ -169,13 +171,14 @@ static void tell_missed_by(const struct telling *t, const struct group *group)
 															: phrase(t->d, objective, "{value_ms} ms"));
 		}
 		if (missed && missing++ < SHOWN)
-			doc_fact(t->d, NULL, "%s %s missed %s", group->what, group_member(group, member, name), missed)->tone =
-				TONE_BAD;
+			doc_fact(t->d, missing == 1 ? label : NULL, "%s %s missed %s", group->what,
+			         group_member(group, member, name), missed)
+				->tone = TONE_BAD;
 	}
 	if (missing > SHOWN)
 		doc_fact(t->d, NULL, "%zu more %ss missed objectives", missing - SHOWN, group->what);
 	if (judged > 0 && missing == 0)
-		doc_fact(t->d, NULL, "each %s met all objectives of percentiles", group->what);
+		doc_fact(t->d, label, "each %s met all objectives of percentiles", group->what);
 }
 
 /* Of the values of a tag, with --by tag. */
@@ -185,8 +188,115 @@ static void tell_fairness(const struct telling *t)
 	     "of {groups#} tags: [{goodput} of goodput, ]{output_tokens} of output tokens (Jain's index, 1 is equal)");
 }
 
+/* ---- objectives by load ---- */
+
+enum { LOAD_COLUMNS_MOST = 24 };
+
+static const struct {
+	const char *state, *word;
+	enum tone tone;
+} state_words[] = {
+	{"met", "met", TONE_GOOD}, {"missed", "missed", TONE_BAD}, {"too few requests", "too few", TONE_WARN}};
+
+static void state_cell(const struct telling *t, struct doc_table *table, json_t *load)
+{
+	const char *state = words_at(load, "state");
+	for (size_t i = 0; i < sizeof state_words / sizeof *state_words; i++)
+		if (strcmp(state_words[i].state, state) == 0) {
+			doc_cell_said(t->d, table, (double)i, state_words[i].word, state_words[i].tone);
+			return;
+		}
+	const char *why = text_at(load, "left_out");
+	doc_cell_said(t->d, table, 9, why ? "left out" : "none", TONE_WARN);
+}
+
+/* The columns: the load, each objective on a percentile, the share of good requests, and what the load is. */
+static int load_columns(const struct telling *t, json_t *o, struct doc_column *columns)
+{
+	const char *by = words_at(o, "by");
+	const bool users = strcmp(by, "users") == 0;
+	int count = 0;
+	size_t i;
+	json_t *objective;
+	columns[count++] = (struct doc_column){users ? NULL : "requests/s",      by,  NULL, doc_copy(t->d, by),
+	                                       users ? CELL_COUNT : CELL_NUMBER, KEEP};
+	json_array_foreach(json_at(o, "loads/0/objectives"), i, objective)
+	{
+		if (count < LOAD_COLUMNS_MOST - 2)
+			columns[count++] = (struct doc_column){words_at(objective, "objective"),
+			                                       "ms",
+			                                       NULL,
+			                                       doc_say(t->d, "objectives/%zu/value_ms", i),
+			                                       CELL_NUMBER,
+			                                       KEEP};
+	}
+	if (json_at(o, "loads/0/good_share"))
+		columns[count++] = (struct doc_column){"requests", "good", NULL, "good_share", CELL_PERCENT, KEEP};
+	columns[count++] = (struct doc_column){NULL, "objectives", NULL, NULL, CELL_NUMBER, KEEP};
+	return count;
+}
+
+/* A row for each load, with the values of its objectives. */
+static void loads_table(const struct telling *t, json_t *o)
+{
+	struct doc_column columns[LOAD_COLUMNS_MOST];
+	const int count = load_columns(t, o, columns);
+	size_t i;
+	json_t *load;
+	struct doc_table *table = doc_table(t->d, &(struct doc_table_spec){.id = "objectives",
+	                                                                   .caption = "By load",
+	                                                                   .rows = "stage",
+	                                                                   .columns = columns,
+	                                                                   .count = count,
+	                                                                   .sortable = true,
+	                                                                   .few = true});
+	json_array_foreach(json_at(o, "loads"), i, load)
+	{
+		const char *begin = json_at(load, "begin_s") ? phrase(t->d, load, "from {begin_s} s") : NULL;
+		doc_row(t->d, table, words_at(load, "stage"), begin ? begin : text_at(load, "run"));
+		for (int k = 0; k < count - 1; k++)
+			doc_cell_figure(t->d, table, figure_at(load, columns[k].path), columns[k].kind);
+		state_cell(t, table, load);
+	}
+}
+
+/* The verdict of a run with several loads: one line, and each load in a row. */
+static void tell_loads(const struct telling *t)
+{
+	json_t *o = json_at(t->report, "objectives");
+	const char *line = objectives_line(t->d, o);
+	if (line)
+		doc_fact(t->d, "objectives", "%s", line)->tone = json_at(o, "met") ? TONE_PLAIN : TONE_BAD;
+	tell(t, NULL, json_at(t->total, "goodput"), "{unmeasured#} excluded: not streamed");
+	tell(t, NULL, json_at(t->total, "goodput"), "{left_out#} excluded: disconnected on purpose");
+	loads_table(t, o);
+}
+
+/* Members of the groups that missed objectives, stage by stage. */
+static void tell_missed_by_stage(const struct telling *t)
+{
+	json_t *stage;
+	struct group group;
+	size_t i;
+	json_array_foreach(json_at(t->report, "stages"), i, stage)
+	{
+		struct telling those = *t;
+		those.total = stage;
+		if (!json_is_true(json_at(stage, "measured")))
+			continue;
+		for (void *at = group_first(&those, &group); at; at = group_next(&those, &group, at))
+			tell_missed_by(t, &group, text_at(stage, "name"));
+	}
+}
+
 void section_goodput(const struct telling *t)
 {
+	if (json_at(t->report, "objectives")) {
+		tell_loads(t);
+		tell_missed_by_stage(t);
+		tell_fairness(t);
+		return;
+	}
 	json_t *goodput = json_at(t->total, "goodput"), *list = json_at(goodput, "objectives"), *objective;
 	/* a brief report with one objective of each request says it in the first line */
 	const bool one = t->brief && json_array_size(list) == 1 && !json_at(list, "0/met");
@@ -208,5 +318,5 @@ void section_goodput(const struct telling *t)
 	json_array_foreach(list, i, objective) tell_objective(t, objective);
 	struct group group;
 	for (void *at = group_first(t, &group); at; at = group_next(t, &group, at))
-		tell_missed_by(t, &group);
+		tell_missed_by(t, &group, NULL);
 }

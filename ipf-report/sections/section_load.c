@@ -5,6 +5,7 @@
 
 #include "document/shown_numbers.h"
 #include "stats/mser.h"
+#include "verdict/verdict.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -23,7 +24,8 @@ static const struct doc_column columns[] = {
 	{"goodput", "per s", NULL, "goodput/requests_per_s", CELL_NUMBER, KEEP_FULL},
 	{"goodput", "share", NULL, "goodput/share", CELL_PERCENT, KEEP_FULL},
 };
-#define BACKLOG_SHARE 0.10 /* of what was completed in a stage: above, a note says that others started it */
+#define COMPLETED_LESS 0.005 /* of the offered rate: above, a note says why */
+#define BACKLOG_SHARE  0.10  /* of what was completed in a stage: above, a note says that others started it */
 enum { COLUMNS = sizeof columns / sizeof *columns, FAILED = 6, GOODPUT_COLUMNS = 2 };
 
 static bool has_goodput(const struct telling *t)
@@ -69,15 +71,37 @@ static void note_throughput(const struct telling *t)
 		         figure_at(found, "window_s") > 0 ? "; --window drain measures until the last request has ended" : "");
 }
 
-/* The first measured stage that has this figure; NULL. `others` is the number of the other ones. */
-static json_t *first_stage(const struct telling *t, const char *path, size_t *others)
+/* Does the table show that the stage completed less than was offered? A closed loop offers no rate. */
+static bool completed_less(json_t *stage)
+{
+	const double offered = figure_at(stage, "rate/offered"), completed = figure_at(stage, "rate/completed");
+	return isnan(offered) || completed < (1 - COMPLETED_LESS) * offered;
+}
+
+/* Does the verdict explain that windows are too short for their latencies? */
+static bool is_explained(const struct telling *t)
+{
+	json_t *check;
+	size_t i;
+	json_array_foreach(json_at(t->report, "verdict/checks"), i, check)
+	{
+		if (strstr(words_at(check, "detail"), VERDICT_SHORT_WINDOWS))
+			return true;
+	}
+	return false;
+}
+
+/* The first measured stage that has this figure and, if `less`, completed less than was offered; NULL. `others` is the
+ * number of the other ones. */
+static json_t *first_stage(const struct telling *t, const char *path, bool less, size_t *others)
 {
 	json_t *stage, *first = NULL;
 	size_t i;
 	*others = 0;
 	json_array_foreach(json_at(t->report, "stages"), i, stage)
 	{
-		if (json_is_false(json_at(stage, "measured")) || isnan(figure_at(stage, path)))
+		if (json_is_false(json_at(stage, "measured")) || isnan(figure_at(stage, path)) ||
+		    (less && !completed_less(stage)))
 			continue;
 		*others += first != NULL;
 		first = first ? first : stage;
@@ -97,8 +121,9 @@ static void note_edges(const struct telling *t)
 	                          "the results do not say exactly when they arrived"}};
 	for (size_t i = 0; i < sizeof notes / sizeof *notes; i++) {
 		size_t others;
-		json_t *stage = first_stage(t, notes[i][0], &others);
-		const bool told = i == 1 && stage && !isnan(figure_at(stage, notes[0][0]));
+		const bool less = i < 2;
+		json_t *stage = first_stage(t, notes[i][0], less, &others);
+		const bool told = less && stage && (is_explained(t) || (i == 1 && !isnan(figure_at(stage, notes[0][0]))));
 		if (stage && !told)
 			doc_note(t->d, "%s: %s%s", words_at(stage, "name"), phrase(t->d, stage, notes[i][1]),
 			         others ? doc_say(t->d, "; so it is in %zu other stage%s", others, plural((double)others)) : "");
@@ -181,16 +206,32 @@ static void note_groups(const struct telling *t)
 		doc_note(t->d, "--by: no request has a %s", group_word(text_at(t->report, "options/by")));
 }
 
+/* A rest offers no load, and primers are no load of the run's own: what they complete is of other stages. */
+static bool is_no_load(json_t *stage)
+{
+	const char *name = words_at(stage, "name"), *end = strstr(name, " primer");
+	if (!json_is_false(json_at(stage, "measured")))
+		return false;
+	return strcmp(words_at(stage, "kind"), "rest") == 0 || (end && end[strlen(" primer")] == 0);
+}
+
 void section_stages(const struct telling *t)
 {
 	json_t *stages = json_at(t->report, "stages"), *block;
 	struct doc_table *table = load_table(t, "stages", "Stages", "stage");
 	struct group group;
-	size_t i, asides = 0;
-	json_array_foreach(stages, i, block) asides += load_row(t, table, text_at(block, "name"), block)->aside;
+	size_t i, asides = 0, without = 0;
+	json_array_foreach(stages, i, block)
+	{
+		if (is_no_load(block))
+			without++;
+		else
+			asides += load_row(t, table, text_at(block, "name"), block)->aside;
+	}
+	asides += without;
 	if (json_array_size(stages) - asides != 1)
 		load_row(t, table, "total", t->total)->total = true;
-	if (asides)
+	if (asides > without)
 		doc_note(t->d, "stages in brackets are not measured and not in the total")->media = IN_TEXT;
 	note_throughput(t);
 	note_edges(t);

@@ -1,4 +1,4 @@
-/* The capacity of the server, and the load within objectives. */
+/* The capacity of the server. */
 #include "sections/sentence.h"
 
 #include "analysis/saturation.h"
@@ -64,47 +64,26 @@ static void tell_beyond(const struct telling *t, json_t *s, bool users)
 		     "beyond it the throughput falls: {completed}/s at {offered}/s offered");
 }
 
-static void tell_within(const struct telling *t, json_t *s, bool users)
-{
-	json_t *within = json_at(s, "within"), *all = json_at(s, "all_within");
-	if (!all)
-		return;
-	if (!within) {
-		doc_fact(t->d, "objectives", users ? "missed by the fewest users" : "missed at the lowest rate")->tone =
-			TONE_BAD;
-		return;
-	}
-	const char *headroom = figure_at(s, "headroom") >= 0 ? sentence(t->d, s, ", {headroom%} below the capacity") : NULL;
-	doc_fact(t->d, "objectives", "met up to %s%s%s", load_of(t, within, users),
-	         !json_is_true(all) ? ""
-	         : users            ? ", the most users"
-	                            : ", the highest rate",
-	         headroom ? headroom : "");
-}
-
 void section_saturation(const struct telling *t)
 {
-	static const struct doc_column columns[] = {
-		{NULL, "begins after", "s", "begin_s", CELL_NUMBER, KEEP_FULL},
-		{NULL, "users", NULL, "users", CELL_COUNT, KEEP_FULL},
-		{NULL, "offered", "per s", "offered", CELL_NUMBER, KEEP},
-		{NULL, "completed", "per s", "completed", CELL_NUMBER, KEEP},
-		{NULL, "within objectives", NULL, "good_share", CELL_PERCENT, KEEP_FULL},
-		{NULL, "left out", NULL, "left_out", CELL_WORDS, KEEP_FULL}};
+	static const struct doc_column columns[] = {{NULL, "begins after", "s", "begin_s", CELL_NUMBER, KEEP_FULL},
+	                                            {NULL, "users", NULL, "users", CELL_COUNT, KEEP_FULL},
+	                                            {NULL, "offered", "per s", "offered", CELL_NUMBER, KEEP},
+	                                            {NULL, "completed", "per s", "completed", CELL_NUMBER, KEEP},
+	                                            {NULL, "left out", NULL, "left_out", CELL_WORDS, KEEP_FULL}};
 	json_t *s = json_at(t->report, "saturation");
 	const bool users = json_at(s, "points/0/users") != NULL;
 	if (!s)
 		return;
 	tell_capacity(t, s, users);
 	tell_beyond(t, s, users);
-	tell_within(t, s, users);
 	if (t->brief)
 		return;
 	struct doc_table *table = doc_table(t->d, &(struct doc_table_spec){.id = "points",
 	                                                                   .caption = "Points of the curve",
 	                                                                   .rows = "stage",
 	                                                                   .columns = columns,
-	                                                                   .count = 6,
+	                                                                   .count = 5,
 	                                                                   .sortable = true,
 	                                                                   .media = IN_PAGE | IN_MARKDOWN});
 	doc_rows_of(t->d, table, json_at(s, "points"), "stage");

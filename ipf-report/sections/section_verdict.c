@@ -2,6 +2,7 @@
 #include "sections/sections.h"
 
 #include "document/shown_numbers.h"
+#include "sections/objectives_line.h"
 #include "twin/predicted.h"
 
 #include <math.h>
@@ -137,13 +138,19 @@ static const char *marked(const struct telling *t, json_t *summary, const char *
 	return doc_say(t->d, "%s%s", show_number(figure_at(summary, name), a), doc_is_weak(summary, name) ? "~" : "");
 }
 
+/* The load that tiles show of a run of several: of whose figures all together describe none. */
+struct tiled {
+	json_t *block;
+	const char *stage; /* "; sweep 40/s"; "": all of the run */
+};
+
 /* The p50, or the first percentile that was chosen, and a higher one below it; what failures would make of it. Is one
  * of them weak? */
-static bool latency_tile(const struct telling *t, const char *label, const char *member)
+static bool latency_tile(const struct telling *t, const struct tiled *of, const char *label, const char *member)
 {
 	const char *key, *low = NULL, *high = NULL, *origin = "", *rest = "";
-	json_t *summary = json_object_get(json_at(t->total, "latency"), member), *value,
-		   *all = json_object_get(json_at(t->total, "latency_with_failures"), member);
+	json_t *summary = json_object_get(json_at(of->block, "latency"), member), *value,
+		   *all = json_object_get(json_at(of->block, "latency_with_failures"), member);
 	char mean[40];
 	if (json_at(summary, "from_due") || json_at(summary, "from_start")) {
 		origin = json_at(summary, "from_due") ? " from due" : " from start";
@@ -163,43 +170,93 @@ static bool latency_tile(const struct telling *t, const char *label, const char 
 	else if (!isnan(figure_at(all, low)))
 		rest = doc_say(t->d, "; %s with failures: %s", low, marked(t, all, low));
 	const char *second = high == low ? "" : doc_say(t->d, "%s %s, ", high, marked(t, summary, high));
-	const char *more = doc_say(t->d, "%smean %s%s", second, show_number(figure_at(summary, "mean"), mean), rest);
+	const char *more = doc_say(t->d, "%smean %s%s%s", second, show_number(figure_at(summary, "mean"), mean), rest,
+	                           of->stage);
 	tile(t, doc_say(t->d, "%s%s, %s", label, origin, low), figure_at(summary, low), "ms", more)->text = marked(
 		t, summary, low);
 	return doc_is_weak(summary, low) || doc_is_weak(summary, high);
 }
 
-static void load_tiles(const struct telling *t)
+static void load_tiles(const struct telling *t, const struct tiled *of)
 {
-	double ok = figure_at(t->total, "requests/ok"), failed = figure_at(t->total, "requests/failed");
-	char unit[60] = "", more[120], a[40];
+	json_t *block = of->block;
+	double ok = figure_at(t->total, "requests/ok"), failed = figure_at(t->total, "requests/failed"),
+		   offered = figure_at(block, "rate/offered"), input = figure_at(block, "throughput/input_tokens_per_s"),
+		   most = figure_at(block, "in_flight/max");
+	char unit[60] = "", a[40];
 	if (!isnan(failed))
 		snprintf(unit, sizeof unit, "of %s", show_whole(ok + failed, a));
-	snprintf(more, sizeof more, failed > 0 ? "%s failed" : "none failed", show_whole(failed, a));
-	tile(t, "successful requests", ok, unit, isnan(failed) ? NULL : more);
-	snprintf(more, sizeof more, "%s offered", show_number(figure_at(t->total, "rate/offered"), a));
-	tile(t, "completed", figure_at(t->total, "rate/completed"), "requests/s",
-	     isnan(figure_at(t->total, "rate/offered")) ? NULL : more);
-	snprintf(more, sizeof more, "%s input tokens/s",
-	         show_number(figure_at(t->total, "throughput/input_tokens_per_s"), a));
-	tile(t, "output", figure_at(t->total, "throughput/output_tokens_per_s"), "tokens/s",
-	     isnan(figure_at(t->total, "throughput/input_tokens_per_s")) ? NULL : more);
-	snprintf(more, sizeof more, "at most %s", show_whole(figure_at(t->total, "in_flight/max"), a));
-	tile(t, "in flight, mean", figure_at(t->total, "in_flight/mean"), "requests",
-	     isnan(figure_at(t->total, "in_flight/max")) ? NULL : more);
+	tile(t, "successful requests", ok, unit,
+	     isnan(failed) ? NULL
+	                   : doc_say(t->d, "%s failed%s", failed > 0 ? show_whole(failed, a) : "none",
+	                             *of->stage ? ", in all stages" : ""));
+	tile(t, "completed", figure_at(block, "rate/completed"), "requests/s",
+	     isnan(offered) ? NULL : doc_say(t->d, "%s offered%s", show_number(offered, a), of->stage));
+	tile(t, "output", figure_at(block, "throughput/output_tokens_per_s"), "tokens/s",
+	     isnan(input) ? NULL : doc_say(t->d, "%s input tokens/s%s", show_number(input, a), of->stage));
+	tile(t, "in flight, mean", figure_at(block, "in_flight/mean"), "requests",
+	     isnan(most) ? NULL : doc_say(t->d, "at most %s%s", show_whole(most, a), of->stage));
+}
+
+/* The highest load that met the objectives or, if there is none, that the server could complete; else the lowest. */
+static json_t *shown_stage(const struct telling *t)
+{
+	json_t *stages = json_at(t->report, "stages"), *point, *best = NULL, *stage;
+	const double index = figure_at(t->report, "objectives/met/index");
+	const double capacity = figure_at(t->report, "saturation/requests_per_s");
+	size_t i;
+	if (!isnan(index))
+		return element_at(stages, index);
+	json_array_foreach(json_at(t->report, "saturation/points"), i, point)
+	{
+		const bool beyond = figure_at(point, "offered") > capacity || json_at(point, "left_out");
+		if (!beyond && !json_at(t->report, "objectives"))
+			best = element_at(stages, figure_at(point, "index"));
+	}
+	json_array_foreach(stages, i, stage)
+	{
+		if (!best && json_is_true(json_at(stage, "measured")) && figure_at(stage, "requests/ok") > 0)
+			best = stage;
+	}
+	return best;
+}
+
+static struct tiled tiled_of(const struct telling *t)
+{
+	json_t *stage = json_is_true(json_at(t->report, "run/several_loads")) ? shown_stage(t) : NULL;
+	return stage ? (struct tiled){stage, doc_say(t->d, "; %s", words_at(stage, "name"))} : (struct tiled){t->total, ""};
+}
+
+static void objectives_tile(const struct telling *t)
+{
+	json_t *o = json_at(t->report, "objectives"), *met = json_at(o, "met");
+	const char *by = words_at(o, "by");
+	const bool users = strcmp(by, "users") == 0;
+	if (!o)
+		return;
+	struct doc_part *part = tile(t, "objectives met up to", met ? figure_at(met, by) : 0, users ? "" : "requests/s",
+	                             objectives_line(t->d, o));
+	part->unit = !met ? "" : users ? "users" : part->unit;
+	part->text = met ? part->text : "none";
 }
 
 void section_summary(const struct telling *t)
 {
 	char more[80], a[40];
-	load_tiles(t);
-	bool weak = latency_tile(t, "TTFT", "ttft_ms");
-	weak |= latency_tile(t, "ITL", "itl_ms");
-	weak |= latency_tile(t, "TPOT", "tpot_ms");
-	weak |= latency_tile(t, "E2E", "e2e_ms");
-	snprintf(more, sizeof more, "%s of the requests", show_percent(figure_at(t->total, "goodput/share"), a));
-	tile(t, "goodput", figure_at(t->total, "goodput/requests_per_s"), "requests/s", more);
+	const struct tiled of = tiled_of(t);
+	load_tiles(t, &of);
+	bool weak = latency_tile(t, &of, "TTFT", "ttft_ms");
+	weak |= latency_tile(t, &of, "ITL", "itl_ms");
+	weak |= latency_tile(t, &of, "TPOT", "tpot_ms");
+	weak |= latency_tile(t, &of, "E2E", "e2e_ms");
+	snprintf(more, sizeof more, "%s of the requests", show_percent(figure_at(of.block, "goodput/share"), a));
+	tile(t, "goodput", figure_at(of.block, "goodput/requests_per_s"), "requests/s",
+	     doc_say(t->d, "%s%s", more, of.stage));
+	objectives_tile(t);
 	tile(t, "capacity", figure_at(t->report, "saturation/requests_per_s"), "requests/s", NULL);
 	if (weak)
 		doc_note(t->d, DOC_WEAK)->media = IN_PAGE;
+	if (*of.stage)
+		doc_note(t->d, "the figures are those of %s: the stages of this run differ in load", of.stage + 2)->media =
+			IN_PAGE;
 }

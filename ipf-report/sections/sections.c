@@ -28,7 +28,7 @@ static const struct kind {
 } kinds[] = {
 	{"incomplete", "Incomplete", section_incomplete, FIRST, false, 0},
 	{"verdict", "Verdict", section_verdict, FIRST, false, 0},
-	{"summary", "Summary", section_summary, PAGE, false, REPORT_SATURATION},
+	{"summary", "Summary", section_summary, PAGE, false, REPORT_SATURATION | REPORT_OBJECTIVES},
 	{"stages", "Stages", section_stages, FIRST, false, REPORT_STEADY},
 	{"plots", "Plots", section_plots, PAGE, false, REPORT_PLOTS},
 	{"latency", "Latency", section_latency, FIRST, false, REPORT_BURSTS},
@@ -51,7 +51,7 @@ static const struct kind {
 	{"errors", "Errors", section_errors, FIRST, false, REPORT_ERRORS | REPORT_TRANSPORT},
 	{"refusals", "Rate limits", section_refusals, FIRST, false, 0},
 	{"output", "Structured output", section_output, FIRST, false, REPORT_INVALID_OUTPUTS},
-	{"goodput", "Goodput", section_goodput, FIRST, false, 0},
+	{"goodput", "Goodput", section_goodput, FIRST, false, REPORT_OBJECTIVES},
 	{"accuracy", "Accuracy", section_accuracy, FULL, true,
      REPORT_ACCURACY | REPORT_CLOCKS | REPORT_STEADY | REPORT_TRANSPORT},
 	{"as", "Other tools", section_as, FIRST, true, REPORT_AS},
@@ -103,15 +103,23 @@ static const char *name_of(struct document *d, json_t *report)
 	return doc_say(d, "%s at %.*s", model, (int)strcspn(host, "/"), host);
 }
 
+/* "sim at http://127.0.0.1:8000 (vllm)": model, address and, if it was scraped, the kind of the server; "". */
+static const char *server_of(struct document *d, json_t *report)
+{
+	const char *model = text_at(report, "run/model"), *target = text_at(report, "run/target"),
+			   *kind = text_at(report, "server/targets/0/server");
+	return doc_say(d, "%s%s%s%s%s%s", model ? model : "", model && target ? " at " : "", target ? target : "",
+	               kind ? " (" : "", kind ? kind : "", kind ? ")" : "");
+}
+
 static void name_document(struct document *d, json_t *report)
 {
-	const char *started = text_at(report, "run/started"), *target = text_at(report, "run/target");
+	const char *started = text_at(report, "run/started"), *where = server_of(d, report);
 	d->kind = "ipf report";
 	d->heading = doc_copy(d, name_of(d, report));
 	d->title = doc_say(d, "%s%s: %s", json_at(report, "verdict/predicted") ? "PREDICTED, " : "",
 	                   words_at(report, "verdict/status"), d->heading);
-	d->when = doc_say(d, "%s%s%s", target ? target : "", started ? target ? ", started " : "started " : "",
-	                  started ? started : "");
+	d->when = doc_say(d, "%s%s%s", where, started ? *where ? ", started " : "started " : "", started ? started : "");
 }
 
 static bool is_shown(const struct kind *kind, const struct report_view *view)

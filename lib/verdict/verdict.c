@@ -997,7 +997,7 @@ static bool judge_repeats(struct verdict *v, struct verdict_check *check)
 			check, VERDICT_DOUBTFUL,
 			"%s of %s responses are to prompts that earlier runs of the search sent: a prefix cache makes them faster",
 			VERDICT_NUMBER(before), VERDICT_NUMBER(v->ok));
-	if ((double)v->trace_repeats > VERDICT_REPEATS_DOUBTFUL * (double)v->trace_requests)
+	if (v->trace_repeats > 0 && (double)v->trace_repeats > VERDICT_REPEATS_DOUBTFUL * (double)v->trace_requests)
 		verdict_check_add(check, VERDICT_DOUBTFUL,
 		                  "%s of %s prompts of the trace repeat an earlier one: a prefix cache makes them faster",
 		                  VERDICT_NUMBER(v->trace_repeats), VERDICT_NUMBER(v->trace_requests));

@@ -72,5 +72,6 @@
 #define VERDICT_WARM_BLOCK  16
 /* Requests that ended within a stage, which its rates count / requests that it started. */
 #define VERDICT_ENDED_DOUBTFUL 0.50
+#define VERDICT_SHORT_WINDOWS  "ended within the stage"
 
 #endif

@@ -37,7 +37,7 @@ for options in '' '--slo ttft=100ms' '--slo ttft=100ms,p99:e2e=1s'; do
 	between "$((count - $(verdict_lines)))" 20 50 "a sweep of six stages, $options: the lines beside its verdict"
 	between "$count" 20 $((50 + 5 * 4)) "a sweep of six stages, $options: a screen"
 done
-for stage in s1 s2 s3 s4 s5 s6; do is "$(grep -c "^  $stage  " now)" 2 "$stage has its load and its latencies"; done
+for stage in s1 s2 s3 s4 s5 s6; do is "$(grep -c "^  $stage  " now)" 3 "$stage has its load, its latencies and its objectives"; done
 is "$(awk '{ if (length($0) > 80) print }' now)" "" "on 80 columns"
 matches "$(tail -1 now)" 'More: --full, or --section .*tokens.*server.*run' "the last line says what else there is"
 for name in $(tail -1 now | sed 's/.*--section //' | tr ',' ' '); do
@@ -71,7 +71,8 @@ for file in "$data"/{mixed,errors,empty,one,closed}.results results; do
 			tr -s ' ' | sed 's/ $//')
 	is "$absent" "" "$(basename "$file"): the most frequent errors have their texts and hints"
 done
-"$report" --slo p50:ttft=1ms,p99:e2e=100s "$data/mixed.results" >now
+python3 "$TESTS/helpers/queue_results.py" 40:2 >one.results
+"$report" --slo p50:ttft=1ms,p99:e2e=100s one.results >now
 matches "$(cat now)" '^ +p50:ttft=1ms +missed: [0-9]' "an objective that is missed is shown"
 matches "$(cat now)" 'p99:e2e=100s +met: [0-9]' "beside one that is met"
 head -c 4000 "$data/mixed.results" >cut.results

@@ -8,17 +8,19 @@ report=$BIN/ipf-report
 made() { python3 "$TESTS/helpers/queue_results.py" "$@"; }
 made 20:10 40:20 >good.results
 made --fail 0.05 --spread 40:30 60:20 >failing.results
+made 40:20 >one.results
+made --fail 0.03 --spread 40:30 >refused.results
 
 # ---- --strict ----
-run "$report" --strict --slo p99:e2e=100s,ttft=1us good.results
+run "$report" --strict --slo p99:e2e=100s,ttft=1us one.results
 status_is 0 "--strict: a percentile that is met; an objective of each request is no percentile"
-run "$report" --strict --slo p99:e2e=100s,p50:e2e=1ms good.results
+run "$report" --strict --slo p99:e2e=100s,p50:e2e=1ms one.results
 status_is 4 "a percentile that is missed"
 complains ipf-report "p50:e2e=1ms: missed: 100 ms (--strict)" "is named, with its value"
 contains "$(cat "$OUT")" "missed: 100 ms" "below a whole report"
-run "$report" --slo p50:e2e=1ms good.results
+run "$report" --slo p50:e2e=1ms one.results
 status_is 0 "without --strict it is only shown"
-run "$report" --strict --slo p99:e2e=100s --errors-as-inf failing.results
+run "$report" --strict --slo p99:e2e=100s --errors-as-inf refused.results
 status_is 4 "a percentile among the failed requests"
 complains ipf-report "p99:e2e=100s: missed: inf ms" "is infinite"
 

@@ -154,7 +154,7 @@ same judged.err wanted.err "and says why as for its results"
 jq '.verdict.status = "OK"' slow.json >missed.json # exact: made up
 run "$report" --strict missed.json
 status_is 4 "an objective that is missed is enough"
-complains "ipf-report" "p50:ttft=1ms: missed (--strict)" "and named"
+complains "ipf-report" "objectives: missed at the lowest rate, " "and named"
 run "$report" --strict run.json
 is "$status" "$("$report" --strict --slo ttft=100ms results >/dev/null 2>&1; echo $?)" "as its results"
 "$report" -o file.txt run.json

@@ -124,10 +124,14 @@ LOAD = ("rate/offered rate/achieved rate/completed in_flight/mean in_flight/max 
         "throughput/output_tokens_per_s goodput/requests_per_s goodput/share").split()
 
 
+def is_no_load(stage):
+    return not stage["measured"] and (stage["kind"] == "rest" or stage["name"].endswith(" primer"))
+
+
 def check_load(page, report):
     table = page.tables["stages-table"]
     alone = sum(stage["measured"] for stage in report["stages"]) == 1
-    blocks = report["stages"] + ([] if alone else [report["total"]])
+    blocks = [s for s in report["stages"] if not is_no_load(s)] + ([] if alone else [report["total"]])
     rows = table["rows"] + table["foot"]
     if len(rows) != len(blocks): wrong("stages:", len(rows), "rows of", len(blocks))
     for row, block in zip(rows, blocks):
@@ -198,6 +202,11 @@ def check_rest(page, report):
         compare("point", row[2], point.get("users"))
         compare("point", row[3], point.get("offered"))
         compare("point", row[4], point.get("completed"))
+    loads, rows = at(report, "objectives/loads") or [], page.tables.get("objectives-table", {"rows": []})["rows"]
+    if len(loads) != len(rows): wrong("loads:", len(rows), "rows of", len(loads))
+    for load, row in zip(loads, rows):
+        compare("load", row[1], load[report["objectives"]["by"]])
+        for cell, objective in zip(row[2:], load.get("objectives", [])): compare(objective["objective"], cell, objective.get("value_ms"))
     check_analyses(page, report)
     ok = str(report["total"]["requests"]["ok"])
     if page.tiles[:1] != [ok]: wrong("summary:", page.tiles, ok)
