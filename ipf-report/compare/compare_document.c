@@ -3,6 +3,7 @@
 #include "absent.h"
 #include "compare/compare_pictures.h"
 #include "compare/compare_words.h"
+#include "compare/settings.h"
 #include "document/shown_numbers.h"
 #include "output/shell_word.h"
 #include "sections/stream_commands.h"
@@ -10,6 +11,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const side_names[SIDES] = {"base", "new"};
@@ -54,6 +56,10 @@ static void tell_result(struct document *d, const struct comparison *c)
 	}
 	if (compare_predicted(c, text))
 		doc_part(d, PART_TEXT, NULL, text)->tone = TONE_WARN;
+	if (compare_load(c, text))
+		doc_fact(d, "load", "%s", text)->tone = TONE_WARN;
+	if (compare_trace(c, text))
+		doc_fact(d, "trace", "%s", text)->tone = TONE_WARN;
 	if (compare_lengths(c, text))
 		doc_fact(d, "lengths", "%s", text)->tone = TONE_WARN;
 	if (compare_cached(c, text))
@@ -117,7 +123,7 @@ static void figure_row(struct document *d, struct doc_table *t, const struct fig
 	doc_cell_said(d, t, x->value, compare_value(f->figure, x->value, text), TONE_PLAIN);
 	doc_cell_said(d, t, x->change, compare_change(x, text), tone);
 	doc_cell_said(d, t, x->low, compare_interval(x, text), TONE_PLAIN);
-	doc_cell_said(d, t, x->adjusted, compare_p(x, text), TONE_PLAIN);
+	doc_cell_said(d, t, x->p, compare_p(x->p, text), TONE_PLAIN);
 	doc_cell_text(d, t, named ? finding_name(f->figure, x->finding) : NULL, tone);
 	doc_cell_said(d, t, x->visible, compare_percent(x->visible, text), TONE_PLAIN);
 	doc_cell_said(d, t,
@@ -152,8 +158,12 @@ static void explain(struct document *d, const struct comparison *c)
 			"number of runs of each side that would find one of %s.",
 			c->family, effect, effect, effect))
 		->media = IN_PAGE | IN_MARKDOWN;
+	if (c->family > 0)
+		doc_fact(d, "p", "of each figure by itself; it counts if it is below 0.05 after adjustment for all %zu",
+		         c->family)
+			->media = IN_TEXT;
 	doc_fact(d, "noise", "%s", compare_noise(c, text));
-	doc_fact(d, "load", "%s", compare_pairing(c, text));
+	doc_fact(d, "requests", "%s", compare_pairing(c, text));
 }
 
 static void add_pictures(struct document *d, const struct comparison *c,
@@ -199,6 +209,22 @@ static void tell_figures(struct document *d, const struct comparison *c)
 
 /* ---- sides ---- */
 
+/* Do the headers of several streams say the same of a setting? */
+static bool is_repeated(json_t *settings, size_t index)
+{
+	json_t *entry = json_array_get(settings, index);
+	char words[160], earlier[160];
+	const char *name = setting_words(json_string_value(json_object_get(entry, "name")), words);
+	for (size_t i = 0; i < index; i++) {
+		json_t *other = json_array_get(settings, i);
+		if (strcmp(setting_words(json_string_value(json_object_get(other, "name")), earlier), name) == 0 &&
+		    json_equal(json_object_get(other, "base"), json_object_get(entry, "base")) &&
+		    json_equal(json_object_get(other, "new"), json_object_get(entry, "new")))
+			return true;
+	}
+	return false;
+}
+
 static void tell_settings(struct document *d, const struct comparison *c)
 {
 	static const struct doc_column columns[] = {{NULL, "base", NULL, NULL, CELL_WORDS, KEEP},
@@ -215,10 +241,16 @@ static void tell_settings(struct document *d, const struct comparison *c)
 			   .id = "settings", .caption = "Settings that differ", .rows = "setting", .columns = columns, .count = 2});
 	json_array_foreach(c->settings, i, entry)
 	{
-		doc_row(d, t, json_string_value(json_object_get(entry, "name")), NULL);
+		char words[160];
+		if (is_repeated(c->settings, i))
+			continue;
+		doc_row(d, t, setting_words(json_string_value(json_object_get(entry, "name")), words), NULL);
 		for (int s = 0; s < SIDES; s++) {
 			const char *value = json_string_value(json_object_get(entry, side_names[s]));
-			doc_cell_text(d, t, value ? value : "–", TONE_PLAIN);
+			char *shown_value = setting_value(value ? value : "–");
+			doc_cell_text(d, t, shown_value, TONE_PLAIN);
+			d->failed |= !shown_value;
+			free(shown_value);
 		}
 	}
 }

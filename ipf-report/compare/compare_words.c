@@ -2,6 +2,7 @@
 
 #include "absent.h"
 #include "cli/units.h"
+#include "compare/settings.h"
 #include "document/shown_numbers.h"
 #include "safe_text.h"
 #include "stats/load_episodes.h"
@@ -9,6 +10,8 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 const char *compare_percent(double share, char text[40])
 {
@@ -106,6 +109,41 @@ const char *compare_lengths(const struct comparison *c, char text[COMPARE_WORDS]
 	         "compare",
 	         compare_percent(fabs(change), percent), change < 0 ? "fewer" : "more", show_number(new, a),
 	         show_number(base, b));
+	return text;
+}
+
+/* A value of a setting, for a sentence. */
+static const char *value_in_words(const char *value, char words[240])
+{
+	char *plain = value ? setting_value(value) : NULL;
+	snprintf(words, 240, "%s", plain ? shown(plain).text : "none");
+	free(plain);
+	return words;
+}
+
+const char *compare_load(const struct comparison *c, char text[COMPARE_WORDS])
+{
+	const char *base, *new;
+	char a[240], b[240];
+	if (!settings_named(c->settings, "load", &base, &new) || !base || !new || strcmp(base, "[]") == 0 ||
+	    strcmp(new, "[]") == 0)
+		return NULL;
+	snprintf(text, COMPARE_WORDS, "not the same: base %s; new %s: what differs may be the load",
+	         value_in_words(base, a), value_in_words(new, b));
+	return text;
+}
+
+const char *compare_trace(const struct comparison *c, char text[COMPARE_WORDS])
+{
+	const char *base, *new, *base_requests, *new_requests;
+	char a[240], b[240];
+	if (!settings_named(c->settings, "trace", &base, &new))
+		return NULL;
+	if (settings_named(c->settings, "requests of the trace", &base_requests, &new_requests))
+		snprintf(text, COMPARE_WORDS, "not the same: %s requests in base, %s in new", value_in_words(base_requests, a),
+		         value_in_words(new_requests, b));
+	else
+		snprintf(text, COMPARE_WORDS, "not the same: the sides had other requests");
 	return text;
 }
 
@@ -232,7 +270,7 @@ const char *compare_change(const struct difference *d, char text[40])
 const char *compare_interval(const struct difference *d, char text[64])
 {
 	const char *unit = d->relative ? "%" : "pp";
-	const bool no_low = !(d->low > -1), no_high = !(d->high < 99);
+	const bool no_low = !(d->low > -1), no_high = !(d->high < (d->relative ? 99 : 1));
 	char low[40], high[40];
 	signed_number(d, d->low, low);
 	signed_number(d, d->high, high);
@@ -245,14 +283,14 @@ const char *compare_interval(const struct difference *d, char text[64])
 	return text;
 }
 
-const char *compare_p(const struct difference *d, char text[40])
+const char *compare_p(double p, char text[40])
 {
-	if (isnan(d->adjusted))
+	if (isnan(p))
 		snprintf(text, 40, "-");
-	else if (d->adjusted < 0.001)
+	else if (p < 0.001)
 		snprintf(text, 40, "<0.001");
 	else
-		snprintf(text, 40, d->adjusted < 0.1 ? "%.3f" : "%.2f", d->adjusted);
+		snprintf(text, 40, p < 0.1 ? "%.3f" : "%.2f", p);
 	return text;
 }
 

@@ -18,6 +18,9 @@ const char *compare_predicted(const struct comparison *c, char text[COMPARE_WORD
 /* How much longer or shorter the answers of new are, from COMPARE_LENGTHS on; NULL: about as long, or not known. */
 #define COMPARE_LENGTHS 0.05
 const char *compare_lengths(const struct comparison *c, char text[COMPARE_WORDS]);
+/* That the sides had other loads, or other requests; NULL: the same, or not known. */
+const char *compare_load(const struct comparison *c, char text[COMPARE_WORDS]);
+const char *compare_trace(const struct comparison *c, char text[COMPARE_WORDS]);
 /* What prefix caches had of the input tokens, if it is another share by COMPARE_CACHED; NULL: about the same, or not
  * known. */
 #define COMPARE_CACHED 0.05
@@ -34,8 +37,8 @@ const char *compare_side(const struct comparison *c, enum compared_side side, ch
 const char *compare_change(const struct difference *d, char text[40]);
 /* "+4.2 to +5.9 %", "above -1.2 %" */
 const char *compare_interval(const struct difference *d, char text[64]);
-/* "<0.001", "0.04"; "-": not tested. Of the adjusted value. */
-const char *compare_p(const struct difference *d, char text[40]);
+/* "<0.001", "0.04"; "-": not tested. */
+const char *compare_p(double p, char text[40]);
 /* A value of the figure: a number, or a share as percent. */
 const char *compare_value(const struct compared_figure *figure, double value, char text[40]);
 /* "2 %" */

@@ -564,6 +564,7 @@ static void judge_conditions(struct comparison *c)
 {
 	const struct difference *of[FAIL_IF_MOST] = {0};
 	double p[FAIL_IF_MOST];
+	size_t family = 0;
 	for (size_t i = 0; i < c->condition_count; i++) {
 		for (size_t k = 0; k < c->count; k++)
 			if (c->figures[k].figure == c->conditions[i].figure)
@@ -571,10 +572,11 @@ static void judge_conditions(struct comparison *c)
 		const bool tests = of[i] && c->conditions[i].form != FAIL_IF_VALUE &&
 		                   c->conditions[i].word == FAIL_IF_SIGNIFICANT;
 		p[i] = tests ? of[i]->p : NAN;
+		family += isnan(p[i]) ? 0 : 1;
 	}
 	holm_adjust(p, c->condition_count);
 	for (size_t i = 0; i < c->condition_count; i++) {
-		fail_if_judge(&c->conditions[i], of[i], p[i]);
+		fail_if_judge(&c->conditions[i], of[i], p[i], family);
 		c->conditions[i].failed |= c->conditions[i].undecided && !c->options->undecided_passes;
 	}
 }

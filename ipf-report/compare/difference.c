@@ -391,6 +391,10 @@ static void find_interval(struct difference *d, const struct estimate sides[SIDE
 	d->error = scale == INFLUENCE_SHARE ? fmax(c.error, (below + above) / 2 / t) : c.error;
 	d->low = shown_change(d, c.change - below);
 	d->high = shown_change(d, c.change + above);
+	if (scale == INFLUENCE_SHARE) { /* no difference of two shares is further */
+		d->low = fmax(d->low, -1);
+		d->high = fmin(d->high, 1);
+	}
 	d->p = p_value(&c, t, degrees);
 }
 
@@ -489,6 +493,14 @@ static int64_t runs_for(const struct difference *d, double effect, double alpha)
 	return many;
 }
 
+int64_t difference_runs_for(const struct difference *d, double effect, size_t family)
+{
+	const double alpha = DIFFERENCE_ALPHA / (double)(family > 0 ? family : 1);
+	if (isnan(d->change) || isnan(d->p) || !(effect > 0))
+		return IPF_ABSENT;
+	return runs_for(d, d->relative ? exact_log(1 + effect) : effect, alpha);
+}
+
 void difference_judge(struct difference *d, const struct difference_limits *limits)
 {
 	const double effect = d->relative ? limits->effect : limits->share_effect;
@@ -499,7 +511,9 @@ void difference_judge(struct difference *d, const struct difference_limits *limi
 	const double alpha = DIFFERENCE_ALPHA / (double)(limits->family > 0 ? limits->family : 1);
 	const double degrees = fmax(d->degrees, 1);
 	d->visible = shown_change(d, seen_at(d->error, degrees, alpha));
-	d->runs_needed = runs_for(d, d->relative ? exact_log(1 + effect) : effect, alpha);
+	if (!d->relative && d->visible > 1)
+		d->visible = NAN;
+	d->runs_needed = difference_runs_for(d, effect, limits->family);
 	if (d->adjusted < DIFFERENCE_ALPHA && fabs(d->change) >= effect)
 		d->finding = d->change < 0 ? FINDING_LOWER : FINDING_HIGHER;
 	else if (d->low > -effect && d->high < effect)

@@ -1,5 +1,6 @@
 #include "compare/fail_if.h"
 
+#include "absent.h"
 #include "cli/units.h"
 #include "compare/compare_words.h"
 #include "document/shown_numbers.h"
@@ -140,28 +141,52 @@ static bool is_failed(const struct fail_if *condition, const struct difference *
 	return beyond(condition, change) && (isnan(p) ? d->missing == NOISE_STATED : p < DIFFERENCE_ALPHA);
 }
 
-/* The change in words: "+5 %, 95 % interval +2 to +8 %, p = 0.01 (10 to 10.5 ms)". */
+/* The change in words, with the interval and p of the table: "+5 %, 95 % interval +2 to +8 %, p = 0.010 (10 to 10.5
+ * ms)". `p` is adjusted for the conditions: said if it decides otherwise. */
 static void tell_change(const struct difference *d, const char *unit, double p, char *text, size_t size)
 {
-	char significance[40] = "", change[40], interval[64], base[40], value[40];
-	if (!isnan(p))
-		snprintf(significance, sizeof significance, p < 0.001 ? ", p < 0.001" : ", p = %.2g", p);
+	char significance[120] = "", change[40], interval[64], own[40], adjusted[40], base[40], value[40];
+	if (!isnan(p)) {
+		compare_p(d->p, own);
+		snprintf(significance, sizeof significance, ", p %c %s", *own == '<' ? '<' : '=', own + (*own == '<'));
+		if (d->p < DIFFERENCE_ALPHA && p >= DIFFERENCE_ALPHA)
+			snprintf(significance + strlen(significance), 60, ", %s for all conditions", compare_p(p, adjusted));
+	}
 	compare_change(d, change);
-	if (!d->relative)
-		snprintf(text, size, "%s%s", change, significance);
-	else if (isnan(d->low))
-		snprintf(text, size, "%s, noise not known (%s to %s %s)", change, show_number(d->base, base),
-		         show_number(d->value, value), unit);
+	if (isnan(d->low))
+		snprintf(text, size, "%s, noise not known", change);
 	else
-		snprintf(text, size, "%s, 95 %% interval %s%s (%s to %s %s)", change,
-		         strcmp(compare_interval(d, interval), "-") == 0 ? "without bounds" : interval, significance,
-		         show_number(d->base, base), show_number(d->value, value), unit);
+		snprintf(text, size, "%s, 95 %% interval %s%s", change,
+		         strcmp(compare_interval(d, interval), "-") == 0 ? "without bounds" : interval, significance);
+	if (d->relative)
+		snprintf(text + strlen(text), size - strlen(text), " (%s to %s %s)", show_number(d->base, base),
+		         show_number(d->value, value), unit);
 }
 
-void fail_if_judge(struct fail_if *condition, const struct difference *d, double p)
+/* "; +5% needs 12 runs of each side": how many runs like these show a change of the limit. */
+static void tell_needed(const struct fail_if *condition, const struct difference *d, size_t family, char *text,
+                        size_t size)
+{
+	char number[40], limit[32];
+	const char *sign = strpbrk(condition->text, "<>");
+	next_word(sign + 1, limit);
+	const double effect = fabs(condition->form == FAIL_IF_DIFFERENCE && d->relative ? condition->limit / d->base
+	                                                                                : condition->limit);
+	int64_t runs = difference_runs_for(d, effect, family);
+	const int have = d->runs[SIDE_BASE] < d->runs[SIDE_NEW] ? d->runs[SIDE_BASE] : d->runs[SIDE_NEW];
+	if (isnan(d->p))
+		snprintf(text, size, "; how many runs %s needs is known from 3 of each side", limit);
+	else if (runs == IPF_ABSENT)
+		snprintf(text, size, "; %s needs more than %s runs of each side", limit, show_count(RUNS_MOST, number));
+	else
+		snprintf(text, size, "; %s needs %s runs of each side", limit,
+		         show_count(runs > have ? runs : have + 1, number));
+}
+
+void fail_if_judge(struct fail_if *condition, const struct difference *d, double p, size_t family)
 {
 	const char *unit = *condition->figure->unit ? condition->figure->unit : "%";
-	char text[320], number[40];
+	char text[320], number[40], needed[120] = "";
 	if (!d || isnan(d->value) || (condition->form != FAIL_IF_VALUE && isnan(d->change))) {
 		condition->failed = true;
 		snprintf(condition->detail, sizeof condition->detail, "not known: a side does not have the figure");
@@ -178,5 +203,7 @@ void fail_if_judge(struct fail_if *condition, const struct difference *d, double
 	condition->failed = is_failed(condition, d, change, p);
 	condition->undecided = why != NULL;
 	tell_change(d, unit, p, text, sizeof text);
-	snprintf(condition->detail, sizeof condition->detail, "%s%s%s", why ? why : "", why ? ": " : "", text);
+	if (why)
+		tell_needed(condition, d, family, needed, sizeof needed);
+	snprintf(condition->detail, sizeof condition->detail, "%s%s%s%s", why ? why : "", why ? ": " : "", text, needed);
 }

@@ -46,8 +46,8 @@ enum { FAIL_IF_MOST = 64 };
 
 /* IPF_USAGE. */
 int fail_if_parse(struct fail_if *condition, const char *text, struct ipf_error *err);
-/* `d` NULL: neither side has the figure; `p` is adjusted for the number of conditions. A figure that a side does not
- * have fails. */
-void fail_if_judge(struct fail_if *condition, const struct difference *d, double p);
+/* `d` NULL: neither side has the figure; `p` is adjusted for the number of conditions that are tested, `family`. A
+ * figure that a side does not have fails. */
+void fail_if_judge(struct fail_if *condition, const struct difference *d, double p, size_t family);
 
 #endif

@@ -62,12 +62,13 @@ static json_t *specs_of(json_t *stages)
 	return list;
 }
 
-/* A stage of the schedule is what the user asked for; what follows from that would only repeat it. */
-static bool same_stages(json_t *list, const char *name, json_t *base, json_t *value)
+/* A stage of the schedule is what the user asked for; what follows from that would only repeat it. Have both sides such
+ * stages? */
+static bool compare_stages(json_t *list, const char *name, json_t *base, json_t *value)
 {
 	json_t *a = specs_of(base), *b = specs_of(value);
-	const bool told = a && b && !json_equal(a, b);
-	if (told)
+	const bool told = a && b;
+	if (told && !json_equal(a, b))
 		add(list, name, a, b);
 	json_decref(a);
 	json_decref(b);
@@ -113,7 +114,7 @@ static void compare(json_t *list, const char *path, json_t *base, json_t *value,
 	const char *last = strrchr(path, '.');
 	if (json_equal(base, value) || json_array_size(list) >= SETTINGS_MOST)
 		return;
-	if (last && strcmp(last, ".stages") == 0 && same_stages(list, path, base, value))
+	if (last && strcmp(last, ".stages") == 0 && compare_stages(list, path, base, value))
 		return;
 	if (last && strcmp(last, ".predicted") == 0) {
 		compare_predicted(list, path, base, value, depth);
@@ -287,4 +288,61 @@ json_t *settings_compare(json_t *base, json_t *value)
 	json_decref(lists[0]);
 	json_decref(lists[1]);
 	return list;
+}
+
+/* ---- in words ---- */
+
+const char *setting_words(const char *name, char words[160])
+{
+	static const char *const known[][2] = {
+		{"target", "server"},      {"targets", "servers"},
+		{"stages", "load"},        {"trace", "trace"},
+		{"trace.sha256", "trace"}, {"trace.requests", "requests of the trace"},
+		{"http", "HTTP"},          {"api", "API"},
+		{"itl", "sample of ITL"},
+	};
+	const char *dot = strchr(name, '.'), *rest = dot ? dot + 1 : name;
+	for (size_t i = 0; dot && i < sizeof known / sizeof *known; i++)
+		if (strcmp(known[i][0], rest) == 0)
+			return known[i][1];
+	snprintf(words, 160, "%s", rest);
+	for (char *at = words; *at; at++)
+		*at = *at == '.' || *at == '_' ? ' ' : *at;
+	return words;
+}
+
+char *setting_value(const char *value)
+{
+	static const char *const signs[][2] = {{"[\"", ""}, {"\"]", ""}, {"\",\"", ", "}};
+	struct buffer text = {0};
+	while (*value) {
+		size_t taken = 0;
+		for (size_t i = 0; taken == 0 && i < sizeof signs / sizeof *signs; i++)
+			if (strncmp(value, signs[i][0], strlen(signs[i][0])) == 0) {
+				buffer_text(&text, signs[i][1]);
+				taken = strlen(signs[i][0]);
+			}
+		if (taken == 0)
+			buffer_byte(&text, *value);
+		value += taken ? taken : 1;
+	}
+	char *made = text.failed ? NULL : strndup(text.len ? text.data : "", text.len);
+	buffer_release(&text);
+	return made;
+}
+
+bool settings_named(json_t *settings, const char *words, const char **base, const char **value)
+{
+	char own[160];
+	json_t *entry;
+	size_t i;
+	json_array_foreach(settings, i, entry)
+	{
+		if (strcmp(setting_words(json_string_value(json_object_get(entry, "name")), own), words) != 0)
+			continue;
+		*base = json_string_value(json_object_get(entry, "base"));
+		*value = json_string_value(json_object_get(entry, "new"));
+		return true;
+	}
+	return false;
 }

@@ -8,6 +8,7 @@
 #define COMPARE_SETTINGS_H
 
 #include <jansson.h>
+#include <stdbool.h>
 
 enum { SETTINGS_MOST = 60 };
 
@@ -17,5 +18,12 @@ enum { SETTINGS_MOST = 60 };
  * the runs has on both sides, as when each schedule was run on both, is left out. So is what is other in each run:
  * dates, names, paths. NULL: out of memory. */
 json_t *settings_compare(json_t *base, json_t *value);
+
+/* A setting as people read it: "server" of "records.target", "load" of "schedule.stages". */
+const char *setting_words(const char *name, char words[160]);
+/* Its value as people read it: stages without the signs of a JSON array. A new text; NULL: out of memory. */
+char *setting_value(const char *value);
+/* The first setting of this name in words: its values, NULL where a side has none. False: the sides do not differ. */
+bool settings_named(json_t *settings, const char *words, const char **base, const char **value);
 
 #endif

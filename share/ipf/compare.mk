@@ -42,9 +42,9 @@ runs := $(foreach n,$(rounds),$(if $(filter %1 %3 %5 %7 %9,$n),$(OUT)/a-$n $(OUT
 export RUNS := $(words $(runs))
 
 #: Targets:
-all: $(runs:=.records.zst) $(a:=.report.txt) $(b:=.report.txt) $(OUT)/difference.txt#: difference.txt and difference.html (changes from A to B, and noise), comparison.txt, comparison.csv, and a report for each run, such as a-1.report.txt
+all: $(runs:=.records.zst) $(runs:=.report.json) $(a:=.report.txt) $(b:=.report.txt) $(OUT)/difference.txt#: difference.txt, difference.html and difference.json (changes from A to B, and noise), and a report for each run, such as a-1.report.txt
 show:#: show the table again
-	@cat $(OUT)/comparison.txt $(OUT)/difference.txt
+	@cat $(OUT)/difference.txt
 
 # Both runs of a round have one trace. Each round has new prompts; one that was interrupted begins anew.
 ifeq ($(TRACE)$(DATA),)
@@ -83,9 +83,6 @@ $(runs:=.report.json): %.report.json: %.results.zst $(OUT)/report.set
 $(runs:=.report.txt): %.report.txt: %.results.zst $(OUT)/report.set
 	$(report) -o $@ $<
 
-$(OUT)/comparison.csv: $(runs:=.report.json)
-	sh $(ipf)comparison.sh $@ $(rounds)
-
 $(OUT)/difference.set: settings = COMPARE_OPTIONS
-$(OUT)/difference.txt: $(a:=.results.zst) $(b:=.results.zst) $(OUT)/comparison.csv $(OUT)/difference.set
+$(OUT)/difference.txt: $(a:=.results.zst) $(b:=.results.zst) $(OUT)/difference.set
 	sh $(ipf)difference.sh $@ $(rounds)

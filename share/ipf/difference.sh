@@ -2,7 +2,7 @@
 # The comparison at the end of compare.mk: difference.sh FILE ROUND…, from a-ROUND.results.zst and b-ROUND.results.zst in the same folder.
 # It is written to FILE and shown. With --fail-if in COMPARE_OPTIONS, a comparison that fails, or is undecided, ends with status 4: its text
 # is then in FILE-failed, as in difference-failed.txt, so that make does not take FILE for done. The page beside FILE, .html instead of
-# .txt, is written in any case.
+# .txt, is written in any case, and so is .json.
 file=$1
 shift
 folder=$(dirname "$file")
@@ -26,6 +26,7 @@ if [ $status -ne 0 ] && [ $status -ne 4 ]; then
 fi
 cat "$part" || exit 1
 compare "$page" -q -f html "$@" || [ $? -eq 4 ] || exit 1
+compare "${file%.txt}.json" -q -f json "$@" 2>/dev/null || [ $? -eq 4 ] || exit 1
 case $COMPARE_OPTIONS in *--fail-if*) gate=1 ;; *) gate= ;; esac
 if [ $status -eq 4 ] && [ -n "$gate" ]; then
 	mv -f "$part" "$failed" || exit 1

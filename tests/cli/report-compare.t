@@ -18,8 +18,8 @@ contains "$(cat slower.txt)" "new is slower: " "a server that is slower by 20 % 
 matches "$(cat slower.txt)" '^  TPOT p50, ms +1[0-9.]+ +1[0-9.]+ +\+2[0-9] % +\+[0-9.]+ to \+[0-9.]+ %' "with change and interval of a figure"
 is "$(awk '/^Settings/ {s = NR} /^Result/ {r = NR} /TTFT mean/ {f = NR} END {print (r > 0 && r < s && s < f)}' slower.txt)" 1 \
 	"the result comes first, then settings that differ, then the figures"
-contains "$(grep -A2 records.target slower.txt)" "http://other:8000/v1" "servers that differ are named"
-is "$(grep -A2 records.http slower.txt | tr -s ' \n' ' ')" " records.http 1.1 2 " "and so is the protocol"
+contains "$(grep -A2 '^  server' slower.txt)" "http://other:8000/v1" "servers that differ are named"
+is "$(grep -A2 '^  HTTP' slower.txt | tr -s ' \n' ' ')" " HTTP 1.1 2 " "and so is the protocol"
 is "$(awk 'length($0) > 80' slower.txt)" "" "no line is longer than 80 columns"
 "$report" -f json --compare a?.results -- b?.results >slower.json
 is "$(jq -c '[.outcome, .paired, .noise, .base.runs, .new.runs, .limits.tests]' slower.json)" '["slower",true,"runs",3,3,16]' "the same in JSON"
@@ -184,6 +184,42 @@ run "$report" compare --fail-if 'ttft.p99 > +5% estimate' --fail-if 'ttft.p50 > 
 status_is 0 "estimate and certain are decided"
 run "$report" compare --fail-if 'tpot.p50 < -2000% certain' a1.results -- "$TESTS/data/imports/aiperf-0.13.0.json"
 contains "$(cat "$OUT")" "undecided   tpot.p50 < -2000% certain: the change has no interval" "but certain without an interval is not"
+
+# ---- one value for each figure ----
+# Interval and p of a condition are those of the table, whatever else is tested; how many runs its own limit needs is said.
+"$report" compare --fail-if 'e2e.mean > +1%' --fail-if 'tpot.p90 > +5%' --fail-if 'ttft.mean > +3%' --fail-if 'failures > +1%' -f json "${open[@]}" >conditions.json 2>/dev/null
+"$report" compare --fail-if 'e2e.mean > +1%' --fail-if 'tpot.p90 > +5%' --fail-if 'ttft.mean > +3%' --fail-if 'failures > +1%' "${open[@]}" 2>/dev/null |
+	tr -s ' \n' ' ' >conditions.txt
+for name in e2e.mean ttft.mean failures; do
+	p=$(jq -r --arg name "$name" '.figures[] | select(.name == $name) | .p | if . < 0.1 then . * 1000 | round / 1000 else . * 100 | round / 100 end' conditions.json)
+	matches "$(jq -r --arg name "$name" '.fail_if[] | select(.condition | startswith($name)) | .detail' conditions.json)" "p = ${p%0}" "$name: p of the condition is that of the figure"
+done
+matches "$(cat conditions.txt)" '(\+1%|\+3%) needs [0-9,]+ runs of each side' "an undecided condition says how many runs its limit needs"
+needs() { "$report" compare -f json --fail-if "e2e.mean > +$1" "${open[@]}" 2>/dev/null | jq -r '.fail_if[0].detail | capture("needs (?<n>[0-9,]+) run").n | gsub(","; "")'; }
+table=$("$report" compare -f json --min-effect 1% "${open[@]}" | jq '.figures[] | select(.name == "e2e.mean") | .runs_needed')
+between "$(needs 1%)" 2 "$table" "no more than the table, which is adjusted for all figures"
+contains "$("$report" compare --fail-if 'ttft.p99 > +5%' "${open[@]}" 2>/dev/null | tr -s ' \n' ' ')" "how many runs +5% needs is known from 3 of each side" "or that it is not known"
+
+# ---- other loads, other traces ----
+made --rate 14 >faster_load.results
+"$report" compare a1.results faster_load.results | tr -s ' \n' ' ' >loads.txt
+matches "$(cat loads.txt)" '^Result .* load not the same: base [^;]*; new [^;]*: what differs may be the load .* (What changed|Not enough|No difference)' "another load is named before any figure"
+"$report" compare a1.results c.results | tr -s ' \n' ' ' >traces.txt
+matches "$(cat traces.txt)" '^Result .* trace not the same: .* (What changed|Not enough|No difference)' "and so is another trace"
+for file in slower.txt loads.txt traces.txt; do is "$(grep -cE '(records|results|schedule)\.[a-z]' $file | sed 's/^[1-9].*/paths/')" 0 "$file: no paths of JSON"; done
+"$report" compare -f html a1.results c.results >traces.html
+is "$(sed 's/<[^>]*>//g' traces.html | grep -cE '(schedule|results)\.(trace|seed|stages)')" 0 "nor on the page"
+
+# ---- intervals that can be ----
+impossible=
+for seed in 1 2 3 4; do
+	for share in 0.1 0.9; do with_cached a$((seed % 3 + 1)).results $share >cache-$share.results; done
+	with_cached b1.results 0.5 >cache-0.5.results
+	"$report" compare -f json cache-0.1.results cache-0.9.results -- cache-0.9.results cache-0.5.results 2>/dev/null >cache.json
+	impossible+=$(jq -r '.figures[] | select(.unit == "share") | select((.low != null and .low < -1) or (.high != null and .high > 1) or (.visible != null and .visible > 1)) | .name' cache.json)
+	impossible+=$("$report" compare cache-0.1.results cache-0.9.results -- cache-0.9.results cache-0.5.results 2>/dev/null | grep -E 'pp' | grep -E '[0-9],[0-9]{3} pp|[1-9][0-9]{3}|below \+[0-9]{3}' )
+done
+is "$impossible" "" "shares differ by 100 percentage points at most"
 
 # ---- other formats ----
 "$report" -f md --compare --fail-if 'ttft.p50 > +5%' a?.results -- b?.results >slower.md 2>/dev/null

@@ -44,8 +44,15 @@ def check(what, got, wanted):
 
 check("result", truth["outcome"] in page.text["result"] or truth["outcome"] == "mixed", True)
 check("first sections", page.sections[:2], ["result", "settings"])
-check("settings", [[c[1] for c in r] for r in page.tables.get("settings-table", [[]])[1:]],
-      [[s["name"], s.get("base", "–"), s.get("new", "–")] for s in truth["settings"]])
+WORDS = {"target": "server", "targets": "servers", "stages": "load", "trace.sha256": "trace", "trace.requests": "requests of the trace", "http": "HTTP",
+         "api": "API", "itl": "sample of ITL"}
+rows = []
+for s in truth["settings"]:
+    rest = s["name"].split(".", 1)[-1]
+    word = WORDS.get(rest, rest.replace(".", " ").replace("_", " ")) if "." in s["name"] else rest
+    row = [word] + [s.get(side, "–").replace('["', "").replace('"]', "").replace('","', ", ") for side in ("base", "new")]
+    if row not in rows: rows.append(row)
+check("settings", [[c[1] for c in r] for r in page.tables.get("settings-table", [[]])[1:]], rows)
 check("conditions", re.findall(r"failed|passed|undecided", page.text.get("conditions", "")), ["undecided" if c.get("undecided") else "failed" if c["failed"] else "passed" for c in truth.get("fail_if", [])])
 figures = sorted(truth["figures"], key=lambda f: RANKS[f["finding"]])
 rows = page.tables.get("figures-table", [[], []])[2:]  # below a head of two rows
@@ -53,7 +60,7 @@ check("figures", [r[0][1].split(",")[0] for r in rows], [f["label"] for f in fig
 for f, r in zip(figures, rows):
     change = f.get("change") if f["unit"] != "share" else f.get("difference")
     for name, cell, value in (("base", r[1], f.get("base")), ("new", r[2], f.get("new")), ("change", r[3], change),
-                              ("p", r[5], f.get("p_adjusted")), ("visible", r[7], f.get("visible")),
+                              ("p", r[5], f.get("p")), ("visible", r[7], f.get("visible")),
                               ("runs", r[8], f.get("runs_needed", math.inf if "p" in f else None))):
         shown = None if cell[0] is None else float(cell[0])
         if (shown is None) != (value is None) or (value is not None and not math.isclose(shown, value, rel_tol=1e-12)):
