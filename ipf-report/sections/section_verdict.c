@@ -141,7 +141,7 @@ static const char *marked(const struct telling *t, json_t *summary, const char *
 /* The load that tiles show of a run of several: of whose figures all together describe none. */
 struct tiled {
 	json_t *block;
-	const char *stage; /* "; sweep 40/s"; "": all of the run */
+	const char *stage; /* "sweep 40/s"; "": all of the run */
 };
 
 /* The p50, or the first percentile that was chosen, and a higher one below it; what failures would make of it. Is one
@@ -170,11 +170,19 @@ static bool latency_tile(const struct telling *t, const struct tiled *of, const 
 	else if (!isnan(figure_at(all, low)))
 		rest = doc_say(t->d, "; %s with failures: %s", low, marked(t, all, low));
 	const char *second = high == low ? "" : doc_say(t->d, "%s %s, ", high, marked(t, summary, high));
-	const char *more = doc_say(t->d, "%smean %s%s%s", second, show_number(figure_at(summary, "mean"), mean), rest,
-	                           of->stage);
+	const char *more = doc_say(t->d, "%smean %s%s%s%s", second, show_number(figure_at(summary, "mean"), mean), rest,
+	                           *of->stage ? "; " : "", of->stage);
 	tile(t, doc_say(t->d, "%s%s, %s", label, origin, low), figure_at(summary, low), "ms", more)->text = marked(
 		t, summary, low);
 	return doc_is_weak(summary, low) || doc_is_weak(summary, high);
+}
+
+/* The line below a figure: more of it, and of which stage it is; NULL: nothing. */
+static const char *below(const struct telling *t, const struct tiled *of, const char *more)
+{
+	if (!*of->stage)
+		return more;
+	return more ? doc_say(t->d, "%s; %s", more, of->stage) : of->stage;
 }
 
 static void load_tiles(const struct telling *t, const struct tiled *of)
@@ -191,11 +199,11 @@ static void load_tiles(const struct telling *t, const struct tiled *of)
 	                   : doc_say(t->d, "%s failed%s", failed > 0 ? show_whole(failed, a) : "none",
 	                             *of->stage ? ", in all stages" : ""));
 	tile(t, "completed", figure_at(block, "rate/completed"), "requests/s",
-	     isnan(offered) ? NULL : doc_say(t->d, "%s offered%s", show_number(offered, a), of->stage));
+	     below(t, of, isnan(offered) ? NULL : doc_say(t->d, "%s offered", show_number(offered, a))));
 	tile(t, "output", figure_at(block, "throughput/output_tokens_per_s"), "tokens/s",
-	     isnan(input) ? NULL : doc_say(t->d, "%s input tokens/s%s", show_number(input, a), of->stage));
+	     below(t, of, isnan(input) ? NULL : doc_say(t->d, "%s input tokens/s", show_number(input, a))));
 	tile(t, "in flight, mean", figure_at(block, "in_flight/mean"), "requests",
-	     isnan(most) ? NULL : doc_say(t->d, "at most %s%s", show_whole(most, a), of->stage));
+	     below(t, of, isnan(most) ? NULL : doc_say(t->d, "at most %s", show_whole(most, a))));
 }
 
 /* The highest load that met the objectives or, if there is none, that the server could complete; else the lowest. */
@@ -224,7 +232,7 @@ static json_t *shown_stage(const struct telling *t)
 static struct tiled tiled_of(const struct telling *t)
 {
 	json_t *stage = json_is_true(json_at(t->report, "run/several_loads")) ? shown_stage(t) : NULL;
-	return stage ? (struct tiled){stage, doc_say(t->d, "; %s", words_at(stage, "name"))} : (struct tiled){t->total, ""};
+	return stage ? (struct tiled){stage, words_at(stage, "name")} : (struct tiled){t->total, ""};
 }
 
 static void objectives_tile(const struct telling *t)
@@ -251,12 +259,12 @@ void section_summary(const struct telling *t)
 	weak |= latency_tile(t, &of, "E2E", "e2e_ms");
 	snprintf(more, sizeof more, "%s of the requests", show_percent(figure_at(of.block, "goodput/share"), a));
 	tile(t, "goodput", figure_at(of.block, "goodput/requests_per_s"), "requests/s",
-	     doc_say(t->d, "%s%s", more, of.stage));
+	     below(t, &of, more));
 	objectives_tile(t);
 	tile(t, "capacity", figure_at(t->report, "saturation/requests_per_s"), "requests/s", NULL);
 	if (weak)
 		doc_note(t->d, DOC_WEAK)->media = IN_PAGE;
 	if (*of.stage)
-		doc_note(t->d, "the figures are those of %s: the stages of this run differ in load", of.stage + 2)->media =
+		doc_note(t->d, "the figures are those of %s: the stages of this run differ in load", of.stage)->media =
 			IN_PAGE;
 }

@@ -256,4 +256,4 @@ def main():
     print(f"{count} runs")
 
 
-main()
+if __name__ == "__main__": main()
