@@ -229,7 +229,8 @@ struct each {
 	int percentiles;
 	const char *names[FEW_PERCENTILES];
 	bool due, closed;
-	int first; /* the first of the latencies that are shown */
+	bool itl, tpot; /* any of them has these */
+	int first;      /* the first of the latencies that are shown */
 };
 
 /* A measured stage, or member of a group, with answers. */
@@ -265,12 +266,14 @@ static void each_table(const struct telling *t, struct each *e, const char *what
 	                                                    .few = true});
 }
 
-static void each_row(const struct telling *t, const struct each *e, const char *name, json_t *block)
+static void each_row(const struct telling *t, struct each *e, const char *name, json_t *block)
 {
 	static const char *const paths[EACH] = {"ttft_ms", "itl_ms", "tpot_ms", "e2e_ms"};
 	if (!is_answered(block))
 		return;
 	doc_row(t->d, e->table, name, NULL);
+	e->itl |= json_at(block, "latency/itl_ms") != NULL;
+	e->tpot |= json_at(block, "latency/tpot_ms") != NULL;
 	for (int i = e->first; i < EACH; i++) {
 		json_t *summary = json_object_get(json_at(block, "latency"), paths[i]);
 		if (i == 0 || i == EACH - 1)
@@ -288,6 +291,21 @@ static void look_at(struct each *e, json_t *block)
 	e->closed |= !has_due(block);
 }
 
+/* Why a table has no ITL although answers have several tokens. */
+static void note_no_itl(const struct telling *t, const struct each *e, const char *what)
+{
+	if (e->itl || !e->tpot || e->first > 1)
+		return;
+	if (json_at(t->total, "latency/itl_ms"))
+		doc_note(
+			t->d,
+			"no ITL by %s: the results keep the gaps between tokens of all requests together; TPOT is the mean gap "
+			"of a request",
+			what);
+	else
+		doc_note(t->d, "no ITL: the results have no gaps between tokens; TPOT is the mean gap of a request");
+}
+
 static void tell_stages(const struct telling *t)
 {
 	json_t *stages = json_at(t->report, "stages"), *stage;
@@ -303,6 +321,7 @@ static void tell_stages(const struct telling *t)
 		return;
 	each_table(t, &e, "stage", "stage");
 	json_array_foreach(stages, i, stage) each_row(t, &e, text_at(stage, "name"), stage);
+	note_no_itl(t, &e, "stage");
 	if (e.due && e.closed)
 		doc_note(t->d, "closed loops have no due times: their latencies count from start");
 }
@@ -319,6 +338,7 @@ static void tell_group(const struct telling *t, const struct group *group)
 	each_table(t, &e, group->what, group->id);
 	json_object_foreach(group->members, member, block) each_row(t, &e, group_member(group, member, shown), block);
 	e.table->left_out += group->left_out;
+	note_no_itl(t, &e, group->what);
 }
 
 /* ---- positions ---- */

@@ -258,13 +258,11 @@ void section_summary(const struct telling *t)
 	weak |= latency_tile(t, &of, "TPOT", "tpot_ms");
 	weak |= latency_tile(t, &of, "E2E", "e2e_ms");
 	snprintf(more, sizeof more, "%s of the requests", show_percent(figure_at(of.block, "goodput/share"), a));
-	tile(t, "goodput", figure_at(of.block, "goodput/requests_per_s"), "requests/s",
-	     below(t, &of, more));
+	tile(t, "goodput", figure_at(of.block, "goodput/requests_per_s"), "requests/s", below(t, &of, more));
 	objectives_tile(t);
 	tile(t, "capacity", figure_at(t->report, "saturation/requests_per_s"), "requests/s", NULL);
 	if (weak)
 		doc_note(t->d, DOC_WEAK)->media = IN_PAGE;
 	if (*of.stage)
-		doc_note(t->d, "the figures are those of %s: the stages of this run differ in load", of.stage)->media =
-			IN_PAGE;
+		doc_note(t->d, "the figures are those of %s: the stages of this run differ in load", of.stage)->media = IN_PAGE;
 }

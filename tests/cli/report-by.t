@@ -37,7 +37,10 @@ fits two.txt "by model"
 is "$("$report" -f json two.results | jq -c '.total | [.rate.completed, .throughput.input_tokens_per_s, .throughput.output_tokens_per_s | . * 100 | round]')" "[267,26667,1333]" "requests, input and output tokens per second"
 is "$(section Stages two.txt | awk '{ print $1 }' | tr '\n' ' ')" "first second total " "the stages are stages"
 is "$(section Models two.txt | awk '{ print $1 }' | tr '\n' ' ')" "model-a model-b " "and the models are models"
-is "$(section 'By model, ms' two.txt | awk '{ print $1 }' | tr '\n' ' ')" "model-a model-b " "By model, ms: also there"
+contains "$("$report" --by input-tokens=10 "$TESTS/data/report/mixed.results" | tr -s ' \n' ' ')" \
+	"no ITL by input: the results keep the gaps between tokens of all requests together" "by input tokens, the results have no ITL, and a note says why"
+is "$(section 'By model, ms' two.txt | awk '/^  model/ { print $1 }' | tr '\n' ' ')" "model-a model-b " "By model, ms: also there"
+contains "$(section 'By model, ms' two.txt | tr -s ' \n' ' ')" "no ITL: the results have no gaps between tokens; TPOT is the mean gap of a request" "why there is no ITL"
 is "$(row Models model-a two.txt | cut -d ' ' -f 2)" 1.33 "20 requests in 15 s are offered to a"
 is "$(row Models model-b two.txt | cut -d ' ' -f 2)" 1.33 "and 20 to b"
 # What has no room in a table of the text follows below it: achieved, input tokens/s, goodput, share.
