@@ -119,3 +119,16 @@ contains "$(cat html)" '<p class="when">http://127.0.0.1:8000' "the page names i
 # ---- rests are no loads ----
 is "$(sed -n '/^Stages/,/^$/p' text | grep -c rest)" 0 "rests are not shown as stages with rates"
 is "$(sed -n '/^Stages/,/^$/p' text | grep -c 'brackets')" 0 "and nothing speaks of brackets"
+. "$TESTS/data/report/seal.sh"
+head -1 sweep.results | jq -c '(.. | .stages? // empty) |= map(if .name == "rest-1" then .name = "chat primer" | .kind = "closed" else . end)' >header
+sed -e 1d -e '$d' sweep.results >body
+seal header body >primer.results
+"$report" primer.results >primer
+is "$(sed -n '/^Stages/,/^$/p' primer | grep -c primer)" 0 "nor are primers"
+is "$(jq -c '[.stages[] | .kind] | index("rest") != null' json)" true "although JSON has them"
+
+# ---- windows that are too short for their latencies ----
+is "$(tr -s ' \n' ' ' <short | grep -o 'ended within the stage\|in flight at its begin' | tr '\n' ' ')" "ended within the stage " "are explained once"
+made --service 1 --servers 100 20:20 40:20 60:20 >long.results
+"$report" long.results >long
+is "$(grep -c 'in flight at its begin' long)" 0 "not where as much was completed as was offered"

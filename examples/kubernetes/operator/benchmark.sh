@@ -88,7 +88,7 @@ jq -c --arg folder "$RUN" --argjson regression "$regression" --arg problem "$pro
 		folder: $folder,
 		problem: (if $problem == "" then null else $problem[:400] end),
 		regression: (if $regression == null then null else $regression[:400] end),
-		objectives: ([$t.goodput.objectives[]? | .met | select(. != null)] | if length == 0 then null else all end),
+		objectives: (if .objectives then .objectives | .met != null and .missed == null else [$t.goodput.objectives[]? | .met | select(. != null)] | if length == 0 then null else all end end),
 		figures: ({
 			requests: $t.requests.ok, failed: $t.requests.failed,
 			requestsPerSecond: $t.throughput.requests_per_s, outputTokensPerSecond: $t.throughput.output_tokens_per_s,
