@@ -125,7 +125,8 @@ static void figure_row(struct document *d, struct doc_table *t, const struct fig
 	doc_cell_said(d, t, x->low, compare_interval(x, text), TONE_PLAIN);
 	doc_cell_said(d, t, x->p, compare_p(x->p, text), TONE_PLAIN);
 	doc_cell_text(d, t, named ? finding_name(f->figure, x->finding) : NULL, tone);
-	doc_cell_said(d, t, x->visible, compare_percent(x->visible, text), TONE_PLAIN);
+	const double visible = difference_visible(x);
+	doc_cell_said(d, t, visible, compare_percent(visible, text), TONE_PLAIN);
 	doc_cell_said(d, t,
 	              many                           ? INFINITY
 	              : x->runs_needed == IPF_ABSENT ? NAN

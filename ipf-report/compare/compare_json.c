@@ -86,7 +86,7 @@ static json_t *figure_json(const struct figure_difference *f)
 		json_object_set_new(json, "noise", json_string(noise_names[d->noise]));
 	set_number(json, "between_runs", d->between);
 	set_number(json, "within_runs", d->within);
-	set_number(json, "visible", d->visible);
+	set_number(json, "visible", difference_visible(d));
 	if (d->runs_needed != IPF_ABSENT)
 		json_object_set_new(json, "runs_needed", json_integer(d->runs_needed));
 	for (int s = 0; s < SIDES; s++) {

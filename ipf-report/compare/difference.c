@@ -493,6 +493,11 @@ static int64_t runs_for(const struct difference *d, double effect, double alpha)
 	return many;
 }
 
+double difference_visible(const struct difference *d)
+{
+	return !d->relative && d->visible > 1 ? NAN : d->visible;
+}
+
 int64_t difference_runs_for(const struct difference *d, double effect, size_t family)
 {
 	const double alpha = DIFFERENCE_ALPHA / (double)(family > 0 ? family : 1);
@@ -511,8 +516,6 @@ void difference_judge(struct difference *d, const struct difference_limits *limi
 	const double alpha = DIFFERENCE_ALPHA / (double)(limits->family > 0 ? limits->family : 1);
 	const double degrees = fmax(d->degrees, 1);
 	d->visible = shown_change(d, seen_at(d->error, degrees, alpha));
-	if (!d->relative && d->visible > 1)
-		d->visible = NAN;
 	d->runs_needed = difference_runs_for(d, effect, limits->family);
 	if (d->adjusted < DIFFERENCE_ALPHA && fabs(d->change) >= effect)
 		d->finding = d->change < 0 ? FINDING_LOWER : FINDING_HIGHER;

@@ -95,6 +95,8 @@ struct difference difference_of(const struct influence *base, const struct influ
  * effect. Same: the interval is within plus and minus the least effect. Few runs: otherwise. */
 void difference_judge(struct difference *d, const struct difference_limits *limits);
 
+/* `visible`; NAN also if it is a difference of shares that cannot be. */
+double difference_visible(const struct difference *d);
 /* How many runs of each side, like these, would show a change of `effect` with the power above; IPF_ABSENT: not known,
  * or above RUNS_MOST. */
 int64_t difference_runs_for(const struct difference *d, double effect, size_t family);

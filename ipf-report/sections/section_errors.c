@@ -34,7 +34,7 @@ static void tell_reasons(const struct telling *t)
 			rest += count;
 			continue;
 		}
-		const char *what = isnan(figure_at(reason, "status")) ? text_at(reason, "kind")
+		const char *what = isnan(figure_at(reason, "status")) ? words_at(reason, "kind")
 		                                                      : doc_say(t->d, "%.0f", figure_at(reason, "status"));
 		struct doc_part *part = doc_fact(t->d, doc_say(t->d, "%s ×%s", what, show_count(count, a)), "%s",
 		                                 text ? text : "");
@@ -166,7 +166,7 @@ static void tell_missed_by(const struct telling *t, const struct group *group, c
 			judged += json_is_boolean(json_at(objective, "met"));
 			if (json_is_false(json_at(objective, "met")))
 				missed = doc_say(
-					t->d, "%s%s%s (%s)", missed ? missed : "", missed ? ", " : "", text_at(objective, "objective"),
+					t->d, "%s%s%s (%s)", missed ? missed : "", missed ? ", " : "", words_at(objective, "objective"),
 					isinf(figure_at(objective, "value_ms")) ? doc_say(t->d, "among %s", infinite_of(objective))
 															: phrase(t->d, objective, "{value_ms} ms"));
 		}

@@ -22,7 +22,7 @@ static void tell_faults(const struct telling *t)
 		if (t->brief && i >= REASONS_BRIEF && json_array_size(faults) > REASONS_BRIEF + 1)
 			rest += count;
 		else
-			doc_fact(t->d, doc_say(t->d, "%s ×%s", text_at(fault, "kind"), show_count(count, a)), "%s",
+			doc_fact(t->d, doc_say(t->d, "%s ×%s", words_at(fault, "kind"), show_count(count, a)), "%s",
 			         text ? text : "for other reasons");
 	}
 	if (rest > 0)
