@@ -12,7 +12,7 @@ static const struct {
 } spreads[] = {{0.005, 0.35}, {0.02, 0.3}, {0.05, 0.2}, {0.12, 0.15}};
 static const struct {
 	double share, odds;
-} slips[] = {{0.01, 0.8}, {0.08, 0.2}};
+} slips[] = {{0.005, 0.9}, {0.05, 0.1}};
 enum { SPREADS = sizeof spreads / sizeof *spreads, SLIPS = sizeof slips / sizeof *slips };
 
 #define BEYOND 0.1 /* the prior that the answer is below the lowest load, and also that it is above the highest */
