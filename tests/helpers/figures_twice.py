@@ -258,7 +258,7 @@ def expect_tile(report, tile):
     label, of = tile["label"], lambda path: at(block, path)
     fixed = {"successful requests": (whole(at(report, "total/requests/ok")), []), "completed": (number(of("rate/completed")), [number(of("rate/offered")) + " offered"] if of("rate/offered") is not None else []),
              "output": (number(of("throughput/output_tokens_per_s")), [number(of("throughput/input_tokens_per_s")) + " input tokens/s"]),
-             "in flight, mean": (whole(of("in_flight/mean")) if False else number(of("in_flight/mean")), ["at most " + whole(of("in_flight/max"))]),
+             "in flight, mean": (number(of("in_flight/mean")), ["at most " + whole(of("in_flight/max"))]),
              "goodput": (number(of("goodput/requests_per_s")), [percent(of("goodput/share"))]), "capacity": (number(at(report, "saturation/requests_per_s")), [])}
     if label in fixed: return fixed[label]
     if label == "objectives met up to":
@@ -282,7 +282,7 @@ def load_words(load):
 
 def place(load):
     if "users" in load:
-        return load_words(load) + (f", {number(load['completed'])}/s in {load['stage']}" if "completed" in load else "") + (f" of {load['run']}" if "run" in load else "")
+        return load_words(load) + (f", {number(load['completed'])}/s" if "completed" in load else "") + f" in {load['stage']}" + (f" of {load['run']}" if "run" in load else "")
     return load_words(load) + f" in {load['stage']}" + (f", {number(load['begin_s'])} s after its beginning" if "begin_s" in load else "")
 
 
