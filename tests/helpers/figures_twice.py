@@ -318,17 +318,6 @@ def sentence_of_capacity(report):
     return interval + f", from {below} rate{'s' if below != 1 else ''} below and {s['points_above']} above"
 
 
-def text_facts(text):
-    """[(label, text)]: a label is indented by two, what belongs to it is below and further to the right."""
-    facts = []
-    for line in text.split("\n"):
-        fact = re.match(r"  (\S(?:\S| (?! ))*)\s{2,}(\S.*)", line)
-        if fact: facts.append([fact[1], fact[2]])
-        elif line.startswith("        ") and facts: facts[-1][1] += " " + line.strip()
-        elif line.strip(): facts.append(["", line])
-    return facts
-
-
 # ---- one report ----
 
 class Checks:
