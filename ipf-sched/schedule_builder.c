@@ -177,13 +177,18 @@ static int count_at_once(const struct schedule_builder *builder, const struct st
 static int count_closed(const struct schedule_builder *builder, const struct stage *stage, struct stage_layout *layout,
                         struct schedule_stage *s, struct ipf_error *err)
 {
+	const bool has_sessions = builder->trace && builder->trace->heads < builder->trace->count;
+
 	s->closed = true;
-	s->sessions = stage->sessions != IPF_ABSENT;
-	if (s->sessions)
-		s->slots = stage->sessions;
-	if (stage->middle && !builder->trace)
-		return ipf_error_set(err, IPF_USAGE, "%s: middle: requires a trace: -t TRACE", stage->label);
-	layout->middles = stage->middle ? stage->sessions : 0;
+	s->sessions = has_sessions && !stage->by_concurrency;
+	if (stage->middle && !has_sessions)
+		return ipf_error_set(err, IPF_USAGE, "%s: middle: requires a trace with sessions: -t TRACE", stage->label);
+	if (s->sessions && !isnan(stage->rate))
+		return ipf_error_set(err, IPF_USAGE,
+		                     "%s: rate: does not apply to users= of a trace with sessions, whose turns keep their "
+		                     "recorded waits; it applies to concurrency=",
+		                     stage->label);
+	layout->middles = stage->middle ? stage->slots : 0;
 	layout->primer = stage->primer;
 	layout->apart = stage->apart;
 	s->rampup_ns = stage->rampup_ns == IPF_ABSENT ? 0 : stage->rampup_ns;
@@ -263,9 +268,9 @@ static int share_slots(const struct schedule_builder *builder, const struct stag
 		return 0;
 	if (s->slots < builder->shards)
 		return ipf_error_set(err, IPF_USAGE, "%s: %s: cannot divide %lld among %lld shards", stage->label,
-		                     !s->closed    ? "slots"
-		                     : s->sessions ? "sessions"
-		                                   : "users",
+		                     !s->closed              ? "slots"
+		                     : stage->by_concurrency ? "concurrency"
+		                                             : "users",
 		                     (long long)s->slots, (long long)builder->shards);
 	s->slots = s->slots / builder->shards + (builder->shard <= s->slots % builder->shards);
 	return 0;

@@ -220,6 +220,13 @@ static void show_stage(const struct schedule_stage *s, const struct stage_arriva
 	else if (s->slots != IPF_ABSENT)
 		buffer_format(out, ", at most %lld at a time", (long long)s->slots);
 	buffer_text(out, "\n");
+	if (s->closed && arrivals->followers)
+		buffer_format(out,
+		              s->sessions ? "  users        %lld people: each holds one session and thinks between its "
+		                            "turns, so that fewer requests than %lld may be in flight\n"
+		                          : "  concurrency  %lld requests in flight: while the user of a session thinks, "
+		                            "another session is sent; users=%lld are people who think\n",
+		              (long long)s->slots, (long long)s->slots);
 	if (arrivals->at.count > 0)
 		show_times(s, &arrivals->at, isnan(length) ? 0 : length, out);
 }

@@ -86,21 +86,22 @@ static int read_count(const char *text, int64_t *count, struct ipf_error *err)
 	return *count > 0 ? 0 : expected("a count of at least 1", text, err);
 }
 
-/* "32", or "1..32". */
-static int read_users(struct stage *stage, const char *text, struct ipf_error *err)
+/* "32", or "1..32": of users= or of concurrency=. */
+static int read_slots(struct stage *stage, const char *text, struct ipf_error *err)
 {
 	struct ipf_error what = {0};
 	const char *dots = strstr(text, "..");
 	char first[32];
 
+	if (stage->slots != IPF_ABSENT)
+		return ipf_error_set(err, IPF_USAGE, "expected either users= or concurrency=, got both");
 	snprintf(first, sizeof first, "%.*s", dots ? (int)(dots - text) : 31, text);
 	if ((dots && dots - text >= (int)sizeof first) || read_count(first, &stage->slots, &what) < 0 ||
 	    (dots && read_count(dots + 2, &stage->to_slots, &what) < 0))
 		return expected(dots ? "two counts of at least 1 such as 1..32" : "a count of at least 1, or two such as 1..32",
 		                text, err);
 	if (stage->slots > SCHEDULE_SLOTS_MAX || stage->to_slots > SCHEDULE_SLOTS_MAX)
-		return ipf_error_set(err, IPF_USAGE, "expected at most %d users, got \"%s\"", SCHEDULE_SLOTS_MAX,
-		                     shown(text).text);
+		return ipf_error_set(err, IPF_USAGE, "expected at most %d, got \"%s\"", SCHEDULE_SLOTS_MAX, shown(text).text);
 	return 0;
 }
 
@@ -120,7 +121,7 @@ static int read_list(char *text, struct rates *rates,
 	size_t count = 1;
 
 	if (rates->list)
-		return ipf_error_set(err, IPF_USAGE, "rates= and users= cannot be combined");
+		return ipf_error_set(err, IPF_USAGE, "rates=, users= and concurrency= cannot be combined");
 	for (const char *at = text; *at; at++)
 		count += *at == ',';
 	rates->list = calloc(count, sizeof *rates->list);
@@ -153,6 +154,7 @@ static int read_value(struct stage *stage, const struct stage_key *key, char *te
 {
 	void *where = (char *)stage + key->offset;
 
+	stage->by_concurrency |= strcmp(key->name, "concurrency") == 0;
 	switch (key->type) {
 	case KEY_RATE:
 		return read_rate(text, where, err);
@@ -177,8 +179,8 @@ static int read_value(struct stage *stage, const struct stage_key *key, char *te
 		return read_duration(text, true, where, err);
 	case KEY_COUNT:
 		return read_count(text, where, err);
-	case KEY_USERS:
-		return read_users(stage, text, err);
+	case KEY_SLOTS_OR_RANGE:
+		return read_slots(stage, text, err);
 	case KEY_RATIO:
 		return read_ratio(text, where, err);
 	case KEY_SHARE:
@@ -348,7 +350,6 @@ static struct stage empty_stage(const char *spec)
 		.to_ns = IPF_ABSENT,
 		.to_slots = IPF_ABSENT,
 		.steps = IPF_ABSENT,
-		.sessions = IPF_ABSENT,
 		.think_ns = IPF_ABSENT,
 		.idle_max_ns = IPF_ABSENT,
 		.rampup_ns = IPF_ABSENT,

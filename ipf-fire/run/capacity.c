@@ -106,7 +106,9 @@ static int check(struct capacity_check *c, const struct resource_limit *limit, s
 				"stage %s needs %lld concurrent connections, but %s allows only %lld: %s, or limit the "
 				"connections with %s of the stage or --connections N",
 				stage->name, (long long)needed, limit->name, (long long)limit->most, limit->remedy,
-				stage->closed ? "users=" : "slots=");
+				!stage->closed                        ? "slots="
+				: strstr(stage->spec, "concurrency=") ? "concurrency="
+													  : "users=");
 		if (!o->quiet && most != IPF_ABSENT && most_needed(o, most) > limit->most)
 			fprintf(stderr,
 			        "ipf-fire: warning: stage %s may need %lld concurrent connections, but %s allows only %lld: %s\n",

@@ -1,4 +1,5 @@
-/* Closed loops: each user sends its next request after the answer to the previous one, and a think time. */
+/* Closed loops: each user sends its next request after the answer to the previous one, and a think time. A user of a
+ * trace with sessions takes a whole session; concurrency= keeps requests in flight instead, whosever they are. */
 #include "kinds/arrival_process.h"
 #include "kinds/stage_checks.h"
 
@@ -10,15 +11,14 @@
 #include <string.h>
 
 static const struct stage_key keys[] = {
-	STAGE_KEY("users", "COUNT", KEY_USERS, slots, "number of users, one request in flight each; 1..32 with steps="),
+	STAGE_KEY("users", "COUNT", KEY_SLOTS_OR_RANGE, slots, "number of users, with a session or request each; or 1..32"),
+	STAGE_KEY("concurrency", "COUNT", KEY_SLOTS_OR_RANGE, slots, "instead of users=: number of requests in flight"),
 	STAGE_KEY("steps", "COUNT", KEY_COUNT, steps, "with users=1..32: the number of stages"),
-	STAGE_KEY("sessions", "COUNT", KEY_COUNT, sessions,
-              "instead of users=: number of sessions that run at the same time"),
 	STAGE_KEY("for", "TIME", KEY_DURATION, for_ns, "length of the stage; the trace repeats until then"),
 	KEY_N,
 	STAGE_KEY("rampup", "TIME", KEY_DURATION, rampup_ns, "users start one after another over this time"),
 	STAGE_KEY("think", "TIME", KEY_DURATION, think_ns, "time from an answer to the next request or turn"),
-	STAGE_KEY("process", "NAME", KEY_GAPS, process, "distribution of think=: constant (default), poisson, gamma, …"),
+	STAGE_KEY("process", "NAME", KEY_GAPS, process, "distribution of think=: constant (default), poisson, …"),
 	STAGE_KEY("cv", "NUMBER", KEY_NUMBER, cv, "coefficient of variation of think=, if the process needs it"),
 	STAGE_KEY("middle", NULL, KEY_FLAG, middle, "the first sessions begin in their middle, after primers"),
 	KEY_IDLE_MAX,
@@ -37,14 +37,11 @@ static int pauses_check(const struct stage *stage, struct ipf_error *err)
 		return ipf_error_set(err, IPF_USAGE, "process: requires think=TIME");
 	if (!stage->process_given && !isnan(stage->cv))
 		return ipf_error_set(err, IPF_USAGE, "cv: requires think=TIME and process=NAME");
-	if (stage->sessions != IPF_ABSENT && !isnan(stage->rate))
-		return ipf_error_set(err, IPF_USAGE,
-		                     "rate: does not apply to sessions=, whose turns keep their recorded waits");
-	if (stage->middle && stage->sessions == IPF_ABSENT)
-		return ipf_error_set(err, IPF_USAGE, "middle: requires sessions=COUNT");
-	if (stage->middle && stage->n != IPF_ABSENT && stage->n < stage->sessions)
-		return ipf_error_set(err, IPF_USAGE, "n: expected at least sessions= (%lld) with middle, got %lld",
-		                     (long long)stage->sessions, (long long)stage->n);
+	if (stage->middle && (stage->by_concurrency || stage->to_slots != IPF_ABSENT))
+		return ipf_error_set(err, IPF_USAGE, "middle: requires users=COUNT");
+	if (stage->middle && stage->n != IPF_ABSENT && stage->n < stage->slots)
+		return ipf_error_set(err, IPF_USAGE, "n: expected at least users= (%lld) with middle, got %lld",
+		                     (long long)stage->slots, (long long)stage->n);
 	if (stage->salt && stage->for_ns == IPF_ABSENT)
 		return ipf_error_set(err, IPF_USAGE, "salt: requires for=, without which no request is sent twice");
 	return stage->process_given ? process_check(stage, err) : 0;
@@ -52,19 +49,18 @@ static int pauses_check(const struct stage *stage, struct ipf_error *err)
 
 static int closed_check(const struct stage *stage, struct ipf_error *err)
 {
+	const char *key = stage->by_concurrency ? "concurrency" : "users";
 	bool both = stage->slots != IPF_ABSENT && stage->to_slots != IPF_ABSENT;
 	int64_t span = !both                            ? 0
 	               : stage->to_slots > stage->slots ? stage->to_slots - stage->slots
 	                                                : stage->slots - stage->to_slots;
 
-	if (stage->slots == IPF_ABSENT && stage->sessions == IPF_ABSENT)
-		return ipf_error_set(err, IPF_USAGE, "users=COUNT or sessions=COUNT is required");
-	if (stage->slots != IPF_ABSENT && stage->sessions != IPF_ABSENT)
-		return ipf_error_set(err, IPF_USAGE, "users= and sessions= cannot be combined");
+	if (stage->slots == IPF_ABSENT)
+		return ipf_error_set(err, IPF_USAGE, "users=COUNT or concurrency=COUNT is required");
 	if (stage->to_slots == IPF_ABSENT && stage->steps != IPF_ABSENT)
-		return ipf_error_set(err, IPF_USAGE, "steps: requires users= with two counts, such as 1..32");
+		return ipf_error_set(err, IPF_USAGE, "steps: requires %s= with two counts, such as 1..32", key);
 	if (stage->to_slots != IPF_ABSENT && stage->steps == IPF_ABSENT)
-		return ipf_error_set(err, IPF_USAGE, "users=%lld..%lld requires steps=COUNT", (long long)stage->slots,
+		return ipf_error_set(err, IPF_USAGE, "%s=%lld..%lld requires steps=COUNT", key, (long long)stage->slots,
 		                     (long long)stage->to_slots);
 	if (stage->steps != IPF_ABSENT && (stage->steps < 2 || stage->steps > 1000 || stage->steps > span + 1))
 		return ipf_error_set(err, IPF_USAGE, "steps: expected a count between 2 and %lld, got %lld",
@@ -105,7 +101,7 @@ static int expand_middle(const struct stage *of, size_t index, struct stage *sta
 	if (stage->primer) {
 		stage->for_ns = stage->rampup_ns = stage->think_ns = IPF_ABSENT;
 		stage->process_given = false;
-		stage->n = of->sessions;
+		stage->n = of->slots;
 		stage->salt = false;
 		stage->drain = stage->overlap = false;
 	}
@@ -117,9 +113,9 @@ static int expand_middle(const struct stage *of, size_t index, struct stage *sta
 /* The spec of the stage with this number of users: that of the shorthand, less what is its alone. */
 static void step_spec(const struct stage *of, int64_t users, struct buffer *spec)
 {
-	static const char *const others[] = {"users=", "steps=", "name="};
+	static const char *const others[] = {"users=", "concurrency=", "steps=", "name="};
 
-	buffer_format(spec, "closed:users=%lld", (long long)users);
+	buffer_format(spec, "closed:%s=%lld", of->by_concurrency ? "concurrency" : "users", (long long)users);
 	for (const char *part = strchr(of->spec, ':'); part; part = strchr(part, ',')) {
 		bool other = false;
 		part++;
@@ -128,6 +124,13 @@ static void step_spec(const struct stage *of, int64_t users, struct buffer *spec
 		if (!other)
 			buffer_format(spec, ",%.*s", (int)strcspn(part, ","), part);
 	}
+}
+
+const char *closed_unit(const struct stage *stage, double count)
+{
+	if (stage->by_concurrency)
+		return " in flight";
+	return count > 1 ? " users" : " user";
 }
 
 static int closed_expand(const struct stage *of, size_t index, struct stage *stage, struct ipf_error *err)
@@ -141,7 +144,7 @@ static int closed_expand(const struct stage *of, size_t index, struct stage *sta
 		return 0;
 	users = llround((double)of->slots + (double)(of->to_slots - of->slots) * (double)index / (double)(of->steps - 1));
 	step_spec(of, users, &spec);
-	buffer_format(&name, "%s %lld user%s", of->name ? of->name : "closed", (long long)users, users == 1 ? "" : "s");
+	buffer_format(&name, "%s %lld%s", of->name ? of->name : "closed", (long long)users, closed_unit(of, (double)users));
 	*stage = *of;
 	stage->name = name.data;
 	stage->spec = stage->own_spec = spec.data;

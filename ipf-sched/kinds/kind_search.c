@@ -19,13 +19,13 @@ static const struct stage_key keys[] = {
 	STAGE_KEY("low", "RATE", KEY_RATE, low, "lowest rate, or number of users, to consider"),
 	STAGE_KEY("high", "RATE", KEY_RATE, high, "highest rate, or number of users, to consider"),
 	STAGE_KEY("users", NULL, KEY_FLAG, by_users, "find a number of users in a closed loop instead of a rate"),
-	STAGE_KEY("sessions", NULL, KEY_FLAG, by_sessions, "find a number of sessions that run at the same time instead"),
+	STAGE_KEY("concurrency", NULL, KEY_FLAG, by_concurrency, "find a number of requests in flight instead"),
 	STAGE_KEY("precision", "SHARE", KEY_SHARE, precision, "stop when the answer is known to within this (default: 5%)"),
 	STAGE_KEY("confidence", "SHARE", KEY_SHARE, confidence, "confidence that the answer must have (default: 95%)"),
 	STAGE_KEY("most", "COUNT", KEY_COUNT, most, "stop after COUNT stages (default: 60)"),
 	STAGE_KEY("for", "TIME", KEY_DURATION, for_ns, "instead of time=: least length of a stage"),
 	STAGE_KEY("n", "COUNT", KEY_COUNT, n, "instead of time=: number of requests or sessions in a stage"),
-	STAGE_KEY("rampup", "TIME", KEY_DURATION, rampup_ns, "with users or sessions: they start over this time"),
+	STAGE_KEY("rampup", "TIME", KEY_DURATION, rampup_ns, "with users or concurrency: they start over this time"),
 	KEY_IDLE_MAX,
 	KEY_SALT,
 	PROCESS_KEYS,
@@ -36,7 +36,7 @@ static const struct stage_key keys[] = {
 
 static bool in_closed_loop(const struct stage *search)
 {
-	return search->by_users || search->by_sessions;
+	return search->by_users || search->by_concurrency;
 }
 
 /* Keys that set the lengths of stages. */
@@ -53,7 +53,7 @@ static int check_lengths(const struct stage *stage, struct ipf_error *err)
 		                     length);
 	if (stage->time_ns != IPF_ABSENT && stage->time_ns < TIME_LEAST_NS)
 		return ipf_error_set(err, IPF_USAGE, "time: expected at least 20s for a search");
-	if (stage->n != IPF_ABSENT && !stage->by_sessions && (uint64_t)stage->n < needed)
+	if (stage->n != IPF_ABSENT && !in_closed_loop(stage) && (uint64_t)stage->n < needed)
 		return ipf_error_set(err, IPF_USAGE, "n: %lld requests cannot judge the percentile of slo=: %zu are needed",
 		                     (long long)stage->n, needed);
 	if (stage->salt && stage->n != IPF_ABSENT)
@@ -61,25 +61,26 @@ static int check_lengths(const struct stage *stage, struct ipf_error *err)
 	return fixed ? limits_check(stage, err) : 0;
 }
 
-/* Keys of users and sessions, and those that only rates have. */
+/* Keys of closed loops, and those that only rates have. */
 static int check_loop(const struct stage *stage, struct ipf_error *err)
 {
-	const char *units = stage->by_sessions ? "sessions" : "users";
+	const char *units = stage->by_concurrency ? "requests" : "users";
 	bool low_broken = !isnan(stage->low) && stage->low != floor(stage->low);
 
-	if (stage->by_users && stage->by_sessions)
-		return ipf_error_set(err, IPF_USAGE, "users and sessions cannot be combined");
-	if (rampup_check(stage, in_closed_loop(stage), "users or sessions", err) < 0)
+	if (stage->by_users && stage->by_concurrency)
+		return ipf_error_set(err, IPF_USAGE, "users and concurrency cannot be combined");
+	if (rampup_check(stage, in_closed_loop(stage), "users or concurrency", err) < 0)
 		return -1;
 	if (!in_closed_loop(stage) && (stage->salt || stage->idle_max_ns != IPF_ABSENT))
-		return ipf_error_set(err, IPF_USAGE, "%s: requires users or sessions", stage->salt ? "salt" : "idle-max");
+		return ipf_error_set(err, IPF_USAGE, "%s: requires users or concurrency", stage->salt ? "salt" : "idle-max");
 	if (!in_closed_loop(stage))
 		return process_check(stage, err);
 	if (low_broken || (!isnan(stage->high) && stage->high != floor(stage->high)))
 		return ipf_error_set(err, IPF_USAGE, "%s: expected a whole number of %s, got %g", low_broken ? "low" : "high",
 		                     units, low_broken ? stage->low : stage->high);
 	if (stage->process_given || !isnan(stage->cv) || stage->slots != IPF_ABSENT)
-		return ipf_error_set(err, IPF_USAGE, "%s: process=, cv= and slots= do not apply to a closed loop", units);
+		return ipf_error_set(err, IPF_USAGE, "%s: process=, cv= and slots= do not apply to a closed loop",
+		                     stage->by_concurrency ? "concurrency" : "users");
 	return 0;
 }
 
@@ -190,7 +191,7 @@ static int decide_next(struct stage *search, struct stage_inputs *inputs, const 
 static int search_resolve(struct stage *search, struct stage_inputs *inputs, struct ipf_error *err)
 {
 	const struct earlier_runs *runs = &inputs->earlier;
-	struct search_of of = {kind_of(search), search->by_users, search->by_sessions, &search->goals};
+	struct search_of of = {kind_of(search), search->by_users, search->by_concurrency, &search->goals};
 	struct search_plan plan;
 	struct search_trials tried = {0};
 	int status;

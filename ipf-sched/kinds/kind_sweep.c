@@ -19,8 +19,9 @@
 static const struct stage_key keys[] = {
 	STAGE_KEY("rates", "RATE,…", KEY_RATES, rates, "one open-loop stage for each rate"),
 	STAGE_KEY("users", "COUNT,…", KEY_COUNTS, rates, "instead: one closed-loop stage for each number of users"),
+	STAGE_KEY("concurrency", "COUNT,…", KEY_COUNTS, rates, "instead: the same for each number in flight"),
 	STAGE_KEY("from", "FILE", KEY_TEXT, file, "instead: rates around the sustained rate of these results"),
-	STAGE_KEY("closed", NULL, KEY_FLAG, by_users, "with from=: numbers of users around the knee instead of rates"),
+	STAGE_KEY("closed", NULL, KEY_FLAG, by_users, "with from=: numbers of users around the knee, not rates"),
 	STAGE_KEY("points", "COUNT", KEY_COUNT, point_number, "with from=: number of stages (default: 10)"),
 	STAGE_KEY("upto", "NUMBER", KEY_NUMBER, upto, "with from=: highest rate / sustained rate (default: 1.2)"),
 	STAGE_KEY("for", "TIME", KEY_DURATION, for_ns, "length of each stage"),
@@ -38,7 +39,9 @@ static int sweep_check(const struct stage *stage, struct ipf_error *err)
 {
 	if (stage->file && stage->rates.count > 0)
 		return ipf_error_set(err, IPF_USAGE, "from= and %s= cannot be combined",
-		                     stage->rates.counts ? "users" : "rates");
+		                     stage->by_concurrency ? "concurrency"
+		                     : stage->rates.counts ? "users"
+		                                           : "rates");
 	if (!stage->file && (stage->point_number != IPF_ABSENT || stage->upto != 1.2))
 		return ipf_error_set(err, IPF_USAGE, "%s: requires from=FILE", stage->upto != 1.2 ? "upto" : "points");
 	if (!stage->file && stage->by_users)
@@ -49,21 +52,23 @@ static int sweep_check(const struct stage *stage, struct ipf_error *err)
 		return ipf_error_set(err, IPF_USAGE, "points: expected a count between 2 and 1000, got %lld",
 		                     (long long)stage->point_number);
 	if (stage->rates.count == 0 && !stage->file)
-		return ipf_error_set(err, IPF_USAGE, "rates=RATE,…, users=COUNT,… or from=FILE is required");
+		return ipf_error_set(err, IPF_USAGE,
+		                     "rates=RATE,…, users=COUNT,…, concurrency=COUNT,… or from=FILE is required");
 	for (size_t i = 0; i < stage->rates.count; i++)
 		if (stage->rates.list[i] <= 0)
 			return ipf_error_set(err, IPF_USAGE, "rates: expected rates above 0");
 	if (stage->for_ns == IPF_ABSENT && stage->n == IPF_ABSENT)
 		return ipf_error_set(err, IPF_USAGE, "for=TIME or n=COUNT is required");
 	if (limits_check(stage, err) < 0 ||
-	    rampup_check(stage, stage->rates.counts || stage->by_users, "users= or closed", err) < 0)
+	    rampup_check(stage, stage->rates.counts || stage->by_users, "users=, concurrency= or closed", err) < 0)
 		return -1;
 	if (!stage->rates.counts && !stage->by_users)
 		return process_check(stage, err);
 	if (stage->slots != IPF_ABSENT)
-		return ipf_error_set(err, IPF_USAGE, "slots: does not apply to users=");
+		return ipf_error_set(err, IPF_USAGE, "slots: does not apply to a closed loop");
 	if (stage->process_given || !isnan(stage->cv))
-		return ipf_error_set(err, IPF_USAGE, "%s: does not apply to users=", stage->process_given ? "process" : "cv");
+		return ipf_error_set(err, IPF_USAGE, "%s: does not apply to a closed loop",
+		                     stage->process_given ? "process" : "cv");
 	return 0;
 }
 
@@ -185,7 +190,9 @@ static int find_knee(const struct earlier_runs *runs, const struct sustained_rat
 
 	for (size_t i = 0; i < runs->count; i++) {
 		const struct earlier_stage *stage = &runs->stages[i];
-		int got = stage->users == IPF_ABSENT || !stage->measured ? -2 : sustained_rate_unsaturated(stage, &rate, err);
+		int got = !earlier_stage_is_closed(stage, false) || !stage->measured
+		              ? -2
+		              : sustained_rate_unsaturated(stage, &rate, err);
 		if (got == -1)
 			return -1;
 		if (got == 0 && (!skipped || stage->users < skipped->users))
@@ -329,15 +336,15 @@ static void point_stage(const struct stage *sweep, double value, struct stage *s
 		[GAPS_POISSON] = &kind_poisson, [GAPS_CONSTANT] = &kind_constant, [GAPS_GAMMA] = &kind_gamma,
 		[GAPS_WEIBULL] = &kind_weibull, [GAPS_UNIFORM] = &kind_uniform,
 	};
-	bool users = sweep->rates.counts, sessions = users && sweep->by_sessions;
+	bool users = sweep->rates.counts;
 
 	stage->kind = users ? &kind_closed : renewals[sweep->process];
 	stage->for_ns = sweep->for_ns;
 	stage->n = sweep->n;
 	stage->cv = sweep->cv;
 	stage->rate = users ? NAN : value;
-	stage->slots = sessions ? IPF_ABSENT : users ? (int64_t)value : sweep->slots;
-	stage->sessions = sessions ? (int64_t)value : IPF_ABSENT;
+	stage->slots = users ? (int64_t)value : sweep->slots;
+	stage->by_concurrency = sweep->by_concurrency;
 	stage->idle_max_ns = sweep->idle_max_ns;
 	stage->salt = sweep->salt;
 	stage->rampup_ns = sweep->rampup_ns;
@@ -345,7 +352,11 @@ static void point_stage(const struct stage *sweep, double value, struct stage *s
 	stage->cooldown = sweep->cooldown;
 	stage->drain = sweep->drain;
 	stage->overlap = sweep->overlap;
-	buffer_format(spec, "%s:%s=%.12g,", stage->kind->name, sessions ? "sessions" : users ? "users" : "rate", value);
+	buffer_format(spec, "%s:%s=%.12g,", stage->kind->name,
+	              !users                  ? "rate"
+	              : sweep->by_concurrency ? "concurrency"
+	                                      : "users",
+	              value);
 	if (!isnan(stage->cv))
 		buffer_format(spec, "cv=%.12g,", stage->cv);
 	if (stage->for_ns != IPF_ABSENT)
@@ -366,13 +377,6 @@ static void point_stage(const struct stage *sweep, double value, struct stage *s
 	              stage->cooldown ? ",cooldown" : "", stage->drain ? ",drain" : "", stage->overlap ? ",overlap" : "");
 }
 
-static const char *loop_unit(const struct stage *sweep, double value)
-{
-	if (sweep->by_sessions)
-		return value == 1 ? " session" : " sessions";
-	return value == 1 ? " user" : " users";
-}
-
 static int sweep_expand(const struct stage *sweep, size_t index, struct stage *stage, struct ipf_error *err)
 {
 	bool rests = sweep->off_ns != IPF_ABSENT;
@@ -388,7 +392,7 @@ static int sweep_expand(const struct stage *sweep, size_t index, struct stage *s
 	} else {
 		double value = sweep->rates.list[point];
 		point_stage(sweep, value, stage, &spec);
-		buffer_format(&name, "%s %.12g%s", base, value, !sweep->rates.counts ? "/s" : loop_unit(sweep, value));
+		buffer_format(&name, "%s %.12g%s", base, value, !sweep->rates.counts ? "/s" : closed_unit(sweep, value));
 	}
 	stage->spec = stage->own_spec = spec.data;
 	stage->name = name.data;

@@ -52,7 +52,6 @@ struct stage {
 	int64_t n;               /* number of arrivals */
 	int64_t slots;           /* maximum number of requests in flight; the users of a closed loop */
 	int64_t to_slots, steps; /* users=1..32: the last number of users, and in how many stages it is reached */
-	int64_t sessions;        /* of a closed loop whose users take whole sessions */
 	int64_t think_ns, rampup_ns;
 	double rate;            /* arrivals per second */
 	double cv;              /* coefficient of variation of the gaps */
@@ -76,7 +75,7 @@ struct stage {
 	double precision, confidence, upto;
 	int64_t most, point_number;
 	bool by_users;
-	bool by_sessions;    /* with by_users: the users take whole sessions */
+	bool by_concurrency; /* a closed loop keeps `slots` requests in flight, whichever sessions they are of */
 	bool middle;         /* a closed loop over sessions: the first ones begin at a turn in their middle … */
 	bool primer;         /* … and this stage, before it, sends the turn before that one */
 	bool salt;           /* a closed loop: each round of the trace begins its prompts differently */
@@ -88,22 +87,22 @@ struct stage {
 /* ---- keys -------------------------------------------------------------------------------------------------------- */
 
 enum key_type {
-	KEY_RATE,     /* double: between 1e-9 and 1e9 per second */
-	KEY_RATE_0,   /* double: the same, or 0 */
-	KEY_RATES,    /* struct rates: several of these, separated by commas */
-	KEY_COUNTS,   /* struct rates: several counts, separated by commas */
-	KEY_NUMBER,   /* double above 0 */
-	KEY_DURATION, /* int64_t: ns above 0 */
-	KEY_TIME,     /* int64_t: ns, 0 or more */
-	KEY_COUNT,    /* int64_t: at least 1 */
-	KEY_USERS,    /* int64_t: at least 1; or two with .. between them, of which the second goes to to_slots */
-	KEY_RATIO,    /* struct ratio */
-	KEY_BY,       /* enum replay_by, by name */
-	KEY_TEXT,     /* char *, owned by the stage */
-	KEY_GAPS,     /* enum gaps_kind, by name */
-	KEY_SHARE,    /* double between 0 and 1 */
-	KEY_GOALS,    /* struct search_goals: several of these, separated by commas */
-	KEY_FLAG,     /* bool; takes no value */
+	KEY_RATE,           /* double: between 1e-9 and 1e9 per second */
+	KEY_RATE_0,         /* double: the same, or 0 */
+	KEY_RATES,          /* struct rates: several of these, separated by commas */
+	KEY_COUNTS,         /* struct rates: several counts, separated by commas */
+	KEY_NUMBER,         /* double above 0 */
+	KEY_DURATION,       /* int64_t: ns above 0 */
+	KEY_TIME,           /* int64_t: ns, 0 or more */
+	KEY_COUNT,          /* int64_t: at least 1 */
+	KEY_SLOTS_OR_RANGE, /* int64_t: at least 1; or two with .. between them, of which the second goes to to_slots */
+	KEY_RATIO,          /* struct ratio */
+	KEY_BY,             /* enum replay_by, by name */
+	KEY_TEXT,           /* char *, owned by the stage */
+	KEY_GAPS,           /* enum gaps_kind, by name */
+	KEY_SHARE,          /* double between 0 and 1 */
+	KEY_GOALS,          /* struct search_goals: several of these, separated by commas */
+	KEY_FLAG,           /* bool; takes no value */
 };
 
 struct stage_key {
@@ -133,7 +132,7 @@ struct stage_key {
 #define KEY_PHASES                                                                                                     \
 	STAGE_KEY("warmup", NULL, KEY_FLAG, warmup, "send, but do not measure: before the measured stages"),               \
 		STAGE_KEY("cooldown", NULL, KEY_FLAG, cooldown, "send, but do not measure: after the measured stages"),        \
-		STAGE_KEY("drain", NULL, KEY_FLAG, drain, "the next stage begins when all requests of this one have ended"),   \
+		STAGE_KEY("drain", NULL, KEY_FLAG, drain, "begin the next stage when all requests have ended"),                \
 		STAGE_KEY("overlap", NULL, KEY_FLAG, overlap, "the next stage does not wait for the answers of this one")
 #define KEY_IDLE_MAX                                                                                                   \
 	STAGE_KEY("idle-max", "TIME", KEY_DURATION, idle_max_ns, "recorded waits of sessions are at most this long")
@@ -142,7 +141,7 @@ struct stage_key {
 #define KEY_LENGTH_AND_LIMITS KEY_FOR, KEY_N, KEY_SLOTS, KEY_NAME, KEY_PHASES
 #define PROCESS_KEYS                                                                                                   \
 	STAGE_KEY("process", "NAME", KEY_GAPS, process, "poisson (default), constant, gamma, weibull, uniform"),           \
-		STAGE_KEY("cv", "NUMBER", KEY_NUMBER, cv, "coefficient of variation of the gaps, if the process needs it")
+		STAGE_KEY("cv", "NUMBER", KEY_NUMBER, cv, "coefficient of variation of the gaps, if process= needs it")
 #define KEY_END                                                                                                        \
 	{                                                                                                                  \
 		.name = NULL                                                                                                   \
@@ -221,6 +220,8 @@ extern const struct stage_kind *const stage_kinds[];
 /* NULL: unknown. */
 const struct stage_kind *stage_kind_find(const char *name);
 
+/* What a closed loop, or a search or sweep of them, has so many of: " user", " users", " in flight". */
+const char *closed_unit(const struct stage *stage, double count);
 /* "time", "thin", "copies". */
 const char *replay_by_name(enum replay_by by);
 

@@ -67,6 +67,7 @@ static int add_row(struct earlier_stage *stage, const struct result *result, str
 	if (stage->stop_ns != IPF_ABSENT && result->end_ns != IPF_ABSENT &&
 	    result->end_ns - stage->stop_ns > stage->rest_ns)
 		stage->rest_ns = result->end_ns - stage->stop_ns;
+	stage->followed |= result->after.data != NULL;
 	if (result->input_tokens > 0 && result->cached_tokens != IPF_ABSENT) {
 		stage->input_tokens = token_sum(stage->input_tokens, result->input_tokens);
 		stage->cached_tokens = token_sum(stage->cached_tokens, result->cached_tokens);
@@ -108,6 +109,11 @@ static void add_time(struct earlier_runs *runs, size_t first, const json_t *head
 	runs->t0_unix_ns = began;
 	runs->run_ns = run;
 	runs->spent_ns += run + BETWEEN_RUNS_NS;
+}
+
+bool earlier_stage_is_closed(const struct earlier_stage *stage, bool by_concurrency)
+{
+	return stage->users != IPF_ABSENT && (!stage->followed || stage->sessions != by_concurrency);
 }
 
 /* At p99, like the verdict. */

@@ -25,9 +25,10 @@ struct earlier_request {
 
 struct earlier_stage {
 	char *file, *kind, *name;
-	double rate;   /* planned arrivals per second; NAN */
-	int64_t users; /* of a closed stage, or its sessions at a time; IPF_ABSENT */
-	bool sessions;
+	double rate;                  /* planned arrivals per second; NAN */
+	int64_t users;                /* of a closed stage, or its requests in flight; IPF_ABSENT */
+	bool sessions;                /* a user took whole sessions */
+	bool followed;                /* it sent later turns of sessions */
 	int64_t length_ns, stop_ns;   /* planned length, and planned end in the run; IPF_ABSENT */
 	int64_t rest_ns;              /* how long its requests went on after that; 0 */
 	int64_t copy;                 /* of all its requests; 0: the requests of the trace themselves */
@@ -68,6 +69,9 @@ struct earlier_runs {
 int earlier_runs_read(struct earlier_runs *runs, const char *path, struct ipf_error *err);
 void earlier_runs_release(struct earlier_runs *runs);
 
+/* Was it a closed loop with a number of users or, with by_concurrency, of requests in flight? Without later turns of
+ * sessions it was both. */
+bool earlier_stage_is_closed(const struct earlier_stage *stage, bool by_concurrency);
 /* Was the client late, so that the verdict of a report is DOUBTFUL? Then the stage may show the client's limit. */
 bool earlier_stage_client_late(const struct earlier_stage *stage);
 /* Was the client so late that the verdict is INVALID? */

@@ -10,7 +10,7 @@
 
 static bool is_rate(const struct search_texts *t)
 {
-	return !t->of->users && !t->of->sessions;
+	return !t->of->users && !t->of->concurrency;
 }
 
 /* "90 s", "4 min 10 s". */
@@ -36,14 +36,11 @@ static double three_digits(double load)
 	return round(load / unit) * unit;
 }
 
-/* "28.8 requests/s", "1 user". */
+/* "28.8 requests/s", "1 user", "8 requests in flight". */
 static void put_load(struct buffer *out, const struct search_texts *t, double load)
 {
-	buffer_format(out, "%.4g %s%s%s", load,
-	              is_rate(t)        ? "request"
-	              : t->of->sessions ? "session"
-	                                : "user",
-	              load == 1 ? "" : "s", is_rate(t) ? "/s" : "");
+	buffer_format(out, "%.6g %s%s%s", load, t->of->users ? "user" : "request", load == 1 ? "" : "s",
+	              is_rate(t) ? "/s" : t->of->concurrency ? " in flight" : "");
 }
 
 /* The same load, after the unit has been said: "28.8/s", "1". */

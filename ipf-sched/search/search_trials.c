@@ -218,16 +218,16 @@ static int judge(struct search_trials *tried, const struct search_of *of, const 
 
 static double load_of(const struct search_of *of, const struct earlier_stage *stage)
 {
-	return of->users || of->sessions ? (double)stage->users : stage->rate;
+	return of->users || of->concurrency ? (double)stage->users : stage->rate;
 }
 
 /* Is this a stage that the search could have tried? */
 static bool is_trial(const struct search_of *of, const struct earlier_stage *stage)
 {
-	bool closed = of->users || of->sessions;
+	bool closed = of->users || of->concurrency;
 
 	return stage->measured && strcmp(stage->kind, of->kind) == 0 &&
-	       (!closed || (stage->users != IPF_ABSENT && stage->sessions == of->sessions)) &&
+	       (!closed || earlier_stage_is_closed(stage, of->concurrency)) &&
 	       isfinite(load_of(of, stage)) && load_of(of, stage) > 0;
 }
 
@@ -265,7 +265,7 @@ int search_trials_judge(struct search_trials *tried, const struct search_of *of,
 	if (!known && runs->count > 0)
 		return ipf_error_at(err, IPF_INPUT, runs->stages[0].file, 0,
 		                    "these are not results of this search: no measured stage is of kind %s%s", of->kind,
-		                    of->sessions ? " with sessions=" : "");
+		                    of->concurrency ? " with concurrency=" : of->users ? " with users=" : "");
 	return 0;
 }
 

@@ -14,7 +14,7 @@
 /* The stages that count, and the goals. */
 struct search_of {
 	const char *kind;     /* of the stages, such as "poisson" or "closed" */
-	bool users, sessions; /* loads are users, or sessions at a time, of a closed loop; otherwise requests per second */
+	bool users, concurrency; /* loads are users or requests in flight of a closed loop; otherwise requests per second */
 	const struct search_goals *goals;
 };
 

@@ -10,7 +10,7 @@
 #: Variables:
 SLO          ?= p99:ttft=500ms#: the objectives, as in Searching in ipf-sched(1)
 TIME         ?= 5m#: the time of all stages; more time makes the answer more exact
-FIND         ?= rate#: the load to find: a rate of requests, users of a closed loop, or sessions at a time
+FIND         ?= rate#: the load to find: a rate of requests, users, or concurrency (requests in flight), of a closed loop
 LOW          ?=#: the lowest load to consider
 HIGH         ?=#: the highest load to consider
 NEW_PROMPTS  ?= 1#: each stage begins its prompts differently, so that no prefix cache knows them; 0: as they are in the trace

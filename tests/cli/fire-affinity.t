@@ -9,7 +9,7 @@ command -v python3 >/dev/null || skip_all "python3 is not installed"
 jq -n -c 'range(9) as $s | range(5) as $t | {id: "\($s)/\($t)", session: "s\($s)", turn: $t, context: "session", output_tokens: 2, answer: "fine",
 	messages: [{role: "user", content: ([range(60) | "word\(. * ($s + 2) + $t * 7)"] | join(" "))}]}' >lines
 stream_of lines >talks.trace
-ipf-sched closed:sessions=3 -t talks.trace -q -o talks.sched
+ipf-sched closed:users=3 -t talks.trace -q -o talks.sched
 
 router() { # header|cookie|body: $URL
 	server_start --step-base 3ms --step-per-seq 0

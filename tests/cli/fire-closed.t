@@ -114,9 +114,9 @@ rounds() { # TEXT FEWEST
 	is "$(jq -c 'INDEX(.n | tostring) as $all | [.[] | select(.id == "a1") | .start_ns >= $all[.n - 1 | tostring].end_ns + 50000000] | length >= '"$2"' and all' rows.json)" true \
 		"$1: each round's followers follow their own"
 }
-fire closed:users=2,n=21
+fire closed:concurrency=2,n=21
 rounds "sessions in a closed loop by number" 3
-ipf-sched closed:users=2,for=1s -t chat.trace -o chat.sched
+ipf-sched closed:concurrency=2,for=1s -t chat.trace -o chat.sched
 run ipf-fire --twin sim.twin -m sim -t chat.trace chat.sched -o chat.records
 body chat.records | jq -s -c 'map(select(.n != null)) | sort_by(.n)' >rows.json
 rounds "sessions in a closed loop by time" 3

@@ -100,8 +100,8 @@ holds '. as $all | [.[] | select(.stage == 1).start_ns as $t | [$all[] | select(
 # ---- sessions in parallel ----
 ipf-prep sharegpt "$ROOT/examples/chat.json" --turns all --sessions 8 --output-tokens 2 --wait 30ms -q -o sessions.trace
 trace=sessions.trace
-fire closed:sessions=2
-is "$(jq length rows.json)" "$(body sessions.trace | wc -l | tr -d ' ')" "sessions=2: every turn is sent once"
+fire closed:users=2
+is "$(jq length rows.json)" "$(body sessions.trace | wc -l | tr -d ' ')" "users=2: every turn is sent once"
 is "$(jq -c '.[0] | [.closed, .sessions, .slots]' stages.json)" "[true,true,2]" "the header says so"
 sessions() { # the most sessions between their first start and their last end
 	jq '[group_by(.session)[] | [(map(.start_ns) | min), 1], [(map(.end_ns) | max), -1]] | sort | reduce .[] as $e ({now: 0, most: 0}; .now += $e[1] | .most = ([.most, .now] | max)) | .most' rows.json
@@ -109,7 +109,11 @@ sessions() { # the most sessions between their first start and their last end
 is "$(sessions)" 2 "two sessions at a time, never more, also while their users think"
 # shellcheck disable=SC2016
 holds 'group_by(.session) | [.[] | sort_by(.turn) as $turns | range(1; $turns | length) | $turns[.].ready_ns == $turns[. - 1].end_ns + 30000000] | length > 2 and all' "turns wait as they were recorded"
-fire closed:sessions=3,for=700ms,think=20ms
+fire closed:concurrency=2
+yes_if "concurrency=2 begins a third session while the user of one thinks: $(sessions) at a time" [ "$(sessions)" -gt 2 ]
+is "$(jq '[.[] | [.start_ns, 1], [.end_ns, -1]] | sort | reduce .[] as $e ({now: 0, most: 0}; .now += $e[1] | .most = ([.most, .now] | max)) | .most' rows.json)" 2 \
+	"concurrency=2 has two requests in flight, never more"
+fire closed:users=3,for=700ms,think=20ms
 is "$(jq '[group_by(.n - .turn)[] | [(map(.start_ns) | min), 1], [(map(.end_ns) | max), -1]] | sort | reduce .[] as $e ({now: 0, most: 0}; .now += $e[1] | .most = ([.most, .now] | max)) | .most <= 3' rows.json)" true \
 	"by time, round and round: never more than three"
 
@@ -140,10 +144,10 @@ go_round() { # STAGE: interrupted after three rounds
 	status_is 0 "$1 can be interrupted after three rounds"
 	body run.records | jq -s -c 'map(select(.n != null)) | sort_by(.n)' >rows.json
 }
-go_round closed:sessions=3,for=1h
+go_round closed:users=3,for=1h
 is "$(rounds | tr '\n' ' ')" "[true] [true] " "a trace that goes round is found in the cache"
 server_start --step-base 5ms --step-per-seq 0
-go_round closed:sessions=3,for=1h,salt
+go_round closed:users=3,for=1h,salt
 is "$(rounds | tr '\n' ' ')" "[false] [true] " "salt: not in another round, but within a session"
 holds '[.[] | .copy // 0 | . == 0] | any' "the first round sends the requests themselves"
 is "$(jq -c '[.[] | select((.copy // 0) != ((.n / 9 | floor) % 64))] | length' rows.json)" 0 "each further one the next copy, by its number in the records"
@@ -161,7 +165,7 @@ hits() { # STAGE FROM TO: of the prompts' tokens, in percent, of these requests 
 		| 100 * (map(.cached_tokens) | add) / (map(.input_tokens) | add)'
 }
 for key in "" ,middle; do
-	virtually "closed:sessions=12,n=24$key"
+	virtually "closed:users=12,n=24$key"
 	[ -n "$key" ] && primed=$(hits 1 0 36) || { cold=$(hits 0 0 36) && warm=$(hits 0 150 288); }
 done
 yes_if "a run over warm sessions begins as a long one goes on: $primed %, a long one $warm %, a cold one $cold %" \
@@ -175,7 +179,7 @@ jq -n -c 'range(6) as $s | range(4) as $t | {id: "\($s)/\($t)", session: "\($s)"
 	messages: [{role: "user", content: ([range(60) | "word\(. * ($s + 2) + $t * 7)"] | join(" "))}]}' >lines
 stream_of lines >talks.trace
 server_start --step-base 5ms --step-per-seq 0
-go_round closed:sessions=4,for=1h,middle,salt
+go_round closed:users=4,for=1h,middle,salt
 understood() { rm -f run.results && ipf-collect -q run.records -o run.results; }
 no_repeats() { # TEXT
 	is "$(tail -1 run.results | jq -c '[.end.verdict.checks[] | .figures.repeated_prompts // 0] | add')" 0 "$1"
@@ -183,7 +187,7 @@ no_repeats() { # TEXT
 understood
 no_repeats "salt: the verdict counts no prompt as repeated"
 is "$(body run.results | jq -s -c '[.[] | select(.n != null and .stage == 1 and .turn == 0) | .cached_tokens] | max')" 0 "salt: no first turn finds what was primed"
-virtually closed:sessions=4,for=1500ms,middle,salt,idle-max=10ms --seed 3
+virtually closed:users=4,for=1500ms,middle,salt,idle-max=10ms --seed 3
 understood
 no_repeats "salt: the verdict counts no prompt of a virtual run as repeated"
 report=$(ipf-report run.results --section sessions | tr -s '\n ' ' ')

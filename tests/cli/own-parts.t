@@ -80,7 +80,7 @@ URL=http://127.0.0.1:$PORT
 
 # Later turns are rendered when the turn before has ended.
 rm -f kept/*
-ipf-sched closed:sessions=2,n=3 -t own.trace -q -o talk.sched
+ipf-sched closed:users=2,n=3 -t own.trace -q -o talk.sched
 send -t own.trace talk.sched --history live -o talk.records
 is "$(requests talk.records | jq -c .status | sort -u)" 200 "with the server's own answers"
 for file in kept/*; do

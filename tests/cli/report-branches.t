@@ -47,7 +47,7 @@ contains "$(tr -s ' \n' ' ' <b.txt)" "a request waits for up to 3 others; up to 
 
 # Conversations without branches.
 ipf-prep synthetic -q -n 6 --turns 3 --input-tokens 20 --output-tokens 3 -o t.trace
-ipf-sched -q -t t.trace closed:sessions=2 | ipf-fire -q -u "$URL" -m sim -t t.trace | ipf-collect -q -o t.results
+ipf-sched -q -t t.trace closed:users=2 | ipf-fire -q -u "$URL" -m sim -t t.trace | ipf-collect -q -o t.results
 is "$(ipf-report -f json t.results | jq -c '.sessions | [.requests_on_path.max, has("in_flight_most"), has("waits_for")]')" "[3,false,false]" "turns that follow each other have no branches"
 server_stop
 

@@ -44,11 +44,11 @@ is "$(warm salted.results salted.trace)$(cache salted.trace salted.results .repo
 ipf-prep sharegpt "$ROOT/examples/chat.json" --turns all --wait 1ms --output-tokens 21 --salt x -q -n 60 -o chat.trace 2>prep.err ||
 	ipf-prep sharegpt "$ROOT/examples/chat.json" --turns all --wait 1ms --output-tokens 21 -q -n 60 -o chat.trace
 server
-fire recorded chat.trace closed:sessions=1,n=20
+fire recorded chat.trace closed:users=1,n=20
 is "$(cache chat.trace recorded.results '[.reported.gap_tokens, .warm.tokens, .sessions.count > 1, .sessions.share == .sessions.ideal_share]')" '[0,0,true,true]' \
 	"sessions with recorded answers"
 server
-fire live chat.trace closed:sessions=1,n=20 --history live
+fire live chat.trace closed:users=1,n=20 --history live
 is "$(cache chat.trace live.results '[.reported.gap_tokens, .warm.tokens]')" '[0,0]' "sessions with live answers"
 between "$(cache chat.trace live.results .ideal_tokens)" "$(($(cache chat.trace recorded.results .ideal_tokens) + 1))" 1e9 "which a cache has had, too"
 

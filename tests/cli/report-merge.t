@@ -9,7 +9,7 @@ export IPF_REPORT_FULL=1 # all sections of the text
 server_start --step-base 2ms
 ipf-prep sharegpt "$ROOT/examples/chat.json" --turns all --wait 2ms --output-tokens 4 -q -o chat.trace
 for k in 1 2 3; do
-	ipf-sched -q --shard $k/3 constant:rate=30,n=15 constant:rate=90,n=45 closed:sessions=6,n=24 burst:n=12 -t chat.trace -o s$k.sched
+	ipf-sched -q --shard $k/3 constant:rate=30,n=15 constant:rate=90,n=45 closed:users=6,n=24 burst:n=12 -t chat.trace -o s$k.sched
 done
 fires=()
 for k in 2 3; do

@@ -190,7 +190,7 @@ done
 # ---- sessions that begin in their middle: each shard has its own lines of the first round ----
 jq -n -c 'range(7) as $s | range(1 + $s % 3) as $t | {id: "\($s)/\($t)", session: "\($s)", turn: $t, prompt: "x", output_tokens: 1}' >lines
 stream_of lines >chat.trace
-clients m 2 closed:sessions=3,for=200ms,middle
+clients m 2 closed:users=3,for=200ms,middle
 isnt "$(head -1 m1.sched | jq '.stages[1].once')" "$(head -1 m2.sched | jq '.stages[1].once')" "which differ"
 report m1.results m2.results
 status_is 0 "one run"

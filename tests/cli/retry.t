@@ -193,7 +193,7 @@ SERVER=
 # ---- sessions and slots ----------------------------------------------------------------------------------------------
 
 ipf-prep sharegpt "$ROOT/examples/chat.json" --turns all --wait 1ms --output-tokens 4 --sessions 12 -q -o talk.trace
-ipf-sched closed:sessions=4,n=12 -t talk.trace -q -o talk.sched
+ipf-sched closed:users=4,n=12 -t talk.trace -q -o talk.sched
 limited --rate-limit 60/s,say=ms
 run ipf-fire -u "$URL" -m sim -t talk.trace talk.sched --retry 100 --history live -o talk.records
 status_is 0 "conversations that are refused"

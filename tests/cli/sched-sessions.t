@@ -49,30 +49,60 @@ is "$(cut -d: -f2 lines |
 	awk 'NR > 1 && $1 != before + 1 && $1 != 0 { print } { before = $1 }')" "" "the requests go round the trace in order"
 
 # ---- sessions of agents ----
-followers closed:sessions=2,idle-max=800ms,n=4
+followers closed:users=2,idle-max=800ms,n=4
 is "$(cut -d: -f4 lines | sort -n | tr '\n' ' ' | tr -s ' ')" " 5 7 800000000 800000000 " "idle-max: longer waits are shortened, shorter ones stay"
-followers closed:sessions=2,for=10s,salt
+followers closed:users=2,for=10s,salt
 is "$(head -1 "$OUT" | jq -c '.stages[0] | [.cycle, .salt, .sessions]')" "[true,true,true]" "salt is in the header"
-run "$BIN/ipf-sched" closed:sessions=2,n=4,salt -t "$DATA/sessions.trace"
+run "$BIN/ipf-sched" closed:users=2,n=4,salt -t "$DATA/sessions.trace"
 status_is 2 "salt without repetitions"
 complains ipf-sched "salt: requires for=" "is refused"
 
-# A search over sessions tries closed loops of them, and counts no others.
-run "$BIN/ipf-sched" search:slo=p90:e2e=1s,low=1,high=64,for=10s,sessions,idle-max=2s,salt -t "$DATA/sessions.trace"
-status_is 0 "a search for a number of sessions"
+# users= are people who hold a session each, and think; concurrency= keeps requests in flight, whosever they are.
+loop() { # STAGE: its members closed, sessions and slots
+	"$BIN/ipf-sched" -q "$1" -t "$2" | head -1 | jq -c '.stages[0] | [.name, .closed, .sessions, .slots]'
+}
+is "$(loop closed:users=8 "$DATA/sessions.trace")" '["closed",true,true,8]' "users= of a trace with sessions take whole sessions"
+is "$(loop closed:concurrency=8 "$DATA/sessions.trace")" '["closed",true,null,8]' "concurrency= does not hold sessions"
+is "$(loop closed:users=8 "$DATA/five.trace")" '["closed",true,null,8]' "users= of a trace of single requests have one request each"
+is "$(loop closed:users=2..4,steps=2 "$DATA/sessions.trace")" '["closed 2 users",true,true,2]' "a range of users= takes whole sessions"
+is "$(loop closed:concurrency=2..4,steps=2,think=1s "$DATA/sessions.trace")" '["closed 2 in flight",true,null,2]' "a range of concurrency= does not"
+is "$(loop sweep:users=2,4,n=4 "$DATA/sessions.trace")" '["sweep 2 users",true,true,2]' "a sweep over users= takes whole sessions"
+is "$(loop sweep:concurrency=2,4,n=4 "$DATA/sessions.trace")" '["sweep 2 in flight",true,null,2]' "a sweep over concurrency= does not"
+"$BIN/ipf-sched" -q closed:users=8 -t "$DATA/sessions.trace" | "$BIN/ipf-sched" stat >said
+contains "$(cat said)" "  users        8 people: each holds one session and thinks between its turns, so that fewer requests than 8 may be in flight" \
+	"stat says what users= are"
+"$BIN/ipf-sched" -q closed:concurrency=8 -t "$DATA/sessions.trace" | "$BIN/ipf-sched" stat >said
+contains "$(cat said)" "  concurrency  8 requests in flight: while the user of a session thinks, another session is sent; users=8 are people who think" \
+	"stat says what concurrency= is"
+"$BIN/ipf-sched" -q closed:users=8 -t "$DATA/five.trace" | "$BIN/ipf-sched" stat >said
+is "$(grep -c 'people' said)" 0 "stat has nothing to distinguish without sessions"
+run "$BIN/ipf-sched" closed:users=8,rate=2 -t "$DATA/sessions.trace"
+status_is 2 "rate= of users who hold sessions"
+complains ipf-sched "rate: does not apply to users= of a trace with sessions, whose turns keep their recorded waits; it applies to concurrency=" "is refused"
+is "$(loop closed:concurrency=8,rate=2 "$DATA/sessions.trace")" '["closed",true,null,8]' "rate= applies to concurrency="
+run "$BIN/ipf-sched" closed:users=2,middle -t "$DATA/five.trace"
+status_is 2 "middle of a trace without sessions"
+complains ipf-sched "middle: requires a trace with sessions" "is refused"
+
+# A search over users of a trace with sessions tries closed loops of whole sessions.
+run "$BIN/ipf-sched" search:slo=p90:e2e=1s,low=1,high=64,for=10s,users,idle-max=2s,salt -t "$DATA/sessions.trace"
+status_is 0 "a search for a number of users"
 is "$(head -1 "$OUT" | jq -r '.stages[0] | [.name, .spec, .sessions, .salt] | tojson')" \
-	'["search 8 sessions","closed:sessions=8,for=10s,idle-max=2s,salt",true,true]' "begins in the middle"
-run "$BIN/ipf-sched" search:slo=p90:e2e=1s,low=1,high=64,for=10s,sessions,users -t "$DATA/sessions.trace"
-status_is 2 "of users and sessions"
-complains ipf-sched "users and sessions cannot be combined" "is refused"
+	'["search 8 users","closed:users=8,for=10s,idle-max=2s,salt",true,true]' "begins in the middle"
+run "$BIN/ipf-sched" search:slo=p90:e2e=1s,low=1,high=64,for=10s,concurrency -t "$DATA/sessions.trace"
+is "$(head -1 "$OUT" | jq -r '.stages[0] | [.name, .spec, .sessions] | tojson')" \
+	'["search 8 in flight","closed:concurrency=8,for=10s",null]' "a search for a number of requests in flight holds no sessions"
+run "$BIN/ipf-sched" search:slo=p90:e2e=1s,low=1,high=64,for=10s,concurrency,users -t "$DATA/sessions.trace"
+status_is 2 "of users and concurrency"
+complains ipf-sched "users and concurrency cannot be combined" "is refused"
 run "$BIN/ipf-sched" search:slo=p90:e2e=1s,low=1,high=64,for=10s,salt -t "$DATA/sessions.trace"
 status_is 2 "salt in a search for a rate"
-complains ipf-sched "salt: requires users or sessions" "is refused"
+complains ipf-sched "salt: requires users or concurrency" "is refused"
 
 # From the middle: the first sessions begin at a random turn, and a stage before sends the turn before that. Only chains of turns do: of these, the first three
 # requests are one.
 for seed in 1 2 3 4 5 6 7 8 9 10 11 12; do
-	run "$BIN/ipf-sched" closed:sessions=2,n=4,middle --seed $seed -t "$DATA/sessions.trace"
+	run "$BIN/ipf-sched" closed:users=2,n=4,middle --seed $seed -t "$DATA/sessions.trace"
 	head -1 "$OUT" | jq -c '.stages | map([.name, .measured])'
 	body "$OUT" | jq -r '[.stage, .req, (.after // [] | length)] | join(":")' | tr '\n' ' '
 	echo
@@ -81,16 +111,16 @@ is "$(grep -v : lines | sort -u)" '[["closed primer",false],["closed",true]]' "t
 is "$(grep : lines | cut -d ' ' -f 1-3 | sort -u | sed 's/ $//')" "0:0:0 1:1:0 1:2:1
 0:1:0 1:2:0 1:3:0
 1:0:0 1:1:1 1:2:1" "whatever turn it begins with, the one before has been sent"
-followers closed:sessions=2,for=10s,middle --seed 2
+followers closed:users=2,for=10s,middle --seed 2
 is "$(head -1 "$OUT" | jq -c '[.stages[1] | .arrivals - .once, .cycle]')" "[9,true]" "sessions that began in the middle come whole in further rounds"
-run "$BIN/ipf-sched" closed:users=2,middle -t "$DATA/sessions.trace"
-status_is 2 "middle of users"
-complains ipf-sched "middle: requires sessions=COUNT" "is refused"
+run "$BIN/ipf-sched" closed:concurrency=2,middle -t "$DATA/sessions.trace"
+status_is 2 "middle of concurrency="
+complains ipf-sched "middle: requires users=COUNT" "is refused"
 # The shards of one schedule have its lines between them, each once.
 jq -n -c 'range(7) as $s | range(1 + $s) as $t | {id: "\($s)/\($t)", session: "\($s)", turn: $t, prompt: "x", output_tokens: 1} + if $s % 2 == 0 then {wait_ns: 5} else {} end' >lines
 stream_of lines >seven.trace
 for shards in 2 3; do
-	for stage in closed:sessions=5,n=9,middle closed:sessions=5,n=9,middle,think=3s,process=poisson; do
+	for stage in closed:users=5,n=9,middle closed:users=5,n=9,middle,think=3s,process=poisson; do
 		run "$BIN/ipf-sched" $stage --seed 4 -q -t seven.trace -o whole.sched
 		status_is 0 "$stage"
 		for shard in $(seq $shards); do
@@ -100,9 +130,9 @@ for shards in 2 3; do
 		body whole.sched | sort >whole
 		same parts whole "$stage as $shards shards"
 	done
-	"$BIN/ipf-sched" closed:sessions=5,for=10s,middle --seed 4 -q -t seven.trace -o whole.sched
+	"$BIN/ipf-sched" closed:users=5,for=10s,middle --seed 4 -q -t seven.trace -o whole.sched
 	for shard in $(seq $shards); do
-		"$BIN/ipf-sched" closed:sessions=5,for=10s,middle --seed 4 -q -t seven.trace --shard $shard/$shards -o part$shard.sched
+		"$BIN/ipf-sched" closed:users=5,for=10s,middle --seed 4 -q -t seven.trace --shard $shard/$shards -o part$shard.sched
 		body part$shard.sched
 		[ "$(head -1 part$shard.sched | jq '.stages[1].arrivals')" = "$(body part$shard.sched | jq -s 'map(select(.stage == 1)) | length')" ] || echo "arrivals of shard $shard"
 	done | jq -c 'if type == "object" then [.stage, .req] else . end' | sort >parts
@@ -118,6 +148,6 @@ for shards in 2 3; do
 done
 head -3 lines >two
 stream_of two >two.trace
-run "$BIN/ipf-sched" closed:sessions=3,for=10s,middle --shard 3/3 -t two.trace
+run "$BIN/ipf-sched" closed:users=3,for=10s,middle --shard 3/3 -t two.trace
 status_is 2 "a shard that would have no session after its first one"
 complains ipf-sched "for: cannot divide a trace of 2 requests or sessions among 3 shards" "is refused"

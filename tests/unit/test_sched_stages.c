@@ -162,8 +162,14 @@ static const struct {
 	{"replay:from=2m,to=1m", "to: expected a time after from= (2 m 0 s), got 1 m 0 s"},
 	{"closed:users=0", "users: expected a count of at least 1, or two such as 1..32, got \"0\""},
 	{"closed:users=1..x,steps=2", "users: expected two counts of at least 1 such as 1..32, got \"1..x\""},
-	{"closed", "users=COUNT or sessions=COUNT is required"},
-	{"closed:users=1,sessions=1", "users= and sessions= cannot be combined"},
+	{"closed", "users=COUNT or concurrency=COUNT is required"},
+	{"closed:users=1,concurrency=1", "concurrency: expected either users= or concurrency=, got both"},
+	{"closed:concurrency=1,users=1", "users: expected either users= or concurrency=, got both"},
+	{"closed:concurrency=0", "concurrency: expected a count of at least 1, or two such as 1..32, got \"0\""},
+	{"closed:concurrency=1..4", "concurrency=1..4 requires steps=COUNT"},
+	{"closed:concurrency=4,steps=2", "steps: requires concurrency= with two counts, such as 1..32"},
+	{"closed:concurrency=4,middle", "middle: requires users=COUNT"},
+	{"closed:users=1..4,steps=2,middle", "middle: requires users=COUNT"},
 	{"closed:users=1..4", "users=1..4 requires steps=COUNT"},
 	{"closed:users=4,steps=2", "steps: requires users= with two counts, such as 1..32"},
 	{"closed:users=1..4,steps=5", "steps: expected a count between 2 and 4, got 5"},
@@ -172,11 +178,10 @@ static const struct {
 	{"closed:users=4,n=1,process=gamma,cv=2", "process: requires think=TIME"},
 	{"closed:users=4,n=1,think=1s,cv=2", "cv: requires think=TIME and process=NAME"},
 	{"closed:users=4,n=1,think=1s,process=gamma", "process=gamma requires cv=NUMBER"},
-	{"closed:sessions=4,n=1,rate=2", "rate: does not apply to sessions=, whose turns keep their recorded waits"},
 	{"closed:users=4,n=1,drain,overlap", "drain and overlap cannot be combined"},
 	{"closed:users=4,n=1,for=1s", "for= and n= cannot be combined"},
 	{"closed:users=4,slots=4",
-     "unknown key \"slots\" (closed takes: users= steps= sessions= for= n= rampup= think= process= cv= middle idle-max= salt rate= name= warmup cooldown drain overlap)"},
+     "unknown key \"slots\" (closed takes: users= concurrency= steps= for= n= rampup= think= process= cv= middle idle-max= salt rate= name= warmup cooldown drain overlap)"},
 	{"rest", "for=TIME is required"},
 	{"uniform:rate=1,cv=0.6", "cv: expected a number between 0.001 and 0.5774, got 0.6"},
 	{"weibull:rate=1,cv=0.01", "cv: expected a number between 0.02 and 100, got 0.01"},
@@ -200,14 +205,14 @@ static const struct {
 	{"sine:low=0,high=2,every=1us,for=1m", "every: expected at least 1 ms, got 1 us"},
 	{"spike:base=1,peak=2,every=1m,width=1m,for=1h", "width: expected less than every= (1 m 0 s), got 1 m 0 s"},
 	{"spike:base=1,peak=0,every=1m,width=1s", "peak: expected a rate above 0, got \"0\""},
-	{"sweep:for=1s", "rates=RATE,…, users=COUNT,… or from=FILE is required"},
+	{"sweep:for=1s", "rates=RATE,…, users=COUNT,…, concurrency=COUNT,… or from=FILE is required"},
 	{"sweep:rates=1,2", "for=TIME or n=COUNT is required"},
 	{"sweep:rates=1,0,n=2", "rates: expected rates above 0"},
-	{"sweep:rates=1,users=2,for=1s", "users: rates= and users= cannot be combined"},
+	{"sweep:rates=1,users=2,for=1s", "users: rates=, users= and concurrency= cannot be combined"},
 	{"sweep:users=1,2.5,for=1s", "users: expected a whole number such as 1000 or 1.5k, got \"2.5\""},
 	{"sweep:users=0,for=1s", "users: expected a count of at least 1, got \"0\""},
-	{"sweep:users=1,for=1s,slots=3", "slots: does not apply to users="},
-	{"sweep:users=1,n=5,process=constant", "process: does not apply to users="},
+	{"sweep:users=1,for=1s,slots=3", "slots: does not apply to a closed loop"},
+	{"sweep:users=1,n=5,process=constant", "process: does not apply to a closed loop"},
 	{"sweep:rates=1,n=5,process=gamma", "process=gamma requires cv=NUMBER"},
 	{"sweep:rates=1,n=5,for=1s", "for= and n= cannot be combined"},
 	{"sweep:rates=1,2,from=x,for=1s", "from= and rates= cannot be combined"},
@@ -264,7 +269,7 @@ static const char *const *wrong_values(enum key_type type)
 		return rates;
 	case KEY_COUNT:
 	case KEY_COUNTS:
-	case KEY_USERS:
+	case KEY_SLOTS_OR_RANGE:
 		return counts;
 	case KEY_DURATION:
 	case KEY_TIME:
