@@ -144,6 +144,7 @@ static int count_open(const struct schedule_builder *builder, const struct stage
 	}
 	memcpy(layout->note, p.note, sizeof layout->note);
 	s->recorded_rate = p.recorded_rate;
+	s->speed = p.recorded && p.speed.den ? (double)p.speed.num / (double)p.speed.den : 0;
 	arrival_process_end(&p);
 	if (status < 0)
 		return -1;
@@ -656,6 +657,7 @@ static int write_heads(struct line_writer *w, size_t stage_index, struct arrival
 			continue;
 		a.n = w->n++;
 		a.req = r.first;
+		a.session_requests = r.end - r.first;
 		if (put(w, &a, err) < 0 || (trace && put_followers(w, p, s->begin_ns, &a, r.end, err) < 0))
 			return -1;
 	}

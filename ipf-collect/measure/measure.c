@@ -209,6 +209,7 @@ static void copy(const struct record *record, struct result *row)
 	row->copy = record->copy;
 	row->id = record->id;
 	row->session = record->session;
+	row->session_requests = record->session_requests;
 	row->turn = record->turn;
 	row->continues = record->continues;
 	row->after = record->after;

@@ -129,8 +129,13 @@ static void end_session(struct dispatch *d, struct user_session *session)
 {
 	if (session->live || session->open)
 		return;
-	if (session->has_user)
-		free_user(d, &d->stages[session->stage], session->user, session->user.idle_since_ns);
+	if (session->has_user) {
+		struct stage_state *s = &d->stages[session->stage];
+		/* before a turn that would come too late, the user thinks until the stage ends */
+		if (session->cut && !s->over && !stage_open_ended(s))
+			session->user.idle_since_ns = greater_of(session->user.idle_since_ns, stage_end(s));
+		free_user(d, s, session->user, session->user.idle_since_ns);
+	}
 	free(session);
 }
 

@@ -289,6 +289,7 @@ void job_to_record(const struct job *job, struct job_record_parts *parts, struct
 	record->copy = job->arrival.copy ? job->arrival.copy : IPF_ABSENT;
 	record->id = job->id;
 	record->session = job->session;
+	record->session_requests = job->arrival.session_requests > 1 ? job->arrival.session_requests : IPF_ABSENT;
 	record->turn = job->turn;
 	record->continues = job->continues;
 	buffer_clear(&parts->after);

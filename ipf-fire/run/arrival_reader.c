@@ -13,7 +13,7 @@
 
 /* An arrival of a cycle stage. */
 struct cycle_arrival {
-	int64_t req, copy, at_ns, wait_ns, line;
+	int64_t req, copy, at_ns, wait_ns, session_requests, line;
 	size_t after, after_count; /* in the lane's `after` */
 };
 
@@ -243,6 +243,7 @@ static int add_to_cycle(struct arrival_reader *r, struct lane *lane, const struc
 	                                                    .copy = a->copy,
 	                                                    .at_ns = a->at_ns,
 	                                                    .wait_ns = a->wait_ns,
+	                                                    .session_requests = a->session_requests,
 	                                                    .after = lane->after_used,
 	                                                    .after_count = a->after_count,
 	                                                    .line = stream_reader_line(arrival_reader_stream(r))};
@@ -291,7 +292,8 @@ static int next_of_cycle(struct arrival_reader *r, struct lane *lane, struct sch
 	                               .stage = lane->stage,
 	                               .after = lane->after_now,
 	                               .after_count = t->after_count,
-	                               .wait_ns = t->wait_ns};
+	                               .wait_ns = t->wait_ns,
+	                               .session_requests = t->session_requests};
 	for (size_t i = 0; i < t->after_count; i++)
 		lane->after_now[i] = first + before + lane->after[t->after + i];
 	*line = t->line;

@@ -89,6 +89,7 @@ bool twin_request_describe(struct twin_request *q, const struct arrival_request 
 	q->stage = from->arrival.stage;
 	q->copy = from->arrival.copy ? from->arrival.copy : IPF_ABSENT;
 	q->follows = from->arrival.after_count > 0;
+	q->session_requests = from->arrival.session_requests > 1 ? from->arrival.session_requests : IPF_ABSENT;
 	q->turn = r->turn;
 	q->input_tokens = r->input_tokens;
 	q->output_tokens = r->output_tokens;
@@ -232,6 +233,7 @@ static void repeat(const struct twin_request *q, struct record *record)
 	record->copy = q->copy;
 	record->id = q->id;
 	record->session = q->session;
+	record->session_requests = q->session_requests;
 	record->turn = q->turn;
 	record->after = q->after;
 	record->model = q->model;

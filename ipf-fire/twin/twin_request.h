@@ -21,7 +21,7 @@ struct twin_request {
 	/* What the record repeats; the slices point into `text`. */
 	struct buffer text;
 	struct slice id, session, model, slo, tags, after;
-	int64_t n, req, stage, copy, turn, input_tokens, output_tokens, hang_up_ns;
+	int64_t n, req, stage, copy, session_requests, turn, input_tokens, output_tokens, hang_up_ns;
 	bool follows;    /* it waits for others */
 	bool refused;    /* it is too long, and gets an answer that says so */
 	int64_t counted; /* bytes that the driver counts for it */

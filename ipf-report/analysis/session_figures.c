@@ -130,6 +130,15 @@ static bool is_complete(const struct row *const *rows, int64_t count)
 	return true;
 }
 
+/* Are some of its requests missing? The first one says how many there are. */
+static bool is_cut(const struct row *const *rows, int64_t count)
+{
+	int64_t all = IPF_ABSENT;
+	for (int64_t i = 0; i < count && all == IPF_ABSENT; i++)
+		all = row_get(rows[i], ROW_SESSION_REQUESTS);
+	return all != IPF_ABSENT && count < all;
+}
+
 static void add_branches(struct session_figures *s, struct gathered *all, const struct session_graph *g)
 {
 	const int64_t *after;
@@ -170,17 +179,22 @@ static int add_complete(struct session_figures *s, struct gathered *all, const s
 /* -1: out of memory. */
 static int add_session(struct session_figures *s, struct gathered *all, const struct row *const *rows, int64_t count)
 {
-	bool judged = false, good = true;
+	bool judged = false, good = true, cut = is_cut(rows, count);
 	for (int64_t i = 0; i < count; i++) {
 		judged |= rows[i]->goodness == SLO_GOOD || rows[i]->goodness == SLO_MISSED;
 		good &= rows[i]->goodness != SLO_MISSED;
 	}
 	s->sessions++;
 	s->requests += count;
-	s->judged += judged;
-	s->good += judged && good;
-	if (!is_complete(rows, count))
+	s->judged += judged && !cut;
+	s->good += judged && good && !cut;
+	s->cut += cut;
+	if (cut)
 		return 0;
+	if (!is_complete(rows, count)) {
+		s->failed++;
+		return 0;
+	}
 	s->complete++;
 	return add_complete(s, all, rows, count);
 }
@@ -237,7 +251,7 @@ int session_figures_build(struct session_figures *s, const struct run_data *run,
 			rows[count++] = &run->rows[i];
 	struct sent_session *sent = list_sent(run, rows, count, &sessions);
 	for (int64_t i = 0; i < sessions; i++) {
-		several |= sent[i].count > 1;
+		several |= sent[i].count > 1 || is_cut(sent[i].rows, sent[i].count);
 		added &= add_session(s, &all, sent[i].rows, sent[i].count) == 0;
 	}
 	double length = extent_s(run, rows, count);

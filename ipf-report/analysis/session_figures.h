@@ -45,9 +45,11 @@ extern const char *const session_distribution_names[SESSION_DISTRIBUTIONS]; /* "
 
 struct session_figures {
 	int64_t sessions; /* 0: no session has several requests; nothing else is set then */
-	int64_t complete; /* of these, all of whose requests succeeded: the figures below are theirs */
+	int64_t complete; /* of these, all of whose requests were sent and succeeded: the figures below are theirs */
+	int64_t cut;      /* … some of whose requests were not sent, or not recorded; as far as is known */
+	int64_t failed;   /* … the others: a request failed */
 	int64_t requests;
-	int64_t judged, good; /* sessions with objectives, and those all of whose requests met them */
+	int64_t judged, good; /* sessions with objectives that were not cut, and those all of whose requests met them */
 	double per_hour;      /* complete sessions, from the first start to the last end of a request of any session */
 	bool branches;        /* a session had several requests in flight, or one that waited for several */
 	struct metric_summary of[SESSION_DISTRIBUTIONS];

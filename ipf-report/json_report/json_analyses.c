@@ -15,6 +15,8 @@ json_t *json_sessions(const struct report *report)
 	if (s->sessions > 0) {
 		json_put_count(json, "sessions", s->sessions);
 		json_put_count(json, "complete", s->complete);
+		json_put_count(json, "cut", s->cut);
+		json_put_count(json, "failed", s->failed);
 		json_put_count(json, "requests", s->requests);
 		json_put(json, "complete_per_hour", s->per_hour);
 		if (s->judged > 0) {

@@ -75,6 +75,7 @@ static const struct {
 	[ROW_REFUSALS - METRIC_COUNT] = MEMBER(refusals),
 	[ROW_RETRY_AFTERS - METRIC_COUNT] = MEMBER(retry_afters),
 	[ROW_RETRY_EARLY - METRIC_COUNT] = MEMBER(retry_early),
+	[ROW_SESSION_REQUESTS - METRIC_COUNT] = MEMBER(session_requests),
 	[ROW_CONTINUES - METRIC_COUNT] = MEMBER(continues),
 	[ROW_HISTORY_TOKENS - METRIC_COUNT] = MEMBER(history_tokens),
 	[ROW_HISTORY_SAME - METRIC_COUNT] = MEMBER(history_same_tokens),

@@ -147,7 +147,16 @@ static void tell_made(const struct telling *t)
 	}
 	tell(
 		t, "cut", json_at(t->report, "run"),
-		"{cut_sessions#} session{s:cut_sessions} in progress at the end of a stage, of which no further turn was sent");
+		"{cut_sessions#} session{s:cut_sessions} in progress at the end of a stage, warm-ups included, of which no further turn "
+		"was sent");
+}
+
+static void tell_complete(const struct telling *t, json_t *s)
+{
+	tell(t, "complete", s,
+	     doc_say(t->d, "{complete#} of {sessions#} session{s:sessions}%s%s[; {complete_per_hour} complete an hour]",
+	             figure_at(s, "cut") > 0 ? ", {cut#} cut before the last turn" : "",
+	             figure_at(s, "failed") > 0 ? ", {failed#} with failures" : ""));
 }
 
 void section_sessions(const struct telling *t)
@@ -172,8 +181,7 @@ void section_sessions(const struct telling *t)
 		doc_row_of(t->d, table, "requests", NULL, json_at(s, "requests_each"));
 	if (figure_at(s, "complete") > 0 && *text)
 		doc_fact(t->d, "time for", "%s", text);
-	tell(t, "complete", s,
-	     "{complete#} of {sessions#} session{s:sessions} without failures, {complete_per_hour} an hour");
+	tell_complete(t, s);
 	tell_made(t);
 	tell(
 		t, "router", json_at(t->report, "run/session_tokens"),

@@ -66,8 +66,11 @@ static void find_clocks(struct replay *p)
 		struct stage_clock *c = &p->clocks[i];
 		if (c->at_first == IPF_ABSENT)
 			continue;
+		/* requests that were all recorded at the same time show no speed */
 		bool spans = c->at_last > c->at_first && c->due_last > c->due_first;
-		c->speed = spans ? ((double)c->at_last - (double)c->at_first) / (double)(c->due_last - c->due_first) : 1;
+		c->speed = run->schedule.stages[i].speed > 0 ? run->schedule.stages[i].speed
+		           : spans ? ((double)c->at_last - (double)c->at_first) / (double)(c->due_last - c->due_first)
+		                   : 1;
 		p->f->speed = isnan(p->f->speed) ? c->speed : p->f->speed;
 	}
 }
@@ -77,7 +80,7 @@ static int64_t recorded_ns(const struct stage_clock *c, const struct workload_re
 {
 	if (r->at_ns == IPF_ABSENT || c->at_first == IPF_ABSENT)
 		return IPF_ABSENT;
-	return c->due_first + llround(((double)r->at_ns - (double)c->at_first) / c->speed);
+	return c->due_first + llround(fmin(((double)r->at_ns - (double)c->at_first) / c->speed, ROW_TIME_MOST));
 }
 
 /* When the last of those that it follows ended; IPF_ABSENT: it follows none that was sent. */
@@ -103,7 +106,7 @@ static int64_t expected_ns(struct replay *p, const struct stage_clock *c, const 
 	*after_ns = parents_end_ns(p, r);
 	if (*after_ns == IPF_ABSENT)
 		return recorded;
-	int64_t follows = *after_ns + llround((double)wait / (isnan(c->speed) ? 1 : c->speed));
+	int64_t follows = *after_ns + llround(fmin((double)wait / (isnan(c->speed) ? 1 : c->speed), ROW_TIME_MOST));
 	p->f->followers++;
 	if (recorded != IPF_ABSENT && follows > recorded + FIDELITY_TOLERANCE_NS) {
 		p->f->moved++;

@@ -32,6 +32,7 @@ static const struct field fields[] = {
 	UINT(copy),
 	FIELD(FIELD_TEXT, struct record, id),
 	FIELD(FIELD_TEXT, struct record, session),
+	UINT(session_requests),
 	UINT(turn),
 	UINT(continues),
 	FIELD(FIELD_INTEGERS, struct record, after),

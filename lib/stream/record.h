@@ -31,9 +31,10 @@ enum record_error {
 
 struct record {
 	int64_t n, req, stage;
-	int64_t copy;         /* which copy of the request, see schedule.h; absent: the request itself */
-	struct slice id;      /* text, from the trace */
-	struct slice session; /* text */
+	int64_t copy;             /* which copy of the request, see schedule.h; absent: the request itself */
+	struct slice id;          /* text, from the trace */
+	struct slice session;     /* text */
+	int64_t session_requests; /* of the first request of a session: how many it has; absent: one, or not known */
 	int64_t turn;
 	int64_t continues;  /* n of the request whose answer, as the server gave it, is in the prompt (--history live) */
 	struct slice after; /* list: the n of the requests whose ends it waited for; absent: it waited for none */

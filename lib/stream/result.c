@@ -24,6 +24,7 @@ static const struct field fields[] = {
 	UINT(copy),
 	TEXT(id),
 	TEXT(session),
+	UINT(session_requests),
 	UINT(turn),
 	UINT(continues),
 	FIELD(FIELD_INTEGERS, struct result, after),

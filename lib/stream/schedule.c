@@ -25,12 +25,14 @@ static const struct field fields[] = {
 	REQUIRED_FIELD(FIELD_UINT, struct schedule_arrival, stage),
 	FIELD(FIELD_UINT, struct schedule_arrival, copy),
 	FIELD(FIELD_UINT, struct schedule_arrival, wait_ns),
+	FIELD(FIELD_UINT, struct schedule_arrival, session_requests),
 };
 enum { FIELDS = sizeof fields / sizeof *fields };
 
 /* ---- the header ---- */
 
-#define RATE_MAX 1e12 /* per second: more than one a nanosecond */
+#define RATE_MAX  1e12 /* per second: more than one a nanosecond */
+#define SPEED_MIN 1e-9
 
 /* The flags of a stage; only true ones are written. */
 static const struct {
@@ -63,6 +65,8 @@ static json_t *stage_json(const struct schedule_stage *s)
 	if (s->by && s->by[0])
 		bad |= json_object_set_new(object, "by", json_string(s->by)) |
 		       json_object_set_new(object, "recorded_rate", json_real(s->recorded_rate));
+	if (s->speed > 0)
+		bad |= json_object_set_new(object, "speed", json_real(s->speed));
 	for (size_t i = 0; i < FLAGS; i++)
 		if (*(const bool *)((const char *)s + flags[i].offset))
 			bad |= json_object_set_new(object, flags[i].name, json_true());
@@ -213,6 +217,8 @@ static int stage_from_json(struct schedule_stage *s, json_t *object, size_t inde
 	json_t *rate = json_object_get(object, "rate");
 	s->rate = json_is_number(rate) ? json_number_value(rate) : NAN;
 	s->recorded_rate = json_number_value(json_object_get(object, "recorded_rate"));
+	const double speed = json_number_value(json_object_get(object, "speed"));
+	s->speed = speed >= SPEED_MIN && speed <= 1 / SPEED_MIN ? speed : 0;
 	for (size_t i = 0; i < FLAGS; i++)
 		*(bool *)((char *)s + flags[i].offset) = json_is_true(json_object_get(object, flags[i].name));
 	s->rampup_ns = get_limited(object, "rampup_ns");
@@ -358,7 +364,7 @@ static char *put_int(char *at, int64_t value)
 #define PUT_MEMBER(at, before, value)                                                                                  \
 	(memcpy((at), (before), sizeof(before) - 1), put_int((at) + sizeof(before) - 1, (value)))
 
-enum { LINE_MAX_BYTES = 192, AFTER_MAX_BYTES = 21 }; /* of a line without its "after", of an element of that */
+enum { LINE_MAX_BYTES = 256, AFTER_MAX_BYTES = 21 }; /* of a line without its "after", of an element of that */
 
 void schedule_after_write(const struct schedule_arrival *a, struct buffer *to)
 {
@@ -386,6 +392,8 @@ void schedule_arrival_write(const struct schedule_arrival *a, struct buffer *lin
 		at = PUT_MEMBER(at, ",\"copy\":", a->copy);
 	if (a->wait_ns != IPF_ABSENT)
 		at = PUT_MEMBER(at, ",\"wait_ns\":", a->wait_ns);
+	if (a->session_requests > 1)
+		at = PUT_MEMBER(at, ",\"session_requests\":", a->session_requests);
 	line->len += (size_t)(at - start);
 	if (a->after_count)
 		buffer_text(line, ",\"after\":");

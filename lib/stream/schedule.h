@@ -28,6 +28,7 @@ struct schedule_stage {
 	double rate;          /* planned mean arrivals/s; NAN: none (closed, rest, replay of an empty span) */
 	char *by; /* how a replay reached its rate: "time", "thin", "copies"; NULL or "": no rate was requested */
 	double recorded_rate; /* the replay's recorded rate; 0 without `by` */
+	double speed;         /* a replay divides recorded times and waits by this; 0: no replay, or not known */
 	bool closed;          /* its arrivals have no at_ns: they start when a slot is free */
 	/* Closed and bounded by time: after the last arrival the first comes again. The k-th start of the stage has n =
 	 * first_n + k and the req of arrival k mod arrivals; the next stage's first_n leaves 2^32 numbers free. */
@@ -82,6 +83,7 @@ struct schedule_arrival {
 	/* From the last of those ends to this request's due time; IPF_ABSENT: 0. Without `after`, in a closed stage: from
 	 * the last answer of the user who takes it. */
 	int64_t wait_ns;
+	int64_t session_requests; /* of the first of a session: its lines in the schedule; 1 or less: no more than this */
 };
 
 struct schedule_reader;

@@ -26,6 +26,19 @@ is "$(jq -c '.sessions.complete_per_hour * 10 | round' one.json)" 63158 "an hour
 { head -3 body && sed -n 4p body | sed 's/"ok":true/"ok":false,"error":{"kind":"cut"}/'; row 4 700 700 800 0 b; } >failed
 seal header failed >failed.results
 is "$("$report" -f json failed.results | jq -c '.sessions | [.sessions, .complete, .time_s.n]')" '[2,1,1]' "a session with a failure is not complete"
+# A session of which requests are missing is cut: it is not complete, and no figure is of it.
+jq -c 'if .n == 0 then .session_requests = 4 else . end' body >whole
+seal header whole >whole.results
+is "$("$report" -f json whole.results | jq -c '.sessions | [.sessions, .complete, .cut, .failed]')" "[1,1,0,0]" "all four requests of a session were sent"
+{ head -3 whole && row 4 700 700 800 0 b | jq -c '.session_requests = 3' && row 5 700 700 800 0 c; } >some
+seal header some >cut.results
+is "$("$report" -f json cut.results | jq -c '.sessions | [.sessions, .complete, .cut, .failed, .time_s.n]')" "[3,1,2,0,1]" \
+	"three of four and one of three requests are two sessions that were cut"
+contains "$("$report" cut.results)" "1 of 3 sessions, 2 cut before the last turn" "which the text says"
+{ head -2 whole && sed -n 3p whole | jq -c '.ok = false | .error = {kind: "cancelled"}'; row 4 700 700 800 0 b; } >both
+seal header both >both.results
+is "$("$report" -f json both.results | jq -c '.sessions | [.complete, .cut, .failed]')" "[1,1,0]" "a session that was interrupted in a request is cut"
+is "$("$report" -f json --slo e2e=1s both.results | jq -c '.sessions | [.good, .of]')" "[1,1]" "objectives are not judged by a session that was cut"
 jq -c '.session = "s\(.n)"' body >alone
 seal header alone >alone.results
 is "$("$report" -f json alone.results | jq -c .sessions)" null "sessions of one request each are none"
@@ -99,4 +112,17 @@ is "$(jq -c '.sessions.share | [.model, .think, .waiting, .client] | add | . * 1
 at_least "$(jq '.sessions.think_s.min' run.json)" 0.0999 "two pauses of 50 ms are not shorter at a server"
 printf '{"ipf":"twin","version":1,"parameters":{"step_base_ns":{"value":2000000},"step_per_sequence_ns":{"value":0}}}\n' >server.twin
 "$BIN/ipf-sched" -q -t t.trace constant:rate=20,n=6 | "$BIN/ipf-fire" -q --twin server.twin -t t.trace | "$BIN/ipf-collect" -q -o virtual.results
+is "$("$report" -f json virtual.results | jq -c '.sessions | [.complete, .cut]')" "[6,0]" "all of them are complete"
 is "$("$report" -f json virtual.results | jq -c '.sessions.think_s | [.min, .max]')" "[0.1,0.1]" "two pauses of 50 ms are as long in virtual time"
+
+# The end of a stage cuts the sessions in progress, as does a warm-up before it.
+"$BIN/ipf-prep" synthetic -q -n 60 --turns 3 --wait 500ms --input-tokens 20 --output-tokens 5 -o t.trace
+for stages in closed:users=5,for=3s "closed:users=5,for=1s,warmup closed:users=5,for=3s"; do
+	# shellcheck disable=SC2086
+	"$BIN/ipf-sched" -q -t t.trace $stages | "$BIN/ipf-fire" -q --twin server.twin -t t.trace -o cut.records
+	"$BIN/ipf-collect" -q cut.records -o cut.results
+	"$report" -f json cut.results >cut.json
+	is "$(jq -c '.sessions | [.complete > 0, .cut, .failed, .complete + .cut == .sessions, .time_s.n == .complete]' cut.json)" "[true,5,0,true,true]" \
+		"$stages: the five users' last sessions are cut"
+	rm cut.records cut.results
+done

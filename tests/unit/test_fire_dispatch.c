@@ -596,7 +596,7 @@ static const struct schedule_told {
      0,
      {{0, 50, 1, "cs", 0, 0, 0}, {50, NONE, 1, "c", 0, 0, 0}},
      {{0, NONE, NONE, NONE, 30}, {0, NONE, 0, 30, 10}, {0, NONE, NONE, NONE, 10}, {1, NONE, NONE, NONE, 10}},
-     "0@0 .,0,.; 2@30 .,30,.; -1; 3@50 .,50,.; 0-50, 50-60"},
+     "0@0 .,0,.; -1; 3@50 .,50,.; -2; 0-50, 50-60"},
 	{"sessions that begin in another order",
      0,
      0,
