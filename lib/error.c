@@ -116,6 +116,8 @@ int ipf_error_status(const struct ipf_error *err)
 		return 3;
 	case IPF_INVALID:
 		return 4;
+	case IPF_HOPELESS:
+		return 5;
 	}
 	return 1;
 }

@@ -80,6 +80,7 @@ struct job {
 	struct history_turn *history_turn; /* NULL: without a session, or the answers in the trace are used */
 	int thread;                        /* which sends it */
 	bool unmeasured;                   /* of a stage that is not measured */
+	bool first;                        /* among the first requests that started (run_counters.h) */
 	bool ordered;                      /* the feeder has been asked to render it */
 	bool leaving;                      /* counted in memory_use.leaving */
 	int64_t counted_bytes;             /* of it in memory_use.taken */

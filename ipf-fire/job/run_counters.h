@@ -33,6 +33,9 @@ struct run_counters {
 	atomic_llong in_flight, waiting;
 	atomic_llong due; /* started, waiting, or dropped while they waited */
 	atomic_llong fetched, fetched_bytes;
+	/* --stop-after-failures: of the first requests, those that have not started yet; those that ended and failed, or
+	 * did not fail. Several threads write them, as long as there are any. */
+	atomic_llong first_left, first_failed, first_other;
 	char apart[64];
 	/* of the feeder */
 	atomic_llong rendered, rendered_bytes; /* for senders to fetch */

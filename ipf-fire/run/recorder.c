@@ -144,6 +144,8 @@ static bool ended_early(struct recorder *r, const struct job *job)
 	counter_count(&r->o.counters->unmeasured_broken, !early && job->unmeasured);
 	counter_count(&r->o.counters->broken_by[job->error], !early);
 	counter_count(&r->o.counters->broken, !early);
+	if (job->first)
+		counter_add(early ? &r->o.counters->first_other : &r->o.counters->first_failed, 1);
 	return early;
 }
 

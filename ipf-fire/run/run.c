@@ -76,6 +76,7 @@ struct run {
 	int early_signals;                 /* that came while it waited for the start */
 	bool begun;                        /* its start has passed */
 	char stopped[128];                 /* why it was stopped; "" */
+	bool hopeless;                     /* it was, since every request had failed */
 	struct string_list record_headers; /* the user's, and those that the API descriptor reads */
 	struct ipf_error input;            /* what was wrong with the input, while the run went on with the rest */
 	int signal_fd;
@@ -514,7 +515,10 @@ static int pause_ms(const struct run *r, const struct progress *p, int64_t now)
 	int64_t left = r->zero_ns - now;
 	if (r->options->start_at.text && !r->begun && left < 100 * NS_PER_MS)
 		return left < 0 ? 0 : (int)(left / NS_PER_MS) + 1;
-	return p->on || r->options->stop_on.text || !r->begun ? 100 : -1;
+	return p->on || r->options->stop_on.text || !r->begun ||
+	               stop_rule_looks(r->options->stop_after_failures, &r->counters)
+	           ? 100
+	           : -1;
 }
 
 static struct progress_line progress_line_of(const struct run *r)
@@ -524,6 +528,13 @@ static struct progress_line progress_line_of(const struct run *r)
 	                              .planned = arrival_reader_planned(r->arrivals),
 	                              .warm = r->options->warm,
 	                              .timed = r->options->start_at.text != NULL};
+}
+
+static bool must_stop(struct run *r, int64_t now, char why[128])
+{
+	const struct fire_options *o = r->options;
+	r->hopeless = stop_rule_hopeless(o->stop_after_failures, &r->counters, why);
+	return r->hopeless || stop_rule_reached(&o->stop_on, &r->counters, why) || warmup_late(r, now, why);
 }
 
 static void watch(struct run *r)
@@ -538,9 +549,7 @@ static void watch(struct run *r)
 		int64_t now = clock_now();
 		char why[sizeof r->stopped];
 		/* requests that a signal cancelled have failed, but not because of the server */
-		if (!r->stopped[0] &&
-		    (stop_rule_reached(&r->options->stop_on, &r->counters, why) || warmup_late(r, now, why)) &&
-		    engine_stop(r->engine))
+		if (!r->stopped[0] && must_stop(r, now, why) && engine_stop(r->engine))
 			memcpy(r->stopped, why, sizeof why);
 		if (progress_due(&p, now))
 			progress_line_show(&line, &p, now);
@@ -608,6 +617,7 @@ static int set_up(struct run *r, struct ipf_error *err)
 	r->memory.most = r->options->memory_bytes ? r->options->memory_bytes : cgroup_limits_memory() / 2;
 	r->memory.answer_most = r->options->max_answer;
 	r->memory.threads = r->counters.threads = r->threads;
+	counter_set(&r->counters.first_left, o->stop_after_failures);
 	for (size_t i = 0; i < r->threads; i++)
 		if (!(r->records[i] = queue_new(RECORDS_QUEUE / r->threads)) || !(r->stats[i] = thread_stats_new()))
 			return ipf_error_memory(err);
@@ -852,7 +862,7 @@ static int run(struct run *r, struct ipf_error *err)
 			err, IPF_SYSTEM,
 			"stopped: requests in flight and unwritten records exceed --memory: the output is read too slowly, or too much is in flight");
 	if (r->stopped[0])
-		return ipf_error_set(err, IPF_SYSTEM, "%s", r->stopped);
+		return ipf_error_set(err, r->hopeless ? IPF_HOPELESS : IPF_SYSTEM, "%s", r->stopped);
 	return 0;
 }
 

@@ -80,6 +80,8 @@ static void end_job(struct sender *s, struct job *job)
 	}
 	counter_count(&g->done, 1);
 	counter_count(&g->failed, failed);
+	if (job->first && !job_broke_within_answer(job))
+		counter_add(failed ? &s->o.counters->first_failed : &s->o.counters->first_other, 1);
 	if (job->error < RUN_ERRORS)
 		counter_count(&g->failed_by[job->error], failed);
 	counter_count(&g->bytes, (int64_t)job->body.len);
@@ -121,6 +123,7 @@ static void take_ended(struct sender *s)
 static void send_job(struct sender *s, struct job *job, int64_t now)
 {
 	counter_count(&s->counters->started, 1);
+	job->first = counter_get(&s->o.counters->first_left) > 0 && atomic_fetch_sub(&s->o.counters->first_left, 1) > 0;
 	job_count_memory(job, s->o.transport->memory, s->o.index);
 	if (!s->cancelled) {
 		transport_start(s->transport, job);

@@ -179,6 +179,8 @@ static const struct option_spec specs[] = {
 	     "grace period for requests in flight after the first signal (default: 30s)"),
 	FIRE_PARSED("stop-on", "errors=SHARE|COUNT", stop_on, parse_stop_on,
 	            "end the run when too many requests have failed: more than a share of them, such as errors=5%, or COUNT"),
+	FIRE(OPTION_COUNT, 0, "stop-after-failures", "COUNT", stop_after_failures,
+	     "end the run, with status 5, when the first COUNT requests and all after them failed (default: 100; 0: never)"),
 	FIRE(OPTION_SIZE, 0, "memory", "BYTES", memory_bytes,
 	     "limit what requests in flight and unwritten records take: the largest answers are cut first, then the run ends "
 	     "(default: half of the memory)"),
@@ -406,6 +408,7 @@ static struct fire_options defaults(void)
 		.connections = {.text = "reuse", .policy = {.streams = 100}},
 		.timestamps = TIMESTAMPS_BEST,
 		.stop_on = STOP_RULE_NONE,
+		.stop_after_failures = 100,
 		.shape = LOAD_SHAPE_DEFAULTS,
 		.max_answer = MAX_ANSWER_DEFAULT,
 		.timeout_ns = 600 * NS_PER_S,

@@ -48,6 +48,7 @@ struct fire_options {
 	enum timestamp_source timestamps;
 	struct start_time start_at;
 	struct stop_rule stop_on;
+	int64_t stop_after_failures; /* of the first requests, if all of them failed; 0: never */
 	struct cancels cancels;
 	struct retry_rule retry;
 	struct replicas_options replicas;           /* of the twin; most is 0 without the option */

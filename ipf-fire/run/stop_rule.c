@@ -37,3 +37,20 @@ bool stop_rule_reached(const struct stop_rule *rule, const struct run_counters *
 		         (long long)done, rule->text);
 	return reached;
 }
+
+bool stop_rule_hopeless(int64_t after, const struct run_counters *counters, char why[128])
+{
+	/* in this order, a request that ends meanwhile counts as one that did not fail */
+	const int64_t failed = counters_failed(counters), done = counters_sum(counters, done);
+	const bool reached = after > 0 && counter_get(&counters->first_failed) >= after && failed == done;
+	if (reached)
+		snprintf(why, 128, "stopped: all %lld requests so far failed (--stop-after-failures %lld)", (long long)done,
+		         (long long)after);
+	return reached;
+}
+
+bool stop_rule_looks(int64_t after, const struct run_counters *counters)
+{
+	const int64_t failed = counters_failed(counters), done = counters_sum(counters, done);
+	return after > 0 && counter_get(&counters->first_other) == 0 && (done < after || failed > done / 2);
+}

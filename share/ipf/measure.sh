@@ -115,6 +115,9 @@ if [ -n "$ended" ]; then
 	interrupted
 	exit "$ended"
 fi
+if [ "$status" -eq 5 ]; then
+	echo "every request failed: the run was stopped; \`ipf-collect --explain --where failed $part\` shows why" >&2
+fi
 [ "$status" -eq 0 ] || exit "$status"
 if [ "$collected" -ne 0 ] && ! [ -e "$folder/part.$live" ]; then exit "$collected"; fi
 mv "$part" "$records" || exit

@@ -19,7 +19,7 @@ done >lines
 } >big.trace
 ipf-sched constant:rate=300,n=400,slots=8 -t big.trace -o big.sched
 server_start --step-base 1ms --prefill-rate 1000M
-ipf-fire -u "$URL" -m sim -t big.trace big.sched -o /dev/null 2>"$ERR" &
+ipf-fire --stop-after-failures 0 -u "$URL" -m sim -t big.trace big.sched -o /dev/null 2>"$ERR" &
 fire=$!
 stop_at_exit $fire
 peak=0

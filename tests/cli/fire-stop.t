@@ -82,6 +82,48 @@ status_is 0 "what a signal cuts is no reason"
 matches "$(tail -1 signal.records | jq -r .end.incomplete)" "^interrupted" "the trailer names the signal"
 server_stop
 
+# ---- a run in which everything fails ----
+hopeless() { # TEXT COUNT OPTIONS…: the run stops after COUNT failures
+	run ipf-fire -u "$URL" -m sim -t chat.trace "${@:3}" long.sched -o some.records
+	status_is 5 "$1"
+	contains "$(cat "$ERR")" " requests so far failed (--stop-after-failures " "it is said"
+	yes_if "the records are whole up to there" whole some.records
+	body some.records | jq -c 'select(.n != null)' >rows
+	at_least "$(failed)" "$2" "$2 requests had failed"
+	is "$(failed)" "$(wc -l <rows | tr -d ' ')" "no request had succeeded"
+	rm some.records
+}
+ipf-sched constant:rate=500,for=10m -t chat.trace -q -o long.sched
+server_start --fail 503
+hopeless "a server that answers every request with 503 ends the run" 100
+hopeless "--stop-after-failures ends it earlier" 7 --stop-after-failures 7 --threads 2
+hopeless "requests of --warm count" 5 --stop-after-failures 5 --warm 20
+contains "$(cat "$ERR")" "(--stop-after-failures 5)" "with the limit"
+ipf-sched constant:rate=200,n=30,warmup constant:rate=500,for=10m -t chat.trace -q -o warm.sched
+run ipf-fire -q -u "$URL" -m sim -t chat.trace --stop-after-failures 10 warm.sched -o some.records --force
+status_is 5 "a warm-up in which everything fails ends the run"
+ipf-sched constant:rate=500,n=150 -t chat.trace -q -o many.sched
+run ipf-fire -q -u "$URL" -m sim -t chat.trace --stop-after-failures 0 many.sched -o some.records --force
+status_is 0 "--stop-after-failures 0 carries on"
+is "$(body some.records | jq -c 'select(.n != null)' | wc -l)" 150 "to the end of the schedule"
+server_stop
+server_start --fail reset
+hopeless "connections that break within every answer end the run" 20 --stop-after-failures 20
+server_stop
+server_start --step-base 1ms --fail 503:share=0.9
+run ipf-fire -q -u "$URL" -m sim -t chat.trace --stop-after-failures 100 many.sched -o some.records --force
+status_is 0 "one success among many failures is enough to carry on"
+server_stop
+# More than this server takes: it accepts the first five, which take long, and refuses the others at once.
+server_start --step-base 300ms --rate-limit 1,burst=5
+ipf-sched constant:rate=100,n=150 -t chat.trace -q -o many.sched
+run ipf-fire -q -u "$URL" -m sim -t chat.trace --stop-after-failures 20 many.sched -o some.records --force
+status_is 0 "a run goes on while one of its first requests is in flight"
+server_stop
+run ipf-fire -q --twin any.twin --stop-after-failures 5 -t chat.trace long.sched
+status_is 2 "with --twin"
+complains ipf-fire "--stop-after-failures cannot be combined with --twin" "--stop-after-failures is refused"
+
 # ---- wrong usage ----
 for bad in 5% errors errors= errors=0 errors=100% errors=0.05 errors=-1 errors=5%% errors=x "errors=5% " error=5%; do
 	run ipf-fire -q -u http://127.0.0.1:1 -t chat.trace --stop-on "$bad" long.sched

@@ -45,7 +45,8 @@ IPF_PUBLIC void ipf_run_close(struct ipf_run *run); /* NULL is fine */
 IPF_PUBLIC int ipf_run_set(struct ipf_run *run, const char *option, const char *value, struct ipf_error *err);
 IPF_PUBLIC int ipf_run_observe(struct ipf_run *run, const struct ipf_run_callbacks *callbacks, struct ipf_error *err);
 /* Fires the schedule, a file, and returns when everything is recorded. Requests that fail are no error. IPF_USAGE for
- * options; IPF_SYSTEM, also if the run was stopped by "stop-on"; IPF_INPUT and IPF_CUT for the schedule or the trace:
+ * options; IPF_SYSTEM, also if the run was stopped by "stop-on"; IPF_HOPELESS if it was by
+ * "stop-after-failures"; IPF_INPUT and IPF_CUT for the schedule or the trace:
  * what was read of it was fired. A run can be fired again. */
 IPF_PUBLIC int ipf_run_fire(struct ipf_run *run, const char *schedule, struct ipf_error *err);
 /* Starts no more requests; those in flight have the time of the option "grace". From any thread, also by a callback. */

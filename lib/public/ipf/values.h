@@ -41,8 +41,9 @@ enum ipf_error_kind {
 	IPF_CUT,     /* a stream without its trailer: exit status 3 */
 	IPF_INVALID, /* done, but the run is invalid (--strict): exit status 4 */
 	IPF_CLOSED,  /* the reader of our output closed it: no message, exit status 0 */
-	IPF_UNFED    /* standard input is a pipe into which nothing was written: the program before has failed, and has said
+	IPF_UNFED,   /* standard input is a pipe into which nothing was written: the program before has failed, and has said
 	                why; no message, exit status 3 */
+	IPF_HOPELESS /* the run was stopped since every request failed: exit status 5 */
 };
 
 struct ipf_error {
