@@ -414,6 +414,12 @@ static void show_text(FILE *to, const char *name, struct slice text)
 	fputc('\n', to);
 }
 
+static void show_id(struct explain *x, const char *name, struct slice id)
+{
+	if (id.data)
+		fprintf(x->to, "  %s: %s\n", name, shown_slice(id).text);
+}
+
 static void show_row(struct explain *x, const struct result *row)
 {
 	char text[32];
@@ -439,6 +445,8 @@ static void show_row(struct explain *x, const struct result *row)
 	if (row->finish_server.data)
 		fprintf(x->to, " (server: %s)", shown_slice(row->finish_server).text);
 	fputc('\n', x->to);
+	show_id(x, "response_id", row->response_id);
+	show_id(x, "request_id", row->request_id);
 	show_reported(x);
 	show_text(x->to, "text", row->text);
 	show_text(x->to, "reasoning", row->reasoning);
@@ -504,7 +512,9 @@ static bool is_wanted(const struct explain *x, const struct result *row)
 	const char *value = strchr(x->where, '=');
 	if (!value)
 		return false;
-	return x->where[0] == 'f' ? !row->ok && says(row->error_kind, value + 1) : says(row->id, value + 1);
+	if (x->where[0] == 'f')
+		return !row->ok && says(row->error_kind, value + 1);
+	return says(row->id, value + 1) || says(row->response_id, value + 1) || says(row->request_id, value + 1);
 }
 
 static int explain_record(struct explain *x, const struct record *record, struct ipf_error *err)

@@ -1,6 +1,7 @@
 #include "measure/measure.h"
 
 #include "absent.h"
+#include "api/answer_message.h"
 #include "json/jout.h"
 #include "measure/as_tool.h"
 #include "measure/attempts.h"
@@ -858,6 +859,9 @@ int measure_row(struct measure *m, const struct record *record, const struct res
 	forget_lengths(r, row);
 	count_media(m, record, row);
 	row->replica = find_header(m, record, options->replica_header);
+	row->response_id = r->response_id.len ? buffer_all(&r->response_id) : (struct slice){0};
+	for (size_t i = 0; record->headers.data && answer_id_headers[i] && !row->request_id.data; i++)
+		row->request_id = find_header(m, record, answer_id_headers[i]);
 	judge(m, record, r, row);
 	if (has_outputs(r)) {
 		row->outputs = r->outputs;

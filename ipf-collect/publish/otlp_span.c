@@ -160,6 +160,7 @@ static void put_attributes(const struct otlp_run *run, const struct observation 
 	if (row->ok || seen->response->input_tokens != IPF_ABSENT)
 		otlp_put_int(out, SPAN_ATTRIBUTES, "gen_ai.usage.input_tokens", row->input_tokens);
 	otlp_put_json_list(out, SPAN_ATTRIBUTES, "gen_ai.response.finish_reasons", row->finish);
+	otlp_put_json_text(out, SPAN_ATTRIBUTES, "gen_ai.response.id", row->response_id);
 	put_stage(run, row, out);
 	otlp_put_json_text(out, SPAN_ATTRIBUTES, "ipf.id", row->id);
 	otlp_put_json_text(out, SPAN_ATTRIBUTES, "ipf.tokens_source", row->tokens_source);

@@ -1,5 +1,6 @@
 #include "run/run.h"
 
+#include "api/answer_message.h"
 #include "api/early_end.h"
 #include "cli/interrupt.h"
 #include "cli/terminal.h"
@@ -77,7 +78,7 @@ struct run {
 	bool begun;                        /* its start has passed */
 	char stopped[128];                 /* why it was stopped; "" */
 	bool hopeless;                     /* it was, since every request had failed */
-	struct string_list record_headers; /* the user's, and those that the API descriptor reads */
+	struct string_list record_headers; /* the user's, those that the API descriptor reads, and ids of the server */
 	struct ipf_error input;            /* what was wrong with the input, while the run went on with the rest */
 	int signal_fd;
 	struct generated_input probe; /* a schedule */
@@ -94,13 +95,18 @@ static int gather_headers(struct run *r, struct ipf_error *err)
 	size_t count = 0;
 	while (api_response_header(r->api, count))
 		count++;
-	r->record_headers.items = calloc(own->count + count + 2, sizeof *own->items);
+	size_t ids = 0;
+	while (answer_id_headers[ids])
+		ids++;
+	r->record_headers.items = calloc(own->count + count + ids + 2, sizeof *own->items);
 	if (!r->record_headers.items)
 		return ipf_error_memory(err);
 	for (size_t i = 0; i < own->count; i++)
 		r->record_headers.items[r->record_headers.count++] = own->items[i];
 	for (size_t i = 0; i < count; i++)
 		r->record_headers.items[r->record_headers.count++] = api_response_header(r->api, i);
+	for (size_t i = 0; i < ids; i++)
+		r->record_headers.items[r->record_headers.count++] = answer_id_headers[i];
 	if (r->options->probe)
 		r->record_headers.items[r->record_headers.count++] = "*";
 	return 0;

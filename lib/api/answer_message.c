@@ -7,6 +7,8 @@
 
 #define LOCATION_MOST 150 /* characters */
 
+const char *const answer_id_headers[] = {"x-request-id", "request-id", "x-amzn-requestid", "apim-request-id", NULL};
+
 bool answer_is_redirect(int64_t status)
 {
 	return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;

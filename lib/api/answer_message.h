@@ -16,6 +16,9 @@ struct answer_head {
 	struct slice body;
 };
 
+/* The response headers in which servers and gateways give their own id of a request, in lower case; the first one that
+ * an answer has counts. NULL ends them. */
+extern const char *const answer_id_headers[];
 /* Is it a status that names another URL: 301, 302, 303, 307, 308? */
 bool answer_is_redirect(int64_t status);
 

@@ -303,9 +303,9 @@ const char *api_response_used_header(const struct api_response *r, size_t i)
 static bool header_misplaced(const struct api_response *r)
 {
 	return r->hidden_reasoning.header || r->choice.header || r->text.header || r->prefix_len.header ||
-	       r->token_ids.header || r->prompt_token_ids.header || r->role.header || r->id.header || r->reasoning.header ||
-	       r->tools.header || r->data.header || r->outputs.header || r->output_index.header || r->finish.header ||
-	       r->error.header || r->end_when.header;
+	       r->token_ids.header || r->prompt_token_ids.header || r->role.header || r->id.header ||
+	       r->response_id.header || r->reasoning.header || r->tools.header || r->data.header || r->outputs.header ||
+	       r->output_index.header || r->finish.header || r->error.header || r->end_when.header;
 }
 
 /* ---- the whole ---- */
@@ -435,6 +435,7 @@ static const char *const members[] = {"framing",
                                       "content_required",
                                       "pcm_rate",
                                       "id",
+                                      "response_id",
                                       "calls",
                                       "prompt_token_ids",
                                       "hidden_reasoning",
@@ -461,6 +462,7 @@ int api_response_compile(struct descriptor_place at, json_t *json, struct api_re
 	    compile_pointers(at, json, "token_ids", &r->token_ids, err) < 0 ||
 	    compile_pointers(at, json, "prompt_token_ids", &r->prompt_token_ids, err) < 0 ||
 	    compile_pointers(at, json, "role", &r->role, err) < 0 || compile_pointers(at, json, "id", &r->id, err) < 0 ||
+	    compile_pointers(at, json, "response_id", &r->response_id, err) < 0 ||
 	    copy_string(at, json, "text_after", &r->text_after, err) < 0 ||
 	    copy_string(at, json, "error_event", &r->error_event, err) < 0 ||
 	    compile_finish_words(at, json_object_get(json, "finish_words"), r, err) < 0 ||
@@ -502,6 +504,7 @@ void api_response_release(struct api_response *r)
 	                              &r->outputs,
 	                              &r->output_index,
 	                              &r->id,
+	                              &r->response_id,
 	                              &r->calls.choices,
 	                              &r->calls.choice,
 	                              &r->calls.each,

@@ -86,6 +86,7 @@ struct api_response {
 	struct api_pointers prompt_token_ids; /* those of the prompt, in an event up to the first with content */
 	struct api_pointers role;             /* what an event that only opens the answer has: who speaks */
 	struct api_pointers id;               /* by which a later request continues this answer */
+	struct api_pointers response_id;      /* the server's own id of the answer */
 	char *error_event;                    /* SSE: an event of this name is an error, whatever its data; NULL: none */
 	char *end_data;                       /* SSE: data that ends the stream ("[DONE]"); NULL: none */
 	struct api_pointers end_when; /* the stream ends when one of these matches; end_mark.h says what is no end */

@@ -658,6 +658,17 @@ static void extract_id(struct response *r, const struct response_options *option
 		jdoc_text(&r->doc, node, &r->id);
 }
 
+/* Of the first event that has one; events of a stream repeat it. */
+static void extract_response_id(struct response *r)
+{
+	if (!r->format->response_id.count || r->response_id.len)
+		return;
+	jdoc_id node = api_pointers_first(&r->format->response_id, &r->doc, JDOC_ROOT);
+	struct slice id = jdoc_type_of(&r->doc, node) == JDOC_TEXT ? jdoc_raw(&r->doc, node) : (struct slice){0};
+	if (id.len > 2 && id.len <= RESPONSE_ID_MOST)
+		buffer_slice(&r->response_id, id);
+}
+
 /* Choices beyond RESPONSE_CHOICES_MOST count as the last one. */
 static void note_choice(struct response *r, int64_t index)
 {
@@ -709,6 +720,7 @@ static int extract_content(struct response *r, const struct record *record, cons
 	int64_t usage = extract_usage(r);
 	extract_finish(r);
 	extract_id(r, options);
+	extract_response_id(r);
 	extract_outputs(r);
 	bool after_end = r->ended;
 	if (!after_end && end_mark_find(r->format, r->protobuf, &r->doc) != JDOC_NONE)
@@ -1032,10 +1044,10 @@ static void finish_body(struct response *r, const struct record *record, size_t 
 
 static void begin(struct response *r, const struct record *record)
 {
-	struct buffer *buffers[] = {&r->id,         &r->finish,      &r->finish_server,  &r->content,
-	                            &r->text,       &r->reasoning,   &r->error_text,     &r->malformed_text,
-	                            &r->piece,      &r->seen_text,   &r->seen_reasoning, &r->output_ids,
-	                            &r->prompt_ids, &r->likely_error};
+	struct buffer *buffers[] = {&r->id,         &r->finish,       &r->finish_server,  &r->content,
+	                            &r->text,       &r->reasoning,    &r->error_text,     &r->malformed_text,
+	                            &r->piece,      &r->seen_text,    &r->seen_reasoning, &r->output_ids,
+	                            &r->prompt_ids, &r->likely_error, &r->response_id};
 	for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
 		buffer_clear(buffers[i]);
 	for (size_t i = 0; i < API_SERVER_TIMES; i++)
@@ -1074,7 +1086,7 @@ static bool out_of_memory(const struct response *r)
 	return r->finish.failed || r->finish_server.failed || r->content.failed || r->text.failed || r->reasoning.failed ||
 	       r->error_text.failed || r->malformed_text.failed || r->piece.failed || r->seen_text.failed ||
 	       r->seen_reasoning.failed || r->output_ids.failed || r->prompt_ids.failed || r->indexes_failed ||
-	       r->likely_error.failed || r->calls.failed || r->framing.many.failed;
+	       r->likely_error.failed || r->response_id.failed || r->calls.failed || r->framing.many.failed;
 }
 
 int response_parse(struct response *r, const struct record *record, const struct api *api,
@@ -1138,7 +1150,7 @@ void response_release(struct response *r)
 	struct buffer *buffers[] = {&r->id,         &r->finish,     &r->finish_server,  &r->content,
 	                            &r->text,       &r->reasoning,  &r->error_text,     &r->malformed_text,
 	                            &r->piece,      &r->seen_text,  &r->seen_reasoning, &r->json,
-	                            &r->output_ids, &r->prompt_ids, &r->likely_error};
+	                            &r->output_ids, &r->prompt_ids, &r->likely_error,   &r->response_id};
 	for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
 		buffer_release(buffers[i]);
 	tool_calls_release(&r->calls);

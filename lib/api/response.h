@@ -44,6 +44,9 @@ struct response_event {
 /* Further choices of an answer (`n`) count as the last one. */
 enum { RESPONSE_CHOICES_MOST = 128 };
 
+/* Longer ids of the server, with their quotes, are none. */
+#define RESPONSE_ID_MOST 256
+
 /* What an event brings. Text wins over reasoning, and that over a tool call. */
 enum event_kind {
 	EVENT_TEXT,
@@ -110,8 +113,9 @@ struct response {
 	struct buffer text, reasoning; /* each alone, with keep_text */
 	/* The ids of the tokens of the answer and of the prompt, where the server lists them: "12,7"; with keep_ids. */
 	struct buffer output_ids, prompt_ids;
-	struct tool_calls calls; /* if the API's descriptor says where they are */
-	struct buffer id;        /* by which a later request continues it, with keep_text; empty: none */
+	struct tool_calls calls;   /* if the API's descriptor says where they are */
+	struct buffer id;          /* by which a later request continues it, with keep_text; empty: none */
+	struct buffer response_id; /* the server's own id of the answer, a JSON text; empty: none */
 	struct buffer error_text, malformed_text;
 
 	/* How the body was read, for --explain. */

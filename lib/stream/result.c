@@ -25,6 +25,8 @@ static const struct field fields[] = {
 	TEXT(id),
 	TEXT(session),
 	UINT(session_requests),
+	TEXT(response_id),
+	TEXT(request_id),
 	UINT(turn),
 	UINT(continues),
 	FIELD(FIELD_INTEGERS, struct result, after),

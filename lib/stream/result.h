@@ -16,9 +16,10 @@ enum { RESULT_READ_SIZES = 7 };
 
 struct result {
 	int64_t n, req, stage;
-	int64_t copy;                    /* which copy of the request, see schedule.h; absent: the request itself */
-	struct slice id, session, model; /* texts */
-	int64_t session_requests;        /* of the first request of a session: how many it has */
+	int64_t copy;                         /* which copy of the request, see schedule.h; absent: the request itself */
+	struct slice id, session, model;      /* texts */
+	int64_t session_requests;             /* of the first request of a session: how many it has */
+	struct slice response_id, request_id; /* texts: the server's own ids, in the answer and in its headers */
 	int64_t turn;
 	int64_t continues;    /* n of the request whose answer its prompt has, as the server gave it */
 	struct slice after;   /* list of integers: the n of the requests whose ends it waited for; absent: of none */

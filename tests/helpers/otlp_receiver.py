@@ -189,6 +189,8 @@ def check_span(span, row, record, header):
         expected["gen_ai.request.stream"] = True
     if row["ok"]:
         expected["gen_ai.usage.input_tokens"] = row["input_tokens"]
+    if "response_id" in row:
+        expected["gen_ai.response.id"] = row["response_id"]
     if "finish" in row:
         expected["gen_ai.response.finish_reasons"] = [row["finish"]]
     if failed:

@@ -1,0 +1,95 @@
+#!/bin/bash
+# The server's own id of a request, with which its log is searched: in results, exports and --explain, from the answer and from its headers.
+. "$TESTS/tap.sh"
+. "$TESTS/fixture.sh"
+
+ipf-prep sharegpt "$ROOT/examples/chat.json" -n 3 --output-tokens 2 -q -o chat.trace
+ipf-sched burst -t chat.trace -q -o chat.sched
+rows() { # OPTIONS OF ipf-fire…: rows, sorted by their number
+	rm -f run.records run.results
+	ipf-fire -q -u "$URL" -m sim -t chat.trace chat.sched -o run.records "$@"
+	ipf-collect -q run.records -o run.results
+	body run.results | jq -c 'select(.n != null)' >rows
+}
+
+# ---- in answers ----
+server_start --step-base 1ms
+has_ids() { # API ARGUMENTS OF jq: what is found out about the ids of its answers, streamed and whole
+	for stream in "" --no-stream; do
+		# shellcheck disable=SC2086
+		rows --api "$1" $stream
+		is "$(jq -s -c 'map(.response_id // "") | '"$2" rows)" "$3" "$1 $stream: each answer has an id of the server"
+	done
+}
+has_ids openai-chat '[(unique | length), all(.[]; startswith("chatcmpl-"))]' "[3,true]"
+has_ids openai-completions '[(unique | length), all(.[]; startswith("cmpl-"))]' "[3,true]"
+is "$(jq -s -c 'map(.request_id) | unique' rows)" "[null]" "this server has no header with an id"
+server_stop
+
+# ---- in headers ----
+# A server that fails every other request, in whose headers is what the path says; a header counts whatever its case.
+cat >server.py <<'END'
+import http.server
+import json
+import sys
+
+names = {"/a": ["X-Request-Id"], "/b": ["request-id"], "/c": ["x-amzn-RequestId"], "/d": ["apim-request-id", "X-Request-ID"], "/e": []}
+count = 0
+
+
+class Server(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *_):
+        pass
+
+    def do_POST(self):
+        global count
+        self.rfile.read(int(self.headers["Content-Length"]))
+        count += 1
+        good = count % 2
+        text = json.dumps({"id": "x", "choices": [{"index": 0, "message": {"content": "yes"}, "finish_reason": "stop"}],
+                           "usage": {"prompt_tokens": 1, "completion_tokens": 1}} if good else {"error": {"message": "no"}}).encode()
+        self.send_response(200 if good else 500)
+        for name in names[self.path[:2]]:
+            self.send_header(name, "%s-%d" % (name.lower(), count))
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text)
+
+
+server = http.server.HTTPServer(("127.0.0.1", 0), Server)
+print(server.server_address[1], flush=True)
+server.serve_forever()
+END
+python3 server.py >port &
+stop_at_exit $!
+wait_for test -s port
+base=http://127.0.0.1:$(cat port)
+ipf-sched closed:users=1 -t chat.trace -q -o chat.sched
+ids() { # PATH: the header's ids
+	URL=$base/$1
+	rows --no-stream --connections fresh
+	jq -s -c 'map(.request_id // "none" | sub("-[0-9]+$"; "")) | unique' rows
+}
+is "$(ids a)" '["x-request-id"]' "the header x-request-id"
+is "$(jq -s -c 'map([.ok, .request_id != null]) | unique' rows)" "[[false,true],[true,true]]" "failed requests have the id, too"
+is "$(ids b)" '["request-id"]' "the header request-id"
+is "$(ids c)" '["x-amzn-requestid"]' "the header x-amzn-requestid"
+is "$(ids d)" '["x-request-id"]' "the header x-request-id before that of a gateway"
+is "$(ids e)" '["none"]' "no header"
+is "$(jq -s -c 'map(select(.ok).response_id) | unique' rows)" '["x"]' "the answer still says its id"
+
+# ---- where they are found ----
+ids a >/dev/null
+failed=$(jq -r 'select(.ok | not) | .request_id' rows | head -1)
+run ipf-collect --explain --where "id=$failed" run.records
+is "$(grep -c '^request ' "$OUT")" 1 "--where id= finds a request by the server's id in the header"
+contains "$(cat "$OUT")" "  request_id: \"$failed\"" "and shows it"
+run ipf-collect --explain --where id=x run.records
+at_least "$(grep -c '^request ' "$OUT")" 1 "--where id= finds requests by the id of the answer"
+is "$(ipf-report export requests-csv run.results | sed -n 1p | tr , '\n' | grep -c -x -e response_id -e request_id)" 2 "requests-csv has both"
+contains "$(ipf-report export requests-csv run.results)" "$failed" "with the ids"
+contains "$(ipf-report export sql run.results)" "$failed" "as has SQL"
+contains "$(ipf-report run.results)" "ipf-collect --explain --where failed RECORDS shows them" "the report says how to list failed requests"
