@@ -202,6 +202,14 @@ static struct slice find_header(struct measure *m, const struct record *record, 
 	return (struct slice){0};
 }
 
+/* The server's own ids. */
+static void note_ids(struct measure *m, const struct record *record, const struct response *r, struct result *row)
+{
+	row->response_id = r->response_id.len ? buffer_all(&r->response_id) : (struct slice){0};
+	for (size_t i = 0; record->headers.data && answer_id_headers[i] && !row->request_id.data; i++)
+		row->request_id = find_header(m, record, answer_id_headers[i]);
+}
+
 static void copy(const struct record *record, struct result *row)
 {
 	row->n = record->n;
@@ -859,9 +867,7 @@ int measure_row(struct measure *m, const struct record *record, const struct res
 	forget_lengths(r, row);
 	count_media(m, record, row);
 	row->replica = find_header(m, record, options->replica_header);
-	row->response_id = r->response_id.len ? buffer_all(&r->response_id) : (struct slice){0};
-	for (size_t i = 0; record->headers.data && answer_id_headers[i] && !row->request_id.data; i++)
-		row->request_id = find_header(m, record, answer_id_headers[i]);
+	note_ids(m, record, r, row);
 	judge(m, record, r, row);
 	if (has_outputs(r)) {
 		row->outputs = r->outputs;
