@@ -2,7 +2,7 @@
 
 int client_clocks_begin(struct client_clocks *c, const struct record_inputs *inputs, struct ipf_error *err)
 {
-	if (inputs->count < 2 || inputs->count > CLOCK_CLIENTS_MOST || inputs->predicted)
+	if (inputs->count < 2 || inputs->count > CLOCK_CLIENTS_MOST || inputs->predicted || inputs->continued)
 		return 0;
 	c->offsets = clock_offsets_new();
 	for (size_t i = 0; c->offsets && i < inputs->count; i++)

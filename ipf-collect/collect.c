@@ -283,6 +283,8 @@ static int collect_record(struct collect *c, const struct record_input *input, c
                           struct ipf_error *err)
 {
 	struct result row;
+	if (seen_numbers_has(&input->sent_again, record->n))
+		return 0;
 	const struct observation observation = {record, &c->response, &c->measure, &row, input->offset_ns};
 	if (response_parse(&c->response, record, input->api, &c->response_options, err) < 0 ||
 	    measure_row(&c->measure, record, &c->response, &c->measure_options, &row, err) < 0 ||
@@ -507,6 +509,8 @@ int collect_run(struct collect *c, struct ipf_error *err)
 {
 	if (c->inputs.predicted && c->inputs.count > 1)
 		verdict_predicted_apart(c->verdict);
+	if (c->inputs.list[0].continues)
+		note_incomplete(c, &c->inputs.list[0], "the rest of a run, without the records that it continues");
 	if (note_missing_shards(c, err) < 0 || client_clocks_begin(&c->clocks, &c->inputs, err) < 0)
 		return -1;
 	for (size_t i = 0; i < c->inputs.count; i++) {
@@ -526,7 +530,10 @@ int collect_run(struct collect *c, struct ipf_error *err)
 		/* what the writer of the records knew to be missing */
 		json_t *trailer = stream_reader_trailer(record_reader_stream(c->inputs.list[i].reader));
 		const char *why = json_string_value(json_object_get(trailer, "incomplete"));
-		if (bad.kind != IPF_OK)
+		const bool goes_on = c->inputs.continued && i + 1 < c->inputs.count;
+		if (goes_on && (bad.kind == IPF_OK || bad.kind == IPF_CUT))
+			bad = (struct ipf_error){0};
+		else if (bad.kind != IPF_OK)
 			note_incomplete(c, &c->inputs.list[i], bad.text);
 		else if (why)
 			note_incomplete(c, &c->inputs.list[i], why);

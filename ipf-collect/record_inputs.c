@@ -66,6 +66,41 @@ static int64_t start_of(const struct record_input *input)
 	           : IPF_ABSENT;
 }
 
+/* The requests that a later part sends again are the later part's. */
+static int drop_sent_again(struct record_inputs *inputs, size_t part, struct ipf_error *err)
+{
+	json_t *again = json_object_get(inputs->list[part].continues, "again"), *n;
+	size_t k;
+	json_array_foreach(again, k, n) for (size_t i = 0; i < part; i++) if (json_integer_value(n) >= 0)
+		seen_numbers_add(&inputs->list[i].sent_again, json_integer_value(n));
+	for (size_t i = 0; i < part; i++)
+		if (inputs->list[i].sent_again.failed)
+			return ipf_error_memory(err);
+	return 0;
+}
+
+/* The parts of a run that was continued: the first one, then those that continue it. */
+static int find_continued(struct record_inputs *inputs, struct ipf_error *err)
+{
+	json_t *t0 = json_object_get(stream_reader_header(record_reader_stream(inputs->list[0].reader)), "t0_unix_ns");
+	for (size_t i = 0; i < inputs->count; i++) {
+		struct stream_reader *stream = record_reader_stream(inputs->list[i].reader);
+		json_t *continues = json_object_get(stream_reader_header(stream), "continues");
+		inputs->list[i].continues = continues;
+		if (i == 0 || (!continues && !inputs->continued && !inputs->list[0].continues))
+			continue;
+		if (!continues || inputs->list[0].continues || !json_equal(json_object_get(continues, "t0_unix_ns"), t0))
+			return ipf_error_at(
+				err, IPF_INPUT, stream_reader_name(stream), 0,
+				"does not continue the run of %s: expected its first records, then those that continue it",
+				stream_reader_name(record_reader_stream(inputs->list[0].reader)));
+		inputs->continued = true;
+		if (drop_sent_again(inputs, i, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 /* With a start that is not known, no client can be placed before or after another. */
 static void place_in_time(struct record_inputs *inputs)
 {
@@ -79,6 +114,8 @@ static void place_in_time(struct record_inputs *inputs)
 		first = i == 0 || t0_ns < first ? t0_ns : first;
 	}
 	inputs->t0_unix_ns = first;
+	if (inputs->continued) /* the times of the parts follow each other */
+		return;
 	for (size_t i = 0; i < inputs->count; i++)
 		inputs->list[i].offset_ns = start_of(&inputs->list[i]) - first;
 }
@@ -103,6 +140,8 @@ int record_inputs_open(struct record_inputs *inputs, const char *api, const stru
 		    record_input_open_api(input->reader, api, &input->api, err) < 0 || read_schedule(input, err) < 0)
 			return -1;
 	}
+	if (find_continued(inputs, err) < 0)
+		return -1;
 	place_in_time(inputs);
 	return 0;
 }
@@ -113,6 +152,7 @@ void record_inputs_release(struct record_inputs *inputs)
 		record_reader_close(inputs->list[i].reader);
 		api_close(inputs->list[i].api);
 		schedule_release(&inputs->list[i].schedule);
+		seen_numbers_release(&inputs->list[i].sent_again);
 	}
 	free(inputs->list);
 	shard_set_release(&inputs->shards);

@@ -11,6 +11,7 @@
 
 #include "api/api.h"
 #include "cli/options.h"
+#include "seen_numbers.h"
 #include "stream/record.h"
 #include "stream/schedule.h"
 #include "stream/shard_set.h"
@@ -19,8 +20,10 @@
 struct record_input {
 	struct record_reader *reader;
 	struct api *api;
-	struct schedule schedule; /* empty if the records do not contain it */
-	int64_t offset_ns;        /* how much later than the earliest input this one began; 0: not known */
+	struct schedule schedule;       /* empty if the records do not contain it */
+	int64_t offset_ns;              /* how much later than the earliest input this one began; 0: not known */
+	json_t *continues;              /* its header's "continues": the rest of a run; borrowed; NULL */
+	struct seen_numbers sent_again; /* the n of its requests that a later input has */
 };
 
 struct record_inputs {
@@ -30,6 +33,7 @@ struct record_inputs {
 	int64_t t0_unix_ns;      /* when the earliest began, since the epoch; IPF_ABSENT: not known of each */
 	json_t *predicted;       /* what a twin predicted the run by (twin/predicted.h); borrowed; NULL: it was measured */
 	bool live;               /* an input is being written while we read it */
+	bool continued; /* the inputs follow each other: each but the first continues the run (ipf-fire --continue) */
 };
 
 /* Opens the descriptor to parse the records with: the one that is `requested`, or the one in their header if that is

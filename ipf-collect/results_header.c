@@ -131,8 +131,12 @@ json_t *results_trailer(const struct record_inputs *inputs, const struct results
 {
 	json_t *extra = json_object(), *from = json_array();
 	json_t *steady = steady_list_json(findings->steady, &inputs->list[0].schedule);
-	for (size_t i = 0; i < inputs->count; i++)
-		json_array_append_new(from, describe_input(&inputs->list[i]));
+	for (size_t i = 0; i < inputs->count; i++) {
+		json_t *about = describe_input(&inputs->list[i]);
+		if (inputs->continued && i + 1 < inputs->count)
+			json_object_del(about, "cut_sessions"); /* the next part sends these again */
+		json_array_append_new(from, about);
+	}
 	json_object_set_new(extra, "from", from);
 	if (*findings->incomplete)
 		json_object_set_new(extra, "incomplete", json_string(findings->incomplete));

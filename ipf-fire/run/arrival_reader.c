@@ -48,6 +48,9 @@ struct arrival_reader {
 	json_t *trace_header, *trace_from;
 	int64_t requests; /* in the trace */
 	struct ipf_error cut;
+	bool (*wanted)(const void *data, int64_t n); /* NULL: all are */
+	const void *wanted_data;
+	int64_t wanted_count;
 };
 
 /* ---- opening ---- */
@@ -151,6 +154,14 @@ void arrival_reader_close(struct arrival_reader *r)
 	free(r);
 }
 
+void arrival_reader_only(struct arrival_reader *r, bool (*wanted)(const void *data, int64_t n), const void *data,
+                         int64_t count)
+{
+	r->wanted = wanted;
+	r->wanted_data = data;
+	r->wanted_count = count;
+}
+
 const struct schedule *arrival_reader_schedule(const struct arrival_reader *r)
 {
 	return r->schedule;
@@ -162,7 +173,7 @@ int64_t arrival_reader_planned(const struct arrival_reader *r)
 	int64_t sum = 0;
 	for (size_t i = 0; i < s->count; i++)
 		sum += s->stages[i].cycle ? 0 : s->stages[i].arrivals;
-	return sum;
+	return r->wanted ? r->wanted_count : sum;
 }
 
 const char *arrival_reader_trace(const struct arrival_reader *r)
@@ -322,6 +333,8 @@ static int next_of_schedule(struct arrival_reader *r, struct schedule_arrival *a
 		*line = stream_reader_line(arrival_reader_stream(r));
 		a->stage += r->warmup != NULL;
 		r->last_stage = a->stage;
+		if (r->wanted && !r->wanted(r->wanted_data, a->n))
+			continue;
 		struct lane *lane = lane_of(r, a->stage);
 		if (!lane)
 			return 1;

@@ -25,6 +25,9 @@ int arrival_reader_open(struct arrival_reader **reader, const char *schedule, co
                         struct ipf_error *err);
 void arrival_reader_close(struct arrival_reader *r); /* NULL is fine */
 
+/* Of lane 0, returns only the arrivals that are `wanted`, of which there are `count`. Before the first is read. */
+void arrival_reader_only(struct arrival_reader *r, bool (*wanted)(const void *data, int64_t n), const void *data,
+                         int64_t count);
 const struct schedule *arrival_reader_schedule(const struct arrival_reader *r);
 /* Its requests, but for those of cycle stages, of which it does not say how many there will be. */
 int64_t arrival_reader_planned(const struct arrival_reader *r);

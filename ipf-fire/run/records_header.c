@@ -147,6 +147,8 @@ json_t *records_header(const struct records_header_options *h)
 	bad |= name ? json_object_set_new(header, "name", name) : 0;
 	bad |= set_requests(header, h);
 	bad |= set_times(header, h);
+	if (h->continuation && h->continuation->on)
+		bad |= json_object_set_new(header, "continues", continuation_json(h->continuation, h->wall_ns));
 	if (bad) {
 		json_decref(header);
 		return NULL;

@@ -7,6 +7,7 @@
 #include "endpoint/endpoint.h"
 #include "endpoint/session_tokens.h"
 #include "run/arrival_reader.h"
+#include "run/continuation.h"
 #include "run/engine.h"
 #include "run/settings.h"
 
@@ -18,8 +19,9 @@ struct records_header_options {
 	const char *model; /* of --model, or the only one of the server; NULL: those of the trace */
 	json_t *argv;      /* taken over */
 	bool streamed;
-	int64_t wall_ns;   /* the run's start on the wall clock */
-	const char *clock; /* of the times: "CLOCK_MONOTONIC" */
+	int64_t wall_ns;                         /* the run's start on the wall clock */
+	const char *clock;                       /* of the times: "CLOCK_MONOTONIC" */
+	const struct continuation *continuation; /* NULL, or not on: the run continues no other */
 };
 
 /* What is known whatever answers, without the targets. New; NULL: out of memory. */

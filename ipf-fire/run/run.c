@@ -15,6 +15,7 @@
 #include "run/calibration.h"
 #include "run/capacity.h"
 #include "run/cgroup_limits.h"
+#include "run/continuation.h"
 #include "run/engine.h"
 #include "run/probe.h"
 #include "run/progress_line.h"
@@ -74,9 +75,10 @@ struct run {
 	pthread_t senders[THREADS_MOST];
 	struct engine_result result;
 	bool streamed, kernel_timestamps;
-	int early_signals;                 /* that came while it waited for the start */
-	bool begun;                        /* its start has passed */
-	char stopped[128];                 /* why it was stopped; "" */
+	int early_signals; /* that came while it waited for the start */
+	bool begun;        /* its start has passed */
+	char stopped[128]; /* why it was stopped; "" */
+	struct continuation continuation;
 	bool hopeless;                     /* it was, since every request had failed */
 	struct string_list record_headers; /* the user's, those that the API descriptor reads, and ids of the server */
 	struct ipf_error input;            /* what was wrong with the input, while the run went on with the rest */
@@ -152,6 +154,11 @@ static int show_probe(const struct run *r, struct ipf_error *err)
 	return result;
 }
 
+static bool is_left(const void *continuation, int64_t n)
+{
+	return continuation_sends(continuation, n);
+}
+
 static int open_inputs(struct run *r, struct ipf_error *err)
 {
 	const struct fire_options *o = r->options;
@@ -193,8 +200,12 @@ static int open_inputs(struct run *r, struct ipf_error *err)
 		                     api_name(r->api));
 	if (o->probe && probe_schedule(&r->probe, err) < 0)
 		return -1;
+	if (o->continued.count && continuation_read(&r->continuation, &o->continued, r->schedule, err) < 0)
+		return -1;
 	if (arrival_reader_open(&r->arrivals, o->probe ? r->probe.path : r->schedule, o->trace, o->warm, err) < 0)
 		return -1;
+	if (r->continuation.on)
+		arrival_reader_only(r->arrivals, is_left, &r->continuation, r->continuation.lines);
 	if (!(r->balance = balance_new(o->balance, r->endpoint.count)))
 		return ipf_error_memory(err);
 	r->cancels = o->cancels;
@@ -388,7 +399,8 @@ static int open_replacing(struct stream_writer **writer, const char *path, json_
 static int choose_start(struct run *r, struct ipf_error *err)
 {
 	const struct common_options *c = &r->options->common;
-	r->zero_ns = clock_now() + HEAD_START_NS;
+	/* the schedule's clock goes on from where it stopped */
+	r->zero_ns = clock_now() + HEAD_START_NS - r->continuation.at_ns;
 	if (!r->options->start_at.text)
 		return 0;
 	/* the warm-up needs the time before the start */
@@ -415,7 +427,8 @@ static int write_header(struct run *r, const char *path, struct ipf_error *err)
 	                                         .argv = r->argv,
 	                                         .streamed = r->streamed,
 	                                         .wall_ns = wall_ns,
-	                                         .clock = "CLOCK_MONOTONIC"};
+	                                         .clock = "CLOCK_MONOTONIC",
+	                                         .continuation = &r->continuation};
 	const struct records_network network = {.options = r->options,
 	                                        .endpoint = &r->endpoint,
 	                                        .path = &r->network_path,
@@ -460,10 +473,12 @@ static int begin(struct run *r, struct ipf_error *err)
 	int64_t lead_ns = r->zero_ns - clock_now();
 	if (r->early_signals)
 		engine_stop(r->engine);
+	/* a closed stage without times begins again now */
 	if (engine_begin(r->engine, r->zero_ns,
-	                 !r->options->start_at.text || !r->options->warm ? 0
-	                 : lead_ns > 0                                   ? lead_ns
-	                                                                 : 1,
+	                 r->continuation.closed                            ? -r->continuation.at_ns
+	                 : !r->options->start_at.text || !r->options->warm ? 0
+	                 : lead_ns > 0                                     ? lead_ns
+	                                                                   : 1,
 	                 err) < 0)
 		return -1;
 	for (size_t i = 0; i < r->threads; i++)
@@ -679,6 +694,7 @@ static void tear_down(struct run *r)
 	endpoint_close(&r->endpoint);
 	network_path_close(&r->network_path);
 	balance_free(r->balance);
+	continuation_release(&r->continuation);
 	api_close(r->api);
 	json_decref(r->params);
 	free(r->model);
@@ -816,6 +832,12 @@ static void wait_for_recorder(struct run *r)
 static void report_plan(const struct run *r)
 {
 	int64_t planned = arrival_reader_planned(r->arrivals);
+	char at[32];
+	if (r->continuation.on && !r->options->common.quiet)
+		fprintf(stderr,
+		        "ipf-fire: continues at %s of the schedule: %lld requests are left, of which %lld are sent again\n",
+		        format_duration(r->continuation.at_ns, at), (long long)r->continuation.lines,
+		        (long long)r->continuation.again);
 	if (!r->options->common.verbose || r->options->common.quiet)
 		return;
 	fprintf(stderr, "ipf-fire: %s", api_method(r->api));

@@ -177,6 +177,8 @@ static const struct option_spec specs[] = {
 	            "on=STATUS+STATUS… (429+503), also connect (default: a refused request has failed)"),
 	FIRE(OPTION_DURATION, 0, "grace", "TIME", grace_ns,
 	     "grace period for requests in flight after the first signal (default: 30s)"),
+	FIRE(OPTION_LIST, 0, "continue", "RECORDS", continued,
+	     "send what the records of an interrupted run of this schedule lack; may be given several times, for each part"),
 	FIRE_PARSED("stop-on", "errors=SHARE|COUNT", stop_on, parse_stop_on,
 	            "end the run when too many requests have failed: more than a share of them, such as errors=5%, or COUNT"),
 	FIRE(OPTION_COUNT, 0, "stop-after-failures", "COUNT", stop_after_failures,
@@ -307,6 +309,7 @@ static int check_mode(const struct fire_options *o, struct ipf_error *err)
 		bool given;
 		const char *name;
 	} others[] = {{o->stop_on.text, "stop-on"},
+	              {o->continued.count > 0, "continue"},
 	              {o->start_at.text, "start-at"},
 	              {o->warm > 0, "warm"},
 	              {o->retry.most > 0, "retry"}};
@@ -314,6 +317,8 @@ static int check_mode(const struct fire_options *o, struct ipf_error *err)
 		return ipf_error_set(err, IPF_USAGE, "--sandbox cannot be combined with --calibrate, which starts a process");
 	if (o->calibrate && o->probe)
 		return ipf_error_set(err, IPF_USAGE, "--calibrate cannot be combined with --probe");
+	if (o->continued.count && (o->warm || o->start_at.text))
+		return ipf_error_set(err, IPF_USAGE, "--continue cannot be combined with --%s", o->warm ? "warm" : "start-at");
 	for (size_t i = 0; (o->probe || o->calibrate) && i < sizeof others / sizeof *others; i++)
 		if (others[i].given)
 			return ipf_error_set(err, IPF_USAGE, "--%s cannot be combined with --%s", others[i].name, mode);

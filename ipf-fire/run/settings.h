@@ -40,6 +40,7 @@ struct fire_options {
 	struct load_shape shape;                /* of --calibrate */
 	const char *calibration;                /* file with a calibration; "none"; NULL: the saved one */
 	struct string_list assume;              /* parameters of the twin, see twin_assume */
+	struct string_list continued;           /* records of the parts that the run continues */
 	struct string_list urls, resolve, params, headers, record_headers;
 	struct connections_option connections;
 	enum balance_kind balance; /* BALANCE_KINDS: with a twin, as it says */

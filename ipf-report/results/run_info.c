@@ -223,6 +223,30 @@ static json_t *cut_sessions(const struct run_data *run)
 	return sum > 0 ? json_integer(sum) : NULL;
 }
 
+/* Where the run was interrupted and continued, for how long nothing was sent, and how many requests were sent again;
+ * NULL: it was not. */
+static json_t *continued(const struct run_data *run)
+{
+	json_t *list = json_array(), *from;
+	size_t k;
+	for (int i = 0; i < run->part_count; i++)
+		json_array_foreach(json_object_get(run->parts[i].header, "from"), k, from)
+		{
+			json_t *continues = json_object_get(from, "continues"), *gap = json_object_get(continues, "gap_ns");
+			if (!json_is_object(continues))
+				continue;
+			json_t *one = json_pack("{s:f, s:I}", "at_s", json_number_value(json_object_get(continues, "at_ns")) / 1e9,
+			                        "sent_again", (json_int_t)json_array_size(json_object_get(continues, "again")));
+			if (json_is_integer(gap))
+				json_object_set_new(one, "gap_s", json_real(json_number_value(gap) / 1e9));
+			json_array_append_new(list, one);
+		}
+	if (json_array_size(list) > 0)
+		return list;
+	json_decref(list);
+	return NULL;
+}
+
 /* The requests of the stage that primes the sessions of another one, whose name it has; -1: there is none. */
 static int64_t primers_of(const struct schedule *schedule, const char *name)
 {
@@ -302,6 +326,7 @@ json_t *run_info_json(const struct run_data *run, bool reproducible)
 	give(info, "shards", run->shard_set.of ? shard_set_json(&run->shard_set) : NULL);
 	give(info, "sessions", session_stages(run));
 	give(info, "cut_sessions", cut_sessions(run));
+	give(info, "continued", continued(run));
 	give(info, "history", counts_of_records(run, "history"));
 	give(info, "session_tokens", counts_of_records(run, "session_tokens"));
 	copy(info, "trace", json_object_get(header, "trace"));

@@ -1,5 +1,6 @@
 /* The verdict in a word, its four checks, and the figures that are read first. */
 #include "sections/sections.h"
+#include "sections/sentence.h"
 
 #include "document/shown_numbers.h"
 #include "sections/objectives_line.h"
@@ -38,6 +39,17 @@ void section_incomplete(const struct telling *t)
 	size_t i;
 	json_array_foreach(json_at(t->report, "run/incomplete"), i, reason) doc_fact(t->d, NULL, "%s", words_of(reason))
 		->tone = TONE_BAD;
+}
+
+/* A run that was interrupted: nothing was sent in the gap, which is in no figure. */
+void section_continued(const struct telling *t)
+{
+	json_t *gap;
+	size_t i;
+	json_array_foreach(json_at(t->report, "run/continued"), i, gap) tell(
+		t, NULL, gap,
+		"at {at_s} s of the schedule[, after a gap of {gap_s} s in which nothing was sent and which no figure counts]; "
+		"{sent_again#} request{s:sent_again} in flight or of unfinished sessions sent again");
 }
 
 /* "TTFT 2 % at p50, 8 % at p99; TPOT not known; …" */

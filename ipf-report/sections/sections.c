@@ -27,6 +27,7 @@ static const struct kind {
 	unsigned from; /* members of the JSON report, besides those of all sections */
 } kinds[] = {
 	{"incomplete", "Incomplete", section_incomplete, FIRST, false, 0},
+	{"continued", "Continued", section_continued, FIRST, false, 0},
 	{"verdict", "Verdict", section_verdict, FIRST, false, 0},
 	{"summary", "Summary", section_summary, PAGE, false, REPORT_SATURATION | REPORT_OBJECTIVES},
 	{"stages", "Stages", section_stages, FIRST, false, REPORT_STEADY},

@@ -45,6 +45,7 @@ int sections_check(const char *names, struct ipf_error *err);
 
 /* The reasons why a part of the run is missing. */
 void section_incomplete(const struct telling *t);
+void section_continued(const struct telling *t);
 void section_verdict(const struct telling *t);
 void section_summary(const struct telling *t);
 void section_run(const struct telling *t);

@@ -6,7 +6,7 @@
 # With SCRAPE, GPU, PROMETHEUS, LISTEN, PUSH, LIVE_OPTIONS or UNTIL_STABLE, ipf-collect follows the run and writes a-1.live.zst for
 # a-1.records.zst; with UNTIL_STABLE, its end ends the run. If it fails, the records are complete nevertheless. RUNS: how many such runs follow.
 # STAGE_OF: the caller says what runs.
-# shellcheck disable=SC3067 # test -O, which every sh of Linux has
+# shellcheck disable=SC3067,SC3013 # test -O and -nt, which every sh of Linux has
 records=$1
 shift
 folder=$(dirname "$records")
@@ -41,12 +41,17 @@ announce() {
 		+ (if $runs > 1 and $s > 0 then " (\($runs) such runs: \($s * $runs | time))" else "" end)' >&2
 }
 
+# Does the next call send what an interrupted one lacks? Samples of servers are of a whole run.
+goes_on() { [ "${CONTINUE:-0}" != 0 ] && [ -z "${SCRAPE:-}${GPU:-}${PROMETHEUS:-}${LISTEN:-}${PUSH:-}${LIVE_OPTIONS:-}${UNTIL_STABLE:-}" ]; }
+parts() { ls "$folder"/cut-[0-9]*."$name" 2>/dev/null; }
+
 interrupted() {
 	[ -s "$part" ] && [ -z "${STAGE_OF:-}" ] || return
 	of=$(planned)
 	if [ "$name" = records.zst ]; then show="make -f $MAKEFILE report OUT=$folder"; else show="ipf-collect $part | ipf-report"; fi
+	if goes_on; then next="sends the rest"; else next="measures anew"; fi
 	echo "interrupted after $(($(date +%s) - begin)) s: $(ipf-collect -q "$part" 2>/dev/null | grep -c '^{"n":')${of:+ of $of} requests are in $part;" \
-		"\`$show\` reports them, the same call again measures anew" >&2
+		"\`$show\` reports them, the same call again $next" >&2
 }
 
 # Waits for a program, however often a signal interrupts that; $status is its exit status.
@@ -84,6 +89,18 @@ if command -v flock >/dev/null && { mkdir -m 700 "$locks" 2>/dev/null || { [ -d 
 	fi
 fi
 
+# An interrupted run of the same schedule goes on (CONTINUE): its parts become cut-1.RECORDS, cut-2.RECORDS, …
+if goes_on && [ -s "$part" ] && [ "$part" -nt "$schedule" ]; then
+	mv "$part" "$folder/cut-$(($(parts | wc -l) + 1)).$name" || exit 1
+	for cut in $(parts); do set -- "$@" --continue "$cut"; done
+	echo "$records: continues an interrupted run; CONTINUE=0 measures anew" >&2
+else
+	for cut in $(parts); do
+		kept=1
+		while [ -e "$folder/earlier-cut-$kept.$name" ]; do kept=$((kept + 1)); done
+		mv "$cut" "$folder/earlier-cut-$kept.$name" || exit 1
+	done
+fi
 keep part. interrupted "the records of an interrupted run"
 keep "" earlier "the records of an earlier run"
 if [ -n "${STAGE_OF:-}" ]; then set -- "$@" -q; else announce; fi

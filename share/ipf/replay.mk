@@ -10,6 +10,7 @@ RATE         ?=#: the mean rate instead; see Replays at another rate in ipf-sche
 FROM         ?=#: the beginning of the part of the trace that is sent, such as 20m
 TO           ?=#: its end, such as 30m
 FOR          ?=#: at most this long, in the time of the run
+CONTINUE     ?= 1#: after an interruption, the same call sends the rest; 0: it measures anew
 REPLAY       ?=#: more keys of the replay, such as idle=10s
 WINDOW       ?= 1#: the windows of the time line, in seconds
 PAGE         ?= 1#: make a page, report.html; 0: do not
@@ -32,7 +33,7 @@ schedule: $(OUT)/schedule#: make the schedule only; nothing is sent
 show:#: show the report again
 	@cat $(OUT)/report.txt
 report:#: report on an interrupted run
-	ipf-collect $(OUT)/part.records.zst | ipf-report
+	ipf-collect $$(ls $(OUT)/cut-*.records.zst 2>/dev/null) $(OUT)/part.records.zst | ipf-report
 
 # $(OUT)/trace.zst is made by a rule in common.mk.
 keys = $${FROM:+",from=$$FROM"}$${TO:+",to=$$TO"}$${FOR:+",for=$$FOR"}$${REPLAY:+",$$REPLAY"}
@@ -44,7 +45,7 @@ $(OUT)/records.zst: $(OUT)/schedule
 	exec sh $(ipf)measure.sh $@ $(fire) -t $(OUT)/trace.zst $<
 
 $(OUT)/results.zst: $(OUT)/records.zst $(OUT)/collect.set
-	$(collect) -o $@ $<
+	$(collect) -o $@ $$(ls $(OUT)/cut-*.records.zst 2>/dev/null) $<
 
 $(OUT)/report.json: $(OUT)/results.zst $(OUT)/report.set
 	$(report) --trace $(OUT)/trace.zst -f json -o $@ $<
