@@ -33,20 +33,20 @@ again replay MODEL=base
 is "$status $(grep -c 'DATA is missing' "$ERR")" "2 1" "replay: without a trace"
 # An interrupted replay goes on where it stopped; with CONTINUE=0, and with another load, it begins anew.
 set -- replay MODEL=base DATA="$TESTS/../examples/arrivals.csv" SPEED=4 FROM=10s TO=50s OUT=gone-on
-interrupt() { # the same arguments: the call is ended after some answers
-	name=$1
-	shift
+interrupt() { # PARTS and the same arguments: the call, before which the run has so many parts, is ended after some answers
+	local before=$1 name=$2
+	shift 2
 	# shellcheck disable=SC2086
 	setsid make -f "$SHARE/$name.mk" URL="$URL" $small "$@" >/dev/null 2>interrupted.err &
 	local maker=$!
-	recorded() { [ "$(plain gone-on/part.records.zst 2>/dev/null | grep -c '^{"n":')" -ge 3 ]; }
+	recorded() { [ "$(find gone-on -name 'cut-*.records.zst' 2>/dev/null | wc -l)" -eq "$before" ] && [ "$(plain gone-on/part.records.zst 2>/dev/null | grep -c '^{"n":')" -ge 3 ]; }
 	wait_for recorded
 	kill -TERM $maker
 	wait $maker
 }
-interrupt "$@"
+interrupt 0 "$@"
 contains "$(cat interrupted.err)" "the same call again sends the rest" "replay: an interrupted run says what the next call does"
-interrupt "$@" # also twice
+interrupt 1 "$@"
 again "$@"
 status_is 0 "replay: the same call goes on"
 contains "$(cat "$ERR")" "gone-on/records.zst: continues an interrupted run; CONTINUE=0 measures anew" "replay: and says so"
@@ -57,8 +57,7 @@ idle "$@"
 again "$@" SPEED=40
 is "$status $(jq -c '.run.continued' gone-on/report.json)" "0 null" "replay: another load begins anew"
 yes_if "replay: and keeps the parts of the run before" test -e gone-on/earlier-cut-1.records.zst -a -e gone-on/earlier-cut-2.records.zst
-touch gone-on/schedule
-interrupt "$@" SPEED=4
+interrupt 0 "$@" SPEED=4
 again "$@" SPEED=4 CONTINUE=0
 is "$status $(jq -c '.run.continued' gone-on/report.json) $(ls gone-on/cut-* 2>/dev/null)" "0 null " "replay: CONTINUE=0 begins anew"
 
