@@ -12,9 +12,10 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#define SLICE_NS (200 * NS_PER_MS)
-#define NEAR_NS  NS_PER_S /* in the last second the clocks are no longer compared */
-#define FAR_NS   (366 * 86400 * NS_PER_S)
+#define SLICE_NS     (200 * NS_PER_MS)
+#define NEAR_NS      NS_PER_S /* in the last second the clocks are no longer compared */
+#define FAR_NS       (366 * 86400 * NS_PER_S)
+#define GRID_MOST_NS (86400 * NS_PER_S)
 
 #define DIGITS "0123456789"
 
@@ -35,17 +36,30 @@ static bool parse_seconds(const char *text, int64_t *ns)
 	return whole && fraction <= 9 && !*end && time_from_number(slice_of(text), NS_PER_S, ns) == 0;
 }
 
+/* The next multiple of a time between a second and a day, in UTC, that is at least two seconds away. */
+static bool parse_grid(const char *text, int64_t *ns)
+{
+	struct ipf_error ignored = {0};
+	int64_t every_ns;
+	if (parse_duration(text, &every_ns, &ignored) < 0 || every_ns < NS_PER_S || every_ns > GRID_MOST_NS)
+		return false;
+	*ns = ((clock_wall() + 2 * NS_PER_S) / every_ns + 1) * every_ns;
+	return true;
+}
+
 int start_time_parse(const char *text, struct start_time *start, struct ipf_error *err)
 {
 	struct ipf_error ignored = {0};
 	*start = (struct start_time){.text = text};
 	start->relative = *text == '+';
-	bool good = start->relative ? parse_duration(text + 1, &start->at_ns, &ignored) == 0
-	            : *text == '@'  ? parse_seconds(text + 1, &start->at_ns)
-	                            : parse_date(text, &start->at_ns);
+	bool good = *text == '/'      ? parse_grid(text + 1, &start->at_ns)
+	            : start->relative ? parse_duration(text + 1, &start->at_ns, &ignored) == 0
+	            : *text == '@'    ? parse_seconds(text + 1, &start->at_ns)
+	                              : parse_date(text, &start->at_ns);
 	if (!good)
 		return ipf_error_set(err, IPF_USAGE,
-		                     "expected a time such as 2026-11-20T18:00:00Z, @1763662800 or +30s, got \"%.200s\"", text);
+		                     "expected a time such as 2026-11-20T18:00:00Z, @1763662800, /10s or +30s, got \"%.200s\"",
+		                     text);
 	if (start->at_ns - (start->relative ? 0 : clock_wall()) > FAR_NS)
 		return ipf_error_set(err, IPF_USAGE, "maximum is one year from now, got \"%.200s\"", text);
 	if (start->relative)

@@ -15,7 +15,7 @@ struct start_time {
 	int64_t at_ns;    /* on the wall clock; if relative, on the monotonic clock */
 };
 
-/* "2026-11-20T18:00:00.5+01:00", "@1763662800.5" or "+30s"; `text` is borrowed. -1: IPF_USAGE. */
+/* "2026-11-20T18:00:00.5+01:00", "@1763662800.5", "/10s" or "+30s"; `text` is borrowed. -1: IPF_USAGE. */
 int start_time_parse(const char *text, struct start_time *start, struct ipf_error *err);
 
 /* The start on the monotonic clock, by what the clocks say now. */

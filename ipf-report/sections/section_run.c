@@ -99,6 +99,15 @@ static const char *unsynchronised(const struct telling *t, json_t *clocks)
 	               json_number_value(json_array_get(list, 0)) + 1);
 }
 
+/* Did all shards run on one machine? */
+static bool one_clock(json_t *clocks)
+{
+	json_t *offset, *offsets = json_at(clocks, "offsets");
+	size_t i;
+	json_array_foreach(offsets, i, offset) if (strcmp(words_at(offset, "by/0"), "machine") != 0) return false;
+	return json_array_size(offsets) > 0;
+}
+
 /* How far apart the shards began: by their clocks, and for certain. */
 static void tell_starts(const struct telling *t, json_t *clocks)
 {
@@ -112,7 +121,9 @@ static void tell_starts(const struct telling *t, json_t *clocks)
 	const char *apart = apart_ns == 0 ? "all shards at one time by their clocks"
 	                                  : doc_say(t->d, "%s apart by the shards' clocks, shard %.0f last",
 	                                            format_duration(apart_ns, a), last);
-	if (json_is_integer(most))
+	if (one_clock(clocks))
+		doc_fact(t->d, "starts", "%s, exactly: all ran on one machine", apart);
+	else if (json_is_integer(most))
 		doc_fact(t->d, "starts", "%s; at most %s apart, given the known clock offsets", apart,
 		         format_duration(json_integer_value(most), b));
 	else
@@ -131,6 +142,11 @@ static void tell_clocks(const struct telling *t)
 	char middle[40], bound[40];
 	if (!clocks)
 		return;
+	if (one_clock(clocks)) {
+		doc_fact(t->d, "clocks", "one: all shards ran on one machine");
+		tell_starts(t, clocks);
+		return;
+	}
 	if (o.low_ns == IPF_ABSENT && json_at(t->report, "run/headers/0/series"))
 		doc_fact(t->d, "clocks", "the distance between the shards' clocks is unknown");
 	if (o.low_ns > -CLOCK_MOST && o.high_ns < CLOCK_MOST && o.low_ns <= o.high_ns) {

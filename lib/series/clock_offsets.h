@@ -32,6 +32,7 @@ enum { CLOCK_CLIENTS_MOST = 1024, CLOCK_SERVERS_MOST = 64, CLOCK_DATES_MOST = 10
 struct clock_offset {
 	int64_t low_ns, high_ns;
 	bool by_date, by_ntp; /* what it is known from; both: each narrows it */
+	bool one_clock;       /* both ran on one machine: the offset is 0, whatever dates say */
 	bool contradiction;   /* the two, or the changes of the Date, exclude each other: a clock was set during the run, or
 	                       * the URL is not of one server. The interval is then the widest of them. */
 };

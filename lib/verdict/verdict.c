@@ -498,7 +498,7 @@ static const struct {
      "does not count."},
 	{VERDICT_LOAD,
      "INVALID if a shard of the schedule is missing that had requests: the load was not that of the "
-     "schedule. DOUBTFUL if the shards began more than 1 s, and more than 5 % of the run, apart. "
+     "schedule. DOUBTFUL if the shards began more than 100 ms, and more than 5 % of the run, apart. "
      "DOUBTFUL if a repeat had another rate, by more than 1 %, or another number of users or slots in a stage than the "
      "first one. DOUBTFUL if the results have a series, and the clocks of two shards are further apart than one of its "
      "windows, or this is not known to within a window. INVALID if a twin predicted shards of one run apart."},

@@ -164,7 +164,24 @@ report later.results a1.results
 between "$(jq '.clocks.starts.apart_ns' report.json)" 249999000 250001000 "the report says how far apart shards began" # exact: times that are written
 is "$(jq -c '.clocks.starts | [.last, .last_shard]' report.json)" "[0,2]" "and which one began last"
 run ipf-report later.results a1.results
-matches "$(tr -s ' \n' ' ' <"$OUT")" " starts 250 ms apart by the shards' clocks, shard 2 last; " "also as text"
+matches "$(tr -s ' \n' ' ' <"$OUT")" " starts 250 ms apart by the shards' clocks, shard 2 last, exactly: all ran on one machine" "also as text"
+
+is "$(jq -r "$load | .status" report.json)" DOUBTFUL "a quarter of a second is much of a run of half a second"
+# On one machine, as its boot id says, there is one clock: how far apart they began is exact.
+of_machine() { # FILE BOOT-ID TO
+	plain "$1" | head -1 | jq -c --arg id "$2" '.from[0].host.boot_id = $id' >header
+	plain "$1" | sed '1d;$d' >rows
+	seal header rows >"$3"
+}
+of_machine a1.results one x.results && of_machine later.results one y.results && of_machine later.results two z.results
+run ipf-report x.results y.results
+matches "$(tr -s ' \n' ' ' <"$OUT")" " clocks one: all shards ran on one machine starts 250 ms apart by the shards' clocks, shard 2 last, exactly: all ran on one machine" \
+	"shards on one machine have one clock"
+report x.results y.results
+is "$(jq -c '.clocks | [.offsets[0].low_ns, .offsets[0].high_ns, .offsets[0].by[0], .starts.at_most_ns == .starts.apart_ns]' report.json)" '[0,0,"machine",true]' \
+	"the offset of their clocks is 0"
+run ipf-report x.results z.results
+is "$(grep -c 'one machine' "$OUT")" 0 "shards on two machines have two clocks"
 
 # A header that is nonsense.
 for shard in '{"index":3,"of":2}' '{"index":1,"of":1000000000000}' '{"of":2}' '"1/2"' '{"index":0,"of":2}'; do
