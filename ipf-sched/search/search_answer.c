@@ -40,7 +40,9 @@ static double three_digits(double load)
 static void put_load(struct buffer *out, const struct search_texts *t, double load)
 {
 	buffer_format(out, "%.6g %s%s%s", load, t->of->users ? "user" : "request", load == 1 ? "" : "s",
-	              is_rate(t) ? "/s" : t->of->concurrency ? " in flight" : "");
+	              is_rate(t)           ? "/s"
+	              : t->of->concurrency ? " in flight"
+	                                   : "");
 }
 
 /* The same load, after the unit has been said: "28.8/s", "1". */

@@ -227,8 +227,8 @@ static bool is_trial(const struct search_of *of, const struct earlier_stage *sta
 	bool closed = of->users || of->concurrency;
 
 	return stage->measured && strcmp(stage->kind, of->kind) == 0 &&
-	       (!closed || earlier_stage_is_closed(stage, of->concurrency)) &&
-	       isfinite(load_of(of, stage)) && load_of(of, stage) > 0;
+	       (!closed || earlier_stage_is_closed(stage, of->concurrency)) && isfinite(load_of(of, stage)) &&
+	       load_of(of, stage) > 0;
 }
 
 /* A goal that the run cannot have measured would pass for met. */
@@ -265,7 +265,9 @@ int search_trials_judge(struct search_trials *tried, const struct search_of *of,
 	if (!known && runs->count > 0)
 		return ipf_error_at(err, IPF_INPUT, runs->stages[0].file, 0,
 		                    "these are not results of this search: no measured stage is of kind %s%s", of->kind,
-		                    of->concurrency ? " with concurrency=" : of->users ? " with users=" : "");
+		                    of->concurrency ? " with concurrency="
+		                    : of->users     ? " with users="
+		                                    : "");
 	return 0;
 }
 

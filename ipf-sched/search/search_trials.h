@@ -13,7 +13,7 @@
 
 /* The stages that count, and the goals. */
 struct search_of {
-	const char *kind;     /* of the stages, such as "poisson" or "closed" */
+	const char *kind;        /* of the stages, such as "poisson" or "closed" */
 	bool users, concurrency; /* loads are users or requests in flight of a closed loop; otherwise requests per second */
 	const struct search_goals *goals;
 };
