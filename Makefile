@@ -132,6 +132,7 @@ $(BUILD)/ipf-report/html/page_files.c: $(page_files) ipf-report/html/embed.sh Ma
 	$(Q)mkdir -p $(@D) && sh ipf-report/html/embed.sh $(page_files) > $@
 
 # The definitions of figures, compiled in as a table.
+tools_report      := ipf-report/catalogue/write_definitions_page.c
 embed_definitions := ipf-report/catalogue/embed_definitions.sh ipf-report/catalogue/definitions.txt
 $(BUILD)/ipf-report/catalogue/definitions.c: $(embed_definitions) Makefile
 	$(call say,GEN,$@)
@@ -176,12 +177,17 @@ $(eval $(call program_rules,sim,tests/sim,ipf-sim))
 operator := $(wildcard examples/kubernetes/operator/source)
 $(if $(operator),$(eval $(call program_rules,operator,$(operator),ipf-operator)))
 
-$(BUILD)/ipf-prep/sources/write_formats_page: $(BUILD)/ipf-prep/sources/write_formats_page.o $(modules_prep) $(BUILD)/libipf.a
-	$(call say,LD,$@)
-	$(Q)$(CC) $(all_ldflags) -o $@ $^ $(libs_prep) $(libs_lib)
-$(BUILD)/man/ipf-prep-formats.5: $(BUILD)/ipf-prep/sources/write_formats_page ipf-prep/ipf-prep-formats.5.in
-	$(call say,GEN,$@)
-	$(Q)mkdir -p $(@D) && $< < ipf-prep/ipf-prep-formats.5.in > $@
+# Pages that a program completes.
+define page_rules # PROGRAM FOLDER TOOL PAGE
+$$(BUILD)/$(2)/$(3): $$(BUILD)/$(2)/$(3).o $$(modules_$(1)) $$(BUILD)/libipf.a
+	$$(call say,LD,$$@)
+	$$(Q)$$(CC) $$(all_ldflags) -o $$@ $$^ $$(libs_$(1)) $$(libs_lib)
+$$(BUILD)/man/$(4): $$(BUILD)/$(2)/$(3) ipf-$(1)/$(4).in
+	$$(call say,GEN,$$@)
+	$$(Q)mkdir -p $$(@D) && $$< < ipf-$(1)/$(4).in > $$@
+endef
+$(eval $(call page_rules,prep,ipf-prep/sources,write_formats_page,ipf-prep-formats.5))
+$(eval $(call page_rules,report,ipf-report/catalogue,write_definitions_page,ipf-report-definitions.1))
 
 # Its C interface does not tell the version.
 cflags_collect += -DSNAPPY_VERSION='"$(shell $(PKG_CONFIG) --modversion snappy $(quietly))"'

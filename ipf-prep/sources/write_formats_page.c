@@ -4,68 +4,28 @@
  *     .\" formats dataset       the formats of a group, as items of a list
  *     .\" fields                the fields of a request, as items of a list
  */
+#include "cli/mdoc_text.h"
 #include "sources/layout.h"
 #include "sources/layout_rows.h"
 
 #include <ctype.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-static const char *const group_names[] = {"dataset", "trace", "agents", "log"};
-
-/* ---- text ---- */
-
-/* Characters of a line of mdoc, which may not begin with a dot or an apostrophe. */
-static void put_char(char c, bool first)
-{
-	if (first && (c == '.' || c == '\''))
-		fputs("\\&", stdout);
-	if (c == '\\')
-		fputs("\\e", stdout);
-	else
-		putchar(c);
-}
-
-/* A word as the argument of a macro. */
-static void put_word(const char *word, size_t len)
-{
-	bool quoted = memchr(word, ' ', len) != NULL || len == 0;
-	if (quoted)
-		putchar('"');
-	for (size_t i = 0; i < len; i++)
-		if (word[i] == '"')
-			fputs("\\(dq", stdout);
-		else
-			put_char(word[i], i == 0);
-	if (quoted)
-		putchar('"');
-}
-
-/* Sentences, each on lines of its own; what is between backquotes is literal. */
+/* Sentences of a table. Without memory, the page lacks them and the tool fails. */
+static bool failed;
 static void put_text(const char *text)
 {
-	bool begins = true;
-	for (const char *at = text; *at; at++) {
-		if (*at == '`') {
-			const char *end = strchr(at + 1, '`');
-			fputs(begins ? ".Ql " : "\n.Ql ", stdout);
-			put_word(at + 1, (size_t)(end - at - 1));
-			for (at = end; at[1] && strchr(",.;:", at[1]); at++)
-				printf(" %c", at[1]);
-			at += at[1] == ' ';
-			putchar('\n');
-			begins = true;
-		} else if (strchr(".;:", *at) && at[1] == ' ') {
-			printf("%c\n", *at++);
-			begins = true;
-		} else {
-			put_char(*at, begins);
-			begins = false;
-		}
-	}
-	if (!begins)
-		putchar('\n');
+	struct buffer out = {0};
+	mdoc_put_text(&out, text);
+	if (out.len)
+		fputs(out.data, stdout);
+	failed |= out.failed;
+	buffer_release(&out);
 }
+
+static const char *const group_names[] = {"dataset", "trace", "agents", "log"};
 
 /* ---- a format ---- */
 
@@ -125,5 +85,5 @@ int main(void)
 			fputs(line, stdout);
 		}
 	}
-	return ferror(stdin) || fflush(stdout) != 0;
+	return failed || ferror(stdin) || fflush(stdout) != 0;
 }

@@ -14,10 +14,7 @@ static void tell(struct document *d)
 		doc_part(d, one->name ? PART_TERM : PART_HEADING, one->name, one->text)->unit = first ? one->name : NULL;
 	}
 	doc_part(d, PART_HEADING, NULL, "Verdict");
-	doc_part(
-		d, PART_TEXT, NULL,
-		"OK, DOUBTFUL or INVALID, UNKNOWN if it cannot be judged, or N/A if there is nothing to judge; the run has the "
-		"worst verdict of its checks.");
+	doc_part(d, PART_TEXT, NULL, VERDICT_WORDS);
 	for (size_t i = 0; (rule = verdict_rule(i, &about)) != NULL; i++) {
 		doc_part(d, PART_TERM, about == before ? "" : about, rule);
 		before = about;

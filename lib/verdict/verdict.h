@@ -103,6 +103,10 @@ const struct verdict_finding *verdict_judge(struct verdict *v);
 json_t *verdict_json(struct verdict *v);
 
 const char *verdict_status_name(enum verdict_status status); /* "OK", "DOUBTFUL", "INVALID", "UNKNOWN", "N/A" */
+/* The statuses in words. */
+#define VERDICT_WORDS                                                                                                  \
+	"OK, DOUBTFUL or INVALID, UNKNOWN if it cannot be judged, or N/A if there is nothing to judge; the run has the "   \
+	"worst verdict of its checks."
 /* The limits in words, i = 0, 1, … until NULL; *about is the check's name. */
 const char *verdict_rule(size_t i, const char **about);
 

@@ -68,6 +68,7 @@ for program in prep prep-stat prep-fit prep-anonymize sched fire collect report 
 		;;
 	esac
 	page=$ROOT/ipf-${program%%-*}/ipf-$program.1
+	[ -f "$page" ] || page=$page.in
 	[ $program != whole ] || page=$ROOT/lib/ipf.7
 	examples_of "$page"
 	count=$(find . -name 'example.*' | wc -l)

@@ -42,6 +42,7 @@ done
 for command in "ipf-prep fit" "ipf-prep stat" "ipf-prep tokenize" "ipf-prep anonymize" "ipf-report compare" "ipf-report export" "ipf-report plot" "ipf-report certificate" "ipf-report definitions"; do
 	program=${command% *}
 	page=$ROOT/$program/$(echo "$command" | tr ' ' -).1
+	[ -f "$page" ] || page=$page.in
 	# shellcheck disable=SC2086 # two words
 	"$BIN"/$command --help | sed -nE 's/^ {2}(-., | {4})(--[a-z][a-z0-9-]*).*/\2/p' | sort -u >known
 	documented "$page" >written

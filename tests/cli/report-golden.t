@@ -83,13 +83,3 @@ run "$report" --definitions
 status_is 0 "--definitions ends with 0"
 golden definitions.txt "with what each figure means"
 
-# The manual says the same, word for word.
-page=$TESTS/../ipf-report/ipf-report-definitions.1
-sed -e '/^\.It Sy /s//@/' -e '/^\./d' -e 's/\\-/-/g' "$page" | tr '\n' ' ' | tr '@' '\n' | tr -s ' ' >manual
-awk '/^[^ ]/ { next } /^  [^ ]/ { if (text != "") print text; text = $0; next } { sub(/^ */, ""); text = text " " $0 } END { print text }' "$OUT" |
-	sed -e 's/^ *//' | tr -d '`' | tr -s ' ' >definitions
-between "$(wc -l <definitions)" 50 200 "there are definitions to look for"
-while read -r definition; do
-	grep -qF -e "$definition" manual || echo "$definition"
-done <definitions >missing
-is "$(cat missing)" "" "ipf-report-definitions(1) has every definition"
