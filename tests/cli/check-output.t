@@ -51,7 +51,7 @@ is "$(head -1 schema.results | jq -c .output_check)" \
 	"{\"rule\":\"schema\",\"sha256\":\"$(openssl dgst -sha256 -r object.schema.json | cut -d ' ' -f 1)\"}" "the header names the schema"
 is "$(head -1 json.results | jq -c .output_check)" '{"rule":"json"}' "or the rule"
 run ipf-report compare json.results schema.results
-contains "$(tr -s ' \n' ' ' <"$OUT")" "output_check" "which a comparison of others says"
+contains "$(tr -s ' \n' ' ' <"$OUT")" "output check" "which a comparison of others says"
 
 # ---- the format of each request --------------------------------------------------------------------------------------
 
