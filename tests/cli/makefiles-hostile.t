@@ -1,5 +1,5 @@
 #!/bin/bash
-# Values of the makefiles' variables are data: make and the shell execute nothing of them. Each variable of each makefile gets each value. The
+# Values of the makefiles' variables are data: make and the shell execute nothing of them. Each variable gets each value. The
 # programs are stand-ins, which only write the files that they are asked for.
 . "$TESTS/tap.sh"
 SHARE=$(cd "$TESTS/../share/ipf" && pwd)
@@ -54,7 +54,7 @@ attack() { # MAKEFILE: in a folder of its own; prints each value that is execute
 	all=("$@")
 	try nothing
 	grep '\*\*\*' log
-	# The shared variables one by one with run.mk, and all at once with the other makefiles.
+	# The shared variables, which common.mk checks, one by one with run.mk, and all at once with the other makefiles.
 	for variable in $variables; do
 		if [ "$name" = run ] || [ "$variable" = TRACE ] || grep -qx "$variable" <<<"$own"; then
 			try "$variable" "$variable=$plain"
@@ -63,6 +63,7 @@ attack() { # MAKEFILE: in a folder of its own; prints each value that is execute
 		fi
 	done
 	try "one of the shared variables" "${together[@]}"
+	[ "$name" = run ] || variables=$own
 	for variable in $variables; do
 		for value in "${refused[@]}"; do
 			got=$(make -s -f "$file" "$@" "$variable=$value" 2>&1 </dev/null)
