@@ -28,8 +28,8 @@ static int run(struct report_options *options, const struct operands *operands)
 	struct ipf_error err = {0};
 	if (format_of_name(&options->compare_format, compare_format_names, options, &err) < 0)
 		return command_end(&err, command_compare.program.name);
-	const struct compare_wanted wanted = {
-		.format = compare_format_names[options->compare_format], .place = "", .command = command_compare.program.name};
+	const struct compare_wanted wanted = {.format = compare_format_names[options->compare_format],
+	                                      .command = command_compare.program.name};
 	if (compare_conditions_check(options, &err) < 0)
 		return command_end(&err, wanted.command);
 	return compare_runs(options, operands, &wanted);

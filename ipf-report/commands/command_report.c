@@ -1,15 +1,8 @@
-/* `ipf-report [RESULTS…]`: the report. Options that a command has replaced go on working: they are marked `older`. */
+/* `ipf-report [RESULTS…]`: the report. */
 #include "commands/command.h"
-#include "commands/compare_runs.h"
 #include "commands/option_rows.h"
 #include "commands/show_run.h"
 #include "formats/report_format.h"
-
-#define OLDER_FLAG(name_, member_, help_)                                                                              \
-	{                                                                                                                  \
-		.kind = OPTION_FLAG, .name = name_, .offset = offsetof(struct report_options, member_), .help = help_,         \
-		.older = true                                                                                                  \
-	}
 
 static const struct option_spec specs[] = {
 	OPTION_HEADING("Output"),
@@ -30,22 +23,6 @@ static const struct option_spec specs[] = {
                      "also draw plots, with their data and scripts, to FOLDER (requires gnuplot)"),
 	ROW_PLOT_FORMAT,
 	ROW_AS,
-	OLDER_FLAG("certificate", certificate, "ipf-report certificate"),
-	OLDER_FLAG("definitions", definitions, "ipf-report definitions"),
-	OLDER_FLAG("compare", compare, "ipf-report compare BASE… -- NEW…"),
-	{.kind = OPTION_PARSED,
-     .name = "min-effect",
-     .argument = "SHARE",
-     .offset = offsetof(struct report_options, min_effect),
-     .help = "with --compare",
-     .parse = option_effect,
-     .older = true},
-	{.kind = OPTION_LIST,
-     .name = "fail-if",
-     .argument = "CONDITION",
-     .offset = offsetof(struct report_options, fail_if),
-     .help = "with --compare",
-     .older = true},
 	OPTION_HEADING("Input"),
 	ROW_FROM,
 	OPTION_HEADING("Delivery"),
@@ -60,16 +37,10 @@ static const struct option_spec specs[] = {
 static int run(struct report_options *options, const struct operands *operands)
 {
 	struct ipf_error err = {0};
-	if (format_of_name(&options->format, report_format_names, options, &err) < 0)
-		return command_end(&err, REPORT_PROGRAM);
-	const struct compare_wanted wanted = {
-		.format = report_format_names[options->format], .place = "--compare: ", .command = REPORT_PROGRAM};
-	if (options->definitions)
-		return command_definitions.run(options, operands);
-	if ((options->compare && report_options_check(options, &err) < 0) || compare_options_check(options, &err) < 0 ||
+	if (format_of_name(&options->format, report_format_names, options, &err) < 0 ||
 	    command_check_operands(operands, &err) < 0)
 		return command_end(&err, REPORT_PROGRAM);
-	return options->compare ? compare_runs(options, operands, &wanted) : show_run(options, operands, REPORT_PROGRAM);
+	return show_run(options, operands, REPORT_PROGRAM);
 }
 
 const struct command command_report = {

@@ -12,15 +12,14 @@
 #include <unistd.h>
 
 /* Divides the operands into the base and the other side. */
-static int split_operands(const struct operands *all, const char *place, struct operands sides[SIDES],
-                          struct ipf_error *err)
+static int split_operands(const struct operands *all, struct operands sides[SIDES], struct ipf_error *err)
 {
 	const int base = all->before_mark < 0 && all->count == SIDES ? 1 : all->before_mark;
 	if (base <= 0 || base == all->count)
-		return ipf_error_set(err, IPF_USAGE, "%sexpected BASE… -- NEW…, results before and after --", place);
+		return ipf_error_set(err, IPF_USAGE, "expected BASE… -- NEW…, results before and after --");
 	for (int i = base; i < all->count; i++)
 		if (all->items[i][0] == '-' && all->items[i][1] && access(all->items[i], F_OK) < 0)
-			return ipf_error_set(err, IPF_USAGE, "%s%s: options come before --, since what follows are results", place,
+			return ipf_error_set(err, IPF_USAGE, "%s: options come before --, since what follows are results",
 			                     shown(all->items[i]).text);
 	sides[SIDE_BASE] = (struct operands){.items = all->items, .count = base};
 	sides[SIDE_NEW] = (struct operands){.items = all->items + base, .count = all->count - base};
@@ -69,7 +68,7 @@ int compare_runs(const struct report_options *options, const struct operands *op
 	                                       .figures = &options->figures,
 	                                       .fail_if = &options->fail_if,
 	                                       .undecided_passes = options->undecided == UNDECIDED_PASS};
-	int status = split_operands(operands, wanted->place, sides, &err);
+	int status = split_operands(operands, sides, &err);
 	for (int s = 0; s < SIDES && status == 0; s++)
 		status = read_side(&runs[s], options, &sides[s], &bad, &err);
 	if (status == 0)

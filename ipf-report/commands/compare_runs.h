@@ -1,6 +1,6 @@
-/* Compares the results of two sides: `ipf-report compare BASE… -- NEW…`, and --compare.
+/* Compares the results of two sides: `ipf-report compare BASE… -- NEW…`.
  *
- *     const struct compare_wanted wanted = {.format = "text", .place = "", .command = program.name};
+ *     const struct compare_wanted wanted = {.format = "text", .command = program.name};
  *     return compare_runs(&options, &operands, &wanted);
  */
 #ifndef REPORT_COMPARE_RUNS_H
@@ -10,7 +10,6 @@
 
 struct compare_wanted {
 	const char *format;  /* one of compare_format_names */
-	const char *place;   /* before messages about the operands: "--compare: ", or "" */
 	const char *command; /* before messages about the usage */
 };
 

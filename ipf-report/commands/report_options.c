@@ -170,26 +170,20 @@ int report_options_check(const struct report_options *options, struct ipf_error 
 {
 	if (options->curve && report_formats[options->format] != &format_csv)
 		return ipf_error_set(err, IPF_USAGE, "--curve requires %scsv", report_format_option(options));
-	if (options->certificate && report_formats[options->format] != &format_text &&
-	    report_formats[options->format] != &format_json)
-		return ipf_error_set(err, IPF_USAGE, "--certificate is text, or JSON with -f json");
 	if (options->by.by != GROUPINGS && !report_formats[options->format]->groups)
 		return ipf_error_set(err, IPF_USAGE, "--by: %s%s has no groups; use %s", report_format_option(options),
 		                     report_format_names[options->format],
 		                     options->exported ? "json, csv or sql" : "text, json, csv, html, md or sql");
-	if (options->by.by != GROUPINGS && (options->curve || options->certificate))
-		return ipf_error_set(err, IPF_USAGE, "--by and %s exclude each other",
-		                     options->curve ? "--curve" : "--certificate");
+	if (options->by.by != GROUPINGS && options->curve)
+		return ipf_error_set(err, IPF_USAGE, "--by and --curve exclude each other");
 	if (options->plot_format >= 0 && !options->plots)
 		return ipf_error_set(err, IPF_USAGE, "--plot-format requires --plots");
 	if (options->sections && !report_formats[options->format]->sections)
 		return ipf_error_set(err, IPF_USAGE, "--section: -f %s has no sections; use text, html or md",
 		                     report_format_names[options->format]);
-	if (options->why && (options->certificate || (!report_formats[options->format]->sections &&
-	                                              report_formats[options->format] != &format_json)))
-		return ipf_error_set(err, IPF_USAGE, "--why: %s%s does not have it; use %s",
-		                     options->certificate ? "" : report_format_option(options),
-		                     options->certificate ? "a certificate" : report_format_names[options->format],
+	if (options->why && !report_formats[options->format]->sections && report_formats[options->format] != &format_json)
+		return ipf_error_set(err, IPF_USAGE, "--why: %s%s does not have it; use %s", report_format_option(options),
+		                     report_format_names[options->format],
 		                     options->exported ? "json" : "text, json, html or md");
 	if (options->cache_size && !options->trace)
 		return ipf_error_set(err, IPF_USAGE, "--cache-size requires --trace");
@@ -201,30 +195,6 @@ int report_options_check(const struct report_options *options, struct ipf_error 
 	return delivery_check(&options->delivery, err);
 }
 
-/* The options of a report that a comparison has no use for. */
-static int check_others(const struct report_options *options, struct ipf_error *err)
-{
-	const struct {
-		bool given;
-		const char *name;
-	} others[] = {{options->by.by != GROUPINGS, "--by"},
-	              {options->plots, "--plots"},
-	              {options->curve, "--curve"},
-	              {options->figures.early_stopping, "--early-stopping"},
-	              {options->figures.errors_as_inf, "--errors-as-inf"},
-	              {!isnan(options->price.per_hour), "--price"},
-	              {options->said.any, "--as"},
-	              {options->trace, "--trace"},
-	              {options->why, "--why"},
-	              {options->accuracy_ns != IPF_ABSENT, "--accuracy"},
-	              {options->meta, "--meta"},
-	              {options->delivery.push.targets.count > 0, "--push"}};
-	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-		if (others[i].given)
-			return ipf_error_set(err, IPF_USAGE, "%s and --compare exclude each other", others[i].name);
-	return 0;
-}
-
 int compare_conditions_check(const struct report_options *options, struct ipf_error *err)
 {
 	for (size_t i = 0; i < options->fail_if.count; i++) {
@@ -234,20 +204,5 @@ int compare_conditions_check(const struct report_options *options, struct ipf_er
 			return ipf_error_set(err, IPF_USAGE, "--fail-if \"%s\": %s", shown(options->fail_if.items[i]).text,
 			                     wrong.text);
 	}
-	return 0;
-}
-
-int compare_options_check(const struct report_options *options, struct ipf_error *err)
-{
-	if (!options->compare)
-		return isnan(options->min_effect) && options->fail_if.count == 0
-		           ? 0
-		           : ipf_error_set(err, IPF_USAGE, "%s requires --compare",
-		                           isnan(options->min_effect) ? "--fail-if" : "--min-effect");
-	if (compare_conditions_check(options, err) < 0 || check_others(options, err) < 0)
-		return -1;
-	if (!compare_has_format(report_format_names[options->format]))
-		return ipf_error_set(err, IPF_USAGE, "--compare: -f %s shows one run only; use " COMPARE_FORMATS_TEXT,
-		                     report_format_names[options->format]);
 	return 0;
 }

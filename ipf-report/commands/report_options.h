@@ -37,14 +37,14 @@ struct report_options {
 	const char *why;                 /* the file of a twin; NULL: not given */
 	int64_t cache_size, cache_block; /* tokens; 0: not given */
 	bool strict, ascii, curve, full;
-	const char *sections;                   /* --section; NULL: those of the depth */
-	bool compare, certificate, definitions; /* older spellings of the commands */
-	const char *plots;                      /* the folder; NULL */
-	bool only_plots;                        /* write no report */
-	bool exported;                          /* the format is an operand, not the value of -f */
-	int plot_format;                        /* enum plot_format; -1: the default */
-	int from;                               /* index into importer_names; IMPORT_AUTOMATIC */
-	json_t *meta;                           /* object; NULL: none */
+	const char *sections; /* --section; NULL: those of the depth */
+	bool certificate;     /* the command, which has formats of its own */
+	const char *plots;    /* the folder; NULL */
+	bool only_plots;      /* write no report */
+	bool exported;        /* the format is an operand, not the value of -f */
+	int plot_format;      /* enum plot_format; -1: the default */
+	int from;             /* index into importer_names; IMPORT_AUTOMATIC */
+	json_t *meta;         /* object; NULL: none */
 	struct said said;
 	double min_effect; /* NAN: the default */
 	struct string_list fail_if;
@@ -71,9 +71,6 @@ const char *report_format_option(const struct report_options *options);
 
 /* Whether the options of a report go together. IPF_USAGE, or IPF_SYSTEM for a file of --push or --upload. */
 int report_options_check(const struct report_options *options, struct ipf_error *err);
-/* Whether those of a comparison do, in the older spelling, which shares the table of the report. IPF_USAGE. */
-int compare_options_check(const struct report_options *options, struct ipf_error *err);
-
 /* Whether the conditions of --fail-if can be parsed. IPF_USAGE. */
 int compare_conditions_check(const struct report_options *options, struct ipf_error *err);
 

@@ -12,7 +12,7 @@ static size_t case_pattern(const struct program *program, bool files, struct buf
 
 	for (size_t i = 0; i < program->count; i++) {
 		const struct option_spec *spec = &program->specs[i];
-		if (!option_takes_value(spec) || spec->older || option_value(spec, 0) || option_takes_file(spec) != files)
+		if (!option_takes_value(spec) || option_value(spec, 0) || option_takes_file(spec) != files)
 			continue;
 		if (n++)
 			buffer_byte(out, '|');
@@ -41,7 +41,7 @@ static void choices_cases(const struct program *program, struct buffer *out)
 	for (size_t i = 0; i < program->count; i++) {
 		const struct option_spec *spec = &program->specs[i];
 		const char *value;
-		if (!option_value(spec, 0) || spec->older)
+		if (!option_value(spec, 0))
 			continue;
 		buffer_text(out, "\t");
 		if (spec->letter)

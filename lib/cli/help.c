@@ -100,7 +100,7 @@ static void help_options(const struct program *program, struct buffer *out)
 	for (size_t i = 0; i < program->count; i++)
 		if (program->specs[i].kind == OPTION_HEADING)
 			buffer_format(out, "%s%s:\n", i ? "\n" : "", program->specs[i].help);
-		else if (!program->specs[i].older)
+		else
 			help_option(&program->specs[i], column, out);
 }
 

@@ -55,7 +55,7 @@ struct slice option_summary(const struct option_spec *spec)
 
 bool option_is_shown(const struct option_spec *spec)
 {
-	return spec->kind != OPTION_HEADING && !spec->older;
+	return spec->kind != OPTION_HEADING;
 }
 
 const char *command_word(const struct program *command)

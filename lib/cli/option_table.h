@@ -61,7 +61,6 @@ struct option_spec {
 	option_parser *parse;       /* OPTION_PARSED */
 	completion_list *offers;    /* values that completion offers, beside others; NULL: `choices` */
 	bool unshaping; /* does not affect the output's content: not in the header's argv (-o, -v, -q, --progress) */
-	bool older;     /* a spelling that a command has replaced: it works, but help and completion do not show it */
 };
 
 #define OPTION_HEADING(text_)                                                                                          \
@@ -127,7 +126,7 @@ void option_words(completion_list *list, struct buffer *out);
 void option_keys(const struct program *program, size_t offer, const char *quote, struct buffer *out);
 /* The first part of the help, up to a semicolon or full stop. */
 struct slice option_summary(const struct option_spec *spec);
-/* Whether --help and --completion show it: not a heading, not an older spelling. */
+/* Whether --help and --completion show it: not a heading. */
 bool option_is_shown(const struct option_spec *spec);
 /* The word that selects a command: the last one of its name, "compare". */
 const char *command_word(const struct program *command);

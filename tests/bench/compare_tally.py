@@ -11,7 +11,7 @@ def report(*arguments):
 
 
 def compare(base, new, effect):
-    return report("--min-effect", effect, "--compare", *base, "--", *new)
+    return report("compare", "--min-effect", effect, *base, "--", *new)
 
 
 def row(what, measured, goal, met, against="-"):

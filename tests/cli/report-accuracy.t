@@ -44,7 +44,7 @@ run ipf-report -f html wide.results
 matches "$(cat "$OUT")" 'Error of the client' "HTML has them"
 
 # ---- the evidence
-run ipf-report --certificate -f json chat.results
+run ipf-report certificate -f json chat.results
 status_is 0 "a certificate"
 cp "$OUT" certificate.json
 is "$(jq -c '[.ipf, .known, [.sources[].source]]' certificate.json)" \
@@ -57,10 +57,10 @@ is "$(bash -c "$(jq -r '.verify[0].command' certificate.json)" | cut -d ' ' -f 1
 	"which its command computes again"
 bash -c "$(jq -r '.verify[1].command' certificate.json | sed 's/RECORDS/chat.records/')" >again.results
 same again.results chat.results "and the command for the results makes the same"
-run ipf-report --certificate chat.results
+run ipf-report certificate chat.results
 matches "$(cat "$OUT")" '^ +40 observations: p50 [0-9.]+ [um]s, p99 ' "it is text, too"
 is "$(sed '/^Streams/,$d' "$OUT" | awk '{ gsub(/[^ -~]+/, "x"); if (length > 80) n++ } END { print n + 0 }')" 0 "on 80 columns"
-run ipf-report --certificate -f csv chat.results
+run ipf-report certificate -f csv chat.results
 status_is 2 "but nothing else"
 
 # ---- why a bar is as long as what it is of
@@ -106,8 +106,8 @@ run ipf-report old.results
 is "$(grep -c "Error of the client" "$OUT")" 0 "and text none"
 run ipf-report --accuracy 1s old.results
 contains "$(tr -s ' \n' '  ' <"$OUT")" "TTFT from start is not known to be exact at all" "which no limit takes for exact"
-run ipf-report --certificate old.results
+run ipf-report certificate old.results
 is "$status $(grep -c 'Unknown: the results do not have' "$OUT")" "0 1" "nor a certificate more than that"
 python3 "$TESTS/helpers/compare_results.py" --requests 5 >bare.results
-run ipf-report --certificate bare.results
+run ipf-report certificate bare.results
 is "$status $(sed -n '/^Client$/,/^Streams/p' "$OUT" | grep -c -E 'machine|timestamps')" "0 0" "nor, of a client that said nothing of itself, zeros"

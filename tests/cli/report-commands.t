@@ -1,12 +1,12 @@
 #!/bin/bash
-# The commands of ipf-report: each does what its older spelling does, with a table of options, help and completion of its own.
+# The commands of ipf-report: each with a table of options, help and completion of its own.
 . "$TESTS/tap.sh"
 data=$TESTS/data/report
 report=$BIN/ipf-report
 cp "$data/mixed.results" "$data/one.results" .
 
-# ---- the same bytes as by the older spelling --------------------------------------------------------------------------
-alike() { # TEXT COMMAND… -- OLDER…
+# ---- the same bytes as by -f --------------------------------------------------------------------------
+alike() { # TEXT COMMAND… --older OPTIONS…
 	local text=$1 command=()
 	shift
 	while [ "$1" != --older ]; do
@@ -28,13 +28,6 @@ for format in $formats; do
 done
 same <("$report" export json --reproducible <mixed.results) <("$report" -f json --reproducible <mixed.results) "export, from standard input"
 alike "export with options before FORMAT" export --curve csv mixed.results --older -f csv --curve mixed.results
-alike "definitions" definitions --older --definitions
-alike "certificate" certificate mixed.results --older --certificate mixed.results
-alike "certificate -f json" certificate -f json --reproducible mixed.results --older --certificate -f json --reproducible mixed.results
-for format in text json md html junit; do
-	alike "compare -f $format" compare -f $format one.results -- mixed.results --older --compare -f $format one.results -- mixed.results
-done
-alike "compare --fail-if" compare --fail-if 'ttft.p50 > 1ms' mixed.results mixed.results --older --compare --fail-if 'ttft.p50 > 1ms' mixed.results mixed.results
 run "$report" plot new.plots mixed.results
 status_is 0 "plot"
 is "$(wc -c <"$OUT" | tr -d ' ')" 0 "writes nothing but plots"
@@ -59,9 +52,6 @@ for command in compare export plot certificate definitions; do
 	run "$report" $command --no-such-option
 	status_is 2 "$command --no-such-option ends with 2"
 	complains "ipf-report $command" "unknown option --no-such-option" "and says so"
-done
-for option in compare min-effect fail-if certificate definitions; do
-	is "$("$report" --help | grep -c -e "--$option\b.*  ")" 0 "ipf-report --help leaves out --$option, which a command replaced"
 done
 is "$("$report" compare --help | grep -cE '^ +--(by|price|plots|push|upload|as|trace)\b')" 0 "compare has no option that it cannot use"
 

@@ -11,7 +11,7 @@ for k in 1 2 3; do
 done
 
 # ---- a slower server ----
-run "$report" --compare a1.results a2.results a3.results -- b1.results b2.results b3.results
+run "$report" compare a1.results a2.results a3.results -- b1.results b2.results b3.results
 status_is 0 "a comparison of three runs a side"
 cp "$OUT" slower.txt
 contains "$(cat slower.txt)" "new is slower: " "a server that is slower by 20 % is slower"
@@ -21,11 +21,11 @@ is "$(awk '/^Settings/ {s = NR} /^Result/ {r = NR} /TTFT mean/ {f = NR} END {pri
 contains "$(grep -A2 '^  server' slower.txt)" "http://other:8000/v1" "servers that differ are named"
 is "$(grep -A2 '^  HTTP' slower.txt | tr -s ' \n' ' ')" " HTTP 1.1 2 " "and so is the protocol"
 is "$(awk 'length($0) > 80' slower.txt)" "" "no line is longer than 80 columns"
-"$report" -f json --compare a?.results -- b?.results >slower.json
+"$report" compare -f json a?.results -- b?.results >slower.json
 is "$(jq -c '[.outcome, .paired, .noise, .base.runs, .new.runs, .limits.tests]' slower.json)" '["slower",true,"runs",3,3,16]' "the same in JSON"
 is "$(jq '[.figures[] | select(.finding == "slower") | .low > 0 and .p_adjusted < 0.05 and .change >= 0.02] | all' slower.json)" true \
 	"what is slower is significant, and at least the least effect"
-is "$("$report" -f json --compare b?.results -- a?.results | jq -r .outcome)" faster "the other way round, it is faster"
+is "$("$report" compare -f json b?.results -- a?.results | jq -r .outcome)" faster "the other way round, it is faster"
 alone=$("$report" -f json a?.results | jq -c '.total | [.latency.ttft_ms.from_due.p99, .latency.itl_ms.mean, .latency.itl_ms.p99, .latency.tpot_ms.mean, .latency.e2e_ms.from_due.p50, .throughput.output_tokens_per_s]')
 is "$(jq -c '[.figures[] | select(.name | IN("ttft.p99", "itl.mean", "itl.p99", "tpot.mean", "e2e.p50", "output_tokens")) | .base] | map(. * 1e6 | round)' slower.json)" \
 	"$(echo "$alone" | jq -c 'map(. * 1e6 | round)')" "figures are those of the report of a side"
@@ -72,69 +72,69 @@ matches "$(sed -n '/id="result"/,/id="settings"/p' "$OUT")" 'verdict DOUBTFUL \(
 found=0
 for k in 4 5 6 7 8 9; do
 	made --seed $k >other.results
-	case $("$report" -f json --compare a1.results -- other.results | jq -r .outcome) in
+	case $("$report" compare -f json a1.results -- other.results | jq -r .outcome) in
 	"not enough runs" | "no difference") ;;
 	*) found=$((found + 1)) ;;
 	esac
 done
 is "$found" 0 "two runs of one server do not differ, with six seeds"
-"$report" -f json --compare a1.results -- a2.results >alike.json
+"$report" compare -f json a1.results -- a2.results >alike.json
 is "$(jq -c '[.noise, ([.figures[] | select(.finding == "not enough runs") | .runs_needed > 1 or .p < 0.05] | all)]' alike.json)" '["blocks",true]' \
 	"from one run, noise is estimated, and more runs are asked for"
-contains "$("$report" --compare a1.results -- a2.results)" "give several runs of each side" "which text says"
-is "$("$report" -f json --min-effect 60% --compare a1.results a2.results | jq -c '[.outcome, .limits.min_effect]')" '["no difference",0.6]' \
+contains "$("$report" compare a1.results -- a2.results)" "give several runs of each side" "which text says"
+is "$("$report" compare -f json --min-effect 60% a1.results a2.results | jq -c '[.outcome, .limits.min_effect]')" '["no difference",0.6]' \
 	"a greater least effect; two results need no --"
-"$report" -f json --compare a1.results -- a1.results >itself.json
+"$report" compare -f json a1.results -- a1.results >itself.json
 is "$(jq -c '[.same_records, .outcome, ([.figures[].p | values] | unique)]' itself.json)" '[true,"no difference",[1]]' "a run does not differ from itself"
 
 # ---- other requests, sessions, failures ----
 made --schedule 2 >c.results
-"$report" -f json --compare a1.results -- c.results >unpaired.json
+"$report" compare -f json a1.results -- c.results >unpaired.json
 is "$(jq .paired unpaired.json)" false "runs of other schedules are not paired"
 is "$(jq '[.settings[] | select(.name == "results.trace" or .name == "results.trace.sha256" or .name == "schedule.seed")] | length' unpaired.json)" 2 "trace and seed are named"
 width() { jq '.figures[] | select(.name == "tpot.p50") | .high - .low' "$1"; }
 is "$(awk -v a="$(width alike.json)" -v b="$(width unpaired.json)" 'BEGIN {print (b > a)}')" 1 "their intervals are wider"
 made --sessions 8 >s1.results
 made --sessions 8 --seed 2 >s2.results
-is "$("$report" -f json --compare s1.results -- s2.results | jq -c '[.outcome != "slower", .outcome != "faster"]')" "[true,true]" "runs with sessions"
+is "$("$report" compare -f json s1.results -- s2.results | jq -c '[.outcome != "slower", .outcome != "faster"]')" "[true,true]" "runs with sessions"
 made --fail 0.04 --seed 3 >f.results
-is "$("$report" -f json --compare a1.results -- f.results | jq -c '.figures[] | select(.name == "failures") | [.finding, .interval_of, .base]')" \
+is "$("$report" compare -f json a1.results -- f.results | jq -c '.figures[] | select(.name == "failures") | [.finding, .interval_of, .base]')" \
 	'["more","difference",0]' "failures are compared as shares"
 made --fail 0.3 --seed 3 >bad.results
-run "$report" --compare a1.results -- bad.results
+run "$report" compare a1.results -- bad.results
 status_is 4 "a run whose verdict is INVALID is not compared"
 contains "$(cat "$OUT")" "not compared: the verdict of new is INVALID" "which the result says"
 is "$(grep -c 'TTFT' "$OUT")" 0 "without any figure"
-is "$("$report" -f json --compare bad.results -- a1.results 2>/dev/null | jq -c '[.outcome, .figures]')" '["not compared",[]]' "nor in JSON"
+is "$("$report" compare -f json bad.results -- a1.results 2>/dev/null | jq -c '[.outcome, .figures]')" '["not compared",[]]' "nor in JSON"
 
 # ---- settings of each run ----
 made --seed 5 --http 2 >h2.results
-is "$("$report" -f json --compare a1.results a3.results -- a2.results h2.results | jq -c .settings)" \
+is "$("$report" compare -f json a1.results a3.results -- a2.results h2.results | jq -c .settings)" \
 	'[{"name":"records.http","base":"1.1","new":"1.1 (run 1); 2 (run 2)"}]' "a run in the middle of a side that is other is named"
 made --seed 2 --definition vllm >defined.results
-is "$("$report" -f json --compare a1.results -- defined.results | jq -c .settings)" '[{"name":"definitions","base":"ipf","new":"vllm 1.0"}]' \
+is "$("$report" compare -f json a1.results -- defined.results | jq -c .settings)" '[{"name":"definitions","base":"ipf","new":"vllm 1.0"}]' \
 	"definitions of another tool are named"
 
 # ---- files of other tools, few requests, cut results ----
-"$report" -f json --compare a1.results -- "$TESTS/data/imports/aiperf-0.13.0.json" >imported.json
+"$report" compare -f json a1.results -- "$TESTS/data/imports/aiperf-0.13.0.json" >imported.json
 is "$(jq -c '[.outcome, .new.imported, .new.verdict.status, .settings[0].new, ([.figures[] | has("low")] | any), (.figures[0] | has("change"))]' imported.json)" \
 	'["not judged","AIPerf","UNKNOWN","AIPerf",false,true]' "figures that another tool states: changes without intervals"
-"$report" --compare "$TESTS/data/imports/aiperf-0.13.0.jsonl" -- "$TESTS/data/imports/aiperf-0.13.0.jsonl" >few.txt
+"$report" compare "$TESTS/data/imports/aiperf-0.13.0.jsonl" -- "$TESTS/data/imports/aiperf-0.13.0.jsonl" >few.txt
 contains "$(cat few.txt)" "not judged" "twelve requests are too few to judge"
 made --requests 1 >single.results
-"$report" --compare single.results -- single.results >few.txt
+"$report" compare single.results -- single.results >few.txt
 is "$(grep -c '1 run, 1 request; verdict' few.txt)$(grep -c -E '(slower|faster)$' few.txt)" 20 "one request is compared, and nothing found"
 head -300 a1.results >cut.results
-run "$report" --compare a1.results -- cut.results
+run "$report" compare a1.results -- cut.results
 status_is 3 "results that are cut"
 contains "$(cat "$OUT")" "base" "are compared as far as they go"
-run "$report" --compare a1.results -- missing.results
+run "$report" compare a1.results -- missing.results
 status_is 1 "results that do not exist"
 is "$(cat "$OUT")" "" "give no comparison"
 
 # ---- conditions ----
 gate() { # STATUS CONDITION [NEW…]
-	run "$report" --compare --fail-if "$2" a1.results a2.results a3.results -- "${@:3}"
+	run "$report" compare --fail-if "$2" a1.results a2.results a3.results -- "${@:3}"
 	status_is "$1" "--fail-if '$2'"
 }
 gate 4 'tpot.p50 > +10%' b1.results b2.results b3.results
@@ -222,14 +222,14 @@ done
 is "$impossible" "" "shares differ by 100 percentage points at most"
 
 # ---- other formats ----
-"$report" -f md --compare --fail-if 'ttft.p50 > +5%' a?.results -- b?.results >slower.md 2>/dev/null
+"$report" compare -f md --fail-if 'ttft.p50 > +5%' a?.results -- b?.results >slower.md 2>/dev/null
 contains "$(sed -n 5p slower.md)" "**new is slower**: " "Markdown begins with the result"
 matches "$(cat slower.md)" '^\| TPOT p50, ms \| [0-9.]+ \| [0-9.]+ \| \*\*\+[0-9]+ %\*\* \| .* \| &#60;0.001 \| \*\*slower\*\* \|' "and has a table"
 contains "$(cat slower.md)" "- ttft.p50 &#62; +5% **failed**: " "and what failed"
-"$report" -f junit --compare a?.results -- b?.results >slower.xml
+"$report" compare -f junit a?.results -- b?.results >slower.xml
 counts='import sys, xml.etree.ElementTree as e; s = e.parse(sys.argv[1]).getroot()[0]; print(s.get("tests"), int(s.get("failures")) > 5, len(s.findall("testcase")), len(s.findall("testcase/failure")) == int(s.get("failures")))'
 is "$(python3 -c "$counts" slower.xml)" "19 True 19 True" "JUnit: figures that are worse fail"
-"$report" -f junit --compare --fail-if 'ttft.p50 > +5%' a?.results -- b?.results >gate.xml 2>/dev/null
+"$report" compare -f junit --fail-if 'ttft.p50 > +5%' a?.results -- b?.results >gate.xml 2>/dev/null
 is "$(python3 -c "$counts" gate.xml)" "20 False 20 True" "with conditions, only these do"
 
 # ---- the page ----
@@ -263,17 +263,15 @@ refused() { # TEXT ARGUMENTS
 	status_is 2 "refused: ${*:2}"
 	contains "$(cat "$ERR")" "$1" "$1"
 }
-refused "expected BASE… -- NEW…" --compare a1.results
-refused "expected BASE… -- NEW…" --compare a1.results --
-refused "expected BASE… -- NEW…" --compare -- a1.results a2.results
-refused "expected BASE… -- NEW…" --compare a1.results a2.results a3.results
-refused "--fail-if: options come before --" --compare a1.results -- a2.results --fail-if 'ttft.p99 > +5%'
-refused "-f: options come before --" --compare a1.results -- -f json a2.results
-refused "--min-effect requires --compare" --min-effect 3% a1.results
-refused "--min-effect" --compare --min-effect 0 a1.results a2.results
-refused "--fail-if requires --compare" --fail-if 'ttft.p99 > +5%' a1.results
+refused "expected BASE… -- NEW…" compare a1.results
+refused "expected BASE… -- NEW…" compare a1.results --
+refused "expected BASE… -- NEW…" compare -- a1.results a2.results
+refused "expected BASE… -- NEW…" compare a1.results a2.results a3.results
+refused "--fail-if: options come before --" compare a1.results -- a2.results --fail-if 'ttft.p99 > +5%'
+refused "-f: options come before --" compare a1.results -- -f json a2.results
+refused "--min-effect" compare --min-effect 0 a1.results a2.results
 for wrong in 'x > 5' 'ttft.p99 > 5%' 'ttft.p99 = 3ms' 'ttft.p99 > +5% often' 'ttft.p99 > 500ms certain' 'requests > +5x' 'failures > 3' 'ttft.p99 > +5%%' 'ttft.p99 >'; do
-	refused "--fail-if \"$wrong\": " --compare --fail-if "$wrong" a1.results a2.results
+	refused "--fail-if \"$wrong\": " compare --fail-if "$wrong" a1.results a2.results
 done
-refused "-f csv shows one run only" --compare -f csv a1.results a2.results
-refused "--by and --compare exclude each other" --compare --by model a1.results a2.results
+refused "-f: expected text, json, md, html or junit" compare -f csv a1.results a2.results
+refused "unknown option --by" compare --by model a1.results a2.results

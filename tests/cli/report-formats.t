@@ -51,9 +51,9 @@ done
 run "$report" --by model -f csv --curve mixed.results
 status_is 2 "nor has a curve"
 complains ipf-report "--by and --curve exclude each other" "which is said, too"
-run "$report" --by model --certificate mixed.results
+run "$report" certificate --by model mixed.results
 status_is 2 "nor a certificate"
-complains ipf-report "--by and --certificate exclude each other" "as well"
+complains "ipf-report certificate" "unknown option --by" "as well"
 run "$report" --by stage -f junit mixed.results
 status_is 0 "--by stage means none"
 

@@ -79,7 +79,7 @@ golden shards.txt "two shards as one"
 run "$report" "$data/one.results" "$data/one.results"
 golden repeats.txt "a repeat as one"
 stderr_contains "has requests of the same records as" "but not in silence where it is the same file"
-run "$report" --definitions
-status_is 0 "--definitions ends with 0"
+run "$report" definitions
+status_is 0 "definitions ends with 0"
 golden definitions.txt "with what each figure means"
 

@@ -163,8 +163,8 @@ if [ -w /dev/full ]; then
 		complains ipf-report "standard output" "and says so"
 	done
 	status=0
-	"$report" --definitions >/dev/full 2>"$ERR" || status=$?
-	status_is 1 "--definitions on a full disk ends with 1"
+	"$report" definitions >/dev/full 2>"$ERR" || status=$?
+	status_is 1 "definitions on a full disk ends with 1"
 	run "$report" -o /dev/full "$data/mixed.results"
 	status_is 1 "-o on a full disk ends with 1"
 else

@@ -119,7 +119,9 @@ refused "--from" --from --from vllm run.json
 refused "--push" --push --push http://127.0.0.1:1 run.json
 export AWS_ACCESS_KEY_ID=a AWS_SECRET_ACCESS_KEY=b
 refused "--upload" --upload --upload s3://bucket/x run.json
-refused "--certificate" certificate --certificate run.json
+run "$report" certificate run.json
+status_is 2 "certificate is refused"
+complains "ipf-report certificate" "certificate requires results" "certificate: in a line"
 for format in csv prometheus sql junit vllm requests-csv; do refused "-f $format" "-f $format" -f $format run.json; done
 is "$(find . -name folder)" "" "no folder is made"
 run "$report" plot folder run.json

@@ -57,11 +57,11 @@ for run in a b; do
 	ipf-collect -q -t approx --events --text --every 100ms $run.records -o $run.results
 done
 valid trace "traces" a.trace b.trace
-ipf-report -q -f json --compare a.results -- b.results >comparison.json 2>/dev/null
+ipf-report compare -q -f json a.results -- b.results >comparison.json 2>/dev/null
 python3 "$TESTS/helpers/compare_results.py" >x.results
 python3 "$TESTS/helpers/compare_results.py" --seed 2 --http 2 --fail 0.01 >y.results
-ipf-report -q -f json --fail-if 'requests < -90%' --slo ttft=50ms --compare x.results x.results -- y.results >compared.json
-ipf-report -f json --compare x.results -- "$TESTS/data/imports/aiperf-0.13.0.json" >imported.json
+ipf-report compare -q -f json --fail-if 'requests < -90%' --slo ttft=50ms x.results x.results -- y.results >compared.json
+ipf-report compare -f json x.results -- "$TESTS/data/imports/aiperf-0.13.0.json" >imported.json
 valid comparison "comparisons" comparison.json compared.json imported.json
 ipf-prep fit b.trace -o b.model
 ipf-prep fit a.trace -o a.model
@@ -119,9 +119,9 @@ valid report "reports of all kinds" report.*.json
 n=0
 for file in a.results b.results "$data/one.results" x.results; do
 	n=$((n + 1))
-	ipf-report -q --certificate -f json "$file" >certificate.$n.json
+	ipf-report certificate -q -f json "$file" >certificate.$n.json
 done
-ipf-report -q --certificate -f json "$data/shard-1.results" "$data/shard-2.results" >certificate.5.json
+ipf-report certificate -q -f json "$data/shard-1.results" "$data/shard-2.results" >certificate.5.json
 is "$(jq -cs 'map(.known) | unique' certificate.*.json)" "[false,true]" "certificates, of records that say how exact they are, and others"
 valid certificate "certificates" certificate.*.json
 

@@ -197,7 +197,8 @@ run "$report" export twin --why server.json ramp.results
 is "$status $(cat "$ERR")" "2 ipf-report export: --why: twin does not have it; use json" "export of another format as well"
 run "$report" export json -q --why server.json ramp.results
 is "$(jq -c .why.twin "$OUT")" '"server.json"' "export json has it"
-run "$report" --certificate --why server.json ramp.results
+run "$report" certificate --why server.json ramp.results
 status_is 2 "a certificate has none"
-run "$report" --compare --why server.json ramp.results -- ramp.results
-is "$status $(cat "$ERR")" "2 ipf-report: --why and --compare exclude each other" "nor has a comparison"
+run "$report" compare --why server.json ramp.results -- ramp.results
+status_is 2 "nor has a comparison"
+contains "$(cat "$ERR")" "unknown option --why" "which says so"

@@ -1,4 +1,4 @@
-"""Compares a page of ipf-report -f html --compare with the JSON of the same comparison: compare_page.py PAGE COMPARISON.json. Prints a line
+"""Compares a page of ipf-report compare -f html with the JSON of the same comparison: compare_page.py PAGE COMPARISON.json. Prints a line
 for each thing that is wrong: settings, figures in their order, conditions, pictures."""
 import json, math, re, sys
 from html.parser import HTMLParser
