@@ -270,7 +270,7 @@ const char *compare_change(const struct difference *d, char text[40])
 const char *compare_interval(const struct difference *d, char text[64])
 {
 	const char *unit = d->relative ? "%" : "pp";
-	const bool no_low = !(d->low > -1), no_high = !(d->high < (d->relative ? 99 : 1));
+	const bool no_low = !difference_has_low(d), no_high = !difference_has_high(d);
 	char low[40], high[40];
 	signed_number(d, d->low, low);
 	signed_number(d, d->high, high);

@@ -493,9 +493,19 @@ static int64_t runs_for(const struct difference *d, double effect, double alpha)
 	return many;
 }
 
+bool difference_has_low(const struct difference *d)
+{
+	return d->low > (d->relative ? -1 : -DIFFERENCE_SHARE_BOUND);
+}
+
+bool difference_has_high(const struct difference *d)
+{
+	return d->high < (d->relative ? DIFFERENCE_BOUND : DIFFERENCE_SHARE_BOUND);
+}
+
 double difference_visible(const struct difference *d)
 {
-	return !d->relative && d->visible > 1 ? NAN : d->visible;
+	return d->visible > (d->relative ? DIFFERENCE_BOUND : DIFFERENCE_SHARE_BOUND) ? NAN : d->visible;
 }
 
 int64_t difference_runs_for(const struct difference *d, double effect, size_t family)

@@ -73,6 +73,9 @@ struct difference {
 };
 
 #define RUNS_MOST 100000
+/* An end of an interval beyond these says nothing: a hundred times the base, half of all requests. */
+#define DIFFERENCE_BOUND       99.0
+#define DIFFERENCE_SHARE_BOUND 0.5
 /* Noise within runs is known from so many independent blocks of each side, and of a percentile from so many beyond it.
  */
 #define DIFFERENCE_INDEPENDENT 20.0
@@ -95,7 +98,10 @@ struct difference difference_of(const struct influence *base, const struct influ
  * effect. Same: the interval is within plus and minus the least effect. Few runs: otherwise. */
 void difference_judge(struct difference *d, const struct difference_limits *limits);
 
-/* `visible`; NAN also if it is a difference of shares that cannot be. */
+/* Does the interval end below, or above? */
+bool difference_has_low(const struct difference *d);
+bool difference_has_high(const struct difference *d);
+/* `visible`; NAN also if it is beyond the bounds. */
 double difference_visible(const struct difference *d);
 /* How many runs of each side, like these, would show a change of `effect` with the power above; IPF_ABSENT: not known,
  * or above RUNS_MOST. */

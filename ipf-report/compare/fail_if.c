@@ -110,7 +110,7 @@ static double in_unit(const struct fail_if *condition, const struct difference *
 /* Why the figures do not answer the condition; NULL: they do. */
 static const char *open_question(const struct fail_if *condition, const struct difference *d, double change, double p)
 {
-	const double end = condition->above ? d->high : d->low;
+	const bool ends = condition->above ? difference_has_high(d) : difference_has_low(d);
 	if (condition->word == FAIL_IF_SIGNIFICANT && d->missing == NOISE_FEW)
 		return "too few independent requests to know the noise";
 	if (condition->word == FAIL_IF_SIGNIFICANT && d->missing == NOISE_BURSTY)
@@ -121,7 +121,7 @@ static const char *open_question(const struct fail_if *condition, const struct d
 		return NULL;
 	if (beyond(condition, change))
 		return p < DIFFERENCE_ALPHA ? NULL : "the change is beyond the limit, but noise alone can explain it";
-	return isinf(end) ? "too few requests or runs to say how large the change can be" : NULL;
+	return !ends ? "too few requests or runs to say how large the change can be" : NULL;
 }
 
 static bool is_failed(const struct fail_if *condition, const struct difference *d, double change, double p)

@@ -176,9 +176,9 @@ static int decide_next(struct stage *search, struct stage_inputs *inputs, const 
 		search_answer_failing(search_trials_failing(tried), &inputs->notes);
 		buffer_text(&inputs->notes, ": next is the lowest load, which shows whether the load is the cause\n");
 		step.load = search->low;
-	} else if (step.what == SEARCH_TOO_SHORT) {
+	} else if (step.what == SEARCH_TOO_SHORT && tried->count == 0) {
 		return end_by_time(texts, &step, err);
-	} else if (step.what == SEARCH_ANSWER) {
+	} else if (step.what != SEARCH_TRY) {
 		search_answer_write(texts, &step, &inputs->answer);
 		return 0;
 	} else {

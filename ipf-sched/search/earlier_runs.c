@@ -76,6 +76,7 @@ static int add_row(struct earlier_stage *stage, const struct result *result, str
 	*row = (struct earlier_request){
 		.start_ns = result->start_ns,
 		.end_ns = result->end_ns,
+		.client_lag_ns = result->client_lag_ns == IPF_ABSENT ? 0 : result->client_lag_ns,
 		.ok = result->ok,
 		.error_kind = (uint8_t)verdict_kind_of(result->error_kind),
 		.status = slice_is(result->error_kind, "\"http-status\"") && result->status < 1000 ? (int16_t)result->status

@@ -18,6 +18,7 @@
 struct earlier_request {
 	int64_t start_ns, end_ns;
 	int64_t latency_ns[LATENCY_COUNT]; /* from due if the request was due, else from start; IPF_ABSENT */
+	int64_t client_lag_ns;             /* the client's part of it; 0 */
 	bool ok;
 	uint8_t error_kind; /* of a failed request, as verdict_kind_of */
 	int16_t status;     /* of HTTP, if it was the error; 0 */

@@ -70,7 +70,7 @@ static void put_latency(struct buffer *out, const struct search_texts *t, const 
 static void put_figure(struct buffer *out, const struct search_texts *t, const struct search_trial *trial)
 {
 	buffer_text(out, " (");
-	if (t->of->goals->count > 1 && trial->missed && !trial->failing) {
+	if (t->of->goals->count > 1 && !trial->failing && trial->missed == search_plan_missed(t->plan, t->tried, trial)) {
 		search_goal_name(&t->of->goals->list[trial->goal], out);
 		buffer_byte(out, ' ');
 	}
@@ -161,6 +161,24 @@ static void put_at_least(struct buffer *out, const struct search_texts *t, doubl
 	put_missed(out, t, load);
 }
 
+/* "p99". */
+static void put_percentile(struct buffer *out, const struct search_goals *goals)
+{
+	double most = 0;
+
+	for (int i = 0; i < goals->count; i++)
+		most = fmax(most, goals->list[i].share);
+	buffer_format(out, "p%.6g", 100 * most);
+}
+
+static bool any_enough(const struct search_trials *tried)
+{
+	for (size_t i = 0; i < tried->count; i++)
+		if (tried->list[i].enough)
+			return true;
+	return false;
+}
+
 /* What the tried loads show by themselves. */
 static void put_bracket(struct buffer *out, const struct search_texts *t, const struct search_step *step)
 {
@@ -172,8 +190,16 @@ static void put_bracket(struct buffer *out, const struct search_texts *t, const 
 		put_none(out, t, b.high, step->alone);
 	else
 		buffer_text(out, "no stage counts");
-	if (!step->weighed && !step->alone)
-		buffer_format(out, "; no stage had the %zu requests of this percentile", t->tried->needed);
+	if (step->what != SEARCH_TOO_SHORT && !step->alone && !any_enough(t->tried)) {
+		buffer_format(out, "; no stage had the %zu requests of a ", t->tried->needed);
+		put_percentile(out, t->of->goals);
+	}
+}
+
+static void put_highest(struct buffer *out, const struct search_texts *t)
+{
+	put_at_least(out, t, t->plan->high);
+	buffer_text(out, ", and high= asks for no more");
 }
 
 static void put_finding(struct buffer *out, const struct search_texts *t, const struct search_step *step)
@@ -185,7 +211,7 @@ static void put_finding(struct buffer *out, const struct search_texts *t, const 
 	else if (step->weighed && a->where == SEARCH_BELOW && !isnan(t->plan->low))
 		put_none(out, t, t->plan->low, step->alone);
 	else if (step->weighed && a->where == SEARCH_ABOVE && !isnan(t->plan->high))
-		put_at_least(out, t, t->plan->high);
+		put_highest(out, t);
 	else
 		put_bracket(out, t, step);
 }
@@ -253,9 +279,79 @@ static void put_repeats(struct buffer *out, const struct earlier_runs *runs)
 	              sent);
 }
 
+/* The highest percentile for which a stage fits into the time that is left; 0: there is none. */
+static double percentile_that_fits(const struct search_texts *t, const struct search_step *step)
+{
+	static const double percentiles[] = {99, 95, 90, 75, 50};
+	double needed = (double)t->tried->needed + 2 * sqrt((double)t->tried->needed);
+
+	for (size_t i = 0; i < sizeof percentiles / sizeof *percentiles; i++) {
+		double fewer = (double)samples_needed(percentiles[i]);
+		if (fewer < (double)t->tried->needed &&
+		    (fewer + 2 * sqrt(fewer)) / needed * (double)step->needed_ns <= (double)step->left_ns)
+			return percentiles[i];
+	}
+	return 0;
+}
+
+/* Long enough for four stages of this length, in whole minutes. */
+static long long minutes_enough(const struct search_plan *plan, const struct search_step *step)
+{
+	double ns = step->brief ? 2.0 * (double)plan->time_ns
+	                        : (double)(plan->time_ns - step->left_ns) + 4.0 * (double)step->needed_ns;
+
+	return (long long)fmin(1e9, ceil(ns / 60e9));
+}
+
+/* Why a stage takes so long. */
+static void put_reason(struct buffer *out, const struct search_texts *t, const struct search_step *step)
+{
+	if (step->by_limit) {
+		buffer_text(out, "a queue exceeds a limit of ");
+		put_time(out, t->plan->limit_ns);
+		buffer_text(out, " only in a long stage: it takes ");
+		put_time(out, step->needed_ns);
+		return;
+	}
+	buffer_text(out, "a ");
+	put_percentile(out, t->of->goals);
+	buffer_format(out, " needs %zu requests, so a stage at ", t->tried->needed);
+	put_short(out, t, step->load);
+	buffer_text(out, " takes ");
+	put_time(out, step->needed_ns);
+	buffer_text(out, " with its warm-up");
+}
+
+/* Why the search ends before it has judged the goals, and what helps. */
+static void put_too_short(struct buffer *out, const struct search_texts *t, const struct search_step *step)
+{
+	double fits = step->brief || step->by_limit ? 0 : percentile_that_fits(t, step);
+
+	if (step->brief)
+		buffer_text(out, "no load that misses the objectives is known");
+	else
+		put_reason(out, t, step);
+	buffer_text(out, ", and ");
+	put_time(out, step->left_ns);
+	buffer_text(out, " are left: use ");
+	if (fits > 0)
+		buffer_format(out, "p%.4g (%zu requests) or ", fits, samples_needed(fits));
+	buffer_format(out, "time=%lldm", minutes_enough(t->plan, step));
+}
+
+void search_answer_too_short(const struct search_texts *t, const struct search_step *step, struct buffer *out)
+{
+	buffer_text(out, "time: ");
+	put_too_short(out, t, step);
+}
+
 void search_answer_write(const struct search_texts *t, const struct search_step *step, struct buffer *out)
 {
 	put_finding(out, t, step);
+	if (step->what == SEARCH_TOO_SHORT) {
+		buffer_text(out, "; ");
+		put_too_short(out, t, step);
+	}
 	put_left_out(out, t);
 	put_failures(out, t);
 	put_repeats(out, t->runs);
@@ -265,16 +361,6 @@ void search_answer_write(const struct search_texts *t, const struct search_step 
 }
 
 /* ---- notes ------------------------------------------------------------------------------------------------------- */
-
-/* "p99". */
-static void put_percentile(struct buffer *out, const struct search_goals *goals)
-{
-	double most = 0;
-
-	for (int i = 0; i < goals->count; i++)
-		most = fmax(most, goals->list[i].share);
-	buffer_format(out, "p%.6g", 100 * most);
-}
 
 void search_answer_plan(const struct search_texts *t, const struct search_step *step, struct buffer *out)
 {
@@ -326,65 +412,6 @@ void search_answer_next(const struct search_texts *t, const struct search_step *
 		buffer_text(out, " left");
 	}
 	buffer_byte(out, '\n');
-}
-
-/* A percentile that needs fewer requests, for the message. */
-static double lower_percentile(size_t needed)
-{
-	static const double percentiles[] = {99.9, 99, 95, 90, 75, 50};
-	size_t i = 0;
-
-	while (i + 1 < sizeof percentiles / sizeof *percentiles && samples_needed(percentiles[i]) * 3 > needed)
-		i++;
-	return percentiles[i];
-}
-
-/* Long enough for four stages of this length, in whole minutes. */
-static long long minutes_enough(const struct search_plan *plan, const struct search_step *step)
-{
-	double ns = step->brief ? 2.0 * (double)plan->time_ns
-	                        : (double)(plan->time_ns - step->left_ns) + 4.0 * (double)step->needed_ns;
-
-	return (long long)fmin(1e9, ceil(ns / 60e9));
-}
-
-/* Why a stage takes so long. */
-static void put_reason(struct buffer *out, const struct search_texts *t, const struct search_step *step)
-{
-	if (step->by_limit) {
-		buffer_text(out, "a queue exceeds a limit of ");
-		put_time(out, t->plan->limit_ns);
-		buffer_text(out, " only in a long stage: it takes ");
-		put_time(out, step->needed_ns);
-		return;
-	}
-	buffer_text(out, "a ");
-	put_percentile(out, t->of->goals);
-	buffer_format(out, " needs %zu requests, so a stage at ", t->tried->needed);
-	put_short(out, t, step->load);
-	buffer_text(out, " takes ");
-	put_time(out, step->needed_ns);
-}
-
-void search_answer_too_short(const struct search_texts *t, const struct search_step *step, struct buffer *out)
-{
-	double lower = lower_percentile(t->tried->needed);
-
-	buffer_text(out, "time: ");
-	if (step->brief)
-		buffer_text(out, "no load that misses the objectives is known");
-	else
-		put_reason(out, t, step);
-	buffer_text(out, ", and ");
-	put_time(out, step->left_ns);
-	buffer_text(out, " are left: use ");
-	if (!step->brief && !step->by_limit)
-		buffer_format(out, "p%.4g (%zu requests) or ", lower, samples_needed(lower));
-	buffer_format(out, "time=%lldm", minutes_enough(t->plan, step));
-	if (t->tried->count > 0) {
-		buffer_text(out, "; so far, ");
-		put_bracket(out, t, step);
-	}
 }
 
 void search_answer_failing(const struct search_trial *failing, struct buffer *out)

@@ -23,7 +23,7 @@ void search_answer_plan(const struct search_texts *t, const struct search_step *
 /* "40 requests/s missed p99 TTFT < 300 ms (512 ms); next 28.3/s for 32 s, 3 min 20 s left". */
 void search_answer_next(const struct search_texts *t, const struct search_step *step, struct buffer *out);
 
-/* Why no stage fits into the time, and what to do. */
+/* Why no stage fits into the time, before the first one, and what to do. */
 void search_answer_too_short(const struct search_texts *t, const struct search_step *step, struct buffer *out);
 
 /* "stage search 10/s: 86 % of 300 requests failed, …". */

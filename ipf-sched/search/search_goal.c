@@ -4,6 +4,7 @@
 #include "cli/units.h"
 #include "stats/samples.h"
 
+#include <math.h>
 #include <string.h>
 
 static const struct {
@@ -16,9 +17,12 @@ static const struct {
 	[LATENCY_NTPOT] = {METRIC_NTPOT, false, "NTPOT"}, [LATENCY_ITL] = {METRIC_ITL_MEAN, true, "mean ITL"},
 };
 
+/* Of an objective on each request; reports judge it so at several loads. */
+#define SHARE_OF_EACH 0.99
+
 int search_goals_parse(const char *text, struct search_goals *goals, struct ipf_error *err)
 {
-	struct objective_rules rules = {.of = OBJECTIVE_OF_PERCENTILE};
+	struct objective_rules rules = {.of = OBJECTIVE_OF_BOTH};
 	struct objective list[OBJECTIVES_MOST];
 	int status;
 
@@ -28,7 +32,8 @@ int search_goals_parse(const char *text, struct search_goals *goals, struct ipf_
 	status = objectives_parse(text, &rules, list, &goals->count, err);
 	for (int i = 0; i < goals->count; i++) {
 		struct search_goal *goal = &goals->list[i];
-		*goal = (struct search_goal){.limit_ns = list[i].limit_ns, .share = list[i].percentile / 100};
+		*goal = (struct search_goal){.limit_ns = list[i].limit_ns,
+		                             .share = isnan(list[i].percentile) ? SHARE_OF_EACH : list[i].percentile / 100};
 		memcpy(goal->text, list[i].text, sizeof goal->text);
 		while (latencies[goal->latency].metric != list[i].metric)
 			goal->latency++;

@@ -3,9 +3,10 @@
  *     struct search_goals goals = {0};
  *     search_goals_parse("p99:ttft=500ms,p90:tpot=50ms", &goals, &err);
  *
- * At least 99 of 100 requests then must have their first token within 500 ms. A request that failed misses every goal;
- * a request without the figure (the TPOT of a single token) meets it, unless the run was not streamed. Latencies that
- * begin with the request count from its due time, if it has one: that is what a user waits.
+ * At least 99 of 100 requests then must have their first token within 500 ms, as they must for ttft=500ms. A request
+ * that failed misses every goal; a request without the figure (the TPOT of a single token) meets it, unless the run was
+ * not streamed. Latencies that begin with the request count from its due time, if it has one: that is what a user
+ * waits.
  */
 #ifndef IPF_SEARCH_GOAL_H
 #define IPF_SEARCH_GOAL_H

@@ -308,7 +308,8 @@ static void plan_timed(const struct search_plan *plan, const struct search_trial
 	}
 	step->brief = !isnan(load);
 	if (!step->brief) {
-		step->load = fmin(step->answer.next, seen->late);
+		bool bound = isnan(search_plan_bracket(plan, tried).high) && !isnan(plan->high) && !seen->full;
+		step->load = fmin(bound ? plan->high : step->answer.next, seen->late);
 		plan_full(plan, tried, seen, step);
 		return;
 	}

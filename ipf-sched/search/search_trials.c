@@ -101,12 +101,34 @@ static int probability_met(struct search_trial *trial, const struct search_goals
 /* A stage with too few requests for a percentile says little, unless many of them are beyond the limit: an overload. */
 static double probability_of_few(const struct earlier_stage *stage, const struct search_goals *goals)
 {
+	double n = (double)stage->count, least = 1;
+
+	if (stage->failed > 2 && (double)stage->failed > VERDICT_ERRORS_INVALID * n)
+		return 0;
 	for (int i = 0; i < goals->count; i++) {
-		double n = (double)stage->count, bad = n - count_good(stage, &goals->list[i], 0, stage->count);
-		if (bad > 2 + 2 * (1 - goals->list[i].share) * n || bad == n)
+		double may = 1 - goals->list[i].share, bad = n - count_good(stage, &goals->list[i], 0, stage->count);
+		if (bad > 2 + 2 * may * n || bad == n)
 			return 0;
+		least = fmin(least, search_probability((may - bad / n) / sqrt(may * (1 - may) / n)));
 	}
-	return 1;
+	return fmax(0.5, least);
+}
+
+/* Would the stage meet the goals without the time by which the client itself was late? */
+static bool lateness_decides(const struct earlier_stage *stage, const struct search_goals *goals)
+{
+	for (int i = 0; i < goals->count; i++) {
+		const struct search_goal *goal = &goals->list[i];
+		double good = 0;
+		for (size_t k = 0; k < stage->count; k++) {
+			const struct earlier_request *row = &stage->rows[k];
+			int64_t value = row->latency_ns[goal->latency];
+			good += row->ok && (value == IPF_ABSENT || value - row->client_lag_ns <= goal->limit_ns);
+		}
+		if (good < goal->share * (double)stage->count)
+			return false;
+	}
+	return true;
 }
 
 /* Sums of the times of the requests that started in a quarter of the stage. */
@@ -204,12 +226,11 @@ static int judge(struct search_trials *tried, const struct search_of *of, const 
 		trial->met = probability_of_few(stage, of->goals);
 		trial->missed = trial->met < 0.5;
 	}
-	if (trial->missed && earlier_stage_client_late(stage))
+	trial->failing = trial->missed && failures_decide(stage, of->goals);
+	if (trial->missed && !trial->failing && earlier_stage_client_late(stage) && lateness_decides(stage, of->goals))
 		trial->left_out = TRIAL_LATE;
 	else if (!trial->missed && is_warm(stage, first))
 		trial->left_out = TRIAL_WARM;
-	else if (trial->missed)
-		trial->failing = failures_decide(stage, of->goals);
 	if (trial->left_out)
 		trial->met = 0.5;
 	tried->count++;

@@ -22,8 +22,8 @@ struct search_trial {
 	const struct earlier_stage *stage;
 	double load;
 	double met; /* the probability that the stage met all goals, from 0 to 1; 0.5: it does not count */
-	/* Why a stage does not count: it missed the goals with a late client, or met them with prompts that the server had
-	 * in its cache. */
+	/* Why a stage does not count: it missed the goals only because the client was late, or met them with prompts that
+	 * the server had in its cache. */
 	enum { TRIAL_COUNTS, TRIAL_LATE, TRIAL_WARM } left_out;
 	bool missed;   /* more likely than not, also if it does not count */
 	bool enough;   /* it has as many requests as the percentiles of the goals need */

@@ -5,7 +5,8 @@
 #:     SLO=p99:ttft=500ms,p90:tpot=50ms
 #:
 #: Short stages at rising load find one that misses the objectives; longer stages
-#: near the limit follow. An interrupted call goes on where it was.
+#: near the limit follow. An interrupted call goes on where it was, and so does one
+#: with more time.
 #:
 #: Variables:
 SLO          ?= p99:ttft=500ms#: the objectives, as in Searching in ipf-sched(1)
@@ -33,6 +34,8 @@ show:#: show the answer again
 	@cat $(OUT)/stages.csv $(OUT)/answer.txt
 
 # $(OUT)/trace.zst is made by a rule in common.mk.
-$(OUT)/run.set: settings += SLO TIME FIND LOW HIGH NEW_PROMPTS SEARCH
-$(OUT)/answer.txt: $(OUT)/trace.zst $(OUT)/run.set $(OUT)/collect.set
+# Stages count for other objectives, bounds and times too.
+$(OUT)/run.set: settings += FIND NEW_PROMPTS
+$(OUT)/search.set: settings = SLO TIME LOW HIGH SEARCH
+$(OUT)/answer.txt: $(OUT)/trace.zst $(OUT)/run.set $(OUT)/search.set $(OUT)/collect.set
 	exec sh $(ipf)capacity.sh $@ $< $(stage) $(fire)

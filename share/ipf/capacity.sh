@@ -58,4 +58,6 @@ while :; do
 	newer=$this.results.zst
 done
 mv -f "$folder/part.stages.csv" "$folder/stages.csv" || exit
+# The keys of ipf-sched are options of ipf.
+[ -z "${IPF_CALL:-}" ] || text=$(printf '%s\n' "$text" | sed -E 's/(or|use) time=/\1 --time /; s/ high= asks/ --high asks/')
 printf '%s\n' "$text" | tee "$folder/part.answer.txt" && mv -f "$folder/part.answer.txt" "$answer"
