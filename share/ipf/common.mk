@@ -37,7 +37,7 @@ $(foreach v,$(VARIABLES),$(if $(filter file,$(origin $v)),,$(if $(findstring $$,
 $(foreach v,$(filter-out $(VARIABLES) $(VARIABLES:%_NAME=%_%),$(if $(filter 0,$(MAKELEVEL)),$(typed))),$(error $v: unknown variable; $(MAKEFILE) has $(VARIABLES)))
 odd := ' " ` ; & | < > ( ) { } * ? [ ] ~ : = ! ^ \ % \#
 $(if $(strip $(filter-out 1,$(words x$(OUT)x))$(filter x-% xx,x$(OUT)x)$(foreach c,$(odd),$(findstring $c,$(OUT)))),$(error OUT: expected a folder's name without spaces and $$ $(odd)))
-$(if $(filter-out help show report trace schedule $(sends_nothing),$(or $(MAKECMDGOALS),all)),$(foreach v,$(needs),$(if $($v),,$(error $v is missing; "make -f $(MAKEFILE) help" describes it))))
+$(if $(filter-out help show report trace schedule $(sends_nothing),$(or $(MAKECMDGOALS),all)),$(foreach v,$(needs),$(if $($v),,$(error $v is missing; "$(or $(IPF_HELP),make -f $(MAKEFILE) help)" describes it))))
 export $(VARIABLES)
 help:
 	@awk -f $(ipf)help.awk $(MAKEFILE_LIST)

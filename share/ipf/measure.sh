@@ -48,7 +48,7 @@ parts() { ls "$folder"/cut-[0-9]*."$name" 2>/dev/null; }
 interrupted() {
 	[ -s "$part" ] && [ -z "${STAGE_OF:-}" ] || return
 	of=$(planned)
-	if [ "$name" = records.zst ]; then show="make -f $MAKEFILE report OUT=$folder"; else show="ipf-collect $part | ipf-report"; fi
+	if [ "$name" = records.zst ]; then show="${IPF_COMMAND:-make -f $MAKEFILE} report OUT=$folder"; else show="ipf-collect $part | ipf-report"; fi
 	if goes_on; then next="sends the rest"; else next="measures anew"; fi
 	echo "interrupted after $(($(date +%s) - begin)) s: $(ipf-collect -q "$part" 2>/dev/null | grep -c '^{"n":')${of:+ of $of} requests are in $part;" \
 		"\`$show\` reports them, the same call again $next" >&2
@@ -101,6 +101,11 @@ else
 		mv "$cut" "$folder/earlier-cut-$kept.$name" || exit 1
 	done
 fi
+# Wrong objectives are found before anything is sent: /dev/null is no results, which ends with another status.
+if [ -n "${SLO:-}" ] && [ -z "${STAGE_OF:-}" ]; then
+	why=$(ipf-report -q --slo "$SLO" -o /dev/null /dev/null 2>&1)
+	[ $? -ne 2 ] || { printf '%s\n' "$why" >&2 && exit 2; }
+fi
 keep part. interrupted "the records of an interrupted run"
 keep "" earlier "the records of an earlier run"
 if [ -n "${STAGE_OF:-}" ]; then set -- "$@" -q; else announce; fi
@@ -136,6 +141,11 @@ if [ "$status" -eq 5 ]; then
 	echo "every request failed: the run was stopped; \`ipf-collect --explain --where failed $part\` shows why" >&2
 fi
 [ "$status" -eq 0 ] || exit "$status"
+# In the background of a script, signals are ignored here, and not by ipf-fire: its records then tell of an interruption.
+if [ -n "$(sh -c 'kill -INT $$; echo ignored')" ] && ipf-collect -q "$part" 2>/dev/null | tail -n 1 | jq -e .end.incomplete >/dev/null; then
+	interrupted
+	exit 130
+fi
 if [ "$collected" -ne 0 ] && ! [ -e "$folder/part.$live" ]; then exit "$collected"; fi
 mv "$part" "$records" || exit
 if [ "$collected" -ne 0 ]; then

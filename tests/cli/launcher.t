@@ -38,6 +38,7 @@ wrong 'there is no command "capasity", did you mean capacity?' help capasity
 wrong 'run has no --rat, did you mean --rate? (ipf help run lists all)' run --rat 4
 wrong 'run has no RAET, did you mean RATE?' run RAET=4
 wrong 'run has no --hit-rates' run --hit-rates 0.5
+wrong 'run has no --hit-rates' run --hit-rates
 wrong '--rate: expected a value' run --rate
 wrong 'unknown option -r' run -r 4
 wrong 'unexpected argument "chat.json": values belong to options, as in --data chat.json' run chat.json

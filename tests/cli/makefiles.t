@@ -62,6 +62,17 @@ again SLO=p50:e2e=1ns
 is "$status $(made)" "2 ipf-report " "an objective that is missed ends with an error"
 contains "$(cat "$ERR")" "p50:e2e=1ns: missed: " "which is told"
 contains "$(head -c 400 run/report.html)" "<!DOCTYPE html>" "after the reports are made"
+again OUT=wrong SLO=model=x:ttft=1s
+is "$status $(ls wrong/*records.zst 2>/dev/null)" "2 " "wrong objectives are refused before anything is sent"
+contains "$(cat "$ERR")" "the objectives of a class belong to the trace: ipf-prep --slo model=x:ttft=1s" "which is told"
+# In the background of a script, the shell ignores the signal that ends ipf-fire.
+sh -c "trap '' INT; exec make -s -f '$SHARE/run.mk' URL='$URL' MODEL=sim REQUESTS=200 INPUT=32 OUTPUT=4 RATE=30 FOR=1m WARMUP=0 OUT=ignored" >ignored.out 2>&1 &
+maker=$!
+wait_for test -s ignored/part.records.zst
+pkill -INT -f 'ipf-fire .*ignored/schedule'
+wait $maker
+is "$? $(ls ignored/records.zst 2>/dev/null)" "2 " "an interrupted run does not count as complete where the shell ignores the signal"
+contains "$(cat ignored.out)" "requests are in ignored/part.records.zst" "which is told"
 again COLLECT_OPTIONS="-t approx" REPORT_OPTIONS="--slo 'ttft=1s'"
 is "$(made)" "ipf-collect ipf-report " "other options of ipf-collect: nothing is sent"
 store_for_uploads
