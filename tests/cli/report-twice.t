@@ -2,7 +2,7 @@
 # A figure that stands twice is the same twice: random runs and comparisons, whose text, page, Markdown, CSV and JUnit are read back and compared with
 # JSON, after the rounding of what is shown. SEED=… COUNT=… tries others.
 . "$TESTS/tap.sh"
-seed=${SEED:-1} count=${COUNT:-$([ -n "$IPF_LONG" ] && echo 150 || echo 15)}
+seed=${SEED:-1} count=${COUNT:-$([ -n "$IPF_LONG" ] && echo 150 || echo 6)}
 echo "# SEED=$seed COUNT=$count"
 twice() { python3 "$TESTS/helpers/figures_twice.py" "$@" "$BIN" "$TESTS/../lib/api/apis/openai-chat.json"; }
 is "$(twice "$seed" "$count" 2>counts)" "$count runs" "each figure is that of JSON, wherever it is shown"
