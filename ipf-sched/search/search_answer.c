@@ -7,6 +7,8 @@
 #include "verdict/verdict_limits.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 static bool is_rate(const struct search_texts *t)
 {
@@ -31,9 +33,10 @@ static void put_time(struct buffer *out, int64_t ns)
 /* An estimate, rounded. */
 static double three_digits(double load)
 {
-	double unit = pow(10, floor(log10(load)) - 2);
+	char text[32];
 
-	return round(load / unit) * unit;
+	snprintf(text, sizeof text, "%.3g", load);
+	return strtod(text, NULL);
 }
 
 /* "28.8 requests/s", "1 user", "8 requests in flight". */

@@ -2,6 +2,7 @@
 
 #include "absent.h"
 #include "clock.h"
+#include "stats/exact_math.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -13,7 +14,8 @@
 #define BRIEF_MOST_NS  (10 * NS_PER_S)
 #define BRIEF_REQUESTS 8    /* … but as many requests as this, if they fit into a twelfth of it */
 #define BRIEF_EXCESS   1.25 /* the load that a short stage met is beyond what longer ones meet by up to this much */
-#define BRIEF_WRONG    0.05 /* the share of short stages that show the wrong thing nevertheless */
+#define BRIEF_WRONG    0.05 /* the share of short stages that met the goals nevertheless beyond the answer … */
+#define BRIEF_MISSED   0.02 /* … and that missed them below it */
 #define NARROW         1.5  /* short stages narrow the bracket to this ratio */
 #define LIMITS_LONG    10   /* a stage lasts at least as many times the limit: a queue of 10 % too much shows */
 #define LONG_STAGES    5    /* as many long stages as these share the time, if they can */
@@ -42,7 +44,7 @@ static double closed_rate(const struct search_trials *tried, double load)
 
 	for (size_t i = 0; i < tried->count; i++) {
 		const struct search_trial *t = &tried->list[i];
-		if (t->stage->length_ns > 0 && (!near || fabs(log(t->load / load)) < fabs(log(near->load / load))))
+		if (t->stage->length_ns > 0 && (!near || fabs(exact_log(t->load / load)) < fabs(exact_log(near->load / load))))
 			near = t;
 	}
 	return near ? rate_of_stage(near->stage) * fmin(1, load / near->load) : 0;
@@ -245,12 +247,12 @@ static struct load_search_trial evidence(const struct search_plan *plan, const s
                                          const struct search_trial *t)
 {
 	bool missed = search_plan_missed(plan, tried, t);
-	double met = missed != t->missed && counts(t) ? BRIEF_WRONG : t->met;
+	double met = missed != t->missed && counts(t) ? BRIEF_MISSED : t->met;
 
 	if (is_full(plan, tried, t) || !counts(t))
 		return (struct load_search_trial){t->load, met};
 	return (struct load_search_trial){missed ? t->load : t->load / BRIEF_EXCESS,
-	                                  fmin(1 - BRIEF_WRONG, fmax(BRIEF_WRONG, met))};
+	                                  fmin(1 - BRIEF_WRONG, fmax(BRIEF_MISSED, met))};
 }
 
 static int weigh(const struct search_plan *plan, const struct search_trials *tried, const struct seen *seen,
@@ -296,6 +298,16 @@ static void plan_fixed(const struct search_plan *plan, const struct search_trial
 		step->for_ns = least;
 }
 
+/* The load of the first long stage: the highest bound, if nothing missed, and none below what short ones met. */
+static double first_full(const struct search_plan *plan, const struct search_trials *tried, double next)
+{
+	struct search_bracket b = search_plan_bracket(plan, tried);
+
+	if (isnan(b.high) && !isnan(plan->high))
+		return plan->high;
+	return isnan(b.low) ? next : fmax(next, b.low);
+}
+
 static void plan_timed(const struct search_plan *plan, const struct search_trials *tried, const struct seen *seen,
                        struct search_step *step)
 {
@@ -308,8 +320,7 @@ static void plan_timed(const struct search_plan *plan, const struct search_trial
 	}
 	step->brief = !isnan(load);
 	if (!step->brief) {
-		bool bound = isnan(search_plan_bracket(plan, tried).high) && !isnan(plan->high) && !seen->full;
-		step->load = fmin(bound ? plan->high : step->answer.next, seen->late);
+		step->load = fmin(seen->full ? step->answer.next : first_full(plan, tried, step->answer.next), seen->late);
 		plan_full(plan, tried, seen, step);
 		return;
 	}

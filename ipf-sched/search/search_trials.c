@@ -2,6 +2,7 @@
 
 #include "absent.h"
 #include "search/load_search.h"
+#include "stats/exact_math.h"
 #include "stats/samples.h"
 #include "verdict/verdict_limits.h"
 
@@ -40,7 +41,7 @@ static double beyond(const struct earlier_request *row, const struct search_goal
 	if (!row->ok)
 		return far;
 	return value == IPF_ABSENT || value <= 0 ? -far
-	                                         : fmax(-far, fmin(far, log((double)value / (double)goal->limit_ns)));
+	                                         : fmax(-far, fmin(far, exact_log((double)value / (double)goal->limit_ns)));
 }
 
 /* The goal's percentile of `beyond`, without the requests from `from` to `to`. */
@@ -98,6 +99,15 @@ static int probability_met(struct search_trial *trial, const struct search_goals
 	return 0;
 }
 
+/* Is every request within half of the limit? Then a percentile beyond it would be of another kind of requests. */
+static bool is_far_within(const struct earlier_stage *stage, const struct search_goal *goal)
+{
+	struct search_goal half = *goal;
+
+	half.limit_ns /= 2;
+	return count_good(stage, &half, 0, stage->count) == (double)stage->count;
+}
+
 /* A stage with too few requests for a percentile says little, unless many of them are beyond the limit: an overload. */
 static double probability_of_few(const struct earlier_stage *stage, const struct search_goals *goals)
 {
@@ -109,9 +119,10 @@ static double probability_of_few(const struct earlier_stage *stage, const struct
 		double may = 1 - goals->list[i].share, bad = n - count_good(stage, &goals->list[i], 0, stage->count);
 		if (bad > 2 + 2 * may * n || bad == n)
 			return 0;
-		least = fmin(least, search_probability((may - bad / n) / sqrt(may * (1 - may) / n)));
+		double met = fmax(0.5, search_probability((may - bad / n) / sqrt(may * (1 - may) / n)));
+		least = fmin(least, is_far_within(stage, &goals->list[i]) ? fmax(met, 0.95) : met);
 	}
-	return fmax(0.5, least);
+	return least;
 }
 
 /* Would the stage meet the goals without the time by which the client itself was late? */
