@@ -39,7 +39,7 @@ struct fail_if {
 	/* by fail_if_judge: */
 	bool failed;
 	bool undecided; /* it is not known whether the condition holds; comparison_build then decides on `failed` */
-	char detail[480];
+	char detail[640];
 };
 
 enum { FAIL_IF_MOST = 64 };
