@@ -13,17 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Sentences of a table. Without memory, the page lacks them and the tool fails. */
-static bool failed;
-static void put_text(const char *text)
-{
-	struct buffer out = {0};
-	mdoc_put_text(&out, text);
-	if (out.len)
-		fputs(out.data, stdout);
-	failed |= out.failed;
-	buffer_release(&out);
-}
+static struct buffer page;
 
 static const char *const group_names[] = {"dataset", "trace", "agents", "log"};
 
@@ -32,24 +22,25 @@ static const char *const group_names[] = {"dataset", "trace", "agents", "log"};
 static void put_row(const char *label, const char *places, void *data)
 {
 	(void)data;
-	printf(".It %s\n", label);
-	put_text(places);
+	buffer_format(&page, ".It %s\n", label);
+	mdoc_put_text(&page, places);
 }
 
 static void put_layout(const struct layout *l)
 {
-	printf(".It Cm %s\n", l->name);
-	putchar(toupper((unsigned char)*l->about));
-	printf("%s.\n", l->about + 1);
+	buffer_format(&page, ".It Cm %s\n", l->name);
+	buffer_byte(&page, (char)toupper((unsigned char)*l->about));
+	buffer_format(&page, "%s.\n", l->about + 1);
 	if (l->page)
-		put_text(l->page);
+		mdoc_put_text(&page, l->page);
 	if (l->guessed)
 		return;
-	printf(".Bl -tag -width \"%s\" -compact\n", l->turns.list_count ? "turn: output_tokens" : "output_tokens");
+	buffer_format(&page, ".Bl -tag -width \"%s\" -compact\n",
+	              l->turns.list_count ? "turn: output_tokens" : "output_tokens");
 	layout_each_row(l, put_row, NULL);
-	puts(".El");
+	buffer_text(&page, ".El\n");
 	if (l->source)
-		printf("Origin: %s.\n", l->source);
+		buffer_format(&page, "Origin: %s.\n", l->source);
 }
 
 /* ---- the page ---- */
@@ -66,8 +57,8 @@ static void put_meanings(void)
 {
 	for (enum field f = 0; f < FIELDS; f++) {
 		const char *meaning = field_meaning(f);
-		printf(".It Cm %s\n%c", field_name_of(f), toupper((unsigned char)*meaning));
-		put_text(meaning + 1);
+		buffer_format(&page, ".It Cm %s\n%c", field_name_of(f), toupper((unsigned char)*meaning));
+		mdoc_put_text(&page, meaning + 1);
 	}
 }
 
@@ -82,8 +73,8 @@ int main(void)
 			line[strcspn(line, "\n")] = '\0';
 			put_group(line + sizeof formats - 1);
 		} else {
-			fputs(line, stdout);
+			buffer_text(&page, line);
 		}
 	}
-	return failed || ferror(stdin) || fflush(stdout) != 0;
+	return page.failed || ferror(stdin) || fwrite(page.data, 1, page.len, stdout) != page.len || fflush(stdout) != 0;
 }

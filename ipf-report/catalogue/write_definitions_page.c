@@ -11,21 +11,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Sentences of a table. Without memory, the page lacks them and the tool fails. */
-static bool failed;
-static void put_text(const char *text)
-{
-	struct buffer out = {0};
-	mdoc_put_text(&out, text);
-	if (out.len)
-		fputs(out.data, stdout);
-	failed |= out.failed;
-	buffer_release(&out);
-}
+static struct buffer page;
 
 static void begin_section(const char *heading)
 {
-	printf(".Ss %s\n.Bl -tag -width Ds\n", heading);
+	buffer_format(&page, ".Ss %s\n.Bl -tag -width Ds\n", heading);
 }
 
 static void put_definitions(void)
@@ -33,30 +23,30 @@ static void put_definitions(void)
 	for (size_t i = 0; i < definition_count; i++) {
 		const struct definition *one = &definitions[i];
 		if (one->name) {
-			printf(".It Sy %s\n", one->name);
-			put_text(one->text);
+			buffer_format(&page, ".It Sy %s\n", one->name);
+			mdoc_put_text(&page, one->text);
 		} else {
 			if (i > 0)
-				puts(".El");
+				buffer_text(&page, ".El\n");
 			begin_section(one->text);
 		}
 	}
-	puts(".El");
+	buffer_text(&page, ".El\n");
 }
 
 static void put_rules(void)
 {
 	const char *about, *rule, *before = "";
-	puts(".Ss Verdict");
-	put_text(VERDICT_WORDS);
-	puts(".Bl -tag -width Ds");
+	buffer_text(&page, ".Ss Verdict\n");
+	mdoc_put_text(&page, VERDICT_WORDS);
+	buffer_text(&page, ".Bl -tag -width Ds\n");
 	for (size_t i = 0; (rule = verdict_rule(i, &about)) != NULL; i++) {
 		if (about != before)
-			printf(".It Sy %s\n", about);
-		put_text(rule);
+			buffer_format(&page, ".It Sy %s\n", about);
+		mdoc_put_text(&page, rule);
 		before = about;
 	}
-	puts(".El");
+	buffer_text(&page, ".El\n");
 }
 
 int main(void)
@@ -67,8 +57,8 @@ int main(void)
 			put_definitions();
 			put_rules();
 		} else {
-			fputs(line, stdout);
+			buffer_text(&page, line);
 		}
 	}
-	return failed || ferror(stdin) || fflush(stdout) != 0;
+	return page.failed || ferror(stdin) || fwrite(page.data, 1, page.len, stdout) != page.len || fflush(stdout) != 0;
 }

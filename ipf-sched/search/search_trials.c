@@ -15,20 +15,21 @@
 /* A cache that had this much more of the prompts than in the first stage has learned them from the search. */
 #define WARM_FROM 0.05
 
-static bool meets(const struct earlier_request *row, const struct search_goal *goal)
-{
-	int64_t value = row->latency_ns[goal->latency];
-
-	return row->ok && (value == IPF_ABSENT || value <= goal->limit_ns);
-}
-
-static double count_good(const struct earlier_stage *stage, const struct search_goal *goal, size_t from, size_t to)
+/* Answered requests within the limit, or without the figure. */
+static double count_within(const struct earlier_stage *stage, const struct search_goal *goal, int64_t limit_ns)
 {
 	double good = 0;
 
-	for (size_t i = from; i < to; i++)
-		good += meets(&stage->rows[i], goal);
+	for (size_t i = 0; i < stage->count; i++) {
+		int64_t value = stage->rows[i].latency_ns[goal->latency];
+		good += stage->rows[i].ok && (value == IPF_ABSENT || value <= limit_ns);
+	}
 	return good;
+}
+
+static double count_good(const struct earlier_stage *stage, const struct search_goal *goal)
+{
+	return count_within(stage, goal, goal->limit_ns);
 }
 
 /* How far a request is beyond the goal's limit, as a logarithm. A request that failed is far beyond it, and one without
@@ -102,10 +103,7 @@ static int probability_met(struct search_trial *trial, const struct search_goals
 /* Is every request within half of the limit? Then a percentile beyond it would be of another kind of requests. */
 static bool is_far_within(const struct earlier_stage *stage, const struct search_goal *goal)
 {
-	struct search_goal half = *goal;
-
-	half.limit_ns /= 2;
-	return count_good(stage, &half, 0, stage->count) == (double)stage->count;
+	return count_within(stage, goal, goal->limit_ns / 2) == (double)stage->count;
 }
 
 /* A stage with too few requests for a percentile says little, unless many of them are beyond the limit: an overload. */
@@ -116,7 +114,7 @@ static double probability_of_few(const struct earlier_stage *stage, const struct
 	if (stage->failed > 2 && (double)stage->failed > VERDICT_ERRORS_INVALID * n)
 		return 0;
 	for (int i = 0; i < goals->count; i++) {
-		double may = 1 - goals->list[i].share, bad = n - count_good(stage, &goals->list[i], 0, stage->count);
+		double may = 1 - goals->list[i].share, bad = n - count_good(stage, &goals->list[i]);
 		if (bad > 2 + 2 * may * n || bad == n)
 			return 0;
 		double met = fmax(0.5, search_probability((may - bad / n) / sqrt(may * (1 - may) / n)));
@@ -188,7 +186,7 @@ static bool failures_decide(const struct earlier_stage *stage, const struct sear
 	if ((double)stage->failed > VERDICT_ERRORS_INVALID * (double)stage->count)
 		return true;
 	for (int i = 0; i < goals->count; i++)
-		if (count_good(stage, &goals->list[i], 0, stage->count) < goals->list[i].share * answered)
+		if (count_good(stage, &goals->list[i]) < goals->list[i].share * answered)
 			return false;
 	return stage->failed > 0;
 }

@@ -25,7 +25,7 @@ struct search_trial {
 	/* Why a stage does not count: it missed the goals only because the client was late, or met them with prompts that
 	 * the server had in its cache. */
 	enum { TRIAL_COUNTS, TRIAL_LATE, TRIAL_WARM } left_out;
-	bool missed;   /* more likely than not, also if it does not count */
+	bool missed;   /* a percentile was beyond its limit, or of few requests too many; also if it does not count */
 	bool enough;   /* it has as many requests as the percentiles of the goals need */
 	double excess; /* how much faster than time the requests became slower, if they did: 0.1 at 10 % too much load */
 	bool failing;  /* it counts and missed the goals because of failures */

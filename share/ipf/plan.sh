@@ -147,10 +147,12 @@ twin_json() { # a member and a comma; nothing without a run
 		jq -r '.run.predicted | "  \"error\": \(.error | tojson), \"extrapolated\": \((.extrapolated // []) | tojson),"'
 }
 
+twin_json=$(twin_json)
+
 # ---- what is written ----
 write() { # FORM: text, csv or json, of the rows
 	awk -v form="$1" -v most="$most" -v every="$every" -v price="$price" -v slo="$slo" -v twin="$(basename "$twin")" -v traffic="$traffic" \
-		-v input="$input" -v output="$output" -v cache="$cache" -v carried="$carried" -v twin_json="$(twin_json)" '
+		-v input="$input" -v output="$output" -v cache="$cache" -v carried="$carried" -v twin_json="$twin_json" '
 	function times(name, factor) { return factor == 1 ? "" : ", " name " times " factor }
 	function json(text) { gsub(/[\\"]/, "\\\\&", text); gsub(/[\001-\037]/, "?", text); return "\"" text "\"" }
 	# A number of replicas, or what stands for more than MOST.
