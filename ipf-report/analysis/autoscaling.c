@@ -1,7 +1,7 @@
 #include "analysis/autoscaling.h"
 
 #include "absent.h"
-#include "analysis/load_objectives.h"
+#include "objective/objective.h"
 #include "cli/units.h"
 
 #include <math.h>
@@ -86,7 +86,7 @@ static struct judged judge(const struct due_rows *due, int64_t begin_ns, int64_t
 			met[k] += (row->marks.met >> k) & 1;
 		}
 	}
-	j.met = of == 0 || (double)good * 100 >= LOAD_GOOD * (double)of;
+	j.met = of == 0 || (double)good * 100 >= OBJECTIVE_EACH * (double)of;
 	for (int k = 0; k < slo->count; k++)
 		j.met &= isnan(slo->list[k].percentile) || (double)met[k] >= slo->list[k].percentile / 100 * (double)with[k];
 	return j;

@@ -13,7 +13,7 @@
  *
  * It lasts until the next one begins, or the last request is due. Its requests are judged in windows by when they were
  * due, so long that AUTOSCALING_REQUESTS are due in one at the mean rate, from 1 to 60 s. The objectives are met in a
- * window if LOAD_GOOD percent of its requests are good, and for an objective on a percentile that share of them;
+ * window if OBJECTIVE_EACH percent of its requests are good, and for an objective on a percentile that share of them;
  * failures are not. They are met again from the first of AUTOSCALING_STEADY successive windows on in which they are.
  *
  * Replicas are known from samples of the gauge replicas_ready. How many would have been enough follows from the highest

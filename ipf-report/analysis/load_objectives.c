@@ -53,9 +53,9 @@ static void add_state(struct judged_load *load, enum objective_state state, doub
 
 static void judge_good(struct judged_load *load)
 {
-	const bool within = (double)load->good * 100 >= LOAD_GOOD * (double)load->judged;
-	load->good_state = objective_state(LOAD_GOOD, load->judged, load->judged - load->good, within);
-	add_state(load, load->good_state, LOAD_GOOD, load->judged);
+	const bool within = (double)load->good * 100 >= OBJECTIVE_EACH * (double)load->judged;
+	load->good_state = objective_state(OBJECTIVE_EACH, load->judged, load->judged - load->good, within);
+	add_state(load, load->good_state, OBJECTIVE_EACH, load->judged);
 }
 
 /* Judges the requests of a load. -1: out of memory. */
@@ -154,7 +154,7 @@ static int64_t pieces_of(const struct slo *slo, int64_t requests)
 {
 	int64_t needed = SATURATION_ARRIVALS;
 	for (int k = 0; k < slo->count; k++) {
-		const double p = isnan(slo->list[k].percentile) ? LOAD_GOOD : slo->list[k].percentile;
+		const double p = isnan(slo->list[k].percentile) ? OBJECTIVE_EACH : slo->list[k].percentile;
 		const int64_t n = (int64_t)samples_needed(p);
 		needed = n > needed ? n : needed;
 	}
@@ -248,7 +248,7 @@ static double between(const struct load_objectives *o, const struct slo *slo)
 	double least = NAN;
 	if (high->good_state == OBJECTIVE_MISSED)
 		least = crossing((double)low->good / (double)low->judged, (double)high->good / (double)high->judged,
-		                 LOAD_GOOD / 100, low->load, high->load);
+		                 OBJECTIVE_EACH / 100, low->load, high->load);
 	if (high->good_state == OBJECTIVE_MISSED && isnan(least))
 		return NAN;
 	for (int k = 0; k < slo->count; k++) {

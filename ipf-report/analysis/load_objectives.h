@@ -7,16 +7,14 @@
  *
  * Each measured stage is a load, and so is each piece of a ramp: as many as have enough requests for the objectives, 20
  * at most. Of repeats with their own numbers of users, each is a load. attainment.h judges them; objectives of each
- * request are met by a load in which LOAD_GOOD of its requests meet all of theirs. What the saturation leaves out is
- * not judged.
+ * request are met by a load in which OBJECTIVE_EACH of its requests meet all of theirs. What the saturation leaves out
+ * is not judged.
  */
 #ifndef REPORT_LOAD_OBJECTIVES_H
 #define REPORT_LOAD_OBJECTIVES_H
 
 #include "analysis/saturation.h"
 #include "figures/figures.h"
-
-#define LOAD_GOOD 99.0 /* percent */
 
 enum load_kind { LOAD_OFFERED, LOAD_USERS, LOAD_ACHIEVED, LOAD_COMPLETED };
 extern const char *const load_kind_names[]; /* "offered", …: members of the JSON report */

@@ -17,9 +17,6 @@ static const struct {
 	[LATENCY_NTPOT] = {METRIC_NTPOT, false, "NTPOT"}, [LATENCY_ITL] = {METRIC_ITL_MEAN, true, "mean ITL"},
 };
 
-/* Of an objective on each request; reports judge it so at several loads. */
-#define SHARE_OF_EACH 0.99
-
 int search_goals_parse(const char *text, struct search_goals *goals, struct ipf_error *err)
 {
 	struct objective_rules rules = {.of = OBJECTIVE_OF_BOTH};
@@ -33,7 +30,7 @@ int search_goals_parse(const char *text, struct search_goals *goals, struct ipf_
 	for (int i = 0; i < goals->count; i++) {
 		struct search_goal *goal = &goals->list[i];
 		*goal = (struct search_goal){.limit_ns = list[i].limit_ns,
-		                             .share = isnan(list[i].percentile) ? SHARE_OF_EACH : list[i].percentile / 100};
+		                             .share = (isnan(list[i].percentile) ? OBJECTIVE_EACH : list[i].percentile) / 100};
 		memcpy(goal->text, list[i].text, sizeof goal->text);
 		while (latencies[goal->latency].metric != list[i].metric)
 			goal->latency++;

@@ -18,6 +18,8 @@
 #include <stdint.h>
 
 enum { OBJECTIVES_MOST = 16 };
+/* Percent of the requests that must meet an objective on each request, for a load to meet it. */
+#define OBJECTIVE_EACH 99.0
 
 struct objective {
 	enum metric metric;
