@@ -1,6 +1,6 @@
 # ipf: build, test, install. `make help` lists the targets; HACKING.md explains the sources.
 #
-#   make                                     the five programs and the simulated server, in .build/bin
+#   make                                     the programs and the simulated server, in .build/bin
 #   make SANITIZE=address,undefined check    the tests under sanitizers, in a build folder of their own
 #   make CC=clang WERROR=1 CFLAGS=-O1
 #   make prefix=/usr DESTDIR=/tmp/stage install
@@ -23,14 +23,14 @@ space       := $(subst ,, )
 # One spelling for the folder, however it was given: the compiler's dependency files contain it.
 override BUILD := $(patsubst $(CURDIR)/%,%,$(abspath $(BUILD)))
 
-PROGRAMS := ipf-prep ipf-sched ipf-fire ipf-collect ipf-report ipf-sim
+PROGRAMS := ipf-prep ipf-sched ipf-fire ipf-collect ipf-report ipf-twin ipf-sim
 VERSION  := $(shell sed -n 's/^.define IPF_VERSION "\(.*\)"/\1/p' lib/version.h)
 SHARED_FILES := $(wildcard share/ipf/*.mk share/ipf/*.sh share/ipf/*.awk)
 SCHEMAS  := $(wildcard share/ipf/schema/*.json)
 # NAME.in is a page to which a program adds what it knows: it is in $(BUILD)/man.
 pages_made := $(addprefix $(BUILD)/man/,$(notdir $(basename $(wildcard ipf-*/*.in))))
-MANUALS  := $(wildcard ipf-*/*.[15] tests/sim/*.1 lib/*/*.[35] lib/*.[17]) $(pages_made)
-HEADERS  := $(wildcard lib/public/ipf/*.h)
+MANUALS  := $(wildcard ipf-*/*.[15] libipf/*.3 lib/*/*.5 lib/*.[17]) $(pages_made)
+HEADERS  := $(wildcard libipf/ipf/*.h)
 # What of examples is used where it is installed: dashboards, and programs that read results.
 INSTALLED_EXAMPLES := $(wildcard examples/grafana/*.json examples/grafana/*.md examples/library/*)
 # Debian packages: to build and run, to test, to lint.
@@ -52,6 +52,7 @@ pkgs_sched    :=
 pkgs_fire     := libcurl libssl libnghttp2
 pkgs_collect  := libcurl libmicrohttpd snappy
 pkgs_report   := libcurl expat
+pkgs_twin     :=
 pkgs_sim      :=
 pkgs_operator := libcurl libmicrohttpd
 
@@ -65,7 +66,7 @@ hardening = -fstack-protector-strong -fstack-clash-protection $(if $(x86),-fcf-p
 # No path of this machine is in what is built: the same sources give the same bytes, wherever they are.
 same_paths = -fdebug-prefix-map=$(CURDIR)=. -fdebug-prefix-map=$(BUILD)=.build
 # The user's CFLAGS come last and win. One set of objects is for the programs and for the library.
-all_cflags = -std=c11 -D_GNU_SOURCE -O2 -g -ffp-contract=off -fPIC -fvisibility=hidden -pthread $(same_paths) -Ilib -Ilib/public -MMD -MP \
+all_cflags = -std=c11 -D_GNU_SOURCE -O2 -g -ffp-contract=off -fPIC -fvisibility=hidden -pthread $(same_paths) -Ilib -Ilibipf -MMD -MP \
              -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 -Wvla \
              $(if $(HARDEN),$(hardening)) $(if $(WERROR),-Werror) $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno-sanitize-recover=all) \
              $(CPPFLAGS) $(CFLAGS)
@@ -103,7 +104,7 @@ all: $(addprefix $(BUILD)/bin/,$(PROGRAMS) ipf) $(libraries) $(pages_made) ## bu
 
 # ---- lib ------------------------------------------------------------------------------------------------------------
 sources_in  = $(sort $(shell find $(1) -name "*.c"))
-lib_sources := $(filter-out lib/public/%,$(call sources_in,lib))
+lib_sources := $(call sources_in,lib)
 lib_objects := $(lib_sources:%.c=$(BUILD)/%.o) $(BUILD)/lib/api/api_builtin.o
 api_files   := $(sort $(wildcard lib/api/apis/*.json))
 
@@ -171,8 +172,7 @@ $$(BUILD)/bin/$(3): $$(objects_$(1)) $$(BUILD)/libipf.a
 $$(BUILD)/tests/unit/test_$(1)_%.o: room_cflags = -I$(2) $$(cflags_$(1)) $$(unit_main)
 $$(eval $$(call bundle_rules,unit,$(1),$$(call units_of,$(1)_*),$$(modules_$(1)) $$(BUILD)/libipf.a,$$(libs_$(1)) $$(libs_lib) -lcmocka))
 endef
-$(foreach p,prep sched fire collect report,$(eval $(call program_rules,$(p),ipf-$(p),ipf-$(p))))
-$(eval $(call program_rules,sim,tests/sim,ipf-sim))
+$(foreach p,prep sched fire collect report twin sim,$(eval $(call program_rules,$(p),ipf-$(p),ipf-$(p))))
 # The operator of examples/kubernetes is built for the tests and for the image, and not installed.
 operator := $(wildcard examples/kubernetes/operator/source)
 $(if $(operator),$(eval $(call program_rules,operator,$(operator),ipf-operator)))
@@ -224,20 +224,20 @@ $(BUILD)/bin/ipf: share/ipf/ipf
 	$(Q)mkdir -p $(@D) && sed "s|^tree=[^ ]*|tree=$$(realpath -m --relative-to=$(@D) share/ipf)|" $< > $@ && chmod 755 $@
 
 # ---- libipf ---------------------------------------------------------------------------------------------------------
-# Rooms of lib and of the programs behind the headers of lib/public/ipf. They are taken from archives, so that only what is
+# Rooms of lib and of the programs behind the headers of libipf/ipf. They are taken from archives, so that only what is
 # used is in it; library_memory.o is in the place of memory.o, and no allocation of the process is intercepted.
 pkgs_library    := $(pkgs_lib) $(pkgs_fire)
-library_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard lib/public/*.c))
+library_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard libipf/*.c))
 library_rooms   := $(filter-out $(BUILD)/ipf-collect/transport/%,$(modules_collect)) $(modules_sched) $(modules_fire)
-$(BUILD)/lib/public/%.o: room_cflags = -Iipf-collect -Iipf-sched -Iipf-fire $(cflags_fire)
+$(BUILD)/libipf/%.o: room_cflags = -Iipf-collect -Iipf-sched -Iipf-fire $(cflags_fire)
 
 $(BUILD)/library/rooms.a: $(library_rooms)
 	$(call say,AR,$@)
 	$(Q)mkdir -p $(@D) && rm -f $@ && ar qcs $@ $^
 
-$(BUILD)/library/$(soname): $(library_objects) $(BUILD)/library/rooms.a $(BUILD)/libipf.a lib/public/libipf.map
+$(BUILD)/library/$(soname): $(library_objects) $(BUILD)/library/rooms.a $(BUILD)/libipf.a libipf/libipf.map
 	$(call say,LD,$@)
-	$(Q)$(CC) -shared -pthread $(harden_link) -Wl,--gc-sections -Wl,-soname,$(soname) -Wl,--version-script=lib/public/libipf.map \
+	$(Q)$(CC) -shared -pthread $(harden_link) -Wl,--gc-sections -Wl,-soname,$(soname) -Wl,--version-script=libipf/libipf.map \
 		$(if $(SANITIZE),-fsanitize=$(SANITIZE),-Wl,-z,defs) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) \
 		$(call libs_of,$(pkgs_library)) -lm
 	$(Q)ln -sf $(soname) $(@D)/libipf.so
@@ -283,7 +283,7 @@ archive := $(BUILD)/libipf.a
 $(eval $(call fuzz_rules,report,$(filter fuzz_report_%,$(fuzz_names)),ipf-report,$(modules_report) $(archive),$(libs_report) $(libs_lib)))
 $(eval $(call fuzz_rules,http,$(filter fuzz_http% fuzz_fire_%,$(fuzz_names)),ipf-fire,$(modules_fire) $(archive),$(libs_fire) $(libs_lib)))
 $(eval $(call fuzz_rules,sched,$(filter fuzz_sched_%,$(fuzz_names)),ipf-sched,$(modules_sched) $(archive),$(libs_lib)))
-$(eval $(call fuzz_rules,sim,$(filter fuzz_sim_%,$(fuzz_names)),tests/sim,$(modules_sim) $(archive),$(libs_lib)))
+$(eval $(call fuzz_rules,sim,$(filter fuzz_sim_%,$(fuzz_names)),ipf-sim,$(modules_sim) $(archive),$(libs_lib)))
 $(if $(operator),$(eval $(call fuzz_rules,operator,$(filter fuzz_operator_%,$(fuzz_names)),$(operator),$(modules_operator) $(archive),$(libs_operator) $(libs_lib))))
 $(eval $(call fuzz_rules,files,$(filter-out $(fuzz_special),$(fuzz_names)),ipf-collect ipf-prep,$(modules_collect) $(modules_prep) $(archive),$(libs_prep) $(libs_collect) $(libs_lib)))
 
@@ -358,9 +358,9 @@ mutants: ## change one thing in a source at a time, and list what no test notice
 
 # The servers and clients that benchmarks use as baselines.
 bench_tools := $(addprefix $(BUILD)/bench/,rawserver bareclient sleeper recordgen)
-$(BUILD)/tests/bench/%.o: room_cflags = -Itests/sim
-$(BUILD)/bench/rawserver: $(addprefix $(BUILD)/tests/,bench/rawserver.o bench/rawanswer.o bench/rawtls.o bench/sendlog.o \
-	sim/timers.o)
+$(BUILD)/tests/bench/%.o: room_cflags = -Iipf-sim
+$(BUILD)/bench/rawserver: $(addprefix $(BUILD)/tests/,bench/rawserver.o bench/rawanswer.o bench/rawtls.o bench/sendlog.o) \
+	$(BUILD)/ipf-sim/timers.o
 $(BUILD)/bench/bareclient: $(BUILD)/tests/bench/bareclient.o $(BUILD)/tests/bench/rawtls.o
 $(BUILD)/bench/rawserver $(BUILD)/bench/bareclient: bench_libs = $(call libs_of,libssl)
 $(BUILD)/bench/%: $(BUILD)/tests/bench/%.o $(BUILD)/libipf.a
@@ -392,7 +392,7 @@ deps-all: ## install the packages for building, testing and linting
 
 # ---- the state of the sources ---------------------------------------------------------------------------------------
 # Generated tables keep the layout that their scripts gave them.
-formatted = $(filter-out $(shell grep -rl --include='*.[ch]' 'clang-format off' lib),$(wildcard $(shell find lib ipf-* tests examples -name '*.[ch]')))
+formatted = $(filter-out $(shell grep -rl --include='*.[ch]' 'clang-format off' lib),$(wildcard $(shell find lib libipf ipf-* tests examples -name '*.[ch]')))
 
 by_each_processor = xargs -P $(shell nproc) -n 16
 
@@ -481,7 +481,7 @@ install: all ## install programs, library, makefiles, dashboards, manual pages a
 	ln -sf libipf.so.$(VERSION) $(DESTDIR)$(libdir)/$(soname) && ln -sf $(soname) $(DESTDIR)$(libdir)/libipf.so
 	install -m 644 $(BUILD)/library/libipf.a $(DESTDIR)$(libdir)
 	sed -e 's|@prefix@|$(prefix)|; s|@libdir@|$(libdir)|; s|@includedir@|$(includedir)|; s|@version@|$(VERSION)|' \
-		-e 's|@packages@|$(pkgs_library)|' lib/public/ipf.pc.in > $(DESTDIR)$(libdir)/pkgconfig/ipf.pc
+		-e 's|@packages@|$(pkgs_library)|' libipf/ipf.pc.in > $(DESTDIR)$(libdir)/pkgconfig/ipf.pc
 	for p in $(PROGRAMS) ipf; do \
 		$(BUILD)/bin/$$p --completion bash > $(DESTDIR)$(completions)/$$p && \
 		$(BUILD)/bin/$$p --completion zsh > $(DESTDIR)$(zshcompletions)/_$$p && \

@@ -10,7 +10,7 @@
 #include "stream/record.h"
 #include "stream/record_attempt.h"
 #include "stream/schedule.h"
-#include "twin/predicted.h"
+#include "stream/predicted.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

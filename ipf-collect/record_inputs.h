@@ -15,7 +15,7 @@
 #include "stream/record.h"
 #include "stream/schedule.h"
 #include "stream/shard_set.h"
-#include "twin/predicted.h"
+#include "stream/predicted.h"
 
 struct record_input {
 	struct record_reader *reader;

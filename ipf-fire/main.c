@@ -5,7 +5,6 @@
 #include "cli/text_output.h"
 #include "run/run.h"
 #include "run/settings.h"
-#include "twin/twin_run.h"
 
 #include <curl/curl.h>
 #include <malloc.h>
@@ -42,8 +41,6 @@ static int list_apis(void)
 
 static int run(const struct fire_options *options, const char *schedule, json_t *argv)
 {
-	if (options->twin)
-		return twin_run(options, schedule, argv);
 	if (!options->calibrate)
 		return fire_run(options, schedule, argv);
 	json_decref(argv);

@@ -3,7 +3,7 @@
 #ifndef IPF_ABSENT_H
 #define IPF_ABSENT_H
 
-#include "public/ipf/values.h" /* IPF_ABSENT, which libipf has too */
+#include "ipf/values.h" /* IPF_ABSENT, which libipf has too */
 
 /* The greater one. Of a value and IPF_ABSENT, which is less than any value, the value. */
 static inline int64_t greater_of(int64_t a, int64_t b)

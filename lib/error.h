@@ -20,7 +20,7 @@
 #ifndef IPF_ERROR_H
 #define IPF_ERROR_H
 
-#include "public/ipf/values.h" /* struct ipf_error and its kinds, which libipf has too */
+#include "ipf/values.h" /* struct ipf_error and its kinds, which libipf has too */
 
 #include <stdio.h>
 

@@ -30,6 +30,10 @@ if command -v gojq >/dev/null; then
 	}
 fi
 
+manual_pages() { # the names of all pages, also of those that a program completes
+	find "$TESTS"/../ipf-* "$TESTS"/../libipf "$TESTS"/../lib "$BUILD/man" -name '*.[1357]'
+}
+
 # ---- saying how it went ---------------------------------------------------------------------------------------------
 
 ok() { # TEXT

@@ -1,4 +1,4 @@
-# Runs of makefiles in virtual time: source it after tap.sh. PATH then has an ipf-fire that predicts a run against a virtual server by its twin, so
+# Runs of makefiles in virtual time: source it after tap.sh. PATH then has an ipf-fire that lets ipf-twin predict a run against a virtual server by its twin, so
 # that every figure follows by arithmetic. Runs against other servers are real. A virtual server is ready at once: --wait-ready is left out.
 #
 #     virtual_server http://a.test step_base_ns=2000000 step_per_sequence_ns=0
@@ -12,12 +12,12 @@ mkdir -p "$VIRTUAL/bin"
 cat >"$VIRTUAL/bin/ipf-fire" <<END
 #!/bin/bash
 while [ -e "$VIRTUAL/hold" ] && grep -qF -e "\$(cat "$VIRTUAL/hold")" <<<"\$*"; do sleep 0.05; done
-arguments=() ready=()
+arguments=() ready=() virtual=
 while [ \$# -gt 0 ]; do
 	case \$1 in
 	-u)
 		twin=$VIRTUAL/\$(tr -c 'A-Za-z0-9\n' _ <<<"\$2").twin
-		[ -e "\$twin" ] && arguments+=(--twin "\$twin" --seed "\$(cksum <<<"\$*" | cut -d ' ' -f 1)") || arguments+=(-u "\$2")
+		[ -e "\$twin" ] && arguments+=("\$twin" --seed "\$(cksum <<<"\$*" | cut -d ' ' -f 1)") && virtual=1 || arguments+=(-u "\$2")
 		shift
 		;;
 	--wait-ready) ready=("\$1" "\$2") && shift ;;
@@ -25,7 +25,7 @@ while [ \$# -gt 0 ]; do
 	esac
 	shift
 done
-case " \${arguments[*]} " in *" --twin "*) ready=() ;; esac
+[ -z "\$virtual" ] || exec "$BIN/ipf-twin" predict "\${arguments[@]}"
 exec "$BIN/ipf-fire" "\${ready[@]}" "\${arguments[@]}"
 END
 chmod +x "$VIRTUAL/bin/ipf-fire"

@@ -4,7 +4,7 @@
 #include "clock.h"
 #include "json/jdoc.h"
 #include "safe_text.h"
-#include "twin/predicted.h"
+#include "stream/predicted.h"
 
 #include <math.h>
 #include <pthread.h>

@@ -2,11 +2,11 @@
 
 #include "absent.h"
 #include "api/form.h"
-#include "body/chat_parts.h"
+#include "requests/chat_parts.h"
 #include "json/jout.h"
 #include "job/agent_names.h"
 #include "redact.h"
-#include "body/prompt.h"
+#include "requests/prompt.h"
 #include "protobuf/grpc_wire.h"
 #include "protobuf/protobuf.h"
 #include "body/body_template.h"

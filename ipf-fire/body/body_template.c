@@ -1,7 +1,7 @@
 #include "body/body_template.h"
 
 #include "absent.h"
-#include "body/chat_parts.h"
+#include "requests/chat_parts.h"
 
 #include <stdlib.h>
 #include <string.h>

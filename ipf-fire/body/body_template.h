@@ -5,8 +5,8 @@
 #define IPF_BODY_TEMPLATE_H
 
 #include "body/body_renderer.h"
-#include "body/call_ids.h"
-#include "body/chat_parts.h"
+#include "requests/call_ids.h"
+#include "requests/chat_parts.h"
 
 /* What a template can name (ipf-api(5)). */
 enum template_field {

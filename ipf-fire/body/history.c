@@ -1,7 +1,7 @@
 #include "body/history.h"
 
 #include "absent.h"
-#include "body/prompt.h"
+#include "requests/prompt.h"
 #include "json/jout.h"
 #include "text_hash.h"
 

@@ -1,6 +1,6 @@
 #include "body/live_answer.h"
 
-#include "body/call_ids.h"
+#include "requests/call_ids.h"
 #include "json/jout.h"
 
 #include <jansson.h>

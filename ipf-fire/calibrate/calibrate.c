@@ -8,6 +8,7 @@
 #include "clock.h"
 #include "http/timestamp.h"
 #include "run/calibration.h"
+#include "run/host.h"
 #include "run/generated_input.h"
 #include "run/run.h"
 #include "safe_text.h"
@@ -84,22 +85,22 @@ static struct fire_options run_options(const struct calibration_run *c)
 	static const struct string_list none;
 	struct fire_options o = *c->options;
 	o.common = (struct common_options){.output = c->records, .quiet = true, .seed = 1};
-	o.trace = c->trace.path;
-	o.model = "calibration";
+	o.run.trace = c->trace.path;
+	o.run.model = "calibration";
 	o.api = "openai-chat";
 	o.key_env = o.key_file = o.cacert = o.cert = o.key = o.unix_socket = o.proxy = o.bind = NULL;
-	o.cancels = (struct cancels){0};
+	o.run.cancels = (struct cancels){0};
 	o.resolve = o.params = o.headers = o.record_headers = none;
 	if (o.connections.policy.kind != CONNECTION_POLICY_FRESH) {
 		o.connections.text = "reuse";
 		o.connections.policy.kind = CONNECTION_POLICY_REUSE;
 	}
 	o.connections.policy.http = HTTP_1_1;
-	o.history = HISTORY_RECORDED;
+	o.run.history = HISTORY_RECORDED;
 	o.timestamps = c->kernel_timestamps ? TIMESTAMPS_KERNEL : TIMESTAMPS_USER;
 	o.calibration = "none";
-	o.force = true; /* each run replaces the records of the one before */
-	o.first_token_timeout_ns = o.wait_ready_ns = 0;
+	o.run.force = true; /* each run replaces the records of the one before */
+	o.run.first_token_timeout_ns = o.wait_ready_ns = 0;
 	o.calibrate = o.exact_output = o.no_stream = o.insecure = false;
 	return o;
 }
@@ -321,7 +322,7 @@ static int make_records(struct calibration_run *c, struct ipf_error *err)
 static int set_up(struct calibration_run *c, const char *schedule, struct ipf_error *err)
 {
 	const struct fire_options *o = c->options;
-	if (load_shape_of(&c->base, schedule, o->trace, err) < 0)
+	if (load_shape_of(&c->base, schedule, o->run.trace, err) < 0)
 		return -1;
 	/* the same number of streams, but shortened, so that the calibration does not take minutes: more requests start
 	 * than in the original load */
@@ -370,7 +371,7 @@ int calibrate(const struct fire_options *options, const char *schedule)
 	struct ipf_error err = {0};
 	char *kept = options->common.output ? NULL : calibration_path();
 	const char *path = options->common.output ? options->common.output : kept;
-	if (path && !options->force && stream_keep_check(path, "records", &err) < 0)
+	if (path && !options->run.force && stream_keep_check(path, "records", &err) < 0)
 		;
 	else if (path)
 		run_calibration(&c, schedule, path, &err);

@@ -18,12 +18,12 @@
 #ifndef IPF_TRANSPORT_H
 #define IPF_TRANSPORT_H
 
-#include "endpoint/balance.h"
+#include "run/balance.h"
 #include "endpoint/connection_policy.h"
 #include "endpoint/endpoint.h"
 #include "endpoint/network_path.h"
 #include "endpoint/session_tokens.h"
-#include "http/cancel.h"
+#include "run/cancel.h"
 #include "http/timestamp.h"
 #include "job/run_observer.h"
 

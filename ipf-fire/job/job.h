@@ -6,7 +6,7 @@
 
 #include "buffer.h"
 #include "dispatch/dispatch.h"
-#include "job/deferred_request.h"
+#include "requests/deferred_request.h"
 #include "job/memory_use.h"
 #include "job/queue.h"
 #include "job/request_body.h"
@@ -89,11 +89,9 @@ struct job {
 	int64_t prompt_bytes;              /* length of the prompt as text, if responses begin with it; else IPF_ABSENT */
 };
 
-#define JOB_WARMUP_FIRST_N SCHEDULE_WARMUP_FIRST_N
-
 static inline bool job_is_warmup(const struct job *job)
 {
-	return job->arrival.n >= JOB_WARMUP_FIRST_N;
+	return job->arrival.n >= SCHEDULE_WARMUP_FIRST_N;
 }
 
 struct job *job_new(void); /* everything absent; NULL: out of memory */

@@ -17,7 +17,7 @@
 #ifndef IPF_MEMORY_USE_H
 #define IPF_MEMORY_USE_H
 
-#include "job/run_counters.h"
+#include "run/run_counters.h"
 
 #include <stddef.h>
 

@@ -4,7 +4,7 @@
 #ifndef IPF_THREAD_STATS_H
 #define IPF_THREAD_STATS_H
 
-#include "job/run_counters.h"
+#include "run/run_counters.h"
 #include "job/delay_histogram.h"
 
 struct thread_stats {

@@ -8,9 +8,6 @@
 
 #include <jansson.h>
 
-/* Name, system and number of processors of this machine. New; NULL: out of memory. */
-json_t *host_json(void);
-
 /* $XDG_STATE_HOME/ipf/calibration.json, or ~/.local/state/ipf/calibration.json. NULL: neither is known, or out of
  * memory. Free it. */
 char *calibration_path(void);

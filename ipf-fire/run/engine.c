@@ -125,7 +125,7 @@ int engine_done_fd(const struct engine *e)
 	return e->done_fd;
 }
 
-static void stage_times(struct engine *e, struct engine_result *r)
+static void stage_times(struct engine *e, struct run_result *r)
 {
 	size_t count = arrival_reader_schedule(e->o.arrivals)->count;
 	r->stage_begin_ns = calloc(count + 1, sizeof *r->stage_begin_ns);
@@ -134,10 +134,10 @@ static void stage_times(struct engine *e, struct engine_result *r)
 		work_sharing_stage_times(e->sharing, (int64_t)i, &r->stage_begin_ns[i], &r->stage_end_ns[i]);
 }
 
-void engine_finish(struct engine *e, struct engine_result *result)
+void engine_finish(struct engine *e, struct run_result *result)
 {
 	struct work_sharing_result sharing;
-	*result = (struct engine_result){0};
+	*result = (struct run_result){0};
 	for (size_t i = 0; i < e->o.threads; i++) {
 		struct sender_result sender;
 		sender_finish(e->senders[i], &sender);

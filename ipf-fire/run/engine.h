@@ -4,8 +4,9 @@
 
 #include "http/transport.h"
 #include "job/queue.h"
-#include "job/run_counters.h"
+#include "run/run_counters.h"
 #include "run/feeder.h"
+#include "run/records_header.h"
 #include "run/retry_rule.h"
 
 #include <pthread.h>
@@ -27,18 +28,6 @@ struct engine_options {
 	int64_t spin_ns; /* before a deadline a thread does not sleep */
 };
 
-/* The outcome of the run. */
-struct engine_result {
-	int signals; /* that came */
-	bool memory_full;
-	const char *stopped;                    /* why it ended early, if not by signals or memory; the caller's; NULL */
-	int64_t starved;                        /* requests that could not be sent because open files ran out */
-	int64_t unstarted;                      /* arrivals that were read and never started */
-	int64_t cut_sessions;                   /* in progress when their stage ended */
-	struct ipf_error error;                 /* an invalid arrival, after which nothing was started; IPF_OK */
-	int64_t *stage_begin_ns, *stage_end_ns; /* in run time, IPF_ABSENT if unknown; free them */
-};
-
 /* Makes everything ready, and does not begin. */
 int engine_open(struct engine **engine, const struct engine_options *options, struct ipf_error *err);
 /* Begins: the run's start is zero_ns on the monotonic clock. If lead_ns is not 0, the first stage begins that long
@@ -50,7 +39,7 @@ int engine_done_fd(const struct engine *e); /* readable once all jobs have ended
 /* Starts nothing more, as at the first signal. From any thread, also before the beginning. false: it was stopped
  * already. */
 bool engine_stop(struct engine *e);
-void engine_finish(struct engine *e, struct engine_result *result); /* joins the threads */
-void engine_close(struct engine *e);                                /* after the feeder was stopped; NULL is fine */
+void engine_finish(struct engine *e, struct run_result *result); /* joins the threads */
+void engine_close(struct engine *e);                             /* after the feeder was stopped; NULL is fine */
 
 #endif

@@ -11,8 +11,8 @@
 #include "job/queue.h"
 #include "job/spare_jobs.h"
 #include "job/request_body.h"
-#include "job/run_counters.h"
-#include "run/arrival_reader.h"
+#include "run/run_counters.h"
+#include "requests/arrival_reader.h"
 
 #include <pthread.h>
 

@@ -21,7 +21,7 @@
 #include "run/progress_line.h"
 #include "run/run_sandbox.h"
 #include "run/recorder.h"
-#include "run/records_header.h"
+#include "run/fire_header.h"
 #include "run/system_clock.h"
 #include "run/thread_count.h"
 #include "run/trace_media.h"
@@ -73,7 +73,7 @@ struct run {
 	struct failure_tally failures;
 	struct thread_stats *stats[THREADS_MOST];
 	pthread_t senders[THREADS_MOST];
-	struct engine_result result;
+	struct run_result result;
 	bool streamed, kernel_timestamps;
 	int early_signals; /* that came while it waited for the start */
 	bool begun;        /* its start has passed */
@@ -117,10 +117,10 @@ static int gather_headers(struct run *r, struct ipf_error *err)
 static struct body_renderer_options rendering(const struct run *r, json_t *params)
 {
 	return (struct body_renderer_options){
-		.model = r->options->model,
+		.model = r->options->run.model,
 		.params = params,
 		.exact_output = r->options->exact_output,
-		.live = r->options->history != HISTORY_RECORDED,
+		.live = r->options->run.history != HISTORY_RECORDED,
 		.streamed = r->streamed,
 		.measure_prompt = api_response(r->api, r->streamed)->text_mode == API_CUMULATIVE_WITH_PROMPT,
 		.protobuf = api_protobuf(r->api),
@@ -147,7 +147,7 @@ static int show_probe(const struct run *r, struct ipf_error *err)
 		                            .renderer = r->renderer,
 		                            .shown = public,
 		                            .redacted = !json_equal(params, r->params) || !json_equal(api, api_json(r->api))},
-			r->options->trace, err);
+			r->options->run.trace, err);
 	body_renderer_free(public);
 	json_decref(api);
 	json_decref(params);
@@ -177,7 +177,7 @@ static int open_inputs(struct run *r, struct ipf_error *err)
 	                                                .key_env = o->key_env,
 	                                                .key_file = o->key_file,
 	                                                .streamed = r->streamed,
-	                                                .timeout_ns = o->timeout_ns};
+	                                                .timeout_ns = o->run.timeout_ns};
 	const struct network_path_options network_path = {.unix_socket = o->unix_socket,
 	                                                  .proxy = o->proxy,
 	                                                  .bind = o->bind,
@@ -191,25 +191,25 @@ static int open_inputs(struct run *r, struct ipf_error *err)
 	    endpoint_open(&r->endpoint, r->api, &r->endpoint_options, err) < 0 ||
 	    network_path_open(&r->network_path, &network_path, err) < 0 || gather_headers(r, err) < 0)
 		return -1;
-	if (o->history == HISTORY_SERVER &&
+	if (o->run.history == HISTORY_SERVER &&
 	    (!body_renderer_can_continue(r->renderer) || !api_response(r->api, r->streamed)->id.count))
 		return ipf_error_set(err, IPF_USAGE, "--history server: servers with the API %s do not keep sessions",
 		                     api_name(r->api));
-	if (o->history == HISTORY_LIVE_REASONING && !body_renderer_sends_messages(r->renderer))
+	if (o->run.history == HISTORY_LIVE_REASONING && !body_renderer_sends_messages(r->renderer))
 		return ipf_error_set(err, IPF_USAGE, "--history live-reasoning: the API %s takes no reasoning back",
 		                     api_name(r->api));
 	if (o->probe && probe_schedule(&r->probe, err) < 0)
 		return -1;
 	if (o->continued.count && continuation_read(&r->continuation, &o->continued, r->schedule, err) < 0)
 		return -1;
-	if (arrival_reader_open(&r->arrivals, o->probe ? r->probe.path : r->schedule, o->trace, o->warm, err) < 0)
+	if (arrival_reader_open(&r->arrivals, o->probe ? r->probe.path : r->schedule, o->run.trace, o->warm, err) < 0)
 		return -1;
 	if (r->continuation.on)
 		arrival_reader_only(r->arrivals, is_left, &r->continuation, r->continuation.lines);
-	if (!(r->balance = balance_new(o->balance, r->endpoint.count)))
+	if (!(r->balance = balance_new(o->run.balance, r->endpoint.count)))
 		return ipf_error_memory(err);
-	r->cancels = o->cancels;
-	cancels_seed(&r->cancels, stream_reader_header(arrival_reader_stream(r->arrivals)), JOB_WARMUP_FIRST_N);
+	r->cancels = o->run.cancels;
+	cancels_seed(&r->cancels, stream_reader_header(arrival_reader_stream(r->arrivals)), SCHEDULE_WARMUP_FIRST_N);
 	r->retry = o->retry;
 	r->retry.seed = r->cancels.seed;
 	return 0;
@@ -263,7 +263,7 @@ static int find_model(struct run *r, struct ipf_error *err)
 	                                       .network_path = &r->network_path,
 	                                       .http = connections_of(r).http};
 	char why[MODEL_LIST_WHY] = "";
-	bool has = o->model || !api_models_path(r->api);
+	bool has = o->run.model || !api_models_path(r->api);
 	if (!has && trace_has_model(arrival_reader_trace(r->arrivals), &has, err) < 0)
 		return -1;
 	int found = has ? 0 : model_list_only(&r->endpoint, &how, &r->model, why, err);
@@ -334,8 +334,8 @@ static struct engine_options engine_options(struct run *r)
 		.feeder = r->feeder,
 		.endpoint = &r->endpoint,
 		.transport = {.cancels = r->cancels,
-	                  .first_token_ns = o->first_token_timeout_ns,
-	                  .timeout_ns = o->timeout_ns,
+	                  .first_token_ns = o->run.first_token_timeout_ns,
+	                  .timeout_ns = o->run.timeout_ns,
 	                  .connect_timeout_ns = o->connect_timeout_ns,
 	                  .connections = connections_of(r),
 	                  .balance = r->balance,
@@ -352,7 +352,7 @@ static struct engine_options engine_options(struct run *r)
 		.counters = &r->counters,
 		.stats = r->stats,
 		.signal_fd = r->signal_fd,
-		.grace_ns = o->grace_ns,
+		.grace_ns = o->run.grace_ns,
 		.spin_ns = o->spin_ns,
 	};
 }
@@ -405,11 +405,12 @@ static int choose_start(struct run *r, struct ipf_error *err)
 		return 0;
 	/* the warm-up needs the time before the start */
 	if (!r->options->warm)
-		r->early_signals = start_time_wait(&r->options->start_at, r->signal_fd,
-		                                   (struct start_time_display){.quiet = c->quiet,
-		                                                               .left = fire_options_leave_progress(r->options),
-		                                                               .progress = c->progress,
-		                                                               .verbose = c->verbose});
+		r->early_signals = start_time_wait(
+			&r->options->start_at, r->signal_fd,
+			(struct start_time_display){.quiet = c->quiet,
+		                                .left = run_options_leave_progress(&r->options->run, &r->options->common),
+		                                .progress = c->progress,
+		                                .verbose = c->verbose});
 	if (!r->early_signals && start_time_check(&r->options->start_at, HEAD_START_NS, err) < 0)
 		return -1;
 	r->zero_ns = start_time_monotonic(&r->options->start_at);
@@ -420,27 +421,31 @@ static int write_header(struct run *r, const char *path, struct ipf_error *err)
 {
 	int64_t wall_ns = r->options->start_at.text && !r->options->start_at.relative ? r->options->start_at.at_ns
 	                                                                              : clock_wall_at(r->zero_ns);
-	const struct records_header_options o = {.options = r->options,
-	                                         .api = r->api,
-	                                         .arrivals = r->arrivals,
-	                                         .model = r->options->model ? r->options->model : r->model,
-	                                         .argv = r->argv,
-	                                         .streamed = r->streamed,
-	                                         .wall_ns = wall_ns,
-	                                         .clock = "CLOCK_MONOTONIC",
-	                                         .continuation = &r->continuation};
-	const struct records_network network = {.options = r->options,
-	                                        .endpoint = &r->endpoint,
-	                                        .path = &r->network_path,
-	                                        .params = r->params,
-	                                        .run_id = r->run_id};
-	json_t *header = records_header(&o);
+	const struct fire_options *fire = r->options;
+	const struct records_about about = {.tool = "ipf-fire",
+	                                    .common = &fire->common,
+	                                    .run = &fire->run,
+	                                    .api = r->api,
+	                                    .arrivals = r->arrivals,
+	                                    .model = fire->run.model ? fire->run.model : r->model,
+	                                    .argv = r->argv,
+	                                    .streamed = r->streamed,
+	                                    .warm = fire->warm > 0,
+	                                    .wall_ns = wall_ns,
+	                                    .clock = "CLOCK_MONOTONIC"};
+	const struct fire_header more = {.options = fire,
+	                                 .endpoint = &r->endpoint,
+	                                 .path = &r->network_path,
+	                                 .params = r->params,
+	                                 .run_id = r->run_id,
+	                                 .continuation = &r->continuation,
+	                                 .wall_ns = wall_ns};
+	json_t *header = records_header(&about);
 	r->argv = NULL;
-	int result = header && records_header_network(header, &network) == 0 ? add_clocks(r, header, err)
-	                                                                     : ipf_error_memory(err);
+	int result = header && fire_header_add(header, &more) == 0 ? add_clocks(r, header, err) : ipf_error_memory(err);
 	if (result == 0)
-		result = r->options->force ? open_replacing(&r->writer, path, header, err)
-		                           : stream_writer_open_keeping(&r->writer, path, header, "records", err);
+		result = r->options->run.force ? open_replacing(&r->writer, path, header, err)
+		                               : stream_writer_open_keeping(&r->writer, path, header, "records", err);
 	json_decref(header);
 	return result;
 }
@@ -536,7 +541,7 @@ static int pause_ms(const struct run *r, const struct progress *p, int64_t now)
 	int64_t left = r->zero_ns - now;
 	if (r->options->start_at.text && !r->begun && left < 100 * NS_PER_MS)
 		return left < 0 ? 0 : (int)(left / NS_PER_MS) + 1;
-	return p->on || r->options->stop_on.text || !r->begun ||
+	return p->on || r->options->run.stop_on.text || !r->begun ||
 	               stop_rule_looks(r->options->stop_after_failures, &r->counters)
 	           ? 100
 	           : -1;
@@ -555,7 +560,7 @@ static bool must_stop(struct run *r, int64_t now, char why[128])
 {
 	const struct fire_options *o = r->options;
 	r->hopeless = stop_rule_hopeless(o->stop_after_failures, &r->counters, why);
-	return r->hopeless || stop_rule_reached(&o->stop_on, &r->counters, why) || warmup_late(r, now, why);
+	return r->hopeless || stop_rule_reached(&o->run.stop_on, &r->counters, why) || warmup_late(r, now, why);
 }
 
 static void watch(struct run *r)
@@ -564,7 +569,7 @@ static void watch(struct run *r)
 	struct pollfd done = {.fd = engine_done_fd(r->engine), .events = POLLIN};
 	const struct progress_line line = progress_line_of(r);
 	const struct common_options *c = &r->options->common;
-	progress_init(&p, c->progress, c->quiet || fire_options_leave_progress(r->options));
+	progress_init(&p, c->progress, c->quiet || run_options_leave_progress(&r->options->run, &r->options->common));
 	r->begun = !r->options->start_at.text;
 	while (poll(&done, 1, pause_ms(r, &p, clock_now())) <= 0) {
 		int64_t now = clock_now();
@@ -625,7 +630,7 @@ static void announce_wait(const struct run *r)
 static int set_up(struct run *r, struct ipf_error *err)
 {
 	const struct fire_options *o = r->options;
-	if ((!o->force && stream_keep_check(o->common.output, "records", err) < 0) ||
+	if ((!o->run.force && stream_keep_check(o->common.output, "records", err) < 0) ||
 	    start_time_check(&o->start_at, HEAD_START_NS, err) < 0 || open_inputs(r, err) < 0 ||
 	    trace_media_open(&r->media, o->media, arrival_reader_trace(r->arrivals), err) < 0 ||
 	    check_capacity(r, err) < 0 || (r->options->wait_ready_ns && wait_ready(r, err) < 0) ||
@@ -635,8 +640,8 @@ static int set_up(struct run *r, struct ipf_error *err)
 	if (r->options->probe && show_probe(r, err) < 0)
 		return -1;
 	r->threads = choose_threads(r);
-	r->memory.most = r->options->memory_bytes ? r->options->memory_bytes : cgroup_limits_memory() / 2;
-	r->memory.answer_most = r->options->max_answer;
+	r->memory.most = r->options->run.memory_bytes ? r->options->run.memory_bytes : cgroup_limits_memory() / 2;
+	r->memory.answer_most = r->options->run.max_answer;
 	r->memory.threads = r->counters.threads = r->threads;
 	counter_set(&r->counters.first_left, o->stop_after_failures);
 	for (size_t i = 0; i < r->threads; i++)
@@ -645,11 +650,11 @@ static int set_up(struct run *r, struct ipf_error *err)
 	if (o->sandbox && enter_sandbox(r, err) < 0)
 		return -1;
 	const struct history_options history = {.api = r->api,
-	                                        .by_server = r->options->history == HISTORY_SERVER,
-	                                        .reasoning = r->options->history == HISTORY_LIVE_REASONING,
+	                                        .by_server = r->options->run.history == HISTORY_SERVER,
+	                                        .reasoning = r->options->run.history == HISTORY_LIVE_REASONING,
 	                                        .memory = &r->memory};
 	if (!(r->spare = spare_jobs_new(SPARE_JOBS_MOST)) ||
-	    (r->options->history != HISTORY_RECORDED && !(r->history = history_new(&history))))
+	    (r->options->run.history != HISTORY_RECORDED && !(r->history = history_new(&history))))
 		return ipf_error_memory(err);
 	if (o->session_header && !(r->session_tokens = session_tokens_new(o->session_header, &r->memory)))
 		return ipf_error_memory(err);
@@ -770,7 +775,7 @@ static void report_retries(const struct run *r)
 /* Does another program draw the run on our terminal? */
 static bool is_drawn(const struct run *r)
 {
-	return !r->observer && fire_options_leave_progress(r->options) && terminal_is_taken();
+	return !r->observer && run_options_leave_progress(&r->options->run, &r->options->common) && terminal_is_taken();
 }
 
 /* Lines of ours would be drawn over: waits until the other program has drawn the end, which it learns from ours. */
@@ -799,7 +804,7 @@ static void report_end(struct run *r, bool whole, bool drawn)
 		report_early_ends(r);
 	}
 	if (r->options->common.verbose && !r->options->common.quiet)
-		progress_line_summary(&line, r->result.unstarted, clock_now());
+		progress_line_summary(&line, "ipf-fire", r->result.unstarted, clock_now());
 }
 
 /* Whoever watches a run that stopped learns it at once: a reader that hangs holds its end back. */
@@ -875,9 +880,9 @@ static int run(struct run *r, struct ipf_error *err)
 	if (whole) {
 		struct stream_writer *writer = r->writer;
 		r->writer = NULL;
-		json_t *end = records_trailer(r->arrivals, &r->result, &r->counters, r->history, &r->input, client);
-		if (r->session_tokens)
-			records_trailer_tokens(end, r->session_tokens);
+		r->result.input = r->input;
+		json_t *end = records_trailer(r->arrivals, &r->result, counters_sum(&r->counters, started));
+		fire_trailer_add(end, client, r->history, r->session_tokens);
 		stream_writer_close(writer, end, err);
 	} else {
 		json_decref(client);

@@ -1,14 +1,12 @@
 #include "run/settings.h"
 
 #include "api/api.h"
-#include "cli/progress.h"
 #include "cli/units.h"
 #include "clock.h"
 #include "endpoint/session_tokens.h"
 #include "header_field.h"
-#include "job/run_counters.h"
-#include "run/warmup.h"
-#include "safe_text.h"
+#include "run/run_counters.h"
+#include "requests/warmup.h"
 
 #include <curl/curl.h>
 #include <nghttp2/nghttp2.h>
@@ -18,16 +16,8 @@
 #include <strings.h>
 #include <unistd.h>
 
-#define NAME_MOST          200
-#define SPIN_MOST_NS       (10 * NS_PER_MS)
-#define MAX_ANSWER_MOST    INT64_C(400000000) /* so that its record fits in a line of 1 GiB, however it is written */
-#define MAX_ANSWER_DEFAULT INT64_C(256000000)
+#define SPIN_MOST_NS (10 * NS_PER_MS)
 
-const char *const history_names[] = {[HISTORY_RECORDED] = "recorded",
-                                     [HISTORY_LIVE] = "live",
-                                     [HISTORY_LIVE_REASONING] = "live-reasoning",
-                                     [HISTORY_SERVER] = "server",
-                                     NULL};
 static const char *const timestamp_names[] = {[TIMESTAMPS_KERNEL] = "kernel", [TIMESTAMPS_USER] = "user", NULL};
 static const char *const dns_names[] = {"once", "each", NULL};
 
@@ -45,11 +35,6 @@ static int parse_connections(const char *value, void *variable, struct ipf_error
 static int parse_start_at(const char *value, void *variable, struct ipf_error *err)
 {
 	return start_time_parse(value, variable, err);
-}
-
-static int parse_stop_on(const char *value, void *variable, struct ipf_error *err)
-{
-	return stop_rule_parse(value, variable, err);
 }
 
 static int parse_count_up_to(const char *value, int64_t most, int64_t *count, struct ipf_error *err)
@@ -71,27 +56,12 @@ static int parse_threads(const char *value, void *variable, struct ipf_error *er
 	return parse_count_up_to(value, THREADS_MOST, variable, err);
 }
 
-static int parse_max_answer(const char *value, void *variable, struct ipf_error *err)
-{
-	int64_t *bytes = variable;
-	if (parse_size(value, bytes, err) < 0)
-		return -1;
-	if (*bytes < 1 || *bytes > MAX_ANSWER_MOST)
-		return ipf_error_set(err, IPF_USAGE, "expected 1 to 400MB, got \"%.200s\"", value);
-	return 0;
-}
-
 static int parse_spin(const char *value, void *variable, struct ipf_error *err)
 {
 	int64_t *ns = variable;
 	if (parse_duration(value, ns, err) < 0)
 		return -1;
 	return *ns > SPIN_MOST_NS ? ipf_error_set(err, IPF_USAGE, "maximum is 10ms, got %.200s", value) : 0;
-}
-
-static int parse_cancel(const char *value, void *variable, struct ipf_error *err)
-{
-	return cancels_add(variable, value, err);
 }
 
 static int parse_shape(const char *value, void *variable, struct ipf_error *err)
@@ -116,12 +86,10 @@ static const struct option_spec specs[] = {
 	FIRE(OPTION_LIST, 'u', "url", "URL", urls,
 	     "URL of the server: http[s]://HOST[:PORT][/PATH], to which the API's path is appended; several URLs share "
 	     "the load"),
-	FIRE_CHOICE("balance", "round-robin|least|session", balance, balance_names,
-	            "how to choose among several URLs: in turn, by the fewest requests in flight, or one per session "
-	            "(default: round-robin; that of the servers of a --twin, if it is known)"),
-	FIRE(OPTION_FILE, 't', "trace", "FILE", trace, "trace of the requests: the one that the schedule was made for (default: the file that the schedule names)"),
+	RUN_ROW_BALANCE(struct fire_options, run, "URLs", "round-robin"),
+	RUN_ROW_TRACE(struct fire_options, run),
 	FIRE(OPTION_FILE, 0, "media", "FILE", media, "media file of the trace, with its images, audio and video (default: the file of the trace with .media behind its name)"),
-	FIRE(OPTION_TEXT, 'm', "model", "NAME", model, "model to request (default: the one in the trace, or the server's only one)"),
+	RUN_ROW_MODEL(struct fire_options, run, "the one in the trace, or the server's only one"),
 	OPTION_OFFERING(OPTION_FILE, 0, "api", "NAME|FILE", struct fire_options, api, NULL, api_offer,
 	     "API of the server: the name of a built-in descriptor or of a server, such as vllm, or a descriptor file (default: "
 	     "openai-chat)"),
@@ -135,17 +103,6 @@ static const struct option_spec specs[] = {
 	FIRE_PARSED("warm", "N", warm, parse_warm,
 	            "warm up: send N unmeasured requests, one after another, before the schedule (default: 0)"),
 
-	OPTION_HEADING("Prediction"),
-	FIRE(OPTION_FILE, 0, "twin", "FILE", twin,
-	     "predict: run the schedule in virtual time against FILE, a model of a server (ipf-twin(5)), instead of a server"),
-	FIRE(OPTION_LIST, 0, "assume", "NAME=VALUE", assume,
-	     "predict for a twin whose parameter NAME is VALUE, or as many times the fitted one with xFACTOR: kv_blocks=x2"),
-	FIRE_PARSED("replicas", "N|MIN:MAX[,KEY=VALUE…]|N,N@TIME…", replicas, replicas_parse_any,
-	            "number of servers of the twin's kind, at most 1024; --balance chooses among them (default: 1). MIN:MAX: by "
-	            "the load, with delay=TIME until one is ready (5s), idle=TIME before one goes (10s), scale-at=N requests for "
-	            "each (8), on=load|running|waiting (load). N,N@TIME: another number from that time of the run on"),
-	FIRE(OPTION_SEED, 0, "seed", "N", common, "seed of the twin's random times (default: the schedule's, or 1)"),
-
 	OPTION_HEADING("Requests"),
 	FIRE(OPTION_LIST, 0, "param", "KEY=JSON", params,
 	     "add a parameter to every request body, such as temperature=0 or user='\"me\"'"),
@@ -153,41 +110,28 @@ static const struct option_spec specs[] = {
 	     "request exactly the number of output tokens in the trace, if the API has parameters for that"),
 	FIRE(OPTION_FLAG, 0, "no-stream", NULL, no_stream,
 	     "request complete responses instead of streams (the default for an API that does not stream)"),
-	FIRE_CHOICE("history", "recorded|live|live-reasoning|server", history, history_names,
-	            "which answers later turns of a session repeat: those in the trace, the server's own, these with their reasoning, "
-	            "or only the id of the last one, which the server keeps (default: recorded)"),
+	RUN_ROW_HISTORY(struct fire_options, run),
 	FIRE(OPTION_TEXT, 0, "session-header", "NAME", session_header,
 	     "send the value of this response header back with later requests of its session (Set-Cookie as Cookie)"),
 	FIRE(OPTION_LIST, 'H', "header", "NAME: VALUE", headers,
 	     "send this header; it replaces the API's header of the same name"),
 
 	OPTION_HEADING("Time limits and stopping"),
-	FIRE(OPTION_DURATION, 0, "timeout", "TIME", timeout_ns,
-	     "abort a request TIME after it starts (default: 10m; 0: no limit)"),
-	FIRE(OPTION_DURATION, 0, "first-token-timeout", "TIME", first_token_timeout_ns,
-	     "abort a request if no body byte arrives within TIME of its start (default: 0, no limit)"),
+	RUN_ROWS_TIMEOUT(struct fire_options, run),
 	FIRE(OPTION_DURATION, 0, "connect-timeout", "TIME", connect_timeout_ns,
 	     "abort an attempt to connect after TIME (default: 30s)"),
-	FIRE_PARSED("cancel", "SHARE@TIME|none", cancels, parse_cancel,
-	     "simulate client disconnects: abort SHARE of the requests TIME after they start, such as 5%@2s; none: not even "
-	     "those that the trace recorded"),
+	RUN_ROW_CANCEL(struct fire_options, run),
 	FIRE_PARSED("retry", "N[,KEY=VALUE…]", retry, retry_rule_parse,
 	            "send a request that was refused again, at most N times (1 to 100), when the server asks for it "
 	            "(Retry-After), else after first=TIME (1s), then twice as long each time, up to cap=TIME (60s); "
 	            "on=STATUS+STATUS… (429+503), also connect (default: a refused request has failed)"),
-	FIRE(OPTION_DURATION, 0, "grace", "TIME", grace_ns,
-	     "grace period for requests in flight after the first signal (default: 30s)"),
+	RUN_ROW_GRACE(struct fire_options, run),
 	FIRE(OPTION_LIST, 0, "continue", "RECORDS", continued,
 	     "send what the records of an interrupted run of this schedule lack; may be given several times, for each part"),
-	FIRE_PARSED("stop-on", "errors=SHARE|COUNT", stop_on, parse_stop_on,
-	            "end the run when too many requests have failed: more than a share of them, such as errors=5%, or COUNT"),
+	RUN_ROW_STOP_ON(struct fire_options, run),
 	FIRE(OPTION_COUNT, 0, "stop-after-failures", "COUNT", stop_after_failures,
 	     "end the run, with status 5, when the first COUNT requests and all after them failed (default: 100; 0: never)"),
-	FIRE(OPTION_SIZE, 0, "memory", "BYTES", memory_bytes,
-	     "limit what requests in flight and unwritten records take: the largest answers are cut first, then the run ends "
-	     "(default: half of the memory)"),
-	FIRE_PARSED("max-answer", "BYTES", max_answer, parse_max_answer,
-	     "cut an answer that is larger than BYTES, at most 400MB; the time of each read counts as 24 (default: 256MB)"),
+	RUN_ROWS_MEMORY(struct fire_options, run),
 
 	OPTION_HEADING("Connections"),
 	FIRE_PARSED("connections", "reuse|fresh|N|session", connections, parse_connections,
@@ -229,9 +173,7 @@ static const struct option_spec specs[] = {
 	            "source of receive timestamps: the kernel, or the program's own clock (default: kernel if available)"),
 
 	OPTION_HEADING("Records"),
-	FIRE(OPTION_TEXT, 0, "name", "NAME", name,
-	     "name of the run, shown in the report (default: the name of the --output file without its extensions)"),
-	FIRE_UNSHAPING(OPTION_FLAG, 0, "force", NULL, force, "replace the --output file even if it holds records of a run"),
+	RUN_ROWS_RECORDS(struct fire_options, run),
 	FIRE(OPTION_LIST, 0, "record-header", "NAME", record_headers,
 	     "record this response header; * records all headers, those that may be secrets without their values"),
 
@@ -248,8 +190,7 @@ static const struct option_spec specs[] = {
 	COMMON_OPTIONS(struct fire_options, common),
 	FIRE_UNSHAPING(OPTION_FLAG, 0, "sandbox", NULL, sandbox,
 	               "once everything is open, keep only the files, ports and system calls that the run needs"),
-	FIRE_UNSHAPING(OPTION_FLAG, 0, "no-progress", NULL, no_progress,
-	               "show no progress, also on a terminal: another program follows the records"),
+	RUN_ROW_NO_PROGRESS(struct fire_options, run),
 };
 /* clang-format on */
 
@@ -308,7 +249,7 @@ static int check_mode(const struct fire_options *o, struct ipf_error *err)
 	const struct {
 		bool given;
 		const char *name;
-	} others[] = {{o->stop_on.text, "stop-on"},
+	} others[] = {{o->run.stop_on.text, "stop-on"},
 	              {o->continued.count > 0, "continue"},
 	              {o->start_at.text, "start-at"},
 	              {o->warm > 0, "warm"},
@@ -325,60 +266,19 @@ static int check_mode(const struct fire_options *o, struct ipf_error *err)
 	return 0;
 }
 
-static int check_name(const struct fire_options *o, struct ipf_error *err)
-{
-	if (o->name && (strlen(o->name) > NAME_MOST || !safe_text_is_safe(slice_of(o->name))))
-		return ipf_error_set(err, IPF_USAGE,
-		                     "--name: expected at most %d bytes of text without control characters, got \"%s\"",
-		                     NAME_MOST, shown(o->name).text);
-	return 0;
-}
-
-/* A twin needs no network: options that would be ignored are refused. */
-static int check_twin(const struct fire_options *o, int argc, char **argv, struct ipf_error *err)
-{
-	static const char *const takes[] = {"twin",         "assume",
-	                                    "replicas",     "seed",
-	                                    "trace",        "model",
-	                                    "balance",      "history",
-	                                    "timeout",      "cancel",
-	                                    "grace",        "stop-on",
-	                                    "memory",       "name",
-	                                    "force",        "max-answer",
-	                                    "output",       "verbose",
-	                                    "quiet",        "progress",
-	                                    "max-line",     "max-window",
-	                                    "reproducible", "no-progress",
-	                                    "list-apis",    "first-token-timeout"};
-	for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
-		size_t k = 0;
-		while (specs[i].name && k < sizeof takes / sizeof *takes && strcmp(specs[i].name, takes[k]) != 0)
-			k++;
-		if (k == sizeof takes / sizeof *takes && options_given(&program, argc, argv, &specs[i]))
-			return ipf_error_set(err, IPF_USAGE, "--%s cannot be combined with --twin, which sends nothing",
-			                     specs[i].name);
-	}
-	return check_name(o, err);
-}
-
 static int check(const struct fire_options *o, const char *schedule, struct ipf_error *err)
 {
-	if (o->replicas.most > 0 || o->common.seed_given || o->assume.count)
-		return ipf_error_set(err, IPF_USAGE, "--%s requires --twin",
-		                     o->replicas.most > 0 ? "replicas"
-		                     : o->assume.count    ? "assume"
-		                                          : "seed");
 	if (!o->urls.count && !o->calibrate)
 		return ipf_error_set(err, IPF_USAGE, "--url is required");
 	if (o->shape.given && !o->calibrate)
 		return ipf_error_set(err, IPF_USAGE, "--shape requires --calibrate");
 	if (check_mode(o, err) < 0)
 		return -1;
-	if (!o->trace && (o->probe || (o->calibrate && schedule)))
+	if (!o->run.trace && (o->probe || (o->calibrate && schedule)))
 		return ipf_error_set(err, IPF_USAGE, "--%s requires --trace", o->probe ? "probe" : "calibrate");
 	if (o->probe && schedule)
 		return ipf_error_set(err, IPF_USAGE, "--probe does not take a schedule, got \"%s\"", schedule);
-	if (check_name(o, err) < 0)
+	if (run_options_check(&o->run, err) < 0)
 		return -1;
 	if (!o->connect_timeout_ns)
 		return ipf_error_set(err, IPF_USAGE, "--connect-timeout: expected more than 0, got 0");
@@ -391,16 +291,15 @@ static int check(const struct fire_options *o, const char *schedule, struct ipf_
 	return check_connections(o, err);
 }
 
-/* Records are not for people. --probe shows the exchange; its record belongs into a file, or to ipf-collect. */
+/* --probe shows the exchange; its record belongs into a file, or to ipf-collect. */
 static int check_terminal(struct fire_options *o, struct ipf_error *err)
 {
-	if (o->common.output || o->calibrate || !isatty(STDOUT_FILENO))
+	if (o->calibrate || (!o->probe && run_options_check_terminal(&o->common, err) == 0))
 		return 0;
 	if (!o->probe)
-		return ipf_error_set(
-			err, IPF_USAGE,
-			"raw records are not printed on a terminal: use -o FILE, | ipf-collect, or -o - to print them");
-	o->common.output = "/dev/null";
+		return -1;
+	if (!o->common.output && isatty(STDOUT_FILENO))
+		o->common.output = "/dev/null";
 	return 0;
 }
 
@@ -409,24 +308,19 @@ static struct fire_options defaults(void)
 	return (struct fire_options){
 		.common = COMMON_DEFAULTS,
 		.api = "openai-chat",
-		.balance = BALANCE_KINDS,
+		.run = RUN_OPTIONS_DEFAULTS,
 		.connections = {.text = "reuse", .policy = {.streams = 100}},
 		.timestamps = TIMESTAMPS_BEST,
-		.stop_on = STOP_RULE_NONE,
 		.stop_after_failures = 100,
 		.shape = LOAD_SHAPE_DEFAULTS,
-		.max_answer = MAX_ANSWER_DEFAULT,
-		.timeout_ns = 600 * NS_PER_S,
 		.connect_timeout_ns = 30 * NS_PER_S,
-		.grace_ns = 30 * NS_PER_S,
 	};
 }
 
-/* Without an option and a twin, which may know a way. */
 static void settle_balance(struct fire_options *o)
 {
-	if (o->balance == BALANCE_KINDS && !o->twin)
-		o->balance = BALANCE_ROUND_ROBIN;
+	if (o->run.balance == BALANCE_KINDS)
+		o->run.balance = BALANCE_ROUND_ROBIN;
 }
 
 bool fire_options_parse(struct fire_options *o, int argc, char **arguments, const char **schedule, json_t **argv,
@@ -438,7 +332,7 @@ bool fire_options_parse(struct fire_options *o, int argc, char **arguments, cons
 	if (!program_start(&program, argc, arguments, o, &operands, status))
 		return false;
 	*schedule = operands.count ? operands.items[0] : NULL;
-	int bad = o->list_apis ? 0 : o->twin ? check_twin(o, argc, arguments, &err) : check(o, *schedule, &err);
+	int bad = o->list_apis ? 0 : check(o, *schedule, &err);
 	if (bad < 0 || (!o->list_apis && check_terminal(o, &err) < 0)) {
 		*status = program_misuse(&program, &err);
 		return false;
@@ -446,11 +340,6 @@ bool fire_options_parse(struct fire_options *o, int argc, char **arguments, cons
 	*argv = options_argv(&program, argc, arguments, true, o->common.reproducible);
 	settle_balance(o);
 	return true;
-}
-
-bool fire_options_leave_progress(const struct fire_options *o)
-{
-	return (o->no_progress && !o->common.progress) || progress_is_left(o->common.output, false, o->common.progress);
 }
 
 int fire_options_read(struct fire_options *o, struct arguments *arguments, const char **schedule, json_t **argv,
@@ -468,8 +357,6 @@ int fire_options_read(struct fire_options *o, struct arguments *arguments, const
 	if (o->sandbox)
 		return ipf_error_set(err, IPF_USAGE,
 		                     "--sandbox is for the program ipf-fire: it would limit this whole process");
-	if (o->twin)
-		return ipf_error_set(err, IPF_USAGE, "--twin is for the program ipf-fire");
 	if (check(o, *schedule, err) < 0)
 		return -1;
 	settle_balance(o);

@@ -24,8 +24,8 @@
 #ifndef IPF_WORK_SHARING_H
 #define IPF_WORK_SHARING_H
 
-#include "job/run_counters.h"
-#include "run/arrival_reader.h"
+#include "run/run_counters.h"
+#include "requests/arrival_reader.h"
 #include "run/feeder.h"
 
 struct work_sharing;

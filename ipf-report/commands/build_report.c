@@ -1,13 +1,14 @@
 #include "commands/build_report.h"
 
 #include "absent.h"
+#include "commands/read_why.h"
 #include "figures/model_error.h"
 #include "figures/stated_figures.h"
 #include "formats/report_format.h"
 #include "json_report/json_report.h"
 #include "document/shown_numbers.h"
 #include "json_report/json_path.h"
-#include "results/run_info.h"
+#include "json_report/run_info.h"
 #include "sections/objectives_line.h"
 
 #include <math.h>
@@ -95,12 +96,6 @@ static int build_trace(struct trace_findings *trace, const struct run_data *run,
 	return trace_findings_build(trace, options->trace, run, &wanted, err);
 }
 
-/* Blocks of the trace say what a prefix cache of the twin finds. */
-static int build_why(struct built_report *b, const struct report_options *options, struct ipf_error *err)
-{
-	return why_findings_build(&b->why, options->why, b->report.run, b->trace.given ? &b->trace.workload : NULL, err);
-}
-
 static int build_analyses(struct analyses *analyses, struct said *said, const struct report *report,
                           const struct price *price, struct ipf_error *err)
 {
@@ -185,7 +180,6 @@ int build_report(struct built_report *built, const struct run_data *run, const s
 	                            .analyses = &b->analyses,
 	                            .accuracy = &b->accuracy,
 	                            .trace = &b->trace,
-	                            .why = &b->why,
 	                            .price = &options->price,
 	                            .options = &b->wanted,
 	                            .output = to,
@@ -201,7 +195,8 @@ int build_report(struct built_report *built, const struct run_data *run, const s
 		return -1;
 	model_error_of_means(&b->figures, run);
 	if (build_accuracy(b, options, err) < 0 || server_figures_build(&b->servers, run, err) < 0 ||
-	    build_trace(&b->trace, run, options, err) < 0 || build_why(b, options, err) < 0 ||
+	    build_trace(&b->trace, run, options, err) < 0 ||
+	    (options->why && read_why(&b->report.why, options->why, run, err) < 0) ||
 	    describe_run(&b->report, options->meta, err) < 0)
 		return -1;
 	return build_analyses(&b->analyses, &b->said, &b->report, &options->price, err);
@@ -216,5 +211,5 @@ void built_report_release(struct built_report *built)
 	server_figures_release(&built->servers);
 	analyses_release(&built->analyses);
 	trace_findings_release(&built->trace);
-	why_findings_release(&built->why);
+	json_decref(built->report.why);
 }

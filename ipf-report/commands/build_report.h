@@ -13,7 +13,6 @@
 #include "json_report/report.h"
 #include "other_tools/said.h"
 #include "sections/sections.h"
-#include "twin/why_findings.h"
 #include "workload/trace_findings.h"
 
 struct built_report {
@@ -23,7 +22,6 @@ struct built_report {
 	struct analyses analyses;
 	struct run_accuracy accuracy;
 	struct trace_findings trace;
-	struct why_findings why;
 	struct said said;
 	struct figure_options wanted;
 	struct report_view view;

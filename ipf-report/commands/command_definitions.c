@@ -3,7 +3,7 @@
 #include "commands/option_rows.h"
 #include "commands/show_run.h"
 #include "memory.h"
-#include "output/report_output.h"
+#include "cli/report_output.h"
 #include "sections/sections.h"
 
 static const struct option_spec specs[] = {

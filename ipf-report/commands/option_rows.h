@@ -104,8 +104,8 @@
 		OPTION(OPTION_COUNT, 0, "cache-block", "TOKENS", struct report_options, cache_block,                           \
 	           "with --trace: the tokens of a block of the server's cache (default: as its metrics say, or 16)")
 #define ROW_WHY                                                                                                        \
-	OPTION(OPTION_FILE, 0, "why", "TWIN", struct report_options, why,                                                  \
-	       "show where the time of requests went, by a twin of the server (ipf-report export twin)")
+	OPTION(OPTION_FILE, 0, "why", "FILE", struct report_options, why,                                                  \
+	       "show where the time of requests went: the output of ipf-twin why")
 #define ROW_STRICT                                                                                                     \
 	OPTION(OPTION_FLAG, 0, "strict", NULL, struct report_options, strict,                                              \
 	       "exit with status 4 if the verdict is INVALID, or an objective on a percentile or --accuracy is missed")

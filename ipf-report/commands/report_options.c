@@ -7,7 +7,7 @@
 #include "formats/report_format.h"
 #include "imports/import.h"
 #include "plots/plots.h"
-#include "results/run_meta.h"
+#include "commands/run_meta.h"
 #include "safe_text.h"
 #include "sections/sections.h"
 #include "workload/cache_truth.h"

@@ -16,7 +16,7 @@
 #include "delivery/delivery.h"
 #include "document/document_text.h"
 #include "figures/figures.h"
-#include "results/make_groups.h"
+#include "figures/make_groups.h"
 #include "results/slo.h"
 
 enum undecided_choice { UNDECIDED_FAIL, UNDECIDED_PASS };
@@ -34,7 +34,7 @@ struct report_options {
 	int64_t accuracy_ns; /* IPF_ABSENT: no limit */
 	const char *stage;
 	const char *trace;               /* NULL: not given */
-	const char *why;                 /* the file of a twin; NULL: not given */
+	const char *why;                 /* a file of ipf-twin why; NULL: not given */
 	int64_t cache_size, cache_block; /* tokens; 0: not given */
 	bool strict, ascii, curve, full;
 	const char *sections; /* --section; NULL: those of the depth */

@@ -54,10 +54,8 @@ int show_run(struct report_options *options, const struct operands *operands, co
 {
 	struct ipf_error err = {0}, bad = {0}, invalid = {0}, undelivered = {0};
 	struct report_output to = {.path = options->common.output, .keep = options->delivery.upload.url};
-	struct run_data run = {.only_stage = options->stage,
-	                       .any_schedules = report_formats[options->format]->schedules && !options->certificate,
-	                       .tag = options->by.tag,
-	                       .columns = {.with_req = options->trace != NULL}};
+	struct run_data run = {
+		.only_stage = options->stage, .tag = options->by.tag, .columns = {.with_req = options->trace != NULL}};
 	struct delivery delivery = {.options = &options->delivery};
 	json_t *saved = NULL;
 	int found = saved_report_read(operands, &saved, &err);

@@ -12,7 +12,7 @@
 
 #include "delivery/upload_report.h"
 #include "formats/report_format.h"
-#include "output/report_output.h"
+#include "cli/report_output.h"
 #include "push/push_target.h"
 
 struct delivery_options {

@@ -17,7 +17,7 @@
 #include "formats/report_format.h"
 #include "json/jout.h"
 #include "other_tools/tool_rules.h"
-#include "output/report_output.h"
+#include "cli/report_output.h"
 
 enum { LOAD_ALL = -1, LOAD_END = -2 }; /* besides numbers of stages */
 

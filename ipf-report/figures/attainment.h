@@ -11,7 +11,7 @@
 #define REPORT_ATTAINMENT_H
 
 #include "figures/row_samples.h"
-#include "results/loads.h"
+#include "figures/loads.h"
 
 enum objective_state { OBJECTIVE_UNJUDGED, OBJECTIVE_MET, OBJECTIVE_MISSED, OBJECTIVE_TOO_FEW };
 extern const char *const objective_state_names[]; /* NULL, "met", "missed", "too few requests" */

@@ -8,7 +8,7 @@
 #include "metrics/metrics_text.h"
 #include "results/run_data.h"
 #include "safe_text.h"
-#include "twin/predicted.h"
+#include "stream/predicted.h"
 #include "version.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* -f json: the object that ipf-report-json(5) describes. A figure that does not exist is omitted. */
 #include "formats/report_format.h"
 #include "json_report/json_report.h"
-#include "output/report_output.h"
+#include "cli/report_output.h"
 
 static int append(const char *bytes, size_t len, void *out)
 {

@@ -5,7 +5,7 @@
 #include "output/markup.h"
 #include "results/run_data.h"
 #include "safe_text.h"
-#include "twin/predicted.h"
+#include "stream/predicted.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #include "formats/csv_writer.h"
 #include "formats/report_format.h"
 #include "formats/request_columns.h"
-#include "output/report_output.h"
+#include "cli/report_output.h"
 
 struct request_lines {
 	struct csv_writer csv;

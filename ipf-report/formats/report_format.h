@@ -44,8 +44,8 @@
 	FORMAT(benchmark_report, "benchmark-report")                                                                       \
 	FORMAT(benchmark_report_0_2, "benchmark-report-0.2")                                                               \
 	FORMAT(inferencex, "inferencex")                                                                                   \
-	FORMAT(mlperf, "mlperf")                                                                                           \
-	FORMAT(twin, "twin")
+	FORMAT(mlperf, "mlperf")
+
 #define REPORT_FORMATS(FORMAT) REPORT_FORMATS_READ(FORMAT) REPORT_FORMATS_EXPORTED(FORMAT)
 
 struct report_format {
@@ -63,7 +63,6 @@ struct report_format {
 	bool drawn;      /* … and `plots` */
 	bool requests;   /* shows requests: a run of which only figures are known has none to show */
 	bool times;      /* … and needs to know when they started */
-	bool schedules;  /* takes runs of different schedules together */
 };
 
 #define REPORT_FORMAT_DECLARE(id_, name_) extern const struct report_format format_##id_;

@@ -11,7 +11,7 @@
 #ifndef REPORT_SQL_WRITER_H
 #define REPORT_SQL_WRITER_H
 
-#include "output/report_output.h"
+#include "cli/report_output.h"
 
 #include <stdint.h>
 

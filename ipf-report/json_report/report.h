@@ -12,7 +12,6 @@ struct report {
 	const struct analyses *analyses;
 	const struct run_accuracy *accuracy;
 	const struct trace_findings *trace;
-	const struct why_findings *why;
 	const struct price *price;
 	const struct said *said; /* figures by the definitions of other tools; empty without --as */
 	const struct figure_options *options;
@@ -20,6 +19,7 @@ struct report {
 	json_t *plot_data;              /* "plots" of the JSON report, for formats that have plots; NULL */
 	const struct html_plots *plots; /* these drawn, for a page; NULL */
 	struct report_output *output;   /* for formats that render in pieces; NULL: the buffer takes all */
+	json_t *why;                    /* of --why, as a member of the JSON report; NULL */
 	json_t *verdict;                /* from verdict_json */
 	json_t *run_info;               /* from run_info_json */
 	const struct report_view *view; /* what people are shown */

@@ -1,6 +1,6 @@
 #include "plots/plot_files.h"
 
-#include "output/report_output.h"
+#include "cli/report_output.h"
 
 #include <errno.h>
 #include <stdio.h>

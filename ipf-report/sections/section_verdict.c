@@ -4,7 +4,7 @@
 
 #include "document/shown_numbers.h"
 #include "sections/objectives_line.h"
-#include "twin/predicted.h"
+#include "stream/predicted.h"
 
 #include <math.h>
 #include <stdio.h>

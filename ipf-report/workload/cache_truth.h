@@ -22,7 +22,7 @@
 
 #include "figures/metric_summary.h"
 #include "stats/lru_curve.h"
-#include "workload/workload.h"
+#include "results/workload.h"
 
 /* The longest block that is believed. */
 #define CACHE_BLOCK_MOST (INT64_C(1) << 20)

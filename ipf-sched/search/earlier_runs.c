@@ -4,7 +4,7 @@
 #include "stream/provenance.h"
 #include "clock.h"
 #include "token_count.h"
-#include "twin/predicted.h"
+#include "stream/predicted.h"
 #include "stream/schedule.h"
 #include "stream/shard_set.h"
 #include "verdict/verdict.h"

@@ -78,14 +78,19 @@ struct common_options {
 		.kind = OPTION_HELP, .letter = 'h', .name = "help", .help = "show this help"                                   \
 	}
 
-/* The rows that all five programs have in common. */
-#define COMMON_OPTIONS(type_, member_)                                                                                 \
-	OPTION_HEADING("Common options"), OUTPUT_OPTION(type_, member_), COMMAND_OPTIONS(type_, member_),                  \
-		{.kind = OPTION_VERSION, .name = "version", .help = "show the version, and those of the libraries"},           \
+#define VERSION_OPTIONS                                                                                                \
+	{.kind = OPTION_VERSION, .name = "version", .help = "show the version, and those of the libraries"},               \
 	{                                                                                                                  \
 		.kind = OPTION_COMPLETION, .name = "completion", .argument = "[SHELL]", .choices = completion_shells,          \
 		.help = "print a completion script for bash (the default), zsh or fish"                                        \
 	}
+
+/* The rows of a program that does nothing without a command. */
+#define PROGRAM_OPTIONS {.kind = OPTION_HELP, .letter = 'h', .name = "help", .help = "show this help"}, VERSION_OPTIONS
+
+/* The rows that all programs have in common. */
+#define COMMON_OPTIONS(type_, member_)                                                                                 \
+	OPTION_HEADING("Common options"), OUTPUT_OPTION(type_, member_), COMMAND_OPTIONS(type_, member_), VERSION_OPTIONS
 
 /* --max-line and --max-window of COMMON_OPTIONS: set the limits of stream.h. */
 int options_max_line(const char *text, void *variable, struct ipf_error *err);

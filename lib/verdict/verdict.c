@@ -514,7 +514,7 @@ static const struct {
      "implausible, or if the record queue was more than 90 % full."},
 	{VERDICT_CLIENT, "DOUBTFUL if more than 5 % of the content events shared their read with another one (coalesced): "
                      "inter-token figures then reflect the network's packets, not the server's steps."},
-	{VERDICT_CLIENT, "N/A, not applicable, of a run that a twin predicted (ipf-fire --twin): no client measured it."},
+	{VERDICT_CLIENT, "N/A, not applicable, of a run that a twin predicted (ipf-twin predict): no client measured it."},
 	{VERDICT_CLIENT, "DOUBTFUL if the client may have changed a figure by more than ipf-report --accuracy allows."},
 	{VERDICT_SERVER, "DOUBTFUL if more than 1 % of the requests failed, INVALID above 5 %. Requests that ipf-fire "
                      "cancelled at the end, and resets of kept-alive connections that the server had already closed "

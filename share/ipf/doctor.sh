@@ -45,7 +45,7 @@ wrong() { # figures cannot be trusted, or there are none
 
 # ---- programs -------------------------------------------------------------------------------------------------------
 missing=
-for program in ipf-prep ipf-sched ipf-fire ipf-collect ipf-report make jq; do
+for program in ipf-prep ipf-sched ipf-fire ipf-collect ipf-report ipf-twin make jq; do
 	command -v $program >/dev/null || missing="$missing $program"
 done
 if [ -z "$missing" ]; then

@@ -1,7 +1,7 @@
 #: How many servers recorded traffic needs, hour by hour, by a twin of one of them:
 #: nothing is sent to any server.
 #:
-#:   ipf-report export twin run.results.zst >server.twin.json
+#:   ipf-twin fit run.results.zst >server.twin.json
 #:   make -f plan.mk TWIN=server.twin.json DATA=AzureLLMInferenceTrace_conv.csv \
 #:     SLO=p99:ttft=2s,p90:tpot=50ms
 #:
@@ -15,6 +15,7 @@ INPUT        ?= 1#: times the recorded tokens of prompts, from 0.01 to 100
 OUTPUT       ?= 1#: times the recorded tokens of answers, from 0.01 to 100
 CACHE        ?= 1#: times the KV cache of the twin, which must know its size
 PRICE        ?=#: the price of a replica for an hour, such as 2.5
+PREDICT_OPTIONS ?=#: more options of ipf-twin predict
 
 # The folder with common.mk and the scripts. In a copy of this file, write for example /usr/local/share/ipf/
 ipf   := $(dir $(lastword $(MAKEFILE_LIST)))
@@ -31,7 +32,7 @@ show:#: show the plan again
 
 # $(OUT)/trace.zst is made by a rule in common.mk.
 $(OUT)/trace.set: settings = TRACE DATA SOURCE SEED TOKENIZER PREP_OPTIONS
-$(OUT)/plan.set: settings = TWIN SLO EVERY MOST TRAFFIC INPUT OUTPUT CACHE PRICE SEED MODEL API FIRE_OPTIONS
+$(OUT)/plan.set: settings = TWIN SLO EVERY MOST TRAFFIC INPUT OUTPUT CACHE PRICE SEED MODEL PREDICT_OPTIONS
 $(OUT)/plan.txt: $(OUT)/trace.zst $(OUT)/plan.set
 	exec sh $(ipf)plan.sh $@ $<
 

@@ -23,11 +23,11 @@ number OUTPUT "$output"
 number CACHE "$cache"
 [ -z "$price" ] || number PRICE "$price"
 
-fire() { # ARGUMENT…: predicts a run
+predict_run() { # ARGUMENT…
 	[ "$input" = 1 ] || set -- --assume "input_tokens=x$input" "$@"
 	[ "$output" = 1 ] || set -- --assume "output_tokens=x$output" "$@"
 	[ "$cache" = 1 ] || set -- --assume "kv_blocks=x$cache" "$@"
-	env -S "ipf-fire $FIRE_OPTIONS" -q --force --twin "$twin" ${MODEL:+-m "$MODEL"} ${API:+--api "$API"} -t "$trace" "$@"
+	env -S "ipf-twin predict $PREDICT_OPTIONS" -q --force "$twin" ${MODEL:+-m "$MODEL"} -t "$trace" "$@"
 }
 
 # How much of its limit the worst objective takes in a stage, or in the total, from the CSV of a report: with the twin's error below, as
@@ -55,7 +55,7 @@ margin_of() { # STAGE
 predict() { # WINDOW REPLICAS: adds a line to the margins
 	if grep -q "^$1 $2 " "$margins"; then return 0; fi
 	schedule=$folder/window-$1.schedule
-	fire --replicas "$2" -o "$folder/part.records.zst" "$schedule" &&
+	predict_run --replicas "$2" -o "$folder/part.records.zst" "$schedule" &&
 		ipf-collect -q -o "$folder/part.results.zst" "$folder/part.records.zst" &&
 		ipf-report export csv -q --slo "$slo" -o "$folder/part.csv" "$folder/part.results.zst" || exit
 	margin=$(margin_of total <"$folder/part.csv") || fail "SLO: expected objectives on percentiles, such as p99:ttft=2s, got \"$slo\""
@@ -126,7 +126,7 @@ carried=0
 rm -f "$folder/plan.results.zst" # of another plan
 if grep -qv "^[^ ]* 0 " "$folder/part.rows"; then
 	ipf-sched -q "$@" -t "$trace" --seed "$seed" -o "$folder/plan.schedule" &&
-		fire --name plan --replicas "$series" -o "$folder/plan.records.zst" "$folder/plan.schedule" &&
+		predict_run --name plan --replicas "$series" -o "$folder/plan.records.zst" "$folder/plan.schedule" &&
 		ipf-collect -q -o "$folder/plan.results.zst" "$folder/plan.records.zst" &&
 		ipf-report -q -f html --slo "$slo" -o "$folder/plan.html" "$folder/plan.results.zst" &&
 		ipf-report export csv -q --slo "$slo" -o "$folder/part.csv" "$folder/plan.results.zst" || exit

@@ -126,7 +126,7 @@ is "$(jq -sc 'map(select(.n != null)) | map(.request_bytes - 3 * .inputs * (if .
 # ---- what is defined for one prompt only ----------------------------------------------------------------------------------------
 printf '{"ipf":"twin","version":1,"model":"m","parameters":{"step_base_ns":{"value":10000000},"step_per_sequence_ns":{"value":1000000},%s}\n' \
 	'"prefill_tokens_per_s":{"value":10000},"overhead_ns":{"value":3000000}},"fit":{"requests":7,"steps":90}' >some.twin
-run ipf-fire --twin some.twin -t embed.trace openai.sched -o predicted.records
+run ipf-twin predict some.twin -t embed.trace openai.sched -o predicted.records
 status_is 3 "a twin refuses batches"
-matches "$(cat "$ERR")" "^ipf-fire: request [0-9]+ of the trace: inputs: a twin predicts requests of one prompt each$" "and says why"
+matches "$(cat "$ERR")" "^ipf-twin: request [0-9]+ of the trace: inputs: a twin predicts requests of one prompt each$" "and says why"
 matches "$(ipf-report -q --trace rank.trace --section cache jina.results)" "requests have several inputs each" "what a prefix cache could find is not known"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Every way in which the simulated server misbehaves, from the socket to the row: kind of error, content events, tokens, finish reason.
-# A hundred tokens in, eight out. tests/sim/README.md describes the modes. Pauses take 3 s: a busy machine that held the client up for longer than a
+# A hundred tokens in, eight out. ipf-sim/README.md describes the modes. Pauses take 3 s: a busy machine that held the client up for longer than a
 # pause would let it read the events before and after at once.
 . "$TESTS/tap.sh"
 export IPF_REPORT_FULL=1 # all sections of the text

@@ -34,7 +34,7 @@ nothing() { # TEXT STEP-NS PREFILL-PER-S SCHEDULE
 		"$2" "$3" >clean.twin
 	for seed in 1 2; do
 		ipf-sched -q --seed $seed "$4" -t forty.trace -o clean.sched
-		ipf-fire -q --force --twin clean.twin -t forty.trace clean.sched -o clean.records
+		ipf-twin predict -q --force clean.twin -t forty.trace clean.sched -o clean.records
 		is "$(found clean.records)" "[]" "$1, seed $seed: there is no finding"
 	done
 }

@@ -20,14 +20,14 @@ stderr_contains "--until-stable: expected the records of one client, got 2 input
 printf '{"ipf":"twin","version":1,"parameters":{"step_base_ns":{"value":2000000},"step_per_sequence_ns":{"value":0},"step_jitter":{"value":0.05}}}\n' >sim.twin
 ipf-prep synthetic -n 4000 --input-tokens 20 --output-tokens uniform:4-12 -q -o run.trace
 # Standard error of the three programs in run.err.
-live() { # LIMIT FOR TARGET OF ipf-fire…: run.results; $statuses
+live() { # LIMIT FOR COMMAND…: run.results; $statuses
 	: >run.err
 	ipf-sched -q closed:users=8,for="$2" constant:rate=10,for=1s -t run.trace 2>>run.err |
-		ipf-fire "${@:3}" -m sim -t run.trace 2>>run.err |
+		"${@:3}" -m sim -t run.trace 2>>run.err |
 		"$BIN/ipf-collect" --until-stable "$1" -o run.results 2>>run.err
 	statuses="${PIPESTATUS[*]}"
 }
-live 50%,windows=2,window=300ms 100s --twin sim.twin
+live 50%,windows=2,window=300ms 100s ipf-twin predict sim.twin
 is "$statuses" "0 0 0" "a pipeline that ends when stable succeeds"
 matches "$(cat run.err)" '^ipf-collect: stable from .* \(--until-stable 50%,windows=2,window=300ms\): 2 windows of 300 ms agree$' "it says when"
 is "$(grep -vc '^ipf-collect: ' run.err)" 0 "and nothing else"
@@ -61,7 +61,7 @@ contains "$(jq -r '.verdict.checks[3].detail' "$OUT")" "ended when stable (--unt
 
 # ---- live, against a server: the schedule has an hour, and the run ends before ----
 server_start --step-base 2ms --step-per-seq 0
-live 50%,windows=2,window=300ms 1h -u "$URL"
+live 50%,windows=2,window=300ms 1h ipf-fire -u "$URL"
 is "$statuses" "0 0 0" "against a server, each program of the pipeline succeeds when the run is stable"
 matches "$(cat run.err)" '^ipf-collect: stable from .* \(--until-stable 50%,windows=2,window=300ms\): 2 windows of 300 ms agree$' \
 	"against a server, ipf-collect says when the run was stable"
@@ -73,7 +73,7 @@ server_stop
 
 # ---- an open loop, of which the schedule is known ----
 ipf-sched -q constant:rate=100,for=30s -t run.trace -o open.sched
-ipf-fire -q --twin sim.twin -m sim -t run.trace open.sched |
+ipf-twin predict -q sim.twin -m sim -t run.trace open.sched |
 	"$BIN/ipf-collect" -q --until-stable 50%,windows=2,window=500ms -o run.results
 is "$?" 0 "an open loop ends, too"
 tail -1 run.results >trailer
@@ -83,7 +83,7 @@ is "$(jq -r '.end.verdict.checks[0] | has("scheduled")' trailer)" false "and doe
 contains "$(ipf-report run.results | tr -s ' \n' ' ')" "requests until the run was ended on purpose" "nor does the report"
 
 # ---- the same from a file ----
-ipf-sched -q closed:users=8,for=4s -t run.trace | ipf-fire -q --twin sim.twin -m sim -t run.trace -o whole.records
+ipf-sched -q closed:users=8,for=4s -t run.trace | ipf-twin predict -q sim.twin -m sim -t run.trace -o whole.records
 file() { "$BIN/ipf-collect" -q --until-stable 50%,windows=2,window=300ms "$@"; }
 file whole.records -o file.results && ok "a file of records stops there, too"
 cat whole.records | file -o pipe.results

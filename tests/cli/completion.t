@@ -3,7 +3,7 @@
 # nothing is known. All of it comes from the option table, as --help does.
 . "$TESTS/tap.sh"
 
-programs="ipf-prep ipf-sched ipf-fire ipf-collect ipf-report ipf-sim"
+programs="ipf-prep ipf-sched ipf-fire ipf-collect ipf-report ipf-twin ipf-sim"
 PATH=$BIN:$PATH
 HOME=$PWD/home
 export PATH HOME

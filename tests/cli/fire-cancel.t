@@ -18,8 +18,8 @@ fire() { # ARGUMENTS OF ipf-fire…: rows
 printf '{"ipf":"twin","version":1,"model":"m","parameters":{"step_base_ns":{"value":10000000},"step_per_sequence_ns":{"value":0},%s}\n' \
 	'"prefill_tokens_per_s":{"value":1000000000},"overhead_ns":{"value":0}},"fit":{"requests":7,"steps":90}' >some.twin
 virtual() { # TRACE SCHEDULE ARGUMENTS OF ipf-fire…
-	run ipf-fire -q --twin some.twin -t "$@"
-	status_is 0 "ipf-fire --twin $*"
+	run ipf-twin predict -q some.twin -t "$@"
+	status_is 0 "ipf-twin predict $*"
 	body "$OUT" | jq -c 'select(.n != null)' >rows
 }
 lost() { jq -s -c '[.[] | select(.error.kind == "hung-up") | .n] | sort' rows; }
@@ -49,7 +49,7 @@ matches "$(ipf-report --slo e2e=1h first.results)" "^ +$(lost |
 	jq length) excluded: disconnected on purpose" "which says how many are left out"
 # A search that goes on from such a run: all that was answered was good, so that the next rate is higher.
 ipf-sched search:slo=p50:e2e=10s,low=20,high=100,for=1s -t chat.trace -q -o try.sched
-run ipf-fire -q --twin some.twin -t chat.trace try.sched --cancel 30%@50ms -o try.records
+run ipf-twin predict -q some.twin -t chat.trace try.sched --cancel 30%@50ms -o try.records
 ipf-collect -q try.records -o try.results
 between "$(body try.results | grep -c '"hung-up"')" 5 40 "some of the stage of a search hang up"
 ipf-sched search:slo=p50:e2e=10s,low=20,high=100,for=1s -t chat.trace -r try.results -q -o next.sched

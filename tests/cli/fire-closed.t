@@ -25,7 +25,7 @@ is "$(jq -c 'map(.n) == [range(40)]' rows.json)" true "each once"
 is "$(jq -c "map(.req) == [range(40) | . % $count]" rows.json)" true "the trace begins again at its end"
 is "$(most 0)" 4 "four at a time"
 is "$(jq -c '[.[] | .due_ns == null and .slot_ns == null and .ready_ns != null and .start_ns >= .ready_ns] | all' rows.json)" true "due at no time, ready when a slot is free"
-# fire-twin.t has that a slot is taken at once, in virtual time
+# twin-predict.t has that a slot is taken at once, in virtual time
 
 # ---- by time: round and round ----
 fire closed:users=3,for=3s constant:rate=20,n=5
@@ -53,7 +53,7 @@ each_reads_on "a sweep by number"
 # By time, where time is virtual: an answer takes 1 ms for each of its tokens.
 printf '{"ipf":"twin","version":1,"parameters":{"step_base_ns":{"value":1000000},"step_per_sequence_ns":{"value":0}}}\n' >sim.twin
 ipf-sched closed:users=1,for=300ms closed:users=4,for=300ms rest:for=100ms closed:users=2,for=300ms -t chat.trace |
-	ipf-fire --twin sim.twin -m sim -t chat.trace -o chat.records
+	ipf-twin predict sim.twin -m sim -t chat.trace -o chat.records
 body chat.records | jq -s -c 'map(select(.n != null)) | sort_by(.n)' >rows.json
 is "$(jq -c 'map(.stage) | unique' rows.json)" "[0,1,3]" "a sweep by time: each stage has requests"
 is "$(most 0) $(most 1) $(most 3)" "1 4 2" "a sweep by time: each stage has its users"
@@ -117,6 +117,6 @@ rounds() { # TEXT FEWEST
 fire closed:concurrency=2,n=21
 rounds "sessions in a closed loop by number" 3
 ipf-sched closed:concurrency=2,for=1s -t chat.trace -o chat.sched
-run ipf-fire --twin sim.twin -m sim -t chat.trace chat.sched -o chat.records
+run ipf-twin predict sim.twin -m sim -t chat.trace chat.sched -o chat.records
 body chat.records | jq -s -c 'map(select(.n != null)) | sort_by(.n)' >rows.json
 rounds "sessions in a closed loop by time" 3

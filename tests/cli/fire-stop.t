@@ -120,9 +120,6 @@ ipf-sched constant:rate=100,n=150 -t chat.trace -q -o many.sched
 run ipf-fire -q -u "$URL" -m sim -t chat.trace --stop-after-failures 20 many.sched -o some.records --force
 status_is 0 "a run goes on while one of its first requests is in flight"
 server_stop
-run ipf-fire -q --twin any.twin --stop-after-failures 5 -t chat.trace long.sched
-status_is 2 "with --twin"
-complains ipf-fire "--stop-after-failures cannot be combined with --twin" "--stop-after-failures is refused"
 
 # ---- wrong usage ----
 for bad in 5% errors errors= errors=0 errors=100% errors=0.05 errors=-1 errors=5%% errors=x "errors=5% " error=5%; do

@@ -8,22 +8,22 @@ server_start --step-base 20ms --step-per-seq 0
 ipf-prep sharegpt "$ROOT/examples/chat.json" --output-tokens 4 -n 30 -q -o chat.trace
 
 fire() { # STAGES…: rows.json, sorted by n
-	fire_to "-u $URL -m sim" "$@"
+	sent_by "ipf-fire -u $URL -m sim" "$@"
 }
 # The same server in virtual time: an answer of four tokens takes 80 ms.
 cat >users.twin <<'X'
 {"ipf":"twin","version":1,"model":"sim","parameters":{"step_base_ns":{"value":20000000},"step_per_sequence_ns":{"value":0},"prefix_cache":{"value":1}}}
 X
 virtually() { # STAGES…: rows.json, as above
-	fire_to "--twin users.twin" "$@"
+	sent_by "ipf-twin predict users.twin" "$@"
 }
-fire_to() { # WHERE STAGES…
-	local where=$1
+sent_by() { # COMMAND STAGES…
+	local command=$1
 	shift
 	ipf-sched "$@" -t "${trace:-chat.trace}" -q -o run.sched
 	# shellcheck disable=SC2086 # several words
-	run ipf-fire -q $where -t "${trace:-chat.trace}" run.sched -o run.records
-	status_is 0 "ipf-fire $where: $*"
+	run $command -q -t "${trace:-chat.trace}" run.sched -o run.records
+	status_is 0 "$command: $*"
 	body run.records | jq -s -c 'map(select(.n != null)) | sort_by(.n)' >rows.json
 	head -1 run.sched | jq -c .stages >stages.json
 }

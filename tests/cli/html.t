@@ -4,11 +4,10 @@
 
 command -v mandoc >/dev/null || skip_all "mandoc is not installed"
 [ -z "${SANITIZE:-}" ] || skip_all "the same with every sanitizer"
-ROOT=$TESTS/..
-run "$TESTS/house/html.sh" html "$ROOT"/ipf-*/*.[15] "$ROOT"/tests/sim/*.1 "$ROOT"/lib/*/*.[35] "$ROOT"/lib/*.[17] "$BUILD"/man/*
+# shellcheck disable=SC2046 # one word a page
+run "$TESTS/house/html.sh" html $(manual_pages)
 status_is 0 "the pages are made"
-is "$(ls html/*.[1357].html | wc -l)" "$(ls "$ROOT"/ipf-*/*.[15] "$ROOT"/tests/sim/*.1 "$ROOT"/lib/*/*.[35] "$ROOT"/lib/*.[17] "$BUILD"/man/* |
-	wc -l)" "one for each manual page"
+is "$(ls html/*.[1357].html | wc -l)" "$(manual_pages | wc -l)" "one for each manual page"
 broken=
 for page in html/*.html; do
 	for target in $(grep -oE 'href="[^"#]+"' "$page" | cut -d '"' -f 2 | sort -u); do

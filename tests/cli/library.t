@@ -13,18 +13,18 @@ export PKG_CONFIG_PATH="$prefix/lib/pkgconfig" XDG_CACHE_HOME="$PWD/cache"
 # ---- the interface ---------------------------------------------------------------------------------------------------
 
 lib=$prefix/lib/libipf.so
-headers=$ROOT/lib/public/ipf
+headers=$ROOT/libipf/ipf
 nm -D --defined-only "$lib" | awk '$2 == "T" { sub(/@.*/, "", $3); print $3 }' | sort >exported
-sed -n 's/^\t\(ipf_[a-z_]*\);$/\1/p' "$ROOT/lib/public/libipf.map" | sort >listed
+sed -n 's/^\t\(ipf_[a-z_]*\);$/\1/p' "$ROOT/libipf/libipf.map" | sort >listed
 sed -e '/^#/d' "$headers"/*.h | grep -oE 'IPF_PUBLIC [^(]*\(' | grep -oE 'ipf_[a-z_]+\($' | tr -d '(' | sort >declared
-sed -n 's/^\.Fo \(ipf_[a-z_]*\)$/\1/p' "$ROOT"/lib/public/*.3 | sort >documented
+sed -n 's/^\.Fo \(ipf_[a-z_]*\)$/\1/p' "$ROOT"/libipf/*.3 | sort >documented
 yes_if "the list of functions is not empty" test -s listed
 is "$(diff listed exported)" "" "the shared library has the functions of the list and no other symbol"
 is "$(diff listed declared)" "" "so have the headers"
 is "$(diff listed documented)" "" "and the manual pages"
 is "$(nm -g --defined-only "$prefix/lib/libipf.a" | awk 'NF == 3 { print $3 }' | sort)" "$(cat listed)" "and the static library"
 is "$(for f in $(cat listed); do
-	grep -l "^\.Fn $f\b" "$ROOT"/lib/public/*.3 >/dev/null || echo "$f"; done | grep -vE '_(free|new|close)$')" "" \
+	grep -l "^\.Fn $f\b" "$ROOT"/libipf/*.3 >/dev/null || echo "$f"; done | grep -vE '_(free|new|close)$')" "" \
 	"every function is described"
 matches "$(readelf -d "$lib")" "SONAME.*\[libipf.so.0\]" "it has a soname"
 is "$(readelf -rW "$lib" | grep -wE '(exit|_exit|abort|printf|puts|signal|json_set_alloc_funcs)(@.*)?')" "" \

@@ -4,7 +4,7 @@
 
 [ -z "${SANITIZE:-}" ] || skip_all "the same under every sanitizer"
 mkdir tree
-(cd "$TESTS/.." && tar -cf - --exclude=.build Makefile lib ipf-* share tests/sim examples/grafana examples/library) |
+(cd "$TESTS/.." && tar -cf - --exclude=.build Makefile lib libipf ipf-* share examples/grafana examples/library) |
 	tar -xf - -C tree
 # What was built for these tests has shown that everything compiles: objects come from there, with the flags that they have, but for one program and a
 # room of lib. Elsewhere, or with other flags, everything is compiled here.
@@ -12,7 +12,7 @@ tests_build=$BUILD
 unset BUILD prefix DESTDIR
 if [ "$tests_build" = "$(cd "$TESTS/.." && pwd)/.build" ]; then
 	mkdir tree/.build
-	(cd "$tests_build" && tar -cf - flags lib ipf-* library tests/sim) | tar -xf - -C tree/.build
+	(cd "$tests_build" && tar -cf - flags lib libipf ipf-* library) | tar -xf - -C tree/.build
 	find tree/ipf-sched tree/lib/stats -name '*.c' -exec touch {} +
 	cc=$(sed -n '1s/ -std=c11 .*//p' "$tests_build/flags")
 	werror=$(grep -o -e -Werror "$tests_build/flags" | head -1)
@@ -44,7 +44,7 @@ touch lib/api/apis/openai-chat.json
 build
 contains "$(cat "$OUT")" "lib/api/api_builtin.c" "a changed API descriptor is compiled in again"
 run make -n CFLAGS="-O0 -DOTHER" V=1
-is "$(grep -c -e ' -c -o ' "$OUT")" "$(find lib ipf-* tests/sim .build/lib .build/ipf-report .build/ipf-prep -name '*.c' | wc -l)" \
+is "$(grep -c -e ' -c -o ' "$OUT")" "$(find lib libipf ipf-* .build/lib .build/ipf-report .build/ipf-prep -name '*.c' | wc -l)" \
 	"other flags rebuild everything"
 run make -n SANITIZE=address
 contains "$(cat "$OUT")" ".build/address/bin/ipf-fire" "a sanitized build has a folder of its own"
@@ -59,7 +59,7 @@ done <targets
 
 build install DESTDIR="$PWD/stage" prefix=/usr
 status_is 0 "make install works"
-for program in prep sched fire collect report sim; do
+for program in prep sched fire collect report twin sim; do
 	is "$("stage/usr/bin/ipf-$program" --version 2>&1 | head -1 |
 		cut -d ' ' -f 1)" "ipf-$program" "ipf-$program is installed and runs"
 	yes_if "so is its manual page" test -s "stage/usr/share/man/man1/ipf-$program.1"

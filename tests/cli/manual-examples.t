@@ -44,7 +44,7 @@ examples_of() { # PAGE: each in a file example.N
 		inside { print > ("example." n) }'
 }
 
-for program in prep prep-stat prep-fit prep-anonymize sched fire collect report report-compare report-export report-plot report-certificate report-definitions whole; do
+for program in prep prep-stat prep-fit prep-anonymize sched fire collect report report-compare report-export report-plot report-certificate report-definitions twin whole; do
 	case $program in
 	prep-anonymize)
 		for ((i = 0; i < 60; i++)); do
@@ -65,6 +65,12 @@ for program in prep prep-stat prep-fit prep-anonymize sched fire collect report 
 		ipf-fire -q -u "$URL" -m sim -t chat.trace.zst chat.sched | ipf-collect -q -o west.results.zst
 		cp east.results.zst old.results.zst
 		cp west.results.zst new.results.zst
+		;;
+	twin)
+		cp chat.trace.zst t.zst
+		echo '{"ipf":"twin","version":1,"parameters":{"step_base_ns":{"value":5000000},"step_per_sequence_ns":{"value":300000},"most_sequences":{"value":8}}}' >ramp.twin
+		ipf-sched -q poisson:rate=20,for=20s -t t.zst | ipf-twin predict -q ramp.twin -t t.zst | ipf-collect -q --events -o ramp.results.zst
+		cp ramp.results.zst run.results.zst
 		;;
 	esac
 	page=$ROOT/ipf-${program%%-*}/ipf-$program.1

@@ -5,16 +5,19 @@ ROOT=$TESTS/..
 
 # The long options of a program's table, from which --help is made.
 options_of() { # PROGRAM
-	"$BIN/$1" --help | sed -nE 's/^ {2}(-., | {4})(--[a-z][a-z0-9-]*).*/\2/p' | sort -u
+	if [ "$1" = ipf-twin ]; then # whose commands share a page
+		for command in fit predict why; do "$BIN/ipf-twin" $command --help; done
+	else
+		"$BIN/$1" --help
+	fi | sed -nE 's/^ {2}(-., | {4})(--[a-z][a-z0-9-]*).*/\2/p' | sort -u
 }
 documented() { # PAGE: the long options that have an entry (.It) of their own
 	sed -n '/^\.It Fl/p' "$1" | grep -oE 'Fl -[a-z][a-z0-9-]*' | sed 's/Fl /-/' | sort -u
 }
 
-for name in prep sched fire collect report sim; do
+for name in prep sched fire collect report twin sim; do
 	program=ipf-$name
 	page=$ROOT/$program/$program.1
-	[ $name != sim ] || page=$ROOT/tests/sim/ipf-sim.1
 	options_of "$program" >known
 	documented "$page" >written
 	yes_if "$program has options to compare" test -s known
@@ -55,7 +58,7 @@ for command in "ipf-prep fit" "ipf-prep stat" "ipf-prep tokenize" "ipf-prep anon
 done
 
 if command -v mandoc >/dev/null; then
-	for page in "$ROOT"/ipf-*/*.[15] "$ROOT"/tests/sim/*.1 "$ROOT"/lib/*/*.[35] "$ROOT"/lib/*.[17] "$BUILD"/man/*; do
+	for page in $(manual_pages); do
 		run mandoc -T lint -W warning "$page"
 		is "$(cat "$OUT" "$ERR")" "" "mandoc has nothing to say about $(basename "$page")"
 	done
@@ -65,7 +68,7 @@ fi
 
 # As Debian's man shows them, too: nothing that cannot be broken into lines, no quotation inside another.
 if command -v groff >/dev/null; then
-	for page in "$ROOT"/ipf-*/*.[15] "$ROOT"/tests/sim/*.1 "$ROOT"/lib/*/*.[35] "$ROOT"/lib/*.[17] "$BUILD"/man/*; do
+	for page in $(manual_pages); do
 		run groff -mdoc -Tutf8 -rLL=78n "$page"
 		is "$(head -3 "$ERR")" "" "groff has nothing to say about $(basename "$page")"
 		# shellcheck disable=SC1112 # they are meant
@@ -75,13 +78,14 @@ else
 	skip "manual pages are well-formed for groff" "groff is not installed"
 fi
 
+# shellcheck disable=SC2046 # one word a page
 # A command that does not fit a line of 80 columns has to say where it goes on, or cannot be copied from the page.
-is "$(grep -nE '^\.Dl .{68,}' "$ROOT"/ipf-*/*.[15] "$ROOT"/tests/sim/*.1 "$ROOT"/lib/*/*.[35] "$ROOT"/lib/*.[17] "$BUILD"/man/*)" "" "no command is broken by the page's width"
+is "$(grep -nE '^\.Dl .{68,}' $(manual_pages))" "" "no command is broken by the page's width"
 
 # Cross references lead to pages that exist.
-for page in "$ROOT"/ipf-*/*.[15] "$ROOT"/tests/sim/*.1 "$ROOT"/lib/*/*.[35] "$ROOT"/lib/*.[17] "$BUILD"/man/*; do
+for page in $(manual_pages); do
 	sed -n 's/^\.Xr \(ipf[a-z_-]*\) \([0-9]\).*/\1.\2/p' "$page"
 done | sort -u >references
 while read -r reference; do
-	yes_if "the page $reference that others point to exists" test -n "$(find "$ROOT"/ipf-* "$ROOT"/tests/sim "$ROOT"/lib "$BUILD/man" -name "$reference")"
+	yes_if "the page $reference that others point to exists" test -n "$(manual_pages | grep "/$reference\$")"
 done <references

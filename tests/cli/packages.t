@@ -9,7 +9,7 @@ major=${version%%.*}
 
 is "$(sed -n 's/^Package: //p' "$debian/control" | tr '\n' ' ')" "ipf libipf$major libipf-dev " "the library's package has the number of its soname"
 is "$(sed -n '1s/ .*//p' "$debian/libipf$major.symbols")" "libipf.so.$major" "and so has its list of symbols"
-is "$(sed -n 's/^ (symver)\([^ ]*\) .*/\1/p' "$debian/libipf$major.symbols")" "$(sed -n 's/^\(LIBIPF_[0-9.]*\) {.*/\1/p' "$ROOT/lib/public/libipf.map")" \
+is "$(sed -n 's/^ (symver)\([^ ]*\) .*/\1/p' "$debian/libipf$major.symbols")" "$(sed -n 's/^\(LIBIPF_[0-9.]*\) {.*/\1/p' "$ROOT/libipf/libipf.map")" \
 	"which has the versions of the map"
 is "$(make -pn -C "$ROOT" help 2>/dev/null | sed -n 's/^DEBS := //p' | tr ' ' '\n' | grep -- '-dev$' | sort)" \
 	"$(sed -n '/^Build-Depends:/,/^Rules/p' "$debian/control" | grep -oE '[a-z0-9.-]+-dev' | sort)" "it is built with what the Makefile needs"

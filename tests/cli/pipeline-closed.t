@@ -10,18 +10,18 @@ ipf-prep sharegpt "$ROOT/examples/chat.json" -n 7 --output-tokens 12 -q -o chat.
 # A server of the same steps in virtual time, where all counts and times are exact.
 printf '{"ipf":"twin","version":1,"parameters":{%s,%s}}\n' '"step_base_ns":{"value":2000000}' '"step_per_sequence_ns":{"value":0}' >server.twin
 go() { # STAGE…: rows.json, report.json
-	fire -u "$URL" -m sim -- "$@"
+	sent_by ipf-fire -u "$URL" -m sim -- "$@"
 }
 virtual() { # STAGE…: the same of the virtual server
-	fire --twin server.twin -- "$@"
+	sent_by ipf-twin predict server.twin -- "$@"
 }
-fire() { # ARGUMENTS OF ipf-fire… -- STAGE…
-	local server=()
-	while [ "$1" != -- ]; do server+=("$1") && shift; done
+sent_by() { # COMMAND… -- STAGE…
+	local command=()
+	while [ "$1" != -- ]; do command+=("$1") && shift; done
 	shift
 	ipf-sched "$@" -t chat.trace -q -o run.sched
-	run ipf-fire -q "${server[@]}" -t chat.trace run.sched -o run.records
-	status_is 0 "$* (${server[0]})"
+	run "${command[@]}" -q -t chat.trace run.sched -o run.records
+	status_is 0 "$* (${command[0]})"
 	ipf-collect -q run.records -o run.results
 	body run.results | jq -c 'select(has("n"))' >rows.json
 	ipf-report -f json run.results >report.json

@@ -16,14 +16,14 @@ printf '{"ipf":"twin","version":1,"parameters":{%s,%s,%s,%s}}\n' '"step_base_ns"
 	'"prefill_tokens_per_s":{"value":1000}' '"step_tokens":{"value":100000}' >server.twin
 
 ms() { jq -c "$1 | if . == null then \"absent\" else . end" report.json | tr -d '"'; }
-made() { # SCHEDULE ARGUMENTS OF ipf-fire…: report.json
-	ipf-fire -q -t fixed.trace "$@" | ipf-collect -q -t approx -o run.results
+made() { # SCHEDULE COMMAND…: report.json
+	"${@:2}" -q -t fixed.trace "$1" | ipf-collect -q -t approx -o run.results
 	ipf-report -f json run.results >report.json
 }
 
 # ---- in virtual time ----
 ipf-sched closed:users=1,n=4 -t fixed.trace -q -o closed.sched
-made closed.sched --twin server.twin
+made closed.sched ipf-twin predict server.twin
 is "$(ms '.total.latency | [.ttft_ms.from_start, .tpot_ms, .itl_ms, .e2e_ms.from_start, .ntpot_ms] | map([.min, .p50, .max] | map(. * 10 | round / 10))')" \
 	"[[120,120,120],[20,20,20],[20,20,20],[520,520,520],[24.8,24.8,24.8]]" \
 	"closed loop: TTFT is prefill and a step, TPOT and ITL are a step, E2E is 20 steps more, and NTPOT divides it among 21 tokens"
@@ -33,16 +33,16 @@ is "$(ms .total.latency.ttft_ms.from_due)" absent "closed loop: there is no late
 is "$(ms .total.lag_ms.n)" absent "closed loop: there is no lateness"
 # Two slots for six requests at once: waves of two, of which a step computes both prompts: 220 ms, then 20 steps.
 ipf-sched burst:slots=2,n=6 -t fixed.trace -q -o slots.sched
-made slots.sched --twin server.twin
+made slots.sched ipf-twin predict server.twin
 is "$(ms '.total | [.in_flight.max, .latency.e2e_ms.from_start.max, .latency.e2e_ms.from_due.max, .slot_wait_ms.max] | map(round)')" "[2,620,1860,1240]" \
 	"two slots: two are in flight, the last wave waits for two others, and the slots say why"
 ipf-sched burst:n=200 -t fixed.trace -q -o burst.sched
-made burst.sched --twin server.twin
+made burst.sched ipf-twin predict server.twin
 is "$(ms '[.total.requests.scheduled, .total.requests.ok, .total.in_flight.max]')" "[200,200,200]" "a burst of 200 is in flight at once"
 
 # ---- against the simulated server ----
 server_start --step-base 20ms --step-per-seq 0 --prefill-rate 1000 --step-tokens 100000 --no-prefix-cache
-made closed.sched -u "$URL"
+made closed.sched ipf-fire -u "$URL"
 is "$(ms '.total.requests | [.scheduled, .started, .ok, .failed]')" "[4,4,4,0]" "closed loop at the server: all requests are ok"
 at_least "$(ms .total.latency.ttft_ms.from_start.min)" 119.9 "at the server, no TTFT is shorter than prefill and a step"
 at_least "$(ms .total.latency.e2e_ms.from_start.min)" 519.9 "at the server, no E2E is shorter than 20 steps more"
@@ -52,7 +52,7 @@ is "$(ms .total.latency.ttft_ms.from_due)" absent "a closed loop at the server h
 is "$(ms .total.lag_ms.n)" absent "a closed loop at the server has no lateness"
 between "$(ms .total.in_flight.mean)" 0 1.000001 "one user has no more than one request in flight"
 hold
-made slots.sched -u "$URL" &
+made slots.sched ipf-fire -u "$URL" &
 made=$!
 release 2
 wait $made
@@ -64,7 +64,7 @@ at_least "$(ms .total.slot_wait_ms.max)" 1039.8 "two slots at the server: the sl
 # 200 connections at once, to a server that answers when all have come.
 server_start --step-base 5ms --step-per-seq 0
 hold
-made burst.sched -u "$URL" &
+made burst.sched ipf-fire -u "$URL" &
 made=$!
 release 200
 wait $made

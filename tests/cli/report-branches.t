@@ -32,7 +32,7 @@ is "$(body b.records | jq -c 'select(.n != null) | [.n, .after]' | sort)" "$(cat
 compare_with_script b.results "a script computes the same of a run at a server"
 # In virtual time all branches begin when they can.
 printf '{"ipf":"twin","version":1,"parameters":{"step_base_ns":{"value":2000000},"step_per_sequence_ns":{"value":0}}}\n' >server.twin
-ipf-fire -q --twin server.twin -t b.trace b.sched -o virtual.records || not_ok "it is sent in virtual time"
+ipf-twin predict -q server.twin -t b.trace b.sched -o virtual.records || not_ok "it is sent in virtual time"
 ipf-collect -q virtual.records -o b.results
 ipf-report -f json b.results >b.json
 is "$(jq -c '.sessions | [.requests_each.max, .requests_on_path.min, .requests_on_path.max, .in_flight_most.min, .in_flight_most.max]' b.json)" "[6,4,4,3,3]" \

@@ -52,7 +52,7 @@ shards() { # NAME N STAGE…: NAME1.results … and NAME.results of all records
 	shift 2
 	for k in $(seq "$count"); do
 		ipf-sched -q "$@" --shard "$k/$count" -t prompts.trace -o "$name$k.sched"
-		ipf-fire -q --twin server.twin -t prompts.trace "$name$k.sched" -o "$name$k.records"
+		ipf-twin predict -q server.twin -t prompts.trace "$name$k.sched" -o "$name$k.records"
 		ipf-collect -q "$name$k.records" -o "$name$k.results"
 	done
 	# shellcheck disable=SC2046 # a word each
@@ -84,7 +84,7 @@ measured() { # STEP STAGE…: the last stage of a run by a server that makes a t
 	twin pace.twin "$1"
 	shift
 	ipf-sched -q "$@" -t long.trace -o pace.sched
-	ipf-fire -q --twin pace.twin -t long.trace pace.sched 2>/dev/null | ipf-collect -q -o pace.results
+	ipf-twin predict -q pace.twin -t long.trace pace.sched 2>/dev/null | ipf-collect -q -o pace.results
 	ipf-report -q -f json pace.results >pace.json
 	jq -c '.stages[-1] | [.throughput.output_tokens_per_s, .rate.completed]' pace.json
 }
@@ -120,7 +120,7 @@ sed -i 's/"step_per_sequence_ns":{"value":0}/"step_per_sequence_ns":{"value":100
 ipf-prep synthetic -q -n 3000 --input-tokens 400 --output-tokens uniform:10-110 -o busy.trace
 loop() { # STAGE…: busy.json and its text
 	ipf-sched -q "$@" -t busy.trace -o busy.sched
-	ipf-fire -q --twin busy.twin -t busy.trace busy.sched 2>/dev/null | ipf-collect -q -o busy.results
+	ipf-twin predict -q busy.twin -t busy.trace busy.sched 2>/dev/null | ipf-collect -q -o busy.results
 	ipf-report -q -f json busy.results >busy.json
 	ipf-report -q busy.results | tr -s ' \n' ' ' >busy.txt
 }
@@ -174,7 +174,7 @@ for stages in "poisson:rate=20,for=2s poisson:rate=10,for=3s" "burst:n=20 closed
 	"constant:rate=15,for=2s,drain closed:users=9,for=1700ms,warmup poisson:rate=12,for=2s"; do
 	# shellcheck disable=SC2086 # a word each
 	ipf-sched -q $stages -t uneven.trace --seed 3 -o uneven.sched
-	ipf-fire -q --twin uneven.twin -t uneven.trace uneven.sched -o uneven.records 2>/dev/null
+	ipf-twin predict -q uneven.twin -t uneven.trace uneven.sched -o uneven.records 2>/dev/null
 	ipf-collect -q --events uneven.records -o events.results
 	ipf-collect -q uneven.records -o uneven.results
 	is "$(ipf-report -q -f json uneven.results | jq '.stages[] | .throughput.output_tokens_per_s * .window_s | round')" "$(python3 exact.py events.results)" "$stages: each token at its time"

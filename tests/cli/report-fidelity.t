@@ -149,7 +149,7 @@ END2
 seal_lines trace.header talks.lines >talks.trace
 printf '{"ipf":"twin","version":1,"parameters":{"step_base_ns":{"value":2000000},"step_per_sequence_ns":{"value":0}}}\n' >server.twin
 for speed in 4 1 0.5; do
-	ipf-sched -q replay:speed=$speed -t talks.trace | ipf-fire -q --twin server.twin -t talks.trace | ipf-collect -q -o talks.results
+	ipf-sched -q replay:speed=$speed -t talks.trace | ipf-twin predict -q server.twin -t talks.trace | ipf-collect -q -o talks.results
 	is "$(ipf-report -f json --trace talks.trace talks.results | jq -c '.fidelity | [.value > 0.999, .speed]')" "[true,$speed]" \
 		"think times are divided by the speed $speed, and judged so"
 	rm talks.results

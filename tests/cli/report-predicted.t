@@ -6,7 +6,7 @@ export IPF_REPORT_FULL=1 # all sections of the text
 . "$TESTS/fixture.sh"
 . "$TESTS/data/report/seal.sh"
 
-# RUN.records as if a twin had predicted it: no lines about the client, in the header what ipf-fire --twin says.
+# RUN.records as if a twin had predicted it: no lines about the client, in the header what ipf-twin predict says.
 errors='{"ttft":{"p50":0.02,"p99":0.08},"tpot":{"p50":0.01,"p99":0.05},"e2e":{"p50":0.03,"p99":0.3}}'
 predict() { # RUN NAME [SHA256] [ERRORS] [EXTRAPOLATED]
 	head -1 "$1.records" | jq -c --argjson error "${4:-$errors}" --arg sha "${3:-aa}" '
@@ -199,18 +199,18 @@ is "$(ipf-report compare -f json twin.results -- more.results | jq -c '[.setting
 run ipf-report more.results less.results
 is "$status $(cat "$ERR")" "3 ipf-report: less.results: was predicted by another twin ($by) than more.results (llama.twin with kv_blocks=9000)" "they do not mix"
 
-# ---- ipf-fire --twin itself; shards that it predicted one after another
+# ---- ipf-twin predict itself; shards that it predicted one after another
 printf '{"ipf":"twin","version":1,"model":"m/1","parameters":{%s,%s},"fit":{"requests":7,"steps":90}}\n' \
 	'"step_base_ns":{"value":10000000},"step_per_sequence_ns":{"value":1000000},"step_jitter":{"value":0.1},"prefill_tokens_per_s":{"value":10000}' \
 	'"most_sequences":{"not_known":"never more than 3","at_least":3}' >m.twin
-ipf-fire -q --twin m.twin -t chat.trace chat.sched -o real.records
+ipf-twin predict -q m.twin -t chat.trace chat.sched -o real.records
 ipf-collect -q real.records -o real.results
 run ipf-report -f json real.results
 is "$(jq -c '[.verdict.predicted, .run.predicted.twin, .run.predicted.extrapolated, .verdict.checks[1].status, .total.accuracy]' "$OUT")" \
-	'[true,"m.twin",["most_sequences"],"N/A",null]' "what ipf-fire --twin records is such a run; without an error of the twin, without error bars"
+	'[true,"m.twin",["most_sequences"],"N/A",null]' "what ipf-twin predict records is such a run; without an error of the twin, without error bars"
 for shard in 1 2; do
 	ipf-sched -q poisson:rate=2,n=40 --shard $shard/2 -t chat.trace -o shard.sched
-	ipf-fire -q --twin m.twin -t chat.trace shard.sched -o shard$shard.records
+	ipf-twin predict -q m.twin -t chat.trace shard.sched -o shard$shard.records
 	sed -i "1s/\"t0_unix_ns\":[0-9]*/\"t0_unix_ns\":${shard}600000000000000000/" shard$shard.records # years apart
 	ipf-collect -q shard$shard.records -o shard$shard.results
 done

@@ -195,7 +195,7 @@ printf '{"ipf":"twin","version":1,"parameters":{%s,%s,%s,%s}}\n' '"step_base_ns"
 answers() { # STAGE…: the answer for each of twenty seeds
 	for seed in $(seq 20); do
 		"$BIN/ipf-prep" synthetic -q -n 800 --input-tokens 20 --output-tokens 10 --seed "$seed" -o some.trace
-		"$BIN/ipf-sched" -q -t some.trace --seed "$seed" "$@" | "$BIN/ipf-fire" -q --twin server.twin -t some.trace | "$BIN/ipf-collect" -q |
+		"$BIN/ipf-sched" -q -t some.trace --seed "$seed" "$@" | "$BIN/ipf-twin" predict -q server.twin -t some.trace | "$BIN/ipf-collect" -q |
 			"$report" -f json | jq -r "$answer"
 	done
 }

@@ -84,7 +84,8 @@ report --slo tpot=1s "$data/shard-1.results" "$data/shard-2.results"
 report "$data/one.results" "$data/one.results"
 report x.results y.results
 echo '{"ipf":"twin","version":1,"parameters":{"step_base_ns":{"value":9000000},"step_per_sequence_ns":{"value":300000}}}' >twin.json
-report --why twin.json x.results
+ipf-twin why twin.json x.results -o why.json
+report --why why.json x.results
 is "$(jq -c '.why | keys' report.$reports.json)" '["describes","e2e","e2e_error","left_out","over_time","requests","ttft","ttft_error","twin"]' "one says where the time went"
 head -c $(($(wc -c <"$data/mixed.results") * 60 / 100)) "$data/mixed.results" >cut.results
 report cut.results

@@ -111,7 +111,7 @@ is "$(jq -c '.sessions | [.sessions, .complete, .requests_each.max]' run.json)" 
 is "$(jq -c '.sessions.share | [.model, .think, .waiting, .client] | add | . * 1e5 | round' run.json)" 100000 "all of their time is divided"
 at_least "$(jq '.sessions.think_s.min' run.json)" 0.0999 "two pauses of 50 ms are not shorter at a server"
 printf '{"ipf":"twin","version":1,"parameters":{"step_base_ns":{"value":2000000},"step_per_sequence_ns":{"value":0}}}\n' >server.twin
-"$BIN/ipf-sched" -q -t t.trace constant:rate=20,n=6 | "$BIN/ipf-fire" -q --twin server.twin -t t.trace | "$BIN/ipf-collect" -q -o virtual.results
+"$BIN/ipf-sched" -q -t t.trace constant:rate=20,n=6 | "$BIN/ipf-twin" predict -q server.twin -t t.trace | "$BIN/ipf-collect" -q -o virtual.results
 is "$("$report" -f json virtual.results | jq -c '.sessions | [.complete, .cut]')" "[6,0]" "all of them are complete"
 is "$("$report" -f json virtual.results | jq -c '.sessions.think_s | [.min, .max]')" "[0.1,0.1]" "two pauses of 50 ms are as long in virtual time"
 
@@ -119,7 +119,7 @@ is "$("$report" -f json virtual.results | jq -c '.sessions.think_s | [.min, .max
 "$BIN/ipf-prep" synthetic -q -n 60 --turns 3 --wait 500ms --input-tokens 20 --output-tokens 5 -o t.trace
 for stages in closed:users=5,for=3s "closed:users=5,for=1s,warmup closed:users=5,for=3s"; do
 	# shellcheck disable=SC2086
-	"$BIN/ipf-sched" -q -t t.trace $stages | "$BIN/ipf-fire" -q --twin server.twin -t t.trace -o cut.records
+	"$BIN/ipf-sched" -q -t t.trace $stages | "$BIN/ipf-twin" predict -q server.twin -t t.trace -o cut.records
 	"$BIN/ipf-collect" -q cut.records -o cut.results
 	"$report" -f json cut.results >cut.json
 	is "$(jq -c '.sessions | [.complete > 0, .cut, .failed, .complete + .cut == .sessions, .time_s.n == .complete]' cut.json)" "[true,5,0,true,true]" \

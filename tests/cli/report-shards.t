@@ -19,7 +19,7 @@ client() { # NAME K/N STAGE…
 	local name=$1 shard=$2
 	shift 2
 	ipf-sched "$@" --shard "$shard" -t chat.trace -q -o "$name.sched" &&
-		ipf-fire -q --twin server.twin --seed "$(printf '%d' "'$name")" -t chat.trace "$name.sched" -o "$name.virtual" && measured "$name.virtual" "$name" >"$name.records" &&
+		ipf-twin predict -q server.twin --seed "$(printf '%d' "'$name")" -t chat.trace "$name.sched" -o "$name.virtual" && measured "$name.virtual" "$name" >"$name.records" &&
 		ipf-collect -q "$name.records" -o "$name.results"
 }
 clients() { # PREFIX N STAGE…: PREFIX1.results … PREFIXN.results, at the same time
@@ -193,7 +193,7 @@ done
 
 # ---- a run that is no shard, twice ----
 ipf-sched constant:rate=40,n=8 -t chat.trace -q -o whole.sched
-ipf-fire -q --twin server.twin -t chat.trace whole.sched -o whole.virtual
+ipf-twin predict -q server.twin -t chat.trace whole.sched -o whole.virtual
 measured whole.virtual w >whole.records
 ipf-collect -q whole.records -o whole.results
 ipf-collect -q -t approx whole.records -o again.results

@@ -78,7 +78,7 @@ is "$(jq -c '.total | [.window_s, .throughput.output_tokens_per_s]' "$OUT")" '[9
 printf '{"ipf":"twin","version":1,"parameters":{"step_base_ns":{"value":1000000},"step_per_sequence_ns":{"value":0}}}\n' >server.twin
 ipf-prep synthetic -n 3000 --input-tokens 20 --output-tokens uniform:4-12 -q -o run.trace
 ipf-sched -q closed:users=8,for=300ms,warmup closed:users=8,for=4s,name=main -t run.trace |
-	ipf-fire -q --twin server.twin -t run.trace -o run.records
+	ipf-twin predict -q server.twin -t run.trace -o run.records
 ipf-collect -q --every 100ms run.records -o run.results
 tail -1 run.results | jq -c '.end.steady' >steady
 is "$(jq -c 'map(.stage)' steady)" '[1]' "the trailer has the measured stage only"

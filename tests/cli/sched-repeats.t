@@ -101,7 +101,7 @@ fire ten closed:users=4,n=40
 doubt 30 40 "a closed loop"
 # In virtual time, the number of requests does not depend on the machine: 4 users, and answers of 2 ms.
 printf '{"ipf":"twin","version":1,"parameters":{"step_base_ns":{"value":1000000},"step_per_sequence_ns":{"value":0}}}\n' >server.twin
-ipf-sched closed:users=4,for=300ms -q -t ten.trace | ipf-fire -q --twin server.twin -t ten.trace | ipf-collect -q -o virtual.results
+ipf-sched closed:users=4,for=300ms -q -t ten.trace | ipf-twin predict -q server.twin -t ten.trace | ipf-collect -q -o virtual.results
 ipf-report -f json virtual.results -o report.json
 ok=$(jq .total.requests.ok report.json)
 is "$ok" 600 "users go round until their time is over"
@@ -129,7 +129,7 @@ search() { # OPTION…: the next stage, run as runN.results
 search
 stderr_is "" "the first stage of a search has prompts enough"
 fire_next() { # RESULTS
-	ipf-fire -q --twin server.twin -t many.trace run.sched | ipf-collect -q -o "$1" # how fast the server is decides about the next stage
+	ipf-twin predict -q server.twin -t many.trace run.sched | ipf-collect -q -o "$1" # how fast the server is decides about the next stage
 	ipf-report -f json "$1" -o report.json
 }
 fire_next one.results

@@ -50,7 +50,7 @@ contains "$(cat text)" "Work of the targets" "a table has both side by side"
 # The same in virtual time, where no verdict depends on this machine.
 printf '{"ipf":"twin","version":1,"parameters":{"step_base_ns":{"value":2000000},"step_per_sequence_ns":{"value":0},"prefix_cache":{"value":1}}}' >two.twin
 for balance in round-robin session; do
-	ipf-fire -q --twin two.twin --replicas 2 --balance $balance -t s.trace s.sched | ipf-collect -q -o "virtual-$balance.results"
+	ipf-twin predict -q two.twin --replicas 2 --balance $balance -t s.trace s.sched | ipf-collect -q -o "virtual-$balance.results"
 done
 run ipf-report compare --window drain virtual-round-robin.results virtual-session.results
 contains "$(tr -s ' ' <"$OUT")" "cached input tokens" "a comparison of two ways to balance has the cached tokens"

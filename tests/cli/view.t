@@ -107,7 +107,7 @@ seen() { # COMMAND: all that was drawn, the lines that begin with the time
 # A hundred seconds, of which the first one is enough: a percent is a second.
 printf '{"ipf":"twin","version":1,"parameters":{"step_base_ns":{"value":2000000},"step_per_sequence_ns":{"value":0}}}\n' >server.twin
 ipf-sched -q constant:rate=1,for=100s -t t.trace -o timed.sched
-ipf-fire -q --twin server.twin -t t.trace timed.sched -o timed.records
+ipf-twin predict -q server.twin -t t.trace timed.sched -o timed.records
 seen "pause timed.records 3 ' [1-9][0-9]? %  [0-9]+:[0-9]{2} left .*stage 1/1' | ipf-collect -o results"
 sed -nE 's/.* ([0-9]+) %  ([0-9]+):([0-9]{2}) left .*/\1 \2 \3/p' heads | awk '{ sum = $1 + 60 * $2 + $3; if (sum < 99 || sum > 100) print }' >wrong
 is "$(cat wrong)" "" "percents and the time that is left are those of the schedule's time"

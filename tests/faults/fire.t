@@ -14,4 +14,4 @@ once 0 ipf-fire --list-apis
 once_known='^$'
 unset FAIL_LOOSE
 echo '{"ipf":"twin","version":1,"parameters":{"step_base_ns":{"value":1000000},"step_per_sequence_ns":{"value":1000},"prefix_cache":{"value":1}}}' >twin.json
-once 0 ipf-fire -q --twin "$PWD/twin.json" "$PWD/short.sched" -t "$PWD/short.trace" --cancel 50%@1ms --replicas 2 --reproducible -o out.records
+once 0 ipf-twin predict -q "$PWD/twin.json" "$PWD/short.sched" -t "$PWD/short.trace" --cancel 50%@1ms --replicas 2 --reproducible -o out.records

@@ -6,7 +6,7 @@
 #include "compare/fail_if.h"
 #include "figures/metric_summary.h"
 #include "results/event_times.h"
-#include "results/make_groups.h"
+#include "figures/make_groups.h"
 #include "results/slo.h"
 #include "upload/upload_target.h"
 

@@ -1,7 +1,7 @@
 /* Lines of a trace as prompts in a tree of blocks: each is refused with a reason or taken in, the same prompt is always
  * the same node, and a tree whose blocks are joined still holds what it says. */
 #include "absent.h"
-#include "workload/tree_prompt.h"
+#include "results/tree_prompt.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* Any bytes, as requests to the simulated server: parsed alike however they come in pieces, understood or refused.
  * The first two bytes choose the pieces' length, and how bodies are read. */
-#include "../sim/generate_request.h"
-#include "../sim/http.h"
-#include "../sim/multipart.h"
+#include "generate_request.h"
+#include "http.h"
+#include "multipart.h"
 
 #include <stdlib.h>
 #include <string.h>

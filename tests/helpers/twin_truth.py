@@ -65,7 +65,7 @@ class Sim:
         if s["draft_tokens"]:
             options += ["--spec", f"tokens={s['draft_tokens']},accept={s['draft_accepted']}"]
         self.process = subprocess.Popen([os.path.join(BIN, "ipf-sim")] + [str(o) for o in options], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        self.where = ["-u", re.search(r"http://[0-9.:]+", self.process.stdout.readline()).group(0)]
+        self.command = ["ipf-fire", "-u", re.search(r"http://[0-9.:]+", self.process.stdout.readline()).group(0)]
 
     def stop(self):
         self.process.send_signal(signal.SIGTERM)
@@ -78,16 +78,16 @@ class Twin:
     def __init__(self, s):
         with open("truth.json", "w") as f:
             json.dump({"ipf": "twin", "version": 1, "parameters": {k: {"value": v} for k, v in s.items()}}, f)
-        self.where = ["--twin", "truth.json", "--seed", "1"]
+        self.command = ["ipf-twin", "predict", "truth.json", "--seed", "1"]
 
     def stop(self):
         pass
 
 
-def measure(where, name, trace, stages):
+def measure(command, name, trace, stages):
     """The JSON report of these stages."""
     ipf("ipf-sched", "-q", *stages, "-t", trace, "--seed", "3", "-o", f"{name}.schedule")
-    ipf("ipf-fire", "-q", "--force", "-m", "sim", *where, "-t", trace, "-o", f"{name}.records.zst", f"{name}.schedule")
+    ipf(*command, "-q", "--force", "-m", "sim", "-t", trace, "-o", f"{name}.records.zst", f"{name}.schedule")
     ipf("ipf-collect", "-q", "--events", "-o", f"{name}.results.zst", f"{name}.records.zst")
     return json.loads(ipf("ipf-report", "-q", "-f", "json", f"{name}.results.zst"))["total"]
 
@@ -149,8 +149,8 @@ def fit(s, server, number):
     """A twin from a ramp, as a file and as an object; returns also about where the server is saturated."""
     top = saturation(s)
     traces(s, number)
-    measure(server.where, "ramp", "ramp.trace", [f"poisson:rate={top * share:.3f},for={6 * SCALE}s" for share in (0.08, 0.3, 0.6, 0.9, 1.3)])
-    twin = json.loads(ipf("ipf-report", "export", "twin", "-q", *(["--trace", "ramp.trace"] if s["prefix_cache"] else []), "ramp.results.zst"))
+    measure(server.command, "ramp", "ramp.trace", [f"poisson:rate={top * share:.3f},for={6 * SCALE}s" for share in (0.08, 0.3, 0.6, 0.9, 1.3)])
+    twin = json.loads(ipf("ipf-twin", "fit", "-q", *(["--trace", "ramp.trace"] if s["prefix_cache"] else []), "ramp.results.zst"))
     with open("twin.json", "w") as f:
         json.dump(twin, f)
     return twin, top
@@ -166,7 +166,7 @@ def search(twin, seed, noise, low, high, objective):
         if p.returncode == 10:
             return float(p.stdout.split("/s")[0])
         p.check_returncode()
-        ipf("ipf-fire", "-q", "--force", "-m", "sim", "--twin", twin, "--seed", noise + 100 * len(results), "-t", "load.trace", "-o", "search.records.zst", "search.schedule")
+        ipf("ipf-twin", "predict", twin, "-q", "--force", "-m", "sim", "--seed", noise + 100 * len(results), "-t", "load.trace", "-o", "search.records.zst", "search.schedule")
         results.append(f"search-{len(results)}.results.zst")
         ipf("ipf-collect", "-q", "-o", results[-1], "search.records.zst")
 
@@ -185,10 +185,10 @@ def try_search(number, sums):
 def measure_new(s, seed, name, trace, stage):
     """At a server whose cache knows nothing."""
     if KIND == "twin":
-        return measure(["--twin", "truth.json", "--seed", seed], name, trace, [stage])
+        return measure(["ipf-twin", "predict", "truth.json", "--seed", seed], name, trace, [stage])
     server = Sim(s, seed)
     try:
-        return measure(server.where, name, trace, [stage])
+        return measure(server.command, name, trace, [stage])
     finally:
         server.stop()
 
@@ -209,7 +209,7 @@ def try_server(number, sums):
         ):
             # two runs of the same load at the same server, whose steps vary: nothing can predict better
             truth, again = (measure_new(s, seed, name, trace, stage) for seed, name in ((1, "truth"), (2, "again")))
-            predicted = measure(["--twin", "twin.json", "--seed", "2"], "predicted", trace, [stage])
+            predicted = measure(["ipf-twin", "predict", "twin.json", "--seed", "2"], "predicted", trace, [stage])
             for (figure, off, good), (_, noise, quiet) in zip(compare(truth, predicted), compare(truth, again)):
                 sums["figures"] += 1
                 sums["good"] += good

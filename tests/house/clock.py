@@ -1,7 +1,7 @@
 """Finds checks in the tests of `make check` that a busy machine can break: clock.py FILE…; prints FILE:LINE: what is wrong, and ends with 1 if there is any.
 
 A test asserts no upper bound of a measured time, no rate, no lag, no share of late requests and no verdict on them: those belong into tests/bench or
-tests/long. It may if the clock is simulated (ipf-fire --twin, the arithmetic of ipf-sim, times that the test wrote). Such a line in a file that also
+tests/long. It may if the clock is simulated (ipf-twin predict, the arithmetic of ipf-sim, times that the test wrote). Such a line in a file that also
 sends requests ends in "# exact: REASON"."""
 import re
 import sys
@@ -29,7 +29,7 @@ def breaches(path):
     python = path.endswith(".py")
     code = [line for line in lines if not re.match(r"\s*#", line)]
     rules = PYTHON if python else SHELL
-    if not python and any(MEASURES.search(line) and "--twin" not in line for line in code):
+    if not python and any(MEASURES.search(line) and "ipf-twin" not in line for line in code):
         rules = rules + MEASURED
     for number, line in enumerate(lines, 1):
         if re.match(r"\s*#", line) or re.search(r"# exact: \S", line):

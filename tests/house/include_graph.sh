@@ -11,17 +11,17 @@ edges=$(mktemp)
 trap 'rm -f "$edges"' EXIT
 
 # Each line: including folder, included folder. lib's own files (buffer, error, …) are the folder lib; main.c and what lies beside
-# it are the program's own folder. lib/public, the library for others, is above the programs' rooms that it uses.
+# it are the program's own folder. libipf, the library for others, is above the programs' rooms that it uses.
 operator=examples/kubernetes/operator/source
 [ -d "$operator" ] || operator=
 # shellcheck disable=SC2086 # one folder, or none
-find lib ipf-* $operator -name '*.[ch]' | sort | while read -r file; do
+find lib libipf ipf-* $operator -name '*.[ch]' | sort | while read -r file; do
 	room=${file%%/*}
 	[ "$room" != examples ] || room=$operator
 	sed -n 's/^#include "\([^"]*\)".*/\1/p' "$file" | while read -r header; do
 		if [ "$room" != lib ] && [ -e "$room/$header" ]; then
 			target=$room/$header
-		elif [ "${file%/*}" = lib/public ] && [ ! -e "lib/$header" ]; then
+		elif [ "${file%/*}" = libipf ] && [ ! -e "lib/$header" ]; then
 			target=$(ls ipf-*/"$header")
 		else
 			target=lib/$header
@@ -44,7 +44,7 @@ case ${1:-} in
 *)
 	echo 'digraph ipf {'
 	echo '	rankdir = TB; node [shape = box, fontname = "sans-serif"];'
-	for room in ipf-* $operator lib; do
+	for room in ipf-* libipf $operator lib; do
 		printf '\tsubgraph "cluster_%s" { label = "%s";' "$room" "$room"
 		find "$room" -name '*.c' | sed 's,/[^/]*$,,' | sort -u | while read -r folder; \
 			do printf ' "%s";' "$folder"; done

@@ -8,9 +8,9 @@ build=$1
 cd "$(dirname "$0")/../.."
 edges=$(mktemp)
 trap 'rm -f "$edges"' EXIT
-for program in ${PROGRAMS:-ipf-prep ipf-sched ipf-fire ipf-collect}; do
+for program in ${PROGRAMS:-ipf-prep ipf-sched ipf-fire ipf-collect ipf-twin}; do
 	# each line of nm: FILE: SYMBOL TYPE …
-	find lib "$program" -name '*.c' ! -path '*/public/*' | sort | sed "s,^,$build/,; s,c\$,o," | xargs nm -A -P | awk '
+	find lib "$program" -name '*.c' | sort | sed "s,^,$build/,; s,c\$,o," | xargs nm -A -P | awk '
 		{ file = $1; sub(/:$/, "", file) }
 		$3 ~ /^[TDBRVW]$/ { owner[$2] = file }
 		$3 == "U" { needs[++n] = file " " $2 }

@@ -9,8 +9,8 @@ trap 'rm -rf "$work"' EXIT
 
 if [ $# -eq 0 ]; then
 	# shellcheck disable=SC2046 # one word a file
-	set -- README.md HACKING.md NEWS.md $(find .github examples tests -name '*.md') $(find ipf-* tests/sim lib -name '*.[1357]')
-	for program in prep sched fire collect report sim; do
+	set -- README.md HACKING.md NEWS.md $(find .github examples tests -name '*.md') $(find ipf-* lib libipf -name '*.[1357]')
+	for program in prep sched fire collect report twin sim; do
 		[ -x "${BUILD:-.build}/bin/ipf-$program" ] || continue
 		"${BUILD:-.build}/bin/ipf-$program" --help | tr -s ' \n' ' ' |
 			sed -e 's/--[a-z-]*//g' -e 's/\. /.\n/g' >"$work/ipf-$program--help"

@@ -32,7 +32,7 @@ system_run "$root" 'dpkg-query -f "\${Package}\n" -W | sort' >packages.before
 run system_run "$root" 'apt-get update -qq && apt-get install -y -qq --no-install-recommends /debs/*.deb'
 status_is 0 "they install"
 [ "$status" = 0 ] || exit 1
-run system_run "$root" 'for p in prep sched fire collect report sim; do
+run system_run "$root" 'for p in prep sched fire collect report twin sim; do
 	ipf-$p --version && test -s /usr/share/man/man1/ipf-$p.1.gz && bash -c ". /usr/share/bash-completion/completions/ipf-$p && complete -p ipf-$p" || exit
 	test -s /usr/share/zsh/vendor-completions/_ipf-$p && test -s /usr/share/fish/vendor_completions.d/ipf-$p.fish || exit; done'
 status_is 0 "each program runs, with its manual page and completions"

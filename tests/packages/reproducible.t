@@ -29,7 +29,7 @@ same() { # WHAT FILE
 	fi
 }
 version=$(sed -n 's/^.define IPF_VERSION "\(.*\)"/\1/p' "$ROOT/lib/version.h")
-for program in prep sched fire collect report sim; do same "ipf-$program" "bin/ipf-$program"; done
+for program in prep sched fire collect report twin sim; do same "ipf-$program" "bin/ipf-$program"; done
 same "the shared library" "library/libipf.so.${version%%.*}"
 same "the static library" library/libipf.a
 same "the sources" "ipf-$version.tar.gz"

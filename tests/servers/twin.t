@@ -30,7 +30,7 @@ measure() {
 }
 
 predict() { # NAME: the same schedule and trace
-	ipf-fire -q --twin twin.json -m tiny -t "$2.trace" "$1.schedule" | ipf-collect -q -o predicted.results
+	ipf-twin predict -q twin.json -m tiny -t "$2.trace" "$1.schedule" | ipf-collect -q -o predicted.results
 	ipf-report -q -f json predicted.results >predicted.json 2>/dev/null
 }
 
@@ -51,7 +51,7 @@ twin_of() { # SERVER
 	local -a ramp=()
 	for share in 0.15 0.4 0.7 1.0 1.3; do ramp+=("poisson:rate=$(jq -n "$top * $share"),for=20s"); done
 	at ramp "$1-ramp" "${ramp[@]}"
-	run ipf-report export twin -q ramp.results
+	run ipf-twin fit -q ramp.results
 	status_is 0 "$1: a twin of a ramp up to 1.3 times $top requests/s"
 	cp "$OUT" twin.json
 	jq -c '[.parameters | to_entries[] | {(.key): (.value.value // .value.not_known)}] | add' twin.json | sed 's/^/# /'

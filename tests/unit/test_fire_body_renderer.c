@@ -2,7 +2,7 @@
 
 #include "absent.h"
 #include "body/body_renderer.h"
-#include "body/prompt.h"
+#include "requests/prompt.h"
 
 /* A renderer for a template, and its answer to a request. */
 struct case_ {

@@ -1,7 +1,7 @@
 #include "unit.h"
 
 #include "http/deadlines.h"
-#include "http/cancel.h"
+#include "run/cancel.h"
 
 static int open_cancels(struct cancels *c, const char *a, const char *b, int seed, struct ipf_error *err)
 {

@@ -1,7 +1,7 @@
 /* A report that is written in pieces is what was rendered, compressed or not; a failure is reported once. */
 #include "unit.h"
 
-#include "output/report_output.h"
+#include "cli/report_output.h"
 
 #include <fcntl.h>
 #include <unistd.h>

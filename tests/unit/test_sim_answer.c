@@ -1,5 +1,5 @@
 /* Requests understood, and answers written: every manner of writing one has to say the same, in its own way. */
-#include "../sim/answer.h"
+#include "answer.h"
 
 #include "unit.h"
 #include "utf8.h"

@@ -1,0 +1,55 @@
+#include "commands/read_why.h"
+
+#include "stream/stream.h"
+
+#include <string.h>
+
+static int read_text(const char *path, struct buffer *text, struct ipf_error *err)
+{
+	struct stream_reader *input;
+	struct slice part;
+	int got;
+	if (stream_reader_open_input(&input, path, err) < 0)
+		return -1;
+	while ((got = stream_reader_text(input, &part, err)) == 1)
+		buffer_slice(text, part);
+	stream_reader_close(input);
+	return text->failed ? ipf_error_memory(err) : got;
+}
+
+static bool has_part(const json_t *from, const json_t *digests)
+{
+	json_t *one;
+	size_t i;
+	json_array_foreach(from, i, one) if (json_equal(json_object_get(one, "digests"), digests)) return true;
+	return false;
+}
+
+static int check(json_t *file, const char *path, const struct run_data *run, struct ipf_error *err)
+{
+	const char *kind = json_string_value(json_object_get(file, "ipf"));
+	const json_t *from = json_object_get(file, "from");
+	if (!kind || strcmp(kind, "why") != 0 || !json_is_object(json_object_get(file, "why")))
+		return ipf_error_at(err, IPF_INPUT, path, 0, "expected the output of ipf-twin why");
+	if (json_integer_value(json_object_get(file, "version")) != 1)
+		return ipf_error_at(err, IPF_INPUT, path, 0, "version: expected 1");
+	bool same = json_array_size(from) == (size_t)run->part_count;
+	for (int i = 0; i < run->part_count && same; i++)
+		same = has_part(from, run->parts[i].digests);
+	return same ? 0 : ipf_error_at(err, IPF_INPUT, path, 0, "explains other results than these");
+}
+
+int read_why(json_t **why, const char *path, const struct run_data *run, struct ipf_error *err)
+{
+	struct buffer text = {0};
+	json_error_t wrong;
+	json_t *file = NULL;
+	int result = read_text(path, &text, err);
+	if (result == 0 && !(file = json_loadb(text.data ? text.data : "", text.len, 0, &wrong)))
+		result = ipf_error_at(err, IPF_INPUT, path, wrong.line > 0 ? wrong.line : 0, "not JSON: %s", wrong.text);
+	if (result == 0 && (result = check(file, path, run, err)) == 0)
+		*why = json_incref(json_object_get(file, "why"));
+	json_decref(file);
+	buffer_release(&text);
+	return result;
+}
