@@ -6,7 +6,7 @@ ROOT=$TESTS/..
 # The long options of a program's table, from which --help is made.
 options_of() { # PROGRAM
 	if [ "$1" = ipf-twin ]; then # whose commands share a page
-		for command in fit predict why; do "$BIN/ipf-twin" $command --help; done
+		for command in fit predict why; do "$BIN/ipf-twin" $command --help; done | grep -vE '^ {2}(-., | {4})--(max-line|max-window|output|progress|quiet|reproducible|verbose|help)\b'
 	else
 		"$BIN/$1" --help
 	fi | sed -nE 's/^ {2}(-., | {4})(--[a-z][a-z0-9-]*).*/\2/p' | sort -u
