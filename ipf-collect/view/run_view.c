@@ -1,8 +1,8 @@
 #include "view/run_view.h"
 
 #include "absent.h"
-#include "cli/screen.h"
-#include "cli/sparkline.h"
+#include "view/screen.h"
+#include "view/sparkline.h"
 #include "cli/terminal.h"
 #include "cli/units.h"
 #include "clock.h"

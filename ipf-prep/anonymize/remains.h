@@ -10,7 +10,7 @@
 
 #include "anonymize/anonymizer.h"
 #include "anonymize/group_counts.h"
-#include "stats/distinct_count.h"
+#include "shape/distinct_count.h"
 
 #include <stdio.h>
 

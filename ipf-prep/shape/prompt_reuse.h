@@ -14,7 +14,7 @@
 #define PREP_PROMPT_REUSE_H
 
 #include "draft/draft.h"
-#include "stats/distinct_count.h"
+#include "shape/distinct_count.h"
 #include "stream/prompt_chain.h"
 #include "stream/schedule.h"
 

@@ -2,7 +2,7 @@
 
 #include "absent.h"
 #include "figures/figures.h"
-#include "stats/share_interval.h"
+#include "figures/share_interval.h"
 
 #include <assert.h>
 #include <math.h>

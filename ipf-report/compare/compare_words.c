@@ -5,7 +5,7 @@
 #include "compare/settings.h"
 #include "document/shown_numbers.h"
 #include "safe_text.h"
-#include "stats/load_episodes.h"
+#include "figures/load_episodes.h"
 #include "stream/provenance.h"
 
 #include <math.h>

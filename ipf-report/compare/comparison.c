@@ -9,8 +9,8 @@
 #include "figures/server_figures.h"
 #include "figures/stated_figures.h"
 #include "figures/token_times.h"
-#include "stats/holm.h"
-#include "stats/load_episodes.h"
+#include "compare/holm.h"
+#include "figures/load_episodes.h"
 #include "stream/provenance.h"
 
 #include <math.h>

@@ -5,7 +5,7 @@
 #include "stats/autocorrelation.h"
 #include "stats/block_noise.h"
 #include "stats/exact_math.h"
-#include "stats/share_interval.h"
+#include "figures/share_interval.h"
 #include "stats/student.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 #include "figures/bursts.h"
 
 #include "absent.h"
-#include "stats/load_episodes.h"
+#include "figures/load_episodes.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 #include "figures/fairness.h"
 
 #include "figures/figures.h"
-#include "stats/jain_index.h"
+#include "figures/jain_index.h"
 
 #include <math.h>
 

@@ -8,7 +8,7 @@
 #include "figures/in_flight.h"
 #include "figures/measured_time.h"
 #include "figures/row_samples.h"
-#include "stats/load_episodes.h"
+#include "figures/load_episodes.h"
 
 #include <math.h>
 #include <stdlib.h>

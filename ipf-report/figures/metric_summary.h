@@ -4,7 +4,7 @@
 
 #include "error.h"
 #include "stats/histogram.h"
-#include "stats/percentile_limits.h"
+#include "figures/percentile_limits.h"
 #include "stats/samples.h"
 
 #include <stdbool.h>

@@ -16,7 +16,7 @@
 #define REPORT_SERVER_FIGURES_H
 
 #include "results/run_data.h"
-#include "series/server_comparison.h"
+#include "figures/server_comparison.h"
 
 /* The client's requests of a range of time, beside what servers say of it. */
 struct compared_figures {

@@ -3,7 +3,7 @@
 #include "absent.h"
 #include "figures/figures.h"
 #include "json_report/json_figures.h"
-#include "stats/load_episodes.h"
+#include "figures/load_episodes.h"
 
 #include <string.h>
 

@@ -32,7 +32,7 @@ compared() { jq -c '.server.comparison | '"$2" "$1.json"; }
 same_sums() { # NAME FIGURE OF-A-REQUEST
 	is "$(compared "$1" "[.$2.client, .$2.server] | map(. / $3)")" "[40,40]" "$1: $2 of all requests are compared, and agree"
 }
-# How long a busy machine holds up the client or the server is a difference of latencies, and real; unit/test_lib_server_comparison has those that agree.
+# How long a busy machine holds up the client or the server is a difference of latencies, and real; unit/test_report_server_comparison has those that agree.
 numbers() { jq -c 'map(select(endswith("requests") or endswith("tokens") or . == "hit-rate"))' <<<"$found"; }
 
 # ---- nothing between them ----

@@ -1,8 +1,7 @@
-/* Tails of Student's t and of F, adjusted p values, and the noise of sums of correlated blocks. */
+/* Tails of Student's t and of F, and the noise of sums of correlated blocks. */
 #include "unit.h"
 
 #include "stats/block_noise.h"
-#include "stats/holm.h"
 #include "stats/rng.h"
 #include "stats/student.h"
 
@@ -39,22 +38,6 @@ static void tails(void **state)
 	assert_true(student_two_sided(0, 3) == 1);
 	assert_true(isnan(student_two_sided(NAN, 3)) && isnan(student_two_sided(1, 0.5)));
 	assert_true(isnan(student_critical(0, 3)) && isnan(student_critical(0.05, NAN)));
-}
-
-static void adjusted(void **state)
-{
-	(void)state;
-	double p[] = {0.01, NAN, 0.04, 0.03, 0.005};
-	holm_adjust(p, 5);
-	close_to(p[0], 0.03, 1e-12);
-	assert_true(isnan(p[1]));
-	close_to(p[2], 0.06, 1e-12); /* never below that of a smaller one */
-	close_to(p[3], 0.06, 1e-12);
-	close_to(p[4], 0.02, 1e-12);
-	double large[] = {0.9, 0.8};
-	holm_adjust(large, 2);
-	assert_true(large[0] == 1 && large[1] == 1);
-	holm_adjust(NULL, 0);
 }
 
 /* A first-order autoregressive process of `count` values with unit variance. */
@@ -155,8 +138,10 @@ static void edges(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(tails),      cmocka_unit_test(adjusted), cmocka_unit_test(covers),
-		cmocka_unit_test(few_blocks), cmocka_unit_test(edges),
+		cmocka_unit_test(tails),
+		cmocka_unit_test(covers),
+		cmocka_unit_test(few_blocks),
+		cmocka_unit_test(edges),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

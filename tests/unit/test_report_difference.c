@@ -7,7 +7,7 @@
 #include "absent.h"
 #include "compare/difference.h"
 #include "stats/exact_math.h"
-#include "stats/holm.h"
+#include "compare/holm.h"
 #include "stats/rng.h"
 
 #include <math.h>
@@ -428,18 +428,30 @@ static void too_few_for_a_tail(void **state)
 	assert_true(d.finding == FINDING_NONE && d.missing == NOISE_FEW && isnan(d.high));
 }
 
+static void p_values_are_adjusted(void **state)
+{
+	(void)state;
+	double p[] = {0.01, NAN, 0.04, 0.03, 0.005};
+	holm_adjust(p, 5);
+	assert_float_equal(p[0], 0.03, 1e-12);
+	assert_true(isnan(p[1]));
+	assert_float_equal(p[2], 0.06, 1e-12); /* never below that of a smaller one */
+	assert_float_equal(p[3], 0.06, 1e-12);
+	assert_float_equal(p[4], 0.02, 1e-12);
+	double large[] = {0.9, 0.8};
+	holm_adjust(large, 2);
+	assert_true(large[0] == 1 && large[1] == 1);
+	holm_adjust(NULL, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(covers_open_loop),
-		cmocka_unit_test(covers_closed_loop),
-		cmocka_unit_test(covers_runs),
-		cmocka_unit_test(finds_five_percent),
-		cmocka_unit_test(tells_how_many_runs),
-		cmocka_unit_test(the_same_values),
-		cmocka_unit_test(p_values_and_intervals_agree),
-		cmocka_unit_test(without_blocks),
-		cmocka_unit_test(constants),
+		cmocka_unit_test(p_values_are_adjusted), cmocka_unit_test(covers_open_loop),
+		cmocka_unit_test(covers_closed_loop),    cmocka_unit_test(covers_runs),
+		cmocka_unit_test(finds_five_percent),    cmocka_unit_test(tells_how_many_runs),
+		cmocka_unit_test(the_same_values),       cmocka_unit_test(p_values_and_intervals_agree),
+		cmocka_unit_test(without_blocks),        cmocka_unit_test(constants),
 		cmocka_unit_test(too_few_for_a_tail),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-#include "cli/screen.h"
+#include "view/screen.h"
 
 #include "cli/terminal.h"
 #include "safe_text.h"

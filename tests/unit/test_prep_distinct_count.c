@@ -1,7 +1,7 @@
 /* Numbers of different values, against known ones: exact while they fit, and within their error beyond. */
 #include "unit.h"
 
-#include "stats/distinct_count.h"
+#include "shape/distinct_count.h"
 #include "text_hash.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-#include "stats/jain_index.h"
+#include "figures/jain_index.h"
 
 #include <math.h>
 

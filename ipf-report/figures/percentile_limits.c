@@ -1,4 +1,4 @@
-#include "stats/percentile_limits.h"
+#include "figures/percentile_limits.h"
 
 #include "stats/autocorrelation.h"
 #include "stats/block_noise.h"

@@ -1,4 +1,4 @@
-#include "stats/holm.h"
+#include "compare/holm.h"
 
 #include <math.h>
 #include <stdbool.h>

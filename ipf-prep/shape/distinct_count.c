@@ -1,4 +1,4 @@
-#include "stats/distinct_count.h"
+#include "shape/distinct_count.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "series/server_comparison.h"
+#include "figures/server_comparison.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* What is drawn on a terminal: widths, sparklines, and lines that are drawn again in place. */
-#include "cli/screen.h"
-#include "cli/sparkline.h"
+#include "view/screen.h"
+#include "view/sparkline.h"
 #include "cli/terminal.h"
 
 #include <fcntl.h>

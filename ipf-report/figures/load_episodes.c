@@ -1,4 +1,4 @@
-#include "stats/load_episodes.h"
+#include "figures/load_episodes.h"
 
 #include "stats/autocorrelation.h"
 

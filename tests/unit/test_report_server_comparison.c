@@ -2,7 +2,7 @@
 #include "unit.h"
 
 #include "clock.h"
-#include "series/server_comparison.h"
+#include "figures/server_comparison.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /* Wilson's interval of a share, against published values and its properties. */
 #include "unit.h"
 
-#include "stats/share_interval.h"
+#include "figures/share_interval.h"
 
 #include <math.h>
 

@@ -1,4 +1,4 @@
-#include "stats/share_interval.h"
+#include "figures/share_interval.h"
 
 #include <math.h>
 

@@ -1,4 +1,4 @@
-#include "cli/sparkline.h"
+#include "view/sparkline.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /* Jain's index of fairness. */
 #include "unit.h"
 
-#include "stats/jain_index.h"
+#include "figures/jain_index.h"
 
 #include <math.h>
 
