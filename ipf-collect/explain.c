@@ -4,6 +4,7 @@
 #include "api/end_mark.h"
 #include "api/error_message.h"
 #include "api/grpc_response.h"
+#include "array.h"
 #include "cli/text_output.h"
 #include "collect_sandbox.h"
 #include "cli/units.h"
@@ -114,13 +115,8 @@ static int mark_roles(struct explain *x, const struct api_response *r, struct ip
 		&r->text,          &r->reasoning, &r->tools,        &r->data,          &r->finish,
 		&r->error,         &r->end_when,  &r->input_tokens, &r->output_tokens, &r->reasoning_tokens,
 		&r->cached_tokens, &r->token_ids};
-	if (x->doc.count > x->roles_cap) {
-		unsigned *more = realloc(x->roles, x->doc.count * sizeof *more);
-		if (!more)
-			return ipf_error_memory(err);
-		x->roles = more;
-		x->roles_cap = x->doc.count;
-	}
+	if (!array_room(x->roles, x->roles_cap, x->doc.count))
+		return ipf_error_memory(err);
 	memset(x->roles, 0, x->doc.count * sizeof *x->roles);
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		mark_all(x, all[i], (enum pointer_role)i);

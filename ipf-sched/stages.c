@@ -1,6 +1,7 @@
 #include "stages.h"
 
 #include "absent.h"
+#include "array.h"
 #include "clock.h"
 #include "cli/nearest.h"
 #include "cli/units.h"
@@ -436,18 +437,15 @@ static void stage_release(struct stage *stage)
 /* Appends the stage and takes it over, also when it fails. */
 static int add(struct stages *stages, const struct stage *stage, struct ipf_error *err)
 {
-	struct stage *grown = realloc(stages->list, (stages->count + 1) * sizeof *grown), *added;
-
-	if (!grown) {
+	if (!array_one_more(stages->list, stages->count)) {
 		struct stage lost = *stage;
 		stage_release(&lost);
 		return ipf_error_memory(err);
 	}
-	stages->list = grown;
-	added = &grown[stages->count];
+	struct stage *added = &stages->list[stages->count];
 	*added = *stage;
 	for (size_t i = 0; i < stages->count; i++)
-		added->ordinal += grown[i].kind == stage->kind;
+		added->ordinal += stages->list[i].kind == stage->kind;
 	stages->count++;
 	if (added->name && name_taken(stages, added->name, added))
 		return ipf_error_set(err, IPF_USAGE, "%s: name: another stage is already called \"%.200s\"", added->label,

@@ -1,5 +1,6 @@
 #include "call_plan.h"
 
+#include "array.h"
 #include "token_text.h"
 #include "json/jout.h"
 #include "stats/rng.h"
@@ -9,12 +10,10 @@
 
 static struct planned_call *append(struct call_plan *p)
 {
-	struct planned_call *list = realloc(p->list, (p->count + 1) * sizeof *list);
-	if (!list)
+	if (!array_one_more(p->list, p->count))
 		return NULL;
-	p->list = list;
-	list[p->count] = (struct planned_call){.tokens = 1};
-	return &list[p->count++];
+	p->list[p->count] = (struct planned_call){.tokens = 1};
+	return &p->list[p->count++];
 }
 
 static void release_call(struct planned_call *call)

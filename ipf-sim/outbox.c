@@ -1,19 +1,15 @@
 #include "outbox.h"
 
+#include "array.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 void outbox_hold_at(struct outbox *o, uint64_t at, int64_t for_ns)
 {
-	if (o->hold_count == o->hold_cap) {
-		size_t cap = o->hold_cap ? o->hold_cap * 2 : 8;
-		struct outbox_hold *holds = realloc(o->holds, cap * sizeof *holds);
-		if (!holds) {
-			o->bytes.failed = true;
-			return;
-		}
-		o->holds = holds;
-		o->hold_cap = cap;
+	if (!array_room(o->holds, o->hold_cap, o->hold_count + 1)) {
+		o->bytes.failed = true;
+		return;
 	}
 	o->holds[o->hold_count++] = (struct outbox_hold){.at = at, .for_ns = for_ns};
 }

@@ -1,5 +1,7 @@
 #include "timers.h"
 
+#include "array.h"
+
 #include <stdlib.h>
 
 static void place(struct timers *t, struct timer *timer, size_t at)
@@ -32,14 +34,8 @@ static void sift_down(struct timers *t, struct timer *timer, size_t at)
 int timers_set(struct timers *t, struct timer *timer, int64_t at_ns)
 {
 	timers_stop(t, timer);
-	if (t->count == t->cap) {
-		size_t cap = t->cap ? t->cap * 2 : 64;
-		struct timer **heap = realloc(t->heap, cap * sizeof(struct timer *));
-		if (!heap)
-			return -1;
-		t->heap = heap;
-		t->cap = cap;
-	}
+	if (!array_room(t->heap, t->cap, t->count + 1))
+		return -1;
 	timer->at_ns = at_ns;
 	sift_up(t, timer, ++t->count);
 	return 0;

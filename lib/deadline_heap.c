@@ -1,5 +1,7 @@
 #include "deadline_heap.h"
 
+#include "array.h"
+
 #include <stdlib.h>
 
 static bool before(const struct deadline_entry *a, const struct deadline_entry *b)
@@ -41,14 +43,8 @@ static void settle(struct deadline_heap *h, struct deadline_entry *d, size_t pla
 
 bool deadline_heap_set(struct deadline_heap *h, struct deadline_entry *d, int64_t at_ns)
 {
-	if (!d->place && h->count == h->cap) {
-		size_t cap = h->cap ? 2 * h->cap : 64;
-		struct deadline_entry **grown = realloc(h->items, cap * sizeof(struct deadline_entry *));
-		if (!grown)
-			return false;
-		h->items = grown;
-		h->cap = cap;
-	}
+	if (!d->place && !array_room(h->items, h->cap, h->count + 1))
+		return false;
 	d->at_ns = at_ns;
 	settle(h, d, d->place ? d->place : ++h->count);
 	return true;

@@ -1,5 +1,6 @@
 #include "name_file.h"
 
+#include "array.h"
 #include "unnamed_file.h"
 
 #include <errno.h>
@@ -47,14 +48,8 @@ static int write_page(struct name_file *f, struct ipf_error *err)
 static int add(struct name_file *f, uint64_t number, struct ipf_error *err)
 {
 	if (f->filled == 0) {
-		if (f->pages == f->cap) {
-			size_t cap = f->cap ? f->cap * 2 : 64;
-			uint64_t *first = reallocarray(f->first, cap, sizeof *first);
-			if (!first)
-				return ipf_error_memory(err);
-			f->first = first;
-			f->cap = cap;
-		}
+		if (!array_room(f->first, f->cap, f->pages + 1))
+			return ipf_error_memory(err);
 		f->first[f->pages++] = number;
 	}
 	f->page[f->filled++] = number;

@@ -1,6 +1,7 @@
 #include <ipf/runs.h>
 
 #include "job/run_observer.h"
+#include "array.h"
 #include "library.h"
 #include "lines.h"
 #include "run/run.h"
@@ -55,9 +56,9 @@ void ipf_run_close(struct ipf_run *r)
 
 static bool is_for_programs(const char *option)
 {
-	static const char *const names[] = {"calibrate",   "completion", "help",     "list-apis", "max-line", "max-window",
-	                                    "no-progress", "probe",      "progress", "quiet",     "replicas", "seed",
-	                                    "shape",       "twin",       "verbose",  "version"};
+	static const char *const names[] = {"calibrate",  "completion",  "help",   "list-apis", "max-line",
+	                                    "max-window", "no-progress", "probe",  "progress",  "quiet",
+	                                    "shape",      "verbose",     "version"};
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		if (strcmp(names[i], option) == 0)
 			return true;
@@ -67,14 +68,7 @@ static bool is_for_programs(const char *option)
 /* Takes the text over, also if it fails. */
 static int add(struct ipf_run *r, char *text, struct ipf_error *err)
 {
-	if (text && r->argc + 2 > r->cap) {
-		int cap = r->cap ? 2 * r->cap : 32;
-		char **grown = realloc(r->argv, (size_t)cap * sizeof *grown);
-		if (grown)
-			r->argv = grown;
-		r->cap = grown ? cap : r->cap;
-	}
-	if (!text || r->argc + 2 > r->cap) {
+	if (!text || !array_room(r->argv, r->cap, r->argc + 2)) {
 		free(text);
 		return ipf_error_memory(err);
 	}

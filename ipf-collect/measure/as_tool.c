@@ -1,6 +1,7 @@
 #include "measure/as_tool.h"
 
 #include "absent.h"
+#include "array.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -20,15 +21,7 @@ static int64_t rounded(double ns)
 
 static int make_room(struct measure *m, const struct response *r, struct ipf_error *err)
 {
-	size_t count = r->events_count + r->others_count;
-	if (count <= m->chunks_cap)
-		return 0;
-	struct measure_chunk *more = realloc(m->chunks, 2 * count * sizeof *more);
-	if (!more)
-		return ipf_error_memory(err);
-	m->chunks = more;
-	m->chunks_cap = 2 * count;
-	return 0;
+	return array_room(m->chunks, m->chunks_cap, r->events_count + r->others_count) ? 0 : ipf_error_memory(err);
 }
 
 static void add_chunk(struct measure *m, const struct tool_rules *rules, enum event_kind kind,
@@ -80,14 +73,8 @@ static int add_sample(struct measure *m, const struct measure_chunk *from, const
 	int64_t gap = to->t_ns - from->t_ns, low = gap > to->early_ns ? gap - to->early_ns : 0, high = gap + from->early_ns;
 	if (parts < 1 || count < 1)
 		return 0;
-	if (m->samples_count == m->samples_cap) {
-		size_t cap = m->samples_cap ? 2 * m->samples_cap : 512;
-		struct itl_sample *more = realloc(m->samples, cap * sizeof *more);
-		if (!more)
-			return ipf_error_memory(err);
-		m->samples = more;
-		m->samples_cap = cap;
-	}
+	if (!array_room(m->samples, m->samples_cap, m->samples_count + 1))
+		return ipf_error_memory(err);
 	m->samples[m->samples_count++] = (struct itl_sample){.value_ns = (gap + parts / 2) / parts,
 	                                                     .count = count,
 	                                                     .t_ns = to->t_ns,

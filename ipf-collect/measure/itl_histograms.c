@@ -1,5 +1,6 @@
 #include "measure/itl_histograms.h"
 
+#include "array.h"
 #include "series/itl_positions.h"
 #include "stats/histogram.h"
 
@@ -100,11 +101,9 @@ static struct model_gaps *model_of(struct itl_histograms *itl, struct stage_gaps
 	}
 	if (found)
 		return found;
-	struct model_gaps *models = realloc(stage->models, (stage->count + 1) * sizeof(*models));
-	if (!models)
+	if (!array_one_more(stage->models, stage->count))
 		return NULL;
-	stage->models = models;
-	struct model_gaps *m = &models[stage->count];
+	struct model_gaps *m = &stage->models[stage->count];
 	*m = (struct model_gaps){.model = model.data ? strndup(model.data, model.len) : NULL};
 	if (!make_histogram(&m->sure) || (model.data && !m->model)) {
 		histogram_free(m->sure);

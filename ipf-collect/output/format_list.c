@@ -1,6 +1,7 @@
 #include "output/format_list.h"
 
 #include "absent.h"
+#include "array.h"
 #include "output/output_check.h"
 #include "safe_text.h"
 #include "stream/trace.h"
@@ -62,14 +63,8 @@ static int add_format(struct format_list *list, struct slice text, uint32_t *ind
 	if (list->count == OUTPUT_FORMATS_MAX)
 		return ipf_error_set(err, IPF_INPUT, "response_format: expected at most %d different ones in a trace",
 		                     OUTPUT_FORMATS_MAX);
-	if (list->count == list->cap) {
-		uint32_t cap = list->cap ? 2 * list->cap : 16;
-		struct trace_format *more = realloc(list->formats, cap * sizeof *more);
-		if (!more)
-			return ipf_error_memory(err);
-		list->formats = more;
-		list->cap = cap;
-	}
+	if (!array_room(list->formats, list->cap, list->count + 1))
+		return ipf_error_memory(err);
 	struct trace_format f = {.hash = hash, .text = slice_dup(text), .len = text.len};
 	if (!f.text)
 		return ipf_error_memory(err);
@@ -88,14 +83,8 @@ static int add_request(struct format_list *list, const struct trace_request *req
 	uint32_t index = NO_FORMAT;
 	if (request->response_format.data && add_format(list, request->response_format, &index, err) < 0)
 		return -1;
-	if (list->requests == list->requests_cap) {
-		size_t cap = list->requests_cap ? 2 * list->requests_cap : 1024;
-		uint32_t *more = realloc(list->of_request, cap * sizeof *more);
-		if (!more)
-			return ipf_error_memory(err);
-		list->of_request = more;
-		list->requests_cap = cap;
-	}
+	if (!array_room(list->of_request, list->requests_cap, list->requests + 1))
+		return ipf_error_memory(err);
 	list->of_request[list->requests++] = index;
 	return 0;
 }

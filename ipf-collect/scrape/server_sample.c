@@ -1,5 +1,7 @@
 #include "scrape/server_sample.h"
 
+#include "array.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,14 +53,8 @@ static bool add_bucket(struct total *t, double bound, double count)
 		t->buckets[i].count += count;
 		return true;
 	}
-	if (t->buckets_count == t->buckets_cap) {
-		size_t cap = t->buckets_cap ? 2 * t->buckets_cap : 32;
-		struct bucket *larger = realloc(t->buckets, cap * sizeof *larger);
-		if (!larger)
-			return false;
-		t->buckets = larger;
-		t->buckets_cap = cap;
-	}
+	if (!array_room(t->buckets, t->buckets_cap, t->buckets_count + 1))
+		return false;
 	memmove(t->buckets + i + 1, t->buckets + i, (t->buckets_count - i) * sizeof *t->buckets);
 	t->buckets[i] = (struct bucket){bound, count};
 	t->buckets_count++;

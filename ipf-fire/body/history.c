@@ -1,6 +1,7 @@
 #include "body/history.h"
 
 #include "absent.h"
+#include "array.h"
 #include "requests/prompt.h"
 #include "json/jout.h"
 #include "text_hash.h"
@@ -283,14 +284,8 @@ static void note_open(struct history *h, size_t lane, const struct history_turn 
 	struct open_turns *open = open_turns(h, lane);
 	if (!open)
 		return;
-	if (open->count == open->cap) {
-		size_t cap = open->cap ? 2 * open->cap : 4;
-		int64_t *list = realloc(open->list, cap * sizeof *list);
-		if (!list)
-			return;
-		open->list = list;
-		open->cap = cap;
-	}
+	if (!array_room(open->list, open->cap, open->count + 1))
+		return;
 	open->list[open->count++] = t->n;
 }
 

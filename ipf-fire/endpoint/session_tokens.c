@@ -1,5 +1,6 @@
 #include "endpoint/session_tokens.h"
 
+#include "hash_index.h"
 #include "header_field.h"
 #include "stream/own_parts.h"
 #include "text_hash.h"
@@ -11,7 +12,7 @@
 #include <strings.h>
 
 struct session_token {
-	uint64_t session; /* a hash of its name; 0: free */
+	uint64_t session; /* a hash of its name */
 	char *value;
 };
 
@@ -19,9 +20,9 @@ struct session_tokens {
 	const char *header;
 	bool cookies;
 	struct memory_use *memory;
-	pthread_mutex_t lock; /* of what follows */
-	struct session_token *list;
-	size_t size; /* a power of two */
+	pthread_mutex_t lock;       /* of what follows */
+	struct session_token *list; /* hash_index.h */
+	size_t size;
 	struct session_tokens_counts counts;
 };
 
@@ -49,10 +50,8 @@ struct session_tokens *session_tokens_new(const char *header, struct memory_use 
 	t->header = header;
 	t->cookies = strcasecmp(header, "set-cookie") == 0;
 	t->memory = memory;
-	t->size = 256;
 	pthread_mutex_init(&t->lock, NULL);
-	t->list = calloc(t->size, sizeof *t->list);
-	if (t->list)
+	if (hash_index_room(t->list, t->size, 1))
 		return t;
 	session_tokens_free(t);
 	return NULL;
@@ -69,38 +68,14 @@ void session_tokens_free(struct session_tokens *t)
 	free(t);
 }
 
-/* The entry of the session, or the free one where it belongs. */
-static struct session_token *find(const struct session_tokens *t, uint64_t session)
-{
-	size_t i = (size_t)session & (t->size - 1);
-	while (t->list[i].session && t->list[i].session != session)
-		i = (i + 1) & (t->size - 1);
-	return &t->list[i];
-}
-
-static bool grow(struct session_tokens *t)
-{
-	struct session_tokens larger = *t;
-	larger.size = 2 * t->size;
-	if (!(larger.list = calloc(larger.size, sizeof *larger.list)))
-		return false;
-	for (size_t i = 0; i < t->size; i++)
-		if (t->list[i].session)
-			*find(&larger, t->list[i].session) = t->list[i];
-	free(t->list);
-	t->list = larger.list;
-	t->size = larger.size;
-	return true;
-}
-
 static struct session_token *make(struct session_tokens *t, uint64_t session)
 {
-	struct session_token *found = find(t, session);
+	struct session_token *found = hash_index_find(t->list, t->size, session);
 	if (found->session)
 		return found;
-	if (t->counts.sessions == SESSION_TOKENS_MOST || (2 * (size_t)t->counts.sessions + 2 > t->size && !grow(t)))
+	if (t->counts.sessions == SESSION_TOKENS_MOST || !hash_index_room(t->list, t->size, (size_t)t->counts.sessions + 2))
 		return NULL;
-	found = find(t, session);
+	found = hash_index_find(t->list, t->size, session);
 	found->session = session;
 	t->counts.sessions++;
 	return found;
@@ -163,7 +138,7 @@ bool session_tokens_line(struct session_tokens *t, struct slice session, struct 
 	if (!session.data)
 		return false;
 	pthread_mutex_lock(&t->lock);
-	const struct session_token *found = find(t, text_hash_mixed(session) | 1);
+	const struct session_token *found = hash_index_find(t->list, t->size, text_hash_mixed(session) | 1);
 	if (found->value) {
 		buffer_text(line, t->cookies ? "Cookie" : t->header);
 		buffer_text(line, ": ");

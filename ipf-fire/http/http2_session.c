@@ -1,5 +1,7 @@
 #include "http/http2_session.h"
 
+#include "array.h"
+
 #include <limits.h>
 #include <nghttp2/nghttp2.h>
 #include <stdio.h>
@@ -396,14 +398,8 @@ void http2_free(struct http2_session *s)
 
 static bool add_field(struct http2_session *s, struct slice name, struct slice value)
 {
-	if (s->fields_count == s->fields_cap) {
-		size_t cap = s->fields_cap ? 2 * s->fields_cap : 16;
-		nghttp2_nv *longer = reallocarray(s->fields, cap, sizeof *longer);
-		if (!longer)
-			return false;
-		s->fields = longer;
-		s->fields_cap = cap;
-	}
+	if (!array_room(s->fields, s->fields_cap, s->fields_count + 1))
+		return false;
 	/* nghttp2 copies both, names in lower case, before it returns */
 	s->fields[s->fields_count++] = (nghttp2_nv){(uint8_t *)(uintptr_t)name.data, (uint8_t *)(uintptr_t)value.data,
 	                                            name.len, value.len, 0};

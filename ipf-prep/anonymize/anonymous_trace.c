@@ -1,5 +1,7 @@
 #include "anonymize/anonymous_trace.h"
 
+#include "array.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -200,14 +202,8 @@ static struct held_request *copy_of(const struct anonymous_request *r)
 
 static int hold(struct anonymous_trace *t, const struct anonymous_request *r, int64_t order_ns, struct ipf_error *err)
 {
-	if (t->held == t->cap) {
-		size_t cap = t->cap ? t->cap * 2 : 64;
-		struct held_request **heap = reallocarray(t->heap, cap, sizeof(void *));
-		if (!heap)
-			return ipf_error_memory(err);
-		t->heap = heap;
-		t->cap = cap;
-	}
+	if (!array_room(t->heap, t->cap, t->held + 1))
+		return ipf_error_memory(err);
 	struct held_request *h = copy_of(r);
 	if (!h)
 		return ipf_error_memory(err);

@@ -1,5 +1,7 @@
 #include "anonymize/block_chain.h"
 
+#include "array.h"
+
 #include <endian.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,14 +22,8 @@ static void end_segment(struct block_chain *c, enum segment kind, size_t bytes)
 
 bool block_hashes_resize(struct block_hashes *h, size_t count)
 {
-	if (count > h->cap) {
-		size_t cap = h->cap * 2 > count ? h->cap * 2 : count + 15;
-		uint64_t *ids = reallocarray(h->ids, cap, sizeof *ids);
-		if (!ids)
-			return false;
-		h->ids = ids;
-		h->cap = cap;
-	}
+	if (!array_room(h->ids, h->cap, count))
+		return false;
 	h->count = count;
 	return true;
 }

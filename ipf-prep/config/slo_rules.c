@@ -1,5 +1,6 @@
 #include "config/slo_rules.h"
 
+#include "array.h"
 #include "json/jout.h"
 #include "objective/objective.h"
 
@@ -45,11 +46,9 @@ static int parse_objectives(struct slo_rule *rule, const char *text, struct ipf_
 
 int slo_rules_add(struct slo_rules *rules, const char *text, struct ipf_error *err)
 {
-	struct slo_rule *items = reallocarray(rules->items, rules->count + 1, sizeof *items);
-	if (!items)
+	if (!array_one_more(rules->items, rules->count))
 		return ipf_error_memory(err);
-	rules->items = items;
-	struct slo_rule *rule = &items[rules->count++];
+	struct slo_rule *rule = &rules->items[rules->count++];
 	*rule = (struct slo_rule){0};
 	const char *colon = objective_begins(text) ? NULL : strrchr(text, ':');
 	if (colon && parse_condition(rule, text, (size_t)(colon - text), text, err) < 0)

@@ -1,5 +1,6 @@
 #include "draft/distribution.h"
 
+#include "array.h"
 #include "cli/units.h"
 #include "stats/exact_math.h"
 
@@ -169,13 +170,8 @@ static int add_bucket(struct distribution *dist, size_t *cap, char *line, double
 	}
 	if (weight == 0)
 		return 0;
-	if (dist->bucket_count == *cap) {
-		*cap = *cap ? *cap * 2 : 64;
-		struct distribution_bucket *buckets = reallocarray(dist->buckets, *cap, sizeof *buckets);
-		if (!buckets)
-			return ipf_error_memory(err);
-		dist->buckets = buckets;
-	}
+	if (!array_room(dist->buckets, *cap, dist->bucket_count + 1))
+		return ipf_error_memory(err);
 	*sum += weight;
 	bucket.upto = *sum;
 	dist->buckets[dist->bucket_count++] = bucket;

@@ -1,6 +1,7 @@
 #include "draft/draft.h"
 
 #include "absent.h"
+#include "array.h"
 #include "safe_text.h"
 #include "text_hash.h"
 #include "token_count.h"
@@ -79,23 +80,9 @@ char *draft_space(struct draft *d, size_t len)
 }
 
 /* Makes room for one more element; the array may move. */
-static void *grow(void *array, size_t count, size_t *cap, size_t size, bool *failed)
-{
-	if (count < *cap)
-		return array;
-	size_t wanted = *cap ? *cap * 2 : 8;
-	void *moved = reallocarray(array, wanted, size);
-	if (!moved) {
-		*failed = true;
-		return array;
-	}
-	*cap = wanted;
-	return moved;
-}
-
 struct draft_request *draft_request(struct draft *d)
 {
-	d->requests = grow(d->requests, d->count, &d->requests_cap, sizeof *d->requests, &d->failed);
+	d->failed |= !array_room(d->requests, d->requests_cap, d->count + 1);
 	if (d->failed)
 		return NULL;
 	struct draft_request *r = &d->requests[d->count++];
@@ -110,7 +97,7 @@ struct draft_request *draft_request(struct draft *d)
 
 struct draft_message *draft_message(struct draft *d, enum role role, struct slice text)
 {
-	d->messages = grow(d->messages, d->message_count, &d->messages_cap, sizeof *d->messages, &d->failed);
+	d->failed |= !array_room(d->messages, d->messages_cap, d->message_count + 1);
 	if (d->failed || d->count == 0)
 		return NULL;
 	struct draft_message *m = &d->messages[d->message_count++];

@@ -1,5 +1,7 @@
 #include "input/csv.h"
 
+#include "array.h"
+
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,16 +106,9 @@ static int add_field(struct csv *csv, struct slice field, size_t in_text, struct
 	if (csv->count == csv->cap) {
 		if (csv->cap >= COLUMNS_MAX)
 			return ipf_error_set(err, IPF_INPUT, "more than %zu fields in a row", COLUMNS_MAX);
-		size_t cap = csv->cap ? csv->cap * 2 : 16;
-		struct slice *fields = reallocarray(csv->fields, cap, sizeof *fields);
-		if (fields)
-			csv->fields = fields;
-		size_t *in_texts = reallocarray(csv->in_text, cap, sizeof *in_texts);
-		if (in_texts)
-			csv->in_text = in_texts;
-		if (!fields || !in_texts)
+		size_t same = csv->cap;
+		if (!array_room(csv->in_text, same, csv->count + 1) || !array_room(csv->fields, csv->cap, csv->count + 1))
 			return ipf_error_memory(err);
-		csv->cap = cap;
 	}
 	csv->in_text[csv->count] = in_text;
 	csv->fields[csv->count++] = field;

@@ -1,5 +1,6 @@
 #include "input/input_paths.h"
 
+#include "array.h"
 #include "input/archive_members.h"
 #include "input/remote.h"
 
@@ -15,16 +16,9 @@
 /* Takes over the path, which may be NULL (out of memory). */
 static int add(struct input_paths *p, char *path, struct ipf_error *err)
 {
-	if (path && p->count == p->cap) {
-		size_t cap = p->cap ? p->cap * 2 : 16;
-		char **items = reallocarray(p->items, cap, sizeof *items);
-		if (!items) {
-			free(path);
-			path = NULL;
-		} else {
-			p->items = items;
-			p->cap = cap;
-		}
+	if (path && !array_room(p->items, p->cap, p->count + 1)) {
+		free(path);
+		path = NULL;
 	}
 	if (!path)
 		return ipf_error_memory(err);

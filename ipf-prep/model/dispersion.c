@@ -1,5 +1,6 @@
 #include "model/dispersion.h"
 
+#include "array.h"
 #include "clock.h"
 
 #include <math.h>
@@ -11,14 +12,9 @@ const int dispersion_seconds[DISPERSION_SCALES] = {1, 2, 5, 10, 20, 50, 100, 200
 
 void dispersion_expect(struct dispersion *d, int64_t at_ns)
 {
-	if (d->ahead_count == d->ahead_cap) {
-		size_t cap = d->ahead_cap ? 2 * d->ahead_cap : 64;
-		int64_t *more = reallocarray(d->ahead, cap, sizeof *more);
-		d->failed |= !more;
-		if (!more)
-			return;
-		d->ahead = more;
-		d->ahead_cap = cap;
+	if (!array_room(d->ahead, d->ahead_cap, d->ahead_count + 1)) {
+		d->failed = true;
+		return;
 	}
 	size_t at = d->ahead_count++;
 	for (; at > 0 && d->ahead[(at - 1) / 2] > at_ns; at = (at - 1) / 2)

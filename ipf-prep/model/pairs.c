@@ -1,5 +1,7 @@
 #include "model/pairs.h"
 
+#include "array.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -12,14 +14,9 @@ void pairs_add(struct pairs *p, double x, double y)
 		at = (size_t)rng_below(&p->rng, (uint64_t)p->seen);
 		if (at >= PAIRS_MOST)
 			return;
-	} else if (p->count == p->cap) {
-		size_t cap = p->cap ? 2 * p->cap : 64;
-		double(*items)[2] = reallocarray(p->items, cap, sizeof *items);
-		p->failed |= !items;
-		if (!items)
-			return;
-		p->items = items;
-		p->cap = cap;
+	} else if (!array_room(p->items, p->cap, p->count + 1)) {
+		p->failed = true;
+		return;
 	}
 	p->items[at][0] = x;
 	p->items[at][1] = y;

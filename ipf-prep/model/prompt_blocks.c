@@ -1,6 +1,7 @@
 #include "model/prompt_blocks.h"
 
 #include "absent.h"
+#include "array.h"
 #include "stats/lru_curve.h"
 #include "stream/trace_blocks.h"
 #include "token_count.h"
@@ -13,14 +14,9 @@
 static void note_hash(struct prompt_chain *chain)
 {
 	struct prompt_blocks *b = (struct prompt_blocks *)chain;
-	if (b->hash_count == b->hash_cap) {
-		size_t cap = b->hash_cap ? 2 * b->hash_cap : 256;
-		uint64_t *more = reallocarray(b->hashes, cap, sizeof *more);
-		b->failed |= !more;
-		if (!more)
-			return;
-		b->hashes = more;
-		b->hash_cap = cap;
+	if (!array_room(b->hashes, b->hash_cap, b->hash_count + 1)) {
+		b->failed = true;
+		return;
 	}
 	b->hashes[b->hash_count++] = chain->hash;
 }
@@ -56,14 +52,9 @@ static int add_text(struct prompt_blocks *b, const struct trace_request *r, stru
 
 static void note_place(struct prompt_blocks *b, int64_t session, int64_t turn)
 {
-	if (b->reuse.count > b->places_cap) {
-		size_t cap = b->places_cap ? 2 * b->places_cap : 1024;
-		struct prompt_place *more = reallocarray(b->places, cap, sizeof *more);
-		b->failed |= !more;
-		if (!more)
-			return;
-		b->places = more;
-		b->places_cap = cap;
+	if (!array_room(b->places, b->places_cap, b->reuse.count)) {
+		b->failed = true;
+		return;
 	}
 	if (!b->reuse.failed)
 		b->places[b->reuse.count - 1] = (struct prompt_place){session, turn};
@@ -121,14 +112,8 @@ static int find_path(struct path *p, struct prefix_tree *tree, const struct pref
 			so_far += piece;
 			if (so_far > UINT32_MAX)
 				return 0;
-			if (p->count == p->cap) {
-				size_t cap = p->cap ? 2 * p->cap : 1024;
-				uint32_t *more = reallocarray(p->nodes, cap, sizeof *more);
-				if (!more)
-					return -1;
-				p->nodes = more;
-				p->cap = cap;
-			}
+			if (!array_room(p->nodes, p->cap, p->count + 1))
+				return -1;
 			node = prefix_tree_add(tree, node, v->blocks[i].chain + (uint64_t)done * UINT64_C(0x9e3779b97f4a7c15),
 			                       (uint32_t)so_far);
 			p->nodes[p->count++] = node;

@@ -1,5 +1,6 @@
 #include "model/reuse_model.h"
 
+#include "array.h"
 #include "model/model_json.h"
 
 #include <math.h>
@@ -10,14 +11,9 @@ enum { SHORT_BLOCKS = 4, SHARE_BINS = 8, GROUP_LEAST = 50 };
 void reuse_fit_note(void *data, const struct prompt_use *use)
 {
 	struct reuse_fit *f = data;
-	if (f->count == f->cap) {
-		size_t cap = f->cap ? 2 * f->cap : 1024;
-		struct prompt_use *more = reallocarray(f->uses, cap, sizeof *more);
-		f->failed |= !more;
-		if (!more)
-			return;
-		f->uses = more;
-		f->cap = cap;
+	if (!array_room(f->uses, f->cap, f->count + 1)) {
+		f->failed = true;
+		return;
 	}
 	f->uses[f->count++] = *use;
 }

@@ -1,5 +1,6 @@
 #include "model/reuse_model.h"
 
+#include "array.h"
 #include "model/model_json.h"
 #include "stats/exact_math.h"
 #include "token_count.h"
@@ -248,15 +249,7 @@ static int make_room(struct reuse_draw *d, size_t count)
 		d->prompts = d->oldest = d->session = 0;
 	}
 	size_t needed = (size_t)(d->next_id - d->first_id) + count;
-	if (needed > d->last_cap) {
-		size_t cap = needed * 2;
-		uint32_t *more = reallocarray(d->last, cap, sizeof *more);
-		if (!more)
-			return -1;
-		d->last = more;
-		d->last_cap = cap;
-	}
-	return 0;
+	return array_room(d->last, d->last_cap, needed) ? 0 : -1;
 }
 
 size_t reuse_draw_blocks(const struct reuse_draw *d, int64_t tokens)

@@ -1,5 +1,7 @@
 #include "shape/fit_length.h"
 
+#include "array.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,15 +12,9 @@ void fit_length_learn(struct fit_length *f, struct slice text)
 {
 	if (text.len == 0 || f->pool.len >= POOL_MAX || f->failed)
 		return;
-	if (f->count == f->cap) {
-		size_t cap = f->cap ? f->cap * 2 : 256;
-		struct pool_text *pool_texts = reallocarray(f->pool_texts, cap, sizeof *pool_texts);
-		if (!pool_texts) {
-			f->failed = true;
-			return;
-		}
-		f->pool_texts = pool_texts;
-		f->cap = cap;
+	if (!array_room(f->pool_texts, f->cap, f->count + 1)) {
+		f->failed = true;
+		return;
 	}
 	f->pool_texts[f->count++] = (struct pool_text){f->pool.len, text.len};
 	buffer_append(&f->pool, text.data, text.len);

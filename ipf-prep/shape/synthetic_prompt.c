@@ -1,5 +1,6 @@
 #include "shape/synthetic_prompt.h"
 
+#include "array.h"
 #include "draft/draft_rng.h"
 #include "text/synthetic_text.h"
 
@@ -55,14 +56,8 @@ void synthetic_prompt_register(struct synthetic_prompt *p, const struct draft *d
 /* Notes the end of a whole block in the text. Without memory for the note the block is only made again. */
 static void note_span(struct synthetic_prompt *p, size_t i, uint64_t key)
 {
-	if (i == p->span_cap) {
-		size_t cap = p->span_cap ? p->span_cap * 2 : 64;
-		struct block_span *spans = reallocarray(p->spans, cap, sizeof *spans);
-		if (!spans)
-			return;
-		p->spans = spans;
-		p->span_cap = cap;
-	}
+	if (!array_room(p->spans, p->span_cap, i + 1))
+		return;
 	if (i == p->span_count)
 		p->spans[p->span_count++] = (struct block_span){key, p->text.len};
 }

@@ -1,5 +1,6 @@
 #include "sort/record_sorter.h"
 
+#include "array.h"
 #include "memory_limit.h"
 #include "sort/sort_runs.h"
 
@@ -64,14 +65,8 @@ int record_sorter_add(struct record_sorter *s, struct slice key, struct slice re
 		return ipf_error_set(err, IPF_INPUT, "a record takes more than 2 GiB");
 	if (s->count > 0 && s->bytes.len + size + entries > memory_limit_share() && spill(s, err) < 0)
 		return -1;
-	if (s->count == s->cap) {
-		size_t cap = s->cap ? s->cap * 2 : 64;
-		struct sort_entry *more = reallocarray(s->entries, cap, sizeof *more);
-		if (!more)
-			return ipf_error_memory(err);
-		s->entries = more;
-		s->cap = cap;
-	}
+	if (!array_room(s->entries, s->cap, s->count + 1))
+		return ipf_error_memory(err);
 	struct sorted_record head = {.key_len = (uint32_t)key.len, .len = (uint32_t)record.len};
 	size_t at = s->bytes.len;
 	buffer_append(&s->bytes, &head, sizeof head);

@@ -1,6 +1,7 @@
 #include "sources/agent_chains.h"
 
 #include "absent.h"
+#include "array.h"
 #include "json/jout.h"
 
 #include <stdlib.h>
@@ -30,19 +31,6 @@ struct agent_event {
 	bool begins;
 };
 
-/* Makes room for another element. NULL when out of memory. */
-static void *grow(struct agent_chains *c, void *items, size_t count, size_t *cap, size_t size)
-{
-	if (items && count < *cap)
-		return items;
-	size_t wanted = *cap ? *cap * 2 : 64;
-	void *grown = reallocarray(items, wanted, size);
-	if (grown)
-		*cap = wanted;
-	c->failed |= !grown;
-	return grown;
-}
-
 /* ---- chains ---- */
 
 size_t agent_chains_find(struct agent_chains *c, struct slice name)
@@ -50,12 +38,11 @@ size_t agent_chains_find(struct agent_chains *c, struct slice name)
 	const size_t chain = c->failed ? NO_NUMBER : name_number(&c->names, name);
 	if (chain < c->count)
 		return chain;
-	struct agent_chain *chains = chain == NO_NUMBER ? NULL : grow(c, c->chains, c->count, &c->cap, sizeof *chains);
-	c->failed |= !chains;
-	if (!chains)
+	if (chain == NO_NUMBER || !array_room(c->chains, c->cap, c->count + 1)) {
+		c->failed = true;
 		return NO_CHAIN;
-	c->chains = chains;
-	chains[chain] = (struct agent_chain){
+	}
+	c->chains[chain] = (struct agent_chain){
 		.parent = NO_CHAIN, .up = chain, .last = NO_CALL, .first = NO_CALL, .ended = NO_CHAIN, .next = NO_CHAIN};
 	c->count++;
 	return chain;
@@ -88,14 +75,16 @@ struct slice agent_chains_name(const struct agent_chains *c, size_t chain)
 
 void agent_chains_add(struct agent_chains *c, size_t chain, int64_t start_ns, int64_t end_ns)
 {
-	struct agent_call *calls = chain == NO_CHAIN ? NULL : grow(c, c->calls, c->call_count, &c->call_cap, sizeof *calls);
-	if (!calls)
+	if (chain == NO_CHAIN)
 		return;
-	c->calls = calls;
-	calls[c->call_count++] = (struct agent_call){.chain = chain,
-	                                             .number = c->chains[chain].calls++,
-	                                             .start_ns = start_ns,
-	                                             .end_ns = end_ns > start_ns ? end_ns : start_ns + 1};
+	if (!array_room(c->calls, c->call_cap, c->call_count + 1)) {
+		c->failed = true;
+		return;
+	}
+	c->calls[c->call_count++] = (struct agent_call){.chain = chain,
+	                                                .number = c->chains[chain].calls++,
+	                                                .start_ns = start_ns,
+	                                                .end_ns = end_ns > start_ns ? end_ns : start_ns + 1};
 	c->chains[chain].running++;
 }
 
@@ -138,11 +127,11 @@ static void end_call(struct agent_chains *c, size_t call)
 
 static void wait_for(struct agent_chains *c, struct agent_step *step, size_t call)
 {
-	size_t *after = grow(c, c->after, step->after_count, &c->after_cap, sizeof *after);
-	if (!after)
+	if (!array_room(c->after, c->after_cap, step->after_count + 1)) {
+		c->failed = true;
 		return;
-	c->after = after;
-	after[step->after_count++] = call;
+	}
+	c->after[step->after_count++] = call;
 	int64_t end_ns = c->calls[call].end_ns;
 	step->ended_ns = end_ns > step->ended_ns ? end_ns : step->ended_ns;
 }

@@ -1,6 +1,7 @@
 #include "sources/agent_log.h"
 
 #include "absent.h"
+#include "array.h"
 #include "json/jout.h"
 #include "sources/record_fields.h"
 
@@ -13,16 +14,8 @@ struct agent_request *agent_log_request(struct agent_log *log, struct slice key,
 {
 	size_t number = log->failed ? NO_NUMBER : name_number(&log->keys, key);
 	*is_new = number == log->count;
-	if (*is_new && log->count == log->cap) {
-		size_t cap = log->cap ? log->cap * 2 : 256;
-		struct agent_request *requests = reallocarray(log->requests, cap, sizeof *requests);
-		if (requests) {
-			log->requests = requests;
-			log->cap = cap;
-		} else {
-			number = NO_NUMBER;
-		}
-	}
+	if (*is_new && !array_room(log->requests, log->cap, log->count + 1))
+		number = NO_NUMBER;
 	log->failed |= number == NO_NUMBER;
 	if (log->failed)
 		return NULL;
@@ -124,14 +117,9 @@ static void make_pieces(struct agent_log *log, size_t number)
 	size_t length = 0;
 	int64_t shared = r->kept_tokens;
 	for (size_t at = number; at != NO_AGENT_REQUEST; at = log->requests[at].continues) {
-		if (length == log->path_cap) {
-			size_t cap = log->path_cap ? log->path_cap * 2 : 256;
-			size_t *path = reallocarray(log->path, cap, sizeof *path);
-			log->failed |= !path;
-			if (!path)
-				return;
-			log->path = path;
-			log->path_cap = cap;
+		if (!array_room(log->path, log->path_cap, length + 1)) {
+			log->failed = true;
+			return;
 		}
 		log->path[length++] = at;
 		shared = log->requests[at].kept_tokens;

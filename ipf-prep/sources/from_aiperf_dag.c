@@ -18,6 +18,7 @@
  * orchestrator are sessions.
  */
 #include "absent.h"
+#include "array.h"
 #include "clock.h"
 #include "json/jout.h"
 #include "name_set.h"
@@ -68,14 +69,9 @@ static struct slice agent_tag(struct draft *d, struct slice agent)
 
 static int keep(struct state *s, struct draft *d, struct slice id, size_t prefix, struct slice text)
 {
-	if (s->count == s->cap) {
-		size_t cap = s->cap ? s->cap * 2 : 64;
-		struct conversation *items = reallocarray(s->items, cap, sizeof *items);
-		d->failed |= !items;
-		if (!items)
-			return 0;
-		s->items = items;
-		s->cap = cap;
+	if (!array_room(s->items, s->cap, s->count + 1)) {
+		d->failed = true;
+		return 0;
 	}
 	char *both = malloc(id.len + text.len + 1);
 	d->failed |= !both;
@@ -221,14 +217,9 @@ static struct conversation *find(const struct state *s, struct draft *d, const s
 
 static void add_join(struct draft *d, struct joins *joins, int64_t at, uint64_t request)
 {
-	if (joins->count == joins->cap) {
-		size_t cap = joins->cap ? joins->cap * 2 : 8;
-		struct join *items = reallocarray(joins->items, cap, sizeof *items);
-		d->failed |= !items;
-		if (!items)
-			return;
-		joins->items = items;
-		joins->cap = cap;
+	if (!array_room(joins->items, joins->cap, joins->count + 1)) {
+		d->failed = true;
+		return;
 	}
 	joins->items[joins->count++] = (struct join){at, request};
 }

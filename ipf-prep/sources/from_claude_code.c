@@ -28,6 +28,7 @@
  * is read: they lack the instructions and the tools, which are part of the recorded lengths (agent_log.h).
  */
 #include "absent.h"
+#include "array.h"
 #include "clock.h"
 #include "name_set.h"
 #include "sources/agent_log.h"
@@ -86,43 +87,30 @@ static void close_state(void *opened)
 
 /* ---- places ---- */
 
-/* Makes room for `count` elements; NULL when out of memory. */
-static void *grow(struct state *s, void *items, size_t count, size_t *cap, size_t size)
-{
-	if (count <= *cap)
-		return items;
-	size_t wanted = count * 2;
-	void *grown = reallocarray(items, wanted, size);
-	if (grown)
-		*cap = wanted;
-	s->log.failed |= !grown;
-	return grown;
-}
-
 /* The place of a line, by its uuid. NULL when out of memory. */
 static struct place *find_place(struct state *s, struct slice uuid)
 {
 	size_t number = s->log.failed ? NO_NUMBER : name_number(&s->lines, uuid);
-	s->log.failed |= number == NO_NUMBER;
-	struct place *places = s->log.failed ? NULL : grow(s, s->places, number + 1, &s->place_cap, sizeof *places);
-	if (!places)
+	s->log.failed |= number == NO_NUMBER || !array_room(s->places, s->place_cap, number + 1);
+	if (s->log.failed)
 		return NULL;
-	s->places = places;
 	for (; s->place_count <= number; s->place_count++)
-		places[s->place_count] = (struct place){.request = NO_AGENT_REQUEST, .agent = NO_CHAIN};
-	return &places[number];
+		s->places[s->place_count] = (struct place){.request = NO_AGENT_REQUEST, .agent = NO_CHAIN};
+	return &s->places[number];
 }
 
 /* When the last message of this chain came that no request has had. NULL when out of memory. */
 static int64_t *find_input(struct state *s, size_t chain)
 {
-	int64_t *inputs = chain == NO_CHAIN ? NULL : grow(s, s->input_ns, chain + 1, &s->input_cap, sizeof *inputs);
-	if (!inputs)
+	if (chain == NO_CHAIN)
 		return NULL;
-	s->input_ns = inputs;
+	if (!array_room(s->input_ns, s->input_cap, chain + 1)) {
+		s->log.failed = true;
+		return NULL;
+	}
 	for (; s->input_count <= chain; s->input_count++)
-		inputs[s->input_count] = IPF_ABSENT;
-	return &inputs[chain];
+		s->input_ns[s->input_count] = IPF_ABSENT;
+	return &s->input_ns[chain];
 }
 
 /* ---- an answer ---- */

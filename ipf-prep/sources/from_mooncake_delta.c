@@ -11,6 +11,7 @@
  * synthetic: equal ids give equal text. A row without session_id is a request of its own.
  */
 #include "absent.h"
+#include "array.h"
 #include "sources/mooncake_row.h"
 #include "sources/name_numbers.h"
 #include "sources/prompt_pieces.h"
@@ -57,14 +58,8 @@ static struct session *find_session(struct state *s, struct slice name)
 	size_t number = name_number(&s->names, name);
 	if (number < s->count)
 		return &s->sessions[number];
-	if (number != NO_NUMBER && s->count == s->cap) {
-		size_t cap = s->cap ? s->cap * 2 : 64;
-		struct session *sessions = reallocarray(s->sessions, cap, sizeof *sessions);
-		if (!sessions)
-			return NULL;
-		s->sessions = sessions;
-		s->cap = cap;
-	}
+	if (number != NO_NUMBER && !array_room(s->sessions, s->cap, s->count + 1))
+		return NULL;
 	if (number == NO_NUMBER)
 		return NULL;
 	s->sessions[s->count] = (struct session){0};

@@ -32,6 +32,7 @@
  * the last call that ended before it began. Calls that overlap are sent in parallel. All other spans are ignored.
  */
 #include "absent.h"
+#include "array.h"
 #include "draft/draft_sorter.h"
 #include "input/otlp_messages.h"
 #include "json/jout.h"
@@ -318,15 +319,9 @@ static int add_statement(struct statements *all, const struct facts *facts, cons
 	struct statement added = {.facts = *facts, .draft = draft_clone(d)};
 	if (!added.draft)
 		return ipf_error_memory(err);
-	if (all->count == all->cap) {
-		size_t cap = all->cap ? all->cap * 2 : 16;
-		struct statement *items = reallocarray(all->items, cap, sizeof *items);
-		if (!items) {
-			free(added.draft);
-			return ipf_error_memory(err);
-		}
-		all->items = items;
-		all->cap = cap;
+	if (!array_room(all->items, all->cap, all->count + 1)) {
+		free(added.draft);
+		return ipf_error_memory(err);
 	}
 	all->items[all->count++] = added;
 	return 0;
@@ -581,14 +576,8 @@ static int add_earlier(struct session *session, const struct draft *d, int64_t e
 	size_t bytes = session->texts.len + session->cap * sizeof call;
 	if (bytes > memory_limit_share() && bytes > KEPT_LEAST)
 		return too_large("the session", d->session, err);
-	if (session->count == session->cap) {
-		size_t cap = session->cap ? session->cap * 2 : 16;
-		struct earlier *calls = reallocarray(session->calls, cap, sizeof *calls);
-		if (!calls)
-			return ipf_error_memory(err);
-		session->calls = calls;
-		session->cap = cap;
-	}
+	if (!array_room(session->calls, session->cap, session->count + 1))
+		return ipf_error_memory(err);
 	buffer_slice(&session->texts, r->id);
 	call.answer = session->texts.len;
 	buffer_slice(&session->texts, r->answer);

@@ -20,6 +20,7 @@
  * ids give equal text. `turn` is ignored.
  */
 #include "absent.h"
+#include "hash_index.h"
 #include "clock.h"
 #include "sources/sniff.h"
 #include "sources/record_fields.h"
@@ -41,9 +42,13 @@ struct waiting_row {
 	int64_t chat, parent;
 };
 
-/* A hash table from a chat to the first chat of its chain. */
+struct known_chat {
+	uint64_t key; /* of its number */
+	int64_t root; /* the first chat of its chain */
+};
+
 struct chats {
-	int64_t *ids, *roots; /* ids: IPF_ABSENT if the slot is free */
+	struct known_chat *known; /* hash_index.h */
 	size_t count, cap;
 	int64_t block_tokens; /* of the file; 0: not known yet */
 	int file_index;
@@ -54,60 +59,25 @@ struct chats {
 static void close_state(void *opened)
 {
 	struct chats *c = opened;
-	free(c->ids);
-	free(c->roots);
+	free(c->known);
 	for (size_t i = 0; i < c->waiting_count; i++)
 		free(c->waiting[i].draft);
 }
 
-static size_t slot_of(const struct chats *c, int64_t id)
-{
-	size_t at = (size_t)((uint64_t)id * UINT64_C(0x9e3779b97f4a7c15) >> 16) & (c->cap - 1);
-	while (c->ids[at] != IPF_ABSENT && c->ids[at] != id)
-		at = (at + 1) & (c->cap - 1);
-	return at;
-}
-
-static int grow(struct chats *c)
-{
-	struct chats old = {.ids = c->ids, .roots = c->roots, .cap = c->cap};
-	size_t cap = c->cap ? c->cap * 2 : 1024;
-	int64_t *ids = malloc(cap * sizeof *ids), *roots = malloc(cap * sizeof *roots);
-	if (!ids || !roots) {
-		free(ids);
-		free(roots);
-		return -1;
-	}
-	c->ids = ids;
-	c->roots = roots;
-	c->cap = cap;
-	for (size_t i = 0; i < cap; i++)
-		ids[i] = IPF_ABSENT;
-	for (size_t i = 0; i < old.cap; i++)
-		if (old.ids[i] != IPF_ABSENT) {
-			size_t at = slot_of(c, old.ids[i]);
-			ids[at] = old.ids[i];
-			roots[at] = old.roots[i];
-		}
-	free(old.ids);
-	free(old.roots);
-	return 0;
-}
-
 static int64_t *find_root(const struct chats *c, int64_t chat)
 {
-	size_t at = c->cap ? slot_of(c, chat) : 0;
-	return c->cap && c->ids[at] == chat ? &c->roots[at] : NULL;
+	struct known_chat *found = c->cap ? hash_index_find(c->known, c->cap, hash_index_key((uint64_t)chat)) : NULL;
+	return found && found->key ? &found->root : NULL;
 }
 
 static int set_root(struct chats *c, int64_t chat, int64_t root)
 {
-	if (c->count * 2 >= c->cap && grow(c) < 0)
+	const uint64_t key = hash_index_key((uint64_t)chat);
+	if (!hash_index_room(c->known, c->cap, c->count + 1))
 		return -1;
-	size_t at = slot_of(c, chat);
-	c->count += c->ids[at] != chat;
-	c->ids[at] = chat;
-	c->roots[at] = root;
+	struct known_chat *found = hash_index_find(c->known, c->cap, key);
+	c->count += !found->key;
+	*found = (struct known_chat){key, root};
 	return 0;
 }
 
@@ -186,8 +156,8 @@ static int begin_file(struct chats *c, int file_index, struct sink *sink, struct
 {
 	if (end_file(c, sink, err) < 0)
 		return -1;
-	for (size_t i = 0; i < c->cap; i++)
-		c->ids[i] = IPF_ABSENT;
+	if (c->cap)
+		memset(c->known, 0, c->cap * sizeof *c->known);
 	c->count = 0;
 	c->block_tokens = 0;
 	c->file_index = file_index;

@@ -14,6 +14,7 @@
  * reason, the number of reasoning tokens. `cv` is ignored: shape implies it.
  */
 #include "absent.h"
+#include "array.h"
 #include "clock.h"
 #include "sources/sniff.h"
 #include "sources/record_fields.h"
@@ -108,14 +109,8 @@ static struct client *find_client(struct state *s, const char *path)
 	for (size_t i = 0; i < s->count; i++)
 		if (strlen(s->clients[i].name) == len && memcmp(s->clients[i].name, path, len) == 0)
 			return &s->clients[i];
-	if (s->count == s->cap) {
-		size_t cap = s->cap ? s->cap * 2 : 16;
-		struct client *clients = reallocarray(s->clients, cap, sizeof *clients);
-		if (!clients)
-			return NULL;
-		s->clients = clients;
-		s->cap = cap;
-	}
+	if (!array_room(s->clients, s->cap, s->count + 1))
+		return NULL;
 	char *name = strndup(path, len);
 	if (!name)
 		return NULL;
@@ -154,14 +149,8 @@ static int read_window(struct client *c, const char *line, int64_t number, struc
 	if (c->window_count && w.start <= c->windows[c->window_count - 1].start)
 		return ipf_error_set(err, IPF_INPUT, "line %lld: expected a start after that of the previous line",
 		                     (long long)number);
-	if (c->window_count == c->window_cap) {
-		size_t cap = c->window_cap ? c->window_cap * 2 : 256;
-		struct rate_window *windows = reallocarray(c->windows, cap, sizeof *windows);
-		if (!windows)
-			return ipf_error_memory(err);
-		c->windows = windows;
-		c->window_cap = cap;
-	}
+	if (!array_room(c->windows, c->window_cap, c->window_count + 1))
+		return ipf_error_memory(err);
 	c->windows[c->window_count++] = w;
 	return 0;
 }

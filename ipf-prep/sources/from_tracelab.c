@@ -20,6 +20,7 @@
  * text that all sessions share. Other columns and members are ignored.
  */
 #include "absent.h"
+#include "array.h"
 #include "clock.h"
 #include "sources/sniff.h"
 #include "sources/prompt_pieces.h"
@@ -91,14 +92,8 @@ static struct session *find_session(struct state *s, struct slice name)
 	for (size_t i = s->count; i-- > 0;)
 		if (slice_equal(s->sessions[i].name, name))
 			return &s->sessions[s->last = i];
-	if (s->count == s->cap) {
-		size_t cap = s->cap ? s->cap * 2 : 64;
-		struct session *sessions = reallocarray(s->sessions, cap, sizeof *sessions);
-		if (!sessions)
-			return NULL;
-		s->sessions = sessions;
-		s->cap = cap;
-	}
+	if (!array_room(s->sessions, s->cap, s->count + 1))
+		return NULL;
 	char *copy = slice_dup(name);
 	if (!copy)
 		return NULL;

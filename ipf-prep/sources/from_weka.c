@@ -34,6 +34,7 @@
  * them. Their ids are those of the conversation. Releases of SemiAnalysis: cc-traces-weka-051926 (v5) to 062126 (v7).
  */
 #include "absent.h"
+#include "array.h"
 #include "clock.h"
 #include "json/jout.h"
 #include "sources/sniff.h"
@@ -158,14 +159,8 @@ static void set_parents(struct draft *d, const uint64_t *indexes, size_t count)
 
 static int add_tail(struct weka_agent *a, uint64_t index)
 {
-	if (a->tail_count == a->tail_cap) {
-		size_t cap = a->tail_cap ? a->tail_cap * 2 : 16;
-		uint64_t *tails = reallocarray(a->tails, cap, sizeof *tails);
-		if (!tails)
-			return -1;
-		a->tails = tails;
-		a->tail_cap = cap;
-	}
+	if (!array_room(a->tails, a->tail_cap, a->tail_count + 1))
+		return -1;
 	a->tails[a->tail_count++] = index;
 	return 0;
 }

@@ -1,5 +1,7 @@
 #include "sources/layout.h"
 
+#include "array.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,13 +9,11 @@
 
 static struct mapping *add_mapping(struct layout_fields *f, enum field field, int64_t unit_ns)
 {
-	struct mapping *more = reallocarray(f->mappings, f->count + 1, sizeof *more);
-	if (!more)
+	if (!array_one_more(f->mappings, f->count))
 		return NULL;
-	f->mappings = more;
 	f->present |= FIELD_BIT(field);
-	more[f->count] = (struct mapping){.field = field, .unit_ns = unit_ns};
-	return &more[f->count++];
+	f->mappings[f->count] = (struct mapping){.field = field, .unit_ns = unit_ns};
+	return &f->mappings[f->count++];
 }
 
 int layout_map_place(struct layout_fields *f, enum field field, int64_t unit_ns, const char *place,

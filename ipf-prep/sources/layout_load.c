@@ -2,6 +2,7 @@
 
 #include "absent.h"
 #include "api/descriptor_check.h"
+#include "array.h"
 #include "cli/nearest.h"
 #include "sources/builtin_formats.h"
 #include "sources/member_names.h"
@@ -65,12 +66,10 @@ struct text_list {
 static int add_text(const char *text, void *data, struct ipf_error *err)
 {
 	struct text_list *to = data;
-	char **more = reallocarray(*to->list, *to->count + 1, sizeof *more);
-	if (!more)
+	if (!array_one_more(*to->list, *to->count))
 		return ipf_error_memory(err);
-	*to->list = more;
-	more[*to->count] = strdup(text);
-	return more[(*to->count)++] ? 0 : ipf_error_memory(err);
+	(*to->list)[*to->count] = strdup(text);
+	return (*to->list)[(*to->count)++] ? 0 : ipf_error_memory(err);
 }
 
 static int read_texts(struct descriptor_place at, json_t *object, const char *key, char ***list, size_t *count,
@@ -87,11 +86,9 @@ struct place_list {
 static int add_place(const char *text, void *data, struct ipf_error *err)
 {
 	struct place_list *to = data;
-	struct place *more = reallocarray(*to->list, *to->count + 1, sizeof *more);
-	if (!more)
+	if (!array_one_more(*to->list, *to->count))
 		return ipf_error_memory(err);
-	*to->list = more;
-	return place_parse(&more[(*to->count)++], text, err);
+	return place_parse(&(*to->list)[(*to->count)++], text, err);
 }
 
 static int read_places(struct descriptor_place at, json_t *object, const char *key, struct place **list, size_t *count,
@@ -211,20 +208,18 @@ static int map_tag(struct descriptor_place at, const char *name, json_t *value, 
 {
 	struct layout_fields one = {0};
 	struct field_value v = {.fields = &one, .field = FIELD_IGNORE};
-	struct layout_tag *more = reallocarray(f->tags, f->tag_count + 1, sizeof *more);
 	int status;
-	if (!more)
+	if (!array_one_more(f->tags, f->tag_count))
 		return ipf_error_memory(err);
-	f->tags = more;
 	if (json_is_object(value))
 		status = map_object(at, name, value, &v, err);
 	else
 		status = json_is_string(value) ? map_place(json_string_value(value), &v, err)
 		                               : descriptor_wrong(at, name, err, "a place", value);
 	if (status == 0 && one.count == 1) {
-		more[f->tag_count++] = (struct layout_tag){strdup(name), one.mappings[0]};
+		f->tags[f->tag_count++] = (struct layout_tag){strdup(name), one.mappings[0]};
 		free(one.mappings);
-		return more[f->tag_count - 1].name ? 0 : ipf_error_memory(err);
+		return f->tags[f->tag_count - 1].name ? 0 : ipf_error_memory(err);
 	}
 	layout_fields_release(&one);
 	return status < 0 ? -1 : descriptor_wrong(at, name, err, "one place", value);

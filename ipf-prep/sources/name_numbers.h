@@ -15,7 +15,7 @@
 struct name_numbers {
 	struct slice *list; /* the names, allocated */
 	size_t count, cap;
-	uint32_t *slots; /* hash table: number plus 1; 0: free */
+	struct name_slot *slots; /* hash_index.h */
 	size_t slot_count;
 };
 

@@ -1,5 +1,6 @@
 #include "sources/prompt_pieces.h"
 
+#include "array.h"
 #include "text_hash.h"
 
 #include <stdlib.h>

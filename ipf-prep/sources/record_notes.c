@@ -1,5 +1,6 @@
 #include "sources/record_notes.h"
 
+#include "array.h"
 #include "safe_text.h"
 #include "sources/member_names.h"
 
@@ -58,15 +59,9 @@ static struct record_note *find(struct record_notes *n, const char *what, enum m
 			return &n->list[i];
 	if (n->count - n->first == NOTES_PER_FILE || !n->file)
 		return NULL;
-	if (n->count == n->cap) {
-		size_t cap = n->cap ? n->cap * 2 : 8;
-		struct record_note *list = realloc(n->list, cap * sizeof *list);
-		if (!list) {
-			n->failed = true;
-			return NULL;
-		}
-		n->list = list;
-		n->cap = cap;
+	if (!array_room(n->list, n->cap, n->count + 1)) {
+		n->failed = true;
+		return NULL;
 	}
 	struct record_note *note = &n->list[n->count];
 	*note = (struct record_note){.file = strdup(n->file), .what = strdup(what), .kind = kind, .plain = true};

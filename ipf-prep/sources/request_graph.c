@@ -1,6 +1,7 @@
 #include "sources/request_graph.h"
 
 #include "absent.h"
+#include "array.h"
 #include "clock.h"
 
 #include <stdlib.h>
@@ -29,18 +30,6 @@ struct graph_edge {
 	struct graph_wait wait;
 };
 
-static void *grow(struct request_graph *g, void *items, size_t count, size_t *cap, size_t size)
-{
-	if (count < *cap)
-		return items;
-	size_t wanted = *cap ? *cap * 2 : 64;
-	void *grown = wanted < UINT32_MAX ? reallocarray(items, wanted, size) : NULL;
-	if (grown)
-		*cap = wanted;
-	g->failed |= !grown;
-	return grown;
-}
-
 /* ---- names ---- */
 
 /* The node of this id, made if there is none; NO_NODE when out of memory. */
@@ -49,12 +38,11 @@ static uint32_t find(struct request_graph *g, struct slice id)
 	const size_t node = g->failed ? NO_NUMBER : name_number(&g->ids, id);
 	if (node < g->count)
 		return (uint32_t)node;
-	struct graph_node *nodes = node == NO_NUMBER ? NULL : grow(g, g->nodes, g->count, &g->cap, sizeof *nodes);
-	g->failed |= !nodes;
-	if (!nodes)
+	if (node == NO_NUMBER || node >= NO_NODE || !array_room(g->nodes, g->cap, g->count + 1)) {
+		g->failed = true;
 		return NO_NODE;
-	g->nodes = nodes;
-	nodes[node] = (struct graph_node){.waits = NO_EDGE, .children = NO_EDGE, .up = (uint32_t)node, .first = NO_NODE};
+	}
+	g->nodes[node] = (struct graph_node){.waits = NO_EDGE, .children = NO_EDGE, .up = (uint32_t)node, .first = NO_NODE};
 	g->count++;
 	return (uint32_t)node;
 }
@@ -79,13 +67,13 @@ size_t request_graph_add(struct request_graph *g, struct slice id, const struct 
 
 static void add_edge(struct request_graph *g, uint32_t from, uint32_t on, const struct graph_wait *wait)
 {
-	struct graph_edge *edges = from == NO_NODE || on == NO_NODE
-	                               ? NULL
-	                               : grow(g, g->edges, g->edge_count, &g->edge_cap, sizeof *edges);
-	if (!edges)
+	if (from == NO_NODE || on == NO_NODE)
 		return;
-	g->edges = edges;
-	edges[g->edge_count] = (struct graph_edge){from, on, g->nodes[from].waits, g->nodes[on].children, *wait};
+	if (g->edge_count >= NO_EDGE || !array_room(g->edges, g->edge_cap, g->edge_count + 1)) {
+		g->failed = true;
+		return;
+	}
+	g->edges[g->edge_count] = (struct graph_edge){from, on, g->nodes[from].waits, g->nodes[on].children, *wait};
 	g->nodes[from].waits = g->nodes[on].children = (uint32_t)g->edge_count++;
 }
 
@@ -196,11 +184,11 @@ static void wait_for(struct request_graph *g, struct graph_node *node, uint32_t 
 	if (on->seen == number + 1)
 		return;
 	on->seen = number + 1;
-	size_t *pool = grow(g, g->pool, g->pool_count, &g->pool_cap, sizeof *pool);
-	if (!pool)
+	if (!array_room(g->pool, g->pool_cap, g->pool_count + 1)) {
+		g->failed = true;
 		return;
-	g->pool = pool;
-	pool[g->pool_count++] = other;
+	}
+	g->pool[g->pool_count++] = other;
 	node->after_count++;
 	int64_t at_ns = on->request.at_ns;
 	if (at_ns != IPF_ABSENT && node->request.at_ns != IPF_ABSENT && node->request.at_ns < at_ns)

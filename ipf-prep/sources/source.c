@@ -1,5 +1,6 @@
 #include "sources/source.h"
 
+#include "array.h"
 #include "cli/nearest.h"
 #include "sources/builtin_formats.h"
 #include "sources/layout.h"
@@ -81,12 +82,10 @@ static size_t layout_count, builtin_count, specific_count;
 
 static int add_layout(const char *file, const char *text, struct ipf_error *err)
 {
-	struct layout **more = reallocarray(layouts, layout_count + 1, sizeof(struct layout *));
-	if (!more)
+	if (!array_one_more(layouts, layout_count))
 		return ipf_error_memory(err);
-	layouts = more;
-	more[layout_count] = layout_load(file, text, err);
-	return more[layout_count] ? (layout_count++, 0) : -1;
+	layouts[layout_count] = layout_load(file, text, err);
+	return layouts[layout_count] ? (layout_count++, 0) : -1;
 }
 
 /* The built-in ones. Their descriptions are tested, so that only memory can lack. */

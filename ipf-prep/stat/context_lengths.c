@@ -1,6 +1,7 @@
 #include "stat/context_lengths.h"
 
 #include "absent.h"
+#include "array.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,16 +10,7 @@
 static int64_t *find_agent(struct context_lengths *c, struct slice agent)
 {
 	size_t known = c->agents.count, number = name_number(&c->agents, agent);
-	if (number != NO_NUMBER && number >= c->cap) {
-		size_t cap = c->cap ? c->cap * 2 : 16;
-		int64_t *tokens = reallocarray(c->tokens, cap, sizeof *tokens);
-		c->failed |= !tokens;
-		if (!tokens)
-			return NULL;
-		c->tokens = tokens;
-		c->cap = cap;
-	}
-	c->failed |= number == NO_NUMBER;
+	c->failed |= number == NO_NUMBER || !array_room(c->tokens, c->cap, number + 1);
 	if (c->failed)
 		return NULL;
 	if (number == known)

@@ -1,5 +1,6 @@
 #include "text/opening_words.h"
 
+#include "array.h"
 #include "stats/rng.h"
 #include "text/word_lists.h"
 
@@ -64,15 +65,9 @@ static bool is_word(const char *text, size_t len)
 
 static void add(struct opening_words *o, struct slice word)
 {
-	if (o->count == o->cap) {
-		size_t cap = o->cap ? o->cap * 2 : 4096;
-		struct opening_word *words = reallocarray(o->words, cap, sizeof *words);
-		if (!words) {
-			o->failed = true;
-			return;
-		}
-		o->words = words;
-		o->cap = cap;
+	if (!array_room(o->words, o->cap, o->count + 1)) {
+		o->failed = true;
+		return;
 	}
 	o->words[o->count++] = (struct opening_word){(uint32_t)o->text.len, (uint32_t)word.len};
 	buffer_slice(&o->text, word);

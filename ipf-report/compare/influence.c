@@ -1,5 +1,6 @@
 #include "compare/influence.h"
 
+#include "array.h"
 #include "stats/exact_math.h"
 
 #include <math.h>
@@ -8,14 +9,8 @@
 
 int placed_values_add(struct placed_values *placed, double value, int32_t cell, struct ipf_error *err)
 {
-	if (placed->values.count == placed->cap) {
-		size_t cap = placed->cap ? 2 * placed->cap : 1024;
-		int32_t *cells = realloc(placed->cells, cap * sizeof *cells);
-		if (!cells)
-			return ipf_error_memory(err);
-		placed->cells = cells;
-		placed->cap = cap;
-	}
+	if (!array_room(placed->cells, placed->cap, placed->values.count + 1))
+		return ipf_error_memory(err);
 	placed->cells[placed->values.count] = cell;
 	samples_add(&placed->values, value);
 	return placed->values.failed ? ipf_error_memory(err) : 0;

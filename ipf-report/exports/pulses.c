@@ -1,5 +1,7 @@
 #include "exports/pulses.h"
 
+#include "array.h"
+
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -11,14 +13,8 @@ void pulses_add(struct pulses *p, struct pulse_train train)
 {
 	if (train.count < 1)
 		return;
-	if (p->count == p->cap) {
-		size_t cap = p->cap ? p->cap * 2 : 256;
-		struct pulse_train *list = realloc(p->list, cap * sizeof *list);
-		if (!list)
-			return;
-		p->list = list;
-		p->cap = cap;
-	}
+	if (!array_room(p->list, p->cap, p->count + 1))
+		return;
 	train.done = 0;
 	p->list[p->count++] = train;
 }

@@ -1,6 +1,7 @@
 #include "exports/request_lists.h"
 
 #include "absent.h"
+#include "array.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -17,13 +18,8 @@ bool request_chunks_read(struct request_chunks *c, const struct row *row, const 
 	if (all)
 		seen_request_chunks(&c->chunks, &c->seen, row->columns->rules);
 	size_t count = all ? c->chunks.count : c->content.count;
-	if (count > c->cap) {
-		double *more = realloc(c->ns, 2 * count * sizeof *more);
-		if (!more)
-			return false;
-		c->ns = more;
-		c->cap = 2 * count;
-	}
+	if (!array_room(c->ns, c->cap, count))
+		return false;
 	for (; c->count < count; c->count++)
 		c->ns[c->count] = all ? (double)row->start_ns + c->chunks.list[c->count].ns : c->content.ns[c->count];
 	return true;

@@ -1,6 +1,7 @@
 #include "figures/make_groups.h"
 
 #include "absent.h"
+#include "array.h"
 #include "cli/units.h"
 
 #include <math.h>
@@ -60,11 +61,9 @@ static int64_t time_of(const struct row *row)
 /* Adds a name to a table of groups. -1: out of memory. */
 static int name_group(struct string_table *table, const char *name)
 {
-	char **list = realloc(table->list, (size_t)(table->count + 1) * sizeof *list);
-	if (!list)
+	if (!array_one_more(table->list, table->count))
 		return -1;
-	table->list = list;
-	if (!(list[table->count] = strdup(name)))
+	if (!(table->list[table->count] = strdup(name)))
 		return -1;
 	table->count++;
 	return 0;

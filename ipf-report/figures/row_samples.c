@@ -1,18 +1,14 @@
 #include "figures/row_samples.h"
 
+#include "array.h"
+
 #include <stdlib.h>
 
 void picked_rows_add(struct picked_rows *rows, const struct row *row)
 {
-	if (rows->count == rows->cap) {
-		size_t cap = rows->cap ? 2 * rows->cap : 1024;
-		struct picked_row *list = realloc(rows->list, cap * sizeof *list);
-		if (!list) {
-			rows->failed = true;
-			return;
-		}
-		rows->list = list;
-		rows->cap = cap;
+	if (!array_room(rows->list, rows->cap, rows->count + 1)) {
+		rows->failed = true;
+		return;
 	}
 	rows->list[rows->count++] = (struct picked_row){.at = row->at,
 	                                                .ok = row->ok,

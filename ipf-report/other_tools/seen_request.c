@@ -1,5 +1,7 @@
 #include "other_tools/seen_request.h"
 
+#include "array.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,14 +47,7 @@ static enum event_kind kind_of(struct slice word)
 
 static bool make_room(struct seen_request *seen, size_t count)
 {
-	if (count <= seen->cap)
-		return true;
-	struct seen_event *more = realloc(seen->events, 2 * count * sizeof *more);
-	if (!more)
-		return false;
-	seen->events = more;
-	seen->cap = 2 * count;
-	return true;
+	return array_room(seen->events, seen->cap, count);
 }
 
 static int compare(const void *a, const void *b)
@@ -145,13 +140,8 @@ void seen_request_chunks(struct seen_chunks *chunks, const struct seen_request *
 	chunks->outcome = seen->outcome;
 	if (!seen->complete)
 		return;
-	if (chunks->cap < seen->count) {
-		struct seen_event *more = realloc(chunks->list, seen->cap * sizeof *more);
-		if (!more)
-			return;
-		chunks->list = more;
-		chunks->cap = seen->cap;
-	}
+	if (!array_room(chunks->list, chunks->cap, seen->count))
+		return;
 	for (size_t i = 0; i < seen->count; i++)
 		if (tool_counts(rules, (enum event_kind)seen->events[i].kind))
 			chunks->list[chunks->count++] = seen->events[i];

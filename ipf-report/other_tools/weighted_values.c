@@ -1,5 +1,7 @@
 #include "other_tools/weighted_values.h"
 
+#include "array.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,14 +44,8 @@ void weighted_values_add(struct weighted_values *v, double value, double weight)
 		return;
 	if (v->count == KEPT)
 		join(v, JOINED);
-	if (v->count == v->cap) {
-		size_t cap = v->cap ? v->cap * 2 : 256;
-		struct weighted_value *list = realloc(v->list, cap * sizeof *list);
-		if (!list)
-			return;
-		v->list = list;
-		v->cap = cap;
-	}
+	if (!array_room(v->list, v->cap, v->count + 1))
+		return;
 	v->list[v->count++] = (struct weighted_value){value, weight};
 	v->weight += weight;
 }

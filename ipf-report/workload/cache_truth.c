@@ -1,6 +1,7 @@
 #include "workload/cache_truth.h"
 
 #include "absent.h"
+#include "array.h"
 #include "clock.h"
 #include "verdict/verdict.h"
 #include "workload/prefix_use.h"
@@ -139,13 +140,8 @@ static int use_blocks(struct follower *f, uint32_t last, uint32_t within, int64_
 	size_t depth = 0, most = 0;
 	for (uint32_t node = last; node != PREFIX_ROOT; node = nodes[node].parent)
 		depth++;
-	if (depth > f->path_cap) {
-		uint32_t *path = reallocarray(f->path, 2 * depth, sizeof *path);
-		if (!path)
-			return -1;
-		f->path = path;
-		f->path_cap = 2 * depth;
-	}
+	if (!array_room(f->path, f->path_cap, depth))
+		return -1;
 	uint32_t node = last;
 	for (size_t i = depth; i > 0; node = nodes[node].parent)
 		f->path[--i] = node;

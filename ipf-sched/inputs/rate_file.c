@@ -1,6 +1,7 @@
 #include "inputs/rate_file.h"
 
 #include "absent.h"
+#include "array.h"
 #include "clock.h"
 #include "stream/digest.h"
 #include "stream/provenance.h"
@@ -41,12 +42,8 @@ static int read_rate(const char *text, double *rate, struct ipf_error *err)
 /* Points in a growing list, which doubles at powers of two. */
 static int append(struct rate_points *points, struct rate_point point, struct ipf_error *err)
 {
-	if ((points->count & (points->count - 1)) == 0) {
-		struct rate_point *grown = realloc(points->list, (points->count ? 2 * points->count : 1) * sizeof *grown);
-		if (!grown)
-			return ipf_error_memory(err);
-		points->list = grown;
-	}
+	if (!array_one_more(points->list, points->count))
+		return ipf_error_memory(err);
 	points->list[points->count++] = point;
 	return 0;
 }

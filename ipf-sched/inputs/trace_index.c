@@ -1,6 +1,7 @@
 #include "inputs/trace_index.h"
 
 #include "absent.h"
+#include "array.h"
 #include "buffer.h"
 #include "clock.h"
 #include "name_set.h"
@@ -15,14 +16,8 @@
 
 static int column_set(struct column *c, int64_t index, int64_t value, struct ipf_error *err)
 {
-	if (index >= c->cap) {
-		int64_t cap = index < 512 ? 1024 : index * 2;
-		int64_t *grown = realloc(c->values, (size_t)cap * sizeof *grown);
-		if (!grown)
-			return ipf_error_memory(err);
-		c->values = grown;
-		c->cap = cap;
-	}
+	if (!array_room(c->values, c->cap, index + 1))
+		return ipf_error_memory(err);
 	while (c->count < index)
 		c->values[c->count++] = IPF_ABSENT;
 	c->values[c->count++] = value;
@@ -106,14 +101,8 @@ static int decode(struct sessions *s, struct slice json, struct buffer *out, str
 
 static int sessions_add_id(struct sessions *s, struct slice id, int64_t place, struct ipf_error *err)
 {
-	if ((size_t)place >= s->id_cap) {
-		size_t cap = s->id_cap ? s->id_cap * 2 : 64;
-		size_t *grown = realloc(s->id_end, cap * sizeof *grown);
-		if (!grown)
-			return ipf_error_memory(err);
-		s->id_end = grown;
-		s->id_cap = cap;
-	}
+	if (!array_room(s->id_end, s->id_cap, place + 1))
+		return ipf_error_memory(err);
 	if (decode(s, id, &s->ids, err) < 0)
 		return -1;
 	s->id_end[place] = s->ids.len;
@@ -133,14 +122,8 @@ static int64_t sessions_find_id(const struct sessions *s, struct slice id, int64
 
 static int pool_add(struct trace_index *t, uint32_t value, struct ipf_error *err)
 {
-	if (t->pool_count == t->pool_cap) {
-		size_t cap = t->pool_cap ? t->pool_cap * 2 : 1024;
-		uint32_t *grown = realloc(t->pool, cap * sizeof *grown);
-		if (!grown)
-			return ipf_error_memory(err);
-		t->pool = grown;
-		t->pool_cap = cap;
-	}
+	if (!array_room(t->pool, t->pool_cap, t->pool_count + 1))
+		return ipf_error_memory(err);
 	t->pool[t->pool_count++] = value;
 	return 0;
 }

@@ -1,6 +1,7 @@
 #include "search/earlier_runs.h"
 
 #include "absent.h"
+#include "array.h"
 #include "stream/provenance.h"
 #include "clock.h"
 #include "token_count.h"
@@ -50,14 +51,8 @@ static int add_row(struct earlier_stage *stage, const struct result *result, str
 {
 	struct earlier_request *row;
 
-	if (stage->count == stage->cap) {
-		size_t cap = stage->cap ? stage->cap * 2 : 256;
-		struct earlier_request *grown = realloc(stage->rows, cap * sizeof *grown);
-		if (!grown)
-			return ipf_error_memory(err);
-		stage->rows = grown;
-		stage->cap = cap;
-	}
+	if (!array_room(stage->rows, stage->cap, stage->count + 1))
+		return ipf_error_memory(err);
 	row = &stage->rows[stage->count++];
 	if (result->client_lag_ns != IPF_ABSENT) {
 		stage->late += result->client_lag_ns > VERDICT_LATE_DOUBTFUL_MS * NS_PER_MS;

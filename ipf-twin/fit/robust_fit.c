@@ -1,5 +1,7 @@
 #include "fit/robust_fit.h"
 
+#include "array.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,15 +11,9 @@
 
 void robust_fit_add(struct robust_fit *fit, const double *x, double y)
 {
-	if (fit->count == fit->cap) {
-		int64_t cap = fit->cap ? 2 * fit->cap : 256;
-		struct robust_row *more = realloc(fit->rows, (size_t)cap * sizeof *more);
-		if (!more) {
-			fit->failed = true;
-			return;
-		}
-		fit->rows = more;
-		fit->cap = cap;
+	if (!array_room(fit->rows, fit->cap, fit->count + 1)) {
+		fit->failed = true;
+		return;
 	}
 	struct robust_row *row = &fit->rows[fit->count++];
 	*row = (struct robust_row){.y = y, .weight = 1};

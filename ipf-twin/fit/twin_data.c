@@ -1,24 +1,11 @@
 #include "fit/twin_data.h"
 
+#include "array.h"
 #include "batching/kv_cache.h"
 #include "results/event_times.h"
 #include "twin/twin_blocks.h"
 
 #include <stdlib.h>
-
-/* Room for one more; false: memory ran out. */
-static bool grow(void **list, int64_t *cap, int64_t count, size_t size)
-{
-	if (count < *cap)
-		return true;
-	int64_t more = *cap ? 2 * *cap : 1024;
-	void *p = realloc(*list, (size_t)more * size);
-	if (!p)
-		return false;
-	*list = p;
-	*cap = more;
-	return true;
-}
 
 struct reading {
 	struct twin_data *data;
@@ -36,7 +23,7 @@ static bool add_events(struct reading *r, const struct result *result)
 	bool counted = event_times_parse(&r->tokens, result->event_tokens) && r->tokens.count == r->times.count;
 	d->tokens_known &= counted;
 	for (size_t i = 0; i < r->times.count; i++) {
-		if (!grow((void **)&d->events, &d->event_cap, d->event_count, sizeof *d->events))
+		if (!array_room(d->events, d->event_cap, d->event_count + 1))
 			return false;
 		d->events[d->event_count++] = (struct measured_event){.t_ns = (int64_t)r->times.ns[i],
 		                                                      .request = (int32_t)d->request_count,
@@ -74,7 +61,7 @@ static bool add_request(struct reading *r, const struct row *row, struct measure
 	int64_t input = row_get(row, ROW_INPUT_TOKENS), cached = row_get(row, ROW_CACHED_TOKENS);
 	struct measured_request *q;
 	d->cached_reported |= cached != IPF_ABSENT;
-	if (!grow((void **)&d->requests, &d->request_cap, d->request_count, sizeof *d->requests))
+	if (!array_room(d->requests, d->request_cap, d->request_count + 1))
 		return false;
 	q = &d->requests[d->request_count++];
 	*q = times;

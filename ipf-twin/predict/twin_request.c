@@ -1,6 +1,7 @@
 #include "predict/twin_request.h"
 
 #include "absent.h"
+#include "array.h"
 #include "json/jout.h"
 
 #include <stdlib.h>
@@ -117,13 +118,7 @@ int64_t twin_request_bytes(const struct twin_request *q)
 
 static bool grow_events(struct twin_request *q)
 {
-	size_t cap = q->events_cap ? 2 * q->events_cap : 64;
-	struct twin_event *grown = realloc(q->events, cap * sizeof *grown);
-	if (!grown)
-		return false;
-	q->events = grown;
-	q->events_cap = cap;
-	return true;
+	return array_room(q->events, q->events_cap, q->events_count + 1);
 }
 
 bool twin_request_tokens(struct twin_request *q, int64_t t_ns)
@@ -193,14 +188,7 @@ static void add_counts(struct buffer *body, const struct sequence *s, const stru
 
 static bool reserve_reads(struct twin_scratch *s, size_t count)
 {
-	if (count <= s->reads_cap)
-		return true;
-	struct record_read *grown = realloc(s->reads, 2 * count * sizeof *grown);
-	if (!grown)
-		return false;
-	s->reads = grown;
-	s->reads_cap = 2 * count;
-	return true;
+	return array_room(s->reads, s->reads_cap, count);
 }
 
 /* Its body, and the reads in which it came. */

@@ -1,5 +1,6 @@
 #include "twin/twin_server.h"
 
+#include "array.h"
 #include "deadline_heap.h"
 
 #include <stddef.h>
@@ -131,14 +132,8 @@ static int add_replica(struct twin_server *s, size_t number, struct ipf_error *e
 {
 	/* the first ones have seeds by their numbers; one that comes later is another server */
 	const struct batching_options options = twin_engine(s->twin, s->seed + (uint64_t)s->opened);
-	if (s->count == s->cap) {
-		size_t cap = s->cap ? 2 * s->cap : 4;
-		struct twin_replica **larger = realloc(s->list, cap * sizeof *larger);
-		if (!larger)
-			return ipf_error_memory(err);
-		s->list = larger;
-		s->cap = cap;
-	}
+	if (!array_room(s->list, s->cap, s->count + 1))
+		return ipf_error_memory(err);
 	struct twin_replica *r = calloc(1, sizeof *r);
 	if (!r)
 		return ipf_error_memory(err);

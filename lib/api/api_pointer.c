@@ -1,5 +1,7 @@
 #include "api/api_pointer.h"
 
+#include "array.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,10 +77,8 @@ static void find_filter(struct pointer_segment *s)
 
 static int add_segment(struct api_pointer *p, const char *text, size_t len, struct ipf_error *err)
 {
-	struct pointer_segment *more = realloc(p->segments, (p->count + 1) * sizeof *more);
-	if (!more)
+	if (!array_one_more(p->segments, p->count))
 		return ipf_error_memory(err);
-	p->segments = more;
 	struct pointer_segment *s = &p->segments[p->count];
 	*s = (struct pointer_segment){.key = strndup(text, len)};
 	if (!s->key)

@@ -1,6 +1,7 @@
 #include "api/envelope.h"
 
 #include "api/aws_eventstream.h"
+#include "array.h"
 #include "json/jdoc.h"
 #include "api/error_message.h"
 
@@ -8,14 +9,8 @@
 
 static int add_part(struct envelope *e, size_t body_end, struct ipf_error *err)
 {
-	if (e->count == e->cap) {
-		size_t cap = e->cap ? 2 * e->cap : 64;
-		struct envelope_part *parts = realloc(e->parts, cap * sizeof *parts);
-		if (!parts)
-			return ipf_error_memory(err);
-		e->parts = parts;
-		e->cap = cap;
-	}
+	if (!array_room(e->parts, e->cap, e->count + 1))
+		return ipf_error_memory(err);
 	e->parts[e->count++] = (struct envelope_part){.payload_end = e->payload.len, .body_end = body_end};
 	return 0;
 }

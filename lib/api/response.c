@@ -8,6 +8,7 @@
 #include "api/end_mark.h"
 #include "api/error_message.h"
 #include "api/grpc_response.h"
+#include "array.h"
 #include "json/jout.h"
 #include "token_count.h"
 
@@ -204,14 +205,8 @@ const char *const event_kind_names[EVENT_KINDS] = {"text",  "reasoning", "tool",
 
 static int add_other(struct response *r, int64_t t_ns, enum event_kind kind, struct ipf_error *err)
 {
-	if (r->others_count == r->others_cap) {
-		size_t cap = r->others_cap ? 2 * r->others_cap : 16;
-		struct response_other *more = realloc(r->others, cap * sizeof *more);
-		if (!more)
-			return ipf_error_memory(err);
-		r->others = more;
-		r->others_cap = cap;
-	}
+	if (!array_room(r->others, r->others_cap, r->others_count + 1))
+		return ipf_error_memory(err);
 	r->others[r->others_count++] = (struct response_other){t_ns, r->early_ns, r->events_count, (uint8_t)kind};
 	return 0;
 }
@@ -238,14 +233,8 @@ static enum event_kind kind_of_other(const struct response *r, bool usage)
 static int add_event(struct response *r, int64_t t_ns, int64_t usage_tokens, enum event_kind kind,
                      struct ipf_error *err)
 {
-	if (r->events_count == r->events_cap) {
-		size_t cap = r->events_cap ? 2 * r->events_cap : 256;
-		struct response_event *more = realloc(r->events, cap * sizeof *more);
-		if (!more)
-			return ipf_error_memory(err);
-		r->events = more;
-		r->events_cap = cap;
-	}
+	if (!array_room(r->events, r->events_cap, r->events_count + 1))
+		return ipf_error_memory(err);
 	r->events[r->events_count++] = (struct response_event){.t_ns = t_ns,
 	                                                       .early_ns = r->early_ns,
 	                                                       .usage_tokens = usage_tokens,
@@ -573,14 +562,9 @@ static bool note_index(const struct jdoc *doc, jdoc_id node, void *data)
 {
 	struct response *r = data;
 	int64_t index;
-	if (r->output_indexes_count == r->output_indexes_cap) {
-		size_t cap = r->output_indexes_cap ? 2 * r->output_indexes_cap : 64;
-		int64_t *more = realloc(r->output_indexes, cap * sizeof *more);
-		r->indexes_failed |= !more;
-		if (!more)
-			return false;
-		r->output_indexes = more;
-		r->output_indexes_cap = cap;
+	if (!array_room(r->output_indexes, r->output_indexes_cap, r->output_indexes_count + 1)) {
+		r->indexes_failed = true;
+		return false;
 	}
 	bool good = jdoc_to_int(doc, node, &index) && index >= 0;
 	r->output_indexes[r->output_indexes_count++] = good ? index : -1;

@@ -1,6 +1,7 @@
 #include "api/tool_calls.h"
 
 #include "absent.h"
+#include "array.h"
 
 #include <stdlib.h>
 
@@ -22,15 +23,9 @@ static struct tool_call *new_call(struct tool_calls *calls, int64_t choice, int6
 {
 	if (calls->count == TOOL_CALLS_MOST)
 		return NULL;
-	if (calls->count == calls->cap) {
-		size_t cap = calls->cap ? 2 * calls->cap : 4;
-		struct tool_call *list = realloc(calls->list, cap * sizeof *list);
-		if (!list) {
-			calls->failed = true;
-			return NULL;
-		}
-		calls->list = list;
-		calls->cap = cap;
+	if (!array_room(calls->list, calls->cap, calls->count + 1)) {
+		calls->failed = true;
+		return NULL;
 	}
 	struct tool_call *call = &calls->list[calls->count++];
 	*call = (struct tool_call){.choice = choice, .index = index};

@@ -1,5 +1,6 @@
 #include "batching/batching.h"
 
+#include "array.h"
 #include "clock.h"
 #include "stats/exact_math.h"
 #include "stats/rng.h"
@@ -35,22 +36,9 @@ struct batching {
 
 /* ---- sequences ---- */
 
-static bool grow(void **items, int32_t *cap, int32_t count, size_t size)
-{
-	if (count < *cap)
-		return true;
-	int32_t bigger = *cap ? *cap * 2 : 16;
-	void *p = realloc(*items, (size_t)bigger * size);
-	if (!p)
-		return false;
-	*items = p;
-	*cap = bigger;
-	return true;
-}
-
 void sequence_add_block(struct sequence *s, uint64_t hash)
 {
-	if (grow((void **)&s->hashes, &s->hash_cap, s->hash_count, sizeof *s->hashes))
+	if (array_room(s->hashes, s->hash_cap, s->hash_count + 1))
 		s->hashes[s->hash_count++] = hash;
 	else
 		s->failed = true;
@@ -237,7 +225,7 @@ static int64_t length_of(const struct sequence *s)
 static bool get_blocks(struct batching *e, struct sequence *s, int64_t tokens)
 {
 	while ((int64_t)s->block_count * KV_BLOCK < tokens) {
-		if (!grow((void **)&s->blocks, &s->block_cap, s->block_count, sizeof *s->blocks))
+		if (!array_room(s->blocks, s->block_cap, s->block_count + 1))
 			return false;
 		int32_t block = kv_cache_take(e->kv);
 		if (block < 0)
@@ -266,7 +254,7 @@ static void take_cached(struct batching *e, struct sequence *s, int64_t from[TIE
 		uint64_t hash = s->hashes[s->block_count];
 		int32_t block = kv_cache_find(e->kv, hash);
 		int tier = block >= 0 ? TIER_DEVICE : tier_of(e, hash);
-		if (tier == TIER_COUNT || !grow((void **)&s->blocks, &s->block_cap, s->block_count, sizeof *s->blocks))
+		if (tier == TIER_COUNT || !array_room(s->blocks, s->block_cap, s->block_count + 1))
 			break;
 		if (tier == TIER_DEVICE)
 			kv_cache_hold(e->kv, block);

@@ -1,5 +1,7 @@
 #include "dispatch/dispatch_node.h"
 
+#include "array.h"
+
 #include <stdlib.h>
 
 #define SPARES_MOST 4096
@@ -34,15 +36,7 @@ static bool earlier(const struct dispatch_node *a, const struct dispatch_node *b
 
 bool node_heap_reserve(struct node_heap *heap, size_t nodes)
 {
-	if (nodes < heap->cap)
-		return true;
-	size_t cap = heap->cap ? 2 * heap->cap : 256;
-	struct dispatch_node **grown = realloc(heap->nodes, cap * sizeof(struct dispatch_node *));
-	if (!grown)
-		return false;
-	heap->nodes = grown;
-	heap->cap = cap;
-	return true;
+	return array_room(heap->nodes, heap->cap, nodes + 1);
 }
 
 void node_heap_put(struct node_heap *heap, struct dispatch_node *node)

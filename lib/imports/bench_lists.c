@@ -1,6 +1,7 @@
 #include "imports/bench_lists.h"
 
 #include "absent.h"
+#include "array.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -30,14 +31,8 @@ void bench_lists_release(struct bench_lists *lists)
 
 static int push(struct bench_list *list, double value, struct ipf_error *err)
 {
-	if (list->count == list->cap) {
-		size_t cap = list->cap ? 2 * list->cap : 256;
-		double *values = realloc(list->values, cap * sizeof *values);
-		if (!values)
-			return ipf_error_memory(err);
-		list->values = values;
-		list->cap = cap;
-	}
+	if (!array_room(list->values, list->cap, list->count + 1))
+		return ipf_error_memory(err);
 	list->values[list->count++] = value;
 	return 0;
 }

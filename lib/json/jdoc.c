@@ -1,5 +1,6 @@
 #include "json/jdoc.h"
 
+#include "array.h"
 #include "json/bytes8.h"
 #include "json/jinteger.h"
 #include "json/jtext.h"
@@ -165,15 +166,7 @@ enum { ROW_LONGEST = JDOC_ROW * (8 + 8) + 4 };
 
 static int64_t *add_row(struct jdoc_direct *d)
 {
-	if (d->rows_count == d->rows_cap) {
-		size_t cap = d->rows_cap ? d->rows_cap * 2 : 64;
-		int64_t(*rows)[JDOC_ROW] = realloc(d->rows, cap * sizeof *rows);
-		if (!rows)
-			return NULL;
-		d->rows = rows;
-		d->rows_cap = cap;
-	}
-	return d->rows[d->rows_count++];
+	return array_room(d->rows, d->rows_cap, d->rows_count + 1) ? d->rows[d->rows_count++] : NULL;
 }
 
 /* A list as our writers write it. 0: p->at is at something else, which is left to ordinary parsing. */

@@ -1,6 +1,7 @@
 #include "requests/arrival_reader.h"
 
 #include "absent.h"
+#include "array.h"
 #include "requests/request_copies.h"
 #include "requests/trace_cursor.h"
 #include "requests/warmup.h"
@@ -234,22 +235,9 @@ static int add_to_cycle(struct arrival_reader *r, struct lane *lane, const struc
 	if (a->n != first + (int64_t)lane->count)
 		return ipf_error_set(err, IPF_INPUT, "n: expected %lld, since a cycle stage has no gaps, got %lld",
 		                     (long long)first + (long long)lane->count, (long long)a->n);
-	if (lane->count == lane->cap) {
-		size_t cap = lane->cap ? 2 * lane->cap : 256;
-		struct cycle_arrival *grown = realloc(lane->cycle, cap * sizeof *grown);
-		if (!grown)
-			return ipf_error_memory(err);
-		lane->cycle = grown;
-		lane->cap = cap;
-	}
-	if (lane->after_used + a->after_count > lane->after_cap) {
-		size_t cap = 2 * (lane->after_used + a->after_count);
-		int64_t *after = realloc(lane->after, cap * sizeof *after);
-		if (!after)
-			return ipf_error_memory(err);
-		lane->after = after;
-		lane->after_cap = cap;
-	}
+	if (!array_room(lane->cycle, lane->cap, lane->count + 1) ||
+	    !array_room(lane->after, lane->after_cap, lane->after_used + a->after_count))
+		return ipf_error_memory(err);
 	lane->cycle[lane->count++] = (struct cycle_arrival){.req = a->req,
 	                                                    .copy = a->copy,
 	                                                    .at_ns = a->at_ns,

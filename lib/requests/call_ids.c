@@ -1,5 +1,6 @@
 #include "requests/call_ids.h"
 
+#include "array.h"
 #include "requests/chat_parts.h"
 #include "json/jout.h"
 #include "name_set.h"
@@ -31,17 +32,6 @@ static size_t keep_text(struct call_ids *ids, jdoc_id node)
 	return ids->texts.len - before;
 }
 
-static bool grow(void **list, size_t *cap, size_t size)
-{
-	const size_t larger = *cap ? 2 * *cap : 16;
-	void *moved = realloc(*list, larger * size);
-	if (!moved)
-		return false;
-	*list = moved;
-	*cap = larger;
-	return true;
-}
-
 /* ---- calls ---- */
 
 static bool is_word(char c)
@@ -66,7 +56,7 @@ static void append_wanted(struct call_ids *ids, struct call_id *id, enum call_id
 
 static void add_call(struct call_ids *ids, jdoc_id call, enum call_ids_rule rule, struct name_set *used)
 {
-	if (ids->count == ids->cap && !grow((void **)&ids->calls, &ids->cap, sizeof *ids->calls)) {
+	if (!array_room(ids->calls, ids->cap, ids->count + 1)) {
 		ids->failed = true;
 		return;
 	}
@@ -123,8 +113,7 @@ static size_t call_of(const struct call_ids *ids, struct slice id, jdoc_id resul
 static void add_result(struct call_ids *ids, jdoc_id message)
 {
 	const size_t begin = ids->texts.len;
-	if (ids->results_count == ids->results_cap &&
-	    !grow((void **)&ids->results, &ids->results_cap, sizeof *ids->results)) {
+	if (!array_room(ids->results, ids->results_cap, ids->results_count + 1)) {
 		ids->failed = true;
 		return;
 	}

@@ -1,6 +1,7 @@
 #include "results/client_delays.h"
 
 #include "absent.h"
+#include "array.h"
 #include "clock.h"
 
 #include <stdlib.h>
@@ -16,15 +17,9 @@ static int64_t second_of(int64_t t_ns)
 
 static void add(struct client_delays *d, int64_t second, int64_t longest_ns)
 {
-	if (d->count == d->cap) {
-		size_t cap = d->cap ? 2 * d->cap : 64;
-		struct client_delay *list = realloc(d->list, cap * sizeof *list);
-		if (!list) {
-			d->failed = true;
-			return;
-		}
-		d->list = list;
-		d->cap = cap;
+	if (!array_room(d->list, d->cap, d->count + 1)) {
+		d->failed = true;
+		return;
 	}
 	d->list[d->count++] = (struct client_delay){second, longest_ns};
 }

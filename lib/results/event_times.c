@@ -1,18 +1,14 @@
 #include "results/event_times.h"
 
+#include "array.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 static bool add(struct event_times *times, double ns)
 {
-	if (times->count == times->cap) {
-		size_t cap = times->cap ? 2 * times->cap : 64;
-		double *more = realloc(times->ns, cap * sizeof *more);
-		if (!more)
-			return false;
-		times->ns = more;
-		times->cap = cap;
-	}
+	if (!array_room(times->ns, times->cap, times->count + 1))
+		return false;
 	times->ns[times->count++] = ns;
 	return true;
 }

@@ -1,6 +1,7 @@
 #include "results/row_columns.h"
 
 #include "absent.h"
+#include "array.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -224,14 +225,8 @@ static int add_req(struct row_columns *columns, int64_t at, const struct result 
 
 static bool append(struct row_columns *columns, int64_t value)
 {
-	if (columns->lists_count == columns->lists_cap) {
-		int64_t cap = columns->lists_cap ? 2 * columns->lists_cap : 1024;
-		int64_t *longer = realloc(columns->lists, (size_t)cap * sizeof *longer);
-		if (!longer)
-			return false;
-		columns->lists = longer;
-		columns->lists_cap = cap;
-	}
+	if (!array_room(columns->lists, columns->lists_cap, columns->lists_count + 1))
+		return false;
 	columns->lists[columns->lists_count++] = value;
 	return true;
 }

@@ -1,6 +1,8 @@
 #include "results/run_data.h"
 
 #include "absent.h"
+#include "array.h"
+#include "hash_index.h"
 #include "stream/provenance.h"
 #include "stream/record.h"
 #include "clock.h"
@@ -88,58 +90,25 @@ void run_data_release(struct run_data *run)
 	*run = (struct run_data){0};
 }
 
-/* Makes room for one more in a list of items of `size` bytes, which grows at powers of two. NULL: out of memory. */
-static void *room(void *list, int64_t count, size_t size)
-{
-	if (count & (count - 1))
-		return list;
-	return realloc(list, (size_t)(count ? 2 * count : 1) * size);
-}
-
-/* The slot of a text, or the free one where it belongs. */
-static int32_t *slot_of(const struct string_table *table, struct slice text)
-{
-	size_t mask = (size_t)table->slot_count - 1, at = text_hash_mixed(text) & mask;
-	while (table->slots[at] >= 0 && !slice_is(text, table->list[table->slots[at]]))
-		at = (at + 1) & mask;
-	return &table->slots[at];
-}
-
-/* Keeps the slots at most half full. -1: out of memory. */
-static int make_slots(struct string_table *table)
-{
-	if (2 * table->count < table->slot_count)
-		return 0;
-	if (table->slot_count > INT32_MAX / 4)
-		return -1;
-	int cap = table->slot_count ? 2 * table->slot_count : 16;
-	int32_t *slots = malloc((size_t)cap * sizeof *slots);
-	if (!slots)
-		return -1;
-	free(table->slots);
-	table->slots = slots;
-	table->slot_count = cap;
-	for (int i = 0; i < cap; i++)
-		slots[i] = -1;
-	for (int32_t i = 0; i < table->count; i++)
-		*slot_of(table, slice_of(table->list[i])) = i;
-	return 0;
-}
+struct string_slot {
+	uint64_t key;
+	int32_t number;
+};
 
 /* The number of a text in the table, to which it is added if necessary; -2: out of memory. */
 static int32_t string_number(struct string_table *table, struct slice text)
 {
-	if (make_slots(table) < 0)
+	if (table->count == INT32_MAX || !hash_index_room(table->slots, table->slot_count, (size_t)table->count + 1))
 		return -2;
-	int32_t *slot = slot_of(table, text);
-	if (*slot >= 0)
-		return *slot;
-	char **list = room(table->list, table->count, sizeof *list);
-	if (list)
-		table->list = list;
-	if (!list || !(list[table->count] = strndup(text.data, text.len)))
+	const uint64_t key = hash_index_key(text_hash(text));
+	struct string_slot *slot = hash_index_find(table->slots, table->slot_count, key);
+	while (slot->key && !slice_is(text, table->list[slot->number]))
+		slot = hash_index_next(table->slots, table->slot_count, slot);
+	if (slot->key)
+		return slot->number;
+	if (!array_one_more(table->list, table->count) || !(table->list[table->count] = strndup(text.data, text.len)))
 		return -2;
-	*slot = table->count;
+	*slot = (struct string_slot){key, table->count};
 	return table->count++;
 }
 
@@ -389,13 +358,11 @@ static int pool_kind(struct run_data *run, enum gaps_kind kind, int32_t stage, i
 		histogram_free(gaps);
 		return 0;
 	}
-	struct pooled_gaps *pooled = room(run->pooled, run->pooled_count, sizeof *pooled);
-	if (!pooled) {
+	if (!array_one_more(run->pooled, run->pooled_count)) {
 		histogram_free(gaps);
 		return -1;
 	}
-	run->pooled = pooled;
-	pooled[run->pooled_count++] = (struct pooled_gaps){.kind = kind, .stage = stage, .model = model, .gaps = gaps};
+	run->pooled[run->pooled_count++] = (struct pooled_gaps){.kind = kind, .stage = stage, .model = model, .gaps = gaps};
 	return 0;
 }
 
@@ -708,11 +675,9 @@ static int set_loads(const struct run_data *run, struct run_part *part, const st
 
 int run_data_begin(struct run_data *run, const char *name, json_t *header, struct ipf_error *err)
 {
-	struct run_part *parts = room(run->parts, run->part_count, sizeof *parts);
-	if (!parts)
+	if (!array_one_more(run->parts, run->part_count))
 		return ipf_error_memory(err);
-	run->parts = parts;
-	struct run_part *part = &parts[run->part_count];
+	struct run_part *part = &run->parts[run->part_count];
 	*part = (struct run_part){.name = strdup(name),
 	                          .header = json_incref(header),
 	                          .t0_ns = IPF_ABSENT,
@@ -723,8 +688,8 @@ int run_data_begin(struct run_data *run, const char *name, json_t *header, struc
 	if (!part->predicted && json_is_integer(t0) && json_integer_value(t0) >= 0 &&
 	    json_integer_value(t0) < 4 * ROW_TIME_MOST)
 		part->t0_ns = json_integer_value(t0);
-	if (part->t0_ns != IPF_ABSENT && parts[0].t0_ns != IPF_ABSENT)
-		part->shift_ns = part->t0_ns - parts[0].t0_ns;
+	if (part->t0_ns != IPF_ABSENT && run->parts[0].t0_ns != IPF_ABSENT)
+		part->shift_ns = part->t0_ns - run->parts[0].t0_ns;
 	part->records = records_of(part->header);
 	part->client = -1;
 	part->only_target = TARGET_UNSEEN;

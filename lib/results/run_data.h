@@ -37,8 +37,8 @@ extern const char *const sources[SOURCES]; /* usage, tokenizer, ids, events, non
 struct string_table {
 	char **list;
 	int count;
-	int32_t *slots; /* a hash table of numbers; -1: free */
-	int slot_count; /* 0, or a power of two */
+	struct string_slot *slots; /* hash_index.h */
+	size_t slot_count;
 };
 
 /* What figures can be grouped by, in addition to stages. */

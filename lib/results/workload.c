@@ -1,5 +1,6 @@
 #include "results/workload.h"
 
+#include "array.h"
 #include "stream/record.h"
 #include "stream/trace_blocks.h"
 #include "text_hash.h"
@@ -19,17 +20,6 @@ struct session_reader {
 	struct buffer answer; /* of its last request: JSON */
 	struct prompt_scratch scratch;
 };
-
-static void *grown(void *list, int64_t *cap, int64_t count, size_t size)
-{
-	if (count < *cap)
-		return list;
-	int64_t more = *cap ? 2 * *cap : 256;
-	void *longer = reallocarray(list, (size_t)more, size);
-	if (longer)
-		*cap = more;
-	return longer;
-}
 
 /* ---- which requests were sent ---- */
 
@@ -123,10 +113,8 @@ static int64_t parent_line(const struct session_reader *s, int64_t line, uint64_
 
 static int add_parent(struct workload *w, struct workload_request *to, int64_t line, struct ipf_error *err)
 {
-	int64_t *parents = grown(w->parents, &w->parents_cap, w->parents_count, sizeof *parents);
-	if (!parents)
+	if (!array_room(w->parents, w->parents_cap, w->parents_count + 1))
 		return ipf_error_memory(err);
-	w->parents = parents;
 	w->parents[w->parents_count++] = line;
 	to->parents++;
 	return 0;
@@ -151,10 +139,8 @@ static int add_parents(struct workload *w, struct session_reader *s, const struc
 
 static int note_id(struct session_reader *s, const struct trace_request *r, struct ipf_error *err)
 {
-	uint64_t *ids = grown(s->ids, &s->cap, s->count, sizeof *ids);
-	if (!ids)
+	if (!array_room(s->ids, s->cap, s->count + 1))
 		return ipf_error_memory(err);
-	s->ids = ids;
 	s->ids[s->count++] = text_hash_mixed(r->id);
 	return 0;
 }
@@ -210,10 +196,8 @@ static int add_recorded(struct workload *w, struct session_reader *s, const stru
 static int add_request(struct workload *w, struct session_reader *s, const struct trace_request *r, bool live,
                        struct ipf_error *err)
 {
-	struct workload_request *requests = grown(w->requests, &w->cap, w->count, sizeof *requests);
-	if (!requests)
+	if (!array_room(w->requests, w->cap, w->count + 1))
 		return ipf_error_memory(err);
-	w->requests = requests;
 	struct workload_request *to = &w->requests[w->count];
 	*to = (struct workload_request){
 		.at_ns = r->at_ns, .wait_ns = r->wait_ns, .input_tokens = r->input_tokens, .output_tokens = r->output_tokens};

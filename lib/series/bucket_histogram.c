@@ -1,20 +1,14 @@
 #include "series/bucket_histogram.h"
 
+#include "array.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 static bool grow(struct bucket_histogram *h)
 {
-	if (h->count < h->cap)
-		return true;
-	size_t cap = h->cap ? 2 * h->cap : 16;
-	struct bucket_interval *list = realloc(h->list, cap * sizeof *list);
-	if (!list)
-		return false;
-	h->list = list;
-	h->cap = cap;
-	return true;
+	return array_room(h->list, h->cap, h->count + 1);
 }
 
 /* The first bucket that does not precede these bounds. */

@@ -1,6 +1,7 @@
 #include "series/clock_offsets.h"
 
 #include "absent.h"
+#include "array.h"
 #include "loopback.h"
 
 #include <math.h>
@@ -73,15 +74,13 @@ int clock_offsets_client(struct clock_offsets *c, json_t *header)
 {
 	if (c->count == CLOCK_CLIENTS_MOST)
 		return -1;
-	struct client *clients = realloc(c->clients, ((size_t)c->count + 1) * sizeof *clients);
-	if (!clients)
+	if (!array_one_more(c->clients, c->count))
 		return -2;
-	c->clients = clients;
 	json_t *t0 = json_object_get(header, "t0_unix_ns");
 	int64_t t0_ns = json_is_integer(t0) ? json_integer_value(t0) : -1;
-	clients[c->count] = (struct client){
+	c->clients[c->count] = (struct client){
 		.header = header, .t0_ns = t0_ns >= 0 && t0_ns < 4 * TIME_MOST ? t0_ns : IPF_ABSENT, .synchronised = true};
-	note_state(&clients[c->count], json_object_get(header, "system_clock"));
+	note_state(&c->clients[c->count], json_object_get(header, "system_clock"));
 	return c->count++;
 }
 
@@ -115,24 +114,16 @@ static struct dates *dates_of(struct client *client, int server)
 	for (size_t i = 0; i < client->count; i++)
 		if (client->servers[i].server == server)
 			return &client->servers[i];
-	struct dates *servers = realloc(client->servers, (client->count + 1) * sizeof *servers);
-	if (!servers)
+	if (!array_one_more(client->servers, client->count))
 		return NULL;
-	client->servers = servers;
-	servers[client->count] = (struct dates){.server = server};
-	return &servers[client->count++];
+	client->servers[client->count] = (struct dates){.server = server};
+	return &client->servers[client->count++];
 }
 
 static int insert(struct dates *d, size_t at, const struct date *date)
 {
-	if (d->count == d->cap) {
-		size_t cap = d->cap ? 2 * d->cap : 16;
-		struct date *list = realloc(d->list, cap * sizeof *list);
-		if (!list)
-			return -1;
-		d->list = list;
-		d->cap = cap;
-	}
+	if (!array_room(d->list, d->cap, d->count + 1))
+		return -1;
 	memmove(d->list + at + 1, d->list + at, (d->count - at) * sizeof *d->list);
 	d->list[at] = *date;
 	d->count++;

@@ -1,6 +1,7 @@
 #include "series/energy.h"
 
 #include "absent.h"
+#include "array.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -92,15 +93,7 @@ static int make_room(struct curve *c)
 		c->stride = 1;
 	if (c->count == ENERGY_POINTS)
 		thin(c);
-	if (c->count < c->cap)
-		return 0;
-	size_t cap = c->cap ? c->cap * 2 : 64;
-	struct point *points = realloc(c->points, cap * sizeof *points);
-	if (!points)
-		return -1;
-	c->points = points;
-	c->cap = cap;
-	return 0;
+	return array_room(c->points, c->cap, c->count + 1) ? 0 : -1;
 }
 
 /* Adds a sample whose energy since the last one is `step_j`. With a stride the last point moves on to the latest sample

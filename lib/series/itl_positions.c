@@ -1,5 +1,7 @@
 #include "series/itl_positions.h"
 
+#include "array.h"
+
 #include <stdlib.h>
 
 struct stage_positions {
@@ -40,14 +42,8 @@ static int bin_of(int64_t position)
 
 static int make_room(struct itl_positions *all, size_t count)
 {
-	if (count > all->cap) {
-		size_t cap = count < 2 * all->cap ? 2 * all->cap : count;
-		struct stage_positions *more = realloc(all->stages, cap * sizeof *more);
-		if (!more)
-			return -1;
-		all->stages = more;
-		all->cap = cap;
-	}
+	if (!array_room(all->stages, all->cap, count))
+		return -1;
 	while (all->count < count)
 		all->stages[all->count++] = (struct stage_positions){0};
 	return 0;

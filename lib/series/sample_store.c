@@ -1,5 +1,7 @@
 #include "series/sample_store.h"
 
+#include "array.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,12 +89,10 @@ int sample_store_source(struct sample_store *s, int part, struct slice name)
 		s->dropped++;
 		return -1;
 	}
-	struct source *sources = realloc(s->sources, ((size_t)s->count + 1) * sizeof *sources);
-	if (!sources)
+	if (!array_one_more(s->sources, s->count))
 		return -2;
-	s->sources = sources;
-	sources[s->count] = (struct source){.name = slice_dup(name), .part = part};
-	return sources[s->count].name ? s->count++ : -2;
+	s->sources[s->count] = (struct source){.name = slice_dup(name), .part = part};
+	return s->sources[s->count].name ? s->count++ : -2;
 }
 
 bool sample_store_tick(struct sample_store *s, int source, int64_t t_ns)
@@ -241,15 +241,9 @@ static int add_point(struct sample_store *s, struct column *c, const struct poin
 		free(p->buckets);
 		return 0;
 	}
-	if (c->count == c->cap) {
-		size_t cap = c->cap ? 2 * c->cap : 8;
-		struct point *points = realloc(c->points, cap * sizeof *points);
-		if (!points) {
-			free(p->buckets);
-			return -1;
-		}
-		c->points = points;
-		c->cap = cap;
+	if (!array_room(c->points, c->cap, c->count + 1)) {
+		free(p->buckets);
+		return -1;
 	}
 	c->points[c->count++] = *p;
 	s->bytes += sizeof *p + p->buckets_count * sizeof *p->buckets;
@@ -287,13 +281,11 @@ static bool learn_bound(struct sample_store *s, struct column *c, double bound)
 		s->dropped++;
 		return true;
 	}
-	double *bounds = realloc(c->bounds, (c->bounds_count + 1) * sizeof *bounds);
-	if (!bounds)
+	if (!array_one_more(c->bounds, c->bounds_count))
 		return false;
-	c->bounds = bounds;
-	s->bytes += sizeof *bounds;
-	memmove(bounds + at + 1, bounds + at, (c->bounds_count - at) * sizeof *bounds);
-	bounds[at] = bound;
+	s->bytes += sizeof *c->bounds;
+	memmove(c->bounds + at + 1, c->bounds + at, (c->bounds_count - at) * sizeof *c->bounds);
+	c->bounds[at] = bound;
 	c->bounds_count++;
 	return true;
 }

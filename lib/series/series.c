@@ -1,6 +1,7 @@
 #include "series/series.h"
 
 #include "absent.h"
+#include "array.h"
 #include "memory.h"
 
 #include <stdlib.h>
@@ -171,13 +172,8 @@ static int sort(struct series *s)
 {
 	if (s->ordered)
 		return 0;
-	if (s->order_cap < s->count) {
-		struct window **order = realloc(s->order, s->slots_count * sizeof *order);
-		if (!order)
-			return -1;
-		s->order = order;
-		s->order_cap = s->slots_count;
-	}
+	if (!array_room(s->order, s->order_cap, s->count))
+		return -1;
 	size_t n = 0;
 	for (size_t i = 0; i < s->slots_count; i++)
 		if (s->slots[i])

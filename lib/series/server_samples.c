@@ -1,6 +1,7 @@
 #include "series/server_samples.h"
 
 #include "absent.h"
+#include "array.h"
 #include "safe_text.h"
 
 #include <math.h>
@@ -57,12 +58,10 @@ static struct server_target *target_of(struct server_samples *s, int part, int s
 	for (int i = 0; i < s->count; i++)
 		if (s->targets[i].source == source)
 			return &s->targets[i];
-	struct server_target *targets = realloc(s->targets, ((size_t)s->count + 1) * sizeof *targets);
-	if (!targets)
+	if (!array_one_more(s->targets, s->count))
 		return NULL;
-	s->targets = targets;
-	targets[s->count] = (struct server_target){.source = source, .part = part};
-	return &targets[s->count++];
+	s->targets[s->count] = (struct server_target){.source = source, .part = part};
+	return &s->targets[s->count++];
 }
 
 /* One reading of a source, whose figures are added one after another. */
@@ -220,12 +219,10 @@ static struct gpu_device *device_of(struct gpu_samples *s, int part, int source)
 	for (int i = 0; i < s->count; i++)
 		if (s->devices[i].source == source)
 			return &s->devices[i];
-	struct gpu_device *devices = realloc(s->devices, ((size_t)s->count + 1) * sizeof *devices);
-	if (!devices)
+	if (!array_one_more(s->devices, s->count))
 		return NULL;
-	s->devices = devices;
-	devices[s->count] = (struct gpu_device){.source = source, .part = part, .index = IPF_ABSENT, .energy_j = NAN};
-	return &devices[s->count++];
+	s->devices[s->count] = (struct gpu_device){.source = source, .part = part, .index = IPF_ABSENT, .energy_j = NAN};
+	return &s->devices[s->count++];
 }
 
 /* The counter begins at a value of its own; one that is lower than before began anew. */

@@ -1,5 +1,6 @@
 #include "series/steady.h"
 
+#include "array.h"
 #include "cli/units.h"
 #include "safe_text.h"
 #include "stats/autocorrelation.h"
@@ -70,14 +71,12 @@ static struct stage *stage_of(struct steady *s, const struct window *w)
 		at++;
 	if (at < s->count && s->stages[at].stage == w->stage)
 		return &s->stages[at];
-	struct stage *more = realloc(s->stages, (s->count + 1) * sizeof *more);
-	if (!more)
+	if (!array_one_more(s->stages, s->count))
 		return NULL;
-	s->stages = more;
-	memmove(more + at + 1, more + at, (s->count - at) * sizeof *more);
-	more[at] = (struct stage){.stage = w->stage, .length_ns = w->length_ns};
+	memmove(s->stages + at + 1, s->stages + at, (s->count - at) * sizeof *s->stages);
+	s->stages[at] = (struct stage){.stage = w->stage, .length_ns = w->length_ns};
 	s->count++;
-	return &more[at];
+	return &s->stages[at];
 }
 
 /* The point of a number, made if it is new; they mostly come in order. NULL: out of memory. */
@@ -88,14 +87,8 @@ static struct point *point_of(struct steady *s, struct stage *stage, int64_t num
 		at--;
 	if (at > 0 && stage->points[at - 1].number == number)
 		return &stage->points[at - 1];
-	if (stage->count == stage->cap) {
-		size_t cap = stage->cap ? 2 * stage->cap : 64;
-		struct point *more = realloc(stage->points, cap * sizeof *more);
-		if (!more)
-			return NULL;
-		stage->points = more;
-		stage->cap = cap;
-	}
+	if (!array_room(stage->points, stage->cap, stage->count + 1))
+		return NULL;
 	memmove(stage->points + at + 1, stage->points + at, (stage->count - at) * sizeof *stage->points);
 	stage->points[at] = (struct point){.number = number};
 	stage->count++;

@@ -1,5 +1,6 @@
 #include "series/window.h"
 
+#include "array.h"
 #include "json/jout.h"
 #include "memory.h"
 
@@ -111,12 +112,10 @@ void window_fail(struct window *w, struct slice kind, int64_t count)
 		window_count(&w->failures[at].count, count);
 		return;
 	}
-	struct window_failure *more = realloc(w->failures, (w->failures_count + 1) * sizeof *more);
-	if (!more)
+	if (!array_one_more(w->failures, w->failures_count))
 		return;
-	w->failures = more;
-	memmove(more + at + 1, more + at, (w->failures_count++ - at) * sizeof *more);
-	more[at] = new;
+	memmove(w->failures + at + 1, w->failures + at, (w->failures_count++ - at) * sizeof *w->failures);
+	w->failures[at] = new;
 }
 
 void window_sample(struct histogram **h, int64_t value, int64_t count)

@@ -20,10 +20,9 @@
 #include <stdint.h>
 
 /* A hash table from a key to the number of the prompt in which it occurs first. */
-struct first_seen {
-	uint64_t *keys; /* 0: a free slot */
-	uint32_t *prompts;
-	size_t count, cap;
+struct seen_keys {
+	struct first_seen *slots; /* hash_index.h */
+	size_t count, room;
 };
 
 struct prefix_reuse {
@@ -31,7 +30,7 @@ struct prefix_reuse {
 	size_t count, cap;
 	struct prefix_reuse_block *blocks;
 	size_t block_count, block_cap;
-	struct first_seen ids;
+	struct seen_keys ids;
 	uint64_t chain;          /* hash of all blocks of the prompt so far */
 	bool failed;             /* memory ran out */
 	int64_t repeated_blocks; /* blocks whose id occurs in an earlier prompt */

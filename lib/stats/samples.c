@@ -1,5 +1,6 @@
 #include "stats/samples.h"
 
+#include "array.h"
 #include "stats/autocorrelation.h"
 #include "stats/block_noise.h"
 #include "stats/exact_math.h"
@@ -27,15 +28,9 @@ void samples_add(struct samples *s, double value)
 {
 	if (isnan(value)) /* an absent value */
 		return;
-	if (s->count == s->cap) {
-		size_t cap = s->cap ? s->cap * 2 : 256;
-		double *values = cap <= SIZE_MAX / sizeof *values ? realloc(s->values, cap * sizeof *values) : NULL;
-		if (!values) {
-			s->failed = true;
-			return;
-		}
-		s->values = values;
-		s->cap = cap;
+	if (!array_room(s->values, s->cap, s->count + 1)) {
+		s->failed = true;
+		return;
 	}
 	s->values[s->count++] = value;
 	s->sorted = s->partitioned = false;

@@ -1,5 +1,6 @@
 #include "stream/media_file.h"
 
+#include "hash_index.h"
 #include "base64.h"
 
 #include <ctype.h>
@@ -95,15 +96,16 @@ int media_file_open(const char *path, int64_t *bytes, struct ipf_error *err)
 #define DIGEST_BYTES 16 /* of a SHA-256: two media with the same do not occur */
 
 struct known_medium {
+	uint64_t key; /* of the digest */
 	unsigned char digest[DIGEST_BYTES];
-	struct media_range range; /* len 0: a free slot */
+	struct media_range range;
 };
 
 struct media_writer {
 	char *path;
 	FILE *file;
 	int64_t bytes;
-	struct known_medium *slots; /* an open hash table, by the digest */
+	struct known_medium *slots; /* hash_index.h */
 	size_t count, cap;
 	struct buffer piece;
 };
@@ -142,33 +144,6 @@ int media_writer_open(struct media_writer **writer, const char *path, struct ipf
 	return write_bytes(w, MEDIA_FILE_HEAD, HEAD_BYTES, err);
 }
 
-static struct known_medium *find_slot(struct known_medium *slots, size_t cap, const unsigned char *digest)
-{
-	size_t at;
-	memcpy(&at, digest, sizeof at);
-	for (at &= cap - 1; slots[at].range.len && memcmp(slots[at].digest, digest, DIGEST_BYTES) != 0;)
-		at = (at + 1) & (cap - 1);
-	return &slots[at];
-}
-
-/* Room for one more. */
-static bool grow(struct media_writer *w)
-{
-	size_t cap = w->cap ? 2 * w->cap : 256;
-	if (2 * (w->count + 1) <= w->cap)
-		return true;
-	struct known_medium *slots = calloc(cap, sizeof *slots);
-	if (!slots)
-		return false;
-	for (size_t i = 0; i < w->cap; i++)
-		if (w->slots[i].range.len)
-			*find_slot(slots, cap, w->slots[i].digest) = w->slots[i];
-	free(w->slots);
-	w->slots = slots;
-	w->cap = cap;
-	return true;
-}
-
 static int write_base64(struct media_writer *w, struct slice bytes, struct ipf_error *err)
 {
 	for (size_t at = 0; at < bytes.len; at += PIECE) {
@@ -185,17 +160,24 @@ static int write_base64(struct media_writer *w, struct slice bytes, struct ipf_e
 int media_writer_add(struct media_writer *w, struct slice bytes, struct media_range *range, struct ipf_error *err)
 {
 	unsigned char digest[EVP_MAX_MD_SIZE];
-	if (!grow(w) || !EVP_Digest(bytes.data, bytes.len, digest, NULL, EVP_sha256(), NULL))
+	uint64_t key;
+	if (!hash_index_room(w->slots, w->cap, w->count + 1) ||
+	    !EVP_Digest(bytes.data, bytes.len, digest, NULL, EVP_sha256(), NULL))
 		return ipf_error_memory(err);
-	struct known_medium *slot = find_slot(w->slots, w->cap, digest);
-	if (!slot->range.len) {
+	memcpy(&key, digest, sizeof key);
+	key = hash_index_key(key);
+	struct known_medium *slot = hash_index_find(w->slots, w->cap, key);
+	while (slot->key && memcmp(slot->digest, digest, DIGEST_BYTES) != 0)
+		slot = hash_index_next(w->slots, w->cap, slot);
+	if (!slot->key) {
 		struct media_range new = {.begin = w->bytes};
 		if (write_base64(w, bytes, err) < 0)
 			return -1;
 		new.len = w->bytes - new.begin;
 		memcpy(slot->digest, digest, DIGEST_BYTES);
 		slot->range = new;
-		w->count += new.len > 0;
+		slot->key = key;
+		w->count++;
 	}
 	*range = slot->range;
 	return 0;

@@ -1,6 +1,7 @@
 #include "stream/record.h"
 
 #include "absent.h"
+#include "array.h"
 #include "base64.h"
 #include "json/bytes8.h"
 #include "utf8.h"
@@ -285,13 +286,8 @@ static int parse_reads(struct record_reader *r, struct record *record, struct ip
 	if (!jdoc_is_null(&r->doc, reads) && jdoc_type_of(&r->doc, reads) != JDOC_LIST)
 		return jdoc_expected(&r->doc, reads, "reads", "a list", err);
 	size_t count = jdoc_count(&r->doc, reads);
-	if (count > r->reads_cap) {
-		struct record_read *grown = realloc(r->reads, count * sizeof *grown);
-		if (!grown)
-			return ipf_error_memory(err);
-		r->reads = grown;
-		r->reads_cap = count;
-	}
+	if (!array_room(r->reads, r->reads_cap, count))
+		return ipf_error_memory(err);
 	if (reads != JDOC_NONE && reads == r->direct.rows_node) {
 		for (size_t i = 0; i < count; i++) {
 			const int64_t *row = r->direct.rows[i];

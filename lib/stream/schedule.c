@@ -1,6 +1,7 @@
 #include "stream/schedule.h"
 
 #include "absent.h"
+#include "array.h"
 #include "safe_text.h"
 #include "stream/fields.h"
 #include "stream/provenance.h"
@@ -436,13 +437,8 @@ static int parse_after(struct schedule_reader *r, struct schedule_arrival *a, st
 	jdoc_id after = jdoc_get(&r->doc, JDOC_ROOT, "after");
 	bool list = jdoc_type_of(&r->doc, after) == JDOC_LIST;
 	size_t count = list ? jdoc_count(&r->doc, after) : !jdoc_is_null(&r->doc, after);
-	if (count > r->after_cap) {
-		int64_t *grown = realloc(r->after, count * sizeof *grown);
-		if (!grown)
-			return ipf_error_memory(err);
-		r->after = grown;
-		r->after_cap = count;
-	}
+	if (!array_room(r->after, r->after_cap, count))
+		return ipf_error_memory(err);
 	a->after = r->after;
 	a->after_count = count;
 	struct jdoc_each e = jdoc_each(&r->doc, after);

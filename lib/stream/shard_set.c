@@ -1,6 +1,7 @@
 #include "stream/shard_set.h"
 
 #include "absent.h"
+#include "array.h"
 #include "stream/provenance.h"
 #include "stream/schedule.h"
 
@@ -98,12 +99,10 @@ static void count_arrivals(struct shard_set *set, const struct schedule *schedul
 
 static int append(struct shard_set *set, int64_t index, const char *file, int64_t t0_ns, struct ipf_error *err)
 {
-	struct shard_entry *list = realloc(set->list, (set->count + 1) * sizeof *list);
-	if (!list)
+	if (!array_one_more(set->list, set->count))
 		return ipf_error_memory(err);
-	set->list = list;
-	list[set->count] = (struct shard_entry){.index = index, .file = strdup(file), .t0_ns = t0_ns};
-	return list[set->count++].file ? 0 : ipf_error_memory(err);
+	set->list[set->count] = (struct shard_entry){.index = index, .file = strdup(file), .t0_ns = t0_ns};
+	return set->list[set->count++].file ? 0 : ipf_error_memory(err);
 }
 
 /* Adds a file; index 0 of 0: it is no shard. Takes `whole` over. */

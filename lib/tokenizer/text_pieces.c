@@ -1,18 +1,14 @@
 #include "tokenizer/text_pieces.h"
 
+#include "array.h"
+
 #include <stdlib.h>
 
 void text_pieces_end(struct text_pieces *p)
 {
-	if (p->count == p->cap) {
-		size_t cap = p->cap ? p->cap * 2 : 64;
-		size_t *ends = realloc(p->ends, cap * sizeof *ends);
-		if (!ends) {
-			p->failed = true;
-			return;
-		}
-		p->ends = ends;
-		p->cap = cap;
+	if (!array_room(p->ends, p->cap, p->count + 1)) {
+		p->failed = true;
+		return;
 	}
 	p->ends[p->count++] = p->text.len;
 	if (p->text.failed)

@@ -1,6 +1,7 @@
 #include "verdict/client_health.h"
 
 #include "absent.h"
+#include "array.h"
 #include "verdict/verdict_limits.h"
 
 #include <math.h>
@@ -149,15 +150,9 @@ int client_health_line(struct client_health *h, struct slice line, struct ipf_er
 	get_count(doc, timestamps, "kernel", &h->part_totals.kernel_timestamps);
 	get_count(doc, timestamps, "rejected", &h->part_totals.rejected_timestamps);
 	get_count(doc, timestamps, "clock_steps", &h->part_totals.clock_steps);
-	if (h->seconds_count == h->seconds_cap) {
-		size_t cap = h->seconds_cap ? 2 * h->seconds_cap : 64;
-		struct client_second *seconds = realloc(h->seconds, cap * sizeof *seconds);
-		if (!seconds) {
-			h->failed = true;
-			return ipf_error_memory(err);
-		}
-		h->seconds = seconds;
-		h->seconds_cap = cap;
+	if (!array_room(h->seconds, h->seconds_cap, h->seconds_count + 1)) {
+		h->failed = true;
+		return ipf_error_memory(err);
 	}
 	h->seconds[h->seconds_count++] = s;
 	return 0;

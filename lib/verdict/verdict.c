@@ -1,6 +1,7 @@
 #include "verdict/verdict.h"
 
 #include "absent.h"
+#include "array.h"
 #include "safe_text.h"
 #include "seen_numbers.h"
 #include "stats/histogram.h"
@@ -425,12 +426,9 @@ __attribute__((format(printf, 4, 0))) static void add_note(struct verdict *v, en
 {
 	char text[sizeof v->finding.checks->detail];
 	vsnprintf(text, sizeof text, format, values);
-	struct verdict_note *notes = realloc(v->notes, (v->notes_count + 1) * sizeof *notes);
-	if (notes)
-		v->notes = notes;
-	char *copy = notes ? strdup(text) : NULL;
+	char *copy = array_one_more(v->notes, v->notes_count) ? strdup(text) : NULL;
 	if (copy)
-		notes[v->notes_count++] = (struct verdict_note){question, status, copy};
+		v->notes[v->notes_count++] = (struct verdict_note){question, status, copy};
 	else
 		v->failed = true;
 }

@@ -139,7 +139,7 @@ static void runs_refuse_what_is_for_programs(void **state)
 {
 	(void)state;
 	static const char *const refused[] = {"probe", "calibrate", "verbose", "max-line", "help",
-	                                      "twin",  "-o",        "url=x",   ""};
+	                                      "shape", "-o",        "url=x",   ""};
 	struct ipf_error err = {0};
 	struct ipf_run_callbacks callbacks = IPF_RUN_CALLBACKS_INIT;
 	struct ipf_run *run;
