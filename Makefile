@@ -26,7 +26,8 @@ override BUILD := $(patsubst $(CURDIR)/%,%,$(abspath $(BUILD)))
 PROGRAMS := ipf-prep ipf-sched ipf-fire ipf-collect ipf-report ipf-twin ipf-sim
 VERSION  := $(shell sed -n 's/^.define IPF_VERSION "\(.*\)"/\1/p' lib/version.h)
 SHARED_FILES := $(wildcard share/ipf/*.mk share/ipf/*.sh share/ipf/*.awk)
-SCHEMAS  := $(wildcard share/ipf/schema/*.json)
+# NAME.members becomes NAME.schema.json, by what the tables of the programs know.
+SCHEMAS  := $(patsubst share/ipf/schema/%.members,$(BUILD)/schema/%.schema.json,$(filter-out %/common.members,$(wildcard share/ipf/schema/*.members)))
 # NAME.in is a page to which a program adds what it knows: it is in $(BUILD)/man.
 pages_made := $(addprefix $(BUILD)/man/,$(notdir $(basename $(wildcard ipf-*/*.in))))
 MANUALS  := $(wildcard ipf-*/*.[15] libipf/*.3 lib/*/*.5 lib/*.[17]) $(pages_made)
@@ -100,7 +101,7 @@ libraries := $(addprefix $(BUILD)/library/,$(soname) libipf.a)
 .SECONDARY:
 .SUFFIXES:
 
-all: $(addprefix $(BUILD)/bin/,$(PROGRAMS) ipf) $(libraries) $(pages_made) ## build everything (the default)
+all: $(addprefix $(BUILD)/bin/,$(PROGRAMS) ipf) $(libraries) $(pages_made) $(SCHEMAS) ## build everything (the default)
 
 # ---- lib ------------------------------------------------------------------------------------------------------------
 sources_in  = $(sort $(shell find $(1) -name "*.c"))
@@ -133,7 +134,7 @@ $(BUILD)/ipf-report/html/page_files.c: $(page_files) ipf-report/html/embed.sh Ma
 	$(Q)mkdir -p $(@D) && sh ipf-report/html/embed.sh $(page_files) > $@
 
 # The definitions of figures, compiled in as a table.
-tools_report      := ipf-report/catalogue/write_definitions_page.c
+tools_report      := ipf-report/catalogue/write_definitions_page.c ipf-report/schemas/write_schema.c
 embed_definitions := ipf-report/catalogue/embed_definitions.sh ipf-report/catalogue/definitions.txt
 $(BUILD)/ipf-report/catalogue/definitions.c: $(embed_definitions) Makefile
 	$(call say,GEN,$@)
@@ -178,16 +179,24 @@ operator := $(wildcard examples/kubernetes/operator/source)
 $(if $(operator),$(eval $(call program_rules,operator,$(operator),ipf-operator)))
 
 # Pages that a program completes.
-define page_rules # PROGRAM FOLDER TOOL PAGE
+define tool_rules # PROGRAM FOLDER TOOL
 $$(BUILD)/$(2)/$(3): $$(BUILD)/$(2)/$(3).o $$(modules_$(1)) $$(BUILD)/libipf.a
 	$$(call say,LD,$$@)
 	$$(Q)$$(CC) $$(all_ldflags) -o $$@ $$^ $$(libs_$(1)) $$(libs_lib)
+endef
+define page_rules # PROGRAM FOLDER TOOL PAGE
+$$(eval $$(call tool_rules,$(1),$(2),$(3)))
 $$(BUILD)/man/$(4): $$(BUILD)/$(2)/$(3) ipf-$(1)/$(4).in
 	$$(call say,GEN,$$@)
 	$$(Q)mkdir -p $$(@D) && $$< < ipf-$(1)/$(4).in > $$@
 endef
 $(eval $(call page_rules,prep,ipf-prep/sources,write_formats_page,ipf-prep-formats.5))
 $(eval $(call page_rules,report,ipf-report/catalogue,write_definitions_page,ipf-report-definitions.1))
+
+$(eval $(call tool_rules,report,ipf-report/schemas,write_schema))
+$(BUILD)/schema/%.schema.json: $(BUILD)/ipf-report/schemas/write_schema share/ipf/schema/common.members share/ipf/schema/%.members
+	$(call say,GEN,$@)
+	$(Q)mkdir -p $(@D) && $< $* $(filter %.members,$^) > $@
 
 # Its C interface does not tell the version.
 cflags_collect += -DSNAPPY_VERSION='"$(shell $(PKG_CONFIG) --modversion snappy $(quietly))"'
@@ -491,7 +500,7 @@ uninstall: ## remove what `make install` installed
 	rm -f $(addprefix $(DESTDIR)$(bindir)/,$(PROGRAMS) ipf) $(addprefix $(DESTDIR)$(completions)/,$(PROGRAMS) ipf) \
 		$(addprefix $(DESTDIR)$(zshcompletions)/_,$(PROGRAMS) ipf) $(addsuffix .fish,$(addprefix $(DESTDIR)$(fishcompletions)/,$(PROGRAMS) ipf))
 	for m in $(MANUALS); do rm -f $(DESTDIR)$(mandir)/man$${m##*.}/$${m##*/}; done
-	rm -f $(addprefix $(DESTDIR)$(sharedir)/,$(notdir $(SHARED_FILES)) $(SCHEMAS:share/ipf/%=%) $(INSTALLED_EXAMPLES:examples/%=%))
+	rm -f $(addprefix $(DESTDIR)$(sharedir)/,$(notdir $(SHARED_FILES)) $(SCHEMAS:$(BUILD)/%=%) $(INSTALLED_EXAMPLES:examples/%=%))
 	rm -f $(addprefix $(DESTDIR)$(includedir)/ipf/,$(notdir $(HEADERS))) $(DESTDIR)$(libdir)/pkgconfig/ipf.pc \
 		$(addprefix $(DESTDIR)$(libdir)/libipf.,a so so.$(VERSION_MAJOR) so.$(VERSION))
 	rmdir $(DESTDIR)$(includedir)/ipf 2>/dev/null || true

@@ -34,11 +34,10 @@ static void add(struct request_columns *columns, const char *name, enum request_
 
 void request_columns_init(struct request_columns *columns)
 {
-	size_t count;
-	const struct field *fields = result_fields(&count);
 	columns->count = 0;
 	add(columns, "part", REQUEST_INTEGER, OWN_PART);
-	for (const struct field *f = fields; f < fields + count; f++) {
+	for (size_t i = 0; i < result_fields.count; i++) {
+		const struct field *f = &result_fields.fields[i];
 		if (is_left_out(f))
 			continue;
 		if (strcmp(f->name, "target") == 0)

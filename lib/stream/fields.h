@@ -54,6 +54,19 @@ struct field {
 #define FIELD(type_, struct_, member_)          NAMED_FIELD(#member_, type_, struct_, member_, false)
 #define REQUIRED_FIELD(type_, struct_, member_) NAMED_FIELD(#member_, type_, struct_, member_, true)
 
+/* A whole table, for those who read what it says. */
+struct field_table {
+	const struct field *fields;
+	size_t count;
+};
+#define FIELD_TABLE(fields_)                                                                                           \
+	{                                                                                                                  \
+		.fields = fields_, .count = sizeof fields_ / sizeof *fields_                                                   \
+	}
+/* The members of the lines of each stream, in their order. */
+extern const struct field_table trace_fields, schedule_fields, record_fields, record_connection_fields,
+	record_attempt_fields, result_fields, result_error_fields;
+
 /* Sets every field to absent, every bool to false. */
 void fields_init(const struct field *fields, size_t count, void *object);
 /* Reads the members of `map` into the object, which borrows from the document's text. Unknown members are ignored. -1:

@@ -80,6 +80,7 @@ enum {
 	FIELDS = sizeof fields / sizeof *fields,
 	CONNECTION_FIELDS = sizeof connection_fields / sizeof *connection_fields,
 };
+const struct field_table record_fields = FIELD_TABLE(fields), record_connection_fields = FIELD_TABLE(connection_fields);
 
 static const char *const error_names[] = {
 	[RECORD_OK] = NULL,

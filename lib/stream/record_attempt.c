@@ -13,6 +13,7 @@ static const struct field fields[] = {
 	UINT(body_bytes),
 };
 enum { FIELDS = sizeof fields / sizeof *fields };
+const struct field_table record_attempt_fields = FIELD_TABLE(fields);
 
 void record_attempt_write(const struct record_attempt *attempt, int64_t count, struct buffer *list)
 {

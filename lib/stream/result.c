@@ -164,6 +164,7 @@ static const struct field error_fields[] = {
 	FIELD(FIELD_BOOL, struct result, stale),
 };
 enum { FIELDS = sizeof fields / sizeof *fields, ERROR_FIELDS = sizeof error_fields / sizeof *error_fields };
+const struct field_table result_fields = FIELD_TABLE(fields), result_error_fields = FIELD_TABLE(error_fields);
 static_assert(sizeof fields / sizeof *fields <= FIELDS_MAX, "rows have more fields than can be read");
 
 void result_init(struct result *result)
@@ -238,12 +239,6 @@ int result_parse(struct jdoc *doc, struct slice line, struct result *result, str
 {
 	struct fields_shape shape = {.count = 0};
 	return read_good_line(&shape, line, result) ? 0 : parse_line(doc, line, result, err);
-}
-
-const struct field *result_fields(size_t *count)
-{
-	*count = FIELDS;
-	return fields;
 }
 
 bool result_hung_up(const struct result *result)

@@ -160,7 +160,5 @@ enum result_output result_output_check(const struct result *result);
 void result_init(struct result *result);
 /* Renders a row as a body line into `line`, which is cleared first. */
 void result_write(const struct result *result, struct buffer *line);
-/* The members of a row in their order, without those of "error". */
-const struct field *result_fields(size_t *count);
 
 #endif

@@ -29,6 +29,7 @@ static const struct field fields[] = {
 	FIELD(FIELD_UINT, struct schedule_arrival, session_requests),
 };
 enum { FIELDS = sizeof fields / sizeof *fields };
+const struct field_table schedule_fields = FIELD_TABLE(fields);
 
 /* ---- the header ---- */
 

@@ -45,6 +45,7 @@ static const struct field fields[] = {
 	LIST(answer_token_ids),
 };
 enum { FIELDS = sizeof fields / sizeof *fields };
+const struct field_table trace_fields = FIELD_TABLE(fields);
 
 struct slice trace_prompt(const struct trace_request *request)
 {

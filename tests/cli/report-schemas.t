@@ -4,7 +4,7 @@
 unset -f jq # the order of members matters
 . "$TESTS/fixture.sh"
 . "$TESTS/data/report/seal.sh"
-schemas=$ROOT/share/ipf/schema
+schemas=$BUILD/schema
 data=$TESTS/data/report
 
 python3 -c 'import jsonschema; jsonschema.Draft202012Validator' 2>/dev/null ||

@@ -1,5 +1,5 @@
-/* The catalogue of figures against the definitions, the JSON report of a run that has every figure, a golden report,
- * and the schema: each has what the others have. */
+/* The catalogue of figures against the definitions, the JSON report of a run that has every figure, and a golden
+ * report: each has what the others have. */
 #include "unit.h"
 
 #include "catalogue/catalogue.h"
@@ -169,66 +169,6 @@ static void a_golden_report_has_no_other(void **state)
 	json_decref(json);
 }
 
-static const char *schema_type(const struct catalogue_figure *figure)
-{
-	static const char *const types[] = {[KIND_TEXT] = "string",     [KIND_FLAG] = "boolean",
-	                                    [KIND_COUNT] = "integer",   [KIND_NUMBER] = "figure",
-	                                    [KIND_RATE] = "figure",     [KIND_SHARE] = "number",
-	                                    [KIND_DURATION] = "figure", [KIND_DISTRIBUTION] = "distribution",
-	                                    [KIND_COUNTS] = "object",   [KIND_GROUP] = "object",
-	                                    [KIND_LIST] = "array"};
-	return figure->due ? "object" : types[figure->kind];
-}
-
-/* The schema of the member at a path, by the "properties" of the objects on the way. */
-static json_t *schema_at(json_t *schema, const char *path)
-{
-	char key[64];
-	while (schema && *path) {
-		size_t len = strcspn(path, "/");
-		snprintf(key, sizeof key, "%.*s", (int)len, path);
-		schema = json_object_get(json_object_get(schema, "properties"), key);
-		path += len + (path[len] == '/');
-	}
-	return schema;
-}
-
-static void properties_are_figures(json_t *schema, const char *path)
-{
-	const char *key;
-	json_t *value;
-	char at[128];
-	json_object_foreach(json_object_get(schema, "properties"), key, value)
-	{
-		snprintf(at, sizeof at, "%s%s%s", path, *path ? "/" : "", key);
-		if (is_grouping(key) || catalogue_find(at))
-			continue;
-		if (!json_object_get(value, "properties"))
-			fail_msg("%s is in the schema, but not in the catalogue", at);
-		properties_are_figures(value, at);
-	}
-}
-
-static void the_schema_has_the_same(void **state)
-{
-	(void)state;
-	json_t *json = load("../share/ipf/schema/report.schema.json");
-	json_t *block = json_object_get(json_object_get(json, "$defs"), "block");
-	for (size_t i = 0; i < catalogue_count; i++) {
-		json_t *member = schema_at(block, catalogue[i].path);
-		const char *type = json_string_value(json_object_get(member, "type")),
-				   *ref = json_string_value(json_object_get(member, "$ref")), *expected = schema_type(&catalogue[i]);
-		if (!member)
-			fail_msg("%s is not in the schema", catalogue[i].path);
-		const char *found = type ? type : ref ? strrchr(ref, '/') + 1 : "nothing";
-		bool same = strcmp(found, expected) == 0 || (catalogue[i].kind == KIND_SHARE && strcmp(found, "figure") == 0);
-		if (!same)
-			fail_msg("%s: the schema has %s, not %s", catalogue[i].path, found, expected);
-	}
-	properties_are_figures(block, "");
-	json_decref(json);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -237,7 +177,6 @@ int main(void)
 		cmocka_unit_test(sorting_keeps_the_order),
 		cmocka_unit_test(a_block_has_every_figure),
 		cmocka_unit_test(a_golden_report_has_no_other),
-		cmocka_unit_test(the_schema_has_the_same),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
