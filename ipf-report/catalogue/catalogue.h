@@ -1,9 +1,8 @@
 /* The figures of a block (a stage, a member of a grouping, the total), one row each. Everything that lists figures is
- * made from this table: the members of the JSON report, the columns of CSV, the families of Prometheus, their labels
+ * made from this table: the members of the JSON report, the columns of CSV, the families of Prometheus
  * and the definitions that belong to them.
  *
  *     const struct catalogue_figure *f = catalogue_find("latency/ttft_ms/from_due/p99");
- *     … f->label …                                    // "TTFT"
  *     … f->unit …                                     // "ms"
  *     … definition_find(f->definition) …              // definition_list.h
  *
@@ -35,11 +34,10 @@ enum catalogue_kind {
 };
 
 struct catalogue_figure {
-	const char *path;  /* in a block of the JSON report: "rate/offered" */
-	const char *label; /* for people, after the label of its group if it has one: "TTFT", "output tokens/s" */
-	const char *unit;  /* "requests", "tokens/s", "ms", …; "": none */
+	const char *path; /* in a block of the JSON report: "rate/offered" */
+	const char *unit; /* "requests", "tokens/s", "ms", …; "": none */
 	enum catalogue_kind kind;
-	const char *definition; /* its name in the definitions; NULL: it is said by the label */
+	const char *definition; /* its name in the definitions; NULL: its path says it */
 	/* The value is a member of `struct figures`, unless a function returns it. Of GROUP and LIST: neither. */
 	size_t offset;
 	size_t due; /* of a latency that has two distributions, the one from due; else 0 */

@@ -271,16 +271,11 @@ static void draw_distribution(struct buffer *out, const struct compared_distribu
 
 void compare_distributions(const struct comparison *c, struct buffer *out)
 {
-	static const struct {
-		enum metric metric;
-		const char *name, *label;
-	} known[] = {{METRIC_TTFT, "ttft", "TTFT"},
-	             {METRIC_TPOT, "tpot", "TPOT"},
-	             {METRIC_E2E, "e2e", "E2E"},
-	             {METRIC_ATTEMPT_TTFT, "attempt_ttft", "TTFT of the last attempt"},
-	             {METRIC_ATTEMPT_E2E, "attempt_e2e", "E2E of the last attempt"}};
-	for (size_t k = 0; k < c->distribution_count; k++)
-		for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-			if (known[i].metric == c->distributions[k].metric)
-				draw_distribution(out, &c->distributions[k], known[i].name, known[i].label);
+	for (size_t k = 0; k < c->distribution_count; k++) {
+		const struct metric_spec *metric = &metrics[c->distributions[k].metric];
+		char label[40];
+		snprintf(label, sizeof label, "%s%s%s", metric->label, metric->remark ? ", " : "",
+		         metric->remark ? metric->remark : "");
+		draw_distribution(out, &c->distributions[k], metric->name, label);
+	}
 }

@@ -1,5 +1,7 @@
 #include "sections/distribution_table.h"
 
+#include "stream/metric.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -77,46 +79,16 @@ int few_percentiles(const struct telling *t, json_t *like, const char *names[FEW
 
 struct latency_name latency_name(const char *member)
 {
-	static const struct {
-		const char *member, *label, *remark;
-	} known[] = {
-		{"ttfb", "TTFB", NULL},
-		{"ttft", "TTFT", NULL},
-		{"ttfa", "TTFA", NULL},
-		{"ttst", "TTST", NULL},
-		{"e2e", "E2E", NULL},
-		{"attempt_ttft", "TTFT", "last attempt"},
-		{"attempt_e2e", "E2E", "last attempt"},
-		{"tpot", "TPOT", NULL},
-		{"tpot_corrected", "TPOT", "corrected"},
-		{"ntpot", "NTPOT", NULL},
-		{"per_input", "E2E", "per input"},
-		{"rtf", "E2E", "per s of audio"},
-		{"itl", "ITL", NULL},
-		{"itl_mean", "ITL", "request mean"},
-		{"itl_max", "ITL", "request max"},
-		{"stream", "stream", NULL},
-		{"lag", "lag", NULL},
-		{"client_lag", "lag", "of the client"},
-		{"slot_wait", "slot wait", NULL},
-		{"server_ttft", "TTFT", NULL},
-		{"server_tpot", "TPOT", NULL},
-		{"server_load", "load", NULL},
-		{"server_queue", "queue", NULL},
-		{"server_prefill", "prefill", NULL},
-		{"server_decode", "decode", NULL},
-		{"server_inference", "inference", NULL},
-		{"server_total", "total", NULL},
-	};
 	struct latency_name name = {.label = member};
 	size_t len = strlen(member);
 	bool ms = len > 3 && strcmp(member + len - 3, "_ms") == 0;
 	snprintf(name.definition, sizeof name.definition, "%.*s", (int)(len - (ms ? 3 : 0)), member);
-	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-		if (strcmp(known[i].member, name.definition) == 0) {
-			name.label = known[i].label;
-			name.remark = known[i].remark;
-			return name;
+	if (strcmp(name.definition, "itl") == 0)
+		name.label = "ITL";
+	for (enum metric m = 0; m < METRIC_COUNT; m++)
+		if (strcmp(metrics[m].name, name.definition) == 0) {
+			name.label = metrics[m].label;
+			name.remark = metrics[m].remark;
 		}
 	return name;
 }

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static void section_plots(const struct telling *t)
+void section_plots(const struct telling *t)
 {
 	if (t->pictures && *t->pictures)
 		doc_part(t->d, PART_PICTURES, "plots", t->pictures);
@@ -26,41 +26,8 @@ static const struct kind {
 	bool folded;   /* in Markdown */
 	unsigned from; /* members of the JSON report, besides those of all sections */
 } kinds[] = {
-	{"incomplete", "Incomplete", section_incomplete, FIRST, false, 0},
-	{"continued", "Continued", section_continued, FIRST, false, 0},
-	{"verdict", "Verdict", section_verdict, FIRST, false, 0},
-	{"summary", "Summary", section_summary, PAGE, false, REPORT_SATURATION | REPORT_OBJECTIVES},
-	{"stages", "Stages", section_stages, FIRST, false, REPORT_STEADY},
-	{"plots", "Plots", section_plots, PAGE, false, REPORT_PLOTS},
-	{"latency", "Latency", section_latency, FIRST, false, REPORT_BURSTS},
-	{"batches", "Batches", section_batches, FIRST, false, 0},
-	{"why", "Where the time went", section_why, FIRST, false, REPORT_WHY},
-	{"shape", "Shape", section_shape, FULL, false, REPORT_SHAPE},
-	{"repeats", "Repeats", section_repeats, FIRST, false, REPORT_REPEATS},
-	{"saturation", "Saturation", section_saturation, FIRST, false, REPORT_SATURATION},
-	{"autoscaling", "Autoscaling", section_autoscaling, FIRST, false, REPORT_AUTOSCALING},
-	{"sessions", "Sessions", section_sessions, FULL, true, REPORT_SESSIONS},
-	{"history", "History", section_history, FIRST, false, 0},
-	{"fidelity", "Fidelity", section_fidelity, FIRST, false, REPORT_FIDELITY},
-	{"cache", "Prefix cache", section_cache, FIRST, true, REPORT_CACHE},
-	{"speculation", "Speculative decoding", section_speculation, FIRST, true, REPORT_SERVER},
-	{"tokens", "Tokens", section_tokens, FULL, true, 0},
-	{"timeline", "Time line", section_timeline, FULL, true, REPORT_TIME_LINE},
-	{"server", "Server", section_server, FIRST, true, REPORT_SERVER},
-	{"accelerators", "Accelerators", section_accelerators, FULL, true, REPORT_ACCELERATORS},
-	{"cost", "Cost", section_cost, FIRST, false, REPORT_COST},
-	{"errors", "Errors", section_errors, FIRST, false, REPORT_ERRORS | REPORT_TRANSPORT},
-	{"refusals", "Rate limits", section_refusals, FIRST, false, 0},
-	{"output", "Structured output", section_output, FIRST, false, REPORT_INVALID_OUTPUTS},
-	{"goodput", "Goodput", section_goodput, FIRST, false, REPORT_OBJECTIVES},
-	{"accuracy", "Accuracy", section_accuracy, FULL, true,
-     REPORT_ACCURACY | REPORT_CLOCKS | REPORT_STEADY | REPORT_TRANSPORT},
-	{"as", "Other tools", section_as, FIRST, true, REPORT_AS},
-	{"run", "Run", section_run, FULL, true, REPORT_CLOCKS},
-	{"commands", "Commands", section_commands, PAGE_AND_MD, true, 0},
-	{"provenance", "Provenance", section_provenance, PAGE, true, 0},
-	{"definitions", "Definitions", section_definitions, PAGE, true, 0},
-};
+#define SECTION_ROW(name_, title_, depth_, folded_, from_) {#name_, title_, section_##name_, depth_, folded_, from_},
+	SECTIONS(SECTION_ROW)};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 /* The first `len` bytes of a text are a name; NULL: of no section. */
@@ -82,13 +49,23 @@ static bool lists(const char *names, const char *name)
 	return false;
 }
 
+static int wrong_name(const char *name, int len, struct ipf_error *err)
+{
+	struct buffer names = {0};
+	for (int i = 0; i < KINDS; i++)
+		buffer_format(&names, "%s%s", i ? ", " : "", kinds[i].name);
+	ipf_error_set(err, IPF_USAGE, "there is no section \"%.*s\"; sections: %s", len < 39 ? len : 39, name,
+	              names.data ? names.data : "");
+	buffer_release(&names);
+	return -1;
+}
+
 int sections_check(const char *names, struct ipf_error *err)
 {
 	for (const char *at = names; *at; at += strcspn(at, ",") + (at[strcspn(at, ",")] == ',')) {
-		const int len = (int)strcspn(at, ",");
-		if (!find_kind(at, (size_t)len))
-			return ipf_error_set(err, IPF_USAGE, "there is no section \"%.*s\"; sections: " SECTION_NAMES,
-			                     len < 39 ? len : 39, at);
+		const size_t len = strcspn(at, ",");
+		if (!find_kind(at, len))
+			return wrong_name(at, (int)len, err);
 	}
 	return 0;
 }

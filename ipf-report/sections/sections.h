@@ -5,7 +5,7 @@
  *     struct report_view view = {.brief = true};
  *     if (report_document(&d, report_json, &view, &err) == 0) …
  *
- * A section of a new topic is a function in a file of its own, declared below, and a row of the table in sections.c.
+ * A section of a new topic is a function in a file of its own and a row of the table below.
  */
 #ifndef REPORT_SECTIONS_H
 #define REPORT_SECTIONS_H
@@ -39,43 +39,49 @@ unsigned sections_members(const struct report_view *view);
 
 /* Do these names exist? IPF_USAGE. */
 int sections_check(const char *names, struct ipf_error *err);
-#define SECTION_NAMES                                                                                                                                                        \
-	"incomplete, verdict, summary, stages, plots, latency, batches, why, shape, repeats, saturation, autoscaling, sessions, history, fidelity, cache, speculation, tokens, " \
-	"timeline, server, accelerators, cost, errors, refusals, output, goodput, accuracy, as, run, commands, provenance, definitions"
 
-/* The reasons why a part of the run is missing. */
-void section_incomplete(const struct telling *t);
-void section_continued(const struct telling *t);
-void section_verdict(const struct telling *t);
-void section_summary(const struct telling *t);
-void section_run(const struct telling *t);
-void section_stages(const struct telling *t);
-void section_latency(const struct telling *t);
-void section_batches(const struct telling *t);
-void section_why(const struct telling *t);
-void section_shape(const struct telling *t);
-void section_repeats(const struct telling *t);
-void section_saturation(const struct telling *t);
-void section_autoscaling(const struct telling *t);
-void section_sessions(const struct telling *t);
-void section_fidelity(const struct telling *t);
-void section_cache(const struct telling *t);
-void section_history(const struct telling *t);
-void section_speculation(const struct telling *t);
-void section_tokens(const struct telling *t);
-void section_timeline(const struct telling *t);
-void section_server(const struct telling *t);
-void section_accelerators(const struct telling *t);
-void section_cost(const struct telling *t);
-void section_errors(const struct telling *t);
-void section_refusals(const struct telling *t);
-void section_output(const struct telling *t);
-void section_goodput(const struct telling *t);
-void section_accuracy(const struct telling *t);
-void section_as(const struct telling *t);
-void section_commands(const struct telling *t);
-void section_provenance(const struct telling *t);
-void section_definitions(const struct telling *t);
+/* The sections in their order: name, title, where it is shown, whether Markdown folds it, and the members of the JSON
+ * report that it needs besides those of all sections. */
+/* clang-format off */
+#define SECTIONS(SECTION)                                                                                              \
+	SECTION(incomplete, "Incomplete", FIRST, false, 0) /* the reasons why a part of the run is missing */              \
+	SECTION(continued, "Continued", FIRST, false, 0)                                                                   \
+	SECTION(verdict, "Verdict", FIRST, false, 0)                                                                       \
+	SECTION(summary, "Summary", PAGE, false, REPORT_SATURATION | REPORT_OBJECTIVES)                                    \
+	SECTION(stages, "Stages", FIRST, false, REPORT_STEADY)                                                             \
+	SECTION(plots, "Plots", PAGE, false, REPORT_PLOTS)                                                                 \
+	SECTION(latency, "Latency", FIRST, false, REPORT_BURSTS)                                                           \
+	SECTION(batches, "Batches", FIRST, false, 0)                                                                       \
+	SECTION(why, "Where the time went", FIRST, false, REPORT_WHY)                                                      \
+	SECTION(shape, "Shape", FULL, false, REPORT_SHAPE)                                                                 \
+	SECTION(repeats, "Repeats", FIRST, false, REPORT_REPEATS)                                                          \
+	SECTION(saturation, "Saturation", FIRST, false, REPORT_SATURATION)                                                 \
+	SECTION(autoscaling, "Autoscaling", FIRST, false, REPORT_AUTOSCALING)                                              \
+	SECTION(sessions, "Sessions", FULL, true, REPORT_SESSIONS)                                                         \
+	SECTION(history, "History", FIRST, false, 0)                                                                       \
+	SECTION(fidelity, "Fidelity", FIRST, false, REPORT_FIDELITY)                                                       \
+	SECTION(cache, "Prefix cache", FIRST, true, REPORT_CACHE)                                                          \
+	SECTION(speculation, "Speculative decoding", FIRST, true, REPORT_SERVER)                                           \
+	SECTION(tokens, "Tokens", FULL, true, 0)                                                                           \
+	SECTION(timeline, "Time line", FULL, true, REPORT_TIME_LINE)                                                       \
+	SECTION(server, "Server", FIRST, true, REPORT_SERVER)                                                              \
+	SECTION(accelerators, "Accelerators", FULL, true, REPORT_ACCELERATORS)                                             \
+	SECTION(cost, "Cost", FIRST, false, REPORT_COST)                                                                   \
+	SECTION(errors, "Errors", FIRST, false, REPORT_ERRORS | REPORT_TRANSPORT)                                          \
+	SECTION(refusals, "Rate limits", FIRST, false, 0)                                                                  \
+	SECTION(output, "Structured output", FIRST, false, REPORT_INVALID_OUTPUTS)                                         \
+	SECTION(goodput, "Goodput", FIRST, false, REPORT_OBJECTIVES)                                                       \
+	SECTION(accuracy, "Accuracy", FULL, true, REPORT_ACCURACY | REPORT_CLOCKS | REPORT_STEADY | REPORT_TRANSPORT)      \
+	SECTION(as, "Other tools", FIRST, true, REPORT_AS)                                                                 \
+	SECTION(run, "Run", FULL, true, REPORT_CLOCKS)                                                                     \
+	SECTION(commands, "Commands", PAGE_AND_MD, true, 0)                                                                \
+	SECTION(provenance, "Provenance", PAGE, true, 0)                                                                   \
+	SECTION(definitions, "Definitions", PAGE, true, 0)
+/* clang-format on */
+
+/* section_verdict, …: each tells its topic. */
+#define SECTION_FUNCTION(name_, title_, depth_, folded_, from_) void section_##name_(const struct telling *t);
+SECTIONS(SECTION_FUNCTION)
 
 /* ---- documents of their own ---- */
 

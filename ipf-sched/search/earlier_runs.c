@@ -78,7 +78,7 @@ static int add_row(struct earlier_stage *stage, const struct result *result, str
 	                                                                                       : 0,
 	};
 	for (int i = 0; i < LATENCY_COUNT; i++)
-		row->latency_ns[i] = latency_of(result, (enum latency)i);
+		row->latency_ns[i] = latency_of(result, i);
 	return 0;
 }
 

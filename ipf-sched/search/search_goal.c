@@ -7,15 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-static const struct {
-	enum metric metric;
-	bool of_stream;
-	const char *label;
-} latencies[LATENCY_COUNT] = {
-	[LATENCY_TTFT] = {METRIC_TTFT, true, "TTFT"},     [LATENCY_TTFA] = {METRIC_TTFA, true, "TTFA"},
-	[LATENCY_E2E] = {METRIC_E2E, false, "E2E"},       [LATENCY_TPOT] = {METRIC_TPOT, true, "TPOT"},
-	[LATENCY_NTPOT] = {METRIC_NTPOT, false, "NTPOT"}, [LATENCY_ITL] = {METRIC_ITL_MEAN, true, "mean ITL"},
-};
+static const enum metric latencies[LATENCY_COUNT] = {METRIC_TTFT, METRIC_TTFA,  METRIC_E2E,
+                                                     METRIC_TPOT, METRIC_NTPOT, METRIC_ITL_MEAN};
 
 int search_goals_parse(const char *text, struct search_goals *goals, struct ipf_error *err)
 {
@@ -24,7 +17,7 @@ int search_goals_parse(const char *text, struct search_goals *goals, struct ipf_
 	int status;
 
 	for (int l = 0; l < LATENCY_COUNT; l++)
-		rules.metrics |= UINT32_C(1) << latencies[l].metric;
+		rules.metrics |= UINT32_C(1) << latencies[l];
 	goals->count = 0;
 	status = objectives_parse(text, &rules, list, &goals->count, err);
 	for (int i = 0; i < goals->count; i++) {
@@ -32,7 +25,7 @@ int search_goals_parse(const char *text, struct search_goals *goals, struct ipf_
 		*goal = (struct search_goal){.limit_ns = list[i].limit_ns,
 		                             .share = (isnan(list[i].percentile) ? OBJECTIVE_EACH : list[i].percentile) / 100};
 		memcpy(goal->text, list[i].text, sizeof goal->text);
-		while (latencies[goal->latency].metric != list[i].metric)
+		while (latencies[goal->latency] != list[i].metric)
 			goal->latency++;
 	}
 	return status;
@@ -40,7 +33,10 @@ int search_goals_parse(const char *text, struct search_goals *goals, struct ipf_
 
 void search_goal_name(const struct search_goal *goal, struct buffer *out)
 {
-	buffer_format(out, "p%.6g %s", 100 * goal->share, latencies[goal->latency].label);
+	const struct metric_spec *metric = &metrics[latencies[goal->latency]];
+	buffer_format(out, "p%.6g %s", 100 * goal->share, metric->label);
+	if (metric->remark)
+		buffer_format(out, " (%s)", metric->remark);
 }
 
 void search_goals_describe(const struct search_goals *goals, struct buffer *out)
@@ -67,12 +63,13 @@ size_t search_goals_needed(const struct search_goals *goals)
 
 const char *search_goal_of_stream(const struct search_goal *goal)
 {
-	return latencies[goal->latency].of_stream ? metrics[latencies[goal->latency].metric].name : NULL;
+	const struct metric_spec *metric = &metrics[latencies[goal->latency]];
+	return metric->of_stream ? metric->name : NULL;
 }
 
-int64_t latency_of(const struct result *result, enum latency latency)
+int64_t latency_of(const struct result *result, int latency)
 {
-	enum metric m = latencies[latency].metric;
+	enum metric m = latencies[latency];
 	int64_t value = metric_of_result(result, m);
 
 	if (value != IPF_ABSENT && metrics[m].from_due && result->lag_ns != IPF_ABSENT)

@@ -16,10 +16,10 @@
 #include "objective/objective.h"
 #include "stream/result.h"
 
-enum latency { LATENCY_TTFT, LATENCY_TTFA, LATENCY_E2E, LATENCY_TPOT, LATENCY_NTPOT, LATENCY_ITL, LATENCY_COUNT };
+enum { LATENCY_COUNT = 6 }; /* TTFT, TTFA, E2E, TPOT, NTPOT, mean ITL */
 
 struct search_goal {
-	enum latency latency;
+	int latency; /* which of them */
 	int64_t limit_ns;
 	double share;  /* of the requests that must be within the limit, from 0 to 1 */
 	char text[48]; /* "p99:ttft=500ms" */
@@ -43,6 +43,6 @@ size_t search_goals_needed(const struct search_goals *goals);
 /* The goal's latency, such as "ttft", if it exists only in streamed responses; otherwise NULL. */
 const char *search_goal_of_stream(const struct search_goal *goal);
 /* The latency of a request in ns; IPF_ABSENT. */
-int64_t latency_of(const struct result *result, enum latency latency);
+int64_t latency_of(const struct result *result, int latency);
 
 #endif

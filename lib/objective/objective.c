@@ -40,7 +40,7 @@ static bool is_allowed(const struct objective_rules *rules, enum metric m)
 /* Lists the metrics that are allowed. */
 static int wrong_name(const struct objective_rules *rules, const char *item, struct ipf_error *err)
 {
-	char names[200] = "";
+	char names[320] = "";
 	size_t len = 0;
 	int left = 0;
 	for (int m = 0; m < METRIC_COUNT; m++)

@@ -16,35 +16,14 @@ int slo_parse(struct slo *slo, const char *text, struct ipf_error *err)
 
 enum attained { MISSED, MET, UNMEASURED };
 
-enum kind { FROM_START, BETWEEN_TOKENS, OTHER };
-
-static enum kind kind_of(enum metric m)
-{
-	switch (m) {
-	case METRIC_TTFT:
-	case METRIC_TTFA:
-	case METRIC_ATTEMPT_TTFT:
-		return FROM_START;
-	case METRIC_TTST:
-	case METRIC_TPOT:
-	case METRIC_TPOT_CORRECTED:
-	case METRIC_ITL_MEAN:
-	case METRIC_ITL_MAX:
-		return BETWEEN_TOKENS;
-	default:
-		return OTHER;
-	}
-}
-
 /* What a successful answer makes of an objective on a figure that it does not have. */
 static enum attained attains_without(const struct result *result, enum metric m)
 {
-	const enum kind kind = kind_of(m);
 	if (m >= METRIC_LATENCIES || ((m == METRIC_ATTEMPT_TTFT || m == METRIC_ATTEMPT_E2E) && result->attempts < 2))
 		return MET;
-	if (kind == BETWEEN_TOKENS && result->output_tokens == 1)
+	if (metrics[m].of_tokens && result->output_tokens == 1)
 		return MET;
-	return kind != OTHER && result_not_streamed(result) != RESULT_STREAMED ? UNMEASURED : MISSED;
+	return metrics[m].of_stream && result_not_streamed(result) != RESULT_STREAMED ? UNMEASURED : MISSED;
 }
 
 static enum attained attains(const struct result *result, enum metric m, int64_t limit_ns)

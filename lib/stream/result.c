@@ -12,11 +12,13 @@ struct result_reader {
 	struct fields_shape shape; /* of the last row */
 };
 
-#define INT(member_)    FIELD(FIELD_INT, struct result, member_)
-#define UINT(member_)   FIELD(FIELD_UINT, struct result, member_)
-#define TOKENS(member_) FIELD(FIELD_TOKENS, struct result, member_)
-#define TEXT(member_)   FIELD(FIELD_TEXT, struct result, member_)
-#define LIST(member_)   FIELD(FIELD_LIST, struct result, member_)
+#define INT(member_)                                       FIELD(FIELD_INT, struct result, member_)
+#define UINT(member_)                                      FIELD(FIELD_UINT, struct result, member_)
+#define TOKENS(member_)                                    FIELD(FIELD_TOKENS, struct result, member_)
+#define TEXT(member_)                                      FIELD(FIELD_TEXT, struct result, member_)
+#define LIST(member_)                                      FIELD(FIELD_LIST, struct result, member_)
+#define MEMBER(id_, name_, label_, remark_, flags_)        INT(name_##_ns),
+#define SERVER_MEMBER(id_, name_, label_, remark_, flags_) UINT(name_##_ns),
 static const struct field fields[] = {
 	REQUIRED_FIELD(FIELD_UINT, struct result, n),
 	UINT(req),
@@ -43,24 +45,9 @@ static const struct field fields[] = {
 	INT(pool_wait_ns),
 	INT(client_lag_ns),
 	INT(connect_ns),
-	INT(ttfb_ns),
-	INT(ttft_ns),
-	INT(ttfa_ns),
-	INT(ttst_ns),
-	INT(e2e_ns),
-	INT(stream_ns),
-	INT(tpot_ns),
-	INT(tpot_corrected_ns),
-	INT(ntpot_ns),
-	INT(per_input_ns),
-	INT(rtf_ns),
-	INT(itl_mean_ns),
-	INT(itl_max_ns),
-	UINT(attempts),
+	METRICS_OF_ANSWERS(MEMBER) METRICS_OF_GAPS(MEMBER) UINT(attempts),
 	INT(attempt_start_ns),
-	INT(attempt_ttft_ns),
-	INT(attempt_e2e_ns),
-	UINT(retry_wait_ns),
+	METRICS_OF_ATTEMPTS(MEMBER) UINT(retry_wait_ns),
 	UINT(retry_early),
 	UINT(refusals),
 	UINT(retry_afters),
@@ -134,18 +121,7 @@ static const struct field fields[] = {
 	TEXT(finish_server),
 	TEXT(output_check),
 	TEXT(output_invalid),
-	UINT(server_load_ns),
-	UINT(server_queue_ns),
-	UINT(server_prefill_ns),
-	UINT(server_ttft_ns),
-	UINT(server_decode_ns),
-	UINT(server_tpot_ns),
-	UINT(server_inference_ns),
-	UINT(server_total_ns),
-	UINT(server_prefill_queue_ns),
-	UINT(server_kv_transfer_ns),
-	UINT(server_decode_queue_ns),
-	FIELD(FIELD_MAP, struct result, slo),
+	METRICS_OF_SERVERS(SERVER_MEMBER) FIELD(FIELD_MAP, struct result, slo),
 	FIELD(FIELD_TAGS, struct result, tags),
 	FIELD(FIELD_INTEGERS, struct result, edge_ns),
 	FIELD(FIELD_INTEGERS, struct result, edge_tokens),

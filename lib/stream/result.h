@@ -9,10 +9,13 @@
 
 #include "json/jdoc.h"
 #include "stream/fields.h"
+#include "stream/metric_rows.h"
 #include "stream/stream.h"
 
 /* The reads by their tokens: from 2 to this many more than 1, or more. */
 enum { RESULT_READ_SIZES = 7 };
+
+#define RESULT_METRIC(id_, name_, label_, remark_, flags_) int64_t name_##_ns;
 
 struct result {
 	int64_t n, req, stage;
@@ -37,17 +40,13 @@ struct result {
 	int64_t pool_wait_ns;  /* start − (ready or slot), if it waited for a connection of the pool */
 	int64_t connect_ns;    /* until the TCP connection was there; absent: it was reused, or none was made */
 	int64_t client_lag_ns; /* start − the moment from which on only the client held it back */
-	int64_t ttfb_ns, ttft_ns, ttfa_ns, ttst_ns, e2e_ns, stream_ns, tpot_ns, tpot_corrected_ns, ntpot_ns;
-	int64_t per_input_ns; /* E2E / inputs */
-	int64_t rtf_ns;       /* E2E per second of audio */
-	int64_t itl_mean_ns, itl_max_ns;
-	int64_t attempts;                        /* of a request that was sent again (--retry); absent: it was not */
-	int64_t attempt_start_ns;                /* start of the last one; absent also if the request ended before it */
-	int64_t attempt_ttft_ns, attempt_e2e_ns; /* from there, with --retry also of requests with one attempt */
-	int64_t retry_wait_ns;                   /* between the attempts */
-	int64_t retry_early;                     /* attempts before the server wanted them; absent: none */
-	int64_t refusals;                        /* answers with status 429 or 503; absent: none */
-	int64_t retry_afters;                    /* answers that asked the client to wait … */
+	METRICS_OF_LATENCIES(RESULT_METRIC)
+	int64_t attempts;         /* of a request that was sent again (--retry); absent: it was not */
+	int64_t attempt_start_ns; /* start of the last one; absent also if the request ended before it */
+	int64_t retry_wait_ns;    /* between the attempts */
+	int64_t retry_early;      /* attempts before the server wanted them; absent: none */
+	int64_t refusals;         /* answers with status 429 or 503; absent: none */
+	int64_t retry_afters;     /* answers that asked the client to wait … */
 	int64_t retry_after_ns, retry_after_min_ns, retry_after_max_ns; /* … for how long: sum, least, most */
 	int64_t sending_ns; /* the request left so much after `start` at most, or after its connection was ready */
 	int64_t setup_ns, send_waits;          /* until then, and what it waited for: TCP, TLS, a name; absent: nothing */
@@ -87,11 +86,8 @@ struct result {
 	struct slice finish_server;  /* text: the server's own word, if it differs */
 	struct slice output_check;   /* text: one of result_output_names; absent: its text was not checked */
 	struct slice output_invalid; /* text: why its text is not valid, or the check undecided */
-	int64_t server_load_ns, server_queue_ns, server_prefill_ns, server_ttft_ns, server_decode_ns, server_tpot_ns,
-		server_inference_ns, server_total_ns, server_prefill_queue_ns, server_kv_transfer_ns,
-		server_decode_queue_ns;          /* as the server reports them */
-	struct slice slo;                    /* map: the request's own objectives */
-	struct slice tags;                   /* map or list, from the trace */
+	struct slice slo;            /* map: the request's own objectives */
+	struct slice tags;           /* map or list, from the trace */
 	struct slice edge_ns, edge_tokens;   /* lists: when stages began and ended during the answer; tokens until then */
 	struct slice event_ns, event_tokens; /* lists; --events */
 	struct slice event_kinds;            /* list of texts; absent: all are "text" */

@@ -57,6 +57,15 @@ for command in "ipf-prep fit" "ipf-prep stat" "ipf-prep tokenize" "ipf-prep anon
 	done
 done
 
+# Names that tables have: the page lists those that the program accepts.
+names_on() { # FROM TO: of ipf-report(1)
+	sed -n "/$1/,/$2/p" "$ROOT/ipf-report/ipf-report.1" | sed -n 's/^\.Cm //p' | tr -d ' .' | tr ',' '\n' | grep . | sort | tr '\n' ' '
+}
+"$BIN/ipf-report" --section none /dev/null 2>&1 | sed 's/.*sections: //; s/, /\n/g' | sort >known
+is "$(names_on '^\.It Fl -section' '^A section for')" "$(tr '\n' ' ' <known)" "ipf-report(1) lists every section"
+"$BIN/ipf-report" --slo none=1s /dev/null 2>&1 | sed 's/.*expected //; s/ before.*//; s/, / /g; s/ or / /' | tr ' ' '\n' | sort >known
+is "$(names_on '^The names are' '^A latency that')" "$(tr '\n' ' ' <known)" "ipf-report(1) lists every metric of --slo"
+
 if command -v mandoc >/dev/null; then
 	for page in $(manual_pages); do
 		run mandoc -T lint -W warning "$page"

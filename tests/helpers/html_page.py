@@ -2,6 +2,7 @@
 well-formed, not accessible, refers to something outside of the page, or differs from the JSON report."""
 import base64, hashlib, json, math, re, sys
 from html.parser import HTMLParser
+from metric_rows import LABELS
 
 VOID = {"meta", "br", "link", "input", "img", "hr"}
 SVG_EMPTY = {"path", "circle", "rect", "use", "polygon", "line", "ellipse", "polyline"}
@@ -146,9 +147,7 @@ def check_summary(where, cells, summary, percentiles):
     for cell, value in zip(cells, values): compare(where, cell, value)
 
 
-LATENCY = {"ttfb": ("TTFB", ""), "ttft": ("TTFT", ""), "ttfa": ("TTFA", ""), "ttst": ("TTST", ""), "e2e": ("E2E", ""), "stream": ("stream", ""), "tpot": ("TPOT", ""),
-           "tpot_corrected": ("TPOT", "corrected"), "ntpot": ("NTPOT", ""), "itl": ("ITL", "per gap"), "itl_mean": ("ITL", "request mean"),
-           "itl_max": ("ITL", "request max"), "attempt_ttft": ("TTFT", "last attempt"), "attempt_e2e": ("E2E", "last attempt"), "lag": ("lag", ""), "client_lag": ("lag", "of the client"), "slot_wait": ("slot wait", "")}
+LATENCY = {**LABELS, "itl": ("ITL", "per gap")}
 
 
 def check_latency(page, report):

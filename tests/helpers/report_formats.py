@@ -13,6 +13,8 @@ import re
 import sys
 import xml.etree.ElementTree as ET
 
+from metric_rows import LABELS
+
 SHOWN = {"\n": "\\n", "\t": "\\t", "\x1b": "\\x1b", "\0": "\\x00", "\u202e": "\\u202e"}
 
 
@@ -150,10 +152,7 @@ LOAD = {"requests/s offered": ("rate.offered", figure), "requests/s achieved": (
         "in flight mean": ("in_flight.mean", figure), "in flight max": ("in_flight.max", count), "requests ok": ("requests.ok", count),
         "requests failed": ("requests.failed", count), "tokens/s input": ("throughput.input_tokens_per_s", figure),
         "tokens/s output": ("throughput.output_tokens_per_s", figure), "goodput per s": ("goodput.requests_per_s", figure), "goodput share": ("goodput.share", percent)}
-LATENCY = {"TTFB": "ttfb", "TTFT": "ttft", "TTFA": "ttfa", "TTST": "ttst", "E2E": "e2e", "stream": "stream", "TPOT": "tpot", "TPOT, corrected": "tpot_corrected",
-           "NTPOT": "ntpot", "ITL, per gap": "itl", "ITL, request mean": "itl_mean", "ITL, request max": "itl_max", "TTFT, last attempt": "attempt_ttft",
-           "E2E, last attempt": "attempt_e2e", "lag": "lag", "lag, of the client": "client_lag",
-           "slot wait": "slot_wait"}
+LATENCY = {"ITL, per gap": "itl", **{label + (", " + remark if remark else ""): name for name, (label, remark) in LABELS.items() if not name.startswith("server_")}}
 GROUPS = {"Models": "model", "Targets": "target", "Replicas": "replica", "Sessions": "session", "By time": "time", "By input tokens": "input_tokens", "By tag": "tag"}
 
 

@@ -7,6 +7,7 @@
 #include "figures/error_bars.h"
 #include "json_report/json_path.h"
 #include "json_report/json_report.h"
+#include "sections/distribution_table.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,8 +29,8 @@ static void figures_are_found(void **state)
 	(void)state;
 	for (size_t i = 0; i < catalogue_count; i++)
 		assert_ptr_equal(catalogue_find(catalogue[i].path), &catalogue[i]); /* so none is there twice */
-	assert_string_equal(catalogue_find("latency/ttft_ms/from_due/p99")->label, "TTFT");
-	assert_string_equal(catalogue_find("latency/itl_mean_ms")->label, "ITL, mean of a request");
+	assert_string_equal(catalogue_find("latency/ttft_ms/from_due/p99")->definition, "ttft");
+	assert_string_equal(catalogue_find("latency/itl_mean_ms")->family, "ipf_itl_mean_seconds");
 	assert_string_equal(catalogue_find("rate/offered")->unit, "requests/s");
 	assert_null(catalogue_find("latency/ttft"));
 	assert_null(catalogue_find("rate"));
@@ -42,11 +43,33 @@ static void figures_are_defined(void **state)
 		const struct catalogue_figure *figure = &catalogue[i];
 		if (figure->definition && !definition_find(figure->definition))
 			fail_msg("%s: there is no definition of %s", figure->path, figure->definition);
-		assert_true(figure->label && figure->unit);
+		assert_non_null(figure->unit);
 		assert_int_equal(!figure->family, !figure->help);
 	}
 	for (size_t i = 0; i < definition_count; i++)
 		assert_true(definitions[i].text[0] && !strstr(definitions[i].text, "  "));
+}
+
+static void is_labelled(const char *member, const char *label, const char *remark)
+{
+	struct latency_name name = latency_name(member);
+	assert_string_equal(name.label, label);
+	assert_string_equal(name.remark ? name.remark : "none", remark);
+}
+
+static void every_latency_has_a_label(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < catalogue_count; i++) {
+		const char *path = catalogue[i].path;
+		if (strncmp(path, "latency/", 8) == 0 && strcmp(latency_name(path + 8).label, path + 8) == 0)
+			fail_msg("%s has no label", path);
+	}
+	is_labelled("ttft_ms", "TTFT", "none");
+	is_labelled("tpot_corrected_ms", "TPOT", "corrected");
+	is_labelled("client_lag_ms", "lag", "of the client");
+	is_labelled("server_prefill_queue_ms", "prefill queue", "none");
+	is_labelled("itl_ms", "ITL", "none");
 }
 
 static void sorting_keeps_the_order(void **state)
@@ -172,11 +195,9 @@ static void a_golden_report_has_no_other(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(figures_are_found),
-		cmocka_unit_test(figures_are_defined),
-		cmocka_unit_test(sorting_keeps_the_order),
-		cmocka_unit_test(a_block_has_every_figure),
-		cmocka_unit_test(a_golden_report_has_no_other),
+		cmocka_unit_test(figures_are_found),         cmocka_unit_test(figures_are_defined),
+		cmocka_unit_test(every_latency_has_a_label), cmocka_unit_test(sorting_keeps_the_order),
+		cmocka_unit_test(a_block_has_every_figure),  cmocka_unit_test(a_golden_report_has_no_other),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
 #include "absent.h"
 #include "stats/rng.h"
 #include "search/load_search.h"
+#include "search/search_goal.h"
 #include "search/sustained_rate.h"
 
 #include <math.h>
@@ -164,12 +165,31 @@ static void test_too_few_answers(void **state)
 	assert_int_equal(sustained_rate_find(&stage, &found, &err), 0);
 }
 
+static void goals_have_the_labels_of_their_metrics(void **state)
+{
+	(void)state;
+	struct search_goals goals = {.count = 0};
+	struct ipf_error err = {0};
+	struct buffer said = {0};
+	assert_int_equal(search_goals_parse("p99:ttft=500ms,p90:itl_mean=50ms,ntpot=1s", &goals, &err), 0);
+	search_goals_describe(&goals, &said);
+	assert_string_equal(said.data, "p99 TTFT < 500 ms, p90 ITL (request mean) < 50 ms and p99 NTPOT < 1 s");
+	assert_string_equal(search_goal_of_stream(&goals.list[1]), "itl_mean");
+	assert_null(search_goal_of_stream(&goals.list[2]));
+	assert_int_equal(search_goals_parse("p99:ttst=1s", &goals, &err), -1);
+	buffer_release(&said);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_a_quiet_server),   cmocka_unit_test(test_a_noisy_server),
-		cmocka_unit_test(test_beyond_the_range), cmocka_unit_test(test_one_wrong_stage),
-		cmocka_unit_test(test_the_steady_rate),  cmocka_unit_test(test_too_few_answers),
+		cmocka_unit_test(goals_have_the_labels_of_their_metrics),
+		cmocka_unit_test(test_a_quiet_server),
+		cmocka_unit_test(test_a_noisy_server),
+		cmocka_unit_test(test_beyond_the_range),
+		cmocka_unit_test(test_one_wrong_stage),
+		cmocka_unit_test(test_the_steady_rate),
+		cmocka_unit_test(test_too_few_answers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
