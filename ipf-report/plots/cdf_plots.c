@@ -174,11 +174,7 @@ int make_cdf_plot(const struct plot_kind *kind, const struct plot_input *input, 
 		return plot_absent(p, m == METRIC_TTFT  ? "no successful request was streamed"
 		                      : m == METRIC_E2E ? "no request succeeded"
 		                                        : "no request has a due time");
-	draw(&cdf, stages.of == 1 ? NULL : &stages,
-	     m == METRIC_TTFT  ? "TTFT"
-	     : m == METRIC_E2E ? "E2E"
-	                       : "lag",
-	     "requests");
+	draw(&cdf, stages.of == 1 ? NULL : &stages, metrics[m].label, "requests");
 	return 1;
 }
 

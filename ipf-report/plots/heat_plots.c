@@ -89,7 +89,7 @@ int make_heat_plot(const struct plot_kind *kind, const struct plot_input *input,
 	struct extent e = {0, INFINITY, -INFINITY, INFINITY, 0};
 	struct density d;
 	bool gaps = kind->metric == METRIC_ITL_MEAN;
-	const char *name = gaps ? "ITL" : kind->metric == METRIC_TTFT ? "TTFT" : "E2E";
+	const char *name = metrics[kind->metric].label;
 	if (input->run->part_count > 1 && !input->run->shards)
 		return plot_absent(p, "repeats of a run have no time in common");
 	all.to = &e;
