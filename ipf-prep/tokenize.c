@@ -47,7 +47,7 @@ static const struct program program = {
 			   "  echo 'Hello, world' | ipf-prep tokenize -t tokenizer.json\n"
 			   "  ipf-prep tokenize -t meta-llama/Llama-3.1-8B-Instruct --count texts.txt\n"
 			   "  ipf-prep tokenize -t tokenizer.json texts.txt | ipf-prep tokenize -t tokenizer.json --decode",
-	.manual = "man ipf-prep-tokenize; overview: man ipf",
+	.manual = "man ipf-prep; overview: man ipf",
 	.specs = specs,
 	.count = sizeof specs / sizeof *specs,
 	.min_operands = 0,

@@ -363,5 +363,5 @@ const struct program fit_program = {
 	.min_operands = 0,
 	.max_operands = -1,
 	.variables = "ipf-prep",
-	.manual = "man ipf-prep-fit; overview: man ipf",
+	.manual = "man ipf-prep; overview: man ipf",
 };

@@ -6,7 +6,7 @@
  *     traffic_watch_end(&watch, note_prompt, data, &figures, &err);
  *     traffic_watch_release(&watch);
  *
- * ipf-prep-stat(1) defines the figures.
+ * ipf-prep(1) defines the figures.
  */
 #ifndef PREP_TRAFFIC_FIGURES_H
 #define PREP_TRAFFIC_FIGURES_H

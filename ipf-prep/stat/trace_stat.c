@@ -46,7 +46,7 @@ static const struct program stat_program = {
 	.count = sizeof specs / sizeof *specs,
 	.min_operands = 0,
 	.max_operands = 1,
-	.manual = "man ipf-prep-stat; overview: man ipf",
+	.manual = "man ipf-prep; overview: man ipf",
 };
 
 /* ---- output ---- */

@@ -5,7 +5,7 @@
  *     json_t *figures = trace_summary_json(&summary);
  *     trace_summary_release(&summary);
  *
- * ipf-prep-stat(1) defines the figures.
+ * ipf-prep(1) defines the figures.
  */
 #ifndef PREP_TRACE_SUMMARY_H
 #define PREP_TRACE_SUMMARY_H

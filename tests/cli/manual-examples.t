@@ -13,6 +13,7 @@ awk 'BEGIN { print "TIMESTAMP,ContextTokens,GeneratedTokens"
 jq -c '.[] | {question: .conversations[0].value}' ShareGPT_V3.json >questions.jsonl
 jq -c '.[] | {query: .conversations[0].value, positive: ["yes"], negative: ["no", "never"]}' ShareGPT_V3.json >askubuntu.jsonl
 cp "$ROOT/lib/api/apis/openai-chat.json" mine.json
+cp "$TESTS/data/tokenizer/bytelevel.json" tokenizer.json
 echo secret >llm.key
 server_start --step-base 1ms
 export URL
@@ -44,14 +45,13 @@ examples_of() { # PAGE: each in a file example.N
 		inside { print > ("example." n) }'
 }
 
-for program in prep prep-stat prep-fit prep-anonymize sched fire collect report report-compare report-export report-plot report-certificate report-definitions twin whole; do
+for program in prep prep-anonymize sched fire collect report report-compare report-export report-plot report-certificate report-definitions twin whole; do
 	case $program in
 	prep-anonymize)
 		for ((i = 0; i < 60; i++)); do
 			echo "{\"messages\": [{\"role\": \"user\", \"content\": \"Say hello $((i % 3)) times.\"}], \"reply\": \"hello\", \"time\": $i, \"user\": \"u$((i % 7))\"}"
 		done >production.jsonl
 		ipf-prep sharegpt ShareGPT_V3.json -q -n 20 -o monday.trace.zst
-		cp "$TESTS/data/tokenizer/bytelevel.json" tokenizer.json
 		cp monday.trace.zst tuesday.trace.zst
 		;;
 	sched) ipf-prep azure AzureLLMInferenceTrace_conv.csv -q -o azure.trace.zst ;;

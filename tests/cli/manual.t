@@ -4,24 +4,32 @@
 ROOT=$TESTS/..
 
 # The long options of a program's table, from which --help is made.
-options_of() { # PROGRAM
-	if [ "$1" = ipf-twin ]; then # whose commands share a page
-		for command in fit predict why; do "$BIN/ipf-twin" $command --help; done | grep -vE '^ {2}(-., | {4})--(max-line|max-window|output|progress|quiet|reproducible|verbose|help)\b'
-	else
-		"$BIN/$1" --help
-	fi | sed -nE 's/^ {2}(-., | {4})(--[a-z][a-z0-9-]*).*/\2/p' | sort -u
+options_of() { # PROGRAM [COMMAND]
+	"$BIN/$1" ${2:+"$2"} --help | sed -nE 's/^ {2}(-., | {4})(--[a-z][a-z0-9-]*).*/\2/p' | sort -u
 }
 documented() { # PAGE: the long options that have an entry (.It) of their own
 	sed -n '/^\.It Fl/p' "$1" | grep -oE 'Fl -[a-z][a-z0-9-]*' | sed 's/Fl /-/' | sort -u
 }
 
+# The pages of programs whose commands share the page: options of any of them. Those that all have are in ipf(7).
+commands_of() { # PROGRAM
+	case $1 in
+	ipf-prep) echo stat fit tokenize ;;
+	ipf-twin) echo fit predict why ;;
+	esac
+}
+documented "$ROOT/lib/ipf.7" >common
+
 for name in prep sched fire collect report twin sim; do
 	program=ipf-$name
 	page=$ROOT/$program/$program.1
-	options_of "$program" >known
+	{
+		options_of "$program"
+		for command in $(commands_of "$program"); do options_of "$program" "$command"; done
+	} | sort -u >known
 	documented "$page" >written
 	yes_if "$program has options to compare" test -s known
-	is "$(comm -23 known written | tr '\n' ' ')" "" "every option of $program stands in $program(1)"
+	is "$(sort -u written common | comm -23 known - | tr '\n' ' ')" "" "every option of $program stands in $program(1) or, if all have it, in ipf(7)"
 	is "$(comm -13 known written | tr '\n' ' ')" "" "$program(1) names no option that $program does not know"
 	for section in NAME SYNOPSIS DESCRIPTION "EXIT STATUS" EXAMPLES "SEE ALSO"; do
 		yes_if "$program(1) has $section" grep -qx "\.Sh \"\{0,1\}$section\"\{0,1\}" "$page"
@@ -41,16 +49,15 @@ for name in prep sched fire collect report twin sim; do
 	is "$(wc -c <"$OUT" | tr -d ' ')" 0 "with nothing on standard output"
 done
 
-# Commands have a page of their own. Options that have the same meaning as in the program's page may share an entry.
-for command in "ipf-prep fit" "ipf-prep stat" "ipf-prep tokenize" "ipf-prep anonymize" "ipf-report compare" "ipf-report export" "ipf-report plot" "ipf-report certificate" "ipf-report definitions"; do
+# Other commands have a separate page.
+for command in "ipf-prep anonymize" "ipf-report compare" "ipf-report export" "ipf-report plot" "ipf-report certificate" "ipf-report definitions"; do
 	program=${command% *}
 	page=$ROOT/$program/$(echo "$command" | tr ' ' -).1
 	[ -f "$page" ] || page=$page.in
-	# shellcheck disable=SC2086 # two words
-	"$BIN"/$command --help | sed -nE 's/^ {2}(-., | {4})(--[a-z][a-z0-9-]*).*/\2/p' | sort -u >known
+	options_of "$program" "${command#* }" >known
 	documented "$page" >written
 	yes_if "$command has options to compare" test -s known
-	is "$(comm -23 known written | tr '\n' ' ')" "" "every option of $command stands in its page"
+	is "$(sort -u written common | comm -23 known - | tr '\n' ' ')" "" "every option of $command stands in its page or in ipf(7)"
 	is "$(comm -13 known written | tr '\n' ' ')" "" "which names no other"
 	for section in NAME SYNOPSIS DESCRIPTION "EXIT STATUS" EXAMPLES "SEE ALSO"; do
 		yes_if "the page of $command has $section" grep -qx "\.Sh \"\{0,1\}$section\"\{0,1\}" "$page"
