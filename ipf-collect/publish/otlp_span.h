@@ -1,5 +1,5 @@
 /* One request as a span of OpenTelemetry, with the names of the semantic conventions for generative AI, version 1.41
- * (https://opentelemetry.io/docs/specs/semconv/gen-ai/); ipf-spans(5) lists everything that a span has.
+ * (https://opentelemetry.io/docs/specs/semconv/gen-ai/); ipf-metrics(5) lists everything that a span has.
  *
  * A span lasts from the request's start to its end. No text of a prompt or an answer is in it, and no text that a
  * server sent as its error, because such a text can repeat them.

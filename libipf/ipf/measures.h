@@ -1,4 +1,4 @@
-/* libipf: the metrics of a record, by the definitions of ipf-results(5); see ipf_measures(3).
+/* libipf: the metrics of a record, by the definitions of ipf-results(5); see ipf_functions(3).
  *
  *     ipf_reader_open(&records, "run.records.zst", "records", &err);
  *     ipf_measure_open(&measure, records, NULL, &err);

@@ -1,4 +1,4 @@
-/* libipf: fires a schedule at a server, as ipf-fire(1) does; see ipf_runs(3).
+/* libipf: fires a schedule at a server, as ipf-fire(1) does; see ipf_functions(3).
  *
  *     ipf_run_open(&run, &err);
  *     ipf_run_set(run, "url", "http://localhost:8000", &err);

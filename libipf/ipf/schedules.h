@@ -1,4 +1,4 @@
-/* libipf: schedules, from the stages of ipf-sched(1) or from a list of times; see ipf_schedules(3).
+/* libipf: schedules, from the stages of ipf-sched(1) or from a list of times; see ipf_functions(3).
  *
  *     const char *stages[] = {"poisson:rate=5,for=10s,warmup", "poisson:rate=20,for=60s"};
  *     ipf_schedule_write("run.sched", "chat.trace.zst", stages, 2, 1, &err);

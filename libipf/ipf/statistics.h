@@ -1,4 +1,4 @@
-/* libipf: statistics as the reports compute them; see ipf_statistics(3).
+/* libipf: statistics as the reports compute them; see ipf_functions(3).
  *
  *     struct ipf_samples *ttft = ipf_samples_new();
  *     ipf_samples_add(ttft, (double)ttft_ns);

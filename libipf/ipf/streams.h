@@ -1,4 +1,4 @@
-/* libipf: the streams of ipf, line by line, and writing others; see ipf_streams(3).
+/* libipf: the streams of ipf, line by line, and writing others; see ipf_functions(3).
  *
  * A stream is a header, body lines and a trailer, which are JSON objects; ipf-trace(5), ipf-schedule(5), ipf-records(5)
  * and ipf-results(5) say what their members mean. No member is ever renamed or given another meaning, so that a program

@@ -1,4 +1,4 @@
-/* libipf: tokenizers of models; see ipf_tokens(3).
+/* libipf: tokenizers of models; see ipf_functions(3).
  *
  *     if (ipf_tokenizer_open(&tokenizer, "tokenizer.json", &err) < 0) …
  *     struct ipf_text text = {"why", 3};

@@ -77,7 +77,7 @@ else
 fi
 
 sed -n 's/^# TYPE \([^ ]*\) .*/\1/p' text | sort >published
-sed -n 's/^\.It Va ipf/ipf/p' "$ROOT/ipf-collect/ipf-metrics.5" | sed 's/ , /\n/g' | sort >described
+sed -n '/^\.Sh METRICS/,/^\.Sh SPANS/s/^\.It Va ipf/ipf/p' "$ROOT/ipf-collect/ipf-metrics.5" | sed 's/ , /\n/g' | sort >described
 is "$(comm -23 published described)" "" "ipf-metrics(5) describes every metric"
 is "$(comm -13 published described)" ipf_reasoning_tokens_total "and no other, but for what this server does not report"
 

@@ -66,13 +66,13 @@ ipf-collect --text chat.records | jq -r 'select(.n and (.text | length) > 12) | 
 jq -r 'select(.messages) | .messages[].content[:12]' chat.trace >>texts
 between "$(wc -l <texts)" 20 1000 "answers and prompts have texts"
 is "$(grep -cFf texts first)" 0 "which are not in the spans"
-sed -n 's/^\.It Va //p' "$ROOT/ipf-collect/ipf-spans.5" | sed 's/ , /\n/g' | sort >described
+sed -n '/^\.Sh SPANS/,/^\.Sh SERVER/s/^\.It Va //p' "$ROOT/ipf-collect/ipf-metrics.5" | sed 's/ , /\n/g' | sort >described
 {
 	jq -r 'if type == "array" then .[] | (.attributes | keys[]), .events[][0] else keys[] end' <<<"$(jq -c '.[]' first)"
 	cat "$ROOT"/ipf-collect/publish/otlp_*.c | grep -oE '"(gen_ai|server|http|error|ipf|service|host)\.[a-z_.]+"|OWN\([a-z0-9_]+\)' |
 		sed 's/OWN(\(.*\))/ipf.\1/; s/"//g' | grep -v -e '^ipf.member_$' -e '\.$'
 } | sort -u >sent
-is "$(diff described sent)" "" "ipf-spans(5) describes every attribute and event"
+is "$(diff described sent)" "" "ipf-metrics(5) describes every attribute and event"
 run "${PYTHON:-python3}" "$TESTS/helpers/otlp_receiver.py" spans got/*.pb
 if [ "$status" = 77 ]; then
 	skip "OpenTelemetry's own messages agree" "the Python package opentelemetry-proto is not installed (PYTHON)"

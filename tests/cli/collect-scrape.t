@@ -153,7 +153,8 @@ complains ipf-collect "failed with status 7" "a command that fails"
 # ---- the manual page -------------------------------------------------------------------------------------------------------
 
 known=$(sed -n -e 's/.*NAME("\([^"]*\)").*/\1/p' -e 's/.*BY_POSITION(".*", "\(.*\)").*/\1/p' "$TESTS/../ipf-collect/scrape/server_metrics.c" | sort -u)
+sed -n '/^\.Sh SERVER METRICS/,/^\.Sh EXAMPLES/p' "$TESTS/../ipf-collect/ipf-metrics.5" | tr ' ' '\n' >written
 for name in $known; do
-	grep -q "^\.Ql $name\( ,\)*$" "$TESTS/../ipf-collect/ipf-collect.1" || not_ok "the manual page has $name"
+	grep -qxF -e "$name" written || not_ok "ipf-metrics(5) has $name"
 done
 between "$(echo "$known" | wc -l)" 100 500 "the manual page has all known names"

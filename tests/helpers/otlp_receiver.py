@@ -166,7 +166,7 @@ def expected_events(row, record):
 
 
 def check_span(span, row, record, header):
-    """The rules of ipf-spans(5), applied once more."""
+    """The rules of ipf-metrics(5), applied once more."""
     t0, a = header["t0_unix_ns"], dict(span["attributes"])
     error = row.get("error", {}).get("kind")
     failed = error and error != "hung-up"
