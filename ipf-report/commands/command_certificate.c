@@ -44,7 +44,7 @@ const struct command command_certificate = {
                 .summary = "print the evidence for the error of the client",
                 .details = "  ipf-report certificate chat.results.zst\n"
                            "  ipf-report certificate -f json chat.results.zst -o certificate.json\n",
-                .manual = "man ipf-report-certificate; overview: man ipf",
+                .manual = "man ipf-report-export; overview: man ipf",
                 .specs = specs,
                 .count = sizeof specs / sizeof *specs,
                 .max_operands = -1,

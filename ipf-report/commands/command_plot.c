@@ -39,7 +39,7 @@ const struct command command_plot = {
                 .summary = "draw plots into a folder, with their data and scripts (requires gnuplot)",
                 .details = "  ipf-report plot plots chat.results.zst\n"
                            "  ipf-report plot --plot-format png plots chat.results.zst\n",
-                .manual = "man ipf-report-plot; overview: man ipf",
+                .manual = "man ipf-report-export; overview: man ipf",
                 .specs = specs,
                 .count = sizeof specs / sizeof *specs,
                 .min_operands = 1,

@@ -1,4 +1,4 @@
-/* -f sql: a run as statements for SQLite and PostgreSQL; ipf-sql(5) describes the tables. All of it is one transaction.
+/* -f sql: a run as statements for SQLite and PostgreSQL; ipf-exports(5) describes the tables. All of it is one transaction.
  * What an earlier import of the same run has left is deleted first, so that a run is there once. */
 #include "absent.h"
 #include "formats/report_format.h"
@@ -546,12 +546,12 @@ static void request_table(struct sql_table *table, struct sql_column *list, cons
 static void put_schema(struct sql_run *run, const struct sql_table *requests)
 {
 	buffer_text(run->w.out,
-	            "-- ipf-report " IPF_VERSION ": a run, for SQLite and PostgreSQL; see ipf-sql(5)\nBEGIN;\n");
+	            "-- ipf-report " IPF_VERSION ": a run, for SQLite and PostgreSQL; see ipf-exports(5)\nBEGIN;\n");
 	for (int i = 0; i < TABLES; i++)
 		sql_create(&run->w, &tables[i]);
 	sql_create(&run->w, requests);
 	buffer_text(run->w.out,
-	            "-- If a column is missing here, another version made the tables: see VERSIONS in ipf-sql(5).\n");
+	            "-- If a column is missing here, another version made the tables: see TABLES in ipf-exports(5).\n");
 	for (int i = 0; i <= TABLES; i++)
 		sql_delete(&run->w, i < TABLES ? &tables[i] : requests, run->id);
 }

@@ -1,4 +1,4 @@
-/* `ipf-twin fit RESULTS…`: a model of the server, as ipf-twin(5) describes it. */
+/* `ipf-twin fit RESULTS…`: a model of the server, as ipf-twin(1) describes it. */
 #include "commands/command.h"
 #include "commands/read_run.h"
 #include "fit/twin_check.h"

@@ -131,7 +131,7 @@ int twin_assume(struct twin *twin, const char *text, struct ipf_error *err)
 	while (length < TWIN_LENGTHS && !has_name(twin_length_names[length], text, len))
 		length++;
 	if (id == TWIN_PARAMETER_COUNT && length == TWIN_LENGTHS)
-		return ipf_error_set(err, IPF_USAGE, "a twin has no parameter \"%s\" (ipf-twin(5))",
+		return ipf_error_set(err, IPF_USAGE, "a twin has no parameter \"%s\" (ipf-twin(1))",
 		                     shown_slice((struct slice){text, len}).text);
 	const double value = strtod(number, &end);
 	if (!*number || number[strspn(number, "0123456789.eE+-")] || *end)

@@ -1,5 +1,5 @@
 /* A twin: what is known of a model server from runs against it, as the parameters of a model of continuous batching
- * (batching/batching.h). ipf-twin(5) describes the file.
+ * (batching/batching.h). ipf-twin(1) describes the file.
  *
  *     struct twin twin;
  *     if (twin_read(&twin, path, &err) == 0) … twin.p[TWIN_STEP_BASE].value …

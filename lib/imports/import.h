@@ -7,7 +7,7 @@
  *     for each operand: import_read(&run, path, IMPORT_AUTOMATIC, &progress, &err);
  *
  * A file is recognised by its members, not by its name (file_outline.h). A tool is a file import_NAME.c that defines
- * `const struct importer import_NAME`, an entry in the list below, and a section in ipf-imports(5):
+ * `const struct importer import_NAME`, an entry in the list below, and a section in ipf-exports(5):
  *
  *     static int read(struct import *in, struct ipf_error *err)
  *     {

@@ -1,5 +1,5 @@
 /* --from aiperf: profile_export_aiperf.json (figures) and profile_export.jsonl (requests) of AIPerf 0.13.0
- * (export_models.py, schema 1.0 to 1.5; record_models.py). ipf-imports(5) has a table of them. */
+ * (export_models.py, schema 1.0 to 1.5; record_models.py). ipf-exports(5) has a table of them. */
 #include "imports/tagged_figures.h"
 
 #include "absent.h"

@@ -1,6 +1,6 @@
 /* --from genai-perf: profile_export_genai_perf.json (figures) and profile_export.json (requests, which perf_analyzer
  * writes for it) of genai-perf, triton-inference-server/perf_analyzer at 263c5f6e
- * (genai_perf/export_data/json_exporter.py, genai_perf/profile_data_parser). ipf-imports(5) has a table of them. */
+ * (genai_perf/export_data/json_exporter.py, genai_perf/profile_data_parser). ipf-exports(5) has a table of them. */
 #include "imports/distributions.h"
 #include "imports/event_list.h"
 #include "imports/tagged_figures.h"

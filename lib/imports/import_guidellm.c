@@ -1,5 +1,5 @@
 /* --from guidellm: benchmarks.json of GuideLLM 0.8.1 (src/guidellm/benchmark/schemas, src/guidellm/schemas), each of
- * whose benchmarks becomes a stage. ipf-imports(5) has a table of it. */
+ * whose benchmarks becomes a stage. ipf-exports(5) has a table of it. */
 #include "imports/distributions.h"
 #include "imports/import.h"
 

@@ -1,6 +1,6 @@
 /* --from inference-perf: summary_lifecycle_metrics.json, stage_N_lifecycle_metrics.json (figures) and
  * per_request_lifecycle_metrics.json (requests) of kubernetes-sigs/inference-perf at 7de5ef2
- * (inference_perf/reportgen/base.py). ipf-imports(5) has a table of them. */
+ * (inference_perf/reportgen/base.py). ipf-exports(5) has a table of them. */
 #include "imports/distributions.h"
 #include "imports/event_list.h"
 

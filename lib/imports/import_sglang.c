@@ -1,5 +1,5 @@
 /* --from sglang: the result file of SGLang's serving benchmark (--output-file, --output-details) of SGLang 0.5.23,
- * sglang/benchmark/serving.py: JSON Lines, each a run. ipf-imports(5) has a table of it. */
+ * sglang/benchmark/serving.py: JSON Lines, each a run. ipf-exports(5) has a table of it. */
 #include "imports/bench_run.h"
 
 static const char *const notes[] = {

@@ -1,5 +1,5 @@
 /* --from vllm: the result file of `vllm bench serve` (--save-result, --append-result, --save-detailed) of vLLM 0.33.0,
- * vllm/benchmarks/serve.py. A document is a run, and becomes a stage. ipf-imports(5) has a table of it. */
+ * vllm/benchmarks/serve.py. A document is a run, and becomes a stage. ipf-exports(5) has a table of it. */
 #include "imports/bench_run.h"
 
 static const char *const notes[] = {

@@ -6,7 +6,7 @@
 #:     SLO=p99:ttft=2s,p90:tpot=50ms
 #:
 #: Variables (the trace must have arrival times):
-TWIN         ?=#: the twin of a server, see ipf-twin(5)
+TWIN         ?=#: the twin of a server, see ipf-twin(1)
 SLO          ?= p99:ttft=2s#: objectives on percentiles
 EVERY        ?= 3600#: the length of a window, in seconds
 MOST         ?= 64#: replicas, at most

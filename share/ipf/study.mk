@@ -27,7 +27,7 @@ needs = $(if $(SERVERS),,URL)
 include $(ipf)common.mk
 
 #: Targets:
-all: $(OUT)/salt#: study.txt, study.csv, study.md, index.html (the table, which leads to the page of each cell), study.sql (all cells, for SQLite and PostgreSQL, see ipf-sql(5)) and all cells
+all: $(OUT)/salt#: study.txt, study.csv, study.md, index.html (the table, which leads to the page of each cell), study.sql (all cells, for SQLite and PostgreSQL, see ipf-exports(5)) and all cells
 	exec sh $(ipf)study.sh $(OUT) $(ipf)run.mk
 show:#: show the table again
 	@cat $(OUT)/study.txt

@@ -45,7 +45,7 @@ examples_of() { # PAGE: each in a file example.N
 		inside { print > ("example." n) }'
 }
 
-for program in prep prep-anonymize sched fire collect report report-compare report-export report-plot report-certificate report-definitions twin whole; do
+for program in prep prep-anonymize sched fire collect report report-compare report-export report-definitions twin whole; do
 	case $program in
 	prep-anonymize)
 		for ((i = 0; i < 60; i++)); do

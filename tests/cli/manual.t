@@ -16,6 +16,7 @@ commands_of() { # PROGRAM
 	case $1 in
 	ipf-prep) echo stat fit tokenize ;;
 	ipf-twin) echo fit predict why ;;
+	"ipf-report export") echo export plot certificate ;;
 	esac
 }
 documented "$ROOT/lib/ipf.7" >common
@@ -50,11 +51,12 @@ for name in prep sched fire collect report twin sim; do
 done
 
 # Other commands have a separate page.
-for command in "ipf-prep anonymize" "ipf-report compare" "ipf-report export" "ipf-report plot" "ipf-report certificate" "ipf-report definitions"; do
+for command in "ipf-prep anonymize" "ipf-report compare" "ipf-report export" "ipf-report definitions"; do
 	program=${command% *}
 	page=$ROOT/$program/$(echo "$command" | tr ' ' -).1
 	[ -f "$page" ] || page=$page.in
-	options_of "$program" "${command#* }" >known
+	others=$(commands_of "$command")
+	for other in ${others:-${command#* }}; do options_of "$program" "$other"; done | sort -u >known
 	documented "$page" >written
 	yes_if "$command has options to compare" test -s known
 	is "$(sort -u written common | comm -23 known - | tr '\n' ' ')" "" "every option of $command stands in its page or in ipf(7)"

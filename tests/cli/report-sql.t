@@ -74,12 +74,12 @@ if command -v sqlite3 >/dev/null; then
 	head -c $(($(wc -c <errors.sql) / 2)) errors.sql | sqlite3 cut.db 2>cut.err
 	is "$(sqlite3 cut.db .tables)" "" "a stream that is cut leaves nothing behind"
 	sqlite3 runs.db "SELECT m.name || '.' || p.name FROM sqlite_master m JOIN pragma_table_info(m.name) p WHERE m.type = 'table'" >columns
-	page=$(sed -e 's/\\-/-/g' -e 's/\\&//g' "$TESTS/../ipf-report/ipf-sql.5" "$TESTS/../lib/stream/ipf-results.5")
+	page=$(sed -e 's/\\-/-/g' -e 's/\\&//g' "$TESTS/../ipf-report/ipf-exports.5" "$TESTS/../lib/stream/ipf-results.5")
 	while IFS=. read -r table column; do
 		grep -qw -e "$table" <<<"$page" && grep -qw -e "$column" <<<"$page" || echo "$table.$column"
 	done <columns >missing
 	between "$(wc -l <columns)" 100 400 "there are columns to look for"
-	is "$(cat missing)" "" "ipf-sql(5) or ipf-results(5) describes every column"
+	is "$(cat missing)" "" "ipf-exports(5) or ipf-results(5) describes every column"
 else
 	skip "SQLite takes it" "sqlite3 is not installed"
 fi

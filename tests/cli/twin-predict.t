@@ -266,7 +266,7 @@ refused() { # STATUS TEXT ARGUMENT…
 	is "$status $(head -1 "$ERR")" "$want $text" "ipf-twin predict $*"
 }
 refused 2 "ipf-twin predict: unknown option --url: ipf-fire -u names the server" plain.twin --url "$URL" one.sched
-refused 2 'ipf-twin: --assume: a twin has no parameter "speed" (ipf-twin(5))' plain.twin --assume speed=x2 one.sched
+refused 2 'ipf-twin: --assume: a twin has no parameter "speed" (ipf-twin(1))' plain.twin --assume speed=x2 one.sched
 refused 2 "ipf-twin: --assume: kv_blocks: the twin does not know it, so that it has no multiple: give a value" plain.twin --assume kv_blocks=x2 one.sched
 refused 2 "ipf-twin: --assume: input_tokens is given twice" plain.twin --assume input_tokens=x2 --assume input_tokens=x2 one.sched
 refused 2 "ipf-twin: --assume: overhead_ns is given twice" plain.twin --assume overhead_ns=1 --assume overhead_ns=2 one.sched
