@@ -9,7 +9,7 @@
 
 #include <jansson.h>
 
-/* {"ipf": "certificate", …}, see ipf-report-certificate(1). A new object; when memory runs out, see memory.h. */
+/* {"ipf": "certificate", …}, see ipf-report-export(1). A new object; when memory runs out, see memory.h. */
 json_t *certificate_json(const struct report *report);
 
 /* As text and as JSON. They are in no list: `ipf-report certificate` selects them. */
