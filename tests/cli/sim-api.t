@@ -221,7 +221,7 @@ yes_if "--die-with-parent: it ends with its parent" wait_for sh -c "! kill -0 $(
 
 # ---- its description ----
 "$BIN/ipf-sim" --list-modes | cut -d' ' -f1 >modes
-is "$(while read -r mode; do grep -qE "^\| .*\`$mode\`.* \|" "$ROOT/ipf-sim/README.md" ||
+is "$(while read -r mode; do grep -qE "^\| .*\`$mode\`.* \|" "$TESTS/../ipf-sim/README.md" ||
 	echo "$mode"; done <modes)" "" "ipf-sim/README.md has every mode"
 
 # ---- ids in answers ----
