@@ -14,9 +14,9 @@
 #include "memory.h"
 #include "other_tools/tool_rules.h"
 #include "results/run_data.h"
+#include "sections/why_picture.h"
 #include "stream/fields.h"
 #include "stream/record.h"
-#include "twin/twin_why.h"
 #include "verdict/verdict.h"
 #include "whole_file.h"
 #include "workload/fidelity.h"
@@ -51,7 +51,6 @@ static void put_texts(void)
 		{"session_part", session_part_names, SESSION_PARTS},
 		{"tool", tool_names, 0},
 		{"verdict_question", verdict_question_names, VERDICT_QUESTIONS},
-		{"why_part", why_part_names, WHY_PARTS},
 	};
 	for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
 		buffer_format(&lines, "$%s ", tables[i].type);
@@ -59,7 +58,10 @@ static void put_texts(void)
 			put_text(tables[i].texts[k]);
 		buffer_byte(&lines, '\n');
 	}
-	buffer_text(&lines, "$compared_figure ");
+	buffer_text(&lines, "$why_part ");
+	for (int i = 0; i < WHY_WORDS; i++)
+		put_text(why_words[i].part);
+	buffer_text(&lines, "\n$compared_figure ");
 	for (int i = 0; i < COMPARED_FIGURES; i++)
 		put_text(compared_figures[i].name);
 	buffer_text(&lines, "\n$record_error ");
