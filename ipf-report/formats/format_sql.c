@@ -1,5 +1,5 @@
-/* -f sql: a run as statements for SQLite and PostgreSQL; ipf-exports(5) describes the tables. All of it is one transaction.
- * What an earlier import of the same run has left is deleted first, so that a run is there once. */
+/* -f sql: a run as statements for SQLite and PostgreSQL; ipf-exports(5) describes the tables. All of it is one
+ * transaction. What an earlier import of the same run has left is deleted first, so that a run is there once. */
 #include "absent.h"
 #include "formats/report_format.h"
 #include "formats/request_columns.h"
