@@ -50,3 +50,9 @@ jq -r '."$defs" | ((.block | del(.properties.latency.properties)), .residual, .e
 	.gap_position.required[]' "$BUILD/schema/report.schema.json" | sort -u >properties
 between "$(wc -l <properties)" 80 400 "the schema has members of blocks"
 is "$(diff members properties)" "" "and the manual has the same"
+
+missing=
+for member in $(jq -r '.properties | keys[]' "$BUILD/schema/report.schema.json"); do
+	sed -n '/^{ "ipf"/,/^BLOCK/p' "$ROOT/ipf-report/ipf-report-json.5" | grep -q "\"$member\"" || missing="$missing $member"
+done
+is "$missing" "" "ipf-report-json(5) has every member of a report"
