@@ -66,14 +66,17 @@ for command in "ipf-prep anonymize" "ipf-report compare" "ipf-report export" "ip
 	done
 done
 
-# Names that tables have: the page lists those that the program accepts.
-names_on() { # FROM TO: of ipf-report(1)
-	sed -n "/$1/,/$2/p" "$ROOT/ipf-report/ipf-report.1" | sed -n 's/^\.Cm //p' | tr -d ' .' | tr ',' '\n' | grep . | sort | tr '\n' ' '
+# Names that tables have: the entry of an option in ipf-report(1) has those that the program accepts.
+missing_from() { # OPTION, names on standard input
+	awk -v option="-$1" '/^\.It / { inside = $3 == option } inside' "$ROOT/ipf-report/ipf-report.1" >entry
+	while read -r name; do grep -qw -e "$name" entry || printf '%s ' "$name"; done
 }
-"$BIN/ipf-report" --section none /dev/null 2>&1 | sed 's/.*sections: //; s/, /\n/g' | sort >known
-is "$(names_on '^\.It Fl -section' '^A section for')" "$(tr '\n' ' ' <known)" "ipf-report(1) lists every section"
-"$BIN/ipf-report" --slo none=1s /dev/null 2>&1 | sed 's/.*expected //; s/ before.*//; s/, / /g; s/ or / /' | tr ' ' '\n' | sort >known
-is "$(names_on '^The names are' '^A latency that')" "$(tr '\n' ' ' <known)" "ipf-report(1) lists every metric of --slo"
+"$BIN/ipf-report" --section none /dev/null 2>&1 | sed 's/.*sections: //; s/, /\n/g' >known
+yes_if "there are sections to look for" grep -qx latency known
+is "$(missing_from section <known)" "" "ipf-report(1) lists every section"
+"$BIN/ipf-report" --slo none=1s /dev/null 2>&1 | sed 's/.*expected //; s/ before.*//; s/, / /g; s/ or / /' | tr ' ' '\n' >known
+yes_if "there are metrics to look for" grep -qx slot_wait known
+is "$(missing_from slo <known)" "" "ipf-report(1) lists every metric of --slo"
 
 if command -v mandoc >/dev/null; then
 	for page in $(manual_pages); do
