@@ -47,7 +47,11 @@ for command in compare export plot certificate definitions; do
 	status_is 0 "$command --help ends with 0"
 	matches "$(head -1 "$OUT")" "^usage: ipf-report $command \[OPTION…\]" "and begins with how to call it"
 	is "$(awk '{ gsub(/[^ -~]/, "") } length > 80' "$OUT")" "" "fits 80 columns"
-	contains "$(tail -1 "$OUT")" "man ipf-report-$command" "and names the page"
+	case $command in
+	plot | certificate) page=export ;;
+	*) page=$command ;;
+	esac
+	contains "$(tail -1 "$OUT")" "man ipf-report-$page" "and names the page"
 	contains "$("$report" --help)" "  $command " "ipf-report --help lists $command"
 	run "$report" $command --no-such-option
 	status_is 2 "$command --no-such-option ends with 2"
