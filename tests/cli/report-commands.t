@@ -48,7 +48,7 @@ for command in compare export plot certificate definitions; do
 	matches "$(head -1 "$OUT")" "^usage: ipf-report $command \[OPTION…\]" "and begins with how to call it"
 	is "$(awk '{ gsub(/[^ -~]/, "") } length > 80' "$OUT")" "" "fits 80 columns"
 	case $command in
-	plot | certificate) page=export ;;
+	plot | certificate) page="export" ;;
 	*) page=$command ;;
 	esac
 	contains "$(tail -1 "$OUT")" "man ipf-report-$page" "and names the page"
