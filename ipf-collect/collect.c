@@ -283,7 +283,7 @@ static int collect_record(struct collect *c, const struct record_input *input, c
                           struct ipf_error *err)
 {
 	struct result row;
-	if (seen_numbers_has(&input->sent_again, record->n))
+	if (seen_numbers_has(&input->restarted, record->n))
 		return 0;
 	const struct observation observation = {record, &c->response, &c->measure, &row, input->offset_ns};
 	if (response_parse(&c->response, record, input->api, &c->response_options, err) < 0 ||

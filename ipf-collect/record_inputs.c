@@ -67,14 +67,14 @@ static int64_t start_of(const struct record_input *input)
 }
 
 /* The requests that a later part sends again are the later part's. */
-static int drop_sent_again(struct record_inputs *inputs, size_t part, struct ipf_error *err)
+static int drop_restarted(struct record_inputs *inputs, size_t part, struct ipf_error *err)
 {
-	json_t *again = json_object_get(inputs->list[part].continues, "again"), *n;
+	json_t *restarted = json_object_get(inputs->list[part].continues, "restarted"), *n;
 	size_t k;
-	json_array_foreach(again, k, n) for (size_t i = 0; i < part; i++) if (json_integer_value(n) >= 0)
-		seen_numbers_add(&inputs->list[i].sent_again, json_integer_value(n));
+	json_array_foreach(restarted, k, n) for (size_t i = 0; i < part; i++) if (json_integer_value(n) >= 0)
+		seen_numbers_add(&inputs->list[i].restarted, json_integer_value(n));
 	for (size_t i = 0; i < part; i++)
-		if (inputs->list[i].sent_again.failed)
+		if (inputs->list[i].restarted.failed)
 			return ipf_error_memory(err);
 	return 0;
 }
@@ -95,7 +95,7 @@ static int find_continued(struct record_inputs *inputs, struct ipf_error *err)
 				"does not continue the run of %s: expected its first records, then those that continue it",
 				stream_reader_name(record_reader_stream(inputs->list[0].reader)));
 		inputs->continued = true;
-		if (drop_sent_again(inputs, i, err) < 0)
+		if (drop_restarted(inputs, i, err) < 0)
 			return -1;
 	}
 	return 0;
@@ -152,7 +152,7 @@ void record_inputs_release(struct record_inputs *inputs)
 		record_reader_close(inputs->list[i].reader);
 		api_close(inputs->list[i].api);
 		schedule_release(&inputs->list[i].schedule);
-		seen_numbers_release(&inputs->list[i].sent_again);
+		seen_numbers_release(&inputs->list[i].restarted);
 	}
 	free(inputs->list);
 	shard_set_release(&inputs->shards);

@@ -20,10 +20,10 @@
 struct record_input {
 	struct record_reader *reader;
 	struct api *api;
-	struct schedule schedule;       /* empty if the records do not contain it */
-	int64_t offset_ns;              /* how much later than the earliest input this one began; 0: not known */
-	json_t *continues;              /* its header's "continues": the rest of a run; borrowed; NULL */
-	struct seen_numbers sent_again; /* the n of its requests that a later input has */
+	struct schedule schedule;      /* empty if the records do not contain it */
+	int64_t offset_ns;             /* how much later than the earliest input this one began; 0: not known */
+	json_t *continues;             /* its header's "continues": the rest of a run; borrowed; NULL */
+	struct seen_numbers restarted; /* the n of its requests that a later input has */
 };
 
 struct record_inputs {

@@ -66,7 +66,7 @@ static void set_counts(json_t *end, const char *name, const struct reason *reaso
 static void set_repeats(json_t *end, const struct prompt_repeats *r)
 {
 	if (r->repeated)
-		json_object_set_new(end, "repeats",
+		json_object_set_new(end, "repeated_prompts",
 		                    json_pack("{s:I, s:I}", "requests", (json_int_t)r->repeated, "most", (json_int_t)r->most));
 }
 

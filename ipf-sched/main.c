@@ -277,7 +277,7 @@ static void note_repeats(struct sched_run *run)
 		sent += b->layouts[i].sent;
 		repeated += b->layouts[i].repeated;
 	}
-	if (run->options->common.quiet || (repeated == 0 && b->schedule.trace_repeats == 0))
+	if (run->options->common.quiet || (repeated == 0 && b->schedule.trace_repeated_prompts == 0))
 		return;
 	progress_end(&run->progress);
 	fprintf(stderr, "%s: ", program.name);
@@ -286,9 +286,9 @@ static void note_repeats(struct sched_run *run)
 		        (long long)repeated, (long long)sent, (long long)b->schedule.trace_requests);
 		note_repeats_by_stage(b);
 	}
-	if (b->schedule.trace_repeats > 0)
+	if (b->schedule.trace_repeated_prompts > 0)
 		fprintf(stderr, "%s%lld of %lld prompts of the trace repeat an earlier one", repeated > 0 ? "; " : "",
-		        (long long)b->schedule.trace_repeats, (long long)b->schedule.trace_requests);
+		        (long long)b->schedule.trace_repeated_prompts, (long long)b->schedule.trace_requests);
 	fprintf(stderr, ": a server's prefix cache makes these faster than prompts of users");
 	if (repeated > 0)
 		fprintf(stderr, "; %lld prompts are enough (ipf-prep -n), or --new-prompts for those of each stage to differ",

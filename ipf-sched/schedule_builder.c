@@ -489,7 +489,7 @@ int schedule_builder_prepare(struct schedule_builder *builder, struct ipf_error 
 	if (builder->trace) {
 		memcpy(builder->schedule.trace_sha256, builder->trace->sha256, sizeof builder->schedule.trace_sha256);
 		builder->schedule.trace_requests = builder->trace->count;
-		builder->schedule.trace_repeats = builder->trace->repeats;
+		builder->schedule.trace_repeated_prompts = builder->trace->repeats;
 		builder->schedule.trace_reuse = builder->trace->reuse;
 	}
 	if (count_stages(builder, err) < 0)

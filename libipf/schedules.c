@@ -177,7 +177,7 @@ static int write_times(struct making *m, const char *path, struct schedule_stage
 	struct schedule schedule = {.stages = stage,
 	                            .count = 1,
 	                            .trace_requests = m->trace.count,
-	                            .trace_repeats = m->trace.repeats,
+	                            .trace_repeated_prompts = m->trace.repeats,
 	                            .trace_reuse = m->trace.reuse};
 	memcpy(schedule.trace_sha256, m->trace.sha256, sizeof schedule.trace_sha256);
 	json_t *header = make_header(m, &schedule, true);

@@ -83,9 +83,9 @@ static void note_idle(struct connection_use *u, const struct record *r)
 {
 	size_t at = (size_t)r->connection % USE_CONNECTIONS;
 	int64_t idle = u->last[at].id == r->connection && r->reused ? record_sent_from(r) - u->last[at].end_ns : -1;
-	bool resent = verdict_valid_time(r->resent_idle_ns);
+	bool resent = verdict_valid_time(r->stale_idle_ns);
 	if (resent)
-		idle = r->resent_idle_ns;
+		idle = r->stale_idle_ns;
 	u->stale += r->stale || resent;
 	u->resent += resent;
 	if (idle >= 0 && (r->stale || resent)) {
@@ -129,15 +129,15 @@ void connection_use_add(struct connection_use *u, const struct observation *o, b
 	if (r->connection == IPF_ABSENT || r->connection < 0 || !verdict_valid_time(r->start_ns) ||
 	    !verdict_valid_time(r->end_ns))
 		return;
-	if (r->http != 2 || r->resent_idle_ns != IPF_ABSENT)
+	if (r->http != 2 || r->stale_idle_ns != IPF_ABSENT)
 		note_idle(u, r);
 	if (!measured)
 		return;
 	if (r->http == 2) {
 		u->with_streams++;
-		if (r->refused > 0 && verdict_valid_count(r->refused)) {
-			u->refused++;
-			u->refusals += r->refused;
+		if (r->stream_resets > 0 && verdict_valid_count(r->stream_resets)) {
+			u->reset++;
+			u->resets += r->stream_resets;
 		}
 	}
 	if (!u->kept)
@@ -247,15 +247,15 @@ static bool judge_early_ends(const struct connection_use *u, json_t *list)
 static bool judge_refused(const struct connection_use *u, json_t *list)
 {
 	char detail[256], share[32];
-	double of = (double)u->refused / (double)(u->with_streams ? u->with_streams : 1);
-	if (!u->refused || of < TRANSPORT_REFUSED_SHARE)
+	double of = (double)u->reset / (double)(u->with_streams ? u->with_streams : 1);
+	if (!u->reset || of < TRANSPORT_RESETS_SHARE)
 		return true;
 	snprintf(detail, sizeof detail,
 	         "HTTP/2 streams of %s of the requests were refused before one was accepted, %lld in all: their latencies "
 	         "contain the attempts",
-	         verdict_percent(of, share), (long long)u->refusals);
-	return finding_add(list, &(struct finding){.kind = "refused-streams",
-	                                           .affected = u->refused,
+	         verdict_percent(of, share), (long long)u->resets);
+	return finding_add(list, &(struct finding){.kind = "stream-resets",
+	                                           .affected = u->reset,
 	                                           .of = u->with_streams,
 	                                           .unit = "requests",
 	                                           .detail = detail,
@@ -263,7 +263,7 @@ static bool judge_refused(const struct connection_use *u, json_t *list)
 	                                                     "is lower than it says, or connections that are being closed",
 	                                           .advice = "raise the limit of concurrent streams, or let ipf-fire use "
 	                                                     "more connections",
-	                                           .evidence = json_pack("{s:I}", "refusals", (json_int_t)u->refusals),
+	                                           .evidence = json_pack("{s:I}", "refusals", (json_int_t)u->resets),
 	                                           .doubt = of >= TRANSPORT_REFUSED_DOUBT});
 }
 

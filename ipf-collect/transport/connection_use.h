@@ -6,7 +6,7 @@
  *     connection_use_in_flight(&u, in_flight);            // what ipf-fire's samples say
  *     connection_use_judge(&u, list);
  *
- * Memory is constant. Findings: reconnects, stale-connections, early-ends, refused-streams (ipf-results(5)).
+ * Memory is constant. Findings: reconnects, stale-connections, early-ends, stream-resets (ipf-results(5)).
  */
 #ifndef COLLECT_CONNECTION_USE_H
 #define COLLECT_CONNECTION_USE_H
@@ -26,7 +26,7 @@ struct connection_use {
 	int64_t stale, stale_timed;          /* met a closed idle connection; with the time that it was idle */
 	int64_t resent;                      /* of the stale ones: sent again, and no failures by that */
 	int64_t stale_idle_ns, kept_idle_ns; /* shortest of those; longest of a connection that still worked */
-	int64_t with_streams, refused, refusals;
+	int64_t with_streams, reset, resets;
 	int64_t responses, early; /* with a status; whose connection ended early (api/early_end.h) */
 	int64_t early_cut, early_reset;
 

@@ -50,8 +50,8 @@
 #define TRANSPORT_RECONNECT_LEAST 10
 #define TRANSPORT_RECONNECT_DOUBT 0.1
 
-/* refused-streams: share of the requests; a doubt from the second share on. */
-#define TRANSPORT_REFUSED_SHARE 0.001
+/* stream-resets: share of the requests; a doubt from the second share on. */
+#define TRANSPORT_RESETS_SHARE  0.001
 #define TRANSPORT_REFUSED_DOUBT 0.05
 
 /* imbalance: groups of requests whose numbers are improbable (chi-square, as a normal deviate) and differ by this

@@ -491,19 +491,19 @@ static void advance(struct connection *c)
 }
 
 /* Only a connection that took long can be one, and is asked about it: the first SYN is sent again after a second. */
-static void note_resent_syn(const struct connection *c)
+static void note_syn_retransmit(const struct connection *c)
 {
 	struct tcp_info info;
 	socklen_t len = sizeof info;
 	if (c->connect_ns - c->begin_ns >= SYN_AGAIN_NS && getsockopt(c->fd, IPPROTO_TCP, TCP_INFO, &info, &len) == 0 &&
 	    len >= offsetof(struct tcp_info, tcpi_total_retrans) + sizeof info.tcpi_total_retrans)
-		counter_count(&c->network->o.stats->syn_resent, info.tcpi_total_retrans > 0);
+		counter_count(&c->network->o.stats->syn_retransmits, info.tcpi_total_retrans > 0);
 }
 
 static void connected(struct connection *c)
 {
 	c->connect_ns = network_now(c->network);
-	note_resent_syn(c);
+	note_syn_retransmit(c);
 	timestamps_watch_sends(&c->times, c->fd);
 	int why = watch(c, EPOLLIN);
 	if (why)

@@ -333,7 +333,7 @@ static bool is_stale(const struct exchange *x, int64_t at_ns)
 bool exchange_unseen(const struct exchange *x, int64_t at_ns)
 {
 	const struct job *job = x->job;
-	return x->connection->kept && job->first_byte_ns == IPF_ABSENT && job->resent_idle_ns == IPF_ABSENT &&
+	return x->connection->kept && job->first_byte_ns == IPF_ABSENT && job->stale_idle_ns == IPF_ABSENT &&
 	       !x->cancelled && is_stale(x, at_ns);
 }
 

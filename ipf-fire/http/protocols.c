@@ -14,7 +14,7 @@ static struct transport *transport_of(const struct connection *c)
 
 /* ---- requests ---- */
 
-void protocols_again(struct transport *t, struct shelf *s)
+void protocols_resend(struct transport *t, struct shelf *s)
 {
 	if (s->due || !s->held)
 		return;
@@ -63,7 +63,7 @@ void protocols_end(struct transport *t, struct exchange *x, enum record_error ki
 	give_exchange(t, x);
 	t->pool.targets[target].busy--;
 	balance_ended(t->balance, target);
-	protocols_again(t, shelf);
+	protocols_resend(t, shelf);
 	shelf_leave(&t->pool, shelf);
 	job_list_put(&t->ended, job);
 }
@@ -86,7 +86,7 @@ void protocols_close(struct connection *c)
 		return;
 	struct transport *t = transport_of(c);
 	forget_unwritten(c);
-	protocols_again(t, c->shelf);
+	protocols_resend(t, c->shelf);
 	pool_gone(&t->pool, c); /* before it is in the list of closed ones */
 	http2_free(c->h2);
 	c->h2 = NULL;
@@ -245,14 +245,14 @@ void protocols_leave(struct exchange *x, bool whole)
 
 /* The server has not looked at the request. It goes on another connection, or on this one if that has room for it now;
  * the time that this takes is part of the request's time. */
-static void send_again(struct exchange *x)
+static void resend(struct exchange *x)
 {
 	struct job *job = x->job;
 	job->sent_ns = job->left_ns = job->first_byte_ns = job->connection = IPF_ABSENT;
 	job->dns_ns = job->connect_ns = job->tls_ns = job->connected_ns = IPF_ABSENT;
 	protocols_leave(x, true);
 	protocols_hold(x->transport, x);
-	protocols_again(x->transport, x->shelf);
+	protocols_resend(x->transport, x->shelf);
 }
 
 static void send_refused(struct exchange *x)
@@ -260,15 +260,15 @@ static void send_refused(struct exchange *x)
 	struct transport *t = x->transport;
 	struct connection *c = x->connection;
 	struct job *job = x->job;
-	if (job->refused != IPF_ABSENT && job->refused >= REFUSALS_MAX) {
-		protocols_end(t, x, RECORD_RESET, "HTTP/2 stream refused 100 times", c->at.t_ns);
+	if (job->stream_resets != IPF_ABSENT && job->stream_resets >= REFUSALS_MAX) {
+		protocols_end(t, x, RECORD_RESET, "HTTP/2 stream reset 100 times", c->at.t_ns);
 		return;
 	}
 	/* refused although there should be room: it is not known how much there is */
 	if (!http2_settled(c->h2) || c->streams <= http2_streams_most(c->h2))
 		pool_retire(&t->pool, c);
-	job->refused = job->refused == IPF_ABSENT ? 1 : job->refused + 1;
-	send_again(x);
+	job->stream_resets = job->stream_resets == IPF_ABSENT ? 1 : job->stream_resets + 1;
+	resend(x);
 }
 
 /* A kept connection that the server had closed. */
@@ -276,9 +276,9 @@ static void send_unseen(struct exchange *x)
 {
 	const struct connection *c = x->connection;
 	int64_t idle = x->job->start_ns - c->idle_ns;
-	x->job->resent_idle_ns = idle > 0 ? idle : 0;
+	x->job->stale_idle_ns = idle > 0 ? idle : 0;
 	x->connection_from = atomic_load(c->network->o.numbers);
-	send_again(x);
+	resend(x);
 }
 
 static void on_stream_end(void *stream, enum http2_end how, uint32_t code)
@@ -321,7 +321,7 @@ static void read_settings(struct connection *c)
 		return;
 	p->max_streams = most == UINT32_MAX ? 0 : most ? most : 1;
 	pool_update(&t->pool, c);
-	protocols_again(t, c->shelf);
+	protocols_resend(t, c->shelf);
 }
 
 static void input_http2(struct connection *c, const char *bytes, size_t len)
@@ -409,7 +409,7 @@ static void on_opened(struct connection *c)
 		x->opening = NULL;
 	c->streams = x ? 1 : 0;
 	pool_opened(&t->pool, c);
-	protocols_again(t, c->shelf);
+	protocols_resend(t, c->shelf);
 	if (x)
 		protocols_send(x, c);
 	else if (http2)

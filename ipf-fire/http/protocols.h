@@ -15,7 +15,7 @@ void protocols_end(struct transport *t, struct exchange *x, enum record_error ki
 /* Lets a request that has started wait for room in its shelf. */
 void protocols_hold(struct transport *t, struct exchange *x);
 /* There may be room in the shelf for those that it holds: it is looked at once no connection is at work. */
-void protocols_again(struct transport *t, struct shelf *s);
+void protocols_resend(struct transport *t, struct shelf *s);
 
 /* Sends a request on a connection that counts it already. It may have ended when this returns. In HTTP/2 it is written
  * by protocols_flush, or with whatever else the connection has to say before. */

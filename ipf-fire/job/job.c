@@ -20,7 +20,7 @@ static void make_absent(struct job *job)
 	job->due_ns = job->ready_ns = job->slot_ns = job->pool_ns = job->start_ns = job->dns_ns = job->connect_ns =
 		job->tls_ns = IPF_ABSENT;
 	job->left_ns = job->sent_ns = job->first_byte_ns = job->end_ns = job->connected_ns = job->target = job->connection =
-		job->http = job->refused = job->resent_idle_ns = job->status = job->date_s = job->date_ns =
+		job->http = job->stream_resets = job->stale_idle_ns = job->status = job->date_s = job->date_ns =
 			job->retry_after_ns = IPF_ABSENT;
 }
 
@@ -235,8 +235,8 @@ void job_attempted(struct job *job, int64_t wait_ns)
 	note_attempt(job, wait_ns);
 	earlier->count++;
 	job->pool_ns = job->start_ns = job->dns_ns = job->connect_ns = job->tls_ns = job->connected_ns = job->sent_ns =
-		job->left_ns = job->first_byte_ns = job->end_ns = job->connection = job->http = job->refused =
-			job->resent_idle_ns = job->status = job->date_s = job->date_ns = job->retry_after_ns = IPF_ABSENT;
+		job->left_ns = job->first_byte_ns = job->end_ns = job->connection = job->http = job->stream_resets =
+			job->stale_idle_ns = job->status = job->date_s = job->date_ns = job->retry_after_ns = IPF_ABSENT;
 	job->reused = job->resumed = job->stale = false;
 	job->asked = (struct retry_after){0};
 	job_fail(job, RECORD_OK, "");
@@ -320,8 +320,8 @@ void job_to_record(const struct job *job, struct job_record_parts *parts, struct
 	record->connection = job->connection;
 	record->reused = job->reused;
 	record->http = job->http;
-	record->refused = job->refused;
-	record->resent_idle_ns = job->resent_idle_ns;
+	record->stream_resets = job->stream_resets;
+	record->stale_idle_ns = job->stale_idle_ns;
 	record->resumed = job->resumed;
 	record->status = job->status;
 	record->error = job->error;

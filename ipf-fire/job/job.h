@@ -60,8 +60,8 @@ struct job {
 
 	/* What came back. */
 	int64_t target; /* the index of the target it was sent to, if there are several; else IPF_ABSENT */
-	int64_t connection, http, refused, status;
-	int64_t resent_idle_ns; /* sent again: how long the kept connection had been idle on which it went first */
+	int64_t connection, http, stream_resets, status;
+	int64_t stale_idle_ns; /* sent again: how long the kept connection had been idle on which it went first */
 	bool reused, resumed, stale;
 	enum record_error error;
 	int headers_count;        /* of `headers` */

@@ -15,13 +15,13 @@ struct thread_stats {
 	struct delay_histogram delay; /* our clock at a read minus the kernel's timestamp of what was read */
 	/* waits that an event ended, sockets that were ready after them, most of those after one wait (reset when read) */
 	atomic_llong wakes, ready, ready_most;
-	atomic_llong stamped;    /* packets, or groups of them, whose kernel timestamp was used */
-	atomic_llong without;    /* reads without a kernel timestamp */
-	atomic_llong rejected;   /* reads with an impossible one */
-	atomic_llong steps;      /* of the wall clock */
-	atomic_llong unrendered; /* requests that were due before they were rendered */
-	atomic_llong starved;    /* requests that could not be sent because open files ran out */
-	atomic_llong syn_resent; /* connections that were established only once a SYN had been sent again */
+	atomic_llong stamped;         /* packets, or groups of them, whose kernel timestamp was used */
+	atomic_llong without;         /* reads without a kernel timestamp */
+	atomic_llong rejected;        /* reads with an impossible one */
+	atomic_llong steps;           /* of the wall clock */
+	atomic_llong unrendered;      /* requests that were due before they were rendered */
+	atomic_llong starved;         /* requests that could not be sent because open files ran out */
+	atomic_llong syn_retransmits; /* connections that were established only once a SYN had been sent again */
 };
 
 struct thread_stats *thread_stats_new(void); /* NULL: out of memory; free it */

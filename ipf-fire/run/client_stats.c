@@ -263,7 +263,7 @@ static void write_totals(const struct client_stats *c, struct jout *w, int64_t n
 	jout_member_int(w, "done", done);
 	jout_member_int(w, "failed", failed);
 	jout_member_int(w, "starved", SUM(starved));
-	jout_member_int(w, "syn_resent", SUM(syn_resent));
+	jout_member_int(w, "syn_retransmits", SUM(syn_retransmits));
 	jout_member_int(w, "unrendered", SUM(unrendered));
 	jout_member_int(w, "bytes", counters_sum(g, bytes));
 	jout_member_int(w, "reads", counters_sum(g, reads));

@@ -103,8 +103,8 @@ static void end_group(struct continuation *c, struct earlier *e, const struct gr
 		seen_numbers_add(&c->sent, n);
 		c->lines++;
 		if (seen_numbers_has(&e->recorded, n)) {
-			c->again++;
-			json_array_append_new(c->again_list, json_integer((json_int_t)n));
+			c->restarted++;
+			json_array_append_new(c->restarted_list, json_integer((json_int_t)n));
 		}
 	}
 	if (g->at_ns != IPF_ABSENT && (c->at_ns == IPF_ABSENT || g->at_ns < c->at_ns))
@@ -141,14 +141,14 @@ int continuation_read(struct continuation *c, const struct string_list *records,
 {
 	struct earlier e = {.last_end_ns = 0};
 	int bad = 0;
-	*c = (struct continuation){.on = true, .at_ns = IPF_ABSENT, .again_list = json_array()};
+	*c = (struct continuation){.on = true, .at_ns = IPF_ABSENT, .restarted_list = json_array()};
 	if (!schedule || strcmp(schedule, "-") == 0)
 		bad = ipf_error_set(err, IPF_USAGE, "--continue: expected the schedule as a file, since it is read twice");
 	for (size_t i = 0; i < records->count && bad == 0; i++)
 		bad = read_records(c, &e, records->items[i], err);
 	if (bad == 0)
 		bad = read_schedule(c, &e, schedule, err);
-	if (bad == 0 && (e.ended.failed || e.recorded.failed || c->sent.failed || !c->again_list))
+	if (bad == 0 && (e.ended.failed || e.recorded.failed || c->sent.failed || !c->restarted_list))
 		bad = ipf_error_memory(err);
 	if (c->at_ns == IPF_ABSENT || c->closed)
 		c->at_ns = e.last_end_ns;
@@ -165,7 +165,7 @@ bool continuation_sends(const struct continuation *c, int64_t n)
 
 json_t *continuation_json(const struct continuation *c, int64_t wall_ns)
 {
-	json_t *json = json_pack("{s:I, s:O}", "at_ns", (json_int_t)c->at_ns, "again", c->again_list);
+	json_t *json = json_pack("{s:I, s:O}", "at_ns", (json_int_t)c->at_ns, "restarted", c->restarted_list);
 	int bad = !json;
 	if (c->t0_unix_ns != IPF_ABSENT)
 		bad |= json_object_set_new(json, "t0_unix_ns", json_integer((json_int_t)c->t0_unix_ns));
@@ -181,6 +181,6 @@ json_t *continuation_json(const struct continuation *c, int64_t wall_ns)
 void continuation_release(struct continuation *c)
 {
 	seen_numbers_release(&c->sent);
-	json_decref(c->again_list);
+	json_decref(c->restarted_list);
 	*c = (struct continuation){0};
 }

@@ -22,11 +22,11 @@
 struct continuation {
 	struct seen_numbers sent; /* the n of lines that are sent; others are not */
 	int64_t lines;            /* how many they are */
-	int64_t again;            /* of these, recorded in an earlier part */
+	int64_t restarted;        /* of these, recorded in an earlier part */
 	int64_t at_ns;            /* the schedule's time at which the rest begins */
 	bool closed;              /* its stage has no times */
 	bool on;
-	json_t *again_list;
+	json_t *restarted_list;
 	int64_t t0_unix_ns;    /* of the first part; IPF_ABSENT: not known */
 	int64_t ended_unix_ns; /* when the last request of the last part ended; IPF_ABSENT */
 };

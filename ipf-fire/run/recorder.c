@@ -167,10 +167,10 @@ static void write_record(struct recorder *r, struct job *job)
 		                                                  job->date_ns, job->start_ns});
 	if (!job_broke_within_answer(job) || !ended_early(r, job))
 		tally_failure(r, job, line.headers);
-	counter_count(&r->o.counters->resent, job->resent_idle_ns != IPF_ABSENT && !job_is_warmup(job));
+	counter_count(&r->o.counters->resent, job->stale_idle_ns != IPF_ABSENT && !job_is_warmup(job));
 	if (!job_is_warmup(job)) {
-		counter_count(&r->o.counters->refused, job_attempts_count(job) > 0);
-		counter_count(&r->o.counters->attempted, job_attempts_count(job));
+		counter_count(&r->o.counters->retried, job_attempts_count(job) > 0);
+		counter_count(&r->o.counters->retries, job_attempts_count(job));
 	}
 	counter_count(&r->o.counters->recorded, 1);
 	counter_count(&r->o.counters->recorded_bytes, (int64_t)job_bytes(job));

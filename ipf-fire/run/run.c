@@ -766,10 +766,10 @@ static void report_resent(const struct run *r)
 /* They are part of the latencies, too. */
 static void report_retries(const struct run *r)
 {
-	int64_t refused = counter_get(&r->counters.refused), again = counter_get(&r->counters.attempted);
-	if (refused && !r->options->common.quiet)
-		fprintf(stderr, "ipf-fire: %lld request%s refused and waited to be sent again, %lld time%s in all (--retry)\n",
-		        (long long)refused, refused == 1 ? " was" : "s were", (long long)again, again == 1 ? "" : "s");
+	int64_t retried = counter_get(&r->counters.retried), retries = counter_get(&r->counters.retries);
+	if (retried && !r->options->common.quiet)
+		fprintf(stderr, "ipf-fire: %lld request%s refused and retried, %lld time%s in all (--retry)\n",
+		        (long long)retried, retried == 1 ? " was" : "s were", (long long)retries, retries == 1 ? "" : "s");
 }
 
 /* Does another program draw the run on our terminal? */
@@ -842,7 +842,7 @@ static void report_plan(const struct run *r)
 		fprintf(stderr,
 		        "ipf-fire: continues at %s of the schedule: %lld requests are left, of which %lld are sent again\n",
 		        format_duration(r->continuation.at_ns, at), (long long)r->continuation.lines,
-		        (long long)r->continuation.again);
+		        (long long)r->continuation.restarted);
 	if (!r->options->common.verbose || r->options->common.quiet)
 		return;
 	fprintf(stderr, "ipf-fire: %s", api_method(r->api));

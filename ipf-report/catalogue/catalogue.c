@@ -70,17 +70,17 @@ NUMBER_IF(together_e2e, f->together.requests > 0, f->together.e2e_p99_ms)
 NUMBER_IF(refused, f->refusals.refused > 0, f->refusals.refused)
 NUMBER_IF(refused_share, f->refusals.refused > 0, (double)f->refusals.refused / (double)f->started)
 NUMBER_IF(refusals, f->refusals.refusals > 0, f->refusals.refusals)
-NUMBER_IF(resent, f->refusals.resent > 0, f->refusals.resent)
-NUMBER_IF(resent_ok, f->refusals.resent > 0, f->refusals.resent_ok)
-NUMBER_IF(attempts, f->refusals.resent > 0, f->refusals.attempts)
-NUMBER_IF(waited_s, f->refusals.resent > 0, f->refusals.waited_ns / 1e9)
-NUMBER_IF(waited_share, f->refusals.resent > 0 && f->refusals.in_all_ns > 0,
+NUMBER_IF(retried, f->refusals.retried > 0, f->refusals.retried)
+NUMBER_IF(retried_ok, f->refusals.retried > 0, f->refusals.retried_ok)
+NUMBER_IF(attempts, f->refusals.retried > 0, f->refusals.attempts)
+NUMBER_IF(waited_s, f->refusals.retried > 0, f->refusals.waited_ns / 1e9)
+NUMBER_IF(waited_share, f->refusals.retried > 0 && f->refusals.in_all_ns > 0,
           f->refusals.waited_ns / f->refusals.in_all_ns)
 NUMBER_IF(asked_answers, f->refusals.asked > 0, f->refusals.asked)
 NUMBER_IF(asked_min, f->refusals.asked > 0, f->refusals.asked_min_ns / 1e6)
 NUMBER_IF(asked_mean, f->refusals.asked > 0, f->refusals.asked_ns / (double)f->refusals.asked / 1e6)
 NUMBER_IF(asked_max, f->refusals.asked > 0, f->refusals.asked_max_ns / 1e6)
-NUMBER_IF(early_attempts, f->refusals.asked > 0 && f->refusals.resent > 0, f->refusals.early)
+NUMBER_IF(early_attempts, f->refusals.asked > 0 && f->refusals.retried > 0, f->refusals.early)
 
 /* Of turns that continue the server's own answers. */
 NUMBER_IF(history_turns, f->history.turns > 0, f->history.turns)
@@ -244,10 +244,10 @@ const struct catalogue_figure catalogue[] = {
 	{ROW("refusals/requests", "requests", COUNT, "refusals"), .number = refused, COLUMN("requests_refused")},
 	{ROW("refusals/share", "", SHARE, "refusals"), .number = refused_share},
 	{ROW("refusals/answers", "answers", COUNT, "refusals"), .number = refusals},
-	{ROW("refusals/resent", "requests", COUNT, "attempt"), .number = resent},
-	{ROW("refusals/resent_ok", "requests", COUNT, "attempt"), .number = resent_ok},
+	{ROW("refusals/retried", "requests", COUNT, "attempt"), .number = retried},
+	{ROW("refusals/retried_ok", "requests", COUNT, "attempt"), .number = retried_ok},
 	{ROW("refusals/attempts", "attempts", COUNT, "attempt"), .number = attempts, COLUMN("attempts"),
-     FAMILY("ipf_attempts", "Requests and repetitions of refused ones that were sent.")},
+     FAMILY("ipf_attempts", "Requests that were sent, retries included.")},
 	{ROW("refusals/waited_s", "s", NUMBER, "attempt"), .number = waited_s},
 	{ROW("refusals/waited_share", "", SHARE, "attempt"), .number = waited_share, COLUMN("retry_wait_share")},
 	{ROW("refusals/asked", "answers", COUNT, "retry-after"), .number = asked_answers},

@@ -29,7 +29,7 @@ struct row_selection {
 	int64_t count;
 	bool loads_differ;              /* attainment.h */
 	bool bursty;                    /* the run is too short for the bursts of its load */
-	const enum metric *twins;       /* for each metric: an earlier one with the same values, or itself */
+	const enum metric *same;        /* for each metric: an earlier one with the same values, or itself */
 	const struct edge_rules *rules; /* of `whole` */
 };
 
@@ -100,15 +100,15 @@ static void build_waited(struct figures *f, const struct figure_options *options
 }
 
 /* The first metric that has the same values in each row of the run and counts in the same way. */
-static void find_twins(enum metric twins[METRIC_COUNT], const struct run_data *run)
+static void find_same_values(enum metric same[METRIC_COUNT], const struct run_data *run)
 {
 	for (enum metric m = 0; m < METRIC_COUNT; m++) {
-		twins[m] = m;
-		for (enum metric k = 0; k < m && twins[m] == m; k++)
+		same[m] = m;
+		for (enum metric k = 0; k < m && same[m] == m; k++)
 			if (metrics[k].from_due == metrics[m].from_due && metrics[k].server == metrics[m].server &&
 			    (k < METRIC_LATENCIES) == (m < METRIC_LATENCIES) &&
 			    row_columns_same(&run->columns, k, m, run->row_count))
-				twins[m] = k;
+				same[m] = k;
 	}
 }
 
@@ -128,7 +128,7 @@ static int summarise(struct figures *f, const struct row_selection *sel, enum me
 	const struct percentiles *list = &sel->options->percentiles;
 	struct percentile_limits(*limits)[PERCENTILES_MOST] = f->limits;
 	for (int i = 0; i < WAITED && limits && infinite == 0 && !sel->bursty; i++) {
-		if (waited_metrics[i] == m || sel->twins[waited_metrics[i]] == m)
+		if (waited_metrics[i] == m || sel->same[waited_metrics[i]] == m)
 			return metric_summary_with_limits(to, s, 1e-6, list, limits[to == &f->due[m] ? WAITED + i : i]);
 	}
 	metric_summary_of_samples(to, s, infinite, 1e-6, list);
@@ -147,9 +147,9 @@ static int build_times(struct figures *f, const struct row_selection *sel, const
 		for (int k = 0; k < EARLY_PERCENTILES; k++)
 			f->early[i][k] = NAN;
 	for (enum metric m = 0; m < METRIC_COUNT; m++) {
-		if (copy && sel->twins[m] != m) {
-			f->start[m] = f->start[sel->twins[m]];
-			f->due[m] = f->due[sel->twins[m]];
+		if (copy && sel->same[m] != m) {
+			f->start[m] = f->start[sel->same[m]];
+			f->due[m] = f->due[sel->same[m]];
 			continue;
 		}
 		if (row_samples_metric(rows, m, FROM_START, s, &failures) < 0)
@@ -260,8 +260,8 @@ static void count_refusals(struct refusal_figures *r, const struct row *row)
 			asked = row_get_or_0(row, ROW_RETRY_AFTERS);
 	r->refused += refusals > 0;
 	r->refusals += refusals;
-	r->resent += attempts > 1; /* one that was hung up while it waited has an attempt, and was not sent again */
-	r->resent_ok += attempts > 1 && row->ok;
+	r->retried += attempts > 1; /* one that was hung up while it waited has an attempt, and was not sent again */
+	r->retried_ok += attempts > 1 && row->ok;
 	r->attempts += attempts != IPF_ABSENT ? attempts : row->start_ns != IPF_ABSENT;
 	r->waited_ns += (double)row_get_or_0(row, ROW_RETRY_WAIT_NS);
 	if (row->start_ns != IPF_ABSENT && row->end_ns != IPF_ABSENT)
@@ -902,13 +902,13 @@ static void judge_windows(const struct run_figures *figures, const struct run_da
 int run_figures_build(struct run_figures *figures, const struct run_data *run, const struct figure_options *options,
                       struct ipf_error *err)
 {
-	enum metric twins[METRIC_COUNT];
-	struct row_selection all = {.run = run, .whole = run, .options = options, .member = -1, .twins = twins};
+	enum metric same[METRIC_COUNT];
+	struct row_selection all = {.run = run, .whole = run, .options = options, .member = -1, .same = same};
 	*figures = (struct run_figures){.rules = edge_rules_new(run, options->window == WINDOW_DRAIN),
 	                                .stages = calloc(run->schedule.count + 1, sizeof *figures->stages),
 	                                .count = run->schedule.count};
 	all.rules = figures->rules;
-	find_twins(twins, run);
+	find_same_values(same, run);
 	int bad = figures->stages && figures->rules ? bursts_seen(&figures->episodes, run, err) : ipf_error_memory(err);
 	all.loads_differ = figures->loads_differ = loads_differ(run);
 	all.bursty = figures->episodes < LOAD_EPISODES_FEWEST;

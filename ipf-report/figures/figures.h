@@ -64,7 +64,7 @@ extern const double early_percentiles[EARLY_PERCENTILES]; /* 90, 95, 97, 99 and 
 struct refusal_figures {
 	int64_t refused;             /* requests with at least one answer with status 429 or 503 … */
 	int64_t refusals;            /* … and these answers */
-	int64_t resent, resent_ok;   /* requests that were sent again, and those of them that ended well */
+	int64_t retried, retried_ok; /* requests that were retried, and those of them that ended well */
 	int64_t attempts;            /* of all requests together; counted if some were sent again */
 	double waited_ns, in_all_ns; /* between attempts; from the first start to the end */
 	int64_t asked, early;        /* answers that asked the client to wait; attempts before that */

@@ -57,7 +57,7 @@ json_t *json_load_objectives(const struct report *report)
 	if (o->missed)
 		json_object_set_new(json, "missed", load_json(o->missed, report));
 	if (o->again)
-		json_object_set_new(json, "met_again", load_json(o->again, report));
+		json_object_set_new(json, "met_above", load_json(o->again, report));
 	json_put(json, "between", o->between);
 	json_put(json, "headroom", o->headroom);
 	for (size_t i = 0; i < o->count; i++)

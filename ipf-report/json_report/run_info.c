@@ -236,7 +236,7 @@ static json_t *continued(const struct run_data *run)
 			if (!json_is_object(continues))
 				continue;
 			json_t *one = json_pack("{s:f, s:I}", "at_s", json_number_value(json_object_get(continues, "at_ns")) / 1e9,
-			                        "sent_again", (json_int_t)json_array_size(json_object_get(continues, "again")));
+			                        "restarted", (json_int_t)json_array_size(json_object_get(continues, "restarted")));
 			if (json_is_integer(gap))
 				json_object_set_new(one, "gap_s", json_real(json_number_value(gap) / 1e9));
 			json_array_append_new(list, one);

@@ -93,7 +93,7 @@ const char *objectives_line(struct document *d, json_t *o)
 	const char *rest = not_judged(d, json_at(o, "loads"), users);
 	const char *met = json_at(o, "met") ? met_part(d, o, users) : "";
 	const char *missed = json_at(o, "missed") ? missed_part(d, o, users) : "";
-	json_t *again = json_at(o, "met_again");
+	json_t *again = json_at(o, "met_above");
 	const char *more = again ? doc_say(d, "; met again at %s", place(d, again)) : "";
 	return doc_say(d, "%s%s%s%s%s", met, missed, more, *rest && (*met || *missed) ? "; " : "", rest);
 }

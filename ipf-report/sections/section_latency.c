@@ -371,9 +371,9 @@ static void tell_positions(const struct telling *t)
 }
 
 /* What is in the latencies of some requests, and is no work of the model server. */
-static void note_resent_syns(const struct telling *t, json_t *check)
+static void note_syn_retransmits(const struct telling *t, json_t *check)
 {
-	const double count = figure_at(check, "syn_resent");
+	const double count = figure_at(check, "syn_retransmits");
 	char a[40];
 	if (count > 0)
 		doc_note(t->d,
@@ -430,7 +430,7 @@ void section_latency(const struct telling *t)
 		return;
 	if (!(t->brief && measured > 1) && (json_at(t->total, "lag_ms") || has_latency(t, false)))
 		tell_total(t);
-	json_array_foreach(checks, i, check) note_resent_syns(t, check);
+	json_array_foreach(checks, i, check) note_syn_retransmits(t, check);
 	json_array_foreach(checks, i, check) note_hidden(t, check);
 	note_started_together(t);
 	tell_early_stopping(t);

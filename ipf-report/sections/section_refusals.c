@@ -1,4 +1,4 @@
-/* Requests that the server refused: how many, what it asked for, and what became of those that were sent again. */
+/* Requests that the server refused: how many, what it asked for, and what became of those that were retried. */
 #include "sections/sentence.h"
 
 #include "document/shown_numbers.h"
@@ -49,10 +49,10 @@ void section_refusals(const struct telling *t)
 		return;
 	tell(t, "refused", refusals,
 	     "{requests#} request{s:requests} ({share%}), by {answers#} answer{s:answers} with status 429 or 503");
-	tell(t, "sent again", refusals,
-	     "{resent#} request{s:resent}, of which {resent_ok#} ended well; {attempts#} attempts of all requests");
-	if (isnan(figure_at(refusals, "resent")))
-		doc_fact(t->d, "sent again", "none: see ipf-fire --retry");
+	tell(t, "retried", refusals,
+	     "{retried#} request{s:retried}, of which {retried_ok#} ended well; {attempts#} attempts of all requests");
+	if (isnan(figure_at(refusals, "retried")))
+		doc_fact(t->d, "retried", "none: see ipf-fire --retry");
 	tell(t, "waiting", refusals, "{waited_s} s between attempts, {waited_share%} of the time of all requests");
 	tell_asked(t, refusals);
 	tell_latency(t, "TTFT", "latency/ttft_ms", "latency/attempt_ttft_ms");

@@ -49,7 +49,7 @@ void section_continued(const struct telling *t)
 	json_array_foreach(json_at(t->report, "run/continued"), i, gap) tell(
 		t, NULL, gap,
 		"at {at_s} s of the schedule[, after a gap of {gap_s} s in which nothing was sent and which no figure counts]; "
-		"{sent_again#} request{s:sent_again} in flight or of unfinished sessions sent again");
+		"{restarted#} request{s:restarted} in flight or of unfinished sessions sent again");
 }
 
 /* "TTFT 2 % at p50, 8 % at p99; TPOT not known; …" */

@@ -305,7 +305,7 @@ int trace_index_read(struct trace_index *t, const char *path, struct progress *p
 	snprintf(t->sha256, sizeof t->sha256, "%s", stream_reader_sha256(trace_reader_stream(reader)));
 	t->header = json_incref(stream_reader_header(trace_reader_stream(reader)));
 	t->digest = provenance_stream(trace_reader_stream(reader));
-	json_t *repeats = json_object_get(stream_reader_trailer(trace_reader_stream(reader)), "repeats");
+	json_t *repeats = json_object_get(stream_reader_trailer(trace_reader_stream(reader)), "repeated_prompts");
 	t->repeats = json_integer_value(json_object_get(repeats, "requests"));
 	schedule_reuse_from_json(&t->reuse, stream_reader_trailer(trace_reader_stream(reader)));
 	status = t->digest ? 0 : ipf_error_memory(err);

@@ -43,8 +43,8 @@ struct run_counters {
 	atomic_llong render_thread;            /* its thread_number (thread_stats.h) */
 	char apart_too[64];
 	/* of the recorder */
-	atomic_llong resent;             /* requests that were sent again; without the warm-up */
-	atomic_llong refused, attempted; /* --retry: requests that waited to be sent again, and how often; the same */
+	atomic_llong resent;           /* requests that were sent again after a stale connection; without the warm-up */
+	atomic_llong retried, retries; /* --retry: requests that were retried, and how often; the same */
 	atomic_llong recorded, recorded_bytes;
 	/* Requests whose transfer failed within an answer, which the sending thread cannot judge: failed, or complete by
 	 * their end mark (api/early_end.h). */

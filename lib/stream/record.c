@@ -72,8 +72,8 @@ static const struct field connection_fields[] = {
 	NAMED_FIELD("id", FIELD_UINT, struct record, connection, true),
 	REQUIRED_FIELD(FIELD_BOOL, struct record, reused),
 	UINT(http),
-	UINT(refused),
-	UINT(resent_idle_ns),
+	UINT(stream_resets),
+	UINT(stale_idle_ns),
 	FIELD(FIELD_BOOL, struct record, resumed),
 };
 enum {

@@ -59,12 +59,13 @@ struct record {
 	int64_t target;         /* index into the header's "targets"; absent: there is only one */
 	int64_t connection;     /* id, from 0 */
 	bool reused;
-	bool resumed;           /* the connection resumed the TLS session of an earlier one */
-	int64_t http;           /* 2; absent: 1.x */
-	int64_t refused;        /* HTTP/2 streams that the server refused before the one that carried the request */
-	int64_t resent_idle_ns; /* sent again, since the server had closed the kept connection on which it went first, and
+	bool resumed; /* the connection resumed the TLS session of an earlier one */
+	int64_t http; /* 2; absent: 1.x */
+	int64_t
+		stream_resets; /* HTTP/2 streams that the server reset unprocessed, before the one that carried the request */
+	int64_t stale_idle_ns; /* sent again, since the server had closed the kept connection on which it went first, and
 	                           which had been idle for so long */
-	int64_t status;         /* of HTTP; absent: no answer */
+	int64_t status;        /* of HTTP; absent: no answer */
 	enum record_error error;
 	bool stale;
 	struct slice error_text; /* plain bytes, not JSON */

@@ -117,8 +117,8 @@ int schedule_to_header(const struct schedule *schedule, json_t *header)
 		bad |= json_object_set_new(header, "trace", trace);
 		if (schedule->trace_file)
 			bad |= json_object_set_new(trace, "file", json_string(schedule->trace_file));
-		if (schedule->trace_repeats > 0)
-			bad |= add_int(trace, "repeats", schedule->trace_repeats);
+		if (schedule->trace_repeated_prompts > 0)
+			bad |= add_int(trace, "repeated_prompts", schedule->trace_repeated_prompts);
 		bad |= schedule_reuse_to_json(&schedule->trace_reuse, trace);
 	}
 	return bad ? -1 : 0;
@@ -290,9 +290,9 @@ int schedule_from_header(struct schedule *schedule, json_t *header, const char *
 		return ipf_error_memory(err);
 	}
 	schedule->trace_requests = get_int(trace, "requests");
-	schedule->trace_repeats = get_int(trace, "repeats");
-	if (schedule->trace_repeats == IPF_ABSENT || schedule->trace_repeats > schedule->trace_requests)
-		schedule->trace_repeats = 0;
+	schedule->trace_repeated_prompts = get_int(trace, "repeated_prompts");
+	if (schedule->trace_repeated_prompts == IPF_ABSENT || schedule->trace_repeated_prompts > schedule->trace_requests)
+		schedule->trace_repeated_prompts = 0;
 	schedule_reuse_from_json(&schedule->trace_reuse, trace);
 	return 0;
 }

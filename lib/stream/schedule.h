@@ -58,11 +58,11 @@ struct schedule_reuse {
 struct schedule {
 	struct schedule_stage *stages;
 	size_t count;
-	int64_t shard, shards;  /* shard number `shard`, from 1, of `shards`; 0 of 0: the schedule is not a shard */
-	char trace_sha256[65];  /* "": made without a trace */
-	char *trace_file;       /* as ipf-sched was given it; NULL: not known */
-	int64_t trace_requests; /* lines of that trace; IPF_ABSENT: made without one */
-	int64_t trace_repeats;  /* of these, with the prompt of an earlier one, as far as is known */
+	int64_t shard, shards;          /* shard number `shard`, from 1, of `shards`; 0 of 0: the schedule is not a shard */
+	char trace_sha256[65];          /* "": made without a trace */
+	char *trace_file;               /* as ipf-sched was given it; NULL: not known */
+	int64_t trace_requests;         /* lines of that trace; IPF_ABSENT: made without one */
+	int64_t trace_repeated_prompts; /* of these, with the prompt of an earlier one, as far as is known */
 	struct schedule_reuse trace_reuse;
 };
 

@@ -33,7 +33,7 @@ static void fold_totals(struct client_totals *to, const struct client_totals *fr
 {
 	to->started += from->started;
 	to->no_files += from->no_files;
-	to->syn_resent += from->syn_resent;
+	to->syn_retransmits += from->syn_retransmits;
 	to->kernel_timestamps += from->kernel_timestamps;
 	to->rejected_timestamps += from->rejected_timestamps;
 	to->clock_steps += from->clock_steps;
@@ -146,7 +146,7 @@ int client_health_line(struct client_health *h, struct slice line, struct ipf_er
 	jdoc_id timestamps = jdoc_get(doc, JDOC_ROOT, "stamps");
 	get_count(doc, JDOC_ROOT, "started", &h->part_totals.started);
 	get_count(doc, JDOC_ROOT, "starved", &h->part_totals.no_files);
-	get_count(doc, JDOC_ROOT, "syn_resent", &h->part_totals.syn_resent);
+	get_count(doc, JDOC_ROOT, "syn_retransmits", &h->part_totals.syn_retransmits);
 	get_count(doc, timestamps, "kernel", &h->part_totals.kernel_timestamps);
 	get_count(doc, timestamps, "rejected", &h->part_totals.rejected_timestamps);
 	get_count(doc, timestamps, "clock_steps", &h->part_totals.clock_steps);
@@ -243,10 +243,10 @@ static bool judge_shortages(struct client_values *v, struct verdict_check *check
 		ok = ok && verdict_count(f, "out_of_files", t->no_files);
 	}
 	/* no fault of the client: its users would have waited as well */
-	if (t->syn_resent > 0) {
-		verdict_check_add(check, VERDICT_OK, "%s connection%s had to send a SYN again", VERDICT_NUMBER(t->syn_resent),
-		                  verdict_plural(t->syn_resent));
-		ok = ok && verdict_count(f, "syn_resent", t->syn_resent);
+	if (t->syn_retransmits > 0) {
+		verdict_check_add(check, VERDICT_OK, "%s connection%s had to send a SYN again",
+		                  VERDICT_NUMBER(t->syn_retransmits), verdict_plural(t->syn_retransmits));
+		ok = ok && verdict_count(f, "syn_retransmits", t->syn_retransmits);
 	}
 	if (t->kernel_timestamps + t->rejected_timestamps > 0) {
 		double rejected = (double)t->rejected_timestamps / (double)(t->kernel_timestamps + t->rejected_timestamps);

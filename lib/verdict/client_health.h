@@ -26,7 +26,7 @@ struct client_second {
 
 /* Counts since the beginning of the run. */
 struct client_totals {
-	int64_t started, no_files, syn_resent, kernel_timestamps, rejected_timestamps, clock_steps;
+	int64_t started, no_files, syn_retransmits, kernel_timestamps, rejected_timestamps, clock_steps;
 };
 
 /* What is judged: the values of the seconds in the measured time of parts, and the counts of these parts. */

@@ -53,7 +53,7 @@ struct verdict {
 	struct client_health client;
 
 	struct seen_numbers seen; /* the requests of the trace that were sent successfully in this run */
-	int64_t trace_requests, trace_repeats;
+	int64_t trace_requests, trace_repeated_prompts;
 	struct warm_cache cache;
 
 	char incomplete[512]; /* why some of the run is missing; "" */
@@ -161,8 +161,8 @@ int verdict_part(struct verdict *v, const struct schedule *schedule)
 		seen_numbers_release(&v->seen);
 	if (schedule)
 		v->trace_requests = schedule->trace_requests;
-	if (schedule && schedule->trace_repeats > 0)
-		v->trace_repeats = schedule->trace_repeats;
+	if (schedule && schedule->trace_repeated_prompts > 0)
+		v->trace_repeated_prompts = schedule->trace_repeated_prompts;
 	size_t count = schedule ? schedule->count : 0;
 	if (!stages_grow(v, count)) {
 		v->failed = true;
@@ -995,13 +995,15 @@ static bool judge_repeats(struct verdict *v, struct verdict_check *check)
 			check, VERDICT_DOUBTFUL,
 			"%s of %s responses are to prompts that earlier runs of the search sent: a prefix cache makes them faster",
 			VERDICT_NUMBER(before), VERDICT_NUMBER(v->ok));
-	if (v->trace_repeats > 0 && (double)v->trace_repeats > VERDICT_REPEATS_DOUBTFUL * (double)v->trace_requests)
+	if (v->trace_repeated_prompts > 0 &&
+	    (double)v->trace_repeated_prompts > VERDICT_REPEATS_DOUBTFUL * (double)v->trace_requests)
 		verdict_check_add(check, VERDICT_DOUBTFUL,
 		                  "%s of %s prompts of the trace repeat an earlier one: a prefix cache makes them faster",
-		                  VERDICT_NUMBER(v->trace_repeats), VERDICT_NUMBER(v->trace_requests));
+		                  VERDICT_NUMBER(v->trace_repeated_prompts), VERDICT_NUMBER(v->trace_requests));
 	return (repeated == 0 || verdict_count(check->figures, "repeated_prompts", repeated)) &&
 	       (before == 0 || verdict_count(check->figures, "prompts_of_earlier_runs", before)) &&
-	       (v->trace_repeats == 0 || verdict_count(check->figures, "trace_repeats", v->trace_repeats));
+	       (v->trace_repeated_prompts == 0 ||
+	        verdict_count(check->figures, "trace_repeated_prompts", v->trace_repeated_prompts));
 }
 
 static bool judge_question(struct verdict *v, enum verdict_question question, struct verdict_check *check)

@@ -96,7 +96,7 @@ mkdir data
 python3 "$audio" --data data
 run ipf-prep jsonl --field audio=/audio/path --field output=/text --media-root data data/common.jsonl -o c.trace
 status_is 0 "a data set of speech: paths and sentences"
-is "$(tail -1 c.trace | jq .end.repeats)" null "recordings differ, though there is no text"
+is "$(tail -1 c.trace | jq .end.repeated_prompts)" null "recordings differ, though there is no text"
 is "$(body c.trace | jq -c 'select(.id) | [.media[0].kind, .media[0].duration_ns, .output_tokens]' | head -2)" '["audio",500000000,3]
 ["audio",1000000000,3]' "each has its recording, and the length of what is said"
 ipf-sched -q burst:n=2 -t c.trace -o c.sched

@@ -127,9 +127,9 @@ made steps.records 'answer($n * 1000000000; [range(40) as $i | [100 + 20 * $i + 
 is "$(found steps.records)" "[]" "a step that takes twice as long as others is the server's own"
 made loss.records 'answer($n * 2000000000; [range(40) as $i | [100 + 10 * $i + 190 * ($i / 20 | floor), 1]])'
 is "$(found loss.records)" '["retransmission"]' "gaps of 200 ms"
-made refused.records 'answer($n * 10000000; [[20, 1], [30, 1]]) + {connection: {id: ($n % 2), reused: ($n > 1), http: 2, refused: (if $n % 5 == 0 then 2 else 0 end)}}'
-is "$(found refused.records)" '["refused-streams"]' "streams of HTTP/2 that were refused"
-is "$(finding refused-streams '[.affected, .of, .evidence.refusals, .doubt]')" "[12,60,24,true]" "in a fifth of the requests"
+made refused.records 'answer($n * 10000000; [[20, 1], [30, 1]]) + {connection: {id: ($n % 2), reused: ($n > 1), http: 2, stream_resets: (if $n % 5 == 0 then 2 else 0 end)}}'
+is "$(found refused.records)" '["stream-resets"]' "streams of HTTP/2 that were refused"
+is "$(finding stream-resets '[.affected, .of, .evidence.refusals, .doubt]')" "[12,60,24,true]" "in a fifth of the requests"
 made stale.records 'if $n == 59 then {start_ns: 8000000000, end_ns: 8001000000, connection: {id: 0, reused: true}, error: {kind: "reset", text: "closed", stale: true}}
 	else answer($n * 50000000; [[20, 1], [30, 1]]) + {connection: {id: 0, reused: ($n > 0)}} end'
 is "$(found stale.records)" '["stale-connections"]' "a connection that the server had closed"
@@ -147,12 +147,12 @@ is "$(ipf-report hostile.results | grep -c "$(printf '\033\[31m')")" 0 "what a t
 ipf-collect -q refused.records -o doubt.results
 ipf-collect -q pods.records -o replicas.results
 ipf-report -q doubt.results >doubt.txt
-is "$(sed -n '/^Transport/,/^$/p' doubt.txt | sed 1d | head -2 | sed 's/  */ /g')" " refused-streams see the verdict
+is "$(sed -n '/^Transport/,/^$/p' doubt.txt | sed 1d | head -2 | sed 's/  */ /g')" " stream-resets see the verdict
  possible cause: a limit of concurrent streams at the server or a" "a doubt is stated once, with what it can be"
 contains "$(sed -n '/^Transport/,/^$/p' doubt.txt)" "advice: " "and what to do"
 ipf-report -q replicas.results >replicas.txt
 matches "$(cat replicas.txt)" "^  imbalance   .*requests" "others have their sentence"
 is "$(awk 'length > 80' doubt.txt replicas.txt)" "" "within 80 columns"
-is "$(ipf-report -q -f json doubt.results | jq -c '[.transport[] | [.finding, .doubt, .affected, .part]]')" '[["refused-streams",true,12,null]]' "JSON has them"
+is "$(ipf-report -q -f json doubt.results | jq -c '[.transport[] | [.finding, .doubt, .affected, .part]]')" '[["stream-resets",true,12,null]]' "JSON has them"
 is "$(ipf-report -q -f json doubt.results replicas.results | jq -c '[.transport[] | [.finding, .part]]')" \
-	'[["refused-streams","doubt.results"],["imbalance","replicas.results"]]' "of several results, with their names"
+	'[["stream-resets","doubt.results"],["imbalance","replicas.results"]]' "of several results, with their names"

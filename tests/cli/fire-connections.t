@@ -331,11 +331,11 @@ if command -v python3 >/dev/null; then
 	# one request, and then all of them: now it is known beforehand
 	ipf-sched closed:users=1,n=1 burst:n=60 -t chat.trace -q -o after.sched
 	fewer "known before" after.sched -u "http://localhost:$H2C" --http 2-prior
-	is "$(jq -c .connection.refused rows | sort -u)" null "and then no request is refused"
+	is "$(jq -c .connection.stream_resets rows | sort -u)" null "and then no request is refused"
 	fire after.sched -u "http://localhost:$H2C" --http 2-prior --connections 3
 	good 61
 	is "$(distinct)" 3 "a pool keeps to its connections"
-	is "$(jq -c .connection.refused rows | sort -u)" null "and to the streams that the server takes"
+	is "$(jq -c .connection.stream_resets rows | sort -u)" null "and to the streams that the server takes"
 	between "$(jq -s '[.[] | select(.pool_ns)] | length' rows)" 1 60 "so that some wait for a connection" # exact: a count of requests in a pool
 else
 	skip "connections that are made at once" "python3, which the proxy needs, is not installed"

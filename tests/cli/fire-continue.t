@@ -50,8 +50,8 @@ done
 first "INT INT" talks
 both talks 36
 is "$(ipf-report -f json both.results | jq -c '.sessions | [.sessions, .complete, .cut]')" "[12,12,0]" "all sessions are complete: those that were cut were sent again"
-is "$(plain rest.records | head -1 | jq '.continues.again | length > 0')" true "requests that were sent again are listed"
-is "$(plain rest.records | head -1 | jq -c '.continues.again == (.continues.again | sort)')" true "in their order"
+is "$(plain rest.records | head -1 | jq '.continues.restarted | length > 0')" true "requests that were sent again are listed"
+is "$(plain rest.records | head -1 | jq -c '.continues.restarted == (.continues.restarted | sort)')" true "in their order"
 
 # A third part: the rest is interrupted, too; and nothing is left in the end.
 cp first.records one.records && mv rest.records two.records

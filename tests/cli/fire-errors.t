@@ -49,7 +49,7 @@ all '[.error, .status, .reads, .body]' '[null,200,null,null]' "no body at all"
 
 # ---- a kept connection that is closed as it is used again: one second attempt, on a new connection, and no hidden one ----
 ipf-sched closed:users=1,n=40 -t chat.trace -o forty.sched
-again() { jq -s 'map(select(.connection.resent_idle_ns)) | length' rows; }
+again() { jq -s 'map(select(.connection.stale_idle_ns)) | length' rows; }
 for pause in 0 20ms; do
 	server_start --log server.$pause.log --step-base 1ms --fail "reset:share=0.5,pause=$pause"
 	run ipf-fire -u "$URL" -m sim -t chat.trace forty.sched
@@ -63,8 +63,8 @@ for pause in 0 20ms; do
 	# A busy machine may be late to see it.
 	if [ $pause = 0 ]; then
 		between "$(again)" 1 39 "what was reset on a kept connection at once is sent again"
-		is "$(jq -c 'select(.connection.resent_idle_ns) | .connection.reused' rows | sort -u)" false "on a new connection"
-		is "$(jq -s 'map(select(.connection.resent_idle_ns and .status == 200)) | length > 0' rows)" true "and answered there"
+		is "$(jq -c 'select(.connection.stale_idle_ns) | .connection.reused' rows | sort -u)" false "on a new connection"
+		is "$(jq -s 'map(select(.connection.stale_idle_ns and .status == 200)) | length > 0' rows)" true "and answered there"
 		matches "$(cat "$ERR")" "^ipf-fire: $(again) requests were sent again on a new connection: the server had closed the kept one$" "which is said at the end"
 		ipf-collect -q "$OUT" -o again.results
 		is "$(tail -1 again.results | jq -c --argjson n "$(again)" '.end.transport[] | select(.finding == "stale-connections") | [.affected == $n, .evidence.closed_idle_ms >= 0]')" \
@@ -83,8 +83,8 @@ for pool in 3 session; do
 	run ipf-fire -u "$URL" -m sim -t chat.trace sixty.sched --connections $pool
 	body "$OUT" | jq -c 'select(.n != null)' >rows
 	is "$(jq -s 'length' rows)" 60 "--connections $pool: all are recorded"
-	between "$(jq -s 'map(select(.connection.resent_idle_ns and .status == 200)) | length' rows)" 0 59 "with those that were sent again" # exact: no count of requests depends on time
-	is "$(jq -c 'select(.connection.resent_idle_ns and .connection.reused)' rows)" "" "never on a connection that was there before"
+	between "$(jq -s 'map(select(.connection.stale_idle_ns and .status == 200)) | length' rows)" 0 59 "with those that were sent again" # exact: no count of requests depends on time
+	is "$(jq -c 'select(.connection.stale_idle_ns and .connection.reused)' rows)" "" "never on a connection that was there before"
 done
 server_stop
 

@@ -47,7 +47,7 @@ if command -v python3 >/dev/null; then
 	all .status 200 "a full listen queue: all are answered"
 	late=$(jq -s '[.[] | select(.connect_ns - .start_ns >= 9e8)] | length' rows)
 	between "$late" 3 6 "a full listen queue: most connections take a second, until a SYN is sent again" # exact: the server counts the connections
-	is "$(body "$OUT" | jq -s '[.[] | .client.syn_resent | values] | last')" "$late" "the SYNs that were sent again are counted"
+	is "$(body "$OUT" | jq -s '[.[] | .client.syn_retransmits | values] | last')" "$late" "the SYNs that were sent again are counted"
 	ipf-collect -q "$OUT" -o full.results
 	matches "$(ipf-report full.results)" "$late connections took a second or more, until a SYN was" "and the report says so"
 	awkward_stop
@@ -105,7 +105,7 @@ if command -v python3 >/dev/null; then
 	stop_at_exit $!
 	wait_for grep -q '^end' ports || { not_ok "the server of scripts starts" "$(cat scripts.err)"; exit 1; }
 	fire -u "http://127.0.0.1:$(awk '$2 == "crash" { print $1 }' ports)" --http 2-prior
-	all '[.error.stale, .connection.resent_idle_ns]' '[null,null]' "HTTP/2: a new connection that breaks with requests on it had not been kept idle"
+	all '[.error.stale, .connection.stale_idle_ns]' '[null,null]' "HTTP/2: a new connection that breaks with requests on it had not been kept idle"
 	ipf-collect -q "$OUT" -o crash.results
 	ipf-report -f json crash.results >crash.json
 	is "$(jq -c '[.total.requests.failed, (.verdict.checks[] | select(.name == "server_answers") | .failed)]' crash.json)" '[6,6]' "and each is a failure of the server"

@@ -26,7 +26,7 @@ hold() { # TEXT COUNT ARGUMENTS OF ipf-fire…
 both() { # TEXT COUNT ARGUMENTS OF ipf-fire…
 	hold "$@"
 	hold "$1, four connections" "${@:2}" --connections 4 --streams 10
-	is "$(jq -c .connection.refused rows | sort -u)" null "$1, four connections: no stream was refused"
+	is "$(jq -c .connection.stream_resets rows | sort -u)" null "$1, four connections: no stream was refused"
 }
 
 # ---- nghttp2 ----

@@ -51,10 +51,10 @@ contains "$(went reset)" "CANCEL" "with its reason"
 ipf-sched -q closed:users=1,n=6 -t one.trace -o three.sched # in place of the three
 is "$(went goodbye)" "ok||abcd|2|length" "a request sent after the server's GOAWAY is sent again on another connection"
 is "$(jq -c 'select(.n != null) | .connection.id' goodbye.records | sort -u | wc -l)" 6 "each gets one of its own"
-between "$(jq -s 'map(.connection.refused // 0) | add' goodbye.records)" 4 6 "and that it was refused is recorded"
+between "$(jq -s 'map(.connection.stream_resets // 0) | add' goodbye.records)" 4 6 "and that it was refused is recorded"
 is "$(went goodbye-in-time)" "ok||abcd|2|length" "GOAWAY right after a response does not harm it"
 is "$(went goodbye-closed)" "ok||abcd|2|length" "nor does the end of the connection after that"
-is "$(went goodbye-always)" "reset|HTTP/2 stream refused 100 times||0|" "a server that sends nothing but GOAWAY fails"
+is "$(went goodbye-always)" "reset|HTTP/2 stream reset 100 times||0|" "a server that sends nothing but GOAWAY fails"
 contains "$(went closed-behind)" "ok||abcd|2|length" "an end without GOAWAY …"
 is "$(jq -c 'select(.n != null and .status == 200) | .headers' closed-behind.records |
 	sort -u)" '{"grpc-status":"0"}' "… leaves the answer before it whole"

@@ -43,7 +43,7 @@ for form in ms openai; do
 	is "$refused" "$(jq -s 'group_by(.id) | map(select(min_by(.arrival_ns).status == 429)) | length' sim.log)" "$form: as many were refused first as the server's log says"
 	at_least "$refused" 1 "$form: some were refused first"
 	times=$(requests $form.records | jq -s 'map(.attempts // [] | length) | add')
-	is "$said" "ipf-fire: $refused requests were refused and waited to be sent again, $times times in all (--retry)" "$form: which it says"
+	is "$said" "ipf-fire: $refused requests were refused and retried, $times times in all (--retry)" "$form: which it says"
 	run ipf-collect --check $form.records
 	status_is 0 "$form: the records are as they must be"
 	is "$(head -1 $form.records | jq -cS .retry)" '{"cap_ns":60000000000,"first_ns":1000000000,"most":100,"on":[429,503]}' "$form: the header has the rule"
@@ -78,12 +78,12 @@ is "$(requests ms.results | jq -c 'select(.attempts) | [.retry_wait_ns >= .retry
 
 # ---- the report ------------------------------------------------------------------------------------------------------
 
-requests ms.results | jq -s '{requests: (map(select(.refusals)) | length), answers: (map(.refusals // 0) | add), resent: (map(select(.attempts)) | length),
-	resent_ok: (map(select(.attempts and .ok)) | length), attempts: (map(.attempts // 1) | add), early: (map(.retry_early // 0) | add),
+requests ms.results | jq -s '{requests: (map(select(.refusals)) | length), answers: (map(.refusals // 0) | add), retried: (map(select(.attempts)) | length),
+	retried_ok: (map(select(.attempts and .ok)) | length), attempts: (map(.attempts // 1) | add), early: (map(.retry_early // 0) | add),
 	asked: (map(.retry_afters // 0) | add)}' >counted
 run ipf-report -f json ms.results
 cp "$OUT" report.json
-is "$(jq -cS '.total.refusals | {requests, answers, resent, resent_ok, attempts, early, asked}' report.json)" "$(jq -cS . counted)" "the report counts them"
+is "$(jq -cS '.total.refusals | {requests, answers, retried, retried_ok, attempts, early, asked}' report.json)" "$(jq -cS . counted)" "the report counts them"
 requests ms.results | jq -s '[(map(.retry_wait_ns // 0) | add) / 1e9, (map(.retry_wait_ns // 0) | add) / (map(.end_ns - .start_ns) | add),
 	(map(.retry_after_min_ns // empty) | min) / 1e6, (map(.retry_after_ns // 0) | add) / (map(.retry_afters // 0) | add) / 1e6,
 	(map(.retry_after_max_ns // empty) | max) / 1e6, (map(.attempt_ttft_ns) | add) / length / 1e6]' >sums
@@ -119,7 +119,7 @@ ipf-collect -q plain.records -o plain.results
 is "$(requests plain.results | jq -c 'select(.ok | not) | [.refusals, .retry_after_ns, .attempts, .attempt_ttft_ns]' | sort -u)" '[1,1000000000,null,null]' \
 	"and is in the rows"
 run ipf-report --section refusals plain.results
-contains "$(tr -s ' \n' ' ' <"$OUT")" "sent again none: see ipf-fire --retry" "the report says that nothing was sent again"
+contains "$(tr -s ' \n' ' ' <"$OUT")" "retried none: see ipf-fire --retry" "the report says that nothing was retried"
 contains "$(tr -s ' \n' ' ' <"$OUT")" "Retry-After in $refused answers: at least 1,000 ms, 1,000 ms on average, at most 1,000 ms" "and what was asked for"
 ipf-collect -q openai.records -o openai.results
 run ipf-report compare --fail-if 'refused > 5%' --fail-if 'attempt_ttft.p50 > 1h' ms.results openai.results

@@ -36,7 +36,7 @@ says "the schedule goes round the trace: 6 of 12 requests send one of its 10 pro
 run ipf-sched burst:n=50 -t ten.trace -q -o out.sched
 stderr_is "" "-q: not a word"
 run ipf-sched burst -t twins.trace -q -o out.sched
-is "$(head -1 out.sched | jq .trace.repeats)" 30 "the header knows what the trace says"
+is "$(head -1 out.sched | jq .trace.repeated_prompts)" 30 "the header knows what the trace says"
 says "the schedule goes round the trace: 10 of 15 requests send one of its 10 prompts again" 30 burst:n=30 --shard 1/2 -t ten.trace
 # every third: other shards send what this one sends again
 says "the schedule goes round the trace: 3 of 7 requests send one of its 10 prompts again" 20 burst:n=20 --shard 1/3 -t ten.trace
@@ -108,17 +108,17 @@ is "$ok" 600 "users go round until their time is over"
 doubt $((ok - 10)) "$ok" "only the results know how often"
 fire twins burst
 contains "$(jq -r "$samples | .detail" report.json)" "30 of 100 prompts of the trace repeat an earlier one" "a trace with prompts that repeat"
-is "$(jq "$samples | .trace_repeats" report.json)" 30 "counted"
+is "$(jq "$samples | .trace_repeated_prompts" report.json)" 30 "counted"
 ipf-report run.results >run.txt
 contains "$(tr -s ' \n' ' ' <run.txt)" "prompts of the trace repeat an earlier one" "as text"
-is "$(tail -1 run.results | jq '.end.verdict.checks[3].trace_repeats')" 30 "and in the results' trailer"
+is "$(tail -1 run.results | jq '.end.verdict.checks[3].trace_repeated_prompts')" 30 "and in the results' trailer"
 
 # Requests of a recorded trace repeat what users repeated.
 awk 'BEGIN { print "TIMESTAMP,ContextTokens,GeneratedTokens"; for (i = 0; i < 60; i++) printf "2023-11-16 18:15:46.%07d,%d,2\n", i * 10000, 100 }' >recorded.csv
 ipf-prep azure recorded.csv -q -o recorded.trace
 fire recorded replay
 trusted "a recorded trace"
-is "$(head -1 run.sched | jq .trace.repeats)" null "has no repeats"
+is "$(head -1 run.sched | jq .trace.repeated_prompts)" null "has no repeats"
 fire recorded replay:loop,n=120
 doubt 60 120 "but a replay that goes round it has"
 

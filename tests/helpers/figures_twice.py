@@ -300,7 +300,7 @@ def line_of_objectives(report):
         elif value(o["missed"]) > value(loads[0]): parts.append("first missed at " + missed + ", the lowest that was judged")
         else: parts.append(("missed at the lowest number of users, " if users else "missed at the lowest rate, ") + missed)
         if "met" in o and "between" in o: parts.append("on a straight line between them until " + number(o["between"]) + (" users" if users else "/s"))
-    if "met_again" in o: parts.append("met again at " + place(o["met_again"]))
+    if "met_above" in o: parts.append("met again at " + place(o["met_above"]))
     if skipped:
         first, n = skipped[0], len(skipped)
         why = first.get("left_out") or (f"{whole(first['requests'])} request{'s' if first['requests'] != 1 else ''}, and p{whole(first['percentile'])} needs {whole(first['needed'])}"
@@ -394,7 +394,7 @@ class Checks:
             for x, y in zip(load.get("objectives", []), judged):
                 same(f"{x['objective']} in {load['stage']}", x.get("value_ms"), y.get("value_ms"))
                 if "left_out" not in load: same(f"{x['objective']} in {load['stage']} is met", {"met": True, "missed": False}.get(x.get("state")), y.get("met"))
-        for name in ("met", "missed", "met_again"):
+        for name in ("met", "missed", "met_above"):
             if o and name in o: same("objectives/" + name, o[name] in o["loads"], True)
         if report["run"].get("several_loads"):
             same("verdicts over several loads", [x for x in at(report, "total/goodput/objectives") or [] if "met" in x], [])

@@ -178,7 +178,7 @@ static void times_out_of_range_are_left_out(void **state)
 			s.record.connection = odd[i];
 			s.record.start_ns = odd[i];
 			s.record.end_ns = odd[k];
-			s.record.refused = odd[k];
+			s.record.stream_resets = odd[k];
 			s.record.http = k % 2 ? 2 : IPF_ABSENT;
 			s.record.headers = (struct slice){"{\"x-pod-name\":\"\\u0000\"}", 22};
 			transport_add(s.transport, &o);

@@ -504,10 +504,10 @@ static void prompts_that_were_sent_before(void **state)
 		expect(v, VERDICT_SAMPLES, status, n > 10 ? "11 of 1,000 responses are to prompts that earlier runs" : "");
 		struct schedule repeating = plan;
 		repeating.trace_requests = 1000;
-		repeating.trace_repeats = n;
+		repeating.trace_repeated_prompts = n;
 		v = begin_shared(&repeating);
 		good_rows(v, 0, 500);
-		repeating.trace_repeats = 0; /* a later part that says none takes nothing back */
+		repeating.trace_repeated_prompts = 0; /* a later part that says none takes nothing back */
 		assert_int_equal(verdict_part(v, &repeating), 0);
 		good_rows(v, 500, 1000);
 		expect(v, VERDICT_SAMPLES, status, n > 10 ? "11 of 1,000 prompts of the trace repeat" : "");

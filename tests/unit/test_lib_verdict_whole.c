@@ -935,28 +935,28 @@ static void prompts_sent_again(void **state)
 		const char *expected;
 	} cases[] = {{10, 0, 1,
 	              "OK: 1,000 responses, enough for p99 (459 needed) | samples 1000 needed_p90 44 "
-	              "needed_p99 459 samples_least 1000 repeated_prompts 10 trace_repeats 50"},
+	              "needed_p99 459 samples_least 1000 repeated_prompts 10 trace_repeated_prompts 50"},
 	             {11, 0, 1,
 	              "DOUBTFUL: 11 of 1,000 responses are to prompts that were sent before: a prefix cache "
 	              "makes them faster; 51 of 5,000 prompts of the trace repeat an earlier one: a prefix "
 	              "cache makes them faster; 1,000 responses, enough for p99 (459 needed) | samples 1000 "
-	              "needed_p90 44 needed_p99 459 samples_least 1000 repeated_prompts 11 trace_repeats 51"},
+	              "needed_p90 44 needed_p99 459 samples_least 1000 repeated_prompts 11 trace_repeated_prompts 51"},
 	             {0, 50, 1,
 	              "OK: 1,000 responses, enough for p99 (459 needed) | samples 1000 needed_p90 44 "
-	              "needed_p99 459 samples_least 1000 trace_repeats 50"},
+	              "needed_p99 459 samples_least 1000 trace_repeated_prompts 50"},
 	             {0, 0, 2,
 	              "DOUBTFUL: 51 of 5,000 prompts of the trace repeat an earlier one: a prefix cache makes "
 	              "them faster; 2,000 responses, enough for p99 (459 needed) | samples 2000 needed_p90 44 "
-	              "needed_p99 459 samples_least 2000 trace_repeats 51"},
+	              "needed_p99 459 samples_least 2000 trace_repeated_prompts 51"},
 	             {0, 0, -2,
 	              "DOUBTFUL: 1,000 of 2,000 responses are to prompts that were sent before: a prefix cache "
 	              "makes them faster; 2,000 responses, enough for p99 (459 needed) | samples 2000 "
-	              "needed_p90 44 needed_p99 459 samples_least 2000 repeated_prompts 1000 trace_repeats 50"}};
+	              "needed_p90 44 needed_p99 459 samples_least 2000 repeated_prompts 1000 trace_repeated_prompts 50"}};
 	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct schedule_stage one[] = {stage_of("a", 1000)};
 		struct schedule plan = {
-			.stages = one, .count = 1, .trace_requests = 5000, .trace_repeats = 50 + (int64_t)(i % 2)};
+			.stages = one, .count = 1, .trace_requests = 5000, .trace_repeated_prompts = 50 + (int64_t)(i % 2)};
 		struct verdict *v = verdict_new();
 		plan.shards = cases[i].parts < 0 ? 2 : 0;
 		for (int part = 0; part < abs(cases[i].parts); part++) {

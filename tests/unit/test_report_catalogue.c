@@ -111,7 +111,7 @@ static void fill_figures(struct figures *f, const struct percentiles *list)
 	f->completed_own = f->completed_counted = f->begin_in_flight = f->end_in_flight = f->tokens_spread = 1;
 	f->fairness = (struct fairness){1, 1, 2};
 	f->together = (struct started_together){1, 1, 1};
-	f->refusals = (struct refusal_figures){.refused = 1, .refusals = 1, .resent = 1, .in_all_ns = 1, .asked = 1};
+	f->refusals = (struct refusal_figures){.refused = 1, .refusals = 1, .retried = 1, .in_all_ns = 1, .asked = 1};
 	f->history = (struct history_figures){
 		.turns = 1, .compared = 1, .compared_tokens = 1, .generated_tokens = 1, .read_generated = 1};
 	f->outputs[OUTPUT_VALID] = f->outputs[OUTPUT_NOT_JSON] = 1;
