@@ -17,19 +17,24 @@ static bool resize(void *items, size_t item_size, size_t count)
 	return true;
 }
 
+static size_t read_integer(const void *from, size_t size)
+{
+	uint32_t narrow = 0;
+	uint64_t wide = 0;
+	memcpy(size == sizeof narrow ? (void *)&narrow : (void *)&wide, from, size);
+	return size == sizeof narrow ? narrow : (size_t)wide;
+}
+
 bool array_grow(void *items, size_t item_size, void *cap, size_t cap_size, size_t wanted)
 {
 	const size_t most = cap_size == sizeof(uint32_t) ? INT32_MAX : INT64_MAX;
-	uint32_t narrow = 0;
-	uint64_t wide = 0;
-	memcpy(cap_size == sizeof narrow ? (void *)&narrow : (void *)&wide, cap, cap_size);
-	const size_t now = cap_size == sizeof narrow ? narrow : (size_t)wide;
+	const size_t now = read_integer(cap, cap_size);
 	size_t larger = now > most / 2 ? most : now ? 2 * now : FIRST;
 	larger = larger < wanted ? wanted : larger;
 	if (larger > most || !resize(items, item_size, larger))
 		return false;
-	narrow = (uint32_t)larger;
-	wide = larger;
+	const uint32_t narrow = (uint32_t)larger;
+	const uint64_t wide = larger;
 	memcpy(cap, cap_size == sizeof narrow ? (const void *)&narrow : (const void *)&wide, cap_size);
 	return true;
 }
@@ -37,4 +42,15 @@ bool array_grow(void *items, size_t item_size, void *cap, size_t cap_size, size_
 bool array_double(void *items, size_t item_size, size_t count)
 {
 	return (count & (count - 1)) != 0 || (count <= SIZE_MAX / 2 && resize(items, item_size, count ? 2 * count : 1));
+}
+
+bool array_extend(void *items, size_t item_size, void *count, size_t count_size, size_t index)
+{
+	char *first;
+	const size_t before = read_integer(count, count_size);
+	if (index == SIZE_MAX || !array_grow(items, item_size, count, count_size, index + 1))
+		return false;
+	memcpy(&first, items, sizeof first);
+	memset(first + before * item_size, 0, (read_integer(count, count_size) - before) * item_size);
+	return true;
 }

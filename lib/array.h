@@ -12,6 +12,10 @@
  * needs no room of its own:
  *
  *     if (!array_one_more(list->items, list->count)) …
+ *
+ * Nor does a table whose items are zero until they are set:
+ *
+ *     if (!array_reach(table->items, table->count, index)) …
  */
 #ifndef IPF_ARRAY_H
 #define IPF_ARRAY_H
@@ -27,8 +31,15 @@
 /* Makes room for item `count_` of an array that has grown by this call only: room is for the next power of two. */
 #define array_one_more(items_, count_) array_double(&(items_), sizeof *(items_), (size_t)(count_))
 
+/* Lengthens the table so that it has an item `index_`, sets the new items to zero bytes, and `count_` to their number,
+ * an integer of four or eight bytes. False: as above. */
+#define array_reach(items_, count_, index_)                                                                            \
+	((size_t)(index_) < (size_t)(count_) ||                                                                            \
+	 array_extend(&(items_), sizeof *(items_), &(count_), sizeof(count_), (size_t)(index_)))
+
 /* `items`: the address of the pointer. */
 bool array_grow(void *items, size_t item_size, void *cap, size_t cap_size, size_t wanted);
 bool array_double(void *items, size_t item_size, size_t count);
+bool array_extend(void *items, size_t item_size, void *count, size_t count_size, size_t index);
 
 #endif

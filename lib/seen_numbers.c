@@ -1,19 +1,9 @@
 #include "seen_numbers.h"
 
+#include "array.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-static bool grow(struct seen_numbers *seen, size_t words)
-{
-	size_t more = seen->words * 2 > words ? seen->words * 2 : words;
-	uint64_t *bits = realloc(seen->bits, more * sizeof *bits);
-	if (!bits)
-		return false;
-	memset(bits + seen->words, 0, (more - seen->words) * sizeof *bits);
-	seen->bits = bits;
-	seen->words = more;
-	return true;
-}
 
 bool seen_numbers_add(struct seen_numbers *seen, int64_t number)
 {
@@ -21,7 +11,7 @@ bool seen_numbers_add(struct seen_numbers *seen, int64_t number)
 	uint64_t bit = UINT64_C(1) << (number % 64);
 	if (number < 0 || number >= SEEN_NUMBERS_MOST)
 		return false;
-	if (word >= seen->words && !grow(seen, word + 1)) {
+	if (!array_reach(seen->bits, seen->words, word)) {
 		seen->failed = true;
 		return false;
 	}
@@ -38,7 +28,7 @@ bool seen_numbers_has(const struct seen_numbers *seen, int64_t number)
 void seen_numbers_copy(struct seen_numbers *to, const struct seen_numbers *from)
 {
 	seen_numbers_release(to);
-	to->failed = from->failed || (from->words > 0 && !grow(to, from->words));
+	to->failed = from->failed || (from->words > 0 && !array_reach(to->bits, to->words, from->words - 1));
 	if (from->words > 0 && !to->failed)
 		memcpy(to->bits, from->bits, from->words * sizeof *from->bits);
 }

@@ -262,15 +262,7 @@ static void keep(struct history *h, struct history_turn *t, bool continued)
 /* NULL: out of memory, in which case last turns are kept like others. */
 static struct open_turns *open_turns(struct history *h, size_t lane)
 {
-	if (lane >= h->lane_count) {
-		struct open_turns *lanes = realloc(h->lanes, (lane + 1) * sizeof *lanes);
-		if (!lanes)
-			return NULL;
-		memset(lanes + h->lane_count, 0, (lane + 1 - h->lane_count) * sizeof *lanes);
-		h->lanes = lanes;
-		h->lane_count = lane + 1;
-	}
-	return &h->lanes[lane];
+	return array_reach(h->lanes, h->lane_count, lane) ? &h->lanes[lane] : NULL;
 }
 
 /* Nothing more will be rendered with its answer. */

@@ -1,5 +1,6 @@
 #include "calibrate/calibration_server.h"
 
+#include "array.h"
 #include "buffer.h"
 #include "clock.h"
 #include "http/timestamp.h"
@@ -111,16 +112,9 @@ static void conn_close(struct streaming_server *s, struct conn *c)
 static void conn_open(struct streaming_server *s, int fd)
 {
 	int on = 1;
-	if ((size_t)fd >= s->conns_count) {
-		size_t count = 2 * (size_t)fd + 64;
-		struct conn **conns = realloc(s->conns, count * sizeof(struct conn *));
-		if (!conns) {
-			close(fd);
-			return;
-		}
-		memset(conns + s->conns_count, 0, (count - s->conns_count) * sizeof(struct conn *));
-		s->conns = conns;
-		s->conns_count = count;
+	if (!array_reach(s->conns, s->conns_count, fd)) {
+		close(fd);
+		return;
 	}
 	struct conn *c = calloc(1, sizeof *c);
 	struct epoll_event event = {.events = EPOLLIN, .data.fd = fd};

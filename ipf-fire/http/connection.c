@@ -1,6 +1,7 @@
 #include "http/connection.h"
 
 #include "absent.h"
+#include "array.h"
 #include "clock.h"
 #include "http/connector.h"
 #include "http/tunnel.h"
@@ -24,18 +25,7 @@
 
 static bool make_room(struct network *n, int fd)
 {
-	size_t count = n->by_fd_count ? n->by_fd_count : 256;
-	if ((size_t)fd < n->by_fd_count)
-		return true;
-	while (count <= (size_t)fd)
-		count *= 2;
-	struct connection **by_fd = realloc(n->by_fd, count * sizeof(struct connection *));
-	if (!by_fd)
-		return false;
-	memset(by_fd + n->by_fd_count, 0, (count - n->by_fd_count) * sizeof(struct connection *));
-	n->by_fd = by_fd;
-	n->by_fd_count = count;
-	return true;
+	return array_reach(n->by_fd, n->by_fd_count, fd);
 }
 
 static uint64_t tag_of(const struct connection *c)

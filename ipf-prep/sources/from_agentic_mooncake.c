@@ -25,6 +25,7 @@
  * Requests that wait for each other are a session; request_graph.h says how waits are brought into a trace.
  */
 #include "absent.h"
+#include "array.h"
 #include "clock.h"
 #include "json/jout.h"
 #include "name_set.h"
@@ -205,15 +206,7 @@ static int keep(struct state *s, const struct source_record *record, struct draf
 		                     (int)(id.len > 40 ? 40 : id.len), id.data);
 	if (read_waits(s, record, d, at, err) < 0)
 		return -1;
-	if (!s->graph.failed && s->drafts_cap < s->graph.cap) {
-		struct draft **drafts = reallocarray(s->drafts, s->graph.cap, sizeof *drafts);
-		for (size_t i = s->drafts_cap; drafts && i < s->graph.cap; i++)
-			drafts[i] = NULL;
-		d->failed |= !drafts;
-		s->drafts_cap = drafts ? s->graph.cap : s->drafts_cap;
-		s->drafts = drafts ? drafts : s->drafts;
-	}
-	d->failed |= s->graph.failed;
+	d->failed |= s->graph.failed || !array_reach(s->drafts, s->drafts_cap, at);
 	if (!d->failed)
 		d->failed = !(s->drafts[at] = draft_clone(d));
 	return 0;

@@ -19,6 +19,7 @@
  * components, the tokens of the template, is text that no other prompt has.
  */
 #include "clock.h"
+#include "array.h"
 #include "draft/draft_sorter.h"
 #include "sources/sniff.h"
 #include "sources/prompt_pieces.h"
@@ -59,18 +60,9 @@ static int read_length(struct state *s, const struct jdoc *j, struct sink *sink,
 	if (id > ID_MAX || length > INT32_MAX)
 		return ipf_error_set(err, IPF_INPUT, "expected an id up to %d of up to %d tokens, got id %lld of %lld", ID_MAX,
 		                     INT32_MAX, (long long)id, (long long)length);
-	if ((size_t)id >= s->length_cap) {
-		size_t cap = s->length_cap ? s->length_cap : 4096;
-		while (cap <= (size_t)id)
-			cap *= 2;
-		int32_t *lengths = reallocarray(s->lengths, cap, sizeof *lengths);
-		if (!lengths) {
-			sink->draft.failed = true;
-			return 0;
-		}
-		memset(lengths + s->length_cap, 0, (cap - s->length_cap) * sizeof *lengths);
-		s->lengths = lengths;
-		s->length_cap = cap;
+	if (!array_reach(s->lengths, s->length_cap, id)) {
+		sink->draft.failed = true;
+		return 0;
 	}
 	s->lengths[id] = (int32_t)length;
 	return 0;

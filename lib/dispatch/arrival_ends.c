@@ -1,5 +1,7 @@
 #include "dispatch/arrival_ends.h"
 
+#include "array.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -92,15 +94,8 @@ int arrival_ends_reserve(struct arrival_ends *e, int64_t n)
 	if (!s)
 		return -1;
 	size_t at = (size_t)(n - s->first_n) / CHUNK;
-	if (at >= s->count) {
-		size_t count = at + 1 > 2 * s->count ? at + 1 : 2 * s->count;
-		uint64_t **chunks = count < SIZE_MAX / sizeof *chunks ? realloc(s->chunks, count * sizeof *chunks) : NULL;
-		if (!chunks)
-			return -1;
-		memset(chunks + s->count, 0, (count - s->count) * sizeof *chunks);
-		s->chunks = chunks;
-		s->count = count;
-	}
+	if (!array_reach(s->chunks, s->count, at))
+		return -1;
 	if (!s->chunks[at])
 		s->chunks[at] = calloc(CHUNK, sizeof **s->chunks);
 	return s->chunks[at] ? 0 : -1;

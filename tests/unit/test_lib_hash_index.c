@@ -46,6 +46,22 @@ static void an_array_of_powers_of_two_keeps_its_items(void **state)
 	free(list);
 }
 
+static void a_table_that_reaches_further_is_zero_there(void **state)
+{
+	(void)state;
+	uint64_t *table = NULL;
+	size_t count = 0;
+	assert_true(array_reach(table, count, 5) && count > 5);
+	for (size_t i = 0; i < count; i++)
+		assert_true(table[i] == 0);
+	table[5] = 7;
+	assert_true(array_reach(table, count, 1000) && count > 1000);
+	for (size_t i = 0; i < count; i++)
+		assert_true(table[i] == (i == 5 ? 7 : 0));
+	assert_false(array_reach(table, count, SIZE_MAX));
+	free(table);
+}
+
 static void an_array_refuses_more_than_its_room_can_count(void **state)
 {
 	(void)state;
@@ -123,6 +139,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_array_grows_and_keeps_its_items),
 		cmocka_unit_test(an_array_of_powers_of_two_keeps_its_items),
+		cmocka_unit_test(a_table_that_reaches_further_is_zero_there),
 		cmocka_unit_test(an_array_refuses_more_than_its_room_can_count),
 		cmocka_unit_test(entries_are_found_by_their_keys),
 		cmocka_unit_test(entries_with_one_key_keep_their_order),
