@@ -7,8 +7,8 @@
 static const struct option_spec specs[] = {
 	OPTION_HEADING("Output"),
 	OPTION_CHOICE_OF(
-		'f', "format", "FORMAT", struct report_options, format, report_format_names,
-		"output format (default: that of the output's name, such as page.html, else text); formats:" REPORT_FORMAT_CHOICES),
+		'f', "format", "FORMAT", struct report_options, format, report_own_names,
+		"output format (default: that of the output's name, such as page.html, else text; ipf-report export has those of other tools); formats:" REPORT_FORMAT_CHOICES),
 	OPTION(OPTION_FLAG, 0, "full", NULL, struct report_options, full,
            "text: show all sections, not only the first screen"),
 	OPTION_PARSED_BY(0, "section", "NAME,…", struct report_options, sections, option_sections,
@@ -37,7 +37,7 @@ static const struct option_spec specs[] = {
 static int run(struct report_options *options, const struct operands *operands)
 {
 	struct ipf_error err = {0};
-	if (format_of_name(&options->format, report_format_names, options, &err) < 0 ||
+	if (format_of_name(&options->format, report_own_names, options, &err) < 0 ||
 	    command_check_operands(operands, &err) < 0)
 		return command_end(&err, REPORT_PROGRAM);
 	return show_run(options, operands, REPORT_PROGRAM);

@@ -12,20 +12,22 @@
 #include "buffer.h"
 #include "json_report/report.h"
 
-/* All formats: identifier in C, and name after -f; the first is the default. Those that people read, and those that
- * other programs read, which `ipf-report export` has. -f, --help and the shell completion use these lists. */
+/* All formats: identifier in C, and name; the first is the default. Those that people read; ipf's own for other
+ * programs, which `-f` and `ipf-report export` have; and those of other tools, which only `ipf-report export` has.
+ * --help and the shell completion use these lists. */
 #define REPORT_FORMATS_READ(FORMAT)                                                                                    \
 	FORMAT(text, "text")                                                                                               \
 	FORMAT(md, "md")                                                                                                   \
 	FORMAT(html, "html")
-#define REPORT_FORMATS_EXPORTED(FORMAT)                                                                                \
+#define REPORT_FORMATS_OWN(FORMAT)                                                                                     \
 	FORMAT(json, "json")                                                                                               \
 	FORMAT(csv, "csv")                                                                                                 \
 	FORMAT(requests_csv, "requests-csv")                                                                               \
 	FORMAT(junit, "junit")                                                                                             \
 	FORMAT(prometheus, "prometheus")                                                                                   \
 	FORMAT(openmetrics, "openmetrics")                                                                                 \
-	FORMAT(sql, "sql")                                                                                                 \
+	FORMAT(sql, "sql")
+#define REPORT_FORMATS_OF_TOOLS(FORMAT)                                                                                \
 	FORMAT(vllm, "vllm")                                                                                               \
 	FORMAT(vllm_detailed, "vllm-detailed")                                                                             \
 	FORMAT(sglang, "sglang")                                                                                           \
@@ -46,7 +48,7 @@
 	FORMAT(inferencex, "inferencex")                                                                                   \
 	FORMAT(mlperf, "mlperf")
 
-#define REPORT_FORMATS(FORMAT) REPORT_FORMATS_READ(FORMAT) REPORT_FORMATS_EXPORTED(FORMAT)
+#define REPORT_FORMATS(FORMAT) REPORT_FORMATS_READ(FORMAT) REPORT_FORMATS_OWN(FORMAT) REPORT_FORMATS_OF_TOOLS(FORMAT)
 
 struct report_format {
 	/* Appends the report. When memory runs out, the buffer's `failed` is set. */
@@ -70,10 +72,11 @@ REPORT_FORMATS(REPORT_FORMAT_DECLARE)
 
 extern const struct report_format *const report_formats[];
 extern const char *const report_format_names[]; /* in the same order; NULL ends them */
-extern const char *const report_export_names[]; /* those of REPORT_FORMATS_EXPORTED */
+extern const char *const report_own_names[];    /* those of -f, the first ones */
+extern const char *const report_export_names[]; /* those of `ipf-report export` */
 
 #define REPORT_FORMAT_TEXT(id_, name_) " " name_
 /* " text md html json" */
-#define REPORT_FORMAT_CHOICES REPORT_FORMATS(REPORT_FORMAT_TEXT)
+#define REPORT_FORMAT_CHOICES REPORT_FORMATS_READ(REPORT_FORMAT_TEXT) REPORT_FORMATS_OWN(REPORT_FORMAT_TEXT)
 
 #endif

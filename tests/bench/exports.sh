@@ -86,7 +86,7 @@ run_ours() { # TOOL OUT: the same requests as the tool sends
 	ipf-sched -q "$loop" -t ours.trace -o ours.sched
 	${AS_RUN:-} ipf-fire -q --force --api $api -u "$URL" -m sim -t ours.trace ours.sched -o ours.records
 	ipf-collect -q --events ${counter:+-t "$counter"} ours.records -o "$2.results"
-	ipf-report -q --percentiles 50,90,99 -f "$1" "$2.results" >"$2"
+	ipf-report export "$1" -q --percentiles 50,90,99 "$2.results" >"$2"
 }
 
 measure() { # TOOL WHO OUT: against a server of its own

@@ -50,10 +50,10 @@ ipf-report -q --as all -f json plain.results >plain.json
 for name in chat:said.json plain:plain.json; do
 	mkdir "${name%:*}"
 	for tool in vllm sglang guidellm aiperf genai-perf inference-perf lpg mlperf; do
-		ipf-report -q --percentiles 50,90,99 -f $tool "${name%:*}.results" >"${name%:*}/$tool.out"
+		ipf-report export $tool -q --percentiles 50,90,99 "${name%:*}.results" >"${name%:*}/$tool.out"
 	done
 	run python3 "$TESTS/helpers/as_exports.py" "${name#*:}" "${name%:*}"
-	matches "$(tail -1 "$OUT")" '^1[0-9][0-9] figures, 0 differ$' "${name%:*}.results: -f TOOL has the figures of --as TOOL"
+	matches "$(tail -1 "$OUT")" '^1[0-9][0-9] figures, 0 differ$' "${name%:*}.results: export TOOL has the figures of --as TOOL"
 	grep expected "$OUT" | sed 's/^/# /'
 done
 
@@ -75,9 +75,9 @@ contains "$(ipf-report -q -f md sglang.results)" "definitions: those of SGLang 0
 for bad in "sglang.results vllm.results:vllm.results: has the definitions of vLLM, but sglang.results those of SGLang" \
 	"plain.results sglang.results:has the definitions of SGLang, but plain.results those of ipf" \
 	"--as vllm sglang.results:--as applies the definitions of other tools itself: the results already have those of SGLang" \
-	"-f vllm sglang.results:-f vllm applies the definitions of other tools itself"; do
+	"export vllm sglang.results:vllm applies the definitions of other tools itself"; do
 	# shellcheck disable=SC2086 # several arguments
-	run ipf-report -q ${bad%%:*}
+	run ipf-report ${bad%%:*} -q
 	status_is 3 "refused: ${bad%%:*}"
 	complains ipf-report "${bad#*:}" "and it says why"
 done

@@ -23,9 +23,11 @@ alike() { # TEXT COMMAND… --older OPTIONS…
 }
 formats=$("$report" export --help | sed -n '/^Formats:/,/^$/p' | sed -e 's/^Formats://' -e 's/and those of//' -e 's/^other tools://' | tr -d ',' | tr -s ' ' '\n' | grep .)
 between "$(wc -l <<<"$formats")" 20 40 "export --help lists the formats"
-for format in $formats; do
+for format in csv requests-csv junit prometheus openmetrics sql; do
 	alike "export $format" export $format --reproducible mixed.results --older -f $format --reproducible mixed.results
 done
+run "$report" -f vllm mixed.results
+status_is 2 "ipf-report -f refuses a format of another tool"
 same <("$report" export json --reproducible <mixed.results) <("$report" -f json --reproducible <mixed.results) "export, from standard input"
 alike "export with options before FORMAT" export --curve csv mixed.results --older -f csv --curve mixed.results
 run "$report" plot new.plots mixed.results

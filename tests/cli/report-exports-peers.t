@@ -7,7 +7,7 @@ report=$BIN/ipf-report
 
 python3 "$TESTS/helpers/exports.py" make run.results
 write() { # FORMAT FILE
-	"$report" -q -f "$1" -o "$2" run.results
+	"$report" export "$1" -q -o "$2" run.results
 }
 
 # reads NAME TEXT: the Python on standard input runs in that tool's environment
@@ -78,7 +78,7 @@ END
 
 # GuideLLM computes the figures again from the requests in the file. Its own times are doubles since 1970, exact to 0.2 us. What it counts
 # as 0 for requests that lack it is in "errored" and "total"; what we do not know is empty.
-"$report" -q -f guidellm --slo ttft=60ms,tpot=12ms --meta commit=5f3a9c1 -o benchmarks.json run.results
+"$report" export guidellm -q --slo ttft=60ms,tpot=12ms --meta commit=5f3a9c1 -o benchmarks.json run.results
 reads guidellm "GuideLLM loads a report, and computes the same figures from its requests" <<'END'
 import json
 from guidellm.benchmark.schemas.accumulator import GenerativeBenchmarkAccumulator

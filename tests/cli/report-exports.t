@@ -11,23 +11,23 @@ exports() {
 exports make run.results
 for name in vllm vllm-detailed sglang sglang-detailed aiperf aiperf-jsonl aiperf-csv genai-perf genai-perf-csv inference-perf \
 	inference-perf-requests lpg inference-benchmarker guidellm genai-bench benchmark-report benchmark-report-0.2 inferencex mlperf; do
-	run "$report" -q -f "$name" --slo ttft=60ms,tpot=12ms run.results
+	run "$report" export "$name" -q --slo ttft=60ms,tpot=12ms run.results
 	status_is 0 "a run is written for $name"
 	cp "$OUT" "$name.out"
 	yes_if "and has the form and the figures of $name" exports check "$name" "$TESTS/data/exports" run.results "$name.out"
 	# Neither a run that failed nor an empty one divides by zero or shows what is not known.
 	for other in errors empty one; do
-		run "$report" -q -f "$name" "$TESTS/data/report/$other.results"
+		run "$report" export "$name" -q "$TESTS/data/report/$other.results"
 		is "$(grep -ciE '\b(nan|inf|infinity)\b' "$OUT")" "$(grep -c '"request_rate":"inf"' "$OUT")" "$other.results as $name: no figure that is none"
 	done
-	"$report" -q --reproducible -f "$name" run.results >a
+	"$report" export "$name" -q --reproducible run.results >a
 	is "$(grep -cE '2026-?11|17951561' a)" 0 "and no date with --reproducible"
 done
 
 # One stage of several.
-"$report" -q -f vllm --stage =closed run.results >one
+"$report" export vllm -q --stage =closed run.results >one
 is "$(jq -c '[.label, .num_prompts]' one)" '["=closed",30]' "--stage: that stage only"
-is "$("$report" -q -f inference-perf --stage "po'is\"son</script>" run.results |
+is "$("$report" export inference-perf -q --stage "po'is\"son</script>" run.results |
 	jq -c '.load_summary | [.count, .requested_rate, has("send_duration")]')" '[39,4.25,true]' "with what is known of a single stage"
 is "$("$report" -q -f json --stage '=warm,"up"' run.results | jq -c '[.total.requests.started, .stages[].measured]')" \
 	'[4,true,false,false]' "also a warm-up, and in every format"
@@ -37,7 +37,7 @@ complains ipf-report 'no stage is called "nosuch"' "and it says so"
 
 # Notes, where a format has a place for them; none takes the place of a member.
 noted() { # FORMAT FILTER
-	"$report" -q -f "$1" --stage =closed --meta "commit=5f3a\"9c1" --meta duration=long --meta p99_ttft_ms=0 --meta date=never run.results >noted
+	"$report" export "$1" -q --stage =closed --meta "commit=5f3a\"9c1" --meta duration=long --meta p99_ttft_ms=0 --meta date=never run.results >noted
 	jq -c "$2" noted
 }
 for name in vllm vllm-detailed; do
@@ -68,24 +68,24 @@ mlperf_run valid.results '{"kind":"constant","rate":1}' 1
 mlperf_run invalid.results '{"kind":"constant","rate":1}' 2
 mlperf_run single.results '{"kind":"closed","closed":true,"slots":1}' 1
 for objective in ttft=200ms,tpot=31ms p99:ttft=200ms,p99:tpot=31ms; do
-	run "$report" -q -f mlperf --slo "$objective" valid.results
+	run "$report" export mlperf -q --slo "$objective" valid.results
 	is "$(sed -n '/^Result is/,/Early stopping satisfied/p' "$OUT" | sed 's/.*: *//' | tr '\n' ' ')" "VALID Yes Yes Yes Yes " "$objective: valid"
 done
 is "$(grep -c '^ \* Run successful' "$OUT")" 2 "with enough requests for both figures"
 is "$(grep -c 'No errors encountered' "$OUT")" 1 "and no errors"
 contains "$(cat "$OUT")" "99.00 percentile first token latency (ns)   : 100005694" "an order statistic, from when it was due"
-run "$report" -q -f mlperf --slo ttft=200ms,tpot=31ms invalid.results
+run "$report" export mlperf -q --slo ttft=200ms,tpot=31ms invalid.results
 is "$(sed -n '/^Result is/,/Early stopping satisfied/p' "$OUT" | sed 's/.*: *//' | tr '\n' ' ')" "INVALID Yes Yes Yes NO " \
 	"two slow ones of 700: the percentile is good, but not certain"
 contains "$(cat "$OUT")" "Would need to run at least 138 more queries" "838 are needed then"
-run "$report" -q -f mlperf --slo ttft=50ms valid.results
+run "$report" export mlperf -q --slo ttft=50ms valid.results
 contains "$(cat "$OUT")" "TTFT constrain not met: Reduce target QPS" "a percentile beyond the target"
-run "$report" -q -f mlperf valid.results
+run "$report" export mlperf -q valid.results
 contains "$(cat "$OUT")" "Result is : INVALID" "without a target nothing is satisfied"
 contains "$(cat "$OUT")" "ipf-report --slo" "and the summary says how to set one"
-run "$report" -q -f mlperf --slo e2e=1s valid.results
+run "$report" export mlperf -q --slo e2e=1s valid.results
 is "$(grep -cE '^Result is : VALID|^target_latency \(ns\): 1000000000|First Token' "$OUT")" 2 "a target for whole responses: no latencies of tokens"
-run "$report" -q -f mlperf single.results
+run "$report" export mlperf -q single.results
 is "$(grep -E '^(Scenario|90.0th|Result is)|estimate|discard' "$OUT" | tr '\n' '|')" "Scenario : SingleStream|90.0th percentile latency (ns) : 399995000|\
 90.0th first token percentile latency (ns) : 100000631|Result is : VALID| * Would discard 50 highest latency queries.|\
  * Early stopping 90.0th percentile estimate: 100000650| * Early stopping 99.0th percentile estimate: 900000000|\
@@ -96,9 +96,9 @@ is "$(grep -E '^(Scenario|90.0th|Result is)|estimate|discard' "$OUT" | tr '\n' '
 head -1 run.results >header
 sed '1d;$d' run.results | jq -c 'del(.event_ns, .text)' >body
 seal header body >bare.results
-is "$("$report" -q -f vllm-detailed bare.results | jq -c '[has("itls"), has("max_output_tokens_per_s"), has("ttfts")]' | sort -u)" \
+is "$("$report" export vllm-detailed -q bare.results | jq -c '[has("itls"), has("max_output_tokens_per_s"), has("ttfts")]' | sort -u)" \
 	'[false,false,true]' "without --events there are no times of events"
 # The temporary file cannot be made.
-TMPDIR=/no/such/folder run "$report" -q -f vllm-detailed run.results
+TMPDIR=/no/such/folder run "$report" export vllm-detailed -q run.results
 status_is 1 "no folder for the temporary file"
 complains ipf-report "cannot create a temporary file" "and it says so"

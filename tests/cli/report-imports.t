@@ -23,7 +23,7 @@ formats_of() { # NAME: all of them for one tool
 
 # ---- requests -------------------------------------------------------------------------------------------------------
 for name in vllm-detailed sglang-detailed aiperf-jsonl guidellm inference-perf-requests; do
-	"$report" -q -f "$name" run.results >"$name.out"
+	"$report" export "$name" -q run.results >"$name.out"
 	run "$report" -q -f json "$name.out"
 	status_is 0 "$name: requests are read"
 	cp "$OUT" "$name.json"
@@ -36,14 +36,14 @@ for name in vllm-detailed sglang-detailed aiperf-jsonl guidellm inference-perf-r
 		status_is 0 "and shown as $format"
 	done
 done
-"$report" -q -f vllm-detailed vllm-detailed.out >again.out
+"$report" export vllm-detailed -q vllm-detailed.out >again.out
 is "$(jq -c '[.itls, .ttfts, .errors, .latencies]' again.out)" "$(jq -c '[.itls, .ttfts, .errors, .latencies]' vllm-detailed.out)" \
 	"vllm-detailed: lists come out as they went in"
 
-run "$report" -q -f vllm sglang-detailed.out
+run "$report" export vllm -q sglang-detailed.out
 status_is 3 "a format of requests needs to know when they started"
-complains ipf-report "sglang-detailed.out: -f vllm requires requests with the times of their starts, which the file does not have" "and it says so"
-"$report" -q -f aiperf-jsonl aiperf-jsonl.out >again.out
+complains ipf-report "sglang-detailed.out: vllm requires requests with the times of their starts, which the file does not have" "and it says so"
+"$report" export aiperf-jsonl -q aiperf-jsonl.out >again.out
 is "$(jq -cS 'del(.metadata.session_num, .metadata.worker_id)' again.out | sort | sha256sum)" \
 	"$(jq -cS 'del(.metadata.session_num, .metadata.worker_id)' aiperf-jsonl.out | sort | sha256sum)" "aiperf-jsonl: lines come out as they went in"
 jq -c 'if .metadata.session_num % 2 == 0 then .metadata.benchmark_phase = "warmup" else . end' aiperf-jsonl.out >warm.out
@@ -53,7 +53,7 @@ is "$("$report" -q -f json warm.out | jq -c '[.stages[] | [.name, .measured]] | 
 # ---- figures --------------------------------------------------------------------------------------------------------
 jq -c '.benchmarks[].requests |= map_values([])' guidellm.out >guidellm-figures.out
 for name in vllm sglang aiperf genai-perf inference-perf guidellm-figures; do
-	[ -s "$name.out" ] || "$report" -q -f "$name" run.results >"$name.out"
+	[ -s "$name.out" ] || "$report" export "$name" -q run.results >"$name.out"
 	run "$report" -q -f json "$name.out"
 	status_is 0 "$name: figures are read"
 	cp "$OUT" "$name.json"
@@ -63,9 +63,9 @@ for name in vllm sglang aiperf genai-perf inference-perf guidellm-figures; do
 		status_is 0 "and shown as $format"
 	done
 	for format in requests-csv vllm; do
-		run "$report" -q -f "$format" "$name.out"
+		run "$report" export "$format" -q "$name.out"
 		status_is 3 "but a format of requests has none to show"
-		complains ipf-report "$name.out: -f $format requires requests, which the file does not have" "and it says so"
+		complains ipf-report "$name.out: $format requires requests, which the file does not have" "and it says so"
 	done
 done
 run "$report" vllm.out

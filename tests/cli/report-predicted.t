@@ -93,7 +93,7 @@ is "$(for run in twin chat; do ipf-report -q -f csv $run.results | head -1 | gre
 is "$(ipf-report -q -f sql twin.results | grep -c "'llama.twin'")" 1 "and one of SQL"
 
 is "$(ipf-report -q -f csv --curve twin.results | head -1 | grep -c ',predicted')" 1 "also of the curve"
-run ipf-report -f mlperf twin.results
+run ipf-report export mlperf twin.results
 is "$status $(cat "$ERR")" "0 ipf-report: llama.twin predicted the run: no server was measured, which mlperf does not say" \
 	"a format without room for it makes a note"
 contains "$(cat "$OUT")" "1 warning encountered" "and counts no warning for what does not apply"

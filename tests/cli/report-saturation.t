@@ -116,7 +116,7 @@ for files in "shard1.results shard2.results" "shard2.results shard1.results" bot
 	# shellcheck disable=SC2086
 	is "$("$report" -f csv --curve $files | tr -d '\r' | cut -d , -f 18 | tr '\n' ' ')" "users 2 5 8 16 32 " "$files: and all users in the curve"
 	# shellcheck disable=SC2086
-	is "$("$report" -f guidellm --reproducible $files | jq -c '[.benchmarks[].config.strategy.streams]')" "[2,5,8,16,32]" "$files: and in a format of another tool"
+	is "$("$report" export guidellm --reproducible $files | jq -c '[.benchmarks[].config.strategy.streams]')" "[2,5,8,16,32]" "$files: and in a format of another tool"
 done
 mkdir bare # without gnuplot, there are the data
 PATH=$PWD/bare "$report" -q --plots plots shard1.results shard2.results -o /dev/null

@@ -30,6 +30,6 @@ for format in text md html json; do
 done
 ipf-report -q -f json chat.results -o saved.json
 once 0 ipf-report "$PWD/saved.json"
-ipf-report -q -f vllm-detailed chat.results -o vllm.json
+ipf-report export vllm-detailed -q chat.results -o vllm.json
 once 0 ipf-report "$PWD/vllm.json"
 once 3 ipf-report "$PWD/chat.trace"
