@@ -116,7 +116,7 @@ void section_verdict(const struct telling *t)
 	json_array_foreach(checks, i, check)
 	{
 		const char *answer = words_at(check, "status");
-		/* a brief report has what decided, saved ones of earlier versions do not name it */
+		/* a brief report has only the cause */
 		const char *cause = text_at(check, "cause"), *detail = text_at(check, "detail");
 		const char *shown = !t->brief ? detail : is_quiet(answer) ? NULL : cause ? cause : detail;
 		struct doc_part *part = doc_part(t->d, PART_CHECK, doc_replace(t->d, words_at(check, "name"), "_", ' '), shown);

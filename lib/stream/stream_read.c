@@ -251,7 +251,7 @@ static int read_header(struct stream_reader *r, struct ipf_error *err)
 		return ipf_error_at(err, IPF_INPUT, r->name, 1,
 		                    "version: expected at most %d, got %lld: a newer ipf wrote this stream", STREAM_VERSION,
 		                    (long long)json_integer_value(version));
-	/* a version before this one may have written it */
+	/* another program may have written it */
 	return redact_stream_header(r->header) < 0 ? ipf_error_at(err, IPF_SYSTEM, r->name, 1, "out of memory") : 0;
 }
 
