@@ -21,12 +21,12 @@ ipf-sched:*) echo '{"stages":[{"rate":1,"arrivals":1,"end_ns":1000000000}]}' >"$
 ipf-prep:*stat*) echo "arrivals 1 span_s 1" >"$out" ;;
 curl:*) echo '{"id":"x","status":"completed","created_at":1}' >"$out" ;;
 ipf-report:*csv*) printf 'stage,requests_failed,slo_p99:ttft=2s_value_ms,slo_p99:ttft=2s_error\ntotal,0,1,0\nfrom-0s,0,1,0\n' >"$out" ;;
-ipf-prep:* | ipf-fire:*) echo '{"id":"x","messages":[]}' >"$out" ;;
+ipf-prep:* | ipf-fire:* | ipf-twin:*) echo '{"id":"x","messages":[]}' >"$out" ;;
 *) echo '{"total":{"requests":{"ok":1}},"run":{"duration_s":1},"verdict":{"status":"OK"}}' >"$out" ;;
 esac
 END
 chmod +x bin/program
-for program in ipf-prep ipf-sched ipf-fire ipf-collect ipf-report curl gnuplot; do ln -s program bin/$program; done
+for program in ipf-prep ipf-sched ipf-fire ipf-collect ipf-report ipf-twin curl gnuplot; do ln -s program bin/$program; done
 PATH=$PWD/bin:$PATH
 export PATH
 
