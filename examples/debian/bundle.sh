@@ -27,7 +27,9 @@ for installed in grafana library; do
 	rm -rf "$folder/share/doc/ipf/examples/$installed"
 	ln -s "../../../ipf/$installed" "$folder/share/doc/ipf/examples/$installed"
 done
-ldd "$folder"/bin/* "$folder"/lib/* | awk '$2 == "=>" && $3 ~ /^\// { print $3 }' | sort -u | while read -r library; do
+# ipf is a script.
+mapfile -t programs < <(grep -l -a -m 1 -P '^\x7fELF' "$folder"/bin/*)
+ldd "${programs[@]}" "$folder"/lib/* | awk '$2 == "=>" && $3 ~ /^\// { print $3 }' | sort -u | while read -r library; do
 	of_system "${library##*/}" && continue
 	cp -L "$library" "$folder/lib/"
 	# Its licence. /lib is /usr/lib, and dpkg knows one of the two names.
@@ -39,13 +41,13 @@ ldd "$folder"/bin/* "$folder"/lib/* | awk '$2 == "=>" && $3 ~ /^\// { print $3 }
 	package=${package%%:*}
 	cp -L "/usr/share/doc/$package/copyright" "$folder/share/doc/ipf/copyright/$package"
 done
-strip "$folder"/bin/* "$folder"/lib/libipf.so.?
+strip "${programs[@]}" "$folder"/lib/libipf.so.?
 chmod 644 "$folder"/lib/*
 # shellcheck disable=SC2016 # the linker's variable
-patchelf --set-rpath '$ORIGIN/../lib' "$folder"/bin/*
+patchelf --set-rpath '$ORIGIN/../lib' "${programs[@]}"
 # shellcheck disable=SC2016
 patchelf --set-rpath '$ORIGIN' "$folder"/lib/*
-glibc=$(objdump -T "$folder"/bin/* "$folder"/lib/* | grep -o 'GLIBC_2\.[0-9.]*' | sort -uV | tail -1)
+glibc=$(objdump -T "${programs[@]}" "$folder"/lib/* | grep -o 'GLIBC_2\.[0-9.]*' | sort -uV | tail -1)
 cat >"$folder/README" <<X
 ipf, with the libraries that it needs, for Linux with glibc ${glibc#GLIBC_} or later. Run bin/ipf-fire and the others, or put bin into PATH; the
 folder may be anywhere, as long as its parts stay together. man -M share/man ipf is the overview. Without a model server:
