@@ -7,4 +7,4 @@ server_start --api-key nobody # so that no model is found
 exchanges '[p-z][a-z-]*'
 is "$(find "$TESTS/data/apis" -name '*.json' | sed 's,/[^/]*$,,;s,.*/,,' | sort -u)" "$(ipf-fire --list-apis |
 	cut -d' ' -f1 | sort)" \
-	"there are exchanges for each that is built in"
+	"exchanges cover every built-in API"

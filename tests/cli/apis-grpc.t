@@ -76,7 +76,7 @@ sax-grpc           streamed,whole 2 false -              [null,null]            
 caikit-grpc        streamed,whole 1 true  --exact-output ["length","MAX_TOKENS"] ["stop","EOS_TOKEN"]
 deepspeed-mii-grpc streamed,whole 1 true  --exact-output ["length",null]         ["stop",null]
 END
-is "$(ipf-fire --list-apis | cut -d' ' -f1 | grep grpc | sort)" "$(sort tested)" "each that is built in was tried"
+is "$(ipf-fire --list-apis | cut -d' ' -f1 | grep grpc | sort)" "$(sort tested)" "every built-in gRPC API was tried"
 
 # ---- a user's own parameters ----
 while read -r api param; do
@@ -92,9 +92,9 @@ deepspeed-mii-grpc temperature={"fvalue":0.5}
 END
 run ipf-fire -q -u "$URL" -m m --api tgis-grpc --param 'colour="red"' -t four.trace four.sched -o records
 status_is 3 "a parameter that the messages do not have"
-complains ipf-fire 'Parameters: the description has no field "colour"' "is named"
+complains ipf-fire 'Parameters: the description has no field "colour"' "ipf-fire names a --param without a field"
 run ipf-fire -q -u "$URL" -m m --api caikit-grpc --param 'top_k="many"' -t four.trace four.sched -o records
-complains ipf-fire 'TextGenerationTaskRequest.top_k: expected a value of type int64, got "many"' "so is one of another type"
+complains ipf-fire 'TextGenerationTaskRequest.top_k: expected a value of type int64, got "many"' "ipf-fire names a --param of the wrong type"
 
 # ---- errors ----
 went() { # MODE ARGUMENTS…: kind, text, events
@@ -103,47 +103,47 @@ went() { # MODE ARGUMENTS…: kind, text, events
 }
 is "$(went unavailable)" '["in-band","UNAVAILABLE: no model: 100% gone, sorry é",0]' "UNAVAILABLE at once, its message decoded"
 is "$(went exhausted)" '["in-band","RESOURCE_EXHAUSTED: out of blocks",3]' "RESOURCE_EXHAUSTED after three messages"
-is "$(went exhausted tgis-grpc --no-stream)" '["in-band","RESOURCE_EXHAUSTED: out of blocks",0]' "and in place of an answer"
+is "$(went exhausted tgis-grpc --no-stream)" '["in-band","RESOURCE_EXHAUSTED: out of blocks",0]' "an error in place of the response has its message"
 is "$(went fail kserve-grpc)" "[\"in-band\",\"model 'm' is not ready\",0]" "an error in a message"
 is "$(went fail | cut -d, -f1,3-)" '["in-band",\"stop_reason\":\"ERROR\"}",2]' "a finish reason that is an error"
-is "$(went slow tgis-grpc --timeout 400ms | cut -d, -f1 | sort -u)" '["timeout"' "a deadline"
-is "$(went slow tgis-grpc --timeout 400ms --no-stream | cut -d, -f1 | sort -u)" '["timeout"' "of a unary call"
+is "$(went slow tgis-grpc --timeout 400ms | cut -d, -f1 | sort -u)" '["timeout"' "--timeout ends streamed calls"
+is "$(went slow tgis-grpc --timeout 400ms --no-stream | cut -d, -f1 | sort -u)" '["timeout"' "--timeout ends unary calls"
 is "$(went none caikit-grpc)" '[null,null,6]
 [null,null,7]
 [null,null,8]
-[null,null,9]' "and then all is well again"
+[null,null,9]' "responses succeed again after the errors"
 : >server.log
 ipf-fire -q -u "$URL" -m m --api tgis-grpc --timeout 90s -t four.trace four.sched -o records
 between "$(jq .time_remaining server.log | sort -n | head -1)" 1 90 "the server knows the deadline"
 is "$(jq -c 'select(.n != null) | .headers' records | sort -u)" '{"grpc-status":"0"}' "the records have the status"
-between "$(jq -c 'select(.n != null) | .connection.id' records | sort -u | wc -l)" 1 4 "over one connection or a few"
+between "$(jq -c 'select(.n != null) | .connection.id' records | sort -u | wc -l)" 1 4 "four requests need one to four connections"
 
 # ---- 4 MB ----
 : >server.log
 is "$(went big caikit-grpc)" '[null,null,1]' "a message of 4 MB"
 is "$(ipf-collect -q --text records | jq -r 'select(.n == 1) | .text' |
-	sha256sum)" "$(jq -r 'select(.prompt | test("Nr. 2")) | .text' server.log | sha256sum)" "is the server's"
-between "$(jq 'select(.n == 1) | .reads | length' records)" 2 100000 "in many reads"
+	sha256sum)" "$(jq -r 'select(.prompt | test("Nr. 2")) | .text' server.log | sha256sum)" "the text of a message of 4 MB is the server's"
+between "$(jq 'select(.n == 1) | .reads | length' records)" 2 100000 "a message of 4 MB arrives in many reads"
 is "$(ipf-collect -q records | jq -c 'select(.n == 1) | .ttft_ns' |
 	head -1)" "$(jq 'select(.n == 1) | .reads[-1][0] - .start_ns' records)" \
-	"whose last is its time"
+	"TTFT of a unary response is the time of its last read"
 
 # ---- --probe and --explain ----
 run ipf-fire -u "$URL" -m m/1 --api tgis-grpc -t four.trace --probe -o probe.records
-status_is 0 "--probe"
+status_is 0 "--probe with gRPC ends with 0"
 is "$(sed -n 's/^> //p' "$ERR" | tail -1 |
 	jq -c .)" '{"model_id":"m/1","params":{"stopping":{"max_new_tokens":6}},"request":{"text":"Nr. 1: \"say\"\né 0000"}}' \
 	"shows what was asked"
-matches "$(cat "$ERR")" '^\* +3 2 bytes$' "by field numbers too"
-matches "$(cat "$ERR")" '^\* +6 varint 19$' "what came, by numbers and wire types"
-contains "$(cat "$ERR")" "< grpc-status: 0" "and how it ended"
+matches "$(cat "$ERR")" '^\* +3 2 bytes$' "--probe shows a message by field numbers"
+matches "$(cat "$ERR")" '^\* +6 varint 19$' "--probe shows the response by numbers and wire types"
+contains "$(cat "$ERR")" "< grpc-status: 0" "--probe shows the status of the call"
 run ipf-collect --explain probe.records
-status_is 0 "--explain"
+status_is 0 "--explain with gRPC ends with 0"
 matches "$(cat "$OUT")" '^ +/text +".*" +\(6×\) +text  \(4 string\)$' "a value, what it is taken for, and its number"
-matches "$(cat "$OUT")" '^ +/8/2 +".*" +\(6×\) +\(unused\)  \(not described\)$' "one that nobody described"
-matches "$(cat "$OUT")" '^  events \(framing grpc\)$' "events"
-matches "$(cat "$OUT")" '^  result: ok, content events 6, output tokens 6 from "usage", input tokens 19, ' "and the whole"
-is "$(grep -c missing "$OUT")" 0 "nothing is missing"
+matches "$(cat "$OUT")" '^ +/8/2 +".*" +\(6×\) +\(unused\)  \(not described\)$' "--explain marks a field that is not described"
+matches "$(cat "$OUT")" '^  events \(framing grpc\)$' "--explain counts the events"
+matches "$(cat "$OUT")" '^  result: ok, content events 6, output tokens 6 from "usage", input tokens 19, ' "--explain sums up the response"
+is "$(grep -c missing "$OUT")" 0 "--explain finds nothing missing"
 
 # ---- the descriptor in the manual ----
 awk '/^\{$/ { text = "" } { text = text $0 "\n" } /^\}$/ && text ~ /"name": "house-talk"/ { printf "%s", text; exit }' "$ROOT/lib/api/ipf-api.5" >house.json
@@ -155,22 +155,22 @@ run ipf-fire -q -u "$URL" --api ./mine.json -t four.trace four.sched -o mine.rec
 status_is 0 "a descriptor of one's own"
 is "$(ipf-collect -q mine.records |
 	jq -c 'select(.n != null) | [.ok, .output_tokens == .asked_output_tokens, .finish]' |
-	sort -u)" '[true,true,"stop"]' "is as good"
+	sort -u)" '[true,true,"stop"]' "responses by a descriptor of one's own are complete"
 
 # ---- readiness ----
 serve --ready-after 3
 for api in tgis-grpc kserve-grpc jetstream-grpc; do
 	run ipf-fire -v -u "$URL" -m m --api $api -t four.trace --wait-ready 120s four.sched -o ready.records
-	status_is 0 "--wait-ready: $api"
-	matches "$(cat "$ERR")" '^ipf-fire: ready after ' "says when"
+	status_is 0 "--wait-ready with $api ends with 0"
+	matches "$(cat "$ERR")" '^ipf-fire: ready after ' "--wait-ready with $api says when the server was ready"
 	if [ $api != jetstream-grpc ]; then serve --ready-after 3; fi
 done
 serve --ready-after 1000000
 run ipf-fire -q -u "$URL" -m m --api kserve-grpc -t four.trace --wait-ready 600ms four.sched
-status_is 1 "one that does not get ready"
-complains ipf-fire "/inference.GRPCInferenceService/ServerReady: not ready" "is told with what it said"
+status_is 1 "--wait-ready ends with 1 if the server does not get ready"
+complains ipf-fire "/inference.GRPCInferenceService/ServerReady: not ready" "ipf-fire names the call that a server answers before it is ready"
 run ipf-fire -q -u "$URL" -m m --api sax-grpc -t four.trace --wait-ready 120s four.sched -o records
-status_is 0 "one that cannot be asked is ready when it listens"
+status_is 0 "a server without a health check is ready when it listens"
 
 # ---- servers that limit the age of connections ----
 serve --age 0.2
@@ -181,12 +181,12 @@ is "$(ipf-collect -q old.records | jq -c 'select(.n != null) | [.ok, .output_tok
 	uniq -c | tr -s ' ')" ' 200 [true,true]' \
 	"loses no answer by that"
 between "$(jq -r 'select(.n != null) | .connection.id' old.records | sort -u |
-	wc -l)" 3 200 "nor does it say so in vain"
+	wc -l)" 3 200 "requests use several connections if the server closes them"
 
 # ---- TLS ----
 openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out cert.pem -days 2 -subj /CN=localhost -addext subjectAltName=IP:127.0.0.1 2>/dev/null
 serve --tls cert.pem key.pem
 run ipf-fire -q -u "${URL/http:/https:}" --cacert cert.pem -m m --api tgis-grpc --wait-ready 120s -t four.trace four.sched -o tls.records
-status_is 0 "over TLS"
+status_is 0 "gRPC over TLS ends with 0"
 is "$(ipf-collect -q tls.records | jq -c 'select(.n != null) | [.ok, .output_tokens == .asked_output_tokens]' |
-	sort -u)" '[true,true]' "as well"
+	sort -u)" '[true,true]' "gRPC over TLS has all tokens"

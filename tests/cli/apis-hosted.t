@@ -28,15 +28,15 @@ went() { # API MODEL ARGUMENTS…: ok, as asked, as sent, finish, counts
 for mode in "" --no-stream; do
 	is "$(went bedrock 'anthropic.claude-3:0/x' $mode)" '[null,null,true,true,"length",7]' "bedrock ${mode:-streamed}"
 	contains "$(jq -r .path server.log |
-		head -1)" "/model/anthropic.claude-3%3A0%2Fx/converse" "with the model in its path"
+		head -1)" "/model/anthropic.claude-3%3A0%2Fx/converse" "the path of bedrock contains the model"
 	is "$(went sagemaker endpoint-1 $mode)" '[null,null,true,true,"length",7]' "sagemaker ${mode:-streamed}"
 	is "$(went vertex gemini-2 $mode)" '[null,null,true,true,"length",7]' "vertex ${mode:-streamed}"
 done
 is "$(went vertex-openai google/gemini-2)" '[null,null,true,true,"length",7]' "vertex-openai"
-is "$(went bedrock m --param temperature=0.5 | wc -l)" 1 "a parameter"
+is "$(went bedrock m --param temperature=0.5 | wc -l)" 1 "bedrock takes --param"
 is "$(ipf-collect -q bedrock.records |
 	jq -c 'select(.n != null) | [.events == .asked_output_tokens, .server_total_ns]' | sort -u)" '[true,12000000]' \
-	"as many events as tokens, and the service's own timing"
+	"bedrock has as many events as tokens, and the service's own timing"
 # The exchanges of apis-exchanges.t have the time of each event exactly, read by read.
 is "$(ipf-collect -q bedrock.records | jq -c 'select(.n != null) | .ttft_ns > 0 and .ttft_ns <= .e2e_ns and .e2e_ns <= .stream_ns')" 'true
 true
@@ -47,27 +47,27 @@ is "$(went bedrock throttled |
 	cut -d, -f1-4)" '["in-band","throttlingException: Too many tokens, slow down",false' "an exception in the stream"
 is "$(went bedrock cut | cut -d, -f1,2)" '["cut","the stream ended without its end mark"' "a message that is not whole"
 is "$(went bedrock damaged | cut -d, -f1,2)" '["malformed","damaged event stream"' "a checksum that is wrong"
-is "$(AWS_SECRET_ACCESS_KEY=other went bedrock m | cut -d, -f1 | sort -u)" '["http-status"' "another secret"
-contains "$(AWS_REGION=us-other-1 went bedrock m)" '/us-other-1/bedrock/aws4_request' "another region"
-is "$(VERTEX_ACCESS_TOKEN=old went vertex m | cut -d, -f1,2)" '["http-status","no token"' "another token"
+is "$(AWS_SECRET_ACCESS_KEY=other went bedrock m | cut -d, -f1 | sort -u)" '["http-status"' "bedrock refuses another secret"
+contains "$(AWS_REGION=us-other-1 went bedrock m)" '/us-other-1/bedrock/aws4_request' "the signature of bedrock contains the region"
+is "$(VERTEX_ACCESS_TOKEN=old went vertex m | cut -d, -f1,2)" '["http-status","no token"' "vertex refuses another token"
 run env -u AWS_ACCESS_KEY_ID ipf-fire -q -u "$URL" --api bedrock -m m -t three.trace three.sched
-status_is 2 "no key at all"
-complains ipf-fire "AWS_ACCESS_KEY_ID is not set in the environment: this API requires it to sign requests" "is told before anything is sent"
+status_is 2 "bedrock without keys ends with 2"
+complains ipf-fire "AWS_ACCESS_KEY_ID is not set in the environment: this API requires it to sign requests" "ipf-fire names the missing key before it sends anything"
 run env -u AWS_REGION ipf-fire -q -u "$URL" --api sagemaker -m m -t three.trace three.sched
-complains ipf-fire "AWS_REGION is not set in the environment, and the host of the URL does not contain the region" "nor a region"
+complains ipf-fire "AWS_REGION is not set in the environment, and the host of the URL does not contain the region" "ipf-fire says that the region is missing"
 echo key >key
 run ipf-fire -q -u "$URL" --api sagemaker -m m --key-file key -t three.trace three.sched
 status_is 2 "a key in a file"
-complains ipf-fire "--key-file: this API uses AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY instead" "is not what it wants"
+complains ipf-fire "--key-file: this API uses AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY instead" "ipf-fire refuses a key in a file for signed requests"
 
 # ---- showing, and not showing ----
 run ipf-fire -v -u "$URL" --api bedrock -m m -t three.trace --probe -o probe.records
-status_is 0 "--probe"
+status_is 0 "--probe with bedrock ends with 0"
 contains "$(cat "$ERR")" "> Authorization: [redacted]" "tells that it signs"
 cat "$ERR" >said
 run ipf-collect --explain probe.records
 matches "$(cat "$OUT")" '^  inside an Amazon event stream of [0-9]+ bytes$' "--explain: what was around it"
-matches "$(cat "$OUT")" '^ +/delta/text +"' "and in it"
-contains "$(cat "$OUT")" 'result: ok, content events 4, output tokens 4 from "usage", input tokens 7, ' "and the whole"
+matches "$(cat "$OUT")" '^ +/delta/text +"' "--explain shows the event in its envelope"
+contains "$(cat "$OUT")" 'result: ok, content events 4, output tokens 4 from "usage", input tokens 7, ' "--explain sums up a response of bedrock"
 is "$(cat said ./*.records "$OUT" |
-	grep -cE 's3cret-4711|t0ken-4712|b3arer-4713|Signature=')" 0 "no secret and no signature is in what was written"
+	grep -cE 's3cret-4711|t0ken-4712|b3arer-4713|Signature=')" 0 "no output contains a secret or a signature"

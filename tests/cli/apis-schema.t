@@ -21,7 +21,7 @@ awk '/^\{$/ { text = ""; n++ } { text = text $0 "\n" } /^\}$/ { file = "manual."
 between "$(find . -name 'manual.*' | wc -l)" 3 9 "ipf-api(5) has descriptors"
 python3 validate.py "$ROOT/lib/api/api.schema.json" "$ROOT"/lib/api/apis/*.json manual.*.json >said
 while read -r name verdict; do is "$verdict" valid "$name"; done <said
-is "$(wc -l <said)" "$(($(ipf-fire --list-apis | wc -l) + $(find . -name 'manual.*' | wc -l)))" "all of them"
+is "$(wc -l <said)" "$(($(ipf-fire --list-apis | wc -l) + $(find . -name 'manual.*' | wc -l)))" "every descriptor and every example of the manual was checked"
 
 # Each of these makes a good one bad.
 printf '{"id":"a","prompt":"x"}\n' >line

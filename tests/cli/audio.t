@@ -49,7 +49,7 @@ is "$(ipf-report -q -f csv a.results | python3 -c 'import csv, sys; print(round(
 	"$(jq '.stages[0].latency.rtf_ms.p50 * 1000 | round / 1000' report.json)" "CSV: a column"
 ipf-report -q -f html a.results >report.html
 contains "$(cat report.html)" "times faster than real time" "page: a sentence"
-is "$(ipf-report -q -f json --slo p99:rtf=1s,rtf=1ns a.results | jq -c '[.total.goodput.good, .total.goodput.of]')" "[0,30]" "objectives"
+is "$(ipf-report -q -f json --slo p99:rtf=1s,rtf=1ns a.results | jq -c '[.total.goodput.good, .total.goodput.of]')" "[0,30]" "every request meets objectives on the real-time factor"
 
 # ---- over every transport, and of several megabytes -------------------------------------------------------------------------------
 openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout key.pem -out cert.pem -days 2 -subj /CN=localhost \
@@ -60,7 +60,7 @@ ipf-sched -q constant:rate=30,n=30 -t a.trace -o a.sched --force
 fire "$URL" --no-stream
 agrees "HTTP/1.1: files of up to 5 MB"
 fire "$URL" --no-stream -H 'Transfer-Encoding: chunked'
-agrees "in chunks: the same"
+agrees "HTTP/1.1: recordings arrive whole in chunks"
 if nginx_start "${URL##*:}"; then
 	fire "https://localhost:$TLS1" --no-stream --cacert cert.pem --http 1.1
 	agrees "TLS: the same"
@@ -98,11 +98,11 @@ run ipf-prep jsonl --field audio=/audio/path --field output=/text --media-root d
 status_is 0 "a data set of speech: paths and sentences"
 is "$(tail -1 c.trace | jq .end.repeated_prompts)" null "recordings differ, though there is no text"
 is "$(body c.trace | jq -c 'select(.id) | [.media[0].kind, .media[0].duration_ns, .output_tokens]' | head -2)" '["audio",500000000,3]
-["audio",1000000000,3]' "each has its recording, and the length of what is said"
+["audio",1000000000,3]' "every row of a data set has its recording, and the length of the sentence"
 ipf-sched -q burst:n=2 -t c.trace -o c.sched
 : >server.log
 run ipf-fire -q -u "$URL" -m w --api whisper -t c.trace c.sched -o c.records
-is "$(jq -s -c 'map(.audio_ns) | sort' server.log)" '[500000000,1000000000]' "and they are sent"
+is "$(jq -s -c 'map(.audio_ns) | sort' server.log)" '[500000000,1000000000]' "recordings of a data set are sent"
 
 # ---- what goes wrong ---------------------------------------------------------------------------------------------------------------
 wrong() { # WHAT ERROR ARGUMENTS…
@@ -135,4 +135,4 @@ sed '2,$s/UklGR/=klGR/g' a.trace.media >other.media
 run ipf-fire -q -m w -u "$URL" --api openai-transcriptions --no-stream -t a.trace --media other.media a.sched -o a.records --force
 status_is 0 "a media file that is not base64: the requests fail"
 ipf-collect -q a.records -o a.results
-is "$(rows | jq -sc 'map(.ok) | unique')" '[false]' "each of them"
+is "$(rows | jq -sc 'map(.ok) | unique')" '[false]' "every request without a readable media file fails"

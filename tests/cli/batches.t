@@ -38,7 +38,7 @@ score vllm-score 17
 nim nim-ranking 17
 END
 is "$(ipf-fire --list-apis | awk '$2 == "embed" || $2 == "rank" {print $1}' | sort | paste -sd' ')" \
-	"cohere-embed cohere-rerank jina-rerank nim-ranking openai-embeddings tei-embed tei-rerank vllm-score" "each such API was tried"
+	"cohere-embed cohere-rerank jina-rerank nim-ranking openai-embeddings tei-embed tei-rerank vllm-score" "every API of embeddings and rankings was tried"
 
 # ---- a report, computed a second time from the rows -------------------------------------------------------------------------------
 agrees() { # NAME WHAT
@@ -51,14 +51,14 @@ agrees jina "rankings: the same"
 ipf-prep synthetic -q -n 60 --batch 8 --input-tokens 12 -o eights.trace
 ran eights openai-embeddings eights.trace
 agrees eights "batches of one size"
-is "$(sizes_of eights)" 8 "of one size: one group"
+is "$(sizes_of eights)" 8 "batches of one size make one group"
 printf '1 1\n8 1\n32 1\n' >sizes
 ipf-prep synthetic -q -n 60 --batch histogram:sizes --input-tokens 12 --query-tokens 4 -o three.trace
 ran three jina-rerank three.trace
 agrees three "three sizes"
 is "$(sizes_of three)" "1 8 32" "few sizes: a group for each"
 is "$(jq -c '.total.by_inputs | to_entries | map(.value.latency.e2e_ms.from_start.min >= 4 + (.key | tonumber)) | unique' three.json)" '[true]' \
-	"each as the service time says"
+	"E2E of every size is at least its service time"
 
 ipf-report -q three.results >three.text
 matches "$(cat three.text)" 'inputs +[0-9.,]+/s; [0-9.]+ a request, at most 32' "text: inputs per second"
@@ -68,12 +68,12 @@ is "$(sed -n '/^Stages/,$p' three.text | grep -cE 'TTFT|TPOT|ITL')" 1 "text: not
 ipf-report -q -f html three.results >three.html
 is "$(grep -c 'id="batches-table"' three.html)" 1 "page: a table"
 is "$(ipf-report -q -f csv three.results | python3 -c 'import csv, sys; r = next(csv.DictReader(sys.stdin)); print(round(float(r["inputs_per_s"]), 3), float(r["inputs_mean"]) > 1, float(r["per_input_ms_p50"]) > 0)')" \
-	"$(jq -r '.stages[0].throughput.inputs_per_s * 1000 | round / 1000' three.json) True True" "CSV: columns"
+	"$(jq -r '.stages[0].throughput.inputs_per_s * 1000 | round / 1000' three.json) True True" "CSV has columns of inputs"
 is "$(ipf-report -q -f csv --by inputs three.results | cut -d, -f1,2 | tail -n +2 | grep -cE ',(1|8|32)$')" 6 "CSV --by inputs: rows of stage and total"
 ipf-report compare -q -f json three.results -- three.results >compared.json
 is "$(jq -c '.figures[] | select(.name == "inputs") | [.unit, .base == .new]' compared.json)" '["per s",true]' "a comparison has inputs per second"
 run ipf-report compare -q --fail-if 'inputs < -5%' three.results -- three.results
-status_is 0 "and can fail by them"
+status_is 0 "compare --fail-if takes inputs"
 
 # ---- what goes wrong -----------------------------------------------------------------------------------------------------------
 wrong() { # NAME MODE API TRACE KIND TEXT
@@ -91,7 +91,7 @@ wrong inband2 error-inband openai-embeddings embed.trace in-band "the engine die
 wrong garbage garbage vllm-score rank.trace malformed 'event is not JSON: {\"data\":[{\"ind'
 wrong nothing nothing tei-rerank rank.trace cut "the response has no body"
 agrees short "latency of what succeeded among failures"
-is "$(jq -c '[.total.by_inputs[] | select(.requests.ok == 0) | .latency] | unique' short.json)" '[{}]' "and none of sizes that all failed"
+is "$(jq -c '[.total.by_inputs[] | select(.requests.ok == 0) | .latency] | unique' short.json)" '[{}]' "sizes that all failed have no latency"
 
 # Fewer results than inputs are right if the request asks for fewer.
 ran top jina-rerank rank.trace --param top_n=3
@@ -103,8 +103,8 @@ is "$(rows less | jq -sc 'map(select(.inputs > 2)) | map(.error.text) | unique')
 # A single prompt is a batch of one.
 ipf-prep synthetic -q -n 60 --input-tokens 12 --prompt text -o one.trace
 ran one openai-embeddings one.trace
-is "$(rows one | jq -sc 'map([.ok, .inputs, .outputs]) | unique')" '[[true,1,1]]' "one prompt: one input, one result"
-is "$(ipf-report -q one.results | grep -c 'By inputs')" 0 "and no table of sizes"
+is "$(rows one | jq -sc 'map([.ok, .inputs, .outputs]) | unique')" '[[true,1,1]]' "a request of one prompt has one input and one result"
+is "$(ipf-report -q one.results | grep -c 'By inputs')" 0 "requests of one input get no table of sizes"
 
 # ---- what is refused before anything is sent ------------------------------------------------------------------------------------
 refused() { # WHAT ERROR API TRACE SCHEDULE
@@ -121,12 +121,12 @@ refused "a ranking of prompts" "request [0-9]+ of the trace: prompt: this API do
 ipf-sched -q --new-prompts -t embed.trace -o copies.sched constant:rate=100,n=20 constant:rate=100,n=20
 run ipf-fire -q -u "$URL" -m m --api openai-embeddings -t embed.trace copies.sched -o copies.records
 status_is 0 "copies of batches are sent"
-is "$(jq -sc 'map(select(.n != null)) | map(.request_bytes - 3 * .inputs * (if .copy then 1 else 0 end)) | length' copies.records)" 40 "all of them"
+is "$(jq -sc 'map(select(.n != null)) | map(.request_bytes - 3 * .inputs * (if .copy then 1 else 0 end)) | length' copies.records)" 40 "every copy of a batch is sent"
 
 # ---- what is defined for one prompt only ----------------------------------------------------------------------------------------
 printf '{"ipf":"twin","version":1,"model":"m","parameters":{"step_base_ns":{"value":10000000},"step_per_sequence_ns":{"value":1000000},%s}\n' \
 	'"prefill_tokens_per_s":{"value":10000},"overhead_ns":{"value":3000000}},"fit":{"requests":7,"steps":90}' >some.twin
 run ipf-twin predict some.twin -t embed.trace openai.sched -o predicted.records
 status_is 3 "a twin refuses batches"
-matches "$(cat "$ERR")" "^ipf-twin: request [0-9]+ of the trace: inputs: a twin predicts requests of one prompt each$" "and says why"
-matches "$(ipf-report -q --trace rank.trace --section cache jina.results)" "requests have several inputs each" "what a prefix cache could find is not known"
+matches "$(cat "$ERR")" "^ipf-twin: request [0-9]+ of the trace: inputs: a twin predicts requests of one prompt each$" "ipf-twin names the request with several inputs"
+matches "$(ipf-report -q --trace rank.trace --section cache jina.results)" "requests have several inputs each" "the report says that several inputs hide what a prefix cache could find"

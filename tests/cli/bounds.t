@@ -26,7 +26,7 @@ refused() { # PART FILE COMMAND…
 	shift 2
 	run limit timeout 120 "$@" "$file"
 	status_is 3 "$* refuses $file"
-	complains "$1" "$part" "and says why"
+	complains "$1" "$part" "$1 says why it refuses $file"
 }
 
 head -c 1G /dev/zero | zstd -q -1 >zeros.zst
@@ -56,8 +56,8 @@ plain chat.records | head -3 >two
 whole_lines=$(sed 1d two | grep -c '"n"')
 run ipf-collect damaged
 status_is 3 "damage after whole lines"
-complains ipf-collect 'damaged:4: damaged after 2 good lines: expected "{", got "xxxxxxxx"' "is reported with its line"
-is "$(body "$OUT" | grep -c '"n"')" "$whole_lines" "and the lines before it are used"
+complains ipf-collect 'damaged:4: damaged after 2 good lines: expected "{", got "xxxxxxxx"' "ipf-collect reports the line of the damage"
+is "$(body "$OUT" | grep -c '"n"')" "$whole_lines" "ipf-collect uses the lines before the damage"
 printf '%s\nxx' "$(head -1 chat.sched)" >cut.sched
 run ipf-sched stat cut.sched
 complains ipf-sched "cut after 0 good lines" "a few bytes without an end are a cut line"
@@ -70,23 +70,23 @@ refused "the line is longer than 16 MiB" trailer ipf-collect
 { head -1 two | sed 's/^{/{"x":"'"$(repeat x 100000)"'",/'; sed 1d <(plain chat.records); } >large
 run ipf-collect --max-line 64KiB large
 status_is 3 "--max-line is for the header as well"
-complains ipf-collect "large:1: the line is longer than 0 MiB" "and says so"
+complains ipf-collect "large:1: the line is longer than 0 MiB" "ipf-collect says that the header is longer than --max-line"
 run ipf-collect --max-line 1MiB large
 status_is 0 "a longer line is allowed"
 for wrong in 1KiB 5GiB -1 many; do
 	run ipf-report --max-line=$wrong chat.results
-	status_is 2 "--max-line $wrong"
+	status_is 2 "ipf-report refuses --max-line $wrong"
 done
 
 # Windows: 128 MiB, as of zstd itself.
 plain chat.results | zstd -q --long=28 >window.zst
 run ipf-report window.zst
 status_is 3 "a window of 256 MiB is refused"
-complains ipf-report "window.zst: compressed with a window of more than 128 MiB; --max-window allows larger ones" "and says what to do"
+complains ipf-report "window.zst: compressed with a window of more than 128 MiB; --max-window allows larger ones" "the refusal of a large window names --max-window"
 run ipf-report --max-window 256MiB window.zst
 status_is 0 "--max-window allows it"
 run ipf-report --max-window 3GiB window.zst
-status_is 2 "but no more than zstd can"
+status_is 2 "--max-window refuses more than zstd can"
 
 # Data sets: the same, for every way of compression.
 head -c 700M /dev/zero | gzip -1 >zeros.gz
@@ -99,15 +99,15 @@ for file in zeros.gz zeros.zst; do
 	for source in sharegpt azure sonnet auto jsonl burstgpt; do
 		run limit timeout 120 ipf-prep $source $file -o /dev/null
 		status_is 3 "ipf-prep $source refuses $file"
-		is "$(grep -c . "$ERR")" 1 "in one line"
+		is "$(grep -c . "$ERR")" 1 "ipf-prep refuses $file in one line"
 	done
 done
 for file in long.json.gz long.json.bz2 long.json.xz long.json; do
 	run limit timeout 120 ipf-prep sharegpt --max-line 8MiB $file -o /dev/null
 	status_is 3 "a record without an end in $file"
-	complains ipf-prep "a record of more than 8 MiB" "says how long it is"
+	complains ipf-prep "a record of more than 8 MiB" "ipf-prep says how long the record is"
 done
 repeat '1 ' 64M >rates
 run limit timeout 120 ipf-sched rates:file=rates
 status_is 3 "a file of rates without lines is refused"
-complains ipf-sched "rates:1: expected a time and a rate, got a line of more than" "and says why"
+complains ipf-sched "rates:1: expected a time and a rate, got a line of more than" "ipf-sched says that the file of rates is one long line"

@@ -18,16 +18,16 @@ server_start --fail json:text=fenced,share=0.2 --fail json:text=cut,share=0.25 -
 small_run 120
 run ipf-collect --text chat.records -o plain.results
 run ipf-collect --text --check-output json chat.records -o json.results
-status_is 0 "--check-output json"
+status_is 0 "--check-output json ends with 0"
 run python3 "$TESTS/helpers/output_truth.py" json.results
 matches "$(cat "$OUT")" "^empty [1-9][0-9]*, fenced [1-9][0-9]*, not-json [1-9][0-9]*, unchecked [1-9][0-9]*, valid [1-9][0-9]*$" \
-	"each text is what Python's JSON says: $(tail -1 "$OUT")"
-is "$(wc -l <"$OUT")" 1 "in every row"
+	"Python's JSON agrees on every text: $(tail -1 "$OUT")"
+is "$(wc -l <"$OUT")" 1 "every row is checked against Python's JSON"
 is "$(body json.results | jq -r 'select(.output_check == "not-json").output_invalid' | sort -u | head -1)" "not JSON: expected a value" \
 	"a reason has no place in it"
 body json.results | jq -c 'select(has("n")) | del(.output_check, .output_invalid)' >without
 body plain.results | jq -c 'select(has("n"))' >with
-same without with "nothing else in the rows changes"
+same without with "--check-output json changes nothing else in the rows"
 run ipf-collect --check-output json chat.records
 is "$(jq -c 'select(.text)' "$OUT")" "" "texts are not kept without --text"
 
@@ -40,18 +40,18 @@ matches "$(body schema.results | jq -r 'select(.output_check == "schema").output
 if [ "$schemas" ]; then
 	run python3 "$TESTS/helpers/output_truth.py" schema.results object.schema.json
 	matches "$(cat "$OUT")" ", schema [1-9][0-9]*, unchecked [1-9][0-9]*, valid [1-9][0-9]*$" \
-		"each text is what jsonschema says: $(tail -1 "$OUT")"
-	is "$(wc -l <"$OUT")" 1 "in every row"
+		"jsonschema agrees on every text: $(tail -1 "$OUT")"
+	is "$(wc -l <"$OUT")" 1 "every row is checked against jsonschema"
 else
-	skip "each text is what jsonschema says" "no python3 with jsonschema here"
-	skip "in every row" "no python3 with jsonschema here"
+	skip "jsonschema agrees on every text" "no python3 with jsonschema here"
+	skip "every row is checked against jsonschema" "no python3 with jsonschema here"
 fi
 
 is "$(head -1 schema.results | jq -c .output_check)" \
 	"{\"rule\":\"schema\",\"sha256\":\"$(openssl dgst -sha256 -r object.schema.json | cut -d ' ' -f 1)\"}" "the header names the schema"
-is "$(head -1 json.results | jq -c .output_check)" '{"rule":"json"}' "or the rule"
+is "$(head -1 json.results | jq -c .output_check)" '{"rule":"json"}' "the header names the rule"
 run ipf-report compare json.results schema.results
-contains "$(tr -s ' \n' ' ' <"$OUT")" "output check" "which a comparison of others says"
+contains "$(tr -s ' \n' ' ' <"$OUT")" "output check" "compare says that the checks of the output differ"
 
 # ---- the format of each request --------------------------------------------------------------------------------------
 
@@ -65,22 +65,22 @@ printf '{"end":{"lines":%d,"sha256":"%s"}}\n' "$(($(wc -l <format.trace) - 1))" 
 run ipf-sched constant:rate=240,n=60 -t format.trace -o format.sched
 run ipf-fire -u "$URL" -m sim -t format.trace format.sched -o format.records
 run ipf-collect --text --check-output format --trace format.trace format.records -o format.results
-status_is 0 "--check-output format"
+status_is 0 "--check-output format ends with 0"
 body format.results | jq -c 'select(has("n") and .ok and .finish != "tool_calls") |
 	[(.req + 2) % 3, .output_check, ((.text // "") | fromjson? | type)]' >kinds
 is "$(jq -c 'select(.[0] == 0 and .[1])' kinds)" "" "requests without a format are not checked"
-is "$(jq -c 'select(.[0] == 1 and .[2] and (.[1] == "valid") != (.[2] == "object"))' kinds)" "" "those of json_object have objects"
-is "$(jq -c 'select(.[0] == 2 and .[2] and (.[1] == "valid") != (.[2] == "array"))' kinds)" "" "those of a schema what it describes"
-is "$(jq -sc '[.[] | select(.[1] == "valid") | .[0]] | unique' kinds)" "[1,2]" "both kinds have valid ones"
-is "$(jq -sc '[.[] | select(.[1] == "schema") | .[0]] | unique' kinds)" "[1,2]" "and invalid ones"
+is "$(jq -c 'select(.[0] == 1 and .[2] and (.[1] == "valid") != (.[2] == "object"))' kinds)" "" "requests with json_object get objects"
+is "$(jq -c 'select(.[0] == 2 and .[2] and (.[1] == "valid") != (.[2] == "array"))' kinds)" "" "requests with a schema get the value that it describes"
+is "$(jq -sc '[.[] | select(.[1] == "valid") | .[0]] | unique' kinds)" "[1,2]" "both kinds of formats have valid texts"
+is "$(jq -sc '[.[] | select(.[1] == "schema") | .[0]] | unique' kinds)" "[1,2]" "both kinds of formats have invalid texts"
 run ipf-collect --check-output format --trace chat.trace format.records
 complains ipf-collect "chat.trace: no request has a response_format of JSON" "a trace without formats"
 sed 's/"json_object"/"json_object" /' format.trace | sed '$d' >other.trace
 printf '{"end":{"lines":%d,"sha256":"%s"}}\n' "$(($(wc -l <other.trace) - 1))" \
 	"$(sed 1d other.trace | openssl dgst -sha256 -r | cut -d ' ' -f 1)" >>other.trace
 run ipf-collect --check-output format --trace other.trace format.records
-complains ipf-collect "other.trace: is not the trace of this run" "another trace"
-status_is 3 "is bad input"
+complains ipf-collect "other.trace: is not the trace of this run" "--check-output refuses another trace"
+status_is 3 "another trace ends with 3"
 
 # ---- schemas beside another validator --------------------------------------------------------------------------------
 
@@ -103,10 +103,10 @@ echo '{"properties":{"a":{"$ref":"http://h/other.json"}}}' >remote.json
 run ipf-collect --check-output remote.json chat.records
 complains ipf-collect 'remote.json: /properties/a/$ref: expected a place in this schema (nothing is fetched), got "http://h/other.json"' \
 	"a schema that needs another document"
-status_is 3 "is bad input"
+status_is 3 "a schema that needs another document ends with 3"
 run ipf-collect --check-output format chat.records
 complains ipf-collect "--check-output format needs --trace FILE" "formats without a trace"
-status_is 2 "is misuse"
+status_is 2 "formats without a trace end with 2"
 run ipf-collect --check-output json --trace chat.trace chat.records
 complains ipf-collect "--trace needs --check-output format" "a trace without formats"
 run ipf-collect --check-output json --explain chat.records
@@ -120,10 +120,10 @@ complains ipf-collect 'bad.trace:2: response_format: schema: /type: expected the
 # To look for leaks, the sanitizer starts a process that traces the program, which --sandbox refuses.
 [ -z "${SANITIZE:-}" ] || export ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0"
 run ipf-collect --sandbox -q --text --check-output object.schema.json chat.records -o sandbox.results
-status_is 0 "in a sandbox"
+status_is 0 "--check-output works in a sandbox"
 body sandbox.results >a
 body schema.results >b
-same a b "the same rows"
+same a b "a sandbox changes no row"
 
 # ---- in reports ------------------------------------------------------------------------------------------------------
 
@@ -146,11 +146,11 @@ for name, value in ("share", p), ("low", (p + z * z / (2 * n) - half) / (1 + z *
 stdout_is "" "the share has its Wilson interval"
 run ipf-report --section output json.results
 contains "$(tr -s ' \n' ' ' <"$OUT")" "of the answers are valid, $(jq .valid counted) of $(jq .of counted) (95 % interval" "the text says so"
-contains "$(cat "$OUT")" "JSON in a Markdown fence" "with the faults"
+contains "$(cat "$OUT")" "JSON in a Markdown fence" "the text names the faults"
 run ipf-report -f json plain.results
-is "$(jq -c '[.total.output_check, .invalid_outputs]' "$OUT")" "[null,null]" "without --check-output there is nothing of it"
+is "$(jq -c '[.total.output_check, .invalid_outputs]' "$OUT")" "[null,null]" "JSON without --check-output has no checks"
 run ipf-report plain.results
-is "$(grep -ci 'structured' "$OUT")" 0 "nor in the text"
+is "$(grep -ci 'structured' "$OUT")" 0 "the text without --check-output has no checks"
 
 # ---- in comparisons --------------------------------------------------------------------------------------------------
 
@@ -159,10 +159,10 @@ server_start --fail json:text=cut,share=0.3 --fail json
 small_run 100
 run ipf-collect --check-output json chat.records -o json.results
 run ipf-report compare --fail-if "valid < 99%" json.results json.results
-status_is 4 "--fail-if valid"
-stderr_contains "--fail-if valid < 99%: new is $(ipf-report -f json json.results | jq '.total.output_check.share * 1000 | round / 10')" "says the share"
+status_is 4 "--fail-if valid fails below its share"
+stderr_contains "--fail-if valid < 99%: new is $(ipf-report -f json json.results | jq '.total.output_check.share * 1000 | round / 10')" "--fail-if valid says the share"
 run ipf-report compare --fail-if "valid < -5%" json.results json.results
-status_is 0 "by its change"
+status_is 0 "--fail-if valid takes a change of the share"
 run ipf-report compare --fail-if "valid < 99%" chat.results chat.results
-stderr_contains "not known: a side does not have the figure" "without --check-output"
-status_is 4 "which does not pass"
+stderr_contains "not known: a side does not have the figure" "--fail-if valid says that a side has no checks"
+status_is 4 "--fail-if valid does not pass without checks"

@@ -13,19 +13,19 @@ classes() { # OUTPUT ARGUMENTS…
 }
 classes mixed.trace --class-body interactive:priority=0 --class-body batch:priority=10 --class-body 'batch:note="a: b=c"' --class-header 'batch:X-Tenant: nightly: 1' \
 	--slo class=interactive:e2e=900ms --slo class=batch:e2e=2s
-status_is 0 "--classes"
-between "$(body mixed.trace | jq -s 'map(select(.tags.class == "interactive")) | length')" 81 159 "in their shares (5 standard deviations)"
+status_is 0 "ipf-prep --classes ends with 0"
+between "$(body mixed.trace | jq -s 'map(select(.tags.class == "interactive")) | length')" 81 159 "classes have their shares (5 standard deviations)"
 is "$(body mixed.trace | jq -cS '[.tags, .body, .headers, .slo]' | sort -u)" '[{"class":"batch"},{"note":"a: b=c","priority":10},{"X-Tenant":"nightly: 1"},{"e2e":"2s"}]
-[{"class":"interactive"},{"priority":0},null,{"e2e":"900ms"}]' "with what each brings, and its objectives"
+[{"class":"interactive"},{"priority":0},null,{"e2e":"900ms"}]' "requests carry the members and objectives of their class"
 classes again.trace --class-body interactive:priority=0 --class-body batch:priority=10 --class-body 'batch:note="a: b=c"' --class-header 'batch:X-Tenant: nightly: 1' \
 	--slo class=interactive:e2e=900ms --slo class=batch:e2e=2s
-same <(body mixed.trace) <(body again.trace) "the same each time"
+same <(body mixed.trace) <(body again.trace) "the same seed gives the same classes"
 ipf-prep sharegpt "$ROOT/examples/chat.json" --turns all --classes a=1,b=1 -q -o talk.trace
 is "$(body talk.trace | jq -sc 'map(select(.session)) | group_by(.session) | map([.[].tags.class] | unique | length) | unique')" "[1]" "a session is of one class"
 refused() { # MESSAGE ARGUMENTS…
 	run ipf-prep synthetic -n 1 "${@:2}" -o no.trace
 	complains ipf-prep "$1" "refused: ${*:2}"
-	status_is 2 "as misuse"
+	status_is 2 "a wrong class ends with 2"
 }
 refused 'class "c" is not among --classes' --classes a=1,b=1 --class-body c:x=1
 refused 'expected CLASS:' --class-body priority=0
@@ -99,4 +99,4 @@ yes_if "interactive requests meet more of their objectives with priorities" jq -
 run ipf-report --section goodput --by tag=class priority.results
 contains "$(tr -s ' \n' ' ' <"$OUT")" "(Jain's index, 1 is equal)" "the text has the fairness"
 run ipf-report -f json priority.results
-is "$(jq -c .total.fairness "$OUT")" null "without --by there is none"
+is "$(jq -c .total.fairness "$OUT")" null "a report without --by has no fairness"

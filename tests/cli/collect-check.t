@@ -6,7 +6,7 @@
 small_run 6
 run ipf-collect --check chat.records
 status_is 0 "records of ipf-fire have no violation"
-matches "$(cat "$OUT")" "^chat.records: 0 violations in 6 requests and [1-9][0-9]* lines? about the client$" "says the summary"
+matches "$(cat "$OUT")" "^chat.records: 0 violations in 6 requests and [1-9][0-9]* lines? about the client$" "--check prints a summary of the records of ipf-fire"
 
 # ---- another generator ---------------------------------------------------------------------------------------------
 
@@ -14,19 +14,19 @@ run python3 "$ROOT/examples/library/generator.py" "$URL" sim 8 40
 status_is 0 "the example generator runs"
 cp "$OUT" mine.records
 run ipf-collect --check --api openai-chat mine.records
-status_is 0 "its records have no violation"
-is "$(cat "$OUT" "$ERR")" "mine.records: 0 violations in 8 requests and 0 lines about the client" "says the summary"
+status_is 0 "records of the example generator have no violation"
+is "$(cat "$OUT" "$ERR")" "mine.records: 0 violations in 8 requests and 0 lines about the client" "--check prints a summary of the records of the example generator"
 run ipf-collect --api openai-chat mine.records -o mine.results
 status_is 0 "ipf-collect reads them"
-is "$(grep -c '"ok":true.*"ttft_ns":[1-9]' mine.results)" 8 "with latencies"
+is "$(grep -c '"ok":true.*"ttft_ns":[1-9]' mine.results)" 8 "rows of the example generator have latencies"
 run ipf-report -f json mine.results
-status_is 0 "and ipf-report shows them"
-is "$(jq -c '.total.requests.ok' "$OUT")" 8 "all of them"
+status_is 0 "ipf-report reads the results of the example generator"
+is "$(jq -c '.total.requests.ok' "$OUT")" 8 "the report counts all requests of the example generator"
 run ipf-collect --check mine.records
-status_is 3 "without --api"
+status_is 3 "--check without --api ends with 3"
 is "$(head -1 "$OUT")" "mine.records:1: api: missing: expected the API descriptor as ipf-api(5) describes it (or give its name with --api)" \
 	"the header needs a descriptor"
-complains ipf-collect "1 violation of ipf-records(5)" "and standard error says so"
+complains ipf-collect "1 violation of ipf-records(5)" "the lack of a descriptor is a violation"
 
 # ---- violations ----------------------------------------------------------------------------------------------------
 
@@ -54,7 +54,7 @@ X
 }
 violations >bad.records
 run ipf-collect --check --api openai-chat bad.records
-status_is 3 "bad records"
+status_is 3 "--check of bad records ends with 3"
 stdout_is 'bad.records:3: n: expected a number that no other line has, got 0 again
 bad.records:4: stage: expected less than 1, the number of stages, got 1
 bad.records:5: target: expected less than 2, the number of "targets", got 2
@@ -70,8 +70,8 @@ bad.records:14: ready_ns: missing: expected the due time, or in a closed loop th
 bad.records:15: first_byte_ns: missing, but there is a status
 bad.records:16: not JSON: expected a value at byte 0
 bad.records: cut after 16 good lines: the trailer is missing
-bad.records: 15 violations in 15 requests and 1 line about the client' "are named line by line, and read to the end"
-complains ipf-collect "15 violations of ipf-records(5)" "and counted"
+bad.records: 15 violations in 15 requests and 1 line about the client' "--check names violations line by line up to the end"
+complains ipf-collect "15 violations of ipf-records(5)" "--check counts the violations"
 
 echo '{"ipf":"records","version":1}' >head.records
 run ipf-collect --check head.records chat.records
@@ -81,7 +81,7 @@ head.records:1: tool
 head.records:1: api
 head.records:1: stages
 head.records: cut after 0 good lines: the trailer is missing" "lacks all that is required"
-contains "$(tail -1 "$OUT")" "chat.records: 0 violations" "and the next input is checked too"
+contains "$(tail -1 "$OUT")" "chat.records: 0 violations" "--check goes on with the next input"
 for stages in '[{}]' '[1]' '[{"begin_ns":0,"arrivals":1,"first_n":0}]'; do
 	echo '{"ipf":"records","version":1,"tool":"x 1","t0_unix_ns":1,"stages":'"$stages}" >stages.records
 	run ipf-collect --check --api openai-chat stages.records
@@ -89,20 +89,20 @@ for stages in '[{}]' '[1]' '[{"begin_ns":0,"arrivals":1,"first_n":0}]'; do
 done >stages
 is "$(cat stages)" 'stages.records:1: stages[0].begin_ns: missing: a stage requires begin_ns, arrivals and first_n
 stages.records:1: stages[0]: expected an object as in ipf-schedule(5)
-stages.records:1: stages[0].name: missing: expected its name in reports' "what a stage lacks is said, with where it is described"
+stages.records:1: stages[0].name: missing: expected its name in reports' "--check says what a stage lacks, and the page that describes it"
 run ipf-collect --check chat.trace
-status_is 3 "another stream"
-contains "$(cat "$OUT")" 'chat.trace:1: expected an ipf records stream, got "trace"' "is none of records"
+status_is 3 "--check of another stream ends with 3"
+contains "$(cat "$OUT")" 'chat.trace:1: expected an ipf records stream, got "trace"' "--check names another kind of stream"
 run ipf-collect --check nowhere
 status_is 1 "a file that is not there"
-complains ipf-collect "nowhere: cannot open" "is an error of the system"
+complains ipf-collect "nowhere: cannot open" "ipf-collect says that it cannot open a missing file"
 run ipf-collect --check --explain chat.records
 status_is 2 "two ways of reading at once are refused"
 printf '{"n":0}\n%.0s' $(seq 1200) >many
 { head -1 chat.records && cat many; } >many.records
 run ipf-collect --check many.records
 contains "$(tail -2 "$OUT" | head -1)" "and " "more than a thousand violations are counted only"
-is "$(wc -l <"$OUT")" 1002 "in a bounded output"
+is "$(wc -l <"$OUT")" 1002 "the output of many violations is bounded"
 [ ! -e /dev/full ] || {
 	run sh -c '"$1" --check bad.records >/dev/full' - "$BIN/ipf-collect"
 	status_is 1 "a full disk is noticed"

@@ -23,12 +23,12 @@ is_whole() { # FILE: its trailer counts and signs what is there
 head -n 5 "$records" >cut.records
 run "$BIN/ipf-collect" cut.records
 status_is 3 "records without a trailer: status 3"
-complains ipf-collect "cut.records: cut after 4 good lines" "and how many lines were good"
-is "$(jq -r 'select(.n != null) | .n' "$OUT" | xargs)" "0 1 2" "their rows are there"
-yes_if "and sealed" is_whole "$OUT"
+complains ipf-collect "cut.records: cut after 4 good lines" "ipf-collect says after how many good lines records are cut"
+is "$(jq -r 'select(.n != null) | .n' "$OUT" | xargs)" "0 1 2" "cut records give their rows"
+yes_if "the results of cut records are sealed" is_whole "$OUT"
 contains "$(tail -1 "$OUT" | jq -r .end.incomplete)" "cut after 4 good lines" "the trailer says what is missing"
 head -n 5 "$records" | "$BIN/ipf-collect" >piped 2>/dev/null
-same piped "$OUT" "the same bytes from a pipe"
+same piped "$OUT" "cut records from a pipe give the same bytes"
 
 bad=0
 size=$(wc -c <"$records")
@@ -49,39 +49,39 @@ status_is 3 "compressed records, cut: status 3"
 sed '4s/"stage":1/"stage":2/' "$records" >changed
 run "$BIN/ipf-collect" changed
 status_is 3 "records that were changed: status 3"
-complains ipf-collect "SHA-256" "and why"
-yes_if "sealed nevertheless" is_whole "$OUT"
+complains ipf-collect "SHA-256" "ipf-collect says that the digest is wrong"
+yes_if "the results of changed records are sealed" is_whole "$OUT"
 
 sed '4s/"n":1/"n":"one"/' "$records" >damaged
 run "$BIN/ipf-collect" damaged
 status_is 3 "a line that makes no sense: status 3"
-complains ipf-collect 'damaged:4: n: expected' "with file, line and field"
-is "$(jq -r 'select(.n != null) | .n' "$OUT" | xargs)" "0" "what came before it is there"
-yes_if "and sealed" is_whole "$OUT"
+complains ipf-collect 'damaged:4: n: expected' "a senseless line is named with file, line and field"
+is "$(jq -r 'select(.n != null) | .n' "$OUT" | xargs)" "0" "rows before a senseless line are there"
+yes_if "the results before a senseless line are sealed" is_whole "$OUT"
 
 # ---- no input, other input
 run "$BIN/ipf-collect" /dev/null
 status_is 3 "empty input: status 3"
-complains ipf-collect "empty" "one line"
+complains ipf-collect "empty" "empty input is reported in one line"
 run "$BIN/ipf-collect" <&-
 status_is 1 "closed standard input: status 1"
-complains ipf-collect "standard input" "one line"
+complains ipf-collect "standard input" "closed standard input is reported in one line"
 run "$BIN/ipf-collect" nowhere
 status_is 1 "a file that is not there: status 1"
-complains ipf-collect "nowhere" "one line"
+complains ipf-collect "nowhere" "a missing file is reported in one line"
 run "$BIN/ipf-collect" "$TESTS/data/collect/awkward.results"
 status_is 3 "results for records: status 3"
-complains ipf-collect 'expected an ipf records stream, got "results"' "one line"
+complains ipf-collect 'expected an ipf records stream, got "results"' "results for records are reported in one line"
 head -1 "$records" | jq -c 'del(.api)' | seal >without
 run "$BIN/ipf-collect" without
 status_is 3 "records without a descriptor: status 3"
-complains ipf-collect "api" "one line"
+complains ipf-collect "api" "records without a descriptor are reported in one line"
 run "$BIN/ipf-collect" --api openai-chat without
-status_is 0 "unless --api names one"
+status_is 0 "--api names the descriptor that records lack"
 head -1 "$records" | jq -c '.api.response.text = 5' | seal >strange
 run "$BIN/ipf-collect" strange
 status_is 3 "a descriptor that makes no sense: status 3"
-complains ipf-collect "response.text: expected" "by name"
+complains ipf-collect "response.text: expected" "the error of a descriptor names the member"
 head -1 "$records" | jq -c '.api.response.of_tomorrow = []' | seal >strange
 run "$BIN/ipf-collect" strange
 status_is 0 "a member that nobody knows may be of a later version"
@@ -89,8 +89,8 @@ status_is 0 "a member that nobody knows may be of a later version"
 sed '1s/"begin_ns":0/"begin_ns":"soon"/' "$records" >strange
 run "$BIN/ipf-collect" strange -o none
 status_is 3 "a schedule in the header that makes no sense: status 3"
-complains ipf-collect "stages[0].begin_ns: expected an integer" "by name"
-yes_if "and nothing is written" test ! -e none
+complains ipf-collect "stages[0].begin_ns: expected an integer" "the error of a schedule in the header names the member"
+yes_if "ipf-collect writes nothing if the schedule in the header is wrong" test ! -e none
 
 # ---- usage
 for arguments in "--itl gaps" "--api openai-chatt" "-t hf://" "--stall 5" "--stall -1ms" "--evnts"; do
@@ -102,18 +102,18 @@ done
 # ---- outputs that fail
 run "$BIN/ipf-collect" "$records" -o /dev/full
 status_is 1 "/dev/full: status 1"
-complains ipf-collect "/dev/full" "one line"
+complains ipf-collect "/dev/full" "/dev/full is reported in one line"
 status=0
 "$BIN/ipf-collect" "$records" >/dev/full 2>"$ERR" || status=$?
 status_is 1 "standard output that is full: status 1"
-complains ipf-collect "standard output" "one line"
+complains ipf-collect "standard output" "full standard output is reported in one line"
 
 { head -1 "$records"; for ((i = 0; i < 300; i++)); do sed -e 1d -e '$d' "$records"; done; } | seal >many
 "$BIN/ipf-collect" many 2>err | head -1 >first
 status=${PIPESTATUS[0]}
 status_is 0 "| head -1: status 0"
-is "$(cat err)" "" "quietly"
-is "$(wc -l <first)" 1 "with its line"
+is "$(cat err)" "" "ipf-collect | head -1 has no messages"
+is "$(wc -l <first)" 1 "ipf-collect | head -1 writes one line"
 
 # ---- live: each row comes out as soon as its record went in
 mkfifo in.pipe out.pipe
@@ -142,10 +142,10 @@ kill -TERM $collect
 yes_if "the first signal is taken" wait_for signal_taken
 sleep 0.15 # within 100 ms of the one before, a signal is part of it
 kill -HUP $collect
-yes_if "and the second one" wait_for signal_taken
+yes_if "the second signal is taken" wait_for signal_taken
 sed -n 5p "$records" >&8
 read -r -t 120 -u 9 row
-contains "$row" '"n":2,' "and the input is read on"
+contains "$row" '"n":2,' "ipf-collect reads on after two signals"
 sleep 0.15
 kill -TERM $collect
 cat <&9 >rest &
@@ -154,9 +154,9 @@ exec 9<&-
 status=0
 wait $collect || status=$?
 status_is 3 "the third one ends the reading: status 3"
-contains "$(cat err)" "interrupted after 4 good lines" "and says so"
+contains "$(cat err)" "interrupted after 4 good lines" "ipf-collect says that it was interrupted"
 wait $reader
-contains "$(tail -1 rest)" '"incomplete":"interrupted' "and seals what there is"
+contains "$(tail -1 rest)" '"incomplete":"interrupted' "interrupted results are sealed"
 exec 8>&-
 
 # ---- memory does not grow with the run

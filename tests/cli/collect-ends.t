@@ -31,7 +31,7 @@ is "$(jq -c 'select(.n != null) | [.n, .ok, .error.kind, .error.text, .after_end
 [2,false,"malformed","2 content events after the end mark",2,6]' "an API whose end is final: malformed, with the count"
 run "$BIN/ipf-report" -q final.results
 contains "$(cat "$OUT")" "after the end mark: 4 content events of 2 responses" "the report says so"
-is "$("$BIN/ipf-report" -q -f json final.results | jq -c '.total.after_end')" '{"responses":2,"events":4}' "and as JSON"
+is "$("$BIN/ipf-report" -q -f json final.results | jq -c '.total.after_end')" '{"responses":2,"events":4}' "JSON counts the content after the end mark"
 
 with '(.. | objects | select(has("data") and has("final"))) |= del(.final)' "$late" >open.records
 "$BIN/ipf-collect" -q open.records -o open.results
@@ -41,13 +41,13 @@ is "$(jq -c 'select(.n != null) | [.n, .ok, .after_end, .events]' open.results |
 run "$BIN/ipf-report" -q open.results
 contains "$(cat "$OUT")" "after the end mark: 4 content events of 2 responses" "the report says so"
 is "$(tail -1 open.results | jq -c '.end.verdict.checks[] | select(.name == "server_answers") | [.status, .after_end]')" '["DOUBTFUL",2]' \
-	"and the verdict doubts it"
+	"the verdict doubts content after the end mark"
 contains "$(tail -1 open.results | jq -r '.end.verdict.checks[2].detail')" \
-	"the content of 2 responses (66.7 %) went on after the end mark" "with the share"
+	"the content of 2 responses (66.7 %) went on after the end mark" "the verdict has the share of content after the end mark"
 
 run "$BIN/ipf-collect" --explain final.records
 is "$(grep -c '  after the end mark: text' "$OUT")" 4 "--explain: which events they are"
-is "$(grep -c 'of these after the end mark 2' "$OUT")" 2 "and how many"
+is "$(grep -c 'of these after the end mark 2' "$OUT")" 2 "--explain counts the events after the end mark"
 
 # Complete answers without content: a success that is counted, unless the API requires content.
 nothing='data: {"choices":[{"delta":{},"finish_reason":"stop"}]}
@@ -69,9 +69,9 @@ is "$(jq -c 'select(.n != null) | [.n, .ok, .events, .output_tokens, .ttft_ns !=
 [1,true,0,1,false,false,"stop"]
 [2,true,0,1,false,false,"stop"]' "a complete answer without content is a success without latencies"
 "$BIN/ipf-report" -q -f json empty.results >empty.json
-is "$(jq -c '.total | [.requests.ok, .requests.empty, .requests.failed, .latency.ttft_ms.from_start.n]' empty.json)" '[3,2,0,1]' "which is counted"
-is "$(jq -c '.verdict.checks[] | select(.name == "server_answers") | [.status, .empty]' empty.json)" '["DOUBTFUL",2]' "and doubted above 1 %"
-contains "$(jq -r '.verdict.checks[2].detail' empty.json)" "2 responses (66.7 %) are complete, but empty" "with the share"
+is "$(jq -c '.total | [.requests.ok, .requests.empty, .requests.failed, .latency.ttft_ms.from_start.n]' empty.json)" '[3,2,0,1]' "the report counts complete responses without content"
+is "$(jq -c '.verdict.checks[] | select(.name == "server_answers") | [.status, .empty]' empty.json)" '["DOUBTFUL",2]' "the verdict doubts more than 1 % of empty responses"
+contains "$(jq -r '.verdict.checks[2].detail' empty.json)" "2 responses (66.7 %) are complete, but empty" "the verdict has the share of empty responses"
 contains "$("$BIN/ipf-report" empty.results)" "empty: 2 complete responses without content" "the report says so"
 empty '(.. | objects | select(has("end") and has("framing"))) |= (.content_required = true)' >required.records
 "$BIN/ipf-collect" -q required.records -o required.results
@@ -91,4 +91,4 @@ run "$BIN/ipf-collect" --explain words.records
 contains "$(cat "$OUT")" 'finish "not_yet" (not yet)' "--explain says so"
 is "$(jq -c 'select(.n != null) | .after_end' "$TESTS/data/report/mixed.results" | sort -u)" null "results of earlier versions are read"
 run "$BIN/ipf-report" "$TESTS/data/report/mixed.results"
-status_is 0 "without the field"
+status_is 0 "ipf-report reads results without the field"

@@ -22,8 +22,8 @@ is "$(cat smi.arguments)" "--query-gpu=index,uuid,utilization.gpu,utilization.me
 	"nvidia-smi is asked for what it is read for"
 is "$(gpus smi '[.[] | [.source, .device, .model, .valid, (.reasons | index("too_few_samples") != null)]]')" \
 	'[["nvidia-smi","GPU-7f1e9a52-0c2b-4f0e-9d9c-5b8a6f3b1c11","NVIDIA H200",false,true],["nvidia-smi","GPU-02d3b5c8-9f41-47a6-8a53-6e0f1d2c3b4a","NVIDIA H200",false,true]]' \
-	"its devices; once a second is too few samples for so short a run"
-is "$(samples smi | head -2 | jq -c '[.power_w, .utilization]' | tr -d '\n')" '[512.3,0.87][76.12,0]' "and their values"
+	"nvidia-smi has its devices, and too few samples for so short a run"
+is "$(samples smi | head -2 | jq -c '[.power_w, .utilization]' | tr -d '\n')" '[512.3,0.87][76.12,0]' "samples of nvidia-smi have its values"
 tool amd-smi <<END
 #!/bin/sh
 case "\$1" in
@@ -41,7 +41,7 @@ is "$(samples amd | head -1 | jq -c '[.power_w, .energy_j, .utilization]')" '[64
 collect auto short.sched "$tools" "LD_LIBRARY_PATH=$BUILD/tests/nvml" -- --gpu auto
 is "$(gpus auto '[.[].source]')" '["nvml","amd-smi","amd-smi"]' "auto takes the library before the tool, and both makers"
 is "$(cat "$ERR")" "ipf-collect: --gpu auto: 1 device by nvml: Fake H200
-ipf-collect: --gpu auto: 2 devices by amd-smi: AMD Instinct MI300X" "and says which"
+ipf-collect: --gpu auto: 2 devices by amd-smi: AMD Instinct MI300X" "--gpu auto says which sources it took"
 rm bin/amd-smi
 collect auto2 short.sched "$tools" -- --gpu auto
 is "$(gpus auto2 '[.[].source]')" '["nvidia-smi","nvidia-smi"]' "auto takes the tool if there is no library"

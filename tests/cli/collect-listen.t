@@ -17,9 +17,9 @@ live_start() { # OPTION…
 	stop_at_exit $COLLECT
 	exec 3>records
 	sed '$d' chat.records >&3
-	wait_for grep -q 'metrics at' live.err || not_ok "it listens" "$(cat live.err)"
+	wait_for grep -q 'metrics at' live.err || not_ok "--listen starts" "$(cat live.err)"
 	AT=$(grep -o 'http://[^/]*' live.err)
-	wait_for all_read || not_ok "it reads what there is" "$(curl -s "$AT/metrics" | head -5)"
+	wait_for all_read || not_ok "--listen reads the records so far" "$(curl -s "$AT/metrics" | head -5)"
 }
 all_read() {
 	[ "$(curl -s "$AT/metrics" | awk '/^ipf_requests_total/ { n += $2 } END { print n }')" = 24 ]
@@ -42,20 +42,20 @@ value() { # SERIES
 is "$(value 'ipf_requests_total{outcome="ok",stage="constant"}') $(value 'ipf_requests_total{outcome="http-status",stage="constant"}')" \
 	"$(jq -s -r 'map(select(.n != null)) | "\(map(select(.n != null and .ok)) | length) \(map(select(.n != null and .error.kind == "http-status")) | length)"' chat.results)" \
 	"requests by outcome"
-is "$(value 'ipf_output_tokens_total{stage="constant"}')" "$(jq -s 'map(select(.n != null and .ok).output_tokens) | add' chat.results)" "output tokens"
+is "$(value 'ipf_output_tokens_total{stage="constant"}')" "$(jq -s 'map(select(.n != null and .ok).output_tokens) | add' chat.results)" "metrics count the output tokens"
 is "$(value 'ipf_requests_scheduled{stage="constant"}') $(value ipf_requests_due_total) $(value ipf_requests_started_total) $(value ipf_run_finished)" "24 24 24 0" \
 	"scheduled, due, started, not finished"
-is "$(grep -c 'ipf_verdict_status{question="load_delivered"}' text)" 0 "whether the load was delivered is not known before the end" # exact: it is not there before the end
-is "$(grep '^ipf_run_info' text)" "ipf_run_info{api=\"openai-chat\",model=\"sim\",name=\"chat\",target=\"$URL/v1/chat/completions\"} 1" "the run"
+is "$(grep -c 'ipf_verdict_status{question="load_delivered"}' text)" 0 "metrics say nothing of the load delivered before the end" # exact: it is not there before the end
+is "$(grep '^ipf_run_info' text)" "ipf_run_info{api=\"openai-chat\",model=\"sim\",name=\"chat\",target=\"$URL/v1/chat/completions\"} 1" "metrics describe the run"
 is "$(curl -s "$AT/healthz") $(curl -s "$AT/" | grep -c 'href="/metrics"')" "ok 1" "/healthz and /"
 is "$(curl -s -o /dev/null -w '%{http_code}' "$AT/nothing") $(curl -s -o /dev/null -w '%{http_code}' -d x "$AT/metrics") $(curl -s -I \
-	-o /dev/null -w '%{http_code}' "$AT/metrics")" "404 405 200" "another path, a POST, a HEAD"
+	-o /dev/null -w '%{http_code}' "$AT/metrics")" "404 405 200" "--listen answers another path, a POST and a HEAD"
 
 # ---- formats ----
 curl -s -D head -H 'Accept: application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5' "$AT/metrics" -o openmetrics
 is "$(field content-type head)" "application/openmetrics-text; version=1.0.0; charset=utf-8" "OpenMetrics, to those who prefer it"
-is "$(tail -1 openmetrics)" "# EOF" "which ends in its mark"
-is "$(grep -v '^#' openmetrics | sort)" "$(grep -v '^#' text | sort)" "and has the same series"
+is "$(tail -1 openmetrics)" "# EOF" "OpenMetrics end with their mark"
+is "$(grep -v '^#' openmetrics | sort)" "$(grep -v '^#' text | sort)" "OpenMetrics have the same series"
 curl -s -D head "$AT/metrics" -o protobuf \
 	-H 'Accept: application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited,text/plain;q=0.5'
 is "$(field content-type head)" "application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily; encoding=delimited" \
@@ -64,7 +64,7 @@ decoded() { # TEXT WHAT FILE EXPECTED
 	run python3 "$TESTS/helpers/prometheus_messages.py" "$2" "$3"
 	if [ "$status" = 77 ]; then skip "$1" "python3-protobuf is not installed"; else stdout_is "$4" "$1"; fi
 }
-decoded "they have the same series" families protobuf "$(grep -v '^#' text | sort)"
+decoded "both forms of protocol buffers have the same series" families protobuf "$(grep -v '^#' text | sort)"
 decoded "native buckets are those of the rows" native protobuf "$({
 	grep 'inter_token' text | grep -q . && python3 "$TESTS/helpers/prometheus_messages.py" native protobuf | grep '^ipf_inter'
 	python3 "$TESTS/helpers/prometheus_messages.py" buckets chat.results
@@ -79,16 +79,16 @@ fi
 sed -n 's/^# TYPE \([^ ]*\) .*/\1/p' text | sort >published
 sed -n '/^\.Sh METRICS/,/^\.Sh SPANS/s/^\.It Va ipf/ipf/p' "$ROOT/ipf-collect/ipf-metrics.5" | sed 's/ , /\n/g' | sort >described
 is "$(comm -23 published described)" "" "ipf-metrics(5) describes every metric"
-is "$(comm -13 published described)" ipf_reasoning_tokens_total "and no other, but for what this server does not report"
+is "$(comm -13 published described)" ipf_reasoning_tokens_total "every published metric is described"
 
 # ---- clients that mean no good ----
 run python3 "$TESTS/helpers/hostile_scraper.py" 127.0.0.1 "${AT##*:}"
 status_is 0 "slow, silent and broken clients keep nobody out; a thousand scrapes"
 live_end
-status_is 0 "and the run ends as ever"
+status_is 0 "a run that is scraped ends with its status"
 body chat.results >plain.body
 body live.results >live.body
-same plain.body live.body "with the same rows"
+same plain.body live.body "a run that is scraped has the same rows"
 between "$(jq 'select(.end).end.publish[0].scrapes' live.results)" 1000 5000 "the trailer counts the scrapes"
 
 # ---- the end ----
@@ -130,15 +130,15 @@ stop_at_exit $!
 wait_for test -s taken
 run ipf-collect --listen "127.0.0.1:$(cat taken)" chat.records
 status_is 1 "an address that is taken"
-complains ipf-collect "--listen 127.0.0.1:$(cat taken): Address already in use" "is reported in one line"
-is "$(wc -c <"$OUT" | tr -d ' ')" 0 "before anything is read"
+complains ipf-collect "--listen 127.0.0.1:$(cat taken): Address already in use" "a taken address is reported in one line"
+is "$(wc -c <"$OUT" | tr -d ' ')" 0 "a taken address is reported before anything is read"
 run ipf-collect --listen 0.0.0.0:0 -o out.results chat.records
-status_is 0 "all addresses of the machine"
-contains "$(cat "$ERR")" ", for every machine that reaches this address" "are pointed out"
+status_is 0 "ipf-collect listens on all addresses"
+contains "$(cat "$ERR")" ", for every machine that reaches this address" "ipf-collect points out an address that every machine reaches"
 for wrong in 9464 localhost localhost: localhost:http 127.0.0.1:65536 127.0.0.1:-1 '::1:9464' '[::1]' '[]:1' '[::1:1'; do
 	run ipf-collect --listen "$wrong" chat.records
 	status_is 2 "--listen $wrong is refused"
-	complains ipf-collect "--listen" "in one line"
+	complains ipf-collect "--listen" "--listen $wrong is refused in one line"
 done
 run ipf-collect --linger 1s chat.records
 status_is 2 "--linger requires --listen"

@@ -55,17 +55,17 @@ agrees() { # RECORDS RESULTS TEXT
 # ---- what is sent ----
 otlp "a collector" --otlp "$AT"
 agrees chat.records chat.results "a span for each request says what its row does"
-stderr_is "" "nothing is said if all goes well"
+stderr_is "" "ipf-collect has no messages if all spans arrive"
 is "$(published .)" "[{\"otlp\":\"$AT\",\"sent\":$ROWS,\"failed\":0}]" "the trailer counts them"
 is "$(received 'map([.path, .headers["content-type"]]) | unique')" '[["/v1/traces","application/x-protobuf"]]' "a URL without a path gets the default one"
 between "$(jq -s 'map(select(.n != null and .error.kind == "hung-up")) | length' plain.body)" 1 30 "some requests were cancelled"
-between "$(jq -s 'map(select(.n != null and .error.kind == "http-status")) | length' plain.body)" 1 30 "some failed"
+between "$(jq -s 'map(select(.n != null and .error.kind == "http-status")) | length' plain.body)" 1 30 "some requests failed"
 between "$(jq -s 'map(select(.session) | .session) | group_by(.) | map(length) | max' plain.body)" 2 30 "some are turns of a session"
 received '[.[].parts[] | .resource, .spans]' >first
 ipf-collect --text chat.records | jq -r 'select(.n and (.text | length) > 12) | .text[:12]' >texts
 jq -r 'select(.messages) | .messages[].content[:12]' chat.trace >>texts
 between "$(wc -l <texts)" 20 1000 "answers and prompts have texts"
-is "$(grep -cFf texts first)" 0 "which are not in the spans"
+is "$(grep -cFf texts first)" 0 "spans do not contain texts"
 sed -n '/^\.Sh SPANS/,/^\.Sh SERVER/s/^\.It Va //p' "$ROOT/ipf-collect/ipf-metrics.5" | sed 's/ , /\n/g' | sort >described
 {
 	jq -r 'if type == "array" then .[] | (.attributes | keys[]), .events[][0] else keys[] end' <<<"$(jq -c '.[]' first)"
@@ -82,7 +82,7 @@ fi
 otlp "sent again" --otlp "$AT/ok/here?tenant=1"
 is "$(received 'map(.path) | unique')" '["/ok/here?tenant=1"]' "a path is taken as it is"
 received '[.[].parts[] | .resource, .spans]' >second
-same first second "the same records have the same ids"
+same first second "records sent twice have the same ids"
 
 # ---- live ----
 rm -f got/*
@@ -100,8 +100,8 @@ sed -n '$p' chat.records >&3
 exec 3>&-
 status=0
 wait $COLLECT || status=$?
-status_is 0 "which then ends"
-agrees chat.records live.results "and are those of the rows"
+status_is 0 "a run with --otlp ends with 0"
+agrees chat.records live.results "spans of a live run are those of its rows"
 
 # ---- the server's spans below the client's ----
 cat >tracing_server.py <<'END'
@@ -131,11 +131,11 @@ for run in 1 2; do
 done
 rm -f got/*
 run ipf-collect --otlp "$AT" traced1.records traced2.records -o traced.results
-is "$(sed 1d traceparents | wc -l)" "$(cat traced1.records traced2.records | grep -c '^{"n":')" "each request has a traceparent"
+is "$(sed 1d traceparents | wc -l)" "$(cat traced1.records traced2.records | grep -c '^{"n":')" "every request has a traceparent"
 received '.[].parts[].spans[] | "00-\(.trace)-\(.span)-01"' | tr -d '"' | sort >spans
 sed 1d traceparents | sort >sent
-is "$(comm -13 spans sent | wc -l)" 0 "with the ids of their spans"
-is "$(sort -u spans | wc -l)" "$(wc -l <spans)" "also of another run"
+is "$(comm -13 spans sent | wc -l)" 0 "traceparents have the ids of the spans"
+is "$(sort -u spans | wc -l)" "$(wc -l <spans)" "span ids of two runs differ"
 
 # ---- several inputs, several batches ----
 jq -c 'if .ipf then . else empty end' chat.records >many.head
@@ -148,44 +148,44 @@ rm -f got/*
 run ipf-collect --otlp "$AT" many1.records many2.records -o many.results
 status_is 3 "two runs that were cut"
 is "$(received '[[.[].parts[].spans[]] | length, (map(.span) | unique | length), (map(.trace) | unique | length)]')" "[1400,1400,2]" \
-	"have all their spans, and a trace for the session of each"
-is "$(received '[.[].parts[] | .resource["service.instance.id"]] | unique | length')" 2 "and are two instances"
-is "$(received 'map(.parts[0].spans | length) | max <= 512')" true "in batches of at most 512"
+	"cut runs have all their spans, and a trace for every session"
+is "$(received '[.[].parts[] | .resource["service.instance.id"]] | unique | length')" 2 "two cut runs are two instances"
+is "$(received 'map(.parts[0].spans | length) | max <= 512')" true "a batch has at most 512 spans"
 
 # ---- receivers that fail ----
 otlp "busy" --otlp "$AT/busy"
-is "$(published '.[0] | [.sent, .failed]')" "[$ROWS,0]" "is sent again after what Retry-After asks for"
+is "$(published '.[0] | [.sent, .failed]')" "[$ROWS,0]" "a busy receiver gets the spans after its Retry-After"
 otlp "status 502" --otlp "$AT/502"
-is "$(published '.[0] | [.sent, .failed]')" "[0,$ROWS]" "is given up after some tries"
-between "$(received length)" 2 10 "which are few"
-stderr_contains "--otlp $AT/502: $ROWS of $ROWS spans not delivered: HTTP status 502" "which is said in the end"
+is "$(published '.[0] | [.sent, .failed]')" "[0,$ROWS]" "spans are given up after some tries at status 502"
+between "$(received length)" 2 10 "tries at status 502 are few"
+stderr_contains "--otlp $AT/502: $ROWS of $ROWS spans not delivered: HTTP status 502" "ipf-collect says at the end how many spans were not delivered"
 for final in 400 500 413; do
 	otlp "status $final" --otlp "$AT/$final"
-	is "$(arrivals) $(published '.[0] | [.failed, .last_error]')" "[$ROWS,$ROWS] [$ROWS,\"HTTP status $final: not for None\"]" "is final"
+	is "$(arrivals) $(published '.[0] | [.failed, .last_error]')" "[$ROWS,$ROWS] [$ROWS,\"HTTP status $final: not for None\"]" "status $final is final"
 done
 otlp "quietly" -q --otlp "$AT/400"
 stderr_is "" "-q says nothing"
 otlp "partial success" --otlp "$AT/partial"
 LOST=$((2 * $(received length)))
 is "$(arrivals) $(published '.[0] | [.sent, .failed, .rejected, .last_error]')" \
-	"[$ROWS,$ROWS] [$((ROWS - LOST)),0,$LOST,\"2 spans rejected: two are too many\"]" "is not sent again, and counted"
-stderr_contains "$LOST of $ROWS spans not delivered: 2 spans rejected: two are too many" "and reported"
+	"[$ROWS,$ROWS] [$((ROWS - LOST)),0,$LOST,\"2 spans rejected: two are too many\"]" "rejected spans are counted and not sent again"
+stderr_contains "$LOST of $ROWS spans not delivered: 2 spans rejected: two are too many" "rejected spans are reported"
 otlp "an answer that is no message" --otlp "$AT/garbage"
-is "$(published '.[0] | [.sent, .failed]')" "[$ROWS,0]" "is a success"
+is "$(published '.[0] | [.sent, .failed]')" "[$ROWS,0]" "a response that is no message is a success"
 otlp "an answer without end" --otlp "$AT/endless"
-is "$(arrivals) $(published '.[0] | [.failed, .last_error]')" "[$ROWS,$ROWS] [$ROWS,\"the response is too long\"]" "is final"
+is "$(arrivals) $(published '.[0] | [.failed, .last_error]')" "[$ROWS,$ROWS] [$ROWS,\"the response is too long\"]" "a response without end is final"
 otlp "nothing that listens" --otlp http://127.0.0.1:1
-stderr_contains "--otlp http://127.0.0.1:1: $ROWS of $ROWS spans not delivered: " "is reported"
+stderr_contains "--otlp http://127.0.0.1:1: $ROWS of $ROWS spans not delivered: " "a port without a listener is reported"
 otlp "a receiver that hangs, beside one that does not" --otlp "$AT/hang" --push "$AT/400/metrics"
-is "$(published 'map([.otlp != null, .failed > 0, .sent])')" "[[false,true,0],[true,true,0]]" "is given up in the end"
-stderr_contains "not delivered: no response in time" "and reported"
+is "$(published 'map([.otlp != null, .failed > 0, .sent])')" "[[false,true,0],[true,true,0]]" "a receiver that hangs is given up, and the other gets its figures"
+stderr_contains "not delivered: no response in time" "a receiver that hangs is reported"
 
 # ---- keys ----
 secret=sesame-4711
 printf '%s\n' "$secret" >key
 otlp "a token in a file" --otlp "$AT/401" --otlp-key-file key
 is "$(received 'map(.headers.authorization) | unique')" "[\"Bearer $secret\"]" "goes as a bearer"
-is "$(cat sent.results "$ERR" | grep -cF -e "$secret")" 0 "is not repeated"
+is "$(cat sent.results "$ERR" | grep -cF -e "$secret")" 0 "no output contains the secret"
 OTLP_KEY=me:$secret otlp "user and password in a variable" --otlp "$AT" --otlp-key-env OTLP_KEY
 is "$(received 'map(.headers.authorization) | unique')" "[\"Basic $(printf 'me:%s' "$secret" | base64)\"]" "go as basic"
 refused() { # TEXT PART OPTION…
@@ -193,8 +193,8 @@ refused() { # TEXT PART OPTION…
 	shift 2
 	run ipf-collect "$@" chat.records
 	status_is 2 "$text is refused"
-	complains ipf-collect "$part" "in one line"
-	is "$(grep -c "$secret" "$ERR")" 0 "without a secret"
+	complains ipf-collect "$part" "$text is refused in one line"
+	is "$(grep -c "$secret" "$ERR")" 0 "$text is refused without showing a secret"
 }
 refused "a key over plain http" "--otlp: a key is sent over https only" --otlp http://collector.example --otlp-key-file key
 refused "a password in the URL" "--otlp: give the user and password by --otlp-key-file" --otlp "http://me:$secret@127.0.0.1"
@@ -205,7 +205,7 @@ refused "no scheme" "--otlp: expected an http or https URL" --otlp localhost:431
 jq -c 'if .ipf then del(.t0_unix_ns) else . end' chat.records >timeless.records
 run ipf-collect --otlp "$AT" timeless.records
 status_is 3 "records without their start"
-complains ipf-collect "timeless.records:1: t0_unix_ns: missing, but --otlp needs it" "are refused"
+complains ipf-collect "timeless.records:1: t0_unix_ns: missing, but --otlp needs it" "--otlp refuses records without their start"
 
 # ---- a real collector ----
 if [ -n "${IPF_OTELCOL:-}" ]; then
@@ -225,7 +225,7 @@ if [ -n "${IPF_OTELCOL:-}" ]; then
 	otlp "a real collector" --otlp "http://127.0.0.1:$COLLECTOR"
 	is "$(published '.[0] | [.sent, .failed]')" "[$ROWS,0]" "takes every span"
 	wait_for arrived || true
-	agrees chat.records chat.results "and sends them on as they were"
+	agrees chat.records chat.results "the collector sends spans on as they were"
 else
 	skip "a real collector takes every span" "IPF_OTELCOL does not name one"
 fi

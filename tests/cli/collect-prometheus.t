@@ -13,7 +13,7 @@ ipf-sched -q constant:rate=40,n=20 constant:rate=60,n=40 -t t.trace -o s.sched
 ipf-fire -q -m sim -u "$URL" -t t.trace s.sched -o run.records
 ipf-collect run.records -o plain.results
 rows=$(jq -c 'select(.n != null)' plain.results | wc -l)
-is "$rows" 60 "there is a run"
+is "$rows" 60 "the run has 60 rows"
 
 # ---- collected live: its last record comes, its end does not ----
 mkfifo records
@@ -46,8 +46,8 @@ if [ -n "$gateway" ]; then
 	curl -s "$gateway/metrics" >pushed
 	is "$(awk '/^ipf_requests_total/ { n += $2 } END { print n }' pushed)" "$rows" "the Pushgateway has the requests"
 	is "$(awk '/^ipf_output_tokens_total/ { n += $2 } END { print n }' pushed)" \
-		"$(jq -s 'map(select(.n != null and .ok and .output_tokens != null).output_tokens) | add' plain.results)" "and the tokens"
-	contains "$(grep '^ipf_run_finished' pushed)" "instance=\"$(hostname)\",job=\"ipf\",run=\"run\"} 0" "under job, host and name"
+		"$(jq -s 'map(select(.n != null and .ok and .output_tokens != null).output_tokens) | add' plain.results)" "the Pushgateway has the tokens"
+	contains "$(grep '^ipf_run_finished' pushed)" "instance=\"$(hostname)\",job=\"ipf\",run=\"run\"} 0" "the Pushgateway has the job, host and name"
 else
 	skip "the Pushgateway has the requests" "prometheus-pushgateway is not installed"
 fi
@@ -67,18 +67,18 @@ value_is() { # URL PROMQL VALUE
 }
 yes_if "remote write has the end" wait_for value_is "$native" 'ipf_run_finished{job="ipf"}' 1
 worst=$(jq 'select(.end).end.verdict.status | {OK: 0, DOUBTFUL: 1, INVALID: 2}[.]' plain.results) # exact: the published verdict is of the same records
-yes_if "and the verdict" wait_for value_is "$classic" 'max(ipf_verdict_status{job="ipf"})' "$worst"
+yes_if "remote write has the verdict" wait_for value_is "$classic" 'max(ipf_verdict_status{job="ipf"})' "$worst"
 yes_if "the last scrape has it, too" wait_for value_is "$classic" 'max_over_time(ipf_run_finished{job="live"}[1h])' 1
 body plain.results >plain.body
 body live.results >live.body
 same plain.body live.body "the rows are those of a run that nobody watches"
 is "$(jq -c 'select(.end).end | del(.publish, .sha256, .from)' live.results)" \
-	"$(jq -c 'select(.end).end | del(.sha256, .from)' plain.results)" "so is the trailer, but for what was published"
+	"$(jq -c 'select(.end).end | del(.sha256, .from)' plain.results)" "the trailer is that of an unwatched run but for what was published"
 is "$(jq -c 'select(.end).end.publish | map([.kind // "listen", .native_histograms])' live.results)" \
 	"[[\"listen\",null],[\"remote-write\",true],[\"remote-write\",false]${gateway:+,[\"pushgateway\",null]}]" "the trailer says what was"
 if [ -n "$gateway" ]; then
 	contains "$(cat live.err)" "ipf-collect: --push $gateway: " "a Pushgateway that is gone is reported"
-	is "$(grep -c push live.err)" 1 "once"
+	is "$(grep -c push live.err)" 1 "a missing Pushgateway is reported once"
 else
 	skip "a Pushgateway that is gone is reported" "prometheus-pushgateway is not installed"
 fi

@@ -28,12 +28,12 @@ published() { # JQ
 
 # ---- a Pushgateway ----
 push "a Pushgateway" --push "pushgateway=$AT/ok"
-is "$(cut -d ' ' -f 1,2,4,5 log | sort -u)" "PUT /ok/metrics/job/ipf/instance/$(hostname)/run/chat text/plain -" "its grouping"
-stderr_is "" "nothing is said if all goes well"
+is "$(cut -d ' ' -f 1,2,4,5 log | sort -u)" "PUT /ok/metrics/job/ipf/instance/$(hostname)/run/chat text/plain -" "a Pushgateway gets the grouping"
+stderr_is "" "ipf-collect has no messages if all pushes arrive"
 is "$(published '[.[0] | .kind, .failed, .last_error, (.sent > 0)]')" '["pushgateway",0,null,true]' "the trailer says so, too"
-is "$(published '.[0].push')" "\"$AT/ok\"" "with the URL"
+is "$(published '.[0].push')" "\"$AT/ok\"" "the trailer has the URL of the push"
 push "a grouping in the URL" --push "$AT/metrics/job/mine/run/a"
-is "$(cut -d ' ' -f 2 log | sort -u)" "/metrics/job/mine/run/a" "is taken as it is"
+is "$(cut -d ' ' -f 2 log | sort -u)" "/metrics/job/mine/run/a" "a grouping in the URL stays"
 jq -c 'if .ipf then .name = "a/b c" else . end' chat.records >slash.records
 rm -f log
 run ipf-collect --push "$AT/metrics" slash.records
@@ -49,40 +49,40 @@ if wait_for test -s write.port; then
 	push "remote write" --push "http://127.0.0.1:$(cat write.port)/api/v1/write"
 	jq -s '[.[].series[]]' received/*.json >series
 	is "$(jq -c '[.[0].headers | .["content-type"], .["content-encoding"], .["x-prometheus-remote-write-version"]]' -s received/0001.json)" \
-		'["application/x-protobuf","snappy","0.1.0"]' "its headers"
+		'["application/x-protobuf","snappy","0.1.0"]' "remote write has its headers"
 	is "$(jq 'all(.[]; .sorted)' series)" true "labels are sorted"
 	is "$(jq -c 'map(.labels | [.job, .instance, .run]) | unique' series)" "[[\"ipf\",\"$(hostname)\",\"chat\"]]" "every series has the target's"
-	is "$(jq 'map(select(.labels.__name__ == "ipf_requests_total" and .labels.outcome == "ok").samples[-1][0]) | last' series)" 12 "requests"
+	is "$(jq 'map(select(.labels.__name__ == "ipf_requests_total" and .labels.outcome == "ok").samples[-1][0]) | last' series)" 12 "remote write has the requests"
 	is "$(jq 'map(select(.labels.__name__ == "ipf_output_tokens_total").samples[-1][0]) | last' series)" \
-		"$(jq -s 'map(select(.n != null and .ok).output_tokens) | add' plain.body)" "tokens"
-	is "$(jq -c 'map(select(.labels.__name__ == "ipf_time_to_first_token_seconds").histograms[-1] | .[:2]) | last' series)" "[12,12]" "native histograms"
+		"$(jq -s 'map(select(.n != null and .ok).output_tokens) | add' plain.body)" "remote write has the tokens"
+	is "$(jq -c 'map(select(.labels.__name__ == "ipf_time_to_first_token_seconds").histograms[-1] | .[:2]) | last' series)" "[12,12]" "remote write has native histograms"
 	is "$(jq 'map(select(.labels.__name__ == "ipf_time_to_first_token_seconds_bucket" and .labels.le == "+Inf").samples[-1][0]) | last' series)" \
-		12 "and classic ones"
+		12 "remote write has classic histograms"
 	between "$(jq 'map(.samples[], .histograms[] | .[-1]) | max' series)" "$began" "$(date +%s%3N)" "times of remote write are in ms since 1970" # exact: between two readings of the same clock
-	yes_if "metadata" jq -e '.metadata > 10' received/0001.json
+	yes_if "remote write has metadata" jq -e '.metadata > 10' received/0001.json
 else
-	skip "remote write: its headers" "python3-protobuf is not installed"
+	skip "remote write has its headers" "python3-protobuf is not installed"
 fi
 
 # ---- targets that fail ----
 push "status 400" --push "remote-write=$AT/400"
-complains ipf-collect "--push $AT/400: HTTP status 400: status 400 for None" "is reported once"
-is "$(published '[.[0] | .kind, .sent, .last_error]')" '["remote-write",0,"HTTP status 400: status 400 for None"]' "and in the trailer"
+complains ipf-collect "--push $AT/400: HTTP status 400: status 400 for None" "a target that refuses is reported once"
+is "$(published '[.[0] | .kind, .sent, .last_error]')" '["remote-write",0,"HTTP status 400: status 400 for None"]' "the trailer has the last error of a target that refuses"
 push "status 400, quietly" -q --push "remote-write=$AT/400"
 stderr_is "" "-q says nothing"
 push "status 429" --push "$AT/429/api/v1/write"
-is "$(published '[.[0] | .failed, .last_error[:15]]')" '[0,"HTTP status 429"]' "is sent again, after what Retry-After asks for"
+is "$(published '[.[0] | .failed, .last_error[:15]]')" '[0,"HTTP status 429"]' "status 429 is tried again after its Retry-After"
 push "status 500" --push "$AT/500/metrics"
-is "$(published '[.[0] | .sent, .last_error[:15]]')" '[0,"HTTP status 500"]' "is given up after some tries"
-between "$(wc -l <log)" 2 10 "which are few"
+is "$(published '[.[0] | .sent, .last_error[:15]]')" '[0,"HTTP status 500"]' "status 500 is given up after some tries"
+between "$(wc -l <log)" 2 10 "tries at status 500 are few"
 push "a server that comes back" --push "$AT/late/metrics"
 is "$(published '[.[0] | .sent > 0, .failed]')" '[true,0]' "gets the figures in the end"
 push "a server that hangs" --push "$AT/hang/api/v1/write" --push "$AT/ok/metrics"
 is "$(published 'map(.sent > 0)')" '[false,true]' "delays no other"
-complains ipf-collect "--push $AT/hang/api/v1/write: " "and is reported"
+complains ipf-collect "--push $AT/hang/api/v1/write: " "a target that hangs is reported"
 push "an answer without end" --push "$AT/endless/metrics"
 push "nothing that listens" --push http://127.0.0.1:1/metrics
-complains ipf-collect "--push http://127.0.0.1:1/metrics: " "is reported once"
+complains ipf-collect "--push http://127.0.0.1:1/metrics: " "a port without a listener is reported once"
 
 # ---- keys ----
 secret=sesame-4711
@@ -92,14 +92,14 @@ is "$(cut -d ' ' -f 5- log | sort -u)" "Bearer $secret" "goes as a bearer"
 PUSH_KEY=me:$secret push "user and password in a variable" --push "$AT/ok/metrics" --push-key-env PUSH_KEY
 is "$(cut -d ' ' -f 5- log | sort -u)" "Basic $(printf 'me:%s' "$secret" | base64)" "go as basic"
 PUSH_KEY=me:$secret push "a target that repeats the key" --push "$AT/403/metrics" --push-key-env PUSH_KEY
-is "$(cat pushed.results "$ERR" | grep -cF -e "$secret" -e "$(printf 'me:%s' "$secret" | base64)")" 0 "is not repeated"
+is "$(cat pushed.results "$ERR" | grep -cF -e "$secret" -e "$(printf 'me:%s' "$secret" | base64)")" 0 "no output contains the key"
 refused() { # TEXT PART OPTION…
 	local text=$1 part=$2
 	shift 2
 	run ipf-collect "$@" chat.records
 	status_is 2 "$text is refused"
-	complains ipf-collect "$part" "in one line"
-	is "$(grep -c "$secret" "$ERR")" 0 "without a secret"
+	complains ipf-collect "$part" "$text is refused in one line"
+	is "$(grep -c "$secret" "$ERR")" 0 "$text is refused without showing a secret"
 }
 refused "a key over plain http" "over https only" --push http://gateway.example/metrics --push-key-file key
 refused "a password in the URL" "not in the URL" --push "http://me:$secret@127.0.0.1/metrics"
@@ -113,7 +113,7 @@ refused "no URL" "expected an http or https URL" --push pushgateway=localhost:90
 refused "another scheme" "expected an http or https URL" --push ftp://localhost/metrics
 run ipf-collect --push "$AT/ok/metrics" --push-key-file missing chat.records
 status_is 1 "a file that is missing"
-complains ipf-collect "missing: cannot open" "is reported"
+complains ipf-collect "missing: cannot open" "a missing file of --push is named"
 mapfile -t nine < <(yes -- "--push=$AT/ok/metrics" | head -9)
 run ipf-collect "${nine[@]}" chat.records
-status_is 2 "nine targets"
+status_is 2 "nine targets of --push end with 2"

@@ -52,7 +52,7 @@ with_prometheus() {
 	# whatever a busy machine delayed: the step has to be longer than that
 	collect file.results --prometheus "$PROMETHEUS" --job sim --every 30s
 	status_is 0 "records from a file are asked for later"
-	stderr_is "" "without a word"
+	stderr_is "" "--prometheus with a file of records has no messages"
 	for pair in "output_tokens output_tokens" "input_tokens input_tokens"; do
 		# shellcheck disable=SC2086 # two words
 		set -- $pair
@@ -60,20 +60,20 @@ with_prometheus() {
 			"$1: the server's are the client's"
 	done
 	is "$(samples file.results '.histograms.ttft_ns.count // 0' | jq -s add)" 60 "a histogram has each request"
-	is "$(samples file.results '[.histograms.ttft_ns.buckets[]?[1]] | add // 0' | jq -s add)" 60 "its buckets have each, too"
+	is "$(samples file.results '[.histograms.ttft_ns.buckets[]?[1]] | add // 0' | jq -s add)" 60 "the buckets of the histogram hold every request"
 	is "$(samples file.results .target | sort -u)" "\"${URL#http://}\"" "the target is the instance"
 	is "$(samples file.results '.t_ns % 30000000000' | sort -u)" 0 "samples are at multiples of --every"
 	is "$(samples file.results 'has("interval_ns")' | head -1)" false "the first has no increases"
 
 	collect own.results --prometheus "$PROMETHEUS" --job sim --every 30s --metric 'vllm:iteration_*' --metric 'process_*_total' --metric go_goroutines
 	status_is 0 "--metric applies to what Prometheus has"
-	stderr_is "" "without a word"
+	stderr_is "" "--metric with Prometheus has no messages"
 	contains "$(samples own.results '.histograms | keys?')" '"vllm:iteration_tokens_total"' "a histogram under its own name"
 	is "$(samples own.results '.histograms["vllm:iteration_tokens_total"].count // 0' | jq -s add)" \
-		"$(value 'sum(vllm:iteration_tokens_total_count{job="sim"})')" "has what Prometheus has"
-	is "$(samples own.results '.histograms["vllm:iteration_tokens_total"] // {} | has("buckets") == has("sum")' | sort -u)" true "with its buckets"
+		"$(value 'sum(vllm:iteration_tokens_total_count{job="sim"})')" "a histogram under its own name has the count of Prometheus"
+	is "$(samples own.results '.histograms["vllm:iteration_tokens_total"] // {} | has("buckets") == has("sum")' | sort -u)" true "a histogram under its own name has buckets"
 	is "$(samples own.results 'del(.histograms["vllm:iteration_tokens_total"]) | .gauges, .counters, .histograms' | cksum)" \
-		"$(samples file.results '.gauges, .counters, .histograms' | cksum)" "beside the known ones, which are as they were"
+		"$(samples file.results '.gauges, .counters, .histograms' | cksum)" "a histogram under its own name leaves the known metrics as they were"
 
 	collect kube.results --prometheus "$PROMETHEUS" --job kube --every 30s
 	is "$(samples kube.results '[.server, .gauges.replicas_ready, .gauges.replicas_desired]' | sort -u)" '["kubernetes",2,2]' \
@@ -86,15 +86,15 @@ with_prometheus() {
 	is "$(samples query.results '[.target, .gauges]' | sort -u)" '["prometheus",{"replicas_ready":2,"up":2}]' \
 		"an expression is a gauge, and several series are added"
 	between "$(samples query.results . | wc -l)" 10 10000 "…at each step"
-	is "$(samples query.results .t_ns | jq -s '. == sort and . == unique')" true "…in order"
+	is "$(samples query.results .t_ns | jq -s '. == sort and . == unique')" true "samples of a query are in order"
 	is "$(end_of query.results '[.prometheus.queries[] | [.name, .points > 9, has("error")]]')" \
 		'[["replicas_ready",true,false],["up",true,false],["nan",false,false],["bad",false,true],["absent",false,false]]' \
 		"the trailer has the expressions and what came of them"
-	"$BIN/ipf-report" -f json query.results >report.json || not_ok "a report"
+	"$BIN/ipf-report" -f json query.results >report.json || not_ok "ipf-report reads results with queries"
 	collect none.results --prometheus "$PROMETHEUS" --query absent=no_such_metric
 	complains ipf-collect "absent: no data" "an expression without data is named"
 	collect none.results --prometheus "$PROMETHEUS" --job nobody
-	complains ipf-collect "no data of known metrics" "so is a job that there is not"
+	complains ipf-collect "no data of known metrics" "a job without data is named"
 	"$BIN/ipf-collect" -o plain.results run.records
 	is "$(body query.results | grep -c '^{"n":')" 60 "rows are written nevertheless"
 
@@ -135,7 +135,7 @@ fails() { # MODE TEXT ARGUMENTS…
 		collect "$mode.results" --prometheus "$PROMETHEUS" ${query:+"${query%%=*}" "${query#*=}"} "$@"
 		status_is 0 "$mode ${query:+with --query}: the results are written"
 		complains ipf-collect "--prometheus: $PROMETHEUS" "…one line says what is wrong"
-		stderr_contains "$text" "…namely: $text"
+		stderr_contains "$text" "ipf-collect names the reason: $text"
 		is "$(body "$mode.results" | grep -c '^{"n":')" 60 "…they have all rows"
 		yes_if "…and the trailer says it" test "$(end_of "$mode.results" '.prometheus.error | length')" -gt 5
 	done
@@ -153,7 +153,7 @@ fails hang "timed out" --prometheus-timeout 300ms
 fails dies "ransfer closed"
 collect refused.results --prometheus http://user:password@127.0.0.1:1
 complains ipf-collect "onnect" "a port where nobody listens"
-is "$(plain refused.results | grep -c password)" 0 "no secret is in the results"
+is "$(plain refused.results | grep -c password)" 0 "results do not contain the password"
 
 printf 'secret-of-the-test\n' >token
 fake bearer

@@ -22,9 +22,9 @@ end_of() { # RESULTS FILTER
 
 again --samples live.results.zst
 status_is 0 "records are collected again with the samples of the live run"
-stderr_is "" "without a word"
+stderr_is "" "--samples has no messages"
 for kind in '"sample":"server"' '"sample":"gpu"'; do
-	yes_if "there are lines with $kind" grep -q "^{$kind" again.results
+	yes_if "the results have lines with $kind" grep -q "^{$kind" again.results
 done
 body live.results.zst | LC_ALL=C sort >live.lines
 body again.results | LC_ALL=C sort >again.lines
@@ -83,7 +83,7 @@ refused() { # STATUS PART TEXT ARGUMENTS…
 	again "$@"
 	status_is "$expected" "$text: status $expected"
 	complains ipf-collect "$part" "…in one line"
-	yes_if "…without results" test ! -e again.results
+	yes_if "no results are written after a refusal" test ! -e again.results
 }
 "$BIN/ipf-fire" -q -u "$URL" -t t.trace s.sched | "$BIN/ipf-collect" --scrape sim="$URL" -o another.results
 refused 3 'another.results:1: results of another run: they were not made from live.records' "results of another run" \
@@ -98,7 +98,7 @@ refused 3 'shard.results:1: series.t0_unix_ns' "times that count from another st
 refused 2 '--samples' "with --scrape" --samples live.results --scrape "$URL"
 refused 2 '--samples' "with --gpu" --samples live.results --gpu nvml
 run "$BIN/ipf-collect" --samples - <live.records
-status_is 2 "both from standard input: status 2"
+status_is 2 "records and samples both from standard input end with 2"
 complains ipf-collect "--samples: expected a file" "…in one line"
 sed '1s/"t0_unix_ns":[0-9]*,//' live.records >undated.records
 run "$BIN/ipf-collect" --samples live.results undated.records

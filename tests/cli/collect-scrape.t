@@ -122,14 +122,14 @@ done
 for name in good escapes resets bearer; do
 	is "$(trailer bad.results ".targets[] | select(.target == \"$name\") | [.failed, .server]")" '[0,"vllm"]' "$name is scraped"
 done
-is "$(samples bad.results 'select(.target == "good").counters.output_tokens // empty' | sort -u)" 1000 "each sample has the increase"
+is "$(samples bad.results 'select(.target == "good").counters.output_tokens // empty' | sort -u)" 1000 "every sample of $name has the increase"
 is "$(samples bad.results 'select(.target == "resets").counters.output_tokens // empty' | sort -u | xargs)" "10 1000" \
 	"a counter that begins again"
 is "$(trailer bad.results '.targets[] | select(.target == "resets").restarts')" "$(samples bad.results 'select(.target == "resets").resets // empty' | wc -l)" \
 	"the trailer counts the restarts of the server"
 is "$(trailer bad.results '[.targets[] | select(.restarts).target]')" '["resets"]' "no other server restarted"
 is "$(plain bad.results | grep -c "$(printf '\033')")" 0 "no escape sequence comes through"
-is "$(plain bad.results | grep -c -e secret-of-the-test -e password)" 0 "no secret is in the results"
+is "$(plain bad.results | grep -c -e secret-of-the-test -e password)" 0 "results contain no secret"
 
 # ---- what is refused -------------------------------------------------------------------------------------------------------
 

@@ -27,8 +27,8 @@ understood() { # MODE API OPTIONS…
 
 while IFS='|' read -r mode expected also; do
 	mode=${mode%% *}
-	is "$(understood "$mode" openai-chat)" "2 ${expected## }" "$mode"
-	[ -z "$also" ] || is "$(jq -r "select(.n == 0) | $also" last.results)" true "$mode: $also"
+	is "$(understood "$mode" openai-chat)" "2 ${expected## }" "understood as expected: $mode"
+	[ -z "$also" ] || is "$(jq -r "select(.n == 0) | $also" last.results)" true "the first row of $mode has $also"
 done <<'END'
 pad;bytes=10                 |ok 8 8/usage length|.text | length > 8
 status;code=503              |http-status - -/- -|.error.status == 503
@@ -92,9 +92,9 @@ http10                       |ok 8 8/usage length
 interim                      |ok 8 8/usage length
 END
 
-is "$(understood "pad;bytes=1" openai-completions)" "2 ok 8 8/usage length" "completions, streamed"
-is "$(understood "pad;bytes=1" openai-completions --no-stream)" "2 ok 1 8/usage length" "completions, whole"
-is "$(understood "pad;bytes=1" openai-chat --no-stream)" "2 ok 1 8/usage length" "chat, whole"
+is "$(understood "pad;bytes=1" openai-completions)" "2 ok 8 8/usage length" "padded completions are understood when streamed"
+is "$(understood "pad;bytes=1" openai-completions --no-stream)" "2 ok 1 8/usage length" "padded completions are understood in one piece"
+is "$(understood "pad;bytes=1" openai-chat --no-stream)" "2 ok 1 8/usage length" "padded chat is understood in one piece"
 is "$(understood "cut" openai-chat --no-stream)" "2 cut 0 -/- -" "a whole answer, cut"
 is "$(understood "malformed" openai-chat --no-stream)" "2 malformed 0 -/- -" "a whole answer, malformed"
 is "$(understood "error-inband" openai-chat --no-stream)" "2 in-band 0 -/- -" "a whole answer that is an error"

@@ -27,17 +27,17 @@ figures='.total | [.requests.ok, .latency.ttft_ms.from_start.n, .latency.ttfa_ms
 
 results streamed twenty openai-chat
 is "$(jq -c "$figures" streamed.json)" '[20,20,20,160,20,1,20,null]' "a streamed run has all figures"
-is "$(jq -c '.total.goodput | [.good, .of, .unmeasured, .share]' streamed.json)" '[20,20,null,1]' "and a goodput"
+is "$(jq -c '.total.goodput | [.good, .of, .unmeasured, .share]' streamed.json)" '[20,20,null,1]' "a streamed run has a goodput"
 
 while IFS='|' read -r name reason arguments said; do
 	eval "results $name twenty $arguments"
 	is "$(jq -c "$figures" "$name.json")" "[20,null,null,null,null,null,20,{\"$reason\":20}]" "$name: only E2E, and the reason"
 	contains "$(cat "$name.txt")" "no TTFT, TTFA, ITL and TPOT for 20 of 20 responses, which came as a whole: $said" \
-		"$name: which the report gives"
+		"$name: the report gives the reason"
 	is "$(jq -c '.total.goodput | [.requests_per_s, .share, .unmeasured, (.objectives | map(.share, .value_ms, .unmeasured))]' "$name.json")" \
 		'[null,null,20,[null,null,20,1,null,null,null,null,20]]' "$name: an objective on TTFT is neither met nor missed"
 	contains "$(cat "$name.txt")" "Goodput not measurable: 20 requests not streamed ttft=1h not measurable: not streamed e2e=1h 100" \
-		"$name: as the report says"
+		"$name: the report says that objectives on TTFT are not measured"
 	matches "$("$BIN/ipf-report" -q -f csv --slo ttft=1h "$name.results" | head -1)" 'slo_ttft=1h_share' "$name: CSV has its columns"
 	is "$(jq -r '.total.throughput.output_tokens_per_s | type' "$name.json")" "$([ $name = unavailable ] && echo null || echo number)" \
 		"$name: throughput needs no first token, but a count"
@@ -48,15 +48,15 @@ unavailable|no-streaming|sax|the API has no streaming
 lines|ignored|ollama -H "X-Sim: whole"|the server ignored the request for streaming
 END
 is "$(jq -c '.total.tokens | [.output, .source]' unavailable.json)" '[null,"none"]' "a response in one piece without usage is not one token"
-contains "$(cat unavailable.txt)" "counted by none (20 answers; ipf-collect -t counts them)" "which the report says"
-matches "$("$BIN/ipf-report" -q -f json unavailable.results | jq .total.throughput.input_tokens_per_s)" "^[0-9.]+$" "and what it can measure"
+contains "$(cat unavailable.txt)" "counted by none (20 answers; ipf-collect -t counts them)" "the report says that tokens are counted by none"
+matches "$("$BIN/ipf-report" -q -f json unavailable.results | jq .total.throughput.input_tokens_per_s)" "^[0-9.]+$" "the report has the input throughput of responses in one piece"
 is "$(jq -c '.verdict.checks[] | select(.name == "server_answers") | [.status, .stream_ignored]' ignored.json)" '["DOUBTFUL",20]' \
 	"the verdict doubts a server that ignores the request"
 matches "$(jq -r '.verdict.checks[2].detail' ignored.json)" 'streaming was requested, but 20 responses \(100.* %\) came as a whole and have no TTFT' \
-	"and says how often"
-is "$(jq -c '.verdict.checks[] | select(.name == "server_answers") | .status' not-asked.json)" '"OK"' "not one that was not asked"
+	"the verdict says how often streaming was ignored"
+is "$(jq -c '.verdict.checks[] | select(.name == "server_answers") | .status' not-asked.json)" '"OK"' "the verdict does not doubt responses that were not to be streamed"
 "$BIN/ipf-report" -q -f json --errors-as-inf ignored.results >inf.json
-is "$(jq -c '.total.latency.ttft_ms.from_start' inf.json)" null "no TTFT with --errors-as-inf either"
+is "$(jq -c '.total.latency.ttft_ms.from_start' inf.json)" null "--errors-as-inf gives no TTFT to responses in one piece"
 
 # A few of many: they are left out of the goodput, and above one in a hundred there is none.
 head -1 streamed.results >header
@@ -67,7 +67,7 @@ few() { # HOW MANY
 	seal header body >few.results
 	"$BIN/ipf-report" -q -f json --slo ttft=1h few.results
 }
-is "$(few 2 | jq -c '.total.goodput | [.good, .of, .unmeasured, .share]')" '[198,198,2,1]' "one in a hundred is left out"
+is "$(few 2 | jq -c '.total.goodput | [.good, .of, .unmeasured, .share]')" '[198,198,2,1]' "goodput leaves out one unmeasured response in a hundred"
 is "$(few 3 | jq -c '.total.goodput | [.unmeasured, .share, .requests_per_s]')" '[3,null,null]' "more, and there is no goodput"
 
 results one one-token openai-chat

@@ -42,7 +42,7 @@ nothing "an open loop" 6000000 1000000 poisson:rate=60,n=60
 nothing "a closed loop" 6000000 1000000 closed:users=6,n=24
 nothing "steps of 40 ms" 40000000 1000000 burst:n=8
 nothing "steps that prompts make longer" 20000000 20000 poisson:rate=30,n=30
-is "$(jq -c '.end | has("transport")' trailer)" false "without findings, the trailer has no member for them"
+is "$(jq -c '.end | has("transport")' trailer)" false "the trailer of a run without findings has no member for them"
 
 # ---- a proxy that buffers ----
 
@@ -62,7 +62,7 @@ if command -v python3 >/dev/null; then
 		'[true,40,"responses",true,true]' "holds nearly all back"
 	contains "$(says)" "came all at once at their end: their TTFT is nearly the time of the whole response" "the verdict says it"
 	is "$(ipf-report -f json found.results | jq -c '.verdict.checks[] | select(.name == "server_answers") | [.status, (.detail | test("all at once"))]')" \
-		'["DOUBTFUL",true]' "and so does the report"
+		'["DOUBTFUL",true]' "the report doubts a proxy that holds responses back"
 	contains "$(found sizes.records)" '"read-sizes"' "a proxy that sends its buffer on when it is full"
 	is "$(finding read-sizes .evidence.bytes)" 1024 "a proxy's buffer of 1024 bytes is recognised"
 else
@@ -85,11 +85,11 @@ is "$(finding bursts '[.evidence.events_per_read >= 4, .evidence.period_ms > 15]
 
 contains "$(found close-1.records)" '"reconnects"' "a server that closes each connection"
 is "$(finding reconnects '[.evidence.opened, .evidence.requests, .evidence.needed >= 6, .evidence.connect_ms > 0, .affected > 40]')" \
-	"[60,60,true,true,true]" "with the connections that were needed"
+	"[60,60,true,true,true]" "the finding has the connections that were needed"
 
 contains "$(found two-1.records)" '"imbalance"' "two targets of which one is slow"
 is "$(finding imbalance '[.evidence.by, (.evidence.replicas | length, (map(.requests) | add)), .evidence.cv > 0.2]')" \
-	'["target",2,60,true]' "with the requests of each"
+	'["target",2,60,true]' "the finding has the requests of every target"
 is "$(finding imbalance '.evidence.replicas | sort_by(.requests)[1].name' | grep -cF "${FAST#http://}")" 1 "the fast one has more"
 
 # ---- records made for the purpose ----
@@ -121,7 +121,7 @@ is "$(found whole.records)" '["buffering"]' "answers that come at once at their 
 # steps of 10 ms; every tenth is held for 40 ms with what comes meanwhile
 made ack.records 'answer($n * 1000000000; [range(40) as $i | [100 + 10 * $i + 30 * ($i / 10 | floor), (if $i > 0 and $i % 10 == 0 then 4 else 1 end)]])'
 is "$(found ack.records)" '["delayed-ack"]' "gaps of 40 ms among gaps of 10"
-is "$(finding delayed-ack '[.affected, .of, .evidence.gaps, .evidence.events_per_read, .evidence.median_gap_ms]')" "[60,60,180,4,10]" "with their number"
+is "$(finding delayed-ack '[.affected, .of, .evidence.gaps, .evidence.events_per_read, .evidence.median_gap_ms]')" "[60,60,180,4,10]" "the finding of delayed acknowledgements has the number of gaps"
 contains "$(says)" "of the gaps between reads are 38 to 44 ms long" "the verdict says it"
 made steps.records 'answer($n * 1000000000; [range(40) as $i | [100 + 20 * $i + 20 * ($i / 10 | floor), 1]])'
 is "$(found steps.records)" "[]" "a step that takes twice as long as others is the server's own"
@@ -129,18 +129,18 @@ made loss.records 'answer($n * 2000000000; [range(40) as $i | [100 + 10 * $i + 1
 is "$(found loss.records)" '["retransmission"]' "gaps of 200 ms"
 made refused.records 'answer($n * 10000000; [[20, 1], [30, 1]]) + {connection: {id: ($n % 2), reused: ($n > 1), http: 2, stream_resets: (if $n % 5 == 0 then 2 else 0 end)}}'
 is "$(found refused.records)" '["stream-resets"]' "streams of HTTP/2 that were refused"
-is "$(finding stream-resets '[.affected, .of, .evidence.refusals, .doubt]')" "[12,60,24,true]" "in a fifth of the requests"
+is "$(finding stream-resets '[.affected, .of, .evidence.refusals, .doubt]')" "[12,60,24,true]" "refused streams affect a fifth of the requests"
 made stale.records 'if $n == 59 then {start_ns: 8000000000, end_ns: 8001000000, connection: {id: 0, reused: true}, error: {kind: "reset", text: "closed", stale: true}}
 	else answer($n * 50000000; [[20, 1], [30, 1]]) + {connection: {id: 0, reused: ($n > 0)}} end'
 is "$(found stale.records)" '["stale-connections"]' "a connection that the server had closed"
-is "$(finding stale-connections '.evidence')" '{"closed_idle_ms":5070,"worked_idle_ms":20}' "after so long"
+is "$(finding stale-connections '.evidence')" '{"closed_idle_ms":5070,"worked_idle_ms":20}' "the finding of stale connections has the idle times"
 made pods.records 'answer($n * 100000000; [[20, 1], [30, 1]]) + {headers: {"x-pod-name": (if $n % 6 == 0 then "pod-b" else "pod-a" end)}}'
 is "$(found pods.records)" '["imbalance"]' "pods that a header names"
 is "$(finding imbalance '[.evidence.by, [.evidence.replicas[] | [.name, .requests]], .evidence.cv]')" '["x-pod-name",[["pod-b",10],["pod-a",50]],0.666667]' \
-	"with the requests of each"
+	"the finding has the requests of every pod"
 jq -c '.end.transport[0].detail = "\u001b[31mred\u202e", .end.transport[0].doubt = true' trailer >hostile
 { sed '$d' found.results; tail -1 hostile; } >hostile.results
-is "$(ipf-report hostile.results | grep -c "$(printf '\033\[31m')")" 0 "what a trailer says is escaped"
+is "$(ipf-report hostile.results | grep -c "$(printf '\033\[31m')")" 0 "the report escapes hostile text of a trailer"
 
 # ---- in the report ----
 
@@ -149,10 +149,10 @@ ipf-collect -q pods.records -o replicas.results
 ipf-report -q doubt.results >doubt.txt
 is "$(sed -n '/^Transport/,/^$/p' doubt.txt | sed 1d | head -2 | sed 's/  */ /g')" " stream-resets see the verdict
  possible cause: a limit of concurrent streams at the server or a" "a doubt is stated once, with what it can be"
-contains "$(sed -n '/^Transport/,/^$/p' doubt.txt)" "advice: " "and what to do"
+contains "$(sed -n '/^Transport/,/^$/p' doubt.txt)" "advice: " "a doubt comes with advice"
 ipf-report -q replicas.results >replicas.txt
-matches "$(cat replicas.txt)" "^  imbalance   .*requests" "others have their sentence"
-is "$(awk 'length > 80' doubt.txt replicas.txt)" "" "within 80 columns"
+matches "$(cat replicas.txt)" "^  imbalance   .*requests" "the report has a sentence on imbalance"
+is "$(awk 'length > 80' doubt.txt replicas.txt)" "" "findings fit into 80 columns"
 is "$(ipf-report -q -f json doubt.results | jq -c '[.transport[] | [.finding, .doubt, .affected, .part]]')" '[["stream-resets",true,12,null]]' "JSON has them"
 is "$(ipf-report -q -f json doubt.results replicas.results | jq -c '[.transport[] | [.finding, .part]]')" \
-	'[["stream-resets","doubt.results"],["imbalance","replicas.results"]]' "of several results, with their names"
+	'[["stream-resets","doubt.results"],["imbalance","replicas.results"]]' "JSON names the part of every finding"

@@ -10,11 +10,11 @@ set -o pipefail
 for value in 0% 5%,windows=1 5%,window=1 often "5%,"; do
 	run "$BIN/ipf-collect" --until-stable "$value" /dev/null
 	status_is 2 "--until-stable $value is refused"
-	matches "$(head -1 "$ERR")" '^ipf-collect: --until-stable: ' "with its name"
+	matches "$(head -1 "$ERR")" '^ipf-collect: --until-stable: ' "the error names --until-stable"
 done
 run "$BIN/ipf-collect" --until-stable 5% a.records b.records
 status_is 2 "several inputs are refused"
-stderr_contains "--until-stable: expected the records of one client, got 2 inputs" "and it says why"
+stderr_contains "--until-stable: expected the records of one client, got 2 inputs" "--until-stable says how many inputs it got"
 
 # ---- live, in virtual time: when a run is stable follows by arithmetic ----
 printf '{"ipf":"twin","version":1,"parameters":{"step_base_ns":{"value":2000000},"step_per_sequence_ns":{"value":0},"step_jitter":{"value":0.05}}}\n' >sim.twin
@@ -29,22 +29,22 @@ live() { # LIMIT FOR COMMAND…: run.results; $statuses
 }
 live 50%,windows=2,window=300ms 100s ipf-twin predict sim.twin
 is "$statuses" "0 0 0" "a pipeline that ends when stable succeeds"
-matches "$(cat run.err)" '^ipf-collect: stable from .* \(--until-stable 50%,windows=2,window=300ms\): 2 windows of 300 ms agree$' "it says when"
-is "$(grep -vc '^ipf-collect: ' run.err)" 0 "and nothing else"
+matches "$(cat run.err)" '^ipf-collect: stable from .* \(--until-stable 50%,windows=2,window=300ms\): 2 windows of 300 ms agree$' "ipf-collect says when the run was stable"
+is "$(grep -vc '^ipf-collect: ' run.err)" 0 "no other program of the pipeline has messages"
 yes_if "the results are whole" whole run.results
 tail -1 run.results >trailer
-is "$(jq -c '[.end | has("incomplete"), has("not_stable")]' trailer)" '[false,false]' "they are not called incomplete"
+is "$(jq -c '[.end | has("incomplete"), has("not_stable")]' trailer)" '[false,false]' "results of a stable run are not called incomplete"
 is "$(jq -c '.end.stopped.until_stable | [.tolerance, .windows, .window_ns, .stage, .to_ns - .from_ns, (.requests_per_s | length), (.e2e_ns | length), .at_ns >= .to_ns + 30000000]' trailer)" \
 	'[0.5,2,300000000,0,600000000,2,2,true]' "the trailer says what agreed"
 is "$(jq -c '.end.stopped.until_stable | (.requests_per_s | max / min <= 1.5), (.e2e_ns | max / min <= 1.5), .requests_drift <= 0.5, .e2e_drift <= 0.5' trailer | sort -u)" \
-	true "all of it within the limit"
+	true "windows that agree are within the limit"
 check() { # NAME: status and detail of a check of the verdict in the trailer
 	jq -r --arg name "$1" '.end.verdict.checks[] | select(.name == $name) | "\(.status) \(.detail)"' trailer
 }
 contains "$(check load_delivered)" "in closed loop" "the verdict counts what was sent" # exact: the run is virtual
-contains "$(check enough_samples)" "stable from " "and says why it ended"
-is "$(check load_delivered | grep -c 'part of the run is missing')" 0 "nothing is missing" # exact: the run is virtual
-is "$(check enough_samples | grep -c 'has no requests')" 0 "not even of the stage that did not begin"
+contains "$(check enough_samples)" "stable from " "the verdict says why the run ended"
+is "$(check load_delivered | grep -c 'part of the run is missing')" 0 "the verdict does not miss a part of the run" # exact: the run is virtual
+is "$(check enough_samples | grep -c 'has no requests')" 0 "the verdict does not miss a stage that did not begin"
 
 # What the windows have is in the rows.
 body run.results | jq -c 'select(has("n"))' >rows
@@ -54,21 +54,21 @@ is "$(jq -s -c --slurpfile t trailer '$t[0].end.stopped.until_stable as $u | . a
 
 # The report.
 run ipf-report -f json run.results
-status_is 0 "it is reported"
+status_is 0 "ipf-report reads a run that ended when stable"
 is "$(jq -c --slurpfile t trailer '[.run.stopped == $t[0].end.stopped, (.stages[0].window_s * 1e9 - $t[0].end.stopped.until_stable.to_ns | fabs < 5e7), .stages[0].requests.scheduled]' "$OUT")" \
-	'[true,true,null]' "with the windows that agree as the end of the stage"
-contains "$(jq -r '.verdict.checks[3].detail' "$OUT")" "ended when stable (--until-stable): 2 windows of 300 ms agree within 50 %" "and it says so"
+	'[true,true,null]' "the report ends the stage with the windows that agree"
+contains "$(jq -r '.verdict.checks[3].detail' "$OUT")" "ended when stable (--until-stable): 2 windows of 300 ms agree within 50 %" "the report says that the run ended when stable"
 
 # ---- live, against a server: the schedule has an hour, and the run ends before ----
 server_start --step-base 2ms --step-per-seq 0
 live 50%,windows=2,window=300ms 1h ipf-fire -u "$URL"
-is "$statuses" "0 0 0" "against a server, each program of the pipeline succeeds when the run is stable"
+is "$statuses" "0 0 0" "programs of the pipeline succeed when a run against a server is stable"
 matches "$(cat run.err)" '^ipf-collect: stable from .* \(--until-stable 50%,windows=2,window=300ms\): 2 windows of 300 ms agree$' \
-	"against a server, ipf-collect says when the run was stable"
-is "$(grep -vc '^ipf-collect: ' run.err)" 0 "against a server, no other program has messages"
-yes_if "against a server, the results are whole" whole run.results
+	"ipf-collect says when a run against a server was stable"
+is "$(grep -vc '^ipf-collect: ' run.err)" 0 "no other program has messages in a run against a server"
+yes_if "results of a stable run against a server are whole" whole run.results
 is "$(tail -1 run.results | jq -c '[.end | has("incomplete"), has("not_stable"), has("stopped")]')" '[false,false,true]' \
-	"against a server, the trailer says that the run was stopped"
+	"the trailer says that a run against a server was stopped"
 server_stop
 
 # ---- an open loop, of which the schedule is known ----
@@ -77,29 +77,29 @@ ipf-twin predict -q sim.twin -m sim -t run.trace open.sched |
 	"$BIN/ipf-collect" -q --until-stable 50%,windows=2,window=500ms -o run.results
 is "$?" 0 "an open loop ends, too"
 tail -1 run.results >trailer
-is "$(jq -r '.end | has("stopped")' trailer)" true "when it is stable"
+is "$(jq -r '.end | has("stopped")' trailer)" true "an open loop ends when it is stable"
 contains "$(check load_delivered)" "requests until the run was ended on purpose" "the verdict knows that the schedule was longer" # exact: the run is virtual
-is "$(jq -r '.end.verdict.checks[0] | has("scheduled")' trailer)" false "and does not count what was left of it"
-contains "$(ipf-report run.results | tr -s ' \n' ' ')" "requests until the run was ended on purpose" "nor does the report"
+is "$(jq -r '.end.verdict.checks[0] | has("scheduled")' trailer)" false "the verdict does not count the rest of the schedule"
+contains "$(ipf-report run.results | tr -s ' \n' ' ')" "requests until the run was ended on purpose" "the report says that the open loop was ended on purpose"
 
 # ---- the same from a file ----
 ipf-sched -q closed:users=8,for=4s -t run.trace | ipf-twin predict -q sim.twin -m sim -t run.trace -o whole.records
 file() { "$BIN/ipf-collect" -q --until-stable 50%,windows=2,window=300ms "$@"; }
 file whole.records -o file.results && ok "a file of records stops there, too"
 cat whole.records | file -o pipe.results
-same pipe.results file.results "the same bytes from a pipe"
+same pipe.results file.results "a pipe gives the same bytes as a file"
 lines=$(tail -1 file.results | jq '.end.from[0].lines')
 head -$((lines + 1)) whole.records >cut.records
-file cut.records -o cut.results && ok "what follows is not looked at"
-same cut.results file.results "and changes nothing"
+file cut.records -o cut.results && ok "records after the end are not read"
+same cut.results file.results "records after the end change nothing"
 head -$lines whole.records >short.records
 run "$BIN/ipf-collect" --until-stable 50%,windows=2,window=300ms short.records -o short.results
 status_is 3 "a line less, and it is not known: the records are cut"
-is "$(tail -1 short.results | jq -c '.end | [has("stopped"), has("not_stable")]')" '[false,true]' "which the trailer says"
-between "$lines" 10 "$(($(wc -l <whole.records) - 3))" "there was more in the file"
+is "$(tail -1 short.results | jq -c '.end | [has("stopped"), has("not_stable")]')" '[false,true]' "the trailer of records cut before the end says nothing of stability"
+between "$lines" 10 "$(($(wc -l <whole.records) - 3))" "the file goes on after the end of the stable run"
 run "$BIN/ipf-collect" whole.records -o all.results
 is "$(tail -1 all.results | jq -c '.end | [has("stopped"), has("not_stable"), .from[0].lines]')" "[false,false,$(($(wc -l <whole.records) - 2))]" \
-	"without the option, all of it is read"
+	"ipf-collect without --until-stable reads all records"
 
 # ---- never stable: records whose answers take 2 % longer in each window ----
 jq -c 'select(.n != null)' whole.records | jq -s -c 'sort_by(.start_ns)[0:400] | to_entries[] | .key as $k | .value | (pow(1.02; $k / 10)) as $slower
@@ -108,12 +108,12 @@ jq -c 'select(.n != null)' whole.records | jq -s -c 'sort_by(.start_ns)[0:400] |
 seal <(head -1 whole.records) drift.rows >drift.records
 run "$BIN/ipf-collect" --until-stable 5%,window=1s,windows=3 drift.records -o drift.results
 status_is 0 "latency that drifts by 2 % in each window: the whole file is read"
-matches "$(cat "$ERR")" '^ipf-collect: --until-stable 5%,window=1s,windows=3: not reached: .*latency' "it says that it was not stable"
+matches "$(cat "$ERR")" '^ipf-collect: --until-stable 5%,window=1s,windows=3: not reached: .*latency' "ipf-collect says that the run was not stable"
 tail -1 drift.results >trailer
 matches "$(jq -r '.end.not_stable.reason' trailer)" '^latency (may drift by|of the last 3 windows differs by) [0-9.]* %|^a drift of latency cannot be excluded' "the trailer says why"
-matches "$(check enough_samples)" '^DOUBTFUL .*not reached: .*latency' "and the verdict"
-contains "$(ipf-report drift.results | tr -s ' \n' ' ')" "not stable at its end (--until-stable): $(jq -r '.end.not_stable.reason' trailer)" "and the report"
-is "$(ipf-report -f json drift.results | jq -c --slurpfile t trailer '.run.not_stable == $t[0].end.not_stable')" true "in JSON too"
+matches "$(check enough_samples)" '^DOUBTFUL .*not reached: .*latency' "the verdict doubts a run that was not stable"
+contains "$(ipf-report drift.results | tr -s ' \n' ' ')" "not stable at its end (--until-stable): $(jq -r '.end.not_stable.reason' trailer)" "the report says that the run was not stable"
+is "$(ipf-report -f json drift.results | jq -c --slurpfile t trailer '.run.not_stable == $t[0].end.not_stable')" true "JSON says that the run was not stable"
 
 # Whether a run becomes stable is up to the machine as well: those that do not must say why, and end at the end of their schedule.
 [ -n "$IPF_LONG" ] || { skip "twenty seeds, live and from a file" "IPF_LONG=1 runs them"; exit; }
@@ -137,5 +137,5 @@ for seed in $(seq 20); do
 done
 echo "# $stable of 20 seeds were stable before their time; live and from a file, $agree of 20 ended at the same line"
 between $agree 19 20 "an offline look at the same records ends at the same place"
-is $((stable + explained)) 20 "each run is stable before its time or says why not"
+is $((stable + explained)) 20 "every run is stable before its time or says why not"
 between $stable 10 20 "most of them are"

@@ -13,26 +13,26 @@ windows() { # RESULTS [jq filter]
 run ipf-collect "$records"
 is "$(head -1 "$OUT" | jq -c .series)" '{"every_ns":1000000000}' "windows are of one second"
 is "$(windows "$OUT" '[.window, .stage, .length_ns]')" "[0,0,1000000000]
-[0,1,1000000000]" "one for each stage in which anything happened"
+[0,1,1000000000]" "every stage with requests has a window"
 run ipf-collect --every 100ms "$records"
 is "$(head -1 "$OUT" | jq -c .series)" '{"every_ns":100000000}' "--every 100ms: the header says so"
 is "$(windows "$OUT" '[.t_ns / .length_ns, .stage]' | tail -3)" "[7,1]
 [8,1]
 [9,1]" "windows of a tenth"
-is "$(windows "$OUT" .window)" "$(windows "$OUT" '.t_ns / .length_ns')" "which are numbered by their begin"
+is "$(windows "$OUT" .window)" "$(windows "$OUT" '.t_ns / .length_ns')" "windows are numbered by their begin"
 for every in 1h 3600s; do
 	run ipf-collect --every $every "$records"
-	status_is 0 "--every $every"
+	status_is 0 "--every $every is accepted"
 	is "$(windows "$OUT" '[.stage, .scheduled]')" "[0,1]
-[1,8]" "one window a stage"
+[1,8]" "--every $every gives one window a stage"
 done
 for every in 99ms 0 3601s 1 -1s soon; do
 	run ipf-collect --every=$every "$records"
 	status_is 2 "--every $every is refused"
-	complains ipf-collect "--every" "in one line"
+	complains ipf-collect "--every" "--every $every is refused in one line"
 done
 run ipf-collect --every=99ms "$records"
-contains "$(cat "$ERR")" "--every: expected a time from 100ms to 1h, got 99 ms" "which says what may be"
+contains "$(cat "$ERR")" "--every: expected a time from 100ms to 1h, got 99 ms" "the error of --every says what may be"
 
 # ---- from a file or live ----
 server_start --step-base 2ms --fail error-inband:share=0.1 --fail reset:share=0.1,after=3 --fail status:share=0.1 --fail cut:share=0.1,after=4
@@ -42,9 +42,9 @@ ipf-fire -q -u "$URL" -m sim --cancel 0.1@20ms -t chat.trace chat.sched | tee ru
 ipf-collect -q --every 100ms run.records -o run.results
 same live/run.results run.results "live and from a file: the same bytes"
 run python3 "$TESTS/helpers/second_opinion.py" run.records run.results
-matches "$(tail -2 "$OUT" | head -1)" '^[0-9]+ windows, 0 differ$' "and what a second program computes"
+matches "$(tail -2 "$OUT" | head -1)" '^[0-9]+ windows, 0 differ$' "a second program computes the same windows"
 isnt "$(windows run.results '.slot_wait_ns // empty' | head -1)" "" "some requests waited for a slot"
-isnt "$(windows run.results '.hung_up // empty' | head -1)" "" "and some were left on purpose"
+isnt "$(windows run.results '.hung_up // empty' | head -1)" "" "some requests were left on purpose"
 
 # ---- divided into eight ----
 part() { # K: part.K, the lines of a client that had every eighth request
@@ -61,7 +61,7 @@ status=$?
 status_is 0 "eight shards collected together"
 sorted run.results >whole.sorted
 sorted parts.results >parts.sorted
-between "$(grep -c '^{"window"' whole.sorted)" 8 1000 "there are windows"
+between "$(grep -c '^{"window"' whole.sorted)" 8 1000 "the whole run has windows"
 same parts.sorted whole.sorted "the lines of the whole run, byte for byte"
 
 # ---- shards that began apart ----
@@ -73,7 +73,7 @@ for k in 1 2; do
 	ipf-collect -q --every 100ms apart.$k -o single.$k
 done
 ipf-collect -q --every 100ms apart.1 apart.2 -o apart.results
-is "$(head -1 apart.results | grep -o '"series":{[^}]*}' | cut -c 10-)" '{"every_ns":100000000,"t0_unix_ns":1700000000000000123}' "they count from the earliest start"
+is "$(head -1 apart.results | grep -o '"series":{[^}]*}' | cut -c 10-)" '{"every_ns":100000000,"t0_unix_ns":1700000000000000123}' "windows count from the earliest start"
 {
 	windows single.1 '.window += 25 | .t_ns += 2500000000'
 	windows single.2
@@ -85,5 +85,5 @@ same got expected "the later one's windows are moved by the difference"
 is "$(body apart.results | jq -c 'select(.n) | [.n, .start_ns]' | sort)" \
 	"$({ body apart.1 && body apart.2; } | jq -c 'select(.n) | [.n, .start_ns]' | sort)" "the times of rows are not"
 run python3 "$TESTS/helpers/second_opinion.py" apart.1 apart.2 apart.results
-matches "$(tail -2 "$OUT" | head -1)" '^[0-9]+ windows, 0 differ$' "as a second program says too"
-matches "$(tail -3 "$OUT" | head -1)" '^[1-9][0-9]* bins of positions, 0 differ$' "and of the gaps by position"
+matches "$(tail -2 "$OUT" | head -1)" '^[0-9]+ windows, 0 differ$' "a second program moves the windows in the same way"
+matches "$(tail -3 "$OUT" | head -1)" '^[1-9][0-9]* bins of positions, 0 differ$' "a second program has the same gaps by position"

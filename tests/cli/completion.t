@@ -16,7 +16,7 @@ for program in $programs; do
 		status_is 0 "$program --completion $shell"
 		cp "$OUT" $shell/"$program"
 		run "$program" --completion=$shell -v
-		same "$OUT" $shell/"$program" "the same by --completion=$shell"
+		same "$OUT" $shell/"$program" "$program --completion=$shell prints the same"
 	done
 	run "$program" --completion
 	same "$OUT" bash/"$program" "bash is the default"
@@ -32,7 +32,7 @@ for wrong in "--completion tcsh" "--completion=tcsh" "--completion="; do
 	# shellcheck disable=SC2086 # two words
 	run ipf-report $wrong
 	status_is 2 "$wrong is refused"
-	complains ipf-report '--completion: expected bash, zsh or fish, got "' "and the shells are named"
+	complains ipf-report '--completion: expected bash, zsh or fish, got "' "the error of --completion names the shells"
 done
 
 # The candidates after the words, a line each, in the folder with the files.
@@ -71,7 +71,7 @@ for shell in bash zsh fish; do
 		is "$(offers_$shell "ipf-report $command --" | grep '^--')" "$(cat "../$command.options")" "$shell: every option of ipf-report $command"
 	done
 	while IFS='|' read -r words offered; do
-		is "$(offers_$shell "$words" | tr '\n' ' ')" "$offered" "$shell: $words"
+		is "$(offers_$shell "$words" | tr '\n' ' ')" "$offered" "$shell completes: $words"
 	done <<-'END'
 		ipf-fire --tr|--trace 
 		ipf-fire --history |live live-reasoning recorded server 

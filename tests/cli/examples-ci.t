@@ -22,21 +22,21 @@ Stop the server
 Compare
 Show the comparison
 Comment
-Make the new baseline" "it has these steps"
+Make the new baseline" "the workflow has its steps"
 run python3 "$TESTS/helpers/ci_steps.py" gitlab "$ci/gitlab.yml" "$steps/gitlab"
 status_is 0 "the file for GitLab can be read"
-contains "$(cat "$OUT")" '"reports": {"junit": "report/comparison.xml"}' "it says where the test report is"
-is "$(. "$steps/gitlab/env"; echo "$LOAD$RUNS$FAIL_IF")" "$(. "$steps/github/env"; echo "$LOAD$RUNS$FAIL_IF")" "both have the same load and conditions"
+contains "$(cat "$OUT")" '"reports": {"junit": "report/comparison.xml"}' "the file for GitLab says where the test report is"
+is "$(. "$steps/gitlab/env"; echo "$LOAD$RUNS$FAIL_IF")" "$(. "$steps/github/env"; echo "$LOAD$RUNS$FAIL_IF")" "both files have the same load and conditions"
 yes_if "scripts are for bash" bash -n "$steps/github/Measure.sh"
 
 # What is used of ipf exists: the variables of run.mk, and the conditions.
 # shellcheck disable=SC2046 # words
 is "$(for word in $(. "$steps/github/env"; echo "$LOAD OUT= SALT= FIRE_OPTIONS="); do
-	grep -qE "^${word%%=*} *\?=" "$ROOT"/share/ipf/{run,common}.mk || echo "$word"; done)" "" "makefile variables"
+	grep -qE "^${word%%=*} *\?=" "$ROOT"/share/ipf/{run,common}.mk || echo "$word"; done)" "" "makefiles have every variable of the workflow"
 python3 "$TESTS/helpers/compare_results.py" --seed 1 >some.results
 run env FAIL_IF="$(. "$steps/github/env"; echo "$FAIL_IF")" bash -c 'mkdir -p a/1 b/1; cp some.results a/1/results.zst; cp some.results b/1/results.zst; '"'$ci/gate.sh' a b r"
 status_is 0 "the conditions are read, and a run does not differ from itself"
-is "$(grep -c '^ *passed ' r/comparison.txt)" "$(. "$steps/github/env"; grep -c . <<<"$FAIL_IF")" "each of them"
+is "$(grep -c '^ *passed ' r/comparison.txt)" "$(. "$steps/github/env"; grep -c . <<<"$FAIL_IF")" "the comparison has every condition"
 
 # ---- servers -------------------------------------------------------------------------------------------------------
 fast=http://fast.test
@@ -105,35 +105,35 @@ real=$URL
 	URL=$real bash --noprofile --norc -eo pipefail "$steps/github/Measure.sh" >Measure.log 2>&1
 )
 is "$? $(for run in 1 2; do body new/$run/results.zst | jq -s -c 'map(select(.n != null and .ok)) | length'; done | xargs)" "0 8 8" \
-	"each run of the step that measures sends its requests to the server"
+	"every measured run sends its requests to the server"
 server_stop
 github "$fast" push
 is "$status" 0 "GitHub: the first run passes"
 [ "$status" = 0 ] || cat ./*.log
-contains "$(cat Compare.log)" "there is no baseline" "without a baseline, the gate says that there is none"
+contains "$(cat Compare.log)" "there is no baseline" "the gate says that there is no baseline"
 is "$(cd baseline && ls -d */results.zst | tr '\n' ' ')" "1/results.zst 2/results.zst " "the results of the first run are the baseline"
 gone() { [ ! -e "/proc/$1/status" ] || grep -q '^State:.Z' "/proc/$1/status"; } # nobody may wait for it
 yes_if "the server is stopped" wait_for gone "$(cat server.pid)"
-is "$(for run in 1 2; do plain new/$run/trace.zst | cksum; done | uniq | wc -l)" 2 "each run has its own prompts"
+is "$(for run in 1 2; do plain new/$run/trace.zst | cksum; done | uniq | wc -l)" 2 "every run has its own prompts"
 body new/1/trace.zst | cksum >prompts
 cp -r baseline first
 settings=${settings/RUNS=2/RUNS=1}
 github "$fast" pull_request
-is "$status" 0 "the same server passes"
-contains "$(cat report/comparison.txt)" "passed      e2e.p50 > +1500ms estimate" "the condition"
-is "$(body new/1/trace.zst | cksum)" "$(cat prompts)" "with the same prompts"
+is "$status" 0 "a pull request with the same server passes"
+contains "$(cat report/comparison.txt)" "passed      e2e.p50 > +1500ms estimate" "the comparison shows the condition that passed"
+is "$(body new/1/trace.zst | cksum)" "$(cat prompts)" "a pull request is measured with the prompts of the baseline"
 yes_if "a pull request is no baseline" diff -r baseline first
 github "$slow" pull_request
 is "$status" 4 "a server that is much slower fails"
-contains "$(cat report/comparison.txt)" "failed      e2e.p50 > +1500ms estimate" "by the condition"
-same comment report/comparison.md "which the comment shows"
-contains "$(tail -n +2 summary)" "$(cat report/comparison.md)" "and the summary"
+contains "$(cat report/comparison.txt)" "failed      e2e.p50 > +1500ms estimate" "a slow server fails by the condition"
+same comment report/comparison.md "the comment shows the comparison"
+contains "$(tail -n +2 summary)" "$(cat report/comparison.md)" "the summary shows the comparison"
 run python3 -c 'import xml.etree.ElementTree as t; print(len(t.parse("report/comparison.xml").findall(".//failure")))'
 is "$(cat "$OUT")" 1 "one test case of the JUnit report fails"
-contains "$(cat report/comparison.html)" "</html>" "there is a page"
+contains "$(cat report/comparison.html)" "</html>" "the comparison has a page"
 rm -rf new && mkdir new
 run ci/gate.sh baseline new report
-is "$status $(cat "$ERR")" "2 gate: no results in new" "without results, the gate does not pass"
+is "$status $(cat "$ERR")" "2 gate: no results in new" "the gate does not pass without results"
 cd .. || exit
 
 # ---- GitLab --------------------------------------------------------------------------------------------------------
@@ -149,15 +149,15 @@ cd lab || exit
 gitlab "$fast" main
 is "$status" 0 "GitLab: the first run passes"
 [ "$status" = 0 ] || cat script.log
-is "$(tar -tf ../registry/baseline.tar)" 1/results.zst "and is kept as the baseline"
+is "$(tar -tf ../registry/baseline.tar)" 1/results.zst "GitLab keeps the first run as the baseline"
 cksum ../registry/baseline.tar >kept
 gitlab "$slow" change
 is "$status" 4 "a server that is much slower fails"
-same ../registry/notes report/comparison.md "which the comment shows"
-is "$(cksum ../registry/baseline.tar)" "$(cat kept)" "and the baseline stays"
-is "$(grep -c 'job\|comments' script.log after_script.log)" "$(printf 'script.log:0\nafter_script.log:0')" "no token is shown"
+same ../registry/notes report/comparison.md "the comment of GitLab shows the comparison"
+is "$(cksum ../registry/baseline.tar)" "$(cat kept)" "a slow server does not replace the baseline"
+is "$(grep -c 'job\|comments' script.log after_script.log)" "$(printf 'script.log:0\nafter_script.log:0')" "logs of GitLab show no token"
 touch ../registry/broken
 sed -i 's/--retry 3//' "$steps/gitlab/script.sh" # which waits between tries
 gitlab "$fast" main
 is "$status $(ls new 2>/dev/null)" "1 " "a registry that fails is not a missing baseline: nothing is measured"
-contains "$(cat script.log)" "the baseline cannot be fetched: status 500" "it says"
+contains "$(cat script.log)" "the baseline cannot be fetched: status 500" "GitLab says that the baseline cannot be fetched"

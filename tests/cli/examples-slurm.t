@@ -44,12 +44,12 @@ submit() { # WHAT-IS-REFUSED
 submit nothing
 is "$status $(cat "$OUT") $(cat released) $(cat cancelled 2>/dev/null)" "0 $PWD/runs/471 release 471 " "three jobs are submitted, and released"
 submit gres
-is "$status $(cat cancelled) $(cat released 2>/dev/null)" "1 471 " "if the server's job is refused, the clients' is cancelled"
-contains "$(cat "$ERR")" "not submitted; cancelling 471" "which is said"
+is "$status $(cat cancelled) $(cat released 2>/dev/null)" "1 471 " "a refused server's job cancels the clients'"
+contains "$(cat "$ERR")" "not submitted; cancelling 471" "submit says which job it cancels"
 submit --report
-is "$status $(cat cancelled) $(cat released 2>/dev/null)" "1 471 472 " "if the report's is, both are"
+is "$status $(cat cancelled) $(cat released 2>/dev/null)" "1 471 472 " "a refused report's job cancels both others"
 submit shard
-is "$status $(cat cancelled 2>/dev/null)" "1 " "if the first one is, there is nothing to cancel"
+is "$status $(cat cancelled 2>/dev/null)" "1 " "a refused first job leaves nothing to cancel"
 
 mkdir run
 cp settings.sh run

@@ -52,12 +52,12 @@ is "$(cat "$ERR")" "ipf-collect: all 4 requests failed (4 malformed): malformed 
 
 fire gzip --probe -o p.records
 contains "$(cat "$ERR")" "< content-encoding: gzip" "--probe shows the headers of the response"
-contains "$(cat "$ERR")" "< set-cookie: [redacted]" "without secrets"
+contains "$(cat "$ERR")" "< set-cookie: [redacted]" "--probe redacts secrets of the response"
 run ipf-collect --explain p.records
 matches "$(cat "$OUT")" '^request 0 of openai-chat: status 200, 20 bytes' "--explain shows the status"
-contains "$(cat "$OUT")" "  header content-encoding: gzip" "and the headers"
-contains "$(cat "$OUT")" 'result: "malformed", "the body is compressed (Content-Encoding: gzip), which was not requested"' "and why nothing was read"
-is "$(grep -c -e missing -e 'not JSON' "$OUT")" 0 "and nothing else"
+contains "$(cat "$OUT")" "  header content-encoding: gzip" "--explain shows the headers"
+contains "$(cat "$OUT")" 'result: "malformed", "the body is compressed (Content-Encoding: gzip), which was not requested"' "--explain says why nothing was read"
+is "$(grep -c -e missing -e 'not JSON' "$OUT")" 0 "--explain reports nothing else as wrong"
 fire moved --probe -o p.records
 run ipf-collect --explain p.records
 contains "$(cat "$OUT")" "  header location: https://models.example:8443/v1/chat/completions?[redacted]" "--explain: where a redirect leads"
@@ -66,8 +66,8 @@ fire lines --probe -o p.records
 run ipf-collect --explain p.records
 contains "$(cat "$OUT")" 'result: "malformed", "the body is lines of JSON, not server-sent events: response.framing \"ndjson\" would read it"' \
 	"--explain names the framing of lines of JSON"
-is "$(grep -c 'outside of the events:' "$OUT")" 2 "it says that they are no events"
-is "$(grep -c missing "$OUT")" 0 "and misses nothing that it lists"
+is "$(grep -c 'outside of the events:' "$OUT")" 2 "--explain says that lines of JSON are no events"
+is "$(grep -c missing "$OUT")" 0 "--explain reports nothing as missing that it lists"
 printf '{"like":"openai-chat","response":{"framing":"ndjson","error_event":null,"end":{"data":null,"final":null,"usage":null,"eof":true}}}' >lines.json
 run ipf-collect --explain --api ./lines.json p.records
-contains "$(cat "$OUT")" "result: ok, content events 1" "with that framing the answer is read"
+contains "$(cat "$OUT")" "result: ok, content events 1" "lines of JSON are read with their framing"

@@ -10,8 +10,8 @@ count=$(body chat.trace | wc -l)
 fire() { # STAGES…: rows.json
 	ipf-sched "$@" -t chat.trace -o chat.sched || return 1
 	run ipf-fire -u "$URL" -m sim -t chat.trace chat.sched -o chat.records
-	status_is 0 "ipf-sched $*"
-	yes_if "its records are whole" whole chat.records
+	status_is 0 "ipf-sched $* gives a run"
+	yes_if "records of ipf-sched $* are whole" whole chat.records
 	body chat.records | jq -s -c 'map(select(.n != null)) | sort_by(.n)' >rows.json
 }
 # The most of a stage in flight at any time; a slot is handed on at the end's time, so that ends come first.
@@ -21,7 +21,7 @@ most() { # STAGE
 
 # ---- a closed loop of a number of requests ----
 fire closed:users=4,n=40
-is "$(jq -c 'map(.n) == [range(40)]' rows.json)" true "each once"
+is "$(jq -c 'map(.n) == [range(40)]' rows.json)" true "requests of a closed loop start once each"
 is "$(jq -c "map(.req) == [range(40) | . % $count]" rows.json)" true "the trace begins again at its end"
 is "$(most 0)" 4 "four at a time"
 is "$(jq -c '[.[] | .due_ns == null and .slot_ns == null and .ready_ns != null and .start_ns >= .ready_ns] | all' rows.json)" true "due at no time, ready when a slot is free"
@@ -31,7 +31,7 @@ is "$(jq -c '[.[] | .due_ns == null and .slot_ns == null and .ready_ns != null a
 fire closed:users=3,for=3s constant:rate=20,n=5
 first=$(head -1 chat.sched | jq '.stages[1].first_n')
 is "$(jq -c "map(select(.stage == 0) | .n) | . == [range(length)] and length > $count + 1" rows.json)" true "n goes on counting after the last line"
-is "$(jq -c "map(select(.stage == 0)) | [.[] | .req == .n % $count] | all" rows.json)" true "which is the first again"
+is "$(jq -c "map(select(.stage == 0)) | [.[] | .req == .n % $count] | all" rows.json)" true "the first line follows the last line of the trace"
 is "$(most 0)" 3 "three at a time"
 is "$(jq -c 'map(select(.stage == 0)) | [.[] | .ready_ns < 3000000000] | all' rows.json)" true "no slot is taken after the end of the stage"
 is "$(jq -c "map(select(.stage == 1) | .n - $first)" rows.json)" "[0,1,2,3,4]" "the next stage has numbers of its own"
@@ -46,7 +46,7 @@ ipf-sched closed:users=1,n=7 closed:users=4,n=24 rest:for=100ms closed:users=2,n
 	ipf-fire -u "$URL" -m sim -t chat.trace -o chat.records
 body chat.records | jq -s -c 'map(select(.n != null)) | sort_by(.n)' >rows.json
 is "$(jq -c '[group_by(.stage)[] | [.[0].stage, length]]' rows.json)" "[[0,7],[1,24],[3,12]]" "a sweep by number: each stage has its requests"
-is "$(most 0) $(most 1) $(most 3)" "1 4 2" "a sweep by number: each stage has its users"
+is "$(most 0) $(most 1) $(most 3)" "1 4 2" "a sweep by number: every stage has its users"
 is "$(jq -c '[group_by(.stage)[] | [map(.start_ns) | min, max]] | [range(1; length) as $k | .[$k][0] >= .[$k - 1][1]] | all' rows.json)" true \
 	"a sweep by number: a stage begins after the one before it"
 each_reads_on "a sweep by number"
@@ -69,13 +69,13 @@ fire burst:n=20,slots=5 constant:rate=100,n=10
 is "$(most 0)" 5 "five at a time"
 is "$(jq -c 'map(select(.stage == 0 and .slot_ns == null)) | length' rows.json)" 5 "five found a slot"
 is "$(jq -c 'map(select(.stage == 0)) | [.[] | .due_ns == 0 and .ready_ns == 0 and (.slot_ns == null or (.slot_ns > 0 and .start_ns >= .slot_ns))] | all' rows.json)" true \
-	"the others were ready and waited"
+	"requests beyond the slots of a burst are ready and wait"
 is "$(jq -c 'map(select(.stage == 0)) | map(.start_ns) == (map(.start_ns) | sort)' rows.json)" true "first come, first served"
 # a burst lasts as long as its requests do, and the schedule's time stands still
 is "$(jq -c '(map(select(.stage == 0) | .end_ns) | max) as $last | map(select(.stage == 1) | .due_ns - $last) == [range(10) * 10000000]' rows.json)" true \
-	"what follows is moved by the time that the burst took"
+	"stages after a burst move by the time that it took"
 is "$(jq -c '(map(select(.stage == 0) | .end_ns) | max)' rows.json)" "$(tail -1 chat.records |
-	jq '.end.stages[0].end_ns')" "and the trailer says when that was"
+	jq '.end.stages[0].end_ns')" "the trailer has the end of the burst"
 
 # ---- sessions ----
 cat >lines <<'END'

@@ -18,17 +18,17 @@ fire() { # SCHEDULE ARGUMENTS OF ipf-fire…: rows
 	[ ! -f nginx.log ] || : >nginx.log
 	case $1 in talk*) trace=talk.trace ;; *) trace=chat.trace ;; esac
 	run ipf-fire -m sim -t $trace "$@"
-	status_is 0 "ipf-fire $*"
+	status_is 0 "ipf-fire $* ends with 0"
 	body "$OUT" | jq -c 'select(.n != null)' >rows
 	# A line is written after the answer was sent: none may come after the next run has begun.
 	[ ! -f nginx.log ] || wait_for all_logged || not_ok "nginx logs what was answered"
 }
 all_logged() { [ "$(wc -l <nginx.log)" -ge "$(jq -c 'select(.status != null)' rows | wc -l)" ]; }
 good() { # COUNT
-	is "$(jq -c '[.error, .status]' rows | sort | uniq -c | tr -s ' ')" " $1 [null,200]" "all answered"
+	is "$(jq -c '[.error, .status]' rows | sort | uniq -c | tr -s ' ')" " $1 [null,200]" "every request succeeds"
 	served() { [ "$(grep -c '"status":200' server.log)" -ge "$1" ]; } # logged after the answer was sent
 	wait_for served "$1"
-	is "$(grep -c '"status":200' server.log)" "$1" "each of them once"
+	is "$(grep -c '"status":200' server.log)" "$1" "the server answers every request once"
 }
 connections() { jq -s '[.[].connection.id] | unique | length' rows; }
 
@@ -57,7 +57,7 @@ local_ports() { # LAST DIGITS, in hex: of the connections to the server, those t
 }
 if [ "$(printf '%s\n' 6.3 "$(uname -r)" | sort -V | head -1)" = 6.3 ]; then
 	between "$(local_ports 13579BDF)" 4 999 "fresh ones have odd local ports"
-	between "$(local_ports 02468ACE)" 4 999 "and even ones"
+	between "$(local_ports 02468ACE)" 4 999 "fresh connections have even local ports"
 else
 	skip "odd local ports and even ones" "Linux is older than 6.3"
 fi
@@ -70,18 +70,18 @@ between "$(connections)" 1 300 "a pool that is larger than a handle's"
 fire burst.sched -u "$URL" --connections 12 --open-ahead
 good 12
 is "$(connections) $(jq -c '[.connection.reused, .connect_ns]' rows | sort -u)" "12 [true,null]" "--open-ahead: no request connects"
-is "$(head -1 "$OUT" | jq -c .open_ahead)" true "and the header says so"
+is "$(head -1 "$OUT" | jq -c .open_ahead)" true "the header says that connections were opened ahead"
 fire burst.sched -u "$URL" --connections 3 --open-ahead
 good 12
-is "$(connections) $(jq -c .connection.reused rows | sort -u)" "3 true" "of a pool, all of it"
+is "$(connections) $(jq -c .connection.reused rows | sort -u)" "3 true" "--open-ahead opens a whole pool"
 run ipf-fire -q -u "$URL" -t chat.trace one.sched --open-ahead
 status_is 2 "--open-ahead without a pool"
-complains ipf-fire "--open-ahead requires --connections N" "is refused"
+complains ipf-fire "--open-ahead requires --connections N" "--open-ahead requires a pool"
 
 # A pool whose server is gone: no request waits forever.
 server_start --fail reset
 fire burst.sched -u "$URL" --connections 2
-is "$(jq -c '.error.kind' rows | sort | uniq -c | tr -s ' ')" ' 12 "reset"' "all that fail make room"
+is "$(jq -c '.error.kind' rows | sort | uniq -c | tr -s ' ')" ' 12 "reset"' "failed requests make room in a pool"
 server_stop
 server_start --fail never
 ipf-fire -q -m sim -t chat.trace burst.sched -u "$URL" --connections 2 --grace 100ms -o cut.records &
@@ -92,7 +92,7 @@ wait_for sent
 kill -INT $fire
 wait $fire
 is "$(body cut.records | jq -c 'select(.n != null) | .error.kind' | sort | uniq -c |
-	tr -s ' ')" ' 12 "cancelled"' "those that waited when the run was cut are accounted for"
+	tr -s ' ')" ' 12 "cancelled"' "requests that wait for a connection are recorded when a run is cut"
 server_stop
 URL=http://127.0.0.1:$PORT
 
@@ -100,8 +100,8 @@ URL=http://127.0.0.1:$PORT
 fire talk.sched -u "$URL" --connections session
 good "$TALKS"
 is "$(jq -s -c 'group_by(.session) | map(map(.connection.id) | unique | length) | unique' rows)" "[1]" "a session has one connection"
-is "$(jq -s -c 'group_by(.connection.id) | map(map(.session) | unique | length) | unique' rows)" "[1]" "and a connection one session"
-is "$(jq -s -c '[.[] | select(.turn == 0) | .connection.reused] | unique' rows)" "[false]" "which is new at its first turn"
+is "$(jq -s -c 'group_by(.connection.id) | map(map(.session) | unique | length) | unique' rows)" "[1]" "a connection has one session"
+is "$(jq -s -c '[.[] | select(.turn == 0) | .connection.reused] | unique' rows)" "[false]" "a session's connection is new at its first turn"
 fire talk.sched -u "http://model.test:$PORT" --resolve "model.test:$PORT:127.0.0.1" --connections session
 good "$TALKS"
 for wrong in 0 -1 many 1.5; do
@@ -110,7 +110,7 @@ for wrong in 0 -1 many 1.5; do
 done
 run ipf-fire -q -u "$URL" -t chat.trace one.sched --http 2
 status_is 2 "--http 2 without TLS"
-complains ipf-fire "2-prior" "is told what would be right"
+complains ipf-fire "2-prior" "ipf-fire suggests 2-prior for --http 2 without TLS"
 run ipf-fire -q -u "$URL" -t chat.trace one.sched --http 3
 status_is 2 "--http 3 is refused"
 
@@ -142,12 +142,12 @@ fire burst.sched -u "https://localhost:$TLS" --cacert cert.pem --http 2
 good 12
 is "$(seen 2) $(distinct)" " 12 HTTP/2.0 1" "HTTP/2: all on one connection"
 is "$(jq -c '[.connection.http, .connection.reused]' rows | sort | uniq -c |
-	tr -s ' \n' ' ')" " 1 [2,false] 11 [2,true] " "as the records say"
+	tr -s ' \n' ' ')" " 1 [2,false] 11 [2,true] " "records show one HTTP/2 connection"
 is "$(jq -c '.connected_ns >= .start_ns and .connected_ns <= .sent_ns and .sent_ns <= .first_byte_ns and .first_byte_ns <= .reads[0][0] and .reads[-1][0] <= .end_ns' rows | sort -u)" \
-	true "in each stream the times are in order"
+	true "times of every HTTP/2 stream are in order"
 is "$(jq -c 'select(.connection.reused | not) | .connect_ns < .tls_ns and .tls_ns <= .connected_ns' rows)" true "the connection's for the one that made it"
 is "$(jq -c 'select(.connection.reused) | [.connect_ns, .tls_ns]' rows |
-	sort -u)" "[null,null]" "and not for the others"
+	sort -u)" "[null,null]" "reused connections have no times of connecting"
 fire burst.sched -u "http://localhost:$H2C" --http 2-prior
 good 12
 is "$(seen 2) $(distinct)" " 12 HTTP/2.0 1" "HTTP/2 without TLS: all on one connection"
@@ -157,7 +157,7 @@ wait_for ready_logged
 is "$(cut -d ' ' -f 2,3 nginx.log | sort | uniq -c |
 	tr -s ' ')" " 7 HTTP/2.0 200" "--wait-ready asks in the same protocol"
 fire one.sched -u "http://localhost:$H2C" --http 2-prior --connections fresh
-is "$(seen 2) $(distinct)" " 6 HTTP/2.0 6" "or each on its own"
+is "$(seen 2) $(distinct)" " 6 HTTP/2.0 6" "fresh HTTP/2 connections carry a request each"
 fire burst.sched -u "http://localhost:$H2C" --http 2-prior --streams 5
 good 12
 is "$(distinct)" 3 "--streams 5: twelve on three connections"
@@ -169,7 +169,7 @@ fire talk.sched -u "http://localhost:$H2C" --http 2-prior --connections session
 good "$TALKS"
 is "$(distinct)" "$(jq -s '[.[].session] | unique | length' rows)" "a session's own connection"
 fire one.sched -u "https://localhost:$TLS" --cacert cert.pem
-is "$(seen 2) $(jq -s -c 'map(.connection.http) | unique' rows)" " 6 HTTP/1.1 [null]" "without --http it is HTTP/1.1"
+is "$(seen 2) $(jq -s -c 'map(.connection.http) | unique' rows)" " 6 HTTP/1.1 [null]" "ipf-fire uses HTTP/1.1 without --http"
 
 # Many requests at once: all connections that they need are opened at once, not one after another. A proxy opens none before all are requested.
 ipf-sched burst:n=60 -t chat.trace -q -o crowd.sched
@@ -208,7 +208,7 @@ else
 fi
 run bash -c 'ulimit -n 100 && exec "$0" "$@"' "$BIN/ipf-fire" -m sim -t chat.trace crowd.sched -u "http://localhost:$H2C" --http 2-prior --threads 2
 status_is 0 "more requests at once than there may be files are not refused where they share connections"
-is "$(body "$OUT" | jq -c 'select(.n != null) | .status' | sort | uniq -c | tr -s ' ')" " 60 200" "and all are answered"
+is "$(body "$OUT" | jq -c 'select(.n != null) | .status' | sort | uniq -c | tr -s ' ')" " 60 200" "requests that share connections succeed under a limit of files"
 fire crowd.sched -u "http://localhost:$H2C" --http 2-prior --dns each
 good 60
 is "$(distinct)" 1 "HTTP/2 shares connections also where names are looked up for each"
@@ -223,11 +223,11 @@ at_least "$(jq -s '[.[0], .[1]] | transpose | map(.[1] - .[0]) | min' there here
 
 fire one.sched -u "https://localhost:$TLS" --cacert cert.pem --connections fresh
 is "$(seen 4)" " 1 . 5 r" "TLS sessions are resumed"
-is "$(jq -s -c 'sort_by(.start_ns) | map(.connection.resumed)' rows)" "[null,true,true,true,true,true]" "as the records say"
+is "$(jq -s -c 'sort_by(.start_ns) | map(.connection.resumed)' rows)" "[null,true,true,true,true,true]" "records say that TLS sessions were resumed"
 fire one.sched -u "https://localhost:$TLS" --cacert cert.pem --connections fresh --no-tls-resumption
-is "$(seen 4)" " 6 ." "or not, with --no-tls-resumption"
-is "$(jq -c '.connect_ns < .tls_ns and .tls_ns <= .sent_ns' rows | sort -u)" true "and each handshake takes its time"
-is "$(jq -s -c 'map(.connection.resumed) | unique' rows)" "[null]" "as the records say"
+is "$(seen 4)" " 6 ." "--no-tls-resumption resumes none"
+is "$(jq -c '.connect_ns < .tls_ns and .tls_ns <= .sent_ns' rows | sort -u)" true "every TLS handshake takes its time"
+is "$(jq -s -c 'map(.connection.resumed) | unique' rows)" "[null]" "records with --no-tls-resumption say nothing of resumption"
 
 # A connection per session over any network path: the certificate and the server still see the host name of the URL.
 alone() { # TEXT FIELDS: of nginx.log, the same for all
@@ -301,15 +301,15 @@ fi
 fire talk.sched -u "https://model.test:$TLS" --resolve "model.test:$TLS:127.0.0.1" --cacert cert.pem --connections session
 is "$(jq -c '[.error.kind, .status]' rows | sort | uniq -c |
 	tr -s ' ')" " $TALKS [\"tls\",null]" "a certificate for another name"
-is "$(wc -l <nginx.log)" 0 "is not taken"
+is "$(wc -l <nginx.log)" 0 "no request goes to a host with a certificate for another name"
 nginx_stop
 
 # A server that accepts fewer streams than --streams refuses some; they are sent on other connections, and none is lost.
 STREAMS=4 nginx_start "$PORT" || skip_all "nginx does not start again"
 fire burst.sched -u "http://localhost:$H2C" --http 2-prior
 good 12
-between "$(distinct)" 2 12 "no more than four on a connection"
-is "$(cut -d ' ' -f 1 nginx.log | sort | uniq -c | awk '$1 > 4' | wc -l)" 0 "as nginx sees it"
+between "$(distinct)" 2 12 "a connection carries at most four streams"
+is "$(cut -d ' ' -f 1 nginx.log | sort | uniq -c | awk '$1 > 4' | wc -l)" 0 "nginx sees at most four streams on a connection"
 fire burst.sched -u "http://localhost:$H2C" --http 2-prior --connections 1 --streams 4
 good 12
 is "$(distinct)" 1 "a pool of one connection with four streams"
@@ -331,12 +331,12 @@ if command -v python3 >/dev/null; then
 	# one request, and then all of them: now it is known beforehand
 	ipf-sched closed:users=1,n=1 burst:n=60 -t chat.trace -q -o after.sched
 	fewer "known before" after.sched -u "http://localhost:$H2C" --http 2-prior
-	is "$(jq -c .connection.stream_resets rows | sort -u)" null "and then no request is refused"
+	is "$(jq -c .connection.stream_resets rows | sort -u)" null "no stream is refused when the limit is known"
 	fire after.sched -u "http://localhost:$H2C" --http 2-prior --connections 3
 	good 61
 	is "$(distinct)" 3 "a pool keeps to its connections"
-	is "$(jq -c .connection.stream_resets rows | sort -u)" null "and to the streams that the server takes"
-	between "$(jq -s '[.[] | select(.pool_ns)] | length' rows)" 1 60 "so that some wait for a connection" # exact: a count of requests in a pool
+	is "$(jq -c .connection.stream_resets rows | sort -u)" null "a pool keeps to the streams that the server takes"
+	between "$(jq -s '[.[] | select(.pool_ns)] | length' rows)" 1 60 "requests wait for a connection of a full pool" # exact: a count of requests in a pool
 else
 	skip "connections that are made at once" "python3, which the proxy needs, is not installed"
 fi

@@ -49,14 +49,14 @@ for signals in INT "INT INT" KILL; do
 done
 first "INT INT" talks
 both talks 36
-is "$(ipf-report -f json both.results | jq -c '.sessions | [.sessions, .complete, .cut]')" "[12,12,0]" "all sessions are complete: those that were cut were sent again"
+is "$(ipf-report -f json both.results | jq -c '.sessions | [.sessions, .complete, .cut]')" "[12,12,0]" "every session is complete after cut ones were repeated"
 is "$(plain rest.records | head -1 | jq '.continues.restarted | length > 0')" true "requests that were sent again are listed"
-is "$(plain rest.records | head -1 | jq -c '.continues.restarted == (.continues.restarted | sort)')" true "in their order"
+is "$(plain rest.records | head -1 | jq -c '.continues.restarted == (.continues.restarted | sort)')" true "restarted requests are listed in their order"
 
 # A third part: the rest is interrupted, too; and nothing is left in the end.
 cp first.records one.records && mv rest.records two.records
 ipf-fire -q -u "$URL" -m sim -t talks.trace talks.sched --continue one.records --continue two.records -o three.records 2>said
-is "$? $(count three.records)" "0 0" "nothing is left when all is recorded"
+is "$? $(count three.records)" "0 0" "nothing is left to send when all requests are recorded"
 rm -f both.results
 ipf-collect -q one.records two.records three.records -o both.results
 is "$? $(body both.results | grep -c '"ok":true')" "0 36" "three parts are one run"
@@ -64,8 +64,8 @@ is "$? $(body both.results | grep -c '"ok":true')" "0 36" "three parts are one r
 # ---- what is refused ----
 refused() { # STATUS TEXT COMMAND…
 	run "${@:3}"
-	status_is "$1" "${*:3}"
-	contains "$(cat "$ERR")" "$2" "is refused"
+	status_is "$1" "ipf-fire ${*:3} ends with $1"
+	contains "$(cat "$ERR")" "$2" "ipf-fire says why it refuses ${*:3}"
 }
 fire() { ipf-fire -q -u "$URL" -m sim "$@" -o new.records; }
 refused 3 "not the schedule of the records that --continue names" fire -t flat.trace flat.sched --continue one.records

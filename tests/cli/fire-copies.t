@@ -36,14 +36,14 @@ done | sort >expected
 logged() { [ "$(wc -l <server.log)" -ge "$1" ]; } # after an answer was sent
 wait_for logged 18
 jq -r '[.id, .prompt_sha256] | join(" ")' server.log | sort >asked
-same asked expected "each prompt begins with its copy's number, once"
+same asked expected "the server receives every prompt with the number of its copy once"
 
 : >server.log
 run ipf-fire -q -u "$URL" -m sim -t made.trace copies.sched -H 'X-Request-Id: $id' --history live
-status_is 0 "and with the server's own answers"
+status_is 0 "--history live with copies ends with 0"
 wait_for logged 18
 is "$(jq -r 'select(.id | startswith("0.1")) | .prompt_sha256' server.log | sort -u |
-	wc -l)" 3 "each goes on with its own conversation"
+	wc -l)" 3 "every copy goes on with its own conversation"
 
 printf '{"id":"a","prompt_token_ids":[1,2,3],"output_tokens":2,"at_ns":0}\n{"id":"b","prompt_token_ids":[1,2],"output_tokens":2,"at_ns":100000000}\n' >lines
 rewrap lines >ids.trace
@@ -52,8 +52,8 @@ run ipf-fire -q -u "$URL" -m sim -t ids.trace ids.sched --api openai-completions
 status_is 0 "token ids without copies are sent"
 ipf-sched replay:rate=20,by=copies -t ids.trace -q -o ids.sched
 run ipf-fire -q -u "$URL" -m sim -t ids.trace ids.sched --api openai-completions
-status_is 3 "with copies they are refused"
-complains ipf-fire "copy: request 0 of the trace has token ids, which cannot be copied" "and it says why"
+status_is 3 "token ids with copies end with 3"
+complains ipf-fire "copy: request 0 of the trace has token ids, which cannot be copied" "ipf-fire says that token ids cannot be copied"
 
 # Stages with prompts of their own, also where users go round.
 : >server.log
@@ -61,4 +61,4 @@ ipf-sched burst:n=3 closed:users=2,n=3 closed:users=1,for=2s -t made.trace -q --
 run ipf-fire -q -u "$URL" -m sim -t made.trace stages.sched -H 'X-Request-Id: $id'
 status_is 0 "stages with prompts of their own are sent"
 wait_for logged "$(body "$OUT" | grep -c '^{"n":')"
-is "$(jq -r .prompt_sha256 server.log | sort -u | grep -c -e "$(sha "first 0")" -e "$(sha "01 first 0")" -e "$(sha "02 first 0")")" 3 "each stage begins them differently"
+is "$(jq -r .prompt_sha256 server.log | sort -u | grep -c -e "$(sha "first 0")" -e "$(sha "01 first 0")" -e "$(sha "02 first 0")")" 3 "every stage begins its prompts differently"

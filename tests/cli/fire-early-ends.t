@@ -55,22 +55,22 @@ counts h2 "cut|reset|cut,reset" --http 2-prior --connections fresh
 is "$(jq -c '.transport[] | select(.finding == "early-ends") | [.affected, .of, (.evidence | .cut + .reset)]' report.json)" '[4,4,4]' "h2: the finding counts them by error"
 
 trial before
-matches "$(cat fire.err)" '^ipf-fire: all 4 requests failed in transport \(4 cut\)' "before the end mark it is a failure for ipf-fire"
-matches "$(cat collect.err)" '^ipf-collect: all 4 requests failed \(4 cut\)' "and for ipf-collect"
-is "$(jq -c '[.transport[]? | select(.finding == "early-ends")]' report.json)" '[]' "which has no such finding"
+matches "$(cat fire.err)" '^ipf-fire: all 4 requests failed in transport \(4 cut\)' "ipf-fire counts an end before the end mark as a failure"
+matches "$(cat collect.err)" '^ipf-collect: all 4 requests failed \(4 cut\)' "ipf-collect counts an end before the end mark as a failure"
+is "$(jq -c '[.transport[]? | select(.finding == "early-ends")]' report.json)" '[]' "an end before the end mark gives no finding"
 trial inband
 matches "$(cat collect.err)" '\(4 in-band\).*no memory' "an error before the end mark is the server's"
-is "$(jq -c '[.transport[]? | select(.finding == "early-ends")]' report.json)" '[]' "and the answer is not complete"
+is "$(jq -c '[.transport[]? | select(.finding == "early-ends")]' report.json)" '[]' "an error before the end mark gives no finding of early ends"
 trial whole
 is "$(cat fire.err)" "" "a whole response is nothing to speak of"
-is "$(jq -c '[.transport[]? | select(.finding == "early-ends")]' report.json)" '[]' "nor for the report"
+is "$(jq -c '[.transport[]? | select(.finding == "early-ends")]' report.json)" '[]' "a whole response gives no finding"
 
 # ---- while it runs ----
 ipf-sched constant:rate=200,n=40 -t chat.trace -q -o forty.sched
 run ipf-fire -u "http://127.0.0.1:$(awk '$2 == "chunk" { print $1 }' ports)" -m sim -t chat.trace forty.sched -v --stop-on errors=2 -o r.records
 status_is 0 "answers that are complete stop no run that stops on errors"
-contains "$(cat "$ERR")" "40 requests started" "all were sent"
-contains "$(cat "$ERR")" ", 0 failed" "and none is counted as failed"
+contains "$(cat "$ERR")" "40 requests started" "early ends after complete answers leave all requests sent"
+contains "$(cat "$ERR")" ", 0 failed" "early ends after complete answers count none as failed"
 run ipf-fire -u "http://127.0.0.1:$(awk '$2 == "before" { print $1 }' ports)" -m sim -t chat.trace forty.sched -v -o r.records
 contains "$(cat "$ERR")" ", 40 failed" "answers that are cut are counted as failed"
-is "$(plain r.records | jq -s '[.[] | .client.failed | values] | last // 40')" 40 "and in what the records say of the client"
+is "$(plain r.records | jq -s '[.[] | .client.failed | values] | last // 40')" 40 "records count cut answers as failed"

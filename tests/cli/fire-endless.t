@@ -84,24 +84,24 @@ is "$(kinds)" "ok 5" "an answer that ends is not cut"
 
 fire fast 1 3 --memory 24MB
 status_is 0 "the run goes on after an endless answer"
-is "$(kinds)" "too-large 3" "which is too large"
-is "$(jq -r .error.text rows | sort -u)" "the largest answer in flight, cut because of --memory 24 MB" "and why"
-is "$(jq -s 'all(.body_bytes > 10000000)' rows)" true "what had come is kept"
-is "$(jq -s 'all(.reads.bytes == .body_bytes and .reads.count > 10)' rows)" true "with its times"
-is "$(jq -s 'map(.connection.id) | unique | length' rows)" 3 "and its connection is closed"
+is "$(kinds)" "too-large 3" "an endless answer is too large"
+is "$(jq -r .error.text rows | sort -u)" "the largest answer in flight, cut because of --memory 24 MB" "the error of an endless answer names --memory"
+is "$(jq -s 'all(.body_bytes > 10000000)' rows)" true "a cut answer keeps its bytes"
+is "$(jq -s 'all(.reads.bytes == .body_bytes and .reads.count > 10)' rows)" true "a cut answer keeps the times of its reads"
+is "$(jq -s 'map(.connection.id) | unique | length' rows)" 3 "the connection of a cut answer is closed"
 bounded 24000000 1 "one connection keeps to --memory"
 
 fire fast 50 60 --memory 24MB
 is "$(kinds)" "too-large 60" "fifty at once are cut, one after another"
 bounded 24000000 50 "fifty connections keep to --memory"
 fire fast 20 40 --memory 24MB --threads 4
-is "$(kinds)" "too-large 40" "so are those of four threads"
+is "$(kinds)" "too-large 40" "endless answers of four threads are cut"
 bounded 24000000 20 "four threads keep to --memory"
 
 # when all of them wait for memory at once, the one that has the largest must still cut it
 for threads in 2 8; do
 	fire fast 30 60 --memory 24MB --threads $threads
-	is "$status $(kinds)" "0 too-large 60" "and those of $threads threads, to the last request"
+	is "$status $(kinds)" "0 too-large 60" "endless answers of $threads threads are cut to the last request"
 	bounded 24000000 30 "$threads threads keep to --memory"
 done
 
@@ -111,7 +111,7 @@ bounded 24000000 10 "some of ten connections keep to --memory"
 
 # an answer that has stopped growing is the largest all the same
 fire quiet 6 6 --memory 16MB --threads 3 --timeout 20s
-isnt "$(kinds)" "timeout 6" "one that is quiet is cut to save memory, whichever thread has it"
+isnt "$(kinds)" "timeout 6" "a quiet answer is cut to save memory, whichever thread has it"
 bounded 16000000 6 "quiet ones keep to --memory"
 
 # ---- records that are read slowly ----
@@ -143,7 +143,7 @@ is "$(kinds)" "too-large 1" "a body without events"
 bounded 16000000 1 "keeps to --memory"
 fire nul 2 4 --memory 16MB
 is "$(kinds)" "too-large 4" "a body of zeros"
-is "$(jq -s 'all(.body_base64_bytes > 1000)' rows)" true "is recorded as base64"
+is "$(jq -s 'all(.body_base64_bytes > 1000)' rows)" true "a body of zeros is recorded as base64"
 bounded 16000000 2 "keeps to --memory although a zero is six bytes in JSON"
 fire bomb 2 4 --memory 16MB
 is "$(kinds)" "malformed 4" "a body that is packed, which no one asked for"
@@ -166,18 +166,18 @@ done
 
 fire fast 2 4 --max-answer 1MB
 status_is 0 "an answer beyond --max-answer ends only its request"
-is "$(kinds)" "too-large 4" "it is too large"
-is "$(jq -r .error.text rows | sort -u)" "the answer exceeds 1 MB (--max-answer)" "and why"
-is "$(jq -s 'all(.body_bytes + 24 * .reads.count | . > 999900 and . <= 1000000)' rows)" true "it has what may be kept, to the byte"
+is "$(kinds)" "too-large 4" "an answer beyond --max-answer is too large"
+is "$(jq -r .error.text rows | sort -u)" "the answer exceeds 1 MB (--max-answer)" "the error of a large answer names --max-answer"
+is "$(jq -s 'all(.body_bytes + 24 * .reads.count | . > 999900 and . <= 1000000)' rows)" true "a large answer keeps exactly --max-answer bytes"
 fire bytes 2 2 --max-answer 10000
 is "$(jq -s 'all(.body_bytes + 24 * .reads.count | . > 9950 and . <= 10000)' rows)" true "the time of each read counts"
 fire short 1 1 --max-answer 181
 is "$(kinds)" "ok 1" "an answer of just so many bytes, with the time of its read, is whole"
 fire short 1 1 --max-answer 180
-is "$(kinds)" "too-large 1" "one byte more is not"
+is "$(kinds)" "too-large 1" "an answer one byte beyond --max-answer is too large"
 for bad in 0 401MB -1 x; do
 	run ipf-fire -u "$ENDLESS" --max-answer "$bad" -t t.trace s.sched -o never
-	status_is 2 "--max-answer $bad"
+	status_is 2 "ipf-fire refuses --max-answer $bad"
 	stderr_contains "--max-answer" "… which the message names"
 done
 
@@ -191,7 +191,7 @@ run ipf-sched closed:users=1 -t session.trace -o session.sched
 run python3 peak.py ipf-fire -u "$ENDLESS/fast" -m m -t session.trace session.sched -o r.records --history live --memory 16MB --timeout 600s
 status_is 0 "sessions with endless answers as their history"
 rows_of r.records
-matches "$(kinds)" "^too-large 3$" "are cut at each turn"
+matches "$(kinds)" "^too-large 3$" "endless answers in a session are cut at each turn"
 bounded 16000000 4 "and keep to --memory"
 
 for users in 1 50; do
@@ -208,10 +208,10 @@ is "$(kinds)" "too-large 2" "HTTP/2 a byte at a time"
 
 fire bytes 1 2 --max-answer 100000
 run ipf-collect r.records -o r.results
-status_is 0 "what was cut is collected"
-is "$(body r.results | jq -c 'select(.n != null) | [.ok, .error.kind, .events > 0]' | sort -u)" '[false,"too-large",true]' "as too large, with its events"
+status_is 0 "ipf-collect reads records of cut answers"
+is "$(body r.results | jq -c 'select(.n != null) | [.ok, .error.kind, .events > 0]' | sort -u)" '[false,"too-large",true]' "results of cut answers are too large and have events"
 run ipf-report --format json r.results
-contains "$(jq -r '.verdict.checks[] | select(.name == "server_answers") | .detail' "$OUT")" "2 too-large" "and the verdict counts it"
+contains "$(jq -r '.verdict.checks[] | select(.name == "server_answers") | .detail' "$OUT")" "2 too-large" "the verdict counts cut answers"
 
 # a record near the bound: what reads it takes a few times its line
 python3 - <<'EOS'
@@ -227,4 +227,4 @@ open("big.records", "w").write(head + line + json.dumps({"end": {"lines": 1, "sh
 EOS
 run python3 peak.py ipf-collect big.records -o big.results
 status_is 0 "a record of a million reads is collected"
-[ -n "${SANITIZE:-}" ] || between "$(cat peak)" 1 $((20000 + 6 * $(stat -c %s big.records) / 1024)) "in six times its line: $(cat peak) KiB"
+[ -n "${SANITIZE:-}" ] || between "$(cat peak)" 1 $((20000 + 6 * $(stat -c %s big.records) / 1024)) "a record of a million reads takes six times its line: $(cat peak) KiB"

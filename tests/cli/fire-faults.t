@@ -8,8 +8,8 @@ ipf-sched burst:n=6 -t chat.trace -q -o chat.sched
 
 fire() { # ARGUMENTS OF ipf-fire…: rows
 	run ipf-fire -m sim -t chat.trace chat.sched "$@"
-	status_is 0 "ipf-fire $*"
-	yes_if "its records are whole" whole "$OUT"
+	status_is 0 "ipf-fire $* ends with 0"
+	yes_if "ipf-fire $* writes whole records" whole "$OUT"
 	body "$OUT" | jq -c 'select(.n != null)' >rows
 	is "$(jq -s -c 'map(.n) | sort' rows)" "[0,1,2,3,4,5]" "every request is recorded once"
 }
@@ -34,13 +34,13 @@ if command -v python3 >/dev/null; then
 		all '[.error.kind, .status, .sent_ns != null, .first_byte_ns]' '["timeout",null,true,null]' "a server that never answers ($connections)"
 	done
 	fire -u "$URL" --first-token-timeout 200ms
-	all '[.error.kind, .error.text]' '["timeout","no first token within 200 ms"]' "nor has a first token"
+	all '[.error.kind, .error.text]' '["timeout","no first token within 200 ms"]' "a server that never answers gives no first token"
 	fire -u "$URL" --cancel 100%@100ms
-	all '[.error.kind, .status]' '["hung-up",null]' "who hangs up on it"
+	all '[.error.kind, .status]' '["hung-up",null]' "--cancel disconnects from a silent server"
 	fire -u "${URL/http:/https:}" --connect-timeout 3s
 	all '[.error.kind, .connect_ns != null, .sent_ns]' '["tls",false,null]' "a TLS handshake that nobody answers"
 	fire -u "$URL" --http 2-prior --timeout 300ms
-	all '[.error.kind, .status]' '["timeout",null]' "the same with HTTP/2"
+	all '[.error.kind, .status]' '["timeout",null]' "HTTP/2 to a silent server ends with a timeout"
 	awkward_stop
 	awkward full
 	fire -u "$URL"
@@ -49,7 +49,7 @@ if command -v python3 >/dev/null; then
 	between "$late" 3 6 "a full listen queue: most connections take a second, until a SYN is sent again" # exact: the server counts the connections
 	is "$(body "$OUT" | jq -s '[.[] | .client.syn_retransmits | values] | last')" "$late" "the SYNs that were sent again are counted"
 	ipf-collect -q "$OUT" -o full.results
-	matches "$(ipf-report full.results)" "$late connections took a second or more, until a SYN was" "and the report says so"
+	matches "$(ipf-report full.results)" "$late connections took a second or more, until a SYN was" "the report counts late connections"
 	awkward_stop
 	awkward deaf
 	jq -n -c '{id: "big", messages: [{role: "user", content: ("many words " * 900000)}], output_tokens: 4}' >line
@@ -64,15 +64,15 @@ if command -v python3 >/dev/null; then
 	fire -u "$URL"
 	all '[.error.kind, .status, .error.stale]' '["reset",null,null]' "a reset in place of an answer"
 	fire -u "$URL" --connections 1
-	all '.error.kind' '"reset"' "with one connection at a time"
+	all '.error.kind' '"reset"' "a reset in place of an answer is recorded with one connection"
 	fire -u "$URL" --http 2-prior
-	is "$(jq -r .error.kind rows | sort -u | grep -v -e reset -e cut)" "" "and with HTTP/2"
+	is "$(jq -r .error.kind rows | sort -u | grep -v -e reset -e cut)" "" "a reset in place of an answer is recorded with HTTP/2"
 	awkward_stop
 	awkward close
 	fire -u "$URL"
 	is "$(jq -r .error.kind rows | sort -u |
 		grep -v -e cut -e reset)" "" "a connection that is closed in place of an answer"
-	all '.status' null "has no status"
+	all '.status' null "a closed connection in place of an answer gives no status"
 	awkward_stop
 	awkward unbound
 	fire -u "$URL" --timeout 120s
@@ -92,7 +92,7 @@ if wait_for port; then
 	fire -u "http://127.0.0.1:$(port)" --timeout 120s
 	is "$(jq -r .error.kind rows | sort -u |
 		grep -v -e malformed -e reset -e cut -e connect)" "" "HTTP to a server that speaks TLS is an error"
-	all '.status' null "and no answer"
+	all '.status' null "HTTP to a server that speaks TLS has no status"
 else
 	skip "HTTP to a server that speaks TLS" "openssl s_server does not tell its port"
 fi
@@ -108,7 +108,7 @@ if command -v python3 >/dev/null; then
 	all '[.error.stale, .connection.stale_idle_ns]' '[null,null]' "HTTP/2: a new connection that breaks with requests on it had not been kept idle"
 	ipf-collect -q "$OUT" -o crash.results
 	ipf-report -f json crash.results >crash.json
-	is "$(jq -c '[.total.requests.failed, (.verdict.checks[] | select(.name == "server_answers") | .failed)]' crash.json)" '[6,6]' "and each is a failure of the server"
+	is "$(jq -c '[.total.requests.failed, (.verdict.checks[] | select(.name == "server_answers") | .failed)]' crash.json)" '[6,6]' "requests on a broken HTTP/2 connection are failures of the server"
 	fire -u "https://localhost:$(awk '$2 == "alert" { print $1 }' ports)" --cacert cert.pem
 	all '[.error.kind, .status, (.body | length > 0)]' '["reset",200,true]' "TLS that breaks within an answer is no failed handshake"
 fi
@@ -118,7 +118,7 @@ all '[.error.kind, .status]' '["tls",null]' "TLS to a server that speaks none"
 fire -u "$URL" --http 2-prior --timeout 2s
 is "$(jq -r .error.kind rows | sort -u |
 	grep -v -e malformed -e reset -e cut -e timeout)" "" "HTTP/2 to a server that speaks none is an error"
-all '.status' null "and no answer"
+all '.status' null "HTTP/2 to a server without it has no status"
 
 # ---- one of two goes away ----
 first=$URL FIRST=$SERVER
@@ -141,8 +141,8 @@ status=$?
 status_is 0 "the run goes on when one of two servers has gone"
 body two.records | jq -c 'select(.n != null)' >rows
 is "$(wc -l <rows)" 90 "every request is recorded"
-is "$(jq -c 'select(.target == 1) | .error' rows | sort -u)" null "those to the other are answered"
-is "$(jq -s '[.[] | select(.target == 0 and .error.kind == "connect")] | length > 5' rows)" true "those to it are not"
+is "$(jq -c 'select(.target == 1) | .error' rows | sort -u)" null "requests to the other server are answered"
+is "$(jq -s '[.[] | select(.target == 0 and .error.kind == "connect")] | length > 5' rows)" true "requests to the missing server fail"
 server_stop
 
 # ---- lookups of names that take longer than a connection may ----
@@ -165,22 +165,22 @@ few() { # ARGUMENTS OF ipf-fire…: 36 connections are what 100 files leave
 few users.sched
 status_is 1 "a closed loop of more users than files"
 complains ipf-fire "stage closed needs 200 concurrent connections, but the limit of open files allows only 36: raise ulimit -n, or limit the connections with users= of the stage" \
-	"is refused before anything is sent"
+	"ipf-fire says how many connections the closed loop needs"
 few users.sched --connections 37
-complains ipf-fire "stage closed needs 37 concurrent connections, but the limit of open files allows only 36" "as is a pool of more"
+complains ipf-fire "stage closed needs 37 concurrent connections, but the limit of open files allows only 36" "ipf-fire refuses a pool larger than the limit of files"
 for pool in 36 12; do
 	few users.sched --connections $pool
 	status_is 0 "a pool of $pool goes on with them"
 	is "$(body "$OUT" | jq -c 'select(.n != null) | .error' | sort | uniq -c |
-		tr -s ' ')" " 300 null" "and all are answered"
+		tr -s ' ')" " 300 null" "requests through a pool of $pool are answered"
 done
 few open.sched
 status_is 0 "an open loop may need them or not"
-stderr_contains "requests could not be sent: out of open files (raise ulimit -n)" "and tells how many could not be sent"
+stderr_contains "requests could not be sent: out of open files (raise ulimit -n)" "ipf-fire says that requests could not be sent for lack of files"
 cp "$OUT" few.records
 ipf-collect -q few.records -o few.results
 ipf-report -f json few.results >report.json
-is "$(jq -c '[.total.requests | .scheduled, .started, .ok + .failed, .failed == .errors.connect, .ok > 20]' report.json)" '[300,300,300,true,true]' "each of them is there"
+is "$(jq -c '[.total.requests | .scheduled, .started, .ok + .failed, .failed == .errors.connect, .ok > 20]' report.json)" '[300,300,300,true,true]' "requests without a file are recorded"
 is "$(jq -r '.verdict.checks[] | select(.name == "client_headroom") | .status' report.json)" INVALID "requests without a file are a fault of the client" # exact: by the count of requests that could not be sent
 
 # All that are due at one time have to be sent at once, however they came to be.
@@ -188,38 +188,38 @@ sent() { jq -s -c 'map(.error) | [length, (map(select(. != null)) | length)]' <<
 	jq -c 'select(.n != null)')"; }
 refused() { # TEXT ARGUMENTS OF ipf-fire…
 	few "${@:2}"
-	status_is 1 "$1"
+	status_is 1 "ipf-fire refuses $1"
 	complains ipf-fire "needs 40 concurrent connections, but the limit of open files allows only 36: raise ulimit -n, or limit the connections with slots= of the stage or --connections N" \
-		"is refused before anything is sent"
+		"ipf-fire says how many connections it needs: $1"
 }
 goes() { # TEXT COUNT ARGUMENTS OF ipf-fire…
 	few "${@:3}"
-	status_is 0 "$1"
-	is "$(sent)" "[$2,0]" "is sent, and answered"
+	status_is 0 "ipf-fire ends with 0: $1"
+	is "$(sent)" "[$2,0]" "requests succeed: $1"
 }
 ipf-sched burst:n=40 -t chat.trace -q -o forty.sched
 refused "a burst of more requests than files" forty.sched
-refused "from a standard input that is a file" - <forty.sched
-refused "from a pipe, by its header" <(cat forty.sched)
+refused "a burst of more requests than files, standard input from a file" - <forty.sched
+refused "a burst of more requests than files, header from a pipe" <(cat forty.sched)
 zstd -q -c forty.sched >forty.sched.zst
-refused "compressed" forty.sched.zst
+refused "a burst of more requests than files, compressed" forty.sched.zst
 ipf-sched poisson:rate=100,n=9 burst:n=40 -t chat.trace -q -o later.sched
-refused "where it is not the first stage" later.sched
-refused "after --warm" later.sched --warm 2
-is "$(head -c 100000 "$OUT" | wc -c)" 0 "and nothing at all was written"
+refused "a burst of more requests than files, in a later stage" later.sched
+refused "a burst of more requests than files, after --warm" later.sched --warm 2
+is "$(head -c 100000 "$OUT" | wc -c)" 0 "ipf-fire writes nothing if it refuses the burst"
 sed '1s/"kind":"burst"/"kind":"mine"/' forty.sched >mine.sched
 refused "arrivals of any kind that are due at one nanosecond" mine.sched
 goes "a pool is enough for it" 40 forty.sched --connections 36
 ipf-sched burst:n=40,slots=36 -t chat.trace -q -o slots.sched
-goes "or slots" 40 slots.sched
+goes "slots that are enough for the burst" 40 slots.sched
 ipf-sched burst:n=36 -t chat.trace -q -o fits.sched
-goes "as many as there are files" 36 fits.sched
+goes "a burst of as many requests as files" 36 fits.sched
 few forty.sched --http 2-prior --streams 2
 status_is 0 "requests that share connections need fewer"
 few forty.sched --http 2-prior --streams 1
-status_is 1 "unless a connection carries one only"
+status_is 1 "HTTP/2 with one stream a connection needs a file a request"
 few forty.sched --http 2-prior --connections fresh
-status_is 1 "or is made for each"
+status_is 1 "fresh HTTP/2 connections need a file a request"
 
 # Later turns come later; whether there are any, the header does not say, but the arrivals and the trace do.
 ipf-prep sharegpt "$ROOT/examples/chat.json" --turns all --output-tokens 4 -q -o talk.trace
@@ -229,10 +229,10 @@ between "$talks" 37 1000 "sessions of many turns"
 talk() { run bash -c 'ulimit -n 100 && exec "$0" "$@"' "$BIN/ipf-fire" -m sim -t talk.trace -u "$URL" "$@"; }
 talk talk.sched
 stderr_is "" "thirty sessions at once are thirty requests"
-is "$(sent)" "[$talks,0]" "which are sent, and answered"
+is "$(sent)" "[$talks,0]" "sessions within the limit of files succeed"
 talk <(cat talk.sched)
-stderr_contains "stage burst may need $talks concurrent connections, but the limit of open files allows only 36" "from a pipe there is a warning"
-is "$(sent)" "[$talks,0]" "and they are sent"
+stderr_contains "stage burst may need $talks concurrent connections, but the limit of open files allows only 36" "ipf-fire warns of too few files for a schedule from a pipe"
+is "$(sent)" "[$talks,0]" "requests of a schedule from a pipe succeed"
 ipf-sched "closed:users=60,n=30" -t talk.trace -q -o talk.sched
 talk talk.sched
 is "$(sent)" "[$(body talk.sched | grep -c '"n"'),0]" "more users than there are sessions for do not count"
@@ -240,10 +240,10 @@ is "$(sent)" "[$(body talk.sched | grep -c '"n"'),0]" "more users than there are
 ipf-sched closed:users=60,for=1s,rampup=900ms,think=800ms -t chat.trace -q -o ramp.sched
 few ramp.sched
 status_is 0 "users who come over some time and think may be answered by few connections"
-stderr_contains "stage closed may need 60 concurrent connections, but the limit of open files allows only 36: raise ulimit -n" "or not"
+stderr_contains "stage closed may need 60 concurrent connections, but the limit of open files allows only 36: raise ulimit -n" "ipf-fire warns that users may need more connections than files"
 ipf-sched closed:users=60,for=1s,rampup=900ms -t chat.trace -q -o ramp.sched
 few ramp.sched
-status_is 1 "but not those who never pause"
+status_is 1 "ipf-fire refuses users who never pause and need too many files"
 server_stop
 
 # ---- everything at once, and an end that comes early ----
@@ -259,13 +259,13 @@ kill -INT $fire
 wait $fire
 status=$?
 status_is 0 "a run of many kinds of failures, and interrupted, ends in order"
-yes_if "its records are whole" whole all.records
+yes_if "records of an interrupted run with failures are whole" whole all.records
 body all.records | jq -c 'select(.n != null)' >rows
-is "$(jq -s 'map(.n) | length == (unique | length)' rows)" true "no request is recorded twice"
-is "$(sed -n 's/.* \([0-9]*\) requests started.*/\1/p' said)" "$(wc -l <rows)" "those that started are those that are recorded"
+is "$(jq -s 'map(.n) | length == (unique | length)' rows)" true "no request of an interrupted run is recorded twice"
+is "$(sed -n 's/.* \([0-9]*\) requests started.*/\1/p' said)" "$(wc -l <rows)" "ipf-fire counts as many started requests as rows"
 ipf-collect -q all.records -o all.results
 ipf-report -f json all.results >report.json
 is "$(jq -c '.total.requests | [.scheduled, .started == .ok + .failed + .hung_up, .hung_up > 0]' report.json)" '[600,true,true]' \
 	"scheduled = answered + failed + hung up + not started"
-is "$(jq '.total.requests | .failed - ([.errors[]] | add)' report.json)" 0 "and each failure is of one kind"
-between "$(jq -r '.total.requests.errors | keys | length' report.json)" 5 11 "of which there are many"
+is "$(jq '.total.requests | .failed - ([.errors[]] | add)' report.json)" 0 "every failure is of one kind"
+between "$(jq -r '.total.requests.errors | keys | length' report.json)" 5 11 "failures are of many kinds"

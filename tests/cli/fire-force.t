@@ -53,15 +53,15 @@ ln chat.records hard
 kept hard "another name of records"
 run ipf-fire -q --calibrate -o chat.records
 status_is 2 "--calibrate does not replace records"
-same chat.records chat.records.before "either"
-is "$(asked)" "$before" "nothing of all that reached the server"
+same chat.records chat.records.before "chat.records stays as it was"
+is "$(asked)" "$before" "refused runs send nothing to the server"
 fire -o chat.records --wait-ready 120s --start-at +1h
-status_is 2 "it is said at once, not at the start"
+status_is 2 "ipf-fire refuses to overwrite at once, not at the start"
 
 # ---- what is replaced ----
 fire -o chat.records --force
 status_is 0 "--force replaces records"
-yes_if "with whole ones" whole chat.records
+yes_if "--force writes whole records" whole chat.records
 for file in chat.trace chat.sched chat.results; do
 	cp $file replaced
 	fire -o replaced
@@ -94,13 +94,13 @@ status_is 0 "IPF_FIRE_FORCE=1 is --force"
 IPF_FIRE_FORCE=0 fire -o chat.records
 status_is 2 "IPF_FIRE_FORCE=0 is not"
 IPF_FIRE_FORCE=maybe fire -o chat.records
-status_is 2 "nor is anything else"
-complains ipf-fire 'IPF_FIRE_FORCE: expected 1 or 0, got "maybe"' "which is told"
+status_is 2 "IPF_FIRE_FORCE takes only 0 and 1"
+complains ipf-fire 'IPF_FIRE_FORCE: expected 1 or 0, got "maybe"' "ipf-fire says what IPF_FIRE_FORCE may be"
 IPF_FIRE_HEADER="X-Jwt: sesame" IPF_FIRE_TIMEOUT=17s IPF_FIRE_MODEL=other run ipf-fire -q -u "$URL" -m sim -t chat.trace chat.sched
 is "$(head -1 "$OUT" | jq -c '[.timeout_ns, .model, .argv[0:2]]')" '[17000000000,"sim",["--header=X-Jwt: [redacted]","--timeout=17s"]]' \
 	"options by variables: recorded, and the command line wins"
 IPF_FIRE_TIMEOUT=17 fire
-complains ipf-fire 'IPF_FIRE_TIMEOUT: expected a duration' "and checked"
+complains ipf-fire 'IPF_FIRE_TIMEOUT: expected a duration' "ipf-fire checks options of variables"
 
 # ---- the run's name ----
 named() { # EXPECTED ARGUMENTS OF ipf-fire…: in the header, the results and the reports
@@ -110,16 +110,16 @@ named() { # EXPECTED ARGUMENTS OF ipf-fire…: in the header, the results and th
 	ipf-fire -q -u "$URL" -m sim -t chat.trace chat.sched "$@" || not_ok "a run with $*"
 	ipf-collect -q "${records:-run.a.records}" -o name.results
 	is "$(jq -r 'select(.ipf != null) | .name' "${records:-run.a.records}" name.results | sort -u)" "$expected" "the name of ${*//$PWD/.} is $expected"
-	is "$(ipf-report -f json name.results | jq -r .run.name)" "$expected" "in JSON"
-	is "$(ipf-report -f csv name.results | python3 -c 'import csv, sys; print({r["name"] for r in csv.DictReader(sys.stdin)})')" "{'$expected'}" "in CSV"
-	matches "$(ipf-report name.results | head -1)" "^Verdict +[A-Z]+ +$expected\$" "in text"
+	is "$(ipf-report -f json name.results | jq -r .run.name)" "$expected" "JSON has the name $expected"
+	is "$(ipf-report -f csv name.results | python3 -c 'import csv, sys; print({r["name"] for r in csv.DictReader(sys.stdin)})')" "{'$expected'}" "CSV has the name $expected"
+	matches "$(ipf-report name.results | head -1)" "^Verdict +[A-Z]+ +$expected\$" "the text has the name $expected"
 }
 named run -o "$PWD/run.a.records"
 named "the second try" -o run.a.records --name "the second try"
 records=piped.records named piped --name piped -o piped.records
 ipf-fire -q -u "$URL" -m sim -t chat.trace chat.sched | ipf-collect -q >name.results
 is "$(head -1 name.results | jq .name)" null "a pipe has no name"
-is "$(ipf-report name.results | grep -c '^  name ')" 0 "nor has its report"
+is "$(ipf-report name.results | grep -c '^  name ')" 0 "a report of a pipe has no name"
 for name in "$(printf 'a\033[31mb')" "$(printf 'a\nb')" "$(printf 'x%.0s' $(seq 201))"; do
 	fire --name "$name" -o run.x
 	status_is 2 "a name that is not shown"

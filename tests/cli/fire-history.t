@@ -15,7 +15,7 @@ LATER=$(jq -s '[.[] | select(.turn > 0)] | length' lines)
 ALL=$(wc -l <lines)
 at_least "$LATER" 6 "the trace has later turns"
 [ "$(jq -s '[.[] | select(.turn > 0 and .answer and .context == "session")] | length' lines)" -gt 3 ] ||
-	not_ok "they are of the kind that repeats"
+	not_ok "the trace has a session whose context repeats"
 
 server() { # ARGUMENTS OF ipf-sim…
 	: >server.log
@@ -46,23 +46,23 @@ server
 fire a.trace closed:users=3 
 asked >got
 expected a.trace '$turn.answer' >recorded
-same got recorded "without it, the trace's answers are repeated"
-is "$history" null "and nothing is counted"
+same got recorded "--history recorded repeats the answers of the trace"
+is "$history" null "--history recorded counts no turns"
 
 : >server.log
 fire a.trace closed:users=3 --history live
 asked >got
 expected a.trace '$log.text' >live
 same got live "live: the server's own answers are repeated"
-isnt "$(cat live)" "$(cat recorded)" "which are others"
-is "$history" "{\"live\":$LATER,\"recorded\":0,\"left_out\":0,\"server\":0}" "all of them"
+isnt "$(cat live)" "$(cat recorded)" "live answers differ from the recorded ones"
+is "$history" "{\"live\":$LATER,\"recorded\":0,\"left_out\":0,\"server\":0}" "every later turn has a live answer"
 is "$(head -1 "$OUT" | jq -c .history)" '"live"' "the header says it"
-is "$(jq -c '.error' rows | sort -u) $(wc -l <rows)" "null $ALL" "and all is answered"
+is "$(jq -c '.error' rows | sort -u) $(wc -l <rows)" "null $ALL" "every request with --history live succeeds"
 : >server.log
 fire a.trace closed:users=3 --history live --no-stream
 asked >got
 expected a.trace '$log.text' >live
-same got live "also of answers in one piece"
+same got live "--history live takes answers in one piece"
 : >server.log
 fire b.trace burst --history live
 asked >got
@@ -72,7 +72,7 @@ same got live "a trace without answers needs none"
 fire a.trace "closed:users=2,n=$((2 * ALL + 3))" --history live
 at_least "$(wc -l <rows)" "$((ALL + 1))" "a stage of more sessions than the trace has goes round them"
 is "$(jq -c '.error' rows | sort -u)" null "a stage that goes round its sessions is answered"
-is "$(jq -c '.recorded + .left_out' <<<"$history")" 0 "with each round's own answers"
+is "$(jq -c '.recorded + .left_out' <<<"$history")" 0 "every round goes on with its own answers"
 
 # ---- branches: several turns continue the same one ----
 jq -nc 'range(3) as $s | [[0], [1, 0], [2, 0], [3, 1], [4, 0], [5, 2]][] | {id: "s\($s)-\(.[0])", session: "s\($s)", turn: .[0], output_tokens: (3 + .[0]), context: "session",
@@ -102,28 +102,28 @@ server --fail error-inband:share=0.4,after=2
 fire a.trace closed:users=3 --history live
 asked >got
 expected a.trace "if $failed then \$turn.answer else \$log.text end" >live
-same got live "after a turn that failed, the trace's answer"
-between "$(jq -c .recorded <<<"$history")" 1 $((LATER - 1)) "and it is counted"
-is "$(jq -c '.live + .recorded + .left_out' <<<"$history")" "$LATER" "each later turn once"
+same got live "the trace's answer follows a failed turn"
+between "$(jq -c .recorded <<<"$history")" 1 $((LATER - 1)) "turns with the trace's answer are counted"
+is "$(jq -c '.live + .recorded + .left_out' <<<"$history")" "$LATER" "every later turn counts once"
 : >server.log
 fire b.trace closed:users=3 --history live
 asked >got
 expected b.trace "if $failed then null else \$log.text end" >live
-same got live "where the trace has none, the turn is left out"
-between "$(jq -c .left_out <<<"$history")" 1 $((LATER - 1)) "and it is counted"
+same got live "turns without any answer are left out"
+between "$(jq -c .left_out <<<"$history")" 1 $((LATER - 1)) "turns that are left out are counted"
 server_stop
 server --fail reset
 fire a.trace closed:users=3 --history live
-is "$(jq -c .error.kind rows | sort -u) $(wc -l <rows)" "\"reset\" $ALL" "nothing but failures: every turn is tried"
-is "$history" "{\"live\":0,\"recorded\":$LATER,\"left_out\":0,\"server\":0}" "with the trace's answers"
+is "$(jq -c .error.kind rows | sort -u) $(wc -l <rows)" "\"reset\" $ALL" "every turn is tried even if all fail"
+is "$history" "{\"live\":0,\"recorded\":$LATER,\"left_out\":0,\"server\":0}" "turns after failures count as recorded"
 server_stop
 server --fail reasoning:tokens=2
 fire a.trace closed:users=3 --history live
-yes_if "reasoning comes" grep -q reasoning_content "$OUT"
+yes_if "the server sends reasoning" grep -q reasoning_content "$OUT"
 asked >got
-is "$(jq -c .live <<<"$history")" "$LATER" "and the answers are taken"
+is "$(jq -c .live <<<"$history")" "$LATER" "answers with reasoning are live"
 expected a.trace '$log.text' >live
-isnt "$(cat got)" "$(cat live)" "without the reasoning, which the log has in its text"
+isnt "$(cat got)" "$(cat live)" "live answers leave the reasoning out"
 server_stop
 
 # ---- the end comes early ----
@@ -138,7 +138,7 @@ kill -INT $fire
 wait $fire
 status=$?
 status_is 0 "a run that is cut while turns wait for answers ends in order"
-yes_if "and its records are whole" whole cut.records
+yes_if "records of a run cut between turns are whole" whole cut.records
 server_stop
 
 # Second turns that were rendered, as their first ones had been answered, and whose time did not come.
@@ -157,8 +157,8 @@ wait $fire
 status=$?
 status_is 0 "a run that is interrupted before later turns are due ends in order"
 is "$(tail -1 cut.records |
-	jq -c .end.history)" '{"live":0,"recorded":0,"left_out":0,"server":0}' "and counts none of them, rendered or not"
+	jq -c .end.history)" '{"live":0,"recorded":0,"left_out":0,"server":0}' "turns that were not due are not counted"
 server_stop
 run ipf-fire -u "$URL" -t a.trace now.sched --history dead
-status_is 2 "--history dead"
-complains ipf-fire 'expected recorded, live, live-reasoning or server, got "dead"' "is refused"
+status_is 2 "ipf-fire refuses --history dead"
+complains ipf-fire 'expected recorded, live, live-reasoning or server, got "dead"' "ipf-fire says what --history may be"

@@ -14,12 +14,12 @@ jq -n -c '("a", "b") as $s | range(3) as $turn | {id: "\($s)/\($turn)", session:
 	prompt_token_ids: [range(10) | 700 + 20 * $turn + . + if $s == "a" then 0 else 10 end], answer_token_ids: [1, 2, 3]}' >lines
 stream_of lines >ids.trace
 run ipf-sched closed:users=2,n=2 -t ids.trace -q -o ids.sched
-status_is 0 "a schedule"
+status_is 0 "ipf-sched makes a schedule of token ids"
 
 fire() { # ARGUMENTS OF ipf-fire…: asked.log
 	: >asked.log
 	run ipf-fire -m m --api completions -t ids.trace ids.sched -u "$URL" "$@"
-	status_is 0 "ipf-fire $*"
+	status_is 0 "ipf-fire $* ends with 0"
 	cp "$OUT" fired
 }
 # How many requests of the log begin with one that came before, and its whole answer?
@@ -31,15 +31,15 @@ continued() {
 fire --history recorded
 is "$(jq -s -c 'map(.asked) | unique' asked.log)" "[false]" "recorded answers: no ids are asked for"
 is "$(jq -s -c '[.[] | select((.prompt | length) == 36)] | length' asked.log)" 2 "the third turn has two recorded answers of three tokens"
-is "$(jq -s -c '[.[] | select((.prompt | length) == 36)][0].prompt | [.[10:13], .[23:26]]' asked.log)" "[[1,2,3],[1,2,3]]" "after the turns that they are of"
+is "$(jq -s -c '[.[] | select((.prompt | length) == 36)][0].prompt | [.[10:13], .[23:26]]' asked.log)" "[[1,2,3],[1,2,3]]" "recorded answers stand after their turns"
 
 for how in "" --no-stream; do
 	fire --history live $how
 	is "$(jq -s -c 'map(.asked) | unique' asked.log)" "[true]" "live: ids are asked for $how"
-	is "$(continued)" 4 "each later turn continues what the server generated"
+	is "$(continued)" 4 "later turns continue what the server generated with ids $how"
 	is "$(tail -1 fired | jq -c '.end.history')" '{"left_out":0,"live":4,"recorded":0,"server":0}' "the trailer counts them"
 	# tokens of the turn before, in whole blocks of four without its last one: (10 + 9 - 1) and (29 + 9 - 1)
-	is "$(jq -s -c 'map(.cached) | sort' asked.log)" "[8,8,16,16,36,36]" "and the cache finds every whole block of them, and of first prompts that a run before had sent"
+	is "$(jq -s -c 'map(.cached) | sort' asked.log)" "[8,8,16,16,36,36]" "the cache finds whole blocks of the turns before and of an earlier run"
 done
 
 # The order of the records does not matter: several threads send.
@@ -58,17 +58,17 @@ done
 
 run ipf-fire -m m --api openai-chat --history live -t ids.trace ids.sched -u "$URL"
 status_is 3 "an API that takes no ids"
-stderr_contains "prompt_token_ids: this API does not accept this kind of prompt" "says so"
+stderr_contains "prompt_token_ids: this API does not accept this kind of prompt" "ipf-fire says that the API does not accept token ids"
 
 # A server that lists no ids: the recorded ones are sent.
 printf '%s' '{"ipf":"api","version":1,"name":"silent","like":"openai-completions","request":{"body":{"return_token_ids":null}}}' >silent.json
 fire --history live --api ./silent.json
 is "$(jq -s -c 'map(.asked) | unique' asked.log)" "[false]" "a descriptor without it: none are asked for"
-is "$(tail -1 fired | jq -c '.end.history')" '{"left_out":0,"live":0,"recorded":4,"server":0}' "and the recorded answers are used"
+is "$(tail -1 fired | jq -c '.end.history')" '{"left_out":0,"live":0,"recorded":4,"server":0}' "turns use the recorded answers if the API returns no ids"
 
 rm -f silent.results
 ipf-collect -q fired -o silent.results
-contains "$(ipf-report silent.results | tr -s '\n ' ' ')" "recorded 4 with the recorded answer: the request before failed, or nothing of its answer could be used" "which the report says"
+contains "$(ipf-report silent.results | tr -s '\n ' ' ')" "recorded 4 with the recorded answer: the request before failed, or nothing of its answer could be used" "the report says that recorded answers were used"
 
 # What is no session of ids.
 refused_trace() { # MESSAGE JSON-LINES
@@ -76,8 +76,8 @@ refused_trace() { # MESSAGE JSON-LINES
 	stream_of lines >bad.trace
 	run ipf-sched closed:users=1 -t bad.trace -q -o bad.sched
 	[ "$status" != 0 ] || run ipf-fire -m m --api completions -t bad.trace bad.sched -u "$URL"
-	status_is 3 "bad input"
-	stderr_contains "$1" "$1"
+	status_is 3 "ipf-fire or ipf-sched refuses the trace: $1"
+	stderr_contains "$1" "the message says: $1"
 }
 refused_trace "answer: that of a turn of token ids is answer_token_ids" '{"id":"1","session":"a","turn":0,"context":"session","prompt_token_ids":[1],"answer":"x"}'
 refused_trace "answer_token_ids: requires prompt_token_ids" '{"id":"1","session":"a","turn":0,"context":"session","messages":[{"role":"user","content":"x"}],"answer_token_ids":[1]}'
@@ -88,11 +88,11 @@ refused_trace "request 1: prompt_token_ids: the turns before it in its session a
 run ipf-prep synthetic -n 6 --turns 3 --input-tokens 20 --output-tokens 7 -t "$TESTS/data/tokenizer/llama.json" --prompt ids -o made.trace
 status_is 0 "synthetic sessions of ids"
 is "$(body made.trace | jq -s -c 'map([.turn, .context, .input_tokens, (.prompt_token_ids | length), (.answer_token_ids | length)])[:3]')" \
-	'[[0,"session",20,20,7],[1,"session",47,20,7],[2,"session",74,20,0]]' "with lengths to the token"
+	'[[0,"session",20,20,7],[1,"session",47,20,7],[2,"session",74,20,0]]' "synthetic sessions of ids have exact lengths"
 cp made.trace ids.trace
 run ipf-sched closed:users=2 -t ids.trace -q -o ids.sched
 fire --history live
-is "$(continued)" 4 "and they are continued to the token"
+is "$(continued)" 4 "synthetic sessions of ids are continued exactly"
 
 # What the report makes of it: in the same numbers as a second computation from the records.
 figures() { # OPTIONS OF ipf-collect…: a.results, the report's member without shares
@@ -101,26 +101,26 @@ figures() { # OPTIONS OF ipf-collect…: a.results, the report's member without 
 		jq -S -c '.total.history // {} | with_entries(select(.key | test("share|text") | not))'
 }
 truth() { python3 "$TESTS/helpers/history_truth.py" fired | jq -S -c .; }
-is "$(figures)" "$(truth)" "by ids: the figures of live histories"
-is "$(jq -r '.differing_tokens, .compared_turns' <<<"$(truth)" | tr '\n' ' ')" "0 4 " "all of which are exact"
+is "$(figures)" "$(truth)" "figures of live histories by ids are computed a second time"
+is "$(jq -r '.differing_tokens, .compared_turns' <<<"$(truth)" | tr '\n' ' ')" "0 4 " "live histories by ids are exact"
 contains "$(ipf-report a.results | tr -s '\n ' ' ')" "4 turns, each of which begins with all tokens of the turn before and its answer" "the report says it"
 
 # By texts: the server reads other tokens than it generated.
 run ipf-prep synthetic -n 6 --turns 3 --input-tokens 20 --output-tokens 7 -o ids.trace
 run ipf-sched closed:users=2 -t ids.trace -q -o ids.sched
 fire --history live --api openai-chat --param return_token_ids=true
-is "$(figures)" "$(truth)" "by texts, with ids in the answers"
+is "$(figures)" "$(truth)" "figures of live histories by texts are computed a second time"
 is "$(jq -r .differing_turns <<<"$(truth)")" 4 "every turn differs"
-contains "$(ipf-report a.results --section history | tr -s '\n ' ' ')" "4 of 4 turns do not begin with the tokens before" "and the report says so"
+contains "$(ipf-report a.results --section history | tr -s '\n ' ' ')" "4 of 4 turns do not begin with the tokens before" "the report says that turns do not begin with the tokens before"
 fire --history live --api openai-chat --no-stream
-is "$(figures)" "$(truth)" "without ids: what the cache found"
+is "$(figures)" "$(truth)" "figures of the cache without ids are computed a second time"
 ipf-report a.results --section history >shown
-isnt "$(grep -c "differs\|exact" shown)" 1 "nothing is said of tokens that nobody listed"
+isnt "$(grep -c "differs\|exact" shown)" 1 "the report says nothing of tokens without ids"
 figures -t "$TESTS/data/tokenizer/llama.json" --text >/dev/null
 body a.results | jq -r 'select(.n != null) | .continues // empty' | sort >continued
 body a.results | jq -r 'select(.n != null) | "\(.n) \(.text | tojson)"' | sort | join - continued | cut -d ' ' -f 2- | jq -r . >texts
 is "$(ipf-report a.results --format json | jq -c '.total.history | [.text_generated_tokens, .text_tokens]')" \
 	"$(jq -c -n --argjson read "$(ipf-prep tokenize -t "$TESTS/data/tokenizer/llama.json" texts | jq -s 'map(length) | add')" '[28, $read]')" "the tokenizer's reading of the texts"
-contains "$(ipf-report a.results --section history | tr -s '\n ' ' ')" "tokens where the server had generated 28" "is said"
+contains "$(ipf-report a.results --section history | tr -s '\n ' ' ')" "tokens where the server had generated 28" "the report says how the tokenizer reads the texts"
 fire --history recorded --api openai-chat
 is "$(figures)" "{}" "recorded histories have no such figures"

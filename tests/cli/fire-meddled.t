@@ -22,7 +22,7 @@ meddle() { # PORT: $SPLIT, $COALESCE, $STALL and $RESET are ports that lead ther
 }
 fire() { # ARGUMENTS OF ipf-fire…: rows, by the requests' ids
 	run ipf-fire -q -m sim -t t.trace t.sched "$@"
-	status_is 0 "ipf-fire $*"
+	status_is 0 "ipf-fire $* ends with 0"
 	body "$OUT" | jq -c 'select(.n != null)' | jq -s -c 'sort_by(.id)[]' >rows
 	is "$(jq -s 'map(.n) | unique | length' rows)" $COUNT "every request is recorded once"
 }
@@ -35,7 +35,7 @@ SIM=$URL
 fire -u "$SIM"
 texts >plain
 is "$(wc -l <plain)" 24 "answers are read here"
-is "$(jq -c '[.status, .error]' rows | sort -u)" '[200,null]' "without a proxy all is well"
+is "$(jq -c '[.status, .error]' rows | sort -u)" '[200,null]' "every request without a proxy succeeds"
 same_through() { # WHAT PORT URL-SCHEME://HOST ARGUMENTS OF ipf-fire…
 	local way
 	meddle "$2"

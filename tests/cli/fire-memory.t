@@ -33,7 +33,7 @@ wait $fire || status=$?
 status_is 0 "400 prompts of a megabyte are sent"
 # Ahead are 32 MiB that were rendered and 32 that were fetched, and a body each: 90,000 KiB with those under way. What malloc loses between
 # them depends on the threads' turns. The trace alone is 195,000 KiB, and all the bodies are twice as much.
-between "$peak" 1000 180000 "and never held all at once: $peak KiB at most"
+between "$peak" 1000 180000 "prompts of 400 MB take $peak KiB at most"
 
 # Records that nobody reads wait in memory, up to a limit; then the run ends in order, and all that came is still there.
 printf '{"id":"r","messages":[{"role":"user","content":"Tell me."}],"output_tokens":400}\n' >lines
@@ -51,11 +51,11 @@ touch go
 status=0
 wait $fire || status=$?
 status_is 1 "a run whose records nobody reads ends"
-stderr_contains "unwritten records exceed --memory" "and says why"
-stderr_contains "--memory is full, no more requests are started" "also as soon as it is so"
+stderr_contains "unwritten records exceed --memory" "ipf-fire says that unwritten records exceed --memory"
+stderr_contains "--memory is full, no more requests are started" "ipf-fire says at once that it starts no more requests"
 wait_for whole slow.records
-yes_if "what was recorded is whole" whole slow.records
+yes_if "records of a slow reader are whole" whole slow.records
 between "$(body slow.records |
-	jq -s 'map(select(.n != null and .status == 200)) | length')" 50 1990 "and all that had come is there"
+	jq -s 'map(select(.n != null and .status == 200)) | length')" 50 1990 "records of a slow reader have the requests so far"
 is "$(tail -1 slow.records |
 	jq -r .end.incomplete)" "stopped: records could not be written as fast as requests ended" "the trailer says so"

@@ -24,9 +24,9 @@ models() { # FILE: those of the records, and of their header
 server_start -m org/only
 run ipf-fire -u "$URL" -t none.trace none.sched -o records
 status_is 0 "a server with one model"
-stderr_is "ipf-fire: model org/only, the only one of the server" "is said in one line"
-is "$(models records)" '"org/only" "org/only" "org/only"' "it is requested, and recorded"
-is "$(jq -c 'select(.n != null) | .status' records | sort -u)" 200 "and served"
+stderr_is "ipf-fire: model org/only, the only one of the server" "ipf-fire names the only model of the server"
+is "$(models records)" '"org/only" "org/only" "org/only"' "requests and records have the server's model"
+is "$(jq -c 'select(.n != null) | .status' records | sort -u)" 200 "requests for the server's model succeed"
 run ipf-fire -q -u "$URL/v1" -t none.trace none.sched -o records
 stderr_is "" "-q does not say it"
 run ipf-fire -u "$URL" -t none.trace --probe -o records
@@ -34,18 +34,18 @@ contains "$(cat "$ERR")" '"model":"org/only"' "--probe requests it, too"
 run ipf-fire -q -u "$URL" -m other -t none.trace none.sched -o records
 is "$(models records)" '"other" "other" "other"' "--model is not questioned"
 run ipf-fire -u "$URL" -t named.trace named.sched -o records
-is "$(grep -c "only one of the server" "$ERR")" 0 "nor is the trace's"
-is "$(models records)" '"lora-a" null null' "whose requests name what they name"
+is "$(grep -c "only one of the server" "$ERR")" 0 "a model of the trace gives no message"
+is "$(models records)" '"lora-a" null null' "requests keep the model of the trace"
 run ipf-fire -q -u "$URL" -t mixed.trace mixed.sched -o records
-is "$(models records)" '"org/only" "lora-a" "org/only"' "those that name none get the server's"
+is "$(models records)" '"org/only" "lora-a" "org/only"' "requests without a model get the server's"
 run ipf-fire -q -u "$URL" --api vllm-completions -t none.trace none.sched -o records
-is "$(models records)" '"org/only" "org/only" "org/only"' "the same by another API"
+is "$(models records)" '"org/only" "org/only" "org/only"' "--api vllm-completions finds the server's model"
 first=$URL
 server_start -m org/only
 run ipf-fire -q -u "$first" -u "$URL" -t none.trace none.sched -o records
 is "$(models records)" '"org/only" "org/only" "org/only"' "two servers with the same model"
 run ipf-fire -u "$first" -u "$URL" -t none.trace --wait-ready 120s none.sched -o records
-status_is 0 "after waiting for both"
+status_is 0 "ipf-fire waits for two servers before it asks for the model"
 server_start --api-key sesame -m org/only
 OPENAI_API_KEY=sesame run ipf-fire -q -u "$URL" -t none.trace none.sched -o records
 is "$(models records)" '"org/only" "org/only" "org/only"' "the key is sent"
@@ -54,17 +54,17 @@ is "$(models records)" '"org/only" "org/only" "org/only"' "the key is sent"
 server_start -m base -m lora-a -m lora-b
 run ipf-fire -u "$URL" -t none.trace none.sched -o several
 status_is 2 "a server with several"
-complains ipf-fire "--model is required, one of the server's 3 models: base, lora-a, lora-b" "lists them"
-yes_if "nothing was recorded" test ! -e several
+complains ipf-fire "--model is required, one of the server's 3 models: base, lora-a, lora-b" "ipf-fire lists the models of the server"
+yes_if "a server of several models gets no request" test ! -e several
 run ipf-fire -q -u "$URL" -t none.trace --probe -o several
-status_is 2 "--probe, too"
+status_is 2 "--probe with several models ends with 2"
 run ipf-fire -u "$first" -u "$URL" -t none.trace none.sched -o several
-status_is 2 "and two servers with different ones"
+status_is 2 "two servers of different models end with 2"
 # shellcheck disable=SC2046 # 30 options
 server_start $(seq -f '-m model-%03g' 30)
 run ipf-fire -u "$URL" -t none.trace none.sched -o several
 complains ipf-fire "one of the server's 30 models: model-001, model-002, model-003, model-004, model-005, model-006, model-007, model-008, …" \
-	"of many the first"
+	"ipf-fire lists the first eight of many models"
 
 # ---- servers that do not list them well ----
 cat >odd.py <<'PY'
@@ -149,26 +149,26 @@ run ipf-fire --no-stream -u "$odd/twice" -t none.trace none.sched -o records
 is "$(models records)" '"m" "m" "m"' "a model that is listed twice"
 run ipf-fire --no-stream -u "$odd/empty" -t none.trace none.sched
 status_is 2 "an empty list"
-complains ipf-fire "--model is required: /v1/models lists no model" "is told"
+complains ipf-fire "--model is required: /v1/models lists no model" "ipf-fire says that the list of models is empty"
 run ipf-fire --no-stream -u "$odd/controls" -t none.trace none.sched
 status_is 2 "names with controls"
-is "$(grep -c "$(printf '\033\\|\342\200\256')" "$ERR")" 0 "are shown without them"
+is "$(grep -c "$(printf '\033\\|\342\200\256')" "$ERR")" 0 "names of models are shown without control characters"
 for name in control escape c1 bidi newline; do
 	run ipf-fire --no-stream -u "$odd/one-$name" -t none.trace none.sched
 	status_is 2 "a name that cannot be requested ($name)"
-	complains ipf-fire "--model is required: the name of the server's model is not usable" "is not"
+	complains ipf-fire "--model is required: the name of the server's model is not usable" "ipf-fire refuses a model's name of control characters"
 done
 
 # ---- APIs ----
 server_start --log server.log -m sim
 for api in vllm sglang-openai TGI_OpenAI nim dynamo lmdeploy; do
 	run ipf-fire -q -u "$URL" --api $api -t none.trace none.sched -o records
-	is "$(jq -c 'select(.n != null) | .status' records | sort -u)" 200 "--api $api"
+	is "$(jq -c 'select(.n != null) | .status' records | sort -u)" 200 "--api $api takes the place of openai-chat"
 done
-is "$(jq -r 'select(.ipf != null) | [.api.name, .api.aliases] | tostring' records)" '["openai-chat",null]' "is recorded by its own name"
+is "$(jq -r 'select(.ipf != null) | [.api.name, .api.aliases] | tostring' records)" '["openai-chat",null]' "records have the descriptor's own name"
 for api in trtllm tensorrt_llm_triton; do
 	run ipf-fire -q -u "$URL/triton-generate" --api $api -m m -t none.trace none.sched -o records
-	is "$(jq -r 'select(.ipf != null) | .api.name' records)" triton-generate "--api $api"
+	is "$(jq -r 'select(.ipf != null) | .api.name' records)" triton-generate "--api $api takes the place of triton-generate"
 done
 run ipf-fire -u "$URL" --api vlmm -t none.trace none.sched
 status_is 2 "a name nearly right"
@@ -182,5 +182,5 @@ for file in ./mine.yaml /dev/null none.trace .; do
 done
 run ipf-fire -u "$URL" --api ./mine.yaml -t none.trace none.sched
 status_is 3 "a file that is not JSON"
-complains ipf-fire "mine.yaml:1: not an API descriptor (ipf-api(5)): expected a JSON object" "is told so"
+complains ipf-fire "mine.yaml:1: not an API descriptor (ipf-api(5)): expected a JSON object" "ipf-fire says that the descriptor is not JSON"
 matches "$(ipf-fire --list-apis)" '^openai-chat .*; also: .*vllm' "--list-apis has the other names"

@@ -33,7 +33,7 @@ both() { # TEXT SCHEME: plain and TLS, kept and fresh
 }
 others() {
 	MANY=${FRESH:-} hold "$1, fresh connections" 100 -u "http://localhost:$SIM" --proxy "$2://127.0.0.1:$PORT" --connections fresh
-	[ -n "$TLS1" ] || { skip "$1, TLS" "nginx does not start here"; return; }
+	[ -n "$TLS1" ] || { skip "$1: requests succeed by TLS" "nginx does not start here"; return; }
 	hold "$1, TLS" 400 -u "https://localhost:$TLS1" --cacert cert.pem --proxy "$2://127.0.0.1:$PORT"
 	hold "$1, HTTP/2" 400 -u "https://localhost:$TLS" --cacert cert.pem --http 2 --proxy "$2://127.0.0.1:$PORT"
 }

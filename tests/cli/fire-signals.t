@@ -27,14 +27,14 @@ for signal in INT TERM HUP; do
 	wait_for started term.records 2
 	kill -$signal $fire
 	ended
-	status_is 0 "SIG$signal"
-	stderr_is "" "and nothing to say"
+	status_is 0 "SIG$signal ends a run with 0"
+	stderr_is "" "SIG$signal gives no messages"
 	yes_if "the records are whole" whole term.records
 	is "$(tail -1 term.records |
-		jq -c '[.end.interrupted, (.end.incomplete | startswith("interrupted"))]')" '[true,true]' "and say that they were interrupted"
+		jq -c '[.end.interrupted, (.end.incomplete | startswith("interrupted"))]')" '[true,true]' "records of an interrupted run say so"
 	requests term.records >rows
 	at_least "$(wc -l <rows)" 2 "SIG$signal: the records have the requests so far"
-	is "$(jq -c '[.error, .status]' rows | sort -u)" '[null,200]' "which all came to their end"
+	is "$(jq -c '[.error, .status]' rows | sort -u)" '[null,200]' "requests end normally after SIG$signal"
 done
 # timeout(1) signals the program and then its group, the program in it once more.
 setsid ipf-fire -q -u "$URL" -m sim -t chat.trace chat.sched -o timeout.records &
@@ -47,7 +47,7 @@ kill -INT -- -$fire
 kill -CONT $fire
 ended
 status_is 0 "a signal to the program and to its group ends a run once"
-is "$(requests timeout.records | jq -c '[.error, .status]' | sort -u)" '[null,200]' "after a signal like that of timeout, requests in flight come to their end"
+is "$(requests timeout.records | jq -c '[.error, .status]' | sort -u)" '[null,200]' "requests in flight end normally after a signal to the group"
 server_stop
 
 # ---- in the middle of conversations ----
@@ -84,18 +84,18 @@ yes_if "the records are whole" whole grace.records
 requests grace.records >rows
 at_least "$(wc -l <rows)" 1 "requests in flight are recorded"
 is "$(jq -c '[.error.kind, .status, .sent_ns > 0]' rows |
-	sort -u)" '["cancelled",null,true]' "and each is recorded as cancelled"
-is "$(jq -s -c 'map(.n) | sort == [range(length)]' rows)" true "every one that was started"
+	sort -u)" '["cancelled",null,true]' "requests that --grace cuts are recorded as cancelled"
+is "$(jq -s -c 'map(.n) | sort == [range(length)]' rows)" true "every started request is recorded"
 
 begin chat.sched -o second.records --grace 1h
 wait_for in_flight second.records
 signal_and_wait TERM $fire
-yes_if "after the first signal, the grace goes on" kill -0 $fire
+yes_if "the grace goes on after the first signal" kill -0 $fire
 kill -TERM $fire
 ended
 status_is 0 "the second signal cuts at once"
 yes_if "the records are whole" whole second.records
-is "$(requests second.records | jq -c '.error.kind' | sort -u)" '"cancelled"' "with all that was in flight"
+is "$(requests second.records | jq -c '.error.kind' | sort -u)" '"cancelled"' "requests that the second signal cuts are cancelled"
 server_stop
 
 # ---- nobody reads any more ----
@@ -103,8 +103,8 @@ server_start
 begin chat.sched > >(head -1 >first)
 ended
 status_is 0 "| head -1 ends the run"
-stderr_is "" "quietly"
-matches "$(cat first)" '"ipf":"records"' "after the header"
+stderr_is "" "ipf-fire | head -1 has no messages"
+matches "$(cat first)" '"ipf":"records"' "ipf-fire | head -1 shows the header"
 server_stop
 server_start --fail never
 mkfifo pipe
@@ -116,8 +116,8 @@ exec 8<pipe 7>&-
 head -1 <&8 >/dev/null
 exec 8<&-
 ended
-status_is 0 "it is noticed also while no answer comes"
-stderr_is "" "and that quietly"
+status_is 0 "ipf-fire notices a closed pipe while no answer comes"
+stderr_is "" "ipf-fire notices a closed pipe without messages"
 server_stop
 
 # ---- a storm: many signals at once are one wish ----
@@ -128,9 +128,9 @@ kill -STOP $fire # so that all are there when it goes on
 for signal in INT TERM HUP INT TERM HUP PIPE INT TERM HUP TERM; do kill -$signal $fire; done
 kill -CONT $fire
 ended
-status_is 0 "of a storm of signals the first counts"
-yes_if "its records are whole" whole storm.records
-is "$(requests storm.records | jq -c '.error.kind' | sort -u)" 'null' "and what was in flight comes to its end"
+status_is 0 "a storm of signals ends a run once"
+yes_if "records after a storm of signals are whole" whole storm.records
+is "$(requests storm.records | jq -c '.error.kind' | sort -u)" 'null' "requests in flight end normally after a storm of signals"
 server_stop
 
 # ---- a reader that is slow delays nothing ----
@@ -147,9 +147,9 @@ yes_if "a pipe that nobody reads stops no request: the server has answered all" 
 cat <&8 >slow.records
 exec 8<&-
 ended
-status_is 0 "and it ends when it was read"
-yes_if "with whole records" whole slow.records
-is "$(requests slow.records | jq -s -c 'length')" 200 "of all requests"
+status_is 0 "a run ends when its records are read"
+yes_if "records that are read late are whole" whole slow.records
+is "$(requests slow.records | jq -s -c 'length')" 200 "records that are read late have all requests"
 
 # ---- a reader that never comes back ----
 exec 7<>slow
@@ -159,7 +159,7 @@ stop_at_exit $fire
 wait_for served_again
 signal_and_wait TERM $fire
 signal_and_wait TERM $fire
-yes_if "after two signals it still has records to write" kill -0 $fire
+yes_if "ipf-fire still writes records after two signals" kill -0 $fire
 kill -TERM $fire
 ended
 status_is 143 "the third ends it"
@@ -173,9 +173,9 @@ fire=$!
 stop_at_exit $fire
 head -5 fast.sched >&9
 yes_if "a schedule that is still coming is followed" wait_for started live.records 4
-is "$(plain live.records | grep -c "^{\"n\":")" 4 "what has come of a schedule is sent while it goes on"
+is "$(plain live.records | grep -c "^{\"n\":")" 4 "requests of an unfinished schedule are sent"
 kill -TERM $fire
 ended
-status_is 0 "and waiting for more can be interrupted"
-yes_if "with whole records" whole live.records
+status_is 0 "waiting for more of a schedule can be interrupted"
+yes_if "records of an unfinished schedule are whole" whole live.records
 exec 9>&-

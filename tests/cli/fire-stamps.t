@@ -72,7 +72,7 @@ at() { # PART OF A HUNDRED, of the numbers on standard input
 }
 
 run ipf-fire -u "$URL" -m sim -t chat.trace chat.sched
-status_is 0 "forty requests"
+status_is 0 "a run of forty requests ends with 0"
 if [ "$(head -1 "$OUT" | jq -r .stamps)" = kernel ]; then
 	ok "the kernel stamps here"
 else
@@ -92,7 +92,7 @@ if body "$OUT" | grep -q '"left_ns"'; then
 	is "$(body "$OUT" |
 		jq -s -c '[.[] | select(.n != null) | .left_ns != null] | all')" true "the kernel stamps what is sent as well, on new connections and on kept ones"
 else
-	skip "what is sent is stamped" "the kernel gives no such stamps here"
+	skip "the kernel stamps sent bytes" "the kernel gives no such stamps here"
 fi
 errors 0 >kernel
 errors 2 >own
@@ -115,18 +115,18 @@ wait $fire
 errors 0 >kernel
 errors 2 >own
 is "$(wc -l <kernel)" 400 "a client that was stopped again and again for 50 ms has all events"
-at_least "$(at 90 <own)" 2000 "by its own clock, a client that was stopped has some events late by milliseconds"
+at_least "$(at 90 <own)" 2000 "the clock of a stopped client has events late by milliseconds"
 # several waiting packets are one read, with the time of the last one: the first ones seem later than they were
-yes_if "by the kernel, far fewer are" awk -v k="$(grep -cE '^[0-9]{4}' kernel)" -v o="$(grep -cE '^[0-9]{4}' own)" 'BEGIN { exit !(k < o) }'
+yes_if "kernel stamps have far fewer late events" awk -v k="$(grep -cE '^[0-9]{4}' kernel)" -v o="$(grep -cE '^[0-9]{4}' own)" 'BEGIN { exit !(k < o) }'
 
 # ---- the program's own clock ----
 run ipf-fire -u "$URL" -m sim -t chat.trace --stamps user chat.sched
-status_is 0 "--stamps user"
+status_is 0 "--stamps user ends with 0"
 is "$(head -1 "$OUT" | jq -r .stamps)" user "stands in the header"
 is "$(body "$OUT" | jq -s -c '[.[] | select(.n != null) | .reads[] | .[0] == .[2]] | all')" true "our clock alone"
 at_least "$(errors 0 | head -1)" 0 "--stamps user: no event is from before it was sent"
 run ipf-fire -u "$URL" -m sim -t chat.trace --stamps kernel chat.sched
-status_is 0 "--stamps kernel"
+status_is 0 "--stamps kernel ends with 0"
 run ipf-fire -u "$URL" -m sim -t chat.trace --stamps clock chat.sched
 status_is 2 "--stamps takes two names"
-is "$(cat "$ERR")" 'ipf-fire: --stamps: expected kernel or user, got "clock"' "and says so"
+is "$(cat "$ERR")" 'ipf-fire: --stamps: expected kernel or user, got "clock"' "ipf-fire says what --stamps may be"

@@ -33,9 +33,9 @@ is "$(cat ./*.err)" "" "five clients that begin at one time"
 for name in unix utc east west users; do
 	yes_if "$name: the records are whole" whole $name.records
 	is "$(sed -n '1s/.*"t0_unix_ns":\([0-9]*\).*/\1/p' $name.records)" "${at}123456789" "the header has the time to the nanosecond"
-	is "$(head -1 $name.records | jq -r .t0)" "$(date -u -d "@$at" +%FT%T).123Z" "and as text"
+	is "$(head -1 $name.records | jq -r .t0)" "$(date -u -d "@$at" +%FT%T).123Z" "the header has the time as text"
 	rows $name.records >$name.json
-	is "$(jq -c 'map(select(.n < 4503599627370496)) | length > 0 and all(.[]; .start_ns >= 0)' $name.json)" true "nothing of the schedule starts before it"
+	is "$(jq -c 'map(select(.n < 4503599627370496)) | length > 0 and all(.[]; .start_ns >= 0)' $name.json)" true "nothing of the schedule starts before --start-at"
 done
 is "$(jq -c 'map(.due_ns) == [range(20) * 20000000]' unix.json)" true "the schedule's times count from it"
 # the monotonic clock is the same for all on one machine
@@ -45,22 +45,22 @@ yes_if "--start-at is the same moment for all" [ "$apart" -lt 100000000 ] # exac
 # ---- what goes before the schedule ----
 warm='map(select(.n >= 4503599627370496))'
 is "$(jq -c "$warm | length == 3 and all(.[]; .end_ns <= 0 and .start_ns < 0 and .error == null)" west.json)" true "requests of --warm come before it"
-is "$(jq -c "$warm as \$w | [range(1; 3) | \$w[.].start_ns >= \$w[. - 1].end_ns] | all" west.json)" true "one after another"
+is "$(jq -c "$warm as \$w | [range(1; 3) | \$w[.].start_ns >= \$w[. - 1].end_ns] | all" west.json)" true "requests of --warm come one after another"
 is "$(jq -c 'map(select(.stage > 0) | .due_ns) == [range(10) * 20000000 + 10000000]' west.json)" true "the schedule's times do not count from their end"
 is "$(tail -1 west.records |
 	jq -c '.end.stages | [.[0].begin_ns < 0, .[0].end_ns < 0, .[1].begin_ns]')" "[true,true,0]" "the trailer tells the stages' times"
-is "$(jq -c "$warm | length" users.json)" 4 "the same before users"
+is "$(jq -c "$warm | length" users.json)" 4 "requests of --warm come before users start"
 is "$(jq -c 'map(select(.stage > 0)) | map(select(.n < 4503599627370496)) | length' users.json)" 40 "users that begin at --start-at send all their requests"
 run ipf-collect -q west.records -o west.results
 run ipf-report -f json west.results
 is "$(jq -c '[.total.requests.scheduled, .total.requests.ok, .stages[0].requests.ok]' "$OUT")" "[10,10,3]" "the report leaves them out of its total"
-is "$(jq -c '.stages[0].rate.achieved > 0' "$OUT")" true "and knows how fast they went"
+is "$(jq -c '.stages[0].rate.achieved > 0' "$OUT")" true "the report has the rate of the warm-up"
 
 run fire --warm 100000 --start-at +10s chat.sched -o slow.records
 status_is 1 "requests of --warm that have not ended at the time end the run"
-complains ipf-fire "warm-up requests had ended at --start-at" "and it is said"
+complains ipf-fire "warm-up requests had ended at --start-at" "ipf-fire says how many warm-up requests had ended at --start-at"
 yes_if "the records are whole" whole slow.records
-is "$(body slow.records | jq -s -c 'map(select(.stage == 1)) | length')" 0 "nothing of the schedule was started"
+is "$(body slow.records | jq -s -c 'map(select(.stage == 1)) | length')" 0 "nothing of the schedule is started after a late warm-up"
 matches "$(tail -1 slow.records |
 	jq -r .end.incomplete)" "^stopped: only [0-9]+ of 100000 warm-up requests" "the trailer says why"
 
@@ -79,8 +79,8 @@ for signal in INT TERM; do
 		status_is 0 "SIG$signal while waiting $more"
 		yes_if "the records are whole" whole wait.records
 		is "$(body wait.records |
-			jq -s -c 'map(select(.stage > 0 or (.n != null and .n < 4503599627370496))) | length')" 0 "with nothing of the schedule"
-		is "$(tail -1 wait.records | jq -c .end.interrupted)" true "and they say why"
+			jq -s -c 'map(select(.stage > 0 or (.n != null and .n < 4503599627370496))) | length')" 0 "records of an interrupted wait have nothing of the schedule"
+		is "$(tail -1 wait.records | jq -c .end.interrupted)" true "records of an interrupted wait say so"
 	done
 done
 
@@ -104,10 +104,10 @@ before=$(asked "$URL")
 for past in 2020-01-01T00:00:00Z @0 @1577836800.5 +0s; do
 	run fire --start-at $past chat.sched -o never.records
 	status_is 1 "$past is over"
-	complains ipf-fire "--start-at: missed " "and it is said by how much"
+	complains ipf-fire "--start-at: missed " "ipf-fire says by how much $past was missed"
 done
-is "$(asked "$URL")" "$before" "nothing was sent"
-yes_if "and nothing written" test ! -e never.records
+is "$(asked "$URL")" "$before" "nothing is sent after the time"
+yes_if "nothing is written after the time" test ! -e never.records
 mkfifo pipe
 exec 9<>pipe
 at=$(($(date +%s) + 2)) # exact: a time that is over when the schedule comes
@@ -122,10 +122,10 @@ status=0
 wait $pid || status=$?
 status_is 1 "a schedule that comes too late"
 complains ipf-fire "--start-at: missed " "makes the same error"
-is "$(asked "$URL")" "$before" "and nothing was sent"
+is "$(asked "$URL")" "$before" "nothing is sent for a schedule that comes too late"
 run fire --start-at +1h chat.sched -o no/such/folder/some.records
-status_is 1 "what cannot be written"
-complains ipf-fire "no/such/folder/some.records: cannot open for writing" "is known before the time"
+status_is 1 "an output that cannot be written ends with 1"
+complains ipf-fire "no/such/folder/some.records: cannot open for writing" "ipf-fire checks its output before the time"
 server_stop
 
 # ---- wrong usage ----
@@ -134,10 +134,10 @@ for bad in now 10s + +10 ++10s +-1s @ @x @-5 @1.5e9 @1763662800. @.5 @1763662800
 	2026-13-20T18:00:00Z 2026-02-29T18:00:00Z 2026-11-20T24:00:00Z 2026-11-20T18:00:60Z 2026-11-20T18:00:00.Z 2026-11-20T18:00:00Zx \
 	"2026-11-20T18:00:00Z " / /0s /x /500ms /2d; do
 	run fire --start-at "$bad" chat.sched
-	status_is 2 "--start-at '$bad'"
-	complains ipf-fire "--start-at: expected a time such as 2026-11-20T18:00:00Z" "is refused in a line"
+	status_is 2 "ipf-fire refuses --start-at '$bad'"
+	complains ipf-fire "--start-at: expected a time such as 2026-11-20T18:00:00Z" "ipf-fire says what --start-at may be"
 done
 run fire --start-at @9000000000 chat.sched
-complains ipf-fire "--start-at: maximum is one year from now" "so is a time that nobody can mean"
+complains ipf-fire "--start-at: maximum is one year from now" "ipf-fire refuses a start in more than a year"
 run fire --start-at +1s --probe
 complains ipf-fire "--start-at cannot be combined with --probe" "--probe does not wait"

@@ -18,7 +18,7 @@ server() { # [FAIL]
 }
 fire() { # ARGUMENTS…
 	run ipf-fire -m sim --api openai-responses -t all.trace all.sched -u "$URL" -H 'X-Request-Id: $id' -q -o run.records --force "$@"
-	status_is 0 "ipf-fire $*"
+	status_is 0 "ipf-fire $* ends with 0"
 	kill $PID
 	wait $PID 2>/dev/null
 	jq -c '[.id, .conversation]' log | sort >conversations
@@ -34,9 +34,9 @@ for stream in '' --no-stream; do
 	server
 	fire --history server $stream
 	same conversations want "--history server $stream: the server has the same conversations"
-	is "$(jq -s 'map(select(.previous)) | length' log)" "$LATER" "each later turn names the answer before it"
-	is "$(jq -s 'map(select(.previous and .came > 1)) | length' log)" 0 "and sends only what is new"
-	is "$(jq -c '[.server, .live, .left_out]' <<<"$history")" "[$LATER,0,0]" "which the records count"
+	is "$(jq -s 'map(select(.previous)) | length' log)" "$LATER" "later turns name the answer before them"
+	is "$(jq -s 'map(select(.previous and .came > 1)) | length' log)" 0 "later turns send only new messages"
+	is "$(jq -c '[.server, .live, .left_out]' <<<"$history")" "[$LATER,0,0]" "records count the histories of the server"
 done
 
 # A failed turn has no id: the turn after it sends all messages, as without a server that keeps them.
@@ -44,8 +44,8 @@ server 1
 fire --history server
 failed=$(jq -r 'select(.status == 500) | .id' log)
 next=$(body all.trace | jq -r --arg id "$failed" -s '(map(select(.id == $id)) | .[0]) as $f | map(select(.session == $f.session and .turn == $f.turn + 1)) | .[0].id // ""')
-is "$(jq -s 'map(select(.status == 404)) | length' log)" 0 "no turn names an answer that there is not"
-[ -z "$next" ] || is "$(jq -c --arg id "$next" 'select(.id == $id) | .previous' log)" false "after a failed turn all messages are sent"
+is "$(jq -s 'map(select(.status == 404)) | length' log)" 0 "no turn names an answer that does not exist"
+[ -z "$next" ] || is "$(jq -c --arg id "$next" 'select(.id == $id) | .previous' log)" false "every message is sent after a failed turn"
 
 run ipf-fire -m sim --api openai-chat -t all.trace all.sched -u http://127.0.0.1:1 --history server
 complains ipf-fire '--history server: servers with the API openai-chat do not keep sessions' "an API without it"

@@ -19,29 +19,29 @@ failed() { jq -s 'map(select(.error or .status != 200)) | length' rows; }
 server_start --step-base 1ms --fail 503:share=0.3
 fire errors=5% long.sched
 status_is 1 "a share that is passed ends the run"
-complains ipf-fire "requests failed (--stop-on errors=5%)" "and it is said"
+complains ipf-fire "requests failed (--stop-on errors=5%)" "ipf-fire names the limit of --stop-on"
 matches "$why" '^stopped: [0-9]+ of [0-9]+ requests failed \(--stop-on errors=5%\)$' "the trailer says why"
-is "$(tail -1 some.records | jq .end.interrupted)" null "it was no signal"
+is "$(tail -1 some.records | jq .end.interrupted)" null "a stop by --stop-on is no interrupt"
 read -r _ few _ many _ <<<"$why"
 at_least "$many" 20 "a share ends no run before twenty requests have ended"
-yes_if "and more than the share of them had failed" test $((few * 100)) -gt $((many * 5))
+yes_if "more than the share of the requests failed" test $((few * 100)) -gt $((many * 5))
 at_least "$(wc -l <rows)" "$many" "requests in flight come to their end after --stop-on"
-is "$(jq -c '.error.kind' rows | sort -u)" null "none of it was cut"
+is "$(jq -c '.error.kind' rows | sort -u)" null "no request is cut by --stop-on"
 run ipf-collect -q some.records -o some.results
 run ipf-report --strict some.results
-status_is 4 "it is no measurement"
+status_is 4 "--strict fails a run that was stopped"
 
 fire errors=7 long.sched
 status_is 1 "a count ends the run as well"
 at_least "$(failed)" 7 "errors=7: so many have failed"
-matches "$why" '^stopped: ([7-9]|[1-9][0-9]+) of .*errors=7\)$' "and the trailer says so"
+matches "$why" '^stopped: ([7-9]|[1-9][0-9]+) of .*errors=7\)$' "the trailer names errors=7"
 
 ipf-sched constant:rate=200,n=60 -t chat.trace -q -o short.sched
 fire errors=99% short.sched
-status_is 0 "what stays below the limit runs to its end"
-is "$(wc -l <rows) $why" "60 null" "whole"
+status_is 0 "a share below the limit runs to the end"
+is "$(wc -l <rows) $why" "60 null" "records of a run below the limit are complete"
 fire errors=1000000 short.sched --threads 2
-status_is 0 "and so with a count, over threads"
+status_is 0 "a count below the limit runs to the end over two threads"
 
 # a share of few says nothing
 ipf-sched constant:rate=100,n=19 -t chat.trace -q -o few.sched
@@ -52,15 +52,15 @@ status_is 0 "nineteen requests are too few for a share"
 ipf-sched constant:rate=200,n=100,warmup constant:rate=200,n=10 -t chat.trace -q -o warm.sched
 fire errors=5% warm.sched
 status_is 0 "failures of a stage that is not measured do not count"
-is "$(wc -l <rows)" 110 "and nothing is left out"
+is "$(wc -l <rows)" 110 "no request is left out when failures do not count"
 fire errors=50 warm.sched --warm 80
-status_is 0 "nor do those of --warm"
+status_is 0 "failures of --warm do not count"
 server_stop
 server_start --step-base 20ms
 ipf-sched constant:rate=100,n=60 -t chat.trace -q -o hung.sched
 fire errors=5% hung.sched --cancel 50%@10ms
-status_is 0 "whom we hang up on ourselves has not failed"
-between "$(jq -c 'select(.error.kind == "hung-up")' rows | wc -l)" 10 50 "though many are"
+status_is 0 "disconnects do not count for --stop-on"
+between "$(jq -c 'select(.error.kind == "hung-up")' rows | wc -l)" 10 50 "many requests hang up"
 server_stop
 
 # ---- what is in flight ----
@@ -78,19 +78,19 @@ signal_and_wait INT $fire
 kill -INT $fire
 status=0
 wait $fire || status=$?
-status_is 0 "what a signal cuts is no reason"
+status_is 0 "SIGINT ends a run with --stop-on"
 matches "$(tail -1 signal.records | jq -r .end.incomplete)" "^interrupted" "the trailer names the signal"
 server_stop
 
 # ---- a run in which everything fails ----
 hopeless() { # TEXT COUNT OPTIONS…: the run stops after COUNT failures
 	run ipf-fire -u "$URL" -m sim -t chat.trace "${@:3}" long.sched -o some.records
-	status_is 5 "$1"
-	contains "$(cat "$ERR")" " requests so far failed (--stop-after-failures " "it is said"
+	status_is 5 "ipf-fire ends with 5: $1"
+	contains "$(cat "$ERR")" " requests so far failed (--stop-after-failures " "ipf-fire names --stop-after-failures"
 	yes_if "the records are whole up to there" whole some.records
 	body some.records | jq -c 'select(.n != null)' >rows
 	at_least "$(failed)" "$2" "$2 requests had failed"
-	is "$(failed)" "$(wc -l <rows | tr -d ' ')" "no request had succeeded"
+	is "$(failed)" "$(wc -l <rows | tr -d ' ')" "no request succeeded before the end"
 	rm some.records
 }
 ipf-sched constant:rate=500,for=10m -t chat.trace -q -o long.sched
@@ -98,14 +98,14 @@ server_start --fail 503
 hopeless "a server that answers every request with 503 ends the run" 100
 hopeless "--stop-after-failures ends it earlier" 7 --stop-after-failures 7 --threads 2
 hopeless "requests of --warm count" 5 --stop-after-failures 5 --warm 20
-contains "$(cat "$ERR")" "(--stop-after-failures 5)" "with the limit"
+contains "$(cat "$ERR")" "(--stop-after-failures 5)" "ipf-fire names the limit of --stop-after-failures"
 ipf-sched constant:rate=200,n=30,warmup constant:rate=500,for=10m -t chat.trace -q -o warm.sched
 run ipf-fire -q -u "$URL" -m sim -t chat.trace --stop-after-failures 10 warm.sched -o some.records --force
 status_is 5 "a warm-up in which everything fails ends the run"
 ipf-sched constant:rate=500,n=150 -t chat.trace -q -o many.sched
 run ipf-fire -q -u "$URL" -m sim -t chat.trace --stop-after-failures 0 many.sched -o some.records --force
 status_is 0 "--stop-after-failures 0 carries on"
-is "$(body some.records | jq -c 'select(.n != null)' | wc -l)" 150 "to the end of the schedule"
+is "$(body some.records | jq -c 'select(.n != null)' | wc -l)" 150 "--stop-after-failures 0 sends the whole schedule"
 server_stop
 server_start --fail reset
 hopeless "connections that break within every answer end the run" 20 --stop-after-failures 20
@@ -124,8 +124,8 @@ server_stop
 # ---- wrong usage ----
 for bad in 5% errors errors= errors=0 errors=100% errors=0.05 errors=-1 errors=5%% errors=x "errors=5% " error=5%; do
 	run ipf-fire -q -u http://127.0.0.1:1 -t chat.trace --stop-on "$bad" long.sched
-	status_is 2 "--stop-on '$bad'"
-	complains ipf-fire "--stop-on: expected errors=SHARE below 100%" "is refused in a line"
+	status_is 2 "ipf-fire refuses --stop-on '$bad'"
+	complains ipf-fire "--stop-on: expected errors=SHARE below 100%" "ipf-fire says what --stop-on may be"
 done
 run ipf-fire -q --calibrate --stop-on errors=5%
-complains ipf-fire "--stop-on cannot be combined with --calibrate" "nor does it go with --calibrate"
+complains ipf-fire "--stop-on cannot be combined with --calibrate" "ipf-fire refuses --stop-on with --calibrate"

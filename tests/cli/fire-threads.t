@@ -25,18 +25,18 @@ all=$(planned faults.sched)
 for threads in 1 2 4; do
 	run ipf-fire -u "$URL" -m sim -t chat.trace faults.sched --threads $threads --timeout 400ms -o faults.records
 	status_is 0 "a run over faults with --threads $threads"
-	yes_if "its records are whole" whole faults.records
+	yes_if "records of $threads threads over faults are whole" whole faults.records
 	rows faults.records
-	is "$(jq 'map(.n) == [range(length)]' rows.json) $(jq length rows.json)" "true $all" "each scheduled request once"
+	is "$(jq 'map(.n) == [range(length)]' rows.json) $(jq length rows.json)" "true $all" "every scheduled request has a row with $threads threads"
 	is "$(jq "$sorts | .ok + .failed == $all and .ok > 0 and .failed > 20" rows.json)" true "good or failed: $(jq -c "$sorts" rows.json)"
-	is "$(jq 'map(.error.kind) | unique - ["reset", "cut", "malformed", "timeout", null]' -c rows.json)" "[]" "in ways that are known"
+	is "$(jq 'map(.error.kind) | unique - ["reset", "cut", "malformed", "timeout", null]' -c rows.json)" "[]" "failures have the injected kinds"
 	between "$(most 1)" 1 7 "--threads $threads: no more users than those of all threads together"
 	between "$(most 2)" 1 5 "--threads $threads: no more slots than those of all threads together"
 	is "$(jq 'map(select(.connection != null and .reused == false) | .connection) | length == (unique | length)' rows.json)" true "no two connections have a number in common"
 	is "$(body faults.records |
 		jq -s "map(select(.client)) | last | .client | [.started, .done, .in_flight, .waiting] == [$all, $all, 0, 0]")" true "the client counts the same"
 	is "$(body faults.records |
-		jq -s 'map(select(.client)) | last | .client.cpu.senders | if . then length else 1 end')" "$threads" "with $threads threads"
+		jq -s 'map(select(.client)) | last | .client.cpu.senders | if . then length else 1 end')" "$threads" "the client has processor time of $threads threads"
 done
 
 # ---- signals in the middle ----
@@ -58,13 +58,13 @@ for threads in 1 2 4; do
 		status=0
 		wait $fire || status=$?
 		is "$status" 0 "interrupted: $1, --threads $threads, --grace $2"
-		yes_if "its records are whole" whole cut.records
+		yes_if "records of an interrupted run are whole: $1, --threads $threads" whole cut.records
 		rows cut.records
-		is "$(jq 'map(.n) | length == (unique | length)' rows.json)" true "no request twice"
+		is "$(jq 'map(.n) | length == (unique | length)' rows.json)" true "no request has two rows: $1, --threads $threads"
 		started=$(plain cut.records | tail -1 | jq -r '.end.incomplete | ltrimstr("interrupted: ") | split(" ")[0]')
-		is "$(jq "$sorts | add" rows.json)" "$started" "all that were started are there: $(jq -c "$sorts" rows.json)"
-		[ "$1" != open ] || is "$(jq 'map(.n) == [range(length)]' rows.json)" true "and nothing between them is missing"
-		is "$(jq '[.[] | .end_ns >= .start_ns] | all' rows.json)" true "each has an end"
+		is "$(jq "$sorts | add" rows.json)" "$started" "every started request has a row: $(jq -c "$sorts" rows.json)"
+		[ "$1" != open ] || is "$(jq 'map(.n) == [range(length)]' rows.json)" true "rows of an interrupted open loop have no gap"
+		is "$(jq '[.[] | .end_ns >= .start_ns] | all' rows.json)" true "every row has an end: $1, --threads $threads"
 	done
 done
 server_stop
@@ -101,13 +101,13 @@ is "$(jq '[group_by(.session)[] | sort_by(.start_ns) | [., .[1:]] | transpose | 
 is "$(jq '[group_by(.session // .n)[] | {n: (map(.n) | min), start: (map(.start_ns) | min), end: (map(.end_ns) | max)}] as $all
 	| [$all[] | . as $s | [$all[] | select(.n < $s.n and .end > $s.start)] | length] | max <= 5' rows.json)" true "sessions begin in the order of the schedule"
 is "$(body talk.records |
-	jq -s 'map(select(.client)) | last | .client.cpu.senders | map(. > 0) | all')" true "all threads have work"
+	jq -s 'map(select(.client)) | last | .client.cpu.senders | map(. > 0) | all')" true "four threads all have work"
 server_stop
 
 # ---- options ----
 for bad in "--threads 65" "--threads -1" "--threads two" "--spin 11ms" "--spin 5" "--connections 2 --threads 3"; do
 	run ipf-fire -u http://127.0.0.1:1 -t chat.trace $bad faults.sched
-	status_is 2 "$bad"
+	status_is 2 "ipf-fire $bad ends with 2"
 	[ "$(head -c 10 "$ERR")" = "ipf-fire: " ] || not_ok "$bad is explained" "$(cat "$ERR")"
 done
 

@@ -28,20 +28,20 @@ ask() { # ARGUMENTS…: rows
 	[ -z "${expected:-}" ] || { wait_for asked "$expected" && answer; }
 	status=0
 	wait $fire || status=$?
-	status_is 0 "ipf-fire $*"
+	status_is 0 "ipf-fire $* ends with 0"
 	body "$OUT" | jq -c 'select(.n != null)' >rows
 }
 expected='' ask -u "https://localhost:$PORT"
 is "$(jq -c '[.error.kind, .status, .tls_ns, .sent_ns]' rows)" '["tls",null,null,null]' "a certificate that nobody vouches for"
-matches "$(jq -r .error.text rows)" "certificate" "and the reason"
+matches "$(jq -r .error.text rows)" "certificate" "the record says that the certificate is wrong"
 expected=1 ask -u "https://localhost:$PORT" --cacert cert.pem
 is "$(jq -c '[.error, .status, .body, .connect_ns < .tls_ns, .tls_ns <= .sent_ns, .sent_ns <= .first_byte_ns]' rows)" '[null,200,"{}\n",true,true,true]' "--cacert trusts it"
 expected='' ask -u "https://127.0.0.1:$PORT" --cacert cert.pem
-is "$(jq -c '[.error.kind, .status]' rows)" '["tls",null]' "but not under another name"
+is "$(jq -c '[.error.kind, .status]' rows)" '["tls",null]' "--cacert does not accept another name"
 expected=2 ask -u "https://127.0.0.1:$PORT" --insecure
 is "$(jq -c '[.error, .status]' rows)" '[null,200]' "--insecure asks for none"
 expected=3 ask -u "https://localhost:$PORT" --insecure --cert cert.pem --key key.pem
-is "$(jq -c '[.error, .status]' rows)" '[null,200]' "with a certificate of our own"
+is "$(jq -c '[.error, .status]' rows)" '[null,200]' "--insecure works with a client certificate"
 openssl pkcs8 -topk8 -in key.pem -out locked.pem -passout pass:secret
 openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout other.pem -out other-cert.pem -days 2 -subj /CN=other >/dev/null 2>&1
 cat cert.pem key.pem >both.pem
@@ -50,7 +50,7 @@ refused() { # STATUS ERROR TEXT ARGUMENTS…
 	shift 3
 	run ipf-fire -u "https://localhost:$PORT" -t chat.trace chat.sched "$@" </dev/null
 	status_is "$expected_status" "$text ends with $expected_status"
-	is "$(cat "$ERR")" "ipf-fire: $error" "and is refused before the run"
+	is "$(cat "$ERR")" "ipf-fire: $error" "ipf-fire refuses before the run: $text"
 }
 refused 1 "nope.pem: cannot open: No such file or directory" "a file of certificates that is not there" --cacert nope.pem
 refused 2 "chat.trace: --cacert: the file contains no certificate (PEM)" "a file that holds no certificate" --cacert chat.trace

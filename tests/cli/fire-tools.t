@@ -25,7 +25,7 @@ fire() { # ARGUMENTS OF ipf-fire…: the second request's messages in `second`, 
 	: >asked.log
 	ipf-sched closed:users=1 -t a.trace -q -o a.sched
 	run ipf-fire -m m -t a.trace a.sched -u "$URL" "$@"
-	status_is 0 "ipf-fire $*"
+	status_is 0 "ipf-fire $* ends with 0"
 	is "$(body "$OUT" | jq -c 'select(.n != null) | .status' | tr '\n' ' ')" "200 200 " "a strict server takes it"
 	sed -n 2p asked.log >second
 	history=$(tail -1 "$OUT" | jq -c .end.history)
@@ -38,15 +38,15 @@ results() {
 
 talk '{"calls": [["find",{"q":1}],["find",{"q":2}],["read",{"f":"x"}]]}'
 fire --history recorded
-is "$(jq -r '.[1].tool_calls[].id' second | tr '\n' ' ')" "old-0 old-1 old-2 " "without it, the recorded calls are sent"
+is "$(jq -r '.[1].tool_calls[].id' second | tr '\n' ' ')" "old-0 old-1 old-2 " "--history recorded sends the recorded calls"
 for how in "" --no-stream; do
 	fire --history live $how
 	is "$(results)" 'find {"q":1} <- result of ["find",{"q":1}]
 find {"q":2} <- result of ["find",{"q":2}]
-read {"f":"x"} <- result of ["read",{"f":"x"}]' "the same calls have their results $how"
+read {"f":"x"} <- result of ["read",{"f":"x"}]' "calls of the server have their recorded results $how"
 	is "$(jq -c '[.[].role]' second)" '["user","assistant","tool","tool","tool"]' "the recorded answer is not there any more"
 	is "$(jq -r '.[1].tool_calls[].id' second | grep -c live)" 3 "the ids are those of this run"
-	is "$history" '{"left_out":0,"live":1,"recorded":0,"server":0,"tools":{"calls":3,"calls_left_out":0,"results_left_out":0}}' "and all count"
+	is "$history" '{"left_out":0,"live":1,"recorded":0,"server":0,"tools":{"calls":3,"calls_left_out":0,"results_left_out":0}}' "the history counts live turns and calls"
 done
 
 talk '{"calls": [["read",{"f":"x"}],["find",{"q":2}],["find",{"q":1}]]}'
@@ -68,13 +68,13 @@ contains "$(ipf-report left.results --section history | tr -s '\n ' ' ')" "1 cal
 talk '{"calls": [["write",{"f":"y"}],["find",{"q":1}],["find",{"q":2}],["read",{"f":"x"}],["find",{"q":3}]]}'
 fire --history live
 is "$(results | wc -l)" 3 "calls without a result are left out"
-is "$(jq -c .tools <<<"$history")" '{"calls":3,"calls_left_out":2,"results_left_out":0}' "and counted"
+is "$(jq -c .tools <<<"$history")" '{"calls":3,"calls_left_out":2,"results_left_out":0}' "calls without a result are counted"
 
 for answer in '{"calls": [["write",{"f":"y"}]]}' '{"text": "No tools, then."}'; do
 	talk "$answer"
 	fire --history live
-	is "$(jq -r '.[1].tool_calls[].id' second | tr '\n' ' ')" "old-0 old-1 old-2 " "without a call that the turn could answer, it has the recorded ones: $answer"
-	is "$history" '{"left_out":0,"live":0,"recorded":1,"server":0}' "which is said"
+	is "$(jq -r '.[1].tool_calls[].id' second | tr '\n' ' ')" "old-0 old-1 old-2 " "a turn without a matching call has the recorded ones: $answer"
+	is "$history" '{"left_out":0,"live":0,"recorded":1,"server":0}' "a turn without a matching call counts as recorded"
 done
 
 # The other APIs: calls and results in their own shapes, whose servers are as strict.
@@ -84,14 +84,14 @@ for api in anthropic-messages openai-responses gemini; do
 	is "$(results)" 'find {"q":1} <- result of ["find",{"q":1}]
 find {"q":2} <- result of ["find",{"q":2}]
 read {"f":"x"} <- result of ["read",{"f":"x"}]' "$api: the recorded calls and results are sent"
-	is "$(jq -r '.[1].tool_calls[].id' second | tr '\n' ' ')" "old-0 old-1 old-2 " "with their ids"
+	is "$(jq -r '.[1].tool_calls[].id' second | tr '\n' ' ')" "old-0 old-1 old-2 " "$api: the recorded calls keep their ids"
 	for how in "" --no-stream; do
 		fire --api $api --history live $how
 		is "$(results)" 'read {"f":"x"} <- result of ["read",{"f":"x"}]
 find {"q":2} <- result of ["find",{"q":2}]
 find {"q":7} <- result of ["find",{"q":1}]' "$api: the server's own calls get theirs $how"
-		is "$(jq -c '[.[1].content, (.[1].tool_calls | map(.id | startswith("old")) | any)]' second)" '["So.",false]' "with its text and ids"
-		is "$(jq -c .tools <<<"$history")" '{"calls":3,"calls_left_out":1,"results_left_out":0}' "and what is left out is counted"
+		is "$(jq -c '[.[1].content, (.[1].tool_calls | map(.id | startswith("old")) | any)]' second)" '["So.",false]' "$api: the server's text and ids are sent"
+		is "$(jq -c .tools <<<"$history")" '{"calls":3,"calls_left_out":1,"results_left_out":0}' "$api: a call without a result is counted"
 	done
 done
 
@@ -99,7 +99,7 @@ talk '{"reasoning": "Let me think.", "text": "Yes.", "calls": [["find",{"q":1}]]
 fire --history live
 is "$(jq -c '.[1].reasoning_content' second)" null "reasoning is dropped"
 fire --history live-reasoning
-is "$(jq -c '.[1].reasoning_content' second)" '"Let me think."' "or kept"
+is "$(jq -c '.[1].reasoning_content' second)" '"Let me think."' "--history live-reasoning keeps reasoning"
 is "$(head -1 "$OUT" | jq -r .history)" live-reasoning "the header says it"
 ipf-collect -q "$OUT" -o a.results
 is "$(body a.results | jq -s -c '[.[] | select(.n != null) | .ok]')" "[true,true]" "the records are read as usual"

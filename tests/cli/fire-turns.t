@@ -19,7 +19,7 @@ end() {
 	kill -INT $fire
 	wait $fire
 	status_of=$?
-	is $status_of 0 "it ends in order"
+	is $status_of 0 "SIGINT ends the run with 0"
 }
 # Of each thread but the first, in the order of their nice values: policy (0: ordinary, 1: FIFO), and that value where it counts.
 turns() {
@@ -30,9 +30,9 @@ turns() {
 
 begin env
 if [ "$(id -u)" = 0 ]; then
-	is "$(turns)" "0 -10;0 -5;0 10;" "who sends comes before who renders, who records last"
+	is "$(turns)" "0 -10;0 -5;0 10;" "threads that send have the best turns, then rendering, then recording"
 else
-	skip "who sends comes before who renders" "priorities are the administrator's to give"
+	skip "threads that send have better turns than those that render" "priorities are the administrator's to give"
 fi
 # as many as there may be, up to 65,536; the kernel says how many it has room for
 most=$(awk -v n="$(ulimit -Hn)" 'BEGIN { print (n == "unlimited" || n + 0 > 65536 ? 65536 : n) }')

@@ -23,7 +23,7 @@ sent_by() { # COMMAND STAGES…
 	ipf-sched "$@" -t "${trace:-chat.trace}" -q -o run.sched
 	# shellcheck disable=SC2086 # several words
 	run $command -q -t "${trace:-chat.trace}" run.sched -o run.records
-	status_is 0 "$command: $*"
+	status_is 0 "$command ends with 0: $*"
 	body run.records | jq -s -c 'map(select(.n != null)) | sort_by(.n)' >rows.json
 	head -1 run.sched | jq -c .stages >stages.json
 }
@@ -44,14 +44,14 @@ fire closed:users=3,for=1s,think=60ms,process=uniform
 body run.sched | jq -s -c 'map(.wait_ns)' >waits.json
 is "$(jq -c "length > 4000 and min > 0 and max < 120 * $MS and (unique | length) > 4000" waits.json)" true "a distribution: drawn in the schedule, for more than go round once"
 is "$(jq -s -c '.[1] as $waits | .[0] | map(.end_ns) as $ends | [.[3:][] | .ready_ns - $waits[.n] | IN($ends[])] | all' rows.json waits.json)" true \
-	"each is ready when its user has had an answer and thought as long as its line says"
+	"users are ready after the answer and the wait of their line"
 between "$(most)" 1 3 "never more in flight than there are users"
 
 # ---- a pace of each user's own ----
 fire closed:users=1,n=6,rate=4
 holds "[range(1; 6) as \$k | .[\$k].ready_ns - .[\$k - 1].ready_ns >= 250 * $MS] | all" "rate=4: a user sends every 250 ms at most"
 fire closed:users=1,n=4,rate=100
-holds '[range(1; 4) as $k | .[$k].ready_ns == .[$k - 1].end_ns] | all' "and waits for the answer where that takes longer"
+holds '[range(1; 4) as $k | .[$k].ready_ns == .[$k - 1].end_ns] | all' "rate=100: a user waits for an answer that takes longer"
 
 # ---- ramp-up ----
 fire closed:users=4,for=800ms,rampup=400ms
@@ -61,7 +61,7 @@ is "$(ipf-sched closed:users=4,for=800ms,rampup=400ms -t chat.trace --shard 2/2 
 ipf-sched closed:users=4,for=800ms,rampup=400ms -t chat.trace --shard 2/2 -o half.sched
 ipf-fire -q -u "$URL" -m sim -t chat.trace half.sched -o run.records
 body run.records | jq -s -c 'map(select(.n != null)) | sort_by(.n)' >rows.json
-holds "map(.ready_ns)[0:2] == [100 * $MS, 300 * $MS]" "who come in by turns with the other's"
+holds "map(.ready_ns)[0:2] == [100 * $MS, 300 * $MS]" "users of two shards start in turns"
 
 # ---- from stage to stage ----
 fire closed:users=4,for=300ms closed:users=4,for=300ms,cooldown closed:users=4,for=300ms
@@ -87,15 +87,15 @@ for stage in 1 2; do
 	# shellcheck disable=SC2016
 	holds "(map(select(.stage == $stage - 1).end_ns) | max) <= (map(select(.stage == $stage).due_ns) | min)" "drain: stage $stage waits for the last answer of the one before"
 done
-holds "map(select(.stage == 1).due_ns) | [.[] - .[0]] == [range(5) | . * 10 * $MS]" "and keeps its gaps"
+holds "map(select(.stage == 1).due_ns) | [.[] - .[0]] == [range(5) | . * 10 * $MS]" "drain: stage $stage keeps its gaps"
 is "$(tail -1 run.records |
 	jq -c '.end.stages[0].end_ns')" 300000000 "the stage itself ends at its time, without the tail"
 
 virtually closed:users=3,n=7,overlap closed:users=3,n=5,overlap burst:n=2
 between "$(most)" 3 5 "overlap: a stage of some requests is over when the last was started"
-holds '(map(select(.stage == 1).start_ns) | min) < (map(select(.stage == 0).end_ns) | max)' "its answers still come in the next"
+holds '(map(select(.stage == 1).start_ns) | min) < (map(select(.stage == 0).end_ns) | max)' "overlap: answers come in the next stage"
 # shellcheck disable=SC2016
-holds '. as $all | [.[] | select(.stage == 1).start_ns as $t | [$all[] | select(.stage < 2 and .start_ns <= $t and .end_ns > $t)] | length] | max <= 3' "whose users are those who have had them"
+holds '. as $all | [.[] | select(.stage == 1).start_ns as $t | [$all[] | select(.stage < 2 and .start_ns <= $t and .end_ns > $t)] | length] | max <= 3' "overlap: users of the next stage are those whose answers have come"
 
 # ---- sessions in parallel ----
 ipf-prep sharegpt "$ROOT/examples/chat.json" --turns all --sessions 8 --output-tokens 2 --wait 30ms -q -o sessions.trace
@@ -115,7 +115,7 @@ is "$(jq '[.[] | [.start_ns, 1], [.end_ns, -1]] | sort | reduce .[] as $e ({now:
 	"concurrency=2 has two requests in flight, never more"
 fire closed:users=3,for=700ms,think=20ms
 is "$(jq '[group_by(.n - .turn)[] | [(map(.start_ns) | min), 1], [(map(.end_ns) | max), -1]] | sort | reduce .[] as $e ({now: 0, most: 0}; .now += $e[1] | .most = ([.most, .now] | max)) | .most <= 3' rows.json)" true \
-	"by time, round and round: never more than three"
+	"closed:users=3 by time never has more than three sessions in progress"
 
 # ---- rounds of a trace ----
 # Three sessions of three turns; each prompt is longer than a block of the cache. Without salt, all but the first round finds all of it there; with it no
@@ -150,7 +150,7 @@ server_start --step-base 5ms --step-per-seq 0
 go_round closed:users=3,for=1h,salt
 is "$(rounds | tr '\n' ' ')" "[false] [true] " "salt: not in another round, but within a session"
 holds '[.[] | .copy // 0 | . == 0] | any' "the first round sends the requests themselves"
-is "$(jq -c '[.[] | select((.copy // 0) != ((.n / 9 | floor) % 64))] | length' rows.json)" 0 "each further one the next copy, by its number in the records"
+is "$(jq -c '[.[] | select((.copy // 0) != ((.n / 9 | floor) % 64))] | length' rows.json)" 0 "later rounds send the next copy, with its number in the records"
 
 # ---- from the middle of sessions ----
 # Long sessions, of which the server has seen nothing: the first answers of those that begin with their first turn find little in its cache, those of a run
@@ -170,8 +170,8 @@ for key in "" ,middle; do
 done
 yes_if "a run over warm sessions begins as a long one goes on: $primed %, a long one $warm %, a cold one $cold %" \
 	awk -v p="$primed" -v w="$warm" -v c="$cold" 'BEGIN { exit !(p > w - 8 && p < w + 8 && c < w - 15) }'
-is "$(jq -c '[.[] | select(.stage == 0)] | length > 6 and length <= 12' rows.json)" true "each was primed by a request of a stage of its own"
-is "$(head -1 run.sched | jq -c '.stages[0].measured')" false "which is not measured"
+is "$(jq -c '[.[] | select(.stage == 0)] | length > 6 and length <= 12' rows.json)" true "every warm session was primed by a request of a stage of its own"
+is "$(head -1 run.sched | jq -c '.stages[0].measured')" false "the stage that primes is not measured"
 
 # With salt, the sessions that begin in their middle are copies of their own: in the round in which they come whole, nothing was sent before. The report says
 # what was made of the sessions, and how many were cut.
@@ -194,6 +194,6 @@ report=$(ipf-report run.results --section sessions | tr -s '\n ' ' ')
 cut=$(tail -1 run.records | jq '.end.cut_sessions // 0')
 yes_if "sessions in progress at the end are cut: $cut" [ "$cut" -gt 0 ]
 contains "$report" "its first sessions began in their middle, after $(head -1 run.sched | jq '.stages[0].arrivals') primer" "the report says what was primed"
-contains "$report" "each round of the trace had prompts of its own (salt)" "and salted"
-contains "$report" "recorded waits that were longer are 10 ms (idle-max)" "and shortened"
-contains "$report" "cut $cut session" "and cut"
+contains "$report" "each round of the trace had prompts of its own (salt)" "the report says that rounds were salted"
+contains "$report" "recorded waits that were longer are 10 ms (idle-max)" "the report says that waits were shortened"
+contains "$report" "cut $cut session" "the report says how many sessions were cut"

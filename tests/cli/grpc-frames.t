@@ -24,7 +24,7 @@ went() { # SCRIPT
 }
 
 while read -r script expected; do
-	is "$(went "$script")" "$expected" "$script"
+	is "$(went "$script")" "$expected" "gRPC frames are understood: $script"
 done <<'END'
 bytes ok||abcd|2|length
 one-frame ok||abcd|2|length
@@ -45,15 +45,15 @@ http-503 http-status|upstream is gone||0|
 END
 is "$(went closed | sed 's/|[^|]*|.*//' | sed 's/^reset$/cut/' | sort -u)" cut "a connection that ends within an answer"
 is "$(went reset | cut -d'|' -f1 | sort -u)" reset "a stream that is reset"
-contains "$(went reset)" "CANCEL" "with its reason"
+contains "$(went reset)" "CANCEL" "a reset stream has its reason"
 
 # A server that closes its connection after each request: what it sent before is read, and what it has not processed is sent on another one.
 ipf-sched -q closed:users=1,n=6 -t one.trace -o three.sched # in place of the three
 is "$(went goodbye)" "ok||abcd|2|length" "a request sent after the server's GOAWAY is sent again on another connection"
-is "$(jq -c 'select(.n != null) | .connection.id' goodbye.records | sort -u | wc -l)" 6 "each gets one of its own"
-between "$(jq -s 'map(.connection.stream_resets // 0) | add' goodbye.records)" 4 6 "and that it was refused is recorded"
+is "$(jq -c 'select(.n != null) | .connection.id' goodbye.records | sort -u | wc -l)" 6 "requests after GOAWAY get connections of their own"
+between "$(jq -s 'map(.connection.stream_resets // 0) | add' goodbye.records)" 4 6 "requests after GOAWAY record the refused stream"
 is "$(went goodbye-in-time)" "ok||abcd|2|length" "GOAWAY right after a response does not harm it"
-is "$(went goodbye-closed)" "ok||abcd|2|length" "nor does the end of the connection after that"
+is "$(went goodbye-closed)" "ok||abcd|2|length" "the end of the connection after GOAWAY does not harm the response"
 is "$(went goodbye-always)" "reset|HTTP/2 stream reset 100 times||0|" "a server that sends nothing but GOAWAY fails"
 contains "$(went closed-behind)" "ok||abcd|2|length" "an end without GOAWAY …"
 is "$(jq -c 'select(.n != null and .status == 200) | .headers' closed-behind.records |
@@ -62,7 +62,7 @@ is "$(jq -c 'select(.n != null and .status == 200) | .headers' closed-behind.rec
 # The time of a message is that of the read with its last byte, not its first.
 is "$(ipf-collect -q late-end.records |
 	jq -c 'select(.n == 0) | .ttft_ns >= 100000000')" true "an event's time is its end's"
-is "$(jq -c 'select(.n == 0) | [.reads[0][1], (.reads | length) > 1]' late-end.records)" '[7,true]' "though it began before"
+is "$(jq -c 'select(.n == 0) | [.reads[0][1], (.reads | length) > 1]' late-end.records)" '[7,true]' "the event with the late end began in an earlier read"
 is "$(jq -c 'select(.n != null) | .connection.reused' one-frame.records)" 'false
 true
 true' "connections are used again"

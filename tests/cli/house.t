@@ -31,7 +31,7 @@ is "$(find lib libipf ipf-* -name '*private*.h')" "" "no header is private to fi
 sh "$TESTS/house/include_graph.sh" --check >"$work/graph" 2>&1
 is "$?$(cat "$work/graph")" 0 "folders include each other without a circle"
 sh "$TESTS/house/object_circles.sh" "$BUILD" >"$work/circles" 2>&1
-is "$?$(cat "$work/circles")" 0 "nor do files need each other's functions in a circle"
+is "$?$(cat "$work/circles")" 0 "files do not need each other's functions in a circle"
 is "$(grep -rlE '^#include <curl/' lib libipf ipf-* |
 	grep -v '^ipf-fire/\|^libipf/runs.c$\|^lib/hub/download.c$\|^lib/http/\|^lib/push/\|^ipf-prep/config/chat_template.c$\|^ipf-collect/scrape/\|^ipf-collect/publish/publish.c$\|^ipf-report/delivery/\|^ipf-report/upload/\|^lib/aws/')" "" \
 	"only ipf-fire knows libcurl, what downloads, what asks for the tokens of a chat template, what scrapes, and what sends figures and reports"

@@ -7,7 +7,7 @@ command -v mandoc >/dev/null || skip_all "mandoc is not installed"
 # shellcheck disable=SC2046 # one word a page
 run "$TESTS/house/html.sh" html $(manual_pages)
 status_is 0 "the pages are made"
-is "$(ls html/*.[1357].html | wc -l)" "$(manual_pages | wc -l)" "one for each manual page"
+is "$(ls html/*.[1357].html | wc -l)" "$(manual_pages | wc -l)" "every manual page has its HTML"
 broken=
 for page in html/*.html; do
 	for target in $(grep -oE 'href="[^"#]+"' "$page" | cut -d '"' -f 2 | sort -u); do

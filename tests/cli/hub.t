@@ -44,38 +44,38 @@ told() { ipf-prep tokenize -t "$data/$1.json" --count <<<"Hello, world: the firs
 
 # ---- fetched once ----
 count gpt2
-status_is 0 "-t gpt2"
+status_is 0 "-t gpt2 ends with 0"
 stdout_is "$(told gpt2)" "counts as its tokenizer does"
-matches "$(cat "$ERR")" "^ipf-prep: fetching tokenizer.json of gpt2 \\(10.9kB, commit [0-9a-f]{12}\\) from http://127.0.0.1:$port into $cache$" "and says what it fetches"
-is "$(wc -l <"$ERR")" 1 "in one line"
+matches "$(cat "$ERR")" "^ipf-prep: fetching tokenizer.json of gpt2 \\(10.9kB, commit [0-9a-f]{12}\\) from http://127.0.0.1:$port into $cache$" "ipf-prep says which tokenizer it fetches"
+is "$(wc -l <"$ERR")" 1 "ipf-prep says it in one line"
 before=$(asked)
 count gpt2
-stdout_is "$(told gpt2)" "again"
-is "$(asked)" "$before" "without a question to the server"
-stderr_is "" "and without a word"
+stdout_is "$(told gpt2)" "the second call counts the same"
+is "$(asked)" "$before" "the second call does not ask the server"
+stderr_is "" "the second call has no messages"
 
 count meta/Llama-3.1-8B-Instruct
 stdout_is "$(told llama)" "a large file, which another server sends"
-matches "$(cat "$ERR")" "^ipf-prep: fetching tokenizer.json of meta/Llama-3.1-8B-Instruct " "is fetched"
+matches "$(cat "$ERR")" "^ipf-prep: fetching tokenizer.json of meta/Llama-3.1-8B-Instruct " "a large file is fetched"
 count hf://meta/Llama-3.1-8B-Instruct
-stdout_is "$(told llama)" "the same as an address"
-stderr_is "" "is in the cache"
+stdout_is "$(told llama)" "hf://NAME is the same tokenizer"
+stderr_is "" "hf://NAME is found in the cache"
 count meta/Llama-3.1-8B-Instruct@v1
-stdout_is "$(told gemma)" "another revision"
+stdout_is "$(told gemma)" "NAME@REVISION counts with another revision"
 sha=$(cat "$cache/models--meta--Llama-3.1-8B-Instruct/refs/v1")
 count "hf://meta/Llama-3.1-8B-Instruct@$sha"
-stdout_is "$(told gemma)" "a commit"
-stderr_is "" "which is in the cache"
+stdout_is "$(told gemma)" "NAME@COMMIT counts with that commit"
+stderr_is "" "NAME@COMMIT is found in the cache"
 
 # ---- the layout ----
 at=$cache/models--meta--Llama-3.1-8B-Instruct
 main=$(cat "$at/refs/main")
 is "$(wc -c <"$at/refs/main")" 40 "refs/main is the commit alone"
 is "$(readlink "$at/snapshots/$main/tokenizer.json")" "../../blobs/$(sha256sum "$data/llama.json" | cut -d ' ' -f 1)" "the snapshot links to the blob"
-same "$at/snapshots/$main/tokenizer.json" "$data/llama.json" "which is the file"
+same "$at/snapshots/$main/tokenizer.json" "$data/llama.json" "the blob is the file"
 is "$(cd "$cache/models--gpt2/blobs" && ls)" "$( (printf 'blob %d\0' "$(stat -c %s "$data/gpt2.json")"; cat "$data/gpt2.json") | sha1sum |
 	cut -d ' ' -f 1)" "a small file's blob has the name of its ETag"
-is "$(find "$cache" -name '*.incomplete' -o -name '*.new' -o -name '*XXXXXX' | wc -l)" 0 "nothing is left half"
+is "$(find "$cache" -name '*.incomplete' -o -name '*.new' -o -name '*XXXXXX' | wc -l)" 0 "no unfinished file is left in the cache"
 
 python=
 for p in "$PYTHON" python3; do
@@ -88,13 +88,13 @@ print(huggingface_hub.hf_hub_download(sys.argv[1], sys.argv[2], repo_type=sys.ar
 }
 if [ -n "$python" ]; then
 	is "$(hub_python 1 meta/Llama-3.1-8B-Instruct tokenizer.json)" "$at/snapshots/$main/tokenizer.json" "the hub's own client finds it"
-	is "$(hub_python 1 gpt2 tokenizer.json)" "$(echo "$cache"/models--gpt2/snapshots/*/tokenizer.json)" "under every name"
+	is "$(hub_python 1 gpt2 tokenizer.json)" "$(echo "$cache"/models--gpt2/snapshots/*/tokenizer.json)" "the hub's own client finds every name"
 	put theirs/tok gemma
 	yes_if "the hub's own client fetches another" hub_python 0 theirs/tok tokenizer.json
 	before=$(asked)
 	count theirs/tok
-	stdout_is "$(told gemma)" "which is found here"
-	is "$(asked)" "$before" "without a question"
+	stdout_is "$(told gemma)" "a file of the hub's own client is found here"
+	is "$(asked)" "$before" "a file of the hub's own client needs no question"
 else
 	skip "the hub's own client finds it" "no Python with huggingface_hub (PYTHON=…)"
 fi
@@ -108,20 +108,20 @@ HF_HUB_CACHE=$PWD/by-hand count own/tok
 stdout_is "$(told gemma)" "HF_HUB_CACHE: a snapshot of files, not links"
 mkdir -p home2/.cache/huggingface
 ln -s "$cache" home2/.cache/huggingface/hub
-(unset HF_HOME XDG_CACHE_HOME; HOME=$PWD/home2 count gpt2; stdout_is "$(told gpt2)" "HOME/.cache/huggingface/hub")
+(unset HF_HOME XDG_CACHE_HOME; HOME=$PWD/home2 count gpt2; stdout_is "$(told gpt2)" "the cache is found in HOME/.cache/huggingface/hub")
 mkdir -p xdg2/huggingface
 ln -s "$cache" xdg2/huggingface/hub
-(unset HF_HOME; XDG_CACHE_HOME=$PWD/xdg2 count gpt2; stdout_is "$(told gpt2)" "XDG_CACHE_HOME/huggingface/hub")
+(unset HF_HOME; XDG_CACHE_HOME=$PWD/xdg2 count gpt2; stdout_is "$(told gpt2)" "the cache is found in XDG_CACHE_HOME/huggingface/hub")
 HF_HUB_OFFLINE=1 count gpt2
 stdout_is "$(told gpt2)" "HF_HUB_OFFLINE: what is in the cache"
 for name in HF_HUB_OFFLINE=1 HF_HUB_OFFLINE=true HF_HUB_OFFLINE=ON TRANSFORMERS_OFFLINE=yes; do
 	run env "$name" ipf-prep tokenize -t meta/Llama-3.1-8B-instruct --count </dev/null
 	status_is 1 "$name: what is not there fails"
-	complains ipf-prep "not in the cache $cache (revision main), and ${name%%=*} forbids to fetch it; the cache has meta/Llama-3.1-8B-Instruct" "and says why, and what is near"
+	complains ipf-prep "not in the cache $cache (revision main), and ${name%%=*} forbids to fetch it; the cache has meta/Llama-3.1-8B-Instruct" "$name: ipf-prep says why it does not fetch, and names what is similar"
 done
 HF_HUB_OFFLINE=1 count gpt2@v9
-complains ipf-prep "gpt2@v9: not in the cache $cache (revision v9)" "or another revision"
-is "$(asked)" "$before" "nothing of this asked the server"
+complains ipf-prep "gpt2@v9: not in the cache $cache (revision v9)" "ipf-prep says that a revision is not in the cache"
+is "$(asked)" "$before" "offline calls ask no server"
 HF_HUB_OFFLINE=0 count openai-community/gpt2
 status_is 0 "HF_HUB_OFFLINE=0 is not offline"
 
@@ -134,7 +134,7 @@ cp "$data/gemma.json" local/openai-community/gpt2
 	count gpt2
 	stdout_is "$(told gemma)" "a folder of the name is taken"
 	count openai-community/gpt2
-	stdout_is "$(told gemma)" "and a file"
+	stdout_is "$(told gemma)" "a file of the name is taken"
 	count hf://gpt2
 	stdout_is "$(told gpt2)" "hf:// means the hub"
 	rm gpt2/tokenizer.json
@@ -154,8 +154,8 @@ ipf-fire -q -u "$URL" -m sim -t t.trace t.sched -o t.records
 rm -rf "$cache/models--gpt2"
 run ipf-collect -q -t gpt2 t.records -o t.results
 status_is 0 "ipf-collect -t gpt2"
-matches "$(cat "$ERR")" "^ipf-collect: fetching tokenizer.json of gpt2" "says what it fetches"
-is "$(head -1 t.results | jq -r '.tokenizer | .name + " " + .commit')" "gpt2 $commit" "its header too"
+matches "$(cat "$ERR")" "^ipf-collect: fetching tokenizer.json of gpt2" "ipf-collect says which tokenizer it fetches"
+is "$(head -1 t.results | jq -r '.tokenizer | .name + " " + .commit')" "gpt2 $commit" "the header of results has the name and the commit"
 run ipf-collect --explain -q -t openai-community/gpt2 t.records
 status_is 0 "--explain -t NAME"
 
@@ -163,16 +163,16 @@ status_is 0 "--explain -t NAME"
 put own/private gemma "private secret-token"
 count own/private
 status_is 1 "a private model without a token"
-complains ipf-prep "there is no such repository, or it is private or restricted: check the name, or set HF_TOKEN" "says what to do"
+complains ipf-prep "there is no such repository, or it is private or restricted: check the name, or set HF_TOKEN" "ipf-prep says that a private model needs a token"
 HF_TOKEN=wrong-token count own/private
 complains ipf-prep "the hub does not accept the token of HF_TOKEN" "a wrong token"
-is "$(grep -c wrong-token "$ERR")" 0 "is not shown"
+is "$(grep -c wrong-token "$ERR")" 0 "a wrong token is not shown"
 : >hub.log
 HF_TOKEN=" secret-token " count own/private
-stdout_is "$(told gemma)" "with the token"
+stdout_is "$(told gemma)" "a private model is fetched with the token"
 is "$(grep '^hub' hub.log | grep -vc 'Authorization=Bearer secret-token')" 0 "the hub gets it"
 is "$(grep '^lfs' hub.log | grep -c Authorization)" 0 "the server of large files does not"
-is "$(grep -c '^lfs GET' hub.log)" 1 "which sent the file"
+is "$(grep -c '^lfs GET' hub.log)" 1 "the server of large files sends the private model"
 rm -rf "$cache/models--own--private"
 mkdir -p "$HF_HOME"
 echo secret-token >"$HF_HOME/token"
@@ -180,7 +180,7 @@ count own/private
 stdout_is "$(told gemma)" "the token of HF_HOME/token"
 rm -rf "$cache/models--own--private"
 HF_HUB_DISABLE_IMPLICIT_TOKEN=1 count own/private
-status_is 1 "HF_HUB_DISABLE_IMPLICIT_TOKEN"
+status_is 1 "HF_HUB_DISABLE_IMPLICIT_TOKEN ends with 1"
 HF_TOKEN=$'a\r\nX-Evil: 1' count own/private
 status_is 2 "a token with a line end is refused"
 rm "$HF_HOME/token"
@@ -192,36 +192,36 @@ put own/gated llama "gated yes"
 count own/gated
 complains ipf-prep "access is restricted: accept the licence at http://127.0.0.1:$port/own/gated, then set HF_TOKEN" "a gated model"
 HF_TOKEN=t count own/gated
-complains ipf-prep "then use a token of that account" "also with a token"
+complains ipf-prep "then use a token of that account" "ipf-prep says that a gated model needs an account"
 for host in 127.evil.example 192.0.2.1 hub.example; do
 	HF_ENDPOINT=http://$host HF_TOKEN=t count own/tok
-	status_is 2 "http://$host"
+	status_is 2 "ipf-prep sends no token to http://$host"
 	stderr_contains "only https is supported, and http for this machine" "the token never leaves in clear"
 done
 HF_ENDPOINT=https://me:geheim42@hub.example count own/tok
 status_is 2 "a password in HF_ENDPOINT"
-is "$(grep -c geheim42 "$ERR")" 0 "is not shown"
+is "$(grep -c geheim42 "$ERR")" 0 "a password in HF_ENDPOINT is not shown"
 put own/insecure llama "insecure http://192.0.2.1/x"
 HF_TOKEN=t count own/insecure
 complains ipf-prep "redirected to http: only https is supported" "a large file elsewhere without TLS"
 
 # ---- what is not there ----
 count own/nothing
-status_is 1 "no such model"
+status_is 1 "a missing model ends with 1"
 HF_TOKEN=t count own/Llama-3.1-8B
-complains ipf-prep "404: there is no such model; similar: meta/Llama-3.1-8B-Instruct" "similar names"
+complains ipf-prep "404: there is no such model; similar: meta/Llama-3.1-8B-Instruct" "ipf-prep suggests similar models"
 count gpt2@v7
-complains ipf-prep "the repository has no revision v7" "no such revision"
+complains ipf-prep "the repository has no revision v7" "ipf-prep says that the revision is missing"
 put own/other gemma
 mv hub/models/own/other/main/tokenizer.json hub/models/own/other/main/spiece.model
 count own/other
-status_is 1 "no tokenizer.json"
-complains ipf-prep "the repository has no file tokenizer.json; it has config.json, spiece.model" "says what there is"
+status_is 1 "a model without tokenizer.json ends with 1"
+complains ipf-prep "the repository has no file tokenizer.json; it has config.json, spiece.model" "ipf-prep lists the files of a model without tokenizer.json"
 count hf://own/other/config.jsn
 complains ipf-prep "has no file config.jsn; did you mean config.json?" "a file of a model"
 count hf://own/other/config.json
-status_is 3 "which is no tokenizer"
-contains "$(cat "$ERR")" "not a tokenizer.json" "says so"
+status_is 3 "a file of a model that is no tokenizer ends with 3"
+contains "$(cat "$ERR")" "not a tokenizer.json" "ipf-prep says that the file is no tokenizer"
 for i in 0 1 2 3; do printf '%s %d\n' "$(printf "\\x$(printf %x $((97 + i)))" | base64)" $i; done >hub/models/own/other/main/qwen.tiktoken
 run ipf-prep tokenize -t own/other <<<abc
 stdout_is "[0,1,2]" "a rank file is taken where there is no tokenizer.json" || true
@@ -235,7 +235,7 @@ contains "$(cat "$ERR")" "did you mean approx?" "a misspelt approx asks no serve
 count ./none.json
 status_is 1 "a path stays a path"
 count none/none.json
-contains "$(cat "$ERR")" "none/none.json: cannot open" "also with a name's form"
+contains "$(cat "$ERR")" "none/none.json: cannot open" "a path with the form of a name stays a path"
 
 # ---- answers that are wrong ----
 for rule in "wrong yes" "more yes" "status 500" "status 418" "status 304" "noheaders yes"; do
@@ -251,15 +251,15 @@ contains "$(tail -1 "$ERR")" "the server sent other bytes than it announced" "a 
 put own/cut llama "cut 2"
 count own/cut
 stdout_is "$(told llama)" "an answer that is cut is resumed"
-is "$(grep -c 'models/own/cut.*Range=bytes=[1-9]' hub.log)" 2 "from where it was cut"
+is "$(grep -c 'models/own/cut.*Range=bytes=[1-9]' hub.log)" 2 "a cut download resumes where it was cut"
 put own/cuts llama "cut 99"
 count own/cuts
 status_is 1 "cut again and again"
-is "$(find "$cache/models--own--cuts" -name tokenizer.json | wc -l)" 0 "nothing half is taken for the file"
+is "$(find "$cache/models--own--cuts" -name tokenizer.json | wc -l)" 0 "no unfinished download is taken for the file"
 rm hub/models/own/cuts/main/.rules
 count own/cuts
 stdout_is "$(told llama)" "the next run resumes"
-is "$(find "$cache" -name '*.incomplete' | wc -l)" 0 "and nothing is left"
+is "$(find "$cache" -name '*.incomplete' | wc -l)" 0 "a resumed download leaves no unfinished file"
 put own/chunked gpt2 "chunked yes"
 count own/chunked
 stdout_is "$(told gpt2)" "an answer without a length"

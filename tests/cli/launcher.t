@@ -6,24 +6,24 @@ ipf=$BIN/ipf
 
 # ---- lists and help ----
 run "$ipf"
-status_is 0 "ipf alone"
+status_is 0 "ipf alone ends with 0"
 is "$(sed -nE 's/^  ([a-z]+)  .*/\1/p' "$OUT" | grep -vxE 'doctor|help|prep|sched|fire|collect|report|twin|sim' | tr '\n' ' ')" \
 	"$(cd "$TESTS/../share/ipf" && ls ./*.mk | sed -e 's|./||; s|\.mk||; /common/d' | sort | tr '\n' ' ')" "lists a command for each makefile"
-is "$(sed 's/…/./g' "$OUT" | awk 'length > 79')" "" "in 79 columns"
+is "$(sed 's/…/./g' "$OUT" | awk 'length > 79')" "" "the list of commands fits into 79 columns"
 for command in $(sed -nE '/^The programs/,$d; s/^  ([a-z]+)  .*/\1/p' "$OUT" | grep -v doctor | grep -vx help); do
 	run "$ipf" help "$command"
-	status_is 0 "help $command"
-	is "$(sed 's/…/./g' "$OUT" | awk 'length > 79')" "" "in 79 columns"
+	status_is 0 "ipf help $command ends with 0"
+	is "$(sed 's/…/./g' "$OUT" | awk 'length > 79')" "" "ipf help $command fits into 79 columns"
 	cp "$OUT" help
 	run "$ipf" "$command" --help
-	same "$OUT" help "the same by --help"
-	yes_if "with the options of all" grep -q '^  --url URL ' help
+	same "$OUT" help "ipf $command --help prints the same"
+	yes_if "ipf help $command has the common options" grep -q '^  --url URL ' help
 done
 run "$ipf" help run
 yes_if "options with their defaults" grep -qF 'requests per second (Poisson arrivals) (default: 4)' "$OUT"
-yes_if "and names that people expect" grep -qE '^  --duration FOR .*\(default: 60s\)$' "$OUT"
+yes_if "ipf help run has names that people expect" grep -qE '^  --duration FOR .*\(default: 60s\)$' "$OUT"
 run "$ipf" --version
-matches "$(cat "$OUT")" '^ipf [0-9]+\.[0-9]+' "--version"
+matches "$(cat "$OUT")" '^ipf [0-9]+\.[0-9]+' "ipf --version prints the version"
 
 # ---- mistakes ----
 wrong() { # MESSAGE ARGUMENT…
@@ -31,7 +31,7 @@ wrong() { # MESSAGE ARGUMENT…
 	shift
 	run "$ipf" "$@"
 	status_is 2 "ipf $*: status 2"
-	complains ipf "$message" "and says: $message"
+	complains ipf "$message" "ipf says: $message"
 }
 wrong 'there is no command "rnu", did you mean run? (ipf lists all)' rnu
 wrong 'there is no command "capasity", did you mean capacity?' help capasity
@@ -55,7 +55,7 @@ as_make() { # EXPECTED TEXT ARGUMENT…
 	expected=$1 text=$2
 	shift 2
 	PATH=$PWD/bin:$PATH run "$ipf" "$@"
-	is "$(sed '1,3d' "$OUT")" "$expected" "$text"
+	is "$(sed '1,3d' "$OUT")" "$expected" "make gets $text"
 }
 as_make '<URL=http://localhost:8000>
 <RATE=4>
@@ -68,7 +68,7 @@ as_make '<DATA=a b'\''"`x`$(touch y)
 -z>' "any value is one word" run --data 'a b'\''"`x`$(touch y)
 -z'
 as_make '<OUT=>' "also an empty one" run --out ''
-is "$(ls y 2>/dev/null)" "" "nothing was executed"
+is "$(ls y 2>/dev/null)" "" "values are not executed"
 
 # The README's commands have options that exist.
 grep -oE '`ipf (capacity|compare|replay|cache|plan|run) [^`]*`' "$TESTS/../README.md" | tr -d '`' >commands
@@ -76,15 +76,15 @@ yes_if "the README has commands" test "$(wc -l <commands)" -ge 5
 while read -r _ words; do
 	# shellcheck disable=SC2086 # words
 	PATH=$PWD/bin:$PATH run "$ipf" $words
-	status_is 0 "ipf $words"
+	status_is 0 "ipf $words ends with 0"
 done <commands
 
 # ---- programs ----
 run "$ipf" sched constant:rate=2,n=2
-status_is 0 "ipf sched"
-is "$(grep -c '"at_ns"\|^{' "$OUT")" "$("$BIN/ipf-sched" constant:rate=2,n=2 | grep -c '"at_ns"\|^{')" "is ipf-sched"
+status_is 0 "ipf sched ends with 0"
+is "$(grep -c '"at_ns"\|^{' "$OUT")" "$("$BIN/ipf-sched" constant:rate=2,n=2 | grep -c '"at_ns"\|^{')" "ipf sched prints the output of ipf-sched"
 run "$ipf" report --no-such-option
-status_is 2 "with its status"
+status_is 2 "ipf report keeps the status of ipf-report"
 
 # ---- installed, by a link, elsewhere ----
 mkdir -p there/bin there/share
@@ -92,45 +92,45 @@ cp "$ipf" there/bin/ipf
 cp -r "$TESTS/../share/ipf" there/share/ipf
 ln -s "$PWD/there/bin/ipf" linked
 run ./linked help run
-status_is 0 "by a link"
+status_is 0 "ipf works through a link"
 rm -r there/share/ipf
 run ./linked
-status_is 1 "without makefiles"
-complains ipf "the makefiles are missing" "is said"
+status_is 1 "ipf without makefiles ends with 1"
+complains ipf "the makefiles are missing" "ipf says that the makefiles are missing"
 
 # ---- completion ----
 for shell in bash zsh fish; do
 	run "$ipf" --completion $shell
-	status_is 0 "--completion $shell"
+	status_is 0 "ipf --completion $shell ends with 0"
 done
 "$ipf" --completion bash >completion
 offers() { # WORDS, the last one unfinished
 	# shellcheck disable=SC2016 # for the inner shell
 	PATH=$BIN:$PATH bash --norc -c '. ./completion; read -ra COMP_WORDS <<<"$1"; COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _ipf; printf "%s\n" "${COMPREPLY[@]}"' bash "$1"
 }
-is "$(offers 'ipf ca' | tr '\n' ' ')" "cache capacity " "commands"
+is "$(offers 'ipf ca' | tr '\n' ' ')" "cache capacity " "completion offers commands"
 is "$(offers 'ipf run --ra')" "--rate" "options of a command"
-is "$(offers 'ipf run --data compl')" "completion" "files"
+is "$(offers 'ipf run --data compl')" "completion" "completion offers files"
 
 # ---- ipf doctor ----
 run "$ipf" doctor --help
-status_is 0 "doctor --help"
+status_is 0 "ipf doctor --help ends with 0"
 run "$ipf" doctor --no
-status_is 2 "doctor --no"
+status_is 2 "ipf doctor --no ends with 2"
 server_start -m llama
 run "$ipf" doctor --url "$URL" --model llama
 for matter in programs "open files" memory processors frequency clock server models metrics; do
 	yes_if "$matter is looked at" grep -qE "^(OK|note|WRONG) +$matter " "$OUT"
 done
 yes_if "the server is there" grep -qE "^OK +server +127\.0\.0\.1 port ${URL##*:}, connected in " "$OUT"
-yes_if "and its model" grep -qx 'OK     models           llama' "$OUT"
+yes_if "ipf doctor finds the model" grep -qx 'OK     models           llama' "$OUT"
 run "$ipf" doctor --url "${URL#http://}" --model other
-status_is 1 "another model: status 1"
-yes_if "which is said" grep -qx 'WRONG  models           it has llama, but not other' "$OUT"
+status_is 1 "ipf doctor with another model ends with 1"
+yes_if "ipf doctor names the models of the server" grep -qx 'WRONG  models           it has llama, but not other' "$OUT"
 run "$ipf" doctor --url http://127.0.0.1:1
-status_is 1 "no server: status 1"
-yes_if "with what failed" grep -q '^WRONG  server .*port 1' "$OUT"
+status_is 1 "ipf doctor without a server ends with 1"
+yes_if "ipf doctor says why it cannot connect" grep -q '^WRONG  server .*port 1' "$OUT"
 # shellcheck disable=SC3045 # bash has it
 (ulimit -n 1024 && "$ipf" doctor) >few
 yes_if "few open files, and what to do" grep -qx 'WRONG  open files       1024: connections are limited to about that' few
-is "$(awk 'length > 100' few)" "" "short lines"
+is "$(awk 'length > 100' few)" "" "lines of ipf doctor are at most 100 characters"

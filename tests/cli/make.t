@@ -25,21 +25,21 @@ cd tree || exit 1
 
 build
 status_is 0 "builds from its sources"
-stderr_is "" "without a warning"
+stderr_is "" "a build from sources has no warnings"
 build
-is "$(grep -v 'Nothing to be done' "$OUT")" "" "does nothing the second time"
+is "$(grep -v 'Nothing to be done' "$OUT")" "" "a second build does nothing"
 
 build -n
-is "$(grep -v 'Nothing to be done' "$OUT")" "" "nor would it, says make -n"
+is "$(grep -v 'Nothing to be done' "$OUT")" "" "make -n after a build has nothing to do"
 build -n BUILD="$PWD/.build" V=1 -W lib/error.h
 contains "$(cat "$OUT")" " -o .build/bin/ipf-fire" "the folder's absolute name is the same folder"
 build -n V=1 -W lib/error.h
 contains "$(cat "$OUT")" " -c -o .build/lib/stream/stream_read.o" "a changed header rebuilds the sources that include it"
-contains "$(cat "$OUT")" " -o .build/bin/ipf-fire" "and links the programs again"
+contains "$(cat "$OUT")" " -o .build/bin/ipf-fire" "a changed header links the programs again"
 touch ipf-sched/main.c
 build
 is "$(grep -c 'CC ' "$OUT")" 1 "one changed source is one compilation"
-is "$(grep 'LD ' "$OUT" | tr -s ' ')" " LD .build/bin/ipf-sched" "and one program"
+is "$(grep 'LD ' "$OUT" | tr -s ' ')" " LD .build/bin/ipf-sched" "one changed source links one program"
 touch lib/api/apis/openai-chat.json
 build
 contains "$(cat "$OUT")" "lib/api/api_builtin.c" "a changed API descriptor is compiled in again"
@@ -62,10 +62,10 @@ status_is 0 "make install works"
 for program in prep sched fire collect report twin sim; do
 	is "$("stage/usr/bin/ipf-$program" --version 2>&1 | head -1 |
 		cut -d ' ' -f 1)" "ipf-$program" "ipf-$program is installed and runs"
-	yes_if "so is its manual page" test -s "stage/usr/share/man/man1/ipf-$program.1"
-	yes_if "and its completion, which bash can read" bash -n "stage/usr/share/bash-completion/completions/ipf-$program"
-	is "$(head -1 "stage/usr/share/zsh/site-functions/_ipf-$program")" "#compdef ipf-$program" "and that for zsh"
-	matches "$(cat "stage/usr/share/fish/vendor_completions.d/ipf-$program.fish")" "^complete -c ipf-$program .*-l help" "and that for fish"
+	yes_if "the manual page of ipf-$program is installed" test -s "stage/usr/share/man/man1/ipf-$program.1"
+	yes_if "the completion of ipf-$program for bash is installed and readable" bash -n "stage/usr/share/bash-completion/completions/ipf-$program"
+	is "$(head -1 "stage/usr/share/zsh/site-functions/_ipf-$program")" "#compdef ipf-$program" "the completion of ipf-$program for zsh is installed"
+	matches "$(cat "stage/usr/share/fish/vendor_completions.d/ipf-$program.fish")" "^complete -c ipf-$program .*-l help" "the completion of ipf-$program for fish is installed"
 done
 for page in 5/ipf-trace.5 5/ipf-schedule.5 5/ipf-records.5 5/ipf-results.5 7/ipf.7; do
 	yes_if "man$page is installed" test -s "stage/usr/share/man/man$page"
@@ -73,12 +73,12 @@ done
 is "$(cd stage/usr/share/ipf && echo *.mk)" "autoscale.mk batch.mk cache.mk capacity.mk common.mk compare.mk lora.mk plan.mk profile.mk record.mk replay.mk run.mk study.mk" \
 	"the makefiles are installed"
 is "$(cd stage/usr/share/ipf/schema && echo *)" \
-	"certificate.schema.json comparison.schema.json model.schema.json records.schema.json report.schema.json results.schema.json schedule.schema.json trace.schema.json" "and the schemas"
+	"certificate.schema.json comparison.schema.json model.schema.json records.schema.json report.schema.json results.schema.json schedule.schema.json trace.schema.json" "the schemas are installed"
 run env PATH=/usr/bin:/bin make -f "$PWD/stage/usr/share/ipf/run.mk" -C "$PWD/stage" trace REQUESTS=5 INPUT=8
 status_is 0 "an installed makefile finds the programs that were installed with it"
-yes_if "and uses them" rm -r stage/run
+yes_if "an installed makefile uses the installed programs" rm -r stage/run
 is "$(cd stage/usr/share/ipf/grafana && echo *)" "$(cd examples/grafana && echo *.md *.json)" "dashboards are installed"
-is "$(cd stage/usr/share/ipf/library && echo *)" "$(cd examples/library && echo *)" "and programs that use the library"
+is "$(cd stage/usr/share/ipf/library && echo *)" "$(cd examples/library && echo *)" "programs that use the library are installed"
 build uninstall DESTDIR="$PWD/stage" prefix=/usr
 is "$(find stage -type f)" "" "make uninstall takes all of it away"
 run make clean

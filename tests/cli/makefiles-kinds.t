@@ -23,11 +23,11 @@ set -- replay MODEL=base DATA="$TESTS/../examples/arrivals.csv" SPEED=20 FROM=10
 again "$@"
 status_is 0 "replay: a recorded trace"
 is "$(plain replay/schedule | head -1 | jq -r '.stages[].spec')" "replay:speed=20,from=10s,to=50s" "a part of it, faster"
-is "$(jq .total.requests.failed replay/report.json)" 0 "nothing fails"
+is "$(jq .total.requests.failed replay/report.json)" 0 "replay: no request fails"
 contains "$(head -c 400 replay/report.html)" "<!DOCTYPE html>" "replay: there is a page"
 at_least "$(wc -l <replay/plots/timeline.tsv)" 3 "replay: the time line has its windows"
 is "$(awk -F '\t' 'NR > 1 { started += $3; done += $4 } END { print started, done }' replay/plots/timeline.tsv)" \
-	"$(jq -r '.total.requests | "\(.started) \(.ok)"' replay/report.json)" "in which every request is"
+	"$(jq -r '.total.requests | "\(.started) \(.ok)"' replay/report.json)" "replay: the time line has every request"
 idle "$@"
 again replay MODEL=base
 is "$status $(grep -c 'DATA is missing' "$ERR")" "2 1" "replay: without a trace"
@@ -86,12 +86,12 @@ set -- cache MODEL=base HIT_RATES="0 0.6" RATE=100 FOR=2s
 again "$@" -j4
 status_is 0 "cache: two hit rates"
 is "$(cut -d, -f 1 cache/cache.csv | tr '\n' ' ')" '"hit_rate" 0 0.6 ' "a row for each"
-is "$(awk -F , '$1 == "0" { print $2 }' cache/cache.csv)" 0 "nothing is found if nothing is shared"
-between "$(awk -F , '$1 == 0.6 { print $2 }' cache/cache.csv)" 0.5 0.7 "and the share that was asked for"
-between "$(awk -F , '$1 == 0.6 { print $3 }' cache/cache.csv)" 0.5 0.7 "which was possible"
+is "$(awk -F , '$1 == "0" { print $2 }' cache/cache.csv)" 0 "cache: nothing is found if nothing is shared"
+between "$(awk -F , '$1 == 0.6 { print $2 }' cache/cache.csv)" 0.5 0.7 "cache: the hit rate is near the requested one"
+between "$(awk -F , '$1 == 0.6 { print $3 }' cache/cache.csv)" 0.5 0.7 "cache: the possible hit rate is near the requested one"
 idle "$@"
 again "$@" HIT_RATES="0 0.6 0.3"
-is "$status $(sed -n 's/: .* requests .*//p' "$ERR")" "0 cache/hit-0.3.records.zst" "another hit rate: only that"
+is "$status $(sed -n 's/: .* requests .*//p' "$ERR")" "0 cache/hit-0.3.records.zst" "cache: another hit rate runs only that"
 
 # ---- lora -----------------------------------------------------------------------------------------------------------
 set -- lora MODELS=base=0.5,lora-a=0.3,lora-b=0.2 RATE=100 FOR=1s WARMUP=500ms
@@ -106,11 +106,11 @@ is "$status $(grep -c 'MODELS is missing' "$ERR")" "2 1" "lora: without models"
 set -- autoscale MODEL=lora-a BASE=5 PEAK=60 CALM=1s SPIKE=1s RAMP=1s WINDOW=0.5
 again "$@"
 status_is 0 "autoscale: a spike and a ramp"
-is "$(jq -r '.stages[].name' autoscale/report.json | tr '\n' ' ')" "base-1 spike base-2 ramp base-3 " "with calm between"
+is "$(jq -r '.stages[].name' autoscale/report.json | tr '\n' ' ')" "base-1 spike base-2 ramp base-3 " "autoscale: stages are calm between spike and ramp"
 is "$(awk -F '\t' 'NR > 1 && $2 > most { most = $2; at = $1 } END { print (at == 1 || at == 1.5) }' autoscale/plots/timeline.tsv)" 1 "the time line has its peak in the spike"
 if command -v gnuplot >/dev/null; then
-	contains "$(cat autoscale/plots/timeline.svg)" "</svg>" "and is drawn"
+	contains "$(cat autoscale/plots/timeline.svg)" "</svg>" "autoscale: the time line is drawn"
 else
-	skip "and is drawn" "gnuplot is not installed"
+	skip "autoscale: the time line is drawn" "gnuplot is not installed"
 fi
 idle "$@"

@@ -46,8 +46,8 @@ for name in prep sched fire collect report twin sim; do
 	matches "$(head -1 "$OUT")" "^$program [0-9]+\.[0-9]+\.[0-9]+" "$program --version begins with name and version"
 	run "$BIN/$program" --no-such-option
 	status_is 2 "$program --no-such-option ends with 2"
-	complains "$program" "--no-such-option" "and says so in one line"
-	is "$(wc -c <"$OUT" | tr -d ' ')" 0 "with nothing on standard output"
+	complains "$program" "--no-such-option" "$program names the unknown option in one line"
+	is "$(wc -c <"$OUT" | tr -d ' ')" 0 "$program writes nothing to standard output for an unknown option"
 done
 
 # Other commands have a separate page.
@@ -60,7 +60,7 @@ for command in "ipf-prep anonymize" "ipf-report compare" "ipf-report export" "ip
 	documented "$page" >written
 	yes_if "$command has options to compare" test -s known
 	is "$(sort -u written common | comm -23 known - | tr '\n' ' ')" "" "every option of $command stands in its page or in ipf(7)"
-	is "$(comm -13 known written | tr '\n' ' ')" "" "which names no other"
+	is "$(comm -13 known written | tr '\n' ' ')" "" "the page of $command names no other option"
 	for section in NAME SYNOPSIS DESCRIPTION "EXIT STATUS" EXAMPLES "SEE ALSO"; do
 		yes_if "the page of $command has $section" grep -qx "\.Sh \"\{0,1\}$section\"\{0,1\}" "$page"
 	done
@@ -72,10 +72,10 @@ missing_from() { # OPTION, names on standard input
 	while read -r name; do grep -qw -e "$name" entry || printf '%s ' "$name"; done
 }
 "$BIN/ipf-report" --section none /dev/null 2>&1 | sed 's/.*sections: //; s/, /\n/g' >known
-yes_if "there are sections to look for" grep -qx latency known
+yes_if "ipf-report has sections to look for" grep -qx latency known
 is "$(missing_from section <known)" "" "ipf-report(1) lists every section"
 "$BIN/ipf-report" --slo none=1s /dev/null 2>&1 | sed 's/.*expected //; s/ before.*//; s/, / /g; s/ or / /' | tr ' ' '\n' >known
-yes_if "there are metrics to look for" grep -qx slot_wait known
+yes_if "ipf-report has metrics to look for" grep -qx slot_wait known
 is "$(missing_from slo <known)" "" "ipf-report(1) lists every metric of --slo"
 
 if command -v mandoc >/dev/null; then

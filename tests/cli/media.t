@@ -67,17 +67,17 @@ print(len(seen))
 END
 requests a.trace >a.requests
 run python3 decode.py a.requests a.trace.media
-is "$(cat "$OUT")" 24 "each medium is different, and is what the trace says"
-is "$(jq -c '[.media[].kind]' a.requests | sort -u)" '["image","image","audio","video"]' "in this order"
+is "$(cat "$OUT")" 24 "media are all different, and as the trace says"
+is "$(jq -c '[.media[].kind]' a.requests | sort -u)" '["image","image","audio","video"]' "media have the order of their options"
 ipf-prep synthetic -n 6 --input-tokens 20 --images 2x64x48,bytes=4kB --audio uniform:1s-2s,rate=8000 --video 2sx32x16,fps=3 -q -o again.trace
 same a.trace.media again.trace.media "the same seed gives the same media"
 ipf-prep synthetic -n 40 --images 1x64x64,pool=5 -q -o pool.trace
 is "$(requests pool.trace | jq -r '.messages[0].content[0].image_url.url' | sort -u | wc -l)" 5 "a pool has so many different images"
-between "$(wc -c <pool.trace.media)" 5000 9000 "each of which is written once"
+between "$(wc -c <pool.trace.media)" 5000 9000 "the pool writes every image once"
 ipf-prep synthetic -n 1 --images 1x64x64 --seed 1 -q >inline.trace
 is "$(requests inline.trace | jq -r '.messages[0].content[0].image_url.url' | sed 's/.*base64,//' | base64 -d | openssl dgst -sha256 -r | cut -d ' ' -f 1)" \
 	"$(ipf-prep synthetic -n 1 --images 1x64x64 --seed 1 -q -o one.trace && requests one.trace | "$bodies" /dev/stdin one.trace.media chat | cut -d ' ' -f 2)" \
-	"on standard output they are in the trace itself"
+	"a trace on standard output contains its media"
 
 # ---- what is sent, in the shape of each API ----
 
@@ -89,7 +89,7 @@ KEEPER=http://127.0.0.1:$(cat port)
 ipf-sched burst:n=6 -t a.trace -q -o a.sched
 fire() { # URL ARGUMENTS…
 	run ipf-fire -m sim -t a.trace a.sched -u "$1" -H 'X-Request-Id: $id' --no-stream -q -o a.records --force "${@:2}"
-	status_is 0 "ipf-fire ${*:2}"
+	status_is 0 "ipf-fire ${*:2} ends with 0"
 }
 kept_are() { # SHAPE EXPECTED TEXT
 	for name in 1 2 3 4 5 6; do
@@ -106,11 +106,11 @@ for name in 1 2 3 4 5 6; do openssl dgst -sha256 -r kept/$name | cut -d ' ' -f 1
 is "$(body a.records | jq -c 'select(.n != null) | .request_bytes' | sort)" "$(wc -c kept/? | sed '$d' | awk '{print $1}' | sort)" "records have the size of the body"
 fire "$KEEPER" --api gemini
 kept_are gemini want "gemini: as inline data"
-is "$(jq -r '.contents[0].parts[2].inlineData.mimeType' kept/1)" audio/wav "with the type of the audio"
+is "$(jq -r '.contents[0].parts[2].inlineData.mimeType' kept/1)" audio/wav "gemini: inline audio has its type"
 fire "$KEEPER" --api anthropic-messages
 kept_are anthropic want.images "anthropic-messages: the images"
 fire "$KEEPER" --api openai-chat -H 'Transfer-Encoding: chunked'
-kept_are chat want "in chunks"
+kept_are chat want "openai-chat: media arrive in chunks"
 
 # ---- over every transport ----
 
@@ -129,7 +129,7 @@ if nginx_start "${URL##*:}"; then
 	over "HTTP/2" "http://127.0.0.1:$H2C" --http 2-prior
 	over "HTTP/2 over TLS" "https://localhost:$TLS" --cacert cert.pem --http 2
 else
-	skip "transports" "nginx is not installed"
+	skip "transports carry the same bodies" "nginx is not installed"
 fi
 
 # ---- bodies of 10 MB, more at a time than there is memory for ----
@@ -145,7 +145,7 @@ limited() {
 }
 run limited ipf-fire -m sim -t big.trace big.sched -u "$URL" -q -o big.records
 status_is 0 "60 requests of 13 MB at once"
-is "$(body big.records | jq -c 'select(.n != null) | [.status, .request_bytes > 13e6]' | sort | uniq -c | tr -s ' ')" ' 60 [200,true]' "in 450 MB of address space"
+is "$(body big.records | jq -c 'select(.n != null) | [.status, .request_bytes > 13e6]' | sort | uniq -c | tr -s ' ')" ' 60 [200,true]' "bodies of 13 MB fit into 450 MB of address space"
 
 # ---- results and report ----
 
@@ -157,7 +157,7 @@ is "$(body a.results | jq -s -c 'map(select(.n != null)) | [(map(.images) | add)
 ipf-report -f json --window drain a.results >report.json
 is "$(jq -c '.total.media | [.images, .audio_clips, .video_clips, .bytes]' report.json)" "$(body a.results | jq -s -c 'map(select(.n != null)) |
 	[(map(.images) | add), (map(.audio_clips) | add), (map(.video_clips) | add), (map(.media_bytes) | add)]')" "the report their sums"
-is "$(jq '.total | .throughput.images_per_s * .window_s * 1000 | round' report.json)" 12000 "and images a second"
+is "$(jq '.total | .throughput.images_per_s * .window_s * 1000 | round' report.json)" 12000 "the report has images per second"
 ipf-report --section tokens a.results | tr -s ' ' >text
 contains "$(cat text)" "sent 12 images, 6 audio clips of" "people are told"
 
@@ -174,11 +174,11 @@ cat >data/llava.json <<END
  {"id": "y", "images": ["b.gif", "c.jpg"], "conversations": [{"from": "human", "value": "<image><image>Compare."}, {"from": "gpt", "value": "No."}]}]
 END
 run ipf-prep sharegpt data/llava.json --turns all -o llava.trace
-status_is 0 "LLaVA's images"
+status_is 0 "ipf-prep reads LLaVA's images"
 requests llava.trace >llava.requests
 is "$(jq -c '[.media[]? | [.type, .bytes, .width, .height]]' llava.requests)" '[["image/png",29,3,5]]
 []
-[["image/gif",10,7,9],["image/jpeg",18,19,17]]' "are found beside the data, with their sizes"
+[["image/gif",10,7,9],["image/jpeg",18,19,17]]' "LLaVA's images are found beside the data, with their sizes"
 is "$(jq -c '.messages[0].content | if type == "array" then map(.text // empty) else . end' llava.requests)" '["What is it?"]
 "Sure?"
 ["Compare."]' "the text is without its marks"
@@ -215,7 +215,7 @@ is "$(sed -n 's/.*record \([0-9]\): \(.*\)/\1 \2/p' "$ERR" | sed 's/(--media-roo
 3 the file out/passwd of the data is not in the folder data/ ROOT
 4 the file none.png of the data: cannot read: No such file or directory
 5 data URL: expected base64, got \"!\"
-6 url: expected a data URL in base64, got \"data:text/plain,x\"" "each with its reason"
+6 url: expected a data URL in base64, got \"data:text/plain,x\"" "media that are left out have their reasons"
 run ipf-prep synthetic --images 1x64
 complains ipf-prep 'images: expected COUNTxWIDTHxHEIGHT' "a size of one side"
 run ipf-prep synthetic --images 1x4x4,bytes=1MB
@@ -230,5 +230,5 @@ mv a.trace.media moved
 fails "a trace without its media file" 'the trace has no media file' -t a.trace
 fails "a file that is none" 'not a media file' -t a.trace --media a.requests
 head -c 2000 moved >short
-fails "another media file" 'is it that of the trace?' -t a.trace --media short
+fails "a media file of another trace" 'is it that of the trace?' -t a.trace --media short
 fails "an API of plain prompts" 'does not accept media' -t a.trace --media moved --api openai-completions

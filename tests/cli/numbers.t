@@ -24,8 +24,8 @@ refused() { # FILE KEY NUMBER LINE COMMAND…
 	changed "$file" "$key" "$number" >changed
 	run "$@" changed
 	status_is 3 "$1: $key $number"
-	complains "$1" "$key: " "says which field"
-	[ -z "$line" ] || complains "$1" "changed:$line: " "and which line"
+	complains "$1" "$key: " "$1 names the member with a wrong number"
+	[ -z "$line" ] || complains "$1" "changed:$line: " "$1 names the line with a wrong number"
 }
 
 sed '1s/"arrivals"/"closed":true,"slots":1,"arrivals"/' plain.sched >closed.sched
@@ -45,4 +45,4 @@ done
 refused plain.trace output_tokens 9223372036854775807 2 ipf-prep stat
 refused plain.trace input_tokens 2305843009213693952 2 ipf-prep stat
 run ipf-sched closed:users=3G,n=4 -t chat.trace
-status_is 2 "as many users are refused at the door"
+status_is 2 "ipf-sched refuses 3G users"

@@ -82,7 +82,7 @@ URL=http://127.0.0.1:$PORT
 rm -f kept/*
 ipf-sched closed:users=2,n=3 -t own.trace -q -o talk.sched
 send -t own.trace talk.sched --history live -o talk.records
-is "$(requests talk.records | jq -c .status | sort -u)" 200 "with the server's own answers"
+is "$(requests talk.records | jq -c .status | sort -u)" 200 "every request of sessions with live answers succeeds"
 for file in kept/*; do
 	case $file in *.headers) ;; *) jq -c '[.priority, .temperature]' "$file" ;; esac
 done | sort -u >priorities
@@ -95,8 +95,8 @@ contains "$(cat "$ERR")" "X-Tenant: [redacted]" "a probe names the headers"
 refused() { # JQ MESSAGE
 	remake plain.trace bad.trace "$1"
 	run ipf-sched burst:n=2 -t bad.trace
-	complains ipf-sched "bad.trace:2: $2" "refused: $2"
-	status_is 3 "as bad input"
+	complains ipf-sched "bad.trace:2: $2" "ipf-sched refuses: $2"
+	status_is 3 "wrong headers and members end with 3: $2"
 }
 refused '. + {headers: {"Host": "evil"}}' "headers: Host: a request of the trace cannot set this header"
 refused '. + {headers: {"content-length": "0"}}' "headers: content-length: a request of the trace cannot set this header"
@@ -115,17 +115,17 @@ refused '. + {body: []}' "body: expected"
 remake plain.trace bad.trace '. + {body: {"messages": []}}'
 ipf-sched burst:n=2 -t bad.trace -q -o bad.sched
 send -t bad.trace bad.sched -o bad.records
-stderr_contains 'body: "messages": other members of the request set it' "what the API takes from other members is refused"
+stderr_contains 'body: "messages": other members of the request set it' "a member that the API takes from the request is refused"
 head -1 plain.trace >escaped.trace
 body bad.trace | sed 's/"body":{"messages"/"body":{"messag\\u0065s"/' >lines
 seal escaped.trace
 ipf-sched burst:n=2 -t escaped.trace -q -o bad.sched
 send -t escaped.trace bad.sched -o bad.records
 stderr_contains 'body: "messages": other members of the request set it' "however it is written"
-yes_if "which it is there" grep -q 'messag\\u0065s' escaped.trace
+yes_if "the escaped trace has the escaped name" grep -q 'messag\\u0065s' escaped.trace
 
 # ---- what is left of them --------------------------------------------------------------------------------------------
 
 run ipf-prep anonymize own.trace -o anonymous.trace
-status_is 0 "ipf-prep anonymize"
+status_is 0 "ipf-prep anonymize ends with 0 for requests with headers"
 is "$(plain anonymous.trace | grep -c 'x-empty\|priority\|X-Tenant')" 0 "leaves them out"

@@ -16,9 +16,9 @@ wrong() { # STATUS PART COMMAND…
 
 # Unknown sources and stages, wrong units, rates of nothing.
 wrong 2 sharegtp ipf-prep sharegtp x.json
-contains "$(cat "$ERR")" sharegpt "and which source was probably meant"
+contains "$(cat "$ERR")" sharegpt "ipf-prep suggests a source"
 wrong 2 poison ipf-sched poison:rate=5,for=1s -t chat.trace
-contains "$(cat "$ERR")" poisson "and which stage was probably meant"
+contains "$(cat "$ERR")" poisson "ipf-sched suggests a stage"
 wrong 2 '"10"' ipf-sched poisson:rate=5,for=10 -t chat.trace
 wrong 2 '"5x"' ipf-sched poisson:rate=5x,for=10s -t chat.trace
 wrong 2 rate ipf-sched constant:rate=0,for=10s -t chat.trace
@@ -48,7 +48,7 @@ fi
 ipf-prep sharegpt "$ROOT/examples/chat.json" -n 5 -q -o other.trace
 wrong 3 trace ipf-fire -u "$URL" -m sim -t other.trace chat.sched
 is "$(curl -s "$URL/metrics" |
-	awk '/^vllm:request_success_total/ { n += $NF } END { print n + 0 }')" 12 "and nothing was sent"
+	awk '/^vllm:request_success_total/ { n += $NF } END { print n + 0 }')" 12 "no request is sent with another trace"
 
 # A file that is not UTF-8; an array cut in the middle; a file of something else.
 printf '[{"id":"a","conversations":[{"from":"human","value":"hello there my friend"},{"from":"gpt","value":"good day to you, how are you"}]},\n' >start
@@ -56,11 +56,11 @@ printf '[{"id":"a","conversations":[{"from":"human","value":"hello there my frie
 	printf '{"id":"b","conversations":[{"from":"human","value":"caf\351 or tea, my dear friend"},{"from":"gpt","value":"tea if you please, thanks"}]}]\n'; } >latin1.json
 wrong 3 UTF-8 ipf-prep sharegpt latin1.json -o latin1.trace
 yes_if "the trace of what came before is whole" whole latin1.trace
-is "$(body latin1.trace | wc -l)" 1 "and holds the request that was good"
+is "$(body latin1.trace | wc -l)" 1 "the trace before bad UTF-8 has the good request"
 { cat start; printf '{"id":"b","conver'; } >cut.json
 wrong 3 cut.json ipf-prep sharegpt cut.json -o cut.trace
 yes_if "the trace of an array that was cut is whole" whole cut.trace
-is "$(body cut.trace | wc -l)" 1 "and holds the request that was good"
+is "$(body cut.trace | wc -l)" 1 "the trace of a cut array has the good request"
 head -c 3000 "$ROOT/examples/chat.json" | zstd -q | head -c 900 >cut.json.zst
 wrong 3 cut.json.zst ipf-prep sharegpt cut.json.zst -o cut.trace
 yes_if "the trace of a compressed array that was cut is whole" whole cut.trace
@@ -79,16 +79,16 @@ wrong 2 '"ftp://127.0.0.1/"' ipf-fire -u ftp://127.0.0.1/ -m sim -t chat.trace c
 wrong 2 --url ipf-fire -m sim -t chat.trace chat.sched
 wrong 1 no-such-host.invalid ipf-fire -u http://no-such-host.invalid:8000 -m sim -t chat.trace chat.sched -o dead.records
 wrong 1 "Connection refused" ipf-fire -u http://127.0.0.1:9 -m sim -t chat.trace chat.sched -o dead.records
-yes_if "nothing is left of runs that could not begin" test ! -e dead.records
+yes_if "runs that could not begin leave nothing behind" test ! -e dead.records
 
 # In a pipe the program that failed says why; those after it end with 3, and say nothing more.
 pipe() { # COMMAND STATUSES MESSAGE
 	bash -c "$1"'
 		echo "${PIPESTATUS[*]}" >statuses' >pipe.out 2>pipe.err
 	is "$(cat statuses)" "$2" "$1: ${2// /, }"
-	is "$(wc -l <pipe.err)" 1 "and one message"
-	contains "$(cat pipe.err)" "$3" "which is that of the first"
-	is "$(wc -c <pipe.out)" 0 "and no output"
+	is "$(wc -l <pipe.err)" 1 "$1: one message"
+	contains "$(cat pipe.err)" "$3" "$1: the message of the first program"
+	is "$(wc -c <pipe.out)" 0 "$1: no output"
 }
 dead="ipf-fire -u http://127.0.0.1:9 -m sim -t chat.trace"
 pipe "$dead chat.sched | ipf-collect" "1 3" "ipf-fire: http://127.0.0.1:9"
@@ -120,10 +120,10 @@ exec 7>&-
 wait $fire
 status=$?
 status_is 0 "a run whose server goes away ends with 0"
-yes_if "its records are whole" whole gone.records
+yes_if "records are whole although the server went away" whole gone.records
 run ipf-collect -q gone.records -o gone.results
 run ipf-report -f json gone.results
-is "$(jq -c '.total.requests | [.started, .ok + .failed]' "$OUT")" "[60,60]" "and every request is told of"
-contains "$(jq -c .total.requests.errors "$OUT")" '"connect"' "with the kind of error that it was"
+is "$(jq -c '.total.requests | [.started, .ok + .failed]' "$OUT")" "[60,60]" "the report counts all requests although the server went away"
+contains "$(jq -c .total.requests.errors "$OUT")" '"connect"' "the report has the kind of error"
 run ipf-report --strict gone.results
 status_is 4 "ipf-report --strict calls it invalid"

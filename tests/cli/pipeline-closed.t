@@ -21,7 +21,7 @@ sent_by() { # COMMAND… -- STAGE…
 	shift
 	ipf-sched "$@" -t chat.trace -q -o run.sched
 	run "${command[@]}" -q -t chat.trace run.sched -o run.records
-	status_is 0 "$* (${command[0]})"
+	status_is 0 "${command[0]} ends with 0: $*"
 	ipf-collect -q run.records -o run.results
 	body run.results | jq -c 'select(has("n"))' >rows.json
 	ipf-report -f json run.results >report.json
@@ -46,12 +46,12 @@ wait $go || tap_failed=1
 count=$(jq -s 'map(select(.stage == 0)) | length' rows.json)
 is "$(most 0)" 3 "three users have three requests in flight"
 is "$(jq -s -c --argjson count "$count" 'map(select(.stage == 0)) | sort_by(.n) | [map(.n) == [range($count)], map(.req) == [range($count) | . % 7]]' rows.json)" \
-	"[true,true]" "they count up, and go round the trace"
-is "$(jq -s 'map(select(.stage == 0 and .start_ns >= 1200e6)) | length' rows.json)" 0 "none starts after the stage's end"
-is "$(jq -s 'map(select(.stage == 0 and has("due_ns"))) | length' rows.json)" 0 "none is due at any time"
+	"[true,true]" "a closed loop counts its requests and goes round the trace"
+is "$(jq -s 'map(select(.stage == 0 and .start_ns >= 1200e6)) | length' rows.json)" 0 "no request starts after the end of its stage"
+is "$(jq -s 'map(select(.stage == 0 and has("due_ns"))) | length' rows.json)" 0 "requests of a closed loop have no due time"
 is "$(jq -s -c 'map(select(.stage == 2)) | sort_by(.n) | map(.due_ns)' rows.json)" "[1500000000,1550000000,1600000000,1650000000]" \
-	"what comes after is due as if nothing had been there"
-is "$(jq -s 'map(select(.ok | not)) | length' rows.json)" 0 "all are ok"
+	"stages after a closed loop are due from the end of its time"
+is "$(jq -s 'map(select(.ok | not)) | length' rows.json)" 0 "every request succeeds"
 
 # A warm-up does not put the prompts that are measured after it into the server's prefix cache.
 ipf-prep sharegpt "$ROOT/examples/chat.json" -q -o chat.trace

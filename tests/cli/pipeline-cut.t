@@ -30,11 +30,11 @@ for kind in trace sched records results; do
 	rm -f next
 	read_stream $kind short
 	status_is 3 "an empty $kind gives 3"
-	complains $program "empty" "and is called so"
+	complains $program "empty" "$program says that an empty $kind is empty"
 	head -c $((head_size / 2)) "$file" >short
 	read_stream $kind short
 	status_is 3 "a $kind cut in its header gives 3"
-	complains $program "0 good lines" "and has no good line"
+	complains $program "0 good lines" "$program counts 0 good lines of a $kind cut in its header"
 
 	middle=$((head_size + (size - head_size - trailer_size) / 2))
 	third=$(head -4 "$file" | wc -c)
@@ -44,11 +44,11 @@ for kind in trace sched records results; do
 		rm -f next
 		read_stream $kind short
 		status_is 3 "a $kind cut at byte $at of $size gives 3"
-		complains $program "$good good line" "and has $good good lines"
+		complains $program "$good good line" "$program counts $good good lines of a $kind cut at byte $at"
 		case $kind/$good in
 		trace/0) ;; # of no request there is no schedule
-		results/*) contains "$(cat next)" "cut" "and the report says so" ;;
-		*) yes_if "and what $program makes of them is whole" whole next ;;
+		results/*) contains "$(cat next)" "cut" "the report says that a $kind cut at byte $at is cut" ;;
+		*) yes_if "$program writes a whole stream from a $kind cut at byte $at" whole next ;;
 		esac
 	done
 	head -c $((size - 1)) "$file" >short
@@ -60,7 +60,7 @@ for kind in trace sched records results; do
 		rm -f next
 		read_stream $kind short.zst
 		status_is 3 "a compressed $kind cut at $percent % gives 3"
-		complains $program "good line" "and the number of good lines"
+		complains $program "good line" "$program counts the good lines of a $kind cut at $percent %"
 	done
 	head -c $(($(wc -c <"$file.zst") - 1)) "$file.zst" >short.zst
 	read_stream $kind short.zst

@@ -19,26 +19,26 @@ check() { jq -r --arg name "$1" '.verdict.checks[] | select(.name == $name).stat
 
 go
 is "$(jq -s 'map(select(.ok)) | length' rows.json)" 60 "answers that end early are answers"
-between "$(jq .total.tokens.output.mean report.json)" 8 25 "they are as long as the model likes"
-is "$(jq .total.tokens.asked_output.mean report.json)" 50 "not as long as asked for"
-isnt "$(check server_answers)" OK "which the verdict does not pass over"
+between "$(jq .total.tokens.output.mean report.json)" 8 25 "answers that end early are as long as the model likes"
+is "$(jq .total.tokens.asked_output.mean report.json)" 50 "the report has the mean of the lengths asked for"
+isnt "$(check server_answers)" OK "the verdict does not pass answers that end early"
 contains "$(jq -c .total.tokens.finish_reasons report.json)" '"stop"' "the finish reason tells why"
 
 go --exact-output
 is "$(jq -c '.total.tokens.output | [.min, .mean, .max]' report.json)" "[50,50,50]" "--exact-output: exactly as long as asked for"
-is "$(check server_answers)" OK "and the verdict is content"
+is "$(check server_answers)" OK "the verdict passes answers of exact length"
 is "$(jq -s -c 'map([.prompt_tokens, .output_tokens]) | unique' server.log)" "[[40,50]]" "the server saw the lengths of the trace"
 is "$(jq -s -c 'map([.input_tokens, .output_tokens_usage, .output_tokens_tokenizer, .events]) | unique' rows.json)" "[[40,50,50,50]]" \
 	"usage, tokenizer and events count the same"
 
 go --exact-output --no-stream
 is "$(jq -s -c 'map([.ok, .output_tokens, .events]) | unique' rows.json)" "[[true,50,1]]" "--no-stream: the same in one piece"
-is "$(jq -s 'map(select(.e2e_ns > 0)) | length' rows.json)" 60 "with one time for all of it, its end"
-is "$(jq -s 'map(select(has("ttft_ns") or has("ttfa_ns") or has("tpot_ns"))) | length' rows.json)" 0 "and no first token, and no TPOT"
+is "$(jq -s 'map(select(.e2e_ns > 0)) | length' rows.json)" 60 "answers in one piece have an E2E"
+is "$(jq -s 'map(select(has("ttft_ns") or has("ttfa_ns") or has("tpot_ns"))) | length' rows.json)" 0 "answers in one piece have no TTFT, TTFA and TPOT"
 
 go --exact-output --api openai-completions
 is "$(jq -s -c 'map([.ok, .input_tokens, .output_tokens]) | unique' rows.json)" "[[true,40,50]]" "--api openai-completions: the same through the other API"
-is "$(jq -s -r 'map(.path) | unique[]' server.log)" /v1/completions "which it really was"
+is "$(jq -s -r 'map(.path) | unique[]' server.log)" /v1/completions "the server is asked at /v1/completions"
 
 # More tokens in an event than one: three counts that differ, and a report that says so.
 go --exact-output -H "X-Sim: multi;tokens=5"

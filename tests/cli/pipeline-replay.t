@@ -47,7 +47,7 @@ replay() { # NAME SPEED ROWS: from NAME.trace; ROWS: file of ticks, input, outpu
 	same got asked "$1: the server counted the trace's lengths, prompt and answer"
 	jq -s -r 'sort_by(.n)[] | "\(.input_tokens) \(.output_tokens)"' rows.json >got
 	cut -d ' ' -f 2,3 "$3" >asked
-	same got asked "$1: so do the results, request by request"
+	same got asked "$1: the results have the trace's lengths, request by request"
 	is "$(jq -s 'map(select(.input_tokens != .asked_input_tokens or .output_tokens != .asked_output_tokens)) | length' rows.json)" 0 \
 		"$1: nothing is unlike what was asked"
 }

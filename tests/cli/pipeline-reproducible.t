@@ -9,11 +9,11 @@ twice() { # TEXT COMMAND…: with -o; in two folders, so that no path may show
 	shift
 	mkdir -p a b
 	(cd a && "$@" --reproducible -o out.zst) && sleep 1.1 && (cd b && "$@" --reproducible -o out.zst) ||
-		not_ok "$text" "failed"
+		not_ok "the same inputs write a file in each of two folders: $text" "failed"
 	plain a/out.zst >a/out
 	plain b/out.zst >b/out
-	same a/out b/out "$text"
-	same a/out.zst b/out.zst "$text, compressed"
+	same a/out b/out "the same inputs give the same bytes: $text"
+	same a/out.zst b/out.zst "the same inputs give the same compressed bytes: $text"
 }
 cp "$ROOT/examples/chat.json" "$ROOT/examples/arrivals.csv" .
 small_run
@@ -47,9 +47,9 @@ ipf-collect -q live.records -o later/live.results
 same live.results later/live.results "results of a pipe and of the file are the same"
 sleep 1.1
 ipf-collect -q live.records -o again/live.results
-same later/live.results again/live.results "so are those of another time"
+same later/live.results again/live.results "results of another time are the same"
 zstd -q live.records
 cp live.records.zst other-name.zst
 ipf-collect -q other-name.zst -o later/live.results.zst
 plain later/live.results.zst >later.results.plain
-same live.results later.results.plain "and those of the compressed records under another name"
+same live.results later.results.plain "results of compressed records under another name are the same"

@@ -9,7 +9,7 @@ status_is 0 "whole conversations become sessions"
 body chat.trace |
 	jq -s -c 'map(select(.session)) | group_by(.session)[] | [length, (map(.turn) == [range(length)])]' >sessions
 matches "$(cat sessions)" '^\[[2-9],' "some have several turns"
-is "$(grep -c false sessions)" 0 "with turns from 0 on"
+is "$(grep -c false sessions)" 0 "turns are numbered from 0"
 for stage in poisson:rate=40 closed:users=4 burst:slots=3; do
 	: >server.log
 	ipf-sched "$stage" -t chat.trace -q -o chat.sched

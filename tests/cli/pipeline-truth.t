@@ -44,13 +44,13 @@ is "$(ms '[.total.requests.scheduled, .total.requests.ok, .total.in_flight.max]'
 server_start --step-base 20ms --step-per-seq 0 --prefill-rate 1000 --step-tokens 100000 --no-prefix-cache
 made closed.sched ipf-fire -u "$URL"
 is "$(ms '.total.requests | [.scheduled, .started, .ok, .failed]')" "[4,4,4,0]" "closed loop at the server: all requests are ok"
-at_least "$(ms .total.latency.ttft_ms.from_start.min)" 119.9 "at the server, no TTFT is shorter than prefill and a step"
-at_least "$(ms .total.latency.e2e_ms.from_start.min)" 519.9 "at the server, no E2E is shorter than 20 steps more"
-at_least "$(ms .total.latency.ntpot_ms.min)" 24.7 "at the server, no NTPOT is shorter than that by 21 tokens"
+at_least "$(ms .total.latency.ttft_ms.from_start.min)" 119.9 "no TTFT at the server is shorter than prefill and a step"
+at_least "$(ms .total.latency.e2e_ms.from_start.min)" 519.9 "no E2E at the server is shorter than 20 steps more"
+at_least "$(ms .total.latency.ntpot_ms.min)" 24.7 "no NTPOT at the server is shorter than E2E divided by 21 tokens"
 is "$(ms '.total.tokens | [.input.mean, .output.mean, .source]')" "[100,21,usage]" "tokens are the server's count"
 is "$(ms .total.latency.ttft_ms.from_due)" absent "a closed loop at the server has no latency from due"
 is "$(ms .total.lag_ms.n)" absent "a closed loop at the server has no lateness"
-between "$(ms .total.in_flight.mean)" 0 1.000001 "one user has no more than one request in flight"
+between "$(ms .total.in_flight.mean)" 0 1.000001 "one user has at most one request in flight"
 hold
 made slots.sched ipf-fire -u "$URL" &
 made=$!

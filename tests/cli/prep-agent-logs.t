@@ -12,10 +12,10 @@ read_logs() { # FORMAT
 		python3 "$logs" make "$format" "$seed" "$folder"
 		run "$prep" auto "$folder"/*.jsonl --prompt none -o log.trace
 		status_is 0 "$format, seed $seed: the logs are read"
-		is "$(head -1 log.trace | jq -r .source)" "$format" "by their format"
+		is "$(head -1 log.trace | jq -r .source)" "$format" "$format, seed $seed: the format is detected"
 		is "$(python3 "$logs" check "$folder" log.trace)" "0 [] shorter" "lengths, times, waits, shared beginnings are what happened, also of prompts that are shorter than the one before"
 		run "$BIN/ipf-sched" replay -t log.trace -o log.sched
-		status_is 0 "it can be scheduled"
+		status_is 0 "$format, seed $seed: the trace can be scheduled"
 	done
 }
 read_logs claude-code
@@ -26,8 +26,8 @@ keeps() { # FORMAT LENGTHS BLOCKS, with the data on standard input
 	run "$prep" auto - --prompt none -q -o kept.trace
 	is "$(head -1 kept.trace | jq -r .source)" "$1" "$1: read as such"
 	is "$(body kept.trace | jq -s -c 'map(.input_tokens)')" "$2" "$1: a prompt that is shorter than the one before is as short as recorded"
-	is "$(body kept.trace | jq -s -c 'map(.blocks.ids | length) | [.[]]')" "$3" "and has no more of the context"
-	is "$("$prep" stat -f json kept.trace | jq .sessions.shorter)" 1 "which the figures say"
+	is "$(body kept.trace | jq -s -c 'map(.blocks.ids | length) | [.[]]')" "$3" "$1: a shorter prompt has no more of the context"
+	is "$("$prep" stat -f json kept.trace | jq .sessions.shorter)" 1 "$1: statistics count the shorter prompt"
 }
 keeps weka '[16,40,24,32]' '[4,10,6,8]' <<'E2'
 {"id":"c","block_size":4,"requests":[{"t":0,"in":16,"out":5,"hash_ids":[1,2,3,4]},{"t":9,"in":40,"out":5,"hash_ids":[1,2,3,4,5,6,7,8,9,10]},{"t":20,"in":24,"out":5,"hash_ids":[1,2,11,12,13,14]},{"t":30,"in":32,"out":5,"hash_ids":[1,2,11,12,13,14,15,16]}]}

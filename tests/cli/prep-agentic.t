@@ -17,23 +17,23 @@ run "$prep" auto hashes.jsonl --prompt none -o hashes.trace
 status_is 0 "hashes of 64 bits, numbers and hexadecimal digits, are read"
 is "$(body hashes.trace | ids | head -3)" "9007199254740992 9007199254740993 9223372036854775807 9223372036854775808
 9223372036854775809 18446744073709551614 18446744073709551615 18446744073709551613
-9007199254740992 9007199254740993 9223372036854775808 18446744073709551614" "each keeps its value, whatever its spelling"
+9007199254740992 9007199254740993 9223372036854775808 18446744073709551614" "a hash keeps its value, whatever its spelling"
 body hashes.trace | ids | tail -1 >long
 is "$(tr ' ' '\n' <long | sort -u | wc -l)" 2 "hashes of 128 bits that differ in the last one stay different"
 "$prep" trace hashes.trace --prompt none -q -o again.trace
 is "$(body again.trace | ids)" "$(body hashes.trace | ids)" "a trace that is read again has the same"
-is "$("$prep" stat hashes.trace -f json | jq -c '.sharing | [.blocks, .distinct]')" '[14,10]' "so that as many blocks differ as in the data"
+is "$("$prep" stat hashes.trace -f json | jq -c '.sharing | [.blocks, .distinct]')" '[14,10]' "a trace that is read again has as many different blocks"
 for id in 18446744073709551616 -9223372036854775809 1e30 0.5 '""' '"0x"' '"12g"' "\"$(printf '%0129d' 0)\"" null '[1]'; do
 	run "$prep" mooncake - --prompt none -o wrong.trace <<<'{"timestamp":0,"input_length":5,"output_length":1,"hash_ids":['"$id]}"
 	status_is 3 "a hash of ${id:0:30} is refused"
-	stderr_contains 'standard input:1: hash_ids: expected 64-bit integers or hexadecimal digits, got' "by name and value"
+	stderr_contains 'standard input:1: hash_ids: expected 64-bit integers or hexadecimal digits, got' "ipf-prep names the value of a wrong hash"
 done
 
 # ---- AIPerf's rows: the members of the goldens, and auto on each form by itself ----
 data=$TESTS/data/prep
 while read -r line; do
 	run "$prep" auto - --prompt none -q -o one.trace <<<"$line"
-	is "$status $(head -1 one.trace | jq -r .source)" "0 mooncake" "auto: ${line:0:60}"
+	is "$status $(head -1 one.trace | jq -r .source)" "0 mooncake" "auto detects mooncake: ${line:0:60}"
 done <<'E'
 {"session_id":"s","input_length":3,"output_length":4}
 {"timestamp":1,"input_length":3,"output_length":4}
@@ -46,7 +46,7 @@ done <<'E'
 E
 run "$prep" mooncake - --prompt none -o extra.trace <<<'{"timestamp":1,"input_length":3,"output_length":4,"extra":{"max_tokens":9,"model":"m","seed":1}}'
 is "$(body extra.trace | jq -c '[.output_tokens, .model]')" '[9,"m"]' "members for the body count for rows of lengths too"
-stderr_is "" "and nothing is left out"
+stderr_is "" "members for the body are not left out"
 size() { # BLOCKS ROW…: how many tokens the blocks have
 	local expected=$1
 	shift
@@ -116,14 +116,14 @@ E
 python3 starts.py make 5 >made.jsonl
 run "$prep" auto made.jsonl --prompt none -o made.trace
 status_is 0 "twenty agents with sub-agents are read"
-stderr_is "" "all of it can be in a trace"
-is "$(python3 starts.py made.jsonl made.trace)" "$(wc -l <made.jsonl) True []" "each begins when the data says, however long answers take"
+stderr_is "" "a trace can hold all of an agent's calls"
+is "$(python3 starts.py made.jsonl made.trace)" "$(wc -l <made.jsonl) True []" "requests of agents arrive as the data says, however long answers take"
 run "$BIN/ipf-sched" replay -t made.trace -o made.sched
-status_is 0 "it can be scheduled"
+status_is 0 "a trace of agents can be scheduled"
 is "$(body made.trace | jq -s -c '[length, (map(.input_tokens) | add), (map(.blocks.ids) | add | unique | length), (map(.session) | unique | length)]')" \
 	"$(jq -s -c '[length, (map(.input_length) | add), (map(.hash_ids) | add | unique | length), 20]' made.jsonl)" "requests, tokens, different blocks, agents"
 run "$prep" agentic-mooncake made.jsonl --sub-agents drop --prompt none -o alone.trace
-is "$(body alone.trace | jq -r .id)" "$(body made.trace | jq -r .id | grep -v c)" "without sub-agents"
+is "$(body alone.trace | jq -r .id)" "$(body made.trace | jq -r .id | grep -v c)" "--sub-agents drop leaves out the requests of sub-agents"
 is "$(body alone.trace | jq -s -c 'map(select(.turn > 0) | .parents | length) | unique')" '[1]' "the turns remain, each after the one before it"
 run "$prep" auto "$data/agentic-mooncake-2.jsonl" --prompt none -q -o two.trace
 is "$(python3 starts.py "$data/agentic-mooncake-2.jsonl" two.trace)" "7 True ['p:1', 'p:2', 'p:3', 'p:4']" "typed dependencies: only what was reported, and what waits for it, differs"
@@ -152,7 +152,7 @@ run "$prep" weka "$data/weka-nested.jsonl" --prompt none -q -o nested.trace
 is "$(body nested.trace | jq -s -c 'group_by(.session) | reverse[] | [.[0].session, length, (map(.input_tokens) | add), (map(.output_tokens) | add), (map(.blocks.ids[]) | unique | length),
 	(map(select(.tags.agent)) | length)]')" "$(python3 nested.py "$data/weka-nested.jsonl")" "weka: as many requests, tokens, different blocks and requests of sub-agents"
 is "$(body nested.trace | jq -c 'select(.session == "v7") | [.turn, .tags.agent, (.parents // [])[]]' | paste -sd ' ')" \
-	'[0,null] [1,0,"v7/0"] [2,0,"v7/1"] [3,1,"v7/0"] [4,2,"v7/3"] [5,1,"v7/4"] [6,null,"v7/5"] [7,null]' "nothing waits for what runs in the background"
+	'[0,null] [1,0,"v7/0"] [2,0,"v7/1"] [3,1,"v7/0"] [4,2,"v7/3"] [5,1,"v7/4"] [6,null,"v7/5"] [7,null]' "no request waits for background work"
 if [ -e "${SHARED:-}/data/traces/weka_kv_cache_tester/sessions_200.jsonl.zst" ]; then
 	run "$prep" weka "$SHARED/data/traces/weka_kv_cache_tester/sessions_200.jsonl.zst" --prompt none -q -o shared.trace
 	zstd -dcq "$SHARED/data/traces/weka_kv_cache_tester/sessions_200.jsonl.zst" >sessions.jsonl
@@ -178,8 +178,8 @@ python3 -c 'import json; print(json.dumps({"group": 0, "prompt_len": 1, "out_len
 run "$prep" rl-rollout long.jsonl -o long.trace
 stderr_contains 'long.jsonl:1: out_lens: expected at most 1000 turns, got 1001' "a trajectory of too many turns is refused"
 run "$prep" mooncake-delta - --prompt none -o delta.trace < <(for ((i = 0; i < 1003; i++)); do echo '{"session_id":"s","input_length":1,"output_length":1}'; done)
-stderr_contains ':1001: session_id: expected at most 1000 turns' "and so is a session of mooncake-delta, all of whose turns a prompt has"
-is "$(tail -1 delta.trace | jq -c '.end | [.lines, .bad]')" "[1000,3]" "each turn beyond them"
+stderr_contains ':1001: session_id: expected at most 1000 turns' "a session of mooncake-delta of too many turns is refused"
+is "$(tail -1 delta.trace | jq -c '.end | [.lines, .bad]')" "[1000,3]" "turns beyond 1000 count as bad"
 
 # ---- requests and tokens of Bailian's traces, whole and of agents ----
 for file in qwen.jsonl qwen-agents.jsonl; do
@@ -226,13 +226,13 @@ is "$(body dag.trace | jq -c 'select(.session == "root") | [.tags.agent, .output
 is "$(body dag.trace | jq -c 'select(.session == "root" and (.parents | length) > 1) | [.turn, .wait_ns, .parents[]]')" '[6,250000000,"root/0","root/2"]
 [9,null,"root/7","root/3"]' "the turns that wait for sub-agents"
 run "$BIN/ipf-sched" constant:rate=1 -t dag.trace -o dag.sched
-status_is 0 "it can be scheduled"
+status_is 0 "a trace of branches can be scheduled"
 python3 -c 'import json
 for i in range(40):
     print(json.dumps({"session_id": f"d{i}", "turns": [{"messages": [{"role": "user", "content": "x"}], "spawns": [f"d{i + 1}", f"d{i + 1}"]}]}))' >doubling.jsonl
 run "$prep" aiperf-dag doubling.jsonl -v -o doubling.trace
 status_is 3 "forty conversations that each start the next one twice"
-contains "$(cat "$ERR")" "left out: 1 (a session of more than 200000 messages in all)" "are left out, in bounded time and memory"
+contains "$(cat "$ERR")" "left out: 1 (a session of more than 200000 messages in all)" "conversations of too many messages are left out in bounded time and memory"
 
 # ---- TensorRT-LLM's scaffolding ----
 run "$prep" scaffolding "$data/scaffolding.jsonl" --prompt none -q -o scaffolding.trace
@@ -248,7 +248,7 @@ is "$(body scaffolding.trace | jq -c 'select(.session == "t1") | [.turn, .wait_n
 	'[0,null] [1,200000000,"t1/0"] [2,0,"t1/1"] [3,0,"t1/1"] [4,40000000,"t1/2"] [5,0,"t1/1","t1/3","t1/4"] [6,0,"t1/5"] [7,0,"t1/5"] [8,500000000,"t1/6","t1/7"]' \
 	"branches, events at the same time, tools"
 run "$BIN/ipf-sched" constant:rate=1 -t scaffolding.trace -o scaffolding.sched
-status_is 0 "it can be scheduled"
+status_is 0 "a trace of scaffolding can be scheduled"
 
 # qwen-bailian: at most 4096 rows wait for their parent.
 awk -v row='{"chat_id": %d, "parent_chat_id": %d, "timestamp": %d, "input_length": 16, "output_length": 4, "hash_ids": [1]}\n' 'BEGIN {
@@ -259,6 +259,6 @@ awk -v row='{"chat_id": %d, "parent_chat_id": %d, "timestamp": %d, "input_length
 run "$BIN/ipf-prep" qwen-bailian many.jsonl --prompt none
 status_is 0 "rows whose parents are missing are read"
 is "$(body "$OUT" | jq -s -c '[length, (map(.id) | unique | length), (map(.session) | unique | length)]')" "[5003,5003,5001]" \
-	"each row is in the trace once, beyond 4096 waiting rows too"
+	"rows are in the trace once, beyond 4096 waiting rows too"
 is "$(body "$OUT" | jq -s -c 'map(select(.session == "800" or .session == "801") | .session) | sort')" '["800","800","801","801"]' \
 	"a row that no longer waits has its children in its session"

@@ -46,7 +46,7 @@ round_trip() { # NAME BLOCK TOKENIZER SOURCE FILE… [-- OPTIONS of ipf-prep alo
 	"$prep" "$@" $turns -q -t "$tokenizer" -o in.trace.zst
 	run "$prep" anonymize "$@" -q -t "$tokenizer" --salt-file salt --block-tokens "$block" -o out.jsonl
 	status_is 0 "$name: it is anonymized"
-	stderr_is "" "$name: quietly"
+	stderr_is "" "$name: anonymize has no messages"
 	run "$prep" mooncake out.jsonl -q -t "$tokenizer" -o full.trace.zst
 	status_is 0 "$name: and filled"
 	matches "$(check same in.trace.zst out.jsonl full.trace.zst "$block" "$prep" "$tokenizer")" "^ok: [1-9]" \
@@ -69,7 +69,7 @@ contains "$(check same in.trace.zst out.jsonl full.trace.zst 64 "$prep" "$byte_l
 sed 's/"hash_ids": \[\([0-9]*\)/"hash_ids": [1\1/' out.jsonl >wrong.jsonl
 matches "$(check same in.trace.zst wrong.jsonl full.trace.zst 64 "$prep" "$byte_level")" "wrong$" "the comparison sees hashes that do not fit"
 { cat out.jsonl; echo '"Müller & Söhne"'; } >wrong.jsonl
-matches "$(check leaks wrong.jsonl log.jsonl)" "wrong$" "and sees a name"
+matches "$(check leaks wrong.jsonl log.jsonl)" "wrong$" "the check finds a name that leaks"
 
 # Conversations, of whose turns the trace has only what is new.
 cat >chats.json <<'X'
@@ -83,11 +83,11 @@ X
 turns="--turns all"
 round_trip conversations 4 approx sharegpt chats.json
 is "$(check leaks out.jsonl chats.json)" "ok: none of many" "no text of the conversations is in the output"
-is "$(jq -s -c 'map(.session_id) | unique | length' out.jsonl)" 2 "all turns are there, as sessions"
+is "$(jq -s -c 'map(.session_id) | unique | length' out.jsonl)" 2 "turns of conversations are in two sessions"
 is "$(jq -c '[.timestamp, .delay]' out.jsonl | sort | uniq -c | tr -s ' ')" " 2 [0,null]
- 3 [null,0]" "without arrivals, a first turn comes at 0 and a later one after the one before"
+ 3 [null,0]" "first turns without arrivals come at 0, later ones follow"
 run "$prep" anonymize sharegpt chats.json -o out.jsonl
-stderr_contains "the input has no arrivals" "which is said"
+stderr_contains "the input has no arrivals" "anonymize says that the input has no arrivals"
 turns=
 
 # A trace that was estimated gets the tokenizer's lengths.
@@ -114,7 +114,7 @@ echo '{"id":"a","messages":[{"role":"user","content":""}],"input_tokens":0,"outp
 trace_of none >none.trace
 run "$prep" anonymize trace none.trace
 status_is 0 "a prompt without text"
-stderr_contains "1 prompts have no token" "is counted"
+stderr_contains "1 prompts have no token" "prompts without text are counted"
 
 # Recorded blocks of any size; only lengths.
 for source in "mooncake $TESTS/data/prep/mooncake.jsonl" "qwen-bailian $TESTS/data/prep/qwen.jsonl" "weka $TESTS/data/prep/weka.jsonl"; do
@@ -156,10 +156,10 @@ made --salt-file salt | sort -u >one
 made --salt-file salt | sort -u >two
 same one two "the same salt gives the same hashes and names"
 made --salt-file other | sort -u >two
-is "$(comm -12 one two)" "" "another salt gives others"
+is "$(comm -12 one two)" "" "another salt gives other hashes and names"
 made | sort -u >two
 made | sort -u >three
-is "$(comm -12 one two)$(comm -12 two three)" "" "and so does a salt that is made, each time"
+is "$(comm -12 one two)$(comm -12 two three)" "" "a new salt is made each time"
 made --salt-file salt --model-names keep | grep -c mueller-legal >kept
 is "$(cat kept)" 40 "--model-names keep: the models by their names"
 is "$(made --salt-file salt --model-names drop | grep -cx null)" 40 "--model-names drop: none"
@@ -190,9 +190,9 @@ fi
 chmod 644 salt
 run "$prep" anonymize mooncake m.jsonl --salt-file salt
 status_is 0 "a salt that others can read is used"
-stderr_contains "ipf-prep: salt: others can read this salt, and check guesses with it: chmod 600" "with a warning"
+stderr_contains "ipf-prep: salt: others can read this salt, and check guesses with it: chmod 600" "anonymize warns of a salt that others can read"
 run "$prep" anonymize mooncake m.jsonl --salt-file salt -q
-stderr_is "" "which -q leaves out"
+stderr_is "" "-q suppresses the warning of the salt"
 chmod 600 salt
 
 # ---- options ----
@@ -204,25 +204,25 @@ refused 2 "--jitter: expected a duration" "jitter without a unit" --jitter 5
 refused 2 "--times: expected shift or exact" "times of another kind" --times never
 run "$prep" anonymize synthetic
 status_is 2 "a source that makes its requests"
-complains "ipf-prep anonymize" "synthetic: its requests are made, and there is nothing to anonymize" "has nothing to anonymize"
+complains "ipf-prep anonymize" "synthetic: its requests are made, and there is nothing to anonymize" "anonymize refuses synthetic"
 run "$prep" anonymize m.jsonl
 status_is 2 "a file in the place of the source"
-complains "ipf-prep anonymize" '"m.jsonl" is not a source: the source comes first; try auto: ipf-prep anonymize auto m.jsonl' "is pointed out"
+complains "ipf-prep anonymize" '"m.jsonl" is not a source: the source comes first; try auto: ipf-prep anonymize auto m.jsonl' "anonymize says that the source comes first"
 run "$prep" anonymize trace in.trace --field at=x
 status_is 2 "a field of a trace"
-complains "ipf-prep anonymize" "--field: format trace has fixed fields; use jsonl or csv" "is refused"
+complains "ipf-prep anonymize" "--field: format trace has fixed fields; use jsonl or csv" "anonymize refuses --field for a trace"
 run "$prep" anonymize trace in.trace in.trace -q
 is "$(jq -s 'length, (map(.session_id) | unique | length)' "$OUT" | tr '\n' ' ')" "14 4 " "two traces are read as one, with sessions of their own"
 refused 2 "--keep-tag: the format of Mooncake has no tags: add -f trace" "a tag for Mooncake" --keep-tag agent
 run "$prep" anonymize mooncake m.jsonl --report /nowhere/report
 status_is 1 "a report that cannot be written"
-complains ipf-prep "/nowhere/report: cannot open for writing" "is named"
+complains ipf-prep "/nowhere/report: cannot open for writing" "anonymize names a report that it cannot write"
 run "$prep" anonymize mooncake m.jsonl -o /dev/full
 status_is 1 "a full disk"
 echo "{\"timestamp\": 1, \"input_length\": 20000000, \"output_length\": 10, \"hash_ids\": [$(seq -s , 39063)]}" >long.jsonl
 run "$prep" anonymize mooncake long.jsonl
 status_is 3 "a prompt of 20 million tokens"
-contains "$(cat "$ERR")" "input_tokens: expected at most 16777216 tokens, got 20000000" "is too long"
+contains "$(cat "$ERR")" "input_tokens: expected at most 16777216 tokens, got 20000000" "a prompt of 20 million tokens is refused with the limit"
 head -c 700 in.trace >cut.trace
 run "$prep" anonymize trace cut.trace -q
 status_is 3 "a cut trace is used as far as it goes"
@@ -240,37 +240,37 @@ status_is 0 "jitter and rare lengths"
 cp "$OUT" rare.jsonl
 cp "$ERR" said
 matches "$(check groups rare.jsonl 10)" "^ok: [1-9]" "--k: ten requests or more have the same hour and lengths"
-matches "$(check groups many.jsonl 10)" "wrong$" "which the input has not"
-contains "$(cat said)" "0 of 3,000 requests are alone with their model, hour and lengths, 0 are fewer than 10 together" "as the report says"
-contains "$(cat said)" "moved by up to 7 s at random; turns of a session keep their distances" "with the jitter"
+matches "$(check groups many.jsonl 10)" "wrong$" "the input does not satisfy k = 10"
+contains "$(cat said)" "0 of 3,000 requests are alone with their model, hour and lengths, 0 are fewer than 10 together" "the report says how many requests are alone"
+contains "$(cat said)" "moved by up to 7 s at random; turns of a session keep their distances" "the report says how far arrivals move"
 sed 's/, "session_id": "[^"]*"//' many.jsonl >lone.jsonl
 "$prep" anonymize mooncake lone.jsonl --jitter 7s -q >moved.jsonl
 yes_if "requests are in the order of their new arrivals" sh -c "jq .timestamp moved.jsonl | sort -g -c"
-is "$(jq -s 'map(select((.input_length / 512 | ceil) != (.hash_ids | length))) | length' rare.jsonl)" 0 "each prompt has a hash for each block"
+is "$(jq -s 'map(select((.input_length / 512 | ceil) != (.hash_ids | length))) | length' rare.jsonl)" 0 "a prompt has a hash for every block after --k"
 tokens() { jq -s 'map(.input_length) | add' "$1"; }
-between "$(tokens rare.jsonl)" "$(($(tokens many.jsonl) * 99 / 100))" "$(($(tokens many.jsonl) * 101 / 100))" "and together as many tokens as before"
+between "$(tokens rare.jsonl)" "$(($(tokens many.jsonl) * 99 / 100))" "$(($(tokens many.jsonl) * 101 / 100))" "--k changes the sum of tokens by at most 1 %"
 "$prep" anonymize mooncake many.jsonl --jitter 7s -q --salt-file salt -o moved.jsonl
 "$prep" anonymize mooncake many.jsonl -q --salt-file salt -o still.jsonl
 jq -r '[.session_id, .timestamp, .hash_ids[-1]] | @tsv' still.jsonl | sort -k 3 >before
 jq -r '[.session_id, .timestamp, .hash_ids[-1]] | @tsv' moved.jsonl | sort -k 3 >after
 is "$(paste before after | awk '{ d = $5 - $2; if (d < 0 || d >= 7000) wrong++; if ($1 in by && (by[$1] - d > 1e-6 || d - by[$1] > 1e-6)) wrong++; by[$1] = d; sum += d }
-	END { print wrong + 0, (sum / NR > 3000 && sum / NR < 4000) }')" "0 1" "each session moves by one time of up to 7 s, 3.5 s on average"
+	END { print wrong + 0, (sum / NR > 3000 && sum / NR < 4000) }')" "0 1" "a session moves by one time of up to 7 s, 3.5 s on average"
 
 # ---- our own trace ----
 "$prep" weka "$TESTS/data/prep/weka.jsonl" --prompt none -q -o in.trace 2>/dev/null
 run "$prep" anonymize trace in.trace -f trace --keep-tag agent --keep-tag failed --salt-file salt -o out.trace
-status_is 0 "-f trace"
+status_is 0 "anonymize -f trace ends with 0"
 stderr_contains "tags      as they are, read them: agent, failed" "the tags that are kept are named"
-stderr_contains "left out  texts; ids of requests are keyed; the tags of" "others are left out"
+stderr_contains "left out  texts; ids of requests are keyed; the tags of" "anonymize says which tags it left out"
 body() { grep -av -e '^{"ipf"' -e '^{"end"' "$1"; }
 shape='. as $all | (map(.id) | to_entries | map({key: .value, value: .key}) | from_entries) as $at | (map(.session) | unique) as $s |
 	map([.input_tokens, .output_tokens, .at_ns, .turn, .wait_ns, ((.parents // ["none"]) | map($at[.])), (.tags | {agent, failed})])'
 is "$(body out.trace | jq -s -c "$shape")" "$(body in.trace | jq -s -c "$shape")" "lengths, turns, waits, parents and these tags are as they were"
 is "$(head -1 out.trace | jq -c 'keys')" '["ipf","prompts","source","tokenizer","tool","version"]' "the header says neither which files nor when"
-is "$(body out.trace | grep -c 'c1\|think\|"m"')" 0 "no name of the input is there"
+is "$(body out.trace | grep -c 'c1\|think\|"m"')" 0 "no name of the input is in the trace"
 run "$prep" trace out.trace -q -o full.trace
-status_is 0 "it is filled again"
-is "$("$prep" stat -f json full.trace | jq -c '[.requests, .input_tokens, .output_tokens, .sessions]')" "$("$prep" stat -f json in.trace | jq -c '[.requests, .input_tokens, .output_tokens, .sessions]')" "with the same lengths and sessions"
+status_is 0 "an anonymous trace is filled again"
+is "$("$prep" stat -f json full.trace | jq -c '[.requests, .input_tokens, .output_tokens, .sessions]')" "$("$prep" stat -f json in.trace | jq -c '[.requests, .input_tokens, .output_tokens, .sessions]')" "a filled trace has the same lengths and sessions"
 "$prep" anonymize trace in.trace -q --salt-file salt --block-tokens 4 -o out.jsonl
 "$prep" anonymize trace in.trace -q -f trace --salt-file salt --block-tokens 4 -o out.trace
 is "$(body out.trace | jq -c .blocks.ids)" "$(jq -c .hash_ids out.jsonl)" "both formats have the same hashes"
@@ -292,7 +292,7 @@ awk 'BEGIN { for (i = 0; i < 40; i++)
 		i % 4 == 2 ? "\"" i - 1 "\"" : i % 4 ? "\"" i - 1 "\",\"" int(i / 4) * 4 "\"" : "", i == 1 || i == 6 ? "rare" : "usual" }' >gaps
 trace_of gaps | sed '1s/}$/,"prompts":"none"}/' >gaps.trace
 "$prep" anonymize trace gaps.trace -f trace --k 10 -o closed.trace -q 2>/dev/null
-is "$(body closed.trace | jq -s -c "$shape"' | map(.[3, 5]) | .[:12]')" '[0,[],1,[null],2,[1,0],0,[],1,[3,3],2,[3]]' "what waited for a request that is left out waits for the others"
+is "$(body closed.trace | jq -s -c "$shape"' | map(.[3, 5]) | .[:12]')" '[0,[],1,[null],2,[1,0],0,[],1,[3,3],2,[3]]' "requests that waited for a removed one wait for the others"
 
 # ---- report ----
 run "$prep" anonymize mooncake many.jsonl --report report -q -o out.jsonl
@@ -303,10 +303,10 @@ grep -v "salt" report >report.known
 is "$(grep -v "salt" "$OUT")" "$(cat report.known)" "--report -: or on standard output"
 run "$prep" anonymize mooncake many.jsonl --report /dev/full -q -o out.jsonl
 status_is 1 "a report on a full disk"
-complains ipf-prep "/dev/full: cannot write: No space left on device" "is named"
+complains ipf-prep "/dev/full: cannot write: No space left on device" "anonymize names /dev/full for a report"
 run "$prep" anonymize mooncake many.jsonl --report -
 status_is 2 "report and trace on standard output"
-stderr_contains "--report -: standard output is the output already: add -o FILE" "are refused"
+stderr_contains "--report -: standard output is the output already: add -o FILE" "anonymize refuses report and trace on standard output"
 # shellcheck disable=SC2086 # words
 run "$prep" anonymize jsonl log.jsonl $fields --field session=who --model-names keep
 for part in "made for this run and forgotten" "40 arrivals over 39 s, 40 of them different: exact, counted from the first" \
@@ -318,14 +318,14 @@ done
 turns=
 if [ -n "${SHARED:-}" ] && [ -d "$SHARED/data/traces/lmcache_agent" ]; then
 	round_trip "agents of LMCache" 64 "$TESTS/data/tokenizer/llama.json" lmcache "$SHARED"/data/traces/lmcache_agent/miniswe/*.jsonl
-	is "$(check leaks out.jsonl "$SHARED"/data/traces/lmcache_agent/miniswe/*.jsonl)" "ok: none of many" "no text of theirs is in the output"
+	is "$(check leaks out.jsonl "$SHARED"/data/traces/lmcache_agent/miniswe/*.jsonl)" "ok: none of many" "no text of the agents is in the output"
 else
 	skip "agents of LMCache" "no folder of sample data"
 fi
 if [ -n "${SHARED:-}" ] && [ -e "$SHARED/data/traces/mlperf_endpoints/agentic_coding_2.5h.jsonl.zst" ]; then
 	turns=
 	round_trip "coding agents of MLPerf" 512 approx mlperf-agentic "$SHARED/data/traces/mlperf_endpoints/agentic_coding_2.5h.jsonl.zst"
-	is "$(check leaks out.jsonl "$SHARED/data/traces/mlperf_endpoints/agentic_coding_2.5h.jsonl.zst")" "ok: none of many" "no text of theirs is in the output, tools included"
+	is "$(check leaks out.jsonl "$SHARED/data/traces/mlperf_endpoints/agentic_coding_2.5h.jsonl.zst")" "ok: none of many" "no text of MLPerf's agents is in the output, tools included"
 else
 	skip "coding agents of MLPerf" "no folder of sample data"
 fi

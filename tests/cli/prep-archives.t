@@ -14,13 +14,13 @@ asked() { # the prompts of the trace
 
 run "$prep" jsonl c.tar.gz:d/in/b.jsonl
 status_is 0 "a file in a compressed archive"
-is "$(asked)" "Two? Three? " "is read"
+is "$(asked)" "Two? Three? " "the file of the compressed archive is read"
 is "$(tail -1 "$OUT" | jq -r '.end.from[0].sha256')" "$(sha256sum <d/in/b.jsonl |
-	cut -d ' ' -f 1)" "and its digest is that of the file"
+	cut -d ' ' -f 1)" "the trailer has the digest of the file in the archive"
 run "$prep" auto c.tar.gz
-is "$status $(asked)" "0 One? Two? Three? " "all files of an archive, in its order"
+is "$status $(asked)" "0 One? Two? Three? " "every file of an archive is read in its order"
 run "$prep" jsonl c.tar:d/a.jsonl c.tar:d/in/b.jsonl d/a.jsonl
-is "$status $(asked)" "0 One? Two? Three? One? " "in another order than the archive's"
+is "$status $(asked)" "0 One? Two? Three? One? " "files of an archive are read in the order of the arguments"
 if command -v python3 >/dev/null; then
 	python3 -c 'import zipfile; z = zipfile.ZipFile("c.zip", "w"); z.write("d/a.jsonl"); z.write("d/in/b.jsonl"); z.close()'
 	run "$prep" jsonl c.zip
@@ -40,13 +40,13 @@ else
 fi
 run "$prep" jsonl c.tar.gz:d/none.jsonl
 status_is 3 "a file that is not in it: status 3"
-complains ipf-prep "c.tar.gz:d/none.jsonl: no such file in the archive" "and it is said"
+complains ipf-prep "c.tar.gz:d/none.jsonl: no such file in the archive" "ipf-prep says that the archive has no such file"
 run "$prep" jsonl none.tar:a
 status_is 1 "an archive that is not there: status 1"
 noise 1 300 >broken.tar.gz
 run "$prep" jsonl broken.tar.gz
-status_is 3 "no archive at all: status 3"
-complains ipf-prep "broken.tar.gz" "and it is named"
+status_is 3 "noise for an archive ends with 3"
+complains ipf-prep "broken.tar.gz" "ipf-prep names a broken archive"
 cp d/a.jsonl 'x:y.jsonl'
 run "$prep" jsonl x:y.jsonl
 is "$status $(asked)" "0 One? " "a file with a colon in its name is a file"
@@ -59,12 +59,12 @@ if [ -z "${SANITIZE:-}" ]; then
 	limited() { ( ulimit -v "$1"; shift; exec "$@" ); }
 	run limited 2000000 "$prep" text bomb.txt.zst
 	status_is 3 "a line of 600 MB out of a file of some kB: status 3"
-	matches "$(cat "$ERR")" "^ipf-prep: bomb.txt.zst:1: a record of more than 512 MiB" "it is said which"
+	matches "$(cat "$ERR")" "^ipf-prep: bomb.txt.zst:1: a record of more than 512 MiB" "ipf-prep names the line that is too long"
 	run limited 300000 "$prep" text bomb.txt.zst
-	status_is 1 "or there is no memory for it: status 1"
-	matches "$(cat "$ERR")" "^ipf-prep: bomb.txt.zst:1: out of memory" "which is said as well"
+	status_is 1 "a record that does not fit into memory ends with 1"
+	matches "$(cat "$ERR")" "^ipf-prep: bomb.txt.zst:1: out of memory" "ipf-prep says that the record does not fit into memory"
 	run limited 300000 "$prep" jsonl bomb.txt.zst
-	status_is 3 "what is no JSON ends at its first byte"
+	status_is 3 "a line that is not JSON ends at its first byte"
 	run limited 300000 "$prep" jsonl blanks.json.zst
 	is "$status $(asked)" "0 first last " "400 MB of blanks between two records are passed over"
 	zstd -qdc bomb.txt.zst >d/a.txt
@@ -73,5 +73,5 @@ if [ -z "${SANITIZE:-}" ]; then
 	run limited 300000 "$prep" jsonl bombs.tar.zst:d/a.jsonl
 	is "$status $(asked)" "0 One? " "a file of an archive behind one of 600 MB"
 else
-	skip "what unpacks to far more than it is" "memory is not limited under sanitizers"
+	skip "text that unpacks to hundreds of MB is bounded" "memory is not limited under sanitizers"
 fi

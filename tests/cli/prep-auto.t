@@ -14,7 +14,7 @@ refused() { # FORMAT (of printf) PART TEXT [NAME]
 	run "$prep" auto "$name" -o out.trace
 	status_is 3 "$3: status 3"
 	complains ipf-prep "$name" "$3: names the file"
-	contains "$(cat "$ERR")" "$2" "$3: $2"
+	contains "$(cat "$ERR")" "$2" "$3: the message has $2"
 	is "$(wc -l <"$ERR")" 1 "$3: in one line"
 	yes_if "$3: nothing is written" test ! -e out.trace
 	rm -f "$name"
@@ -23,7 +23,7 @@ is_text() { # FORMAT PROMPTS TEXT
 	# shellcheck disable=SC2059 # it is a format
 	printf "$1" >data
 	run "$prep" auto data
-	is "$(head -1 "$OUT" | jq -r .source)" text "$3: text"
+	is "$(head -1 "$OUT" | jq -r .source)" text "$3: the source is text"
 	is "$(body "$OUT" | wc -l)" "$2" "$3: each line is a prompt"
 }
 
@@ -52,10 +52,10 @@ between "$(wc -c <"$ERR")" 300 700 "the line stays short"
 gzip -c <<<'id,utterance
 1,x' >z.csv.gz
 run "$prep" auto z.csv.gz
-contains "$(cat "$ERR")" 'the columns are "id", "utterance"' "compressed"
+contains "$(cat "$ERR")" 'the columns are "id", "utterance"' "compressed CSV is refused with its columns"
 run "$prep" auto - <<<'id,utterance
 1,x'
-contains "$(cat "$ERR")" 'standard input: CSV of no known format' "standard input"
+contains "$(cat "$ERR")" 'standard input: CSV of no known format' "standard input of CSV is named"
 
 # ---- JSON ----
 map='map its members with --field prompt=NAME --field output=NAME … (/OUTER/INNER for inner ones)'
@@ -72,7 +72,7 @@ refused '[[1, "x"], [2, "y"]]' 'its records are lists, not objects' "an array of
 refused '["one", "two"]' "its records are strings, not objects; if they are prompts: jq -r '.[]' FILE | ipf-prep text" "an array of strings"
 refused '[1, 2]\n[3, 4]\n' 'JSON of no known format: its records are numbers or literals, not objects' "lists, one a line"
 refused '{"a": 1, "b" "x"}\n' 'data:1: JSON that is not valid' "a malformed record"
-refused '{"a": 1,\n "b": x}\n' 'data:2: JSON that is not valid' "and its line"
+refused '{"a": 1,\n "b": x}\n' 'data:2: JSON that is not valid' "a malformed record has its line"
 refused '{"a": "x\n' 'data:1: JSON that is not valid' "a string that does not end"
 refused '{"a": 1, "b": [1, 2' 'the members are "a", "b"' "a cut record"
 refused '[]' 'JSON without a record' "an empty array"
@@ -97,15 +97,15 @@ is_text 'I came; I saw\nI went; I slept\n' 2 "semicolons"
 is_text '[INST] Hello [/INST]\nMore\n' 2 "a bracket"
 is_text '{name}, please write\n' 1 "a brace"
 is_text '[1] A footnote\n[2] Another\n' 2 "what begins as a JSON array"
-is_text '[1]\nSee there.\n' 2 "even with a line of its own"
+is_text '[1]\nSee there.\n' 2 "a line of its own that begins as JSON"
 is_text '["Well", she said.\n' 1 "a quotation in brackets"
-is_text '{"Well", she said.\n' 1 "or in braces"
+is_text '{"Well", she said.\n' 1 "a quotation in braces"
 is_text '# Title\n\nSome text, with commas.\n\n- a\n- b\n\n| a | b |\n|---|---|\n' 6 "Markdown"
 is_text '| a | b |\n|---|---|\n| 1 | 2 |\n' 3 "a table of Markdown"
 is_text 'Text\n' 1 "a single word"
 is_text '"Hello," she said.\n' 1 "a quotation"
 is_text 'ORCA is a dataset\n' 1 "a word that begins like a binary file"
-is_text 'PAR1 is a name\n' 1 "and another one"
+is_text 'PAR1 is a name\n' 1 "another word that begins like a binary file"
 is_text '你好，世界\n再见\n' 2 "another script"
 head -c 3000000 /dev/zero | tr '\0' 'x' >long
 printf 'A line\n%s\n' "$(cat long)" >data
@@ -130,7 +130,7 @@ asks() { # PROMPT ANSWER-TOKENS ARGUMENT…
 	shift 2
 	run "$prep" "$@"
 	status_is 0 "$*: status 0"
-	is "$(body "$OUT" | head -1 | jq -r '.messages[0].content, .output_tokens' | paste -sd '|')" "$prompt|$tokens" "$*"
+	is "$(body "$OUT" | head -1 | jq -r '.messages[0].content, .output_tokens' | paste -sd '|')" "$prompt|$tokens" "ipf-prep $* reads prompt and length"
 }
 printf '\xef\xbb\xbfid;user text;reply\r\n1;"Who; you?";abcd\r\n' >m.csv
 asks 'Who; you?' 1 auto m.csv --field 'prompt=user text' --field output=reply
@@ -149,8 +149,8 @@ for wrong in prompt=nothing "prompt=question --field output=nothing" prompt=/que
 	# shellcheck disable=SC2086 # words
 	run "$prep" csv m.tsv --field $wrong
 	status_is 3 "a column that is not there ($wrong): status 3"
-	complains ipf-prep 'there is no such column, but "question", "reply"' "and those that are there are listed"
+	complains ipf-prep 'there is no such column, but "question", "reply"' "ipf-prep lists the columns if one is missing"
 done
 run "$prep" jsonl m.jsonl --field prompt=nothing
 status_is 3 "a member that is not there: status 3"
-complains ipf-prep 'm.jsonl:1: nothing: missing' "and it is named"
+complains ipf-prep 'm.jsonl:1: nothing: missing' "ipf-prep names the missing member"

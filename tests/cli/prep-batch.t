@@ -11,33 +11,33 @@ ipf-prep text -q "$TESTS/data/prep/sonnet.txt" --batch 5 -o fives.trace
 is "$(lines '.inputs | length' fives.trace | sort -n | uniq -c | awk '{print $2 "x" $1}' | paste -sd' ')" \
 	"$([ $((prompts % 5)) = 0 ] || echo "$((prompts % 5))x1 ")5x$((prompts / 5))" "batches of five, and what is left"
 is "$(lines '.inputs[]' fives.trace)" "$(lines .prompt single.trace)" "every prompt is an input, in order"
-is "$(lines .input_tokens fives.trace | jq -s add)" "$(lines .input_tokens single.trace | jq -s add)" "their lengths add up"
+is "$(lines .input_tokens fives.trace | jq -s add)" "$(lines .input_tokens single.trace | jq -s add)" "lengths of batches add up"
 is "$(lines 'select(.output_tokens or .session or .query or .prompt)' fives.trace)" "" "a batch has no output, session or query"
 is "$(lines .id fives.trace | sort | uniq -d)" "" "ids are unique"
-is "$(tail -1 fives.trace | jq -c .end.assumed)" null "no length of an answer is assumed"
+is "$(tail -1 fives.trace | jq -c .end.assumed)" null "no length of an answer is assumed for batches"
 
 ipf-prep synthetic -n 200 --batch uniform:1-64 --input-tokens 20 --query-tokens 7 -o rank.trace
 is "$(lines .id rank.trace | wc -l)" 200 "-n counts requests"
-is "$(lines '.inputs | length' rank.trace | sort -n | sed -n '1p;$p' | paste -sd' ')" "1 64" "their sizes are drawn"
+is "$(lines '.inputs | length' rank.trace | sort -n | sed -n '1p;$p' | paste -sd' ')" "1 64" "sizes of batches are drawn"
 is "$(lines '.input_tokens / (.inputs | length)' rank.trace | sort -u)" 27 "the query counts with each input"
 is "$(lines '[(.query | length), (.inputs[] | length)] | unique' rank.trace | sort -u)" "[28,80]" "lengths of query and inputs"
-is "$(lines .query rank.trace | sort -u | wc -l)" 200 "each has its own query"
+is "$(lines .query rank.trace | sort -u | wc -l)" 200 "rankings have different queries"
 ipf-prep synthetic -n 200 --batch uniform:1-64 --input-tokens 20 --query-tokens 7 -o again.trace
 is "$(lines . again.trace | cksum)" "$(lines . rank.trace | cksum)" "the same seed gives the same batches"
 ipf-prep synthetic -n 200 --batch uniform:1-64 --input-tokens 20 --query-tokens 7 --salt x -o salted.trace
 is "$(lines '[.inputs | length]' salted.trace | cksum)" "$(lines '[.inputs | length]' rank.trace | cksum)" "a salt keeps the sizes"
-is "$(comm -12 <(lines .query salted.trace | sort) <(lines .query rank.trace | sort) | wc -l)" 0 "and changes the queries"
+is "$(comm -12 <(lines .query salted.trace | sort) <(lines .query rank.trace | sort) | wc -l)" 0 "a salt changes the queries"
 is "$(ipf-prep synthetic -n 3 --batch 2 --input-tokens 9 -t "$TESTS/data/tokenizer/gpt2.json" --query-tokens 5 -q | lines .input_tokens /dev/stdin | sort -u)" 28 \
-	"with a model's tokenizer, too"
+	"lengths of rankings are exact with a model's tokenizer"
 is "$(ipf-prep synthetic -n 3 --batch 2 --input-tokens 9 -t "$TESTS/data/tokenizer/gpt2.json" --prompt ids -q |
-	lines '.inputs | map(length)' /dev/stdin | sort -u)" "[9,9]" "or as token ids"
+	lines '.inputs | map(length)' /dev/stdin | sort -u)" "[9,9]" "token ids of batches have exact lengths"
 printf '2 1\n8 1\n' >sizes
 is "$(ipf-prep synthetic -n 300 --batch histogram:sizes --input-tokens 4 -q | lines '.inputs | length' /dev/stdin | sort -u | paste -sd' ')" "2 8" "sizes of a file"
 
 run ipf-prep stat rank.trace
 matches "$(cat "$OUT")" 'requests +200, 200 with a query' "statistics count queries"
 is "$(ipf-prep stat -f json rank.trace | jq -c '[.inputs.n, .inputs.mean, .queries]')" \
-	"$(lines '.inputs | length' rank.trace | jq -sc '[length, add / length, length]')" "and inputs"
+	"$(lines '.inputs | length' rank.trace | jq -sc '[length, add / length, length]')" "statistics count inputs"
 printf '%s\n' '{"ipf":"trace","version":1,"tool":"by hand"}' '{"id":"a","inputs":["'"$(printf 'a%.0s' {1..64})"'","'"$(printf 'a%.0s' {1..64})"'"],"input_tokens":32}' >twice
 printf '{"end":{"lines":1,"sha256":"%s"}}\n' "$(sed -n 2p twice | sha256sum | cut -d' ' -f1)" >>twice
 is "$(ipf-prep stat -f json twice | jq .sharing.hit_rate)" 0.5 "an input that repeats another is found by a cache"
@@ -48,8 +48,8 @@ is "$(lines '[.inputs, .query, .input_tokens]' back.trace | cksum)" "$(lines '[.
 
 refused() { # STATUS WHAT ERROR COMMAND…
 	run "${@:4}"
-	status_is "$1" "$2: refused"
-	is "$(cat "$ERR")" "$3" "$2: why"
+	status_is "$1" "$2: the status"
+	is "$(cat "$ERR")" "$3" "$2: the reason"
 }
 refused 2 "--batch of batches" 'ipf-prep: rank.trace:3: --batch: request "1" of the data has several inputs already' ipf-prep trace rank.trace --batch 2 -o no
 refused 3 anonymize "ipf-prep: rank.trace:2: inputs: requests of several inputs cannot be anonymized" ipf-prep anonymize rank.trace -o no
@@ -59,8 +59,8 @@ refused 3 "stat --against" "ipf-prep: rank.trace:2: inputs: requests of several 
 while IFS='|' read -r options why; do
 	# shellcheck disable=SC2086 # options are words
 	run ipf-prep synthetic $options
-	status_is 2 "$options"
-	is "$(head -1 "$ERR")" "ipf-prep: $why" "$options: why"
+	status_is 2 "synthetic $options ends with 2"
+	is "$(head -1 "$ERR")" "ipf-prep: $why" "synthetic $options: the reason"
 done <<'END'
 --batch 2 --prompt none|--prompt none: cannot be combined with --batch
 --batch 2 --turns 2|--turns: cannot be combined with --batch

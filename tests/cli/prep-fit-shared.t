@@ -22,5 +22,5 @@ near 26 weka weka_kv_cache_tester/sessions_200.jsonl.zst
 near 39 ragpulse ragpulse
 # Too little to be compared.
 near 0 burstgpt burstgpt/BurstGPT_1.head30.csv
-contains "$("$prep" stat near.trace --against model.json)" "dispersion 1s              not comparable: 30 requests, at least 100 are needed" "which is said"
+contains "$("$prep" stat near.trace --against model.json)" "dispersion 1s              not comparable: 30 requests, at least 100 are needed" "stat --against says that 30 requests are too few"
 near 0 qwen-bailian qwen_bailian/qwen_thinking_blksz_16.head1.jsonl

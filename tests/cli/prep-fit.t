@@ -25,14 +25,14 @@ near() { # MODEL LEAST TEXT: as many figures are compared, at three seeds, and a
 for kind in bursty even even-fast even-tide sessions ticks; do
 	run "$prep" fit "$(format $kind)" $kind.data -o $kind.json
 	status_is 0 "$kind: a model"
-	stderr_is "" "without a word"
+	stderr_is "" "$kind: fit has no messages"
 	between "$(wc -c <$kind.json)" 1000 100000 "$kind: less than 100 KB"
 done
 near bursty.json 20 "bursty arrivals"
 for kind in even even-fast even-tide; do
 	near $kind.json 15 "$kind arrivals"
 done
-is "$(jq -c '.arrivals.gap_cv * 20 | round / 20' even.json even-fast.json | tr '\n' ' ')$(jq -c '.arrivals | has("gap_cv")' bursty.json)" "0.5 0.25 false" "even gaps are in the model, others not"
+is "$(jq -c '.arrivals.gap_cv * 20 | round / 20' even.json even-fast.json | tr '\n' ' ')$(jq -c '.arrivals | has("gap_cv")' bursty.json)" "0.5 0.25 false" "even gaps are in the model, others are not"
 near sessions.json 35 "sessions with arrivals"
 near ticks.json 24 "a coarse clock"
 is "$(jq -c '[.arrivals.tick_s, .prefixes.block_tokens, .requests]' ticks.json)" "[3,512,8000]" "the clock, the blocks and the requests are in the model"
@@ -44,7 +44,7 @@ is "$("$prep" synthetic --like ticks.json --prompt none -q | jq -s '[.[].at_ns /
 body='del(.argv, .created, .from)'
 is "$(jq -c "$body" trace.json | sha256sum)" "$(jq -c "$body" bursty.json | sha256sum)" "a trace gives the model of its source"
 zstd -qdc bursty.trace.zst | "$prep" fit --reproducible >piped.json
-is "$(jq -c "$body" piped.json | sha256sum)" "$(jq -c "$body" bursty.json | sha256sum)" "also on standard input"
+is "$(jq -c "$body" piped.json | sha256sum)" "$(jq -c "$body" bursty.json | sha256sum)" "a trace on standard input gives the same model"
 "$prep" fit bursty.data -o detected.json
 is "$(jq -c "$body" detected.json | sha256sum)" "$(jq -c "$body" bursty.json | sha256sum)" "the format of a file is detected"
 zstd -qdc bursty.trace.zst | head -3001 >cut.trace
@@ -53,16 +53,16 @@ status_is 3 "a trace that was cut"
 is "$(jq .requests cut.json)" 3000 "gives a model of what is there"
 run "$prep" fit azure bursty.data bursty.data --from 1m --to 2m -n 100 -o some.json
 status_is 0 "options select what is learned from"
-is "$(jq .requests some.json)" 100 "as many as -n"
+is "$(jq .requests some.json)" 100 "a model has as many requests as -n"
 run "$prep" fit bursty.data bursty.data
 status_is 2 "several files need a source"
-complains "ipf-prep fit" "auto" "which the message says"
+complains "ipf-prep fit" "auto" "fit says that several files need a source"
 
 # No text of the data is in the model, but names of models are.
 printf '{"prompt":"confidential, and long enough for a block of sixteen tokens, %s","output":"secret","model":"big"}\n' {1..50} >texts.jsonl
 run "$prep" fit jsonl texts.jsonl --field prompt=/prompt --field output=/output --field model=/model -o texts.json
-status_is 0 "texts"
-is "$(grep -ciE 'confidential|secret' texts.json)" 0 "are not in the model"
+status_is 0 "fit reads texts"
+is "$(grep -ciE 'confidential|secret' texts.json)" 0 "texts are not in the model"
 is "$(jq -c '[.models, (.prefixes.block_tokens > 0)]' texts.json)" '[{"big":1},true]' "the model's name is, and what prompts have in common"
 "$prep" synthetic --like texts.json -q -n 40 -o texts.trace
 is "$(sed -e 1d -e '$d' texts.trace | jq -r .model | sort | uniq -c | sed 's/^ *//')" "40 big" "requests are for that model"
@@ -79,12 +79,12 @@ is "$(jq -c '[.starts, .failed, .tools.mean, .sessions.share, .sessions.turns[50
 "$prep" synthetic --like agents.json -q -o agents.more
 sed -e 1d -e '$d' agents.more >agents.lines
 is "$(jq -s -c '[length, ([.[].session] | unique | length), ([.[] | select(.wait_ns == 2000000000)] | length)]' agents.lines)" "[300,100,200]" \
-	"as many sessions of three turns, and waits between them"
+	"traffic like agents has sessions of three turns, and waits between them"
 between "$(jq -s '[.[] | select(.tools)] | length' agents.lines)" 50 100 "a quarter has tools"
 between "$(jq -s '[.[] | select(.tags.failed)] | length' agents.lines)" 15 50 "a tenth is marked as failed"
 is "$(jq -c '.hang_ups | [.share, .after_s[0], .after_s[-1]]' agents.json)" "[0.2,0.01,2.96]" "a fifth of the clients hung up"
-between "$(jq -s '[.[] | select(.hang_up_ns)] | length' agents.lines)" 40 80 "and so does a fifth of the made ones"
-is "$(jq -s '[.[].hang_up_ns // empty | . >= 10000000 and . <= 2960000000] | all' agents.lines)" true "within the recorded times"
+between "$(jq -s '[.[] | select(.hang_up_ns)] | length' agents.lines)" 40 80 "a fifth of the made clients hang up"
+is "$(jq -s '[.[].hang_up_ns // empty | . >= 10000000 and . <= 2960000000] | all' agents.lines)" true "made clients hang up within the recorded times"
 contains "$("$prep" stat agents.trace)" "hung up, s     mean 1.485, p50 1.460" "the statistics say when"
 contains "$("$prep" stat agents.more --against agents.json)" "hang_ups" "the comparison has their share"
 
@@ -94,16 +94,16 @@ rate() { "$prep" stat -f json "$1" | jq '.arrivals.rate'; }
 "$prep" synthetic --like bursty.json --scale 3 -n 24000 --prompt none -q -o thrice.trace
 between "$(jq -n "100 * $(rate thrice.trace) / $(rate once.trace) | round")" 285 315 "three times the rate"
 "$prep" stat -f json --against bursty.json thrice.trace >thrice.json
-is "$(jq -c '[.figures[] | select((.name | startswith("input_tokens")) and .near == false) | .name]' thrice.json)" "[]" "with the same lengths"
+is "$(jq -c '[.figures[] | select((.name | startswith("input_tokens")) and .near == false) | .name]' thrice.json)" "[]" "three times the rate has the same lengths"
 "$prep" synthetic --like bursty.json=70,ticks.json=30 -n 10000 --prompt none -q -o mixed.trace
 between "$(sed -e 1d -e '$d' mixed.trace | grep -c '"scope":"m2"')" 2800 3200 "three of ten requests are of the second model"
-is "$(sed -e 1d -e '$d' mixed.trace | jq -s '[.[].at_ns] | . == sort')" true "in the order of arrival"
-between "$(jq -n "100 * $(rate mixed.trace) / (0.7 * $(rate once.trace) + 0.3 * $(jq '.requests / .arrivals.span_s' ticks.json)) | round")" 90 112 "at the mean of their rates"
+is "$(sed -e 1d -e '$d' mixed.trace | jq -s '[.[].at_ns] | . == sort')" true "requests of two models are in the order of arrival"
+between "$(jq -n "100 * $(rate mixed.trace) / (0.7 * $(rate once.trace) + 0.3 * $(jq '.requests / .arrivals.span_s' ticks.json)) | round")" 90 112 "requests of two models have the mean of their rates"
 "$prep" synthetic --like sessions.json -q -n 500 -o a.trace
 "$prep" synthetic --like sessions.json -q -n 500 -o b.trace
 "$prep" synthetic --like sessions.json -q -n 500 --seed 2 -o c.trace
 is "$(sed 1d a.trace | sha256sum)" "$(sed 1d b.trace | sha256sum)" "the same seed gives the same traffic"
-isnt "$(sed 1d a.trace | sha256sum)" "$(sed 1d c.trace | sha256sum)" "another seed other traffic"
+isnt "$(sed 1d a.trace | sha256sum)" "$(sed 1d c.trace | sha256sum)" "another seed gives other traffic"
 is "$(sed -e 1d -e '$d' a.trace | wc -l)" 500 "exactly as many requests as -n says"
 is "$(tail -1 a.trace | jq -c '[.end.from[].file]')" '["sessions.json"]' "the trailer names the model"
 at_least "$("$prep" stat -f json a.trace | jq '.sharing.hit_rate * 100 | round')" 40 "texts have common beginnings, as the blocks say"
@@ -111,32 +111,32 @@ at_least "$("$prep" stat -f json a.trace | jq '.sharing.hit_rate * 100 | round')
 # What cannot be compared says why.
 "$prep" azure "$TESTS/../examples/arrivals.csv" -q -n 30 --prompt none -o few.trace
 run "$prep" stat few.trace --against few.trace
-status_is 0 "few requests"
+status_is 0 "stat --against of few requests ends with 0"
 contains "$(cat "$OUT")" "input_tokens p99           not comparable: 30 values, at least 1000 are needed" "quantiles need values"
 contains "$(cat "$OUT")" "turns                      not comparable: neither has any" "turns need sessions"
 contains "$(cat "$OUT")" "0 of 0 figures are near" "the last line counts"
 run "$prep" stat --against ticks.json bursty.json
-status_is 0 "two models"
-contains "$(cat "$OUT")" "not near" "of different traffic"
-contains "$(cat "$OUT")" "hit_rate                   not comparable: only one has prompts in blocks or texts" "without blocks"
+status_is 0 "stat --against of two models ends with 0"
+contains "$(cat "$OUT")" "not near" "stat --against says that the models are not near"
+contains "$(cat "$OUT")" "hit_rate                   not comparable: only one has prompts in blocks or texts" "stat --against says that blocks are missing"
 run "$prep" stat bursty.trace.zst --against nothing.json
 status_is 1 "a file that does not exist"
 if command -v gnuplot >/dev/null; then
 	run "$prep" stat once.trace --against bursty.json --plot near.svg
-	status_is 0 "plots"
+	status_is 0 "stat --plot ends with 0"
 	contains "$(cat near.svg)" "Burstiness of arrivals" "show the burstiness"
-	contains "$(cat near.svg)" "Prompts" "and the lengths"
+	contains "$(cat near.svg)" "Prompts" "the plot shows the lengths"
 	"$prep" stat sessions.json --against ticks.json --plot hits.svg -o /dev/null
-	contains "$(cat hits.svg)" "Hits of prefix caches" "and the hits"
-	contains "$(cat hits.svg)" "Time between turns" "and times between turns"
+	contains "$(cat hits.svg)" "Hits of prefix caches" "the plot shows the hits"
+	contains "$(cat hits.svg)" "Time between turns" "the plot shows the times between turns"
 else
-	skip "plots" "gnuplot is not installed"
+	skip "stat --plot" "gnuplot is not installed"
 fi
 
 # Usage.
 usage() { # TEXT OPTION…
 	run "$prep" "${@:2}"
-	status_is 2 "$1"
+	status_is 2 "ipf-prep synthetic refuses $1"
 	complains ipf-prep "--" "$1: the option is named"
 }
 usage "lengths of their own" synthetic --like bursty.json --input-tokens 100
@@ -149,7 +149,7 @@ usage "a list" synthetic --like a.json=x
 bad() { # JQ PLACE TEXT
 	jq -c "$1" sessions.json >bad.json
 	run "$prep" synthetic --like bad.json -n 10
-	status_is 3 "$3"
+	status_is 3 "$3: synthetic --like ends with 3"
 	complains ipf-prep "bad.json: $2" "$3: the place is named"
 	run "$prep" stat a.trace --against bad.json
 	status_is 3 "$3, to compare with"
@@ -181,7 +181,7 @@ bad 'del(.figures)' figures "no figures"
 head -c 3000 sessions.json >bad.json
 run "$prep" synthetic --like bad.json
 status_is 3 "a model that was cut"
-complains ipf-prep "not a traffic model: " "says what it is not"
+complains ipf-prep "not a traffic model: " "ipf-prep says why a cut model is no model"
 {
 	printf '{"ipf":"traffic-model","x":"'
 	head -c 5000000 /dev/zero | tr '\0' x
@@ -189,14 +189,14 @@ complains ipf-prep "not a traffic model: " "says what it is not"
 } >bad.json
 run "$prep" synthetic --like bad.json
 status_is 3 "a huge one"
-complains ipf-prep "more than 4 MB" "says how much is too much"
+complains ipf-prep "more than 4 MB" "ipf-prep says how large a model may be"
 jq -c '.arrivals.counts |= map(if . > 0 then 1e9 else . end) | .arrivals.correlations |= map(1)' bursty.json >much.json
 run "$prep" synthetic --like much.json -n 1000 --prompt none -q -o much.trace
-status_is 0 "as many arrivals as can be need no more memory or time"
+status_is 0 "a model of very many arrivals needs no more memory or time"
 run "$prep" fit "$prep" -o none.json
-status_is 3 "what is no data"
+status_is 3 "fit of a program ends with 3"
 printf 'TIMESTAMP,ContextTokens,GeneratedTokens\n' >empty.csv
 run "$prep" fit azure empty.csv -o none.json
-status_is 3 "nothing to learn from"
+status_is 3 "fit of no request ends with 3"
 run "$prep" fit bursty.trace.zst -o /dev/full
 status_is 1 "a full disk"

@@ -10,7 +10,7 @@ wrong() { # JQ-PROGRAM MESSAGE: a change of mine.json, and what is said of it
 	jq "$1" mine.json >bad.json
 	run "$prep" ./bad.json mine.jsonl
 	status_is 3 "$1: status 3"
-	complains ipf-prep "./bad.json: $2" "$1: said"
+	complains ipf-prep "./bad.json: $2" "a wrong description is named: $1"
 }
 wrong '.fields.promt = "x"' 'fields.promt: unknown field, did you mean "prompt"?'
 wrong '.field = {}' 'field: unknown member'
@@ -41,7 +41,7 @@ wrong '.turns = {"list": "x", "fields": {"prompt": "y", "id": "z"}}' 'turns.fiel
 wrong '.like = "mooncake"' 'like: expected the name of a format that a file describes, got "mooncake"'
 printf '{"ipf": "prep-format",\n "version": 1,}\n' >bad.json
 run "$prep" ./bad.json mine.jsonl
-complains ipf-prep "./bad.json:2: not JSON" "no JSON: the line is said"
+complains ipf-prep "./bad.json:2: not JSON" "a description that is not JSON is named with its line"
 {
 	echo '{"ipf": "prep-format", "page": "'
 	head -c 1100000 /dev/zero | tr '\0' x
@@ -53,22 +53,22 @@ complains ipf-prep "./bad.json: a description of a format has at most 1048576 by
 # ---- what is no description is data in the wrong place, as before ----
 run "$prep" mine.jsonl
 status_is 2 "a file of data in the place of the source"
-complains ipf-prep "is not a source" "is said"
+complains ipf-prep "is not a source" "ipf-prep says that a file of data is no source"
 run "$prep" ./missing.json mine.jsonl
-status_is 2 "no file"
+status_is 2 "a missing description ends with 2"
 
 # ---- everything that takes a source takes a description ----
 run "$prep" ./mine.json --help
 status_is 0 "--help of a description"
-contains "$(cat "$OUT")" "at_ms                when" "has its places"
+contains "$(cat "$OUT")" "at_ms                when" "--help of a description has its places"
 run "$prep" fit ./mine.json mine.jsonl -q -o mine.model.json
-status_is 3 "fit"
+status_is 3 "fit of too few requests ends with 3"
 run "$prep" ./mine.json --field prompt=/x mine.jsonl
 complains ipf-prep "--field: format mine has fixed fields" "--field is for the formats that guess"
 jq '.guessed = true' mine.json >guess.json
 run "$prep" ./guess.json --field at_ms=when --field prompt=/ask/text -q mine.jsonl
 is "$(sed 1d "$OUT" | jq -c 'select(.id) | .messages[-1].content')" '"Hi"
-"Once"' "one that guesses takes --field"
+"Once"' "a description that guesses takes --field"
 
 # ---- places ----
 cat >places.json <<'PLACES'
@@ -85,7 +85,7 @@ run "$prep" ./places.json places.jsonl
 is "$(sed 1d "$OUT" | jq -c 'select(.id) | [.messages[0].content, .output_tokens]')" '["escaped",5]
 ["index",5]
 ["selected",5]' "escapes, indexes, selected elements, a constant"
-complains ipf-prep "places.jsonl:4: /a~1b/~0c: missing (also as /list/1/x, /headers/key=ask/value)" "and all places are named"
+complains ipf-prep "places.jsonl:4: /a~1b/~0c: missing (also as /list/1/x, /headers/key=ask/value)" "the error of a missing place names all its places"
 
 # ---- the example of the manual ----
 awk '/^\{$/ { text = "" } { text = text $0 "\n" } /^\}$/ && text ~ /"prep-format"/ { printf "%s", text; exit }' "$BUILD/man/ipf-prep-formats.5" >manual.json
@@ -93,4 +93,4 @@ grep -m 1 '^{"when"' "$BUILD/man/ipf-prep-formats.5" >manual.jsonl
 run "$prep" ./manual.json manual.jsonl
 status_is 0 "the example of the manual"
 is "$(sed 1d "$OUT" | jq -c 'select(.id) | [.messages[].content, .output_tokens, .at_ns, .session]')" '["Be brief.","Hi",7,0,"a"]' "reads its line"
-is "$(cat "$ERR")" "" "whole"
+is "$(cat "$ERR")" "" "the line of the manual's example has no message"

@@ -14,24 +14,24 @@ printf '%s\n%s\n' '{"question":"Which?","choices":["a","b"],"answer":1}' '{"ques
 run "$prep" jsonl qa.jsonl -o qa.trace
 status_is 0 "members that are not used: status 0"
 stderr_is 'ipf-prep: qa.jsonl: "choices" in 1 of 2 records was not used; --field prompt=question,choices --field output=answer joins it
-ipf-prep: qa.jsonl: "top_p" in 1 of 2 records was not used' "they are named, with a hint"
+ipf-prep: qa.jsonl: "top_p" in 1 of 2 records was not used' "ipf-prep names the members that were not used, with a hint"
 is "$(end qa.trace unread)" '[{"file":"qa.jsonl","line":1,"member":"choices","of":2,"records":1},{"file":"qa.jsonl","line":2,"member":"top_p","of":2,"records":1}]' \
 	"the trailer has them"
 run "$prep" stat qa.trace
 contains "$(cat "$OUT")" 'not used       choices: 1 of 2 records of qa.jsonl, first at line 1' "stat has them"
 run "$prep" stat qa.trace -f json
-is "$(jq -c '.unread | length' "$OUT")" 2 "also as JSON"
+is "$(jq -c '.unread | length' "$OUT")" 2 "JSON has the members that were not used"
 run "$prep" jsonl qa.jsonl -q
 stderr_is "" "-q suppresses them"
 run "$prep" jsonl qa.jsonl --strict -o strict.trace
 status_is 3 "--strict: status 3"
-contains "$(cat "$ERR")" 'not all data is in the trace (--strict)' "it says why"
+contains "$(cat "$ERR")" 'not all data is in the trace (--strict)' "ipf-prep says that --strict failed"
 is "$(body strict.trace | wc -l)" 2 "the trace is complete"
 run "$prep" jsonl qa.jsonl --strict -q
 status_is 3 "-q does not change the status"
 run "$prep" jsonl qa.jsonl --field prompt=/question,/choices --field output=/answer --field ignore=/top_p --strict
 status_is 0 "members that are joined or ignored are no loss"
-stderr_is "" "nothing is said"
+stderr_is "" "joined members give no message"
 is "$(body "$OUT" | head -1 | jq -r '.messages[0].content')" 'Which?
 
 a
@@ -56,26 +56,26 @@ contains "$(cat "$ERR")" '"Context" in 1 of 2 records was not used; --field prom
 printf '%s\n' '{"question":"Who?","answer":"Eve"}' '{"question":"","answer":"Eve"}' '{"question":"","answer":"Eve"}' >empty.jsonl
 run "$prep" jsonl empty.jsonl -o empty.trace
 status_is 0 "records that are left out: status 0"
-stderr_is 'ipf-prep: empty.jsonl: 2 of 3 records left out, first at line 2: empty prompt' "they are counted, with line and reason"
+stderr_is 'ipf-prep: empty.jsonl: 2 of 3 records left out, first at line 2: empty prompt' "ipf-prep counts the records that are left out, with line and reason"
 is "$(end empty.trace left_out_of)" '[{"file":"empty.jsonl","line":2,"of":3,"records":2,"why":"empty prompt"}]' "the trailer has them"
 run "$prep" stat empty.trace
 contains "$(cat "$OUT")" 'left out       empty prompt: 2 of 3 records of empty.jsonl, first at line 2' "stat has them"
 run "$prep" jsonl empty.jsonl --strict
 status_is 3 "--strict: status 3"
 run "$prep" jsonl empty.jsonl qa.jsonl
-is "$(grep -c -e empty.jsonl: -e qa.jsonl: "$ERR")" 3 "each file has its own lines"
+is "$(grep -c -e empty.jsonl: -e qa.jsonl: "$ERR")" 3 "ipf-prep reports lines of every file"
 for i in $(seq 12); do cp empty.jsonl "e$i.jsonl"; done
 run "$prep" jsonl e[0-9]*.jsonl
 is "$(grep -c 'records left out' "$ERR")" 10 "many files have ten lines"
-contains "$(cat "$ERR")" 'ipf-prep: 2 more such notes: ipf-prep stat shows them' "and the number of the others"
+contains "$(cat "$ERR")" 'ipf-prep: 2 more such notes: ipf-prep stat shows them' "ipf-prep says how many notes it did not print"
 run "$prep" jsonl qa.jsonl --max-input 1 --field prompt=/question --field output=/answer --field ignore=/choices --field ignore=/top_p --strict
-yes_if "what options leave out is no loss" absent '--strict'
+yes_if "options leave out data without failing --strict" absent '--strict'
 
 # ---- hints keep sessions ----
 run "$prep" auto - <<<'{"id":"s","dialog":[{"u":"Hello"},{"u":"And?"}]}'
 status_is 3 "a conversation of no known format: status 3"
-contains "$(cat "$ERR")" 'its list "dialog" seems to be one conversation' "it is not to be taken apart"
-yes_if "no command that does is named" absent 'jq'
+contains "$(cat "$ERR")" 'its list "dialog" seems to be one conversation' "ipf-prep names the list of a conversation"
+yes_if "ipf-prep suggests no command for a conversation" absent 'jq'
 run "$prep" auto - <<<'{"meta":1,"rows_of":[{"ask":"Hello"}]}'
 contains "$(cat "$ERR")" "jq -c '.[\"rows_of\"][]'" "a list of records may be"
 

@@ -36,8 +36,8 @@ status_is 3 "a line feed within a string is not JSON"
 printf '%s\n' '{"time":1,"request":{"prompt":"a"}}' '{"time":-9e9,"request":{"prompt":"a"}}' '{"time":9e9,"request":{"prompt":"a"}}' >far.jsonl
 run "$prep" openai-log far.jsonl -o far.trace
 status_is 3 "times of other centuries are refused"
-is "$(body far.trace | jq -s length)" 1 "and nothing else"
-stderr_contains "far.jsonl:2: time: expected a number or a time such as 2023-11-16T18:15:46Z, got -9e9" "by line and field"
+is "$(body far.trace | jq -s length)" 1 "the other records are read"
+stderr_contains "far.jsonl:2: time: expected a number or a time such as 2023-11-16T18:15:46Z, got -9e9" "ipf-prep names line and field of a wrong time"
 
 # ---- every log is anonymized and fitted like any other source ----
 shared() { # SOURCE FILE REQUESTS WORD: no such word is in what is shared
@@ -78,18 +78,18 @@ one() { # SOURCE RECORD: between two good ones of the file good.jsonl
 refused() { # SOURCE RECORD MESSAGE
 	one "$1" "$2"
 	status_is 3 "$1: $3: status 3"
-	contains "$(head -1 "$ERR")" "data:2: $3" "$1: $3"
+	contains "$(head -1 "$ERR")" "data:2: $3" "$1: the message has $3"
 	is "$(body out.trace | wc -l)" 2 "$1: $3: the others are read"
 }
 taken() { # SOURCE RECORD JQ EXPECTED TEXT: a member of the second request
 	one "$1" "$2"
 	status_is 0 "$1: $5: status 0"
-	is "$(body out.trace | sed -n 2p | jq -c "$3")" "$4" "$1: $5"
+	is "$(body out.trace | sed -n 2p | jq -c "$3")" "$4" "$1: the request has the value: $5"
 }
 left_out() { # SOURCE RECORD WHY
 	one "$1" "$2"
 	status_is 0 "$1: $3: status 0"
-	is "$(tail -1 out.trace | jq -c '.end.left_out')" "{\"$3\":1}" "$1: $3"
+	is "$(tail -1 out.trace | jq -c '.end.left_out')" "{\"$3\":1}" "$1: the trailer counts $3"
 }
 
 head -2 "$data/litellm-log.jsonl" | jq -c '.session_id = ""' >good.jsonl
@@ -225,7 +225,7 @@ run "$prep" dynamo-trace overlap.jsonl -o out.trace
 stderr_contains '1 request: it began while the first one was running, and waits for its end instead' "dynamo-trace: a sub-agent that began during the first request"
 is "$(body out.trace | jq -c '[.id, .wait_ns, .parents]' | tr '\n' ' ')" '["main/0",null,null] ["sub/0",0,["main/0"]] ' "waits for it"
 run "$BIN/ipf-sched" replay -t out.trace -o out.sched
-status_is 0 "so that the session has one first request, and can be scheduled"
+status_is 0 "a session with sub-agents has one first request and can be scheduled"
 
 # ---- lines of Envoy's access log ----
 sed -n '2p;4p' "$data/envoy-gateway.jsonl" >good.jsonl

@@ -31,16 +31,16 @@ for options in '' '--shuffle' '--scale 1.5' '--dequantise' '--max-input 300' '--
 	"$BIN/ipf-prep" $format many.jsonl --prompt none --reproducible $options >in-memory 2>said-in-memory
 	# shellcheck disable=SC2086 # words
 	"$BIN/ipf-prep" $format many.jsonl --prompt none --reproducible $options --memory 400kB >in-files 2>said
-	same in-files in-memory "the same through files: ${options:-no option}"
-	same said said-in-memory "the same is said: ${options:-no option}"
+	same in-files in-memory "temporary files give the same trace: ${options:-no option}"
+	same said said-in-memory "temporary files give the same messages: ${options:-no option}"
 done
 "$BIN/ipf-prep" jsonl many.jsonl --field input_tokens=/input_length --prompt none --reproducible --sample with -n 30000 >in-memory
 "$BIN/ipf-prep" jsonl many.jsonl --field input_tokens=/input_length --prompt none --reproducible --sample with -n 30000 --memory 400kB >in-files
-same in-files in-memory "the same through files: --sample with"
+same in-files in-memory "temporary files give the same trace: --sample with"
 "$BIN/ipf-prep" jsonl many.jsonl --field input_tokens=/input_length --prompt none --reproducible --sample without -n 900 >in-memory
 "$BIN/ipf-prep" jsonl many.jsonl --field input_tokens=/input_length --prompt none --reproducible --sample without -n 900 --memory 40kB >in-files
-same in-files in-memory "the same through files: --sample without"
-is "$(ls -A folder)" "" "nothing remains of them either"
+same in-files in-memory "temporary files give the same trace: --sample without"
+is "$(ls -A folder)" "" "nothing remains of larger data in TMPDIR"
 
 # What cannot be kept in files is refused.
 run "$BIN/ipf-prep" jsonl many.jsonl --field input_tokens=/input_length --prompt none --shuffle --memory 100kB

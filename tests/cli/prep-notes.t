@@ -10,7 +10,7 @@ conversation() { # TURNS NAME
 	jq -nc --argjson n "$1" --arg name "$2" '{conversations: [range($n) | {from: "human", value: "\($name) \(.)?"}, {from: "gpt", value: "Answer."}]}'
 }
 says() { # PART TEXT: the only line on standard error
-	complains ipf-prep "$1" "$2"
+	complains ipf-prep "$1" "ipf-prep reports $2"
 	is "$(wc -l <"$ERR")" 1 "$2: in one line"
 }
 
@@ -19,23 +19,23 @@ run "$prep" jsonl seventy.jsonl -n 1000
 status_is 0 "1000 requests of 70: status 0"
 says '70 of the 1000 requests of -n were written: the data has no more; --sample with draws some of it again' "it is said"
 run "$prep" jsonl seventy.jsonl -n 1000 -q
-stderr_is "" "but not under -q"
+stderr_is "" "-q suppresses the note on -n"
 run "$prep" jsonl seventy.jsonl -n 70
-stderr_is "" "nor if there are as many"
+stderr_is "" "seventy of seventy requests give no note"
 run "$prep" jsonl seventy.jsonl --sessions 71
 says '70 of the 71 sessions of --sessions were written' "sessions are counted too"
 run "$prep" jsonl seventy.jsonl -n 80 --sessions 70
-stderr_is "" "one of two limits is reached"
+stderr_is "" "one limit of two that is reached gives no note"
 run "$prep" jsonl seventy.jsonl -n 80 --shuffle
 says '70 of the 80 requests of -n' "with --shuffle too"
 run "$prep" jsonl seventy.jsonl -n 70 --max-input 2
-status_is 3 "nothing is selected: status 3"
+status_is 3 "a filter that leaves nothing ends with 3"
 run "$prep" text <(printf 'a longer line\nb\nanother line\n') -n 3 --min-input 2
 contains "$(cat "$ERR")" 'ipf-prep: 2 of the 3 requests of -n were written: the data has no more that is usable and selected (-v shows why)' "left out by a filter"
 { cat seventy.jsonl; echo '{"nothing":1}'; } >bad.jsonl
 run "$prep" jsonl bad.jsonl -n 71
 status_is 3 "a bad record: status 3"
-contains "$(cat "$ERR")" '70 of the 71 requests of -n' "it is said too"
+contains "$(cat "$ERR")" '70 of the 71 requests of -n' "the note on -n follows a bad record"
 printf 'TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:15:46.6805900,4,44\n' >a.csv
 run "$prep" azure a.csv -n 2
 is "$(cat "$ERR")" "ipf-prep: 1 of the 2 requests of -n were written: the data has no more" "a recorded trace is not to be drawn from again"
@@ -44,7 +44,7 @@ is "$(cat "$ERR")" "ipf-prep: 1 of the 2 requests of -n were written: the data h
 run "$prep" text <(printf 'a longer line\nb\nanother line\n') --min-input 2
 says '--min-input 2 left out 1 of 3 requests' "a limit on lengths says what it left out"
 run "$prep" text <(printf 'a longer line\nb\nanother line\n') --min-input 2 -q
-stderr_is "" "not under -q"
+stderr_is "" "-q suppresses the note on limits"
 run "$prep" text <(printf 'a longer line\nb\nanother line, which is the longest\n') --min-input 2 --max-input 4
 says '--min-input 2 left out 1 of 3 requests; --max-input 4 left out 1 of 3 requests' "two limits"
 { conversation 2 a; conversation 9 b; conversation 3 c; conversation 8 d; } >four.jsonl
@@ -53,10 +53,10 @@ says '--max-input 15 left out 2 of 4 sessions (17 requests)' "sessions are left 
 run "$prep" sharegpt four.jsonl --turns all --max-total 15 --shuffle
 says '--max-total 15 left out 2 of 4 sessions (17 requests)' "also where all are held"
 run "$prep" sharegpt four.jsonl --turns all --max-output 1
-status_is 3 "nothing is left"
-contains "$(cat "$ERR")" 'ipf-prep: --max-output 1 left out 4 of 4 sessions (22 requests)' "and why is said"
+status_is 3 "limits that leave no session end with 3"
+contains "$(cat "$ERR")" 'ipf-prep: --max-output 1 left out 4 of 4 sessions (22 requests)' "ipf-prep says that a limit left out all sessions"
 run "$prep" sharegpt four.jsonl --turns all
-stderr_is "" "without limits nothing is"
+stderr_is "" "sessions without limits give no note"
 
 # ---- sessions that do not fit ----
 conversation 53 long >long.json
@@ -72,29 +72,29 @@ for way in "-n 53" "--turns 20 -n 20" "--sessions 1"; do
 done
 run "$prep" sharegpt long.json --turns all -n 20 --sample with
 status_is 3 "-n 20 with --sample: status 3"
-says 'the shortest session, which has 53' "and it is said what to do"
+says 'the shortest session, which has 53' "a session that does not fit, and what to do"
 { conversation 60 a; conversation 7 b; conversation 53 c; } >several.jsonl
 run "$prep" sharegpt several.jsonl --turns all -n 20
 status_is 0 "a session that fits is written"
-says '7 of the 20 requests of -n were written: the shortest session that is left has 53 requests, and sessions are written whole' "and it is said what is missing"
+says '7 of the 20 requests of -n were written: the shortest session that is left has 53 requests, and sessions are written whole' "the requests that are missing"
 printf '{"id":"c","models":["m"],"block_size":4,"hash_id_scope":"local","requests":[{"t":0,"type":"n","model":"m","in":9,"out":3,"hash_ids":[1,2]},{"t":9,"type":"n","model":"m","in":9,"out":3,"hash_ids":[1,2]}]}\n' >w.jsonl
 run "$prep" weka w.jsonl -n 1
 status_is 3 "a recorded session: status 3"
-says 'which has 2, and sessions are written whole; use -n 2 or --sessions 1' "without --turns, which it has not"
+says 'which has 2, and sessions are written whole; use -n 2 or --sessions 1' "a session without --turns"
 
 # ---- repeated prompts ----
 echo '{"prompt":"Again?","output":"Yes."}' >one.jsonl
 run "$prep" jsonl one.jsonl --sample with -n 85
-status_is 0 "one prompt 85 times: status 0"
+status_is 0 "one prompt 85 times ends with 0"
 says "84 of 85 prompts repeat an earlier one, and one occurs 85 times: a server's prefix cache" "it is said"
 run "$prep" jsonl one.jsonl --sample with -n 85 -q
-stderr_is "" "but not under -q"
+stderr_is "" "-q suppresses the note on repeated prompts"
 { cat seventy.jsonl; head -3 seventy.jsonl; } >twice.jsonl
 run "$prep" jsonl twice.jsonl
 says "3 of 73 prompts repeat an earlier one, and one occurs 2 times" "some of a dataset"
 for form in text none; do
 	run "$prep" jsonl twice.jsonl --prompt $form
-	is "$(grep -c '3 of 73' "$ERR")" "$([ $form = text ] && echo 1 || echo 0)" "--prompt $form"
+	is "$(grep -c '3 of 73' "$ERR")" "$([ $form = text ] && echo 1 || echo 0)" "--prompt $form reports repeated prompts only if there are texts"
 done
 run "$prep" jsonl twice.jsonl --system "Be brief."
 says "3 of 73 prompts" "a common system message is no repetition, only whole prompts are"
@@ -110,7 +110,7 @@ for i in 1 2 3; do
 done >log.jsonl
 run "$prep" openai-log log.jsonl
 status_is 0 "a log with the same prompt three times"
-stderr_is "" "that was recorded so: nothing is said"
+stderr_is "" "recorded repetitions give no note"
 run "$prep" openai-log log.jsonl --scale 3
 contains "$(cat "$ERR")" "prompts repeat an earlier one" "copies are not recorded"
 
@@ -120,7 +120,7 @@ wrong() { # PART ARGUMENT…
 	shift
 	run "$prep" "$@"
 	status_is 2 "ipf-prep $*: status 2"
-	complains ipf-prep "$part" "and says: $part"
+	complains ipf-prep "$part" "ipf-prep says: $part"
 }
 wrong '"one.jsonl" is not a source: the source comes first; try auto: ipf-prep auto one.jsonl' one.jsonl
 wrong 'the source comes first; try auto: ipf-prep auto missing.json' missing.json -n 3

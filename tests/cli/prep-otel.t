@@ -15,11 +15,11 @@ files attributes
 run "$prep" auto spans -o attributes.trace
 status_is 0 "contents in attributes, as JSON in texts"
 requests attributes.trace >expected
-is "$(jq -r '.tags | [.model, .provider, .cached_tokens, .ttft_s] | @csv' expected | tail -1)" '"m-1","openai",2,0.25' "tags"
+is "$(jq -r '.tags | [.model, .provider, .cached_tokens, .ttft_s] | @csv' expected | tail -1)" '"m-1","openai",2,0.25' "calls have tags"
 is "$(jq -c '.tools[0].function | keys' expected | uniq)" '["name","parameters"]' "tools, without what is null"
 is "$(jq -c .response_format expected | tail -1)" '{"type":"json_object"}' "the response format"
-is "$(jq -c '.messages[2].tool_calls[0].function.arguments' expected | tail -2 | head -1)" '{"city":"Oslo","days":1,"exact":true}' "calls"
-is "$(jq -c '.messages[3]' expected | tail -2 | head -1)" '{"content":"rain, 7°","role":"tool","tool_call_id":"c1"}' "results"
+is "$(jq -c '.messages[2].tool_calls[0].function.arguments' expected | tail -2 | head -1)" '{"city":"Oslo","days":1,"exact":true}' "arguments of calls are read"
+is "$(jq -c '.messages[3]' expected | tail -2 | head -1)" '{"content":"rain, 7°","role":"tool","tool_call_id":"c1"}' "results of calls are read"
 is "$(jq .output_tokens expected | tail -1)" 4 "the length of an answer without usage is counted"
 for where in structured events content message-events logs message-logs; do
 	files $where
@@ -40,13 +40,13 @@ files logs
 run "$prep" auto logs -o out.trace
 status_is 0 "details without spans"
 is "$(body out.trace | jq -c '[.at_ns, .session, .messages[-1].role]' | tr '\n' ' ')" \
-	'[0,"c-9","user"] [2000000000,"c-9","tool"] [4000000000,"c-9","user"] ' "are calls at their times"
+	'[0,"c-9","user"] [2000000000,"c-9","tool"] [4000000000,"c-9","user"] ' "log records without spans are calls at their times"
 files message-logs
 { cat spans; echo '{"resourceMetrics":[]}'; } | jq -c 'del(.resourceSpans[]?.scopeSpans[].spans[1])' >one-less
 run "$prep" otel one-less logs -v -o out.trace
 status_is 0 "messages of a span that is missing"
-stderr_contains "(a message of a call that is not in the files)" "are named"
-is "$(body out.trace | wc -l)" 2 "the other calls are read, and metrics ignored"
+stderr_contains "(a message of a call that is not in the files)" "ipf-prep names the messages of a missing call"
+is "$(body out.trace | wc -l)" 2 "other calls are read, and metrics ignored"
 jq -c '(.resourceLogs[].scopeLogs[].logRecords[].body) = {}' logs >without
 run "$prep" otel spans without -o out.trace
 status_is 0 "log records without contents"
@@ -65,12 +65,12 @@ set_attribute() { # KEY VALUE: by jq
 refused() { # JQ MESSAGE
 	changed "$1"
 	status_is 3 "$2: status 3"
-	stderr_contains "changed:1: $2" "$2"
+	stderr_contains "changed:1: $2" "ipf-prep says: $2"
 }
 taken() { # JQ JQ-OF-REQUEST EXPECTED TEXT
 	changed "$1"
 	status_is 0 "$4: status 0"
-	is "$(body out.trace | head -1 | jq -c "$2")" "$3" "$4"
+	is "$(body out.trace | head -1 | jq -c "$2")" "$3" "the first request has the value: $4"
 }
 refused 'del(.startTimeUnixNano)' 'startTimeUnixNano: missing'
 refused '.startTimeUnixNano = "soon"' 'startTimeUnixNano: expected a number or a time'
@@ -91,7 +91,7 @@ taken "$(set_attribute gen_ai.tool.definitions "$deep")" .tools null "lists that
 # ---- protocol buffers: one message, or the collector's files of messages after their lengths ----
 for encoding in proto framed framed-zstd framed-json-zstd; do
 	case $encoding in *zstd) command -v zstd >/dev/null || {
-		skip "$encoding" "zstd is not installed"
+		skip "$encoding: status 0" "zstd is not installed"
 		continue
 	} ;; esac
 	files message-logs $encoding
@@ -116,8 +116,8 @@ if "${IPF_OTEL_PYTHON:-python3}" "$TESTS/helpers/otel_sdk.py" >said 2>&1; then
 	"$prep" auto logs.json spans.json -o json.trace
 	run "$prep" auto logs.pb spans.pb -o out.trace
 	status_is 0 "messages of OpenTelemetry's SDK"
-	is "$(body out.trace)" "$(body json.trace)" "are what they are in JSON"
-	is "$(body out.trace | jq -r '.messages[].content' | tr '\n' ' ')" "Question 0? Question 1? Question 2? " "with their contents"
+	is "$(body out.trace)" "$(body json.trace)" "messages of the SDK give the requests of JSON"
+	is "$(body out.trace | jq -r '.messages[].content' | tr '\n' ' ')" "Question 0? Question 1? Question 2? " "messages of the SDK have their contents"
 else
 	skip "messages of OpenTelemetry's SDK" "$(tail -1 said); IPF_OTEL_PYTHON names a Python that has it"
 fi
@@ -191,22 +191,22 @@ files structured framed
 python3 -c 'd = bytearray(open("spans", "rb").read()); d[d.index(b"Weather")] = 0xff; open("utf8", "wb").write(d)'
 run "$prep" auto utf8 -o out.trace
 status_is 0 "invalid UTF-8 in a text: status 0"
-is "$(body out.trace | head -1 | jq -r '.messages[1].content' | head -1)" "�eather in Oslo?" "it becomes U+FFFD"
+is "$(body out.trace | head -1 | jq -r '.messages[1].content' | head -1)" "�eather in Oslo?" "invalid UTF-8 becomes U+FFFD"
 head -c 3000 good >shortened
 run "$prep" auto shortened -o out.trace
 status_is 3 "a file that is cut: status 3"
-stderr_contains "the file ends within a message" "it is said"
+stderr_contains "the file ends within a message" "ipf-prep says that the file ends within a message"
 { cat good; printf '\377\377\377\377'; } >long
 run "$prep" auto long -o out.trace
 status_is 3 "a message of 4 GiB: status 3"
-stderr_contains "long:3: a message of 4294967295 bytes: more than 512 MiB; --max-line allows longer ones" "it is said"
-is "$(body out.trace | wc -l)" 3 "what was before it is read"
+stderr_contains "long:3: a message of 4294967295 bytes: more than 512 MiB; --max-line allows longer ones" "ipf-prep says how long the message is"
+is "$(body out.trace | wc -l)" 3 "messages before a message of 4 GiB are read"
 
 # ---- calls that overlap the first one of their session ----
 printf '{"session_id":"o","spans":[%s,%s]}\n' '{"span_id":"a","start_time":1,"end_time":9,"attributes":{"gen_ai.usage.input_tokens":9,"gen_ai.usage.output_tokens":3}}' \
 	'{"span_id":"b","start_time":2,"end_time":4,"attributes":{"gen_ai.usage.input_tokens":9,"gen_ai.usage.output_tokens":3}}' >overlap.json
 run "$prep" otel overlap.json --prompt none -o overlap.trace
 stderr_contains '1 request: it began while the first one was running, and waits for its end instead' "a call that overlaps the first one waits for it, which is reported"
-is "$(body overlap.trace | jq -c '[.id, .wait_ns, .parents]' | tr '\n' ' ')" '["o/a",null,null] ["o/b",0,["o/a"]] ' "its parent and wait"
+is "$(body overlap.trace | jq -c '[.id, .wait_ns, .parents]' | tr '\n' ' ')" '["o/a",null,null] ["o/b",0,["o/a"]] ' "an overlapping call has its parent and wait"
 run "$BIN/ipf-sched" replay -t overlap.trace -o overlap.sched
-status_is 0 "so that the session has one first request, and can be scheduled"
+status_is 0 "a session with an overlapping call has one first request and can be scheduled"

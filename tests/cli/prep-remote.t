@@ -33,23 +33,23 @@ body plain.trace >expected
 # ---- loaded, kept, asked again ----
 prep "$at/files/chat.json"
 status_is 0 "a file by its address"
-stderr_is "" "nothing is said"
+stderr_is "" "a download to the cache gives no message"
 body "$OUT" >got
-same got expected "the same requests as of the file"
+same got expected "an address gives the requests of the file"
 is "$(tail -1 "$OUT" | jq -c '.end.from[0] | [.file, .bytes, .sha256, .url]')" \
 	"[\"chat.json\",$(stat -c %s "$data"),\"$(sha256sum "$data" |
 	cut -d ' ' -f 1)\",\"$at/files/chat.json\"]" "the trailer has its digest and its address"
 prep "$at/files/chat.json"
 body "$OUT" >got
-same got expected "again"
-contains "$(last)" 'If-None-Match="' "it was asked whether it has changed"
-is "$(asked)" 2 "once"
+same got expected "a second call gives the same requests"
+contains "$(last)" 'If-None-Match="' "a second call asks whether the file has changed"
+is "$(asked)" 2 "a second call asks once"
 echo '[{"conversations":[{"from":"human","value":"a new one"},{"from":"gpt","value":"yes"}]}]' >files/chat.json
 prep "$at/files/chat.json"
-is "$(body "$OUT" | jq -r '.messages[0].content')" "a new one" "when it has changed, the new one is taken"
+is "$(body "$OUT" | jq -r '.messages[0].content')" "a new one" "a changed file is downloaded"
 cp "$data" files/chat.json
 prep "$at/files/chat.json"
-is "$(find cache -name .part\* | wc -l)" 0 "nothing is left half"
+is "$(find cache -name .part\* | wc -l)" 0 "no unfinished download is left"
 prep "$at/files/pack.tar.gz:chat.json"
 body "$OUT" >got
 same got expected "a file in an archive"
@@ -61,31 +61,31 @@ status_is 0 "the whole archive"
 prep "$at/cut/3/a/chat.json"
 status_is 0 "cut off three times: resumed"
 body "$OUT" >got
-same got expected "to the same bytes"
-is "$(grep -c 'cut/3/a.*Range=bytes=[1-9][0-9]*- .*If-Range="' hub.log)" 3 "from where it was cut, if it is the same file still"
+same got expected "a resumed download gives the same bytes"
+is "$(grep -c 'cut/3/a.*Range=bytes=[1-9][0-9]*- .*If-Range="' hub.log)" 3 "a download resumes where it was cut if the file is still the same"
 prep "$at/cut/7/b/chat.json"
 status_is 1 "cut off again and again: status 1"
-matches "$(cat "$ERR")" "^ipf-prep: $at/cut/7/b/chat.json: cut off after [0-9]+ of [0-9]+ bytes: " "in one line, with how much came"
-is "$(wc -l <"$ERR")" 1 "and no more"
+matches "$(cat "$ERR")" "^ipf-prep: $at/cut/7/b/chat.json: cut off after [0-9]+ of [0-9]+ bytes: " "ipf-prep says how much of a cut file came"
+is "$(wc -l <"$ERR")" 1 "a cut download has one message"
 before=$(asked)
 prep "$at/cut/7/b/chat.json"
 status_is 0 "the next run resumes where that one ended"
-matches "$(sed -n "$((before + 1))p" hub.log)" 'Range=bytes=[1-9]' "with its first request"
+matches "$(sed -n "$((before + 1))p" hub.log)" 'Range=bytes=[1-9]' "the next run begins with a request for the rest"
 body "$OUT" >got
-same got expected "to the same bytes"
+same got expected "the next run gives the same bytes"
 prep "$at/weak/chat.json"
 body "$OUT" >got
 same got expected "a file without an ETag that holds"
 prep "$at/weak/chat.json"
-is "$(last | grep -c If-None-Match)" 0 "is loaded anew"
+is "$(last | grep -c If-None-Match)" 0 "a file with a weak ETag is downloaded anew"
 prep "$at/short/chat.json"
 status_is 1 "a length that does not come: status 1"
 contains "$(cat "$ERR")" "cut off after" "the message says so"
-yes_if "what came is not taken for the file" test -z "$(find cache -name chat.json -path "*$(printf %s "$at/short/chat.json" | sha256sum | cut -c 1-32)*")"
+yes_if "a short file is not taken for the whole" test -z "$(find cache -name chat.json -path "*$(printf %s "$at/short/chat.json" | sha256sum | cut -c 1-32)*")"
 
 # ---- what is told, and to whom ----
 prep "$at/files/chat.json?x=1"
-is "$(last)" "GET /files/chat.json?x=1" "no token for a server that is not the hub"
+is "$(last)" "GET /files/chat.json?x=1" "no token goes to a server that is not the hub"
 is "$(tail -1 "$OUT" | jq -r '.end.from[0].url')" "$at/files/chat.json" "the query is not in the trailer"
 for wrong in hf://datasets/own hf://datasets/own/ hf://datasets/own/set/ hf://datasets/own/set@/a.json hf://models/own/set/a.json hf://own/set/a.json \
 	hf://datasets/own/set/../a.json hf://datasets/own/set//a.json hf://datasets/own/set@v%00/a.json hf://datasets/../set/a.json; do
@@ -100,8 +100,8 @@ fails() { # ADDRESS STATUS ERE
 	prep "$1" -o out
 	status_is "$2" "$1: status $2"
 	matches "$(cat "$ERR")" "$3" "$1: says $3"
-	is "$(grep -c '' "$ERR")" "$([ "$2" = 2 ] && grep -c '' "$ERR" || echo 1)" "in one line"
-	yes_if "and no output is made" test ! -e out
+	is "$(grep -c '' "$ERR")" "$([ "$2" = 2 ] && grep -c '' "$ERR" || echo 1)" "$1: one message"
+	yes_if "$1: no output" test ! -e out
 }
 fails "$at/status/401/chat.json" 1 "^ipf-prep: $at/status/401/chat.json: the server responded 401"
 fails "$at/status/429/chat.json" 1 "the server responded 429 .*try again in 7 s"
@@ -135,7 +135,7 @@ for value in -5 0 x 7x 1e3 %20 Thu,%2001%20Jan%201970%2000:00:01%20GMT; do
 	fails "$at/retry/503/$value/chat.json" 1 "the server responded 503 Service Unavailable$"
 done
 fails http://me:geheim42@127.0.0.1/chat.json 2 "a user name or password in an address is not supported"
-is "$(grep -c geheim42 "$ERR")" 0 "nor said"
+is "$(grep -c geheim42 "$ERR")" 0 "a password in an address is not shown"
 fails "$at/" 2 "expected an address that ends in a file name"
 
 # ---- what stands in the cache's way ----
@@ -152,7 +152,7 @@ for name in chat.json .mark .part .part-mark .lock; do
 		esac
 		[ "$what $name" = "hard chat.json" ] && continue # a name of ours as good as another
 		run timeout 120 ipf-prep sharegpt "$at/files/chat.json" --reproducible
-		status_is 0 "$name: $what"
+		status_is 0 "ipf-prep ends with 0, although $name is $what"
 		body "$OUT" >got
 		same got expected "$name: $what: the file is right"
 		is "$(cat precious)" precious "$name: $what: and nothing else is written"
@@ -169,12 +169,12 @@ for shared in "$folder" "${folder%/*}" "${folder%/*/*}"; do
 	prep "$at/files/chat.json"
 	status_is 0 "a folder to which others may write"
 	body "$OUT" >got
-	same got expected "is not believed"
-	is "$(cat "$ERR")" "ipf-prep: $shared: not used as the download cache: it is not ours alone (chmod go-w, or chown)" "and it is said"
-	is "$(ls -A tmp)" "" "nothing is left elsewhere"
+	same got expected "a cache of others is not used"
+	is "$(cat "$ERR")" "ipf-prep: $shared: not used as the download cache: it is not ours alone (chmod go-w, or chown)" "ipf-prep says why it does not use the cache"
+	is "$(ls -A tmp)" "" "no temporary file is left without a cache"
 	prep "$at/files/none.json"
 	status_is 1 "a file that is not there"
-	is "$(ls -A tmp)" "" "also after a failure"
+	is "$(ls -A tmp)" "" "no temporary file is left after a failure"
 	chmod 700 "$shared"
 done
 rm -f "$folder/chat.json"
@@ -184,10 +184,10 @@ prep "$at/files/chat.json"
 server_stop_plain() { kill "$hub_server"; wait "$hub_server" 2>/dev/null; }
 server_stop_plain
 prep "$at/files/chat.json"
-status_is 0 "without a server, the file downloaded earlier is used"
+status_is 0 "a file downloaded earlier is used if there is no server"
 body "$OUT" >got
-same got expected "as it was"
-matches "$(cat "$ERR")" "chat.json: .*; using the file downloaded earlier" "with a warning"
+same got expected "a file downloaded earlier is as it was"
+matches "$(cat "$ERR")" "chat.json: .*; using the file downloaded earlier" "ipf-prep warns that it uses the file downloaded earlier"
 prep -q "$at/files/chat.json"
-stderr_is "" "unless told to be quiet"
+stderr_is "" "-q suppresses the warning of the file downloaded earlier"
 fails "$at/files/other.json" 1 "^ipf-prep: $at/files/other.json: "

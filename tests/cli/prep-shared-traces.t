@@ -23,9 +23,9 @@ if have traces/azure/AzureLLMInferenceTrace_conv.csv; then
 		printf "%.0f\t%d\t%d\t%d\t1\n", (ticks - first) * 100, $6, $7, $6 * 4
 	}' >expected
 	same got expected "every request has its row's arrival, lengths and as much text"
-	is "$(wc -l <got)" 19366 "all of them"
+	is "$(wc -l <got)" 19366 "the trace of Azure has every row"
 	is "$(body azure.trace.zst | jq -r '.messages[0].content[:120] | select(length == 120)' | sort | uniq -d |
-		wc -l)" 0 "no two prompts begin alike"
+		wc -l)" 0 "no two prompts of Azure's trace begin alike"
 	run "$prep" azure "$file" --from 10m --to 20m -o slice.trace.zst
 	body slice.trace.zst | jq -r .at_ns >got
 	awk '$1 >= 600e9 && $1 < 1200e9 { printf "%.0f\n", $1 - 600e9 }' expected >slice
@@ -60,7 +60,7 @@ if have traces/mooncake/conversation_trace.jsonl.zst; then
 		END { printf "%d %d %d\n", blocks, again, wrong >"share" }' >got
 	same got expected "every request has its row's arrival and lengths"
 	read -r blocks again wrong <share
-	is "$wrong" 0 "and as much text"
-	is "$blocks" 288500 "in all the trace's blocks"
-	is "$again" 105710 "as many of them seen before as there are hashes seen before (36.6 %)"
+	is "$wrong" 0 "requests of Mooncake have as much text as recorded"
+	is "$blocks" 288500 "requests of Mooncake have all blocks of the trace"
+	is "$again" 105710 "Mooncake's trace repeats 36.6 % of its blocks"
 fi

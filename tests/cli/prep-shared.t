@@ -6,11 +6,11 @@
 # rows, span, the most in a second, rate and CV; then mean, p50, p99 and most tokens of prompts and of answers
 while IFS='|' read -r file source rows arrivals lengths; do
 	describe "$file" "$source" || continue
-	[ "$rows" = - ] || figures .requests "$rows" "rows"
+	[ "$rows" = - ] || figures .requests "$rows" "the published trace has its rows"
 	[ "$arrivals" = - ] ||
-		figures '.arrivals | (.span_s | r(3)), .peak_1s, (.rate | if . < 0.1 then r(4) else r(3) end), (.cv | r(3))' "$arrivals" "arrivals"
+		figures '.arrivals | (.span_s | r(3)), .peak_1s, (.rate | if . < 0.1 then r(4) else r(3) end), (.cv | r(3))' "$arrivals" "the published trace has its arrivals"
 	[ "$lengths" = - ] ||
-		figures '.input_tokens, .output_tokens | (.mean | r(1)), .p50, .p99, .max' "$lengths" "lengths"
+		figures '.input_tokens, .output_tokens | (.mean | r(1)), .p50, .p99, .max' "$lengths" "the published trace has its lengths"
 done <<'FILES'
 azure/AzureLLMInferenceTrace_conv.csv|azure|19366|3501.722 16 5.53 1.094|1154.7 1020 4142 14050 211.1 129 601 1000
 azure/AzureLLMInferenceTrace_code.csv|azure|8819|3435.948 67 2.566 13.151|2047.8 1469 7436 7437 27.9 13 252 1899
@@ -61,7 +61,7 @@ if describe ragpulse ragpulse; then
 	is "$("$prep" auto "$data/ragpulse" | sed -e 1d -e '$d' |
 		jq -c 'select(.blocks.tokens) | .input_tokens - (.blocks.tokens | add)' | sort -n | sed -n '1p;$p' |
 		tr '\n' ' ')" "6 12 " \
-		"its prompts are their components and 6 to 12 tokens more"
+		"prompts of RAGPulse are their components and 6 to 12 tokens more"
 fi
 if describe mlperf_endpoints/agentic_coding_2.5h.jsonl.zst mlperf-agentic; then
 	figures '.sessions | .count, (.wait_s | (.mean | r(3)), (.p50 | r(3)), (.p99 | r(2)), (.max | r(1)))' "20 0.645 0.063 4.44 120.1" "delays of tools"

@@ -25,7 +25,7 @@ make_conversations 400 >chat.json
 run "$prep" --reproducible sharegpt chat.json --turns all
 status_is 0 "an array is read"
 body "$OUT" >expected
-is "$(wc -l <expected)" 800 "and gives a request a turn"
+is "$(wc -l <expected)" 800 "an array gives a request a turn"
 
 # ---- packings ----
 for packing in 'gzip gz' 'zstd zst' 'xz xz' 'bzip2 bz2'; do
@@ -38,19 +38,19 @@ for packing in 'gzip gz' 'zstd zst' 'xz xz' 'bzip2 bz2'; do
 	run "$prep" sharegpt "chat.json.$suffix" --turns all
 	status_is 0 "input packed by $tool is read"
 	body "$OUT" >got
-	same got expected "and gives the same requests"
+	same got expected "input packed by $tool gives the same requests"
 	is "$(tail -1 "$OUT" | jq -r '.end.from[0].sha256')" "$(sha256sum <"chat.json.$suffix" |
-		cut -d ' ' -f 1)" "its digest is that of the file as it stands"
+		cut -d ' ' -f 1)" "the digest of input packed by $tool is that of the file as it is"
 	"$prep" sharegpt --turns all <"chat.json.$suffix" | sed -e 1d -e '$d' >got
-	same got expected "from standard input too"
+	same got expected "standard input packed by $tool gives the same requests"
 
 	head -c $(($(stat -c %s "chat.json.$suffix") / 2)) "chat.json.$suffix" >"cut.$suffix"
 	run "$prep" sharegpt "cut.$suffix" --turns all
 	status_is 3 "cut in the middle: status 3"
-	complains ipf-prep "cut.$suffix" "and it is said"
+	complains ipf-prep "cut.$suffix" "ipf-prep names the cut file: $tool"
 	body "$OUT" >got
-	same got <(head -"$(wc -l <got)" expected) "what was good is there"
-	contains "$(tail -1 "$OUT")" '"incomplete"' "and the trailer says that it is not all"
+	same got <(head -"$(wc -l <got)" expected) "requests before the cut are there: $tool"
+	contains "$(tail -1 "$OUT")" '"incomplete"' "the trailer says that the trace is incomplete: $tool"
 done
 
 # ---- pipes ----
@@ -59,11 +59,11 @@ same got expected "a pipe gives the same requests"
 # a byte now and a byte then
 { head -c 1 chat.json; tail -c +2 chat.json | dd bs=777 status=none; } | "$prep" sharegpt - --turns all |
 	sed -e 1d -e '$d' >got
-same got expected "also in small pieces, and for -"
+same got expected "a pipe in small pieces gives the same requests for -"
 jq -c '.[]' chat.json | "$prep" sharegpt --turns all | sed -e 1d -e '$d' >got
-same got expected "as JSON Lines too"
+same got expected "JSON Lines give the same requests"
 jq '.[]' chat.json | "$prep" sharegpt --turns all | sed -e 1d -e '$d' >got
-same got expected "and as objects that follow each other"
+same got expected "objects in a row give the same requests"
 
 for bytes in 1 2 3 100 50000; do
 	head -c -$bytes chat.json >cut.json
@@ -73,27 +73,27 @@ for bytes in 1 2 3 100 50000; do
 		continue
 	fi
 	status_is 3 "$bytes bytes are missing: status 3"
-	complains ipf-prep "cut.json:" "and it is said, with file and line"
+	complains ipf-prep "cut.json:" "ipf-prep names file and line if $bytes bytes are missing"
 	body "$OUT" >got
 	same got <(head -"$(wc -l <got)" expected) "the records before it are there"
-	is "$(tail -1 "$OUT" | jq .end.lines)" "$(wc -l <got)" "and the trace is sealed"
+	is "$(tail -1 "$OUT" | jq .end.lines)" "$(wc -l <got)" "the trace is sealed if $bytes bytes are missing"
 done
 
 # ---- enough is enough ----
 run "$prep" sharegpt chat.json -n 3
 is "$(body "$OUT" | wc -l)" 3 "-n ends the reading"
 is "$(tail -1 "$OUT" | jq -r '.end.from[0].sha256')" "$(sha256sum <chat.json |
-	cut -d ' ' -f 1)" "but the digest of a file is that of all of it"
+	cut -d ' ' -f 1)" "the digest of a file is of all of it with -n"
 cat chat.json | "$prep" sharegpt -n 3 >got
 is "$(tail -1 got |
 	jq -c '.end.from')" '[{"file":"standard input","partial":true}]' "a pipe is not read to its end for it"
 { cat chat.json; echo "$?" >cat.status; } 2>/dev/null | "$prep" sharegpt 2>"$ERR" | head -1 >got
 is "$(wc -l <got)" 1 "| head -1 works"
-stderr_is "" "quietly"
+stderr_is "" "ipf-prep | head -1 has no messages"
 status=0
 "$prep" sharegpt chat.json --turns all >/dev/full 2>"$ERR" || status=$?
 status_is 1 "> /dev/full ends with 1"
-complains ipf-prep "No space left" "and says why"
+complains ipf-prep "No space left" "ipf-prep > /dev/full says why"
 
 # ---- the same bytes ----
 mkdir -p elsewhere && cp chat.json elsewhere
@@ -108,7 +108,7 @@ same one.trace two.trace "same data, options and seed: same bytes"
 same three <(sed 1d one.trace) "wherever the file lies"
 # shellcheck disable=SC2086
 "$prep" $options --seed 2 >two.trace
-isnt "$(cmp one.trace two.trace)" "" "another seed, another trace"
+isnt "$(cmp one.trace two.trace)" "" "another seed gives another trace"
 # shellcheck disable=SC2086
 run "$prep" $options --prefixes 1x30=0.75,3x90=0.25
 body "$OUT" |
@@ -121,11 +121,11 @@ is "$(body one.trace |
 body one.trace | jq -rs 'map({id, output_tokens, model}) | sort_by(.id)[] | tojson' >all
 # shellcheck disable=SC2086
 "$prep" $options --shuffle -n 100 | sed -e 1d -e '$d' | jq -rs 'map({id, output_tokens, model})[] | tojson' >some
-is "$(grep -vcxFf all some)" 0 "what is drawn for a record does not depend on what else is kept"
+is "$(grep -vcxFf all some)" 0 "values drawn for a record do not depend on the selection"
 run "$prep" sharegpt chat.json --shuffle -n 50
 is "$(body "$OUT" | jq -r .id | sort -u | wc -l)" 50 "a sample without replacement has no request twice"
 run "$prep" sharegpt chat.json --sample with -n 1000
-is "$(body "$OUT" | jq -r .id | sort -u | wc -l)" 1000 "one with replacement gives each its own id"
+is "$(body "$OUT" | jq -r .id | sort -u | wc -l)" 1000 "a sample with replacement gives every request its own id"
 
 # ---- memory ----
 if [ -n "${SANITIZE:-}" ]; then
@@ -141,5 +141,5 @@ else
 	status=0
 	(ulimit -v 67584 && exec "$prep" sharegpt large.json -o large.trace.zst) 2>"$ERR" || status=$?
 	status_is 0 "$(($(stat -c %s large.json) / 1000000)) MB are read in 66 MiB of address space, which includes the libraries"
-	is "$(body large.trace.zst | wc -l)" "$(($(grep -c '"id"' large.json)))" "all of it"
+	is "$(body large.trace.zst | wc -l)" "$(($(grep -c '"id"' large.json)))" "every request of a large file is in the trace"
 fi

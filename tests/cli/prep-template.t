@@ -23,11 +23,11 @@ prep --sessions 4 --turns 3 --template-tokens 9,4 -o both.trace
 zstdcat -f plain.trace | jq -r 'select(.messages) | "\(.input_tokens) \(.messages | length) \(.turn // 0)"' |
 	awk '$3 == 0 { add = 9 - 4 } { add += ($3 ? 4 : 0) + $2 * 4; print $1 + add }' >expected
 tokens both.trace >got
-same got expected "in a session the answers count too"
-is "$(template both.trace)" null "no server was asked"
+same got expected "answers in a session count for the template"
+is "$(template both.trace)" null "no server is asked for given numbers"
 for wrong in x 1,x 1,2,3 -1 ,3 ftp://127.0.0.1/; do
 	run prep -n 1 --template-tokens "$wrong"
-	is "$status $(grep -c 'template-tokens: expected N, N,M or the URL' "$ERR")" "2 1" "refused: $wrong"
+	is "$status $(grep -c 'template-tokens: expected N, N,M or the URL' "$ERR")" "2 1" "ipf-prep refuses --template-tokens $wrong"
 done
 
 # ---- asked -------------------------------------------------------------------------------------------------------------
@@ -36,14 +36,14 @@ server_start --template-tokens 5
 prep -n 12 --template-tokens "$URL" -o asked.trace
 is "$(template asked.trace)" '{"from":"/tokenize","tokens":5,"message":5}' "a server with /tokenize is asked there"
 prep -n 12 --template-tokens 5,5 -o said.trace
-is "$(tokens asked.trace)" "$(tokens said.trace)" "as if the user had said it"
+is "$(tokens asked.trace)" "$(tokens said.trace)" "a measured template gives the lengths of a given one"
 prep -n 12 --template-tokens "$URL/v1/" -o again.trace
 is "$(template again.trace)" "$(template asked.trace)" "/v1 behind the address does not matter"
 "$BIN/ipf-sched" burst --reproducible -t asked.trace -o asked.schedule 2>/dev/null &&
 	"$BIN/ipf-fire" -t asked.trace asked.schedule -u "$URL" -q -o asked.records &&
 	"$BIN/ipf-collect" asked.records -q -o asked.results
 is "$(zstdcat -f asked.results | jq -c 'select(.input_tokens_usage) | .input_tokens_usage' |
-	sort -n)" "$(tokens asked.trace | sort -n)" "which is what the server then counts"
+	sort -n)" "$(tokens asked.trace | sort -n)" "the server counts the lengths of the trace"
 
 python=$(command -v python3 || true)
 serve() { # SCRIPT: a server that says its port
@@ -104,4 +104,4 @@ def answer(path, asked, headers):
 	stop
 fi
 run prep -n 3 --template-tokens http://127.0.0.1:1
-is "$status $(grep -c "template-tokens: http://127.0.0.1:1/v1/models: " "$ERR")" "1 1" "no server"
+is "$status $(grep -c "template-tokens: http://127.0.0.1:1/v1/models: " "$ERR")" "1 1" "--template-tokens without a server ends with 1"

@@ -58,28 +58,28 @@ done
 # How far from what was asked: said, and in the trailer.
 t=$data/bytelevel.json
 run ipf-prep azure lengths.csv -t "$t" -o azure.trace
-stderr_is "ipf-prep: 30 prompts made or resized, 100 % of them to exactly the requested length (difference in tokens: mean 0, p99 0, max 0)" "what came of the lengths is said"
+stderr_is "ipf-prep: 30 prompts made or resized, 100 % of them to exactly the requested length (difference in tokens: mean 0, p99 0, max 0)" "ipf-prep says how exact the lengths are"
 is "$(plain azure.trace | tail -1 |
-	jq -c '.end.residual | map_values(. * 1000 | round / 1000)')" '{"requests":30,"exact":1,"mean":0,"p99":0,"max":0}' "and stands in the trailer"
+	jq -c '.end.residual | map_values(. * 1000 | round / 1000)')" '{"requests":30,"exact":1,"mean":0,"p99":0,"max":0}' "the trailer says how exact the lengths are"
 run ipf-prep sharegpt "$TESTS/../examples/chat.json" -t "$t" --input-tokens 40 -n 9 -o shaped.trace
 is "$(plain shaped.trace | tail -1 | jq -c '.end.residual | .requests, .exact' |
-	paste -sd ' ')" "9 1" "of prompts that were cut or extended too"
+	paste -sd ' ')" "9 1" "the trailer counts prompts that were cut or extended"
 run ipf-prep sharegpt "$TESTS/../examples/chat.json" -t "$t" -n 9 -o shaped.trace
-stderr_is "" "where none was made, nothing is said"
-is "$(plain shaped.trace | tail -1 | jq .end.residual)" null "nor written"
+stderr_is "" "prompts that keep their lengths give no message"
+is "$(plain shaped.trace | tail -1 | jq .end.residual)" null "prompts that keep their lengths leave the trailer alone"
 
 ipf-prep azure lengths.csv -t "$data/gemma.json" -q -o azure.trace
 is "$(plain azure.trace | head -1 |
 	jq -c '.tokenizer | [.name, .exact]')" '["gemma.json",true]' "the header names the tokenizer"
 is "$(plain azure.trace | head -1 | jq -r .tokenizer.sha256)" "$(sha256sum "$data/gemma.json" |
-	cut -d ' ' -f 1)" "and its digest"
+	cut -d ' ' -f 1)" "the header has the digest of the tokenizer"
 run ipf-prep azure lengths.csv -t ./none.json
 status_is 1 "a tokenizer that is not there: status 1"
-stderr_contains none.json "named"
+stderr_contains none.json "ipf-prep names the missing tokenizer"
 echo '{}' >odd.json
 run ipf-prep azure lengths.csv -t odd.json
 status_is 3 "a file that is no tokenizer: status 3"
-stderr_contains "odd.json: not a tokenizer.json" "and it says so"
+stderr_contains "odd.json: not a tokenizer.json" "ipf-prep says that the file is no tokenizer"
 
 # Answers are counted as the tokenizer counts their joined text.
 server_start --seed 5
@@ -88,8 +88,8 @@ ipf-sched burst -t chat.trace -q -o chat.sched 2>/dev/null || ipf-sched closed:n
 ipf-fire -q -u "$URL" -m sim -t chat.trace chat.sched -o chat.records
 ipf-collect -q -t "$t" --text chat.records -o chat.results
 body chat.results | jq -c 'select(.text and .output_tokens_tokenizer) | .text' >texts
-yes_if "there are answers to count" test -s texts
+yes_if "answers to count are there" test -s texts
 is "$(ipf-prep tokenize -t "$t" --json --count texts)" "$(body chat.results |
 	jq 'select(.text and .output_tokens_tokenizer) | .output_tokens_tokenizer')" \
 	"ipf-collect counts an answer's text as the tokenizer does"
-is "$(plain chat.results | head -1 | jq -c '.tokenizer.exact')" true "and says with which one"
+is "$(plain chat.results | head -1 | jq -c '.tokenizer.exact')" true "the header says that the tokenizer is exact"

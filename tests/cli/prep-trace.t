@@ -27,18 +27,18 @@ as_it_was "the models' own" synthetic -n 20 --turns 3 --wait 2s --models a=0.5,b
 "$prep" trace lengths.trace --prompt none -q -o out.trace
 body out.trace >out
 body lengths.trace >in
-same out in "only lengths: as they were"
+same out in "lengths without prompts stay as they were"
 run "$prep" auto lengths.trace --prompt none -q
 status_is 0 "auto finds a trace"
 body "$OUT" >out
-same out in "and reads it alike"
+same out in "auto reads a trace alike"
 
 # Lengths are filled, and what is chosen of the trace is a trace.
 "$prep" trace lengths.trace -q -o full.trace
 is "$(body full.trace | jq -c '[.id, .input_tokens, .output_tokens, .parents]')" "$(jq -c '[.id, .input_tokens, .output_tokens, .parents]' in)" \
 	"lengths and parents stay when it is filled"
-is "$(body full.trace | jq -s 'map(select(.messages)) | length')" "$(wc -l <in)" "and every request has a prompt"
-is "$("$prep" stat -f json full.trace | jq -c .sharing.hit_rate)" "$("$prep" stat -f json lengths.trace | jq -c .sharing.hit_rate)" "that shares as before"
+is "$(body full.trace | jq -s 'map(select(.messages)) | length')" "$(wc -l <in)" "every request of the filled trace has a prompt"
+is "$("$prep" stat -f json full.trace | jq -c .sharing.hit_rate)" "$("$prep" stat -f json lengths.trace | jq -c .sharing.hit_rate)" "prompts of the filled trace share as before"
 "$prep" trace lengths.trace --sessions 1 --prompt none -q -o out.trace
 is "$(body out.trace | jq -r .session | sort -u)" c1 "a session of it is chosen"
 "$prep" mooncake "$data/mooncake.jsonl" --prompt none -q -o m.trace
@@ -66,7 +66,7 @@ status_is 3 "a cut trace: exit status"
 stderr_contains "cut.trace:$(wc -l <cut.trace): the trace was cut after $(($(wc -l <cut.trace) - 1)) requests: no trailer" "a cut trace is named"
 body out.trace >out
 body cut.trace >in
-same out in "and its requests are all there"
+same out in "a cut trace gives all its requests"
 contains "$(tail -1 out.trace)" '"incomplete":"reading ended at cut.trace' "the new trace says it"
 wrong "a line too few" "end.lines: expected $(($(wc -l <estimated.trace) - 3)), the requests before it, got" < <(sed 2d estimated.trace)
 wrong "token ids" "2: prompt_token_ids: a prompt of token ids cannot be read" < <("$prep" sharegpt "$data/sharegpt.json" --prompt ids -q -t "$TESTS/data/tokenizer/bytelevel.json")

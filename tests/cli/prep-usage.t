@@ -11,7 +11,7 @@ wrong() { # PART ARGUMENT…
 	rm -f out.trace
 	run "$prep" "$@" -o out.trace
 	status_is 2 "ipf-prep $*: status 2"
-	complains ipf-prep "$part" "and says: $part"
+	complains ipf-prep "$part" "ipf-prep says: $part"
 	[ ! -e out.trace ] || not_ok "nothing is written"
 }
 
@@ -52,16 +52,16 @@ wrong '--field: one of prompt, messages, request, query, input_tokens and audio 
 wrong 'expected a SOURCE' -v
 run "$prep" jsonl a.jsonl -o a.jsonl
 status_is 2 "an output that is one of the inputs: status 2"
-is "$(cat a.jsonl)" '{"prompt":"Hello","output":"Hi"}' "and the file is as it was"
+is "$(cat a.jsonl)" '{"prompt":"Hello","output":"Hi"}' "ipf-prep leaves its input as it was"
 
 run "$prep" jsonl a.jsonl no-such-file -o out.trace
 status_is 1 "a file that is not there: status 1"
-complains ipf-prep "no-such-file: cannot open: No such file" "and it is named"
-yes_if "before anything is written" test ! -e out.trace
+complains ipf-prep "no-such-file: cannot open: No such file" "ipf-prep names the missing file"
+yes_if "ipf-prep writes nothing if a file is missing" test ! -e out.trace
 mkdir empty
 run "$prep" jsonl empty -o out.trace
 status_is 3 "a folder without a file: status 3"
-complains ipf-prep "empty: there is no file in this folder" "and it is said"
+complains ipf-prep "empty: there is no file in this folder" "ipf-prep says that the folder has no file"
 wrong '--preset: expected vllm-sharegpt, sglang-sharegpt or lpg-sharegpt, got "x"' sharegpt a.jsonl --preset x
 wrong '--preset: format jsonl has no presets' jsonl a.jsonl --preset vllm-sharegpt
 wrong '--on-error: expected skip or stop, got "go"' jsonl a.jsonl --on-error go
@@ -77,10 +77,10 @@ wrong '--content: format jsonl has its own text' jsonl a.jsonl --content a.csv
 wrong '--failed: format jsonl has no recorded failures' jsonl a.jsonl --failed drop
 
 run "$prep" --list
-status_is 0 "--list"
+status_is 0 "--list ends with 0"
 cut -d ' ' -f 1 "$OUT" | sort >listed
 contains "$(tr '\n' ' ' <listed)" " mooncake mooncake-delta mtbench " "lists the sources"
-is "$(awk '{ print $2 }' "$OUT" | uniq | tr '\n' ' ')" "dataset trace agents log generated " "by group"
+is "$(awk '{ print $2 }' "$OUT" | uniq | tr '\n' ' ')" "dataset trace agents log generated " "--list is ordered by group"
 # the manual has the groups in the same order, with the same sources
 awk '{ print $2, $1 }' "$OUT" | sort >by_group
 awk '/^Datasets:/ { g = "dataset" } /^Traces of single requests:/ { g = "trace" } /^Traces of conversations and agents:/ { g = "agents" } /^Logs of servers:/ { g = "log" }
@@ -95,11 +95,11 @@ status_is 1 "--list > /dev/full ends with 1"
 
 # ---- ipf-prep SOURCE --help ----
 run "$prep" azure --help
-status_is 0 "azure --help"
-contains "$(cat "$OUT")" "usage: ipf-prep azure [OPTION…] [FILE…]" "is about that source"
-contains "$(cat "$OUT")" "CSV with a" "with the layout of its files"
+status_is 0 "azure --help ends with 0"
+contains "$(cat "$OUT")" "usage: ipf-prep azure [OPTION…] [FILE…]" "azure --help is about that source"
+contains "$(cat "$OUT")" "CSV with a" "azure --help has the layout of its files"
 run "$prep" nothing --help
-contains "$(cat "$OUT")" "usage: ipf-prep [OPTION…] SOURCE" "what is no source has the general help"
+contains "$(cat "$OUT")" "usage: ipf-prep [OPTION…] SOURCE" "an unknown source has the general help"
 # Options are listed for the sources that take them.
 : >wrong
 while read -r source; do
@@ -124,28 +124,28 @@ is "$(cat wrong)" "" "the help of each source lists the options that it takes"
 if command -v script >/dev/null; then
 	status=0
 	timeout 120 script -qec "$prep sharegpt" /dev/null >"$OUT" 2>&1 || status=$?
-	status_is 2 "no file, and a terminal for standard input: status 2"
-	contains "$(cat "$OUT")" "expected a FILE, or data on standard input" "and it says so"
+	status_is 2 "standard input from a terminal ends with 2"
+	contains "$(cat "$OUT")" "expected a FILE, or data on standard input" "ipf-prep says that it expects a file or data"
 else
-	skip "no file, and a terminal for standard input" "no script(1) here"
+	skip "standard input from a terminal" "no script(1) here"
 fi
 
 run "$prep" jsonl a.jsonl --input-tokens histogram:no-such-file -o out.trace
 status_is 1 "a histogram that is not there: status 1"
-complains ipf-prep "no-such-file: cannot open" "and it is named"
+complains ipf-prep "no-such-file: cannot open" "ipf-prep names the missing histogram"
 printf '# tokens\n3 1\n5 many\n' >lengths
 run "$prep" jsonl a.jsonl --output-tokens histogram:lengths -o out.trace
 status_is 3 "a file that is not a histogram: status 3"
-complains ipf-prep 'lengths:3: expected a number such as 2 or -0.5, got "many"' "and it is said where"
+complains ipf-prep 'lengths:3: expected a number such as 2 or -0.5, got "many"' "ipf-prep names the line of a wrong histogram"
 printf '7 1\n' >lengths
 run "$prep" jsonl a.jsonl --output-tokens histogram:lengths
 is "$(body "$OUT" | jq .output_tokens)" 7 "a histogram gives its lengths"
-is "$(tail -1 "$OUT" | jq -r '.end.from[1].file')" lengths "and is in the trailer"
+is "$(tail -1 "$OUT" | jq -r '.end.from[1].file')" lengths "the trailer has the histogram"
 
 # ---- a system message from a file ----
 printf 'Be kind.\n' >system.txt
 run "$prep" jsonl a.jsonl --system system.txt
 is "$(body "$OUT" | jq -r '.messages[0].content')" "Be kind." "--system takes a file"
-is "$(tail -1 "$OUT" | jq -r '.end.from[1].file')" system.txt "which is in the trailer"
+is "$(tail -1 "$OUT" | jq -r '.end.from[1].file')" system.txt "the trailer has the file of --system"
 run "$prep" jsonl a.jsonl --system "Be brief."
-is "$(body "$OUT" | jq -r '.messages[0].content')" "Be brief." "or a text"
+is "$(body "$OUT" | jq -r '.messages[0].content')" "Be brief." "--system takes a text"

@@ -20,30 +20,30 @@ ipf-fire -q -u "$URL" -m sim -t chat.trace chat.sched -o chat.records
 server_stop
 ipf-collect -q --events chat.records -o chat.results
 run ipf-report -q --as all -f json chat.results
-status_is 0 "what all tools would have said"
+status_is 0 "--as all ends with 0"
 cp "$OUT" said.json
 run python3 "$TESTS/helpers/said.py" chat.records said.json
-matches "$(tail -1 "$OUT")" '^1[0-9][0-9] figures, 0 differ$' "and loops as those tools have them say the same"
+matches "$(tail -1 "$OUT")" '^1[0-9][0-9] figures, 0 differ$' "loops as those of the tools compute the same"
 grep expected "$OUT" | sed 's/^/# /'
 is "$(jq -c '[.as.tools[].tool.name]' said.json)" '["vllm","vllm-rs","sglang","guidellm","aiperf","genai-perf","inference-perf","lpg","mlperf"]' \
-	"in one order"
+	"tools have one order"
 is "$(jq -c '[.as.tools[] | select(.figures.failures.ok > $ours) | .tool.name]' --argjson ours "$(jq .as.ipf.figures.failures.ok said.json)" said.json)" \
 	'["vllm","vllm-rs","sglang","guidellm","aiperf","genai-perf","inference-perf","lpg"]' "most of them do not see that some answers failed"
 run ipf-report -q --as vllm --as lpg,mlperf chat.results
-is "$(sed -n '/^Other tools/,$p' "$OUT" | grep -cE '^  (vllm|lpg|mlperf) +[0-9]')" 20 "as text: a row for each figure of each"
-is "$(sed -n '/^Other tools/,$p' "$OUT" | awk 'length > 80' | wc -l)" 0 "on 80 columns"
+is "$(sed -n '/^Other tools/,$p' "$OUT" | grep -cE '^  (vllm|lpg|mlperf) +[0-9]')" 20 "the text has a row for each figure and tool"
+is "$(sed -n '/^Other tools/,$p' "$OUT" | awk 'length > 80' | wc -l)" 0 "other tools fit into 80 columns"
 run ipf-report -q --as vllm,vllm-rs,lpg -f md chat.results
-is "$(sed -n '/<summary>Other tools/,/<.details>/p' "$OUT" | grep -cE '^\| (vllm|vllm-rs|lpg) \|')" 21 "in Markdown, too"
+is "$(sed -n '/<summary>Other tools/,/<.details>/p' "$OUT" | grep -cE '^\| (vllm|vllm-rs|lpg) \|')" 21 "Markdown has a row for each figure and tool"
 is "$(sed -n '/<summary>Other tools/,/<.details>/p' "$OUT" | grep '^| vllm-rs |' | tail -1 | cut -d '|' -f 3,4 | tr -d ' ')" \
-	"$(jq -r '.as.tools[] | select(.tool.name == "vllm-rs").figures.failures | "\(.ok)|\(.failed)"' said.json)" "with the same numbers"
-is "$(ipf-report -q -f md chat.results | grep -c 'Other tools')" 0 "which only --as adds"
+	"$(jq -r '.as.tools[] | select(.tool.name == "vllm-rs").figures.failures | "\(.ok)|\(.failed)"' said.json)" "Markdown has the numbers of JSON"
+is "$(ipf-report -q -f md chat.results | grep -c 'Other tools')" 0 "Markdown without --as has no other tools"
 ipf-collect -q chat.records -o plain.results
 contains "$(ipf-report -q --as sglang,aiperf plain.results | tr -s ' \n' ' ')" \
 	"events without content are not in the results: ipf-collect --events" \
-	"without the events, it says what is needed"
+	"the text says which events --as needs"
 run ipf-report -q --as vlm chat.results
 status_is 2 "a tool that is none is wrong usage"
-complains ipf-report '"vlm" is no tool; tools: vllm, vllm-rs, sglang' "and it says which there are"
+complains ipf-report '"vlm" is no tool; tools: vllm, vllm-rs, sglang' "ipf-report lists the tools"
 
 # What a tool would have said is also what is written in its format, with all events in the results and without.
 ipf-report -q --as all -f json plain.results >plain.json
@@ -67,23 +67,23 @@ for tool in vllm vllm-rs sglang guidellm aiperf genai-perf inference-perf lpg; d
 	# rounded to the nanosecond in the rows; no deviation where the tool shows none
 	is "$(jq -n -c --arg t $tool --slurpfile said said.json --slurpfile own $tool.json "[(\$own[0] | $FIGURES), (\$said[0] | $SAID | .[0:6])]
 		| transpose | map(select(.[1] != null and (.[0] - .[1] | fabs) > 1e-4))")" "[]" "--definition $tool: the figures of --as $tool"
-	is "$(body $tool.results | jq -s 'map(select(.n and .ok == true) | .output_tokens // 0) | add')" "$(jq --arg t $tool "$SAID | .[6]" said.json)" "and its tokens"
-	is "$(jq -r .run.definition.name $tool.json)" $tool "and the report says whose they are"
+	is "$(body $tool.results | jq -s 'map(select(.n and .ok == true) | .output_tokens // 0) | add')" "$(jq --arg t $tool "$SAID | .[6]" said.json)" "--definition $tool has the tokens of --as $tool"
+	is "$(jq -r .run.definition.name $tool.json)" $tool "JSON names the definition $tool"
 done
-contains "$(ipf-report -q sglang.results | tr -s ' \n' ' ')" "definitions those of SGLang 0.5.23, not ours: ttft:" "as text"
-contains "$(ipf-report -q -f md sglang.results)" "definitions: those of SGLang 0.5.23, not ours:" "and in Markdown"
+contains "$(ipf-report -q sglang.results | tr -s ' \n' ' ')" "definitions those of SGLang 0.5.23, not ours: ttft:" "the text names the definition"
+contains "$(ipf-report -q -f md sglang.results)" "definitions: those of SGLang 0.5.23, not ours:" "Markdown names the definition"
 for bad in "sglang.results vllm.results:vllm.results: has the definitions of vLLM, but sglang.results those of SGLang" \
 	"plain.results sglang.results:has the definitions of SGLang, but plain.results those of ipf" \
 	"--as vllm sglang.results:--as applies the definitions of other tools itself: the results already have those of SGLang" \
 	"export vllm sglang.results:vllm applies the definitions of other tools itself"; do
 	# shellcheck disable=SC2086 # several arguments
 	run ipf-report ${bad%%:*} -q
-	status_is 3 "refused: ${bad%%:*}"
-	complains ipf-report "${bad#*:}" "and it says why"
+	status_is 3 "ipf-report ${bad%%:*} ends with 3"
+	complains ipf-report "${bad#*:}" "ipf-report says why it refuses ${bad%%:*}"
 done
 run ipf-collect -q --definition mlperf chat.records
-status_is 2 "--definition mlperf"
-complains ipf-collect "--definition mlperf: its latencies count from when a request was due" "has no rows"
+status_is 2 "--definition mlperf ends with 2"
+complains ipf-collect "--definition mlperf: its latencies count from when a request was due" "ipf-collect says that mlperf needs due times"
 run ipf-collect -q --definition vllm --itl token chat.records
 status_is 2 "--definition with --itl"
-complains ipf-collect "--itl is not for --definition" "is refused"
+complains ipf-collect "--itl is not for --definition" "ipf-collect refuses --definition with --itl"

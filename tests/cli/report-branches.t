@@ -12,7 +12,7 @@ compare_with_script() { # RESULTS WHAT
 	ipf-report -f json "$1" >said.json
 	python3 "$TESTS/helpers/session_graph.py" "$1" >truth.json
 	is "$(jq -n -c --slurpfile said said.json --slurpfile truth truth.json '[$truth[0] | to_entries[] | .key as $name | $said[0].sessions[$name] as $ours |
-		select(([.value, [$ours.n, $ours.mean, $ours.max]] | transpose | map((.[0] - (.[1] // -9)) | fabs) | max) > 2e-6) | $name]')" "[]" "$2"
+		select(([.value, [$ours.n, $ours.mean, $ours.max]] | transpose | map((.[0] - (.[1] // -9)) | fabs) | max) > 2e-6) | $name]')" "[]" "sessions of JSON are those of the script: $2"
 }
 
 # A main request, three branches, of which the second goes on, and a join of all of them.
@@ -23,7 +23,7 @@ stream_of lines >b.trace
 server_start --step-base 2ms
 run ipf-sched constant:rate=20,n=3 -t b.trace -q -o b.sched
 status_is 0 "a schedule of sessions with branches"
-ipf-fire -q -u "$URL" -m sim -t b.trace b.sched -o b.records || not_ok "it is sent"
+ipf-fire -q -u "$URL" -m sim -t b.trace b.sched -o b.records || not_ok "branches are sent to the server"
 ipf-collect -q b.records -o b.results
 body b.results | jq -c 'select(.n != null) | [.n, .after]' | sort >waited
 body b.sched | jq -c 'select(.n != null) | [.n, .after]' | sort >wanted
@@ -32,7 +32,7 @@ is "$(body b.records | jq -c 'select(.n != null) | [.n, .after]' | sort)" "$(cat
 compare_with_script b.results "a script computes the same of a run at a server"
 # In virtual time all branches begin when they can.
 printf '{"ipf":"twin","version":1,"parameters":{"step_base_ns":{"value":2000000},"step_per_sequence_ns":{"value":0}}}\n' >server.twin
-ipf-twin predict -q server.twin -t b.trace b.sched -o virtual.records || not_ok "it is sent in virtual time"
+ipf-twin predict -q server.twin -t b.trace b.sched -o virtual.records || not_ok "branches are sent in virtual time"
 ipf-collect -q virtual.records -o b.results
 ipf-report -f json b.results >b.json
 is "$(jq -c '.sessions | [.requests_each.max, .requests_on_path.min, .requests_on_path.max, .in_flight_most.min, .in_flight_most.max]' b.json)" "[6,4,4,3,3]" \
@@ -43,7 +43,7 @@ is "$(jq -c '.sessions | .parallelism.min > 1 and .parallelism.max < 2' b.json)"
 compare_with_script b.results "a script computes the same of a run in virtual time"
 ipf-report b.results >b.txt
 contains "$(tr -s ' \n' ' ' <b.txt)" "at most 3 requests of a session in flight at the same time" "the report says so"
-contains "$(tr -s ' \n' ' ' <b.txt)" "a request waits for up to 3 others; up to 3 for the same one" "and how they wait"
+contains "$(tr -s ' \n' ' ' <b.txt)" "a request waits for up to 3 others; up to 3 for the same one" "the report says how requests wait"
 
 # Conversations without branches.
 ipf-prep synthetic -q -n 6 --turns 3 --input-tokens 20 --output-tokens 3 -o t.trace
@@ -65,7 +65,7 @@ jq -c 'del(.after)' body >untold
 seal header untold >untold.results
 is "$(ipf-report -f json told.results | jq -c '.sessions | [.think_s.max, .model_s.max, .parallelism.max | . * 1e3 | round]')" '[150,450,1644]' "the path goes to what it waited for"
 is "$(ipf-report -f json untold.results | jq -c '.sessions | [.think_s.max, .model_s.max, .parallelism.max | . * 1e3 | round]')" '[10,590,1254]' "else to the latest end"
-is "$(ipf-report -f json untold.results | jq -c '.sessions | has("waits_for")')" false "and nothing is said of what they waited for"
+is "$(ipf-report -f json untold.results | jq -c '.sessions | has("waits_for")')" false "sessions without parents have no figures of waiting"
 
 for seed in 1 2 3 4 5 6 7 8; do
 	python3 "$TESTS/helpers/session_graph.py" --random $seed >body

@@ -36,40 +36,40 @@ cp "$OUT" two.txt
 fits two.txt "by model"
 is "$("$report" -f json two.results | jq -c '.total | [.rate.completed, .throughput.input_tokens_per_s, .throughput.output_tokens_per_s | . * 100 | round]')" "[267,26667,1333]" "requests, input and output tokens per second"
 is "$(section Stages two.txt | awk '{ print $1 }' | tr '\n' ' ')" "first second total " "the stages are stages"
-is "$(section Models two.txt | awk '{ print $1 }' | tr '\n' ' ')" "model-a model-b " "and the models are models"
+is "$(section Models two.txt | awk '{ print $1 }' | tr '\n' ' ')" "model-a model-b " "models have their table"
 contains "$("$report" --by input-tokens=10 "$TESTS/data/report/mixed.results" | tr -s ' \n' ' ')" \
-	"no ITL by input: the results keep the gaps between tokens of all requests together" "by input tokens, the results have no ITL, and a note says why"
-is "$(section 'By model, ms' two.txt | awk '/^  model/ { print $1 }' | tr '\n' ' ')" "model-a model-b " "By model, ms: also there"
-contains "$(section 'By model, ms' two.txt | tr -s ' \n' ' ')" "no ITL: the results have no gaps between tokens; TPOT is the mean gap of a request" "why there is no ITL"
+	"no ITL by input: the results keep the gaps between tokens of all requests together" "--by input-tokens says why there is no ITL"
+is "$(section 'By model, ms' two.txt | awk '/^  model/ { print $1 }' | tr '\n' ' ')" "model-a model-b " "the table of latencies has both models"
+contains "$(section 'By model, ms' two.txt | tr -s ' \n' ' ')" "no ITL: the results have no gaps between tokens; TPOT is the mean gap of a request" "the table of latencies says why there is no ITL"
 is "$(row Models model-a two.txt | cut -d ' ' -f 2)" 1.33 "20 requests in 15 s are offered to a"
-is "$(row Models model-b two.txt | cut -d ' ' -f 2)" 1.33 "and 20 to b"
+is "$(row Models model-b two.txt | cut -d ' ' -f 2)" 1.33 "20 requests in 15 s are offered to b"
 # What has no room in a table of the text follows below it: achieved, input tokens/s, goodput, share.
 rest() { # LABEL
 	awk '/^ +requests\/s +tokens\/s +goodput$/ { on = 1; next } !NF { on = 0 } on' two.txt | awk -v label="$1" '$1 == label' | tr -s ' ' | sed 's/^ //' | cut -d ' ' -f 1,3-
 }
-is "$(rest model-a)" "model-a 133 1.33 100.0 %" "all of a is good"
-is "$(rest model-b)" "model-b 133 0 0.0 %" "nothing of b is"
+is "$(rest model-a)" "model-a 133 1.33 100.0 %" "goodput of a is 100 %"
+is "$(rest model-b)" "model-b 133 0 0.0 %" "goodput of b is 0"
 is "$(rest first)" "first 300 2.00 66.7 %" "two thirds of the first stage"
-is "$(rest second)" "second 200 0 0.0 %" "nothing of the second"
+is "$(rest second)" "second 200 0 0.0 %" "goodput of the second stage is 0"
 "$report" -f json --slo ttft=200ms two.results >two.json
 is "$(jq -c '[.stages[] | .by_model | map_values(.rate.offered)]' two.json)" '[{"model-a":2,"model-b":1},{"model-b":2}]' "offered to each model in each stage"
-is "$(jq -c '.total.by_model | map_values([(.rate.offered * 3 | round), .requests.scheduled])' two.json)" '{"model-a":[4,20],"model-b":[4,20]}' "and in all"
+is "$(jq -c '.total.by_model | map_values([(.rate.offered * 3 | round), .requests.scheduled])' two.json)" '{"model-a":[4,20],"model-b":[4,20]}' "the total has the offered rate of both models"
 "$report" --by model --slo p90:ttft=200ms,p90:tpot=9ms two.results >missed.txt
 is "$(grep ' missed p90' missed.txt | tr -s ' ')" " model model-a missed p90:tpot=9ms (10.0 ms)
- model model-b missed p90:ttft=200ms (300 ms), p90:tpot=9ms (10.0" "which objectives each model missed"
+ model model-b missed p90:ttft=200ms (300 ms), p90:tpot=9ms (10.0" "the text says which objectives each model missed"
 "$report" --by model --slo p90:ttft=2s two.results >met.txt
-contains "$(cat met.txt)" "each model met all objectives of percentiles" "or that none did"
+contains "$(cat met.txt)" "each model met all objectives of percentiles" "the text says that each model met its objectives"
 "$report" --by model two.results >plain.txt
-is "$(grep -c goodput plain.txt)" 0 "no goodput where nobody asked for it"
+is "$(grep -c goodput plain.txt)" 0 "the text without objectives has no goodput"
 IPF_REPORT_FULL='' "$report" two.results >none.txt
-matches "$(cat none.txt)" '2 models: --by model shows each' "without --by, the report says what else there is"
+matches "$(cat none.txt)" '2 models: --by model shows each' "the text without --by names --by model"
 
 # A request that never began could be of any model.
 sed '$d' body >less
 seal header less >less.results
 "$report" -f json less.results >less.json
 is "$(jq -c '[.stages[0].by_model["model-a"].rate.offered, .stages[1].by_model["model-b"].rate.offered,
-	.stages[1].rate.offered, .total.by_model["model-a"].rate.offered]' less.json)" '[2,null,2,null]' "one request without a result: what was offered to its model is not known"
+	.stages[1].rate.offered, .total.by_model["model-a"].rate.offered]' less.json)" '[2,null,2,null]' "one request without a result leaves the offered rate of its model unknown"
 
 # ---- gaps of each model ----
 # In the second stage is only b, so that the histogram of the stage is its own. The first has both.
@@ -92,12 +92,12 @@ is "$(jq -c "$figures" each.json)" \
 	'[{"model-a":[80,10],"model-b":[40,20]},{"model-b":[40,20]},{"model-a":[80,10],"model-b":[80,20]}]' "gaps of each model, pooled over stages"
 is "$(jq -c "$figures" twice.json)" "$(jq -c "$figures" each.json)" "a model alone in its stage counts once"
 is "$(jq -c "$figures" stages_only.json)" \
-	'[{"model-a":[null,null],"model-b":[null,null]},{"model-b":[40,20]},{"model-a":[null,null],"model-b":[null,null]}]' "not those of some stages for all"
+	'[{"model-a":[null,null],"model-b":[null,null]},{"model-b":[40,20]},{"model-a":[null,null],"model-b":[null,null]}]' "gaps of some stages are not those of the total"
 is "$(row 'By model, ms' model-a each.txt | cut -d ' ' -f 4,5)" "10.0 10.0" "p50 and p99 of the gaps of a"
-is "$(row 'By model, ms' model-b each.txt | cut -d ' ' -f 4)" 20.0 "and of b"
-is "$(row 'By model, ms' model-b stages_only.txt | cut -d ' ' -f 4,5)" "- -" "not known: a dash"
+is "$(row 'By model, ms' model-b each.txt | cut -d ' ' -f 4)" 20.0 "p50 of the gaps of b"
+is "$(row 'By model, ms' model-b stages_only.txt | cut -d ' ' -f 4,5)" "- -" "unknown gaps are dashes"
 "$report" -q -f json each.results stages_only.results >mixed.json
-is "$(jq -c '.total.by_model | map_values(.latency.itl_ms.n)' mixed.json)" '{"model-a":null,"model-b":null}' "nor are those of half of the parts"
+is "$(jq -c '.total.by_model | map_values(.latency.itl_ms.n)' mixed.json)" '{"model-a":null,"model-b":null}' "gaps of some inputs are not those of the total"
 
 # The whole way, from two models to their figures.
 server_start -m model-a -m model-b
@@ -107,8 +107,8 @@ server_start -m model-a -m model-b
 "$report" -q -f json run.results >run.json
 "$report" -q --by model run.results >run.txt
 is "$(jq -c '[(.stages[], .total) | ([.by_model[].latency.itl_ms.n] | add) == .latency.itl_ms.n]' run.json)" '[true,true,true]' "ipf-collect counts the gaps of each model"
-is "$(jq -c '.total | ([.by_model[].rate.offered] | add | round) == (.rate.offered | round)' run.json)" true "what was offered to the models adds up"
-is "$(jq -c '.total.by_model[].latency.itl_ms | .n > 0 and .min <= .p50 and .p50 <= .max' run.json | sort -u)" true "each model has a distribution of its gaps"
+is "$(jq -c '.total | ([.by_model[].rate.offered] | add | round) == (.rate.offered | round)' run.json)" true "offered rates of models add up"
+is "$(jq -c '.total.by_model[].latency.itl_ms | .n > 0 and .min <= .p50 and .p50 <= .max' run.json | sort -u)" true "models have distributions of their gaps"
 fits run.txt "a real run"
 
 # ---- minimum, median ----
@@ -121,32 +121,32 @@ for percentiles in '' '--percentiles 99' '--percentiles 10,25' '--percentiles 50
 	# shellcheck disable=SC2086
 	is "$(row 'By model, ms' model-a out | awk '{ print $NF }')" \
 		"$("$report" -f json $percentiles --by model two.results | jq -r --arg p "$last" '.total.by_model["model-a"].latency.e2e_ms.from_due[$p] | round')" \
-		"and the models have the last of those that were chosen"
+		"models have the last of the chosen percentiles"
 done
 is "$(row 'Latency, ms' TTFT two.txt | cut -d ' ' -f 4-7)" "196 90.0 196 300" "mean, least, median and p90 of TTFT"
 
 # ---- what the server says ----
-is "$(grep -c 'As the server reports' two.txt)" 0 "no table of the server's times if it sends none"
+is "$(grep -c 'As the server reports' two.txt)" 0 "the text has no server's times if it sends none"
 jq -c '. + {server_queue_ns: (1000000 * (.n + 1)), server_prefill_ns: 5000000, server_total_ns: 40000000}' body >timed
 jq -c 'if .n == 39 then .ok = false | .error = {kind: "cut"} else . end' timed >some
 seal header some >server.results
 run "$report" --by model server.results
 fits "$OUT" "with the server's times"
-is "$(section 'As the server reports, ms' "$OUT" | awk '{ print $1 }' | tr '\n' ' ')" "queue prefill total " "those that the server sent, in ms"
+is "$(section 'As the server reports, ms' "$OUT" | awk '{ print $1 }' | tr '\n' ' ')" "queue prefill total " "the text has the server's times in ms"
 is "$(row 'As the server reports, ms' queue "$OUT" | cut -d ' ' -f 2-4)" "20.0 1.00 20.0" "mean, least and median; not of what failed"
 "$report" -f json --errors-as-inf server.results >out.json
-is "$(jq -c '.total.latency | [.server_queue_ms.max, .server_queue_ms.n, .server_total_ms.p50, .server_load_ms]' out.json)" "[39,39,40,null]" "in JSON, and never infinite"
-is "$(jq -c '.total.by_model["model-a"].latency.server_queue_ms.min' out.json)" 1 "for each model"
-is "$("$report" -f csv server.results | head -1 | tr -d '\r' | tr ',' '\n' | grep -c '^server_.*_ms_\(n\|min\|p50\|max\)$')" 44 "in CSV, all eleven"
+is "$(jq -c '.total.latency | [.server_queue_ms.max, .server_queue_ms.n, .server_total_ms.p50, .server_load_ms]' out.json)" "[39,39,40,null]" "JSON has the server's times, never infinite"
+is "$(jq -c '.total.by_model["model-a"].latency.server_queue_ms.min' out.json)" 1 "JSON has the server's times of each model"
+is "$("$report" -f csv server.results | head -1 | tr -d '\r' | tr ',' '\n' | grep -c '^server_.*_ms_\(n\|min\|p50\|max\)$')" 44 "CSV has the server's times"
 matches "$("$report" --errors-as-inf --slo p99:ttft=1s server.results)" 'missed: among the failed requests$' "an infinite percentile says what it is"
 run "$report" --slo server_queue=10ms server.results
-status_is 2 "what a server says of itself is no objective"
-complains ipf-report 'got "server_queue=10ms"' "and it is said so"
+status_is 2 "--slo server_queue ends with 2"
+complains ipf-report 'got "server_queue=10ms"' "ipf-report refuses --slo server_queue by name"
 
 # ---- numbers that need more than their column ----
 jq -c '.ttft_ns += 123456789000000 | .e2e_ns += 9876543210000000 | .stream_ns = .e2e_ns | .input_tokens = 123456789 | .output_tokens = 987654321
 	| .model += "-with-a-name-that-is-longer-than-any-column-of-this-report-could-ever-be-wide"' body >wide
 seal header wide >wide.results
 run "$report" --by model --slo ttft=200ms wide.results
-status_is 0 "enormous figures"
+status_is 0 "enormous figures are reported"
 fits "$OUT" "enormous figures"

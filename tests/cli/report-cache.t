@@ -27,7 +27,7 @@ server
 fire cold a.trace $one_by_one
 fire again a.trace $one_by_one
 is "$(cache a.trace cold.results '[.reported.tokens == .ideal_tokens, .reported.gap_tokens, .requests, .warm.tokens, .block_tokens]')" \
-	'[true,0,50,0,16]' "what the server found is what was possible"
+	'[true,0,50,0,16]' "the server found as much as was possible"
 between "$(cache a.trace cold.results .ideal_share)" 0.48 0.52 "the hit rate that was asked for"
 is "$(cache a.trace cold.results '.curve | [.[-1].ideal_tokens, (map(.share) | . == sort)]')" \
 	"[$(cache a.trace cold.results .ideal_tokens),true]" "the curve rises to it"
@@ -50,7 +50,7 @@ is "$(cache chat.trace recorded.results '[.reported.gap_tokens, .warm.tokens, .s
 server
 fire live chat.trace closed:users=1,n=20 --history live
 is "$(cache chat.trace live.results '[.reported.gap_tokens, .warm.tokens]')" '[0,0]' "sessions with live answers"
-between "$(cache chat.trace live.results .ideal_tokens)" "$(($(cache chat.trace recorded.results .ideal_tokens) + 1))" 1e9 "which a cache has had, too"
+between "$(cache chat.trace live.results .ideal_tokens)" "$(($(cache chat.trace recorded.results .ideal_tokens) + 1))" 1e9 "live answers allow more than recorded ones"
 
 # ---- without the trace ----
 # What ipf-prep wrote into the trace comes with the results.
@@ -63,7 +63,7 @@ possible() { # NAME TRACE: by the prompts as they were sent
 }
 is "$(unaided cold)" "0 $(possible cold a.trace)" "a cold start, of which as much was possible as with the trace"
 is "$(unaided again)" "1 $(possible again a.trace)" "a warm start"
-is "$(ipf-report -f json --trace a.trace again.results | grep -c 'the trace allows')$(warm again.results a.trace)" 01 "is said once with the trace"
+is "$(ipf-report -f json --trace a.trace again.results | grep -c 'the trace allows')$(warm again.results a.trace)" 01 "a warm start is stated once with the trace"
 ipf-report -f json --accuracy 1s cold.results again.results | jq -r '.verdict.checks[] | select(.name == "enough_samples").detail' >repeats.detail
 matches "$(cat repeats.detail)" 'it was warm from earlier requests, such as those of the repeat before' "repeats against one server"
 ipf-prep prefix -q -n 60 --hit-rate 0.9 --groups 4 --input-tokens uniform:600-900 --output-tokens 5 --salt y -o much.trace
@@ -72,11 +72,11 @@ server
 fire much much.trace closed:users=4,n=60
 is "$(unaided much)" "0 $(possible much much.trace)" "prompts that share nearly all make no start warm"
 fire much much.trace closed:users=4,n=60
-is "$(unaided much | cut -c1)" 1 "the same prompts again do"
+is "$(unaided much | cut -c1)" 1 "repeated prompts make the next start warm"
 fire part own.trace closed:users=4,n=30 --warm 20
-is "$(unaided part)" "0 0" "nor do prompts that --warm sent"
+is "$(unaided part)" "0 0" "prompts of --warm do not make the start warm"
 fire all own.trace closed:users=4,n=90
-is "$(unaided all)" "1 0" "but those of an earlier run"
+is "$(unaided all)" "1 0" "prompts of an earlier run make the start warm"
 is "$(plain own.trace | tail -1 | jq -c .end.reuse)" "$(plain now.sched | head -1 | jq -c .trace.reuse)" "the schedule has what the trace says"
 ipf-prep prefix -q -n 5 --input-tokens 100 --output-tokens 5 --prompt none -o none.trace
 printf '{"messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:,"}}]}],"output_tokens":3}\n' |
@@ -87,8 +87,8 @@ is "$(for i in none image; do plain $i.trace | tail -1 | jq -c .end.reuse; done)
 server
 ipf-sched -q $one_by_one -t a.trace -o now.sched
 ipf-fire -q -m sim -u "$URL" -t a.trace now.sched | ipf-collect -q --scrape "$URL" -o scraped.results
-is "$(cache a.trace scraped.results '[.block_tokens, .block_from, .reported.gap_tokens]')" '[16,"metrics",0]' "its metrics say how long they are"
-is "$(cache a.trace cold.results '[.block_tokens, .block_from]')" '[16,"assumed"]' "which is not known otherwise"
+is "$(cache a.trace scraped.results '[.block_tokens, .block_from, .reported.gap_tokens]')" '[16,"metrics",0]' "metrics tell the length of blocks"
+is "$(cache a.trace cold.results '[.block_tokens, .block_from]')" '[16,"assumed"]' "the length of blocks is assumed without metrics"
 is "$(cache a.trace cold.results '[.block_tokens, .block_from, .ideal_tokens % 64, .curve[-1].ideal_tokens - .ideal_tokens]' --cache-block 64)" \
 	'[64,"option",0,0]' "--cache-block says it: whole ones are found"
 
@@ -97,10 +97,10 @@ server --kv-blocks 90
 fire small a.trace $one_by_one
 is "$(cache a.trace small.results '.reported.tokens == .size.ideal_tokens and .size.ideal_tokens < .ideal_tokens' --cache-size 1440)" true \
 	"a cache of 90 blocks finds what it can"
-is "$(cache a.trace small.results '.warm.tokens')" 0 "which does not make it warm"
+is "$(cache a.trace small.results '.warm.tokens')" 0 "a small cache is not called warm"
 server --no-prefix-cache
 fire none a.trace closed:users=8,n=50
-is "$(cache a.trace none.results '[.reported.tokens, .reported.gap_tokens == .ideal_tokens, .warm.tokens]')" '[0,true,0]' "without a cache, all is missing"
+is "$(cache a.trace none.results '[.reported.tokens, .reported.gap_tokens == .ideal_tokens, .warm.tokens]')" '[0,true,0]' "a server without a cache misses all"
 server
 fire busy a.trace closed:users=8,n=50
 is "$(warm busy.results a.trace)" 0 "requests that overlap make no start warm"
@@ -136,17 +136,17 @@ END
 if command -v python3 >/dev/null; then
 	plain blocks.trace | sed -e 1d -e '$d' >blocks.lines
 	is "$(cache blocks.trace blocks.results '.recorded | [.requests, .prompt_tokens, .ideal_tokens]')" "$(expected blocks.lines)" \
-		"what the trace recorded of its blocks, as an independent program finds it"
+		"an independent program finds the same in the recorded blocks"
 else
 	skip "recorded blocks" "no python3 here"
 fi
 is "$(cache blocks.trace blocks.results '[.recorded.ideal_share > 0.3, (.recorded.ideal_share - .ideal_share | fabs) < 0.05]')" '[true,true]' \
-	"which is what was possible with the prompts as sent"
+	"recorded blocks allow about as much as the prompts sent"
 is "$(ipf-prep stat -f json blocks.trace | jq -c '.sharing.hit_rate * 1000 | round')" \
-	"$(cache blocks.trace blocks.results '.recorded.ideal_share * 1000 | round')" "and what ipf-prep stat says of the trace"
+	"$(cache blocks.trace blocks.results '.recorded.ideal_share * 1000 | round')" "ipf-prep stat finds the same in the recorded blocks"
 fire some blocks.trace closed:users=1,n=10
-is "$(cache blocks.trace some.results .recorded.requests)" 10 "only requests that were sent"
-is "$(cache chat.trace recorded.results 'has("recorded")')" false "nothing where the trace has no blocks"
+is "$(cache blocks.trace some.results .recorded.requests)" 10 "recorded blocks count only requests that were sent"
+is "$(cache chat.trace recorded.results 'has("recorded")')" false "a trace without blocks has nothing recorded"
 matches "$(ipf-report --trace blocks.trace blocks.results)" '^  recorded +a cache finds [0-9.]+ % of the trace' "a line of the text"
 ipf-report -f html --trace blocks.trace blocks.results -o blocks.html
 is "$(grep -o "a cache finds [0-9.]* % of the trace" blocks.html | wc -l)" 1 "a fact of the page"
@@ -154,10 +154,10 @@ is "$(grep -o "a cache finds [0-9.]* % of the trace" blocks.html | wc -l)" 1 "a 
 # ---- formats ----
 run ipf-report --ascii --trace a.trace --cache-size 1k again.results
 matches "$(cat "$OUT")" '^  blocks +of 16 tokens; possible: in a cache without a limit' "a section of the text"
-matches "$(cat "$OUT")" '^  warm +[0-9,]+ tokens found that this run had not sent before' "says that it was warm"
-matches "$(cat "$OUT")" '^  1,000 as given +[0-9,]+ +[0-9.]+ %$' "and what the size would have found"
-is "$(awk 'length > 80' "$OUT" | wc -l)" 0 "within 80 columns"
-is "$(ipf-report cold.results | grep -c '^Prefix cache')" 0 "without a trace there is none"
+matches "$(cat "$OUT")" '^  warm +[0-9,]+ tokens found that this run had not sent before' "the section on the cache says that it was warm"
+matches "$(cat "$OUT")" '^  1,000 as given +[0-9,]+ +[0-9.]+ %$' "the section on the cache has the given size"
+is "$(awk 'length > 80' "$OUT" | wc -l)" 0 "the section on the cache fits into 80 columns"
+is "$(ipf-report cold.results | grep -c '^Prefix cache')" 0 "the text without a trace has no section on the cache"
 ipf-report -f html --trace a.trace --cache-size 1k cold.results -o cold.html
 is "$(grep -c -e 'id="cache-sums-table' -e 'id="cache-sizes-table' cold.html)" 2 "the page has its tables"
 
@@ -174,13 +174,13 @@ jq_rows 'del(.req)' cold.results
 is "$(cache a.trace changed.results .)" '{"absent":"no successful request has a prompt in the trace"}' "rows without their requests"
 run ipf-report --trace salted.trace cold.results
 complains ipf-report 'salted.trace: is not the trace of this run' "the trace of another run"
-status_is 3 "is bad input"
+status_is 3 "the trace of another run ends with 3"
 run ipf-report --trace missing.trace cold.results
 complains ipf-report 'missing.trace: cannot open' "a trace that is not there"
 run ipf-report --cache-size 5 cold.results
-status_is 2 "--cache-size alone"
+status_is 2 "--cache-size alone ends with 2"
 run ipf-report --cache-block 32 cold.results
-status_is 2 "--cache-block alone"
+status_is 2 "--cache-block alone ends with 2"
 run ipf-report --cache-block 8 --trace a.trace cold.results
 status_is 2 "--cache-block of less than can be told apart"
-complains ipf-report "--cache-block: expected 16 to" "is refused"
+complains ipf-report "--cache-block: expected 16 to" "ipf-report refuses a short --cache-block"

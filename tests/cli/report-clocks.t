@@ -39,10 +39,10 @@ else
 		run env WALL_CLOCK_OFFSET_MS=2300 LD_PRELOAD="$preload" "$BIN/ipf-fire" -q -u "http://127.0.0.1:$PLAIN" -m sim -t t.trace t.sched -o b.records
 		status_is 0 "a run under another clock"
 		wait $first
-		is "$?" 0 "beside one under this clock"
+		is "$?" 0 "the shard under this clock ends with 0"
 		at_least "$(body a.records | jq -c 'select(.client.dates) | .client.dates[]' | jq -s 'map(.[1]) | unique | length')" 2 "the records have the Dates of several seconds"
-		is "$(head -1 a.records | jq -c '.system_clock.synchronised | type')" '"boolean"' "and the system's state of its clock, at the start"
-		is "$(tail -1 a.records | jq -c '.end.client.system_clock.synchronised | type')" '"boolean"' "and at the end"
+		is "$(head -1 a.records | jq -c '.system_clock.synchronised | type')" '"boolean"' "records have the state of the system's clock at the start"
+		is "$(tail -1 a.records | jq -c '.end.client.system_clock.synchronised | type')" '"boolean"' "records have the state of the system's clock at the end"
 		for name in a b; do ipf-collect -q $name.records -o $name.results; done
 		run "$report" -q -f json a.results b.results
 		cp "$OUT" "$OUT.two"
@@ -57,13 +57,13 @@ else
 		ipf-collect -q a.records b.records -o merged.results
 		is "$(tail -1 merged.results | jq -c .end.clocks)" "$offsets" "ipf-collect says the same of records that it merges"
 		run "$report" -q -f json merged.results
-		is "$(jq -c .clocks "$OUT")" "$offsets" "and so does a report of its results"
+		is "$(jq -c .clocks "$OUT")" "$offsets" "a report of merged results has the same offsets"
 		contains "$(tail -1 merged.results | jq -r '.end.verdict.checks[0].detail')" "the clocks of two shards are " "the verdict of merged records says that clocks are apart"
 		between "$(tail -1 merged.results | jq -r '.end.verdict.checks[0].detail' | sed 's/.*the clocks of two shards are \([0-9.]*\) s apart.*/\1/')" \
 			"$(jq -n "$about - 0.06")" "$(jq -n "$about + 0.06")" "the verdict of merged records has the middle of the bound"
 		run "$report" -q -f json a.results
-		is "$(jq -c .clocks "$OUT")" null "one client has nothing to compare with"
-		is "$(tail -1 a.results | jq -c .end.clocks)" null "nor in the results"
+		is "$(jq -c .clocks "$OUT")" null "one client has no offsets"
+		is "$(tail -1 a.results | jq -c .end.clocks)" null "results of one client have no offsets"
 	else
 		skip "two shards with clocks of their own" "there is no nginx"
 	fi
@@ -88,7 +88,7 @@ shard far 1 1900
 is "$(jq -c '.clocks' near.json)" '{"clients":2,"offsets":[{"client":1,"low_ns":180000000,"high_ns":220000000,"by":["date"]}],"unsynchronised":[0,1],"starts":{"apart_ns":0,"last":0,"at_most_ns":220000000}}' \
 	"an offset of 200 ms, and the starts no further apart than that"
 run "$report" a.results b.results
-contains "$(tr -s ' \n' ' ' <"$OUT")" "starts all shards at one time by their clocks; at most 220 ms apart, given the known clock offsets" "as text, too"
+contains "$(tr -s ' \n' ' ' <"$OUT")" "starts all shards at one time by their clocks; at most 220 ms apart, given the known clock offsets" "the text bounds the distance of starts"
 synchronised() { # NAME MAX-ERROR-NS: b.results of a client whose system says this of its clock
 	plain b.results | head -1 | jq -c --argjson most "$2" '.from[0].system_clock = {synchronised: ($most > 0), max_error_ns: $most}
 		| .from[0].t0_unix_ns += 2000000' >b.header
@@ -105,13 +105,13 @@ run "$report" a.results bad.results
 contains "$(tr -s ' \n' ' ' <"$OUT")" "starts 2 ms apart by the shards' clocks, shard 2 last; the true distance is unknown: no clock of them is known to be synchronised" \
 	"clocks that are not synchronised are named"
 run "$report" good.results bad.results
-contains "$(tr -s ' \n' ' ' <"$OUT")" "the true distance is unknown: the clock of shard 2 is not known to be synchronised" "one by one"
+contains "$(tr -s ' \n' ' ' <"$OUT")" "the true distance is unknown: the clock of shard 2 is not known to be synchronised" "the text names the clock that is not synchronised"
 "$report" -f json a.results far.results >far.json
 is "$(jq -c '[.clocks.offsets[0].low_ns, .verdict.checks[0].status]' far.json)" '[1780000000,"DOUBTFUL"]' "an offset that is longer than a window is DOUBTFUL" # exact: times that are written
-matches "$(jq -r '.verdict.checks[0].detail' far.json)" 'the clocks of two shards are 1\.8 s apart \(to within 20 ms\)' "with the figures"
+matches "$(jq -r '.verdict.checks[0].detail' far.json)" 'the clocks of two shards are 1\.8 s apart \(to within 20 ms\)' "the verdict has the offset and its bound"
 is "$(jq -r '.verdict.checks[0].detail' near.json | grep -c clocks)" 0 "a shorter one is not"
 sed -i 's/"dates":\[\[0,/"dates":[["zero",/' body
 seal header body >bad.results
 run "$report" bad.results
-status_is 3 "what is no Date is refused"
-stderr_contains "dates: expected lists of four integers" "with its name"
+status_is 3 "ipf-report refuses wrong Dates"
+stderr_contains "dates: expected lists of four integers" "ipf-report says what Dates are"

@@ -31,7 +31,7 @@ status_is 2 "ipf-report -f refuses a format of another tool"
 same <("$report" export json --reproducible <mixed.results) <("$report" -f json --reproducible <mixed.results) "export, from standard input"
 alike "export with options before FORMAT" export --curve csv mixed.results --older -f csv --curve mixed.results
 run "$report" plot new.plots mixed.results
-status_is 0 "plot"
+status_is 0 "plot ends with 0"
 is "$(wc -c <"$OUT" | tr -d ' ')" 0 "writes nothing but plots"
 "$report" --plots old.plots mixed.results >/dev/null 2>&1
 between "$(find new.plots -type f | wc -l)" 10 200 "plot: there are files"
@@ -41,23 +41,23 @@ same definitions.txt <("$report" definitions) "definitions -o FILE"
 IPF_REPORT_STAGE=nothing run "$report" certificate mixed.results
 complains "ipf-report certificate" nothing "variables of ipf-report set the options of its commands"
 IPF_REPORT_BY=model run "$report" certificate mixed.results
-status_is 0 "as far as they have the option"
+status_is 0 "a command ignores variables of options that it does not have"
 
 # ---- help ------------------------------------------------------------------------------------------------------------
 for command in compare export plot certificate definitions; do
 	run "$report" $command --help
 	status_is 0 "$command --help ends with 0"
-	matches "$(head -1 "$OUT")" "^usage: ipf-report $command \[OPTION…\]" "and begins with how to call it"
+	matches "$(head -1 "$OUT")" "^usage: ipf-report $command \[OPTION…\]" "$command --help begins with the usage"
 	is "$(awk '{ gsub(/[^ -~]/, "") } length > 80' "$OUT")" "" "fits 80 columns"
 	case $command in
 	plot | certificate) page="export" ;;
 	*) page=$command ;;
 	esac
-	contains "$(tail -1 "$OUT")" "man ipf-report-$page" "and names the page"
+	contains "$(tail -1 "$OUT")" "man ipf-report-$page" "$command --help names the page"
 	contains "$("$report" --help)" "  $command " "ipf-report --help lists $command"
 	run "$report" $command --no-such-option
 	status_is 2 "$command --no-such-option ends with 2"
-	complains "ipf-report $command" "unknown option --no-such-option" "and says so"
+	complains "ipf-report $command" "unknown option --no-such-option" "$command says that the option is unknown"
 done
 is "$("$report" compare --help | grep -cE '^ +--(by|price|plots|push|upload|as|trace)\b')" 0 "compare has no option that it cannot use"
 
@@ -67,8 +67,8 @@ misused() { # COMMAND PART ARGUMENTS…
 	shift 2
 	run "$report" "$@"
 	status_is 2 "$*: is wrong usage"
-	complains "$name" "$part" "and says why"
-	is "$(wc -c <"$OUT" | tr -d ' ')" 0 "and reports nothing"
+	complains "$name" "$part" "$name says: $part"
+	is "$(wc -c <"$OUT" | tr -d ' ')" 0 "$name reports nothing: $part"
 }
 misused "ipf-report export" 'expected FORMAT [RESULTS…], got nothing' export
 misused "ipf-report export" 'unknown FORMAT "request-csv" (did you mean requests-csv?)' export request-csv mixed.results
@@ -95,7 +95,7 @@ cp mixed.results compare
 cp mixed.results exports
 same <("$report" ./compare) <("$report" mixed.results) "a file called compare is reached as ./compare"
 run "$report" -q mixed.results compare
-status_is 0 "or behind another file"
+status_is 0 "a file called compare is reached behind another file"
 same <("$report" exports) <("$report" mixed.results) "a file whose name is almost that of a command is a file"
 run "$report" no-such-file
 status_is 1 "a file that is not there and resembles no command is a file"

@@ -15,25 +15,25 @@ run "$report" compare a1.results a2.results a3.results -- b1.results b2.results 
 status_is 0 "a comparison of three runs a side"
 cp "$OUT" slower.txt
 contains "$(cat slower.txt)" "new is slower: " "a server that is slower by 20 % is slower"
-matches "$(cat slower.txt)" '^  TPOT p50, ms +1[0-9.]+ +1[0-9.]+ +\+2[0-9] % +\+[0-9.]+ to \+[0-9.]+ %' "with change and interval of a figure"
+matches "$(cat slower.txt)" '^  TPOT p50, ms +1[0-9.]+ +1[0-9.]+ +\+2[0-9] % +\+[0-9.]+ to \+[0-9.]+ %' "the text has change and interval of a figure"
 is "$(awk '/^Settings/ {s = NR} /^Result/ {r = NR} /TTFT mean/ {f = NR} END {print (r > 0 && r < s && s < f)}' slower.txt)" 1 \
 	"the result comes first, then settings that differ, then the figures"
 contains "$(grep -A2 '^  server' slower.txt)" "http://other:8000/v1" "servers that differ are named"
-is "$(grep -A2 '^  HTTP' slower.txt | tr -s ' \n' ' ')" " HTTP 1.1 2 " "and so is the protocol"
-is "$(awk 'length($0) > 80' slower.txt)" "" "no line is longer than 80 columns"
+is "$(grep -A2 '^  HTTP' slower.txt | tr -s ' \n' ' ')" " HTTP 1.1 2 " "a protocol that differs is named"
+is "$(awk 'length($0) > 80' slower.txt)" "" "no line of the comparison is longer than 80 columns"
 "$report" compare -f json a?.results -- b?.results >slower.json
-is "$(jq -c '[.outcome, .paired, .noise, .base.runs, .new.runs, .limits.tests]' slower.json)" '["slower",true,"runs",3,3,16]' "the same in JSON"
+is "$(jq -c '[.outcome, .paired, .noise, .base.runs, .new.runs, .limits.tests]' slower.json)" '["slower",true,"runs",3,3,16]' "JSON says that the new side is slower"
 is "$(jq '[.figures[] | select(.finding == "slower") | .low > 0 and .p_adjusted < 0.05 and .change >= 0.02] | all' slower.json)" true \
-	"what is slower is significant, and at least the least effect"
-is "$("$report" compare -f json b?.results -- a?.results | jq -r .outcome)" faster "the other way round, it is faster"
+	"slower figures are significant, and at least the least effect"
+is "$("$report" compare -f json b?.results -- a?.results | jq -r .outcome)" faster "swapped sides are faster"
 alone=$("$report" -f json a?.results | jq -c '.total | [.latency.ttft_ms.from_due.p99, .latency.itl_ms.mean, .latency.itl_ms.p99, .latency.tpot_ms.mean, .latency.e2e_ms.from_due.p50, .throughput.output_tokens_per_s]')
 is "$(jq -c '[.figures[] | select(.name | IN("ttft.p99", "itl.mean", "itl.p99", "tpot.mean", "e2e.p50", "output_tokens")) | .base] | map(. * 1e6 | round)' slower.json)" \
 	"$(echo "$alone" | jq -c 'map(. * 1e6 | round)')" "figures are those of the report of a side"
-is "$(jq '[.figures[] | .base_runs | values | length] | unique' -c slower.json)" "[3]" "and of each run"
+is "$(jq '[.figures[] | .base_runs | values | length] | unique' -c slower.json)" "[3]" "figures have a value for every run of a side"
 
 is "$(jq -c '[.figures[] | select(.name | startswith("itl")) | [.name, .finding, has("low")]]' slower.json)" \
 	'[["itl.mean","slower",true],["itl.p50","not judged",false],["itl.p90","not judged",false],["itl.p99","not judged",false]]' \
-	"of ITL, the mean is judged; of its percentiles, no noise is known"
+	"compare judges the mean of ITL and not its percentiles"
 
 # ---- large numbers ----
 made --seed 1 --slower 3000 >slowest.results
@@ -54,16 +54,16 @@ with_cached b1.results 0.9 >warm.results
 run "$report" compare cold.results warm.results
 matches "$(tr -s ' \n' ' ' <"$OUT")" "cache (9.9|10.0) % of the input tokens of base were in the server's prefix cache, (90.0|89.9) % of those of new" \
 	"caches in another state are named beside the result"
-is "$(grep -nE '^(  cache|What changed|Settings)' "$OUT" | head -1 | cut -d: -f2 | cut -c1-7)" "  cache" "before anything else"
+is "$(grep -nE '^(  cache|What changed|Settings)' "$OUT" | head -1 | cut -d: -f2 | cut -c1-7)" "  cache" "the state of caches comes before figures"
 run "$report" compare cold.results cold.results
 is "$(grep -c "prefix cache" "$OUT")" 0 "caches in the same state are not"
-is "$(grep -c "do not compare" "$OUT")" 0 "nor answers of the same length"
+is "$(grep -c "do not compare" "$OUT")" 0 "answers of the same length are not mentioned"
 for length in 0.7:'(29|3[01])[0-9.]* % fewer' 1.5:'[45][0-9.]+ % more'; do
 	made --output ${length%%:*} >length.results
 	run "$report" compare a1.results length.results
 	matches "$(tr -s ' \n' ' ' <"$OUT")" "lengths answers of new have ${length#*:} output tokens \([0-9.]+ instead of [0-9.]+ on average\): E2E and tokens per second do not compare" \
 		"answers of another length are said"
-	is "$(grep -nE '^(  lengths|What changed|Settings)' "$OUT" | head -1 | cut -d: -f2 | cut -c1-9)" "  lengths" "before the figures"
+	is "$(grep -nE '^(  lengths|What changed|Settings)' "$OUT" | head -1 | cut -d: -f2 | cut -c1-9)" "  lengths" "answers of another length come before figures"
 done
 run "$report" compare -f html a1.results b1.results
 matches "$(sed -n '/id="result"/,/id="settings"/p' "$OUT")" 'verdict DOUBTFUL \([a-z, ]+\)' "the page begins with the doubts about each side"
@@ -80,8 +80,8 @@ done
 is "$found" 0 "two runs of one server do not differ, with six seeds"
 "$report" compare -f json a1.results -- a2.results >alike.json
 is "$(jq -c '[.noise, ([.figures[] | select(.finding == "not enough runs") | .runs_needed > 1 or .p < 0.05] | all)]' alike.json)" '["blocks",true]' \
-	"from one run, noise is estimated, and more runs are asked for"
-contains "$("$report" compare a1.results -- a2.results)" "give several runs of each side" "which text says"
+	"one run a side has noise from blocks, and more runs are asked for"
+contains "$("$report" compare a1.results -- a2.results)" "give several runs of each side" "the text asks for several runs of each side"
 is "$("$report" compare -f json --min-effect 60% a1.results a2.results | jq -c '[.outcome, .limits.min_effect]')" '["no difference",0.6]' \
 	"a greater least effect; two results need no --"
 "$report" compare -f json a1.results -- a1.results >itself.json
@@ -93,7 +93,7 @@ made --schedule 2 >c.results
 is "$(jq .paired unpaired.json)" false "runs of other schedules are not paired"
 is "$(jq '[.settings[] | select(.name == "results.trace" or .name == "results.trace.sha256" or .name == "schedule.seed")] | length' unpaired.json)" 2 "trace and seed are named"
 width() { jq '.figures[] | select(.name == "tpot.p50") | .high - .low' "$1"; }
-is "$(awk -v a="$(width alike.json)" -v b="$(width unpaired.json)" 'BEGIN {print (b > a)}')" 1 "their intervals are wider"
+is "$(awk -v a="$(width alike.json)" -v b="$(width unpaired.json)" 'BEGIN {print (b > a)}')" 1 "unpaired runs have wider intervals"
 made --sessions 8 >s1.results
 made --sessions 8 --seed 2 >s2.results
 is "$("$report" compare -f json s1.results -- s2.results | jq -c '[.outcome != "slower", .outcome != "faster"]')" "[true,true]" "runs with sessions"
@@ -103,9 +103,9 @@ is "$("$report" compare -f json a1.results -- f.results | jq -c '.figures[] | se
 made --fail 0.3 --seed 3 >bad.results
 run "$report" compare a1.results -- bad.results
 status_is 4 "a run whose verdict is INVALID is not compared"
-contains "$(cat "$OUT")" "not compared: the verdict of new is INVALID" "which the result says"
-is "$(grep -c 'TTFT' "$OUT")" 0 "without any figure"
-is "$("$report" compare -f json bad.results -- a1.results 2>/dev/null | jq -c '[.outcome, .figures]')" '["not compared",[]]' "nor in JSON"
+contains "$(cat "$OUT")" "not compared: the verdict of new is INVALID" "the result says that the verdict is INVALID"
+is "$(grep -c 'TTFT' "$OUT")" 0 "sides that are not compared have no figure"
+is "$("$report" compare -f json bad.results -- a1.results 2>/dev/null | jq -c '[.outcome, .figures]')" '["not compared",[]]' "JSON of sides that are not compared has no figure"
 
 # ---- settings of each run ----
 made --seed 5 --http 2 >h2.results
@@ -123,11 +123,11 @@ is "$(jq -c '[.outcome, .new.imported, .new.verdict.status, .settings[0].new, ([
 contains "$(cat few.txt)" "not judged" "twelve requests are too few to judge"
 made --requests 1 >single.results
 "$report" compare single.results -- single.results >few.txt
-is "$(grep -c '1 run, 1 request; verdict' few.txt)$(grep -c -E '(slower|faster)$' few.txt)" 20 "one request is compared, and nothing found"
+is "$(grep -c '1 run, 1 request; verdict' few.txt)$(grep -c -E '(slower|faster)$' few.txt)" 20 "one request is compared without findings"
 head -300 a1.results >cut.results
 run "$report" compare a1.results -- cut.results
 status_is 3 "results that are cut"
-contains "$(cat "$OUT")" "base" "are compared as far as they go"
+contains "$(cat "$OUT")" "base" "cut results are compared as far as they go"
 run "$report" compare a1.results -- missing.results
 status_is 1 "results that do not exist"
 is "$(cat "$OUT")" "" "give no comparison"
@@ -135,13 +135,13 @@ is "$(cat "$OUT")" "" "give no comparison"
 # ---- conditions ----
 gate() { # STATUS CONDITION [NEW…]
 	run "$report" compare --fail-if "$2" a1.results a2.results a3.results -- "${@:3}"
-	status_is "$1" "--fail-if '$2'"
+	status_is "$1" "--fail-if '$2' ends with $1"
 }
 gate 4 'tpot.p50 > +10%' b1.results b2.results b3.results
-contains "$(cat "$ERR")" "--fail-if tpot.p50 > +10%: +2" "with the change"
-contains "$(cat "$OUT")" "failed      tpot.p50 > +10%: +2" "also in the text"
+contains "$(cat "$ERR")" "--fail-if tpot.p50 > +10%: +2" "ipf-report names the condition that failed, with the change"
+contains "$(cat "$OUT")" "failed      tpot.p50 > +10%: +2" "the text has the condition that failed"
 gate 0 'tpot.p50 > +50%' b1.results b2.results b3.results
-contains "$(cat "$OUT")" "passed      tpot.p50 > +50%: +2" "which says what passed, too"
+contains "$(cat "$OUT")" "passed      tpot.p50 > +50%: +2" "the text has the condition that passed"
 gate 4 'tpot.p50>+1ms certain' b1.results b2.results b3.results
 gate 0 'tpot.p50 > +22% certain' b1.results b2.results b3.results
 gate 4 'ttft.p99 > +50% possible' b1.results b2.results b3.results
@@ -154,20 +154,20 @@ gate 4 'failures > 2%' f.results
 gate 4 'goodput < -5%' b1.results
 contains "$(cat "$ERR")" "a side does not have the figure" "a figure that does not exist fails"
 gate 4 'tpot.p50 < -20%' "$TESTS/data/imports/aiperf-0.13.0.json"
-contains "$(cat "$ERR")" "noise not known" "without noise, the change decides"
+contains "$(cat "$ERR")" "noise not known" "conditions without noise are decided by the change"
 
 # ---- what noise leaves open ----
 made --requests 60 --seed 4 >few.results
 open=(a1.results -- few.results)
 run "$report" compare --fail-if 'ttft.p99 > +5%' --fail-if 'tpot.p90 > +5%' --fail-if 'e2e.mean > +1%' --fail-if 'requests < -90%' "${open[@]}"
-status_is 4 "what noise leaves open has not passed"
-contains "$(tr -s ' \n' ' ' <"$OUT")" "undecided ttft.p99 > +5%: too few independent requests to know the noise: -" "nothing beyond a percentile"
-contains "$(tr -s ' \n' ' ' <"$OUT")" "undecided tpot.p90 > +5%: too few requests or runs to say how large the change can be: -" "although the change is small"
-contains "$(tr -s ' \n' ' ' <"$OUT")" "undecided e2e.mean > +1%: the change is beyond the limit, but noise alone can explain it: +" "or beyond the limit"
-contains "$(cat "$OUT")" "passed      requests < -90%" "but what is known has"
+status_is 4 "undecided conditions end with 4"
+contains "$(tr -s ' \n' ' ' <"$OUT")" "undecided ttft.p99 > +5%: too few independent requests to know the noise: -" "a percentile beyond the requests is undecided"
+contains "$(tr -s ' \n' ' ' <"$OUT")" "undecided tpot.p90 > +5%: too few requests or runs to say how large the change can be: -" "a small change of few requests is undecided"
+contains "$(tr -s ' \n' ' ' <"$OUT")" "undecided e2e.mean > +1%: the change is beyond the limit, but noise alone can explain it: +" "a change that noise can explain is undecided"
+contains "$(cat "$OUT")" "passed      requests < -90%" "a known change passes next to undecided ones"
 contains "$(cat "$ERR")" "--fail-if ttft.p99 > +5%: undecided: too few" "the message says why"
 run "$report" compare --undecided pass --fail-if 'ttft.p99 > +5%' "${open[@]}"
-status_is 0 "--undecided pass"
+status_is 0 "--undecided pass ends with 0"
 contains "$(cat "$OUT")" "undecided   ttft.p99 > +5%" "passes, and is still called undecided"
 for choice in fail:true:4 pass:false:0; do
 	IFS=: read -r choice failed expected <<<"$choice"
@@ -177,13 +177,13 @@ done
 run "$report" compare -f junit --fail-if 'ttft.p99 > +5%' "${open[@]}"
 contains "$(cat "$OUT")" '<failure type="difference" message="undecided: too few' "JUnit: a failure"
 run "$report" compare -f junit --undecided pass --fail-if 'ttft.p99 > +5%' "${open[@]}"
-contains "$(cat "$OUT")" '<skipped message="undecided: too few' "or a skipped case"
+contains "$(cat "$OUT")" '<skipped message="undecided: too few' "JUnit has a skipped case with --undecided pass"
 "$report" compare -f md --fail-if 'ttft.p99 > +5%' "${open[@]}" >open.md 2>/dev/null
-contains "$(cat open.md)" "- ttft.p99 &#62; +5% **undecided**: " "Markdown"
+contains "$(cat open.md)" "- ttft.p99 &#62; +5% **undecided**: " "Markdown has the undecided condition"
 run "$report" compare --fail-if 'ttft.p99 > +5% estimate' --fail-if 'ttft.p50 > +500% certain' "${open[@]}"
 status_is 0 "estimate and certain are decided"
 run "$report" compare --fail-if 'tpot.p50 < -2000% certain' a1.results -- "$TESTS/data/imports/aiperf-0.13.0.json"
-contains "$(cat "$OUT")" "undecided   tpot.p50 < -2000% certain: the change has no interval" "but certain without an interval is not"
+contains "$(cat "$OUT")" "undecided   tpot.p50 < -2000% certain: the change has no interval" "certain without an interval is undecided"
 
 # ---- one value for each figure ----
 # Interval and p of a condition are those of the table, whatever else is tested; how many runs its own limit needs is said.
@@ -197,18 +197,18 @@ done
 matches "$(cat conditions.txt)" '(\+1%|\+3%) needs [0-9,]+ runs of each side' "an undecided condition says how many runs its limit needs"
 needs() { "$report" compare -f json --fail-if "e2e.mean > +$1" "${open[@]}" 2>/dev/null | jq -r '.fail_if[0].detail | capture("needs (?<n>[0-9,]+) run").n | gsub(","; "")'; }
 table=$("$report" compare -f json --min-effect 1% "${open[@]}" | jq '.figures[] | select(.name == "e2e.mean") | .runs_needed')
-between "$(needs 1%)" 2 "$table" "no more than the table, which is adjusted for all figures"
-contains "$("$report" compare --fail-if 'ttft.p99 > +5%' "${open[@]}" 2>/dev/null | tr -s ' \n' ' ')" "how many runs +5% needs is known from 3 of each side" "or that it is not known"
+between "$(needs 1%)" 2 "$table" "a single condition needs at most as many runs as the table"
+contains "$("$report" compare --fail-if 'ttft.p99 > +5%' "${open[@]}" 2>/dev/null | tr -s ' \n' ' ')" "how many runs +5% needs is known from 3 of each side" "the text says that the number of needed runs is not known"
 
 # ---- other loads, other traces ----
 made --rate 14 >faster_load.results
 "$report" compare a1.results faster_load.results | tr -s ' \n' ' ' >loads.txt
 matches "$(cat loads.txt)" '^Result .* load not the same: base [^;]*; new [^;]*: what differs may be the load .* (What changed|Not enough|No difference)' "another load is named before any figure"
 "$report" compare a1.results c.results | tr -s ' \n' ' ' >traces.txt
-matches "$(cat traces.txt)" '^Result .* trace not the same: .* (What changed|Not enough|No difference)' "and so is another trace"
+matches "$(cat traces.txt)" '^Result .* trace not the same: .* (What changed|Not enough|No difference)' "another trace is named before any figure"
 for file in slower.txt loads.txt traces.txt; do is "$(grep -cE '(records|results|schedule)\.[a-z]' $file | sed 's/^[1-9].*/paths/')" 0 "$file: no paths of JSON"; done
 "$report" compare -f html a1.results c.results >traces.html
-is "$(sed 's/<[^>]*>//g' traces.html | grep -cE '(schedule|results)\.(trace|seed|stages)')" 0 "nor on the page"
+is "$(sed 's/<[^>]*>//g' traces.html | grep -cE '(schedule|results)\.(trace|seed|stages)')" 0 "the page has no paths of JSON"
 
 # ---- intervals that can be ----
 impossible=
@@ -224,44 +224,44 @@ is "$impossible" "" "shares differ by 100 percentage points at most"
 # ---- other formats ----
 "$report" compare -f md --fail-if 'ttft.p50 > +5%' a?.results -- b?.results >slower.md 2>/dev/null
 contains "$(sed -n 5p slower.md)" "**new is slower**: " "Markdown begins with the result"
-matches "$(cat slower.md)" '^\| TPOT p50, ms \| [0-9.]+ \| [0-9.]+ \| \*\*\+[0-9]+ %\*\* \| .* \| &#60;0.001 \| \*\*slower\*\* \|' "and has a table"
-contains "$(cat slower.md)" "- ttft.p50 &#62; +5% **failed**: " "and what failed"
+matches "$(cat slower.md)" '^\| TPOT p50, ms \| [0-9.]+ \| [0-9.]+ \| \*\*\+[0-9]+ %\*\* \| .* \| &#60;0.001 \| \*\*slower\*\* \|' "Markdown has a table"
+contains "$(cat slower.md)" "- ttft.p50 &#62; +5% **failed**: " "Markdown has the condition that failed"
 "$report" compare -f junit a?.results -- b?.results >slower.xml
 counts='import sys, xml.etree.ElementTree as e; s = e.parse(sys.argv[1]).getroot()[0]; print(s.get("tests"), int(s.get("failures")) > 5, len(s.findall("testcase")), len(s.findall("testcase/failure")) == int(s.get("failures")))'
 is "$(python3 -c "$counts" slower.xml)" "19 True 19 True" "JUnit: figures that are worse fail"
 "$report" compare -f junit --fail-if 'ttft.p50 > +5%' a?.results -- b?.results >gate.xml 2>/dev/null
-is "$(python3 -c "$counts" gate.xml)" "20 False 20 True" "with conditions, only these do"
+is "$(python3 -c "$counts" gate.xml)" "20 False 20 True" "JUnit with conditions has only their failures"
 
 # ---- the page ----
 page_of() { # NAME TEXT ARGUMENTS: a page that is whole and has the figures of JSON
 	"$report" compare -f html "${@:3}" >"$1.html" 2>/dev/null
 	"$report" compare -f json "${@:3}" >"$1.json" 2>/dev/null
-	is "$(python3 "$TESTS/helpers/html_page.py" "$1.html" 2>&1; python3 "$TESTS/helpers/compare_page.py" "$1.html" "$1.json" 2>&1)" "" "$2"
+	is "$(python3 "$TESTS/helpers/html_page.py" "$1.html" 2>&1; python3 "$TESTS/helpers/compare_page.py" "$1.html" "$1.json" 2>&1)" "" "page and JSON agree: $2"
 }
 page_of slower "a page has the settings, conditions and figures of JSON, and is accessible" --fail-if 'ttft.p50 > +5%' --fail-if 'requests < -20%' a?.results -- b?.results
-page_of alike "so does that of one run a side" a1.results -- a2.results
-page_of bad "that of sides that are not compared has no figures" a1.results -- bad.results
+page_of alike "the page of one run a side has the settings, conditions and figures of JSON, and is accessible" a1.results -- a2.results
+page_of bad "the page of sides that are not compared has no figures" a1.results -- bad.results
 page_of open "undecided conditions are so on the page" --fail-if 'ttft.p99 > +5%' --undecided pass a1.results -- few.results
-contains "$(cat open.html)" "--undecided pass a1.results" "which has the option in its command"
-page_of imported "nor intervals that of another tool's file" a1.results -- "$TESTS/data/imports/aiperf-0.13.0.json"
+contains "$(cat open.html)" "--undecided pass a1.results" "the page has --undecided in its command"
+page_of imported "the page of another tool's file has no intervals" a1.results -- "$TESTS/data/imports/aiperf-0.13.0.json"
 sed 's/data-v="/&1/' slower.html >wrong.html
 isnt "$(python3 "$TESTS/helpers/compare_page.py" wrong.html slower.json 2>&1)" "" "a number that differs is found"
 contains "$(cat slower.html)" '<code>ipf-report compare --min-effect 2% --fail-if &#39;ttft.p50 &gt; +5%&#39; --fail-if &#39;requests &lt; -20%&#39; a1.results' \
-	"it has the command of the comparison"
+	"the page has the command of the comparison"
 made --target '</script><script>alert(1)</script>"&' --http '<b>' >hostile.results
 page_of hostile "names can be anything" a1.results -- hostile.results
-is "$(grep -c '<script>alert\|<b>' hostile.html)" 0 "and never are elements"
+is "$(grep -c '<script>alert\|<b>' hostile.html)" 0 "names on the page are never elements"
 if command -v chromium >/dev/null; then
-	is "$(python3 "$TESTS/helpers/html_browser.py" slower.html hostile.html 2>&1)" "" "in Chromium: no message, no request, room enough on a phone, and contrast"
+	is "$(python3 "$TESTS/helpers/html_browser.py" slower.html hostile.html 2>&1)" "" "Chromium shows the page without message and request, with room and contrast"
 else
-	skip "in Chromium: no message, no request, room enough on a phone, and contrast" "chromium is not installed"
+	skip "Chromium shows the page without message and request, with room and contrast" "chromium is not installed"
 fi
 
 # ---- refused ----
 refused() { # TEXT ARGUMENTS
 	run "$report" "${@:2}"
-	status_is 2 "refused: ${*:2}"
-	contains "$(cat "$ERR")" "$1" "$1"
+	status_is 2 "compare ${*:2} ends with 2"
+	contains "$(cat "$ERR")" "$1" "compare says: $1"
 }
 refused "expected BASE… -- NEW…" compare a1.results
 refused "expected BASE… -- NEW…" compare a1.results --

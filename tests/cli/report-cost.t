@@ -47,24 +47,24 @@ is "$(jq -c '[.currency, .gpus, .per_hour, .energy_j]' cost.json)" '["EUR",2,5,2
 python3 cost.py >expected.json
 jq -n --slurpfile a cost.json --slurpfile b expected.json '$b[0] | to_entries[] | [.key, ((($a[0][.key] // 0) / .value - 1) | fabs < 1e-9)] | @tsv' -r >compared
 is "$(grep -c true compared)" 8 "eight figures, as a script computes them"
-is "$(grep -v true compared)" "" "none differs"
+is "$(grep -v true compared)" "" "no figure differs from the script"
 is "$(jq '.per_million_output_tokens / .per_output_token | round' cost.json)" 1000000 "a million tokens"
 run "$report" --price 'EUR 2.5/gpu/h' --slo e2e=100ms two.results
 matches "$(cat "$OUT")" '^  price       EUR 5.00 an hour for 2 GPUs; [0-9.]* per million output tokens;' "text has the price"
-matches "$(cat "$OUT")" '^  energy      [0-9,.]* J; 700 W; [0-9.]* J per output token;' "and the energy"
-is "$(sed -E 's/…|▁|▂|▃|▄|▅|▆|▇|█/./g' "$OUT" | awk '{ gsub(/[^ -~]/, "?") } length > 80')" "" "on 80 columns"
+matches "$(cat "$OUT")" '^  energy      [0-9,.]* J; 700 W; [0-9.]* J per output token;' "text has the energy"
+is "$(sed -E 's/…|▁|▂|▃|▄|▅|▆|▇|█/./g' "$OUT" | awk '{ gsub(/[^ -~]/, "?") } length > 80')" "" "the section on cost fits into 80 columns"
 
 # ---- what is not known, and why ----
 why() { "$report" -f json "$@" | jq -r '.cost | [.no_price, .no_energy, .no_good] | map(. // "-") | join("; ")'; }
-is "$(why --price 5/h two.results)" "-; -; no objectives are given (--slo)" "without objectives nothing is good"
-is "$(why --price 5/h --slo p95:e2e=1s two.results)" "-; -; no objective for each request is given (--slo ttft=500ms)" "nor by an objective on a percentile"
-is "$(why --price 5/h --slo e2e=1us two.results)" "-; -; no request met its objectives" "or nothing was"
-is "$(why --price 5/h --slo e2e=1s bad.results)" "-; the energy is not valid: gap; -" "one device without valid energy"
+is "$(why --price 5/h two.results)" "-; -; no objectives are given (--slo)" "no request is good without objectives"
+is "$(why --price 5/h --slo p95:e2e=1s two.results)" "-; -; no objective for each request is given (--slo ttft=500ms)" "an objective on a percentile makes no request good"
+is "$(why --price 5/h --slo e2e=1us two.results)" "-; -; no request met its objectives" "the reason says that no request met its objectives"
+is "$(why --price 5/h --slo e2e=1s bad.results)" "-; the energy is not valid: gap; -" "one device without valid energy gives the reason"
 is "$(why --price 5/gpu/h --slo e2e=1s made.results)" "the number of GPUs is not known (ipf-collect --gpu); -; -" "a price for each GPU, and none known"
-is "$("$report" -f json made.results | jq .cost)" null "neither price nor accelerators: no cost"
-is "$("$report" made.results | grep -c '^Cost')" 0 "also in text"
+is "$("$report" -f json made.results | jq .cost)" null "results without price and accelerators have no cost"
+is "$("$report" made.results | grep -c '^Cost')" 0 "text without price and accelerators has no cost"
 matches "$("$report" --price 5/h made.results)" '^  energy      unknown: no accelerators were sampled' "text says what is missing"
-is "$("$report" -f json --price 5/h made.results | jq -c '.cost | [.per_hour, .currency, .per_good_output_token]')" '[5,null,null]' "of the endpoint, without a currency"
+is "$("$report" -f json --price 5/h made.results | jq -c '.cost | [.per_hour, .currency, .per_good_output_token]')" '[5,null,null]' "a price of the endpoint has no currency"
 # Two sources of one machine, and two shards that sample it, count once.
 { gpu A nvml 1000 && gpu GPU-0 dcgm 1000 && cat rows; } >body
 seal header body >twice.results
@@ -83,4 +83,4 @@ for wrong in 5 x/h 5/gpu EUR/h 'EUR  5/h' '€ 5/h' 'TOOLONGNAME 5/h' '' -5/h 5/
 	run "$report" --price "$wrong" made.results
 	status_is 2 "--price \"$wrong\" is refused"
 done
-complains ipf-report 'expected a price per hour such as 2.5/h, 2.5/gpu/h or "EUR 2.5/h"' "in one line"
+complains ipf-report 'expected a price per hour such as 2.5/h, 2.5/gpu/h or "EUR 2.5/h"' "--price is refused in one line"

@@ -11,6 +11,6 @@ covers 40 two:iid:30:runs=3,spread=0.3,seeds "three runs of each side with other
 covers 40 two:iid:10 "60 to 140 requests of one schedule"
 covers 40 two:iid:10:long=60 "a short side and a long one"
 covers 20 two:burst:60:seeds "bursts that are long beside the run"
-covers 20 one:burst:300 "also of one run"
+covers 20 one:burst:300 "bursts of one run that are long beside it"
 covers 40 one:related:300 "neighbours that resemble each other"
-covers 40 two:iid:30:slower=1.2 "what is slower by a fifth is found"
+covers 40 two:iid:30:slower=1.2 "a server slower by a fifth is found"

@@ -18,7 +18,7 @@ words_of() { tr -s ' \n' ' ' <"$1"; }
 for name in one closed shard-1; do
 	between "$(lines "$report" "$data/$name.results")" 8 40 "$name: a run of one stage is a screen"
 done
-between "$(lines "$report" "$data/errors.results")" 8 40 "also one that has errors"
+between "$(lines "$report" "$data/errors.results")" 8 40 "$name: a run with errors fits on a screen"
 
 # Six rates, the servers watched. What a busy machine adds is taken out of it: there would be notes on that.
 server_start --step-base 2ms --step-per-seq 100us --max-batch 8 --gpus 1
@@ -38,10 +38,10 @@ for options in '' '--slo ttft=100ms' '--slo ttft=100ms,p99:e2e=1s'; do
 	between "$count" 20 $((50 + 5 * 4)) "a sweep of six stages, $options: a screen"
 done
 for stage in s1 s2 s3 s4 s5 s6; do is "$(grep -c "^  $stage  " now)" 3 "$stage has its load, its latencies and its objectives"; done
-is "$(awk '{ if (length($0) > 80) print }' now)" "" "on 80 columns"
+is "$(awk '{ if (length($0) > 80) print }' now)" "" "a first screen fits into 80 columns"
 matches "$(tail -1 now)" 'More: --full, or --section .*tokens.*server.*run' "the last line says what else there is"
 for name in $(tail -1 now | sed 's/.*--section //' | tr ',' ' '); do
-	is "$("$report" --section "$name" results | grep -c 'nothing to show')" 0 "and $name has something to show"
+	is "$("$report" --section "$name" results | grep -c 'nothing to show')" 0 "the section $name has something to show"
 done
 
 # ---- failures first --------------------------------------------------------------------------------------------------
@@ -53,7 +53,7 @@ for name in errors mixed; do
 	is "$(grep -oE '<section id="(verdict|errors|summary|stages)"' page.html | cut -d'"' -f2 | tr '\n' ' ')" "verdict errors summary stages " "$name: in the page, too"
 done
 "$report" "$data/one.results" --full >now 2>"$ERR"
-is "$(grep -nE '^(Verdict|Errors|Stages)' now | cut -d: -f2 | cut -d' ' -f1 | tr '\n' ' ')" "Verdict Stages Errors " "without failures they have their usual place"
+is "$(grep -nE '^(Verdict|Errors|Stages)' now | cut -d: -f2 | cut -d' ' -f1 | tr '\n' ' ')" "Verdict Stages Errors " "errors come after stages if no request failed"
 
 # ---- what is not as it should be ------------------------------------------------------------------------------------
 for file in "$data"/{mixed,errors,empty,one,closed}.results results; do
@@ -74,7 +74,7 @@ done
 python3 "$TESTS/helpers/queue_results.py" 40:2 >one.results
 "$report" --slo p50:ttft=1ms,p99:e2e=100s one.results >now
 matches "$(cat now)" '^ +p50:ttft=1ms +missed: [0-9]' "an objective that is missed is shown"
-matches "$(cat now)" 'p99:e2e=100s +met: [0-9]' "beside one that is met"
+matches "$(cat now)" 'p99:e2e=100s +met: [0-9]' "an objective that is met is shown next to a missed one"
 head -c 4000 "$data/mixed.results" >cut.results
 "$report" cut.results >now 2>"$ERR"
 contains "$(head -3 now)" "cut.results" "a part that is missing comes first"
@@ -84,7 +84,7 @@ shows() { # PATTERN TEXT OPTIONS…: with the options, and not without
 	local pattern=$1 text=$2
 	shift 2
 	"$report" "$@" >now 2>"$ERR"
-	matches "$(cat now)" "$pattern" "$text"
+	matches "$(cat now)" "$pattern" "$text: shown with the option"
 	is "$("$report" "${@: -1}" 2>"$ERR" | grep -cE -e "$pattern")" 0 "$text: not without it"
 }
 head -1 "$data/mixed.results" | jq -c '.from[0].targets = ["http://10.0.0.1/v1", "http://10.0.0.2/v1"] | .from[0].target = (.from[0].targets | join(", "))' >header
@@ -114,17 +114,17 @@ done
 for name in verdict stages latency tokens server accelerators errors accuracy run commands; do
 	is "$("$report" --section "$name" results | grep -c 'nothing to show')" 0 "the run has the section $name"
 done
-is "$("$report" --section cache,errors "$data/one.results" | grep -c 'nothing to show')" 1 "what a run has nothing of is said so"
+is "$("$report" --section cache,errors "$data/one.results" | grep -c 'nothing to show')" 1 "a section without content says so"
 "$report" --section errors,verdict results >one
 "$report" --section verdict,errors results >other
-same one other "their order is ours"
-contains "$(head -1 one)" Verdict "which begins with the verdict"
+same one other "sections have a fixed order"
+contains "$(head -1 one)" Verdict "sections begin with the verdict"
 for bad in nothing 'errors,nothing' 'errors,' 'Errors' ',' 'error'; do
 	run "$report" --section "$bad" results
 	if [ "$bad" = errors, ]; then status_is 0 "a comma at the end is no name"; continue; fi
 	status_is 2 "--section $bad is refused"
-	is "$(wc -l <"$ERR")" 1 "in one line"
-	for name in $names; do grep -qw -e "$name" "$ERR" || not_ok "which has $name" "$(cat "$ERR")"; done
+	is "$(wc -l <"$ERR")" 1 "--section $bad is refused in one line"
+	for name in $names; do grep -qw -e "$name" "$ERR" || not_ok "the error of --section lists $name" "$(cat "$ERR")"; done
 done
 is "$("$report" --help | grep -c -e '--section\|--full')" 2 "--help has both"
 
@@ -135,7 +135,7 @@ for title in Verdict Stages 'Latency, ms' Shape Saturation Tokens 'Time line' Se
 done
 "$report" --full --slo ttft=1s --price 2/h --as all --trace trace --early-stopping results >full
 for title in Goodput Cost 'Other tools' 'Early stopping'; do is "$(grep -c "^$title" full)" 1 "--full has $title if asked"; done
-is "$("$report" --full results | grep -c 'More: --full')" 0 "and nothing else to see"
+is "$("$report" --full results | grep -c 'More: --full')" 0 "--full does not point to more"
 
 # ---- terminals ------------------------------------------------------------------------------------------------------
 on_terminal() { # COLUMNS COMMAND: without the escapes of colours
@@ -160,10 +160,10 @@ is "$(for stage in s1 s2 s3 s4 s5 s6; do grep -c "^  $stage " narrow; done | sor
 raw() { python3 "$TESTS/terminal.py" lines 50 80 0 "$1"; }
 is "$(TERM=xterm raw "'$report' results" | grep -c $'\033\[')" "$(TERM=xterm raw "'$report' results" | grep -c $'\033\[[0-9]*m')" "colours are all escapes"
 isnt "$(TERM=xterm raw "'$report' results" | grep -c $'\033\[')" 0 "a terminal has colours"
-is "$(NO_COLOR=1 TERM=xterm raw "'$report' results" | grep -c $'\033')" 0 "NO_COLOR: none"
-is "$(TERM=dumb raw "'$report' results" | grep -c $'\033')" 0 "nor has a dumb one"
-is "$(TERM=xterm raw "'$report' results | cat" | grep -c $'\033')" 0 "nor a pipe"
-is "$(TERM=xterm raw "'$report' -o file results; cat file" | grep -c $'\033')" 0 "nor a file"
+is "$(NO_COLOR=1 TERM=xterm raw "'$report' results" | grep -c $'\033')" 0 "NO_COLOR gives no colours"
+is "$(TERM=dumb raw "'$report' results" | grep -c $'\033')" 0 "a dumb terminal has no colours"
+is "$(TERM=xterm raw "'$report' results | cat" | grep -c $'\033')" 0 "a pipe has no colours"
+is "$(TERM=xterm raw "'$report' -o file results; cat file" | grep -c $'\033')" 0 "a file has no colours"
 NO_COLOR=1 TERM=xterm raw "'$report' results" | tr -d '\r' >terminal
 "$report" results >plain
 same terminal plain "a terminal of 80 columns shows what a file has"

@@ -28,12 +28,12 @@ steady() { # STAGE FROM TO: ten requests a second, ten seconds each
 
 { steady 0 0 9.9 && steady 1 10 19.9; } | results two.results "[$(stage a 0 10), $(stage b 10 20)]" "0 10"
 is "$(total --window drain two.results)" "[29.9,200,200,2000,2000]" "two stages whose requests end late: 200 requests, 2,000 tokens, and 2,000 s in flight, in 29.9 s"
-is "$(ipf-report -q -f json --window drain two.results | jq -c '[.stages[].window_s]')" "[19.9,19.9]" "although their windows overlap"
+is "$(ipf-report -q -f json --window drain two.results | jq -c '[.stages[].window_s]')" "[19.9,19.9]" "windows of stages that end late overlap"
 { steady 0 0 9.9 && steady 1 10 14.9 && steady 2 15 19.9; } | results three.results "[$(stage a 0 10), $(stage warm 10 15 false), $(stage b 15 20)]" "0 10 15"
-is "$(total --window drain three.results)" "[29.9,200,150,2000,2000]" "with one between them that is not measured, whose requests end in the other two"
+is "$(total --window drain three.results)" "[29.9,200,150,2000,2000]" "requests of an unmeasured stage that end in others count there"
 { echo 0 0 8 && echo 0 0 2 && echo 1 4 6 && echo 1 5 12; } | results burst.results "[$(stage a 0 ""), $(stage b 4 10)]" "0 4"
 is "$(total burst.results)" "[10,3,3,37,17]" "a burst that still lasts when the next stage begins: its window is in that of the other"
-is "$(ipf-report -q -f json burst.results | jq -c '[.stages[].window_s]')" "[8,6]" "of 8 and 6 s, in 10 s"
+is "$(ipf-report -q -f json burst.results | jq -c '[.stages[].window_s]')" "[8,6]" "a burst within another stage has windows of 8 and 6 s, in 10 s"
 sed '1s/"t0_unix_ns":[0-9]*/"t0_unix_ns":1790000000000000000/' two.results >first.results
 sed '1s/"t0_unix_ns":[0-9]*/"t0_unix_ns":1790001000000000000/' two.results >second.results
 grep -q '"t0_unix_ns":1790001' second.results || sed -i '1s/"ipf":"records",/&"t0_unix_ns":1790001000000000000,/' second.results
@@ -72,11 +72,11 @@ isnt "$(jq -c 'select(.end).end.from[].stages[1].begin_ns' pair.results | sort -
 same_figures "their results and those of all records have the same figures" pair.results -- pair1.results pair2.results
 same_figures "in any order" pair.results -- pair2.results pair1.results
 is "$(ipf-report -q -f json --window drain pair1.results pair2.results | jq '.total.throughput.output_tokens_per_s * .total.window_s | round')" \
-	"$(jq -s 'map(select(.n != null).output_tokens) | add' pair.results)" "each token counts once in the total"
+	"$(jq -s 'map(select(.n != null).output_tokens) | add' pair.results)" "tokens of shards that begin apart count once in the total"
 shards three 3 closed:users=3,n=12 constant:rate=20,for=2s,drain burst:n=6
 same_figures "three shards, a closed loop that ends apart and a stage that drains" three.results -- three3.results three1.results three2.results
 is "$(ipf-report -q -f json --window drain three.results | jq '.total.throughput.output_tokens_per_s * .total.window_s | round')" \
-	"$(jq -s 'map(select(.n != null).output_tokens) | add' three.results)" "with each token once"
+	"$(jq -s 'map(select(.n != null).output_tokens) | add' three.results)" "tokens of three stages count once in the total"
 
 # ---- runs whose answers take half of their stage ----
 ipf-prep synthetic -q -n 1200 --input-tokens 20 --output-tokens 110 -o long.trace
@@ -93,8 +93,8 @@ near() { # GOT EXPECTED TEXT: within 2 %
 }
 got=$(measured 50000000 closed:users=8,for=10s)
 near "$(jq '.[0]' <<<"$got")" 160 "8 users with a token each 50 ms: 160 tokens/s"
-near "$(jq '.[1]' <<<"$got")" 1.454545 "which are 1.45 answers of 110 tokens"
-is "$(jq -c '.stages[0] | [.rate.completed_counted, .in_flight.begin, .in_flight.end]' pace.json)" "[0.8,0,8]" "although only 0.8 of them ended each second, and 8 were in flight at the end"
+near "$(jq '.[1]' <<<"$got")" 1.454545 "8 users complete 1.45 answers of 110 tokens each second"
+is "$(jq -c '.stages[0] | [.rate.completed_counted, .in_flight.begin, .in_flight.end]' pace.json)" "[0.8,0,8]" "only 0.8 answers end each second, and 8 are in flight at the end"
 contains "$(ipf-report -q pace.results | tr -s ' \n' ' ')" \
 	"closed: 0 requests in flight at its begin, 8 at its end: completed is corrected for them; 0.800 a second ended in it" "the row says so"
 near "$(measured 50000000 closed:users=120,for=10s | jq '.[0]')" 2400 "120 users: 2,400 tokens/s"
@@ -104,15 +104,15 @@ cp pace.results fast.results
 slow=$(measured 46000000 closed:users=60,for=10s)
 for figure in requests output_tokens; do
 	between "$(ipf-report compare -q -f json fast.results -- pace.results | jq ".figures[] | select(.name == \"$figure\").change * 1000 | round")" -63 -23 \
-		"as do comparisons: $figure"
+		"comparisons say the same: $figure"
 done
 for i in 0 1; do
 	between "$(jq -n --argjson a "$fast" --argjson b "$slow" "1000 * (\$b[$i] / \$a[$i] - 1) | round")" -63 -23 "46 ms a token instead of 44 are 4.3 % less"
 done
 got=$(measured 50000000 poisson:rate=40,for=2s,warmup poisson:rate=40,for=12s)
 near "$(jq '.[1]' <<<"$got")" "$(jq '.stages[1].rate.offered' pace.json)" "an open loop whose server keeps up completes what is offered"
-near "$(jq '.[1]' <<<"$got")" 40 "which is 40 a second"
-near "$(jq '.stages[1] | .goodput.requests_per_s' <(ipf-report -q -f json --slo e2e=10s pace.results))" "$(jq '.[1]' <<<"$got")" "and all of it is good"
+near "$(jq '.[1]' <<<"$got")" 40 "an open loop completes 40 requests a second"
+near "$(jq '.stages[1] | .goodput.requests_per_s' <(ipf-report -q -f json --slo e2e=10s pace.results))" "$(jq '.[1]' <<<"$got")" "goodput of an open loop is its rate"
 
 # ---- a closed loop that begins all at once ----
 twin busy.twin 5000000 ',"prefill_tokens_per_s":{"value":20000}'
@@ -127,14 +127,14 @@ loop() { # STAGE…: busy.json and its text
 loop closed:users=32,for=22s
 is "$(jq '.stages[0].started_together.requests' busy.json)" 32 "32 users begin at the same moment"
 others=$(jq -s '[.[] | select(.n != null and .start_ns > 0)] | sort_by(.ttft_ns) | map(.ttft_ns / 1000000) | ((length - 1) * 0.99) as $h | ($h | floor) as $i | .[$i] + ($h - $i) * (.[$i + 1] - .[$i])' busy.results)
-is "$(jq '.stages[0].started_together.ttft_p99_ms * 1000 | round' busy.json)" "$(jq -n "$others * 1000 | round")" "and the p99 of all others is known"
+is "$(jq '.stages[0].started_together.ttft_p99_ms * 1000 | round' busy.json)" "$(jq -n "$others * 1000 | round")" "p99 of TTFT leaves out the users that begin together"
 yes_if "much less than that of all" jq -e '.stages[0] | .latency.ttft_ms.from_start.p99 > 5 * .started_together.ttft_p99_ms' busy.json
 matches "$(cat busy.txt)" 'closed: 32 of [0-9]* requests began at the same moment, without a warm-up or rampup=; TTFT p99 of the others [0-9.]* ms, E2E p99 [0-9,]* ms' "the text says so"
 for stages in "closed:users=32,for=4s,warmup closed:users=32,for=22s" "closed:users=32,for=22s,rampup=1s" "poisson:rate=20,for=10s"; do
 	# shellcheck disable=SC2086 # a word each
 	loop $stages
 	is "$(jq -c '[.stages[] | select(.measured) | has("started_together")]' busy.json)" "[false]" "$stages: nothing began together"
-	is "$(grep -c "same moment" busy.txt)" 0 "and nothing is said"
+	is "$(grep -c "same moment" busy.txt)" 0 "the text without a common start says nothing of it"
 done
 
 # ---- where requests end as they come, or a queue grows ----
@@ -142,7 +142,7 @@ python3 "$TESTS/helpers/queue_results.py" 150:40 >over.results
 near "$(ipf-report -q -f json over.results | jq '.total.rate.completed')" 100 "a server that is overloaded completes what it can, not what is offered"
 python3 "$TESTS/helpers/queue_results.py" 150:20 20:20 >after.results
 ended=$(jq -s '[.[] | select(.n != null and .ok and .end_ns >= 20000000000 and .end_ns - 20000000000 < 20000000000)] | length / 20' after.results) # exact: made up
-near "$(ipf-report -q -f json after.results | jq '.stages[1].rate.completed')" "$ended" "one that works off a backlog completes more than is offered" # exact: made up
+near "$(ipf-report -q -f json after.results | jq '.stages[1].rate.completed')" "$ended" "a server that works off a backlog completes more than is offered" # exact: made up
 python3 "$TESTS/helpers/queue_results.py" 50:60 >enough.results
 is "$(ipf-report -q -f json enough.results | jq -c '[.total.rate | has("completed_counted")] + [.total.in_flight | has("end")]')" "[false,false]" "short answers in a long stage need nothing"
 
@@ -178,7 +178,7 @@ for stages in "poisson:rate=20,for=2s poisson:rate=10,for=3s" "burst:n=20 closed
 	ipf-collect -q --events uneven.records -o events.results
 	ipf-collect -q uneven.records -o uneven.results
 	is "$(ipf-report -q -f json uneven.results | jq '.stages[] | .throughput.output_tokens_per_s * .window_s | round')" "$(python3 exact.py events.results)" "$stages: each token at its time"
-	is "$(ipf-report -q -f json uneven.results | jq -c '[.stages[].throughput | has("spread")] | unique')" "[false]" "without a doubt"
+	is "$(ipf-report -q -f json uneven.results | jq -c '[.stages[].throughput | has("spread")] | unique')" "[false]" "tokens of exact times give no doubt"
 	head -1 uneven.results >header
 	sed -e 1d -e '$d' -e 's/,"edge_ns":[^]]*\],"edge_tokens":[^]]*\]//' uneven.results >rows
 	seal header rows | sed "s/\"end\":{/&$(tail -1 uneven.results | jq -c '.end | {from}' | sed 's/^{//; s/}$//'),/" >old.results
@@ -186,4 +186,4 @@ for stages in "poisson:rate=20,for=2s poisson:rate=10,for=3s" "burst:n=20 closed
 	python3 exact.py events.results >exact
 	is "$(jq '.stages[] | .throughput.output_tokens_per_s * .window_s' old.json | paste - exact | awk '{ if ($1 < 0.9 * $2 || $1 > 1.1 * $2) print }')" "" "results without these times come near it"
 done
-contains "$(ipf-report -q old.results | tr -s ' \n' ' ')" "of its output tokens are of answers that crossed its edges, and the results do not say exactly when they arrived" "and say so"
+contains "$(ipf-report -q old.results | tr -s ' \n' ' ')" "of its output tokens are of answers that crossed its edges, and the results do not say exactly when they arrived" "the report says that times of tokens are not known exactly"

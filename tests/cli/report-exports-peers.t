@@ -14,9 +14,9 @@ write() { # FORMAT FILE
 reads() {
 	cat >program.py
 	if [ -x "$IPF_EXPORT_PEERS/$1/bin/python" ]; then
-		HOME=$PWD MPLBACKEND=agg yes_if "$2" "$IPF_EXPORT_PEERS/$1/bin/python" program.py
+		HOME=$PWD MPLBACKEND=agg yes_if "the tool's own code accepts the file: $2" "$IPF_EXPORT_PEERS/$1/bin/python" program.py
 	else
-		skip "$2" "$IPF_EXPORT_PEERS/$1/bin/python does not exist"
+		skip "the tool's own code accepts the file: $2" "$IPF_EXPORT_PEERS/$1/bin/python does not exist"
 	fi
 }
 
@@ -42,7 +42,7 @@ from vllm.benchmarks.sweep import plot_pareto
 plot_pareto.plot_pareto(Path("sweep"), None, None, [], dry_run=False)
 assert Path("sweep/pareto/PARETO.png").stat().st_size > 10000
 END
-reads vllm "and any figure against another" <<'END'
+reads vllm "vLLM plots any figure against another" <<'END'
 from pathlib import Path
 from vllm.benchmarks.sweep import plot
 plot.plot(Path("sweep"), Path("figures"), [], [], [], [], var_x="total_token_throughput", var_y="median_ttft_ms", filter_by=plot.PlotFilters([]),

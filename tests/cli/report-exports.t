@@ -14,26 +14,26 @@ for name in vllm vllm-detailed sglang sglang-detailed aiperf aiperf-jsonl aiperf
 	run "$report" export "$name" -q --slo ttft=60ms,tpot=12ms run.results
 	status_is 0 "a run is written for $name"
 	cp "$OUT" "$name.out"
-	yes_if "and has the form and the figures of $name" exports check "$name" "$TESTS/data/exports" run.results "$name.out"
+	yes_if "$name has the form and the figures of the tool" exports check "$name" "$TESTS/data/exports" run.results "$name.out"
 	# Neither a run that failed nor an empty one divides by zero or shows what is not known.
 	for other in errors empty one; do
 		run "$report" export "$name" -q "$TESTS/data/report/$other.results"
 		is "$(grep -ciE '\b(nan|inf|infinity)\b' "$OUT")" "$(grep -c '"request_rate":"inf"' "$OUT")" "$other.results as $name: no figure that is none"
 	done
 	"$report" export "$name" -q --reproducible run.results >a
-	is "$(grep -cE '2026-?11|17951561' a)" 0 "and no date with --reproducible"
+	is "$(grep -cE '2026-?11|17951561' a)" 0 "$name has no date with --reproducible"
 done
 
 # One stage of several.
 "$report" export vllm -q --stage =closed run.results >one
 is "$(jq -c '[.label, .num_prompts]' one)" '["=closed",30]' "--stage: that stage only"
 is "$("$report" export inference-perf -q --stage "po'is\"son</script>" run.results |
-	jq -c '.load_summary | [.count, .requested_rate, has("send_duration")]')" '[39,4.25,true]' "with what is known of a single stage"
+	jq -c '.load_summary | [.count, .requested_rate, has("send_duration")]')" '[39,4.25,true]' "--stage keeps the requested rate of a single stage"
 is "$("$report" -q -f json --stage '=warm,"up"' run.results | jq -c '[.total.requests.started, .stages[].measured]')" \
-	'[4,true,false,false]' "also a warm-up, and in every format"
+	'[4,true,false,false]' "--stage takes a warm-up"
 run "$report" -q --stage nosuch run.results
 status_is 2 "--stage: a name that no stage has is wrong usage"
-complains ipf-report 'no stage is called "nosuch"' "and it says so"
+complains ipf-report 'no stage is called "nosuch"' "ipf-report says that no stage has that name"
 
 # Notes, where a format has a place for them; none takes the place of a member.
 noted() { # FORMAT FILTER
@@ -43,13 +43,13 @@ noted() { # FORMAT FILTER
 for name in vllm vllm-detailed; do
 	is "$(noted $name '[.commit, .num_prompts, (.duration | type), (.p99_ttft_ms > 0), .date == "never"]')" \
 		'["5f3a\"9c1",30,"number",true,false]' "$name: --meta makes members, as vLLM's --metadata"
-	is "$(grep -oc '"duration"' noted) $(grep -o '"date"' noted | wc -l | tr -d ' ')" "1 1" "but none twice"
+	is "$(grep -oc '"duration"' noted) $(grep -o '"date"' noted | wc -l | tr -d ' ')" "1 1" "$name: --meta repeats no member"
 done
-is "$(noted lpg '.dimensions | [.commit, .duration, .date == "never"]')" '["5f3a\"9c1","long",false]' "lpg: dimensions"
+is "$(noted lpg '.dimensions | [.commit, .duration, .date == "never"]')" '["5f3a\"9c1","long",false]' "lpg has notes as dimensions"
 all='{"commit":"5f3a\"9c1","duration":"long","p99_ttft_ms":"0","date":"never"}'
-is "$(noted inference-benchmarker .config.meta)" "$all" "inference-benchmarker: meta"
-is "$(noted guidellm .config.metadata.labels)" "$all" "guidellm: labels"
-is "$(noted benchmark-report .run.keywords)" '["commit=5f3a\"9c1","duration=long","p99_ttft_ms=0","date=never"]' "benchmark-report: keywords"
+is "$(noted inference-benchmarker .config.meta)" "$all" "inference-benchmarker has notes as meta"
+is "$(noted guidellm .config.metadata.labels)" "$all" "guidellm has notes as labels"
+is "$(noted benchmark-report .run.keywords)" '["commit=5f3a\"9c1","duration=long","p99_ttft_ms=0","date=never"]' "benchmark-report has notes as keywords"
 for name in sglang aiperf aiperf-jsonl genai-perf inference-perf genai-bench inferencex; do
 	is "$(noted "$name" . | grep -c 5f3a)" 0 "$name has no place for notes"
 done
@@ -69,10 +69,10 @@ mlperf_run invalid.results '{"kind":"constant","rate":1}' 2
 mlperf_run single.results '{"kind":"closed","closed":true,"slots":1}' 1
 for objective in ttft=200ms,tpot=31ms p99:ttft=200ms,p99:tpot=31ms; do
 	run "$report" export mlperf -q --slo "$objective" valid.results
-	is "$(sed -n '/^Result is/,/Early stopping satisfied/p' "$OUT" | sed 's/.*: *//' | tr '\n' ' ')" "VALID Yes Yes Yes Yes " "$objective: valid"
+	is "$(sed -n '/^Result is/,/Early stopping satisfied/p' "$OUT" | sed 's/.*: *//' | tr '\n' ' ')" "VALID Yes Yes Yes Yes " "mlperf is valid with $objective"
 done
-is "$(grep -c '^ \* Run successful' "$OUT")" 2 "with enough requests for both figures"
-is "$(grep -c 'No errors encountered' "$OUT")" 1 "and no errors"
+is "$(grep -c '^ \* Run successful' "$OUT")" 2 "mlperf has enough requests for both figures"
+is "$(grep -c 'No errors encountered' "$OUT")" 1 "mlperf encounters no errors"
 contains "$(cat "$OUT")" "99.00 percentile first token latency (ns)   : 100005694" "an order statistic, from when it was due"
 run "$report" export mlperf -q --slo ttft=200ms,tpot=31ms invalid.results
 is "$(sed -n '/^Result is/,/Early stopping satisfied/p' "$OUT" | sed 's/.*: *//' | tr '\n' ' ')" "INVALID Yes Yes Yes NO " \
@@ -81,8 +81,8 @@ contains "$(cat "$OUT")" "Would need to run at least 138 more queries" "838 are 
 run "$report" export mlperf -q --slo ttft=50ms valid.results
 contains "$(cat "$OUT")" "TTFT constrain not met: Reduce target QPS" "a percentile beyond the target"
 run "$report" export mlperf -q valid.results
-contains "$(cat "$OUT")" "Result is : INVALID" "without a target nothing is satisfied"
-contains "$(cat "$OUT")" "ipf-report --slo" "and the summary says how to set one"
+contains "$(cat "$OUT")" "Result is : INVALID" "mlperf is invalid without a target"
+contains "$(cat "$OUT")" "ipf-report --slo" "mlperf says how to set a target"
 run "$report" export mlperf -q --slo e2e=1s valid.results
 is "$(grep -cE '^Result is : VALID|^target_latency \(ns\): 1000000000|First Token' "$OUT")" 2 "a target for whole responses: no latencies of tokens"
 run "$report" export mlperf -q single.results
@@ -90,15 +90,15 @@ is "$(grep -E '^(Scenario|90.0th|Result is)|estimate|discard' "$OUT" | tr '\n' '
 90.0th first token percentile latency (ns) : 100000631|Result is : VALID| * Would discard 50 highest latency queries.|\
  * Early stopping 90.0th percentile estimate: 100000650| * Early stopping 99.0th percentile estimate: 900000000|\
  * Would discard 50 highest latency queries.| * Early stopping 90.0th percentile estimate: 29999494| * Early stopping 99.0th percentile estimate: 29999499|" \
-	"one slot: a single stream, without targets, with estimates"
+	"mlperf of one slot is a single stream with estimates"
 
 # A list that needs what ipf-collect was not asked to keep is left out.
 head -1 run.results >header
 sed '1d;$d' run.results | jq -c 'del(.event_ns, .text)' >body
 seal header body >bare.results
 is "$("$report" export vllm-detailed -q bare.results | jq -c '[has("itls"), has("max_output_tokens_per_s"), has("ttfts")]' | sort -u)" \
-	'[false,false,true]' "without --events there are no times of events"
+	'[false,false,true]' "vllm-detailed has no times of events without --events"
 # The temporary file cannot be made.
 TMPDIR=/no/such/folder run "$report" export vllm-detailed -q run.results
-status_is 1 "no folder for the temporary file"
-complains ipf-report "cannot create a temporary file" "and it says so"
+status_is 1 "vllm-detailed ends with 1 if there is no folder for temporary files"
+complains ipf-report "cannot create a temporary file" "ipf-report says that it cannot create a temporary file"

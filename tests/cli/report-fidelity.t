@@ -60,29 +60,29 @@ fidelity() { # FILTER ARGUMENTS OF ipf-report…
 
 is "$(fidelity .)" '[1000,""]' "a replay as recorded"
 is "$(ipf-report -f json --trace a.trace changed.results | jq -c '.fidelity | [.requests, .speed, .judged.input, .judged.output, .judged.prefix, has("worst")]')" \
-	'[35,1,true,true,true,false]' "of everything that was recorded"
-is "$(ipf-report --trace a.trace changed.results | grep -A1 '^Fidelity')" "Fidelity      1.000 of a replay as recorded: 35 requests" "in one line"
+	'[35,1,true,true,true,false]' "fidelity judges every recorded property"
+is "$(ipf-report --trace a.trace changed.results | grep -A1 '^Fidelity')" "Fidelity      1.000 of a replay as recorded: 35 requests" "the text has the fidelity in one line"
 # 1 s late beyond the tolerance counts half: 7 of 35 requests (which have what they share with others) lose 0.1 in all.
 late='(if .n > 12 and .turn == null then .start_ns += 1010000000 | .end_ns += 1010000000 | .lag_ns = 1010000000'
 is "$(fidelity "$late | .slot_wait_ns = 1010000000 else . end)")" '[900,"slots"]' "a limit of slots"
 is "$(fidelity "$late | .client_lag_ns = 1010000000 else . end)")" '[900,"client"]' "a slow client"
-is "$(fidelity "$late | .slot_wait_ns = 505000000 | .client_lag_ns = 505000000 else . end)")" '[900,"slots client"]' "both, in equal parts"
+is "$(fidelity "$late | .slot_wait_ns = 505000000 | .client_lag_ns = 505000000 else . end)")" '[900,"slots client"]' "slots and client in equal parts cause the loss"
 is "$(ipf-report -f json --trace a.trace changed.results | jq -c '.fidelity | [.causes[].loss * 1e6 | round], (.worst | map(.cause) | unique), .causes.slots.late_ms')" \
-	"$(printf '[50000,50000]\n["slots"]\n505')" "which the figures say"
+	"$(printf '[50000,50000]\n["slots"]\n505')" "JSON has the loss of slots and client"
 jq -c 'del(.. | objects | select(.kind? == "replay").speed)' header >speedless
 cp header own.header && cp speedless header
-is "$(fidelity '.due_ns *= 2 | .start_ns *= 2 | .end_ns *= 2')" '[1000,""]' "another speed is none, while it is even"
+is "$(fidelity '.due_ns *= 2 | .start_ns *= 2 | .end_ns *= 2')" '[1000,""]' "another even speed loses nothing"
 cp own.header header
-is "$(fidelity '.input_tokens_usage *= 2')" '[500,"input"]' "another tokenizer"
-is "$(fidelity '.output_tokens = 3 | .asked_output_tokens = 6' | jq -c '.[1]')" '"output"' "other answers"
-is "$(fidelity 'if .n == 3 then .ok = false | .error = {kind: "timeout"} else . end')" '[971,"failed"]' "a failure"
+is "$(fidelity '.input_tokens_usage *= 2')" '[500,"input"]' "another tokenizer loses fidelity of the input"
+is "$(fidelity '.output_tokens = 3 | .asked_output_tokens = 6' | jq -c '.[1]')" '"output"' "other answers lose fidelity of the output"
+is "$(fidelity 'if .n == 3 then .ok = false | .error = {kind: "timeout"} else . end')" '[971,"failed"]' "a failure loses fidelity"
 is "$(fidelity 'select(.n != 3)')" '[971,"unsent"]' "a request that was not sent"
 is "$(fidelity 'if .turn == 1 then .start_ns -= 21000000 else . end' | jq -c '.[1]')" '"causality"' "a turn before the answer"
 is "$(fidelity 'if .turn == 2 then .start_ns += 500000000 | .end_ns += 500000000 else . end' | jq -c '.[1]')" '"schedule"' "a pause that is too long"
 is "$(fidelity 'if .cached_tokens then .cached_tokens = 0 else . end' | jq -c '.[1]')" '"prefix"' "a cache that was lost"
 # The same cache, when every other request goes to another replica: what only that one had is lost on the way, not by the cache.
 is "$(fidelity 'if .cached_tokens then .cached_tokens = 0 | .replica = (if .n == 1 then "b" else "a" end) else .replica = "a" end' |
-	jq -c '.[1]')" '"routing prefix"' "one of them on another replica"
+	jq -c '.[1]')" '"routing prefix"' "a lost prefix on another replica names routing and prefix"
 is "$(fidelity 'if .n == 1 then .cached_tokens = 0 | .replica = "b" else .replica = "a" end' | jq -c '.[1]')" '"routing"' "a prefix on another replica"
 is "$(fidelity '.replica = (if .n % 2 == 1 then "a" else "b" end)' | jq -c '.[1]')" '""' "replicas alone lose nothing"
 is "$(fidelity 'if .turn then .end_ns += 700000000 * (.turn + 1) | .start_ns += 700000000 * .turn | .due_ns = .start_ns else . end')" '[1000,""]' \
@@ -115,7 +115,7 @@ wait $fire
 ipf-collect -q b.records -o b.results
 is "$(causes b.trace b.results)" '"client"' "a client that was stopped"
 is "$(ipf-report -f json --trace b.trace b.results | jq -c '.fidelity | [.value < 1, .causes.client.late_ms > 10, .causes.client.requests > 0]')" \
-	"[true,true,true]" "which costs what it was late"
+	"[true,true,true]" "a stopped client loses what it was late"
 python3 - >talk.lines <<'END2'
 import json
 
@@ -134,7 +134,7 @@ for balance in round-robin session; do
 done
 lost() { ipf-report -f json --trace talk.trace "$1" | jq -c '.fidelity.causes // {} | [(.routing.requests // 0) > 0, has("prefix")]'; }
 is "$(lost round-robin.results)" "[true,false]" "turns that go to two replicas"
-is "$(lost session.results)" "[false,false]" "and do not, if a session stays where it began"
+is "$(lost session.results)" "[false,false]" "sessions on one replica lose nothing"
 
 # Sessions that were all recorded from one moment on show no speed: the schedule says it. In virtual time, where nothing is late.
 python3 - >talks.lines <<'END2'
@@ -157,10 +157,10 @@ done
 
 # What is not known: rows of earlier versions, loads that are no replay.
 is "$(fidelity 'del(.input_tokens_usage, .output_tokens, .cached_tokens, .client_lag_ns)')" '[1000,""]' "absent fields lose nothing"
-is "$(ipf-report -f json --trace a.trace changed.results | jq -c '.fidelity.judged')" '{"input":false,"output":false,"prefix":false}' "which the report says"
+is "$(ipf-report -f json --trace a.trace changed.results | jq -c '.fidelity.judged')" '{"input":false,"output":false,"prefix":false}' "JSON says which properties are not judged"
 sed 's/"kind":"replay"/"kind":"constant"/g' header >other.header
 seal_lines other.header exact >other.results
 is "$(ipf-report -f json --trace a.trace other.results | jq -c .fidelity)" '{"absent":"no measured stage replays requests of the trace"}' "a load that is no replay"
 fidelity "$late | .slot_wait_ns = 1010000000 else . end)" >/dev/null
 matches "$(ipf-report --trace a.trace changed.results)" '^      7 requests were held back by slots or connections, for' "the text names the cause"
-is "$(ipf-report -f html --trace a.trace changed.results | grep -c -e 'id="fidelity-table' -e 'id="fidelity-worst-table')" 2 "and so does the page"
+is "$(ipf-report -f html --trace a.trace changed.results | grep -c -e 'id="fidelity-table' -e 'id="fidelity-worst-table')" 2 "the page has the tables of fidelity"

@@ -43,15 +43,15 @@ done
 is "$("$report" -f json drawn.results | jq -c '.total.tokens | [.image, .audio, .output_audio]')" "$(jq -cs '[.[] | select(.ok)] |
 	[(map(.image_tokens) | add), null, (map(.output_audio_tokens) | add)]' drawn.results)" "tokens of images and audio are added up"
 "$report" drawn.results | tr -s ' ' | tr -d , >text
-contains "$(cat text)" "images $("$report" -f json drawn.results | jq .total.tokens.image) of the input tokens as the server reports" "and told"
-is "$(grep -c '^ *audio' text)" 1 "but not where there are none"
+contains "$(cat text)" "images $("$report" -f json drawn.results | jq .total.tokens.image) of the input tokens as the server reports" "the text has the tokens of images"
+is "$(grep -c '^ *audio' text)" 1 "the text has audio only where there is some"
 
 # The order of the rows is nobody's business.
 sort -r body >turned
 seal header turned >turned.results
 "$report" -f json --slo ttft=150ms drawn.results | jq "del(.run.digest)" >a.json
 "$report" -f json --slo ttft=150ms turned.results | jq "del(.run.digest)" >b.json
-same a.json b.json "the same rows in another order give the same report"
+same a.json b.json "rows in another order give the same report"
 
 # Percentiles of percentiles would be wrong: three parts together say what the whole says.
 for part in 0 1 2; do
@@ -66,7 +66,7 @@ done
 "$report" -f json --slo ttft=150ms drawn.results drawn.results >twice.json
 is "$(jq -c '.total | [.requests.started, .requests.scheduled, .window_s]' twice.json)" "$(jq -c '.total | [.requests.started * 2, .requests.scheduled * 2, .window_s * 2]' a.json)" "repeats add up"
 for path in .rate .throughput .in_flight .latency.ttft_ms.from_start.p50 .latency.ttft_ms.from_start.max; do
-	is "$(jq -c ".total$path" twice.json)" "$(jq -c ".total$path" a.json)" "and say the same of .total$path"
+	is "$(jq -c ".total$path" twice.json)" "$(jq -c ".total$path" a.json)" "repeats have the figures of one run at .total$path"
 done
 
 # Confidence interval: 20 batch means in the order of the starts, Student's t with 19 degrees of freedom.
@@ -86,8 +86,8 @@ is "$(jq -c '.stages[1] | [.window_s, .rate.completed, .rate.completed_own]' "$O
 # --errors-as-inf: 3 of 15 requests failed, so that no more than the lower four fifths are finite.
 run "$report" -f json --errors-as-inf --percentiles 50,80,90 --slo p50:ttft=1s,p90:ttft=1s "$data/mixed.results"
 is "$(jq -c '.total.latency.ttft_ms.from_start | [.n, .p50, .p80, .p90, .max, .mean]' "$OUT")" '[15,100,"inf","inf","inf",null]' "failures lie at infinity"
-is "$(jq -c '[.total.goodput.objectives[].value_ms]' "$OUT")" '[100.1,"inf"]' "also for the objectives"
-is "$(jq -c '.total.latency.itl_ms.n' "$OUT")" 64 "but not in the pooled gaps"
+is "$(jq -c '[.total.goodput.objectives[].value_ms]' "$OUT")" '[100.1,"inf"]' "objectives count failures as infinite"
+is "$(jq -c '.total.latency.itl_ms.n' "$OUT")" 64 "pooled gaps do not count failures"
 
 # Nothing is 0 or null that does not exist.
 for name in one empty errors closed; do
@@ -95,11 +95,11 @@ for name in one empty errors closed; do
 	is "$(jq -c '[paths(. == null)]' out.json)" "[]" "$name: nothing is null"
 done
 "$report" -f json "$data/one.results" >out.json
-is "$(jq -c '[.total | .rate.achieved, .latency.ttft_ms.from_start.ci95, .slot_wait_ms, .tokens.reasoning] | map(select(. != null))' out.json)" "[]" "one request has no rate, no interval, no slot wait"
+is "$(jq -c '[.total | .rate.achieved, .latency.ttft_ms.from_start.ci95, .slot_wait_ms, .tokens.reasoning] | map(select(. != null))' out.json)" "[]" "one request has no rate, interval and slot wait"
 "$report" -f json "$data/closed.results" >out.json
 is "$(jq -c '[.total | .rate.offered, .latency.ttft_ms.from_due, .lag_ms, .requests.scheduled] | map(select(. != null))' out.json)" "[]" "closed loop has no due time, no lag, no offered rate"
 "$report" -f json "$data/errors.results" >out.json
-is "$(jq -c '[.total.latency, .total.tokens, .total.requests.failed, .total.rate.completed]' out.json)" "[{},{},4,0]" "where all failed there is no latency and a rate of 0"
+is "$(jq -c '[.total.latency, .total.tokens, .total.requests.failed, .total.rate.completed]' out.json)" "[{},{},4,0]" "a run that failed has no latency and a rate of 0"
 
 # Two clients at the same time, each with a schedule of its own: rates add up. The same one after the other: they do not.
 at() { # T0_UNIX_NS: drawn.results, begun then
@@ -113,8 +113,8 @@ at 1000000060000000000 >third.results
 "$report" -f json first.results third.results >after.json
 figures='.total | [.requests.scheduled, .window_s, .rate.offered, .rate.completed, .throughput.output_tokens_per_s]'
 near='| map(. * 1000 | round / 1000)'
-is "$(jq -c "$figures$near" together.json)" "$(jq -c "$figures | [.[0] * 2, .[1], .[2] * 2, .[3] * 2, .[4] * 2]$near" a.json)" "at the same time: rates add up"
-is "$(jq -c "$figures$near" after.json)" "$(jq -c "$figures | [.[0] * 2, .[1] * 2, .[2], .[3], .[4]]$near" a.json)" "one after the other: windows do"
+is "$(jq -c "$figures$near" together.json)" "$(jq -c "$figures | [.[0] * 2, .[1], .[2] * 2, .[3] * 2, .[4] * 2]$near" a.json)" "rates of simultaneous runs add up"
+is "$(jq -c "$figures$near" after.json)" "$(jq -c "$figures | [.[0] * 2, .[1] * 2, .[2], .[3], .[4]]$near" a.json)" "windows of runs in a row add up"
 
 # Where ipf-fire noted when a stage really began, that counts: here 500 ms later than one would think, so that the first of three ended before it.
 head -1 "$data/mixed.results" >header
@@ -128,7 +128,7 @@ is "$("$report" -f json "$data/mixed.results" |
 is "$("$report" -f json "$data/mixed.results" |
 	jq -c '[.total.by_model | to_entries[] | [.key, .value.requests.ok + .value.requests.failed]]')" \
 	'[["llama-3.1-8b",13],["lora-a",2]]' "several models: each has figures of its own"
-is "$("$report" -f json "$data/one.results" | jq -c .total.by_model)" null "one model: they would be the total's"
+is "$("$report" -f json "$data/one.results" | jq -c .total.by_model)" null "one model has no figures of its own"
 
 # ---- whose count of the input it is ---------------------------------------------------------------------------------
 # of `one`, as many answers as there are lines in rows, each with a prompt of 200 tokens in the trace
@@ -142,11 +142,11 @@ counted() { # JQ: what it makes of the one row
 counted 'del(.input_tokens_usage)' >silent
 contains "$(cat silent)" "input not reported by the server: as the trace has it" "a server without usage has reported no input"
 is "$(counted 'del(.input_tokens_usage)' -f json | jq -c '.total.tokens.residual.input_minus_asked, .verdict.checks[2].input_share')" "$(printf 'null\nnull')" \
-	"and the trace is not compared with itself"
-is "$(counted '.input_tokens_usage = 0' -f json | jq -c .total.tokens.residual.input_minus_asked)" null "as little as one that reports 0"
+	"a server without usage gives no residual of the input"
+is "$(counted '.input_tokens_usage = 0' -f json | jq -c .total.tokens.residual.input_minus_asked)" null "a usage of 0 gives no residual of the input"
 counted '.input_tokens_usage = 985' >off
 contains "$(cat off)" "the trace estimated its tokens, the server counted 492.5 % of that: ipf-prep -t TOKENIZER counts them" "an estimate that is far off is named"
-contains "$(cat off)" "server answers DOUBTFUL prompts had 492.5 % of the tokens in the trace" "and is cause for doubt"
+contains "$(cat off)" "server answers DOUBTFUL prompts had 492.5 % of the tokens in the trace" "the verdict doubts an estimate that is far off"
 counted '.input_tokens_usage = 245' >near
 contains "$(cat near)" "server answers OK" "a template is not"
 is "$(counted '.events = 1 | .not_streamed = "not-asked" | .output_tokens_usage = 180' -f json | jq -c .total.tokens.residual.output_usage_minus_events)" null \

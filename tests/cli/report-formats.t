@@ -23,13 +23,13 @@ for name in mixed errors empty one closed; do
 	agree $name "$name: every number agrees with JSON and with the rows"
 done
 yes_if "failures as infinite latencies" all mixed --errors-as-inf --percentiles 50,99.9
-agree mixed "are infinite in every format"
+agree mixed "failures as infinite latencies agree in every format"
 head -c $(($(wc -c <"$data/mixed.results") * 60 / 100)) "$data/mixed.results" >cut.results
 run "$report" -q -f md cut.results
 status_is 3 "a stream that was cut ends with 3"
-is "$(sed -n 3p "$OUT")" "### Incomplete" "and Markdown says so first"
-contains "$(sed -n 5p "$OUT")" "cut.results: cut after" "with the reason"
-is "$("$report" -q -f prometheus cut.results 2>&- | grep '^ipf_run_finished')" "ipf_run_finished 0" "as do the metrics"
+is "$(sed -n 3p "$OUT")" "### Incomplete" "Markdown begins with the cut"
+contains "$(sed -n 5p "$OUT")" "cut.results: cut after" "Markdown has the reason of the cut"
+is "$("$report" -q -f prometheus cut.results 2>&- | grep '^ipf_run_finished')" "ipf_run_finished 0" "Prometheus says that the run is not finished"
 
 # ---- groups ----
 python3 "$TESTS/helpers/queue_results.py" 30^200:12 >many.results
@@ -41,19 +41,19 @@ for by in model sessions:session replica time=1s input-tokens=3 many:time=100ms;
 	for format in json md; do "$report" -f "$format" --by "${by#*:}" $name.results >by/$format; done
 	is "$(python3 "$TESTS/helpers/report_formats.py" md by 2>&1)" "" "$name: Markdown has the figures of --by ${by#*:}"
 done
-matches "$(cat by/md)" '^The first 40 of [0-9]{2,3}; the JSON report has all\.$' "of at most 40 groups"
-is "$("$report" -f md mixed.results | grep -c '^### By ')" 0 "which only --by adds"
+matches "$(cat by/md)" '^The first 40 of [0-9]{2,3}; the JSON report has all\.$' "Markdown has at most 40 groups"
+is "$("$report" -f md mixed.results | grep -c '^### By ')" 0 "Markdown without --by has no groups"
 for format in requests-csv junit prometheus openmetrics vllm mlperf; do
 	run "$report" --by model -f $format mixed.results
 	status_is 2 "$format has no groups"
-	complains ipf-report "--by: -f $format has no groups; use text, json, csv, html, md or sql" "and says so"
+	complains ipf-report "--by: -f $format has no groups; use text, json, csv, html, md or sql" "ipf-report lists the formats with groups"
 done
 run "$report" --by model -f csv --curve mixed.results
-status_is 2 "nor has a curve"
-complains ipf-report "--by and --curve exclude each other" "which is said, too"
+status_is 2 "a curve with --by ends with 2"
+complains ipf-report "--by and --curve exclude each other" "ipf-report says that --by and --curve exclude each other"
 run "$report" certificate --by model mixed.results
-status_is 2 "nor a certificate"
-complains "ipf-report certificate" "unknown option --by" "as well"
+status_is 2 "certificate --by ends with 2"
+complains "ipf-report certificate" "unknown option --by" "certificate does not know --by"
 run "$report" --by stage -f junit mixed.results
 status_is 0 "--by stage means none"
 
@@ -67,8 +67,8 @@ else
 	skip "promtool finds nothing wrong" "prometheus is not installed"
 fi
 is "$(grep -v '^#' mixed/openmetrics)" "$(grep -v '^#' mixed/prometheus)" "OpenMetrics has the same samples"
-is "$(tail -1 mixed/openmetrics)" "# EOF" "and ends in its mark"
-is "$(grep -c '^# UNIT ipf_ttft_seconds seconds$' mixed/openmetrics)" 1 "with units"
+is "$(tail -1 mixed/openmetrics)" "# EOF" "OpenMetrics end with their mark"
+is "$(grep -c '^# UNIT ipf_ttft_seconds seconds$' mixed/openmetrics)" 1 "OpenMetrics have units"
 is "$(head -1 mixed/requests-csv | tr -d '\r' | tr ',' '\n' | sort | uniq -d)" "" "the columns of requests-csv have a name each"
 
 # ---- how to repeat it ----
@@ -89,10 +89,10 @@ printf '%s\0' "${bad[@]}" | jq -Rsc --argjson header "$(head -1 "$data/one.resul
 	| .name = $bad[0] | .api = $bad[1]' >header
 seal header body >evil.results
 yes_if "names that are something else elsewhere are written" all evil --meta 'k=a|`b`"<&>'
-agree evil "and every number agrees"
+agree evil "every number agrees with hostile names"
 is "$(LC_ALL=C tr -d '\n\r' <evil/md | LC_ALL=C tr -dc '\000-\037' | wc -c | tr -d ' ')" 0 "Markdown has no control characters"
-is "$(grep -oE '<[^>]*>?' evil/md | grep -vxE '</?(code|details|summary)>' | head -3)" "" "nor a tag of theirs"
-is "$(sed 's/`[^`]*`//g;s/&#[0-9]*;//g' evil/md | grep -c '@\|#[0-9]')" 0 "and notifies nobody"
+is "$(grep -oE '<[^>]*>?' evil/md | grep -vxE '</?(code|details|summary)>' | head -3)" "" "Markdown has no tag of hostile names"
+is "$(sed 's/`[^`]*`//g;s/&#[0-9]*;//g' evil/md | grep -c '@\|#[0-9]')" 0 "Markdown notifies no user"
 yes_if "JUnit is XML" python3 -c 'import sys, xml.etree.ElementTree as e; e.parse(sys.argv[1])' evil/junit
 is "$(python3 - <<-'END'
 	import csv
@@ -104,7 +104,7 @@ END
 )" "${#bad[@]} []" "no cell of requests-csv is a formula"
 is "$(grep -v '^#' evil/openmetrics | sed 's/ [^ ]*$//' | sort | uniq -d)" "" "every sample has labels of its own"
 if command -v promtool >/dev/null; then
-	is "$(promtool check metrics <evil/prometheus 2>&1)" "" "which promtool reads"
+	is "$(promtool check metrics <evil/prometheus 2>&1)" "" "promtool reads hostile labels"
 fi
 
 # ---- the format of the output's name --------------------------------------------------------------------------------
@@ -115,24 +115,24 @@ for case in 'page.html:<!doctype html>' 'page.htm:<!doctype html>' 'notes.md:## 
 	begin=${case#*:}
 	is "$(head -c ${#begin} "${case%%:*}" | tr A-Z a-z)" "$(tr A-Z a-z <<<"$begin")" "-o ${case%%:*} has the format of its name"
 done
-"$BIN/ipf-report" -o run.json.zst "$one" && is "$(zstd -qdc run.json.zst | head -c 1)" "{" "also compressed"
-"$BIN/ipf-report" -f text -o text.html "$one" && is "$(head -c 7 text.html)" Verdict "-f wins"
+"$BIN/ipf-report" -o run.json.zst "$one" && is "$(zstd -qdc run.json.zst | head -c 1)" "{" "-o run.json.zst has the format of its name"
+"$BIN/ipf-report" -f text -o text.html "$one" && is "$(head -c 7 text.html)" Verdict "-f takes precedence over the name"
 "$BIN/ipf-report" compare -o two.md "$one" "$one" 2>"$ERR"
-is "$(head -c 3 two.md)" "## " "comparisons likewise"
+is "$(head -c 3 two.md)" "## " "compare -o has the format of its name"
 "$BIN/ipf-report" certificate -o evidence.json "$one" 2>"$ERR"
-is "$(head -c 1 evidence.json)" "{" "and certificates"
+is "$(head -c 1 evidence.json)" "{" "certificate -o has the format of its name"
 
 # ---- what was meant ---------------------------------------------------------------------------------------------------
 for case in '-f htlm:(did you mean html?)' '-f markdown:(did you mean md?)' '--html:(did you mean -f html?)' '--json:(did you mean -f json?)'; do
 	# shellcheck disable=SC2086 # two words
 	run "$BIN/ipf-report" ${case%%:*} "$one"
-	status_is 2 "${case%%:*}"
-	contains "$(cat "$ERR")" "${case#*:}" "is answered by what was meant"
+	status_is 2 "ipf-report ${case%%:*} ends with 2"
+	contains "$(cat "$ERR")" "${case#*:}" "ipf-report suggests an option for ${case%%:*}"
 done
 printf '{"ipf":"records","version":1}\n' >early.records
 printf '{"ipf":"trace","version":1}\n' >early.trace
 for case in 'records:run ipf-collect first' 'trace:run ipf-sched, ipf-fire and ipf-collect first'; do
 	run "$BIN/ipf-report" "early.${case%%:*}"
 	status_is 3 "a ${case%%:*} stream is no results"
-	contains "$(cat "$ERR")" "expected an ipf results stream, got \"${case%%:*}\": ${case#*:}" "which program comes before is said"
+	contains "$(cat "$ERR")" "expected an ipf results stream, got \"${case%%:*}\": ${case#*:}" "ipf-report names the program that reads a ${case%%:*} stream"
 done

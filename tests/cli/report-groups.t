@@ -52,20 +52,20 @@ for by in time:3 session:0 input_tokens:5; do
 	python3 groups.py "$kind" "$value" | jq -cS . >theirs
 	same ours theirs "--by $option: counts, goodput and p90 of each group"
 	"$report" --slo e2e=200ms --by $option run.results >"$kind.txt"
-	is "$(sed -E 's/…|▁|▂|▃|▄|▅|▆|▇|█/./g' "$kind.txt" | awk '{ gsub(/[^ -~]/, "?") } length > 80')" "" "on 80 columns"
+	is "$(sed -E 's/…|▁|▂|▃|▄|▅|▆|▇|█/./g' "$kind.txt" | awk '{ gsub(/[^ -~]/, "?") } length > 80')" "" "groups by $option fit into 80 columns"
 	is "$("$report" -f csv --by $option run.results | tr -d '\r' | head -1 | cut -d , -f 1,2)" "stage,$kind" "a column in CSV"
-	is "$("$report" -f csv --by $option run.results | tr -d '\r' | grep -c '^total,[^,]')" "$(jq length theirs)" "with each of them"
+	is "$("$report" -f csv --by $option run.results | tr -d '\r' | grep -c '^total,[^,]')" "$(jq length theirs)" "CSV has a row for each group of $option"
 done
 is "$(jq -c '[.total.by_input_tokens[] | .requests | .ok + .failed] | (max - min) < 0.15 * add' input_tokens.json)" true "bins have about equal counts"
-is "$(jq -c '[.total.by_time | to_entries[] | select(.value.rate.offered != null) | .key] | length' time.json)" "$(jq '.total.by_time | length' time.json)" "each window has its offered rate"
-between "$(jq '.total.by_time["3 s"].rate.offered' time.json)" 25 55 "over its own length"
-is "$(jq -c '[.total.by_time[].in_flight.mean] | unique' time.json)" '[null]' "but nothing in flight, which is no matter of due times"
+is "$(jq -c '[.total.by_time | to_entries[] | select(.value.rate.offered != null) | .key] | length' time.json)" "$(jq '.total.by_time | length' time.json)" "every window has its offered rate"
+between "$(jq '.total.by_time["3 s"].rate.offered' time.json)" 25 55 "the offered rate of the last window is over its own length"
+is "$(jq -c '[.total.by_time[].in_flight.mean] | unique' time.json)" '[null]' "windows by due time have nothing in flight"
 matches "$(cat session.txt)" '^  the first 40 of 60; the JSON report has all$' "text shows some sessions, and says how many there are"
-is "$("$report" -f json run.results | jq -c '[.. | objects | select(has("by_session") or has("by_time"))]')" "[]" "none of them unasked"
+is "$("$report" -f json run.results | jq -c '[.. | objects | select(has("by_session") or has("by_time"))]')" "[]" "JSON has no groups unless asked"
 for wrong in time=0 time=x time=1us input-tokens=1 input-tokens=x input-tokens=2000 replicas; do
 	run "$report" --by "$wrong" run.results
 	status_is 2 "--by $wrong is refused"
-	is "$(wc -l <"$ERR" | tr -d ' ')" 1 "in one line"
+	is "$(wc -l <"$ERR" | tr -d ' ')" 1 "--by $wrong is refused in one line"
 done
 # A million groups are not held in memory, and are counted.
 jq -c '.session = "each-\(.n)"' body >many

@@ -27,13 +27,13 @@ for name in vllm-detailed sglang-detailed aiperf-jsonl guidellm inference-perf-r
 	run "$report" -q -f json "$name.out"
 	status_is 0 "$name: requests are read"
 	cp "$OUT" "$name.json"
-	yes_if "and agree with the run that they were written from" imports agree "$name" run.json "$name.json"
-	is "$(jq -r '.run.imported.has' "$name.json")" requests "and the report says that it had requests"
+	yes_if "$name: figures agree with the run that was written" imports agree "$name" run.json "$name.json"
+	is "$(jq -r '.run.imported.has' "$name.json")" requests "$name: the report says that the file had requests"
 	is "$(jq -r '[.verdict.checks[] | select(.status == "UNKNOWN") | .name] | join(" ")' "$name.json")" \
-		"load_delivered client_headroom" "and what cannot be judged of such a file is left open"
+		"load_delivered client_headroom" "$name: the checks of load and client are unknown"
 	for format in $(formats_of "$name") requests-csv; do
 		run "$report" -q -f "$format" "$name.out"
-		status_is 0 "and shown as $format"
+		status_is 0 "$name: requests are shown as $format"
 	done
 done
 "$report" export vllm-detailed -q vllm-detailed.out >again.out
@@ -42,7 +42,7 @@ is "$(jq -c '[.itls, .ttfts, .errors, .latencies]' again.out)" "$(jq -c '[.itls,
 
 run "$report" export vllm -q sglang-detailed.out
 status_is 3 "a format of requests needs to know when they started"
-complains ipf-report "sglang-detailed.out: vllm requires requests with the times of their starts, which the file does not have" "and it says so"
+complains ipf-report "sglang-detailed.out: vllm requires requests with the times of their starts, which the file does not have" "ipf-report says that -f vllm requires the times of starts"
 "$report" export aiperf-jsonl -q aiperf-jsonl.out >again.out
 is "$(jq -cS 'del(.metadata.session_num, .metadata.worker_id)' again.out | sort | sha256sum)" \
 	"$(jq -cS 'del(.metadata.session_num, .metadata.worker_id)' aiperf-jsonl.out | sort | sha256sum)" "aiperf-jsonl: lines come out as they went in"
@@ -57,15 +57,15 @@ for name in vllm sglang aiperf genai-perf inference-perf guidellm-figures; do
 	run "$report" -q -f json "$name.out"
 	status_is 0 "$name: figures are read"
 	cp "$OUT" "$name.json"
-	yes_if "and shown as the file states them" imports states "$name" "$name.out" "$name.json"
+	yes_if "$name: figures are those that the file states" imports states "$name" "$name.out" "$name.json"
 	for format in $(formats_of "$name"); do
 		run "$report" -q -f "$format" "$name.out"
-		status_is 0 "and shown as $format"
+		status_is 0 "$name: figures are shown as $format"
 	done
 	for format in requests-csv vllm; do
 		run "$report" export "$format" -q "$name.out"
-		status_is 3 "but a format of requests has none to show"
-		complains ipf-report "$name.out: $format requires requests, which the file does not have" "and it says so"
+		status_is 3 "$name: -f $format without requests ends with 3"
+		complains ipf-report "$name.out: $format requires requests, which the file does not have" "$name: ipf-report says that $format requires requests"
 	done
 done
 run "$report" vllm.out
@@ -79,14 +79,14 @@ is "$(grep -c 'id="latency-by-stage-table"' "$OUT")" 1 "HTML shows the latencies
 run "$report" -q -f json --slo p99:e2e=1us vllm.out
 is "$(jq -c '[.stages[], .total | .goodput.objectives[0] | [.value_ms != null, .met]] | unique' "$OUT")" '[[true,null],[true,false]]' "objectives on stated percentiles"
 is "$(jq -c '[.stages[].goodput.objectives[0].value_ms] | max' "$OUT")" "$(jq -c '.total.goodput.objectives[0].value_ms' "$OUT")" "the total has the largest of the stages"
-is "$(jq -c '[.stages[].goodput.objectives[0].value_ms]' "$OUT")" "$(jq -c '[.stages[].latency.e2e_ms | (.from_due // .from_start).p99]' "$OUT")" "each that of its stage"
+is "$(jq -c '[.stages[].goodput.objectives[0].value_ms]' "$OUT")" "$(jq -c '[.stages[].latency.e2e_ms | (.from_due // .from_start).p99]' "$OUT")" "stages have the objectives of their own percentiles"
 run "$report" -q --strict --slo p99:e2e=1us vllm.out
-status_is 4 "which --strict judges"
+status_is 4 "--strict fails a stated percentile"
 run "$report" -q --strict --slo p50:e2e=1h vllm.out
-status_is 0 "either way"
+status_is 0 "--strict passes a stated percentile"
 run "$report" -q --slo p95.5:ttft=1s vllm.out
 status_is 3 "a percentile that the file does not state"
-matches "$(cat "$ERR")" "^ipf-report: vllm.out: p95.5:ttft=1s: the file does not state p95.5 of ttft; it has p50" "is an error that says so"
+matches "$(cat "$ERR")" "^ipf-report: vllm.out: p95.5:ttft=1s: the file does not state p95.5 of ttft; it has p50" "ipf-report says which percentiles the file states"
 
 # ---- files that the tools wrote --------------------------------------------------------------------------------------
 data=$TESTS/data/imports
@@ -101,10 +101,10 @@ for pair in aiperf-0.13.0.json:aiperf-0.13.0.jsonl aiperf-0.13.0-failed.json:aip
 	yes_if "${pair%:*}: the tool's own figures are those that we compute from its requests" imports same "${pair%%-0.*}" stated.json imported.json
 	is "$(jq -r '[.run.imported.has, .total.requests.failed // 0] | join(" ")' stated.json imported.json | tr '\n' ' ')" \
 		"$(case $pair in aiperf-0.13.0.json* | genai*) echo 'figures 0 requests 0 ' ;; *) echo 'figures 1 requests 1 ' ;; esac)" \
-		"and so are the failures"
+		"${pair%:*}: the tool's failures are those of its requests"
 done
 is "$(jq -c '[.run | has("duration_s"), has("started")]' stated.json imported.json | tr '\n' ' ')" "[false,false] [true,true] " \
-	"how long a run lasted is absent if the file does not say it"
+	"the duration is absent if the file does not have it"
 for name in vllm:vllm-0.33.0.json vllm-rs:vllm-rs-0.33.0.json sglang:sglang-0.5.23.jsonl guidellm:guidellm-0.8.1.json; do
 	run "$report" -q -f json --percentiles 50,90,95,99 "$data/${name#*:}"
 	cp "$OUT" imported.json
@@ -129,7 +129,7 @@ is "$(for file in aiperf-0.13.0-failed.jsonl inference-perf-0.7.0-requests.json 
 	"$report" -q -f json "$data/$file" | jq -c .total.requests.errors
 done | tr '\n' ' ')" '{"http-status":1} {"http-status":1} {"other":1} ' "a failure is of the kind that the file says"
 "$report" -q -f json "$data/aiperf-0.13.0.jsonl" >imported.json
-is "$(jq -c '[.sessions, .total.events]' imported.json)" '[null,{"content":72}]' "what is not known of events is absent"
+is "$(jq -c '[.sessions, .total.events]' imported.json)" '[null,{"content":72}]' "sessions and events are absent if the file does not have them"
 
 # What perf_analyzer wrote for genai-perf: events of which some have no content, two at once, a failure.
 cat >profile_export.json <<'END'
@@ -146,18 +146,18 @@ run "$report" -q -f json profile_export.json
 is "$(jq -c '.total | [.requests.ok, .requests.failed, .latency.ttft_ms.from_start.p50, .latency.itl_ms.max, .latency.e2e_ms.from_start.p50,
 	.latency.stream_ms.from_start.p50, .latency.tpot_ms.p50, .tokens.input.mean, .tokens.output.mean, .events.content]' "$OUT")" \
 	'[1,1,20,15,35,41,5,9,4,2]' "genai-perf's profile export: responses without content are no tokens"
-is "$(jq -c '[.stages[0].kind, .run.imported.tool]' "$OUT")" '["closed","genai-perf"]' "with its load"
+is "$(jq -c '[.stages[0].kind, .run.imported.tool]' "$OUT")" '["closed","genai-perf"]' "genai-perf's profile export has its load"
 
 # ---- where from -----------------------------------------------------------------------------------------------------
 "$report" -q -f json <vllm-detailed.out >stdin.json
-is "$(jq -cS '.total' stdin.json)" "$(jq -cS '.total' vllm-detailed.json)" "standard input"
+is "$(jq -cS '.total' stdin.json)" "$(jq -cS '.total' vllm-detailed.json)" "standard input gives the same figures"
 zstd -q vllm-detailed.out -o compressed.zst
 "$report" -q -f json compressed.zst >zst.json
-is "$(jq -cS '.total' zst.json)" "$(jq -cS '.total' vllm-detailed.json)" "compressed"
+is "$(jq -cS '.total' zst.json)" "$(jq -cS '.total' vllm-detailed.json)" "a compressed file gives the same figures"
 is "$(jq -r .run.digest zst.json)" "$(sha256sum <vllm-detailed.out | cut -d' ' -f1)" "the digest of the run is that of the file's text"
 jq . vllm-detailed.out >pretty.out
 "$report" -q -f json pretty.out >pretty.json
-is "$(jq -cS '.total' pretty.json)" "$(jq -cS '.total' vllm-detailed.json)" "in many lines"
+is "$(jq -cS '.total' pretty.json)" "$(jq -cS '.total' vllm-detailed.json)" "JSON in many lines gives the same figures"
 run "$report" -q --from vllm -f json vllm.out
 status_is 0 "--from names the tool"
 run "$report" --from nosuch vllm.out
@@ -168,20 +168,20 @@ is "$("$report" -q -f json unnamed.out | jq -c '[.stages[].name]')" '["run 1","r
 run "$report" -q -f json vllm-detailed.out vllm-detailed.out
 status_is 0 "requests of several files of a tool are merged"
 run "$report" run.results vllm-detailed.out
-status_is 3 "but not with those of another one"
-complains ipf-report "vllm-detailed.out: is from vLLM bench serve, but run.results is from ipf-collect: their definitions differ" "and it says so"
+status_is 3 "requests of two tools are refused together"
+complains ipf-report "vllm-detailed.out: is from vLLM bench serve, but run.results is from ipf-collect: their definitions differ" "ipf-report says that definitions differ"
 run "$report" vllm-detailed.out run.results
-status_is 3 "in any order"
+status_is 3 "requests of two tools are refused in either order"
 run "$report" vllm.out vllm.out
 status_is 3 "figures are not merged"
-complains ipf-report "cannot be merged with" "and it says so"
+complains ipf-report "cannot be merged with" "ipf-report says that figures cannot be merged"
 
 # ---- bad input ------------------------------------------------------------------------------------------------------
 refused() { # TEXT FILE: ipf-report says TEXT of it
 	run "$report" "$2"
-	status_is 3 "refused: $1"
-	complains ipf-report "$1" "and the line names file, member and value"
-	is "$(wc -l <"$ERR")" 1 "in one line"
+	status_is 3 "a wrong file ends with 3: $1"
+	complains ipf-report "$1" "the message names file, member and value: $1"
+	is "$(wc -l <"$ERR")" 1 "a wrong file has one message: $1"
 }
 head -1 vllm-detailed.out >one.out
 jq -c '.ttfts[3] = "soon"' one.out >bad.json
@@ -202,11 +202,11 @@ echo '{}' >bad.json
 for tool in vllm sglang aiperf guidellm inference-perf genai-perf; do
 	run "$report" --from $tool bad.json
 	status_is 3 "$tool: an empty object"
-	complains ipf-report "bad.json: has no requests and no figures" "has nothing to report"
+	complains ipf-report "bad.json: has no requests and no figures" "ipf-report says that an empty object has no requests and figures"
 done
 echo '{"model_id":"m","num_prompts":1,"request_rate":1,"completed":0,"failed":1}' >bad.json
 run "$report" -q -f json bad.json
-is "$status $(jq -c '[.total.requests.ok, .total.requests.failed]' "$OUT")" "0 [0,1]" "while counts alone are figures"
+is "$status $(jq -c '[.total.requests.ok, .total.requests.failed]' "$OUT")" "0 [0,1]" "counts alone are figures"
 gzip -c vllm.out >bad.gz
 refused 'bad.gz: compressed with gzip: zcat bad.gz | ipf-report' bad.gz
 jq -c '.completed = 3' one.out >odd.json

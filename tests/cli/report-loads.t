@@ -12,19 +12,19 @@ slo=p99:ttft=100ms
 "$report" -f json --slo $slo sweep.results >json
 "$report" -f md --slo $slo sweep.results >md
 "$report" -f html --slo $slo sweep.results >html
-matches "$(line text)" '^met up to [0-9.]*/s in poisson-4, [0-9.]* % below the capacity; first missed at [0-9.]*/s in poisson-6; on a straight line between them until [0-9.]*/s$' "one line"
-contains "$(cat md)" "- objectives: $(line text)" "the same in Markdown"
-contains "$(cat html)" "<dt>objectives</dt><dd>$(line text)</dd>" "the same on the page"
-contains "$(cat html)" "<span class=\"more\">$(line text)</span>" "and in its tile"
+matches "$(line text)" '^met up to [0-9.]*/s in poisson-4, [0-9.]* % below the capacity; first missed at [0-9.]*/s in poisson-6; on a straight line between them until [0-9.]*/s$' "the text has one line on the objectives"
+contains "$(cat md)" "- objectives: $(line text)" "Markdown has the line on the objectives"
+contains "$(cat html)" "<dt>objectives</dt><dd>$(line text)</dd>" "the page has the line on the objectives"
+contains "$(cat html)" "<span class=\"more\">$(line text)</span>" "the tile has the line on the objectives"
 run "$report" --strict --slo $slo sweep.results
 status_is 4 "--strict: a load missed them"
-complains ipf-report "objectives: $(line text) (--strict)" "and says so with the same words"
+complains ipf-report "objectives: $(line text) (--strict)" "--strict fails with the line on the objectives"
 run "$report" --strict json
 status_is 4 "a saved report is judged like its results"
-complains ipf-report "objectives: $(line text) (--strict)" "with the same words"
+complains ipf-report "objectives: $(line text) (--strict)" "--strict of a saved report fails with the line on the objectives"
 run "$report" --strict --slo p99:ttft=1h sweep.results
 status_is 0 "--strict: all loads meet them"
-contains "$("$report" --slo p99:ttft=1h sweep.results | tr -s ' \n' ' ')" "in poisson-10, the highest rate" "and the line says so"
+contains "$("$report" --slo p99:ttft=1h sweep.results | tr -s ' \n' ' ')" "in poisson-10, the highest rate" "the text names the highest rate that met the objectives"
 
 # From the rows: the percentile of each stage by its due time, and where a straight line crosses the limit.
 cat >again.py <<'END'
@@ -74,21 +74,21 @@ is "$different" "" "the verdict of random sweeps, computed again"
 
 # Nothing is judged over all stages together.
 is "$(jq -c '[.total.goodput.objectives[] | has("met")]' json)" '[false]' "the total is not judged"
-is "$(jq -c '[.stages[] | select(.measured) | .goodput.objectives[0] | .met] == [.objectives.loads[].state == "met"]' json)" true "each stage is, as its load"
+is "$(jq -c '[.stages[] | select(.measured) | .goodput.objectives[0] | .met] == [.objectives.loads[].state == "met"]' json)" true "stages are judged as loads"
 "$report" -f junit --slo $slo sweep.results >junit
 is "$(grep -c 'ipf.objectives.total' junit)" 0 "JUnit has no case of all stages"
-is "$(grep -c 'ipf.objectives.stage' junit)" 6 "and one of each"
+is "$(grep -c 'ipf.objectives.stage' junit)" 6 "JUnit has a case of each stage"
 is "$(grep -c 'missed' text)" 4 "text says missed in the line, and of three loads"
 is "$(grep -o 'class="more">[^<]*' html | sed 's/.*>//' | head -4 | sed 's/.*; //' | sort -u | tr '\n' '|')" "none failed, in all stages|poisson-4|" "tiles are of the highest load that met them"
-is "$("$report" -f html sweep.results | grep -o 'class="more">[^<]*' | sed 's/.*; //' | sed -n 2p)" "poisson-6" "or, without objectives, the highest that the server could complete"
+is "$("$report" -f html sweep.results | grep -o 'class="more">[^<]*' | sed 's/.*; //' | sed -n 2p)" "poisson-6" "tiles without objectives are of the highest load that was completed"
 made 40:10 >one.results
-is "$("$report" -f html one.results | grep -o 'class="more">[^<]*' | sed -n 2p)" 'class="more">39.7 offered' "of a run with one load, they are of the run"
-is "$("$report" -f json --slo $slo one.results | jq -c '[.objectives, .total.goodput.objectives[0].met]')" '[null,true]' "which is judged as a whole"
+is "$("$report" -f html one.results | grep -o 'class="more">[^<]*' | sed -n 2p)" 'class="more">39.7 offered' "tiles of one load are of the run"
+is "$("$report" -f json --slo $slo one.results | jq -c '[.objectives, .total.goodput.objectives[0].met]')" '[null,true]' "a run of one load is judged as a whole"
 
 # Loads that cannot be judged do not count as missed.
 made --service 3 --servers 100 10:4 20:4 30:4 >short.results
 is "$("$report" --slo p90:ttft=1ms short.results >short; line short)" "3 rates not judged (poisson-0: the stage is too short for its latencies)" "stages that are too short"
-is "$("$report" -f json --slo p90:ttft=1ms short.results | jq -c '.objectives | [.met, .missed, (.loads | map(.state))]')" '[null,null,[null,null,null]]' "are not judged in JSON"
+is "$("$report" -f json --slo p90:ttft=1ms short.results | jq -c '.objectives | [.met, .missed, (.loads | map(.state))]')" '[null,null,[null,null,null]]' "JSON does not judge stages that are too short"
 run "$report" --strict --slo p90:ttft=1ms short.results
 status_is 4 "--strict: no load could be judged"
 made 20:1 40:1 80:10 95:10 110:10 >few.results
@@ -106,29 +106,29 @@ is "$("$report" -f json --slo p99:ttft=100ms ramp.results | jq -c '[.stages[0].g
 made closed=4:20 closed=8:10 closed=16:10 closed=32:10 >loops.results
 "$report" --slo p99:e2e=250ms loops.results >loops
 matches "$(line loops)" '^met up to 16 users, [0-9.]*/s in closed-2, [0-9.]* % below the capacity; first missed at 32 users, [0-9.]*/s in closed-3; on a straight line between them until [0-9.]* users$' "closed loops by their users"
-is "$(grep -A3 '^By load' loops | head -2 | tail -1 | awk '{ print $1 }')" users "whose table has them"
+is "$(grep -A3 '^By load' loops | head -2 | tail -1 | awk '{ print $1 }')" users "the table of closed loops has users"
 
 # ---- plots ----
 "$report" plot --plot-format svg --slo p99:ttft=100ms,e2e=300ms plots sweep.results 2>/dev/null
 for plot in rate-ttft cdf-ttft heat-ttft; do matches "$(cat plots/$plot.gp)" '^set arrow 60 from .*100.* nohead' "$plot has a line at the objective"; done
 for plot in rate-e2e cdf-e2e heat-e2e; do matches "$(cat plots/$plot.gp)" '^set arrow 60 from .*300.* nohead' "$plot has one"; done
-is "$(grep -l '^set arrow 60' plots/*.gp | wc -l)" 6 "and no plot of another latency"
-is "$(grep -L "^set label 3 .*127.0.0.1:8000" plots/*.gp)" "" "each names the server"
+is "$(grep -l '^set arrow 60' plots/*.gp | wc -l)" 6 "other plots have no line at the objective"
+is "$(grep -L "^set label 3 .*127.0.0.1:8000" plots/*.gp)" "" "plots name the server"
 contains "$(cat html)" '<p class="when">http://127.0.0.1:8000' "the page names it, too"
 
 # ---- rests are no loads ----
 is "$(sed -n '/^Stages/,/^$/p' text | grep -c rest)" 0 "rests are not shown as stages with rates"
-is "$(sed -n '/^Stages/,/^$/p' text | grep -c 'brackets')" 0 "and nothing speaks of brackets"
+is "$(sed -n '/^Stages/,/^$/p' text | grep -c 'brackets')" 0 "stages without rests mention no brackets"
 . "$TESTS/data/report/seal.sh"
 head -1 sweep.results | jq -c '(.. | .stages? // empty) |= map(if .name == "rest-1" then .name = "chat primer" | .kind = "closed" else . end)' >header
 sed -e 1d -e '$d' sweep.results >body
 seal header body >primer.results
 "$report" primer.results >primer
-is "$(sed -n '/^Stages/,/^$/p' primer | grep -c primer)" 0 "nor are primers"
-is "$(jq -c '[.stages[] | .kind] | index("rest") != null' json)" true "although JSON has them"
+is "$(sed -n '/^Stages/,/^$/p' primer | grep -c primer)" 0 "primers are not shown as stages"
+is "$(jq -c '[.stages[] | .kind] | index("rest") != null' json)" true "JSON has the rests"
 
 # ---- windows that are too short for their latencies ----
-is "$(tr -s ' \n' ' ' <short | grep -o 'ended within the stage\|in flight at its begin' | tr '\n' ' ')" "ended within the stage " "are explained once"
+is "$(tr -s ' \n' ' ' <short | grep -o 'ended within the stage\|in flight at its begin' | tr '\n' ' ')" "ended within the stage " "two rates of a stage are explained once"
 made --service 1 --servers 100 20:20 40:20 60:20 >long.results
 "$report" long.results >long
-is "$(grep -c 'in flight at its begin' long)" 0 "not where as much was completed as was offered"
+is "$(grep -c 'in flight at its begin' long)" 0 "rates that agree are not explained"

@@ -42,7 +42,7 @@ done
 sed -n '/^\.Sh FORMATS/,/^\.Sh [^F]/s/^\.Ss //p' "$TESTS/../ipf-report/ipf-report.1" "$TESTS/../ipf-report/ipf-report-export.1" "$TESTS/../ipf-report/ipf-exports.5" |
 	sed 's/, /\n/g' | sort >documented
 same known documented "every output format has a section in ipf-report(1), ipf-report-export(1) or ipf-exports(5)"
-contains "$("$report" --help | tr -s ' \n' ' ')" "formats: text md html json csv requests-csv junit prometheus openmetrics sql " "and is in --help"
+contains "$("$report" --help | tr -s ' \n' ' ')" "formats: text md html json csv requests-csv junit prometheus openmetrics sql " "ipf-report --help lists the formats"
 
 # ---- --meta ---------------------------------------------------------------------------------------------------------
 misused '--meta: expected KEY=VALUE' --meta commit
@@ -58,18 +58,18 @@ run "$report" -f json "${noted[@]}" "$data/one.results"
 is "$(jq -c .run.meta "$OUT")" '{"commit":"5f3a9c1","gpu":"=H200, \\e[31m","empty":""}' "JSON has them in order, of one key the last value"
 run "$report" -f csv "${noted[@]}" "$data/one.results"
 is "$(head -1 "$OUT" | tr -d '\r' | grep -o 'meta_.*')" "meta_commit,meta_gpu,meta_empty" "CSV has a column for each"
-is "$(tail -1 "$OUT" | tr -d '\r' | grep -o '5f3a9c1,.*')" "5f3a9c1,\"'=H200, \\e[31m\"," "no spreadsheet evaluates a value"
+is "$(tail -1 "$OUT" | tr -d '\r' | grep -o '5f3a9c1,.*')" "5f3a9c1,\"'=H200, \\e[31m\"," "no spreadsheet evaluates a note"
 
 # ---- verdict and --strict -------------------------------------------------------------------------------------------
 run "$report" --strict "$data/errors.results"
 status_is 4 "--strict: an invalid run ends with 4"
-complains ipf-report "the verdict is INVALID" "and says so"
-contains "$(cat "$OUT")" "INVALID" "with its report"
+complains ipf-report "the verdict is INVALID" "--strict says that the verdict is INVALID"
+contains "$(cat "$OUT")" "INVALID" "--strict prints the report"
 run "$report" --strict "$data/closed.results"
 status_is 0 "--strict: a doubtful run ends with 0"
 run "$report" --strict -f json "$data/empty.results"
 status_is 4 "--strict: no request at all is invalid"
-is "$(jq -r '.verdict.status' "$OUT")" INVALID "as the verdict says"
+is "$(jq -r '.verdict.status' "$OUT")" INVALID "the verdict of no request is INVALID"
 
 # ---- streams --------------------------------------------------------------------------------------------------------
 size=$(wc -c <"$data/mixed.results")
@@ -80,7 +80,7 @@ for part in 20 40 60 80 99; do
 	complains ipf-report "cut" "cut at $part %: says so"
 	matches "$(head -1 "$OUT")" "^Incomplete  *cut.results: cut after [0-9]+ good line" "cut at $part %: the report says so first"
 	run "$report" -f json cut.results
-	is "$(jq -r '.run.incomplete | length' "$OUT")" 1 "cut at $part %: so does the JSON"
+	is "$(jq -r '.run.incomplete | length' "$OUT")" 1 "cut at $part %: JSON says so first"
 done
 head -c $((size * 60 / 100)) "$data/mixed.results" >cut.results
 is "$("$report" -f json cut.results 2>&- | jq '[.stages[].requests | .ok + .failed] | add')" \
@@ -89,24 +89,24 @@ is "$("$report" -f json cut.results 2>&- | jq '[.stages[].requests | .ok + .fail
 run "$report" --strict cut.results
 status_is 3 "a cut stream ends with 3 also when it is invalid"
 run "$report" "$data/mixed.results" cut.results
-status_is 3 "one of two is cut: ends with 3"
+status_is 3 "a cut stream beside a whole one ends with 3"
 head -c 100 "$data/mixed.results" >beheaded
 run "$report" beheaded
 status_is 3 "cut within the header: ends with 3"
-is "$(wc -c <"$OUT" | tr -d ' ')" 0 "and there is nothing to report"
+is "$(wc -c <"$OUT" | tr -d ' ')" 0 "a stream cut in its header gives no report"
 run "$report" /dev/null
 status_is 3 "an empty input ends with 3"
 run "$report" no-such-file
 status_is 1 "a file that is not there ends with 1"
-complains ipf-report "no-such-file" "and is named"
+complains ipf-report "no-such-file" "ipf-report names the missing file"
 run "$report" "$TESTS/tap.sh"
-status_is 3 "what is no stream ends with 3"
+status_is 3 "a file that is no stream ends with 3"
 head -1 "$data/one.results" | sed 's/"ipf":"results"/"ipf":"trace"/' >header
 : >body
 seal header body >trace
 run "$report" trace
 status_is 3 "another kind of stream ends with 3"
-complains ipf-report "results" "and the complaint says what was expected"
+complains ipf-report "results" "ipf-report says that it expects results"
 
 head -1 "$data/one.results" >header
 sed -n 2p "$data/one.results" >row
@@ -114,41 +114,41 @@ sed -n 2p "$data/one.results" >row
 seal header body >bad.results
 run "$report" bad.results
 status_is 3 "a row that makes no sense ends with 3"
-complains ipf-report 'bad.results:3: ttft_ns: expected an integer, got "soon"' "and says which and why"
+complains ipf-report 'bad.results:3: ttft_ns: expected an integer, got "soon"' "ipf-report names line, member and value"
 contains "$(head -1 "$OUT")" "Incomplete    bad.results:3" "the report says so first"
-contains "$(cat "$OUT")" "none in 1 request" "and goes as far as it can"
+contains "$(cat "$OUT")" "none in 1 request" "the report goes on without the wrong row"
 sed 's/"n":0/"n":0,"slo":{"ttft":"soon"}/' row >body
 seal header body >slo.results
 run "$report" slo.results
 status_is 3 "an objective of a request that makes no sense ends with 3"
-complains ipf-report 'slo.results:2: slo.ttft: expected a duration such as "500ms", got "soon"' "and is named"
+complains ipf-report 'slo.results:2: slo.ttft: expected a duration such as "500ms", got "soon"' "ipf-report names the wrong objective of a request"
 
 # What its writer called incomplete
 cp row body
 seal header body | sed 's/"end":{/"end":{"incomplete":"the run was stopped",/' >stopped.results
 run "$report" stopped.results
 status_is 0 "a whole stream that says that something is missing ends with 0"
-matches "$(head -1 "$OUT")" "^Incomplete  .*the run was stopped" "and the report says so first"
-is "$("$report" -f json stopped.results | jq -r .verdict.checks[0].status)" DOUBTFUL "which is a doubt"
+matches "$(head -1 "$OUT")" "^Incomplete  .*the run was stopped" "the report begins with the missing part"
+is "$("$report" -f json stopped.results | jq -r .verdict.checks[0].status)" DOUBTFUL "the verdict doubts results with a missing part"
 
 run "$report" "$data/mixed.results" "$data/one.results"
 status_is 3 "results with other stages are refused"
-complains ipf-report "not the same run" "and why"
+complains ipf-report "not the same run" "ipf-report says that the results are not of the same run"
 
 sed '1s/"itl":"gap"/"itl":"token"/' "$data/one.results" >token.results
 run "$report" token.results
-contains "$(cat "$OUT")" "ITL    per token" "what a sample of the gaps is stands beside them"
+contains "$(cat "$OUT")" "ITL    per token" "the report names the samples of ITL"
 run "$report" "$data/one.results" token.results
 status_is 3 "gaps of two kinds are not pooled"
-complains ipf-report "token.results: was collected with --itl token" "and why"
+complains ipf-report "token.results: was collected with --itl token" "ipf-report names the results of another --itl"
 
 # ---- input and output -----------------------------------------------------------------------------------------------
 "$report" "$data/mixed.results" >want
-yes_if "there is a report to compare with" grep -q '^Verdict' want
+yes_if "the report to compare with has a verdict" grep -q '^Verdict' want
 zstd -q -c "$data/mixed.results" >mixed.results.zst
 for how in "$report mixed.results.zst" "$report - <mixed.results.zst" "cat mixed.results.zst | $report" "$report <$data/mixed.results" \
 	"$report -o - $data/mixed.results"; do
-	is "$(eval "$how" | md5sum)" "$(md5sum <want)" "the same report: ${how//"$report"/ipf-report}" | sed "s|$data/||"
+	is "$(eval "$how" | md5sum)" "$(md5sum <want)" "${how//"$report"/ipf-report} gives the same report" | sed "s|$data/||"
 done
 run "$report" -o out.txt "$data/mixed.results"
 same out.txt want "-o writes the same"
@@ -156,14 +156,14 @@ run "$report" -o out.txt.zst "$data/mixed.results"
 is "$(zstd -dqc out.txt.zst | md5sum)" "$(md5sum <want)" "-o with .zst compresses it"
 run "$report" -o no/such/folder/out "$data/mixed.results"
 status_is 1 "-o where nothing can be created ends with 1"
-complains ipf-report "no/such/folder/out" "and names it"
+complains ipf-report "no/such/folder/out" "ipf-report names the output that it cannot create"
 
 if [ -w /dev/full ]; then
 	for format in text json csv; do
 		status=0
 		"$report" -f $format "$data/mixed.results" >/dev/full 2>"$ERR" || status=$?
 		status_is 1 "-f $format on a full disk ends with 1"
-		complains ipf-report "standard output" "and says so"
+		complains ipf-report "standard output" "-f $format on a full disk names standard output"
 	done
 	status=0
 	"$report" definitions >/dev/full 2>"$ERR" || status=$?
@@ -186,12 +186,12 @@ status=0
 isnt "$status" 0 "a closed standard input is noticed"
 
 # ---- looks ----------------------------------------------------------------------------------------------------------
-is "$(grep -c "$(printf '\033')" want)" 0 "no colours where there is no terminal"
+is "$(grep -c "$(printf '\033')" want)" 0 "text in a file has no colours"
 if command -v script >/dev/null; then
 	escapes() { env "$@" TERM=xterm script -qec "$report $data/mixed.results" /dev/null </dev/null |
 		grep -c "$(printf '\033')"; }
 	isnt "$(escapes NO_COLOR=)" 0 "colours on a terminal"
-	is "$(escapes NO_COLOR=1)" 0 "unless NO_COLOR is set"
+	is "$(escapes NO_COLOR=1)" 0 "NO_COLOR suppresses colours"
 else
 	skip "colours on a terminal" "no script(1)"
 fi
@@ -199,7 +199,7 @@ run "$report" -v "$data/one.results" "$data/one.results"
 is "$(grep -c 'one.results: 1 request$' "$ERR")" 2 "-v says what was read"
 run "$report" --progress "$data/one.results"
 status_is 0 "--progress does no harm"
-same "$OUT" <("$report" "$data/one.results") "nor does it change the report"
+same "$OUT" <("$report" "$data/one.results") "--progress does not change the report"
 "$report" -f json --reproducible "$data/one.results" >a
 sed 's/2026-11-20T06:29:00.123Z/2027-01-01T00:00:00.000Z/' "$data/one.results" >b.results
 "$report" -f json --reproducible b.results >b
@@ -209,14 +209,14 @@ same a b "--reproducible: another date, the same report"
 sed '1s/"name":"constant"/"name":"sehr-langsam-und-ausführlich-gemäß-Plan"/g' "$data/one.results" >long.results
 run "$report" long.results
 matches "$(cat "$OUT")" '^  sehr-langsam-und-aus[^ ]*$' "a long name has a line of its own"
-matches "$(cat "$OUT")" '^ {10,}1\.00' "and its figures the next"
+matches "$(cat "$OUT")" '^ {10,}1\.00' "figures of a long name are in the next line"
 
 # Names come from files and servers: none of them speaks to the terminal.
 sed -e '1s/"name":"constant"/"name":"a\\u001b[2Jb\\u009bc\\nd"/g' "$data/one.results" >evil.results
 run "$report" evil.results
 is "$(tr -d '\n' <"$OUT" | LC_ALL=C tr -d '\040-\176\200-\377' | wc -c |
 	tr -d ' ')" 0 "no control character of a name reaches the terminal"
-contains "$(cat "$OUT")" "  a\\x1b[2Jb\\u009bc\\n" "it is shown as escapes"
+contains "$(cat "$OUT")" "  a\\x1b[2Jb\\u009bc\\n" "control characters of a name are shown as escapes"
 
 # CSV: as many fields on each line, RFC 4180 for odd names
 sed '1s/"name":"constant"/"name":"a,\\"b\\""/g' "$data/one.results" >odd.results
@@ -226,7 +226,7 @@ matches "$(sed -n 2p "$OUT")" '^"a,""b""",constant,true,' "CSV: a name with comm
 is "$(awk -F, '{ print NF }' m.csv | sort -u | wc -l | tr -d ' ')" 1 "CSV: every line has as many fields as the first"
 between "$(head -1 m.csv | tr ',' '\n' | sort -u | wc -l)" 300 "$(head -1 m.csv | tr ',' '\n' |
 	wc -l)" "CSV: there are hundreds of names"
-is "$(head -1 m.csv | tr ',' '\n' | sort | uniq -d)" "" "and none stands twice"
+is "$(head -1 m.csv | tr ',' '\n' | sort | uniq -d)" "" "CSV: no name occurs twice"
 is "$(grep -c "$(printf '\r')$" m.csv)" 6 "CSV: a line of names, four stages, the total; ended by CR LF"
 
 # ---- signals: Ctrl-C reaches a whole pipeline, and the report of what was measured is worth having --------------------
@@ -238,7 +238,7 @@ exec 3>pipe
 head -3 "$data/one.results" >&3
 # asleep, with a handler for SIGINT (bit 1 of the signals caught)
 reading() { grep -q '^State:.S' /proc/$pid/status && grep -q '^SigCgt:.*[2367abef]$' /proc/$pid/status; }
-yes_if "it waits for more" wait_for reading
+yes_if "ipf-report waits for more input" wait_for reading
 kill -INT $pid
 sleep 0.15
 kill -HUP $pid
@@ -248,14 +248,14 @@ status=0
 wait $pid || status=$?
 status_is 0 "two signals do not keep it from reading on"
 "$report" "$data/one.results" >want
-same interrupted.txt want "and the report is whole"
+same interrupted.txt want "a report after two signals is whole"
 
 "$report" <pipe >interrupted.txt 2>"$ERR" &
 pid=$!
 stop_at_exit $pid
 exec 3>pipe
 head -2 "$data/one.results" >&3
-yes_if "again it waits for more" wait_for reading
+yes_if "ipf-report waits for more input in the second call" wait_for reading
 # One at a time: of two that wait at once the system may keep only one, and those within a tenth of a second are one. A signal was taken when none waits
 # and the program sleeps again, or has ended.
 taken() { tap_gone $pid || { reading && [ "$(awk '/^(SigPnd|ShdPnd)/ && $2 !~ /^0*$/ { n = 1 } END { print n + 0 }' /proc/$pid/status)" = 0 ]; }; }
@@ -267,6 +267,6 @@ done
 status=0
 wait $pid || status=$?
 exec 3>&-
-status_is 3 "a third one does"
-complains ipf-report "interrupted after" "and says so"
-contains "$(head -1 interrupted.txt)" "Incomplete" "as does the report"
+status_is 3 "a third signal ends the reading with 3"
+complains ipf-report "interrupted after" "ipf-report says that it was interrupted"
+contains "$(head -1 interrupted.txt)" "Incomplete" "the report begins with the interrupt"

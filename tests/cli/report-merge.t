@@ -19,7 +19,7 @@ for k in 2 3; do
 done
 # the first one watches the server
 ipf-fire -q -u "$URL" -m sim -t chat.trace s1.sched | tee s1.records | ipf-collect -q --scrape "$URL" --every 100ms -o live.results
-for pid in "${fires[@]}"; do wait "$pid" || not_ok "a client"; done
+for pid in "${fires[@]}"; do wait "$pid" || not_ok "every client of a shard ends with 0"; done
 # as with --start-at, all began at the same time: their windows are the same, and nothing has to be moved
 t0=$(head -1 s1.records | sed -E 's,.*"t0_unix_ns":([0-9]+).*,\1,')
 for k in 1 2 3; do
@@ -30,7 +30,7 @@ for k in 1 2 3; do
 done
 run ipf-collect -q --every 100ms --samples live.results s1.records s2.records s3.records
 cp "$OUT" all.results
-status_is 0 "all records are collected together"
+status_is 0 "records of all shards are collected together"
 
 # What differs is where the figures come from, and the clients' own seconds: those count in which the client at hand had requests, and of
 # all records together those in which any had.
@@ -39,21 +39,21 @@ report() { # RESULTS…: in $OUT
 	run ipf-report -f json --slo ttft=100ms,p99:e2e=5s --by time=500ms "$@"
 }
 report all.results
-status_is 0 "and reported"
+status_is 0 "results of all records are reported"
 jq -S "$same_figures" "$OUT" >all.json
 report s1.results s2.results s3.results
 status_is 0 "the shards of each, too"
 jq -S "$same_figures" "$OUT" >parts.json
-same parts.json all.json "with the same numbers"
-is "$(jq '[.. | numbers] | length > 1000' all.json)" true "which are many"
+same parts.json all.json "shards have the numbers of the whole run"
+is "$(jq '[.. | numbers] | length > 1000' all.json)" true "the compared report has more than 1000 numbers"
 is "$(jq -c '[.total.requests.ok, .total.requests.scheduled, (.series.windows | map(.started // 0) | add)]' parts.json)" \
-	"[127,127,127]" "and whole"
+	"[127,127,127]" "shards have all requests of the run"
 is "$(jq -c '[.sessions.sessions > 24, .sessions.requests_each.max > 1, (.server.targets | length), has("saturation")]' parts.json)" "[true,true,1,true]" \
-	"with sessions, the server's own figures and its saturation"
+	"shards have sessions, the server's figures and its saturation"
 report s3.results s1.results s2.results
 jq -S "$same_figures" "$OUT" | jq -S 'del(.clocks)' >turned.json
 jq -S 'del(.clocks)' parts.json >parts.plain
-same turned.json parts.plain "in any order"
+same turned.json parts.plain "shards in another order have the same numbers"
 
 # bars: each client's own delays are no longer than those of all of them, which count where they cannot be told apart
 report all.results
@@ -65,8 +65,8 @@ is "$(jq -n --slurpfile a one.json --slurpfile b "$OUT" '[["low", "high"][] as $
 for format in csv vllm sglang aiperf genai-perf inference-perf lpg genai-bench inferencex; do
 	ipf-report --reproducible -f $format all.results >all.out
 	ipf-report --reproducible -f $format s1.results s2.results s3.results >parts.out
-	same parts.out all.out "also as $format"
+	same parts.out all.out "shards give the same $format"
 done
 for part in 1 2 3; do ipf-report -f requests-csv s$part.results | tail -n +2; done | cut -d , -f 2- | sort >parts.rows
 ipf-report -f requests-csv all.results | tail -n +2 | cut -d , -f 2- | sort >all.rows
-same parts.rows all.rows "and the same requests"
+same parts.rows all.rows "shards give the same requests"

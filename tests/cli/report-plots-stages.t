@@ -25,14 +25,14 @@ ok=$(jq .total.requests.ok one.json)
 for name in ttft e2e; do
 	is "$(rows one/heat-$name.tsv | awk '{ n += $5 } END { print n }')" "$ok" "--stage: the map of $name has the requests of that stage"
 done
-is "$(rows one/arrivals.tsv | awk '{ n += $2 } END { print n }')" "$(jq .total.requests.started one.json)" "so have the arrivals"
-is "$(rows one/timeline.tsv | awk '{ n += $4 * 0.1 } END { printf "%.0f", n }')" "$ok" "and the time line"
-is "$(rows one/heat-itl.tsv | awk '{ n += $5 } END { print n }')" "$(jq .total.latency.itl_ms.n one.json)" "and the map of gaps"
+is "$(rows one/arrivals.tsv | awk '{ n += $2 } END { print n }')" "$(jq .total.requests.started one.json)" "--stage: arrivals are those of the stage"
+is "$(rows one/timeline.tsv | awk '{ n += $4 * 0.1 } END { printf "%.0f", n }')" "$ok" "--stage: the time line is that of the stage"
+is "$(rows one/heat-itl.tsv | awk '{ n += $5 } END { print n }')" "$(jq .total.latency.itl_ms.n one.json)" "--stage: the map of gaps is that of the stage"
 is "$(rows one/lanes.tsv | awk '$2 < 0.8' | wc -l) $(rows one/arrivals.tsv | awk '$1 < 0.8' | wc -l) $(rows one/timeline.tsv | awk '$1 < 0.7' | wc -l)" "0 0 0" \
-	"they begin with the stage"
-is "$(find one -name 'rate-*' -o -name 'pareto*')" "" "there is nothing to compare it with"
+	"--stage: plots begin with the stage"
+is "$(find one -name 'rate-*' -o -name 'pareto*')" "" "--stage: a single stage has no plots against rates"
 plots all results
-between "$(rows all/arrivals.tsv | awk '{ n += $2 } END { print n }')" "$((ok + 6))" 100 "without it, there are all stages"
+between "$(rows all/arrivals.tsv | awk '{ n += $2 } END { print n }')" "$((ok + 6))" 100 "plots without --stage have all stages"
 
 # No cell has more than one.
 python3 "$TESTS/helpers/time_series.py" rows 1 0 60 | jq -c '.start_ns = .n * 1000000000 | .end_ns = .start_ns + 300000000 | .ttft_ns = .n * 1000000' >rows.few
@@ -48,9 +48,9 @@ for name in ttft e2e throughput; do
 done
 numbers=$(rows sweep/pareto.tsv | awk 'NF == 5')
 between "$(echo "$numbers" | wc -l)" 3 6 "numbers beside points of the front"
-is "$(echo "$numbers" | awk '$4 < 0 || $4 > 1 || $5 < 0 || $5 > 1')" "" "are between the axes"
+is "$(echo "$numbers" | awk '$4 < 0 || $4 > 1 || $5 < 0 || $5 > 1')" "" "numbers of stages lie between the axes"
 is "$(echo "$numbers" | awk '{ for (i = 0; i < n; i++) if (($4 - x[i]) ^ 2 < 0.04 ^ 2 && ($5 - y[i]) ^ 2 < 0.06 ^ 2) print; x[n] = $4; y[n++] = $5 }')" "" \
-	"and apart from each other"
+	"numbers of stages lie apart"
 
 # ---- what is above the time line ----------------------------------------------------------------------------------------
 timed() { # FOLDER RATE:LENGTH…: stages of 30 s altogether, in a time line of 31 s
@@ -70,7 +70,7 @@ timed few 4:10 6:10 8:10
 is "$(above few)" "poisson-0 poisson-1 poisson-2 " "names of stages are above the time line"
 timed many 4:5 6:5 8:5 9:5 12:5 15:5
 is "$(above many)" "1 2 3 4 5 6 stage 1 poisson-0   2 poisson-1   3 poisson-2   4 poisson-3 5 poisson-4   6 poisson-5 " \
-	"or their numbers, where names would be cut: these are below"
+	"long names of stages become numbers with a legend"
 for plot in cdf-e2e cdf-itl arrival-gaps itl-position; do
 	[ ! -e many/$plot.gp ] || has many/$plot.gp "'1 of 6 stages not shown'" "$plot has five lines, and says that one is missing"
 done
@@ -90,10 +90,10 @@ if command -v gnuplot >/dev/null; then
 	mkdir fonts
 	printf '#!/bin/sh\necho "$*" >>%s/asked\n' "$here" >fonts/fc-list
 	chmod +x fonts/fc-list
-	is "$(cd wide && LC_ALL=C.UTF-8 PATH=$here/fonts:$PATH gnuplot cdf-ttft.gp 2>&1) $(sort -u asked)" " :charset=9ad8 5cf0 family" "whether one has it is asked"
+	is "$(cd wide && LC_ALL=C.UTF-8 PATH=$here/fonts:$PATH gnuplot cdf-ttft.gp 2>&1) $(sort -u asked)" " :charset=9ad8 5cf0 family" "the script asks for a font with the name's characters"
 	(cd wide && sed -i 's/^set terminal pngcairo noenhanced size [0-9,]*/set terminal svg noenhanced/; s/background.*//; s/fontscale 2 linewidth 2 pointscale 2//' cdf-ttft.gp &&
 		LC_ALL=C.UTF-8 PATH=$here/fonts:$PATH gnuplot cdf-ttft.gp 2>&1)
-	contains "$(cat wide/cdf-ttft.png)" "??" "and a font that lacks it is believed"
+	contains "$(cat wide/cdf-ttft.png)" "??" "a font list without the characters gives question marks"
 else
-	skip "whether one has it is asked" "gnuplot is not installed"
+	skip "the script asks for a font with the name's characters" "gnuplot is not installed"
 fi

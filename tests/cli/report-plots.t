@@ -58,11 +58,11 @@ fi
 run "$report" --plots plots results
 status_is 0 "plots are drawn beside the report"
 "$report" results >plain
-same "$OUT" plain "which is the same as without them"
-stderr_is "" "without a word"
+same "$OUT" plain "--plots does not change the report"
+stderr_is "" "--plots has no messages"
 all="arrival-gaps arrivals cdf-e2e cdf-itl cdf-lag cdf-ttft heat-e2e heat-itl heat-ttft itl-position lanes pareto-gpu pareto rate-e2e rate-throughput rate-tpot rate-ttft timeline ttft-input"
-is "$(cd plots && echo *.svg)" "$(for name in $all; do echo "$name.svg"; done | tr '\n' ' ' | sed 's/ $//')" "each plot is a picture"
-is "$(cd plots && echo *.gp *.tsv)" "$(for e in gp tsv; do for name in $all; do echo "$name.$e"; done; done | tr '\n' ' ' | sed 's/ $//')" "with its script and its data"
+is "$(cd plots && echo *.svg)" "$(for name in $all; do echo "$name.svg"; done | tr '\n' ' ' | sed 's/ $//')" "--plots draws every picture"
+is "$(cd plots && echo *.gp *.tsv)" "$(for e in gp tsv; do for name in $all; do echo "$name.$e"; done; done | tr '\n' ' ' | sed 's/ $//')" "pictures have their scripts and data"
 is "$(python3 check.py plots)" "" "every picture is XML of its own, with a title and a description, and with its own ids"
 
 # ---- stages that cannot be shown ---
@@ -74,25 +74,25 @@ seal header lines >late.results
 run "$report" --plots late late.results
 is "$(grep -o "1 of 2 stages are not shown: no request ended within the window\." late/rate-throughput.svg)" \
 	"1 of 2 stages are not shown: no request ended within the window." "a stage without a throughput is told"
-contains "$(cat late/rate-throughput.svg)" ">1 of 2 stages not shown<" "and seen"
-is "$(grep -l "not shown" plots/*.svg)" "" "if all can be shown, nothing is said"
+contains "$(cat late/rate-throughput.svg)" ">1 of 2 stages not shown<" "the plot says how many stages are not shown"
+is "$(grep -l "not shown" plots/*.svg)" "" "complete plots say nothing of stages not shown"
 
 # ---- the figures ----------------------------------------------------------------------------------------------------
 rows() { grep -v '^#' "$1" | grep .; }
 jq_rows() { jq -r "$1 | map(if . == null then \"NaN\" else tostring end) | @tsv" report.json; }
 is "$(rows plots/rate-ttft.tsv)" "$(jq_rows '.stages[1:][] | [.rate.offered] + (.latency.ttft_ms.from_due | [.p50, .p90, .p99, .n])')" "TTFT against rate is that of the report"
-is "$(rows plots/rate-tpot.tsv)" "$(jq_rows '.stages[1:][] | [.rate.offered] + (.latency.tpot_ms | [.p50, .p90, .p99, .n])')" "so is TPOT"
-is "$(rows plots/rate-throughput.tsv)" "$(jq_rows '.stages[1:][] | [.rate.offered, .rate.completed, .goodput.requests_per_s, .throughput.output_tokens_per_s]')" "so is throughput"
+is "$(rows plots/rate-tpot.tsv)" "$(jq_rows '.stages[1:][] | [.rate.offered] + (.latency.tpot_ms | [.p50, .p90, .p99, .n])')" "TPOT against rate is that of the report"
+is "$(rows plots/rate-throughput.tsv)" "$(jq_rows '.stages[1:][] | [.rate.offered, .rate.completed, .goodput.requests_per_s, .throughput.output_tokens_per_s]')" "throughput against rate is that of the report"
 for name in ttft e2e; do
 	is "$(rows plots/cdf-$name.tsv | awk 'NF == 3 { print $1 }' | tr '\n' ' ')" \
 		"$(jq -r ".stages[1:][] | .latency.${name}_ms.from_due | .p50, .p90, .p99" report.json | tr '\n' ' ')" "the marks of the CDF of $name are those percentiles"
 done
-is "$(rows plots/cdf-lag.tsv | awk 'NF == 3 { print $1 }' | tr '\n' ' ')" "$(jq -r '.stages[1:][].lag_ms | .p50, .p90, .p99' report.json | tr '\n' ' ')" "so are those of the lag"
-is "$(rows plots/cdf-itl.tsv | awk 'NF == 3 { print $1 }' | tr '\n' ' ')" "$(jq -r '.stages[1:][].latency.itl_ms | .p50, .p90, .p99' report.json | tr '\n' ' ')" "and of the gaps"
+is "$(rows plots/cdf-lag.tsv | awk 'NF == 3 { print $1 }' | tr '\n' ' ')" "$(jq -r '.stages[1:][].lag_ms | .p50, .p90, .p99' report.json | tr '\n' ' ')" "the marks of the CDF of the lag are its percentiles"
+is "$(rows plots/cdf-itl.tsv | awk 'NF == 3 { print $1 }' | tr '\n' ' ')" "$(jq -r '.stages[1:][].latency.itl_ms | .p50, .p90, .p99' report.json | tr '\n' ' ')" "the marks of the CDF of gaps are their percentiles"
 is "$(rows plots/itl-position.tsv)" "$(jq_rows '.stages[1:][].itl_by_position_ms[] | [.from, .to, .n, .mean, .p50, .p90, .p99]')" "ITL against position is that of the report"
 is "$(jq -c '.stages[1:][] | [([.itl_by_position_ms[].n] | add) == .latency.itl_ms.n, (.itl_by_position_ms | map(.to == 2 * .from - 1) | all)]' report.json | sort -u)" \
-	"[true,true]" "with each gap of a stage once, in bins that double"
-is "$(jq -c '.total.itl_by_position_ms | map([.from, .n])' report.json)" "$(jq -c '[.stages[1:][].itl_by_position_ms[]] | group_by(.from) | map([.[0].from, (map(.n) | add)])' report.json)" "and those of the total are the sums"
+	"[true,true]" "gaps of a stage are in one bin by position each, and bins double"
+is "$(jq -c '.total.itl_by_position_ms | map([.from, .n])' report.json)" "$(jq -c '[.stages[1:][].itl_by_position_ms[]] | group_by(.from) | map([.[0].from, (map(.n) | add)])' report.json)" "gaps of the total by position are the sums of the stages"
 is "$(awk 'NF == 2 && $2 < last { if ($2 != 0) print } { last = $2 }' plots/cdf-*.tsv)" "" "shares do not fall"
 is "$(rows plots/timeline.tsv | cut -f 1,3,4,5,9,10)" "$(jq_rows '.series as $s | $s.windows[] | [.t_s, .started / $s.every_s, .ok / $s.every_s, .failed / $s.every_s, .ttft_ms.p50, .ttft_ms.p99]' |
 	awk -F '\t' -v OFS='\t' -v CONVFMT=%.15g '{ for (i = 1; i <= NF; i++) if ($i != "NaN") $i = $i + 0 } 1')" "the time line has the windows of the report"
@@ -103,13 +103,13 @@ ended=$(jq '[.series.windows[].ok] | add' report.json)
 for name in ttft e2e; do
 	is "$(rows plots/heat-$name.tsv | awk '{ n += $5 } END { print n }')" "$ended" "the map of $name has each successful request"
 done
-is "$(rows plots/heat-itl.tsv | awk '{ n += $5 } END { print n }')" "$(jq '[.series.windows[].itl_ms.n // 0] | add' report.json)" "that of gaps each gap"
+is "$(rows plots/heat-itl.tsv | awk '{ n += $5 } END { print n }')" "$(jq '[.series.windows[].itl_ms.n // 0] | add' report.json)" "the map of gaps has each gap"
 is "$(awk 'NF == 2 && $1 != "#"' plots/ttft-input.tsv | wc -l)" "$(jq .total.requests.ok report.json)" "TTFT against length has the requests of measured stages"
 is "$(rows plots/arrivals.tsv | awk '{ n += $2 } END { print n }')" "$(jq '[.series.windows[].scheduled] | add' report.json)" "every arrival is shown"
 is "$(rows plots/lanes.tsv | wc -l)" 60 "lanes are at most 60"
 system=$(jq -r '.stages[1:][].throughput.output_tokens_per_s' report.json | sort -n | tr '\n' ' ')
 is "$(awk 'NF == 3 && !/#/ { print $2 }' plots/pareto.tsv | sort -nu | tr '\n' ' ')" "$system" "the front has tokens per second of all"
-is "$(awk 'NF == 3 && !/#/ { print $2 * 2 }' CONVFMT=%.9g OFMT=%.9g plots/pareto-gpu.tsv | sort -nu | wc -l)" 2 "and of each accelerator"
+is "$(awk 'NF == 3 && !/#/ { print $2 * 2 }' CONVFMT=%.9g OFMT=%.9g plots/pareto-gpu.tsv | sort -nu | wc -l)" 2 "the front has two rates for each accelerator"
 
 # ---- the folder -----------------------------------------------------------------------------------------------------
 cp -r plots moved
@@ -117,26 +117,26 @@ for name in $all; do (cd moved && rm "$name.svg" && LC_ALL=C.UTF-8 gnuplot "$nam
 is "$(cat redraw.err)" "" "every script can be run by hand"
 python3 check.py plots geometry >drawn
 python3 check.py moved geometry >drawn-again
-is "$(grep -c "L[0-9]" drawn)" 19 "each has lines"
-same drawn drawn-again "and draws the same lines and texts"
+is "$(grep -c "L[0-9]" drawn)" 19 "19 plots have lines"
+same drawn drawn-again "scripts run by hand draw the same lines and texts"
 run "$report" --plots plots --plot-format png results
-is "$status $(head -c 4 plots/timeline.png | tail -c 3) $(ls plots/*.svg 2>/dev/null)" "0 PNG " "as PNG, instead of SVG"
+is "$status $(head -c 4 plots/timeline.png | tail -c 3) $(ls plots/*.svg 2>/dev/null)" "0 PNG " "--plot-format png replaces SVG"
 run "$report" --plots plots --plot-format pdf results
-is "$status $(head -c 4 plots/cdf-ttft.pdf) $(ls plots/*.png 2>/dev/null)" "0 %PDF " "as PDF"
+is "$status $(head -c 4 plots/cdf-ttft.pdf) $(ls plots/*.png 2>/dev/null)" "0 %PDF " "--plot-format pdf replaces PNG"
 run "$report" -v --plots plots "$data/errors.results"
-is "$(find plots -name 'cdf-ttft*' -o -name 'rate-*')" "" "what a run has no data for is not left over from another one"
-matches "$(cat "$ERR")" '^ipf-report: no plot cdf-ttft: no successful request was streamed$' "and -v says why"
+is "$(find plots -name 'cdf-ttft*' -o -name 'rate-*')" "" "plots of an earlier run are removed"
+matches "$(cat "$ERR")" '^ipf-report: no plot cdf-ttft: no successful request was streamed$' "-v says why a plot is missing"
 run "$report" --plots empty "$data/empty.results"
 is "$(ls empty) $(cat "$ERR")" " ipf-report: no plots: the run has no data for any (-v says why)" "a run without requests has no plots"
 
 run "$report" -q --errors-as-inf --plots inf "$data/mixed.results"
 is "$status $(cat "$ERR")" "0 " "failures that are infinite end a distribution below 100 %"
-is "$(python3 check.py inf)" "" "and are not drawn"
-is "$(grep -ic inf inf/*.tsv | grep -v ':0$')" "" "nor written"
+is "$(python3 check.py inf)" "" "infinite failures are not drawn"
+is "$(grep -ic inf inf/*.tsv | grep -v ':0$')" "" "infinite failures are not in the data"
 
 run "$report" -q --plots closed "$data/closed.results"
 is "$status $(cat "$ERR") $(python3 check.py closed)" "0  " "a closed loop is drawn"
-is "$(find closed -name 'arrival*')" "" "without arrivals"
+is "$(find closed -name 'arrival*')" "" "a closed loop has no plot of arrivals"
 
 # ---- hostile names --------------------------------------------------------------------------------------------------
 hostile="it's \`touch\${IFS}here\`@c_^{}\"<b>&\$(touch there)"
@@ -145,36 +145,36 @@ body results >lines
 seal header lines >hostile.results
 run "$report" --plots hostile hostile.results
 status_is 0 "names can be anything"
-stderr_is "" "without a word of gnuplot's"
-is "$(python3 check.py hostile; ls here there hostile/x hostile/here x 2>/dev/null)" "" "nothing in them is obeyed"
-contains "$(python3 check.py hostile geometry)" "it's \`touch" "they are shown as they are"
+stderr_is "" "names give no message of gnuplot"
+is "$(python3 check.py hostile; ls here there hostile/x hostile/here x 2>/dev/null)" "" "plots execute nothing in names"
+contains "$(python3 check.py hostile geometry)" "it's \`touch" "plots show names as they are"
 (cd hostile && LC_ALL=C.UTF-8 gnuplot cdf-ttft.gp 2>&1)
-is "$(ls here there hostile/x hostile/here 2>/dev/null)" "" "nor by hand"
+is "$(ls here there hostile/x hostile/here 2>/dev/null)" "" "scripts run by hand execute nothing in names"
 
 # ---- what goes wrong ------------------------------------------------------------------------------------------------
 run "$report" --plots plain results
 status_is 1 "a file instead of a folder"
-complains ipf-report "plain/" "is named"
+complains ipf-report "plain/" "ipf-report names the file that is no folder"
 run "$report" --plots no/such results
-complains ipf-report "no/such: cannot create the folder: No such file or directory" "so is a folder in none"
+complains ipf-report "no/such: cannot create the folder: No such file or directory" "ipf-report names the folder that it cannot create"
 mkdir full && ln -s /dev/full full/timeline.tsv
 run "$report" --plots full results
 status_is 1 "a full disk"
-complains ipf-report "full/timeline.tsv: cannot write: No space left on device" "is reported"
+complains ipf-report "full/timeline.tsv: cannot write: No space left on device" "ipf-report names the plot that it cannot write"
 run "$report" --plots plots --plot-format gif results
-status_is 2 "another format is wrong usage"
+status_is 2 "--plot-format gif ends with 2"
 run "$report" --plot-format png results
-status_is 2 "so is a format without --plots"
-complains ipf-report "--plot-format requires --plots" "which is said"
+status_is 2 "--plot-format without --plots ends with 2"
+complains ipf-report "--plot-format requires --plots" "ipf-report says that --plot-format requires --plots"
 mkdir bare broken
 PATH=$here/bare run "$report" --plots without results
-status_is 0 "without gnuplot there is the report"
-is "$(cat "$ERR")" "ipf-report: gnuplot is not installed: the plots in without are not drawn; their data and scripts are there" "and a line about it"
-same without/rate-ttft.tsv moved/rate-ttft.tsv "with the data"
-same without/rate-ttft.gp moved/rate-ttft.gp "and the scripts"
-is "$(ls without/*.svg 2>/dev/null)" "" "and no pictures"
+status_is 0 "--plots without gnuplot ends with 0"
+is "$(cat "$ERR")" "ipf-report: gnuplot is not installed: the plots in without are not drawn; their data and scripts are there" "ipf-report says that plots are not drawn without gnuplot"
+same without/rate-ttft.tsv moved/rate-ttft.tsv "--plots without gnuplot writes the data"
+same without/rate-ttft.gp moved/rate-ttft.gp "--plots without gnuplot writes the scripts"
+is "$(ls without/*.svg 2>/dev/null)" "" "--plots without gnuplot draws no picture"
 printf '#!/bin/sh\necho "gnuplot: broken" >&2\nexit 1\n' >broken/gnuplot
 chmod +x broken/gnuplot
 PATH=$here/broken:$PATH run "$report" --plots without results
 status_is 1 "a gnuplot that fails"
-complains ipf-report "timeline: gnuplot failed: gnuplot: broken" "says why"
+complains ipf-report "timeline: gnuplot failed: gnuplot: broken" "ipf-report says which plot gnuplot failed to draw"

@@ -28,13 +28,13 @@ predict chat twin aa "$errors" '["most_sequences","kv_blocks"]'
 # ---- ipf-collect
 is "$(head -1 twin.results | jq -c '.predicted | [.twin, .sha256, .requests, .error.e2e.p99]')" '["llama.twin","aa",12345,0.3]' "results have what the records say"
 is "$(tail -1 twin.results | jq -c '.end | [.extrapolated, .verdict.predicted, has("transport"), has("clocks")]')" \
-	'[["most_sequences","kv_blocks"],true,false,false]' "and what the run exceeded; findings of a network there are none"
+	'[["most_sequences","kv_blocks"],true,false,false]' "results have what the prediction exceeded, and no finding of a network"
 is "$(tail -1 twin.results | jq -c '.end.verdict.checks[1] | [.name, .status, .detail]')" \
 	'["client_headroom","N/A","not applicable: predicted"]' "the client of a predicted run is not judged" # exact: virtual time
 is "$(head -1 twin.results | jq -c '.series | has("t0_unix_ns")')" false "virtual time has no date"
 is "$(tail -1 chat.results | jq -c '.end | [has("extrapolated"), (.verdict | has("predicted"))]')" '[false,false]' "a measured run has neither"
 run ipf-collect -v --every 100ms twin.records -o windows.results
-is "$status $(cat "$ERR")" "0 ipf-collect: 40 requests, 0 failed" "no warning is about what does not apply"
+is "$status $(cat "$ERR")" "0 ipf-collect: 40 requests, 0 failed" "ipf-collect warns of nothing that does not apply"
 is "$(grep -c '^{"window"' windows.results)" "$(ipf-collect -q --every 100ms chat.records | grep -c '^{"window"')" "windows are as ever"
 run ipf-collect --explain twin.records
 is "$status $(grep -c '^request ' "$OUT")" "0 40" "--explain shows it"
@@ -42,7 +42,7 @@ run ipf-collect --check twin.records
 is "$status $(tail -1 "$OUT")" "0 twin.records: 0 violations in 40 requests and 0 lines about the client" "--check finds nothing"
 for option in --scrape=http://127.0.0.1:9 --prometheus=http://127.0.0.1:9 --samples=chat.results --otlp=http://127.0.0.1:9; do
 	run ipf-collect "$option" twin.records -o other.results
-	is "$status" 2 "${option%%=*}: refused"
+	is "$status" 2 "${option%%=*}: ipf-collect refuses it for predicted records"
 	stderr_contains "${option%%=*}: a twin predicted the run of twin.records: there is no server whose figures belong to it" "${option%%=*}: and why"
 done
 run ipf-collect twin.records chat.records -o mixed.results
@@ -58,16 +58,16 @@ is "$(grep -c '^ipf_verdict_status{question="client_headroom"' metrics.txt)" 0 "
 
 # ---- the verdict of the report
 run ipf-report twin.results
-is "$status" 0 "a report"
+is "$status" 0 "a report of predicted results ends with 0"
 cp "$OUT" twin.txt
 matches "$(cat twin.txt)" '^Verdict +PREDICTED, DOUBTFUL$' "text says first that the run is predicted" # exact: virtual time
 matches "$(cat twin.txt)" 'client headroom +N/A' "the client does not apply"
-is "$(sed -n '/load delivered/,/client headroom/p' twin.txt | grep -c 'late')" 0 "nor how late it was"
+is "$(sed -n '/load delivered/,/client headroom/p' twin.txt | grep -c 'late')" 0 "the text of a prediction says nothing of late requests"
 said=$(tr -s ' \n' '  ' <twin.txt)
-contains "$said" "by llama.twin, fitted from 12,345 requests and 678,901 steps; its error on the runs it was fitted from: TTFT 2.0 % at p50, 8.0 % at p99; TPOT 1.0 % at p50, 5.0 % at p99; E2E 3.0 % at p50, 30.0 % at p99" "by which twin"
-contains "$said" "more sequences in flight than any run showed (most_sequences): beyond here the prediction is a guess" "and what is a guess"
-contains "$said" "more of the KV cache in use than any run showed (kv_blocks): beyond" "each of it"
-is "$(awk '{ gsub(/[^ -~]+/, "x"); if (length > 80) n++ } END { print n + 0 }' twin.txt)" 0 "on 80 columns"
+contains "$said" "by llama.twin, fitted from 12,345 requests and 678,901 steps; its error on the runs it was fitted from: TTFT 2.0 % at p50, 8.0 % at p99; TPOT 1.0 % at p50, 5.0 % at p99; E2E 3.0 % at p50, 30.0 % at p99" "the text names the twin and its error"
+contains "$said" "more sequences in flight than any run showed (most_sequences): beyond here the prediction is a guess" "the text says what is a guess"
+contains "$said" "more of the KV cache in use than any run showed (kv_blocks): beyond" "the text names every guess"
+is "$(awk '{ gsub(/[^ -~]+/, "x"); if (length > 80) n++ } END { print n + 0 }' twin.txt)" 0 "the text of a prediction fits into 80 columns"
 is "$(ipf-report -q chat.results | grep -c PREDICTED)" 0 "a measured run says nothing of it"
 for format in md html; do
 	ipf-report -q -f $format twin.results >"twin.$format"
@@ -80,29 +80,29 @@ cp "$OUT" twin.json
 judged=$(jq -c '.verdict | [.predicted, .status, (.checks | map(.status))]' twin.json)
 is "$judged" '[true,"DOUBTFUL",["OK","N/A","OK","DOUBTFUL"]]' "JSON says that the run is predicted" # exact: virtual time
 is "$(jq -c '.run | [.predicted.twin, .predicted.steps, .predicted.extrapolated, has("started")]' twin.json)" \
-	'["llama.twin",678901,["most_sequences","kv_blocks"],false]' "with the twin"
+	'["llama.twin",678901,["most_sequences","kv_blocks"],false]' "JSON has the twin"
 run ipf-report certificate twin.results
-is "$status $(cat "$ERR")" "3 ipf-report: twin.results: was predicted by a twin: a certificate holds what a client measured" "there is no certificate"
+is "$status $(cat "$ERR")" "3 ipf-report: twin.results: was predicted by a twin: a certificate holds what a client measured" "certificate refuses a prediction"
 ipf-report -q -f junit twin.results >twin.xml
 contains "$(cat twin.xml)" '<property name="predicted" value="llama.twin"/>' "JUnit has the twin"
 contains "$(grep -A1 'name="client_headroom"' twin.xml)" '<skipped message="N/A: not applicable: predicted"/>' "JUnit skips what does not apply" # exact: virtual time
 ipf-report -q -f prometheus twin.results >twin.prom
 matches "$(cat twin.prom)" '^ipf_run_info\{.*predicted="llama.twin"' "a label for Prometheus"
-is "$(grep -c '^ipf_verdict_status' twin.prom)" 3 "and three answers"
+is "$(grep -c '^ipf_verdict_status' twin.prom)" 3 "Prometheus has three answers of the verdict"
 is "$(for run in twin chat; do ipf-report -q -f csv $run.results | head -1 | grep -c ',predicted'; done | tr -d '\n')" 10 "a column of CSV, if it is"
-is "$(ipf-report -q -f sql twin.results | grep -c "'llama.twin'")" 1 "and one of SQL"
+is "$(ipf-report -q -f sql twin.results | grep -c "'llama.twin'")" 1 "SQL has the twin"
 
-is "$(ipf-report -q -f csv --curve twin.results | head -1 | grep -c ',predicted')" 1 "also of the curve"
+is "$(ipf-report -q -f csv --curve twin.results | head -1 | grep -c ',predicted')" 1 "the curve has a column for the twin"
 run ipf-report export mlperf twin.results
 is "$status $(cat "$ERR")" "0 ipf-report: llama.twin predicted the run: no server was measured, which mlperf does not say" \
 	"a format without room for it makes a note"
-contains "$(cat "$OUT")" "1 warning encountered" "and counts no warning for what does not apply"
+contains "$(cat "$OUT")" "1 warning encountered" "mlperf counts no warning for what does not apply"
 run ipf-report -f md twin.results
-is "$(cat "$ERR")" "" "one that says it makes none"
+is "$(cat "$ERR")" "" "a format that names the twin has no message"
 run ipf-report twin.json
 contains "$(tr -s ' \n' '  ' <"$OUT")" "PREDICTED, DOUBTFUL" "a saved report says it"
-contains "$(tr -s ' \n' '  ' <"$OUT")" "more sequences in flight than any run showed (most_sequences)" "as the one that was made of the results"
-is "$(ipf-report -q twin.results | grep -c -E 'event times|calibrat|late by client')" 0 "no clock and no client is described"
+contains "$(tr -s ' \n' '  ' <"$OUT")" "more sequences in flight than any run showed (most_sequences)" "a saved report says what is a guess"
+is "$(ipf-report -q twin.results | grep -c -E 'event times|calibrat|late by client')" 0 "text describes neither clock nor client of a prediction"
 
 # ---- error bars: what a client would have added is nothing in virtual time but 1 us and, of ITL, the width of a bucket
 is "$(sed -n 's/.*"first_early_ns":\([0-9]*\),"last_early_ns":\([0-9]*\).*/\1 \2/p' twin.results | sort -u)" "0 0" "events of virtual time came when they came"
@@ -118,27 +118,27 @@ head -1 still.all >still.header
 seal still.header still.body >still.results
 ipf-report -q -f json still.results >still.json
 wider ttft_ms '["from_start"]' p50 0.02 1e-3 "TTFT at p50"
-wider ttft_ms '["from_due"]' p90 0.02 1e-3 "at p90, by the error at p50"
-wider ttft_ms '["from_start"]' p99 0.08 1e-3 "at p99"
+wider ttft_ms '["from_due"]' p90 0.02 1e-3 "TTFT at p90, by the error at p50"
+wider ttft_ms '["from_start"]' p99 0.08 1e-3 "TTFT at p99"
 wider e2e_ms '["from_start"]' mean 0.03 1e-3 "the mean of E2E"
 wider e2e_ms '["from_due"]' max 0.3 1e-3 "E2E at most"
 wider itl_ms '[]' p50 0.01 '. / 1024 + 1e-3' "ITL, by the error of TPOT"
-wider itl_ms '[]' p99 0.05 '. / 1024 + 1e-3' "and at p99"
-is "$(jq '.total | .accuracy.tpot_ms.error.p50 / .latency.tpot_ms.p50 | . > 0.0099 and . < 0.0111' still.json)" true "TPOT"
+wider itl_ms '[]' p99 0.05 '. / 1024 + 1e-3' "ITL at p99"
+is "$(jq '.total | .accuracy.tpot_ms.error.p50 / .latency.tpot_ms.p50 | . > 0.0099 and . < 0.0111' still.json)" true "TPOT has the error of the twin"
 ipf-report -q -f json chat.results >chat.json
 is "$(jq -s 'map(.total.latency.e2e_ms.from_start | .mean - .ci95[0]) | .[1] > .[0] and .[1] >= 0' chat.json twin.json)" true "the interval of a mean is wider, too"
 contains "$(cat twin.txt)" "Error of the prediction, ms" "text says whose error it is"
-is "$(grep -c 'it may have come earlier' twin.txt)" 0 "and seeks no cause in the client"
+is "$(grep -c 'it may have come earlier' twin.txt)" 0 "text seeks no cause in the client"
 sed -E 's/"(sending|first_early|last_early)_ns":[0-9]+,//g; /"itl_[a-z]*_ns","stage"/d' twin.results | sed -e 1d -e '$d' >silent.body
 head -1 twin.results >silent.header
 seal silent.header silent.body >silent.results
 ipf-report -q -f json silent.results >silent.json
-is "$(jq '.total | (.accuracy.e2e_ms.from_start.error.p99 / .latency.e2e_ms.from_start.p99 - 0.3 | fabs) < 1e-6' silent.json)" true "where the rows say nothing of a client, it added nothing"
+is "$(jq '.total | (.accuracy.e2e_ms.from_start.error.p99 / .latency.e2e_ms.from_start.p99 - 0.3 | fabs) < 1e-6' silent.json)" true "rows without a client's lag add nothing to the error"
 predict chat vague aa '{"ttft":{"p50":0.02,"p99":0.08},"tpot":{"p50":null}}'
 run ipf-report -f json vague.results
 is "$(jq -c '.total.accuracy | keys' "$OUT")" '["ttft_ms"]' "an error that is not known makes no error bars"
-is "$(jq -c '.total.latency | [.ttft_ms.from_start, .e2e_ms.from_start] | map(has("ci95"))' "$OUT")" "$(jq -c '.total.latency | [(.ttft_ms.from_start | has("ci95")), false]' chat.json)" "nor the interval of a mean"
-contains "$(ipf-report -q vague.results | tr -s ' \n' '  ')" "TPOT not known, so that it has no error bars; E2E not known, so that" "and text says so"
+is "$(jq -c '.total.latency | [.ttft_ms.from_start, .e2e_ms.from_start] | map(has("ci95"))' "$OUT")" "$(jq -c '.total.latency | [(.ttft_ms.from_start | has("ci95")), false]' chat.json)" "an unknown error makes no interval of a mean"
+contains "$(ipf-report -q vague.results | tr -s ' \n' '  ')" "TPOT not known, so that it has no error bars; E2E not known, so that" "text says that the error of TPOT and E2E is unknown"
 
 # ---- runs that do not mix
 predict chat other bb
@@ -147,34 +147,34 @@ for pair in "twin chat|chat.results: was measured, but twin.results was predicte
 	"twin other|other.results: was predicted by another twin (llama.twin) than twin.results (llama.twin)"; do
 	read -r first second <<<"${pair%%|*}"
 	run ipf-report "$first.results" "$second.results"
-	is "$status $(cat "$ERR")" "3 ipf-report: ${pair#*|}" "one report of $first and $second"
+	is "$status $(cat "$ERR")" "3 ipf-report: ${pair#*|}" "ipf-report refuses $first with $second"
 	run ipf-sched search:slo=p99:e2e=5s,low=1,high=200,for=60s -t chat.trace -r "$first.results" -r "$second.results"
-	is "$status $(cat "$ERR")" "3 ipf-sched: ${pair#*|}" "one search of $first and $second"
+	is "$status $(cat "$ERR")" "3 ipf-sched: ${pair#*|}" "ipf-sched refuses a search of $first and $second"
 done
 run ipf-report compare twin.results chat.results -- chat.results
-is "$status" 3 "nor do the runs of a side"
+is "$status" 3 "compare refuses a side of prediction and measurement"
 predict chat again
 run ipf-report -f json again.results twin.results
 is "$(jq -r '.run.pooled' "$OUT")" repeats "two predictions of a schedule are repeats, whenever they were made"
-contains "$(jq -r '.verdict.checks[0].detail' "$OUT")" "has requests of the same records as again.results: they count twice" "and one that is given twice is seen"
+contains "$(jq -r '.verdict.checks[0].detail' "$OUT")" "has requests of the same records as again.results: they count twice" "the verdict sees a prediction that is given twice"
 
 # ---- measured against predicted
 run ipf-report compare chat.results -- twin.results
-is "$status" 0 "a comparison"
-contains "$(tr -s ' \n' '  ' <"$OUT")" "PREDICTED: new by llama.twin, not measured; the error of the twin is not in the intervals of the changes" "says which side is predicted"
-contains "$(tr -s ' \n' '  ' <"$OUT")" "DOUBTFUL (enough samples)" "its client is no cause for doubt"
-contains "$(ipf-report compare twin.results -- chat.results | tr -s ' \n' '  ')" "PREDICTED: base by" "the other way around, too"
-contains "$(ipf-report compare twin.results -- other.results | tr -s ' \n' '  ')" "PREDICTED: both sides by llama.twin and llama.twin" "and both"
-is "$(ipf-report compare chat.results -- chat.results | grep -c PREDICTED)" 0 "of measured runs it says nothing"
+is "$status" 0 "compare of measured and predicted ends with 0"
+contains "$(tr -s ' \n' '  ' <"$OUT")" "PREDICTED: new by llama.twin, not measured; the error of the twin is not in the intervals of the changes" "compare says that new is predicted"
+contains "$(tr -s ' \n' '  ' <"$OUT")" "DOUBTFUL (enough samples)" "the client of a prediction gives no doubt"
+contains "$(ipf-report compare twin.results -- chat.results | tr -s ' \n' '  ')" "PREDICTED: base by" "compare says that base is predicted"
+contains "$(ipf-report compare twin.results -- other.results | tr -s ' \n' '  ')" "PREDICTED: both sides by llama.twin and llama.twin" "compare says that both sides are predicted"
+is "$(ipf-report compare chat.results -- chat.results | grep -c PREDICTED)" 0 "compare of measured runs says nothing of predictions"
 is "$(ipf-report compare -f json chat.results -- twin.results | jq -c '.settings | map(select(.name | test("predicted")))')" \
 	'[{"name":"predicted","new":"llama.twin"}]' "the twin is a setting"
 is "$(ipf-report compare -f json twin.results -- other.results | jq -c '.settings | map(select(.name | test("predicted")))')" \
-	'[{"base":"aa","name":"predicted.sha256","new":"bb"}]' "of two of them, what they differ in"
+	'[{"base":"aa","name":"predicted.sha256","new":"bb"}]' "settings have the difference of two twins"
 for format in md html; do
 	contains "$(ipf-report compare -f $format chat.results -- twin.results)" "PREDICTED: new by llama.twin" "$format says it"
 done
-contains "$(ipf-report compare -f junit chat.results -- twin.results)" '<property name="predicted" value="PREDICTED: new by llama.twin' "JUnit, too"
-is "$(ipf-report compare -f json chat.results -- twin.results | jq -c '[(.base | has("predicted")), .new.predicted.twin]')" '[false,"llama.twin"]' "JSON, too"
+contains "$(ipf-report compare -f junit chat.results -- twin.results)" '<property name="predicted" value="PREDICTED: new by llama.twin' "JUnit says that new is predicted"
+is "$(ipf-report compare -f json chat.results -- twin.results | jq -c '[(.base | has("predicted")), .new.predicted.twin]')" '[false,"llama.twin"]' "JSON says that new is predicted"
 
 # ---- what was assumed of the twin
 assume() { # NAME JSON: NAME.results as predicted with this
@@ -190,14 +190,14 @@ is "$(ipf-report -q -f json less.results | jq -c '.run.predicted | [.assumed, .b
 for format in text md html csv junit prometheus sql; do
 	contains "$(ipf-report -q -f $format less.results | tr -s ' \n' '  ' | sed 's/&#95;/_/g')" "$by" "$format says it"
 done
-contains "$(ipf-report export vllm less.results 2>&1 >/dev/null)" "$by predicted the run" "so does the message about another format"
+contains "$(ipf-report export vllm less.results 2>&1 >/dev/null)" "$by predicted the run" "the message about another format has the assumptions"
 contains "$(ipf-report compare more.results -- less.results | tr -s ' \n' '  ')" "PREDICTED: both sides by llama.twin with kv_blocks=9000 and $by, not measured" "a comparison names both"
 is "$(ipf-report compare -f json more.results -- less.results | jq -c '[.settings[] | select(.name | test("predicted"))]')" \
-	'[{"base":"9000","name":"predicted.assumed.kv_blocks","new":"4500"},{"name":"predicted.assumed.step_jitter","new":"0.5"}]' "as the difference"
+	'[{"base":"9000","name":"predicted.assumed.kv_blocks","new":"4500"},{"name":"predicted.assumed.step_jitter","new":"0.5"}]' "settings have the difference of the assumptions"
 is "$(ipf-report compare -f json twin.results -- more.results | jq -c '[.settings[] | select(.name | test("predicted"))]')" \
-	'[{"name":"predicted.assumed","new":"{\"kv_blocks\":9000}"}]' "also if one side is as fitted"
+	'[{"name":"predicted.assumed","new":"{\"kv_blocks\":9000}"}]' "settings have an assumption of one side"
 run ipf-report more.results less.results
-is "$status $(cat "$ERR")" "3 ipf-report: less.results: was predicted by another twin ($by) than more.results (llama.twin with kv_blocks=9000)" "they do not mix"
+is "$status $(cat "$ERR")" "3 ipf-report: less.results: was predicted by another twin ($by) than more.results (llama.twin with kv_blocks=9000)" "predictions of different assumptions do not merge"
 
 # ---- ipf-twin predict itself; shards that it predicted one after another
 printf '{"ipf":"twin","version":1,"model":"m/1","parameters":{%s,%s},"fit":{"requests":7,"steps":90}}\n' \
@@ -207,7 +207,7 @@ ipf-twin predict -q m.twin -t chat.trace chat.sched -o real.records
 ipf-collect -q real.records -o real.results
 run ipf-report -f json real.results
 is "$(jq -c '[.verdict.predicted, .run.predicted.twin, .run.predicted.extrapolated, .verdict.checks[1].status, .total.accuracy]' "$OUT")" \
-	'[true,"m.twin",["most_sequences"],"N/A",null]' "what ipf-twin predict records is such a run; without an error of the twin, without error bars"
+	'[true,"m.twin",["most_sequences"],"N/A",null]' "records of ipf-twin predict are a prediction, without error bars if the error is unknown"
 for shard in 1 2; do
 	ipf-sched -q poisson:rate=2,n=40 --shard $shard/2 -t chat.trace -o shard.sched
 	ipf-twin predict -q m.twin -t chat.trace shard.sched -o shard$shard.records
@@ -220,6 +220,6 @@ apart="INVALID: the parts of the run were predicted apart: none of them met the 
 for files in "shard1.results shard2.results" both.results; do
 	# shellcheck disable=SC2086 # words
 	run ipf-report -f json $files
-	contains "$(jq -r '.verdict.checks[0] | "\(.status): \(.detail)"' "$OUT")" "$apart" "and are no prediction of the whole: $files"
+	contains "$(jq -r '.verdict.checks[0] | "\(.status): \(.detail)"' "$OUT")" "$apart" "predicted shards predict no whole run: $files"
 done
-is "$(ipf-report -q -f json shard1.results shard2.results | jq -r '.run.pooled, .verdict.checks[0].detail' | grep -c 'began\|^shards$')" 1 "when they were made says nothing"
+is "$(ipf-report -q -f json shard1.results shard2.results | jq -r '.run.pooled, .verdict.checks[0].detail' | grep -c 'began\|^shards$')" 1 "times of predictions are not compared"

@@ -17,10 +17,10 @@ wanted='[.total | .latency.ttft_ms.from_due.mean, .latency.ttft_ms.from_due.p50,
 	.latency.tpot_ms.p50, .latency.tpot_ms.p99, .latency.e2e_ms.from_due.mean, .latency.e2e_ms.from_due.p50, .latency.e2e_ms.from_due.p99,
 	.throughput.requests_per_s, .throughput.output_tokens_per_s, .goodput.requests_per_s, .requests.failed / (.requests.ok + .requests.failed)]'
 for run in "${runs[@]}"; do json --slo ttft=40ms "$run" | jq "$wanted"; done | jq -s transpose >alone.json
-is "$(jq -c '.repeats.figures | length' all.json)" 14 "there are fourteen figures"
+is "$(jq -c '.repeats.figures | length' all.json)" 14 "repeats have fourteen figures"
 is "$(jq -cn --slurpfile all all.json --slurpfile alone alone.json \
 	'[range(0; 14) as $i | range(0; 4) as $r | ($all[0].repeats.figures[$i].of_runs[$r] - $alone[0][$i][$r]) | fabs > 1e-4] | any')" false \
-	"each run's figures are those of its own report"
+	"figures of a run are those of its own report"
 python3 - all.json >said <<'END'
 import json, statistics, sys
 T = {1: 12.7062, 2: 4.30265, 3: 3.18245}  # Student's t at 97.5 %
@@ -43,22 +43,22 @@ is "$(jq -c '[.repeats.figures[] | select(.name | endswith("p50")) | .outlier]' 
 is "$(json r?.results | jq -c '[.repeats.figures[].outlier | values]')" "[]" "runs of one server are none"
 "$report" r?.results slow.results >outlier.txt 2>"$ERR"
 matches "$(tr -s ' \n' ' ' <outlier.txt)" 'outlier run 6 \(slow.results\): .*TPOT p50 is [0-9.]+ ms, in the others [0-9.]+ to [0-9.]+' "text names the run, and says how the others are"
-matches "$(cat outlier.txt)" '^  TPOT p50, ms +[0-9.]+ +[0-9.]+ to [0-9.]+ +[0-9.]+ % +[0-9.]+ +[0-9.]+$' "and has a row for each figure"
-is "$(sed -n '/^Repeats/,/^$/p' outlier.txt | awk 'length($0) > 80')" "" "in 80 columns"
+matches "$(cat outlier.txt)" '^  TPOT p50, ms +[0-9.]+ +[0-9.]+ to [0-9.]+ +[0-9.]+ % +[0-9.]+ +[0-9.]+$' "text has a row for each figure of the repeats"
+is "$(sed -n '/^Repeats/,/^$/p' outlier.txt | awk 'length($0) > 80')" "" "the table of repeats fits into 80 columns"
 contains "$("$report" -f md r?.results slow.results 2>"$ERR")" "- outlier: run 6 (slow.results): " "Markdown has them"
-matches "$("$report" -f md r1.results r2.results 2>"$ERR")" '^\| TPOT p50, ms \| [0-9.]+ \| [0-9.]+ to [0-9.]+ \| [0-9.]+ % \| [0-9.]+ \| [0-9.]+ \|$' "and the figures"
+matches "$("$report" -f md r1.results r2.results 2>"$ERR")" '^\| TPOT p50, ms \| [0-9.]+ \| [0-9.]+ to [0-9.]+ \| [0-9.]+ % \| [0-9.]+ \| [0-9.]+ \|$' "Markdown has the figures of the repeats"
 PATH=$(dirname "$(command -v python3)"):/bin "$report" -q -f html -o page.html r?.results slow.results 2>"$ERR"
 json r?.results slow.results >page.json
 is "$(python3 "$TESTS/helpers/html_page.py" page.html page.json 2>&1)" "" "the page is whole"
-contains "$(cat page.html)" '<section id="repeats"' "with a section of repeats"
-contains "$(cat page.html)" "run 6 (slow.results): " "that names outliers"
-is "$(grep -o 'id="runs-table".*' page.html | wc -l)$(grep -c '<th scope="row">6: slow.results' page.html)" 11 "and shows each run"
+contains "$(cat page.html)" '<section id="repeats"' "the page has a section of repeats"
+contains "$(cat page.html)" "run 6 (slow.results): " "the page names outliers"
+is "$(grep -o 'id="runs-table".*' page.html | wc -l)$(grep -c '<th scope="row">6: slow.results' page.html)" 11 "the page shows each run"
 
 # ---- what are no repeats ----
 sed '1s/"seed":1/"seed":2/' r2.results >other.results
 is "$(json r1.results other.results | jq -c '[.repeats.one_schedule, (.repeats.figures | length) > 10]')" '[false,true]' "runs of other requests are told apart"
-contains "$("$report" r1.results other.results 2>"$ERR")" "2 runs, not all of the same requests" "also in text"
-is "$(json r1.results | jq -c .repeats)" null "one run has none"
-is "$(json r1.results r1.results | jq -c .repeats)" null "nor has a run that is given twice"
+contains "$("$report" r1.results other.results 2>"$ERR")" "2 runs, not all of the same requests" "text says that requests of the runs differ"
+is "$(json r1.results | jq -c .repeats)" null "one run has no repeats"
+is "$(json r1.results r1.results | jq -c .repeats)" null "a run that is given twice has no repeats"
 shards=("$TESTS/data/report/shard-1.results" "$TESTS/data/report/shard-2.results")
-is "$(json "${shards[@]}" | jq -c .repeats)" null "nor shards"
+is "$(json "${shards[@]}" | jq -c .repeats)" null "shards are no repeats"

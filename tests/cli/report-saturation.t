@@ -18,35 +18,35 @@ held() { # SEEDS ARGUMENTS: how many are saturated within 5 % of 100/s
 # shellcheck disable=SC2086 # several stages
 between "$(held 20 ${sweep//:10/:5})" 19 20 "a sweep without rests: the capacity within 5 % in 19 of 20 seeds"
 between "$(held "$few" --refuse 20 20:10 rest:1 50:10 rest:1 80:10 rest:1 120:10 rest:1 160:10)" $((few * 19 / 20)) "$few" "a server that refuses what it cannot serve"
-between "$(held "$few" 10-150:100)" $((few * 19 / 20)) "$few" "a ramp"
+between "$(held "$few" 10-150:100)" $((few * 19 / 20)) "$few" "a ramp shows the capacity within 5 %"
 none() { # ARGUMENTS: how many of the seeds are not saturated
 	for seed in $(seq "$few"); do
 		made --seed "$seed" "$@" | "$report" -f json | jq -r "$answer"
 	done | grep -c '^not saturated'
 }
 is "$(none 20:10 40:10 60:10 80:10)" "$few" "a sweep that does not reach it says so for each seed"
-is "$(none --spread 10-80:60)" "$few" "nor does a ramp"
+is "$(none --spread 10-80:60)" "$few" "a ramp that does not reach the capacity says so for each seed"
 
 made --spread --seed 2 40:1 60:1 110:1 | "$report" | tr -s ' \n' ' ' >short.txt
 contains "$(cat short.txt)" 'not saturated: of 111 requests/s offered, 95.0/s were completed, by chance as far as stages this short can tell' \
-	"what is missing although the server is not saturated"
+	"a loss by chance is no saturation"
 
 # A server that is still busy with earlier stages has not broken down: what ends in a window is its throughput.
 made 50:10 250:10 rest:2 200:10 300:10 >busy.results
 "$report" -f json busy.results >busy.json
 is "$(jq -c '[.stages[] | .rate.completed * .window_s + 0.5 | floor]' busy.json)" "$(jq -sc '[.[] | select(.n != null and .ok) | .end_ns / 1000000000] as $ends
 	| [[0, 10], [10, 20], [20, 22], [22, 32], [32, 42]] | map(. as $w | [$ends[] | select(. >= $w[0] and . < $w[1])] | length)' busy.results)" "completed is what ended in the window"
-between "$(jq '[.stages[1:][].rate.completed] | min' busy.json)" 98 102 "so that a server with a backlog completes as much as it can"
-is "$(jq -c '.stages[4] | [.rate.completed_own, .throughput.output_tokens_per_s / .rate.completed]' busy.json)" "[0,10]" "although none of it is of that stage"
-is "$("$report" export csv --curve busy.results | awk -F, 'NR > 1 { printf "%d", ($3 > 40 && $4 > 400) }')" 1111 "which the curve shows"
-contains "$("$report" busy.results | tr -s ' \n' ' ')" "poisson-3: the server was still busy with requests of earlier stages" "and a note says"
+between "$(jq '[.stages[1:][].rate.completed] | min' busy.json)" 98 102 "a server with a backlog completes as much as it can"
+is "$(jq -c '.stages[4] | [.rate.completed_own, .throughput.output_tokens_per_s / .rate.completed]' busy.json)" "[0,10]" "requests completed with a backlog are of earlier stages"
+is "$("$report" export csv --curve busy.results | awk -F, 'NR > 1 { printf "%d", ($3 > 40 && $4 > 400) }')" 1111 "the curve has the requests completed with a backlog"
+contains "$("$report" busy.results | tr -s ' \n' ' ')" "poisson-3: the server was still busy with requests of earlier stages" "a note names the stage with a backlog"
 made --seed 2 --t0 1795156240123000000 50:10 250:10 rest:2 200:10 300:10 >later.results
 "$report" -q -f json busy.results later.results >both.json
 "$report" -f json later.results >later.json
 is "$(jq -c '.repeats.figures[] | select(.name == "requests") | .of_runs | map(. * 100 | round)' both.json)" \
 	"$(jq -sc 'map(.total.rate.completed * 100 | round)' busy.json later.json)" "repeats count the same"
 is "$("$report" compare -f json busy.results -- later.results | jq -c '.figures[] | select(.name == "requests") | [.base, .new] | map(. * 100 + 0.001 | round)')" \
-	"$(jq -sc 'map(.total.rate.completed * 100 + 0.001 | round)' busy.json later.json)" "as do comparisons"
+	"$(jq -sc 'map(.total.rate.completed * 100 + 0.001 | round)' busy.json later.json)" "comparisons count completed requests like reports"
 
 # The highest load is told with the figures that the table has of that stage.
 for ((seed = 1; seed <= 4; seed++)); do
@@ -68,9 +68,9 @@ contains "$(why --fail 0.3 20:10 50:10 80:10 120:10 160:10)" "not known: complet
 contains "$(why --service 8 --servers 2000 20:10 40:10 60:10 80:10)" "the stage is too short for its latencies" "latencies as long as the stage"
 is "$(why 50:10)" "null: null" "one rate is no curve"
 made 20:10 40:10 | "$report" >two.txt
-matches "$(cat two.txt)" '^  capacity    unknown: 2 usable rates, and 3 are needed$' "which text says, too"
+matches "$(cat two.txt)" '^  capacity    unknown: 2 usable rates, and 3 are needed$' "text says that two rates are too few"
 made 50:10 | "$report" >one.txt
-is "$(grep -c '^Saturation' one.txt)" 0 "and is silent about one rate"
+is "$(grep -c '^Saturation' one.txt)" 0 "text says nothing of one rate"
 
 # ---- closed loops: the same server, whose slots ten users fill ----
 loops="closed=2:10 closed=5:10 closed=8:10 closed=16:10 closed=32:10"
@@ -87,10 +87,10 @@ matches "$(cat "$OUT")" '^  objectives  met up to 16 users, [0-9.]*/s in closed-
 "$report" -f json --slo e2e=250ms loops.results >loops.json
 is "$(jq -c '.objectives as $o | .saturation | [.status, .highest_users, (.points | map(.users)), $o.met.users, .exceeded_by.users, .falls_beyond, .slope_beyond]' loops.json)" \
 	'["saturated",32,[2,5,8,16,32],16,16,false,null]' "closed loops in JSON"
-is "$("$report" -f csv --curve loops.results | tr -d '\r' | cut -d , -f 18 | tr '\n' ' ')" "users 2 5 8 16 32 " "and in the curve"
+is "$("$report" -f csv --curve loops.results | tr -d '\r' | cut -d , -f 18 | tr '\n' ' ')" "users 2 5 8 16 32 " "the curve of closed loops has users"
 "$report" -f html -o loops.html --slo e2e=250ms loops.results
-contains "$(cat loops.html)" "met up to 16 users" "and in HTML"
-matches "$(made closed=2:5 closed=5:5 closed=8:5 | "$report")" "not saturated: 8 users, the most, complete (79|80)[.0-9]* requests/s" "not saturated by users, in text"
+contains "$(cat loops.html)" "met up to 16 users" "HTML has the users that met the objectives"
+matches "$(made closed=2:5 closed=5:5 closed=8:5 | "$report")" "not saturated: 8 users, the most, complete (79|80)[.0-9]* requests/s" "text says that users did not saturate the server"
 matches "$(made --slower 1.5 closed=2:5 closed=5:5 closed=9:5 closed=16:5 closed=20:5 | "$report")" "beyond it the throughput falls: 6[67][.0-9]*/s with 20 users" "more users that complete less"
 contains "$(made closed=20:5 closed=30:5 closed=40:5 | "$report")" "the fewest users reach it" "a server that is always full"
 is "$(why closed=2:5 closed=20:5)" "not known: 2 usable numbers of users, and 3 are needed" "two numbers of users are not enough"
@@ -120,9 +120,9 @@ for files in "shard1.results shard2.results" "shard2.results shard1.results" bot
 done
 mkdir bare # without gnuplot, there are the data
 PATH=$PWD/bare "$report" -q --plots plots shard1.results shard2.results -o /dev/null
-is "$(grep -v '^#' plots/rate-throughput.tsv | cut -f 1 | xargs)" "2 5 8 16 32" "and in plots"
+is "$(grep -v '^#' plots/rate-throughput.tsv | cut -f 1 | xargs)" "2 5 8 16 32" "$files: plots have the users"
 is "$("$report" -f json shard1.results | jq -c '.saturation | [.status, .reason]')" '["not known","the load was not delivered: see the verdict"]' \
-	"one shard alone is a part of the run, and says nothing of the capacity"
+	"one shard says nothing of the capacity"
 
 # Repeats with other users are points with their users, but no repeats.
 for users in 2 5 8 16 32; do
@@ -132,13 +132,13 @@ run "$report" -f json users2.results users5.results users8.results users16.resul
 is "$(jq -c '.saturation | [.status, (.points | map(.users))]' "$OUT")" '["saturated",[2,5,8,16,32]]' "a run for each number of users"
 is "$(jq -r '.verdict.checks[0].status' "$OUT")" DOUBTFUL "runs with other users are no repeats of each other" # exact: times that are written
 contains "$(jq -r '.verdict.checks[0].detail' "$OUT")" "users5.results has another load than users2.results in stage closed-0: the figures of both together describe neither" \
-	"as the verdict says"
-is "$("$report" -f csv --curve users2.results users5.results | tr -d '\r' | cut -d , -f 18 | tr '\n' ' ')" "users  " "and the users of both together are not known"
+	"the verdict says that the runs have other loads"
+is "$("$report" -f csv --curve users2.results users5.results | tr -d '\r' | cut -d , -f 18 | tr '\n' ' ')" "users  " "the curve of runs with different users has no users"
 made closed=2:10 | sed "1s/1795156140123000000/1795156180000000000/" >again.results
 is "$("$report" users2.results again.results | grep -c "another load")" 0 "repeats with the same load"
 made --seed 2 20:10 | sed "1s/1795156140123000000/1795156180000000000/" >faster.results
 made 10:10 | "$report" - faster.results >rates.txt
-contains "$(tr -s ' \n' ' ' <rates.txt)" "has another load than" "nor are runs at other rates"
+contains "$(tr -s ' \n' ' ' <rates.txt)" "has another load than" "runs at other rates are no repeats"
 
 # The client waited for slots: its load, not the server, was the limit.
 # shellcheck disable=SC2086
@@ -155,19 +155,19 @@ matches "$("$report" late.results)" '^  capacity    unknown: the load was not de
 
 # ---- what is shown ----
 run "$report" --slo e2e=250ms run.results
-status_is 0 "objectives"
+status_is 0 "--slo of a sweep ends with 0"
 matches "$(cat "$OUT")" '^  capacity    (99\.[0-9]|100) requests/s \(9[0-9.]* to 10[0-9]\), from 5 rates below and 2 above$' "the capacity, with its interval"
 matches "$(cat "$OUT")" '^              first exceeded by [0-9.]+/s in poisson-5$' "the stage that exceeds it"
 matches "$(tr -s ' \n' ' ' <"$OUT")" ' objectives met up to [0-9.]*/s in poisson-[34], [0-9.]* % below the capacity; first missed at [0-9.]*/s in poisson-[45]; on a straight line' "the highest rate within the objectives"
-is "$(sed -E 's/…|▁|▂|▃|▄|▅|▆|▇|█/./g' "$OUT" | awk '{ gsub(/[^ -~]/, "?") } length > 80')" "" "on 80 columns"
+is "$(sed -E 's/…|▁|▂|▃|▄|▅|▆|▇|█/./g' "$OUT" | awk '{ gsub(/[^ -~]/, "?") } length > 80')" "" "the text of a sweep fits into 80 columns"
 "$report" -f json --slo e2e=250ms run.results >run.json
 is "$(jq -c '[.saturation.status, (.saturation.points | length), (.saturation.points | map(.offered) | . == sort), .objectives.all_met,
-	(.objectives.headroom > 0), .objectives.met.state, .objectives.missed.state]' run.json)" '["saturated",7,true,false,true,"met","missed"]' "in JSON"
-is "$(jq -c '.objectives as $o | [$o.loads[] | select(.offered <= $o.met.offered) | .state] | index("missed")' run.json)" null "no lower rate missed them"
-is "$("$report" -f json run.results | jq -c .objectives)" null "without objectives: none of these"
+	(.objectives.headroom > 0), .objectives.met.state, .objectives.missed.state]' run.json)" '["saturated",7,true,false,true,"met","missed"]' "JSON has the saturation and the objectives"
+is "$(jq -c '.objectives as $o | [$o.loads[] | select(.offered <= $o.met.offered) | .state] | index("missed")' run.json)" null "no lower rate missed the objectives"
+is "$("$report" -f json run.results | jq -c .objectives)" null "JSON without --slo has no objectives"
 "$report" -f json --slo e2e=1us run.results | jq -c '.objectives.met' >nothing
 is "$(cat nothing)" null "no rate meets impossible objectives"
-matches "$("$report" --slo e2e=1us run.results)" '^  objectives  missed at the lowest rate, [0-9.]*/s in poisson-0$' "which text says"
+matches "$("$report" --slo e2e=1us run.results)" '^  objectives  missed at the lowest rate, [0-9.]*/s in poisson-0$' "text says that the lowest rate missed the objectives"
 made --slower 1.5 20:10 40:10 55:10 80:10 100:10 120:10 140:10 | "$report" -f json >slower.json
 between "$(jq .saturation.requests_per_s slower.json)" 60 80 "a server that is slower with a queue"
 # Repeats: each is a point.
@@ -181,13 +181,13 @@ is "$(head -1 curve.csv | tr -d '\r')" "stage,offered_per_s,completed_per_s,outp
 	"the curve's names"
 is "$(wc -l <curve.csv | tr -d ' ')" 8 "a row for each measured stage"
 is "$(tr -d '\r' <curve.csv | awk -F , 'NR > 1 { printf "%s ", $2 }')" "$(jq -r '.stages[].rate.offered' run.json | tr '\n' ' ')" "the offered rates of the report"
-is "$(tr -d '\r' <curve.csv | awk -F , 'NR > 1 { printf "%s ", $14 }')" "$(jq -r '.stages[].latency.e2e_ms.from_due.p90' run.json | tr '\n' ' ')" "and its percentiles"
-is "$(tr -d '\r' <curve.csv | awk -F , 'NR > 1 { printf "%s ", $17 }')" "$(jq -r '.stages[].goodput.share' run.json | tr '\n' ' ')" "and its goodput"
+is "$(tr -d '\r' <curve.csv | awk -F , 'NR > 1 { printf "%s ", $14 }')" "$(jq -r '.stages[].latency.e2e_ms.from_due.p90' run.json | tr '\n' ' ')" "the curve has the percentiles of the report"
+is "$(tr -d '\r' <curve.csv | awk -F , 'NR > 1 { printf "%s ", $17 }')" "$(jq -r '.stages[].goodput.share' run.json | tr '\n' ' ')" "the curve has the goodput of the report"
 "$report" -f csv --curve --percentiles 50 run.results >few.csv
 is "$(cut -d , -f 1-15 few.csv | md5sum)" "$(cut -d , -f 1-15 curve.csv | md5sum)" "whatever --percentiles asks for"
 run "$report" --curve run.results
 status_is 2 "--curve without CSV"
-complains ipf-report "--curve requires -f csv" "is refused"
+complains ipf-report "--curve requires -f csv" "ipf-report says that --curve requires CSV"
 
 # ---- a server in virtual time: ten requests at a time, ten tokens of 10 ms (tests/long/saturation.t has the simulated server) ----
 printf '{"ipf":"twin","version":1,"parameters":{%s,%s,%s,%s}}\n' '"step_base_ns":{"value":10000000}' '"step_per_sequence_ns":{"value":0}' \

@@ -83,14 +83,14 @@ server_stop
 if command -v gnuplot >/dev/null; then
 	PLOTS=1 shown plots "with plots" results --
 	between "$(grep -c '<figure' plots.html)" 15 19 "the page has its plots"
-	is "$(jq '.plots | length' plots.json)" "$(grep -c '<figure' plots.html)" "which are those of the JSON"
+	is "$(jq '.plots | length' plots.json)" "$(grep -c '<figure' plots.html)" "the page has the plots of JSON"
 	plain results | head -1 | jq -c '(.. | objects | select(.spec? and .name? == "low")) |= (.name = "it'"'"''"'"'s `x` \u4e2d\u6587 $(a) \u001b[1m @b;\\")' >header
 	body results >lines
 	seal header lines >named.results
 	PLOTS=1 shown named "plots with any names" named.results --
-	is "$(grep -c '<figure' named.html)" "$(grep -c '<figure' plots.html)" "are all drawn"
+	is "$(grep -c '<figure' named.html)" "$(grep -c '<figure' plots.html)" "plots with any names are drawn"
 else
-	skip "with plots" "gnuplot is not installed"
+	skip "plots of a saved report" "gnuplot is not installed"
 fi
 
 # ---- only what needs no results -------------------------------------------------------------------------------------
@@ -123,14 +123,14 @@ run "$report" certificate run.json
 status_is 2 "certificate is refused"
 complains "ipf-report certificate" "certificate requires results" "certificate: in a line"
 for format in csv prometheus sql junit vllm requests-csv; do refused "-f $format" "-f $format" -f $format run.json; done
-is "$(find . -name folder)" "" "no folder is made"
+is "$(find . -name folder)" "" "refused formats make no folder"
 run "$report" plot folder run.json
 status_is 2 "ipf-report plot is refused"
 run "$report" export csv run.json
-status_is 2 "so is ipf-report export csv"
-is "$(tail -1 "$ERR")" "ipf-report export: csv requires results: a saved report can be shown as text, html or md" "by its name"
+status_is 2 "export csv of a saved report ends with 2"
+is "$(tail -1 "$ERR")" "ipf-report export: csv requires results: a saved report can be shown as text, html or md" "ipf-report says that csv requires results"
 run "$report" certificate run.json
-status_is 2 "so is ipf-report certificate"
+status_is 2 "certificate of a saved report ends with 2"
 run "$report" export json run.json
 same "$OUT" run.json "ipf-report export json writes it again"
 
@@ -143,22 +143,22 @@ for copy in sorted line blank; do
 	run "$report" --section verdict,errors "$copy.json"
 	status_is 0 "a report that is $copy is recognised"
 	"$report" --section verdict,errors run.json >wanted
-	same "$OUT" wanted "as the same report"
+	same "$OUT" wanted "a report that is $copy is shown"
 done
 run "$report" run.json.zst
-status_is 0 "so is one that is compressed"
-same "$OUT" run.text "as the same report"
+status_is 0 "a compressed report is recognised"
+same "$OUT" run.text "a compressed report is shown"
 run "$report" --strict slow.json
 status_is 4 "--strict judges a saved report"
 cp "$ERR" judged.err
 "$report" --strict --slo p50:ttft=1ms,e2e=1ms "$data/mixed.results" >"$OUT" 2>wanted.err
-same judged.err wanted.err "and says why as for its results"
+same judged.err wanted.err "--strict of a saved report has the message of its results"
 jq '.verdict.status = "OK"' slow.json >missed.json # exact: made up
 run "$report" --strict missed.json
 status_is 4 "an objective that is missed is enough"
-complains "ipf-report" "objectives: missed at the lowest rate, " "and named"
+complains "ipf-report" "objectives: missed at the lowest rate, " "--strict names the missed objective"
 run "$report" --strict run.json
-is "$status" "$("$report" --strict --slo ttft=100ms results >/dev/null 2>&1; echo $?)" "as its results"
+is "$status" "$("$report" --strict --slo ttft=100ms results >/dev/null 2>&1; echo $?)" "--strict of a saved report ends as its results do"
 "$report" -o file.txt run.json
 same file.txt run.text "-o writes a file"
 
@@ -183,7 +183,7 @@ for bytes in 20 100 3000 $(($(wc -c <run.json) / 2)) $(($(wc -c <run.json) - 3))
 	head -c "$bytes" run.json >cut.json
 	run "$report" cut.json
 	status_is 3 "a report that is cut after $bytes bytes is not shown"
-	complains "ipf-report" "cut.json:" "but named"
+	complains "ipf-report" "cut.json:" "ipf-report names the cut report"
 done
 sed 's/"verdict": {/"verdict": {"status": "OK",/' run.json >twice.json # exact: made up
 run "$report" twice.json
@@ -236,19 +236,19 @@ if command -v gnuplot >/dev/null; then
 	jq '.plots |= [.[0] | .name = "../x"]' plots.json >foreign.json
 	run "$report" -f html foreign.json
 	status_is 3 "a plot with another name is refused"
-	complains "ipf-report" 'is not a plot of ours' "in a line"
+	complains "ipf-report" 'is not a plot of ours' "ipf-report says that the plot is not of ours"
 	jq '.plots |= [.[0] | .width = 1e9]' plots.json >foreign.json
 	run "$report" -f html foreign.json
-	status_is 3 "so is one that is very large"
+	status_is 3 "a very large plot is refused"
 	jq '.plots |= [.[0] | .title = "</title><script>alert(1)</script>`id`" | .about = "<img src=x onerror=alert(1)>"]' plots.json >foreign.json
 	"$report" -f html -o foreign.html foreign.json
 	is "$(python3 "$TESTS/helpers/html_page.py" foreign.html foreign.json)" "" "titles and descriptions are texts"
 fi
 run env PATH="$here/bare" "$report" -f text foreign.json
-status_is 0 "as text it needs no plots"
+status_is 0 "text of a report with plots needs no gnuplot"
 jq --arg bad '</td><script>alert(1)</script>' '.total["by_x\"><script>y"] = .total.by_model | .total.by_target[$bad] = .total.by_model.base
 	| .run.name = $bad | .stages[1].name = "`a\u001b[2J" | .stages[1].throughput = {"absent": "b`c"} | .run.headers[0].ipf = "`"' run.json >names.json
 PATH=$here/bare "$report" -q -f html -o names.html names.json 2>"$ERR"
 is "$(python3 "$TESTS/helpers/html_page.py" names.html names.json | grep -v '^stages: \|low throughput')" "" "names of groups, stages and streams are texts in a page"
 for format in -ftext --full -fmd; do "$report" $format names.json; done >names.out
-is "$(LC_ALL=C grep -c $'\033' names.out)" 0 "and in the others"
+is "$(LC_ALL=C grep -c $'\033' names.out)" 0 "names of groups, stages and streams are harmless in text and Markdown"

@@ -42,7 +42,7 @@ for path in sys.argv[3:]:
 END
 valid() { # KIND TEXT FILE…
 	python3 validate.py "$1" "$schemas/$1.schema.json" "${@:3}" >said 2>&1
-	is "$(head -5 said)" "" "$2"
+	is "$(head -5 said)" "" "$2 fit the schema"
 }
 
 # ---- a run of all four streams, with as many members as can be had ----
@@ -86,7 +86,7 @@ report x.results y.results
 echo '{"ipf":"twin","version":1,"parameters":{"step_base_ns":{"value":9000000},"step_per_sequence_ns":{"value":300000}}}' >twin.json
 ipf-twin why twin.json x.results -o why.json
 report --why why.json x.results
-is "$(jq -c '.why | keys' report.$reports.json)" '["describes","e2e","e2e_error","left_out","over_time","requests","ttft","ttft_error","twin"]' "one says where the time went"
+is "$(jq -c '.why | keys' report.$reports.json)" '["describes","e2e","e2e_error","left_out","over_time","requests","ttft","ttft_error","twin"]' "a report has the breakdown of latencies"
 head -c $(($(wc -c <"$data/mixed.results") * 60 / 100)) "$data/mixed.results" >cut.results
 report cut.results
 {
@@ -100,12 +100,12 @@ report cut.results
 head -1 "$data/one.results" >header
 seal header body >sampled.results
 report sampled.results
-is "$(jq -c '[.server, .accelerators] | map(length > 0)' report.$reports.json)" "[true,true]" "one of them has samples"
+is "$(jq -c '[.server, .accelerators] | map(length > 0)' report.$reports.json)" "[true,true]" "a report has samples of servers and accelerators"
 ipf-sched -q constant:rate=40,n=20 constant:rate=80,n=40 constant:rate=160,n=80 -t a.trace -o sweep.sched
 ipf-fire -q -u "$URL" -m sim -t a.trace sweep.sched -o sweep.records
 ipf-collect -q sweep.records -o sweep.results
 report --slo ttft=1s sweep.results
-is "$(jq -c '.saturation | length > 0' report.$reports.json)" true "and one a curve"
+is "$(jq -c '.saturation | length > 0' report.$reports.json)" true "a report has a curve"
 python3 "$TESTS/helpers/queue_results.py" --fail 0.1 --replicas 0=1,10=2 20^150:15 20:5 >spike.results
 report --slo ttft=200ms --early-stopping --price "EUR 2.5/gpu/h" --by time=5s spike.results
 report --price 5/h --by input-tokens=2 spike.results
@@ -115,7 +115,7 @@ is "$(jq -cs '[.[] | has("autoscaling", "sessions", "cost")]' "report.$((reports
 report --trace a.trace a.results
 report --trace a.trace --cache-size 100 --accuracy 1ms a.results
 report --trace b.trace --reproducible b.results
-is "$(jq -cs 'map(has("cache", "fidelity")) | unique' report.{$((reports - 2)),$((reports - 1)),$reports}.json)" "[true]" "with a trace, there are cache and fidelity"
+is "$(jq -cs 'map(has("cache", "fidelity")) | unique' report.{$((reports - 2)),$((reports - 1)),$reports}.json)" "[true]" "reports with a trace have cache and fidelity"
 valid report "reports of all kinds" report.*.json
 n=0
 for file in a.results b.results "$data/one.results" x.results; do
@@ -133,8 +133,8 @@ bad() { # JQ PART TEXT
 	contains "$(cat said)" "$2" "$3"
 }
 bad '.total.latency.ttft_ms.from_start.p50 = "fast"' "total/latency/ttft_ms/from_start/p50" "a text instead of a number is found"
-bad '.total.requests.colour = 1' "'colour' was unexpected" "so is a member that the schema does not have"
-bad 'del(.run.digest)' "'digest' is a required property" "and one that lacks"
+bad '.total.requests.colour = 1' "'colour' was unexpected" "a member that the schema does not have is found"
+bad 'del(.run.digest)' "'digest' is a required property" "a missing member is found"
 jq -c 'if .n then .ttft_ns = 1.5 else . end' a.results >bad.results
 python3 validate.py results "$schemas/results.schema.json" bad.results >said 2>&1
-contains "$(cat said)" "ttft_ns" "and in a row"
+contains "$(cat said)" "ttft_ns" "a wrong type in a row is found"

@@ -34,10 +34,10 @@ is "$(sed -n '/^Time line/,/^$/p' "$OUT")" "Time line     12 s, in steps of 1 s
   in flight   ############ at most 2.00
   tokens/s    ..:--=+**%## at most 110
   TTFT p99 ms ############ at most 0.000
-  failed      ...#........ at most 2.00" "with a time line"
+  failed      ...#........ at most 2.00" "the text has a time line"
 run "$report" whole.results
-is "$(LC_ALL=C tr -d '\200-\277' <"$OUT" | LC_ALL=C awk 'length > 80')" "" "on 80 columns"
-contains "$(cat "$OUT")" "▁▂▃▃▄▅▅▆▇▇██" "which is drawn with blocks"
+is "$(LC_ALL=C tr -d '\200-\277' <"$OUT" | LC_ALL=C awk 'length > 80')" "" "the time line fits into 80 columns"
+contains "$(cat "$OUT")" "▁▂▃▃▄▅▅▆▇▇██" "the time line has blocks"
 run "$report" -f json whole.results
 is "$(jq -c '[.series | .every_s, (.windows | length), .windows[3].started, .windows[3].failed, .windows[3].in_flight, .windows[3].output_tokens, .windows[3].ttft_ms.n]' "$OUT")" \
 	'[1,12,4,2,2,30,1]' "JSON has the windows"
@@ -48,16 +48,16 @@ run "$report" -f json whole.results late.results
 is "$(jq -c '[.series.windows | length, .[1].started, .[2].started, .[13].started]' "$OUT")" '[14,2,4,12]' "windows of shards add up on one clock"
 make coarse 1000000002000000000 0 6 2000000000 1
 run "$report" -f json whole.results coarse.results
-is "$(jq -c '[.series | .every_s, (.windows | map(.started) | add)]' "$OUT")" '[2,99]' "and with the longer of two lengths"
+is "$(jq -c '[.series | .every_s, (.windows | map(.started) | add)]' "$OUT")" '[2,99]' "windows of two lengths add up in the longer one"
 # Repeats have no time in common.
 make after 1000000900000000000 0 12 1000000000 1
 run "$report" -f json whole.results after.results
-is "$(jq -c .series "$OUT")" null "those of repeats do not"
+is "$(jq -c .series "$OUT")" null "windows of repeats do not add up"
 run "$report" "$data/one.results"
-is "$(grep -c '^Time line' "$OUT")" 0 "without windows there is no time line"
+is "$(grep -c '^Time line' "$OUT")" 0 "results without windows have no time line"
 make short 1000000000000000000 0 7 1000000000 0
 run "$report" short.results
-is "$(grep -c '^Time line' "$OUT")" 0 "nor with few"
+is "$(grep -c '^Time line' "$OUT")" 0 "results of few windows have no time line"
 make long 1000000000000000000 0 1000 1000000000 0
 run "$report" --ascii long.results
 is "$(sed -n '/^  started/p' "$OUT" | cut -c 15-62 | tr -d ' ' | wc -c)" 49 "many windows become at most 48 steps"

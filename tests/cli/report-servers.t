@@ -49,17 +49,17 @@ energy='"accelerators":[{"source":"nvml","host":"node-1","device":"GPU-0","energ
 seal header body | sed "s/\"end\":{/&$(echo "$energy" | tr -d '\n\t')/" >equal.results
 run "$report" equal.results
 status_is 0 "a run with samples is reported"
-golden servers.txt "as text"
+golden servers.txt "the text of samples is the golden one"
 sed 's/"idle_power_w":75/&,"idle_from":"lowest"/' equal.results >lowest.results
 is "$("$report" lowest.results | grep -c ' <75')" 1 "the lowest power of a busy device is a bound of its idle power"
 run "$report" -f json equal.results
 is "$(jq -c '.server | [.running.max, .waiting.max, .output_tokens.sum, .hit_rate, .preemptions]' "$OUT")" '[2,0,1200,0.1,0]' "JSON has the server's figures"
-is "$(jq -c ".server | [.replicas_ready.mean, .targets[0].replicas_ready.max]" "$OUT")" "[2,2]" "and the replicas that were ready"
+is "$(jq -c ".server | [.replicas_ready.mean, .targets[0].replicas_ready.max]" "$OUT")" "[2,2]" "JSON has the replicas that were ready"
 is "$(jq -c '.server.comparison | [.requests, .output_tokens, .ttft_ms.client.p50, .ttft_ms.server.p50[1:], .ttft_ms.server.mean]' "$OUT")" \
-	'[{"client":60,"server":60},{"client":1200,"server":1200},50,[40,60],50]' "and the client's beside them"
-is "$(jq -c .server.comparison.differences "$OUT")" null "which do not differ"
+	'[{"client":60,"server":60},{"client":1200,"server":1200},50,[40,60],50]' "JSON has the client's figures next to the server's"
+is "$(jq -c .server.comparison.differences "$OUT")" null "figures of client and server do not differ"
 is "$(jq -c '[.accelerators[] | [.index, .utilization.mean, .power_w.mean, .energy.energy_j, .energy.valid, .memory_used_bytes.max]]' "$OUT")" \
-	'[[0,0.5,300,3650.5,true,68719476736],[1,0.5,400,4850,false,68719476736]]' "and the accelerators"
+	'[[0,0.5,300,3650.5,true,68719476736],[1,0.5,400,4850,false,68719476736]]' "JSON has the accelerators"
 
 differences() { # JQ-PROGRAM: the kinds of differences after that change to the samples
 	jq -c "$1" body >changed
@@ -67,16 +67,16 @@ differences() { # JQ-PROGRAM: the kinds of differences after that change to the 
 	"$report" -f json changed.results | jq -c '[.server.comparison.differences[]?.kind]'
 }
 is "$(differences 'if .sample == "server" and .counters then .counters |= map_values(. * 2) else . end')" \
-	'["more-requests","more-output-tokens"]' "another client at the server is named"
+	'["more-requests","more-output-tokens"]' "requests of another client are named as a difference"
 is "$(differences 'if .sample == "server" and .counters then .counters |= map_values(. / 2) else . end')" \
-	'["fewer-requests","fewer-output-tokens"]' "and requests that it did not see"
+	'["fewer-requests","fewer-output-tokens"]' "requests that the server did not see are named as a difference"
 is "$(differences 'if .n then .ttft_ns += 100000000 | .ttfb_ns += 100000000 | .e2e_ns += 100000000 | .end_ns += 100000000 else . end')" \
-	'["ttft-longer"]' "and a delay in front of it"
-is "$(differences 'if .n then .ttft_ns += 8000000 | .e2e_ns += 8000000 else . end')" '[]' "but not a difference within a bucket"
+	'["ttft-longer"]' "a delay in front of the server is named as a difference"
+is "$(differences 'if .n then .ttft_ns += 8000000 | .e2e_ns += 8000000 else . end')" '[]' "a difference within a bucket is not named"
 is "$(differences 'if .sample == "server" and .counters then .counters.input_tokens *= 1.07 else del(.input_tokens_usage) | if .n then .tokens_source = "tokenizer" else . end end')" \
-	'["template-tokens"]' "and a chat template"
-is "$(differences 'if .n then .asked_input_tokens = 93 else . end')" '["template-tokens"]' "also if only the trace lacks it"
-is "$(differences 'if .n then .cached_tokens = 50 else . end')" '["hit-rate"]' "and another hit rate"
+	'["template-tokens"]' "a chat template is named as a difference"
+is "$(differences 'if .n then .asked_input_tokens = 93 else . end')" '["template-tokens"]' "a chat template that only the trace lacks is named"
+is "$(differences 'if .n then .cached_tokens = 50 else . end')" '["hit-rate"]' "another hit rate is named as a difference"
 # A restart of the server at 6 s, when its counters had 2 of each 5 requests since the sample before.
 restart='if .sample == "server" and .t_ns == 6000000000 then .resets = 9 | .counters |= map_values(. * 2 / 5) else . end'
 is "$(differences "$restart")" '["fewer-requests","fewer-output-tokens"]' "counts that a restart lost are missing"
@@ -95,7 +95,7 @@ differences 'if .sample == "server" and .histograms then .histograms.ttft_ns |= 
 is "$(cat kinds)" '["more-output-tokens","ttft-shorter"]' "requests that this client gave up"
 is "$("$report" -f json changed.results | jq -r '.server.comparison.differences[].text | sub("^.*: "; "")' | sort -u)" \
 	"$(printf '%s\n' "20 requests that this client gave up (timed out, disconnected or cancelled, 20 of them before a first token)" \
-		"the server's figures include 20 requests that this client gave up (timed out, disconnected or cancelled, 20 of them before a first token)")" "are named as the cause"
+		"the server's figures include 20 requests that this client gave up (timed out, disconnected or cancelled, 20 of them before a first token)")" "the text names disconnects as the cause of a difference"
 # Only a half of the run is known: what ended in it is compared.
 is "$(differences 'select(.sample != "server" or (.t_ns >= 3000000000 and .t_ns <= 9000000000)) | if .sample == "server" and .t_ns == 3000000000 then del(.interval_ns, .counters, .histograms) else . end')" \
 	'[]' "requests outside of the scraped time do not count"
@@ -108,7 +108,7 @@ seal header changed >changed.results
 run "$report" -f json changed.results
 is "$(jq -c '.server.comparison | .connect_ms, (.itl_ms.client | .n, .p50, .p90, .p99)' "$OUT" | tr '\n' ' ')" '0.399999 1140 10 10 10 ' "quantiles of ITL at the client, and the time of a connection"
 run "$report" changed.results
-is "$(sed -n '/^  ITL  *client/p;/^  network/p' "$OUT" | tail -2 | tr -s ' \n' ' ')" " network 0.400 ms at least to open a connection: about one round trip ITL client 10.0 10.0 10.0 10.0 " "in text, too"
+is "$(sed -n '/^  ITL  *client/p;/^  network/p' "$OUT" | tail -2 | tr -s ' \n' ' ')" " network 0.400 ms at least to open a connection: about one round trip ITL client 10.0 10.0 10.0 10.0 " "the text has ITL at the client and the time of a connection"
 # The bounds of the gaps are no gaps, nor are the gaps of each model others than those of the stage.
 {
 	cat changed
@@ -116,10 +116,10 @@ is "$(sed -n '/^  ITL  *client/p;/^  network/p' "$OUT" | tail -2 | tr -s ' \n' '
 	echo "$gaps" | sed 's/"stage":0/&,"model":"m"/'
 } >all-kinds
 seal header all-kinds >all-kinds.results
-is "$("$report" -f json all-kinds.results | jq -c '[.total.latency.itl_ms, .server.comparison.itl_ms.client] | map([.n, .mean])')" '[[1140,10],[1140,10]]' "each gap counts once"
+is "$("$report" -f json all-kinds.results | jq -c '[.total.latency.itl_ms, .server.comparison.itl_ms.client] | map([.n, .mean])')" '[[1140,10],[1140,10]]' "gaps in three kinds of samples count once"
 jq -c 'select(.sample != "server" or .t_ns >= 3000000000)' changed >part
 seal header part >part.results
-is "$("$report" -f json part.results | jq -c '.server.comparison.itl_ms.client | [.n < 1140, .p50]')" "[true,null]" "but not if they cover a part of it"
+is "$("$report" -f json part.results | jq -c '.server.comparison.itl_ms.client | [.n < 1140, .p50]')" "[true,null]" "histograms of a part of the time give no quantiles"
 jq -c 'if .n then .ttft_ns += 100000000 | .ttfb_ns += 100000000 | .e2e_ns += 100000000 | .end_ns += 100000000 else . end' timed >changed
 seal header changed >changed.results
 matches "$("$report" -f json changed.results | jq -r '.server.comparison.differences[].text')" 'a connection took 0.4 ms to open: a proxy, or a queue in front of the server; not the network' "a delay that a short round trip does not explain"
@@ -136,19 +136,19 @@ described='"server":{"targets":[{"target":"here","url":"http://127.0.0.1:8000/me
 seal two-header body | sed "s|\"end\":{|&$described|" >two.results
 run "$report" -f json two.results
 is "$(jq -c '.server.targets[].comparison | [.requests, .ttft_ms.client.mean, .ttft_ms.server.mean, .connect_ms, [.differences[]?.kind]]' "$OUT" | tr '\n' ' ')" \
-	'[{"client":60,"server":60},50,50,0.2,[]] [{"client":60,"server":60},150,50,98,["ttft-longer"]] ' "each server is compared with the requests to its URL"
-is "$(jq -c '.server.comparison.requests' "$OUT")" '{"client":120,"server":120}' "beside the whole"
+	'[{"client":60,"server":60},50,50,0.2,[]] [{"client":60,"server":60},150,50,98,["ttft-longer"]] ' "servers are compared with the requests to their URLs"
+is "$(jq -c '.server.comparison.requests' "$OUT")" '{"client":120,"server":120}' "the comparison of the whole has all requests"
 run "$report" two.results
 is "$(sed -n '/^Client \/ server/,/^$/p' "$OUT" | tr -s ' \n' ' ')" \
 	"Client / server, means requests TTFT, ms TPOT, ms here 60 / 60 50 / 50 10 / 10 there 60 / 60 150 / 50 10 / 10 differs there: TTFT is 100 ms longer at the client, 150 against 50 ms on average; the first byte came after 149 ms, and a connection took 98 ms to open: the network " \
-	"in text, too"
+	"the text says which server differs and that the network is the cause"
 sed 's/"connect_ns":98000000/"connect_ns":400000/' body >near-body
 seal two-header near-body | sed "s|\"end\":{|&$described|" >near.results
 matches "$("$report" -f json near.results | jq -r '.server.targets[1].comparison.differences[].text')" \
 	"took 0.4 ms to open: the server's own HTTP layer, in which its figures do not begin yet, or a queue there; not the network" \
-	"of a server that was asked directly, its own HTTP layer comes first"
+	"the text names the HTTP layer of a server that was asked directly"
 sed "s|http://10.0.0.2:8000/metrics|http://127.0.0.1:8000/metrics|" two.results >shared.results
-is "$("$report" -f json shared.results | jq -c '[.server.targets[] | has("comparison")]')" "[false,false]" "not if several targets are at one URL"
+is "$("$report" -f json shared.results | jq -c '[.server.targets[] | has("comparison")]')" "[false,false]" "targets at one URL have no comparison"
 
 # Two shards that scrape the same server, and each a server of its own.
 at() { # T0_UNIX_NS: the header of a run that began then
@@ -164,7 +164,7 @@ done
 run "$report" -f json shard-1.results shard-2.results
 is "$(jq -c '[.server.targets[] | [.target, .counts]]' "$OUT")" '[["shared",null],["own-1",null],["shared",false],["own-2",null]]' \
 	"a target that two shards scraped counts once"
-is "$(jq -c '.server.comparison.requests' "$OUT")" '{"client":60,"server":84}' "each other one does"
+is "$(jq -c '.server.comparison.requests' "$OUT")" '{"client":60,"server":84}' "the server's figures have the other target"
 
 # Targets that fail, and names that a terminal must not get.
 {
@@ -176,10 +176,10 @@ is "$(jq -c '.server.comparison.requests' "$OUT")" '{"client":60,"server":84}' "
 seal header body | sed 's|"end":{|&"server":{"targets":[{"target":"good","url":"http://127.0.0.1:8000/metrics","missing":["swapped","spec_drafts"]}]},|' >hostile.results
 run "$report" -v hostile.results
 golden servers-hostile.txt "failed targets and hostile names are shown safely"
-is "$(sed 's/°/o/' "$OUT" | awk '{ gsub(/[^ -~]/, "?") } length > 80')" "" "on 80 columns"
-is "$(LC_ALL=C tr -d '\n' <"$OUT" | LC_ALL=C tr -cd '\000-\037\177' | wc -c)" 0 "without control characters"
+is "$(sed 's/°/o/' "$OUT" | awk '{ gsub(/[^ -~]/, "?") } length > 80')" "" "failed targets fit into 80 columns"
+is "$(LC_ALL=C tr -d '\n' <"$OUT" | LC_ALL=C tr -cd '\000-\037\177' | wc -c)" 0 "hostile names of targets have no control characters"
 run "$report" -f json hostile.results
-is "$(jq -c '[.server.targets[] | [.scrapes, .failed]]' "$OUT")" '[[16,0],[12,12]]' "and counted"
+is "$(jq -c '[.server.targets[] | [.scrapes, .failed]]' "$OUT")" '[[16,0],[12,12]]' "failed scrapes are counted"
 
 # What a Prometheus did not answer.
 asked() { # MEMBERS-OF-prometheus: $OUT is the text, $PWD/asked.json the JSON
@@ -190,28 +190,28 @@ asked() { # MEMBERS-OF-prometheus: $OUT is the text, $PWD/asked.json the JSON
 prometheus_lines() { sed -n '/^  prometheus/,/^ \{,2\}[^ ]/p' "$OUT" | grep -v '^ \{,2\}[^ p]' | tr -s ' \n' ' '; }
 rows 0 60 >body
 asked '"error":"unavailable: try\\u001b[31m later","targets":[]'
-is "$(grep -A1 '^Server' "$OUT" | tr -s ' \n' ' ')" 'Server prometheus http://p:9090: unavailable: try\x1b[31m later ' "without any sample, the error of a Prometheus is shown"
-is "$(jq -c '.server.prometheus[0] | [.url, .error]' asked.json)" '["http://p:9090","unavailable: try\u001b[31m later"]' "in JSON too"
+is "$(grep -A1 '^Server' "$OUT" | tr -s ' \n' ' ')" 'Server prometheus http://p:9090: unavailable: try\x1b[31m later ' "the text has the error of a Prometheus without samples"
+is "$(jq -c '.server.prometheus[0] | [.url, .error]' asked.json)" '["http://p:9090","unavailable: try\u001b[31m later"]' "JSON has the error of a Prometheus"
 { rows 0 60 && samples good 5; } | in_time >body
 asked '"error":"bad: bad_data: parse error","queries":[{"name":"bad","query":"sum(","points":0,"error":"bad_data: parse error"},{"name":"up","query":"up","points":7},{"name":"none","query":"x","points":0,"error":"no data"}]'
-is "$(prometheus_lines)" " prometheus bad: bad_data: parse error prometheus none: no data " "of each expression"
+is "$(prometheus_lines)" " prometheus bad: bad_data: parse error prometheus none: no data " "the text has the error of each expression"
 asked '"queries":[{"name":"up","query":"up","points":7}]'
-is "$(grep -c prometheus "$OUT")" 0 "nothing if all was answered"
+is "$(grep -c prometheus "$OUT")" 0 "the text has no line on Prometheus if all was answered"
 
 # What is no sample is refused, with its place.
 echo '{"sample":"server","t_ns":1,"target":"a","gauges":{"running":"many"}}' >body
 seal header body >bad.results
 run "$report" bad.results
 status_is 3 "a bad sample is an error"
-stderr_contains "bad.results:2: gauges: running: expected a number" "that names line and field"
+stderr_contains "bad.results:2: gauges: running: expected a number" "ipf-report names line and field of a bad sample"
 
 # Triton counts times without buckets: a mean, and no percentiles. Where not even a sum is known, nothing is.
 { rows 0 60; samples replica-a 5 | jq -c 'if .histograms then .histograms[] |= del(.buckets) | .histograms.tpot_ns |= del(.sum) else . end'; } | in_time >sums
 seal header sums >sums.results
 run "$report" -f json sums.results
 status_is 0 "a server whose histograms have no buckets is reported"
-is "$(jq -c '.server.comparison | [.ttft_ms.server.mean, .ttft_ms.server.p50, .tpot_ms.server]' "$OUT")" '[50,null,null]' "with means, and without percentiles"
+is "$(jq -c '.server.comparison | [.ttft_ms.server.mean, .ttft_ms.server.p50, .tpot_ms.server]' "$OUT")" '[50,null,null]' "histograms without buckets give means and no percentiles"
 run "$report" sums.results
-status_is 0 "also as text"
+status_is 0 "text of histograms without buckets ends with 0"
 run "$report" -f html sums.results
-status_is 0 "and as a page"
+status_is 0 "the page of histograms without buckets ends with 0"

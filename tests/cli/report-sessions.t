@@ -21,7 +21,7 @@ seal header body >one.results
 is "$(jq -c '.sessions | [.sessions, .complete, .requests, .requests_each.max, .requests_on_path.max, .time_s.max]' one.json)" '[1,1,4,4,3,0.6]' \
 	"four requests, three of them on the path, 600 ms"
 is "$(jq -c '.sessions | [.model_s.max, .think_s.max, .waiting_s.max, .client_s.max]' one.json)" '[0.46,0.1,0.02,0.02]' "model, think, waiting, client"
-is "$(jq -c '.sessions.share | [.model, .think, .waiting, .client] | add | . * 1e5 | round' one.json)" 100000 "which are all of the time"
+is "$(jq -c '.sessions.share | [.model, .think, .waiting, .client] | add | . * 1e5 | round' one.json)" 100000 "shares of the path add up to the whole time"
 is "$(jq -c '.sessions.complete_per_hour * 10 | round' one.json)" 63158 "an hour has 6,316 times 570 ms"
 { head -3 body && sed -n 4p body | sed 's/"ok":true/"ok":false,"error":{"kind":"cut"}/'; row 4 700 700 800 0 b; } >failed
 seal header failed >failed.results
@@ -29,12 +29,12 @@ is "$("$report" -f json failed.results | jq -c '.sessions | [.sessions, .complet
 # A session of which requests are missing is cut: it is not complete, and no figure is of it.
 jq -c 'if .n == 0 then .session_requests = 4 else . end' body >whole
 seal header whole >whole.results
-is "$("$report" -f json whole.results | jq -c '.sessions | [.sessions, .complete, .cut, .failed]')" "[1,1,0,0]" "all four requests of a session were sent"
+is "$("$report" -f json whole.results | jq -c '.sessions | [.sessions, .complete, .cut, .failed]')" "[1,1,0,0]" "a session with all requests is complete"
 { head -3 whole && row 4 700 700 800 0 b | jq -c '.session_requests = 3' && row 5 700 700 800 0 c; } >some
 seal header some >cut.results
 is "$("$report" -f json cut.results | jq -c '.sessions | [.sessions, .complete, .cut, .failed, .time_s.n]')" "[3,1,2,0,1]" \
 	"three of four and one of three requests are two sessions that were cut"
-contains "$("$report" cut.results)" "1 of 3 sessions, 2 cut before the last turn" "which the text says"
+contains "$("$report" cut.results)" "1 of 3 sessions, 2 cut before the last turn" "the text counts the sessions that were cut"
 { head -2 whole && sed -n 3p whole | jq -c '.ok = false | .error = {kind: "cancelled"}'; row 4 700 700 800 0 b; } >both
 seal header both >both.results
 is "$("$report" -f json both.results | jq -c '.sessions | [.complete, .cut, .failed]')" "[1,1,0]" "a session that was interrupted in a request is cut"
@@ -42,7 +42,7 @@ is "$("$report" -f json --slo e2e=1s both.results | jq -c '.sessions | [.good, .
 jq -c '.session = "s\(.n)"' body >alone
 seal header alone >alone.results
 is "$("$report" -f json alone.results | jq -c .sessions)" null "sessions of one request each are none"
-is "$("$report" alone.results | grep -c '^Sessions')" 0 "also in text"
+is "$("$report" alone.results | grep -c '^Sessions')" 0 "text of single requests has no sessions"
 
 # Random sessions: a request waits for one or more earlier ones, and thinks.
 python3 - >body <<'END'
@@ -100,7 +100,7 @@ python3 paths.py | jq -cS . >theirs
 same ours theirs "the parts of sixty sessions, followed by a script"
 "$report" --slo e2e=500ms random.results >random.txt
 matches "$(cat random.txt)" '^  good        [0-9]+ of 60, [0-9.]+ %, met all objectives$' "text says how many were complete"
-is "$(sed -E 's/…|▁|▂|▃|▄|▅|▆|▇|█/./g' random.txt | awk '{ gsub(/[^ -~]/, "?") } length > 80')" "" "on 80 columns"
+is "$(sed -E 's/…|▁|▂|▃|▄|▅|▆|▇|█/./g' random.txt | awk '{ gsub(/[^ -~]/, "?") } length > 80')" "" "the section on sessions fits into 80 columns"
 
 # Conversations, for real: turns with pauses.
 server_start --step-base 2ms
@@ -108,11 +108,11 @@ server_start --step-base 2ms
 "$BIN/ipf-sched" -q -t t.trace constant:rate=20,n=6 | "$BIN/ipf-fire" -q -u "$URL" -m sim -t t.trace | "$BIN/ipf-collect" -q -o run.results
 "$report" -f json run.results >run.json
 is "$(jq -c '.sessions | [.sessions, .complete, .requests_each.max]' run.json)" '[6,6,3]' "six conversations of three turns"
-is "$(jq -c '.sessions.share | [.model, .think, .waiting, .client] | add | . * 1e5 | round' run.json)" 100000 "all of their time is divided"
+is "$(jq -c '.sessions.share | [.model, .think, .waiting, .client] | add | . * 1e5 | round' run.json)" 100000 "shares of a run add up to the whole time"
 at_least "$(jq '.sessions.think_s.min' run.json)" 0.0999 "two pauses of 50 ms are not shorter at a server"
 printf '{"ipf":"twin","version":1,"parameters":{"step_base_ns":{"value":2000000},"step_per_sequence_ns":{"value":0}}}\n' >server.twin
 "$BIN/ipf-sched" -q -t t.trace constant:rate=20,n=6 | "$BIN/ipf-twin" predict -q server.twin -t t.trace | "$BIN/ipf-collect" -q -o virtual.results
-is "$("$report" -f json virtual.results | jq -c '.sessions | [.complete, .cut]')" "[6,0]" "all of them are complete"
+is "$("$report" -f json virtual.results | jq -c '.sessions | [.complete, .cut]')" "[6,0]" "sessions of virtual time are complete"
 is "$("$report" -f json virtual.results | jq -c '.sessions.think_s | [.min, .max]')" "[0.1,0.1]" "two pauses of 50 ms are as long in virtual time"
 
 # The end of a stage cuts the sessions in progress, as does a warm-up before it.

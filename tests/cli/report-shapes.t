@@ -20,11 +20,11 @@ shape() { # LABEL FILE: its line
 is "$(shape TTFT run.txt)" "  TTFT             20.0 █                                          ▃ 200" "two peaks: the lower one is three times as high"
 is "$(shape TPOT run.txt)" "" "a metric whose values are all equal has no shape"
 "$report" -f json run.results >run.json
-is "$(shape E2E run.txt | awk '{ print $2, $NF }')" "$(jq -r '.total.latency.e2e_ms.from_due | "\(.min) \(.p99)"' run.json | awk '{ printf "%.0f %.0f", $1, $2 }')" "from the least value to p99"
-is "$(shape E2E run.txt | awk '{ print $3 }' | sed -E 's/▇|█//g')" "" "even values: all bars are about as high"
+is "$(shape E2E run.txt | awk '{ print $2, $NF }')" "$(jq -r '.total.latency.e2e_ms.from_due | "\(.min) \(.p99)"' run.json | awk '{ printf "%.0f %.0f", $1, $2 }')" "the shape reaches from the least value to p99"
+is "$(shape E2E run.txt | awk '{ print $3 }' | sed -E 's/▇|█//g')" "" "even values have bars of about the same height"
 "$report" --ascii run.results >ascii.txt
 is "$(shape TTFT ascii.txt)" "  TTFT             20.0 #                                          - 200" "--ascii draws with ASCII characters"
-is "$(LC_ALL=C grep -c '[^ -~]' ascii.txt)" 0 "and nothing else"
-is "$(sed -E 's/…|▁|▂|▃|▄|▅|▆|▇|█/./g' run.txt | awk 'length > 80')" "" "on 80 columns"
+is "$(LC_ALL=C grep -c '[^ -~]' ascii.txt)" 0 "--ascii prints no other characters"
+is "$(sed -E 's/…|▁|▂|▃|▄|▅|▆|▇|█/./g' run.txt | awk 'length > 80')" "" "shapes fit into 80 columns"
 rows 99 >few.results
-is "$("$report" few.results | grep -c '^Shape')" 0 "none of fewer than 100 requests"
+is "$("$report" few.results | grep -c '^Shape')" 0 "fewer than 100 requests have no shape"

@@ -43,37 +43,37 @@ clients c 3 constant:rate=60,n=21 burst:n=4
 # ---- what says which part it is ----
 is "$(for file in a2.sched a2.records; do head -1 $file | jq -c .shard; done)" '{"index":2,"of":2}
 {"index":2,"of":2}' "the header of the records has the shard of the schedule"
-is "$(head -1 a2.results | jq -c .shards)" '{"of":2,"present":[2],"missing":[1]}' "and that of the results"
+is "$(head -1 a2.results | jq -c .shards)" '{"of":2,"present":[2],"missing":[1]}' "the header of results has the shard of the schedule"
 run ipf-collect a1.records a2.records -o a.results
-status_is 0 "collected together"
-stderr_is "" "they are whole"
-is "$(head -1 a.results | jq -c .shards)" '{"of":2,"present":[1,2]}' "and their header says so"
-is "$(tail -1 a.results | jq -c '.end.verdict.checks[0] | [.scheduled, .started]')" "[20,20]" "with the whole load"
+status_is 0 "shards are collected together"
+stderr_is "" "complete shards give no message"
+is "$(head -1 a.results | jq -c .shards)" '{"of":2,"present":[1,2]}' "the header of merged results has both shards"
+is "$(tail -1 a.results | jq -c '.end.verdict.checks[0] | [.scheduled, .started]')" "[20,20]" "the verdict of merged results has the whole load"
 
 # ---- all of them ----
 for files in "a1.results a2.results" "a2.results a1.results" a.results; do
 	# shellcheck disable=SC2086 # several files
 	report $files
-	status_is 0 "$files: reported"
-	is "$(jq -c '[.total.requests.scheduled, .total.requests.started, .total.rate.offered]' report.json)" "[20,20,40]" "as one run"
-	is "$(jq -r '.verdict.checks[0].detail' report.json | grep -c 'missing')" 0 "of which nothing is missing"
-	isnt "$(jq -r "$load | .status" report.json)" INVALID "and which is valid"
+	status_is 0 "ipf-report $files ends with 0"
+	is "$(jq -c '[.total.requests.scheduled, .total.requests.started, .total.rate.offered]' report.json)" "[20,20,40]" "$files are one run"
+	is "$(jq -r '.verdict.checks[0].detail' report.json | grep -c 'missing')" 0 "$files lack no shard"
+	isnt "$(jq -r "$load | .status" report.json)" INVALID "$files have a valid verdict"
 done
 report a.results <(ipf-collect -q b2.records b1.records)
 status_is 0 "two runs of a schedule, each collected from all its shards, are repeats"
-is "$(jq -c '[.total.requests.scheduled, .total.requests.started, .total.rate.offered]' report.json)" "[40,40,40]" "of the same load"
+is "$(jq -c '[.total.requests.scheduled, .total.requests.started, .total.rate.offered]' report.json)" "[40,40,40]" "runs of two shards each have the same load"
 
 # ---- some of them ----
 missing() { # PRESENT MISSING SENTENCE RESULTS…
 	local present=$1 missing=$2 sentence=$3
 	shift 3
 	report "$@"
-	status_is 0 "$*: reported"
+	status_is 0 "ipf-report $* ends with 0"
 	is "$(jq -c '.run.shards' report.json)" "$(jq -nc --argjson p "$present" --argjson m "$missing" '{of: ($p + $m | length), present: $p, missing: $m}')" "the report says which there are"
 	is "$(jq -c "[.verdict.status, ($load | .status)]" report.json)" '["INVALID","INVALID"]' "a part of a run is INVALID" # exact: virtual time
-	contains "$(jq -r "$load | .detail" report.json)" "$sentence: these are the figures of a part of the run" "and says why"
+	contains "$(jq -r "$load | .detail" report.json)" "$sentence: these are the figures of a part of the run" "the verdict says which part of the run it is"
 	run ipf-report "$@"
-	contains "$(tr -s ' \n' ' ' <"$OUT")" "$sentence" "also as text"
+	contains "$(tr -s ' \n' ' ' <"$OUT")" "$sentence" "the text says which part of the run it is"
 	run ipf-report --strict -f csv "$@"
 	status_is 4 "--strict refuses it"
 }
@@ -83,7 +83,7 @@ missing '[1,3]' '[2]' "shard 2 of 3 is missing" c1.results c3.results
 missing '[2]' '[1,3]' "shards 1 and 3 of 3 are missing" c2.results
 run ipf-collect c3.records c1.records -o part.results
 status_is 0 "some shards are collected together"
-complains ipf-collect "shard 2 of 3 is missing" "and it says what is missing"
+complains ipf-collect "shard 2 of 3 is missing" "ipf-collect says which shard is missing"
 head -n 4 c1.records >cut.records
 run ipf-collect -q cut.records c3.records -o cut.results
 status_is 3 "the records of a shard were cut"
@@ -96,16 +96,16 @@ status_is 0 "the missing one beside it"
 is "$(jq -c '[.total.requests.scheduled, .total.requests.started, .run.shards]' report.json)" '[25,25,{"of":3,"present":[1,2,3]}]' "makes it whole"
 run ipf-sched sweep:from=part.results,for=1s
 status_is 3 "a sweep does not take a part"
-complains ipf-sched "part.results: shard 2 of 3 is missing" "and says what is missing"
+complains ipf-sched "part.results: shard 2 of 3 is missing" "ipf-sched says which shard is missing"
 
 # ---- one too often, or one of another schedule ----
 refused() { # PART COMMAND…
 	local part=$1
 	shift
 	run "$@"
-	status_is 3 "$*: refused"
-	complains "$(basename "$1")" "$part" "in one line that names both"
-	is "$(wc -c <"$OUT")" 0 "and nothing is reported"
+	status_is 3 "$* ends with 3"
+	complains "$(basename "$1")" "$part" "$* has one message that names both files"
+	is "$(wc -c <"$OUT")" 0 "$* writes nothing"
 }
 cp a1.results copy.results
 refused "a1.results: is shard 1 of 2, as a1.results is" ipf-report a1.results a1.results
@@ -135,10 +135,10 @@ clients few 3 constant:rate=20,n=2
 report few1.results few2.results
 is "$(jq -c '[.verdict.checks[0].scheduled, .run.shards]' report.json)" '[2,{"of":3,"present":[1,2]}]' "a shard that has no requests is not missed"
 report few1.results few3.results
-is "$(jq -c '.run.shards.missing' report.json)" '[2]' "but one that has some is"
+is "$(jq -c '.run.shards.missing' report.json)" '[2]' "a shard that has requests is missed"
 report few3.results few2.results few1.results
 status_is 0 "the empty one may come along"
-isnt "$(jq -r "$load | .status" report.json)" INVALID "and first"
+isnt "$(jq -r "$load | .status" report.json)" INVALID "a shard without requests may come first"
 clients loop 2 closed:users=4,for=200ms
 missing '[1]' '[2]' "shard 2 of 2 is missing" loop1.results
 report loop1.results loop2.results
@@ -162,9 +162,9 @@ plain a2.results | sed '1d;$d' >rows
 seal header rows >later.results
 report later.results a1.results
 between "$(jq '.clocks.starts.apart_ns' report.json)" 249999000 250001000 "the report says how far apart shards began" # exact: times that are written
-is "$(jq -c '.clocks.starts | [.last, .last_shard]' report.json)" "[0,2]" "and which one began last"
+is "$(jq -c '.clocks.starts | [.last, .last_shard]' report.json)" "[0,2]" "the report says which shard began last"
 run ipf-report later.results a1.results
-matches "$(tr -s ' \n' ' ' <"$OUT")" " starts 250 ms apart by the shards' clocks, shard 2 last, exactly: all ran on one machine" "also as text"
+matches "$(tr -s ' \n' ' ' <"$OUT")" " starts 250 ms apart by the shards' clocks, shard 2 last, exactly: all ran on one machine" "the text says how far apart shards began"
 
 is "$(jq -r "$load | .status" report.json)" DOUBTFUL "a quarter of a second is much of a run of half a second"
 # On one machine, as its boot id says, there is one clock: how far apart they began is exact.
@@ -201,14 +201,14 @@ for twice in whole again; do
 	run ipf-report -q -f json whole.results "$twice.results" -o report.json
 	is "$(jq -r '.verdict.checks[0].status' report.json)" INVALID "figures of requests that count twice are no figures ($twice)" # exact: virtual time
 	contains "$(jq -r '.verdict.checks[0].detail' report.json)" "$twice.results has requests of the same records as whole.results: they count twice" \
-		"and the verdict says so"
+		"the verdict names the records that count twice"
 done
 
 # ---- sessions that begin in their middle: each shard has its own lines of the first round ----
 jq -n -c 'range(7) as $s | range(1 + $s % 3) as $t | {id: "\($s)/\($t)", session: "\($s)", turn: $t, prompt: "x", output_tokens: 1}' >lines
 stream_of lines >chat.trace
 clients m 2 closed:users=3,for=200ms,middle
-isnt "$(head -1 m1.sched | jq '.stages[1].once')" "$(head -1 m2.sched | jq '.stages[1].once')" "which differ"
+isnt "$(head -1 m1.sched | jq '.stages[1].once')" "$(head -1 m2.sched | jq '.stages[1].once')" "sessions of two shards differ"
 report m1.results m2.results
-status_is 0 "one run"
-is "$(jq -c '[.stages[] | .name]' report.json)" '["closed primer","closed"]' "with its primer"
+status_is 0 "a closed loop in two shards is reported"
+is "$(jq -c '[.stages[] | .name]' report.json)" '["closed primer","closed"]' "a closed loop in two shards has its primer"

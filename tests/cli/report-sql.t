@@ -30,17 +30,17 @@ sql() { # FILE.results [OPTION…]: its report as SQL and JSON
 for name in mixed errors empty sampled; do
 	yes_if "$name: is written" sql $name --meta commit=5f3a9c1 --meta "note=it's \\"
 done
-is "$(jq -c '.series.windows | length' sampled.json)" 2 "one has windows"
-is "$(jq -c '[.server, .accelerators] | map(length > 0)' sampled.json)" "[true,true]" "and samples"
+is "$(jq -c '.series.windows | length' sampled.json)" 2 "one of the runs has windows"
+is "$(jq -c '[.server, .accelerators] | map(length > 0)' sampled.json)" "[true,true]" "one of the runs has samples"
 
 # ---- SQLite ----
 if command -v sqlite3 >/dev/null; then
 	for name in mixed errors empty sampled mixed; do
 		run sqlite3 -bail runs.db <$name.sql
 		status_is 0 "SQLite takes $name"
-		is "$(cat "$OUT" "$ERR")" "" "without a word"
+		is "$(cat "$OUT" "$ERR")" "" "SQLite takes $name without messages"
 	done
-	is "$(sqlite3 runs.db 'SELECT count(*) FROM runs')" 4 "the same run twice is one run"
+	is "$(sqlite3 runs.db 'SELECT count(*) FROM runs')" 4 "SQLite has a run once that it takes twice"
 	for name in mixed errors empty sampled; do
 		python3 "$agrees" report runs.db $name.json $name.results >differs
 		is "$(head -5 differs)" "" "$name: every number agrees with JSON and with the rows"
@@ -48,29 +48,29 @@ if command -v sqlite3 >/dev/null; then
 	is "$(sqlite3 runs.db "SELECT number, coalesce(json_extract(tags, '$.tenant'), json_extract(tags, '\$[1]')) FROM requests WHERE tags IS NOT NULL" | tr '\n' ' ')" \
 		'1|a "b" 2|y ' "tags are JSON"
 	is "$("$report" -f requests-csv sampled.results | python3 -c 'import csv, sys; print([row["tags"] for row in csv.DictReader(sys.stdin)][:3])')" \
-		"['', '{\"tenant\":\"a \\\\\"b\\\\\"\"}', '[\"x\",\"y\"]']" "also in the table of requests"
+		"['', '{\"tenant\":\"a \\\\\"b\\\\\"\"}', '[\"x\",\"y\"]']" "requests of SQLite have the tags of requests-csv"
 	is "$(sqlite3 runs.db "SELECT DISTINCT key, value FROM meta" | tr '\n' ' ')" "commit|5f3a9c1 note|it's \\\\ " "notes are there"
 	digest=$(tail -1 mixed.results | jq -r .end.sha256)
 	is "$(sqlite3 runs.db "SELECT count(*) FROM runs WHERE run = '$digest'")" 1 "a run is called by the SHA-256 of its lines"
 	sql mixed --meta other=1
 	sqlite3 runs.db <mixed.sql
-	is "$(sqlite3 runs.db "SELECT key FROM meta WHERE run = '$digest'")" other "what was there of a run is replaced"
+	is "$(sqlite3 runs.db "SELECT key FROM meta WHERE run = '$digest'")" other "a run that is taken again replaces its notes"
 	sql mixed --reproducible
 	sqlite3 dates.db <mixed.sql
 	is "$(sqlite3 dates.db "SELECT started IS NULL AND host IS NULL FROM runs")" 1 "--reproducible: without dates"
 	sql mixed --errors-as-inf
-	is "$(grep -c '"inf"' mixed.json | sed 's/[1-9][0-9]*/some/')" some "with infinite latencies"
+	is "$(grep -c '"inf"' mixed.json | sed 's/[1-9][0-9]*/some/')" some "JSON has infinite latencies with --errors-as-inf"
 	sqlite3 infinite.db <mixed.sql
-	is "$(sqlite3 infinite.db "SELECT count(*) FROM metrics WHERE value IS NULL OR typeof(value) <> 'real'")" 0 "what is not finite is not there"
+	is "$(sqlite3 infinite.db "SELECT count(*) FROM metrics WHERE value IS NULL OR typeof(value) <> 'real'")" 0 "infinite values are not in SQLite"
 	sqlite3 old.db <errors.sql
 	sqlite3 old.db "ALTER TABLE requests DROP COLUMN tags" || sqlite3 old.db "ALTER TABLE requests RENAME COLUMN tags TO none"
 	run sqlite3 -bail old.db <errors.sql
 	status_is 1 "a database of an older version is refused"
-	contains "$(cat "$ERR")" "no such column: tags" "for the column that it lacks"
-	is "$(sqlite3 old.db "SELECT (SELECT count(*) FROM requests) > 0, (SELECT count(*) FROM runs)")" "1|1" "and is what it was"
+	contains "$(cat "$ERR")" "no such column: tags" "SQLite names the column that the older version lacks"
+	is "$(sqlite3 old.db "SELECT (SELECT count(*) FROM requests) > 0, (SELECT count(*) FROM runs)")" "1|1" "a database of an older version keeps its rows"
 	sqlite3 old.db "ALTER TABLE requests ADD COLUMN tags TEXT"
 	run sqlite3 -bail old.db <errors.sql
-	status_is 0 "with the column, it takes the run"
+	status_is 0 "a database with the new column takes the run"
 	head -c $(($(wc -c <errors.sql) / 2)) errors.sql | sqlite3 cut.db 2>cut.err
 	is "$(sqlite3 cut.db .tables)" "" "a stream that is cut leaves nothing behind"
 	sqlite3 runs.db "SELECT m.name || '.' || p.name FROM sqlite_master m JOIN pragma_table_info(m.name) p WHERE m.type = 'table'" >columns
@@ -78,7 +78,7 @@ if command -v sqlite3 >/dev/null; then
 	while IFS=. read -r table column; do
 		grep -qw -e "$table" <<<"$page" && grep -qw -e "$column" <<<"$page" || echo "$table.$column"
 	done <columns >missing
-	between "$(wc -l <columns)" 100 400 "there are columns to look for"
+	between "$(wc -l <columns)" 100 400 "tables have 100 to 400 columns"
 	is "$(cat missing)" "" "ipf-exports(5) or ipf-results(5) describes every column"
 else
 	skip "SQLite takes it" "sqlite3 is not installed"
@@ -96,7 +96,7 @@ head -1 "$data/one.results" | jq -c --arg v "${bad[1]}" '.name = $v | .api = $v'
 seal header body >evil.results
 run sql evil --meta "key=${bad[1]}"
 status_is 0 "names that would be statements are written"
-is "$(LC_ALL=C tr -d '\n' <evil.sql | LC_ALL=C tr -dc '\000-\037' | wc -c | tr -d ' ')" 0 "without control characters"
+is "$(LC_ALL=C tr -d '\n' <evil.sql | LC_ALL=C tr -dc '\000-\037' | wc -c | tr -d ' ')" 0 "SQL has no control characters"
 unharmed() { # MODELS DATABASE
 	is "$(printf '%s\n' "$1" | sort)" "$(sort expected)" "$2: every name is what it was"
 	yes_if "$2: nothing was run" test ! -e pwned
@@ -112,7 +112,7 @@ if command -v sqlite3 >/dev/null; then
 	run sqlite3 -bail evil.db <evil.sql
 	status_is 0 "SQLite takes them"
 	unharmed "$(sqlite3 evil.db 'SELECT model FROM requests WHERE id = model AND session = model AND finish = model AND error_text = model')" SQLite
-	is "$(sqlite3 evil.db 'SELECT count(*) FROM runs')" 1 "and the tables are there"
+	is "$(sqlite3 evil.db 'SELECT count(*) FROM runs')" 1 "SQLite still has the tables after hostile names"
 fi
 
 # ---- PostgreSQL ----
@@ -127,10 +127,10 @@ rm -f runs.db
 for name in mixed errors empty sampled mixed; do
 	run "${client[@]}" <$name.sql
 	status_is 0 "PostgreSQL takes $name"
-	is "$(grep -v 'NOTICE:.*already exists' "$ERR")" "" "without a complaint"
+	is "$(grep -v 'NOTICE:.*already exists' "$ERR")" "" "PostgreSQL takes $name without messages"
 	! command -v sqlite3 >/dev/null || sqlite3 runs.db <$name.sql
 done
-is "$("${client[@]}" -Atc 'SELECT count(*) FROM runs')" 4 "the same run twice is one run"
+is "$("${client[@]}" -Atc 'SELECT count(*) FROM runs')" 4 "PostgreSQL has a run once that it takes twice"
 if [ -e runs.db ]; then
 	mkdir pg
 	for table in $(sqlite3 runs.db .tables); do
@@ -143,8 +143,8 @@ is "$("${client[@]}" -Atc "SELECT extract(epoch FROM w.at - r.started) FROM wind
 "${client[@]}" -c "ALTER TABLE requests DROP COLUMN tags"
 run "${client[@]}" <errors.sql
 status_is 3 "PostgreSQL refuses tables of an older version"
-contains "$(cat "$ERR")" 'column "tags" does not exist' "for the column that they lack"
-is "$("${client[@]}" -Atc "SELECT (SELECT count(*) FROM requests) > 0, (SELECT count(*) FROM runs)")" "t|4" "and nothing has changed"
+contains "$(cat "$ERR")" 'column "tags" does not exist' "PostgreSQL names the column that the older version lacks"
+is "$("${client[@]}" -Atc "SELECT (SELECT count(*) FROM requests) > 0, (SELECT count(*) FROM runs)")" "t|4" "tables of an older version keep their rows"
 "${client[@]}" -c "ALTER TABLE requests ADD COLUMN tags TEXT"
 head -c $(($(wc -c <errors.sql) / 2)) errors.sql | sed 's/INTO [a-z]*/&/' | psql -X -q -d postgres >cut.out 2>&1
 is "$("${client[@]}" -Atc 'SELECT count(*) FROM runs')" 4 "a stream that is cut changes nothing"
@@ -156,11 +156,11 @@ for setting in on off; do
 	if [ $setting = on ]; then name=evil runs=5; else name=plain runs=6; fi
 	run env PGOPTIONS="-c standard_conforming_strings=$setting" "${client[@]}" <$name.sql
 	status_is 0 "PostgreSQL takes names that would be statements, standard_conforming_strings=$setting"
-	is "$("${client[@]}" -Atc 'SELECT count(*) FROM runs')" $runs "and the tables are there"
+	is "$("${client[@]}" -Atc 'SELECT count(*) FROM runs')" $runs "PostgreSQL still has the tables after hostile names"
 	[ $setting = off ] || unharmed "$("${client[@]}" -Atc "SELECT r.model FROM requests r JOIN runs USING (run) WHERE id = r.model AND error_text = r.model
 		AND finish = r.model AND session = r.model")" PostgreSQL
 	yes_if "$setting: nothing was run" test ! -e pwned
 done
 run env PGOPTIONS="-c standard_conforming_strings=off" "${client[@]}" <evil.sql
 status_is 3 "a NUL is refused where a backslash begins an escape"
-is "$("${client[@]}" -Atc 'SELECT count(*) FROM runs')" 6 "and changes nothing"
+is "$("${client[@]}" -Atc 'SELECT count(*) FROM runs')" 6 "a refused NUL changes nothing"

@@ -26,38 +26,38 @@ run "$ipf_report" -q -f json run.results
 status_is 0 "results with windows"
 is "$(jq -c '.steady | map(del(.in_flight, .output_tokens_per_s))' "$OUT")" \
 	'[{"stage":0,"found":true,"windows":48,"from_ns":11000000000,"to_ns":59000000000,"method":"MSER-5, trend, spread"}]' \
-	"where it was steady: of 58 windows, two batches of five are the warm-up"
+	"the trailer has the steady part: of 58 windows, two batches of five are the warm-up"
 is "$(jq -c '.steady[0] | [.in_flight, .output_tokens_per_s, .itl_ns]' "$OUT")" \
-	'[{"mean":4,"spread":0,"trend":0,"n_eff":48,"visible":0.1},{"mean":80,"spread":0,"trend":0,"n_eff":48,"visible":0.1},null]' "with its figures"
+	'[{"mean":4,"spread":0,"trend":0,"n_eff":48,"visible":0.1},{"mean":80,"spread":0,"trend":0,"n_eff":48,"visible":0.1},null]' "the trailer has the figures of the steady part"
 contains "$(check <"$OUT")" "steady from 11 s to 59 s" "the verdict says so"
 is "$(jq -c '.stages[0] | [.window_s, .throughput.output_tokens_per_s, .in_flight.mean]' "$OUT")" '[60,73.333333,3.666659]' "the rates are of the stage"
 run "$ipf_report" -q -f json --window steady run.results
-status_is 0 "--window steady"
-is "$(jq -c '.stages[0] | [.window_s, .throughput.output_tokens_per_s, .in_flight.mean, .rate.completed]' "$OUT")" '[48,80,3.999992,8]' "they are of the steady part"
-is "$(jq -c '.total.window_s' "$OUT")" 48 "and so are those of the total"
-contains "$("$ipf_report" run.results | tr -s ' \n' ' ')" "steady from 11 s to 59 s" "as text"
+status_is 0 "--window steady ends with 0"
+is "$(jq -c '.stages[0] | [.window_s, .throughput.output_tokens_per_s, .in_flight.mean, .rate.completed]' "$OUT")" '[48,80,3.999992,8]' "rates of --window steady are of the steady part"
+is "$(jq -c '.total.window_s' "$OUT")" 48 "the total of --window steady is of the steady part"
+contains "$("$ipf_report" run.results | tr -s ' \n' ' ')" "steady from 11 s to 59 s" "text has the steady part"
 
 # Latencies too: what started before the steady part is slower.
 jq -c 'if .n and 11000000000 > .start_ns then .ttft_ns = 9000000 else . end' lines >slow # exact: made up
 seal header slow >slow.results
 is "$("$ipf_report" -q -f json slow.results | jq -c '.stages[0].latency.ttft_ms.from_start | [.n, .max]')" '[440,9]' "the latencies of a stage are those of all of its requests"
 is "$("$ipf_report" -q -f json --window steady slow.results | jq -c '[.stages[0], .total] | map([.latency.ttft_ms.from_start | .n, .max])')" '[[384,1],[384,1]]' \
-	"with --window steady, they are those of the requests that started in it"
-is "$("$ipf_report" -q -f json --window steady slow.results slow.results 2>&1 | jq -c '.total.latency.ttft_ms.from_start | [.n, .max]')" '[768,1]' "of repeats as well"
+	"latencies of --window steady are those of requests that started in it"
+is "$("$ipf_report" -q -f json --window steady slow.results slow.results 2>&1 | jq -c '.total.latency.ttft_ms.from_start | [.n, .max]')" '[768,1]' "latencies of repeats are those of requests in their steady parts"
 
 results 1
 "$ipf_report" -q -f json run.results >run.json
 matches "$(jq -r '.steady[0] | "\(.found) \(.reason)"' run.json)" '^false trend: in flight rises by [0-9.]* % over the last [0-9]* of 58 windows$' "a ramp is not steady"
 matches "$(check <run.json)" '^[A-Z]* no steady state: trend: in flight rises by ' "the verdict mentions it"
-is "$(check <run.json | cut -d ' ' -f 1)" OK "without a doubt"
+is "$(check <run.json | cut -d ' ' -f 1)" OK "a ramp gives no doubt"
 "$ipf_report" -q -f json --window steady run.results >steady.json
-matches "$(check <steady.json)" '^DOUBTFUL no steady state: .* \(the rates are those of the stage\)' "unless it was asked for"
-is "$(jq -c '.stages[0].window_s' steady.json)" 60 "and the rates are those of the stage"
+matches "$(check <steady.json)" '^DOUBTFUL no steady state: .* \(the rates are those of the stage\)' "a ramp gives a doubt with --window steady"
+is "$(jq -c '.stages[0].window_s' steady.json)" 60 "a ramp with --window steady has the rates of the stage"
 sed -i '/^{"window"/d' lines
 seal header lines >run.results
 "$ipf_report" -q -f json --window steady run.results >steady.json
 matches "$(check <steady.json)" '^DOUBTFUL no steady state: the results have no windows' "results without windows"
-is "$("$ipf_report" -q -f json run.results | jq -c '[has("steady"), (.verdict.checks[3].detail | contains("steady"))]')" '[false,false]' "of which nothing is said unasked"
+is "$("$ipf_report" -q -f json run.results | jq -c '[has("steady"), (.verdict.checks[3].detail | contains("steady"))]')" '[false,false]' "results without windows say nothing of a steady part"
 
 # Two shards of a run, each with half of the load of the windows above, and repeats.
 results 0
@@ -70,8 +70,8 @@ half a 0
 half b 1
 is "$("$ipf_report" -q -f json a.results b.results | jq -c '.steady | map([.from_ns, .to_ns, .in_flight.mean])')" '[[11000000000,59000000000,4]]' "shards are one run"
 run "$ipf_report" -q -f json --window steady run.results run.results
-is "$(jq -c '.steady | map([.results, .found])' "$OUT")" '[["run.results",true],["run.results",true]]' "of repeats, each is looked at"
-is "$(jq -c '.total | [.window_s, .throughput.output_tokens_per_s]' "$OUT")" '[96,80]' "and their windows add up"
+is "$(jq -c '.steady | map([.results, .found])' "$OUT")" '[["run.results",true],["run.results",true]]' "repeats have their own steady parts"
+is "$(jq -c '.total | [.window_s, .throughput.output_tokens_per_s]' "$OUT")" '[96,80]' "steady parts of repeats add up"
 
 # From the records: a server that is steady, with a warm-up stage before it, in virtual time.
 . "$TESTS/fixture.sh"
@@ -91,4 +91,4 @@ is "$("$ipf_report" -q -f json --window steady run.results | jq -c '.stages[1].l
 		([.[] | select(.window != null and .stage == 1 and .t_ns >= $from and .t_ns + .length_ns <= $to) | .itl_ns.count // 0] | add)]' run.results)" \
 	"--window steady has the latencies of that part, and the gaps of its windows"
 is "$("$ipf_report" -q -f json run.results | jq -c .steady)" "$(cat steady)" "the report finds the same"
-matches "$(tail -1 run.results | jq -r '.end.verdict.checks[] | select(.name == "enough_samples") | .detail')" '(^|; )(steady from|no steady state|steady state unknown)' "and the verdict says so"
+matches "$(tail -1 run.results | jq -r '.end.verdict.checks[] | select(.name == "enough_samples") | .detail')" '(^|; )(steady from|no steady state|steady state unknown)' "the verdict says whether the stage was steady"

@@ -20,10 +20,10 @@ for api in openai-chat anthropic-messages openai-responses; do
 	matches "$(of "$api/text-unread")" '[12] of [23] events have text that the descriptor of the API does not read' "$api: text that is not read"
 done
 matches "$(of openai-chat/text-unread)" 'the output tokens of 1 answer are content events, since no usage was understood' "tokens that are events"
-is "$(of anthropic-messages/text-unread | grep -c 'since no usage')" 0 "not those of usage"
+is "$(of anthropic-messages/text-unread | grep -c 'since no usage')" 0 "the report says nothing of usage if there is one"
 matches "$(of openai-chat/finish-abort)" '1 in-band' "a failure by its finish reason"
-matches "$(ipf-collect --explain case.records 2>&1 | tr -s ' \n' ' ')" 'abort' "is explained"
+matches "$(ipf-collect --explain case.records 2>&1 | tr -s ' \n' ' ')" 'abort' "--explain shows the failed finish reason"
 python3 "$TESTS/helpers/queue_results.py" 20:4 | jq -c 'if .n == 3 or .n == 5 then .finish = "content_filter" elif .n == 7 then .finish = "pause_turn" elif .n == 9 then .finish = "tool_calls" else . end' >ends.results
 matches "$(ipf-report ends.results | tr -s ' \n' ' ')" 'ended 3 of [0-9]+ successful answers, [0-9.]+ %, by neither stop nor length: (content_filter 2, pause_turn 1|pause_turn 1, content_filter 2)' \
-	"what ended answers early"
-is "$(python3 "$TESTS/helpers/queue_results.py" 20:4 | ipf-report | grep -c 'neither stop')" 0 "not where nothing did"
+	"the report counts answers that neither stop nor length ended"
+is "$(python3 "$TESTS/helpers/queue_results.py" 20:4 | ipf-report | grep -c 'neither stop')" 0 "the report of ordinary answers has no such count"

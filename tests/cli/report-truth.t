@@ -32,9 +32,9 @@ compare() { # NAME SCHEME OPTIONS OF THE SERVER… -- ARGUMENTS…
 	wait $pid
 	ipf-collect -q t.records -o t.results
 	run python3 "$TESTS/bar_truth.py" t.records t.results --log sends -v
-	status_is 0 "$name"
+	status_is 0 "$name: bars are computed"
 	is "$(jq -c '[.ttft, .e2e, .tpot] | map(.requests > 20)' "$OUT")" "[true,true,true]" "requests are compared"
-	yes_if "and were as their bars say" jq -e 'all(.[]; .within >= 0.95)' "$OUT"
+	yes_if "requests were as their bars say" jq -e 'all(.[]; .within >= 0.95)' "$OUT"
 	jq -e 'all(.[]; .within >= 0.95)' "$OUT" >/dev/null || sed 's/^/#   /' "$OUT" "$ERR"
 }
 compare HTTP/1.1 http --

@@ -16,20 +16,20 @@ part() { # NUMBERS: as the log has them
 }
 upload s3://plain/r.txt -v --upload-file large.zst
 status_is 0 "a file above 64 MiB"
-same large.zst store/objects/plain/large.zst "arrives"
-is "$(sent 'PUT|POST' | grep large)" "$(echo 'POST /plain/large.zst?uploads= 200'; part 1 2 3 4 5; echo 'POST /plain/large.zst?uploadId=U 200')" "in parts"
+same large.zst store/objects/plain/large.zst "a file above 64 MiB arrives"
+is "$(sent 'PUT|POST' | grep large)" "$(echo 'POST /plain/large.zst?uploads= 200'; part 1 2 3 4 5; echo 'POST /plain/large.zst?uploadId=U 200')" "a file above 64 MiB goes in parts"
 stderr_contains "s3://plain/large.zst: 68 MB in 5 parts" "-v says so"
 upload s3://plain/r.txt -v --upload-file large.zst
-is "$(sent 'PUT|POST')" "" "it is not sent again"
+is "$(sent 'PUT|POST')" "" "an uploaded file is not sent again"
 rm -r store/objects/plain/large.zst
 change 20000000 y
 FAULTS=$'PUT partNumber=2 2 500\nPUT partNumber=3 1 cut\nPUT partNumber=4 99 403\n' upload s3://plain/r.txt -o r.txt --upload-file large.zst
 status_is 1 "an upload that fails in between"
 is "$(cat "$ERR")" "ipf-report: --upload: 1 of 2 files are there: r.txt
 ipf-report: --upload: 3 of 5 parts of large.zst are there; the same command uploads the others
-ipf-report: s3://plain/large.zst: HTTP status 403 SlowDown: Please reduce your request rate." "says what is there"
+ipf-report: s3://plain/large.zst: HTTP status 403 SlowDown: Please reduce your request rate." "ipf-report says which parts are there after a failure"
 upload s3://plain/r.txt -v --upload-file large.zst
-status_is 0 "the same command"
+status_is 0 "the same command resumes the upload"
 is "$(sent PUT)" "$(part 4 5)" "sends the other parts"
 stderr_contains "in 5 parts, 3 of which were there already" "-v says so"
 same large.zst store/objects/plain/large.zst "the file is whole"
@@ -47,15 +47,15 @@ same large.zst store/objects/plain/large.zst "the object decides"
 change 1 c
 FAULTS=$'PUT partNumber=2 1 append:large.zst\n' upload s3://plain/r.txt --upload-file large.zst
 status_is 1 "a file that changes meanwhile"
-stderr_contains "large.zst: has changed while it was uploaded" "is reported"
+stderr_contains "large.zst: has changed while it was uploaded" "ipf-report says that the file has changed"
 
 # ---- stores whose ETags are no MD5s ----
 FAULTS=$'PUT partNumber=4 99 403\n' upload s3://kms/r.txt --upload-file large.zst
 status_is 1 "an encrypted bucket"
 upload s3://kms/r.txt -v --upload-file large.zst
 is "$status $(sent PUT | grep -c part)" "0 2" "resumes by SHA-256"
-same large.zst store/objects/kms/large.zst "and has the file"
+same large.zst store/objects/kms/large.zst "the encrypted bucket has the file"
 CLOUDSDK_AUTH_ACCESS_TOKEN=ya29.gcs-token upload gs://gcs/r.txt --upload-file large.zst
 status_is 0 "several parts to Google"
-same large.zst store/objects/gcs/large.zst "arrive"
+same large.zst store/objects/gcs/large.zst "parts to Google arrive"
 is "$(cat store.err)" "" "the store met no surprise"

@@ -20,21 +20,21 @@ sign_in() {
 own() { curl -sf -H "X-Auth-Token: $token" "$@"; }
 # The servers behind the one that is asked may not listen yet.
 if wait_for sign_in && wait_for own -X PUT "$SWIFT/v1/AUTH_test/runs"; then
-	ok "a bucket"
+	ok "Swift has a bucket"
 else
-	not_ok "a bucket" "$(cat token.out)" "$(tail -n 5 swift/*.log)"
+	not_ok "Swift has a bucket" "$(cat token.out)" "$(tail -n 5 swift/*.log)"
 	exit 1
 fi
 
 run ipf-report --upload "s3://runs/a b/é+%41~.html" -f html chat.results
 status_is 0 "a report is uploaded"
-stderr_is "" "nothing is said"
+stderr_is "" "--upload to Swift has no messages"
 own -D headers "$SWIFT/v1/AUTH_test/runs/a%20b/%C3%A9%2B%2541~.html" >page.html
 same "$OUT" page.html "the object is the same"
-contains "$(tr -d '\r' <headers)" "Content-Type: text/html; charset=utf-8" "with its type"
+contains "$(tr -d '\r' <headers)" "Content-Type: text/html; charset=utf-8" "the object in Swift has its type"
 run ipf-report -v --upload "s3://runs/a b/é+%41~.html" -f html --reproducible chat.results
 run ipf-report -v --upload "s3://runs/a b/é+%41~.html" -f html --reproducible chat.results
-stderr_contains "was there already" "a second time, it is not sent"
+stderr_contains "was there already" "an object in Swift is not sent a second time"
 
 # ---- in parts, interrupted as users do ----
 openssl enc -aes-128-ctr -K 00 -iv 00 -nosalt </dev/zero 2>/dev/null | head -c 150000000 >large.zst
@@ -47,13 +47,13 @@ kill -9 $cut 2>killed.err
 wait $cut 2>killed.err
 run ipf-report -v --upload s3://runs/r.txt --upload-file large.zst chat.results
 status_is 0 "an upload that was killed is resumed"
-matches "$(cat "$ERR")" "s3://runs/large.zst: 150 MB( in 9 parts, [1-8] of which were there already|, was there already)" "with the parts that are there"
+matches "$(cat "$ERR")" "s3://runs/large.zst: 150 MB( in 9 parts, [1-8] of which were there already|, was there already)" "a resumed upload to Swift keeps its parts"
 own "$SWIFT/v1/AUTH_test/runs/large.zst" >back.zst
 same large.zst back.zst "the object is the file"
 
 # ---- what the store refuses ----
 AWS_SECRET_ACCESS_KEY=wrong run ipf-report --upload s3://runs/x chat.results
 status_is 1 "a wrong key"
-complains ipf-report "s3://runs/x: HTTP status 403 SignatureDoesNotMatch: " "is reported"
+complains ipf-report "s3://runs/x: HTTP status 403 SignatureDoesNotMatch: " "Swift's refusal of a wrong key is reported"
 run ipf-report --upload s3://nobody/x chat.results
-complains ipf-report "s3://nobody/x: HTTP status 404 NoSuchBucket: " "so is a bucket that is not there"
+complains ipf-report "s3://nobody/x: HTTP status 404 NoSuchBucket: " "Swift's lack of a bucket is reported"

@@ -65,7 +65,7 @@ ended slow
 contains "$found" '"ttft-longer"' "a proxy that takes 300 ms"
 at_least "$(compared slow '.ttft_ms.client.mean - .ttft_ms.server.mean')" 290 "TTFT differs by what the proxy takes, or more"
 matches "$(text slow)" "differs TTFT is [0-9.e+]+ ms longer at the client, .* on average; the first byte came after [0-9.e+]+ ms, and a connection took [0-9.e+-]+ ms to open: .*a proxy, or a queue in front of the server" \
-	"and what it can be, with the evidence"
+	"the text names a proxy and the evidence"
 is "$(numbers)" "[]" "a proxy changes no number"
 
 # ---- another client ----
@@ -80,20 +80,20 @@ begin both "$ONE" "$URL" -- "$ONE" "$URL"
 ended shared
 kill -INT $other
 wait $other
-is "$(jq -c 'index("more-requests") != null and index("more-output-tokens") != null' <<<"$found")" true "another client of the server"
-matches "$(text shared)" "the server counted [0-9]+ requests, this client had [0-9]+: another client uses the server" "and what it can be"
+is "$(jq -c 'index("more-requests") != null and index("more-output-tokens") != null' <<<"$found")" true "another client of the server gives more requests and tokens"
+matches "$(text shared)" "the server counted [0-9]+ requests, this client had [0-9]+: another client uses the server" "the text names another client of the server"
 
 # ---- a chat template ----
 
 ended template
 is "$(jq -c 'map(select(. == "template-tokens" or . == "more-input-tokens"))' <<<"$found")" '["template-tokens"]' "a chat template, once"
-contains "$(text template)" "each request has 7 input tokens more at the server than in the trace: a chat template or special tokens" "with its tokens"
+contains "$(text template)" "each request has 7 input tokens more at the server than in the trace: a chat template or special tokens" "the text has the tokens of the template"
 
 # ---- a replica that is not scraped ----
 
 ended replicas
-is "$(jq -c 'index("fewer-requests") != null and index("fewer-output-tokens") != null' <<<"$found")" true "one of two replicas is not scraped"
-contains "$(text replicas)" "a replica is not scraped" "and so it says"
+is "$(jq -c 'index("fewer-requests") != null and index("fewer-output-tokens") != null' <<<"$found")" true "a replica that is not scraped gives fewer requests and tokens"
+contains "$(text replicas)" "a replica is not scraped" "the text says that a replica is not scraped"
 ended both
-is "$(numbers)" "[]" "with both replicas scraped, the numbers agree"
-is "$(compared both .requests.client)" 40 "both: all requests are compared"
+is "$(numbers)" "[]" "both replicas have the numbers of the client"
+is "$(compared both .requests.client)" 40 "every request to both replicas is compared"

@@ -30,15 +30,15 @@ rates='[.rate.completed, .throughput.requests_per_s, .throughput.input_tokens_pe
 
 # ---- all answers later than the stage ----
 late() { # REASON INPUT OUTPUT TOTAL: neither stage nor total has requests/s; tokens/s, of those that arrived within, or null
-	is "$(json "[.stages[0], .total] | map($rates)")" "[[null,null,$2,$3,$4,null],[null,null,$2,$3,$4,null]]" "no rate of requests, rather than 0"
-	is "$(json '[.stages[0], .total] | map(.throughput.absent) | unique')" "[\"$1\"]" "with the reason"
+	is "$(json "[.stages[0], .total] | map($rates)")" "[[null,null,$2,$3,$4,null],[null,null,$2,$3,$4,null]]" "requests that all end later give no rate: $1"
+	is "$(json '[.stages[0], .total] | map(.throughput.absent) | unique')" "[\"$1\"]" "JSON has the reason for the absent rate: $1"
 	contains "$(json "$samples")" 'started requests ended within the stage' "the verdict says so"
 	"$report" -f csv run.results >run.csv
 	is "$(python3 -c 'import csv; print([[row[k] for k in ("rate_completed", "output_tokens_per_s", "throughput_absent")] for row in csv.DictReader(open("run.csv"))])')" \
-		"[['', '${3/null/}', '$1'], ['', '${3/null/}', '$1']]" "as CSV too"
+		"[['', '${3/null/}', '$1'], ['', '${3/null/}', '$1']]" "CSV has the reason for the absent rate: $1"
 	"$report" run.results >run.txt
-	contains "$(tr -s ' \n' ' ' <run.txt)" "no $([ "$3" = null ] && echo throughput || echo requests/s): $1" "and as text"
-	is "$(sed -n '/^Stages/,/^$/s/^  s  *[0-9.-]*  *[0-9.-]*  *\([^ ]*\) .*/\1/p' run.txt)" - "with a dash"
+	contains "$(tr -s ' \n' ' ' <run.txt)" "no $([ "$3" = null ] && echo throughput || echo requests/s): $1" "the text has the reason for the absent rate: $1"
+	is "$(sed -n '/^Stages/,/^$/s/^  s  *[0-9.-]*  *[0-9.-]*  *\([^ ]*\) .*/\1/p' run.txt)" - "the text has a dash for the absent rate: $1"
 }
 for members in '{}' '{"closed":true,"cycle":true,"slots":5}'; do
 	results "[$(stage s 0 5 5 true "$members")]" <<-END
@@ -50,9 +50,9 @@ for members in '{}' '{"closed":true,"cycle":true,"slots":5}'; do
 	END
 	late "no request ended within the window" 4 3 7
 	contains "$(json "$samples")" "s: only 0 of 5 started requests ended within the stage" "$members: the verdict says how many"
-	is "$(json '.total.requests.ok')" 5 "though all are good"
-	is "$(json '.total.throughput | [.output_tokens_per_s, .absent]' --window drain)" '[3.571429,null]' "until the last one has ended, there is a rate"
-	is "$(json "$samples" --window drain | grep -c 'ended within')" 0 "and no doubt"
+	is "$(json '.total.requests.ok')" 5 "requests that end after the window are good"
+	is "$(json '.total.throughput | [.output_tokens_per_s, .absent]' --window drain)" '[3.571429,null]' "--window drain gives a rate"
+	is "$(json "$samples" --window drain | grep -c 'ended within')" 0 "--window drain gives no doubt"
 done
 results "[$(stage s 0 5 5)]" <<'END'
 0 0 1 0
@@ -86,13 +86,13 @@ results "[$(stage s 0 5 2)]" <<'END'
 0 0 1 0
 0 1 2 0
 END
-is "$(json '[.total.rate.completed, .total.throughput.absent]')" "[0,null]" "where all failed in the window, nothing was completed"
+is "$(json '[.total.rate.completed, .total.throughput.absent]')" "[0,null]" "a window of failures has completed nothing"
 share() { # INSIDE OUTSIDE: so many requests
 	results "[$(stage s 0 10 "$(($1 + $2))")]" < <(seq "$1" | sed 's/.*/0 1 2 1/'; seq "$2" | sed 's/.*/0 1 12 1/')
 }
 share 49 51
 contains "$(json "$samples")" "s: only 49 of 100 started requests ended within the stage" "less than half of the requests in the window"
-is "$(json '.total.rate.completed')" 4.9 "are a rate that is doubted"
+is "$(json '.total.rate.completed')" 4.9 "the doubtful rate is that of the window"
 share 50 50
 is "$(json "$samples" | grep -c 'ended within')" 0 "half of them are enough"
 
@@ -104,17 +104,17 @@ results "[$(stage warm 0 5 2 false), $(stage s 5 10 2)]" <<'END'
 1 6 7 1
 END
 is "$(json "$samples" | grep -c 'ended within')" 0 "a warm-up is not judged"
-is "$(json '[.stages[0].throughput.absent, .total.throughput.absent]')" '["no request ended within the window",null]' "but explained"
+is "$(json '[.stages[0].throughput.absent, .total.throughput.absent]')" '["no request ended within the window",null]' "an unmeasured stage has its reason"
 results "[$(stage first 0 5 2), $(stage second 5 10 2)]" <<'END'
 0 0 7 1 slow
 0 1 7 1 slow
 1 5 6 1 fast
 1 6 7 1 fast
 END
-contains "$(json "$samples")" "first: only 0 of 2" "one stage of two"
+contains "$(json "$samples")" "first: only 0 of 2" "one stage of two is doubted"
 is "$(json '.total | [.throughput.output_tokens_per_s, .by_model.fast.throughput.output_tokens_per_s, .by_model.slow.throughput.output_tokens_per_s, .by_model.slow.throughput.absent]')" \
-	'[4,2,2,null]' "what a stage leaves behind counts in the window in which it ends"
-is "$(json '[.stages[], .total | [.rate.completed, .rate.completed_own]]')" '[[null,null],[0.8,0.4],[0.4,0.2]]' "and is told from the stage's own"
+	'[4,2,2,null]' "requests of a stage count in the window in which they end"
+is "$(json '[.stages[], .total | [.rate.completed, .rate.completed_own]]')" '[[null,null],[0.8,0.4],[0.4,0.2]]' "requests of earlier stages are told from the stage's own"
 contains "$("$report" run.results | tr -s ' \n' ' ')" "first: no requests/s: no request ended within the window; --window drain" "the text names it"
 results "[$(stage first 0 5 2), $(stage second 5 10 2)]" <<'END'
 0 0 12 1 slow
@@ -123,9 +123,9 @@ results "[$(stage first 0 5 2), $(stage second 5 10 2)]" <<'END'
 1 6 7 1 fast
 END
 is "$(json '.total | [.throughput.output_tokens_per_s, .by_model.fast.throughput.output_tokens_per_s, .by_model.slow.throughput.output_tokens_per_s, .by_model.slow.throughput.absent]')" \
-	'[3.6,2,1.6,"no request ended within the window"]' "one model of two has no requests/s, but tokens"
-is "$(json '.total | [.rate.completed, .by_model.fast.rate.completed, .by_model.slow.rate.completed]')" '[0.2,0.2,null]' "as its answers ended later"
-is "$("$report" run.results | awk '{ gsub(/[^ -~]/, "?") } length > 80')" "" "on 80 columns"
+	'[3.6,2,1.6,"no request ended within the window"]' "one model of two has tokens and no requests/s"
+is "$(json '.total | [.rate.completed, .by_model.fast.rate.completed, .by_model.slow.rate.completed]')" '[0.2,0.2,null]' "the total has the rate of the model whose requests ended"
+is "$("$report" run.results | awk '{ gsub(/[^ -~]/, "?") } length > 80')" "" "the text fits into 80 columns"
 
 # ---- stages without a length, and stages that wait for their last request ----
 results "[$(stage s 0 0 1), $(stage t 0 5 1)]" <<'END'
@@ -138,4 +138,4 @@ results "[$(stage s 0 "" 5)]" <<'END'
 0 0 12 1
 END
 is "$(json '.total | [.window_s, .throughput.output_tokens_per_s, .throughput.absent]')" '[12,1.666667,null]' "a burst lasts until its last request has ended"
-is "$(json "$samples" | grep -c 'ended within')" 0 "so that all have ended"
+is "$(json "$samples" | grep -c 'ended within')" 0 "every request of a burst ends within its window"

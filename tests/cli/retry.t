@@ -58,17 +58,17 @@ is "$(requests date.records | jq -c .status | sort -u)" 200 "dates of a clock th
 truth date.records date date
 limited --rate-limit 50/s,burst=5,say=nothing
 again nothing.records once.sched --retry 100,first=20ms,cap=50ms
-is "$(requests nothing.records | jq -c .status | sort -u)" 200 "without Retry-After: every request ends well"
+is "$(requests nothing.records | jq -c .status | sort -u)" 200 "requests without Retry-After all end well"
 is "$(requests nothing.records | jq -c '.attempts[]? | [(.wait_ns >= 10000000 and .wait_ns <= 50000000), .retry_after_ns]' | sort -u)" '[true,null]' \
-	"after waits between half of the first one and the cap"
-is "$(requests nothing.records | jq -s '[.[].attempts[]?.wait_ns] | (unique | length) > length / 2')" true "that differ"
+	"waits without Retry-After lie between half of the first one and the cap"
+is "$(requests nothing.records | jq -s '[.[].attempts[]?.wait_ns] | (unique | length) > length / 2')" true "waits without Retry-After differ"
 is "$(requests nothing.records | jq -c 'select(.attempts) | .attempts[0].body' | sort -u | jq -r .)" \
-	'{"error":{"message":"Rate limit reached for requests","type":"RateLimitError","param":null,"code":429}}' "with the bodies of the refusals"
+	'{"error":{"message":"Rate limit reached for requests","type":"RateLimitError","param":null,"code":429}}' "attempts have the bodies of the refusals"
 
 # ---- the rows --------------------------------------------------------------------------------------------------------
 
 run ipf-collect ms.records -o ms.results
-status_is 0 "ipf-collect"
+status_is 0 "ipf-collect reads the records of --retry"
 run python3 "$TESTS/helpers/second_opinion.py" ms.records ms.results
 matches "$(cat "$OUT")" "^30 rows, 0 differ$" "rows as a second implementation has them"
 is "$(requests ms.results | jq -c '[.start_ns >= .due_ns, (.attempts // 1) > 0, .attempt_ttft_ns <= .ttft_ns, (.attempts == null) == (.attempt_ttft_ns == .ttft_ns)]' |
@@ -89,13 +89,13 @@ requests ms.results | jq -s '[(map(.retry_wait_ns // 0) | add) / 1e9, (map(.retr
 	(map(.retry_after_max_ns // empty) | max) / 1e6, (map(.attempt_ttft_ns) | add) / length / 1e6]' >sums
 is "$(jq -c --slurpfile r report.json '($r[0].total | [.refusals.waited_s, .refusals.waited_share, .refusals.asked_min_ms, .refusals.asked_mean_ms,
 	.refusals.asked_max_ms, .latency.attempt_ttft_ms.mean]) as $got | [range(6) as $i | ($got[$i] - .[$i] | fabs) < 1e-5] | unique' sums)" \
-	'[true]' "with the times"
+	'[true]' "JSON has the times of refusals and attempts"
 run ipf-report --section refusals ms.results
 text=$(tr -s ' \n' ' ' <"$OUT")
 contains "$text" "refused $ms_refused requests" "the text has a section"
-contains "$text" "no attempt came earlier" "that says whether the server was obeyed"
-contains "$text" "from the first start" "with what users waited"
-contains "$text" "from the last attempt" "and what the server took"
+contains "$text" "no attempt came earlier" "the text says that the server was obeyed"
+contains "$text" "from the first start" "the text has the latency from the first start"
+contains "$text" "from the last attempt" "the text has the latency from the last attempt"
 run ipf-report -f csv ms.results
 is "$(python3 -c 'import csv, sys
 print([[row[name] for name in ("requests_refused", "attempts")] for row in csv.DictReader(open(sys.argv[1]))][0])' "$OUT")" \
@@ -109,24 +109,24 @@ again plain.records chat.sched
 refused=$(requests plain.records | jq -s 'map(select(.status == 429)) | length')
 wait_for logged 60
 taken=$(jq -s 'map(select(.status == 200)) | length' sim.log)
-is "$((60 - taken))" "$refused" "without --retry the failures are the server's refusals"
+is "$((60 - taken))" "$refused" "failures without --retry are the server's refusals"
 # What a bucket lets pass of the arrivals that the server noted.
 is "$(jq -s 'map(.arrival_ns) | sort | . as $t | reduce .[] as $a ({m: 0, last: $t[0], n: 0};
 	.m = ([.m - 20 * ($a - .last) / 1e9, 0] | max) | .last = $a | if .m + 1 <= 5 then .m += 1 | .n += 1 else . end) | .n' sim.log)" "$taken" \
-	"as many as the bucket refuses, computed a second time"
+	"the bucket computed a second time refuses as many"
 is "$(requests plain.records | jq -c 'select(.status == 429) | [.retry_after_ns, .attempts]' | sort -u)" '[1000000000,null]' "Retry-After is recorded"
 ipf-collect -q plain.records -o plain.results
 is "$(requests plain.results | jq -c 'select(.ok | not) | [.refusals, .retry_after_ns, .attempts, .attempt_ttft_ns]' | sort -u)" '[1,1000000000,null,null]' \
-	"and is in the rows"
+	"rows have Retry-After"
 run ipf-report --section refusals plain.results
 contains "$(tr -s ' \n' ' ' <"$OUT")" "retried none: see ipf-fire --retry" "the report says that nothing was retried"
-contains "$(tr -s ' \n' ' ' <"$OUT")" "Retry-After in $refused answers: at least 1,000 ms, 1,000 ms on average, at most 1,000 ms" "and what was asked for"
+contains "$(tr -s ' \n' ' ' <"$OUT")" "Retry-After in $refused answers: at least 1,000 ms, 1,000 ms on average, at most 1,000 ms" "the report has the waits of Retry-After"
 ipf-collect -q openai.records -o openai.results
 run ipf-report compare --fail-if 'refused > 5%' --fail-if 'attempt_ttft.p50 > 1h' ms.results openai.results
 stderr_contains "--fail-if refused > 5%: new is" "a comparison has the share of refused requests"
-is "$(grep -c attempt_ttft "$ERR")" 0 "and the latency of last attempts"
+is "$(grep -c attempt_ttft "$ERR")" 0 "compare takes the latency of last attempts"
 run ipf-report compare -f json ms.results openai.results
-is "$(jq -c '[.. | objects | select(.figure? // .name? | . == "refused" or . == "attempt_e2e.p50")] | length >= 2' "$OUT")" true "as its JSON does"
+is "$(jq -c '[.. | objects | select(.figure? // .name? | . == "refused" or . == "attempt_e2e.p50")] | length >= 2' "$OUT")" true "JSON of compare has refusals and attempts"
 
 # ---- not for ever ----------------------------------------------------------------------------------------------------
 
@@ -138,13 +138,13 @@ is "$(jq -s length sim.log)" 120 "the server counts four attempts of each of 30 
 is "$(requests never.records | jq -c '.body | fromjson.error.code' | sort -u)" 429 "the record is that of the last attempt"
 limited --fail 429
 again cap.records once.sched --retry 3,first=2ms,cap=999ms
-is "$(requests cap.records | jq -c '[.status, .attempts]' | sort -u)" '[429,null]' "what the server asks for is longer than the cap: the request has failed"
+is "$(requests cap.records | jq -c '[.status, .attempts]' | sort -u)" '[429,null]' "a wait longer than the cap is a failure"
 limited --fail 429:retry=2h
 again time.records once.sched --retry 3,cap=3h --timeout 1h
-is "$(requests time.records | jq -c '[.status, .attempts]' | sort -u)" '[429,null]' "what the server asks for is beyond --timeout: the request has failed"
+is "$(requests time.records | jq -c '[.status, .attempts]' | sort -u)" '[429,null]' "a wait longer than --timeout is a failure"
 limited --fail 503
 again other.records once.sched --retry 3,on=429,first=2ms
-is "$(requests other.records | jq -c '[.status, .attempts]' | sort -u)" '[503,null]' "another status than those of on=: the request has failed"
+is "$(requests other.records | jq -c '[.status, .attempts]' | sort -u)" '[503,null]' "a status outside of on= is a failure"
 limited --fail 503:retry=1h
 again stop.records once.sched --retry 2,cap=2h --timeout 0 --cancel 100%@2s
 is "$(requests stop.records | jq -c '.error.kind' | sort -u)" '"hung-up"' "clients that disconnect do not wait for an hour"
@@ -203,7 +203,7 @@ is "$(requests talk.records | jq -sc 'group_by(.session) | map(sort_by(.turn) | 
 	true "a turn waits for the last attempt of the one before it"
 # At no time are there more requests from first start to end than users.
 is "$(requests talk.records | jq -s 'map([.start_ns, 1], [.end_ns, -1]) | sort | reduce .[] as $x ([0, 0]; [.[0] + $x[1], ([.[1], .[0] + $x[1]] | max)]) | .[1] <= 4')" \
-	true "and keeps its slot while it waits"
+	true "a turn keeps its slot while it waits"
 
 # ---- signals ---------------------------------------------------------------------------------------------------------
 
@@ -224,7 +224,7 @@ for grace in 1h 0; do
 	before=$(clients)
 	goes_on() { [ "$(clients)" -ge $((before + 2)) ]; }
 	wait_for goes_on
-	is "$seen,$(requests stuck.records | wc -l)" "0,0" "while they wait there is no record (--grace $grace)"
+	is "$seen,$(requests stuck.records | wc -l)" "0,0" "requests that wait have no record (--grace $grace)"
 	kill -INT $fire
 	# The second signal, when the first one was taken and the program sleeps again: of two that wait the system keeps one, and those within a tenth of a
 	# second are one.
@@ -235,7 +235,7 @@ for grace in 1h 0; do
 	is "$(requests stuck.records | jq -c '[.error.kind, .status, (.attempts | length), .attempt_ns]' | sort -u)" \
 		'["cancelled",null,1,null]' "a signal ends the waits (--grace $grace)"
 	run ipf-collect --check stuck.records
-	status_is 0 "and the records are as they must be"
+	status_is 0 "--check passes records of ended waits (--grace $grace)"
 done
 server_stop
 SERVER=

@@ -85,7 +85,7 @@ echo $! >"$TESTS/child"
 false || exit 1
 X
 outcome leaves_a_child "0 passed, 1 failed" "a test that gives up has failed"
-yes_if "and what it had started is stopped" sh -c "! kill -0 $(cat house/tests/child)"
+yes_if "the runner stops what a failed test had started" sh -c "! kill -0 $(cat house/tests/child)"
 
 run env BUILD="$PWD/house/build" SANITIZE= SHARED= ORDER=3 "$RUNNER" cli/good cli/bad cli/short
 ran=$(grep -oE '^cli/(good|bad|short):' "$OUT" | sort | tr -d '\n')
@@ -97,4 +97,4 @@ outcome good "6 passed, 0 failed, 1 skipped" "runs one file by its whole name, t
 outcome goo "7 passed, 0 failed, 1 skipped" "runs all files by a part of their name"
 
 outcome nothing-of-this-name "" "an unknown name runs no test"
-is "$status" 1 "and is an error"
+is "$status" 1 "an unknown name ends with 1"

@@ -8,7 +8,7 @@ export TESTS BIN
 # To look for leaks, the sanitizer starts a process that traces the program, which --sandbox refuses.
 if [ -n "${SANITIZE:-}" ]; then
 	export ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0"
-	skip "leaks" "they cannot be looked for within a sandbox"
+	skip "leaks are looked for" "they cannot be looked for within a sandbox"
 fi
 
 sandboxed() { ipf-fire --sandbox "$@"; }
@@ -65,7 +65,7 @@ else
 	skip "TLS, HTTP/2 and Unix sockets" "there is no nginx"
 fi
 run ipf-fire -u "$URL" -t chat.trace -m sim --probe --sandbox -o probe.records
-status_is 0 "--probe"
+status_is 0 "--probe works in a sandbox"
 
 collect() { # TEXT ARGUMENTS OF ipf-collect…: the same bytes
 	local text=$1
@@ -84,8 +84,8 @@ ipf-collect --sandbox chat.records -o out/new.results.zst && ipf-collect chat.re
 same out/old.results.zst out/new.results.zst "into a file, compressed"
 sandboxed -u "$URL" -m sim -t chat.trace chat.sched -o - | ipf-collect --sandbox --listen :0 --scrape "sim=$URL" -o live.results 2>live.err
 is "${PIPESTATUS[*]}" "0 0" "a pipeline that is served and scrapes: ends well"
-is "$(body live.results | jq -c 'select(.n != null) | .ok' | sort | uniq -c | tr -s ' ')" " 12 true" "with all its rows"
-is "$(tail -1 live.results | jq -c '.end | [.server.targets[0].failed, (.server.targets[0].scrapes > 0), (.publish | length)]')" "[0,true,1]" "and all its scrapes"
+is "$(body live.results | jq -c 'select(.n != null) | .ok' | sort | uniq -c | tr -s ' ')" " 12 true" "a live pipeline in a sandbox has all rows"
+is "$(tail -1 live.results | jq -c '.end | [.server.targets[0].failed, (.server.targets[0].scrapes > 0), (.publish | length)]')" "[0,true,1]" "a live pipeline in a sandbox has all scrapes"
 
 # ---- what the process looks like from outside ----
 mkfifo pipe
@@ -99,18 +99,18 @@ field() { sed -n "s/^$1:[[:space:]]*//p" /proc/$COLLECT/task/*/status | sort -u;
 is "$(field Seccomp) $(field NoNewPrivs)" "2 1" "every thread is filtered, and gains no privileges"
 [ "$(id -u)" != 0 ] || is "$(($(printf '%d' "0x$(field CapEff)") >> 25 & 1))" 0 "root can no longer set the clock"
 AT=$(grep -o 'http://[^/]*' held.err)
-matches "$(curl -s "$AT/metrics")" "^ipf_requests_total" "it still serves its figures"
+matches "$(curl -s "$AT/metrics")" "^ipf_requests_total" "ipf-collect in a sandbox serves its figures"
 sed -n '$p' chat.records >&5
 exec 5>&-
 status=0
 wait $COLLECT || status=$?
-status_is 0 "and ends well"
+status_is 0 "ipf-collect in a sandbox ends with 0"
 
 # ---- what is refused, and what is said ----
 misused() { # PROGRAM TEXT PART ARGUMENTS…
 	run "$1" --sandbox "${@:4}" </dev/null
 	status_is 2 "$2 is a wrong usage"
-	complains "$1" "$3" "which names both options"
+	complains "$1" "$3" "$1 names both options: $2"
 }
 misused ipf-fire "--calibrate" "--sandbox cannot be combined with --calibrate" --calibrate
 misused ipf-collect "a tool for accelerators" "--sandbox cannot be combined with --gpu nvidia-smi" --gpu nvidia-smi
@@ -122,14 +122,14 @@ if [ -n "${SANITIZE:-}" ]; then
 fi
 lacks() { run python3 "$TESTS/helpers/without_calls.py" "$@"; } # PART COMMAND…
 lacks landlock ipf-collect --sandbox chat.records -o out/old-kernel.results
-status_is 0 "without landlock"
-complains ipf-collect "warning: --sandbox: this kernel has no landlock: which files can be read" "what is not limited is said"
+status_is 0 "a kernel without landlock ends with 0"
+complains ipf-collect "warning: --sandbox: this kernel has no landlock: which files can be read" "ipf-collect warns of files that are not limited"
 lacks landlock ipf-collect -q --sandbox chat.records -o out/old-kernel.results
-stderr_is "" "but not with -q"
+stderr_is "" "-q suppresses the warning of landlock"
 lacks seccomp ipf-collect --sandbox chat.records -o out/none.results
-status_is 1 "without filters of system calls"
-complains ipf-collect "--sandbox: this kernel has no filters of system calls" "it is refused"
-yes_if "before anything is written" test ! -e out/none.results
+status_is 1 "a kernel without filters of system calls ends with 1"
+complains ipf-collect "--sandbox: this kernel has no filters of system calls" "ipf-collect says that the kernel has no filters"
+yes_if "ipf-collect writes nothing without filters" test ! -e out/none.results
 
 # ---- an intruder in the process ----
 trespass() { # COMMAND…: what became of each attempt, in all threads
@@ -180,7 +180,7 @@ listen: EPERM
 $others" "ipf-collect --listen --push: other ports"
 is "$(cat elsewhere/victim; ls elsewhere)" "ours
 secret
-victim" "nothing was changed"
+victim" "intruders change no file"
 dies() { # CALL COMMAND…
 	# shellcheck disable=SC2016 # for the shell that says how it ended
 	run bash -c 'TRESPASS=$0 LD_PRELOAD=$BUILD/tests/trespass.so "$@"; exit $?' "$@"

@@ -9,17 +9,17 @@ for arguments in "constant:rate=1000,n=100000" "--list" "--help" "--version" "--
 	# shellcheck disable=SC2086 # words
 	$sched $arguments >/dev/full 2>"$ERR" || status=$?
 	status_is 1 "$arguments > /dev/full ends with 1"
-	complains ipf-sched "No space left" "and says so"
+	complains ipf-sched "No space left" "ipf-sched $arguments > /dev/full says why"
 done
 run "$sched" constant:rate=1,n=1 -o /dev/full
 status_is 1 "-o /dev/full ends with 1, though only the last write fails"
 run "$sched" constant:rate=1,n=1 -o nowhere/file
-status_is 1 "so does a folder that is not there"
-complains ipf-sched "nowhere/file" "and it names the file"
+status_is 1 "-o in a missing folder ends with 1"
+complains ipf-sched "nowhere/file" "ipf-sched names the file in a missing folder"
 
 { "$sched" constant:rate=1000,n=1M 2>err; echo $? >rc; } | head -1 >first
 is "$(cat rc)$(cat err)" 0 "| head -1 ends it quietly"
-is "$(jq -r .ipf first)" schedule "with the header written"
+is "$(jq -r .ipf first)" schedule "ipf-sched | head -1 writes the header"
 
 run "$sched" constant:rate=1,n=2 <&-
 status_is 0 "a closed standard input does not matter"
@@ -30,10 +30,10 @@ lines=$(wc -l <"$DATA/five.trace")
 sed '$d' "$DATA/five.trace" >no-trailer.trace
 run "$sched" burst -t no-trailer.trace
 status_is 3 "a trace without its trailer ends with 3"
-complains ipf-sched "no-trailer.trace" "and says so"
+complains ipf-sched "no-trailer.trace" "ipf-sched names the trace without a trailer"
 is "$(body "$OUT" | wc -l | tr -d ' ')" $((lines - 2)) "the good lines are scheduled"
 is "$(head -1 "$OUT" | jq -c ".trace | del(.file)")" "$("$sched" burst -t "$DATA/five.trace" | head -1 |
-	jq -c '.trace | del(.file)')" "with the digest of the good lines"
+	jq -c '.trace | del(.file)')" "the schedule has the digest of the good lines"
 is "$(tail -1 "$OUT" | jq '.end | has("incomplete")')" true "the schedule is sealed, and says that it is not all"
 head -c 300 "$DATA/five.trace" >cut.trace
 run "$sched" burst -t cut.trace
@@ -50,30 +50,30 @@ sed '2,6d; s/"lines":5,"sha256":"[0-9a-f]*"/"lines":0,"sha256":"e3b0c44298fc1c14
 	"$DATA/five.trace" >empty.trace
 run "$sched" burst -t empty.trace
 status_is 3 "a trace without requests ends with 3"
-complains ipf-sched "empty.trace: the trace has no requests" "and says so"
-is "$(wc -c <"$OUT" | tr -d ' ')" 0 "with no schedule"
+complains ipf-sched "empty.trace: the trace has no requests" "ipf-sched says that the trace has no requests"
+is "$(wc -c <"$OUT" | tr -d ' ')" 0 "a trace without requests gives no schedule"
 run "$sched" burst -t /dev/null
-status_is 3 "so does an empty file"
+status_is 3 "an empty file ends with 3"
 run "$sched" burst -t - <"$DATA/five.trace"
 status_is 0 "-t - reads standard input"
 run "$sched" burst -t nothing.trace
 status_is 1 "a trace that is not there ends with 1"
-complains ipf-sched "nothing.trace" "and says which"
+complains ipf-sched "nothing.trace" "ipf-sched names the missing trace"
 "$sched" burst:n=1 >other
 run "$sched" burst -t other
-status_is 3 "another kind of stream is no trace"
+status_is 3 "a schedule in place of a trace ends with 3"
 sed '3s/"id":"q1"/"id":1/' "$DATA/five.trace" >bad.trace
 run "$sched" burst -t bad.trace
 status_is 3 "a field of another type ends with 3"
-complains ipf-sched "bad.trace:3: id: expected" "and it names line and field"
+complains ipf-sched "bad.trace:3: id: expected" "ipf-sched names line and field of a wrong type"
 
 misuse() { # PART ARGUMENTS…
 	part=$1
 	shift
 	run "$sched" "$@"
 	status_is 2 "$* is wrong usage"
-	complains ipf-sched "$part" "and it says why"
-	is "$(wc -c <"$OUT" | tr -d ' ')" 0 "with nothing on standard output"
+	complains ipf-sched "$part" "ipf-sched says $part"
+	is "$(wc -c <"$OUT" | tr -d ' ')" 0 "wrong usage writes nothing to standard output: $*"
 }
 misuse "expected at least one STAGE"
 misuse 'stage 1 (poisson): rate: expected a rate above 0, got "0"' poisson:rate=0
@@ -129,4 +129,4 @@ while read -r kind key takes; do
 		not_ok "$kind:$spec$value is wrong usage" "status $status" "$(cat "$ERR")"
 	done
 done <keys
-ok "what is wrong of any key is said of its stage, kind and key"
+ok "wrong values of any key are reported with stage, kind and key"

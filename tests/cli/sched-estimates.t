@@ -27,22 +27,22 @@ refused() { # PART ARGUMENTS…
 	local part=$1
 	shift
 	run "$sched" "$@"
-	status_is 3 "$*: refused"
-	complains ipf-sched "$part" "and says why"
-	is "$(wc -c <"$OUT")" 0 "no sweep is written"
+	status_is 3 "ipf-sched $* ends with 3"
+	complains ipf-sched "$part" "ipf-sched says why it refuses: $part"
+	is "$(wc -c <"$OUT")" 0 "a refused estimate writes no sweep: $part"
 }
 
 # ---- a short burst ----
 for seed in 1 2 3; do
 	waves 0 200 40 0.1 0.05 $seed | results burst.results "$(stage s burst)"
 	refused "burst.results: stage s: sustained" sweep:from=burst.results,for=10s
-	matches "$(cat "$ERR")" '(is too uncertain|no server sustains): run a stage with about [0-9]+ s of answers \([0-9]+ requests at this rate\), or take it as it is with --force' "and what would be enough"
+	matches "$(cat "$ERR")" '(is too uncertain|no server sustains): run a stage with about [0-9]+ s of answers \([0-9]+ requests at this rate\), or take it as it is with --force' "ipf-sched says how many answers would be enough"
 done
 run "$sched" sweep:from=burst.results,for=1s --force
 status_is 0 "--force takes it"
-stderr_contains "; this is too uncertain to plan by" "with a word"
-isnt "$(head -1 "$OUT" | jq '.stages | length')" 0 "and writes the sweep"
-is "$(head -1 "$OUT" | jq -c '.argv | index("--force") != null')" true "whose header says so"
+stderr_contains "; this is too uncertain to plan by" "--force warns of the uncertain estimate"
+isnt "$(head -1 "$OUT" | jq '.stages | length')" 0 "--force writes the sweep"
+is "$(head -1 "$OUT" | jq -c '.argv | index("--force") != null')" true "the header of the sweep has --force"
 
 # Answers to requests that the server computed all at the same time.
 awk 'BEGIN { for (i = 0; i < 1000; i++) print 0, 0, 1 + i / 4000 }' | results batch.results "$(stage s burst)"
@@ -67,21 +67,21 @@ refused "but at most 50: run a longer stage" sweep:from=failed.results,for=10s
 awk 'BEGIN { for (i = 0; i < 200; i++) print 0, 0, 1 }' | results once.results "$(stage s burst)"
 refused "200 answers came too close together to show a rate" sweep:from=once.results,for=10s
 run "$sched" sweep:from=once.results,for=10s --force
-status_is 3 "which --force does not invent"
+status_is 3 "--force does not invent an estimate"
 
 # ---- a good stage beside a poor one with a higher rate ----
 { waves 0 200 40 0 0.05 3; awk 'BEGIN { for (i = 0; i < 1000; i++) print 1, 5, 5 + i / 50 }'; } |
 	results both.results "$(stage poor burst)" "$(stage good burst)"
 run "$sched" sweep:from=both.results,for=10s
 status_is 0 "one good stage is enough"
-stderr_contains "stage good: sustained 50/s" "and is taken"
+stderr_contains "stage good: sustained 50/s" "the good stage gives the estimate"
 
 # ---- enormous sweeps ----
 awk 'BEGIN { for (i = 0; i < 2000; i++) print 0, 0, i / 2000 }' | results fast.results "$(stage s burst)"
 refused "requests, more than 10000000: shorten for=" sweep:from=fast.results,for=1h
 refused "requests, more than 10000000" sweep:from=fast.results,for=10s,points=1000,upto=100
 run "$sched" sweep:from=fast.results,for=10s -o /dev/null
-status_is 0 "of the same run, a small one is written"
+status_is 0 "a small sweep of the same run is written"
 users() { printf ',"slots":%d,"closed":true' "$1"; }
 awk 'BEGIN { for (i = 0; i < 100; i++) print 0, 0, i * 2; for (i = 0; i < 1000; i++) print 1, 200, 200 + i * 0.01 }' |
 	results users.results "$(stage one closed "$(users 1)")" "$(stage two closed "$(users 2)")"

@@ -17,10 +17,10 @@ says() { # LINE ENOUGH ARGUMENTS…
 	local line=$1 enough=$2
 	shift 2
 	run ipf-sched "$@" -o out.sched
-	status_is 0 "ipf-sched $*"
+	status_is 0 "ipf-sched $* ends with 0"
 	[ -z "$line" ] || line="ipf-sched: $line: a server's prefix cache makes these faster than prompts of users"
 	[ "$enough" = 0 ] || line="$line; $enough prompts are enough (ipf-prep -n), or --new-prompts for those of each stage to differ"
-	stderr_is "$line" "says: ${line:-nothing}"
+	stderr_is "$line" "ipf-sched says ${line:-nothing}: $*"
 }
 says "the schedule goes round the trace: 990 of 1000 requests send one of its 10 prompts again" 1000 constant:rate=100,n=1000 -t ten.trace
 says "" 0 constant:rate=100,n=10 -t ten.trace
@@ -44,12 +44,12 @@ says "the schedule goes round the trace: 3 of 7 requests send one of its 10 prom
 says "" 0 burst:n=10 burst:n=10 -t ten.trace --new-prompts
 is "$(body out.sched | jq -s -c 'map([.stage, .copy // 0, .req] | tostring) | [.[0], .[9], .[10], .[19]]')" \
 	'["[0,0,0]","[0,0,9]","[1,1,0]","[1,1,9]"]' "--new-prompts: stages are copies of the requests"
-is "$(head -1 out.sched | jq -c '.stages | map(.copy // 0)')" "[0,1]" "by the header too"
+is "$(head -1 out.sched | jq -c '.stages | map(.copy // 0)')" "[0,1]" "--new-prompts numbers the copies in the header"
 says "the schedule goes round the trace: 5 of 20 requests send one of its 10 prompts again (5 of 15 in stage burst-2)" 20 burst:n=5 rest:for=1s burst:n=15 -t ten.trace --new-prompts
 # shellcheck disable=SC2046 # 65 operands
 run ipf-sched $(yes burst:n=1 | head -65) -t ten.trace --new-prompts
-status_is 2 "there are 64 of them"
-complains ipf-sched "stage 65 (burst): --new-prompts: expected at most 64 stages" "and the message says so"
+status_is 2 "--new-prompts has at most 64 stages"
+complains ipf-sched "stage 65 (burst): --new-prompts: expected at most 64 stages" "ipf-sched says that --new-prompts has at most 64 stages"
 run ipf-sched replay:rate=6,by=copies -t "$TESTS/data/sched/recorded.trace" --new-prompts
 status_is 2 "a replay with copies has no others"
 # Copies have prompts of their own.
@@ -77,16 +77,16 @@ fire() { # TRACE ARGUMENT… [-- OPTIONS OF ipf-fire]: report.json
 	ipf-report -f json run.results -o report.json
 }
 doubt() { # COUNT OF DESCRIPTION
-	is "$(jq "$samples | .repeated_prompts" report.json)" "$1" "$3: counted"
-	contains "$(jq -r "$samples | [.status, .detail] | join(\" \")" report.json)" "$1 of $2 responses are to prompts that were sent before" "and doubted"
+	is "$(jq "$samples | .repeated_prompts" report.json)" "$1" "the verdict counts repeated prompts of $3"
+	contains "$(jq -r "$samples | [.status, .detail] | join(\" \")" report.json)" "$1 of $2 responses are to prompts that were sent before" "the verdict doubts repeated prompts of $3"
 }
 trusted() { # DESCRIPTION
-	is "$(jq -r "$samples | .detail" report.json | grep -c 'sent before\|repeat')" 0 "$1"
+	is "$(jq -r "$samples | .detail" report.json | grep -c 'sent before\|repeat')" 0 "the verdict trusts $1"
 }
 fire ten constant:rate=400,n=60
 doubt 50 60 "a schedule that goes round"
 fire many constant:rate=400,n=120
-trusted "one that does not"
+trusted "a schedule that does not go round"
 fire ten burst:n=10,warmup constant:rate=400,n=20
 doubt 20 20 "prompts of the warm-up"
 fire many burst:n=60,warmup constant:rate=400,n=60
@@ -108,17 +108,17 @@ is "$ok" 600 "users go round until their time is over"
 doubt $((ok - 10)) "$ok" "only the results know how often"
 fire twins burst
 contains "$(jq -r "$samples | .detail" report.json)" "30 of 100 prompts of the trace repeat an earlier one" "a trace with prompts that repeat"
-is "$(jq "$samples | .trace_repeated_prompts" report.json)" 30 "counted"
+is "$(jq "$samples | .trace_repeated_prompts" report.json)" 30 "the verdict counts repeated prompts of the trace"
 ipf-report run.results >run.txt
-contains "$(tr -s ' \n' ' ' <run.txt)" "prompts of the trace repeat an earlier one" "as text"
-is "$(tail -1 run.results | jq '.end.verdict.checks[3].trace_repeated_prompts')" 30 "and in the results' trailer"
+contains "$(tr -s ' \n' ' ' <run.txt)" "prompts of the trace repeat an earlier one" "text says that prompts of the trace repeat"
+is "$(tail -1 run.results | jq '.end.verdict.checks[3].trace_repeated_prompts')" 30 "the trailer of results counts repeated prompts of the trace"
 
 # Requests of a recorded trace repeat what users repeated.
 awk 'BEGIN { print "TIMESTAMP,ContextTokens,GeneratedTokens"; for (i = 0; i < 60; i++) printf "2023-11-16 18:15:46.%07d,%d,2\n", i * 10000, 100 }' >recorded.csv
 ipf-prep azure recorded.csv -q -o recorded.trace
 fire recorded replay
 trusted "a recorded trace"
-is "$(head -1 run.sched | jq .trace.repeated_prompts)" null "has no repeats"
+is "$(head -1 run.sched | jq .trace.repeated_prompts)" null "the header of a recorded trace has no repeats"
 fire recorded replay:loop,n=120
 doubt 60 120 "but a replay that goes round it has"
 
@@ -134,20 +134,20 @@ fire_next() { # RESULTS
 }
 fire_next one.results
 search -r one.results
-is "$(grep -c 'goes round' "$ERR")" 0 "so has the second, of those that are left"
+is "$(grep -c 'goes round' "$ERR")" 0 "the second stage of a search has enough prompts"
 fire_next two.results
-trusted "whose verdict trusts it"
+trusted "the second stage of a search"
 search -r one.results -r two.results
 stderr_contains "60 of 60 requests send one of its 120 prompts again: a server's prefix cache makes these faster than prompts of users; 180 prompts are enough" "the third has none left"
-is "$(head -1 run.sched | jq '.stages[0].sent_before')" 60 "which its header says"
+is "$(head -1 run.sched | jq '.stages[0].sent_before')" 60 "the header counts the prompts sent before"
 fire_next three.results
-contains "$(jq -r "$samples | [.status, .detail] | join(\" \")" report.json)" "DOUBTFUL" "its verdict doubts"
-contains "$(jq -r "$samples | .detail" report.json)" "60 of 60 responses are to prompts that earlier runs of the search sent" "and says why"
-is "$(jq "$samples | .prompts_of_earlier_runs" report.json)" 60 "with the count"
+contains "$(jq -r "$samples | [.status, .detail] | join(\" \")" report.json)" "DOUBTFUL" "the verdict doubts the third stage of a search"
+contains "$(jq -r "$samples | .detail" report.json)" "60 of 60 responses are to prompts that earlier runs of the search sent" "the verdict says which prompts earlier runs sent"
+is "$(jq "$samples | .prompts_of_earlier_runs" report.json)" 60 "the verdict counts the prompts of earlier runs"
 search -r one.results -r two.results -r three.results
-status_is 10 "the answer"
-contains "$(cat "$OUT")" "; 60 of 180 requests sent a prompt again" "says it too"
-contains "$(cat "$OUT")" ": 180 prompts are enough (ipf-prep -n), or --new-prompts" "and what avoids it"
+status_is 10 "the search ends with its answer"
+contains "$(cat "$OUT")" "; 60 of 180 requests sent a prompt again" "the answer counts repeated prompts"
+contains "$(cat "$OUT")" ": 180 prompts are enough (ipf-prep -n), or --new-prompts" "the answer says how many prompts are enough"
 with_cache() { # RESULTS TOKENS: the server had so many of 100 tokens of each prompt in its cache
 	sed '1d;$d' "$1" | command jq -c --argjson cached "$2" 'if .n != null then .input_tokens = 100 | .cached_tokens = $cached else . end' >rows
 	{
@@ -163,10 +163,10 @@ search -r cache-one.results -r cache-two.results -r cache-three.results
 contains "$(cat "$OUT")" "; 1 stage does not count: the server had its prompts in its cache" "a stage of a warm cache does not count"
 with_cache three.results 0
 search -r cache-one.results -r cache-two.results -r cache-three.results
-is "$(grep -c "not count" "$OUT")" 0 "one whose cache found none does"
+is "$(grep -c "not count" "$OUT")" 0 "a stage whose cache finds nothing counts"
 search -r one.results -r two.results --new-prompts
-is "$(grep -c again "$ERR")" 0 "with --new-prompts the third has prompts of its own"
-is "$(head -1 run.sched | jq -c '.stages[0] | [.copy, .sent_before]')" "[1,null]" "which are copies"
+is "$(grep -c again "$ERR")" 0 "--new-prompts gives the third stage its own prompts"
+is "$(head -1 run.sched | jq -c '.stages[0] | [.copy, .sent_before]')" "[1,null]" "--new-prompts makes copies in the third stage"
 
 # ---- parts ----
 run ipf-report -f json run.results <(ipf-collect -q run.records | sed 's/"n":1,/"n":1, /')

@@ -12,7 +12,7 @@ replay() { # SPEC TRACE
 replay replay "$DATA/recorded.trace"
 is "$(jq -r .at_ns lines |
 	tr '\n' ' ')" "0 100 250000000 250000000 999999999 1000000001 1500000000 3000000000 " "recorded times as they are"
-is "$(jq -r .req lines | tr '\n' ' ')" "0 1 2 3 4 5 6 7 " "each request once"
+is "$(jq -r .req lines | tr '\n' ' ')" "0 1 2 3 4 5 6 7 " "a replay sends every request once"
 replay replay:speed=1.25 "$DATA/recorded.trace"
 is "$(jq -r .at_ns lines |
 	tr '\n' ' ')" "0 80 200000000 200000000 799999999 800000001 1200000000 2400000000 " "divided by the speed, to the nearest nanosecond"
@@ -25,37 +25,37 @@ is "$(jq -r .at_ns lines |
 	tr '\n' ' ')" "0 100 250000000 250000000 750000000 750000002 1250000001 1750000001 " "long gaps are cut"
 replay replay:idle=500ms,speed=2 "$DATA/recorded.trace"
 is "$(jq -r .at_ns lines |
-	tr '\n' ' ')" "0 50 125000000 125000000 375000000 375000001 625000001 875000001 " "in the trace's time, before the speed divides it"
+	tr '\n' ' ')" "0 50 125000000 125000000 375000000 375000001 625000001 875000001 " "idle= counts in the trace's time, before the speed divides it"
 replay replay:loop,from=250ms,to=1s,n=7 "$DATA/recorded.trace"
 is "$(jq -r '[.req, .at_ns] | join(" ")' lines | tr '\n' ',')" \
 	"2 0,3 0,4 749999999,2 750000000,3 750000000,4 1499999999,2 1500000000," "a slice is gone round, each round a length of it later"
 for k in 1 2; do "$BIN/ipf-sched" replay:loop,from=250ms,to=1s,n=7 -t "$DATA/recorded.trace" --shard $k/2 |
 	body /dev/stdin; done | jq -s -c 'sort_by(.n)[]' >union
 jq -c . lines >whole
-same union whole "also in shards"
+same union whole "shards of a slice that goes round are the whole"
 run "$BIN/ipf-sched" replay:rate=4 -t "$DATA/recorded.trace"
 is "$(head -1 "$OUT" |
 	jq -c '[.stages[0].end_ns, (.stages[0].rate * 1e6 | round)]')" "[2000000000,4000000]" "a replay at a rate has that rate"
-is "$(body "$OUT" | jq -s -c '[.[].req]')" "[0,1,2,3,4,5,6,7]" "with each request once"
-matches "$(cat "$ERR")" 'time is scaled: 1\.714 times as fast as the recorded 2\.333/s' "and says what it did"
+is "$(body "$OUT" | jq -s -c '[.[].req]')" "[0,1,2,3,4,5,6,7]" "a replay at a rate sends every request once"
+matches "$(cat "$ERR")" 'time is scaled: 1\.714 times as fast as the recorded 2\.333/s' "ipf-sched says how the recorded time is scaled"
 run "$BIN/ipf-sched" replay:rate=4,speed=2 -t "$DATA/recorded.trace"
 status_is 2 "a rate and a speed are one too many"
 
 # Fewer of them, or more, at their recorded times.
 replay replay:rate=1.2,by=thin "$DATA/recorded.trace"
-is "$(jq -s 'length' lines)" 4 "by=thin: as many as give the rate"
+is "$(jq -s 'length' lines)" 4 "by=thin keeps as many arrivals as the rate needs"
 jq -c '[.req, .at_ns]' lines >kept
 replay replay "$DATA/recorded.trace"
-is "$(jq -c '[.req, .at_ns]' lines | grep -cxFf kept)" 4 "at the times that were recorded"
+is "$(jq -c '[.req, .at_ns]' lines | grep -cxFf kept)" 4 "by=thin keeps the recorded times"
 run "$BIN/ipf-sched" replay:rate=1.2,by=thin -t "$DATA/recorded.trace"
 is "$(head -1 "$OUT" |
 	jq -c '.stages[0] | [.by, .rate, (.recorded_rate * 1000 | round), .arrivals, .end_ns]')" '["thin",1.2,2333,4,3428571429]' "the header says what was kept"
-matches "$(cat "$ERR")" 'thinned: 4 of 8 arrivals' "and so does standard error"
+matches "$(cat "$ERR")" 'thinned: 4 of 8 arrivals' "ipf-sched says how many arrivals were thinned"
 replay replay:rate=1.2,by=thin,loop,n=12 "$DATA/recorded.trace"
-is "$(jq -s -c '[.[].req] | .[0:4] == .[4:8] and .[0:4] == .[8:12]' lines)" true "each round has the same ones"
+is "$(jq -s -c '[.[].req] | .[0:4] == .[4:8] and .[0:4] == .[8:12]' lines)" true "by=thin keeps the same arrivals in each round"
 replay replay:rate=6,by=copies "$DATA/recorded.trace"
-is "$(jq -s -c 'map(.copy // 0) | group_by(.) | map(length)' lines)" "[8,8,5]" "by=copies: a whole copy, and what is left of the rate in another"
-is "$(jq -s -c '[.[].at_ns] | . == sort and .[-1] < 3428571429' lines)" true "in order, within the recording's length"
+is "$(jq -s -c 'map(.copy // 0) | group_by(.) | map(length)' lines)" "[8,8,5]" "by=copies sends whole copies and a part of another"
+is "$(jq -s -c '[.[].at_ns] | . == sort and .[-1] < 3428571429' lines)" true "by=copies keeps the order and the length of the recording"
 jq -s -c '[.[] | select(.copy == 1)] | sort_by(.req) | .[0].at_ns as $zero | map((.at_ns - $zero + 3428571429) % 3428571429)' lines >shifted
 is "$(cat shifted)" "[0,100,250000000,250000000,999999999,1000000001,1500000000,3000000000]" "a copy is the recording, shifted and wrapped"
 for k in 1 2 3; \
@@ -69,7 +69,7 @@ for spec in rate=3,by=thin rate=1,by=copies rate=200,by=copies by=thin rate=3,by
 	run "$BIN/ipf-sched" "replay:$spec" -t "$DATA/recorded.trace"
 	status_is 2 "$spec is refused"
 done
-complains ipf-sched 'stage 1 (replay): by: expected one of time, thin and copies, got "luck"' "by the key"
+complains ipf-sched 'stage 1 (replay): by: expected one of time, thin and copies, got "luck"' "ipf-sched says what by= may be"
 
 # trace FILE: lines of standard input
 trace() {
@@ -115,12 +115,12 @@ is "$(body "$OUT" | jq -r '[.n, .req, .at_ns] | join(" ")' | tr '\n' ',')" \
 
 run "$BIN/ipf-sched" replay -t "$DATA/five.trace"
 status_is 3 "a trace without recorded arrivals ends with 3"
-complains ipf-sched "five.trace: no request has an at_ns" "and says so"
+complains ipf-sched "five.trace: no request has an at_ns" "ipf-sched says that no request has an arrival"
 run "$BIN/ipf-sched" replay
-status_is 2 "no trace at all is wrong usage"
+status_is 2 "replay without a trace ends with 2"
 run "$BIN/ipf-sched" replay:from=1h -t "$DATA/recorded.trace"
 status_is 3 "a slice without arrivals ends with 3"
-complains ipf-sched "no arrival was recorded" "and says so"
+complains ipf-sched "no arrival was recorded" "ipf-sched says that no arrival was recorded"
 sed '3s/"at_ns":100/"at_ns":900000000/' "$DATA/recorded.trace" >unsorted.trace
 run "$BIN/ipf-sched" replay -t unsorted.trace
 status_is 3 "arrivals out of order end with 3"

@@ -30,7 +30,7 @@ between $near 4 5 "the answers are within the precision of 5 %: $near of 5"
 head -1 next.sched | wc -c >size
 between "$(cat size)" 1000 60000 "the header of the last of so many runs is no book"
 is "$(head -1 next.sched |
-	jq '[.. | objects | select(.ipf == "results")] | length')" "$((stages - 1))" "and has each of the earlier runs once"
+	jq '[.. | objects | select(.ipf == "results")] | length')" "$((stages - 1))" "the header of the last run has every earlier run once"
 
 # ---- within a time --------------------------------------------------------------------------------------------------
 # The interval holds the rate that the server carries for an hour. Chance is in the arrivals alone: a seed has the same answer everywhere.
@@ -64,11 +64,11 @@ while ipf-sched $timed --seed 1 "$@" -q -o next.sched >answer; do
 	set -- "$@" -r run$n.results
 done
 is "$(head -1 next.sched | jq -c '.stages | map([.measured, .arrivals >= 44])[-1]')" "[true,true]" "the last stage is long enough for its percentile"
-is "$(head -1 next.sched | jq -c '.stages | map(.measured)')" "[false,true]" "and begins after a warm-up"
+is "$(head -1 next.sched | jq -c '.stages | map(.measured)')" "[false,true]" "the last stage begins after a warm-up"
 matches "$(cat answer)" '^[0-9.]+ requests/s meet p90 TTFT < 150 ms \(between [0-9.]+ and [0-9.]+, 95 %\); [0-9.]+/s do not \([0-9.]+ m?s\)$' "the answer is one line"
 run ipf-sched $timed,most=1 --seed 1 -r run1.results -r run2.results -r run3.results
 status_is 10 "a search that is stopped early answers"
-matches "$(cat "$OUT")" '^at least [0-9.]+ requests/s meet p90 TTFT < 150 ms \([0-9.]+ ms\); stopped after 3 stages$' "with what is known"
+matches "$(cat "$OUT")" '^at least [0-9.]+ requests/s meet p90 TTFT < 150 ms \([0-9.]+ ms\); stopped after 3 stages$' "a search that is stopped says what is known"
 
 # A goal that no load meets, a time that is too short for a percentile or for a limit.
 answer_of() { # STAGE: the last output of a whole search
@@ -88,9 +88,9 @@ is "$status" 10 "459 requests at 4/s need more than three minutes"
 matches "$(cat "$OUT")" '^at least 4 requests/s meet p99 TTFT < 150 ms \([0-9.]+ ms\); a p99 needs 459 requests, so a stage at 4/s takes [0-9]+ min.* with its warm-up, and [0-9]+ .* are left: use p95 \(90 requests\) or time=[0-9]+m$' "the answer says so, and what fits"
 run ipf-sched search:slo=p99:ttft=150ms,low=0.01,high=0.02
 status_is 2 "a time that is too short from the beginning is wrong usage"
-stderr_contains "time: a p99 needs 459 requests" "which says why"
+stderr_contains "time: a p99 needs 459 requests" "ipf-sched says how many requests a p99 needs"
 answer_of search:slo=p90:ttft=20s,time=60s
-matches "$(cat "$OUT")" '; a queue exceeds a limit of 20 s only in a long stage' "nor does a long limit fit into a short time"
+matches "$(cat "$OUT")" '; a queue exceeds a limit of 20 s only in a long stage' "a long limit does not fit into a short time"
 answer_of search:slo=p90:e2e=2s,time=5m,low=50,high=90
 matches "$(cat "$OUT")" '^at least 90 requests/s meet p90 E2E < 2 s \([0-9.]+ ms\), and high= asks for no more' "the upper bound is all that is asked"
 
@@ -108,5 +108,5 @@ for failed in 1 2; do
 	} >failing.results
 	run ipf-sched search:slo=p90:ttft=1s --seed 1 -r failing.results
 	status_is 4 "a first stage in which 1 of $failed requests failed ends the search"
-	stderr_contains "most often http-status 503: failures ended the search, not the objective p90 TTFT < 1 s" "which says so"
+	stderr_contains "most often http-status 503: failures ended the search, not the objective p90 TTFT < 1 s" "ipf-sched says that failures ended the search"
 done

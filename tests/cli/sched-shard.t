@@ -43,18 +43,18 @@ for k in 1 2 3; do
 done
 is "$(for k in 1 2 3; do head -1 part.$k | jq '.stages[0].slots'; done | tr '\n' ' ')" "3 3 2 " "users are dealt out"
 is "$(for k in 1 2 3; do body part.$k | jq -r 'select(.stage == 0).req'; done | sort -n |
-	tr '\n' ' ')" "0 1 2 3 4 5 6 7 " "and the trace"
+	tr '\n' ' ')" "0 1 2 3 4 5 6 7 " "the trace is dealt out"
 is "$(for k in 1 2 3; do head -1 part.$k | jq '.stages[0].first_n as $f | .stages[1].first_n - $f > 1400000000'; done \
 	| sort -u)" true \
-	"with room for each to go round"
-yes_if "in numbers without gaps" sh -c 'for k in 1 2 3; do sed 1d part.$k | jq -e -s "map(select(.stage == 0).n) | . == [range(.[0]; .[0] + length)]"; done'
+	"shards leave room to go round the trace"
+yes_if "shards number their requests without gaps" sh -c 'for k in 1 2 3; do sed 1d part.$k | jq -e -s "map(select(.stage == 0).n) | . == [range(.[0]; .[0] + length)]"; done'
 
 misuse() { # PART ARGUMENTS…
 	part=$1
 	shift
 	run "$sched" "$@"
 	status_is 2 "$* is wrong usage"
-	complains ipf-sched "$part" "and it says why"
+	complains ipf-sched "$part" "ipf-sched says $part"
 }
 misuse '--shard: expected K/N such as 2/8, got "2"' constant:rate=1,n=1 --shard 2
 for shard in 0/2 3/2 1/0 1/5000 a/2 1/b /2 1/; do
@@ -79,5 +79,5 @@ wait "$client_1" && wait "$client_2" && ok "two clients carry out a schedule" ||
 "$BIN/ipf-collect" -q records.2 -o second.results
 counts='[.total.requests.scheduled, .total.requests.started, (.verdict.checks[] | select(.name == "load_delivered") | .scheduled)]' # exact: a count
 is "$("$BIN/ipf-report" -f json both.results | jq -c "$counts")" "[43,43,43]" "collected together, all was delivered"
-is "$("$BIN/ipf-report" -f json first.results second.results | jq -c "$counts")" "[43,43,43]" "and reported together"
-is "$("$BIN/ipf-report" -f json first.results | jq -c "$counts")" "[22,22,22]" "one alone has its part"
+is "$("$BIN/ipf-report" -f json first.results second.results | jq -c "$counts")" "[43,43,43]" "two clients are reported together"
+is "$("$BIN/ipf-report" -f json first.results | jq -c "$counts")" "[22,22,22]" "one client alone has its part"

@@ -37,12 +37,12 @@ everything headers -u "$URL" -H "X-JWT: $secret" -H "Bearer: $secret" -HX-Sessio
 	--head "X-OTP: $secret" --head="X-Passwd: $secret" -vH "X-Access-Thing: $secret" -qH"X-Q: $secret" \
 	-H "A-Name-$(printf 'Long-%.0s' $(seq 20))Token: $secret" -H 'Content-Type: application/json' -H 'X-Request-Id: $id'
 is "$(argv headers '[.[] | select(test("JSON|json|X-Request-Id"))]')" '["Content-Type: application/json","X-Request-Id: $id"]' "harmless ones are recorded"
-is "$(argv headers '[.[] | select(test("redacted"))] | length')" 9 "of the others the name"
+is "$(argv headers '[.[] | select(test("redacted"))] | length')" 9 "secret headers are recorded by name"
 matches "$(cat said/headers/stderr)" '^> X-JWT: \[redacted\]$' "--probe shows the name, too"
 everything params -u "$URL" --param "api_key=\"$secret\"" --param="token=\"$secret\"" --par "password=\"$secret\"" --param "/api/key=\"$secret\"" --para="x={\"y\":[\"$secret\"]}" \
 	--param "extra_body={\"temperature\":0,\"token\":\"$secret\"}" --param temperature=0.5 --param "stop=[\"http://me:$secret@h/\"]"
 is "$(argv params '[.[] | select(test("temperature"))]')" '["extra_body={\"temperature\":0,\"token\":\"[redacted]\"}","temperature=0.5"]' "harmless parameters are recorded"
-is "$(jq -c 'select(.ipf != null) | [.params.temperature, .params.api_key]' said/params/records)" '[0.5,"[redacted]"]' "in the header's params, too"
+is "$(jq -c 'select(.ipf != null) | [.params.temperature, .params.api_key]' said/params/records)" '[0.5,"[redacted]"]' "the header's params have the secret parameter by name"
 
 # ---- URLs, proxies, the key's variable ----
 everything url -u "http://me:$secret@$host/v1?key=$secret#$secret"
@@ -62,7 +62,7 @@ for wrong in '.request.headers["X Tenant"] = $s' '.request.headers["X-Tenant"] =
 	jq --arg s "$secret" "$wrong" mine.json >wrong.json
 	run ipf-fire -m sim -t t.trace two.sched -u "$URL" --api "$PWD/wrong.json"
 	status_is 3 "a descriptor: $wrong"
-	is "$(grep -c 'wrong.json: request.*: expected' "$ERR"), $(grep -c "$secret" "$ERR")" "1, 0" "is refused without the value"
+	is "$(grep -c 'wrong.json: request.*: expected' "$ERR"), $(grep -c "$secret" "$ERR")" "1, 0" "a wrong descriptor is refused without its value: $wrong"
 done
 everything descriptor -u "$URL" --api "$PWD/mine.json"
 is "$(jq -c 'select(.ipf != null) | .api | [.path, .request.headers]' said/descriptor/records)" \
@@ -73,7 +73,7 @@ sed "s/X-JWT: \[redacted\]/X-JWT: $secret/" said/headers/records >old.records
 is "$(grep -c "$secret" old.records)" 1 "an earlier version recorded it"
 ipf-collect old.records -o old.results
 ipf-report -f json old.results >old.report
-is "$(cat old.results old.report | grep -c "$secret")" 0 "it is not handed on"
+is "$(cat old.results old.report | grep -c "$secret")" 0 "results and report do not have the secret of old records"
 
 # ---- responses ----
 everything answer -u "$URL" --record-header '*' --record-header set-cookie
@@ -83,9 +83,9 @@ is "$(jq -c 'select(.n != null) | .headers["content-type"]' said/answer/records 
 refused() { # COMMAND…
 	run "$@"
 	if [ "$status" != 0 ] && [ "$(wc -l <"$ERR")" = 1 ] && ! cat "$OUT" "$ERR" | grep -aqF "$secret"; then
-		ok "refused: ${*//$secret/KEY}"
+		ok "the message has no secret: ${*//$secret/KEY}"
 	else
-		not_ok "refused: ${*//$secret/KEY}" "exit status $status" "$(cat "$ERR")"
+		not_ok "the message has no secret: ${*//$secret/KEY}" "exit status $status" "$(cat "$ERR")"
 	fi
 }
 
@@ -158,9 +158,9 @@ ipf-collect signed.records -o signed.results
 ipf-report -f json signed.results >signed.report
 ipf-prep stat signed.trace >signed.stat
 is "$(jq -c 'select(.ipf != null) | [.. | .argv? // empty | .[] | select(test("redacted"))] | unique' signed.results)" \
-	"[\"$at/files/chat.json?[redacted]\"]" "so have the results"
-is "$(cat signed.* | grep -acF "$secret")" 0 "nothing has the signature"
-is "$(find cache | grep -cF "$secret")" 0 "nor has the cache"
+	"[\"$at/files/chat.json?[redacted]\"]" "the results have the address without the signature"
+is "$(cat signed.* | grep -acF "$secret")" 0 "no stream has the signature"
+is "$(find cache | grep -cF "$secret")" 0 "the cache does not have the signature"
 refused ipf-prep sharegpt "$at/status/403/chat.json?sig=$secret"
 refused ipf-prep sharegpt "$at/away/chat.json?sig=$secret"
 refused ipf-prep sharegpt "$at/round?sig=$secret/chat.json"

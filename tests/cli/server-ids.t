@@ -23,7 +23,7 @@ has_ids() { # API ARGUMENTS OF jq: what is found out about the ids of its answer
 }
 has_ids openai-chat '[(unique | length), all(.[]; startswith("chatcmpl-"))]' "[3,true]"
 has_ids openai-completions '[(unique | length), all(.[]; startswith("cmpl-"))]' "[3,true]"
-is "$(jq -s -c 'map(.request_id) | unique' rows)" "[null]" "this server has no header with an id"
+is "$(jq -s -c 'map(.request_id) | unique' rows)" "[null]" "a server without the header gives no id of the request"
 server_stop
 
 # ---- in headers ----
@@ -78,7 +78,7 @@ is "$(jq -s -c 'map([.ok, .request_id != null]) | unique' rows)" "[[false,true],
 is "$(ids b)" '["request-id"]' "the header request-id"
 is "$(ids c)" '["x-amzn-requestid"]' "the header x-amzn-requestid"
 is "$(ids d)" '["x-request-id"]' "the header x-request-id before that of a gateway"
-is "$(ids e)" '["none"]' "no header"
+is "$(ids e)" '["none"]' "a failure without the headers has no id"
 is "$(jq -s -c 'map(select(.ok).response_id) | unique' rows)" '["x"]' "the answer still says its id"
 
 # ---- where they are found ----
@@ -86,10 +86,10 @@ ids a >/dev/null
 failed=$(jq -r 'select(.ok | not) | .request_id' rows | head -1)
 run ipf-collect --explain --where "id=$failed" run.records
 is "$(grep -c '^request ' "$OUT")" 1 "--where id= finds a request by the server's id in the header"
-contains "$(cat "$OUT")" "  request_id: \"$failed\"" "and shows it"
+contains "$(cat "$OUT")" "  request_id: \"$failed\"" "--explain shows the id of the header"
 run ipf-collect --explain --where id=x run.records
 at_least "$(grep -c '^request ' "$OUT")" 1 "--where id= finds requests by the id of the answer"
 is "$(ipf-report export requests-csv run.results | sed -n 1p | tr , '\n' | grep -c -x -e response_id -e request_id)" 2 "requests-csv has both"
-contains "$(ipf-report export requests-csv run.results)" "$failed" "with the ids"
-contains "$(ipf-report export sql run.results)" "$failed" "as has SQL"
+contains "$(ipf-report export requests-csv run.results)" "$failed" "requests-csv has the ids of failed requests"
+contains "$(ipf-report export sql run.results)" "$failed" "SQL has the ids of failed requests"
 contains "$(ipf-report run.results)" "ipf-collect --explain --where failed RECORDS shows them" "the report says how to list failed requests"

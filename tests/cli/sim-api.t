@@ -18,26 +18,26 @@ post /v1/chat/completions "$chat"',"stream":true,"stream_options":{"include_usag
 is "$code" 200 "a streamed chat is answered"
 is "$(text | wc -c | tr -d ' ')" 28 "seven tokens are 28 bytes"
 text >first.text
-is "$(events | jq -s -c 'map(select((.choices[0].delta.content // "") != "")) | length')" 7 "in seven events"
+is "$(events | jq -s -c 'map(select((.choices[0].delta.content // "") != "")) | length')" 7 "a streamed chat of seven tokens has seven events"
 is "$(events | tail -1 |
 	jq -c '[.choices, .usage.prompt_tokens, .usage.completion_tokens]')" '[[],3,7]' "usage comes last, in a chunk without choices"
-is "$(events | jq -r '.choices[0].finish_reason // empty')" length "it finishes with length"
-is "$(grep -c '^data: \[DONE\]$' "$OUT")" 1 "and [DONE]"
+is "$(events | jq -r '.choices[0].finish_reason // empty')" length "a streamed chat finishes with length"
+is "$(grep -c '^data: \[DONE\]$' "$OUT")" 1 "a streamed chat ends with [DONE]"
 
 post /v1/chat/completions "$chat}"
 is "$(jq -c '[.object, .choices[0].message.role, .usage.completion_tokens, (.choices[0].message.content | length)]' "$OUT")" \
 	'["chat.completion","assistant",7,28]' "a whole chat says the same"
-is "$(jq -j '.choices[0].message.content' "$OUT")" "$(cat first.text)" "in the same words"
+is "$(jq -j '.choices[0].message.content' "$OUT")" "$(cat first.text)" "a whole chat has the same words"
 post /v1/completions '{"prompt":[1,2,3,4,5],"max_tokens":3}'
 is "$(jq -c '[.object, .usage.prompt_tokens, (.choices[0].text | length)]' "$OUT")" '["text_completion",5,12]' "token ids are counted"
 post /v1/completions '{"prompt":"hello","stream":true,"max_tokens":3}' -N
 is "$(text | wc -c | tr -d ' ')" 12 "a streamed completion"
-is "$(events | jq -s 'map(has("usage")) | any')" false "no usage where none was asked for"
+is "$(events | jq -s 'map(has("usage")) | any')" false "usage is not sent unless asked for"
 printf '{"prompt":"%s","max_tokens":2}' "$(head -c 300000 /dev/zero | tr '\0' x)" >big.json
 post /v1/completions @big.json -H 'Transfer-Encoding: chunked'
 is "$(jq .usage.prompt_tokens "$OUT")" 75000 "a large body in chunks"
 post /v1/completions @big.json -H 'Expect: 100-continue'
-is "$code $(jq .usage.prompt_tokens_details.cached_tokens "$OUT")" "200 74992" "the same after 100 Continue, and found in the prefix cache"
+is "$code $(jq .usage.prompt_tokens_details.cached_tokens "$OUT")" "200 74992" "a body after 100 Continue is found in the prefix cache"
 post /v1/completions '{"prompt":"hello","stream":true,"max_tokens":3}' -N --http1.0
 is "$code $(text | wc -c | tr -d ' ')" "200 12" "HTTP/1.0 gets it without chunks"
 post /tokenize '{"prompt":"hello"}'
@@ -49,10 +49,10 @@ is "$(jq -c '[.max_model_len, (.tokens | length), .token_strs]' "$OUT")" '[13107
 while read -r body strs; do
 	post /tokenize "$body"
 	is "$code $(jq '.count == (.tokens | length)' "$OUT")" "200 true" "count is the number of tokens: $body"
-	is "$(jq -c '[.token_strs] | flatten(1)' "$OUT")" "$strs" "their texts"
+	is "$(jq -c '[.token_strs] | flatten(1)' "$OUT")" "$strs" "/tokenize gives the texts of the tokens"
 	jq -c '{tokens}' "$OUT" >tokens.json
 	post /detokenize @tokens.json
-	is "$code $(jq -c '[keys, .prompt]' "$OUT")" "200 [[\"prompt\"],$(jq -c '.prompt // ([.messages[].content] | add)' <<<"$body")]" "and they give the text again"
+	is "$code $(jq -c '[keys, .prompt]' "$OUT")" "200 [[\"prompt\"],$(jq -c '.prompt // ([.messages[].content] | add)' <<<"$body")]" "/detokenize gives the text again"
 done <<-'END'
 	{"prompt":"hello\u0020world","return_token_strs":true} ["hell","o wo","rld"]
 	{"prompt":"hello","model":"any","add_special_tokens":false,"return_token_strs":false} [null]
@@ -68,7 +68,7 @@ is "$(jq -c '[.count, (.token_strs | length), (.token_strs | add | contains("\uf
 jq -c '{prompt: .tokens, max_tokens: 1}' "$OUT" >ids.json
 post /v1/completions @ids.json
 is "$code $(jq .usage.prompt_tokens "$OUT")" "200 2" "the ids are accepted as a prompt"
-is "$(curl -s -o /dev/null -w '%{http_code}' "$URL/health?x=1")" 200 "it is well"
+is "$(curl -s -o /dev/null -w '%{http_code}' "$URL/health?x=1")" 200 "/health is 200"
 
 # ---- errors ----
 while read -r expected path body; do
@@ -96,7 +96,7 @@ done <<-'END'
 	405 /health {}
 END
 post /v1/completions '{"prompt":"x","max_tokens":200000}'
-contains "$(jq -r .error.message "$OUT")" "maximum context length is 131072" "too long a request is told so"
+contains "$(jq -r .error.message "$OUT")" "maximum context length is 131072" "a request that is too long gets the reason"
 
 # ---- connections ----
 exec 3<>"/dev/tcp/127.0.0.1/${URL##*:}"
@@ -106,7 +106,7 @@ is "$(grep -ao 'HTTP/1.1 [0-9]*' <&3 | cut -d' ' -f2 |
 exec 3<&-
 exec 3<>"/dev/tcp/127.0.0.1/${URL##*:}"
 printf 'what is this\r\n\r\n' >&3
-contains "$(cat <&3)" "HTTP/1.1 400 " "what is no HTTP gets 400 and is closed"
+contains "$(cat <&3)" "HTTP/1.1 400 " "a line that is not HTTP gets 400, and the connection ends"
 exec 3<&-
 curl -sS -o /dev/null -o /dev/null -w '%{num_connects}\n' "$URL/health" "$URL/v1/models" >connects
 is "$(tr '\n' ' ' <connects)" "1 0 " "a connection is kept"
@@ -125,50 +125,50 @@ yes_if "a client that hangs up is taken off the engine" wait_for left
 line=$(grep '"id":"first"' log.ndjson)
 is "$(jq -c '[.status,.stream,.prompt_tokens,.output_tokens,.max_tokens,.finish,.path]' <<<"$line")" \
 	'[200,true,3,7,7,"length","/v1/chat/completions"]' "a request's line says what came of it"
-is "$(jq -r .prompt_sha256 <<<"$line")" "$(printf 'hello world' | sha256sum | cut -d' ' -f1)" "with the prompt's digest"
+is "$(jq -r .prompt_sha256 <<<"$line")" "$(printf 'hello world' | sha256sum | cut -d' ' -f1)" "the log has the prompt's digest"
 is "$(jq '.arrival_ns <= .head_ns and .head_ns < .first_token_ns and .first_token_ns < .last_token_ns and .last_token_ns <= .end_ns' <<<"$line")" \
-	true "and its times in order"
+	true "the log has its times in order"
 at_least "$(jq '(.last_token_ns - .arrival_ns) / 1e6' <<<"$line")" 7.1 "seven tokens take seven steps of 1.02 ms, never early"
 curl -s "$URL/metrics" >metrics
 is "$(sed -n 's/^vllm:request_success_total{.*finished_reason="length".*} //p' metrics)" 8 "eight requests came to their end"
 is "$(sed -n 's/^vllm:time_to_first_token_seconds_count{.*} //p' metrics)" 9 "nine had a first token"
 is "$(sed -n 's/^vllm:prefix_cache_hits_total{.*} //p' metrics)" 74992 "the prefix cache's hits"
-is "$(grep -c '^# TYPE vllm:.* histogram$' metrics)" 14 "fourteen histograms"
+is "$(grep -c '^# TYPE vllm:.* histogram$' metrics)" 14 "metrics have fourteen histograms"
 is "$(sed -n 's/^vllm:e2e_request_latency_seconds_bucket{.*le="+Inf"} //p' metrics)" \
-	"$(sed -n 's/^vllm:e2e_request_latency_seconds_count{.*} //p' metrics)" "whose last bucket holds all"
-is "$(grep -vcE '^(# (HELP|TYPE) .*|(vllm:[a-z0-9_]+\{[^}]*\}|ipf_sim_scrapes_total) [0-9.e+-]+)$' metrics)" 0 "and every line is one of Prometheus'"
+	"$(sed -n 's/^vllm:e2e_request_latency_seconds_count{.*} //p' metrics)" "the last bucket holds every request"
+is "$(grep -vcE '^(# (HELP|TYPE) .*|(vllm:[a-z0-9_]+\{[^}]*\}|ipf_sim_scrapes_total) [0-9.e+-]+)$' metrics)" 0 "every line is one of Prometheus'"
 
 # ---- the end ----
 kill -TERM "$SERVER"
 wait "$SERVER"
 is $? 0 "SIGTERM ends it with 0"
 matches "$(cat "$SERVER_ERR")" "^ipf-sim: .* requests \(" "-v says what was served"
-is "$(jq -s 'length == (map(.n) | unique | length)' log.ndjson)" true "each request has its line"
+is "$(jq -s 'length == (map(.n) | unique | length)' log.ndjson)" true "the log has a line for each request"
 
 # ---- options ----
 server_start --model m --api-key secret --max-model-len 100 --template-tokens 5 --default-tokens 4
 key='Authorization: Bearer secret'
 post /v1/completions '{"model":"m","prompt":"x"}'
-is "$code" 401 "no key"
+is "$code" 401 "a request without the key gets 401"
 post /v1/completions '{"model":"m","prompt":"x"}' -H "$key"
 is "$code $(jq .usage.completion_tokens "$OUT")" "200 4" "the key, and the default length"
 post /v1/completions '{"model":"other","prompt":"x"}' -H "$key"
-is "$code" 404 "another model"
+is "$code" 404 "another model gets 404"
 post /v1/completions '{"model":"m","prompt":"x","max_tokens":100}' -H "$key"
 is "$code" 400 "longer than the context"
 post /v1/chat/completions '{"model":"m","messages":[{"role":"system","content":"x"},{"role":"user","content":"x"}]}' -H "$key"
 is "$(jq .usage.prompt_tokens "$OUT")" 12 "tokens of the template"
 post /tokenize '{"model":"other","prompt":"x"}' -H "$key"
-is "$code $(jq -r .error.message "$OUT")" '404 The model `other` does not exist.' "nor are its tokens known"
+is "$code $(jq -r .error.message "$OUT")" '404 The model `other` does not exist.' "/tokenize of another model gets 404"
 post /detokenize '{"model":"other","tokens":[]}' -H "$key"
-is "$code" 404 "in either direction"
+is "$code" 404 "/detokenize of another model gets 404"
 post /tokenize '{"messages":[{"role":"user","content":"x"}]}' -H "$key"
 is "$code $(jq -c '[.count, (.tokens | length)]' "$OUT")" "200 [6,6]" "the template's tokens are among them"
 jq -c '{tokens}' "$OUT" >tokens.json
 post /detokenize @tokens.json -H "$key"
-is "$(jq -c . "$OUT")" '{"prompt":"x"}' "and have no text"
+is "$(jq -c . "$OUT")" '{"prompt":"x"}' "tokens of the template have no text"
 post /detokenize '{"tokens":[]}'
-is "$code" 401 "not without the key"
+is "$code" 401 "/detokenize requires the key"
 server_start -m base -m lora-a --model lora-b
 is "$(curl -s "$URL/v1/models" | jq -c '.data | map(.id)')" '["base","lora-a","lora-b"]' "several models are listed"
 for model in base lora-b lora-c; do
@@ -177,7 +177,7 @@ for model in base lora-b lora-c; do
 done
 server_start --loading 1h --eos-mean 5 --role-early
 post /v1/completions '{"prompt":"x"}'
-is "$code $(curl -s -o /dev/null -w '%{http_code}' "$URL/health")" "503 503" "while it loads"
+is "$code $(curl -s -o /dev/null -w '%{http_code}' "$URL/health")" "503 503" "a server that loads answers 503"
 
 # ---- those who are slow ----
 server_start --step-base 1ms --out-limit 64KiB -v
@@ -189,7 +189,7 @@ dropped() { [ "$(curl -s "$URL/metrics" |
 yes_if "a reader that never reads is dropped" wait_for dropped
 exec 3<&-
 server_stop "$SERVER"
-contains "$(cat "$SERVER_ERR")" " 1 readers too slow" "and counted"
+contains "$(cat "$SERVER_ERR")" " 1 readers too slow" "ipf-sim counts the reader that was too slow"
 bash -c 'ulimit -n 24; exec "$0" --step-base 1ms --max-time 1h' "$BIN/ipf-sim" >few.out &
 stop_at_exit $!
 wait_for test -s few.out
@@ -201,10 +201,10 @@ is "$(sort <<<"$codes" | uniq -c | tr -s ' ')" " 60 200" "more clients than desc
 server_start
 run "$BIN/ipf-sim" --port "${URL##*:}"
 status_is 1 "a port that is taken"
-complains ipf-sim "port ${URL##*:}: Address already in use" "is complained about"
+complains ipf-sim "port ${URL##*:}: Address already in use" "ipf-sim names the port that is taken"
 run "$BIN/ipf-sim" --max-time 10ms
 status_is 0 "--max-time ends it"
-is "$(sed 's/[0-9]*$//' "$OUT")" "listening on http://127.0.0.1:" "after its one line"
+is "$(sed 's/[0-9]*$//' "$OUT")" "listening on http://127.0.0.1:" "ipf-sim prints one line before it ends"
 run sh -c '"$1" --max-time 5s >/dev/full' sh "$BIN/ipf-sim"
 status_is 1 "a full disk under its line"
 for wrong in "--port 70000" "--step-base 5" "--fail cot" "--fail cut:x=1" "--max-batch 0" "operand" "--prefill-rate 0" "--nix"; do
@@ -240,7 +240,7 @@ for body in '{"prompt":[1,2,3],"max_tokens":3,"return_token_ids":true' '{"messag
 	is "$(jq -r .prompt "$OUT")" "$(cat whole.text)" "the ids are those of the text"
 	post /v1/$api "$body,\"stream\":true}" -N
 	is "$(events | jq -s -c 'map(.choices[0].token_ids // []) | add')" "$(jq -c '.[0]' whole)" "streamed, the same ones"
-	is "$(events | jq -s -c 'map(.prompt_token_ids // .choices[0].prompt_token_ids // empty)')" "[$prompt]" "and those of the prompt once"
+	is "$(events | jq -s -c 'map(.prompt_token_ids // .choices[0].prompt_token_ids // empty)')" "[$prompt]" "a streamed answer has the ids of the prompt once"
 done
 post /v1/completions '{"prompt":"hello","max_tokens":3}'
-is "$(grep -c token_ids "$OUT")" 0 "none without being asked"
+is "$(grep -c token_ids "$OUT")" 0 "ids are not sent unless asked for"

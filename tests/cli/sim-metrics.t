@@ -33,24 +33,24 @@ curl -sN -o /dev/null "$URL/v1/completions" -H "X-Sim: stall;after=5;pause=1h" -
 stalled() { scrape "" && [ "$(value vllm:generation_tokens_total)" = 553 ]; }
 wait_for stalled
 kill $!
-yes_if "each has its line in the log" wait_for lines_are 12
+yes_if "every request has its line in the log" wait_for lines_are 12
 scrape ""
 isnt "$(value vllm:num_preemptions_total)" 0 "some were preempted"
-is "$(value vllm:num_preemptions_total)" "$(logged 'map(.preemptions // 0) | add')" "as often as the log says"
+is "$(value vllm:num_preemptions_total)" "$(logged 'map(.preemptions // 0) | add')" "metrics have as many preemptions as the log"
 is "$(value vllm:request_success_total 'finished_reason="length"')" 7 "seven had all their tokens"
-is "$(value vllm:request_success_total 'finished_reason="stop"')" 1 "one stopped"
+is "$(value vllm:request_success_total 'finished_reason="stop"')" 1 "one request stopped"
 is "$(value vllm:request_success_total 'finished_reason="abort"')" 2 "two were aborted: cut, and cancelled"
 is "$(value vllm:generation_tokens_total)" "$((6 * 90 + 1 + 3 + 4 + 5))" "every token is counted, and none twice"
-is "$(value vllm:prompt_tokens_total)" "$(logged 'map(select(.output_tokens > 0).prompt_tokens) | add')" "and every prompt"
-is "$(value vllm:prefix_cache_hits_total)" "$(logged 'map(.cached_tokens // 0) | add')" "what was cached is as the answers say"
+is "$(value vllm:prompt_tokens_total)" "$(logged 'map(select(.output_tokens > 0).prompt_tokens) | add')" "every prompt is counted"
+is "$(value vllm:prefix_cache_hits_total)" "$(logged 'map(.cached_tokens // 0) | add')" "metrics have as many cached tokens as the answers"
 is "$(value vllm:prompt_tokens_by_source_total)" "$(value vllm:prompt_tokens_total)" "prompts are computed, or cached"
-is "$(value vllm:prompt_tokens_by_source_total 'source="local_cache_hit"')" "$(value vllm:prompt_tokens_cached_total)" "which is told apart"
+is "$(value vllm:prompt_tokens_by_source_total 'source="local_cache_hit"')" "$(value vllm:prompt_tokens_cached_total)" "metrics have cached prompts as a source"
 is "$(value vllm:iteration_tokens_total_sum)" "$(($(value vllm:prompt_tokens_total) + $(value vllm:generation_tokens_total)))" "the steps made them all"
 is "$(value vllm:time_to_first_token_seconds_count)" 10 "ten had a first token"
-is "$(value vllm:inter_token_latency_seconds_count)" "$(($(value vllm:generation_tokens_total) - 10))" "and all others came after one"
+is "$(value vllm:inter_token_latency_seconds_count)" "$(($(value vllm:generation_tokens_total) - 10))" "tokens after first ones have gaps"
 is "$(value vllm:request_generation_tokens_sum)" 545 "tokens of those that came to their end"
-is "$(value vllm:request_time_per_output_token_seconds_count)" 7 "one token has no time per output token"
-is "$(value vllm:num_requests_running) $(value vllm:num_requests_waiting) $(value vllm:kv_cache_usage_perc)" "0 0 0" "nothing is left"
+is "$(value vllm:request_time_per_output_token_seconds_count)" 7 "requests of one token have no time per output token"
+is "$(value vllm:num_requests_running) $(value vllm:num_requests_waiting) $(value vllm:kv_cache_usage_perc)" "0 0 0" "no request is left"
 is "$(grep -o 'vllm:request_prompt_tokens_bucket{.*le="[0-9]*"' scraped | tail -1 |
 	grep -o 'le=.*')" 'le="2000"' "buckets of lengths end with the context"
 # Of each request that came to its end: from its arrival to its last token, which the log has when it was sent.
@@ -75,19 +75,19 @@ for style in "" /vllm /sglang /tgi /llama-cpp /triton /jetstream; do
 done
 cp scraped.sglang scraped
 is "$(value sglang:generation_tokens_total) $(value sglang:num_requests_total) $(value sglang:num_aborted_requests_total)" "545 8 2" "SGLang: what ended"
-is "$(value sglang:realtime_tokens_total 'mode="decode"')" 553 "and all that was made"
-is "$(grep -c '^sglang:time_to_first_token_seconds_bucket{model_name="sim",le="0.[1-8]"} ' scraped)" 5 "in its buckets"
+is "$(value sglang:realtime_tokens_total 'mode="decode"')" 553 "SGLang: all generated tokens"
+is "$(grep -c '^sglang:time_to_first_token_seconds_bucket{model_name="sim",le="0.[1-8]"} ' scraped)" 5 "SGLang: buckets"
 cp scraped.tgi scraped
 is "$(value tgi_request_count) $(value tgi_request_success) $(value tgi_request_generated_tokens_sum)" "10 8 545" "TGI: without labels"
-is "$(grep -c '^tgi_request_duration_bucket{le="0.00015"} ' scraped)" 1 "in its buckets"
+is "$(grep -c '^tgi_request_duration_bucket{le="0.00015"} ' scraped)" 1 "TGI: buckets"
 cp scraped.llama-cpp scraped
-is "$(value llamacpp:tokens_predicted_total) $(value llamacpp:requests_processing)" "545 0" "llama.cpp"
+is "$(value llamacpp:tokens_predicted_total) $(value llamacpp:requests_processing)" "545 0" "llama.cpp has its counters"
 cp scraped.triton scraped
-is "$(value nv_inference_request_success) $(value nv_inference_request_failure 'reason="CANCELED"')" "8 2" "Triton"
-is "$(value nv_trt_llm_kv_cache_block_metrics 'type="max"') $(value nv_inference_first_response_histogram_ms_count)" "14 10" "with TensorRT-LLM's gauges"
+is "$(value nv_inference_request_success) $(value nv_inference_request_failure 'reason="CANCELED"')" "8 2" "Triton has its counters"
+is "$(value nv_trt_llm_kv_cache_block_metrics 'type="max"') $(value nv_inference_first_response_histogram_ms_count)" "14 10" "Triton has TensorRT-LLM's gauges"
 cp scraped.jetstream scraped
-is "$(value jetstream_request_success_count_total) $(value jetstream_request_output_length_sum)" "8 545" "JetStream"
-is "$(curl -s -o /dev/null -w '%{http_code}' -d x "$URL/tgi/metrics")" 405 "they are read only"
+is "$(value jetstream_request_success_count_total) $(value jetstream_request_output_length_sum)" "8 545" "JetStream has its counters"
+is "$(curl -s -o /dev/null -w '%{http_code}' -d x "$URL/tgi/metrics")" 405 "metrics are read only"
 
 # ---- LoRA adapters ----
 server_start --model base --lora one --lora two --max-batch 1
@@ -101,4 +101,4 @@ for model in one one two base; do
 	seen=${seen}x
 done
 scrape ""
-matches "$(cat scraped)" '^vllm:lora_requests_info\{max_lora="2",running_lora_adapters="one",waiting_lora_adapters="one,two"\} 1[0-9.]+$' "which are running and waiting"
+matches "$(cat scraped)" '^vllm:lora_requests_info\{max_lora="2",running_lora_adapters="one",waiting_lora_adapters="one,two"\} 1[0-9.]+$' "adapters are running and waiting"

@@ -21,7 +21,7 @@ server_start --step-base 1ms --log log.ndjson
 # mode, curl's exit status, the HTTP status, tokens that came, whether [DONE] did
 while read -r mode exit_status http came ended; do
 	ask "$mode"
-	is "$status $(http_status) $(tokens) $(grep -c '\[DONE\]' "$OUT")" "$exit_status $http $came $ended" "$mode"
+	is "$status $(http_status) $(tokens) $(grep -c '\[DONE\]' "$OUT")" "$exit_status $http $came $ended" "curl sees the failure: $mode"
 done <<-'END'
 	close 0 200 6 1
 	cut;after=3 18 200 3 0
@@ -48,13 +48,13 @@ END
 ask reset
 is "$status $(wc -c <head.txt | tr -d ' ')" "56 0" "reset before the head"
 ask 'reset;pause=20ms'
-is "$status" 56 "and a while after"
+is "$status" 56 "a reset a while after the request"
 ask garbage
 is "$status" 1 "garbage is not HTTP"
 ask 429
 matches "$(cat head.txt)" "^Retry-After: 1" "429 says when to come again"
 ask never -m 0.3
-is "$status $(wc -c <head.txt | tr -d ' ')" "28 0" "never answers"
+is "$status $(wc -c <head.txt | tr -d ' ')" "28 0" "never gives no response"
 # What comes is looked at while it does.
 begin() { # MODE: $OUT and head.txt of an answer that goes on
 	: >"$OUT"
@@ -71,7 +71,7 @@ wait $begun 2>/dev/null
 is "$(http_status)" 200 "endless: the status is 200"
 between "$(awk '/^data: \{/ && length > max { max = length } END { print max }' "$OUT")" 1000 2000 "endless: events are as long as it says"
 ask http10
-matches "$(head -1 head.txt)" "^HTTP/1.0 200" "http10"
+matches "$(head -1 head.txt)" "^HTTP/1.0 200" "http10 has the version in its status line"
 is "$status $(tokens) $(grep -ci '^transfer-encoding' head.txt)" "0 6 0" "ends with the connection"
 ask 'slow-headers;delay=120ms' -w '%{stderr}%{time_starttransfer}'
 at_least "$(cat "$ERR")" 0.12 "slow-headers: the head comes after the delay"
@@ -95,7 +95,7 @@ ask '' # curl leaves such a header out
 is "$status $(tokens)" "18 2" "the mode may stand in the body"
 body='{"prompt":"hello","stream":true,"max_tokens":6,"sim":{"mode":"cut","after":2}}'
 curl -sN "$URL/v1/completions" -d "$body" >"$OUT"
-is "$? $(grep -c '"text":"[^"]' "$OUT")" "18 2" "of a completion as well"
+is "$? $(grep -c '"text":"[^"]' "$OUT")" "18 2" "the mode may stand in the body of a completion"
 
 # the whole answers
 for mode in cut reset content-length-short malformed error-inband no-usage 'short;tokens=2'; do
@@ -125,10 +125,10 @@ exec 3<&-
 server_start --step-base 1ms --fail 503:share=0.3 --seed 7
 forty() { curl -s -d '{"prompt":"x","max_tokens":1}' -o /dev/null -w '%{http_code}\n' "$URL/v1/completions?[1-40]"; }
 first=$(forty)
-is "$(wc -l <<<"$first" | tr -d ' ')" 40 "all are answered"
+is "$(wc -l <<<"$first" | tr -d ' ')" 40 "forty requests are answered or refused"
 between "$(grep -c 503 <<<"$first")" 4 22 "three tenths fail, or so"
 server_start --step-base 1ms --fail 503:share=0.3 --seed 7
-is "$(forty)" "$first" "the same ones for the same seed"
+is "$(forty)" "$first" "the same seed makes the same requests fail"
 
 # ---- many at once ----
 server_start --step-base 25ms --max-batch 2 --kv-blocks 12 --log batch.ndjson
@@ -147,7 +147,7 @@ lines_are() { [ "$(wc -l <"$1")" = "$2" ]; }
 wait_for lines_are batch.ndjson 6
 is "$(jq -s 'map(.output_tokens) | unique' -c batch.ndjson)" "[60]" "requests of a queue get all their tokens"
 metrics=$(curl -s "$URL/metrics")
-between "$(sed -n 's/^vllm:num_requests_waiting{.*} //p' <<<"$metrics")" 0 0 "and the queue is empty"
+between "$(sed -n 's/^vllm:num_requests_waiting{.*} //p' <<<"$metrics")" 0 0 "the queue empties"
 between "$(sed -n 's/^vllm:kv_cache_usage_perc{.*} //p' <<<"$metrics")" 0 0 "the cache unused"
 # Three waves of two, 60 steps each; a wave cannot be quicker.
 at_least "$(jq -s '((map(.end_ns) | max) - (map(.arrival_ns) | min)) / 1e6' batch.ndjson)" 4500 "six requests in a batch of two take three waves"
@@ -163,5 +163,5 @@ release 2
 # shellcheck disable=SC2086
 wait $curls
 wait_for lines_are preempted.ndjson 2
-is "$(jq -s 'map(.output_tokens)' -c preempted.ndjson)" "[100,100]" "when the cache runs out, all still get their tokens"
-is "$(jq -s 'map(.preemptions) | add > 0' preempted.ndjson)" true "though one had to begin again"
+is "$(jq -s 'map(.output_tokens)' -c preempted.ndjson)" "[100,100]" "requests get all tokens when the cache runs out"
+is "$(jq -s 'map(.preemptions) | add > 0' preempted.ndjson)" true "one request had to begin again"

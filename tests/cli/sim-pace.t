@@ -14,16 +14,16 @@ wait_for test -s log.ndjson
 at_least "$(took_ms 0)" 620 "warm-up: three steps of 10 ms take twenty times as long, and then two do not"
 before=$(computed_us)
 ask 5
-is $(($(computed_us) - before)) 50000 "after the warm-up, five steps take 10 ms each"
+is $(($(computed_us) - before)) 50000 "five steps after the warm-up take 10 ms each"
 lines_are() { [ "$(wc -l <log.ndjson)" = "$1" ]; }
 wait_for lines_are 2
-at_least "$(took_ms 1)" 50 "after the warm-up, five steps are never early"
+at_least "$(took_ms 1)" 50 "five steps after the warm-up are never early"
 rm log.ndjson
 server_start --log log.ndjson --step-base 10ms --step-per-seq 0 --drift 50%/100ms
 ask 12
 wait_for test -s log.ndjson
 # 10 ms, and each step 2^(t/100ms) times as long: the sum of twelve such steps
-at_least "$(took_ms 0)" "$(awk 'BEGIN { while (n++ < 12) t += 10 * 2 ^ (t / 100); print t - 1 }')" "with --drift, each step takes longer than the one before it"
+at_least "$(took_ms 0)" "$(awk 'BEGIN { while (n++ < 12) t += 10 * 2 ^ (t / 100); print t - 1 }')" "--drift makes each step longer than the one before"
 rm log.ndjson
 server_start --log log.ndjson --step-base 10ms --step-per-seq 0 --jitter 10% --pause 100ms/1ms
 ask 6
@@ -44,9 +44,9 @@ dated() { # SECONDS TEXT CURL-ARGUMENT…
 	before=$(date +%s) # exact: the Date lies between
 	date=$(date_of "${@:3}")
 	after=$(date +%s) # exact: the Date lies between
-	between "$(date -d "$date" +%s)" $((before + off)) $((after + off)) "$text" # exact: the Date lies between
+	between "$(date -d "$date" +%s)" $((before + off)) $((after + off)) "the Date is off as asked: $text" # exact: the Date lies between
 }
-is "$(date_of "$URL/health")" "" "no Date without --clock-offset"
+is "$(date_of "$URL/health")" "" "a server without --clock-offset sends no Date"
 server_start --clock-offset -1h
 for path in health v1/models nix metrics; do
 	dated -3600 "the Date of /$path is an hour behind" "$URL/$path"
@@ -70,9 +70,9 @@ scrape
 is "$status $code" "18 200" "die: the connection is closed in the middle"
 server_start --metrics-mode garbage --gpus 1
 scrape
-matches "$(head -1 scraped)" '^<!doctype' "garbage"
+matches "$(head -1 scraped)" '^<!doctype' "metrics are garbage"
 curl -s -o scraped "$URL/dcgm/metrics"
-matches "$(head -1 scraped)" '^<!doctype' "the devices' as well"
+matches "$(head -1 scraped)" '^<!doctype' "metrics of devices are garbage"
 server_start --metrics-mode huge
 scrape
 between "$(wc -c <scraped)" 67108864 67200000 "huge: 64 MiB"

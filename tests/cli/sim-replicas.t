@@ -18,36 +18,36 @@ load() { # REQUESTS that go on for long
 
 # Replicas that take an hour are not ready, and those that take no time soon are.
 server_start --replicas 1:3,delay=1h,scale-at=2,idle=1s --max-batch 2 --step-base 5ms --gpus 1
-is "$(state)" "1 1 0" "at first there is the least"
+is "$(state)" "1 1 0" "the autoscaler begins with the least number"
 load 5
 yes_if "more are added at once, and are not ready" wait_for state_is "3 1 2"
-is "$(running)" "2 " "so that only two requests run"
-between "$(kube horizontalpodautoscaler_status_desired_replicas)" 3 3 "as many replicas are wanted as the rule says"
+is "$(running)" "2 " "only two requests run at first"
+between "$(kube horizontalpodautoscaler_status_desired_replicas)" 3 3 "the autoscaler wants as many replicas as the rule says"
 kill "${clients[@]}"
 server_stop
 server_start --replicas 1:3,delay=1ms,scale-at=2,idle=1s --max-batch 2 --step-base 5ms --gpus 1
 load 5
-yes_if "after the delay more replicas are ready" wait_for state_is "3 3 0"
-yes_if "all requests run, with a series for each replica" wait_for running_is "2 2 1 "
+yes_if "replicas are ready after the delay" wait_for state_is "3 3 0"
+yes_if "every request runs, with a series for each replica" wait_for running_is "2 2 1 "
 power() { curl -s "$URL/dcgm/metrics" | sed -n 's/^DCGM_FI_DEV_POWER_USAGE{.*hostname="sim-2".*} //p'; }
 busy() { [ "$(power)" = 600.000000 ]; }
-yes_if "with the third one's device" wait_for busy
+yes_if "the third replica has its device" wait_for busy
 is "$(curl -s "$URL/triton/metrics" | sed -n 's/^nv_trt_llm_request_metrics{request_type="max".*} //p')" 6 "the batch is three times as large"
 kill "${clients[@]}"
-yes_if "when the load is gone, so are they" wait_for state_is "1 1 0"
+yes_if "replicas go when the load is gone" wait_for state_is "1 1 0"
 is "$(curl -s "$URL/kube/metrics" | grep -vcE '^(# (HELP|TYPE) kube_[a-z_]+ .*|kube_[a-z_]+\{namespace="default",(deployment|horizontalpodautoscaler)="sim"\} [0-9]+)$')" 0 "every line is one of kube-state-metrics'"
 
 # ---- from nothing ----
 server_start --replicas 0:1,delay=1s,idle=200ms --log log.ndjson
-is "$(state)" "0 0 0" "there may be none"
+is "$(state)" "0 0 0" "the autoscaler may begin without a replica"
 curl -s -m 120 -o "$OUT" "$URL/v1/completions" -d '{"prompt":"x","max_tokens":3}'
 is "$(jq .usage.completion_tokens "$OUT")" 3 "a request waits for the first"
 wait_for test -s log.ndjson
 at_least "$(jq '(.first_token_ns - .arrival_ns) / 1e6' log.ndjson)" 1008 "a first token from no replica takes the delay, and then a step"
-yes_if "and it goes again" wait_for state_is "0 0 0"
+yes_if "the last replica goes again" wait_for state_is "0 0 0"
 
 server_start
-is "$(state)" "1 1 0" "without --replicas there is one"
+is "$(state)" "1 1 0" "a server without --replicas has one"
 for wrong in 2:1 1 1:100 1:2,x=1 1:2,delay=5; do
 	run "$BIN/ipf-sim" --replicas "$wrong"
 	status_is 2 "--replicas $wrong is refused"

@@ -11,20 +11,20 @@ value() { curl -s "$URL$1" | sed -n "s/^$2 //p"; }
 # ---- 4 blocks on the device, 4 in the host, more on disk; each prompt has 2 whole blocks and a half ----
 server_start --kv-blocks 4 --host-blocks 4 --disk-blocks 100 --log log.ndjson
 ask a
-is "$(details)" "[0,0,0,0]" "nothing is cached at first"
+is "$(details)" "[0,0,0,0]" "the first prompt finds nothing in the cache"
 ask a
-is "$(details)" "[32,32,0,0]" "then it is on the device"
+is "$(details)" "[32,32,0,0]" "a repeated prompt is on the device"
 for prompt in b c; do ask $prompt; done
 ask a
 is "$(details)" "[32,0,32,0]" "evicted, it is in the host"
 for prompt in d e f g h; do ask $prompt; done
 ask b
 is "$(details)" "[32,0,0,32]" "evicted there as well, it is on disk"
-is "$(jq -r .meta_info.cached_tokens_details.storage_backend "$OUT")" HiCacheFile "as SGLang says it"
+is "$(jq -r .meta_info.cached_tokens_details.storage_backend "$OUT")" HiCacheFile "SGLang names the storage"
 queries=$((40 * 11))
 is "$(value /metrics 'vllm:prefix_cache_queries_total{.*}') $(value /metrics 'vllm:prefix_cache_hits_total{.*}')" "$queries 32" "vLLM: hits of the device"
-is "$(value /metrics 'vllm:external_prefix_cache_queries_total{.*}') $(value /metrics 'vllm:external_prefix_cache_hits_total{.*}')" "$((queries - 32)) 64" "and of what a connector has, among the rest"
-is "$(value /metrics 'vllm:prompt_tokens_by_source_total{.*local_compute.*}') $(value /metrics 'vllm:prompt_tokens_by_source_total{.*external.*}')" "$((queries - 96)) 64" "and prompts by source"
+is "$(value /metrics 'vllm:external_prefix_cache_queries_total{.*}') $(value /metrics 'vllm:external_prefix_cache_hits_total{.*}')" "$((queries - 32)) 64" "vLLM: hits of the connector"
+is "$(value /metrics 'vllm:prompt_tokens_by_source_total{.*local_compute.*}') $(value /metrics 'vllm:prompt_tokens_by_source_total{.*external.*}')" "$((queries - 96)) 64" "vLLM: prompts by source"
 is "$(for tier in device host storage_HiCacheFile; do value /sglang/metrics "sglang:cached_tokens_total{cache_source=\"$tier\",.*}"; done | tr '\n' ' ')" "32 32 32 " "SGLang: by tier"
 all_logged() { [ "$(wc -l <log.ndjson)" = 11 ]; }
 wait_for all_logged
@@ -34,7 +34,7 @@ curl -s -o "$OUT" "$URL/v1/completions" -d "{\"prompt\":\"$prompt\",\"max_tokens
 is "$(jq -c '[.usage.prompt_tokens_details.cached_tokens, .sglext.cached_tokens_details]' "$OUT")" \
 	'[32,{"device":32,"host":0,"storage":0,"storage_backend":"HiCacheFile"}]' "OpenAI's API has them on request"
 curl -s -N -o "$OUT" "$URL/v1/completions" -d "{\"prompt\":\"$prompt\",\"max_tokens\":2,\"stream\":true,\"return_cached_tokens_details\":true}"
-is "$(sed -n 's/^data: {/{/p' "$OUT" | jq -c 'select(.sglext) | [.choices[0].finish_reason, .sglext.cached_tokens_details.device]')" '["length",32]' "in the chunk that finishes"
+is "$(sed -n 's/^data: {/{/p' "$OUT" | jq -c 'select(.sglext) | [.choices[0].finish_reason, .sglext.cached_tokens_details.device]')" '["length",32]' "the chunk that finishes has the cached tokens"
 
 # ---- what it costs: 32 tokens at 20 a second ----
 rm log.ndjson
@@ -46,14 +46,14 @@ for prompt in a b c a; do
 	ask $prompt
 	echo "$prompt $(($(computed_us) - before))"
 done >steps
-is "$(details)" "[32,0,32,null]" "without a disk there is no storage"
+is "$(details)" "[32,0,32,null]" "a server without a disk has no storage"
 is "$(paste -sd , steps)" "a 1040,b 1040,c 1040,a 1601008" "a step of 1 ms and 40 tokens; 32 tokens that come back take 1.6 s, and 8 are computed"
 lines_are() { [ "$(wc -l <log.ndjson)" = 4 ]; }
 wait_for lines_are
 at_least "$(jq -s '.[3] | (.last_token_ns - .arrival_ns) / 1e6' log.ndjson)" 1601 "an answer waits until its blocks have come back"
 server_start
 ask a
-is "$(jq '.meta_info | has("cached_tokens_details")' "$OUT")" false "without tiers there are no details"
+is "$(jq '.meta_info | has("cached_tokens_details")' "$OUT")" false "a server without tiers has no details"
 for wrong in "--host-blocks x" "--host-blocks 5,rate=0" "--disk-blocks 1G"; do
 	# shellcheck disable=SC2086 # two words
 	run "$BIN/ipf-sim" $wrong

@@ -22,33 +22,33 @@ server_start --seed 5 --step-base 1ms
 for how in "" ";mixed=1" ";after=3" ";mixed=1, multi;tokens=5" ", reasoning;tokens=2"; do
 	is "$(chat "tools$how" true)" "$(jq -c . <<<"$CALLS")" "listed calls are streamed: tools$how"
 done
-is "$(chat tools false)" "$(jq -c . <<<"$CALLS")" "and whole"
-is "$(jq -c '.choices[0] | [.finish_reason, .message.content, (.message.tool_calls | map(.id) | unique | length)]' "$OUT")" '["tool_calls",null,4]' "each with an id of its own"
+is "$(chat tools false)" "$(jq -c . <<<"$CALLS")" "listed calls come in one piece: tools$how"
+is "$(jq -c '.choices[0] | [.finish_reason, .message.content, (.message.tool_calls | map(.id) | unique | length)]' "$OUT")" '["tool_calls",null,4]' "listed calls have ids of their own"
 chat "tools;after=3" true >calls
 is "$(sed -n 's/^data: {/{/p' "$OUT" | jq -c '.choices[0].delta | if .content then (.content | length) elif .tool_calls then "calls" else empty end' | uniq | head -5 | tr '\n' ' ')" \
 	'0 4 "calls" ' "text comes before them"
-is "$(sed -n 's/^data: {/{/p' "$OUT" | jq -c '.choices[0].finish_reason // empty')" '"tool_calls"' "then the finish"
+is "$(sed -n 's/^data: {/{/p' "$OUT" | jq -c '.choices[0].finish_reason // empty')" '"tool_calls"' "a stream with calls finishes with tool_calls"
 chat "tools;mixed=1" true >calls
 is "$(sed -n 's/^data: {/{/p' "$OUT" | jq -c '.choices[0].delta.tool_calls[]?.index' | head -6 | tr '\n' ' ')" "0 1 2 3 0 1 " "mixed: piece by piece in turn"
-is "$(chat "tools;order=reversed" true)" "$(jq -c reverse <<<"$CALLS")" "in reversed order"
+is "$(chat "tools;order=reversed" true)" "$(jq -c reverse <<<"$CALLS")" "order=reversed reverses the calls"
 chat "tools;order=random" true >once
 chat "tools;order=random" false >twice
 same once twice "a random order is that of the seed"
-is "$(sorted <once)" "$(sorted <<<"$CALLS")" "and has them all"
+is "$(sorted <once)" "$(sorted <<<"$CALLS")" "order=random keeps all calls"
 is "$(chat "tools;missing=2" true)" "$(jq -c '.[:2]' <<<"$CALLS")" "some are left out"
-is "$(chat "tools;missing=9" true)" "[]" "even all"
-is "$(sed -n 's/^data: {/{/p' "$OUT" | jq -r '.choices[0].delta.content // ""' | tr -d '\n' | wc -c)" 120 "which leaves a text of the length that was asked for"
-is "$(chat "tools;extra=2;missing=4" false)" '[["extra",{"q":0}],["extra",{"q":1}]]' "and others are added"
+is "$(chat "tools;missing=9" true)" "[]" "missing=9 leaves all calls out"
+is "$(sed -n 's/^data: {/{/p' "$OUT" | jq -r '.choices[0].delta.content // ""' | tr -d '\n' | wc -c)" 120 "an answer without calls has a text of the length asked for"
+is "$(chat "tools;extra=2;missing=4" false)" '[["extra",{"q":0}],["extra",{"q":1}]]' "extra=2 adds two calls"
 CALLS='[]'
 is "$(chat "tools;calls=3" true '+ {tools: [{type: "function", function: {name: "a"}}, {type: "function", function: {name: "b"}}]}' | jq -c 'map(.[0])')" '["a","b","a"]' \
-	"without a list, those tools are called that the request offers"
-is "$(chat "tools;calls=3" false | jq -c 'map(.[0])')" '["find","find","find"]' "or one that it does not know of"
-is "$(jq .usage.completion_tokens "$OUT")" 30 "with as many tokens as were asked for"
+	"tools of the request are called if none are listed"
+is "$(chat "tools;calls=3" false | jq -c 'map(.[0])')" '["find","find","find"]' "an unknown tool is called if the request offers none"
+is "$(jq .usage.completion_tokens "$OUT")" 30 "calls have as many tokens as were asked for"
 is "$(post '{"messages":[{"role":"user","content":"hi"}],"sim_calls":[["find",1]]}') $(jq -r .error.message "$OUT")" \
 	"400 sim_calls: expected a list of [name, arguments]" "a list of something else is refused"
 run "$BIN/ipf-sim" --fail tools:order=sideways
 status_is 2 "an order that there is not"
-stderr_contains 'tools: order: expected given, reversed or random, got "sideways"' "is refused by name"
+stderr_contains 'tools: order: expected given, reversed or random, got "sideways"' "an unknown order is refused by name"
 server_stop
 
 # ---- a strict server ----
@@ -56,7 +56,7 @@ server_start --strict-tools --seed 7 --step-base 1ms --fail tools:order=random,m
 u='{"role":"user","content":"hi"}' call='{"role":"assistant","content":null,"tool_calls":[{"id":"a"},{"id":"b"}]}' text='{"role":"assistant","content":"so"}'
 result() { printf '{"role":"tool","tool_call_id":"%s","content":"x"}' "$1"; }
 while IFS='|' read -r status messages; do
-	is "$(post "{\"max_tokens\":2,\"messages\":[$messages]}")" "$status" "$status: $messages"
+	is "$(post "{\"max_tokens\":2,\"messages\":[$messages]}")" "$status" "a strict server answers $status to $messages"
 done <<MESSAGES
 200|$u
 200|$u,$text,$u
@@ -90,8 +90,8 @@ for history in recorded live live-reasoning; do
 done
 is "$(tail -1 agents.records | jq -c '.end.history | [.live, .recorded, .tools.calls, .tools.calls_left_out, .tools.results_left_out]')" \
 	"$(jq -s -c 'map(select(.body) | .body.sim_calls | length) | [(map(select(. > 1)) | length), (map(select(. == 1)) | length), (map(. - 1) | add),
-		(map(select(. > 1)) | length * 2), (map(select(. > 1)) | length)]' lines)" "whose calls have their results, as the trace says"
+		(map(select(. > 1)) | length * 2), (map(select(. > 1)) | length)]' lines)" "calls have their results as the trace says"
 ipf-collect -q agents.records -o agents.results
 is "$(body agents.results | jq -s -c 'map(select(.n != null and .turn < 3) | .tool_calls) | add')" "$(jq -s -c 'map(select(.body) | .body.sim_calls | length + 1) | add' lines)" \
 	"results count the calls"
-is "$(ipf-report -f json agents.results | jq -c '.total.tool_calls | [.n, .min, .max]')" "[48,1,5]" "and the report says how many an answer has"
+is "$(ipf-report -f json agents.results | jq -c '.total.tool_calls | [.n, .min, .max]')" "[48,1,5]" "the report has the calls of an answer"

@@ -10,7 +10,7 @@ ipf-sched closed:users=5,n=30 -t s.trace -q -o s.sched
 USAGE='stream_options={"include_usage":true,"continuous_usage_stats":true}'
 fire() { # NAME ARGUMENTS OF ipf-fire…
 	run ipf-fire -m sim -t s.trace s.sched -u "$URL" -q -o "$1.records" --force "${@:2}"
-	status_is 0 "$1"
+	status_is 0 "$1: ipf-fire ends with 0"
 	is "$(body "$1.records" | jq -c 'select(.n != null) | .error' | sort | uniq -c | tr -s ' ')" " 30 null" "$1: no request fails"
 	mv "$1.records" "$1.live"
 	python3 "$TESTS/helpers/calm.py" "$1.live" >"$1.records" # a read for each event, which is a step of the server
@@ -38,8 +38,8 @@ body live.results | jq -s -c '[.[] | select(.n != null and .ok) | [.event_ns, .e
 	map(.[1]) | add] | map([., 8] | min) | group_by(.) | map({key: (.[0] | if . == 8 then "8+" else tostring end), value: length}) | from_entries' >counted
 is "$(ipf-report -f json live.results | jq -S -c .total.token_reads.by_tokens)" "$(jq -S -c . counted)" "equal to a count of the events in the reads as they came"
 ipf-report --section speculation drafts.results | tr -s ' \n' ' ' >text
-contains "$(cat text)" "steps of one length, as with drafts" "which is told"
-contains "$(cat text)" "doubtful the prompts are synthetic text" "with a doubt: the prompts are synthetic"
+contains "$(cat text)" "steps of one length, as with drafts" "the text says that steps have one length"
+contains "$(cat text)" "doubtful the prompts are synthetic text" "the text doubts drafts of synthetic prompts"
 
 # What the server counts, by position in the draft: held against its counters, and against the steps that the reads show.
 ipf-fire -q -m sim -t s.trace s.sched -u "$URL" --param "$USAGE" | tee counted.live | ipf-collect -q --scrape "$URL/metrics" --events >scraped.results
@@ -48,7 +48,7 @@ ipf-collect -q --samples scraped.results --events counted.records >counted.resul
 ipf-report -f json counted.results >counted.json
 is "$(jq -c '.server | [(.accepted_at | keys_unsorted), (.drafts_by_accepted | keys_unsorted)]' counted.json)" '[["1","2","3"],["0","1","2","3"]]' \
 	"three positions, and none to three accepted"
-is "$(jq -c '.server | [.drafts_by_accepted[]] | add * 1e4 | round' counted.json)" 10000 "which are all of the drafts"
+is "$(jq -c '.server | [.drafts_by_accepted[]] | add * 1e4 | round' counted.json)" 10000 "drafts by accepted tokens add up to all of them"
 for k in 1 2 3; do
 	is "$(body counted.results | jq -s -c --arg name spec_accepted_$k 'map(select(.sample == "server") | .counters // {}) | (map(.[$name] // 0) | add) / (map(.spec_drafts // 0) | add) * 1e5 | round')" \
 		"$(jq --arg k $k '.server.accepted_at[$k] * 1e5 | round' counted.json)" "position $k: as the samples say"
@@ -58,12 +58,12 @@ is "$(jq -c '([.total.token_reads.by_tokens[]] | add) as $reads | .total.token_r
 	[range(4) | ($by["\(. + 1)"] / $reads - $said["\(.)"]) | fabs < 0.08] | all' counted.json)" true "reads have one token more than were accepted"
 ipf-report --section speculation counted.results | tr -s ' \n' ' ' >text
 matches "$(cat text)" 'up to token 1: [0-9.]+ %, 2: [0-9.]+ %, 3: [0-9.]+ % of the drafts accepted' "the text has them"
-matches "$(cat text)" 'accepted 0: [0-9.]+ %, 1: [0-9.]+ %, 2: [0-9.]+ %, 3: [0-9.]+ % of the drafts' "and how many tokens were accepted"
+matches "$(cat text)" 'accepted 0: [0-9.]+ %, 1: [0-9.]+ %, 2: [0-9.]+ %, 3: [0-9.]+ % of the drafts' "the text has the shares of drafts by accepted tokens"
 
 # Without the tokens of each event, only their mean is known.
 fire mean
-between "$(jq '.total.token_reads.tokens_per_read * 1000 | round' mean.json)" 2000 2700 "by usage at the end, the mean"
-is "$(jq -c '.total.token_reads | keys' mean.json)" '["tokens_per_read"]' "and nothing else"
+between "$(jq '.total.token_reads.tokens_per_read * 1000 | round' mean.json)" 2000 2700 "usage at the end gives the mean of tokens per read"
+is "$(jq -c '.total.token_reads | keys' mean.json)" '["tokens_per_read"]' "usage at the end gives nothing but the mean"
 server_stop
 
 # No drafts, no word of them.
@@ -78,7 +78,7 @@ body plain.results | jq -c 'if .n == null then . else del(.reads_3, .reads_4, .r
 stream_of lines plain.results >held.results
 ipf-report --section speculation held.results | tr -s ' \n' ' ' >text
 contains "$(cat text)" "2.00 times the gap of one: tokens that were held back, rather than drafts" "a buffer is told from drafts"
-yes_if "and the prompts are not to blame" test "$(grep -c doubtful text)" = 0
+yes_if "the text does not blame the prompts for a buffer" test "$(grep -c doubtful text)" = 0
 
 # What the server itself says: of the usage of each answer.
 body drafts.results | jq -c 'if .n == null then . else .spec_drafts = 10 | .spec_draft_tokens = 30 | .spec_accepted_tokens = 12 end' >lines
@@ -94,9 +94,9 @@ compare_both() { # BASE NEW: all on a line
 	ipf-report compare -q -f json "$1" -- "$2" 2>>compare.err | jq -c '[.base, .new | (.draft_acceptance // 0) * 100 | round]' >shares
 }
 compare_both said.results more.results
-contains "$(cat text)" "accepted draft tokens: base 40.0 %, new 60.0 %" "another share is said"
-is "$(cat shares)" "[40,60]" "and in JSON"
+contains "$(cat text)" "accepted draft tokens: base 40.0 %, new 60.0 %" "compare says that the shares of accepted tokens differ"
+is "$(cat shares)" "[40,60]" "JSON of compare has the shares of accepted tokens"
 compare_both plain.results more.results
-contains "$(cat text)" "accepted draft tokens: base no drafts reported, new 60.0 %" "also against a server without drafts"
+contains "$(cat text)" "accepted draft tokens: base no drafts reported, new 60.0 %" "compare says that the base reports no drafts"
 compare_both said.results said.results
-yes_if "and nothing where they are the same" test "$(grep -c 'draft tokens' text)" = 0
+yes_if "compare says nothing of equal shares" test "$(grep -c 'draft tokens' text)" = 0

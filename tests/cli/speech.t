@@ -12,7 +12,7 @@ all_logged() { [ "$(wc -l <server.log)" = "${LOGGED:-20}" ]; }
 fire() { # API ARGUMENTS…: a.records and a.results of the trace; the log of the server is of this run
 	: >server.log
 	run ipf-fire -q -m tts -t a.trace a.sched -H 'X-Request-Id: $id' -u "$URL" --api "$@" -o a.records --force
-	status_is 0 "ipf-fire $*"
+	status_is 0 "ipf-fire $* ends with 0"
 	wait_for all_logged # before the next run begins
 	ipf-collect -q a.records -o a.results
 	ipf-report -q -f json a.results >report.json
@@ -44,7 +44,7 @@ is "$(rows | jq -sc 'map(.playback_wait_ns > 1e9) | unique')" '[true]' "a pause 
 is "$(jq '.total.media.uninterrupted' report.json)" 0 "the report: each waits"
 fire openai-speech --param 'speed=1.5'
 matches "$(ipf-collect --explain a.records 2>/dev/null)" ' reads? with audio of [0-9.]+ ?m?s' "--explain says how long it is"
-agrees "with a parameter"
+agrees "a parameter"
 
 # ---- over every transport -----------------------------------------------------------------------------------------------------------
 openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout key.pem -out cert.pem -days 2 -subj /CN=localhost \
@@ -76,4 +76,4 @@ is "$(rows | jq -sc 'map([.ok, .error.kind]) | unique')" '[[false,"cut"]]' "cut:
 LOGGED=0 fire openai-speech --param 'response_format="mp3"'
 is "$(rows | jq -sc 'map([.ok, .error.status]) | unique')" '[[false,400]]' "a format that the server does not have"
 run ipf-fire -q -m tts -t a.trace a.sched -u "$URL" --api openai-speech --no-stream -o x.records
-status_is 2 "--no-stream: refused"
+status_is 2 "ipf-fire refuses --no-stream"

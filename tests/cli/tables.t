@@ -12,4 +12,4 @@ while IFS=: read -r outcome table why; do
 	*) not_ok "$table is what its script makes" "$why" ;;
 	esac
 done <tables
-yes_if "there are tables to compare" test -s tables
+yes_if "tables.sh lists tables to compare" test -s tables

@@ -44,7 +44,7 @@ bad sharegpt "1: output_length" '{"input":"a","output_length":%s}\n'
 printf '{"prompt":"b","output_tokens":%s}\n' $most $most $most >data
 run ipf-prep jsonl data -v -o most.trace
 status_is 0 "the largest number that can be"
-contains "$(cat "$ERR")" "3298534883328 out" "and its sum"
+contains "$(cat "$ERR")" "3298534883328 out" "the sum of the largest numbers is reported"
 is "$(ipf-prep stat -f json most.trace | jq .output_tokens.max)" $most "ipf-prep stat has it"
 printf '{"conversations":[{"from":"human","value":"a"},{"from":"gpt","value":"b"}]}\n' >s.jsonl
 for tokens in 1073741825 $huge; do

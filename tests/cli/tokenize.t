@@ -45,23 +45,23 @@ is "$(tokenize -t "$t" lines | wc -l)" 3 "a line for each, an empty one and one 
 is "$(tokenize -t "$t" lines | sed -n 2p)" "[]" "an empty line has no ids"
 is "$(tokenize -t "$t" lines | tokenize -t "$t" --decode)" "$(cat lines)" "ids become the text again"
 is "$(tokenize -t "$t" lines lines | wc -l)" 6 "several files one after another"
-is "$(tokenize -t "$t" </dev/null)" "" "nothing in, nothing out"
+is "$(tokenize -t "$t" </dev/null)" "" "empty input gives empty output"
 mkdir model && cp "$t" model/tokenizer.json
 is "$(tokenize -t model lines)" "$(tokenize -t "$t" lines)" "the folder of a model will do"
 tokenize -t "$t" -o out lines
-is "$(cat out)" "$(tokenize -t "$t" lines)" "--output"
+is "$(cat out)" "$(tokenize -t "$t" lines)" "--output writes the ids"
 run sh -c "'$BIN/ipf-prep' tokenize -t '$t' lines >/dev/full"
 status_is 1 "a full disk is status 1"
 yes '"some text"' | head -200000 >many
 run bash -c "set -o pipefail; '$BIN/ipf-prep' tokenize -t '$t' many | head -1"
-is "$status $(cat "$ERR")" "0 " "who reads only the first line hears nothing bad"
+is "$status $(cat "$ERR")" "0 " "a reader that closes the pipe gives no error"
 
 wrong() { # STATUS PART ARGUMENTS…
 	expected=$1 part=$2
 	shift 2
 	run tokenize "$@"
 	status_is "$expected" "status $expected: $*"
-	stderr_contains "$part" "says $part"
+	stderr_contains "$part" "ipf-prep says $part"
 }
 wrong 2 "--tokenizer" lines
 wrong 2 "cannot be combined with --decode" -t "$t" --decode --count lines
@@ -71,12 +71,12 @@ wrong 1 "nothing.txt" -t "$t" nothing.txt
 wrong 3 "lines: " -t lines lines
 printf 'good\nbad \377\nnever\n' >binary
 wrong 3 "binary:2: byte 4: not UTF-8" -t "$t" binary
-is "$(wc -l <"$OUT")" 1 "what came before is written"
+is "$(wc -l <"$OUT")" 1 "lines before the wrong one are written"
 wrong 3 "binary:2: byte 4: not UTF-8" -t "$t" --threads 2 binary
-is "$(wc -l <"$OUT")" 1 "with threads too"
+is "$(wc -l <"$OUT")" 1 "lines before the wrong one are written with threads"
 printf '"good"\n[1]\n' >odd
 wrong 3 "odd:2: expected a JSON string" -t "$t" --json odd
-is "$(wc -l <"$OUT")" 1 "here too"
+is "$(wc -l <"$OUT")" 1 "texts before the wrong one are written"
 wrong 3 "odd:1: expected a JSON array" -t "$t" --decode odd
 printf '[1,-1]\n' >odd
 wrong 3 "odd:1: ids: expected integers" -t "$t" --decode odd
@@ -89,7 +89,7 @@ is "$(printf 'abcd ab<|endoftext|>a\n' |
 	tokenize -t cl100k_base.tiktoken)" "[6,3,8,100257,0]" "a rank file, by its name"
 is "$(printf 'abcd ab<|endoftext|>a\n' | tokenize -t cl100k_base.tiktoken |
 	tokenize -t cl100k_base.tiktoken --decode --special)" \
-	"abcd ab<|endoftext|>a" "and back"
+	"abcd ab<|endoftext|>a" "--decode of a rank file gives the text again"
 cp cl100k_base.tiktoken own.tiktoken
 wrong 3 "own.tiktoken" -t own.tiktoken lines
 printf 'YQ== 0\nYg== one\n' >gpt2.tiktoken
@@ -106,19 +106,19 @@ begins() { # NORMALIZER TEXT
 		"\342\226\201x":11,"\342\226\201y":12,"\342\226\201a":13,"\342\226\201b":14}}}' "$1" >begins.json
 	printf '%s\n' "$2" | tokenize -t ./begins.json
 }
-is "$(begins '{"type":"Prepend","prepend":"xy"}' aba)" "[11,12,13,4,3]" "what was put before the text begins it, and so does its first character"
-is "$(begins '{"type":"Replace","pattern":{"String":"a"},"content":"xy"}' aba)" "[11,12,4,1,2]" "so does all that stands in place of that"
-is "$(begins '{"type":"Replace","pattern":{"String":"ab"},"content":"xy"}' aba)" "[1,2,3]" "nothing does where several were replaced"
+is "$(begins '{"type":"Prepend","prepend":"xy"}' aba)" "[11,12,13,4,3]" "text prepended to the text begins it, and so does its first character"
+is "$(begins '{"type":"Replace","pattern":{"String":"a"},"content":"xy"}' aba)" "[11,12,4,1,2]" "text that replaces the beginning begins the text"
+is "$(begins '{"type":"Replace","pattern":{"String":"ab"},"content":"xy"}' aba)" "[1,2,3]" "several replacements begin nothing"
 is "$(begins '{"type":"Sequence","normalizers":[{"type":"Prepend","prepend":"x"},{"type":"Replace","pattern":{"String":"x"},"content":""}]}' aba)" \
-	"[13,4,3]" "what was put there and taken away takes nothing with it"
+	"[13,4,3]" "text prepended and removed again begins nothing"
 
 # ---- the cache ------------------------------------------------------------------------------------------------------
 
 expected=$(tokenize -t "$t" lines)
 rm -rf cache
-is "$(tokenize -t "$t" lines)" "$expected" "without a cache"
-is "$(find cache/ipf -name '*.tok' | wc -l)" 1 "one is made"
-is "$(tokenize -t "$t" lines)" "$expected" "and used"
+is "$(tokenize -t "$t" lines)" "$expected" "ids are the same if there is no cache"
+is "$(find cache/ipf -name '*.tok' | wc -l)" 1 "the first call makes a cache"
+is "$(tokenize -t "$t" lines)" "$expected" "ids are the same with the cache"
 block=$(find "$PWD/cache/ipf" -name '*.tok')
 size=$(wc -c <"$block")
 for at in 0 9 100 $((size / 3)) $((size / 2)) $((size - 70)); do
@@ -130,19 +130,19 @@ for length in 0 100 $((size / 2)) $((size - 1)); do
 	truncate -s "$length" "$block"
 	[ "$(tokenize -t "$t" lines)" = "$expected" ] || not_ok "cut to $length"
 done
-ok "nor is one that was cut"
+ok "a cut cache is not believed, but made again"
 is "$(wc -c <"$block")" "$size" "the next start finds a whole one"
 for entry in "$PWD"/cache/ipf/*; do
 	rm "$entry"
 	mkfifo "$entry"
 done
-is "$(find cache/ipf -type p | wc -l)" 2 "where there are pipes in place of both files"
+is "$(find cache/ipf -type p | wc -l)" 2 "pipes take the place of both files"
 is "$(timeout 120 "$BIN/ipf-prep" tokenize -t "$t" lines)" "$expected" "a pipe in place of the cache is not waited for"
-is "$(find cache/ipf -type p | wc -l) $(wc -c <"$block")" "0 $size" "and they are replaced"
+is "$(find cache/ipf -type p | wc -l) $(wc -c <"$block")" "0 $size" "pipes in place of the cache are replaced"
 rm -rf cache && for _ in 1 2 3 4 5 6; do tokenize -t "$t" lines >"race.$_" & done
 wait
 is "$(cat race.* | sort | uniq -c | awk '{print $1}' | sort -u)" "6" "six at once get the same"
-is "$(find cache/ipf -name '.new*' | wc -l)" 0 "and leave nothing half-made"
+is "$(find cache/ipf -name '.new*' | wc -l)" 0 "six at once leave no unfinished file"
 cp "$t" changing.json
 tokenize -t ./changing.json lines >/dev/null
 sed 's/"<|begin|>"/"<|begun|>"/g' "$t" >changing.json
@@ -150,5 +150,5 @@ isnt "$(echo '<|begun|>' | tokenize -t ./changing.json)" "$(echo '<|begun|>' |
 	tokenize -t "$t")" "another file of the same size and name is another tokenizer"
 XDG_CACHE_HOME=/proc/nowhere run tokenize -t "$t" lines
 is "$status $(cat "$OUT")" "0 $expected" "a cache that cannot be written is no error"
-is "$(env -u HOME XDG_CACHE_HOME=relative "$BIN/ipf-prep" tokenize -t "$t" lines)" "$expected" "nor is none at all"
-yes_if "which a relative path is: nothing is made there" test ! -e relative
+is "$(env -u HOME XDG_CACHE_HOME=relative "$BIN/ipf-prep" tokenize -t "$t" lines)" "$expected" "a missing home is no error"
+yes_if "a relative XDG_CACHE_HOME is not used" test ! -e relative

@@ -11,9 +11,9 @@ refused() { # TEXT REASON RESULTS…
 	local text=$1 reason=$2
 	shift 2
 	run ipf-twin fit -q "$@"
-	status_is 3 "no twin of $text"
-	complains ipf-twin "$reason" "in a line that says why"
-	is "$(cat "$OUT")" "" "and nothing is written"
+	status_is 3 "ipf-twin refuses to fit: $text"
+	complains ipf-twin "$reason" "ipf-twin says why it does not fit: $text"
+	is "$(cat "$OUT")" "" "ipf-twin writes no twin: $text"
 }
 refused "a run without the times of events" "closed.results: a twin requires the times of all events, which 16 of 16 requests do not have (ipf-collect --events)" \
 	"$data/closed.results"
@@ -50,10 +50,10 @@ status_is 0 "a ramp has a twin"
 cp "$OUT" twin.json
 is "$(jq -c '[.ipf, .version, (.from | length), .fit.requests > 500, .fit.error.e2e.p50 < 0.05]' twin.json)" '["twin",1,1,true,true]' "fitted from all of it"
 is "$(jq -c --slurpfile truth truth.json '[.parameters as $p | $truth[0].parameters | to_entries[] |
-	select(.key != "step_jitter" and .key != "overhead_ns") | select(($p[.key].value / .value.value - 1 | fabs) > 0.03) | .key]' twin.json)" '[]' "whose parameters are those of the server"
-is "$(jq -c '.parameters.step_jitter.value | . > 0.035 and . < 0.045' twin.json)" true "and its jitter"
-is "$(jq -c '.parameters | map(select((.value == null) == (.not_known == null))) | length' twin.json)" 0 "each parameter has a value, or a reason why not"
-is "$(jq -c '.parameters | map(select(.value != null and (.low > .value or .high < .value))) | length' twin.json)" 0 "and an interval around it"
+	select(.key != "step_jitter" and .key != "overhead_ns") | select(($p[.key].value / .value.value - 1 | fabs) > 0.03) | .key]' twin.json)" '[]' "parameters of the twin are those of the server"
+is "$(jq -c '.parameters.step_jitter.value | . > 0.035 and . < 0.045' twin.json)" true "the jitter of the twin is that of the server"
+is "$(jq -c '.parameters | map(select((.value == null) == (.not_known == null))) | length' twin.json)" 0 "every parameter has a value, or a reason why not"
+is "$(jq -c '.parameters | map(select(.value != null and (.low > .value or .high < .value))) | length' twin.json)" 0 "known parameters have an interval around their value"
 
 # The same requests in the file of another tool's client, with its gaps between tokens: the same twin. Its times are seconds in decimals.
 grep '^{"n"' ramp.results | jq -cs --slurpfile file "$TESTS/data/imports/vllm-0.33.0.json" '$file[0] + {
@@ -64,7 +64,7 @@ run ipf-twin fit -q --from vllm vllm.json
 status_is 0 "a file of vLLM's benchmark has a twin"
 is "$(jq -c --slurpfile own twin.json '[.parameters as $p | $own[0].parameters | to_entries[] | select(.value.value) |
 	select(.key | IN("step_base_ns", "step_per_sequence_ns", "prefill_tokens_per_s", "step_tokens", "most_sequences")) |
-	select(($p[.key].value / .value.value - 1 | fabs) > 0.01) | .key]' "$OUT")" '[]' "the same as that of our own results"
+	select(($p[.key].value / .value.value - 1 | fabs) > 0.01) | .key]' "$OUT")" '[]' "a file of vLLM's benchmark gives the parameters of our own results"
 
 near() { # TEXT: truth and predicted are close
 	is "$(jq -nc --slurpfile a truth-run.json --slurpfile b twin-run.json '[("ttft_ms", "tpot_ms", "e2e_ms") as $m | (["p50", 0.05], ["p99", 0.12]) as [$p, $most] |
@@ -78,7 +78,7 @@ for load in constant:rate=6,for=60s poisson:rate=15,for=40s poisson:rate=40,for=
 	at twin-run twin.json 8 "$load"
 	near "$load"
 done
-is "$(jq -r '.verdict.predicted' twin-run.json)" true "its report says that it is predicted"
+is "$(jq -r '.verdict.predicted' twin-run.json)" true "the report of ipf-twin predict says that it is predicted"
 
 # Several servers of a kind: how they were chosen is part of their twin.
 "$BIN/ipf-sched" -q poisson:rate=30,for=30s -t trace --seed 3 -o many.schedule
@@ -88,8 +88,8 @@ for way in least round-robin; do
 	is "$(jq -c '[.balancing.value, .balancing.share > 0.95]' "$OUT")" "[\"$way\",true]" "servers that are chosen $way"
 	cp "$OUT" "$way.json"
 done
-is "$("$BIN/ipf-twin" predict -q least.json --replicas 3 -t trace many.schedule | head -1 | jq -r .balance)" least "are chosen so again"
-is "$("$BIN/ipf-twin" predict -q least.json --replicas 3 --balance session -t trace many.schedule | head -1 | jq -r .balance)" session "but for an option that says another way"
+is "$("$BIN/ipf-twin" predict -q least.json --replicas 3 -t trace many.schedule | head -1 | jq -r .balance)" least "ipf-twin chooses servers as the fitted run did: $way"
+is "$("$BIN/ipf-twin" predict -q least.json --replicas 3 --balance session -t trace many.schedule | head -1 | jq -r .balance)" session "--balance replaces the choice of the twin"
 
 # Two servers, one of which is half as fast, have no common one.
 jq '.parameters.step_base_ns.value = 18000000' truth.json >slow.json
@@ -105,4 +105,4 @@ done
 refused "two different servers" "no twin of several servers that differ: steps of one take" measured-ramp.results measured-slow.results
 run ipf-twin fit -q measured-ramp.results measured-again.results
 status_is 0 "runs of one server have one, whatever their schedules"
-is "$(jq -c '[(.from | length), .fit.requests > 700]' "$OUT")" '[2,true]' "from all of their requests"
+is "$(jq -c '[(.from | length), .fit.requests > 700]' "$OUT")" '[2,true]' "a twin of two runs uses all of their requests"

@@ -30,19 +30,19 @@ groups='(., .stages[]?) | (.ttft, .e2e) | (.p50, .p99)'
 # ---- what the twin does is explained in full --------------------------------------------------------------------------
 at low server.json constant:rate=1,for=20s
 why low server.json
-is "$(jq -c '[.twin, .describes, .ttft_error, .e2e_error, .requests, .left_out]' low.why)" '["server.json",true,0,0,20,0]' "one request at a time: the twin is right"
+is "$(jq -c '[.twin, .describes, .ttft_error, .e2e_error, .requests, .left_out]' low.why)" '["server.json",true,0,0,20,0]' "the twin is exact for one request at a time"
 is "$(jq -c '[.ttft, .e2e | .p50, .p99 | [.requests, .parts.overhead.ms, .parts.queue.ms, .parts.other_prompts.ms, .parts.unexplained.ms, .others]]' low.why)" \
 	'[[2,0.4,0,0,0,0],[1,0.4,0,0,0,0],[2,0.4,0,0,0,0],[1,0.4,0,0,0,0]]' "nobody waits, and nothing is left unexplained"
-is "$(jq -r '[.ttft.p99.greatest, .e2e.p99.greatest] | join(" ")' low.why)" "own_prompt decoding" "its own prompt and decoding take the time"
+is "$(jq -r '[.ttft.p99.greatest, .e2e.p99.greatest] | join(" ")' low.why)" "own_prompt decoding" "an idle server spends the time on the prompt and on decoding"
 at ramp server.json constant:rate=2,for=10s rest:for=5s poisson:rate=14,for=15s
 why ramp server.json
-is "$(jq -c "[$groups | .parts.unexplained.ms] | unique" ramp.why)" '[0]' "under load, nothing is left unexplained either"
+is "$(jq -c "[$groups | .parts.unexplained.ms] | unique" ramp.why)" '[0]' "nothing is unexplained under load"
 is "$(jq -c "[$groups | ((.parts | map(.ms) | add) - .measured_ms | fabs) | select(. > 1e-5)]" ramp.why)" '[]' "parts add up to what was measured"
-is "$(jq -c "[$groups | (.parts | map(.share) | add) | (. - 1 | fabs) | select(. > 1e-5)]" ramp.why)" '[]' "and their shares to 1"
+is "$(jq -c "[$groups | (.parts | map(.share) | add) | (. - 1 | fabs) | select(. > 1e-5)]" ramp.why)" '[]' "shares of parts add up to 1"
 is "$(jq -c '[.ttft.p99.greatest, .ttft.p99.parts.queue.share > 0.5, .e2e.p99.parts.later_prompts.ms > 100, .e2e.p99.others_later > 8, .e2e.p50.others_later < .e2e.p99.others_later]' ramp.why)" \
 	'["queue",true,true,true,true]' "a full batch is a queue, with prompts of others between the tokens"
 is "$(jq -c '[.stages[] | .name, .requests]' ramp.why)" "$("$report" -q -f json ramp.results | jq -c '[.stages[] | select(.measured) | .name, .requests.ok]')" \
-	"each measured stage has its parts"
+	"measured stages have their parts"
 
 # Of which requests it is, by the rows.
 plain ramp.results | jq -s -c '[.[] | select(.n != null)] | map(.ttft_ns / 1e6) | sort | length as $n | [(.[($n * 0.45 | floor):($n * 0.55 | ceil)], .[($n * 0.98 | floor):]) |
@@ -54,7 +54,7 @@ is "$(jq -c '[.ttft.p99.worst[].n]' ramp.why)" "$(plain ramp.results | jq -s -c 
 at slots server.json constant:rate=14,n=60,slots=4
 why slots server.json
 is "$(jq -c '[.e2e.p99.slot_wait_ms > 100, .e2e.p99.parts.unexplained.ms, .e2e.p99.parts.queue.ms < 60]' slots.why)" '[true,0,true]' "waiting for a slot stands apart"
-contains "$("$report" -q --section why --why slots.why.json slots.results)" "before: slot" "and has a row"
+contains "$("$report" -q --section why --why slots.why.json slots.results)" "before: slot" "the section has a row for the slot"
 
 # A connection that was opened for a request delayed what the server saw of it: rows as if each had waited 2 ms for one.
 plain low.results | head -1 >header
@@ -69,7 +69,7 @@ jq '.parameters.prefix_cache.value = 1 | .parameters.kv_blocks.value = 4000' ser
 "$BIN/ipf-prep" prefix -q -n 200 --hit-rate 0.5 --groups 4 --input-tokens uniform:200-900 --output-tokens 20 -o trace
 at whole cache.json poisson:rate=16,for=10s
 why whole cache.json
-is "$(jq -c '[.e2e_error, .e2e.p99.parts.unexplained.ms]' whole.why)" '[0,0]' "what the server found in its cache takes no time"
+is "$(jq -c '[.e2e_error, .e2e.p99.parts.unexplained.ms]' whole.why)" '[0,0]' "cached tokens take no time"
 "$BIN/ipf-twin" why -q -t trace cache.json whole.results | jq -c .why >traced.why
 same whole.why traced.why "the cache of the twin finds the same by the trace"
 why whole server.json
@@ -96,15 +96,15 @@ text() { # REPORT-ARGUMENTS…: on one line
 why ramp server.json
 first=$(text --why ramp.why.json ramp.results)
 contains "$first" "Where the time went by the twin server.json, whose medians differ from the measured ones by 0.0 % (TTFT) and by 0.0 % (E2E)" "text has the section"
-contains "$first" "TTFT at p99 the greatest part is waiting in the server's queue: " "and what takes most"
-contains "$first" "E2E from start, by part" "and the parts"
-is "$(text ramp.results | grep -c "Where the time went")" 0 "without --why, there is no section"
+contains "$first" "TTFT at p99 the greatest part is waiting in the server's queue: " "text says which part is greatest"
+contains "$first" "E2E from start, by part" "text has the parts of E2E"
+is "$(text ramp.results | grep -c "Where the time went")" 0 "text without --why has no section"
 is "$(grep -c "Slowest by TTFT\|TTFT of poisson" <<<"$first")" 0 "the first screen is short"
 "$report" -q --full --why ramp.why.json ramp.results >full
 "$report" -q -f md --why ramp.why.json ramp.results >page.md
 PATH=/nowhere "$report" -q -f html --why ramp.why.json ramp.results >page.html
 contains "$(tr -s ' \n' ' ' <full)" "Slowest by TTFT" "--full has the slowest"
-contains "$(cat full)" "E2E of poisson, by part" "and the stages"
+contains "$(cat full)" "E2E of poisson, by part" "--full has the stages"
 is "$(python3 "$TESTS/helpers/report_read_back.py" full page.md page.html | grep -v ' tables, ')" "" "text and Markdown have the cells of the page"
 
 # The page has pictures, whose bars are as long as the parts of the JSON report.
@@ -141,9 +141,9 @@ plain ramp.results | jq -s -c --argjson every "$(jq .why.over_time.every_s saved
 	map([(.[0].start_ns / 1e9 / $every | floor) * $every, length, (map(.ttft_ns) | add / length / 1e4 | round), (map(.e2e_ns) | add / length / 1e4 | round)])' >expected
 is "$(jq -c '[.why.over_time.intervals[] | [.t_s, .requests, (.ttft.measured_ms * 100 | round), (.e2e.measured_ms * 100 | round)]]' saved.json)" "$(cat expected)" "intervals have the requests that started in them"
 is "$(jq -c '.why | [.over_time.every_s, (.over_time.intervals | length > 20 and length <= 40), ([.over_time.intervals[].requests] | add) == .requests,
-	([.over_time.intervals[] | .ttft, .e2e | ((.parts | map(.ms) | add) - .measured_ms | fabs) | select(. > 1e-5)] | length)]' saved.json)" "[1,true,true,0]" "at most 40, of equal length, whose parts add up"
+	([.over_time.intervals[] | .ttft, .e2e | ((.parts | map(.ms) | add) - .measured_ms | fabs) | select(. > 1e-5)] | length)]' saved.json)" "[1,true,true,0]" "at most 40 intervals of equal length have parts that add up"
 contains "$(tr -s ' \n' ' ' <full)" "Means by when requests started, ms" "--full has them"
-is "$(grep -c "Means by when" <<<"$first")" 0 "and the first screen does not"
+is "$(grep -c "Means by when" <<<"$first")" 0 "the first screen has no intervals"
 
 # Thrown out of the cache: a cache that holds two or three requests.
 jq '.parameters.kv_blocks.value = 60' server.json >tight.json
@@ -154,9 +154,9 @@ is "$(jq -c '[.e2e_error, .e2e.p99.parts.unexplained.ms, (.e2e.p99.parts.thrown_
 	'[0,0,true,true]' "being thrown out of the KV cache is a part"
 
 if command -v chromium >/dev/null; then
-	is "$(python3 "$TESTS/helpers/html_browser.py" page.html 2>&1)" "" "in Chromium: no message, room enough on a phone, contrast in light and dark"
+	is "$(python3 "$TESTS/helpers/html_browser.py" page.html 2>&1)" "" "Chromium shows the page without message, with room and contrast in light and dark"
 else
-	skip "in Chromium: no message, room enough on a phone, contrast in light and dark" "chromium is not installed"
+	skip "Chromium shows the page without message, with room and contrast in light and dark" "chromium is not installed"
 fi
 for how in "" --full "-f md" "-f html"; do
 	# shellcheck disable=SC2086
@@ -168,7 +168,7 @@ twin 18000000 16 0 >slow.json
 why ramp slow.json
 is "$(jq -c "[.describes, .e2e_error > 0.25, ([$groups | .parts.unexplained.ms < 0] | all),
 	([$groups | ((.parts | map(.ms) | add) - .measured_ms | fabs) | select(. > 1e-5)] | length)]" ramp.why)" '[false,true,true,0]' "a slower twin does not describe the run"
-contains "$(text --why ramp.why.json ramp.results)" "Where the time went the twin slow.json does not describe this run: its medians are off, TTFT by " "which the section says first"
+contains "$(text --why ramp.why.json ramp.results)" "Where the time went the twin slow.json does not describe this run: its medians are off, TTFT by " "the section begins with the errors of the twin"
 twin 9000000 16 0.3 >noisy.json
 at noisy noisy.json poisson:rate=6,for=20s
 why noisy noisy.json
@@ -190,11 +190,11 @@ contains "$(unknown lengths.results)" "the lengths of prompts and answers, which
 # ---- wrong files ------------------------------------------------------------------------------------------------------
 run "$BIN/ipf-twin" why -q trace ramp.results
 status_is 3 "ipf-twin why refuses a file that is no twin"
-complains ipf-twin "trace: line 2: not JSON" "it names the line"
+complains ipf-twin "trace: line 2: not JSON" "ipf-twin names the line"
 refused() { # FILE STATUS TEXT NAME
 	run "$report" -q --section verdict --why "$1" ramp.results
 	status_is "$2" "ipf-report --why refuses $4"
-	complains ipf-report "$3" "it says what is wrong with $4"
+	complains ipf-report "$3" "ipf-report says why it refuses $4"
 }
 refused nothing.json 1 "nothing.json" "a file that does not exist"
 refused server.json 3 "server.json: expected the output of ipf-twin why" "a twin"
@@ -205,7 +205,7 @@ head -c 100 ramp.why.json >cut.json
 refused cut.json 3 "cut.json:7: not JSON: " "half a file"
 run "$report" --why ramp.why.json saved.json
 status_is 2 "a saved report"
-complains ipf-report "--why requires results" "has no requests to explain"
+complains ipf-report "--why requires results" "ipf-report says that --why requires results"
 for format in csv junit prometheus; do
 	run "$report" -f $format --why ramp.why.json ramp.results
 	is "$status $(cat "$ERR")" "2 ipf-report: --why: -f $format does not have it; use text, json, html or md" "-f $format is refused"
@@ -215,5 +215,5 @@ is "$(jq -c .why.twin "$OUT")" '"slow.json"' "ipf-report export json has the par
 run "$report" certificate --why ramp.why.json ramp.results
 status_is 2 "a certificate has none"
 run "$report" compare --why ramp.why.json ramp.results -- ramp.results
-status_is 2 "nor has a comparison"
-contains "$(cat "$ERR")" "unknown option --why" "which says so"
+status_is 2 "compare --why ends with 2"
+contains "$(cat "$ERR")" "unknown option --why" "compare does not know --why"

@@ -17,13 +17,13 @@ server_takes() { # FILE: its objects, and each template of a pod as a pod, which
 }
 for overlay in base sharded upload monitor autoscale lora servers/vllm servers/sglang servers/tgi servers/triton servers/llama-cpp servers/sim; do
 	kubectl kustomize "manifests/$overlay" >"rendered.yaml"
-	yes_if "kustomize: $overlay" server_takes rendered.yaml
+	yes_if "the API server takes the overlay $overlay" server_takes rendered.yaml
 done
 charted() { # TEXT OPTION…
 	local text=$1
 	shift
 	helm template run manifests/chart "$@" >rendered.yaml
-	yes_if "chart: $text" server_takes rendered.yaml
+	yes_if "the API server takes the chart: $text" server_takes rendered.yaml
 }
 charted "as it is"
 charted "several shards" --set shards=4
@@ -34,7 +34,7 @@ isnt "$status" 0 "chart: shards of another makefile are refused"
 for wrong in shards=x shards=0 shard=4 makefile=nosuch.mk resources=7 run.RATES=4 run.REQUESTS=2000000 results.size=big; do
 	run helm template run manifests/chart --set "$wrong"
 	isnt "$status" 0 "chart: $wrong is refused"
-	contains "$(cat "$ERR")" "at '" "with the place of the mistake"
+	contains "$(cat "$ERR")" "at '" "helm says where the value is wrong"
 done
 run kubectl run root --image="$IMAGE" --dry-run=server
 isnt "$status" 0 "pod security refuses other pods here"
@@ -78,9 +78,9 @@ small=('patches:' '- target: {kind: Job}' '  patch: |' '    - {op: replace, path
 overlay single base "${load[@]}" "${small[@]}"
 kubectl apply -k single >/dev/null
 yes_if "a Job measures" kubectl wait --for=condition=complete job/ipf --timeout=120s
-contains "$(kubectl logs job/ipf)" "Verdict " "its log has the report"
+contains "$(kubectl logs job/ipf)" "Verdict " "the log of the Job has the report"
 mv volume/ipf-* whole
-is "$(jq -r .total.requests.failed whole/report.json)" 0 "its files are on the volume"
+is "$(jq -r .total.requests.failed whole/report.json)" 0 "files of the Job are on the volume"
 kubectl delete -k single >/dev/null
 
 # ---- a bucket instead of a volume ----
@@ -90,9 +90,9 @@ overlay bucket upload "${load[@]}" '  - UPLOAD_TO=s3://plain/ipf' '  - AWS_REGIO
 kubectl apply -k bucket >/dev/null
 yes_if "a Job without a volume measures" kubectl wait --for=condition=complete job/ipf --timeout=120s
 pod=$(kubectl get pod -l job-name=ipf -o jsonpath='{.items[0].metadata.name}')
-is "$(jq -r .total.requests.failed "store/objects/plain/ipf/$pod/report.json")" 0 "its report is in the bucket, in a folder of the run"
-yes_if "so are its results" whole "store/objects/plain/ipf/$pod/results.zst"
-is "$(ls volume)" "" "and nothing is on the volume"
+is "$(jq -r .total.requests.failed "store/objects/plain/ipf/$pod/report.json")" 0 "the report of the Job is in a folder of the bucket"
+yes_if "results of the Job are in the bucket" whole "store/objects/plain/ipf/$pod/results.zst"
+is "$(ls volume)" "" "the volume of a Job with a bucket is empty"
 kubectl delete -k bucket >/dev/null
 
 # ---- several pods, one start ----
@@ -100,7 +100,7 @@ overlay several sharded "${load[@]}" '  - START_IN=5' "${small[@]}"
 kubectl apply -k several >/dev/null
 yes_if "an Indexed Job measures" kubectl wait --for=condition=complete job/ipf --timeout=180s
 logs=$(kubectl logs -l batch.kubernetes.io/job-completion-index=0 --tail=-1)
-contains "$logs" "all clients ended well" "all clients end well"
+contains "$logs" "all clients ended well" "every client of the Indexed Job ends with 0"
 contains "$logs" "Verdict " "the first pod reports"
 mv "$(dirname volume/*/start)" parts
 between "$(for file in parts/shard-*/records.zst; do plain "$file" | head -1; done | jq -s 'map(.t0_clock_ns) | max - min')" 0 5000000 \
@@ -113,14 +113,14 @@ rows = csv.DictReader(sys.stdin)
 print(*sorted((int(row["n"]), row["due_ns"]) for row in rows), sep="\n")'; }
 arrivals parts >parts.txt
 arrivals whole >whole.txt
-same parts.txt whole.txt "each request is due at the same time"
+same parts.txt whole.txt "requests are due at the same times in several pods as in one"
 kubectl delete -k several >/dev/null
 
 # ---- a start that has passed ----
 overlay late sharded "${load[@]}" '  - START_IN=0' "${small[@]}"
 kubectl apply -k late >/dev/null
 yes_if "a run whose start has passed fails" kubectl wait --for=condition=failed job/ipf --timeout=180s
-contains "$(kubectl logs -l batch.kubernetes.io/job-completion-index=2 --tail=-1)" "--start-at: missed @" "its clients say by how much they missed it"
+contains "$(kubectl logs -l batch.kubernetes.io/job-completion-index=2 --tail=-1)" "--start-at: missed @" "clients say by how much they missed the start"
 kubectl delete -k late >/dev/null
 rm -rf volume/*
 
@@ -133,8 +133,8 @@ yes_if "client 3 sends" wait_for has_records
 for process in $(grep -lsz '^JOB_COMPLETION_INDEX=3$' /proc/[0-9]*/environ | cut -d / -f 3); do kill -KILL "$process"; done
 yes_if "the run ends without one of its pods" kubectl wait --for=condition=failed job/ipf --timeout=180s
 logs=$(kubectl logs -l batch.kubernetes.io/job-completion-index=0 --tail=-1)
-contains "$logs" "shard 3 on node: did not end" "its report names client and node"
-contains "$(tr -s ' \n' ' ' <<<"$logs")" "shard 3 of 4, on ipf-3: cut after" "and the pod"
+contains "$logs" "shard 3 on node: did not end" "the report names the client and its node"
+contains "$(tr -s ' \n' ' ' <<<"$logs")" "shard 3 of 4, on ipf-3: cut after" "the report names the pod"
 kubectl delete -k failing >/dev/null
 
 # ---- the chart ----
@@ -142,11 +142,11 @@ kubectl delete -k failing >/dev/null
 values=(--set image.repository=localhost/ipf,image.tag=test --set run.URL="http://$address:8000",run.MODEL=sim,run.FOR=2s,run.WARMUP=0
 	--set-string run.REQUESTS=100,run.INPUT=20,run.OUTPUT=8,run.RATE=20 --set resources.requests.cpu=10m,resources.requests.memory=64Mi)
 run helm install chat manifests/chart --namespace ipf "${values[@]}"
-status_is 0 "helm install"
-yes_if "its Job measures" kubectl wait --for=condition=complete job/chat-1 --timeout=120s
+status_is 0 "helm install ends with 0"
+yes_if "the Job of the chart measures" kubectl wait --for=condition=complete job/chat-1 --timeout=120s
 run helm upgrade chat manifests/chart --namespace ipf "${values[@]}" --set-string run.RATE=40
-status_is 0 "helm upgrade"
-yes_if "another Job measures" kubectl wait --for=condition=complete job/chat-2 --timeout=120s
+status_is 0 "helm upgrade ends with 0"
+yes_if "helm upgrade makes another Job" kubectl wait --for=condition=complete job/chat-2 --timeout=120s
 run helm uninstall chat --namespace ipf
-status_is 0 "helm uninstall"
-yes_if "leaves the results" kubectl get pvc chat-results
+status_is 0 "helm uninstall ends with 0"
+yes_if "helm uninstall leaves the results" kubectl get pvc chat-results

@@ -67,7 +67,7 @@ kubectl apply -k operator >/dev/null
 kubectl apply -k server >/dev/null
 kubectl apply -k slow >/dev/null
 yes_if "the operator becomes ready" kubectl wait --for=condition=available deployment/ipf-operator --timeout=120s
-yes_if "so do the servers" kubectl wait --for=condition=available deployment/model deployment/model-slow --timeout=120s
+yes_if "both servers become ready" kubectl wait --for=condition=available deployment/model deployment/model-slow --timeout=120s
 address_of() { kubectl get pod -l app.kubernetes.io/name="$1" -o jsonpath='{.items[*].status.podIP}'; }
 read -r one two <<<"$(address_of model)"
 slow=$(address_of slow)
@@ -83,7 +83,7 @@ yes_if "the operator may create Jobs" may create jobs.batch
 for right in "get secrets" "create pods" "get pods --subresource=log" "create pods --subresource=exec" "update benchmarks.operator.ipf" "list nodes" \
 	"list benchmarks.operator.ipf --namespace=default" "create jobs.batch --namespace=default" "create roles.rbac.authorization.k8s.io"; do
 	# shellcheck disable=SC2086 # several words
-	is "$(may $right 2>/dev/null)" no "it may not $right"
+	is "$(may $right 2>/dev/null)" no "the operator may not $right"
 done
 
 # ---- one Benchmark ----
@@ -91,13 +91,13 @@ make_one chat "http://$one:8000" "$on_volume"', "objectives": [{"metric": "ttft"
 yes_if "a Benchmark measures" ends chat
 report=volume/$(field chat folder)/report.json
 is "$(field chat verdict) $(field chat figures.requests)" "$(jq -r '"\(.verdict.status) \(.total.requests.ok)"' "$report")" \
-	"its status has verdict and figures of the report on the volume"
-is "$(field chat 'conditions[?(@.type=="ObjectivesMet")].status')" True "and its objectives"
+	"the status has verdict and figures of the report on the volume"
+is "$(field chat 'conditions[?(@.type=="ObjectivesMet")].status')" True "the status has the objectives"
 job=$(field chat job)
-is "$(kubectl get job "$job" -o jsonpath='{.metadata.ownerReferences[0].kind}')" Benchmark "it owns its Job"
-is "$(kubectl get job "$job" -o jsonpath='{.spec.template.spec.containers[0].image}')" "$IMAGE" "of the operator's image, which an overlay of the test set"
+is "$(kubectl get job "$job" -o jsonpath='{.metadata.ownerReferences[0].kind}')" Benchmark "a Job belongs to its Benchmark"
+is "$(kubectl get job "$job" -o jsonpath='{.spec.template.spec.containers[0].image}')" "$IMAGE" "a Job has the operator's image, which an overlay of the test set"
 contains "$(kubectl get benchmarks)" "VERDICT" "kubectl shows it as a table"
-contains "$(kubectl get events)" "Measured" "there are events"
+contains "$(kubectl get events)" "Measured" "the operator writes events"
 
 # ---- the gate: no condition but one that must fail can be sure of how fast this machine is ----
 make_one gated "http://$one:8000" "$on_volume, \"gate\": {\"baseline\": \"$(field chat folder)\", \"failIf\": [\"requests > 0.001\"]}"
@@ -108,7 +108,7 @@ is "$(field gated 'conditions[?(@.type=="Regressed")].status')" True "a conditio
 longest=$(printf 'n%.0s' $(seq 50))
 make_one "$longest" "http://$one:8000" "$on_volume, \"shards\": 2"
 yes_if "a Benchmark of two shards measures" ends "$longest"
-is "$(jq -r .total.requests.ok "volume/$(field "$longest" folder)/report.json")" "$(field "$longest" figures.requests)" "and reports once"
+is "$(jq -r .total.requests.ok "volume/$(field "$longest" folder)/report.json")" "$(field "$longest" figures.requests)" "a Benchmark of two shards reports once"
 make_one dies "http://$two:8000" "$on_volume, \"shards\": 2" 60s
 clients() { # ipf-fire of client 1
 	local process
@@ -119,9 +119,9 @@ clients() { # ipf-fire of client 1
 sends() { [ "$(plain volume/dies-*/shard-1/part.records.zst 2>/dev/null | wc -l)" -gt 5 ]; }
 yes_if "a client of another one sends" wait_for sends
 clients | xargs kill -KILL
-yes_if "it ends although the client dies" kubectl wait --for=condition=Failed benchmark/dies --timeout=180s
-is "$(field dies verdict)" INVALID "its verdict is INVALID"
-between "$(field dies figures.requests)" 1 100000 "it has the figures of the others"
+yes_if "a Benchmark ends although a client dies" kubectl wait --for=condition=Failed benchmark/dies --timeout=180s
+is "$(field dies verdict)" INVALID "a Benchmark whose client died is INVALID"
+between "$(field dies figures.requests)" 1 100000 "a Benchmark whose client died has the figures of the others"
 
 # ---- a bucket and a Pushgateway ----
 kube_store store
@@ -138,14 +138,14 @@ wait_for has_failed_or_ended delivered
 is "$(field delivered 'conditions[0].message')" "the run has ended" "results are delivered"
 objects=store/objects/plain/nightly/$(field delivered folder)
 is "$(jq -r .total.requests.ok "$objects/report.json")" "$(field delivered figures.requests)" "the bucket has the report, in a folder of the run"
-contains "$(tail -c 20 "$objects/report.html")" "</html>" "also as a page"
+contains "$(tail -c 20 "$objects/report.html")" "</html>" "the bucket has the page"
 if command -v prometheus-pushgateway >/dev/null; then
 	kube_in curl -s "http://$kube_address:9091/api/v1/metrics" >pushed.json
 	is "$(jq -c '[.data[].labels]' pushed.json)" '[{"job":"ipf-report","run":"delivered"}]' "the Pushgateway has its figures as the run of the Benchmark"
 	is "$(jq -r '[.data[0].ipf_requests_total.metrics[] | select(.labels.outcome == "ok").value | tonumber] | add' pushed.json)" "$(field delivered figures.requests)" \
-		"the same"
+		"the Pushgateway has the figures of the status"
 else
-	skip "a Pushgateway" "prometheus-pushgateway is not installed"
+	skip "the Pushgateway has the figures" "prometheus-pushgateway is not installed"
 fi
 
 # ---- what goes wrong ----
@@ -155,13 +155,13 @@ benchmark secretless "http://$one:8000" | with_keys late
 make_one nowhere "http://$kube_address:1"
 ready_reason() { [ "$(field "$1" 'conditions[?(@.type=="Ready")].reason')" = "$2" ]; }
 yes_if "a Secret that is missing is told" wait_for ready_reason secretless CreateContainerConfigError
-contains "$(field secretless 'conditions[?(@.type=="Ready")].message')" '"late" not found' "by name"
+contains "$(field secretless 'conditions[?(@.type=="Ready")].message')" '"late" not found' "the condition names the missing Secret"
 keys late unused
 yes_if "the run begins when it is there" ends secretless
 wait_for has_failed_or_ended refused
 is "$(field refused phase)" Failed "a bucket that refuses fails a Benchmark"
-matches "$(field refused 'conditions[?(@.type=="Failed")].message')" 'not delivered: .*403' "it says so"
-between "$(field refused figures.requests)" 1 100000 "its figures stay"
+matches "$(field refused 'conditions[?(@.type=="Failed")].message')" 'not delivered: .*403' "the condition says that the bucket refused"
+between "$(field refused figures.requests)" 1 100000 "a Benchmark that could not deliver keeps its figures"
 wait_for has_failed_or_ended nowhere
 contains "$(field nowhere phase) $(field nowhere verdict) $(field nowhere 'conditions[?(@.type=="Failed")].message')" "refused" "a server that is not there is named"
 
@@ -171,42 +171,42 @@ yes_if "a long one runs" wait_for is_phase changes Running
 job=$(field changes job)
 make_one changes "http://$two:8000" "" 2s
 yes_if "a change is another run" wait_for is_phase changes Complete
-isnt "$(field changes job)" "$job" "by another Job"
+isnt "$(field changes job)" "$job" "a change is measured by another Job"
 is "$(kubectl get job/"$job" configmap/"$job" --ignore-not-found -o name)" "" "the first one and its ConfigMap are removed"
 has_records() { [ "$(plain volume/deleted-*/part.records.zst 2>/dev/null | wc -l)" -gt 5 ]; }
 make_one deleted "http://$two:8000" "$on_volume" 120s
-yes_if "another long one sends" wait_for has_records
-yes_if "it can be deleted meanwhile" kubectl delete benchmark deleted --timeout=120s
-is "$(kubectl get jobs,configmaps,pods -l operator.ipf/benchmark=deleted -o name)" "" "with its Job, ConfigMap and pods"
-yes_if "whose records are whole" whole volume/deleted-*/*records.zst
+yes_if "a long Benchmark sends" wait_for has_records
+yes_if "a Benchmark can be deleted while it sends" kubectl delete benchmark deleted --timeout=120s
+is "$(kubectl get jobs,configmaps,pods -l operator.ipf/benchmark=deleted -o name)" "" "Job, ConfigMap and pods of a deleted Benchmark go"
+yes_if "records of a deleted Benchmark are whole" whole volume/deleted-*/*records.zst
 
 # ---- ten at once ----
 for k in 1 2 3 4 5 6 7 8 9 10; do
 	if [ $((k % 2)) = 0 ]; then server=$one; else server=$two; fi
 	benchmark "ten-$k" "http://$server:8000"
 done | kubectl apply -f - >/dev/null
-for k in 1 2 3 4 5 6 7 8 9 10; do yes_if "of ten at once, number $k ends" ends "ten-$k"; done
+for k in 1 2 3 4 5 6 7 8 9 10; do yes_if "number $k of ten Benchmarks at once ends" ends "ten-$k"; done
 overlaps() { # PATTERN: pairs of Jobs of one server of which one began before the other had ended
 	kubectl get jobs -o json | jq --arg names "$1" '[.items[] | select(.status.completionTime and (.metadata.name | test($names))) | {at: .metadata.labels["operator.ipf/endpoint"], from: .status.startTime,
 		to: .status.completionTime}] | group_by(.at) | map(sort_by(.from) | [.[:-1], .[1:]] | transpose | map(select(.[0].to > .[1].from)) | length) | add'
 }
-is "$(overlaps ^ten-)" 0 "on each server one after another"
+is "$(overlaps ^ten-)" 0 "Benchmarks at one server run one after another"
 
 # ---- an operator that is killed, an API server that is away for a minute ----
 make_one killed "http://$one:8000" "" 15s
 yes_if "a Benchmark runs" wait_for is_phase killed Running
 job=$(kubectl get job "$(field killed job)" -o jsonpath='{.metadata.uid}')
 kubectl delete pod -l app.kubernetes.io/name=ipf-operator --grace-period=0 --force >/dev/null 2>&1
-yes_if "it ends although the operator was killed" ends killed
-is "$(kubectl get jobs -l operator.ipf/benchmark=killed -o jsonpath='{.items[*].metadata.uid}')" "$job" "by the same Job"
+yes_if "a Benchmark ends although the operator was killed" ends killed
+is "$(kubectl get jobs -l operator.ipf/benchmark=killed -o jsonpath='{.items[*].metadata.uid}')" "$job" "a restarted operator keeps the Job"
 make_one away "http://$one:8000" "" 15s
-yes_if "another one runs" wait_for is_phase away Running
+yes_if "a Benchmark runs before the API server stops" wait_for is_phase away Running
 kube_api_stop
 sleep 60 # the outage itself
 yes_if "the API server comes back after a minute" kube_api_start
 yes_if "the Benchmark ends" ends away
 make_one after "http://$two:8000"
-yes_if "and the next one, too" ends after
+yes_if "a Benchmark after the outage ends" ends after
 is "$(kubectl get pod -l app.kubernetes.io/name=ipf-operator -o jsonpath='{.items[*].status.containerStatuses[*].restartCount}')" 0 \
 	"the operator was not started again for that"
 
@@ -224,15 +224,15 @@ if wait_for has_good_run; then
 	matches "$(field "$good" verdict)" '^(OK|DOUBTFUL)$' "schedules run their Benchmark, and have a good run"
 	yes_if "a later run is no regression" wait_for regressed False
 	good=$(of_schedule often lastGoodRun)
-	is "$(field "$(of_schedule often lastRun)" 'conditions[?(@.type=="Regressed")].reason')" WithinLimits "because no condition holds"
+	is "$(field "$(of_schedule often lastRun)" 'conditions[?(@.type=="Regressed")].reason')" WithinLimits "the condition says that the run is within limits"
 	kubectl patch benchmark load --type merge -p "{\"spec\": {\"endpoint\": {\"url\": \"http://$slow:8000\"}}}" >/dev/null
-	yes_if "one that is slower is" wait_for regressed True
+	yes_if "a slower run is a regression" wait_for regressed True
 	last=$(of_schedule often lastRun)
-	contains "$(field "$last" 'conditions[?(@.type=="Regressed")].message')" "e2e.p50 > +1500ms estimate" "which says the condition"
-	isnt "$(of_schedule often lastGoodRun)" "$last" "and which the next ones are not compared with"
-	contains "$(kubectl get events --field-selector "involvedObject.name=$last")" "Regressed" "there is an event"
+	contains "$(field "$last" 'conditions[?(@.type=="Regressed")].message')" "e2e.p50 > +1500ms estimate" "the condition names the limit of the regression"
+	isnt "$(of_schedule often lastGoodRun)" "$last" "a regression is not the run to compare with"
+	contains "$(kubectl get events --field-selector "involvedObject.name=$last")" "Regressed" "a regression has an event"
 	is "$(overlaps '^(often|other)-')" 0 "runs of two schedules do not measure each other"
 else
-	skip "schedules" "this machine is too busy: every run has the verdict $(of_schedule often lastVerdict)"
+	skip "schedules run their Benchmark" "this machine is too busy: every run has the verdict $(of_schedule often lastVerdict)"
 fi
 yes_if "schedules can be deleted" kubectl delete benchmarkschedule often other --timeout=60s

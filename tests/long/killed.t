@@ -19,7 +19,7 @@ for out in records.zst records; do
 	kill -9 $fire
 	wait $fire 2>/dev/null
 	# A second at 30 requests/s, and half a second between the server's counter and the kill.
-	at_least "$(plain $out 2>/dev/null | grep -c '"end_ns"')" $((seen - 45)) "of $seen requests that had ended, all but the last second's are in $out"
+	at_least "$(plain $out 2>/dev/null | grep -c '"end_ns"')" $((seen - 45)) "records of $out have all but the last second of $seen requests"
 	run ipf-collect $out -o results
 	at_least "$(body results | grep -c '"ok":true')" $((seen - 45)) "the results of $out have all these requests"
 done

@@ -43,6 +43,6 @@ answers() { # STAGE…: a file for each seed; sets usable
 answers sweep:rates=40,80,130,160,for=1500ms,rest=200ms
 good=$(awk -F '\t' '$1 == "saturated" && $2 >= 95 && $2 <= 105' ./*.answer | wc -l)
 [ "$usable" = 0 ] || between "$good" $((usable * 19 / 20)) "$usable" "the simulated server's capacity within 5 %, for 19 of 20 seeds"
-[ -n "$IPF_LONG" ] || { skip "not saturated, for twenty seeds" "IPF_LONG=1 runs them"; exit; }
+[ -n "$IPF_LONG" ] || { skip "a sweep below the capacity is not saturated, for twenty seeds" "IPF_LONG=1 runs them"; exit; }
 answers sweep:rates=20,50,80,for=1500ms,rest=200ms
-is "$(cat ./*.answer | grep -c '^not saturated')" "$usable" "not saturated, for each seed"
+is "$(cat ./*.answer | grep -c '^not saturated')" "$usable" "a sweep below the capacity is not saturated, for each seed"

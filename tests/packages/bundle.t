@@ -10,17 +10,17 @@ version=$(sed -n 's/^.define IPF_VERSION "\(.*\)"/\1/p' "$ROOT/lib/version.h")
 name=ipf-$version-linux-$(uname -m)
 
 run make -C "$ROOT" BUILD="$BUILD" bundle
-status_is 0 "make bundle"
+status_is 0 "make bundle ends with 0"
 [ "$status" = 0 ] || exit 1
 mkdir "a folder" && tar -xzf "$BUILD/$name.tar.gz" -C "a folder"
 bundle=$PWD/a\ folder/$name
 # besides the C library, nothing comes from the system, and nothing from where the bundle was made
 is "$(ldd "$bundle"/bin/* | grep -E 'not found|=> ' | grep -vF "=> $bundle/" |
-	grep -vE '=> /lib/.*/(libc|libm|libresolv|libpthread|libdl|librt)\.so\.[0-9]+ ')" "" "its programs find their libraries in it"
+	grep -vE '=> /lib/.*/(libc|libm|libresolv|libpthread|libdl|librt)\.so\.[0-9]+ ')" "" "programs of the bundle find their libraries in it"
 for library in "$bundle"/lib/*; do
 	matches "$(readelf -d "$library")" '\(RUNPATH\).*\[\$ORIGIN\]$' "${library##*/} finds others beside it"
 done
-is "$(find "$bundle/share/doc/ipf/copyright" -type f -size +0 | wc -l)" "$(find "$bundle/share/doc/ipf/copyright" | tail -n +2 | wc -l)" "their licences are there"
+is "$(find "$bundle/share/doc/ipf/copyright" -type f -size +0 | wc -l)" "$(find "$bundle/share/doc/ipf/copyright" | tail -n +2 | wc -l)" "the bundle has the licences"
 run "$bundle/bin/ipf-report" --version
 contains "$(cat "$OUT")" "$version" "a folder with a space is no hindrance"
 

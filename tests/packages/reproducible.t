@@ -15,7 +15,7 @@ made_in() ( # FOLDER COMMAND…
 )
 mkdir one another home
 run made_in one/ipf make -j2
-status_is 0 "made once"
+status_is 0 "the targets are made in a clone"
 # shellcheck disable=SC2016 # for the inner shell
 run made_in another/sources-of-ipf env LC_ALL=C.UTF-8 TZ=Asia/Tokyo HOME="$PWD/home" USER=somebody sh -c 'umask 077; make "$@"' -
 status_is 0 "made once more, elsewhere"
@@ -44,4 +44,4 @@ bundle=one/ipf/.build/ipf-$version-linux-$(uname -m)
 bill=$bundle/share/doc/ipf/ipf.cdx.json
 is "$(jq -r '.components[] | "\(.hashes[0].content)  \(.name)"' "$bill" | sort -k 2)" \
 	"$(cd "$bundle/lib" && sha256sum -- *.so* | grep -v " libipf\." | sort -k 2)" "the bill of the bundle has each library with its digest"
-is "$(jq '[.components[] | select(has("purl") | not)] | length' "$bill")" 0 "and the package that it comes from"
+is "$(jq '[.components[] | select(has("purl") | not)] | length' "$bill")" 0 "the bill of the bundle has the package of each library"

@@ -74,7 +74,7 @@ retried() {
 	serve_stop
 }
 URL=$FAILS fired unhelped constant:rate=20,n=60
-between "$(jq .total.requests.failed unhelped.json)" 5 40 "without a proxy, some fail"
+between "$(jq .total.requests.failed unhelped.json)" 5 40 "requests without a proxy fail in part"
 behind retry haproxy "$FAILS" 'retry-on 503
 	retries 12' && retried
 behind retry envoy "$FAILS" 'timeout: 0s, retry_policy: {retry_on: 5xx, num_retries: 12, retry_back_off: {base_interval: 0.001s, max_interval: 0.01s}}' && retried

@@ -52,4 +52,4 @@ API=triton-generate MODEL=numbers URL=$SERVED
 ipf-sched -q constant:rate=10,n=40 -t prompts.trace -o published.sched
 asked published.sched 2>"$ERR" | ipf-collect -q --scrape "http://127.0.0.1:$metrics" --every 200ms -o published.results 2>>"$ERR"
 ipf-report -q -f json published.results >published.json
-is "$(jq -c '.server.comparison.requests | .client == .server' published.json)" true "its metrics: its counter has our requests"
+is "$(jq -c '.server.comparison.requests | .client == .server' published.json)" true "the server's counter has our requests"

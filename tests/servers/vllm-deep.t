@@ -59,7 +59,7 @@ between "$(($(counter generation_tokens_total) - made))" 10 9000 "disconnects: i
 # ---- until stable, and the sustained rate ----------------------------------------------------------------------------
 ipf-sched -q closed:users=4,for=120s -t prompts.trace |
 	asked -t prompts.trace 2>>"$ERR" | ipf-collect --until-stable 50%,windows=3,window=4s -o stable.results 2>stable.said
-matches "$(cat stable.said)" 'ipf-collect: stable from ' "until stable: it ends when it is"
+matches "$(cat stable.said)" 'ipf-collect: stable from ' "--until-stable ends the run when it is stable"
 run timeout 280 make -s -f "$ROOT/share/ipf/capacity.mk" URL="$URL" MODEL=tiny SLO=p90:ttft=500ms TIME=90s TRACE=prompts.trace
 status_is 0 "capacity: it ends"
 matches "$(cat capacity/answer.txt)" '[0-9]' "capacity: with an answer: $(head -1 capacity/answer.txt)"

@@ -11,6 +11,6 @@ TOKENIZER=model/tokenizer.json WINDOW=2048 NEAR_MS=60 METRICS=yes matrix "$SERVE
 also openai-completions openai-responses anthropic-messages
 
 # ---- its own figures -------------------------------------------------------------------------------------------------
-is "$(jq -c '[.total.requests.ok, .total.tokens.source]' published.json)" '[40,"usage"]' "its figures: by usage"
-between "$(jq '.server.comparison.ttft_ms | .client.mean - .server.mean' published.json)" 0 30 "its histogram of TTFT: ours begins before it"
-between "$(jq '.server.comparison.tpot_ms | (.client.mean - .server.mean) / .server.mean * 100' published.json)" -20 20 "of TPOT: within 20 %, on a busy machine"
+is "$(jq -c '[.total.requests.ok, .total.tokens.source]' published.json)" '[40,"usage"]' "figures of vLLM count by usage"
+between "$(jq '.server.comparison.ttft_ms | .client.mean - .server.mean' published.json)" 0 30 "TTFT of the client begins before vLLM's"
+between "$(jq '.server.comparison.tpot_ms | (.client.mean - .server.mean) / .server.mean * 100' published.json)" -20 20 "TPOT of the client is within 20 % of vLLM's, on a busy machine"
