@@ -66,7 +66,7 @@ status_is 0 "--probe with bedrock ends with 0"
 contains "$(cat "$ERR")" "> Authorization: [redacted]" "tells that it signs"
 cat "$ERR" >said
 run ipf-collect --explain probe.records
-matches "$(cat "$OUT")" '^  inside an Amazon event stream of [0-9]+ bytes$' "--explain: what was around it"
+matches "$(cat "$OUT")" '^  inside an Amazon event stream of [0-9]+ bytes$' "--explain shows the envelope of the events"
 matches "$(cat "$OUT")" '^ +/delta/text +"' "--explain shows the event in its envelope"
 contains "$(cat "$OUT")" 'result: ok, content events 4, output tokens 4 from "usage", input tokens 7, ' "--explain sums up a response of bedrock"
 is "$(cat said ./*.records "$OUT" |

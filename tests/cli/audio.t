@@ -123,7 +123,7 @@ is "$(rows | jq -sc 'map([.ok, .events, .error.kind]) | unique')" '[[false,2,"cu
 refused() { # TEXT PART ARGUMENTS…
 	run ipf-fire -q -m w -u "$URL" --api openai-transcriptions "$3.sched" -t "$3.trace" -o x.records --force "${@:4}"
 	status_is 3 "$1: refused"
-	contains "$(cat "$ERR")" "$2" "$1: why"
+	contains "$(cat "$ERR")" "$2" "$1: the reason"
 }
 ipf-prep synthetic -q -n 30 --input-tokens 12 -o text.trace
 ipf-prep synthetic -q -n 30 --input-tokens 12 --images 1x8x8 -o image.trace

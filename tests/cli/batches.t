@@ -110,7 +110,7 @@ is "$(ipf-report -q one.results | grep -c 'By inputs')" 0 "requests of one input
 refused() { # WHAT ERROR API TRACE SCHEDULE
 	run ipf-fire -q -u "$URL" -m m --api "$3" -t "$4" "$5" -o refused.records --force
 	status_is 3 "$1: refused"
-	matches "$(cat "$ERR")" "$2" "$1: why"
+	matches "$(cat "$ERR")" "$2" "$1: the reason"
 }
 refused "a chat of batches" "request [0-9]+ of the trace: inputs: this API does not accept this kind of prompt" openai-chat embed.trace openai.sched
 refused "embeddings of a ranking" "request [0-9]+ of the trace: query: this API does not rank inputs for a query" openai-embeddings rank.trace jina.sched

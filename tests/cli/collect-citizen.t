@@ -125,13 +125,13 @@ head -2 "$records" >&8
 row=
 read -r -t 120 -u 9 header && read -r -t 120 -u 9 row
 contains "$header" '"ipf":"results"' "live: the header comes while the input is open"
-contains "$row" '"n":0,' "live: and the first row"
+contains "$row" '"n":0,' "live: the first row comes"
 sed -n 3p "$records" >&8
 read -r -t 120 -u 9 row
-contains "$row" '{"sample":"client",' "live: what the client said of itself"
+contains "$row" '{"sample":"client",' "live: the line about the client comes"
 sed -n 4p "$records" >&8
 read -r -t 120 -u 9 row
-contains "$row" '"n":1,' "live: and the second one"
+contains "$row" '"n":1,' "live: the second row comes"
 
 # ---- signals: the first two are for who writes our input, the third one for us
 # No signal is pending and every thread sleeps: a handler has not only begun, it has returned.
@@ -164,7 +164,7 @@ if [ -n "$SANITIZE" ]; then
 	skip "100 MB of records in 64 MB of memory" "sanitizers reserve memory of their own"
 else
 	{ head -1 "$records"; for ((i = 0; i < 40; i++)); do sed -e 1d -e '$d' many; done; } | seal >long
-	between "$(wc -c <long)" 90000000 200000000 "100 MB of records …"
+	between "$(wc -c <long)" 90000000 200000000 "the records have about 100 MB"
 	run bash -c 'ulimit -v 65536; exec "$0" long -o /dev/null' "$BIN/ipf-collect"
-	status_is 0 "… in 64 MB of memory"
+	status_is 0 "ipf-collect reads 100 MB of records in 64 MB of memory"
 fi

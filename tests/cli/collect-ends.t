@@ -46,7 +46,7 @@ contains "$(tail -1 open.results | jq -r '.end.verdict.checks[2].detail')" \
 	"the content of 2 responses (66.7 %) went on after the end mark" "the verdict has the share of content after the end mark"
 
 run "$BIN/ipf-collect" --explain final.records
-is "$(grep -c '  after the end mark: text' "$OUT")" 4 "--explain: which events they are"
+is "$(grep -c '  after the end mark: text' "$OUT")" 4 "--explain marks the events after the end mark"
 is "$(grep -c 'of these after the end mark 2' "$OUT")" 2 "--explain counts the events after the end mark"
 
 # Complete answers without content: a success that is counted, unless the API requires content.

@@ -35,7 +35,7 @@ while IFS='|' read -r name url expected; do
 	collect "$name" short.sched -- --gpu "$url"
 	is "$status $(gpus "$name" '[length, .[0].valid, .[0].failed > 0]')" '0 [1,false,true]' "$name: the run goes on"
 	contains "$(gpus "$name" '.[0].last_error')" "$expected" "$name: $expected"
-	is "$(jq -s 'map(select(.n != null)) | length' <(body "$name.results"))" 5 "$name: and all rows are there"
+	is "$(jq -s 'map(select(.n != null)) | length' <(body "$name.results"))" 5 "$name: every row is there"
 done <<END
 refused|dcgm:http://127.0.0.1:1|onnect
 missing|dcgm:$URL/nothing|404

@@ -36,7 +36,7 @@ collect amd long.sched "$tools" -- --gpu amd-smi
 is "$(gpus amd '[.[] | [.source, .device, .model]]')" \
 	'[["amd-smi","48ff74a1-0000-1000-807f-0c9f1e2d3b4a","AMD Instinct MI300X"],["amd-smi","b9ff74a1-0000-1000-80f2-1d2c3b4a5968","AMD Instinct MI300X"]]' \
 	"amd-smi: the devices and their names"
-is "$(samples amd | head -1 | jq -c '[.power_w, .energy_j, .utilization]')" '[641,20909145.914,0.93]' "amd-smi: and their values"
+is "$(samples amd | head -1 | jq -c '[.power_w, .energy_j, .utilization]')" '[641,20909145.914,0.93]' "amd-smi: the values of its devices"
 
 collect auto short.sched "$tools" "LD_LIBRARY_PATH=$BUILD/tests/nvml" -- --gpu auto
 is "$(gpus auto '[.[].source]')" '["nvml","amd-smi","amd-smi"]' "auto takes the library before the tool, and both makers"
@@ -56,7 +56,7 @@ $script"
 	collect "$name" short.sched "$tools" -- --gpu nvidia-smi
 	is "$status $(gpus "$name" '[length, .[0].valid, .[0].failed > 0]')" '0 [1,false,true]' "$name: the run goes on"
 	contains "$(gpus "$name" '.[0].last_error')" "$expected" "$name: $expected"
-	is "$(jq -s 'map(select(.n != null)) | length' <(body "$name.results"))" 5 "$name: and all rows are there"
+	is "$(jq -s 'map(select(.n != null)) | length' <(body "$name.results"))" 5 "$name: every row is there"
 done <<'END'
 exits|ended with status 9: NVIDIA-SMI has failed|echo NVIDIA-SMI has failed because; exit 9
 garbage|expected a line of 12 values, got|head -c 3000 /dev/urandom | tr -d '\000\n'

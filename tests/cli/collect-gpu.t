@@ -22,7 +22,7 @@ GPU_BEFORE=
 for curve in constant sine step; do
 	ended $curve
 	status_is 0 "$curve power: the run ends well"
-	stderr_is "" "$curve power: without notes"
+	stderr_is "" "$curve power: ipf-collect has no messages"
 	is "$(gpus $curve '[.[] | [.source, .index, .device, .model, .failed, .mig]]')" \
 		'[["nvml",0,"GPU-00000000-0000-0000-0000-000000000000","Fake H200",0,null],["nvml",1,"GPU-00000000-0000-0000-0000-000000000001","Fake H200",0,null]]' \
 		"$curve power: two devices"
@@ -66,7 +66,7 @@ for fault in driver:'Driver Not Loaded' denied:'no devices: Insufficient Permiss
 	ended "${fault%%:*}"
 	is "$status $(gpus "${fault%%:*}" '[.[] | [.source, .valid, .reasons, .last_error]]')" \
 		"0 [[\"nvml\",false,[\"no_samples\"],\"nvml: ${fault#*:}\"]]" "${fault%%:*}: named in the trailer"
-	complains ipf-collect "${fault#*:}" "${fault%%:*}: and once on standard error"
+	complains ipf-collect "${fault#*:}" "${fault%%:*}: named once on standard error"
 done
 ended hang
 is "$status $(gpus hang '.[0].last_error')" '0 "does not answer"' "a library that hangs does not hang the run"

@@ -49,7 +49,7 @@ arrivals() {
 agrees() { # RECORDS RESULTS TEXT
 	run python3 "$TESTS/helpers/otlp_receiver.py" compare "$1" "$2" got/*.json
 	stdout_is "" "$3"
-	stderr_is "" "$3: and no other difference"
+	stderr_is "" "$3: no other difference"
 }
 
 # ---- what is sent ----

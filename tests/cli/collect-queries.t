@@ -44,8 +44,8 @@ with_prometheus() {
 		"$BIN/ipf-collect" --prometheus "$PROMETHEUS" --job sim --namespace models -o live.results 2>"$ERR" ||
 		not_ok "a live run" "$(cat "$ERR")"
 	is "$(cat "$ERR")" "" "a live run that asks Prometheus at its end"
-	yes_if "…has samples of the server" test "$(samples live.results 'select(.server == "vllm")' | wc -l)" -ge 2
-	is "$(body live.results | grep -c '^{"n":')" 60 "…and all rows"
+	yes_if "a live run has samples of the server" test "$(samples live.results 'select(.server == "vllm")' | wc -l)" -ge 2
+	is "$(body live.results | grep -c '^{"n":')" 60 "a live run has all rows"
 	is "$(end_of live.results '[.prometheus.error, .prometheus.targets[0].server]')" '[null,"vllm"]' "the trailer names the target"
 
 	wait_for has 'sum(vllm:request_success_total)' 60 || not_ok "Prometheus has all requests"
@@ -81,11 +81,11 @@ with_prometheus() {
 
 	collect query.results --prometheus "$PROMETHEUS/" --every 100ms --query replicas_ready=kube_deployment_status_replicas_ready \
 		--query 'up=count by (job) (up)' --query 'nan=vector(NaN)' --query 'bad=sum(' --query 'absent=no_such_metric'
-	status_is 0 "expressions: what is wrong with one does not end the program"
-	complains ipf-collect 'bad: bad_data: ' "…and is said in one line"
+	status_is 0 "a wrong expression does not end the program"
+	complains ipf-collect 'bad: bad_data: ' "a wrong expression is reported in one line"
 	is "$(samples query.results '[.target, .gauges]' | sort -u)" '["prometheus",{"replicas_ready":2,"up":2}]' \
 		"an expression is a gauge, and several series are added"
-	between "$(samples query.results . | wc -l)" 10 10000 "…at each step"
+	between "$(samples query.results . | wc -l)" 10 10000 "the expression has a value at each step"
 	is "$(samples query.results .t_ns | jq -s '. == sort and . == unique')" true "samples of a query are in order"
 	is "$(end_of query.results '[.prometheus.queries[] | [.name, .points > 9, has("error")]]')" \
 		'[["replicas_ready",true,false],["up",true,false],["nan",false,false],["bad",false,true],["absent",false,false]]' \
@@ -109,7 +109,7 @@ with_prometheus() {
 	END
 	run "$BIN/ipf-collect" -o long.results --prometheus "$PROMETHEUS" --query 'time=time()' long.records
 	between "$(samples long.results .t_ns | wc -l)" 1500 "$(jq -s 'map(.end_ns | numbers) | max / 1e9 + 5 | floor' long.records)" "a long run is asked for in parts" # exact: steps of the recorded run
-	is "$(samples long.results '.gauges.time - .t_ns / 1e9 | round' | sort -u | wc -l)" 1 "…and each value is at its time"
+	is "$(samples long.results '.gauges.time - .t_ns / 1e9 | round' | sort -u | wc -l)" 1 "values of a long run are at their times"
 	tap_stop $pid
 }
 if command -v prometheus >/dev/null; then
@@ -134,12 +134,12 @@ fails() { # MODE TEXT ARGUMENTS…
 	for query in "" "--query=a=up"; do
 		collect "$mode.results" --prometheus "$PROMETHEUS" ${query:+"${query%%=*}" "${query#*=}"} "$@"
 		status_is 0 "$mode ${query:+with --query}: the results are written"
-		complains ipf-collect "--prometheus: $PROMETHEUS" "…one line says what is wrong"
+		complains ipf-collect "--prometheus: $PROMETHEUS" "$mode ${query:+with --query}: ipf-collect says what is wrong"
 		stderr_contains "$text" "ipf-collect names the reason: $text"
-		is "$(body "$mode.results" | grep -c '^{"n":')" 60 "…they have all rows"
-		yes_if "…and the trailer says it" test "$(end_of "$mode.results" '.prometheus.error | length')" -gt 5
+		is "$(body "$mode.results" | grep -c '^{"n":')" 60 "$mode: the results have all rows"
+		yes_if "$mode: the trailer has the error" test "$(end_of "$mode.results" '.prometheus.error | length')" -gt 5
 	done
-	is "$(plain "$mode.results" | grep -c "$(printf '\033')")" 0 "…and no escape sequence comes through"
+	is "$(plain "$mode.results" | grep -c "$(printf '\033')")" 0 "$mode: no escape sequence comes through"
 }
 fails bad "bad_data: invalid"
 fails denied "HTTP status 401"
@@ -160,15 +160,15 @@ fake bearer
 for token in token '!cat token'; do
 	collect bearer.results --prometheus "$PROMETHEUS" --query a=up --prometheus-bearer "$token"
 	stderr_is "" "a token from $token is sent"
-	is "$(samples bearer.results '.gauges.a' | sort -u)" 7 "…and the answer is there"
+	is "$(samples bearer.results '.gauges.a' | sort -u)" 7 "a token from $token gets the answer"
 done
-is "$(plain bearer.results | grep -c secret-of-the-test)" 0 "…but is not in the results"
+is "$(plain bearer.results | grep -c secret-of-the-test)" 0 "results do not contain the token"
 
 # ---- the samples are taken over, too ----------------------------------------------------------------------------------
 
 collect again.results --samples bearer.results
 same <(body again.results | sort) <(body bearer.results | sort) "--samples takes them over"
-is "$(end_of again.results .prometheus)" "$(end_of bearer.results .prometheus)" "…with the trailer's member"
+is "$(end_of again.results .prometheus)" "$(end_of bearer.results .prometheus)" "--samples takes over the trailer's member"
 
 # ---- what is refused --------------------------------------------------------------------------------------------------
 
@@ -177,7 +177,7 @@ refused() { # PART ARGUMENTS…
 	shift
 	collect refused.results "$@"
 	status_is 2 "$*: status 2"
-	complains ipf-collect "$part" "…in one line"
+	complains ipf-collect "$part" "$*: one message"
 }
 refused "expected a URL" --prometheus ftp://h
 refused "expected a URL" --prometheus 'http://h/?a=b'
@@ -197,4 +197,4 @@ refused "at least 1ms" --prometheus http://h --prometheus-timeout 0s
 sed '1s/"t0_unix_ns":[0-9]*,//' run.records >undated.records
 run "$BIN/ipf-collect" --prometheus http://h undated.records
 status_is 3 "records without the time of their start: status 3"
-complains ipf-collect "undated.records:1: t0_unix_ns: missing" "…in one line"
+complains ipf-collect "undated.records:1: t0_unix_ns: missing" "records without the time of their start are reported in one line"

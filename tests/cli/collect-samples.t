@@ -46,7 +46,7 @@ same once.lines twice.lines "samples that were taken over are taken over again, 
 again --samples - <live.results.zst
 status_is 0 "RESULTS may be standard input"
 body again.results | LC_ALL=C sort >again.lines
-same live.lines again.lines "…with the same samples"
+same live.lines again.lines "--samples from standard input gives the same samples"
 
 # ---- what is wrong with them ------------------------------------------------------------------------------------------
 
@@ -54,25 +54,25 @@ plain live.results.zst >live.results
 sed '$d' live.results >cut.results
 again --samples cut.results
 status_is 3 "results that are cut: status 3"
-complains ipf-collect "cut.results" "…in one line"
+complains ipf-collect "cut.results" "results that are cut are reported in one line"
 body again.results | LC_ALL=C sort >again.lines
-same live.lines again.lines "…and their samples are there"
+same live.lines again.lines "results that are cut give their samples"
 is "$(end_of again.results '[.server, .incomplete, (.samples | has("incomplete"))]')" '[null,null,true]' \
-	"…the trailer says so, and has no member that they lack"
+	"the trailer says that samples are incomplete, and has no member that they lack"
 
 sed '/^{"sample":"server"/s/"target":"sim"/"target":"six"/' live.results >altered.results
 again --samples altered.results
 status_is 3 "results whose digest is another: status 3"
-complains ipf-collect "altered.results" "…in one line"
+complains ipf-collect "altered.results" "another digest is reported in one line"
 
 sed '$d; 1d; /^{"sample":"gpu"/s/}$/,"a":}/' live.results >lines
 head -1 live.results >header
 seal header lines >broken.results
 again --samples broken.results
 status_is 3 "a sample that is no JSON: status 3"
-complains ipf-collect "broken.results:" "…in one line"
-is "$(grep -c '"a":}' again.results)" 0 "…it is not taken over"
-yes_if "…and the rows are there" test "$(body again.results | grep -c '^{"n":')" = 40
+complains ipf-collect "broken.results:" "a sample that is no JSON is reported in one line"
+is "$(grep -c '"a":}' again.results)" 0 "a sample that is no JSON is not taken over"
+yes_if "rows are there beside a sample that is no JSON" test "$(body again.results | grep -c '^{"n":')" = 40
 
 # ---- what is refused --------------------------------------------------------------------------------------------------
 
@@ -82,7 +82,7 @@ refused() { # STATUS PART TEXT ARGUMENTS…
 	rm -f again.results
 	again "$@"
 	status_is "$expected" "$text: status $expected"
-	complains ipf-collect "$part" "…in one line"
+	complains ipf-collect "$part" "$text: one message"
 	yes_if "no results are written after a refusal" test ! -e again.results
 }
 "$BIN/ipf-fire" -q -u "$URL" -t t.trace s.sched | "$BIN/ipf-collect" --scrape sim="$URL" -o another.results
@@ -99,8 +99,8 @@ refused 2 '--samples' "with --scrape" --samples live.results --scrape "$URL"
 refused 2 '--samples' "with --gpu" --samples live.results --gpu nvml
 run "$BIN/ipf-collect" --samples - <live.records
 status_is 2 "records and samples both from standard input end with 2"
-complains ipf-collect "--samples: expected a file" "…in one line"
+complains ipf-collect "--samples: expected a file" "both from standard input is reported in one line"
 sed '1s/"t0_unix_ns":[0-9]*,//' live.records >undated.records
 run "$BIN/ipf-collect" --samples live.results undated.records
 status_is 3 "records without the time of their start: status 3"
-complains ipf-collect "undated.records:1: t0_unix_ns: missing" "…in one line"
+complains ipf-collect "undated.records:1: t0_unix_ns: missing" "records without the time of their start are reported in one line"

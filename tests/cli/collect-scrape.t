@@ -135,11 +135,11 @@ is "$(plain bad.results | grep -c -e secret-of-the-test -e password)" 0 "results
 
 run "$BIN/ipf-collect" --scrape "$URL" live.results.records
 status_is 2 "records that are complete are refused"
-complains ipf-collect "--scrape" "…in one line"
+complains ipf-collect "--scrape" "complete records are refused in one line"
 for wrong in ftp://h/x h:80 "a=" "http://"; do
 	run "$BIN/ipf-collect" --scrape "$wrong" live.results.records
 	status_is 2 "--scrape $wrong is refused"
-	complains ipf-collect "expected [NAME=]URL with http or https, got" "…in one line"
+	complains ipf-collect "expected [NAME=]URL with http or https, got" "--scrape $wrong is refused in one line"
 done
 run "$BIN/ipf-collect" --scrape http://h/a --scrape http://h/b live.results.records
 complains ipf-collect '"h:80" twice' "two targets of one name are refused"

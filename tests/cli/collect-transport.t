@@ -35,7 +35,7 @@ nothing() { # TEXT STEP-NS PREFILL-PER-S SCHEDULE
 	for seed in 1 2; do
 		ipf-sched -q --seed $seed "$4" -t forty.trace -o clean.sched
 		ipf-twin predict -q --force clean.twin -t forty.trace clean.sched -o clean.records
-		is "$(found clean.records)" "[]" "$1, seed $seed: there is no finding"
+		is "$(found clean.records)" "[]" "$1, seed $seed: no finding"
 	done
 }
 nothing "an open loop" 6000000 1000000 poisson:rate=60,n=60

@@ -15,7 +15,7 @@ for seed in $(seq "$seed" $((seed + rounds - 1))); do
 	status_is 0 "seed $seed: ipf-collect understands them"
 	run python3 "$TESTS/helpers/second_opinion.py" random.records random.results
 	is "$(tail -3 "$OUT" | sed 's/^[0-9]* //')" "$(printf '%s\n' 'bins of positions, 0 differ' 'windows, 0 differ' 'rows, 0 differ')" \
-		"seed $seed: and a second opinion is the same"
+		"seed $seed: a second opinion is the same"
 	[ "$tap_failed" = 0 ] || {
 		grep -vE ', 0 differ$' "$OUT" | head -20 | cut -c 1-600 | sed 's/^/# /'
 		exit 1

@@ -60,7 +60,7 @@ contains "$(cat "$OUT")" 'result: "malformed", "the body is compressed (Content-
 is "$(grep -c -e missing -e 'not JSON' "$OUT")" 0 "--explain reports nothing else as wrong"
 fire moved --probe -o p.records
 run ipf-collect --explain p.records
-contains "$(cat "$OUT")" "  header location: https://models.example:8443/v1/chat/completions?[redacted]" "--explain: where a redirect leads"
+contains "$(cat "$OUT")" "  header location: https://models.example:8443/v1/chat/completions?[redacted]" "--explain shows the target of a redirect"
 
 fire lines --probe -o p.records
 run ipf-collect --explain p.records

@@ -233,7 +233,7 @@ is "$(jq -s -c 'map(.connection.resumed) | unique' rows)" "[null]" "records with
 alone() { # TEXT FIELDS: of nginx.log, the same for all
 	is "$(jq -s -c '[group_by(.session), group_by(.connection.id)] | map(map(map([.session, .connection.id]) | unique | length) | unique)' rows)" "[[1],[1]]" \
 		"$1: a session has a connection, and that no other"
-	is "$(distinct)" "$SESSIONS" "$1: as nginx sees it"
+	is "$(distinct)" "$SESSIONS" "$1: nginx sees as many connections as sessions"
 	is "$(cut -d ' ' -f 2,3,5,6 nginx.log | sort | uniq -c |
 		tr -s ' ')" " $TALKS $2" "$1: who was asked for what, and how"
 }
@@ -321,13 +321,13 @@ fewer() { # TEXT ARGUMENTS OF ipf-fire…
 	fire "${@:2}" --proxy "$GATHER"
 	good "$(wc -l <rows)"
 	is "$(grep -vc '^socks5' gather.log) $(grep -c together gather.log)" "1 1" "$1: as many connections as the rest needs are made at once"
-	between "$(distinct)" 6 16 "$1: and no more than that"
+	between "$(distinct)" 6 16 "$1: no more connections than that"
 	is "$(jq -c 'select(.connected_ns < .start_ns or .sent_ns < .connected_ns or .first_byte_ns < .sent_ns)' rows)" "" "$1: the times are in order"
 	gathering_stop
 }
 if command -v python3 >/dev/null; then
 	fewer "HTTP/2" crowd.sched -u "http://localhost:$H2C" --http 2-prior
-	fewer "by TLS" crowd.sched -u "https://localhost:$TLS" --cacert cert.pem --http 2
+	fewer "HTTP/2 and TLS" crowd.sched -u "https://localhost:$TLS" --cacert cert.pem --http 2
 	# one request, and then all of them: now it is known beforehand
 	ipf-sched closed:users=1,n=1 burst:n=60 -t chat.trace -q -o after.sched
 	fewer "known before" after.sched -u "http://localhost:$H2C" --http 2-prior

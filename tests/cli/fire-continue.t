@@ -33,7 +33,7 @@ both() { # TRACE: the rest is sent; both.results, rows
 	is "$(tail -1 both.results | jq .end.incomplete)" null "$1: nothing is missing"
 	ipf-report both.results >text
 	contains "$(cat text)" "Continued     at " "$1: the report says so before its figures"
-	is "$(ipf-report -f json both.results | jq -c '.run | [.incomplete, (.continued | length), (.continued[0].gap_s > 0)]')" "[null,1,true]" "$1: with the gap"
+	is "$(ipf-report -f json both.results | jq -c '.run | [.incomplete, (.continued | length), (.continued[0].gap_s > 0)]')" "[null,1,true]" "$1: the report has the gap"
 }
 clean() { rm -f first.records rest.records both.results; }
 

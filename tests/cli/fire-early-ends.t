@@ -42,7 +42,7 @@ counts() { # NAME KIND ARGUMENTS OF ipf-fire…
 	is "$(cat collect.err)" "" "$1: no request failed"
 	is "$(jq -c '[.total.requests.ok, .total.requests.failed]' report.json)" "[4,0]" "$1: the answers count"
 	is "$(jq -r '.transport[] | select(.finding == "early-ends").detail' report.json)" "$said" "$1: the report says the same"
-	is "$(tr -s ' \n' ' ' <errors.txt | grep -cF "$said")" 1 "$1: so do its errors"
+	is "$(tr -s ' \n' ' ' <errors.txt | grep -cF "$said")" 1 "$1: the report's errors say the same"
 }
 counts chunk cut
 counts reset reset

@@ -133,7 +133,7 @@ for threads in 1 4; do
 	wait $reader
 	rows_of r.records
 	is "$status $(kinds)" "0 too-large 16" "a reader that stops for two seconds ends no run of $threads threads"
-	bounded 16000000 8 "which keeps to --memory"
+	bounded 16000000 8 "a slow reader keeps to --memory"
 done
 
 # ---- other bodies ----
@@ -157,9 +157,9 @@ for how in headers interim trailers header; do
 	fire $how 5 10 --memory 16MB --record-header '*'
 	if [ $how = interim ]; then kind=malformed why="too many interim responses"; else kind=too-large why="headers exceed 256 KiB"; fi
 	is "$(kinds)" "$kind 10" "$how without end"
-	matches "$(jq -r .error.text rows | sort -u)" "$why" "… and why"
+	matches "$(jq -r .error.text rows | sort -u)" "$why" "$how without end: the error has the reason"
 	bounded 16000000 5 "$how without end keep to --memory"
-	[ $how != headers ] || is "$(jq -s 'map(.headers | length) | unique' -c rows)" "[256]" "… of which the first are recorded"
+	[ $how != headers ] || is "$(jq -s 'map(.headers | length) | unique' -c rows)" "[256]" "the first headers are recorded"
 done
 
 # ---- --max-answer ----
@@ -178,7 +178,7 @@ is "$(kinds)" "too-large 1" "an answer one byte beyond --max-answer is too large
 for bad in 0 401MB -1 x; do
 	run ipf-fire -u "$ENDLESS" --max-answer "$bad" -t t.trace s.sched -o never
 	status_is 2 "ipf-fire refuses --max-answer $bad"
-	stderr_contains "--max-answer" "… which the message names"
+	stderr_contains "--max-answer" "ipf-fire names --max-answer for $bad"
 done
 
 # ---- sessions, HTTP/2 ----
@@ -192,7 +192,7 @@ run python3 peak.py ipf-fire -u "$ENDLESS/fast" -m m -t session.trace session.sc
 status_is 0 "sessions with endless answers as their history"
 rows_of r.records
 matches "$(kinds)" "^too-large 3$" "endless answers in a session are cut at each turn"
-bounded 16000000 4 "and keep to --memory"
+bounded 16000000 4 "sessions with endless answers keep to --memory"
 
 for users in 1 50; do
 	fire fast $users $((users + 3)) --memory 24MB --http 2-prior

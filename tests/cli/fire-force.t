@@ -13,11 +13,11 @@ kept() { # FILE TEXT
 	cp "$1" "$1.before"
 	fire -o "$1"
 	status_is 2 "$2: refused"
-	complains ipf-fire "\"$1\"" "$2: in one line with its name"
-	stderr_contains "--force" "$2: which says how to replace it"
-	same "$1" "$1.before" "$2: not a byte has changed"
+	complains ipf-fire "\"$1\"" "$2: one message with its name"
+	stderr_contains "--force" "$2: the message names --force"
+	same "$1" "$1.before" "$2: no byte has changed"
 	fire -o "$1" --probe
-	status_is 2 "$2: by --probe, too"
+	status_is 2 "$2: --probe refuses it"
 }
 
 ipf-fire -q -u "$URL" -m sim -t chat.trace chat.sched -o whole.records.zst
@@ -37,7 +37,7 @@ kept cut "records that were cut"
 head -c 200 whole.records.zst >cut.zst
 kept cut.zst "compressed records that were cut"
 head -c 30 whole.records.zst >start.zst
-kept start.zst "of which hardly anything is left"
+kept start.zst "the first bytes of compressed records"
 for program in gzip xz bzip2; do
 	command -v $program >/dev/null || continue
 	$program -c chat.records >chat.$program

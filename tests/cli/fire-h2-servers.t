@@ -21,7 +21,7 @@ hold() { # TEXT COUNT ARGUMENTS OF ipf-fire…
 	body "$OUT" | jq -c 'select(.n != null)' >rows
 	is "$(jq -c '[.connection.http, .status, .error]' rows | sort | uniq -c | tr -s ' ')" " ${MANY:-$2} [2,200,null]" "$1: all are answered"
 	is "$(jq -c '["abcdefghij"[.req:.req + 1], .body]' rows | sed 's,chatcmpl[^"]*,,g;s,[0-9],,g' | awk '{ print substr($0, 1, 4), length($0) }' | sort -u | wc -l)" 10 \
-		"$1: with the whole body"
+		"$1: the bodies are whole"
 }
 both() { # TEXT COUNT ARGUMENTS OF ipf-fire…
 	hold "$@"

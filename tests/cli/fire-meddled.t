@@ -47,12 +47,12 @@ same_through() { # WHAT PORT URL-SCHEME://HOST ARGUMENTS OF ipf-fire…
 	fire -u "$3:$RESET" --connections $CONNECTIONS "${@:4}"
 	is "$(jq -r '.error.kind // "none"' rows | sort -u | grep -v -x -e none -e reset -e cut ${KINDS:+-e "$KINDS"})" "" "$1, RESET: failures are the network's"
 	texts >whole
-	is "$(grep -v -x -F -f plain whole)" "" "… and what was answered is whole"
+	is "$(grep -v -x -F -f plain whole)" "" "$1, RESET: complete answers are whole"
 	kill $MEDDLE
 	wait $MEDDLE 2>/dev/null || true
 }
 same_through "HTTP/1.1" "${SIM##*:}" http://127.0.0.1
-between "$(jq -c 'select(.error == null) | .n' rows | wc -l)" 1 $((COUNT - 1)) "… there were some of both"
+between "$(jq -c 'select(.error == null) | .n' rows | wc -l)" 1 $((COUNT - 1)) "HTTP/1.1, RESET: some requests succeed, others fail"
 
 openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=localhost \
 	-addext subjectAltName=DNS:localhost -keyout key.pem -out cert.pem 2>openssl.said

@@ -133,8 +133,8 @@ odd=http://127.0.0.1:$(cat odd.port)
 without() { # PATH PART
 	run ipf-fire --no-stream -u "$odd/$1" -t none.trace none.sched -o records
 	status_is 0 "$1: the run goes on"
-	complains ipf-fire "warning: requests name no model: neither --model nor the trace has one, and /v1/models: $2" "$1: with a line"
-	is "$(models records)" 'null null null' "$1: without a model"
+	complains ipf-fire "warning: requests name no model: neither --model nor the trace has one, and /v1/models: $2" "$1: ipf-fire warns"
+	is "$(models records)" 'null null null' "$1: requests have no model"
 }
 without missing "status 404"
 without html "the response is not JSON"

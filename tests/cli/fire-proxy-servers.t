@@ -25,7 +25,7 @@ hold() { # TEXT COUNT ARGUMENTS OF ipf-fire…
 	status_is 0 "$1: ends well"
 	body "$OUT" | jq -c 'select(.n != null)' >rows
 	is "$(jq -c '[.status, .error]' rows | sed 's,127[0-9.:]*,…,' | sort | uniq -c | tr -s ' ')" " $many [200,null]" "$1: all are answered"
-	is "$(jq -c 'select(.body // "" | endswith("data: [DONE]\n\n") | not)' rows | wc -l)" 0 "$1: to their ends"
+	is "$(jq -c 'select(.body // "" | endswith("data: [DONE]\n\n") | not)' rows | wc -l)" 0 "$1: bodies are complete"
 }
 both() { # TEXT SCHEME: plain and TLS, kept and fresh
 	hold "$1" 400 -u "http://localhost:$SIM" --proxy "$2://127.0.0.1:$PORT"

@@ -33,7 +33,7 @@ status_is 4 "--strict fails a run that was stopped"
 
 fire errors=7 long.sched
 status_is 1 "a count ends the run as well"
-at_least "$(failed)" 7 "errors=7: so many have failed"
+at_least "$(failed)" 7 "errors=7: seven or more requests failed"
 matches "$why" '^stopped: ([7-9]|[1-9][0-9]+) of .*errors=7\)$' "the trailer names errors=7"
 
 ipf-sched constant:rate=200,n=60 -t chat.trace -q -o short.sched

@@ -148,7 +148,7 @@ go_round closed:users=3,for=1h
 is "$(rounds | tr '\n' ' ')" "[true] [true] " "a trace that goes round is found in the cache"
 server_start --step-base 5ms --step-per-seq 0
 go_round closed:users=3,for=1h,salt
-is "$(rounds | tr '\n' ' ')" "[false] [true] " "salt: not in another round, but within a session"
+is "$(rounds | tr '\n' ' ')" "[false] [true] " "salt: the cache finds prompts within a session, not in another round"
 holds '[.[] | .copy // 0 | . == 0] | any' "the first round sends the requests themselves"
 is "$(jq -c '[.[] | select((.copy // 0) != ((.n / 9 | floor) % 64))] | length' rows.json)" 0 "later rounds send the next copy, with its number in the records"
 

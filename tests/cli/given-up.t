@@ -29,9 +29,9 @@ for mode in on off; do
 	counted=$(jq '.output_tokens.server | round' comparison)
 	is "$counted" "$made" "generate-$mode: the scrapes have all that the log has"
 	is "$(jq '.unreceived.tokens | round' comparison)" $((counted - came)) "generate-$mode: tokens that were generated and not received"
-	is "$(jq --argjson m "$counted" --argjson c "$came" '.unreceived.share - ($m - $c) / $m | fabs < 1e-5' comparison)" true "generate-$mode: with their share"
+	is "$(jq --argjson m "$counted" --argjson c "$came" '.unreceived.share - ($m - $c) / $m | fabs < 1e-5' comparison)" true "generate-$mode: the share of tokens not received"
 	is "$(jq '.unreceived.received' comparison)" "$(requests $mode.results | jq -s 'map(select(.error.kind == "hung-up") | .output_tokens // 0) | add')" \
-		"generate-$mode: and what came of them"
+		"generate-$mode: tokens received before the disconnect"
 	eval "more_$mode=$((made - came))"
 done
 # shellcheck disable=SC2154 # set by eval

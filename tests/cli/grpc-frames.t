@@ -55,9 +55,9 @@ between "$(jq -s 'map(.connection.stream_resets // 0) | add' goodbye.records)" 4
 is "$(went goodbye-in-time)" "ok||abcd|2|length" "GOAWAY right after a response does not harm it"
 is "$(went goodbye-closed)" "ok||abcd|2|length" "the end of the connection after GOAWAY does not harm the response"
 is "$(went goodbye-always)" "reset|HTTP/2 stream reset 100 times||0|" "a server that sends nothing but GOAWAY fails"
-contains "$(went closed-behind)" "ok||abcd|2|length" "an end without GOAWAY …"
+contains "$(went closed-behind)" "ok||abcd|2|length" "an end without GOAWAY leaves the text of the response before it"
 is "$(jq -c 'select(.n != null and .status == 200) | .headers' closed-behind.records |
-	sort -u)" '{"grpc-status":"0"}' "… leaves the answer before it whole"
+	sort -u)" '{"grpc-status":"0"}' "an end without GOAWAY leaves the status of the response before it"
 
 # The time of a message is that of the read with its last byte, not its first.
 is "$(ipf-collect -q late-end.records |

@@ -113,10 +113,10 @@ mkdir -p xdg2/huggingface
 ln -s "$cache" xdg2/huggingface/hub
 (unset HF_HOME; XDG_CACHE_HOME=$PWD/xdg2 count gpt2; stdout_is "$(told gpt2)" "the cache is found in XDG_CACHE_HOME/huggingface/hub")
 HF_HUB_OFFLINE=1 count gpt2
-stdout_is "$(told gpt2)" "HF_HUB_OFFLINE: what is in the cache"
+stdout_is "$(told gpt2)" "HF_HUB_OFFLINE takes the tokenizer from the cache"
 for name in HF_HUB_OFFLINE=1 HF_HUB_OFFLINE=true HF_HUB_OFFLINE=ON TRANSFORMERS_OFFLINE=yes; do
 	run env "$name" ipf-prep tokenize -t meta/Llama-3.1-8B-instruct --count </dev/null
-	status_is 1 "$name: what is not there fails"
+	status_is 1 "$name: a tokenizer outside of the cache ends with 1"
 	complains ipf-prep "not in the cache $cache (revision main), and ${name%%=*} forbids to fetch it; the cache has meta/Llama-3.1-8B-Instruct" "$name: ipf-prep says why it does not fetch, and names what is similar"
 done
 HF_HUB_OFFLINE=1 count gpt2@v9

@@ -24,13 +24,13 @@ again "$@"
 status_is 0 "replay: a recorded trace"
 is "$(plain replay/schedule | head -1 | jq -r '.stages[].spec')" "replay:speed=20,from=10s,to=50s" "a part of it, faster"
 is "$(jq .total.requests.failed replay/report.json)" 0 "replay: no request fails"
-contains "$(head -c 400 replay/report.html)" "<!DOCTYPE html>" "replay: there is a page"
+contains "$(head -c 400 replay/report.html)" "<!DOCTYPE html>" "replay: the report has a page"
 at_least "$(wc -l <replay/plots/timeline.tsv)" 3 "replay: the time line has its windows"
 is "$(awk -F '\t' 'NR > 1 { started += $3; done += $4 } END { print started, done }' replay/plots/timeline.tsv)" \
 	"$(jq -r '.total.requests | "\(.started) \(.ok)"' replay/report.json)" "replay: the time line has every request"
 idle "$@"
 again replay MODEL=base
-is "$status $(grep -c 'DATA is missing' "$ERR")" "2 1" "replay: without a trace"
+is "$status $(grep -c 'DATA is missing' "$ERR")" "2 1" "replay: DATA is required"
 # An interrupted replay goes on where it stopped; with CONTINUE=0, and with another load, it begins anew.
 set -- replay MODEL=base DATA="$TESTS/../examples/arrivals.csv" SPEED=4 FROM=10s TO=50s OUT=gone-on
 interrupt() { # PARTS and the same arguments: the call, before which the run has so many parts, is ended after some answers
@@ -49,14 +49,14 @@ contains "$(cat interrupted.err)" "the same call again sends the rest" "replay: 
 interrupt 1 "$@"
 again "$@"
 status_is 0 "replay: the same call goes on"
-contains "$(cat "$ERR")" "gone-on/records.zst: continues an interrupted run; CONTINUE=0 measures anew" "replay: and says so"
+contains "$(cat "$ERR")" "gone-on/records.zst: continues an interrupted run; CONTINUE=0 measures anew" "replay: make says that it continues a run"
 is "$(jq -c '[.total.requests.ok, .total.requests.failed, .run.incomplete, (.run.continued | length)]' gone-on/report.json)" \
 	"[$(plain gone-on/schedule | head -1 | jq '.stages[0].arrivals'),0,null,2]" "replay: all parts are one run"
-contains "$(cat gone-on/report.txt)" "Continued     at " "replay: whose gaps the report names"
+contains "$(cat gone-on/report.txt)" "Continued     at " "replay: the report names the gaps"
 idle "$@"
 again "$@" SPEED=40
 is "$status $(jq -c '.run.continued' gone-on/report.json)" "0 null" "replay: another load begins anew"
-yes_if "replay: and keeps the parts of the run before" test -e gone-on/earlier-cut-1.records.zst -a -e gone-on/earlier-cut-2.records.zst
+yes_if "replay: another load keeps the parts of the run before" test -e gone-on/earlier-cut-1.records.zst -a -e gone-on/earlier-cut-2.records.zst
 interrupt 0 "$@" SPEED=4
 again "$@" SPEED=4 CONTINUE=0
 is "$status $(jq -c '.run.continued' gone-on/report.json) $(ls gone-on/cut-* 2>/dev/null)" "0 null " "replay: CONTINUE=0 begins anew"
@@ -69,15 +69,15 @@ is "$status $(cd record && echo *)" "0 model.json run.set schedule shared.jsonl.
 	"record: trace, statistics, what can be shared and a model, without a server"
 is "$(plain record/trace.zst | head -1 | jq -r .source)" envoy-tap "record: its format is found out"
 contains "$(cat record/shared.txt)" "up to 100 ms" "record: options of ipf-prep anonymize"
-is "$(plain record/shared.jsonl.zst | grep -c 'First?')" 0 "record: without texts"
+is "$(plain record/shared.jsonl.zst | grep -c 'First?')" 0 "record: the shared file has no texts"
 is "$(ipf-prep synthetic --like record/model.json -n 5 -q | jq -r 'select(.id != null).id' | wc -l)" 5 "record: more like it"
 again "$@"
-status_is 0 "record: and is replayed"
+status_is 0 "record: the recorded trace is replayed"
 is "$(jq -c '[.total.requests.ok, .total.requests.failed, .fidelity.requests]' record/report.json)" "[3,0,3]" "record: all of it"
 is "$(plain record/schedule | jq -c 'select(.n != null) | .at_ns')" "$(printf '0\n139043500\n189043500\n')" "record: at its times, faster"
 idle "$@"
 again record LOG=
-is "$status $(grep -c 'LOG is missing' "$ERR")" "2 1" "record: without what was recorded"
+is "$status $(grep -c 'LOG is missing' "$ERR")" "2 1" "record: LOG is required"
 again record LOG="$TESTS/data/prep/nginx.jsonl" OUT=bad
 is "$status $(grep -c 'nginx.jsonl:6: request_time: missing' "$ERR") $(ls bad)" "2 1 trace.set" "record: a bad line is named"
 
@@ -100,7 +100,7 @@ status_is 0 "lora: three models"
 is "$(jq -c '[.total.requests.failed, (.total.by_model | map(.name) | sort)]' lora/report.json)" '[0,["base","lora-a","lora-b"]]' "a row for each"
 idle "$@"
 again lora
-is "$status $(grep -c 'MODELS is missing' "$ERR")" "2 1" "lora: without models"
+is "$status $(grep -c 'MODELS is missing' "$ERR")" "2 1" "lora: MODELS is required"
 
 # ---- autoscale ------------------------------------------------------------------------------------------------------
 set -- autoscale MODEL=lora-a BASE=5 PEAK=60 CALM=1s SPIKE=1s RAMP=1s WINDOW=0.5

@@ -23,9 +23,9 @@ for file in "$SHARE"/*.mk; do
 		"$name: help has every target"
 	is "$(sed -nE 's/^([A-Z_]+) *\?=.*/\1/p' "$file" | sort | uniq -d)" "" "$name: a variable has one default"
 	run make -f "$file"
-	status_is 2 "$name: without a server"
+	status_is 2 "$name: make without a server ends with 2"
 	is "$(grep -c . "$ERR")" 1 "$name: is told in one line"
-	matches "$(cat "$ERR")" "(URL|URL_A|TWIN) is missing; \"make -f .*$name.mk help\" describes it" "$name: what is missing"
+	matches "$(cat "$ERR")" "(URL|URL_A|TWIN) is missing; \"make -f .*$name.mk help\" describes it" "$name: the message names the missing variable"
 	is "$(ls -d "$name" 2>/dev/null)" "" "$name: nothing is made"
 done
 is "$(grep -lE '^ *define|\$\((eval|call)' "$SHARE"/*.mk)" "" "no makefile has macros"

@@ -31,7 +31,7 @@ for end in '{"eof": true}' '{"when": ["/choices"]}' '{"when": ["/nothing"]}'; do
 	ipf-fire -q -u "$URL" --api ./least.end.json -t least.trace least.sched -o least.records --force
 	ipf-collect -q -t approx least.records | jq -c 'select(.n != null) | [.ok, .output_tokens > 0, .error.text[:50]]' | sort -u >least.rows
 	case $end in
-	*nothing*) is "$(cat least.rows)" '[false,true,"expected a value at end.when of the API descriptor"]' "ipf-api(5): what does not fit is named" ;;
+	*nothing*) is "$(cat least.rows)" '[false,true,"expected a value at end.when of the API descriptor"]' "ipf-api(5): the error names the place that does not fit" ;;
 	*) is "$(cat least.rows)" '[true,true,null]' "ipf-api(5): the least descriptor, with $end" ;;
 	esac
 done

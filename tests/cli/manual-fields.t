@@ -36,7 +36,7 @@ for kind in trace schedule records results; do
 			(.error? | objects | keys[]), (.connection? | objects | keys[]), (.histogram? | objects | keys[]),
 			(.sample? | objects | keys[])' "$@"
 	} | sort | uniq -c | sort -rn >members
-	between "$(wc -l <members)" 8 400 "ipf-$kind: there are members to look for"
+	between "$(wc -l <members)" 8 400 "ipf-$kind: some members to look for"
 	missing=
 	while read -r _ member; do grep -qw -e "$member" words || missing="$missing $member"; done <members
 	is "$missing" "" "ipf-$kind(5) describes every member that the stream has"

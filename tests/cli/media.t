@@ -105,7 +105,7 @@ kept_are chat want "openai-chat: all media, byte for byte"
 for name in 1 2 3 4 5 6; do openssl dgst -sha256 -r kept/$name | cut -d ' ' -f 1; done >sums
 is "$(body a.records | jq -c 'select(.n != null) | .request_bytes' | sort)" "$(wc -c kept/? | sed '$d' | awk '{print $1}' | sort)" "records have the size of the body"
 fire "$KEEPER" --api gemini
-kept_are gemini want "gemini: as inline data"
+kept_are gemini want "gemini: media are inline data"
 is "$(jq -r '.contents[0].parts[2].inlineData.mimeType' kept/1)" audio/wav "gemini: inline audio has its type"
 fire "$KEEPER" --api anthropic-messages
 kept_are anthropic want.images "anthropic-messages: the images"

@@ -9,7 +9,7 @@ twice() { # TEXT COMMAND…: with -o; in two folders, so that no path may show
 	shift
 	mkdir -p a b
 	(cd a && "$@" --reproducible -o out.zst) && sleep 1.1 && (cd b && "$@" --reproducible -o out.zst) ||
-		not_ok "the same inputs write a file in each of two folders: $text" "failed"
+		not_ok "a file in each of two folders: $text" "failed"
 	plain a/out.zst >a/out
 	plain b/out.zst >b/out
 	same a/out b/out "the same inputs give the same bytes: $text"

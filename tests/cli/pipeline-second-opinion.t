@@ -28,10 +28,10 @@ for seed in 1 2; do
 	ipf-collect -q --every $((seed * 100))ms chat.records -o chat.results
 	run python3 "$TESTS/helpers/second_opinion.py" chat.records chat.results
 	status_is 0 "seed $seed: a second opinion is had"
-	is "$(sed 's/.* rows, //' <<<"$(tail -1 "$OUT")")" "0 differ" "seed $seed: and it is the same" || cat "$OUT"
+	is "$(sed 's/.* rows, //' <<<"$(tail -1 "$OUT")")" "0 differ" "seed $seed: the second opinion is the same" || cat "$OUT"
 	matches "$(tail -2 "$OUT" | head -1)" '^[1-9][0-9]* windows, 0 differ$' "seed $seed: window by window"
 	matches "$(tail -3 "$OUT" | head -1)" '^[1-9][0-9]* bins of positions, 0 differ$' "seed $seed: gap by gap, by position"
-	is "$(body chat.results | jq -s -c "$TOKENS")" "[true,true,true,true]" "seed $seed: what comes in windows is what the rows have"
+	is "$(body chat.results | jq -s -c "$TOKENS")" "[true,true,true,true]" "seed $seed: windows add up to the rows"
 	[ "$tap_failed" = 0 ] || head -20 "$OUT" | sed 's/^/# /'
 	kinds=$(body chat.results | jq -r 'select(has("n")) | .error.kind // "ok"' | sort | uniq -c | tr -s ' \n' ' ')
 	for kind in ok cut reset http-status malformed in-band timeout; \

@@ -29,8 +29,8 @@ is "$(ms '.total.latency | [.ttft_ms.from_start, .tpot_ms, .itl_ms, .e2e_ms.from
 	"closed loop: TTFT is prefill and a step, TPOT and ITL are a step, E2E is 20 steps more, and NTPOT divides it among 21 tokens"
 is "$(ms '.total | [.in_flight.mean, .throughput.output_tokens_per_s] | map(. * 100 | round)')" "[100,4038]" \
 	"closed loop: one request is in flight, and makes 21 tokens each 520 ms"
-is "$(ms .total.latency.ttft_ms.from_due)" absent "closed loop: there is no latency from due"
-is "$(ms .total.lag_ms.n)" absent "closed loop: there is no lateness"
+is "$(ms .total.latency.ttft_ms.from_due)" absent "closed loop: no latency from due"
+is "$(ms .total.lag_ms.n)" absent "closed loop: no lateness"
 # Two slots for six requests at once: waves of two, of which a step computes both prompts: 220 ms, then 20 steps.
 ipf-sched burst:slots=2,n=6 -t fixed.trace -q -o slots.sched
 made slots.sched ipf-twin predict server.twin

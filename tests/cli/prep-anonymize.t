@@ -48,7 +48,7 @@ round_trip() { # NAME BLOCK TOKENIZER SOURCE FILE… [-- OPTIONS of ipf-prep alo
 	status_is 0 "$name: it is anonymized"
 	stderr_is "" "$name: anonymize has no messages"
 	run "$prep" mooncake out.jsonl -q -t "$tokenizer" -o full.trace.zst
-	status_is 0 "$name: and filled"
+	status_is 0 "$name: the anonymous trace is filled"
 	matches "$(check same in.trace.zst out.jsonl full.trace.zst "$block" "$prep" "$tokenizer")" "^ok: [1-9]" \
 		"$name: lengths, arrivals, sessions and sharing are the same"
 	run "$prep" anonymize trace in.trace.zst -q -t "$tokenizer" --salt-file salt --block-tokens "$block" -o again.jsonl
@@ -127,7 +127,7 @@ for source in "mooncake $TESTS/data/prep/mooncake.jsonl" "qwen-bailian $TESTS/da
 	is "$(of back.trace)" "$(of in.trace)" "${source%% *}: lengths and arrivals are those of the input"
 	"$prep" anonymize auto out.jsonl -q --block-tokens 16 -o twice.jsonl
 	is "$("$prep" mooncake twice.jsonl --prompt none -q | "$prep" stat -f json - | jq -c .sharing)" \
-		"$("$prep" stat -f json back.trace | jq -c .sharing)" "${source%% *}: what prompts share survives a second time"
+		"$("$prep" stat -f json back.trace | jq -c .sharing)" "${source%% *}: shared parts survive a second time"
 done
 cat >m.jsonl <<'X'
 {"timestamp": 5000, "input_length": 1024, "output_length": 10, "hash_ids": [1, 2]}
@@ -169,7 +169,7 @@ refused() { # STATUS PART TEXT OPTIONS…
 	shift 3
 	run "$prep" anonymize mooncake m.jsonl "$@"
 	status_is "$wanted" "$text: exit status"
-	contains "$(head -1 "$ERR")" "$part" "$text: what is wrong"
+	contains "$(head -1 "$ERR")" "$part" "$text: the reason"
 	is "$(wc -c <"$OUT")" 0 "$text: no output"
 }
 refused 1 "ipf-prep: nowhere: cannot open" "a salt that is not there" --salt-file nowhere
@@ -300,7 +300,7 @@ stderr_is "" "--report: nothing on standard error"
 contains "$(cat report)" "ipf-prep anonymize: 3,000 requests; what is left in them:" "the report is in the file"
 run "$prep" anonymize mooncake many.jsonl --report - -q -o out.jsonl
 grep -v "salt" report >report.known
-is "$(grep -v "salt" "$OUT")" "$(cat report.known)" "--report -: or on standard output"
+is "$(grep -v "salt" "$OUT")" "$(cat report.known)" "--report - writes to standard output"
 run "$prep" anonymize mooncake many.jsonl --report /dev/full -q -o out.jsonl
 status_is 1 "a report on a full disk"
 complains ipf-prep "/dev/full: cannot write: No space left on device" "anonymize names /dev/full for a report"

@@ -15,7 +15,7 @@ refused() { # FORMAT (of printf) PART TEXT [NAME]
 	status_is 3 "$3: status 3"
 	complains ipf-prep "$name" "$3: names the file"
 	contains "$(cat "$ERR")" "$2" "$3: the message has $2"
-	is "$(wc -l <"$ERR")" 1 "$3: in one line"
+	is "$(wc -l <"$ERR")" 1 "$3: one message"
 	yes_if "$3: nothing is written" test ! -e out.trace
 	rm -f "$name"
 }
@@ -37,15 +37,15 @@ refused 'id|body\n1|hello\n' 'the columns are "id", "body"' "vertical bars"
 refused 'Prompts\nhello\nhi\n' 'the columns are "Prompts"' "one column with a usual name"
 refused '\xef\xbb\xbf"user text","model text"\n"hi, you","x"\n' 'the columns are "user text", "model text"' "quoted, with a byte order mark"
 refused 'id,utterance,tag\n' 'the columns are "id", "utterance", "tag"' "only a heading"
-refused 'id,utterance,tag' 'the columns are "id", "utterance", "tag"' "without a line end"
+refused 'id,utterance,tag' 'the columns are "id", "utterance", "tag"' "a heading without a line end"
 refused '\n\nid,utterance\n1,x\n' 'the columns are "id", "utterance"' "after empty lines"
 refused 'id,utterance\n1,Hello, world\n2,Hi\n3,"A\nB"\n' 'the columns are "id", "utterance"' "rows of other lengths"
 refused ',question text,score\n0,Why?,1\n' 'the columns are "", "question text", "score"' "an index without a name"
 refused 'name, age, city\nBob, 34, Rome\nEve, 23, Bonn\n' 'the columns are "name", " age", " city"' "spaces after commas"
 refused 'utterance\nhello\nhi\n' 'the columns are "utterance"' "one column of a file whose name says CSV" a.csv
-refused 'utterance\nhello\nhi\n' 'the columns are "utterance"' "the same, in capitals" A.TSV
+refused 'utterance\nhello\nhi\n' 'the columns are "utterance"' "one column of a file whose name says CSV in capitals" A.TSV
 refused 'Utterance,x\n"unclosed,1\n2,3\n' 'the columns are "Utterance", "x"' "a quote that is not closed"
-refused 'a\033[31m,b\n1,2\n' 'the columns are "a\x1b[31m", "b"' "what a terminal would obey"
+refused 'a\033[31m,b\n1,2\n' 'the columns are "a\x1b[31m", "b"' "columns with control characters"
 awk 'BEGIN { for (i = 0; i < 1000; i++) printf "%scolumn_with_a_long_name_%d", i ? "," : "", i; print ""; for (i = 0; i < 1000; i++) printf "%s1", i ? "," : "" }' >wide
 refused "$(cat wide)" 'and 992 more' "a thousand columns"
 between "$(wc -c <"$ERR")" 300 700 "the line stays short"
@@ -62,7 +62,7 @@ map='map its members with --field prompt=NAME --field output=NAME … (/OUTER/IN
 refused '{"ask": "x", "reply": "y"}\n{"ask": "z"}\n' "JSON of no known format: $map; the members are \"ask\", \"reply\"" "JSON Lines"
 refused '[{"ask": "x", "reply": "y"}, {"ask": "z"}]' 'the members are "ask", "reply"' "an array"
 refused '{\n  "ask": "x",\n  "reply": {"inner": 1}\n}\n' 'the members are "ask", "reply"' "one object"
-refused '\xef\xbb\xbf{"ask": "x"}\n' 'the members are "ask"' "with a byte order mark"
+refused '\xef\xbb\xbf{"ask": "x"}\n' 'the members are "ask"' "JSON after a byte order mark"
 refused '{"meta": 1, "data": [{"ask": "x"}]}' "if the records are its list \"data\", pass only that, as in jq -c '.[\"data\"][]' FILE | ipf-prep auto; its members are \"meta\", \"data\"" \
 	"records within an object"
 python3 -c 'import json; print(json.dumps({"meta": 1, "data": [{"ask": "x" * 100}] * 60000}))' >big.json
@@ -79,7 +79,7 @@ refused '[]' 'JSON without a record' "an empty array"
 refused '{}\n' 'JSON whose first record is an empty object' "an empty object"
 refused '# nothing\n' 'not JSON, although its name says so' "a file whose name says JSON" a.jsonl
 refused "{'prompt': 'x'}\n" 'not JSON, although its name says so' "Python's notation" a.json
-refused '{"\033]0;x\007": 1}\n' 'the members are "\x1b]0;x\x07"' "what a terminal would obey"
+refused '{"\033]0;x\007": 1}\n' 'the members are "\x1b]0;x\x07"' "members with control characters"
 for end in '' '\n' 'x' '\nx'; do
 	{ head -c 1000000 /dev/zero | tr '\0' '['; printf '%b' "$end"; } >deep
 	run "$prep" auto deep
@@ -92,11 +92,11 @@ is_text 'Explain physics, please.\nWrite a poem\n' 2 "a comma"
 is_text 'Hello, world\n' 1 "one line with a comma"
 is_text 'Write a haiku about rain, wind and snow\nWrite a story about rain, wind and snow\n' 2 "equally many commas"
 is_text 'Hi, how are you?\nHey, what is up?\n' 2 "short sentences"
-is_text 'Dear Sir, I am here\nMy friend, he is out\n' 2 "without full stops"
+is_text 'Dear Sir, I am here\nMy friend, he is out\n' 2 "sentences without full stops"
 is_text 'I came; I saw\nI went; I slept\n' 2 "semicolons"
 is_text '[INST] Hello [/INST]\nMore\n' 2 "a bracket"
 is_text '{name}, please write\n' 1 "a brace"
-is_text '[1] A footnote\n[2] Another\n' 2 "what begins as a JSON array"
+is_text '[1] A footnote\n[2] Another\n' 2 "a footnote that begins as a JSON array"
 is_text '[1]\nSee there.\n' 2 "a line of its own that begins as JSON"
 is_text '["Well", she said.\n' 1 "a quotation in brackets"
 is_text '{"Well", she said.\n' 1 "a quotation in braces"

@@ -41,7 +41,7 @@ for seed in 1 2 3; do
 	between "$(figures .input_tokens.mean <d.trace)" 530 570 "seed $seed: the mean of a log-normal length"
 	between "$(figures .input_tokens.min <d.trace)" 10 100 "seed $seed: its bounds"
 	between "$(figures .output_tokens.mean <d.trace)" 156 164 "seed $seed: the mean of a uniform length"
-	is "$(figures '[.output_tokens.min, .output_tokens.max]' <d.trace)" '[64,256]' "seed $seed: and its ends"
+	is "$(figures '[.output_tokens.min, .output_tokens.max]' <d.trace)" '[64,256]' "seed $seed: the ends of a uniform length"
 done
 printf '100 1\n200-300 1\n' >lengths
 is "$(requests synthetic -n 2000 --input-tokens histogram:lengths | jq '.input_tokens | select(. != 100 and (. < 200 or . > 300))' |

@@ -19,7 +19,7 @@ while IFS='|' read -r name wanted arguments unread; do
 	same "$OUT" "$name.out" "$name: the trace"
 	is "$(tail -n 1 "$OUT" | jq -r '[.end.unread[]?.member] | unique | join(" ")')" "$unread" "$name: the members that were not used"
 	if [ -e "$name.err" ]; then
-		same "$ERR" "$name.err" "$name: what is said"
+		same "$ERR" "$name.err" "$name: the messages"
 	else
 		stderr_is "" "$name: nothing is said"
 	fi

@@ -43,11 +43,11 @@ stderr_contains "far.jsonl:2: time: expected a number or a time such as 2023-11-
 shared() { # SOURCE FILE REQUESTS WORD: no such word is in what is shared
 	run "$prep" anonymize "$1" "$2" -q -o shared.jsonl
 	status_is 0 "$1: it is anonymized"
-	is "$(wc -l <shared.jsonl)" "$3" "$1: with all its requests"
-	is "$(grep -c "$4" shared.jsonl)" 0 "$1: without its texts"
+	is "$(wc -l <shared.jsonl)" "$3" "$1: every request is in the anonymous file"
+	is "$(grep -c "$4" shared.jsonl)" 0 "$1: the anonymous file has no texts"
 	run "$prep" fit "$1" "$2" -q -o model.json
 	status_is 0 "$1: a model is fitted"
-	is "$(jq .requests model.json)" "$3" "$1: of all its requests"
+	is "$(jq .requests model.json)" "$3" "$1: the model is of all requests"
 }
 
 head -7 "$data/litellm-log.jsonl" >litellm.jsonl
@@ -59,14 +59,14 @@ shared sglang-log "$data/sglang-json.log" 4 "there\|upon\|c-1"
 head -6 "$data/sagemaker.jsonl" >sagemaker.jsonl
 shared sagemaker-capture sagemaker.jsonl 5 "weather\|upon\|Software"
 run "$prep" anonymize dynamo-trace "$data/dynamo-trace.jsonl" -f trace -q -o shared.trace
-is "$(body shared.trace | jq -s -c 'map(.parents | length) | sort')" "[0,0,0,1,1,1,3]" "dynamo-trace: what waited for what is shared"
+is "$(body shared.trace | jq -s -c 'map(.parents | length) | sort')" "[0,0,0,1,1,1,3]" "dynamo-trace: parents of requests are shared"
 shared dynamo-trace "$data/dynamo-trace.jsonl" 7 "run-42\|m-large\|user_message\|14879255164371896291"
 shared envoy-access "$data/envoy-gateway.jsonl" 5 "m-large\|s-1\|curl\|127.0.0.1"
 "$prep" tgi-log "$data/tgi.log" --input-tokens 8 -q -o tgi.trace
 run "$prep" anonymize tgi.trace -q -o shared.jsonl
-is "$status $(wc -l <shared.jsonl) $(grep -c lora-a shared.jsonl)" "0 4 0" "tgi-log: with prompts, it is anonymized"
+is "$status $(wc -l <shared.jsonl) $(grep -c lora-a shared.jsonl)" "0 4 0" "tgi-log: a trace with prompts is anonymized"
 run "$prep" fit tgi.trace -q -o model.json
-is "$status $(jq .requests model.json)" "0 4" "tgi-log: and fitted"
+is "$status $(jq .requests model.json)" "0 4" "tgi-log: a model is fitted"
 
 # ---- hostile records: each is refused by its line and member, or read, and the next one is read ----
 lengths=() # options of what is read
@@ -277,13 +277,13 @@ status_is 0 "jsonl: a session that is null or empty"
 is "$(body out.trace | jq -s -c 'map(.session) | sort')" '[null,null,"x","x"]' "jsonl: is no session"
 printf 'p;s\na;\nb;x\nc;x\n' >sessions.csv
 run "$prep" csv sessions.csv --field prompt=p --field session=s -q -o out.trace
-is "$(body out.trace | jq -s -c 'map(.session) | sort')" '[null,"x","x"]' "csv: nor is an empty column"
+is "$(body out.trace | jq -s -c 'map(.session) | sort')" '[null,"x","x"]' "csv: an empty column is no session"
 printf '%s\n' '{"p":"a","s":null}' '{"p":"b"}' >sessions.jsonl
 run "$prep" jsonl sessions.jsonl --field prompt=p --field session=s -o out.trace
 status_is 3 "jsonl: a record without the member is refused"
 contains "$(head -1 "$ERR")" "sessions.jsonl:2: s: missing" "jsonl: since the pointer may be wrong"
 run "$prep" jsonl sessions.jsonl --field prompt=p --field session=t --field session=s -o out.trace
-contains "$(head -1 "$ERR")" "sessions.jsonl:2: t: missing (also as s)" "jsonl: of two pointers, one that leads to null is enough"
+contains "$(head -1 "$ERR")" "sessions.jsonl:2: t: missing (also as s)" "jsonl: one pointer of two may lead to null"
 
 # ---- lines of text-generation-inference ----
 sed -n '3p;4p' "$data/tgi.log" >good.jsonl

@@ -14,7 +14,7 @@ while IFS='|' read -r name wanted arguments _; do
 	run "$BIN/ipf-prep" --reproducible --memory 1kB $arguments
 	status_is "$wanted" "$name: exit status"
 	same "$OUT" "$name.out" "$name: the trace is the same in temporary files"
-	[ ! -e "$name.err" ] || same "$ERR" "$name.err" "$name: so is what is said"
+	[ ! -e "$name.err" ] || same "$ERR" "$name.err" "$name: the messages are the same"
 done <cases
 cd "$here" || exit 1
 
@@ -58,7 +58,7 @@ complains ipf-prep "$here/missing: cannot create a temporary file" "a folder tha
 
 run "$BIN/ipf-prep" mooncake many.jsonl --memory 10
 status_is 2 "--memory needs a size of some use"
-complains ipf-prep 'memory: expected a size from 1kB to 64TB, got "10"' "--memory: what is expected"
+complains ipf-prep 'memory: expected a size from 1kB to 64TB, got "10"' "--memory: the message says what it may be"
 
 # Files that have no end, or that expand.
 endless() { # TEXT LIMIT ARGUMENTS…

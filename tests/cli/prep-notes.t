@@ -11,7 +11,7 @@ conversation() { # TURNS NAME
 }
 says() { # PART TEXT: the only line on standard error
 	complains ipf-prep "$1" "ipf-prep reports $2"
-	is "$(wc -l <"$ERR")" 1 "$2: in one line"
+	is "$(wc -l <"$ERR")" 1 "$2: one message"
 }
 
 # ---- fewer than asked for ----
@@ -27,7 +27,7 @@ says '70 of the 71 sessions of --sessions were written' "sessions are counted to
 run "$prep" jsonl seventy.jsonl -n 80 --sessions 70
 stderr_is "" "one limit of two that is reached gives no note"
 run "$prep" jsonl seventy.jsonl -n 80 --shuffle
-says '70 of the 80 requests of -n' "with --shuffle too"
+says '70 of the 80 requests of -n' "fewer requests with --shuffle"
 run "$prep" jsonl seventy.jsonl -n 70 --max-input 2
 status_is 3 "a filter that leaves nothing ends with 3"
 run "$prep" text <(printf 'a longer line\nb\nanother line\n') -n 3 --min-input 2
@@ -51,7 +51,7 @@ says '--min-input 2 left out 1 of 3 requests; --max-input 4 left out 1 of 3 requ
 run "$prep" sharegpt four.jsonl --turns all --max-input 15
 says '--max-input 15 left out 2 of 4 sessions (17 requests)' "sessions are left out whole"
 run "$prep" sharegpt four.jsonl --turns all --max-total 15 --shuffle
-says '--max-total 15 left out 2 of 4 sessions (17 requests)' "also where all are held"
+says '--max-total 15 left out 2 of 4 sessions (17 requests)' "sessions left out with --shuffle"
 run "$prep" sharegpt four.jsonl --turns all --max-output 1
 status_is 3 "limits that leave no session end with 3"
 contains "$(cat "$ERR")" 'ipf-prep: --max-output 1 left out 4 of 4 sessions (22 requests)' "ipf-prep says that a limit left out all sessions"
@@ -102,7 +102,7 @@ run "$prep" jsonl twice.jsonl --input-tokens 40
 stderr_is "" "prompts that are extended differ"
 { conversation 2 a; conversation 3 a; conversation 2 b; } >sessions.jsonl
 run "$prep" sharegpt sessions.jsonl --turns all
-says "1 of 3 prompts repeats an earlier one" "of sessions the first prompt counts"
+says "1 of 3 prompts repeats an earlier one" "repeated first prompts of sessions"
 run "$prep" synthetic -n 500 --input-tokens 64
 stderr_is "" "synthetic prompts differ"
 for i in 1 2 3; do

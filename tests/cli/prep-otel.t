@@ -34,7 +34,7 @@ for where in logs message-logs; do
 	is "$(requests out.trace)" "$(cat expected)" "$where: log records in a later file"
 	tac logs >reversed
 	run "$prep" otel reversed spans -o out.trace
-	is "$(requests out.trace)" "$(cat expected)" "$where: or in an earlier one, in another order"
+	is "$(requests out.trace)" "$(cat expected)" "$where: log records in an earlier file, in another order"
 done
 files logs
 run "$prep" auto logs -o out.trace

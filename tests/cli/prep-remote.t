@@ -155,7 +155,7 @@ for name in chat.json .mark .part .part-mark .lock; do
 		status_is 0 "ipf-prep ends with 0, although $name is $what"
 		body "$OUT" >got
 		same got expected "$name: $what: the file is right"
-		is "$(cat precious)" precious "$name: $what: and nothing else is written"
+		is "$(cat precious)" precious "$name: $what: no other file is written"
 	done
 	rm -f "$folder/$name"
 done

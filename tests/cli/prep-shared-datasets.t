@@ -18,7 +18,7 @@ while read -r source file records requests turns; do
 	contains "$(cat "$ERR")" "$records records read, $requests requests written" "$file: all of it"
 	[ "$turns" != - ] || continue
 	run "$prep" "$source" "$data/datasets/$file" --turns all -o all.trace.zst
-	is "$(body all.trace.zst | wc -l)" "$turns" "$file: so many turns"
+	is "$(body all.trace.zst | wc -l)" "$turns" "$file: the number of turns"
 	is "$(body all.trace.zst | jq -r .id | sort | uniq -d | wc -l)" 0 "$file: no id twice"
 done <<'FILES'
 sharegpt sharegpt/ShareGPT_V3.head3.json 3 3 8

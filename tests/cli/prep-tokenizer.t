@@ -24,12 +24,12 @@ for name in bytelevel llama gemma; do
 	ipf-prep azure lengths.csv -t "$t" -q -o azure.trace
 	is "$(said azure.trace | paste -sd ' ')" "$(cut -d , -f 2 lengths.csv | sed 1d |
 		paste -sd ' ')" "$name: made prompts have the recorded lengths"
-	is "$(found azure.trace "$t")" "$(said azure.trace)" "$name: which is what the tokenizer finds in them"
+	is "$(found azure.trace "$t")" "$(said azure.trace)" "$name: the tokenizer finds the lengths of the trace"
 	ipf-prep azure lengths.csv -t "$t" -q --template-tokens 11 -o template.trace
 	is "$(said template.trace | tail -20)" "$(said azure.trace |
 		tail -20)" "$name: the recorded lengths are those with the template"
 	is "$(found template.trace "$t" | tail -20)" "$(said azure.trace | tail -20 |
-		awk '{ print $1 - 11 }')" "$name: for which the text leaves room"
+		awk '{ print $1 - 11 }')" "$name: the text leaves room for the template"
 	ipf-prep azure lengths.csv -t "$t" -q -o again.trace --reproducible
 	ipf-prep azure lengths.csv -t "$t" -q -o once.trace --reproducible
 	same again.trace once.trace "$name: the same again"
@@ -37,7 +37,7 @@ for name in bytelevel llama gemma; do
 	ipf-prep mooncake blocks.jsonl -t "$t" -q -o blocks.trace
 	is "$(said blocks.trace |
 		paste -sd ' ')" "1100 1150 1200 1250 1300 1350" "$name: prompts of blocks have the recorded lengths"
-	is "$(found blocks.trace "$t")" "$(said blocks.trace)" "$name: to the token"
+	is "$(found blocks.trace "$t")" "$(said blocks.trace)" "$name: the tokenizer finds the lengths of blocks"
 	# blocks 7 and 8 are in all of them
 	is "$(body blocks.trace | jq -r '.messages[0].content' | cut -c 1-1200 | sort -u |
 		wc -l)" 1 "$name: equal blocks are equal text"
@@ -49,7 +49,7 @@ for name in bytelevel llama gemma; do
 	is "$(found shaped.trace "$t")" "$(said shaped.trace)" "$name: cut and extended prompts are counted as they are"
 	ipf-prep sharegpt "$TESTS/../examples/chat.json" -t "$t" -q --template-tokens 9 -n 12 -o template.trace
 	is "$(said template.trace)" "$(found template.trace "$t" |
-		awk '{ print $1 + 9 }')" "$name: what a template adds is counted in"
+		awk '{ print $1 + 9 }')" "$name: tokens of the template count"
 	is "$(said shaped.trace | awk '$1 < 20 || $1 > 200' | wc -l)" 0 "$name: within what was asked for"
 	ipf-prep sharegpt "$TESTS/../examples/chat.json" -t "$t" -q --prefixes 2x100 -n 6 -o prefixed.trace
 	is "$(found prefixed.trace "$t")" "$(said prefixed.trace)" "$name: shared prefixes too"

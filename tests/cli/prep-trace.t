@@ -15,7 +15,7 @@ as_it_was() { # NAME OPTIONS of the first… [-- OPTIONS of the second]
 	zstd -dcq in.trace.zst >in.trace
 	body in.trace >in
 	body out.trace >out
-	same out in "$name: and every request is as it was"
+	same out in "$name: every request is as it was"
 }
 as_it_was conversations sharegpt "$data/sharegpt.json" --turns all
 as_it_was sub-agents weka "$data/weka.jsonl"
@@ -55,7 +55,7 @@ is "$(body again.trace | jq -c '[.id, .input_tokens]')" "$(body counted.trace | 
 wrong() { # TEXT PART: standard input is the trace
 	run "$prep" trace -
 	status_is 3 "$1: exit status"
-	stderr_contains "$2" "$1: what is wrong"
+	stderr_contains "$2" "$1: the reason"
 }
 wrong "no header" 'standard input:1: ipf: expected "trace", the header of a request trace' <in
 wrong "another stream" 'ipf: expected "trace", the header of a request trace, got "records"' <<<'{"ipf":"records","version":1}'

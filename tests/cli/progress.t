@@ -69,7 +69,7 @@ for width in 132 80 60 40 20; do
 	is "$status" 0 "$width columns: a run"
 	between "$(longest)" 1 $((width - 1)) "$width columns: the line fits"
 	is "$(drawn | grep -vcE '^[0-9]+ s(  started [0-9]+/24(  in flight [0-9]+(  done [0-9]+(  failed [0-9]+(  [0-9.]+ req/s(  [0-9.]+ MB/s(  lag p99 [0-9.]+ [mun]?s)?)?)?)?)?)?)?$')" 0 \
-		"$width columns: of whole figures" || drawn
+		"$width columns: the figures are whole" || drawn
 done
 terminal 130 -30 "feed_resized t.sched | ipf-fire -u $URL -m sim -t t.trace -o records"
 between "$(drawn | tail -1 | wc -c)" 2 30 "a terminal that became narrow"

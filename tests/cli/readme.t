@@ -20,11 +20,11 @@ yes_if "the README has commands to run" test -s names
 while read -r name <&3; do
 	block "$name" | sed -e "s,http://localhost:8000,$URL,g" -e "s,AzureLLMInferenceTrace_conv.csv,arrivals-20.csv,g" \
 		-e 's/for=[0-9]*s/for=1s/g' -e 's/FOR=[0-9]*s/FOR=1s WARMUP=0/g' >"$name.sh"
-	isnt "$(cat "$name.sh")" "" "README, $name: there is a block"
+	isnt "$(cat "$name.sh")" "" "README, $name: the block has commands"
 	run bash -e -u -o pipefail "$name.sh"
 	status_is 0 "README, $name: its commands work"
-	isnt "$(tail -1 "$OUT")" null "README, $name: what they look up is there"
-	case $name in strict) ;; *) isnt "$(cat "$OUT")" "" "README, $name: they show something" ;; esac
+	isnt "$(tail -1 "$OUT")" null "README, $name: the last command finds a value"
+	case $name in strict) ;; *) isnt "$(cat "$OUT")" "" "README, $name: the commands print something" ;; esac
 done 3<names
 is "$(grep -c '^```sh' "$README")" "$(($(wc -l <names) + 1))" "README: all blocks of commands but the one that calls make are run here"
 

@@ -33,7 +33,7 @@ fits() { # FILE WHAT
 run "$report" --by model --slo ttft=200ms two.results
 status_is 0 "two models, two stages"
 cp "$OUT" two.txt
-fits two.txt "by model"
+fits two.txt "the report by model"
 is "$("$report" -f json two.results | jq -c '.total | [.rate.completed, .throughput.input_tokens_per_s, .throughput.output_tokens_per_s | . * 100 | round]')" "[267,26667,1333]" "requests, input and output tokens per second"
 is "$(section Stages two.txt | awk '{ print $1 }' | tr '\n' ' ')" "first second total " "the stages are stages"
 is "$(section Models two.txt | awk '{ print $1 }' | tr '\n' ' ')" "model-a model-b " "models have their table"
@@ -131,7 +131,7 @@ jq -c '. + {server_queue_ns: (1000000 * (.n + 1)), server_prefill_ns: 5000000, s
 jq -c 'if .n == 39 then .ok = false | .error = {kind: "cut"} else . end' timed >some
 seal header some >server.results
 run "$report" --by model server.results
-fits "$OUT" "with the server's times"
+fits "$OUT" "the report with the server's times"
 is "$(section 'As the server reports, ms' "$OUT" | awk '{ print $1 }' | tr '\n' ' ')" "queue prefill total " "the text has the server's times in ms"
 is "$(row 'As the server reports, ms' queue "$OUT" | cut -d ' ' -f 2-4)" "20.0 1.00 20.0" "mean, least and median; not of what failed"
 "$report" -f json --errors-as-inf server.results >out.json

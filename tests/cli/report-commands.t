@@ -34,7 +34,7 @@ run "$report" plot new.plots mixed.results
 status_is 0 "plot ends with 0"
 is "$(wc -c <"$OUT" | tr -d ' ')" 0 "writes nothing but plots"
 "$report" --plots old.plots mixed.results >/dev/null 2>&1
-between "$(find new.plots -type f | wc -l)" 10 200 "plot: there are files"
+between "$(find new.plots -type f | wc -l)" 10 200 "plot: the folder has files"
 same <(cd new.plots && md5sum -- *.tsv *.gp) <(cd old.plots && md5sum -- *.tsv *.gp) "plot: the same data and scripts as by --plots"
 run "$report" definitions -o definitions.txt
 same definitions.txt <("$report" definitions) "definitions -o FILE"

@@ -85,7 +85,7 @@ shows() { # PATTERN TEXT OPTIONS…: with the options, and not without
 	shift 2
 	"$report" "$@" >now 2>"$ERR"
 	matches "$(cat now)" "$pattern" "$text: shown with the option"
-	is "$("$report" "${@: -1}" 2>"$ERR" | grep -cE -e "$pattern")" 0 "$text: not without it"
+	is "$("$report" "${@: -1}" 2>"$ERR" | grep -cE -e "$pattern")" 0 "$text: not shown without the option"
 }
 head -1 "$data/mixed.results" | jq -c '.from[0].targets = ["http://10.0.0.1/v1", "http://10.0.0.2/v1"] | .from[0].target = (.from[0].targets | join(", "))' >header
 body "$data/mixed.results" | jq -c 'if .n then .target = .n % 2 else . end' >lines

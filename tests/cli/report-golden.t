@@ -72,7 +72,7 @@ done
 for name in closed one empty errors; do
 	run "$report" --slo ttft=150ms,p50:e2e=1s "$data/$name.results"
 	status_is 0 "$name: is reported"
-	golden $name.txt "$name: as text"
+	golden $name.txt "$name: the text is the golden one"
 done
 run "$report" "$data/shard-1.results" "$data/shard-2.results"
 golden shards.txt "two shards as one"

@@ -225,7 +225,7 @@ matches "$(sed -n 2p "$OUT")" '^"a,""b""",constant,true,' "CSV: a name with comm
 "$report" -f csv "$data/mixed.results" >m.csv
 is "$(awk -F, '{ print NF }' m.csv | sort -u | wc -l | tr -d ' ')" 1 "CSV: every line has as many fields as the first"
 between "$(head -1 m.csv | tr ',' '\n' | sort -u | wc -l)" 300 "$(head -1 m.csv | tr ',' '\n' |
-	wc -l)" "CSV: there are hundreds of names"
+	wc -l)" "CSV: the heading has hundreds of names"
 is "$(head -1 m.csv | tr ',' '\n' | sort | uniq -d)" "" "CSV: no name occurs twice"
 is "$(grep -c "$(printf '\r')$" m.csv)" 6 "CSV: a line of names, four stages, the total; ended by CR LF"
 

@@ -43,7 +43,7 @@ is "$status $(tail -1 "$OUT")" "0 twin.records: 0 violations in 40 requests and 
 for option in --scrape=http://127.0.0.1:9 --prometheus=http://127.0.0.1:9 --samples=chat.results --otlp=http://127.0.0.1:9; do
 	run ipf-collect "$option" twin.records -o other.results
 	is "$status" 2 "${option%%=*}: ipf-collect refuses it for predicted records"
-	stderr_contains "${option%%=*}: a twin predicted the run of twin.records: there is no server whose figures belong to it" "${option%%=*}: and why"
+	stderr_contains "${option%%=*}: a twin predicted the run of twin.records: there is no server whose figures belong to it" "${option%%=*}: the reason"
 done
 run ipf-collect twin.records chat.records -o mixed.results
 is "$status $(cat "$ERR")" "3 ipf-collect: chat.records: was measured, but twin.records was predicted by a twin" "records of both kinds are not one run"

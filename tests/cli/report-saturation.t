@@ -55,7 +55,7 @@ for ((seed = 1; seed <= 4; seed++)); do
 	stage=$("$report" -f json some.results | jq -r '.saturation | select(.highest.offered == ([.points[].offered] | max)) | .highest.stage')
 	sed -n "/^Stages/,/^\$/s/^  $stage  *\([0-9.]*\)  *\([0-9.]*\) .*/\1 \2/p" some.txt | head -1 >wanted
 	sed -n 's/^  capacity    not saturated: of \([0-9.]*\) requests\/s offered, \([0-9.]*\)\/s were .*/\1 \2/p' some.txt >told
-	matches "$(cat told)" "^[0-9]" "seed $seed: not saturated"
+	matches "$(cat told)" "^[0-9]" "seed $seed: the text says that the server is not saturated"
 	is "$(cat told)" "$(cat wanted)" "seed $seed: the highest load as in the table"
 done
 
@@ -114,9 +114,9 @@ for files in "shard1.results shard2.results" "shard2.results shard1.results" bot
 	"$report" -f json --slo e2e=250ms $files >shards.json
 	is "$(jq -c .saturation shards.json)" "$(jq -c .saturation loops.json)" "$files: the saturation of the run that was not divided"
 	# shellcheck disable=SC2086
-	is "$("$report" -f csv --curve $files | tr -d '\r' | cut -d , -f 18 | tr '\n' ' ')" "users 2 5 8 16 32 " "$files: and all users in the curve"
+	is "$("$report" -f csv --curve $files | tr -d '\r' | cut -d , -f 18 | tr '\n' ' ')" "users 2 5 8 16 32 " "$files: the curve has all users"
 	# shellcheck disable=SC2086
-	is "$("$report" export guidellm --reproducible $files | jq -c '[.benchmarks[].config.strategy.streams]')" "[2,5,8,16,32]" "$files: and in a format of another tool"
+	is "$("$report" export guidellm --reproducible $files | jq -c '[.benchmarks[].config.strategy.streams]')" "[2,5,8,16,32]" "$files: guidellm has all users"
 done
 mkdir bare # without gnuplot, there are the data
 PATH=$PWD/bare "$report" -q --plots plots shard1.results shard2.results -o /dev/null

@@ -99,7 +99,7 @@ refused() { # TEXT PART OPTIONS…
 	shift 2
 	run "$report" "$@"
 	status_is 2 "$text is refused"
-	complains "ipf-report" "$part requires results" "$text: in a line"
+	complains "ipf-report" "$part requires results" "$text: one message"
 	is "$(cat "$OUT")" "" "$text: nothing is written"
 }
 refused "--by" --by --by model run.json
@@ -121,7 +121,7 @@ export AWS_ACCESS_KEY_ID=a AWS_SECRET_ACCESS_KEY=b
 refused "--upload" --upload --upload s3://bucket/x run.json
 run "$report" certificate run.json
 status_is 2 "certificate is refused"
-complains "ipf-report certificate" "certificate requires results" "certificate: in a line"
+complains "ipf-report certificate" "certificate requires results" "certificate: one message"
 for format in csv prometheus sql junit vllm requests-csv; do refused "-f $format" "-f $format" -f $format run.json; done
 is "$(find . -name folder)" "" "refused formats make no folder"
 run "$report" plot folder run.json
@@ -167,7 +167,7 @@ elsewhere() { # TEXT COMMAND…: one line, and status 3
 	shift
 	run "$@"
 	status_is 3 "$text: is not shown"
-	complains "ipf-report" "a JSON report, where results are expected" "$text: in a line"
+	complains "ipf-report" "a JSON report, where results are expected" "$text: one message"
 }
 elsewhere "standard input" bash -c 'exec "$0" - <run.json' "$report"
 elsewhere "a pipe" bash -c 'cat run.json | "$0"' "$report"
@@ -192,7 +192,7 @@ for what in '.total = []' 'del(.total)' 'del(.verdict)' '.verdict.status = 1' '.
 	jq "$what" run.json >bad.json
 	run "$report" bad.json
 	status_is 3 "$what is no report"
-	complains "ipf-report" "a JSON report without a verdict and a total" "$what: in a line"
+	complains "ipf-report" "a JSON report without a verdict and a total" "$what: one message"
 done
 # each member of another kind: sections say nothing, or less, of it
 for member in $(jq -r 'keys_unsorted[] | select(. != "ipf" and . != "verdict" and . != "total")' run.json); do
@@ -212,12 +212,12 @@ foreign() { # SCRIPT TEXT: the first plot has other commands
 	jq --arg script "$1" '.plots |= [.[0] | .script = $script]' plots.json >foreign.json
 	run "$report" -f html foreign.json
 	status_is 3 "$2: refused"
-	complains "ipf-report" "which is not a part of our plots" "$2: in a line"
+	complains "ipf-report" "which is not a part of our plots" "$2: one message"
 	is "$(find . -name touched), $(wc -c <"$OUT")" ", 0" "$2: nothing is run, and nothing written"
 }
 if command -v gnuplot >/dev/null; then
 	foreign 'system("touch touched")' "a call of a program"
-	foreign "system('touch touched')" "the same with single quotes"
+	foreign "system('touch touched')" "a call of a program with single quotes"
 	foreign '!touch touched' "a command of a shell"
 	foreign 'x = `touch touched`' "backquotes"
 	foreign "plot '<touch touched'" "a pipe as data"

@@ -57,7 +57,7 @@ if command -v sqlite3 >/dev/null; then
 	is "$(sqlite3 runs.db "SELECT key FROM meta WHERE run = '$digest'")" other "a run that is taken again replaces its notes"
 	sql mixed --reproducible
 	sqlite3 dates.db <mixed.sql
-	is "$(sqlite3 dates.db "SELECT started IS NULL AND host IS NULL FROM runs")" 1 "--reproducible: without dates"
+	is "$(sqlite3 dates.db "SELECT started IS NULL AND host IS NULL FROM runs")" 1 "--reproducible: the run has no dates"
 	sql mixed --errors-as-inf
 	is "$(grep -c '"inf"' mixed.json | sed 's/[1-9][0-9]*/some/')" some "JSON has infinite latencies with --errors-as-inf"
 	sqlite3 infinite.db <mixed.sql

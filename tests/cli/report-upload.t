@@ -34,7 +34,7 @@ status_is 0 "a page, its plots and the streams"
 same page.html store/objects/plain/nightly/page.html "--upload -o uploads the page"
 same chat.records store/objects/plain/nightly/chat.records "--upload-file uploads the stream"
 is "$(cd store/objects/plain/nightly/pictures && ls)" "$(cd pictures && ls)" "the plots are in a folder"
-is "$(cut -d ' ' -f 2,4- store/log | grep -m 1 html)" "/plain/nightly/page.html -" "types: what is looked at has none"
+is "$(cut -d ' ' -f 2,4- store/log | grep -m 1 html)" "/plain/nightly/page.html -" "a request that looks for an object has no type"
 contains "$(grep ^PUT store/log)" "PUT /plain/nightly/page.html 200 text/html; charset=utf-8" "a browser shows the page"
 stderr_contains "ipf-report: s3://plain/nightly/chat.results: " "-v says what was uploaded"
 upload s3://plain/nightly/ -v -f html -o page.html --upload-file chat.records --reproducible

@@ -43,7 +43,7 @@ for form in ms openai; do
 	is "$refused" "$(jq -s 'group_by(.id) | map(select(min_by(.arrival_ns).status == 429)) | length' sim.log)" "$form: as many were refused first as the server's log says"
 	at_least "$refused" 1 "$form: some were refused first"
 	times=$(requests $form.records | jq -s 'map(.attempts // [] | length) | add')
-	is "$said" "ipf-fire: $refused requests were refused and retried, $times times in all (--retry)" "$form: which it says"
+	is "$said" "ipf-fire: $refused requests were refused and retried, $times times in all (--retry)" "$form: ipf-fire counts refusals and retries"
 	run ipf-collect --check $form.records
 	status_is 0 "$form: the records are as they must be"
 	is "$(head -1 $form.records | jq -cS .retry)" '{"cap_ns":60000000000,"first_ns":1000000000,"most":100,"on":[429,503]}' "$form: the header has the rule"

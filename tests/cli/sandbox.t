@@ -36,12 +36,12 @@ both() { # TEXT ARGUMENTS OF ipf-fire…
 	run ipf-fire -m sim -t chat.trace chat.sched "$@" -o without.records
 	status_is 0 "$text: ends well without"
 	run ipf-fire -m sim -t chat.trace chat.sched "$@" --sandbox -o with.records
-	status_is 0 "$text: and with --sandbox"
+	status_is 0 "$text: ends well with --sandbox"
 	stderr_is "" "$text: nothing is said"
 	rows without.records >without.rows
 	rows with.records >with.rows
 	is "$(body with.records | jq -s -c '[.[] | select(.n != null).status] | unique')" "[200]" "$text: all are answered"
-	same without.rows with.rows "$text: as without it"
+	same without.rows with.rows "$text: rows are the same with --sandbox"
 	yes_if "$text: the records are whole" whole with.records
 	is "$(jq -c 'keys' < <(plain with.records | tail -1))" "$(jq -c 'keys' < <(plain without.records | tail -1))" "$text: nothing is missing at the end"
 }
@@ -172,7 +172,7 @@ trespass ipf-collect --sandbox chat.records -o out/t.results >said
 is "$(grep -v '^ok\|^not ok' said)" "connect: EPERM
 $files
 listen: EPERM
-$others" "ipf-collect: and without an option that needs it, any connection"
+$others" "ipf-collect: any connection is refused without an option that needs it"
 trespass ipf-collect --sandbox --listen :0 --push "pushgateway=$URL/x" chat.records -o out/t.results >said
 is "$(grep -v '^ok\|^not ok' said)" "connect: EACCES
 $files

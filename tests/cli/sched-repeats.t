@@ -34,7 +34,7 @@ says "" 0 burst:n=1000
 says "" 0 closed:users=2,for=10s -t ten.trace
 says "the schedule goes round the trace: 6 of 12 requests send one of its 10 prompts again (6 of 6 in stage burst-2)" 12 burst:n=6 closed:users=2,for=10s burst:n=6 -t ten.trace
 run ipf-sched burst:n=50 -t ten.trace -q -o out.sched
-stderr_is "" "-q: not a word"
+stderr_is "" "-q: no message"
 run ipf-sched burst -t twins.trace -q -o out.sched
 is "$(head -1 out.sched | jq .trace.repeated_prompts)" 30 "the header knows what the trace says"
 says "the schedule goes round the trace: 10 of 15 requests send one of its 10 prompts again" 30 burst:n=30 --shard 1/2 -t ten.trace
@@ -120,7 +120,7 @@ fire recorded replay
 trusted "a recorded trace"
 is "$(head -1 run.sched | jq .trace.repeated_prompts)" null "the header of a recorded trace has no repeats"
 fire recorded replay:loop,n=120
-doubt 60 120 "but a replay that goes round it has"
+doubt 60 120 "a replay that goes round"
 
 # ---- runs of a search ----
 search() { # OPTION…: the next stage, run as runN.results

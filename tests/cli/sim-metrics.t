@@ -74,11 +74,11 @@ for style in "" /vllm /sglang /tgi /llama-cpp /triton /jetstream; do
 	cp scraped "scraped.${style#/}"
 done
 cp scraped.sglang scraped
-is "$(value sglang:generation_tokens_total) $(value sglang:num_requests_total) $(value sglang:num_aborted_requests_total)" "545 8 2" "SGLang: what ended"
+is "$(value sglang:generation_tokens_total) $(value sglang:num_requests_total) $(value sglang:num_aborted_requests_total)" "545 8 2" "SGLang: requests that ended"
 is "$(value sglang:realtime_tokens_total 'mode="decode"')" 553 "SGLang: all generated tokens"
 is "$(grep -c '^sglang:time_to_first_token_seconds_bucket{model_name="sim",le="0.[1-8]"} ' scraped)" 5 "SGLang: buckets"
 cp scraped.tgi scraped
-is "$(value tgi_request_count) $(value tgi_request_success) $(value tgi_request_generated_tokens_sum)" "10 8 545" "TGI: without labels"
+is "$(value tgi_request_count) $(value tgi_request_success) $(value tgi_request_generated_tokens_sum)" "10 8 545" "TGI: metrics have no labels"
 is "$(grep -c '^tgi_request_duration_bucket{le="0.00015"} ' scraped)" 1 "TGI: buckets"
 cp scraped.llama-cpp scraped
 is "$(value llamacpp:tokens_predicted_total) $(value llamacpp:requests_processing)" "545 0" "llama.cpp has its counters"

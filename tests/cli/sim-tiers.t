@@ -25,7 +25,7 @@ queries=$((40 * 11))
 is "$(value /metrics 'vllm:prefix_cache_queries_total{.*}') $(value /metrics 'vllm:prefix_cache_hits_total{.*}')" "$queries 32" "vLLM: hits of the device"
 is "$(value /metrics 'vllm:external_prefix_cache_queries_total{.*}') $(value /metrics 'vllm:external_prefix_cache_hits_total{.*}')" "$((queries - 32)) 64" "vLLM: hits of the connector"
 is "$(value /metrics 'vllm:prompt_tokens_by_source_total{.*local_compute.*}') $(value /metrics 'vllm:prompt_tokens_by_source_total{.*external.*}')" "$((queries - 96)) 64" "vLLM: prompts by source"
-is "$(for tier in device host storage_HiCacheFile; do value /sglang/metrics "sglang:cached_tokens_total{cache_source=\"$tier\",.*}"; done | tr '\n' ' ')" "32 32 32 " "SGLang: by tier"
+is "$(for tier in device host storage_HiCacheFile; do value /sglang/metrics "sglang:cached_tokens_total{cache_source=\"$tier\",.*}"; done | tr '\n' ' ')" "32 32 32 " "SGLang: cached tokens by tier"
 all_logged() { [ "$(wc -l <log.ndjson)" = 11 ]; }
 wait_for all_logged
 is "$(jq -s 'map(.cached_tokens) | add' log.ndjson)" 96 "the log has the cached tokens of all tiers"

@@ -51,7 +51,7 @@ is "$(jq -c '.server | [(.accepted_at | keys_unsorted), (.drafts_by_accepted | k
 is "$(jq -c '.server | [.drafts_by_accepted[]] | add * 1e4 | round' counted.json)" 10000 "drafts by accepted tokens add up to all of them"
 for k in 1 2 3; do
 	is "$(body counted.results | jq -s -c --arg name spec_accepted_$k 'map(select(.sample == "server") | .counters // {}) | (map(.[$name] // 0) | add) / (map(.spec_drafts // 0) | add) * 1e5 | round')" \
-		"$(jq --arg k $k '.server.accepted_at[$k] * 1e5 | round' counted.json)" "position $k: as the samples say"
+		"$(jq --arg k $k '.server.accepted_at[$k] * 1e5 | round' counted.json)" "position $k: the share is that of the samples"
 done
 is "$(jq -c '[.server.accepted_at["1"] > 0.55, .server.accepted_at["1"] < 0.65]' counted.json)" "[true,true]" "six of ten first tokens are accepted"
 is "$(jq -c '([.total.token_reads.by_tokens[]] | add) as $reads | .total.token_reads.by_tokens as $by | .server.drafts_by_accepted as $said |

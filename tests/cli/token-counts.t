@@ -15,7 +15,7 @@ bad() { # SOURCE PART FORMAT (of printf, with a %s): a record with a length that
 		run ipf-prep "$source" data -o out.trace
 		status_is 3 "$source, $number: status 3"
 		contains "$(head -1 "$ERR")" "data:$part" "$source, $number: says where"
-		contains "$(head -1 "$ERR")" "${number:0:12}" "$source, $number: and which"
+		contains "$(head -1 "$ERR")" "${number:0:12}" "$source, $number: the message has the number"
 		is "$(body out.trace | jq -c 'select(.input_tokens > 1e12 or .output_tokens > 1e12)')" "" "$source, $number: it is not in the trace"
 	done
 }

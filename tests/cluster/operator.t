@@ -29,7 +29,7 @@ traffic='"performance": {"traffic": [{"rate": 1, "duration": "1s"}]}'
 refused "a Benchmark without a server" "endpoint.url and performance are required" "{$traffic}"
 refused "a stage with two kinds of load" "one of rate, concurrency, ramp and spike" \
 	'{"endpoint": {"url": "http://m"}, "performance": {"traffic": [{"rate": 1, "concurrency": 1, "duration": "1s"}]}}'
-refused "what make would run" "spec.model" "{\"endpoint\": {\"url\": \"http://m\"}, \"model\": \"\$(shell id)\", $traffic}"
+refused "a variable that make would execute" "spec.model" "{\"endpoint\": {\"url\": \"http://m\"}, \"model\": \"\$(shell id)\", $traffic}"
 refused "a duration without a unit" "duration" '{"endpoint": {"url": "http://m"}, "performance": {"traffic": [{"rate": 1, "duration": "10"}]}}'
 refused "shards without a volume" "several shards meet on a volume" "{\"endpoint\": {\"url\": \"http://m\"}, \"shards\": 3, $traffic}"
 refused "a name of more than 50 characters" "a name has at most 50 characters" "{\"endpoint\": {\"url\": \"http://m\"}, $traffic}" Benchmark \

@@ -66,8 +66,8 @@ fire_of() { # SCHEDULE OPTIONS
 # A run that was refused: nothing is recorded.
 check_refused() { # SAID STATUS
 	is "${statuses%% *}" "$2" "$name: exit status"
-	contains "$(cat fire.said)" "$1" "$name: what ipf-fire says"
-	is "$(wc -l <fire.said)" 1 "$name: in one line"
+	contains "$(cat fire.said)" "$1" "$name: the message of ipf-fire"
+	is "$(wc -l <fire.said)" 1 "$name: one message of ipf-fire"
 }
 
 # Is it what the row says? "~ERE": each part of it is, whatever its count.
@@ -81,11 +81,11 @@ check_row() { # RESULTS SAID STATUSES CUT: of r.records, r.results, and $statuse
 	ipf-report -f json -o report.json r.results 2>/dev/null
 	python3 "$TESTS/faults/check_run.py" r.records r.results report.json "$4" >checked 2>&1
 	printf '%s\t%s\n' "$name" "$(head -1 checked)" >>seen
-	if became "$1" "$(head -1 checked)"; then ok "$name: what the results say"; else
-		not_ok "$name: what the results say" "got:      $(head -1 checked)" "expected: $1" "$(jq -c .errors report.json)" "$(head -c 300 fire.said)"
+	if became "$1" "$(head -1 checked)"; then ok "$name: the kinds of results"; else
+		not_ok "$name: the kinds of results" "got:      $(head -1 checked)" "expected: $1" "$(jq -c .errors report.json)" "$(head -c 300 fire.said)"
 	fi
 	is "$(sed 1d checked)" "" "$name: every request and every byte is accounted for, and the verdict is right"
-	[ "$2" = - ] || contains "$(tr -s ' ' <report.text)" "$2" "$name: what the report says"
+	[ "$2" = - ] || contains "$(tr -s ' ' <report.text)" "$2" "$name: the text of the report"
 	matches "$statuses" "^($3)\$" "$name: exit statuses"
 	is "$(cat fire.said collect.said report.said | grep -v '^ipf-[a-z]*: ')" "" "$name: only lines of ours"
 	run ipf-collect --check ${4:+-q} r.records

@@ -10,7 +10,7 @@ nothing() { # TEXT SCHEDULE ARGUMENTS OF ipf-fire…
 	for seed in 1 2 3 4; do
 		ipf-sched -q --seed $seed "$2" -t forty.trace -o clean.sched
 		ipf-fire -q --force -m sim -u "$URL" "${@:3}" -t forty.trace clean.sched | ipf-collect -q - >clean.results
-		is "$(tail -1 clean.results | jq -c '[.end.transport[]?.finding]')" "[]" "$1, seed $seed: there is no finding"
+		is "$(tail -1 clean.results | jq -c '[.end.transport[]?.finding]')" "[]" "$1, seed $seed: no finding"
 	done
 }
 server_start --step-base 6ms

@@ -12,8 +12,8 @@ judge() { # KIND
 	sums=$(tail -1 "$1.out")
 	grep -v '^{' "$1.out" | sed 's/^/# /'
 	echo "# $sums"
-	is "$(jq -c '.wrong * 50 <= .parameters' <<<"$sums")" true "$1: of the parameters that are known at most one of 50 is more than 5 % off"
-	between "$(jq '.hold / .intervals * 100' <<<"$sums")" 90 100 "$1: and at least 90 % of the intervals hold the truth"
+	is "$(jq -c '.wrong * 50 <= .parameters' <<<"$sums")" true "$1: at most one known parameter of 50 is more than 5 % off"
+	between "$(jq '.hold / .intervals * 100' <<<"$sums")" 90 100 "$1: at least 90 % of the intervals hold the truth"
 	between "$(jq '.good / .figures * 100' <<<"$sums")" "$2" 100 "$1: at least $2 % of the predictions are within their limits"
 }
 

@@ -33,9 +33,9 @@ try() { # NAME SUITE [MIRROR OR OPTION]…
 	tar -xzf "$BUILD/$name.tar.gz" -C "$root/opt"
 	run system_user "$root" "cd /opt/$name && PATH=\$PWD/bin:\$PATH DEMO=~/demo share/doc/ipf/examples/demo.sh"
 	status_is 0 "the demo runs from it in a bare $label"
-	is "$(grep -c '^Verdict ' "$OUT")" 2 "$label: and shows two reports"
+	is "$(grep -c '^Verdict ' "$OUT")" 2 "$label: the demo shows two reports"
 	run system_user "$root" "/opt/$name/bin/ipf-fire -u https://localhost:1 --version"
-	contains "$(cat "$OUT")" OpenSSL "$label: with its own libraries"
+	contains "$(cat "$OUT")" OpenSSL "$label: programs use their own libraries"
 	rm -rf "$root"
 }
 try "Debian 12" bookworm

@@ -37,7 +37,7 @@ is "$(jq -c .total.tokens.input.mean embeddings.json)" 40 "embeddings: as many t
 fired closed closed:users=4,n=20
 is "$(counts closed)" "[20,0]" "closed loop: all are answered"
 MODEL=no-such-model fired wrong constant:rate=10,n=5
-is "$(counts wrong)" "[5,0]" "a wrong model: with one model, this server takes any"
+is "$(counts wrong)" "[5,0]" "a wrong model: this server takes any"
 
 # ---- batches ----------------------------------------------------------------------------------------------------------------------
 ipf-prep synthetic -n 20 --batch uniform:1-16 --input-tokens 40 -t model/tokenizer.json -q -o batches.trace

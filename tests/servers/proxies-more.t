@@ -22,7 +22,7 @@ DIRECT=$URL
 multiplexed() {
 	fired "$name" poisson:rate=20,n=60 --http 2-prior
 	all_answered "${name%-*}" "$name" 60
-	is "$(connections "$name")" 1 "$name: on one connection"
+	is "$(connections "$name")" 1 "$name: one connection carries all requests"
 	serve_stop
 }
 behind http2 nginx "$DIRECT" '' '' http2 && multiplexed
@@ -34,8 +34,8 @@ behind http2 envoy "$DIRECT" && multiplexed
 limited() {
 	fired "$name" constant:rate=30,n=60 --record-header Retry-After
 	between "$(jq .total.requests.failed "$name.json")" 10 59 "$name: some are refused"
-	is "$(kinds "$name")" '[["http-status",429]]' "$name: by 429"
-	between "$(retry_after "$name")" 10 59 "$name: which says when to come again"
+	is "$(kinds "$name")" '[["http-status",429]]' "$name: refusals have status 429"
+	between "$(retry_after "$name")" 10 59 "$name: refusals have Retry-After"
 	serve_stop
 }
 behind limit nginx "$DIRECT" 'limit_req_zone $binary_remote_addr zone=all:1m rate=5r/s; limit_req_status 429;' \
@@ -54,7 +54,7 @@ STALLS=$URL
 timed_out() {
 	fired "$name" constant:rate=10,n=5
 	is "$(counts "$name")" "[0,5]" "$name: no answer is called whole"
-	matches "$(kinds "$name")" '^\[\["(cut|reset|http2)",200\]\]$' "$name: they are cut off"
+	matches "$(kinds "$name")" '^\[\["(cut|reset|http2)",200\]\]$' "$name: answers are cut off"
 	is "$(rows "$name.results" | jq -s 'all(.events >= 5 and .end_ns - .start_ns < 4e9)')" true "$name: behind what came, before the server goes on"
 	serve_stop
 }

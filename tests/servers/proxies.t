@@ -22,7 +22,7 @@ through() { # NAME VERSION URL
 	all_answered "$name" "$name" 60
 	between "$(connections "$name")" 1 20 "$name: connections are kept"
 	is "$(jq -c '[.transport[]?.finding | select(test("buffer|merged|batched|held"))]' "$name.json")" "[]" "$name: streams pass as they come"
-	between "$(jq -n "$(median "$name" ttft_ms) - $(median direct ttft_ms)")" -20 "${NEAR:-20}" "$name: what it adds to TTFT"
+	between "$(jq -n "$(median "$name" ttft_ms) - $(median direct ttft_ms)")" -20 "${NEAR:-20}" "$name: the TTFT that it adds"
 	printf '# %s %s adds to TTFT %s ms, to ITL %s ms at the median\n' "$name" "$2" \
 		"$(jq -n "($(median "$name" ttft_ms) - $(median direct ttft_ms)) * 100 | round / 100")" \
 		"$(jq -n "($(median "$name" itl_ms) - $(median direct itl_ms)) * 100 | round / 100")"

@@ -27,7 +27,7 @@ recorded() { # NAME FILE FORMAT MS LEAST: what is in FILE; starts within MS at t
 	is "$(sends "$SERVED")" 24 "$name: all are answered"
 	yes_if "$name: all are recorded" wait_for written "$file" 24
 	run ipf-prep "$3" "$file" -o recorded.trace
-	status_is 0 "$name: which is a trace"
+	status_is 0 "$name: the recording is a trace"
 	is "$(head -1 recorded.trace | jq -r .source)" "$3" "$name: its format"
 	python3 "$TESTS/servers/recorded.py" differ run.trace run.results recorded.trace >differences
 	is "$(jq -c .differences differences)" "[]" "$name: prompts, sessions, tools, response formats and lengths of answers are those of the run"
@@ -36,7 +36,7 @@ recorded() { # NAME FILE FORMAT MS LEAST: what is in FILE; starts within MS at t
 	between "$(jq .median_ms differences)" 0 "$4" "$name: starts at the median within $4 ms of the run's"
 	URL=$SERVED MODEL=other asked -t run.trace --probe -o wrong.record 2>/dev/null
 	yes_if "$name: a wrong model is recorded" wait_for written "$file" 25
-	is "$(ipf-prep -q "$3" "$file" | jq -r 'select(.tags.failed).model')" other "$name: as a failure"
+	is "$(ipf-prep -q "$3" "$file" | jq -r 'select(.tags.failed).model')" other "$name: a wrong model is a failure"
 	TRACE=recorded.trace URL=$DIRECT MODEL=sim fired replayed replay
 	ipf-report -q -f json --trace recorded.trace replayed.results >replayed.json
 	is "$(counts replayed)" "[24,0]" "$name: its replay: all are answered"
@@ -59,11 +59,11 @@ left() { # NAME FILE FORMAT [OPTIONS of ipf-prep]
 	is "$(records_of "$file")" 20 "$name: all are recorded"
 	ipf-prep "${@:3:1}" "$file" -q "${@:4}" -o left.trace
 	is "$(jq -s '[.[] | select(.hang_up_ns)] | length' left.trace)" "$hung" "$name: it says of as many that they left"
-	between "$(jq -s '[.[].hang_up_ns // empty] | sort | .[length / 2 | floor] / 1e6' left.trace)" 149 170 "$name: and when"
+	between "$(jq -s '[.[].hang_up_ns // empty] | sort | .[length / 2 | floor] / 1e6' left.trace)" 149 170 "$name: recorded clients leave at the time of the run"
 	is "$(jq -s '[.[] | select(.tags.failed)] | length' left.trace)" 0 "$name: none failed"
 	ipf-sched -q replay -t left.trace -o left.sched
 	ipf-fire -q -m sim -t left.trace left.sched -u "$DIRECT" -o left-again.records
-	is "$(ipf-collect -q left-again.records | jq -s '[.[] | select(.error.kind == "hung-up")] | length')" "$hung" "$name: in the replay they leave again"
+	is "$(ipf-collect -q left-again.records | jq -s '[.[] | select(.error.kind == "hung-up")] | length')" "$hung" "$name: clients leave again in the replay"
 }
 
 if nginx_record "$DIRECT"; then
@@ -81,7 +81,7 @@ if envoy_record "$DIRECT"; then
 	ipf-prep auto access.jsonl -q --input-tokens uniform:100-800 -o times.trace
 	is "$(body times.trace | jq -s -c '[length, map(select(.session)) | length]')" \
 		"$(jq -s -c 'map(select(.bytes_received > 0)) | [length, map(select(.session_id)) | length]' access.jsonl)" \
-		"Envoy: of which arrivals and sessions can be read"
+		"Envoy: its access log has arrivals and sessions"
 	rm -rf tap access.jsonl
 	envoy_record "$DIRECT"
 	: >access.jsonl # of the look whether it is up

@@ -43,7 +43,7 @@ is "$(counts shared)" "[40,0]" "prefix cache: all are answered"
 hits=$(($(counter prefix_cache_hits_total) - hit))
 is "$(rows shared.results | jq -s 'map(.cached_tokens // 0) | add')" "$hits" "prefix cache: usage has as many cached tokens as its counter ($hits)"
 block=$(ipf-report -q -f json --trace shared.trace shared.results | jq .cache.block_tokens)
-is "$(rows shared.results | jq -s --argjson block "$block" 'all((.cached_tokens // 0) % $block == 0)')" true "prefix cache: in whole blocks of $block"
+is "$(rows shared.results | jq -s --argjson block "$block" 'all((.cached_tokens // 0) % $block == 0)')" true "prefix cache: cached tokens are whole blocks of $block"
 possible=$(ipf-report -q -f json --trace shared.trace shared.results | jq .cache.reported.ideal_tokens)
 is "$hits" "$possible" "prefix cache: as many as its blocks allow, by the trace"
 echo "# prefix cache: $hits of $(($(counter prefix_cache_queries_total) - queried)) tokens were found"
@@ -62,7 +62,7 @@ ipf-sched -q closed:users=4,for=120s -t prompts.trace |
 matches "$(cat stable.said)" 'ipf-collect: stable from ' "--until-stable ends the run when it is stable"
 run timeout 280 make -s -f "$ROOT/share/ipf/capacity.mk" URL="$URL" MODEL=tiny SLO=p90:ttft=500ms TIME=90s TRACE=prompts.trace
 status_is 0 "capacity: it ends"
-matches "$(cat capacity/answer.txt)" '[0-9]' "capacity: with an answer: $(head -1 capacity/answer.txt)"
+matches "$(cat capacity/answer.txt)" '[0-9]' "capacity: the answer is $(head -1 capacity/answer.txt)"
 
 # ---- spans of client and server are one trace ------------------------------------------------------------------------
 rm -f spans/*

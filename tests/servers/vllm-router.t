@@ -21,7 +21,7 @@ for policy in round_robin cache_aware; do
 	ipf-report -q -f json --trace shared.trace "$policy.results" >"$policy.json"
 	is "$(counts $policy)" "[60,0]" "$policy: all are answered"
 	a=$(($(requests "$first") - a)) b=$(($(requests "$second") - b))
-	is $((a + b)) 60 "$policy: and every request by one replica ($a and $b)"
+	is $((a + b)) 60 "$policy: one replica gets every request ($a and $b)"
 	between "$(jq '.server.hit_rate - .cache.ideal_share' $policy.json)" -1 0.001 "$policy: their caches find no more than one cache could"
 	echo "# $policy: requests of each replica $a and $b, hit rate $(jq .server.hit_rate $policy.json), possible $(jq .cache.ideal_share $policy.json)"
 	serve_stop
