@@ -133,7 +133,7 @@ run ipf-fire -u "$URL" -m m/1 --api tgis-grpc -t four.trace --probe -o probe.rec
 status_is 0 "--probe with gRPC ends with 0"
 is "$(sed -n 's/^> //p' "$ERR" | tail -1 |
 	jq -c .)" '{"model_id":"m/1","params":{"stopping":{"max_new_tokens":6}},"request":{"text":"Nr. 1: \"say\"\né 0000"}}' \
-	"shows what was asked"
+	"--probe shows the messages that were sent"
 matches "$(cat "$ERR")" '^\* +3 2 bytes$' "--probe shows a message by field numbers"
 matches "$(cat "$ERR")" '^\* +6 varint 19$' "--probe shows the response by numbers and wire types"
 contains "$(cat "$ERR")" "< grpc-status: 0" "--probe shows the status of the call"
@@ -179,7 +179,7 @@ run ipf-fire -q -u "$URL" -m m --api tgis-grpc -t four.trace old.sched -o old.re
 status_is 0 "a server that closes its connections after a while"
 is "$(ipf-collect -q old.records | jq -c 'select(.n != null) | [.ok, .output_tokens == .asked_output_tokens]' | sort |
 	uniq -c | tr -s ' ')" ' 200 [true,true]' \
-	"loses no answer by that"
+	"closing connections loses no answer"
 between "$(jq -r 'select(.n != null) | .connection.id' old.records | sort -u |
 	wc -l)" 3 200 "requests use several connections if the server closes them"
 

@@ -63,7 +63,7 @@ complains ipf-fire "--key-file: this API uses AWS_ACCESS_KEY_ID and AWS_SECRET_A
 # ---- showing, and not showing ----
 run ipf-fire -v -u "$URL" --api bedrock -m m -t three.trace --probe -o probe.records
 status_is 0 "--probe with bedrock ends with 0"
-contains "$(cat "$ERR")" "> Authorization: [redacted]" "tells that it signs"
+contains "$(cat "$ERR")" "> Authorization: [redacted]" "--probe says that the request is signed"
 cat "$ERR" >said
 run ipf-collect --explain probe.records
 matches "$(cat "$OUT")" '^  inside an Amazon event stream of [0-9]+ bytes$' "--explain shows the envelope of the events"

@@ -80,7 +80,7 @@ is "$(cut -d : -f 1-3 "$OUT" | head -5)" "head.records:1: t0_unix_ns
 head.records:1: tool
 head.records:1: api
 head.records:1: stages
-head.records: cut after 0 good lines: the trailer is missing" "lacks all that is required"
+head.records: cut after 0 good lines: the trailer is missing" "--check lists the members that a header lacks"
 contains "$(tail -1 "$OUT")" "chat.records: 0 violations" "--check goes on with the next input"
 for stages in '[{}]' '[1]' '[{"begin_ns":0,"arrivals":1,"first_n":0}]'; do
 	echo '{"ipf":"records","version":1,"tool":"x 1","t0_unix_ns":1,"stages":'"$stages}" >stages.records

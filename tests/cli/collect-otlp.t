@@ -184,7 +184,7 @@ stderr_contains "not delivered: no response in time" "a receiver that hangs is r
 secret=sesame-4711
 printf '%s\n' "$secret" >key
 otlp "a token in a file" --otlp "$AT/401" --otlp-key-file key
-is "$(received 'map(.headers.authorization) | unique')" "[\"Bearer $secret\"]" "goes as a bearer"
+is "$(received 'map(.headers.authorization) | unique')" "[\"Bearer $secret\"]" "a key is sent as a bearer token"
 is "$(cat sent.results "$ERR" | grep -cF -e "$secret")" 0 "no output contains the secret"
 OTLP_KEY=me:$secret otlp "user and password in a variable" --otlp "$AT" --otlp-key-env OTLP_KEY
 is "$(received 'map(.headers.authorization) | unique')" "[\"Basic $(printf 'me:%s' "$secret" | base64)\"]" "go as basic"
@@ -223,7 +223,7 @@ if [ -n "${IPF_OTELCOL:-}" ]; then
 	}
 	wait_for ready || not_ok "the collector starts" "$(tail -5 collector.log)"
 	otlp "a real collector" --otlp "http://127.0.0.1:$COLLECTOR"
-	is "$(published '.[0] | [.sent, .failed]')" "[$ROWS,0]" "takes every span"
+	is "$(published '.[0] | [.sent, .failed]')" "[$ROWS,0]" "the collector takes every span"
 	wait_for arrived || true
 	agrees chat.records chat.results "the collector sends spans on as they were"
 else

@@ -76,9 +76,9 @@ push "status 500" --push "$AT/500/metrics"
 is "$(published '[.[0] | .sent, .last_error[:15]]')" '[0,"HTTP status 500"]' "status 500 is given up after some tries"
 between "$(wc -l <log)" 2 10 "tries at status 500 are few"
 push "a server that comes back" --push "$AT/late/metrics"
-is "$(published '[.[0] | .sent > 0, .failed]')" '[true,0]' "gets the figures in the end"
+is "$(published '[.[0] | .sent > 0, .failed]')" '[true,0]' "a server that comes back gets the figures in the end"
 push "a server that hangs" --push "$AT/hang/api/v1/write" --push "$AT/ok/metrics"
-is "$(published 'map(.sent > 0)')" '[false,true]' "delays no other"
+is "$(published 'map(.sent > 0)')" '[false,true]' "a target that hangs delays no other"
 complains ipf-collect "--push $AT/hang/api/v1/write: " "a target that hangs is reported"
 push "an answer without end" --push "$AT/endless/metrics"
 push "nothing that listens" --push http://127.0.0.1:1/metrics
@@ -88,7 +88,7 @@ complains ipf-collect "--push http://127.0.0.1:1/metrics: " "a port without a li
 secret=sesame-4711
 printf '%s\n' "$secret" >key
 push "a token in a file" --push "$AT/401/metrics" --push-key-file key
-is "$(cut -d ' ' -f 5- log | sort -u)" "Bearer $secret" "goes as a bearer"
+is "$(cut -d ' ' -f 5- log | sort -u)" "Bearer $secret" "a key is sent as a bearer token"
 PUSH_KEY=me:$secret push "user and password in a variable" --push "$AT/ok/metrics" --push-key-env PUSH_KEY
 is "$(cut -d ' ' -f 5- log | sort -u)" "Basic $(printf 'me:%s' "$secret" | base64)" "go as basic"
 PUSH_KEY=me:$secret push "a target that repeats the key" --push "$AT/403/metrics" --push-key-env PUSH_KEY

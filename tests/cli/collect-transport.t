@@ -59,7 +59,7 @@ if command -v python3 >/dev/null; then
 	ended
 	contains "$(found held.records)" '"buffering"' "a proxy that sends responses on when they are complete"
 	is "$(finding buffering '[.share > 0.9, .of, .unit, .doubt, .evidence.ttft_ms > 0.9 * .evidence.e2e_ms]')" \
-		'[true,40,"responses",true,true]' "holds nearly all back"
+		'[true,40,"responses",true,true]' "the proxy holds nearly all responses back"
 	contains "$(says)" "came all at once at their end: their TTFT is nearly the time of the whole response" "the verdict says it"
 	is "$(ipf-report -f json found.results | jq -c '.verdict.checks[] | select(.name == "server_answers") | [.status, (.detail | test("all at once"))]')" \
 		'["DOUBTFUL",true]' "the report doubts a proxy that holds responses back"

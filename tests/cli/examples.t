@@ -47,7 +47,7 @@ status_is 0 "make schedule works"
 is "$(made)" "ipf-prep ipf-sched " "make schedule sends nothing"
 again
 status_is 0 "make ends with 0"
-is "$(made)" "ipf-fire ipf-collect ipf-report ipf-report ipf-report " "makes what is missing"
+is "$(made)" "ipf-fire ipf-collect ipf-report ipf-report ipf-report " "make makes the missing files"
 contains "$(cat "$OUT")" Verdict "make shows the report"
 again
 is "$(made)" "" "the second time nothing is made"

@@ -164,7 +164,7 @@ is "$(distinct)" 3 "--streams 5: twelve on three connections"
 fire burst.sched -u "http://localhost:$H2C" --http 2-prior --streams 3 --connections 2
 good 12
 is "$(distinct)" 2 "a pool of two with three streams each"
-is "$(jq -s '[.[] | select(.pool_ns)] | length' rows)" 6 "lets six wait"
+is "$(jq -s '[.[] | select(.pool_ns)] | length' rows)" 6 "a pool of two with three streams lets six wait"
 fire talk.sched -u "http://localhost:$H2C" --http 2-prior --connections session
 good "$TALKS"
 is "$(distinct)" "$(jq -s '[.[].session] | unique | length' rows)" "a session's own connection"

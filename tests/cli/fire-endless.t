@@ -140,14 +140,14 @@ done
 
 fire whole 1 1 --memory 16MB
 is "$(kinds)" "too-large 1" "a body without events"
-bounded 16000000 1 "keeps to --memory"
+bounded 16000000 1 "a body without events keeps to --memory"
 fire nul 2 4 --memory 16MB
 is "$(kinds)" "too-large 4" "a body of zeros"
 is "$(jq -s 'all(.body_base64_bytes > 1000)' rows)" true "a body of zeros is recorded as base64"
-bounded 16000000 2 "keeps to --memory although a zero is six bytes in JSON"
+bounded 16000000 2 "a body of zeros keeps to --memory although a zero is six bytes in JSON"
 fire bomb 2 4 --memory 16MB
 is "$(kinds)" "malformed 4" "a body that is packed, which no one asked for"
-bounded 16000000 2 "keeps to --memory"
+bounded 16000000 2 "a packed body keeps to --memory"
 fire bytes 10 12 --memory 1MB --timeout 20s
 bounded 1000000 10 "bodies that come a byte at a time keep to --memory"
 

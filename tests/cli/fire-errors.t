@@ -177,7 +177,7 @@ complains ipf-fire "request 0 of the trace: prompt_token_ids" "ipf-fire names th
 run ipf-fire -u "$URL" -m sim -t chat.trace nine.sched
 status_is 0 "a schedule made without a trace"
 is "$(body "$OUT" |
-	jq -s -c 'map(select(.n != null)) | sort_by(.n) | map(.req)')" "[0,1,2,3,4,5,6,7,8,9,0,1]" "goes round it"
+	jq -s -c 'map(select(.n != null)) | sort_by(.n) | map(.req)')" "[0,1,2,3,4,5,6,7,8,9,0,1]" "a schedule without a trace goes round it"
 
 # ---- which of them --explain shows ----
 wrong_where() { # CONDITION

@@ -80,7 +80,7 @@ cat fifo >from-fifo &
 fire -o fifo
 status_is 0 "a pipe with a name"
 wait $!
-yes_if "gets the whole stream" whole from-fifo
+yes_if "a named pipe gets the whole stream" whole from-fifo
 printf '{"ipf":"record' >other-kind
 printf '{"ipf":"results","version":1}\n' >results
 fire -o results

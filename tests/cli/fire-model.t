@@ -172,7 +172,7 @@ for api in trtllm tensorrt_llm_triton; do
 done
 run ipf-fire -u "$URL" --api vlmm -t none.trace none.sched
 status_is 2 "a name nearly right"
-complains ipf-fire 'unknown API "vlmm": did you mean vllm?' "gets a suggestion"
+complains ipf-fire 'unknown API "vlmm": did you mean vllm?' "a misspelt API gets a suggestion"
 echo 'name: mine' >mine.yaml
 run ipf-fire -u "$URL" --api mine.yaml -t none.trace none.sched
 complains ipf-fire 'if the file of this name is meant, write ./mine.yaml' "a file by its name only"

@@ -28,7 +28,7 @@ is "$(jq -c '[.model, .path, .stream, .max_tokens]' server.log |
 
 run ipf-fire -u "$URL/mine" -m odd/1 --api ./mine.json -t one.trace --probe -o probe.records --param 'tone="dry"'
 status_is 0 "--probe with a new descriptor ends with 0"
-is "$(jq -c 'select(.n != null) | [.n, .status]' probe.records)" '[0,200]' "sends one request and records it"
+is "$(jq -c 'select(.n != null) | [.n, .status]' probe.records)" '[0,200]' "--probe sends one request and records it"
 is "$(sed -n 's/^> //p' "$ERR" |
 	tail -1)" '{"question":"Which \"end\"?","how":"{\"words\":6,\"tone\":\"[redacted]\"}"}' "--probe redacts parameters in the body"
 contains "$(cat "$ERR")" "> POST $URL/mine/ask/odd%2F1" "--probe shows the URL"
@@ -38,7 +38,7 @@ matches "$(cat "$ERR")" '^\* [0-9]+ bytes after ' "--probe shows when bytes came
 contains "$(cat "$ERR")" '<   "because": "out of breath"' "byte by byte"
 run ipf-collect --explain probe.records
 status_is 0 "--explain with a new descriptor ends with 0"
-matches "$(cat "$OUT")" '^request 0 of mine: status 200' "tells of the request"
+matches "$(cat "$OUT")" '^request 0 of mine: status 200' "--explain shows the request"
 matches "$(cat "$OUT")" '^ +[0-9.]+ ms +text ".*" usage.output_tokens 1' "--explain shows every event"
 matches "$(cat "$OUT")" '^ +/because +"out of breath" +\(1×\) +finish, end$' "--explain shows the use of every value"
 matches "$(cat "$OUT")" '^  result: ok, content events 6, output tokens 6 from "usage"' "--explain sums up the response"

@@ -50,7 +50,7 @@ complains ipf-fire "--trace is required: the schedule does not name its trace" "
 head -1 chat.records >header
 is "$(jq -c '[.ipf, .version, .target, .api.name, .model, .streamed, .clock, .timeout_ns, (.limits.files > 0), (.host.name | length > 0), (.t0_unix_ns > 0)]' header)" \
 	"[\"records\",1,\"$URL/v1/chat/completions\",\"openai-chat\",\"sim\",true,\"CLOCK_MONOTONIC\",600000000000,true,true,true]" "the header describes the run"
-is "$(jq -c '[.from[] | .ipf]' header)" '["schedule","trace"]' "carries those of its inputs"
+is "$(jq -c '[.from[] | .ipf]' header)" '["schedule","trace"]' "the header of records has the headers of its inputs"
 is "$(tail -1 chat.records | jq -c '[.end.from[] | .ipf, .lines]')" "[\"schedule\",50,\"trace\",$(body chat.trace |
 	wc -l)]" "the trailer tells what was read"
 is "$(tail -1 chat.records | jq -c '.end.stages')" '[{"begin_ns":0,"end_ns":1000000000}]' "the trailer says when stages were"
@@ -105,7 +105,7 @@ is "$(body "$OUT" | jq -c 'select(.n != null) | [.connection.reused, .model]' |
 jq -n --argjson api "$(jq -c .api header)" '$api | .path = "/v1/nowhere"' >mine.json
 ask -m sim --api ./mine.json
 is "$(body "$OUT" | jq -c 'select(.n != null) | .status' | sort -u)" 404 "a descriptor of our own"
-is "$(head -1 "$OUT" | jq -r .api.path)" /v1/nowhere "stands in the header"
+is "$(head -1 "$OUT" | jq -r .api.path)" /v1/nowhere "the descriptor stands in the header"
 run ipf-fire -v -u "$URL/v1/" -m sim -t chat.trace three.sched
 status_is 0 "a base with a path"
 is "$(body "$OUT" | jq -c 'select(.n != null) | .status' | sort -u)" 200 "a base path with /v1 is not doubled"

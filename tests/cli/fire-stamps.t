@@ -122,7 +122,7 @@ yes_if "kernel stamps have far fewer late events" awk -v k="$(grep -cE '^[0-9]{4
 # ---- the program's own clock ----
 run ipf-fire -u "$URL" -m sim -t chat.trace --stamps user chat.sched
 status_is 0 "--stamps user ends with 0"
-is "$(head -1 "$OUT" | jq -r .stamps)" user "stands in the header"
+is "$(head -1 "$OUT" | jq -r .stamps)" user "the source of stamps stands in the header"
 is "$(body "$OUT" | jq -s -c '[.[] | select(.n != null) | .reads[] | .[0] == .[2]] | all')" true "our clock alone"
 at_least "$(errors 0 | head -1)" 0 "--stamps user: no event is from before it was sent"
 run ipf-fire -u "$URL" -m sim -t chat.trace --stamps kernel chat.sched

@@ -121,7 +121,7 @@ exec 9>&-
 status=0
 wait $pid || status=$?
 status_is 1 "a schedule that comes too late"
-complains ipf-fire "--start-at: missed " "makes the same error"
+complains ipf-fire "--start-at: missed " "ipf-fire says by how much a late schedule missed the time"
 is "$(asked "$URL")" "$before" "nothing is sent for a schedule that comes too late"
 run fire --start-at +1h chat.sched -o no/such/folder/some.records
 status_is 1 "an output that cannot be written ends with 1"

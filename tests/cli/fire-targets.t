@@ -47,7 +47,7 @@ is "$(jq -c '[.total.by_target[].latency.tpot_ms.n] | add' report.json)" "$(jq -
 run ipf-report --by target chat.results
 status_is 0 "--by target ends with 0"
 for url in "$A" "$B" "$SLOW"; do
-	is "$(grep -c "^  ${url#http://} " "$OUT")" 2 "names $url in both tables"
+	is "$(grep -c "^  ${url#http://} " "$OUT")" 2 "--by target names $url in both tables"
 done
 run ipf-report --by model chat.results
 is "$(grep -c "^  ${A#http://} " "$OUT")" 0 "--by model names no target"

@@ -30,7 +30,7 @@ is "$(jq -c .dns_ns rows | sort -u)" null "nothing is looked up during the run"
 fire -u "http://localhost:$PORT" --dns each
 good "--dns each"
 is "$(jq -c 'select(.connection.reused | not) | .dns_ns >= .start_ns and .dns_ns <= .connect_ns' rows |
-	sort -u)" true "tells when each look-up was done"
+	sort -u)" true "--dns each records each look-up"
 is "$(jq -c 'select(.connection.reused) | .dns_ns' rows | sort -u)" null "reused connections have no look-up"
 is "$(header .dns)" '"each"' "the header has --dns each"
 run ipf-fire -u "http://model.test:$PORT" -t chat.trace chat.sched --resolve "model.test:$PORT:localhost"
@@ -58,7 +58,7 @@ if command -v strace >/dev/null && strace -o /dev/null true 2>/dev/null; then
 	ASAN_OPTIONS=detect_leaks=0 run strace -f -e trace=bind -o binds ipf-fire -m sim -t chat.trace chat.sched -u "$URL" --bind 127.0.0.2,127.0.0.3 --connections fresh
 	status_is 0 "--bind ends with 0 under strace"
 	is "$(sed 1,4d binds | grep -o '127.0.0.[23]' | sort | uniq -c |
-		tr -s ' \n' ' ')" " 4 127.0.0.2 4 127.0.0.3 " "takes the addresses in turn"
+		tr -s ' \n' ' ')" " 4 127.0.0.2 4 127.0.0.3 " "--bind takes the addresses in turn"
 else
 	skip "--bind takes the addresses in turn" "strace cannot be used here"
 fi

@@ -45,7 +45,7 @@ told() { ipf-prep tokenize -t "$data/$1.json" --count <<<"Hello, world: the firs
 # ---- fetched once ----
 count gpt2
 status_is 0 "-t gpt2 ends with 0"
-stdout_is "$(told gpt2)" "counts as its tokenizer does"
+stdout_is "$(told gpt2)" "-t gpt2 counts as its tokenizer does"
 matches "$(cat "$ERR")" "^ipf-prep: fetching tokenizer.json of gpt2 \\(10.9kB, commit [0-9a-f]{12}\\) from http://127.0.0.1:$port into $cache$" "ipf-prep says which tokenizer it fetches"
 is "$(wc -l <"$ERR")" 1 "ipf-prep says it in one line"
 before=$(asked)

@@ -8,7 +8,7 @@ ipf=$BIN/ipf
 run "$ipf"
 status_is 0 "ipf alone ends with 0"
 is "$(sed -nE 's/^  ([a-z]+)  .*/\1/p' "$OUT" | grep -vxE 'doctor|help|prep|sched|fire|collect|report|twin|sim' | tr '\n' ' ')" \
-	"$(cd "$TESTS/../share/ipf" && ls ./*.mk | sed -e 's|./||; s|\.mk||; /common/d' | sort | tr '\n' ' ')" "lists a command for each makefile"
+	"$(cd "$TESTS/../share/ipf" && ls ./*.mk | sed -e 's|./||; s|\.mk||; /common/d' | sort | tr '\n' ' ')" "ipf lists a command for each makefile"
 is "$(sed 's/…/./g' "$OUT" | awk 'length > 79')" "" "the list of commands fits into 79 columns"
 for command in $(sed -nE '/^The programs/,$d; s/^  ([a-z]+)  .*/\1/p' "$OUT" | grep -v doctor | grep -vx help); do
 	run "$ipf" help "$command"

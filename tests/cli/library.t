@@ -85,7 +85,7 @@ matches "$(cat "$OUT")" '^sim +12 +0 ' "the example counts the requests of the m
 
 for stream in trace sched records results; do
 	run ./user walk chat.$stream
-	status_is 0 "walks a $stream"
+	status_is 0 "library_user walks a $stream"
 	is "$(sed -e 1d -e '$d' -e 's/^[0-9]* [0-9]* //' "$OUT" | cksum)" "$(plain chat.$stream | sed -e 1d -e '$d' | cksum)" "line by line"
 done
 is "$(./user walk chat.results | awk '$1 == 6' | wc -l)" 12 "rows are told from other lines"
@@ -97,7 +97,7 @@ is "$(jq '[.count, .p50 / 1e6, .mean / 1e6 | . * 1000 | round]' -c "$OUT")" \
 is "$(jq -r '.histogram_count == .count and .itl > 0 and (.histogram_p50 / .p50 - 1 | fabs) < 0.002' "$OUT")" true "statistics of histograms differ by less than 0.2 %"
 
 checked ./user trace made.trace.zst
-status_is 0 "writes a trace"
+status_is 0 "library_user writes a trace"
 stdout_is "id: missing
 messages, prompt, prompt_token_ids, inputs: expected one of them, got several
 messages: expected JSON on one line: not JSON: unexpected text after the value at byte 2
@@ -107,11 +107,11 @@ yes_if "the trace is whole" whole made.trace.zst
 is "$(ipf-prep stat made.trace.zst -f json 2>/dev/null | jq -c "[.requests, .queries, .inputs.mean]")" "[4,1,2]" "ipf-prep reads it"
 
 checked ./user schedule made.sched chat.trace 7 poisson:rate=20,for=2s,warmup closed:users=2,n=4
-status_is 0 "writes a schedule"
+status_is 0 "library_user writes a schedule"
 ipf-sched --seed 7 -t chat.trace -o expected.sched poisson:rate=20,for=2s,warmup closed:users=2,n=4
 is "$(tail -1 made.sched | jq -r .end.sha256)" "$(tail -1 expected.sched | jq -r .end.sha256)" "the one of ipf-sched"
 run ./user schedule bad.sched chat.trace 7 poisson:rate=0,for=2s
-status_is 2 "refuses a stage"
+status_is 2 "library_user refuses a stage"
 is "$(cat "$ERR")" "$(ipf-sched poisson:rate=0,for=2s 2>&1 | sed 's/^ipf-sched: //')" "the library refuses a stage as ipf-sched does"
 run ./user times times.sched chat.trace 0 1000 5000000
 status_is 0 "library_user writes times"

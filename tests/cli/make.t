@@ -24,7 +24,7 @@ fi
 cd tree || exit 1
 
 build
-status_is 0 "builds from its sources"
+status_is 0 "make builds from its sources"
 stderr_is "" "a build from sources has no warnings"
 build
 is "$(grep -v 'Nothing to be done' "$OUT")" "" "a second build does nothing"

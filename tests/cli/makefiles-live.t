@@ -29,7 +29,7 @@ followers() { # of runs in this folder whose files are in FOLDER
 stable=("STAGES=closed:users=4,for=100s" "UNTIL_STABLE=50%,windows=2,window=300ms" SCRAPE="a=$URL b=$URL" COLLECT_OPTIONS="--every 200ms" OUT="out")
 again "$@" "${stable[@]}"
 status_is 0 "UNTIL_STABLE ends with 0"
-contains "$(jq -r '.verdict.checks[3].detail' "out/report.json")" "ended when stable" "ends the run, as its report says"
+contains "$(jq -r '.verdict.checks[3].detail' "out/report.json")" "ended when stable" "UNTIL_STABLE ends the run, as its report says"
 is "$(jq -c '[.run.name, ([.server.targets[] | .target, (.scrapes > 1)])]' "out/report.json")" '["out",["a",true,"b",true]]' "the report has samples of both servers"
 yes_if "the records are whole" whole "out/records.zst"
 yes_if "live results are whole" whole "out/live.zst"

@@ -27,7 +27,7 @@ contains "$(cat "my-study/study.csv")" '"org_m","a","few","failed",,,' "study.cs
 cksum <"my-study/org_m/b/few/records.zst" >kept
 study MODELS=org/m LOADS=few
 status_is 0 "the next call"
-is "$(sent)" "my-study/org_m/a/few/ " "measures only what failed"
+is "$(sent)" "my-study/org_m/a/few/ " "the next call measures only the failed cell"
 is "$(cksum <"my-study/org_m/b/few/records.zst")" "$(cat kept)" "the records of the other one are the same"
 is "$(cat "my-study/study.txt")" "$(cat "$OUT")" "the table is shown"
 is "$(grep -c '^org_m ' "$OUT") $(grep -c failed "my-study/study.csv")" "2 1" "study.csv has no failure after the next call"

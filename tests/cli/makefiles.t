@@ -46,7 +46,7 @@ again schedule
 is "$status $(made)" "0 ipf-prep ipf-sched " "schedule sends nothing"
 again
 is "$status $(made)" "0 ipf-collect ipf-fire ipf-report " "make measures a run"
-contains "$(cat "$OUT")" Verdict "shows its report"
+contains "$(cat "$OUT")" Verdict "make shows the report"
 contains "$(head -c 400 run/report.html)" "<!DOCTYPE html>" "a run leaves a page"
 is "$(jq -c '[.total.requests.failed, (.total.requests.ok > 10)]' run/report.json)" "[0,true]" "the report has the requests of the run"
 is "$(cd run && echo part.*)" "part.*" "a run leaves no part of a file"

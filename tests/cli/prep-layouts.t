@@ -92,5 +92,5 @@ awk '/^\{$/ { text = "" } { text = text $0 "\n" } /^\}$/ && text ~ /"prep-format
 grep -m 1 '^{"when"' "$BUILD/man/ipf-prep-formats.5" >manual.jsonl
 run "$prep" ./manual.json manual.jsonl
 status_is 0 "the example of the manual"
-is "$(sed 1d "$OUT" | jq -c 'select(.id) | [.messages[].content, .output_tokens, .at_ns, .session]')" '["Be brief.","Hi",7,0,"a"]' "reads its line"
+is "$(sed 1d "$OUT" | jq -c 'select(.id) | [.messages[].content, .output_tokens, .at_ns, .session]')" '["Be brief.","Hi",7,0,"a"]' "the example of the manual reads its line"
 is "$(cat "$ERR")" "" "the line of the manual's example has no message"

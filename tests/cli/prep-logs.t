@@ -223,7 +223,7 @@ is "$(body out.trace | jq -c '[.id, .session, .parents]' | tr '\n' ' ')" \
 { chain main "" 0 && chain sub main 500; } | jq -c 'del(.event.agent_context.parent_session_id | select(. == ""))' >overlap.jsonl
 run "$prep" dynamo-trace overlap.jsonl -o out.trace
 stderr_contains '1 request: it began while the first one was running, and waits for its end instead' "dynamo-trace: a sub-agent that began during the first request"
-is "$(body out.trace | jq -c '[.id, .wait_ns, .parents]' | tr '\n' ' ')" '["main/0",null,null] ["sub/0",0,["main/0"]] ' "waits for it"
+is "$(body out.trace | jq -c '[.id, .wait_ns, .parents]' | tr '\n' ' ')" '["main/0",null,null] ["sub/0",0,["main/0"]] ' "a later request waits for the sub-agent"
 run "$BIN/ipf-sched" replay -t out.trace -o out.sched
 status_is 0 "a session with sub-agents has one first request and can be scheduled"
 

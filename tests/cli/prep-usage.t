@@ -79,7 +79,7 @@ wrong '--failed: format jsonl has no recorded failures' jsonl a.jsonl --failed d
 run "$prep" --list
 status_is 0 "--list ends with 0"
 cut -d ' ' -f 1 "$OUT" | sort >listed
-contains "$(tr '\n' ' ' <listed)" " mooncake mooncake-delta mtbench " "lists the sources"
+contains "$(tr '\n' ' ' <listed)" " mooncake mooncake-delta mtbench " "--list has the sources"
 is "$(awk '{ print $2 }' "$OUT" | uniq | tr '\n' ' ')" "dataset trace agents log generated " "--list is ordered by group"
 # the manual has the groups in the same order, with the same sources
 awk '{ print $2, $1 }' "$OUT" | sort >by_group

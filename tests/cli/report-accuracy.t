@@ -88,7 +88,7 @@ run ipf-report -f json --accuracy 500us wide.results
 status_is 0 "--accuracy 500us ends with 0"
 is "$(jq -r '.accuracy | [.limit_ms, .missed > 20] | map(tostring) | join(" ")' "$OUT")" "0.5 true" "JSON counts the figures that miss --accuracy"
 is "$(jq -r '.verdict.checks[1].status' "$OUT")" DOUBTFUL "figures that miss a limit are DOUBTFUL" # exact: times that are written
-contains "$(jq -r '.verdict.checks[1].detail' "$OUT")" "not exact to 500 us (--accuracy): TTFT from start mean ± 1" "names the first"
+contains "$(jq -r '.verdict.checks[1].detail' "$OUT")" "not exact to 500 us (--accuracy): TTFT from start mean ± 1" "the verdict names the first figure that misses"
 run ipf-report --accuracy 500us --strict wide.results
 status_is 4 "--strict ends with 4 if figures miss --accuracy"
 run ipf-report --accuracy 2 wide.results

@@ -32,7 +32,7 @@ same <("$report" export json --reproducible <mixed.results) <("$report" -f json 
 alike "export with options before FORMAT" export --curve csv mixed.results --older -f csv --curve mixed.results
 run "$report" plot new.plots mixed.results
 status_is 0 "plot ends with 0"
-is "$(wc -c <"$OUT" | tr -d ' ')" 0 "writes nothing but plots"
+is "$(wc -c <"$OUT" | tr -d ' ')" 0 "plot writes nothing but plots"
 "$report" --plots old.plots mixed.results >/dev/null 2>&1
 between "$(find new.plots -type f | wc -l)" 10 200 "plot: the folder has files"
 same <(cd new.plots && md5sum -- *.tsv *.gp) <(cd old.plots && md5sum -- *.tsv *.gp) "plot: the same data and scripts as by --plots"
@@ -48,7 +48,7 @@ for command in compare export plot certificate definitions; do
 	run "$report" $command --help
 	status_is 0 "$command --help ends with 0"
 	matches "$(head -1 "$OUT")" "^usage: ipf-report $command \[OPTION…\]" "$command --help begins with the usage"
-	is "$(awk '{ gsub(/[^ -~]/, "") } length > 80' "$OUT")" "" "fits 80 columns"
+	is "$(awk '{ gsub(/[^ -~]/, "") } length > 80' "$OUT")" "" "$command --help fits into 80 columns"
 	case $command in
 	plot | certificate) page="export" ;;
 	*) page=$command ;;

@@ -44,7 +44,7 @@ is "$(head -c 9 out.csv; cut -d ' ' -f 1 log)" "$(ipf-report -f csv chat.results
 if command -v prometheus-pushgateway >/dev/null; then
 	pushgateway_start
 	push "a Pushgateway" --push "$GATEWAY"
-	status_is 0 "takes the figures"
+	status_is 0 "the Pushgateway takes the figures"
 	curl -s "$GATEWAY/api/v1/metrics" >metrics.json
 	is "$(jq -c '[.data[].labels]' metrics.json)" '[{"job":"ipf-report","run":"chat"}]' "the Pushgateway has one group"
 	is "$(jq -c '.data[0].ipf_run_info.metrics[0].labels | [.meta_commit, .name]' metrics.json)" '["5f3a9c1","chat"]' "a note is a label"
@@ -68,10 +68,10 @@ status_is 1 "status 500 in the end"
 complains ipf-report "--push $AT/500/metrics: HTTP status 500: status 500 for None (tried 5 times)" "status 500 is reported with the tries"
 is "$(wc -l <log)" 5 "status 500 is tried five times"
 push "a server that comes back" --push "$AT/late/metrics"
-status_is 0 "gets the figures in the end"
+status_is 0 "a server that comes back gets the figures in the end"
 stderr_is "" "a target that recovers gives no message"
 push "status 429" --push "$AT/429/metrics"
-status_is 0 "waits as Retry-After asks"
+status_is 0 "status 429 is tried again after its Retry-After"
 push "an answer without end" --push "$AT/endless/metrics"
 complains ipf-report "the response is too long" "a response without end is reported"
 push "nothing that listens" --push http://127.0.0.1:1/metrics
@@ -102,7 +102,7 @@ is "$(wc -l <log)" 1 "a report that cannot be written is not pushed"
 secret=sesame-4711
 printf '%s\n' "$secret" >key
 push "a token in a file" --push "$AT/ok/metrics" --push-key-file key
-is "$(cut -d ' ' -f 5- log)" "Bearer $secret" "goes as a bearer"
+is "$(cut -d ' ' -f 5- log)" "Bearer $secret" "a key is sent as a bearer token"
 PUSH_KEY=me:$secret push "user and password in a variable" --push "$AT/403/metrics" --push-key-env PUSH_KEY
 is "$(cut -d ' ' -f 5- log)" "Basic $(printf 'me:%s' "$secret" | base64)" "go as basic"
 is "$(grep -cF -e "$secret" -e "$(printf 'me:%s' "$secret" | base64)" "$ERR")" 0 "messages do not repeat the key"

@@ -93,7 +93,7 @@ is "$(tail -1 part.results | jq -r .end.verdict.status)" INVALID "the verdict in
 missing '[1,3]' '[2]' "shard 2 of 3 is missing" part.results
 report part.results c2.results
 status_is 0 "the missing one beside it"
-is "$(jq -c '[.total.requests.scheduled, .total.requests.started, .run.shards]' report.json)" '[25,25,{"of":3,"present":[1,2,3]}]' "makes it whole"
+is "$(jq -c '[.total.requests.scheduled, .total.requests.started, .run.shards]' report.json)" '[25,25,{"of":3,"present":[1,2,3]}]' "the missing shard makes the run whole"
 run ipf-sched sweep:from=part.results,for=1s
 status_is 3 "a sweep does not take a part"
 complains ipf-sched "part.results: shard 2 of 3 is missing" "ipf-sched says which shard is missing"

@@ -30,7 +30,7 @@ ipf-report: --upload: 3 of 5 parts of large.zst are there; the same command uplo
 ipf-report: s3://plain/large.zst: HTTP status 403 SlowDown: Please reduce your request rate." "ipf-report says which parts are there after a failure"
 upload s3://plain/r.txt -v --upload-file large.zst
 status_is 0 "the same command resumes the upload"
-is "$(sent PUT)" "$(part 4 5)" "sends the other parts"
+is "$(sent PUT)" "$(part 4 5)" "a resumed upload sends the other parts"
 stderr_contains "in 5 parts, 3 of which were there already" "-v says so"
 same large.zst store/objects/plain/large.zst "the file is whole"
 change 1 z
@@ -53,7 +53,7 @@ stderr_contains "large.zst: has changed while it was uploaded" "ipf-report says 
 FAULTS=$'PUT partNumber=4 99 403\n' upload s3://kms/r.txt --upload-file large.zst
 status_is 1 "an encrypted bucket"
 upload s3://kms/r.txt -v --upload-file large.zst
-is "$status $(sent PUT | grep -c part)" "0 2" "resumes by SHA-256"
+is "$status $(sent PUT | grep -c part)" "0 2" "an encrypted bucket resumes by SHA-256"
 same large.zst store/objects/kms/large.zst "the encrypted bucket has the file"
 CLOUDSDK_AUTH_ACCESS_TOKEN=ya29.gcs-token upload gs://gcs/r.txt --upload-file large.zst
 status_is 0 "several parts to Google"

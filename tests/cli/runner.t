@@ -27,21 +27,21 @@ stdout_is out five
 stderr_is err six
 skip seven "no such thing here"
 X
-outcome good "6 passed, 0 failed, 1 skipped" "counts passed and skipped tests"
-is "$status" 0 "ends with 0 when nothing failed"
+outcome good "6 passed, 0 failed, 1 skipped" "the runner counts passed and skipped tests"
+is "$status" 0 "the runner ends with 0 when nothing failed"
 
 test_is bad <<'X'
 . "$TESTS/tap.sh"
 ok one
 is a b two
 X
-outcome bad "1 passed, 1 failed" "counts a failed test"
-is "$status" 1 "ends with 1 when something failed"
-matches "$(cat "$OUT")" "^failed: cli/bad$" "names a file that failed"
-contains "$(cat "$OUT")" "make check TESTS=cli/bad" "prints how to run a failed file alone"
-contains "$(cat house/build/failed/cli/bad.out)" "got:      a" "keeps the output of a failed file"
-yes_if "keeps the folder of a failed file" test -d house/build/failed/cli/bad
-contains "$(cat "$OUT")" "got:      a" "shows the output of a file that failed"
+outcome bad "1 passed, 1 failed" "the runner counts a failed test"
+is "$status" 1 "the runner ends with 1 when something failed"
+matches "$(cat "$OUT")" "^failed: cli/bad$" "the runner names a file that failed"
+contains "$(cat "$OUT")" "make check TESTS=cli/bad" "the runner prints how to run a failed file alone"
+contains "$(cat house/build/failed/cli/bad.out)" "got:      a" "the runner keeps the output of a failed file"
+yes_if "the runner keeps the folder of a failed file" test -d house/build/failed/cli/bad
+contains "$(cat "$OUT")" "got:      a" "the runner shows the output of a file that failed"
 
 test_is dies <<'X'
 . "$TESTS/tap.sh"
@@ -89,12 +89,12 @@ yes_if "the runner stops what a failed test had started" sh -c "! kill -0 $(cat 
 
 run env BUILD="$PWD/house/build" SANITIZE= SHARED= ORDER=3 "$RUNNER" cli/good cli/bad cli/short
 ran=$(grep -oE '^cli/(good|bad|short):' "$OUT" | sort | tr -d '\n')
-is "$ran" "cli/bad:cli/good:cli/short:" "runs each file once in random order, a failed one too"
+is "$ran" "cli/bad:cli/good:cli/short:" "the runner runs each file once in random order, a failed one too"
 test_is good-too <<'X'
 echo ok one
 X
-outcome good "6 passed, 0 failed, 1 skipped" "runs one file by its whole name, though another name begins so"
-outcome goo "7 passed, 0 failed, 1 skipped" "runs all files by a part of their name"
+outcome good "6 passed, 0 failed, 1 skipped" "the runner runs one file by its whole name, though another name begins so"
+outcome goo "7 passed, 0 failed, 1 skipped" "the runner runs all files by a part of their name"
 
 outcome nothing-of-this-name "" "an unknown name runs no test"
 is "$status" 1 "an unknown name ends with 1"

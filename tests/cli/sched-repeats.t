@@ -58,9 +58,9 @@ isnt "$(body copies.sched | jq -s 'map(select(.copy)) | length')" 0 "a replay wi
 repeated=$(body copies.sched | jq -s 'map(select(.copy | not) | .req) | length - (unique | length)')
 run ipf-sched replay:rate=6,by=copies,loop,n=50 -t "$TESTS/data/sched/recorded.trace" -o /dev/null
 if [ "$repeated" = 0 ]; then
-	is "$(grep -c 'goes round' "$ERR")" 0 "sends nothing again"
+	is "$(grep -c 'goes round' "$ERR")" 0 "a replay with copies repeats no request"
 else
-	stderr_contains "goes round the trace: $repeated of 50" "sends only what is no copy again"
+	stderr_contains "goes round the trace: $repeated of 50" "a replay with copies repeats only requests that are no copies"
 fi
 
 # ---- the verdict, of whole runs ----

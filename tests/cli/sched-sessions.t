@@ -88,7 +88,7 @@ complains ipf-sched "middle: requires a trace with sessions" "middle of a trace 
 run "$BIN/ipf-sched" search:slo=p90:e2e=1s,low=1,high=64,for=10s,users,idle-max=2s,salt -t "$DATA/sessions.trace"
 status_is 0 "a search for a number of users"
 is "$(head -1 "$OUT" | jq -r '.stages[0] | [.name, .spec, .sessions, .salt] | tojson')" \
-	'["search 8 users","closed:users=8,for=10s,idle-max=2s,salt",true,true]' "begins in the middle"
+	'["search 8 users","closed:users=8,for=10s,idle-max=2s,salt",true,true]' "a search begins in the middle"
 run "$BIN/ipf-sched" search:slo=p90:e2e=1s,low=1,high=64,for=10s,concurrency -t "$DATA/sessions.trace"
 is "$(head -1 "$OUT" | jq -r '.stages[0] | [.name, .spec, .sessions] | tojson')" \
 	'["search 8 in flight","closed:concurrency=8,for=10s",null]' "a search for a number of requests in flight holds no sessions"

@@ -8,7 +8,7 @@ sched=$BIN/ipf-sched
 run "$sched" stat mixed.sched
 status_is 0 "stat FILE ends with 0"
 stderr_is "" "stat has no messages"
-contains "$(sed -n 1p "$OUT")" "5 stages, by ipf-sched " "begins with the whole"
+contains "$(sed -n 1p "$OUT")" "5 stages, by ipf-sched " "stat begins with the whole schedule"
 contains "$(cat "$OUT")" "constant: constant:rate=8,for=10s,warmup (not measured)
   arrivals     80 in 10 s, beginning at 0 s
   rate         8/s, planned 8/s

@@ -72,7 +72,7 @@ is "$(http_status)" 200 "endless: the status is 200"
 between "$(awk '/^data: \{/ && length > max { max = length } END { print max }' "$OUT")" 1000 2000 "endless: events are as long as it says"
 ask http10
 matches "$(head -1 head.txt)" "^HTTP/1.0 200" "http10 has the version in its status line"
-is "$status $(tokens) $(grep -ci '^transfer-encoding' head.txt)" "0 6 0" "ends with the connection"
+is "$status $(tokens) $(grep -ci '^transfer-encoding' head.txt)" "0 6 0" "http10 ends with the connection"
 ask 'slow-headers;delay=120ms' -w '%{stderr}%{time_starttransfer}'
 at_least "$(cat "$ERR")" 0.12 "slow-headers: the head comes after the delay"
 ask 'role-late;delay=400ms' -w '%{stderr}%{time_total}'

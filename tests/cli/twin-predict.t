@@ -300,7 +300,7 @@ unread() # FD
 yes_if "a run that waits for its schedule" wait_for begun
 kill -INT $fire_pid
 wait $fire_pid
-is $? 0 "ends with a signal"
+is $? 0 "ipf-twin ends with a signal while it waits"
 exec 7>&-
 is "$(tail -1 early.records | jq -c '[.end.interrupted, .end.incomplete]')" '[true,"interrupted: 2 requests were started"]' "records of an interrupted prediction say so"
 yes_if "records of an interrupted prediction are whole" whole early.records

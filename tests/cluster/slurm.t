@@ -104,7 +104,7 @@ settings poisson:rate=40,for=3s
 sed -i "s/^SHARDS=.*/SHARDS=2/" settings.sh
 run salloc --quiet --nodes=3 --exclusive "$EXAMPLE/interactive.sh" settings.sh
 status_is 0 "a run in an allocation"
-contains "$(cat "$OUT")" "Verdict " "shows its report"
+contains "$(cat "$OUT")" "Verdict " "a run in an allocation shows its report"
 folder=$(find runs -name 'shard-0.log' -printf '%h\n')
 is "$(cat "$folder"/shard-*.node | tr '\n' ' ')" "n1 n3 " "clients in an allocation are not on the server's node"
 between "$(starts "$folder")" 0 5000000 "clients in an allocation start within 5 ms of each other"

@@ -169,7 +169,7 @@ static void sending(void **state)
 	scene_end(&s);
 }
 
-static void what_never_started_has_no_latency(void **state)
+static void requests_that_never_started_have_no_latency(void **state)
 {
 	(void)state;
 	struct scene s;
@@ -237,7 +237,7 @@ static const struct outcome {
 	{"pec", 200, RECORD_OK, "x", "stop", "malformed", "the response has no content, which the API requires"},
 };
 
-static void why_requests_fail(void **state)
+static void failures_have_their_kind_and_text(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < sizeof outcomes / sizeof *outcomes; i++) {
@@ -297,7 +297,7 @@ static void replicas_are_named_by_a_header(void **state)
 /* ---- tokens ---- */
 
 /* What of a count by the server is believed, and what else is known. */
-static void which_count_counts(void **state)
+static void the_best_count_of_tokens_is_used(void **state)
 {
 	static const struct {
 		size_t events, usage_events;
@@ -357,7 +357,7 @@ static void which_count_counts(void **state)
 }
 
 /* A response in one piece has no first token, unless it may be a stream of one token. */
-static void what_came_in_one_piece(void **state)
+static void a_whole_response_has_no_first_token(void **state)
 {
 	static const struct {
 		size_t events;
@@ -533,7 +533,7 @@ static void an_empty_answer_has_no_figures(void **state)
 /* ---- gaps ---- */
 
 /* How much shorter or longer a gap can have been: rounded away from it. */
-static void what_gaps_can_have_been(void **state)
+static void rounding_widens_gaps(void **state)
 {
 	static const struct {
 		int64_t early[2], usage, expected[3]; /* tokens of the second event; value, low, high of a gap of 10 */
@@ -951,13 +951,13 @@ int main(void)
 		cmocka_unit_test(lateness),
 		cmocka_unit_test(waits_before_the_start),
 		cmocka_unit_test(sending),
-		cmocka_unit_test(what_never_started_has_no_latency),
-		cmocka_unit_test(why_requests_fail),
+		cmocka_unit_test(requests_that_never_started_have_no_latency),
+		cmocka_unit_test(failures_have_their_kind_and_text),
 		cmocka_unit_test(replicas_are_named_by_a_header),
-		cmocka_unit_test(which_count_counts),
-		cmocka_unit_test(what_came_in_one_piece),
+		cmocka_unit_test(the_best_count_of_tokens_is_used),
+		cmocka_unit_test(a_whole_response_has_no_first_token),
 		cmocka_unit_test(usage_of_the_first_event),
-		cmocka_unit_test(what_gaps_can_have_been),
+		cmocka_unit_test(rounding_widens_gaps),
 		cmocka_unit_test(three_counts_stand_side_by_side),
 		cmocka_unit_test(per_token_figures_need_two),
 		cmocka_unit_test(an_empty_answer_has_no_figures),

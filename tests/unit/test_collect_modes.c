@@ -140,7 +140,7 @@ static void a_prefix_stays(void **state)
 	     "ok \"c\" 2 1(1)\"tokenizer\"");
 }
 
-static void without_an_end_mark(void **state)
+static void answers_without_an_end_mark_are_complete_at_their_end(void **state)
 {
 	(void)state;
 	/* the prompt is in it: nobody can count */
@@ -407,7 +407,7 @@ int main(void)
 		cmocka_unit_test(json_by_lines),
 		cmocka_unit_test(the_whole_text_each_time),
 		cmocka_unit_test(a_prefix_stays),
-		cmocka_unit_test(without_an_end_mark),
+		cmocka_unit_test(answers_without_an_end_mark_are_complete_at_their_end),
 		cmocka_unit_test(events_with_types),
 		cmocka_unit_test(alternatives_and_all),
 		cmocka_unit_test(a_server_that_never_streams),

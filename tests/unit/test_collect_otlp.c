@@ -147,7 +147,7 @@ static struct slice span_of(struct sample *s, struct otlp_body *body)
 
 #define HEADER "{\"t0_unix_ns\": 1000, \"target\": \"http://[::1]:8000/v1\"}"
 
-static void what_is_unknown_is_absent(void **state)
+static void unknown_values_are_absent(void **state)
 {
 	struct sample s;
 	struct otlp_body body = {0};
@@ -393,7 +393,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(absent_values_have_no_attribute),
 		cmocka_unit_test(texts_are_decoded_and_cut),
-		cmocka_unit_test(what_is_unknown_is_absent),
+		cmocka_unit_test(unknown_values_are_absent),
 		cmocka_unit_test(apis_have_the_conventions_names),
 		cmocka_unit_test(only_what_the_client_said_is_a_status),
 		cmocka_unit_test(times_that_cannot_be_have_no_span),

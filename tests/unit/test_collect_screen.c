@@ -148,7 +148,7 @@ static void lines_are_drawn_again_in_place(void **state)
 	screen_release(&s);
 }
 
-static void what_has_no_room_is_left_out(void **state)
+static void parts_without_room_are_left_out(void **state)
 {
 	struct screen s = {0};
 	struct catcher c;
@@ -193,7 +193,7 @@ int main(void)
 		cmocka_unit_test(figures_fit_whole),
 		cmocka_unit_test(the_locale_says_what_can_be_drawn),
 		cmocka_unit_test(lines_are_drawn_again_in_place),
-		cmocka_unit_test(what_has_no_room_is_left_out),
+		cmocka_unit_test(parts_without_room_are_left_out),
 		cmocka_unit_test(a_narrower_terminal_has_wrapped_lines),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -42,7 +42,7 @@ static void ended(struct stage_edges *edges, int64_t stage, int64_t end_ns)
 	stage_edges_add(edges, &row);
 }
 
-static void by_the_schedule(void **state)
+static void edges_follow_the_schedule(void **state)
 {
 	(void)state;
 	struct schedule_stage stages[] = {{.begin_ns = 0, .end_ns = 300}, {.begin_ns = 300, .end_ns = 650}};
@@ -100,7 +100,7 @@ static void after_a_drain(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(by_the_schedule),
+		cmocka_unit_test(edges_follow_the_schedule),
 		cmocka_unit_test(after_a_burst),
 		cmocka_unit_test(after_a_drain),
 	};

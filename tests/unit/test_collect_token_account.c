@@ -35,7 +35,7 @@ static const struct answer answers[] = {
 	{"hidden, and yet too many", 20, 5, 9000, 500, 0, 0, 20, 0, 0, 20, 0, TOKENS_EVENTS, RESULT_USAGE_ABOVE_CONTENT},
 };
 
-static void each_contradiction_has_a_name(void **state)
+static void every_contradiction_has_a_name(void **state)
 {
 	(void)state;
 	static struct response_event events[32];
@@ -98,7 +98,7 @@ static void usage_of_events(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(each_contradiction_has_a_name),
+	const struct CMUnitTest tests[] = {cmocka_unit_test(every_contradiction_has_a_name),
 	                                   cmocka_unit_test(usage_of_events)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -85,7 +85,7 @@ static int64_t steady_rows(struct until_stable *u, int64_t stage, int64_t from_n
 /* Windows of 1 s from 5 s on, in which ten requests end: each at its beginning, but the first at 5.1 s, so that the
  * first window has nine. The windows of 6, 7 and 8 s agree: that is known at 9 s + 0.1 s, the first line late enough.
  */
-static void by_hand(void **state)
+static void three_equal_windows_are_stable(void **state)
 {
 	struct until_stable_rule rule = rule_of("5%,window=1s");
 	struct until_stable *u = until_stable_new(&rule, &no_stages);
@@ -127,7 +127,7 @@ static void one_request_less(void **state)
 	}
 }
 
-static void why_not(void **state)
+static void the_reason_says_why_it_is_not_stable(void **state)
 {
 	struct until_stable_rule rule = rule_of("5%,window=1s");
 	struct until_stable *u = until_stable_new(&rule, &no_stages);
@@ -299,9 +299,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(options),
-		cmocka_unit_test(by_hand),
+		cmocka_unit_test(three_equal_windows_are_stable),
 		cmocka_unit_test(one_request_less),
-		cmocka_unit_test(why_not),
+		cmocka_unit_test(the_reason_says_why_it_is_not_stable),
 		cmocka_unit_test(stages),
 		cmocka_unit_test(hostile_times),
 		cmocka_unit_test(noise_is_stable),

@@ -204,7 +204,7 @@ static void negative_and_moved(void **state)
 }
 
 /* Nonsensical times neither overflow nor make windows without number. */
-static void far_away(void **state)
+static void windows_far_away_are_kept(void **state)
 {
 	const int64_t most = (INT64_C(1) << 61) - 1;
 	struct series *s = series_new(TENTH, 0);
@@ -224,9 +224,11 @@ static void far_away(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(life),       cmocka_unit_test(outcomes),
-		cmocka_unit_test(exceptions), cmocka_unit_test(negative_and_moved),
-		cmocka_unit_test(far_away),
+		cmocka_unit_test(life),
+		cmocka_unit_test(outcomes),
+		cmocka_unit_test(exceptions),
+		cmocka_unit_test(negative_and_moved),
+		cmocka_unit_test(windows_far_away_are_kept),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

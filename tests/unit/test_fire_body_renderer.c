@@ -305,7 +305,7 @@ static void test_sessions_grow(void **state)
 	buffer_release(&context);
 }
 
-static void test_what_templates_can_choose(void **state)
+static void test_templates_choose_the_first_present_value(void **state)
 {
 	struct case_ c = {
 		.request =
@@ -410,7 +410,7 @@ int main(void)
 		cmocka_unit_test(test_prompts_take_the_form_that_the_api_has),
 		cmocka_unit_test(test_a_prompt_that_the_api_cannot_carry),
 		cmocka_unit_test(test_sessions_grow),
-		cmocka_unit_test(test_what_templates_can_choose),
+		cmocka_unit_test(test_templates_choose_the_first_present_value),
 		cmocka_unit_test(test_messages_in_another_form),
 		cmocka_unit_test(test_parameters_go_where_the_api_has_them),
 		cmocka_unit_test(test_the_trace_s_model_as_an_adapter),

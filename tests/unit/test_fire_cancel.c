@@ -35,7 +35,7 @@ static void test_shares_are_kept(void **state)
 	assert_true(differ > 5000);
 }
 
-static void test_all_and_none(void **state)
+static void test_shares_of_all_and_of_none(void **state)
 {
 	struct cancels c;
 	struct ipf_error err = {0};
@@ -85,7 +85,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_shares_are_kept),
-		cmocka_unit_test(test_all_and_none),
+		cmocka_unit_test(test_shares_of_all_and_of_none),
 		cmocka_unit_test(test_deadlines_come_in_order),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

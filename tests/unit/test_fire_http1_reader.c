@@ -172,7 +172,7 @@ static void test_table(void **state)
 
 /* ---- what the table cannot say ---- */
 
-static void test_what_the_sink_is_told(void **state)
+static void test_the_sink_gets_headers_body_and_trailers(void **state)
 {
 	static const char response[] =
 		"HTTP/1.1 103 Early\r\nLink: </x>\r\n\r\nHTTP/1.1 200 OK\r\nX: \t a b \r\nEmpty:\r\nTransfer-Encoding: "
@@ -326,7 +326,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_table),
-		cmocka_unit_test(test_what_the_sink_is_told),
+		cmocka_unit_test(test_the_sink_gets_headers_body_and_trailers),
 		cmocka_unit_test(test_the_sink_stops_it),
 		cmocka_unit_test(test_characters_of_names),
 		cmocka_unit_test(test_several),

@@ -3,7 +3,7 @@
 #include "http/keep_alive.h"
 #include "unit.h"
 
-static void what_it_says(void **state)
+static void timeout_and_max_are_read(void **state)
 {
 	static const struct {
 		const char *value;
@@ -32,7 +32,7 @@ static void what_it_says(void **state)
 	}
 }
 
-static void what_follows(void **state)
+static void a_connection_is_over_after_its_limits(void **state)
 {
 	struct keep_alive k = KEEP_ALIVE_UNKNOWN;
 	(void)state;
@@ -52,8 +52,8 @@ static void what_follows(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_it_says),
-		cmocka_unit_test(what_follows),
+		cmocka_unit_test(timeout_and_max_are_read),
+		cmocka_unit_test(a_connection_is_over_after_its_limits),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

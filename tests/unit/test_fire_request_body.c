@@ -99,7 +99,7 @@ static void wrong_marks(void **state)
 }
 
 /* What is to be decoded is not base64: by its end, or only when it is read. */
-static void not_base64(void **state)
+static void media_that_are_not_base64_are_refused(void **state)
 {
 	static const char *const wrong[] = {"\n{ipf-media:28+3}\r", "\n{ipf-media:50+4}\r", "\n{ipf-media:49+4}\r"};
 	struct request_media media = open_media();
@@ -160,7 +160,7 @@ static void hash(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(pieces), cmocka_unit_test(wrong_marks),
-	                                   cmocka_unit_test(not_base64), cmocka_unit_test(short_file),
-	                                   cmocka_unit_test(hash)};
+	                                   cmocka_unit_test(media_that_are_not_base64_are_refused),
+	                                   cmocka_unit_test(short_file), cmocka_unit_test(hash)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -107,7 +107,7 @@ static size_t useful(size_t processors, double rate, int64_t users)
 	return thread_count_useful(&schedule, processors);
 }
 
-static void test_as_many_as_are_of_use(void **state)
+static void test_threads_are_as_many_as_are_useful(void **state)
 {
 	(void)state;
 	assert_int_equal(useful(1, 1e6, 0), 1);
@@ -129,7 +129,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_quotas),
 		cmocka_unit_test(test_memory),
-		cmocka_unit_test(test_as_many_as_are_of_use),
+		cmocka_unit_test(test_threads_are_as_many_as_are_useful),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

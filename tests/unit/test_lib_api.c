@@ -99,7 +99,7 @@ static bool count(const struct jdoc *doc, jdoc_id node, void *data)
 	return true;
 }
 
-static void each_goes_through_all(void **state)
+static void a_star_goes_through_all_elements(void **state)
 {
 	(void)state;
 	struct ipf_error err = {0};
@@ -541,7 +541,7 @@ int main(void)
 		cmocka_unit_test(a_star_is_every_element),
 		cmocka_unit_test(a_condition_narrows),
 		cmocka_unit_test(another_pointer_narrows),
-		cmocka_unit_test(each_goes_through_all),
+		cmocka_unit_test(a_star_goes_through_all_elements),
 		cmocka_unit_test(bad_pointers_are_refused),
 		cmocka_unit_test(built_in_ones_open),
 		cmocka_unit_test(the_chat_descriptor_is_compiled),

@@ -64,7 +64,7 @@ static void templates_are_checked(void **state)
 	     "request.$values: expected an object as the only member, got {}");
 }
 
-static void what_it_needs_is_known(void **state)
+static void the_descriptor_tells_which_members_it_needs(void **state)
 {
 	struct ipf_error err = {0};
 	struct api *api = NULL;
@@ -92,7 +92,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(members_are_checked),
 		cmocka_unit_test(templates_are_checked),
-		cmocka_unit_test(what_it_needs_is_known),
+		cmocka_unit_test(the_descriptor_tells_which_members_it_needs),
 	};
 	return cmocka_run_group_tests_name("lib/api_grpc", tests, NULL, NULL);
 }

@@ -207,7 +207,7 @@ static void test_copies_that_stages_leave_are_closed(void **state)
 	arrival_reader_close(p);
 }
 
-static void test_without_a_trace_requests_go_round(void **state)
+static void test_requests_go_round_if_there_is_no_trace(void **state)
 {
 	static const char *const lines[] = {
 		"{\"n\":0,\"at_ns\":0,\"req\":0,\"stage\":0}", "{\"n\":1,\"at_ns\":1,\"req\":1,\"stage\":0}",
@@ -292,7 +292,7 @@ static void assert_refused(enum ipf_error_kind kind, const char *part)
 		fail_msg("\"%s\" does not say \"%s\"", err.text, part);
 }
 
-static void test_what_does_not_fit_is_refused(void **state)
+static void test_a_trace_that_does_not_fit_is_refused(void **state)
 {
 	static const char *const lines[] = {"{\"n\":0,\"at_ns\":0,\"req\":0,\"stage\":0}", NULL};
 	static const char *const none[] = {NULL};
@@ -354,9 +354,9 @@ int main(void)
 		cmocka_unit_test(test_a_schedule_as_it_stands),
 		cmocka_unit_test(test_stages_that_go_round_have_lanes),
 		cmocka_unit_test(test_copies_that_stages_leave_are_closed),
-		cmocka_unit_test(test_without_a_trace_requests_go_round),
+		cmocka_unit_test(test_requests_go_round_if_there_is_no_trace),
 		cmocka_unit_test(test_requests_that_warm_up_go_first),
-		cmocka_unit_test(test_what_does_not_fit_is_refused),
+		cmocka_unit_test(test_a_trace_that_does_not_fit_is_refused),
 		cmocka_unit_test(test_a_cut_schedule_gives_what_is_good),
 	};
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);

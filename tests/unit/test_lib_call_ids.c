@@ -23,7 +23,7 @@ static void repaired(const char *messages, enum call_ids_rule rule, const char *
 #define NEW_ID(name_, id_)    "{\"function\":{\"name\":\"" name_ "\"},\"id\":\"" id_ "\"}"
 #define RESULT(id_, content_) "{\"role\":\"tool\",\"tool_call_id\":\"" id_ "\",\"content\":\"" content_ "\"}"
 
-static void what_is_right_stays(void **state)
+static void right_ids_stay(void **state)
 {
 	(void)state;
 	repaired("[]", CALL_IDS_ANY, NULL);
@@ -166,7 +166,7 @@ static void ids_are_unique_and_stay(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_right_stays),     cmocka_unit_test(missing_ids),
+		cmocka_unit_test(right_ids_stay),          cmocka_unit_test(missing_ids),
 		cmocka_unit_test(ids_that_occur_twice),    cmocka_unit_test(characters),
 		cmocka_unit_test(ids_are_unique_and_stay),
 	};

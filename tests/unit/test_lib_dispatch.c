@@ -417,7 +417,7 @@ static void test_a_cut_schedule_ends(void **state)
 	finish(&s);
 }
 
-static void test_what_makes_no_sense_is_refused(void **state)
+static void test_senseless_stages_are_refused(void **state)
 {
 	struct setup s = {0};
 	(void)state;
@@ -782,7 +782,7 @@ static int64_t wanted(struct setup *s, int64_t stage, int64_t apart_ms)
 	return added;
 }
 
-static void test_how_far_it_looks_ahead(void **state)
+static void test_the_dispatcher_looks_a_second_ahead(void **state)
 {
 	static const struct {
 		int64_t slots, apart_ms;
@@ -890,11 +890,11 @@ int main(void)
 		cmocka_unit_test(test_a_cycle_stage_ends_on_time),
 		cmocka_unit_test(test_stopping_drops_what_has_not_started),
 		cmocka_unit_test(test_a_cut_schedule_ends),
-		cmocka_unit_test(test_what_makes_no_sense_is_refused),
+		cmocka_unit_test(test_senseless_stages_are_refused),
 		cmocka_unit_test(test_it_looks_ahead_and_not_too_far),
 		cmocka_unit_test(test_whole_schedules),
 		cmocka_unit_test(test_times_that_can_be),
-		cmocka_unit_test(test_how_far_it_looks_ahead),
+		cmocka_unit_test(test_the_dispatcher_looks_a_second_ahead),
 		cmocka_unit_test(test_the_end_of_a_closed_stage),
 		cmocka_unit_test(test_threads_are_proposed),
 	};

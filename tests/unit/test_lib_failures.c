@@ -25,7 +25,7 @@ static void pair(const char *a, const char *b, const char *shown)
 	free(t);
 }
 
-static void test_what_is_one_reason(void **state)
+static void test_texts_that_differ_in_numbers_are_one_reason(void **state)
 {
 	(void)state;
 	pair("same 12", "same 12", "same 12");
@@ -328,7 +328,7 @@ static void test_hints(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_what_is_one_reason),
+		cmocka_unit_test(test_texts_that_differ_in_numbers_are_one_reason),
 		cmocka_unit_test(test_counts_and_bounds),
 		cmocka_unit_test(test_long_texts),
 		cmocka_unit_test(test_one_entry_for_each_reason),

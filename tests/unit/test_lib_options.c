@@ -167,7 +167,7 @@ static void choices_and_own_parsers(void **state)
 	assert_int_equal(o.range.high, 1);
 }
 
-static void all_ways_to_write(void **state)
+static void options_may_be_written_in_all_ways(void **state)
 {
 	char mixed[] = "one -vvk --verb two -n7 -- -v";
 	char dash[] = "- -t - -m -";
@@ -617,7 +617,7 @@ static bool is_given(const char *arguments, const char *name)
 	return options_given(&program, w.argc, w.argv, &program.specs[i]);
 }
 
-static void what_is_given(void **state)
+static void given_options_are_known(void **state)
 {
 	char variable[64];
 	(void)state;
@@ -641,7 +641,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_kind),
 		cmocka_unit_test(choices_and_own_parsers),
-		cmocka_unit_test(all_ways_to_write),
+		cmocka_unit_test(options_may_be_written_in_all_ways),
 		cmocka_unit_test(seeds),
 		cmocka_unit_test(list_defaults_are_replaced),
 		cmocka_unit_test(misuse),
@@ -652,7 +652,7 @@ int main(void)
 		cmocka_unit_test(misuse_found_later),
 		cmocka_unit_test(completion),
 		cmocka_unit_test(header_argv),
-		cmocka_unit_test(what_is_given),
+		cmocka_unit_test(given_options_are_known),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -149,7 +149,7 @@ static void lists_and_maps_too(void **state)
 	is("All", text, hex);
 }
 
-static void what_does_not_fit_is_named(void **state)
+static void a_member_that_does_not_fit_is_named(void **state)
 {
 	static const struct {
 		const char *type, *json, *told;
@@ -253,7 +253,7 @@ static void tensors_are_lists(void **state)
 }
 
 /* An unknown field is shown under its number, as its most likely type. */
-static void what_is_not_described_is_shown(void **state)
+static void fields_without_description_are_shown(void **state)
 {
 	struct buffer said = {0};
 	(void)state;
@@ -428,9 +428,9 @@ static void any_all(struct buffer *out, uint64_t *state, int depth)
 }
 
 /* A message is decoded to what was encoded; part of a message is never read past its end. */
-static void what_is_written_is_read(void **state)
+static void written_messages_are_read(void **state)
 {
-	uint64_t seed = test_seed("what_is_written_is_read");
+	uint64_t seed = test_seed("written_messages_are_read");
 	struct buffer text = {0};
 	(void)state;
 	for (int i = 0; i < 2000; i++) {
@@ -456,15 +456,15 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(scalars_are_written_as_everywhere),
 		cmocka_unit_test(lists_and_maps_too),
-		cmocka_unit_test(what_does_not_fit_is_named),
+		cmocka_unit_test(a_member_that_does_not_fit_is_named),
 		cmocka_unit_test(bytes_that_are_no_message),
 		cmocka_unit_test(tensors_are_lists),
-		cmocka_unit_test(what_is_not_described_is_shown),
+		cmocka_unit_test(fields_without_description_are_shown),
 		cmocka_unit_test(places_have_numbers),
 		cmocka_unit_test(descriptions_are_checked),
 		cmocka_unit_test(frames_are_cut),
 		cmocka_unit_test(statuses_have_names),
-		cmocka_unit_test(what_is_written_is_read),
+		cmocka_unit_test(written_messages_are_read),
 	};
 	return cmocka_run_group_tests_name("lib/protobuf", tests, set_up, tear_down);
 }

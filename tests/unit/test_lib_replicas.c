@@ -144,7 +144,7 @@ static void a_fixed_number_stays(void **state)
 	assert_true(replicas_deadline(&r) == INT64_MAX);
 }
 
-static void what_is_no_setting(void **state)
+static void wrong_settings_are_refused(void **state)
 {
 	static const char *const wrong[][2] = {
 		{"0", "minimum is 1, got 0"},
@@ -202,7 +202,7 @@ int main(void)
 		cmocka_unit_test(property_never_beyond_the_bounds),
 		cmocka_unit_test(a_series_is_followed),
 		cmocka_unit_test(a_fixed_number_stays),
-		cmocka_unit_test(what_is_no_setting),
+		cmocka_unit_test(wrong_settings_are_refused),
 		cmocka_unit_test(rules_are_read),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -153,7 +153,7 @@ static void text_of(struct series *s, struct buffer *out)
 	buffer_release(&line);
 }
 
-static void in_order(void **state)
+static void windows_are_in_order(void **state)
 {
 	static const struct {
 		int64_t t_ns, stage;
@@ -342,9 +342,10 @@ static void many(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(members),  cmocka_unit_test(saturates),  cmocka_unit_test(reading),
-		cmocka_unit_test(in_order), cmocka_unit_test(partitions), cmocka_unit_test(spilling),
-		cmocka_unit_test(coarser),  cmocka_unit_test(many),
+		cmocka_unit_test(members),    cmocka_unit_test(saturates),
+		cmocka_unit_test(reading),    cmocka_unit_test(windows_are_in_order),
+		cmocka_unit_test(partitions), cmocka_unit_test(spilling),
+		cmocka_unit_test(coarser),    cmocka_unit_test(many),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -208,7 +208,7 @@ static void test_memory_is_bounded(void **state)
 	server_samples_release(&s);
 }
 
-static void test_too_many_names(void **state)
+static void test_names_are_limited(void **state)
 {
 	(void)state;
 	struct server_samples s = {.store = sample_store_new(20000)};
@@ -317,11 +317,11 @@ static void test_devices(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_quantiles),        cmocka_unit_test(test_quantiles_are_within_their_bounds),
-		cmocka_unit_test(test_gauges_over_time), cmocka_unit_test(test_several_targets),
-		cmocka_unit_test(test_increases),        cmocka_unit_test(test_memory_is_bounded),
-		cmocka_unit_test(test_too_many_names),   cmocka_unit_test(test_bad_lines),
-		cmocka_unit_test(test_devices),          cmocka_unit_test(test_restarts),
+		cmocka_unit_test(test_quantiles),         cmocka_unit_test(test_quantiles_are_within_their_bounds),
+		cmocka_unit_test(test_gauges_over_time),  cmocka_unit_test(test_several_targets),
+		cmocka_unit_test(test_increases),         cmocka_unit_test(test_memory_is_bounded),
+		cmocka_unit_test(test_names_are_limited), cmocka_unit_test(test_bad_lines),
+		cmocka_unit_test(test_devices),           cmocka_unit_test(test_restarts),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

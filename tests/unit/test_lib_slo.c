@@ -39,7 +39,7 @@ static int judge(const struct slo *slo, const struct result *r, struct slo_marks
 	return got;
 }
 
-static void how_they_are_written(void **state)
+static void objectives_are_parsed(void **state)
 {
 	(void)state;
 	struct slo slo;
@@ -146,7 +146,7 @@ static void a_latency_that_never_came_is_not_in_time(void **state)
 }
 
 /* An answer in one piece has no first token: whether it came in time cannot be said, unless the rest says no. */
-static void what_was_not_streamed_cannot_be_measured(void **state)
+static void responses_in_one_piece_are_not_measured(void **state)
 {
 	(void)state;
 	struct slo slo;
@@ -219,13 +219,13 @@ static void objectives_of_its_own(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(how_they_are_written),
+		cmocka_unit_test(objectives_are_parsed),
 		cmocka_unit_test(limits_are_met_up_to_themselves),
 		cmocka_unit_test(waiting_counts),
 		cmocka_unit_test(failures_and_absent_figures),
 		cmocka_unit_test(a_latency_that_never_came_is_not_in_time),
 		cmocka_unit_test(objectives_of_its_own),
-		cmocka_unit_test(what_was_not_streamed_cannot_be_measured),
+		cmocka_unit_test(responses_in_one_piece_are_not_measured),
 	};
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);
 	jdoc_release(&doc);

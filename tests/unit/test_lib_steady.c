@@ -39,7 +39,7 @@ static struct steady_finding find(struct steady *s)
 
 /* 30 seconds; the first five of the 28 between the first and the last start have half of the load: MSER-5 cuts one
  * batch of five. Without noise the rest has neither trend nor spread. */
-static void by_hand(void **state)
+static void the_first_batch_is_cut(void **state)
 {
 	struct steady *s = steady_new();
 	(void)state;
@@ -327,9 +327,15 @@ static void drifts_show_as_stated(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(by_hand),         cmocka_unit_test(few_windows),     cmocka_unit_test(pieces),
-		cmocka_unit_test(hostile_numbers), cmocka_unit_test(noise_is_steady), cmocka_unit_test(ramps_are_not_steady),
-		cmocka_unit_test(steps),           cmocka_unit_test(warmups),         cmocka_unit_test(drifts_show_as_stated),
+		cmocka_unit_test(the_first_batch_is_cut),
+		cmocka_unit_test(few_windows),
+		cmocka_unit_test(pieces),
+		cmocka_unit_test(hostile_numbers),
+		cmocka_unit_test(noise_is_steady),
+		cmocka_unit_test(ramps_are_not_steady),
+		cmocka_unit_test(steps),
+		cmocka_unit_test(warmups),
+		cmocka_unit_test(drifts_show_as_stated),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -72,7 +72,7 @@ static struct trace_cursor *open_picker(void)
 	return p;
 }
 
-static void test_in_order_and_round_again(void **state)
+static void test_requests_come_in_order_and_go_round(void **state)
 {
 	(void)state;
 	write_trace(3, 4);
@@ -82,7 +82,7 @@ static void test_in_order_and_round_again(void **state)
 	trace_cursor_close(p);
 }
 
-static void test_the_same_again(void **state)
+static void test_a_request_may_be_read_twice(void **state)
 {
 	(void)state;
 	write_trace(0, 1);
@@ -195,7 +195,7 @@ static void test_copies_begin_differently(void **state)
 	trace_cursor_close(p);
 }
 
-static void test_where_the_mark_goes(void **state)
+static void test_the_mark_follows_the_requests(void **state)
 {
 	static const struct {
 		const char *messages, *marked;
@@ -227,10 +227,14 @@ int main(void)
 		return 1;
 	close(fd);
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_copies_begin_differently), cmocka_unit_test(test_where_the_mark_goes),
-		cmocka_unit_test(test_in_order_and_round_again), cmocka_unit_test(test_the_same_again),
-		cmocka_unit_test(test_sessions_side_by_side),    cmocka_unit_test(test_any_order),
-		cmocka_unit_test(test_beyond_the_end),           cmocka_unit_test(test_a_cut_trace),
+		cmocka_unit_test(test_copies_begin_differently),
+		cmocka_unit_test(test_the_mark_follows_the_requests),
+		cmocka_unit_test(test_requests_come_in_order_and_go_round),
+		cmocka_unit_test(test_a_request_may_be_read_twice),
+		cmocka_unit_test(test_sessions_side_by_side),
+		cmocka_unit_test(test_any_order),
+		cmocka_unit_test(test_beyond_the_end),
+		cmocka_unit_test(test_a_cut_trace),
 	};
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);
 	unlink(path);

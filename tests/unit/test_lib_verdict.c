@@ -228,7 +228,7 @@ static void cpu_and_loop_of_the_client(void **state)
 }
 
 /* What newer clients tell besides: in one line a second, CPU 10 %, loop lag 1 ms. */
-static void what_the_client_ran_out_of(void **state)
+static void the_verdict_names_what_the_client_ran_out_of(void **state)
 {
 	(void)state;
 	static const struct {
@@ -614,7 +614,7 @@ static void a_cache_that_found_more_than_the_trace_allows(void **state)
 
 /* The server's tokens are others; only some of the trace was sent; prompts were sent again; answers were the server's.
  */
-static void what_a_trace_allows(void **state)
+static void the_verdict_knows_what_a_trace_allows(void **state)
 {
 	(void)state;
 	const struct schedule shared = shared_plan();
@@ -668,7 +668,7 @@ static void a_warm_cache_of_parts(void **state)
 	expect(v, VERDICT_SAMPLES, VERDICT_OK, "enough for p99");
 }
 
-static void what_is_missing_is_said(void **state)
+static void the_verdict_names_a_missing_part(void **state)
 {
 	(void)state;
 	struct verdict *v = begin();
@@ -821,7 +821,7 @@ static void a_sentence_that_is_too_long(void **state)
 }
 
 /* The clauses that have the check's status come first, in their order, and are counted. */
-static void what_decides_comes_first(void **state)
+static void deciding_clauses_come_first(void **state)
 {
 	(void)state;
 	struct verdict_check check = {.status = VERDICT_OK};
@@ -874,7 +874,7 @@ static void a_predicted_run_has_no_client(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_decides_comes_first),
+		cmocka_unit_test(deciding_clauses_come_first),
 		cmocka_unit_test(a_good_run_is_ok),
 		cmocka_unit_test(nothing_at_all_is_invalid),
 		cmocka_unit_test(requests_of_the_warm_up_do_not_count),
@@ -883,7 +883,7 @@ int main(void)
 		cmocka_unit_test(a_burst_is_on_time),
 		cmocka_unit_test(lateness_of_the_client),
 		cmocka_unit_test(cpu_and_loop_of_the_client),
-		cmocka_unit_test(what_the_client_ran_out_of),
+		cmocka_unit_test(the_verdict_names_what_the_client_ran_out_of),
 		cmocka_unit_test(a_busy_client_outside_the_measured_time),
 		cmocka_unit_test(a_busy_client_in_an_earlier_part),
 		cmocka_unit_test(cpu_between_lines),
@@ -897,9 +897,9 @@ int main(void)
 		cmocka_unit_test(one_empty_answer_and_two),
 		cmocka_unit_test(repeats_add_up_and_shards_do_not),
 		cmocka_unit_test(a_cache_that_found_more_than_the_trace_allows),
-		cmocka_unit_test(what_a_trace_allows),
+		cmocka_unit_test(the_verdict_knows_what_a_trace_allows),
 		cmocka_unit_test(a_warm_cache_of_parts),
-		cmocka_unit_test(what_is_missing_is_said),
+		cmocka_unit_test(the_verdict_names_a_missing_part),
 		cmocka_unit_test(rows_without_a_schedule),
 		cmocka_unit_test(rules_are_for_the_checks),
 		cmocka_unit_test(judging_changes_nothing),

@@ -39,7 +39,7 @@ static void equal_values_have_the_rank_in_their_middle(void **state)
 	assert_true(fabs(quantile_table_rank(&t, 7) - 0.5) < 1e-9);
 }
 
-static void each_stratum_of_a_block_occurs_once(void **state)
+static void every_stratum_of_a_block_occurs_once(void **state)
 {
 	struct strata s;
 	bool seen[200] = {false};
@@ -242,7 +242,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(quantiles_are_those_of_the_samples),
 		cmocka_unit_test(equal_values_have_the_rank_in_their_middle),
-		cmocka_unit_test(each_stratum_of_a_block_occurs_once),
+		cmocka_unit_test(every_stratum_of_a_block_occurs_once),
 		cmocka_unit_test(rank_correlation_is_that_of_spearman),
 		cmocka_unit_test(a_sample_of_pairs_has_a_bound),
 		cmocka_unit_test(dispersion_counts_windows),

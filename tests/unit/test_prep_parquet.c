@@ -73,7 +73,7 @@ static void skips(struct slice bytes, enum thrift_fault fault)
 	assert_int_equal(t.fault, fault);
 }
 
-static void what_is_unknown_is_skipped(void **state)
+static void unknown_fields_are_skipped(void **state)
 {
 	char deep[201];
 	(void)state;
@@ -357,7 +357,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(fields_are_read_or_skipped, let_go),
-		cmocka_unit_test_teardown(what_is_unknown_is_skipped, let_go),
+		cmocka_unit_test_teardown(unknown_fields_are_skipped, let_go),
 		cmocka_unit_test_teardown(other_types_are_faults, let_go),
 		cmocka_unit_test_teardown(runs_repeat_or_pack, let_go),
 		cmocka_unit_test_teardown(runs_may_need_no_bytes_or_have_no_heads, let_go),

@@ -354,7 +354,7 @@ static struct difference of_values(const double *base, const double *value, size
 	return d;
 }
 
-static void the_same_values(void **state)
+static void equal_values_do_not_differ(void **state)
 {
 	(void)state;
 	double values[400];
@@ -390,7 +390,7 @@ static void p_values_and_intervals_agree(void **state)
 	}
 }
 
-static void without_blocks(void **state)
+static void values_without_blocks_have_no_interval(void **state)
 {
 	(void)state;
 	const double a[] = {1, 2, 3}, b[] = {2, 4, 6};
@@ -414,7 +414,7 @@ static void constants(void **state)
 }
 
 /* Forty values say nothing of how large the 99th percentile could be. */
-static void too_few_for_a_tail(void **state)
+static void forty_values_give_no_p99(void **state)
 {
 	(void)state;
 	double a[40], b[40];
@@ -447,12 +447,17 @@ static void p_values_are_adjusted(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(p_values_are_adjusted), cmocka_unit_test(covers_open_loop),
-		cmocka_unit_test(covers_closed_loop),    cmocka_unit_test(covers_runs),
-		cmocka_unit_test(finds_five_percent),    cmocka_unit_test(tells_how_many_runs),
-		cmocka_unit_test(the_same_values),       cmocka_unit_test(p_values_and_intervals_agree),
-		cmocka_unit_test(without_blocks),        cmocka_unit_test(constants),
-		cmocka_unit_test(too_few_for_a_tail),
+		cmocka_unit_test(p_values_are_adjusted),
+		cmocka_unit_test(covers_open_loop),
+		cmocka_unit_test(covers_closed_loop),
+		cmocka_unit_test(covers_runs),
+		cmocka_unit_test(finds_five_percent),
+		cmocka_unit_test(tells_how_many_runs),
+		cmocka_unit_test(equal_values_do_not_differ),
+		cmocka_unit_test(p_values_and_intervals_agree),
+		cmocka_unit_test(values_without_blocks_have_no_interval),
+		cmocka_unit_test(constants),
+		cmocka_unit_test(forty_values_give_no_p99),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

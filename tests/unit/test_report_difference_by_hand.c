@@ -248,7 +248,7 @@ static void noise_by_hand(void **state)
 	}
 }
 
-static void what_has_no_difference(void **state)
+static void a_figure_of_zero_has_no_difference(void **state)
 {
 	static const double zero[SIDES][SIDES] = {{0, 1}, {1, 0}}, equal[SIDES] = {2, 2};
 	(void)state;
@@ -436,7 +436,7 @@ static void runs_that_are_needed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(noise_by_hand),        cmocka_unit_test(what_has_no_difference),
+		cmocka_unit_test(noise_by_hand),        cmocka_unit_test(a_figure_of_zero_has_no_difference),
 		cmocka_unit_test(shares_at_their_ends), cmocka_unit_test(findings_at_their_limits),
 		cmocka_unit_test(runs_that_are_needed),
 	};

@@ -78,7 +78,7 @@ static void grows(void **state)
 }
 
 /* A part before the first section is lost, and harms nothing. */
-static void without_a_section(void **state)
+static void a_part_before_the_first_section_is_lost(void **state)
 {
 	(void)state;
 	struct document d = {0};
@@ -164,7 +164,7 @@ static const struct {
 	{{.path = "none/p99", .kind = CELL_PERCENTILE}, NULL, NAN, false},
 };
 
-static void each_kind_of_cell(void **state)
+static void every_kind_of_cell_is_drawn(void **state)
 {
 	(void)state;
 	enum { CASES = sizeof cases / sizeof *cases };
@@ -635,9 +635,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(grows),
-		cmocka_unit_test(without_a_section),
+		cmocka_unit_test(a_part_before_the_first_section_is_lost),
 		cmocka_unit_test(many_rows),
-		cmocka_unit_test(each_kind_of_cell),
+		cmocka_unit_test(every_kind_of_cell_is_drawn),
 		cmocka_unit_test(no_line_is_longer),
 		cmocka_unit_test(columns_are_kept),
 		cmocka_unit_test(hostile_texts),

@@ -113,7 +113,7 @@ static void noisy(void **state)
 	assert_true(widths[0] * 3 < widths[1]);
 }
 
-static void the_same_twice(void **state)
+static void equal_points_give_equal_intervals(void **state)
 {
 	(void)state;
 	static const double rates[][2] = {{20, 20}, {60, 60}, {110, 100}, {130, 100}};
@@ -149,7 +149,7 @@ int main(void)
 		cmocka_unit_test(a_plateau),   cmocka_unit_test(no_plateau),
 		cmocka_unit_test(two_points),  cmocka_unit_test(every_rate_above),
 		cmocka_unit_test(retrograde),  cmocka_unit_test(a_misfit),
-		cmocka_unit_test(noisy),       cmocka_unit_test(the_same_twice),
+		cmocka_unit_test(noisy),       cmocka_unit_test(equal_points_give_equal_intervals),
 		cmocka_unit_test(empty_parts),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

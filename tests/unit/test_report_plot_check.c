@@ -23,7 +23,7 @@ static bool passes(const char *commands, size_t len)
 	return good;
 }
 
-static void as_ours_pass(void **state)
+static void scripts_of_our_plots_pass(void **state)
 {
 	(void)state;
 	static const char *const good[] = {
@@ -271,7 +271,7 @@ static void cut_and_changed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(as_ours_pass),
+		cmocka_unit_test(scripts_of_our_plots_pass),
 		cmocka_unit_test(others_do_not),
 		cmocka_unit_test(nul),
 		cmocka_unit_test(cut_and_changed),

@@ -25,7 +25,7 @@ static void see(struct seen_request *seen, const char *line)
 
 #define LINE(lists) "{\"n\":0,\"stage\":0,\"ok\":true," lists "}"
 
-static void all_events_are_read(void **state)
+static void every_event_is_read(void **state)
 {
 	(void)state;
 	struct seen_request seen = {0};
@@ -183,7 +183,7 @@ static void every_row_is_filled(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(all_events_are_read),       cmocka_unit_test(odd_lists_are_survived),
+		cmocka_unit_test(every_event_is_read),       cmocka_unit_test(odd_lists_are_survived),
 		cmocka_unit_test(rules_are_applied),         cmocka_unit_test(tokens_have_an_order),
 		cmocka_unit_test(times_per_token_are_whole), cmocka_unit_test(percentiles_differ),
 		cmocka_unit_test(failures_differ),           cmocka_unit_test(every_row_is_filled),

@@ -69,7 +69,7 @@ static void empty(struct fixture *f)
 	row_lines_free(f->run.lines);
 }
 
-static void each_tool_sees_its_own_chunks(void **state)
+static void tools_see_chunks_of_their_own(void **state)
 {
 	static const struct {
 		enum tool tool;
@@ -106,7 +106,7 @@ static void each_tool_sees_its_own_chunks(void **state)
 	}
 }
 
-static void without_lines_rows_are_all_there_is(void **state)
+static void rows_are_used_if_there_are_no_lines(void **state)
 {
 	(void)state;
 	struct fixture f;
@@ -127,8 +127,8 @@ static void without_lines_rows_are_all_there_is(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_tool_sees_its_own_chunks),
-		cmocka_unit_test(without_lines_rows_are_all_there_is),
+		cmocka_unit_test(tools_see_chunks_of_their_own),
+		cmocka_unit_test(rows_are_used_if_there_are_no_lines),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

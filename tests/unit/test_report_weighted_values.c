@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-static void by_hand(void **state)
+static void weights_count(void **state)
 {
 	(void)state;
 	struct weighted_values v = {0};
@@ -116,8 +116,8 @@ static void levels(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(by_hand), cmocka_unit_test(many),   cmocka_unit_test(rates),
-		cmocka_unit_test(trains),  cmocka_unit_test(levels),
+		cmocka_unit_test(weights_count), cmocka_unit_test(many),   cmocka_unit_test(rates),
+		cmocka_unit_test(trains),        cmocka_unit_test(levels),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

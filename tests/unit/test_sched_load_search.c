@@ -152,7 +152,7 @@ static void test_the_steady_rate(void **state)
 	assert_true(inside >= 0.8 * runs);
 }
 
-static void test_too_few_answers(void **state)
+static void test_few_answers_show_no_rate(void **state)
 {
 	struct earlier_request rows[SUSTAINED_RATE_LEAST - 1];
 	struct earlier_stage stage = {.rate = 1, .users = IPF_ABSENT, .rows = rows, .count = SUSTAINED_RATE_LEAST - 1};
@@ -189,7 +189,7 @@ int main(void)
 		cmocka_unit_test(test_beyond_the_range),
 		cmocka_unit_test(test_one_wrong_stage),
 		cmocka_unit_test(test_the_steady_rate),
-		cmocka_unit_test(test_too_few_answers),
+		cmocka_unit_test(test_few_answers_show_no_rate),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,7 +23,7 @@ static void test_decimals_are_read_exactly(void **state)
 	assert_parses("0.000000001", 1, 1000000000);
 }
 
-static void test_what_is_no_decimal_is_refused(void **state)
+static void test_a_text_that_is_no_decimal_is_refused(void **state)
 {
 	static const char *const bad[] = {"",    "0",  "0.0",   "-1",  "+1",  " 1",  "1 ",         "1.",          ".5",
 	                                  "1e3", "2x", "1.2.3", "1,5", "nan", "inf", "1234567890", "0.1234567890"};
@@ -96,8 +96,10 @@ static void test_division_rounds_to_the_nearest(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_decimals_are_read_exactly),      cmocka_unit_test(test_what_is_no_decimal_is_refused),
-		cmocka_unit_test(test_fractions_of_doubles),           cmocka_unit_test(test_every_double_is_met),
+		cmocka_unit_test(test_decimals_are_read_exactly),
+		cmocka_unit_test(test_a_text_that_is_no_decimal_is_refused),
+		cmocka_unit_test(test_fractions_of_doubles),
+		cmocka_unit_test(test_every_double_is_met),
 		cmocka_unit_test(test_division_rounds_to_the_nearest),
 	};
 

@@ -265,7 +265,7 @@ static void test_stages_follow_one_another(void **state)
 	made_free(&m);
 }
 
-static void test_what_needs_a_trace_says_so(void **state)
+static void test_stages_that_need_a_trace_say_so(void **state)
 {
 	(void)state;
 	assert_refused("poisson:rate=5", false, IPF_USAGE,
@@ -279,7 +279,7 @@ static void test_what_needs_a_trace_says_so(void **state)
 	assert_refused("replay", false, IPF_USAGE, "stage 1 (replay): a replay requires a trace: -t TRACE");
 }
 
-static void test_too_much_is_refused_at_once(void **state)
+static void test_excessive_stages_are_refused_at_once(void **state)
 {
 	(void)state;
 	assert_refused("constant:rate=1/d,n=1M", false, IPF_USAGE,
@@ -585,8 +585,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_stages_follow_one_another),
-		cmocka_unit_test(test_what_needs_a_trace_says_so),
-		cmocka_unit_test(test_too_much_is_refused_at_once),
+		cmocka_unit_test(test_stages_that_need_a_trace_say_so),
+		cmocka_unit_test(test_excessive_stages_are_refused_at_once),
 		cmocka_unit_test(test_sessions_become_followers),
 		cmocka_unit_test(test_replay_sends_each_at_its_time),
 		cmocka_unit_test(test_replay_ends),

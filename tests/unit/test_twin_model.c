@@ -33,7 +33,7 @@ static void save(const char *path, const char *text)
 	fclose(f);
 }
 
-static void what_is_written_is_read(void **state)
+static void a_written_twin_is_read(void **state)
 {
 	struct twin t, back;
 	struct ipf_error err = {0};
@@ -349,10 +349,10 @@ static void a_parameter_can_be_another(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_written_is_read), cmocka_unit_test(wrong_files_are_refused),
-		cmocka_unit_test(one_request_alone),       cmocka_unit_test(replicas_have_their_own_steps),
-		cmocka_unit_test(blocks_are_found_again),  cmocka_unit_test(clients_can_leave),
-		cmocka_unit_test(replicas_come_and_go),    cmocka_unit_test(a_parameter_can_be_another),
+		cmocka_unit_test(a_written_twin_is_read), cmocka_unit_test(wrong_files_are_refused),
+		cmocka_unit_test(one_request_alone),      cmocka_unit_test(replicas_have_their_own_steps),
+		cmocka_unit_test(blocks_are_found_again), cmocka_unit_test(clients_can_leave),
+		cmocka_unit_test(replicas_come_and_go),   cmocka_unit_test(a_parameter_can_be_another),
 		cmocka_unit_test(blocks_of_other_tokens),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

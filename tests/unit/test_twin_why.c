@@ -126,7 +126,7 @@ static void a_full_batch_is_a_queue(void **state)
 	twin_why_release(&why);
 }
 
-static void what_the_twin_cannot_hold_is_not_known(void **state)
+static void requests_larger_than_the_twin_are_unknown(void **state)
 {
 	struct measured_request list[] = {request(0, 100, 3, 114, 136), request(0, 5000, 1, 9000, 9000),
 	                                  request(0, 60, 1, 200, 200)};
@@ -224,7 +224,7 @@ int main(void)
 		cmocka_unit_test(a_second_waits_for_the_step_of_the_first),
 		cmocka_unit_test(prompts_share_a_step),
 		cmocka_unit_test(a_full_batch_is_a_queue),
-		cmocka_unit_test(what_the_twin_cannot_hold_is_not_known),
+		cmocka_unit_test(requests_larger_than_the_twin_are_unknown),
 		cmocka_unit_test(a_sequence_that_is_thrown_out_loses_time),
 		cmocka_unit_test(it_can_be_thrown_out_before_its_first_token),
 		cmocka_unit_test(parts_add_up),
