@@ -405,9 +405,10 @@ formatted = $(filter-out $(shell grep -rl --include='*.[ch]' 'clang-format off' 
 
 by_each_processor = xargs -P $(shell nproc) -n 16
 
-lint: format-check ## check manual pages, wording, shell scripts and layout (by the linters that are installed)
+lint: format-check ## check manual pages, wording, names of tests, shell scripts and layout (by the linters that are installed)
 	$(Q)mandoc -T lint -W warning $(filter-out $(pages_made),$(MANUALS)) $(wildcard $(pages_made))
 	$(Q)BUILD=$(BUILD) tests/house/words.sh
+	$(Q)awk -f tests/house/test_names.awk tests/*/*.t tests/unit/*.c
 	$(Q)! command -v shellcheck >/dev/null || { echo tests/tap.sh; \
 		find .ci examples lib share tests -type f | xargs grep -lE '^#!.*(sh|bash)$$'; } | $(by_each_processor) shellcheck -S warning
 

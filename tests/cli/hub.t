@@ -281,7 +281,7 @@ is "$(find "$cache/models--own--slow" -name tokenizer.json | wc -l)" 0 "a killed
 touch go
 wait $two
 is "$?" 0 "the one that waited takes over"
-same two <(ipf-prep tokenize -t "$data/llama.json" --count <<<"Hello, world") "and is right"
+same two <(ipf-prep tokenize -t "$data/llama.json" --count <<<"Hello, world") "the one that waited counts right"
 put own/both llama
 four=
 for i in 1 2 3 4; do
@@ -301,14 +301,14 @@ echo precious >precious
 ln -s "$PWD/precious" "$cache/models--own--way/blobs/$blob.incomplete"
 count own/way
 status_is 1 "a link in the place of the incomplete file"
-is "$(cat precious)" precious "is not followed"
+is "$(cat precious)" precious "a link in the place of the incomplete file is not followed"
 rm "$cache/models--own--way/blobs/$blob.incomplete"
 mkfifo "$cache/models--own--way/blobs/$blob.incomplete"
 count own/way
-status_is 1 "nor does a FIFO hang"
+status_is 1 "a FIFO in the place of the incomplete file does not hang"
 rm "$cache/models--own--way/blobs/$blob.incomplete"
 count own/way
-status_is 0 "without them it works"
+status_is 0 "an empty place works"
 rm "$cache/models--own--way/blobs/$blob"
 count own/way
 stdout_is "$(told llama)" "a snapshot's link to a blob that is gone: fetched again"
@@ -329,17 +329,17 @@ prep() { run ipf-prep sharegpt "$@" --reproducible; }
 prep hf://datasets/own/set/dir/chat.json
 status_is 0 "a file of a data set"
 body "$OUT" >got
-same got expected "is read"
-matches "$(cat "$ERR")" "^ipf-prep: fetching dir/chat.json of hf://datasets/own/set/dir/chat.json " "and fetched"
+same got expected "a file of a data set is read"
+matches "$(cat "$ERR")" "^ipf-prep: fetching dir/chat.json of hf://datasets/own/set/dir/chat.json " "a file of a data set is fetched"
 sha=$(cat "$cache/datasets--own--set/refs/main")
-is "$(readlink "$cache/datasets--own--set/snapshots/$sha/dir/chat.json" | cut -c 1-15)" "../../../blobs/" "into the cache"
+is "$(readlink "$cache/datasets--own--set/snapshots/$sha/dir/chat.json" | cut -c 1-15)" "../../../blobs/" "the cache has the file of the data set"
 is "$(tail -1 "$OUT" | jq -c '.end.from[0] | [.file, .sha256, .url]')" "[\"chat.json\",\"$(sha256sum "$TESTS/../examples/chat.json" |
 	cut -d ' ' -f 1)\",\"http://127.0.0.1:$port/datasets/own/set/resolve/$sha/dir/chat.json\"]" "the trailer has its digest and its commit"
 before=$(asked)
 HF_HUB_OFFLINE=1 prep hf://datasets/own/set/dir/chat.json
 body "$OUT" >got
-same got expected "again, offline"
-is "$(asked)" "$before" "without a question"
+same got expected "a file of a data set is read offline"
+is "$(asked)" "$before" "an offline call asks no server"
 [ -z "$python" ] || is "$(hub_python 1 own/set dir/chat.json dataset)" "$cache/datasets--own--set/snapshots/$sha/dir/chat.json" "the hub's own client finds it"
 for form in hf://datasets/own/set@v1.0/chat.json hf://datasets/own/set/chat.json@v1.0; do
 	prep "$form"
@@ -347,19 +347,19 @@ for form in hf://datasets/own/set@v1.0/chat.json hf://datasets/own/set/chat.json
 	same got expected "$form"
 done
 prep hf://datasets/own/set
-status_is 2 "without a path"
+status_is 2 "a data set without a path ends with 2"
 is "$(cat "$ERR")" "ipf-prep: hf://datasets/own/set/dir/chat.json
 ipf-prep: hf://datasets/own/set: expected hf://datasets/OWNER/NAME[@REVISION]/PATH: name one of the 1 files above" "the data files are listed"
 prep hf://datasets/own/set/dir/chat.jsonl
 status_is 1 "a file that is not there"
-complains ipf-prep "has no file dir/chat.jsonl; did you mean dir/chat.json?" "what is near"
+complains ipf-prep "has no file dir/chat.jsonl; did you mean dir/chat.json?" "ipf-prep suggests a similar file"
 prep hf://datasets/own/sett/dir/chat.json
 complains ipf-prep "similar: own/set" "a data set that is not there"
 kill $server
 wait $server 2>/dev/null
 prep hf://datasets/own/set/dir/chat.json
-status_is 0 "without a server, what is in the cache is read"
+status_is 0 "a file in the cache is read if there is no server"
 count own/unseen
-status_is 1 "what is not, is not"
-complains ipf-prep "not in the cache $cache, and http://127.0.0.1:$port cannot be reached: " "and it is said why"
+status_is 1 "a file outside of the cache ends with 1 if there is no server"
+complains ipf-prep "not in the cache $cache, and http://127.0.0.1:$port cannot be reached: " "ipf-prep says that the server cannot be reached"
 is "$(grep -v '^127.0.0.1\|BrokenPipe\|ConnectionReset\|^ \|^Traceback\|^Exception\|^---' hub.err | head -3)" "" "the server did not complain"

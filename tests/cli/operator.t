@@ -49,16 +49,16 @@ is "$(get "/api/v1/namespaces/ns/configmaps/$job" '.data | to_entries | map("\(.
 	"INPUT=100 IPF_REPORT_SLO=p99:ttft=500ms PUSH_AS=chat PUSH_REPORT=http://p:9091 STAGES=poisson:rate=4,for=60s URL=http://model:8000" "the ConfigMap of a Job has the load"
 is "$(get "$GROUP/benchmarks/chat" '.metadata.finalizers[0]')" operator.ipf/jobs "a Benchmark has a finalizer"
 make_one waits 8000
-comes_to waits "Pending EndpointBusy" "another one of this server waits"
+comes_to waits "Pending EndpointBusy" "another Benchmark of this server waits"
 make_one other 8001
-comes_to other "Running Measuring" "one of another server does not"
+comes_to other "Running Measuring" "a Benchmark of another server does not wait"
 finish chat Complete "$RESULT"
-comes_to chat "Complete Measured" "it is complete when its Job is"
+comes_to chat "Complete Measured" "a Benchmark is complete when its Job is"
 is "$(get "$GROUP/benchmarks/chat" '.status | "\(.verdict) \(.figures.requests) \(.figures.ttftP99Ms) \(.folder) \(.observedGeneration)"')" \
 	"OK 240 12.5 f-1 1" "the status has the verdict and the figures of the report"
 is "$(get "$GROUP/benchmarks/chat" '[.status.conditions[] | "\(.type)=\(.status)"] | join(" ")')" \
 	"Ready=True Running=False Complete=True Failed=False Verdict=True ObjectivesMet=True" "the status has its conditions"
-comes_to waits "Running Measuring" "then the one that waited has its turn"
+comes_to waits "Running Measuring" "the Benchmark that waited has its turn"
 matches "$(get "/api/v1/namespaces/ns/events" '.items[] | "\(.type) \(.reason) \(.involvedObject.kind)"')" '^Normal (Measured|Measuring|EndpointBusy) Benchmark$' \
 	"the operator writes events"
 
@@ -111,20 +111,20 @@ comes_to after-503 "Running Measuring" "an API server that fails is asked again"
 test_api "fail?status=0&count=3"
 test_api cut
 make_one after-away 8007
-comes_to after-away "Running Measuring" "and one that does not answer"
+comes_to after-away "Running Measuring" "an API server that does not answer is asked again"
 
 # ---- presets, and what is wrong ----
 make_one from-preset 8008 ', "preset": "missing"'
 comes_to from-preset "Pending PresetNotFound" "a preset that does not exist is awaited"
 make_one missing 8009 ', "suspend": true, "model": "of-preset", "pod": {"cpu": "1"}'
-comes_to from-preset "Running Measuring" "and taken when it does"
+comes_to from-preset "Running Measuring" "a preset that exists later is taken"
 is "$(get "/api/v1/namespaces/ns/configmaps/$(job_of from-preset)" '.data.MODEL + " " + .data.URL')" "of-preset http://model:8008" \
 	"members of a Benchmark replace those of its preset"
-comes_to missing "Pending Suspended" "a suspended one is not run"
+comes_to missing "Pending Suspended" "a suspended Benchmark is not run"
 make_one evil 8010 ', "model": "$(shell id)"'
-comes_to evil "Pending InvalidSpec" "what make would run is refused"
+comes_to evil "Pending InvalidSpec" "a value that make would execute is refused"
 make_one refused 8011
-comes_to refused "Pending JobRefused" "a Job that is refused is told"
+comes_to refused "Pending JobRefused" "the condition says that the Job was refused"
 change refused '{"suspend": true}'
 make_one stuck 8013
 comes_to stuck "Running Starting" "pods that are not ready are starting"
@@ -139,15 +139,15 @@ is "$(get "$GROUP/benchmarks/stuck" '.status.conditions[0].message')" \
 	"after 30 s, pod p has no volumes or no network (sandbox); see: kubectl describe pod p" "the condition has the command that shows the cause"
 put_pod p stuck '{"containerStatuses": [{"state": {"waiting": {"reason": "ErrImagePull", "message": "not found"}}}]}'
 make_one shards 8012 ', "shards": 3, "results": {"claimName": "c"}'
-comes_to stuck "Running ErrImagePull" "and in the next pass, what they wait for is told"
+comes_to stuck "Running ErrImagePull" "the condition says in the next pass what pods wait for"
 comes_to shards "Running Measuring" "shards are an Indexed Job"
 is "$(get "$BATCH/jobs/$(job_of shards)" '.spec | "\(.completionMode) \(.completions) \(.parallelism)"')" "Indexed 4 4" "an Indexed Job has a pod more than shards"
 put_pod late shards '{"phase": "Pending", "conditions": [{"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "0/3 nodes"}]}'
 get "$BATCH/jobs/$(job_of shards)" '.status.active = 4 | .status.ready = 3' >part.json
 curl -s -X POST "$API/test/put?resource=jobs" -d @part.json >/dev/null
-comes_to shards "Running Unschedulable" "one that cannot start holds up the others, and is told"
+comes_to shards "Running Unschedulable" "the condition says that a pod cannot start"
 put_pod late shards '{"phase": "Running"}'
-comes_to shards "Running Measuring" "until it does"
+comes_to shards "Running Measuring" "shards measure when the last pod starts"
 
 # ---- a schedule ----
 HOURS_AGO=$(date -u -d '3 hours ago' +%Y-%m-%dT%H:%M:%SZ)
@@ -159,7 +159,7 @@ curl -s -X POST "$API/test/put?resource=benchmarkschedules" -d '{"metadata": {"n
 made_run() { [ "$(get "$GROUP/benchmarkschedules/hourly" .status.active)" != null ]; }
 yes_if "a schedule makes the run that is due" wait_for made_run
 run=$(get "$GROUP/benchmarkschedules/hourly" .status.active)
-comes_to "$run" "Running Measuring" "which is measured"
+comes_to "$run" "Running Measuring" "a scheduled run is measured"
 is "$(get "$GROUP/benchmarks/$run" '.spec.model + " " + (.spec.gate | tostring)')" "of-preset null" "a scheduled run has the spec of its Benchmark"
 finish "$run" Complete "$RESULT"
 good() { [ "$(get "$GROUP/benchmarkschedules/hourly" .status.lastGoodRun)" = "$run" ]; }

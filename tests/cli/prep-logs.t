@@ -111,7 +111,7 @@ left_out litellm-log "$(litellm '.call_type = 5')" "neither a chat nor a complet
 left_out litellm-log "$(litellm '.call_type = "aembedding"')" "neither a chat nor a completion"
 left_out litellm-log "$(litellm '.messages = {} | .prompt_tokens = 0')" "neither the prompt nor its length"
 taken litellm-log "$(litellm '.response = "not an object"')" '.output_tokens' 2 "an answer of another kind is no reason to refuse it"
-taken litellm-log "$(litellm '.response = {choices: [[]]}')" '.output_tokens' 2 "nor is a choice that is a list"
+taken litellm-log "$(litellm '.response = {choices: [[]]}')" '.output_tokens' 2 "a choice that is a list"
 taken litellm-log "$(litellm '.messages = "Once"')" '.messages' '[{"role":"user","content":"Once"}]' "a prompt that is a text"
 taken litellm-log "$(litellm '.call_type = "aresponses" | .messages = [{type: "function_call_output", output: "4"}]')" \
 	'.input_tokens' 19 "items of the responses API give the length"

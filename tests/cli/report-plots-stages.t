@@ -74,7 +74,7 @@ is "$(above many)" "1 2 3 4 5 6 stage 1 poisson-0   2 poisson-1   3 poisson-2   
 for plot in cdf-e2e cdf-itl arrival-gaps itl-position; do
 	[ ! -e many/$plot.gp ] || has many/$plot.gp "'1 of 6 stages not shown'" "$plot has five lines, and says that one is missing"
 done
-has many/cdf-e2e.gp "stages not shown" "of six"
+has many/cdf-e2e.gp "stages not shown" "the plot says how many of six stages are missing"
 matches "$(cat many/rate-e2e.gp)" "using 1:\(\\\$5 < 459 \? \\\$4 : NaN\) with points pt 9 ps 0.4 lc rgb '#ffffff'" \
 	"points of too few samples have a core of the paper's colour"
 

@@ -106,7 +106,7 @@ excess() {
 	between "$got" "$(awk -v s="$3" '{ print 0.95 * (1 + ($1 - 1) * s) }' recorded)" "$(awk -v s="$3" '{ print 1.05 * (1 + ($1 - 1) * s) }' recorded)" "$4"
 }
 excess copies 2 1 "copies of bursts keep the index of dispersion"
-excess copies 1.5 0.8333 "but for what a thinned one lacks"
+excess copies 1.5 0.8333 "a thinned copy has less of the excess"
 excess thin 0.5 0.5 "half of them have half of the excess"
 
 run "$BIN/ipf-sched" replay:to=250ms replay:from=250ms -t "$DATA/recorded.trace"

@@ -25,7 +25,7 @@ charted() { # TEXT OPTION…
 	helm template run manifests/chart "$@" >rendered.yaml
 	yes_if "the API server takes the chart: $text" server_takes rendered.yaml
 }
-charted "as it is"
+charted "its defaults"
 charted "several shards" --set shards=4
 charted "a PodMonitor" --set podMonitor=true
 charted "a server with an autoscaler" --set server.enabled=true --set server.autoscale.enabled=true --set makefile=autoscale.mk
