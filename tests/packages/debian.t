@@ -47,7 +47,7 @@ status_is 0 "a makefile runs from there"
 contains "$(cat "$OUT")" "Verdict " "the makefile of the package shows its report"
 
 # ---- the library ---------------------------------------------------------------------------------------------------
-run system_user "$root" 'cp -r /usr/share/doc/ipf/examples/library . && cd library || exit
+run system_user "$root" 'cp -rL /usr/share/doc/ipf/examples/library . && cd library || exit
 	for p in measure benchmark; do cc -Wall -Werror -o $p $p.c $(pkg-config --cflags --libs ipf) || exit; done
 	ldd benchmark | grep -o "libipf.so.[0-9]*" && ./measure ~/demo/chat.records.zst'
 status_is 0 "programs build with libipf-dev, and measure"
