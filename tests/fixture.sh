@@ -23,13 +23,6 @@ small_run_steps() {
 		run ipf-collect chat.records -o chat.results && [ "$status" = 0 ]
 }
 
-# The lines of a body with what makes them a stream: the first line of HEAD, or that of a trace, and a trailer.
-stream_of() { # FILE [HEAD]
-	if [ $# -gt 1 ]; then sed 1q "$2"; else printf '%s\n' '{"ipf":"trace","version":1}'; fi
-	cat "$1"
-	printf '{"end":{"lines":%s,"sha256":"%s"}}\n' "$(wc -l <"$1")" "$(openssl dgst -sha256 -r "$1" | cut -d ' ' -f 1)"
-}
-
 # Is the stream whole: a trailer that counts its lines right and has their digest?
 whole() { # FILE
 	plain "$1" >whole.plain || return 1

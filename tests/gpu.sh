@@ -7,7 +7,6 @@
 #     gpus two '.[0].energy_j'                        # of the trailer's "accelerators"
 # shellcheck shell=bash disable=SC1091,SC2034,SC2086 # for the tests
 
-. "$TESTS/data/report/seal.sh"
 
 # shellcheck disable=SC2086 # several words
 server_start --step-base 1ms ${GPU_SIM:-}

@@ -1,7 +1,7 @@
 # A server whose capacity is known, in no time at all: what ipf-sim would give with --step-base 10ms --step-per-seq 0 --max-batch 10, no cost
 # but steps, and answers of ten tokens. A request waits for a slot, then for the next step, and gets a token with each step: 100
 # requests a second, and no more. Chance is only in the arrivals, so that the same seeds give the same results on every machine.
-# Source it in the folder to work in, with the programs in PATH.
+# Source it after tap.sh in the folder to work in, with the programs in PATH.
 # shellcheck shell=sh
 
 # shellcheck disable=SC2034 # for those who source it
@@ -47,12 +47,9 @@ queue_model() { # SCHEDULE RESULTS
 		printf "{\"n\":%d,\"req\":%d,\"stage\":%d,\"ok\":true,\"due_ns\":%.0f,\"ready_ns\":%.0f,\"start_ns\":%.0f,\"end_ns\":%.0f,\"lag_ns\":0,\"ttft_ns\":%.0f,\"e2e_ns\":%.0f}\n",
 			number("n"), number("req"), number("stage"), at, at, at, ends, first - at, ends - at
 	}' "$1" >"$2.body" || return 1
-	queue_sum=$(sed 1d "$2.body" | openssl dgst -sha256 -r | cut -d ' ' -f 1)
-	{
-		cat "$2.body"
-		printf '{"end":{"lines":%d,"sha256":"%s"}}\n' "$(($(wc -l <"$2.body") - 1))" "$queue_sum"
-	} >"$2"
-	rm -f "$2.body"
+	sed 1d "$2.body" >"$2.rows"
+	seal "$2.body" "$2.rows" >"$2"
+	rm -f "$2.body" "$2.rows"
 }
 
 # The rate at which a stage of four seconds of Poisson arrivals has 90 % of its first tokens within 150 ms in one of two cases: what the

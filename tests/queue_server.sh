@@ -1,15 +1,11 @@
 # The server of queue_model.sh for real: ipf-sim with the same rules, asked by ipf-fire, understood by ipf-collect. What comes of it takes as
-# long as it says, and this machine's own noise is in it. Source it in the folder to work in, with the programs in PATH.
+# long as it says, and this machine's own noise is in it. Source it after tap.sh in the folder to work in, with the programs in PATH.
 # shellcheck shell=sh
 
 # A thousand requests for answers of ten tokens, each with a prompt of its own: queue.trace.
 queue_trace() {
 	awk 'BEGIN { for (i = 0; i < 1000; i++) printf "{\"id\":\"r%d\",\"messages\":[{\"role\":\"user\",\"content\":\"Question %d of a thousand.\"}],\"output_tokens\":10}\n", i, i }' >queue.lines
-	{
-		echo '{"ipf":"trace","version":1}'
-		cat queue.lines
-		printf '{"end":{"lines":1000,"sha256":"%s"}}\n' "$(openssl dgst -sha256 -r <queue.lines | cut -d ' ' -f 1)"
-	} >queue.trace
+	trace_of queue.lines >queue.trace
 	rm queue.lines
 }
 

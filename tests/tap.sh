@@ -212,6 +212,8 @@ remove_at_exit() { # FOLDER
 	tap_folders="$tap_folders $1"
 }
 
+# ---- streams --------------------------------------------------------------------------------------------------------
+
 # Plain text of a stream, compressed or not.
 plain() { # FILE
 	zstd -dcfq <"$1"
@@ -220,6 +222,36 @@ plain() { # FILE
 # The body lines of a stream, without header and trailer.
 body() { # FILE
 	plain "$1" | sed -e 1d -e '$d'
+}
+
+# The trailer of a stream with these body lines, and with other MEMBERS.
+trailer() { # LINES [MEMBERS]
+	printf '{"end":{"lines":%s,"sha256":"%s"%s}}\n' "$(wc -l <"$1")" "$(sha256sum <"$1" | cut -d ' ' -f 1)" "${2:+,$2}"
+}
+
+# The first line of HEADER, these body lines, and their trailer.
+seal() { # HEADER LINES
+	sed 1q "$1" && cat "$2" && trailer "$2"
+}
+
+# A trace of these lines.
+trace_of() { # LINES
+	echo '{"ipf":"trace","version":1}'
+	cat "$1"
+	trailer "$1"
+}
+
+# The file of a twin with these parameters, model=NAME among them.
+twin() { # FILE PARAMETER=VALUE…
+	tap_twin=$1 tap_model='' tap_parameters=''
+	shift
+	for tap_one; do
+		case $tap_one in
+		model=*) tap_model=",\"model\":\"${tap_one#*=}\"" ;;
+		*) tap_parameters="$tap_parameters,\"${tap_one%%=*}\":{\"value\":${tap_one#*=}}" ;;
+		esac
+	done
+	printf '{"ipf":"twin","version":1%s,"parameters":{%s},"fit":{"requests":7,"steps":90}}\n' "$tap_model" "${tap_parameters#,}" >"$tap_twin"
 }
 
 # ---- the simulated server -------------------------------------------------------------------------------------------

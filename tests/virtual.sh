@@ -32,9 +32,7 @@ chmod +x "$VIRTUAL/bin/ipf-fire"
 PATH=$VIRTUAL/bin:$PATH
 
 virtual_server() { # URL PARAMETER=VALUE…
-	local file all="" one
-	file=$VIRTUAL/$(tr -c 'A-Za-z0-9\n' _ <<<"$1").twin
+	local url=$1
 	shift
-	for one; do all="$all${all:+,}\"${one%%=*}\":{\"value\":${one#*=}}"; done
-	printf '{"ipf":"twin","version":1,"model":"sim","parameters":{%s}}\n' "$all" >"$file"
+	twin "$VIRTUAL/$(tr -c 'A-Za-z0-9\n' _ <<<"$url").twin" model=sim "$@"
 }

@@ -11,8 +11,7 @@ PATH=$BUILD/bench:$PATH
 streams=${STREAMS:-400} seconds=${BARS_SECONDS:-4}
 plan() { # STREAMS EVENTS GAP_MS: as many in flight
 	printf '{"id":"r","messages":[{"role":"user","content":"Tell me."}],"output_tokens":%d}\n' "$2" >lines
-	printf '{"ipf":"trace","version":1}\n%s\n{"end":{"lines":1,"sha256":"%s"}}\n' "$(cat lines)" "$(sha256sum <lines |
-		cut -d ' ' -f 1)" >t.trace
+	trace_of lines >t.trace
 	ipf-sched -q "poisson:rate=$(awk -v s="$1" -v e="$2" -v g="$3" 'BEGIN { print s / (e * g / 1000) }'),for=${seconds}s" -t t.trace -o t.sched
 }
 on_server=${BARS_RUN:-} on_client=${BARS_RUN:-}

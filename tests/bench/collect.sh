@@ -21,11 +21,8 @@ jq -nc --argjson events $events --argjson requests "$requests" '
 	   end_ns: ($start + 10000000 * ($all | length)), status: 200, streamed: true,
 	   reads: [range($all | length) as $i | [$start + 10000000 * $i, ($all[$i] | utf8bytelength), $start + 10000000 * $i + 900]],
 	   body: $body}' >body.ndjson
-{
-	jq -c '{ipf: "records", version: 1, tool: "ipf-fire 0.1.0", argv: [], api: .}' "$TESTS/../lib/api/apis/openai-chat.json"
-	cat body.ndjson
-	printf '{"end":{"lines":%d,"sha256":"%s"}}\n' "$requests" "$(sha256sum <body.ndjson | cut -d' ' -f1)"
-} >records
+jq -c '{ipf: "records", version: 1, tool: "ipf-fire 0.1.0", argv: [], api: .}' "$TESTS/../lib/api/apis/openai-chat.json" >header
+seal header body.ndjson >records
 
 # CPU time, since others may be busy on the machine: both take one core.
 seconds() { # COMMAND…

@@ -65,7 +65,7 @@ bare() { # ARGUMENTS OF bareclient…
 
 # A trace of one request, which schedules ask for again and again.
 printf '{"id":"r","messages":[{"role":"user","content":"Tell me."}],"output_tokens":1}\n' >raw.lines
-printf '{"ipf":"trace","version":1}\n%s\n{"end":{"lines":1,"sha256":"%s"}}\n' "$(cat raw.lines)" "$(sha256sum <raw.lines | cut -d ' ' -f 1)" >raw.trace
+trace_of raw.lines >raw.trace
 
 # Runs a schedule and says what came of it. The last client line has the totals.
 fire() { # STAGE [ARGUMENTS OF ipf-fire…]: $EVENTS in each answer; the records stay in raw.records.zst

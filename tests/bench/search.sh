@@ -7,6 +7,7 @@ set -eu
 seeds=${SEARCH_SEEDS:-20}
 timed=${SEARCH_TIMED_SEEDS:-30}
 timed_search=${SEARCH_TIMED:-search:slo=p99:ttft=150ms,time=5m}
+. "$TESTS/tap.sh"
 # shellcheck source=tests/queue_model.sh
 . "$TESTS/queue_model.sh"
 # shellcheck source=tests/queue_server.sh

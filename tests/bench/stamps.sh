@@ -11,8 +11,7 @@ PATH=$BUILD/bench:$PATH
 streams=${STREAMS:-1000} seconds=${STAMPS_SECONDS:-4}
 make_one() { # OUTPUT_TOKENS
 	printf '{"id":"r","messages":[{"role":"user","content":"Tell me."}],"output_tokens":%d}\n' "$1" >lines
-	printf '{"ipf":"trace","version":1}\n%s\n{"end":{"lines":1,"sha256":"%s"}}\n' "$(cat lines)" "$(sha256sum <lines |
-		cut -d ' ' -f 1)" >t.trace
+	trace_of lines >t.trace
 }
 make_one 100
 plan() { # STREAMS: as many in flight, since each lasts 50 ms and 99 gaps

@@ -25,11 +25,7 @@ is "$(wc -l <said)" "$(($(ipf-fire --list-apis | wc -l) + $(find . -name 'manual
 
 # Each of these makes a good one bad.
 printf '{"id":"a","prompt":"x"}\n' >line
-{
-	echo '{"ipf":"trace","version":1,"tool":"by hand"}'
-	cat line
-	printf '{"end":{"lines":1,"sha256":"%s"}}\n' "$(sha256sum <line | cut -d' ' -f1)"
-} >one.trace
+trace_of line >one.trace
 n=0
 while read -r change; do
 	n=$((n + 1))

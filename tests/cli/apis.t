@@ -9,11 +9,7 @@ for i in 1 2 3 4; do
 	printf '{"id":"r%d","prompt":"Nr. %d: \\"say\\"\\n\\u00e9 %s","input_tokens":%d,"output_tokens":%d}\n' $i $i "$(printf '%0*d' $((4 * i)) 0)" \
 		$((4 + i)) $((5 + i))
 done >lines
-{
-	echo '{"ipf":"trace","version":1,"tool":"by hand"}'
-	cat lines
-	printf '{"end":{"lines":4,"sha256":"%s"}}\n' "$(sha256sum <lines | cut -d' ' -f1)"
-} >four.trace
+trace_of lines >four.trace
 ipf-sched -q constant:rate=200,n=4 -t four.trace -o four.sched
 while read -r line; do jq -j .prompt <<<"$line" | sha256sum | cut -d' ' -f1; done <lines |
 	jq -Rsc 'split("\n")[:-1]' >prompts

@@ -124,8 +124,7 @@ status_is 0 "copies of batches are sent"
 is "$(jq -sc 'map(select(.n != null)) | map(.request_bytes - 3 * .inputs * (if .copy then 1 else 0 end)) | length' copies.records)" 40 "every copy of a batch is sent"
 
 # ---- what is defined for one prompt only ----------------------------------------------------------------------------------------
-printf '{"ipf":"twin","version":1,"model":"m","parameters":{"step_base_ns":{"value":10000000},"step_per_sequence_ns":{"value":1000000},%s}\n' \
-	'"prefill_tokens_per_s":{"value":10000},"overhead_ns":{"value":3000000}},"fit":{"requests":7,"steps":90}' >some.twin
+twin some.twin model=m step_base_ns=10000000 step_per_sequence_ns=1000000 prefill_tokens_per_s=10000 overhead_ns=3000000
 run ipf-twin predict some.twin -t embed.trace openai.sched -o predicted.records
 status_is 3 "a twin refuses batches"
 matches "$(cat "$ERR")" "^ipf-twin: request [0-9]+ of the trace: inputs: a twin predicts requests of one prompt each$" "ipf-twin names the request with several inputs"

@@ -59,9 +59,8 @@ contains "$(tr -s ' \n' ' ' <"$OUT")" "output check" "compare says that the chec
 awk 'NR > 1 && !/^{"end"/ {
 	if (NR % 3 == 1) sub(/}$/, ",\"response_format\":{\"type\":\"json_object\"}}")
 	if (NR % 3 == 2) sub(/}$/, ",\"response_format\":{\"type\":\"json_schema\",\"json_schema\":{\"name\":\"l\",\"schema\":{\"type\":\"array\"}}}}") }
-	!/^{"end"/' chat.trace >format.trace
-printf '{"end":{"lines":%d,"sha256":"%s"}}\n' "$(($(wc -l <format.trace) - 1))" \
-	"$(sed 1d format.trace | openssl dgst -sha256 -r | cut -d ' ' -f 1)" >>format.trace
+	NR > 1 && !/^{"end"/' chat.trace >lines
+seal chat.trace lines >format.trace
 run ipf-sched constant:rate=240,n=60 -t format.trace -o format.sched
 run ipf-fire -u "$URL" -m sim -t format.trace format.sched -o format.records
 run ipf-collect --text --check-output format --trace format.trace format.records -o format.results
@@ -75,9 +74,8 @@ is "$(jq -sc '[.[] | select(.[1] == "valid") | .[0]] | unique' kinds)" "[1,2]" "
 is "$(jq -sc '[.[] | select(.[1] == "schema") | .[0]] | unique' kinds)" "[1,2]" "both kinds of formats have invalid texts"
 run ipf-collect --check-output format --trace chat.trace format.records
 complains ipf-collect "chat.trace: no request has a response_format of JSON" "a trace without formats"
-sed 's/"json_object"/"json_object" /' format.trace | sed '$d' >other.trace
-printf '{"end":{"lines":%d,"sha256":"%s"}}\n' "$(($(wc -l <other.trace) - 1))" \
-	"$(sed 1d other.trace | openssl dgst -sha256 -r | cut -d ' ' -f 1)" >>other.trace
+sed 's/"json_object"/"json_object" /' lines >other.lines
+seal chat.trace other.lines >other.trace
 run ipf-collect --check-output format --trace other.trace format.records
 complains ipf-collect "other.trace: is not the trace of this run" "--check-output refuses another trace"
 status_is 3 "another trace ends with 3"

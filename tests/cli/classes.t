@@ -71,7 +71,7 @@ for order in priority fcfs; do
 	# The report gets exact times, so that no figure depends on the machine: the k-th in the server's order ends k times 8 ms after the start.
 	jq -s -c 'sort_by(.first_token_ns) | to_entries | map({(.value.id): (8e6 * (.key + 1))}) | add' sim.log >order.json
 	requests measured.results | jq -c --slurpfile order order.json '.due_ns = 0 | .ready_ns = 0 | .start_ns = 0 | .lag_ns = 0 | .end_ns = $order[0][.id] | .e2e_ns = .end_ns' >rows
-	stream_of rows measured.results >$order.results
+	seal measured.results rows >$order.results
 	run ipf-report -f json --by tag=class $order.results
 	cp "$OUT" $order.json
 	# goodput and fairness from the rows and the objectives alone

@@ -5,15 +5,6 @@
 
 records=$TESTS/data/collect/awkward.records
 
-# Adds the trailer to a header and body lines.
-seal() {
-	local count digest
-	cat >sealing
-	count=$(($(wc -l <sealing) - 1))
-	digest=$(sed 1d sealing | sha256sum | cut -d' ' -f1)
-	cat sealing
-	printf '{"end":{"lines":%d,"sha256":"%s"}}\n' "$count" "$digest"
-}
 is_whole() { # FILE: its trailer counts and signs what is there
 	[ "$(tail -1 "$1" | jq -r .end.lines)" = "$(body "$1" | wc -l)" ] &&
 		[ "$(tail -1 "$1" | jq -r .end.sha256)" = "$(body "$1" | sha256sum | cut -d' ' -f1)" ]
@@ -72,17 +63,17 @@ complains ipf-collect "nowhere" "a missing file is reported in one line"
 run "$BIN/ipf-collect" "$TESTS/data/collect/awkward.results"
 status_is 3 "results for records: status 3"
 complains ipf-collect 'expected an ipf records stream, got "results"' "results for records are reported in one line"
-head -1 "$records" | jq -c 'del(.api)' | seal >without
+seal <(head -1 "$records" | jq -c 'del(.api)') /dev/null >without
 run "$BIN/ipf-collect" without
 status_is 3 "records without a descriptor: status 3"
 complains ipf-collect "api" "records without a descriptor are reported in one line"
 run "$BIN/ipf-collect" --api openai-chat without
 status_is 0 "--api names the descriptor that records lack"
-head -1 "$records" | jq -c '.api.response.text = 5' | seal >strange
+seal <(head -1 "$records" | jq -c '.api.response.text = 5') /dev/null >strange
 run "$BIN/ipf-collect" strange
 status_is 3 "a descriptor that makes no sense: status 3"
 complains ipf-collect "response.text: expected" "the error of a descriptor names the member"
-head -1 "$records" | jq -c '.api.response.of_tomorrow = []' | seal >strange
+seal <(head -1 "$records" | jq -c '.api.response.of_tomorrow = []') /dev/null >strange
 run "$BIN/ipf-collect" strange
 status_is 0 "a member that nobody knows may be of a later version"
 
@@ -108,7 +99,8 @@ status=0
 status_is 1 "standard output that is full: status 1"
 complains ipf-collect "standard output" "full standard output is reported in one line"
 
-{ head -1 "$records"; for ((i = 0; i < 300; i++)); do sed -e 1d -e '$d' "$records"; done; } | seal >many
+for ((i = 0; i < 300; i++)); do body "$records"; done >lines
+seal "$records" lines >many
 "$BIN/ipf-collect" many 2>err | head -1 >first
 status=${PIPESTATUS[0]}
 status_is 0 "| head -1: status 0"
@@ -163,7 +155,8 @@ exec 8>&-
 if [ -n "$SANITIZE" ]; then
 	skip "100 MB of records in 64 MB of memory" "sanitizers reserve memory of their own"
 else
-	{ head -1 "$records"; for ((i = 0; i < 40; i++)); do sed -e 1d -e '$d' many; done; } | seal >long
+	for ((i = 0; i < 40; i++)); do body many; done >lines
+	seal "$records" lines >long
 	between "$(wc -c <long)" 90000000 200000000 "the records have about 100 MB"
 	run bash -c 'ulimit -v 65536; exec "$0" long -o /dev/null' "$BIN/ipf-collect"
 	status_is 0 "ipf-collect reads 100 MB of records in 64 MB of memory"

@@ -3,7 +3,6 @@
 # run in which it is usual. A value that means "not yet" is no end mark.
 . "$TESTS/tap.sh"
 unset -f jq # the order of members matters
-. "$TESTS/data/report/seal.sh"
 
 server_start --step-base 1ms --step-per-seq 0
 for i in 1 2 3; do printf '{"id":"%s","prompt":"Hi","output_tokens":4}\n' $i; done >lines

@@ -2,7 +2,6 @@
 # ipf-collect --samples: what only a live run could know survives when its records are collected again.
 . "$TESTS/tap.sh"
 unset -f jq # the order of members matters
-. "$TESTS/data/report/seal.sh"
 
 nvml=LD_LIBRARY_PATH=$BUILD/tests/nvml
 server_start --seed 3

@@ -9,7 +9,7 @@ samples() { # RESULTS JQ-FILTER
 	body "$1" | jq -c 'select(.sample == "server")' | jq -c "$2"
 }
 
-trailer() { # RESULTS JQ-FILTER
+end_server() { # RESULTS JQ-FILTER
 	plain "$1" | tail -1 | jq -c ".end.server | $2"
 }
 
@@ -66,9 +66,9 @@ is "$(jq -s -c '[.[].histograms | select(.) | .itl_ns.count] | add' sim.samples)
 is "$(jq -s --argjson told "$(jq '.decode_ns | add' told)" '[.[].histograms | select(.) | .itl_ns.sum] | add - $told | fabs < 1000' sim.samples)" true \
 	"itl_ns: gaps last as long as the server says that decoding did"
 is "$(jq -s -c 'map(.ttft_ns >= .server_queue_ns + .server_prefill_ns) | unique' live.requests)" "[true]" "TTFT at the client is not shorter than at the server"
-is "$(trailer live.results '.targets[0] | [.target, .server, .failed, .scrapes >= 2, (.missing | index("spec_drafts") != null)]')" \
+is "$(end_server live.results '.targets[0] | [.target, .server, .failed, .scrapes >= 2, (.missing | index("spec_drafts") != null)]')" \
 	'["sim","vllm",0,true,true]' "the trailer lists the target and what it lacks"
-is "$(trailer live.results '.targets[0].scrapes')" "$(wc -l <sim.samples)" "the trailer counts the scrapes"
+is "$(end_server live.results '.targets[0].scrapes')" "$(wc -l <sim.samples)" "the trailer counts the scrapes"
 
 # ---- the same bytes from a file, but for the samples -------------------------------------------------------------------
 
@@ -111,23 +111,23 @@ done
 metrics_server bearer bearer token
 misbehave bad.results resets 10m "${targets[@]}" --scrape bearer="$METRICS" --scrape nothing=http://user:password@127.0.0.1:1 --scrape-bearer token
 for mode in head body late; do
-	matches "$(trailer silent.results ".targets[] | select(.target == \"$mode\").last_error")" time "the trailer names what is wrong with $mode"
+	matches "$(end_server silent.results ".targets[] | select(.target == \"$mode\").last_error")" time "the trailer names what is wrong with $mode"
 done
 matches "$(samples silent.results 'select(.target == "late" and .error)')" '"t_ns"' "a failure is a line of the results"
 for expected in "dies:closed" "garbage:no metrics: line 1" "big:more than 8 MiB" "endless:more than 8 MiB" "bomb:more than 8 MiB" \
 	"redirect:HTTP status 302" "nothing:connect"; do
-	matches "$(trailer bad.results ".targets[] | select(.target == \"${expected%%:*}\").last_error")" "${expected#*:}" \
+	matches "$(end_server bad.results ".targets[] | select(.target == \"${expected%%:*}\").last_error")" "${expected#*:}" \
 		"the trailer names what is wrong with ${expected%%:*}"
 done
 for name in good escapes resets bearer; do
-	is "$(trailer bad.results ".targets[] | select(.target == \"$name\") | [.failed, .server]")" '[0,"vllm"]' "$name is scraped"
+	is "$(end_server bad.results ".targets[] | select(.target == \"$name\") | [.failed, .server]")" '[0,"vllm"]' "$name is scraped"
 done
 is "$(samples bad.results 'select(.target == "good").counters.output_tokens // empty' | sort -u)" 1000 "every sample of $name has the increase"
 is "$(samples bad.results 'select(.target == "resets").counters.output_tokens // empty' | sort -u | xargs)" "10 1000" \
 	"a counter that begins again"
-is "$(trailer bad.results '.targets[] | select(.target == "resets").restarts')" "$(samples bad.results 'select(.target == "resets").resets // empty' | wc -l)" \
+is "$(end_server bad.results '.targets[] | select(.target == "resets").restarts')" "$(samples bad.results 'select(.target == "resets").resets // empty' | wc -l)" \
 	"the trailer counts the restarts of the server"
-is "$(trailer bad.results '[.targets[] | select(.restarts).target]')" '["resets"]' "no other server restarted"
+is "$(end_server bad.results '[.targets[] | select(.restarts).target]')" '["resets"]' "no other server restarted"
 is "$(plain bad.results | grep -c "$(printf '\033')")" 0 "no escape sequence comes through"
 is "$(plain bad.results | grep -c -e secret-of-the-test -e password)" 0 "results contain no secret"
 

@@ -7,11 +7,7 @@ export IPF_REPORT_FULL=1 # all sections of the text
 
 server_start --step-base 3ms --step-per-seq 0
 printf '{"id":"a","prompt":"%s","input_tokens":100,"output_tokens":8}\n' "$(printf '%0400d' 0)" >line
-{
-	printf '{"ipf":"trace","version":1,"tool":"by hand"}\n'
-	cat line
-	printf '{"end":{"lines":1,"sha256":"%s"}}\n' "$(sha256sum <line | cut -d' ' -f1)"
-} >one.trace
+trace_of line >one.trace
 "$BIN/ipf-sched" -q burst:n=2 -t one.trace -o two.sched
 
 # What came of it: kind, content events, output tokens and who counted them, finish reason, and what else a row has to say.

@@ -4,7 +4,6 @@
 . "$TESTS/tap.sh"
 unset -f jq # the order of members matters
 export IPF_REPORT_FULL=1 # all sections of the text
-. "$TESTS/data/report/seal.sh"
 
 server_start --step-base 1ms --step-per-seq 0
 for i in $(seq 20); do printf '{"id":"%s","prompt":"Hi","input_tokens":1,"output_tokens":9}\n' "$i"; done >lines

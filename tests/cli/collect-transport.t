@@ -30,8 +30,7 @@ running=()
 # In virtual time, since what holds up a busy machine has findings of its own; long/transport.t has real runs.
 nothing() { # TEXT STEP-NS PREFILL-PER-S SCHEDULE
 	local seed
-	printf '{"ipf":"twin","version":1,"parameters":{"step_base_ns":{"value":%d},"step_per_sequence_ns":{"value":0},"prefill_tokens_per_s":{"value":%d}}}\n' \
-		"$2" "$3" >clean.twin
+	twin clean.twin step_base_ns="$2" step_per_sequence_ns=0 prefill_tokens_per_s="$3"
 	for seed in 1 2; do
 		ipf-sched -q --seed $seed "$4" -t forty.trace -o clean.sched
 		ipf-twin predict -q --force clean.twin -t forty.trace clean.sched -o clean.records
@@ -96,17 +95,14 @@ is "$(finding imbalance '.evidence.replicas | sort_by(.requests)[1].name' | grep
 
 # A stream of records of which jq makes the lines; $n requests, of which `reads` is a list of [milliseconds, events].
 made() { # FILE JQ-FILTER-OF-n [HEADER]
-	{
-		head -1 close-1.records | jq -c '.connections = "reuse"'"${3:-}"
-		jq -nc 'def event: "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"x\"}}]}\n\n";
+	head -1 close-1.records | jq -c '.connections = "reuse"'"${3:-}" >header
+	jq -nc 'def event: "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"x\"}}]}\n\n";
 			def done: "data: [DONE]\n\n";
 			def answer($start; $reads): ($reads | map([$start + .[0] * 1000000, (event | length) * .[1], $start + .[0] * 1000000])) as $r
 				| {start_ns: $start, first_byte_ns: $r[0][0], end_ns: $r[-1][0], status: 200, streamed: true,
 				   reads: ($r | .[-1][1] += (done | length)), body: (([$reads[][1]] | add) as $k | event * $k + done)};
 			range(60) as $n | {n: $n, req: $n, stage: 0} + ('"$2"')' >lines
-		cat lines
-		printf '{"end":{"lines":60,"sha256":"%s"}}\n' "$(sha256sum <lines | cut -d' ' -f1)"
-	} >"$1"
+	seal header lines >"$1"
 }
 made fresh.records 'answer($n * 1000000000; [range(40) as $i | [100 + 10 * $i, 1]]) + {connection: {id: $n, reused: false}}' ' | .connections = "fresh"'
 is "$(found fresh.records)" "[]" "a connection for each request, on purpose, is no finding"

@@ -3,7 +3,6 @@
 . "$TESTS/tap.sh"
 export IPF_REPORT_FULL=1 # all sections of the text
 . "$TESTS/fixture.sh"
-. "$TESTS/data/report/seal.sh"
 set -o pipefail
 
 # ---- wrong usage ----
@@ -17,7 +16,7 @@ status_is 2 "several inputs are refused"
 stderr_contains "--until-stable: expected the records of one client, got 2 inputs" "--until-stable says how many inputs it got"
 
 # ---- live, in virtual time: when a run is stable follows by arithmetic ----
-printf '{"ipf":"twin","version":1,"parameters":{"step_base_ns":{"value":2000000},"step_per_sequence_ns":{"value":0},"step_jitter":{"value":0.05}}}\n' >sim.twin
+twin sim.twin step_base_ns=2000000 step_per_sequence_ns=0 step_jitter=0.05
 ipf-prep synthetic -n 4000 --input-tokens 20 --output-tokens uniform:4-12 -q -o run.trace
 # Standard error of the three programs in run.err.
 live() { # LIMIT FOR COMMAND…: run.results; $statuses

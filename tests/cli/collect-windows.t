@@ -2,7 +2,6 @@
 # What happened over time: the windows in the results, of a run, of its parts, and of parts that began apart.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
-. "$TESTS/data/report/seal.sh"
 
 records=$TESTS/data/collect/awkward.records
 windows() { # RESULTS [jq filter]

@@ -1,7 +1,6 @@
 #!/bin/bash
 # The statistics of random rows, computed a second time with exact fractions, and with NumPy where it is installed.
 . "$TESTS/tap.sh"
-. "$TESTS/data/report/seal.sh"
 
 command -v python3 >/dev/null || skip_all "python3 is not installed"
 # Debian's python3 comes first in the PATH of tests; PYTHON may be one that has NumPy.

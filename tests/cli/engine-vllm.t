@@ -29,11 +29,7 @@ is "$(grep -c 'cache_config_info.*block_size="128"' metrics)" 1 "metrics have th
 	body chat.results
 	echo '{"sample":"server","t_ns":1000000000,"target":"a","server":"vllm","interval_ns":1000000000,"gauges":{"cache_block_tokens":128}}'
 } >scraped.body
-{
-	plain chat.results | head -1
-	cat scraped.body
-	printf '{"end":{"lines":%d,"sha256":"%s"}}\n' "$(wc -l <scraped.body)" "$(openssl dgst -sha256 -r scraped.body | cut -d ' ' -f 1)"
-} >scraped.results
+seal chat.results scraped.body >scraped.results
 is "$(cache scraped.results)" '[128,"metrics",8064,8064]' "a sample has the block length of the metrics"
 contains "$(ipf-report --trace "$data/chat.trace.zst" scraped.results | tr -s ' \n' '  ')" "of 128 tokens, as the server's metrics say" "the report says that the block length is from the metrics"
 is "$(jq -s -c '[(map(.events) | add), (map(.ttft_ns) | add), (map(.e2e_ns) | add), (map(.ttft_ns == .ttfa_ns) | all)]' rows)" '[198,2189886536,6178915012,true]' \

@@ -8,7 +8,7 @@ command -v python3 >/dev/null || skip_all "python3 is not installed"
 # Nine sessions of five turns, three at a time.
 jq -n -c 'range(9) as $s | range(5) as $t | {id: "\($s)/\($t)", session: "s\($s)", turn: $t, context: "session", output_tokens: 2, answer: "fine",
 	messages: [{role: "user", content: ([range(60) | "word\(. * ($s + 2) + $t * 7)"] | join(" "))}]}' >lines
-stream_of lines >talks.trace
+trace_of lines >talks.trace
 ipf-sched closed:users=3 -t talks.trace -q -o talks.sched
 
 router() { # header|cookie|body: $URL
@@ -58,7 +58,7 @@ matches "$(tr -s ' \n' ' ' <compare.txt)" "of the input tokens of later turns, b
 is "$(grep -nE '^(  sessions|What changed|Settings)' compare.txt | head -1 | cut -d: -f2 | cut -c1-10)" "  sessions" "compare describes sessions before the figures"
 for side in run lost; do
 	body $side.results | jq -c 'del(.replica)' >lines
-	stream_of lines $side.results >$side.plain
+	seal $side.results lines >$side.plain
 done
 ipf-report compare -q run.plain lost.plain 2>compare.err >compare.txt
 contains "$(tr -s ' \n' ' ' <compare.txt)" ": a router may not have kept sessions on their servers" "compare without server ids says what the router may have done"
@@ -81,7 +81,7 @@ is "$kept" 9 "a router that goes by a member of the body gets the session there"
 # The agents of a session, for routers that place one beside its parent: by the tags of its requests.
 agent_is() { # TAGS HEADERS PARENT-IN-BODY TEXT
 	jq -n -c --argjson tags "$1" '{id: "1", session: "s/1", prompt: "x", output_tokens: 1} + if $tags then {tags: $tags} else {} end' >lines
-	stream_of lines >one.trace
+	trace_of lines >one.trace
 	run ipf-fire --probe -m sim -t one.trace -u "$URL" -H 'X-Request-Id: $agent' -H 'X-Correlation-Id: $parent_agent' \
 		--param 'nvext="$agent"' --param 'assistant="$parent_agent"' # names whose values are shown
 	is "$(grep '^> X-' "$ERR" | tr -d '\r' | tr '\n' ' ')" "$2" "ipf-fire sends the headers: $4"

@@ -15,8 +15,7 @@ fire() { # ARGUMENTS OF ipf-fire…: rows
 	body "$OUT" | jq -c 'select(.n != null)' >rows
 }
 # The same in virtual time: rows, whose times follow from the file of the twin to the nanosecond.
-printf '{"ipf":"twin","version":1,"model":"m","parameters":{"step_base_ns":{"value":10000000},"step_per_sequence_ns":{"value":0},%s}\n' \
-	'"prefill_tokens_per_s":{"value":1000000000},"overhead_ns":{"value":0}},"fit":{"requests":7,"steps":90}' >some.twin
+twin some.twin model=m step_base_ns=10000000 step_per_sequence_ns=0 prefill_tokens_per_s=1000000000 overhead_ns=0
 virtual() { # TRACE SCHEDULE ARGUMENTS OF ipf-fire…
 	run ipf-twin predict -q some.twin -t "$@"
 	status_is 0 "ipf-twin predict $*"
@@ -108,14 +107,8 @@ complains ipf-fire "--cancel: the shares exceed 100 %" "shares are of one whole"
 
 # ---- as the recorded client did ----
 # Every second request has a time, and later requests an earlier one: those that start together do not end in the order of their starts.
-{
-	echo '{"ipf":"trace","version":1}'
-	seq 0 49 | awk '{ printf "{\"id\":\"%d\",\"prompt\":\"Hello\",\"input_tokens\":2,\"output_tokens\":30%s}\n", $1, $1 % 2 ? "" : ",\"hang_up_ns\":" (250 - 4 * $1) * 1000000 }'
-} >lines
-{
-	cat lines
-	printf '{"end":{"lines":50,"sha256":"%s"}}\n' "$(sed 1d lines | sha256sum | cut -d ' ' -f 1)"
-} >hung.trace
+seq 0 49 | awk '{ printf "{\"id\":\"%d\",\"prompt\":\"Hello\",\"input_tokens\":2,\"output_tokens\":30%s}\n", $1, $1 % 2 ? "" : ",\"hang_up_ns\":" (250 - 4 * $1) * 1000000 }' >lines
+trace_of lines >hung.trace
 ipf-sched constant:rate=1000,n=50 -t hung.trace -q -o hung.sched
 hung() {
 	run ipf-fire -m sim -t hung.trace hung.sched -u "$URL" "$@"

@@ -51,7 +51,7 @@ is "$(jq -c '[group_by(.stage)[] | [map(.start_ns) | min, max]] | [range(1; leng
 	"a sweep by number: a stage begins after the one before it"
 each_reads_on "a sweep by number"
 # By time, where time is virtual: an answer takes 1 ms for each of its tokens.
-printf '{"ipf":"twin","version":1,"parameters":{"step_base_ns":{"value":1000000},"step_per_sequence_ns":{"value":0}}}\n' >sim.twin
+twin sim.twin step_base_ns=1000000 step_per_sequence_ns=0
 ipf-sched closed:users=1,for=300ms closed:users=4,for=300ms rest:for=100ms closed:users=2,for=300ms -t chat.trace |
 	ipf-twin predict sim.twin -m sim -t chat.trace -o chat.records
 body chat.records | jq -s -c 'map(select(.n != null)) | sort_by(.n)' >rows.json
@@ -87,11 +87,7 @@ cat >lines <<'END'
 {"session":"c","id":"c2","turn":2,"messages":[{"role":"user","content":"fan"}],"output_tokens":30,"parents":["c0"]}
 {"session":"c","id":"c3","turn":3,"messages":[{"role":"user","content":"join"}],"output_tokens":2,"parents":["c1","c2"],"wait_ns":20000000}
 END
-{
-	echo '{"ipf":"trace","version":1}'
-	cat lines
-	echo "{\"end\":{\"lines\":$(wc -l <lines),\"sha256\":\"$(openssl dgst -sha256 -r lines | cut -d ' ' -f 1)\"}}"
-} >chat.trace
+trace_of lines >chat.trace
 for stage in poisson:rate=50 closed:users=1 burst:slots=2; do
 	fire "$stage"
 	is "$(jq -c 'length' rows.json)" 7 "$stage: every turn once"

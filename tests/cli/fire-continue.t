@@ -6,11 +6,11 @@
 server_start --step-base 2ms
 # A recorded trace of 90 requests, 20 ms apart; and twelve sessions of three turns, which branch and wait.
 jq -n -c 'range(90) | {id: "\(.)", prompt: "Hi \(.)", input_tokens: 2, output_tokens: 3, at_ns: (. * 20000000)}' >lines
-stream_of lines >flat.trace
+trace_of lines >flat.trace
 ipf-sched -q replay -t flat.trace -o flat.sched
 jq -n -c 'range(12) as $s | range(3) as $t | {id: "\($s)/\($t)", session: "s\($s)", turn: $t, context: "session", answer: "Fine.",
 	messages: [{role: "user", content: "Hi \($s) \($t)"}], input_tokens: 5, output_tokens: 4, wait_ns: 150000000}' >lines
-stream_of lines >talks.trace
+trace_of lines >talks.trace
 ipf-sched -q closed:users=3 -t talks.trace -o talks.sched
 
 count() { plain "$1" 2>/dev/null | grep -c '^{"n":'; }

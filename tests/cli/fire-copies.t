@@ -9,12 +9,7 @@
 		printf '{"id":"%d.1","session":"s%d","turn":1,"context":"session","messages":[{"role":"user","content":"second %d"}],"output_tokens":2}\n' $s $s $s
 	done
 } >lines
-rewrap() {
-	printf '%s\n' '{"ipf":"trace","version":1}'
-	cat "$1"
-	printf '{"end":{"lines":%s,"sha256":"%s"}}\n' "$(wc -l <"$1")" "$(sha256sum "$1" | cut -d ' ' -f 1)"
-}
-rewrap lines >made.trace
+trace_of lines >made.trace
 server_start --log server.log --step-base 1ms
 # 3 sessions in 0.3 s, and two copies of them
 ipf-sched replay:rate=30,by=copies -t made.trace -q -o copies.sched
@@ -46,7 +41,7 @@ is "$(jq -r 'select(.id | startswith("0.1")) | .prompt_sha256' server.log | sort
 	wc -l)" 3 "every copy goes on with its own conversation"
 
 printf '{"id":"a","prompt_token_ids":[1,2,3],"output_tokens":2,"at_ns":0}\n{"id":"b","prompt_token_ids":[1,2],"output_tokens":2,"at_ns":100000000}\n' >lines
-rewrap lines >ids.trace
+trace_of lines >ids.trace
 ipf-sched replay:rate=10,by=copies -t ids.trace -q -o ids.sched
 run ipf-fire -q -u "$URL" -m sim -t ids.trace ids.sched --api openai-completions
 status_is 0 "token ids without copies are sent"

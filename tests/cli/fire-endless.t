@@ -5,13 +5,8 @@
 
 command -v python3 >/dev/null || skip_all "python3 is not installed"
 
-stream_of() { # FILE: a trace of the lines in `lines`
-	printf '{"ipf":"trace","version":1}\n%s\n{"end":{"lines":%d,"sha256":"%s"}}\n' "$(cat lines)" "$(wc -l <lines)" \
-		"$(sha256sum <lines | cut -d ' ' -f 1)" >"$1"
-}
-
 printf '{"id":"r","messages":[{"role":"user","content":"Tell me."}],"output_tokens":40}\n' >lines
-stream_of t.trace
+trace_of lines >t.trace
 
 # Runs a command and writes the most memory that it took, in KiB, to `peak`.
 cat >peak.py <<'EOS'
@@ -186,7 +181,7 @@ done
 for t in 0 1 2; do
 	printf '{"id":"s-%d","session":"s","turn":%d,"context":"session","messages":[{"role":"user","content":"More."}],"output_tokens":4}\n' $t $t
 done >lines
-stream_of session.trace
+trace_of lines >session.trace
 run ipf-sched closed:users=1 -t session.trace -o session.sched
 run python3 peak.py ipf-fire -u "$ENDLESS/fast" -m m -t session.trace session.sched -o r.records --history live --memory 16MB --timeout 600s
 status_is 0 "sessions with endless answers as their history"

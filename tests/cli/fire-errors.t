@@ -155,22 +155,21 @@ refused 2 "--url: unsupported scheme" -u ftp://localhost:80 chat.sched
 refused 1 "http://127.0.0.1:1/v1/chat/completions: cannot connect" -u 127.0.0.1:1 chat.sched
 refused 2 "many" -u "$URL" --connections many chat.sched
 refused 2 "expected JSON" -u "$URL" --param temperature=hot chat.sched
-refused 2 "ipf-fire refuses another trace than the schedule's" -u "$URL" --api no-such-api chat.sched
+refused 2 "no-such-api" -u "$URL" --api no-such-api chat.sched
 refused 2 "NO_SUCH_VARIABLE" -u "$URL" --key-env NO_SUCH_VARIABLE chat.sched
 refused 2 'got "a b"' -u "$URL" --record-header "a b" chat.sched
 refused 2 "Name: value" -u "$URL" -H nonsense chat.sched
 ipf-prep sharegpt "$ROOT/examples/chat.json" --output-tokens 13 -n 10 -q -o other.trace
 run ipf-fire -u "$URL" -t other.trace chat.sched
-status_is 3 "another trace than the schedule's"
+status_is 3 "ipf-fire refuses another trace than the schedule's"
 complains ipf-fire "other.trace: not the trace" "ipf-fire names the trace of another schedule"
 is "$(wc -c <"$OUT" | tr -d ' ')" 0 "ipf-fire writes no records with another trace"
 run ipf-fire -u "$URL" -t - chat.sched <chat.trace
 status_is 2 "a trace on standard input"
 ipf-sched constant:rate=1k,n=12 -o nine.sched
 server_start
-printf '%s\n' '{"ipf":"trace","version":1}' '{"id":"t","prompt_token_ids":[1,2]}' >ids.trace
-digest() { sed -e 1d "$1" | openssl dgst -sha256 -r | cut -d ' ' -f 1; }
-echo "{\"end\":{\"lines\":1,\"sha256\":\"$(digest ids.trace)\"}}" >>ids.trace
+echo '{"id":"t","prompt_token_ids":[1,2]}' >lines
+trace_of lines >ids.trace
 run ipf-fire -u "$URL" -m sim -t ids.trace nine.sched
 status_is 3 "a prompt that the API does not take"
 complains ipf-fire "request 0 of the trace: prompt_token_ids" "ipf-fire names the prompt that the API does not take"

@@ -53,8 +53,7 @@ if command -v python3 >/dev/null; then
 	awkward_stop
 	awkward deaf
 	jq -n -c '{id: "big", messages: [{role: "user", content: ("many words " * 900000)}], output_tokens: 4}' >line
-	{ echo '{"ipf":"trace","version":1}'; cat line; } >big.trace
-	echo "{\"end\":{\"lines\":1,\"sha256\":\"$(openssl dgst -sha256 -r line | cut -d ' ' -f 1)\"}}" >>big.trace
+	trace_of line >big.trace
 	ipf-sched burst:n=1 -t big.trace -q -o big.sched
 	run ipf-fire -m sim -t big.trace big.sched -u "$URL" --timeout 400ms
 	is "$(body "$OUT" |

@@ -8,9 +8,9 @@ unset -f jq # the order of members matters
 ipf-prep sharegpt "$ROOT/examples/chat.json" --turns all --wait 1ms --output-tokens 5 -q -o some.trace
 body some.trace |
 	jq -s -c '[.[] | select(.session)] | group_by(.session) | map(select(length > 1)) | .[0:6] | add | sort_by(.session, .turn) | .[]' >lines
-stream_of lines >a.trace
+trace_of lines >a.trace
 jq -c 'del(.answer)' lines >bare
-stream_of bare >b.trace
+trace_of bare >b.trace
 LATER=$(jq -s '[.[] | select(.turn > 0)] | length' lines)
 ALL=$(wc -l <lines)
 at_least "$LATER" 6 "the trace has later turns"
@@ -77,7 +77,7 @@ is "$(jq -c '.recorded + .left_out' <<<"$history")" 0 "every round goes on with 
 # ---- branches: several turns continue the same one ----
 jq -nc 'range(3) as $s | [[0], [1, 0], [2, 0], [3, 1], [4, 0], [5, 2]][] | {id: "s\($s)-\(.[0])", session: "s\($s)", turn: .[0], output_tokens: (3 + .[0]), context: "session",
 	messages: [{role: "user", content: "turn \(.[0]) of \($s)"}], answer: "recorded"} + if .[1] == null then {} else {parents: ["s\($s)-\(.[1])"]} end | if .turn == 0 then del(.context) else . end' >branches
-stream_of branches >f.trace
+trace_of branches >f.trace
 continued() { # the same as expected, of the turns that each one continues
 	jq -s -r --slurpfile log server.log '($log | map({(.id): .text}) | add) as $said | (map({(.id): .}) | add) as $all
 		| def before: .parents[0] as $p | if $p then ($all[$p] | before) + [$all[$p].messages[0].content, $said[$p]] else [] end;
@@ -144,7 +144,7 @@ server_stop
 # Second turns that were rendered, as their first ones had been answered, and whose time did not come.
 server
 jq -c 'if .turn > 0 then .wait_ns = 600000000000 else . end' lines >late
-stream_of late >c.trace
+trace_of late >c.trace
 ipf-sched burst -t c.trace -q -o now.sched
 ipf-fire -q -m sim -t c.trace now.sched -u "$URL" --history live -o cut.records &
 fire=$!

@@ -12,7 +12,7 @@ URL=http://127.0.0.1:$(cat port)
 # Two sessions of three turns.
 jq -n -c '("a", "b") as $s | range(3) as $turn | {id: "\($s)/\($turn)", session: $s, turn: $turn, context: "session", output_tokens: 9, wait_ns: 0,
 	prompt_token_ids: [range(10) | 700 + 20 * $turn + . + if $s == "a" then 0 else 10 end], answer_token_ids: [1, 2, 3]}' >lines
-stream_of lines >ids.trace
+trace_of lines >ids.trace
 run ipf-sched closed:users=2,n=2 -t ids.trace -q -o ids.sched
 status_is 0 "ipf-sched makes a schedule of token ids"
 
@@ -73,7 +73,7 @@ contains "$(ipf-report silent.results | tr -s '\n ' ' ')" "recorded 4 with the r
 # What is no session of ids.
 refused_trace() { # MESSAGE JSON-LINES
 	printf '%s\n' "$2" >lines
-	stream_of lines >bad.trace
+	trace_of lines >bad.trace
 	run ipf-sched closed:users=1 -t bad.trace -q -o bad.sched
 	[ "$status" != 0 ] || run ipf-fire -m m --api completions -t bad.trace bad.sched -u "$URL"
 	status_is 3 "ipf-fire or ipf-sched refuses the trace: $1"

@@ -12,11 +12,7 @@ for i in $(seq 200); do
 	cat megabyte
 	printf '"}],"output_tokens":2}\n'
 done >lines
-{
-	printf '{"ipf":"trace","version":1}\n'
-	cat lines
-	printf '{"end":{"lines":200,"sha256":"%s"}}\n' "$(sha256sum <lines | cut -d ' ' -f 1)"
-} >big.trace
+trace_of lines >big.trace
 ipf-sched constant:rate=300,n=400,slots=8 -t big.trace -o big.sched
 server_start --step-base 1ms --prefill-rate 1000M
 ipf-fire --stop-after-failures 0 -u "$URL" -m sim -t big.trace big.sched -o /dev/null 2>"$ERR" &
@@ -37,8 +33,7 @@ between "$peak" 1000 180000 "prompts of 400 MB take $peak KiB at most"
 
 # Records that nobody reads wait in memory, up to a limit; then the run ends in order, and all that came is still there.
 printf '{"id":"r","messages":[{"role":"user","content":"Tell me."}],"output_tokens":400}\n' >lines
-printf '{"ipf":"trace","version":1}\n%s\n{"end":{"lines":1,"sha256":"%s"}}\n' "$(cat lines)" "$(sha256sum <lines |
-	cut -d ' ' -f 1)" >small.trace
+trace_of lines >small.trace
 ipf-sched closed:users=16,n=2000 -t small.trace -o small.sched
 mkfifo slow
 (exec 3<slow; while [ ! -e go ]; do sleep 0.1; done; exec cat <&3 >slow.records) &

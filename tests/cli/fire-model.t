@@ -7,9 +7,8 @@ printf '{"id":"a","prompt":"x","output_tokens":2}\n{"id":"b","prompt":"y","outpu
 ipf-prep -q jsonl none.jsonl -o none.trace
 
 with_model() { # LINE: a trace in which only this line of the body names a model
-	head -1 none.trace
-	body none.trace | sed "$1s/^{/{\"model\":\"lora-a\",/" | tee lines
-	printf '{"end":{"lines":2,"sha256":"%s"}}\n' "$(sha256sum <lines | cut -d' ' -f1)"
+	body none.trace | sed "$1s/^{/{\"model\":\"lora-a\",/" >lines
+	seal none.trace lines
 }
 with_model 1 >named.trace
 with_model 2 >mixed.trace

@@ -5,11 +5,7 @@
 . "$TESTS/fixture.sh"
 
 printf '{"id":"a","session":"s-1","messages":[{"role":"user","content":"Which \\"end\\"?"}],"input_tokens":3,"output_tokens":6}\n' >line
-{
-	echo '{"ipf":"trace","version":1,"tool":"by hand"}'
-	cat line
-	printf '{"end":{"lines":1,"sha256":"%s"}}\n' "$(sha256sum <line | cut -d' ' -f1)"
-} >one.trace
+trace_of line >one.trace
 ipf-sched -q constant:rate=100,n=3 -t one.trace -o three.sched
 
 # ---- the manual's own example, against a server that speaks so ----

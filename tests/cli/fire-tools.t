@@ -19,7 +19,7 @@ talk() { # WHAT THE SERVER ANSWERS [RECORDED CALLS]: a.trace
 			([{role: "assistant", content: "", tool_calls: [$calls | to_entries[] | {id: "old-\(.key)", type: "function",
 				function: {name: .value[0], arguments: (.value[1] | tojson)}}]}]
 			+ [$calls | to_entries[] | {role: "tool", tool_call_id: "old-\(.key)", content: "result of \(.value | tojson)"}])}' >lines
-	stream_of lines >a.trace
+	trace_of lines >a.trace
 }
 fire() { # ARGUMENTS OF ipf-fire…: the second request's messages in `second`, counts in $history
 	: >asked.log

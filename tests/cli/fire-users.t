@@ -11,9 +11,7 @@ fire() { # STAGES…: rows.json, sorted by n
 	sent_by "ipf-fire -u $URL -m sim" "$@"
 }
 # The same server in virtual time: an answer of four tokens takes 80 ms.
-cat >users.twin <<'X'
-{"ipf":"twin","version":1,"model":"sim","parameters":{"step_base_ns":{"value":20000000},"step_per_sequence_ns":{"value":0},"prefix_cache":{"value":1}}}
-X
+twin users.twin model=sim step_base_ns=20000000 step_per_sequence_ns=0 prefix_cache=1
 virtually() { # STAGES…: rows.json, as above
 	sent_by "ipf-twin predict users.twin" "$@"
 }
@@ -122,7 +120,7 @@ is "$(jq '[group_by(.n - .turn)[] | [(map(.start_ns) | min), 1], [(map(.end_ns) 
 # first turn finds anything, and later turns find what the turns before them left.
 jq -n -c 'range(3) as $s | range(3) as $t | {id: "\($s)/\($t)", session: "\($s)", turn: $t, context: "session", output_tokens: 2, answer: "fine",
 	messages: [{role: "user", content: ([range(60) | "word\(. * ($s + 2) + $t)"] | join(" "))}]}' >lines
-stream_of lines >talks.trace
+trace_of lines >talks.trace
 server_start --step-base 5ms --step-per-seq 0
 rounds() { # Did the first turns after the first round find something in the cache, and the later turns?
 	ipf-collect -q run.records -o run.results
@@ -157,7 +155,7 @@ is "$(jq -c '[.[] | select((.copy // 0) != ((.n / 9 | floor) % 64))] | length' r
 # that goes on for long find most; so do the first ones of sessions that begin in their middle, after their primers.
 jq -n -c 'range(24) as $s | range(12) as $t | {id: "\($s)/\($t)", session: "\($s)", turn: $t, context: "session", output_tokens: 2, answer: "fine",
 	messages: [{role: "user", content: ([range(60) | "word\(. * ($s + 2) + $t * 7)"] | join(" "))}]}' >lines
-stream_of lines >talks.trace
+trace_of lines >talks.trace
 trace=talks.trace
 hits() { # STAGE FROM TO: of the prompts' tokens, in percent, of these requests of the stage in the order of their start
 	ipf-collect -q run.records -o run.results
@@ -177,7 +175,7 @@ is "$(head -1 run.sched | jq -c '.stages[0].measured')" false "the stage that pr
 # what was made of the sessions, and how many were cut.
 jq -n -c 'range(6) as $s | range(4) as $t | {id: "\($s)/\($t)", session: "\($s)", turn: $t, context: "session", output_tokens: 2, answer: "fine", wait_ns: 30000000,
 	messages: [{role: "user", content: ([range(60) | "word\(. * ($s + 2) + $t * 7)"] | join(" "))}]}' >lines
-stream_of lines >talks.trace
+trace_of lines >talks.trace
 server_start --step-base 5ms --step-per-seq 0
 go_round closed:users=4,for=1h,middle,salt
 understood() { rm -f run.results && ipf-collect -q run.records -o run.results; }

@@ -43,11 +43,7 @@ cat >lines <<'END'
 {"id":"a1","session":"a","turn":1,"wait_ns":1000000,"context":"session","messages":[{"role":"user","content":"two"}],"output_tokens":4}
 {"id":"b0","messages":[{"role":"user","content":"one"}],"output_tokens":4}
 END
-{
-	echo '{"ipf":"trace","version":1}'
-	cat lines
-	echo "{\"end\":{\"lines\":$(wc -l <lines),\"sha256\":\"$(openssl dgst -sha256 -r lines | cut -d ' ' -f 1)\"}}"
-} >chat.trace
+trace_of lines >chat.trace
 for more in "--history live" "--threads 2" "--cancel 100%@0s"; do
 	# shellcheck disable=SC2086
 	ipf-sched closed:users=4,n=12 -t chat.trace -q | fire --warm 3 $more
@@ -80,12 +76,8 @@ status_is 2 "--warm with --calibrate ends with 2"
 run ipf-fire -q -u "$URL" -t chat.trace --warm 2000000 all.sched
 complains ipf-fire "--warm: maximum is 1048576" "ipf-fire says the maximum of --warm"
 sed -n 2p lines >later
-{
-	echo '{"ipf":"trace","version":1}'
-	sed 's/"context"/"parents":["x"],"context"/' later >one
-	cat one
-	echo "{\"end\":{\"lines\":1,\"sha256\":\"$(openssl dgst -sha256 -r one | cut -d ' ' -f 1)\"}}"
-} >late.trace
+sed 's/"context"/"parents":["x"],"context"/' later >one
+trace_of one >late.trace
 ipf-sched constant:rate=100,n=2 -q -o free.sched
 run ipf-fire -q -u "$URL" -m sim -t late.trace --warm 1 free.sched
 status_is 3 "a trace without a request that can go first is refused"

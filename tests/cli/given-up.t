@@ -8,7 +8,7 @@ requests() { body "$1" | jq -c 'select(.n != null)'; }
 # Answers take 2 s; a third are given up after 0.6 s. After them come some that are not: when they have ended, the server has no other work.
 ipf-prep synthetic -n 170 --input-tokens 20 --output-tokens 40 --reproducible -q -o all.trace
 body all.trace | jq -s -c 'to_entries[] | if .key < 160 and .key % 3 == 0 then .value.hang_up_ns = 600000000 else . end | .value // .' >lines
-stream_of lines all.trace >t.trace
+seal all.trace lines >t.trace
 ipf-sched constant:rate=100,n=170 -t t.trace -q -o t.sched
 given_up=54
 

@@ -68,7 +68,7 @@ for program in prep prep-anonymize sched fire collect report report-compare repo
 		;;
 	twin)
 		cp chat.trace.zst t.zst
-		echo '{"ipf":"twin","version":1,"parameters":{"step_base_ns":{"value":5000000},"step_per_sequence_ns":{"value":300000},"most_sequences":{"value":8}}}' >ramp.twin
+		twin ramp.twin step_base_ns=5000000 step_per_sequence_ns=300000 most_sequences=8
 		ipf-sched -q poisson:rate=20,for=20s -t t.zst | ipf-twin predict -q ramp.twin -t t.zst | ipf-collect -q --events -o ramp.results.zst
 		cp ramp.results.zst run.results.zst
 		;;

@@ -13,10 +13,9 @@ changed() { # FILE KEY NUMBER
 			sub(/^-?[0-9.eE+-]+/, "", rest)
 			$0 = substr($0, 1, at - 1) key number rest
 			done = 1
-		} { print }' >changed.lines
-	cat changed.lines
-	printf '{"end":{"lines":%d,"sha256":"%s"}}\n' "$(($(wc -l <changed.lines) - 1))" \
-		"$(sed 1d changed.lines | openssl dgst -sha256 -r | cut -d ' ' -f 1)"
+		} { print }' >changed.all
+	sed 1d changed.all >changed.lines
+	seal changed.all changed.lines
 }
 refused() { # FILE KEY NUMBER LINE COMMAND…
 	local file=$1 key=$2 number=$3 line=$4

@@ -8,13 +8,8 @@ PATH=$PATH:/usr/sbin
 
 # A trace with members added to its lines by a jq program.
 remake() { # FROM TO PROGRAM
-	head -1 "$1" >"$2"
 	body "$1" | jq -c "$3" >lines
-	seal "$2"
-}
-seal() { # FILE: whose header is there: adds lines and a trailer
-	cat lines >>"$1"
-	printf '{"end":{"lines":%d,"sha256":"%s"}}\n' "$(wc -l <lines)" "$(openssl dgst -sha256 -r lines | cut -d ' ' -f 1)" >>"$1"
+	seal "$1" lines >"$2"
 }
 requests() { body "$1" | jq -c 'select(.n != null)'; }
 
@@ -116,9 +111,8 @@ remake plain.trace bad.trace '. + {body: {"messages": []}}'
 ipf-sched burst:n=2 -t bad.trace -q -o bad.sched
 send -t bad.trace bad.sched -o bad.records
 stderr_contains 'body: "messages": other members of the request set it' "a member that the API takes from the request is refused"
-head -1 plain.trace >escaped.trace
 body bad.trace | sed 's/"body":{"messages"/"body":{"messag\\u0065s"/' >lines
-seal escaped.trace
+seal plain.trace lines >escaped.trace
 ipf-sched burst:n=2 -t escaped.trace -q -o bad.sched
 send -t escaped.trace bad.sched -o bad.records
 stderr_contains 'body: "messages": other members of the request set it' "however it is written"

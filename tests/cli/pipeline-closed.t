@@ -8,7 +8,7 @@
 server_start --step-base 2ms --step-per-seq 0
 ipf-prep sharegpt "$ROOT/examples/chat.json" -n 7 --output-tokens 12 -q -o chat.trace
 # A server of the same steps in virtual time, where all counts and times are exact.
-printf '{"ipf":"twin","version":1,"parameters":{%s,%s}}\n' '"step_base_ns":{"value":2000000}' '"step_per_sequence_ns":{"value":0}' >server.twin
+twin server.twin step_base_ns=2000000 step_per_sequence_ns=0
 go() { # STAGE…: rows.json, report.json
 	sent_by ipf-fire -u "$URL" -m sim -- "$@"
 }
@@ -54,10 +54,8 @@ is "$(jq -s -c 'map(select(.stage == 2)) | sort_by(.n) | map(.due_ns)' rows.json
 is "$(jq -s 'map(select(.ok | not)) | length' rows.json)" 0 "every request succeeds"
 
 # A warm-up does not put the prompts that are measured after it into the server's prefix cache.
-ipf-prep sharegpt "$ROOT/examples/chat.json" -q -o chat.trace
 jq -n -c 'range(400) | tostring | {id: ., messages: [{role: "user", content: ("\(.) of four hundred, " * 9)}], output_tokens: 12}' >lines
-{ head -1 chat.trace; cat lines; printf '{"end":{"lines":400,"sha256":"%s"}}\n' "$(sha256sum <lines | cut -d' ' -f1)"; \
-	} >chat.trace.new && mv chat.trace.new chat.trace
+trace_of lines >chat.trace
 virtual closed:users=2,for=400ms,warmup closed:users=2,for=1s
 is "$(jq -s -c '(map(select(.stage == 0).req)) as $warm | [map(select(.stage == 1)) | length, (map(select(.req as $r | $warm | index($r))) | length)]' rows.json)" \
 	"[84,0]" "a closed stage of 1 s and 24 ms a request asks for 84 others than the warm-up"

@@ -6,7 +6,7 @@
 
 server_start
 jq -n -c 'range(76) | {id: "\(.)", prompt: "Hi", input_tokens: 1, output_tokens: 5} + if . == 75 then {headers: {"X-Sim": "never"}} else {} end' >lines
-stream_of lines >chat.trace
+trace_of lines >chat.trace
 ipf-sched closed:users=1,n=76 -t chat.trace -q -o chat.sched
 
 for out in records.zst records; do

@@ -12,8 +12,7 @@ done >fixed.jsonl
 ipf-prep jsonl --field prompt=/question --field output=/answer fixed.jsonl -q -o fixed.trace
 is "$(body fixed.trace | jq -c '[.input_tokens, .output_tokens]' | sort | uniq -c |
 	tr -s ' ')" " 6 [100,21]" "lengths are counted in approx tokens"
-printf '{"ipf":"twin","version":1,"parameters":{%s,%s,%s,%s}}\n' '"step_base_ns":{"value":20000000}' '"step_per_sequence_ns":{"value":0}' \
-	'"prefill_tokens_per_s":{"value":1000}' '"step_tokens":{"value":100000}' >server.twin
+twin server.twin step_base_ns=20000000 step_per_sequence_ns=0 prefill_tokens_per_s=1000 step_tokens=100000
 
 ms() { jq -c "$1 | if . == null then \"absent\" else . end" report.json | tr -d '"'; }
 made() { # SCHEDULE COMMAND…: report.json

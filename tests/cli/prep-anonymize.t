@@ -101,11 +101,6 @@ is "$(jq -c '[.input_length, .hash_ids]' out.jsonl)" "$(jq -c '[.input_length, .
 
 # A trace of other order than it needs: what a turn shares with the one before cannot be known.
 "$prep" sharegpt chats.json --turns all -q | grep '"turn":1' >turn
-trace_of() { # FILE of body lines
-	echo '{"ipf":"trace","version":1}'
-	cat "$1"
-	printf '{"end":{"lines":%d,"sha256":"%s"}}\n' "$(wc -l <"$1")" "$(sha256sum <"$1" | cut -d ' ' -f 1)"
-}
 trace_of turn >turns.trace
 run "$prep" anonymize trace turns.trace
 stderr_contains "2 turns do not follow the turn before them" "turns without the turn before are counted"

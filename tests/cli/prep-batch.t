@@ -38,8 +38,8 @@ run ipf-prep stat rank.trace
 matches "$(cat "$OUT")" 'requests +200, 200 with a query' "statistics count queries"
 is "$(ipf-prep stat -f json rank.trace | jq -c '[.inputs.n, .inputs.mean, .queries]')" \
 	"$(lines '.inputs | length' rank.trace | jq -sc '[length, add / length, length]')" "statistics count inputs"
-printf '%s\n' '{"ipf":"trace","version":1,"tool":"by hand"}' '{"id":"a","inputs":["'"$(printf 'a%.0s' {1..64})"'","'"$(printf 'a%.0s' {1..64})"'"],"input_tokens":32}' >twice
-printf '{"end":{"lines":1,"sha256":"%s"}}\n' "$(sed -n 2p twice | sha256sum | cut -d' ' -f1)" >>twice
+printf '%s\n' '{"id":"a","inputs":["'"$(printf 'a%.0s' {1..64})"'","'"$(printf 'a%.0s' {1..64})"'"],"input_tokens":32}' >line
+trace_of line >twice
 is "$(ipf-prep stat -f json twice | jq .sharing.hit_rate)" 0.5 "an input that repeats another is found by a cache"
 
 ipf-prep trace rank.trace -o back.trace

@@ -73,7 +73,7 @@ for i in {0..299}; do
 		$((10 + i % 7)) $((i / 3)) $((i % 3)) "$([ $((i % 3)) = 0 ] || echo ',"wait_ns":2000000000')" "$([ $((i % 4)) != 0 ] || echo ',"tools":[{},{}]')" \
 		"$([ $((i % 10)) != 0 ] || echo ',"tags":{"failed":true}')" "$([ $((i % 5)) != 0 ] || echo ",\"hang_up_ns\":$(((i + 1) * 10000000))")"
 done >lines
-printf '{"ipf":"trace","version":1}\n%s\n{"end":{"lines":300,"sha256":"%s"}}\n' "$(cat lines)" "$(sha256sum <lines | cut -d ' ' -f 1)" >agents.trace
+trace_of lines >agents.trace
 "$prep" fit agents.trace -o agents.json
 is "$(jq -c '[.starts, .failed, .tools.mean, .sessions.share, .sessions.turns[50], .sessions.wait_s[50]]' agents.json)" "[100,0.1,2,1,3,2]" "sessions, failures, tools, waits"
 "$prep" synthetic --like agents.json -q -o agents.more

@@ -49,7 +49,7 @@ counted data "recorded in the data, mooncake; text by bytes/4" m.trace.zst
 "$prep" synthetic -n 2 -q -o counted.trace
 counted drawn "drawn by synthetic; text by bytes/4" counted.trace
 printf '{"id":"a","prompt":"b"}\n' >lines
-printf '{"ipf":"trace","version":1}\n%s\n{"end":{"lines":1,"sha256":"%s"}}\n' "$(cat lines)" "$(sha256sum <lines | cut -d ' ' -f 1)" >foreign.trace
+trace_of lines >foreign.trace
 counted unknown "it is not known what counted them" foreign.trace
 "$prep" jsonl t.jsonl | "$prep" stat -f json - >stat.json
 figure '.sharing | [.by, .hit_rate * 5 | if type == "number" then round else . end]' '["text",2]' "two prompts of three begin alike"

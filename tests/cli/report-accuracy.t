@@ -26,9 +26,8 @@ is "$(jq -c '[.total, .stages[0]] | map(.accuracy) | .[0] == .[1]' report.json)"
 # more, as none can be too long by more than it is
 sed -E 's/"sending_ns":[0-9]+/"sending_ns":1000000/; s/_early_ns":[0-9]+/_early_ns":0/g; s/"setup_ns":[0-9]+,"send_waits":[0-9]+,//
 	s/"(ttft|e2e)_ns":([0-9])/"\1_ns":1000\2/' chat.results >wide.body
-head -1 chat.results >wide.results
-body wide.body >>wide.results
-printf '{"end":{"lines":%d,"sha256":"%s"}}\n' "$(body wide.body | wc -l)" "$(body wide.body | openssl dgst -sha256 -r | cut -d ' ' -f 1)" >>wide.results
+body wide.body >lines
+seal chat.results lines >wide.results
 run ipf-report -f json wide.results
 cp "$OUT" wide.json
 run python3 "$TESTS/helpers/error_bars.py" wide.results wide.json
@@ -68,9 +67,8 @@ is "$(ipf-report chat.results | grep -c 'it may have come earlier')" 0 "an error
 whole() { # STAMPS: answers that are not streamed come in one read
 	sed -E "s/\"last_early_ns\":[0-9]+/\"last_early_ns\":9000000000000/; 1s/\"stamps\":\"[a-z]*\"/\"stamps\":\"$1\"/" chat.results |
 		sed '/"sample":"client"/d' >once.body
-	head -1 once.body >once.results
-	body once.body >>once.results
-	printf '{"end":{"lines":%d,"sha256":"%s"}}\n' "$(body once.body | wc -l)" "$(body once.body | openssl dgst -sha256 -r | cut -d ' ' -f 1)" >>once.results
+	body once.body >lines
+	seal once.body lines >once.results
 	run ipf-report once.results
 	tr -s ' \n' '  ' <"$OUT" >once.txt
 }
@@ -97,9 +95,8 @@ status_is 2 "a limit has a unit"
 # ---- results of an earlier version
 grep -v '"itl_[a-z]*_ns","stage"' wide.results |
 	sed -E 's/"(sending|first_early|last_early)_ns":[0-9]+,//g' >old.body
-head -1 chat.results >old.results
-body old.body >>old.results
-printf '{"end":{"lines":%d,"sha256":"%s"}}\n' "$(body old.body | wc -l)" "$(body old.body | openssl dgst -sha256 -r | cut -d ' ' -f 1)" >>old.results
+body old.body >lines
+seal chat.results lines >old.results
 run ipf-report -f json old.results
 is "$status $(jq -c '[.accuracy, .total.accuracy]' "$OUT")" '0 [{"known":false},null]' "results without error have no bars"
 run ipf-report old.results

@@ -68,7 +68,6 @@ matches "$(cat "$OUT")" '^Spikes  ' "a spike without replicas is called a spike"
 is "$(grep -ciE "replica|autoscaling" "$OUT")" 0 "nobody asked for replicas"
 run "$report" --section autoscaling --slo e2e=500ms bare.results
 contains "$(cat "$OUT")" "the replicas needed are unknown: no samples of the replicas" "asked for, the reason is given"
-. "$TESTS/data/report/seal.sh"
 head -1 both.results >header
 sed -e 1d -e '$d' both.results | jq -c 'if .n != null then del(.ttft_ns, .tpot_ns) + { not_streamed: "not-asked" } else . end' >body
 seal header body >whole.results

@@ -3,7 +3,6 @@
 # the critical path; a session of known structure for real, and random graphs of requests, both computed a second time.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
-. "$TESTS/data/report/seal.sh"
 export IPF_REPORT_FULL=1 # all sections of the text
 command -v python3 >/dev/null || skip_all "python3 is not installed"
 
@@ -19,7 +18,7 @@ compare_with_script() { # RESULTS WHAT
 jq -n -c 'range(3) | "s\(.)" as $s | ["plan", [], 3], ["left", ["plan"], 20], ["middle", ["plan"], 30], ["right", ["plan"], 20], ["deeper", ["middle"], 30],
 		["join", ["left", "deeper", "right"], 3] | {id: "\($s)/\(.[0])", session: $s, messages: [{role: "user", content: .[0]}], input_tokens: 5, output_tokens: .[2]}
 		+ if .[1] == [] then {} else {wait_ns: 0, parents: [.[1][] | "\($s)/\(.)"]} end' >lines
-stream_of lines >b.trace
+trace_of lines >b.trace
 server_start --step-base 2ms
 run ipf-sched constant:rate=20,n=3 -t b.trace -q -o b.sched
 status_is 0 "a schedule of sessions with branches"
@@ -31,7 +30,7 @@ same wanted waited "results say what each request waited for, as the schedule ha
 is "$(body b.records | jq -c 'select(.n != null) | [.n, .after]' | sort)" "$(cat wanted)" "records as well"
 compare_with_script b.results "a script computes the same of a run at a server"
 # In virtual time all branches begin when they can.
-printf '{"ipf":"twin","version":1,"parameters":{"step_base_ns":{"value":2000000},"step_per_sequence_ns":{"value":0}}}\n' >server.twin
+twin server.twin step_base_ns=2000000 step_per_sequence_ns=0
 ipf-twin predict -q server.twin -t b.trace b.sched -o virtual.records || not_ok "branches are sent in virtual time"
 ipf-collect -q virtual.records -o b.results
 ipf-report -f json b.results >b.json

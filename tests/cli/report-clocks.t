@@ -5,7 +5,6 @@ unset -f jq # the order of members matters
 export IPF_REPORT_FULL=1 # all sections of the text
 . "$TESTS/fixture.sh"
 . "$TESTS/nginx.sh"
-. "$TESTS/data/report/seal.sh"
 report=$BIN/ipf-report
 preload=$BUILD/tests/wall_clock.so
 

@@ -43,7 +43,6 @@ is "$(cat slowest.txt slowest.err slowest.md | grep -cE '[0-9]e[+]?[0-9]')" 0 "n
 contains "$(cat slowest.err)" "+1,001,889 %, 95 % interval above +923,928 %, p < 0.001 (15.2 to 152,428 ms)" "thousands are separated"
 
 # ---- a cache that only one side found warm ----
-. "$TESTS/data/report/seal.sh"
 with_cached() { # FILE SHARE: as if the server had had this share of each prompt in its prefix cache
 	head -1 "$1" >header
 	sed -e 1d -e '$d' "$1" | jq -c "if .n != null then .input_tokens //= 100 | .cached_tokens = (.input_tokens * $2 | floor) else . end" >body

@@ -2,7 +2,6 @@
 # --price and the energy of accelerators: per token and request, and of the good ones, against a script; and why they are not known.
 . "$TESTS/tap.sh"
 export IPF_REPORT_FULL=1 # all sections of the text
-. "$TESTS/data/report/seal.sh"
 report=$BIN/ipf-report
 python3 "$TESTS/helpers/queue_results.py" --fail 0.1 --spread 50:20 80:20 >made.results
 head -1 made.results >header
@@ -16,10 +15,7 @@ entry() { # DEVICE ENERGY VALID: in the trailer
 }
 with_energy() { # FILE ENTRIES: results with two devices
 	{ gpu A nvml 1000 && gpu B nvml 1000 && cat rows; } >body
-	{
-		cat header body
-		printf '{"end":{"lines":%s,"sha256":"%s","accelerators":[%s]}}\n' "$(wc -l <body | tr -d ' ')" "$(sha256sum <body | cut -d ' ' -f 1)" "$2"
-	} >"$1"
+	{ cat header body && trailer body "\"accelerators\":[$2]"; } >"$1"
 }
 with_energy two.results "$(entry A 16000 true),$(entry B 12000 true)"
 with_energy bad.results "$(entry A 16000 true),$(entry B 12000 false)"
@@ -74,8 +70,8 @@ jq -c '.stages[0].measured = false | .from[0].from[0].stages[0].measured = false
 { gpu A nvml 1000 && cat rows; } >body
 {
 	cat warm body
-	printf '{"end":{"lines":%s,"sha256":"%s","accelerators":[%s]}}\n' "$(wc -l <body | tr -d ' ')" "$(sha256sum <body | cut -d ' ' -f 1)" \
-		"$(entry A 16000 true | jq -c '.stages = [{"stage":1,"name":"poisson-1","energy_j":9000,"valid":true,"from_ns":20000000000,"to_ns":40000000000}]')"
+	trailer body "\"accelerators\":[$(entry A 16000 true |
+		jq -c '.stages = [{"stage":1,"name":"poisson-1","energy_j":9000,"valid":true,"from_ns":20000000000,"to_ns":40000000000}]')]"
 } >warm.results
 is "$("$report" -f json warm.results | jq -c '.cost | [.energy_j, .power_w]')" '[9000,450]' "the energy of the measured stage"
 

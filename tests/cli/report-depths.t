@@ -2,7 +2,6 @@
 # How much of a report is shown: a first screen, what is not as it should be, what options ask for, sections by their names, and all of it;
 # on terminals of any width.
 . "$TESTS/tap.sh"
-. "$TESTS/data/report/seal.sh"
 data=$TESTS/data/report
 report=$BIN/ipf-report
 unset IPF_REPORT_FULL NO_COLOR

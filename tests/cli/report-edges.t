@@ -2,7 +2,6 @@
 # What the edges of a stage do to its figures: tokens count when they arrive, requests without the bias of those in flight at begin and end, and where
 # stages overlap each token, request and second counts once.
 . "$TESTS/tap.sh"
-. "$TESTS/data/report/seal.sh"
 data=$TESTS/data/report
 PATH=$BIN:$PATH
 
@@ -41,10 +40,7 @@ grep -q '"t0_unix_ns":1790000' first.results || sed -i '1s/"ipf":"records",/&"t0
 is "$(total --window drain first.results second.results 2>&1 | jq -c 'map(. / 2)')" "[29.9,200,200,2000,2000]" "repeats have their windows each"
 
 # ---- shards that do not end a stage together ----
-twin() { # FILE STEP_NS [PARAMETER]
-	printf '{"ipf":"twin","version":1,"model":"sim","parameters":{"step_base_ns":{"value":%s},"step_per_sequence_ns":{"value":0}%s}}\n' "$2" "${3:-}" >"$1"
-}
-twin server.twin 10000000
+twin server.twin model=sim step_base_ns=10000000 step_per_sequence_ns=0
 jq -nc 'range(400) | {prompt: "question number \(.) please answer", output_tokens: (if . % 40 == 0 then 400 else 10 end)}' >prompts.jsonl
 ipf-prep jsonl -q prompts.jsonl -o prompts.trace
 shards() { # NAME N STAGE…: NAME1.results … and NAME.results of all records
@@ -81,7 +77,7 @@ is "$(ipf-report -q -f json --window drain three.results | jq '.total.throughput
 # ---- runs whose answers take half of their stage ----
 ipf-prep synthetic -q -n 1200 --input-tokens 20 --output-tokens 110 -o long.trace
 measured() { # STEP STAGE…: the last stage of a run by a server that makes a token each STEP
-	twin pace.twin "$1"
+	twin pace.twin model=sim step_base_ns="$1" step_per_sequence_ns=0
 	shift
 	ipf-sched -q "$@" -t long.trace -o pace.sched
 	ipf-twin predict -q pace.twin -t long.trace pace.sched 2>/dev/null | ipf-collect -q -o pace.results
@@ -115,7 +111,7 @@ near "$(jq '.[1]' <<<"$got")" 40 "an open loop completes 40 requests a second"
 near "$(jq '.stages[1] | .goodput.requests_per_s' <(ipf-report -q -f json --slo e2e=10s pace.results))" "$(jq '.[1]' <<<"$got")" "goodput of an open loop is its rate"
 
 # ---- a closed loop that begins all at once ----
-twin busy.twin 5000000 ',"prefill_tokens_per_s":{"value":20000}'
+twin busy.twin model=sim step_base_ns=5000000 step_per_sequence_ns=0 prefill_tokens_per_s=20000
 sed -i 's/"step_per_sequence_ns":{"value":0}/"step_per_sequence_ns":{"value":100000}/' busy.twin
 ipf-prep synthetic -q -n 3000 --input-tokens 400 --output-tokens uniform:10-110 -o busy.trace
 loop() { # STAGE…: busy.json and its text
@@ -168,7 +164,7 @@ for stage, seen in zip(stages, end["from"][0]["stages"]):
         last = max(row["end_ns"] for row in rows if row["stage"] == stages.index(stage)) + 1
     print(sum(n for row in rows if row["ok"] for t, n in zip(row["event_ns"], row["event_tokens"]) if begin <= t < last))
 END
-twin uneven.twin 7000000 ',"step_jitter":{"value":1.5}'
+twin uneven.twin model=sim step_base_ns=7000000 step_per_sequence_ns=0 step_jitter=1.5
 ipf-prep synthetic -q -n 400 --input-tokens 50 --output-tokens uniform:5-200 -o uneven.trace
 for stages in "poisson:rate=20,for=2s poisson:rate=10,for=3s" "burst:n=20 closed:users=6,for=2s poisson:rate=20,for=1500ms" \
 	"constant:rate=15,for=2s,drain closed:users=9,for=1700ms,warmup poisson:rate=12,for=2s"; do

@@ -55,7 +55,6 @@ for name in sglang aiperf aiperf-jsonl genai-perf inference-perf genai-bench inf
 done
 
 # MLPerf: 700 requests in 699 s, one of which is slow. LoadGen says how many are needed if one is over the target: 662.
-. "$TESTS/data/report/seal.sh"
 mlperf_run() { # FILE STAGE SLOW
 	head -1 run.results | jq -c --argjson stage "$2" '.stages = [$stage + {name: "load", spec: "load", begin_ns: 0, end_ns: 7e11,
 		arrivals: 700, first_n: 0, measured: true}] | .from[0].from[0].stages = .stages' >header

@@ -32,12 +32,7 @@ for s in range(5):
 for line in lines:
     print(json.dumps(line))
 END2
-seal_lines() { # HEADER BODY
-	cat "$1" "$2"
-	printf '{"end":{"lines":%s,"sha256":"%s"}}\n' "$(wc -l <"$2")" "$(openssl dgst -sha256 -r "$2" | cut -d ' ' -f 1)"
-}
-echo '{"ipf":"trace","version":1}' >trace.header
-seal_lines trace.header lines >a.trace
+trace_of lines >a.trace
 server_start --step-base 100us --step-per-seq 0 --prefill-rate 100M
 ipf-sched -q replay -t a.trace -o a.sched
 ipf-fire -q -m sim -u "$URL" -t a.trace a.sched | ipf-collect -q -o run.results
@@ -54,7 +49,7 @@ jq -s -c 'sort_by(.n) | reduce .[] as $r ([]; . + [($r | (.end_ns - .start_ns) a
 # Of rows that FILTER changes: the fidelity with three decimals, and its causes
 fidelity() { # FILTER ARGUMENTS OF ipf-report…
 	jq -c "$1" exact >changed
-	seal_lines header changed >changed.results
+	seal header changed >changed.results
 	ipf-report -f json --trace a.trace "${@:2}" changed.results | jq -c '.fidelity | [(.value * 1000 | floor), ((.causes // {}) | keys_unsorted | join(" "))]'
 }
 
@@ -97,7 +92,7 @@ import json
 for k in range(30):
     print(json.dumps({"id": f"r{k}", "prompt": "x", "input_tokens": 1, "output_tokens": 1, "at_ns": k * 300_000_000}))
 END2
-seal_lines trace.header later >b.trace
+trace_of later >b.trace
 ipf-sched -q replay -t b.trace -o b.sched
 causes() { # TRACE RESULTS: the causes among those that no machine brings about
 	ipf-report -f json --trace "$1" "$2" | jq -c '[(.fidelity.causes // {}) | keys_unsorted[]] - ["schedule"] | join(" ")'
@@ -124,7 +119,7 @@ for turn in range(4):
             "answer": "One two.", "context": "session"}
     print(json.dumps(line | ({"wait_ns": 1_000_000} if turn else {"at_ns": 0})))
 END2
-seal_lines trace.header talk.lines >talk.trace
+trace_of talk.lines >talk.trace
 ipf-sched -q replay -t talk.trace -o talk.sched
 first=$URL
 for balance in round-robin session; do
@@ -146,8 +141,8 @@ for session in range(6):
                 "session": str(session), "turn": turn, "answer": "One two.", "context": "session"}
         print(json.dumps(line | ({"wait_ns": 1_200_000_000} if turn else {"at_ns": 0})))
 END2
-seal_lines trace.header talks.lines >talks.trace
-printf '{"ipf":"twin","version":1,"parameters":{"step_base_ns":{"value":2000000},"step_per_sequence_ns":{"value":0}}}\n' >server.twin
+trace_of talks.lines >talks.trace
+twin server.twin step_base_ns=2000000 step_per_sequence_ns=0
 for speed in 4 1 0.5; do
 	ipf-sched -q replay:speed=$speed -t talks.trace | ipf-twin predict -q server.twin -t talks.trace | ipf-collect -q -o talks.results
 	is "$(ipf-report -f json --trace talks.trace talks.results | jq -c '.fidelity | [.value > 0.999, .speed]')" "[true,$speed]" \
@@ -159,7 +154,7 @@ done
 is "$(fidelity 'del(.input_tokens_usage, .output_tokens, .cached_tokens, .client_lag_ns)')" '[1000,""]' "absent fields lose nothing"
 is "$(ipf-report -f json --trace a.trace changed.results | jq -c '.fidelity.judged')" '{"input":false,"output":false,"prefix":false}' "JSON says which properties are not judged"
 sed 's/"kind":"replay"/"kind":"constant"/g' header >other.header
-seal_lines other.header exact >other.results
+seal other.header exact >other.results
 is "$(ipf-report -f json --trace a.trace other.results | jq -c .fidelity)" '{"absent":"no measured stage replays requests of the trace"}' "a load that is no replay"
 fidelity "$late | .slot_wait_ns = 1010000000 else . end)" >/dev/null
 matches "$(ipf-report --trace a.trace changed.results)" '^      7 requests were held back by slots or connections, for' "the text names the cause"

@@ -2,7 +2,6 @@
 # Every figure of the JSON against a computation of its own, in jq, from the same rows.
 . "$TESTS/tap.sh"
 export IPF_REPORT_FULL=1 # all sections of the text
-. "$TESTS/data/report/seal.sh"
 data=$TESTS/data/report
 report=$BIN/ipf-report
 

@@ -2,7 +2,6 @@
 # The formats of ipf-report for other readers, read back: every number is that of the JSON report, and names cannot be anything else.
 . "$TESTS/tap.sh"
 export IPF_REPORT_FULL=1 # all sections of the text
-. "$TESTS/data/report/seal.sh"
 data=$TESTS/data/report
 report=$BIN/ipf-report
 formats=(json csv md requests-csv junit prometheus openmetrics)

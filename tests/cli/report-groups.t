@@ -3,7 +3,6 @@
 . "$TESTS/tap.sh"
 unset -f jq # the order of members matters
 export IPF_REPORT_FULL=1 # all sections of the text
-. "$TESTS/data/report/seal.sh"
 report=$BIN/ipf-report
 python3 "$TESTS/helpers/queue_results.py" --fail 0.03 --spread 40:10 rest:2 90:10 >made.results
 head -1 made.results >header

@@ -2,7 +2,6 @@
 # ipf-report -f html: a page that is well-formed, has the numbers of the JSON report, shows hostile names as text, and needs nothing
 # but itself.
 . "$TESTS/tap.sh"
-. "$TESTS/data/report/seal.sh"
 data=$TESTS/data/report
 report=$BIN/ipf-report
 here=$PWD

@@ -10,7 +10,6 @@ imports() {
 }
 
 # without the tokenizer's counts, which some of the tools prefer to the server's
-. "$TESTS/data/report/seal.sh"
 python3 "$TESTS/helpers/exports.py" make made.results
 head -1 made.results >header
 sed '1d;$d' made.results | jq -c 'del(.output_tokens_tokenizer)' >body

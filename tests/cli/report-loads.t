@@ -119,7 +119,6 @@ contains "$(cat html)" '<p class="when">http://127.0.0.1:8000' "the page names i
 # ---- rests are no loads ----
 is "$(sed -n '/^Stages/,/^$/p' text | grep -c rest)" 0 "rests are not shown as stages with rates"
 is "$(sed -n '/^Stages/,/^$/p' text | grep -c 'brackets')" 0 "stages without rests mention no brackets"
-. "$TESTS/data/report/seal.sh"
 head -1 sweep.results | jq -c '(.. | .stages? // empty) |= map(if .name == "rest-1" then .name = "chat primer" | .kind = "closed" else . end)' >header
 sed -e 1d -e '$d' sweep.results >body
 seal header body >primer.results

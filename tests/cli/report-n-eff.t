@@ -2,7 +2,6 @@
 # The effective sample size and the interval of the mean, against an implementation of its own in Python.
 . "$TESTS/tap.sh"
 export IPF_REPORT_FULL=1 # all sections of the text
-. "$TESTS/data/report/seal.sh"
 report=$BIN/ipf-report
 
 if python3 -c 'import numpy' 2>/dev/null; then how=NumPy; else

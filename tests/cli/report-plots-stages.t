@@ -2,7 +2,6 @@
 # ipf-report --plots: which stages are in the plots, what is beside lines and points, and names of stages.
 . "$TESTS/tap.sh"
 unset -f jq # the order of members matters
-. "$TESTS/data/report/seal.sh"
 report=$BIN/ipf-report
 here=$PWD
 rows() { grep -v '^#' "$1" | grep .; }

@@ -2,7 +2,6 @@
 # ipf-report --plots: what is drawn, of which figures, and what a folder of plots is good for.
 . "$TESTS/tap.sh"
 unset -f jq # the order of members matters
-. "$TESTS/data/report/seal.sh"
 data=$TESTS/data/report
 report=$BIN/ipf-report
 here=$PWD

@@ -4,7 +4,6 @@
 . "$TESTS/tap.sh"
 export IPF_REPORT_FULL=1 # all sections of the text
 . "$TESTS/fixture.sh"
-. "$TESTS/data/report/seal.sh"
 
 # RUN.records as if a twin had predicted it: no lines about the client, in the header what ipf-twin predict says.
 errors='{"ttft":{"p50":0.02,"p99":0.08},"tpot":{"p50":0.01,"p99":0.05},"e2e":{"p50":0.03,"p99":0.3}}'

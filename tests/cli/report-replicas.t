@@ -3,7 +3,6 @@
 . "$TESTS/tap.sh"
 unset -f jq # the order of members matters
 export IPF_REPORT_FULL=1 # all sections of the text
-. "$TESTS/data/report/seal.sh"
 report=$BIN/ipf-report
 
 # ---- the pipeline: six requests with a map of tags, six with a list ----

@@ -98,7 +98,6 @@ is "$(why closed=5:5 closed=5:5)" "null: null" "one number of users is no curve"
 is "$(made closed=2:5 closed=8:5 20:5 40:5 80:5 | "$report" -f json | jq -c '.saturation.points | map(.users) | unique')" "[null]" "rates are preferred to users"
 
 # Shards: the same results, divided among two clients, say the same. 2, 5, 8, 16 and 32 users are 1, 3, 4, 8 and 16 of the first one.
-. "$TESTS/data/report/seal.sh"
 for k in 1 2; do
 	head -1 loops.results | jq -c --argjson k $k '(.. | .stages? // empty) |= map(.all_arrivals = .arrivals | .arrivals = (.arrivals + 2 - $k) / 2 | .arrivals |= floor |
 		.slots = ((.slots + 2 - $k) / 2 | floor)) | .from[0].from[0].shard = {index: $k, of: 2}' >header
@@ -190,8 +189,7 @@ status_is 2 "--curve without CSV"
 complains ipf-report "--curve requires -f csv" "ipf-report says that --curve requires CSV"
 
 # ---- a server in virtual time: ten requests at a time, ten tokens of 10 ms (tests/long/saturation.t has the simulated server) ----
-printf '{"ipf":"twin","version":1,"parameters":{%s,%s,%s,%s}}\n' '"step_base_ns":{"value":10000000}' '"step_per_sequence_ns":{"value":0}' \
-	'"prefill_tokens_per_s":{"value":1000000000}' '"most_sequences":{"value":10}' >server.twin
+twin server.twin step_base_ns=10000000 step_per_sequence_ns=0 prefill_tokens_per_s=1000000000 most_sequences=10
 answers() { # STAGE…: the answer for each of twenty seeds
 	for seed in $(seq 20); do
 		"$BIN/ipf-prep" synthetic -q -n 800 --input-tokens 20 --output-tokens 10 --seed "$seed" -o some.trace

@@ -3,7 +3,6 @@
 # is refused; and a report from elsewhere can do no harm.
 . "$TESTS/tap.sh"
 unset -f jq # the order of members matters
-. "$TESTS/data/report/seal.sh"
 data=$TESTS/data/report
 report=$BIN/ipf-report
 here=$PWD

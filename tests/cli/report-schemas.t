@@ -3,7 +3,6 @@
 . "$TESTS/tap.sh"
 unset -f jq # the order of members matters
 . "$TESTS/fixture.sh"
-. "$TESTS/data/report/seal.sh"
 schemas=$BUILD/schema
 data=$TESTS/data/report
 
@@ -83,7 +82,7 @@ done
 report --slo tpot=1s "$data/shard-1.results" "$data/shard-2.results"
 report "$data/one.results" "$data/one.results"
 report x.results y.results
-echo '{"ipf":"twin","version":1,"parameters":{"step_base_ns":{"value":9000000},"step_per_sequence_ns":{"value":300000}}}' >twin.json
+twin twin.json step_base_ns=9000000 step_per_sequence_ns=300000
 ipf-twin why twin.json x.results -o why.json
 report --why why.json x.results
 is "$(jq -c '.why | keys' report.$reports.json)" '["describes","e2e","e2e_error","left_out","over_time","requests","ttft","ttft_error","twin"]' "a report has the breakdown of latencies"

@@ -3,7 +3,6 @@
 # which a script follows again, and a real run of conversations.
 . "$TESTS/tap.sh"
 export IPF_REPORT_FULL=1 # all sections of the text
-. "$TESTS/data/report/seal.sh"
 report=$BIN/ipf-report
 
 # One session by hand, in ms: 0 is due at 0, starts at 30 (20 for a slot, 10 by the client) and ends at 100. Two branches follow after 50
@@ -110,7 +109,7 @@ server_start --step-base 2ms
 is "$(jq -c '.sessions | [.sessions, .complete, .requests_each.max]' run.json)" '[6,6,3]' "six conversations of three turns"
 is "$(jq -c '.sessions.share | [.model, .think, .waiting, .client] | add | . * 1e5 | round' run.json)" 100000 "shares of a run add up to the whole time"
 at_least "$(jq '.sessions.think_s.min' run.json)" 0.0999 "two pauses of 50 ms are not shorter at a server"
-printf '{"ipf":"twin","version":1,"parameters":{"step_base_ns":{"value":2000000},"step_per_sequence_ns":{"value":0}}}\n' >server.twin
+twin server.twin step_base_ns=2000000 step_per_sequence_ns=0
 "$BIN/ipf-sched" -q -t t.trace constant:rate=20,n=6 | "$BIN/ipf-twin" predict -q server.twin -t t.trace | "$BIN/ipf-collect" -q -o virtual.results
 is "$("$report" -f json virtual.results | jq -c '.sessions | [.complete, .cut]')" "[6,0]" "sessions of virtual time are complete"
 is "$("$report" -f json virtual.results | jq -c '.sessions.think_s | [.min, .max]')" "[0.1,0.1]" "two pauses of 50 ms are as long in virtual time"

@@ -2,7 +2,6 @@
 # The small histograms of the text report: the shape of each latency between its least value and p99.
 . "$TESTS/tap.sh"
 export IPF_REPORT_FULL=1 # all sections of the text
-. "$TESTS/data/report/seal.sh"
 report=$BIN/ipf-report
 head -1 "$TESTS/data/report/one.results" >header
 rows() { # COUNT: three of four answers from a cache, after 20 ms; the others after 200 ms; E2E from 100 to 400 ms evenly

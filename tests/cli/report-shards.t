@@ -4,10 +4,9 @@
 unset -f jq # the order of members matters
 export IPF_REPORT_FULL=1 # all sections of the text
 . "$TESTS/fixture.sh"
-. "$TESTS/data/report/seal.sh"
 
 # Clients in virtual time, as if they had measured: all begin at the same time, and deliver their load. (sched-shard.t has clients at a server.)
-printf '{"ipf":"twin","version":1,"parameters":{"step_base_ns":{"value":1000000},"step_per_sequence_ns":{"value":0},"step_jitter":{"value":0.1}}}\n' >server.twin
+twin server.twin step_base_ns=1000000 step_per_sequence_ns=0 step_jitter=0.1
 measured() { # RECORDS RUN: without what says that they are predicted; each run has a time of its own
 	head -1 "$1" | jq -c 'del(.predicted) | .clock = "CLOCK_MONOTONIC"' | sed "s/\"t0_unix_ns\":[0-9]*/\"t0_unix_ns\":1790000$(printf '%03d' "'$2")000000000/"
 	tail -n +2 "$1"
@@ -206,7 +205,7 @@ done
 
 # ---- sessions that begin in their middle: each shard has its own lines of the first round ----
 jq -n -c 'range(7) as $s | range(1 + $s % 3) as $t | {id: "\($s)/\($t)", session: "\($s)", turn: $t, prompt: "x", output_tokens: 1}' >lines
-stream_of lines >chat.trace
+trace_of lines >chat.trace
 clients m 2 closed:users=3,for=200ms,middle
 isnt "$(head -1 m1.sched | jq '.stages[1].once')" "$(head -1 m2.sched | jq '.stages[1].once')" "sessions of two shards differ"
 report m1.results m2.results

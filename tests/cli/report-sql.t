@@ -3,7 +3,6 @@
 . "$TESTS/tap.sh"
 unset -f jq # the order of members matters
 . "$TESTS/postgres.sh"
-. "$TESTS/data/report/seal.sh"
 data=$TESTS/data/report
 report=$BIN/ipf-report
 agrees=$TESTS/helpers/sql_agrees.py

@@ -3,7 +3,6 @@
 . "$TESTS/tap.sh"
 unset -f jq # the order of members matters
 export IPF_REPORT_FULL=1 # all sections of the text
-. "$TESTS/data/report/seal.sh"
 data=$TESTS/data/report
 
 # run.results: a stage of 60 s whose load is half for 10 s (the first second too), as windows and as rows that end in the middle of each
@@ -75,7 +74,7 @@ is "$(jq -c '.total | [.window_s, .throughput.output_tokens_per_s]' "$OUT")" '[9
 
 # From the records: a server that is steady, with a warm-up stage before it, in virtual time.
 . "$TESTS/fixture.sh"
-printf '{"ipf":"twin","version":1,"parameters":{"step_base_ns":{"value":1000000},"step_per_sequence_ns":{"value":0}}}\n' >server.twin
+twin server.twin step_base_ns=1000000 step_per_sequence_ns=0
 ipf-prep synthetic -n 3000 --input-tokens 20 --output-tokens uniform:4-12 -q -o run.trace
 ipf-sched -q closed:users=8,for=300ms,warmup closed:users=8,for=4s,name=main -t run.trace |
 	ipf-twin predict -q server.twin -t run.trace -o run.records

@@ -12,8 +12,7 @@ openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyou
 	-addext subjectAltName=DNS:localhost >/dev/null 2>&1 || skip_all "openssl cannot make a certificate"
 cat key.pem cert.pem >both.pem
 printf '{"id":"r","messages":[{"role":"user","content":"Tell me."}],"output_tokens":10}\n' >lines
-printf '{"ipf":"trace","version":1}\n%s\n{"end":{"lines":1,"sha256":"%s"}}\n' "$(cat lines)" "$(openssl dgst -sha256 -r <lines |
-	cut -d ' ' -f 1)" >t.trace
+trace_of lines >t.trace
 ipf-sched -q poisson:rate=200,n=100 -t t.trace -o t.sched
 
 # The log has when each call that sends began and ended, so that a server that is held up within it knows of it.

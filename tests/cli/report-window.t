@@ -2,7 +2,6 @@
 # What the window of a stage cannot show is absent with the reason, never 0.
 . "$TESTS/tap.sh"
 export IPF_REPORT_FULL=1 # all sections of the text
-. "$TESTS/data/report/seal.sh"
 data=$TESTS/data/report
 report=$BIN/ipf-report
 

@@ -12,7 +12,7 @@ results() { # FILE STAGE…: rows on standard input
 	{
 		printf '{"ipf":"results","version":1,"tool":"test","stages":[%s]}\n' "${stages#,}"
 		cat rows
-		printf '{"end":{"lines":%d,"sha256":"%s"}}\n' "$(wc -l <rows)" "$(sha256sum rows | cut -d' ' -f1)"
+		trailer rows
 	} >"$file"
 }
 stage() { # NAME KIND [MEMBERS]

@@ -2,7 +2,6 @@
 # Prompts that are sent more than once: ipf-sched says it unasked, and the verdict doubts the figures.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
-. "$TESTS/data/report/seal.sh"
 
 trace() { # NAME COUNT [DIFFERENT]: so many requests, of which so many have a prompt of their own
 	awk -v n="$2" -v k="${3:-$2}" 'BEGIN { for (i = 0; i < n; i++) printf "{\"prompt\":\"What is %d?\",\"output_tokens\":2}\n", i % k }' >"$1.jsonl"
@@ -100,7 +99,7 @@ doubt 60 280 "a stage that repeats its own"
 fire ten closed:users=4,n=40
 doubt 30 40 "a closed loop"
 # In virtual time, the number of requests does not depend on the machine: 4 users, and answers of 2 ms.
-printf '{"ipf":"twin","version":1,"parameters":{"step_base_ns":{"value":1000000},"step_per_sequence_ns":{"value":0}}}\n' >server.twin
+twin server.twin step_base_ns=1000000 step_per_sequence_ns=0
 ipf-sched closed:users=4,for=300ms -q -t ten.trace | ipf-twin predict -q server.twin -t ten.trace | ipf-collect -q -o virtual.results
 ipf-report -f json virtual.results -o report.json
 ok=$(jq .total.requests.ok report.json)
@@ -150,11 +149,7 @@ contains "$(cat "$OUT")" "; 60 of 180 requests sent a prompt again" "the answer 
 contains "$(cat "$OUT")" ": 180 prompts are enough (ipf-prep -n), or --new-prompts" "the answer says how many prompts are enough"
 with_cache() { # RESULTS TOKENS: the server had so many of 100 tokens of each prompt in its cache
 	sed '1d;$d' "$1" | command jq -c --argjson cached "$2" 'if .n != null then .input_tokens = 100 | .cached_tokens = $cached else . end' >rows
-	{
-		head -1 "$1"
-		cat rows
-		printf '{"end":{"lines":%d,"sha256":"%s"}}\n' "$(wc -l <rows)" "$(openssl dgst -sha256 -r <rows | cut -d ' ' -f 1)"
-	} >"cache-$1"
+	seal "$1" rows >"cache-$1"
 }
 with_cache one.results 0
 with_cache two.results 0

@@ -74,8 +74,7 @@ complains ipf-sched 'stage 1 (replay): by: expected one of time, thin and copies
 # trace FILE: lines of standard input
 trace() {
 	cat >made
-	printf '{"ipf":"trace","version":1,"tool":"test"}\n' | cat - made >"$1"
-	printf '{"end":{"lines":%d,"sha256":"%s"}}\n' "$(wc -l <made)" "$(sha256sum made | cut -d' ' -f1)" >>"$1"
+	trace_of made >"$1"
 }
 
 # Sessions of two turns stay together, and a turn keeps its distance from the first one also where a copy wraps.
@@ -128,11 +127,7 @@ status_is 3 "arrivals out of order end with 3"
 # Times in which nothing is due are announced.
 gaps() { # AT_S…: a trace with requests at these times
 	for at in "$@"; do printf '{"id":"%s","prompt":"hello","output_tokens":3,"at_ns":%s000000000}\n' "$at" "$at"; done >gaps.lines
-	{
-		echo '{"ipf":"trace","version":1,"tool":"test"}'
-		cat gaps.lines
-		printf '{"end":{"lines":%d,"sha256":"%s"}}\n' $# "$(sha256sum <gaps.lines | cut -d' ' -f1)"
-	} >gaps.trace
+	trace_of gaps.lines >gaps.trace
 }
 gaps 5400 5401 12601 12602
 run "$BIN/ipf-sched" replay -t gaps.trace -o gaps.sched

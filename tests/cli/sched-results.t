@@ -10,7 +10,7 @@ results() {
 		printf '{"ipf":"results","version":1,"tool":"test","stages":[{"name":"s","kind":"%s","spec":"x","begin_ns":0,"end_ns":10000000000,"arrivals":%d,"first_n":0,"rate":%s,"measured":true}]}\n' \
 			"$2" "$(wc -l <rows)" "$3"
 		cat rows
-		printf '{"end":{"lines":%d,"sha256":"%s"}}\n' "$(wc -l <rows)" "$(sha256sum rows | cut -d' ' -f1)"
+		trailer rows
 	} >"$1"
 }
 
@@ -33,7 +33,7 @@ awk 'BEGIN { for (i = 0; i < 100; i++) printf "{\"n\":%d,\"req\":0,\"stage\":0,\
 	printf '{"name":"few","kind":"closed","spec":"x","begin_ns":0,"end_ns":20000000000,"arrivals":100,"first_n":0,"slots":1,"closed":true,"measured":true},'
 	printf '{"name":"many","kind":"closed","spec":"x","begin_ns":20000000000,"end_ns":40000000000,"arrivals":1000,"first_n":100,"slots":40,"closed":true,"measured":true}]}\n'
 	cat rows
-	printf '{"end":{"lines":1100,"sha256":"%s"}}\n' "$(sha256sum rows | cut -d' ' -f1)"
+	trailer rows
 } >users.results
 run "$BIN/ipf-sched" sweep:from=users.results,closed,n=50
 status_is 0 "a sweep over users from results"
@@ -47,7 +47,7 @@ slow() { # COUNT USERS GAP
 	{
 		head -1 users.results | sed "s/\"slots\":1,/\"slots\":$2,/"
 		cat rows
-		printf '{"end":{"lines":%s,"sha256":"%s"}}\n' "$(wc -l <rows)" "$(sha256sum rows | cut -d' ' -f1)"
+		trailer rows
 	} >slow.results
 	run "$BIN/ipf-sched" sweep:from=slow.results,closed,n=50
 }
@@ -194,8 +194,7 @@ run "$BIN/ipf-sched" search:slo=p99:ttft=100ms,low=2,high=100,for=10s,most=1 -r 
 status_is 4 "a search that ends before the lowest load was tried has no answer either"
 # The trace goes on where the last run stopped, also where it had begun again.
 awk 'BEGIN { for (i = 0; i < 1000; i++) printf "{\"id\":\"r%d\",\"prompt\":\"p\"}\n", i }' >lines
-printf '{"ipf":"trace","version":1}\n%s\n{"end":{"lines":1000,"sha256":"%s"}}\n' "$(cat lines)" "$(sha256sum <lines |
-	cut -d' ' -f1)" >many.trace
+trace_of lines >many.trace
 run "$BIN/ipf-sched" search:slo=p90:ttft=100ms,low=2,high=100,for=10s -r whole.results -t many.trace
 is "$(body "$OUT" | head -1 | jq .req)" 50 "the next stage of a search goes on in the trace"
 run "$BIN/ipf-sched" sweep:from=whole.results,for=10s -t many.trace

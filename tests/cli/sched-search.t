@@ -101,11 +101,7 @@ ipf-sched search:slo=p90:ttft=1s --seed 1 -q -o next.sched
 queue_model next.sched all.results
 for failed in 1 2; do
 	sed '1d;$d' all.results | awk -v failed=$failed 'NR % failed == 0 { sub(/"ok":true/, "\"ok\":false,\"error\":{\"kind\":\"http-status\",\"text\":\"x\",\"status\":503}") } { print }' >rows
-	{
-		head -1 all.results
-		cat rows
-		printf '{"end":{"lines":%d,"sha256":"%s"}}\n' "$(wc -l <rows)" "$(openssl dgst -sha256 -r <rows | cut -d ' ' -f 1)"
-	} >failing.results
+	seal all.results rows >failing.results
 	run ipf-sched search:slo=p90:ttft=1s --seed 1 -r failing.results
 	status_is 4 "a first stage in which 1 of $failed requests failed ends the search"
 	stderr_contains "most often http-status 503: failures ended the search, not the objective p90 TTFT < 1 s" "ipf-sched says that failures ended the search"

@@ -118,7 +118,7 @@ status_is 2 "middle of concurrency="
 complains ipf-sched "middle: requires users=COUNT" "middle of concurrency= is refused"
 # The shards of one schedule have its lines between them, each once.
 jq -n -c 'range(7) as $s | range(1 + $s) as $t | {id: "\($s)/\($t)", session: "\($s)", turn: $t, prompt: "x", output_tokens: 1} + if $s % 2 == 0 then {wait_ns: 5} else {} end' >lines
-stream_of lines >seven.trace
+trace_of lines >seven.trace
 for shards in 2 3; do
 	for stage in closed:users=5,n=9,middle closed:users=5,n=9,middle,think=3s,process=poisson; do
 		run "$BIN/ipf-sched" $stage --seed 4 -q -t seven.trace -o whole.sched
@@ -147,7 +147,7 @@ for shards in 2 3; do
 	is "$(cat begun)" "$(for shard in $(seq $shards); do head -1 part$shard.sched; done | jq '.stages[1].slots')" "a shard begins as many as it has at a time"
 done
 head -3 lines >two
-stream_of two >two.trace
+trace_of two >two.trace
 run "$BIN/ipf-sched" closed:users=3,for=10s,middle --shard 3/3 -t two.trace
 status_is 2 "a shard that would have no session after its first one"
 complains ipf-sched "for: cannot divide a trace of 2 requests or sessions among 3 shards" "a shard without a session after its first one is refused"

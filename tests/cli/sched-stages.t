@@ -64,7 +64,7 @@ is "$(body sine.sched |
 
 # Nobody knows how far closed stages of some time get: what others leave of the trace is shared out among them by their times.
 awk 'BEGIN { for (i = 0; i < 100; i++) printf "{\"id\":\"r%d\",\"prompt\":\"p%d\"}\n", i, i }' >hundred.lines
-printf '{"ipf":"trace","version":1}\n%s\n{"end":{"lines":100,"sha256":"%s"}}\n' "$(cat hundred.lines)" "$(sha256sum <hundred.lines | cut -d' ' -f1)" >hundred.trace
+trace_of hundred.lines >hundred.trace
 begins() { # STAGE…: the first req of each stage
 	"$BIN/ipf-sched" "$@" -t hundred.trace >begins.sched
 	body begins.sched | jq -s -c '[group_by(.stage)[][0].req]'

@@ -82,7 +82,7 @@ jq -n -c 'def rand(seed): (seed * 1103515245 + 12345) % 2147483648 / 65536 | flo
 				function: {name: .value[0], arguments: (.value[1] | tojson)}}]}]
 			+ [$calls[$turn - 1] | to_entries[] | {role: "tool", tool_call_id: "old-\($turn)-\(.key)", content: "result \(.key)"}] end)}
 		+ (if $turn == 0 then {} else {wait_ns: 0} end) + (if $turn < 3 then {body: {sim_calls: $calls[$turn]}} else {} end)' >lines
-stream_of lines >agents.trace
+trace_of lines >agents.trace
 ipf-sched -q -t agents.trace closed:users=6 -o agents.sched
 for history in recorded live live-reasoning; do
 	run ipf-fire -q -u "$URL" -m sim -t agents.trace agents.sched --history "$history" --force -o agents.records

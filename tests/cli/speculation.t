@@ -75,20 +75,20 @@ yes_if "a server without drafts is not said to have any" test "$(ipf-report --fu
 # What was held back comes the later the more it is: two tokens after twice the time.
 body plain.results | jq -c 'if .n == null then . else del(.reads_3, .reads_4, .reads_5, .reads_6, .reads_7, .reads_8) | .reads = 80 | .reads_2 = 40 | .gap_one_ns = 40 * 2000000 | .gap_several_ns = 40 * 4000000 |
 	.output_tokens = 121 end' >lines
-stream_of lines plain.results >held.results
+seal plain.results lines >held.results
 ipf-report --section speculation held.results | tr -s ' \n' ' ' >text
 contains "$(cat text)" "2.00 times the gap of one: tokens that were held back, rather than drafts" "a buffer is told from drafts"
 yes_if "the text does not blame the prompts for a buffer" test "$(grep -c doubtful text)" = 0
 
 # What the server itself says: of the usage of each answer.
 body drafts.results | jq -c 'if .n == null then . else .spec_drafts = 10 | .spec_draft_tokens = 30 | .spec_accepted_tokens = 12 end' >lines
-stream_of lines drafts.results >said.results
+seal drafts.results lines >said.results
 is "$(ipf-report -f json said.results | jq -c ".total | .requests.ok as \$n | .speculation | [.drafts / \$n, .draft_tokens / \$n, .accepted_tokens / \$n, .acceptance, .tokens_per_step]")" \
 	"[10,30,12,0.4,2.2]" "sums of what the usage says"
 
 # A comparison of sides whose drafts were accepted differently says so before its figures.
 sed 's/"spec_accepted_tokens":12/"spec_accepted_tokens":18/' lines >accepted
-stream_of accepted drafts.results >more.results
+seal drafts.results accepted >more.results
 compare_both() { # BASE NEW: all on a line
 	ipf-report compare -q "$1" -- "$2" 2>compare.err | tr -s ' \n' ' ' >text
 	ipf-report compare -q -f json "$1" -- "$2" 2>>compare.err | jq -c '[.base, .new | (.draft_acceptance // 0) * 100 | round]' >shares

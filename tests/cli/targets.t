@@ -48,7 +48,7 @@ between "$(rate session)" $(($(rate round-robin) + 20)) 1000 "sessions that stay
 ipf-report --section server session.results | tr -s ' \n' ' ' >text
 contains "$(cat text)" "Work of the targets" "a table has both side by side"
 # The same in virtual time, where no verdict depends on this machine.
-printf '{"ipf":"twin","version":1,"parameters":{"step_base_ns":{"value":2000000},"step_per_sequence_ns":{"value":0},"prefix_cache":{"value":1}}}' >two.twin
+twin two.twin step_base_ns=2000000 step_per_sequence_ns=0 prefix_cache=1
 for balance in round-robin session; do
 	ipf-twin predict -q two.twin --replicas 2 --balance $balance -t s.trace s.sched | ipf-collect -q -o "virtual-$balance.results"
 done

@@ -2,7 +2,6 @@
 # ipf-twin fit: what is no run of one server gives a reason and no twin. (unit/test_twin_fit.c holds what is fitted against
 # servers whose parameters are known.)
 . "$TESTS/tap.sh"
-. "$TESTS/data/report/seal.sh"
 data=$TESTS/data/report
 report=$BIN/ipf-report
 PATH=$BIN:$PATH

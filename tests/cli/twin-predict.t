@@ -7,17 +7,7 @@ trace() { # FILE LINE…: a trace of these requests
 	local file=$1
 	shift
 	printf '%s\n' "$@" >lines
-	{
-		echo '{"ipf":"trace","version":1,"tool":"test"}'
-		cat lines
-		printf '{"end":{"lines":%d,"sha256":"%s"}}\n' $# "$(sha256sum <lines | cut -d' ' -f1)"
-	} >"$file"
-}
-twin() { # FILE PARAMETER=VALUE…
-	local file=$1 all="" one
-	shift
-	for one; do all="$all${all:+,}\"${one%%=*}\":{\"value\":${one#*=}}"; done
-	printf '{"ipf":"twin","version":1,"model":"m/1","parameters":{%s},"fit":{"requests":7,"steps":90}}\n' "$all" >"$file"
+	trace_of lines >"$file"
 }
 predict() { # ARGUMENTS: rows
 	run ipf-twin predict -q "$@" -o records --force
@@ -27,7 +17,7 @@ predict() { # ARGUMENTS: rows
 ms() { jq -c '[.n, .start_ns / 1e6, .first_byte_ns / 1e6, .end_ns / 1e6]' rows | tr '\n' ' '; } # number, start, first token, end
 
 # A step takes 10 ms, 1 ms for each sequence in it, and 1 ms for each 10 tokens of prompts; a request takes 3 ms besides.
-plain="step_base_ns=10000000 step_per_sequence_ns=1000000 prefill_tokens_per_s=10000 overhead_ns=3000000"
+plain="model=m/1 step_base_ns=10000000 step_per_sequence_ns=1000000 prefill_tokens_per_s=10000 overhead_ns=3000000"
 # shellcheck disable=SC2086 # words
 twin plain.twin $plain
 
@@ -311,7 +301,7 @@ is "$(cat fire.status) $(cat "$ERR")" "0 " "a run ends when nobody reads its rec
 # ---- beside a server ----
 server_stop
 server_start --step-base 15ms --step-per-seq 500us --prefill-rate 10k --max-batch 8 --no-prefix-cache
-twin beside.twin step_base_ns=15000000 step_per_sequence_ns=500000 prefill_tokens_per_s=10000 most_sequences=8
+twin beside.twin model=m/1 step_base_ns=15000000 step_per_sequence_ns=500000 prefill_tokens_per_s=10000 most_sequences=8
 ipf-prep -q synthetic -n 60 --input-tokens 100 --output-tokens 20 -o beside.trace
 ipf-sched -q poisson:rate=15,n=60 -t beside.trace -o beside.sched
 ipf-fire -q -u "$URL" -m sim beside.sched -o beside.records

@@ -2,17 +2,12 @@
 # ipf-twin why, and ipf-report --why: where the time of requests went. (unit/test_twin_why.c holds the parts of each request against servers whose
 # steps follow by arithmetic.) The runs are those of a twin, in virtual time, so that every machine has the same.
 . "$TESTS/tap.sh"
-. "$TESTS/data/report/seal.sh"
 unset -f jq # the order of members matters
 unset IPF_REPORT_FULL
 report=$BIN/ipf-report
 
-twin() { # BASE SEQUENCES JITTER
-	printf '{"ipf": "twin", "version": 1, "parameters": {"step_base_ns": {"value": %s}, "step_per_sequence_ns": {"value": 300000},
-		"prefill_tokens_per_s": {"value": 15000}, "step_tokens": {"value": 400}, "most_sequences": {"value": %s},
-		"step_jitter": {"value": %s}, "overhead_ns": {"value": 400000}}}\n' "$1" "$2" "$3"
-}
-twin 9000000 16 0 >server.json
+server="step_per_sequence_ns=300000 prefill_tokens_per_s=15000 step_tokens=400 overhead_ns=400000"
+twin server.json $server step_base_ns=9000000 most_sequences=16 step_jitter=0
 "$BIN/ipf-prep" synthetic -q -n 300 --input-tokens uniform:20-900 --output-tokens uniform:10-60 --seed 5 -o trace
 at() { # NAME TWIN STAGE…
 	local name=$1 by=$2
@@ -164,12 +159,12 @@ for how in "" --full "-f md" "-f html"; do
 done
 
 # ---- another server ---------------------------------------------------------------------------------------------------
-twin 18000000 16 0 >slow.json
+twin slow.json $server step_base_ns=18000000 most_sequences=16 step_jitter=0
 why ramp slow.json
 is "$(jq -c "[.describes, .e2e_error > 0.25, ([$groups | .parts.unexplained.ms < 0] | all),
 	([$groups | ((.parts | map(.ms) | add) - .measured_ms | fabs) | select(. > 1e-5)] | length)]" ramp.why)" '[false,true,true,0]' "a slower twin does not describe the run"
 contains "$(text --why ramp.why.json ramp.results)" "Where the time went the twin slow.json does not describe this run: its medians are off, TTFT by " "the section begins with the errors of the twin"
-twin 9000000 16 0.3 >noisy.json
+twin noisy.json $server step_base_ns=9000000 most_sequences=16 step_jitter=0.3
 at noisy noisy.json poisson:rate=6,for=20s
 why noisy noisy.json
 is "$(jq -c '[.describes, .e2e.p99.parts.unexplained.ms != 0]' noisy.why)" '[true,true]' "noise is what is not explained"

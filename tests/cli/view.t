@@ -105,7 +105,7 @@ seen() { # COMMAND: all that was drawn, the lines that begin with the time
 	TERM=xterm LC_ALL=C.UTF-8 python3 "$TESTS/terminal.py" lines 24 120 0 "$1" | tr '\r' '\n' | grep -aE '[0-9]+:[0-9]{2} .*stage' >heads
 }
 # A hundred seconds, of which the first one is enough: a percent is a second.
-printf '{"ipf":"twin","version":1,"parameters":{"step_base_ns":{"value":2000000},"step_per_sequence_ns":{"value":0}}}\n' >server.twin
+twin server.twin step_base_ns=2000000 step_per_sequence_ns=0
 ipf-sched -q constant:rate=1,for=100s -t t.trace -o timed.sched
 ipf-twin predict -q server.twin -t t.trace timed.sched -o timed.records
 seen "pause timed.records 3 ' [1-9][0-9]? %  [0-9]+:[0-9]{2} left .*stage 1/1' | ipf-collect -o results"

@@ -30,18 +30,14 @@ records() { # CASE
 		  + (if $a.hex then {body_base64: $base64} else {body: ($a.reads | add)} end) + $prompt
 		| if .streamed then . else del(.streamed) end' "$1" >row
 	cat row
-	printf '{"end":{"lines":1,"sha256":"%s"}}\n' "$(sha256sum <row | cut -d' ' -f1)"
+	trailer row
 }
 
 exchanges() { # ERE
 	while read -r case; do
 		name=${case#"$TESTS"/data/apis/} name=${name%.json} api=${case%/*} api=${api##*/}
 		jq -c .trace "$case" >line
-		{
-			echo '{"ipf":"trace","version":1,"tool":"by hand"}'
-			cat line
-			printf '{"end":{"lines":1,"sha256":"%s"}}\n' "$(sha256sum <line | cut -d' ' -f1)"
-		} >one.trace
+		trace_of line >one.trace
 		mapfile -t arguments < <(jq -r '.arguments[]' "$case")
 		if ! ipf-fire -u "$URL" --api "$api" -t one.trace --probe "${arguments[@]}" -o probe.records 2>probe.err; then
 			not_ok "$name: a request" "$(cat probe.err)"

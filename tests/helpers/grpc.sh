@@ -26,9 +26,3 @@ python_server() { # PYTHON SCRIPT ARGUMENTS…
 	fi
 }
 
-# A trace of the lines of a file.
-trace_of() { # LINES
-	echo '{"ipf":"trace","version":1,"tool":"by hand"}'
-	cat "$1"
-	printf '{"end":{"lines":%d,"sha256":"%s"}}\n' "$(wc -l <"$1")" "$(sha256sum <"$1" | cut -d' ' -f1)"
-}
