@@ -23,6 +23,15 @@ small_run_steps() {
 		run ipf-collect chat.records -o chat.results && [ "$status" = 0 ]
 }
 
+# Plays the scripts of the file `scripts` (faults/fault_server.py), each at an address of its own.
+scripts_start() {
+	peer_start "$TESTS/faults/fault_server.py" scripts .
+	wait_for grep -q '^end' "$PEER_SAID"
+}
+script_url() { # NAME
+	awk -v name="$1" '$2 == name { print "http://127.0.0.1:" $1 }' "$PEER_SAID"
+}
+
 # Is the stream whole: a trailer that counts its lines right and has their digest?
 whole() { # FILE
 	plain "$1" >whole.plain || return 1

@@ -274,6 +274,26 @@ server_start() { # ARGUMENTS OF ipf-sim…
 	SERVER_ERR=$tap_said.err
 }
 
+# Starts a server in Python that prints its port when it is ready: $PEER is its pid, $PEER_SAID the file of its output, $PEER_URL its address.
+peer_start() { # SCRIPT ARGUMENT…
+	tap_servers=$((tap_servers + 1))
+	PEER_SAID=$PWD/tap.server.$tap_servers
+	python3 "$@" >"$PEER_SAID" 2>"$PEER_SAID.err" &
+	PEER=$!
+	stop_at_exit "$PEER"
+	if ! wait_for tap_port_or_gone "$PEER_SAID" "$PEER" || ! [ -s "$PEER_SAID" ]; then
+		not_ok "$1 starts" "$(cat "$PEER_SAID.err")"
+		exit 1
+	fi
+	# shellcheck disable=SC2034 # for the tests
+	PEER_URL=http://127.0.0.1:$(sed 1q "$PEER_SAID")
+}
+
+peer_stop() { # the last one
+	kill "$PEER"
+	wait "$PEER" 2>/dev/null || true
+}
+
 tap_port_or_gone() { # FILE PID
 	grep -q '[0-9]' "$1" || ! kill -0 "$2"
 }

@@ -74,14 +74,12 @@ fi
 
 # ---- a form that others read ------------------------------------------------------------------------------------------------------
 mkdir kept
-"$TESTS/helpers/body_keeper.py" kept >port 2>keeper.said &
-stop_at_exit $!
-wait_for test -s port
+peer_start "$TESTS/helpers/body_keeper.py" kept
 ipf-prep synthetic -q -n 2 --input-tokens 12 --audio 1s -o b.trace
 ipf-prep synthetic -q -n 2 --input-tokens 12 --audio 1s >inline.trace
 ipf-sched -q burst:n=2 -t b.trace -o b.sched
 for trace in b inline; do
-	run ipf-fire -q -u "http://127.0.0.1:$(cat port)" -m "it's \"1\"" --api openai-transcriptions --no-stream -t $trace.trace b.sched -H 'X-Request-Id: $id' \
+	run ipf-fire -q -u "$PEER_URL" -m "it's \"1\"" --api openai-transcriptions --no-stream -t $trace.trace b.sched -H 'X-Request-Id: $id' \
 		--param 'a"b="ä\r\nc"' -o b.records --force
 	is "$(python3 "$audio" --form kept/1)" "file audio.wav audio/wav 32044 bytes
 model it's \"1\"

@@ -104,36 +104,22 @@ status_is 0 "a run with --otlp ends with 0"
 agrees chat.records live.results "spans of a live run are those of its rows"
 
 # ---- the server's spans below the client's ----
-cat >tracing_server.py <<'END'
-import http.server, sys
-class Server(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    def do_POST(self):
-        self.rfile.read(int(self.headers["Content-Length"]))
-        sys.stdout.write(self.headers["traceparent"] + "\n")  # one write: there are several threads
-        sys.stdout.flush()
-        self.send_response(200)
-        self.send_header("Content-Length", "2")
-        self.end_headers()
-        self.wfile.write(b"{}")
-    def log_message(self, *_):
-        pass
-server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Server)
-print(server.server_address[1], flush=True)
-server.serve_forever()
+cat >tracing.py <<'END'
+def answer(path, headers, body):
+    print(headers["traceparent"] + "\n", end="", flush=True)  # one write: there are several threads
+    return 200, {}
 END
-python3 tracing_server.py >traceparents &
-stop_at_exit $!
-wait_for test -s traceparents
+peer_start "$TESTS/helpers/canned_server.py" tracing.py
+traceparents=$PEER_SAID
 for run in 1 2; do
 	ipf-sched burst:n=3 closed:users=2,n=5 -q -t chat.trace |
-		ipf-fire -q -u "http://127.0.0.1:$(head -1 traceparents)" -m sim -H 'traceparent: $traceparent' -t chat.trace -o traced$run.records
+		ipf-fire -q -u "$PEER_URL" -m sim -H 'traceparent: $traceparent' -t chat.trace -o traced$run.records
 done
 rm -f got/*
 run ipf-collect --otlp "$AT" traced1.records traced2.records -o traced.results
-is "$(sed 1d traceparents | wc -l)" "$(cat traced1.records traced2.records | grep -c '^{"n":')" "every request has a traceparent"
+is "$(sed 1d "$traceparents" | wc -l)" "$(cat traced1.records traced2.records | grep -c '^{"n":')" "every request has a traceparent"
 received '.[].parts[].spans[] | "00-\(.trace)-\(.span)-01"' | tr -d '"' | sort >spans
-sed 1d traceparents | sort >sent
+sed 1d "$traceparents" | sort >sent
 is "$(comm -13 spans sent | wc -l)" 0 "traceparents have the ids of the spans"
 is "$(sort -u spans | wc -l)" "$(wc -l <spans)" "span ids of two runs differ"
 

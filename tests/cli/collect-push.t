@@ -6,10 +6,8 @@
 server_start
 small_run
 body chat.results >plain.body
-python3 "$TESTS/helpers/push_target.py" log >target.port 2>target.err &
-stop_at_exit $!
-wait_for test -s target.port
-AT=http://127.0.0.1:$(cat target.port)
+peer_start "$TESTS/helpers/push_target.py" log
+AT=$PEER_URL
 
 # Collects with these options. The results must be those without them.
 push() { # TEXT OPTION…

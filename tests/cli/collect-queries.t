@@ -122,10 +122,8 @@ fi
 # ---- answers that are none --------------------------------------------------------------------------------------------
 
 fake() { # MODE: $PROMETHEUS is its URL
-	python3 "$TESTS/prometheus_server.py" "$1" >"port.$1" 2>"err.$1" &
-	stop_at_exit $!
-	wait_for test -s "port.$1" || not_ok "the server $1 starts" "$(cat "err.$1")"
-	PROMETHEUS=http://127.0.0.1:$(cat "port.$1")
+	peer_start "$TESTS/prometheus_server.py" "$1"
+	PROMETHEUS=$PEER_URL
 }
 fails() { # MODE TEXT ARGUMENTS…
 	local mode=$1 text=$2

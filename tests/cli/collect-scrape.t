@@ -13,11 +13,10 @@ end_server() { # RESULTS JQ-FILTER
 	plain "$1" | tail -1 | jq -c ".end.server | $2"
 }
 
-metrics_server() { # NAME MODE [FILE]: $METRICS is its URL
-	python3 "$TESTS/metrics_server.py" "$2" ${3+"$3"} >"port.$1" 2>"err.$1" &
-	stop_at_exit $!
-	wait_for test -s "port.$1" || not_ok "the server $1 starts" "$(cat "err.$1")"
-	METRICS=http://127.0.0.1:$(cat "port.$1")
+metrics_server() { # NAME MODE [FILE]: $METRICS is its URL, err.NAME its log
+	peer_start "$TESTS/metrics_server.py" "$2" ${3+"$3"}
+	ln -s "$PEER_SAID.err" "err.$1"
+	METRICS=$PEER_URL
 }
 
 # ---- a whole run against the simulated server -------------------------------------------------------------------------

@@ -139,10 +139,8 @@ cd .. || exit
 # ---- GitLab --------------------------------------------------------------------------------------------------------
 command -v curl >/dev/null || { skip GitLab "curl is not installed"; exit $tap_failed; }
 mkdir registry
-python3 "$TESTS/helpers/ci_registry.py" registry >registry.port &
-stop_at_exit $!
-wait_for test -s registry.port
-api=http://127.0.0.1:$(cat registry.port)/api/v4
+peer_start "$TESTS/helpers/ci_registry.py" registry
+api=$PEER_URL/api/v4
 mkdir -p lab/ci
 cp "$ci/gate.sh" lab/ci
 cd lab || exit

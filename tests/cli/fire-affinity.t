@@ -15,12 +15,8 @@ router() { # header|cookie|body: $URL
 	server_start --step-base 3ms --step-per-seq 0
 	local first=$URL
 	server_start --step-base 3ms --step-per-seq 0
-	: >port
-	python3 "$TESTS/helpers/affinity_proxy.py" routed.log "$1" "$first" "$URL" >port 2>router.err &
-	ROUTER=$!
-	stop_at_exit $ROUTER
-	wait_for test -s port || { not_ok "the router starts" "$(cat router.err)"; exit 1; }
-	URL=http://127.0.0.1:$(cat port)
+	peer_start "$TESTS/helpers/affinity_proxy.py" routed.log "$1" "$first" "$URL"
+	URL=$PEER_URL
 }
 fire() { # ARGUMENTS OF ipf-fire…: $kept, sessions that stayed on one replica; $hits, percent of the prompts' tokens that were cached
 	run ipf-fire -m sim -t talks.trace talks.sched -u "$URL" -H 'X-Request-Id: $session' --record-header x-replica "$@"
@@ -38,7 +34,7 @@ is "$kept" 0 "sessions change the replica without --session-header"
 is "$tokens" null "no session tokens are counted without --session-header"
 lost=$hits
 cp run.results lost.results
-kill $ROUTER
+kill $PEER
 router header
 fire --session-header x-replica
 is "$kept" 9 "sessions stay on their replica with --session-header"
@@ -64,16 +60,16 @@ ipf-report compare -q run.plain lost.plain 2>compare.err >compare.txt
 contains "$(tr -s ' \n' ' ' <compare.txt)" ": a router may not have kept sessions on their servers" "compare without server ids says what the router may have done"
 ipf-report compare -q run.results run.results 2>compare.err >compare.txt
 yes_if "compare is silent on later turns if nothing changed" test "$(grep -c 'later turns' compare.txt)" = 0
-kill $ROUTER
+kill $PEER
 router header
 fire --session-header X-Replica --threads 3 --connections fresh
 is "$kept" 9 "sessions stay on their replica with several threads"
-kill $ROUTER
+kill $PEER
 router cookie
 fire --session-header Set-Cookie
 is "$kept" 9 "a cookie goes back without its attributes, beside another one"
 is "$(jq -c '.given' <<<"$tokens")" 90 "the last value of a cookie counts"
-kill $ROUTER
+kill $PEER
 router body
 fire --param 'user="$session"'
 is "$kept" 9 "a router that goes by a member of the body gets the session there"

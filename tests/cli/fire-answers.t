@@ -18,12 +18,10 @@ row() { printf -- '-\t%s\traw request ; say %s\n' "$1" "$2"; }
 	row refusal 'HTTP/1.1 500 Oh|Content-Encoding: br|Content-Length: 12||\x8b\x05\x80\xff\xfe\x91\x02\x88\xc3\x28\x90\x03'
 	row lines 'HTTP/1.1 200 OK|Content-Type: application/x-ndjson|Connection: close||{"choices":[{"index":0,"delta":{"content":"a"}}]}\n{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}],"usage":{"completion_tokens":1}}\n'
 } >scripts
-python3 "$TESTS/faults/fault_server.py" scripts . >ports 2>scripts.err &
-stop_at_exit $!
-wait_for grep -q '^end' ports || { not_ok "the server of scripts starts" "$(cat scripts.err)"; exit 1; }
+scripts_start
 
 fire() { # NAME ARGUMENTS OF ipf-fire…
-	run ipf-fire -u "http://127.0.0.1:$(awk -v name="$1" '$2 == name { print $1 }' ports)" -m sim -t chat.trace "${@:2}"
+	run ipf-fire -u "$(script_url "$1")" -m sim -t chat.trace "${@:2}"
 }
 # A run against the script NAME: ipf-fire's line (with STATUS) and that of ipf-collect; the report has text and hint.
 says() { # NAME STATUS TEXT [HINT]

@@ -175,21 +175,16 @@ is "$(seen 2) $(jq -s -c 'map(.connection.http) | unique' rows)" " 6 HTTP/1.1 [n
 ipf-sched burst:n=60 -t chat.trace -q -o crowd.sched
 if command -v python3 >/dev/null; then
 	gathering() { # ARGUMENTS OF proxy.py…: $GATHER
-		: >proxy.port
 		: >gather.log
-		python3 "$TESTS/proxy.py" gather.log "$@" >proxy.port 2>proxy.err &
-		gatherer=$!
-		stop_at_exit $gatherer
-		wait_for test -s proxy.port || { not_ok "the proxy starts" "$(cat proxy.err)"; exit 1; }
-		GATHER="socks5h://127.0.0.1:$(cat proxy.port)"
+		peer_start "$TESTS/proxy.py" gather.log "$@"
+		GATHER="socks5h://${PEER_URL#http://}"
 	}
-	gathering_stop() { kill $gatherer; wait $gatherer 2>/dev/null; }
 	together() { # CONNECTIONS TEXT ARGUMENTS OF ipf-fire…
 		fire crowd.sched "${@:3}" --proxy "$GATHER"
 		good 60
 		is "$(distinct)" "$1" "$2: as many connections as they need"
 		is "$(grep -vc '^socks5' gather.log) $(grep -c together gather.log)" "1 1" "$2: all of them are requested before any is made"
-		gathering_stop
+		peer_stop
 	}
 	gathering --together 6 --all
 	together 6 "HTTP/2 at once" -u "http://localhost:$H2C" --http 2-prior --streams 10
@@ -202,7 +197,7 @@ if command -v python3 >/dev/null; then
 	fire crowd.sched -u "https://localhost:$TLS1" --cacert cert.pem --http 2 --proxy "$GATHER" --connections 5
 	good 60
 	is "$(distinct)" 5 "a pool of five keeps to them where a connection carries one request only"
-	gathering_stop
+	peer_stop
 else
 	skip "connections that are made at once" "python3, which the proxy needs, is not installed"
 fi
@@ -261,11 +256,8 @@ fire talk.sched -u "https://localhost:$TLS" --cacert cert.pem --connections sess
 good "$TALKS"
 alone "--dns each, HTTP/2 and TLS" "HTTP/2.0 200 localhost localhost:$TLS"
 if command -v python3 >/dev/null; then
-	: >proxy.port
-	python3 "$TESTS/proxy.py" proxy.log >proxy.port 2>proxy.err &
-	stop_at_exit $!
-	wait_for test -s proxy.port || { not_ok "the proxy starts" "$(cat proxy.err)"; exit 1; }
-	PROXY=127.0.0.1:$(cat proxy.port)
+	peer_start "$TESTS/proxy.py" proxy.log
+	PROXY=${PEER_URL#http://}
 	by() { # TEXT FIELDS ASKED ARGUMENTS OF ipf-fire…
 		: >proxy.log
 		fire talk.sched --connections session "${@:4}"
@@ -323,7 +315,7 @@ fewer() { # TEXT ARGUMENTS OF ipf-fire…
 	is "$(grep -vc '^socks5' gather.log) $(grep -c together gather.log)" "1 1" "$1: as many connections as the rest needs are made at once"
 	between "$(distinct)" 6 16 "$1: no more connections than that"
 	is "$(jq -c 'select(.connected_ns < .start_ns or .sent_ns < .connected_ns or .first_byte_ns < .sent_ns)' rows)" "" "$1: the times are in order"
-	gathering_stop
+	peer_stop
 }
 if command -v python3 >/dev/null; then
 	fewer "HTTP/2" crowd.sched -u "http://localhost:$H2C" --http 2-prior

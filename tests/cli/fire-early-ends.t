@@ -20,13 +20,11 @@ lines='{"model":"m","message":{"content":"a"},"done":false}\n{"model":"m","messa
 	row held "say \$HEAD ; chunk \$EVENT\$LAST\$DONE ; hold"
 	printf -- '-\th2\traw h2 ; h2request ; head ; data $EVENT$LAST$DONE ; close\n'
 } >scripts
-python3 "$TESTS/faults/fault_server.py" scripts . >ports 2>scripts.err &
-stop_at_exit $!
-wait_for grep -q '^end' ports || { not_ok "the server of scripts starts" "$(cat scripts.err)"; exit 1; }
+scripts_start
 
 # A run against the script NAME, and what is made of it: the lines of both programs; `report.json`; text of the errors.
 trial() { # NAME ARGUMENTS OF ipf-fire…
-	run ipf-fire -u "http://127.0.0.1:$(awk -v name="$1" '$2 == name { print $1 }' ports)" -m sim -t chat.trace chat.sched -o r.records "${@:2}"
+	run ipf-fire -u "$(script_url "$1")" -m sim -t chat.trace chat.sched -o r.records "${@:2}"
 	cp "$ERR" fire.err
 	run ipf-collect r.records -o r.results
 	cp "$ERR" collect.err
@@ -67,10 +65,10 @@ is "$(jq -c '[.transport[]? | select(.finding == "early-ends")]' report.json)" '
 
 # ---- while it runs ----
 ipf-sched constant:rate=200,n=40 -t chat.trace -q -o forty.sched
-run ipf-fire -u "http://127.0.0.1:$(awk '$2 == "chunk" { print $1 }' ports)" -m sim -t chat.trace forty.sched -v --stop-on errors=2 -o r.records
+run ipf-fire -u "$(script_url chunk)" -m sim -t chat.trace forty.sched -v --stop-on errors=2 -o r.records
 status_is 0 "answers that are complete stop no run that stops on errors"
 contains "$(cat "$ERR")" "40 requests started" "early ends after complete answers leave all requests sent"
 contains "$(cat "$ERR")" ", 0 failed" "early ends after complete answers count none as failed"
-run ipf-fire -u "http://127.0.0.1:$(awk '$2 == "before" { print $1 }' ports)" -m sim -t chat.trace forty.sched -v -o r.records
+run ipf-fire -u "$(script_url before)" -m sim -t chat.trace forty.sched -v -o r.records
 contains "$(cat "$ERR")" ", 40 failed" "answers that are cut are counted as failed"
 is "$(plain r.records | jq -s '[.[] | .client.failed | values] | last // 40')" 40 "records count cut answers as failed"

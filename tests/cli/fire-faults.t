@@ -19,14 +19,9 @@ all() { # FILTER EXPECTED TEXT: of each row
 
 # ---- servers that are no use ----
 awkward() { # MODE: $URL
-	: >port
-	python3 "$TESTS/awkward.py" "$1" >port 2>awkward.err &
-	AWKWARD=$!
-	stop_at_exit $AWKWARD
-	wait_for test -s port || { not_ok "the awkward server starts" "$(cat awkward.err)"; exit 1; }
-	URL=http://127.0.0.1:$(cat port)
+	peer_start "$TESTS/awkward.py" "$1"
+	URL=$PEER_URL
 }
-awkward_stop() { kill $AWKWARD; wait $AWKWARD 2>/dev/null; }
 if command -v python3 >/dev/null; then
 	awkward silent
 	for connections in reuse fresh 2 session; do
@@ -41,7 +36,7 @@ if command -v python3 >/dev/null; then
 	all '[.error.kind, .connect_ns != null, .sent_ns]' '["tls",false,null]' "a TLS handshake that nobody answers"
 	fire -u "$URL" --http 2-prior --timeout 300ms
 	all '[.error.kind, .status]' '["timeout",null]' "HTTP/2 to a silent server ends with a timeout"
-	awkward_stop
+	peer_stop
 	awkward full
 	fire -u "$URL"
 	all .status 200 "a full listen queue: all are answered"
@@ -50,7 +45,7 @@ if command -v python3 >/dev/null; then
 	is "$(body "$OUT" | jq -s '[.[] | .client.syn_retransmits | values] | last')" "$late" "the SYNs that were sent again are counted"
 	ipf-collect -q "$OUT" -o full.results
 	matches "$(ipf-report full.results)" "$late connections took a second or more, until a SYN was" "the report counts late connections"
-	awkward_stop
+	peer_stop
 	awkward deaf
 	jq -n -c '{id: "big", messages: [{role: "user", content: ("many words " * 900000)}], output_tokens: 4}' >line
 	trace_of line >big.trace
@@ -58,7 +53,7 @@ if command -v python3 >/dev/null; then
 	run ipf-fire -m sim -t big.trace big.sched -u "$URL" --timeout 400ms
 	is "$(body "$OUT" |
 		jq -c 'select(.n != null) | [.error.kind, .sent_ns, .connected_ns]')" '["timeout",null,null]' "a server that does not read: it was never sent whole"
-	awkward_stop
+	peer_stop
 	awkward reset
 	fire -u "$URL"
 	all '[.error.kind, .status, .error.stale]' '["reset",null,null]' "a reset in place of an answer"
@@ -66,17 +61,17 @@ if command -v python3 >/dev/null; then
 	all '.error.kind' '"reset"' "a reset in place of an answer is recorded with one connection"
 	fire -u "$URL" --http 2-prior
 	is "$(jq -r .error.kind rows | sort -u | grep -v -e reset -e cut)" "" "a reset in place of an answer is recorded with HTTP/2"
-	awkward_stop
+	peer_stop
 	awkward close
 	fire -u "$URL"
 	is "$(jq -r .error.kind rows | sort -u |
 		grep -v -e cut -e reset)" "" "a connection that is closed in place of an answer"
 	all '.status' null "a closed connection in place of an answer gives no status"
-	awkward_stop
+	peer_stop
 	awkward unbound
 	fire -u "$URL" --timeout 120s
 	all '[.error.kind, .body]' '["too-large",null]' "an answer whose head never ends"
-	awkward_stop
+	peer_stop
 else
 	skip "servers that are no use" "python3 is not installed"
 fi
@@ -100,15 +95,13 @@ if command -v python3 >/dev/null; then
 	cat cert.pem key.pem >own.pem
 	printf '%s\n' $'-\tcrash\traw h2 ; h2request ; head ; data $EVENT ; close' \
 		$'-\talert\traw tls own ; request ; say $HEAD ; chunk $EVENT ; alert ; close' >scripts
-	python3 "$TESTS/faults/fault_server.py" scripts . >ports 2>scripts.err &
-	stop_at_exit $!
-	wait_for grep -q '^end' ports || { not_ok "the server of scripts starts" "$(cat scripts.err)"; exit 1; }
-	fire -u "http://127.0.0.1:$(awk '$2 == "crash" { print $1 }' ports)" --http 2-prior
+	scripts_start
+	fire -u "$(script_url crash)" --http 2-prior
 	all '[.error.stale, .connection.stale_idle_ns]' '[null,null]' "HTTP/2: a new connection that breaks with requests on it had not been kept idle"
 	ipf-collect -q "$OUT" -o crash.results
 	ipf-report -f json crash.results >crash.json
 	is "$(jq -c '[.total.requests.failed, (.verdict.checks[] | select(.name == "server_answers") | .failed)]' crash.json)" '[6,6]' "requests on a broken HTTP/2 connection are failures of the server"
-	fire -u "https://localhost:$(awk '$2 == "alert" { print $1 }' ports)" --cacert cert.pem
+	fire -u "$(script_url alert | sed 's,http://127.0.0.1,https://localhost,')" --cacert cert.pem
 	all '[.error.kind, .status, (.body | length > 0)]' '["reset",200,true]' "TLS that breaks within an answer is no failed handshake"
 fi
 server_start

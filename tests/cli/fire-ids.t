@@ -4,10 +4,8 @@
 . "$TESTS/fixture.sh"
 command -v python3 >/dev/null || skip_all "python3 is not installed"
 
-python3 "$TESTS/helpers/ids_server.py" asked.log >port 2>server.err &
-stop_at_exit $!
-wait_for test -s port || { not_ok "the server starts" "$(cat server.err)"; exit 1; }
-URL=http://127.0.0.1:$(cat port)
+peer_start "$TESTS/helpers/ids_server.py" asked.log
+URL=$PEER_URL
 
 # Two sessions of three turns.
 jq -n -c '("a", "b") as $s | range(3) as $turn | {id: "\($s)/\($turn)", session: $s, turn: $turn, context: "session", output_tokens: 9, wait_ns: 0,

@@ -12,13 +12,9 @@ COUNT=24 USERS=8 CONNECTIONS=4
 ipf-sched closed:users=$USERS,n=$COUNT -t t.trace -q -o t.sched
 server_start --step-base 1ms
 meddle() { # PORT: $SPLIT, $COALESCE, $STALL and $RESET are ports that lead there
-	: >ports
-	python3 "$TESTS/meddle.py" "$1" >ports 2>meddle.err &
-	MEDDLE=$!
-	stop_at_exit $MEDDLE
-	wait_for grep -q ' ' ports || { not_ok "the proxy starts" "$(cat meddle.err)"; exit 1; }
+	peer_start "$TESTS/meddle.py" "$1"
 	# shellcheck disable=SC2034 # same_through names them
-	read -r SPLIT COALESCE STALL RESET <ports
+	read -r SPLIT COALESCE STALL RESET <"$PEER_SAID"
 }
 fire() { # ARGUMENTS OF ipf-fire…: rows, by the requests' ids
 	run ipf-fire -q -m sim -t t.trace t.sched "$@"
@@ -48,8 +44,7 @@ same_through() { # WHAT PORT URL-SCHEME://HOST ARGUMENTS OF ipf-fire…
 	is "$(jq -r '.error.kind // "none"' rows | sort -u | grep -v -x -e none -e reset -e cut ${KINDS:+-e "$KINDS"})" "" "$1, RESET: failures are the network's"
 	texts >whole
 	is "$(grep -v -x -F -f plain whole)" "" "$1, RESET: complete answers are whole"
-	kill $MEDDLE
-	wait $MEDDLE 2>/dev/null || true
+	peer_stop
 }
 same_through "HTTP/1.1" "${SIM##*:}" http://127.0.0.1
 between "$(jq -c 'select(.error == null) | .n' rows | wc -l)" 1 $((COUNT - 1)) "HTTP/1.1, RESET: some requests succeed, others fail"

@@ -67,7 +67,7 @@ complains ipf-fire "one of the server's 30 models: model-001, model-002, model-0
 
 # ---- servers that do not list them well ----
 cat >odd.py <<'PY'
-import http.server, sys
+import itertools
 
 BODIES = {
     "/html/v1/models": (200, b"<html>no</html>"),
@@ -89,46 +89,15 @@ BODIES = {
 ANSWER = b'{"choices":[{"index":0,"message":{"role":"assistant","content":"x"},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":1}}'
 
 
-class Handler(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def log_message(self, *_):
-        pass
-
-    def answer(self, code, body):
-        self.send_response(code)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Location", "http://192.0.2.1/")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def do_GET(self):
-        if self.path == "/endless/v1/models":
-            self.send_response(200)
-            self.end_headers()
-            self.close_connection = True
-            try:
-                while True:
-                    self.wfile.write(b'{"data":[' + b" " * 65536)
-            except OSError:
-                return
-        self.answer(*BODIES.get(self.path, (404, b"no")))
-
-    def do_POST(self):
-        self.rfile.read(int(self.headers["Content-Length"]))
-        self.answer(200, ANSWER)
-
-
-server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-with open("odd.port", "w", encoding="ascii") as f:
-    f.write("%d\n" % server.server_address[1])
-server.serve_forever()
+def answer(path, headers, body):
+    if body:
+        return 200, ANSWER
+    if path == "/endless/v1/models":
+        return 200, itertools.repeat(b'{"data":[' + b" " * 65536)
+    return *BODIES.get(path, (404, b"no")), ("Location", "http://192.0.2.1/")
 PY
-python3 odd.py &
-stop_at_exit $!
-wait_for test -s odd.port || not_ok "the odd server starts"
-odd=http://127.0.0.1:$(cat odd.port)
+peer_start "$TESTS/helpers/canned_server.py" odd.py
+odd=$PEER_URL
 without() { # PATH PART
 	run ipf-fire --no-stream -u "$odd/$1" -t none.trace none.sched -o records
 	status_is 0 "$1: the run goes on"

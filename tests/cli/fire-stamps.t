@@ -38,10 +38,8 @@ if ! command -v python3 >/dev/null; then
 	skip "stamps are right" "python3 is not installed"
 	exit
 fi
-python3 server.py >port &
-stop_at_exit $!
-wait_for test -s port
-URL=http://127.0.0.1:$(cat port)
+peer_start server.py
+URL=$PEER_URL
 
 ipf-prep sharegpt "$ROOT/examples/chat.json" --max-output 12 -q -o chat.trace
 ipf-sched constant:rate=40,n=40 -t chat.trace -o chat.sched

@@ -8,19 +8,14 @@ unset -f jq # the order of members matters
 ipf-prep sharegpt "$ROOT/examples/chat.json" --turns all --wait 1ms --output-tokens 5 -q -o all.trace
 ipf-sched closed:users=3 -t all.trace -q -o all.sched
 server() { # [FAIL]
-	rm -f port
 	: >log
-	python3 "$TESTS/helpers/session_server.py" log "$@" >port 2>server.err &
-	PID=$!
-	stop_at_exit $PID
-	wait_for test -s port
-	URL=http://127.0.0.1:$(cat port)
+	peer_start "$TESTS/helpers/session_server.py" log "$@"
+	URL=$PEER_URL
 }
 fire() { # ARGUMENTS…
 	run ipf-fire -m sim --api openai-responses -t all.trace all.sched -u "$URL" -H 'X-Request-Id: $id' -q -o run.records --force "$@"
 	status_is 0 "ipf-fire $* ends with 0"
-	kill $PID
-	wait $PID 2>/dev/null
+	peer_stop
 	jq -c '[.id, .conversation]' log | sort >conversations
 	history=$(tail -1 run.records | jq -c .end.history)
 }

@@ -5,10 +5,8 @@
 . "$TESTS/fixture.sh"
 command -v python3 >/dev/null || skip_all "python3 is not installed"
 
-python3 "$TESTS/helpers/tool_server.py" asked.log >port 2>server.err &
-stop_at_exit $!
-wait_for test -s port || { not_ok "the server starts" "$(cat server.err)"; exit 1; }
-URL=http://127.0.0.1:$(cat port)
+peer_start "$TESTS/helpers/tool_server.py" asked.log
+URL=$PEER_URL
 
 # Two turns: the recorded answer of the first are three calls, which the second one begins with, their results after it.
 CALLS='[["find",{"q":1}],["find",{"q":2}],["read",{"f":"x"}]]'

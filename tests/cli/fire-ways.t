@@ -108,14 +108,9 @@ command -v python3 >/dev/null || skip_all "python3, which the proxy needs, is no
 
 proxy_start() { # ARGUMENTS OF proxy.py…: $PROXY, its port
 	: >proxy.log
-	: >proxy.port
-	python3 "$TESTS/proxy.py" proxy.log "$@" >proxy.port 2>proxy.err &
-	proxy=$!
-	stop_at_exit $proxy
-	wait_for test -s proxy.port || { not_ok "the proxy starts" "$(cat proxy.err)"; exit 1; }
-	PROXY=$(cat proxy.port)
+	peer_start "$TESTS/proxy.py" proxy.log "$@"
+	PROXY=${PEER_URL##*:}
 }
-proxy_stop() { kill "$proxy"; wait "$proxy" 2>/dev/null; }
 asked() { sort proxy.log | uniq | tr '\n' '|'; }
 
 proxy_start
@@ -137,7 +132,7 @@ is "$(jq -c 'select(.connection.reused | not) | .connect_ns < .sent_ns' rows | s
 fire -u "http://model.test:$PORT" --proxy "socks5://127.0.0.1:$PROXY" --resolve "model.test:$PORT:127.0.0.1"
 good "a SOCKS proxy that does not"
 is "$(asked)" "socks5 address 127.0.0.1:$PORT|" "another SOCKS proxy gets the address"
-proxy_stop
+peer_stop
 
 # ---- HTTP/2 through a proxy that forwards in HTTP/1.1 ----
 if openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout key.pem -out cert.pem -days 2 -subj /CN=localhost >/dev/null 2>&1 &&
@@ -149,7 +144,7 @@ if openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -ke
 		is "$(asked)" "CONNECT localhost:$H2C|" "HTTP/2 asks an HTTP proxy to connect"
 	done
 	is "$(cut -d ' ' -f 2 nginx.log | sort -u)" "HTTP/2.0" "HTTP/2 goes through the tunnel"
-	proxy_stop
+	peer_stop
 	nginx_stop
 else
 	skip "HTTP/2 by an HTTP proxy" "nginx is not there"
@@ -168,7 +163,7 @@ is "$(jq -c '.connect_ns <= .sent_ns and .sent_ns <= .first_byte_ns' rows | sort
 run ipf-fire -u "$URL" -t chat.trace chat.sched --unix-socket llm.sock --proxy "http://127.0.0.1:1"
 status_is 2 "a proxy and a Unix socket"
 complains ipf-fire "--unix-socket cannot be combined with --proxy" "ipf-fire refuses --unix-socket with --proxy"
-proxy_stop
+peer_stop
 run ipf-fire -u "$URL" -t chat.trace chat.sched --unix-socket none.sock
 status_is 1 "a socket that is not there"
 complains ipf-fire "none.sock: cannot connect" "a missing Unix socket is named"
@@ -191,7 +186,7 @@ fire -u "https://127.0.0.1:$PORT" --proxy "http://me:wrong@127.0.0.1:$PROXY"
 is "$(jq -c '[.error.kind, .status, .first_byte_ns]' rows | sort | uniq -c |
 	tr -s ' ')" ' 8 ["connect",null,null]' "a proxy that refuses CONNECT gives no connection"
 matches "$(jq -r .error.text rows)" "407" "the record says why the proxy refused CONNECT"
-proxy_stop
+peer_stop
 
 proxy_start --refuse
 fire -u "$URL" --proxy "socks5h://127.0.0.1:$PROXY"
@@ -199,7 +194,7 @@ is "$(jq -c '[.error.kind, .status]' rows | sort | uniq -c |
 	tr -s ' ')" ' 8 ["connect",null]' "a proxy that finds no server (SOCKS)"
 fire -u "https://127.0.0.1:$PORT" --proxy "http://127.0.0.1:$PROXY"
 is "$(jq -c '[.error.kind, .status]' rows | sort | uniq -c | tr -s ' ')" ' 8 ["connect",null]' "a proxy that finds no server (CONNECT)"
-proxy_stop
+peer_stop
 run ipf-fire -u "$URL" -t chat.trace chat.sched --proxy "http://me:secret@127.0.0.1:$PROXY"
 status_is 1 "a proxy that is not there"
 complains ipf-fire "http://127.0.0.1:$PROXY: cannot connect" "a missing proxy is named without its password"
@@ -212,7 +207,7 @@ fire=$!
 stop_at_exit $fire
 answered() { plain gone.records | grep -q '"status":200'; }
 wait_for answered
-kill -9 "$proxy"
+kill -9 "$PEER"
 without() { plain gone.records | grep -q '"kind":"connect"'; }
 yes_if "the run goes on without connections when the proxy has gone" wait_for without
 kill -INT $fire

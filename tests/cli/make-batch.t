@@ -6,13 +6,9 @@
 
 ipf-prep synthetic -n 20 --input-tokens 16 --output-tokens 9 -q -o b.trace
 server() { # MODE
-	rm -f port
 	: >log
-	python3 "$TESTS/helpers/batch_server.py" log secret-key "$@" >port 2>server.err &
-	PID=$!
-	stop_at_exit $PID
-	wait_for test -s port
-	URL=http://127.0.0.1:$(cat port)
+	peer_start "$TESTS/helpers/batch_server.py" log secret-key "$@"
+	URL=$PEER_URL
 }
 batch() { # VARIABLES…
 	OPENAI_API_KEY=secret-key run make -f "$ROOT/share/ipf/batch.mk" URL="$URL" MODEL=m TRACE=b.trace POLL=0.2 "$@"
@@ -36,7 +32,7 @@ before=$(wc -l <log)
 batch PRICE=1
 is "$(wc -l <log)" "$before" "another price needs no server"
 is "$(jq '.cost * 1e6 | round' batch/report.json)" "$want" "another price changes the report"
-kill $PID
+kill $PEER
 
 # An interrupted call is continued: the batch is not submitted again.
 server slow
@@ -45,18 +41,18 @@ status_is 2 "a batch that does not end in time"
 stderr_contains "after TIMEOUT seconds; the next call goes on waiting" "a batch that does not end in time says so"
 batch OUT=slow TIMEOUT=1
 is "$(grep -c 'POST /v1/batches' log)" 1 "the next call goes on waiting for it"
-kill $PID
+kill $PEER
 
 server failed
 batch OUT=failed
 status_is 2 "a batch whose input is refused"
 stderr_contains "failed: line 3 is no request" "make batch says why the input was refused"
-kill $PID
+kill $PEER
 
 server lost
 batch OUT=lost
 is "$(jq -c '[.ok, .failed, .unanswered]' lost/report.json)" "[17,2,1]" "an answer that is missing, and one that came twice"
-kill $PID
+kill $PEER
 
 server
 OPENAI_API_KEY=wrong run make -f "$ROOT/share/ipf/batch.mk" URL="$URL" TRACE=b.trace OUT=wrong

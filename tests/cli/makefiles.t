@@ -76,13 +76,11 @@ contains "$(cat ignored.out)" "requests are in ignored/part.records.zst" "make s
 again COLLECT_OPTIONS="-t approx" REPORT_OPTIONS="--slo 'ttft=1s'"
 is "$(made)" "ipf-collect ipf-report " "other options of ipf-collect: nothing is sent"
 store_for_uploads
-python3 "$TESTS/helpers/push_target.py" pushed >push.port &
-stop_at_exit $!
-wait_for test -s push.port
+peer_start "$TESTS/helpers/push_target.py" pushed
 rm run/report.html
 again COLLECT_OPTIONS="-t approx" REPORT_OPTIONS="--slo 'ttft=1s'" UPLOAD="s3://plain/a b/" PUSH_REPORT="http://127.0.0.1:1/metrics"
 is "$status $(ls run/*.html 2>/dev/null)" "2 " "a report that is not delivered is not made"
-again COLLECT_OPTIONS="-t approx" REPORT_OPTIONS="--slo 'ttft=1s'" UPLOAD="s3://plain/a b/" PUSH_REPORT="http://127.0.0.1:$(cat push.port)/metrics"
+again COLLECT_OPTIONS="-t approx" REPORT_OPTIONS="--slo 'ttft=1s'" UPLOAD="s3://plain/a b/" PUSH_REPORT="$PEER_URL/metrics"
 is "$status $(made)" "0 ipf-report " "a report is delivered"
 for file in report.html report.json results.zst; do same run/$file "store/objects/plain/a b/$file" "$file is uploaded"; done
 is "$(cut -d ' ' -f 2 pushed)" /metrics/job/ipf-report/run/run "figures of the report are sent"

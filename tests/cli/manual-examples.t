@@ -18,9 +18,7 @@ echo secret >llm.key
 server_start --step-base 1ms
 export URL
 store_for_uploads
-python3 "$TESTS/helpers/push_target.py" push.log >push.port &
-stop_at_exit $!
-wait_for test -s push.port
+peer_start "$TESTS/helpers/push_target.py" push.log
 
 # The descriptor in ipf-api(5) that says the least, against a server for which it is right.
 awk '/^\{$/ { text = "" } { text = text $0 "\n" } /^\}$/ && text ~ /"name": "least"/ { printf "%s", text; exit }' "$ROOT/lib/api/ipf-api.5" >least.json
@@ -82,7 +80,7 @@ for program in prep prep-anonymize sched fire collect report report-compare repo
 	for ((i = 1; i <= count; i++)); do
 		shorter='s/zzz/zzz/'
 		[ $program = sched ] || shorter='s/for=[0-9]*[sm]/for=1s/g;s/replay:speed=2 /replay:speed=3600 /'
-		sed -e 's/^\$ //' -e 's/\\e$/\\/' -e 's/\\-/-/g' -e "s,http://localhost:8000,$URL,g" -e "s,http://localhost:9091,http://127.0.0.1:$(cat push.port)/metrics,g" \
+		sed -e 's/^\$ //' -e 's/\\e$/\\/' -e 's/\\-/-/g' -e "s,http://localhost:8000,$URL,g" -e "s,http://localhost:9091,$PEER_URL/metrics,g" \
 			-e "s,s3://my-runs,s3://plain," -e "s,127.0.0.1:9464,127.0.0.1:0,g" -e "s,--linger 30s,--linger 100ms," -e "$shorter" "example.$i" >"example.$i.sh"
 		run bash -e -u -o pipefail "example.$i.sh"
 		case $program/$(cat "example.$i.sh") in

@@ -82,10 +82,8 @@ is "$(requests inline.trace | jq -r '.messages[0].content[0].image_url.url' | se
 # ---- what is sent, in the shape of each API ----
 
 mkdir kept
-"$TESTS/helpers/body_keeper.py" kept >port 2>keeper.said &
-stop_at_exit $!
-wait_for test -s port
-KEEPER=http://127.0.0.1:$(cat port)
+peer_start "$TESTS/helpers/body_keeper.py" kept
+KEEPER=$PEER_URL
 ipf-sched burst:n=6 -t a.trace -q -o a.sched
 fire() { # URL ARGUMENTS…
 	run ipf-fire -m sim -t a.trace a.sched -u "$1" -H 'X-Request-Id: $id' --no-stream -q -o a.records --force "${@:2}"

@@ -6,10 +6,8 @@
 
 OPERATOR=$BIN/ipf-operator
 echo secret-token >token
-python3 "$TESTS/helpers/api_server.py" secret-token >port 2>server.err &
-stop_at_exit $!
-wait_for test -s port
-API=http://127.0.0.1:$(cat port)
+peer_start "$TESTS/helpers/api_server.py" secret-token
+API=$PEER_URL
 GROUP=/apis/operator.ipf/v1alpha1/namespaces/ns
 BATCH=/apis/batch/v1/namespaces/ns
 
@@ -200,10 +198,8 @@ status_is 0 "a pod compares with a baseline"
 matches "$(said .regression)" '^requests > 0.001: ' "the message of a pod has the condition that held"
 between "$(wc -c <message)" 100 4095 "the message of a pod has less than 4096 bytes"
 store_start store
-python3 "$TESTS/helpers/push_target.py" pushed >target.port 2>target.err &
-stop_at_exit $!
-wait_for test -s target.port
-gateway=http://127.0.0.1:$(cat target.port)/ok
+peer_start "$TESTS/helpers/push_target.py" pushed
+gateway=$PEER_URL/ok
 keys="AWS_ENDPOINT_URL=$STORE AWS_ACCESS_KEY_ID=AKIDTEST AWS_REGION=us-east-1"
 # shellcheck disable=SC2086 # several variables
 measure one $keys AWS_SECRET_ACCESS_KEY=kEy/With+Marks= UPLOAD=s3://plain/nightly/ PUSH_REPORT="$gateway/metrics $gateway/metrics/job/x" PUSH_AS=chat

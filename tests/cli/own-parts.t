@@ -20,11 +20,8 @@ remake plain.trace own.trace '. + {headers: {"X-Tenant": .id, "x-empty": "", "Us
 # ---- what is sent ----------------------------------------------------------------------------------------------------
 
 mkdir kept
-"$TESTS/helpers/body_keeper.py" kept >port 2>keeper.said &
-stop_at_exit $!
-wait_for test -s port
-PORT=$(cat port)
-URL=http://127.0.0.1:$PORT
+peer_start "$TESTS/helpers/body_keeper.py" kept
+URL=$PEER_URL PORT=${PEER_URL##*:}
 ipf-sched burst:n=20 -t plain.trace -q -o plain.sched
 ipf-sched burst:n=20 -t own.trace -q -o own.sched
 # shellcheck disable=SC2016 # the program's variable

@@ -45,49 +45,29 @@ is "$(template again.trace)" "$(template asked.trace)" "/v1 behind the address d
 is "$(zstdcat -f asked.results | jq -c 'select(.input_tokens_usage) | .input_tokens_usage' |
 	sort -n)" "$(tokens asked.trace | sort -n)" "the server counts the lengths of the trace"
 
-python=$(command -v python3 || true)
-serve() { # SCRIPT: a server that says its port
-	"$python" -c "
-import http.server, json
-class Server(http.server.BaseHTTPRequestHandler):
-    def log_message(self, *a): pass
-    def say(self, status, value):
-        body = json.dumps(value).encode()
-        self.send_response(status)
-        self.send_header('Content-Length', str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-    def do_GET(self): self.say(200, {'data': [{'id': 'it\"s'}]})
-    def do_POST(self):
-        asked = json.loads(self.rfile.read(int(self.headers['Content-Length'])))
-        self.say(*answer(self.path, asked, self.headers))
+serve() { # FUNCTION: a server of one model with this counted(path, asked, headers)
+	cat >counted.py <<END
+import json
 $1
-server = http.server.HTTPServer(('127.0.0.1', 0), Server)
-print(server.server_port, flush=True)
-server.serve_forever()" >port 2>server.err &
-	served=$!
-	stop_at_exit "$served"
-	wait_for test -s port
-	URL=http://127.0.0.1:$(cat port)
+def answer(path, headers, body):
+    return counted(path, json.loads(body), headers) if body else (200, {"data": [{"id": 'it"s'}]})
+END
+	peer_start "$TESTS/helpers/canned_server.py" counted.py
+	URL=$PEER_URL
 }
-stop() {
-	kill "$served"
-	wait "$served" 2>/dev/null
-	: >port
-}
-if [ -z "$python" ]; then
+if ! command -v python3 >/dev/null; then
 	skip "other servers are asked as they can be" "needs python3"
 else
 	serve "
-def answer(path, asked, headers):
+def counted(path, asked, headers):
     if path == '/apply-template':
         return 200, {'prompt': ''.join('<%s>%s' % (m['role'], m['content']) for m in asked['messages']) + '<assistant>'}
     return 200, {'tokens': [1] * (asked['content'].count('<') * 3 + asked['content'].count('Hello') * 2) if 'content' in asked else []}"
 	prep -n 3 --template-tokens "$URL" -o asked.trace
 	is "$(template asked.trace)" '{"from":"/apply-template","tokens":6,"message":3}' "llama.cpp's template and tokenizer"
-	stop
+	peer_stop
 	serve "
-def answer(path, asked, headers):
+def counted(path, asked, headers):
     if path != '/v1/chat/completions' or asked['model'] != 'it\"s' or asked['max_tokens'] != 1 or headers['Authorization'] != 'Bearer key':
         return 404, {}
     return 200, {'usage': {'prompt_tokens': 4 + sum(2 + (5 if m['role'] == 'assistant' else 2) for m in asked['messages'])}}"
@@ -95,13 +75,13 @@ def answer(path, asked, headers):
 	is "$(template asked.trace)" '{"from":"/v1/chat/completions","tokens":6,"message":4}' "else the usage of a completion, with the model's name and the key"
 	run prep -n 3 --template-tokens "$URL"
 	is "$status $(grep -c 'expected a count from /tokenize' "$ERR")" "3 1" "a server without counts"
-	stop
+	peer_stop
 	serve "
-def answer(path, asked, headers):
+def counted(path, asked, headers):
     return 200, {'count': 1}"
 	run prep -n 3 --template-tokens "$URL"
 	is "$status $(grep -c "check that -t is the server's tokenizer" "$ERR")" "3 1" "a server that counts fewer tokens than the messages have"
-	stop
+	peer_stop
 fi
 run prep -n 3 --template-tokens http://127.0.0.1:1
 is "$status $(grep -c "template-tokens: http://127.0.0.1:1/v1/models: " "$ERR")" "1 1" "--template-tokens without a server ends with 1"

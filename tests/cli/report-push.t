@@ -6,12 +6,10 @@
 
 server_start
 small_run
-python3 "$TESTS/helpers/push_target.py" log >target.port 2>target.err &
-stop_at_exit $!
+peer_start "$TESTS/helpers/push_target.py" log
 ipf-report chat.results >plain.txt
 ipf-report -f prometheus --meta commit=5f3a9c1 chat.results >figures
-wait_for test -s target.port
-AT=http://127.0.0.1:$(cat target.port)
+AT=$PEER_URL
 
 # Reports with these options. The report must be that without them.
 push() { # TEXT OPTION…

@@ -17,18 +17,14 @@ ipf-sched -q poisson:rate=200,n=100 -t t.trace -o t.sched
 
 # The log has when each call that sends began and ended, so that a server that is held up within it knows of it.
 compare() { # NAME SCHEME OPTIONS OF THE SERVER… -- ARGUMENTS…
-	local name=$1 scheme=$2 server=() pid
+	local name=$1 scheme=$2 server=()
 	shift 2
 	while [ "$1" != -- ]; do server+=("$1") && shift; done
 	shift
-	rm -f port t.results
-	python3 "$TESTS/truth_server.py" sends --events 10 ${server[@]+"${server[@]}"} >port &
-	pid=$!
-	stop_at_exit $pid
-	wait_for test -s port
-	ipf-fire -q --force -u "$scheme://localhost:$(cat port)" -m sim -t t.trace t.sched -o t.records "$@"
-	kill $pid
-	wait $pid
+	rm -f t.results
+	peer_start "$TESTS/truth_server.py" sends --events 10 ${server[@]+"${server[@]}"}
+	ipf-fire -q --force -u "$scheme://localhost:${PEER_URL##*:}" -m sim -t t.trace t.sched -o t.records "$@"
+	peer_stop
 	ipf-collect -q t.records -o t.results
 	run python3 "$TESTS/bar_truth.py" t.records t.results --log sends -v
 	status_is 0 "$name: bars are computed"

@@ -51,10 +51,8 @@ is "$(grep -c "^  differs" equal.txt)" "$(jq length <<<"$found")" "the text name
 
 # ---- a slow way ----
 
-python3 "$TESTS/helpers/delaying_proxy.py" "${SIM##*:}" 300 >proxy.port 2>proxy.err &
-stop_at_exit $!
-wait_for test -s proxy.port || not_ok "the proxy starts" "$(cat proxy.err)"
-begin slow "http://127.0.0.1:$(cat proxy.port)" -- "$SIM"
+peer_start "$TESTS/helpers/delaying_proxy.py" "${SIM##*:}" 300
+begin slow "$PEER_URL" -- "$SIM"
 server_start --seed 3 --step-base 4ms --template-tokens 7
 begin template "$URL" -- "$URL"
 server_start --seed 3 --step-base 4ms

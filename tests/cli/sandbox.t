@@ -49,10 +49,8 @@ both "plain" -u "$URL"
 is "$(head -1 with.records | jq -c .argv)" "$(head -1 without.records | jq -c .argv)" "the header does not depend on it"
 both "names looked up each time" -u "http://localhost:$PORT" --dns each --connections fresh
 both "local addresses, two threads" -u "$URL" --bind 127.0.0.1 --threads 2 --warm 2 --wait-ready 10m --history live
-python3 "$TESTS/proxy.py" proxy.log >proxy.port &
-stop_at_exit $!
-wait_for test -s proxy.port
-both "a proxy that looks names up" -u "http://localhost:$PORT" --proxy "socks5h://localhost:$(cat proxy.port)"
+peer_start "$TESTS/proxy.py" proxy.log
+both "a proxy that looks names up" -u "http://localhost:$PORT" --proxy "socks5h://localhost:${PEER_URL##*:}"
 openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=localhost \
 	-addext subjectAltName=DNS:localhost -keyout key.pem -out cert.pem 2>openssl.said
 if nginx_start "$PORT"; then

@@ -29,44 +29,21 @@ server_stop
 # ---- in headers ----
 # A server that fails every other request, in whose headers is what the path says; a header counts whatever its case.
 cat >server.py <<'END'
-import http.server
-import json
-import sys
-
 names = {"/a": ["X-Request-Id"], "/b": ["request-id"], "/c": ["x-amzn-RequestId"], "/d": ["apim-request-id", "X-Request-ID"], "/e": []}
 count = 0
 
 
-class Server(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def log_message(self, *_):
-        pass
-
-    def do_POST(self):
-        global count
-        self.rfile.read(int(self.headers["Content-Length"]))
-        count += 1
-        good = count % 2
-        text = json.dumps({"id": "x", "choices": [{"index": 0, "message": {"content": "yes"}, "finish_reason": "stop"}],
-                           "usage": {"prompt_tokens": 1, "completion_tokens": 1}} if good else {"error": {"message": "no"}}).encode()
-        self.send_response(200 if good else 500)
-        for name in names[self.path[:2]]:
-            self.send_header(name, "%s-%d" % (name.lower(), count))
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(text)))
-        self.end_headers()
-        self.wfile.write(text)
-
-
-server = http.server.HTTPServer(("127.0.0.1", 0), Server)
-print(server.server_address[1], flush=True)
-server.serve_forever()
+def answer(path, headers, body):
+    global count
+    count += 1
+    ids = [(name, "%s-%d" % (name.lower(), count)) for name in names[path[:2]]]
+    if count % 2:
+        return 200, {"id": "x", "choices": [{"index": 0, "message": {"content": "yes"}, "finish_reason": "stop"}],
+                     "usage": {"prompt_tokens": 1, "completion_tokens": 1}}, *ids
+    return 500, {"error": {"message": "no"}}, *ids
 END
-python3 server.py >port &
-stop_at_exit $!
-wait_for test -s port
-base=http://127.0.0.1:$(cat port)
+peer_start "$TESTS/helpers/canned_server.py" server.py
+base=$PEER_URL
 ipf-sched closed:users=1 -t chat.trace -q -o chat.sched
 ids() { # PATH: the header's ids
 	URL=$base/$1
